@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// INI files, by inih: "[section]", "key = value", "#" and ";" begin a comment.
+#pragma once
+
+#include <stddef.h>
+
+#include "lib/base/err.h"
+
+// Called for each key; all strings are borrowed for the call. Returns 0, or -1 with *e set: the reading
+// ends and the error gets "path:line: " in front.
+typedef int conf_handler(void *ctx, const char *section, const char *key, const char *value, struct err *e);
+
+int conf_read_file(const char *path, conf_handler *handler, void *ctx, struct err *e) MUST_CHECK;
+// The same from memory; name stands for the path in errors.
+int conf_read_text(const char *text, const char *name, conf_handler *handler, void *ctx, struct err *e)
+	MUST_CHECK;

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/base/digest.h"
+
+#include <openssl/evp.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "lib/base/mem.h"
+
+struct digest {
+	EVP_MD_CTX *ctx;
+};
+
+// Fetched once: an implicit fetch for each file costs more than hashing a small wheel.
+static const EVP_MD *sha256;
+
+static void fetch(void)
+{
+	sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
+}
+
+static void check(int ok)
+{
+	if (ok != 1)
+		abort(); // libcrypto without SHA-256, or out of memory
+}
+
+struct digest *digest_new(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, fetch);
+	check(sha256 != NULL);
+	struct digest *d = xmalloc(sizeof(*d));
+	d->ctx = EVP_MD_CTX_new();
+	check(d->ctx != NULL);
+	return d;
+}
+
+void digest_free(struct digest *d)
+{
+	if (!d)
+		return;
+	EVP_MD_CTX_free(d->ctx);
+	free(d);
+}
+
+void digest_cleanup(struct digest **d)
+{
+	digest_free(*d);
+	*d = NULL;
+}
+
+void digest_begin(struct digest *d)
+{
+	check(EVP_DigestInit_ex2(d->ctx, sha256, NULL));
+}
+
+void digest_add(struct digest *d, const void *bytes, size_t len)
+{
+	check(EVP_DigestUpdate(d->ctx, bytes, len));
+}
+
+void digest_end(struct digest *d, uint8_t out[SHA256_SIZE])
+{
+	check(EVP_DigestFinal_ex(d->ctx, out, NULL));
+}
+
+void digest_sha256(struct str bytes, uint8_t out[SHA256_SIZE])
+{
+	CLEANUP(digest_cleanup) struct digest *d = digest_new();
+	digest_begin(d);
+	digest_add(d, bytes.ptr, bytes.len);
+	digest_end(d, out);
+}
+
+void hex_encode(const uint8_t *bytes, size_t len, char *out)
+{
+	static const char digits[] = "0123456789abcdef";
+	for (size_t i = 0; i < len; i++) {
+		out[2 * i] = digits[bytes[i] >> 4];
+		out[2 * i + 1] = digits[bytes[i] & 15];
+	}
+}
+
+static int hex_value(char c)
+{
+	if (ascii_is_digit(c))
+		return c - '0';
+	c = ascii_lower(c);
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+bool hex_decode(struct str hex, uint8_t *out, size_t len)
+{
+	if (hex.len != 2 * len)
+		return false;
+	for (size_t i = 0; i < len; i++) {
+		int high = hex_value(hex.ptr[2 * i]), low = hex_value(hex.ptr[2 * i + 1]);
+		if (high < 0 || low < 0)
+			return false;
+		out[i] = (uint8_t)(high << 4 | low);
+	}
+	return true;
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// SHA-256 (FIPS 180-4), by libcrypto; and hexadecimal.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/str.h"
+
+enum { SHA256_SIZE = 32, SHA256_HEX = 64 };
+
+// A running digest. One thread at a time; may be used again after digest_end.
+struct digest;
+
+struct digest *digest_new(void);
+void digest_free(struct digest *d); // NULL is fine
+void digest_cleanup(struct digest **d); // for CLEANUP
+void digest_begin(struct digest *d);
+void digest_add(struct digest *d, const void *bytes, size_t len);
+void digest_end(struct digest *d, uint8_t out[SHA256_SIZE]);
+void digest_sha256(struct str bytes, uint8_t out[SHA256_SIZE]);
+
+// out gets 2 * len lower-case digits, without a NUL.
+void hex_encode(const uint8_t *bytes, size_t len, char *out);
+// hex must hold exactly 2 * len digits.
+bool hex_decode(struct str hex, uint8_t *out, size_t len) __attribute__((warn_unused_result));

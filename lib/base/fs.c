@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/base/fs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static enum err_kind kind_of_errno(void)
+{
+	switch (errno) {
+	case ENOENT:
+	case ENOTDIR:
+		return ERR_NOT_FOUND;
+	case EXDEV:
+	case ELOOP:
+		return ERR_DENIED;
+	default:
+		return ERR_IO;
+	}
+}
+
+// Without openat2 (before Linux 5.6, or forbidden by a container): component by component, and no link at all.
+static int open_by_components(int dirfd, const char *path, int flags)
+{
+	CLEANUP(mem_close) int here = fcntl(dirfd, F_DUPFD_CLOEXEC, 0);
+	struct str rest = str_from(path);
+	while (here >= 0 && rest.ptr) {
+		struct str part = str_cut(&rest, '/');
+		CLEANUP(mem_free) char *name = xstrndup(part.ptr, part.len);
+		if (str_eq(part, STR("..")) || part.len == 0) {
+			errno = EXDEV;
+			return -1;
+		}
+		int how = rest.ptr ? O_PATH | O_DIRECTORY : flags;
+		int next = openat(here, name, how | O_NOFOLLOW | O_CLOEXEC);
+		mem_close(&here);
+		here = next;
+	}
+	return mem_steal_fd(&here);
+}
+
+int fs_open_beneath(int dirfd, const char *path, int flags, struct err *e)
+{
+	struct open_how how = {
+		.flags = (unsigned long long)(flags | O_CLOEXEC),
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
+	};
+	int fd;
+	do
+		fd = (int)syscall(SYS_openat2, dirfd, path, &how, sizeof(how));
+	while (fd < 0 && (errno == EINTR || errno == EAGAIN));
+	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
+		fd = open_by_components(dirfd, path, flags);
+	if (fd < 0)
+		return err_errno(e, kind_of_errno(), "%s", path);
+	return fd;
+}
+
+int fs_open_dir(const char *path, struct err *e)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return err_errno(e, kind_of_errno(), "%s", path);
+	return fd;
+}
+
+void fs_close_dir(DIR **dir)
+{
+	if (*dir)
+		closedir(*dir);
+	*dir = NULL;
+}
+
+int fs_read_file(const char *path, struct buf *b, struct err *e)
+{
+	CLEANUP(mem_close) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return err_errno(e, kind_of_errno(), "%s", path);
+	for (;;) {
+		char block[16384];
+		ssize_t n = read(fd, block, sizeof(block));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return err_errno(e, ERR_IO, "%s", path);
+		if (n == 0)
+			return 0;
+		buf_add(b, block, (size_t)n);
+		if (b->failed)
+			return err_set(e, ERR_LIMIT, "%s: larger than %zu bytes", path, b->cap);
+	}
+}
+
+int fs_make_dirs(const char *path, struct err *e)
+{
+	CLEANUP(mem_free) char *part = xstrdup(path);
+	for (char *at = part + 1; *at; at++) {
+		if (*at != '/')
+			continue;
+		*at = '\0';
+		if (mkdir(part, 0755) < 0 && errno != EEXIST)
+			return err_errno(e, ERR_IO, "cannot make the folder %s", part);
+		*at = '/';
+	}
+	if (mkdir(path, 0755) < 0 && errno != EEXIST)
+		return err_errno(e, ERR_IO, "cannot make the folder %s", path);
+	return 0;
+}
+
+int fs_make_parent(const char *path, struct err *e)
+{
+	long slash = str_rfind(str_from(path), '/');
+	if (slash <= 0)
+		return 0;
+	CLEANUP(mem_free) char *parent = xstrndup(path, (size_t)slash);
+	return fs_make_dirs(parent, e);
+}
+
+// What the holder of a lock wrote about himself.
+static void read_owner(int fd, char *out, size_t size)
+{
+	ssize_t n = pread(fd, out, size - 1, 0);
+	out[n > 0 ? n : 0] = '\0';
+}
+
+int fs_lock(const char *path, bool wait, const char *owner, struct err *e)
+{
+	CLEANUP(mem_close) int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return err_errno(e, ERR_IO, "cannot make the lock %s", path);
+	while (flock(fd, wait ? LOCK_EX : LOCK_EX | LOCK_NB) < 0) {
+		char who[128];
+		if (errno == EINTR)
+			continue;
+		if (errno != EWOULDBLOCK)
+			return err_errno(e, ERR_IO, "cannot take the lock %s", path);
+		read_owner(fd, who, sizeof(who));
+		return err_set(e, ERR_BUSY, "%s", who[0] ? who : "another process");
+	}
+	if (ftruncate(fd, 0) < 0 || pwrite(fd, owner, strlen(owner), 0) < 0)
+		return err_errno(e, ERR_IO, "cannot write the lock %s", path);
+	return mem_steal_fd(&fd);
+}
+
+char *fs_real_path(const char *path, struct err *e)
+{
+	char *real = realpath(path, NULL);
+	if (!real)
+		err_errno(e, kind_of_errno(), "%s", path);
+	return real;
+}
+
+int64_t fs_mtime_ns(const struct stat *st)
+{
+	return (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The file system, with errors that name the path.
+#pragma once
+
+#include <dirent.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include "lib/base/buf.h"
+#include "lib/base/err.h"
+
+// Opens path below dirfd and never outside it: neither "..", nor a link that leads out (RESOLVE_BENEATH),
+// nor an absolute link. Links inside are followed. Returns the descriptor (O_CLOEXEC added), or -1:
+// ERR_NOT_FOUND where nothing is there, ERR_DENIED where it leads out, ERR_IO for all others.
+int fs_open_beneath(int dirfd, const char *path, int flags, struct err *e) MUST_CHECK;
+// Opens a directory by its path.
+int fs_open_dir(const char *path, struct err *e) MUST_CHECK;
+void fs_close_dir(DIR **dir); // for CLEANUP
+// Adds the whole of a file to b; ERR_LIMIT where it passes b's ceiling.
+int fs_read_file(const char *path, struct buf *b, struct err *e) MUST_CHECK;
+// Makes the directory and its parents (0755) where they are missing.
+int fs_make_dirs(const char *path, struct err *e) MUST_CHECK;
+// Makes the directory that will hold path.
+int fs_make_parent(const char *path, struct err *e) MUST_CHECK;
+// Takes the lock file (made where missing), which ends with its descriptor or its process. ERR_BUSY where
+// somebody holds it, with what he wrote into it; wait: block instead.
+int fs_lock(const char *path, bool wait, const char *owner, struct err *e) MUST_CHECK;
+// The absolute path without links; to be freed by the caller.
+char *fs_real_path(const char *path, struct err *e) MUST_CHECK;
+// Nanoseconds since 1970.
+int64_t fs_mtime_ns(const struct stat *st);

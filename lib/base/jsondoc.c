@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/base/jsondoc.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct jsondoc {
+	json_t value; // never made: a jsondoc is a json_t under our name
+};
+
+static struct jsondoc *own(json_t *value)
+{
+	if (!value)
+		abort(); // out of memory
+	return (struct jsondoc *)value;
+}
+
+static json_t *string(const char *text)
+{
+	json_t *value = json_string(text);
+	if (value)
+		return value;
+	CLEANUP(mem_free) char *mended = xstrdup(text);
+	for (char *at = mended; *at; at++)
+		if (*at & 0x80)
+			*at = '?';
+	return json_string(mended);
+}
+
+static void put(struct jsondoc *object, const char *key, json_t *value)
+{
+	if (json_object_set_new(&object->value, key, value) < 0)
+		abort();
+}
+
+struct jsondoc *jsondoc_object(void)
+{
+	return own(json_object());
+}
+
+struct jsondoc *jsondoc_array(void)
+{
+	return own(json_array());
+}
+
+void jsondoc_cleanup(struct jsondoc **doc)
+{
+	if (*doc)
+		json_decref(&(*doc)->value);
+	*doc = NULL;
+}
+
+void jsondoc_put_str(struct jsondoc *object, const char *key, const char *value)
+{
+	put(object, key, string(value));
+}
+
+void jsondoc_put_int(struct jsondoc *object, const char *key, int64_t value)
+{
+	put(object, key, json_integer(value));
+}
+
+void jsondoc_put_real(struct jsondoc *object, const char *key, double value)
+{
+	put(object, key, json_real(value));
+}
+
+void jsondoc_put_bool(struct jsondoc *object, const char *key, bool value)
+{
+	put(object, key, json_boolean(value));
+}
+
+void jsondoc_put(struct jsondoc *object, const char *key, struct jsondoc *value)
+{
+	put(object, key, &value->value);
+}
+
+void jsondoc_add(struct jsondoc *array, struct jsondoc *value)
+{
+	if (json_array_append_new(&array->value, &value->value) < 0)
+		abort();
+}
+
+void jsondoc_add_str(struct jsondoc *array, const char *value)
+{
+	if (json_array_append_new(&array->value, string(value)) < 0)
+		abort();
+}
+
+static int add_bytes(const char *bytes, size_t len, void *out)
+{
+	buf_add(out, bytes, len);
+	return 0;
+}
+
+void jsondoc_write(const struct jsondoc *doc, unsigned indent, struct buf *out)
+{
+	json_dump_callback(&doc->value, add_bytes, out, JSON_INDENT(indent) | JSON_REAL_PRECISION(6));
+	buf_putc(out, '\n');
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// JSON documents for machines (summaries, health), by jansson. The pages of the simple API are written
+// by lib/view/page, straight into their bytes.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/base/buf.h"
+
+// An object or an array. What is put into another belongs to that one from then on.
+struct jsondoc;
+
+struct jsondoc *jsondoc_object(void);
+struct jsondoc *jsondoc_array(void);
+void jsondoc_cleanup(struct jsondoc **doc); // frees it; for CLEANUP
+// A string that is not UTF-8 (a file name may be anything) stays readable: bad bytes become "?".
+void jsondoc_put_str(struct jsondoc *object, const char *key, const char *value);
+void jsondoc_put_int(struct jsondoc *object, const char *key, int64_t value);
+void jsondoc_put_real(struct jsondoc *object, const char *key, double value);
+void jsondoc_put_bool(struct jsondoc *object, const char *key, bool value);
+void jsondoc_put(struct jsondoc *object, const char *key, struct jsondoc *value); // takes value over
+void jsondoc_add(struct jsondoc *array, struct jsondoc *value);                   // takes value over
+void jsondoc_add_str(struct jsondoc *array, const char *value);
+// Adds the document and a line end to out; indent 0 puts all on one line.
+void jsondoc_write(const struct jsondoc *doc, unsigned indent, struct buf *out);

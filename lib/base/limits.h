@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// What we accept from outside, in one place. Sizes are bytes unless they say otherwise.
+#pragma once
+
+enum {
+	LIMIT_FILE_NAME = 255,            // one component of a path (NAME_MAX)
+	LIMIT_PATH = 4096,                // a path in the store, a URL path
+	LIMIT_TAGS = 4096,                // tags that one wheel's compressed sets expand to
+	LIMIT_METADATA = 8 << 20,         // METADATA, PKG-INFO, WHEEL
+	LIMIT_RECORD = 64 << 20,          // RECORD
+	LIMIT_ZIP_ENTRIES = 1 << 20,      // members of one wheel
+	LIMIT_DEPTH = 8,                  // folders below a platform
+	LIMIT_PAGE = 512 << 20,           // a rendered page, before it is packed
+	LIMIT_CONFIG = 1 << 20,           // a configuration file
+	LIMIT_REQUEST_HEADER = 32 << 10,  // request line and headers together
+};

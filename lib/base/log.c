@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/base/log.h"
+
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+const char *const log_level_name[LOG_LEVEL_COUNT] = {"error", "warn", "info", "debug"};
+
+static _Atomic int current = LOG_LEVEL_INFO;
+
+void log_set_level(enum log_level level)
+{
+	atomic_store(&current, (int)level);
+}
+
+bool log_is_on(enum log_level level)
+{
+	return (int)level <= atomic_load(&current);
+}
+
+// sd-daemon(3): the priorities that the journal understands.
+static const char *prefix(enum log_level level)
+{
+	static const char *const priority[LOG_LEVEL_COUNT] = {"<3>", "<4>", "<6>", "<7>"};
+	static const char *const word[LOG_LEVEL_COUNT] = {"error: ", "warning: ", "", "debug: "};
+	return getenv("JOURNAL_STREAM") ? priority[level] : word[level];
+}
+
+// A line is one write, so that lines of threads and processes do not mix; a control byte in what
+// somebody else named must not forge a line.
+static void put(enum log_level level, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
+static void put(enum log_level level, const char *fmt, va_list ap)
+{
+	if (!log_is_on(level))
+		return;
+	char line[1024];
+	int head = snprintf(line, sizeof(line), "%swheelcache: ", prefix(level));
+	int body = vsnprintf(line + head, sizeof(line) - (size_t)head - 1, fmt, ap);
+	size_t len = (size_t)head + (size_t)(body < 0 ? 0 : body);
+	if (len > sizeof(line) - 2)
+		len = sizeof(line) - 2;
+	for (size_t i = 0; i < len; i++)
+		if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f)
+			line[i] = '?';
+	line[len++] = '\n';
+	if (write(STDERR_FILENO, line, len) < 0)
+		return; // nobody left to tell
+}
+
+#define LOG_FUNCTION(name, level)                                                                  \
+	void name(const char *fmt, ...)                                                            \
+	{                                                                                          \
+		va_list ap;                                                                        \
+		va_start(ap, fmt);                                                                 \
+		put(level, fmt, ap);                                                               \
+		va_end(ap);                                                                        \
+	}
+
+LOG_FUNCTION(log_error, LOG_LEVEL_ERROR)
+LOG_FUNCTION(log_warn, LOG_LEVEL_WARN)
+LOG_FUNCTION(log_info, LOG_LEVEL_INFO)
+LOG_FUNCTION(log_debug, LOG_LEVEL_DEBUG)

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/base/mem.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void out_of_memory(void)
+{
+	static const char text[] = "wheelcache: out of memory\n";
+	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+		_exit(71);
+	abort();
+}
+
+static void *checked(void *p)
+{
+	if (!p)
+		out_of_memory();
+	return p;
+}
+
+void *xmalloc(size_t size)
+{
+	return checked(malloc(size ? size : 1));
+}
+
+void *xcalloc(size_t count, size_t size)
+{
+	return checked(calloc(count ? count : 1, size ? size : 1));
+}
+
+void *xreallocarray(void *old, size_t count, size_t size)
+{
+	return checked(reallocarray(old, count ? count : 1, size ? size : 1));
+}
+
+char *xstrdup(const char *s)
+{
+	return checked(strdup(s));
+}
+
+char *xstrndup(const char *s, size_t len)
+{
+	return checked(strndup(s, len));
+}
+
+char *xasprintf(const char *fmt, ...)
+{
+	char *s = NULL;
+	va_list ap;
+	va_start(ap, fmt);
+	int n = vasprintf(&s, fmt, ap);
+	va_end(ap);
+	return checked(n < 0 ? NULL : s);
+}
+
+void mem_free(void *pointer_to_pointer)
+{
+	void **p = pointer_to_pointer;
+	free(*p);
+	*p = NULL;
+}
+
+void mem_close(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+int mem_steal_fd(int *fd)
+{
+	int stolen = *fd;
+	*fd = -1;
+	return stolen;
+}

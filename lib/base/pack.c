@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/base/pack.h"
+
+#include <string.h>
+#include <zlib.h>
+#include <zstd.h>
+
+enum {
+	GZIP_WINDOW = 15 + 16, // zlib's way to say: 32 KiB window, gzip header
+	BLOCK = 64 << 10,
+};
+
+static void deflate_done(z_stream *z)
+{
+	deflateEnd(z);
+}
+
+static void inflate_done(z_stream *z)
+{
+	inflateEnd(z);
+}
+
+static unsigned char *bytes_of(const char *s)
+{
+	union {
+		const char *ours;
+		unsigned char *theirs; // zlib's next_in is not const by default
+	} same = {.ours = s};
+	return same.theirs;
+}
+
+int pack_gzip(struct str bytes, int level, struct buf *out, struct err *e)
+{
+	CLEANUP(deflate_done) z_stream z = {0};
+	if (bytes.len > UINT32_MAX)
+		return err_set(e, ERR_LIMIT, "gzip: %zu bytes are too many", bytes.len);
+	if (deflateInit2(&z, level, Z_DEFLATED, GZIP_WINDOW, 9, Z_DEFAULT_STRATEGY) != Z_OK)
+		return err_set(e, ERR_LIMIT, "gzip: out of memory");
+	size_t bound = deflateBound(&z, bytes.len);
+	char *room = buf_reserve(out, bound);
+	if (!room)
+		return err_set(e, ERR_LIMIT, "gzip: the result is too large");
+	z.next_in = bytes_of(bytes.ptr);
+	z.avail_in = (unsigned)bytes.len;
+	z.next_out = (unsigned char *)room;
+	z.avail_out = (unsigned)bound;
+	if (deflate(&z, Z_FINISH) != Z_STREAM_END)
+		return err_set(e, ERR_INVALID, "gzip failed");
+	out->len += z.total_out;
+	out->data[out->len] = '\0';
+	return 0;
+}
+
+int pack_zstd(struct str bytes, int level, struct buf *out, struct err *e)
+{
+	size_t bound = ZSTD_compressBound(bytes.len);
+	char *room = buf_reserve(out, bound);
+	if (!room)
+		return err_set(e, ERR_LIMIT, "zstd: the result is too large");
+	size_t n = ZSTD_compress(room, bound, bytes.ptr, bytes.len, level);
+	if (ZSTD_isError(n))
+		return err_set(e, ERR_INVALID, "zstd: %s", ZSTD_getErrorName(n));
+	out->len += n;
+	out->data[out->len] = '\0';
+	return 0;
+}
+
+int unpack_zstd(struct str packed, struct buf *out, struct err *e)
+{
+	unsigned long long size = ZSTD_getFrameContentSize(packed.ptr, packed.len);
+	if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN)
+		return err_set(e, ERR_INVALID, "zstd: not a frame with a size");
+	char *room = size > out->cap ? NULL : buf_reserve(out, (size_t)size);
+	if (!room)
+		return err_set(e, ERR_LIMIT, "zstd: %llu bytes are too many", size);
+	size_t n = ZSTD_decompress(room, (size_t)size, packed.ptr, packed.len);
+	if (ZSTD_isError(n))
+		return err_set(e, ERR_INVALID, "zstd: %s", ZSTD_getErrorName(n));
+	out->len += n;
+	out->data[out->len] = '\0';
+	return 0;
+}
+
+// Fills the input again; 0 at the end of the file.
+static int refill(z_stream *z, const struct source *s, uint64_t *offset, unsigned char *block, struct err *e)
+{
+	uint64_t left = s->size - *offset;
+	size_t n = left < BLOCK ? (size_t)left : BLOCK;
+	if (source_read(s, *offset, block, n, e) < 0)
+		return -1;
+	*offset += n;
+	z->next_in = block;
+	z->avail_in = (unsigned)n;
+	return 0;
+}
+
+// One member of the file, from where z stands.
+static int unpack_member(z_stream *z, const struct source *s, uint64_t *offset, unsigned char *block,
+	unpack_sink *sink, void *ctx, struct err *e)
+{
+	unsigned char out[BLOCK];
+	for (;;) {
+		if (z->avail_in == 0 && refill(z, s, offset, block, e) < 0)
+			return -1;
+		z->next_out = out;
+		z->avail_out = sizeof(out);
+		int code = inflate(z, Z_NO_FLUSH);
+		if (code != Z_OK && code != Z_STREAM_END)
+			return err_set(e, ERR_INVALID, "gzip: %s", z->msg ? z->msg : "truncated");
+		size_t n = sizeof(out) - z->avail_out;
+		int go = n ? sink(ctx, (struct str){(char *)out, n}, e) : 0;
+		if (go)
+			return go;
+		if (code == Z_STREAM_END)
+			return 0;
+	}
+}
+
+int unpack_gzip(const struct source *packed, unpack_sink *sink, void *ctx, struct err *e)
+{
+	CLEANUP(inflate_done) z_stream z = {0};
+	unsigned char block[BLOCK];
+	uint64_t offset = 0;
+	if (inflateInit2(&z, GZIP_WINDOW) != Z_OK)
+		return err_set(e, ERR_LIMIT, "gzip: out of memory");
+	do {
+		int go = unpack_member(&z, packed, &offset, block, sink, ctx, e);
+		if (go)
+			return go < 0 ? -1 : 0;
+		inflateReset(&z);
+	} while (z.avail_in || offset < packed->size);
+	return 0;
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/base/str.h"
+
+#include <stdint.h>
+#include <string.h>
+
+struct str str_from(const char *s)
+{
+	return (struct str){s, strlen(s)};
+}
+
+struct str str_slice(struct str s, size_t from, size_t to)
+{
+	return (struct str){s.ptr + from, to - from};
+}
+
+bool str_eq(struct str a, struct str b)
+{
+	return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
+
+bool str_eq_nocase(struct str a, struct str b)
+{
+	if (a.len != b.len)
+		return false;
+	for (size_t i = 0; i < a.len; i++)
+		if (ascii_lower(a.ptr[i]) != ascii_lower(b.ptr[i]))
+			return false;
+	return true;
+}
+
+int str_cmp(struct str a, struct str b)
+{
+	size_t shorter = a.len < b.len ? a.len : b.len;
+	int order = shorter ? memcmp(a.ptr, b.ptr, shorter) : 0;
+	if (order)
+		return order;
+	return (a.len > b.len) - (a.len < b.len);
+}
+
+bool str_starts(struct str s, struct str prefix)
+{
+	return s.len >= prefix.len && str_eq(str_slice(s, 0, prefix.len), prefix);
+}
+
+bool str_ends(struct str s, struct str suffix)
+{
+	return s.len >= suffix.len && str_eq(str_slice(s, s.len - suffix.len, s.len), suffix);
+}
+
+long str_find(struct str s, char c)
+{
+	const char *at = s.len ? memchr(s.ptr, c, s.len) : NULL;
+	return at ? at - s.ptr : -1;
+}
+
+long str_rfind(struct str s, char c)
+{
+	const char *at = s.len ? memrchr(s.ptr, c, s.len) : NULL;
+	return at ? at - s.ptr : -1;
+}
+
+struct str str_cut(struct str *rest, char sep)
+{
+	struct str all = *rest;
+	long at = str_find(all, sep);
+	if (at < 0) {
+		*rest = (struct str){NULL, 0};
+		return all;
+	}
+	*rest = str_slice(all, (size_t)at + 1, all.len);
+	return str_slice(all, 0, (size_t)at);
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+struct str str_trim(struct str s)
+{
+	while (s.len && is_blank(s.ptr[0]))
+		s = str_slice(s, 1, s.len);
+	while (s.len && is_blank(s.ptr[s.len - 1]))
+		s.len--;
+	return s;
+}
+
+bool ascii_is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+bool ascii_is_alpha(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+bool ascii_is_alnum(char c)
+{
+	return ascii_is_digit(c) || ascii_is_alpha(c);
+}
+
+char ascii_lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
+}
+
+// The length of the UTF-8 sequence at s, 0 if it is malformed (RFC 3629 section 4).
+static size_t utf8_length(const unsigned char *s, size_t len)
+{
+	static const struct {
+		unsigned char mask, lead;
+		uint32_t least;
+	} form[] = {{0x80, 0x00, 0}, {0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};
+	for (size_t n = 0; n < sizeof(form) / sizeof(form[0]); n++) {
+		if ((s[0] & form[n].mask) != form[n].lead)
+			continue;
+		if (n >= len)
+			return 0;
+		uint32_t code = s[0] & (unsigned char)~form[n].mask;
+		for (size_t i = 1; i <= n; i++) {
+			if ((s[i] & 0xc0) != 0x80)
+				return 0;
+			code = code << 6 | (s[i] & 0x3f);
+		}
+		bool bad = code < form[n].least || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff);
+		return bad ? 0 : n + 1;
+	}
+	return 0;
+}
+
+bool str_is_utf8(struct str s)
+{
+	for (size_t i = 0; i < s.len;) {
+		size_t n = utf8_length((const unsigned char *)s.ptr + i, s.len - i);
+		if (!n)
+			return false;
+		i += n;
+	}
+	return true;
+}

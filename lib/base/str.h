@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// A borrowed slice of bytes. It owns nothing and need not end with NUL.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct str {
+	const char *ptr;
+	size_t len;
+};
+
+// printf("%" of a slice: printf("[" STR_FMT "]", STR_ARG(s)).
+#define STR_FMT "%.*s"
+#define STR_ARG(s) (int)(s).len, (s).ptr
+#define STR(literal) ((struct str){"" literal, sizeof(literal) - 1})
+
+struct str str_from(const char *s);
+struct str str_slice(struct str s, size_t from, size_t to); // from <= to <= s.len
+bool str_eq(struct str a, struct str b);
+bool str_eq_nocase(struct str a, struct str b); // ASCII only
+int str_cmp(struct str a, struct str b);        // by bytes, a prefix is less
+bool str_starts(struct str s, struct str prefix);
+bool str_ends(struct str s, struct str suffix);
+// Position of the first or last such byte; -1 if there is none.
+long str_find(struct str s, char c);
+long str_rfind(struct str s, char c);
+// Cuts the part before the first sep off *rest and returns it; *rest becomes what is behind sep.
+// Without a sep it returns all, and *rest becomes empty with ptr NULL: the sign that nothing is left.
+struct str str_cut(struct str *rest, char sep);
+struct str str_trim(struct str s); // blanks, tabs, CR, LF off both ends
+
+// ASCII only, whatever the locale.
+bool ascii_is_digit(char c);
+bool ascii_is_alpha(char c);
+bool ascii_is_alnum(char c);
+char ascii_lower(char c);
+
+// Whether the bytes are well-formed UTF-8 (RFC 3629: no surrogates, no over-long forms).
+bool str_is_utf8(struct str s);

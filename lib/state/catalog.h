@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// The catalog: what the store holds, in SQLite, derived from the store and never inside it. Losing it loses
+// nothing. The only file that knows sqlite3; one enum and one table of statements.
+//
+// A struct catalog is one connection: one thread at a time. Any number of connections, in any number of
+// processes, may read while one writes. Errors are ERR_DB, ERR_IO (disk full, folder not writable), ERR_BUSY,
+// ERR_USAGE (made by a newer wheelcache, or for another store).
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/buf.h"
+#include "lib/base/digest.h"
+#include "lib/base/err.h"
+
+struct catalog;
+
+// Where the catalog of a store is unless the configuration says: a file a store, named after the store's last
+// component and a hash of its real path, in $STATE_DIRECTORY (systemd), $XDG_STATE_HOME/wheelcache,
+// ~/.local/state/wheelcache, or /var/lib/wheelcache where there is no home. To be freed by the caller.
+char *catalog_default_path(const char *store_path);
+
+// Opens it, makes it where it is missing (with its folder), and brings an older schema up to date.
+int catalog_open(const char *path, struct catalog **out, struct err *e) MUST_CHECK;
+void catalog_close(struct catalog *c); // NULL is fine
+void catalog_cleanup(struct catalog **c); // for CLEANUP
+
+// The platform's id, stable for the catalog's life. ERR_NOT_FOUND where it is not there.
+int catalog_platform_find(struct catalog *c, const char *name, int64_t *id, struct err *e) MUST_CHECK;
+// The same, made where it is missing.
+int catalog_platform_add(struct catalog *c, const char *name, int64_t *id, struct err *e) MUST_CHECK;
+
+// A listed file. Strings and bytes are borrowed for the call.
+struct catalog_file {
+	int64_t platform;
+	const char *filename;
+	const char *version; // normal form
+	struct str version_key; // sorts by PEP 440
+	uint64_t size;
+	int64_t mtime_ns;
+	const uint8_t *sha256;
+	const uint8_t *metadata_sha256; // NULL: no .metadata
+	const char *requires_python;    // NULL: none
+};
+// Returns 0 to go on, -1 with *e set to end.
+typedef int catalog_file_fn(void *ctx, const struct catalog_file *file, struct err *e);
+// The listed files of one project on one platform, by version key, then file name.
+int catalog_project_files(struct catalog *c, int64_t platform, const char *project, catalog_file_fn *fn,
+	void *ctx, struct err *e) MUST_CHECK;
+
+// A project on a platform; files is 0 where its last one has gone.
+struct catalog_project {
+	int64_t platform;
+	const char *project; // normalised
+	uint64_t files;
+	uint64_t bytes;
+};
+typedef int catalog_project_fn(void *ctx, const struct catalog_project *project, struct err *e);
+// The projects of a platform that have files, by name.
+int catalog_projects(struct catalog *c, int64_t platform, catalog_project_fn *fn, void *ctx, struct err *e)
+	MUST_CHECK;
+// All projects that changed after the change numbered since, on every platform; *newest gets the number of the
+// newest change seen. since 0: all there are, also those without files.
+int catalog_changes(struct catalog *c, int64_t since, catalog_project_fn *fn, void *ctx, int64_t *newest,
+	struct err *e) MUST_CHECK;
+// Whether anybody else committed since the last call (cheap; true at the first).
+bool catalog_was_written(struct catalog *c);
+
+// Where a listed file is, and what its bytes were when they were hashed.
+struct catalog_place {
+	char *path; // below the platform; to be released
+	uint64_t size;
+	int64_t mtime_ns;
+	uint64_t inode;
+	uint8_t sha256[SHA256_SIZE];
+	bool has_metadata;
+	uint8_t metadata_sha256[SHA256_SIZE];
+};
+// ERR_NOT_FOUND where the platform lists no such file.
+int catalog_find_file(struct catalog *c, int64_t platform, const char *filename, struct catalog_place *out,
+	struct err *e) MUST_CHECK;
+void catalog_place_release(struct catalog_place *p);
+// Adds the bytes of METADATA to out.
+int catalog_metadata(struct catalog *c, const uint8_t sha256[SHA256_SIZE], struct buf *out, struct err *e)
+	MUST_CHECK;

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The configuration: wheelcache.conf(5). One table in config.c (section, key, type, default, help) drives
+// the parser, the defaults and the manual's check. A plain value, read once; not changed afterwards.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "lib/base/err.h"
+
+struct config_platform { // [platform NAME]
+	char *name;
+	char *path;      // absolute, or below [store] path; NULL: [store] path/NAME
+	bool is_mutable; // bytes may change under a name: files are served with short freshness
+};
+
+struct config_view { // [view NAME]
+	char *name;
+	char **platforms; // names, in the order in which they are asked
+	size_t platform_count;
+};
+
+struct config {
+	// [store]
+	char *store;        // the tree of wheels; NULL: none given
+	char *default_view; // what /simple/ is; NULL: the only platform, or all merged
+	// [catalog]
+	char *catalog; // NULL: catalog_default_path()
+	// [index]
+	uint64_t index_threads; // 0: as many as the machine has processors
+	uint64_t settle;        // seconds: a damaged file younger than this is still being written
+	// [server]
+	char *listen;         // ADDR:PORT, [V6]:PORT or unix:PATH
+	char *access_log;     // a path, "-" for stdout; NULL: none
+	char *log_level;      // error warn info debug
+	uint64_t threads;     // 0: as many as the machine has processors
+	uint64_t page_cache;  // bytes of ready answers
+	uint64_t connections; // at most
+	uint64_t timeout;     // seconds without progress before a connection is closed
+	uint64_t rescan;      // seconds between scans while serving; 0: only at the start and on SIGHUP
+	uint64_t page_max_age; // seconds: Cache-Control of pages
+
+	struct config_platform *platforms; // in the order of the file
+	size_t platform_count;
+	struct config_view *views;
+	size_t view_count;
+};
+
+// All defaults. To be released.
+void config_init(struct config *c);
+void config_release(struct config *c);
+// Reads path over what c holds. An unknown section or key, a bad value, a view with an unknown platform or a
+// name twice: ERR_USAGE with "path:line: ".
+int config_read(struct config *c, const char *path, struct err *e) MUST_CHECK;
+// Sets one key as a line of the file would; for options of the command line.
+int config_set(struct config *c, const char *section, const char *key, const char *value, struct err *e)
+	MUST_CHECK;
+// Every key with its default and help, in the form of the file: --print-config.
+void config_print(FILE *out);

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The store: the tree of files that holds the wheels, and which platforms it has.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/base/err.h"
+#include "lib/state/config.h"
+
+struct catalog;
+
+struct platform {
+	char *name;
+	char *path;      // absolute
+	bool is_mutable; // bytes may change under a name
+	int64_t id;      // in the catalog; 0 until store_register()
+};
+
+struct store {
+	char *path; // absolute, without links; NULL where every platform has a path of its own
+	struct platform *platform;
+	size_t platform_count;
+	uint64_t ignored_folders; // first-level folders that are no platform, where others are
+};
+
+// The platforms of the configuration; else the first-level folders of the store that look like
+// <os>-<version>-<arch>, by name; else the whole store as the one platform "wheels".
+// ERR_USAGE where no store is given, ERR_NOT_FOUND or ERR_IO where it cannot be opened.
+int store_open(const struct config *c, struct store *out, struct err *e) MUST_CHECK;
+void store_release(struct store *s);
+// Gives every platform its id, made in the catalog where it is new. Writes only then.
+int store_register(struct store *s, struct catalog *c, struct err *e) MUST_CHECK;
+// Opens a file of the platform by its path below it, never outside of the store. Returns the descriptor.
+int store_open_file(const struct platform *p, const char *path, struct err *e) MUST_CHECK;

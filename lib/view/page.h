@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pages of the simple API 1.4 as bytes: PEP 503, 592, 629, 658, 691, 700, 714, 833. The server and the static
+// export send the same ones. Pure but for the catalog that they are read from.
+#pragma once
+
+#include "lib/base/buf.h"
+#include "lib/view/view.h"
+
+enum page_format { PAGE_HTML, PAGE_JSON, PAGE_FORMAT_COUNT };
+enum page_coding { PAGE_PLAIN, PAGE_GZIP, PAGE_ZSTD, PAGE_CODING_COUNT };
+
+// "text/html; charset=utf-8" or "application/vnd.pypi.simple.v1+json".
+extern const char *const page_type[PAGE_FORMAT_COUNT];
+// Content-Encoding; NULL for plain.
+extern const char *const page_coding_name[PAGE_CODING_COUNT];
+
+enum { PAGE_ETAG_SIZE = 48 };
+
+// Adds a project's page to out; ERR_NOT_FOUND where the view has no file of it. URLs are relative to the page's own
+// place, /simple/<project>/ or /<view>/simple/<project>/.
+int page_project(const struct view *v, struct catalog *c, const char *project, enum page_format format,
+	struct buf *out, struct err *e) MUST_CHECK;
+// Adds the list of all projects to out.
+int page_root(const struct view *v, struct catalog *c, enum page_format format, struct buf *out, struct err *e)
+	MUST_CHECK;
+// Adds the page in this coding to out (plain: a copy).
+int page_pack(struct str page, enum page_coding coding, struct buf *out, struct err *e) MUST_CHECK;
+// A strong ETag with its quotes and a NUL: the same for the same page, another for each coding.
+void page_etag(struct str page, enum page_coding coding, char out[PAGE_ETAG_SIZE]);

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Views: what a client sees under one index URL. A view is an ordered list of platforms; where two of them have
+// a file of the same name, the first one's is seen.
+#pragma once
+
+#include "lib/base/err.h"
+#include "lib/state/catalog.h"
+#include "lib/state/config.h"
+#include "lib/state/store.h"
+
+struct view {
+	char *name; // NULL: /simple/ itself
+	const struct platform **platform; // borrowed from the store
+	size_t platform_count;
+};
+
+// All views of a configuration over a store. Read-only after site_init, so any thread may read.
+struct site {
+	struct store store; // registered in the catalog
+	struct view *view;  // [0] is the default; then a view a platform, then those of the configuration
+	size_t view_count;
+	uint64_t page_max_age; // seconds
+};
+
+// Takes the store over (also where it fails). The catalog is read for the ids only.
+int site_init(struct site *s, const struct config *c, struct store *store, struct catalog *catalog,
+	struct err *e) MUST_CHECK;
+void site_release(struct site *s);
+// NULL where there is none; an empty name is the default view.
+const struct view *site_view(const struct site *s, struct str name);
+const struct platform *site_platform(const struct site *s, struct str name);
+
+typedef int view_file_fn(void *ctx, const struct platform *platform, const struct catalog_file *file,
+	struct err *e);
+// The files of a project that the view shows, each name once, by version key, then file name.
+// project is normalised. Calls nothing where there is none.
+int view_files(const struct view *v, struct catalog *c, const char *project, view_file_fn *fn, void *ctx,
+	struct err *e) MUST_CHECK;
+typedef int view_name_fn(void *ctx, const char *project, struct err *e);
+// The names of all projects of the view, each once, sorted by bytes.
+int view_projects(const struct view *v, struct catalog *c, view_name_fn *fn, void *ctx, struct err *e) MUST_CHECK;
