@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/state/config.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/conf.h"
+#include "lib/base/log.h"
+#include "lib/domain/platform.h"
+
+enum type {
+	TYPE_STRING,
+	TYPE_PATH,
+	TYPE_NAME,
+	TYPE_LEVEL,
+	TYPE_INTEGER,
+	TYPE_SIZE,
+	TYPE_SECONDS,
+	TYPE_BOOL,
+	TYPE_NAMES,
+	TYPE_COUNT,
+};
+
+struct row {
+	const char *section; // "platform" and "view" stand for "[platform NAME]" and "[view NAME]"
+	const char *key;
+	enum type type;
+	size_t offset; // in struct config, config_platform or config_view; TYPE_NAMES: 0, the view itself
+	uint64_t least;
+	const char *fallback; // NULL: none
+	const char *help;
+};
+
+#define ROW(section, key, type, holder, field, least, fallback, help)                              \
+	{section, key, type, offsetof(struct holder, field), least, fallback, help}
+
+static const struct row table[] = {
+	ROW("store", "path", TYPE_PATH, config, store, 0, NULL, "The tree of wheels to index and serve."),
+	ROW("store", "default-view", TYPE_NAME, config, default_view, 0, NULL,
+		"The view or platform at /simple/. Without it: the only platform, or all of them merged."),
+	ROW("catalog", "path", TYPE_PATH, config, catalog, 0, NULL,
+		"The catalog, on a local disk. Without it: a file a store in the state directory."),
+	ROW("index", "threads", TYPE_INTEGER, config, index_threads, 0, "0",
+		"Threads that read wheels; 0: as many as the machine has processors."),
+	ROW("index", "settle", TYPE_SECONDS, config, settle, 0, "60",
+		"A damaged file younger than this is still being written: it waits for the next scan."),
+	ROW("server", "listen", TYPE_STRING, config, listen, 0, "127.0.0.1:8080",
+		"ADDRESS:PORT, [IPV6]:PORT or unix:PATH; port 0: any free one."),
+	ROW("server", "access-log", TYPE_PATH, config, access_log, 0, NULL,
+		"A line a request goes to this file; -: to the standard output. Without it: none."),
+	ROW("server", "log-level", TYPE_LEVEL, config, log_level, 0, "info",
+		"What is told on the standard error: error, warn, info or debug."),
+	ROW("server", "threads", TYPE_INTEGER, config, threads, 0, "0",
+		"Threads that answer requests; 0: as many as the machine has processors."),
+	ROW("server", "page-cache", TYPE_SIZE, config, page_cache, 0, "64M",
+		"Memory for pages that are ready to be sent."),
+	ROW("server", "connections", TYPE_INTEGER, config, connections, 1, "4096",
+		"Open connections at most."),
+	ROW("server", "timeout", TYPE_SECONDS, config, timeout, 1, "60",
+		"A connection without progress for so long is closed."),
+	ROW("server", "rescan", TYPE_SECONDS, config, rescan, 0, "60",
+		"Time between scans of the store while serving; 0: only at the start and on SIGHUP."),
+	ROW("server", "page-max-age", TYPE_SECONDS, config, page_max_age, 0, "60",
+		"How long clients may keep a page without asking again (Cache-Control)."),
+	ROW("platform", "path", TYPE_PATH, config_platform, path, 0, NULL,
+		"Its folder, absolute or below [store] path. Without it: its name."),
+	ROW("platform", "mutable", TYPE_BOOL, config_platform, is_mutable, 0, "no",
+		"Whether files may change under their name: they are served with short freshness."),
+	ROW("view", "platforms", TYPE_NAMES, config_view, name, 0, NULL,
+		"Its platforms in the order in which they are asked; may go on in indented lines."),
+};
+
+struct unit {
+	char letter;
+	uint64_t factor;
+};
+
+static const struct unit plain_units[] = {{'\0', 1}};
+static const struct unit size_units[] = {{'K', 1 << 10}, {'M', 1 << 20}, {'G', 1 << 30}, {'\0', 1}};
+static const struct unit time_units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}, {'\0', 1}};
+
+enum { NUMBER_MAX = 1 << 30 }; // before its unit: no product of the two overflows
+
+static bool read_number(const char *text, const struct unit *units, uint64_t *out)
+{
+	uint64_t n = 0;
+	const char *at = text;
+	for (; ascii_is_digit(*at) && n <= NUMBER_MAX; at++)
+		n = n * 10 + (uint64_t)(*at - '0');
+	if (at == text || n > NUMBER_MAX)
+		return false;
+	while (units->letter && units->letter != *at)
+		units++;
+	if (at[units->letter != '\0'])
+		return false;
+	*out = n * units->factor;
+	return true;
+}
+
+static bool set_integer(void *field, const char *value)
+{
+	return read_number(value, plain_units, field);
+}
+
+static bool set_size(void *field, const char *value)
+{
+	return read_number(value, size_units, field);
+}
+
+static bool set_seconds(void *field, const char *value)
+{
+	return read_number(value, time_units, field);
+}
+
+static bool set_bool(void *field, const char *value)
+{
+	bool *out = field;
+	*out = strcmp(value, "yes") == 0;
+	return *out || strcmp(value, "no") == 0;
+}
+
+static bool set_string(void *field, const char *value)
+{
+	char **out = field;
+	if (!*value)
+		return false;
+	free(*out);
+	*out = xstrdup(value);
+	return true;
+}
+
+static bool set_name(void *field, const char *value)
+{
+	return platform_name_is_valid(str_from(value)) && set_string(field, value);
+}
+
+static bool set_level(void *field, const char *value)
+{
+	for (size_t i = 0; i < LOG_LEVEL_COUNT; i++)
+		if (strcmp(value, log_level_name[i]) == 0)
+			return set_string(field, value);
+	return false;
+}
+
+static bool add_name(struct config_view *v, struct str name)
+{
+	for (size_t i = 0; i < v->platform_count; i++)
+		if (str_eq(name, str_from(v->platforms[i])))
+			return false;
+	v->platforms = xreallocarray(v->platforms, v->platform_count + 1, sizeof(*v->platforms));
+	v->platforms[v->platform_count++] = xstrndup(name.ptr, name.len);
+	return platform_name_is_valid(name);
+}
+
+// inih hands each line of a value over by itself, so that names are added to those that are there.
+static bool set_names(void *field, const char *value)
+{
+	struct str rest = str_trim(str_from(value));
+	if (!rest.len)
+		return false;
+	while (rest.len) {
+		if (!add_name(field, str_cut(&rest, ' ')))
+			return false;
+		rest = str_trim(rest);
+	}
+	return true;
+}
+
+static const struct {
+	const char *wants; // in errors: "... is not <wants>"
+	bool (*set)(void *field, const char *value);
+	bool is_owned; // the field is a string to be freed
+} types[TYPE_COUNT] = {
+	[TYPE_STRING] = {"a value", set_string, true},
+	[TYPE_PATH] = {"a path", set_string, true},
+	[TYPE_NAME] = {"the name of a platform or view", set_name, true},
+	[TYPE_LEVEL] = {"one of error, warn, info, debug", set_level, true},
+	[TYPE_INTEGER] = {"a number", set_integer, false},
+	[TYPE_SIZE] = {"a size (as 500K, 64M, 1G)", set_size, false},
+	[TYPE_SECONDS] = {"a time (as 60, 2m, 1h, 1d)", set_seconds, false},
+	[TYPE_BOOL] = {"yes or no", set_bool, false},
+	[TYPE_NAMES] = {"a list of platforms, each once, with blanks between", set_names, false},
+};
+
+static int set_row(const struct row *row, void *object, const char *value, struct err *e)
+{
+	void *field = (char *)object + row->offset;
+	bool is_number = row->type == TYPE_INTEGER || row->type == TYPE_SIZE || row->type == TYPE_SECONDS;
+	if (!types[row->type].set(field, value))
+		return err_set(e, ERR_USAGE, "[%s] %s: \"%s\" is not %s", row->section, row->key, value,
+			types[row->type].wants);
+	if (is_number && *(uint64_t *)field < row->least)
+		return err_set(e, ERR_USAGE, "[%s] %s: %s is less than %llu", row->section, row->key, value,
+			(unsigned long long)row->least);
+	return 0;
+}
+
+static void set_defaults(const char *section, void *object)
+{
+	struct err e = ERR_INIT;
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
+		if (strcmp(table[i].section, section) == 0 && table[i].fallback) {
+			int r = set_row(&table[i], object, table[i].fallback, &e);
+			assert(r == 0);
+			(void)r;
+		}
+}
+
+static void free_strings(const char *section, void *object)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
+		if (strcmp(table[i].section, section) == 0 && types[table[i].type].is_owned)
+			free(*(char **)(void *)((char *)object + table[i].offset));
+}
+
+static const char *const plain_sections[] = {"store", "catalog", "index", "server"};
+
+void config_init(struct config *c)
+{
+	*c = (struct config){0};
+	for (size_t i = 0; i < ARRAY_SIZE(plain_sections); i++)
+		set_defaults(plain_sections[i], c);
+}
+
+void config_release(struct config *c)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(plain_sections); i++)
+		free_strings(plain_sections[i], c);
+	for (size_t i = 0; i < c->platform_count; i++) {
+		free_strings("platform", &c->platforms[i]);
+		free(c->platforms[i].name);
+	}
+	for (size_t i = 0; i < c->view_count; i++) {
+		for (size_t k = 0; k < c->views[i].platform_count; k++)
+			free(c->views[i].platforms[k]);
+		free(c->views[i].platforms);
+		free(c->views[i].name);
+	}
+	free(c->platforms);
+	free(c->views);
+	*c = (struct config){0};
+}
+
+static struct config_platform *find_platform(const struct config *c, struct str name)
+{
+	for (size_t i = 0; i < c->platform_count; i++)
+		if (str_eq(name, str_from(c->platforms[i].name)))
+			return &c->platforms[i];
+	return NULL;
+}
+
+static struct config_view *find_view(const struct config *c, struct str name)
+{
+	for (size_t i = 0; i < c->view_count; i++)
+		if (str_eq(name, str_from(c->views[i].name)))
+			return &c->views[i];
+	return NULL;
+}
+
+static struct config_platform *add_platform(struct config *c, struct str name)
+{
+	c->platforms = xreallocarray(c->platforms, c->platform_count + 1, sizeof(*c->platforms));
+	struct config_platform *p = &c->platforms[c->platform_count++];
+	*p = (struct config_platform){.name = xstrndup(name.ptr, name.len)};
+	set_defaults("platform", p);
+	return p;
+}
+
+static struct config_view *add_view(struct config *c, struct str name)
+{
+	c->views = xreallocarray(c->views, c->view_count + 1, sizeof(*c->views));
+	struct config_view *v = &c->views[c->view_count++];
+	*v = (struct config_view){.name = xstrndup(name.ptr, name.len)};
+	return v;
+}
+
+// A section's heading taken apart, and what its keys are written to.
+struct section {
+	struct str kind; // "server", "platform"
+	struct str name; // of a platform or view, else empty
+	void *object;
+	bool is_new;
+};
+
+static int find_named(struct config *c, struct section *s, struct err *e)
+{
+	bool is_view = str_eq(s->kind, STR("view"));
+	struct config_platform *p = find_platform(c, s->name);
+	struct config_view *v = find_view(c, s->name);
+	if (!platform_name_is_valid(s->name))
+		return err_set(e, ERR_USAGE, "[" STR_FMT " " STR_FMT "]: not a name", STR_ARG(s->kind),
+			STR_ARG(s->name));
+	if (is_view ? p != NULL : v != NULL)
+		return err_set(e, ERR_USAGE, "\"" STR_FMT "\" names both a platform and a view",
+			STR_ARG(s->name));
+	s->is_new = !p && !v;
+	if (is_view)
+		s->object = v ? v : add_view(c, s->name);
+	else
+		s->object = p ? p : add_platform(c, s->name);
+	return 0;
+}
+
+static int find_section(struct config *c, const char *heading, struct section *s, struct err *e)
+{
+	struct str rest = str_from(heading);
+	*s = (struct section){.object = c};
+	s->kind = str_cut(&rest, ' ');
+	s->name = str_trim(rest);
+	if (str_eq(s->kind, STR("platform")) || str_eq(s->kind, STR("view")))
+		return find_named(c, s, e);
+	for (size_t i = 0; i < ARRAY_SIZE(plain_sections); i++)
+		if (strcmp(heading, plain_sections[i]) == 0)
+			return 0;
+	if (!*heading)
+		return err_set(e, ERR_USAGE, "a key before the first [section]");
+	return err_set(e, ERR_USAGE, "there is no section [%s]", heading);
+}
+
+static const struct row *find_row(struct str section, const char *key, struct err *e)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
+		if (str_eq(section, str_from(table[i].section)) && strcmp(table[i].key, key) == 0)
+			return &table[i];
+	err_set(e, ERR_USAGE, "[" STR_FMT "] has no key \"%s\"", STR_ARG(section), key);
+	return NULL;
+}
+
+int config_set(struct config *c, const char *section, const char *key, const char *value, struct err *e)
+{
+	struct section s;
+	if (find_section(c, section, &s, e) < 0)
+		return -1;
+	const struct row *row = find_row(s.kind, key, e);
+	return row ? set_row(row, s.object, value, e) : -1;
+}
+
+struct reading {
+	struct config *config;
+	bool seen[ARRAY_SIZE(table)];
+};
+
+static void forget(struct reading *r, struct str section)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
+		if (str_eq(section, str_from(table[i].section)))
+			r->seen[i] = false;
+}
+
+static int begin_section(struct reading *r, const char *heading, struct err *e)
+{
+	struct section s;
+	if (find_section(r->config, heading, &s, e) < 0)
+		return -1;
+	if (s.name.len && !s.is_new)
+		return err_set(e, ERR_USAGE, "[%s] is there twice", heading);
+	if (s.name.len)
+		forget(r, s.kind);
+	return 0;
+}
+
+// A value that goes on in an indented line comes as its key once more: right for names, and else what
+// somebody gets who indents the lines of a section.
+static int on_line(void *ctx, const char *heading, const char *key, const char *value, struct err *e)
+{
+	struct reading *r = ctx;
+	struct section s;
+	if (!key)
+		return begin_section(r, heading, e);
+	if (find_section(r->config, heading, &s, e) < 0)
+		return -1;
+	const struct row *row = find_row(s.kind, key, e);
+	if (!row)
+		return -1;
+	bool *seen = &r->seen[row - table];
+	if (*seen && row->type != TYPE_NAMES)
+		return err_set(e, ERR_USAGE, "[%s] %s is there twice (or this line is indented)", heading, key);
+	*seen = true;
+	return set_row(row, s.object, value, e);
+}
+
+// A second look, when all platforms are known in whatever order they stand. Without any in the file, the
+// store's folders tell, later.
+static int check_line(void *ctx, const char *heading, const char *key, const char *value, struct err *e)
+{
+	const struct config *c = ctx;
+	if (!key || strncmp(heading, "view ", strlen("view ")) != 0)
+		return 0;
+	struct str rest = str_from(value);
+	while (rest.len) {
+		struct str name = str_cut(&rest, ' ');
+		if (!find_platform(c, name))
+			return err_set(e, ERR_USAGE, "[%s] names \"" STR_FMT "\", which is no [platform]",
+				heading, STR_ARG(name));
+		rest = str_trim(rest);
+	}
+	return 0;
+}
+
+int config_read(struct config *c, const char *path, struct err *e)
+{
+	struct reading r = {.config = c};
+	if (conf_read_file(path, on_line, &r, e) < 0)
+		return -1;
+	for (size_t i = 0; i < c->view_count; i++)
+		if (!c->views[i].platform_count)
+			return err_set(e, ERR_USAGE, "%s: [view %s] has no platforms", path, c->views[i].name);
+	return c->platform_count ? conf_read_file(path, check_line, c, e) : 0;
+}
+
+void config_print(FILE *out)
+{
+	const char *section = "";
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		const struct row *row = &table[i];
+		bool is_named = strcmp(row->section, "platform") == 0 || strcmp(row->section, "view") == 0;
+		if (strcmp(section, row->section) != 0)
+			fprintf(out, "%s%s[%s%s]\n", i ? "\n" : "", is_named ? "#" : "", row->section,
+				is_named ? " NAME" : "");
+		section = row->section;
+		fprintf(out, "# %s\n%s%s = %s\n", row->help, is_named || !row->fallback ? "#" : "", row->key,
+			row->fallback ? row->fallback : "");
+	}
+}
