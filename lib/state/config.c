@@ -6,141 +6,12 @@
 #include <string.h>
 
 #include "lib/base/conf.h"
-#include "lib/base/log.h"
 #include "lib/domain/platform.h"
-
-enum type {
-	TYPE_STRING,
-	TYPE_PATH,
-	TYPE_NAME,
-	TYPE_LEVEL,
-	TYPE_INTEGER,
-	TYPE_SIZE,
-	TYPE_SECONDS,
-	TYPE_BOOL,
-	TYPE_NAMES,
-	TYPE_COUNT,
-};
-
-struct row {
-	const char *section; // "platform" and "view" stand for "[platform NAME]" and "[view NAME]"
-	const char *key;
-	enum type type;
-	size_t offset; // in struct config, config_platform or config_view; TYPE_NAMES: 0, the view itself
-	uint64_t least;
-	const char *fallback; // NULL: none
-	const char *help;
-};
-
-#define ROW(section, key, type, holder, field, least, fallback, help)                              \
-	{section, key, type, offsetof(struct holder, field), least, fallback, help}
-
-static const struct row table[] = {
-	ROW("store", "path", TYPE_PATH, config, store, 0, NULL, "The tree of wheels to index and serve."),
-	ROW("store", "default-view", TYPE_NAME, config, default_view, 0, NULL,
-		"The view or platform at /simple/. Without it: the only platform, or all of them merged."),
-	ROW("catalog", "path", TYPE_PATH, config, catalog, 0, NULL,
-		"The catalog, on a local disk. Without it: a file a store in the state directory."),
-	ROW("index", "threads", TYPE_INTEGER, config, index_threads, 0, "0",
-		"Threads that read wheels; 0: as many as the machine has processors."),
-	ROW("index", "settle", TYPE_SECONDS, config, settle, 0, "60",
-		"A damaged file younger than this is still being written: it waits for the next scan."),
-	ROW("server", "listen", TYPE_STRING, config, listen, 0, "127.0.0.1:8080",
-		"ADDRESS:PORT, [IPV6]:PORT or unix:PATH; port 0: any free one."),
-	ROW("server", "access-log", TYPE_PATH, config, access_log, 0, NULL,
-		"A line a request goes to this file; -: to the standard output. Without it: none."),
-	ROW("server", "log-level", TYPE_LEVEL, config, log_level, 0, "info",
-		"What is told on the standard error: error, warn, info or debug."),
-	ROW("server", "threads", TYPE_INTEGER, config, threads, 0, "0",
-		"Threads that answer requests; 0: as many as the machine has processors."),
-	ROW("server", "page-cache", TYPE_SIZE, config, page_cache, 0, "64M",
-		"Memory for pages that are ready to be sent."),
-	ROW("server", "connections", TYPE_INTEGER, config, connections, 1, "4096",
-		"Open connections at most."),
-	ROW("server", "timeout", TYPE_SECONDS, config, timeout, 1, "60",
-		"A connection without progress for so long is closed."),
-	ROW("server", "rescan", TYPE_SECONDS, config, rescan, 0, "60",
-		"Time between scans of the store while serving; 0: only at the start and on SIGHUP."),
-	ROW("server", "page-max-age", TYPE_SECONDS, config, page_max_age, 0, "60",
-		"How long clients may keep a page without asking again (Cache-Control)."),
-	ROW("platform", "path", TYPE_PATH, config_platform, path, 0, NULL,
-		"Its folder, absolute or below [store] path. Without it: its name."),
-	ROW("platform", "mutable", TYPE_BOOL, config_platform, is_mutable, 0, "no",
-		"Whether files may change under their name: they are served with short freshness."),
-	ROW("view", "platforms", TYPE_NAMES, config_view, name, 0, NULL,
-		"Its platforms in the order in which they are asked; may go on in indented lines."),
-};
-
-struct unit {
-	char letter;
-	uint64_t factor;
-};
-
-static const struct unit plain_units[] = {{'\0', 1}};
-static const struct unit size_units[] = {{'K', 1 << 10}, {'M', 1 << 20}, {'G', 1 << 30}, {'\0', 1}};
-static const struct unit time_units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}, {'\0', 1}};
-
-enum { NUMBER_MAX = 1 << 30 }; // before its unit: no product of the two overflows
-
-static bool read_number(const char *text, const struct unit *units, uint64_t *out)
-{
-	uint64_t n = 0;
-	const char *at = text;
-	for (; ascii_is_digit(*at) && n <= NUMBER_MAX; at++)
-		n = n * 10 + (uint64_t)(*at - '0');
-	if (at == text || n > NUMBER_MAX)
-		return false;
-	while (units->letter && units->letter != *at)
-		units++;
-	if (at[units->letter != '\0'])
-		return false;
-	*out = n * units->factor;
-	return true;
-}
-
-static bool set_integer(void *field, const char *value)
-{
-	return read_number(value, plain_units, field);
-}
-
-static bool set_size(void *field, const char *value)
-{
-	return read_number(value, size_units, field);
-}
-
-static bool set_seconds(void *field, const char *value)
-{
-	return read_number(value, time_units, field);
-}
-
-static bool set_bool(void *field, const char *value)
-{
-	bool *out = field;
-	*out = strcmp(value, "yes") == 0;
-	return *out || strcmp(value, "no") == 0;
-}
-
-static bool set_string(void *field, const char *value)
-{
-	char **out = field;
-	if (!*value)
-		return false;
-	free(*out);
-	*out = xstrdup(value);
-	return true;
-}
+#include "lib/state/setting.h"
 
 static bool set_name(void *field, const char *value)
 {
-	return platform_name_is_valid(str_from(value)) && set_string(field, value);
-}
-
-static bool set_level(void *field, const char *value)
-{
-	for (size_t i = 0; i < LOG_LEVEL_COUNT; i++)
-		if (strcmp(value, log_level_name[i]) == 0)
-			return set_string(field, value);
-	return false;
+	return platform_name_is_valid(str_from(value)) && setting_string.set(field, value);
 }
 
 static bool add_name(struct config_view *v, struct str name)
@@ -167,30 +38,67 @@ static bool set_names(void *field, const char *value)
 	return true;
 }
 
-static const struct {
-	const char *wants; // in errors: "... is not <wants>"
-	bool (*set)(void *field, const char *value);
-	bool is_owned; // the field is a string to be freed
-} types[TYPE_COUNT] = {
-	[TYPE_STRING] = {"a value", set_string, true},
-	[TYPE_PATH] = {"a path", set_string, true},
-	[TYPE_NAME] = {"the name of a platform or view", set_name, true},
-	[TYPE_LEVEL] = {"one of error, warn, info, debug", set_level, true},
-	[TYPE_INTEGER] = {"a number", set_integer, false},
-	[TYPE_SIZE] = {"a size (as 500K, 64M, 1G)", set_size, false},
-	[TYPE_SECONDS] = {"a time (as 60, 2m, 1h, 1d)", set_seconds, false},
-	[TYPE_BOOL] = {"yes or no", set_bool, false},
-	[TYPE_NAMES] = {"a list of platforms, each once, with blanks between", set_names, false},
+static const struct setting setting_name = {
+	.wants = "the name of a platform or view", .set = set_name, .is_owned = true};
+static const struct setting setting_names = {
+	.wants = "a list of platforms, each once, with blanks between", .set = set_names};
+
+struct row {
+	const char *section; // "platform" and "view" stand for "[platform NAME]" and "[view NAME]"
+	const char *key;
+	const struct setting *setting;
+	size_t offset; // in struct config, config_platform or config_view; of names: the view itself
+	uint64_t least;
+	const char *fallback; // NULL: none
+	const char *help;
+};
+
+#define ROW(section, key, setting, holder, field, least, fallback, help)                              \
+	{section, key, setting, offsetof(struct holder, field), least, fallback, help}
+
+static const struct row table[] = {
+	ROW("store", "path", &setting_path, config, store, 0, NULL, "The tree of wheels to index and serve."),
+	ROW("store", "default-view", &setting_name, config, default_view, 0, NULL,
+		"The view or platform at /simple/. Without it: the only platform, or all of them merged."),
+	ROW("catalog", "path", &setting_path, config, catalog, 0, NULL,
+		"The catalog, on a local disk. Without it: a file a store in the state directory."),
+	ROW("index", "threads", &setting_integer, config, index_threads, 0, "0",
+		"Threads that read wheels; 0: as many as the machine has processors."),
+	ROW("index", "settle", &setting_seconds, config, settle, 0, "60",
+		"A damaged file younger than this is still being written: it waits for the next scan."),
+	ROW("server", "listen", &setting_string, config, listen, 0, "127.0.0.1:8080",
+		"ADDRESS:PORT, [IPV6]:PORT or unix:PATH; port 0: any free one."),
+	ROW("server", "access-log", &setting_path, config, access_log, 0, NULL,
+		"A line a request goes to this file; -: to the standard output. Without it: none."),
+	ROW("server", "log-level", &setting_level, config, log_level, 0, "info",
+		"What is told on the standard error: error, warn, info or debug."),
+	ROW("server", "threads", &setting_integer, config, threads, 0, "0",
+		"Threads that answer requests; 0: as many as the machine has processors."),
+	ROW("server", "page-cache", &setting_size, config, page_cache, 0, "64M",
+		"Memory for pages that are ready to be sent."),
+	ROW("server", "connections", &setting_integer, config, connections, 1, "4096",
+		"Open connections at most."),
+	ROW("server", "timeout", &setting_seconds, config, timeout, 1, "60",
+		"A connection without progress for so long is closed."),
+	ROW("server", "rescan", &setting_seconds, config, rescan, 0, "60",
+		"Time between scans of the store while serving; 0: only at the start and on SIGHUP."),
+	ROW("server", "page-max-age", &setting_seconds, config, page_max_age, 0, "60",
+		"How long clients may keep a page without asking again (Cache-Control)."),
+	ROW("platform", "path", &setting_path, config_platform, path, 0, NULL,
+		"Its folder, absolute or below [store] path. Without it: its name."),
+	ROW("platform", "mutable", &setting_bool, config_platform, is_mutable, 0, "no",
+		"Whether files may change under their name: they are served with short freshness."),
+	ROW("view", "platforms", &setting_names, config_view, name, 0, NULL,
+		"Its platforms in the order in which they are asked; may go on in indented lines."),
 };
 
 static int set_row(const struct row *row, void *object, const char *value, struct err *e)
 {
 	void *field = (char *)object + row->offset;
-	bool is_number = row->type == TYPE_INTEGER || row->type == TYPE_SIZE || row->type == TYPE_SECONDS;
-	if (!types[row->type].set(field, value))
+	if (!row->setting->set(field, value))
 		return err_set(e, ERR_USAGE, "[%s] %s: \"%s\" is not %s", row->section, row->key, value,
-			types[row->type].wants);
-	if (is_number && *(uint64_t *)field < row->least)
+			row->setting->wants);
+	if (row->setting->is_number && *(uint64_t *)field < row->least)
 		return err_set(e, ERR_USAGE, "[%s] %s: %s is less than %llu", row->section, row->key, value,
 			(unsigned long long)row->least);
 	return 0;
@@ -210,7 +118,7 @@ static void set_defaults(const char *section, void *object)
 static void free_strings(const char *section, void *object)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
-		if (strcmp(table[i].section, section) == 0 && types[table[i].type].is_owned)
+		if (strcmp(table[i].section, section) == 0 && table[i].setting->is_owned)
 			free(*(char **)(void *)((char *)object + table[i].offset));
 }
 
@@ -374,7 +282,7 @@ static int on_line(void *ctx, const char *heading, const char *key, const char *
 	if (!row)
 		return -1;
 	bool *seen = &r->seen[row - table];
-	if (*seen && row->type != TYPE_NAMES)
+	if (*seen && row->setting != &setting_names)
 		return err_set(e, ERR_USAGE, "[%s] %s is there twice (or this line is indented)", heading, key);
 	*seen = true;
 	return set_row(row, s.object, value, e);

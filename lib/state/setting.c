@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/state/setting.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/log.h"
+#include "lib/base/mem.h"
+#include "lib/base/str.h"
+
+struct unit {
+	char letter;
+	uint64_t factor;
+};
+
+static const struct unit plain_units[] = {{'\0', 1}};
+static const struct unit size_units[] = {{'K', 1 << 10}, {'M', 1 << 20}, {'G', 1 << 30}, {'\0', 1}};
+static const struct unit time_units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}, {'\0', 1}};
+
+enum { NUMBER_MAX = 1 << 30 }; // before its unit: no product of the two overflows
+
+static bool read_number(const char *text, const struct unit *units, uint64_t *out)
+{
+	uint64_t n = 0;
+	const char *at = text;
+	for (; ascii_is_digit(*at) && n <= NUMBER_MAX; at++)
+		n = n * 10 + (uint64_t)(*at - '0');
+	if (at == text || n > NUMBER_MAX)
+		return false;
+	while (units->letter && units->letter != *at)
+		units++;
+	if (at[units->letter != '\0'])
+		return false;
+	*out = n * units->factor;
+	return true;
+}
+
+static bool set_integer(void *field, const char *value)
+{
+	return read_number(value, plain_units, field);
+}
+
+static bool set_size(void *field, const char *value)
+{
+	return read_number(value, size_units, field);
+}
+
+static bool set_seconds(void *field, const char *value)
+{
+	return read_number(value, time_units, field);
+}
+
+static bool set_bool(void *field, const char *value)
+{
+	bool *out = field;
+	*out = strcmp(value, "yes") == 0;
+	return *out || strcmp(value, "no") == 0;
+}
+
+static bool set_string(void *field, const char *value)
+{
+	char **out = field;
+	if (!*value)
+		return false;
+	free(*out);
+	*out = xstrdup(value);
+	return true;
+}
+
+static bool set_level(void *field, const char *value)
+{
+	for (size_t i = 0; i < LOG_LEVEL_COUNT; i++)
+		if (strcmp(value, log_level_name[i]) == 0)
+			return set_string(field, value);
+	return false;
+}
+
+const struct setting setting_string = {.wants = "a value", .set = set_string, .is_owned = true};
+const struct setting setting_path = {.wants = "a path", .set = set_string, .is_owned = true};
+const struct setting setting_level = {
+	.wants = "one of error, warn, info, debug", .set = set_level, .is_owned = true};
+const struct setting setting_integer = {.wants = "a number", .set = set_integer, .is_number = true};
+const struct setting setting_size = {
+	.wants = "a size (as 500K, 64M, 1G)", .set = set_size, .is_number = true};
+const struct setting setting_seconds = {
+	.wants = "a time (as 60, 2m, 1h, 1d)", .set = set_seconds, .is_number = true};
+const struct setting setting_bool = {.wants = "yes or no", .set = set_bool};

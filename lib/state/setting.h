@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a key's value may be: its text becomes a field. Pure; thread-safe.
+#pragma once
+
+#include <stdbool.h>
+
+struct setting {
+	const char *wants; // for errors: "... is not <wants>"
+	// Writes what the text means into the field; false where it means nothing, then the field is as it was
+	// or a plain value. A string that the field held is freed.
+	bool (*set)(void *field, const char *value);
+	bool is_owned;  // the field is a char *, the holder's to free
+	bool is_number; // the field is a uint64_t
+};
+
+extern const struct setting setting_string;
+extern const struct setting setting_path;
+extern const struct setting setting_level;
+extern const struct setting setting_integer;
+extern const struct setting setting_size;    // bytes
+extern const struct setting setting_seconds; // seconds
+extern const struct setting setting_bool;
