@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// The shared test vectors: rows of tab-separated columns, "#" begins a comment. For cmocka tests.
+#pragma once
+
+#include "lib/base/buf.h"
+
+enum { VECTOR_COLUMNS = 8 };
+
+struct vector {
+	struct str file;                   // for messages
+	size_t line;
+	struct str column[VECTOR_COLUMNS]; // missing ones are empty
+};
+
+typedef void vectors_fn(void *ctx, const struct vector *row);
+
+// Calls fn for each row of $WHEELCACHE_SHARED/vectors/<file> (default: $srcdir/../shared) and fails the test where
+// there is none. Skips the test where there is no shared folder.
+void vectors_foreach(const char *file, vectors_fn *fn, void *ctx);
+// Adds what a JSON string (RFC 8259, quotes and all) means to out, in UTF-8.
+void vectors_unquote(struct str json, struct buf *out);
