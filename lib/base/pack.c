@@ -29,12 +29,12 @@ static unsigned char *bytes_of(const char *s)
 	return same.theirs;
 }
 
-int pack_gzip(struct str bytes, int level, struct buf *out, struct err *e)
+int pack_gzip_hashes(struct str bytes, int level, struct buf *out, struct err *e)
 {
 	CLEANUP(deflate_done) z_stream z = {0};
 	if (bytes.len > UINT32_MAX)
 		return err_set(e, ERR_LIMIT, "gzip: %zu bytes are too many", bytes.len);
-	if (deflateInit2(&z, level, Z_DEFLATED, GZIP_WINDOW, 9, Z_DEFAULT_STRATEGY) != Z_OK)
+	if (deflateInit2(&z, level, Z_DEFLATED, GZIP_WINDOW, 9, Z_FILTERED) != Z_OK)
 		return err_set(e, ERR_LIMIT, "gzip: out of memory");
 	size_t bound = deflateBound(&z, bytes.len);
 	char *room = buf_reserve(out, bound);
@@ -51,18 +51,38 @@ int pack_gzip(struct str bytes, int level, struct buf *out, struct err *e)
 	return 0;
 }
 
-int pack_zstd(struct str bytes, int level, struct buf *out, struct err *e)
+static void zstd_done(ZSTD_CCtx **z)
 {
+	ZSTD_freeCCtx(*z);
+}
+
+static int zstd(struct str bytes, int level, int least_match, struct buf *out, struct err *e)
+{
+	CLEANUP(zstd_done) ZSTD_CCtx *z = ZSTD_createCCtx();
+	if (!z)
+		return err_set(e, ERR_LIMIT, "zstd: out of memory");
 	size_t bound = ZSTD_compressBound(bytes.len);
 	char *room = buf_reserve(out, bound);
 	if (!room)
 		return err_set(e, ERR_LIMIT, "zstd: the result is too large");
-	size_t n = ZSTD_compress(room, bound, bytes.ptr, bytes.len, level);
+	ZSTD_CCtx_setParameter(z, ZSTD_c_compressionLevel, level);
+	ZSTD_CCtx_setParameter(z, ZSTD_c_minMatch, least_match);
+	size_t n = ZSTD_compress2(z, room, bound, bytes.ptr, bytes.len);
 	if (ZSTD_isError(n))
 		return err_set(e, ERR_INVALID, "zstd: %s", ZSTD_getErrorName(n));
 	out->len += n;
 	out->data[out->len] = '\0';
 	return 0;
+}
+
+int pack_zstd(struct str bytes, int level, struct buf *out, struct err *e)
+{
+	return zstd(bytes, level, 0, out, e); // 0: as the level has it
+}
+
+int pack_zstd_hashes(struct str bytes, int level, struct buf *out, struct err *e)
+{
+	return zstd(bytes, level, 6, out, e);
 }
 
 int unpack_zstd(struct str packed, struct buf *out, struct err *e)
