@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// uv parses strictly: null for an optional key makes it drop the whole page. So what is not there is left out.
+#include "lib/view/render.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "lib/base/escape.h"
+
+static void json_begin(struct rendering *r)
+{
+	buf_str(r->out, STR("{\"meta\":{\"api-version\":\"1.4\"},"));
+	if (r->project) {
+		buf_str(r->out, STR("\"name\":"));
+		escape_json(r->out, str_from(r->project));
+		buf_str(r->out, STR(",\"files\":[\n"));
+	} else {
+		buf_str(r->out, STR("\"projects\":[\n"));
+	}
+}
+
+static void add_number(struct buf *out, uint64_t n, size_t digits)
+{
+	char text[20];
+	size_t at = sizeof(text);
+	do
+		text[--at] = (char)('0' + n % 10);
+	while (n /= 10);
+	while (sizeof(text) - at < digits)
+		text[--at] = '0';
+	buf_add(out, text + at, sizeof(text) - at);
+}
+
+// "2026-01-02T03:04:05Z". Nanoseconds in 64 bits reach no year that has not four digits.
+static void add_time(struct buf *out, int64_t mtime_ns)
+{
+	const int64_t second = 1000000000;
+	time_t t = (time_t)(mtime_ns / second - (mtime_ns % second < 0));
+	struct tm tm;
+	gmtime_r(&t, &tm);
+	const struct {
+		int value;
+		char end;
+	} part[] = {{tm.tm_year + 1900, '-'}, {tm.tm_mon + 1, '-'}, {tm.tm_mday, 'T'}, {tm.tm_hour, ':'},
+		{tm.tm_min, ':'}, {tm.tm_sec, 'Z'}};
+	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
+		add_number(out, (uint64_t)part[i].value, 2);
+		buf_putc(out, part[i].end);
+	}
+}
+
+// Equal versions come one after another, in any spelling (1.0, 1.0.0): each spelling is listed once.
+static void add_version(struct rendering *r, const struct catalog_file *file)
+{
+	struct buf *all = &r->versions;
+	if (!str_eq(buf_view(&r->key), file->version_key)) {
+		buf_clear(&r->key);
+		buf_str(&r->key, file->version_key);
+		r->key_start = all->len;
+	}
+	size_t before = all->len;
+	buf_putc(all, ',');
+	escape_json(all, str_from(file->version));
+	size_t length = all->len - before;
+	const char *first = memmem(all->data + r->key_start, all->len - r->key_start, all->data + before, length);
+	if (first != all->data + before)
+		all->len = before;
+}
+
+// filename and url beside each other: the second is packed as a copy of the first.
+static void json_file(struct rendering *r, const char *platform, const struct catalog_file *file)
+{
+	struct buf *out = r->out;
+	buf_str(out, r->rule);
+	r->rule = STR(",\n");
+	buf_str(out, STR("{\"filename\":"));
+	escape_json(out, str_from(file->filename));
+	buf_str(out, STR(",\"url\":\""));
+	render_url(r, platform, file->filename);
+	buf_str(out, STR("\",\"hashes\":{\"sha256\":\""));
+	render_sha256(out, file->sha256);
+	buf_str(out, STR("\"},\"size\":"));
+	add_number(out, file->size, 1);
+	buf_str(out, STR(",\"upload-time\":\""));
+	add_time(out, file->mtime_ns);
+	buf_putc(out, '"');
+	if (file->requires_python) {
+		buf_str(out, STR(",\"requires-python\":"));
+		escape_json(out, str_from(file->requires_python));
+	}
+	if (file->metadata_sha256) {
+		// Never "dist-info-metadata" too: its dict crashes pip 22.3 to 23.1 (PEP 714).
+		buf_str(out, STR(",\"core-metadata\":{\"sha256\":\""));
+		render_sha256(out, file->metadata_sha256);
+		buf_str(out, STR("\"}"));
+	}
+	buf_putc(out, '}');
+	add_version(r, file);
+}
+
+static void json_project(struct rendering *r, const char *project)
+{
+	buf_str(r->out, r->rule);
+	r->rule = STR(",\n");
+	buf_str(r->out, STR("{\"name\":"));
+	escape_json(r->out, str_from(project));
+	buf_putc(r->out, '}');
+}
+
+static void json_end(struct rendering *r)
+{
+	buf_str(r->out, STR("\n]"));
+	if (r->project) {
+		struct str versions = buf_view(&r->versions);
+		buf_str(r->out, STR(",\"versions\":["));
+		buf_str(r->out, versions.len ? str_slice(versions, 1, versions.len) : versions);
+		buf_putc(r->out, ']');
+	}
+	buf_str(r->out, STR("}\n"));
+}
+
+const struct renderer render_json = {json_begin, json_file, json_project, json_end};

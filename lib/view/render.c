@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/view/render.h"
+
+#include "lib/base/escape.h"
+
+void render_url(struct rendering *r, const char *platform, const char *filename)
+{
+	buf_str(r->out, r->up);
+	buf_str(r->out, STR("files/"));
+	escape_url(r->out, str_from(platform));
+	buf_putc(r->out, '/');
+	escape_url(r->out, str_from(r->project));
+	buf_putc(r->out, '/');
+	escape_url(r->out, str_from(filename));
+}
+
+void render_sha256(struct buf *out, const uint8_t *sha256)
+{
+	char hex[SHA256_HEX];
+	hex_encode(sha256, SHA256_SIZE, hex);
+	buf_add(out, hex, sizeof(hex));
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the pages of lib/view/page are written: one renderer a format, the same facts in each.
+#pragma once
+
+#include "lib/base/buf.h"
+#include "lib/state/catalog.h"
+
+// A page on its way. All borrowed but versions.
+struct rendering {
+	struct buf *out;
+	const char *project; // NULL: the root
+	struct str up;       // from the page's own place to the top of the site: "../../"
+	struct str rule;     // what stands between two entries; empty before the first
+	struct buf versions; // JSON: each version's text once, comma-separated
+	struct buf key;      // JSON: the version key of the last file ...
+	size_t key_start;    // ... and where in versions the first text of that key is
+};
+
+struct renderer {
+	void (*begin)(struct rendering *r);
+	void (*file)(struct rendering *r, const char *platform, const struct catalog_file *file);
+	void (*project)(struct rendering *r, const char *project);
+	void (*end)(struct rendering *r);
+};
+
+extern const struct renderer render_html; // frozen at 1.4 (PEP 833): no size, no upload time, no versions
+extern const struct renderer render_json;
+
+// "../../files/<platform>/<project>/<file>", percent-encoded: needs no more escaping in HTML or JSON. Never a
+// query: pip puts ".metadata" at its end (pip#12033).
+void render_url(struct rendering *r, const char *platform, const char *filename);
+// 64 hexadecimal digits.
+void render_sha256(struct buf *out, const uint8_t *sha256);

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/view/view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/view/merge.h"
+
+static void view_add(struct view *v, const struct platform *p)
+{
+	v->platform = xreallocarray(v->platform, v->platform_count + 1, sizeof(struct platform *));
+	v->platform[v->platform_count++] = p;
+}
+
+// Adds an empty view; name is copied, NULL stays NULL.
+static struct view *site_add(struct site *s, const char *name)
+{
+	s->view = xreallocarray(s->view, s->view_count + 1, sizeof(*s->view));
+	struct view *v = &s->view[s->view_count++];
+	*v = (struct view){.name = name ? xstrdup(name) : NULL};
+	return v;
+}
+
+static void add_platform_views(struct site *s)
+{
+	for (size_t i = 0; i < s->store.platform_count; i++) {
+		struct view *v = site_add(s, s->store.platform[i].name);
+		view_add(v, &s->store.platform[i]);
+	}
+}
+
+static int add_configured_view(struct site *s, const struct config_view *c, struct err *e)
+{
+	if (site_view(s, str_from(c->name)))
+		return err_set(e, ERR_USAGE, "view %s: a platform has that name", c->name);
+	struct view *v = site_add(s, c->name);
+	for (size_t i = 0; i < c->platform_count; i++) {
+		const struct platform *p = site_platform(s, str_from(c->platforms[i]));
+		if (!p)
+			return err_set(e, ERR_USAGE, "view %s: the store has no platform %s", c->name,
+				c->platforms[i]);
+		view_add(v, p);
+	}
+	return 0;
+}
+
+// Fills view[0], once the others are there: it may be one of them.
+static int fill_default_view(struct site *s, const char *name, struct err *e)
+{
+	struct view *v = &s->view[0];
+	const struct view *same = name ? site_view(s, str_from(name)) : NULL;
+	if (name && (!same || same == v))
+		return err_set(e, ERR_USAGE, "default-view: no platform or view %s", name);
+	for (size_t i = 0; same && i < same->platform_count; i++)
+		view_add(v, same->platform[i]);
+	for (size_t i = 0; !same && i < s->store.platform_count; i++)
+		view_add(v, &s->store.platform[i]);
+	return 0;
+}
+
+static int find_ids(struct store *store, struct catalog *catalog, struct err *e)
+{
+	for (size_t i = 0; i < store->platform_count; i++) {
+		struct platform *p = &store->platform[i];
+		if (!p->id && catalog_platform_find(catalog, p->name, &p->id, e) < 0)
+			return err_prefix(e, "platform %s: ", p->name);
+	}
+	return 0;
+}
+
+static int site_fill(struct site *s, const struct config *c, struct catalog *catalog, struct err *e)
+{
+	if (find_ids(&s->store, catalog, e) < 0)
+		return -1;
+	site_add(s, NULL);
+	add_platform_views(s);
+	for (size_t i = 0; i < c->view_count; i++)
+		if (add_configured_view(s, &c->views[i], e) < 0)
+			return -1;
+	return fill_default_view(s, c->default_view, e);
+}
+
+int site_init(struct site *s, const struct config *c, struct store *store, struct catalog *catalog,
+	struct err *e)
+{
+	*s = (struct site){.store = *store, .page_max_age = c->page_max_age};
+	*store = (struct store){0};
+	if (site_fill(s, c, catalog, e) == 0)
+		return 0;
+	site_release(s);
+	return -1;
+}
+
+void site_release(struct site *s)
+{
+	for (size_t i = 0; i < s->view_count; i++) {
+		free(s->view[i].name);
+		free(s->view[i].platform);
+	}
+	free(s->view);
+	store_release(&s->store);
+	*s = (struct site){0};
+}
+
+const struct view *site_view(const struct site *s, struct str name)
+{
+	if (!name.len)
+		return &s->view[0];
+	for (size_t i = 1; i < s->view_count; i++)
+		if (str_eq(str_from(s->view[i].name), name))
+			return &s->view[i];
+	return NULL;
+}
+
+const struct platform *site_platform(const struct site *s, struct str name)
+{
+	for (size_t i = 0; i < s->store.platform_count; i++)
+		if (str_eq(str_from(s->store.platform[i].name), name))
+			return &s->store.platform[i];
+	return NULL;
+}
+
+// The rows of the only platform are handed on as they come.
+struct direct {
+	const struct platform *platform;
+	view_file_fn *file;
+	view_name_fn *name;
+	void *ctx;
+};
+
+static int direct_file(void *ctx, const struct catalog_file *file, struct err *e)
+{
+	const struct direct *d = ctx;
+	return d->file(d->ctx, d->platform, file, e);
+}
+
+static int direct_project(void *ctx, const struct catalog_project *project, struct err *e)
+{
+	const struct direct *d = ctx;
+	return d->name(d->ctx, project->project, e);
+}
+
+int view_files(const struct view *v, struct catalog *c, const char *project, view_file_fn *fn, void *ctx,
+	struct err *e)
+{
+	if (v->platform_count != 1)
+		return merge_files(v->platform, v->platform_count, c, project, fn, ctx, e);
+	struct direct d = {.platform = v->platform[0], .file = fn, .ctx = ctx};
+	return catalog_project_files(c, d.platform->id, project, direct_file, &d, e);
+}
+
+int view_projects(const struct view *v, struct catalog *c, view_name_fn *fn, void *ctx, struct err *e)
+{
+	if (v->platform_count != 1)
+		return merge_projects(v->platform, v->platform_count, c, fn, ctx, e);
+	struct direct d = {.platform = v->platform[0], .name = fn, .ctx = ctx};
+	return catalog_projects(c, d.platform->id, direct_project, &d, e);
+}
