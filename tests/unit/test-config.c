@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/state/config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char path[] = "test-config.XXXXXX";
+
+static int make_file(void **state UNUSED)
+{
+	return close(mkstemp(path));
+}
+
+static int remove_file(void **state UNUSED)
+{
+	return unlink(path);
+}
+
+static int read_text(struct config *c, const char *text, struct err *e)
+{
+	FILE *f = fopen(path, "w");
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+	config_init(c);
+	return config_read(c, path, e);
+}
+
+static void defaults_are_as_written(void **state UNUSED)
+{
+	CLEANUP(config_release) struct config c;
+	config_init(&c);
+	assert_null(c.store);
+	assert_null(c.default_view);
+	assert_null(c.catalog);
+	assert_null(c.access_log);
+	assert_string_equal(c.listen, "127.0.0.1:8080");
+	assert_string_equal(c.log_level, "info");
+	assert_int_equal(c.settle, 60);
+	assert_int_equal(c.page_cache, 64 << 20);
+	assert_int_equal(c.connections, 4096);
+	assert_int_equal(c.timeout, 60);
+	assert_int_equal(c.rescan, 60);
+	assert_int_equal(c.page_max_age, 60);
+	assert_int_equal(c.threads + c.index_threads + c.platform_count + c.view_count, 0);
+}
+
+static void whole_file_is_read(void **state UNUSED)
+{
+	CLEANUP(config_release) struct config c;
+	struct err e = ERR_INIT;
+	// The view stands before its platforms, and its list goes on in a second line.
+	assert_int_equal(read_text(&c,
+				 "# a comment\n; another\n[store]\npath = /srv/wheels\ndefault-view = jammy\n"
+				 "[view jammy]\nplatforms = ubuntu-22.04-x86_64\n  pure\n"
+				 "[server]\nlisten = [::1]:0\npage-cache=1G\ntimeout = 2m\nrescan = 1h\n"
+				 "page-max-age: 0\naccess-log = - ; here\n"
+				 "[platform ubuntu-22.04-x86_64]\n[platform pure]\npath = any\nmutable = yes\n"
+				 "[server]\nthreads = 3\nlog-level = debug\n[catalog]\npath = /tmp/c.db\n",
+				 &e),
+		0);
+	assert_string_equal(c.store, "/srv/wheels");
+	assert_string_equal(c.default_view, "jammy");
+	assert_string_equal(c.catalog, "/tmp/c.db");
+	assert_string_equal(c.listen, "[::1]:0");
+	assert_string_equal(c.access_log, "-");
+	assert_string_equal(c.log_level, "debug");
+	assert_int_equal(c.page_cache, 1 << 30);
+	assert_int_equal(c.timeout, 120);
+	assert_int_equal(c.rescan, 3600);
+	assert_int_equal(c.page_max_age, 0);
+	assert_int_equal(c.threads, 3);
+	assert_int_equal(c.platform_count, 2);
+	assert_string_equal(c.platforms[0].name, "ubuntu-22.04-x86_64");
+	assert_null(c.platforms[0].path);
+	assert_false(c.platforms[0].is_mutable);
+	assert_string_equal(c.platforms[1].path, "any");
+	assert_true(c.platforms[1].is_mutable);
+	assert_int_equal(c.view_count, 1);
+	assert_int_equal(c.views[0].platform_count, 2);
+	assert_string_equal(c.views[0].platforms[0], "ubuntu-22.04-x86_64");
+	assert_string_equal(c.views[0].platforms[1], "pure");
+}
+
+static void views_alone_are_left_to_the_store(void **state UNUSED)
+{
+	CLEANUP(config_release) struct config c;
+	struct err e = ERR_INIT;
+	assert_int_equal(read_text(&c, "[view a]\nplatforms = b c\n", &e), 0);
+	assert_int_equal(c.views[0].platform_count, 2);
+}
+
+#define LONG_WORD                                                                                  \
+	"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"     \
+	"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"     \
+	"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+
+static const struct {
+	const char *text;
+	const char *message; // behind the path
+} bad[] = {
+	{"[server]\nports = 1\n", ":2: [server] has no key \"ports\""},
+	{"[serve]\n", ":1: there is no section [serve]"},
+	{"[server x]\nthreads = 1\n", ":1: there is no section [server x]"},
+	{"path = x\n", ":1: a key before the first [section]"},
+	{"[store]\npath\n", ":2: neither a [section] nor a key = value"},
+	{"[store\n", ":1: neither a [section] nor a key = value"},
+	{"[store]\npath =\n", ":2: [store] path: \"\" is not a path"},
+	{"[store]\npath = a\npath = b\n", ":3: [store] path is there twice (or this line is indented)"},
+	{"[store]\npath = a\n  default-view = b\n",
+		":3: [store] path is there twice (or this line is indented)"},
+	{"[store]\ndefault-view = a/b\n",
+		":2: [store] default-view: \"a/b\" is not the name of a platform or view"},
+	{"[index]\nthreads = -1\n", ":2: [index] threads: \"-1\" is not a number"},
+	{"[index]\nthreads = 1k\n", ":2: [index] threads: \"1k\" is not a number"},
+	{"[index]\nthreads = 99999999999999999999\n",
+		":2: [index] threads: \"99999999999999999999\" is not a number"},
+	{"[server]\npage-cache = 64MB\n",
+		":2: [server] page-cache: \"64MB\" is not a size (as 500K, 64M, 1G)"},
+	{"[server]\npage-cache = M\n", ":2: [server] page-cache: \"M\" is not a size (as 500K, 64M, 1G)"},
+	{"[server]\nrescan = 1 h\n", ":2: [server] rescan: \"1 h\" is not a time (as 60, 2m, 1h, 1d)"},
+	{"[server]\ntimeout = 0\n", ":2: [server] timeout: 0 is less than 1"},
+	{"[server]\nconnections = 0\n", ":2: [server] connections: 0 is less than 1"},
+	{"[server]\nlog-level = loud\n",
+		":2: [server] log-level: \"loud\" is not one of error, warn, info, debug"},
+	{"[platform a]\nmutable = true\n", ":2: [platform] mutable: \"true\" is not yes or no"},
+	{"[platform]\n", ":1: [platform ]: not a name"},
+	{"[platform simple]\n", ":1: [platform simple]: not a name"},
+	{"[platform a]\n[platform b]\n[platform a]\n", ":3: [platform a] is there twice"},
+	{"[view a]\nplatforms = b\n[view a]\n", ":3: [view a] is there twice"},
+	{"[view a]\nplatforms = b\n[platform a]\n", ":3: \"a\" names both a platform and a view"},
+	{"[platform a]\n[view a]\n", ":2: \"a\" names both a platform and a view"},
+	{"[platform b]\n[view a]\n", ": [view a] has no platforms"},
+	{"[view a]\nplatforms = b b\n",
+		":2: [view] platforms: \"b b\" is not a list of platforms, each once, with blanks between"},
+	{"[view a]\nplatforms =\n",
+		":2: [view] platforms: \"\" is not a list of platforms, each once, with blanks between"},
+	{"[view a]\nplatforms = b\n  c d\n[platform b]\n[platform c]\n",
+		":3: [view a] names \"d\", which is no [platform]"},
+	{"[store]\npath = " LONG_WORD "\n", ":2: longer than 197 bytes"},
+};
+
+static void bad_line_is_named(void **state UNUSED)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		CLEANUP(config_release) struct config c;
+		struct err e = ERR_INIT;
+		char expected[ERR_MSG_SIZE];
+		snprintf(expected, sizeof(expected), "%s%s", path, bad[i].message);
+		assert_int_equal(read_text(&c, bad[i].text, &e), -1);
+		assert_string_equal(e.msg, expected);
+		assert_int_equal(e.kind, ERR_USAGE);
+	}
+}
+
+static void long_things_that_are_fine(void **state UNUSED)
+{
+	CLEANUP(config_release) struct config c;
+	struct err e = ERR_INIT;
+	// inih keeps 49 bytes of a section's name; a name of ours may have 64.
+	const char *text = "# " LONG_WORD "\n"
+			   "[platform aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1]\n"
+			   "mutable = yes\n"
+			   "[platform aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa2]\n"
+			   "mutable = no";
+	assert_int_equal(read_text(&c, text, &e), 0);
+	assert_int_equal(c.platform_count, 2);
+	assert_true(c.platforms[0].is_mutable);
+	assert_false(c.platforms[1].is_mutable);
+}
+
+static void missing_file_is_named(void **state UNUSED)
+{
+	CLEANUP(config_release) struct config c;
+	struct err e = ERR_INIT;
+	config_init(&c);
+	assert_int_equal(config_read(&c, "/nonexistent/wheelcache.conf", &e), -1);
+	assert_int_equal(e.kind, ERR_NOT_FOUND);
+	assert_non_null(strstr(e.msg, "/nonexistent/wheelcache.conf"));
+}
+
+static void option_overrides_file(void **state UNUSED)
+{
+	CLEANUP(config_release) struct config c;
+	struct err e = ERR_INIT;
+	assert_int_equal(read_text(&c, "[server]\nlisten = a:1\n", &e), 0);
+	assert_int_equal(config_set(&c, "server", "listen", "b:2", &e), 0);
+	assert_string_equal(c.listen, "b:2");
+	assert_int_equal(config_set(&c, "server", "threads", "many", &e), -1);
+	assert_string_equal(e.msg, "[server] threads: \"many\" is not a number");
+}
+
+// What is printed is a file that can be read, and changes nothing.
+static void printed_form_is_the_defaults(void **state UNUSED)
+{
+	CLEANUP(config_release) struct config c, plain;
+	CLEANUP(mem_free) char *text = NULL;
+	size_t size;
+	struct err e = ERR_INIT;
+	FILE *f = open_memstream(&text, &size);
+	assert_non_null(f);
+	config_print(f);
+	fclose(f);
+	assert_int_equal(read_text(&c, text, &e), 0);
+	config_init(&plain);
+	assert_string_equal(c.listen, plain.listen);
+	assert_int_equal(c.page_cache, plain.page_cache);
+	assert_null(c.store);
+	assert_int_equal(c.platform_count + c.view_count, 0);
+	assert_non_null(strstr(text, "\n#[view NAME]\n"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(defaults_are_as_written),
+		cmocka_unit_test(whole_file_is_read),
+		cmocka_unit_test(views_alone_are_left_to_the_store),
+		cmocka_unit_test(bad_line_is_named),
+		cmocka_unit_test(long_things_that_are_fine),
+		cmocka_unit_test(missing_file_is_named),
+		cmocka_unit_test(option_overrides_file),
+		cmocka_unit_test(printed_form_is_the_defaults),
+	};
+	return cmocka_run_group_tests(tests, make_file, remove_file);
+}
