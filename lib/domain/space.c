@@ -29,3 +29,11 @@ struct str space_trim(struct str s)
 		s.len -= n;
 	return s;
 }
+
+bool space_is_in(struct str s)
+{
+	for (size_t i = 0; i < s.len; i++)
+		if (blank_at(str_slice(s, i, s.len), str_starts))
+			return true;
+	return false;
+}

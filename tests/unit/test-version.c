@@ -40,7 +40,7 @@ static void test_normal_form(void **state UNUSED)
 		{"1.rev3.dev", "1.post3.dev0", true, false},
 		{"1+Ubuntu_01-0a", "1+ubuntu.1.0a", false, true},
 		{"123456789012345678901234567890", "123456789012345678901234567890", false, false},
-		{"\xe3\x80\x80" "1\xc2\x85", "1", false, false},
+		{"\xe3\x80\x80 1\xc2\x85", "1", false, false},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		struct version v CLEANUP(version_release) = parse(str_from(table[i].text));

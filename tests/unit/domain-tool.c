@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Answers what the domain makes of a text, for tests in other languages: reads "<kind>\t<text in hex>" lines and
+// prints a line each, "0" where the text is invalid, else "1" and the facts, tab-separated.
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/base/buf.h"
+#include "lib/base/digest.h"
+#include "lib/domain/filename.h"
+#include "lib/domain/name.h"
+#include "lib/domain/specifier.h"
+#include "lib/domain/tag.h"
+#include "lib/domain/version.h"
+
+enum { LINE_MAX_SIZE = 1 << 20 };
+
+static void put_hex(struct buf *out, struct str bytes)
+{
+	char *hex = buf_reserve(out, 2 * bytes.len);
+	hex_encode((const uint8_t *)bytes.ptr, bytes.len, hex);
+	out->len += 2 * bytes.len;
+}
+
+// <valid> <normal form in hex>
+static void answer_name(struct str text, struct buf *out)
+{
+	struct buf normal CLEANUP(buf_release);
+	buf_init(&normal, text.len);
+	name_normalize(text, &normal);
+	buf_printf(out, "%d\t", name_is_valid(text));
+	put_hex(out, buf_view(&normal));
+}
+
+// 1 <normal form> <key in hex> <is prerelease> <is local>
+static void answer_version(struct str text, struct buf *out)
+{
+	struct version v CLEANUP(version_release) = {0};
+	struct err e = ERR_INIT;
+	if (version_parse(text, &v, &e) < 0) {
+		buf_puts(out, "0");
+		return;
+	}
+	buf_printf(out, "1\t%s\t", v.text);
+	put_hex(out, v.key);
+	buf_printf(out, "\t%d\t%d", v.is_prerelease, v.is_local);
+}
+
+static void answer_specifier(struct str text, struct buf *out)
+{
+	buf_puts(out, specifier_set_is_valid(text) ? "1" : "0");
+}
+
+static int add_tag(void *ctx, struct str tag, struct err *e UNUSED)
+{
+	buf_printf(ctx, "\t" STR_FMT, STR_ARG(tag));
+	return 0;
+}
+
+// 1 <project> <version> <build> <tag>...
+static void answer_filename(struct str text, struct buf *out)
+{
+	struct filename f CLEANUP(filename_release) = {0};
+	struct err e = ERR_INIT;
+	if (filename_parse(text, &f, &e) < 0) {
+		buf_puts(out, "0");
+		return;
+	}
+	buf_printf(out, "1\t%s\t%s\t" STR_FMT, f.project, f.version.text, STR_ARG(f.build));
+	if (f.kind == FILENAME_WHEEL && tag_foreach(&f, add_tag, out, &e) < 0)
+		buf_printf(out, "\t%s", e.msg);
+}
+
+static const struct kind {
+	const char *name;
+	void (*answer)(struct str text, struct buf *out);
+} kinds[] = {
+	{"name", answer_name},
+	{"version", answer_version},
+	{"specifier", answer_specifier},
+	{"filename", answer_filename},
+};
+
+static int answer_line(struct str line, struct buf *out)
+{
+	struct str name = str_cut(&line, '\t');
+	size_t len = line.len / 2;
+	uint8_t *text CLEANUP(mem_free) = xcalloc(len + 1, 1);
+	if (!hex_decode(line, text, len))
+		return -1;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (!str_eq(name, str_from(kinds[i].name)))
+			continue;
+		kinds[i].answer((struct str){(const char *)text, len}, out);
+		return 0;
+	}
+	return -1;
+}
+
+int main(void)
+{
+	char *line CLEANUP(mem_free) = NULL;
+	size_t room = 0;
+	struct buf out CLEANUP(buf_release);
+	buf_init(&out, LINE_MAX_SIZE);
+	while (getline(&line, &room, stdin) > 0) {
+		buf_clear(&out);
+		if (answer_line(str_trim(str_from(line)), &out) < 0) {
+			fprintf(stderr, "not a kind and hex digits: %s", line);
+			return EXIT_FAILURE;
+		}
+		buf_putc(&out, '\n');
+		fwrite(out.data, 1, out.len, stdout);
+	}
+	return EXIT_SUCCESS;
+}

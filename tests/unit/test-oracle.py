@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Holds lib/domain against Python's packaging over texts that a fixed seed makes, by domain-tool's answers."""
+
+import random
+import re
+import subprocess
+import sys
+
+try:
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+    from packaging.utils import canonicalize_name, parse_sdist_filename, parse_wheel_filename
+    from packaging.version import InvalidVersion, Version
+except ImportError:
+    print("no python3-packaging here")
+    sys.exit(77)
+
+TOOL = "tests/unit/domain-tool"
+dice = random.Random(440)
+
+
+def ask(kind, texts):
+    """One answer a text: the columns that domain-tool prints."""
+    lines = "".join(f"{kind}\t{text.encode().hex()}\n" for text in texts)
+    done = subprocess.run([TOOL], input=lines, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{TOOL}: {done.returncode} {done.stderr}")
+    answers = done.stdout.split("\n")[:-1]
+    assert len(answers) == len(texts), (kind, len(answers), len(texts))
+    return [answer.split("\t") for answer in answers]
+
+
+# What is generated: mostly right, now and then with a mistake. ASCII only, since packaging before 24 takes some
+# other letters for ASCII ones in local versions (the vectors tell what is right there).
+
+def number():
+    return dice.choice(["0", "00", "1", "01", "2", "9", "10", "2024", "9" * 30, "1" + "0" * 30])
+
+
+def maybe(make, chance=0.3):
+    return make() if dice.random() < chance else ""
+
+
+def separator():
+    return dice.choice(["", "", ".", "-", "_"])
+
+
+def suffix(words):
+    return separator() + dice.choice(words) + separator() + maybe(number, 0.7)
+
+
+def local():
+    parts = [dice.choice([number(), "a", "ubuntu", "1a", "Z9", "cu128"]) for _ in range(dice.randint(1, 3))]
+    return "+" + dice.choice([".", "-", "_"]).join(parts)
+
+
+def damage(text):
+    at = dice.randint(0, len(text))
+    return text[:at] + dice.choice(["", "x", ".", "-", "+", "*", "!", " ", "v", "\n"]) + text[at + dice.randint(0, 1):]
+
+
+def version(blanks=True):
+    text = maybe(lambda: "v", 0.1) + maybe(lambda: number() + "!", 0.1)
+    text += ".".join(number() for _ in range(dice.choice([1, 1, 2, 2, 3, 4])))
+    text += maybe(lambda: suffix(["a", "alpha", "b", "beta", "c", "rc", "pre", "preview"]))
+    text += maybe(lambda: dice.choice([suffix(["post", "rev", "r"]), "-" + number()]))
+    text += maybe(lambda: suffix(["dev"])) + maybe(local, 0.2)
+    text = dice.choice([text, text, text.upper()])
+    if blanks:
+        text = maybe(lambda: dice.choice([" ", "\t\n", "\v\f\r"]), 0.1) + text + maybe(lambda: " \n", 0.1)
+    return damage(text) if dice.random() < 0.1 else text
+
+
+def specifier():
+    operator = dice.choice(["===", "==", "!=", "~=", "<=", ">=", "<", ">", "=", "=<", ""])
+    text = dice.choice(["", "", " "]) + operator + dice.choice(["", "", " "])
+    return text + version() + maybe(lambda: ".*", 0.2) + maybe(lambda: " ", 0.1)
+
+
+def specifier_set():
+    return dice.choice([",", ", ", " ,", ",,"]).join(specifier() for _ in range(dice.choice([0, 1, 1, 1, 2, 3])))
+
+
+def name():
+    letters = "abzABZ019"
+    text = "".join(dice.choice(letters + "..__") for _ in range(dice.randint(1, 8)))
+    return dice.choice(letters) + text + dice.choice(letters)
+
+
+def tag_set(atoms):
+    return ".".join(dice.choice(atoms) for _ in range(dice.choice([1, 1, 1, 2, 3])))
+
+
+def wheel():
+    parts = [name(), version(blanks=False)]
+    if dice.random() < 0.3:
+        parts.append(dice.choice(["1", "007", "2abc", "0_py38h16f9016", "b1", "x"]))
+    parts.append(tag_set(["py2", "py3", "cp38", "CP310", "pp39"]))
+    parts.append(tag_set(["none", "abi3", "abi3t", "cp313t", "cp27mu", "pypy311_pp73"]))
+    parts.append(tag_set(["any", "win32", "linux_x86_64", "manylinux1_i686", "manylinux_2_17_x86_64"]))
+    return "-".join(parts) + ".whl"
+
+
+def sdist():
+    return f"{name()}-{version(blanks=False)}" + dice.choice([".tar.gz", ".zip"])
+
+
+# What packaging says of it, in the columns of domain-tool.
+
+VALID_NAME = re.compile(r"[a-z0-9]([a-z0-9._-]*[a-z0-9])?", re.IGNORECASE | re.ASCII)
+
+
+def expect_name(text):
+    return [str(int(bool(VALID_NAME.fullmatch(text)))), canonicalize_name(text).encode().hex()]
+
+
+def expect_version(text):
+    try:
+        v = Version(text)
+    except InvalidVersion:
+        return ["0"]
+    return ["1", str(v), str(int(v.is_prerelease)), str(int(v.local is not None))]
+
+
+def expect_specifier(text):
+    try:
+        SpecifierSet(text)
+    except InvalidSpecifier:
+        return ["0"]
+    return ["1"]
+
+
+def expect_wheel(text):
+    if re.search(r"\s", text):  # packaging lets blanks stand around the version; no file name of ours has any
+        return ["0"]
+    try:
+        project, v, build, tags = parse_wheel_filename(text)
+    except ValueError:
+        return ["0"]
+    return ["1", project, str(v), (build or None), *sorted(map(str, tags))]
+
+
+def expect_sdist(text):
+    stem = text.removesuffix(".zip").removesuffix(".tar.gz")
+    if re.search(r"\s", text) or not VALID_NAME.fullmatch(stem.rpartition("-")[0]):  # packaging does not ask
+        return ["0"]
+    try:
+        project, v = parse_sdist_filename(text)
+    except ValueError:
+        return ["0"]
+    return ["1", project, str(v), None]
+
+
+def build_number(text):
+    """As packaging sorts it: the digits as a number, then the rest."""
+    digits = re.match(r"\d*", text).group()
+    return (int(digits), text[len(digits):]) if digits else None
+
+
+def in_words_of_packaging(kind, answer):
+    if kind == "version" and len(answer) > 1:
+        return answer[:2] + answer[3:]
+    if kind == "filename" and len(answer) > 1:
+        return answer[:3] + [build_number(answer[3])] + sorted(answer[4:])
+    return answer
+
+
+def compare(what, kind, make, expect, count):
+    """Returns how many answers differ, and shows some."""
+    texts = sorted({make() for _ in range(count)})
+    answers = ask(kind, texts)
+    wrong = valid = 0
+    for text, answer in zip(texts, answers):
+        should = expect(text)
+        valid += should[0] == "1"
+        if in_words_of_packaging(kind, answer) != should:
+            wrong += 1
+            if wrong <= 10:
+                print(f"{what} {text!r}: {answer} instead of {should}")
+    print(f"{what}: {len(texts)} texts, {valid} of them valid, {wrong} wrong")
+    assert len(texts) > valid > 100, "the generator is no good"
+    return wrong
+
+
+def compare_order(count):
+    """Whether the keys order versions as packaging does, and are equal where it says so."""
+    texts = sorted({version() for _ in range(count)})
+    pairs = [(bytes.fromhex(a[2]), Version(t)) for t, a in zip(texts, ask("version", texts)) if a[0] == "1"]
+    pairs.sort(key=lambda pair: pair[0])
+    wrong = [(a[1], b[1]) for a, b in zip(pairs, pairs[1:]) if (a[0] < b[0], a[0] == b[0]) != (a[1] < b[1], a[1] == b[1])]
+    for a, b in wrong[:10]:
+        print(f"order of {a} and {b}")
+    print(f"order: {len(pairs)} versions, {len(wrong)} wrong")
+    return len(wrong)
+
+
+wrong = compare("name", "name", lambda: damage(name()), expect_name, 2000)
+wrong += compare("version", "version", version, expect_version, 6000)
+wrong += compare("specifier set", "specifier", specifier_set, expect_specifier, 6000)
+wrong += compare("wheel", "filename", wheel, expect_wheel, 3000)
+wrong += compare("sdist", "filename", sdist, expect_sdist, 2000)
+wrong += compare_order(4000)
+sys.exit(wrong > 0)
