@@ -3,7 +3,8 @@
 // nothing. The only file that knows sqlite3; one enum and one table of statements.
 //
 // A struct catalog is one connection: one thread at a time. Any number of connections, in any number of
-// processes, may read while one writes. Errors are ERR_DB, ERR_IO (disk full, folder not writable), ERR_BUSY,
+// processes, may read while one writes (catalog-write.h). A reading function calls back while its statement is
+// in use: it must not be called again from there. Errors are ERR_DB, ERR_IO (disk full, folder not writable), ERR_BUSY,
 // ERR_USAGE (made by a newer wheelcache, or for another store).
 #pragma once
 
@@ -24,13 +25,16 @@ char *catalog_default_path(const char *store_path);
 
 // Opens it, makes it where it is missing (with its folder), and brings an older schema up to date.
 int catalog_open(const char *path, struct catalog **out, struct err *e) MUST_CHECK;
+const char *catalog_path(const struct catalog *c);
 void catalog_close(struct catalog *c); // NULL is fine
 void catalog_cleanup(struct catalog **c); // for CLEANUP
 
 // The platform's id, stable for the catalog's life. ERR_NOT_FOUND where it is not there.
 int catalog_platform_find(struct catalog *c, const char *name, int64_t *id, struct err *e) MUST_CHECK;
-// The same, made where it is missing.
+// The same, made where it is missing; outside of a transaction.
 int catalog_platform_add(struct catalog *c, const char *name, int64_t *id, struct err *e) MUST_CHECK;
+// ERR_USAGE where the catalog was made for another store; records the store (its real path) where it has none.
+int catalog_claim(struct catalog *c, const char *store, struct err *e) MUST_CHECK;
 
 // A listed file. Strings and bytes are borrowed for the call.
 struct catalog_file {

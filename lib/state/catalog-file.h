@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files of the catalog, as the scan compares them and as scan and uploads write them. Writes stand between
+// catalog_begin and catalog_commit. Errors as in catalog.h.
+#pragma once
+
+#include "lib/state/catalog-write.h"
+
+enum catalog_state {
+	FILE_IS_LISTED,
+	FILE_IS_REFUSED,  // quarantined: damaged, or not what its name says
+	FILE_IS_SHADOWED, // good, but its name is listed from another folder of the platform
+};
+
+// What the scan compares with what is on the disk.
+struct catalog_known {
+	int64_t id;
+	const char *filename;
+	enum catalog_state state;
+	bool trusted; // while size, mtime and inode stay, so do the bytes
+	uint64_t size;
+	int64_t mtime_ns;
+	uint64_t inode;
+};
+typedef int catalog_known_fn(void *ctx, const struct catalog_known *file, struct err *e);
+int catalog_folder_files(struct catalog *c, int64_t folder, catalog_known_fn *fn, void *ctx, struct err *e)
+	MUST_CHECK;
+
+// A file as it was found. Strings and bytes are borrowed for the call.
+struct catalog_entry {
+	int64_t id; // 0: a new one
+	int64_t platform;
+	int64_t folder;
+	const char *folder_path;
+	const char *filename;
+	bool trusted;
+	uint64_t size;
+	int64_t mtime_ns;
+	uint64_t inode;
+	const uint8_t *sha256; // NULL: not read
+	const char *refusal;   // NULL: it is good, and has all that follows
+	const char *project;   // normalised
+	const char *version;   // normal form
+	struct str version_key;
+	const uint8_t *metadata_sha256; // NULL: no .metadata
+	struct str metadata_packed;     // zstd
+	const char *requires_python;    // NULL: none
+	unsigned findings;
+};
+
+// What a write did to the bytes that a name stands for on its platform.
+struct catalog_effect {
+	bool was_listed, is_listed;
+	uint8_t before[SHA256_SIZE], after[SHA256_SIZE];
+};
+
+// Adds the file or takes its new facts. Of several good files of one name the first by path is listed.
+int catalog_file_put(struct catalog *c, const struct catalog_entry *entry, struct catalog_effect *effect,
+	struct err *e) MUST_CHECK;
+// Removes the file; another one of its name that was shadowed is listed now.
+int catalog_file_remove(struct catalog *c, int64_t id, struct catalog_effect *effect, struct err *e) MUST_CHECK;
+
+// All files that are not listed, by platform and path.
+typedef int catalog_refused_fn(void *ctx, int64_t platform, const char *path, const char *reason, struct err *e);
+int catalog_refused(struct catalog *c, catalog_refused_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+// File names that several platforms list: on how many, and with how many different contents.
+typedef int catalog_shared_fn(void *ctx, const char *filename, uint64_t platforms, uint64_t contents,
+	struct err *e);
+int catalog_shared(struct catalog *c, catalog_shared_fn *fn, void *ctx, struct err *e) MUST_CHECK;

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+// The connection: opening, schema steps, statements. What they are for is in catalog-read.c, -write.c and -file.c.
+#include "lib/state/catalog.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <sqlite3.h>
+
+#include "lib/base/fs.h"
+#include "lib/state/query.h"
+
+enum { BUSY_MS = 5000, CACHE_KIB = 16 << 10 };
+
+struct query {
+	struct catalog *catalog;
+	sqlite3_stmt *stmt;
+	bool in_use;
+};
+
+struct catalog {
+	sqlite3 *db;
+	char *path;
+	int64_t version_seen; // PRAGMA data_version, 0 before the first look
+	struct query slot[STATEMENT_COUNT];
+};
+
+static enum err_kind kind_of(int code)
+{
+	static const struct {
+		int code;
+		enum err_kind kind;
+	} table[] = {
+		{SQLITE_BUSY, ERR_BUSY},    {SQLITE_LOCKED, ERR_BUSY}, {SQLITE_FULL, ERR_IO},
+		{SQLITE_READONLY, ERR_IO},  {SQLITE_IOERR, ERR_IO},    {SQLITE_PERM, ERR_IO},
+		{SQLITE_CANTOPEN, ERR_IO},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
+		if (table[i].code == (code & 0xff))
+			return table[i].kind;
+	return ERR_DB;
+}
+
+// SQLite's words, the system's where it has some, and what to do about a catalog that is beyond help.
+static int fail(const struct catalog *c, int code, struct err *e)
+{
+	int reason = sqlite3_system_errno(c->db);
+	bool is_system = kind_of(code) == ERR_IO && reason != 0;
+	bool is_damaged = (code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB;
+	if (is_damaged)
+		return err_set(e, ERR_DB, "catalog %s: %s; remove it, and the next scan makes it again",
+			c->path, sqlite3_errmsg(c->db));
+	if (is_system) {
+		errno = reason;
+		return err_errno(e, ERR_IO, "catalog %s: %s", c->path, sqlite3_errmsg(c->db));
+	}
+	return err_set(e, kind_of(code), "catalog %s: %s", c->path, sqlite3_errmsg(c->db));
+}
+
+struct query *query_begin(struct catalog *c, enum statement id, struct err *e)
+{
+	struct query *q = &c->slot[id];
+	if (q->in_use) {
+		err_set(e, ERR_DB, "catalog: statement %d is in use", (int)id);
+		return NULL;
+	}
+	q->catalog = c;
+	if (!q->stmt) {
+		int code = sqlite3_prepare_v3(c->db, statement_sql[id], -1, SQLITE_PREPARE_PERSISTENT,
+			&q->stmt, NULL);
+		if (code != SQLITE_OK) {
+			fail(c, code, e);
+			return NULL;
+		}
+	}
+	q->in_use = true;
+	return q;
+}
+
+void query_end(struct query **q)
+{
+	if (!*q)
+		return;
+	sqlite3_reset((*q)->stmt);
+	sqlite3_clear_bindings((*q)->stmt);
+	(*q)->in_use = false;
+	*q = NULL;
+}
+
+// Binding fails only for a place that the statement has not, which is our own mistake, or out of memory.
+static void bound(int code)
+{
+	if (code != SQLITE_OK)
+		abort();
+}
+
+void query_bind_int(struct query *q, int at, int64_t value)
+{
+	bound(sqlite3_bind_int64(q->stmt, at, value));
+}
+
+void query_bind_text(struct query *q, int at, const char *text)
+{
+	bound(sqlite3_bind_text(q->stmt, at, text, -1, SQLITE_STATIC));
+}
+
+void query_bind_bytes(struct query *q, int at, const void *bytes, size_t len)
+{
+	bound(sqlite3_bind_blob64(q->stmt, at, bytes, len, SQLITE_STATIC));
+}
+
+int query_step(struct query *q, struct err *e)
+{
+	int code = sqlite3_step(q->stmt);
+	if (code == SQLITE_ROW)
+		return 1;
+	return code == SQLITE_DONE ? 0 : fail(q->catalog, code, e);
+}
+
+int query_run(struct query *q, struct err *e)
+{
+	return query_step(q, e) < 0 ? -1 : 0;
+}
+
+int query_run_ints(struct catalog *c, enum statement id, const int64_t *values, int count, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, id, e);
+	if (!q)
+		return -1;
+	for (int i = 0; i < count; i++)
+		query_bind_int(q, i + 1, values[i]);
+	return query_run(q, e);
+}
+
+int64_t query_int(struct query *q, int column)
+{
+	return sqlite3_column_int64(q->stmt, column);
+}
+
+const char *query_text(struct query *q, int column)
+{
+	return (const char *)sqlite3_column_text(q->stmt, column);
+}
+
+struct str query_bytes(struct query *q, int column)
+{
+	const char *bytes = sqlite3_column_blob(q->stmt, column);
+	return (struct str){bytes, (size_t)sqlite3_column_bytes(q->stmt, column)};
+}
+
+const uint8_t *query_sha256(struct query *q, int column)
+{
+	struct str bytes = query_bytes(q, column);
+	return bytes.len == SHA256_SIZE ? (const uint8_t *)bytes.ptr : NULL;
+}
+
+int64_t query_new_id(struct query *q)
+{
+	return sqlite3_last_insert_rowid(q->catalog->db);
+}
+
+static int run_script(struct catalog *c, const char *sql, struct err *e)
+{
+	int code = sqlite3_exec(c->db, sql, NULL, NULL, NULL);
+	return code == SQLITE_OK ? 0 : fail(c, code, e);
+}
+
+// The number that a PRAGMA answers; *sql is ours, never a caller's.
+static int pragma_get(struct catalog *c, const char *sql, int64_t *value, struct err *e)
+{
+	sqlite3_stmt *stmt = NULL;
+	int code = sqlite3_prepare_v2(c->db, sql, -1, &stmt, NULL);
+	if (code == SQLITE_OK)
+		code = sqlite3_step(stmt);
+	if (code == SQLITE_ROW)
+		*value = sqlite3_column_int64(stmt, 0);
+	sqlite3_finalize(stmt);
+	return code == SQLITE_ROW ? 0 : fail(c, code, e);
+}
+
+static int check_version(struct catalog *c, int64_t *version, struct err *e)
+{
+	int64_t application = 0, tables = 0;
+	if (pragma_get(c, "PRAGMA user_version", version, e) < 0 ||
+		pragma_get(c, "PRAGMA application_id", &application, e) < 0 ||
+		pragma_get(c, "SELECT count(*) FROM sqlite_schema", &tables, e) < 0)
+		return -1;
+	if (tables && application != SCHEMA_APPLICATION_ID)
+		return err_set(e, ERR_USAGE, "%s is a database, but no catalog of wheelcache", c->path);
+	if (*version > schema_steps)
+		return err_set(e, ERR_USAGE, "catalog %s was made by a newer wheelcache (schema %lld, this"
+			" one knows %d)", c->path, (long long)*version, schema_steps);
+	return 0;
+}
+
+static void rollback_open(struct catalog **c)
+{
+	if (!sqlite3_get_autocommit((*c)->db))
+		sqlite3_exec((*c)->db, "ROLLBACK", NULL, NULL, NULL);
+}
+
+// One step, in a transaction of its own. Another process may have made it meanwhile.
+static int upgrade_once(struct catalog *c, bool *done, struct err *e)
+{
+	CLEANUP(rollback_open) struct catalog *open = c;
+	int64_t version;
+	if (run_script(open, "BEGIN IMMEDIATE", e) < 0 || check_version(c, &version, e) < 0)
+		return -1;
+	*done = version == schema_steps;
+	if (*done)
+		return 0;
+	CLEANUP(mem_free) char *mark = xasprintf("PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
+		SCHEMA_APPLICATION_ID, (int)version + 1);
+	if (run_script(c, schema_step[version], e) < 0)
+		return -1;
+	return run_script(c, mark, e);
+}
+
+static int upgrade(struct catalog *c, struct err *e)
+{
+	int64_t version;
+	if (check_version(c, &version, e) < 0)
+		return -1;
+	for (bool done = version == schema_steps; !done;)
+		if (upgrade_once(c, &done, e) < 0)
+			return -1;
+	return 0;
+}
+
+// Before anything is changed: a foreign or newer database stays exactly as it is.
+static int prepare(struct catalog *c, struct err *e)
+{
+	int64_t version;
+	sqlite3_busy_timeout(c->db, BUSY_MS);
+	if (check_version(c, &version, e) < 0)
+		return -1;
+	if (run_script(c, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;", e) < 0)
+		return -1;
+	CLEANUP(mem_free) char *cache = xasprintf("PRAGMA cache_size = -%d", CACHE_KIB);
+	return run_script(c, cache, e) < 0 ? -1 : upgrade(c, e);
+}
+
+// Asked before SQLite is: its own "unable to open database file" does not say why.
+static int make_file(const char *path, struct err *e)
+{
+	if (fs_make_parent(path, e) < 0)
+		return err_prefix(e, "catalog %s: ", path);
+	CLEANUP(mem_close) int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return err_errno(e, ERR_IO, "cannot write the catalog %s", path);
+	return 0;
+}
+
+int catalog_open(const char *path, struct catalog **out, struct err *e)
+{
+	if (make_file(path, e) < 0)
+		return -1;
+	CLEANUP(catalog_cleanup) struct catalog *c = xcalloc(1, sizeof(*c));
+	c->path = xstrdup(path);
+	int code = sqlite3_open_v2(path, &c->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+	if (code != SQLITE_OK)
+		return fail(c, code, e);
+	if (prepare(c, e) < 0)
+		return -1;
+	*out = STEAL_PTR(c);
+	return 0;
+}
+
+void catalog_close(struct catalog *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(c->slot); i++)
+		sqlite3_finalize(c->slot[i].stmt);
+	sqlite3_close(c->db);
+	free(c->path);
+	free(c);
+}
+
+void catalog_cleanup(struct catalog **c)
+{
+	catalog_close(*c);
+	*c = NULL;
+}
+
+const char *catalog_path(const struct catalog *c)
+{
+	return c->path;
+}
+
+bool catalog_was_written(struct catalog *c)
+{
+	struct err ignored = ERR_INIT;
+	CLEANUP(query_end) struct query *q = query_begin(c, DATA_VERSION, &ignored);
+	if (!q || query_step(q, &ignored) != 1)
+		return true; // whoever reads next will see the error
+	int64_t before = c->version_seen;
+	c->version_seen = query_int(q, 0);
+	return c->version_seen != before;
+}

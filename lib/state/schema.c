@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/state/schema.h"
+
+#include "lib/base/mem.h"
+
+const char *const schema_step[] = {
+	"CREATE TABLE store ("
+	"  id INTEGER PRIMARY KEY CHECK (id = 1),"
+	"  path TEXT,               -- real path of the store; NULL: not known yet\n"
+	"  change INTEGER NOT NULL  -- number of the newest write transaction\n"
+	") STRICT;"
+	"INSERT INTO store VALUES (1, NULL, 0);"
+
+	"CREATE TABLE platform ("
+	"  id INTEGER PRIMARY KEY,"
+	"  name TEXT NOT NULL UNIQUE"
+	") STRICT;"
+
+	"CREATE TABLE folder ("
+	"  id INTEGER PRIMARY KEY,"
+	"  platform INTEGER NOT NULL REFERENCES platform,"
+	"  parent INTEGER REFERENCES folder ON DELETE CASCADE, -- NULL: the platform's root\n"
+	"  path TEXT NOT NULL,                   -- below the platform; '' for its root\n"
+	"  mtime_ns INTEGER NOT NULL DEFAULT 0,  -- when it was listed\n"
+	"  trusted INTEGER NOT NULL DEFAULT 0,   -- 1: while mtime_ns stays, it has no new names\n"
+	"  ignored INTEGER NOT NULL DEFAULT 0,   -- entries that are neither wheels nor sdists\n"
+	"  UNIQUE (platform, path)"
+	") STRICT;"
+	"CREATE INDEX folder_parent ON folder (parent);"
+
+	"CREATE TABLE project ("
+	"  id INTEGER PRIMARY KEY,"
+	"  platform INTEGER NOT NULL REFERENCES platform,"
+	"  name TEXT NOT NULL,                 -- normalised\n"
+	"  files INTEGER NOT NULL DEFAULT 0,   -- listed ones; 0 when the last has gone\n"
+	"  bytes INTEGER NOT NULL DEFAULT 0,   -- of those\n"
+	"  changed INTEGER NOT NULL DEFAULT 0, -- store.change of the last write that its page shows\n"
+	"  UNIQUE (platform, name)"
+	") STRICT;"
+	"CREATE INDEX project_changed ON project (changed);"
+
+	"CREATE TABLE metadata ("
+	"  id INTEGER PRIMARY KEY,"
+	"  sha256 BLOB NOT NULL UNIQUE,       -- of the plain bytes\n"
+	"  uses INTEGER NOT NULL DEFAULT 0,   -- files that name it; kept by the triggers below\n"
+	"  packed BLOB NOT NULL               -- METADATA or PKG-INFO, a zstd frame\n"
+	") STRICT;"
+
+	"CREATE TABLE file ("
+	"  id INTEGER PRIMARY KEY,"
+	"  folder INTEGER NOT NULL REFERENCES folder ON DELETE CASCADE,"
+	"  platform INTEGER NOT NULL REFERENCES platform, -- of the folder\n"
+	"  project INTEGER REFERENCES project, -- NULL: refused, and so never known\n"
+	"  filename TEXT NOT NULL,"
+	"  state INTEGER NOT NULL,             -- 0 listed, 1 quarantined, 2 its name is listed from elsewhere\n"
+	"  trusted INTEGER NOT NULL,           -- 1: while size, mtime and inode stay, so do the bytes\n"
+	"  size INTEGER NOT NULL,"
+	"  mtime_ns INTEGER NOT NULL,"
+	"  inode INTEGER NOT NULL,"
+	"  sha256 BLOB,                        -- NULL: refused before it was read\n"
+	"  version TEXT,                       -- normal form\n"
+	"  version_key BLOB,                   -- sorts as PEP 440 orders\n"
+	"  metadata_sha256 BLOB,               -- NULL: no .metadata\n"
+	"  requires_python TEXT,"
+	"  findings INTEGER NOT NULL,          -- oddities that a lenient look found\n"
+	"  reason TEXT,                        -- why it is not listed\n"
+	"  CHECK (state = 1 OR (project IS NOT NULL AND sha256 IS NOT NULL))"
+	") STRICT;"
+	"CREATE INDEX file_folder ON file (folder);"
+	"CREATE INDEX file_project ON file (project) WHERE state = 0;"
+	"CREATE UNIQUE INDEX file_listed ON file (filename, platform) WHERE state = 0;"
+	"CREATE INDEX file_refused ON file (state, filename, platform) WHERE state > 0;"
+
+	// project.files, .bytes and .changed follow the listed files. What only the scan looks at (inode,
+	// trusted) changes no page.
+	"CREATE TRIGGER file_insert AFTER INSERT ON file BEGIN"
+	"  UPDATE metadata SET uses = uses + 1 WHERE sha256 = new.metadata_sha256;"
+	"  UPDATE project SET files = files + 1, bytes = bytes + new.size,"
+	"    changed = (SELECT change FROM store) WHERE id = new.project AND new.state = 0;"
+	"END;"
+	"CREATE TRIGGER file_delete AFTER DELETE ON file BEGIN"
+	"  UPDATE metadata SET uses = uses - 1 WHERE sha256 = old.metadata_sha256;"
+	"  DELETE FROM metadata WHERE sha256 = old.metadata_sha256 AND uses = 0;"
+	"  UPDATE project SET files = files - 1, bytes = bytes - old.size,"
+	"    changed = (SELECT change FROM store) WHERE id = old.project AND old.state = 0;"
+	"END;"
+	"CREATE TRIGGER file_update AFTER UPDATE OF project, state, size, mtime_ns, sha256, version, version_key,"
+	"  metadata_sha256, requires_python ON file BEGIN"
+	"  UPDATE metadata SET uses = uses + 1 WHERE sha256 = new.metadata_sha256;"
+	"  UPDATE metadata SET uses = uses - 1 WHERE sha256 = old.metadata_sha256;"
+	"  DELETE FROM metadata WHERE sha256 = old.metadata_sha256 AND uses = 0;"
+	"  UPDATE project SET files = files - 1, bytes = bytes - old.size,"
+	"    changed = (SELECT change FROM store) WHERE id = old.project AND old.state = 0;"
+	"  UPDATE project SET files = files + 1, bytes = bytes + new.size,"
+	"    changed = (SELECT change FROM store) WHERE id = new.project AND new.state = 0;"
+	"END;",
+};
+
+const int schema_steps = ARRAY_SIZE(schema_step);
+
+#define PATH_OF_FILE "iif(d.path = '', f.filename, d.path || '/' || f.filename)"
+
+const char *const statement_sql[STATEMENT_COUNT] = {
+	[BEGIN_WRITE] = "BEGIN IMMEDIATE",
+	[NEXT_CHANGE] = "UPDATE store SET change = change + 1",
+	[COMMIT_WRITE] = "COMMIT",
+	[ROLLBACK_WRITE] = "ROLLBACK",
+	[DATA_VERSION] = "PRAGMA data_version",
+	[STORE_GET] = "SELECT path FROM store",
+	[STORE_SET] = "UPDATE store SET path = ?1",
+	[PLATFORM_FIND] = "SELECT id FROM platform WHERE name = ?1",
+	[PLATFORM_ADD] = "INSERT INTO platform (name) VALUES (?1)",
+	[PLATFORM_LIST] = "SELECT p.id, p.name, (SELECT count(*) FROM folder WHERE platform = p.id),"
+			  " (SELECT coalesce(sum(files), 0) FROM project WHERE platform = p.id)"
+			  " FROM platform p ORDER BY p.name",
+	[PLATFORM_CLEAR] = "DELETE FROM folder WHERE platform = ?1 AND parent IS NULL",
+	[FOLDER_FIND] = "SELECT id, path, mtime_ns, trusted, ignored FROM folder"
+			" WHERE platform = ?1 AND path = ?2",
+	[FOLDER_ADD] = "INSERT INTO folder (platform, parent, path) VALUES (?1, ?2, ?3)",
+	[FOLDER_SET] = "UPDATE folder SET mtime_ns = ?2, trusted = ?3, ignored = ?4 WHERE id = ?1",
+	[FOLDER_REMOVE] = "DELETE FROM folder WHERE id = ?1",
+	[FOLDER_CHILDREN] = "SELECT id, path, mtime_ns, trusted, ignored FROM folder WHERE parent = ?1",
+	[PROJECT_FIND] = "SELECT id FROM project WHERE platform = ?1 AND name = ?2",
+	[PROJECT_ADD] = "INSERT INTO project (platform, name) VALUES (?1, ?2)",
+	[PROJECT_LIST] = "SELECT platform, name, files, bytes, changed FROM project"
+			 " WHERE platform = ?1 AND files > 0 ORDER BY name",
+	[PROJECT_FILES] = "SELECT f.platform, f.filename, f.version, f.version_key, f.size, f.mtime_ns, f.sha256,"
+			  " f.metadata_sha256, f.requires_python FROM project p JOIN file f ON f.project = p.id"
+			  " WHERE p.platform = ?1 AND p.name = ?2 AND f.state = 0"
+			  " ORDER BY f.version_key, f.filename",
+	[PROJECT_CHANGES] = "SELECT platform, name, files, bytes, changed FROM project WHERE changed > ?1"
+			    " ORDER BY changed",
+	[METADATA_GET] = "SELECT packed FROM metadata WHERE sha256 = ?1",
+	[METADATA_ADD] = "INSERT INTO metadata (sha256, packed) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+	[FILE_PLACE] = "SELECT " PATH_OF_FILE ", f.size, f.mtime_ns, f.inode, f.sha256, f.metadata_sha256"
+		       " FROM file f JOIN folder d ON d.id = f.folder"
+		       " WHERE f.filename = ?1 AND f.platform = ?2 AND f.state = 0",
+	[FILE_LISTED] = "SELECT f.id, d.path, f.sha256 FROM file f JOIN folder d ON d.id = f.folder"
+			" WHERE f.filename = ?1 AND f.platform = ?2 AND f.state = 0",
+	[FILE_HEIR] = "SELECT f.id, d.path, f.sha256 FROM file f JOIN folder d ON d.id = f.folder"
+		      " WHERE f.filename = ?1 AND f.platform = ?2 AND f.state = 2 AND f.state > 0"
+		      " ORDER BY d.path || '/' LIMIT 1",
+	[FILE_GET] = "SELECT filename, platform, state, sha256, mtime_ns FROM file WHERE id = ?1",
+	[FILE_ADD] = "INSERT INTO file (id, folder, platform, project, filename, state, trusted, size, mtime_ns,"
+		     " inode, sha256, version, version_key, metadata_sha256, requires_python, findings, reason)"
+		     " VALUES (NULL, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
+	[FILE_SET] = "UPDATE file SET project = ?4, state = ?6, trusted = ?7, size = ?8, mtime_ns = ?9,"
+		     " inode = ?10, sha256 = ?11, version = ?12, version_key = ?13, metadata_sha256 = ?14,"
+		     " requires_python = ?15, findings = ?16, reason = ?17 WHERE id = ?1",
+	[FILE_TOUCH] = "UPDATE file SET inode = ?2, trusted = ?3 WHERE id = ?1",
+	[FILE_STATE] = "UPDATE file SET state = ?2, reason = ?3 WHERE id = ?1",
+	[FILE_REMOVE] = "DELETE FROM file WHERE id = ?1",
+	[FOLDER_FILES] = "SELECT id, filename, state, trusted, size, mtime_ns, inode FROM file WHERE folder = ?1",
+	[FILES_REFUSED] = "SELECT f.platform, " PATH_OF_FILE ", f.reason FROM file f"
+			  " JOIN folder d ON d.id = f.folder WHERE f.state > 0 ORDER BY f.platform, 2",
+	[FILES_SHARED] = "SELECT filename, files, (SELECT count(DISTINCT g.sha256) FROM file g"
+			 " WHERE g.filename = f.filename AND g.state = 0)"
+			 " FROM (SELECT filename, count(*) AS files FROM file WHERE state = 0"
+			 " GROUP BY filename HAVING count(*) > 1) f ORDER BY filename",
+};

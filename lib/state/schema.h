@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The catalog's SQL, all of it: the schema as numbered steps, and every statement. Text only; catalog.c runs it.
+#pragma once
+
+#include <stddef.h>
+
+enum { SCHEMA_APPLICATION_ID = 0x77636174 }; // "wcat", PRAGMA application_id
+
+// Step i brings a catalog from PRAGMA user_version i to i + 1. A step that was released never changes.
+extern const char *const schema_step[];
+extern const int schema_steps;
+
+enum statement {
+	BEGIN_WRITE,
+	NEXT_CHANGE,
+	COMMIT_WRITE,
+	ROLLBACK_WRITE,
+	DATA_VERSION,
+	STORE_GET,
+	STORE_SET,
+	PLATFORM_FIND,
+	PLATFORM_ADD,
+	PLATFORM_LIST,
+	PLATFORM_CLEAR,
+	FOLDER_FIND,
+	FOLDER_ADD,
+	FOLDER_SET,
+	FOLDER_REMOVE,
+	FOLDER_CHILDREN,
+	PROJECT_FIND,
+	PROJECT_ADD,
+	PROJECT_LIST,
+	PROJECT_FILES,
+	PROJECT_CHANGES,
+	METADATA_GET,
+	METADATA_ADD,
+	FILE_PLACE,
+	FILE_LISTED,
+	FILE_HEIR,
+	FILE_GET,
+	FILE_ADD,
+	FILE_SET,
+	FILE_TOUCH,
+	FILE_STATE,
+	FILE_REMOVE,
+	FOLDER_FILES,
+	FILES_REFUSED,
+	FILES_SHARED,
+	STATEMENT_COUNT,
+};
+
+extern const char *const statement_sql[STATEMENT_COUNT];

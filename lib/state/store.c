@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/state/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/base/fs.h"
+#include "lib/base/mem.h"
+#include "lib/base/str.h"
+#include "lib/domain/platform.h"
+#include "lib/state/catalog.h"
+
+static const char only_platform[] = "wheels";
+
+// Takes root and folder over. The array has room for one more.
+static void add_platform(struct store *s, const char *name, char *root, char *folder, bool is_mutable)
+{
+	bool is_root = strcmp(folder, ".") == 0;
+	s->platform[s->platform_count++] = (struct platform){
+		.name = xstrdup(name),
+		.path = is_root ? xstrdup(root) : xasprintf("%s/%s", root, folder),
+		.root = root,
+		.folder = folder,
+		.is_mutable = is_mutable,
+	};
+}
+
+// A configured platform may be anywhere, and its folder may be missing today (a volume that is not mounted): the
+// scan says so. Below the store, links may lead to all of the store.
+static int add_configured(struct store *s, const struct config_platform *p, struct err *e)
+{
+	const char *path = p->path ? p->path : p->name;
+	if (path[0] != '/' && !s->path)
+		return err_set(e, ERR_USAGE, "platform %s: no store is given, and it has no absolute path", p->name);
+	char *joined = path[0] == '/' ? xstrdup(path) : xasprintf("%s/%s", s->path, path);
+	char *real = realpath(joined, NULL);
+	if (real)
+		free(joined);
+	else
+		real = joined;
+	struct str below = str_from(real), store = str_from(s->path ? s->path : "");
+	if (store.len && str_starts(below, store) && below.ptr[store.len] == '/') {
+		add_platform(s, p->name, xstrdup(s->path), xstrdup(real + store.len + 1), p->is_mutable);
+		free(real);
+	} else {
+		add_platform(s, p->name, real, xstrdup("."), p->is_mutable);
+	}
+	return 0;
+}
+
+// A folder, or a link to one within the store.
+static bool is_folder(int store_fd, const char *name)
+{
+	struct err ignored = ERR_INIT;
+	CLEANUP(mem_close) int fd = fs_open_beneath(store_fd, name, O_PATH | O_DIRECTORY, &ignored);
+	return fd >= 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct platform *left = a, *right = b;
+	return strcmp(left->name, right->name);
+}
+
+// The first-level folders with a platform's name.
+static int detect(struct store *s, struct err *e)
+{
+	int fd = fs_open_dir(s->path, e);
+	if (fd < 0)
+		return -1;
+	CLEANUP(fs_close_dir) DIR *dir = fdopendir(fd);
+	if (!dir) {
+		close(fd);
+		return err_errno(e, ERR_IO, "%s", s->path);
+	}
+	size_t room = 0;
+	for (struct dirent *entry; errno = 0, (entry = readdir(dir)) != NULL;) {
+		if (entry->d_name[0] == '.' || !is_folder(dirfd(dir), entry->d_name))
+			continue;
+		if (!platform_is_slug(str_from(entry->d_name))) {
+			s->ignored_folders++;
+			continue;
+		}
+		GROW(s->platform, s->platform_count, room);
+		add_platform(s, entry->d_name, xstrdup(s->path), xstrdup(entry->d_name), false);
+	}
+	if (errno)
+		return err_errno(e, ERR_IO, "%s", s->path);
+	if (s->platform_count)
+		qsort(s->platform, s->platform_count, sizeof(*s->platform), by_name);
+	return 0;
+}
+
+static int find_platforms(struct store *s, const struct config *c, struct err *e)
+{
+	if (c->platform_count) {
+		s->platform = xcalloc(c->platform_count, sizeof(*s->platform));
+		for (size_t i = 0; i < c->platform_count; i++)
+			if (add_configured(s, &c->platforms[i], e) < 0)
+				return -1;
+		return 0;
+	}
+	s->is_detected = true;
+	if (detect(s, e) < 0)
+		return -1;
+	if (s->platform_count)
+		return 0;
+	s->ignored_folders = 0;
+	s->platform = xcalloc(1, sizeof(*s->platform));
+	add_platform(s, only_platform, xstrdup(s->path), xstrdup("."), false);
+	return 0;
+}
+
+int store_open(const struct config *c, struct store *out, struct err *e)
+{
+	CLEANUP(store_release) struct store s = {0};
+	if (!c->store && !c->platform_count)
+		return err_set(e, ERR_USAGE, "no store is given: name the folder that holds the wheels");
+	if (c->store) {
+		s.path = fs_real_path(c->store, e);
+		CLEANUP(mem_close) int fd = s.path ? fs_open_dir(s.path, e) : -1;
+		if (fd < 0)
+			return err_prefix(e, "store ");
+	}
+	if (find_platforms(&s, c, e) < 0)
+		return -1;
+	*out = s;
+	s = (struct store){0};
+	return 0;
+}
+
+void store_release(struct store *s)
+{
+	for (size_t i = 0; i < s->platform_count; i++) {
+		free(s->platform[i].name);
+		free(s->platform[i].path);
+		free(s->platform[i].root);
+		free(s->platform[i].folder);
+	}
+	free(s->platform);
+	free(s->path);
+	*s = (struct store){0};
+}
+
+int store_register(struct store *s, struct catalog *c, struct err *e)
+{
+	if (s->path && catalog_claim(c, s->path, e) < 0)
+		return -1;
+	for (size_t i = 0; i < s->platform_count; i++)
+		if (catalog_platform_add(c, s->platform[i].name, &s->platform[i].id, e) < 0)
+			return -1;
+	return 0;
+}
+
+static int open_below(const struct platform *p, const char *path, int flags, struct err *e)
+{
+	CLEANUP(mem_close) int root = open(p->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return err_errno(e, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, "%s", p->root);
+	if (!*path)
+		return fs_open_beneath(root, p->folder, flags, e);
+	bool is_root = strcmp(p->folder, ".") == 0;
+	CLEANUP(mem_free) char *below = is_root ? NULL : xasprintf("%s/%s", p->folder, path);
+	return fs_open_beneath(root, below ? below : path, flags, e);
+}
+
+int store_open_file(const struct platform *p, const char *path, struct err *e)
+{
+	return open_below(p, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, e);
+}
+
+int store_open_folder(const struct platform *p, const char *path, struct err *e)
+{
+	return open_below(p, path, O_RDONLY | O_DIRECTORY, e);
+}
