@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which form of a page a client gets: RFC 9110 section 12.5, PEP 691. Pure, without allocation; every pointer
+// may be NULL: the client did not send it.
+#pragma once
+
+#include "lib/view/page.h"
+
+enum { NEGOTIATE_NOTHING = -1 }; // 406: a well-formed Accept that excludes all we have
+
+// A page_format, or NEGOTIATE_NOTHING. format: the value of ?format=, decoded ("+" may have become a blank); one
+// that we do not know is ignored.
+int negotiate_format(const char *accept, const char *format, const char *user_agent);
+// PAGE_PLAIN where nothing we have is acceptable: RFC 9110 section 12.5.3 allows it, and it helps more than an error.
+enum page_coding negotiate_coding(const char *accept_encoding);
