@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The manuals and the example against the program: every key, every default, every option, and nothing else.
+
+Runs in the build folder, where the program and print-config are.
+"""
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path.cwd()
+MANUALS = ["docs/wheelcache.1", "docs/wheelcache.conf.5"]
+
+
+def output(program, *arguments):
+    """What a built program prints."""
+    done = subprocess.run([BUILD / program, *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def keys(text):
+    """(section, key) to its value, of a file in which keys may be behind a "#"."""
+    section, found = None, {}
+    for line in text.splitlines():
+        if heading := re.fullmatch(r"#?\[(\w+).*\]", line):
+            section = heading[1]
+        elif line_of_key := re.fullmatch(r"#?([a-z-]+) =(?: (.*))?", line):
+            found[section, line_of_key[1]] = line_of_key[2] or "none"
+    return found
+
+
+def manual_keys(text):
+    """The same of wheelcache.conf(5): the value is what stands behind "Default:"."""
+    section, key, found = None, None, {}
+    for line in text.splitlines():
+        if heading := re.fullmatch(r"\.Ss \[(\w+).*\] section", line):
+            section = heading[1]
+        elif item := re.fullmatch(r"\.It Ic ([a-z-]+)", line):
+            key = item[1]
+            found[section, key] = None
+        elif default := re.fullmatch(r"(?:.* )?Default: (.*)\.", line):
+            found[section, key] = default[1]
+    return found
+
+
+def manual_options(text):
+    """The options of each command in wheelcache(1), by its name."""
+    parts = re.split(r"^\.S[sh] (.*)\n", text, flags=re.M)
+    return {title.split()[1]: set(re.findall(r"^\.It Fl Fl ([a-z-]+)", body, re.M))
+            for title, body in zip(parts[1::2], parts[2::2]) if title.startswith("wheelcache ")}
+
+
+def options(usage):
+    """The long options in what --help prints; --help itself is the same everywhere."""
+    return set(re.findall(r"^ .*?--([a-z-]+)", usage, re.M)) - {"help"}
+
+
+def uncommented(text):
+    """The example with all keys and sections in force."""
+    return re.sub(r"^#(?=\[|[a-z-]+ = )", "", text, flags=re.M)
+
+
+class Configuration(unittest.TestCase):
+    def setUp(self):
+        self.keys = keys(output("tests/unit/print-config"))
+        self.assertGreater(len(self.keys), 10)
+
+    def test_manual_has_every_key_and_default(self):
+        self.assertEqual(manual_keys((TOP / "docs/wheelcache.conf.5").read_text()), self.keys)
+
+    def test_example_has_every_key_and_default(self):
+        example = keys((TOP / "etc/wheelcache.conf").read_text())
+        self.assertEqual(example.keys(), self.keys.keys())
+        for key, value in self.keys.items():
+            if value != "none":
+                self.assertEqual(example[key], value, key)
+
+    def test_example_is_read(self):
+        output("tests/unit/print-config", TOP / "etc/wheelcache.conf")
+
+    def test_example_is_read_with_every_key_in_force(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".conf") as file:
+            file.write(uncommented((TOP / "etc/wheelcache.conf").read_text()))
+            file.flush()
+            output("tests/unit/print-config", file.name)
+
+
+class CommandLine(unittest.TestCase):
+    def test_manual_has_every_option(self):
+        documented = manual_options((TOP / "docs/wheelcache.1").read_text())
+        if not output("wheelcache", "--help"):
+            self.skipTest("no commands yet")
+        commands = re.findall(r"^  (\w+)  ", output("wheelcache", "--help"), re.M)
+        self.assertEqual(documented.keys(), set(commands))
+        for command in commands:
+            self.assertEqual(documented[command], options(output("wheelcache", command, "--help")), command)
+
+
+class Form(unittest.TestCase):
+    @unittest.skipUnless(shutil.which("mandoc"), "there is no mandoc")
+    def test_mandoc_finds_nothing(self):
+        done = subprocess.run(["mandoc", "-Tlint", "-Wwarning", *MANUALS], cwd=TOP, capture_output=True, text=True,
+                              check=False)
+        self.assertEqual((done.stdout, done.returncode), ("", 0))
+
+
+if __name__ == "__main__":
+    unittest.main()
