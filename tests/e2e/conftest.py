@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""End-to-end tests of the built program. Run as WHEELCACHE=…/wheelcache python3 -m pytest tests/e2e."""
+import contextlib
+import platform
+import subprocess
+import sys
+import types
+
+import pytest
+
+import clients
+import serving
+
+
+def pytest_addoption(parser):
+    parser.addoption("--all", action="store_true", help="every row of the recorded installs, not a sample")
+
+
+def pytest_configure():
+    try:
+        serving.binary()
+    except RuntimeError as reason:
+        pytest.exit(str(reason), returncode=2)
+
+
+@pytest.fixture(name="wheelcache")
+def wheelcache_fixture():
+    """Runs the program with arguments and returns the finished process."""
+    return serving.run
+
+
+@contextlib.contextmanager
+def servers(folder):
+    """A function that starts servers, which all end well with the block."""
+    started = []
+
+    def start(store=None, *options, listen="127.0.0.1:0", config=None, state=None):
+        state = state or folder / f"server-{len(started)}"
+        state.mkdir(exist_ok=True)
+        started.append(serving.Server(store, state, options, listen, config))
+        return started[-1]
+
+    try:
+        yield start
+    finally:
+        with contextlib.ExitStack() as stack:
+            for server in started:
+                stack.callback(server.stop)
+
+
+@pytest.fixture
+def serve(tmp_path):
+    """serve(store, *options, listen=…, config=text, state=folder) starts a server; it is stopped, by its
+    process id, after the test, must then exit with 0, and no sanitizer may have reported anything."""
+    with servers(tmp_path) as start:
+        yield start
+
+
+@pytest.fixture(scope="module")
+def serve_module(tmp_path_factory):
+    """The same for servers that live as long as a module's tests."""
+    with servers(tmp_path_factory.mktemp("servers")) as start:
+        yield start
+
+
+@pytest.fixture
+def client(tmp_path):
+    """client("pip==24.2") is that client in an environment of its own, with an empty home."""
+    def make(requirements):
+        home = tmp_path / "home"
+        home.mkdir(exist_ok=True)
+        return clients.Client(requirements, home)
+    return make
+
+
+@pytest.fixture(scope="session", name="shared")
+def shared_fixture():
+    """The folder of shared test data."""
+    if not (clients.SHARED / "corpus").is_dir():
+        pytest.skip(f"{clients.SHARED} is absent: it holds the recorded wheels and clients")
+    return clients.SHARED
+
+
+@pytest.fixture(scope="session")
+def corpus(shared, tmp_path_factory):
+    """A server of the store that make-store.py lays out: .url, .store (its folder) and all of Server."""
+    store = tmp_path_factory.mktemp("corpus") / "store"
+    make = [sys.executable, str(shared / "corpus" / "make-store.py"), str(store)]
+    if subprocess.run([*make, "--link"], capture_output=True, check=False).returncode != 0:
+        subprocess.run(make, check=True, stdout=subprocess.DEVNULL)  # another file system: copies
+    with servers(tmp_path_factory.mktemp("corpus-server")) as start:
+        server = start(store)
+        server.store = store
+        yield server
+
+
+@pytest.fixture(scope="session")
+def native(corpus):
+    """The index of the corpus that fits this interpreter and machine, and the name of its platform."""
+    here = sys.version_info[:2], platform.machine()
+    if here != ((3, 11), "x86_64"):
+        pytest.skip(f"what is installed is for Python 3.11 on x86_64, this is {here}")
+    name = "debian-12-x86_64"
+    return types.SimpleNamespace(name=name, url=f"{corpus.url}/{name}/simple/", server=corpus)

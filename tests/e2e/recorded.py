@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads the tables that lie beside the recorded wheels."""
+import collections
+import json
+import pathlib
+
+HERE = pathlib.Path(__file__).parent
+Expected = collections.namedtuple("Expected", "path sha256 size metadata_sha256 requires_python")
+Install = collections.namedtuple("Install", "platform python requirement only_binary version file")
+Platform = collections.namedtuple("Platform", "name arch libc libc_version pythons")
+
+
+def table(path):
+    """The rows of a table as lists of strings; "#" begins a comment line."""
+    with open(path, encoding="utf-8", newline="\n") as rows:
+        return [row.rstrip("\n").split("\t") for row in rows if not row.startswith("#")]
+
+
+def expected(shared):
+    """What an oracle read out of each recorded wheel, by its path in the corpus."""
+    rows = table(shared / "corpus" / "expected.tsv")
+    return {row[0]: Expected(row[0], row[1], int(row[2]), row[3], json.loads(row[10])) for row in rows}
+
+
+def hashes(shared):
+    """File name -> SHA-256. Of a name that was built more than once, the first build's."""
+    found = {}
+    for path, fact in expected(shared).items():
+        found.setdefault(path.rsplit("/", 1)[1], fact.sha256)
+    return found
+
+
+def installs(shared, index):
+    """Which file pip's own finder picked, for one index."""
+    return [Install(*row[1:]) for row in table(shared / "corpus" / "installs.tsv") if row[0] == index]
+
+
+def platforms(shared):
+    rows = table(shared / "corpus" / "platforms.tsv")
+    return {row[0]: Platform(*row[:4], row[4].split()) for row in rows}

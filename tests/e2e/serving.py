@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Starts `wheelcache serve`, asks it things over plain HTTP, reads its access log, and ends it."""
+import contextlib
+import dataclasses
+import http.client
+import os
+import re
+import select
+import signal
+import socket
+import subprocess
+import time
+import urllib.parse
+
+START_SECONDS = 120  # a cold index of a large store under sanitizers
+STOP_SECONDS = 30
+SANITIZER_REPORT = re.compile(r"(Address|Leak|Thread|UndefinedBehavior)Sanitizer|runtime error:")
+LOG_LINE = re.compile(r'"(?P<method>[A-Z]+) (?P<path>\S+) HTTP/1\.[01]" (?P<status>\d{3})')
+
+
+@dataclasses.dataclass
+class Reply:
+    status: int
+    headers: http.client.HTTPMessage
+    body: bytes
+
+    def __getitem__(self, name):
+        """The header's value; None where there is none."""
+        return self.headers[name]
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    """A line of the access log."""
+    method: str
+    path: str
+    status: int
+
+
+def binary():
+    path = os.environ.get("WHEELCACHE")
+    if not path:
+        raise RuntimeError("set WHEELCACHE to the wheelcache program to be tested")
+    return os.path.abspath(path)
+
+
+def run(*arguments, timeout=120, **options):
+    """Runs the program to its end; a sanitizer's report is a failure of the test."""
+    done = subprocess.run([binary(), *map(str, arguments)], capture_output=True, text=True,
+                          timeout=timeout, check=False, **options)
+    assert not SANITIZER_REPORT.search(done.stderr), done.stderr
+    return done
+
+
+def wait_for(condition, seconds, what):
+    """Asks until the condition holds; returns its value."""
+    end = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value:
+            return value
+        assert time.monotonic() < end, f"{what}: not within {seconds} s"
+        time.sleep(0.02)
+
+
+class Server:
+    """A running server. Its folder keeps catalog, access log and standard error."""
+
+    def __init__(self, store, folder, options=(), listen="127.0.0.1:0", config=None):
+        self.catalog = folder / "catalog.db"
+        self.log_path = folder / "access.log"
+        self.error_path = folder / "stderr.txt"
+        self.config_path = folder / "wheelcache.conf"
+        command = [binary(), "serve"]
+        if store is not None:
+            command.append(str(store))
+        command += ["--listen", listen, "--catalog", str(self.catalog), "--access-log", str(self.log_path)]
+        if config is not None:
+            self.config_path.write_text(config)
+            command += ["--config", str(self.config_path)]
+        with open(self.error_path, "ab") as errors:
+            self.process = subprocess.Popen(command + [str(one) for one in options], stdin=subprocess.DEVNULL,
+                                            stdout=subprocess.PIPE, stderr=errors)
+        self.url = None
+        self.url = self._first_line().rstrip("/")
+        place = urllib.parse.urlsplit(self.url)
+        self.host, self.port = place.hostname, place.port
+
+    def _first_line(self):
+        ready, _, _ = select.select([self.process.stdout], [], [], START_SECONDS)
+        line = self.process.stdout.readline().decode().strip() if ready else ""
+        found = re.search(r"(https?://|unix:)\S+", line)
+        if not found:
+            self.process.kill()
+            self.process.wait()
+        assert found, f"no URL but {line!r}; {self.errors()}"
+        return found.group()
+
+    def errors(self):
+        return self.error_path.read_text(errors="replace")
+
+    def signal(self, number):
+        self.process.send_signal(number)
+
+    def stop(self):
+        """SIGTERM ends it with 0, and no sanitizer has anything to say. A second call does nothing."""
+        if self.process.stdout.closed:
+            return
+        if self.process.poll() is None:
+            self.signal(signal.SIGTERM)
+        try:
+            code = self.process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            raise
+        finally:
+            self.process.stdout.close()
+        errors = self.errors()
+        assert not SANITIZER_REPORT.search(errors), errors
+        assert code == 0, f"exit code {code}: {errors}"
+
+    def connect(self, timeout=30):
+        return http.client.HTTPConnection(self.host, self.port, timeout=timeout)
+
+    def socket(self, timeout=30):
+        return socket.create_connection((self.host, self.port), timeout)
+
+    def get(self, path, headers=None, method="GET"):
+        """One request on a connection of its own, with no header but Host and these."""
+        with contextlib.closing(self.connect()) as connection:
+            return ask(connection, path, headers, method)
+
+    def raw(self, data, seconds=10):
+        """Sends bytes as they are and returns all that comes until the server closes."""
+        with self.socket(seconds) as connection:
+            with contextlib.suppress(OSError):  # it may have refused before it read all
+                connection.sendall(data)
+            return read_all(connection)
+
+    def entries(self):
+        """The access log so far."""
+        text = self.log_path.read_text() if self.log_path.exists() else ""
+        return [Entry(m["method"], m["path"], int(m["status"])) for m in map(LOG_LINE.search, text.splitlines())
+                if m]
+
+    @contextlib.contextmanager
+    def watch(self):
+        """A list that holds, after the block, what was asked of the server in it."""
+        seen = []
+        before = len(self.entries())
+        yield seen
+        mark = f"/-/no-such-page/{time.monotonic_ns()}"  # is in the log: all before it is too
+        self.get(mark)
+        wait_for(lambda: any(one.path == mark for one in self.entries()), 5, "the access log's last line")
+        seen += [one for one in self.entries()[before:] if one.path != mark]
+
+
+def ask(connection, path, headers=None, method="GET"):
+    """One request over an open http.client connection."""
+    connection.putrequest(method, path, skip_accept_encoding=True)
+    for name, value in (headers or {}).items():
+        connection.putheader(name, value)
+    connection.endheaders()
+    answer = connection.getresponse()
+    return Reply(answer.status, answer.headers, answer.read())
+
+
+def read_all(connection):
+    """All bytes until the other side closes (or resets, or says nothing more in the socket's time)."""
+    data = bytearray()
+    with contextlib.suppress(OSError):
+        while chunk := connection.recv(65536):
+            data += chunk
+    return bytes(data)
