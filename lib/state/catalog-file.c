@@ -264,7 +264,7 @@ int catalog_file_remove(struct catalog *c, int64_t id, struct catalog_effect *ef
 {
 	struct holder before, after;
 	char name[LIMIT_FILE_NAME + 1];
-	int64_t platform;
+	int64_t platform = 0;
 	*effect = (struct catalog_effect){0};
 	if (get_name(c, id, name, &platform, e) < 0 ||
 		look(c, name, platform, &before, &effect->was_listed, effect->before, e) < 0 ||
