@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "lib/base/buf.h"
+#include "lib/base/err.h"
 
 enum strictness {
 	LENIENT, // a tree that others filled: what pip and uv install is taken, oddities are recorded
@@ -19,3 +20,6 @@ struct findings {
 void findings_init(struct findings *f);
 void findings_release(struct findings *f);
 void findings_add(struct findings *f, const char *fmt, ...) PRINTF_LIKE(2, 3);
+// What an upload must not have and a tree may: ERR_INVALID and -1 under STRICT, a finding and 0 under LENIENT.
+int findings_judge(struct findings *f, enum strictness strictness, struct err *e, const char *fmt, ...)
+	PRINTF_LIKE(4, 5) MUST_CHECK;
