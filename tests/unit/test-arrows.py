@@ -24,7 +24,7 @@ OWNER = {
     "microhttpd.h": "server/http.c",
     "openssl/": "lib/base/digest.c",
     "sqlite3.h": "lib/state/catalog.c",
-    "zip.h": "lib/domain/wheel.c",
+    "zip.h": "lib/domain/zipread.c",
     "zlib.h": "lib/base/pack.c",
     "zstd.h": "lib/base/pack.c",
 }
