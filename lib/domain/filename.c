@@ -6,6 +6,7 @@
 #include "lib/base/buf.h"
 #include "lib/base/limits.h"
 #include "lib/domain/name.h"
+#include "lib/domain/space.h"
 
 static const struct ending {
 	const char *text; // case matters
@@ -37,11 +38,13 @@ static int check_bytes(struct str filename, struct err *e)
 		return err_set(e, ERR_INVALID, "file name longer than %d bytes", LIMIT_FILE_NAME);
 	for (size_t i = 0; i < filename.len; i++) {
 		unsigned char c = (unsigned char)filename.ptr[i];
-		if (c <= ' ' || c == 0x7f || c == '/' || c == '\\')
+		if (c < ' ' || c == 0x7f || c == '/' || c == '\\')
 			return err_set(e, ERR_INVALID, "file name has byte 0x%02x", c);
 	}
 	if (!str_is_utf8(filename))
 		return err_set(e, ERR_INVALID, "file name is not UTF-8");
+	if (space_is_in(filename))
+		return err_set(e, ERR_INVALID, "file name has a blank");
 	return 0;
 }
 

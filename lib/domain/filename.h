@@ -28,7 +28,8 @@ struct filename {
 	struct str python, abi, platform; // compressed sets
 };
 
-// ERR_INVALID with the reason (which part, and why). An sdist is split at its last dash.
+// ERR_INVALID with the reason (which part, and why); no name has control bytes, blanks, slashes or bytes that are
+// not UTF-8. An sdist is split at its last dash.
 int filename_parse(struct str filename, struct filename *out, struct err *e) MUST_CHECK;
 void filename_release(struct filename *f);
 // Splits an sdist's name by the project and version that its PKG-INFO names: "cffi-1.0.2-2.tar.gz" is version

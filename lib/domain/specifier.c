@@ -2,52 +2,31 @@
 #include "lib/domain/specifier.h"
 
 #include "lib/base/mem.h"
+#include "lib/domain/pep440.h"
 #include "lib/domain/space.h"
-#include "lib/domain/version.h"
 
-static bool has_local(struct str version)
-{
-	return str_find(version, '+') >= 0;
-}
-
-// A version of epoch and release alone: what may stand before ".*".
-static bool is_release(struct str version)
-{
-	for (size_t i = 0; i < version.len; i++) {
-		char c = ascii_lower(version.ptr[i]);
-		if (!ascii_is_digit(c) && c != '.' && c != '!' && c != 'v')
-			return false;
-	}
-	return version_is_valid(version);
-}
-
-// Version matching: prefix match and local versions are allowed.
-static bool is_for_matching(struct str version)
+// Version matching: a prefix (epoch and release alone) and local versions are allowed.
+static bool is_for_matching(struct str text)
 {
 	struct str any = STR(".*");
-	if (str_ends(version, any))
-		return is_release(str_slice(version, 0, version.len - any.len));
-	return version_is_valid(version);
+	struct pep440 v;
+	if (!str_ends(text, any))
+		return pep440_scan(text, &v);
+	return pep440_scan(str_slice(text, 0, text.len - any.len), &v) && v.pre.kind == PEP440_ABSENT
+		&& v.post.kind == PEP440_ABSENT && v.dev.kind == PEP440_ABSENT && !v.local.len;
 }
 
-static bool is_for_order(struct str version)
+static bool is_for_order(struct str text)
 {
-	return !has_local(version) && version_is_valid(version);
+	struct pep440 v;
+	return pep440_scan(text, &v) && !v.local.len;
 }
 
 // Compatible release: without a second number in the release there would be nothing to be compatible with.
-static bool is_for_compatible(struct str version)
+static bool is_for_compatible(struct str text)
 {
-	if (!is_for_order(version))
-		return false;
-	struct str release = str_slice(version, (size_t)(str_find(version, '!') + 1), version.len);
-	long dot = str_find(release, '.');
-	if (dot < 1 || !ascii_is_digit(release.ptr[dot - 1]))
-		return false;
-	for (long i = ascii_lower(release.ptr[0]) == 'v'; i < dot; i++)
-		if (!ascii_is_digit(release.ptr[i]))
-			return false;
-	return (size_t)dot + 1 < release.len && ascii_is_digit(release.ptr[dot + 1]);
+	struct pep440 v;
+	return pep440_scan(text, &v) && !v.local.len && str_find(v.release, '.') > 0;
 }
 
 // Arbitrary equality compares text; packaging stops at what would end it in a requirement.
@@ -59,7 +38,7 @@ static bool is_for_identity(struct str text)
 // The longer before its own beginning.
 static const struct operator {
 	const char *text;
-	bool (*takes)(struct str version);
+	bool (*takes)(struct str text);
 } operators[] = {
 	{"===", is_for_identity}, {"==", is_for_matching}, {"!=", is_for_matching}, {"~=", is_for_compatible},
 	{"<=", is_for_order},     {">=", is_for_order},    {"<", is_for_order},     {">", is_for_order},
