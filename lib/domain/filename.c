@@ -56,8 +56,9 @@ static char *normalized(struct str name)
 	return buf_steal(&out);
 }
 
-// What a reader of PEP 427 takes for an escaped name: [\w.]+ without "__". Python's \w knows the letters of
-// all scripts; bytes beyond ASCII pass for letters here, since the name is only ever compared and shown.
+// What a reader of PEP 427 takes for an escaped name: [\w.]+ without "__". Python's \w knows the
+// letters of all scripts; bytes beyond ASCII pass for letters here, since the name is only ever
+// compared and shown.
 static bool is_escaped_name(struct str name)
 {
 	for (size_t i = 0; i < name.len; i++) {
@@ -87,7 +88,8 @@ static bool is_identifier(struct str s)
 	return s.len > 0 && !ascii_is_digit(s.ptr[0]);
 }
 
-// An identifier cannot start with a digit: so a build tag never passes for a Python tag (PEP 427, PEP 425).
+// An identifier cannot start with a digit: so a build tag never passes for a Python tag (PEP 427,
+// PEP 425).
 static bool is_python_set(struct str set)
 {
 	while (set.ptr)
@@ -96,19 +98,23 @@ static bool is_python_set(struct str set)
 	return true;
 }
 
-static int check_wheel_parts(struct str name, const struct filename *f, bool has_build, struct err *e)
+static int check_wheel_parts(
+	struct str name, const struct filename *f, bool has_build, struct err *e)
 {
 	if (!is_escaped_name(name))
-		return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is no project name (PEP 427)", STR_ARG(name));
+		return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is no project name (PEP 427)",
+			STR_ARG(name));
 	if (has_build && !(f->build.len && ascii_is_digit(f->build.ptr[0])))
-		return err_set(e, ERR_INVALID, "build tag \"" STR_FMT "\" does not start with a digit",
-			STR_ARG(f->build));
+		return err_set(e, ERR_INVALID,
+			"build tag \"" STR_FMT "\" does not start with a digit", STR_ARG(f->build));
 	if (!is_python_set(f->python))
-		return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is no python tag", STR_ARG(f->python));
+		return err_set(
+			e, ERR_INVALID, "\"" STR_FMT "\" is no python tag", STR_ARG(f->python));
 	if (!is_set(f->abi))
 		return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is no ABI tag", STR_ARG(f->abi));
 	if (!is_set(f->platform))
-		return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is no platform tag", STR_ARG(f->platform));
+		return err_set(
+			e, ERR_INVALID, "\"" STR_FMT "\" is no platform tag", STR_ARG(f->platform));
 	return 0;
 }
 
@@ -151,7 +157,8 @@ static int check_sdist_name(struct str name, struct err *e)
 {
 	if (name_is_valid(name))
 		return 0;
-	return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is no project name (PEP 508)", STR_ARG(name));
+	return err_set(
+		e, ERR_INVALID, "\"" STR_FMT "\" is no project name (PEP 508)", STR_ARG(name));
 }
 
 static int parse_sdist(struct str stem, struct filename *f, struct err *e)
@@ -198,33 +205,27 @@ static bool is_project_before(struct str stem, size_t dash, const char *project)
 	return str_eq(str_from(before), str_from(project));
 }
 
-// The version that the file name's part spells, if it can mean the stated one: "1.0.2-2" is a re-issue of 1.0.2
-// and a release of its own (1.0.2.post2), "1.2.2-pypi" says no more than 1.2.2.
+// The version that the file name's part spells, if it can mean the stated one: "1.0.2-2" is a
+// re-issue of 1.0.2 and a release of its own (1.0.2.post2), "1.2.2-pypi" says no more than 1.2.2.
 static int match_version(struct str part, struct str stated, struct version *out, struct err *e)
 {
-	struct version meant;
+	struct version meant CLEANUP(version_release) = {0};
 	if (version_parse(stated, &meant, e) < 0)
 		return -1;
-	bool extends = str_starts(part, stated) && part.len > stated.len && part.ptr[stated.len] == '-';
-	if (version_parse(part, out, e) < 0) {
-		if (extends) {
-			*out = meant;
-			return 0;
-		}
-		version_release(&meant);
-		return -1;
-	}
-	bool fits = extends || version_cmp(out, &meant) == 0;
-	version_release(&meant);
-	if (fits)
+	bool extends =
+		str_starts(part, stated) && part.len > stated.len && part.ptr[stated.len] == '-';
+	if (version_parse(part, out, e) < 0)
+		return extends ? version_parse(stated, out, e) : -1;
+	if (extends || version_cmp(out, &meant) == 0)
 		return 0;
 	version_release(out);
-	return err_set(e, ERR_INVALID, "file name says version \"" STR_FMT "\", PKG-INFO \"" STR_FMT "\"",
-		STR_ARG(part), STR_ARG(stated));
+	return err_set(e, ERR_INVALID,
+		"file name says version \"" STR_FMT "\", PKG-INFO \"" STR_FMT "\"", STR_ARG(part),
+		STR_ARG(stated));
 }
 
-int filename_parse_sdist(struct str filename, struct str project, struct str version, struct filename *out,
-	struct err *e)
+int filename_parse_sdist(struct str filename, struct str project, struct str version,
+	struct filename *out, struct err *e)
 {
 	const struct ending *ending = find_ending(filename);
 	if (!ending || ending->kind != FILENAME_SDIST)
@@ -233,11 +234,12 @@ int filename_parse_sdist(struct str filename, struct str project, struct str ver
 		return -1;
 	struct str stem = str_slice(filename, 0, filename.len - str_from(ending->text).len);
 	struct filename f = {.kind = FILENAME_SDIST, .stem = stem, .project = normalized(project)};
-	int rc = err_set(e, ERR_INVALID, "file name does not begin with PKG-INFO's name \"" STR_FMT "\"",
-		STR_ARG(project));
+	int rc = err_set(e, ERR_INVALID,
+		"file name does not begin with PKG-INFO's name \"" STR_FMT "\"", STR_ARG(project));
 	for (size_t i = 0; i < stem.len && rc < 0; i++)
 		if (stem.ptr[i] == '-' && is_project_before(stem, i, f.project))
-			rc = match_version(str_slice(stem, i + 1, stem.len), version, &f.version, e);
+			rc = match_version(
+				str_slice(stem, i + 1, stem.len), version, &f.version, e);
 	if (rc == 0)
 		*out = f;
 	else

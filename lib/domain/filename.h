@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// File names of distributions: wheels (PEP 427, binary distribution format) and sdists (PEP 625 and older).
-// Pure; thread-safe.
+// File names of distributions: wheels (PEP 427, binary distribution format) and sdists (PEP 625 and
+// older). Pure; thread-safe.
 #pragma once
 
 #include <stdbool.h>
@@ -23,16 +23,16 @@ struct filename {
 	char *project;          // normalised; owned
 	struct version version; // owned
 	// Of wheels; slices of the text that was parsed, which must outlive them.
-	struct str stem;    // "<name>-<version>" as it is spelled: what the .dist-info folder is called
-	struct str build;   // "" where there is none
+	struct str stem;  // "<name>-<version>" as spelled: what the .dist-info folder is called
+	struct str build; // "" where there is none
 	struct str python, abi, platform; // compressed sets
 };
 
-// ERR_INVALID with the reason (which part, and why); no name has control bytes, blanks, slashes or bytes that are
-// not UTF-8. An sdist is split at its last dash.
+// ERR_INVALID with the reason (which part, and why); no name has control bytes, blanks, slashes or
+// bytes that are not UTF-8. An sdist is split at its last dash.
 int filename_parse(struct str filename, struct filename *out, struct err *e) MUST_CHECK;
 void filename_release(struct filename *f);
-// Splits an sdist's name by the project and version that its PKG-INFO names: "cffi-1.0.2-2.tar.gz" is version
-// 1.0.2.post2 of cffi, which no rule finds. ERR_INVALID where the name cannot be meant.
-int filename_parse_sdist(struct str filename, struct str project, struct str version, struct filename *out,
-	struct err *e) MUST_CHECK;
+// Splits an sdist's name by the project and version that its PKG-INFO names: "cffi-1.0.2-2.tar.gz"
+// is version 1.0.2.post2 of cffi, which no rule finds. ERR_INVALID where the name cannot be meant.
+int filename_parse_sdist(struct str filename, struct str project, struct str version,
+	struct filename *out, struct err *e) MUST_CHECK;

@@ -10,13 +10,18 @@ struct spelling {
 };
 
 static const struct spelling pre_words[] = {
-	{"alpha", PEP440_A},    {"a", PEP440_A},    {"beta", PEP440_B}, {"b", PEP440_B},
-	{"preview", PEP440_RC}, {"pre", PEP440_RC}, {"c", PEP440_RC},   {"rc", PEP440_RC},
+	{"alpha", PEP440_A},
+	{"a", PEP440_A},
+	{"beta", PEP440_B},
+	{"b", PEP440_B},
+	{"preview", PEP440_RC},
+	{"pre", PEP440_RC},
+	{"c", PEP440_RC},
+	{"rc", PEP440_RC},
 	{NULL, PEP440_ABSENT},
 };
 static const struct spelling post_words[] = {
-	{"post", PEP440_POST}, {"rev", PEP440_POST}, {"r", PEP440_POST}, {NULL, PEP440_ABSENT},
-};
+	{"post", PEP440_POST}, {"rev", PEP440_POST}, {"r", PEP440_POST}, {NULL, PEP440_ABSENT}};
 static const struct spelling dev_words[] = {{"dev", PEP440_DEV}, {NULL, PEP440_ABSENT}};
 
 static bool is_separator(char c)

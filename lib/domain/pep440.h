@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The grammar of versions: PEP 440, appendix B. Says what stands where; what it means is version's and
-// specifier's. Owns nothing. Pure; thread-safe.
+// The grammar of versions: PEP 440, appendix B. Says what stands where; what it means is version's
+// and specifier's. Owns nothing. Pure; thread-safe.
 #pragma once
 
 #include <stdbool.h>

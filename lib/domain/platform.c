@@ -4,10 +4,9 @@
 #include "lib/base/mem.h"
 
 // As the platform tags of PEP 600 and 656 spell them, and as Debian does.
-static const char *const arches[] = {
-	"x86_64", "amd64", "i386", "i686", "aarch64", "arm64", "armv6l", "armv7l", "armhf", "loongarch64",
-	"ppc64", "ppc64le", "ppc64el", "riscv64", "s390x",
-};
+static const char *const arches[] = {"x86_64", "amd64", "i386", "i686", "aarch64", "arm64",
+	"armv6l", "armv7l", "armhf", "loongarch64", "ppc64", "ppc64le", "ppc64el", "riscv64",
+	"s390x"};
 
 // Parts of our own paths: the first one of a URL is a view or one of these.
 static const char *const reserved[] = {"simple", "files", "upload", "-"};
@@ -36,7 +35,8 @@ bool platform_name_is_valid(struct str name)
 	return !is_among(name, reserved, ARRAY_SIZE(reserved));
 }
 
-// The architecture must be a known one, or the folders of many projects would pass ("zope-2-interface").
+// The architecture must be a known one, or the folders of many projects would pass
+// ("zope-2-interface").
 bool platform_is_slug(struct str name)
 {
 	long first = str_find(name, '-'), last = str_rfind(name, '-');
@@ -44,6 +44,6 @@ bool platform_is_slug(struct str name)
 		return false;
 	struct str version = str_slice(name, (size_t)first + 1, (size_t)last);
 	struct str arch = str_slice(name, (size_t)last + 1, name.len);
-	return ascii_is_alpha(name.ptr[0]) && ascii_is_alnum(version.ptr[0])
-		&& is_among(arch, arches, ARRAY_SIZE(arches));
+	return ascii_is_alpha(name.ptr[0]) && ascii_is_alnum(version.ptr[0]) &&
+	       is_among(arch, arches, ARRAY_SIZE(arches));
 }

@@ -8,6 +8,6 @@
 
 // Looks like <os>-<version>-<arch>: a folder of this name at the top of a store is a platform.
 bool platform_is_slug(struct str name);
-// May name a platform or a view in a URL: letters, digits, ".", "-", "_", at most 64; not first a ".", and
-// none of the first parts of our own paths (simple, files, upload, -).
+// May name a platform or a view in a URL: letters, digits, ".", "-", "_", at most 64; not first a
+// ".", and none of the first parts of our own paths (simple, files, upload, -).
 bool platform_name_is_valid(struct str name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blanks as Python's str.strip() and \s see them, which PEP 440's reference parser lets stand around versions
-// and specifiers: not ASCII's alone. UTF-8. Pure; thread-safe.
+// Blanks as Python's str.strip() and \s see them, which PEP 440's reference parser lets stand
+// around versions and specifiers: not ASCII's alone. UTF-8. Pure; thread-safe.
 #pragma once
 
 #include <stdbool.h>

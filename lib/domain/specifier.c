@@ -12,8 +12,9 @@ static bool is_for_matching(struct str text)
 	struct pep440 v;
 	if (!str_ends(text, any))
 		return pep440_scan(text, &v);
-	return pep440_scan(str_slice(text, 0, text.len - any.len), &v) && v.pre.kind == PEP440_ABSENT
-		&& v.post.kind == PEP440_ABSENT && v.dev.kind == PEP440_ABSENT && !v.local.len;
+	return pep440_scan(str_slice(text, 0, text.len - any.len), &v) &&
+	       v.pre.kind == PEP440_ABSENT && v.post.kind == PEP440_ABSENT &&
+	       v.dev.kind == PEP440_ABSENT && !v.local.len;
 }
 
 static bool is_for_order(struct str text)
@@ -22,7 +23,8 @@ static bool is_for_order(struct str text)
 	return pep440_scan(text, &v) && !v.local.len;
 }
 
-// Compatible release: without a second number in the release there would be nothing to be compatible with.
+// Compatible release: without a second number in the release there would be nothing to be
+// compatible with.
 static bool is_for_compatible(struct str text)
 {
 	struct pep440 v;
@@ -36,20 +38,26 @@ static bool is_for_identity(struct str text)
 }
 
 // The longer before its own beginning.
-static const struct operator {
-	const char *text;
+static const struct comparison {
+	const char *sign;
 	bool (*takes)(struct str text);
-} operators[] = {
-	{"===", is_for_identity}, {"==", is_for_matching}, {"!=", is_for_matching}, {"~=", is_for_compatible},
-	{"<=", is_for_order},     {">=", is_for_order},    {"<", is_for_order},     {">", is_for_order},
+} comparisons[] = {
+	{"===", is_for_identity},
+	{"==", is_for_matching},
+	{"!=", is_for_matching},
+	{"~=", is_for_compatible},
+	{"<=", is_for_order},
+	{">=", is_for_order},
+	{"<", is_for_order},
+	{">", is_for_order},
 };
 
 static bool is_specifier(struct str s)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(operators); i++) {
-		struct str text = str_from(operators[i].text);
-		if (str_starts(s, text))
-			return operators[i].takes(space_trim(str_slice(s, text.len, s.len)));
+	for (size_t i = 0; i < ARRAY_SIZE(comparisons); i++) {
+		struct str sign = str_from(comparisons[i].sign);
+		if (str_starts(s, sign))
+			return comparisons[i].takes(space_trim(str_slice(s, sign.len, s.len)));
 	}
 	return false;
 }

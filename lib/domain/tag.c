@@ -28,7 +28,8 @@ static int split(struct str text, struct set *set, struct err *e)
 		if (has(set, member))
 			continue;
 		if (set->count == ARRAY_SIZE(set->member))
-			return err_set(e, ERR_LIMIT, "more than %zu tags in one set", ARRAY_SIZE(set->member));
+			return err_set(e, ERR_LIMIT, "more than %zu tags in one set",
+				ARRAY_SIZE(set->member));
 		set->member[set->count++] = member;
 	}
 	return 0;
@@ -40,7 +41,8 @@ static void add_lower(struct buf *out, struct str s)
 		buf_putc(out, ascii_lower(s.ptr[i]));
 }
 
-static int call(struct str python, struct str abi, struct str platform, tag_fn *fn, void *ctx, struct err *e)
+static int call(struct str python, struct str abi, struct str platform, tag_fn *fn, void *ctx,
+	struct err *e)
 {
 	struct buf tag CLEANUP(buf_release);
 	buf_init(&tag, python.len + abi.len + platform.len + 2);
@@ -55,8 +57,8 @@ static int call(struct str python, struct str abi, struct str platform, tag_fn *
 int tag_foreach(const struct filename *wheel, tag_fn *fn, void *ctx, struct err *e)
 {
 	struct set python, abi, platform;
-	if (split(wheel->python, &python, e) < 0 || split(wheel->abi, &abi, e) < 0
-		|| split(wheel->platform, &platform, e) < 0)
+	if (split(wheel->python, &python, e) < 0 || split(wheel->abi, &abi, e) < 0 ||
+		split(wheel->platform, &platform, e) < 0)
 		return -1;
 	size_t count = python.count * abi.count * platform.count;
 	if (count > LIMIT_TAGS)
@@ -64,7 +66,8 @@ int tag_foreach(const struct filename *wheel, tag_fn *fn, void *ctx, struct err 
 	for (size_t i = 0; i < python.count; i++)
 		for (size_t j = 0; j < abi.count; j++)
 			for (size_t k = 0; k < platform.count; k++)
-				if (call(python.member[i], abi.member[j], platform.member[k], fn, ctx, e) < 0)
+				if (call(python.member[i], abi.member[j], platform.member[k], fn,
+					    ctx, e) < 0)
 					return -1;
 	return 0;
 }

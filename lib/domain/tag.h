@@ -6,10 +6,10 @@
 #include "lib/base/str.h"
 #include "lib/domain/filename.h"
 
-// One tag, as "cp38-cp38-manylinux1_x86_64", in lower case; borrowed for the call. Returns 0 to go on, or -1 with
-// *e set, which ends the walk.
+// One tag, as "cp38-cp38-manylinux1_x86_64", in lower case; borrowed for the call. Returns 0 to go
+// on, or -1 with *e set, which ends the walk.
 typedef int tag_fn(void *ctx, struct str tag, struct err *e);
 
-// Calls fn for each tag that the wheel's three compressed sets stand for, once each, in the order of the sets.
-// ERR_LIMIT, before the first call, where they are more than LIMIT_TAGS.
+// Calls fn for each tag that the wheel's three compressed sets stand for, once each, in the order
+// of the sets. ERR_LIMIT, before the first call, where they are more than LIMIT_TAGS.
 int tag_foreach(const struct filename *wheel, tag_fn *fn, void *ctx, struct err *e) MUST_CHECK;

@@ -45,7 +45,11 @@ static void text_local(struct buf *text, struct str local)
 static void text_suffix(struct buf *text, struct pep440_suffix suffix)
 {
 	static const char *const word[] = {
-		[PEP440_A] = "a", [PEP440_B] = "b", [PEP440_RC] = "rc", [PEP440_POST] = ".post", [PEP440_DEV] = ".dev",
+		[PEP440_A] = "a",
+		[PEP440_B] = "b",
+		[PEP440_RC] = "rc",
+		[PEP440_POST] = ".post",
+		[PEP440_DEV] = ".dev",
 	};
 	if (suffix.kind == PEP440_ABSENT)
 		return;
@@ -70,13 +74,14 @@ static void write_text(const struct pep440 *s, struct buf *text)
 	text_local(text, s->local);
 }
 
-// The key. It is compared byte by byte, and a prefix is less; so each part begins with a byte that puts it
-// right against whatever else could stand there:
-//   number    1 + how many digits, then the digits without leading zeros (0 has none): first by size, then
-//             by digits. From 254 digits on: 255, then their count in 4 bytes. Never begins with 0.
-//   version   epoch, the release's numbers without zeros at the end, 0; the rank of pre (and its number where
-//             it is a, b or rc), of post, of dev, likewise; the local segments
-//   segment   SEGMENT_TEXT, its letters, 0; or SEGMENT_NUMBER, its number. No local part: nothing.
+// The key. It is compared byte by byte, and a prefix is less; so each part begins with a byte that
+// puts it right against whatever else could stand there:
+// - A number is 1 + the count of its digits, then the digits, without leading zeros (0 has none): a
+//   longer one is greater. From 254 digits on: 255, then the count in 4 bytes. So it never begins
+//   with a 0.
+// - A version is its epoch; the release's numbers, without zeros at its end, and a 0; the ranks of
+//   pre, post and dev, each with its number where it is there; the segments of local.
+// - A segment is SEGMENT_TEXT, its letters and a 0; or SEGMENT_NUMBER and its number.
 enum { RANK_ONLY_DEV = 1, RANK_A, RANK_B, RANK_RC, RANK_NO_PRE };
 enum { RANK_NO_POST = 1, RANK_POST };
 enum { RANK_DEV = 1, RANK_NO_DEV };
@@ -98,21 +103,23 @@ static void key_number(struct buf *key, struct str digits)
 
 static struct str strip_zero_parts(struct str release)
 {
-	for (;;) {
+	while (release.len) {
 		long dot = str_rfind(release, '.');
 		struct str last = str_slice(release, (size_t)(dot + 1), release.len);
 		if (strip_zeros(last).len)
 			return release;
 		release.len = dot < 0 ? 0 : (size_t)dot;
-		if (!release.len)
-			return release;
 	}
+	return release;
 }
 
 static void key_suffix(struct buf *key, char rank_of_none, struct pep440_suffix suffix)
 {
 	static const char rank[] = {
-		[PEP440_A] = RANK_A, [PEP440_B] = RANK_B, [PEP440_RC] = RANK_RC, [PEP440_POST] = RANK_POST,
+		[PEP440_A] = RANK_A,
+		[PEP440_B] = RANK_B,
+		[PEP440_RC] = RANK_RC,
+		[PEP440_POST] = RANK_POST,
 		[PEP440_DEV] = RANK_DEV,
 	};
 	if (suffix.kind == PEP440_ABSENT) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers what the domain makes of a text, for tests in other languages: reads "<kind>\t<text in hex>" lines and
-// prints a line each, "0" where the text is invalid, else "1" and the facts, tab-separated.
+// Answers what the domain makes of a text, for tests in other languages. Reads lines of a kind, a
+// tab and the text in hex; prints a line each: "0" where the text is invalid, else "1" and the
+// facts.
 #include <stdio.h>
 #include <stdlib.h>
 

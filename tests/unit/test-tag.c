@@ -87,14 +87,17 @@ static void add_set(struct buf *out, size_t count)
 
 static int count_tags(size_t pythons, size_t abis, size_t platforms, size_t *calls, struct err *e)
 {
-	struct buf python CLEANUP(buf_release), abi CLEANUP(buf_release), platform CLEANUP(buf_release);
+	struct buf python CLEANUP(buf_release), abi CLEANUP(buf_release),
+		platform CLEANUP(buf_release);
 	buf_init(&python, 4096);
 	buf_init(&abi, 4096);
 	buf_init(&platform, 4096);
 	add_set(&python, pythons);
 	add_set(&abi, abis);
 	add_set(&platform, platforms);
-	struct filename f = {.kind = FILENAME_WHEEL, .python = buf_view(&python), .abi = buf_view(&abi),
+	struct filename f = {.kind = FILENAME_WHEEL,
+		.python = buf_view(&python),
+		.abi = buf_view(&abi),
 		.platform = buf_view(&platform)};
 	*calls = 0;
 	return tag_foreach(&f, count_calls, calls, e);

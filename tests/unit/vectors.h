@@ -7,15 +7,15 @@
 enum { VECTOR_COLUMNS = 8 };
 
 struct vector {
-	struct str file;                   // for messages
+	struct str file; // for messages
 	size_t line;
 	struct str column[VECTOR_COLUMNS]; // missing ones are empty
 };
 
 typedef void vectors_fn(void *ctx, const struct vector *row);
 
-// Calls fn for each row of $WHEELCACHE_SHARED/vectors/<file> (default: $srcdir/../shared) and fails the test where
-// there is none. Skips the test where there is no shared folder.
+// Calls fn for each row of $WHEELCACHE_SHARED/vectors/<file> (default: $srcdir/../shared) and fails
+// the test where there is none. Skips the test where there is no shared folder.
 void vectors_foreach(const char *file, vectors_fn *fn, void *ctx);
 // Adds what a JSON string (RFC 8259, quotes and all) means to out, in UTF-8.
 void vectors_unquote(struct str json, struct buf *out);
