@@ -81,7 +81,8 @@ static void write_text(const struct pep440 *s, struct buf *text)
 //   with a 0.
 // - A version is its epoch; the release's numbers, without zeros at its end, and a 0; the ranks of
 //   pre, post and dev, each with its number where it is there; the segments of local.
-// - A segment is SEGMENT_TEXT, its letters and a 0; or SEGMENT_NUMBER and its number.
+// - A segment is SEGMENT_TEXT and its letters, or SEGMENT_NUMBER and its number. What comes behind
+//   the letters, another segment or nothing, is less than any letter.
 enum { RANK_ONLY_DEV = 1, RANK_A, RANK_B, RANK_RC, RANK_NO_PRE };
 enum { RANK_NO_POST = 1, RANK_POST };
 enum { RANK_DEV = 1, RANK_NO_DEV };
@@ -141,7 +142,6 @@ static void key_local(struct buf *key, struct str local)
 		}
 		for (size_t i = 0; i < segment.len; i++)
 			buf_putc(key, ascii_lower(segment.ptr[i]));
-		buf_putc(key, 0);
 	}
 }
 
