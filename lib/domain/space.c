@@ -9,11 +9,29 @@ static const char *const blank[] = {" ", "\t", "\n", "\v", "\f", "\r", "\x1c", "
 	"\u2005", "\u2006", "\u2007", "\u2008", "\u2009", "\u200a", "\u2028", "\u2029", "\u202f",
 	"\u205f", "\u3000"};
 
-// The length of the blank that s starts with or ends in; 0 where it is none.
-static size_t blank_at(struct str s, bool (*stands)(struct str, struct str))
+// Nearly every byte that is asked for; so it is asked first.
+static bool is_graphic(char c)
 {
+	return c > ' ' && (unsigned char)c < 0x7f;
+}
+
+// The length of the blank that s starts with; 0 where there is none.
+static size_t first_blank(struct str s)
+{
+	if (!s.len || is_graphic(s.ptr[0]))
+		return 0;
 	for (size_t i = 0; i < ARRAY_SIZE(blank); i++)
-		if (stands(s, str_from(blank[i])))
+		if (str_starts(s, str_from(blank[i])))
+			return str_from(blank[i]).len;
+	return 0;
+}
+
+static size_t last_blank(struct str s)
+{
+	if (!s.len || is_graphic(s.ptr[s.len - 1]))
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(blank); i++)
+		if (str_ends(s, str_from(blank[i])))
 			return str_from(blank[i]).len;
 	return 0;
 }
@@ -21,9 +39,9 @@ static size_t blank_at(struct str s, bool (*stands)(struct str, struct str))
 struct str space_trim(struct str s)
 {
 	size_t n;
-	while ((n = blank_at(s, str_starts)))
+	while ((n = first_blank(s)))
 		s = str_slice(s, n, s.len);
-	while ((n = blank_at(s, str_ends)))
+	while ((n = last_blank(s)))
 		s.len -= n;
 	return s;
 }
@@ -31,7 +49,7 @@ struct str space_trim(struct str s)
 bool space_is_in(struct str s)
 {
 	for (size_t i = 0; i < s.len; i++)
-		if (blank_at(str_slice(s, i, s.len), str_starts))
+		if (first_blank(str_slice(s, i, s.len)))
 			return true;
 	return false;
 }
