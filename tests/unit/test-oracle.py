@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds lib/domain against Python's packaging over texts that a fixed seed makes, by domain-tool's answers."""
+"""Holds what domain-tool answers against Python's packaging, over texts that a fixed seed makes."""
 
 import random
 import re
@@ -29,8 +29,8 @@ def ask(kind, texts):
     return [answer.split("\t") for answer in answers]
 
 
-# What is generated: mostly right, now and then with a mistake. ASCII only, since packaging before 24 takes some
-# other letters for ASCII ones in local versions (the vectors tell what is right there).
+# What is generated: mostly right, now and then with a mistake. ASCII only, since packaging before
+# 24 takes some other letters for ASCII ones in local versions (the vectors know what is right).
 
 def number():
     return dice.choice(["0", "00", "1", "01", "2", "9", "10", "2024", "9" * 30, "1" + "0" * 30])
@@ -49,13 +49,14 @@ def suffix(words):
 
 
 def local():
-    parts = [dice.choice([number(), "a", "ubuntu", "1a", "Z9", "cu128"]) for _ in range(dice.randint(1, 3))]
-    return "+" + dice.choice([".", "-", "_"]).join(parts)
+    atoms = [number(), "a", "ubuntu", "1a", "Z9", "cu128"]
+    return "+" + dice.choice([".", "-", "_"]).join(dice.choices(atoms, k=dice.randint(1, 3)))
 
 
 def damage(text):
     at = dice.randint(0, len(text))
-    return text[:at] + dice.choice(["", "x", ".", "-", "+", "*", "!", " ", "v", "\n"]) + text[at + dice.randint(0, 1):]
+    junk = dice.choice(["", "x", ".", "-", "+", "*", "!", " ", "v", "\n"])
+    return text[:at] + junk + text[at + dice.randint(0, 1):]
 
 
 def version(blanks=True):
@@ -66,7 +67,8 @@ def version(blanks=True):
     text += maybe(lambda: suffix(["dev"])) + maybe(local, 0.2)
     text = dice.choice([text, text, text.upper()])
     if blanks:
-        text = maybe(lambda: dice.choice([" ", "\t\n", "\v\f\r"]), 0.1) + text + maybe(lambda: " \n", 0.1)
+        front = maybe(lambda: dice.choice([" ", "\t\n", "\v\f\r"]), 0.1)
+        text = front + text + maybe(lambda: " \n", 0.1)
     return damage(text) if dice.random() < 0.1 else text
 
 
@@ -77,7 +79,8 @@ def specifier():
 
 
 def specifier_set():
-    return dice.choice([",", ", ", " ,", ",,"]).join(specifier() for _ in range(dice.choice([0, 1, 1, 1, 2, 3])))
+    count = dice.choice([0, 1, 1, 1, 2, 3])
+    return dice.choice([",", ", ", " ,", ",,"]).join(specifier() for _ in range(count))
 
 
 def name():
@@ -87,7 +90,7 @@ def name():
 
 
 def tag_set(atoms):
-    return ".".join(dice.choice(atoms) for _ in range(dice.choice([1, 1, 1, 2, 3])))
+    return ".".join(dice.choices(atoms, k=dice.choice([1, 1, 1, 2, 3])))
 
 
 def wheel():
@@ -96,7 +99,7 @@ def wheel():
         parts.append(dice.choice(["1", "007", "2abc", "0_py38h16f9016", "b1", "x"]))
     parts.append(tag_set(["py2", "py3", "cp38", "CP310", "pp39"]))
     parts.append(tag_set(["none", "abi3", "abi3t", "cp313t", "cp27mu", "pypy311_pp73"]))
-    parts.append(tag_set(["any", "win32", "linux_x86_64", "manylinux1_i686", "manylinux_2_17_x86_64"]))
+    parts.append(tag_set(["any", "win32", "linux_x86_64", "manylinux1_i686", "musllinux_1_2_i686"]))
     return "-".join(parts) + ".whl"
 
 
@@ -130,7 +133,8 @@ def expect_specifier(text):
 
 
 def expect_wheel(text):
-    if re.search(r"\s", text):  # packaging lets blanks stand around the version; no file name of ours has any
+    # packaging lets blanks stand around the version; no file name of ours has any.
+    if re.search(r"\s", text):
         return ["0"]
     try:
         project, v, build, tags = parse_wheel_filename(text)
@@ -141,7 +145,8 @@ def expect_wheel(text):
 
 def expect_sdist(text):
     stem = text.removesuffix(".zip").removesuffix(".tar.gz")
-    if re.search(r"\s", text) or not VALID_NAME.fullmatch(stem.rpartition("-")[0]):  # packaging does not ask
+    # packaging takes any text in front of the last dash for a name.
+    if re.search(r"\s", text) or not VALID_NAME.fullmatch(stem.rpartition("-")[0]):
         return ["0"]
     try:
         project, v = parse_sdist_filename(text)
@@ -184,13 +189,16 @@ def compare(what, kind, make, expect, count):
 def compare_order(count):
     """Whether the keys order versions as packaging does, and are equal where it says so."""
     texts = sorted({version() for _ in range(count)})
-    pairs = [(bytes.fromhex(a[2]), Version(t)) for t, a in zip(texts, ask("version", texts)) if a[0] == "1"]
-    pairs.sort(key=lambda pair: pair[0])
-    wrong = [(a[1], b[1]) for a, b in zip(pairs, pairs[1:]) if (a[0] < b[0], a[0] == b[0]) != (a[1] < b[1], a[1] == b[1])]
-    for a, b in wrong[:10]:
-        print(f"order of {a} and {b}")
-    print(f"order: {len(pairs)} versions, {len(wrong)} wrong")
-    return len(wrong)
+    answers = zip(texts, ask("version", texts))
+    keyed = [(bytes.fromhex(a[2]), Version(text)) for text, a in answers if a[0] == "1"]
+    keyed.sort(key=lambda pair: pair[0])
+    wrong = 0
+    for (key_a, a), (key_b, b) in zip(keyed, keyed[1:]):
+        if not (a == b if key_a == key_b else a < b):
+            wrong += 1
+            print(f"order of {a} and {b}")
+    print(f"order: {len(keyed)} versions, {wrong} wrong")
+    return wrong
 
 
 wrong = compare("name", "name", lambda: damage(name()), expect_name, 2000)
