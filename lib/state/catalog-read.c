@@ -22,6 +22,15 @@ int catalog_platform_find(struct catalog *c, const char *name, int64_t *id, stru
 	return row < 0 ? -1 : 0;
 }
 
+int catalog_was_scanned(struct catalog *c, bool *scanned, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, SCANNED_GET, e);
+	if (!q || query_step(q, e) < 0)
+		return -1;
+	*scanned = query_int(q, 0) != 0;
+	return 0;
+}
+
 int catalog_project_files(struct catalog *c, int64_t platform, const char *project, catalog_file_fn *fn,
 	void *ctx, struct err *e)
 {

@@ -100,6 +100,11 @@ int catalog_claim(struct catalog *c, const char *store, struct err *e)
 	return 0;
 }
 
+int catalog_set_scanned(struct catalog *c, struct err *e)
+{
+	return query_run_ints(c, SCANNED_SET, NULL, 0, e);
+}
+
 int catalog_platforms(struct catalog *c, catalog_platform_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, PLATFORM_LIST, e);

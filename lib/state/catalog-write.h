@@ -10,6 +10,9 @@ int catalog_begin(struct catalog *c, struct err *e) MUST_CHECK;
 int catalog_commit(struct catalog *c, struct err *e) MUST_CHECK;
 void catalog_rollback(struct catalog *c); // nothing where no transaction is open
 
+// Notes that a whole scan has ended.
+int catalog_set_scanned(struct catalog *c, struct err *e) MUST_CHECK;
+
 // A platform of the catalog, configured or not.
 struct catalog_platform {
 	int64_t id;

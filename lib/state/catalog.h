@@ -36,6 +36,9 @@ int catalog_platform_add(struct catalog *c, const char *name, int64_t *id, struc
 // ERR_USAGE where the catalog was made for another store; records the store (its real path) where it has none.
 int catalog_claim(struct catalog *c, const char *store, struct err *e) MUST_CHECK;
 
+// Whether a whole scan has ended once: until then, what is not in the catalog may be in the store.
+int catalog_was_scanned(struct catalog *c, bool *scanned, struct err *e) MUST_CHECK;
+
 // A listed file. Strings and bytes are borrowed for the call.
 struct catalog_file {
 	int64_t platform;

@@ -7,9 +7,10 @@ const char *const schema_step[] = {
 	"CREATE TABLE store ("
 	"  id INTEGER PRIMARY KEY CHECK (id = 1),"
 	"  path TEXT,               -- real path of the store; NULL: not known yet\n"
-	"  change INTEGER NOT NULL  -- number of the newest write transaction\n"
+	"  change INTEGER NOT NULL, -- number of the newest write transaction\n"
+	"  scanned INTEGER NOT NULL -- 1: a whole scan has ended once\n"
 	") STRICT;"
-	"INSERT INTO store VALUES (1, NULL, 0);"
+	"INSERT INTO store VALUES (1, NULL, 0, 0);"
 
 	"CREATE TABLE platform ("
 	"  id INTEGER PRIMARY KEY,"
@@ -108,6 +109,8 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 	[DATA_VERSION] = "PRAGMA data_version",
 	[STORE_GET] = "SELECT path FROM store",
 	[STORE_SET] = "UPDATE store SET path = ?1",
+	[SCANNED_GET] = "SELECT scanned FROM store",
+	[SCANNED_SET] = "UPDATE store SET scanned = 1",
 	[PLATFORM_FIND] = "SELECT id FROM platform WHERE name = ?1",
 	[PLATFORM_ADD] = "INSERT INTO platform (name) VALUES (?1)",
 	[PLATFORM_LIST] = "SELECT p.id, p.name, (SELECT count(*) FROM folder WHERE platform = p.id),"

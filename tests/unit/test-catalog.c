@@ -382,6 +382,20 @@ static void question_within_itself_is_an_error(void **state)
 	assert_int_equal(e.kind, ERR_DB);
 }
 
+static void first_scan_is_noted(void **state)
+{
+	struct fixture *f = *state;
+	struct err e = ERR_INIT;
+	bool scanned = true;
+	ok(catalog_was_scanned(f->c, &scanned, &e), &e);
+	assert_false(scanned);
+	ok(catalog_begin(f->c, &e), &e);
+	ok(catalog_set_scanned(f->c, &e), &e);
+	ok(catalog_commit(f->c, &e), &e);
+	ok(catalog_was_scanned(f->c, &scanned, &e), &e);
+	assert_true(scanned);
+}
+
 static void other_store_is_refused(void **state)
 {
 	struct fixture *f = *state;
@@ -468,6 +482,7 @@ int main(void)
 		WITH_CATALOG(rolled_back_is_as_before),
 		WITH_CATALOG(readers_see_commits_of_others),
 		WITH_CATALOG(question_within_itself_is_an_error),
+		WITH_CATALOG(first_scan_is_noted),
 		WITH_CATALOG(other_store_is_refused),
 		cmocka_unit_test(strange_files_are_refused),
 		cmocka_unit_test(default_path_is_one_a_store),
