@@ -10,6 +10,8 @@ enum {
 	LIMIT_RECORD = 64 << 20,          // RECORD
 	LIMIT_ZIP_ENTRIES = 1 << 20,      // members of one wheel
 	LIMIT_ZIP_DIRECTORY = 256 << 20,  // a wheel's central directory
+	LIMIT_UNPACKED = 64 << 20,        // what any upload may unpack to,
+	LIMIT_UNPACKED_RATIO = 50,        // or this many times its own size
 	LIMIT_FINDINGS = 16 << 10,        // text about what is odd with one file
 	LIMIT_DEPTH = 8,                  // folders below a platform
 	LIMIT_PAGE = 512 << 20,           // a rendered page, before it is packed

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "lib/base/limits.h"
+#include "lib/domain/memberpath.h"
 #include "lib/domain/name.h"
 
 bool distinfo_is_project(struct str text, const struct filename *name)
@@ -70,54 +71,16 @@ int distinfo_find(const struct zipdirectory *zip, const struct filename *name, e
 	return check_stem(*folder, name, strictness, findings, e);
 }
 
-// One part of a path after the other, cut at "/" and, as Windows does, at "\".
-static struct str cut_part(struct str *path)
-{
-	for (size_t i = 0; i < path->len; i++) {
-		if (path->ptr[i] != '/' && path->ptr[i] != '\\')
-			continue;
-		struct str part = str_slice(*path, 0, i);
-		*path = str_slice(*path, i + 1, path->len);
-		return part;
-	}
-	struct str all = *path;
-	*path = (struct str){NULL, 0};
-	return all;
-}
-
-static bool leads_out(struct str path)
-{
-	bool has_drive = path.len >= 2 && ascii_is_alpha(path.ptr[0]) && path.ptr[1] == ':';
-	if (has_drive || path.ptr[0] == '/' || path.ptr[0] == '\\')
-		return true;
-	while (path.ptr)
-		if (str_eq(cut_part(&path), STR("..")))
-			return true;
-	return false;
-}
-
-// "a//b" and "./a" are other spellings of a path: a second member could hide behind one.
-static bool is_plain(struct str path)
-{
-	struct str rest = path.ptr[path.len - 1] == '/' ? str_slice(path, 0, path.len - 1) : path;
-	while (rest.ptr) {
-		struct str part = cut_part(&rest);
-		if (!part.len || str_eq(part, STR(".")))
-			return false;
-	}
-	return true;
-}
-
 static int check_path(const struct zipmember *m, enum strictness strictness, struct findings *findings,
 	struct err *e)
 {
-	if (leads_out(m->name))
+	if (memberpath_leads_out(m->name))
 		return err_set(e, ERR_INVALID, "the path " STR_FMT " leads out of the wheel", STR_ARG(m->name));
 	const struct {
 		bool is_odd;
 		const char *what;
 	} oddities[] = {
-		{!is_plain(m->name), "has empty parts or \".\""},
+		{!memberpath_is_plain(m->name), "has empty parts or \".\""},
 		// APPNOTE 4.4.17.1. On Linux pip makes a file whose name has the backslash.
 		{str_find(m->name, '\\') >= 0, "has backslashes"},
 		// PEP 778 is deferred: installers write the link's target into a plain file.

@@ -23,13 +23,13 @@ static int small_number(struct str digits)
 static int check_version(struct str version, enum strictness strictness, struct findings *findings, struct err *e)
 {
 	if (!version.len)
-		return findings_judge(findings, strictness, e, "METADATA: no Metadata-Version");
+		return findings_judge(findings, strictness, e, "core metadata: no Metadata-Version");
 	struct str rest = version;
 	int major = small_number(str_cut(&rest, '.')), minor = small_number(rest);
 	if (major < 1 || minor < 0 || major > NEWEST_MAJOR)
-		return err_set(e, ERR_INVALID, "METADATA: unknown Metadata-Version");
+		return err_set(e, ERR_INVALID, "core metadata: unknown Metadata-Version");
 	if ((major == NEWEST_MAJOR && (minor == 0 || minor > NEWEST_MINOR)) || (major == 1 && minor > 2))
-		findings_add(findings, "METADATA: Metadata-Version %d.%d", major, minor);
+		findings_add(findings, "core metadata: Metadata-Version %d.%d", major, minor);
 	return 0;
 }
 
@@ -51,14 +51,14 @@ int metadata_parse(struct str text, enum strictness strictness, struct findings 
 		bool found = headerfields_first(text, fields[i].name, fields[i].value);
 		*fields[i].value = found ? str_trim(*fields[i].value) : STR("");
 		if (fields[i].required && !fields[i].value->len)
-			return err_set(e, ERR_INVALID, "METADATA: no " STR_FMT, STR_ARG(fields[i].name));
+			return err_set(e, ERR_INVALID, "core metadata: no " STR_FMT, STR_ARG(fields[i].name));
 		// Readers differ in which one they take.
 		if (found && headerfields_count(text, fields[i].name) > 1 &&
-			findings_judge(findings, strictness, e, "METADATA: several " STR_FMT,
+			findings_judge(findings, strictness, e, "core metadata: several " STR_FMT,
 				STR_ARG(fields[i].name)) < 0)
 			return -1;
 	}
-	if (!str_is_utf8(text) && findings_judge(findings, strictness, e, "METADATA: not UTF-8") < 0)
+	if (!str_is_utf8(text) && findings_judge(findings, strictness, e, "core metadata: not UTF-8") < 0)
 		return -1;
 	return check_version(out->metadata_version, strictness, findings, e);
 }

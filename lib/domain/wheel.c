@@ -6,7 +6,6 @@
 #include "lib/base/limits.h"
 #include "lib/domain/contents.h"
 #include "lib/domain/distinfo.h"
-#include "lib/domain/metadata.h"
 #include "lib/domain/recordcheck.h"
 #include "lib/domain/specifier.h"
 #include "lib/domain/wheelfile.h"
@@ -40,6 +39,19 @@ void wheel_release(struct wheel *w)
 	w->requires_python = NULL;
 }
 
+int wheel_take_metadata(struct wheel *w, enum strictness strictness, struct metadata *facts, struct err *e)
+{
+	digest_sha256(buf_view(&w->metadata), w->metadata_sha256);
+	if (metadata_parse(buf_view(&w->metadata), strictness, &w->findings, facts, e) < 0)
+		return -1;
+	struct str python = facts->requires_python;
+	if (python.len && specifier_set_is_valid(python))
+		w->requires_python = xstrndup(python.ptr, python.len);
+	else if (python.len)
+		findings_add(&w->findings, "core metadata: Requires-Python is no set of specifiers");
+	return 0;
+}
+
 static void examination_release(struct examination *x)
 {
 	zipdirectory_release(&x->zip);
@@ -68,17 +80,12 @@ static int check_metadata(struct examination *x, struct err *e)
 		return err_set(e, ERR_INVALID, "no METADATA in " STR_FMT, STR_ARG(x->folder));
 	if (zipread_whole(x->source, m, &out->metadata, e) < 0)
 		return -1;
-	digest_sha256(buf_view(&out->metadata), out->metadata_sha256);
-	if (metadata_parse(buf_view(&out->metadata), x->strictness, &out->findings, &facts, e) < 0)
+	if (wheel_take_metadata(out, x->strictness, &facts, e) < 0)
 		return -1;
 	if (!distinfo_is_project(facts.name, x->name))
 		return err_set(e, ERR_INVALID, "METADATA: its Name is not %s", x->name->project);
 	if (!distinfo_is_version(facts.version, x->name))
 		return err_set(e, ERR_INVALID, "METADATA: its Version is not %s", x->name->version.text);
-	if (facts.requires_python.len && specifier_set_is_valid(facts.requires_python))
-		out->requires_python = xstrndup(facts.requires_python.ptr, facts.requires_python.len);
-	else if (facts.requires_python.len)
-		findings_add(&out->findings, "METADATA: its Requires-Python is no set of specifiers");
 	return 0;
 }
 

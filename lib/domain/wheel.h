@@ -11,6 +11,7 @@
 #include "lib/base/source.h"
 #include "lib/domain/filename.h"
 #include "lib/domain/findings.h"
+#include "lib/domain/metadata.h"
 
 struct wheel {
 	struct buf metadata; // the bytes of METADATA, or an sdist's PKG-INFO (empty where it has none)
@@ -24,6 +25,8 @@ struct wheel {
 
 void wheel_init(struct wheel *w);
 void wheel_release(struct wheel *w);
+// Fills what follows from w->metadata, and *facts (slices of it). Errors as metadata_parse().
+int wheel_take_metadata(struct wheel *w, enum strictness strictness, struct metadata *facts, struct err *e) MUST_CHECK;
 // Examines a wheel; name is its parsed file name. ERR_INVALID with the reason where it is to be refused (which
 // of the two strictnesses decides), ERR_IO where it could not be read, ERR_LIMIT where a part is too large.
 // LENIENT opens only the members of the .dist-info folder; STRICT reads every one and checks RECORD's hashes.

@@ -4,14 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/limits.h"
 #include "lib/domain/zipextra.h"
 #include "lib/domain/zipwire.h"
 
 enum {
 	READ_AHEAD = 4096, // local headers of small members share a read
 	TAR_BLOCK = 512,
-	BOMB_SIZE = 64 << 20, // what a wheel may always unpack to,
-	BOMB_RATIO = 50,      // or this many times its own size
 };
 
 // What was read of the source last.
@@ -266,7 +265,7 @@ static int check_bomb(const struct zipdirectory *zip, uint64_t file_size, struct
 	for (size_t i = 0; i < zip->count; i++)
 		if (__builtin_add_overflow(total, zip->members[i].size, &total))
 			return err_set(e, ERR_INVALID, "Decompression bomb: sizes pass 64 bits");
-	if (total > BOMB_SIZE && total / BOMB_RATIO > file_size)
+	if (total > LIMIT_UNPACKED && total / LIMIT_UNPACKED_RATIO > file_size)
 		return err_set(e, ERR_INVALID, "Decompression bomb: %llu bytes from %llu",
 			(unsigned long long)total, (unsigned long long)file_size);
 	return 0;
