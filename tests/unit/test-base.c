@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/base/digest.h"
+#include "lib/base/fs.h"
+#include "lib/base/jsondoc.h"
+#include "lib/base/pack.h"
+#include "lib/base/pool.h"
+
+static void test_slices(void **state UNUSED)
+{
+	struct str rest = STR("a/b//c");
+	assert_true(str_eq(str_cut(&rest, '/'), STR("a")));
+	assert_true(str_eq(str_cut(&rest, '/'), STR("b")));
+	assert_true(str_eq(str_cut(&rest, '/'), STR("")));
+	assert_true(str_eq(str_cut(&rest, '/'), STR("c")));
+	assert_null(rest.ptr);
+	assert_true(str_eq(str_trim(STR(" \t x y\r\n")), STR("x y")));
+	assert_true(str_cmp(STR("a"), STR("ab")) < 0 && str_cmp(STR("b"), STR("ab")) > 0);
+	assert_true(str_eq_nocase(STR("GziP"), STR("gZIp")));
+	assert_int_equal(str_rfind(STR("a.b.c"), '.'), 3);
+	assert_int_equal(str_find(STR(""), '.'), -1);
+}
+
+static void test_utf8(void **state UNUSED)
+{
+	static const struct {
+		const char *bytes;
+		bool good;
+	} table[] = {
+		{"", true}, {"plain", true}, {"caf\xc3\xa9", true}, {"\xe2\x82\xac", true}, {"\xf0\x9f\x8e\xa1", true},
+		{"\xc3", false}, {"\xc0\xaf", false}, {"\xe0\x80\xaf", false}, {"\xed\xa0\x80", false},
+		{"\xf4\x90\x80\x80", false}, {"\xff", false}, {"\x80", false}, {"\xf0\x9f\x8e", false},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
+		if (str_is_utf8(str_from(table[i].bytes)) != table[i].good)
+			fail_msg("row %zu", i);
+}
+
+static void test_a_buffer_has_a_ceiling(void **state UNUSED)
+{
+	CLEANUP(buf_release) struct buf b;
+	buf_init(&b, 5);
+	buf_puts(&b, "abc");
+	buf_puts(&b, "def"); // would be six
+	assert_true(b.failed);
+	buf_putc(&b, 'x');
+	assert_string_equal(b.data, "abc");
+	buf_clear(&b);
+	buf_printf(&b, "%d-%d", 12, 34);
+	assert_false(b.failed);
+	assert_string_equal(b.data, "12-34");
+}
+
+static void test_errors_say_where(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	assert_int_equal(err_set(&e, ERR_LIMIT, "%s is too long", "x"), -1);
+	err_prefix(&e, "wheel %s: ", "y");
+	assert_string_equal(e.msg, "wheel y: x is too long");
+	assert_int_equal(err_exit_code(e.kind), 1);
+	assert_int_equal(err_exit_code(ERR_USAGE), 2);
+	char long_text[2 * ERR_MSG_SIZE];
+	memset(long_text, 'a', sizeof(long_text) - 1);
+	long_text[sizeof(long_text) - 1] = '\0';
+	err_prefix(&e, "%s", long_text);
+	assert_int_equal(strlen(e.msg), ERR_MSG_SIZE - 1);
+}
+
+static void test_digest(void **state UNUSED)
+{
+	uint8_t got[SHA256_SIZE], again[SHA256_SIZE];
+	char hex[SHA256_HEX];
+	digest_sha256(STR("abc"), got); // FIPS 180-4, example
+	hex_encode(got, sizeof(got), hex);
+	assert_memory_equal(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", SHA256_HEX);
+	assert_true(hex_decode((struct str){hex, SHA256_HEX}, again, sizeof(again)));
+	assert_memory_equal(got, again, sizeof(got));
+	assert_false(hex_decode(STR("0g"), again, 1));
+	assert_false(hex_decode(STR("00"), again, 2));
+}
+
+static int collect(void *ctx, struct str piece, struct err *e UNUSED)
+{
+	buf_str(ctx, piece);
+	return 0;
+}
+
+static void test_packing(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(buf_release) struct buf plain, gz, zst, back;
+	buf_init(&plain, 1 << 20), buf_init(&gz, 1 << 20), buf_init(&zst, 1 << 20), buf_init(&back, 1 << 20);
+	for (int i = 0; i < 5000; i++)
+		buf_printf(&plain, "line %d\n", i);
+	assert_int_equal(pack_gzip_hashes(buf_view(&plain), 6, &gz, &e), 0);
+	assert_int_equal(pack_zstd(buf_view(&plain), 3, &zst, &e), 0);
+	assert_true(gz.len < plain.len / 2 && zst.len < plain.len / 2);
+	struct source packed = source_memory(buf_view(&gz));
+	assert_int_equal(unpack_gzip(&packed, collect, &back, &e), 0);
+	assert_true(str_eq(buf_view(&back), buf_view(&plain)));
+	buf_clear(&back);
+	assert_int_equal(unpack_zstd(buf_view(&zst), &back, &e), 0);
+	assert_true(str_eq(buf_view(&back), buf_view(&plain)));
+	for (size_t cut = 0; cut < gz.len; cut += 97) { // a truncated one is always found
+		packed = source_memory((struct str){gz.data, cut});
+		assert_int_equal(unpack_gzip(&packed, collect, &back, &e), -1);
+	}
+	buf_release(&back), buf_init(&back, 10);
+	assert_int_equal(unpack_zstd(buf_view(&zst), &back, &e), -1);
+	assert_int_equal(e.kind, ERR_LIMIT);
+}
+
+static void count(void *job)
+{
+	atomic_fetch_add((atomic_int *)job, 1);
+}
+
+static void test_a_pool_does_every_job(void **state UNUSED)
+{
+	atomic_int done = 0;
+	for (int order = POOL_FIRST_IN_FIRST_OUT; order <= POOL_LAST_IN_FIRST_OUT; order++) {
+		struct pool *p = pool_new(3, (enum pool_order)order, "test");
+		for (int i = 0; i < 1000; i++)
+			pool_submit(p, count, &done);
+		pool_drain(p);
+		assert_int_equal(atomic_load(&done), 1000 * (order + 1));
+		assert_int_equal(pool_waiting(p), 0);
+		pool_free(p);
+	}
+}
+
+static void make_tree(char folder[])
+{
+	assert_non_null(mkdtemp(folder));
+	assert_int_equal(chdir(folder), 0);
+	assert_int_equal(mkdir("in", 0755), 0);
+	int fd = open("in/file", O_CREAT | O_WRONLY, 0644);
+	assert_int_equal(write(fd, "hello", 5), 5);
+	close(fd);
+	assert_int_equal(symlink("file", "in/inside"), 0);
+	assert_int_equal(symlink("../../../etc/passwd", "in/outside"), 0);
+	assert_int_equal(symlink("/etc/passwd", "in/absolute"), 0);
+	assert_int_equal(symlink("loop", "in/loop"), 0);
+}
+
+static void test_nothing_opens_outside(void **state UNUSED)
+{
+	static const struct {
+		const char *path;
+		enum err_kind kind;
+	} table[] = {
+		{"in/file", ERR_NONE}, {"in/inside", ERR_NONE}, {"in/../in/file", ERR_NONE}, {"in/gone", ERR_NOT_FOUND},
+		{"in/outside", ERR_DENIED}, {"in/absolute", ERR_DENIED}, {"in/loop", ERR_DENIED}, {"../etc", ERR_DENIED},
+		{"/etc/passwd", ERR_DENIED},
+	};
+	char folder[] = "/tmp/test-base-XXXXXX";
+	make_tree(folder);
+	struct err e = ERR_INIT;
+	CLEANUP(mem_close) int root = fs_open_dir(folder, &e);
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		e.kind = ERR_NONE;
+		CLEANUP(mem_close) int fd = fs_open_beneath(root, table[i].path, O_RDONLY, &e);
+		if (e.kind != table[i].kind || (fd >= 0) != (table[i].kind == ERR_NONE))
+			fail_msg("%s: %s", table[i].path, e.msg);
+	}
+	CLEANUP(mem_free) char *command = xasprintf("rm -r %s", folder);
+	assert_int_equal(chdir("/") + system(command), 0);
+}
+
+static void test_locks_and_folders(void **state UNUSED)
+{
+	char folder[] = "/tmp/test-base-XXXXXX";
+	assert_non_null(mkdtemp(folder));
+	struct err e = ERR_INIT;
+	CLEANUP(mem_free) char *path = xasprintf("%s/a/b/lock", folder);
+	assert_int_equal(fs_make_parent(path, &e), 0);
+	assert_int_equal(fs_make_parent(path, &e), 0);
+	int held = fs_lock(path, false, "me, 42", &e);
+	assert_true(held >= 0);
+	assert_int_equal(fs_lock(path, false, "you", &e), -1);
+	assert_int_equal(e.kind, ERR_BUSY);
+	assert_string_equal(e.msg, "me, 42");
+	close(held);
+	held = fs_lock(path, false, "you", &e);
+	assert_true(held >= 0);
+	close(held);
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, 2);
+	assert_int_equal(fs_read_file(path, &text, &e), -1);
+	assert_int_equal(e.kind, ERR_LIMIT);
+	CLEANUP(mem_free) char *command = xasprintf("rm -r %s", folder);
+	assert_int_equal(system(command), 0);
+}
+
+static void test_documents(void **state UNUSED)
+{
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
+	CLEANUP(buf_release) struct buf text;
+	struct jsondoc *list = jsondoc_array();
+	buf_init(&text, 1000);
+	jsondoc_add_str(list, "caf\xe9"); // not UTF-8
+	jsondoc_put(doc, "list", list);
+	jsondoc_put_int(doc, "n", -1);
+	jsondoc_put_bool(doc, "yes", true);
+	jsondoc_write(doc, 0, &text);
+	assert_string_equal(text.data, "{\"list\": [\"caf?\"], \"n\": -1, \"yes\": true}\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_slices),
+		cmocka_unit_test(test_utf8),
+		cmocka_unit_test(test_a_buffer_has_a_ceiling),
+		cmocka_unit_test(test_errors_say_where),
+		cmocka_unit_test(test_digest),
+		cmocka_unit_test(test_packing),
+		cmocka_unit_test(test_a_pool_does_every_job),
+		cmocka_unit_test(test_nothing_opens_outside),
+		cmocka_unit_test(test_locks_and_folders),
+		cmocka_unit_test(test_documents),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
