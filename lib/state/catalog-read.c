@@ -86,6 +86,22 @@ int catalog_projects(struct catalog *c, int64_t platform, catalog_project_fn *fn
 	return each_project(q, fn, ctx, NULL, e);
 }
 
+int catalog_totals(struct catalog *c, int64_t platform, struct catalog_totals *out, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, PLATFORM_TOTALS, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, platform);
+	if (query_step(q, e) < 0)
+		return -1;
+	*out = (struct catalog_totals){
+		.projects = (uint64_t)query_int(q, 0),
+		.files = (uint64_t)query_int(q, 1),
+		.bytes = (uint64_t)query_int(q, 2),
+	};
+	return 0;
+}
+
 int catalog_changes(struct catalog *c, int64_t since, catalog_project_fn *fn, void *ctx, int64_t *newest,
 	struct err *e)
 {
@@ -114,6 +130,7 @@ int catalog_find_file(struct catalog *c, int64_t platform, const char *filename,
 	const uint8_t *metadata = query_sha256(q, 5);
 	*out = (struct catalog_place){
 		.path = xstrdup(query_text(q, 0)),
+		.project = xstrdup(query_text(q, 6)),
 		.size = (uint64_t)query_int(q, 1),
 		.mtime_ns = query_int(q, 2),
 		.inode = (uint64_t)query_int(q, 3),
@@ -128,7 +145,8 @@ int catalog_find_file(struct catalog *c, int64_t platform, const char *filename,
 void catalog_place_release(struct catalog_place *p)
 {
 	free(p->path);
-	p->path = NULL;
+	free(p->project);
+	p->path = p->project = NULL;
 }
 
 int catalog_metadata(struct catalog *c, const uint8_t sha256[SHA256_SIZE], struct buf *out, struct err *e)

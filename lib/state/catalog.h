@@ -68,6 +68,11 @@ typedef int catalog_project_fn(void *ctx, const struct catalog_project *project,
 // The projects of a platform that have files, by name.
 int catalog_projects(struct catalog *c, int64_t platform, catalog_project_fn *fn, void *ctx, struct err *e)
 	MUST_CHECK;
+// What a platform holds: projects that have files, their listed files, and the bytes of those.
+struct catalog_totals {
+	uint64_t projects, files, bytes;
+};
+int catalog_totals(struct catalog *c, int64_t platform, struct catalog_totals *out, struct err *e) MUST_CHECK;
 // All projects that changed after the change numbered since, on every platform; *newest gets the number of the
 // newest change seen. since 0: all there are, also those without files.
 int catalog_changes(struct catalog *c, int64_t since, catalog_project_fn *fn, void *ctx, int64_t *newest,
@@ -77,7 +82,8 @@ bool catalog_was_written(struct catalog *c);
 
 // Where a listed file is, and what its bytes were when they were hashed.
 struct catalog_place {
-	char *path; // below the platform; to be released
+	char *path;    // below the platform; to be released
+	char *project; // normalised; to be released
 	uint64_t size;
 	int64_t mtime_ns;
 	uint64_t inode;

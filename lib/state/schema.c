@@ -116,6 +116,8 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 	[PLATFORM_LIST] = "SELECT p.id, p.name, (SELECT count(*) FROM folder WHERE platform = p.id),"
 			  " (SELECT coalesce(sum(files), 0) FROM project WHERE platform = p.id)"
 			  " FROM platform p ORDER BY p.name",
+	[PLATFORM_TOTALS] = "SELECT count(*), coalesce(sum(files), 0), coalesce(sum(bytes), 0) FROM project"
+			    " WHERE platform = ?1 AND files > 0",
 	[PLATFORM_CLEAR] = "DELETE FROM folder WHERE platform = ?1 AND parent IS NULL",
 	[FOLDER_FIND] = "SELECT id, path, mtime_ns, trusted, ignored FROM folder"
 			" WHERE platform = ?1 AND path = ?2",
@@ -135,8 +137,8 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 			    " ORDER BY changed",
 	[METADATA_GET] = "SELECT packed FROM metadata WHERE sha256 = ?1",
 	[METADATA_ADD] = "INSERT INTO metadata (sha256, packed) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
-	[FILE_PLACE] = "SELECT " PATH_OF_FILE ", f.size, f.mtime_ns, f.inode, f.sha256, f.metadata_sha256"
-		       " FROM file f JOIN folder d ON d.id = f.folder"
+	[FILE_PLACE] = "SELECT " PATH_OF_FILE ", f.size, f.mtime_ns, f.inode, f.sha256, f.metadata_sha256,"
+		       " p.name FROM file f JOIN folder d ON d.id = f.folder JOIN project p ON p.id = f.project"
 		       " WHERE f.filename = ?1 AND f.platform = ?2 AND f.state = 0",
 	[FILE_LISTED] = "SELECT f.id, d.path, f.sha256 FROM file f JOIN folder d ON d.id = f.folder"
 			" WHERE f.filename = ?1 AND f.platform = ?2 AND f.state = 0",
