@@ -23,6 +23,15 @@ static long decode(struct str s, char *out)
 	return (long)len;
 }
 
+bool urlpath_decode(struct str raw, char *out, size_t room)
+{
+	if (raw.len >= room)
+		return false;
+	long len = decode(raw, out);
+	out[len < 0 ? 0 : len] = '\0';
+	return len >= 0;
+}
+
 static enum urlpath_result check_segment(struct str s)
 {
 	if (!str_is_utf8(s))

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The access log: a line a request in the combined log format, as nginx and Apache write it.
+#pragma once
+
+#include <stdint.h>
+#include <stdio.h>
+
+struct accesslog_entry {
+	const char *peer;   // address, "unix" for a socket file
+	const char *method; // all of these as they were sent; NULL where not
+	const char *uri;
+	const char *version;
+	const char *user_agent;
+	unsigned status;
+	uint64_t bytes; // of the body
+};
+
+// Writes one whole line; bytes that could forge a line or a field are written as \xHH. Thread-safe.
+void accesslog_write(FILE *out, const struct accesslog_entry *entry);

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/clients.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "lib/base/mem.h"
+
+enum { DRAIN_POLL_MS = 20 };
+
+struct clients {
+	pthread_mutex_t lock;
+	pthread_cond_t stopping;
+	pthread_t reaper;
+	struct client_link *first;
+	long timeout;
+	bool stop;
+};
+
+static long now_seconds(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+	return t.tv_sec + 1; // never 0
+}
+
+static void end_slow(struct clients *t)
+{
+	long now = now_seconds();
+	for (struct client_link *c = t->first; c; c = c->next) {
+		long since = atomic_load_explicit(&c->waiting_since, memory_order_relaxed);
+		if (since && now - since > t->timeout)
+			shutdown(c->fd, SHUT_RDWR);
+	}
+}
+
+static void *reap(void *ctx)
+{
+	struct clients *t = ctx;
+	pthread_mutex_lock(&t->lock);
+	while (!t->stop) {
+		struct timespec until;
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_sec++;
+		pthread_cond_timedwait(&t->stopping, &t->lock, &until);
+		end_slow(t);
+	}
+	pthread_mutex_unlock(&t->lock);
+	return NULL;
+}
+
+struct clients *clients_new(unsigned timeout_seconds)
+{
+	struct clients *t = xcalloc(1, sizeof(*t));
+	t->timeout = (long)timeout_seconds;
+	pthread_mutex_init(&t->lock, NULL);
+	pthread_cond_init(&t->stopping, NULL);
+	if (pthread_create(&t->reaper, NULL, reap, t) != 0)
+		abort();
+	return t;
+}
+
+void clients_free(struct clients *t)
+{
+	if (!t)
+		return;
+	pthread_mutex_lock(&t->lock);
+	t->stop = true;
+	pthread_cond_broadcast(&t->stopping);
+	pthread_mutex_unlock(&t->lock);
+	pthread_join(t->reaper, NULL);
+	pthread_cond_destroy(&t->stopping);
+	pthread_mutex_destroy(&t->lock);
+	free(t);
+}
+
+void clients_add(struct clients *t, struct client_link *link, int fd)
+{
+	link->fd = fd;
+	atomic_init(&link->waiting_since, now_seconds());
+	pthread_mutex_lock(&t->lock);
+	link->prev = NULL;
+	link->next = t->first;
+	if (link->next)
+		link->next->prev = link;
+	t->first = link;
+	pthread_mutex_unlock(&t->lock);
+}
+
+void clients_remove(struct clients *t, struct client_link *link)
+{
+	pthread_mutex_lock(&t->lock);
+	if (link->next)
+		link->next->prev = link->prev;
+	if (link->prev)
+		link->prev->next = link->next;
+	else
+		t->first = link->next;
+	pthread_mutex_unlock(&t->lock);
+}
+
+void clients_begin(struct client_link *link)
+{
+	atomic_store_explicit(&link->waiting_since, 0, memory_order_relaxed);
+}
+
+void clients_end(struct client_link *link)
+{
+	atomic_store_explicit(&link->waiting_since, now_seconds(), memory_order_relaxed);
+}
+
+static bool any_busy(struct clients *t)
+{
+	bool busy = false;
+	pthread_mutex_lock(&t->lock);
+	for (struct client_link *c = t->first; c && !busy; c = c->next)
+		busy = atomic_load_explicit(&c->waiting_since, memory_order_relaxed) == 0;
+	pthread_mutex_unlock(&t->lock);
+	return busy;
+}
+
+void clients_drain(struct clients *t, unsigned seconds)
+{
+	const struct timespec pause = {.tv_nsec = DRAIN_POLL_MS * 1000000L};
+	for (unsigned waited = 0; any_busy(t) && waited < seconds * 1000; waited += DRAIN_POLL_MS)
+		nanosleep(&pause, NULL);
+}

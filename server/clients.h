@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The open connections, and the thread that ends those whose request header does not come.
+//
+// libmicrohttpd's own time-out begins again with each byte: a client that sends one a second would keep its
+// connection for ever. Here a whole request header has to come within the time-out.
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+struct clients;
+
+// The part of a connection that the table needs; the owner of the connection embeds it.
+struct client_link {
+	struct client_link *next, *prev; // of the table
+	int fd;                          // open until clients_remove()
+	atomic_long waiting_since;       // a second of the monotonic clock; 0: busy with a request
+};
+
+struct clients *clients_new(unsigned timeout_seconds);
+void clients_free(struct clients *t); // the connections must have been removed; NULL is fine
+void clients_add(struct clients *t, struct client_link *link, int fd);
+void clients_remove(struct clients *t, struct client_link *link);
+// A request header is there; its answer has been sent.
+void clients_begin(struct client_link *link);
+void clients_end(struct client_link *link);
+// Waits until no connection is busy, for at most so many seconds.
+void clients_drain(struct clients *t, unsigned seconds);

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lib/base/digest.h"
+#include "lib/base/fs.h"
+#include "lib/base/limits.h"
+#include "lib/base/log.h"
+#include "lib/state/catalog.h"
+
+enum {
+	KEY_SIZE = 3 * LIMIT_FILE_NAME + 4,
+	// So long an open file answers without a look at the disk. After it the file is looked at again on a worker
+	// thread: a volume that hangs must not hang the event loop.
+	FILE_SECONDS = 1,
+};
+
+static struct str set_key(const struct call *call, char out[KEY_SIZE])
+{
+	const struct str part[] = {call->view, call->project, call->file};
+	size_t len = 0;
+	out[len++] = 'f';
+	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
+		out[len++] = '/';
+		memcpy(out + len, part[i].ptr, part[i].len);
+		len += part[i].len;
+	}
+	return (struct str){out, len};
+}
+
+struct reply *files_quick(struct service *s, const struct call *call)
+{
+	char key[KEY_SIZE];
+	return pagecache_get(s->cache, set_key(call, key));
+}
+
+static void set_headers(struct service *s, const struct platform *p, const uint8_t sha256[SHA256_SIZE],
+	struct reply *r)
+{
+	char etag[SHA256_HEX + 3] = "\"";
+	hex_encode(sha256, SHA256_SIZE, etag + 1);
+	etag[SHA256_HEX + 1] = '"';
+	if (p->is_mutable)
+		service_fresh(s, r);
+	else
+		reply_header(r, "Cache-Control", "public, max-age=365000000, immutable");
+	reply_header(r, "Accept-Ranges", "bytes");
+	reply_set_etag(r, etag);
+}
+
+static int changed(struct service *s, const char *name, struct err *e)
+{
+	if (s->on_stale)
+		s->on_stale(s->on_stale_ctx);
+	return err_set(e, ERR_BUSY, "%s has changed on the disk since it was indexed: it is being looked at again",
+		name);
+}
+
+// AFS: what was open or cached may be gone in the middle (ESTALE, EIO); a second look finds the new one.
+static int open_place(const struct platform *p, const struct catalog_place *place, struct err *e)
+{
+	int fd = store_open_file(p, place->path, e);
+	if (fd < 0 && e->kind == ERR_IO)
+		fd = store_open_file(p, place->path, e);
+	return fd;
+}
+
+// Maps the file if it is still the one that was hashed: other bytes must not go out under this hash.
+static struct blob *map_place(struct service *s, const struct platform *p, const struct catalog_place *place,
+	struct err *e)
+{
+	struct stat st;
+	CLEANUP(mem_close) int fd = open_place(p, place, e);
+	if (fd < 0 && e->kind != ERR_NOT_FOUND)
+		return NULL;
+	if (fd < 0) {
+		changed(s, place->path, e);
+		return NULL;
+	}
+	if (fstat(fd, &st) < 0) {
+		err_errno(e, ERR_IO, "%s", place->path);
+		return NULL;
+	}
+	if ((uint64_t)st.st_size != place->size || fs_mtime_ns(&st) != place->mtime_ns) {
+		changed(s, place->path, e);
+		return NULL;
+	}
+	struct blob *b = blob_map(fd, place->size, e);
+	if (b)
+		blob_prefetch(b);
+	return b;
+}
+
+static struct reply *send_file(struct service *s, const struct platform *p, const struct catalog_place *place)
+{
+	struct err e = ERR_INIT;
+	struct blob *body = map_place(s, p, place, &e);
+	if (!body)
+		return service_error(s, &e);
+	struct reply *r = reply_new(200, "application/octet-stream", body);
+	set_headers(s, p, place->sha256, r);
+	return r;
+}
+
+static struct reply *send_metadata(struct service *s, struct catalog *c, const struct platform *p,
+	const struct catalog_place *place)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, LIMIT_METADATA);
+	if (!place->has_metadata)
+		return service_not_found(s, "this file has no metadata");
+	if (catalog_metadata(c, place->metadata_sha256, &text, &e) < 0)
+		return service_error(s, &e);
+	struct reply *r = reply_new(200, "application/octet-stream", blob_from_buf(&text));
+	set_headers(s, p, place->metadata_sha256, r);
+	return r;
+}
+
+static struct reply *find_and_send(struct service *s, struct catalog *c, const struct platform *p,
+	const struct call *call)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(catalog_place_release) struct catalog_place place = {0};
+	bool is_metadata = str_ends(call->file, STR(".metadata"));
+	size_t len = call->file.len - (is_metadata ? strlen(".metadata") : 0);
+	CLEANUP(mem_free) char *name = xstrndup(call->file.ptr, len);
+	if (catalog_find_file(c, p->id, name, &place, &e) < 0)
+		return e.kind == ERR_NOT_FOUND ? service_not_found(s, "no such file") : service_error(s, &e);
+	if (!str_eq(str_from(place.project), call->project))
+		return service_not_found(s, "no such file in this project");
+	return is_metadata ? send_metadata(s, c, p, &place) : send_file(s, p, &place);
+}
+
+struct reply *files_work(struct service *s, struct catalog *c, const struct call *call)
+{
+	char key_bytes[KEY_SIZE];
+	struct str key = set_key(call, key_bytes);
+	uint64_t mark = pagecache_mark(s->cache);
+	const struct platform *p = site_platform(service_site(s), call->view);
+	if (!p)
+		return service_not_found(s, "no such platform");
+	pagecache_make_begin(s->cache, key);
+	struct reply *r = pagecache_get(s->cache, key);
+	if (!r) {
+		r = find_and_send(s, c, p, call);
+		if (r->status == 200)
+			pagecache_put(s->cache, key, r, FILE_SECONDS, mark);
+	}
+	pagecache_make_end(s->cache, key);
+	return r;
+}

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files of the store under their URLs, and the METADATA of wheels beside them (PEP 658).
+#pragma once
+
+#include "server/service.h"
+
+struct reply *files_quick(struct service *s, const struct call *call);
+struct reply *files_work(struct service *s, struct catalog *c, const struct call *call);

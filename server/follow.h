@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Follows the catalog: what any process commits shows here within a quarter of a second. It alone changes the name
+// set, drops pages, and counts totals.
+#pragma once
+
+#include "server/service.h"
+
+struct follow;
+
+// Reads the whole catalog once before it returns, then follows it in a thread of its own.
+struct follow *follow_start(struct service *s, struct err *e) MUST_CHECK;
+// After a reload: the platforms of the site may be others.
+void follow_recount(struct follow *f);
+void follow_stop(struct follow *f); // NULL is fine

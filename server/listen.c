@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/listen.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "lib/base/str.h"
+
+enum { BACKLOG = 1024 };
+
+static int start(int family, const struct sockaddr *addr, socklen_t len, const char *text, struct err *e)
+{
+	int on = 1;
+	CLEANUP(mem_close) int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return err_errno(e, ERR_NET, "cannot make a socket for %s", text);
+	if (family != AF_UNIX)
+		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (bind(fd, addr, len) < 0 || listen(fd, BACKLOG) < 0)
+		return err_errno(e, ERR_NET, "cannot listen on %s", text);
+	return mem_steal_fd(&fd);
+}
+
+// A socket file that a dead server left would be in the way for ever; one that answers is somebody's.
+static int remove_dead_socket(const struct sockaddr_un *addr, struct err *e)
+{
+	struct stat st;
+	if (lstat(addr->sun_path, &st) < 0)
+		return 0;
+	if (!S_ISSOCK(st.st_mode))
+		return err_set(e, ERR_NET, "%s is there and is no socket", addr->sun_path);
+	CLEANUP(mem_close) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (connect(fd, (const struct sockaddr *)addr, sizeof(*addr)) == 0)
+		return err_set(e, ERR_NET, "somebody serves on unix:%s already", addr->sun_path);
+	unlink(addr->sun_path);
+	return 0;
+}
+
+static int open_unix(const char *path, char **url, struct err *e)
+{
+	struct sockaddr_un addr = {.sun_family = AF_UNIX};
+	if (!*path || strlen(path) >= sizeof(addr.sun_path))
+		return err_set(e, ERR_USAGE, "unix:%s: a path of 1 to %zu bytes is wanted", path,
+			sizeof(addr.sun_path) - 1);
+	memcpy(addr.sun_path, path, strlen(path));
+	if (remove_dead_socket(&addr, e) < 0)
+		return -1;
+	int fd = start(AF_UNIX, (const struct sockaddr *)&addr, sizeof(addr), path, e);
+	if (fd >= 0)
+		*url = xasprintf("unix:%s", path);
+	return fd;
+}
+
+static char *url_of(int fd)
+{
+	struct sockaddr_storage addr;
+	socklen_t len = sizeof(addr);
+	char host[64], port[16];
+	if (getsockname(fd, (struct sockaddr *)&addr, &len) < 0 ||
+		getnameinfo((struct sockaddr *)&addr, len, host, sizeof(host), port, sizeof(port),
+			NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+		return xstrdup("http://?/");
+	bool is_v6 = addr.ss_family == AF_INET6;
+	return xasprintf("http://%s%s%s:%s/", is_v6 ? "[" : "", host, is_v6 ? "]" : "", port);
+}
+
+// "[::1]:80" or "127.0.0.1:80": the host without brackets, the port behind the last colon.
+static bool split(struct str text, struct str *host, struct str *port)
+{
+	long colon = str_rfind(text, ':');
+	if (colon < 0)
+		return false;
+	*host = str_slice(text, 0, (size_t)colon);
+	*port = str_slice(text, (size_t)colon + 1, text.len);
+	if (str_starts(*host, STR("[")) && str_ends(*host, STR("]")))
+		*host = str_slice(*host, 1, host->len - 1);
+	else if (str_find(*host, ':') >= 0)
+		return false;
+	return host->len && port->len;
+}
+
+static void free_addresses(struct addrinfo **list)
+{
+	if (*list)
+		freeaddrinfo(*list);
+}
+
+int listen_open(const char *text, char **url, struct err *e)
+{
+	struct str host, port;
+	if (str_starts(str_from(text), STR("unix:")))
+		return open_unix(text + strlen("unix:"), url, e);
+	if (!split(str_from(text), &host, &port))
+		return err_set(e, ERR_USAGE, "%s: ADDR:PORT, [V6]:PORT or unix:PATH is wanted", text);
+	CLEANUP(mem_free) char *name = xstrndup(host.ptr, host.len);
+	CLEANUP(mem_free) char *service = xstrndup(port.ptr, port.len);
+	CLEANUP(free_addresses) struct addrinfo *list = NULL;
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
+	int code = getaddrinfo(name, service, &hints, &list);
+	if (code != 0)
+		return err_set(e, ERR_USAGE, "%s: %s", text, gai_strerror(code));
+	int fd = start(list->ai_family, list->ai_addr, list->ai_addrlen, text, e);
+	if (fd >= 0)
+		*url = url_of(fd);
+	return fd;
+}

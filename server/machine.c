@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/machine.h"
+
+#include <time.h>
+
+#include "lib/base/jsondoc.h"
+
+enum { JSON_MOST = 4 << 20 };
+
+static struct reply *json_reply(unsigned status, const struct jsondoc *doc)
+{
+	struct buf text;
+	buf_init(&text, JSON_MOST);
+	jsondoc_write(doc, 2, &text);
+	struct reply *r = reply_new(status, "application/json", blob_from_buf(&text));
+	reply_header(r, "Cache-Control", "no-store");
+	return r;
+}
+
+static struct jsondoc *platform_doc(struct service *s, const struct site *site, size_t i)
+{
+	struct catalog_totals t = service_platform_totals(s, i);
+	struct jsondoc *doc = jsondoc_object();
+	jsondoc_put_str(doc, "name", site->store.platform[i].name);
+	jsondoc_put_int(doc, "projects", (int64_t)t.projects);
+	jsondoc_put_int(doc, "files", (int64_t)t.files);
+	jsondoc_put_int(doc, "bytes", (int64_t)t.bytes);
+	return doc;
+}
+
+static bool is_ready(struct service *s)
+{
+	return atomic_load(&s->filled) && atomic_load(&s->names_known);
+}
+
+struct reply *machine_health(struct service *s, const struct call *call)
+{
+	(void)call;
+	const struct site *site = service_site(s);
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
+	struct jsondoc *platforms = jsondoc_array();
+	jsondoc_put_str(doc, "status", "ok");
+	jsondoc_put_str(doc, "version", PACKAGE_VERSION);
+	jsondoc_put_int(doc, "uptime", time(NULL) - atomic_load(&s->started));
+	jsondoc_put_bool(doc, "ready", is_ready(s));
+	jsondoc_put_bool(doc, "scanning", atomic_load(&s->scanning));
+	jsondoc_put_int(doc, "scanned", atomic_load(&s->scanned));
+	jsondoc_put_int(doc, "page-cache", (int64_t)pagecache_bytes(s->cache));
+	for (size_t i = 0; i < site->store.platform_count; i++)
+		jsondoc_add(platforms, platform_doc(s, site, i));
+	jsondoc_put(doc, "platforms", platforms);
+	return json_reply(200, doc);
+}
+
+struct reply *machine_ready(struct service *s, const struct call *call)
+{
+	(void)call;
+	bool ready = is_ready(s);
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
+	jsondoc_put_bool(doc, "ready", ready);
+	if (!ready)
+		jsondoc_put_str(doc, "reason", "the store has not been indexed yet");
+	return json_reply(ready ? 200 : 503, doc);
+}

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// Answers for machines: /-/health (the process answers, and what it holds), /-/ready (it may get traffic).
+#pragma once
+
+#include "server/service.h"
+
+struct reply *machine_health(struct service *s, const struct call *call);
+struct reply *machine_ready(struct service *s, const struct call *call);

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// A request as the handlers see it, and the reply that they return: plain values without a socket.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/blob.h"
+
+enum method { METHOD_GET, METHOD_HEAD, METHOD_POST, METHOD_OTHER };
+
+// The headers that some handler reads.
+enum request_header {
+	HEADER_ACCEPT,
+	HEADER_ACCEPT_ENCODING,
+	HEADER_HOST,
+	HEADER_IF_NONE_MATCH,
+	HEADER_IF_RANGE,
+	HEADER_RANGE,
+	HEADER_USER_AGENT,
+	HEADER_COUNT,
+};
+
+struct request {
+	enum method method;
+	const char *path;                 // as it was sent, before any "?": still percent-encoded
+	const char *format;               // the value of "?format=", percent-encoded; NULL where there is none
+	const char *header[HEADER_COUNT]; // NULL where it was not sent
+};
+
+enum { REPLY_HEADERS = 8, REPLY_ETAG = 80 };
+
+// Counted. Built by one thread, then not changed any more: so it can be kept and sent any number of times, by any
+// number of threads.
+struct reply {
+	unsigned status;
+	const char *type;   // Content-Type, static; NULL: none
+	struct blob *body;  // owned; NULL: empty
+	uint64_t offset;    // the part of the body that is sent
+	uint64_t length;
+	char etag[REPLY_ETAG]; // strong, with its quotes; "" where it has none
+	struct {
+		const char *name; // static
+		char *value;      // owned
+	} header[REPLY_HEADERS];
+	unsigned header_count;
+	struct reply *unchanged; // owned: the 304 for a client that has this etag; NULL where there is none
+	bool ends_connection;    // the request was not one that another may follow
+
+	// Whoever sends replies keeps the form here in which he sends them (server/http).
+	void *_Atomic prepared;
+	void (*prepared_free)(void *prepared);
+	_Atomic unsigned owners;
+};
+
+// Takes the body over; all of it is sent.
+struct reply *reply_new(unsigned status, const char *type, struct blob *body);
+// A line of text for people and logs; a line end is added.
+struct reply *reply_text(unsigned status, const char *fmt, ...) PRINTF_LIKE(2, 3);
+// While it is built. At most REPLY_HEADERS; name must be static.
+void reply_header(struct reply *r, const char *name, const char *fmt, ...) PRINTF_LIKE(3, 4);
+// Gives it an ETag and its 304, which carries the headers that the reply has so far (RFC 9110 section 15.4.5).
+void reply_set_etag(struct reply *r, const char *etag);
+// The value of a header, NULL where it has none.
+const char *reply_get_header(const struct reply *r, const char *name);
+struct reply *reply_ref(struct reply *r);
+void reply_unref(struct reply *r); // NULL is fine
+void reply_cleanup(struct reply **r); // for CLEANUP
+// What it weighs in a cache: body, headers, itself.
+size_t reply_weight(const struct reply *r);

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/routes.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "server/conditional.h"
+#include "server/files.h"
+#include "server/machine.h"
+#include "server/service.h"
+#include "server/simple.h"
+#include "server/urlpath.h"
+
+// A pattern names a part of the path by ":" and the field of struct call that gets it. Where it ends in "/" and the
+// path does not, the client is sent there.
+struct route {
+	const char *pattern;
+	quick_fn *quick; // NULL: always on a worker
+	work_fn *work;   // NULL: quick always answers
+};
+
+static const struct route routes[] = {
+	{"/simple/", simple_root_quick, simple_root_work},
+	{"/simple/:project/", simple_project_quick, simple_project_work},
+	{"/files/:view/:project/:file", files_quick, files_work},
+	{"/-/health", machine_health, NULL},
+	{"/-/ready", machine_ready, NULL},
+	{"/:view/simple/", simple_root_quick, simple_root_work},
+	{"/:view/simple/:project/", simple_project_quick, simple_project_work},
+};
+
+static struct str *field(struct call *call, struct str name)
+{
+	switch (name.ptr[1]) {
+	case 'v':
+		return &call->view;
+	case 'p':
+		return &call->project;
+	default:
+		return &call->file;
+	}
+}
+
+static bool matches(const struct route *route, const struct urlpath *path, struct call *call)
+{
+	struct str rest = str_from(route->pattern + 1);
+	size_t i = 0;
+	for (; rest.len; i++) {
+		struct str part = str_cut(&rest, '/');
+		if (i == path->count)
+			return false;
+		if (part.ptr[0] == ':')
+			*field(call, part) = path->segment[i];
+		else if (!str_eq(part, path->segment[i]))
+			return false;
+	}
+	return i == path->count;
+}
+
+static bool wants_slash(const struct route *route)
+{
+	return str_ends(str_from(route->pattern), STR("/"));
+}
+
+// PEP 503: a page's address ends in a slash, and its links are relative to it. 302, because pip keeps a 301 for ever.
+static struct reply *send_to_slash(const struct request *r)
+{
+	const char *last = strrchr(r->path, '/') + 1;
+	struct reply *reply = reply_text(302, "302 Found: the address ends in a slash");
+	if (r->format)
+		reply_header(reply, "Location", "./%s/?format=%s", last, r->format);
+	else
+		reply_header(reply, "Location", "./%s/", last);
+	return reply;
+}
+
+// Finds the route and fills the call, whose parts lie in path; a reply where there is nothing to call.
+static struct reply *find(struct service *s, const struct request *r, struct urlpath *path, struct call *call,
+	const struct route **route)
+{
+	enum urlpath_result result = urlpath_parse(str_from(r->path), path);
+	if (result == URLPATH_MALFORMED)
+		return reply_text(400, "400 Bad Request: the path is malformed");
+	for (size_t i = 0; result == URLPATH_GOOD && i < ARRAY_SIZE(routes); i++) {
+		*call = (struct call){.request = r};
+		if (!matches(&routes[i], path, call))
+			continue;
+		if (wants_slash(&routes[i]) == path->has_trailing_slash) {
+			*route = &routes[i];
+			return NULL;
+		}
+		if (wants_slash(&routes[i]))
+			return send_to_slash(r);
+	}
+	return service_not_found(s, "no such page");
+}
+
+// RFC 9110 section 14.2 and 15.3.7. The reply is dropped; what comes instead has the same body.
+static struct reply *send_range(struct reply *whole, struct range range)
+{
+	CLEANUP(reply_cleanup) struct reply *old = whole;
+	bool satisfied = range.kind == RANGE_PART;
+	struct reply *r = reply_new(satisfied ? 206 : 416, whole->type, satisfied ? blob_ref(whole->body) : NULL);
+	for (unsigned i = 0; i < whole->header_count; i++)
+		reply_header(r, whole->header[i].name, "%s", whole->header[i].value);
+	if (satisfied) {
+		r->offset = range.first;
+		r->length = range.last - range.first + 1;
+		snprintf(r->etag, sizeof(r->etag), "%s", whole->etag);
+		reply_header(r, "Content-Range", "bytes %llu-%llu/%llu", (unsigned long long)range.first,
+			(unsigned long long)range.last, (unsigned long long)whole->length);
+	} else {
+		reply_header(r, "Content-Range", "bytes */%llu", (unsigned long long)whole->length);
+	}
+	return r;
+}
+
+// What the client's conditions make of a reply: RFC 9110 section 13.2.2.
+static struct reply *settle(const struct request *r, struct reply *reply)
+{
+	if (!reply || reply->status != 200)
+		return reply;
+	if (reply->unchanged && etag_matches(r->header[HEADER_IF_NONE_MATCH], reply->etag)) {
+		struct reply *unchanged = reply_ref(reply->unchanged);
+		reply_unref(reply);
+		return unchanged;
+	}
+	if (r->method != METHOD_GET || !r->header[HEADER_RANGE] || !reply_get_header(reply, "Accept-Ranges") ||
+		!if_range_holds(r->header[HEADER_IF_RANGE], reply->etag))
+		return reply;
+	struct range range = range_parse(r->header[HEADER_RANGE], reply->length);
+	return range.kind == RANGE_WHOLE ? reply : send_range(reply, range);
+}
+
+struct reply *routes_quick(void *ctx, const struct request *request)
+{
+	struct service *s = ctx;
+	struct urlpath path;
+	struct call call;
+	const struct route *route;
+	struct reply *refused = find(s, request, &path, &call, &route);
+	if (refused)
+		return refused;
+	return route->quick ? settle(request, route->quick(s, &call)) : NULL;
+}
+
+struct reply *routes_work(void *ctx, const struct request *request)
+{
+	struct service *s = ctx;
+	struct err e = ERR_INIT;
+	struct urlpath path;
+	struct call call;
+	const struct route *route;
+	struct reply *refused = find(s, request, &path, &call, &route);
+	if (refused)
+		return refused;
+	struct catalog *c = readers_take(s->readers, &e);
+	if (!c)
+		return service_error(s, &e);
+	struct reply *reply = route->work(s, c, &call);
+	readers_give(s->readers, c);
+	return settle(request, reply);
+}

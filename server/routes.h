@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// The routes: one table of patterns and their handlers. Also what every answer has in common: conditions, ranges,
+// the slash at the end. ctx is the struct service. They fit struct http_options.
+#pragma once
+
+#include "server/reply.h"
+
+struct reply *routes_quick(void *ctx, const struct request *request);
+struct reply *routes_work(void *ctx, const struct request *request);

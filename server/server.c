@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "server/follow.h"
+#include "server/http.h"
+#include "server/routes.h"
+#include "server/service.h"
+
+enum {
+	GRACE_SECONDS = 30, // for downloads under way
+	WORKERS = 16,       // a volume that hangs holds some of them, the others go on
+};
+
+// A site and the one before it. Requests hold no reference: a hit must not write what all threads read. So an old site
+// stays until the end; there is one for each reload by an operator.
+struct generation {
+	struct generation *before;
+	struct site site;
+};
+
+struct server {
+	struct service service;
+	struct generation *newest;
+	struct follow *follow;
+	struct http *http;
+	FILE *access_log;
+};
+
+static void put_site(struct server *s, struct site *site)
+{
+	struct generation *g = xcalloc(1, sizeof(*g));
+	g->site = *site;
+	g->before = s->newest;
+	s->newest = g;
+	*site = (struct site){0};
+	atomic_store_explicit(&s->service.site, &g->site, memory_order_release);
+}
+
+// Everything that has an end, in the reverse order of its beginning.
+static void server_free(struct server *s)
+{
+	http_stop(s->http, GRACE_SECONDS);
+	follow_stop(s->follow);
+	pagecache_free(s->service.cache);
+	nameset_free(s->service.names);
+	readers_free(s->service.readers);
+	for (struct generation *g = s->newest, *before; g; g = before) {
+		before = g->before;
+		site_release(&g->site);
+		free(g);
+	}
+	if (s->access_log && s->access_log != stdout)
+		fclose(s->access_log);
+	pthread_mutex_destroy(&s->service.totals_lock);
+	free(s->service.totals);
+	free(s);
+}
+
+static int open_access_log(struct server *s, const char *path, struct err *e)
+{
+	if (!path)
+		return 0;
+	s->access_log = strcmp(path, "-") == 0 ? stdout : fopen(path, "ae");
+	if (!s->access_log)
+		return err_errno(e, ERR_IO, "cannot open the access log %s", path);
+	setvbuf(s->access_log, NULL, _IOLBF, BUFSIZ);
+	return 0;
+}
+
+static unsigned processors(void)
+{
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+	return n > 0 ? (unsigned)n : 1;
+}
+
+static int start_http(struct server *s, const struct config *c, struct err *e)
+{
+	struct http_options o = {
+		.listen = c->listen,
+		.threads = c->threads ? (unsigned)c->threads : processors(),
+		.workers = WORKERS,
+		.connections = (unsigned)c->connections,
+		.timeout = (unsigned)c->timeout,
+		.access_log = s->access_log,
+		.quick = routes_quick,
+		.work = routes_work,
+		.ctx = &s->service,
+	};
+	s->http = http_start(&o, e);
+	return s->http ? 0 : -1;
+}
+
+static struct server *server_new(const struct server_options *o, struct site *site)
+{
+	struct server *s = xcalloc(1, sizeof(*s));
+	s->service.on_stale = o->on_stale;
+	s->service.on_stale_ctx = o->on_stale_ctx;
+	s->service.cache = pagecache_new((size_t)o->config->page_cache);
+	s->service.names = nameset_new();
+	s->service.readers = readers_new(o->catalog_path);
+	pthread_mutex_init(&s->service.totals_lock, NULL);
+	atomic_store(&s->service.filled, o->filled);
+	atomic_store(&s->service.started, time(NULL));
+	put_site(s, site);
+	return s;
+}
+
+struct server *server_start(const struct server_options *options, struct site *site, struct err *e)
+{
+	struct server *s = server_new(options, site);
+	bool ok = open_access_log(s, options->config->access_log, e) == 0 &&
+		(s->follow = follow_start(&s->service, e)) != NULL && start_http(s, options->config, e) == 0;
+	if (ok)
+		return s;
+	server_free(s);
+	return NULL;
+}
+
+const char *server_url(const struct server *s)
+{
+	return http_url(s->http);
+}
+
+void server_reload(struct server *s, struct site *site)
+{
+	put_site(s, site);
+	pagecache_clear(s->service.cache);
+	follow_recount(s->follow);
+}
+
+void server_set_scanning(struct server *s, bool scanning, bool filled)
+{
+	atomic_store(&s->service.scanning, scanning);
+	if (!filled)
+		return;
+	atomic_store(&s->service.filled, true);
+	atomic_store(&s->service.scanned, time(NULL));
+}
+
+void server_stop(struct server *s)
+{
+	if (s)
+		server_free(s);
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/service.h"
+
+#include "lib/base/log.h"
+
+struct site *service_site(struct service *s)
+{
+	return atomic_load_explicit(&s->site, memory_order_acquire);
+}
+
+struct catalog_totals service_platform_totals(struct service *s, size_t platform)
+{
+	struct catalog_totals found = {0};
+	pthread_mutex_lock(&s->totals_lock);
+	if (platform < s->totals_count)
+		found = s->totals[platform];
+	pthread_mutex_unlock(&s->totals_lock);
+	return found;
+}
+
+void service_fresh(struct service *s, struct reply *r)
+{
+	reply_header(r, "Cache-Control", "public, max-age=%llu, must-revalidate",
+		(unsigned long long)service_site(s)->page_max_age);
+}
+
+struct reply *service_not_found(struct service *s, const char *what)
+{
+	struct reply *r = reply_text(404, "404 Not Found: %s", what);
+	service_fresh(s, r);
+	return r;
+}
+
+struct reply *service_error(struct service *s, const struct err *e)
+{
+	static const unsigned status[ERR_COUNT] = {
+		[ERR_USAGE] = 500, [ERR_INVALID] = 500, [ERR_NOT_FOUND] = 404, [ERR_CONFLICT] = 409,
+		[ERR_DENIED] = 403, [ERR_LIMIT] = 500, [ERR_BUSY] = 503, [ERR_IO] = 503, [ERR_DB] = 503,
+		[ERR_NET] = 502,
+	};
+	if (e->kind == ERR_NOT_FOUND)
+		return service_not_found(s, e->msg);
+	log_error("%s", e->msg);
+	struct reply *r = reply_text(status[e->kind], "%u: %s", status[e->kind], e->msg);
+	reply_header(r, "Cache-Control", "no-store");
+	if (status[e->kind] == 503)
+		reply_header(r, "Retry-After", "1");
+	return r;
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all handlers share: the site, the catalog, the ready replies, the names; and what handlers look like.
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "lib/view/view.h"
+#include "server/nameset.h"
+#include "server/pagecache.h"
+#include "server/readers.h"
+#include "server/reply.h"
+
+struct service {
+	struct site *_Atomic site; // read once a request; a reload puts another one in its place
+	struct pagecache *cache;
+	struct readers *readers;
+	struct nameset *names;    // of every platform in the catalog
+	atomic_bool names_known;  // before that a name may be anywhere
+	atomic_bool scanning;     // somebody in this process fills the catalog
+	atomic_bool filled;       // the catalog holds what a whole scan saw
+	atomic_long started, scanned; // seconds since 1970; scanned 0: not yet
+	pthread_mutex_t totals_lock;
+	struct catalog_totals *totals; // by site->store.platform
+	size_t totals_count;
+	void (*on_stale)(void *ctx); // a file on the disk is not what the catalog says: somebody should scan
+	void *on_stale_ctx;
+};
+
+// The parts of a request's path that the route's pattern names, percent-decoded; empty where it names none.
+struct call {
+	const struct request *request;
+	struct str view; // or the platform of a file
+	struct str project;
+	struct str file;
+};
+
+// On the event loop: NULL where it would have to block, or does not know.
+typedef struct reply *quick_fn(struct service *s, const struct call *call);
+// On a worker thread, with a connection to the catalog: never NULL.
+typedef struct reply *work_fn(struct service *s, struct catalog *c, const struct call *call);
+
+struct site *service_site(struct service *s);
+// The totals of a platform of the site by its index; zeros while nothing is known.
+struct catalog_totals service_platform_totals(struct service *s, size_t platform);
+// Cache-Control of what may change: pages, and answers that say "not here".
+void service_fresh(struct service *s, struct reply *r);
+struct reply *service_not_found(struct service *s, const char *what);
+// The status that the kind of an error stands for, with its message.
+struct reply *service_error(struct service *s, const struct err *e);

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/simple.h"
+
+#include <string.h>
+
+#include "lib/base/limits.h"
+#include "lib/domain/name.h"
+#include "lib/view/page.h"
+#include "server/negotiate.h"
+#include "server/urlpath.h"
+
+enum { KEY_SIZE = 2 * LIMIT_FILE_NAME + 16, FORMAT_SIZE = 64 };
+
+// Which page a request means.
+struct target {
+	const struct view *view;
+	char project[LIMIT_FILE_NAME + 1]; // normalised; "" for the list
+	enum page_format format;
+	enum page_coding coding;
+	char key_bytes[KEY_SIZE];
+	struct str key;
+};
+
+// The list's key ends where a project's name would stand; no name is empty.
+static void set_key(struct target *t)
+{
+	char *at = t->key_bytes;
+	*at++ = (char)('0' + t->format);
+	*at++ = (char)('0' + t->coding);
+	if (t->view->name)
+		at = stpcpy(at, t->view->name);
+	*at++ = '/';
+	at = stpcpy(at, t->project);
+	t->key = (struct str){t->key_bytes, (size_t)(at - t->key_bytes)};
+}
+
+static bool set_project(struct target *t, struct str name)
+{
+	if (!name_is_valid(name) || name.len >= sizeof(t->project))
+		return false;
+	if (name_is_normal(name)) {
+		memcpy(t->project, name.ptr, name.len);
+		t->project[name.len] = '\0';
+		return true;
+	}
+	CLEANUP(buf_release) struct buf normal;
+	buf_init(&normal, sizeof(t->project) - 1);
+	name_normalize(name, &normal);
+	memcpy(t->project, normal.data, normal.len + 1);
+	return true;
+}
+
+static bool view_may_have(struct service *s, const struct view *v, const char *project)
+{
+	if (!atomic_load_explicit(&s->names_known, memory_order_acquire))
+		return true;
+	for (size_t i = 0; i < v->platform_count; i++)
+		if (nameset_may_have(s->names, v->platform[i]->id, str_from(project)))
+			return true;
+	return false;
+}
+
+static struct reply *not_acceptable(struct service *s)
+{
+	struct reply *r = reply_text(406, "406 Not Acceptable: there are application/vnd.pypi.simple.v1+json, "
+					  "application/vnd.pypi.simple.v1+html and text/html");
+	service_fresh(s, r);
+	return r;
+}
+
+// The value of ?format=, decoded into out; NULL where there is none, or none that could be one of ours.
+static const char *wanted_format(const struct request *r, char out[FORMAT_SIZE])
+{
+	return r->format && urlpath_decode(str_from(r->format), out, FORMAT_SIZE) ? out : NULL;
+}
+
+// Fills the target; a reply where there is nothing to look for.
+static struct reply *find_target(struct service *s, const struct call *call, bool is_root, struct target *t)
+{
+	const struct request *r = call->request;
+	char text[FORMAT_SIZE];
+	t->project[0] = '\0';
+	t->view = site_view(service_site(s), call->view);
+	if (!t->view)
+		return service_not_found(s, "no such view");
+	if (!is_root && (!set_project(t, call->project) || !view_may_have(s, t->view, t->project)))
+		return service_not_found(s, "no such project");
+	int format = negotiate_format(r->header[HEADER_ACCEPT], wanted_format(r, text), r->header[HEADER_USER_AGENT]);
+	if (format < 0)
+		return not_acceptable(s);
+	t->format = (enum page_format)format;
+	t->coding = negotiate_coding(r->header[HEADER_ACCEPT_ENCODING]);
+	set_key(t);
+	return NULL;
+}
+
+static struct reply *quick(struct service *s, const struct call *call, bool is_root)
+{
+	struct target t;
+	struct reply *refused = find_target(s, call, is_root, &t);
+	return refused ? refused : pagecache_get(s->cache, t.key);
+}
+
+static int render(const struct target *t, struct catalog *c, struct buf *page, struct err *e)
+{
+	if (t->project[0])
+		return page_project(t->view, c, t->project, t->format, page, e);
+	return page_root(t->view, c, t->format, page, e);
+}
+
+// RFC 9110 section 12.5.5: what the choice depended on. User-Agent because of the pips that cannot read the JSON.
+static struct reply *dress(struct service *s, const struct target *t, struct str page, struct buf *packed)
+{
+	char etag[PAGE_ETAG_SIZE];
+	page_etag(page, t->coding, etag);
+	struct reply *r = reply_new(200, page_type[t->format], blob_from_buf(packed));
+	reply_header(r, "Vary", "Accept, Accept-Encoding, User-Agent");
+	service_fresh(s, r);
+	reply_set_etag(r, etag);
+	if (page_coding_name[t->coding])
+		reply_header(r, "Content-Encoding", "%s", page_coding_name[t->coding]);
+	return r;
+}
+
+static struct reply *make(struct service *s, struct catalog *c, const struct target *t, uint64_t mark)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(buf_release) struct buf page, packed;
+	buf_init(&page, LIMIT_PAGE);
+	buf_init(&packed, LIMIT_PAGE);
+	if (render(t, c, &page, &e) < 0)
+		return e.kind == ERR_NOT_FOUND ? service_not_found(s, "no such project") : service_error(s, &e);
+	if (page_pack(buf_view(&page), t->coding, &packed, &e) < 0)
+		return service_error(s, &e);
+	struct reply *r = dress(s, t, buf_view(&page), &packed);
+	pagecache_put(s->cache, t->key, r, 0, mark);
+	return r;
+}
+
+// A page that many ask for at once is rendered once: the others wait for the one who renders.
+static struct reply *work(struct service *s, struct catalog *c, const struct call *call, bool is_root)
+{
+	struct target t;
+	uint64_t mark = pagecache_mark(s->cache); // before the site is read: a reload drops what the old one made
+	struct reply *r = find_target(s, call, is_root, &t);
+	if (r)
+		return r;
+	pagecache_make_begin(s->cache, t.key);
+	r = pagecache_get(s->cache, t.key);
+	if (!r)
+		r = make(s, c, &t, mark);
+	pagecache_make_end(s->cache, t.key);
+	return r;
+}
+
+struct reply *simple_root_quick(struct service *s, const struct call *call)
+{
+	return quick(s, call, true);
+}
+
+struct reply *simple_root_work(struct service *s, struct catalog *c, const struct call *call)
+{
+	return work(s, c, call, true);
+}
+
+struct reply *simple_project_quick(struct service *s, const struct call *call)
+{
+	return quick(s, call, false);
+}
+
+struct reply *simple_project_work(struct service *s, struct catalog *c, const struct call *call)
+{
+	return work(s, c, call, false);
+}
+
+static void drop(struct service *s, const char *project)
+{
+	const struct site *site = service_site(s);
+	struct target t;
+	snprintf(t.project, sizeof(t.project), "%s", project);
+	for (size_t v = 0; v < site->view_count; v++) {
+		for (int variant = 0; variant < PAGE_FORMAT_COUNT * PAGE_CODING_COUNT; variant++) {
+			t.view = &site->view[v];
+			t.format = (enum page_format)(variant / PAGE_CODING_COUNT);
+			t.coding = (enum page_coding)(variant % PAGE_CODING_COUNT);
+			set_key(&t);
+			pagecache_drop(s->cache, t.key);
+		}
+	}
+}
+
+void simple_drop_project(struct service *s, const char *project)
+{
+	drop(s, project);
+}
+
+void simple_drop_roots(struct service *s)
+{
+	drop(s, "");
+}

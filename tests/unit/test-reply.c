@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/accesslog.h"
+#include "server/reply.h"
+
+static void test_the_304_of_a_reply(void **state UNUSED)
+{
+	CLEANUP(reply_cleanup) struct reply *r = reply_text(200, "hello %d", 7);
+	reply_header(r, "Cache-Control", "max-age=%d", 5);
+	reply_set_etag(r, "\"x\"");
+	reply_header(r, "Content-Encoding", "gzip");
+	assert_int_equal(r->length, strlen("hello 7\n"));
+	assert_int_equal(r->unchanged->status, 304);
+	assert_string_equal(r->unchanged->etag, "\"x\"");
+	assert_string_equal(reply_get_header(r->unchanged, "Cache-Control"), "max-age=5");
+	assert_null(reply_get_header(r->unchanged, "Content-Encoding"));
+	assert_int_equal(r->unchanged->length, 0);
+	assert_true(reply_weight(r) > reply_weight(r->unchanged));
+}
+
+static void test_a_log_line_cannot_be_forged(void **state UNUSED)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+	accesslog_write(out, &(struct accesslog_entry){.peer = "127.0.0.1", .method = "GET", .uri = "/a\"\n\\b\xc3\xa9",
+		.version = "HTTP/1.1", .user_agent = NULL, .status = 200, .bytes = 12});
+	fclose(out);
+	assert_non_null(strstr(text, "\"GET /a\\x22\\x0a\\x5cb\\xc3\\xa9 HTTP/1.1\" 200 12 \"-\" \"-\"\n"));
+	assert_ptr_equal(strchr(text, '\n'), text + len - 1);
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_304_of_a_reply),
+		cmocka_unit_test(test_a_log_line_cannot_be_forged),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
