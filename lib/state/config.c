@@ -62,7 +62,7 @@ static const struct row table[] = {
 		"The view or platform at /simple/. Without it: the only platform, or all of them merged."),
 	ROW("catalog", "path", &setting_path, config, catalog, 0, NULL,
 		"The catalog, on a local disk. Without it: a file a store in the state directory."),
-	ROW("index", "threads", &setting_integer, config, index_threads, 0, "0",
+	ROW("index", "threads", &setting_threads, config, index_threads, 0, "0",
 		"Threads that read wheels; 0: as many as the machine has processors."),
 	ROW("index", "settle", &setting_seconds, config, settle, 0, "60",
 		"A damaged file younger than this is still being written: it waits for the next scan."),
@@ -72,7 +72,7 @@ static const struct row table[] = {
 		"A line a request goes to this file; -: to the standard output. Without it: none."),
 	ROW("server", "log-level", &setting_level, config, log_level, 0, "info",
 		"What is told on the standard error: error, warn, info or debug."),
-	ROW("server", "threads", &setting_integer, config, threads, 0, "0",
+	ROW("server", "threads", &setting_threads, config, threads, 0, "0",
 		"Threads that answer requests; 0: as many as the machine has processors."),
 	ROW("server", "page-cache", &setting_size, config, page_cache, 0, "64M",
 		"Memory for pages that are ready to be sent."),
@@ -92,16 +92,21 @@ static const struct row table[] = {
 		"Its platforms in the order in which they are asked; may go on in indented lines."),
 };
 
+static int check_range(const struct row *row, uint64_t n, const char *value, struct err *e)
+{
+	if (n >= row->least && n <= row->setting->most)
+		return 0;
+	return err_set(e, ERR_USAGE, "[%s] %s: %s is not between %llu and %llu", row->section, row->key, value,
+		(unsigned long long)row->least, (unsigned long long)row->setting->most);
+}
+
 static int set_row(const struct row *row, void *object, const char *value, struct err *e)
 {
 	void *field = (char *)object + row->offset;
 	if (!row->setting->set(field, value))
 		return err_set(e, ERR_USAGE, "[%s] %s: \"%s\" is not %s", row->section, row->key, value,
 			row->setting->wants);
-	if (row->setting->is_number && *(uint64_t *)field < row->least)
-		return err_set(e, ERR_USAGE, "[%s] %s: %s is less than %llu", row->section, row->key, value,
-			(unsigned long long)row->least);
-	return 0;
+	return row->setting->most ? check_range(row, *(uint64_t *)field, value, e) : 0;
 }
 
 static void set_defaults(const char *section, void *object)

@@ -80,9 +80,10 @@ const struct setting setting_string = {.wants = "a value", .set = set_string, .i
 const struct setting setting_path = {.wants = "a path", .set = set_string, .is_owned = true};
 const struct setting setting_level = {
 	.wants = "one of error, warn, info, debug", .set = set_level, .is_owned = true};
-const struct setting setting_integer = {.wants = "a number", .set = set_integer, .is_number = true};
+const struct setting setting_integer = {.wants = "a number", .set = set_integer, .most = 1 << 20};
+const struct setting setting_threads = {.wants = "a number", .set = set_integer, .most = 1024};
 const struct setting setting_size = {
-	.wants = "a size (as 500K, 64M, 1G)", .set = set_size, .is_number = true};
+	.wants = "a size (as 500K, 64M, 1G)", .set = set_size, .most = 1ULL << 40};
 const struct setting setting_seconds = {
-	.wants = "a time (as 60, 2m, 1h, 1d)", .set = set_seconds, .is_number = true};
+	.wants = "a time (as 60, 2m, 1h, 1d)", .set = set_seconds, .most = 10 * 365 * 86400};
 const struct setting setting_bool = {.wants = "yes or no", .set = set_bool};

@@ -3,20 +3,22 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct setting {
 	const char *wants; // for errors: "... is not <wants>"
 	// Writes what the text means into the field; false where it means nothing, then the field is as it was
 	// or a plain value. A string that the field held is freed.
 	bool (*set)(void *field, const char *value);
-	bool is_owned;  // the field is a char *, the holder's to free
-	bool is_number; // the field is a uint64_t
+	bool is_owned; // the field is a char *, the holder's to free
+	uint64_t most; // the field is a uint64_t of at most this; 0: it is none
 };
 
 extern const struct setting setting_string;
 extern const struct setting setting_path;
 extern const struct setting setting_level;
 extern const struct setting setting_integer;
+extern const struct setting setting_threads;
 extern const struct setting setting_size;    // bytes
 extern const struct setting setting_seconds; // seconds
 extern const struct setting setting_bool;
