@@ -98,7 +98,7 @@ static struct reply *find(struct service *s, const struct request *r, struct url
 // RFC 9110 section 14.2 and 15.3.7. The reply is dropped; what comes instead has the same body.
 static struct reply *send_range(struct reply *whole, struct range range)
 {
-	CLEANUP(reply_cleanup) struct reply *old = whole;
+	CLEANUP(reply_cleanup) struct reply *old UNUSED = whole;
 	bool satisfied = range.kind == RANGE_PART;
 	struct reply *r = reply_new(satisfied ? 206 : 416, whole->type, satisfied ? blob_ref(whole->body) : NULL);
 	for (unsigned i = 0; i < whole->header_count; i++)
