@@ -87,8 +87,6 @@ static struct MHD_Response *prepare(const struct reply *r)
 		MHD_add_response_header(m, MHD_HTTP_HEADER_ETAG, r->etag);
 	for (unsigned i = 0; i < r->header_count; i++)
 		MHD_add_response_header(m, r->header[i].name, r->header[i].value);
-	if (r->ends_connection)
-		MHD_add_response_header(m, MHD_HTTP_HEADER_CONNECTION, "close");
 	return m;
 }
 
@@ -164,24 +162,50 @@ static struct request read_request(struct MHD_Connection *connection, const char
 	return r;
 }
 
-static enum MHD_Result find_body(void *ctx, enum MHD_ValueKind kind, const char *name, size_t name_len,
+// What a request's header must not be, where the body or the next request is concerned.
+struct suspicion {
+	bool has_body;
+	bool is_malformed;
+	unsigned hosts;
+};
+
+static bool is_header(const char *name, size_t len, const char *wanted)
+{
+	return len == strlen(wanted) && strncasecmp(name, wanted, len) == 0;
+}
+
+// RFC 9112 section 5.1: a blank before the colon would hide a length from us and not from a proxy before us.
+static enum MHD_Result suspect(void *ctx, enum MHD_ValueKind kind, const char *name, size_t name_len,
 	const char *value, size_t value_len)
 {
-	bool *has_body = ctx;
+	struct suspicion *s = ctx;
 	(void)kind;
-	if (name_len == 14 && strncasecmp(name, "Content-Length", 14) == 0)
-		*has_body |= !(value_len == 1 && value[0] == '0');
-	else if (name_len == 17 && strncasecmp(name, "Transfer-Encoding", 17) == 0)
-		*has_body = true;
+	if (name_len == 0 || name[name_len - 1] == ' ' || name[name_len - 1] == '\t')
+		s->is_malformed = true;
+	else if (is_header(name, name_len, MHD_HTTP_HEADER_CONTENT_LENGTH))
+		s->has_body |= !(value_len == 1 && value[0] == '0');
+	else if (is_header(name, name_len, MHD_HTTP_HEADER_TRANSFER_ENCODING))
+		s->has_body = true;
+	else if (is_header(name, name_len, MHD_HTTP_HEADER_HOST))
+		s->hosts++;
 	return MHD_YES;
 }
 
-// A body that nobody reads would be taken for the next request: such a connection ends with its answer.
-static bool has_body(struct MHD_Connection *connection)
+// A reply to a request that is not answered further: it must not be read as one without a body, for what follows
+// would be taken for the next request. NULL: all is well.
+static struct reply *refuse(struct MHD_Connection *connection, const char *method)
 {
-	bool found = false;
-	MHD_get_connection_values_n(connection, MHD_HEADER_KIND, find_body, &found);
-	return found;
+	struct suspicion s = {0};
+	enum method m = method_of(method);
+	MHD_get_connection_values_n(connection, MHD_HEADER_KIND, suspect, &s);
+	if (s.is_malformed || s.hosts > 1)
+		return reply_text(400, "400 Bad Request: malformed header");
+	if (m != METHOD_GET && m != METHOD_HEAD) {
+		struct reply *r = reply_text(405, "405 Method Not Allowed: %s; GET and HEAD are", method);
+		reply_header(r, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+		return r;
+	}
+	return s.has_body ? reply_text(400, "400 Bad Request: %s with a body", method) : NULL;
 }
 
 static void work_job(void *job)
@@ -211,8 +235,8 @@ static struct client *client_of(struct MHD_Connection *connection)
 	return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
 }
 
-// Called when the header is there, then when the (empty) body is. An answer at the first call ends the connection, so
-// that is where a request is answered whose body we do not read.
+// Called when the header is there, then when the (empty) body is. An answer at the first call ends the connection: so
+// that is where a request is refused whose body we do not read.
 static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, const char *url,
 	const char *method, const char *version, const char *body, size_t *body_len, void **state)
 {
@@ -230,14 +254,8 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, 
 		snprintf(c->method, sizeof(c->method), "%s", method);
 		snprintf(c->version, sizeof(c->version), "%s", version);
 	}
-	enum method m = method_of(method);
-	if ((m == METHOD_GET || m == METHOD_HEAD) && !has_body(connection))
-		return MHD_YES;
-	if (m == METHOD_GET || m == METHOD_HEAD)
-		return send_reply(c, reply_text(400, "%s with a body is not taken here", method));
-	struct reply *r = reply_text(405, "%s is not allowed here: GET or HEAD", method);
-	reply_header(r, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
-	return send_reply(c, r);
+	struct reply *refusal = refuse(connection, method);
+	return refusal ? send_reply(c, refusal) : MHD_YES;
 }
 
 // --- connections ---

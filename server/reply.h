@@ -46,7 +46,6 @@ struct reply {
 	} header[REPLY_HEADERS];
 	unsigned header_count;
 	struct reply *unchanged; // owned: the 304 for a client that has this etag; NULL where there is none
-	bool ends_connection;    // the request was not one that another may follow
 
 	// Whoever sends replies keeps the form here in which he sends them (server/http).
 	void *_Atomic prepared;

@@ -7,6 +7,7 @@
 #include "server/conditional.h"
 #include "server/files.h"
 #include "server/machine.h"
+#include "server/people.h"
 #include "server/service.h"
 #include "server/simple.h"
 #include "server/urlpath.h"
@@ -20,6 +21,7 @@ struct route {
 };
 
 static const struct route routes[] = {
+	{"/", NULL, people_page},
 	{"/simple/", simple_root_quick, simple_root_work},
 	{"/simple/:project/", simple_project_quick, simple_project_work},
 	{"/files/:view/:project/:file", files_quick, files_work},

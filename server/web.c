@@ -99,7 +99,7 @@ static void add_head(struct web *w)
 static void add_totals(struct web *w)
 {
 	size_t count = w->site->store.platform_count;
-	struct web_platform all = {0};
+	struct catalog_totals all = {0};
 	for (size_t i = 0; i < count; i++) {
 		all.files += w->stats->platform[i].files;
 		all.bytes += w->stats->platform[i].bytes;
@@ -226,7 +226,7 @@ static void add_platforms(struct web *w)
 			 "<th class=\"n\">Projects</th><th class=\"n\">Files</th><th class=\"n\">Size</th>"
 			 "<th>Index URL</th></tr></thead>\n<tbody>\n");
 	for (size_t i = 0; i < w->site->store.platform_count; i++) {
-		const struct web_platform *p = &w->stats->platform[i];
+		const struct catalog_totals *p = &w->stats->platform[i];
 		buf_puts(w->out, "<tr><th scope=\"row\">");
 		add_text(w, w->site->store.platform[i].name);
 		buf_puts(w->out, "</th>");

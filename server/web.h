@@ -4,14 +4,11 @@
 #pragma once
 
 #include "lib/base/buf.h"
+#include "lib/state/catalog.h"
 #include "lib/view/view.h"
 
-struct web_platform {
-	uint64_t projects, files, bytes;
-};
-
 struct web_stats {
-	const struct web_platform *platform; // one for each of site->store.platform, in its order
+	const struct catalog_totals *platform; // one for each of site->store.platform, in its order
 	bool is_scanning;
 	int64_t last_scan; // seconds since 1970; 0: none has ended yet
 };

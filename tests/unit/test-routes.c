@@ -155,6 +155,7 @@ static void test_statuses(void **state)
 		const char *path;
 		unsigned status;
 	} table[] = {
+		{"/", 200},
 		{"/simple/", 200},
 		{"/simple/foo-bar/", 200},
 		{"/simple/Foo.Bar/", 200},

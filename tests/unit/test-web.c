@@ -21,7 +21,7 @@ static struct view views[] = {
 	{.name = (char[]){"<centos>-8&\""}, .platform = both + 1, .platform_count = 1},
 	{.name = (char[]){"jammy"}, .platform = both, .platform_count = 2},
 };
-static const struct web_platform counts[] = {{12, 1234567, 999}, {3, 4, 5500000000}};
+static const struct catalog_totals counts[] = {{12, 1234567, 999}, {3, 4, 5500000000}};
 
 static const struct site site = {.store = {.platform = platforms, .platform_count = 2}, .view = views, .view_count = 4};
 
