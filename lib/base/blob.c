@@ -32,7 +32,8 @@ static struct blob *blob_new(char *data, size_t size, bool mapped)
 struct blob *blob_from_buf(struct buf *b)
 {
 	size_t size = b->len;
-	return blob_new(buf_steal(b), size, false);
+	// Without the spare room: blobs live long, and a packed page was given room for a plain one.
+	return blob_new(xreallocarray(buf_steal(b), size + 1, 1), size, false);
 }
 
 struct blob *blob_map(int fd, size_t size, struct err *e)
