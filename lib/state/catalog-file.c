@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "lib/base/limits.h"
 #include "lib/base/mem.h"
 #include "lib/state/query.h"
 
@@ -260,10 +259,10 @@ static int get_name(struct catalog *c, int64_t id, char *filename, int64_t *plat
 	return 0;
 }
 
-int catalog_file_remove(struct catalog *c, int64_t id, struct catalog_effect *effect, struct err *e)
+int catalog_file_remove(struct catalog *c, int64_t id, char name[LIMIT_FILE_NAME + 1],
+	struct catalog_effect *effect, struct err *e)
 {
 	struct holder before, after;
-	char name[LIMIT_FILE_NAME + 1];
 	int64_t platform = 0;
 	*effect = (struct catalog_effect){0};
 	if (get_name(c, id, name, &platform, e) < 0 ||

@@ -3,6 +3,7 @@
 // catalog_begin and catalog_commit. Errors as in catalog.h.
 #pragma once
 
+#include "lib/base/limits.h"
 #include "lib/state/catalog-write.h"
 
 enum catalog_state {
@@ -56,8 +57,9 @@ struct catalog_effect {
 // Adds the file or takes its new facts. Of several good files of one name the first by path is listed.
 int catalog_file_put(struct catalog *c, const struct catalog_entry *entry, struct catalog_effect *effect,
 	struct err *e) MUST_CHECK;
-// Removes the file; another one of its name that was shadowed is listed now.
-int catalog_file_remove(struct catalog *c, int64_t id, struct catalog_effect *effect, struct err *e) MUST_CHECK;
+// Removes the file and gives its name; another one of its name that was shadowed is listed now.
+int catalog_file_remove(struct catalog *c, int64_t id, char name[LIMIT_FILE_NAME + 1],
+	struct catalog_effect *effect, struct err *e) MUST_CHECK;
 
 // All files that are not listed, by platform and path.
 typedef int catalog_refused_fn(void *ctx, int64_t platform, const char *path, const char *reason, struct err *e);

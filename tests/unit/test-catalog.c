@@ -113,7 +113,8 @@ static struct catalog_effect take_away(struct fixture *f, int64_t id)
 	struct err e = ERR_INIT;
 	struct catalog_effect effect;
 	ok(catalog_begin(f->c, &e), &e);
-	ok(catalog_file_remove(f->c, id, &effect, &e), &e);
+	char name[LIMIT_FILE_NAME + 1];
+	ok(catalog_file_remove(f->c, id, name, &effect, &e), &e);
 	ok(catalog_commit(f->c, &e), &e);
 	return effect;
 }

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/state/ingest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/base/fs.h"
+#include "lib/base/limits.h"
+#include "lib/base/pack.h"
+#include "lib/domain/sdist.h"
+
+enum {
+	BLOCK = 1 << 20, // a file up to this is read once and examined in memory
+	PACK_LEVEL = 3,
+};
+
+struct ingest {
+	struct digest *digest;
+	char *block;
+};
+
+struct ingest *ingest_new(void)
+{
+	struct ingest *in = xmalloc(sizeof(*in));
+	in->digest = digest_new();
+	in->block = xmalloc(BLOCK);
+	return in;
+}
+
+void ingest_free(struct ingest *in)
+{
+	if (!in)
+		return;
+	digest_free(in->digest);
+	free(in->block);
+	free(in);
+}
+
+void ingest_cleanup(struct ingest **in)
+{
+	ingest_free(*in);
+	*in = NULL;
+}
+
+void ingest_facts_init(struct ingest_facts *f)
+{
+	*f = (struct ingest_facts){0};
+	wheel_init(&f->wheel);
+	buf_init(&f->metadata_packed, 2 * LIMIT_METADATA);
+}
+
+void ingest_facts_release(struct ingest_facts *f)
+{
+	filename_release(&f->name);
+	wheel_release(&f->wheel);
+	buf_release(&f->metadata_packed);
+	free(f->filename);
+	free(f->refusal);
+}
+
+// Up to len bytes; fewer only at the end of the file.
+static ssize_t read_block(int fd, char *out, size_t len)
+{
+	size_t have = 0;
+	while (have < len) {
+		ssize_t n = read(fd, out + have, len - have);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		if (n == 0)
+			break;
+		have += (size_t)n;
+	}
+	return (ssize_t)have;
+}
+
+// Digests all bytes; in->block holds the whole file where it is small. A file whose size is not what fstat said
+// is found by is_unchanged.
+static int hash(struct ingest *in, int fd, uint64_t size, uint8_t sha256[SHA256_SIZE], struct err *e)
+{
+	if (size > BLOCK)
+		posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+	digest_begin(in->digest);
+	for (uint64_t left = size; left;) {
+		size_t want = left < BLOCK ? (size_t)left : BLOCK;
+		ssize_t n = read_block(fd, in->block, want);
+		if (n < 0)
+			return err_errno(e, ERR_IO, "cannot read");
+		if ((size_t)n < want)
+			return err_set(e, ERR_BUSY, "became shorter while it was read");
+		digest_add(in->digest, in->block, (size_t)n);
+		left -= (size_t)n;
+	}
+	digest_end(in->digest, sha256);
+	return 0;
+}
+
+static int is_unchanged(int fd, const struct stat *before, struct err *e)
+{
+	struct stat after;
+	if (fstat(fd, &after) < 0)
+		return err_errno(e, ERR_IO, "fstat");
+	if (after.st_size != before->st_size || fs_mtime_ns(&after) != fs_mtime_ns(before))
+		return err_set(e, ERR_BUSY, "changed while it was read");
+	return 0;
+}
+
+static int examine(const struct source *bytes, enum strictness strictness, struct ingest_facts *f, struct err *e)
+{
+	if (f->name.kind == FILENAME_WHEEL)
+		return wheel_examine(bytes, &f->name, strictness, &f->wheel, e);
+	return sdist_examine(bytes, str_from(f->filename), strictness, &f->name, &f->wheel, e);
+}
+
+// PEP 658 allows an sdist's metadata too, but no index sends it, since older ones say less than a build does.
+static int pack_metadata(struct ingest_facts *f, struct err *e)
+{
+	f->has_metadata = f->name.kind == FILENAME_WHEEL && f->wheel.metadata.len > 0;
+	return f->has_metadata ? pack_zstd(buf_view(&f->wheel.metadata), PACK_LEVEL, &f->metadata_packed, e) : 0;
+}
+
+// What is wrong with the file's contents becomes the refusal; what is wrong with the disk stays an error.
+static int refuse(struct ingest_facts *f, const struct err *why, struct err *e)
+{
+	if (why->kind != ERR_INVALID && why->kind != ERR_LIMIT) {
+		*e = *why;
+		return -1;
+	}
+	f->refusal = xstrdup(why->msg);
+	return 0;
+}
+
+int ingest_read(struct ingest *in, int fd, const char *filename, enum strictness strictness,
+	struct ingest_facts *out, struct err *e)
+{
+	struct err why = ERR_INIT;
+	out->filename = xstrdup(filename);
+	if (fstat(fd, &out->st) < 0)
+		return err_errno(e, ERR_IO, "fstat");
+	if (!S_ISREG(out->st.st_mode))
+		return err_set(e, ERR_IO, "not a regular file");
+	if (filename_parse(str_from(out->filename), &out->name, &why) < 0)
+		return refuse(out, &why, e);
+	uint64_t size = (uint64_t)out->st.st_size;
+	if (hash(in, fd, size, out->sha256, e) < 0)
+		return -1;
+	out->was_read = true;
+	struct source bytes = size > BLOCK ? source_file(fd, size)
+					   : source_memory((struct str){in->block, (size_t)size});
+	bool is_bad = examine(&bytes, strictness, out, &why) < 0 || pack_metadata(out, &why) < 0;
+	if (is_unchanged(fd, &out->st, e) < 0)
+		return -1;
+	return is_bad ? refuse(out, &why, e) : 0;
+}
