@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the walk found and the catalog does not know yet.
+#pragma once
+
+#include "indexer/folder.h"
+#include "lib/state/ingest.h"
+
+enum outcome_kind {
+	OUTCOME_FILE,        // facts of a new or changed file
+	OUTCOME_FILE_GONE,   // id
+	OUTCOME_FOLDER,      // it and all of its files are done
+	OUTCOME_FOLDER_GONE, // id
+	OUTCOME_PROBLEM,     // text: something could not be looked at, and stays as it was
+};
+
+struct outcome {
+	enum outcome_kind kind;
+	struct folder *folder; // a reference; of FOLDER_GONE the folder itself
+	int64_t id;            // the known file; 0: a new one
+	bool trusted;          // the file's mtime is old enough to tell of the next change
+	struct ingest_facts *facts;
+	char *text;
+};
+
+// Takes a reference to folder.
+struct outcome *outcome_new(enum outcome_kind kind, struct folder *folder);
+void outcome_free(struct outcome *o); // NULL is fine
+void outcome_cleanup(struct outcome **o); // for CLEANUP

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "indexer/record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "indexer/reading.h"
+#include "lib/base/fs.h"
+#include "lib/base/mem.h"
+#include "lib/state/catalog-file.h"
+
+enum { BATCH = 2000 };
+#define BATCH_NS ((int64_t)1000000000)
+
+// A row that is to be removed.
+struct goner {
+	int64_t id;
+	size_t platform_index;
+};
+
+struct goners {
+	struct goner *item;
+	size_t count, room;
+};
+
+struct record {
+	struct catalog *catalog;
+	const struct store *store;
+	struct summary *summary;
+	unsigned batch;   // rows in the open transaction; 0: none is open
+	int64_t begun_ns; // when it was opened
+	struct goners files, folders;
+	bool *kept;     // a platform: what has gone stays
+	uint64_t *gone; // a platform
+};
+
+struct record *record_new(struct catalog *c, const struct store *store, struct summary *summary)
+{
+	struct record *r = xcalloc(1, sizeof(*r));
+	r->catalog = c;
+	r->store = store;
+	r->summary = summary;
+	r->kept = xcalloc(store->platform_count, sizeof(*r->kept));
+	r->gone = xcalloc(store->platform_count, sizeof(*r->gone));
+	return r;
+}
+
+void record_free(struct record *r)
+{
+	if (!r)
+		return;
+	if (r->batch)
+		catalog_rollback(r->catalog);
+	free(r->files.item);
+	free(r->folders.item);
+	free(r->kept);
+	free(r->gone);
+	free(r);
+}
+
+void record_cleanup(struct record **r)
+{
+	record_free(*r);
+	*r = NULL;
+}
+
+static int commit(struct record *r, struct err *e)
+{
+	if (!r->batch)
+		return 0;
+	if (catalog_commit(r->catalog, e) < 0)
+		return -1;
+	r->batch = 0;
+	return 0;
+}
+
+int record_tick(struct record *r, struct err *e)
+{
+	return r->batch && now_ns() - r->begun_ns >= BATCH_NS ? commit(r, e) : 0;
+}
+
+// Before each row that is written.
+static int next_row(struct record *r, struct err *e)
+{
+	if (r->batch >= BATCH && commit(r, e) < 0)
+		return -1;
+	if (!r->batch) {
+		if (catalog_begin(r->catalog, e) < 0)
+			return -1;
+		r->begun_ns = now_ns();
+	}
+	r->batch++;
+	return 0;
+}
+
+static int ensure_folder(struct record *r, struct folder *f, struct err *e)
+{
+	if (f->row)
+		return 0;
+	if (f->parent && ensure_folder(r, f->parent, e) < 0)
+		return -1;
+	return catalog_folder_add(r->catalog, f->platform->id, f->parent ? f->parent->row : 0, f->path, &f->row, e);
+}
+
+static void alarm(struct record *r, const struct platform *p, const char *path,
+	const struct catalog_effect *effect)
+{
+	char before[SHA256_HEX + 1] = "", after[SHA256_HEX + 1] = "";
+	CLEANUP(mem_free) char *whole = xasprintf("%s/%s", p->name, path);
+	r->summary->number[SUMMARY_CHANGED]++;
+	if (p->is_mutable)
+		return;
+	hex_encode(effect->before, SHA256_SIZE, before);
+	hex_encode(effect->after, SHA256_SIZE, after);
+	summary_add(r->summary, LIST_CHANGED, whole, before, after);
+}
+
+// What became of the name. True where its bytes are as they were.
+static bool judge(struct record *r, const struct platform *p, const char *path,
+	const struct catalog_effect *effect)
+{
+	if (effect->is_listed && !effect->was_listed)
+		r->summary->number[SUMMARY_ADDED]++;
+	if (!effect->is_listed || !effect->was_listed)
+		return false;
+	if (memcmp(effect->before, effect->after, SHA256_SIZE) == 0)
+		return true;
+	alarm(r, p, path, effect);
+	return false;
+}
+
+static struct catalog_entry entry_of(const struct outcome *o)
+{
+	const struct ingest_facts *facts = o->facts;
+	const struct folder *f = o->folder;
+	return (struct catalog_entry){
+		.id = o->id,
+		.platform = f->platform->id,
+		.folder = f->row,
+		.folder_path = f->path,
+		.filename = facts->filename,
+		.trusted = o->trusted,
+		.size = (uint64_t)facts->st.st_size,
+		.mtime_ns = fs_mtime_ns(&facts->st),
+		.inode = facts->st.st_ino,
+		.sha256 = facts->was_read ? facts->sha256 : NULL,
+		.refusal = facts->refusal,
+		.project = facts->name.project,
+		.version = facts->name.version.text,
+		.version_key = facts->name.version.key,
+		.metadata_sha256 = facts->has_metadata ? facts->wheel.metadata_sha256 : NULL,
+		.metadata_packed = buf_view(&facts->metadata_packed),
+		.requires_python = facts->wheel.requires_python,
+		.findings = facts->wheel.findings.count,
+	};
+}
+
+static int put_file(struct record *r, const struct outcome *o, struct err *e)
+{
+	struct catalog_effect effect;
+	if (next_row(r, e) < 0 || ensure_folder(r, o->folder, e) < 0)
+		return -1;
+	struct catalog_entry entry = entry_of(o);
+	CLEANUP(mem_free) char *path = folder_file(o->folder, entry.filename);
+	if (catalog_file_put(r->catalog, &entry, &effect, e) < 0)
+		return err_prefix(e, "%s/%s: ", o->folder->platform->name, path);
+	if (judge(r, o->folder->platform, path, &effect) && o->id && !entry.refusal)
+		r->summary->number[SUMMARY_UNCHANGED]++;
+	if (!entry.refusal)
+		r->summary->number[SUMMARY_FINDINGS] += entry.findings;
+	return 0;
+}
+
+static int put_folder(struct record *r, const struct outcome *o, struct err *e)
+{
+	struct folder *f = o->folder;
+	struct catalog_folder row = {.mtime_ns = f->mtime_ns, .ignored = f->ignored,
+		.trusted = f->is_old && !atomic_load(&f->restless)};
+	const struct catalog_folder *known = &f->known;
+	if (known->id && known->mtime_ns == row.mtime_ns && known->ignored == row.ignored &&
+		known->trusted == row.trusted)
+		return 0; // a scan that finds nothing new writes nothing
+	if (next_row(r, e) < 0 || ensure_folder(r, f, e) < 0)
+		return -1;
+	row.id = f->row;
+	return catalog_folder_set(r->catalog, &row, e);
+}
+
+static void add_goner(struct goners *list, int64_t id, const struct folder *f)
+{
+	GROW(list->item, list->count, list->room);
+	list->item[list->count++] = (struct goner){id, f->platform_index};
+}
+
+int record_outcome(struct record *r, const struct outcome *o, struct err *e)
+{
+	switch (o->kind) {
+	case OUTCOME_FILE:
+		return put_file(r, o, e);
+	case OUTCOME_FOLDER:
+		return put_folder(r, o, e);
+	case OUTCOME_FILE_GONE:
+		r->gone[o->folder->platform_index]++;
+		add_goner(&r->files, o->id, o->folder);
+		return 0;
+	case OUTCOME_FOLDER_GONE:
+		add_goner(&r->folders, o->folder->known.id, o->folder);
+		return 0;
+	case OUTCOME_PROBLEM:
+		summary_add(r->summary, LIST_PROBLEMS, o->text, NULL, NULL);
+		return 0;
+	}
+	return 0;
+}
+
+uint64_t record_gone(const struct record *r, size_t platform_index)
+{
+	return r->gone[platform_index];
+}
+
+void record_keep(struct record *r, size_t platform_index)
+{
+	r->kept[platform_index] = true;
+}
+
+static int remove_file(struct record *r, const struct goner *g, struct err *e)
+{
+	struct catalog_effect effect;
+	char name[LIMIT_FILE_NAME + 1];
+	if (next_row(r, e) < 0 || catalog_file_remove(r->catalog, g->id, name, &effect, e) < 0)
+		return -1;
+	if (effect.was_listed && !effect.is_listed)
+		r->summary->number[SUMMARY_GONE]++;
+	judge(r, &r->store->platform[g->platform_index], name, &effect);
+	return 0;
+}
+
+// Files first: a folder's row takes all rows in it along, and nobody would look who inherits their names.
+static int remove_gone(struct record *r, struct err *e)
+{
+	for (size_t i = 0; i < r->files.count; i++)
+		if (!r->kept[r->files.item[i].platform_index] && remove_file(r, &r->files.item[i], e) < 0)
+			return -1;
+	for (size_t i = 0; i < r->folders.count; i++)
+		if (!r->kept[r->folders.item[i].platform_index] &&
+			(next_row(r, e) < 0 || catalog_folder_remove(r->catalog, r->folders.item[i].id, e) < 0))
+			return -1;
+	return 0;
+}
+
+static int note_scan(struct record *r, struct err *e)
+{
+	bool scanned;
+	if (catalog_was_scanned(r->catalog, &scanned, e) < 0)
+		return -1;
+	if (scanned)
+		return 0;
+	return next_row(r, e) < 0 ? -1 : catalog_set_scanned(r->catalog, e);
+}
+
+int record_finish(struct record *r, const int64_t *dropped, size_t dropped_count, struct err *e)
+{
+	if (remove_gone(r, e) < 0)
+		return -1;
+	for (size_t i = 0; i < dropped_count; i++)
+		if (next_row(r, e) < 0 || catalog_platform_clear(r->catalog, dropped[i], e) < 0)
+			return -1;
+	if (!r->summary->list[LIST_PROBLEMS].all && note_scan(r, e) < 0)
+		return -1;
+	return commit(r, e);
+}
