@@ -1,5 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
-int main(void)
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "lib/base/log.h"
+#include "lib/state/config.h"
+
+static const struct command *const commands[] = {
+	&command_index,
+};
+
+static void print_usage(FILE *out)
 {
-	return 0;
+	fputs("Usage: wheelcache COMMAND [OPTION]...\n\n", out);
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		fprintf(out, "  %-8s %s\n", commands[i]->name, commands[i]->help);
+	fputs("\n\"wheelcache COMMAND --help\" tells of its options; --version, of this program;\n"
+		"--print-config prints every key of the configuration with its default.\n", out);
+}
+
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		if (strcmp(name, commands[i]->name) == 0)
+			return commands[i];
+	return NULL;
+}
+
+static void print_version(FILE *out)
+{
+	fputs("wheelcache " PACKAGE_VERSION "\n", out);
+}
+
+// What is printed without a command.
+static bool print_told(const char *option)
+{
+	static const struct {
+		const char *option;
+		void (*print)(FILE *out);
+	} row[] = {
+		{"--help", print_usage},
+		{"-h", print_usage},
+		{"--version", print_version},
+		{"--print-config", config_print},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(row); i++)
+		if (strcmp(option, row[i].option) == 0) {
+			row[i].print(stdout);
+			return true;
+		}
+	return false;
+}
+
+int main(int argc, char **argv)
+{
+	struct err e = ERR_INIT;
+	const char *name = argc > 1 ? argv[1] : "";
+	if (print_told(name))
+		return 0;
+	const struct command *command = find_command(name);
+	if (!command) {
+		if (*name)
+			log_error("no command %s", name);
+		print_usage(stderr);
+		return err_exit_code(ERR_USAGE);
+	}
+	int code = command->run(command, argc - 1, argv + 1, &e);
+	if (e.kind != ERR_NONE)
+		log_error("%s", e.msg);
+	return code;
 }

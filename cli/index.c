@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/progress.h"
+#include "cli/settings.h"
+#include "indexer/scan.h"
+#include "lib/base/mem.h"
+
+struct indexing {
+	struct settings settings;
+	struct config config;
+	struct scan_options scan;
+	bool is_json, is_quiet;
+	struct progress progress;
+};
+
+static const struct option_row options[] = {
+	{"config", 'c', "FILE", "read the configuration (wheelcache.conf(5)) from FILE"},
+	{"catalog", '\0', "FILE", "keep the catalog in FILE"},
+	{"threads", '\0', "N", "threads that read the store; one a processor"},
+	{"settle", '\0', "SECONDS", "a damaged file younger than this is still being written; 60"},
+	{"allow-empty", '\0', NULL, "a platform whose folder is empty or gone was emptied on purpose"},
+	{"no-wait", '\0', NULL, "fail where another indexer is at work, instead of waiting"},
+	{"json", '\0', NULL, "print the summary as JSON"},
+	{"quiet", 'q', NULL, "no progress bar and no summary"},
+	{"log-level", '\0', "LEVEL", "error, warn, info or debug"},
+};
+
+static const struct setting_option keys[] = {
+	{"catalog", "catalog", "path"},
+	{"threads", "index", "threads"},
+	{"settle", "index", "settle"},
+	{"log-level", "server", "log-level"},
+};
+
+static int take_option(void *ctx, const char *name, const char *value, struct err *e)
+{
+	struct indexing *x = ctx;
+	const struct {
+		const char *name;
+		bool *flag;
+	} flags[] = {
+		{"allow-empty", &x->scan.allow_empty},
+		{"no-wait", &x->scan.no_wait},
+		{"json", &x->is_json},
+		{"quiet", &x->is_quiet},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(flags); i++)
+		if (strcmp(name, flags[i].name) == 0) {
+			*flags[i].flag = true;
+			return 0;
+		}
+	if (settings_take(&x->settings, keys, ARRAY_SIZE(keys), name, value))
+		return 0;
+	return err_set(e, ERR_USAGE, "--%s", name);
+}
+
+static void show_progress(void *ctx, const struct scan_progress *p)
+{
+	static const char *const what[] = {
+		[SCAN_WAITS] = "waiting for another indexer",
+		[SCAN_READS] = NULL,
+		[SCAN_ENDS] = "summing up",
+	};
+	progress_show(ctx, what[p->phase], p->files, p->bytes, p->done);
+}
+
+static int print_summary(const struct indexing *x, const struct summary *summary, struct err *e)
+{
+	if (x->is_json) {
+		CLEANUP(buf_release) struct buf out;
+		buf_init(&out, SIZE_MAX / 2);
+		summary_json(summary, &out);
+		fwrite(out.data, 1, out.len, stdout);
+	} else if (!x->is_quiet) {
+		summary_print(summary, stdout);
+	}
+	return fflush(stdout) < 0 ? err_errno(e, ERR_IO, "cannot write the summary") : 0;
+}
+
+static int scan(struct indexing *x, struct store *store, struct catalog *catalog, struct err *e)
+{
+	CLEANUP(summary_release) struct summary summary = {0};
+	x->scan.threads = (unsigned)x->config.index_threads;
+	x->scan.settle = x->config.settle;
+	x->scan.owner = "wheelcache index";
+	x->scan.progress = show_progress;
+	x->scan.ctx = &x->progress;
+	progress_begin(&x->progress, !x->is_quiet);
+	int result = scan_run(store, catalog, &x->scan, &summary, e);
+	progress_end(&x->progress);
+	struct err unwritten = ERR_INIT;
+	bool has_ended = result == 0 || summary.number[SUMMARY_PROBLEMS];
+	if (has_ended && print_summary(x, &summary, &unwritten) < 0 && result == 0) {
+		*e = unwritten;
+		return -1;
+	}
+	return result;
+}
+
+static int index_store(struct indexing *x, struct err *e)
+{
+	CLEANUP(store_release) struct store store = {0};
+	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
+	if (settings_read(&x->settings, &x->config, e) < 0 || store_open(&x->config, &store, e) < 0)
+		return -1;
+	CLEANUP(mem_free) char *path = settings_catalog(&x->config, e);
+	if (!path || catalog_open(path, &catalog, e) < 0 || store_register(&store, catalog, e) < 0)
+		return -1;
+	return scan(x, &store, catalog, e);
+}
+
+static void indexing_release(struct indexing *x)
+{
+	config_release(&x->config);
+}
+
+static int run(const struct command *self, int argc, char **argv, struct err *e)
+{
+	CLEANUP(indexing_release) struct indexing x = {0};
+	config_init(&x.config);
+	int first = command_options(self, argc, argv, take_option, &x, e);
+	if (first < 0)
+		return err_exit_code(e->kind);
+	if (argc - first > 1) {
+		err_set(e, ERR_USAGE, "one STORE at most, not also %s", argv[first + 1]);
+		return err_exit_code(e->kind);
+	}
+	if (first < argc)
+		settings_give(&x.settings, "store", "path", argv[first]);
+	return index_store(&x, e) < 0 ? err_exit_code(e->kind) : 0;
+}
+
+const struct command command_index = {
+	.name = "index",
+	.arguments = "[STORE]",
+	.help = "bring the catalog up to date with a store",
+	.options = options,
+	.option_count = ARRAY_SIZE(options),
+	.run = run,
+};

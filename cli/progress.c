@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/progress.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/base/mem.h"
+
+enum { BAR_CELLS = 20 };
+
+static int64_t now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+void progress_bytes(double bytes, char out[PROGRESS_TEXT])
+{
+	static const char *const unit[] = {"B", "kB", "MB", "GB", "TB"};
+	size_t i = 0;
+	for (; bytes >= 1000 && i + 1 < ARRAY_SIZE(unit); i++)
+		bytes /= 1000;
+	snprintf(out, PROGRESS_TEXT, "%.*f %s", i ? 1 : 0, bytes, unit[i]);
+}
+
+void progress_time(double seconds, char out[PROGRESS_TEXT])
+{
+	unsigned long s = seconds < 0 ? 0 : seconds > 359999 ? 359999 : (unsigned long)seconds;
+	if (s >= 3600)
+		snprintf(out, PROGRESS_TEXT, "%lu:%02lu:%02lu", s / 3600, s / 60 % 60, s % 60);
+	else
+		snprintf(out, PROGRESS_TEXT, "%lu:%02lu", s / 60, s % 60);
+}
+
+void progress_begin(struct progress *p, bool wanted)
+{
+	*p = (struct progress){.is_on = wanted && isatty(STDERR_FILENO), .begun_ns = now()};
+}
+
+void progress_show(struct progress *p, const char *what, uint64_t files, uint64_t bytes, double done)
+{
+	char bar[BAR_CELLS + 1], size[PROGRESS_TEXT], rate[PROGRESS_TEXT], left[PROGRESS_TEXT] = "?";
+	double seconds = (double)(now() - p->begun_ns) / 1e9;
+	if (!p->is_on)
+		return;
+	done = done > 1 ? 1 : done;
+	for (int i = 0; i < BAR_CELLS; i++)
+		bar[i] = i < (int)(done * BAR_CELLS) ? '#' : '.';
+	bar[BAR_CELLS] = '\0';
+	progress_bytes((double)bytes, size);
+	progress_bytes(seconds > 0 ? (double)bytes / seconds : 0, rate);
+	if (done > 0.01)
+		progress_time(seconds * (1 - done) / done, left);
+	if (what)
+		fprintf(stderr, "\r\033[K%s", what);
+	else
+		fprintf(stderr, "\r\033[K[%s] %3.0f%%  %" PRIu64 " files  %s  %s/s  %s left", bar, done * 100, files,
+			size, rate, left);
+	fflush(stderr);
+	p->is_drawn = true;
+}
+
+void progress_end(struct progress *p)
+{
+	if (p->is_drawn)
+		fputs("\r\033[K", stderr);
+	p->is_drawn = false;
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// A line on a terminal's stderr that is written again and again while a scan runs.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct progress {
+	bool is_on;
+	int64_t begun_ns;
+	bool is_drawn;
+};
+
+// wanted false, or a stderr that is no terminal: nothing is ever written.
+void progress_begin(struct progress *p, bool wanted);
+// done: 0 to 1. what: the phase, in a word or two; NULL where numbers tell.
+void progress_show(struct progress *p, const char *what, uint64_t files, uint64_t bytes, double done);
+// Takes the line away.
+void progress_end(struct progress *p);
+
+enum { PROGRESS_TEXT = 32 };
+
+// "1.2 GB" as people say it.
+void progress_bytes(double bytes, char out[PROGRESS_TEXT]);
+// "1:02:03" or "2:03".
+void progress_time(double seconds, char out[PROGRESS_TEXT]);

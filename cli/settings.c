@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/settings.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/fs.h"
+#include "lib/base/log.h"
+#include "lib/state/catalog.h"
+
+void settings_give(struct settings *s, const char *section, const char *key, const char *value)
+{
+	assert(s->count < SETTINGS_MOST); // a command has fewer options, and a repeated one takes its own place
+	for (size_t i = 0; i < s->count; i++)
+		if (strcmp(s->given[i].section, section) == 0 && strcmp(s->given[i].key, key) == 0) {
+			s->given[i].value = value;
+			return;
+		}
+	s->given[s->count].section = section;
+	s->given[s->count].key = key;
+	s->given[s->count++].value = value;
+}
+
+bool settings_take(struct settings *s, const struct setting_option *table, size_t count, const char *option,
+	const char *value)
+{
+	if (strcmp(option, "config") == 0) {
+		s->file = value;
+		return true;
+	}
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(option, table[i].option) == 0) {
+			settings_give(s, table[i].section, table[i].key, value);
+			return true;
+		}
+	return false;
+}
+
+static void set_log_level(const char *name)
+{
+	for (int level = 0; level < LOG_LEVEL_COUNT; level++)
+		if (strcmp(name, log_level_name[level]) == 0)
+			log_set_level((enum log_level)level);
+}
+
+int settings_read(const struct settings *s, struct config *c, struct err *e)
+{
+	if (s->file && config_read(c, s->file, e) < 0)
+		return -1;
+	for (size_t i = 0; i < s->count; i++)
+		if (config_set(c, s->given[i].section, s->given[i].key, s->given[i].value, e) < 0)
+			return -1;
+	set_log_level(c->log_level);
+	return 0;
+}
+
+char *settings_catalog(const struct config *c, struct err *e)
+{
+	if (c->catalog)
+		return xstrdup(c->catalog);
+	if (!c->store) {
+		err_set(e, ERR_USAGE, "no store is given, so the catalog must be: --catalog FILE, or [catalog] path");
+		return NULL;
+	}
+	CLEANUP(mem_free) char *real = fs_real_path(c->store, e);
+	return real ? catalog_default_path(real) : NULL;
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The configuration as a command sees it: the file of --config, with the options and the STORE of the command line
+// above it. The command line is kept, so that the file can be read again.
+#pragma once
+
+#include <stddef.h>
+
+#include "lib/base/err.h"
+#include "lib/state/config.h"
+
+// An option that stands for a key of the configuration.
+struct setting_option {
+	const char *option;
+	const char *section, *key;
+};
+
+enum { SETTINGS_MOST = 32 };
+
+struct settings {
+	const char *file; // --config; NULL: none. Borrowed, as all below: the command line outlives it
+	struct {
+		const char *section, *key, *value;
+	} given[SETTINGS_MOST];
+	size_t count;
+};
+
+void settings_give(struct settings *s, const char *section, const char *key, const char *value);
+// Looks the option up in the table: "config" and those of the table are taken. False where it is another one.
+bool settings_take(struct settings *s, const struct setting_option *table, size_t count, const char *option,
+	const char *value);
+// Reads all of it over what c holds; c must be initialised, and is the caller's to release also where this fails.
+int settings_read(const struct settings *s, struct config *c, struct err *e) MUST_CHECK;
+// Where the catalog is: as configured, or where that of the store belongs. To be freed by the caller.
+char *settings_catalog(const struct config *c, struct err *e) MUST_CHECK;
