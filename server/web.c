@@ -20,15 +20,15 @@ struct web {
 // pip takes plain http from this machine only, unless it is told otherwise (--trusted-host).
 static struct str distrusted_host(struct str base)
 {
-	static const struct str plain = STR("http://"), here[] = {STR("localhost"), STR("127."), STR("[::1]")};
+	static const struct str plain = STR("http://");
 	if (!str_starts(base, plain))
 		return STR("");
 	struct str host = str_slice(base, plain.len, base.len);
 	host = str_cut(&host, '/');
-	for (size_t i = 0; i < ARRAY_SIZE(here); i++)
-		if (str_starts(host, here[i]))
-			return STR("");
-	return host;
+	struct str rest = host, name = str_cut(&rest, ':');
+	bool is_here = str_eq(name, STR("localhost")) || str_starts(name, STR("127.")) ||
+		       str_starts(host, STR("[::1]"));
+	return is_here ? STR("") : host;
 }
 
 // "1,234,567"

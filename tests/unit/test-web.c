@@ -97,7 +97,8 @@ static void trust(void **state)
 		const char *base;
 		bool is_distrusted;
 	} cases[] = {{"https://cache.ci", false}, {"http://127.0.0.1:8080", false}, {"http://localhost:1", false},
-		{"http://[::1]:8080", false}, {"http://[2001:db8::1]:8080", true}, {"http://10.0.0.1", true}};
+		{"http://[::1]:8080", false}, {"http://[2001:db8::1]:8080", true}, {"http://10.0.0.1", true},
+		{"http://localhost.example:80", true}, {"http://localhost", false}};
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		CLEANUP(buf_release) struct buf out;
 		render(&site, (struct web_stats){0}, cases[i].base, &out);
