@@ -24,10 +24,22 @@ void service_fresh(struct service *s, struct reply *r)
 		(unsigned long long)service_site(s)->page_max_age);
 }
 
-struct reply *service_not_found(struct service *s, const char *what)
+static struct reply *not_found(struct service *s, const char *what)
 {
 	struct reply *r = reply_text(404, "404 Not Found: %s", what);
 	service_fresh(s, r);
+	return r;
+}
+
+// The words are the key: those of pages begin with a digit, those of files with "f/".
+struct reply *service_not_found(struct service *s, const char *what)
+{
+	uint64_t mark = pagecache_mark(s->cache);
+	struct reply *r = pagecache_get(s->cache, str_from(what));
+	if (!r) {
+		r = not_found(s, what);
+		pagecache_put(s->cache, str_from(what), r, 0, mark);
+	}
 	return r;
 }
 
@@ -39,7 +51,7 @@ struct reply *service_error(struct service *s, const struct err *e)
 		[ERR_NET] = 502,
 	};
 	if (e->kind == ERR_NOT_FOUND)
-		return service_not_found(s, e->msg);
+		return not_found(s, e->msg);
 	log_error("%s", e->msg);
 	struct reply *r = reply_text(status[e->kind], "%u: %s", status[e->kind], e->msg);
 	reply_header(r, "Cache-Control", "no-store");

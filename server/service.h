@@ -46,6 +46,7 @@ struct site *service_site(struct service *s);
 struct catalog_totals service_platform_totals(struct service *s, size_t platform);
 // Cache-Control of what may change: pages, and answers that say "not here".
 void service_fresh(struct service *s, struct reply *r);
+// 404; what is a literal, and the reply is made once for each: clients ask for what is not there all day.
 struct reply *service_not_found(struct service *s, const char *what);
 // The status that the kind of an error stands for, with its message.
 struct reply *service_error(struct service *s, const struct err *e);
