@@ -8,6 +8,7 @@
 
 static const struct command *const commands[] = {
 	&command_index,
+	&command_serve,
 };
 
 static void print_usage(FILE *out)
