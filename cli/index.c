@@ -57,16 +57,6 @@ static int take_option(void *ctx, const char *name, const char *value, struct er
 	return err_set(e, ERR_USAGE, "--%s", name);
 }
 
-static void show_progress(void *ctx, const struct scan_progress *p)
-{
-	static const char *const what[] = {
-		[SCAN_WAITS] = "waiting for another indexer",
-		[SCAN_READS] = NULL,
-		[SCAN_ENDS] = "summing up",
-	};
-	progress_show(ctx, what[p->phase], p->files, p->bytes, p->done);
-}
-
 static int print_summary(const struct indexing *x, const struct summary *summary, struct err *e)
 {
 	if (x->is_json) {
@@ -86,7 +76,7 @@ static int scan(struct indexing *x, struct store *store, struct catalog *catalog
 	x->scan.threads = (unsigned)x->config.index_threads;
 	x->scan.settle = x->config.settle;
 	x->scan.owner = "wheelcache index";
-	x->scan.progress = show_progress;
+	x->scan.progress = progress_scan;
 	x->scan.ctx = &x->progress;
 	progress_begin(&x->progress, !x->is_quiet);
 	int result = scan_run(store, catalog, &x->scan, &summary, e);

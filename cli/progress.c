@@ -40,12 +40,11 @@ void progress_begin(struct progress *p, bool wanted)
 	*p = (struct progress){.is_on = wanted && isatty(STDERR_FILENO), .begun_ns = now()};
 }
 
-void progress_show(struct progress *p, const char *what, uint64_t files, uint64_t bytes, double done)
+// done: 0 to 1.
+static void show(struct progress *p, uint64_t files, uint64_t bytes, double done)
 {
 	char bar[BAR_CELLS + 1], size[PROGRESS_TEXT], rate[PROGRESS_TEXT], left[PROGRESS_TEXT] = "?";
 	double seconds = (double)(now() - p->begun_ns) / 1e9;
-	if (!p->is_on)
-		return;
 	done = done > 1 ? 1 : done;
 	for (int i = 0; i < BAR_CELLS; i++)
 		bar[i] = i < (int)(done * BAR_CELLS) ? '#' : '.';
@@ -54,11 +53,24 @@ void progress_show(struct progress *p, const char *what, uint64_t files, uint64_
 	progress_bytes(seconds > 0 ? (double)bytes / seconds : 0, rate);
 	if (done > 0.01)
 		progress_time(seconds * (1 - done) / done, left);
-	if (what)
-		fprintf(stderr, "\r\033[K%s", what);
+	fprintf(stderr, "\r\033[K[%s] %3.0f%%  %" PRIu64 " files  %s  %s/s  %s left", bar, done * 100, files, size,
+		rate, left);
+}
+
+void progress_scan(void *ctx, const struct scan_progress *scan)
+{
+	static const char *const word[] = {
+		[SCAN_WAITS] = "waiting for another indexer",
+		[SCAN_READS] = NULL,
+		[SCAN_ENDS] = "summing up",
+	};
+	struct progress *p = ctx;
+	if (!p->is_on)
+		return;
+	if (word[scan->phase])
+		fprintf(stderr, "\r\033[K%s", word[scan->phase]);
 	else
-		fprintf(stderr, "\r\033[K[%s] %3.0f%%  %" PRIu64 " files  %s  %s/s  %s left", bar, done * 100, files,
-			size, rate, left);
+		show(p, scan->files, scan->bytes, scan->done);
 	fflush(stderr);
 	p->is_drawn = true;
 }

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "indexer/scan.h"
+
 struct progress {
 	bool is_on;
 	int64_t begun_ns;
@@ -13,8 +15,8 @@ struct progress {
 
 // wanted false, or a stderr that is no terminal: nothing is ever written.
 void progress_begin(struct progress *p, bool wanted);
-// done: 0 to 1. what: the phase, in a word or two; NULL where numbers tell.
-void progress_show(struct progress *p, const char *what, uint64_t files, uint64_t bytes, double done);
+// What scan_options.progress wants; ctx is the struct progress.
+void progress_scan(void *ctx, const struct scan_progress *scan);
 // Takes the line away.
 void progress_end(struct progress *p);
 

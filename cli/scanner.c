@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "cli/progress.h"
 #include "indexer/scan.h"
 #include "lib/base/log.h"
 
@@ -23,6 +24,7 @@ struct scanner {
 	pthread_cond_t wake;
 	struct config next; // under lock, where has_next
 	bool has_next, is_woken, is_ending;
+	bool is_shown; // the next scan is, on the terminal
 	_Atomic bool cancel;
 };
 
@@ -43,15 +45,21 @@ static int scan_store(struct scanner *s, struct store *store, double *seconds, s
 {
 	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
 	CLEANUP(summary_release) struct summary summary = {0};
+	struct progress progress;
 	struct scan_options options = {
 		.threads = (unsigned)s->config.index_threads,
 		.settle = s->config.settle,
 		.owner = "wheelcache serve",
 		.cancel = &s->cancel,
+		.progress = progress_scan,
+		.ctx = &progress,
 	};
 	if (catalog_open(s->catalog_path, &catalog, e) < 0 || store_register(store, catalog, e) < 0)
 		return -1;
+	progress_begin(&progress, s->is_shown);
 	int result = scan_run(store, catalog, &options, &summary, e);
+	progress_end(&progress);
+	s->is_shown = false;
 	*seconds = summary.seconds;
 	log_summary(&summary);
 	return result;
@@ -115,12 +123,14 @@ static struct config take_over(struct config *config)
 	return taken;
 }
 
-struct scanner *scanner_start(struct config *config, const char *catalog_path, const struct scanner_events *events)
+struct scanner *scanner_start(struct config *config, const char *catalog_path, const struct scanner_events *events,
+	bool is_shown)
 {
 	struct scanner *s = xcalloc(1, sizeof(*s));
 	s->config = take_over(config);
 	s->catalog_path = xstrdup(catalog_path);
 	s->events = *events;
+	s->is_shown = is_shown;
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->wake, NULL);
 	if (pthread_create(&s->thread, NULL, run, s) != 0)

@@ -16,8 +16,10 @@ struct scanner_events {
 	void *ctx;
 };
 
-// Begins with a scan at once. Takes the configuration over: what it held is empty after.
-struct scanner *scanner_start(struct config *config, const char *catalog_path, const struct scanner_events *events);
+// Begins with a scan at once, and shows that one on the terminal where is_shown. Takes the configuration over: what it
+// held is empty after.
+struct scanner *scanner_start(struct config *config, const char *catalog_path, const struct scanner_events *events,
+	bool is_shown);
 // Scans with this configuration from the next scan on. Takes it over.
 void scanner_configure(struct scanner *s, struct config *config);
 // Scans soon, whatever the interval. Any thread.

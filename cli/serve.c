@@ -224,7 +224,7 @@ static int start(struct serving *s, struct err *e)
 	if (!s->catalog_path || settings_read(&s->settings, &theirs, e) < 0 || was_scanned(s, &scanned, e) < 0)
 		return -1;
 	struct scanner_events events = {.began = scan_began, .ended = scan_ended, .ctx = s};
-	s->scanner = scanner_start(&theirs, s->catalog_path, &events);
+	s->scanner = scanner_start(&theirs, s->catalog_path, &events, !scanned);
 	return scanned ? start_server(s, true, e) : 0;
 }
 
