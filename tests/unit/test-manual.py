@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The manuals and the example against the program: every key, every default, every option, and nothing else.
 
-Runs in the build folder, where the program and print-config are.
+Runs in the build folder, where the program and read-config are.
 """
 import pathlib
 import re
@@ -49,15 +49,15 @@ def manual_keys(text):
 
 
 def manual_options(text):
-    """The options of each command in wheelcache(1), by its name."""
+    """The options of each command in wheelcache(1) by its name, each with its letter or ""."""
     parts = re.split(r"^\.S[sh] (.*)\n", text, flags=re.M)
-    return {title.split()[1]: set(re.findall(r"^\.It Fl Fl ([a-z-]+)", body, re.M))
+    return {title.split()[1]: set(re.findall(r"^\.It (?:Fl (\w) , )?Fl Fl ([a-z-]+)", body, re.M))
             for title, body in zip(parts[1::2], parts[2::2]) if title.startswith("wheelcache ")}
 
 
 def options(usage):
-    """The long options in what --help prints; --help itself is the same everywhere."""
-    return set(re.findall(r"^ .*?--([a-z-]+)", usage, re.M)) - {"help"}
+    """The options in what --help prints."""
+    return set(re.findall(r"^  (?:-(\w),|   ) +--([a-z-]+)", usage, re.M))
 
 
 def uncommented(text):
@@ -67,7 +67,7 @@ def uncommented(text):
 
 class Configuration(unittest.TestCase):
     def setUp(self):
-        self.keys = keys(output("tests/unit/print-config"))
+        self.keys = keys(output("wheelcache", "--print-config"))
         self.assertGreater(len(self.keys), 10)
 
     def test_manual_has_every_key_and_default(self):
@@ -81,22 +81,20 @@ class Configuration(unittest.TestCase):
                 self.assertEqual(example[key], value, key)
 
     def test_example_is_read(self):
-        output("tests/unit/print-config", TOP / "etc/wheelcache.conf")
+        output("tests/unit/read-config", TOP / "etc/wheelcache.conf")
 
     def test_example_is_read_with_every_key_in_force(self):
         with tempfile.NamedTemporaryFile("w", suffix=".conf") as file:
             file.write(uncommented((TOP / "etc/wheelcache.conf").read_text()))
             file.flush()
-            output("tests/unit/print-config", file.name)
+            output("tests/unit/read-config", file.name)
 
 
 class CommandLine(unittest.TestCase):
     def test_manual_has_every_option(self):
         documented = manual_options((TOP / "docs/wheelcache.1").read_text())
-        if not output("wheelcache", "--help"):
-            self.skipTest("no commands yet")
         commands = re.findall(r"^  (\w+)  ", output("wheelcache", "--help"), re.M)
-        self.assertEqual(documented.keys(), set(commands))
+        self.assertLessEqual(set(commands), documented.keys())
         for command in commands:
             self.assertEqual(documented[command], options(output("wheelcache", command, "--help")), command)
 
