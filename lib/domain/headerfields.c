@@ -82,12 +82,3 @@ bool headerfields_first(struct str text, struct str name, struct str *value)
 	}
 	return false;
 }
-
-unsigned headerfields_count(struct str text, struct str name)
-{
-	struct headerfield field;
-	unsigned count = 0;
-	while (headerfields_next(&text, &field))
-		count += str_eq_nocase(field.name, name);
-	return count;
-}

@@ -16,5 +16,3 @@ struct headerfield {
 bool headerfields_next(struct str *rest, struct headerfield *out);
 // The value of the first field of this name (ASCII case does not count); false without one.
 bool headerfields_first(struct str text, struct str name, struct str *value);
-// How many fields of this name there are.
-unsigned headerfields_count(struct str text, struct str name);

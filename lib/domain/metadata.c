@@ -33,32 +33,45 @@ static int check_version(struct str version, enum strictness strictness, struct 
 	return 0;
 }
 
+enum { FIELD_METADATA_VERSION, FIELD_NAME, FIELD_VERSION, FIELD_REQUIRES_PYTHON, FIELD_COUNT };
+
+static const struct str field_name[FIELD_COUNT] = {
+	[FIELD_METADATA_VERSION] = STR("Metadata-Version"),
+	[FIELD_NAME] = STR("Name"),
+	[FIELD_VERSION] = STR("Version"),
+	[FIELD_REQUIRES_PYTHON] = STR("Requires-Python"),
+};
+
+// The first value of each field, and how often the field is there.
+static void collect(struct str text, struct str value[FIELD_COUNT], unsigned count[FIELD_COUNT])
+{
+	struct headerfield field;
+	while (headerfields_next(&text, &field))
+		for (size_t i = 0; i < FIELD_COUNT; i++)
+			if (str_eq_nocase(field.name, field_name[i]) && count[i]++ == 0)
+				value[i] = str_trim(field.value);
+}
+
 int metadata_parse(struct str text, enum strictness strictness, struct findings *findings, struct metadata *out,
 	struct err *e)
 {
-	const struct {
-		struct str name;
-		struct str *value;
-		bool required;
-	} fields[] = {
-		{STR("Metadata-Version"), &out->metadata_version, false},
-		{STR("Name"), &out->name, true},
-		{STR("Version"), &out->version, true},
-		{STR("Requires-Python"), &out->requires_python, false},
-	};
-	*out = (struct metadata){0};
-	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
-		bool found = headerfields_first(text, fields[i].name, fields[i].value);
-		*fields[i].value = found ? str_trim(*fields[i].value) : STR("");
-		if (fields[i].required && !fields[i].value->len)
-			return err_set(e, ERR_INVALID, "core metadata: no " STR_FMT, STR_ARG(fields[i].name));
-		// Readers differ in which one they take.
-		if (found && headerfields_count(text, fields[i].name) > 1 &&
-			findings_judge(findings, strictness, e, "core metadata: several " STR_FMT,
-				STR_ARG(fields[i].name)) < 0)
+	struct str value[FIELD_COUNT] = {{0}};
+	unsigned count[FIELD_COUNT] = {0};
+	collect(text, value, count);
+	for (size_t i = FIELD_NAME; i <= FIELD_VERSION; i++)
+		if (!value[i].len)
+			return err_set(e, ERR_INVALID, "core metadata: no " STR_FMT, STR_ARG(field_name[i]));
+	for (size_t i = 0; i < FIELD_COUNT; i++) // readers differ in which one they take
+		if (count[i] > 1 && findings_judge(findings, strictness, e, "core metadata: several " STR_FMT,
+					    STR_ARG(field_name[i])) < 0)
 			return -1;
-	}
 	if (!str_is_utf8(text) && findings_judge(findings, strictness, e, "core metadata: not UTF-8") < 0)
 		return -1;
+	*out = (struct metadata){
+		.metadata_version = value[FIELD_METADATA_VERSION],
+		.name = value[FIELD_NAME],
+		.version = value[FIELD_VERSION],
+		.requires_python = value[FIELD_REQUIRES_PYTHON],
+	};
 	return check_version(out->metadata_version, strictness, findings, e);
 }

@@ -31,6 +31,14 @@ static void split(struct str line, struct vector *row)
 		row->column[i] = line.ptr ? str_cut(&line, '\t') : (struct str){"", 0};
 }
 
+char *vectors_path(const char *below)
+{
+	char *folder CLEANUP(mem_free) = shared_folder();
+	if (!folder)
+		skip();
+	return xasprintf("%s/%s", folder, below);
+}
+
 void vectors_foreach(const char *file, vectors_fn *fn, void *ctx)
 {
 	char *folder CLEANUP(mem_free) = shared_folder();

@@ -4,7 +4,7 @@
 
 #include "lib/base/buf.h"
 
-enum { VECTOR_COLUMNS = 8 };
+enum { VECTOR_COLUMNS = 16 };
 
 struct vector {
 	struct str file; // for messages
@@ -14,6 +14,9 @@ struct vector {
 
 typedef void vectors_fn(void *ctx, const struct vector *row);
 
+// The path of what lies below the shared folder, to be freed by the caller. Skips the test where there is
+// no shared folder.
+char *vectors_path(const char *below);
 // Calls fn for each row of $WHEELCACHE_SHARED/vectors/<file> (default: $srcdir/../shared) and fails
 // the test where there is none. Skips the test where there is no shared folder.
 void vectors_foreach(const char *file, vectors_fn *fn, void *ctx);
