@@ -13,9 +13,10 @@ static int add_piece(void *ctx, struct str piece, struct err *e)
 	return 0;
 }
 
-int contents_read(const struct source *s, const struct zipdirectory *zip, struct contents *out, struct err *e)
+int contents_read(
+	const struct source *s, const struct zipdirectory *zip, struct contents *out, struct err *e)
 {
-	CLEANUP(digest_cleanup) struct digest *digest = digest_new();
+	struct digest *digest CLEANUP(digest_cleanup) = digest_new();
 	out->sha256 = xcalloc(zip->count, sizeof(*out->sha256));
 	for (size_t i = 0; i < zip->count; i++) {
 		if (zip->members[i].is_folder)
@@ -49,10 +50,11 @@ static int by_text(const void *a, const void *b)
 	return order ? order : str_cmp(left->name, right->name);
 }
 
-void contents_digest(const struct contents *c, const struct zipdirectory *zip, uint8_t out[SHA256_SIZE])
+void contents_digest(
+	const struct contents *c, const struct zipdirectory *zip, uint8_t out[SHA256_SIZE])
 {
-	CLEANUP(digest_cleanup) struct digest *digest = digest_new();
-	CLEANUP(mem_free) struct line *lines = xcalloc(zip->count, sizeof(*lines));
+	struct digest *digest CLEANUP(digest_cleanup) = digest_new();
+	struct line *lines CLEANUP(mem_free) = xcalloc(zip->count, sizeof(*lines));
 	size_t count = 0;
 	for (size_t i = 0; i < zip->count; i++)
 		if (!zip->members[i].is_folder)

@@ -8,7 +8,7 @@
 #include "lib/base/err.h"
 
 enum strictness {
-	LENIENT, // a tree that others filled: what pip and uv install is taken, oddities are recorded
+	LENIENT, // a tree that others filled: what installs is taken, oddities are recorded
 	STRICT,  // an upload: what PyPI refuses is refused
 };
 
@@ -20,6 +20,7 @@ struct findings {
 void findings_init(struct findings *f);
 void findings_release(struct findings *f);
 void findings_add(struct findings *f, const char *fmt, ...) PRINTF_LIKE(2, 3);
-// What an upload must not have and a tree may: ERR_INVALID and -1 under STRICT, a finding and 0 under LENIENT.
-int findings_judge(struct findings *f, enum strictness strictness, struct err *e, const char *fmt, ...)
-	PRINTF_LIKE(4, 5) MUST_CHECK;
+// What an upload must not have and a tree may: ERR_INVALID and -1 under STRICT, a finding and 0
+// under LENIENT.
+int findings_judge(struct findings *f, enum strictness strictness, struct err *e, const char *fmt,
+	...) PRINTF_LIKE(4, 5) MUST_CHECK;

@@ -23,7 +23,8 @@ static bool is_folded(struct str text)
 	return text.len && (text.ptr[0] == ' ' || text.ptr[0] == '\t');
 }
 
-// The name's length where the line is a field: printable ASCII without blanks up to a colon (RFC 5322 3.6.8).
+// The name's length where the line is a field: printable ASCII without blanks up to a colon (RFC
+// 5322 3.6.8).
 static long name_length(struct str line)
 {
 	long colon = str_find(line, ':');
@@ -40,7 +41,8 @@ static struct str trim_line_end(struct str s)
 	return s;
 }
 
-// A line that is none of a header's begins the body; the blank line between them belongs to neither.
+// A line that is none of a header's begins the body; the blank line between them belongs to
+// neither.
 static bool end_header(struct str *rest, size_t line)
 {
 	if (trim_line_end(str_slice(*rest, 0, line)).len == 0)
@@ -66,7 +68,8 @@ bool headerfields_next(struct str *rest, struct headerfield *out)
 		struct str value = skip(field, (size_t)name + 1);
 		while (is_folded(value))
 			value = skip(value, 1);
-		*out = (struct headerfield){str_slice(field, 0, (size_t)name), trim_line_end(value)};
+		*out = (struct headerfield){
+			str_slice(field, 0, (size_t)name), trim_line_end(value)};
 		return true;
 	}
 }

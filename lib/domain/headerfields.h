@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// "Name: value" lines as METADATA, PKG-INFO and WHEEL have them: RFC 822 as Python's email package reads it with
-// its compat32 policy. Pure; thread-safe; slices of the text, nothing is copied.
+// "Name: value" lines as METADATA, PKG-INFO and WHEEL have them: RFC 822 as Python's email package
+// reads it with its compat32 policy. Pure; thread-safe; slices of the text, nothing is copied.
 #pragma once
 
 #include <stdbool.h>
@@ -9,7 +9,8 @@
 
 struct headerfield {
 	struct str name;
-	struct str value; // without the blanks in front and the line end behind; a folded one keeps its inner line ends
+	struct str value; // without the blanks in front and the line end behind; a folded one keeps
+			  // its inner line ends
 };
 
 // Takes the next field off *rest. false at the end of the header: *rest is the body then.

@@ -6,7 +6,8 @@
 
 #include "lib/base/str.h"
 
-// Whether unpacking it could write outside: absolute, with a drive, or with a "..", cut at "/" and "\" both.
+// Whether unpacking it could write outside: absolute, with a drive, or with a "..", cut at "/" and
+// "\" both.
 bool memberpath_leads_out(struct str path);
 // Without empty parts and ".": the only spelling that the path has.
 bool memberpath_is_plain(struct str path);

@@ -76,7 +76,8 @@ static int read_field(struct reader *r, struct field *out, struct err *e)
 
 static struct str field_text(const struct reader *r, const struct field *f)
 {
-	return f->is_quoted ? str_slice(buf_view(&r->quoted), f->from, f->from + f->text.len) : f->text;
+	return f->is_quoted ? str_slice(buf_view(&r->quoted), f->from, f->from + f->text.len)
+			    : f->text;
 }
 
 // All fields of a row up to its line end; how many there are, -1 on an error.
@@ -108,7 +109,7 @@ static bool is_blank_row(const struct field fields[FIELDS], int count)
 
 int record_foreach(struct str text, record_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(reader_release) struct reader r = {.rest = text, .line = 1};
+	struct reader r CLEANUP(reader_release) = {.rest = text, .line = 1};
 	buf_init(&r.quoted, LIMIT_RECORD);
 	while (r.rest.len) {
 		struct field fields[FIELDS] = {0};
@@ -121,7 +122,8 @@ int record_foreach(struct str text, record_fn *fn, void *ctx, struct err *e)
 		if (is_blank_row(fields, count))
 			continue;
 		if (count != FIELDS)
-			return err_set(e, ERR_INVALID, "RECORD line %zu: not three fields", row.line);
+			return err_set(
+				e, ERR_INVALID, "RECORD line %zu: not three fields", row.line);
 		row.path = field_text(&r, &fields[0]);
 		row.hash = field_text(&r, &fields[1]);
 		row.size = field_text(&r, &fields[2]);

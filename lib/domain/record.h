@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RECORD, the list of a wheel's files (binary distribution format): CSV as Python's csv module reads it by default.
-// Pure; thread-safe.
+// RECORD, the list of a wheel's files (binary distribution format): CSV as Python's csv module
+// reads it by default. Pure; thread-safe.
 #pragma once
 
 #include <stdbool.h>
@@ -19,15 +19,15 @@ struct record_row {
 // Borrowed for the call. Returns 0, or -1 with *e set: the reading ends.
 typedef int record_fn(void *ctx, const struct record_row *row, struct err *e);
 
-// Calls fn for each row. Empty lines are skipped; a row of other than three fields, or an open quote, is
-// ERR_INVALID.
+// Calls fn for each row. Empty lines are skipped; a row of other than three fields, or an open
+// quote, is ERR_INVALID.
 int record_foreach(struct str text, record_fn *fn, void *ctx, struct err *e) MUST_CHECK;
 
 enum record_hash {
-	RECORD_HASH_NONE,    // empty
+	RECORD_HASH_NONE, // empty
 	RECORD_HASH_SHA256,
-	RECORD_HASH_BETTER,  // sha384, sha512: well-formed, not decoded
-	RECORD_HASH_BAD,     // malformed, or md5, sha1 or unknown, which the format forbids
+	RECORD_HASH_BETTER, // sha384, sha512: well-formed, not decoded
+	RECORD_HASH_BAD,    // malformed, or md5, sha1 or unknown, which the format forbids
 };
 
 // Reads "sha256=<URL-safe base64 without padding>"; out is filled for RECORD_HASH_SHA256 alone.

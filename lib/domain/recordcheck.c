@@ -53,7 +53,8 @@ static struct str spell_as_member(struct check *c, struct str path)
 
 static int judge(struct check *c, const struct record_row *row, const char *what, struct err *e)
 {
-	return findings_judge(c->findings, c->strictness, e, "RECORD line %zu: %s", row->line, what);
+	return findings_judge(
+		c->findings, c->strictness, e, "RECORD line %zu: %s", row->line, what);
 }
 
 static int check_hash(struct check *c, const struct record_row *row, size_t index, struct err *e)
@@ -106,9 +107,10 @@ static int check_complete(struct check *c, struct err *e)
 }
 
 int recordcheck(struct str text, const struct zipmember *record, const struct zipdirectory *zip,
-	const struct contents *contents, enum strictness strictness, struct findings *findings, struct err *e)
+	const struct contents *contents, enum strictness strictness, struct findings *findings,
+	struct err *e)
 {
-	CLEANUP(check_release) struct check c = {
+	struct check c CLEANUP(check_release) = {
 		.record = record,
 		.zip = zip,
 		.contents = contents,

@@ -6,9 +6,9 @@
 #include "lib/domain/findings.h"
 #include "lib/domain/zipdirectory.h"
 
-// record is RECORD's own member, text what it holds. Each file must be listed once, with its size and a good hash;
-// RECORD itself and its signatures need not be. What is wrong is ERR_INVALID under STRICT, a finding under LENIENT.
-// contents may be NULL: hashes are only looked at then.
+// record is RECORD's own member, text what it holds. Each file must be listed once, with its size
+// and a good hash; RECORD itself and its signatures need not be. What is wrong is ERR_INVALID under
+// STRICT, a finding under LENIENT. contents may be NULL: hashes are only looked at then.
 int recordcheck(struct str text, const struct zipmember *record, const struct zipdirectory *zip,
-	const struct contents *contents, enum strictness strictness, struct findings *findings, struct err *e)
-	MUST_CHECK;
+	const struct contents *contents, enum strictness strictness, struct findings *findings,
+	struct err *e) MUST_CHECK;

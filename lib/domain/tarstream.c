@@ -5,12 +5,16 @@
 
 enum {
 	EXTENDED_MAX = 1 << 20, // a pax header, a long name
-	NAME_AT = 0, NAME_SIZE = 100,
-	SIZE_AT = 124, SIZE_SIZE = 12,
-	SUM_AT = 148, SUM_SIZE = 8,
+	NAME_AT = 0,
+	NAME_SIZE = 100,
+	SIZE_AT = 124,
+	SIZE_SIZE = 12,
+	SUM_AT = 148,
+	SUM_SIZE = 8,
 	TYPE_AT = 156,
 	MAGIC_AT = 257,
-	PREFIX_AT = 345, PREFIX_SIZE = 155,
+	PREFIX_AT = 345,
+	PREFIX_SIZE = 155,
 };
 
 void tarstream_init(struct tarstream *t, tarstream_fn *fn, void *ctx)
@@ -67,13 +71,15 @@ static bool is_zero(const char *block)
 	return true;
 }
 
-// The value of a pax record "<length> <key>=<value>\n"; the last one counts. false where the key is not there.
+// The value of a pax record "<length> <key>=<value>\n"; the last one counts. false where the key is
+// not there.
 static bool pax_value(struct str records, struct str key, struct str *value)
 {
 	bool found = false;
 	while (records.len) {
 		size_t length = 0, i = 0;
-		for (; i < records.len && ascii_is_digit(records.ptr[i]) && length < EXTENDED_MAX; i++)
+		for (; i < records.len && ascii_is_digit(records.ptr[i]) && length < EXTENDED_MAX;
+			i++)
 			length = length * 10 + (size_t)(records.ptr[i] - '0');
 		if (length <= i + 1 || length > records.len)
 			return found;
@@ -117,7 +123,8 @@ static bool pax_size(const struct tarstream *t, uint64_t *size)
 	return true;
 }
 
-// Links, devices, folders and pipes have no bytes, whatever their size field says (as Python's tarfile has it).
+// Links, devices, folders and pipes have no bytes, whatever their size field says (as Python's
+// tarfile has it).
 static bool has_bytes(char type)
 {
 	return type < '1' || type > '6';
@@ -136,7 +143,7 @@ static int begin_extended(struct tarstream *t, char type, struct err *e)
 
 static int begin_entry(struct tarstream *t, char type, struct err *e)
 {
-	CLEANUP(buf_release) struct buf path;
+	struct buf path CLEANUP(buf_release);
 	buf_init(&path, PREFIX_SIZE + 1 + NAME_SIZE);
 	struct tarentry entry = {entry_path(t, &path), type ? type : '0', t->left};
 	t->has_entries = true;
@@ -148,7 +155,8 @@ static int begin_entry(struct tarstream *t, char type, struct err *e)
 	return result;
 }
 
-// Headers that tell of others: of the next entry's path ('x', 'L'), or of what is no path and no size.
+// Headers that tell of others: of the next entry's path ('x', 'L'), or of what is no path and no
+// size.
 static bool is_about_others(char type)
 {
 	return type == 'x' || type == 'L' || type == 'g' || type == 'K';
@@ -209,7 +217,8 @@ int tarstream_add(struct tarstream *t, struct str piece, struct err *e)
 
 int tarstream_end(struct tarstream *t, struct err *e)
 {
-	// Python's tarfile and GNU tar take an archive without the two empty blocks at its end; so do we.
+	// Python's tarfile and GNU tar take an archive without the two empty blocks at its end; so
+	// do we.
 	if (t->left || t->padding || t->have)
 		return err_set(e, ERR_INVALID, "tar: truncated");
 	if (!t->has_entries)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tar archive that arrives piece by piece: POSIX ustar and pax, GNU long names. One thread at a time.
+// A tar archive that arrives piece by piece: POSIX ustar and pax, GNU long names. One thread at a
+// time.
 #pragma once
 
 #include <stdbool.h>
@@ -14,8 +15,8 @@ struct tarentry {
 	uint64_t size;
 };
 
-// Called with each entry; may set *keep to a buffer that its bytes go to, past whose ceiling is ERR_LIMIT.
-// Returns 0, or -1 with *e set: the reading ends.
+// Called with each entry; may set *keep to a buffer that its bytes go to, past whose ceiling is
+// ERR_LIMIT. Returns 0, or -1 with *e set: the reading ends.
 typedef int tarstream_fn(void *ctx, const struct tarentry *entry, struct buf **keep, struct err *e);
 
 enum { TAR_BLOCK = 512 };

@@ -39,7 +39,8 @@ void wheel_release(struct wheel *w)
 	w->requires_python = NULL;
 }
 
-int wheel_take_metadata(struct wheel *w, enum strictness strictness, struct metadata *facts, struct err *e)
+int wheel_take_metadata(
+	struct wheel *w, enum strictness strictness, struct metadata *facts, struct err *e)
 {
 	digest_sha256(buf_view(&w->metadata), w->metadata_sha256);
 	if (metadata_parse(buf_view(&w->metadata), strictness, &w->findings, facts, e) < 0)
@@ -48,7 +49,8 @@ int wheel_take_metadata(struct wheel *w, enum strictness strictness, struct meta
 	if (python.len && specifier_set_is_valid(python))
 		w->requires_python = xstrndup(python.ptr, python.len);
 	else if (python.len)
-		findings_add(&w->findings, "core metadata: Requires-Python is no set of specifiers");
+		findings_add(
+			&w->findings, "core metadata: Requires-Python is no set of specifiers");
 	return 0;
 }
 
@@ -61,14 +63,14 @@ static void examination_release(struct examination *x)
 // The member of this name in the .dist-info folder; NULL without one.
 static const struct zipmember *find_info(const struct examination *x, const char *name)
 {
-	CLEANUP(mem_free) char *path = xasprintf(STR_FMT "/%s", STR_ARG(x->folder), name);
+	char *path CLEANUP(mem_free) = xasprintf(STR_FMT "/%s", STR_ARG(x->folder), name);
 	return zipdirectory_find(&x->zip, str_from(path));
 }
 
 static int judge_missing(struct examination *x, const char *name, struct err *e)
 {
-	return findings_judge(&x->out->findings, x->strictness, e, "no %s in " STR_FMT, name,
-		STR_ARG(x->folder));
+	return findings_judge(
+		&x->out->findings, x->strictness, e, "no %s in " STR_FMT, name, STR_ARG(x->folder));
 }
 
 static int check_metadata(struct examination *x, struct err *e)
@@ -85,7 +87,8 @@ static int check_metadata(struct examination *x, struct err *e)
 	if (!distinfo_is_project(facts.name, x->name))
 		return err_set(e, ERR_INVALID, "METADATA: its Name is not %s", x->name->project);
 	if (!distinfo_is_version(facts.version, x->name))
-		return err_set(e, ERR_INVALID, "METADATA: its Version is not %s", x->name->version.text);
+		return err_set(
+			e, ERR_INVALID, "METADATA: its Version is not %s", x->name->version.text);
 	return 0;
 }
 
@@ -94,7 +97,7 @@ static int check_wheelfile(struct examination *x, struct err *e)
 	const struct zipmember *m = find_info(x, "WHEEL");
 	if (!m)
 		return judge_missing(x, "WHEEL", e);
-	CLEANUP(buf_release) struct buf text;
+	struct buf text CLEANUP(buf_release);
 	buf_init(&text, LIMIT_METADATA);
 	if (zipread_whole(x->source, m, &text, e) < 0)
 		return -1;
@@ -106,7 +109,7 @@ static int check_record(struct examination *x, struct err *e)
 	const struct zipmember *m = find_info(x, "RECORD");
 	if (!m)
 		return judge_missing(x, "RECORD", e);
-	CLEANUP(buf_release) struct buf text;
+	struct buf text CLEANUP(buf_release);
 	buf_init(&text, LIMIT_RECORD);
 	if (zipread_whole(x->source, m, &text, e) < 0)
 		return -1;
@@ -134,13 +137,14 @@ static int check_paths(struct examination *x, struct err *e)
 	return distinfo_find(&x->zip, x->name, x->strictness, findings, &x->folder, e);
 }
 
-static int examine(const struct source *bytes, const struct filename *name, enum strictness strictness,
-	struct wheel *out, struct err *e)
+static int examine(const struct source *bytes, const struct filename *name,
+	enum strictness strictness, struct wheel *out, struct err *e)
 {
-	// Cheap ones first. All bytes are read after the framing is proved, RECORD after the members are hashed.
+	// Cheap ones first. All bytes are read after the framing is proved, RECORD after the
+	// members are hashed.
 	static int (*const steps[])(struct examination *, struct err *) = {
 		check_paths, check_metadata, check_wheelfile, check_contents, check_record};
-	CLEANUP(examination_release) struct examination x = {
+	struct examination x CLEANUP(examination_release) = {
 		.source = bytes, .name = name, .strictness = strictness, .out = out};
 	if (zipframe_read(bytes, strictness, &out->findings, &x.zip, e) < 0)
 		return -1;
@@ -150,13 +154,13 @@ static int examine(const struct source *bytes, const struct filename *name, enum
 	return 0;
 }
 
-int wheel_examine(const struct source *bytes, const struct filename *name, enum strictness strictness,
-	struct wheel *out, struct err *e)
+int wheel_examine(const struct source *bytes, const struct filename *name,
+	enum strictness strictness, struct wheel *out, struct err *e)
 {
 	if (bytes->memory || bytes->size > READ_WHOLE)
 		return examine(bytes, name, strictness, out, e);
 	size_t size = (size_t)bytes->size;
-	CLEANUP(mem_free) char *whole = xmalloc(size);
+	char *whole CLEANUP(mem_free) = xmalloc(size);
 	if (source_read(bytes, 0, whole, size, e) < 0)
 		return -1;
 	struct source memory = source_memory((struct str){whole, size});

@@ -30,7 +30,8 @@ static int add_tag(void *ctx, struct str tag, struct err *e)
 	return 0;
 }
 
-// The tags of one "Tag: python-abi-platform" line; its parts may be compressed sets as a file name's are.
+// The tags of one "Tag: python-abi-platform" line; its parts may be compressed sets as a file
+// name's are.
 static int add_line(struct taglist *list, struct str value, struct err *e)
 {
 	struct filename parts = {0};
@@ -65,11 +66,13 @@ static void taglist_tidy(struct taglist *list)
 // Whether the Tag lines stand for the very tags that the file name stands for.
 static bool tags_agree(struct str text, const struct filename *name)
 {
-	CLEANUP(taglist_release) struct taglist ours = {0}, theirs = {0};
+	struct taglist ours CLEANUP(taglist_release) = {0};
+	struct taglist theirs CLEANUP(taglist_release) = {0};
 	struct headerfield field;
 	struct err ignored = ERR_INIT;
 	while (headerfields_next(&text, &field))
-		if (str_eq_nocase(field.name, STR("Tag")) && add_line(&theirs, field.value, &ignored) < 0)
+		if (str_eq_nocase(field.name, STR("Tag")) &&
+			add_line(&theirs, field.value, &ignored) < 0)
 			return false;
 	if (tag_foreach(name, add_tag, &ours, &ignored) < 0)
 		return false;

@@ -30,15 +30,16 @@ static int check_name(struct str name, struct err *e)
 	return 0;
 }
 
-// APPNOTE 4.5.3: the ZIP64 field holds, in this order, only what is all ones in the header. What is left over is
-// refused: readers that take the first values as sizes would read another member.
+// APPNOTE 4.5.3: the ZIP64 field holds, in this order, only what is all ones in the header. What is
+// left over is refused: readers that take the first values as sizes would read another member.
 static int widen(struct zipmember *m, uint32_t disk, const struct zipextra *extra, struct err *e)
 {
 	struct str rest = extra->zip64;
 	const struct {
 		uint64_t *value;
 		const char *name;
-	} wide[] = {{&m->size, "File size"}, {&m->packed, "Compress size"}, {&m->header, "Header offset"}};
+	} wide[] = {{&m->size, "File size"}, {&m->packed, "Compress size"},
+		{&m->header, "Header offset"}};
 	for (size_t i = 0; i < ARRAY_SIZE(wide); i++) {
 		if (*wide[i].value != UINT32_MAX)
 			continue;
@@ -55,27 +56,32 @@ static int widen(struct zipmember *m, uint32_t disk, const struct zipextra *extr
 	if (disk)
 		return err_set(e, ERR_INVALID, "Malformed zip file: spans several disks");
 	if (rest.len)
-		return err_set(e, ERR_INVALID, "Mis-matched data size: ZIP64 extra field is too long");
+		return err_set(
+			e, ERR_INVALID, "Mis-matched data size: ZIP64 extra field is too long");
 	return 0;
 }
 
-// What a member is, apart from where it lies. A method that uv does not unpack is refused even in a tree.
+// What a member is, apart from where it lies. A method that uv does not unpack is refused even in a
+// tree.
 static int check_member(const struct zipmember *m, unsigned version_needed, struct err *e)
 {
 	if (m->flags & FLAGS_REFUSED)
-		return err_set(e, ERR_INVALID, "File is encrypted or patched: " STR_FMT, STR_ARG(m->name));
+		return err_set(
+			e, ERR_INVALID, "File is encrypted or patched: " STR_FMT, STR_ARG(m->name));
 	if ((version_needed & 0xff) > NEWEST_VERSION)
 		return err_set(e, ERR_INVALID, "File needs ZIP version %u.%u: " STR_FMT,
 			(version_needed & 0xff) / 10, version_needed % 10, STR_ARG(m->name));
 	if (m->method != ZIP_STORED && m->method != ZIP_DEFLATED)
-		return err_set(e, ERR_INVALID, "File does not use a supported compression type: " STR_FMT
-			" (%u)", STR_ARG(m->name), m->method);
+		return err_set(e, ERR_INVALID,
+			"File does not use a supported compression type: " STR_FMT " (%u)",
+			STR_ARG(m->name), m->method);
 	if (m->method == ZIP_STORED && m->packed != m->size)
-		return err_set(e, ERR_INVALID, "Mis-matched data size: " STR_FMT
-			" is stored, with two sizes", STR_ARG(m->name));
+		return err_set(e, ERR_INVALID,
+			"Mis-matched data size: " STR_FMT " is stored, with two sizes",
+			STR_ARG(m->name));
 	if (m->is_folder && m->size) // extractors make a folder and drop the bytes
-		return err_set(e, ERR_INVALID, "Malformed zip file: the folder " STR_FMT
-			" has content", STR_ARG(m->name));
+		return err_set(e, ERR_INVALID,
+			"Malformed zip file: the folder " STR_FMT " has content", STR_ARG(m->name));
 	return 0;
 }
 
@@ -111,8 +117,8 @@ static int read_entry(struct str *rest, struct zipmember *m, bool *commented, st
 	return check_member(m, zip_get16(at + 6), e);
 }
 
-static int read_entries(struct zipdirectory *zip, enum strictness strictness, struct findings *findings,
-	struct err *e)
+static int read_entries(struct zipdirectory *zip, enum strictness strictness,
+	struct findings *findings, struct err *e)
 {
 	struct str rest = {zip->bytes, (size_t)zip->size};
 	size_t comments = 0;
@@ -123,8 +129,8 @@ static int read_entries(struct zipdirectory *zip, enum strictness strictness, st
 		comments += commented;
 	}
 	if (rest.len)
-		return err_set(e, ERR_INVALID, "Truncated central directory: %zu bytes are no entry",
-			rest.len);
+		return err_set(e, ERR_INVALID,
+			"Truncated central directory: %zu bytes are no entry", rest.len);
 	// Clients never show these comments: harmless, and old tools wrote them.
 	if (comments && findings_judge(findings, strictness, e, "Comment in central directory") < 0)
 		return -1;
@@ -202,7 +208,7 @@ void zipdirectory_release(struct zipdirectory *zip)
 const struct zipmember *zipdirectory_find(const struct zipdirectory *zip, struct str name)
 {
 	const struct zipmember wanted = {.name = name}, *key = &wanted;
-	struct zipmember **found = bsearch(
-		&key, zip->by_name, zip->count, sizeof(zip->by_name[0]), by_name);
+	struct zipmember **found =
+		bsearch(&key, zip->by_name, zip->count, sizeof(zip->by_name[0]), by_name);
 	return found ? *found : NULL;
 }

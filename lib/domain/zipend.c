@@ -5,7 +5,8 @@
 
 #include "lib/domain/zipwire.h"
 
-// Hardly any wheel has a comment: a small look first, the longest possible one where that finds nothing.
+// Hardly any wheel has a comment: a small look first, the longest possible one where that finds
+// nothing.
 static const size_t tail_size[] = {1024, ZIP_END_SIZE + ZIP_COMMENT_MAX};
 
 // Where the last signature begins; -1 without one.
@@ -22,7 +23,7 @@ static int find_end(const struct source *s, uint64_t *at, char end[ZIP_END_SIZE]
 {
 	for (size_t i = 0; i < ARRAY_SIZE(tail_size); i++) {
 		size_t size = s->size < tail_size[i] ? (size_t)s->size : tail_size[i];
-		CLEANUP(mem_free) char *bytes = xmalloc(size);
+		char *bytes CLEANUP(mem_free) = xmalloc(size);
 		if (source_read(s, s->size - size, bytes, size, e) < 0)
 			return -1;
 		long place = last_signature((struct str){bytes, size});
@@ -74,10 +75,11 @@ static int read_end64(const struct source *s, const char *locator, const char *e
 		.offset = zip_get64(end64 + 48),
 	};
 	bool same = zip_get64(end64 + 24) == out->count && zip_get32(end64 + 16) == 0 &&
-		zip_get32(end64 + 20) == 0 && agrees(zip_get16(end + 10), UINT16_MAX, out->count) &&
-		agrees(zip_get16(end + 8), UINT16_MAX, out->count) &&
-		agrees(zip_get32(end + 12), UINT32_MAX, out->size) &&
-		agrees(zip_get32(end + 16), UINT32_MAX, out->offset);
+		    zip_get32(end64 + 20) == 0 &&
+		    agrees(zip_get16(end + 10), UINT16_MAX, out->count) &&
+		    agrees(zip_get16(end + 8), UINT16_MAX, out->count) &&
+		    agrees(zip_get32(end + 12), UINT32_MAX, out->size) &&
+		    agrees(zip_get32(end + 16), UINT32_MAX, out->offset);
 	if (!same)
 		return err_set(e, ERR_INVALID, "Corrupt zip64 end of central directory record");
 	return 0;

@@ -6,9 +6,9 @@
 
 #include "lib/domain/zipwire.h"
 
-// libzip opens whole archives only, reads their directory by its own lights, and for numpy's thousand members that
-// costs more than all else. So it gets an archive made for it: a header, the very bytes of one member, a directory
-// of one entry. It cannot see, nor mistake, any other.
+// libzip opens whole archives only, reads their directory by its own lights, and for numpy's
+// thousand members that costs more than all else. So it gets an archive made for it: a header, the
+// very bytes of one member, a directory of one entry. It cannot see, nor mistake, any other.
 enum {
 	HEAD = ZIP_LOCAL_SIZE + 1, // the member's name there is one letter
 	TAIL = ZIP_CENTRAL_SIZE + 1 + ZIP_END_SIZE,
@@ -29,7 +29,8 @@ static uint64_t capsule_size(const struct capsule *c)
 	return HEAD + c->member->packed + TAIL;
 }
 
-// The fields that a local header and a directory entry share (APPNOTE 4.3.7, 4.3.12), from "version needed" on.
+// The fields that a local header and a directory entry share (APPNOTE 4.3.7, 4.3.12), from "version
+// needed" on.
 static void put_facts(char *at, const struct zipmember *m)
 {
 	zip_put16(at, 20);
@@ -152,7 +153,8 @@ static int refuse(const struct capsule *c, zip_error_t *why, struct err *e)
 		why ? zip_error_strerror(why) : "size differs");
 }
 
-static int read_all(const struct capsule *c, zip_file_t *file, zipread_sink *sink, void *ctx, struct err *e)
+static int read_all(
+	const struct capsule *c, zip_file_t *file, zipread_sink *sink, void *ctx, struct err *e)
 {
 	char piece[PIECE];
 	uint64_t left = c->member->size;
@@ -188,10 +190,10 @@ int zipread_member(const struct source *s, const struct zipmember *m, zipread_si
 		return err_set(e, ERR_LIMIT, STR_FMT ": larger than 4 GiB", STR_ARG(m->name));
 	struct capsule c;
 	capsule_init(&c, s, m);
-	CLEANUP(archive_discard) zip_t *archive = open_capsule(&c);
+	zip_t *archive CLEANUP(archive_discard) = open_capsule(&c);
 	if (!archive)
 		return refuse(&c, &c.zip_err, e);
-	CLEANUP(file_close) zip_file_t *file = zip_fopen_index(archive, 0, 0);
+	zip_file_t *file CLEANUP(file_close) = zip_fopen_index(archive, 0, 0);
 	if (!file)
 		return refuse(&c, zip_get_error(archive), e);
 	return read_all(&c, file, sink, ctx, e);
@@ -207,7 +209,7 @@ static int add_piece(void *ctx, struct str piece, struct err *e)
 int zipread_whole(const struct source *s, const struct zipmember *m, struct buf *out, struct err *e)
 {
 	if (m->size > out->cap - out->len || !buf_reserve(out, (size_t)m->size))
-		return err_set(e, ERR_LIMIT, STR_FMT ": %llu bytes, more than %zu", STR_ARG(m->name),
-			(unsigned long long)m->size, out->cap);
+		return err_set(e, ERR_LIMIT, STR_FMT ": %llu bytes, more than %zu",
+			STR_ARG(m->name), (unsigned long long)m->size, out->cap);
 	return zipread_member(s, m, add_piece, out, e);
 }

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The records of a ZIP file as they lie in its bytes (APPNOTE 4.3): signatures, sizes, little-endian numbers.
+// The records of a ZIP file as they lie in its bytes (APPNOTE 4.3): signatures, sizes,
+// little-endian numbers.
 #pragma once
 
 #include <stdint.h>
 
 enum {
-	ZIP_LOCAL = 0x04034b50,       // APPNOTE 4.3.7
-	ZIP_DESCRIPTOR = 0x08074b50,  // 4.3.9
-	ZIP_CENTRAL = 0x02014b50,     // 4.3.12
-	ZIP_END = 0x06054b50,         // 4.3.16
-	ZIP_END64 = 0x06064b50,       // 4.3.14
-	ZIP_LOCATOR = 0x07064b50,     // 4.3.15
+	ZIP_LOCAL = 0x04034b50,      // APPNOTE 4.3.7
+	ZIP_DESCRIPTOR = 0x08074b50, // 4.3.9
+	ZIP_CENTRAL = 0x02014b50,    // 4.3.12
+	ZIP_END = 0x06054b50,        // 4.3.16
+	ZIP_END64 = 0x06064b50,      // 4.3.14
+	ZIP_LOCATOR = 0x07064b50,    // 4.3.15
 };
 
 // Sizes of the fixed parts, signature included.

@@ -11,7 +11,8 @@
 #include "lib/base/mem.h"
 #include "lib/domain/headerfields.h"
 
-// Each field as "name=value;", then the body. All as Python 3.11's email.message_from_string() has it.
+// Each field as "name=value;", then the body. All as Python 3.11's email.message_from_string() has
+// it.
 static const struct {
 	const char *text, *fields, *body;
 } table[] = {
@@ -26,7 +27,11 @@ static const struct {
 	{": x\nb: 2\n", "b=2;", ""},
 	{"a: 1\nno field\nb: 2\n", "a=1;", "no field\nb: 2\n"},
 	{"a b: 1\nc: 2", "", "a b: 1\nc: 2"},
-	{"\xef\xbb\xbf""a: 1\n", "", "\xef\xbb\xbf""a: 1\n"},
+	{"\xef\xbb\xbf"
+	 "a: 1\n",
+		"",
+		"\xef\xbb\xbf"
+		"a: 1\n"},
 	{"a: x\x0cy\nb: \xc3\xa9\n\n", "a=x\x0cy;b=\xc3\xa9;", ""},
 	{"\nbody", "", "body"},
 	{"", "", ""},
@@ -41,7 +46,8 @@ static void test_fields(void **state UNUSED)
 		struct headerfield field;
 		buf_init(&seen, 1000);
 		while (headerfields_next(&rest, &field))
-			buf_printf(&seen, STR_FMT "=" STR_FMT ";", STR_ARG(field.name), STR_ARG(field.value));
+			buf_printf(&seen, STR_FMT "=" STR_FMT ";", STR_ARG(field.name),
+				STR_ARG(field.value));
 		assert_string_equal(seen.data, table[i].fields);
 		if (!str_eq(rest, str_from(table[i].body)))
 			fail_msg("row %zu: body \"" STR_FMT "\"", i, STR_ARG(rest));

@@ -59,7 +59,8 @@ static void test_facts(void **state UNUSED)
 	struct metadata facts;
 	struct err e = ERR_INIT;
 	findings_init(&findings);
-	struct str text = STR("Metadata-Version: 2.1\r\nName: Foo.Bar\r\nVersion:1.0 \r\nRequires-Python: >=3.8, <4\r\n");
+	struct str text = STR("Metadata-Version: 2.1\r\nName: Foo.Bar\r\nVersion:1.0 "
+			      "\r\nRequires-Python: >=3.8, <4\r\n");
 	assert_int_equal(metadata_parse(text, STRICT, &findings, &facts, &e), 0);
 	assert_true(str_eq(facts.metadata_version, STR("2.1")));
 	assert_true(str_eq(facts.name, STR("Foo.Bar")));

@@ -32,7 +32,8 @@ static int walk(struct str bytes, enum strictness strictness, char text[ERR_MSG_
 }
 
 // expected: NULL is taken without a word, "~" in front a finding, else an error.
-static void expect(struct str bytes, enum strictness strictness, const char *expected, const char *what)
+static void expect(
+	struct str bytes, enum strictness strictness, const char *expected, const char *what)
 {
 	char text[ERR_MSG_SIZE];
 	bool is_finding = expected && expected[0] == '~';
@@ -48,10 +49,12 @@ static const struct {
 	const char *path, *message;
 	bool is_lenient;
 } different[] = {
-	// PyPI compares a walk from the front, which sees the outer file, with one from the end, which sees the inner.
+	// PyPI compares a walk from the front, which sees the outer file, with one from the end,
+	// which sees the inner.
 	// We need not look that far: no directory ends at the last end record.
 	{"zipdata/reject/zipinzip.zip", "Malformed zip file", false},
-	// A correct descriptor of 64-bit sizes: PyPI had such files until it refused them all in 2025.
+	// A correct descriptor of 64-bit sizes: PyPI had such files until it refused them all in
+	// 2025.
 	{"zipdata/reject/data_descriptor_zip64.zip", NULL, true},
 };
 
@@ -102,35 +105,46 @@ static const struct {
 	{"UTF-8", {.name = "\xc3\xa9", .content = "abc", .flags = 1 << 11}, NULL, NULL},
 	{"ZIP64 beside sizes that fit (bazel)",
 		{.name = "foo", .content = "abc", .local_extra = ZIP64(THREE THREE)}, NULL, NULL},
-	{"comment", {.name = "foo", .content = "abc", .comment = "hi"}, "~Comment in central directory",
-		"Comment in central directory"},
+	{"comment", {.name = "foo", .content = "abc", .comment = "hi"},
+		"~Comment in central directory", "Comment in central directory"},
 	{"descriptor", {.name = "foo", .content = "abc", .descriptor = 16}, "~data descriptors: 1",
 		"ZIP contains a data descriptor"},
 	{"descriptor, no signature", {.name = "foo", .content = "abc", .descriptor = 12},
 		"~data descriptors: 1", "ZIP contains a data descriptor"},
 	{"wide descriptor",
-		{.name = "foo", .content = "abc", .descriptor = 24, .local_extra = ZIP64(THREE THREE)},
+		{.name = "foo",
+			.content = "abc",
+			.descriptor = 24,
+			.local_extra = ZIP64(THREE THREE)},
 		"~data descriptors: 1", "ZIP contains a data descriptor"},
 	{"wide descriptor, no signature",
-		{.name = "foo", .content = "abc", .descriptor = 20, .local_extra = ZIP64(THREE THREE)},
+		{.name = "foo",
+			.content = "abc",
+			.descriptor = 20,
+			.local_extra = ZIP64(THREE THREE)},
 		"~data descriptors: 1", "ZIP contains a data descriptor"},
-	{"wide descriptor that a stream reads otherwise", {.name = "foo", .content = "abc", .descriptor = 24},
-		"Malformed data descriptor", "ZIP contains a data descriptor"},
-	{"descriptor of another size", {.name = "foo", .content = "abc", .descriptor = 16, .size_lie = 1},
+	{"wide descriptor that a stream reads otherwise",
+		{.name = "foo", .content = "abc", .descriptor = 24}, "Malformed data descriptor",
+		"ZIP contains a data descriptor"},
+	{"descriptor of another size",
+		{.name = "foo", .content = "abc", .descriptor = 16, .size_lie = 1},
 		"Mis-matched data descriptor", "ZIP contains a data descriptor"},
-	{"descriptor with another CRC", {.name = "foo", .content = "abc", .descriptor = 16, .crc_lie = 1},
+	{"descriptor with another CRC",
+		{.name = "foo", .content = "abc", .descriptor = 16, .crc_lie = 1},
 		"Mis-matched data descriptor", "ZIP contains a data descriptor"},
 	{"descriptor flag without one", {.name = "foo", .content = "abc", .local_flags_xor = 8},
 		"Malformed data descriptor", "ZIP contains a data descriptor"},
 	{"empty name", {.name = "", .content = "abc"}, "Empty filename", "Empty filename"},
 	{"line end in name", {.name = "f\no", .content = "abc"}, "Invalid character in filename",
 		"Invalid character in filename"},
-	{"not UTF-8", {.name = "\xe9", .content = "abc"}, "Filename not unicode", "Filename not unicode"},
+	{"not UTF-8", {.name = "\xe9", .content = "abc"}, "Filename not unicode",
+		"Filename not unicode"},
 	{"two names", {.name = "foo", .local_name = "bar", .content = "abc"},
 		"Filename not in central directory", "Filename not in central directory"},
 	{"two lengths of name", {.name = "foo", .local_name = "fo", .content = "abc"},
 		"Filename not in central directory", "Filename not in central directory"},
-	{"two spellings of a name", {.name = "\xc3\xa9", .content = "abc", .local_flags_xor = 1 << 11},
+	{"two spellings of a name",
+		{.name = "\xc3\xa9", .content = "abc", .local_flags_xor = 1 << 11},
 		"Mis-matched flags", "Mis-matched flags"},
 	{"two sizes", {.name = "foo", .content = "abc", .size_lie = 1}, "Mis-matched data size",
 		"Mis-matched data size"},
@@ -148,20 +162,25 @@ static const struct {
 		"Unknown record signature"},
 	{"record of nobody", {.name = "foo", .content = "abc", .gap = "PK\3\4"},
 		"Filename not in central directory", "Filename not in central directory"},
-	{"ZIP64 twice", {.name = "foo", .content = "abc", .central_extra = BYTES("\1\0\0\0\1\0\0\0")},
+	{"ZIP64 twice",
+		{.name = "foo", .content = "abc", .central_extra = BYTES("\1\0\0\0\1\0\0\0")},
 		"Invalid duplicate extra", "Invalid duplicate extra"},
 	{"odd ZIP64", {.name = "foo", .content = "abc", .local_extra = BYTES("\1\0\4\0abcd")},
 		"Malformed zip file", "Malformed zip file"},
-	{"other sizes in ZIP64", {.name = "foo", .content = "abc", .local_extra = ZIP64("\4\0\0\0\0\0\0\0" THREE)},
+	{"other sizes in ZIP64",
+		{.name = "foo", .content = "abc", .local_extra = ZIP64("\4\0\0\0\0\0\0\0" THREE)},
 		"Mis-matched file size", "Mis-matched file size"},
-	{"Unicode path", {.name = "foo", .content = "abc", .central_extra = BYTES("up\x08\0\1abcdfoo")}, NULL,
-		NULL},
-	{"another Unicode path", {.name = "foo", .content = "abc", .local_extra = BYTES("up\x08\0\1abcdbar")},
+	{"Unicode path",
+		{.name = "foo", .content = "abc", .central_extra = BYTES("up\x08\0\1abcdfoo")},
+		NULL, NULL},
+	{"another Unicode path",
+		{.name = "foo", .content = "abc", .local_extra = BYTES("up\x08\0\1abcdbar")},
 		"Unicode path differs", "Unicode path differs"},
 	{"Unicode path twice",
 		{.name = "f", .content = "abc", .local_extra = BYTES("up\6\0\1abcdfup\6\0\1abcdf")},
 		"Invalid duplicate extra", "Invalid duplicate extra"},
-	{"extra too long for its field", {.name = "foo", .content = "abc", .local_extra = BYTES("ab\5\0abcd")},
+	{"extra too long for its field",
+		{.name = "foo", .content = "abc", .local_extra = BYTES("ab\5\0abcd")},
 		"Corrupt extra field 6261", "Corrupt extra field 6261"},
 };
 
@@ -262,8 +281,8 @@ static void test_zip_and_tar(void **state UNUSED)
 	expect(buf_view(&z.bytes), LENIENT, "both a zip and a tar", "after");
 }
 
-// As many as the small end record can tell of, and their names in no order: a walk that compared each with each
-// would take minutes.
+// As many as the small end record can tell of, and their names in no order: a walk that compared
+// each with each would take minutes.
 static void test_many(void **state UNUSED)
 {
 	struct zipmake z CLEANUP(zipmake_release);

@@ -12,15 +12,15 @@ struct zipmake {
 struct zipmake_member {
 	const char *name;
 	const char *content;
-	const char *local_name;    // NULL: name
-	const char *comment;       // of the central entry
+	const char *local_name; // NULL: name
+	const char *comment;    // of the central entry
 	struct str local_extra, central_extra;
 	unsigned flags, local_flags_xor;
 	unsigned method, local_method_xor;
 	unsigned unix_mode;
-	unsigned descriptor;       // bytes of it, 12, 16, 20 or 24; 0: none
-	int size_lie, crc_lie;     // added to what the local header or the descriptor says
-	const char *gap;           // bytes behind the data that no record tells of
+	unsigned descriptor;   // bytes of it, 12, 16, 20 or 24; 0: none
+	int size_lie, crc_lie; // added to what the local header or the descriptor says
+	const char *gap;       // bytes behind the data that no record tells of
 };
 
 void zipmake_init(struct zipmake *z);
