@@ -65,5 +65,5 @@ build() {
 		say "configure"
 		(cd "$folder" && "$top/configure" -q "$@" >/dev/null) || return
 	fi
-	make -s -C "$folder" -j "$(nproc)"
+	make -s -C "$folder" -j "$(nproc)" >&2
 }
