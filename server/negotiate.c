@@ -134,8 +134,8 @@ static bool take_number(const char **s, int *out)
 	return has_digits;
 }
 
-// pip 22.3 to 23.1 prefer JSON, but find .metadata only in HTML: there they install without fetching whole wheels.
-static bool prefers_html(const char *user_agent)
+// pip 22.3 to 23.1: they ask for JSON, but only HTML can be made to suit them.
+static bool is_old_pip(const char *user_agent)
 {
 	static const struct str pip = STR("pip/");
 	int major, minor;
@@ -175,7 +175,7 @@ int negotiate_format(const char *accept, const char *format, const char *user_ag
 	if (wish[best].weight == 0)
 		return excludes ? NEGOTIATE_NOTHING : PAGE_HTML;
 	bool takes_html = wish[TEXT_HTML].weight || wish[V1_HTML].weight;
-	return takes_html && prefers_html(user_agent) ? PAGE_HTML : (int)format_of[best];
+	return takes_html && is_old_pip(user_agent) ? PAGE_HTML_OLD_PIP : (int)format_of[best];
 }
 
 static int coding_of(struct str name)

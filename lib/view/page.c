@@ -10,6 +10,7 @@
 
 const char *const page_type[PAGE_FORMAT_COUNT] = {
 	[PAGE_HTML] = "text/html; charset=utf-8",
+	[PAGE_HTML_OLD_PIP] = "text/html; charset=utf-8",
 	[PAGE_JSON] = "application/vnd.pypi.simple.v1+json",
 };
 
@@ -20,6 +21,7 @@ const char *const page_coding_name[PAGE_CODING_COUNT] = {
 
 static const struct renderer *const renderer[PAGE_FORMAT_COUNT] = {
 	[PAGE_HTML] = &render_html,
+	[PAGE_HTML_OLD_PIP] = &render_html_old_pip,
 	[PAGE_JSON] = &render_json,
 };
 

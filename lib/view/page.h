@@ -6,7 +6,13 @@
 #include "lib/base/buf.h"
 #include "lib/view/view.h"
 
-enum page_format { PAGE_HTML, PAGE_JSON, PAGE_FORMAT_COUNT };
+enum page_format {
+	PAGE_HTML,
+	PAGE_HTML_OLD_PIP, // for pip 22.3 to 23.1, which reads .metadata wrongly: the same without the attribute that
+			   // leads it there
+	PAGE_JSON,
+	PAGE_FORMAT_COUNT,
+};
 enum page_coding { PAGE_PLAIN, PAGE_GZIP, PAGE_ZSTD, PAGE_CODING_COUNT };
 
 // "text/html; charset=utf-8" or "application/vnd.pypi.simple.v1+json".

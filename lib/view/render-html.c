@@ -26,7 +26,10 @@ static void attribute_sha256(struct buf *out, struct str name, const uint8_t *sh
 	buf_putc(out, '"');
 }
 
-static void html_file(struct rendering *r, const char *platform, const struct catalog_file *file)
+// PEP 658 and 714: the metadata's hash under both names. pip 22.3 to 23.1 know the old name only, and then hold METADATA's
+// Name against the requirement as it is spelled: "pip install pyyaml" refuses a wheel whose METADATA says PyYAML.
+// Without the old name they fetch the wheel, and install it.
+static void put_file(struct rendering *r, const char *platform, const struct catalog_file *file, bool is_old_pip)
 {
 	struct buf *out = r->out;
 	buf_str(out, STR("<a href=\""));
@@ -39,14 +42,23 @@ static void html_file(struct rendering *r, const char *platform, const struct ca
 		escape_html(out, str_from(file->requires_python));
 		buf_putc(out, '"');
 	}
-	if (file->metadata_sha256) {
-		// PEP 714: both; pip 22.3 to 23.1 know the old name only.
+	if (file->metadata_sha256)
 		attribute_sha256(out, STR(" data-core-metadata"), file->metadata_sha256);
+	if (file->metadata_sha256 && !is_old_pip)
 		attribute_sha256(out, STR(" data-dist-info-metadata"), file->metadata_sha256);
-	}
 	buf_putc(out, '>');
 	escape_html(out, str_from(file->filename));
 	buf_str(out, STR("</a><br>\n"));
+}
+
+static void html_file(struct rendering *r, const char *platform, const struct catalog_file *file)
+{
+	put_file(r, platform, file, false);
+}
+
+static void html_file_old_pip(struct rendering *r, const char *platform, const struct catalog_file *file)
+{
+	put_file(r, platform, file, true);
 }
 
 static void html_project(struct rendering *r, const char *project)
@@ -64,3 +76,4 @@ static void html_end(struct rendering *r)
 }
 
 const struct renderer render_html = {html_begin, html_file, html_project, html_end};
+const struct renderer render_html_old_pip = {html_begin, html_file_old_pip, html_project, html_end};

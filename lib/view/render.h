@@ -24,6 +24,7 @@ struct renderer {
 };
 
 extern const struct renderer render_html; // frozen at 1.4 (PEP 833): no size, no upload time, no versions
+extern const struct renderer render_html_old_pip;
 extern const struct renderer render_json;
 
 // "../../files/<platform>/<project>/<file>", percent-encoded: needs no more escaping in HTML or JSON. Never a

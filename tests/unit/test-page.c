@@ -90,6 +90,19 @@ static void exact_pages(void **state)
 	}
 }
 
+static void old_pips_are_not_led_to_metadata(void **state)
+{
+	(void)state;
+	struct err e = ERR_INIT;
+	CLEANUP(buf_release) struct buf out;
+	buf_init(&out, LIMIT_PAGE);
+	assert_int_equal(page_project(&named, NULL, "torch", PAGE_HTML_OLD_PIP, &out, &e), 0);
+	const char *start = strstr(torch_html, " data-dist-info-metadata");
+	size_t before = (size_t)(start - torch_html);
+	assert_memory_equal(out.data, torch_html, before);
+	assert_string_equal(out.data + before, strchr(start, '>'));
+}
+
 static void assert_has(const struct buf *out, const char *want)
 {
 	if (!strstr(out->data, want))
@@ -235,7 +248,8 @@ static void etags(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(exact_pages), cmocka_unit_test(odd_names), cmocka_unit_test(roots),
+		cmocka_unit_test(exact_pages),
+		cmocka_unit_test(old_pips_are_not_led_to_metadata), cmocka_unit_test(odd_names), cmocka_unit_test(roots),
 		cmocka_unit_test(refusals), cmocka_unit_test(packing), cmocka_unit_test(etags),
 	};
 	return cmocka_run_group_tests(tests, use_fake, NULL);
