@@ -47,7 +47,7 @@ static void defaults_are_as_written(void **state UNUSED)
 	assert_int_equal(c.connections, 4096);
 	assert_int_equal(c.timeout, 60);
 	assert_int_equal(c.rescan, 60);
-	assert_int_equal(c.page_max_age, 60);
+	assert_int_equal(c.page_max_age, 0);
 	assert_int_equal(c.threads + c.index_threads + c.platform_count + c.view_count, 0);
 }
 
