@@ -106,6 +106,14 @@ char ascii_lower(char c)
 	return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
 }
 
+bool str_is_ascii(struct str s)
+{
+	for (size_t i = 0; i < s.len; i++)
+		if ((unsigned char)s.ptr[i] >= 0x80)
+			return false;
+	return true;
+}
+
 // The length of the UTF-8 sequence at s, 0 if it is malformed (RFC 3629 section 4).
 static size_t utf8_length(const unsigned char *s, size_t len)
 {

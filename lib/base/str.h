@@ -36,5 +36,6 @@ bool ascii_is_alpha(char c);
 bool ascii_is_alnum(char c);
 char ascii_lower(char c);
 
+bool str_is_ascii(struct str s);
 // Whether the bytes are well-formed UTF-8 (RFC 3629: no surrogates, no over-long forms).
 bool str_is_utf8(struct str s);

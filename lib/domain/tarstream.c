@@ -54,7 +54,7 @@ static bool number_field(const char *at, size_t size, uint64_t *out)
 }
 
 // The sum counts its own field as blanks.
-static bool sum_is_right(const char *block)
+bool tarstream_is_header(const char block[TAR_BLOCK])
 {
 	uint64_t written, sum = SUM_SIZE * ' ';
 	for (size_t i = 0; i < TAR_BLOCK; i++)
@@ -170,7 +170,8 @@ static int take_header(struct tarstream *t, struct err *e)
 		t->has_ended = true;
 		return 0;
 	}
-	if (!sum_is_right(t->block) || !number_field(t->block + SIZE_AT, SIZE_SIZE, &t->left) ||
+	if (!tarstream_is_header(t->block) ||
+		!number_field(t->block + SIZE_AT, SIZE_SIZE, &t->left) ||
 		(!is_about_others(type) && !pax_size(t, &t->left)))
 		return err_set(e, ERR_INVALID, "tar: damaged header");
 	if (type == 'S') // PyPI refuses them; what they unpack to depends on the reader

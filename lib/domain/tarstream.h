@@ -33,6 +33,8 @@ struct tarstream {
 	bool has_entries, has_ended;
 };
 
+// Whether a block's check sum is right: all that tells a tar from other files.
+bool tarstream_is_header(const char block[TAR_BLOCK]);
 void tarstream_init(struct tarstream *t, tarstream_fn *fn, void *ctx);
 void tarstream_release(struct tarstream *t);
 // Takes the next piece. ERR_INVALID where it is no tar, or a sparse file is in it.

@@ -121,16 +121,22 @@ static int read_entries(struct zipdirectory *zip, enum strictness strictness,
 	struct findings *findings, struct err *e)
 {
 	struct str rest = {zip->bytes, (size_t)zip->size};
-	size_t comments = 0;
+	size_t comments = 0, ambiguous = 0;
 	for (size_t i = 0; i < zip->count; i++) {
 		bool commented = false;
 		if (read_entry(&rest, &zip->members[i], &commented, e) < 0)
 			return -1;
 		comments += commented;
+		ambiguous += !(zip->members[i].flags & ZIP_FLAG_UTF8) &&
+			     !str_is_ascii(zip->members[i].name);
 	}
 	if (rest.len)
 		return err_set(e, ERR_INVALID,
 			"Truncated central directory: %zu bytes are no entry", rest.len);
+	// Info-ZIP writes UTF-8 without saying so; Python takes it for code page 437.
+	if (ambiguous)
+		findings_add(
+			findings, "Filenames not ASCII, and not marked as UTF-8: %zu", ambiguous);
 	// Clients never show these comments: harmless, and old tools wrote them.
 	if (comments && findings_judge(findings, strictness, e, "Comment in central directory") < 0)
 		return -1;

@@ -2,78 +2,20 @@
 #include "lib/domain/zipframe.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "lib/base/limits.h"
+#include "lib/domain/tarstream.h"
 #include "lib/domain/zipextra.h"
+#include "lib/domain/zipwindow.h"
 #include "lib/domain/zipwire.h"
 
-enum {
-	READ_AHEAD = 4096, // local headers of small members share a read
-	TAR_BLOCK = 512,
-};
-
-// What was read of the source last.
-struct window {
-	const struct source *source;
-	char *bytes;
-	size_t room, len;
-	uint64_t at;
-};
-
-static void window_release(struct window *w)
-{
-	free(w->bytes);
-}
-
-// Bytes that stay until the next call.
-static const char *window_get(struct window *w, uint64_t at, size_t len, struct err *e)
-{
-	const struct source *s = w->source;
-	if (at > s->size || len > s->size - at) {
-		err_set(e, ERR_INVALID, "Malformed zip file: truncated");
-		return NULL;
-	}
-	if (s->memory)
-		return s->memory + at;
-	if (at >= w->at && at - w->at <= w->len && len <= w->len - (at - w->at))
-		return w->bytes + (at - w->at);
-	size_t want = len > READ_AHEAD ? len : READ_AHEAD;
-	if (want > s->size - at)
-		want = (size_t)(s->size - at);
-	if (want > w->room) {
-		w->bytes = xreallocarray(w->bytes, want, 1);
-		w->room = want;
-	}
-	w->len = 0;
-	if (source_read(s, at, w->bytes, want, e) < 0)
-		return NULL;
-	w->at = at;
-	w->len = want;
-	return w->bytes;
-}
-
-// The check sum of a tar header (POSIX ustar), its own field counted as blanks.
-static bool is_tar(const char *block)
-{
-	unsigned long sum = 0, written = 0;
-	for (size_t i = 0; i < TAR_BLOCK; i++)
-		sum += i >= 148 && i < 156 ? ' ' : (unsigned char)block[i];
-	size_t i = 148;
-	while (i < 156 && block[i] == ' ')
-		i++;
-	for (; i < 156 && block[i] >= '0' && block[i] <= '7'; i++)
-		written = written * 8 + (unsigned long)(block[i] - '0');
-	return written == sum;
-}
-
 // What a reader who begins at the front sees first.
-static int check_front(struct window *w, struct err *e)
+static int check_front(struct zipwindow *w, struct err *e)
 {
 	if (w->source->size < ZIP_END_SIZE)
 		return err_set(e, ERR_INVALID, "File is not a zip file: %llu bytes",
 			(unsigned long long)w->source->size);
-	const char *front = window_get(w, 0, 4, e);
+	const char *front = zipwindow_get(w, 0, 4, e);
 	if (!front)
 		return -1;
 	uint32_t signature = zip_get32(front);
@@ -83,18 +25,18 @@ static int check_front(struct window *w, struct err *e)
 		return err_set(e, ERR_INVALID, "Unknown record signature at the first byte");
 	if (w->source->size < TAR_BLOCK)
 		return 0;
-	const char *block = window_get(w, 0, TAR_BLOCK, e);
+	const char *block = zipwindow_get(w, 0, TAR_BLOCK, e);
 	if (!block)
 		return -1;
-	if (is_tar(block))
+	if (tarstream_is_header(block))
 		return err_set(e, ERR_INVALID, "File is both a zip and a tar file");
 	return 0;
 }
 
 // Says what lies at a place where no record that the central directory knows begins.
-static int refuse_stray(struct window *w, uint64_t at, struct err *e)
+static int refuse_stray(struct zipwindow *w, uint64_t at, struct err *e)
 {
-	const char *bytes = window_get(w, at, 4, e);
+	const char *bytes = zipwindow_get(w, at, 4, e);
 	if (bytes && zip_get32(bytes) == ZIP_LOCAL)
 		return err_set(e, ERR_INVALID, "Filename not in central directory: record at %llu",
 			(unsigned long long)at);
@@ -133,14 +75,6 @@ static int check_sizes(const char *at, const struct zipmember *m, const struct z
 	return 0;
 }
 
-static bool is_ascii(struct str s)
-{
-	for (size_t i = 0; i < s.len; i++)
-		if ((unsigned char)s.ptr[i] >= 0x80)
-			return false;
-	return true;
-}
-
 static int check_header(const char *at, const struct zipmember *m, struct err *e)
 {
 	unsigned flags = zip_get16(at + 6), differ = flags ^ m->flags;
@@ -148,7 +82,7 @@ static int check_header(const char *at, const struct zipmember *m, struct err *e
 	if (differ & (ZIP_FLAG_ENCRYPTED | ZIP_FLAG_PATCHED | ZIP_FLAG_STRONG | ZIP_FLAG_MASKED))
 		return err_set(e, ERR_INVALID, "Mis-matched flags: " STR_FMT, STR_ARG(m->name));
 	// The flag says how a name is spelled: two readings, unless it is ASCII.
-	if ((differ & ZIP_FLAG_UTF8) && !is_ascii(m->name))
+	if ((differ & ZIP_FLAG_UTF8) && !str_is_ascii(m->name))
 		return err_set(e, ERR_INVALID, "Mis-matched flags: " STR_FMT, STR_ARG(m->name));
 	if (zip_get16(at + 8) != m->method)
 		return err_set(
@@ -160,10 +94,10 @@ static int check_header(const char *at, const struct zipmember *m, struct err *e
 
 // Reads the local header of m, fills m->data, and holds all against the central directory. next is
 // where the record behind m begins.
-static int read_local(struct window *w, struct zipmember *m, uint64_t next, unsigned *flags,
+static int read_local(struct zipwindow *w, struct zipmember *m, uint64_t next, unsigned *flags,
 	struct zipextra *extra, struct err *e)
 {
-	const char *at = window_get(w, m->header, ZIP_LOCAL_SIZE, e);
+	const char *at = zipwindow_get(w, m->header, ZIP_LOCAL_SIZE, e);
 	if (!at)
 		return -1;
 	if (zip_get32(at) != ZIP_LOCAL)
@@ -176,7 +110,7 @@ static int read_local(struct window *w, struct zipmember *m, uint64_t next, unsi
 			"Malformed zip file: the header of " STR_FMT
 			" reaches into the next record",
 			STR_ARG(m->name));
-	at = window_get(w, m->header, whole, e);
+	at = zipwindow_get(w, m->header, whole, e);
 	if (!at)
 		return -1;
 	if (!str_eq((struct str){at + ZIP_LOCAL_SIZE, name_len}, m->name))
@@ -196,7 +130,7 @@ static int read_local(struct window *w, struct zipmember *m, uint64_t next, unsi
 // forms it has is no guess (APPNOTE 4.3.9). 64-bit sizes belong to members with a ZIP64 field, as
 // readers of streams expect.
 static int check_descriptor(
-	struct window *w, const struct zipmember *m, uint64_t next, bool wide, struct err *e)
+	struct zipwindow *w, const struct zipmember *m, uint64_t next, bool wide, struct err *e)
 {
 	uint64_t at = m->data + m->packed;
 	size_t numbers = wide ? 20 : 12;
@@ -204,7 +138,7 @@ static int check_descriptor(
 	if (!is_signed && next - at != numbers)
 		return err_set(
 			e, ERR_INVALID, "Malformed data descriptor: " STR_FMT, STR_ARG(m->name));
-	const char *bytes = window_get(w, at, (size_t)(next - at), e);
+	const char *bytes = zipwindow_get(w, at, (size_t)(next - at), e);
 	if (!bytes)
 		return -1;
 	bool ok = !is_signed || zip_get32(bytes) == ZIP_DESCRIPTOR;
@@ -218,7 +152,7 @@ static int check_descriptor(
 }
 
 // One record, from its header to where the next one begins.
-static int walk_record(struct window *w, struct zipmember *m, uint64_t next,
+static int walk_record(struct zipwindow *w, struct zipmember *m, uint64_t next,
 	enum strictness strictness, size_t *descriptors, struct err *e)
 {
 	unsigned flags = 0;
@@ -250,7 +184,7 @@ static int by_place(const void *a, const void *b)
 // Each record must end where the next one begins, and the last where the central directory does:
 // then the chain that the front sees is the one that the directory tells of, without gaps and
 // overlaps.
-static int walk(struct window *w, struct zipdirectory *zip, enum strictness strictness,
+static int walk(struct zipwindow *w, struct zipdirectory *zip, enum strictness strictness,
 	struct findings *findings, struct err *e)
 {
 	struct zipmember **order CLEANUP(mem_free) = xcalloc(zip->count + 1, sizeof(*order));
@@ -290,7 +224,7 @@ static int check_bomb(const struct zipdirectory *zip, uint64_t file_size, struct
 int zipframe_read(const struct source *s, enum strictness strictness, struct findings *findings,
 	struct zipdirectory *out, struct err *e)
 {
-	struct window w CLEANUP(window_release) = {.source = s};
+	struct zipwindow w CLEANUP(zipwindow_release) = {.source = s};
 	if (check_front(&w, e) < 0 || zipdirectory_read(s, strictness, findings, out, e) < 0)
 		return -1;
 	int result = walk(&w, out, strictness, findings, e);

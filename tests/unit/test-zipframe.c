@@ -103,6 +103,8 @@ static const struct {
 	{"plain", {.name = "foo", .content = "abc"}, NULL, NULL},
 	{"folder", {.name = "foo/", .content = ""}, NULL, NULL},
 	{"UTF-8", {.name = "\xc3\xa9", .content = "abc", .flags = 1 << 11}, NULL, NULL},
+	{"UTF-8, unmarked", {.name = "\xc3\xa9", .content = "abc"}, "~not marked as UTF-8: 1",
+		"~not marked as UTF-8: 1"},
 	{"ZIP64 beside sizes that fit (bazel)",
 		{.name = "foo", .content = "abc", .local_extra = ZIP64(THREE THREE)}, NULL, NULL},
 	{"comment", {.name = "foo", .content = "abc", .comment = "hi"},
