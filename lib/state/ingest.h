@@ -33,7 +33,8 @@ struct ingest_facts {
 void ingest_facts_init(struct ingest_facts *f);
 void ingest_facts_release(struct ingest_facts *f);
 
-// Reads the file (a wheel or sdist by its name), which stays open. A file that is refused is no error.
+// Reads the file (a wheel or sdist by its name) from its start, where fd must stand; it stays open. A file that is
+// refused is no error.
 // ERR_BUSY: it changed while it was read. ERR_IO: it could not be read.
 int ingest_read(struct ingest *in, int fd, const char *filename, enum strictness strictness,
 	struct ingest_facts *out, struct err *e) MUST_CHECK;

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A store, its catalog, and the program that brings the one up to date with the other."""
+import json
+import os
+import sqlite3
+import subprocess
+
+import serving
+import storelib
+
+NOBODY = 65534
+PLATFORM = "debian-12-x86_64"
+
+
+class Indexed:
+    """A store in a folder, with the catalog beside it."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.store = folder / "store"
+        self.catalog = folder / "state" / "catalog.db"
+        self.store.mkdir()
+
+    def command(self, *options):
+        store = [] if "--config" in options else [str(self.store)]
+        return ["index", "--catalog", str(self.catalog), *map(str, options), *store]
+
+    def run(self, *options, **how):
+        return serving.run(*self.command(*options), **how)
+
+    def start(self, *options):
+        return subprocess.Popen([serving.binary(), *self.command(*options)], stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+
+    def index(self, *options, code=0, **how):
+        """The summary of a run that must end with this code."""
+        done = self.run("--json", *options, **how)
+        assert done.returncode == code, done.stderr
+        return json.loads(done.stdout)
+
+    def wheel(self, path, name="six", version="1.0", **parts):
+        """A wheel in a folder below the store."""
+        return storelib.make_wheel(self.store / path, name, version, **parts)
+
+    def query(self, sql):
+        connection = sqlite3.connect(self.catalog)
+        try:
+            return connection.execute(sql).fetchall()
+        finally:
+            connection.close()
+
+    def listed(self):
+        """{platform/path: sha256} of all that is listed."""
+        rows = self.query("SELECT p.name, d.path, f.filename, hex(f.sha256) FROM file f JOIN folder d"
+                          " ON d.id = f.folder JOIN platform p ON p.id = f.platform WHERE f.state = 0")
+        return {"/".join(filter(None, row[:3])): row[3].lower() for row in rows}
+
+    def names(self):
+        return sorted(path.rsplit("/", 1)[-1] for path in self.listed())
+
+    def facts(self):
+        """All that a page could show."""
+        return self.query("SELECT p.name, j.name, j.files, j.bytes, f.filename, f.size, f.mtime_ns, f.sha256, f.version,"
+                          " f.version_key, f.requires_python, m.packed, m.uses FROM file f"
+                          " JOIN platform p ON p.id = f.platform JOIN project j ON j.id = f.project"
+                          " LEFT JOIN metadata m ON m.sha256 = f.metadata_sha256 WHERE f.state = 0"
+                          " ORDER BY p.name, f.filename")
+
+
+def numbers(summary, **expected):
+    """The named numbers of a summary, to be compared with what is expected."""
+    assert {key: summary[key] for key in expected} == expected, summary
+
+
+def age(path, seconds=storelib.OLD):
+    """Sets the mtime of a folder and all in it."""
+    for folder, _, files in os.walk(path, topdown=False):
+        for name in files:
+            os.utime(os.path.join(folder, name), (seconds, seconds), follow_symlinks=False)
+        os.utime(folder, (seconds, seconds))
