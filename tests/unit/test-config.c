@@ -60,7 +60,7 @@ static void whole_file_is_read(void **state UNUSED)
 				 "# a comment\n; another\n[store]\npath = /srv/wheels\ndefault-view = jammy\n"
 				 "[view jammy]\nplatforms = ubuntu-22.04-x86_64\n  pure\n"
 				 "[server]\nlisten = [::1]:0\npage-cache=1G\ntimeout = 2m\nrescan = 1h\n"
-				 "page-max-age: 0\naccess-log = - ; here\n"
+				 "page-max-age: 7\naccess-log = - ; here\n"
 				 "[platform ubuntu-22.04-x86_64]\n[platform pure]\npath = any\nmutable = yes\n"
 				 "[server]\nthreads = 3\nlog-level = debug\n[catalog]\npath = /tmp/c.db\n",
 				 &e),
@@ -74,7 +74,7 @@ static void whole_file_is_read(void **state UNUSED)
 	assert_int_equal(c.page_cache, 1 << 30);
 	assert_int_equal(c.timeout, 120);
 	assert_int_equal(c.rescan, 3600);
-	assert_int_equal(c.page_max_age, 0);
+	assert_int_equal(c.page_max_age, 7);
 	assert_int_equal(c.threads, 3);
 	assert_int_equal(c.platform_count, 2);
 	assert_string_equal(c.platforms[0].name, "ubuntu-22.04-x86_64");
