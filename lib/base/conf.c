@@ -25,8 +25,8 @@ static int fail(struct reading *r)
 	return 0;
 }
 
-// inih as Debian builds it tells of a section only with its first key, and cuts a long line in two, of which it
-// takes the second for a line of its own.
+// inih as Debian builds it tells of a section only with its first key, and cuts a long line in two,
+// of which it takes the second for a line of its own.
 static void look_ahead(struct reading *r, struct str line, size_t room)
 {
 	if (line.len >= room - 2) {
@@ -73,7 +73,8 @@ static int on_key(void *user, const char *section UNUSED, const char *key, const
 	return fail(r);
 }
 
-int conf_read_text(const char *text, const char *name, conf_handler *handler, void *ctx, struct err *e)
+int conf_read_text(
+	const char *text, const char *name, conf_handler *handler, void *ctx, struct err *e)
 {
 	struct reading r = {.handler = handler, .ctx = ctx, .e = e, .rest = text};
 	int line = ini_parse_stream(next_line, &r, on_key, &r);
@@ -81,7 +82,8 @@ int conf_read_text(const char *text, const char *name, conf_handler *handler, vo
 	if (r.failed_line)
 		return err_prefix(e, "%s:%d: ", name, r.failed_line);
 	if (line > 0)
-		return err_set(e, ERR_USAGE, "%s:%d: neither a [section] nor a key = value", name, line);
+		return err_set(
+			e, ERR_USAGE, "%s:%d: neither a [section] nor a key = value", name, line);
 	return 0;
 }
 

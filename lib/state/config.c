@@ -47,25 +47,31 @@ struct row {
 	const char *section; // "platform" and "view" stand for "[platform NAME]" and "[view NAME]"
 	const char *key;
 	const struct setting *setting;
-	size_t offset; // in struct config, config_platform or config_view; of names: the view itself
+	size_t offset; // in struct config, config_platform or config_view; of names: the view
+		       // itself
 	uint64_t least;
 	const char *fallback; // NULL: none
 	const char *help;
 };
 
-#define ROW(section, key, setting, holder, field, least, fallback, help)                              \
-	{section, key, setting, offsetof(struct holder, field), least, fallback, help}
+#define ROW(section, key, setting, holder, field, least, fallback, help)                           \
+	{                                                                                          \
+		section, key, setting, offsetof(struct holder, field), least, fallback, help       \
+	}
 
 static const struct row table[] = {
-	ROW("store", "path", &setting_path, config, store, 0, NULL, "The tree of wheels to index and serve."),
+	ROW("store", "path", &setting_path, config, store, 0, NULL,
+		"The tree of wheels to index and serve."),
 	ROW("store", "default-view", &setting_name, config, default_view, 0, NULL,
-		"The view or platform at /simple/. Without it: the only platform, or all of them merged."),
+		"The view or platform at /simple/. Without it: the only platform, or all of them "
+		"merged."),
 	ROW("catalog", "path", &setting_path, config, catalog, 0, NULL,
 		"The catalog, on a local disk. Without it: a file a store in the state directory."),
 	ROW("index", "threads", &setting_threads, config, index_threads, 0, "0",
 		"Threads that read wheels; 0: as many as the machine has processors."),
 	ROW("index", "settle", &setting_seconds, config, settle, 0, "60",
-		"A damaged file younger than this is still being written: it waits for the next scan."),
+		"A damaged file younger than this is still being written: it waits for the next "
+		"scan."),
 	ROW("server", "listen", &setting_string, config, listen, 0, "127.0.0.1:8080",
 		"ADDRESS:PORT, [IPV6]:PORT or unix:PATH; port 0: any free one."),
 	ROW("server", "access-log", &setting_path, config, access_log, 0, NULL,
@@ -81,9 +87,11 @@ static const struct row table[] = {
 	ROW("server", "timeout", &setting_seconds, config, timeout, 1, "60",
 		"A connection without progress for so long is closed."),
 	ROW("server", "rescan", &setting_seconds, config, rescan, 0, "60",
-		"Time between scans of the store while serving; 0: only at the start and on SIGHUP."),
+		"Time between scans of the store while serving; 0: only at the start and on "
+		"SIGHUP."),
 	ROW("server", "page-max-age", &setting_seconds, config, page_max_age, 0, "0",
-		"How long clients may use a page without asking again; 0: a new wheel shows at once."),
+		"How long clients may use a page without asking again; 0: a new wheel shows at "
+		"once."),
 	ROW("platform", "path", &setting_path, config_platform, path, 0, NULL,
 		"Its folder, absolute or below [store] path. Without it: its name."),
 	ROW("platform", "mutable", &setting_bool, config_platform, is_mutable, 0, "no",
@@ -96,16 +104,17 @@ static int check_range(const struct row *row, uint64_t n, const char *value, str
 {
 	if (n >= row->least && n <= row->setting->most)
 		return 0;
-	return err_set(e, ERR_USAGE, "[%s] %s: %s is not between %llu and %llu", row->section, row->key, value,
-		(unsigned long long)row->least, (unsigned long long)row->setting->most);
+	return err_set(e, ERR_USAGE, "[%s] %s: %s is not between %llu and %llu", row->section,
+		row->key, value, (unsigned long long)row->least,
+		(unsigned long long)row->setting->most);
 }
 
 static int set_row(const struct row *row, void *object, const char *value, struct err *e)
 {
 	void *field = (char *)object + row->offset;
 	if (!row->setting->set(field, value))
-		return err_set(e, ERR_USAGE, "[%s] %s: \"%s\" is not %s", row->section, row->key, value,
-			row->setting->wants);
+		return err_set(e, ERR_USAGE, "[%s] %s: \"%s\" is not %s", row->section, row->key,
+			value, row->setting->wants);
 	return row->setting->most ? check_range(row, *(uint64_t *)field, value, e) : 0;
 }
 
@@ -202,8 +211,8 @@ static int find_named(struct config *c, struct section *s, struct err *e)
 	struct config_platform *p = find_platform(c, s->name);
 	struct config_view *v = find_view(c, s->name);
 	if (!platform_name_is_valid(s->name))
-		return err_set(e, ERR_USAGE, "[" STR_FMT " " STR_FMT "]: not a name", STR_ARG(s->kind),
-			STR_ARG(s->name));
+		return err_set(e, ERR_USAGE, "[" STR_FMT " " STR_FMT "]: not a name",
+			STR_ARG(s->kind), STR_ARG(s->name));
 	if (is_view ? p != NULL : v != NULL)
 		return err_set(e, ERR_USAGE, "\"" STR_FMT "\" names both a platform and a view",
 			STR_ARG(s->name));
@@ -240,7 +249,8 @@ static const struct row *find_row(struct str section, const char *key, struct er
 	return NULL;
 }
 
-int config_set(struct config *c, const char *section, const char *key, const char *value, struct err *e)
+int config_set(
+	struct config *c, const char *section, const char *key, const char *value, struct err *e)
 {
 	struct section s;
 	if (find_section(c, section, &s, e) < 0)
@@ -273,9 +283,10 @@ static int begin_section(struct reading *r, const char *heading, struct err *e)
 	return 0;
 }
 
-// A value that goes on in an indented line comes as its key once more: right for names, and else what
-// somebody gets who indents the lines of a section.
-static int on_line(void *ctx, const char *heading, const char *key, const char *value, struct err *e)
+// A value that goes on in an indented line comes as its key once more: right for names, and else
+// what somebody gets who indents the lines of a section.
+static int on_line(
+	void *ctx, const char *heading, const char *key, const char *value, struct err *e)
 {
 	struct reading *r = ctx;
 	struct section s;
@@ -288,14 +299,16 @@ static int on_line(void *ctx, const char *heading, const char *key, const char *
 		return -1;
 	bool *seen = &r->seen[row - table];
 	if (*seen && row->setting != &setting_names)
-		return err_set(e, ERR_USAGE, "[%s] %s is there twice (or this line is indented)", heading, key);
+		return err_set(e, ERR_USAGE, "[%s] %s is there twice (or this line is indented)",
+			heading, key);
 	*seen = true;
 	return set_row(row, s.object, value, e);
 }
 
-// A second look, when all platforms are known in whatever order they stand. Without any in the file, the
-// store's folders tell, later.
-static int check_line(void *ctx, const char *heading, const char *key, const char *value, struct err *e)
+// A second look, when all platforms are known in whatever order they stand. Without any in the
+// file, the store's folders tell, later.
+static int check_line(
+	void *ctx, const char *heading, const char *key, const char *value, struct err *e)
 {
 	const struct config *c = ctx;
 	if (!key || strncmp(heading, "view ", strlen("view ")) != 0)
@@ -304,8 +317,9 @@ static int check_line(void *ctx, const char *heading, const char *key, const cha
 	while (rest.len) {
 		struct str name = str_cut(&rest, ' ');
 		if (!find_platform(c, name))
-			return err_set(e, ERR_USAGE, "[%s] names \"" STR_FMT "\", which is no [platform]",
-				heading, STR_ARG(name));
+			return err_set(e, ERR_USAGE,
+				"[%s] names \"" STR_FMT "\", which is no [platform]", heading,
+				STR_ARG(name));
 		rest = str_trim(rest);
 	}
 	return 0;
@@ -318,7 +332,8 @@ int config_read(struct config *c, const char *path, struct err *e)
 		return -1;
 	for (size_t i = 0; i < c->view_count; i++)
 		if (!c->views[i].platform_count)
-			return err_set(e, ERR_USAGE, "%s: [view %s] has no platforms", path, c->views[i].name);
+			return err_set(e, ERR_USAGE, "%s: [view %s] has no platforms", path,
+				c->views[i].name);
 	return c->platform_count ? conf_read_file(path, check_line, c, e) : 0;
 }
 
@@ -327,12 +342,13 @@ void config_print(FILE *out)
 	const char *section = "";
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		const struct row *row = &table[i];
-		bool is_named = strcmp(row->section, "platform") == 0 || strcmp(row->section, "view") == 0;
+		bool is_named =
+			strcmp(row->section, "platform") == 0 || strcmp(row->section, "view") == 0;
 		if (strcmp(section, row->section) != 0)
-			fprintf(out, "%s%s[%s%s]\n", i ? "\n" : "", is_named ? "#" : "", row->section,
-				is_named ? " NAME" : "");
+			fprintf(out, "%s%s[%s%s]\n", i ? "\n" : "", is_named ? "#" : "",
+				row->section, is_named ? " NAME" : "");
 		section = row->section;
-		fprintf(out, "# %s\n%s%s = %s\n", row->help, is_named || !row->fallback ? "#" : "", row->key,
-			row->fallback ? row->fallback : "");
+		fprintf(out, "# %s\n%s%s = %s\n", row->help, is_named || !row->fallback ? "#" : "",
+			row->key, row->fallback ? row->fallback : "");
 	}
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The configuration: wheelcache.conf(5). One table in config.c (section, key, type, default, help) drives
-// the parser, the defaults and the manual's check. A plain value, read once; not changed afterwards.
+// The configuration: wheelcache.conf(5). One table in config.c (section, key, type, default, help)
+// drives the parser, the defaults and the manual's check. A plain value, read once; not changed
+// afterwards.
 #pragma once
 
 #include <stdbool.h>
@@ -39,7 +40,7 @@ struct config {
 	uint64_t page_cache;  // bytes of ready answers
 	uint64_t connections; // at most
 	uint64_t timeout;     // seconds without progress before a connection is closed
-	uint64_t rescan;      // seconds between scans while serving; 0: only at the start and on SIGHUP
+	uint64_t rescan; // seconds between scans while serving; 0: only at the start and on SIGHUP
 	uint64_t page_max_age; // seconds: Cache-Control of pages
 
 	struct config_platform *platforms; // in the order of the file
@@ -51,11 +52,11 @@ struct config {
 // All defaults. To be released.
 void config_init(struct config *c);
 void config_release(struct config *c);
-// Reads path over what c holds. An unknown section or key, a bad value, a view with an unknown platform or a
-// name twice: ERR_USAGE with "path:line: ".
+// Reads path over what c holds. An unknown section or key, a bad value, a view with an unknown
+// platform or a name twice: ERR_USAGE with "path:line: ".
 int config_read(struct config *c, const char *path, struct err *e) MUST_CHECK;
 // Sets one key as a line of the file would; for options of the command line.
-int config_set(struct config *c, const char *section, const char *key, const char *value, struct err *e)
-	MUST_CHECK;
+int config_set(struct config *c, const char *section, const char *key, const char *value,
+	struct err *e) MUST_CHECK;
 // Every key with its default and help, in the form of the file: --print-config.
 void config_print(FILE *out);

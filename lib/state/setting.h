@@ -7,8 +7,8 @@
 
 struct setting {
 	const char *wants; // for errors: "... is not <wants>"
-	// Writes what the text means into the field; false where it means nothing, then the field is as it was
-	// or a plain value. A string that the field held is freed.
+	// Writes what the text means into the field; false where it means nothing, then the field
+	// is as it was or a plain value. A string that the field held is freed.
 	bool (*set)(void *field, const char *value);
 	bool is_owned; // the field is a char *, the holder's to free
 	uint64_t most; // the field is a uint64_t of at most this; 0: it is none
