@@ -16,5 +16,6 @@ enum {
 	LIMIT_DEPTH = 8,                  // folders below a platform
 	LIMIT_PAGE = 512 << 20,           // a rendered page, before it is packed
 	LIMIT_CONFIG = 1 << 20,           // a configuration file
-	LIMIT_REQUEST_HEADER = 32 << 10,  // request line and headers together
+	LIMIT_REQUEST_HEADER = 8 << 10,   // request line and headers together: a connection has so much memory, and
+					  // libmicrohttpd clears it after each request (32 KB cost 10 % of a page hit)
 };
