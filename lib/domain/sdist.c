@@ -12,7 +12,7 @@ struct examination {
 	const struct source *bytes;
 	enum strictness strictness;
 	struct wheel *out;
-	bool has_pkg_info;
+	bool has_pkg_info, has_second_pkg_info;
 	struct tarstream tar;
 	uint64_t unpacked;
 	struct buf top; // the first entry's top folder
@@ -51,15 +51,24 @@ static int check_path(struct examination *x, struct str path, struct err *e)
 	return 0;
 }
 
+// Whether this is the PKG-INFO to take: the first one.
+static bool claim_pkg_info(struct examination *x, struct str path)
+{
+	if (!is_pkg_info(path))
+		return false;
+	x->has_second_pkg_info |= x->has_pkg_info;
+	x->has_pkg_info = true;
+	return !x->has_second_pkg_info;
+}
+
 static int take_entry(void *ctx, const struct tarentry *entry, struct buf **keep, struct err *e)
 {
 	struct examination *x = ctx;
 	struct str path = without_dot(entry->path);
 	if (check_path(x, path, e) < 0)
 		return -1;
-	if (x->has_pkg_info || entry->type != '0' || !is_pkg_info(path))
+	if (entry->type != '0' || !claim_pkg_info(x, path))
 		return 0;
-	x->has_pkg_info = true;
 	*keep = &x->out->metadata;
 	return 0;
 }
@@ -94,9 +103,8 @@ static int read_zip(struct examination *x, struct err *e)
 		struct str path = without_dot(m->name);
 		if (check_path(x, path, e) < 0)
 			return -1;
-		if (x->has_pkg_info || m->is_folder || !is_pkg_info(path))
+		if (!claim_pkg_info(x, path))
 			continue;
-		x->has_pkg_info = true;
 		if (zipread_whole(x->bytes, m, &x->out->metadata, e) < 0)
 			return -1;
 	}
@@ -140,6 +148,10 @@ int sdist_examine(const struct source *bytes, struct str filename, enum strictne
 		return -1;
 	if (x.has_second_top &&
 		findings_judge(&out->findings, strictness, e, "several folders at the top") < 0)
+		return -1;
+	// Whoever unpacks the sdist sees the last one.
+	if (x.has_second_pkg_info &&
+		findings_judge(&out->findings, strictness, e, "several PKG-INFO") < 0)
 		return -1;
 	if (x.has_pkg_info)
 		return correct_name(&x, filename, name, e);

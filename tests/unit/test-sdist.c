@@ -91,6 +91,8 @@ static const struct {
 	{"demo-1.0.tar.gz", {GNU_PATH, {.path = "cut-off", .content = INFO}}, "1.0", NULL, NULL},
 	{"demo-1.0.tar.gz", {{.path = "pax", .content = "9 size=0\n", .type = 'g'}, PKG_INFO},
 		"1.0", NULL, NULL},
+	{"demo-1.0.tar.gz", {PKG_INFO, {.path = "demo-1.0/PKG-INFO", .content = "x"}}, "1.0",
+		"~several PKG-INFO", "several PKG-INFO"},
 	{"demo-1.0-2.tar.gz", {PKG_INFO}, "1.0.post2", NULL, NULL},
 	{"demo-1.0-pypi.tar.gz", {PKG_INFO}, "1.0", NULL, NULL},
 	{"demo-1.0.tar.gz", {{.path = "demo-1.0/a", .content = "x"}}, NULL, "~no PKG-INFO",
@@ -224,6 +226,23 @@ static void test_hostile_tar(void **state UNUSED)
 	}
 }
 
+// 70 MB of zeros in 70 KB: no upload, but in a tree nobody is harmed.
+static void test_bomb(void **state UNUSED)
+{
+	struct buf tar CLEANUP(buf_release);
+	struct buf bytes CLEANUP(buf_release);
+	struct err e = ERR_INIT;
+	buf_init(&tar, 80 << 20);
+	buf_init(&bytes, 80 << 20);
+	tar_add(&tar, &table[0].entries[0]);
+	size_t len = 70 << 20;
+	memset(buf_reserve(&tar, len), 0, len);
+	tar.len += len;
+	assert_int_equal(pack_gzip_hashes(buf_view(&tar), 6, &bytes, &e), 0);
+	expect(0, buf_view(&bytes), LENIENT, NULL);
+	expect(0, buf_view(&bytes), STRICT, "Decompression bomb");
+}
+
 static void test_zip(void **state UNUSED)
 {
 	struct zipmake z CLEANUP(zipmake_release);
@@ -322,6 +341,7 @@ int main(void)
 		cmocka_unit_test(test_truncated),
 		cmocka_unit_test(test_flipped),
 		cmocka_unit_test(test_hostile_tar),
+		cmocka_unit_test(test_bomb),
 		cmocka_unit_test(test_zip),
 		cmocka_unit_test(test_zip_that_leads_out),
 		cmocka_unit_test(test_corpus),

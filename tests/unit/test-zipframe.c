@@ -11,6 +11,7 @@
 #include "lib/base/fs.h"
 #include "lib/domain/zipframe.h"
 #include "lib/domain/zipread.h"
+#include "lib/domain/zipwire.h"
 #include "tests/unit/vectors.h"
 #include "tests/unit/zipmake.h"
 
@@ -136,6 +137,12 @@ static const struct {
 		"Mis-matched data descriptor", "ZIP contains a data descriptor"},
 	{"descriptor flag without one", {.name = "foo", .content = "abc", .local_flags_xor = 8},
 		"Malformed data descriptor", "ZIP contains a data descriptor"},
+	{"descriptor with another signature",
+		{.name = "foo",
+			.content = "abc",
+			.local_flags_xor = 8,
+			.gap = BYTES("PK\7\7\xc2\x41\x24\x35\3\0\0\0\3\0\0\0")},
+		"Mis-matched data descriptor", "ZIP contains a data descriptor"},
 	{"empty name", {.name = "", .content = "abc"}, "Empty filename", "Empty filename"},
 	{"line end in name", {.name = "f\no", .content = "abc"}, "Invalid character in filename",
 		"Invalid character in filename"},
@@ -160,9 +167,9 @@ static const struct {
 	{"encrypted by the local header", {.name = "foo", .content = "abc", .local_flags_xor = 1},
 		"Mis-matched flags", "Mis-matched flags"},
 	{"folder with bytes", {.name = "foo/", .content = "abc"}, "has content", "has content"},
-	{"gap", {.name = "foo", .content = "abc", .gap = "x"}, "Unknown record signature",
+	{"gap", {.name = "foo", .content = "abc", .gap = BYTES("x")}, "Unknown record signature",
 		"Unknown record signature"},
-	{"record of nobody", {.name = "foo", .content = "abc", .gap = "PK\3\4"},
+	{"record of nobody", {.name = "foo", .content = "abc", .gap = BYTES("PK\3\4")},
 		"Filename not in central directory", "Filename not in central directory"},
 	{"ZIP64 twice",
 		{.name = "foo", .content = "abc", .central_extra = BYTES("\1\0\0\0\1\0\0\0")},
@@ -260,6 +267,58 @@ static void test_whole(void **state UNUSED)
 	zipmake_add(&z, &plain);
 	zipmake_end(&z, "");
 	both(&z, "Unknown record signature", "bytes in front");
+
+	zipmake_init(&z);
+	zipmake_local(&z, &(struct zipmake_member){.name = "x", .content = ""});
+	zipmake_add(&z, &plain);
+	zipmake_end(&z, "");
+	both(&z, "Filename not in central directory", "first record without entry");
+}
+
+// Where the records of an archive of one plain member begin.
+enum { CENTRAL_AT = 36, END_AT = CENTRAL_AT + 49 };
+
+// Numbers of such an archive, changed where they lie.
+static const struct {
+	const char *what;
+	struct {
+		size_t at;
+		uint32_t value; // four bytes
+	} patch[4];
+	const char *lenient, *strict;
+} patches[] = {
+	{"of the future", {{CENTRAL_AT + 6, 64}}, "needs ZIP version 6.4", "needs ZIP version 6.4"},
+	{"on another disk", {{CENTRAL_AT + 34, 1}}, "several disks", "several disks"},
+	{"stored, with two sizes", {{22, 4}, {CENTRAL_AT + 24, 4}}, "with two sizes",
+		"with two sizes"},
+	{"end on another disk", {{END_AT + 4, 1}}, "several disks", "several disks"},
+	{"bomb", {{8, 8}, {22, 0x7fffffff}, {CENTRAL_AT + 10, 8}, {CENTRAL_AT + 24, 0x7fffffff}},
+		NULL, "Decompression bomb"},
+};
+
+static void test_patches(void **state UNUSED)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(patches); i++) {
+		struct zipmake z CLEANUP(zipmake_release);
+		zipmake_init(&z);
+		zipmake_add(&z, &plain);
+		zipmake_end(&z, "");
+		for (size_t k = 0; k < ARRAY_SIZE(patches[i].patch); k++)
+			if (patches[i].patch[k].at)
+				zip_put32(z.bytes.data + patches[i].patch[k].at,
+					patches[i].patch[k].value);
+		expect(buf_view(&z.bytes), LENIENT, patches[i].lenient, patches[i].what);
+		expect(buf_view(&z.bytes), STRICT, patches[i].strict, patches[i].what);
+	}
+}
+
+static void test_truncated_comment(void **state UNUSED)
+{
+	struct zipmake z;
+	make(&z, &plain);
+	zipmake_end(&z, "a comment");
+	z.bytes.len--;
+	both(&z, "truncated comment", "comment cut");
 }
 
 // A member that begins with a tar header: its bytes are chosen so that both readers are content.
@@ -342,6 +401,8 @@ int main(void)
 		cmocka_unit_test(test_vectors),
 		cmocka_unit_test(test_twists),
 		cmocka_unit_test(test_whole),
+		cmocka_unit_test(test_patches),
+		cmocka_unit_test(test_truncated_comment),
 		cmocka_unit_test(test_zip_and_tar),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_read),

@@ -63,7 +63,7 @@ void zipmake_local(struct zipmake *z, const struct zipmake_member *m)
 		put(b, width, size);
 		put(b, width, size);
 	}
-	buf_puts(b, m->gap ? m->gap : "");
+	buf_str(b, m->gap);
 }
 
 void zipmake_central(struct zipmake *z, const struct zipmake_member *m, size_t offset)

@@ -20,7 +20,7 @@ struct zipmake_member {
 	unsigned unix_mode;
 	unsigned descriptor;   // bytes of it, 12, 16, 20 or 24; 0: none
 	int size_lie, crc_lie; // added to what the local header or the descriptor says
-	const char *gap;       // bytes behind the data that no record tells of
+	struct str gap;        // bytes behind the data that no record tells of
 };
 
 void zipmake_init(struct zipmake *z);
