@@ -237,6 +237,12 @@ class Sources(unittest.TestCase):
             with self.subTest(rule.__name__):
                 self.assertEqual(list(rule(tree)), [])
 
+    def test_each_owner_includes_his_library(self):
+        tree = Tree(TOP, ["lib", "server"])
+        for library, owner in OWNER.items():
+            with self.subTest(library):
+                self.assertTrue(any(name[1:].startswith(library) for name in tree.includes(owner)))
+
     def test_tests_keep_the_style(self):
         tree = Tree(TOP, ["tests"])
         for rule in (files_begin_as_they_should, limits_are_kept, nothing_banned_is_used):

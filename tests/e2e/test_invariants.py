@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What always holds (docs/architecture.md) and no other file looks at: reading writes nothing, and a catalog that is
+made anew gives the same bytes."""
+import hashlib
+
+import pytest
+
+import pages
+import storelib
+
+PLATFORM = "debian-12-x86_64"
+PATHS = ["/", "/simple/", f"/{PLATFORM}/simple/", "/simple/foo/", "/simple/Bar/", "/simple/absent/",
+         "/files/no/such/file", "/-/health", "/-/ready"]
+ACCEPTS = [pages.JSON, "text/html"]
+CHANGING = ("access.log", "stderr.txt", "-shm")  # -shm: readers note there, in memory, that they read
+
+
+@pytest.fixture
+def store(tmp_path):
+    folder = tmp_path / "store" / PLATFORM
+    storelib.make_wheel(folder, "foo", "1.0", requires=["bar"])
+    storelib.make_wheel(folder, "foo", "1.1+local")
+    storelib.make_wheel(folder, "bar", "2.0")
+    return folder.parent
+
+
+def ask_everything(server):
+    """Status, headers that describe the body, and body, of every path in every form."""
+    wheel = next((server.store / PLATFORM).glob("foo-1.0-*.whl"))
+    paths = [*PATHS, f"/files/{PLATFORM}/foo/{wheel.name}", f"/files/{PLATFORM}/foo/{wheel.name}.metadata"]
+    replies = {(path, accept): server.get(path, {"Accept": accept}) for path in paths for accept in ACCEPTS}
+    return {key: (reply.status, reply["ETag"], reply["Content-Type"], reply.body) for key, reply in replies.items()}
+
+
+def state_of(*folders):
+    """Every file below, with its time and bytes."""
+    return {path: (path.stat().st_mtime_ns, hashlib.sha256(path.read_bytes()).hexdigest())
+            for folder in folders for path in folder.rglob("*")
+            if path.is_file() and not path.name.endswith(CHANGING)}
+
+
+def start(serve, store, state):
+    server = serve(store, "--rescan", "0", state=state)
+    server.store = store
+    return server
+
+
+def test_reading_writes_nothing(serve, store, tmp_path):
+    state = tmp_path / "state"
+    server = start(serve, store, state)
+    before = state_of(store, state)
+    assert any(path.name == "catalog.db" for path in before)
+    first = ask_everything(server)
+    assert first["/simple/foo/", pages.JSON][0] == 200
+    assert first["/simple/absent/", pages.JSON][0] == 404
+    ask_everything(server)
+    assert state_of(store, state) == before
+
+
+def test_catalog_made_anew_gives_the_same_bytes(serve, store, tmp_path):
+    def facts(server):
+        return {key: reply for key, reply in ask_everything(server).items() if "simple" in key[0] or "files" in key[0]}
+
+    first = facts(start(serve, store, tmp_path / "first"))
+    assert facts(start(serve, store, tmp_path / "second")) == first
