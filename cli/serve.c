@@ -167,8 +167,13 @@ static int after_scan(struct serving *s, struct err *e)
 {
 	eventfd_t times;
 	eventfd_read(s->scanned, &times);
-	if (!atomic_load(&s->server))
-		return start_server(s, !atomic_load(&s->scan_failed), e);
+	bool filled = !atomic_load(&s->scan_failed);
+	if (!atomic_load(&s->server)) {
+		if (start_server(s, filled, e) < 0)
+			return -1;
+		server_set_scanning(atomic_load(&s->server), atomic_load(&s->scanning), filled);
+		return 0;
+	}
 	look_for_platforms(s);
 	return 0;
 }
