@@ -5,6 +5,7 @@ import dataclasses
 import hashlib
 import os
 import pathlib
+import warnings
 import zipfile
 
 OLD = 1_700_000_000  # an mtime that no racy rule distrusts
@@ -56,7 +57,8 @@ def record_bytes(members, record_name):
 
 def zip_write(path, members, method=zipfile.ZIP_DEFLATED):
     """Writes (name, bytes) pairs as they come, also a name twice."""
-    with zipfile.ZipFile(path, "w", method) as archive:
+    with warnings.catch_warnings(), zipfile.ZipFile(path, "w", method) as archive:
+        warnings.simplefilter("ignore", UserWarning)  # a name twice
         for name, data in members:
             entry = zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0))
             entry.compress_type = method
