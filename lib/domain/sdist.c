@@ -77,9 +77,7 @@ static int take_piece(void *ctx, struct str piece, struct err *e)
 {
 	struct examination *x = ctx;
 	x->unpacked += piece.len;
-	bool is_bomb =
-		x->unpacked > LIMIT_UNPACKED && x->unpacked / LIMIT_UNPACKED_RATIO > x->bytes->size;
-	if (is_bomb && x->strictness == STRICT)
+	if (x->unpacked > LIMIT_UNPACKED && x->unpacked / LIMIT_UNPACKED_RATIO > x->bytes->size)
 		return err_set(e, ERR_INVALID, "Decompression bomb: more than %d times its size",
 			LIMIT_UNPACKED_RATIO);
 	return tarstream_add(&x->tar, piece, e);
@@ -95,7 +93,7 @@ static int read_tar(struct examination *x, struct err *e)
 
 static int read_zip(struct examination *x, struct err *e)
 {
-	struct zipdirectory zip CLEANUP(zipdirectory_release) = {0};
+	CLEANUP(zipdirectory_release) struct zipdirectory zip = {0};
 	if (zipframe_read(x->bytes, x->strictness, &x->out->findings, &zip, e) < 0)
 		return -1;
 	for (size_t i = 0; i < zip.count; i++) {
@@ -140,7 +138,7 @@ static int correct_name(
 int sdist_examine(const struct source *bytes, struct str filename, enum strictness strictness,
 	struct filename *name, struct wheel *out, struct err *e)
 {
-	struct examination x CLEANUP(examination_release) = {
+	CLEANUP(examination_release) struct examination x = {
 		.bytes = bytes, .strictness = strictness, .out = out};
 	buf_init(&x.top, LIMIT_PATH);
 	bool is_zip = str_ends(filename, STR(".zip"));

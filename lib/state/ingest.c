@@ -143,7 +143,10 @@ int ingest_read(struct ingest *in, int fd, const char *filename, enum strictness
 		return err_errno(e, ERR_IO, "fstat");
 	if (!S_ISREG(out->st.st_mode))
 		return err_set(e, ERR_IO, "not a regular file");
-	if (filename_parse(str_from(out->filename), &out->name, &why) < 0)
+	// The name of an old sdist may be beyond all rules; its PKG-INFO tells then.
+	bool is_named = filename_parse(str_from(out->filename), &out->name, &why) == 0;
+	out->name.kind = filename_kind(str_from(out->filename));
+	if (!is_named && out->name.kind != FILENAME_SDIST)
 		return refuse(out, &why, e);
 	uint64_t size = (uint64_t)out->st.st_size;
 	if (hash(in, fd, size, out->sha256, e) < 0)
