@@ -16,7 +16,7 @@ static int add_piece(void *ctx, struct str piece, struct err *e)
 int contents_read(
 	const struct source *s, const struct zipdirectory *zip, struct contents *out, struct err *e)
 {
-	struct digest *digest CLEANUP(digest_cleanup) = digest_new();
+	CLEANUP(digest_cleanup) struct digest *digest = digest_new();
 	out->sha256 = xcalloc(zip->count, sizeof(*out->sha256));
 	for (size_t i = 0; i < zip->count; i++) {
 		if (zip->members[i].is_folder)
@@ -53,8 +53,8 @@ static int by_text(const void *a, const void *b)
 void contents_digest(
 	const struct contents *c, const struct zipdirectory *zip, uint8_t out[SHA256_SIZE])
 {
-	struct digest *digest CLEANUP(digest_cleanup) = digest_new();
-	struct line *lines CLEANUP(mem_free) = xcalloc(zip->count, sizeof(*lines));
+	CLEANUP(digest_cleanup) struct digest *digest = digest_new();
+	CLEANUP(mem_free) struct line *lines = xcalloc(zip->count, sizeof(*lines));
 	size_t count = 0;
 	for (size_t i = 0; i < zip->count; i++)
 		if (!zip->members[i].is_folder)

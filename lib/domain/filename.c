@@ -201,7 +201,7 @@ void filename_release(struct filename *f)
 // Whether the part of the stem before this dash is the project, however it is spelled.
 static bool is_project_before(struct str stem, size_t dash, const char *project)
 {
-	char *before CLEANUP(mem_free) = normalized(str_slice(stem, 0, dash));
+	CLEANUP(mem_free) char *before = normalized(str_slice(stem, 0, dash));
 	return str_eq(str_from(before), str_from(project));
 }
 
@@ -209,7 +209,7 @@ static bool is_project_before(struct str stem, size_t dash, const char *project)
 // re-issue of 1.0.2 and a release of its own (1.0.2.post2), "1.2.2-pypi" says no more than 1.2.2.
 static int match_version(struct str part, struct str stated, struct version *out, struct err *e)
 {
-	struct version meant CLEANUP(version_release) = {0};
+	CLEANUP(version_release) struct version meant = {0};
 	if (version_parse(stated, &meant, e) < 0)
 		return -1;
 	bool extends =

@@ -109,7 +109,7 @@ static bool is_blank_row(const struct field fields[FIELDS], int count)
 
 int record_foreach(struct str text, record_fn *fn, void *ctx, struct err *e)
 {
-	struct reader r CLEANUP(reader_release) = {.rest = text, .line = 1};
+	CLEANUP(reader_release) struct reader r = {.rest = text, .line = 1};
 	buf_init(&r.quoted, LIMIT_RECORD);
 	while (r.rest.len) {
 		struct field fields[FIELDS] = {0};

@@ -110,7 +110,7 @@ int recordcheck(struct str text, const struct zipmember *record, const struct zi
 	const struct contents *contents, enum strictness strictness, struct findings *findings,
 	struct err *e)
 {
-	struct check c CLEANUP(check_release) = {
+	CLEANUP(check_release) struct check c = {
 		.record = record,
 		.zip = zip,
 		.contents = contents,

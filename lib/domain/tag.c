@@ -44,7 +44,7 @@ static void add_lower(struct buf *out, struct str s)
 static int call(struct str python, struct str abi, struct str platform, tag_fn *fn, void *ctx,
 	struct err *e)
 {
-	struct buf tag CLEANUP(buf_release);
+	CLEANUP(buf_release) struct buf tag;
 	buf_init(&tag, python.len + abi.len + platform.len + 2);
 	add_lower(&tag, python);
 	buf_putc(&tag, '-');

@@ -143,7 +143,7 @@ static int begin_extended(struct tarstream *t, char type, struct err *e)
 
 static int begin_entry(struct tarstream *t, char type, struct err *e)
 {
-	struct buf path CLEANUP(buf_release);
+	CLEANUP(buf_release) struct buf path;
 	buf_init(&path, PREFIX_SIZE + 1 + NAME_SIZE);
 	struct tarentry entry = {entry_path(t, &path), type ? type : '0', t->left};
 	t->has_entries = true;

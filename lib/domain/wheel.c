@@ -63,7 +63,7 @@ static void examination_release(struct examination *x)
 // The member of this name in the .dist-info folder; NULL without one.
 static const struct zipmember *find_info(const struct examination *x, const char *name)
 {
-	char *path CLEANUP(mem_free) = xasprintf(STR_FMT "/%s", STR_ARG(x->folder), name);
+	CLEANUP(mem_free) char *path = xasprintf(STR_FMT "/%s", STR_ARG(x->folder), name);
 	return zipdirectory_find(&x->zip, str_from(path));
 }
 
@@ -97,7 +97,7 @@ static int check_wheelfile(struct examination *x, struct err *e)
 	const struct zipmember *m = find_info(x, "WHEEL");
 	if (!m)
 		return judge_missing(x, "WHEEL", e);
-	struct buf text CLEANUP(buf_release);
+	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, LIMIT_METADATA);
 	if (zipread_whole(x->source, m, &text, e) < 0)
 		return -1;
@@ -109,7 +109,7 @@ static int check_record(struct examination *x, struct err *e)
 	const struct zipmember *m = find_info(x, "RECORD");
 	if (!m)
 		return judge_missing(x, "RECORD", e);
-	struct buf text CLEANUP(buf_release);
+	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, LIMIT_RECORD);
 	if (zipread_whole(x->source, m, &text, e) < 0)
 		return -1;
@@ -144,7 +144,7 @@ static int examine(const struct source *bytes, const struct filename *name,
 	// members are hashed.
 	static int (*const steps[])(struct examination *, struct err *) = {
 		check_paths, check_metadata, check_wheelfile, check_contents, check_record};
-	struct examination x CLEANUP(examination_release) = {
+	CLEANUP(examination_release) struct examination x = {
 		.source = bytes, .name = name, .strictness = strictness, .out = out};
 	if (zipframe_read(bytes, strictness, &out->findings, &x.zip, e) < 0)
 		return -1;
@@ -160,7 +160,7 @@ int wheel_examine(const struct source *bytes, const struct filename *name,
 	if (bytes->memory || bytes->size > READ_WHOLE)
 		return examine(bytes, name, strictness, out, e);
 	size_t size = (size_t)bytes->size;
-	char *whole CLEANUP(mem_free) = xmalloc(size);
+	CLEANUP(mem_free) char *whole = xmalloc(size);
 	if (source_read(bytes, 0, whole, size, e) < 0)
 		return -1;
 	struct source memory = source_memory((struct str){whole, size});

@@ -66,8 +66,8 @@ static void taglist_tidy(struct taglist *list)
 // Whether the Tag lines stand for the very tags that the file name stands for.
 static bool tags_agree(struct str text, const struct filename *name)
 {
-	struct taglist ours CLEANUP(taglist_release) = {0};
-	struct taglist theirs CLEANUP(taglist_release) = {0};
+	CLEANUP(taglist_release) struct taglist ours = {0};
+	CLEANUP(taglist_release) struct taglist theirs = {0};
 	struct headerfield field;
 	struct err ignored = ERR_INIT;
 	while (headerfields_next(&text, &field))

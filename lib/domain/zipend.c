@@ -23,7 +23,7 @@ static int find_end(const struct source *s, uint64_t *at, char end[ZIP_END_SIZE]
 {
 	for (size_t i = 0; i < ARRAY_SIZE(tail_size); i++) {
 		size_t size = s->size < tail_size[i] ? (size_t)s->size : tail_size[i];
-		char *bytes CLEANUP(mem_free) = xmalloc(size);
+		CLEANUP(mem_free) char *bytes = xmalloc(size);
 		if (source_read(s, s->size - size, bytes, size, e) < 0)
 			return -1;
 		long place = last_signature((struct str){bytes, size});

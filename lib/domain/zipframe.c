@@ -187,7 +187,7 @@ static int by_place(const void *a, const void *b)
 static int walk(struct zipwindow *w, struct zipdirectory *zip, enum strictness strictness,
 	struct findings *findings, struct err *e)
 {
-	struct zipmember **order CLEANUP(mem_free) = xcalloc(zip->count + 1, sizeof(*order));
+	CLEANUP(mem_free) struct zipmember **order = xcalloc(zip->count + 1, sizeof(*order));
 	struct zipmember end = {.header = zip->offset};
 	size_t descriptors = 0;
 	for (size_t i = 0; i < zip->count; i++)
@@ -224,7 +224,7 @@ static int check_bomb(const struct zipdirectory *zip, uint64_t file_size, struct
 int zipframe_read(const struct source *s, enum strictness strictness, struct findings *findings,
 	struct zipdirectory *out, struct err *e)
 {
-	struct zipwindow w CLEANUP(zipwindow_release) = {.source = s};
+	CLEANUP(zipwindow_release) struct zipwindow w = {.source = s};
 	if (check_front(&w, e) < 0 || zipdirectory_read(s, strictness, findings, out, e) < 0)
 		return -1;
 	int result = walk(&w, out, strictness, findings, e);

@@ -190,10 +190,10 @@ int zipread_member(const struct source *s, const struct zipmember *m, zipread_si
 		return err_set(e, ERR_LIMIT, STR_FMT ": larger than 4 GiB", STR_ARG(m->name));
 	struct capsule c;
 	capsule_init(&c, s, m);
-	zip_t *archive CLEANUP(archive_discard) = open_capsule(&c);
+	CLEANUP(archive_discard) zip_t *archive = open_capsule(&c);
 	if (!archive)
 		return refuse(&c, &c.zip_err, e);
-	zip_file_t *file CLEANUP(file_close) = zip_fopen_index(archive, 0, 0);
+	CLEANUP(file_close) zip_file_t *file = zip_fopen_index(archive, 0, 0);
 	if (!file)
 		return refuse(&c, zip_get_error(archive), e);
 	return read_all(&c, file, sink, ctx, e);

@@ -25,7 +25,7 @@ static void put_hex(struct buf *out, struct str bytes)
 // <valid> <normal form in hex>
 static void answer_name(struct str text, struct buf *out)
 {
-	struct buf normal CLEANUP(buf_release);
+	CLEANUP(buf_release) struct buf normal;
 	buf_init(&normal, text.len);
 	name_normalize(text, &normal);
 	buf_printf(out, "%d\t", name_is_valid(text));
@@ -35,7 +35,7 @@ static void answer_name(struct str text, struct buf *out)
 // 1 <normal form> <key in hex> <is prerelease> <is local>
 static void answer_version(struct str text, struct buf *out)
 {
-	struct version v CLEANUP(version_release) = {0};
+	CLEANUP(version_release) struct version v = {0};
 	struct err e = ERR_INIT;
 	if (version_parse(text, &v, &e) < 0) {
 		buf_puts(out, "0");
@@ -60,7 +60,7 @@ static int add_tag(void *ctx, struct str tag, struct err *e UNUSED)
 // 1 <project> <version> <build> <tag>...
 static void answer_filename(struct str text, struct buf *out)
 {
-	struct filename f CLEANUP(filename_release) = {0};
+	CLEANUP(filename_release) struct filename f = {0};
 	struct err e = ERR_INIT;
 	if (filename_parse(text, &f, &e) < 0) {
 		buf_puts(out, "0");
@@ -99,9 +99,9 @@ static int answer_line(struct str line, struct buf *out)
 
 int main(void)
 {
-	char *line CLEANUP(mem_free) = NULL;
+	CLEANUP(mem_free) char *line = NULL;
 	size_t room = 0;
-	struct buf out CLEANUP(buf_release);
+	CLEANUP(buf_release) struct buf out;
 	buf_init(&out, LINE_MAX_SIZE);
 	while (getline(&line, &room, stdin) > 0) {
 		buf_clear(&out);

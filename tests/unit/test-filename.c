@@ -74,7 +74,7 @@ static void test_wheels(void **state UNUSED)
 			"", "py2.py3", "none", "any"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
-		struct filename f CLEANUP(filename_release) = parse(str_from(table[i].text));
+		CLEANUP(filename_release) struct filename f = parse(str_from(table[i].text));
 		assert_int_equal(f.kind, FILENAME_WHEEL);
 		assert_string_equal(f.project, table[i].project);
 		assert_string_equal(f.version.text, table[i].version);
@@ -99,7 +99,7 @@ static void test_sdists(void **state UNUSED)
 		{"cffi-1.0.2-2.tar.gz", "cffi-1-0-2", "2", "cffi-1.0.2-2"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
-		struct filename f CLEANUP(filename_release) = parse(str_from(table[i].text));
+		CLEANUP(filename_release) struct filename f = parse(str_from(table[i].text));
 		assert_int_equal(f.kind, FILENAME_SDIST);
 		assert_string_equal(f.project, table[i].project);
 		assert_string_equal(f.version.text, table[i].version);
@@ -151,7 +151,7 @@ static void test_too_long(void **state UNUSED)
 	static const char tail[] = "-1-py3-none-any.whl";
 	memcpy(name + sizeof(name) - sizeof(tail), tail, sizeof(tail));
 	assert_refused(str_from(name), "longer");
-	struct filename f CLEANUP(filename_release) = parse(str_from(name + 1));
+	CLEANUP(filename_release) struct filename f = parse(str_from(name + 1));
 	assert_int_equal(strlen(f.project), LIMIT_FILE_NAME - strlen(tail));
 }
 
@@ -208,7 +208,7 @@ static void add_build(struct str build, struct buf *out)
 
 static void check_row(void *ctx, const struct vector *row)
 {
-	struct buf name CLEANUP(buf_release), build CLEANUP(buf_release);
+	CLEANUP(buf_release) struct buf name, build CLEANUP(buf_release);
 	buf_init(&name, 4096);
 	buf_init(&build, 4096);
 	vectors_unquote(row->column[ROW_INPUT], &name);
@@ -216,7 +216,7 @@ static void check_row(void *ctx, const struct vector *row)
 		assert_refused(buf_view(&name), "");
 		return;
 	}
-	struct filename f CLEANUP(filename_release) = parse(buf_view(&name));
+	CLEANUP(filename_release) struct filename f = parse(buf_view(&name));
 	assert_true(str_eq(str_from(f.project), row->column[ROW_PROJECT]));
 	assert_true(str_eq(str_from(f.version.text), row->column[ROW_VERSION]));
 	add_build(f.build, &build);

@@ -41,7 +41,7 @@ static const struct {
 static void test_fields(void **state UNUSED)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
-		struct buf seen CLEANUP(buf_release);
+		CLEANUP(buf_release) struct buf seen;
 		struct str rest = str_from(table[i].text);
 		struct headerfield field;
 		buf_init(&seen, 1000);

@@ -32,7 +32,7 @@ static const struct {
 
 static void check(const char *text, enum strictness strictness, const char *expected)
 {
-	struct findings findings CLEANUP(findings_release);
+	CLEANUP(findings_release) struct findings findings;
 	struct metadata facts;
 	struct err e = ERR_INIT;
 	findings_init(&findings);
@@ -55,7 +55,7 @@ static void test_table(void **state UNUSED)
 
 static void test_facts(void **state UNUSED)
 {
-	struct findings findings CLEANUP(findings_release);
+	CLEANUP(findings_release) struct findings findings;
 	struct metadata facts;
 	struct err e = ERR_INIT;
 	findings_init(&findings);

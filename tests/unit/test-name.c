@@ -12,7 +12,7 @@
 
 static void check(struct str name, bool valid, struct str normal)
 {
-	struct buf out CLEANUP(buf_release);
+	CLEANUP(buf_release) struct buf out;
 	buf_init(&out, 4096);
 	name_normalize(name, &out);
 	if (!str_eq(buf_view(&out), normal))
@@ -56,7 +56,7 @@ enum { ROW_INPUT, ROW_VALID, ROW_NORMAL };
 
 static void check_row(void *ctx UNUSED, const struct vector *row)
 {
-	struct buf name CLEANUP(buf_release), normal CLEANUP(buf_release);
+	CLEANUP(buf_release) struct buf name, normal CLEANUP(buf_release);
 	buf_init(&name, 4096);
 	buf_init(&normal, 4096);
 	vectors_unquote(row->column[ROW_INPUT], &name);

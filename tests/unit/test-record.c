@@ -42,7 +42,7 @@ static int add_row(void *ctx, const struct record_row *row, struct err *e UNUSED
 static void test_rows(void **state UNUSED)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
-		struct buf seen CLEANUP(buf_release);
+		CLEANUP(buf_release) struct buf seen;
 		struct err e = ERR_INIT;
 		buf_init(&seen, 1000);
 		int result = record_foreach(str_from(table[i].text), add_row, &seen, &e);

@@ -41,8 +41,8 @@ static int by_text(const void *a, const void *b)
 // Sorted, a space between.
 static void expand(struct str filename, struct buf *out)
 {
-	struct filename f CLEANUP(filename_release) = {0};
-	struct tags tags CLEANUP(tags_release) = {0};
+	CLEANUP(filename_release) struct filename f = {0};
+	CLEANUP(tags_release) struct tags tags = {0};
 	struct err e = ERR_INIT;
 	if (filename_parse(filename, &f, &e) < 0 || tag_foreach(&f, collect, &tags, &e) < 0)
 		fail_msg(STR_FMT ": %s", STR_ARG(filename), e.msg);
@@ -65,7 +65,7 @@ static void test_sets(void **state UNUSED)
 			"cp315-abi3t-manylinux2014_x86_64 cp315-abi3t-manylinux_2_17_x86_64"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
-		struct buf tags CLEANUP(buf_release);
+		CLEANUP(buf_release) struct buf tags;
 		buf_init(&tags, 4096);
 		expand(str_from(table[i].filename), &tags);
 		assert_string_equal(tags.data, table[i].tags);
@@ -87,8 +87,8 @@ static void add_set(struct buf *out, size_t count)
 
 static int count_tags(size_t pythons, size_t abis, size_t platforms, size_t *calls, struct err *e)
 {
-	struct buf python CLEANUP(buf_release), abi CLEANUP(buf_release),
-		platform CLEANUP(buf_release);
+	CLEANUP(buf_release) struct buf python, abi,
+		platform;
 	buf_init(&python, 4096);
 	buf_init(&abi, 4096);
 	buf_init(&platform, 4096);
@@ -137,7 +137,7 @@ static void check_row(void *ctx UNUSED, const struct vector *row)
 {
 	if (!str_eq(row->column[ROW_VALID], STR("1")))
 		return;
-	struct buf name CLEANUP(buf_release), tags CLEANUP(buf_release);
+	CLEANUP(buf_release) struct buf name, tags;
 	buf_init(&name, 4096);
 	buf_init(&tags, 1 << 20);
 	vectors_unquote(row->column[ROW_INPUT], &name);

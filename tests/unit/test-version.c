@@ -43,7 +43,7 @@ static void test_normal_form(void **state UNUSED)
 		{"\xe3\x80\x80 1\xc2\x85", "1", false, false},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
-		struct version v CLEANUP(version_release) = parse(str_from(table[i].text));
+		CLEANUP(version_release) struct version v = parse(str_from(table[i].text));
 		assert_string_equal(v.text, table[i].normal);
 		assert_int_equal(v.is_prerelease, table[i].is_prerelease);
 		assert_int_equal(v.is_local, table[i].is_local);
@@ -106,8 +106,8 @@ static int sign(int n)
 
 static void check_order(const char *a, size_t rank_a, const char *b, size_t rank_b)
 {
-	struct version va CLEANUP(version_release) = parse(str_from(a));
-	struct version vb CLEANUP(version_release) = parse(str_from(b));
+	CLEANUP(version_release) struct version va = parse(str_from(a));
+	CLEANUP(version_release) struct version vb = parse(str_from(b));
 	if (sign(version_cmp(&va, &vb)) != (rank_a > rank_b) - (rank_a < rank_b))
 		fail_msg("%s against %s", a, b);
 }
@@ -126,7 +126,7 @@ static void test_numbers_of_any_size(void **state UNUSED)
 	static const size_t digits[] = {1, 252, 253, 254, 255, 256, 257, 5000, 70000};
 	struct version before = {0};
 	for (size_t i = 0; i < ARRAY_SIZE(digits); i++) {
-		char *text CLEANUP(mem_free) = xmalloc(digits[i]);
+		CLEANUP(mem_free) char *text = xmalloc(digits[i]);
 		memset(text, '9', digits[i]);
 		struct version v = parse((struct str){text, digits[i]});
 		assert_int_equal(strlen(v.text), digits[i]);
@@ -153,7 +153,7 @@ struct ranking {
 static void check_row(void *ctx, const struct vector *row)
 {
 	struct ranking *all = ctx;
-	struct buf text CLEANUP(buf_release);
+	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, 4096);
 	vectors_unquote(row->column[ROW_INPUT], &text);
 	if (!str_eq(row->column[ROW_VALID], STR("1"))) {

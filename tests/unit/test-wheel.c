@@ -52,7 +52,7 @@ static void add_row(struct buf *record, const struct file *f)
 
 static void make(struct zipmake *z, const struct file files[FILES])
 {
-	struct buf record CLEANUP(buf_release);
+	CLEANUP(buf_release) struct buf record;
 	buf_init(&record, 1 << 20);
 	zipmake_init(z);
 	for (size_t i = 0; i < FILES && files[i].name; i++) {
@@ -193,7 +193,7 @@ static void expect(
 	size_t row, const struct zipmake *z, enum strictness strictness, const char *expected)
 {
 	struct source s = source_memory(buf_view(&z->bytes));
-	struct wheel w CLEANUP(wheel_release);
+	CLEANUP(wheel_release) struct wheel w;
 	struct err e = ERR_INIT;
 	bool is_finding = expected && expected[0] == '~';
 	int result = examine(&s, demo_name, strictness, &w, &e);
@@ -213,7 +213,7 @@ static void expect(
 static void test_table(void **state UNUSED)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
-		struct zipmake z CLEANUP(zipmake_release);
+		CLEANUP(zipmake_release) struct zipmake z;
 		make(&z, table[i].files);
 		expect(i, &z, LENIENT, table[i].lenient);
 		expect(i, &z, STRICT, table[i].strict);
@@ -222,8 +222,8 @@ static void test_table(void **state UNUSED)
 
 static void test_facts(void **state UNUSED)
 {
-	struct zipmake z CLEANUP(zipmake_release);
-	struct wheel w CLEANUP(wheel_release);
+	CLEANUP(zipmake_release) struct zipmake z;
+	CLEANUP(wheel_release) struct wheel w;
 	struct err e = ERR_INIT;
 	uint8_t sha256[SHA256_SIZE];
 	make(&z, good);
@@ -238,15 +238,15 @@ static void test_facts(void **state UNUSED)
 
 static void test_metadata_too_large(void **state UNUSED)
 {
-	char *text CLEANUP(mem_free) = xmalloc(LIMIT_METADATA + 2);
+	CLEANUP(mem_free) char *text = xmalloc(LIMIT_METADATA + 2);
 	memset(text, '\n', LIMIT_METADATA + 1);
 	text[LIMIT_METADATA + 1] = '\0';
 	struct file files[FILES] = {{INFO "METADATA", text, 0}};
-	struct zipmake z CLEANUP(zipmake_release);
+	CLEANUP(zipmake_release) struct zipmake z;
 	make(&z, files);
 	for (int strictness = LENIENT; strictness <= STRICT; strictness++) {
 		struct source s = source_memory(buf_view(&z.bytes));
-		struct wheel w CLEANUP(wheel_release);
+		CLEANUP(wheel_release) struct wheel w;
 		struct err e = ERR_INIT;
 		assert_int_equal(examine(&s, demo_name, (enum strictness)strictness, &w, &e), -1);
 		assert_int_equal(e.kind, ERR_LIMIT);
@@ -256,7 +256,7 @@ static void test_metadata_too_large(void **state UNUSED)
 // A copy of exactly len bytes, so that a read behind them is seen.
 static int examine_copy(const char *bytes, size_t len, enum strictness strictness, struct wheel *w)
 {
-	char *copy CLEANUP(mem_free) = xmalloc(len);
+	CLEANUP(mem_free) char *copy = xmalloc(len);
 	memcpy(copy, bytes, len);
 	struct source s = source_memory((struct str){copy, len});
 	struct err e = ERR_INIT;
@@ -265,11 +265,11 @@ static int examine_copy(const char *bytes, size_t len, enum strictness strictnes
 
 static void test_truncated(void **state UNUSED)
 {
-	struct zipmake z CLEANUP(zipmake_release);
+	CLEANUP(zipmake_release) struct zipmake z;
 	make(&z, good);
 	for (size_t len = 0; len < z.bytes.len; len++)
 		for (int strictness = LENIENT; strictness <= STRICT; strictness++) {
-			struct wheel w CLEANUP(wheel_release);
+			CLEANUP(wheel_release) struct wheel w;
 			if (examine_copy(z.bytes.data, len, (enum strictness)strictness, &w) == 0)
 				fail_msg("taken when cut after %zu bytes", len);
 		}
@@ -279,13 +279,13 @@ static void test_truncated(void **state UNUSED)
 // contents.
 static void test_flipped(void **state UNUSED)
 {
-	struct zipmake z CLEANUP(zipmake_release);
-	struct wheel whole CLEANUP(wheel_release);
+	CLEANUP(zipmake_release) struct zipmake z;
+	CLEANUP(wheel_release) struct wheel whole;
 	size_t taken = 0;
 	make(&z, good);
 	assert_int_equal(examine_copy(z.bytes.data, z.bytes.len, STRICT, &whole), 0);
 	for (size_t bit = 0; bit < z.bytes.len * 8; bit++) {
-		struct wheel lenient CLEANUP(wheel_release), strict CLEANUP(wheel_release);
+		CLEANUP(wheel_release) struct wheel lenient, strict CLEANUP(wheel_release);
 		char *byte = &z.bytes.data[bit / 8], before = *byte;
 		*byte = (char)(before ^ 1 << bit % 8);
 		int easy = examine_copy(z.bytes.data, z.bytes.len, LENIENT, &lenient);
@@ -332,16 +332,16 @@ enum {
 
 static void check_wheel(void *ctx UNUSED, const struct vector *row)
 {
-	char *below CLEANUP(mem_free) = xasprintf("corpus/" STR_FMT, STR_ARG(row->column[PATH]));
-	char *path CLEANUP(mem_free) = vectors_path(below);
-	struct buf python CLEANUP(buf_release);
+	CLEANUP(mem_free) char *below = xasprintf("corpus/" STR_FMT, STR_ARG(row->column[PATH]));
+	CLEANUP(mem_free) char *path = vectors_path(below);
+	CLEANUP(buf_release) struct buf python;
 	buf_init(&python, 10000);
 	if (str_starts(row->column[REQUIRES_PYTHON], STR("\"")))
 		vectors_unquote(row->column[REQUIRES_PYTHON], &python);
 	for (int strictness = LENIENT; strictness <= STRICT; strictness++) {
-		int fd CLEANUP(mem_close) = -1;
+		CLEANUP(mem_close) int fd = -1;
 		struct source s;
-		struct wheel w CLEANUP(wheel_release);
+		CLEANUP(wheel_release) struct wheel w;
 		struct err e = ERR_INIT;
 		open_source(path, &fd, &s);
 		if (examine(&s, strrchr(path, '/') + 1, (enum strictness)strictness, &w, &e) < 0)
@@ -365,18 +365,18 @@ static void test_corpus(void **state UNUSED)
 
 static void test_clients(void **state UNUSED)
 {
-	char *folder CLEANUP(mem_free) = vectors_path("clients/wheels");
-	DIR *dir CLEANUP(fs_close_dir) = opendir(folder);
+	CLEANUP(mem_free) char *folder = vectors_path("clients/wheels");
+	CLEANUP(fs_close_dir) DIR *dir = opendir(folder);
 	size_t count = 0;
 	assert_non_null(dir);
 	for (const struct dirent *entry; (entry = readdir(dir));) {
 		if (!str_ends(str_from(entry->d_name), STR(".whl")))
 			continue;
-		char *path CLEANUP(mem_free) = xasprintf("%s/%s", folder, entry->d_name);
+		CLEANUP(mem_free) char *path = xasprintf("%s/%s", folder, entry->d_name);
 		for (int strictness = LENIENT; strictness <= STRICT; strictness++) {
-			int fd CLEANUP(mem_close) = -1;
+			CLEANUP(mem_close) int fd = -1;
 			struct source s;
-			struct wheel w CLEANUP(wheel_release);
+			CLEANUP(wheel_release) struct wheel w;
 			struct err e = ERR_INIT;
 			open_source(path, &fd, &s);
 			if (examine(&s, entry->d_name, (enum strictness)strictness, &w, &e) < 0)

@@ -18,7 +18,7 @@
 // Walks the bytes; returns its verdict, and the finding or the error in text.
 static int walk(struct str bytes, enum strictness strictness, char text[ERR_MSG_SIZE])
 {
-	struct findings findings CLEANUP(findings_release);
+	CLEANUP(findings_release) struct findings findings;
 	struct zipdirectory zip;
 	struct source s = source_memory(bytes);
 	struct err e = ERR_INIT;
@@ -61,9 +61,9 @@ static const struct {
 
 static void check_vector(void *ctx UNUSED, const struct vector *row)
 {
-	char *name CLEANUP(mem_free) = xasprintf("vectors/" STR_FMT, STR_ARG(row->column[0]));
-	char *path CLEANUP(mem_free) = vectors_path(name);
-	char *message CLEANUP(mem_free) = xstrndup(row->column[2].ptr, row->column[2].len);
+	CLEANUP(mem_free) char *name = xasprintf("vectors/" STR_FMT, STR_ARG(row->column[0]));
+	CLEANUP(mem_free) char *path = vectors_path(name);
+	CLEANUP(mem_free) char *message = xstrndup(row->column[2].ptr, row->column[2].len);
 	bool is_good = str_eq(row->column[1], STR("accept")), is_lenient = is_good;
 	const char *expected = is_good ? NULL : message;
 	for (size_t i = 0; i < ARRAY_SIZE(different); i++) {
@@ -72,7 +72,7 @@ static void check_vector(void *ctx UNUSED, const struct vector *row)
 		expected = different[i].message ? different[i].message : expected;
 		is_lenient = different[i].is_lenient;
 	}
-	struct buf bytes CLEANUP(buf_release);
+	CLEANUP(buf_release) struct buf bytes;
 	struct err e = ERR_INIT;
 	char text[ERR_MSG_SIZE];
 	buf_init(&bytes, 1 << 20);
@@ -204,7 +204,7 @@ static void make(struct zipmake *z, const struct zipmake_member *member)
 static void test_twists(void **state UNUSED)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(twists); i++) {
-		struct zipmake z CLEANUP(zipmake_release);
+		CLEANUP(zipmake_release) struct zipmake z;
 		make(&z, &twists[i].member);
 		zipmake_end(&z, "");
 		expect(buf_view(&z.bytes), LENIENT, twists[i].lenient, twists[i].what);
@@ -299,7 +299,7 @@ static const struct {
 static void test_patches(void **state UNUSED)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(patches); i++) {
-		struct zipmake z CLEANUP(zipmake_release);
+		CLEANUP(zipmake_release) struct zipmake z;
 		zipmake_init(&z);
 		zipmake_add(&z, &plain);
 		zipmake_end(&z, "");
@@ -324,7 +324,7 @@ static void test_truncated_comment(void **state UNUSED)
 // A member that begins with a tar header: its bytes are chosen so that both readers are content.
 static void test_zip_and_tar(void **state UNUSED)
 {
-	struct zipmake z CLEANUP(zipmake_release);
+	CLEANUP(zipmake_release) struct zipmake z;
 	char content[600];
 	memset(content, 'x', sizeof(content));
 	content[sizeof(content) - 1] = '\0';
@@ -346,7 +346,7 @@ static void test_zip_and_tar(void **state UNUSED)
 // each with each would take minutes.
 static void test_many(void **state UNUSED)
 {
-	struct zipmake z CLEANUP(zipmake_release);
+	CLEANUP(zipmake_release) struct zipmake z;
 	char name[24];
 	zipmake_init(&z);
 	for (unsigned long i = 0; i < UINT16_MAX; i++) {
@@ -388,7 +388,7 @@ static void test_read(void **state UNUSED)
 		if (result < 0)
 			assert_int_equal(e.kind, ERR_INVALID);
 	}
-	struct buf small CLEANUP(buf_release);
+	CLEANUP(buf_release) struct buf small;
 	struct err e = ERR_INIT;
 	buf_init(&small, 2);
 	assert_int_equal(zipread_whole(&s, &members[0].m, &small, &e), -1);

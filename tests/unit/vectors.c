@@ -33,7 +33,7 @@ static void split(struct str line, struct vector *row)
 
 char *vectors_path(const char *below)
 {
-	char *folder CLEANUP(mem_free) = shared_folder();
+	CLEANUP(mem_free) char *folder = shared_folder();
 	if (!folder)
 		skip();
 	return xasprintf("%s/%s", folder, below);
@@ -41,11 +41,11 @@ char *vectors_path(const char *below)
 
 void vectors_foreach(const char *file, vectors_fn *fn, void *ctx)
 {
-	char *folder CLEANUP(mem_free) = shared_folder();
+	CLEANUP(mem_free) char *folder = shared_folder();
 	if (!folder)
 		skip();
-	char *path CLEANUP(mem_free) = xasprintf("%s/vectors/%s", folder, file);
-	struct buf text CLEANUP(buf_release);
+	CLEANUP(mem_free) char *path = xasprintf("%s/vectors/%s", folder, file);
+	CLEANUP(buf_release) struct buf text;
 	struct err e = ERR_INIT;
 	buf_init(&text, 16 << 20);
 	if (fs_read_file(path, &text, &e) < 0)
