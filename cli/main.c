@@ -18,7 +18,8 @@ static void print_usage(FILE *out)
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		fprintf(out, "  %-8s %s\n", commands[i]->name, commands[i]->help);
 	fputs("\n\"wheelcache COMMAND --help\" tells of its options; --version, of this program;\n"
-		"--print-config prints every key of the configuration with its default.\n", out);
+	      "--print-config prints every key of the configuration with its default.\n",
+		out);
 }
 
 static const struct command *find_command(const char *name)
@@ -67,8 +68,9 @@ int main(int argc, char **argv)
 		print_usage(stderr);
 		return err_exit_code(ERR_USAGE);
 	}
-	// libzip asks for the local time of every member that it opens, and where TZ is not set, libc looks at
-	// /etc/localtime each time: three system calls a wheel. We tell the time in UTC anyway.
+	// libzip asks for the local time of every member that it opens, and where TZ is not set,
+	// libc looks at /etc/localtime each time: three system calls a wheel. We tell the time in
+	// UTC anyway.
 	setenv("TZ", "UTC0", 1);
 	int code = command->run(command, argc - 1, argv + 1, &e);
 	if (e.kind != ERR_NONE)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A queue of pointers from many threads to one, which holds a bounded number: who puts too fast waits.
+// A queue of pointers from many threads to one, which holds a bounded number: who puts too fast
+// waits.
 #pragma once
 
 #include <stdbool.h>

@@ -169,10 +169,12 @@ void crew_tell(struct crew *crew, struct outcome *outcome)
 	channel_put(crew->channel, outcome);
 }
 
-void crew_problem(struct crew *crew, struct folder *folder, const char *filename, const struct err *why)
+void crew_problem(
+	struct crew *crew, struct folder *folder, const char *filename, const struct err *why)
 {
 	struct outcome *o = outcome_new(OUTCOME_PROBLEM, folder);
-	CLEANUP(mem_free) char *path = filename ? folder_file(folder, filename) : xstrdup(folder->path);
+	CLEANUP(mem_free)
+	char *path = filename ? folder_file(folder, filename) : xstrdup(folder->path);
 	o->text = xasprintf("%s/%s: %s", folder->platform->path, path, why->msg);
 	crew_tell(crew, o);
 }

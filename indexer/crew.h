@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The threads of a scan: they take jobs, count what they see, and put outcomes into a channel that ends when
-// the last job has ended. Each job has a worker's tools to itself while it runs.
+// The threads of a scan: they take jobs, count what they see, and put outcomes into a channel that
+// ends when the last job has ended. Each job has a worker's tools to itself while it runs.
 #pragma once
 
 #include <stdatomic.h>
@@ -12,10 +12,10 @@
 
 struct crew_options {
 	const struct store *store;
-	const char *catalog; // path; each worker reads by a connection of its own
-	unsigned threads;    // at least 1
-	int64_t settle_ns;   // a damaged file younger than this is still being written
-	bool allow_empty;    // a platform's folder may be missing
+	const char *catalog;        // path; each worker reads by a connection of its own
+	unsigned threads;           // at least 1
+	int64_t settle_ns;          // a damaged file younger than this is still being written
+	bool allow_empty;           // a platform's folder may be missing
 	const _Atomic bool *cancel; // set by anybody: the scan ends soon; NULL: never
 };
 
@@ -73,7 +73,8 @@ uint64_t crew_seen(const struct crew *crew, size_t platform_index);
 
 void crew_tell(struct crew *crew, struct outcome *outcome); // takes it over
 // Tells of a problem: the path of a file in the folder (NULL: the folder itself), and the reason.
-void crew_problem(struct crew *crew, struct folder *folder, const char *filename, const struct err *why);
+void crew_problem(
+	struct crew *crew, struct folder *folder, const char *filename, const struct err *why);
 // One thing less that the folder waits for; tells when it is done.
 void crew_folder_end(struct crew *crew, struct folder *folder);
 struct outcome *crew_take(struct crew *crew, unsigned timeout_ms, bool *ended);

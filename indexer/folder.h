@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder of a platform during a scan. Counted; what walks changes pending and restless, what records changes
-// row, and all else stays as it was made.
+// A folder of a platform during a scan. Counted; what walks changes pending and restless, what
+// records changes row, and all else stays as it was made.
 #pragma once
 
 #include <stdatomic.h>
@@ -18,10 +18,10 @@ struct folder {
 	size_t platform_index; // in the store
 	char *path;            // below the platform; "" is its root
 	unsigned depth;
-	uint64_t share;        // of the whole scan's progress
+	uint64_t share;              // of the whole scan's progress
 	struct catalog_folder known; // as the catalog has it; id 0: it has not
-	int64_t row;           // its id in the catalog now, 0 until it is recorded
-	dev_t device;          // of the folder on the disk: how a circle of links is seen
+	int64_t row;                 // its id in the catalog now, 0 until it is recorded
+	dev_t device;                // of the folder on the disk: how a circle of links is seen
 	ino_t inode;
 	int64_t mtime_ns;
 	uint64_t ignored;
@@ -31,7 +31,8 @@ struct folder {
 	bool is_old;              // was not changed shortly before it was listed
 };
 
-// parent is kept (a reference more); name is the last component, "" with no parent for a platform's root.
+// parent is kept (a reference more); name is the last component, "" with no parent for a platform's
+// root.
 struct folder *folder_new(struct folder *parent, const char *name);
 struct folder *folder_ref(struct folder *f);
 void folder_unref(struct folder *f);

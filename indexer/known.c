@@ -80,7 +80,9 @@ int known_load(struct known *k, struct folder *f, struct catalog *c, struct err 
 struct known_file *known_file(struct known *k, const char *filename)
 {
 	struct known_file wanted = {.row = {.filename = filename}};
-	return k->file_count ? bsearch(&wanted, k->file, k->file_count, sizeof(wanted), compare_files) : NULL;
+	return k->file_count
+		       ? bsearch(&wanted, k->file, k->file_count, sizeof(wanted), compare_files)
+		       : NULL;
 }
 
 struct known_folder *known_folder(struct known *k, const char *path)

@@ -26,7 +26,8 @@ static void tell_gone(struct crew *crew, const struct job *job)
 
 static void wait_for(struct crew *crew, const struct job *job, const char *why)
 {
-	log_debug("%s/%s/%s waits: %s", job->folder->platform->path, job->folder->path, job->filename, why);
+	log_debug("%s/%s/%s waits: %s", job->folder->platform->path, job->folder->path,
+		job->filename, why);
 	atomic_store(&job->folder->restless, true);
 	crew_count(crew, COUNT_WAITING, 1);
 }

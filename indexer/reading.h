@@ -4,8 +4,9 @@
 
 #include "indexer/crew.h"
 
-// What has an mtime within this time before it was looked at may change once more without another mtime: file
-// systems keep whole seconds (AFS) or two (FAT). It is not trusted, as git does it with its index.
+// What has an mtime within this time before it was looked at may change once more without another
+// mtime: file systems keep whole seconds (AFS) or two (FAT). It is not trusted, as git does it with
+// its index.
 #define RACY_NS ((int64_t)2000000000)
 
 int64_t now_ns(void); // since 1970

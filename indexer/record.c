@@ -99,7 +99,8 @@ static int ensure_folder(struct record *r, struct folder *f, struct err *e)
 		return 0;
 	if (f->parent && ensure_folder(r, f->parent, e) < 0)
 		return -1;
-	return catalog_folder_add(r->catalog, f->platform->id, f->parent ? f->parent->row : 0, f->path, &f->row, e);
+	return catalog_folder_add(
+		r->catalog, f->platform->id, f->parent ? f->parent->row : 0, f->path, &f->row, e);
 }
 
 static void alarm(struct record *r, const struct platform *p, const char *path,
@@ -174,7 +175,8 @@ static int put_file(struct record *r, const struct outcome *o, struct err *e)
 static int put_folder(struct record *r, const struct outcome *o, struct err *e)
 {
 	struct folder *f = o->folder;
-	struct catalog_folder row = {.mtime_ns = f->mtime_ns, .ignored = f->ignored,
+	struct catalog_folder row = {.mtime_ns = f->mtime_ns,
+		.ignored = f->ignored,
 		.trusted = f->is_old && !atomic_load(&f->restless)};
 	const struct catalog_folder *known = &f->known;
 	if (known->id && known->mtime_ns == row.mtime_ns && known->ignored == row.ignored &&
@@ -235,15 +237,18 @@ static int remove_file(struct record *r, const struct goner *g, struct err *e)
 	return 0;
 }
 
-// Files first: a folder's row takes all rows in it along, and nobody would look who inherits their names.
+// Files first: a folder's row takes all rows in it along, and nobody would look who inherits their
+// names.
 static int remove_gone(struct record *r, struct err *e)
 {
 	for (size_t i = 0; i < r->files.count; i++)
-		if (!r->kept[r->files.item[i].platform_index] && remove_file(r, &r->files.item[i], e) < 0)
+		if (!r->kept[r->files.item[i].platform_index] &&
+			remove_file(r, &r->files.item[i], e) < 0)
 			return -1;
 	for (size_t i = 0; i < r->folders.count; i++)
 		if (!r->kept[r->folders.item[i].platform_index] &&
-			(next_row(r, e) < 0 || catalog_folder_remove(r->catalog, r->folders.item[i].id, e) < 0))
+			(next_row(r, e) < 0 ||
+				catalog_folder_remove(r->catalog, r->folders.item[i].id, e) < 0))
 			return -1;
 	return 0;
 }

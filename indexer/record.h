@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scan's one writer: takes outcomes into the catalog, in batches, so that a scan that is killed has lost
-// little. What has gone is removed last: a file that only moved is never missing from a page.
+// The scan's one writer: takes outcomes into the catalog, in batches, so that a scan that is killed
+// has lost little. What has gone is removed last: a file that only moved is never missing from a
+// page.
 #pragma once
 
 #include "indexer/outcome.h"
@@ -20,6 +21,7 @@ uint64_t record_gone(const struct record *r, size_t platform_index);
 // They are there after all: the platform's volume is not mounted.
 void record_keep(struct record *r, size_t platform_index);
 // Removes what has gone, with all of these platforms (ids), and commits all that is left.
-int record_finish(struct record *r, const int64_t *dropped, size_t dropped_count, struct err *e) MUST_CHECK;
+int record_finish(
+	struct record *r, const int64_t *dropped, size_t dropped_count, struct err *e) MUST_CHECK;
 // Commits what waits to be for longer than a second.
 int record_tick(struct record *r, struct err *e) MUST_CHECK;

@@ -18,8 +18,8 @@
 #include "lib/state/catalog-file.h"
 
 enum {
-	TICK_MS = 100,   // between two looks at the clock, and two reports of progress
-	RETRY_MS = 200,  // between two tries to get the lock
+	TICK_MS = 100,  // between two looks at the clock, and two reports of progress
+	RETRY_MS = 200, // between two tries to get the lock
 	MOST_THREADS = 64,
 };
 #define SECOND_NS ((int64_t)1000000000)
@@ -58,7 +58,8 @@ static int cancelled(struct err *e)
 static void report(struct scan *s, enum scan_phase phase)
 {
 	int64_t now = now_ns();
-	if (!s->options->progress || (phase == SCAN_READS && now - s->reported_ns < TICK_MS * SECOND_NS / 1000))
+	if (!s->options->progress ||
+		(phase == SCAN_READS && now - s->reported_ns < TICK_MS * SECOND_NS / 1000))
 		return;
 	struct scan_progress p = {.phase = phase};
 	if (s->crew) {
@@ -70,18 +71,21 @@ static void report(struct scan *s, enum scan_phase phase)
 	s->options->progress(s->options->ctx, &p);
 }
 
-// One indexer a catalog. A waiting one asks again and again, since it must end when it is cancelled.
+// One indexer a catalog. A waiting one asks again and again, since it must end when it is
+// cancelled.
 static int lock(struct scan *s, struct err *e)
 {
 	CLEANUP(mem_free) char *path = xasprintf("%s.lock", catalog_path(s->catalog));
-	CLEANUP(mem_free) char *owner = xasprintf("%s, process %ld",
+	CLEANUP(mem_free)
+	char *owner = xasprintf("%s, process %ld",
 		s->options->owner ? s->options->owner : "wheelcache", (long)getpid());
 	for (bool is_told = false;; is_told = true) {
 		int fd = fs_lock(path, false, owner, e);
 		if (fd >= 0 || e->kind != ERR_BUSY)
 			return fd;
 		if (s->options->no_wait)
-			return err_prefix(e, "catalog %s: another indexer is at work: ", catalog_path(s->catalog));
+			return err_prefix(e, "catalog %s: another indexer is at work: ",
+				catalog_path(s->catalog));
 		if (!is_told)
 			log_info("waiting for another indexer to end: %s", e->msg);
 		if (is_cancelled(s))
@@ -99,22 +103,27 @@ static bool has_platform(const struct store *store, int64_t id)
 	return false;
 }
 
-// A platform that the catalog has and the store has not. Where the configuration names the platforms, it was taken
-// out of it. Where folders are platforms, a missing one is more likely a volume that is not mounted; only the name
-// for a store without platforms goes when the first platform comes.
+// A platform that the catalog has and the store has not. Where the configuration names the
+// platforms, it was taken out of it. Where folders are platforms, a missing one is more likely a
+// volume that is not mounted; only the name for a store without platforms goes when the first
+// platform comes.
 static int see_platform(void *ctx, const struct catalog_platform *p, struct err *e UNUSED)
 {
 	struct scan *s = ctx;
 	if (has_platform(s->store, p->id) || !p->folders)
 		return 0;
-	if (s->store->is_detected && platform_is_slug(str_from(p->name)) && !s->options->allow_empty) {
-		CLEANUP(mem_free) char *text = xasprintf("platform %s: %s/%s is gone, but the catalog knows %" PRIu64
-			" files there; is its volume mounted? (--allow-empty forgets them)", p->name,
-			s->store->path, p->name, p->files);
+	if (s->store->is_detected && platform_is_slug(str_from(p->name)) &&
+		!s->options->allow_empty) {
+		CLEANUP(mem_free)
+		char *text = xasprintf(
+			"platform %s: %s/%s is gone, but the catalog knows %" PRIu64
+			" files there; is its volume mounted? (--allow-empty forgets them)",
+			p->name, s->store->path, p->name, p->files);
 		summary_add(s->summary, LIST_PROBLEMS, text, NULL, NULL);
 		return 0;
 	}
-	log_info("platform %s is no more: its %" PRIu64 " files leave the catalog", p->name, p->files);
+	log_info("platform %s is no more: its %" PRIu64 " files leave the catalog", p->name,
+		p->files);
 	GROW(s->dropped, s->dropped_count, s->dropped_room);
 	s->dropped[s->dropped_count++] = p->id;
 	return 0;
@@ -139,7 +148,8 @@ static int submit_platform(struct scan *s, size_t index, struct err *e)
 	return 0;
 }
 
-// Takes all that the crew finds. After an error the rest is thrown away, until the crew has noticed.
+// Takes all that the crew finds. After an error the rest is thrown away, until the crew has
+// noticed.
 static int take_all(struct scan *s, struct err *e)
 {
 	int result = 0;
@@ -148,7 +158,8 @@ static int take_all(struct scan *s, struct err *e)
 		report(s, SCAN_READS);
 		if (is_cancelled(s))
 			atomic_store(&s->stop, true);
-		if (result == 0 && ((o && record_outcome(s->record, o, e) < 0) || record_tick(s->record, e) < 0)) {
+		if (result == 0 && ((o && record_outcome(s->record, o, e) < 0) ||
+					   record_tick(s->record, e) < 0)) {
 			result = -1;
 			atomic_store(&s->stop, true);
 		}
@@ -173,7 +184,8 @@ static int walk(struct scan *s, struct err *e)
 	return result;
 }
 
-// A platform that has lost all it had is more likely a volume that is not mounted than an empty one.
+// A platform that has lost all it had is more likely a volume that is not mounted than an empty
+// one.
 static void keep_emptied(struct scan *s)
 {
 	for (size_t i = 0; i < s->store->platform_count && !s->options->allow_empty; i++) {
@@ -182,8 +194,11 @@ static void keep_emptied(struct scan *s)
 		if (!gone || crew_seen(s->crew, i))
 			continue;
 		record_keep(s->record, i);
-		CLEANUP(mem_free) char *text = xasprintf("platform %s: %s holds no wheel, but the catalog knows %" PRIu64
-			" files there; is its volume mounted? (--allow-empty forgets them)", p->name, p->path, gone);
+		CLEANUP(mem_free)
+		char *text = xasprintf(
+			"platform %s: %s holds no wheel, but the catalog knows %" PRIu64
+			" files there; is its volume mounted? (--allow-empty forgets them)",
+			p->name, p->path, gone);
 		summary_add(s->summary, LIST_PROBLEMS, text, NULL, NULL);
 	}
 }
@@ -196,7 +211,8 @@ static const char *platform_name(const struct store *store, int64_t id)
 	return "?";
 }
 
-static int see_refused(void *ctx, int64_t platform, const char *path, const char *reason, struct err *e UNUSED)
+static int see_refused(
+	void *ctx, int64_t platform, const char *path, const char *reason, struct err *e UNUSED)
 {
 	struct scan *s = ctx;
 	CLEANUP(mem_free) char *whole = xasprintf("%s/%s", platform_name(s->store, platform), path);
@@ -205,14 +221,16 @@ static int see_refused(void *ctx, int64_t platform, const char *path, const char
 	return 0;
 }
 
-static int see_shared(void *ctx, const char *filename, uint64_t platforms, uint64_t contents, struct err *e UNUSED)
+static int see_shared(void *ctx, const char *filename, uint64_t platforms, uint64_t contents,
+	struct err *e UNUSED)
 {
 	struct scan *s = ctx;
 	s->summary->number[SUMMARY_SHADOWED] += platforms - 1;
 	if (contents == 1)
 		return 0;
-	CLEANUP(mem_free) char *text = xasprintf("%" PRIu64 " platforms, %" PRIu64 " different files", platforms,
-		contents);
+	CLEANUP(mem_free)
+	char *text = xasprintf(
+		"%" PRIu64 " platforms, %" PRIu64 " different files", platforms, contents);
 	summary_add(s->summary, LIST_DIFFERING, filename, text, NULL);
 	return 0;
 }
@@ -223,9 +241,12 @@ static int sum_up(struct scan *s, struct err *e)
 		enum crew_count from;
 		enum summary_number to;
 	} row[] = {
-		{COUNT_FILES, SUMMARY_FILES},     {COUNT_UNCHANGED, SUMMARY_UNCHANGED},
-		{COUNT_WAITING, SUMMARY_WAITING}, {COUNT_IGNORED, SUMMARY_IGNORED},
-		{COUNT_LINKS, SUMMARY_LINKS},     {COUNT_BYTES, SUMMARY_BYTES},
+		{COUNT_FILES, SUMMARY_FILES},
+		{COUNT_UNCHANGED, SUMMARY_UNCHANGED},
+		{COUNT_WAITING, SUMMARY_WAITING},
+		{COUNT_IGNORED, SUMMARY_IGNORED},
+		{COUNT_LINKS, SUMMARY_LINKS},
+		{COUNT_BYTES, SUMMARY_BYTES},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(row); i++)
 		s->summary->number[row[i].to] += crew_counted(s->crew, row[i].from);
@@ -257,7 +278,8 @@ static int run_locked(struct scan *s, struct err *e)
 		return -1;
 	if (!s->summary->number[SUMMARY_PROBLEMS])
 		return 0;
-	return err_set(e, ERR_IO, "the scan is not whole: %s%s", s->summary->list[LIST_PROBLEMS].item[0].field[0],
+	return err_set(e, ERR_IO, "the scan is not whole: %s%s",
+		s->summary->list[LIST_PROBLEMS].item[0].field[0],
 		s->summary->number[SUMMARY_PROBLEMS] > 1 ? ", and more" : "");
 }
 
@@ -267,8 +289,9 @@ int scan_run(struct store *store, struct catalog *catalog, const struct scan_opt
 	int64_t begin = now_ns();
 	*summary = (struct summary){0};
 	CLEANUP(mem_close) int held = -1; // let go last
-	CLEANUP(scan_release) struct scan s = {.store = store, .catalog = catalog, .options = options,
-		.summary = summary};
+	CLEANUP(scan_release)
+	struct scan s = {
+		.store = store, .catalog = catalog, .options = options, .summary = summary};
 	held = lock(&s, e);
 	int result = held < 0 ? -1 : run_locked(&s, e);
 	summary->seconds = (double)(now_ns() - begin) / (double)SECOND_NS;

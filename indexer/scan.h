@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scan: brings the catalog up to date with the store. Reads the store only; never writes there.
 //
-// A file whose size, mtime and inode are known is not opened; a folder whose mtime is known is not listed, but its
-// known files are looked at. What changed within two seconds of the look that recorded it is not trusted.
+// A file whose size, mtime and inode are known is not opened; a folder whose mtime is known is not
+// listed, but its known files are looked at. What changed within two seconds of the look that
+// recorded it is not trusted.
 #pragma once
 
 #include <stdatomic.h>
@@ -15,9 +16,9 @@
 #include "lib/state/store.h"
 
 enum scan_phase {
-	SCAN_WAITS,  // for another indexer on the same catalog
+	SCAN_WAITS, // for another indexer on the same catalog
 	SCAN_READS,
-	SCAN_ENDS,   // removes what has gone, sums up
+	SCAN_ENDS, // removes what has gone, sums up
 };
 
 struct scan_progress {
@@ -31,15 +32,18 @@ struct scan_options {
 	unsigned threads;  // 0: as many as the machine has processors
 	uint64_t settle;   // seconds: a damaged file younger than this is still being written
 	bool no_wait;      // ERR_BUSY where another indexer is at work, instead of waiting for it
-	bool allow_empty;  // a platform that has lost all of its files, or its folder, was emptied on purpose
+	bool allow_empty;  // a platform that has lost all of its files, or its folder, was emptied
+			   // on purpose
 	const char *owner; // who is at work, for others that wait: "wheelcache index"
-	void (*progress)(void *ctx, const struct scan_progress *progress); // at most ten times a second; NULL: none
+	void (*progress)(void *ctx,
+		const struct scan_progress *progress); // at most ten times a second; NULL: none
 	void *ctx;
 	const _Atomic bool *cancel; // set by any thread to end the scan soon; NULL: never
 };
 
-// Scans all platforms of a registered store, in the calling thread and options->threads more. On -1 what was
-// recorded until then stays, and the next scan goes on from there. ERR_BUSY also where it was cancelled. ERR_IO
-// where something could not be looked at: all else was done, and summary says what.
+// Scans all platforms of a registered store, in the calling thread and options->threads more. On -1
+// what was recorded until then stays, and the next scan goes on from there. ERR_BUSY also where it
+// was cancelled. ERR_IO where something could not be looked at: all else was done, and summary says
+// what.
 int scan_run(struct store *store, struct catalog *catalog, const struct scan_options *options,
 	struct summary *summary, struct err *e) MUST_CHECK;

@@ -23,7 +23,8 @@ static const struct {
 	[SUMMARY_WAITING] = {"waiting", "still being written", false},
 	[SUMMARY_IGNORED] = {"ignored", "other entries ignored", false},
 	[SUMMARY_LINKS] = {"links_ignored", "links not followed", false},
-	[SUMMARY_SHADOWED] = {"shadowed", "hidden in the merged view by an earlier platform", false},
+	[SUMMARY_SHADOWED] = {"shadowed", "hidden in the merged view by an earlier platform",
+		false},
 	[SUMMARY_FINDINGS] = {"findings", "oddities in files that were taken", false},
 	[SUMMARY_PROBLEMS] = {"problems", NULL, false},
 	[SUMMARY_BYTES] = {"bytes_hashed", NULL, false},
@@ -35,7 +36,8 @@ static const struct {
 	const char *field[SUMMARY_FIELDS];
 } list_row[SUMMARY_LISTS] = {
 	[LIST_PROBLEMS] = {"problems", "could not be looked at, and stay as they were", {"reason"}},
-	[LIST_CHANGED] = {"changed", "ALARM: bytes changed under a published name", {"path", "before", "after"}},
+	[LIST_CHANGED] = {"changed", "ALARM: bytes changed under a published name",
+		{"path", "before", "after"}},
 	[LIST_QUARANTINED] = {"quarantined", "quarantined: not listed", {"path", "reason"}},
 	[LIST_DIFFERING] = {"differing", "listed by several platforms with different bytes",
 		{"filename", "platforms"}},
@@ -95,7 +97,8 @@ void summary_print(const struct summary *s, FILE *out)
 	for (int i = 0; i < SUMMARY_NUMBERS; i++)
 		if (number_row[i].text && (s->number[i] || number_row[i].always))
 			fprintf(out, "%9" PRIu64 " %s\n", s->number[i], number_row[i].text);
-	fprintf(out, "%9.1f MB hashed in %.1f s\n", (double)s->number[SUMMARY_BYTES] / 1e6, s->seconds);
+	fprintf(out, "%9.1f MB hashed in %.1f s\n", (double)s->number[SUMMARY_BYTES] / 1e6,
+		s->seconds);
 }
 
 static struct jsondoc *list_json(const struct summary *s, enum summary_list list)
@@ -104,7 +107,8 @@ static struct jsondoc *list_json(const struct summary *s, enum summary_list list
 	for (size_t k = 0; k < s->list[list].count; k++) {
 		struct jsondoc *item = jsondoc_object();
 		for (int f = 0; f < SUMMARY_FIELDS && list_row[list].field[f]; f++)
-			jsondoc_put_str(item, list_row[list].field[f], s->list[list].item[k].field[f]);
+			jsondoc_put_str(
+				item, list_row[list].field[f], s->list[list].item[k].field[f]);
 		jsondoc_add(all, item);
 	}
 	return all;

@@ -8,8 +8,8 @@
 #include "lib/base/buf.h"
 
 enum summary_number {
-	SUMMARY_FILES,       // wheels and sdists seen
-	SUMMARY_ADDED,       // file names that are listed now
+	SUMMARY_FILES, // wheels and sdists seen
+	SUMMARY_ADDED, // file names that are listed now
 	SUMMARY_UNCHANGED,
 	SUMMARY_CHANGED,     // other bytes under a listed name
 	SUMMARY_GONE,        // file names that are listed no more

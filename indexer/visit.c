@@ -64,11 +64,12 @@ static void tell_gone(struct visit *v, const struct known_file *file)
 static bool is_same(const struct known_file *file, const struct stat *st)
 {
 	return file && file->row.trusted && file->row.size == (uint64_t)st->st_size &&
-		file->row.mtime_ns == fs_mtime_ns(st) && file->row.inode == st->st_ino;
+	       file->row.mtime_ns == fs_mtime_ns(st) && file->row.inode == st->st_ino;
 }
 
 // A wheel or an sdist. While many jobs wait, it is read here and now: the queue stays short.
-static void see_file(struct visit *v, const char *name, struct known_file *file, const struct stat *st)
+static void see_file(
+	struct visit *v, const char *name, struct known_file *file, const struct stat *st)
 {
 	crew_saw(v->crew, v->folder);
 	if (is_same(file, st)) {
@@ -76,8 +77,11 @@ static void see_file(struct visit *v, const char *name, struct known_file *file,
 		crew_count(v->crew, COUNT_DONE, v->share);
 		return;
 	}
-	struct job job = {.run = reading_run, .folder = v->folder, .filename = xstrdup(name),
-		.id = file ? file->row.id : 0, .share = v->share};
+	struct job job = {.run = reading_run,
+		.folder = v->folder,
+		.filename = xstrdup(name),
+		.id = file ? file->row.id : 0,
+		.share = v->share};
 	atomic_fetch_add(&v->folder->pending, 1);
 	if (!crew_is_busy(v->crew)) {
 		folder_ref(job.folder);
@@ -184,8 +188,8 @@ static void see_entry(struct visit *v, const char *name, unsigned char type)
 	}
 }
 
-// Adds a byte of type, the name and a NUL for each entry. Read to the end before any is looked at, so that the
-// progress knows how many there are.
+// Adds a byte of type, the name and a NUL for each entry. Read to the end before any is looked at,
+// so that the progress knows how many there are.
 static int read_names(struct visit *v, struct buf *out, size_t *count, struct err *e)
 {
 	int fd = fcntl(v->fd, F_DUPFD_CLOEXEC, 0);
@@ -279,7 +283,8 @@ static void enter(struct visit *v)
 void visit_run(struct crew *crew, struct worker *worker, struct job *job)
 {
 	struct err e = ERR_INIT;
-	CLEANUP(visit_release) struct visit v = {.crew = crew, .worker = worker, .folder = job->folder, .fd = -1};
+	CLEANUP(visit_release)
+	struct visit v = {.crew = crew, .worker = worker, .folder = job->folder, .fd = -1};
 	int found = known_load(&v.known, v.folder, worker->catalog, &e);
 	if (found == 0 && !job->is_gone)
 		found = open_folder(&v, &e);

@@ -4,5 +4,6 @@
 
 #include "indexer/crew.h"
 
-// A crew_fn for job->folder; submits jobs for the folders in it and for the files that must be read.
+// A crew_fn for job->folder; submits jobs for the folders in it and for the files that must be
+// read.
 void visit_run(struct crew *crew, struct worker *worker, struct job *job);

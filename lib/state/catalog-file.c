@@ -6,7 +6,8 @@
 #include "lib/base/mem.h"
 #include "lib/state/query.h"
 
-int catalog_folder_files(struct catalog *c, int64_t folder, catalog_known_fn *fn, void *ctx, struct err *e)
+int catalog_folder_files(
+	struct catalog *c, int64_t folder, catalog_known_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, FOLDER_FILES, e);
 	if (!q)
@@ -51,7 +52,8 @@ static int find_holder(struct catalog *c, enum statement id, const char *filenam
 	const uint8_t *sha256 = query_sha256(q, 2);
 	struct str folder = str_from(query_text(q, 1));
 	if (!sha256 || folder.len > LIMIT_PATH)
-		return err_set(e, ERR_DB, "catalog %s: the row of %s is damaged", catalog_path(c), filename);
+		return err_set(e, ERR_DB, "catalog %s: the row of %s is damaged", catalog_path(c),
+			filename);
 	out->id = query_int(q, 0);
 	memcpy(out->folder, folder.ptr, folder.len);
 	out->folder[folder.len] = '\0';
@@ -59,7 +61,8 @@ static int find_holder(struct catalog *c, enum statement id, const char *filenam
 	return 0;
 }
 
-static int set_state(struct catalog *c, int64_t id, enum catalog_state state, const char *reason, struct err *e)
+static int set_state(
+	struct catalog *c, int64_t id, enum catalog_state state, const char *reason, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, FILE_STATE, e);
 	if (!q)
@@ -72,8 +75,8 @@ static int set_state(struct catalog *c, int64_t id, enum catalog_state state, co
 
 static char *shadow_reason(const char *winner)
 {
-	return xasprintf("the same file name is in %s%s, which comes first", *winner ? "the folder " : "the top folder",
-		winner);
+	return xasprintf("the same file name is in %s%s, which comes first",
+		*winner ? "the folder " : "the top folder", winner);
 }
 
 // Nobody holds the name now: the first shadowed file of that name takes it.
@@ -85,7 +88,8 @@ static int promote(struct catalog *c, const char *filename, int64_t platform, st
 	return heir.id ? set_state(c, heir.id, FILE_IS_LISTED, NULL, e) : 0;
 }
 
-static int add_project(struct catalog *c, int64_t platform, const char *name, int64_t *id, struct err *e)
+static int add_project(
+	struct catalog *c, int64_t platform, const char *name, int64_t *id, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, PROJECT_ADD, e);
 	if (!q)
@@ -99,7 +103,8 @@ static int add_project(struct catalog *c, int64_t platform, const char *name, in
 }
 
 // 1: found, 0: not there.
-static int find_project(struct catalog *c, int64_t platform, const char *name, int64_t *id, struct err *e)
+static int find_project(
+	struct catalog *c, int64_t platform, const char *name, int64_t *id, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, PROJECT_FIND, e);
 	if (!q)
@@ -113,7 +118,8 @@ static int find_project(struct catalog *c, int64_t platform, const char *name, i
 }
 
 // The id of a project's row, made where it is missing.
-static int project_id(struct catalog *c, int64_t platform, const char *name, int64_t *id, struct err *e)
+static int project_id(
+	struct catalog *c, int64_t platform, const char *name, int64_t *id, struct err *e)
 {
 	int row = find_project(c, platform, name, id, e);
 	if (row)
@@ -138,8 +144,15 @@ static int write_row(struct catalog *c, const struct catalog_entry *f, enum cata
 	CLEANUP(query_end) struct query *q = query_begin(c, f->id ? FILE_SET : FILE_ADD, e);
 	if (!q)
 		return -1;
-	const int64_t number[] = {[1] = f->id, [2] = f->folder, [3] = f->platform, [6] = state, [7] = f->trusted,
-		[8] = (int64_t)f->size, [9] = f->mtime_ns, [10] = (int64_t)f->inode, [16] = f->findings};
+	const int64_t number[] = {[1] = f->id,
+		[2] = f->folder,
+		[3] = f->platform,
+		[6] = state,
+		[7] = f->trusted,
+		[8] = (int64_t)f->size,
+		[9] = f->mtime_ns,
+		[10] = (int64_t)f->inode,
+		[16] = f->findings};
 	static const int used[] = {1, 2, 3, 6, 7, 8, 9, 10, 16};
 	for (size_t i = 0; i < ARRAY_SIZE(used); i++)
 		query_bind_int(q, used[i], number[used[i]]);
@@ -162,10 +175,12 @@ static bool comes_first(const char *a, const char *b)
 	return strcmp(left, right) < 0;
 }
 
-static int put_good(struct catalog *c, const struct catalog_entry *f, const struct holder *rival, struct err *e)
+static int put_good(
+	struct catalog *c, const struct catalog_entry *f, const struct holder *rival, struct err *e)
 {
 	int64_t project = 0;
-	bool is_shadowed = rival->id && rival->id != f->id && comes_first(rival->folder, f->folder_path);
+	bool is_shadowed =
+		rival->id && rival->id != f->id && comes_first(rival->folder, f->folder_path);
 	if (rival->id && rival->id != f->id && !is_shadowed) {
 		CLEANUP(mem_free) char *reason = shadow_reason(f->folder_path);
 		if (set_state(c, rival->id, FILE_IS_SHADOWED, reason, e) < 0)
@@ -179,20 +194,26 @@ static int put_good(struct catalog *c, const struct catalog_entry *f, const stru
 	return write_row(c, f, is_shadowed ? FILE_IS_SHADOWED : FILE_IS_LISTED, reason, project, e);
 }
 
-static int put_refused(struct catalog *c, const struct catalog_entry *f, const struct holder *rival,
-	struct err *e)
+static int put_refused(
+	struct catalog *c, const struct catalog_entry *f, const struct holder *rival, struct err *e)
 {
-	struct catalog_entry bare = {.id = f->id, .platform = f->platform, .folder = f->folder,
-		.filename = f->filename, .trusted = f->trusted, .size = f->size, .mtime_ns = f->mtime_ns,
-		.inode = f->inode, .sha256 = f->sha256};
+	struct catalog_entry bare = {.id = f->id,
+		.platform = f->platform,
+		.folder = f->folder,
+		.filename = f->filename,
+		.trusted = f->trusted,
+		.size = f->size,
+		.mtime_ns = f->mtime_ns,
+		.inode = f->inode,
+		.sha256 = f->sha256};
 	if (write_row(c, &bare, FILE_IS_REFUSED, f->refusal, 0, e) < 0)
 		return -1;
 	return f->id && rival->id == f->id ? promote(c, f->filename, f->platform, e) : 0;
 }
 
 // Looks at who holds the name now and fills in the half of the effect that stands for it.
-static int look(struct catalog *c, const char *filename, int64_t platform, struct holder *out, bool *is_listed,
-	uint8_t *sha256, struct err *e)
+static int look(struct catalog *c, const char *filename, int64_t platform, struct holder *out,
+	bool *is_listed, uint8_t *sha256, struct err *e)
 {
 	if (find_holder(c, FILE_LISTED, filename, platform, out, e) < 0)
 		return -1;
@@ -224,17 +245,18 @@ static int touch(struct catalog *c, const struct catalog_entry *f, struct err *e
 	return query_run_ints(c, FILE_TOUCH, values, ARRAY_SIZE(values), e);
 }
 
-int catalog_file_put(struct catalog *c, const struct catalog_entry *f, struct catalog_effect *effect,
-	struct err *e)
+int catalog_file_put(struct catalog *c, const struct catalog_entry *f,
+	struct catalog_effect *effect, struct err *e)
 {
 	struct holder before, after;
 	bool same = false;
 	*effect = (struct catalog_effect){0};
-	if (look(c, f->filename, f->platform, &before, &effect->was_listed, effect->before, e) < 0 ||
+	if (look(c, f->filename, f->platform, &before, &effect->was_listed, effect->before, e) <
+			0 ||
 		(f->id && is_same(c, f, &same, e) < 0))
 		return -1;
-	int (*put)(struct catalog *, const struct catalog_entry *, const struct holder *, struct err *) =
-		f->refusal ? put_refused : put_good;
+	int (*put)(struct catalog *, const struct catalog_entry *, const struct holder *,
+		struct err *) = f->refusal ? put_refused : put_good;
 	if ((same ? touch(c, f, e) : put(c, f, &before, e)) < 0)
 		return -1;
 	return look(c, f->filename, f->platform, &after, &effect->is_listed, effect->after, e);
@@ -293,7 +315,8 @@ int catalog_shared(struct catalog *c, catalog_shared_fn *fn, void *ctx, struct e
 		return -1;
 	int row;
 	while ((row = query_step(q, e)) > 0)
-		if (fn(ctx, query_text(q, 0), (uint64_t)query_int(q, 1), (uint64_t)query_int(q, 2), e) < 0)
+		if (fn(ctx, query_text(q, 0), (uint64_t)query_int(q, 1), (uint64_t)query_int(q, 2),
+			    e) < 0)
 			return -1;
 	return row;
 }

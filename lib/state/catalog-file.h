@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of the catalog, as the scan compares them and as scan and uploads write them. Writes stand between
-// catalog_begin and catalog_commit. Errors as in catalog.h.
+// The files of the catalog, as the scan compares them and as scan and uploads write them. Writes
+// stand between catalog_begin and catalog_commit. Errors as in catalog.h.
 #pragma once
 
 #include "lib/base/limits.h"
@@ -23,8 +23,8 @@ struct catalog_known {
 	uint64_t inode;
 };
 typedef int catalog_known_fn(void *ctx, const struct catalog_known *file, struct err *e);
-int catalog_folder_files(struct catalog *c, int64_t folder, catalog_known_fn *fn, void *ctx, struct err *e)
-	MUST_CHECK;
+int catalog_folder_files(struct catalog *c, int64_t folder, catalog_known_fn *fn, void *ctx,
+	struct err *e) MUST_CHECK;
 
 // A file as it was found. Strings and bytes are borrowed for the call.
 struct catalog_entry {
@@ -54,17 +54,19 @@ struct catalog_effect {
 	uint8_t before[SHA256_SIZE], after[SHA256_SIZE];
 };
 
-// Adds the file or takes its new facts. Of several good files of one name the first by path is listed.
-int catalog_file_put(struct catalog *c, const struct catalog_entry *entry, struct catalog_effect *effect,
-	struct err *e) MUST_CHECK;
+// Adds the file or takes its new facts. Of several good files of one name the first by path is
+// listed.
+int catalog_file_put(struct catalog *c, const struct catalog_entry *entry,
+	struct catalog_effect *effect, struct err *e) MUST_CHECK;
 // Removes the file and gives its name; another one of its name that was shadowed is listed now.
 int catalog_file_remove(struct catalog *c, int64_t id, char name[LIMIT_FILE_NAME + 1],
 	struct catalog_effect *effect, struct err *e) MUST_CHECK;
 
 // All files that are not listed, by platform and path.
-typedef int catalog_refused_fn(void *ctx, int64_t platform, const char *path, const char *reason, struct err *e);
+typedef int catalog_refused_fn(
+	void *ctx, int64_t platform, const char *path, const char *reason, struct err *e);
 int catalog_refused(struct catalog *c, catalog_refused_fn *fn, void *ctx, struct err *e) MUST_CHECK;
 // File names that several platforms list: on how many, and with how many different contents.
-typedef int catalog_shared_fn(void *ctx, const char *filename, uint64_t platforms, uint64_t contents,
-	struct err *e);
+typedef int catalog_shared_fn(
+	void *ctx, const char *filename, uint64_t platforms, uint64_t contents, struct err *e);
 int catalog_shared(struct catalog *c, catalog_shared_fn *fn, void *ctx, struct err *e) MUST_CHECK;

@@ -8,7 +8,8 @@
 
 enum { HASH_DIGITS = 12 };
 
-// The folder for what programs keep: systemd's StateDirectory=, or the XDG base directory specification's.
+// The folder for what programs keep: systemd's StateDirectory=, or the XDG base directory
+// specification's.
 static char *state_folder(void)
 {
 	const char *systemd = getenv("STATE_DIRECTORY");

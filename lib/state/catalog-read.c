@@ -31,8 +31,8 @@ int catalog_was_scanned(struct catalog *c, bool *scanned, struct err *e)
 	return 0;
 }
 
-int catalog_project_files(struct catalog *c, int64_t platform, const char *project, catalog_file_fn *fn,
-	void *ctx, struct err *e)
+int catalog_project_files(struct catalog *c, int64_t platform, const char *project,
+	catalog_file_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, PROJECT_FILES, e);
 	if (!q)
@@ -58,8 +58,10 @@ int catalog_project_files(struct catalog *c, int64_t platform, const char *proje
 	return row;
 }
 
-// Calls fn for each row of a query over projects; *newest, where wanted, gets the largest change number.
-static int each_project(struct query *q, catalog_project_fn *fn, void *ctx, int64_t *newest, struct err *e)
+// Calls fn for each row of a query over projects; *newest, where wanted, gets the largest change
+// number.
+static int each_project(
+	struct query *q, catalog_project_fn *fn, void *ctx, int64_t *newest, struct err *e)
 {
 	int row;
 	while ((row = query_step(q, e)) > 0) {
@@ -77,7 +79,8 @@ static int each_project(struct query *q, catalog_project_fn *fn, void *ctx, int6
 	return row;
 }
 
-int catalog_projects(struct catalog *c, int64_t platform, catalog_project_fn *fn, void *ctx, struct err *e)
+int catalog_projects(
+	struct catalog *c, int64_t platform, catalog_project_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, PROJECT_LIST, e);
 	if (!q)
@@ -102,8 +105,8 @@ int catalog_totals(struct catalog *c, int64_t platform, struct catalog_totals *o
 	return 0;
 }
 
-int catalog_changes(struct catalog *c, int64_t since, catalog_project_fn *fn, void *ctx, int64_t *newest,
-	struct err *e)
+int catalog_changes(struct catalog *c, int64_t since, catalog_project_fn *fn, void *ctx,
+	int64_t *newest, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, PROJECT_CHANGES, e);
 	if (!q)
@@ -113,8 +116,8 @@ int catalog_changes(struct catalog *c, int64_t since, catalog_project_fn *fn, vo
 	return each_project(q, fn, ctx, newest, e);
 }
 
-int catalog_find_file(struct catalog *c, int64_t platform, const char *filename, struct catalog_place *out,
-	struct err *e)
+int catalog_find_file(struct catalog *c, int64_t platform, const char *filename,
+	struct catalog_place *out, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, FILE_PLACE, e);
 	if (!q)
@@ -149,7 +152,8 @@ void catalog_place_release(struct catalog_place *p)
 	p->path = p->project = NULL;
 }
 
-int catalog_metadata(struct catalog *c, const uint8_t sha256[SHA256_SIZE], struct buf *out, struct err *e)
+int catalog_metadata(
+	struct catalog *c, const uint8_t sha256[SHA256_SIZE], struct buf *out, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, METADATA_GET, e);
 	if (!q)

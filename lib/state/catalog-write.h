@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The catalog's writing side: transactions, platforms and folders; files are in catalog-file.h. What writes stands
-// between catalog_begin and catalog_commit; readers see all of a transaction or nothing. Errors as in catalog.h.
+// The catalog's writing side: transactions, platforms and folders; files are in catalog-file.h.
+// What writes stands between catalog_begin and catalog_commit; readers see all of a transaction or
+// nothing. Errors as in catalog.h.
 #pragma once
 
 #include "lib/state/catalog.h"
@@ -21,8 +22,10 @@ struct catalog_platform {
 	uint64_t files; // listed
 };
 typedef int catalog_platform_fn(void *ctx, const struct catalog_platform *platform, struct err *e);
-int catalog_platforms(struct catalog *c, catalog_platform_fn *fn, void *ctx, struct err *e) MUST_CHECK;
-// Forgets its folders and files; the id stays, and its projects stay with no files, so that servers see it.
+int catalog_platforms(
+	struct catalog *c, catalog_platform_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+// Forgets its folders and files; the id stays, and its projects stay with no files, so that servers
+// see it.
 int catalog_platform_clear(struct catalog *c, int64_t platform, struct err *e) MUST_CHECK;
 
 // A folder of a platform as it was listed last.
@@ -35,13 +38,14 @@ struct catalog_folder {
 };
 typedef int catalog_folder_fn(void *ctx, const struct catalog_folder *folder, struct err *e);
 // ERR_NOT_FOUND where it is not there; out->path is the path that was given.
-int catalog_folder_find(struct catalog *c, int64_t platform, const char *path, struct catalog_folder *out,
+int catalog_folder_find(struct catalog *c, int64_t platform, const char *path,
+	struct catalog_folder *out, struct err *e) MUST_CHECK;
+int catalog_folder_children(struct catalog *c, int64_t folder, catalog_folder_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
-int catalog_folder_children(struct catalog *c, int64_t folder, catalog_folder_fn *fn, void *ctx, struct err *e)
-	MUST_CHECK;
 // parent 0: the platform's root. The new folder is not trusted.
-int catalog_folder_add(struct catalog *c, int64_t platform, int64_t parent, const char *path, int64_t *id,
-	struct err *e) MUST_CHECK;
-int catalog_folder_set(struct catalog *c, const struct catalog_folder *folder, struct err *e) MUST_CHECK;
+int catalog_folder_add(struct catalog *c, int64_t platform, int64_t parent, const char *path,
+	int64_t *id, struct err *e) MUST_CHECK;
+int catalog_folder_set(
+	struct catalog *c, const struct catalog_folder *folder, struct err *e) MUST_CHECK;
 // Its files must have been removed before.
 int catalog_folder_remove(struct catalog *c, int64_t folder, struct err *e) MUST_CHECK;

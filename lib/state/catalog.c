@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The connection: opening, schema steps, statements. What they are for is in catalog-read.c, -write.c and -file.c.
+// The connection: opening, schema steps, statements. What they are for is in catalog-read.c,
+// -write.c and -file.c.
 #include "lib/state/catalog.h"
 
 #include <errno.h>
@@ -34,8 +35,12 @@ static enum err_kind kind_of(int code)
 		int code;
 		enum err_kind kind;
 	} table[] = {
-		{SQLITE_BUSY, ERR_BUSY},    {SQLITE_LOCKED, ERR_BUSY}, {SQLITE_FULL, ERR_IO},
-		{SQLITE_READONLY, ERR_IO},  {SQLITE_IOERR, ERR_IO},    {SQLITE_PERM, ERR_IO},
+		{SQLITE_BUSY, ERR_BUSY},
+		{SQLITE_LOCKED, ERR_BUSY},
+		{SQLITE_FULL, ERR_IO},
+		{SQLITE_READONLY, ERR_IO},
+		{SQLITE_IOERR, ERR_IO},
+		{SQLITE_PERM, ERR_IO},
 		{SQLITE_CANTOPEN, ERR_IO},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
@@ -44,15 +49,17 @@ static enum err_kind kind_of(int code)
 	return ERR_DB;
 }
 
-// SQLite's words, the system's where it has some, and what to do about a catalog that is beyond help.
+// SQLite's words, the system's where it has some, and what to do about a catalog that is beyond
+// help.
 static int fail(const struct catalog *c, int code, struct err *e)
 {
 	int reason = sqlite3_system_errno(c->db);
 	bool is_system = kind_of(code) == ERR_IO && reason != 0;
 	bool is_damaged = (code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB;
 	if (is_damaged)
-		return err_set(e, ERR_DB, "catalog %s: %s; remove it, and the next scan makes it again",
-			c->path, sqlite3_errmsg(c->db));
+		return err_set(e, ERR_DB,
+			"catalog %s: %s; remove it, and the next scan makes it again", c->path,
+			sqlite3_errmsg(c->db));
 	if (is_system) {
 		errno = reason;
 		return err_errno(e, ERR_IO, "catalog %s: %s", c->path, sqlite3_errmsg(c->db));
@@ -69,8 +76,8 @@ struct query *query_begin(struct catalog *c, enum statement id, struct err *e)
 	}
 	q->catalog = c;
 	if (!q->stmt) {
-		int code = sqlite3_prepare_v3(c->db, statement_sql[id], -1, SQLITE_PREPARE_PERSISTENT,
-			&q->stmt, NULL);
+		int code = sqlite3_prepare_v3(
+			c->db, statement_sql[id], -1, SQLITE_PREPARE_PERSISTENT, &q->stmt, NULL);
 		if (code != SQLITE_OK) {
 			fail(c, code, e);
 			return NULL;
@@ -90,7 +97,8 @@ void query_end(struct query **q)
 	*q = NULL;
 }
 
-// Binding fails only for a place that the statement has not, which is our own mistake, or out of memory.
+// Binding fails only for a place that the statement has not, which is our own mistake, or out of
+// memory.
 static void bound(int code)
 {
 	if (code != SQLITE_OK)
@@ -125,7 +133,8 @@ int query_run(struct query *q, struct err *e)
 	return query_step(q, e) < 0 ? -1 : 0;
 }
 
-int query_run_ints(struct catalog *c, enum statement id, const int64_t *values, int count, struct err *e)
+int query_run_ints(
+	struct catalog *c, enum statement id, const int64_t *values, int count, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, id, e);
 	if (!q)
@@ -189,10 +198,13 @@ static int check_version(struct catalog *c, int64_t *version, struct err *e)
 		pragma_get(c, "SELECT count(*) FROM sqlite_schema", &tables, e) < 0)
 		return -1;
 	if (tables && application != SCHEMA_APPLICATION_ID)
-		return err_set(e, ERR_USAGE, "%s is a database, but no catalog of wheelcache", c->path);
+		return err_set(
+			e, ERR_USAGE, "%s is a database, but no catalog of wheelcache", c->path);
 	if (*version > schema_steps)
-		return err_set(e, ERR_USAGE, "catalog %s was made by a newer wheelcache (schema %lld, this"
-			" one knows %d)", c->path, (long long)*version, schema_steps);
+		return err_set(e, ERR_USAGE,
+			"catalog %s was made by a newer wheelcache (schema %lld, this"
+			" one knows %d)",
+			c->path, (long long)*version, schema_steps);
 	return 0;
 }
 
@@ -212,7 +224,8 @@ static int upgrade_once(struct catalog *c, bool *done, struct err *e)
 	*done = version == schema_steps;
 	if (*done)
 		return 0;
-	CLEANUP(mem_free) char *mark = xasprintf("PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
+	CLEANUP(mem_free)
+	char *mark = xasprintf("PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
 		SCHEMA_APPLICATION_ID, (int)version + 1);
 	if (run_script(c, schema_step[version], e) < 0)
 		return -1;
@@ -237,7 +250,10 @@ static int prepare(struct catalog *c, struct err *e)
 	sqlite3_busy_timeout(c->db, BUSY_MS);
 	if (check_version(c, &version, e) < 0)
 		return -1;
-	if (run_script(c, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;", e) < 0)
+	if (run_script(c,
+		    "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = "
+		    "ON;",
+		    e) < 0)
 		return -1;
 	CLEANUP(mem_free) char *cache = xasprintf("PRAGMA cache_size = -%d", CACHE_KIB);
 	return run_script(c, cache, e) < 0 ? -1 : upgrade(c, e);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The catalog: what the store holds, in SQLite, derived from the store and never inside it. Losing it loses
-// nothing. The only file that knows sqlite3; one enum and one table of statements.
+// The catalog: what the store holds, in SQLite, derived from the store and never inside it. Losing
+// it loses nothing. The only file that knows sqlite3; one enum and one table of statements.
 //
-// A struct catalog is one connection: one thread at a time. Any number of connections, in any number of
-// processes, may read while one writes (catalog-write.h). A reading function calls back while its statement is
-// in use: it must not be called again from there. Errors are ERR_DB, ERR_IO (disk full, folder not writable), ERR_BUSY,
-// ERR_USAGE (made by a newer wheelcache, or for another store).
+// A struct catalog is one connection: one thread at a time. Any number of connections, in any
+// number of processes, may read while one writes (catalog-write.h). A reading function calls back
+// while its statement is in use: it must not be called again from there. Errors are ERR_DB, ERR_IO
+// (disk full, folder not writable), ERR_BUSY, ERR_USAGE (made by a newer wheelcache, or for another
+// store).
 #pragma once
 
 #include <stdbool.h>
@@ -18,22 +19,27 @@
 
 struct catalog;
 
-// Where the catalog of a store is unless the configuration says: a file a store, named after the store's last
-// component and a hash of its real path, in $STATE_DIRECTORY (systemd), $XDG_STATE_HOME/wheelcache,
-// ~/.local/state/wheelcache, or /var/lib/wheelcache where there is no home. To be freed by the caller.
+// Where the catalog of a store is unless the configuration says: a file a store, named after the
+// store's last component and a hash of its real path, in $STATE_DIRECTORY (systemd),
+// $XDG_STATE_HOME/wheelcache,
+// ~/.local/state/wheelcache, or /var/lib/wheelcache where there is no home. To be freed by the
+// caller.
 char *catalog_default_path(const char *store_path);
 
 // Opens it, makes it where it is missing (with its folder), and brings an older schema up to date.
 int catalog_open(const char *path, struct catalog **out, struct err *e) MUST_CHECK;
 const char *catalog_path(const struct catalog *c);
-void catalog_close(struct catalog *c); // NULL is fine
+void catalog_close(struct catalog *c);    // NULL is fine
 void catalog_cleanup(struct catalog **c); // for CLEANUP
 
 // The platform's id, stable for the catalog's life. ERR_NOT_FOUND where it is not there.
-int catalog_platform_find(struct catalog *c, const char *name, int64_t *id, struct err *e) MUST_CHECK;
+int catalog_platform_find(
+	struct catalog *c, const char *name, int64_t *id, struct err *e) MUST_CHECK;
 // The same, made where it is missing; outside of a transaction.
-int catalog_platform_add(struct catalog *c, const char *name, int64_t *id, struct err *e) MUST_CHECK;
-// ERR_USAGE where the catalog was made for another store; records the store (its real path) where it has none.
+int catalog_platform_add(
+	struct catalog *c, const char *name, int64_t *id, struct err *e) MUST_CHECK;
+// ERR_USAGE where the catalog was made for another store; records the store (its real path) where
+// it has none.
 int catalog_claim(struct catalog *c, const char *store, struct err *e) MUST_CHECK;
 
 // Whether a whole scan has ended once: until then, what is not in the catalog may be in the store.
@@ -43,7 +49,7 @@ int catalog_was_scanned(struct catalog *c, bool *scanned, struct err *e) MUST_CH
 struct catalog_file {
 	int64_t platform;
 	const char *filename;
-	const char *version; // normal form
+	const char *version;    // normal form
 	struct str version_key; // sorts by PEP 440
 	uint64_t size;
 	int64_t mtime_ns;
@@ -54,8 +60,8 @@ struct catalog_file {
 // Returns 0 to go on, -1 with *e set to end.
 typedef int catalog_file_fn(void *ctx, const struct catalog_file *file, struct err *e);
 // The listed files of one project on one platform, by version key, then file name.
-int catalog_project_files(struct catalog *c, int64_t platform, const char *project, catalog_file_fn *fn,
-	void *ctx, struct err *e) MUST_CHECK;
+int catalog_project_files(struct catalog *c, int64_t platform, const char *project,
+	catalog_file_fn *fn, void *ctx, struct err *e) MUST_CHECK;
 
 // A project on a platform; files is 0 where its last one has gone.
 struct catalog_project {
@@ -66,17 +72,18 @@ struct catalog_project {
 };
 typedef int catalog_project_fn(void *ctx, const struct catalog_project *project, struct err *e);
 // The projects of a platform that have files, by name.
-int catalog_projects(struct catalog *c, int64_t platform, catalog_project_fn *fn, void *ctx, struct err *e)
-	MUST_CHECK;
+int catalog_projects(struct catalog *c, int64_t platform, catalog_project_fn *fn, void *ctx,
+	struct err *e) MUST_CHECK;
 // What a platform holds: projects that have files, their listed files, and the bytes of those.
 struct catalog_totals {
 	uint64_t projects, files, bytes;
 };
-int catalog_totals(struct catalog *c, int64_t platform, struct catalog_totals *out, struct err *e) MUST_CHECK;
-// All projects that changed after the change numbered since, on every platform; *newest gets the number of the
-// newest change seen. since 0: all there are, also those without files.
-int catalog_changes(struct catalog *c, int64_t since, catalog_project_fn *fn, void *ctx, int64_t *newest,
-	struct err *e) MUST_CHECK;
+int catalog_totals(
+	struct catalog *c, int64_t platform, struct catalog_totals *out, struct err *e) MUST_CHECK;
+// All projects that changed after the change numbered since, on every platform; *newest gets the
+// number of the newest change seen. since 0: all there are, also those without files.
+int catalog_changes(struct catalog *c, int64_t since, catalog_project_fn *fn, void *ctx,
+	int64_t *newest, struct err *e) MUST_CHECK;
 // Whether anybody else committed since the last call (cheap; true at the first).
 bool catalog_was_written(struct catalog *c);
 
@@ -92,9 +99,9 @@ struct catalog_place {
 	uint8_t metadata_sha256[SHA256_SIZE];
 };
 // ERR_NOT_FOUND where the platform lists no such file.
-int catalog_find_file(struct catalog *c, int64_t platform, const char *filename, struct catalog_place *out,
-	struct err *e) MUST_CHECK;
+int catalog_find_file(struct catalog *c, int64_t platform, const char *filename,
+	struct catalog_place *out, struct err *e) MUST_CHECK;
 void catalog_place_release(struct catalog_place *p);
 // Adds the bytes of METADATA to out.
-int catalog_metadata(struct catalog *c, const uint8_t sha256[SHA256_SIZE], struct buf *out, struct err *e)
-	MUST_CHECK;
+int catalog_metadata(struct catalog *c, const uint8_t sha256[SHA256_SIZE], struct buf *out,
+	struct err *e) MUST_CHECK;

@@ -78,9 +78,10 @@ static ssize_t read_block(int fd, char *out, size_t len)
 	return (ssize_t)have;
 }
 
-// Digests all bytes; in->block holds the whole file where it is small. A file whose size is not what fstat said
-// is found by is_unchanged.
-static int hash(struct ingest *in, int fd, uint64_t size, uint8_t sha256[SHA256_SIZE], struct err *e)
+// Digests all bytes; in->block holds the whole file where it is small. A file whose size is not
+// what fstat said is found by is_unchanged.
+static int hash(
+	struct ingest *in, int fd, uint64_t size, uint8_t sha256[SHA256_SIZE], struct err *e)
 {
 	if (size > BLOCK)
 		posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
@@ -109,21 +110,26 @@ static int is_unchanged(int fd, const struct stat *before, struct err *e)
 	return 0;
 }
 
-static int examine(const struct source *bytes, enum strictness strictness, struct ingest_facts *f, struct err *e)
+static int examine(const struct source *bytes, enum strictness strictness, struct ingest_facts *f,
+	struct err *e)
 {
 	if (f->name.kind == FILENAME_WHEEL)
 		return wheel_examine(bytes, &f->name, strictness, &f->wheel, e);
 	return sdist_examine(bytes, str_from(f->filename), strictness, &f->name, &f->wheel, e);
 }
 
-// PEP 658 allows an sdist's metadata too, but no index sends it, since older ones say less than a build does.
+// PEP 658 allows an sdist's metadata too, but no index sends it, since older ones say less than a
+// build does.
 static int pack_metadata(struct ingest_facts *f, struct err *e)
 {
 	f->has_metadata = f->name.kind == FILENAME_WHEEL && f->wheel.metadata.len > 0;
-	return f->has_metadata ? pack_zstd(buf_view(&f->wheel.metadata), PACK_LEVEL, &f->metadata_packed, e) : 0;
+	return f->has_metadata
+		       ? pack_zstd(buf_view(&f->wheel.metadata), PACK_LEVEL, &f->metadata_packed, e)
+		       : 0;
 }
 
-// What is wrong with the file's contents becomes the refusal; what is wrong with the disk stays an error.
+// What is wrong with the file's contents becomes the refusal; what is wrong with the disk stays an
+// error.
 static int refuse(struct ingest_facts *f, const struct err *why, struct err *e)
 {
 	if (why->kind != ERR_INVALID && why->kind != ERR_LIMIT) {

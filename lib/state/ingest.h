@@ -14,15 +14,15 @@
 struct ingest;
 
 struct ingest *ingest_new(void);
-void ingest_free(struct ingest *in); // NULL is fine
+void ingest_free(struct ingest *in);     // NULL is fine
 void ingest_cleanup(struct ingest **in); // for CLEANUP
 
 // What a file is. A plain value that owns its parts; may be handed to another thread.
 struct ingest_facts {
 	struct stat st; // of the bytes that were read
 	char *filename;
-	char *refusal;  // why it is not to be listed; NULL: it is good, and has all that follows
-	bool was_read;  // sha256 is known (a bad name is refused without a look)
+	char *refusal; // why it is not to be listed; NULL: it is good, and has all that follows
+	bool was_read; // sha256 is known (a bad name is refused without a look)
 	uint8_t sha256[SHA256_SIZE];
 	struct filename name;
 	struct wheel wheel;
@@ -33,8 +33,8 @@ struct ingest_facts {
 void ingest_facts_init(struct ingest_facts *f);
 void ingest_facts_release(struct ingest_facts *f);
 
-// Reads the file (a wheel or sdist by its name) from its start, where fd must stand; it stays open. A file that is
-// refused is no error.
-// ERR_BUSY: it changed while it was read. ERR_IO: it could not be read.
+// Reads the file (a wheel or sdist by its name) from its start, where fd must stand; it stays open.
+// A file that is refused is no error. ERR_BUSY: it changed while it was read. ERR_IO: it could not
+// be read.
 int ingest_read(struct ingest *in, int fd, const char *filename, enum strictness strictness,
 	struct ingest_facts *out, struct err *e) MUST_CHECK;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The catalog's SQL, all of it: the schema as numbered steps, and every statement. Text only; catalog.c runs it.
+// The catalog's SQL, all of it: the schema as numbered steps, and every statement. Text only;
+// catalog.c runs it.
 #pragma once
 
 #include <stddef.h>
 
 enum { SCHEMA_APPLICATION_ID = 0x77636174 }; // "wcat", PRAGMA application_id
 
-// Step i brings a catalog from PRAGMA user_version i to i + 1. A step that was released never changes.
+// Step i brings a catalog from PRAGMA user_version i to i + 1. A step that was released never
+// changes.
 extern const char *const schema_step[];
 extern const int schema_steps;
 

@@ -16,7 +16,8 @@
 static const char only_platform[] = "wheels";
 
 // Takes root and folder over. The array has room for one more.
-static void add_platform(struct store *s, const char *name, char *root, char *folder, bool is_mutable)
+static void add_platform(
+	struct store *s, const char *name, char *root, char *folder, bool is_mutable)
 {
 	bool is_root = strcmp(folder, ".") == 0;
 	s->platform[s->platform_count++] = (struct platform){
@@ -28,13 +29,14 @@ static void add_platform(struct store *s, const char *name, char *root, char *fo
 	};
 }
 
-// A configured platform may be anywhere, and its folder may be missing today (a volume that is not mounted): the
-// scan says so. Below the store, links may lead to all of the store.
+// A configured platform may be anywhere, and its folder may be missing today (a volume that is not
+// mounted): the scan says so. Below the store, links may lead to all of the store.
 static int add_configured(struct store *s, const struct config_platform *p, struct err *e)
 {
 	const char *path = p->path ? p->path : p->name;
 	if (path[0] != '/' && !s->path)
-		return err_set(e, ERR_USAGE, "platform %s: no store is given, and it has no absolute path", p->name);
+		return err_set(e, ERR_USAGE,
+			"platform %s: no store is given, and it has no absolute path", p->name);
 	char *joined = path[0] == '/' ? xstrdup(path) : xasprintf("%s/%s", s->path, path);
 	char *real = realpath(joined, NULL);
 	if (real)
@@ -43,7 +45,8 @@ static int add_configured(struct store *s, const struct config_platform *p, stru
 		real = joined;
 	struct str below = str_from(real), store = str_from(s->path ? s->path : "");
 	if (store.len && str_starts(below, store) && below.ptr[store.len] == '/') {
-		add_platform(s, p->name, xstrdup(s->path), xstrdup(real + store.len + 1), p->is_mutable);
+		add_platform(
+			s, p->name, xstrdup(s->path), xstrdup(real + store.len + 1), p->is_mutable);
 		free(real);
 	} else {
 		add_platform(s, p->name, real, xstrdup("."), p->is_mutable);
@@ -118,7 +121,8 @@ int store_open(const struct config *c, struct store *out, struct err *e)
 {
 	CLEANUP(store_release) struct store s = {0};
 	if (!c->store && !c->platform_count)
-		return err_set(e, ERR_USAGE, "no store is given: name the folder that holds the wheels");
+		return err_set(
+			e, ERR_USAGE, "no store is given: name the folder that holds the wheels");
 	if (c->store) {
 		s.path = fs_real_path(c->store, e);
 		CLEANUP(mem_close) int fd = s.path ? fs_open_dir(s.path, e) : -1;

@@ -13,7 +13,8 @@ struct catalog;
 struct platform {
 	char *name;
 	char *path;      // absolute: root, or a folder below it
-	char *root;      // what links must not lead out of: the store, or path itself where that is elsewhere
+	char *root;      // what links must not lead out of: the store, or path itself where that is
+			 // elsewhere
 	char *folder;    // path, seen from root; "." where both are the same
 	bool is_mutable; // bytes may change under a name
 	int64_t id;      // in the catalog; 0 until store_register()
@@ -32,11 +33,12 @@ struct store {
 // ERR_USAGE where no store is given, ERR_NOT_FOUND or ERR_IO where it cannot be opened.
 int store_open(const struct config *c, struct store *out, struct err *e) MUST_CHECK;
 void store_release(struct store *s);
-// Gives every platform its id, made in the catalog where it is new. Writes only then. ERR_USAGE where the catalog
-// is of another store.
+// Gives every platform its id, made in the catalog where it is new. Writes only then. ERR_USAGE
+// where the catalog is of another store.
 int store_register(struct store *s, struct catalog *c, struct err *e) MUST_CHECK;
-// Opens a file of the platform by its path below it, never outside of the store. Never waits, so what is opened may
-// be no regular file: fstat tells. Returns the descriptor; errors of fs_open_beneath.
+// Opens a file of the platform by its path below it, never outside of the store. Never waits, so
+// what is opened may be no regular file: fstat tells. Returns the descriptor; errors of
+// fs_open_beneath.
 int store_open_file(const struct platform *p, const char *path, struct err *e) MUST_CHECK;
 // The same for a folder; "" is the platform's root.
 int store_open_folder(const struct platform *p, const char *path, struct err *e) MUST_CHECK;

@@ -343,6 +343,16 @@ def test_incremental_and_new_catalog_are_alike(at, tmp_path):
     assert at.facts() == before and len(before) == 8
 
 
+def test_catalog_has_a_place_of_its_own_for_each_store(at):
+    at.wheel("six")
+    for name in ["store", "other"]:
+        (at.folder / name).mkdir(exist_ok=True)
+        done = serving.run("index", at.folder / name, env={**os.environ, "XDG_STATE_HOME": str(at.folder / "xdg")})
+        assert done.returncode == 0, done.stderr
+    made = sorted(path.name.rsplit("-", 1)[0] for path in (at.folder / "xdg" / "wheelcache").glob("*.db"))
+    assert made == ["other", "store"]
+
+
 def test_summary_for_people(at):
     at.wheel("six")
     (at.store / "bad\x1b[2J-1.0-py3-none-any.whl").write_bytes(b"junk")

@@ -79,7 +79,8 @@ static int close_catalog(void **state)
 static const char plain_metadata[] = "Metadata-Version: 2.1\nName: six\nVersion: 1.0\n";
 
 // A good file six-<version>.whl whose digest is all of one byte.
-static struct catalog_entry entry(const struct fixture *f, const char *filename, const uint8_t *sha256)
+static struct catalog_entry entry(
+	const struct fixture *f, const char *filename, const uint8_t *sha256)
 {
 	static struct buf packed;
 	static uint8_t metadata_sha256[SHA256_SIZE];
@@ -89,10 +90,20 @@ static struct catalog_entry entry(const struct fixture *f, const char *filename,
 		ok(pack_zstd(str_from(plain_metadata), 3, &packed, &e), &e);
 		digest_sha256(str_from(plain_metadata), metadata_sha256);
 	}
-	return (struct catalog_entry){.platform = f->platform, .folder = f->root, .folder_path = "",
-		.filename = filename, .trusted = true, .size = 100, .mtime_ns = 5, .inode = 7, .sha256 = sha256,
-		.project = "six", .version = "1.0", .version_key = STR("\x01\0\x02"),
-		.metadata_sha256 = metadata_sha256, .metadata_packed = buf_view(&packed),
+	return (struct catalog_entry){.platform = f->platform,
+		.folder = f->root,
+		.folder_path = "",
+		.filename = filename,
+		.trusted = true,
+		.size = 100,
+		.mtime_ns = 5,
+		.inode = 7,
+		.sha256 = sha256,
+		.project = "six",
+		.version = "1.0",
+		.version_key = STR("\x01\0\x02"),
+		.metadata_sha256 = metadata_sha256,
+		.metadata_packed = buf_view(&packed),
 		.requires_python = ">=3.8"};
 }
 
@@ -213,7 +224,8 @@ static void what_is_not_there_is_not_found(void **state)
 static void changes_are_numbered(void **state)
 {
 	struct fixture *f = *state;
-	struct catalog_entry six = entry(f, "six-1.0.whl", ones), two = entry(f, "six-2.0.whl", twos);
+	struct catalog_entry six = entry(f, "six-1.0.whl", ones),
+			     two = entry(f, "six-2.0.whl", twos);
 	put(f, &six);
 	int64_t first = assert_changes(f, 0, "six 1 100;");
 	assert_int_equal(assert_changes(f, first, ""), first);
@@ -306,7 +318,8 @@ static void metadata_lives_as_long_as_it_is_used(void **state)
 {
 	struct fixture *f = *state;
 	struct err e = ERR_INIT;
-	struct catalog_entry six = entry(f, "six-1.0.whl", ones), two = entry(f, "six-2.0.whl", twos);
+	struct catalog_entry six = entry(f, "six-1.0.whl", ones),
+			     two = entry(f, "six-2.0.whl", twos);
 	CLEANUP(buf_release) struct buf out;
 	buf_init(&out, 1 << 16);
 	put(f, &six);
@@ -322,7 +335,8 @@ static void cleared_platform_keeps_its_id(void **state)
 {
 	struct fixture *f = *state;
 	struct err e = ERR_INIT;
-	struct catalog_entry six = entry(f, "six-1.0.whl", ones), low = entry(f, "six-2.0.whl", twos);
+	struct catalog_entry six = entry(f, "six-1.0.whl", ones),
+			     low = entry(f, "six-2.0.whl", twos);
 	low.folder = f->sub;
 	low.folder_path = "b";
 	put(f, &six);
@@ -444,27 +458,6 @@ static void strange_files_are_refused(void **state UNUSED)
 	assert_refused(ERR_DB, "remove it");
 }
 
-static void default_path_is_one_a_store(void **state UNUSED)
-{
-	unsetenv("STATE_DIRECTORY");
-	setenv("XDG_STATE_HOME", "/state", 1);
-	CLEANUP(mem_free) char *one = catalog_default_path("/srv/wheels");
-	CLEANUP(mem_free) char *two = catalog_default_path("/mnt/wheels");
-	assert_memory_equal(one, "/state/wheelcache/wheels-", 25);
-	assert_string_not_equal(one, two);
-	setenv("STATE_DIRECTORY", "/var/lib/a:/var/lib/b", 1);
-	CLEANUP(mem_free) char *service = catalog_default_path("/");
-	assert_memory_equal(service, "/var/lib/a/root-", 16);
-	unsetenv("STATE_DIRECTORY");
-	unsetenv("XDG_STATE_HOME");
-	setenv("HOME", "/home/me", 1);
-	CLEANUP(mem_free) char *home = catalog_default_path("/srv/wheels");
-	assert_memory_equal(home, "/home/me/.local/state/wheelcache/wheels-", 40);
-	unsetenv("HOME");
-	CLEANUP(mem_free) char *none = catalog_default_path("/srv/wheels");
-	assert_memory_equal(none, "/var/lib/wheelcache/wheels-", 27);
-}
-
 #define WITH_CATALOG(test) cmocka_unit_test_setup_teardown(test, open_catalog, close_catalog)
 
 int main(void)
@@ -486,7 +479,6 @@ int main(void)
 		WITH_CATALOG(first_scan_is_noted),
 		WITH_CATALOG(other_store_is_refused),
 		cmocka_unit_test(strange_files_are_refused),
-		cmocka_unit_test(default_path_is_one_a_store),
 	};
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -88,8 +88,9 @@ static void platforms_are_found_by_name(void **state UNUSED)
 	assert_int_equal(symlink("debian-12-aarch64", at("a/debian-13-aarch64")), 0);
 	open_store("a", &s);
 	names(&s, &found);
-	assert_string_equal(found.data, "debian-12-aarch64=/a/debian-12-aarch64 debian-13-aarch64=/a/debian-13-aarch64 "
-					"ubuntu-22.04-x86_64=/a/ubuntu-22.04-x86_64 ");
+	assert_string_equal(found.data,
+		"debian-12-aarch64=/a/debian-12-aarch64 debian-13-aarch64=/a/debian-13-aarch64 "
+		"ubuntu-22.04-x86_64=/a/ubuntu-22.04-x86_64 ");
 	assert_int_equal(s.ignored_folders, 1);
 	assert_true(s.is_detected);
 }
@@ -123,7 +124,8 @@ static void configured_platforms_are_taken(void **state UNUSED)
 	c.platforms[3] = (struct config_platform){xstrdup("missing"), NULL, false};
 	assert_int_equal(store_open(&c, &s, &e), 0);
 	names(&s, &found);
-	assert_string_equal(found.data, "one=/c/real two=/elsewhere real=/c/real missing=/c/missing ");
+	assert_string_equal(
+		found.data, "one=/c/real two=/elsewhere real=/c/real missing=/c/missing ");
 	assert_true(s.platform[0].is_mutable);
 	assert_string_equal(s.platform[0].root, at("c"));
 	assert_string_equal(s.platform[0].folder, "real");
@@ -185,12 +187,9 @@ static void files_are_opened_below_the_store_only(void **state UNUSED)
 		const char *path;
 		enum err_kind kind; // ERR_NONE: it opens
 	} table[] = {
-		{"six/six.whl", ERR_NONE},
-		{"link.whl", ERR_NONE},
+		{"six/six.whl", ERR_NONE}, {"link.whl", ERR_NONE},
 		{"neighbour.whl", ERR_NONE}, // another platform of the same store
-		{"out.whl", ERR_DENIED},
-		{"absolute.whl", ERR_DENIED},
-		{"../../secret", ERR_DENIED},
+		{"out.whl", ERR_DENIED}, {"absolute.whl", ERR_DENIED}, {"../../secret", ERR_DENIED},
 		{"dangling.whl", ERR_NOT_FOUND},
 		{"fifo.whl", ERR_NONE}, // does not wait for a writer
 	};
@@ -201,7 +200,8 @@ static void files_are_opened_below_the_store_only(void **state UNUSED)
 	make_file("e/debian-12-x86_64/six/six.whl");
 	make_file("e/debian-13-x86_64/n.whl");
 	assert_int_equal(symlink("six/six.whl", at("e/debian-12-x86_64/link.whl")), 0);
-	assert_int_equal(symlink("../debian-13-x86_64/n.whl", at("e/debian-12-x86_64/neighbour.whl")), 0);
+	assert_int_equal(
+		symlink("../debian-13-x86_64/n.whl", at("e/debian-12-x86_64/neighbour.whl")), 0);
 	assert_int_equal(symlink("../../secret", at("e/debian-12-x86_64/out.whl")), 0);
 	assert_int_equal(symlink(at("secret"), at("e/debian-12-x86_64/absolute.whl")), 0);
 	assert_int_equal(symlink("nothing", at("e/debian-12-x86_64/dangling.whl")), 0);
