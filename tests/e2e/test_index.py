@@ -141,6 +141,18 @@ def test_old_file_is_trusted(at):
     numbers(at.index(), changed=0, unchanged=1, bytes_hashed=0)
 
 
+def test_another_inode_is_another_file(at):
+    """Put in its place by rename, with size and mtime as they were."""
+    one, data = twins(at)
+    age(at.store)
+    at.index()
+    new = at.folder / "new"
+    new.write_bytes(data)
+    os.rename(new, one.path)
+    age(at.store)
+    numbers(at.index(), changed=1)
+
+
 def test_fresh_folder_is_not_trusted(at):
     at.wheel("six")
     now = time.time()
@@ -260,6 +272,12 @@ def test_settle_time_is_an_option(at):
     overwrite(wheel, b"junk", time.time() - 10)
     numbers(at.index("--settle", "20"), waiting=1)
     numbers(at.index("--settle", "5"), waiting=0, quarantined=1)
+
+
+def test_damaged_file_of_the_future_does_not_wait(at):
+    wheel = at.wheel("six")
+    overwrite(wheel, b"junk", time.time() + 3600)
+    numbers(at.index(), waiting=0, quarantined=1)
 
 
 def test_known_file_that_is_being_overwritten_stays(at):

@@ -155,6 +155,16 @@ def test_folder_that_cannot_be_read_stays_as_it_was(open_at):
     numbers(open_at.index(**as_nobody()), unchanged=3, problems=0)
 
 
+def test_files_that_cannot_be_looked_at_stay_as_they_were(open_at):
+    """A folder whose names can be read, but nothing in it."""
+    open_at.wheel("six")
+    open_at.index(**as_nobody())
+    os.chmod(open_at.store / "six", 0o444)
+    os.utime(open_at.store / "six", (storelib.OLD, storelib.OLD))
+    numbers(open_at.index(code=1, **as_nobody()), gone=0, problems=1)
+    assert open_at.names() == [WHEEL]
+
+
 def test_file_that_cannot_be_read_stays_as_it_was(open_at):
     wheel = open_at.wheel("six")
     open_at.index(**as_nobody())
