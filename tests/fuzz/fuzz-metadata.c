@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// METADATA: its fields are slices of it, each ends, and what an upload may say a tree may say as
+// well.
+#include "lib/domain/metadata.h"
+
+#include "lib/domain/headerfields.h"
+#include "tests/fuzz/fuzz.h"
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+// A folded value goes on after its line ends with a blank.
+static void check_value(struct str value)
+{
+	HOLDS(!value.len || !is_blank(value.ptr[0]));
+	HOLDS(!value.len || (value.ptr[value.len - 1] != '\n' && value.ptr[value.len - 1] != '\r'));
+	for (size_t i = 0; i + 1 < value.len; i++)
+		HOLDS(value.ptr[i] != '\n' || is_blank(value.ptr[i + 1]));
+}
+
+static void check_fields(struct str text)
+{
+	struct headerfield field;
+	struct str rest = text, value;
+	for (size_t left = rest.len; headerfields_next(&rest, &field); left = rest.len) {
+		HOLDS(rest.len < left && fuzz_lies_within(rest, text));
+		HOLDS(fuzz_lies_within(field.name, text) && fuzz_lies_within(field.value, text));
+		HOLDS(field.name.len && str_find(field.name, ':') < 0 &&
+			str_find(field.name, ' ') < 0);
+		check_value(field.value);
+		HOLDS(headerfields_first(text, field.name, &value) && value.ptr <= field.value.ptr);
+	}
+}
+
+static bool parse(struct str text, enum strictness strictness, struct metadata *out)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(findings_release) struct findings findings;
+	findings_init(&findings);
+	bool is_good = metadata_parse(text, strictness, &findings, out, &e) == 0;
+	HOLDS(is_good == (e.kind == ERR_NONE));
+	if (is_good)
+		HOLDS(out->name.len && out->version.len);
+	return is_good;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	struct str text = fuzz_text(bytes, size);
+	struct metadata lenient, strict;
+	check_fields(text);
+	bool is_good = parse(text, LENIENT, &lenient);
+	if (!parse(text, STRICT, &strict))
+		return 0;
+	HOLDS(is_good && str_is_utf8(text));
+	HOLDS(str_eq(lenient.name, strict.name) && str_eq(lenient.version, strict.version));
+	HOLDS(str_eq(lenient.requires_python, strict.requires_python));
+	return 0;
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sdists, all called demo-1.0: a .zip, a .tar.gz, or a bare tar, which is packed first and its
+// check sums set right: a mutation would hardly ever find the right ones.
+#include "lib/domain/sdist.h"
+
+#include <string.h>
+
+#include "lib/base/pack.h"
+#include "lib/domain/tarstream.h"
+#include "tests/fuzz/fuzz.h"
+
+enum { SUM_AT = 148, SUM_SIZE = 8, MAGIC_AT = 257 };
+
+static void set_sum(char *block)
+{
+	unsigned sum = 0;
+	memset(block + SUM_AT, ' ', SUM_SIZE);
+	for (size_t i = 0; i < TAR_BLOCK; i++)
+		sum += (unsigned char)block[i];
+	snprintf(block + SUM_AT, SUM_SIZE, "%06o", sum);
+}
+
+static void pack_tar(struct str text, struct buf *out)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(mem_free) char *tar = xmalloc(text.len + 1);
+	memcpy(tar, text.ptr, text.len);
+	for (size_t at = 0; at + TAR_BLOCK <= text.len; at += TAR_BLOCK)
+		if (memcmp(tar + at + MAGIC_AT, "ustar", 5) == 0)
+			set_sum(tar + at);
+	HOLDS(pack_gzip_hashes((struct str){tar, text.len}, 1, out, &e) == 0);
+}
+
+static bool examine(
+	struct str bytes, struct str filename, enum strictness strictness, struct wheel *out)
+{
+	struct err e = ERR_INIT;
+	struct source s = source_memory(bytes);
+	CLEANUP(filename_release) struct filename name = {0};
+	HOLDS(filename_parse(filename, &name, &e) == 0);
+	wheel_init(out);
+	bool is_good = sdist_examine(&s, filename, strictness, &name, out, &e) == 0;
+	HOLDS(is_good || ((e.kind == ERR_INVALID || e.kind == ERR_LIMIT) && e.msg[0]));
+	HOLDS(!is_good ||
+		(strcmp(name.project, "demo") == 0 && strcmp(name.version.text, "1.0") == 0));
+	HOLDS(!is_good || strictness == LENIENT || out->metadata.len > 0);
+	return is_good;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	struct str text = fuzz_text(bytes, size);
+	CLEANUP(buf_release) struct buf packed;
+	CLEANUP(wheel_release) struct wheel lenient, strict;
+	bool is_zip = str_starts(text, STR("PK"));
+	buf_init(&packed, 2 * size + 1024);
+	if (!is_zip && !str_starts(text, STR("\x1f\x8b"))) {
+		pack_tar(text, &packed);
+		text = buf_view(&packed);
+	}
+	struct str filename = is_zip ? STR("demo-1.0.zip") : STR("demo-1.0.tar.gz");
+	bool is_good = examine(text, filename, LENIENT, &lenient);
+	if (examine(text, filename, STRICT, &strict))
+		HOLDS(is_good && str_eq(buf_view(&lenient.metadata), buf_view(&strict.metadata)));
+	return 0;
+}

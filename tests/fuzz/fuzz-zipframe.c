@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// ZIP framing: members lie one behind the other before the directory, each name is there once, and
+// what an upload may be a tree may have.
+#include "lib/domain/zipframe.h"
+
+#include "lib/base/buf.h"
+#include "lib/domain/zipread.h"
+#include "tests/fuzz/fuzz.h"
+
+enum { MEMBER_MAX = 64 << 10 };
+
+static void check_name(struct str name)
+{
+	HOLDS(name.len && str_is_utf8(name));
+	for (size_t i = 0; i < name.len; i++)
+		HOLDS((unsigned char)name.ptr[i] >= ' ' && name.ptr[i] != 0x7f);
+}
+
+static void check_member(
+	const struct source *s, const struct zipdirectory *zip, const struct zipmember *m)
+{
+	check_name(m->name);
+	HOLDS(zipdirectory_find(zip, m->name) == m);
+	HOLDS(m->header < m->data && m->data <= zip->offset && m->packed <= zip->offset - m->data);
+	for (size_t i = 0; i < zip->count; i++) {
+		const struct zipmember *other = &zip->members[i];
+		HOLDS(other == m || other->header >= m->data + m->packed ||
+			other->header < m->header);
+	}
+	struct err e = ERR_INIT;
+	CLEANUP(buf_release) struct buf content;
+	buf_init(&content, MEMBER_MAX);
+	if (!m->is_folder && m->size <= MEMBER_MAX && zipread_whole(s, m, &content, &e) == 0)
+		HOLDS(content.len == m->size);
+}
+
+static bool read(struct str bytes, enum strictness strictness, struct zipdirectory *zip)
+{
+	struct err e = ERR_INIT;
+	struct source s = source_memory(bytes);
+	CLEANUP(findings_release) struct findings findings;
+	findings_init(&findings);
+	if (zipframe_read(&s, strictness, &findings, zip, &e) < 0) {
+		HOLDS((e.kind == ERR_INVALID || e.kind == ERR_LIMIT) && e.msg[0]);
+		return false;
+	}
+	HOLDS(zip->offset <= bytes.len && zip->size <= bytes.len - zip->offset);
+	for (size_t i = 0; i < zip->count && i < 64; i++)
+		check_member(&s, zip, &zip->members[i]);
+	for (size_t i = 1; i < zip->count; i++)
+		HOLDS(str_cmp(zip->by_name[i - 1]->name, zip->by_name[i]->name) < 0);
+	return true;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	struct str text = fuzz_text(bytes, size);
+	CLEANUP(zipdirectory_release) struct zipdirectory lenient = {0};
+	CLEANUP(zipdirectory_release) struct zipdirectory strict = {0};
+	bool is_good = read(text, LENIENT, &lenient);
+	if (read(text, STRICT, &strict))
+		HOLDS(is_good && lenient.count == strict.count);
+	return 0;
+}

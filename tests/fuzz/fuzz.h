@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the fuzz targets share. A target says what must hold for any input, not only that nothing
+// crashes. Each is built with libFuzzer (--enable-fuzzers), or else with replay.c, which gives it
+// the files of its corpus.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/base/mem.h"
+#include "lib/base/str.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+// Ends the process where it does not hold: libFuzzer keeps the input, the replay names the file.
+#define HOLDS(condition)                                                                           \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__,          \
+				#condition);                                                       \
+			abort();                                                                   \
+		}                                                                                  \
+	} while (0)
+
+static inline struct str fuzz_text(const uint8_t *bytes, size_t size)
+{
+	return (struct str){size ? (const char *)bytes : "", size};
+}
+
+// The next field of an input that stands for several, as a string to be freed by the caller; NULL
+// where none is left.
+static inline char *fuzz_take(struct str *rest, char sep)
+{
+	if (!rest->ptr)
+		return NULL;
+	struct str field = str_cut(rest, sep);
+	return xstrndup(field.ptr, field.len);
+}
+
+static inline bool fuzz_lies_within(struct str part, struct str whole)
+{
+	return !part.len || (part.ptr >= whole.ptr && part.ptr + part.len <= whole.ptr + whole.len);
+}

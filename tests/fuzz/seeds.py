@@ -1,0 +1,275 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the seeds of the fuzz targets below tests/fuzz/corpus: seeds.py [FOLDER]. What fuzzing found lies beside
+them, as found-*."""
+import base64
+import gzip
+import hashlib
+import io
+import pathlib
+import sys
+import tarfile
+import zipfile
+
+INFO = "demo-1.0.dist-info"
+METADATA = b"Metadata-Version: 2.1\nName: demo\nVersion: 1.0\nRequires-Python: >=3.8\n\nAbout it.\n"
+WHEEL = b"Wheel-Version: 1.0\nGenerator: hand\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+CODE = b"answer = 42\n" * 20
+
+
+def record_line(name, content):
+    digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+    return f"{name},sha256={digest},{len(content)}\n"
+
+
+def members(metadata=METADATA, wheel=WHEEL):
+    files = {"demo/__init__.py": CODE, f"{INFO}/METADATA": metadata, f"{INFO}/WHEEL": wheel}
+    record = "".join(record_line(*f) for f in files.items()) + f"{INFO}/RECORD,,\n"
+    return files | {f"{INFO}/RECORD": record.encode()}
+
+
+class Stream(io.BytesIO):
+    """What cannot be rewound: zipfile writes data descriptors."""
+
+    def seekable(self):
+        return False
+
+    def seek(self, *_):
+        raise io.UnsupportedOperation
+
+
+def zipped(files, packing=zipfile.ZIP_DEFLATED, comment=b"", out=None, extra=b"", zip64=False):
+    out = out or io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.comment = comment
+        for name, content in files if isinstance(files, list) else files.items():
+            entry = zipfile.ZipInfo(name)
+            entry.compress_type, entry.external_attr, entry.extra = packing, 0o100644 << 16, extra
+            with archive.open(entry, "w", force_zip64=zip64) as member:
+                member.write(content)
+    return out.getvalue()
+
+
+def zips():
+    stored = zipped(members(), zipfile.ZIP_STORED)
+    return {
+        "deflated": zipped(members()),
+        "stored": stored,
+        "descriptors": zipped(members(), out=Stream()),
+        "zip64-extras": zipped(members(), zip64=True),
+        "end-comment": zipped(members(), comment=b"PK\5\6 behind the end"),
+        "bytes-before": b"#!/bin/sh\n" + stored,
+        "bytes-behind": stored + b"\0" * 30,
+        "truncated": stored[:-40],
+        "twice-the-same-name": zipped([*members().items(), (f"{INFO}/METADATA", METADATA)]),
+        "local-name-differs": stored.replace(b"METADATA", b"METADATB", 1),
+        "crc-differs": stored.replace(b"answer = 42", b"answer = 43", 1),
+        "path-leads-out": zipped(members() | {"../../etc/passwd": b"root"}),
+        "name-not-ascii": zipped(members() | {"demo/é\U0001f600.py": b""}),
+        "folder": zipped(members() | {"demo/data/": b""}, zipfile.ZIP_STORED),
+        "unicode-path-extra": zipped(members(), extra=b"\x75\x70\x09\x00\x01\0\0\0\0evil"),
+        "no-members": zipped({}),
+        "rate-of-a-bomb": zipped(members() | {"demo/zeros": b"\0" * 200000}),
+        "lzma": zipped(members(), zipfile.ZIP_LZMA),
+    }
+
+
+def sdist_members(metadata=METADATA):
+    return {"demo-1.0/PKG-INFO": metadata, "demo-1.0/demo.py": CODE, "demo-1.0/demo.egg-info/PKG-INFO": b"other"}
+
+
+def tarred(files, form=tarfile.PAX_FORMAT, **fields):
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=form) as archive:
+        for name, content in files.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            for field, value in fields.items():
+                setattr(entry, field, value)
+            archive.addfile(entry, io.BytesIO(content))
+    blocks = -(-len(out.getvalue().rstrip(b"\0")) // 512) + 2
+    return out.getvalue()[:blocks * 512]
+
+
+def sdists():
+    plain = tarred(sdist_members())
+    long_name = {f"demo-1.0/{'deep/' * 30}file": b"x"} | sdist_members()
+    return {
+        "plain.tar": plain,
+        "packed.tar.gz": gzip.compress(plain, mtime=0),
+        "two-streams.tar.gz": gzip.compress(plain[:700], mtime=0) + gzip.compress(plain[700:], mtime=0),
+        "cut-off.tar.gz": gzip.compress(plain, mtime=0)[:-9],
+        "truncated.tar": plain[:1200],
+        "pax-long-name.tar": tarred(long_name),
+        "pax-size.tar": tarred(sdist_members(), pax_headers={"size": "85", "comment": "x"}),
+        "gnu-long-name.tar": tarred(long_name, tarfile.GNU_FORMAT),
+        "ustar-prefix.tar": tarred(long_name, tarfile.USTAR_FORMAT),
+        "path-leads-out.tar": tarred({"demo-1.0/../../x": b""} | sdist_members()),
+        "two-tops.tar": tarred({"other/x": b""} | sdist_members()),
+        "sparse.tar": tarred(sdist_members(), type=b"S"),
+        "links.tar": tarred({"demo-1.0/link": b""} | sdist_members(), type=b"2", linkname="/etc"),
+        "no-pkg-info.tar": tarred({"demo-1.0/setup.py": CODE}),
+        "other-version.tar": tarred(sdist_members(METADATA.replace(b"1.0", b"1.1"))),
+        "plain.zip": zipped(sdist_members()),
+        "no-pkg-info.zip": zipped({"demo-1.0/setup.py": CODE}),
+        "descriptors.zip": zipped(sdist_members(), out=Stream()),
+    }
+
+
+def parts():
+    good = list(members().values())[1:]
+    record = good[2].split(b"\n", 1)[1]
+    tail = [b"\f".join([good[0], good[1], record])]
+    odd_wheel = WHEEL.replace(b"py3-none", b"cp39-cp39").replace(b": 1.0", b": 1.9")
+    return {
+        "good": tail[0],
+        "further-member": tail[0] + b"demo/__init__.py,sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU,0\n"
+                                    b"\fdemo/__init__.py",
+        "signed": tail[0] + b"\f" + INFO.encode() + b"/RECORD.jws",
+        "not-in-record": tail[0] + b"\fdemo/__init__.py",
+        "second-dist-info": tail[0] + b"\fdemo-1.1.dist-info/METADATA",
+        "odd-path": tail[0] + b"\fdemo\\..\\x",
+        "odd-wheel-file": b"\f".join([good[0], odd_wheel, record]),
+        "wheel-version-2": b"\f".join([good[0], WHEEL.replace(b": 1.0", b": 2.0"), record]),
+        "other-name": b"\f".join([METADATA.replace(b"demo", b"Demo_"), WHEEL, b""]),
+        "no-record": b"\f".join([METADATA, WHEEL]),
+        "only-metadata": METADATA,
+    }
+
+
+WHEEL_NAMES = {
+    "plain": "demo-1.0-py3-none-any.whl",
+    "build-tag": "demo-1.0-1abc-cp38.cp39-abi3-manylinux1_x86_64.manylinux2014_x86_64.whl",
+    "local": "torch-2.1.0+cu118-cp311-cp311-linux_x86_64.whl",
+    "odd-spelling": "My.Cool_Project-V01.0RC1.POST2-py2.py3-none-any.whl",
+    "not-ascii": "d\u00e9mo-1-py3-none-any.whl",
+    "sdist": "zope.interface-5.0.0rc1.tar.gz",
+    "sdist-zip": "demo-1!2.0.dev3.zip",
+    "sdist-many-dashes": "cffi-1.0.2-2.tar.gz",
+    "empty-part": "demo--py3-none-any.whl",
+    "control": "demo-1.0\n-py3-none-any.whl",
+}
+
+TEXTS = {
+    "version": {
+        "all-parts": "1!2.0.3rc4.post5.dev6+ubuntu.7\n1!2.0.3rc4.post5.dev7",
+        "spellings": " v1.0-ALPHA_3-4.DEV \n1.0a3.post4.dev0",
+        "zeros": "0!01.0.0.0\n1",
+        "huge": "9" * 300 + "\n1" + "0" * 300,
+        "local-order": "1+abc.5\n1+abc.def",
+        "implicit-post": "1-1\n1.post1",
+        "unicode-blanks": "\u00a01.0\u2003\n\u20281.0",
+        "not-one": "1.0+\n1..0",
+    },
+    "specifier": {
+        "range": ">=3.8, <4, !=3.9.*, ~=3.8",
+        "identity": "===foobar-baz_2",
+        "local": "==1.0+cu118",
+        "prefix-wrong": "==1.0.dev1.*",
+        "compatible-wrong": "~=3",
+        "blanks": "\u2003>= 3.8 ,, \t",
+        "version": "1.0.post3",
+        "not-one": "=>3;<2)",
+    },
+    "filename": WHEEL_NAMES,
+    "tag": {
+        "plain": "py3-none-any",
+        "sets": "cp38.cp39.CP38-abi3.none-manylinux1_x86_64.manylinux2014_x86_64",
+        "build-tag": "7-py2.py3-none-any",
+        "too-many": "-".join(".".join(f"{p}{n}" for n in range(17)) for p in "abc"),
+        "empty-member": "py3..py2-none-any",
+    },
+    "metadata": {
+        "plain": METADATA.decode(),
+        "folded": "Metadata-Version: 2.2\r\nName: demo\r\nSummary: a\r\n\t b\r\n c\r\nVersion:\r\n 1.0\r\n\r\nbody",
+        "several-names": "Metadata-Version: 2.0\nName: a\nname: b\nVersion: 1\nVersion: 1\n",
+        "stray-fold": " folded first\nName: a\n:nameless\n more\nVersion: 1\n",
+        "lone-cr": "Name: a\rVersion: 1\rMetadata-Version: 1.2\r",
+        "version-3": "Metadata-Version: 3.0\nName: a\nVersion: 1\n",
+        "not-utf-8": b"Metadata-Version: 2.1\nName: a\nVersion: 1\nAuthor: \xff\xc3\n",
+        "no-fields": "\n\nName: a\n",
+    },
+    "record": {
+        "plain": members()[f"{INFO}/RECORD"].decode(),
+        "quoted": '"a,b ""c""\nd.py",,"12"\r\n"x"y,md5=abc,007\r\r\n\n',
+        "better-hashes": f"a,sha512={'A' * 85}Q,18446744073709551615\nb,SHA384={'A' * 64},18446744073709551616\n",
+        "open-quote": 'a,"b,1\n',
+        "two-fields": "a,b\n",
+        "four-fields": "a,b,c,d\n",
+    },
+    "negotiate": {
+        "pip-new": "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html; q=0.1, text/html; q=0.01"
+                   "\ngzip, deflate, br, zstd\npip/24.0 {}\n",
+        "pip-old": "application/vnd.pypi.simple.v1+json, text/html; q=0.01\ngzip, deflate\npip/22.3.1 {}",
+        "nothing-wanted": "*/*;q=0\nidentity;q=0, *;q=0",
+        "quoted": 'text/html;a="b,\\"c;q=0";Q=0.5, image/*;q=1.001\nx-gzip;q=0.001,zstd;q=2',
+        "format-json": "text/html\n*\ncurl\napplication/vnd.pypi.simple.latest json",
+        "format-unknown": "*/*\n\n\napplication/xml",
+        "empty": "",
+    },
+    "conditional": {
+        "part": 'bytes=0-499\n"abc"\n"abc"',
+        "open-end": 'bytes=500-\nW/"abc", "x"\nW/"abc"',
+        "suffix": 'Bytes=-18446744073709551617\n*\nSat, 29 Oct 1994 19:43:31 GMT',
+        "several": 'bytes=0-1,3-4\n"a", "abc" \n',
+        "backwards": 'bytes=5-2\n"abc',
+        "huge": "bytes=18446744073709551614-18446744073709551615\n\"x\"\"abc\"",
+        "malformed": "bytes=a-b\nabc\nabc",
+    },
+    "urlpath": {
+        "project": "/ubuntu-22.04-x86_64/simple/zope-interface/",
+        "file": "/files/p/torch/torch-1%212.0%2Bcu118-py3-none-any.whl.metadata",
+        "root": "/",
+        "encoded-slash": "/simple/a%2fb/",
+        "dots": "/simple/%2e%2e/x",
+        "nul": "/simple/a%00b",
+        "line-end": "/simple/a%0d%0aSet-Cookie:x",
+        "twice-encoded": "/simple/%252e%252e/",
+        "not-utf-8": b"/simple/%ff\xc3",
+        "bad-hex": "/%g1/%2",
+        "too-deep": "/a" * 9,
+        "backslash": "/a%5cb",
+        "utf-8": "/simple/%C3%A9\u00e9/",
+        "longest-segment": "/" + "a" * 255 + "/" + "b" * 256,
+    },
+    "config": {
+        "whole": "[store]\npath = /srv/wheels\ndefault-view = jammy\n[server]\nlisten = [::1]:0\nlog-level = debug\n"
+                 "threads = 4\npage-cache = 1G\ntimeout = 5m\npage-max-age = 0\n\n[platform ubuntu-22.04-x86_64]\n"
+                 "mutable = yes\n[platform b]\npath = x\n# c\n[view jammy]\nplatforms = ubuntu-22.04-x86_64\n b\n",
+        "unknown-key": "[store]\nfoo = 1\n",
+        "unknown-section": "[sotre]\npath = 1\n",
+        "unknown-platform": "[platform a]\n[view v]\nplatforms = a b\n",
+        "view-is-platform": "[platform a]\n[view a]\nplatforms = a\n",
+        "twice": "[platform a]\nmutable = yes\nmutable = no\n[platform a]\n",
+        "no-section": "path = /x\n",
+        "too-much": "[server]\nconnections = 99999999999999999999\n",
+        "long-line": "[store]\npath = " + "x" * 300 + "\n",
+        "indented": "[index]\nthreads = 2\n settle = 3\n",
+        "nul": "[store]\npath = a\0b\n",
+        "no-line-end": "[index]\nsettle=2d ; comment",
+    },
+    "page": {
+        "plain": "demo-1.0-py3-none-any.whl\0" "1.0\0>=3.8,<4",
+        "markup": "<script>\"'&amp;\\</a>.whl\0" "1\"<\0</title>\"><!--",
+        "controls": "a\x01\x1f\x7f\r\n\t.whl\0\x02\0\x03\x7f",
+        "not-utf-8": b"a\xff\xc3\xa9\xed\xa0\x80.whl\0\xfe\0\xc0\x80<",
+        "line-separators": "\u2028\u2029\u0085\ufeff\U0001f600.zip\0" "1",
+        "empty": "",
+    },
+    "wheelparts": parts(),
+    "zipframe": zips(),
+    "wheel": zips(),
+    "sdist": sdists(),
+}
+
+
+def main():
+    top = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "corpus")
+    for target, seeds in TEXTS.items():
+        (top / target).mkdir(parents=True, exist_ok=True)
+        for name, content in seeds.items():
+            (top / target / name).write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+if __name__ == "__main__":
+    main()
