@@ -9,9 +9,10 @@ struct str str_from(const char *s)
 	return (struct str){s, strlen(s)};
 }
 
+// ptr may be NULL where nothing is left of a text: C forbids even to add 0 to it.
 struct str str_slice(struct str s, size_t from, size_t to)
 {
-	return (struct str){s.ptr + from, to - from};
+	return (struct str){from ? s.ptr + from : s.ptr, to - from};
 }
 
 bool str_eq(struct str a, struct str b)

@@ -27,6 +27,7 @@ static void test_slices(void **state UNUSED)
 	assert_true(str_eq(str_cut(&rest, '/'), STR("")));
 	assert_true(str_eq(str_cut(&rest, '/'), STR("c")));
 	assert_null(rest.ptr);
+	assert_true(str_starts(rest, STR("")) && !str_slice(rest, 0, 0).ptr);
 	assert_true(str_eq(str_trim(STR(" \t x y\r\n")), STR("x y")));
 	assert_true(str_cmp(STR("a"), STR("ab")) < 0 && str_cmp(STR("b"), STR("ab")) > 0);
 	assert_true(str_eq_nocase(STR("GziP"), STR("gZIp")));
