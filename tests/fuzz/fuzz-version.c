@@ -19,24 +19,27 @@ static int sign(int n)
 	return (n > 0) - (n < 0);
 }
 
-// Where a version with this behind it is one at all, it is less, equal or greater. More of a local
-// part is greater.
+// With each of these behind it, where it is a version then, they are ordered by rank.
+static const struct {
+	const char *text;
+	int rank;
+} suffix[] = {{".dev0", -3}, {"a0", -2}, {"rc1", -1}, {"", 0}, {".0", 0}, {".0.0", 0}, {"+0", 1},
+	{".post0.dev0", 2}, {".post0", 3}, {".1", 4}};
+
 static void suffixes_order(const struct version *v)
 {
-	static const struct {
-		const char *text;
-		int order;
-	} suffix[] = {{".dev0", -1}, {"a0", -1}, {"rc1", -1}, {".0", 0}, {".0.0", 0}, {".post0", 1},
-		{"+0", 1}};
+	struct version longer[ARRAY_SIZE(suffix)] = {0};
 	for (size_t i = 0; i < ARRAY_SIZE(suffix); i++) {
 		struct err e = ERR_INIT;
-		CLEANUP(version_release) struct version longer = {0};
 		CLEANUP(mem_free) char *text = xasprintf("%s%s", v->text, suffix[i].text);
-		if (v->is_local && suffix[i].text[0] != '.')
-			continue;
-		if (version_parse(str_from(text), &longer, &e) == 0)
-			HOLDS(sign(version_cmp(&longer, v)) == (v->is_local ? 1 : suffix[i].order));
+		bool is_version = version_parse(str_from(text), &longer[i], &e) == 0;
+		for (size_t k = 0; is_version && k < i; k++)
+			if (longer[k].text)
+				HOLDS(sign(version_cmp(&longer[i], &longer[k])) ==
+					sign(suffix[i].rank - suffix[k].rank));
 	}
+	for (size_t i = 0; i < ARRAY_SIZE(suffix); i++)
+		version_release(&longer[i]);
 }
 
 static bool parse(struct str text, struct version *out)
@@ -48,7 +51,8 @@ static bool parse(struct str text, struct version *out)
 	if (!is_good)
 		return false;
 	normal_form_stays(out);
-	suffixes_order(out);
+	if (!out->is_local) // there, all is more of the local part
+		suffixes_order(out);
 	return true;
 }
 
