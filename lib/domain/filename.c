@@ -234,15 +234,18 @@ int filename_parse_sdist(struct str filename, struct str project, struct str ver
 		return -1;
 	struct str stem = str_slice(filename, 0, filename.len - str_from(ending->text).len);
 	struct filename f = {.kind = FILENAME_SDIST, .stem = stem, .project = normalized(project)};
-	int rc = err_set(e, ERR_INVALID,
+	struct err why = ERR_INIT; // of the last dash: one that fits may follow
+	int rc = err_set(&why, ERR_INVALID,
 		"file name does not begin with PKG-INFO's name \"" STR_FMT "\"", STR_ARG(project));
 	for (size_t i = 0; i < stem.len && rc < 0; i++)
 		if (stem.ptr[i] == '-' && is_project_before(stem, i, f.project))
 			rc = match_version(
-				str_slice(stem, i + 1, stem.len), version, &f.version, e);
-	if (rc == 0)
+				str_slice(stem, i + 1, stem.len), version, &f.version, &why);
+	if (rc == 0) {
 		*out = f;
-	else
-		filename_release(&f);
-	return rc;
+		return 0;
+	}
+	*e = why;
+	filename_release(&f);
+	return -1;
 }

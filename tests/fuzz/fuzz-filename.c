@@ -19,6 +19,7 @@ static void means_the_same(const struct filename *f, const char *text, bool in_g
 	else
 		HOLDS(filename_parse_sdist(str_from(text), str_from(f->project),
 			      str_from(f->version.text), &again, &e) == 0);
+	HOLDS(e.kind == ERR_NONE);
 	HOLDS(again.kind == f->kind && strcmp(again.project, f->project) == 0);
 	HOLDS(version_cmp(&again.version, &f->version) == 0);
 }

@@ -185,6 +185,7 @@ static void test_sdist_by_its_pkg_info(void **state UNUSED)
 			assert_null(table[i].project);
 			continue;
 		}
+		assert_int_equal(e.kind, ERR_NONE);
 		assert_string_equal(f.project, table[i].project);
 		assert_string_equal(f.version.text, table[i].is);
 		filename_release(&f);
