@@ -40,6 +40,7 @@ static bool examine(
 	HOLDS(filename_parse(filename, &name, &e) == 0);
 	wheel_init(out);
 	bool is_good = sdist_examine(&s, filename, strictness, &name, out, &e) == 0;
+	HOLDS(is_good == (e.kind == ERR_NONE));
 	HOLDS(is_good || ((e.kind == ERR_INVALID || e.kind == ERR_LIMIT) && e.msg[0]));
 	HOLDS(!is_good ||
 		(strcmp(name.project, "demo") == 0 && strcmp(name.version.text, "1.0") == 0));

@@ -28,6 +28,7 @@ static bool examine(struct str bytes, const struct filename *name, enum strictne
 		HOLDS((e.kind == ERR_INVALID || e.kind == ERR_LIMIT) && e.msg[0]);
 		return false;
 	}
+	HOLDS(e.kind == ERR_NONE);
 	check_facts(out, strictness);
 	return true;
 }

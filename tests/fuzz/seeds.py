@@ -38,13 +38,17 @@ class Stream(io.BytesIO):
         raise io.UnsupportedOperation
 
 
-def zipped(files, packing=zipfile.ZIP_DEFLATED, comment=b"", out=None, extra=b"", zip64=False):
+def zipped(files, packing=zipfile.ZIP_DEFLATED, comment=b"", out=None, extra=b"", zip64=False, gap=(b"", 0)):
+    """gap: bytes, and the member that they stand before."""
     out = out or io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         archive.comment = comment
-        for name, content in files if isinstance(files, list) else files.items():
+        for place, (name, content) in enumerate(files if isinstance(files, list) else files.items()):
             entry = zipfile.ZipInfo(name)
             entry.compress_type, entry.external_attr, entry.extra = packing, 0o100644 << 16, extra
+            if gap[0] and gap[1] == place:
+                archive.fp.seek(archive.start_dir)
+                archive.start_dir += archive.fp.write(gap[0])
             with archive.open(entry, "w", force_zip64=zip64) as member:
                 member.write(content)
     return out.getvalue()
@@ -60,7 +64,12 @@ def zips():
         "end-comment": zipped(members(), comment=b"PK\5\6 behind the end"),
         "bytes-before": b"#!/bin/sh\n" + stored,
         "bytes-behind": stored + b"\0" * 30,
+        "gap-before": zipped(members(), gap=(b"PK\3\4 and more", 0)),
+        "gap-between": zipped(members(), gap=(b"PK\3\4 and more", 2)),
         "truncated": stored[:-40],
+        "size-lies": zipped(members()).replace(len(METADATA).to_bytes(4, "little"),
+                                               (len(METADATA) + 1).to_bytes(4, "little")),
+        "control-in-name": zipped(members() | {"demo/\x01\x1b": b""}),
         "twice-the-same-name": zipped([*members().items(), (f"{INFO}/METADATA", METADATA)]),
         "local-name-differs": stored.replace(b"METADATA", b"METADATB", 1),
         "crc-differs": stored.replace(b"answer = 42", b"answer = 43", 1),
@@ -133,6 +142,7 @@ def parts():
         "wheel-version-2": b"\f".join([good[0], WHEEL.replace(b": 1.0", b": 2.0"), record]),
         "other-name": b"\f".join([METADATA.replace(b"demo", b"Demo_"), WHEEL, b""]),
         "no-record": b"\f".join([METADATA, WHEEL]),
+        "odd-requires-python": b"\f".join([METADATA.replace(b">=3.8", b">=3.8 and more"), WHEEL, record]),
         "only-metadata": METADATA,
     }
 
