@@ -14,7 +14,7 @@
 #include "lib/base/fs.h"
 #include "lib/state/query.h"
 
-enum { BUSY_MS = 5000, CACHE_KIB = 16 << 10 };
+enum { BUSY_MS = 5000, WAL_RETRY_MS = 10, CACHE_KIB = 16 << 10 };
 
 struct query {
 	struct catalog *catalog;
@@ -193,9 +193,10 @@ static int pragma_get(struct catalog *c, const char *sql, int64_t *value, struct
 static int check_version(struct catalog *c, int64_t *version, struct err *e)
 {
 	int64_t application = 0, tables = 0;
-	if (pragma_get(c, "PRAGMA user_version", version, e) < 0 ||
+	// The tables first: another process may be making them, and they come with their mark.
+	if (pragma_get(c, "SELECT count(*) FROM sqlite_schema", &tables, e) < 0 ||
 		pragma_get(c, "PRAGMA application_id", &application, e) < 0 ||
-		pragma_get(c, "SELECT count(*) FROM sqlite_schema", &tables, e) < 0)
+		pragma_get(c, "PRAGMA user_version", version, e) < 0)
 		return -1;
 	if (tables && application != SCHEMA_APPLICATION_ID)
 		return err_set(
@@ -243,6 +244,21 @@ static int upgrade(struct catalog *c, struct err *e)
 	return 0;
 }
 
+// Where several processes make a new catalog at once, all but one are told that it is locked: this
+// statement does not always wait by itself as others do. So the waiting is ours.
+static int use_wal(struct catalog *c, struct err *e)
+{
+	int code = SQLITE_BUSY;
+	sqlite3_busy_timeout(c->db, 0);
+	for (int waited = 0; code == SQLITE_BUSY && waited < BUSY_MS; waited += WAL_RETRY_MS) {
+		if (waited)
+			sqlite3_sleep(WAL_RETRY_MS);
+		code = sqlite3_exec(c->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
+	}
+	sqlite3_busy_timeout(c->db, BUSY_MS);
+	return code == SQLITE_OK ? 0 : fail(c, code, e);
+}
+
 // Before anything is changed: a foreign or newer database stays exactly as it is.
 static int prepare(struct catalog *c, struct err *e)
 {
@@ -250,10 +266,8 @@ static int prepare(struct catalog *c, struct err *e)
 	sqlite3_busy_timeout(c->db, BUSY_MS);
 	if (check_version(c, &version, e) < 0)
 		return -1;
-	if (run_script(c,
-		    "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = "
-		    "ON;",
-		    e) < 0)
+	if (use_wal(c, e) < 0 ||
+		run_script(c, "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;", e) < 0)
 		return -1;
 	CLEANUP(mem_free) char *cache = xasprintf("PRAGMA cache_size = -%d", CACHE_KIB);
 	return run_script(c, cache, e) < 0 ? -1 : upgrade(c, e);

@@ -112,7 +112,8 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 	[SCANNED_GET] = "SELECT scanned FROM store",
 	[SCANNED_SET] = "UPDATE store SET scanned = 1",
 	[PLATFORM_FIND] = "SELECT id FROM platform WHERE name = ?1",
-	[PLATFORM_ADD] = "INSERT INTO platform (name) VALUES (?1)",
+	// Another process may have been quicker.
+	[PLATFORM_ADD] = "INSERT INTO platform (name) VALUES (?1) ON CONFLICT DO NOTHING",
 	[PLATFORM_LIST] = "SELECT p.id, p.name, (SELECT count(*) FROM folder WHERE platform = p.id),"
 			  " (SELECT coalesce(sum(files), 0) FROM project WHERE platform = p.id)"
 			  " FROM platform p ORDER BY p.name",
