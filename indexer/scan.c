@@ -80,14 +80,19 @@ static int lock(struct scan *s, struct err *e)
 	char *owner = xasprintf("%s, process %ld",
 		s->options->owner ? s->options->owner : "wheelcache", (long)getpid());
 	for (bool is_told = false;; is_told = true) {
-		int fd = fs_lock(path, false, owner, e);
-		if (fd >= 0 || e->kind != ERR_BUSY)
+		struct err busy = ERR_INIT;
+		int fd = fs_lock(path, false, owner, &busy);
+		if (fd >= 0)
 			return fd;
+		if (busy.kind != ERR_BUSY || s->options->no_wait)
+			*e = busy;
+		if (busy.kind != ERR_BUSY)
+			return -1;
 		if (s->options->no_wait)
 			return err_prefix(e, "catalog %s: another indexer is at work: ",
 				catalog_path(s->catalog));
 		if (!is_told)
-			log_info("waiting for another indexer to end: %s", e->msg);
+			log_info("waiting for another indexer to end: %s", busy.msg);
 		if (is_cancelled(s))
 			return cancelled(e);
 		report(s, SCAN_WAITS);

@@ -211,6 +211,7 @@ def test_second_indexer_waits(at):
         assert waiting.poll() is None
     out, err = waiting.communicate(timeout=30)
     assert waiting.returncode == 0 and "1 added" in out and "process 42" in err
+    assert "error" not in err
 
 
 def test_two_at_once_both_end_well(at):
