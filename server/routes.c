@@ -76,13 +76,21 @@ static struct reply *send_to_slash(const struct request *r)
 	return reply;
 }
 
+// Who sends this may be misread in what he sends next, too.
+static struct reply *malformed(void)
+{
+	struct reply *r = reply_text(400, "400 Bad Request: the path is malformed");
+	reply_header(r, "Connection", "close");
+	return r;
+}
+
 // Finds the route and fills the call, whose parts lie in path; a reply where there is nothing to call.
 static struct reply *find(struct service *s, const struct request *r, struct urlpath *path, struct call *call,
 	const struct route **route)
 {
 	enum urlpath_result result = urlpath_parse(str_from(r->path), path);
 	if (result == URLPATH_MALFORMED)
-		return reply_text(400, "400 Bad Request: the path is malformed");
+		return malformed();
 	for (size_t i = 0; result == URLPATH_GOOD && i < ARRAY_SIZE(routes); i++) {
 		*call = (struct call){.request = r};
 		if (!matches(&routes[i], path, call))

@@ -16,8 +16,10 @@ static bool is_token(struct str s)
 	return s.len > 0;
 }
 
+// RFC 9112 section 2.2: a CR without its LF may end a line for somebody else.
 void scrutiny_piece(struct scrutiny *s, struct str piece, size_t gap)
 {
+	s->is_malformed |= str_find(piece, '\r') >= 0;
 	if (!s->next)
 		return;
 	s->is_malformed |= piece.ptr != s->next;
@@ -28,16 +30,15 @@ void scrutiny_piece(struct scrutiny *s, struct str piece, size_t gap)
 static void place_header(struct scrutiny *s, struct str name, struct str value)
 {
 	scrutiny_piece(s, name, 1);
-	if (!s->next || s->is_malformed)
-		return;
-	s->next += strspn(s->next, " \t");
+	if (s->next && !s->is_malformed)
+		s->next += strspn(s->next, " \t");
 	scrutiny_piece(s, value, LINE_END);
 }
 
 void scrutiny_header(struct scrutiny *s, struct str name, struct str value)
 {
 	place_header(s, name, value);
-	s->is_malformed |= !is_token(name) || str_find(value, '\r') >= 0;
+	s->is_malformed |= !is_token(name);
 	if (str_eq_nocase(name, STR("Host")))
 		s->hosts++;
 	else if (str_eq_nocase(name, STR("Content-Length")))

@@ -97,12 +97,23 @@ static void pieces_follow_one_another(void **state)
 	assert_false(fits(4, 24, 37));
 }
 
+static void bare_cr_is_malformed(void **state)
+{
+	(void)state;
+	struct scrutiny s = {0};
+	scrutiny_piece(&s, STR("/simple/foo/?x"), 1);
+	assert_false(s.is_malformed);
+	scrutiny_piece(&s, STR("/simple/foo/?\rX:y"), 1);
+	assert_true(s.is_malformed);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_header),
 		cmocka_unit_test(headers_add_up),
 		cmocka_unit_test(pieces_follow_one_another),
+		cmocka_unit_test(bare_cr_is_malformed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
