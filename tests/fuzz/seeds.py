@@ -276,6 +276,8 @@ TEXTS = {
     "zipframe": zips(),
     "wheel": zips(),
     "sdist": sdists(),
+    "tarstream": {n: b"\x63" + tar for n, tar in sdists().items() if n.endswith(".tar")} |
+                 {"too-much-to-keep.tar": b"\0" + tarred({"PKG-INFO": b"\n" * 5000})},
 }
 
 
