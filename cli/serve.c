@@ -90,7 +90,8 @@ static int read_site(struct serving *s, const struct config *config, struct site
 	return 0;
 }
 
-static int start_server(struct serving *s, bool filled, struct err *e)
+// filled: the catalog holds what a whole scan saw; scanned: one that has just ended here.
+static int start_server(struct serving *s, bool filled, bool scanned, struct err *e)
 {
 	struct site site;
 	struct server_options options = {
@@ -106,7 +107,7 @@ static int start_server(struct serving *s, bool filled, struct err *e)
 	if (!server)
 		return -1;
 	atomic_store(&s->server, server);
-	server_set_scanning(server, atomic_load(&s->scanning), false);
+	server_set_scanning(server, atomic_load(&s->scanning), scanned);
 	printf("%s\n", server_url(server));
 	fflush(stdout);
 	return 0;
@@ -168,12 +169,8 @@ static int after_scan(struct serving *s, struct err *e)
 	eventfd_t times;
 	eventfd_read(s->scanned, &times);
 	bool filled = !atomic_load(&s->scan_failed);
-	if (!atomic_load(&s->server)) {
-		if (start_server(s, filled, e) < 0)
-			return -1;
-		server_set_scanning(atomic_load(&s->server), atomic_load(&s->scanning), filled);
-		return 0;
-	}
+	if (!atomic_load(&s->server))
+		return start_server(s, filled, filled, e);
 	look_for_platforms(s);
 	return 0;
 }
@@ -230,7 +227,7 @@ static int start(struct serving *s, struct err *e)
 		return -1;
 	struct scanner_events events = {.began = scan_began, .ended = scan_ended, .ctx = s};
 	s->scanner = scanner_start(&theirs, s->catalog_path, &events, !scanned);
-	return scanned ? start_server(s, true, e) : 0;
+	return scanned ? start_server(s, true, false, e) : 0;
 }
 
 static void serving_release(struct serving *s)
