@@ -16,8 +16,8 @@ import time
 import rivals
 import shape
 
-ROUNDS = 3
-SECONDS = 2
+ROUNDS = 5
+SECONDS = 1
 JSON = "application/vnd.pypi.simple.v1+json"
 PLAIN = {"Accept": JSON}
 GZIP = PLAIN | {"Accept-Encoding": "gzip"}
