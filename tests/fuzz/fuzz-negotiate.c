@@ -20,7 +20,7 @@ static void check_format(const char *accept, const char *format, const char *use
 	HOLDS(chosen >= NEGOTIATE_NOTHING && chosen < PAGE_FORMAT_COUNT);
 	HOLDS(chosen != PAGE_JSON || named_json || named_any);
 	HOLDS(chosen != PAGE_HTML_OLD_PIP ||
-		str_starts(str_from(user_agent ? user_agent : ""), STR("pip/2")));
+		str_starts(str_from(user_agent ? user_agent : ""), STR("pip/")));
 	HOLDS(chosen != NEGOTIATE_NOTHING || names(accept, "/"));
 	if (!format)
 		HOLDS(accept || chosen == PAGE_HTML);
