@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <sqlite3.h>
@@ -273,13 +274,15 @@ static int prepare(struct catalog *c, struct err *e)
 	return run_script(c, cache, e) < 0 ? -1 : upgrade(c, e);
 }
 
-// Asked before SQLite is: its own "unable to open database file" does not say why.
+// Asked before SQLite is: its own "unable to open database file" does not say why. The file is not
+// opened for that: closing it would drop the locks that this process's other connections have on it,
+// and another process would take itself for the only one (fcntl(2), "How to corrupt" of SQLite).
 static int make_file(const char *path, struct err *e)
 {
 	if (fs_make_parent(path, e) < 0)
 		return err_prefix(e, "catalog %s: ", path);
-	CLEANUP(mem_close) int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-	if (fd < 0)
+	bool is_there = mknod(path, S_IFREG | 0644, 0) == 0 || errno == EEXIST;
+	if (!is_there || faccessat(AT_FDCWD, path, R_OK | W_OK, AT_EACCESS) < 0)
 		return err_errno(e, ERR_IO, "cannot write the catalog %s", path);
 	return 0;
 }

@@ -246,3 +246,19 @@ def test_wheel_that_became_a_link_out_is_not_sent(serve, store, tmp_path):
     reply = server.get(f"/files/wheels/foo/{inside.name}")
     assert reply.status in (403, 404, 503)
     assert outside.path.read_bytes() not in reply.body
+
+
+def test_catalog_keeps_its_locks(serve, store, wheelcache):
+    """A process that closes any descriptor of a database drops all its locks on it (fcntl(2)): then the next
+    process that ends takes itself for the last one and removes the log under our feet."""
+    server = serve(store, "--rescan", "0")
+    log = server.catalog.with_name(server.catalog.name + "-wal")
+    for number in range(5):
+        server.signal(signal.SIGHUP)  # reads the platforms, scans: opens the catalog and closes it again
+        serving.wait_for(lambda: server.errors().count("was read again") > number, EVENTUALLY, "the hangup")
+        newer = storelib.make_wheel(store, "foo", f"2.{number}")
+        done = wheelcache("index", "--catalog", server.catalog, store)
+        assert done.returncode == 0, done.stderr
+        assert log.exists(), "another process took itself for the last one"
+        serving.wait_for(lambda: newer.name in files_of(server), SOON, "what another process indexed")
+    assert "error" not in server.errors()
