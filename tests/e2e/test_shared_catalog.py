@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One catalog under a server and indexers that come and go: nobody takes it away from another."""
+import contextlib
+import sqlite3
+import subprocess
+
+import pages
+import serving
+import storelib
+
+SOON = 2.0
+
+
+def listed(server, project="six"):
+    reply = server.get(f"/simple/{project}/", {"Accept": pages.JSON})
+    return len(pages.json_files(reply.body, server.url)) if reply.status == 200 else 0
+
+
+def command(server, store, *options):
+    return ["index", "--catalog", str(server.catalog), "--quiet", *options, str(store)]
+
+
+def test_each_run_of_an_indexer_shows(serve, tmp_path, wheelcache):
+    """A process that closes the catalog believes itself the last user where the server has lost its locks."""
+    store = tmp_path / "store"
+    storelib.make_wheel(store, "six", "1.0")
+    server = serve(store, "--rescan", "0")
+    for number in range(1, 4):
+        storelib.make_wheel(store, "six", f"1.{number}")
+        done = wheelcache(*command(server, store))
+        assert done.returncode == 0, done.stderr
+        serving.wait_for(lambda want=number + 1: listed(server) == want, SOON, f"run {number} of the indexer")
+
+
+def test_catalog_stays_whole_under_many_writers(serve, tmp_path):
+    store = tmp_path / "store"
+    for number in range(1000):
+        storelib.make_wheel(store / f"p{number % 50}", f"p{number % 50}", f"1.{number}")
+    server = serve(store, "--rescan", "1")
+    for number in range(3):
+        storelib.make_wheel(store, "six", f"1.{number}")
+        both = [subprocess.Popen([serving.binary(), *command(server, store)], stderr=subprocess.PIPE, text=True)
+                for _ in range(2)]
+        for one in both:
+            _, errors = one.communicate(timeout=60)
+            assert one.returncode == 0, errors
+    serving.wait_for(lambda: listed(server) == 3, SOON, "the last wheel")
+    with contextlib.closing(sqlite3.connect(server.catalog)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        assert connection.execute("SELECT count(*) FROM file WHERE state = 0").fetchall() == [(1003,)]
