@@ -6,16 +6,17 @@
 #include "lib/state/ingest.h"
 
 enum outcome_kind {
-	OUTCOME_FILE,        // facts of a new or changed file
-	OUTCOME_FILE_GONE,   // id
-	OUTCOME_FOLDER,      // it and all of its files are done
-	OUTCOME_FOLDER_GONE, // id
-	OUTCOME_PROBLEM,     // text: something could not be looked at, and stays as it was
+	OUTCOME_FILE,       // facts of a new or changed file
+	OUTCOME_FILE_GONE,  // id
+	OUTCOME_FOLDER_NEW, // told before anything in it, and before its parent's OUTCOME_FOLDER
+	OUTCOME_FOLDER,     // it and all of its files are done
+	OUTCOME_FOLDER_GONE,
+	OUTCOME_PROBLEM, // text: something could not be looked at, and stays as it was
 };
 
 struct outcome {
 	enum outcome_kind kind;
-	struct folder *folder; // a reference; of FOLDER_GONE the folder itself
+	struct folder *folder; // a reference
 	int64_t id;            // the known file; 0: a new one
 	bool trusted;          // the file's mtime is old enough to tell of the next change
 	struct ingest_facts *facts;

@@ -172,6 +172,11 @@ static int put_file(struct record *r, const struct outcome *o, struct err *e)
 	return 0;
 }
 
+static int put_new_folder(struct record *r, const struct outcome *o, struct err *e)
+{
+	return next_row(r, e) < 0 ? -1 : ensure_folder(r, o->folder, e);
+}
+
 static int put_folder(struct record *r, const struct outcome *o, struct err *e)
 {
 	struct folder *f = o->folder;
@@ -199,6 +204,8 @@ int record_outcome(struct record *r, const struct outcome *o, struct err *e)
 	switch (o->kind) {
 	case OUTCOME_FILE:
 		return put_file(r, o, e);
+	case OUTCOME_FOLDER_NEW:
+		return put_new_folder(r, o, e);
 	case OUTCOME_FOLDER:
 		return put_folder(r, o, e);
 	case OUTCOME_FILE_GONE:

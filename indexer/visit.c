@@ -54,6 +54,14 @@ static void submit(struct visit *v, struct folder *child, bool is_gone)
 	crew_submit(v->crew, &(struct job){.run = visit_run, .folder = child, .is_gone = is_gone});
 }
 
+// It is written down before anybody looks into it: the parent counts as done without it, and a scan
+// that is killed, or cannot open it, would never come back to a folder that the catalog has not.
+static void submit_new(struct visit *v, struct folder *child)
+{
+	crew_tell(v->crew, outcome_new(OUTCOME_FOLDER_NEW, child));
+	submit(v, child, false);
+}
+
 static void tell_gone(struct visit *v, const struct known_file *file)
 {
 	struct outcome *o = outcome_new(OUTCOME_FILE_GONE, v->folder);
@@ -105,9 +113,12 @@ static void see_folder(struct visit *v, const char *name, const struct stat *st,
 	}
 	CLEANUP(mem_free) char *path = folder_file(v->folder, name);
 	struct known_folder *known = known_folder(&v->known, path);
-	if (known)
-		known->seen = true;
-	submit(v, known ? folder_ref(known->folder) : folder_new(v->folder, name), false);
+	if (!known) {
+		submit_new(v, folder_new(v->folder, name));
+		return;
+	}
+	known->seen = true;
+	submit(v, folder_ref(known->folder), false);
 }
 
 // What a link within the store leads to. 0: it leads out, or nowhere.

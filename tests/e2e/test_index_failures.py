@@ -224,6 +224,40 @@ def test_two_at_once_both_end_well(at):
     assert len(at.names()) == 50
 
 
+def rows(at, table):
+    if not at.catalog.exists():
+        return 0
+    try:
+        return at.query(f"SELECT count(*) FROM {table}")[0][0]
+    except sqlite3.OperationalError:  # it is being made
+        return 0
+
+
+def kill_at(at, files):
+    """Kills a scan once the catalog has so many rows of files or more; how many it has then."""
+    running = at.start("--threads", "1")
+    serving.wait_for(lambda: rows(at, "file") >= files or running.poll() is not None, 60, f"{files} files")
+    running.send_signal(signal.SIGKILL)
+    running.communicate(timeout=30)
+    return rows(at, "file")
+
+
+def test_killed_cold_scan_loses_no_folder(at):
+    """Enough for several transactions: links of one wheel, each in a folder of its own."""
+    wheel = at.wheel("d0", size=8 << 20)
+    for number in range(1, 500):
+        (at.store / f"d{number}").mkdir()
+        os.link(wheel.path, at.store / f"d{number}" / wheel.name)
+    age(at.store)
+    seen = [0]
+    for _ in range(3):
+        seen.append(kill_at(at, seen[-1] + 1))
+        assert seen[-2] <= seen[-1]
+    assert 0 < seen[1] < 500
+    at.index()
+    assert rows(at, "file") == 500
+
+
 def test_killed_at_any_moment_the_next_run_completes(at):
     for number in range(400):
         at.wheel(f"p{number % 20}", name=f"p{number % 20}", version=f"1.{number}")
