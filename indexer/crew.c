@@ -175,6 +175,7 @@ void crew_problem(
 	struct outcome *o = outcome_new(OUTCOME_PROBLEM, folder);
 	CLEANUP(mem_free)
 	char *path = filename ? folder_file(folder, filename) : xstrdup(folder->path);
+	o->is_blind = !filename;
 	o->text = xasprintf("%s/%s: %s", folder->platform->path, path, why->msg);
 	crew_tell(crew, o);
 }

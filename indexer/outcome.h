@@ -21,6 +21,7 @@ struct outcome {
 	bool trusted;          // the file's mtime is old enough to tell of the next change
 	struct ingest_facts *facts;
 	char *text;
+	bool is_blind; // the problem hides the whole folder, not only a file in it
 };
 
 // Takes a reference to folder.

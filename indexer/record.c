@@ -30,8 +30,9 @@ struct record {
 	unsigned batch;   // rows in the open transaction; 0: none is open
 	int64_t begun_ns; // when it was opened
 	struct goners files, folders;
-	bool *kept;     // a platform: what has gone stays
-	uint64_t *gone; // a platform
+	bool has_missed; // a whole platform
+	bool *kept;      // a platform: what has gone stays
+	uint64_t *gone;  // a platform
 };
 
 struct record *record_new(struct catalog *c, const struct store *store, struct summary *summary)
@@ -216,6 +217,8 @@ int record_outcome(struct record *r, const struct outcome *o, struct err *e)
 		add_goner(&r->folders, o->folder->known.id, o->folder);
 		return 0;
 	case OUTCOME_PROBLEM:
+		if (o->is_blind && !o->folder->parent)
+			record_miss(r);
 		summary_add(r->summary, LIST_PROBLEMS, o->text, NULL, NULL);
 		return 0;
 	}
@@ -227,8 +230,14 @@ uint64_t record_gone(const struct record *r, size_t platform_index)
 	return r->gone[platform_index];
 }
 
+void record_miss(struct record *r)
+{
+	r->has_missed = true;
+}
+
 void record_keep(struct record *r, size_t platform_index)
 {
+	record_miss(r);
 	r->kept[platform_index] = true;
 }
 
@@ -277,7 +286,7 @@ int record_finish(struct record *r, const int64_t *dropped, size_t dropped_count
 	for (size_t i = 0; i < dropped_count; i++)
 		if (next_row(r, e) < 0 || catalog_platform_clear(r->catalog, dropped[i], e) < 0)
 			return -1;
-	if (!r->summary->list[LIST_PROBLEMS].all && note_scan(r, e) < 0)
+	if (!r->has_missed && note_scan(r, e) < 0)
 		return -1;
 	return commit(r, e);
 }

@@ -18,6 +18,10 @@ void record_cleanup(struct record **r);
 int record_outcome(struct record *r, const struct outcome *o, struct err *e) MUST_CHECK;
 // How many of a platform's known files were found to be gone.
 uint64_t record_gone(const struct record *r, size_t platform_index);
+// A whole platform could not be read: this scan does not count as the catalog's first whole one.
+// (Any other that got to its end does, also where some folder could not be read: a lost+found would
+// keep the catalog from ever being ready.)
+void record_miss(struct record *r);
 // They are there after all: the platform's volume is not mounted.
 void record_keep(struct record *r, size_t platform_index);
 // Removes what has gone, with all of these platforms (ids), and commits all that is left.

@@ -125,6 +125,7 @@ static int see_platform(void *ctx, const struct catalog_platform *p, struct err 
 			" files there; is its volume mounted? (--allow-empty forgets them)",
 			p->name, s->store->path, p->name, p->files);
 		summary_add(s->summary, LIST_PROBLEMS, text, NULL, NULL);
+		record_miss(s->record);
 		return 0;
 	}
 	log_info("platform %s is no more: its %" PRIu64 " files leave the catalog", p->name,

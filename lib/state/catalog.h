@@ -42,7 +42,8 @@ int catalog_platform_add(
 // it has none.
 int catalog_claim(struct catalog *c, const char *store, struct err *e) MUST_CHECK;
 
-// Whether a whole scan has ended once: until then, what is not in the catalog may be in the store.
+// Whether a scan has got to its end once and read every platform, but for single folders that could
+// not be read: until then, what is not in the catalog may be in the store.
 int catalog_was_scanned(struct catalog *c, bool *scanned, struct err *e) MUST_CHECK;
 
 // A listed file. Strings and bytes are borrowed for the call.

@@ -155,6 +155,33 @@ def test_folder_that_cannot_be_read_stays_as_it_was(open_at):
     numbers(open_at.index(**as_nobody()), unchanged=3, problems=0)
 
 
+def test_new_folder_that_cannot_be_read_is_looked_at_again(open_at):
+    """Until somebody may read it, the scan is not whole and says so; what it saw counts all the same."""
+    open_at.wheel("six")
+    hidden = open_at.wheel("attrs", name="attrs").path.parent
+    age(open_at.store)
+    os.chmod(hidden, 0)
+    for run in range(2):
+        summary = open_at.index(code=1, **as_nobody())
+        numbers(summary, added=1 - run, files=1, problems=1)
+        assert str(hidden) in summary["lists"]["problems"][0]["reason"]
+        assert open_at.query("SELECT scanned FROM store") == [(1,)]
+    os.chmod(hidden, 0o755)
+    numbers(open_at.index(**as_nobody()), added=1, unchanged=1, problems=0)
+
+
+def test_scan_that_saw_nothing_of_a_platform_does_not_count(open_at):
+    options = config(open_at, f"[store]\npath = {open_at.store}\n[platform one]\n[platform two]\n")
+    open_at.wheel("one")
+    open_at.wheel("two")
+    os.chmod(open_at.store / "two", 0)
+    numbers(open_at.index(*options, code=1, **as_nobody()), added=1, problems=1)
+    assert open_at.query("SELECT scanned FROM store") == [(0,)]
+    os.chmod(open_at.store / "two", 0o755)
+    numbers(open_at.index(*options, **as_nobody()), added=1, problems=0)
+    assert open_at.query("SELECT scanned FROM store") == [(1,)]
+
+
 def test_files_that_cannot_be_looked_at_stay_as_they_were(open_at):
     """A folder whose names can be read, but nothing in it."""
     open_at.wheel("six")
