@@ -214,7 +214,8 @@ int record_outcome(struct record *r, const struct outcome *o, struct err *e)
 		add_goner(&r->files, o->id, o->folder);
 		return 0;
 	case OUTCOME_FOLDER_GONE:
-		add_goner(&r->folders, o->folder->known.id, o->folder);
+		if (o->folder->row)
+			add_goner(&r->folders, o->folder->row, o->folder);
 		return 0;
 	case OUTCOME_PROBLEM:
 		if (o->is_blind && !o->folder->parent)

@@ -255,8 +255,7 @@ static void forget(struct visit *v)
 {
 	share_among(v, 0);
 	forget_unseen(v);
-	if (v->folder->parent && v->folder->known.id)
-		crew_tell(v->crew, outcome_new(OUTCOME_FOLDER_GONE, v->folder));
+	crew_tell(v->crew, outcome_new(OUTCOME_FOLDER_GONE, v->folder));
 }
 
 // 1: it is open, 0: it is gone, -1: there is no saying.

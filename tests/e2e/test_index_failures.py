@@ -322,6 +322,20 @@ def test_mutable_platform_changes_without_alarm(at):
     assert list(at.listed().values()) == [other.sha256]
 
 
+def test_platform_that_comes_back_has_its_files_again(at):
+    """Its folder's mtime is what it was before."""
+    options = config(at, f"[store]\npath = {at.store}\n[platform one]\n[platform two]\n")
+    at.wheel("one")
+    at.wheel("two")
+    at.wheel("two/deep", version="2.0")
+    age(at.store)
+    at.index(*options)
+    os.rename(at.store / "two", at.folder / "away")
+    numbers(at.index(*options, "--allow-empty"), gone=2)
+    os.rename(at.folder / "away", at.store / "two")
+    numbers(at.index(*options), added=2, unchanged=1)
+
+
 def test_platform_that_left_the_configuration_leaves_the_catalog(at):
     both = f"[store]\npath = {at.store}\n[platform one]\n[platform two]\n"
     at.wheel("one")
