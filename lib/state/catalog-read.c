@@ -112,8 +112,11 @@ int catalog_changes(struct catalog *c, int64_t since, catalog_project_fn *fn, vo
 	if (!q)
 		return -1;
 	query_bind_int(q, 1, since);
-	*newest = since;
-	return each_project(q, fn, ctx, newest, e);
+	int64_t last = since;
+	if (each_project(q, fn, ctx, &last, e) < 0)
+		return -1;
+	*newest = last;
+	return 0;
 }
 
 int catalog_find_file(struct catalog *c, int64_t platform, const char *filename,

@@ -82,7 +82,8 @@ struct catalog_totals {
 int catalog_totals(
 	struct catalog *c, int64_t platform, struct catalog_totals *out, struct err *e) MUST_CHECK;
 // All projects that changed after the change numbered since, on every platform; *newest gets the
-// number of the newest change seen. since 0: all there are, also those without files.
+// number of the newest change, and stays as it is on an error: whoever asks again misses none.
+// since 0: all there are, also those without files.
 int catalog_changes(struct catalog *c, int64_t since, catalog_project_fn *fn, void *ctx,
 	int64_t *newest, struct err *e) MUST_CHECK;
 // Whether anybody else committed since the last call (cheap; true at the first).
