@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Clients that hold on to connections: slow, idle, deaf, or more than there are descriptors. The others are served."""
+import contextlib
+import hashlib
+import os
+import resource
+import socket
+import statistics
+import threading
+import time
+
+import pytest
+
+import serving
+import storelib
+
+TIMEOUT = 3
+LATE = 6  # seconds after the time-out: the table of clients is looked at each second, and this machine may be slow
+SLOW = 60
+IDLE = 1000
+WORST = 0.5  # seconds that an answer may take meanwhile, also under sanitizers
+PAGE = "/simple/foo/"
+
+
+@pytest.fixture(scope="module", name="store")
+def store_fixture(tmp_path_factory):
+    """A store with the small project foo and a file of 20 MB."""
+    store = tmp_path_factory.mktemp("slow") / "store"
+    storelib.make_wheel(store, "foo", "1.0")
+    storelib.make_wheel(store, "fat", "1.0", size=20 << 20)
+    return store
+
+
+@pytest.fixture(scope="module", name="server")
+def server_fixture(serve_module, store):
+    raise_file_limit(2 * IDLE + 500)
+    return serve_module(store, config=f"[server]\ntimeout = {TIMEOUT}\nconnections = 2000\n")
+
+
+def raise_file_limit(wanted):
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < wanted:
+        pytest.skip(f"only {hard} files may be open here")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def descriptors(server, kind=""):
+    """How many it has open; kind "socket:" counts only these."""
+    folder = f"/proc/{server.process.pid}/fd"
+    count = 0
+    for name in os.listdir(folder):
+        with contextlib.suppress(FileNotFoundError):
+            count += os.readlink(f"{folder}/{name}").startswith(kind)
+    return count
+
+
+def sockets(server):
+    return descriptors(server, "socket:")
+
+
+def digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def percentile(times, percent):
+    return sorted(times)[min(len(times) - 1, len(times) * percent // 100)]
+
+
+class Others:
+    """Clients that ask all the time, half of them on a new connection each, and note how long it takes."""
+
+    def __init__(self, server, title):
+        self.server = server
+        self.title = title
+        self.times = []
+        self.failures = []
+        self.stop = threading.Event()
+        self.threads = [threading.Thread(target=self.run, args=(keep,)) for keep in (True, False)]
+
+    def __enter__(self):
+        for one in self.threads:
+            one.start()
+        return self
+
+    def __exit__(self, *reason):
+        self.stop.set()
+        for one in self.threads:
+            one.join()
+        if reason[0]:
+            return
+        assert not self.failures, self.failures[0]
+        assert len(self.times) > 50
+        p50, p99 = percentile(self.times, 50), percentile(self.times, 99)
+        print(f"\n{self.title}: the others got {len(self.times)} answers, p50 {p50 * 1000:.1f} ms,"
+              f" p99 {p99 * 1000:.1f} ms, worst {max(self.times) * 1000:.1f} ms")
+        assert p99 < WORST
+
+    def run(self, keep):
+        try:
+            with contextlib.closing(self.server.connect()) as kept:
+                while not self.stop.is_set():
+                    begin = time.perf_counter()
+                    reply = serving.ask(kept, PAGE) if keep else self.server.get(PAGE)
+                    assert reply.status == 200
+                    self.times.append(time.perf_counter() - begin)
+                    time.sleep(0.002)
+        except (AssertionError, OSError) as reason:
+            self.failures.append(repr(reason))
+
+
+def is_closed(connection):
+    """Whether the other side has ended it; answers are thrown away."""
+    connection.setblocking(False)
+    try:
+        while connection.recv(65536):
+            pass
+        return True
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+
+
+def drip(connections, data, seconds):
+    """Sends each a byte a second until all are closed; returns how long each lived."""
+    begin, lived = time.monotonic(), {}
+    for turn in range(seconds):
+        for one in set(connections) - set(lived):
+            with contextlib.suppress(OSError):
+                one.send(data[turn:turn + 1])
+        time.sleep(max(0, begin + turn + 1 - time.monotonic()))
+        lived.update({one: time.monotonic() - begin for one in set(connections) - set(lived) if is_closed(one)})
+        if len(lived) == len(connections):
+            break
+    return list(lived.values())
+
+
+def test_clients_at_one_byte_a_second(server):
+    """The whole header must be there in time: a byte now and then is no life sign."""
+    request = b"GET /simple/foo/ HTTP/1.1\r\nHost: an.example.of.a.long.name\r\n"
+    before = sockets(server)
+    with contextlib.ExitStack() as stack, Others(server, f"{SLOW} clients at a byte a second"):
+        slow = [stack.enter_context(server.socket()) for _ in range(SLOW)]
+        for one in slow[::2]:  # half of them have been served before
+            one.sendall(b"GET /simple/foo/ HTTP/1.1\r\nHost: x\r\n\r\n")
+        lived = drip(slow, request, TIMEOUT + LATE)
+    assert len(lived) == SLOW, f"{SLOW - len(lived)} are still there"
+    assert TIMEOUT - 1 <= min(lived)
+    serving.wait_for(lambda: sockets(server) <= before + 1, LATE, "their descriptors")
+
+
+def test_a_thousand_idle_connections(server):
+    with contextlib.ExitStack() as stack, Others(server, f"{IDLE} idle connections"):
+        idle = [stack.enter_context(server.socket()) for _ in range(IDLE)]
+        for one in idle[::3]:
+            one.sendall(b"GET /simple/foo/ HT")
+        for one in idle[1::3]:
+            one.sendall(b"GET /simple/foo/ HTTP/1.1\r\nHost: x\r\n\r\n")
+        time.sleep(TIMEOUT - 1)
+        assert sockets(server) > IDLE
+        serving.wait_for(lambda: all(map(is_closed, idle)), 2 * LATE, "the end of all that were idle")
+    serving.wait_for(lambda: sockets(server) < 100, LATE, "their descriptors")
+
+
+def stop_reading(server, stack):
+    """Asks for 20 MB and reads no more than the first piece."""
+    deaf = stack.enter_context(socket.socket())
+    deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+    deaf.settimeout(20)
+    deaf.connect((server.host, server.port))
+    deaf.sendall(b"GET /files/wheels/fat/fat-1.0-py3-none-any.whl HTTP/1.1\r\nHost: x\r\n\r\n")
+    assert deaf.recv(65536).startswith(b"HTTP/1.1 200 ")
+    return deaf
+
+
+def test_clients_that_stop_reading(server, store):
+    path = "/files/wheels/fat/fat-1.0-py3-none-any.whl"
+    before = sockets(server)
+    with contextlib.ExitStack() as stack:
+        with Others(server, "20 clients that stop in the middle of 20 MB"):
+            deaf = [stack.enter_context(contextlib.closing(stop_reading(server, stack))) for _ in range(20)]
+            assert hashlib.sha256(server.get(path).body).hexdigest() == digest(store / os.path.basename(path))
+            time.sleep(TIMEOUT + 1)
+            serving.wait_for(lambda: sockets(server) <= before + 3, LATE, "the end of those that do not read")
+        assert len(serving.read_all(deaf[0])) < 20 << 20  # cut short: nobody takes it for the whole file
+
+
+def with_limit(tmp_path, monkeypatch, files):
+    """From here on servers may have so many descriptors."""
+    wrapper = tmp_path / "limited"
+    wrapper.write_text(f'#!/bin/sh\nulimit -n {files}\nexec {serving.binary()} "$@"\n')
+    wrapper.chmod(0o755)
+    monkeypatch.setenv("WHEELCACHE", str(wrapper))
+
+
+def crowd(server, stack, count):
+    """So many connections, as far as they come about."""
+    for _ in range(count):
+        one = stack.enter_context(socket.socket())
+        one.setblocking(False)
+        with contextlib.suppress(BlockingIOError):
+            one.connect((server.host, server.port))
+    time.sleep(0.5)
+
+
+def check_neighbour(server, neighbour, store, seconds):
+    """Who was connected before gets pages and files all the time."""
+    times = []
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        begin = time.perf_counter()
+        assert serving.ask(neighbour, PAGE).status == 200
+        reply = serving.ask(neighbour, "/files/wheels/fat/fat-1.0-py3-none-any.whl")
+        assert hashlib.sha256(reply.body).hexdigest() == digest(store / "fat-1.0-py3-none-any.whl")
+        times.append(time.perf_counter() - begin)
+    print(f"\nno descriptors left: the others got {len(times)} pages and files of 20 MB, p50"
+          f" {statistics.median(times) * 1000:.1f} ms, worst {max(times) * 1000:.1f} ms")
+
+
+def test_more_connections_than_descriptors(serve, store, tmp_path, monkeypatch):
+    """The server knows its limit: it leaves the rest waiting, and has descriptors for files."""
+    with_limit(tmp_path, monkeypatch, 100)
+    server = serve(store, config=f"[server]\ntimeout = {TIMEOUT}\nconnections = 2000\n")
+    assert "connections at most" in server.errors()
+    with contextlib.closing(server.connect()) as neighbour, contextlib.ExitStack() as stack:
+        assert serving.ask(neighbour, PAGE).status == 200
+        crowd(server, stack, 120)
+        assert descriptors(server) < 100
+        check_neighbour(server, neighbour, store, 2)
+        serving.wait_for(lambda: server.get(PAGE).status == 200, 4 * TIMEOUT + LATE, "an answer for one more")
+
+
+def test_no_descriptor_left_at_all(serve, store):
+    """What nobody should do: the limit sinks below what the server counts on. It waits, and goes on afterwards."""
+    server = serve(store, "--rescan", "1", config=f"[server]\ntimeout = {TIMEOUT}\n")
+    with contextlib.closing(server.connect()) as neighbour, contextlib.ExitStack() as stack:
+        assert serving.ask(neighbour, PAGE).status == 200
+        few = descriptors(server) + 10
+        old = resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE)
+        resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (few, old[1]))
+        crowd(server, stack, 50)
+        for path in (PAGE, "/files/wheels/foo/foo-1.0-py3-none-any.whl", "/simple/other/"):
+            assert serving.ask(neighbour, path).status in (200, 404, 503)
+        time.sleep(1.5)  # a scan, too
+        assert serving.ask(neighbour, PAGE).status == 200
+        begin = cpu_seconds(server)
+        time.sleep(0.5)
+        assert cpu_seconds(server) - begin < 0.4, "it spins"
+    resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, old)
+    serving.wait_for(lambda: server.get(PAGE).status == 200, TIMEOUT + LATE, "an answer after the crowd")
+    serving.wait_for(lambda: server.get("/files/wheels/fat/fat-1.0-py3-none-any.whl").status == 200, LATE, "a file")
+
+
+def cpu_seconds(server):
+    with open(f"/proc/{server.process.pid}/stat", encoding="ascii") as stat:
+        fields = stat.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
