@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/clients.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -26,12 +28,23 @@ static long now_seconds(void)
 	return t.tv_sec + 1; // never 0
 }
 
-static void end_slow(struct clients *t)
+// Where a mapped file has shrunk, the kernel sends what there is of it. libmicrohttpd takes that for
+// a full socket and waits for room, of which there is plenty: nothing would wake it. To set this
+// option, to what it is, does; at the next try it hears of EFAULT, and closes.
+static void wake_sender(int fd)
+{
+	const int as_it_is = 0;
+	setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &as_it_is, sizeof(as_it_is));
+}
+
+static void look_at_all(struct clients *t)
 {
 	long now = now_seconds();
 	for (struct client_link *c = t->first; c; c = c->next) {
 		long since = atomic_load_explicit(&c->waiting_since, memory_order_relaxed);
-		if (since && now - since > t->timeout)
+		if (!since)
+			wake_sender(c->fd);
+		else if (now - since > t->timeout)
 			shutdown(c->fd, SHUT_RDWR);
 	}
 }
@@ -45,7 +58,7 @@ static void *reap(void *ctx)
 		clock_gettime(CLOCK_REALTIME, &until);
 		until.tv_sec++;
 		pthread_cond_timedwait(&t->stopping, &t->lock, &until);
-		end_slow(t);
+		look_at_all(t);
 	}
 	pthread_mutex_unlock(&t->lock);
 	return NULL;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The open connections, and the thread that ends those whose request header does not come.
+// The open connections, and the thread that looks after them: it ends those whose request header does not
+// come, and wakes those that send.
 //
 // libmicrohttpd's own time-out begins again with each byte: a client that sends one a second would keep its
 // connection for ever. Here a whole request header has to come within the time-out.
