@@ -9,7 +9,7 @@
 #include "lib/base/digest.h"
 #include "lib/base/fs.h"
 #include "lib/base/limits.h"
-#include "lib/base/log.h"
+#include "lib/base/source.h"
 #include "lib/state/catalog.h"
 
 enum {
@@ -17,6 +17,7 @@ enum {
 	// So long an open file answers without a look at the disk. After it the file is looked at again on a worker
 	// thread: a volume that hangs must not hang the event loop.
 	FILE_SECONDS = 1,
+	BLOCK = 1 << 18,
 };
 
 static struct str set_key(const struct call *call, char out[KEY_SIZE])
@@ -69,6 +70,37 @@ static int open_place(const struct platform *p, const struct catalog_place *plac
 	return fd;
 }
 
+static int hash(int fd, uint64_t size, uint8_t sha256[SHA256_SIZE], struct err *e)
+{
+	CLEANUP(digest_cleanup) struct digest *d = digest_new();
+	CLEANUP(mem_free) char *block = xmalloc(BLOCK);
+	struct source file = source_file(fd, size);
+	digest_begin(d);
+	for (uint64_t at = 0; at < size; at += BLOCK) {
+		size_t len = size - at < BLOCK ? (size_t)(size - at) : BLOCK;
+		if (source_read(&file, at, block, len, e) < 0)
+			return -1;
+		digest_add(d, block, len);
+	}
+	digest_end(d, sha256);
+	return 0;
+}
+
+// Another inode with the size and time of the one that was hashed: a store that was moved, or a file
+// that another one replaced by `cp -p`. Its bytes tell. The scan notes the inode.
+static int check_bytes(struct service *s, const struct catalog_place *place, int fd, struct err *e)
+{
+	uint8_t sha256[SHA256_SIZE];
+	int hashed = hash(fd, place->size, sha256, e);
+	if (hashed < 0 && e->kind == ERR_IO)
+		return err_prefix(e, "%s: ", place->path);
+	if (hashed < 0 || memcmp(sha256, place->sha256, SHA256_SIZE) != 0)
+		return changed(s, place->path, e);
+	if (s->on_stale)
+		s->on_stale(s->on_stale_ctx);
+	return 0;
+}
+
 // Maps the file if it is still the one that was hashed: other bytes must not go out under this hash.
 static struct blob *map_place(struct service *s, const struct platform *p, const struct catalog_place *place,
 	struct err *e)
@@ -89,6 +121,8 @@ static struct blob *map_place(struct service *s, const struct platform *p, const
 		changed(s, place->path, e);
 		return NULL;
 	}
+	if (st.st_ino != place->inode && check_bytes(s, place, fd, e) < 0)
+		return NULL;
 	struct blob *b = blob_map(fd, place->size, e);
 	if (b)
 		blob_prefetch(b);
