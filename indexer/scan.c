@@ -274,7 +274,8 @@ static int run_locked(struct scan *s, struct err *e)
 		.cancel = &s->stop,
 	};
 	s->record = record_new(s->catalog, s->store, s->summary);
-	if (catalog_platforms(s->catalog, see_platform, s, e) < 0 || walk(s, e) < 0)
+	if (catalog_enlarge_cache(s->catalog, e) < 0 ||
+		catalog_platforms(s->catalog, see_platform, s, e) < 0 || walk(s, e) < 0)
 		return -1;
 	if (atomic_load(&s->stop))
 		return cancelled(e);

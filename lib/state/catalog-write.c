@@ -6,6 +6,11 @@
 #include "lib/base/mem.h"
 #include "lib/state/query.h"
 
+int catalog_enlarge_cache(struct catalog *c, struct err *e)
+{
+	return query_run_ints(c, LARGE_CACHE, NULL, 0, e);
+}
+
 int catalog_begin(struct catalog *c, struct err *e)
 {
 	if (query_run_ints(c, BEGIN_WRITE, NULL, 0, e) < 0)

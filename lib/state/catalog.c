@@ -15,7 +15,7 @@
 #include "lib/base/fs.h"
 #include "lib/state/query.h"
 
-enum { BUSY_MS = 5000, WAL_RETRY_MS = 10, CACHE_KIB = 16 << 10 };
+enum { BUSY_MS = 5000, WAL_RETRY_MS = 10 };
 
 struct query {
 	struct catalog *catalog;
@@ -267,16 +267,15 @@ static int prepare(struct catalog *c, struct err *e)
 	sqlite3_busy_timeout(c->db, BUSY_MS);
 	if (check_version(c, &version, e) < 0)
 		return -1;
-	if (use_wal(c, e) < 0 ||
-		run_script(c, "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;", e) < 0)
+	if (use_wal(c, e) < 0 || run_script(c, schema_connection, e) < 0)
 		return -1;
-	CLEANUP(mem_free) char *cache = xasprintf("PRAGMA cache_size = -%d", CACHE_KIB);
-	return run_script(c, cache, e) < 0 ? -1 : upgrade(c, e);
+	return upgrade(c, e);
 }
 
 // Asked before SQLite is: its own "unable to open database file" does not say why. The file is not
-// opened for that: closing it would drop the locks that this process's other connections have on it,
-// and another process would take itself for the only one (fcntl(2), "How to corrupt" of SQLite).
+// opened for that: closing it would drop the locks that this process's other connections have on
+// it, and another process would take itself for the only one (fcntl(2), "How to corrupt" of
+// SQLite).
 static int make_file(const char *path, struct err *e)
 {
 	if (fs_make_parent(path, e) < 0)

@@ -99,9 +99,15 @@ const char *const schema_step[] = {
 
 const int schema_steps = ARRAY_SIZE(schema_step);
 
+// A connection keeps 1 MiB of the database's pages, since there is one a thread; the system's file
+// cache is behind them all.
+const char schema_connection[] =
+	"PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -1024;";
+
 #define PATH_OF_FILE "iif(d.path = '', f.filename, d.path || '/' || f.filename)"
 
 const char *const statement_sql[STATEMENT_COUNT] = {
+	[LARGE_CACHE] = "PRAGMA cache_size = -16384",
 	[BEGIN_WRITE] = "BEGIN IMMEDIATE",
 	[NEXT_CHANGE] = "UPDATE store SET change = change + 1",
 	[COMMIT_WRITE] = "COMMIT",

@@ -12,7 +12,11 @@ enum { SCHEMA_APPLICATION_ID = 0x77636174 }; // "wcat", PRAGMA application_id
 extern const char *const schema_step[];
 extern const int schema_steps;
 
+// Run in each new connection.
+extern const char schema_connection[];
+
 enum statement {
+	LARGE_CACHE,
 	BEGIN_WRITE,
 	NEXT_CHANGE,
 	COMMIT_WRITE,
