@@ -76,6 +76,7 @@ static int scan(struct indexing *x, struct store *store, struct catalog *catalog
 	CLEANUP(summary_release) struct summary summary = {0};
 	x->scan.threads = (unsigned)x->config.index_threads;
 	x->scan.settle = x->config.settle;
+	x->scan.compare_platforms = x->is_json || !x->is_quiet;
 	x->scan.owner = "wheelcache index";
 	x->scan.progress = progress_scan;
 	x->scan.ctx = &x->progress;

@@ -259,7 +259,8 @@ static int sum_up(struct scan *s, struct err *e)
 	s->summary->number[SUMMARY_PROBLEMS] = s->summary->list[LIST_PROBLEMS].all;
 	if (catalog_refused(s->catalog, see_refused, s, e) < 0)
 		return -1;
-	return s->store->platform_count > 1 ? catalog_shared(s->catalog, see_shared, s, e) : 0;
+	bool may_share = s->options->compare_platforms && s->store->platform_count > 1;
+	return may_share ? catalog_shared(s->catalog, see_shared, s, e) : 0;
 }
 
 static int run_locked(struct scan *s, struct err *e)

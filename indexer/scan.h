@@ -29,12 +29,14 @@ struct scan_progress {
 };
 
 struct scan_options {
-	unsigned threads;  // 0: as many as the machine has processors
-	uint64_t settle;   // seconds: a damaged file younger than this is still being written
-	bool no_wait;      // ERR_BUSY where another indexer is at work, instead of waiting for it
-	bool allow_empty;  // a platform that has lost all of its files, or its folder, was emptied
-			   // on purpose
-	const char *owner; // who is at work, for others that wait: "wheelcache index"
+	unsigned threads; // 0: as many as the machine has processors
+	uint64_t settle;  // seconds: a damaged file younger than this is still being written
+	bool no_wait;     // ERR_BUSY where another indexer is at work, instead of waiting for it
+	bool allow_empty; // a platform that has lost all of its files, or its folder, was emptied
+			  // on purpose
+	bool compare_platforms; // sum up which names they share, also where nothing changed: as
+				// slow as the scan itself
+	const char *owner;      // who is at work, for others that wait: "wheelcache index"
 	void (*progress)(void *ctx,
 		const struct scan_progress *progress); // at most ten times a second; NULL: none
 	void *ctx;

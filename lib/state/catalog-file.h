@@ -66,7 +66,8 @@ int catalog_file_remove(struct catalog *c, int64_t id, char name[LIMIT_FILE_NAME
 typedef int catalog_refused_fn(
 	void *ctx, int64_t platform, const char *path, const char *reason, struct err *e);
 int catalog_refused(struct catalog *c, catalog_refused_fn *fn, void *ctx, struct err *e) MUST_CHECK;
-// File names that several platforms list: on how many, and with how many different contents.
+// File names that several platforms list: on how many, and with how many different contents. Reads
+// every row of the catalog.
 typedef int catalog_shared_fn(
 	void *ctx, const char *filename, uint64_t platforms, uint64_t contents, struct err *e);
 int catalog_shared(struct catalog *c, catalog_shared_fn *fn, void *ctx, struct err *e) MUST_CHECK;

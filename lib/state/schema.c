@@ -165,8 +165,6 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 	[FOLDER_FILES] = "SELECT id, filename, state, trusted, size, mtime_ns, inode FROM file WHERE folder = ?1",
 	[FILES_REFUSED] = "SELECT f.platform, " PATH_OF_FILE ", f.reason FROM file f"
 			  " JOIN folder d ON d.id = f.folder WHERE f.state > 0 ORDER BY f.platform, 2",
-	[FILES_SHARED] = "SELECT filename, files, (SELECT count(DISTINCT g.sha256) FROM file g"
-			 " WHERE g.filename = f.filename AND g.state = 0)"
-			 " FROM (SELECT filename, count(*) AS files FROM file WHERE state = 0"
-			 " GROUP BY filename HAVING count(*) > 1) f ORDER BY filename",
+	[FILES_SHARED] = "SELECT filename, count(*), count(DISTINCT sha256) FROM file WHERE state = 0"
+			 " GROUP BY filename HAVING count(*) > 1 ORDER BY filename",
 };
