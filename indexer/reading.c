@@ -8,11 +8,18 @@
 #include "lib/base/log.h"
 #include "lib/base/mem.h"
 
+#define RACY_NS ((int64_t)2000000000)
+
 int64_t now_ns(void)
 {
 	struct timespec t;
 	clock_gettime(CLOCK_REALTIME, &t);
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+bool mtime_tells(int64_t mtime_ns, int64_t looked_at)
+{
+	return mtime_ns < looked_at - RACY_NS || mtime_ns > looked_at + RACY_NS;
 }
 
 static void tell_gone(struct crew *crew, const struct job *job)
@@ -68,7 +75,7 @@ static void read_file(struct crew *crew, struct worker *worker, struct job *job,
 		wait_for(crew, job, o->facts->refusal);
 		return;
 	}
-	o->trusted = mtime_ns < looked_at - RACY_NS;
+	o->trusted = mtime_tells(mtime_ns, looked_at);
 	crew_tell(crew, STEAL_PTR(o));
 }
 

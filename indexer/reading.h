@@ -4,12 +4,13 @@
 
 #include "indexer/crew.h"
 
-// What has an mtime within this time before it was looked at may change once more without another
-// mtime: file systems keep whole seconds (AFS) or two (FAT). It is not trusted, as git does it with
-// its index.
-#define RACY_NS ((int64_t)2000000000)
-
 int64_t now_ns(void); // since 1970
+
+// Whether what changes after this look gets another mtime. What has one within two seconds of the
+// look may not, since file systems keep whole seconds (AFS) or two (FAT): it is not trusted, as git
+// does it with its index. An mtime further in the future was set by hand, and a write takes it
+// away.
+bool mtime_tells(int64_t mtime_ns, int64_t looked_at);
 
 // A crew_fn: job->filename in job->folder, whose pending was raised for it.
 void reading_run(struct crew *crew, struct worker *worker, struct job *job);

@@ -183,7 +183,7 @@ static int put_folder(struct record *r, const struct outcome *o, struct err *e)
 	struct folder *f = o->folder;
 	struct catalog_folder row = {.mtime_ns = f->mtime_ns,
 		.ignored = f->ignored,
-		.trusted = f->is_old && !atomic_load(&f->restless)};
+		.trusted = f->is_settled && !atomic_load(&f->restless)};
 	const struct catalog_folder *known = &f->known;
 	if (known->id && known->mtime_ns == row.mtime_ns && known->ignored == row.ignored &&
 		known->trusted == row.trusted)

@@ -283,7 +283,7 @@ static void enter(struct visit *v)
 	f->device = st.st_dev;
 	f->inode = st.st_ino;
 	f->mtime_ns = fs_mtime_ns(&st);
-	f->is_old = f->mtime_ns < looked_at - RACY_NS;
+	f->is_settled = mtime_tells(f->mtime_ns, looked_at);
 	if (f->known.id && f->known.trusted && f->known.mtime_ns == f->mtime_ns)
 		look_at_known(v);
 	else
