@@ -12,7 +12,7 @@
 #define MADV_POPULATE_READ 22 // Linux 5.14; an older kernel says EINVAL, and the bytes come when they are sent
 #endif
 
-enum { PREFETCH = 1 << 20 };
+enum { PREFETCH = 16 << 20 };
 
 struct blob {
 	atomic_size_t owners;
@@ -50,8 +50,10 @@ struct blob *blob_map(int fd, size_t size, struct err *e)
 
 void blob_prefetch(const struct blob *b)
 {
-	if (b->mapped && madvise(b->data, b->size < PREFETCH ? b->size : PREFETCH, MADV_POPULATE_READ) < 0)
+	if (!b->mapped || madvise(b->data, b->size < PREFETCH ? b->size : PREFETCH, MADV_POPULATE_READ) < 0)
 		return; // nothing was promised
+	if (b->size > PREFETCH && madvise(b->data + PREFETCH, b->size - PREFETCH, MADV_WILLNEED) < 0)
+		return;
 }
 
 struct blob *blob_ref(struct blob *b)
@@ -74,4 +76,9 @@ void blob_unref(struct blob *b)
 struct str blob_view(const struct blob *b)
 {
 	return (struct str){b->data, b->size};
+}
+
+size_t blob_weight(const struct blob *b)
+{
+	return sizeof(*b) + (b->mapped ? 0 : b->size);
 }

@@ -11,6 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+enum { OPEN_TRIES = 100 };
+
 static enum err_kind kind_of_errno(void)
 {
 	switch (errno) {
@@ -51,10 +53,10 @@ int fs_open_beneath(int dirfd, const char *path, int flags, struct err *e)
 		.flags = (unsigned long long)(flags | O_CLOEXEC),
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
 	};
-	int fd;
-	do
+	int fd, tries = 0;
+	do // EAGAIN: something was renamed meanwhile, or the file is leased
 		fd = (int)syscall(SYS_openat2, dirfd, path, &how, sizeof(how));
-	while (fd < 0 && (errno == EINTR || errno == EAGAIN));
+	while (fd < 0 && (errno == EINTR || errno == EAGAIN) && ++tries < OPEN_TRIES);
 	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
 		fd = open_by_components(dirfd, path, flags);
 	if (fd < 0)
@@ -158,5 +160,10 @@ char *fs_real_path(const char *path, struct err *e)
 
 int64_t fs_mtime_ns(const struct stat *st)
 {
-	return (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
+	const int64_t second = 1000000000;
+	if (st->st_mtim.tv_sec >= INT64_MAX / second)
+		return INT64_MAX; // in the year 2262 and later
+	if (st->st_mtim.tv_sec <= INT64_MIN / second)
+		return INT64_MIN;
+	return (int64_t)st->st_mtim.tv_sec * second + st->st_mtim.tv_nsec;
 }

@@ -47,14 +47,20 @@ char *xstrndup(const char *s, size_t len)
 	return checked(strndup(s, len));
 }
 
-char *xasprintf(const char *fmt, ...)
+char *xvasprintf(const char *fmt, va_list ap)
 {
 	char *s = NULL;
+	int n = vasprintf(&s, fmt, ap);
+	return checked(n < 0 ? NULL : s);
+}
+
+char *xasprintf(const char *fmt, ...)
+{
 	va_list ap;
 	va_start(ap, fmt);
-	int n = vasprintf(&s, fmt, ap);
+	char *s = xvasprintf(fmt, ap);
 	va_end(ap);
-	return checked(n < 0 ? NULL : s);
+	return s;
 }
 
 void mem_free(void *pointer_to_pointer)

@@ -5,6 +5,7 @@
 // answer. So no size that comes from outside may reach them before it was held against limits.h.
 #pragma once
 
+#include <stdarg.h>
 #include <stddef.h>
 
 #define PRINTF_LIKE(fmt, args) __attribute__((format(printf, fmt, args)))
@@ -22,6 +23,7 @@ void *xcalloc(size_t count, size_t size) __attribute__((malloc, returns_nonnull)
 void *xreallocarray(void *old, size_t count, size_t size) __attribute__((returns_nonnull));
 char *xstrdup(const char *s) __attribute__((malloc, returns_nonnull));
 char *xstrndup(const char *s, size_t len) __attribute__((malloc, returns_nonnull));
+char *xvasprintf(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0), malloc, returns_nonnull));
 char *xasprintf(const char *fmt, ...) PRINTF_LIKE(1, 2) __attribute__((malloc, returns_nonnull));
 
 // Doubles an array's room when it is full: items is the array, count how many are used, room how many fit.
