@@ -114,14 +114,8 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
 	CLEANUP(indexing_release) struct indexing x = {0};
 	config_init(&x.config);
 	int first = command_options(self, argc, argv, take_option, &x, e);
-	if (first < 0)
+	if (first < 0 || settings_take_store(&x.settings, argc - first, argv + first, e) < 0)
 		return err_exit_code(e->kind);
-	if (argc - first > 1) {
-		err_set(e, ERR_USAGE, "one STORE at most, not also %s", argv[first + 1]);
-		return err_exit_code(e->kind);
-	}
-	if (first < argc)
-		settings_give(&x.settings, "store", "path", argv[first]);
 	return index_store(&x, e) < 0 ? err_exit_code(e->kind) : 0;
 }
 

@@ -1,30 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/scanner.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "cli/progress.h"
 #include "indexer/scan.h"
+#include "lib/base/clock.h"
 #include "lib/base/log.h"
 
 enum {
-	REST = 20, // a scan is followed by a pause of so many times its length: at most 5 % of the time goes to scans
+	REST = 20,          // a scan is followed by a pause of so many times its length: 5 % of the time goes to scans
+	LEAST_PAUSE = 1000, // milliseconds
 };
 
 struct scanner {
 	struct config config; // the thread's own
 	char *catalog_path;
-	struct scanner_events events;
+	void (*on_end)(void *ctx);
+	void *ctx;
+	bool is_shown;    // the next scan is, on the terminal
+	char *complaint;  // what the last scan ended with; NULL: well
 	pthread_t thread;
+	bool is_started;
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
-	struct config next; // under lock, where has_next
-	bool has_next, is_woken, is_ending;
-	bool is_shown; // the next scan is, on the terminal
+	struct config next; // this and what follows under lock
+	bool has_next, is_woken, is_hurried, is_ending;
+	struct host_scans state;
 	_Atomic bool cancel;
 };
 
@@ -37,14 +43,21 @@ static void log_summary(const struct summary *s)
 			(unsigned long long)n[SUMMARY_GONE], (unsigned long long)n[SUMMARY_QUARANTINED], s->seconds);
 	for (size_t i = 0; i < s->list[LIST_CHANGED].count; i++)
 		log_warn("scan: other bytes under a known name: %s", s->list[LIST_CHANGED].item[i].field[0]);
-	for (size_t i = 0; i < s->list[LIST_PROBLEMS].count; i++)
-		log_error("scan: %s", s->list[LIST_PROBLEMS].item[i].field[0]);
 }
 
-static int scan_store(struct scanner *s, struct store *store, double *seconds, struct err *e)
+// A trouble that lasts is told once.
+static void complain(struct scanner *s, const char *text)
+{
+	bool is_new = !s->complaint || strcmp(s->complaint, text) != 0;
+	if (is_new && !atomic_load(&s->cancel))
+		log_error("scan: %s", text);
+	free(s->complaint);
+	s->complaint = xstrdup(text);
+}
+
+static int scan_store(struct scanner *s, struct store *store, struct summary *summary, struct err *e)
 {
 	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
-	CLEANUP(summary_release) struct summary summary = {0};
 	struct progress progress;
 	struct scan_options options = {
 		.threads = (unsigned)s->config.index_threads,
@@ -57,38 +70,75 @@ static int scan_store(struct scanner *s, struct store *store, double *seconds, s
 	if (catalog_open(s->catalog_path, &catalog, e) < 0 || store_register(store, catalog, e) < 0)
 		return -1;
 	progress_begin(&progress, s->is_shown);
-	int result = scan_run(store, catalog, &options, &summary, e);
+	int code = scan_run(store, catalog, &options, summary, e);
 	progress_end(&progress);
-	s->is_shown = false;
-	*seconds = summary.seconds;
-	log_summary(&summary);
-	return result;
+	if (code == 0 || summary->number[SUMMARY_PROBLEMS])
+		log_summary(summary); // it came to its end
+	return code;
 }
 
-static double scan_once(struct scanner *s)
+static void set_running(struct scanner *s)
+{
+	pthread_mutex_lock(&s->lock);
+	s->state.is_running = true;
+	pthread_mutex_unlock(&s->lock);
+}
+
+static void set_ended(struct scanner *s, bool has_failed, uint64_t quarantined)
+{
+	pthread_mutex_lock(&s->lock);
+	s->state = (struct host_scans){
+		.has_failed = has_failed,
+		.quarantined = quarantined,
+		.ended = has_failed ? s->state.ended : time(NULL),
+	};
+	pthread_mutex_unlock(&s->lock);
+}
+
+// Returns how long it took, in milliseconds.
+static int64_t scan_once(struct scanner *s)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(store_release) struct store store = {0};
-	double seconds = 0;
-	s->events.began(s->events.ctx);
-	int result = store_open(&s->config, &store, &e) < 0 ? -1 : scan_store(s, &store, &seconds, &e);
-	s->events.ended(s->events.ctx, result < 0 ? e.msg : NULL);
-	return seconds;
+	CLEANUP(summary_release) struct summary summary = {0};
+	int64_t begun = clock_ms();
+	set_running(s);
+	bool has_failed = store_open(&s->config, &store, &e) < 0 || scan_store(s, &store, &summary, &e) < 0;
+	s->is_shown = false;
+	if (has_failed)
+		complain(s, e.msg);
+	else
+		mem_free(&s->complaint);
+	set_ended(s, has_failed, summary.number[SUMMARY_QUARANTINED]);
+	s->on_end(s->ctx);
+	return clock_ms() - begun;
+}
+
+struct host_scans scanner_state(struct scanner *s)
+{
+	pthread_mutex_lock(&s->lock);
+	struct host_scans state = s->state;
+	pthread_mutex_unlock(&s->lock);
+	return state;
 }
 
 // Until it is time, or somebody wakes us. Where no rescan is configured: until somebody does.
-static void pause_after(struct scanner *s, double seconds)
+static void pause_after(struct scanner *s, int64_t took)
 {
-	uint64_t pause = s->config.rescan;
-	if (pause && (double)pause < seconds * REST)
-		pause = (uint64_t)(seconds * REST);
-	struct timespec until;
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += (time_t)pause;
-	for (int code = 0; !s->is_woken && !s->is_ending && code != ETIMEDOUT;)
-		code = pause ? pthread_cond_timedwait(&s->wake, &s->lock, &until)
-			     : pthread_cond_wait(&s->wake, &s->lock);
-	s->is_woken = false;
+	int64_t now = clock_ms();
+	int64_t rest = took * REST > LEAST_PAUSE ? took * REST : LEAST_PAUSE;
+	int64_t usual = (int64_t)s->config.rescan * 1000;
+	int64_t end = usual ? now + (usual > rest ? usual : rest) : INT64_MAX;
+	while (!s->is_woken && !s->is_ending) {
+		int64_t until = s->is_hurried ? now + rest : end;
+		if (until == INT64_MAX)
+			pthread_cond_wait(&s->wake, &s->lock);
+		else if (clock_ms() >= until)
+			break;
+		else
+			clock_wait(&s->wake, &s->lock, until);
+	}
+	s->is_woken = s->is_hurried = false;
 }
 
 static void take_next(struct scanner *s)
@@ -107,9 +157,9 @@ static void *run(void *ctx)
 	while (!s->is_ending) {
 		take_next(s);
 		pthread_mutex_unlock(&s->lock);
-		double seconds = scan_once(s);
+		int64_t took = scan_once(s);
 		pthread_mutex_lock(&s->lock);
-		pause_after(s, seconds);
+		pause_after(s, took);
 	}
 	pthread_mutex_unlock(&s->lock);
 	return NULL;
@@ -123,19 +173,25 @@ static struct config take_over(struct config *config)
 	return taken;
 }
 
-struct scanner *scanner_start(struct config *config, const char *catalog_path, const struct scanner_events *events,
+struct scanner *scanner_new(struct config *config, const char *catalog_path, void (*on_end)(void *ctx), void *ctx,
 	bool is_shown)
 {
 	struct scanner *s = xcalloc(1, sizeof(*s));
 	s->config = take_over(config);
 	s->catalog_path = xstrdup(catalog_path);
-	s->events = *events;
+	s->on_end = on_end;
+	s->ctx = ctx;
 	s->is_shown = is_shown;
 	pthread_mutex_init(&s->lock, NULL);
-	pthread_cond_init(&s->wake, NULL);
+	clock_cond_init(&s->wake);
+	return s;
+}
+
+void scanner_start(struct scanner *s)
+{
+	s->is_started = true;
 	if (pthread_create(&s->thread, NULL, run, s) != 0)
 		abort();
-	return s;
 }
 
 void scanner_configure(struct scanner *s, struct config *config)
@@ -148,23 +204,30 @@ void scanner_configure(struct scanner *s, struct config *config)
 	pthread_mutex_unlock(&s->lock);
 }
 
-void scanner_wake(struct scanner *s)
+static void set(struct scanner *s, bool *flag)
 {
 	pthread_mutex_lock(&s->lock);
-	s->is_woken = true;
+	*flag = true;
 	pthread_cond_signal(&s->wake);
 	pthread_mutex_unlock(&s->lock);
 }
 
+void scanner_wake(struct scanner *s)
+{
+	set(s, &s->is_woken);
+}
+
+void scanner_hurry(struct scanner *s)
+{
+	set(s, &s->is_hurried);
+}
+
 void scanner_stop(struct scanner *s)
 {
-	if (!s)
+	if (!s || !s->is_started)
 		return;
 	atomic_store(&s->cancel, true);
-	pthread_mutex_lock(&s->lock);
-	s->is_ending = true;
-	pthread_cond_signal(&s->wake);
-	pthread_mutex_unlock(&s->lock);
+	set(s, &s->is_ending);
 	pthread_join(s->thread, NULL);
 }
 
@@ -177,6 +240,7 @@ void scanner_free(struct scanner *s)
 	config_release(&s->config);
 	pthread_cond_destroy(&s->wake);
 	pthread_mutex_destroy(&s->lock);
+	free(s->complaint);
 	free(s->catalog_path);
 	free(s);
 }

@@ -2,12 +2,12 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/command.h"
@@ -18,57 +18,66 @@
 #include "lib/state/catalog.h"
 #include "lib/state/store.h"
 #include "lib/view/view.h"
+#include "server/listen.h"
 #include "server/server.h"
 
-// All is the main thread's, but for what is atomic. It waits for signals, and for word from the scanner.
+// All is the main thread's, which waits for signals and for the end of scans.
 struct serving {
 	struct settings settings;
 	struct config config; // as it is served
 	char *catalog_path;
-	int signals;             // signalfd
-	int scanned;             // eventfd: a scan has ended
-	atomic_bool scanning;
-	atomic_bool scan_failed; // the last one
-	struct server *_Atomic server; // NULL until the first scan of a new catalog has ended
+	int socket; // the server's, once it has started
+	char *url;
+	int signals; // signalfd
+	int scanned; // eventfd: a scan has ended
+	struct host host;
+	struct server *server; // NULL until the first scan of a new catalog has ended
 	struct scanner *scanner;
-	char *platforms; // that are served, as text: to see that there are others now
+	char *serves; // platforms and catalog, as text: to see that they are others now
 };
 
-static void scan_began(void *ctx)
+static void scan_ended(void *ctx)
 {
 	struct serving *s = ctx;
-	struct server *server = atomic_load(&s->server);
-	atomic_store(&s->scanning, true);
-	if (server)
-		server_set_scanning(server, true, false);
-}
-
-static void scan_ended(void *ctx, const char *failed)
-{
-	struct serving *s = ctx;
-	struct server *server = atomic_load(&s->server);
-	atomic_store(&s->scanning, false);
-	if (server)
-		server_set_scanning(server, false, !failed);
-	if (failed)
-		log_error("scan: %s", failed);
-	atomic_store(&s->scan_failed, failed != NULL);
 	eventfd_write(s->scanned, 1);
 }
 
-static void wake_scanner(void *ctx)
+static void get_scans(void *ctx, struct host_scans *out)
 {
 	struct serving *s = ctx;
-	scanner_wake(s->scanner);
+	*out = scanner_state(s->scanner);
 }
 
-static char *platform_text(const struct store *store)
+static void hurry_scanner(void *ctx)
 {
+	struct serving *s = ctx;
+	scanner_hurry(s->scanner);
+}
+
+// The platforms that are there, and which file the catalog is: it may be removed, and is made again then.
+static char *describe(const struct serving *s, const struct store *store)
+{
+	struct stat st = {0};
 	struct buf text;
 	buf_init(&text, SIZE_MAX / 2);
 	for (size_t i = 0; i < store->platform_count; i++)
 		buf_printf(&text, "%s=%s\n", store->platform[i].name, store->platform[i].path);
+	if (stat(s->catalog_path, &st) == 0)
+		buf_printf(&text, "%ju:%ju\n", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
 	return buf_steal(&text);
+}
+
+// The store with what the catalog knows of it.
+static int open_store(const struct serving *s, const struct config *config, struct store *store,
+	struct catalog **catalog, struct err *e)
+{
+	if (store_open(config, store, e) < 0)
+		return -1;
+	if (catalog_open(s->catalog_path, catalog, e) == 0 && store_recall(store, *catalog, e) == 0 &&
+		store_register(store, *catalog, e) == 0)
+		return 0;
+	store_release(store);
+	return -1;
 }
 
 // The views, as the configuration and the store say now.
@@ -76,39 +85,34 @@ static int read_site(struct serving *s, const struct config *config, struct site
 {
 	struct store store;
 	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
-	if (catalog_open(s->catalog_path, &catalog, e) < 0 || store_open(config, &store, e) < 0)
+	if (open_store(s, config, &store, &catalog, e) < 0)
 		return -1;
-	if (store_register(&store, catalog, e) < 0) {
-		store_release(&store);
-		return -1;
-	}
-	CLEANUP(mem_free) char *text = platform_text(&store);
+	CLEANUP(mem_free) char *text = describe(s, &store);
 	if (site_init(site, config, &store, catalog, e) < 0)
 		return -1;
-	free(s->platforms);
-	s->platforms = STEAL_PTR(text);
+	free(s->serves);
+	s->serves = STEAL_PTR(text);
 	return 0;
 }
 
-// filled: the catalog holds what a whole scan saw; scanned: one that has just ended here.
-static int start_server(struct serving *s, bool filled, bool scanned, struct err *e)
+static int start_server(struct serving *s, bool filled, struct err *e)
 {
 	struct site site;
 	struct server_options options = {
 		.config = &s->config,
 		.catalog_path = s->catalog_path,
+		.socket = s->socket,
+		.url = s->url,
 		.filled = filled,
-		.on_stale = wake_scanner,
-		.on_stale_ctx = s,
+		.host = &s->host,
 	};
 	if (read_site(s, &s->config, &site, e) < 0)
 		return -1;
-	struct server *server = server_start(&options, &site, e);
-	if (!server)
+	s->server = server_start(&options, &site, e);
+	if (!s->server)
 		return -1;
-	atomic_store(&s->server, server);
-	server_set_scanning(server, atomic_load(&s->scanning), scanned);
-	printf("%s\n", server_url(server));
+	mem_steal_fd(&s->socket);
+	printf("%s\n", server_url(s->server));
 	fflush(stdout);
 	return 0;
 }
@@ -116,13 +120,37 @@ static int start_server(struct serving *s, bool filled, bool scanned, struct err
 static int reload(struct serving *s, const struct config *config, struct err *e)
 {
 	struct site site;
-	struct server *server = atomic_load(&s->server);
-	if (!server)
+	if (!s->server)
 		return 0; // it starts with the new one
 	if (read_site(s, config, &site, e) < 0)
 		return -1;
-	server_reload(server, &site);
+	server_reload(s->server, &site);
 	return 0;
+}
+
+static bool differ(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "") != 0;
+}
+
+// What was read at the start and stays.
+static void tell_unchanged(const struct config *before, const struct config *now)
+{
+	const struct {
+		const char *key;
+		bool differs;
+	} row[] = {
+		{"[catalog] path", differ(before->catalog, now->catalog)},
+		{"[server] listen", differ(before->listen, now->listen)},
+		{"[server] access-log", differ(before->access_log, now->access_log)},
+		{"[server] threads", before->threads != now->threads},
+		{"[server] page-cache", before->page_cache != now->page_cache},
+		{"[server] connections", before->connections != now->connections},
+		{"[server] timeout", before->timeout != now->timeout},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(row); i++)
+		if (row[i].differs)
+			log_warn("%s has changed: it counts after a restart", row[i].key);
 }
 
 // Two copies: one is ours, one the scanner's.
@@ -134,6 +162,7 @@ static int reconfigure(struct serving *s, struct err *e)
 	if (settings_read(&s->settings, &ours, e) < 0 || settings_read(&s->settings, &theirs, e) < 0 ||
 		reload(s, &ours, e) < 0)
 		return -1;
+	tell_unchanged(&s->config, &ours);
 	struct config old = s->config;
 	s->config = ours;
 	ours = old;
@@ -144,6 +173,8 @@ static int reconfigure(struct serving *s, struct err *e)
 static void on_hangup(struct serving *s)
 {
 	struct err e = ERR_INIT;
+	if (s->server)
+		server_reopen_log(s->server);
 	if (reconfigure(s, &e) < 0)
 		log_error("the configuration stays as it was: %s", e.msg);
 	else
@@ -151,27 +182,42 @@ static void on_hangup(struct serving *s)
 	scanner_wake(s->scanner);
 }
 
-// A new folder in a store whose platforms are its folders is a new platform.
-static void look_for_platforms(struct serving *s)
+// A new folder in a store whose platforms are its folders is a new platform; a catalog that was removed has been made
+// again by this scan.
+static int look_around(struct serving *s, struct err *e)
 {
-	struct err e = ERR_INIT;
 	struct store store;
-	if (store_open(&s->config, &store, &e) < 0)
-		return; // the scan has said so
-	CLEANUP(mem_free) char *text = platform_text(&store);
+	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
+	if (open_store(s, &s->config, &store, &catalog, e) < 0)
+		return -1;
+	CLEANUP(mem_free) char *text = describe(s, &store);
 	store_release(&store);
-	if (strcmp(text, s->platforms) != 0 && reload(s, &s->config, &e) < 0)
-		log_error("platforms: %s", e.msg);
+	return strcmp(text, s->serves) == 0 ? 0 : reload(s, &s->config, e);
+}
+
+// Whether the catalog holds what a whole scan saw: then there is something to serve while the next one runs.
+static int was_scanned(struct serving *s, bool *scanned, struct err *e)
+{
+	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
+	if (catalog_open(s->catalog_path, &catalog, e) < 0)
+		return -1;
+	return catalog_was_scanned(catalog, scanned, e);
 }
 
 static int after_scan(struct serving *s, struct err *e)
 {
+	struct err trouble = ERR_INIT;
+	bool filled = false;
 	eventfd_t times;
 	eventfd_read(s->scanned, &times);
-	bool filled = !atomic_load(&s->scan_failed);
-	if (!atomic_load(&s->server))
-		return start_server(s, filled, filled, e);
-	look_for_platforms(s);
+	if (was_scanned(s, &filled, &trouble) < 0)
+		log_error("%s", trouble.msg);
+	if (!s->server)
+		return start_server(s, filled, e);
+	if (filled)
+		server_set_filled(s->server);
+	if (!scanner_state(s->scanner).has_failed && look_around(s, &trouble) < 0)
+		log_error("platforms: %s", trouble.msg);
 	return 0;
 }
 
@@ -208,13 +254,16 @@ static int block_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC);
 }
 
-// Whether a scan has been here: then there is something to serve while the next one runs.
-static int was_scanned(struct serving *s, bool *scanned, struct err *e)
+// What cannot work is told before the scan begins.
+static int prepare(struct serving *s, bool *scanned, struct err *e)
 {
-	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
-	if (catalog_open(s->catalog_path, &catalog, e) < 0)
+	struct store store;
+	if (settings_read(&s->settings, &s->config, e) < 0 || store_open(&s->config, &store, e) < 0)
 		return -1;
-	return catalog_was_scanned(catalog, scanned, e);
+	store_release(&store);
+	s->catalog_path = settings_catalog(&s->config, e);
+	s->socket = s->catalog_path ? listen_open(s->config.listen, &s->url, e) : -1;
+	return s->socket < 0 ? -1 : was_scanned(s, scanned, e);
 }
 
 static int start(struct serving *s, struct err *e)
@@ -222,24 +271,28 @@ static int start(struct serving *s, struct err *e)
 	bool scanned = false;
 	CLEANUP(config_release) struct config theirs;
 	config_init(&theirs);
-	s->catalog_path = settings_catalog(&s->config, e);
-	if (!s->catalog_path || settings_read(&s->settings, &theirs, e) < 0 || was_scanned(s, &scanned, e) < 0)
+	if (prepare(s, &scanned, e) < 0 || settings_read(&s->settings, &theirs, e) < 0)
 		return -1;
-	struct scanner_events events = {.began = scan_began, .ended = scan_ended, .ctx = s};
-	s->scanner = scanner_start(&theirs, s->catalog_path, &events, !scanned);
-	return scanned ? start_server(s, true, false, e) : 0;
+	s->host = (struct host){.get_scans = get_scans, .on_stale = hurry_scanner, .ctx = s};
+	s->scanner = scanner_new(&theirs, s->catalog_path, scan_ended, s, !scanned);
+	if (scanned && start_server(s, true, e) < 0)
+		return -1;
+	scanner_start(s->scanner);
+	return 0;
 }
 
 static void serving_release(struct serving *s)
 {
-	scanner_stop(s->scanner); // it tells the server
-	server_stop(atomic_load(&s->server)); // which wakes the scanner
+	scanner_stop(s->scanner);
+	server_stop(s->server); // which asks the scanner
 	scanner_free(s->scanner);
+	mem_close(&s->socket);
 	mem_close(&s->signals);
 	mem_close(&s->scanned);
 	config_release(&s->config);
 	free(s->catalog_path);
-	free(s->platforms);
+	free(s->serves);
+	free(s->url);
 }
 
 static const struct option_row options[] = {
@@ -270,22 +323,14 @@ static int take_option(void *ctx, const char *name, const char *value, struct er
 
 static int run(const struct command *self, int argc, char **argv, struct err *e)
 {
-	CLEANUP(serving_release) struct serving s = {.signals = -1, .scanned = -1};
+	CLEANUP(serving_release) struct serving s = {.socket = -1, .signals = -1, .scanned = -1};
 	config_init(&s.config);
 	int first = command_options(self, argc, argv, take_option, &s, e);
-	if (first < 0)
+	if (first < 0 || settings_take_store(&s.settings, argc - first, argv + first, e) < 0)
 		return err_exit_code(e->kind);
-	if (argc - first > 1) {
-		err_set(e, ERR_USAGE, "one STORE at most, not also %s", argv[first + 1]);
-		return err_exit_code(e->kind);
-	}
-	if (first < argc)
-		settings_give(&s.settings, "store", "path", argv[first]);
 	s.signals = block_signals();
 	s.scanned = eventfd(0, EFD_CLOEXEC);
-	bool good = settings_read(&s.settings, &s.config, e) == 0 && start(&s, e) == 0 &&
-		run_until_stopped(&s, e) == 0;
-	return good ? 0 : err_exit_code(e->kind);
+	return start(&s, e) == 0 && run_until_stopped(&s, e) == 0 ? 0 : err_exit_code(e->kind);
 }
 
 const struct command command_serve = {

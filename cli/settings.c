@@ -37,6 +37,15 @@ bool settings_take(struct settings *s, const struct setting_option *table, size_
 	return false;
 }
 
+int settings_take_store(struct settings *s, int argc, char **argv, struct err *e)
+{
+	if (argc > 1)
+		return err_set(e, ERR_USAGE, "one STORE at most, not also %s", argv[1]);
+	if (argc == 1)
+		settings_give(s, "store", "path", argv[0]);
+	return 0;
+}
+
 static void set_log_level(const char *name)
 {
 	for (int level = 0; level < LOG_LEVEL_COUNT; level++)
@@ -46,8 +55,10 @@ static void set_log_level(const char *name)
 
 int settings_read(const struct settings *s, struct config *c, struct err *e)
 {
-	if (s->file && config_read(c, s->file, e) < 0)
+	if (s->file && config_read(c, s->file, e) < 0) {
+		e->kind = ERR_USAGE; // also a file that is not there
 		return -1;
+	}
 	for (size_t i = 0; i < s->count; i++)
 		if (config_set(c, s->given[i].section, s->given[i].key, s->given[i].value, e) < 0)
 			return -1;

@@ -28,6 +28,8 @@ void settings_give(struct settings *s, const char *section, const char *key, con
 // Looks the option up in the table: "config" and those of the table are taken. False where it is another one.
 bool settings_take(struct settings *s, const struct setting_option *table, size_t count, const char *option,
 	const char *value);
+// What follows the options: one STORE at most.
+int settings_take_store(struct settings *s, int argc, char **argv, struct err *e) MUST_CHECK;
 // Reads all of it over what c holds; c must be initialised, and is the caller's to release also where this fails.
 int settings_read(const struct settings *s, struct config *c, struct err *e) MUST_CHECK;
 // Where the catalog is: as configured, or where that of the store belongs. To be freed by the caller.

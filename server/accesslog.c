@@ -4,8 +4,10 @@
 #include <time.h>
 
 #include "lib/base/buf.h"
+#include "lib/base/limits.h"
 
-enum { LINE_MAX_BYTES = 16384 };
+// An escaped byte takes four; target and headers together are LIMIT_REQUEST_HEADER at most.
+enum { LINE_MOST = 4 * LIMIT_REQUEST_HEADER + 512 };
 
 static void put_escaped(struct buf *line, const char *text)
 {
@@ -33,7 +35,7 @@ static void put_time(struct buf *line)
 void accesslog_write(FILE *out, const struct accesslog_entry *entry)
 {
 	CLEANUP(buf_release) struct buf line;
-	buf_init(&line, LINE_MAX_BYTES);
+	buf_init(&line, LINE_MOST);
 	buf_printf(&line, "%s - - ", entry->peer);
 	put_time(&line);
 	buf_puts(&line, " \"");

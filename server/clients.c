@@ -8,9 +8,10 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/mem.h"
 
-enum { DRAIN_POLL_MS = 20 };
+enum { LOOK_MS = 1000, DRAIN_POLL_MS = 20 };
 
 struct clients {
 	pthread_mutex_t lock;
@@ -19,14 +20,8 @@ struct clients {
 	struct client_link *first;
 	long timeout;
 	bool stop;
+	atomic_bool is_draining;
 };
-
-static long now_seconds(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-	return t.tv_sec + 1; // never 0
-}
 
 // Where a mapped file has shrunk, the kernel sends what there is of it. libmicrohttpd takes that for
 // a full socket and waits for room, of which there is plenty: nothing would wake it. To set this
@@ -39,7 +34,7 @@ static void wake_sender(int fd)
 
 static void look_at_all(struct clients *t)
 {
-	long now = now_seconds();
+	long now = clock_seconds();
 	for (struct client_link *c = t->first; c; c = c->next) {
 		long since = atomic_load_explicit(&c->waiting_since, memory_order_relaxed);
 		if (!since)
@@ -54,11 +49,8 @@ static void *reap(void *ctx)
 	struct clients *t = ctx;
 	pthread_mutex_lock(&t->lock);
 	while (!t->stop) {
-		struct timespec until;
-		clock_gettime(CLOCK_REALTIME, &until);
-		until.tv_sec++;
-		pthread_cond_timedwait(&t->stopping, &t->lock, &until);
-		look_at_all(t);
+		if (!clock_wait(&t->stopping, &t->lock, clock_ms() + LOOK_MS))
+			look_at_all(t);
 	}
 	pthread_mutex_unlock(&t->lock);
 	return NULL;
@@ -69,7 +61,7 @@ struct clients *clients_new(unsigned timeout_seconds)
 	struct clients *t = xcalloc(1, sizeof(*t));
 	t->timeout = (long)timeout_seconds;
 	pthread_mutex_init(&t->lock, NULL);
-	pthread_cond_init(&t->stopping, NULL);
+	clock_cond_init(&t->stopping);
 	if (pthread_create(&t->reaper, NULL, reap, t) != 0)
 		abort();
 	return t;
@@ -92,7 +84,7 @@ void clients_free(struct clients *t)
 void clients_add(struct clients *t, struct client_link *link, int fd)
 {
 	link->fd = fd;
-	atomic_init(&link->waiting_since, now_seconds());
+	atomic_init(&link->waiting_since, clock_seconds());
 	pthread_mutex_lock(&t->lock);
 	link->prev = NULL;
 	link->next = t->first;
@@ -119,17 +111,30 @@ void clients_begin(struct client_link *link)
 	atomic_store_explicit(&link->waiting_since, 0, memory_order_relaxed);
 }
 
-void clients_end(struct client_link *link)
+// One that waits for a request has nothing to lose: the other side sees the end of the connection.
+static void end_idle(struct client_link *link)
 {
-	atomic_store_explicit(&link->waiting_since, now_seconds(), memory_order_relaxed);
+	shutdown(link->fd, SHUT_RD);
 }
 
-static bool any_busy(struct clients *t)
+void clients_end(struct clients *t, struct client_link *link)
 {
-	bool busy = false;
+	atomic_store(&link->waiting_since, clock_seconds());
+	if (atomic_load(&t->is_draining))
+		end_idle(link);
+}
+
+// How many are busy; the others are told to go.
+static unsigned send_home(struct clients *t)
+{
+	unsigned busy = 0;
 	pthread_mutex_lock(&t->lock);
-	for (struct client_link *c = t->first; c && !busy; c = c->next)
-		busy = atomic_load_explicit(&c->waiting_since, memory_order_relaxed) == 0;
+	for (struct client_link *c = t->first; c; c = c->next) {
+		if (atomic_load(&c->waiting_since))
+			end_idle(c);
+		else
+			busy++;
+	}
 	pthread_mutex_unlock(&t->lock);
 	return busy;
 }
@@ -137,6 +142,7 @@ static bool any_busy(struct clients *t)
 void clients_drain(struct clients *t, unsigned seconds)
 {
 	const struct timespec pause = {.tv_nsec = DRAIN_POLL_MS * 1000000L};
-	for (unsigned waited = 0; any_busy(t) && waited < seconds * 1000; waited += DRAIN_POLL_MS)
+	atomic_store(&t->is_draining, true);
+	for (unsigned waited = 0; send_home(t) && waited < seconds * 1000; waited += DRAIN_POLL_MS)
 		nanosleep(&pause, NULL);
 }

@@ -24,6 +24,7 @@ void clients_add(struct clients *t, struct client_link *link, int fd);
 void clients_remove(struct clients *t, struct client_link *link);
 // A request header is there; its answer has been sent.
 void clients_begin(struct client_link *link);
-void clients_end(struct client_link *link);
-// Waits until no connection is busy, for at most so many seconds.
+void clients_end(struct clients *t, struct client_link *link);
+// Ends the connections that wait, and each other one after its answer; returns when none is busy, or after so many
+// seconds.
 void clients_drain(struct clients *t, unsigned seconds);

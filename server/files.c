@@ -53,12 +53,11 @@ static void set_headers(struct service *s, const struct platform *p, const uint8
 	reply_set_etag(r, etag);
 }
 
-static int changed(struct service *s, const char *name, struct err *e)
+// The catalog is behind the disk: whoever can is asked to scan.
+static int stale(struct service *s, const char *name, const char *what, struct err *e)
 {
-	if (s->on_stale)
-		s->on_stale(s->on_stale_ctx);
-	return err_set(e, ERR_BUSY, "%s has changed on the disk since it was indexed: it is being looked at again",
-		name);
+	s->host->on_stale(s->host->ctx);
+	return err_set(e, ERR_BUSY, "%s %s since it was indexed", name, what);
 }
 
 // AFS: what was open or cached may be gone in the middle (ESTALE, EIO); a second look finds the new one.
@@ -95,9 +94,8 @@ static int check_bytes(struct service *s, const struct catalog_place *place, int
 	if (hashed < 0 && e->kind == ERR_IO)
 		return err_prefix(e, "%s: ", place->path);
 	if (hashed < 0 || memcmp(sha256, place->sha256, SHA256_SIZE) != 0)
-		return changed(s, place->path, e);
-	if (s->on_stale)
-		s->on_stale(s->on_stale_ctx);
+		return stale(s, place->path, "has changed on the disk", e);
+	s->host->on_stale(s->host->ctx);
 	return 0;
 }
 
@@ -110,7 +108,7 @@ static struct blob *map_place(struct service *s, const struct platform *p, const
 	if (fd < 0 && e->kind != ERR_NOT_FOUND)
 		return NULL;
 	if (fd < 0) {
-		changed(s, place->path, e);
+		stale(s, place->path, "has gone from the disk", e);
 		return NULL;
 	}
 	if (fstat(fd, &st) < 0) {
@@ -118,7 +116,7 @@ static struct blob *map_place(struct service *s, const struct platform *p, const
 		return NULL;
 	}
 	if ((uint64_t)st.st_size != place->size || fs_mtime_ns(&st) != place->mtime_ns) {
-		changed(s, place->path, e);
+		stale(s, place->path, "has changed on the disk", e);
 		return NULL;
 	}
 	if (st.st_ino != place->inode && check_bytes(s, place, fd, e) < 0)
@@ -134,7 +132,7 @@ static struct reply *send_file(struct service *s, const struct platform *p, cons
 	struct err e = ERR_INIT;
 	struct blob *body = map_place(s, p, place, &e);
 	if (!body)
-		return service_error(s, &e);
+		return service_error(&e);
 	struct reply *r = reply_new(200, "application/octet-stream", body);
 	set_headers(s, p, place->sha256, r);
 	return r;
@@ -149,7 +147,7 @@ static struct reply *send_metadata(struct service *s, struct catalog *c, const s
 	if (!place->has_metadata)
 		return service_not_found(s, "this file has no metadata");
 	if (catalog_metadata(c, place->metadata_sha256, &text, &e) < 0)
-		return service_error(s, &e);
+		return service_error(&e);
 	struct reply *r = reply_new(200, "application/octet-stream", blob_from_buf(&text));
 	set_headers(s, p, place->metadata_sha256, r);
 	return r;
@@ -164,7 +162,7 @@ static struct reply *find_and_send(struct service *s, struct catalog *c, const s
 	size_t len = call->file.len - (is_metadata ? strlen(".metadata") : 0);
 	CLEANUP(mem_free) char *name = xstrndup(call->file.ptr, len);
 	if (catalog_find_file(c, p->id, name, &place, &e) < 0)
-		return e.kind == ERR_NOT_FOUND ? service_not_found(s, "no such file") : service_error(s, &e);
+		return e.kind == ERR_NOT_FOUND ? service_not_found(s, "no such file") : service_error(&e);
 	if (!str_eq(str_from(place.project), call->project))
 		return service_not_found(s, "no such file in this project");
 	return is_metadata ? send_metadata(s, c, p, &place) : send_file(s, p, &place);
@@ -178,13 +176,8 @@ struct reply *files_work(struct service *s, struct catalog *c, const struct call
 	const struct platform *p = site_platform(service_site(s), call->view);
 	if (!p)
 		return service_not_found(s, "no such platform");
-	pagecache_make_begin(s->cache, key);
-	struct reply *r = pagecache_get(s->cache, key);
-	if (!r) {
-		r = find_and_send(s, c, p, call);
-		if (r->status == 200)
-			pagecache_put(s->cache, key, r, FILE_SECONDS, mark);
-	}
-	pagecache_make_end(s->cache, key);
+	struct reply *r = find_and_send(s, c, p, call);
+	if (r->status == 200)
+		pagecache_put(s->cache, key, r, FILE_SECONDS, mark);
 	return r;
 }

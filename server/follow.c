@@ -3,8 +3,8 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/log.h"
 #include "lib/state/catalog.h"
 #include "server/simple.h"
@@ -16,17 +16,18 @@ enum {
 
 struct follow {
 	struct service *service;
-	struct catalog *catalog;
-	int64_t seen; // number of the newest change known here
+	struct reader reader;
+	struct nameset *gone; // projects that had files once
+	int64_t seen;         // number of the newest change known here
+	bool is_failing;      // and has said so
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
-	bool recount, stop;
+	bool reopen, stop;
 };
 
 struct batch {
-	struct service *service;
-	bool first;       // nothing can have been rendered yet
+	struct follow *follow;
 	bool names_moved; // a project came or went
 };
 
@@ -34,16 +35,18 @@ static int apply(void *ctx, const struct catalog_project *p, struct err *e)
 {
 	(void)e;
 	struct batch *b = ctx;
-	struct nameset *names = b->service->names;
+	struct follow *f = b->follow;
 	struct str name = str_from(p->project);
-	bool known = nameset_may_have(names, p->platform, name);
-	if (p->files && !known)
-		nameset_add(names, p->platform, name);
-	else if (!p->files && known)
-		nameset_remove(names, p->platform, name);
-	b->names_moved |= known != (p->files > 0);
-	if (!b->first)
-		simple_drop_project(b->service, p->project);
+	bool was_known = nameset_may_have(f->service->names, p->platform, name);
+	bool was_gone = nameset_may_have(f->gone, p->platform, name);
+	if (p->files)
+		nameset_add(f->service->names, p->platform, name);
+	if (p->files && was_gone)
+		nameset_remove(f->gone, p->platform, name);
+	else if (!p->files)
+		nameset_add(f->gone, p->platform, name);
+	b->names_moved |= !was_known || was_gone || !p->files;
+	simple_drop_project(f->service, p->project);
 	return 0;
 }
 
@@ -54,7 +57,7 @@ static int count_totals(struct follow *f, struct err *e)
 	size_t count = site->store.platform_count;
 	CLEANUP(mem_free) struct catalog_totals *fresh = xcalloc(count, sizeof(*fresh));
 	for (size_t i = 0; i < count; i++)
-		if (catalog_totals(f->catalog, site->store.platform[i].id, &fresh[i], e) < 0)
+		if (catalog_totals(f->reader.catalog, site->store.platform[i].id, &fresh[i], e) < 0)
 			return -1;
 	pthread_mutex_lock(&s->totals_lock);
 	free(s->totals);
@@ -65,27 +68,41 @@ static int count_totals(struct follow *f, struct err *e)
 }
 
 // Names first, pages after: a page asked for in between is made from what the catalog says now.
-static int catch_up(struct follow *f, bool first, struct err *e)
+static int catch_up(struct follow *f, struct err *e)
 {
-	struct batch b = {.service = f->service, .first = first};
-	if (catalog_changes(f->catalog, f->seen, apply, &b, &f->seen, e) < 0)
+	struct batch b = {.follow = f};
+	if (catalog_changes(f->reader.catalog, f->seen, apply, &b, &f->seen, e) < 0)
 		return -1;
 	atomic_store_explicit(&f->service->names_known, true, memory_order_release);
-	if (b.names_moved && !first)
+	if (b.names_moved)
 		simple_drop_roots(f->service);
 	return count_totals(f, e);
 }
 
+// All from the beginning, also from another file where the catalog was removed and made again.
+static int open_anew(struct follow *f, struct err *e)
+{
+	readers_give(f->service->readers, &f->reader);
+	f->seen = 0;
+	f->reopen = false;
+	if (readers_take(f->service->readers, &f->reader, e) < 0)
+		return -1;
+	catalog_was_written(f->reader.catalog); // from here on
+	return catch_up(f, e);
+}
+
+// After an error all is read again, until it goes well.
 static void look(struct follow *f)
 {
 	struct err e = ERR_INIT;
-	if (!catalog_was_written(f->catalog) && !f->recount)
-		return;
-	f->recount = false;
-	if (catch_up(f, false, &e) < 0) {
+	int result = 0;
+	if (f->reopen || f->is_failing)
+		result = open_anew(f, &e);
+	else if (catalog_was_written(f->reader.catalog))
+		result = catch_up(f, &e);
+	if (result < 0 && !f->is_failing)
 		log_error("cannot follow the catalog: %s", e.msg);
-		f->recount = true; // at the next look
-	}
+	f->is_failing = result < 0;
 }
 
 static void *run(void *ctx)
@@ -93,12 +110,7 @@ static void *run(void *ctx)
 	struct follow *f = ctx;
 	pthread_mutex_lock(&f->lock);
 	for (unsigned polls = 0; !f->stop; polls++) {
-		struct timespec until;
-		clock_gettime(CLOCK_REALTIME, &until);
-		until.tv_nsec += POLL_MS * 1000000L;
-		until.tv_sec += until.tv_nsec / 1000000000L;
-		until.tv_nsec %= 1000000000L;
-		pthread_cond_timedwait(&f->wake, &f->lock, &until);
+		clock_wait(&f->wake, &f->lock, clock_ms() + POLL_MS);
 		look(f);
 		if (polls % POLLS_A_SWEEP == 0)
 			pagecache_sweep(f->service->cache);
@@ -109,8 +121,8 @@ static void *run(void *ctx)
 
 static void follow_free(struct follow *f)
 {
-	if (f->catalog)
-		readers_give(f->service->readers, f->catalog);
+	readers_give(f->service->readers, &f->reader);
+	nameset_free(f->gone);
 	pthread_cond_destroy(&f->wake);
 	pthread_mutex_destroy(&f->lock);
 	free(f);
@@ -121,11 +133,9 @@ struct follow *follow_start(struct service *s, struct err *e)
 	struct follow *f = xcalloc(1, sizeof(*f));
 	f->service = s;
 	pthread_mutex_init(&f->lock, NULL);
-	pthread_cond_init(&f->wake, NULL);
-	f->catalog = readers_take(s->readers, e);
-	bool written = f->catalog && catalog_was_written(f->catalog); // from here on
-	(void)written;
-	if (!f->catalog || catch_up(f, true, e) < 0) {
+	clock_cond_init(&f->wake);
+	f->gone = nameset_new();
+	if (open_anew(f, e) < 0) {
 		follow_free(f);
 		return NULL;
 	}
@@ -134,10 +144,10 @@ struct follow *follow_start(struct service *s, struct err *e)
 	return f;
 }
 
-void follow_recount(struct follow *f)
+void follow_reopen(struct follow *f)
 {
 	pthread_mutex_lock(&f->lock);
-	f->recount = true;
+	f->reopen = true;
 	pthread_cond_signal(&f->wake);
 	pthread_mutex_unlock(&f->lock);
 }

@@ -9,6 +9,6 @@ struct follow;
 
 // Reads the whole catalog once before it returns, then follows it in a thread of its own.
 struct follow *follow_start(struct service *s, struct err *e) MUST_CHECK;
-// After a reload: the platforms of the site may be others.
-void follow_recount(struct follow *f);
+// After a reload: the platforms of the site may be others, and the catalog another file.
+void follow_reopen(struct follow *f);
 void follow_stop(struct follow *f); // NULL is fine

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/base/buf.h"
@@ -22,6 +23,8 @@
 #include "server/scrutiny.h"
 
 enum {
+	LANE_THREADS = 4,
+	STOP_POLL_MS = 5,
 	DESCRIPTORS_KEPT = 128, // for catalogs, wheels, logs: connections must not take them
 };
 
@@ -43,9 +46,11 @@ struct client {
 struct http {
 	struct http_options options;
 	struct MHD_Daemon *daemon;
-	struct pool *workers;
+	struct pool *lane[HTTP_LANES];
 	struct clients *clients;
 	char *url;
+	atomic_uint sleeping; // requests that a worker has
+	atomic_bool is_stopping;
 };
 
 // --- replies ---
@@ -219,8 +224,26 @@ static struct reply *refuse(struct client *c, const char *method, const char *ve
 static void work_job(void *job)
 {
 	struct client *c = job;
-	c->reply = c->http->options.work(c->http->options.ctx, &c->request);
+	struct http *h = c->http;
+	c->reply = h->options.work(h->options.ctx, &c->request);
 	MHD_resume_connection(c->connection);
+	atomic_fetch_sub(&h->sleeping, 1);
+}
+
+// The library must not be stopped while a connection sleeps: whoever stops it says so first, and then waits until none
+// does. So a request counts itself in before it asks.
+static enum MHD_Result sleep_on_worker(struct client *c, const struct request *r)
+{
+	struct http *h = c->http;
+	atomic_fetch_add(&h->sleeping, 1);
+	if (atomic_load(&h->is_stopping)) {
+		atomic_fetch_sub(&h->sleeping, 1);
+		return send_reply(c, reply_text(503, "503 Service Unavailable: the server is stopping"));
+	}
+	c->request = *r;
+	MHD_suspend_connection(c->connection);
+	pool_submit(h->lane[h->options.lane(h->options.ctx, r) % HTTP_LANES], work_job, c);
+	return MHD_YES;
 }
 
 static enum MHD_Result answer(struct client *c, const char *url, const char *method)
@@ -230,12 +253,7 @@ static enum MHD_Result answer(struct client *c, const char *url, const char *met
 		return MHD_queue_response(c->connection, c->reply->status, prepared(c->reply));
 	struct request r = read_request(c->connection, url, method);
 	struct reply *reply = h->options.quick(h->options.ctx, &r);
-	if (reply)
-		return send_reply(c, reply);
-	c->request = r;
-	MHD_suspend_connection(c->connection);
-	pool_submit(h->workers, work_job, c);
-	return MHD_YES;
+	return reply ? send_reply(c, reply) : sleep_on_worker(c, &r);
 }
 
 static struct client *client_of(struct MHD_Connection *connection)
@@ -311,7 +329,7 @@ static void on_completed(void *ctx, struct MHD_Connection *connection, void **st
 		log_request(c);
 	reply_unref(c->reply);
 	c->reply = NULL;
-	clients_end(&c->link);
+	clients_end(c->http->clients, &c->link);
 }
 
 static void name_peer(struct client *c, const struct sockaddr *addr)
@@ -380,14 +398,14 @@ static unsigned connection_limit(unsigned wanted)
 	return most < wanted ? most : wanted;
 }
 
-static struct MHD_Daemon *start_daemon(struct http *h, int fd)
+static struct MHD_Daemon *start_daemon(struct http *h)
 {
 	const struct http_options *o = &h->options;
 	unsigned threads = o->threads ? o->threads : 1;
 	unsigned connections = connection_limit(o->connections);
 	struct MHD_OptionItem items[] = {
 		{MHD_OPTION_EXTERNAL_LOGGER, (intptr_t)on_library_message, NULL},
-		{MHD_OPTION_LISTEN_SOCKET, fd, NULL},
+		{MHD_OPTION_LISTEN_SOCKET, o->socket, NULL},
 		{MHD_OPTION_CONNECTION_LIMIT, (intptr_t)(connections < threads ? threads : connections), NULL},
 		{MHD_OPTION_CONNECTION_MEMORY_LIMIT, LIMIT_REQUEST_HEADER, NULL},
 		{MHD_OPTION_CONNECTION_TIMEOUT, (intptr_t)o->timeout, NULL},
@@ -406,7 +424,8 @@ static struct MHD_Daemon *start_daemon(struct http *h, int fd)
 
 static void http_free(struct http *h)
 {
-	pool_free(h->workers);
+	for (size_t i = 0; i < HTTP_LANES; i++)
+		pool_free(h->lane[i]);
 	clients_free(h->clients);
 	free(h->url);
 	free(h);
@@ -414,22 +433,20 @@ static void http_free(struct http *h)
 
 struct http *http_start(const struct http_options *options, struct err *e)
 {
-	char *url = NULL;
-	CLEANUP(mem_close) int fd = listen_open(options->listen, &url, e);
-	if (fd < 0)
+	if (listen_begin(options->socket, options->url, e) < 0)
 		return NULL;
 	struct http *h = xcalloc(1, sizeof(*h));
 	h->options = *options;
-	h->url = url;
+	h->url = xstrdup(options->url);
 	h->clients = clients_new(options->timeout);
-	h->workers = pool_new(options->workers, POOL_FIRST_IN_FIRST_OUT, "work");
-	h->daemon = start_daemon(h, fd);
+	for (size_t i = 0; i < HTTP_LANES; i++)
+		h->lane[i] = pool_new(LANE_THREADS, POOL_FIRST_IN_FIRST_OUT, "work");
+	h->daemon = start_daemon(h);
 	if (!h->daemon) {
-		err_set(e, ERR_NET, "cannot serve on %s", options->listen);
+		err_set(e, ERR_NET, "cannot serve on %s", options->url);
 		http_free(h);
 		return NULL;
 	}
-	mem_steal_fd(&fd); // libmicrohttpd closes it
 	return h;
 }
 
@@ -445,7 +462,9 @@ void http_stop(struct http *h, unsigned grace)
 	int fd = MHD_quiesce_daemon(h->daemon);
 	mem_close(&fd);
 	clients_drain(h->clients, grace);
-	pool_drain(h->workers); // nobody sleeps on a worker when the library stops
+	atomic_store(&h->is_stopping, true);
+	while (atomic_load(&h->sleeping))
+		nanosleep(&(struct timespec){.tv_nsec = STOP_POLL_MS * 1000000L}, NULL);
 	MHD_stop_daemon(h->daemon);
 	if (strncmp(h->url, "unix:", 5) == 0)
 		unlink(h->url + 5);

@@ -13,17 +13,21 @@
 #include "lib/base/err.h"
 #include "server/reply.h"
 
+// Workers come in lanes of a few threads: what hangs in one holds up no other.
+enum { HTTP_LANES = 12 };
+
 struct http;
 
 struct http_options {
-	const char *listen;   // ADDR:PORT, [V6]:PORT or unix:PATH
+	int socket;           // of listen_open(); http's, where it starts
+	const char *url;      // what listen_open() says it is
 	unsigned threads;     // event loops
-	unsigned workers;     // threads for what may block
 	unsigned connections; // at most; one more waits to be accepted
 	unsigned timeout;     // seconds: no progress, or no whole request header, for so long ends the connection
 	FILE *access_log;     // combined log format, a line a request; NULL: none. Borrowed
 	struct reply *(*quick)(void *ctx, const struct request *request); // a reference that http drops
 	struct reply *(*work)(void *ctx, const struct request *request);  // never NULL
+	unsigned (*lane)(void *ctx, const struct request *request); // whose workers do it: any number
 	void *ctx;
 };
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -23,9 +24,14 @@ static int start(int family, const struct sockaddr *addr, socklen_t len, const c
 		return err_errno(e, ERR_NET, "cannot make a socket for %s", text);
 	if (family != AF_UNIX)
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	if (bind(fd, addr, len) < 0 || listen(fd, BACKLOG) < 0)
+	if (bind(fd, addr, len) < 0)
 		return err_errno(e, ERR_NET, "cannot listen on %s", text);
 	return mem_steal_fd(&fd);
+}
+
+int listen_begin(int socket, const char *url, struct err *e)
+{
+	return listen(socket, BACKLOG) < 0 ? err_errno(e, ERR_NET, "cannot listen on %s", url) : 0;
 }
 
 // A socket file that a dead server left would be in the way for ever; one that answers is somebody's.
@@ -52,10 +58,13 @@ static int open_unix(const char *path, char **url, struct err *e)
 	memcpy(addr.sun_path, path, strlen(path));
 	if (remove_dead_socket(&addr, e) < 0)
 		return -1;
-	int fd = start(AF_UNIX, (const struct sockaddr *)&addr, sizeof(addr), path, e);
-	if (fd >= 0)
-		*url = xasprintf("unix:%s", path);
-	return fd;
+	CLEANUP(mem_close) int fd = start(AF_UNIX, (const struct sockaddr *)&addr, sizeof(addr), path, e);
+	if (fd < 0)
+		return -1;
+	if (chmod(path, 0666) < 0) // its folder says who may come
+		return err_errno(e, ERR_NET, "cannot open %s for all", path);
+	*url = xasprintf("unix:%s", path);
+	return mem_steal_fd(&fd);
 }
 
 static char *url_of(int fd)
@@ -71,6 +80,17 @@ static char *url_of(int fd)
 	return xasprintf("http://%s%s%s:%s/", is_v6 ? "[" : "", host, is_v6 ? "]" : "", port);
 }
 
+// getaddrinfo takes any number, modulo 65536.
+static bool is_port(struct str s)
+{
+	unsigned number = 0;
+	for (size_t i = 0; i < s.len; i++) {
+		if (!ascii_is_digit(s.ptr[i]) || (number = 10 * number + (unsigned)(s.ptr[i] - '0')) > UINT16_MAX)
+			return false;
+	}
+	return s.len > 0;
+}
+
 // "[::1]:80" or "127.0.0.1:80": the host without brackets, the port behind the last colon.
 static bool split(struct str text, struct str *host, struct str *port)
 {
@@ -83,7 +103,7 @@ static bool split(struct str text, struct str *host, struct str *port)
 		*host = str_slice(*host, 1, host->len - 1);
 	else if (str_find(*host, ':') >= 0)
 		return false;
-	return host->len && port->len;
+	return host->len && is_port(*port);
 }
 
 static void free_addresses(struct addrinfo **list)

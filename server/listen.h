@@ -4,7 +4,9 @@
 
 #include "lib/base/err.h"
 
-// Opens a listening socket at ADDR:PORT, [V6]:PORT (port 0: any free one) or unix:PATH (a socket that nobody
-// answers at any more is replaced). *url gets "http://ADDR:PORT/", with the port that was found, or "unix:PATH"; to be
-// freed by the caller. Returns the descriptor, or -1: ERR_USAGE where the text is no address, ERR_NET otherwise.
+// Opens a socket at ADDR:PORT, [V6]:PORT (port 0: any free one) or unix:PATH (a socket that nobody answers at any more
+// is replaced; who may enter its folder may connect). Connections are refused until listen_begin(). *url gets
+// "http://ADDR:PORT/", with the port that was found, or "unix:PATH"; to be freed by the caller. Returns the descriptor,
+// or -1: ERR_USAGE where the text is no address, ERR_NET otherwise.
 int listen_open(const char *text, char **url, struct err *e) MUST_CHECK;
+int listen_begin(int socket, const char *url, struct err *e) MUST_CHECK;

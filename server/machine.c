@@ -33,18 +33,29 @@ static bool is_ready(struct service *s)
 	return atomic_load(&s->filled) && atomic_load(&s->names_known);
 }
 
+static void put_scans(struct jsondoc *doc, const struct host_scans *scans)
+{
+	struct jsondoc *scan = jsondoc_object();
+	jsondoc_put_bool(scan, "running", scans->is_running);
+	jsondoc_put_bool(scan, "failed", scans->has_failed);
+	jsondoc_put_int(scan, "ended", scans->ended);
+	jsondoc_put_int(scan, "quarantined", (int64_t)scans->quarantined);
+	jsondoc_put(doc, "scan", scan);
+}
+
 struct reply *machine_health(struct service *s, const struct call *call)
 {
 	(void)call;
 	const struct site *site = service_site(s);
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
 	struct jsondoc *platforms = jsondoc_array();
-	jsondoc_put_str(doc, "status", "ok");
+	struct host_scans scans;
+	s->host->get_scans(s->host->ctx, &scans);
+	jsondoc_put_str(doc, "status", scans.has_failed || !is_ready(s) ? "degraded" : "ok");
 	jsondoc_put_str(doc, "version", PACKAGE_VERSION);
-	jsondoc_put_int(doc, "uptime", time(NULL) - atomic_load(&s->started));
+	jsondoc_put_int(doc, "uptime", time(NULL) - s->started);
 	jsondoc_put_bool(doc, "ready", is_ready(s));
-	jsondoc_put_bool(doc, "scanning", atomic_load(&s->scanning));
-	jsondoc_put_int(doc, "scanned", atomic_load(&s->scanned));
+	put_scans(doc, &scans);
 	jsondoc_put_int(doc, "page-cache", (int64_t)pagecache_bytes(s->cache));
 	for (size_t i = 0; i < site->store.platform_count; i++)
 		jsondoc_add(platforms, platform_doc(s, site, i));

@@ -5,8 +5,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/mem.h"
 
 enum {
@@ -40,13 +40,6 @@ struct pagecache {
 	struct shard shard[SHARDS];
 	pthread_mutex_t maker[MAKERS];
 };
-
-static long now_seconds(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-	return t.tv_sec;
-}
 
 // FNV-1a: keys are short, and an attacker who makes keys collide only crowds out what he made himself.
 static uint64_t hash_of(struct str key)
@@ -142,7 +135,7 @@ struct reply *pagecache_get(struct pagecache *c, struct str key)
 	struct reply *found = NULL;
 	pthread_mutex_lock(&s->lock);
 	struct entry *e = *slot_of(s, hash, key);
-	if (e && (!e->expires || now_seconds() < e->expires)) {
+	if (e && (!e->expires || clock_seconds() < e->expires)) {
 		if (e != s->newest) {
 			unlink_use(s, e);
 			link_newest(s, e);
@@ -164,7 +157,7 @@ static struct entry *entry_new(struct str key, uint64_t hash, struct reply *repl
 	e->reply = reply_ref(reply);
 	e->weight = sizeof(*e) + key.len + reply_weight(reply);
 	e->hash = hash;
-	e->expires = seconds ? now_seconds() + (long)seconds : 0;
+	e->expires = seconds ? clock_seconds() + (long)seconds : 0;
 	e->key_len = key.len;
 	memcpy(e->key, key.ptr, key.len);
 	return e;
@@ -219,7 +212,7 @@ void pagecache_drop(struct pagecache *c, struct str key)
 
 void pagecache_sweep(struct pagecache *c)
 {
-	long now = now_seconds();
+	long now = clock_seconds();
 	for (int i = 0; i < SHARDS; i++) {
 		struct shard *s = &c->shard[i];
 		pthread_mutex_lock(&s->lock);

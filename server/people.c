@@ -31,15 +31,17 @@ struct reply *people_page(struct service *s, struct catalog *c, const struct cal
 	CLEANUP(mem_free) char *base = base_url(call->request);
 	for (size_t i = 0; i < site->store.platform_count; i++)
 		totals[i] = service_platform_totals(s, i);
+	struct host_scans scans;
+	s->host->get_scans(s->host->ctx, &scans);
 	struct web_stats stats = {
 		.platform = totals,
-		.is_scanning = atomic_load(&s->scanning),
-		.last_scan = atomic_load(&s->scanned),
+		.is_scanning = scans.is_running,
+		.last_scan = scans.ended,
 	};
 	CLEANUP(buf_release) struct buf page;
 	buf_init(&page, PAGE_MOST);
 	if (web_page(site, &stats, base, &page, &e) < 0)
-		return service_error(s, &e);
+		return service_error(&e);
 	struct reply *r = reply_new(200, "text/html; charset=utf-8", blob_from_buf(&page));
 	service_fresh(s, r);
 	reply_header(r, "Content-Security-Policy", "%s", web_policy);

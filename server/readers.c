@@ -2,6 +2,7 @@
 #include "server/readers.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "lib/state/catalog.h"
@@ -9,7 +10,8 @@
 struct readers {
 	pthread_mutex_t lock;
 	char *path;
-	struct catalog **idle;
+	unsigned generation; // of what is opened now
+	struct reader *idle;
 	size_t count, room;
 };
 
@@ -26,29 +28,44 @@ void readers_free(struct readers *r)
 	if (!r)
 		return;
 	while (r->count)
-		catalog_close(r->idle[--r->count]);
+		catalog_close(r->idle[--r->count].catalog);
 	pthread_mutex_destroy(&r->lock);
 	free(r->idle);
 	free(r->path);
 	free(r);
 }
 
-struct catalog *readers_take(struct readers *r, struct err *e)
+int readers_take(struct readers *r, struct reader *out, struct err *e)
 {
-	struct catalog *c = NULL;
+	*out = (struct reader){0};
 	pthread_mutex_lock(&r->lock);
+	out->generation = r->generation;
 	if (r->count)
-		c = r->idle[--r->count];
+		*out = r->idle[--r->count];
 	pthread_mutex_unlock(&r->lock);
-	if (!c && catalog_open(r->path, &c, e) < 0)
-		return NULL;
-	return c;
+	return out->catalog ? 0 : catalog_open(r->path, &out->catalog, e);
 }
 
-void readers_give(struct readers *r, struct catalog *c)
+void readers_give(struct readers *r, struct reader *reader)
+{
+	bool kept = false;
+	pthread_mutex_lock(&r->lock);
+	if (reader->catalog && reader->generation == r->generation) {
+		GROW(r->idle, r->count, r->room);
+		r->idle[r->count++] = *reader;
+		kept = true;
+	}
+	pthread_mutex_unlock(&r->lock);
+	if (!kept)
+		catalog_close(reader->catalog);
+	reader->catalog = NULL;
+}
+
+void readers_renew(struct readers *r)
 {
 	pthread_mutex_lock(&r->lock);
-	GROW(r->idle, r->count, r->room);
-	r->idle[r->count++] = c;
+	r->generation++;
+	while (r->count)
+		catalog_close(r->idle[--r->count].catalog);
 	pthread_mutex_unlock(&r->lock);
 }

@@ -39,13 +39,11 @@ struct reply *reply_text(unsigned status, const char *fmt, ...)
 void reply_header(struct reply *r, const char *name, const char *fmt, ...)
 {
 	assert(r->header_count < REPLY_HEADERS);
-	char value[512];
 	va_list ap;
 	va_start(ap, fmt);
-	vsnprintf(value, sizeof(value), fmt, ap);
-	va_end(ap);
 	r->header[r->header_count].name = name;
-	r->header[r->header_count++].value = xstrdup(value);
+	r->header[r->header_count++].value = xvasprintf(fmt, ap);
+	va_end(ap);
 }
 
 void reply_set_etag(struct reply *r, const char *etag)
@@ -94,7 +92,7 @@ void reply_cleanup(struct reply **r)
 
 size_t reply_weight(const struct reply *r)
 {
-	size_t weight = sizeof(*r) + (r->body ? blob_view(r->body).len : 0);
+	size_t weight = sizeof(*r) + (r->body ? blob_weight(r->body) : 0);
 	for (unsigned i = 0; i < r->header_count; i++)
 		weight += strlen(r->header[i].value) + 32;
 	return weight + (r->unchanged ? reply_weight(r->unchanged) : 0);

@@ -6,6 +6,7 @@
 
 #include "server/conditional.h"
 #include "server/files.h"
+#include "server/http.h"
 #include "server/machine.h"
 #include "server/people.h"
 #include "server/service.h"
@@ -20,6 +21,17 @@ struct route {
 	work_fn *work;   // NULL: quick always answers
 };
 
+// People try the name of a platform.
+static struct reply *view_quick(struct service *s, const struct call *call)
+{
+	if (!site_view(service_site(s), call->view))
+		return service_not_found(s, "no such page");
+	struct reply *r = reply_text(302, "302 Found: its index is simple/");
+	const char *last = strrchr(call->request->path, '/') + 1;
+	reply_header(r, "Location", "./%s%ssimple/", last, *last ? "/" : "");
+	return r;
+}
+
 static const struct route routes[] = {
 	{"/", NULL, people_page},
 	{"/simple/", simple_root_quick, simple_root_work},
@@ -27,6 +39,8 @@ static const struct route routes[] = {
 	{"/files/:view/:project/:file", files_quick, files_work},
 	{"/-/health", machine_health, NULL},
 	{"/-/ready", machine_ready, NULL},
+	{"/:view", view_quick, NULL}, // before the next one, which would send all that is unknown to a slash
+	{"/:view/", view_quick, NULL},
 	{"/:view/simple/", simple_root_quick, simple_root_work},
 	{"/:view/simple/:project/", simple_project_quick, simple_project_work},
 };
@@ -110,10 +124,10 @@ static struct reply *send_range(struct reply *whole, struct range range)
 {
 	CLEANUP(reply_cleanup) struct reply *old UNUSED = whole;
 	bool satisfied = range.kind == RANGE_PART;
-	struct reply *r = reply_new(satisfied ? 206 : 416, whole->type, satisfied ? blob_ref(whole->body) : NULL);
-	for (unsigned i = 0; i < whole->header_count; i++)
-		reply_header(r, whole->header[i].name, "%s", whole->header[i].value);
+	struct reply *r = reply_new(satisfied ? 206 : 416, satisfied ? whole->type : NULL, satisfied ? blob_ref(whole->body) : NULL);
 	if (satisfied) {
+		for (unsigned i = 0; i < whole->header_count; i++)
+			reply_header(r, whole->header[i].name, "%s", whole->header[i].value);
 		r->offset = range.first;
 		r->length = range.last - range.first + 1;
 		snprintf(r->etag, sizeof(r->etag), "%s", whole->etag);
@@ -121,6 +135,7 @@ static struct reply *send_range(struct reply *whole, struct range range)
 			(unsigned long long)range.last, (unsigned long long)whole->length);
 	} else {
 		reply_header(r, "Content-Range", "bytes */%llu", (unsigned long long)whole->length);
+		reply_header(r, "Cache-Control", "no-store");
 	}
 	return r;
 }
@@ -164,10 +179,22 @@ struct reply *routes_work(void *ctx, const struct request *request)
 	struct reply *refused = find(s, request, &path, &call, &route);
 	if (refused)
 		return refused;
-	struct catalog *c = readers_take(s->readers, &e);
-	if (!c)
-		return service_error(s, &e);
-	struct reply *reply = route->work(s, c, &call);
-	readers_give(s->readers, c);
+	struct reader reader;
+	if (readers_take(s->readers, &reader, &e) < 0)
+		return service_error(&e);
+	struct reply *reply = route->work(s, reader.catalog, &call);
+	readers_give(s->readers, &reader);
 	return settle(request, reply);
+}
+
+unsigned routes_lane(void *ctx, const struct request *request)
+{
+	struct service *s = ctx;
+	struct urlpath path;
+	if (urlpath_parse(str_from(request->path), &path) != URLPATH_GOOD || path.count < 2 ||
+		!str_eq(path.segment[0], STR("files")))
+		return 0;
+	const struct site *site = service_site(s);
+	const struct platform *p = site_platform(site, path.segment[1]);
+	return p ? 1 + (unsigned)(p - site->store.platform) % (HTTP_LANES - 1) : 0;
 }

@@ -7,3 +7,5 @@
 
 struct reply *routes_quick(void *ctx, const struct request *request);
 struct reply *routes_work(void *ctx, const struct request *request);
+// Files have lanes of their own, a platform one: a volume that hangs holds up neither pages nor the others.
+unsigned routes_lane(void *ctx, const struct request *request);

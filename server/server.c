@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/log.h"
 #include "server/follow.h"
 #include "server/http.h"
 #include "server/routes.h"
@@ -16,7 +17,6 @@
 
 enum {
 	GRACE_SECONDS = 30, // for downloads under way
-	WORKERS = 16,       // a volume that hangs holds some of them, the others go on
 };
 
 // A site and the one before it. Requests hold no reference: a hit must not write what all threads read. So an old site
@@ -32,6 +32,7 @@ struct server {
 	struct follow *follow;
 	struct http *http;
 	FILE *access_log;
+	char *access_log_path; // NULL: stdout, or none
 };
 
 static void put_site(struct server *s, struct site *site)
@@ -61,6 +62,7 @@ static void server_free(struct server *s)
 		fclose(s->access_log);
 	pthread_mutex_destroy(&s->service.totals_lock);
 	free(s->service.totals);
+	free(s->access_log_path);
 	free(s);
 }
 
@@ -68,11 +70,23 @@ static int open_access_log(struct server *s, const char *path, struct err *e)
 {
 	if (!path)
 		return 0;
-	s->access_log = strcmp(path, "-") == 0 ? stdout : fopen(path, "ae");
+	bool is_stdout = strcmp(path, "-") == 0;
+	s->access_log = is_stdout ? stdout : fopen(path, "ae");
 	if (!s->access_log)
 		return err_errno(e, ERR_IO, "cannot open the access log %s", path);
+	s->access_log_path = is_stdout ? NULL : xstrdup(path);
 	setvbuf(s->access_log, NULL, _IOLBF, BUFSIZ);
 	return 0;
+}
+
+// The stream stays, for threads write to it: only what it leads to is exchanged.
+void server_reopen_log(struct server *s)
+{
+	if (!s->access_log_path)
+		return;
+	CLEANUP(mem_close) int fd = open(s->access_log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	if (fd < 0 || dup3(fd, fileno(s->access_log), O_CLOEXEC) < 0)
+		log_error("cannot open the access log %s again: %s", s->access_log_path, strerror(errno));
 }
 
 static unsigned processors(void)
@@ -81,17 +95,19 @@ static unsigned processors(void)
 	return n > 0 ? (unsigned)n : 1;
 }
 
-static int start_http(struct server *s, const struct config *c, struct err *e)
+static int start_http(struct server *s, const struct server_options *options, struct err *e)
 {
+	const struct config *c = options->config;
 	struct http_options o = {
-		.listen = c->listen,
+		.socket = options->socket,
+		.url = options->url,
 		.threads = c->threads ? (unsigned)c->threads : processors(),
-		.workers = WORKERS,
 		.connections = (unsigned)c->connections,
 		.timeout = (unsigned)c->timeout,
 		.access_log = s->access_log,
 		.quick = routes_quick,
 		.work = routes_work,
+		.lane = routes_lane,
 		.ctx = &s->service,
 	};
 	s->http = http_start(&o, e);
@@ -101,14 +117,13 @@ static int start_http(struct server *s, const struct config *c, struct err *e)
 static struct server *server_new(const struct server_options *o, struct site *site)
 {
 	struct server *s = xcalloc(1, sizeof(*s));
-	s->service.on_stale = o->on_stale;
-	s->service.on_stale_ctx = o->on_stale_ctx;
+	s->service.host = o->host;
 	s->service.cache = pagecache_new((size_t)o->config->page_cache);
 	s->service.names = nameset_new();
 	s->service.readers = readers_new(o->catalog_path);
 	pthread_mutex_init(&s->service.totals_lock, NULL);
 	atomic_store(&s->service.filled, o->filled);
-	atomic_store(&s->service.started, time(NULL));
+	s->service.started = time(NULL);
 	put_site(s, site);
 	return s;
 }
@@ -117,7 +132,7 @@ struct server *server_start(const struct server_options *options, struct site *s
 {
 	struct server *s = server_new(options, site);
 	bool ok = open_access_log(s, options->config->access_log, e) == 0 &&
-		(s->follow = follow_start(&s->service, e)) != NULL && start_http(s, options->config, e) == 0;
+		(s->follow = follow_start(&s->service, e)) != NULL && start_http(s, options, e) == 0;
 	if (ok)
 		return s;
 	server_free(s);
@@ -131,18 +146,16 @@ const char *server_url(const struct server *s)
 
 void server_reload(struct server *s, struct site *site)
 {
+	atomic_store(&s->service.names_known, false); // until follow has read the catalog
+	readers_renew(s->service.readers);
 	put_site(s, site);
 	pagecache_clear(s->service.cache);
-	follow_recount(s->follow);
+	follow_reopen(s->follow);
 }
 
-void server_set_scanning(struct server *s, bool scanning, bool filled)
+void server_set_filled(struct server *s)
 {
-	atomic_store(&s->service.scanning, scanning);
-	if (!filled)
-		return;
 	atomic_store(&s->service.filled, true);
-	atomic_store(&s->service.scanned, time(NULL));
 }
 
 void server_stop(struct server *s)

@@ -24,38 +24,49 @@ void service_fresh(struct service *s, struct reply *r)
 		(unsigned long long)service_site(s)->page_max_age);
 }
 
-static struct reply *not_found(struct service *s, const char *what)
-{
-	struct reply *r = reply_text(404, "404 Not Found: %s", what);
-	service_fresh(s, r);
-	return r;
-}
-
 // The words are the key: those of pages begin with a digit, those of files with "f/".
 struct reply *service_not_found(struct service *s, const char *what)
 {
 	uint64_t mark = pagecache_mark(s->cache);
 	struct reply *r = pagecache_get(s->cache, str_from(what));
 	if (!r) {
-		r = not_found(s, what);
+		r = reply_text(404, "404 Not Found: %s", what);
+		service_fresh(s, r);
 		pagecache_put(s->cache, str_from(what), r, 0, mark);
 	}
 	return r;
 }
 
-struct reply *service_error(struct service *s, const struct err *e)
+struct reply *service_error(const struct err *e)
 {
-	static const unsigned status[ERR_COUNT] = {
-		[ERR_USAGE] = 500, [ERR_INVALID] = 500, [ERR_NOT_FOUND] = 404, [ERR_CONFLICT] = 409,
-		[ERR_DENIED] = 403, [ERR_LIMIT] = 500, [ERR_BUSY] = 503, [ERR_IO] = 503, [ERR_DB] = 503,
-		[ERR_NET] = 502,
+	static const struct {
+		unsigned status;
+		const char *words;
+	} of_kind[ERR_COUNT] = {
+		[ERR_NONE] = {500, "500 Internal Server Error"},
+		[ERR_USAGE] = {500, "500 Internal Server Error"},
+		[ERR_INVALID] = {500, "500 Internal Server Error"},
+		[ERR_NOT_FOUND] = {404, "404 Not Found"},
+		[ERR_CONFLICT] = {409, "409 Conflict"},
+		[ERR_DENIED] = {404, "404 Not Found"},
+		[ERR_LIMIT] = {500, "500 Internal Server Error"},
+		[ERR_BUSY] = {503, "503 Service Unavailable: it is changing just now"},
+		[ERR_IO] = {503, "503 Service Unavailable: the store cannot be read"},
+		[ERR_DB] = {503, "503 Service Unavailable: the catalog cannot be read"},
+		[ERR_NET] = {502, "502 Bad Gateway"},
 	};
-	if (e->kind == ERR_NOT_FOUND)
-		return not_found(s, e->msg);
 	log_error("%s", e->msg);
-	struct reply *r = reply_text(status[e->kind], "%u: %s", status[e->kind], e->msg);
+	struct reply *r = reply_text(of_kind[e->kind].status, "%s", of_kind[e->kind].words);
 	reply_header(r, "Cache-Control", "no-store");
-	if (status[e->kind] == 503)
+	if (r->status == 503)
 		reply_header(r, "Retry-After", "1");
+	return r;
+}
+
+struct reply *service_not_filled(void)
+{
+	struct reply *r = reply_text(503, "503 Service Unavailable: the store has not been indexed yet");
+	reply_header(r, "Cache-Control", "no-store");
+	reply_header(r, "Retry-After", "10");
 	return r;
 }

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "lib/view/view.h"
+#include "server/host.h"
 #include "server/nameset.h"
 #include "server/pagecache.h"
 #include "server/readers.h"
@@ -16,16 +17,14 @@ struct service {
 	struct site *_Atomic site; // read once a request; a reload puts another one in its place
 	struct pagecache *cache;
 	struct readers *readers;
-	struct nameset *names;    // of every platform in the catalog
+	struct nameset *names;    // that platforms have or had: what is not in it is not there
 	atomic_bool names_known;  // before that a name may be anywhere
-	atomic_bool scanning;     // somebody in this process fills the catalog
 	atomic_bool filled;       // the catalog holds what a whole scan saw
-	atomic_long started, scanned; // seconds since 1970; scanned 0: not yet
+	long started;             // seconds since 1970
+	const struct host *host;
 	pthread_mutex_t totals_lock;
 	struct catalog_totals *totals; // by site->store.platform
 	size_t totals_count;
-	void (*on_stale)(void *ctx); // a file on the disk is not what the catalog says: somebody should scan
-	void *on_stale_ctx;
 };
 
 // The parts of a request's path that the route's pattern names, percent-decoded; empty where it names none.
@@ -48,5 +47,7 @@ struct catalog_totals service_platform_totals(struct service *s, size_t platform
 void service_fresh(struct service *s, struct reply *r);
 // 404; what is a literal, and the reply is made once for each: clients ask for what is not there all day.
 struct reply *service_not_found(struct service *s, const char *what);
-// The status that the kind of an error stands for, with its message.
-struct reply *service_error(struct service *s, const struct err *e);
+// 503, until the catalog holds what a whole scan saw: a 404 would send clients elsewhere.
+struct reply *service_not_filled(void);
+// The status that the kind of an error stands for. Its message, which may name paths of ours, goes to the log only.
+struct reply *service_error(const struct err *e);

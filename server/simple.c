@@ -80,6 +80,8 @@ static struct reply *find_target(struct service *s, const struct call *call, boo
 	const struct request *r = call->request;
 	char text[FORMAT_SIZE];
 	t->project[0] = '\0';
+	if (!atomic_load_explicit(&s->filled, memory_order_relaxed))
+		return service_not_filled();
 	t->view = site_view(service_site(s), call->view);
 	if (!t->view)
 		return service_not_found(s, "no such view");
@@ -129,9 +131,9 @@ static struct reply *make(struct service *s, struct catalog *c, const struct tar
 	buf_init(&page, LIMIT_PAGE);
 	buf_init(&packed, LIMIT_PAGE);
 	if (render(t, c, &page, &e) < 0)
-		return e.kind == ERR_NOT_FOUND ? service_not_found(s, "no such project") : service_error(s, &e);
+		return e.kind == ERR_NOT_FOUND ? service_not_found(s, "no such project") : service_error(&e);
 	if (page_pack(buf_view(&page), t->coding, &packed, &e) < 0)
-		return service_error(s, &e);
+		return service_error(&e);
 	struct reply *r = dress(s, t, buf_view(&page), &packed);
 	pagecache_put(s->cache, t->key, r, 0, mark);
 	return r;

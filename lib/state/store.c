@@ -11,7 +11,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
 #include "lib/domain/platform.h"
-#include "lib/state/catalog.h"
+#include "lib/state/catalog-write.h"
 
 static const char only_platform[] = "wheels";
 
@@ -147,6 +147,34 @@ void store_release(struct store *s)
 	free(s->platform);
 	free(s->path);
 	*s = (struct store){0};
+}
+
+static bool has_platform(const struct store *s, const char *name)
+{
+	for (size_t i = 0; i < s->platform_count; i++)
+		if (strcmp(s->platform[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static int recall_platform(void *ctx, const struct catalog_platform *p, struct err *e UNUSED)
+{
+	struct store *s = ctx;
+	if (!p->files || !platform_is_slug(str_from(p->name)) || has_platform(s, p->name))
+		return 0;
+	s->platform = xreallocarray(s->platform, s->platform_count + 1, sizeof(*s->platform));
+	add_platform(s, p->name, xstrdup(s->path), xstrdup(p->name), false);
+	return 0;
+}
+
+int store_recall(struct store *s, struct catalog *c, struct err *e)
+{
+	if (!s->is_detected)
+		return 0;
+	if (catalog_platforms(c, recall_platform, s, e) < 0)
+		return -1;
+	qsort(s->platform, s->platform_count, sizeof(*s->platform), by_name);
+	return 0;
 }
 
 int store_register(struct store *s, struct catalog *c, struct err *e)

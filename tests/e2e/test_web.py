@@ -63,7 +63,7 @@ def test_page_is_html_with_a_policy(server):
 def test_first_scan_is_told(server):
     """It ended before the server answered."""
     assert b"Last scan" in server.get("/").body
-    assert json.loads(server.get("/-/health").body)["scanned"] > 1_700_000_000
+    assert json.loads(server.get("/-/health").body)["scan"]["ended"] > 1_700_000_000
 
 
 def test_browser_shows_what_people_need(server, browse):

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "lib/state/catalog-write.h"
+
 const struct fake_file *fake_file;
 size_t fake_file_count;
 bool fake_fails;
@@ -21,6 +23,11 @@ int catalog_platform_find(struct catalog *c UNUSED, const char *name, int64_t *i
 }
 
 int catalog_claim(struct catalog *c UNUSED, const char *store UNUSED, struct err *e UNUSED)
+{
+	return 0;
+}
+
+int catalog_platforms(struct catalog *c UNUSED, catalog_platform_fn *fn UNUSED, void *ctx UNUSED, struct err *e UNUSED)
 {
 	return 0;
 }

@@ -15,7 +15,7 @@
 
 static void test_bad_addresses(void **state UNUSED)
 {
-	static const char *const table[] = {"", "80", "127.0.0.1", "127.0.0.1:", ":80", "::1:80", "[::1]", "127.0.0.1:x",
+	static const char *const table[] = {"", "80", "127.0.0.1", "127.0.0.1:", ":80", "::1:80", "[::1]", "127.0.0.1:x", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:99999999999",
 		"unix:"};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		struct err e = ERR_INIT;
@@ -47,6 +47,7 @@ static void test_port_in_use(void **state UNUSED)
 	CLEANUP(mem_close) int fd = listen_open("127.0.0.1:0", &url, &e);
 	CLEANUP(mem_free) char *address = xstrndup(url + 7, strlen(url) - 8);
 	assert_true(fd >= 0);
+	assert_int_equal(listen_begin(fd, url, &e), 0);
 	assert_int_equal(listen_open(address, &again, &e), -1);
 	assert_int_equal(e.kind, ERR_NET);
 	assert_non_null(strstr(e.msg, address));
@@ -62,6 +63,7 @@ static void test_unix_socket(void **state UNUSED)
 	int fd = listen_open(address, &first, &e);
 	assert_true(fd >= 0);
 	assert_string_equal(first, address);
+	assert_int_equal(listen_begin(fd, first, &e), 0);
 	assert_int_equal(listen_open(address, &second, &e), -1); // somebody answers
 	close(fd);
 	fd = listen_open(address, &third, &e); // a dead one is replaced

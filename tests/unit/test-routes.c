@@ -33,6 +33,7 @@ struct fixture {
 	char bytes[WHEEL_SIZE];
 	struct site site;
 	struct service service;
+	struct host host;
 	unsigned stale;
 };
 
@@ -46,6 +47,11 @@ static void on_stale(void *ctx)
 {
 	struct fixture *f = ctx;
 	f->stale++;
+}
+
+static void get_scans(void *ctx UNUSED, struct host_scans *out)
+{
+	*out = (struct host_scans){.ended = 1};
 }
 
 static void write_wheel(struct fixture *f, struct stat *st)
@@ -115,12 +121,13 @@ static int set_up(void **state)
 	f.service.cache = pagecache_new(1 << 20);
 	f.service.names = nameset_new();
 	f.service.readers = readers_new(catalog_file);
-	f.service.on_stale = on_stale;
-	f.service.on_stale_ctx = &f;
+	f.host = (struct host){.get_scans = get_scans, .on_stale = on_stale, .ctx = &f};
+	f.service.host = &f.host;
 	pthread_mutex_init(&f.service.totals_lock, NULL);
 	atomic_store(&f.service.site, &f.site);
 	nameset_add(f.service.names, f.site.store.platform[0].id, STR("foo-bar"));
 	atomic_store(&f.service.names_known, true);
+	atomic_store(&f.service.filled, true);
 	*state = &f;
 	return 0;
 }
@@ -162,6 +169,10 @@ static void test_statuses(void **state)
 		{"/simple/foo__bar/", 200},
 		{"/wheels/simple/foo-bar/", 200},
 		{"/simple", 302},
+		{"/wheels/", 302},
+		{"/wheels", 302},
+		{"/other", 404},
+		{"/other/", 404},
 		{"/simple/foo-bar", 302},
 		{"/simple/unknown/", 404},
 		{"/simple/-/", 404},
