@@ -217,13 +217,33 @@ static const char *platform_name(const struct store *store, int64_t id)
 	return "?";
 }
 
-static int see_refused(
+struct unlisted {
+	struct scan *scan;
+	enum catalog_state state;
+	enum summary_number number;
+	enum summary_list list;
+};
+
+static int see_unlisted(
 	void *ctx, int64_t platform, const char *path, const char *reason, struct err *e UNUSED)
 {
-	struct scan *s = ctx;
+	const struct unlisted *row = ctx;
+	struct scan *s = row->scan;
 	CLEANUP(mem_free) char *whole = xasprintf("%s/%s", platform_name(s->store, platform), path);
-	s->summary->number[SUMMARY_QUARANTINED]++;
-	summary_add(s->summary, LIST_QUARANTINED, whole, reason, NULL);
+	s->summary->number[row->number]++;
+	summary_add(s->summary, row->list, whole, reason, NULL);
+	return 0;
+}
+
+static int sum_up_unlisted(struct scan *s, struct err *e)
+{
+	struct unlisted row[] = {
+		{s, FILE_IS_REFUSED, SUMMARY_QUARANTINED, LIST_QUARANTINED},
+		{s, FILE_IS_DUPLICATE, SUMMARY_DUPLICATES, LIST_DUPLICATES},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(row); i++)
+		if (catalog_unlisted(s->catalog, row[i].state, see_unlisted, &row[i], e) < 0)
+			return -1;
 	return 0;
 }
 
@@ -257,7 +277,7 @@ static int sum_up(struct scan *s, struct err *e)
 	for (size_t i = 0; i < ARRAY_SIZE(row); i++)
 		s->summary->number[row[i].to] += crew_counted(s->crew, row[i].from);
 	s->summary->number[SUMMARY_PROBLEMS] = s->summary->list[LIST_PROBLEMS].all;
-	if (catalog_refused(s->catalog, see_refused, s, e) < 0)
+	if (sum_up_unlisted(s, e) < 0)
 		return -1;
 	bool may_share = s->options->compare_platforms && s->store->platform_count > 1;
 	return may_share ? catalog_shared(s->catalog, see_shared, s, e) : 0;

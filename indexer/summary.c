@@ -20,6 +20,7 @@ static const struct {
 	[SUMMARY_CHANGED] = {"changed", "with other bytes than before", true},
 	[SUMMARY_GONE] = {"gone", "gone", true},
 	[SUMMARY_QUARANTINED] = {"quarantined", "quarantined", true},
+	[SUMMARY_DUPLICATES] = {"duplicates", "of a name that is in another folder too", false},
 	[SUMMARY_WAITING] = {"waiting", "still being written", false},
 	[SUMMARY_IGNORED] = {"ignored", "other entries ignored", false},
 	[SUMMARY_LINKS] = {"links_ignored", "links not followed", false},
@@ -39,6 +40,8 @@ static const struct {
 	[LIST_CHANGED] = {"changed", "ALARM: bytes changed under a published name",
 		{"path", "before", "after"}},
 	[LIST_QUARANTINED] = {"quarantined", "quarantined: not listed", {"path", "reason"}},
+	[LIST_DUPLICATES] = {"duplicates", "listed from another folder of the platform",
+		{"path", "reason"}},
 	[LIST_DIFFERING] = {"differing", "listed by several platforms with different bytes",
 		{"filename", "platforms"}},
 };

@@ -13,7 +13,8 @@ enum summary_number {
 	SUMMARY_UNCHANGED,
 	SUMMARY_CHANGED,     // other bytes under a listed name
 	SUMMARY_GONE,        // file names that are listed no more
-	SUMMARY_QUARANTINED, // files that are not listed, with those of earlier scans
+	SUMMARY_QUARANTINED, // files that are refused, with those of earlier scans
+	SUMMARY_DUPLICATES,  // good files whose name another folder of the platform has
 	SUMMARY_WAITING,     // still being written
 	SUMMARY_IGNORED,     // neither wheels nor sdists
 	SUMMARY_LINKS,       // links that were not followed
@@ -28,6 +29,7 @@ enum summary_list {
 	LIST_PROBLEMS,    // reason
 	LIST_CHANGED,     // path, old and new sha256; not of mutable platforms
 	LIST_QUARANTINED, // path, reason
+	LIST_DUPLICATES,  // path, reason
 	LIST_DIFFERING,   // file name, of which platforms list different bytes
 	SUMMARY_LISTS,
 };

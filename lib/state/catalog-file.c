@@ -73,13 +73,13 @@ static int set_state(
 	return query_run(q, e);
 }
 
-static char *shadow_reason(const char *winner)
+static char *duplicate_reason(const char *winner)
 {
 	return xasprintf("the same file name is in %s%s, which comes first",
 		*winner ? "the folder " : "the top folder", winner);
 }
 
-// Nobody holds the name now: the first shadowed file of that name takes it.
+// Nobody holds the name now: the first duplicate takes it.
 static int promote(struct catalog *c, const char *filename, int64_t platform, struct err *e)
 {
 	struct holder heir;
@@ -179,19 +179,20 @@ static int put_good(
 	struct catalog *c, const struct catalog_entry *f, const struct holder *rival, struct err *e)
 {
 	int64_t project = 0;
-	bool is_shadowed =
+	bool is_duplicate =
 		rival->id && rival->id != f->id && comes_first(rival->folder, f->folder_path);
-	if (rival->id && rival->id != f->id && !is_shadowed) {
-		CLEANUP(mem_free) char *reason = shadow_reason(f->folder_path);
-		if (set_state(c, rival->id, FILE_IS_SHADOWED, reason, e) < 0)
+	if (rival->id && rival->id != f->id && !is_duplicate) {
+		CLEANUP(mem_free) char *reason = duplicate_reason(f->folder_path);
+		if (set_state(c, rival->id, FILE_IS_DUPLICATE, reason, e) < 0)
 			return -1;
 	}
 	if (project_id(c, f->platform, f->project, &project, e) < 0)
 		return -1;
 	if (f->metadata_sha256 && add_metadata(c, f, e) < 0)
 		return -1;
-	CLEANUP(mem_free) char *reason = is_shadowed ? shadow_reason(rival->folder) : NULL;
-	return write_row(c, f, is_shadowed ? FILE_IS_SHADOWED : FILE_IS_LISTED, reason, project, e);
+	CLEANUP(mem_free) char *reason = is_duplicate ? duplicate_reason(rival->folder) : NULL;
+	return write_row(
+		c, f, is_duplicate ? FILE_IS_DUPLICATE : FILE_IS_LISTED, reason, project, e);
 }
 
 static int put_refused(
@@ -296,11 +297,13 @@ int catalog_file_remove(struct catalog *c, int64_t id, char name[LIMIT_FILE_NAME
 	return look(c, name, platform, &after, &effect->is_listed, effect->after, e);
 }
 
-int catalog_refused(struct catalog *c, catalog_refused_fn *fn, void *ctx, struct err *e)
+int catalog_unlisted(struct catalog *c, enum catalog_state state, catalog_unlisted_fn *fn,
+	void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, FILES_REFUSED, e);
+	CLEANUP(query_end) struct query *q = query_begin(c, FILES_UNLISTED, e);
 	if (!q)
 		return -1;
+	query_bind_int(q, 1, state);
 	int row;
 	while ((row = query_step(q, e)) > 0)
 		if (fn(ctx, query_int(q, 0), query_text(q, 1), query_text(q, 2), e) < 0)

@@ -8,8 +8,8 @@
 
 enum catalog_state {
 	FILE_IS_LISTED,
-	FILE_IS_REFUSED,  // quarantined: damaged, or not what its name says
-	FILE_IS_SHADOWED, // good, but its name is listed from another folder of the platform
+	FILE_IS_REFUSED,   // quarantined: damaged, or not what its name says
+	FILE_IS_DUPLICATE, // good, but its name is listed from another folder of the platform
 };
 
 // What the scan compares with what is on the disk.
@@ -58,14 +58,15 @@ struct catalog_effect {
 // listed.
 int catalog_file_put(struct catalog *c, const struct catalog_entry *entry,
 	struct catalog_effect *effect, struct err *e) MUST_CHECK;
-// Removes the file and gives its name; another one of its name that was shadowed is listed now.
+// Removes the file and gives its name; a duplicate of its name is listed now.
 int catalog_file_remove(struct catalog *c, int64_t id, char name[LIMIT_FILE_NAME + 1],
 	struct catalog_effect *effect, struct err *e) MUST_CHECK;
 
-// All files that are not listed, by platform and path.
-typedef int catalog_refused_fn(
+// All files that are refused, or all duplicates, by platform and path.
+typedef int catalog_unlisted_fn(
 	void *ctx, int64_t platform, const char *path, const char *reason, struct err *e);
-int catalog_refused(struct catalog *c, catalog_refused_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+int catalog_unlisted(struct catalog *c, enum catalog_state state, catalog_unlisted_fn *fn,
+	void *ctx, struct err *e) MUST_CHECK;
 // File names that several platforms list: on how many, and with how many different contents. Reads
 // every row of the catalog.
 typedef int catalog_shared_fn(

@@ -163,8 +163,9 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 	[FILE_STATE] = "UPDATE file SET state = ?2, reason = ?3 WHERE id = ?1",
 	[FILE_REMOVE] = "DELETE FROM file WHERE id = ?1",
 	[FOLDER_FILES] = "SELECT id, filename, state, trusted, size, mtime_ns, inode FROM file WHERE folder = ?1",
-	[FILES_REFUSED] = "SELECT f.platform, " PATH_OF_FILE ", f.reason FROM file f"
-			  " JOIN folder d ON d.id = f.folder WHERE f.state > 0 ORDER BY f.platform, 2",
+	[FILES_UNLISTED] = "SELECT f.platform, " PATH_OF_FILE ", f.reason FROM file f"
+			   " JOIN folder d ON d.id = f.folder WHERE f.state = ?1 AND f.state > 0"
+			   " ORDER BY f.platform, 2",
 	[FILES_SHARED] = "SELECT filename, count(*), count(DISTINCT sha256) FROM file WHERE state = 0"
 			 " GROUP BY filename HAVING count(*) > 1 ORDER BY filename",
 };

@@ -212,13 +212,14 @@ def test_first_path_has_the_name(at):
     second = at.wheel("b", files={"b.py": b""})
     first = at.wheel("a", files={"a.py": b""})
     summary = at.index()
-    numbers(summary, added=1, quarantined=1)
-    assert summary["lists"]["quarantined"][0]["path"] == f"wheels/b/{WHEEL}"
-    assert "folder a" in summary["lists"]["quarantined"][0]["reason"]
+    numbers(summary, added=1, duplicates=1, quarantined=0)
+    assert summary["lists"]["quarantined"] == []
+    assert summary["lists"]["duplicates"][0]["path"] == f"wheels/b/{WHEEL}"
+    assert "folder a" in summary["lists"]["duplicates"][0]["reason"]
     assert at.listed() == {f"wheels/a/{WHEEL}": first.sha256}
     os.unlink(first.path)
     summary = at.index()
-    numbers(summary, changed=1, gone=0, quarantined=0)
+    numbers(summary, changed=1, gone=0, duplicates=0)
     assert at.listed() == {f"wheels/b/{WHEEL}": second.sha256}
 
 
@@ -298,7 +299,7 @@ def test_links_within_the_store_are_followed(at):
     (at.store / PLATFORM / WHEEL).symlink_to(f"../ubuntu-22.04-x86_64/six/{WHEEL}")
     (at.store / PLATFORM / "more").symlink_to("../ubuntu-22.04-x86_64/six")
     summary = at.index()
-    numbers(summary, added=2, links_ignored=0, quarantined=1)
+    numbers(summary, added=2, links_ignored=0, quarantined=0, duplicates=1)
     assert at.listed()[f"{PLATFORM}/{WHEEL}"] == wheel.sha256
     numbers(at.index(), unchanged=2)
 

@@ -298,7 +298,7 @@ static void first_path_holds_the_name(void **state)
 	assert_files(f, "six-1.0.whl 1.0 2 100 >=3.8;");
 }
 
-static void later_path_is_shadowed(void **state)
+static void later_path_is_a_duplicate(void **state)
 {
 	struct fixture *f = *state;
 	struct catalog_entry high = entry(f, "six-1.0.whl", ones), low = high;
@@ -481,7 +481,7 @@ int main(void)
 		WITH_CATALOG(bytes_that_change_are_told),
 		WITH_CATALOG(damaged_file_leaves_the_page),
 		WITH_CATALOG(first_path_holds_the_name),
-		WITH_CATALOG(later_path_is_shadowed),
+		WITH_CATALOG(later_path_is_a_duplicate),
 		WITH_CATALOG(metadata_lives_as_long_as_it_is_used),
 		WITH_CATALOG(cleared_platform_keeps_its_id),
 		WITH_CATALOG(rolled_back_is_as_before),
