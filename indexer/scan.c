@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "indexer/reading.h"
-#include "indexer/record.h"
+#include "indexer/recorder.h"
 #include "indexer/visit.h"
 #include "lib/base/fs.h"
 #include "lib/base/log.h"
@@ -32,7 +32,7 @@ struct scan {
 	struct crew_options crew_options;
 	_Atomic bool stop; // cancelled, or something failed that ends the scan
 	struct crew *crew;
-	struct record *record;
+	struct recorder *recorder;
 	int64_t reported_ns;
 	int64_t *dropped; // platforms that the store has no more
 	size_t dropped_count, dropped_room;
@@ -40,7 +40,7 @@ struct scan {
 
 static void scan_release(struct scan *s)
 {
-	record_free(s->record);
+	recorder_free(s->recorder);
 	crew_free(s->crew);
 	free(s->dropped);
 }
@@ -125,7 +125,7 @@ static int see_platform(void *ctx, const struct catalog_platform *p, struct err 
 			" files there; is its volume mounted? (--allow-empty forgets them)",
 			p->name, s->store->path, p->name, p->files);
 		summary_add(s->summary, LIST_PROBLEMS, text, NULL, NULL);
-		record_miss(s->record);
+		recorder_miss(s->recorder);
 		return 0;
 	}
 	log_info("platform %s is no more: its %" PRIu64 " files leave the catalog", p->name,
@@ -164,8 +164,8 @@ static int take_all(struct scan *s, struct err *e)
 		report(s, SCAN_READS);
 		if (is_cancelled(s))
 			atomic_store(&s->stop, true);
-		if (result == 0 && ((o && record_outcome(s->record, o, e) < 0) ||
-					   record_tick(s->record, e) < 0)) {
+		if (result == 0 && ((o && recorder_outcome(s->recorder, o, e) < 0) ||
+					   recorder_tick(s->recorder, e) < 0)) {
 			result = -1;
 			atomic_store(&s->stop, true);
 		}
@@ -196,10 +196,10 @@ static void keep_emptied(struct scan *s)
 {
 	for (size_t i = 0; i < s->store->platform_count && !s->options->allow_empty; i++) {
 		const struct platform *p = &s->store->platform[i];
-		uint64_t gone = record_gone(s->record, i);
+		uint64_t gone = recorder_gone(s->recorder, i);
 		if (!gone || crew_seen(s->crew, i))
 			continue;
-		record_keep(s->record, i);
+		recorder_keep(s->recorder, i);
 		CLEANUP(mem_free)
 		char *text = xasprintf(
 			"platform %s: %s holds no wheel, but the catalog knows %" PRIu64
@@ -294,7 +294,7 @@ static int run_locked(struct scan *s, struct err *e)
 		.allow_empty = s->options->allow_empty,
 		.cancel = &s->stop,
 	};
-	s->record = record_new(s->catalog, s->store, s->summary);
+	s->recorder = recorder_new(s->catalog, s->store, s->summary);
 	if (catalog_enlarge_cache(s->catalog, e) < 0 ||
 		catalog_platforms(s->catalog, see_platform, s, e) < 0 || walk(s, e) < 0)
 		return -1;
@@ -302,7 +302,7 @@ static int run_locked(struct scan *s, struct err *e)
 		return cancelled(e);
 	report(s, SCAN_ENDS);
 	keep_emptied(s);
-	if (record_finish(s->record, s->dropped, s->dropped_count, e) < 0 || sum_up(s, e) < 0)
+	if (recorder_finish(s->recorder, s->dropped, s->dropped_count, e) < 0 || sum_up(s, e) < 0)
 		return -1;
 	if (!s->summary->number[SUMMARY_PROBLEMS])
 		return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "indexer/record.h"
+#include "indexer/recorder.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ struct goners {
 	size_t count, room;
 };
 
-struct record {
+struct recorder {
 	struct catalog *catalog;
 	const struct store *store;
 	struct summary *summary;
@@ -35,9 +35,9 @@ struct record {
 	uint64_t *gone;  // a platform
 };
 
-struct record *record_new(struct catalog *c, const struct store *store, struct summary *summary)
+struct recorder *recorder_new(struct catalog *c, const struct store *store, struct summary *summary)
 {
-	struct record *r = xcalloc(1, sizeof(*r));
+	struct recorder *r = xcalloc(1, sizeof(*r));
 	r->catalog = c;
 	r->store = store;
 	r->summary = summary;
@@ -46,7 +46,7 @@ struct record *record_new(struct catalog *c, const struct store *store, struct s
 	return r;
 }
 
-void record_free(struct record *r)
+void recorder_free(struct recorder *r)
 {
 	if (!r)
 		return;
@@ -59,13 +59,7 @@ void record_free(struct record *r)
 	free(r);
 }
 
-void record_cleanup(struct record **r)
-{
-	record_free(*r);
-	*r = NULL;
-}
-
-static int commit(struct record *r, struct err *e)
+static int commit(struct recorder *r, struct err *e)
 {
 	if (!r->batch)
 		return 0;
@@ -75,13 +69,13 @@ static int commit(struct record *r, struct err *e)
 	return 0;
 }
 
-int record_tick(struct record *r, struct err *e)
+int recorder_tick(struct recorder *r, struct err *e)
 {
 	return r->batch && now_ns() - r->begun_ns >= BATCH_NS ? commit(r, e) : 0;
 }
 
 // Before each row that is written.
-static int next_row(struct record *r, struct err *e)
+static int next_row(struct recorder *r, struct err *e)
 {
 	if (r->batch >= BATCH && commit(r, e) < 0)
 		return -1;
@@ -94,7 +88,7 @@ static int next_row(struct record *r, struct err *e)
 	return 0;
 }
 
-static int ensure_folder(struct record *r, struct folder *f, struct err *e)
+static int ensure_folder(struct recorder *r, struct folder *f, struct err *e)
 {
 	if (f->row)
 		return 0;
@@ -104,7 +98,7 @@ static int ensure_folder(struct record *r, struct folder *f, struct err *e)
 		r->catalog, f->platform->id, f->parent ? f->parent->row : 0, f->path, &f->row, e);
 }
 
-static void alarm(struct record *r, const struct platform *p, const char *path,
+static void alarm(struct recorder *r, const struct platform *p, const char *path,
 	const struct catalog_effect *effect)
 {
 	char before[SHA256_HEX + 1] = "", after[SHA256_HEX + 1] = "";
@@ -118,7 +112,7 @@ static void alarm(struct record *r, const struct platform *p, const char *path,
 }
 
 // What became of the name. True where its bytes are as they were.
-static bool judge(struct record *r, const struct platform *p, const char *path,
+static bool judge(struct recorder *r, const struct platform *p, const char *path,
 	const struct catalog_effect *effect)
 {
 	if (effect->is_listed && !effect->was_listed)
@@ -157,7 +151,7 @@ static struct catalog_entry entry_of(const struct outcome *o)
 	};
 }
 
-static int put_file(struct record *r, const struct outcome *o, struct err *e)
+static int put_file(struct recorder *r, const struct outcome *o, struct err *e)
 {
 	struct catalog_effect effect;
 	if (next_row(r, e) < 0 || ensure_folder(r, o->folder, e) < 0)
@@ -173,12 +167,12 @@ static int put_file(struct record *r, const struct outcome *o, struct err *e)
 	return 0;
 }
 
-static int put_new_folder(struct record *r, const struct outcome *o, struct err *e)
+static int put_new_folder(struct recorder *r, const struct outcome *o, struct err *e)
 {
 	return next_row(r, e) < 0 ? -1 : ensure_folder(r, o->folder, e);
 }
 
-static int put_folder(struct record *r, const struct outcome *o, struct err *e)
+static int put_folder(struct recorder *r, const struct outcome *o, struct err *e)
 {
 	struct folder *f = o->folder;
 	struct catalog_folder row = {.mtime_ns = f->mtime_ns,
@@ -200,7 +194,7 @@ static void add_goner(struct goners *list, int64_t id, const struct folder *f)
 	list->item[list->count++] = (struct goner){id, f->platform_index};
 }
 
-int record_outcome(struct record *r, const struct outcome *o, struct err *e)
+int recorder_outcome(struct recorder *r, const struct outcome *o, struct err *e)
 {
 	switch (o->kind) {
 	case OUTCOME_FILE:
@@ -219,30 +213,30 @@ int record_outcome(struct record *r, const struct outcome *o, struct err *e)
 		return 0;
 	case OUTCOME_PROBLEM:
 		if (o->is_blind && !o->folder->parent)
-			record_miss(r);
+			recorder_miss(r);
 		summary_add(r->summary, LIST_PROBLEMS, o->text, NULL, NULL);
 		return 0;
 	}
 	return 0;
 }
 
-uint64_t record_gone(const struct record *r, size_t platform_index)
+uint64_t recorder_gone(const struct recorder *r, size_t platform_index)
 {
 	return r->gone[platform_index];
 }
 
-void record_miss(struct record *r)
+void recorder_miss(struct recorder *r)
 {
 	r->has_missed = true;
 }
 
-void record_keep(struct record *r, size_t platform_index)
+void recorder_keep(struct recorder *r, size_t platform_index)
 {
-	record_miss(r);
+	recorder_miss(r);
 	r->kept[platform_index] = true;
 }
 
-static int remove_file(struct record *r, const struct goner *g, struct err *e)
+static int remove_file(struct recorder *r, const struct goner *g, struct err *e)
 {
 	struct catalog_effect effect;
 	char name[LIMIT_FILE_NAME + 1];
@@ -256,7 +250,7 @@ static int remove_file(struct record *r, const struct goner *g, struct err *e)
 
 // Files first: a folder's row takes all rows in it along, and nobody would look who inherits their
 // names.
-static int remove_gone(struct record *r, struct err *e)
+static int remove_gone(struct recorder *r, struct err *e)
 {
 	for (size_t i = 0; i < r->files.count; i++)
 		if (!r->kept[r->files.item[i].platform_index] &&
@@ -270,7 +264,7 @@ static int remove_gone(struct record *r, struct err *e)
 	return 0;
 }
 
-static int note_scan(struct record *r, struct err *e)
+static int note_scan(struct recorder *r, struct err *e)
 {
 	bool scanned;
 	if (catalog_was_scanned(r->catalog, &scanned, e) < 0)
@@ -280,7 +274,7 @@ static int note_scan(struct record *r, struct err *e)
 	return next_row(r, e) < 0 ? -1 : catalog_set_scanned(r->catalog, e);
 }
 
-int record_finish(struct record *r, const int64_t *dropped, size_t dropped_count, struct err *e)
+int recorder_finish(struct recorder *r, const int64_t *dropped, size_t dropped_count, struct err *e)
 {
 	if (remove_gone(r, e) < 0)
 		return -1;
