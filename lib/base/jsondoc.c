@@ -82,12 +82,6 @@ void jsondoc_add(struct jsondoc *array, struct jsondoc *value)
 		abort();
 }
 
-void jsondoc_add_str(struct jsondoc *array, const char *value)
-{
-	if (json_array_append_new(&array->value, string(value)) < 0)
-		abort();
-}
-
 static int add_bytes(const char *bytes, size_t len, void *out)
 {
 	buf_add(out, bytes, len);

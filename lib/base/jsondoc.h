@@ -21,6 +21,5 @@ void jsondoc_put_real(struct jsondoc *object, const char *key, double value);
 void jsondoc_put_bool(struct jsondoc *object, const char *key, bool value);
 void jsondoc_put(struct jsondoc *object, const char *key, struct jsondoc *value); // takes value over
 void jsondoc_add(struct jsondoc *array, struct jsondoc *value);                   // takes value over
-void jsondoc_add_str(struct jsondoc *array, const char *value);
 // Adds the document and a line end to out; indent 0 puts all on one line.
 void jsondoc_write(const struct jsondoc *doc, unsigned indent, struct buf *out);

@@ -18,7 +18,7 @@ struct pool {
 	pthread_cond_t work;
 	pthread_cond_t idle;
 	struct job *first, *last;
-	size_t waiting, running;
+	size_t running;
 	enum pool_order order;
 	bool ending;
 	unsigned threads;
@@ -35,7 +35,6 @@ static struct job *take(struct pool *p)
 	p->first = j->next;
 	if (!p->first)
 		p->last = NULL;
-	p->waiting--;
 	p->running++;
 	return j;
 }
@@ -91,7 +90,6 @@ static void enqueue(struct pool *p, struct job *j)
 		p->last->next = j;
 		p->last = j;
 	}
-	p->waiting++;
 }
 
 void pool_submit(struct pool *p, pool_fn *fn, void *arg)
@@ -102,14 +100,6 @@ void pool_submit(struct pool *p, pool_fn *fn, void *arg)
 	enqueue(p, j);
 	pthread_cond_signal(&p->work);
 	pthread_mutex_unlock(&p->lock);
-}
-
-size_t pool_waiting(struct pool *p)
-{
-	pthread_mutex_lock(&p->lock);
-	size_t n = p->waiting;
-	pthread_mutex_unlock(&p->lock);
-	return n;
 }
 
 void pool_drain(struct pool *p)
@@ -135,10 +125,4 @@ void pool_free(struct pool *p)
 	pthread_cond_destroy(&p->work);
 	pthread_mutex_destroy(&p->lock);
 	free(p);
-}
-
-void pool_cleanup(struct pool **p)
-{
-	pool_free(*p);
-	*p = NULL;
 }

@@ -17,10 +17,7 @@ struct pool;
 struct pool *pool_new(unsigned threads, enum pool_order order, const char *name);
 // Any thread, also a job of the pool itself. job belongs to fn from then on.
 void pool_submit(struct pool *p, pool_fn *fn, void *job);
-// Jobs waiting, not counting those that run.
-size_t pool_waiting(struct pool *p);
 // Waits until no job waits or runs. Not from within a job.
 void pool_drain(struct pool *p);
 // Drains, ends the threads, frees. NULL is fine.
 void pool_free(struct pool *p);
-void pool_cleanup(struct pool **p); // for CLEANUP

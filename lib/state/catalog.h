@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The catalog: what the store holds, in SQLite, derived from the store and never inside it. Losing
-// it loses nothing. The only file that knows sqlite3; one enum and one table of statements.
+// it loses nothing. catalog.c alone knows sqlite3, and opens; schema.c has one table with every
+// statement of an open catalog; catalog-read.c, -write.c and -file.c run them, through query.h.
 //
 // A struct catalog is one connection: one thread at a time. Any number of connections, in any
 // number of processes, may read while one writes (catalog-write.h). A reading function calls back

@@ -39,12 +39,6 @@ void ingest_free(struct ingest *in)
 	free(in);
 }
 
-void ingest_cleanup(struct ingest **in)
-{
-	ingest_free(*in);
-	*in = NULL;
-}
-
 void ingest_facts_init(struct ingest_facts *f)
 {
 	*f = (struct ingest_facts){0};

@@ -14,8 +14,7 @@
 struct ingest;
 
 struct ingest *ingest_new(void);
-void ingest_free(struct ingest *in);     // NULL is fine
-void ingest_cleanup(struct ingest **in); // for CLEANUP
+void ingest_free(struct ingest *in); // NULL is fine
 
 // What a file is. A plain value that owns its parts; may be handed to another thread.
 struct ingest_facts {

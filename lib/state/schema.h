@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The catalog's SQL, all of it: the schema as numbered steps, and every statement. Text only;
-// catalog.c runs it.
+// The catalog's SQL, but for what opening asks of SQLite itself: the schema as numbered steps, and
+// every statement. Text only; catalog.c runs it.
 #pragma once
 
 #include <stddef.h>

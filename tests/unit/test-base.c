@@ -138,7 +138,6 @@ static void test_a_pool_does_every_job(void **state UNUSED)
 			pool_submit(p, count, &done);
 		pool_drain(p);
 		assert_int_equal(atomic_load(&done), 1000 * (order + 1));
-		assert_int_equal(pool_waiting(p), 0);
 		pool_free(p);
 	}
 }
@@ -210,14 +209,15 @@ static void test_documents(void **state UNUSED)
 {
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
 	CLEANUP(buf_release) struct buf text;
-	struct jsondoc *list = jsondoc_array();
+	struct jsondoc *list = jsondoc_array(), *item = jsondoc_object();
 	buf_init(&text, 1000);
-	jsondoc_add_str(list, "caf\xe9"); // not UTF-8
+	jsondoc_put_str(item, "drink", "caf\xe9"); // not UTF-8
+	jsondoc_add(list, item);
 	jsondoc_put(doc, "list", list);
 	jsondoc_put_int(doc, "n", -1);
 	jsondoc_put_bool(doc, "yes", true);
 	jsondoc_write(doc, 0, &text);
-	assert_string_equal(text.data, "{\"list\": [\"caf?\"], \"n\": -1, \"yes\": true}\n");
+	assert_string_equal(text.data, "{\"list\": [{\"drink\": \"caf?\"}], \"n\": -1, \"yes\": true}\n");
 }
 
 int main(void)

@@ -111,12 +111,19 @@ static int temporary_file(struct str bytes)
 	return fd;
 }
 
+static int read_fd(int fd, const char *name, struct ingest_facts *out, struct err *e)
+{
+	struct ingest *in = ingest_new();
+	ingest_facts_init(out);
+	int result = ingest_read(in, fd, name, LENIENT, out, e);
+	ingest_free(in);
+	return result;
+}
+
 static int read_bytes(struct str bytes, const char *name, struct ingest_facts *out, struct err *e)
 {
-	CLEANUP(ingest_cleanup) struct ingest *in = ingest_new();
 	CLEANUP(mem_close) int fd = temporary_file(bytes);
-	ingest_facts_init(out);
-	return ingest_read(in, fd, name, LENIENT, out, e);
+	return read_fd(fd, name, out, e);
 }
 
 static void assert_sha256(struct str bytes, const uint8_t *sha256)
@@ -177,26 +184,22 @@ static void bad_files_are_refused_with_a_reason(void **state UNUSED)
 
 static void what_is_no_file_is_an_error(void **state UNUSED)
 {
-	CLEANUP(ingest_cleanup) struct ingest *in = ingest_new();
 	CLEANUP(ingest_facts_release) struct ingest_facts facts;
 	CLEANUP(mem_close) int fd = open(".", O_RDONLY | O_DIRECTORY);
 	struct err e = ERR_INIT;
-	ingest_facts_init(&facts);
-	assert_int_equal(ingest_read(in, fd, wheel_name, LENIENT, &facts, &e), -1);
+	assert_int_equal(read_fd(fd, wheel_name, &facts, &e), -1);
 	assert_int_equal(e.kind, ERR_IO);
 }
 
 static void file_that_changes_is_busy(void **state UNUSED)
 {
 	CLEANUP(buf_release) struct buf zip;
-	CLEANUP(ingest_cleanup) struct ingest *in = ingest_new();
 	CLEANUP(ingest_facts_release) struct ingest_facts facts;
 	struct err e = ERR_INIT;
 	make_wheel(&zip, 0);
 	CLEANUP(mem_close) int fd = temporary_file(buf_view(&zip));
 	lseek(fd, 10, SEEK_SET); // what is read ends before the size says so, as if it had been cut
-	ingest_facts_init(&facts);
-	assert_int_equal(ingest_read(in, fd, wheel_name, LENIENT, &facts, &e), -1);
+	assert_int_equal(read_fd(fd, wheel_name, &facts, &e), -1);
 	assert_int_equal(e.kind, ERR_BUSY);
 }
 
