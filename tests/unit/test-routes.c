@@ -204,6 +204,20 @@ static void test_statuses(void **state)
 	}
 }
 
+// A 404 would send clients to another index.
+static void test_nothing_is_said_before_a_whole_scan(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const path[] = {"/simple/", "/simple/foo-bar/", "/simple/unknown/", "/-/ready"};
+	atomic_store(&f->service.filled, false);
+	for (size_t i = 0; i < ARRAY_SIZE(path); i++) {
+		CLEANUP(reply_cleanup) struct reply *r = get(f, path[i]);
+		assert_int_equal(r->status, 503);
+	}
+	CLEANUP(reply_cleanup) struct reply *health = get(f, "/-/health");
+	assert_non_null(strstr(blob_view(health->body).ptr, "degraded"));
+}
+
 static void test_a_page_is_rendered_once(void **state)
 {
 	struct fixture *f = *state;
@@ -334,6 +348,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_statuses, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_nothing_is_said_before_a_whole_scan, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_a_page_is_rendered_once, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_an_unknown_name_asks_nobody, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_forms_of_a_page, set_up, tear_down),

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What happens to a server in operation: volumes that go and come, logs that rotate, catalogs that vanish, stops under load."""
+import fcntl
+import json
+import os
+import signal
+import socket
+import subprocess
+import threading
+import time
+
+import pytest
+
+import serving
+import storelib
+
+FIRST, SECOND = "debian-12-x86_64", "ubuntu-24.04-x86_64"
+SOON = 15  # a scan a second, on a loaded machine
+
+
+@pytest.fixture(name="store")
+def store_fixture(tmp_path):
+    """Two platforms, with a project each."""
+    store = tmp_path / "store"
+    storelib.make_wheel(store / FIRST, "foo", "1.0")
+    storelib.make_wheel(store / SECOND, "bar", "1.0")
+    return store
+
+
+def status(server, path):
+    return server.get(path).status
+
+
+def health(server):
+    return json.loads(server.get("/-/health").body)
+
+
+def test_platform_whose_folder_is_away_keeps_its_pages(serve, store):
+    server = serve(store, "--rescan", "1")
+    (store / SECOND).rename(store.parent / "away")
+    serving.wait_for(lambda: health(server)["scan"]["failed"], SOON, "a scan that misses the platform")
+    assert health(server)["status"] == "degraded"
+    assert status(server, f"/{SECOND}/simple/bar/") == status(server, "/simple/bar/") == 200
+    assert status(server, f"/files/{SECOND}/bar/bar-1.0-py3-none-any.whl") == 503
+    (store.parent / "away").rename(store / SECOND)
+    serving.wait_for(lambda: health(server)["status"] == "ok", SOON, "a scan that finds it again")
+    assert status(server, f"/files/{SECOND}/bar/bar-1.0-py3-none-any.whl") == 200
+
+
+def test_platform_that_is_away_at_the_start_has_its_pages(serve, store, tmp_path):
+    state = tmp_path / "state"
+    serve(store, state=state).stop()
+    (store / FIRST).rename(tmp_path / "first")
+    (store / SECOND).rename(tmp_path / "second")  # what an unmounted store looks like
+    server = serve(store, state=state)
+    assert status(server, f"/{FIRST}/simple/foo/") == status(server, "/simple/bar/") == 200
+
+
+def test_catalog_that_was_removed_is_made_again(serve, store):
+    server = serve(store, "--rescan", "1")
+    for path in server.catalog.parent.glob("catalog.db*"):
+        path.unlink()
+    storelib.make_wheel(store / FIRST, "new", "1.0")
+    serving.wait_for(lambda: status(server, "/simple/new/") == 200, SOON, "the new wheel")
+    assert status(server, "/simple/foo/") == status(server, f"/{SECOND}/simple/bar/") == 200
+
+
+def test_access_log_is_opened_again_on_hangup(serve, store):
+    server = serve(store)
+    server.get("/simple/foo/")
+    moved = server.log_path.with_suffix(".1")
+    server.log_path.rename(moved)
+    server.signal(signal.SIGHUP)
+    serving.wait_for(server.log_path.exists, SOON, "a new access log")
+    server.get("/simple/bar/")
+    assert "/simple/bar/" in server.log_path.read_text()
+    assert "/simple/foo/" in moved.read_text() and "/simple/bar/" not in moved.read_text()
+
+
+def test_hangup_names_what_counts_after_a_restart(serve, store):
+    server = serve(store, config="[server]\nthreads = 1\n")
+    server.config_path.write_text("[server]\nthreads = 2\n")
+    server.signal(signal.SIGHUP)
+    serving.wait_for(lambda: "[server] threads has changed" in server.errors(), SOON, "the warning")
+    assert "connections has changed" not in server.errors()
+
+
+def test_stops_soon_under_load(serve, store):
+    server = serve(store)
+    end = threading.Event()
+
+    def load():
+        while not end.is_set():
+            try:
+                connection = server.connect()
+                while not end.is_set():
+                    serving.ask(connection, "/")  # made anew each time, on a worker
+            except OSError:
+                time.sleep(0.05)
+            except serving.http.client.HTTPException:
+                pass
+
+    threads = [threading.Thread(target=load) for _ in range(20)]
+    for one in threads:
+        one.start()
+    time.sleep(0.5)
+    begin = time.monotonic()
+    try:
+        server.stop()
+    finally:
+        end.set()
+        for one in threads:
+            one.join()
+    assert time.monotonic() - begin < 10
+
+
+def test_address_in_use_is_told_at_once_in_one_line(store, tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        done = serving.run("serve", store, "--listen", address, "--catalog", tmp_path / "c.db")
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert address in line
+    assert not (tmp_path / "c.db.lock").exists()  # no scan has begun
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:65536", "127.0.0.1:99999", "localhost:http", "nowhere"])
+def test_address_that_is_none(store, tmp_path, address):
+    done = serving.run("serve", store, "--listen", address, "--catalog", tmp_path / "c.db")
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1 and address in done.stderr
+
+
+def test_clients_do_not_drive_scans(serve, store):
+    """A listed file that is gone asks for a scan; thirty requests for it do not ask for thirty."""
+    server = serve(store, "--rescan", "3600")
+    for path in (store / FIRST).rglob("foo-1.0*.whl"):
+        path.unlink()
+    begin = health(server)["scan"]["ended"]
+    for _ in range(30):
+        assert status(server, f"/files/{FIRST}/foo/foo-1.0-py3-none-any.whl") in (404, 503)
+    complaints = server.errors().count("is its volume mounted?")
+    assert complaints <= 1
+    assert health(server)["scan"]["ended"] >= begin
+
+
+def test_leased_file_holds_up_no_page(serve, store):
+    """Who opens a leased file waits for its holder; so does, in its way, a volume that hangs."""
+    server = serve(store)
+    (wheel,) = (store / FIRST).rglob("*.whl")
+    with wheel.open("r+b") as held:
+        try:
+            signal.signal(signal.SIGIO, signal.SIG_IGN)
+            fcntl.fcntl(held, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+        except OSError as reason:
+            pytest.skip(f"no leases here: {reason}")
+        threads = [threading.Thread(target=status, args=(server, f"/files/{FIRST}/foo/{wheel.name}"))
+                   for _ in range(20)]
+        for one in threads:
+            one.start()
+        begin = time.monotonic()
+        assert status(server, "/simple/bar/") == 200
+        assert status(server, f"/files/{SECOND}/bar/bar-1.0-py3-none-any.whl") == 200
+        assert time.monotonic() - begin < 5
+        fcntl.fcntl(held, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+        for one in threads:
+            one.join()
+    assert status(server, f"/files/{FIRST}/foo/{wheel.name}") == 200
+
+
+def test_time_after_2262(serve, store):
+    (wheel,) = (store / FIRST).rglob("*.whl")
+    os.utime(wheel, (10 ** 10, 10 ** 10))  # 2286: more nanoseconds than 63 bits hold
+    server = serve(store)
+    assert b"foo-1.0" in server.get("/simple/foo/").body
+    assert status(server, f"/files/{FIRST}/foo/{wheel.name}") == 200
+
+
+def test_stdout_that_nobody_reads(store, tmp_path):
+    """Under a supervisor that closes it."""
+    command = [serving.binary(), "serve", str(store), "--listen", "127.0.0.1:0", "--catalog", str(tmp_path / "c.db")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+        server.stdout.readline()
+        server.stdout.close()
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(30) == 0
