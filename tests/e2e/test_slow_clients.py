@@ -156,8 +156,7 @@ def test_a_thousand_idle_connections(server):
             one.sendall(b"GET /simple/foo/ HT")
         for one in idle[1::3]:
             one.sendall(b"GET /simple/foo/ HTTP/1.1\r\nHost: x\r\n\r\n")
-        time.sleep(TIMEOUT - 1)
-        assert sockets(server) > IDLE
+        serving.wait_for(lambda: sockets(server) > IDLE, TIMEOUT, "all of them")
         serving.wait_for(lambda: all(map(is_closed, idle)), 2 * LATE, "the end of all that were idle")
     serving.wait_for(lambda: sockets(server) < 100, LATE, "their descriptors")
 
