@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/base/pack.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -56,9 +57,8 @@ static void zstd_done(ZSTD_CCtx **z)
 	ZSTD_freeCCtx(*z);
 }
 
-static int zstd(struct str bytes, int level, int least_match, struct buf *out, struct err *e)
+static int zstd(ZSTD_CCtx *z, struct str bytes, int level, int least_match, struct buf *out, struct err *e)
 {
-	CLEANUP(zstd_done) ZSTD_CCtx *z = ZSTD_createCCtx();
 	if (!z)
 		return err_set(e, ERR_LIMIT, "zstd: out of memory");
 	size_t bound = ZSTD_compressBound(bytes.len);
@@ -75,14 +75,33 @@ static int zstd(struct str bytes, int level, int least_match, struct buf *out, s
 	return 0;
 }
 
-int pack_zstd(struct str bytes, int level, struct buf *out, struct err *e)
+struct pack {
+	ZSTD_CCtx *zstd; // NULL: out of memory
+};
+
+struct pack *pack_new(void)
 {
-	return zstd(bytes, level, 0, out, e); // 0: as the level has it
+	struct pack *p = xmalloc(sizeof(*p));
+	p->zstd = ZSTD_createCCtx();
+	return p;
+}
+
+void pack_free(struct pack *p)
+{
+	if (p)
+		ZSTD_freeCCtx(p->zstd);
+	free(p);
+}
+
+int pack_zstd(struct pack *p, struct str bytes, int level, struct buf *out, struct err *e)
+{
+	return zstd(p->zstd, bytes, level, 0, out, e); // 0: as the level has it
 }
 
 int pack_zstd_hashes(struct str bytes, int level, struct buf *out, struct err *e)
 {
-	return zstd(bytes, level, 6, out, e);
+	CLEANUP(zstd_done) ZSTD_CCtx *z = ZSTD_createCCtx();
+	return zstd(z, bytes, level, 6, out, e);
 }
 
 int unpack_zstd(struct str packed, struct buf *out, struct err *e)

@@ -6,8 +6,15 @@
 #include "lib/base/err.h"
 #include "lib/base/source.h"
 
+// What a thread keeps from one small frame to the next: making it takes longer than packing one.
+struct pack;
+
+struct pack *pack_new(void);
+void pack_free(struct pack *p); // NULL is fine
+
 // Add the packed bytes to out. Levels as the libraries count them (gzip 1-9, zstd 1-19).
-int pack_zstd(struct str bytes, int level, struct buf *out, struct err *e) MUST_CHECK;
+int pack_zstd(
+	struct pack *p, struct str bytes, int level, struct buf *out, struct err *e) MUST_CHECK;
 // The same for text full of hexadecimal hashes, as pages are: a repetition of few digits, which costs more than
 // the digits themselves, is left alone. Pages come out 6 to 10 % smaller (measured; see lib/view/page.c).
 int pack_gzip_hashes(struct str bytes, int level, struct buf *out, struct err *e) MUST_CHECK;

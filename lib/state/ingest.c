@@ -19,6 +19,7 @@ enum {
 
 struct ingest {
 	struct digest *digest;
+	struct pack *pack;
 	char *block;
 };
 
@@ -26,6 +27,7 @@ struct ingest *ingest_new(void)
 {
 	struct ingest *in = xmalloc(sizeof(*in));
 	in->digest = digest_new();
+	in->pack = pack_new();
 	in->block = xmalloc(BLOCK);
 	return in;
 }
@@ -35,6 +37,7 @@ void ingest_free(struct ingest *in)
 	if (!in)
 		return;
 	digest_free(in->digest);
+	pack_free(in->pack);
 	free(in->block);
 	free(in);
 }
@@ -114,12 +117,13 @@ static int examine(const struct source *bytes, enum strictness strictness, struc
 
 // PEP 658 allows an sdist's metadata too, but no index sends it, since older ones say less than a
 // build does.
-static int pack_metadata(struct ingest_facts *f, struct err *e)
+static int pack_metadata(struct ingest *in, struct ingest_facts *f, struct err *e)
 {
 	f->has_metadata = f->name.kind == FILENAME_WHEEL && f->wheel.metadata.len > 0;
-	return f->has_metadata
-		       ? pack_zstd(buf_view(&f->wheel.metadata), PACK_LEVEL, &f->metadata_packed, e)
-		       : 0;
+	if (!f->has_metadata)
+		return 0;
+	struct str metadata = buf_view(&f->wheel.metadata);
+	return pack_zstd(in->pack, metadata, PACK_LEVEL, &f->metadata_packed, e);
 }
 
 // What is wrong with the file's contents becomes the refusal; what is wrong with the disk stays an
@@ -154,7 +158,8 @@ int ingest_read(struct ingest *in, int fd, const char *filename, enum strictness
 	out->was_read = true;
 	struct source bytes = size > BLOCK ? source_file(fd, size)
 					   : source_memory((struct str){in->block, (size_t)size});
-	bool is_bad = examine(&bytes, strictness, out, &why) < 0 || pack_metadata(out, &why) < 0;
+	bool is_bad =
+		examine(&bytes, strictness, out, &why) < 0 || pack_metadata(in, out, &why) < 0;
 	if (is_unchanged(fd, &out->st, e) < 0)
 		return -1;
 	return is_bad ? refuse(out, &why, e) : 0;
