@@ -459,8 +459,9 @@ void http_stop(struct http *h, unsigned grace)
 {
 	if (!h)
 		return;
-	int fd = MHD_quiesce_daemon(h->daemon);
-	mem_close(&fd);
+	// Refuses from here on. The library's threads may still hold it against their epoll, and abort where it is closed.
+	CLEANUP(mem_close) int fd = MHD_quiesce_daemon(h->daemon);
+	shutdown(fd, SHUT_RDWR);
 	clients_drain(h->clients, grace);
 	atomic_store(&h->is_stopping, true);
 	while (atomic_load(&h->sleeping))
