@@ -8,6 +8,7 @@ to_build=(autoconf automake gcc libc6-dev make pkgconf libinih-dev libjansson-de
 	libsqlite3-dev libssl-dev libzip-dev libzstd-dev zlib1g-dev)
 to_demo=(python3-pip-whl python3-setuptools-whl python3-venv python3-wheel-whl)
 to_test=(clang libcmocka-dev mandoc python3-packaging python3-pytest python3-venv xz-utils)
+to_see=(chromium strace zstd) # what a browser shows, what the program asks of the system
 
 say() {
 	printf '%s\n' "== $*" >&2
