@@ -20,6 +20,7 @@ enum {
 struct ingest {
 	struct digest *digest;
 	struct pack *pack;
+	struct throttle *throttle;
 	char *block;
 };
 
@@ -28,6 +29,7 @@ struct ingest *ingest_new(void)
 	struct ingest *in = xmalloc(sizeof(*in));
 	in->digest = digest_new();
 	in->pack = pack_new();
+	in->throttle = NULL;
 	in->block = xmalloc(BLOCK);
 	return in;
 }
@@ -40,6 +42,11 @@ void ingest_free(struct ingest *in)
 	pack_free(in->pack);
 	free(in->block);
 	free(in);
+}
+
+void ingest_throttle(struct ingest *in, struct throttle *throttle)
+{
+	in->throttle = throttle;
 }
 
 void ingest_facts_init(struct ingest_facts *f)
@@ -92,6 +99,8 @@ static int hash(
 			return err_set(e, ERR_BUSY, "became shorter while it was read");
 		digest_add(in->digest, in->block, (size_t)n);
 		left -= (size_t)n;
+		if (in->throttle)
+			throttle_took(in->throttle, (uint64_t)n);
 	}
 	digest_end(in->digest, sha256);
 	return 0;
@@ -138,15 +147,28 @@ static int refuse(struct ingest_facts *f, const struct err *why, struct err *e)
 	return 0;
 }
 
+static int stat_file(int fd, struct stat *st, struct err *e)
+{
+	if (fstat(fd, st) < 0)
+		return err_errno(e, ERR_IO, "fstat");
+	return S_ISREG(st->st_mode) ? 0 : err_set(e, ERR_IO, "not a regular file");
+}
+
+int ingest_hash(
+	struct ingest *in, int fd, struct stat *st, uint8_t sha256[SHA256_SIZE], struct err *e)
+{
+	if (stat_file(fd, st, e) < 0 || hash(in, fd, (uint64_t)st->st_size, sha256, e) < 0)
+		return -1;
+	return is_unchanged(fd, st, e);
+}
+
 int ingest_read(struct ingest *in, int fd, const char *filename, enum strictness strictness,
 	struct ingest_facts *out, struct err *e)
 {
 	struct err why = ERR_INIT;
 	out->filename = xstrdup(filename);
-	if (fstat(fd, &out->st) < 0)
-		return err_errno(e, ERR_IO, "fstat");
-	if (!S_ISREG(out->st.st_mode))
-		return err_set(e, ERR_IO, "not a regular file");
+	if (stat_file(fd, &out->st, e) < 0)
+		return -1;
 	// The name of an old sdist may be beyond all rules; its PKG-INFO tells then.
 	bool is_named = filename_parse(str_from(out->filename), &out->name, &why) == 0;
 	out->name.kind = filename_kind(str_from(out->filename));

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "lib/base/digest.h"
+#include "lib/base/throttle.h"
 #include "lib/domain/filename.h"
 #include "lib/domain/wheel.h"
 
@@ -15,6 +16,8 @@ struct ingest;
 
 struct ingest *ingest_new(void);
 void ingest_free(struct ingest *in); // NULL is fine
+// All reading keeps this rate from now on. Borrowed; NULL: none.
+void ingest_throttle(struct ingest *in, struct throttle *throttle);
 
 // What a file is. A plain value that owns its parts; may be handed to another thread.
 struct ingest_facts {
@@ -37,3 +40,7 @@ void ingest_facts_release(struct ingest_facts *f);
 // be read.
 int ingest_read(struct ingest *in, int fd, const char *filename, enum strictness strictness,
 	struct ingest_facts *out, struct err *e) MUST_CHECK;
+
+// Digests the bytes and nothing more; *st is of what was read. Errors as above.
+int ingest_hash(struct ingest *in, int fd, struct stat *st, uint8_t sha256[SHA256_SIZE],
+	struct err *e) MUST_CHECK;

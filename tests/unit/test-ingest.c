@@ -155,6 +155,23 @@ static void wheels_of_every_size_are_read(void **state UNUSED)
 	}
 }
 
+static void bytes_alone_are_hashed(void **state UNUSED)
+{
+	static const size_t lengths[] = {0, 5, (1 << 20) + 1};
+	struct ingest *in = ingest_new();
+	for (size_t i = 0; i < ARRAY_SIZE(lengths); i++) {
+		CLEANUP(mem_free) char *bytes = xcalloc(1, lengths[i] + 1);
+		CLEANUP(mem_close) int fd = temporary_file((struct str){bytes, lengths[i]});
+		struct err e = ERR_INIT;
+		struct stat st;
+		uint8_t sha256[SHA256_SIZE];
+		assert_int_equal(ingest_hash(in, fd, &st, sha256, &e), 0);
+		assert_sha256((struct str){bytes, lengths[i]}, sha256);
+		assert_int_equal(st.st_size, lengths[i]);
+	}
+	ingest_free(in);
+}
+
 static void bad_files_are_refused_with_a_reason(void **state UNUSED)
 {
 	CLEANUP(buf_release) struct buf zip;
@@ -207,6 +224,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(wheels_of_every_size_are_read),
+		cmocka_unit_test(bytes_alone_are_hashed),
 		cmocka_unit_test(bad_files_are_refused_with_a_reason),
 		cmocka_unit_test(what_is_no_file_is_an_error),
 		cmocka_unit_test(file_that_changes_is_busy),
