@@ -22,6 +22,18 @@ int catalog_platform_find(struct catalog *c, const char *name, int64_t *id, stru
 	return row < 0 ? -1 : 0;
 }
 
+int catalog_is_of(struct catalog *c, const char *store, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, STORE_GET, e);
+	if (!q || query_step(q, e) < 0)
+		return -1;
+	const char *recorded = query_text(q, 0);
+	if (recorded && strcmp(recorded, store) != 0)
+		return err_set(e, ERR_USAGE, "catalog %s is of the store %s, not of %s",
+			catalog_path(c), recorded, store);
+	return recorded ? 0 : 1;
+}
+
 int catalog_was_scanned(struct catalog *c, bool *scanned, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, SCANNED_GET, e);

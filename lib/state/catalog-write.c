@@ -66,19 +66,6 @@ int catalog_platform_add(struct catalog *c, const char *name, int64_t *id, struc
 	return catalog_platform_find(c, name, id, e);
 }
 
-// 1: it has no store yet, 0: it is this one's.
-static int compare_store(struct catalog *c, const char *store, struct err *e)
-{
-	CLEANUP(query_end) struct query *q = query_begin(c, STORE_GET, e);
-	if (!q || query_step(q, e) < 0)
-		return -1;
-	const char *recorded = query_text(q, 0);
-	if (recorded && strcmp(recorded, store) != 0)
-		return err_set(e, ERR_USAGE, "catalog %s is of the store %s, not of %s",
-			catalog_path(c), recorded, store);
-	return recorded ? 0 : 1;
-}
-
 static int set_store(struct catalog *c, const char *store, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, STORE_SET, e);
@@ -90,13 +77,13 @@ static int set_store(struct catalog *c, const char *store, struct err *e)
 
 int catalog_claim(struct catalog *c, const char *store, struct err *e)
 {
-	int is_new = compare_store(c, store, e);
+	int is_new = catalog_is_of(c, store, e);
 	if (is_new <= 0)
 		return is_new;
 	if (catalog_begin(c, e) < 0)
 		return -1;
 	CLEANUP(rollback) struct catalog *open = c;
-	is_new = compare_store(c, store, e); // somebody may have been faster
+	is_new = catalog_is_of(c, store, e); // somebody may have been faster
 	if (is_new <= 0)
 		return is_new;
 	if (set_store(c, store, e) < 0 || catalog_commit(c, e) < 0)

@@ -12,6 +12,7 @@
 
 #include <sqlite3.h>
 
+#include "lib/base/escape.h"
 #include "lib/base/fs.h"
 #include "lib/state/query.h"
 
@@ -27,6 +28,8 @@ struct catalog {
 	sqlite3 *db;
 	char *path;
 	int64_t version_seen; // PRAGMA data_version, 0 before the first look
+	bool is_unlocked;     // read as if nobody could write; opened tells whether somebody did
+	struct stat opened;
 	struct query slot[STATEMENT_COUNT];
 };
 
@@ -286,19 +289,92 @@ static int make_file(const char *path, struct err *e)
 	return 0;
 }
 
+// name is the path, or SQLite's URI of it.
+static int connect(struct catalog *c, const char *name, int flags, struct err *e)
+{
+	int code = sqlite3_open_v2(name, &c->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+	return code == SQLITE_OK ? 0 : fail(c, code, e);
+}
+
 int catalog_open(const char *path, struct catalog **out, struct err *e)
 {
 	if (make_file(path, e) < 0)
 		return -1;
 	CLEANUP(catalog_cleanup) struct catalog *c = xcalloc(1, sizeof(*c));
 	c->path = xstrdup(path);
-	int code = sqlite3_open_v2(path, &c->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
-	if (code != SQLITE_OK)
-		return fail(c, code, e);
-	if (prepare(c, e) < 0)
+	if (connect(c, path, SQLITE_OPEN_READWRITE, e) < 0 || prepare(c, e) < 0)
 		return -1;
 	*out = STEAL_PTR(c);
 	return 0;
+}
+
+// Reading begins with the version, and so does SQLite with looking for its "-wal" and "-shm".
+static int prepare_read(struct catalog *c, struct err *e)
+{
+	int64_t version;
+	sqlite3_busy_timeout(c->db, BUSY_MS);
+	if (check_version(c, &version, e) < 0 || run_script(c, schema_connection, e) < 0)
+		return -1;
+	if (version == schema_steps)
+		return 0;
+	return err_set(e, ERR_USAGE,
+		"catalog %s was made by an older wheelcache; wheelcache index brings it up to date",
+		c->path);
+}
+
+// https://www.sqlite.org/uri.html: "immutable" looks neither for other files nor for locks.
+static int reopen_unlocked(struct catalog *c, struct err *e)
+{
+	CLEANUP(buf_release) struct buf uri;
+	buf_init(&uri, SIZE_MAX / 2);
+	buf_puts(&uri, "file:");
+	escape_url(&uri, str_from(c->path));
+	buf_puts(&uri, "?immutable=1");
+	sqlite3_close(c->db);
+	c->db = NULL;
+	c->is_unlocked = true;
+	if (connect(c, uri.data, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, e) < 0)
+		return -1;
+	return prepare_read(c, e);
+}
+
+static bool has_wal(const struct catalog *c)
+{
+	CLEANUP(mem_free) char *wal = xasprintf("%s-wal", c->path);
+	return access(wal, F_OK) == 0;
+}
+
+int catalog_open_read(const char *path, struct catalog **out, struct err *e)
+{
+	struct err why = ERR_INIT;
+	CLEANUP(catalog_cleanup) struct catalog *c = xcalloc(1, sizeof(*c));
+	c->path = xstrdup(path);
+	if (stat(path, &c->opened) < 0 || faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) < 0)
+		return err_errno(e, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO,
+			"cannot read the catalog %s", path);
+	if (connect(c, path, SQLITE_OPEN_READONLY, e) < 0)
+		return -1;
+	bool is_bad = prepare_read(c, &why) < 0;
+	if (is_bad && (why.kind != ERR_IO || has_wal(c))) {
+		*e = why;
+		return -1;
+	}
+	if (is_bad && reopen_unlocked(c, e) < 0)
+		return -1;
+	*out = STEAL_PTR(c);
+	return 0;
+}
+
+int catalog_is_current(const struct catalog *c, struct err *e)
+{
+	struct stat now;
+	if (!c->is_unlocked)
+		return 0;
+	if (stat(c->path, &now) == 0 && !has_wal(c) && now.st_ino == c->opened.st_ino &&
+		now.st_size == c->opened.st_size && fs_mtime_ns(&now) == fs_mtime_ns(&c->opened))
+		return 0;
+	return err_set(e, ERR_BUSY,
+		"catalog %s was written while it was read without locks; try again", c->path);
 }
 
 void catalog_close(struct catalog *c)

@@ -29,6 +29,14 @@ char *catalog_default_path(const char *store_path);
 
 // Opens it, makes it where it is missing (with its folder), and brings an older schema up to date.
 int catalog_open(const char *path, struct catalog **out, struct err *e) MUST_CHECK;
+// Opens it for reading alone: neither made nor brought up to date (ERR_USAGE where that is needed).
+// Its bytes and its time stay as they are. As with any reader of a database in WAL mode, SQLite
+// keeps "-wal" and "-shm" beside it, made where nobody else has it open. Where that is not allowed
+// (a folder of somebody else's), it is read without them and without locks: right as long as nobody
+// writes, so ask catalog_is_current at the end.
+int catalog_open_read(const char *path, struct catalog **out, struct err *e) MUST_CHECK;
+// ERR_BUSY where it was read without locks, and somebody has opened or written it since.
+int catalog_is_current(const struct catalog *c, struct err *e) MUST_CHECK;
 const char *catalog_path(const struct catalog *c);
 void catalog_close(struct catalog *c);    // NULL is fine
 void catalog_cleanup(struct catalog **c); // for CLEANUP
@@ -42,6 +50,8 @@ int catalog_platform_add(
 // ERR_USAGE where the catalog was made for another store; records the store (its real path) where
 // it has none.
 int catalog_claim(struct catalog *c, const char *store, struct err *e) MUST_CHECK;
+// The same without a write: 0 where it is that store's, 1 where it has none yet.
+int catalog_is_of(struct catalog *c, const char *store, struct err *e) MUST_CHECK;
 
 // Whether a scan has got to its end once and read every platform, but for single folders that could
 // not be read: until then, what is not in the catalog may be in the store.

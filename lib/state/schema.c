@@ -163,6 +163,12 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 	[FILE_STATE] = "UPDATE file SET state = ?2, reason = ?3 WHERE id = ?1",
 	[FILE_REMOVE] = "DELETE FROM file WHERE id = ?1",
 	[FOLDER_FILES] = "SELECT id, filename, state, trusted, size, mtime_ns, inode FROM file WHERE folder = ?1",
+	[FILES_GOOD] = "SELECT f.id, f.platform, f.state, f.size, d.path, f.filename, p.name FROM file f"
+		       " JOIN folder d ON d.id = f.folder JOIN project p ON p.id = f.project"
+		       " WHERE f.state <> 1",
+	[FILE_SUM] = "SELECT state, size, mtime_ns, sha256 FROM file WHERE id = ?1",
+	[FILE_AT] = "SELECT 1 FROM folder d JOIN file f ON f.folder = d.id"
+		    " WHERE d.platform = ?1 AND d.path = ?2 AND f.filename = ?3",
 	[FILES_UNLISTED] = "SELECT f.platform, " PATH_OF_FILE ", f.reason FROM file f"
 			   " JOIN folder d ON d.id = f.folder WHERE f.state = ?1 AND f.state > 0"
 			   " ORDER BY f.platform, 2",

@@ -187,6 +187,24 @@ int store_register(struct store *s, struct catalog *c, struct err *e)
 	return 0;
 }
 
+int store_find(struct store *s, struct catalog *c, struct err *e)
+{
+	if (s->path && catalog_is_of(c, s->path, e) < 0)
+		return -1;
+	for (size_t i = 0; i < s->platform_count; i++) {
+		struct err missing = ERR_INIT;
+		struct platform *p = &s->platform[i];
+		if (catalog_platform_find(c, p->name, &p->id, &missing) == 0)
+			continue;
+		if (missing.kind != ERR_NOT_FOUND) {
+			*e = missing;
+			return -1;
+		}
+		p->id = 0;
+	}
+	return 0;
+}
+
 static int open_below(const struct platform *p, const char *path, int flags, struct err *e)
 {
 	CLEANUP(mem_close) int root = open(p->root, O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -39,6 +39,8 @@ int store_recall(struct store *s, struct catalog *c, struct err *e) MUST_CHECK;
 // Gives every platform its id, made in the catalog where it is new. Writes only then. ERR_USAGE
 // where the catalog is of another store.
 int store_register(struct store *s, struct catalog *c, struct err *e) MUST_CHECK;
+// The same without a write: a platform that the catalog does not know has the id 0.
+int store_find(struct store *s, struct catalog *c, struct err *e) MUST_CHECK;
 // Opens a file of the platform by its path below it, never outside of the store. Never waits, so
 // what is opened may be no regular file: fstat tells. Returns the descriptor; errors of
 // fs_open_beneath.

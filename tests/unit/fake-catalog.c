@@ -32,6 +32,11 @@ int catalog_platforms(struct catalog *c UNUSED, catalog_platform_fn *fn UNUSED, 
 	return 0;
 }
 
+int catalog_is_of(struct catalog *c UNUSED, const char *store UNUSED, struct err *e UNUSED)
+{
+	return 0;
+}
+
 int catalog_platform_add(struct catalog *c, const char *name, int64_t *id, struct err *e)
 {
 	return catalog_platform_find(c, name, id, e);
