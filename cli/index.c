@@ -78,13 +78,12 @@ static int scan(struct indexing *x, struct store *store, struct catalog *catalog
 	x->scan.settle = x->config.settle;
 	x->scan.compare_platforms = x->is_json || !x->is_quiet;
 	x->scan.owner = "wheelcache index";
-	x->scan.progress = progress_scan;
-	x->scan.ctx = &x->progress;
+	x->scan.watch = (struct walk_watch){.progress = progress_walk, .ctx = &x->progress};
 	progress_begin(&x->progress, !x->is_quiet);
 	int result = scan_run(store, catalog, &x->scan, &summary, e);
 	progress_end(&x->progress);
 	struct err unwritten = ERR_INIT;
-	bool has_ended = result == 0 || summary.number[SUMMARY_PROBLEMS];
+	bool has_ended = result == 0 || summary.number[SCANNED_PROBLEMS];
 	if (has_ended && print_summary(x, &summary, &unwritten) < 0 && result == 0) {
 		*e = unwritten;
 		return -1;

@@ -58,20 +58,20 @@ static void show(struct progress *p, uint64_t files, uint64_t bytes, double done
 		done * 100, files, size, rate, left);
 }
 
-void progress_scan(void *ctx, const struct scan_progress *scan)
+void progress_walk(void *ctx, const struct walk_progress *walk)
 {
 	static const char *const word[] = {
-		[SCAN_WAITS] = "waiting for another indexer",
-		[SCAN_READS] = NULL,
-		[SCAN_ENDS] = "summing up",
+		[WALK_WAITS] = "waiting for another indexer",
+		[WALK_READS] = NULL,
+		[WALK_ENDS] = "summing up",
 	};
 	struct progress *p = ctx;
 	if (!p->is_on)
 		return;
-	if (word[scan->phase])
-		fprintf(stderr, "\r\033[K%s", word[scan->phase]);
+	if (word[walk->phase])
+		fprintf(stderr, "\r\033[K%s", word[walk->phase]);
 	else
-		show(p, scan->files, scan->bytes, scan->done);
+		show(p, walk->files, walk->bytes, walk->done);
 	fflush(stderr);
 	p->is_drawn = true;
 }

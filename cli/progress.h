@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line on a terminal's stderr that is written again and again while a scan runs.
+// A line on a terminal's stderr that is written again and again while a store is walked.
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "indexer/scan.h"
+#include "indexer/walk.h"
 
 struct progress {
 	bool is_on;
@@ -15,8 +15,8 @@ struct progress {
 
 // wanted false, or a stderr that is no terminal: nothing is ever written.
 void progress_begin(struct progress *p, bool wanted);
-// What scan_options.progress wants; ctx is the struct progress.
-void progress_scan(void *ctx, const struct scan_progress *scan);
+// What walk_watch.progress wants; ctx is the struct progress.
+void progress_walk(void *ctx, const struct walk_progress *walk);
 // Takes the line away.
 void progress_end(struct progress *p);
 

@@ -37,12 +37,12 @@ struct scanner {
 static void log_summary(const struct summary *s)
 {
 	const uint64_t *n = s->number;
-	if (n[SUMMARY_ADDED] || n[SUMMARY_CHANGED] || n[SUMMARY_GONE])
+	if (n[SCANNED_ADDED] || n[SCANNED_CHANGED] || n[SCANNED_GONE])
 		log_info("scan: %llu added, %llu changed, %llu gone, %llu quarantined, %.1f s",
-			(unsigned long long)n[SUMMARY_ADDED], (unsigned long long)n[SUMMARY_CHANGED],
-			(unsigned long long)n[SUMMARY_GONE], (unsigned long long)n[SUMMARY_QUARANTINED], s->seconds);
-	for (size_t i = 0; i < s->list[LIST_CHANGED].count; i++)
-		log_warn("scan: other bytes under a known name: %s", s->list[LIST_CHANGED].item[i].field[0]);
+			(unsigned long long)n[SCANNED_ADDED], (unsigned long long)n[SCANNED_CHANGED],
+			(unsigned long long)n[SCANNED_GONE], (unsigned long long)n[SCANNED_QUARANTINED], s->seconds);
+	for (size_t i = 0; i < s->list[SCANNED_LIST_CHANGED].count; i++)
+		log_warn("scan: other bytes under a known name: %s", s->list[SCANNED_LIST_CHANGED].item[i].field[0]);
 }
 
 // A trouble that lasts is told once.
@@ -63,16 +63,14 @@ static int scan_store(struct scanner *s, struct store *store, struct summary *su
 		.threads = (unsigned)s->config.index_threads,
 		.settle = s->config.settle,
 		.owner = "wheelcache serve",
-		.cancel = &s->cancel,
-		.progress = progress_scan,
-		.ctx = &progress,
+		.watch = {.progress = progress_walk, .ctx = &progress, .cancel = &s->cancel},
 	};
 	if (catalog_open(s->catalog_path, &catalog, e) < 0 || store_register(store, catalog, e) < 0)
 		return -1;
 	progress_begin(&progress, s->is_shown);
 	int code = scan_run(store, catalog, &options, summary, e);
 	progress_end(&progress);
-	if (code == 0 || summary->number[SUMMARY_PROBLEMS])
+	if (code == 0 || summary->number[SCANNED_PROBLEMS])
 		log_summary(summary); // it came to its end
 	return code;
 }
@@ -109,7 +107,7 @@ static int64_t scan_once(struct scanner *s)
 		complain(s, e.msg);
 	else
 		mem_free(&s->complaint);
-	set_ended(s, has_failed, summary.number[SUMMARY_QUARANTINED]);
+	set_ended(s, has_failed, summary.number[SCANNED_QUARANTINED]);
 	s->on_end(s->ctx);
 	return clock_ms() - begun;
 }

@@ -36,7 +36,8 @@ static int add_worker(struct crew *crew, struct err *e)
 	w->ingest = ingest_new();
 	w->next = crew->idle;
 	crew->idle = w;
-	return catalog_open(crew->options->catalog, &w->catalog, e);
+	ingest_throttle(w->ingest, crew->options->throttle);
+	return catalog_open_read(crew->options->catalog, &w->catalog, e);
 }
 
 struct crew *crew_new(const struct crew_options *options, struct err *e)
@@ -167,6 +168,13 @@ uint64_t crew_seen(const struct crew *crew, size_t platform_index)
 void crew_tell(struct crew *crew, struct outcome *outcome)
 {
 	channel_put(crew->channel, outcome);
+}
+
+void crew_gone(struct crew *crew, struct folder *folder, int64_t id)
+{
+	struct outcome *o = outcome_new(OUTCOME_FILE_GONE, folder);
+	o->id = id;
+	crew_tell(crew, o);
 }
 
 void crew_problem(

@@ -1,27 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The threads of a scan: they take jobs, count what they see, and put outcomes into a channel that
-// ends when the last job has ended. Each job has a worker's tools to itself while it runs.
+// The threads of a scan or a check: they take jobs, count what they see, and put outcomes into a
+// channel that ends when the last job has ended. Each job has a worker's tools to itself while it
+// runs.
 #pragma once
 
 #include <stdatomic.h>
 
 #include "indexer/channel.h"
 #include "indexer/outcome.h"
-#include "lib/state/catalog.h"
+#include "lib/state/catalog-file.h"
 #include "lib/state/ingest.h"
-
-struct crew_options {
-	const struct store *store;
-	const char *catalog;        // path; each worker reads by a connection of its own
-	unsigned threads;           // at least 1
-	int64_t settle_ns;          // a damaged file younger than this is still being written
-	bool allow_empty;           // a platform's folder may be missing
-	const _Atomic bool *cancel; // set by anybody: the scan ends soon; NULL: never
-};
 
 enum crew_count {
 	COUNT_FILES,     // wheels and sdists
-	COUNT_UNCHANGED, // of these: listed, and as they were
+	COUNT_UNCHANGED, // of these: listed, and not looked into
+	COUNT_CHECKED,   // of these: hashed, to compare with the catalog
 	COUNT_WAITING,   // still being written
 	COUNT_IGNORED,   // neither a wheel nor an sdist nor a folder
 	COUNT_LINKS,     // links that lead out of the store, in a circle or nowhere
@@ -32,15 +25,32 @@ enum crew_count {
 
 #define SHARE_ALL ((uint64_t)1 << 60)
 
+struct crew;
+struct job;
+struct worker;
+typedef void crew_fn(struct crew *crew, struct worker *worker, struct job *job);
+
+struct crew_options {
+	const struct store *store;
+	const char *catalog;        // path; each worker reads by a connection of its own
+	unsigned threads;           // at least 1
+	int64_t settle_ns;          // a damaged file younger than this is still being written
+	bool allow_empty;           // a platform's folder may be missing
+	const _Atomic bool *cancel; // set by anybody: the scan ends soon; NULL: never
+	bool lists_all;             // folders whose mtime is known are listed too
+	// Whether to look into a file that the catalog knows, and how. A new one is always read
+	// (reading_run).
+	bool (*is_wanted)(void *ctx, const struct catalog_known *known, const struct stat *st);
+	crew_fn *look;
+	void *ctx;                 // of both
+	struct throttle *throttle; // of all that is read; NULL: none
+};
+
 struct worker {
 	struct worker *next;
 	struct catalog *catalog;
 	struct ingest *ingest;
 };
-
-struct crew;
-struct job;
-typedef void crew_fn(struct crew *crew, struct worker *worker, struct job *job);
 
 struct job {
 	struct crew *crew;
@@ -72,6 +82,8 @@ void crew_saw(struct crew *crew, const struct folder *in); // one more wheel or 
 uint64_t crew_seen(const struct crew *crew, size_t platform_index);
 
 void crew_tell(struct crew *crew, struct outcome *outcome); // takes it over
+// Tells that a file which the catalog knows is not there.
+void crew_gone(struct crew *crew, struct folder *folder, int64_t id);
 // Tells of a problem: the path of a file in the folder (NULL: the folder itself), and the reason.
 void crew_problem(
 	struct crew *crew, struct folder *folder, const char *filename, const struct err *why);

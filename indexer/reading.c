@@ -22,15 +22,6 @@ bool mtime_tells(int64_t mtime_ns, int64_t looked_at)
 	return mtime_ns < looked_at - RACY_NS || mtime_ns > looked_at + RACY_NS;
 }
 
-static void tell_gone(struct crew *crew, const struct job *job)
-{
-	if (!job->id)
-		return;
-	struct outcome *o = outcome_new(OUTCOME_FILE_GONE, job->folder);
-	o->id = job->id;
-	crew_tell(crew, o);
-}
-
 static void wait_for(struct crew *crew, const struct job *job, const char *why)
 {
 	log_debug("%s/%s/%s waits: %s", job->folder->platform->path, job->folder->path,
@@ -79,6 +70,12 @@ static void read_file(struct crew *crew, struct worker *worker, struct job *job,
 	crew_tell(crew, STEAL_PTR(o));
 }
 
+bool reading_is_wanted(void *ctx UNUSED, const struct catalog_known *known, const struct stat *st)
+{
+	return !known->trusted || known->size != (uint64_t)st->st_size ||
+	       known->mtime_ns != fs_mtime_ns(st) || known->inode != st->st_ino;
+}
+
 void reading_run(struct crew *crew, struct worker *worker, struct job *job)
 {
 	struct err e = ERR_INIT;
@@ -86,10 +83,10 @@ void reading_run(struct crew *crew, struct worker *worker, struct job *job)
 	CLEANUP(mem_close) int fd = store_open_file(job->folder->platform, path, &e);
 	if (fd >= 0)
 		read_file(crew, worker, job, fd);
-	else if (e.kind == ERR_NOT_FOUND || e.kind == ERR_DENIED)
-		tell_gone(crew, job);
-	else
+	else if (e.kind != ERR_NOT_FOUND && e.kind != ERR_DENIED)
 		give_up(crew, job, &e);
+	else if (job->id)
+		crew_gone(crew, job->folder, job->id);
 	crew_count(crew, COUNT_DONE, job->share);
 	crew_folder_end(crew, job->folder);
 }

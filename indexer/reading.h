@@ -12,5 +12,7 @@ int64_t now_ns(void); // since 1970
 // away.
 bool mtime_tells(int64_t mtime_ns, int64_t looked_at);
 
+// What a scan wants to know of a file that the catalog knows: whether it must be read again.
+bool reading_is_wanted(void *ctx, const struct catalog_known *known, const struct stat *st);
 // A crew_fn: job->filename in job->folder, whose pending was raised for it.
 void reading_run(struct crew *crew, struct worker *worker, struct job *job);

@@ -103,12 +103,12 @@ static void alarm(struct recorder *r, const struct platform *p, const char *path
 {
 	char before[SHA256_HEX + 1] = "", after[SHA256_HEX + 1] = "";
 	CLEANUP(mem_free) char *whole = xasprintf("%s/%s", p->name, path);
-	r->summary->number[SUMMARY_CHANGED]++;
+	r->summary->number[SCANNED_CHANGED]++;
 	if (p->is_mutable)
 		return;
 	hex_encode(effect->before, SHA256_SIZE, before);
 	hex_encode(effect->after, SHA256_SIZE, after);
-	summary_add(r->summary, LIST_CHANGED, whole, before, after);
+	summary_add(r->summary, SCANNED_LIST_CHANGED, whole, before, after);
 }
 
 // What became of the name. True where its bytes are as they were.
@@ -116,7 +116,7 @@ static bool judge(struct recorder *r, const struct platform *p, const char *path
 	const struct catalog_effect *effect)
 {
 	if (effect->is_listed && !effect->was_listed)
-		r->summary->number[SUMMARY_ADDED]++;
+		r->summary->number[SCANNED_ADDED]++;
 	if (!effect->is_listed || !effect->was_listed)
 		return false;
 	if (memcmp(effect->before, effect->after, SHA256_SIZE) == 0)
@@ -161,9 +161,9 @@ static int put_file(struct recorder *r, const struct outcome *o, struct err *e)
 	if (catalog_file_put(r->catalog, &entry, &effect, e) < 0)
 		return err_prefix(e, "%s/%s: ", o->folder->platform->name, path);
 	if (judge(r, o->folder->platform, path, &effect) && o->id && !entry.refusal)
-		r->summary->number[SUMMARY_UNCHANGED]++;
+		r->summary->number[SCANNED_UNCHANGED]++;
 	if (!entry.refusal)
-		r->summary->number[SUMMARY_FINDINGS] += entry.findings;
+		r->summary->number[SCANNED_FINDINGS] += entry.findings;
 	return 0;
 }
 
@@ -214,7 +214,7 @@ int recorder_outcome(struct recorder *r, const struct outcome *o, struct err *e)
 	case OUTCOME_PROBLEM:
 		if (o->is_blind && !o->folder->parent)
 			recorder_miss(r);
-		summary_add(r->summary, LIST_PROBLEMS, o->text, NULL, NULL);
+		summary_add(r->summary, SCANNED_LIST_PROBLEMS, o->text, NULL, NULL);
 		return 0;
 	}
 	return 0;
@@ -243,7 +243,7 @@ static int remove_file(struct recorder *r, const struct goner *g, struct err *e)
 	if (next_row(r, e) < 0 || catalog_file_remove(r->catalog, g->id, name, &effect, e) < 0)
 		return -1;
 	if (effect.was_listed && !effect.is_listed)
-		r->summary->number[SUMMARY_GONE]++;
+		r->summary->number[SCANNED_GONE]++;
 	judge(r, &r->store->platform[g->platform_index], name, &effect);
 	return 0;
 }

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "indexer/outcome.h"
-#include "indexer/summary.h"
+#include "indexer/scanned.h"
 #include "lib/state/catalog.h"
 
 struct recorder;

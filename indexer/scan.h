@@ -6,27 +6,14 @@
 // recorded it is not trusted.
 #pragma once
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "indexer/summary.h"
+#include "indexer/scanned.h"
+#include "indexer/walk.h"
 #include "lib/base/err.h"
 #include "lib/state/catalog.h"
 #include "lib/state/store.h"
-
-enum scan_phase {
-	SCAN_WAITS, // for another indexer on the same catalog
-	SCAN_READS,
-	SCAN_ENDS, // removes what has gone, sums up
-};
-
-struct scan_progress {
-	enum scan_phase phase;
-	uint64_t files; // seen
-	uint64_t bytes; // hashed
-	double done;    // 0 to 1, an estimate: every folder counts as much as its neighbours
-};
 
 struct scan_options {
 	unsigned threads; // 0: as many as the machine has processors
@@ -37,10 +24,7 @@ struct scan_options {
 	bool compare_platforms; // sum up which names they share, also where nothing changed: as
 				// slow as the scan itself
 	const char *owner;      // who is at work, for others that wait: "wheelcache index"
-	void (*progress)(void *ctx,
-		const struct scan_progress *progress); // at most ten times a second; NULL: none
-	void *ctx;
-	const _Atomic bool *cancel; // set by any thread to end the scan soon; NULL: never
+	struct walk_watch watch;
 };
 
 // Scans all platforms of a registered store, in the calling thread and options->threads more. On -1

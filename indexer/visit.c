@@ -62,30 +62,18 @@ static void submit_new(struct visit *v, struct folder *child)
 	submit(v, child, false);
 }
 
-static void tell_gone(struct visit *v, const struct known_file *file)
-{
-	struct outcome *o = outcome_new(OUTCOME_FILE_GONE, v->folder);
-	o->id = file->row.id;
-	crew_tell(v->crew, o);
-}
-
-static bool is_same(const struct known_file *file, const struct stat *st)
-{
-	return file && file->row.trusted && file->row.size == (uint64_t)st->st_size &&
-	       file->row.mtime_ns == fs_mtime_ns(st) && file->row.inode == st->st_ino;
-}
-
 // A wheel or an sdist. While many jobs wait, it is read here and now: the queue stays short.
 static void see_file(
 	struct visit *v, const char *name, struct known_file *file, const struct stat *st)
 {
+	const struct crew_options *options = crew_options(v->crew);
 	crew_saw(v->crew, v->folder);
-	if (is_same(file, st)) {
+	if (file && !options->is_wanted(options->ctx, &file->row, st)) {
 		crew_count(v->crew, COUNT_UNCHANGED, file->row.state == FILE_IS_LISTED);
 		crew_count(v->crew, COUNT_DONE, v->share);
 		return;
 	}
-	struct job job = {.run = reading_run,
+	struct job job = {.run = file ? options->look : reading_run,
 		.folder = v->folder,
 		.filename = xstrdup(name),
 		.id = file ? file->row.id : 0,
@@ -96,7 +84,7 @@ static void see_file(
 		crew_submit(v->crew, &job);
 		return;
 	}
-	reading_run(v->crew, v->worker, &job);
+	job.run(v->crew, v->worker, &job);
 	free(job.filename);
 }
 
@@ -160,7 +148,7 @@ static void look_again(struct visit *v, struct known_file *file)
 	if (found < 0)
 		problem(v, file->row.filename, &e);
 	else
-		tell_gone(v, file);
+		crew_gone(v->crew, v->folder, file->row.id);
 }
 
 static void look_at_known(struct visit *v)
@@ -224,7 +212,7 @@ static void forget_unseen(struct visit *v)
 	v->share = 0;
 	for (size_t i = 0; i < v->known.file_count; i++)
 		if (!v->known.file[i].seen)
-			tell_gone(v, &v->known.file[i]);
+			crew_gone(v->crew, v->folder, v->known.file[i].row.id);
 	for (size_t i = 0; i < v->known.folder_count; i++)
 		if (!v->known.folder[i].seen)
 			submit(v, folder_ref(v->known.folder[i].folder), true);
@@ -284,7 +272,8 @@ static void enter(struct visit *v)
 	f->inode = st.st_ino;
 	f->mtime_ns = fs_mtime_ns(&st);
 	f->is_settled = mtime_tells(f->mtime_ns, looked_at);
-	if (f->known.id && f->known.trusted && f->known.mtime_ns == f->mtime_ns)
+	if (!crew_options(v->crew)->lists_all && f->known.id && f->known.trusted &&
+		f->known.mtime_ns == f->mtime_ns)
 		look_at_known(v);
 	else
 		list(v);

@@ -205,6 +205,14 @@ int store_find(struct store *s, struct catalog *c, struct err *e)
 	return 0;
 }
 
+const struct platform *store_platform(const struct store *s, int64_t id)
+{
+	for (size_t i = 0; i < s->platform_count; i++)
+		if (s->platform[i].id == id)
+			return &s->platform[i];
+	return NULL;
+}
+
 static int open_below(const struct platform *p, const char *path, int flags, struct err *e)
 {
 	CLEANUP(mem_close) int root = open(p->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
