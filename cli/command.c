@@ -85,6 +85,16 @@ int command_options(
 	}
 }
 
+bool command_take_flag(const struct command_flag *flags, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(name, flags[i].name) == 0) {
+			*flags[i].flag = true;
+			return true;
+		}
+	return false;
+}
+
 static void print_option(const struct option_row *row)
 {
 	char letter[] = "    ", left[64];

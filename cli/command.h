@@ -29,6 +29,7 @@ struct command {
 	int (*run)(const struct command *self, int argc, char **argv, struct err *e);
 };
 
+extern const struct command command_check;
 extern const struct command command_index;
 extern const struct command command_serve;
 
@@ -36,5 +37,14 @@ extern const struct command command_serve;
 // none, or -1 with *e set. "--help" prints the usage from the table and ends the process with 0.
 int command_options(const struct command *self, int argc, char **argv, option_fn *fn, void *ctx, struct err *e)
 	MUST_CHECK;
+
+// An option without a value.
+struct command_flag {
+	const char *name;
+	bool *flag;
+};
+// Sets the flag of this name; false where there is none.
+bool command_take_flag(const struct command_flag *flags, size_t count, const char *name);
+
 // Prints usage and options of the command to stdout.
 void command_usage(const struct command *self);

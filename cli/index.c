@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/command.h"
 #include "cli/progress.h"
+#include "cli/report.h"
 #include "cli/settings.h"
 #include "indexer/scan.h"
 #include "lib/base/mem.h"
@@ -12,7 +10,7 @@ struct indexing {
 	struct settings settings;
 	struct config config;
 	struct scan_options scan;
-	bool is_json, is_quiet;
+	struct report report;
 	struct progress progress;
 };
 
@@ -39,36 +37,16 @@ static const struct setting_option keys[] = {
 static int take_option(void *ctx, const char *name, const char *value, struct err *e)
 {
 	struct indexing *x = ctx;
-	const struct {
-		const char *name;
-		bool *flag;
-	} flags[] = {
+	const struct command_flag flags[] = {
 		{"allow-empty", &x->scan.allow_empty},
 		{"no-wait", &x->scan.no_wait},
-		{"json", &x->is_json},
-		{"quiet", &x->is_quiet},
+		{"json", &x->report.is_json},
+		{"quiet", &x->report.is_quiet},
 	};
-	for (size_t i = 0; i < ARRAY_SIZE(flags); i++)
-		if (strcmp(name, flags[i].name) == 0) {
-			*flags[i].flag = true;
-			return 0;
-		}
-	if (settings_take(&x->settings, keys, ARRAY_SIZE(keys), name, value))
+	if (command_take_flag(flags, ARRAY_SIZE(flags), name) ||
+		settings_take(&x->settings, keys, ARRAY_SIZE(keys), name, value))
 		return 0;
 	return err_set(e, ERR_USAGE, "--%s", name);
-}
-
-static int print_summary(const struct indexing *x, const struct summary *summary, struct err *e)
-{
-	if (x->is_json) {
-		CLEANUP(buf_release) struct buf out;
-		buf_init(&out, SIZE_MAX / 2);
-		summary_json(summary, &out);
-		fwrite(out.data, 1, out.len, stdout);
-	} else if (!x->is_quiet) {
-		summary_print(summary, stdout);
-	}
-	return fflush(stdout) < 0 ? err_errno(e, ERR_IO, "cannot write the summary") : 0;
 }
 
 static int scan(struct indexing *x, struct store *store, struct catalog *catalog, struct err *e)
@@ -76,15 +54,15 @@ static int scan(struct indexing *x, struct store *store, struct catalog *catalog
 	CLEANUP(summary_release) struct summary summary = {0};
 	x->scan.threads = (unsigned)x->config.index_threads;
 	x->scan.settle = x->config.settle;
-	x->scan.compare_platforms = x->is_json || !x->is_quiet;
+	x->scan.compare_platforms = x->report.is_json || !x->report.is_quiet;
 	x->scan.owner = "wheelcache index";
 	x->scan.watch = (struct walk_watch){.progress = progress_walk, .ctx = &x->progress};
-	progress_begin(&x->progress, !x->is_quiet);
+	progress_begin(&x->progress, !x->report.is_quiet);
 	int result = scan_run(store, catalog, &x->scan, &summary, e);
 	progress_end(&x->progress);
 	struct err unwritten = ERR_INIT;
 	bool has_ended = result == 0 || summary.number[SCANNED_PROBLEMS];
-	if (has_ended && print_summary(x, &summary, &unwritten) < 0 && result == 0) {
+	if (has_ended && report_print(&x->report, &summary, &unwritten) < 0 && result == 0) {
 		*e = unwritten;
 		return -1;
 	}

@@ -8,6 +8,7 @@
 #include "lib/state/config.h"
 
 static const struct command *const commands[] = {
+	&command_check,
 	&command_index,
 	&command_serve,
 };

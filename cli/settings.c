@@ -46,6 +46,26 @@ int settings_take_store(struct settings *s, int argc, char **argv, struct err *e
 	return 0;
 }
 
+static int set_number(const struct settings_number *row, const char *value, struct err *e)
+{
+	if (!row->setting->set(row->out, value))
+		return err_set(e, ERR_USAGE, "--%s: \"%s\" is not %s", row->option, value,
+			row->setting->wants);
+	if (*row->out > row->setting->most)
+		return err_set(e, ERR_USAGE, "--%s: %s is more than %llu", row->option, value,
+			(unsigned long long)row->setting->most);
+	return 0;
+}
+
+int settings_take_number(const struct settings_number *table, size_t count, const char *option,
+	const char *value, struct err *e)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(option, table[i].option) == 0)
+			return set_number(&table[i], value, e);
+	return err_set(e, ERR_USAGE, "--%s", option);
+}
+
 static void set_log_level(const char *name)
 {
 	for (int level = 0; level < LOG_LEVEL_COUNT; level++)

@@ -7,6 +7,7 @@
 
 #include "lib/base/err.h"
 #include "lib/state/config.h"
+#include "lib/state/setting.h"
 
 // An option that stands for a key of the configuration.
 struct setting_option {
@@ -30,6 +31,17 @@ bool settings_take(struct settings *s, const struct setting_option *table, size_
 	const char *value);
 // What follows the options: one STORE at most.
 int settings_take_store(struct settings *s, int argc, char **argv, struct err *e) MUST_CHECK;
+
+// An option that is a number, and no key of the configuration.
+struct settings_number {
+	const char *option;
+	const struct setting *setting;
+	uint64_t *out;
+};
+// ERR_USAGE where the value is none, or the table has no such option.
+int settings_take_number(const struct settings_number *table, size_t count, const char *option,
+	const char *value, struct err *e) MUST_CHECK;
+
 // Reads all of it over what c holds; c must be initialised, and is the caller's to release also where this fails.
 int settings_read(const struct settings *s, struct config *c, struct err *e) MUST_CHECK;
 // Where the catalog is: as configured, or where that of the store belongs. To be freed by the caller.

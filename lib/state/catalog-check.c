@@ -46,6 +46,18 @@ int catalog_file_sum(struct catalog *c, int64_t id, struct catalog_sum *out, str
 	return 1;
 }
 
+int catalog_file_name(struct catalog *c, int64_t id, char **name, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, FILE_GET, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, id);
+	int row = query_step(q, e);
+	if (row > 0)
+		*name = xstrdup(query_text(q, 0));
+	return row;
+}
+
 int catalog_has_file(struct catalog *c, int64_t platform, const char *folder, const char *filename,
 	struct err *e)
 {

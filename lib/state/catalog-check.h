@@ -16,6 +16,7 @@ struct catalog_good {
 	const char *filename;
 	const char *project; // normalised
 };
+// By folder.
 typedef int catalog_good_fn(void *ctx, const struct catalog_good *file, struct err *e);
 int catalog_good_files(struct catalog *c, catalog_good_fn *fn, void *ctx, struct err *e) MUST_CHECK;
 
@@ -29,6 +30,8 @@ struct catalog_sum {
 // 1: it is there, 0: it is not, or its bytes were never read.
 int catalog_file_sum(
 	struct catalog *c, int64_t id, struct catalog_sum *out, struct err *e) MUST_CHECK;
+// 1: *name is its file name, to be freed by the caller; 0: there is no such file.
+int catalog_file_name(struct catalog *c, int64_t id, char **name, struct err *e) MUST_CHECK;
 // 1: there is a file of this name in this folder, whatever its state; 0: there is none.
 int catalog_has_file(struct catalog *c, int64_t platform, const char *folder, const char *filename,
 	struct err *e) MUST_CHECK;

@@ -165,7 +165,7 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 	[FOLDER_FILES] = "SELECT id, filename, state, trusted, size, mtime_ns, inode FROM file WHERE folder = ?1",
 	[FILES_GOOD] = "SELECT f.id, f.platform, f.state, f.size, d.path, f.filename, p.name FROM file f"
 		       " JOIN folder d ON d.id = f.folder JOIN project p ON p.id = f.project"
-		       " WHERE f.state <> 1",
+		       " WHERE f.state <> 1 ORDER BY f.folder",
 	[FILE_SUM] = "SELECT state, size, mtime_ns, sha256 FROM file WHERE id = ?1",
 	[FILE_AT] = "SELECT 1 FROM folder d JOIN file f ON f.folder = d.id"
 		    " WHERE d.platform = ?1 AND d.path = ?2 AND f.filename = ?3",

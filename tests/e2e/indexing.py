@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A store, its catalog, and the program that brings the one up to date with the other."""
+import contextlib
 import json
 import os
+import pathlib
+import pty
 import sqlite3
 import subprocess
+import tempfile
 
 import serving
 import storelib
@@ -21,9 +25,9 @@ class Indexed:
         self.catalog = folder / "state" / "catalog.db"
         self.store.mkdir()
 
-    def command(self, *options):
+    def command(self, *options, name="index"):
         store = [] if "--config" in options else [str(self.store)]
-        return ["index", "--catalog", str(self.catalog), *map(str, options), *store]
+        return [name, "--catalog", str(self.catalog), *map(str, options), *store]
 
     def run(self, *options, **how):
         return serving.run(*self.command(*options), **how)
@@ -36,6 +40,12 @@ class Indexed:
         """The summary of a run that must end with this code."""
         done = self.run("--json", *options, **how)
         assert done.returncode == code, done.stderr
+        return json.loads(done.stdout)
+
+    def check(self, *options, code=0, **how):
+        """The summary of a check that must end with this code."""
+        done = serving.run(*self.command("--json", *options, name="check"), **how)
+        assert done.returncode == code, done.stdout + done.stderr
         return json.loads(done.stdout)
 
     def wheel(self, path, name="six", version="1.0", **parts):
@@ -65,6 +75,49 @@ class Indexed:
                           " JOIN platform p ON p.id = f.platform JOIN project j ON j.id = f.project"
                           " LEFT JOIN metadata m ON m.sha256 = f.metadata_sha256 WHERE f.state = 0"
                           " ORDER BY p.name, f.filename")
+
+
+@contextlib.contextmanager
+def open_store():
+    """A store that others may enter, for tests that give up being root."""
+    with tempfile.TemporaryDirectory() as name:
+        os.chmod(name, 0o755)
+        at = Indexed(pathlib.Path(name))
+        at.catalog.parent.mkdir()
+        os.chmod(at.catalog.parent, 0o777)
+        yield at
+        for folder, _, _ in os.walk(name):
+            os.chmod(folder, 0o755)
+
+
+def as_nobody():
+    return {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+
+
+def one_line(done, code, *parts):
+    assert done.returncode == code
+    assert done.stderr.count("\n") == 1, done.stderr
+    for part in parts:
+        assert str(part) in done.stderr
+
+
+def on_terminal(command):
+    """What a command that must end with 0 writes to a terminal on its standard error."""
+    ours, theirs = pty.openpty()
+    running = subprocess.Popen([serving.binary(), *command], stdout=subprocess.DEVNULL, stderr=theirs)
+    os.close(theirs)
+    text = b""
+    while True:
+        try:
+            piece = os.read(ours, 4096)
+        except OSError:  # EIO: the other end is closed
+            break
+        if not piece:
+            break
+        text += piece
+    os.close(ours)
+    assert running.wait(timeout=30) == 0
+    return text
 
 
 def numbers(summary, **expected):

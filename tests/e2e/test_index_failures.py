@@ -2,20 +2,17 @@
 """wheelcache index where things go wrong: what is kept, and what is said."""
 import fcntl
 import os
-import pathlib
-import pty
 import shutil
 import signal
 import sqlite3
 import subprocess
-import tempfile
 import time
 
 import pytest
 
 import serving
 import storelib
-from indexing import NOBODY, PLATFORM, Indexed, age, numbers
+from indexing import PLATFORM, Indexed, age, as_nobody, numbers, on_terminal, one_line, open_store
 
 WHEEL = "six-1.0-py3-none-any.whl"
 
@@ -27,26 +24,8 @@ def at_fixture(tmp_path):
 
 @pytest.fixture(name="open_at")
 def open_at_fixture():
-    """A store that others may enter, for tests that give up being root."""
-    with tempfile.TemporaryDirectory() as name:
-        os.chmod(name, 0o755)
-        at = Indexed(pathlib.Path(name))
-        at.catalog.parent.mkdir()
-        os.chmod(at.catalog.parent, 0o777)
+    with open_store() as at:
         yield at
-        for folder, _, _ in os.walk(name):
-            os.chmod(folder, 0o755)
-
-
-def as_nobody():
-    return {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
-
-
-def one_line(done, code, *parts):
-    assert done.returncode == code
-    assert done.stderr.count("\n") == 1, done.stderr
-    for part in parts:
-        assert str(part) in done.stderr
 
 
 def test_platform_that_lost_all_is_not_believed(at):
@@ -369,20 +348,6 @@ def test_wrong_command_lines_end_with_2(arguments, tmp_path):
 def test_progress_on_a_terminal(at):
     for number in range(200):
         at.wheel("six", version=f"1.{number}")
-    ours, theirs = pty.openpty()
-    running = subprocess.Popen([serving.binary(), *at.command("--threads", "1")], stdout=subprocess.DEVNULL,
-                               stderr=theirs)
-    os.close(theirs)
-    text = b""
-    while True:
-        try:
-            piece = os.read(ours, 4096)
-        except OSError:  # EIO: the other end is closed
-            break
-        if not piece:
-            break
-        text += piece
-    os.close(ours)
-    assert running.wait(timeout=30) == 0
+    text = on_terminal(at.command("--threads", "1"))
     assert b"files" in text and b"left" in text
     assert text.endswith(b"\r\x1b[K")

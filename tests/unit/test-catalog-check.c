@@ -107,6 +107,9 @@ static void files_are_told_and_looked_up(void **state UNUSED)
 	assert_int_equal(sum.mtime_ns, 5);
 	assert_memory_equal(sum.sha256, sha256, SHA256_SIZE);
 	assert_int_equal(catalog_file_sum(c, id + 1, &sum, &e), 0);
+	CLEANUP(mem_free) char *found = NULL;
+	assert_int_equal(catalog_file_name(c, id, &found, &e), 1);
+	assert_string_equal(found, name);
 	assert_int_equal(catalog_has_file(c, platform, "b", name, &e), 1);
 	assert_int_equal(catalog_has_file(c, platform, "", name, &e), 0);
 }
