@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -97,6 +98,57 @@ int fs_read_file(const char *path, struct buf *b, struct err *e)
 		if (b->failed)
 			return err_set(e, ERR_LIMIT, "%s: larger than %zu bytes", path, b->cap);
 	}
+}
+
+int fs_tmp_open(struct fs_tmp *t, int dirfd, const char *tmp, const char *name, struct err *e)
+{
+	*t = (struct fs_tmp){.fd = -1, .dirfd = dirfd, .name = name};
+	if (unlinkat(dirfd, tmp, 0) < 0 && errno != ENOENT)
+		return err_errno(e, ERR_IO, "%s", tmp);
+	t->fd = openat(dirfd, tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	if (t->fd < 0)
+		return err_errno(e, ERR_IO, "%s", name);
+	t->tmp = tmp;
+	return 0;
+}
+
+int fs_tmp_write(struct fs_tmp *t, struct str bytes, struct err *e)
+{
+	while (bytes.len) {
+		ssize_t n = write(t->fd, bytes.ptr, bytes.len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return err_errno(e, ERR_IO, "%s", t->name);
+		bytes = str_slice(bytes, (size_t)n, bytes.len);
+	}
+	return 0;
+}
+
+// AFS and NFS may say only at the end that the disk is full.
+int fs_tmp_publish(struct fs_tmp *t, struct err *e)
+{
+	if (fsync(t->fd) < 0 || close(mem_steal_fd(&t->fd)) < 0 ||
+		renameat(t->dirfd, t->tmp, t->dirfd, t->name) < 0)
+		return err_errno(e, ERR_IO, "%s", t->name);
+	t->tmp = NULL;
+	return 0;
+}
+
+void fs_tmp_release(struct fs_tmp *t)
+{
+	mem_close(&t->fd);
+	if (t->tmp)
+		unlinkat(t->dirfd, t->tmp, 0);
+	t->tmp = NULL;
+}
+
+// Not every file system syncs folders: AFS has nothing to do there.
+int fs_sync_dir(int dirfd, struct err *e)
+{
+	if (fsync(dirfd) < 0 && errno != EINVAL)
+		return err_errno(e, ERR_IO, "cannot sync the folder");
+	return 0;
 }
 
 int fs_make_dirs(const char *path, struct err *e)

@@ -19,6 +19,27 @@ int fs_open_dir(const char *path, struct err *e) MUST_CHECK;
 void fs_close_dir(DIR **dir); // for CLEANUP
 // Adds the whole of a file to b; ERR_LIMIT where it passes b's ceiling.
 int fs_read_file(const char *path, struct buf *b, struct err *e) MUST_CHECK;
+
+// A file on its way: it appears whole under its name, or not at all. One thread at a time. Strings
+// are borrowed.
+struct fs_tmp {
+	int fd;           // to be written
+	int dirfd;        // borrowed
+	const char *tmp;  // its name until it is published; NULL: there is nothing to be taken away
+	const char *name; // its name then
+};
+// Begins one in the folder dirfd. Nobody else may use the name tmp there meanwhile; what a killed
+// process left under it is thrown away.
+int fs_tmp_open(
+	struct fs_tmp *t, int dirfd, const char *tmp, const char *name, struct err *e) MUST_CHECK;
+int fs_tmp_write(struct fs_tmp *t, struct str bytes, struct err *e) MUST_CHECK;
+// Gives it its name once its bytes are on the disk. The folder is to be synced after its last file.
+int fs_tmp_publish(struct fs_tmp *t, struct err *e) MUST_CHECK;
+// What was not published is gone. For CLEANUP, after fs_tmp_open whatever it returned.
+void fs_tmp_release(struct fs_tmp *t);
+// What was made, renamed or removed in an open folder is on the disk after it.
+int fs_sync_dir(int dirfd, struct err *e) MUST_CHECK;
+
 // Makes the directory and its parents (0755) where they are missing.
 int fs_make_dirs(const char *path, struct err *e) MUST_CHECK;
 // Makes the directory that will hold path.

@@ -210,6 +210,47 @@ static void test_locks_and_folders(void **state UNUSED)
 	assert_int_equal(system(command), 0);
 }
 
+static void test_a_file_appears_whole_or_not_at_all(void **state UNUSED)
+{
+	char folder[] = "/tmp/test-base-XXXXXX";
+	assert_non_null(mkdtemp(folder));
+	struct err e = ERR_INIT;
+	struct fs_tmp tmp;
+	CLEANUP(mem_close) int dir = fs_open_dir(folder, &e);
+	assert_int_equal(
+		symlinkat("file", dir, ".tmp"), 0); // a killed process may have left anything there
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(fs_tmp_open(&tmp, dir, ".tmp", "file", &e), 0);
+		assert_int_equal(fs_tmp_write(&tmp, i ? STR("second") : STR("one"), &e), 0);
+		assert_int_equal(faccessat(dir, "file", F_OK, 0), i ? 0 : -1);
+		assert_int_equal(fs_tmp_publish(&tmp, &e), 0);
+		fs_tmp_release(&tmp);
+		assert_int_equal(faccessat(dir, ".tmp", F_OK, 0), -1);
+	}
+	assert_int_equal(fs_tmp_open(&tmp, dir, ".tmp", "file", &e), 0);
+	assert_int_equal(fs_tmp_write(&tmp, STR("never"), &e), 0);
+	fs_tmp_release(&tmp);
+	assert_int_equal(fs_sync_dir(dir, &e), 0);
+	CLEANUP(mem_free) char *path = xasprintf("%s/file", folder);
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, 100);
+	assert_int_equal(fs_read_file(path, &text, &e), 0);
+	assert_string_equal(text.data, "second");
+	CLEANUP(mem_free) char *command = xasprintf("rm -r %s && mkdir -p %s/file", folder, folder);
+	assert_int_equal(system(command), 0);
+	assert_int_equal(
+		fs_tmp_open(&tmp, dir, ".tmp", "file", &e), -1); // the folder is not there any more
+	assert_string_equal(e.msg, "file: No such file or directory");
+	fs_tmp_release(&tmp);
+	CLEANUP(mem_close) int other = fs_open_dir(folder, &e);
+	assert_int_equal(fs_tmp_open(&tmp, other, ".tmp", "file", &e), 0);
+	assert_int_equal(fs_tmp_publish(&tmp, &e), -1);
+	assert_string_equal(e.msg, "file: Is a directory");
+	fs_tmp_release(&tmp);
+	assert_int_equal(faccessat(other, ".tmp", F_OK, 0), -1);
+	assert_int_equal(rmdir(path) + rmdir(folder), 0);
+}
+
 static void test_documents(void **state UNUSED)
 {
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
@@ -237,6 +278,7 @@ int main(void)
 		cmocka_unit_test(test_a_pool_does_every_job),
 		cmocka_unit_test(test_nothing_opens_outside),
 		cmocka_unit_test(test_locks_and_folders),
+		cmocka_unit_test(test_a_file_appears_whole_or_not_at_all),
 		cmocka_unit_test(test_documents),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
