@@ -210,6 +210,33 @@ char *fs_real_path(const char *path, struct err *e)
 	return real;
 }
 
+// How long the beginning is that both have in common, in whole components, with the slash.
+static size_t common_length(const char *a, const char *b)
+{
+	size_t last = 0;
+	for (size_t i = 0;; i++) {
+		bool ends = (a[i] == '/' || !a[i]) && (b[i] == '/' || !b[i]);
+		if (ends)
+			last = i;
+		if (a[i] != b[i] || !a[i])
+			return last;
+	}
+}
+
+char *fs_relative_path(const char *folder, const char *path)
+{
+	size_t common = common_length(folder, path);
+	if (common == 0)
+		return xstrdup(path);
+	struct buf out;
+	buf_init(&out, SIZE_MAX / 2);
+	for (const char *at = folder + common; *at; at++)
+		if (*at == '/')
+			buf_puts(&out, "../");
+	buf_puts(&out, path[common] ? path + common + 1 : ".");
+	return buf_steal(&out);
+}
+
 int64_t fs_mtime_ns(const struct stat *st)
 {
 	const int64_t second = 1000000000;

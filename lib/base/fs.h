@@ -49,5 +49,8 @@ int fs_make_parent(const char *path, struct err *e) MUST_CHECK;
 int fs_lock(const char *path, bool wait, const char *owner, struct err *e) MUST_CHECK;
 // The absolute path without links; to be freed by the caller.
 char *fs_real_path(const char *path, struct err *e) MUST_CHECK;
+// path as it is seen from folder ("../../x"), both absolute; path itself where they have nothing in
+// common but the root. To be freed by the caller.
+char *fs_relative_path(const char *folder, const char *path);
 // Nanoseconds since 1970.
 int64_t fs_mtime_ns(const struct stat *st);

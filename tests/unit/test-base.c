@@ -251,6 +251,26 @@ static void test_a_file_appears_whole_or_not_at_all(void **state UNUSED)
 	assert_int_equal(rmdir(path) + rmdir(folder), 0);
 }
 
+static void test_relative_paths(void **state UNUSED)
+{
+	static const struct {
+		const char *folder, *path, *want;
+	} table[] = {
+		{"/srv/static/files/a", "/srv/wheels/a/x.whl", "../../../wheels/a/x.whl"},
+		{"/srv/static", "/srv/static-wheels/x", "../static-wheels/x"},
+		{"/srv/static", "/srv/static/x", "x"},
+		{"/srv/static/a", "/srv/static", "../."},
+		{"/srv/static", "/srv/static", "."},
+		{"/srv/static", "/afs/wheels/x", "/afs/wheels/x"},
+		{"/srv/static", "/s/x", "/s/x"},
+		{"/", "/x", "/x"},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		CLEANUP(mem_free) char *got = fs_relative_path(table[i].folder, table[i].path);
+		assert_string_equal(got, table[i].want);
+	}
+}
+
 static void test_documents(void **state UNUSED)
 {
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
@@ -279,6 +299,7 @@ int main(void)
 		cmocka_unit_test(test_nothing_opens_outside),
 		cmocka_unit_test(test_locks_and_folders),
 		cmocka_unit_test(test_a_file_appears_whole_or_not_at_all),
+		cmocka_unit_test(test_relative_paths),
 		cmocka_unit_test(test_documents),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
