@@ -34,6 +34,18 @@ int catalog_is_of(struct catalog *c, const char *store, struct err *e)
 	return recorded ? 0 : 1;
 }
 
+int catalog_read_begin(struct catalog *c, struct err *e)
+{
+	return query_run_ints(c, BEGIN_READ, NULL, 0, e);
+}
+
+void catalog_read_end(struct catalog **c)
+{
+	struct err ignored = ERR_INIT; // nothing was written that could be lost
+	if (*c && query_run_ints(*c, ROLLBACK_WRITE, NULL, 0, &ignored) < 0)
+		return;
+}
+
 int catalog_was_scanned(struct catalog *c, bool *scanned, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, SCANNED_GET, e);
@@ -165,6 +177,23 @@ void catalog_place_release(struct catalog_place *p)
 	free(p->path);
 	free(p->project);
 	p->path = p->project = NULL;
+}
+
+int catalog_locations(
+	struct catalog *c, int64_t platform, catalog_location_fn *fn, void *ctx, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, PLATFORM_FILES, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, platform);
+	int row;
+	while ((row = query_step(q, e)) > 0) {
+		struct catalog_location file = {
+			query_text(q, 0), query_text(q, 1), query_text(q, 2), query_sha256(q, 3)};
+		if (fn(ctx, &file, e) < 0)
+			return -1;
+	}
+	return row;
 }
 
 int catalog_metadata(

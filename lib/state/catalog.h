@@ -53,6 +53,10 @@ int catalog_claim(struct catalog *c, const char *store, struct err *e) MUST_CHEC
 // The same without a write: 0 where it is that store's, 1 where it has none yet.
 int catalog_is_of(struct catalog *c, const char *store, struct err *e) MUST_CHECK;
 
+// From here to the end, all that is read is of one moment, whatever others commit meanwhile.
+int catalog_read_begin(struct catalog *c, struct err *e) MUST_CHECK;
+void catalog_read_end(struct catalog **c); // for CLEANUP; NULL is fine
+
 // Whether a scan has got to its end once and read every platform, but for single folders that could
 // not be read: until then, what is not in the catalog may be in the store.
 int catalog_was_scanned(struct catalog *c, bool *scanned, struct err *e) MUST_CHECK;
@@ -115,6 +119,18 @@ struct catalog_place {
 int catalog_find_file(struct catalog *c, int64_t platform, const char *filename,
 	struct catalog_place *out, struct err *e) MUST_CHECK;
 void catalog_place_release(struct catalog_place *p);
+// The same of all listed files of a platform, as far as links to them need it. Borrowed for the
+// call.
+struct catalog_location {
+	const char *project; // normalised
+	const char *filename;
+	const char *path;               // below the platform
+	const uint8_t *metadata_sha256; // NULL: no .metadata
+};
+typedef int catalog_location_fn(void *ctx, const struct catalog_location *file, struct err *e);
+// By project, then file name.
+int catalog_locations(struct catalog *c, int64_t platform, catalog_location_fn *fn, void *ctx,
+	struct err *e) MUST_CHECK;
 // Adds the bytes of METADATA to out.
 int catalog_metadata(struct catalog *c, const uint8_t sha256[SHA256_SIZE], struct buf *out,
 	struct err *e) MUST_CHECK;

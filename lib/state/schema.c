@@ -108,6 +108,7 @@ const char schema_connection[] =
 
 const char *const statement_sql[STATEMENT_COUNT] = {
 	[LARGE_CACHE] = "PRAGMA cache_size = -16384",
+	[BEGIN_READ] = "BEGIN",
 	[BEGIN_WRITE] = "BEGIN IMMEDIATE",
 	[NEXT_CHANGE] = "UPDATE store SET change = change + 1",
 	[COMMIT_WRITE] = "COMMIT",
@@ -126,6 +127,9 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 	[PLATFORM_TOTALS] = "SELECT count(*), coalesce(sum(files), 0), coalesce(sum(bytes), 0) FROM project"
 			    " WHERE platform = ?1 AND files > 0",
 	[PLATFORM_CLEAR] = "DELETE FROM folder WHERE platform = ?1 AND parent IS NULL",
+	[PLATFORM_FILES] = "SELECT p.name, f.filename, " PATH_OF_FILE ", f.metadata_sha256 FROM project p"
+			   " JOIN file f ON f.project = p.id JOIN folder d ON d.id = f.folder"
+			   " WHERE p.platform = ?1 AND f.state = 0 ORDER BY p.name, f.filename",
 	[FOLDER_FIND] = "SELECT id, path, mtime_ns, trusted, ignored FROM folder"
 			" WHERE platform = ?1 AND path = ?2",
 	[FOLDER_ADD] = "INSERT INTO folder (platform, parent, path) VALUES (?1, ?2, ?3)",

@@ -17,6 +17,7 @@ extern const char schema_connection[];
 
 enum statement {
 	LARGE_CACHE,
+	BEGIN_READ,
 	BEGIN_WRITE,
 	NEXT_CHANGE,
 	COMMIT_WRITE,
@@ -31,6 +32,7 @@ enum statement {
 	PLATFORM_LIST,
 	PLATFORM_TOTALS,
 	PLATFORM_CLEAR,
+	PLATFORM_FILES,
 	FOLDER_FIND,
 	FOLDER_ADD,
 	FOLDER_SET,
