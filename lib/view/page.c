@@ -36,7 +36,7 @@ static void page_init(struct page *p, const struct view *v, const char *project,
 	struct buf *out)
 {
 	*p = (struct page){.with = renderer[format], .r = {.out = out, .project = project}};
-	p->r.up = v->name ? STR("../../../") : STR("../../");
+	p->r.up = v->base ? str_from(v->base) : v->name ? STR("../../../") : STR("../../");
 	buf_init(&p->r.versions, LIMIT_PAGE);
 	buf_init(&p->r.key, LIMIT_PAGE);
 }

@@ -23,8 +23,8 @@ extern const char *const page_coding_name[PAGE_CODING_COUNT];
 enum { PAGE_ETAG_SIZE = 48 };
 
 // Adds a project's page to out; ERR_NOT_FOUND where the view has no file of it. URLs are relative to the page's own
-// place, /simple/<project>/ or /<view>/simple/<project>/. Where it fails (ERR_LIMIT: out's ceiling), out may hold a
-// part of the page; ERR_NOT_FOUND leaves it as it was.
+// place, /simple/<project>/ or /<view>/simple/<project>/, unless the view has a base. Where it fails (ERR_LIMIT: out's
+// ceiling), out may hold a part of the page; ERR_NOT_FOUND leaves it as it was.
 int page_project(const struct view *v, struct catalog *c, const char *project, enum page_format format,
 	struct buf *out, struct err *e) MUST_CHECK;
 // Adds the list of all projects to out.

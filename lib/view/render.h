@@ -9,7 +9,7 @@
 struct rendering {
 	struct buf *out;
 	const char *project; // NULL: the root
-	struct str up;       // from the page's own place to the top of the site: "../../"
+	struct str up;       // from the page's own place to where files/ is: "../../", or an absolute URL
 	struct str rule;     // what stands between two entries; empty before the first
 	struct buf versions; // JSON: each version's text once, comma-separated
 	struct buf key;      // JSON: the version key of the last file ...

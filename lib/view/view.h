@@ -12,6 +12,8 @@ struct view {
 	char *name; // NULL: /simple/ itself
 	const struct platform **platform; // borrowed from the store
 	size_t platform_count;
+	const char *base; // what links to files begin with: an absolute URL that ends in "/", borrowed;
+			  // NULL: they are relative to the page
 };
 
 // All views of a configuration over a store. Read-only after site_init, so any thread may read.

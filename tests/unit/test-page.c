@@ -90,6 +90,31 @@ static void exact_pages(void **state)
 	}
 }
 
+static void assert_has(const struct buf *out, const char *want)
+{
+	if (!strstr(out->data, want))
+		fail_msg("no '%s' in:\n%s", want, out->data);
+}
+
+static void links_begin_with_the_base(void **state)
+{
+	(void)state;
+	struct err e = ERR_INIT;
+	struct view based = named;
+	based.base = "https://wheels.example.org/";
+	CLEANUP(buf_release) struct buf json, html;
+	buf_init(&json, LIMIT_PAGE);
+	buf_init(&html, LIMIT_PAGE);
+	assert_int_equal(page_project(&based, NULL, "torch", PAGE_JSON, &json, &e), 0);
+	assert_int_equal(page_project(&based, NULL, "torch", PAGE_HTML, &html, &e), 0);
+	assert_has(&json, "\"url\":\"https://wheels.example.org/files/ubuntu-22.04-x86_64/torch/"
+			  "torch-1.0.tar.gz\"");
+	assert_has(&html, "href=\"https://wheels.example.org/files/ubuntu-22.04-x86_64/torch/"
+			  "torch-1.0.tar.gz#");
+	assert_null(strstr(json.data, "../"));
+	assert_null(strstr(html.data, "../"));
+}
+
 static void old_pips_are_not_led_to_metadata(void **state)
 {
 	(void)state;
@@ -101,12 +126,6 @@ static void old_pips_are_not_led_to_metadata(void **state)
 	size_t before = (size_t)(start - torch_html);
 	assert_memory_equal(out.data, torch_html, before);
 	assert_string_equal(out.data + before, strchr(start, '>'));
-}
-
-static void assert_has(const struct buf *out, const char *want)
-{
-	if (!strstr(out->data, want))
-		fail_msg("no '%s' in:\n%s", want, out->data);
 }
 
 // What is no name at all must still not break the page that it is on.
@@ -249,6 +268,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(exact_pages),
+		cmocka_unit_test(links_begin_with_the_base),
 		cmocka_unit_test(old_pips_are_not_led_to_metadata), cmocka_unit_test(odd_names), cmocka_unit_test(roots),
 		cmocka_unit_test(refusals), cmocka_unit_test(packing), cmocka_unit_test(etags),
 	};
