@@ -76,6 +76,17 @@ void progress_walk(void *ctx, const struct walk_progress *walk)
 	p->is_drawn = true;
 }
 
+void progress_export(void *ctx, uint64_t done, uint64_t all)
+{
+	enum { EVERY = 64 };
+	struct progress *p = ctx;
+	if (!p->is_on || done % EVERY)
+		return;
+	fprintf(stderr, "\r\033[Kwriting %" PRIu64 " of %" PRIu64, done, all);
+	fflush(stderr);
+	p->is_drawn = true;
+}
+
 void progress_end(struct progress *p)
 {
 	if (p->is_drawn)

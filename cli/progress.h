@@ -17,6 +17,8 @@ struct progress {
 void progress_begin(struct progress *p, bool wanted);
 // What walk_watch.progress wants; ctx is the struct progress.
 void progress_walk(void *ctx, const struct walk_progress *walk);
+// What export_options.progress wants; ctx is the struct progress.
+void progress_export(void *ctx, uint64_t done, uint64_t all);
 // Takes the line away.
 void progress_end(struct progress *p);
 

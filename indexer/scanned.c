@@ -17,6 +17,9 @@ static const struct summary_number number_row[SCANNED_NUMBERS] = {
 	[SCANNED_FINDINGS] = {"findings", "oddities in files that were taken", false},
 	[SCANNED_PROBLEMS] = {"problems", NULL, false},
 	[SCANNED_BYTES] = {"bytes_hashed", NULL, false},
+	[SCANNED_EXPORT_WRITTEN] = {"export_written", "written to the static export", false},
+	[SCANNED_EXPORT_REMOVED] = {"export_removed", "removed from the static export", false},
+	[SCANNED_EXPORT_KEPT] = {"export_kept", "right already in the static export", false},
 };
 
 static const struct summary_list list_row[SCANNED_LISTS] = {

@@ -19,6 +19,9 @@ enum scanned_number {
 	SCANNED_FINDINGS,    // oddities of files that were read and taken all the same
 	SCANNED_PROBLEMS,    // what could not be looked at: the scan has failed
 	SCANNED_BYTES,       // hashed
+	SCANNED_EXPORT_WRITTEN, // files and links of the static export
+	SCANNED_EXPORT_REMOVED,
+	SCANNED_EXPORT_KEPT, // right already
 	SCANNED_NUMBERS,
 };
 

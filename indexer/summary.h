@@ -12,7 +12,7 @@
 enum {
 	SUMMARY_FIELDS = 3,
 	SUMMARY_KEPT = 1000, // of a list; more are counted only
-	SUMMARY_MOST_NUMBERS = 16,
+	SUMMARY_MOST_NUMBERS = 20,
 	SUMMARY_MOST_LISTS = 8,
 };
 

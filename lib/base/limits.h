@@ -15,6 +15,7 @@ enum {
 	LIMIT_FINDINGS = 16 << 10,        // text about what is odd with one file
 	LIMIT_DEPTH = 8,                  // folders below a platform
 	LIMIT_PAGE = 512 << 20,           // a rendered page, before it is packed
+	LIMIT_INVENTORY = 1 << 30,        // the list of what is in a static export
 	LIMIT_CONFIG = 1 << 20,           // a configuration file
 	LIMIT_REQUEST_HEADER = 8 << 10,   // request line and headers together: a connection has so much memory, and
 					  // libmicrohttpd clears it after each request (32 KB cost 10 % of a page hit)
