@@ -8,7 +8,10 @@ to_build=(autoconf automake gcc libc6-dev make pkgconf libinih-dev libjansson-de
 	libsqlite3-dev libssl-dev libzip-dev libzstd-dev zlib1g-dev)
 to_demo=(python3-pip-whl python3-setuptools-whl python3-venv python3-wheel-whl)
 to_test=(clang libcmocka-dev mandoc python3-packaging python3-pytest python3-venv xz-utils)
-to_see=(chromium strace zstd) # what a browser shows, what the program asks of the system
+to_see=(apache2-bin chromium strace zstd) # what a browser and web servers do, what the program asks of the system
+
+# nginx begins to serve once it is installed: only where nothing starts services by itself, as in a container.
+[ -d /run/systemd/system ] || to_see+=(nginx)
 
 say() {
 	printf '%s\n' "== $*" >&2

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""nginx and Apache as users of etc/nginx.conf and etc/apache.conf run them: those files, with another port and folder,
+in the smallest configuration around them."""
+import contextlib
+import http.client
+import os
+import pathlib
+import shutil
+import socket
+import subprocess
+import time
+
+import pytest
+
+import serving
+
+ETC = pathlib.Path(__file__).resolve().parents[2] / "etc"
+FOLDER = "/srv/wheelcache-static"
+START_SECONDS, STOP_SECONDS = 10, 10
+MODULES = pathlib.Path("/usr/lib/apache2/modules")
+NEEDED = ["mpm_event", "authz_core", "dir", "mime", "deflate", "filter", "headers", "rewrite", "setenvif", "env"]
+
+
+def free_port():
+    with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as listener:
+        return listener.getsockname()[1]
+
+
+def example(name, folder, **changes):
+    """The text of a file of etc/, adapted as its first lines say."""
+    text = (ETC / name).read_text()
+    for before, after in {FOLDER: str(folder), **changes}.items():
+        assert before in text
+        text = text.replace(before, after)
+    return text
+
+
+def nginx(state, folder, port):
+    """Its command. Compression is on outside of our file, to show that it stays off within."""
+    user = "user root;" if os.geteuid() == 0 else ""
+    temporary = "".join(f"{what}_temp_path {state}/{what};" for what in
+                        ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+    site = example("nginx.conf", folder, **{"listen 80;": f"listen 127.0.0.1:{port};"})
+    (state / "nginx.conf").write_text(
+        f"{user} daemon off; pid {state}/pid; error_log {state}/errors;\nevents {{ }}\n"
+        f"http {{ access_log off; {temporary} gzip on; gzip_types *; gzip_min_length 1;\n{site}\n}}\n")
+    return ["nginx", "-p", state, "-e", state / "errors", "-c", state / "nginx.conf"]
+
+
+def apache(state, folder, port):
+    user = "User nobody\nGroup nogroup\n" if os.geteuid() == 0 else ""
+    modules = "".join(f"LoadModule {name}_module {MODULES}/mod_{name}.so\n" for name in NEEDED)
+    site = example("apache.conf", folder, **{"*:80": f"*:{port}"})
+    (state / "apache.conf").write_text(
+        f"ServerRoot {state}\nServerName localhost\nListen 127.0.0.1:{port}\nPidFile {state}/pid\n{user}{modules}"
+        f"ErrorLog {state}/errors\nMutex file:{state}\nTypesConfig {os.devnull}\n"
+        "AddEncoding x-gzip .gz\nAddEncoding zstd .zst\nAddType text/html .html\nSetOutputFilter DEFLATE\n"
+        f"<Directory />\n\tRequire all denied\n</Directory>\n{site}")
+    return ["apache2", "-D", "FOREGROUND", "-f", state / "apache.conf"]
+
+
+KINDS = {"nginx": nginx, "apache2": apache}
+
+
+class WebServer:
+    """A running one; it is asked as a serving.Server is."""
+
+    def __init__(self, kind, state, folder):
+        program = shutil.which(kind, path=os.environ["PATH"] + ":/usr/sbin")
+        if not program:
+            pytest.skip(f"there is no {kind}: apt-get install {'apache2-bin' if kind == 'apache2' else kind}")
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.errors = state / "errors"
+        command = [program, *KINDS[kind](state, folder, self.port)[1:]]
+        self.process = subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.DEVNULL, stderr=(state / "stderr").open("wb"))
+        end = time.monotonic() + START_SECONDS
+        while not self._answers():
+            assert self.process.poll() is None and time.monotonic() < end, \
+                (state / "stderr").read_text() + (self.errors.read_text() if self.errors.exists() else "")
+            time.sleep(0.05)
+
+    def _answers(self):
+        try:
+            socket.create_connection(("127.0.0.1", self.port), 1).close()
+        except OSError:
+            return False
+        return True
+
+    def connect(self, timeout=30):
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
+
+    def get(self, path, headers=None, method="GET"):
+        with contextlib.closing(self.connect()) as connection:
+            return serving.ask(connection, path, headers, method)
+
+    def stop(self):
+        self.process.terminate()
+        try:
+            self.process.wait(STOP_SECONDS)
+        finally:
+            self.process.kill()
+            self.process.wait()
