@@ -73,7 +73,7 @@ def test_access_log_is_opened_again_on_hangup(serve, store):
     server.signal(signal.SIGHUP)
     serving.wait_for(server.log_path.exists, SOON, "a new access log")
     server.get("/simple/bar/")
-    assert "/simple/bar/" in server.log_path.read_text()
+    serving.wait_for(lambda: "/simple/bar/" in server.log_path.read_text(), SOON, "a line in the new log")
     assert "/simple/foo/" in moved.read_text() and "/simple/bar/" not in moved.read_text()
 
 

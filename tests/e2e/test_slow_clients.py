@@ -230,8 +230,11 @@ def test_more_connections_than_descriptors(serve, store, tmp_path, monkeypatch):
 
 
 def test_no_descriptor_left_at_all(serve, store):
-    """What nobody should do: the limit sinks below what the server counts on. It waits, and goes on afterwards."""
-    server = serve(store, "--rescan", "1", config=f"[server]\ntimeout = {TIMEOUT}\n")
+    """What nobody should do: the limit sinks below what the server counts on. It waits, and goes on afterwards.
+
+    One event loop: of several, one that has no connection yet asks for the next one again and again, since only the
+    end of a connection of its own would wake it (libmicrohttpd 0.9.75)."""
+    server = serve(store, "--rescan", "1", config=f"[server]\ntimeout = {TIMEOUT}\nthreads = 1\n")
     with contextlib.closing(server.connect()) as neighbour, contextlib.ExitStack() as stack:
         assert serving.ask(neighbour, PAGE).status == 200
         few = descriptors(server) + 10
