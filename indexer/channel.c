@@ -3,8 +3,8 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/mem.h"
 
 struct channel {
@@ -18,13 +18,9 @@ struct channel {
 struct channel *channel_new(size_t room)
 {
 	struct channel *c = xcalloc(1, sizeof(*c) + room * sizeof(c->item[0]));
-	pthread_condattr_t monotonic;
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
 	pthread_mutex_init(&c->lock, NULL);
-	pthread_cond_init(&c->filled, &monotonic);
+	clock_cond_init(&c->filled);
 	pthread_cond_init(&c->emptied, NULL);
-	pthread_condattr_destroy(&monotonic);
 	c->room = room;
 	return c;
 }
@@ -57,22 +53,12 @@ void channel_close(struct channel *c)
 	pthread_mutex_unlock(&c->lock);
 }
 
-static struct timespec after(unsigned ms)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	t.tv_nsec += (long)(ms % 1000) * 1000000;
-	t.tv_sec += (time_t)(ms / 1000) + t.tv_nsec / 1000000000;
-	t.tv_nsec %= 1000000000;
-	return t;
-}
-
 void *channel_take(struct channel *c, unsigned timeout_ms, bool *ended)
 {
-	struct timespec end = after(timeout_ms);
+	int64_t end = clock_ms() + timeout_ms;
 	void *item = NULL;
 	pthread_mutex_lock(&c->lock);
-	while (!c->count && !c->closed && pthread_cond_timedwait(&c->filled, &c->lock, &end) == 0)
+	while (!c->count && !c->closed && clock_wait(&c->filled, &c->lock, end))
 		;
 	if (c->count) {
 		item = c->item[c->first];

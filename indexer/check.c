@@ -6,6 +6,7 @@
 #include "indexer/checking.h"
 #include "indexer/layout.h"
 #include "indexer/reading.h"
+#include "lib/base/clock.h"
 #include "lib/base/mem.h"
 #include "lib/state/catalog-check.h"
 
@@ -134,6 +135,7 @@ static int take(void *ctx, const struct outcome *o, struct err *e)
 	case OUTCOME_FOLDER_NEW:
 	case OUTCOME_FOLDER:
 	case OUTCOME_FOLDER_GONE:
+	case OUTCOME_WAITING:
 		return 0;
 	}
 	return 0;
@@ -174,7 +176,7 @@ static int run(struct check *c, struct err *e)
 int check_run(const struct store *store, struct catalog *catalog,
 	const struct check_options *options, struct summary *summary, struct err *e)
 {
-	int64_t begin = now_ns();
+	int64_t begin = clock_wall_ns();
 	*summary = (struct summary){.shape = &checked_shape};
 	CLEANUP(check_release)
 	struct check c = {
@@ -199,7 +201,7 @@ int check_run(const struct store *store, struct catalog *catalog,
 		.ctx = &c,
 	};
 	int result = run(&c, e);
-	summary->seconds = (double)(now_ns() - begin) / 1e9;
+	summary->seconds = (double)(clock_wall_ns() - begin) / 1e9;
 	return result;
 }
 

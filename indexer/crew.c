@@ -188,6 +188,15 @@ void crew_problem(
 	crew_tell(crew, o);
 }
 
+void crew_waits(struct crew *crew, struct folder *folder, const char *filename, const char *why)
+{
+	struct outcome *o = outcome_new(OUTCOME_WAITING, folder);
+	CLEANUP(mem_free) char *path = folder_file(folder, filename);
+	o->text = xasprintf("%s/%s: %s", folder->platform->name, path, why);
+	crew_count(crew, COUNT_WAITING, 1);
+	crew_tell(crew, o);
+}
+
 void crew_folder_end(struct crew *crew, struct folder *folder)
 {
 	if (atomic_fetch_sub(&folder->pending, 1) == 1 && folder->is_listed)

@@ -87,6 +87,8 @@ void crew_gone(struct crew *crew, struct folder *folder, int64_t id);
 // Tells of a problem: the path of a file in the folder (NULL: the folder itself), and the reason.
 void crew_problem(
 	struct crew *crew, struct folder *folder, const char *filename, const struct err *why);
+// Says that a file is still being written, and why it seems so.
+void crew_waits(struct crew *crew, struct folder *folder, const char *filename, const char *why);
 // One thing less that the folder waits for; tells when it is done.
 void crew_folder_end(struct crew *crew, struct folder *folder);
 struct outcome *crew_take(struct crew *crew, unsigned timeout_ms, bool *ended);

@@ -12,6 +12,7 @@ enum outcome_kind {
 	OUTCOME_FOLDER,     // it and all of its files are done
 	OUTCOME_FOLDER_GONE,
 	OUTCOME_PROBLEM, // text: something could not be looked at, and stays as it was
+	OUTCOME_WAITING, // text: a file is still being written
 };
 
 struct outcome {

@@ -2,20 +2,12 @@
 #include "indexer/reading.h"
 
 #include <stdlib.h>
-#include <time.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/fs.h"
-#include "lib/base/log.h"
 #include "lib/base/mem.h"
 
 #define RACY_NS ((int64_t)2000000000)
-
-int64_t now_ns(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 bool mtime_tells(int64_t mtime_ns, int64_t looked_at)
 {
@@ -24,10 +16,8 @@ bool mtime_tells(int64_t mtime_ns, int64_t looked_at)
 
 static void wait_for(struct crew *crew, const struct job *job, const char *why)
 {
-	log_debug("%s/%s/%s waits: %s", job->folder->platform->path, job->folder->path,
-		job->filename, why);
 	atomic_store(&job->folder->restless, true);
-	crew_count(crew, COUNT_WAITING, 1);
+	crew_waits(crew, job->folder, job->filename, why);
 }
 
 // An mtime in the future says nothing about age.
@@ -51,7 +41,7 @@ static void read_file(struct crew *crew, struct worker *worker, struct job *job,
 {
 	struct err e = ERR_INIT;
 	CLEANUP(outcome_cleanup) struct outcome *o = outcome_new(OUTCOME_FILE, job->folder);
-	int64_t looked_at = now_ns();
+	int64_t looked_at = clock_wall_ns();
 	o->id = job->id;
 	o->facts = xmalloc(sizeof(*o->facts));
 	ingest_facts_init(o->facts);

@@ -4,7 +4,6 @@
 
 #include "indexer/crew.h"
 
-int64_t now_ns(void); // since 1970
 
 // Whether what changes after this look gets another mtime. What has one within two seconds of the
 // look may not, since file systems keep whole seconds (AFS) or two (FAT): it is not trusted, as git

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "indexer/reading.h"
+#include "lib/base/clock.h"
 #include "lib/base/fs.h"
 #include "lib/base/mem.h"
 #include "lib/state/catalog-file.h"
@@ -71,7 +72,7 @@ static int commit(struct recorder *r, struct err *e)
 
 int recorder_tick(struct recorder *r, struct err *e)
 {
-	return r->batch && now_ns() - r->begun_ns >= BATCH_NS ? commit(r, e) : 0;
+	return r->batch && clock_wall_ns() - r->begun_ns >= BATCH_NS ? commit(r, e) : 0;
 }
 
 // Before each row that is written.
@@ -82,7 +83,7 @@ static int next_row(struct recorder *r, struct err *e)
 	if (!r->batch) {
 		if (catalog_begin(r->catalog, e) < 0)
 			return -1;
-		r->begun_ns = now_ns();
+		r->begun_ns = clock_wall_ns();
 	}
 	r->batch++;
 	return 0;
@@ -151,6 +152,18 @@ static struct catalog_entry entry_of(const struct outcome *o)
 	};
 }
 
+// The lines of a file's oddities as one.
+static void tell_findings(struct recorder *r, const struct outcome *o, const char *path)
+{
+	const struct findings *f = &o->facts->wheel.findings;
+	CLEANUP(mem_free) char *whole = xasprintf("%s/%s", o->folder->platform->name, path);
+	CLEANUP(mem_free) char *lines = xstrndup(f->text.data, str_trim(buf_view(&f->text)).len);
+	for (char *at = lines; (at = strchr(at, '\n')) != NULL;)
+		*at = ';';
+	r->summary->number[SCANNED_FINDINGS] += f->count;
+	summary_add(r->summary, SCANNED_LIST_FINDINGS, whole, lines, NULL);
+}
+
 static int put_file(struct recorder *r, const struct outcome *o, struct err *e)
 {
 	struct catalog_effect effect;
@@ -162,8 +175,8 @@ static int put_file(struct recorder *r, const struct outcome *o, struct err *e)
 		return err_prefix(e, "%s/%s: ", o->folder->platform->name, path);
 	if (judge(r, o->folder->platform, path, &effect) && o->id && !entry.refusal)
 		r->summary->number[SCANNED_UNCHANGED]++;
-	if (!entry.refusal)
-		r->summary->number[SCANNED_FINDINGS] += entry.findings;
+	if (!entry.refusal && entry.findings)
+		tell_findings(r, o, path);
 	return 0;
 }
 
@@ -215,6 +228,9 @@ int recorder_outcome(struct recorder *r, const struct outcome *o, struct err *e)
 		if (o->is_blind && !o->folder->parent)
 			recorder_miss(r);
 		summary_add(r->summary, SCANNED_LIST_PROBLEMS, o->text, NULL, NULL);
+		return 0;
+	case OUTCOME_WAITING:
+		summary_add(r->summary, SCANNED_LIST_WAITING, o->text, NULL, NULL);
 		return 0;
 	}
 	return 0;

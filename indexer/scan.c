@@ -9,6 +9,7 @@
 
 #include "indexer/reading.h"
 #include "indexer/recorder.h"
+#include "lib/base/clock.h"
 #include "lib/base/fs.h"
 #include "lib/base/log.h"
 #include "lib/base/mem.h"
@@ -171,6 +172,9 @@ static int sum_up(struct scan *s, struct err *e)
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(row); i++)
 		s->summary->number[row[i].to] += crew_counted(s->walk.crew, row[i].from);
+	s->summary->number[SCANNED_IGNORED] += s->store->stray_count;
+	for (size_t i = 0; i < s->store->stray_count; i++)
+		summary_add(s->summary, SCANNED_LIST_STRAY, s->store->stray[i], NULL, NULL);
 	s->summary->number[SCANNED_PROBLEMS] = s->summary->list[SCANNED_LIST_PROBLEMS].all;
 	if (sum_up_unlisted(s, e) < 0)
 		return -1;
@@ -206,7 +210,7 @@ static int run_locked(struct scan *s, struct err *e)
 int scan_run(struct store *store, struct catalog *catalog, const struct scan_options *options,
 	struct summary *summary, struct err *e)
 {
-	int64_t begin = now_ns();
+	int64_t begin = clock_wall_ns();
 	*summary = (struct summary){.shape = &scanned_shape};
 	CLEANUP(mem_close) int held = -1; // let go last
 	CLEANUP(scan_release)
@@ -226,6 +230,6 @@ int scan_run(struct store *store, struct catalog *catalog, const struct scan_opt
 	};
 	held = lock(&s, e);
 	int result = held < 0 ? -1 : run_locked(&s, e);
-	summary->seconds = (double)(now_ns() - begin) / (double)SECOND_NS;
+	summary->seconds = (double)(clock_wall_ns() - begin) / (double)SECOND_NS;
 	return result;
 }

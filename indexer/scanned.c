@@ -32,6 +32,9 @@ static const struct summary_list list_row[SCANNED_LISTS] = {
 		{"path", "reason"}},
 	[SCANNED_LIST_DIFFERING] = {"differing", "listed by several platforms with different bytes",
 		{"filename", "platforms"}},
+	[SCANNED_LIST_WAITING] = {"waiting", "still being written", {"file"}},
+	[SCANNED_LIST_FINDINGS] = {"findings", "odd, and taken all the same", {"path", "oddities"}},
+	[SCANNED_LIST_STRAY] = {"stray", "beside the platforms, and not looked into", {"name"}},
 };
 
 const struct summary_shape scanned_shape = {

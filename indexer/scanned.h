@@ -31,6 +31,9 @@ enum scanned_list {
 	SCANNED_LIST_QUARANTINED, // path, reason
 	SCANNED_LIST_DUPLICATES,  // path, reason
 	SCANNED_LIST_DIFFERING,   // file name, of which platforms list different bytes
+	SCANNED_LIST_WAITING,     // path and why
+	SCANNED_LIST_FINDINGS,    // path, oddities
+	SCANNED_LIST_STRAY,       // names at the top of the store that are no platform's folder
 	SCANNED_LISTS,
 };
 

@@ -9,6 +9,7 @@
 
 #include "indexer/known.h"
 #include "indexer/reading.h"
+#include "lib/base/clock.h"
 #include "lib/base/fs.h"
 #include "lib/base/limits.h"
 #include "lib/base/mem.h"
@@ -262,7 +263,7 @@ static void enter(struct visit *v)
 	struct err e = ERR_INIT;
 	struct stat st;
 	struct folder *f = v->folder;
-	int64_t looked_at = now_ns();
+	int64_t looked_at = clock_wall_ns();
 	if (fstat(v->fd, &st) < 0) {
 		err_errno(&e, ERR_IO, "fstat");
 		problem(v, NULL, &e);

@@ -5,6 +5,7 @@
 
 #include "indexer/reading.h"
 #include "indexer/visit.h"
+#include "lib/base/clock.h"
 
 enum {
 	TICK_MS = 100, // between two looks at the clock, and two reports of progress
@@ -32,7 +33,7 @@ static double share_done(const struct walk *w, uint64_t bytes)
 
 void walk_report(struct walk *w, enum walk_phase phase)
 {
-	int64_t now = now_ns();
+	int64_t now = clock_wall_ns();
 	if (!w->watch.progress || (phase == WALK_READS && now - w->reported_ns < TICK_NS))
 		return;
 	struct walk_progress p = {.phase = phase};

@@ -79,12 +79,13 @@ static int detect(struct store *s, struct err *e)
 		close(fd);
 		return err_errno(e, ERR_IO, "%s", s->path);
 	}
-	size_t room = 0;
+	size_t room = 0, stray_room = 0;
 	for (struct dirent *entry; errno = 0, (entry = readdir(dir)) != NULL;) {
-		if (entry->d_name[0] == '.' || !is_folder(dirfd(dir), entry->d_name))
+		if (entry->d_name[0] == '.')
 			continue;
-		if (!platform_is_slug(str_from(entry->d_name))) {
-			s->ignored_folders++;
+		if (!platform_is_slug(str_from(entry->d_name)) || !is_folder(dirfd(dir), entry->d_name)) {
+			GROW(s->stray, s->stray_count, stray_room);
+			s->stray[s->stray_count++] = xstrdup(entry->d_name);
 			continue;
 		}
 		GROW(s->platform, s->platform_count, room);
@@ -95,6 +96,14 @@ static int detect(struct store *s, struct err *e)
 	if (s->platform_count)
 		qsort(s->platform, s->platform_count, sizeof(*s->platform), by_name);
 	return 0;
+}
+
+static void forget_stray(struct store *s)
+{
+	while (s->stray_count)
+		free(s->stray[--s->stray_count]);
+	free(s->stray);
+	s->stray = NULL;
 }
 
 static int find_platforms(struct store *s, const struct config *c, struct err *e)
@@ -111,7 +120,7 @@ static int find_platforms(struct store *s, const struct config *c, struct err *e
 		return -1;
 	if (s->platform_count)
 		return 0;
-	s->ignored_folders = 0;
+	forget_stray(s); // they are in the one platform
 	s->platform = xcalloc(1, sizeof(*s->platform));
 	add_platform(s, only_platform, xstrdup(s->path), xstrdup("."), false);
 	return 0;
@@ -144,6 +153,7 @@ void store_release(struct store *s)
 		free(s->platform[i].root);
 		free(s->platform[i].folder);
 	}
+	forget_stray(s);
 	free(s->platform);
 	free(s->path);
 	*s = (struct store){0};

@@ -25,7 +25,8 @@ struct store {
 	struct platform *platform;
 	size_t platform_count;
 	bool is_detected;         // the platforms are the store's folders, not the configuration's
-	uint64_t ignored_folders; // first-level folders that are no platform, where others are
+	char **stray;             // where folders are platforms: what else is at the top of the store
+	size_t stray_count;
 };
 
 // The platforms of the configuration; else the first-level folders of the store that look like

@@ -385,3 +385,20 @@ def test_summary_for_people(at):
     assert "1 added\n" in done.stdout and "quarantined: not listed" in done.stdout
     assert "\x1b" not in done.stdout and done.stderr == ""
     assert at.run("--quiet").stdout == ""
+
+
+def test_summary_names_what_somebody_may_look_for(at):
+    at.wheel(f"{PLATFORM}/six")
+    at.wheel(f"{PLATFORM}/odd", name="odd", tag="py3-none-any", metadata=b"Metadata-Version: 2.0\nName: odd\nVersion: 1.0\n")
+    at.wheel("ubuntu22-x86_64/lost", name="lost")
+    (at.store / "notes.txt").write_text("beside the platforms")
+    age(at.store)
+    (at.store / PLATFORM / "half-1.0-py3-none-any.whl").write_bytes(b"PK")
+    summary = at.index()
+    numbers(summary, added=2, waiting=1, findings=1, ignored=2)
+    lists = summary["lists"]
+    assert sorted(one["name"] for one in lists["stray"]) == ["notes.txt", "ubuntu22-x86_64"]
+    assert lists["findings"] == [{"path": f"{PLATFORM}/odd/odd-1.0-py3-none-any.whl",
+                                  "oddities": "core metadata: Metadata-Version 2.0"}]
+    (waiting,) = lists["waiting"]
+    assert waiting["file"].startswith(f"{PLATFORM}/half-1.0-py3-none-any.whl: ")
