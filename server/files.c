@@ -13,7 +13,7 @@
 #include "lib/state/catalog.h"
 
 enum {
-	KEY_SIZE = 3 * LIMIT_FILE_NAME + 4,
+	KEY_SIZE = 3 * LIMIT_SEGMENT + 4,
 	// So long an open file answers without a look at the disk. After it the file is looked at again on a worker
 	// thread: a volume that hangs must not hang the event loop.
 	FILE_SECONDS = 1,

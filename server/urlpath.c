@@ -36,7 +36,7 @@ static enum urlpath_result check_segment(struct str s)
 {
 	if (!str_is_utf8(s))
 		return URLPATH_MALFORMED;
-	if (!s.len || s.len > LIMIT_FILE_NAME || str_eq(s, STR(".")) || str_eq(s, STR("..")))
+	if (!s.len || s.len > LIMIT_SEGMENT || str_eq(s, STR(".")) || str_eq(s, STR("..")))
 		return URLPATH_UNKNOWN;
 	return str_find(s, '/') >= 0 || str_find(s, '\\') >= 0 ? URLPATH_UNKNOWN : URLPATH_GOOD;
 }

@@ -4,6 +4,7 @@
 
 enum {
 	LIMIT_FILE_NAME = 255,            // one component of a path (NAME_MAX)
+	LIMIT_SEGMENT = LIMIT_FILE_NAME + 9, // one of a URL: a file name, and ".metadata" behind it
 	LIMIT_PATH = 4096,                // a path in the store, a URL path
 	LIMIT_TAGS = 4096,                // tags that one wheel's compressed sets expand to
 	LIMIT_METADATA = 8 << 20,         // METADATA, PKG-INFO, WHEEL

@@ -369,3 +369,14 @@ def test_http_1_0_is_answered(site):
     data = site.server.raw(b"GET /simple/foo-bar/ HTTP/1.0\r\n\r\n")
     assert re.match(rb"HTTP/1\.[01] 200 ", data)
     assert data.endswith(site.get("/simple/foo-bar/").body)
+
+
+def test_metadata_of_a_wheel_with_the_longest_name(serve, tmp_path):
+    """Its own name has 255 bytes, and ".metadata" comes behind it."""
+    tail = "-1.0-py3-none-any.whl"
+    wheel = storelib.make_wheel(tmp_path / "store", "n" * (255 - len(tail)), "1.0")
+    server = serve(tmp_path / "store")
+    path = f"/files/wheels/{'n' * (255 - len(tail))}/{wheel.path.name}"
+    assert len(wheel.path.name) == 255
+    assert server.get(path).status == 200
+    assert server.get(path + ".metadata").status == 200

@@ -99,9 +99,9 @@ static enum urlpath_result parse_long(size_t count, size_t len)
 static void lengths(void **state)
 {
 	(void)state;
-	assert_int_equal(parse_long(1, 255), URLPATH_GOOD);
+	assert_int_equal(parse_long(1, LIMIT_SEGMENT), URLPATH_GOOD);
 	assert_int_equal(parse_long(6, 255), URLPATH_GOOD);
-	assert_int_equal(parse_long(1, 256), URLPATH_UNKNOWN);
+	assert_int_equal(parse_long(1, LIMIT_SEGMENT + 1), URLPATH_UNKNOWN);
 	assert_int_equal(parse_long(1, LIMIT_PATH - 1), URLPATH_UNKNOWN);
 	assert_int_equal(parse_long(1, LIMIT_PATH), URLPATH_UNKNOWN);
 	assert_int_equal(urlpath_parse(STR("/\0"), &(struct urlpath){.count = 0}), URLPATH_MALFORMED);
