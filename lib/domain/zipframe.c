@@ -184,7 +184,7 @@ static int by_place(const void *a, const void *b)
 // Each record must end where the next one begins, and the last where the central directory does:
 // then the chain that the front sees is the one that the directory tells of, without gaps and
 // overlaps.
-static int walk(struct zipwindow *w, struct zipdirectory *zip, enum strictness strictness,
+static int walk_records(struct zipwindow *w, struct zipdirectory *zip, enum strictness strictness,
 	struct findings *findings, struct err *e)
 {
 	CLEANUP(mem_free) struct zipmember **order = xcalloc(zip->count + 1, sizeof(*order));
@@ -227,7 +227,7 @@ int zipframe_read(const struct source *s, enum strictness strictness, struct fin
 	CLEANUP(zipwindow_release) struct zipwindow w = {.source = s};
 	if (check_front(&w, e) < 0 || zipdirectory_read(s, strictness, findings, out, e) < 0)
 		return -1;
-	int result = walk(&w, out, strictness, findings, e);
+	int result = walk_records(&w, out, strictness, findings, e);
 	if (result == 0 && strictness == STRICT)
 		result = check_bomb(out, s->size, e);
 	if (result < 0)
