@@ -55,7 +55,8 @@ struct reply *service_error(const struct err *e)
 		[ERR_DB] = {503, "503 Service Unavailable: the catalog cannot be read"},
 		[ERR_NET] = {502, "502 Bad Gateway"},
 	};
-	log_error("%s", e->msg);
+	// What is changing just now the scan tells of, once; clients can ask for it a thousand times.
+	(e->kind == ERR_BUSY ? log_debug : log_error)("%s", e->msg);
 	struct reply *r = reply_text(of_kind[e->kind].status, "%s", of_kind[e->kind].words);
 	reply_header(r, "Cache-Control", "no-store");
 	if (r->status == 503)
