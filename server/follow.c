@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/follow.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "lib/base/clock.h"
@@ -28,6 +27,7 @@ struct follow {
 
 struct batch {
 	struct follow *follow;
+	bool is_anew;     // all there is, and every page is dropped at the end
 	bool names_moved; // a project came or went
 };
 
@@ -46,7 +46,8 @@ static int apply(void *ctx, const struct catalog_project *p, struct err *e)
 	else if (!p->files)
 		nameset_add(f->gone, p->platform, name);
 	b->names_moved |= !was_known || was_gone || !p->files;
-	simple_drop_project(f->service, p->project);
+	if (!b->is_anew)
+		simple_drop_project(f->service, p->project);
 	return 0;
 }
 
@@ -68,13 +69,15 @@ static int count_totals(struct follow *f, struct err *e)
 }
 
 // Names first, pages after: a page asked for in between is made from what the catalog says now.
-static int catch_up(struct follow *f, struct err *e)
+static int catch_up(struct follow *f, bool is_anew, struct err *e)
 {
-	struct batch b = {.follow = f};
+	struct batch b = {.follow = f, .is_anew = is_anew};
 	if (catalog_changes(f->reader.catalog, f->seen, apply, &b, &f->seen, e) < 0)
 		return -1;
 	atomic_store_explicit(&f->service->names_known, true, memory_order_release);
-	if (b.names_moved)
+	if (is_anew)
+		pagecache_clear(f->service->cache);
+	else if (b.names_moved)
 		simple_drop_roots(f->service);
 	return count_totals(f, e);
 }
@@ -88,7 +91,7 @@ static int open_anew(struct follow *f, struct err *e)
 	if (readers_take(f->service->readers, &f->reader, e) < 0)
 		return -1;
 	catalog_was_written(f->reader.catalog); // from here on
-	return catch_up(f, e);
+	return catch_up(f, true, e);
 }
 
 // After an error all is read again, until it goes well.
@@ -99,7 +102,7 @@ static void look(struct follow *f)
 	if (f->reopen || f->is_failing)
 		result = open_anew(f, &e);
 	else if (catalog_was_written(f->reader.catalog))
-		result = catch_up(f, &e);
+		result = catch_up(f, false, &e);
 	if (result < 0 && !f->is_failing)
 		log_error("cannot follow the catalog: %s", e.msg);
 	f->is_failing = result < 0;
