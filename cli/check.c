@@ -117,8 +117,7 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
 {
 	CLEANUP(checking_release) struct checking_store x = {0};
 	config_init(&x.config);
-	int first = command_options(self, argc, argv, take_option, &x, e);
-	if (first < 0 || settings_take_store(&x.settings, argc - first, argv + first, e) < 0)
+	if (settings_take_line(&x.settings, self, argc, argv, take_option, &x, e) < 0)
 		return err_exit_code(e->kind);
 	return check_store(&x, e) < 0 ? err_exit_code(e->kind) : 0;
 }

@@ -325,8 +325,7 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
 {
 	CLEANUP(serving_release) struct serving s = {.socket = -1, .signals = -1, .scanned = -1};
 	config_init(&s.config);
-	int first = command_options(self, argc, argv, take_option, &s, e);
-	if (first < 0 || settings_take_store(&s.settings, argc - first, argv + first, e) < 0)
+	if (settings_take_line(&s.settings, self, argc, argv, take_option, &s, e) < 0)
 		return err_exit_code(e->kind);
 	s.signals = block_signals();
 	s.scanned = eventfd(0, EFD_CLOEXEC);

@@ -9,7 +9,7 @@
 #include "lib/base/log.h"
 #include "lib/state/catalog.h"
 
-void settings_give(struct settings *s, const char *section, const char *key, const char *value)
+static void give(struct settings *s, const char *section, const char *key, const char *value)
 {
 	assert(s->count < SETTINGS_MOST); // a command has fewer options, and a repeated one takes its own place
 	for (size_t i = 0; i < s->count; i++)
@@ -31,18 +31,22 @@ bool settings_take(struct settings *s, const struct setting_option *table, size_
 	}
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(option, table[i].option) == 0) {
-			settings_give(s, table[i].section, table[i].key, value);
+			give(s, table[i].section, table[i].key, value);
 			return true;
 		}
 	return false;
 }
 
-int settings_take_store(struct settings *s, int argc, char **argv, struct err *e)
+int settings_take_line(struct settings *s, const struct command *command, int argc, char **argv, option_fn *fn,
+	void *ctx, struct err *e)
 {
-	if (argc > 1)
-		return err_set(e, ERR_USAGE, "one STORE at most, not also %s", argv[1]);
-	if (argc == 1)
-		settings_give(s, "store", "path", argv[0]);
+	int first = command_options(command, argc, argv, fn, ctx, e);
+	if (first < 0)
+		return -1;
+	if (argc - first > 1)
+		return err_set(e, ERR_USAGE, "one STORE at most, not also %s", argv[first + 1]);
+	if (argc - first == 1)
+		give(s, "store", "path", argv[first]);
 	return 0;
 }
 

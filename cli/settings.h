@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+#include "cli/command.h"
 #include "lib/base/err.h"
 #include "lib/state/config.h"
 #include "lib/state/setting.h"
@@ -25,12 +26,12 @@ struct settings {
 	size_t count;
 };
 
-void settings_give(struct settings *s, const char *section, const char *key, const char *value);
 // Looks the option up in the table: "config" and those of the table are taken. False where it is another one.
 bool settings_take(struct settings *s, const struct setting_option *table, size_t count, const char *option,
 	const char *value);
-// What follows the options: one STORE at most.
-int settings_take_store(struct settings *s, int argc, char **argv, struct err *e) MUST_CHECK;
+// Takes a command's whole line: its options by fn, then one STORE at most.
+int settings_take_line(struct settings *s, const struct command *command, int argc, char **argv, option_fn *fn,
+	void *ctx, struct err *e) MUST_CHECK;
 
 // An option that is a number, and no key of the configuration.
 struct settings_number {
