@@ -22,11 +22,8 @@ struct nameset {
 
 static uint64_t hash_of(int64_t platform, struct str project)
 {
-	uint64_t h = 0xcbf29ce484222325u ^ ((uint64_t)platform * 0x9e3779b97f4a7c15u);
-	for (size_t i = 0; i < project.len; i++)
-		h = (h ^ (unsigned char)project.ptr[i]) * 0x100000001b3u;
-	h ^= h >> 29;
-	return h | 2; // neither EMPTY nor REMOVED
+	uint64_t seed = (uint64_t)platform * 0x9e3779b97f4a7c15u;
+	return str_hash(project, seed) | 2; // neither EMPTY nor REMOVED
 }
 
 static struct table *table_new(size_t size, struct table *smaller)

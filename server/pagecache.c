@@ -41,13 +41,10 @@ struct pagecache {
 	pthread_mutex_t maker[MAKERS];
 };
 
-// FNV-1a: keys are short, and an attacker who makes keys collide only crowds out what he made himself.
+// Who makes keys collide only crowds out what he made himself.
 static uint64_t hash_of(struct str key)
 {
-	uint64_t h = 0xcbf29ce484222325u;
-	for (size_t i = 0; i < key.len; i++)
-		h = (h ^ (unsigned char)key.ptr[i]) * 0x100000001b3u;
-	return h ^ h >> 32;
+	return str_hash(key, 0);
 }
 
 static struct shard *shard_of(struct pagecache *c, uint64_t hash)

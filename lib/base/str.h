@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct str {
 	const char *ptr;
@@ -22,6 +23,8 @@ bool str_eq_nocase(struct str a, struct str b); // ASCII only
 int str_cmp(struct str a, struct str b);        // by bytes, a prefix is less
 bool str_starts(struct str s, struct str prefix);
 bool str_ends(struct str s, struct str suffix);
+// FNV-1a, from a seed of the caller's; 0 is fine. Nobody's secret: keys can be made that collide.
+uint64_t str_hash(struct str s, uint64_t seed);
 // Position of the first or last such byte; -1 if there is none.
 long str_find(struct str s, char c);
 long str_rfind(struct str s, char c);
