@@ -123,20 +123,20 @@ static struct reply *find(struct service *s, const struct request *r, struct url
 static struct reply *send_range(struct reply *whole, struct range range)
 {
 	CLEANUP(reply_cleanup) struct reply *old UNUSED = whole;
-	bool satisfied = range.kind == RANGE_PART;
-	struct reply *r = reply_new(satisfied ? 206 : 416, satisfied ? whole->type : NULL, satisfied ? blob_ref(whole->body) : NULL);
-	if (satisfied) {
-		for (unsigned i = 0; i < whole->header_count; i++)
-			reply_header(r, whole->header[i].name, "%s", whole->header[i].value);
-		r->offset = range.first;
-		r->length = range.last - range.first + 1;
-		snprintf(r->etag, sizeof(r->etag), "%s", whole->etag);
-		reply_header(r, "Content-Range", "bytes %llu-%llu/%llu", (unsigned long long)range.first,
-			(unsigned long long)range.last, (unsigned long long)whole->length);
-	} else {
-		reply_header(r, "Content-Range", "bytes */%llu", (unsigned long long)whole->length);
-		reply_header(r, "Cache-Control", "no-store");
+	if (range.kind != RANGE_PART) {
+		struct reply *none = reply_new(416, NULL, NULL);
+		reply_header(none, "Content-Range", "bytes */%llu", (unsigned long long)whole->length);
+		reply_header(none, "Cache-Control", "no-store");
+		return none;
 	}
+	struct reply *r = reply_new(206, whole->type, blob_ref(whole->body));
+	for (unsigned i = 0; i < whole->header_count; i++)
+		reply_header(r, whole->header[i].name, "%s", whole->header[i].value);
+	r->offset = range.first;
+	r->length = range.last - range.first + 1;
+	snprintf(r->etag, sizeof(r->etag), "%s", whole->etag);
+	reply_header(r, "Content-Range", "bytes %llu-%llu/%llu", (unsigned long long)range.first,
+		(unsigned long long)range.last, (unsigned long long)whole->length);
 	return r;
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysinfo.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -89,19 +90,13 @@ void server_reopen_log(struct server *s)
 		log_error("cannot open the access log %s again: %s", s->access_log_path, strerror(errno));
 }
 
-static unsigned processors(void)
-{
-	long n = sysconf(_SC_NPROCESSORS_ONLN);
-	return n > 0 ? (unsigned)n : 1;
-}
-
 static int start_http(struct server *s, const struct server_options *options, struct err *e)
 {
 	const struct config *c = options->config;
 	struct http_options o = {
 		.socket = options->socket,
 		.url = options->url,
-		.threads = c->threads ? (unsigned)c->threads : processors(),
+		.threads = c->threads ? (unsigned)c->threads : (unsigned)get_nprocs(),
 		.connections = (unsigned)c->connections,
 		.timeout = (unsigned)c->timeout,
 		.access_log = s->access_log,
