@@ -59,6 +59,26 @@ static int complain(const struct command *self, int found, char **argv, struct e
 	return err_set(e, ERR_USAGE, "%s %s; see wheelcache %s --help", what, why, self->name);
 }
 
+static void print_option(const struct option_row *row)
+{
+	char letter[] = "    ", left[64];
+	if (row->letter)
+		snprintf(letter, sizeof(letter), "-%c,", row->letter);
+	snprintf(left, sizeof(left), "--%s%s%s", row->name, row->value ? "=" : "",
+		row->value ? row->value : "");
+	printf("  %-3.3s %-22s %s\n", letter, left, row->help);
+}
+
+static void print_usage(const struct command *self)
+{
+	static const struct option_row help = {"help", 'h', NULL, "print this and end"};
+	printf("Usage: wheelcache %s [OPTION]... %s\n%s\n\n", self->name, self->arguments,
+		self->help);
+	for (size_t i = 0; i < self->option_count; i++)
+		print_option(&self->options[i]);
+	print_option(&help);
+}
+
 int command_options(
 	const struct command *self, int argc, char **argv, option_fn *fn, void *ctx, struct err *e)
 {
@@ -73,7 +93,7 @@ int command_options(
 		if (found == -1)
 			return optind;
 		if (found == HELP) {
-			command_usage(self);
+			print_usage(self);
 			exit(0);
 		}
 		const struct option_row *row =
@@ -93,24 +113,4 @@ bool command_take_flag(const struct command_flag *flags, size_t count, const cha
 			return true;
 		}
 	return false;
-}
-
-static void print_option(const struct option_row *row)
-{
-	char letter[] = "    ", left[64];
-	if (row->letter)
-		snprintf(letter, sizeof(letter), "-%c,", row->letter);
-	snprintf(left, sizeof(left), "--%s%s%s", row->name, row->value ? "=" : "",
-		row->value ? row->value : "");
-	printf("  %-3.3s %-22s %s\n", letter, left, row->help);
-}
-
-void command_usage(const struct command *self)
-{
-	static const struct option_row help = {"help", 'h', NULL, "print this and end"};
-	printf("Usage: wheelcache %s [OPTION]... %s\n%s\n\n", self->name, self->arguments,
-		self->help);
-	for (size_t i = 0; i < self->option_count; i++)
-		print_option(&self->options[i]);
-	print_option(&help);
 }

@@ -46,5 +46,3 @@ struct command_flag {
 // Sets the flag of this name; false where there is none.
 bool command_take_flag(const struct command_flag *flags, size_t count, const char *name);
 
-// Prints usage and options of the command to stdout.
-void command_usage(const struct command *self);

@@ -8,7 +8,7 @@
 
 #include "lib/base/mem.h"
 
-enum { BAR_CELLS = 20 };
+enum { BAR_CELLS = 20, PROGRESS_TEXT = 32 };
 
 static int64_t now(void)
 {
@@ -17,7 +17,8 @@ static int64_t now(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-void progress_bytes(double bytes, char out[PROGRESS_TEXT])
+// "1.2 GB" as people say it.
+static void put_bytes(double bytes, char out[PROGRESS_TEXT])
 {
 	static const char *const unit[] = {"B", "kB", "MB", "GB", "TB"};
 	size_t i = 0;
@@ -26,7 +27,8 @@ void progress_bytes(double bytes, char out[PROGRESS_TEXT])
 	snprintf(out, PROGRESS_TEXT, "%.*f %s", i ? 1 : 0, bytes, unit[i]);
 }
 
-void progress_time(double seconds, char out[PROGRESS_TEXT])
+// "1:02:03" or "2:03".
+static void put_time(double seconds, char out[PROGRESS_TEXT])
 {
 	unsigned long s = seconds < 0 ? 0 : seconds > 359999 ? 359999 : (unsigned long)seconds;
 	if (s >= 3600)
@@ -50,10 +52,10 @@ static void show(struct progress *p, uint64_t files, uint64_t bytes, double done
 	for (int i = 0; i < BAR_CELLS; i++)
 		bar[i] = i < (int)(done * BAR_CELLS) ? '#' : '.';
 	bar[BAR_CELLS] = '\0';
-	progress_bytes((double)bytes, size);
-	progress_bytes(seconds > 0 ? (double)bytes / seconds : 0, rate);
+	put_bytes((double)bytes, size);
+	put_bytes(seconds > 0 ? (double)bytes / seconds : 0, rate);
 	if (done > 0.01)
-		progress_time(seconds * (1 - done) / done, left);
+		put_time(seconds * (1 - done) / done, left);
 	fprintf(stderr, "\r\033[K[%s] %3.0f%%  %" PRIu64 " files  %s  %s/s  %s left", bar,
 		done * 100, files, size, rate, left);
 }

@@ -21,10 +21,3 @@ void progress_walk(void *ctx, const struct walk_progress *walk);
 void progress_export(void *ctx, uint64_t done, uint64_t all);
 // Takes the line away.
 void progress_end(struct progress *p);
-
-enum { PROGRESS_TEXT = 32 };
-
-// "1.2 GB" as people say it.
-void progress_bytes(double bytes, char out[PROGRESS_TEXT]);
-// "1:02:03" or "2:03".
-void progress_time(double seconds, char out[PROGRESS_TEXT]);

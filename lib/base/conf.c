@@ -73,7 +73,7 @@ static int on_key(void *user, const char *section UNUSED, const char *key, const
 	return fail(r);
 }
 
-int conf_read_text(
+static int read_text(
 	const char *text, const char *name, conf_handler *handler, void *ctx, struct err *e)
 {
 	struct reading r = {.handler = handler, .ctx = ctx, .e = e, .rest = text};
@@ -95,5 +95,5 @@ int conf_read_file(const char *path, conf_handler *handler, void *ctx, struct er
 		return -1;
 	if (strlen(text.data) != text.len)
 		return err_set(e, ERR_USAGE, "%s: holds a NUL byte", path);
-	return conf_read_text(text.data, path, handler, ctx, e);
+	return read_text(text.data, path, handler, ctx, e);
 }

@@ -15,6 +15,3 @@ typedef int conf_handler(
 	void *ctx, const char *section, const char *key, const char *value, struct err *e);
 
 int conf_read_file(const char *path, conf_handler *handler, void *ctx, struct err *e) MUST_CHECK;
-// The same from memory; name stands for the path in errors.
-int conf_read_text(const char *text, const char *name, conf_handler *handler, void *ctx,
-	struct err *e) MUST_CHECK;

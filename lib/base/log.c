@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -16,7 +17,7 @@ void log_set_level(enum log_level level)
 	atomic_store(&current, (int)level);
 }
 
-bool log_is_on(enum log_level level)
+static bool is_on(enum log_level level)
 {
 	return (int)level <= atomic_load(&current);
 }
@@ -34,7 +35,7 @@ static const char *prefix(enum log_level level)
 static void put(enum log_level level, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 static void put(enum log_level level, const char *fmt, va_list ap)
 {
-	if (!log_is_on(level))
+	if (!is_on(level))
 		return;
 	char line[1024];
 	int head = snprintf(line, sizeof(line), "%swheelcache: ", prefix(level));
