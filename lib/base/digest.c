@@ -9,14 +9,16 @@
 
 struct digest {
 	EVP_MD_CTX *ctx;
+	const EVP_MD *kind;
 };
 
 // Fetched once: an implicit fetch for each file costs more than hashing a small wheel.
-static const EVP_MD *sha256;
+static const EVP_MD *sha256, *md5;
 
 static void fetch(void)
 {
 	sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
+	md5 = EVP_MD_fetch(NULL, "MD5", NULL);
 }
 
 static void check(int ok)
@@ -25,15 +27,29 @@ static void check(int ok)
 		abort(); // libcrypto without SHA-256, or out of memory
 }
 
-struct digest *digest_new(void)
+static struct digest *new_of(const EVP_MD *const *kind)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	pthread_once(&once, fetch);
-	check(sha256 != NULL);
+	if (!*kind)
+		return NULL;
 	struct digest *d = xmalloc(sizeof(*d));
+	d->kind = *kind;
 	d->ctx = EVP_MD_CTX_new();
 	check(d->ctx != NULL);
 	return d;
+}
+
+struct digest *digest_new(void)
+{
+	struct digest *d = new_of(&sha256);
+	check(d != NULL);
+	return d;
+}
+
+struct digest *digest_new_md5(void)
+{
+	return new_of(&md5);
 }
 
 void digest_free(struct digest *d)
@@ -52,7 +68,7 @@ void digest_cleanup(struct digest **d)
 
 void digest_begin(struct digest *d)
 {
-	check(EVP_DigestInit_ex2(d->ctx, sha256, NULL));
+	check(EVP_DigestInit_ex2(d->ctx, d->kind, NULL));
 }
 
 void digest_add(struct digest *d, const void *bytes, size_t len)
@@ -60,7 +76,7 @@ void digest_add(struct digest *d, const void *bytes, size_t len)
 	check(EVP_DigestUpdate(d->ctx, bytes, len));
 }
 
-void digest_end(struct digest *d, uint8_t out[SHA256_SIZE])
+void digest_end(struct digest *d, uint8_t *out)
 {
 	check(EVP_DigestFinal_ex(d->ctx, out, NULL));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SHA-256 (FIPS 180-4), by libcrypto; and hexadecimal.
+// SHA-256 (FIPS 180-4) and MD5 (RFC 1321), by libcrypto; and hexadecimal.
 #pragma once
 
 #include <stdbool.h>
@@ -8,17 +8,19 @@
 
 #include "lib/base/str.h"
 
-enum { SHA256_SIZE = 32, SHA256_HEX = 64 };
+enum { SHA256_SIZE = 32, SHA256_HEX = 64, MD5_SIZE = 16 };
 
 // A running digest. One thread at a time; may be used again after digest_end.
 struct digest;
 
-struct digest *digest_new(void);
+struct digest *digest_new(void); // of SHA-256
+// Of MD5, which old clients send beside better ones. NULL where the library has none (FIPS mode).
+struct digest *digest_new_md5(void);
 void digest_free(struct digest *d); // NULL is fine
 void digest_cleanup(struct digest **d); // for CLEANUP
 void digest_begin(struct digest *d);
 void digest_add(struct digest *d, const void *bytes, size_t len);
-void digest_end(struct digest *d, uint8_t out[SHA256_SIZE]);
+void digest_end(struct digest *d, uint8_t *out); // SHA256_SIZE or MD5_SIZE bytes
 void digest_sha256(struct str bytes, uint8_t out[SHA256_SIZE]);
 
 // out gets 2 * len lower-case digits, without a NUL.

@@ -23,6 +23,7 @@ OWNER = {
     "jansson.h": "lib/base/jsondoc.c",
     "microhttpd.h": "server/http.c",
     "openssl/": "lib/base/digest.c",
+    "sodium.h": "lib/base/hashes.c",
     "sqlite3.h": "lib/state/catalog.c",
     "zip.h": "lib/domain/zipread.c",
     "zlib.h": "lib/base/pack.c",
