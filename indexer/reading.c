@@ -7,13 +7,6 @@
 #include "lib/base/fs.h"
 #include "lib/base/mem.h"
 
-#define RACY_NS ((int64_t)2000000000)
-
-bool mtime_tells(int64_t mtime_ns, int64_t looked_at)
-{
-	return mtime_ns < looked_at - RACY_NS || mtime_ns > looked_at + RACY_NS;
-}
-
 static void wait_for(struct crew *crew, const struct job *job, const char *why)
 {
 	atomic_store(&job->folder->restless, true);
@@ -56,7 +49,7 @@ static void read_file(struct crew *crew, struct worker *worker, struct job *job,
 		wait_for(crew, job, o->facts->refusal);
 		return;
 	}
-	o->trusted = mtime_tells(mtime_ns, looked_at);
+	o->trusted = fs_mtime_tells(mtime_ns, looked_at);
 	crew_tell(crew, STEAL_PTR(o));
 }
 

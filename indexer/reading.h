@@ -5,12 +5,6 @@
 #include "indexer/crew.h"
 
 
-// Whether what changes after this look gets another mtime. What has one within two seconds of the
-// look may not, since file systems keep whole seconds (AFS) or two (FAT): it is not trusted, as git
-// does it with its index. An mtime further in the future was set by hand, and a write takes it
-// away.
-bool mtime_tells(int64_t mtime_ns, int64_t looked_at);
-
 // What a scan wants to know of a file that the catalog knows: whether it must be read again.
 bool reading_is_wanted(void *ctx, const struct catalog_known *known, const struct stat *st);
 // A crew_fn: job->filename in job->folder, whose pending was raised for it.

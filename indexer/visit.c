@@ -272,7 +272,7 @@ static void enter(struct visit *v)
 	f->device = st.st_dev;
 	f->inode = st.st_ino;
 	f->mtime_ns = fs_mtime_ns(&st);
-	f->is_settled = mtime_tells(f->mtime_ns, looked_at);
+	f->is_settled = fs_mtime_tells(f->mtime_ns, looked_at);
 	if (!crew_options(v->crew)->lists_all && f->known.id && f->known.trusted &&
 		f->known.mtime_ns == f->mtime_ns)
 		look_at_known(v);

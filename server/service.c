@@ -50,6 +50,7 @@ struct reply *service_error(const struct err *e)
 		[ERR_CONFLICT] = {409, "409 Conflict"},
 		[ERR_DENIED] = {404, "404 Not Found"},
 		[ERR_LIMIT] = {500, "500 Internal Server Error"},
+		[ERR_FULL] = {507, "507 Insufficient Storage"},
 		[ERR_BUSY] = {503, "503 Service Unavailable: it is changing just now"},
 		[ERR_IO] = {503, "503 Service Unavailable: the store cannot be read"},
 		[ERR_DB] = {503, "503 Service Unavailable: the catalog cannot be read"},

@@ -16,6 +16,7 @@ enum err_kind {
 	ERR_CONFLICT,  // it is there already, and different
 	ERR_DENIED,    // not allowed
 	ERR_LIMIT,     // larger than we accept
+	ERR_FULL,      // no room left: a disk, or a quota
 	ERR_BUSY,      // try again: somebody else works on it, or it is still changing
 	ERR_IO,        // the file system said no
 	ERR_DB,        // the catalog said no

@@ -12,6 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define RACY_NS ((int64_t)2000000000)
+
 enum { OPEN_TRIES = 100 };
 
 static enum err_kind kind_of_errno(void)
@@ -26,6 +28,12 @@ static enum err_kind kind_of_errno(void)
 	default:
 		return ERR_IO;
 	}
+}
+
+// A full disk, or a quota of it, is told from a broken one.
+static enum err_kind kind_of_write(void)
+{
+	return errno == ENOSPC || errno == EDQUOT || errno == EFBIG ? ERR_FULL : ERR_IO;
 }
 
 // Without openat2 (before Linux 5.6, or forbidden by a container): component by component, and no link at all.
@@ -105,9 +113,9 @@ int fs_tmp_open(struct fs_tmp *t, int dirfd, const char *tmp, const char *name, 
 	*t = (struct fs_tmp){.fd = -1, .dirfd = dirfd, .name = name};
 	if (unlinkat(dirfd, tmp, 0) < 0 && errno != ENOENT)
 		return err_errno(e, ERR_IO, "%s", tmp);
-	t->fd = openat(dirfd, tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	t->fd = openat(dirfd, tmp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (t->fd < 0)
-		return err_errno(e, ERR_IO, "%s", name);
+		return err_errno(e, kind_of_write(), "%s", name);
 	t->tmp = tmp;
 	return 0;
 }
@@ -119,19 +127,37 @@ int fs_tmp_write(struct fs_tmp *t, struct str bytes, struct err *e)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return err_errno(e, ERR_IO, "%s", t->name);
+			return err_errno(e, kind_of_write(), "%s", t->name);
 		bytes = str_slice(bytes, (size_t)n, bytes.len);
 	}
 	return 0;
 }
 
 // AFS and NFS may say only at the end that the disk is full.
+static int settle(struct fs_tmp *t, struct err *e)
+{
+	if (fsync(t->fd) < 0 || close(mem_steal_fd(&t->fd)) < 0)
+		return err_errno(e, kind_of_write(), "%s", t->name);
+	return 0;
+}
+
 int fs_tmp_publish(struct fs_tmp *t, struct err *e)
 {
-	if (fsync(t->fd) < 0 || close(mem_steal_fd(&t->fd)) < 0 ||
-		renameat(t->dirfd, t->tmp, t->dirfd, t->name) < 0)
-		return err_errno(e, ERR_IO, "%s", t->name);
+	if (settle(t, e) < 0)
+		return -1;
+	if (renameat(t->dirfd, t->tmp, t->dirfd, t->name) < 0)
+		return err_errno(e, kind_of_write(), "%s", t->name);
 	t->tmp = NULL;
+	return 0;
+}
+
+// A link, since rename would replace what is there.
+int fs_tmp_link(struct fs_tmp *t, struct err *e)
+{
+	if (settle(t, e) < 0)
+		return -1;
+	if (linkat(t->dirfd, t->tmp, t->dirfd, t->name, 0) < 0)
+		return err_errno(e, errno == EEXIST ? ERR_CONFLICT : kind_of_write(), "%s", t->name);
 	return 0;
 }
 
@@ -245,4 +271,9 @@ int64_t fs_mtime_ns(const struct stat *st)
 	if (st->st_mtim.tv_sec <= INT64_MIN / second)
 		return INT64_MIN;
 	return (int64_t)st->st_mtim.tv_sec * second + st->st_mtim.tv_nsec;
+}
+
+bool fs_mtime_tells(int64_t mtime_ns, int64_t looked_at)
+{
+	return mtime_ns < looked_at - RACY_NS || mtime_ns > looked_at + RACY_NS;
 }

@@ -23,7 +23,7 @@ int fs_read_file(const char *path, struct buf *b, struct err *e) MUST_CHECK;
 // A file on its way: it appears whole under its name, or not at all. One thread at a time. Strings
 // are borrowed.
 struct fs_tmp {
-	int fd;           // to be written
+	int fd;           // to be written, and read
 	int dirfd;        // borrowed
 	const char *tmp;  // its name until it is published; NULL: there is nothing to be taken away
 	const char *name; // its name then
@@ -35,6 +35,8 @@ int fs_tmp_open(
 int fs_tmp_write(struct fs_tmp *t, struct str bytes, struct err *e) MUST_CHECK;
 // Gives it its name once its bytes are on the disk. The folder is to be synced after its last file.
 int fs_tmp_publish(struct fs_tmp *t, struct err *e) MUST_CHECK;
+// The same, but a file that has the name already stays: ERR_CONFLICT.
+int fs_tmp_link(struct fs_tmp *t, struct err *e) MUST_CHECK;
 // What was not published is gone. For CLEANUP, after fs_tmp_open whatever it returned.
 void fs_tmp_release(struct fs_tmp *t);
 // What was made, renamed or removed in an open folder is on the disk after it.
@@ -54,3 +56,8 @@ char *fs_real_path(const char *path, struct err *e) MUST_CHECK;
 char *fs_relative_path(const char *folder, const char *path);
 // Nanoseconds since 1970.
 int64_t fs_mtime_ns(const struct stat *st);
+// Whether what changes after this look gets another mtime. What has one within two seconds of the
+// look may not, since file systems keep whole seconds (AFS) or two (FAT): it is not trusted, as git
+// does it with its index. An mtime further in the future was set by hand, and a write takes it
+// away.
+bool fs_mtime_tells(int64_t mtime_ns, int64_t looked_at);

@@ -15,6 +15,7 @@
 
 #include "lib/base/digest.h"
 #include "lib/base/fs.h"
+#include "lib/base/hashes.h"
 #include "lib/base/jsondoc.h"
 #include "lib/base/pack.h"
 #include "lib/base/pool.h"
@@ -127,6 +128,27 @@ static void test_packing(void **state UNUSED)
 	buf_release(&back), buf_init(&back, 10);
 	assert_int_equal(unpack_zstd(buf_view(&zst), &back, &e), -1);
 	assert_int_equal(e.kind, ERR_LIMIT);
+}
+
+// FIPS 180-4, RFC 7693 (the digest of 32 bytes) and RFC 1321 of "abc", in two pieces.
+static void test_hashes_side_by_side(void **state UNUSED)
+{
+	static const char *const wanted[HASH_COUNT] = {
+		[HASH_SHA256] = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+		[HASH_BLAKE2B_256] = "bddd813c634239723171ef3fee98579b94964e3bb1cb3e427262c8c068d52319",
+		[HASH_MD5] = "900150983cd24fb0d6963f7d28e17f72",
+	};
+	struct hash_value got[HASH_COUNT];
+	struct hashes *h = hashes_new();
+	hashes_add(h, STR("ab"));
+	hashes_add(h, STR("c"));
+	hashes_end(h, got);
+	hashes_free(h);
+	for (int i = 0; i < HASH_COUNT; i++) {
+		char hex[2 * HASH_MOST + 1] = "";
+		hex_encode(got[i].bytes, got[i].size, hex);
+		assert_string_equal(hex, wanted[i]);
+	}
 }
 
 static void count(void *job)
@@ -251,6 +273,29 @@ static void test_a_file_appears_whole_or_not_at_all(void **state UNUSED)
 	assert_int_equal(rmdir(path) + rmdir(folder), 0);
 }
 
+static void test_the_first_of_a_name_stays(void **state UNUSED)
+{
+	char folder[] = "/tmp/test-base-XXXXXX";
+	assert_non_null(mkdtemp(folder));
+	struct err e = ERR_INIT;
+	struct fs_tmp tmp;
+	CLEANUP(mem_close) int dir = fs_open_dir(folder, &e);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(fs_tmp_open(&tmp, dir, ".tmp", "file", &e), 0);
+		assert_int_equal(fs_tmp_write(&tmp, i ? STR("second") : STR("one"), &e), 0);
+		assert_int_equal(fs_tmp_link(&tmp, &e), i ? -1 : 0);
+		fs_tmp_release(&tmp);
+		assert_int_equal(faccessat(dir, ".tmp", F_OK, 0), -1);
+	}
+	assert_int_equal(e.kind, ERR_CONFLICT);
+	CLEANUP(mem_free) char *path = xasprintf("%s/file", folder);
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, 100);
+	assert_int_equal(fs_read_file(path, &text, &e), 0);
+	assert_string_equal(text.data, "one");
+	assert_int_equal(unlink(path) + rmdir(folder), 0);
+}
+
 static void test_relative_paths(void **state UNUSED)
 {
 	static const struct {
@@ -294,11 +339,13 @@ int main(void)
 		cmocka_unit_test(test_a_buffer_has_a_ceiling),
 		cmocka_unit_test(test_errors_say_where),
 		cmocka_unit_test(test_digest),
+		cmocka_unit_test(test_hashes_side_by_side),
 		cmocka_unit_test(test_packing),
 		cmocka_unit_test(test_a_pool_does_every_job),
 		cmocka_unit_test(test_nothing_opens_outside),
 		cmocka_unit_test(test_locks_and_folders),
 		cmocka_unit_test(test_a_file_appears_whole_or_not_at_all),
+		cmocka_unit_test(test_the_first_of_a_name_stays),
 		cmocka_unit_test(test_relative_paths),
 		cmocka_unit_test(test_documents),
 	};
