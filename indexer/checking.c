@@ -112,7 +112,7 @@ static int check_file(struct crew *crew, struct worker *w, struct job *job, stru
 	CLEANUP(mem_free) char *path = folder_file(job->folder, job->filename);
 	CLEANUP(mem_close) int fd = store_open_file(job->folder->platform, path, &why);
 	if (fd < 0 && (why.kind == ERR_NOT_FOUND || why.kind == ERR_DENIED)) {
-		crew_gone(crew, job->folder, job->id);
+		crew_gone(crew, job->folder, job->id, job->written);
 		return 0;
 	}
 	if (fd < 0) {

@@ -170,10 +170,11 @@ void crew_tell(struct crew *crew, struct outcome *outcome)
 	channel_put(crew->channel, outcome);
 }
 
-void crew_gone(struct crew *crew, struct folder *folder, int64_t id)
+void crew_gone(struct crew *crew, struct folder *folder, int64_t id, int64_t written)
 {
 	struct outcome *o = outcome_new(OUTCOME_FILE_GONE, folder);
 	o->id = id;
+	o->written = written;
 	crew_tell(crew, o);
 }
 

@@ -58,7 +58,7 @@ struct job {
 	struct folder *folder; // a reference
 	bool is_gone;          // the folder is not there any more
 	char *filename;        // owned; NULL where the job is the folder
-	int64_t id;            // of the file in the catalog; 0: a new one
+	int64_t id, written;   // of the file in the catalog; 0: a new one
 	uint64_t share;
 };
 
@@ -83,7 +83,7 @@ uint64_t crew_seen(const struct crew *crew, size_t platform_index);
 
 void crew_tell(struct crew *crew, struct outcome *outcome); // takes it over
 // Tells that a file which the catalog knows is not there.
-void crew_gone(struct crew *crew, struct folder *folder, int64_t id);
+void crew_gone(struct crew *crew, struct folder *folder, int64_t id, int64_t written);
 // Tells of a problem: the path of a file in the folder (NULL: the folder itself), and the reason.
 void crew_problem(
 	struct crew *crew, struct folder *folder, const char *filename, const struct err *why);

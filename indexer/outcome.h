@@ -7,7 +7,7 @@
 
 enum outcome_kind {
 	OUTCOME_FILE,       // facts of a new or changed file
-	OUTCOME_FILE_GONE,  // id
+	OUTCOME_FILE_GONE,  // id, written
 	OUTCOME_FOLDER_NEW, // told before anything in it, and before its parent's OUTCOME_FOLDER
 	OUTCOME_FOLDER,     // it and all of its files are done
 	OUTCOME_FOLDER_GONE,
@@ -19,6 +19,7 @@ struct outcome {
 	enum outcome_kind kind;
 	struct folder *folder; // a reference
 	int64_t id;            // the known file; 0: a new one
+	int64_t written;       // as it is known, so that what others wrote meanwhile stays
 	bool trusted;          // the file's mtime is old enough to tell of the next change
 	struct ingest_facts *facts;
 	char *text;

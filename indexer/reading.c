@@ -36,6 +36,7 @@ static void read_file(struct crew *crew, struct worker *worker, struct job *job,
 	CLEANUP(outcome_cleanup) struct outcome *o = outcome_new(OUTCOME_FILE, job->folder);
 	int64_t looked_at = clock_wall_ns();
 	o->id = job->id;
+	o->written = job->written;
 	o->facts = xmalloc(sizeof(*o->facts));
 	ingest_facts_init(o->facts);
 	if (ingest_read(worker->ingest, fd, job->filename, LENIENT, o->facts, &e) < 0) {
@@ -69,7 +70,7 @@ void reading_run(struct crew *crew, struct worker *worker, struct job *job)
 	else if (e.kind != ERR_NOT_FOUND && e.kind != ERR_DENIED)
 		give_up(crew, job, &e);
 	else if (job->id)
-		crew_gone(crew, job->folder, job->id);
+		crew_gone(crew, job->folder, job->id, job->written);
 	crew_count(crew, COUNT_DONE, job->share);
 	crew_folder_end(crew, job->folder);
 }

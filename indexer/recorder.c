@@ -15,8 +15,9 @@ enum { BATCH = 2000 };
 
 // A row that is to be removed.
 struct goner {
-	int64_t id;
+	int64_t id, written;
 	size_t platform_index;
+	unsigned depth; // of a folder
 };
 
 struct goners {
@@ -89,14 +90,12 @@ static int next_row(struct recorder *r, struct err *e)
 	return 0;
 }
 
+// An upload may have made it meanwhile.
 static int ensure_folder(struct recorder *r, struct folder *f, struct err *e)
 {
 	if (f->row)
 		return 0;
-	if (f->parent && ensure_folder(r, f->parent, e) < 0)
-		return -1;
-	return catalog_folder_add(
-		r->catalog, f->platform->id, f->parent ? f->parent->row : 0, f->path, &f->row, e);
+	return catalog_folder_ensure(r->catalog, f->platform->id, f->path, &f->row, e);
 }
 
 static void alarm(struct recorder *r, const struct platform *p, const char *path,
@@ -131,7 +130,9 @@ static struct catalog_entry entry_of(const struct outcome *o)
 	const struct ingest_facts *facts = o->facts;
 	const struct folder *f = o->folder;
 	return (struct catalog_entry){
+		.is_guarded = true,
 		.id = o->id,
+		.written = o->written,
 		.platform = f->platform->id,
 		.folder = f->row,
 		.folder_path = f->path,
@@ -173,6 +174,8 @@ static int put_file(struct recorder *r, const struct outcome *o, struct err *e)
 	CLEANUP(mem_free) char *path = folder_file(o->folder, entry.filename);
 	if (catalog_file_put(r->catalog, &entry, &effect, e) < 0)
 		return err_prefix(e, "%s/%s: ", o->folder->platform->name, path);
+	if (effect.was_left)
+		return 0;
 	if (judge(r, o->folder->platform, path, &effect) && o->id && !entry.refusal)
 		r->summary->number[SCANNED_UNCHANGED]++;
 	if (!entry.refusal && entry.findings)
@@ -201,10 +204,10 @@ static int put_folder(struct recorder *r, const struct outcome *o, struct err *e
 	return catalog_folder_set(r->catalog, &row, e);
 }
 
-static void add_goner(struct goners *list, int64_t id, const struct folder *f)
+static void add_goner(struct goners *list, int64_t id, int64_t written, const struct folder *f)
 {
 	GROW(list->item, list->count, list->room);
-	list->item[list->count++] = (struct goner){id, f->platform_index};
+	list->item[list->count++] = (struct goner){id, written, f->platform_index, f->depth};
 }
 
 int recorder_outcome(struct recorder *r, const struct outcome *o, struct err *e)
@@ -218,11 +221,11 @@ int recorder_outcome(struct recorder *r, const struct outcome *o, struct err *e)
 		return put_folder(r, o, e);
 	case OUTCOME_FILE_GONE:
 		r->gone[o->folder->platform_index]++;
-		add_goner(&r->files, o->id, o->folder);
+		add_goner(&r->files, o->id, o->written, o->folder);
 		return 0;
 	case OUTCOME_FOLDER_GONE:
 		if (o->folder->row)
-			add_goner(&r->folders, o->folder->row, o->folder);
+			add_goner(&r->folders, o->folder->row, 0, o->folder);
 		return 0;
 	case OUTCOME_PROBLEM:
 		if (o->is_blind && !o->folder->parent)
@@ -256,7 +259,8 @@ static int remove_file(struct recorder *r, const struct goner *g, struct err *e)
 {
 	struct catalog_effect effect;
 	char name[LIMIT_FILE_NAME + 1];
-	if (next_row(r, e) < 0 || catalog_file_remove(r->catalog, g->id, name, &effect, e) < 0)
+	if (next_row(r, e) < 0 || catalog_file_remove(r->catalog, g->id,
+					   g->written, name, &effect, e) < 0)
 		return -1;
 	if (effect.was_listed && !effect.is_listed)
 		r->summary->number[SCANNED_GONE]++;
@@ -264,10 +268,18 @@ static int remove_file(struct recorder *r, const struct goner *g, struct err *e)
 	return 0;
 }
 
-// Files first: a folder's row takes all rows in it along, and nobody would look who inherits their
-// names.
+static int deepest_first(const void *a, const void *b)
+{
+	const struct goner *x = a, *y = b;
+	return (x->depth < y->depth) - (x->depth > y->depth);
+}
+
+// Files first, then the folders that have nothing in them any more: what others wrote since the scan
+// looked stays.
 static int remove_gone(struct recorder *r, struct err *e)
 {
+	if (r->folders.count)
+		qsort(r->folders.item, r->folders.count, sizeof(*r->folders.item), deepest_first);
 	for (size_t i = 0; i < r->files.count; i++)
 		if (!r->kept[r->files.item[i].platform_index] &&
 			remove_file(r, &r->files.item[i], e) < 0)

@@ -78,6 +78,7 @@ static void see_file(
 		.folder = v->folder,
 		.filename = xstrdup(name),
 		.id = file ? file->row.id : 0,
+		.written = file ? file->row.written : 0,
 		.share = v->share};
 	atomic_fetch_add(&v->folder->pending, 1);
 	if (!crew_is_busy(v->crew)) {
@@ -149,7 +150,7 @@ static void look_again(struct visit *v, struct known_file *file)
 	if (found < 0)
 		problem(v, file->row.filename, &e);
 	else
-		crew_gone(v->crew, v->folder, file->row.id);
+		crew_gone(v->crew, v->folder, file->row.id, file->row.written);
 }
 
 static void look_at_known(struct visit *v)
@@ -211,9 +212,11 @@ static int read_names(struct visit *v, struct buf *out, size_t *count, struct er
 static void forget_unseen(struct visit *v)
 {
 	v->share = 0;
-	for (size_t i = 0; i < v->known.file_count; i++)
-		if (!v->known.file[i].seen)
-			crew_gone(v->crew, v->folder, v->known.file[i].row.id);
+	for (size_t i = 0; i < v->known.file_count; i++) {
+		const struct known_file *file = &v->known.file[i];
+		if (!file->seen)
+			crew_gone(v->crew, v->folder, file->row.id, file->row.written);
+	}
 	for (size_t i = 0; i < v->known.folder_count; i++)
 		if (!v->known.folder[i].seen)
 			submit(v, folder_ref(v->known.folder[i].folder), true);
@@ -280,6 +283,8 @@ static void enter(struct visit *v)
 		list(v);
 }
 
+// What is known is read before the names of the folder: what an upload puts there in between is a new
+// file then, which the recorder finds in the catalog, and never a known one that is not there.
 void visit_run(struct crew *crew, struct worker *worker, struct job *job)
 {
 	struct err e = ERR_INIT;

@@ -44,6 +44,20 @@ struct jsondoc *jsondoc_array(void)
 	return own(json_array());
 }
 
+struct jsondoc *jsondoc_read(struct str text, struct err *e)
+{
+	json_error_t why;
+	json_t *value = json_loadb(text.ptr ? text.ptr : "", text.len, 0, &why);
+	if (!value)
+		err_set(e, ERR_INVALID, "not JSON: line %d: %s", why.line, why.text);
+	return (struct jsondoc *)value;
+}
+
+const char *jsondoc_get_str(const struct jsondoc *object, const char *key)
+{
+	return json_string_value(json_object_get(&object->value, key));
+}
+
 void jsondoc_cleanup(struct jsondoc **doc)
 {
 	if (*doc)

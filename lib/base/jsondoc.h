@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON documents for machines (summaries, health), by jansson. The pages of the simple API are written
+// JSON documents for machines (summaries, health, tombstones), by jansson. The pages of the simple API are written
 // by lib/view/page, straight into their bytes.
 #pragma once
 
@@ -7,12 +7,17 @@
 #include <stdint.h>
 
 #include "lib/base/buf.h"
+#include "lib/base/err.h"
 
 // An object or an array. What is put into another belongs to that one from then on.
 struct jsondoc;
 
 struct jsondoc *jsondoc_object(void);
 struct jsondoc *jsondoc_array(void);
+// Reads a whole document, an object or an array; NULL with ERR_INVALID where it is none.
+struct jsondoc *jsondoc_read(struct str text, struct err *e) MUST_CHECK;
+// The string of this key; borrowed. NULL where it has none, or it is no string.
+const char *jsondoc_get_str(const struct jsondoc *object, const char *key);
 void jsondoc_cleanup(struct jsondoc **doc); // frees it; for CLEANUP
 // A string that is not UTF-8 (a file name may be anything) stays readable: bad bytes become "?".
 void jsondoc_put_str(struct jsondoc *object, const char *key, const char *value);

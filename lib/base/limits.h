@@ -17,6 +17,8 @@ enum {
 	LIMIT_DEPTH = 8,                  // folders below a platform
 	LIMIT_PAGE = 512 << 20,           // a rendered page, before it is packed
 	LIMIT_INVENTORY = 1 << 30,        // the list of what is in a static export
+	LIMIT_MARK = 64 << 10,            // a sidecar: what is beside a wheel to mark it
+	LIMIT_REASON = 1 << 10,           // what it gives as the reason
 	LIMIT_CONFIG = 1 << 20,           // a configuration file
 	LIMIT_REQUEST_HEADER = 8 << 10,   // request line and headers together: a connection has so much memory, and
 					  // libmicrohttpd clears it after each request (32 KB cost 10 % of a page hit)

@@ -6,12 +6,6 @@
 #include "lib/base/limits.h"
 #include "lib/state/catalog-write.h"
 
-enum catalog_state {
-	FILE_IS_LISTED,
-	FILE_IS_REFUSED,   // quarantined: damaged, or not what its name says
-	FILE_IS_DUPLICATE, // good, but its name is listed from another folder of the platform
-};
-
 // What the scan compares with what is on the disk.
 struct catalog_known {
 	int64_t id;
@@ -21,6 +15,7 @@ struct catalog_known {
 	uint64_t size;
 	int64_t mtime_ns;
 	uint64_t inode;
+	int64_t written; // to tell whether somebody else wrote it since
 };
 typedef int catalog_known_fn(void *ctx, const struct catalog_known *file, struct err *e);
 int catalog_folder_files(struct catalog *c, int64_t folder, catalog_known_fn *fn, void *ctx,
@@ -28,7 +23,11 @@ int catalog_folder_files(struct catalog *c, int64_t folder, catalog_known_fn *fn
 
 // A file as it was found. Strings and bytes are borrowed for the call.
 struct catalog_entry {
-	int64_t id; // 0: a new one
+	// Who looked some time ago says what the catalog had then: id 0 for nothing. Where somebody else
+	// has written it since, he knows better, and nothing happens. Not guarded: these facts are the
+	// newest there are.
+	bool is_guarded;
+	int64_t id, written;
 	int64_t platform;
 	int64_t folder;
 	const char *folder_path;
@@ -48,21 +47,17 @@ struct catalog_entry {
 	unsigned findings;
 };
 
-// What a write did to the bytes that a name stands for on its platform.
-struct catalog_effect {
-	bool was_listed, is_listed;
-	uint8_t before[SHA256_SIZE], after[SHA256_SIZE];
-};
-
-// Adds the file or takes its new facts. Of several good files of one name the first by path is
-// listed.
+// Adds the file to its folder, or takes its new facts. Of several good files of one name on a
+// platform the first by path is listed, of those that have no tombstone. The marks that lie beside
+// it (catalog-mark.h) are its own.
 int catalog_file_put(struct catalog *c, const struct catalog_entry *entry,
 	struct catalog_effect *effect, struct err *e) MUST_CHECK;
-// Removes the file and gives its name; a duplicate of its name is listed now.
-int catalog_file_remove(struct catalog *c, int64_t id, char name[LIMIT_FILE_NAME + 1],
+// Removes the file and gives its name; a duplicate of its name is listed now. Where somebody else has
+// written it since it was read (written), or has removed it, nothing happens, and name is empty.
+int catalog_file_remove(struct catalog *c, int64_t id, int64_t written, char name[LIMIT_FILE_NAME + 1],
 	struct catalog_effect *effect, struct err *e) MUST_CHECK;
 
-// All files that are refused, or all duplicates, by platform and path.
+// All files that are refused, or duplicates, or unlisted, by platform and path.
 typedef int catalog_unlisted_fn(
 	void *ctx, int64_t platform, const char *path, const char *reason, struct err *e);
 int catalog_unlisted(struct catalog *c, enum catalog_state state, catalog_unlisted_fn *fn,

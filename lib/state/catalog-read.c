@@ -75,6 +75,7 @@ int catalog_project_files(struct catalog *c, int64_t platform, const char *proje
 			.sha256 = query_sha256(q, 6),
 			.metadata_sha256 = query_sha256(q, 7),
 			.requires_python = query_text(q, 8),
+			.yanked = query_text(q, 9),
 		};
 		if (fn(ctx, &file, e) < 0)
 			return -1;
@@ -165,6 +166,7 @@ int catalog_find_file(struct catalog *c, int64_t platform, const char *filename,
 		.mtime_ns = query_int(q, 2),
 		.inode = (uint64_t)query_int(q, 3),
 		.has_metadata = metadata != NULL,
+		.is_unlisted = query_int(q, 7) != 0,
 	};
 	memcpy(out->sha256, sha256, SHA256_SIZE);
 	if (metadata)

@@ -173,6 +173,27 @@ int catalog_folder_add(struct catalog *c, int64_t platform, int64_t parent, cons
 	return 0;
 }
 
+int catalog_folder_ensure(
+	struct catalog *c, int64_t platform, const char *path, int64_t *id, struct err *e)
+{
+	struct err missing = ERR_INIT;
+	struct catalog_folder found;
+	int64_t parent = 0;
+	if (catalog_folder_find(c, platform, path, &found, &missing) == 0) {
+		*id = found.id;
+		return 0;
+	}
+	if (missing.kind != ERR_NOT_FOUND) {
+		*e = missing;
+		return -1;
+	}
+	long slash = str_rfind(str_from(path), '/');
+	CLEANUP(mem_free) char *above = xstrndup(path, slash < 0 ? 0 : (size_t)slash);
+	if (*path && catalog_folder_ensure(c, platform, above, &parent, e) < 0)
+		return -1;
+	return catalog_folder_add(c, platform, parent, path, id, e);
+}
+
 int catalog_folder_set(struct catalog *c, const struct catalog_folder *folder, struct err *e)
 {
 	int64_t values[] = {

@@ -50,5 +50,22 @@ int catalog_folder_add(struct catalog *c, int64_t platform, int64_t parent, cons
 	int64_t *id, struct err *e) MUST_CHECK;
 int catalog_folder_set(
 	struct catalog *c, const struct catalog_folder *folder, struct err *e) MUST_CHECK;
-// Its files must have been removed before.
+// The id of a folder, made where it is missing, with those above it.
+int catalog_folder_ensure(struct catalog *c, int64_t platform, const char *path, int64_t *id,
+	struct err *e) MUST_CHECK;
+// Where nothing is in it; else nothing happens: somebody has put something there.
 int catalog_folder_remove(struct catalog *c, int64_t folder, struct err *e) MUST_CHECK;
+
+enum catalog_state {
+	FILE_IS_LISTED,
+	FILE_IS_REFUSED,   // quarantined: damaged, or not what its name says
+	FILE_IS_DUPLICATE, // good, but its name is listed from another folder of the platform
+	FILE_IS_UNLISTED,  // good, but there is a tombstone beside it
+};
+
+// What a write did to the bytes that a name stands for on its platform.
+struct catalog_effect {
+	bool was_left; // somebody else wrote it meanwhile, and knows better: nothing happened
+	bool was_listed, is_listed;
+	uint8_t before[SHA256_SIZE], after[SHA256_SIZE];
+};

@@ -72,6 +72,7 @@ struct catalog_file {
 	const uint8_t *sha256;
 	const uint8_t *metadata_sha256; // NULL: no .metadata
 	const char *requires_python;    // NULL: none
+	const char *yanked;             // the reason, "" for none; NULL: it is not yanked
 };
 // Returns 0 to go on, -1 with *e set to end.
 typedef int catalog_file_fn(void *ctx, const struct catalog_file *file, struct err *e);
@@ -104,8 +105,9 @@ int catalog_changes(struct catalog *c, int64_t since, catalog_project_fn *fn, vo
 // Whether anybody else committed since the last call (cheap; true at the first).
 bool catalog_was_written(struct catalog *c);
 
-// Where a listed file is, and what its bytes were when they were hashed.
+// Where a file is, and what its bytes were when they were hashed.
 struct catalog_place {
+	bool is_unlisted; // it was pruned: on no page, and still to be had by its URL
 	char *path;    // below the platform; to be released
 	char *project; // normalised; to be released
 	uint64_t size;
@@ -115,7 +117,7 @@ struct catalog_place {
 	bool has_metadata;
 	uint8_t metadata_sha256[SHA256_SIZE];
 };
-// ERR_NOT_FOUND where the platform lists no such file.
+// ERR_NOT_FOUND where the platform has no such file, listed or unlisted.
 int catalog_find_file(struct catalog *c, int64_t platform, const char *filename,
 	struct catalog_place *out, struct err *e) MUST_CHECK;
 void catalog_place_release(struct catalog_place *p);

@@ -95,6 +95,32 @@ const char *const schema_step[] = {
 	"  UPDATE project SET files = files + 1, bytes = bytes + new.size,"
 	"    changed = (SELECT change FROM store) WHERE id = new.project AND new.state = 0;"
 	"END;",
+
+	// 2: marks beside files, and who wrote a row last. A folder's listing may have named one file twice
+	// while it changed: one row is left of these. Each folder is listed again, since nobody has looked
+	// for marks yet.
+	"ALTER TABLE file ADD COLUMN yanked TEXT; -- the reason; NULL: it is not yanked\n"
+	// store.change of the last write of what the file is, not of its state: that depends on others
+	"ALTER TABLE file ADD COLUMN written INTEGER NOT NULL DEFAULT 0;"
+	"CREATE TABLE mark ("
+	"  folder INTEGER NOT NULL REFERENCES folder ON DELETE CASCADE,"
+	"  filename TEXT NOT NULL,     -- of the file, which need not be there\n"
+	"  kind INTEGER NOT NULL,      -- 0 yanked, 1 pruned: the file's state is 3\n"
+	"  platform INTEGER NOT NULL REFERENCES platform, -- of the folder\n"
+	"  reason TEXT,                -- NULL: it was taken off, and a scan that began before must know\n"
+	"  written INTEGER NOT NULL,   -- store.change of the last write\n"
+	"  PRIMARY KEY (folder, filename, kind)"
+	") STRICT, WITHOUT ROWID;"
+	"CREATE INDEX mark_name ON mark (filename, platform);"
+	"UPDATE store SET change = change + 1;"
+	"DELETE FROM file WHERE id IN (SELECT id FROM (SELECT id, row_number()"
+	"  OVER (PARTITION BY folder, filename ORDER BY state, id) AS place FROM file) WHERE place > 1);"
+	"DROP INDEX file_folder;"
+	"CREATE UNIQUE INDEX file_place ON file (folder, filename);"
+	"UPDATE folder SET trusted = 0;"
+	"CREATE TRIGGER file_yank AFTER UPDATE OF yanked ON file BEGIN"
+	"  UPDATE project SET changed = (SELECT change FROM store) WHERE id = new.project AND new.state = 0;"
+	"END;",
 };
 
 const int schema_steps = ARRAY_SIZE(schema_step);
@@ -105,6 +131,10 @@ const char schema_connection[] =
 	"PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -1024;";
 
 #define PATH_OF_FILE "iif(d.path = '', f.filename, d.path || '/' || f.filename)"
+#define PLACE_OF_FILE                                                                              \
+	"SELECT " PATH_OF_FILE ", f.size, f.mtime_ns, f.inode, f.sha256, f.metadata_sha256, p.name," \
+	" f.state FROM file f JOIN folder d ON d.id = f.folder JOIN project p ON p.id = f.project" \
+	" WHERE f.filename = ?1 AND f.platform = ?2 AND"
 
 const char *const statement_sql[STATEMENT_COUNT] = {
 	[LARGE_CACHE] = "PRAGMA cache_size = -16384",
@@ -134,39 +164,51 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 			" WHERE platform = ?1 AND path = ?2",
 	[FOLDER_ADD] = "INSERT INTO folder (platform, parent, path) VALUES (?1, ?2, ?3)",
 	[FOLDER_SET] = "UPDATE folder SET mtime_ns = ?2, trusted = ?3, ignored = ?4 WHERE id = ?1",
-	[FOLDER_REMOVE] = "DELETE FROM folder WHERE id = ?1",
+	// Somebody may have put something into it since it was found to be gone.
+	[FOLDER_REMOVE] = "DELETE FROM folder WHERE id = ?1"
+			  " AND NOT EXISTS (SELECT 1 FROM file WHERE folder = ?1)"
+			  " AND NOT EXISTS (SELECT 1 FROM mark WHERE folder = ?1 AND reason IS NOT NULL)"
+			  " AND NOT EXISTS (SELECT 1 FROM folder WHERE parent = ?1)",
 	[FOLDER_CHILDREN] = "SELECT id, path, mtime_ns, trusted, ignored FROM folder WHERE parent = ?1",
 	[PROJECT_FIND] = "SELECT id FROM project WHERE platform = ?1 AND name = ?2",
 	[PROJECT_ADD] = "INSERT INTO project (platform, name) VALUES (?1, ?2)",
 	[PROJECT_LIST] = "SELECT platform, name, files, bytes, changed FROM project"
 			 " WHERE platform = ?1 AND files > 0 ORDER BY name",
 	[PROJECT_FILES] = "SELECT f.platform, f.filename, f.version, f.version_key, f.size, f.mtime_ns, f.sha256,"
-			  " f.metadata_sha256, f.requires_python FROM project p JOIN file f ON f.project = p.id"
+			  " f.metadata_sha256, f.requires_python, f.yanked FROM project p"
+			  " JOIN file f ON f.project = p.id"
 			  " WHERE p.platform = ?1 AND p.name = ?2 AND f.state = 0"
 			  " ORDER BY f.version_key, f.filename",
 	[PROJECT_CHANGES] = "SELECT platform, name, files, bytes, changed FROM project WHERE changed > ?1"
 			    " ORDER BY changed",
 	[METADATA_GET] = "SELECT packed FROM metadata WHERE sha256 = ?1",
 	[METADATA_ADD] = "INSERT INTO metadata (sha256, packed) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
-	[FILE_PLACE] = "SELECT " PATH_OF_FILE ", f.size, f.mtime_ns, f.inode, f.sha256, f.metadata_sha256,"
-		       " p.name FROM file f JOIN folder d ON d.id = f.folder JOIN project p ON p.id = f.project"
-		       " WHERE f.filename = ?1 AND f.platform = ?2 AND f.state = 0",
+	// Each half has an index of its own; the second is looked at only where the first has nothing.
+	[FILE_PLACE] = PLACE_OF_FILE " f.state = 0 UNION ALL " PLACE_OF_FILE
+				     " f.state = 3 AND f.state > 0 LIMIT 1",
 	[FILE_LISTED] = "SELECT f.id, d.path, f.sha256 FROM file f JOIN folder d ON d.id = f.folder"
 			" WHERE f.filename = ?1 AND f.platform = ?2 AND f.state = 0",
 	[FILE_HEIR] = "SELECT f.id, d.path, f.sha256 FROM file f JOIN folder d ON d.id = f.folder"
 		      " WHERE f.filename = ?1 AND f.platform = ?2 AND f.state = 2 AND f.state > 0"
 		      " ORDER BY d.path || '/' LIMIT 1",
-	[FILE_GET] = "SELECT filename, platform, state, sha256, mtime_ns FROM file WHERE id = ?1",
+	[FILE_GET] = "SELECT filename, platform, state, sha256, mtime_ns, written FROM file WHERE id = ?1",
+	[FILE_FIND] = "SELECT id, state, written FROM file WHERE folder = ?1 AND filename = ?2",
 	[FILE_ADD] = "INSERT INTO file (id, folder, platform, project, filename, state, trusted, size, mtime_ns,"
-		     " inode, sha256, version, version_key, metadata_sha256, requires_python, findings, reason)"
-		     " VALUES (NULL, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
+		     " inode, sha256, version, version_key, metadata_sha256, requires_python, findings, reason,"
+		     " yanked, written)"
+		     " VALUES (NULL, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,"
+		     " (SELECT change FROM store))",
 	[FILE_SET] = "UPDATE file SET project = ?4, state = ?6, trusted = ?7, size = ?8, mtime_ns = ?9,"
 		     " inode = ?10, sha256 = ?11, version = ?12, version_key = ?13, metadata_sha256 = ?14,"
-		     " requires_python = ?15, findings = ?16, reason = ?17 WHERE id = ?1",
-	[FILE_TOUCH] = "UPDATE file SET inode = ?2, trusted = ?3 WHERE id = ?1",
+		     " requires_python = ?15, findings = ?16, reason = ?17, yanked = ?18,"
+		     " written = (SELECT change FROM store) WHERE id = ?1",
+	[FILE_TOUCH] = "UPDATE file SET inode = ?2, trusted = ?3, written = (SELECT change FROM store)"
+		       " WHERE id = ?1",
+	[FILE_YANK] = "UPDATE file SET yanked = ?2 WHERE id = ?1",
 	[FILE_STATE] = "UPDATE file SET state = ?2, reason = ?3 WHERE id = ?1",
 	[FILE_REMOVE] = "DELETE FROM file WHERE id = ?1",
-	[FOLDER_FILES] = "SELECT id, filename, state, trusted, size, mtime_ns, inode FROM file WHERE folder = ?1",
+	[FOLDER_FILES] = "SELECT id, filename, state, trusted, size, mtime_ns, inode, written FROM file"
+			 " WHERE folder = ?1",
 	[FILES_GOOD] = "SELECT f.id, f.platform, f.state, f.size, d.path, f.filename, p.name FROM file f"
 		       " JOIN folder d ON d.id = f.folder JOIN project p ON p.id = f.project"
 		       " WHERE f.state <> 1 ORDER BY f.folder",
@@ -176,6 +218,15 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 	[FILES_UNLISTED] = "SELECT f.platform, " PATH_OF_FILE ", f.reason FROM file f"
 			   " JOIN folder d ON d.id = f.folder WHERE f.state = ?1 AND f.state > 0"
 			   " ORDER BY f.platform, 2",
+	[FOLDER_MARKS] = "SELECT filename, kind, reason, written FROM mark WHERE folder = ?1",
+	[MARKS_OF] = "SELECT kind, reason FROM mark WHERE folder = ?1 AND filename = ?2 AND reason IS NOT NULL",
+	[MARK_GET] = "SELECT written FROM mark WHERE folder = ?1 AND filename = ?2 AND kind = ?3",
+	[MARK_SET] = "INSERT INTO mark (folder, filename, kind, platform, reason, written)"
+		     " VALUES (?1, ?2, ?3, ?4, ?5, (SELECT change FROM store)) ON CONFLICT DO UPDATE"
+		     " SET reason = excluded.reason, written = excluded.written",
+	[MARK_REMOVE] = "DELETE FROM mark WHERE folder = ?1 AND filename = ?2 AND kind = ?3",
+	[TOMBSTONE_FIND] = "SELECT reason FROM mark WHERE filename = ?1 AND platform = ?2 AND kind = 1"
+			   " AND reason IS NOT NULL LIMIT 1",
 	[FILES_SHARED] = "SELECT filename, count(*), count(DISTINCT sha256) FROM file WHERE state = 0"
 			 " GROUP BY filename HAVING count(*) > 1 ORDER BY filename",
 };

@@ -45,13 +45,15 @@ static int gather_file(void *ctx, const struct catalog_file *file, struct err *e
 	struct rows *rows = ctx;
 	size_t name = size_of(file->filename), version = size_of(file->version);
 	size_t python = size_of(file->requires_python), key = file->version_key.len;
+	size_t yanked = size_of(file->yanked);
 	GROW(rows->row, rows->count, rows->room);
 	struct row *row = &rows->row[rows->count++];
 	*row = (struct row){.file = *file, .rank = rows->rank};
-	char *at = row->block = xmalloc(name + version + python + key + 2 * SHA256_SIZE);
+	char *at = row->block = xmalloc(name + version + python + yanked + key + 2 * SHA256_SIZE);
 	row->file.filename = keep(&at, file->filename, name);
 	row->file.version = keep(&at, file->version, version);
 	row->file.requires_python = keep(&at, file->requires_python, python);
+	row->file.yanked = keep(&at, file->yanked, yanked);
 	row->file.version_key.ptr = keep(&at, file->version_key.ptr, key);
 	row->file.sha256 = keep(&at, file->sha256, SHA256_SIZE);
 	row->file.metadata_sha256 = keep(&at, file->metadata_sha256, SHA256_SIZE);

@@ -18,6 +18,14 @@ static void html_begin(struct rendering *r)
 	buf_str(r->out, STR("</h1>\n"));
 }
 
+static void attribute(struct buf *out, struct str name, const char *value)
+{
+	buf_str(out, name);
+	buf_str(out, STR("=\""));
+	escape_html(out, str_from(value));
+	buf_putc(out, '"');
+}
+
 static void attribute_sha256(struct buf *out, struct str name, const uint8_t *sha256)
 {
 	buf_str(out, name);
@@ -37,11 +45,10 @@ static void put_file(struct rendering *r, const char *platform, const struct cat
 	buf_str(out, STR("#sha256="));
 	render_sha256(out, file->sha256);
 	buf_putc(out, '"');
-	if (file->requires_python) {
-		buf_str(out, STR(" data-requires-python=\""));
-		escape_html(out, str_from(file->requires_python));
-		buf_putc(out, '"');
-	}
+	if (file->requires_python)
+		attribute(out, STR(" data-requires-python"), file->requires_python);
+	if (file->yanked)
+		attribute(out, STR(" data-yanked"), file->yanked);
 	if (file->metadata_sha256)
 		attribute_sha256(out, STR(" data-core-metadata"), file->metadata_sha256);
 	if (file->metadata_sha256 && !is_old_pip)

@@ -67,6 +67,16 @@ static void add_version(struct rendering *r, const struct catalog_file *file)
 		all->len = before;
 }
 
+// PEP 691: the reason, where there is one.
+static void put_yanked(struct buf *out, struct str reason)
+{
+	buf_str(out, STR(",\"yanked\":"));
+	if (reason.len)
+		escape_json(out, reason);
+	else
+		buf_str(out, STR("true"));
+}
+
 // filename and url beside each other: the second is packed as a copy of the first.
 static void json_file(struct rendering *r, const char *platform, const struct catalog_file *file)
 {
@@ -88,6 +98,8 @@ static void json_file(struct rendering *r, const char *platform, const struct ca
 		buf_str(out, STR(",\"requires-python\":"));
 		escape_json(out, str_from(file->requires_python));
 	}
+	if (file->yanked)
+		put_yanked(out, str_from(file->yanked));
 	if (file->metadata_sha256) {
 		// Never "dist-info-metadata" too: its dict crashes pip 22.3 to 23.1 (PEP 714).
 		buf_str(out, STR(",\"core-metadata\":{\"sha256\":\""));

@@ -57,6 +57,7 @@ static int give_file(const struct fake_file *f, catalog_file_fn *fn, void *ctx, 
 		.sha256 = sha256,
 		.metadata_sha256 = f->metadata_sha ? metadata : NULL,
 		.requires_python = f->requires_python,
+		.yanked = f->yanked,
 	};
 	return fn(ctx, &file, e);
 }

@@ -8,7 +8,7 @@
 
 struct fake_file {
 	int64_t platform;
-	const char *project, *filename, *version, *key, *requires_python;
+	const char *project, *filename, *version, *key, *requires_python, *yanked;
 	uint64_t size;
 	int64_t mtime_ns;
 	uint8_t sha;          // each byte of the hash

@@ -119,30 +119,31 @@ static struct catalog_effect put(struct fixture *f, const struct catalog_entry *
 	return effect;
 }
 
-static struct catalog_effect take_away(struct fixture *f, int64_t id)
+static int keep_id(void *ctx, const struct catalog_known *file, struct err *e UNUSED)
 {
+	*(struct catalog_known *)ctx = *file;
+	return 0;
+}
+
+static struct catalog_known last_file(struct fixture *f, int64_t in)
+{
+	struct err e = ERR_INIT;
+	struct catalog_known last = {0};
+	ok(catalog_folder_files(f->c, in, keep_id, &last, &e), &e);
+	return last;
+}
+
+// The last file of a folder.
+static struct catalog_effect take_away(struct fixture *f, int64_t in)
+{
+	struct catalog_known last = last_file(f, in);
 	struct err e = ERR_INIT;
 	struct catalog_effect effect;
 	ok(catalog_begin(f->c, &e), &e);
 	char name[LIMIT_FILE_NAME + 1];
-	ok(catalog_file_remove(f->c, id, name, &effect, &e), &e);
+	ok(catalog_file_remove(f->c, last.id, last.written, name, &effect, &e), &e);
 	ok(catalog_commit(f->c, &e), &e);
 	return effect;
-}
-
-static int keep_id(void *ctx, const struct catalog_known *file, struct err *e UNUSED)
-{
-	*(int64_t *)ctx = file->id;
-	return 0;
-}
-
-// The id of the last file of a folder.
-static int64_t last_id(struct fixture *f, int64_t in)
-{
-	struct err e = ERR_INIT;
-	int64_t id = 0;
-	ok(catalog_folder_files(f->c, in, keep_id, &id, &e), &e);
-	return id;
 }
 
 static int collect(void *ctx, const struct catalog_file *file, struct err *e UNUSED)
@@ -231,8 +232,8 @@ static void changes_are_numbered(void **state)
 	assert_int_equal(assert_changes(f, first, ""), first);
 	put(f, &two);
 	int64_t second = assert_changes(f, first, "six 2 200;");
-	take_away(f, last_id(f, f->root));
-	take_away(f, last_id(f, f->root));
+	take_away(f, f->root);
+	take_away(f, f->root);
 	int64_t third = assert_changes(f, second, "six 0 0;");
 	assert_true(third > second && second > first);
 }
@@ -243,7 +244,7 @@ static void what_no_page_shows_is_no_change(void **state)
 	struct catalog_entry six = entry(f, "six-1.0.whl", ones);
 	put(f, &six);
 	int64_t before = assert_changes(f, 0, "six 1 100;");
-	six.id = last_id(f, f->root);
+	six.id = last_file(f, f->root).id;
 	six.inode = 8;
 	put(f, &six);
 	assert_changes(f, before, "");
@@ -254,7 +255,7 @@ static void bytes_that_change_are_told(void **state)
 	struct fixture *f = *state;
 	struct catalog_entry six = entry(f, "six-1.0.whl", ones);
 	put(f, &six);
-	six.id = last_id(f, f->root);
+	six.id = last_file(f, f->root).id;
 	six.sha256 = twos;
 	struct catalog_effect effect = put(f, &six);
 	assert_true(effect.was_listed && effect.is_listed);
@@ -268,7 +269,7 @@ static void damaged_file_leaves_the_page(void **state)
 	struct fixture *f = *state;
 	struct catalog_entry six = entry(f, "six-1.0.whl", ones);
 	put(f, &six);
-	six.id = last_id(f, f->root);
+	six.id = last_file(f, f->root).id;
 	six.sha256 = twos;
 	six.refusal = "junk";
 	struct catalog_effect effect = put(f, &six);
@@ -292,7 +293,7 @@ static void first_path_holds_the_name(void **state)
 	struct catalog_effect effect = put(f, &high); // "/" sorts before "b/"
 	assert_true(effect.was_listed && effect.is_listed);
 	assert_files(f, "six-1.0.whl 1.0 1 100 >=3.8;");
-	effect = take_away(f, last_id(f, f->root));
+	effect = take_away(f, f->root);
 	assert_true(effect.was_listed && effect.is_listed);
 	assert_memory_equal(effect.after, twos, SHA256_SIZE);
 	assert_files(f, "six-1.0.whl 1.0 2 100 >=3.8;");
@@ -308,7 +309,7 @@ static void later_path_is_a_duplicate(void **state)
 	put(f, &high);
 	put(f, &low);
 	assert_files(f, "six-1.0.whl 1.0 1 100 >=3.8;");
-	high.id = last_id(f, f->root);
+	high.id = last_file(f, f->root).id;
 	high.refusal = "junk";
 	put(f, &high);
 	assert_files(f, "six-1.0.whl 1.0 2 100 >=3.8;");
@@ -324,9 +325,9 @@ static void metadata_lives_as_long_as_it_is_used(void **state)
 	buf_init(&out, 1 << 16);
 	put(f, &six);
 	put(f, &two);
-	take_away(f, last_id(f, f->root));
+	take_away(f, f->root);
 	ok(catalog_metadata(f->c, six.metadata_sha256, &out, &e), &e);
-	take_away(f, last_id(f, f->root));
+	take_away(f, f->root);
 	assert_int_equal(catalog_metadata(f->c, six.metadata_sha256, &out, &e), -1);
 	assert_int_equal(e.kind, ERR_NOT_FOUND);
 }

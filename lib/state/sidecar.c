@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/state/sidecar.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/base/fs.h"
+#include "lib/base/jsondoc.h"
+#include "lib/base/limits.h"
+#include "lib/domain/filename.h"
+
+const char *const sidecar_ending[MARK_COUNT] = {
+	[MARK_YANKED] = ".yanked",
+	[MARK_PRUNED] = ".pruned",
+};
+
+bool sidecar_is(struct str name, struct str *filename, enum mark *mark)
+{
+	for (int i = 0; i < MARK_COUNT; i++) {
+		struct str ending = str_from(sidecar_ending[i]);
+		if (!str_ends(name, ending))
+			continue;
+		*filename = str_slice(name, 0, name.len - ending.len);
+		*mark = (enum mark)i;
+		return filename_kind(*filename) != FILENAME_OTHER;
+	}
+	return false;
+}
+
+// For CLEANUP with mem_free; NULL where no file can have that name.
+static char *name_of(const char *filename, enum mark mark, struct err *e)
+{
+	char *name = xasprintf("%s%s", filename, sidecar_ending[mark]);
+	if (strlen(name) <= LIMIT_FILE_NAME)
+		return name;
+	err_set(e, ERR_LIMIT, "%s: too long to have a \"%s\" beside it", filename,
+		sidecar_ending[mark]);
+	mem_free(&name);
+	return NULL;
+}
+
+static int read_all(int fd, struct buf *out, struct err *e)
+{
+	for (;;) {
+		char block[4096];
+		ssize_t n = read(fd, block, sizeof(block));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return err_errno(e, ERR_IO, "cannot read it");
+		if (n == 0)
+			return out->failed
+				       ? err_set(e, ERR_LIMIT, "larger than %zu bytes", out->cap)
+				       : 0;
+		buf_add(out, block, (size_t)n);
+	}
+}
+
+// Never waits: a pipe of that name is no mark.
+int sidecar_read(int folder, const char *filename, enum mark mark, struct buf *out, struct err *e)
+{
+	struct err why = ERR_INIT;
+	struct stat st;
+	CLEANUP(mem_free) char *name = xasprintf("%s%s", filename, sidecar_ending[mark]);
+	if (strlen(name) > LIMIT_FILE_NAME)
+		return 0;
+	CLEANUP(mem_close)
+	int fd = fs_open_beneath(folder, name, O_RDONLY | O_NONBLOCK | O_NOCTTY, &why);
+	if (fd < 0 && why.kind == ERR_NOT_FOUND)
+		return 0;
+	if (fd >= 0 && fstat(fd, &st) == 0 && !S_ISREG(st.st_mode))
+		return 0;
+	if (fd < 0 || read_all(fd, out, &why) < 0) {
+		*e = why;
+		return fd < 0 ? -1 : err_prefix(e, "%s: ", name);
+	}
+	return 1;
+}
+
+// One line: all that is no text becomes a blank, and several blanks one.
+static void add_line(struct str text, struct buf *out)
+{
+	bool is_apart = false;
+	text = str_trim(text);
+	for (size_t i = 0; i < text.len && out->len < LIMIT_REASON; i++) {
+		bool is_blank = (unsigned char)text.ptr[i] <= ' ' || text.ptr[i] == 0x7f;
+		if (!is_blank && is_apart)
+			buf_putc(out, ' ');
+		if (!is_blank)
+			buf_putc(out, text.ptr[i]);
+		is_apart = is_blank;
+	}
+	while (out->len && out->len >= LIMIT_REASON && (out->data[out->len - 1] & 0x80) &&
+		!str_is_utf8(buf_view(out)))
+		out->data[--out->len] = '\0'; // half a character at the cut
+}
+
+void sidecar_reason(enum mark mark, struct str text, struct buf *out)
+{
+	struct err no_json = ERR_INIT;
+	CLEANUP(jsondoc_cleanup)
+	struct jsondoc *doc = mark == MARK_PRUNED ? jsondoc_read(text, &no_json) : NULL;
+	const char *reason = doc ? jsondoc_get_str(doc, "reason") : NULL;
+	if (doc)
+		text = str_from(reason ? reason : "");
+	add_line(text, out);
+}
+
+// A name of its own: two may mark the same file at once.
+static void name_tmp(char out[40])
+{
+	uint64_t random = 0;
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		random = (uint64_t)getpid();
+	snprintf(out, 40, ".wheelcache-%016llx.tmp", (unsigned long long)random);
+}
+
+int sidecar_write(int folder, const char *filename, enum mark mark, struct str text, struct err *e)
+{
+	char tmp[40];
+	CLEANUP(mem_free) char *name = name_of(filename, mark, e);
+	CLEANUP(fs_tmp_release) struct fs_tmp file = {.fd = -1};
+	name_tmp(tmp);
+	if (!name || fs_tmp_open(&file, folder, tmp, name, e) < 0 ||
+		fs_tmp_write(&file, text, e) < 0 || fs_tmp_publish(&file, e) < 0)
+		return -1;
+	return fs_sync_dir(folder, e);
+}
+
+int sidecar_remove(int folder, const char *filename, enum mark mark, struct err *e)
+{
+	CLEANUP(mem_free) char *name = xasprintf("%s%s", filename, sidecar_ending[mark]);
+	if (unlinkat(folder, name, 0) < 0 && errno != ENOENT && errno != ENAMETOOLONG)
+		return err_errno(e, ERR_IO, "%s", name);
+	return fs_sync_dir(folder, e);
+}
