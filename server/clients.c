@@ -85,6 +85,7 @@ void clients_add(struct clients *t, struct client_link *link, int fd)
 {
 	link->fd = fd;
 	atomic_init(&link->waiting_since, clock_seconds());
+	atomic_init(&link->is_busy, false);
 	pthread_mutex_lock(&t->lock);
 	link->prev = NULL;
 	link->next = t->first;
@@ -108,6 +109,17 @@ void clients_remove(struct clients *t, struct client_link *link)
 
 void clients_begin(struct client_link *link)
 {
+	atomic_store_explicit(&link->is_busy, true, memory_order_relaxed);
+	clients_work(link);
+}
+
+void clients_await(struct client_link *link)
+{
+	atomic_store_explicit(&link->waiting_since, clock_seconds(), memory_order_relaxed);
+}
+
+void clients_work(struct client_link *link)
+{
 	atomic_store_explicit(&link->waiting_since, 0, memory_order_relaxed);
 }
 
@@ -119,7 +131,8 @@ static void end_idle(struct client_link *link)
 
 void clients_end(struct clients *t, struct client_link *link)
 {
-	atomic_store(&link->waiting_since, clock_seconds());
+	clients_await(link);
+	atomic_store(&link->is_busy, false);
 	if (atomic_load(&t->is_draining))
 		end_idle(link);
 }
@@ -130,10 +143,10 @@ static unsigned send_home(struct clients *t)
 	unsigned busy = 0;
 	pthread_mutex_lock(&t->lock);
 	for (struct client_link *c = t->first; c; c = c->next) {
-		if (atomic_load(&c->waiting_since))
-			end_idle(c);
-		else
+		if (atomic_load(&c->is_busy))
 			busy++;
+		else
+			end_idle(c);
 	}
 	pthread_mutex_unlock(&t->lock);
 	return busy;

@@ -3,7 +3,7 @@
 // come, and wakes those that send.
 //
 // libmicrohttpd's own time-out begins again with each byte: a client that sends one a second would keep its
-// connection for ever. Here a whole request header has to come within the time-out.
+// connection for ever. Here a whole request header has to come within the time-out, and of a body a part of some size.
 #pragma once
 
 #include <stdatomic.h>
@@ -15,15 +15,18 @@ struct clients;
 struct client_link {
 	struct client_link *next, *prev; // of the table
 	int fd;                          // open until clients_remove()
-	atomic_long waiting_since;       // a second of the monotonic clock; 0: busy with a request
+	atomic_long waiting_since;       // for the client's bytes: a second of the monotonic clock; 0: it is our turn
+	atomic_bool is_busy;             // with a request
 };
 
 struct clients *clients_new(unsigned timeout_seconds);
 void clients_free(struct clients *t); // the connections must have been removed; NULL is fine
 void clients_add(struct clients *t, struct client_link *link, int fd);
 void clients_remove(struct clients *t, struct client_link *link);
-// A request header is there; its answer has been sent.
+// A request header is there; part of its body is awaited, from now on; it is our turn; its answer has been sent.
 void clients_begin(struct client_link *link);
+void clients_await(struct client_link *link);
+void clients_work(struct client_link *link);
 void clients_end(struct clients *t, struct client_link *link);
 // Ends the connections that wait, and each other one after its answer; returns when none is busy, or after so many
 // seconds.

@@ -1,35 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/http.h"
 
-#include <arpa/inet.h>
 #include <microhttpd.h>
-#include <netinet/in.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "lib/base/buf.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
-#include "lib/base/pool.h"
 #include "server/accesslog.h"
+#include "server/body.h"
 #include "server/clients.h"
+#include "server/lanes.h"
 #include "server/listen.h"
 #include "server/scrutiny.h"
 
 enum {
-	LANE_THREADS = 4,
 	STOP_POLL_MS = 5,
-	DESCRIPTORS_KEPT = 128, // for catalogs, wheels, logs: connections must not take them
 };
 
 // A connection. It answers one request after the other, so what belongs to the request under way is here too and
-// a request allocates nothing.
+// a request without a body allocates nothing.
 struct client {
 	struct client_link link;
 	struct http *http;
@@ -37,8 +32,9 @@ struct client {
 	struct str target;      // in the library's buffer
 	struct request request; // while a worker has it
 	struct reply *reply;    // chosen, not dropped yet
+	struct body *body;      // NULL where the request has none, or after it
 	struct buf uri;         // this and what follows is for the access log
-	char peer[INET6_ADDRSTRLEN];
+	char peer[LISTEN_PEER];
 	char method[16];
 	char version[16];
 };
@@ -46,7 +42,8 @@ struct client {
 struct http {
 	struct http_options options;
 	struct MHD_Daemon *daemon;
-	struct pool *lane[HTTP_LANES];
+	struct lanes *workers;
+	struct lanes *receivers;
 	struct clients *clients;
 	char *url;
 	atomic_uint sleeping; // requests that a worker has
@@ -120,52 +117,21 @@ static enum MHD_Result send_reply(struct client *c, struct reply *r)
 
 // --- requests ---
 
-static const struct {
-	const char *name;
-	size_t len;
-} header_names[HEADER_COUNT] = {
-	[HEADER_ACCEPT] = {"Accept", 6},
-	[HEADER_ACCEPT_ENCODING] = {"Accept-Encoding", 15},
-	[HEADER_HOST] = {"Host", 4},
-	[HEADER_IF_NONE_MATCH] = {"If-None-Match", 13},
-	[HEADER_IF_RANGE] = {"If-Range", 8},
-	[HEADER_RANGE] = {"Range", 5},
-	[HEADER_USER_AGENT] = {"User-Agent", 10},
-};
-
 static enum MHD_Result take_value(void *ctx, enum MHD_ValueKind kind, const char *name, size_t name_len,
 	const char *value, size_t value_len)
 {
-	struct request *r = ctx;
 	(void)value_len;
-	if (kind == MHD_GET_ARGUMENT_KIND) {
-		if (name_len == 6 && memcmp(name, "format", 6) == 0 && !r->format)
-			r->format = value ? value : "";
-		return MHD_YES;
-	}
-	for (int i = 0; i < HEADER_COUNT; i++)
-		if (header_names[i].len == name_len && strncasecmp(header_names[i].name, name, name_len) == 0 &&
-			!r->header[i])
-			r->header[i] = value;
+	if (kind == MHD_GET_ARGUMENT_KIND)
+		request_take_argument(ctx, (struct str){name, name_len}, value);
+	else
+		request_take_header(ctx, (struct str){name, name_len}, value);
 	return MHD_YES;
 }
 
-static enum method method_of(const char *name)
+static struct request read_request(struct client *c, const char *url, const char *method)
 {
-	static const struct {
-		const char *name;
-		enum method method;
-	} methods[] = {{"GET", METHOD_GET}, {"HEAD", METHOD_HEAD}, {"POST", METHOD_POST}};
-	for (size_t i = 0; i < ARRAY_SIZE(methods); i++)
-		if (strcmp(name, methods[i].name) == 0)
-			return methods[i].method;
-	return METHOD_OTHER;
-}
-
-static struct request read_request(struct MHD_Connection *connection, const char *url, const char *method)
-{
-	struct request r = {.method = method_of(method), .path = url};
-	MHD_get_connection_values_n(connection, MHD_HEADER_KIND | MHD_GET_ARGUMENT_KIND, take_value, &r);
+	struct request r = {.method = request_method(method), .path = url, .peer = c->peer};
+	MHD_get_connection_values_n(c->connection, MHD_HEADER_KIND | MHD_GET_ARGUMENT_KIND, take_value, &r);
 	return r;
 }
 
@@ -205,45 +171,114 @@ static struct scrutiny scrutinize(struct client *c, const char *method, const ch
 	return s;
 }
 
-// A reply to a request that is not answered further: it must not be read as one without a body, for what follows
-// would be taken for the next request. NULL: all is well.
-static struct reply *refuse(struct client *c, const char *method, const char *version)
-{
-	struct scrutiny s = scrutinize(c, method, version);
-	enum method m = method_of(method);
-	if (s.is_malformed || s.hosts > 1)
-		return reply_text(400, "400 Bad Request: malformed header");
-	if (m != METHOD_GET && m != METHOD_HEAD) {
-		struct reply *r = reply_text(405, "405 Method Not Allowed: %s; GET and HEAD are", method);
-		reply_header(r, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
-		return r;
-	}
-	return s.has_body ? reply_text(400, "400 Bad Request: %s with a body", method) : NULL;
-}
-
-static void work_job(void *job)
-{
-	struct client *c = job;
-	struct http *h = c->http;
-	c->reply = h->options.work(h->options.ctx, &c->request);
-	MHD_resume_connection(c->connection);
-	atomic_fetch_sub(&h->sleeping, 1);
-}
-
 // The library must not be stopped while a connection sleeps: whoever stops it says so first, and then waits until none
-// does. So a request counts itself in before it asks.
-static enum MHD_Result sleep_on_worker(struct client *c, const struct request *r)
+// does. So a request counts itself in before it asks. False where the server is stopping.
+static bool sleep_on_worker(struct client *c, struct pool *lane, pool_fn *job)
 {
 	struct http *h = c->http;
 	atomic_fetch_add(&h->sleeping, 1);
 	if (atomic_load(&h->is_stopping)) {
 		atomic_fetch_sub(&h->sleeping, 1);
-		return send_reply(c, reply_text(503, "503 Service Unavailable: the server is stopping"));
+		return false;
 	}
-	c->request = *r;
+	clients_work(&c->link);
 	MHD_suspend_connection(c->connection);
-	pool_submit(h->lane[h->options.lane(h->options.ctx, r) % HTTP_LANES], work_job, c);
+	pool_submit(lane, job, c);
+	return true;
+}
+
+static void wake(struct client *c)
+{
+	struct http *h = c->http;
+	MHD_resume_connection(c->connection); // from here on it may go away
+	atomic_fetch_sub(&h->sleeping, 1);
+}
+
+static bool sleeps(struct client *c)
+{
+	return MHD_get_connection_info(c->connection, MHD_CONNECTION_INFO_CONNECTION_SUSPENDED)->suspended == MHD_YES;
+}
+
+// --- bodies ---
+
+static void feed_job(void *job)
+{
+	struct client *c = job;
+	body_feed(c->body);
+	clients_await(&c->link);
+	wake(c);
+}
+
+static void end_job(void *job)
+{
+	struct client *c = job;
+	body_end(c->body);
+	wake(c);
+}
+
+static void free_job(void *job)
+{
+	body_free(job);
+}
+
+// A receiver has files to remove: that is work.
+static void drop_body(struct client *c)
+{
+	struct body *b = STEAL_PTR(c->body);
+	if (b && b->receiver)
+		pool_submit(b->lane, free_job, b);
+	else
+		body_free(b);
+}
+
+// An answer at the first call ends the connection, and what the client has sent meanwhile resets it: he may never see
+// the answer. So it waits for the end of his body, unless he asked, or we cannot know where that end is.
+static enum MHD_Result begin_body(struct client *c, const struct request *r, const struct scrutiny *s)
+{
+	struct http *h = c->http;
+	struct reply *refusal = NULL;
+	struct receiver *receiver = h->options.receive(h->options.ctx, r, &refusal);
+	if (!receiver && (r->method != METHOD_POST || s->expects || s->codings || !s->has_body))
+		return send_reply(c, refusal);
+	c->body = body_new(receiver, refusal);
+	c->body->must_close = !receiver || s->codings;
+	c->body->lane = lanes_pick(h->receivers, h->options.lane(h->options.ctx, r));
+	clients_await(&c->link);
 	return MHD_YES;
+}
+
+// Within one call the library may offer the next piece to a connection that sleeps: a worker has the body then.
+static enum MHD_Result take_bytes(struct client *c, const char *bytes, size_t *len)
+{
+	if (!c->body)
+		return MHD_NO;
+	if (sleeps(c))
+		return MHD_YES;
+	*len -= body_add(c->body, (struct str){bytes, *len});
+	if (body_is_hopeless(c->body))
+		return MHD_NO;
+	if (body_has_progress(c->body))
+		clients_await(&c->link);
+	if (!body_is_full(c->body))
+		return MHD_YES;
+	return sleep_on_worker(c, c->body->lane, feed_job) ? MHD_YES : MHD_NO;
+}
+
+static enum MHD_Result end_body(struct client *c)
+{
+	if (!c->body->reply)
+		return sleep_on_worker(c, c->body->lane, end_job) ? MHD_YES : MHD_NO;
+	clients_work(&c->link);
+	return send_reply(c, body_reply(c->body));
+}
+
+// --- answers ---
+
+static void work_job(void *job)
+{
+	struct client *c = job;
+	c->reply = c->http->options.work(c->http->options.ctx, &c->request);
+	wake(c);
 }
 
 static enum MHD_Result answer(struct client *c, const char *url, const char *method)
@@ -251,9 +286,28 @@ static enum MHD_Result answer(struct client *c, const char *url, const char *met
 	struct http *h = c->http;
 	if (c->reply) // a worker has answered, and woke us
 		return MHD_queue_response(c->connection, c->reply->status, prepared(c->reply));
-	struct request r = read_request(c->connection, url, method);
-	struct reply *reply = h->options.quick(h->options.ctx, &r);
-	return reply ? send_reply(c, reply) : sleep_on_worker(c, &r);
+	c->request = read_request(c, url, method);
+	struct reply *reply = h->options.quick(h->options.ctx, &c->request);
+	if (reply)
+		return send_reply(c, reply);
+	struct pool *lane = lanes_pick(h->workers, h->options.lane(h->options.ctx, &c->request));
+	if (sleep_on_worker(c, lane, work_job))
+		return MHD_YES;
+	return send_reply(c, reply_text(503, "503 Service Unavailable: the server is stopping"));
+}
+
+// When the header is there. An answer now ends the connection, so what follows is never taken for a request.
+static enum MHD_Result begin(struct client *c, const char *url, const char *method, const char *version)
+{
+	struct scrutiny s = scrutinize(c, method, version);
+	enum method m = request_method(method);
+	struct reply *refusal = scrutiny_refuse(&s, m, str_from(version));
+	if (refusal)
+		return send_reply(c, refusal);
+	if (m == METHOD_GET || m == METHOD_HEAD)
+		return MHD_YES;
+	struct request r = read_request(c, url, method);
+	return begin_body(c, &r, &s);
 }
 
 static struct client *client_of(struct MHD_Connection *connection)
@@ -261,15 +315,17 @@ static struct client *client_of(struct MHD_Connection *connection)
 	return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
 }
 
-// Called when the header is there, then when the (empty) body is. An answer at the first call ends the connection: so
-// that is where a request is refused whose body we do not read.
+// Called when the header is there, then for each piece of the body, then when it has ended, and where a worker has woken
+// the connection.
 static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, const char *url,
-	const char *method, const char *version, const char *body, size_t *body_len, void **state)
+	const char *method, const char *version, const char *bytes, size_t *len, void **state)
 {
-	(void)ctx, (void)body;
+	(void)ctx;
 	struct client *c = *state;
+	if (c && *len)
+		return take_bytes(c, bytes, len);
 	if (c)
-		return *body_len ? MHD_NO : answer(c, url, method);
+		return c->body && !c->reply ? end_body(c) : answer(c, url, method);
 	c = client_of(connection);
 	if (!c)
 		return MHD_NO;
@@ -279,8 +335,7 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, 
 		snprintf(c->method, sizeof(c->method), "%s", method);
 		snprintf(c->version, sizeof(c->version), "%s", version);
 	}
-	struct reply *refusal = refuse(c, method, version);
-	return refusal ? send_reply(c, refusal) : MHD_YES;
+	return begin(c, url, method, version);
 }
 
 // --- connections ---
@@ -299,11 +354,6 @@ static void *on_uri(void *ctx, const char *uri, struct MHD_Connection *connectio
 	return NULL;
 }
 
-static const char *header_value(struct client *c, enum request_header which)
-{
-	return MHD_lookup_connection_value(c->connection, MHD_HEADER_KIND, header_names[which].name);
-}
-
 static void log_request(struct client *c)
 {
 	accesslog_write(c->http->options.access_log,
@@ -312,7 +362,7 @@ static void log_request(struct client *c)
 			.method = c->method,
 			.uri = c->uri.data,
 			.version = c->version,
-			.user_agent = header_value(c, HEADER_USER_AGENT),
+			.user_agent = MHD_lookup_connection_value(c->connection, MHD_HEADER_KIND, "User-Agent"),
 			.status = c->reply->status,
 			.bytes = c->reply->length,
 		});
@@ -327,20 +377,10 @@ static void on_completed(void *ctx, struct MHD_Connection *connection, void **st
 		return;
 	if (c->reply && c->http->options.access_log)
 		log_request(c);
+	drop_body(c);
 	reply_unref(c->reply);
 	c->reply = NULL;
 	clients_end(c->http->clients, &c->link);
-}
-
-static void name_peer(struct client *c, const struct sockaddr *addr)
-{
-	const void *ip = NULL;
-	if (addr && addr->sa_family == AF_INET)
-		ip = &((const struct sockaddr_in *)(const void *)addr)->sin_addr;
-	else if (addr && addr->sa_family == AF_INET6)
-		ip = &((const struct sockaddr_in6 *)(const void *)addr)->sin6_addr;
-	if (!ip || !inet_ntop(addr->sa_family, ip, c->peer, sizeof(c->peer)))
-		snprintf(c->peer, sizeof(c->peer), "unix");
 }
 
 static void on_connection(void *ctx, struct MHD_Connection *connection, void **context,
@@ -352,7 +392,7 @@ static void on_connection(void *ctx, struct MHD_Connection *connection, void **c
 		c->http = h;
 		c->connection = connection;
 		buf_init(&c->uri, LIMIT_REQUEST_HEADER);
-		name_peer(c, MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr);
+		listen_peer(MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr, c->peer);
 		clients_add(h->clients, &c->link,
 			MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd);
 		*context = c;
@@ -382,27 +422,11 @@ static void on_library_message(void *ctx, const char *fmt, va_list ap)
 	log_debug("http: %s", text);
 }
 
-// As many descriptors as we may have; what is left for connections.
-static unsigned connection_limit(unsigned wanted)
-{
-	struct rlimit limit;
-	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-		return wanted;
-	limit.rlim_cur = limit.rlim_max;
-	if (setrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
-		return wanted;
-	unsigned most = limit.rlim_cur > 2 * DESCRIPTORS_KEPT ? (unsigned)limit.rlim_cur - DESCRIPTORS_KEPT
-							      : (unsigned)limit.rlim_cur / 2;
-	if (most < wanted)
-		log_warn("%u connections at most: the limit of open files allows no more", most);
-	return most < wanted ? most : wanted;
-}
-
 static struct MHD_Daemon *start_daemon(struct http *h)
 {
 	const struct http_options *o = &h->options;
 	unsigned threads = o->threads ? o->threads : 1;
-	unsigned connections = connection_limit(o->connections);
+	unsigned connections = listen_limit(o->connections);
 	struct MHD_OptionItem items[] = {
 		{MHD_OPTION_EXTERNAL_LOGGER, (intptr_t)on_library_message, NULL},
 		{MHD_OPTION_LISTEN_SOCKET, o->socket, NULL},
@@ -424,8 +448,8 @@ static struct MHD_Daemon *start_daemon(struct http *h)
 
 static void http_free(struct http *h)
 {
-	for (size_t i = 0; i < HTTP_LANES; i++)
-		pool_free(h->lane[i]);
+	lanes_free(h->workers);
+	lanes_free(h->receivers);
 	clients_free(h->clients);
 	free(h->url);
 	free(h);
@@ -439,8 +463,8 @@ struct http *http_start(const struct http_options *options, struct err *e)
 	h->options = *options;
 	h->url = xstrdup(options->url);
 	h->clients = clients_new(options->timeout);
-	for (size_t i = 0; i < HTTP_LANES; i++)
-		h->lane[i] = pool_new(LANE_THREADS, POOL_FIRST_IN_FIRST_OUT, "work");
+	h->workers = lanes_new("work");
+	h->receivers = lanes_new("receive");
 	h->daemon = start_daemon(h);
 	if (!h->daemon) {
 		err_set(e, ERR_NET, "cannot serve on %s", options->url);

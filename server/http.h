@@ -2,7 +2,8 @@
 // HTTP/1.1 on a socket, by libmicrohttpd, which no other file knows: requests in, replies out.
 //
 // Two functions answer: quick runs on the event loop and must not block; where it returns NULL, work runs on a
-// worker thread while the connection sleeps. Both may run in several threads at once.
+// worker thread while the connection sleeps. Both may run in several threads at once. A request with a body is taken by
+// a receiver.
 #pragma once
 
 #include <stdbool.h>
@@ -11,10 +12,7 @@
 #include <stdio.h>
 
 #include "lib/base/err.h"
-#include "server/reply.h"
-
-// Workers come in lanes of a few threads: what hangs in one holds up no other.
-enum { HTTP_LANES = 12 };
+#include "server/receiver.h"
 
 struct http;
 
@@ -27,7 +25,14 @@ struct http_options {
 	FILE *access_log;     // combined log format, a line a request; NULL: none. Borrowed
 	struct reply *(*quick)(void *ctx, const struct request *request); // a reference that http drops
 	struct reply *(*work)(void *ctx, const struct request *request);  // never NULL
-	unsigned (*lane)(void *ctx, const struct request *request); // whose workers do it: any number
+	// Runs on the event loop when the header of a request that is neither GET nor HEAD is there, and must not block:
+	// who takes the body of a POST; NULL, and *refusal (handed over), where nobody does, as of all other methods. The
+	// request does not outlive the call.
+	// A client who asks with Expect is refused before he sends his body; of others it is read first, or they would not
+	// read the answer.
+	struct receiver *(*receive)(void *ctx, const struct request *request, struct reply **refusal);
+	unsigned (*lane)(void *ctx, const struct request *request); // whose workers do it: any number.
+							    // Bodies have lanes of their own
 	void *ctx;
 };
 

@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/listen.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
-#include <netinet/in.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "lib/base/log.h"
 #include "lib/base/str.h"
 
-enum { BACKLOG = 1024 };
+enum {
+	BACKLOG = 1024,
+	DESCRIPTORS_KEPT = 128, // for catalogs, wheels, logs: connections must not take them
+};
 
 static int start(int family, const struct sockaddr *addr, socklen_t len, const char *text, struct err *e)
 {
@@ -130,4 +134,30 @@ int listen_open(const char *text, char **url, struct err *e)
 	if (fd >= 0)
 		*url = url_of(fd);
 	return fd;
+}
+
+void listen_peer(const struct sockaddr *addr, char out[LISTEN_PEER])
+{
+	const void *ip = NULL;
+	if (addr && addr->sa_family == AF_INET)
+		ip = &((const struct sockaddr_in *)(const void *)addr)->sin_addr;
+	else if (addr && addr->sa_family == AF_INET6)
+		ip = &((const struct sockaddr_in6 *)(const void *)addr)->sin6_addr;
+	if (!ip || !inet_ntop(addr->sa_family, ip, out, LISTEN_PEER))
+		snprintf(out, LISTEN_PEER, "unix");
+}
+
+unsigned listen_limit(unsigned wanted)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return wanted;
+	limit.rlim_cur = limit.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
+		return wanted;
+	unsigned most = limit.rlim_cur > 2 * DESCRIPTORS_KEPT ? (unsigned)limit.rlim_cur - DESCRIPTORS_KEPT
+							      : (unsigned)limit.rlim_cur / 2;
+	if (most < wanted)
+		log_warn("%u connections at most: the limit of open files allows no more", most);
+	return most < wanted ? most : wanted;
 }

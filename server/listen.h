@@ -2,7 +2,13 @@
 // Listening sockets, from the text of an address.
 #pragma once
 
+#include <netinet/in.h>
+#include <sys/socket.h>
+
 #include "lib/base/err.h"
+
+// The text of any address below.
+enum { LISTEN_PEER = INET6_ADDRSTRLEN };
 
 // Opens a socket at ADDR:PORT, [V6]:PORT (port 0: any free one) or unix:PATH (a socket that nobody answers at any more
 // is replaced; who may enter its folder may connect). Connections are refused until listen_begin(). *url gets
@@ -10,3 +16,7 @@
 // or -1: ERR_USAGE where the text is no address, ERR_NET otherwise.
 int listen_open(const char *text, char **url, struct err *e) MUST_CHECK;
 int listen_begin(int socket, const char *url, struct err *e) MUST_CHECK;
+// Who is at the other end: his address, or "unix". NULL is fine.
+void listen_peer(const struct sockaddr *addr, char out[LISTEN_PEER]);
+// Raises the limit of open files as far as it goes, and says how many of the wanted connections it leaves room for.
+unsigned listen_limit(unsigned wanted);

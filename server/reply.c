@@ -56,6 +56,18 @@ void reply_set_etag(struct reply *r, const char *etag)
 	r->unchanged = same;
 }
 
+struct reply *reply_closing(const struct reply *r)
+{
+	struct reply *copy = reply_new(r->status, r->type, r->body ? blob_ref(r->body) : NULL);
+	copy->offset = r->offset;
+	copy->length = r->length;
+	memcpy(copy->etag, r->etag, sizeof(copy->etag));
+	for (unsigned i = 0; i < r->header_count; i++)
+		reply_header(copy, r->header[i].name, "%s", r->header[i].value);
+	reply_header(copy, "Connection", "close");
+	return copy;
+}
+
 const char *reply_get_header(const struct reply *r, const char *name)
 {
 	for (unsigned i = 0; i < r->header_count; i++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A request as the handlers see it, and the reply that they return: plain values without a socket.
+// The reply that a handler returns: a plain value without a socket.
 #pragma once
 
 #include <stdbool.h>
@@ -7,27 +7,7 @@
 #include <stdint.h>
 
 #include "lib/base/blob.h"
-
-enum method { METHOD_GET, METHOD_HEAD, METHOD_POST, METHOD_OTHER };
-
-// The headers that some handler reads.
-enum request_header {
-	HEADER_ACCEPT,
-	HEADER_ACCEPT_ENCODING,
-	HEADER_HOST,
-	HEADER_IF_NONE_MATCH,
-	HEADER_IF_RANGE,
-	HEADER_RANGE,
-	HEADER_USER_AGENT,
-	HEADER_COUNT,
-};
-
-struct request {
-	enum method method;
-	const char *path;                 // as it was sent, before any "?": still percent-encoded
-	const char *format;               // the value of "?format=", percent-encoded; NULL where there is none
-	const char *header[HEADER_COUNT]; // NULL where it was not sent
-};
+#include "server/request.h"
 
 enum { REPLY_HEADERS = 8, REPLY_ETAG = 80 };
 
@@ -61,6 +41,8 @@ struct reply *reply_text(unsigned status, const char *fmt, ...) PRINTF_LIKE(2, 3
 void reply_header(struct reply *r, const char *name, const char *fmt, ...) PRINTF_LIKE(3, 4);
 // Gives it an ETag and its 304, which carries the headers that the reply has so far (RFC 9110 section 15.4.5).
 void reply_set_etag(struct reply *r, const char *etag);
+// The same once more with "Connection: close": what is kept and sent to others stays as it is.
+struct reply *reply_closing(const struct reply *r);
 // The value of a header, NULL where it has none.
 const char *reply_get_header(const struct reply *r, const char *name);
 struct reply *reply_ref(struct reply *r);

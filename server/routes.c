@@ -6,7 +6,7 @@
 
 #include "server/conditional.h"
 #include "server/files.h"
-#include "server/http.h"
+#include "server/lanes.h"
 #include "server/machine.h"
 #include "server/people.h"
 #include "server/service.h"
@@ -18,7 +18,8 @@
 struct route {
 	const char *pattern;
 	quick_fn *quick; // NULL: always on a worker
-	work_fn *work;   // NULL: quick always answers
+	work_fn *work;   // NULL: quick always answers, or there is nothing to GET
+	receive_fn *receive; // NULL: nothing is posted there
 };
 
 // People try the name of a platform.
@@ -33,16 +34,16 @@ static struct reply *view_quick(struct service *s, const struct call *call)
 }
 
 static const struct route routes[] = {
-	{"/", NULL, people_page},
-	{"/simple/", simple_root_quick, simple_root_work},
-	{"/simple/:project/", simple_project_quick, simple_project_work},
-	{"/files/:view/:project/:file", files_quick, files_work},
-	{"/-/health", machine_health, NULL},
-	{"/-/ready", machine_ready, NULL},
-	{"/:view", view_quick, NULL}, // before the next one, which would send all that is unknown to a slash
-	{"/:view/", view_quick, NULL},
-	{"/:view/simple/", simple_root_quick, simple_root_work},
-	{"/:view/simple/:project/", simple_project_quick, simple_project_work},
+	{"/", NULL, people_page, NULL},
+	{"/simple/", simple_root_quick, simple_root_work, NULL},
+	{"/simple/:project/", simple_project_quick, simple_project_work, NULL},
+	{"/files/:view/:project/:file", files_quick, files_work, NULL},
+	{"/-/health", machine_health, NULL, NULL},
+	{"/-/ready", machine_ready, NULL, NULL},
+	{"/:view", view_quick, NULL, NULL}, // before the next one, which would send all that is unknown to a slash
+	{"/:view/", view_quick, NULL, NULL},
+	{"/:view/simple/", simple_root_quick, simple_root_work, NULL},
+	{"/:view/simple/:project/", simple_project_quick, simple_project_work, NULL},
 };
 
 static struct str *field(struct call *call, struct str name)
@@ -98,6 +99,20 @@ static struct reply *malformed(void)
 	return r;
 }
 
+// PEP 503 knows no POST, and legacy uploads no GET. uv tells who posts to a page of a 405 what he has mistaken.
+static struct reply *not_allowed(const struct route *route)
+{
+	const char *allow = route && route->receive ? "POST" : "GET, HEAD";
+	struct reply *r = reply_text(405, "405 Method Not Allowed: %s", allow);
+	reply_header(r, "Allow", "%s", allow);
+	return r;
+}
+
+static bool has_page(const struct route *route)
+{
+	return route->quick || route->work;
+}
+
 // Finds the route and fills the call, whose parts lie in path; a reply where there is nothing to call.
 static struct reply *find(struct service *s, const struct request *r, struct urlpath *path, struct call *call,
 	const struct route **route)
@@ -109,6 +124,8 @@ static struct reply *find(struct service *s, const struct request *r, struct url
 		*call = (struct call){.request = r};
 		if (!matches(&routes[i], path, call))
 			continue;
+		if (!has_page(&routes[i]))
+			return not_allowed(&routes[i]);
 		if (wants_slash(&routes[i]) == path->has_trailing_slash) {
 			*route = &routes[i];
 			return NULL;
@@ -187,14 +204,32 @@ struct reply *routes_work(void *ctx, const struct request *request)
 	return settle(request, reply);
 }
 
+// With or without the slash at the end: no client that uploads follows a redirect.
+struct receiver *routes_receive(void *ctx, const struct request *request, struct reply **refusal)
+{
+	struct urlpath path;
+	const struct route *route = NULL;
+	struct call call;
+	bool is_good = urlpath_parse(str_from(request->path), &path) == URLPATH_GOOD;
+	for (size_t i = 0; is_good && i < ARRAY_SIZE(routes) && !route; i++) {
+		call = (struct call){.request = request};
+		if (matches(&routes[i], &path, &call))
+			route = &routes[i];
+	}
+	if (route && route->receive && request->method == METHOD_POST)
+		return route->receive(ctx, &call, refusal);
+	*refusal = not_allowed(route);
+	return NULL;
+}
+
 unsigned routes_lane(void *ctx, const struct request *request)
 {
 	struct service *s = ctx;
 	struct urlpath path;
 	if (urlpath_parse(str_from(request->path), &path) != URLPATH_GOOD || path.count < 2 ||
-		!str_eq(path.segment[0], STR("files")))
+		!(str_eq(path.segment[0], STR("files")) || str_eq(path.segment[0], STR("upload"))))
 		return 0;
 	const struct site *site = service_site(s);
 	const struct platform *p = site_platform(site, path.segment[1]);
-	return p ? 1 + (unsigned)(p - site->store.platform) % (HTTP_LANES - 1) : 0;
+	return p ? 1 + (unsigned)(p - site->store.platform) % (LANES - 1) : 0;
 }

@@ -3,9 +3,10 @@
 // the slash at the end. ctx is the struct service. They fit struct http_options.
 #pragma once
 
-#include "server/reply.h"
+#include "server/receiver.h"
 
 struct reply *routes_quick(void *ctx, const struct request *request);
 struct reply *routes_work(void *ctx, const struct request *request);
-// Files have lanes of their own, a platform one: a volume that hangs holds up neither pages nor the others.
+struct receiver *routes_receive(void *ctx, const struct request *request, struct reply **refusal);
+// Files, and uploads, have lanes of their own, a platform one: a volume that hangs holds up neither pages nor the others.
 unsigned routes_lane(void *ctx, const struct request *request);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "lib/base/mem.h"
+
 enum { LINE_END = 2 };
 
 // RFC 9110 section 5.6.2. A blank before the colon is no token either, and would hide a length from
@@ -35,15 +37,80 @@ static void place_header(struct scrutiny *s, struct str name, struct str value)
 	scrutiny_piece(s, value, LINE_END);
 }
 
+static bool is_number(struct str s)
+{
+	for (size_t i = 0; i < s.len; i++)
+		if (!ascii_is_digit(s.ptr[i]))
+			return false;
+	return s.len > 0;
+}
+
+static void take_length(struct scrutiny *s, struct str value)
+{
+	s->lengths++;
+	s->has_body |= !str_eq(value, STR("0"));
+	s->is_odd_length |= !is_number(value);
+}
+
+static void take_coding(struct scrutiny *s, struct str value)
+{
+	s->codings++;
+	s->has_body = true;
+	s->is_odd_length |= !str_eq_nocase(value, STR("chunked"));
+}
+
+static void take_expect(struct scrutiny *s, struct str value)
+{
+	s->expects++;
+	s->has_body = true;
+	s->is_odd_expect |= !str_eq_nocase(value, STR("100-continue"));
+}
+
 void scrutiny_header(struct scrutiny *s, struct str name, struct str value)
 {
+	static const struct {
+		struct str name;
+		void (*take)(struct scrutiny *s, struct str value);
+	} telling[] = {
+		{STR("Content-Length"), take_length},
+		{STR("Transfer-Encoding"), take_coding},
+		{STR("Expect"), take_expect},
+	};
 	place_header(s, name, value);
 	s->is_malformed |= !is_token(name);
-	if (str_eq_nocase(name, STR("Host")))
-		s->hosts++;
-	else if (str_eq_nocase(name, STR("Content-Length")))
-		s->has_body |= !str_eq(value, STR("0"));
-	else if (str_eq_nocase(name, STR("Transfer-Encoding")) ||
-		 str_eq_nocase(name, STR("Expect")))
-		s->has_body = true;
+	s->hosts += str_eq_nocase(name, STR("Host"));
+	for (size_t i = 0; i < ARRAY_SIZE(telling); i++)
+		if (str_eq_nocase(name, telling[i].name))
+			telling[i].take(s, value);
+}
+
+static const char *unclear_body(const struct scrutiny *s, struct str version)
+{
+	if (s->lengths + s->codings == 0)
+		return "a POST without Content-Length";
+	if (s->lengths + s->codings > 1)
+		return "more than one length";
+	if (s->is_odd_length)
+		return s->lengths ? "Content-Length is no number" : "Transfer-Encoding is not chunked";
+	if (s->codings && str_eq(version, STR("HTTP/1.0")))
+		return "Transfer-Encoding in HTTP/1.0";
+	return NULL;
+}
+
+struct reply *scrutiny_refuse(const struct scrutiny *s, enum method m, struct str version)
+{
+	if (s->is_malformed || s->hosts > 1)
+		return reply_text(400, "400 Bad Request: malformed header");
+	if (s->has_body && (m == METHOD_GET || m == METHOD_HEAD))
+		return reply_text(400, "400 Bad Request: %s with a body", m == METHOD_GET ? "GET" : "HEAD");
+	if (m != METHOD_POST)
+		return NULL;
+	const char *why = unclear_body(s, version);
+	if (why && s->lengths + s->codings == 0)
+		return reply_text(411, "411 Length Required: %s", why);
+	if (why)
+		return reply_text(400, "400 Bad Request: %s", why);
+	if (s->is_odd_expect || s->expects > 1)
+		return reply_text(417, "417 Expectation Failed: only 100-continue is met");
+	return NULL;
 }

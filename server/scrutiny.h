@@ -7,11 +7,17 @@
 #include <stdbool.h>
 
 #include "lib/base/str.h"
+#include "server/reply.h"
 
 struct scrutiny {
 	const char *next; // where the next piece must lie; NULL: anywhere
 	unsigned hosts;
-	bool has_body; // or announces one
+	unsigned lengths;   // Content-Length
+	unsigned codings;   // Transfer-Encoding
+	unsigned expects;   // Expect
+	bool has_body;      // or announces one
+	bool is_odd_length; // one that is no number, or a coding that is not "chunked" alone
+	bool is_odd_expect; // other than 100-continue
 	bool is_malformed;
 };
 
@@ -21,3 +27,7 @@ void scrutiny_piece(struct scrutiny *s, struct str piece, size_t gap);
 // A field, its value without the blanks before it. Where next is known, it must have a line of its
 // own.
 void scrutiny_header(struct scrutiny *s, struct str name, struct str value);
+
+// NULL: all is well. Otherwise the answer to a request that others may read in another way. The body of a POST must end
+// at the same place for everybody: one length, or chunked (RFC 9112 section 6.3).
+struct reply *scrutiny_refuse(const struct scrutiny *s, enum method m, struct str version);

@@ -102,6 +102,7 @@ static int start_http(struct server *s, const struct server_options *options, st
 		.access_log = s->access_log,
 		.quick = routes_quick,
 		.work = routes_work,
+		.receive = routes_receive,
 		.lane = routes_lane,
 		.ctx = &s->service,
 	};

@@ -22,4 +22,7 @@ enum {
 	LIMIT_CONFIG = 1 << 20,           // a configuration file
 	LIMIT_REQUEST_HEADER = 8 << 10,   // request line and headers together: a connection has so much memory, and
 					  // libmicrohttpd clears it after each request (32 KB cost 10 % of a page hit)
+	LIMIT_BODY_BUFFER = 256 << 10,    // of one request's body: what is collected before a worker takes it
+	LIMIT_BODY_PROGRESS = 16 << 10,   // of a body: so much, or its end, has to come within the time-out
+	LIMIT_BODY_DISCARDED = 1 << 30,   // of a body: what is read though it is refused, so that the client reads why
 };

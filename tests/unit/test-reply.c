@@ -27,6 +27,21 @@ static void test_the_304_of_a_reply(void **state UNUSED)
 	assert_true(reply_weight(r) > reply_weight(r->unchanged));
 }
 
+// What is kept is sent to others, too: their connections go on.
+static void test_a_reply_that_closes(void **state UNUSED)
+{
+	CLEANUP(reply_cleanup) struct reply *r = reply_text(409, "no");
+	reply_header(r, "Retry-After", "%d", 5);
+	CLEANUP(reply_cleanup) struct reply *closing = reply_closing(r);
+	assert_int_equal(closing->status, 409);
+	assert_int_equal(closing->length, strlen("no\n"));
+	assert_ptr_equal(closing->body, r->body);
+	assert_string_equal(closing->type, r->type);
+	assert_string_equal(reply_get_header(closing, "Retry-After"), "5");
+	assert_string_equal(reply_get_header(closing, "Connection"), "close");
+	assert_null(reply_get_header(r, "Connection"));
+}
+
 static void test_a_log_line_cannot_be_forged(void **state UNUSED)
 {
 	char *text = NULL;
@@ -44,6 +59,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_304_of_a_reply),
+		cmocka_unit_test(test_a_reply_that_closes),
 		cmocka_unit_test(test_a_log_line_cannot_be_forged),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -268,6 +268,22 @@ static void test_forms_of_a_page(void **state)
 	}
 }
 
+// PEP 503 has nothing to post to; who has a body is told before it comes.
+static void test_methods_that_are_not_allowed(void **state)
+{
+	static const char *const paths[] = {"/", "/simple/", "/simple/foo-bar/", "/wheels/simple", "/nonsense/of/mine", "*", "/%zz"};
+	static const enum method methods[] = {METHOD_POST, METHOD_OTHER};
+	struct fixture *f = *state;
+	for (size_t i = 0; i < ARRAY_SIZE(paths) * ARRAY_SIZE(methods); i++) {
+		struct request r = {.method = methods[i % 2], .path = paths[i / 2]};
+		struct reply *refusal = NULL;
+		assert_null(routes_receive(&f->service, &r, &refusal));
+		assert_int_equal(refusal->status, 405);
+		assert_string_equal(reply_get_header(refusal, "Allow"), "GET, HEAD");
+		reply_unref(refusal);
+	}
+}
+
 static void test_a_slash_is_missing(void **state)
 {
 	struct request r = {.method = METHOD_GET, .path = "/wheels/simple/foo%2Dbar", .format = "text/html"};
@@ -353,6 +369,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_an_unknown_name_asks_nobody, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_forms_of_a_page, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_a_slash_is_missing, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_methods_that_are_not_allowed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_ranges_and_conditions, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_bytes, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_a_file_that_changed, set_up, tear_down),

@@ -65,6 +65,57 @@ static void headers_add_up(void **state)
 	assert_false(s.is_malformed);
 }
 
+static const struct {
+	struct str name[2], value[2];
+	const char *version;
+	unsigned status;
+} bodies[] = {
+	{{STR("Content-Length"), STR("X")}, {STR("5"), STR("")}, "HTTP/1.1", 0},
+	{{STR("content-length"), STR("X")}, {STR("0"), STR("")}, "HTTP/1.0", 0},
+	{{STR("Content-Length"), STR("X")}, {STR("18446744073709551616"), STR("")}, "HTTP/1.1", 0}, // the library's
+	{{STR("Transfer-Encoding"), STR("X")}, {STR("Chunked"), STR("")}, "HTTP/1.1", 0},
+	{{STR("Expect"), STR("Content-Length")}, {STR("100-continue"), STR("5")}, "HTTP/1.1", 0},
+	{{STR("Expect"), STR("Content-Length")}, {STR("wonder"), STR("5")}, "HTTP/1.1", 417},
+	{{STR("Host"), STR("Host")}, {STR("x"), STR("x")}, "HTTP/1.1", 400},
+	{{STR("X"), STR("Y")}, {STR(""), STR("")}, "HTTP/1.1", 411},
+	{{STR("Expect"), STR("X")}, {STR("100-continue"), STR("5")}, "HTTP/1.1", 411},
+	{{STR("Content-Length"), STR("X")}, {STR(""), STR("")}, "HTTP/1.1", 400},
+	{{STR("Content-Length"), STR("X")}, {STR("5 "), STR("")}, "HTTP/1.1", 400},
+	{{STR("Content-Length"), STR("X")}, {STR("5, 5"), STR("")}, "HTTP/1.1", 400},
+	{{STR("Content-Length"), STR("X")}, {STR("+5"), STR("")}, "HTTP/1.1", 400},
+	{{STR("Content-Length"), STR("Content-Length")}, {STR("5"), STR("5")}, "HTTP/1.1", 400},
+	{{STR("Content-Length"), STR("Transfer-Encoding")}, {STR("5"), STR("chunked")}, "HTTP/1.1", 400},
+	{{STR("Transfer-Encoding"), STR("Transfer-Encoding")}, {STR("chunked"), STR("chunked")}, "HTTP/1.1", 400},
+	{{STR("Transfer-Encoding"), STR("X")}, {STR("gzip, chunked"), STR("")}, "HTTP/1.1", 400},
+	{{STR("Transfer-Encoding"), STR("X")}, {STR("chunked"), STR("")}, "HTTP/1.0", 400},
+};
+
+static void ends_of_bodies(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(bodies); i++) {
+		struct scrutiny s = {0};
+		scrutiny_header(&s, bodies[i].name[0], bodies[i].value[0]);
+		scrutiny_header(&s, bodies[i].name[1], bodies[i].value[1]);
+		CLEANUP(reply_cleanup) struct reply *r = scrutiny_refuse(&s, METHOD_POST, str_from(bodies[i].version));
+		if ((r ? r->status : 0) != bodies[i].status)
+			fail_msg("line %zu: %u", i, r ? r->status : 0);
+	}
+}
+
+static void expectations(void **state)
+{
+	(void)state;
+	struct scrutiny s = {0};
+	scrutiny_header(&s, STR("eXPECT"), STR("100-CONTINUE"));
+	assert_true(s.expects == 1 && !s.is_odd_expect);
+	scrutiny_header(&s, STR("Expect"), STR("wonder"));
+	assert_true(s.expects == 2 && s.is_odd_expect);
+	assert_null(scrutiny_refuse(&s, METHOD_OTHER, STR("HTTP/1.1"))); // nobody takes its body
+	CLEANUP(reply_cleanup) struct reply *r = scrutiny_refuse(&s, METHOD_GET, STR("HTTP/1.1"));
+	assert_int_equal(r->status, 400);
+}
+
 // As the library leaves a header behind: cut by NULs, each line with two.
 static const char lines[] = "GET\0/x\0HTTP/1.1\0\0Host\0 \tx\0\0Y\0\0\0Z\0z\0\0\0\0";
 
@@ -112,6 +163,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_header),
 		cmocka_unit_test(headers_add_up),
+		cmocka_unit_test(ends_of_bodies),
+		cmocka_unit_test(expectations),
 		cmocka_unit_test(pieces_follow_one_another),
 		cmocka_unit_test(bare_cr_is_malformed),
 	};

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// A request as the handlers see it: plain values without a socket.
+#pragma once
+
+#include "lib/base/str.h"
+
+enum method { METHOD_GET, METHOD_HEAD, METHOD_POST, METHOD_OTHER };
+
+// The headers that some handler reads.
+enum request_header {
+	HEADER_ACCEPT,
+	HEADER_ACCEPT_ENCODING,
+	HEADER_AUTHORIZATION, // never to be logged
+	HEADER_CONTENT_LENGTH,
+	HEADER_CONTENT_TYPE,
+	HEADER_EXPECT,
+	HEADER_HOST,
+	HEADER_IF_NONE_MATCH,
+	HEADER_IF_RANGE,
+	HEADER_RANGE,
+	HEADER_USER_AGENT,
+	HEADER_COUNT,
+};
+
+struct request {
+	enum method method;
+	const char *path;                 // as it was sent, before any "?": still percent-encoded
+	const char *format;               // the value of "?format=", percent-encoded; NULL where there is none
+	const char *peer;                 // the address of whom it came from, "unix" for a socket file
+	const char *header[HEADER_COUNT]; // NULL where it was not sent
+};
+
+enum method request_method(const char *name);
+// Takes a header, if some handler reads it: the first of its name counts. value is borrowed.
+void request_take_header(struct request *r, struct str name, const char *value);
+// Takes a part of the query. value is borrowed; NULL where it has no "=".
+void request_take_argument(struct request *r, struct str name, const char *value);
