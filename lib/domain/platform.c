@@ -3,18 +3,42 @@
 
 #include "lib/base/mem.h"
 
-// As the platform tags of PEP 600 and 656 spell them, and as Debian does.
-static const char *const arches[] = {"x86_64", "amd64", "i386", "i686", "aarch64", "arm64",
-	"armv6l", "armv7l", "armhf", "loongarch64", "ppc64", "ppc64le", "ppc64el", "riscv64",
-	"s390x"};
+// As somebody may spell it, and as the platform tags of PEP 600 and 656 do.
+static const struct arch {
+	const char *name, *tag;
+} arches[] = {
+	{"aarch64", "aarch64"},
+	{"amd64", "x86_64"},
+	{"arm64", "aarch64"},
+	{"armhf", "armv7l"},
+	{"armv6l", "armv6l"},
+	{"armv7l", "armv7l"},
+	{"i386", "i686"},
+	{"i686", "i686"},
+	{"loongarch64", "loongarch64"},
+	{"ppc64", "ppc64"},
+	{"ppc64el", "ppc64le"},
+	{"ppc64le", "ppc64le"},
+	{"riscv64", "riscv64"},
+	{"s390x", "s390x"},
+	{"x86_64", "x86_64"},
+};
 
 // Parts of our own paths: the first one of a URL is a view or one of these.
 static const char *const reserved[] = {"simple", "files", "upload", "-"};
 
-static bool is_among(struct str s, const char *const *list, size_t count)
+const char *platform_arch(struct str name)
 {
-	for (size_t i = 0; i < count; i++)
-		if (str_eq(s, str_from(list[i])))
+	for (size_t i = 0; i < ARRAY_SIZE(arches); i++)
+		if (str_eq(name, str_from(arches[i].name)))
+			return arches[i].tag;
+	return NULL;
+}
+
+static bool is_reserved(struct str name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(reserved); i++)
+		if (str_eq(name, str_from(reserved[i])))
 			return true;
 	return false;
 }
@@ -32,7 +56,7 @@ bool platform_name_is_valid(struct str name)
 	for (size_t i = 0; i < name.len; i++)
 		if (!is_name_byte(name.ptr[i]))
 			return false;
-	return !is_among(name, reserved, ARRAY_SIZE(reserved));
+	return !is_reserved(name);
 }
 
 // The architecture must be a known one, or the folders of many projects would pass
@@ -45,5 +69,5 @@ bool platform_is_slug(struct str name)
 	struct str version = str_slice(name, (size_t)first + 1, (size_t)last);
 	struct str arch = str_slice(name, (size_t)last + 1, name.len);
 	return ascii_is_alpha(name.ptr[0]) && ascii_is_alnum(version.ptr[0]) &&
-	       is_among(arch, arches, ARRAY_SIZE(arches));
+	       platform_arch(arch) != NULL;
 }

@@ -6,6 +6,9 @@
 
 #include "lib/base/str.h"
 
+// How platform tags (PEP 600, 656) spell an architecture, which may be named as Debian does: x86_64
+// for "amd64". NULL where it is none that we know.
+const char *platform_arch(struct str name);
 // Looks like <os>-<version>-<arch>: a folder of this name at the top of a store is a platform.
 bool platform_is_slug(struct str name);
 // May name a platform or a view in a URL: letters, digits, ".", "-", "_", at most 64; not first a

@@ -96,6 +96,12 @@ static const struct row table[] = {
 		"Its folder, absolute or below [store] path. Without it: its name."),
 	ROW("platform", "mutable", &setting_bool, config_platform, is_mutable, 0, "no",
 		"Whether files may change under their name: they are served with short freshness."),
+	ROW("platform", "pythons", &setting_pythons, config_platform, pythons, 0, NULL,
+		"The Pythons of its machines. Without it: as built in for its name."),
+	ROW("platform", "arch", &setting_arch, config_platform, arch, 0, NULL,
+		"Their architecture. Without it: the last part of its name."),
+	ROW("platform", "libc", &setting_libc, config_platform, libc, 0, NULL,
+		"Their libc and its version. Without it: as built in for its name."),
 	ROW("view", "platforms", &setting_names, config_view, name, 0, NULL,
 		"Its platforms in the order in which they are asked; may go on in indented lines."),
 };
@@ -325,6 +331,26 @@ static int check_line(
 	return 0;
 }
 
+int config_profile(const struct config_platform *p, struct profile *out, struct err *e)
+{
+	const struct profile_keys keys = {p->pythons, p->arch, p->libc};
+	if (profile_init(out, p->name, &keys, e) == 0)
+		return 0;
+	e->kind = ERR_USAGE;
+	return err_prefix(e, "[platform %s] ", p->name);
+}
+
+// Each value is sound when its line was read; this is whether they are enough.
+static int check_profiles(const struct config *c, struct err *e)
+{
+	for (size_t i = 0; i < c->platform_count; i++) {
+		CLEANUP(profile_release) struct profile ignored;
+		if (config_profile(&c->platforms[i], &ignored, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 int config_read(struct config *c, const char *path, struct err *e)
 {
 	struct reading r = {.config = c};
@@ -334,6 +360,8 @@ int config_read(struct config *c, const char *path, struct err *e)
 		if (!c->views[i].platform_count)
 			return err_set(e, ERR_USAGE, "%s: [view %s] has no platforms", path,
 				c->views[i].name);
+	if (check_profiles(c, e) < 0)
+		return err_prefix(e, "%s: ", path);
 	return c->platform_count ? conf_read_file(path, check_line, c, e) : 0;
 }
 

@@ -10,11 +10,13 @@
 #include <stdio.h>
 
 #include "lib/base/err.h"
+#include "lib/domain/profile.h"
 
 struct config_platform { // [platform NAME]
 	char *name;
 	char *path;      // absolute, or below [store] path; NULL: [store] path/NAME
 	bool is_mutable; // bytes may change under a name: files are served with short freshness
+	char *pythons, *arch, *libc; // what its machines are; NULL: as built in for its name
 };
 
 struct config_view { // [view NAME]
@@ -58,5 +60,7 @@ int config_read(struct config *c, const char *path, struct err *e) MUST_CHECK;
 // Sets one key as a line of the file would; for options of the command line.
 int config_set(struct config *c, const char *section, const char *key, const char *value,
 	struct err *e) MUST_CHECK;
+// What the platform's machines are, by its keys and its name. ERR_USAGE. To be released.
+int config_profile(const struct config_platform *p, struct profile *out, struct err *e) MUST_CHECK;
 // Every key with its default and help, in the form of the file: --print-config.
 void config_print(FILE *out);

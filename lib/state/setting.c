@@ -8,6 +8,8 @@
 #include "lib/base/log.h"
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
+#include "lib/domain/environment.h"
+#include "lib/domain/platform.h"
 
 struct unit {
 	char letter;
@@ -76,6 +78,29 @@ static bool set_level(void *field, const char *value)
 	return false;
 }
 
+static bool set_pythons(void *field, const char *value)
+{
+	struct python ignored;
+	struct err unsaid = ERR_INIT;
+	for (struct str rest = str_trim(str_from(value)); rest.len; rest = str_trim(rest))
+		if (python_parse(str_cut(&rest, ' '), &ignored, &unsaid) < 0)
+			return false;
+	return set_string(field, value);
+}
+
+static bool set_arch(void *field, const char *value)
+{
+	return platform_arch(str_from(value)) && set_string(field, value);
+}
+
+static bool set_libc(void *field, const char *value)
+{
+	struct machine ignored;
+	struct err unsaid = ERR_INIT;
+	return machine_parse_libc(str_from(value), &ignored, &unsaid) == 0 &&
+	       set_string(field, value);
+}
+
 const struct setting setting_string = {.wants = "a value", .set = set_string, .is_owned = true};
 const struct setting setting_path = {.wants = "a path", .set = set_string, .is_owned = true};
 const struct setting setting_level = {
@@ -87,3 +112,9 @@ const struct setting setting_size = {
 const struct setting setting_seconds = {
 	.wants = "a time (as 60, 2m, 1h, 1d)", .set = set_seconds, .most = 10 * 365 * 86400};
 const struct setting setting_bool = {.wants = "yes or no", .set = set_bool};
+const struct setting setting_pythons = {
+	.wants = "a list of Pythons (as 3.12 3.13t pp311)", .set = set_pythons, .is_owned = true};
+const struct setting setting_arch = {
+	.wants = "an architecture (as x86_64, aarch64)", .set = set_arch, .is_owned = true};
+const struct setting setting_libc = {
+	.wants = "a libc (as glibc 2.35, musl 1.2)", .set = set_libc, .is_owned = true};

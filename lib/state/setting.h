@@ -22,3 +22,7 @@ extern const struct setting setting_threads;
 extern const struct setting setting_size;    // bytes
 extern const struct setting setting_seconds; // seconds
 extern const struct setting setting_bool;
+// What a platform's machines are (lib/domain/profile.h); the text stays as it is.
+extern const struct setting setting_pythons;
+extern const struct setting setting_arch;
+extern const struct setting setting_libc;

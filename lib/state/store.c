@@ -29,6 +29,12 @@ static void add_platform(
 	};
 }
 
+// By its name alone.
+static int set_profile(struct platform *p, struct err *e)
+{
+	return profile_init(&p->profile, p->name, &(struct profile_keys){0}, e);
+}
+
 // A configured platform may be anywhere, and its folder may be missing today (a volume that is not
 // mounted): the scan says so. Below the store, links may lead to all of the store.
 static int add_configured(struct store *s, const struct config_platform *p, struct err *e)
@@ -51,7 +57,7 @@ static int add_configured(struct store *s, const struct config_platform *p, stru
 	} else {
 		add_platform(s, p->name, real, xstrdup("."), p->is_mutable);
 	}
-	return 0;
+	return config_profile(p, &s->platform[s->platform_count - 1].profile, e);
 }
 
 // A folder, or a link to one within the store.
@@ -90,6 +96,8 @@ static int detect(struct store *s, struct err *e)
 		}
 		GROW(s->platform, s->platform_count, room);
 		add_platform(s, entry->d_name, xstrdup(s->path), xstrdup(entry->d_name), false);
+		if (set_profile(&s->platform[s->platform_count - 1], e) < 0)
+			return -1;
 	}
 	if (errno)
 		return err_errno(e, ERR_IO, "%s", s->path);
@@ -152,6 +160,7 @@ void store_release(struct store *s)
 		free(s->platform[i].path);
 		free(s->platform[i].root);
 		free(s->platform[i].folder);
+		profile_release(&s->platform[i].profile);
 	}
 	forget_stray(s);
 	free(s->platform);
@@ -167,14 +176,14 @@ static bool has_platform(const struct store *s, const char *name)
 	return false;
 }
 
-static int recall_platform(void *ctx, const struct catalog_platform *p, struct err *e UNUSED)
+static int recall_platform(void *ctx, const struct catalog_platform *p, struct err *e)
 {
 	struct store *s = ctx;
 	if (!p->files || !platform_is_slug(str_from(p->name)) || has_platform(s, p->name))
 		return 0;
 	s->platform = xreallocarray(s->platform, s->platform_count + 1, sizeof(*s->platform));
 	add_platform(s, p->name, xstrdup(s->path), xstrdup(p->name), false);
-	return 0;
+	return set_profile(&s->platform[s->platform_count - 1], e);
 }
 
 int store_recall(struct store *s, struct catalog *c, struct err *e)

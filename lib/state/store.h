@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "lib/base/err.h"
+#include "lib/domain/profile.h"
 #include "lib/state/config.h"
 
 struct catalog;
@@ -17,6 +18,7 @@ struct platform {
 			 // elsewhere
 	char *folder;    // path, seen from root; "." where both are the same
 	bool is_mutable; // bytes may change under a name
+	struct profile profile; // what its machines are, and so which wheels install there
 	int64_t id;      // in the catalog; 0 until store_register()
 };
 

@@ -9,6 +9,7 @@
 #include "lib/base/digest.h"
 #include "lib/domain/filename.h"
 #include "lib/domain/name.h"
+#include "lib/domain/profile.h"
 #include "lib/domain/specifier.h"
 #include "lib/domain/tag.h"
 #include "lib/domain/version.h"
@@ -71,6 +72,26 @@ static void answer_filename(struct str text, struct buf *out)
 		buf_printf(out, "\t%s", e.msg);
 }
 
+// <python> <arch> <libc> with a newline between: 1 <tag>..., in their order
+static void answer_environment(struct str text, struct buf *out)
+{
+	CLEANUP(mem_free) char *pythons = NULL, *arch = NULL, *libc = NULL;
+	CLEANUP(profile_release) struct profile p = {0};
+	struct err e = ERR_INIT;
+	char **const key[] = {&pythons, &arch, &libc};
+	for (size_t i = 0; i < ARRAY_SIZE(key); i++) {
+		struct str value = str_cut(&text, '\n');
+		*key[i] = xstrndup(value.ptr, value.len);
+	}
+	if (profile_init(&p, "", &(struct profile_keys){pythons, arch, libc}, &e) < 0) {
+		buf_printf(out, "0\t%s", e.msg);
+		return;
+	}
+	buf_puts(out, "1");
+	if (environment_tags(&p.environment[0], add_tag, out, &e) < 0)
+		buf_printf(out, "\t%s", e.msg);
+}
+
 static const struct kind {
 	const char *name;
 	void (*answer)(struct str text, struct buf *out);
@@ -79,6 +100,7 @@ static const struct kind {
 	{"version", answer_version},
 	{"specifier", answer_specifier},
 	{"filename", answer_filename},
+	{"environment", answer_environment},
 };
 
 static int answer_line(struct str line, struct buf *out)

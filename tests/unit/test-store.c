@@ -118,10 +118,12 @@ static void configured_platforms_are_taken(void **state UNUSED)
 	c.store = xstrdup(at("c"));
 	c.platforms = xcalloc(4, sizeof(*c.platforms));
 	c.platform_count = 4;
-	c.platforms[0] = (struct config_platform){xstrdup("one"), xstrdup("real"), true};
-	c.platforms[1] = (struct config_platform){xstrdup("two"), xstrdup(at("elsewhere")), false};
-	c.platforms[2] = (struct config_platform){xstrdup("real"), NULL, false};
-	c.platforms[3] = (struct config_platform){xstrdup("missing"), NULL, false};
+	c.platforms[0] = (struct config_platform){
+		.name = xstrdup("one"), .path = xstrdup("real"), .is_mutable = true};
+	c.platforms[1] = (struct config_platform){
+		.name = xstrdup("two"), .path = xstrdup(at("elsewhere"))};
+	c.platforms[2] = (struct config_platform){.name = xstrdup("real")};
+	c.platforms[3] = (struct config_platform){.name = xstrdup("missing")};
 	assert_int_equal(store_open(&c, &s, &e), 0);
 	names(&s, &found);
 	assert_string_equal(
@@ -130,6 +132,39 @@ static void configured_platforms_are_taken(void **state UNUSED)
 	assert_string_equal(s.platform[0].root, at("c"));
 	assert_string_equal(s.platform[0].folder, "real");
 	assert_string_equal(s.platform[1].folder, ".");
+}
+
+static void profile_is_of_the_name_or_the_keys(void **state UNUSED)
+{
+	CLEANUP(store_release) struct store s = {0}, configured = {0};
+	CLEANUP(config_release) struct config c;
+	struct err e = ERR_INIT;
+	make("f/alpine-3.20-x86_64");
+	make("f/haiku-1-x86_64");
+	open_store("f", &s);
+	assert_int_equal(s.platform[0].profile.environment_count, 1);
+	assert_true(s.platform[0].profile.machine.is_musl);
+	assert_int_equal(s.platform[1].profile.environment_count, 0);
+	config_init(&c);
+	assert_int_equal(config_set(&c, "store", "path", at("f"), &e), 0);
+	assert_int_equal(config_set(&c, "platform debian-12-x86_64", "pythons", "3.8 3.9", &e), 0);
+	assert_int_equal(store_open(&c, &configured, &e), 0);
+	assert_int_equal(configured.platform[0].profile.environment_count, 2);
+	assert_int_equal(configured.platform[0].profile.machine.libc_minor, 36);
+}
+
+static void half_a_profile_is_refused(void **state UNUSED)
+{
+	CLEANUP(store_release) struct store s = {0};
+	CLEANUP(config_release) struct config c;
+	struct err e = ERR_INIT;
+	config_init(&c);
+	assert_int_equal(config_set(&c, "platform mine", "path", at("f"), &e), 0);
+	assert_int_equal(config_set(&c, "platform mine", "arch", "aarch64", &e), 0);
+	assert_int_equal(store_open(&c, &s, &e), -1);
+	assert_int_equal(e.kind, ERR_USAGE);
+	assert_string_equal(e.msg,
+		"[platform mine] nothing is built in for this name, so that pythons is needed too");
 }
 
 static void bad_stores_are_refused(void **state UNUSED)
@@ -224,6 +259,8 @@ int main(void)
 		cmocka_unit_test(platforms_are_found_by_name),
 		cmocka_unit_test(store_without_platforms_is_one),
 		cmocka_unit_test(configured_platforms_are_taken),
+		cmocka_unit_test(profile_is_of_the_name_or_the_keys),
+		cmocka_unit_test(half_a_profile_is_refused),
 		cmocka_unit_test(bad_stores_are_refused),
 		cmocka_unit_test(platforms_get_their_ids_once),
 		cmocka_unit_test(files_are_opened_below_the_store_only),
