@@ -8,6 +8,13 @@
 
 // Nanoseconds since 1970, as file systems count.
 int64_t clock_wall_ns(void);
+// Seconds since 1970.
+int64_t clock_wall_seconds(void);
+// "2026-01-02T03:04:05Z" (RFC 3339), of years that have four digits.
+enum { CLOCK_TEXT = 21 };
+void clock_write(int64_t seconds, char out[CLOCK_TEXT]);
+// Reads exactly this form.
+bool clock_read(const char *text, int64_t *seconds);
 // Seconds of the monotonic clock; never 0.
 long clock_seconds(void);
 // Milliseconds of the monotonic clock.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/base/digest.h"
 
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -87,6 +88,11 @@ void digest_sha256(struct str bytes, uint8_t out[SHA256_SIZE])
 	digest_begin(d);
 	digest_add(d, bytes.ptr, bytes.len);
 	digest_end(d, out);
+}
+
+bool digest_equal(const uint8_t a[SHA256_SIZE], const uint8_t b[SHA256_SIZE])
+{
+	return CRYPTO_memcmp(a, b, SHA256_SIZE) == 0;
 }
 
 void hex_encode(const uint8_t *bytes, size_t len, char *out)

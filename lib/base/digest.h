@@ -23,6 +23,9 @@ void digest_add(struct digest *d, const void *bytes, size_t len);
 void digest_end(struct digest *d, uint8_t *out); // SHA256_SIZE or MD5_SIZE bytes
 void digest_sha256(struct str bytes, uint8_t out[SHA256_SIZE]);
 
+// Whether they are the same, in a time that tells nothing of where they differ.
+bool digest_equal(const uint8_t a[SHA256_SIZE], const uint8_t b[SHA256_SIZE]);
+
 // out gets 2 * len lower-case digits, without a NUL.
 void hex_encode(const uint8_t *bytes, size_t len, char *out);
 // hex must hold exactly 2 * len digits.

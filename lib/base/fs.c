@@ -12,6 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "lib/base/log.h"
+
 #define RACY_NS ((int64_t)2000000000)
 
 enum { OPEN_TRIES = 100 };
@@ -175,6 +177,13 @@ int fs_sync_dir(int dirfd, struct err *e)
 	if (fsync(dirfd) < 0 && errno != EINVAL)
 		return err_errno(e, ERR_IO, "cannot sync the folder");
 	return 0;
+}
+
+void fs_give_to_owner(int fd, int dirfd)
+{
+	struct stat folder;
+	if (geteuid() == 0 && fstat(dirfd, &folder) == 0 && fchown(fd, folder.st_uid, folder.st_gid) < 0)
+		log_debug("a new file stays root's: %s", strerror(errno));
 }
 
 int fs_make_dirs(const char *path, struct err *e)

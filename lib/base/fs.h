@@ -42,6 +42,10 @@ void fs_tmp_release(struct fs_tmp *t);
 // What was made, renamed or removed in an open folder is on the disk after it.
 int fs_sync_dir(int dirfd, struct err *e) MUST_CHECK;
 
+// A new file that root made belongs to whom its folder belongs: the account of a service, which goes on with what the
+// operator began. Nothing is done for others.
+void fs_give_to_owner(int fd, int dirfd);
+
 // Makes the directory and its parents (0755) where they are missing.
 int fs_make_dirs(const char *path, struct err *e) MUST_CHECK;
 // Makes the directory that will hold path.

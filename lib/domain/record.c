@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "lib/base/base64.h"
 #include "lib/base/buf.h"
 #include "lib/base/limits.h"
 
@@ -133,40 +134,6 @@ int record_foreach(struct str text, record_fn *fn, void *ctx, struct err *e)
 	return 0;
 }
 
-static int base64_value(char c)
-{
-	if (c >= 'A' && c <= 'Z')
-		return c - 'A';
-	if (c >= 'a' && c <= 'z')
-		return c - 'a' + 26;
-	if (ascii_is_digit(c))
-		return c - '0' + 52;
-	return c == '-' ? 62 : c == '_' ? 63 : -1;
-}
-
-// RFC 4648 section 5 without padding: exactly size bytes, and no stray bits at the end.
-static bool base64_decode(struct str text, uint8_t *out, size_t size)
-{
-	uint32_t bits = 0;
-	unsigned have = 0;
-	size_t n = 0;
-	if (text.len != (size * 4 + 2) / 3)
-		return false;
-	for (size_t i = 0; i < text.len; i++) {
-		int value = base64_value(text.ptr[i]);
-		if (value < 0)
-			return false;
-		bits = bits << 6 | (uint32_t)value;
-		have += 6;
-		if (have < 8)
-			continue;
-		have -= 8;
-		out[n++] = (uint8_t)(bits >> have);
-		bits &= (1u << have) - 1;
-	}
-	return n == size && bits == 0;
-}
-
 enum record_hash record_hash_decode(struct str hash, uint8_t out[SHA256_SIZE])
 {
 	static const struct {
@@ -185,7 +152,7 @@ enum record_hash record_hash_decode(struct str hash, uint8_t out[SHA256_SIZE])
 	for (size_t i = 0; i < ARRAY_SIZE(algorithm); i++) {
 		if (!str_eq_nocase(name, algorithm[i].name))
 			continue;
-		if (!base64_decode(value, bytes, algorithm[i].size))
+		if (base64_size(value) != algorithm[i].size || !base64_decode(value, BASE64_URL, bytes))
 			return RECORD_HASH_BAD;
 		if (algorithm[i].kind == RECORD_HASH_SHA256)
 			memcpy(out, bytes, SHA256_SIZE);

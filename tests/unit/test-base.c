@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/base64.h"
+#include "lib/base/clock.h"
 #include "lib/base/digest.h"
 #include "lib/base/fs.h"
 #include "lib/base/hashes.h"
@@ -49,6 +51,58 @@ static void test_utf8(void **state UNUSED)
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
 		if (str_is_utf8(str_from(table[i].bytes)) != table[i].good)
 			fail_msg("row %zu", i);
+}
+
+static void test_base64(void **state UNUSED)
+{
+	static const struct {
+		const char *text;
+		enum base64_form form;
+		const char *bytes; // NULL: is none
+	} table[] = {
+		{"", BASE64_PLAIN, ""}, {"Zg==", BASE64_PLAIN, "f"}, {"Zm8=", BASE64_PLAIN, "fo"},
+		{"Zm9v", BASE64_PLAIN, "foo"}, {"Zm9vYg==", BASE64_PLAIN, "foob"}, {"+/+/", BASE64_PLAIN, "\xfb\xff\xbf"},
+		{"Zg", BASE64_PLAIN, NULL}, {"Zg=", BASE64_PLAIN, NULL}, {"Zg===", BASE64_PLAIN, NULL},
+		{"Zh==", BASE64_PLAIN, NULL}, {"Z===", BASE64_PLAIN, NULL}, {"-_-_", BASE64_PLAIN, NULL},
+		{"Zm9v\n", BASE64_PLAIN, NULL}, {"Zm 9", BASE64_PLAIN, NULL}, {"=", BASE64_PLAIN, NULL},
+		{"", BASE64_URL, ""}, {"Zg", BASE64_URL, "f"}, {"Zm8", BASE64_URL, "fo"}, {"Zm9v", BASE64_URL, "foo"},
+		{"-_-_", BASE64_URL, "\xfb\xff\xbf"}, {"Zg==", BASE64_URL, NULL}, {"Z", BASE64_URL, NULL},
+		{"Zh", BASE64_URL, NULL}, {"+/+/", BASE64_URL, NULL},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		uint8_t out[16];
+		struct str text = str_from(table[i].text);
+		bool good = base64_decode(text, table[i].form, out);
+		if (good != (table[i].bytes != NULL))
+			fail_msg("row %zu", i);
+		if (!good)
+			continue;
+		assert_int_equal(base64_size(text), strlen(table[i].bytes));
+		assert_memory_equal(out, table[i].bytes, strlen(table[i].bytes));
+		CLEANUP(buf_release) struct buf again;
+		buf_init(&again, 16);
+		base64_encode_url(out, strlen(table[i].bytes), &again);
+		if (table[i].form == BASE64_URL)
+			assert_string_equal(again.data, table[i].text);
+	}
+}
+
+static void test_times(void **state UNUSED)
+{
+	static const char *const bad[] = {"", "2026-11-21T17:00:00", "2026-11-21T17:00:00ZZ", "2026-11-21 17:00:00Z",
+		"2026-02-29T00:00:00Z", "2026-1-01T00:00:00Z", " 2026-01-01T00:00:00Z", "2026-01-01T24:00:00Z",
+		"1969-12-31T23:59:59Z", "99999-01-01T00:00:00Z"};
+	char text[CLOCK_TEXT];
+	int64_t seconds = 7;
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		if (clock_read(bad[i], &seconds) || seconds != 7)
+			fail_msg("%s", bad[i]);
+	assert_true(clock_read("2026-11-21T17:00:01Z", &seconds));
+	assert_int_equal(seconds, 1795280401);
+	clock_write(seconds, text);
+	assert_string_equal(text, "2026-11-21T17:00:01Z");
+	clock_write(INT64_MAX, text);
+	assert_string_equal(text, "9999-12-31T23:59:59Z");
 }
 
 static void test_a_buffer_has_a_ceiling(void **state UNUSED)
@@ -348,6 +402,8 @@ int main(void)
 		cmocka_unit_test(test_the_first_of_a_name_stays),
 		cmocka_unit_test(test_relative_paths),
 		cmocka_unit_test(test_documents),
+		cmocka_unit_test(test_base64),
+		cmocka_unit_test(test_times),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
