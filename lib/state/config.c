@@ -92,6 +92,14 @@ static const struct row table[] = {
 	ROW("server", "page-max-age", &setting_seconds, config, page_max_age, 0, "0",
 		"How long clients may use a page without asking again; 0: a new wheel shows at "
 		"once."),
+	ROW("tokens", "path", &setting_path, config, tokens, 0, NULL,
+		"The tokens' hashes, which `wheelcache token` writes. Without it: beside the catalog, "
+		"with .tokens behind its name."),
+	ROW("audit", "path", &setting_path, config, audit, 0, NULL,
+		"A line for each change that somebody made or was refused. Without it: beside the "
+		"catalog, with .audit behind its name."),
+	ROW("upload", "max-file", &setting_quota, config, max_file, 1, "2G",
+		"A larger file is not taken."),
 	ROW("platform", "path", &setting_path, config_platform, path, 0, NULL,
 		"Its folder, absolute or below [store] path. Without it: its name."),
 	ROW("platform", "mutable", &setting_bool, config_platform, is_mutable, 0, "no",
@@ -102,6 +110,14 @@ static const struct row table[] = {
 		"Their architecture. Without it: the last part of its name."),
 	ROW("platform", "libc", &setting_libc, config_platform, libc, 0, NULL,
 		"Their libc and its version. Without it: as built in for its name."),
+	ROW("platform", "private", &setting_bool, config_platform, is_private, 0, "no",
+		"Whether only those may see it who have a token to read it (wheelcache token add "
+		"--read)."),
+	ROW("platform", "quota-bytes", &setting_quota, config_platform, quota_bytes, 0, "0",
+		"What its files may have together; an upload that would pass it is refused. 0: as the "
+		"disk allows."),
+	ROW("platform", "quota-files", &setting_count, config_platform, quota_files, 0, "0",
+		"How many files it may have. 0: any number."),
 	ROW("view", "platforms", &setting_names, config_view, name, 0, NULL,
 		"Its platforms in the order in which they are asked; may go on in indented lines."),
 };
@@ -142,7 +158,7 @@ static void free_strings(const char *section, void *object)
 			free(*(char **)(void *)((char *)object + table[i].offset));
 }
 
-static const char *const plain_sections[] = {"store", "catalog", "index", "server"};
+static const char *const plain_sections[] = {"store", "catalog", "index", "server", "tokens", "audit", "upload"};
 
 void config_init(struct config *c)
 {

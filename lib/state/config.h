@@ -17,6 +17,8 @@ struct config_platform { // [platform NAME]
 	char *path;      // absolute, or below [store] path; NULL: [store] path/NAME
 	bool is_mutable; // bytes may change under a name: files are served with short freshness
 	char *pythons, *arch, *libc; // what its machines are; NULL: as built in for its name
+	bool is_private; // what is here is for those who have a token to read it
+	uint64_t quota_bytes, quota_files; // 0: as the disk allows
 };
 
 struct config_view { // [view NAME]
@@ -31,6 +33,12 @@ struct config {
 	char *default_view; // what /simple/ is; NULL: the only platform, or all merged
 	// [catalog]
 	char *catalog; // NULL: catalog_default_path()
+	// [tokens]
+	char *tokens; // NULL: tokens_path()
+	// [audit]
+	char *audit; // NULL: audit_path()
+	// [upload]
+	uint64_t max_file; // bytes
 	// [index]
 	uint64_t index_threads; // 0: as many as the machine has processors
 	uint64_t settle;        // seconds: a damaged file younger than this is still being written

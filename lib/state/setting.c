@@ -109,6 +109,9 @@ const struct setting setting_integer = {.wants = "a number", .set = set_integer,
 const struct setting setting_threads = {.wants = "a number", .set = set_integer, .most = 1024};
 const struct setting setting_size = {
 	.wants = "a size (as 500K, 64M, 1G)", .set = set_size, .most = 1ULL << 40};
+const struct setting setting_quota = {
+	.wants = "a size (as 500K, 64M, 1G)", .set = set_size, .most = 1ULL << 60};
+const struct setting setting_count = {.wants = "a number", .set = set_integer, .most = NUMBER_MAX};
 const struct setting setting_seconds = {
 	.wants = "a time (as 60, 2m, 1h, 1d)", .set = set_seconds, .most = 10 * 365 * 86400};
 const struct setting setting_bool = {.wants = "yes or no", .set = set_bool};

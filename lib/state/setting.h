@@ -20,6 +20,8 @@ extern const struct setting setting_level;
 extern const struct setting setting_integer;
 extern const struct setting setting_threads;
 extern const struct setting setting_size;    // bytes
+extern const struct setting setting_quota;   // bytes, of a whole volume
+extern const struct setting setting_count;   // files
 extern const struct setting setting_seconds; // seconds
 extern const struct setting setting_bool;
 // What a platform's machines are (lib/domain/profile.h); the text stays as it is.

@@ -16,17 +16,18 @@
 static const char only_platform[] = "wheels";
 
 // Takes root and folder over. The array has room for one more.
-static void add_platform(
-	struct store *s, const char *name, char *root, char *folder, bool is_mutable)
+static struct platform *add_platform(
+	struct store *s, const char *name, char *root, char *folder)
 {
 	bool is_root = strcmp(folder, ".") == 0;
-	s->platform[s->platform_count++] = (struct platform){
+	struct platform *p = &s->platform[s->platform_count++];
+	*p = (struct platform){
 		.name = xstrdup(name),
 		.path = is_root ? xstrdup(root) : xasprintf("%s/%s", root, folder),
 		.root = root,
 		.folder = folder,
-		.is_mutable = is_mutable,
 	};
+	return p;
 }
 
 // By its name alone.
@@ -50,14 +51,18 @@ static int add_configured(struct store *s, const struct config_platform *p, stru
 	else
 		real = joined;
 	struct str below = str_from(real), store = str_from(s->path ? s->path : "");
+	struct platform *out;
 	if (store.len && str_starts(below, store) && below.ptr[store.len] == '/') {
-		add_platform(
-			s, p->name, xstrdup(s->path), xstrdup(real + store.len + 1), p->is_mutable);
+		out = add_platform(s, p->name, xstrdup(s->path), xstrdup(real + store.len + 1));
 		free(real);
 	} else {
-		add_platform(s, p->name, real, xstrdup("."), p->is_mutable);
+		out = add_platform(s, p->name, real, xstrdup("."));
 	}
-	return config_profile(p, &s->platform[s->platform_count - 1].profile, e);
+	out->is_mutable = p->is_mutable;
+	out->is_private = p->is_private;
+	out->quota_bytes = p->quota_bytes;
+	out->quota_files = p->quota_files;
+	return config_profile(p, &out->profile, e);
 }
 
 // A folder, or a link to one within the store.
@@ -95,8 +100,7 @@ static int detect(struct store *s, struct err *e)
 			continue;
 		}
 		GROW(s->platform, s->platform_count, room);
-		add_platform(s, entry->d_name, xstrdup(s->path), xstrdup(entry->d_name), false);
-		if (set_profile(&s->platform[s->platform_count - 1], e) < 0)
+		if (set_profile(add_platform(s, entry->d_name, xstrdup(s->path), xstrdup(entry->d_name)), e) < 0)
 			return -1;
 	}
 	if (errno)
@@ -130,7 +134,7 @@ static int find_platforms(struct store *s, const struct config *c, struct err *e
 		return 0;
 	forget_stray(s); // they are in the one platform
 	s->platform = xcalloc(1, sizeof(*s->platform));
-	add_platform(s, only_platform, xstrdup(s->path), xstrdup("."), false);
+	add_platform(s, only_platform, xstrdup(s->path), xstrdup("."));
 	return 0;
 }
 
@@ -182,8 +186,7 @@ static int recall_platform(void *ctx, const struct catalog_platform *p, struct e
 	if (!p->files || !platform_is_slug(str_from(p->name)) || has_platform(s, p->name))
 		return 0;
 	s->platform = xreallocarray(s->platform, s->platform_count + 1, sizeof(*s->platform));
-	add_platform(s, p->name, xstrdup(s->path), xstrdup(p->name), false);
-	return set_profile(&s->platform[s->platform_count - 1], e);
+	return set_profile(add_platform(s, p->name, xstrdup(s->path), xstrdup(p->name)), e);
 }
 
 int store_recall(struct store *s, struct catalog *c, struct err *e)

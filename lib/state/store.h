@@ -19,6 +19,8 @@ struct platform {
 	char *folder;    // path, seen from root; "." where both are the same
 	bool is_mutable; // bytes may change under a name
 	struct profile profile; // what its machines are, and so which wheels install there
+	bool is_private; // wants a token to read it
+	uint64_t quota_bytes, quota_files; // 0: none
 	int64_t id;      // in the catalog; 0 until store_register()
 };
 

@@ -48,6 +48,9 @@ static void defaults_are_as_written(void **state UNUSED)
 	assert_int_equal(c.timeout, 60);
 	assert_int_equal(c.rescan, 60);
 	assert_int_equal(c.page_max_age, 0);
+	assert_null(c.tokens);
+	assert_null(c.audit);
+	assert_int_equal(c.max_file, 2LL << 30);
 	assert_int_equal(c.threads + c.index_threads + c.platform_count + c.view_count, 0);
 }
 
@@ -62,7 +65,9 @@ static void whole_file_is_read(void **state UNUSED)
 				 "[server]\nlisten = [::1]:0\npage-cache=1G\ntimeout = 2m\nrescan = 1h\n"
 				 "page-max-age: 7\naccess-log = - ; here\n"
 				 "[platform ubuntu-22.04-x86_64]\n[platform pure]\npath = any\nmutable = yes\n"
-				 "[server]\nthreads = 3\nlog-level = debug\n[catalog]\npath = /tmp/c.db\n",
+				 "private = yes\nquota-bytes = 4096G\nquota-files = 2000000\n"
+				 "[server]\nthreads = 3\nlog-level = debug\n[catalog]\npath = /tmp/c.db\n"
+				 "[tokens]\npath = /tmp/t\n[audit]\npath = /tmp/a\n[upload]\nmax-file = 500M\n",
 				 &e),
 		0);
 	assert_string_equal(c.store, "/srv/wheels");
@@ -82,6 +87,14 @@ static void whole_file_is_read(void **state UNUSED)
 	assert_false(c.platforms[0].is_mutable);
 	assert_string_equal(c.platforms[1].path, "any");
 	assert_true(c.platforms[1].is_mutable);
+	assert_false(c.platforms[0].is_private);
+	assert_int_equal(c.platforms[0].quota_bytes + c.platforms[0].quota_files, 0);
+	assert_true(c.platforms[1].is_private);
+	assert_int_equal(c.platforms[1].quota_bytes, 4096LL << 30);
+	assert_int_equal(c.platforms[1].quota_files, 2000000);
+	assert_string_equal(c.tokens, "/tmp/t");
+	assert_string_equal(c.audit, "/tmp/a");
+	assert_int_equal(c.max_file, 500 << 20);
 	assert_int_equal(c.view_count, 1);
 	assert_int_equal(c.views[0].platform_count, 2);
 	assert_string_equal(c.views[0].platforms[0], "ubuntu-22.04-x86_64");
@@ -133,6 +146,7 @@ static const struct {
 		":2: [server] page-cache: 1073741824G is not between 0 and 1099511627776"},
 	{"[server]\nlog-level = loud\n",
 		":2: [server] log-level: \"loud\" is not one of error, warn, info, debug"},
+	{"[upload]\nmax-file = 0\n", ":2: [upload] max-file: 0 is not between 1 and 1152921504606846976"},
 	{"[platform a]\nmutable = true\n", ":2: [platform] mutable: \"true\" is not yes or no"},
 	{"[platform a]\npythons = 3.12 python3\n",
 		":2: [platform] pythons: \"3.12 python3\" is not a list of Pythons (as 3.12 3.13t pp311)"},

@@ -121,7 +121,8 @@ static void configured_platforms_are_taken(void **state UNUSED)
 	c.platforms[0] = (struct config_platform){
 		.name = xstrdup("one"), .path = xstrdup("real"), .is_mutable = true};
 	c.platforms[1] = (struct config_platform){
-		.name = xstrdup("two"), .path = xstrdup(at("elsewhere"))};
+		.name = xstrdup("two"), .path = xstrdup(at("elsewhere")),
+		.is_private = true, .quota_bytes = 7, .quota_files = 8};
 	c.platforms[2] = (struct config_platform){.name = xstrdup("real")};
 	c.platforms[3] = (struct config_platform){.name = xstrdup("missing")};
 	assert_int_equal(store_open(&c, &s, &e), 0);
@@ -132,6 +133,10 @@ static void configured_platforms_are_taken(void **state UNUSED)
 	assert_string_equal(s.platform[0].root, at("c"));
 	assert_string_equal(s.platform[0].folder, "real");
 	assert_string_equal(s.platform[1].folder, ".");
+	assert_false(s.platform[0].is_private);
+	assert_true(s.platform[1].is_private);
+	assert_int_equal(s.platform[1].quota_bytes, 7);
+	assert_int_equal(s.platform[1].quota_files, 8);
 }
 
 static void profile_is_of_the_name_or_the_keys(void **state UNUSED)
