@@ -20,6 +20,9 @@ enum {
 	LIMIT_MARK = 64 << 10,            // a sidecar: what is beside a wheel to mark it
 	LIMIT_REASON = 1 << 10,           // what it gives as the reason
 	LIMIT_CONFIG = 1 << 20,           // a configuration file
+	LIMIT_TOKENS = 4 << 20,           // the file of tokens
+	LIMIT_NOTE = 200,                 // a note or a glob of a token
+	LIMIT_WORDS = 2 << 10,            // why a platform is frozen; a field of the audit log
 	LIMIT_REQUEST_HEADER = 8 << 10,   // request line and headers together: a connection has so much memory, and
 					  // libmicrohttpd clears it after each request (32 KB cost 10 % of a page hit)
 	LIMIT_BODY_BUFFER = 256 << 10,    // of one request's body: what is collected before a worker takes it
