@@ -130,6 +130,20 @@ int catalog_totals(struct catalog *c, int64_t platform, struct catalog_totals *o
 	return 0;
 }
 
+int catalog_usage(struct catalog *c, int64_t platform, struct catalog_usage *out, struct err *e)
+{
+	struct catalog_totals listed;
+	CLEANUP(query_end) struct query *q = query_begin(c, PLATFORM_UNLISTED, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, platform);
+	if (query_step(q, e) < 0 || catalog_totals(c, platform, &listed, e) < 0)
+		return -1;
+	out->files = listed.files + (uint64_t)query_int(q, 0);
+	out->bytes = listed.bytes + (uint64_t)query_int(q, 1);
+	return 0;
+}
+
 int catalog_changes(struct catalog *c, int64_t since, catalog_project_fn *fn, void *ctx,
 	int64_t *newest, struct err *e)
 {

@@ -97,6 +97,12 @@ struct catalog_totals {
 };
 int catalog_totals(
 	struct catalog *c, int64_t platform, struct catalog_totals *out, struct err *e) MUST_CHECK;
+// What a platform has on its disk: its listed files, and those that are there but not listed.
+struct catalog_usage {
+	uint64_t files, bytes;
+};
+int catalog_usage(
+	struct catalog *c, int64_t platform, struct catalog_usage *out, struct err *e) MUST_CHECK;
 // All projects that changed after the change numbered since, on every platform; *newest gets the
 // number of the newest change, and stays as it is on an error: whoever asks again misses none.
 // since 0: all there are, also those without files.

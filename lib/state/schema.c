@@ -156,6 +156,8 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 			  " FROM platform p ORDER BY p.name",
 	[PLATFORM_TOTALS] = "SELECT count(*), coalesce(sum(files), 0), coalesce(sum(bytes), 0) FROM project"
 			    " WHERE platform = ?1 AND files > 0",
+	[PLATFORM_UNLISTED] = "SELECT count(*), coalesce(sum(size), 0) FROM file"
+			      " WHERE state > 0 AND platform = ?1",
 	[PLATFORM_CLEAR] = "DELETE FROM folder WHERE platform = ?1 AND parent IS NULL",
 	[PLATFORM_FILES] = "SELECT p.name, f.filename, " PATH_OF_FILE ", f.metadata_sha256 FROM project p"
 			   " JOIN file f ON f.project = p.id JOIN folder d ON d.id = f.folder"

@@ -85,6 +85,38 @@ static void locations_are_of_one_moment(void **state UNUSED)
 	assert_locations(reader, file.platform + 1, "");
 }
 
+static void assert_usage(struct catalog *c, int64_t platform, uint64_t files, uint64_t bytes)
+{
+	struct err e = ERR_INIT;
+	struct catalog_usage usage;
+	ok(catalog_usage(c, platform, &usage, &e), &e);
+	assert_int_equal(usage.files, files);
+	assert_int_equal(usage.bytes, bytes);
+}
+
+// What is quarantined fills the disk as well.
+static void usage_is_all_that_is_there(void **state UNUSED)
+{
+	static const uint8_t sha256[SHA256_SIZE] = {1};
+	struct err e = ERR_INIT;
+	struct catalog_entry file = {.filename = "six-2.0.whl", .sha256 = sha256, .project = "six", .version = "2.0",
+		.version_key = STR("2"), .size = 40};
+	CLEANUP(mem_free) char *path = xasprintf("%s/usage.db", folder);
+	CLEANUP(catalog_cleanup) struct catalog *c = NULL;
+	ok(catalog_open(path, &c, &e), &e);
+	ok(catalog_platform_add(c, "debian-12-x86_64", &file.platform, &e), &e);
+	ok(catalog_folder_add(c, file.platform, 0, "", &file.folder, &e), &e);
+	assert_usage(c, file.platform, 0, 0);
+	put(c, file, "", NULL);
+	assert_usage(c, file.platform, 1, 40);
+	file.filename = "six-3.0.whl";
+	file.refusal = "damaged";
+	file.size = 2;
+	put(c, file, "", NULL);
+	assert_usage(c, file.platform, 2, 42);
+	assert_usage(c, file.platform + 1, 0, 0);
+}
+
 static int make_folder(void **state UNUSED)
 {
 	return mkdtemp(folder) ? 0 : -1;
@@ -98,6 +130,9 @@ static int remove_folder(void **state UNUSED)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(locations_are_of_one_moment)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(locations_are_of_one_moment),
+		cmocka_unit_test(usage_is_all_that_is_there),
+	};
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
