@@ -132,6 +132,7 @@ static int take(void *ctx, const struct outcome *o, struct err *e)
 		return see_gone(ctx, o, e);
 	case OUTCOME_PROBLEM:
 		return see_problem(ctx, o);
+	case OUTCOME_MARK:
 	case OUTCOME_FOLDER_NEW:
 	case OUTCOME_FOLDER:
 	case OUTCOME_FOLDER_GONE:

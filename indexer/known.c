@@ -13,6 +13,7 @@ void known_release(struct known *k)
 		folder_unref(k->folder[i].folder);
 	free(k->folder);
 	free(k->file);
+	free(k->mark);
 	if (k->names.data)
 		buf_release(&k->names);
 	*k = (struct known){0};
@@ -25,6 +26,19 @@ static int add_file(void *ctx, const struct catalog_known *row, struct err *e UN
 	GROW(k->file, k->file_count, k->file_room);
 	k->file[k->file_count++] = (struct known_file){.row = *row, .name = k->names.len};
 	buf_add(&k->names, row->filename, strlen(row->filename) + 1);
+	return 0;
+}
+
+static int add_mark(void *ctx, const struct catalog_known_mark *row, struct err *e UNUSED)
+{
+	struct known *k = ctx;
+	GROW(k->mark, k->mark_count, k->mark_room);
+	struct known_mark *mark = &k->mark[k->mark_count++];
+	*mark = (struct known_mark){.row = *row, .name = k->names.len};
+	buf_add(&k->names, row->filename, strlen(row->filename) + 1);
+	mark->reason = k->names.len;
+	if (row->reason)
+		buf_add(&k->names, row->reason, strlen(row->reason) + 1);
 	return 0;
 }
 
@@ -53,10 +67,36 @@ static int compare_files(const void *a, const void *b)
 	return strcmp(left->row.filename, right->row.filename);
 }
 
+static int compare_marks(const void *a, const void *b)
+{
+	const struct known_mark *left = a, *right = b;
+	int order = strcmp(left->row.filename, right->row.filename);
+	return order ? order : (int)left->row.mark - (int)right->row.mark;
+}
+
 static int compare_folders(const void *a, const void *b)
 {
 	const struct known_folder *left = a, *right = b;
 	return strcmp(left->folder->path, right->folder->path);
+}
+
+// All names are there, and stay where they are.
+static void point_to_names(struct known *k)
+{
+	for (size_t i = 0; i < k->file_count; i++)
+		k->file[i].row.filename = k->names.data + k->file[i].name;
+	for (size_t i = 0; i < k->mark_count; i++) {
+		struct known_mark *mark = &k->mark[i];
+		mark->row.filename = k->names.data + mark->name;
+		if (mark->row.reason)
+			mark->row.reason = k->names.data + mark->reason;
+	}
+}
+
+static void sort(void *items, size_t count, size_t size, int (*compare)(const void *, const void *))
+{
+	if (count)
+		qsort(items, count, size, compare);
 }
 
 int known_load(struct known *k, struct folder *f, struct catalog *c, struct err *e)
@@ -66,14 +106,13 @@ int known_load(struct known *k, struct folder *f, struct catalog *c, struct err 
 		return 0;
 	buf_init(&k->names, SIZE_MAX / 2);
 	if (catalog_folder_files(c, f->known.id, add_file, k, e) < 0 ||
+		catalog_folder_marks(c, f->known.id, add_mark, k, e) < 0 ||
 		catalog_folder_children(c, f->known.id, add_folder, &l, e) < 0)
 		return -1;
-	for (size_t i = 0; i < k->file_count; i++)
-		k->file[i].row.filename = k->names.data + k->file[i].name;
-	if (k->file_count)
-		qsort(k->file, k->file_count, sizeof(*k->file), compare_files);
-	if (k->folder_count)
-		qsort(k->folder, k->folder_count, sizeof(*k->folder), compare_folders);
+	point_to_names(k);
+	sort(k->file, k->file_count, sizeof(*k->file), compare_files);
+	sort(k->mark, k->mark_count, sizeof(*k->mark), compare_marks);
+	sort(k->folder, k->folder_count, sizeof(*k->folder), compare_folders);
 	return 0;
 }
 
@@ -82,6 +121,14 @@ struct known_file *known_file(struct known *k, const char *filename)
 	struct known_file wanted = {.row = {.filename = filename}};
 	return k->file_count
 		       ? bsearch(&wanted, k->file, k->file_count, sizeof(wanted), compare_files)
+		       : NULL;
+}
+
+struct known_mark *known_mark(struct known *k, const char *filename, enum mark mark)
+{
+	struct known_mark wanted = {.row = {.filename = filename, .mark = mark}};
+	return k->mark_count
+		       ? bsearch(&wanted, k->mark, k->mark_count, sizeof(wanted), compare_marks)
 		       : NULL;
 }
 

@@ -21,6 +21,7 @@ void outcome_free(struct outcome *o)
 		ingest_facts_release(o->facts);
 	free(o->facts);
 	free(o->text);
+	free(o->filename);
 	folder_unref(o->folder);
 	free(o);
 }

@@ -9,6 +9,7 @@
 #include "lib/base/fs.h"
 #include "lib/base/mem.h"
 #include "lib/state/catalog-file.h"
+#include "lib/state/catalog-mark.h"
 
 enum { BATCH = 2000 };
 #define BATCH_NS ((int64_t)1000000000)
@@ -25,6 +26,14 @@ struct goners {
 	size_t count, room;
 };
 
+// A mark that is to be removed.
+struct gone_mark {
+	struct folder *folder; // a reference
+	char *filename;
+	enum mark mark;
+	int64_t written;
+};
+
 struct recorder {
 	struct catalog *catalog;
 	const struct store *store;
@@ -32,6 +41,8 @@ struct recorder {
 	unsigned batch;   // rows in the open transaction; 0: none is open
 	int64_t begun_ns; // when it was opened
 	struct goners files, folders;
+	struct gone_mark *mark;
+	size_t mark_count, mark_room;
 	bool has_missed; // a whole platform
 	bool *kept;      // a platform: what has gone stays
 	uint64_t *gone;  // a platform
@@ -54,6 +65,11 @@ void recorder_free(struct recorder *r)
 		return;
 	if (r->batch)
 		catalog_rollback(r->catalog);
+	for (size_t i = 0; i < r->mark_count; i++) {
+		folder_unref(r->mark[i].folder);
+		free(r->mark[i].filename);
+	}
+	free(r->mark);
 	free(r->files.item);
 	free(r->folders.item);
 	free(r->kept);
@@ -183,6 +199,46 @@ static int put_file(struct recorder *r, const struct outcome *o, struct err *e)
 	return 0;
 }
 
+// What a mark did to its file; *m gets the folder's row.
+static int put_mark(struct recorder *r, struct folder *f, struct catalog_mark *m, struct err *e)
+{
+	struct catalog_effect effect;
+	if (next_row(r, e) < 0 || ensure_folder(r, f, e) < 0)
+		return -1;
+	m->is_guarded = true;
+	m->platform = f->platform->id;
+	m->folder = f->row;
+	m->folder_path = f->path;
+	if (catalog_mark_put(r->catalog, m, &effect, e) < 0)
+		return err_prefix(e, "%s/%s/%s%s: ", f->platform->name, f->path, m->filename,
+			sidecar_ending[m->mark]);
+	if (effect.was_listed && !effect.is_listed)
+		r->summary->number[SCANNED_GONE]++;
+	judge(r, f->platform, m->filename, &effect);
+	return 0;
+}
+
+static int see_mark(struct recorder *r, const struct outcome *o, struct err *e)
+{
+	struct catalog_mark m = {.written = o->written,
+		.filename = o->filename,
+		.mark = o->mark,
+		.reason = o->text};
+	if (o->text)
+		return put_mark(r, o->folder, &m, e);
+	GROW(r->mark, r->mark_count, r->mark_room);
+	r->mark[r->mark_count++] = (struct gone_mark){
+		folder_ref(o->folder), xstrdup(o->filename), o->mark, o->written};
+	return 0;
+}
+
+static int remove_mark(struct recorder *r, const struct gone_mark *g, struct err *e)
+{
+	struct catalog_mark m = {
+		.written = g->written, .filename = g->filename, .mark = g->mark};
+	return put_mark(r, g->folder, &m, e);
+}
+
 static int put_new_folder(struct recorder *r, const struct outcome *o, struct err *e)
 {
 	return next_row(r, e) < 0 ? -1 : ensure_folder(r, o->folder, e);
@@ -215,6 +271,8 @@ int recorder_outcome(struct recorder *r, const struct outcome *o, struct err *e)
 	switch (o->kind) {
 	case OUTCOME_FILE:
 		return put_file(r, o, e);
+	case OUTCOME_MARK:
+		return see_mark(r, o, e);
 	case OUTCOME_FOLDER_NEW:
 		return put_new_folder(r, o, e);
 	case OUTCOME_FOLDER:
@@ -274,8 +332,8 @@ static int deepest_first(const void *a, const void *b)
 	return (x->depth < y->depth) - (x->depth > y->depth);
 }
 
-// Files first, then the folders that have nothing in them any more: what others wrote since the scan
-// looked stays.
+// Files first, then the marks that were beside them, then the folders that have nothing in them any
+// more: what others wrote since the scan looked stays.
 static int remove_gone(struct recorder *r, struct err *e)
 {
 	if (r->folders.count)
@@ -283,6 +341,10 @@ static int remove_gone(struct recorder *r, struct err *e)
 	for (size_t i = 0; i < r->files.count; i++)
 		if (!r->kept[r->files.item[i].platform_index] &&
 			remove_file(r, &r->files.item[i], e) < 0)
+			return -1;
+	for (size_t i = 0; i < r->mark_count; i++)
+		if (!r->kept[r->mark[i].folder->platform_index] &&
+			remove_mark(r, &r->mark[i], e) < 0)
 			return -1;
 	for (size_t i = 0; i < r->folders.count; i++)
 		if (!r->kept[r->folders.item[i].platform_index] &&

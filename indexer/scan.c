@@ -116,7 +116,7 @@ struct unlisted {
 	struct scan *scan;
 	enum catalog_state state;
 	enum scanned_number number;
-	enum scanned_list list;
+	enum scanned_list list; // SCANNED_LISTS: none, where somebody wants it so and there may be many
 };
 
 static int see_unlisted(
@@ -127,7 +127,8 @@ static int see_unlisted(
 	const struct platform *p = store_platform(s->store, platform);
 	CLEANUP(mem_free) char *whole = xasprintf("%s/%s", p ? p->name : "?", path);
 	s->summary->number[row->number]++;
-	summary_add(s->summary, row->list, whole, reason, NULL);
+	if (row->list < SCANNED_LISTS)
+		summary_add(s->summary, row->list, whole, reason, NULL);
 	return 0;
 }
 
@@ -136,6 +137,7 @@ static int sum_up_unlisted(struct scan *s, struct err *e)
 	struct unlisted row[] = {
 		{s, FILE_IS_REFUSED, SCANNED_QUARANTINED, SCANNED_LIST_QUARANTINED},
 		{s, FILE_IS_DUPLICATE, SCANNED_DUPLICATES, SCANNED_LIST_DUPLICATES},
+		{s, FILE_IS_UNLISTED, SCANNED_PRUNED, SCANNED_LISTS},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(row); i++)
 		if (catalog_unlisted(s->catalog, row[i].state, see_unlisted, &row[i], e) < 0)

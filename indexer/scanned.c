@@ -9,6 +9,7 @@ static const struct summary_number number_row[SCANNED_NUMBERS] = {
 	[SCANNED_GONE] = {"gone", "gone", true},
 	[SCANNED_QUARANTINED] = {"quarantined", "quarantined", true},
 	[SCANNED_DUPLICATES] = {"duplicates", "of a name that is in another folder too", false},
+	[SCANNED_PRUNED] = {"pruned", "not listed, by a tombstone", false},
 	[SCANNED_WAITING] = {"waiting", "still being written", false},
 	[SCANNED_IGNORED] = {"ignored", "other entries ignored", false},
 	[SCANNED_LINKS] = {"links_ignored", "links not followed", false},

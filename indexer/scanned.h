@@ -12,6 +12,7 @@ enum scanned_number {
 	SCANNED_GONE,        // file names that are listed no more
 	SCANNED_QUARANTINED, // files that are refused, with those of earlier scans
 	SCANNED_DUPLICATES,  // good files whose name another folder of the platform has
+	SCANNED_PRUNED,      // good files that have a tombstone
 	SCANNED_WAITING,     // still being written
 	SCANNED_IGNORED,     // neither wheels nor sdists
 	SCANNED_LINKS,       // links that were not followed

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "indexer/known.h"
+#include "indexer/marking.h"
 #include "indexer/reading.h"
 #include "lib/base/clock.h"
 #include "lib/base/fs.h"
@@ -153,14 +154,31 @@ static void look_again(struct visit *v, struct known_file *file)
 		crew_gone(v->crew, v->folder, file->row.id, file->row.written);
 }
 
+// A mark's text may have changed where no name has.
+static void look_at_known_marks(struct visit *v)
+{
+	for (size_t i = 0; i < v->known.mark_count; i++) {
+		const struct catalog_known_mark *mark = &v->known.mark[i].row;
+		marking_see(v->crew, v->folder, v->fd, &v->known, mark->filename, mark->mark);
+	}
+	marking_end(v->crew, v->folder, &v->known);
+}
+
 static void look_at_known(struct visit *v)
 {
+	look_at_known_marks(v);
 	share_among(v, v->known.file_count + v->known.folder_count);
 	crew_count(v->crew, COUNT_IGNORED, v->folder->known.ignored);
 	for (size_t i = 0; i < v->known.file_count && !crew_is_cancelled(v->crew); i++)
 		look_again(v, &v->known.file[i]);
 	for (size_t i = 0; i < v->known.folder_count; i++)
 		submit(v, folder_ref(v->known.folder[i].folder), false);
+}
+
+static bool is_mark(
+	const char *name, unsigned char type, struct str *filename, enum mark *mark)
+{
+	return type != DT_DIR && sidecar_is(str_from(name), filename, mark);
 }
 
 static void see_entry(struct visit *v, const char *name, unsigned char type)
@@ -209,9 +227,36 @@ static int read_names(struct visit *v, struct buf *out, size_t *count, struct er
 	return errno ? err_errno(e, ERR_IO, "cannot list it") : 0;
 }
 
+// Before the files: a file that is new together with its mark is never without it on a page.
+static void see_marks(struct visit *v, const struct buf *names)
+{
+	struct str filename;
+	enum mark mark;
+	for (const char *at = names->data; at < names->data + names->len; at += strlen(at + 1) + 2) {
+		if (!is_mark(at + 1, (unsigned char)*at, &filename, &mark))
+			continue;
+		CLEANUP(mem_free) char *name = xstrndup(filename.ptr, filename.len);
+		marking_see(v->crew, v->folder, v->fd, &v->known, name, mark);
+		crew_count(v->crew, COUNT_DONE, v->share);
+	}
+}
+
+static void see_entries(struct visit *v, const struct buf *names)
+{
+	struct str filename;
+	enum mark mark;
+	for (const char *at = names->data; at < names->data + names->len; at += strlen(at + 1) + 2) {
+		if (crew_is_cancelled(v->crew))
+			return;
+		if (!is_mark(at + 1, (unsigned char)*at, &filename, &mark))
+			see_entry(v, at + 1, (unsigned char)*at);
+	}
+}
+
 static void forget_unseen(struct visit *v)
 {
 	v->share = 0;
+	marking_end(v->crew, v->folder, &v->known);
 	for (size_t i = 0; i < v->known.file_count; i++) {
 		const struct known_file *file = &v->known.file[i];
 		if (!file->seen)
@@ -232,11 +277,10 @@ static void list(struct visit *v)
 	if (!is_whole)
 		problem(v, NULL, &e);
 	share_among(v, count);
-	for (const char *at = names.data; at < names.data + names.len; at += strlen(at + 1) + 2) {
-		if (crew_is_cancelled(v->crew))
-			return;
-		see_entry(v, at + 1, (unsigned char)*at);
-	}
+	see_marks(v, &names);
+	see_entries(v, &names);
+	if (crew_is_cancelled(v->crew))
+		return;
 	if (is_whole)
 		forget_unseen(v);
 	v->folder->is_listed = true;

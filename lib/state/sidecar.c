@@ -45,9 +45,9 @@ static char *name_of(const char *filename, enum mark mark, struct err *e)
 	return NULL;
 }
 
-static int read_all(int fd, struct buf *out, struct err *e)
+static int read_text(int fd, struct buf *out, struct err *e)
 {
-	for (;;) {
+	for (size_t got = 0; got < LIMIT_MARK;) {
 		char block[4096];
 		ssize_t n = read(fd, block, sizeof(block));
 		if (n < 0 && errno == EINTR)
@@ -55,11 +55,11 @@ static int read_all(int fd, struct buf *out, struct err *e)
 		if (n < 0)
 			return err_errno(e, ERR_IO, "cannot read it");
 		if (n == 0)
-			return out->failed
-				       ? err_set(e, ERR_LIMIT, "larger than %zu bytes", out->cap)
-				       : 0;
+			break;
 		buf_add(out, block, (size_t)n);
+		got += (size_t)n;
 	}
+	return 0;
 }
 
 // Never waits: a pipe of that name is no mark.
@@ -76,7 +76,7 @@ int sidecar_read(int folder, const char *filename, enum mark mark, struct buf *o
 		return 0;
 	if (fd >= 0 && fstat(fd, &st) == 0 && !S_ISREG(st.st_mode))
 		return 0;
-	if (fd < 0 || read_all(fd, out, &why) < 0) {
+	if (fd < 0 || read_text(fd, out, &why) < 0) {
 		*e = why;
 		return fd < 0 ? -1 : err_prefix(e, "%s: ", name);
 	}
@@ -96,9 +96,10 @@ static void add_line(struct str text, struct buf *out)
 			buf_putc(out, text.ptr[i]);
 		is_apart = is_blank;
 	}
-	while (out->len && out->len >= LIMIT_REASON && (out->data[out->len - 1] & 0x80) &&
+	bool is_cut = out->len >= LIMIT_REASON; // perhaps in the middle of a character
+	while (is_cut && out->len && (out->data[out->len - 1] & 0x80) &&
 		!str_is_utf8(buf_view(out)))
-		out->data[--out->len] = '\0'; // half a character at the cut
+		out->data[--out->len] = '\0';
 }
 
 void sidecar_reason(enum mark mark, struct str text, struct buf *out)

@@ -19,11 +19,11 @@ extern const char *const sidecar_ending[MARK_COUNT];
 // slice of name).
 bool sidecar_is(struct str name, struct str *filename, enum mark *mark);
 
-// Adds the text of a file's mark to out. 1: it is there; 0: it is not. No text is a wrong one, but
-// one that out cannot hold is ERR_LIMIT; a link that leads out of the folder is ERR_DENIED.
+// Adds the text of a file's mark to out, of a longer one than LIMIT_MARK the beginning: no text is
+// a wrong one. 1: it is there; 0: it is not. A link that leads out of the folder is ERR_DENIED.
 int sidecar_read(int folder, const char *filename, enum mark mark, struct buf *out,
 	struct err *e) MUST_CHECK;
-// Adds the reason that such a text gives, on one line and as UTF-8.
+// Adds the reason that such a text gives, as one line of at most LIMIT_REASON bytes.
 void sidecar_reason(enum mark mark, struct str text, struct buf *out);
 // Puts the mark there, or other text into it, whole or not at all; on the disk when it returns.
 int sidecar_write(int folder, const char *filename, enum mark mark, struct str text,

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A catalog of an older wheelcache is brought up to date by opening it."""
 import contextlib
+import os
 import pathlib
 import shutil
 import sqlite3
@@ -8,6 +9,7 @@ import sqlite3
 import pytest
 
 import indexing
+import storelib
 
 # What the first release made of the store below, by `sqlite3 catalog .dump`.
 DUMP = pathlib.Path(__file__).with_name("catalog-schema-1.sql")
@@ -39,6 +41,18 @@ def test_old_catalog_is_as_good_as_a_new_one(old, tmp_path):
     shutil.rmtree(old.catalog.parent)
     old.index()
     assert upgraded == old.facts()
+
+
+def test_marks_that_were_there_before_are_seen(old):
+    """The folders of an old catalog are looked at again, though their times say that there is nothing new."""
+    folder = old.store / indexing.PLATFORM
+    (folder / "six-1.0-py3-none-any.whl.yanked").write_text("broken\n")
+    os.utime(folder, (storelib.OLD, storelib.OLD))
+    with contextlib.closing(sqlite3.connect(old.catalog)) as connection:
+        connection.execute("UPDATE folder SET mtime_ns = ?, trusted = 1 WHERE path = ''", [folder.stat().st_mtime_ns])
+        connection.commit()
+    old.index()
+    assert old.query("SELECT yanked FROM file WHERE state = 0 ORDER BY filename") == [("broken",), (None,)]
 
 
 def test_file_that_an_old_scan_saw_twice_is_there_once(old):

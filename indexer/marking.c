@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "indexer/marking.h"
+
+#include <string.h>
+
+#include "lib/base/limits.h"
+#include "lib/base/mem.h"
+
+// reason NULL: it has gone.
+static void tell(struct crew *crew, struct folder *folder, const char *filename, enum mark mark,
+	const char *reason, const struct known_mark *known)
+{
+	struct outcome *o = outcome_new(OUTCOME_MARK, folder);
+	o->filename = xstrdup(filename);
+	o->mark = mark;
+	o->text = reason ? xstrdup(reason) : NULL;
+	o->written = known ? known->row.written : 0;
+	crew_tell(crew, o);
+}
+
+static void hold_against(struct crew *crew, struct folder *folder, const char *filename,
+	enum mark mark, struct str text, const struct known_mark *known)
+{
+	CLEANUP(buf_release) struct buf reason;
+	buf_init(&reason, LIMIT_MARK);
+	sidecar_reason(mark, text, &reason);
+	if (!known || !known->row.reason || strcmp(known->row.reason, reason.data) != 0)
+		tell(crew, folder, filename, mark, reason.data, known);
+}
+
+void marking_see(struct crew *crew, struct folder *folder, int fd, struct known *known,
+	const char *filename, enum mark mark)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, 2 * LIMIT_MARK);
+	struct known_mark *one = known_mark(known, filename, mark);
+	int found = sidecar_read(fd, filename, mark, &text, &e);
+	if (one)
+		one->seen = found != 0; // one that cannot be read stays as it was
+	if (found > 0)
+		hold_against(crew, folder, filename, mark, buf_view(&text), one);
+	if (found >= 0)
+		return;
+	atomic_store(&folder->restless, true);
+	crew_problem(crew, folder, filename, &e);
+}
+
+void marking_end(struct crew *crew, struct folder *folder, const struct known *known)
+{
+	for (size_t i = 0; i < known->mark_count; i++) {
+		const struct known_mark *one = &known->mark[i];
+		if (!one->seen)
+			tell(crew, folder, one->row.filename, one->row.mark, NULL, one);
+	}
+}
