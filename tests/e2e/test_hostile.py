@@ -153,7 +153,9 @@ def test_odd_header_values(server, header):
     check_next_client(server)
 
 
-def test_log_lines_cannot_be_forged(server):
+def test_log_lines_cannot_be_forged(serve, tmp_path):
+    storelib.make_wheel(tmp_path / "store", "foo", "1.0")
+    server = serve(tmp_path / "store", *serving.ONE_LOOP)
     forged = b'"GET /forged HTTP/1.1" 200'
     with server.watch() as seen:
         server.raw(request("/simple/foo/?x=%22%0A" + "y", b'User-Agent: a" 200 1 ' + forged, b"Referer: " + forged))
