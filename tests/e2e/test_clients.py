@@ -196,7 +196,8 @@ def project_file(name, dependencies, extra=""):
 
 def test_uv_lock_outlives_the_server(corpus, serve, client, tmp_path):
     """uv.lock keeps absolute URLs of files: another process that serves the store must answer them."""
-    first = serve(corpus.store)
+    host = "127.0.0.2"  # no connection comes from there, so nobody takes the port between the two
+    first = serve(corpus.store, listen=f"{host}:0")
     project = tmp_path / "project"
     project.mkdir()
     (project / "pyproject.toml").write_text(project_file("locked", WANTED))
@@ -205,7 +206,7 @@ def test_uv_lock_outlives_the_server(corpus, serve, client, tmp_path):
     lock = (project / "uv.lock").read_text()
     first.stop()
 
-    again = serve(corpus.store, *serving.ONE_LOOP, listen=f"127.0.0.1:{first.port}")
+    again = serve(corpus.store, *serving.ONE_LOOP, listen=f"{host}:{first.port}")
     with again.watch() as seen:
         uv.run("uv", "sync", "--frozen", "--no-cache", "--python", sys.executable, cwd=project)
     assert installed(project / ".venv") == RESOLVED
