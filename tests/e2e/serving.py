@@ -53,6 +53,21 @@ def run(*arguments, timeout=120, **options):
     return done
 
 
+def answers(server, path):
+    """Whether it is 200; a connection that is refused or ended is none."""
+    try:
+        return server.get(path).status == 200
+    except (OSError, http.client.HTTPException):
+        return False
+
+
+def cpu_seconds(server):
+    """What it has computed so far, which other processes on the machine do not make more."""
+    with open(f"/proc/{server.process.pid}/stat", encoding="ascii") as stat:
+        fields = stat.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def wait_for(condition, seconds, what):
     """Asks until the condition holds; returns its value."""
     end = time.monotonic() + seconds
@@ -133,7 +148,7 @@ class Server:
         with contextlib.closing(self.connect()) as connection:
             return ask(connection, path, headers, method)
 
-    def raw(self, data, seconds=10):
+    def raw(self, data, seconds=30):
         """Sends bytes as they are and returns all that comes until the server closes."""
         with self.socket(seconds) as connection:
             with contextlib.suppress(OSError):  # it may have refused before it read all
