@@ -13,7 +13,7 @@ import time
 import urllib.parse
 
 START_SECONDS = 120  # a cold index of a large store under sanitizers
-STOP_SECONDS = 30
+STOP_SECONDS = 60
 ONE_LOOP = ("--threads", "1")
 SANITIZER_REPORT = re.compile(r"(Address|Leak|Thread|UndefinedBehavior)Sanitizer|runtime error:")
 LOG_LINE = re.compile(r'"(?P<method>[A-Z]+) (?P<path>\S+) HTTP/1\.[01]" (?P<status>\d{3})')
@@ -45,7 +45,7 @@ def binary():
     return os.path.abspath(path)
 
 
-def run(*arguments, timeout=120, **options):
+def run(*arguments, timeout=600, **options):
     """Runs the program to its end; a sanitizer's report is a failure of the test."""
     done = subprocess.run([binary(), *map(str, arguments)], capture_output=True, text=True,
                           timeout=timeout, check=False, **options)
@@ -137,10 +137,10 @@ class Server:
         assert not SANITIZER_REPORT.search(errors), errors
         assert code == 0, f"exit code {code}: {errors}"
 
-    def connect(self, timeout=30):
+    def connect(self, timeout=60):
         return http.client.HTTPConnection(self.host, self.port, timeout=timeout)
 
-    def socket(self, timeout=30):
+    def socket(self, timeout=60):
         return socket.create_connection((self.host, self.port), timeout)
 
     def get(self, path, headers=None, method="GET"):

@@ -216,7 +216,7 @@ def test_second_indexer_waits(at):
         waiting = subprocess.Popen([serving.binary(), *at.command()], stdout=subprocess.PIPE, stderr=told, text=True)
         serving.wait_for(lambda: "process 42" in (at.folder / "told").read_text(), 30, "who is waited for")
         assert waiting.poll() is None
-    out, _ = waiting.communicate(timeout=60)
+    out, _ = waiting.communicate(timeout=120)
     assert waiting.returncode == 0 and "1 added" in out
     with told:
         assert "error" not in (at.folder / "told").read_text()
@@ -244,9 +244,9 @@ def rows(at, table):
 def kill_at(at, files):
     """Kills a scan once the catalog has so many rows of files or more; how many it has then."""
     running = at.start("--threads", "1")
-    serving.wait_for(lambda: rows(at, "file") >= files or running.poll() is not None, 60, f"{files} files")
+    serving.wait_for(lambda: rows(at, "file") >= files or running.poll() is not None, 300, f"{files} files")
     running.send_signal(signal.SIGKILL)
-    running.communicate(timeout=30)
+    running.communicate(timeout=120)
     return rows(at, "file")
 
 
@@ -274,7 +274,7 @@ def test_killed_at_any_moment_the_next_run_completes(at):
         running = at.start("--threads", "2")
         time.sleep(delay)
         running.send_signal(signal.SIGKILL)
-        running.communicate(timeout=30)
+        running.communicate(timeout=120)
     numbers(at.index(), files=400, quarantined=0)
     assert len(at.names()) == 400
     numbers(at.index(), unchanged=400, bytes_hashed=0)

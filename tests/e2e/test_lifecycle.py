@@ -181,7 +181,7 @@ def slow_download(server, wheel):
     """Begins to fetch a wheel, with little room on the way, and returns the socket and what came so far."""
     connection = socket.socket()
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
-    connection.settimeout(20)
+    connection.settimeout(60)
     connection.connect((server.host, server.port))
     connection.sendall(f"GET /files/wheels/fat/{wheel.name} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
     data = b""

@@ -185,4 +185,4 @@ def test_stdout_that_nobody_reads(store, tmp_path):
         server.stdout.readline()
         server.stdout.close()
         server.send_signal(signal.SIGTERM)
-        assert server.wait(30) == 0
+        assert server.wait(60) == 0

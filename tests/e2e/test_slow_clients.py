@@ -182,7 +182,7 @@ def stop_reading(server, stack):
     """Asks for 20 MB and reads no more than the first piece."""
     deaf = stack.enter_context(socket.socket())
     deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
-    deaf.settimeout(20)
+    deaf.settimeout(60)
     deaf.connect((server.host, server.port))
     deaf.sendall(b"GET /files/wheels/fat/fat-1.0-py3-none-any.whl HTTP/1.1\r\nHost: x\r\n\r\n")
     assert deaf.recv(65536).startswith(b"HTTP/1.1 200 ")

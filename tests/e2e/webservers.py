@@ -89,7 +89,7 @@ class WebServer:
             return False
         return True
 
-    def connect(self, timeout=30):
+    def connect(self, timeout=60):
         return http.client.HTTPConnection(HOST, self.port, timeout=timeout)
 
     def get(self, path, headers=None, method="GET"):
