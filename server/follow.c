@@ -82,13 +82,16 @@ static int catch_up(struct follow *f, bool is_anew, struct err *e)
 	return count_totals(f, e);
 }
 
-// All from the beginning, also from another file where the catalog was removed and made again.
+// All from the beginning, also from another file where the catalog was removed and made again. The new connection comes
+// before the old one goes: without any, SQLite would write its log into the catalog and remove it.
 static int open_anew(struct follow *f, struct err *e)
 {
-	readers_give(f->service->readers, &f->reader);
+	struct reader before = f->reader;
 	f->seen = 0;
 	f->reopen = false;
-	if (readers_take(f->service->readers, &f->reader, e) < 0)
+	int taken = readers_take(f->service->readers, &f->reader, e);
+	readers_give(f->service->readers, &before);
+	if (taken < 0)
 		return -1;
 	catalog_was_written(f->reader.catalog); // from here on
 	return catch_up(f, true, e);

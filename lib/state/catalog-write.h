@@ -9,7 +9,7 @@
 // Gives the connection 16 MiB for pages of the database instead of 1: a scan writes all over it.
 int catalog_enlarge_cache(struct catalog *c, struct err *e) MUST_CHECK;
 
-// Waits up to 5 s for another writer, then ERR_BUSY.
+// Waits up to 30 s for another writer, then ERR_BUSY.
 int catalog_begin(struct catalog *c, struct err *e) MUST_CHECK;
 int catalog_commit(struct catalog *c, struct err *e) MUST_CHECK;
 void catalog_rollback(struct catalog *c); // nothing where no transaction is open

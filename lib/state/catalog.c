@@ -16,7 +16,7 @@
 #include "lib/base/fs.h"
 #include "lib/state/query.h"
 
-enum { BUSY_MS = 5000, WAL_RETRY_MS = 10 };
+enum { BUSY_MS = 30000, WAL_RETRY_MS = 10 };
 
 struct query {
 	struct catalog *catalog;

@@ -57,7 +57,7 @@ def _install(folder, requirements):
     base = environment(DEBIAN_PIP)
     command = [str(base / "bin" / "pip"), "--python", str(folder / "bin" / "python"), "install", "-q",
                *_sources(), *requirements.split()]
-    done = subprocess.run(command, env=clean_environment(folder), capture_output=True, text=True, timeout=300,
+    done = subprocess.run(command, env=clean_environment(folder), capture_output=True, text=True, timeout=900,
                           check=False)
     if done.returncode != 0:
         shutil.rmtree(folder)
@@ -91,7 +91,7 @@ class Client:
         self.folder = environment(requirements)
         self.home = home
 
-    def run(self, *command, code=0, cwd=None, env=None, stdin="", timeout=120):
+    def run(self, *command, code=0, cwd=None, env=None, stdin="", timeout=600):
         """Runs a program of the environment; returns the finished process with its output as text."""
         program = self.folder / "bin" / command[0]
         done = subprocess.run([str(program), *map(str, command[1:])], cwd=cwd or self.home, text=True,

@@ -95,10 +95,13 @@ def corpus(shared, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def native(corpus):
-    """The index of the corpus that fits this interpreter and machine, and the name of its platform."""
+def native(corpus, tmp_path_factory):
+    """The index of the corpus that fits this interpreter and machine, and the name of its platform; its server can be
+    watched."""
     here = sys.version_info[:2], platform.machine()
     if here != ((3, 11), "x86_64"):
         pytest.skip(f"what is installed is for Python 3.11 on x86_64, this is {here}")
     name = "debian-12-x86_64"
-    return types.SimpleNamespace(name=name, url=f"{corpus.url}/{name}/simple/", server=corpus)
+    with servers(tmp_path_factory.mktemp("native")) as start:
+        server = start(corpus.store, *serving.ONE_LOOP)
+        yield types.SimpleNamespace(name=name, url=f"{server.url}/{name}/simple/", server=server)

@@ -116,7 +116,7 @@ def on_terminal(command):
             break
         text += piece
     os.close(ours)
-    assert running.wait(timeout=30) == 0
+    assert running.wait(timeout=120) == 0
     return text
 
 

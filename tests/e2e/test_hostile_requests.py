@@ -331,7 +331,7 @@ def check_harmless(answer):
 @pytest.mark.usefixtures("neighbour")
 def test_is_refused(server, name):
     data, want = REFUSED[name]
-    answer = server.raw(data + NEXT, seconds=3 * TIMEOUT)
+    answer = server.raw(data + NEXT)
     check_harmless(answer)
     status = first_status(answer)
     assert status in allowed(want), answer[:300]
@@ -342,7 +342,7 @@ def test_is_refused(server, name):
 @pytest.mark.usefixtures("neighbour")
 def test_is_served(server, name):
     data, want = SERVED[name]
-    answer = server.raw(data + NEXT, seconds=3 * TIMEOUT)
+    answer = server.raw(data + NEXT)
     check_harmless(answer)
     found = statuses(answer)
     assert found == [want, 200] and NEXT_ANSWER in answer, answer[:300]
@@ -350,7 +350,7 @@ def test_is_served(server, name):
 
 @pytest.mark.usefixtures("neighbour")
 def test_empty_lines_are_skipped_or_refused(server):
-    answer = server.raw(END * 2000 + NEXT, seconds=3 * TIMEOUT)
+    answer = server.raw(END * 2000 + NEXT)
     assert first_status(answer) in (200, 400, 414, CLOSED)
 
 

@@ -212,12 +212,14 @@ def test_second_indexer_says_who_runs(at):
 def test_second_indexer_waits(at):
     at.wheel("six")
     with hold_lock(at):
-        waiting = at.start()
-        time.sleep(0.5)
+        told = (at.folder / "told").open("w+")
+        waiting = subprocess.Popen([serving.binary(), *at.command()], stdout=subprocess.PIPE, stderr=told, text=True)
+        serving.wait_for(lambda: "process 42" in (at.folder / "told").read_text(), 30, "who is waited for")
         assert waiting.poll() is None
-    out, err = waiting.communicate(timeout=30)
-    assert waiting.returncode == 0 and "1 added" in out and "process 42" in err
-    assert "error" not in err
+    out, _ = waiting.communicate(timeout=120)
+    assert waiting.returncode == 0 and "1 added" in out
+    with told:
+        assert "error" not in (at.folder / "told").read_text()
 
 
 def test_two_at_once_both_end_well(at):
@@ -225,7 +227,7 @@ def test_two_at_once_both_end_well(at):
         at.wheel("six", version=f"1.{number}")
     both = [at.start("--quiet") for _ in range(4)]
     for one in both:
-        _, err = one.communicate(timeout=60)
+        _, err = one.communicate(timeout=120)
         assert one.returncode == 0, err
     assert len(at.names()) == 50
 
@@ -242,9 +244,9 @@ def rows(at, table):
 def kill_at(at, files):
     """Kills a scan once the catalog has so many rows of files or more; how many it has then."""
     running = at.start("--threads", "1")
-    serving.wait_for(lambda: rows(at, "file") >= files or running.poll() is not None, 60, f"{files} files")
+    serving.wait_for(lambda: rows(at, "file") >= files or running.poll() is not None, 300, f"{files} files")
     running.send_signal(signal.SIGKILL)
-    running.communicate(timeout=30)
+    running.communicate(timeout=120)
     return rows(at, "file")
 
 
@@ -272,7 +274,7 @@ def test_killed_at_any_moment_the_next_run_completes(at):
         running = at.start("--threads", "2")
         time.sleep(delay)
         running.send_signal(signal.SIGKILL)
-        running.communicate(timeout=30)
+        running.communicate(timeout=120)
     numbers(at.index(), files=400, quarantined=0)
     assert len(at.names()) == 400
     numbers(at.index(), unchanged=400, bytes_hashed=0)

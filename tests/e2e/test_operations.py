@@ -15,7 +15,7 @@ import serving
 import storelib
 
 FIRST, SECOND = "debian-12-x86_64", "ubuntu-24.04-x86_64"
-SOON = 15  # a scan a second, on a loaded machine
+SOON = 30  # a scan a second, on a loaded machine
 
 
 @pytest.fixture(name="store")
@@ -56,22 +56,24 @@ def test_platform_that_is_away_at_the_start_has_its_pages(serve, store, tmp_path
     assert status(server, f"/{FIRST}/simple/foo/") == status(server, "/simple/bar/") == 200
 
 
-def test_catalog_that_was_removed_is_made_again(serve, store):
-    server = serve(store, "--rescan", "1")
-    for path in server.catalog.parent.glob("catalog.db*"):
-        path.unlink()
+def test_catalog_that_was_removed_is_made_again(serve, store, tmp_path):
+    catalog = tmp_path / "state" / "catalog.db"
+    server = serve(store, "--rescan", "1", "--catalog", catalog)
+    catalog.parent.rename(tmp_path / "removed")  # with its log, at one moment
     storelib.make_wheel(store / FIRST, "new", "1.0")
-    serving.wait_for(lambda: status(server, "/simple/new/") == 200, SOON, "the new wheel")
-    assert status(server, "/simple/foo/") == status(server, f"/{SECOND}/simple/bar/") == 200
+    for path in ("/simple/new/", "/simple/foo/", f"/{SECOND}/simple/bar/"):
+        serving.wait_for(lambda one=path: status(server, one) == 200, SOON, path)
 
 
 def test_access_log_is_opened_again_on_hangup(serve, store):
+    """A line is written when its connection is done with the answer: the client may have it before."""
     server = serve(store)
     server.get("/simple/foo/")
+    serving.wait_for(lambda: "/simple/foo/" in server.log_path.read_text(), SOON, "a line in the old log")
     moved = server.log_path.with_suffix(".1")
     server.log_path.rename(moved)
     server.signal(signal.SIGHUP)
-    serving.wait_for(server.log_path.exists, SOON, "a new access log")
+    serving.wait_for(lambda: "the configuration was read again" in server.errors(), SOON, "what comes after the log")
     server.get("/simple/bar/")
     serving.wait_for(lambda: "/simple/bar/" in server.log_path.read_text(), SOON, "a line in the new log")
     assert "/simple/foo/" in moved.read_text() and "/simple/bar/" not in moved.read_text()
@@ -111,7 +113,7 @@ def test_stops_soon_under_load(serve, store):
         end.set()
         for one in threads:
             one.join()
-    assert time.monotonic() - begin < 10
+    assert time.monotonic() - begin < 25  # it would wait 30 for downloads
 
 
 def test_address_in_use_is_told_at_once_in_one_line(store, tmp_path):
@@ -161,7 +163,7 @@ def test_leased_file_holds_up_no_page(serve, store):
         begin = time.monotonic()
         assert status(server, "/simple/bar/") == 200
         assert status(server, f"/files/{SECOND}/bar/bar-1.0-py3-none-any.whl") == 200
-        assert time.monotonic() - begin < 5
+        assert time.monotonic() - begin < 25  # the kernel gives the holder 45
         fcntl.fcntl(held, fcntl.F_SETLEASE, fcntl.F_UNLCK)
         for one in threads:
             one.join()
@@ -183,4 +185,4 @@ def test_stdout_that_nobody_reads(store, tmp_path):
         server.stdout.readline()
         server.stdout.close()
         server.send_signal(signal.SIGTERM)
-        assert server.wait(30) == 0
+        assert server.wait(60) == 0

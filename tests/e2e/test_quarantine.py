@@ -171,7 +171,7 @@ def test_young_damaged_file_is_still_being_written(at, serve, tmp_path):
     assert listed(server) == RIGHT
     with open(target, "ab") as rest:
         rest.write(data[len(data) // 2:])
-    serving.wait_for(lambda: name_of() in listed(server)[PROJECT], 10, "the finished wheel")
+    serving.wait_for(lambda: name_of() in listed(server)[PROJECT], 60, "the finished wheel")
 
 
 def test_mended_wheel_is_listed_and_a_spoilt_one_goes(at, serve):
@@ -185,5 +185,5 @@ def test_mended_wheel_is_listed_and_a_spoilt_one_goes(at, serve):
     server = serve(at.store, "--rescan", "1", config="[index]\nsettle = 0\n")
     assert listed(server)[PROJECT] == [name_of("0.9"), name_of()]
     bad.write_bytes(b"junk" * 1000)
-    serving.wait_for(lambda: listed(server) == RIGHT, 10, "the page without the spoilt wheel")
+    serving.wait_for(lambda: listed(server) == RIGHT, 60, "the page without the spoilt wheel")
     assert server.get(f"/files/wheels/{PROJECT}/{name_of()}").status == 404

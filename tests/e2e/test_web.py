@@ -25,7 +25,7 @@ def browse_fixture(tmp_path):
 
     def browse(*arguments):
         return subprocess.run([program, *FLAGS, f"--user-data-dir={tmp_path / 'profile'}",
-                               f"--window-size={WIDTH},{HEIGHT}", *arguments], check=True, timeout=120,
+                               f"--window-size={WIDTH},{HEIGHT}", *arguments], check=True, timeout=600,
                               capture_output=True, text=True).stdout
     return browse
 

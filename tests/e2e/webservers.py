@@ -16,13 +16,14 @@ import serving
 
 ETC = pathlib.Path(__file__).resolve().parents[2] / "etc"
 FOLDER = "/srv/wheelcache-static"
-START_SECONDS, STOP_SECONDS = 10, 10
+HOST = "127.0.0.2"  # no connection comes from there, so nobody takes the port before it is listened on
+START_SECONDS, STOP_SECONDS = 60, 60
 MODULES = pathlib.Path("/usr/lib/apache2/modules")
 NEEDED = ["mpm_event", "authz_core", "dir", "mime", "deflate", "filter", "headers", "rewrite", "setenvif", "env"]
 
 
 def free_port():
-    with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as listener:
+    with contextlib.closing(socket.create_server((HOST, 0))) as listener:
         return listener.getsockname()[1]
 
 
@@ -40,7 +41,7 @@ def nginx(state, folder, port):
     user = "user root;" if os.geteuid() == 0 else ""
     temporary = "".join(f"{what}_temp_path {state}/{what};" for what in
                         ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
-    site = example("nginx.conf", folder, **{"listen 80;": f"listen 127.0.0.1:{port};"})
+    site = example("nginx.conf", folder, **{"listen 80;": f"listen {HOST}:{port};"})
     (state / "nginx.conf").write_text(
         f"{user} daemon off; pid {state}/pid; error_log {state}/errors;\nevents {{ }}\n"
         f"http {{ access_log off; {temporary} gzip on; gzip_types *; gzip_min_length 1;\n{site}\n}}\n")
@@ -52,7 +53,7 @@ def apache(state, folder, port):
     modules = "".join(f"LoadModule {name}_module {MODULES}/mod_{name}.so\n" for name in NEEDED)
     site = example("apache.conf", folder, **{"*:80": f"*:{port}"})
     (state / "apache.conf").write_text(
-        f"ServerRoot {state}\nServerName localhost\nListen 127.0.0.1:{port}\nPidFile {state}/pid\n{user}{modules}"
+        f"ServerRoot {state}\nServerName localhost\nListen {HOST}:{port}\nPidFile {state}/pid\n{user}{modules}"
         f"ErrorLog {state}/errors\nMutex file:{state}\nTypesConfig {os.devnull}\n"
         "AddEncoding x-gzip .gz\nAddEncoding zstd .zst\nAddType text/html .html\nSetOutputFilter DEFLATE\n"
         f"<Directory />\n\tRequire all denied\n</Directory>\n{site}")
@@ -70,7 +71,7 @@ class WebServer:
         if not program:
             pytest.skip(f"there is no {kind}: apt-get install {'apache2-bin' if kind == 'apache2' else kind}")
         self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"http://{HOST}:{self.port}"
         self.errors = state / "errors"
         command = [program, *KINDS[kind](state, folder, self.port)[1:]]
         self.process = subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL,
@@ -83,13 +84,13 @@ class WebServer:
 
     def _answers(self):
         try:
-            socket.create_connection(("127.0.0.1", self.port), 1).close()
+            socket.create_connection((HOST, self.port), 1).close()
         except OSError:
             return False
         return True
 
-    def connect(self, timeout=30):
-        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
+    def connect(self, timeout=60):
+        return http.client.HTTPConnection(HOST, self.port, timeout=timeout)
 
     def get(self, path, headers=None, method="GET"):
         with contextlib.closing(self.connect()) as connection:
