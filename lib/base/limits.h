@@ -25,6 +25,9 @@ enum {
 	LIMIT_WORDS = 2 << 10,            // why a platform is frozen; a field of the audit log
 	LIMIT_REQUEST_HEADER = 8 << 10,   // request line and headers together: a connection has so much memory, and
 					  // libmicrohttpd clears it after each request (32 KB cost 10 % of a page hit)
+	LIMIT_PARTS = 4096,               // of a form
+	LIMIT_PART_HEADER = 8 << 10,      // of one part of a form
+	LIMIT_MULTIPART_OUTSIDE = 64 << 10, // before a form's first part and behind its last
 	LIMIT_BODY_BUFFER = 256 << 10,    // of one request's body: what is collected before a worker takes it
 	LIMIT_BODY_PROGRESS = 16 << 10,   // of a body: so much, or its end, has to come within the time-out
 	LIMIT_BODY_DISCARDED = 1 << 30,   // of a body: what is read though it is refused, so that the client reads why

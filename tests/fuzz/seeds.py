@@ -160,6 +160,32 @@ WHEEL_NAMES = {
     "control": "demo-1.0\n-py3-none-any.whl",
 }
 
+
+def form(*parts, boundary="b", before="", after="\r\n", piece=b"\x07", content_type=None):
+    """A piece's size, a Content-Type, and a form of parts: (parameters, bytes)."""
+    lines = "".join(f"--{boundary}\r\nContent-Disposition: form-data; {head}\r\n\r\n{data}\r\n" for head, data in parts)
+    content_type = content_type or f"multipart/form-data; boundary={boundary}"
+    return piece + f"{content_type}\n{before}{lines}--{boundary}--{after}".encode()
+
+
+def forms():
+    fields = [('name=":action"', "file_upload"), ('name="protocol_version"', "1"), ('name="name"', "demo")]
+    wheel = ('name="content"; filename="demo-1.0-py3-none-any.whl"\r\nContent-Type: application/octet-stream', "PK\x03\x04")
+    return {
+        "twine": form(*fields, wheel, boundary="0123456789abcdef0123456789abcdef"),
+        "uv": form(wheel, *fields, ('name="attestations"', "[]"), piece=b"\x00", after=""),
+        "tokens": form(("name=content; filename=demo.whl", "x"), piece=b"\x01"),
+        "encoded": form(("name*=utf-8''na%C3%AFve; filename*=UTF-8'en'a%2fb", "x")),
+        "quoted": form(('filename="a \\"b\\\\c;d"; name="x y"', "x"), content_type='multipart/form-data; boundary="b"'),
+        "nearly": form(("name=x", "\r\r\n-\r\n--\r\n--c\r\n--\n--b\n"), before="a\r\n--c\r\n", after=" \r\nb\r\n--b\r\n"),
+        "empty": form(),
+        "no-name": form(("filename=x", "x")),
+        "cut": form(wheel)[:-8],
+        "encoding": form(("name=x\r\nContent-Transfer-Encoding: base64", "eA==")),
+        "no-form": form(wheel, content_type="application/json"),
+    }
+
+
 TEXTS = {
     "version": {
         "all-parts": "1!2.0.3rc4.post5.dev6+ubuntu.7\n1!2.0.3rc4.post5.dev7",
@@ -210,6 +236,7 @@ TEXTS = {
         "two-fields": "a,b\n",
         "four-fields": "a,b,c,d\n",
     },
+    "multipart": forms(),
     "negotiate": {
         "pip-new": "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html; q=0.1, text/html; q=0.01"
                    "\ngzip, deflate, br, zstd\npip/24.0 {}\n",
