@@ -31,7 +31,10 @@ struct command {
 
 extern const struct command command_check;
 extern const struct command command_index;
+extern const struct command command_remove;
 extern const struct command command_serve;
+extern const struct command command_unyank;
+extern const struct command command_yank;
 
 // Walks the options by the command's table (getopt_long); returns the index of the first argument that is
 // none, or -1 with *e set. "--help" prints the usage from the table and ends the process with 0.

@@ -10,7 +10,10 @@
 static const struct command *const commands[] = {
 	&command_check,
 	&command_index,
+	&command_remove,
 	&command_serve,
+	&command_unyank,
+	&command_yank,
 };
 
 static void print_usage(FILE *out)

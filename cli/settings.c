@@ -37,6 +37,11 @@ bool settings_take(struct settings *s, const struct setting_option *table, size_
 	return false;
 }
 
+void settings_take_store(struct settings *s, const char *store)
+{
+	give(s, "store", "path", store);
+}
+
 int settings_take_line(struct settings *s, const struct command *command, int argc, char **argv, option_fn *fn,
 	void *ctx, struct err *e)
 {
@@ -46,7 +51,7 @@ int settings_take_line(struct settings *s, const struct command *command, int ar
 	if (argc - first > 1)
 		return err_set(e, ERR_USAGE, "one STORE at most, not also %s", argv[first + 1]);
 	if (argc - first == 1)
-		give(s, "store", "path", argv[first]);
+		settings_take_store(s, argv[first]);
 	return 0;
 }
 

@@ -29,6 +29,8 @@ struct settings {
 // Looks the option up in the table: "config" and those of the table are taken. False where it is another one.
 bool settings_take(struct settings *s, const struct setting_option *table, size_t count, const char *option,
 	const char *value);
+// Takes the STORE of a command line.
+void settings_take_store(struct settings *s, const char *store);
 // Takes a command's whole line: its options by fn, then one STORE at most.
 int settings_take_line(struct settings *s, const struct command *command, int argc, char **argv, option_fn *fn,
 	void *ctx, struct err *e) MUST_CHECK;

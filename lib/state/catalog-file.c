@@ -278,6 +278,24 @@ int catalog_file_remove(struct catalog *c, int64_t id, int64_t written,
 	return name_look(c, name, platform, &after, &effect->is_listed, effect->after, e);
 }
 
+int catalog_file_copies(struct catalog *c, int64_t platform, const char *filename,
+	catalog_copy_fn *fn, void *ctx, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, FILE_COPIES, e);
+	if (!q)
+		return -1;
+	query_bind_text(q, 1, filename);
+	query_bind_int(q, 2, platform);
+	int row;
+	while ((row = query_step(q, e)) > 0) {
+		struct catalog_copy copy = {
+			query_int(q, 0), query_int(q, 1), query_int(q, 2), query_text(q, 3)};
+		if (fn(ctx, &copy, e) < 0)
+			return -1;
+	}
+	return row;
+}
+
 int catalog_unlisted(struct catalog *c, enum catalog_state state, catalog_unlisted_fn *fn,
 	void *ctx, struct err *e)
 {

@@ -57,6 +57,16 @@ int catalog_file_put(struct catalog *c, const struct catalog_entry *entry,
 int catalog_file_remove(struct catalog *c, int64_t id, int64_t written, char name[LIMIT_FILE_NAME + 1],
 	struct catalog_effect *effect, struct err *e) MUST_CHECK;
 
+// Every file of a name on a platform, whatever its state.
+struct catalog_copy {
+	int64_t id, written;
+	int64_t folder;
+	const char *folder_path;
+};
+typedef int catalog_copy_fn(void *ctx, const struct catalog_copy *copy, struct err *e);
+int catalog_file_copies(struct catalog *c, int64_t platform, const char *filename,
+	catalog_copy_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+
 // All files that are refused, or duplicates, or unlisted, by platform and path.
 typedef int catalog_unlisted_fn(
 	void *ctx, int64_t platform, const char *path, const char *reason, struct err *e);

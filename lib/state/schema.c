@@ -136,6 +136,10 @@ const char schema_connection[] =
 	" f.state FROM file f JOIN folder d ON d.id = f.folder JOIN project p ON p.id = f.project" \
 	" WHERE f.filename = ?1 AND f.platform = ?2 AND"
 
+#define COPY_OF_FILE                                                                               \
+	"SELECT f.id, f.written, f.folder, d.path FROM file f JOIN folder d ON d.id = f.folder"     \
+	" WHERE f.filename = ?1 AND f.platform = ?2 AND"
+
 const char *const statement_sql[STATEMENT_COUNT] = {
 	[LARGE_CACHE] = "PRAGMA cache_size = -16384",
 	[BEGIN_READ] = "BEGIN",
@@ -195,6 +199,8 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 		      " ORDER BY d.path || '/' LIMIT 1",
 	[FILE_GET] = "SELECT filename, platform, state, sha256, mtime_ns, written FROM file WHERE id = ?1",
 	[FILE_FIND] = "SELECT id, state, written FROM file WHERE folder = ?1 AND filename = ?2",
+	[FILE_COPIES] = COPY_OF_FILE " f.state = 0 UNION ALL " COPY_OF_FILE
+				     " f.state IN (1, 2, 3) AND f.state > 0",
 	[FILE_ADD] = "INSERT INTO file (id, folder, platform, project, filename, state, trusted, size, mtime_ns,"
 		     " inode, sha256, version, version_key, metadata_sha256, requires_python, findings, reason,"
 		     " yanked, written)"

@@ -51,6 +51,7 @@ enum statement {
 	FILE_HEIR,
 	FILE_GET,
 	FILE_FIND,
+	FILE_COPIES,
 	FILE_ADD,
 	FILE_SET,
 	FILE_TOUCH,

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Marks beside files: yanks and tombstones are on the pages, however they came there."""
+import json
 import os
 import shutil
 
@@ -153,3 +154,122 @@ def test_static_export_shows_marks(indexed, folder, tmp_path):
     indexed.index("--static", tmp_path / "out")
     page = (tmp_path / "out" / "simple" / "six" / "index.html").read_bytes()
     assert [(one.filename, one.yanked) for one in pages.html_files(page, "http://x/simple/six/")] == [(WHEEL, "broken")]
+
+
+def command(indexed, name, *options, code=0):
+    done = serving.run(name, "--catalog", indexed.catalog, *options, indexed.store)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done
+
+
+def audit(indexed):
+    """What the audit log says, but for the time and who."""
+    lines = indexed.catalog.with_name("catalog.db.audit").read_text().splitlines()
+    entries = [json.loads(line) for line in lines]
+    assert all(one["who"].startswith("user ") and one["time"] for one in entries)
+    return [{key: value for key, value in one.items() if key not in ("time", "who")} for one in entries]
+
+
+def test_yank_is_shown_by_a_running_server_and_taken_off(serve, store, folder, tmp_path):
+    server = serve(store, "--rescan", "0")
+    options = ["--catalog", server.catalog, "--quiet", WHEEL, store]
+    assert files(server)[WHEEL] is False
+    assert serving.run("yank", "--reason", "broken \u20ac", *options).returncode == 0
+    assert (folder / f"{WHEEL}.yanked").read_text() == "broken \u20ac"
+    serving.wait_for(lambda: files(server)[WHEEL] == "broken \u20ac", SOON, "the yank")
+    assert serving.run("unyank", *options).returncode == 0
+    assert not list(folder.glob("*.yanked"))
+    serving.wait_for(lambda: files(server)[WHEEL] is False, SOON, "no yank")
+    assert not list(folder.glob(".*")), "temporary files"
+
+
+def test_removed_file_is_off_the_pages_and_has_its_url(serve, store, folder):
+    server = serve(store, "--rescan", "0")
+    options = ["--catalog", server.catalog, WHEEL, store]
+    done = serving.run("remove", "--reason", "wrong ABI", *options)
+    assert (done.returncode, done.stdout) == (0, f"{PLATFORM}: removed {WHEEL}\n")
+    tombstone = json.loads((folder / f"{WHEEL}.pruned").read_text())
+    assert tombstone["reason"] == "wrong ABI" and tombstone["by"].startswith("user ")
+    serving.wait_for(lambda: WHEEL not in files(server), SOON, "the page without it")
+    url = f"/files/{PLATFORM}/six/{WHEEL}"
+    assert server.get(url).body == (folder / WHEEL).read_bytes()
+    assert serving.run("remove", "--reason", "really", "--delete", *options).returncode == 0
+    assert sorted(os.listdir(folder)) == [f"{WHEEL}.pruned", "six-2.0-py3-none-any.whl"]
+    serving.wait_for(lambda: server.get(url).status == 404, SOON, "the file's end")
+
+
+def test_what_commands_do_a_scan_finds_right(indexed, folder):
+    indexed.index()
+    command(indexed, "yank", "--reason", "", WHEEL)
+    command(indexed, "remove", "--reason", "r", "six-2.0-py3-none-any.whl")
+    before = shown(indexed)
+    assert before == [(WHEEL, 0, ""), ("six-2.0-py3-none-any.whl", 3, None)]
+    summary = indexed.index()
+    assert (summary["added"], summary["gone"], summary["changed"]) == (0, 0, 0)
+    assert shown(indexed) == before
+    command(indexed, "unyank", WHEEL)
+    command(indexed, "remove", "--delete", "--reason", "r", "six-2.0-py3-none-any.whl")
+    indexed.index()
+    assert shown(indexed) == [(WHEEL, 0, None)]
+    assert indexed.query("SELECT filename, reason FROM mark") == [("six-2.0-py3-none-any.whl", "r")]
+
+
+def test_all_platforms_that_have_it_or_one(indexed, store):
+    other = "rocky-9-x86_64"
+    storelib.make_wheel(store / other, "six", "1.0")
+    storelib.make_wheel(store / other / "deep", "six", "1.0")  # a copy on the same platform
+    indexed.index()
+    done = command(indexed, "yank", "--reason", "a", "--platform", other, WHEEL)
+    assert done.stdout == f"{other}: yanked {WHEEL}\n"
+    assert sorted(path.parent.name for path in store.rglob("*.yanked")) == ["deep", other]
+    command(indexed, "yank", "--reason", "b", WHEEL)
+    assert sorted(path.read_text() for path in store.rglob("*.yanked")) == ["b", "b", "b"]
+    command(indexed, "remove", "--reason", "", WHEEL)
+    assert [row[1] for row in shown(indexed)] == [3, 3, 3, 0]
+
+
+def test_each_mutation_is_in_the_audit_log(indexed, store):
+    indexed.index()
+    sha256 = indexed.query(f"SELECT lower(hex(sha256)) FROM file WHERE filename = '{WHEEL}'")[0][0]
+    command(indexed, "yank", "--reason", "broken", WHEEL)
+    command(indexed, "unyank", WHEEL)
+    (store / PLATFORM / ".wheelcache-frozen").write_text("moving\n")
+    done = command(indexed, "remove", "--reason", "old", WHEEL, code=1)
+    assert "frozen" in done.stderr and "moving" in done.stderr
+    assert shown(indexed)[0] == (WHEEL, 0, None)
+    same = {"platform": PLATFORM, "project": "six", "file": WHEEL, "sha256": sha256}
+    entries = audit(indexed)
+    assert "moving" in entries[2].pop("reason")
+    assert entries == [{**same, "action": "yank", "result": "done", "reason": "broken"},
+                       {**same, "action": "unyank", "result": "done"},
+                       {**same, "action": "remove", "result": "refused"}]
+
+
+def test_no_mutation_without_the_audit_log(indexed):
+    indexed.index()
+    indexed.catalog.with_name("catalog.db.audit").mkdir()
+    done = command(indexed, "yank", "--reason", "broken", WHEEL, code=1)
+    assert "audit log" in done.stderr
+    assert shown(indexed)[0] == (WHEEL, 0, None) and not list(indexed.store.rglob("*.yanked"))
+
+
+@pytest.mark.parametrize("name, options, words, code", [
+    ("yank", [WHEEL], "--reason", 2),
+    ("remove", [WHEEL], "--reason", 2),
+    ("yank", ["--reason", "x", "six"], "not the name of a wheel", 2),
+    ("yank", ["--reason", "x", "../" + WHEEL], "not the name of a wheel", 2),
+    ("yank", ["--reason", "x", "seven-1.0-py3-none-any.whl"], "no platform has", 1),
+    ("yank", ["--reason", "x", "--platform", "nowhere", WHEEL], "nowhere", 1),
+    ("unyank", ["--reason", "x", WHEEL], "--reason", 2),
+])
+def test_mistakes_are_named(indexed, name, options, words, code):
+    indexed.index()
+    assert words in command(indexed, name, *options, code=code).stderr
+    assert not list(indexed.store.rglob("*.yanked")) + list(indexed.store.rglob("*.pruned"))
+
+
+def test_folder_that_is_away_is_an_error(indexed, store):
+    indexed.index()
+    os.rename(store / PLATFORM / "s", store.parent / "away")
+    assert PLATFORM in command(indexed, "yank", "--reason", "x", WHEEL, code=1).stderr
+    assert shown(indexed)[0] == (WHEEL, 0, None)

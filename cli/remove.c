@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/marker.h"
+#include "lib/base/mem.h"
+#include "lib/state/marks.h"
+
+static const struct option_row options[] = {
+	{"config", 'c', "FILE", "read the configuration (wheelcache.conf(5)) from FILE"},
+	{"catalog", '\0', "FILE", "the catalog is FILE"},
+	{"platform", 'p', "NAME", "on this platform alone; on all that have it"},
+	{"reason", 'r', "TEXT", "why; whoever uploads it again is told"},
+	{"delete", '\0', NULL, "delete its bytes too, at once: lock files that name it break"},
+	{"quiet", 'q', NULL, "do not tell what was done"},
+	{"log-level", '\0', "LEVEL", "error, warn, info or debug"},
+};
+
+static int remove_file(
+	const struct marker *m, const struct platform *p, struct catalog *c, struct err *e)
+{
+	return marks_remove(p, c, m->file, m->reason, m->who, m->deletes, e);
+}
+
+static int run(const struct command *self, int argc, char **argv, struct err *e)
+{
+	struct marker m = {
+		.action = "remove", .done = "removed", .mark = remove_file, .needs_reason = true};
+	return marker_run(&m, self, argc, argv, e);
+}
+
+const struct command command_remove = {
+	.name = "remove",
+	.arguments = "FILE [STORE]",
+	.help = "take a file off the pages, with a tombstone in its place",
+	.options = options,
+	.option_count = ARRAY_SIZE(options),
+	.run = run,
+};

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/marker.h"
+#include "lib/base/mem.h"
+#include "lib/state/marks.h"
+
+static const struct option_row options[] = {
+	{"config", 'c', "FILE", "read the configuration (wheelcache.conf(5)) from FILE"},
+	{"catalog", '\0', "FILE", "the catalog is FILE"},
+	{"platform", 'p', "NAME", "on this platform alone; on all that have it"},
+	{"quiet", 'q', NULL, "do not tell what was done"},
+	{"log-level", '\0', "LEVEL", "error, warn, info or debug"},
+	{"reason", 'r', "TEXT", "why; pages show it"}, // not of unyank
+};
+
+static int yank(const struct marker *m, const struct platform *p, struct catalog *c, struct err *e)
+{
+	return marks_yank(p, c, m->file, m->reason, e);
+}
+
+static int run_yank(const struct command *self, int argc, char **argv, struct err *e)
+{
+	struct marker m = {.action = "yank", .done = "yanked", .mark = yank, .needs_reason = true};
+	return marker_run(&m, self, argc, argv, e);
+}
+
+const struct command command_yank = {
+	.name = "yank",
+	.arguments = "FILE [STORE]",
+	.help = "mark a file as yanked, so that nobody installs it by chance",
+	.options = options,
+	.option_count = ARRAY_SIZE(options),
+	.run = run_yank,
+};
+
+static int unyank(
+	const struct marker *m, const struct platform *p, struct catalog *c, struct err *e)
+{
+	return marks_unyank(p, c, m->file, e);
+}
+
+static int run_unyank(const struct command *self, int argc, char **argv, struct err *e)
+{
+	struct marker m = {.action = "unyank", .done = "no longer yanked:", .mark = unyank};
+	return marker_run(&m, self, argc, argv, e);
+}
+
+const struct command command_unyank = {
+	.name = "unyank",
+	.arguments = "FILE [STORE]",
+	.help = "take the yank off a file",
+	.options = options,
+	.option_count = ARRAY_SIZE(options) - 1,
+	.run = run_unyank,
+};

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/state/marks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "lib/base/clock.h"
+#include "lib/base/fs.h"
+#include "lib/base/jsondoc.h"
+#include "lib/base/limits.h"
+#include "lib/state/catalog-file.h"
+#include "lib/state/catalog-mark.h"
+#include "lib/state/freeze.h"
+
+// One file of the name.
+struct copy {
+	int64_t id, written;
+	int64_t folder;
+	char *folder_path;
+	int fd; // the open folder
+};
+
+struct copies {
+	const struct platform *platform;
+	struct catalog *catalog;
+	const char *filename;
+	struct copy *item;
+	size_t count, room;
+};
+
+static void copies_release(struct copies *all)
+{
+	for (size_t i = 0; i < all->count; i++) {
+		free(all->item[i].folder_path);
+		mem_close(&all->item[i].fd);
+	}
+	free(all->item);
+}
+
+static int add_copy(void *ctx, const struct catalog_copy *found, struct err *e UNUSED)
+{
+	struct copies *all = ctx;
+	GROW(all->item, all->count, all->room);
+	all->item[all->count++] = (struct copy){
+		found->id, found->written, found->folder, xstrdup(found->folder_path), -1};
+	return 0;
+}
+
+static int refuse_frozen(const struct platform *p, struct err *e)
+{
+	CLEANUP(buf_release) struct buf why;
+	buf_init(&why, SIZE_MAX / 2);
+	int frozen = freeze_is(p, &why, e);
+	if (frozen > 0)
+		return err_set(e, ERR_BUSY, "platform %s is frozen: %s", p->name, why.data);
+	return frozen;
+}
+
+static int find(struct copies *all, struct err *e)
+{
+	const struct platform *p = all->platform;
+	if (catalog_file_copies(all->catalog, p->id, all->filename, add_copy, all, e) < 0)
+		return -1;
+	if (!all->count)
+		return err_set(
+			e, ERR_NOT_FOUND, "platform %s has no file %s", p->name, all->filename);
+	if (refuse_frozen(p, e) < 0)
+		return -1;
+	for (size_t i = 0; i < all->count; i++) {
+		struct copy *one = &all->item[i];
+		one->fd = store_open_folder(p, one->folder_path, e);
+		if (one->fd < 0 && e->kind == ERR_NOT_FOUND)
+			e->kind = ERR_IO; // the catalog says that it is there
+		if (one->fd < 0)
+			return err_prefix(e, "platform %s: ", p->name);
+	}
+	return 0;
+}
+
+// text NULL: the mark is taken away.
+static int put_sidecars(
+	const struct copies *all, enum mark mark, const struct str *text, struct err *e)
+{
+	for (size_t i = 0; i < all->count; i++) {
+		int fd = all->item[i].fd;
+		if ((text ? sidecar_write(fd, all->filename, mark, *text, e)
+			  : sidecar_remove(fd, all->filename, mark, e)) < 0)
+			return err_prefix(e, "platform %s: ", all->platform->name);
+	}
+	return 0;
+}
+
+static void rollback(struct catalog **c)
+{
+	if (*c)
+		catalog_rollback(*c);
+}
+
+// What a scan would make of the sidecars.
+static int tell_catalog(
+	const struct copies *all, enum mark mark, const struct str *text, struct err *e)
+{
+	CLEANUP(buf_release) struct buf reason;
+	buf_init(&reason, LIMIT_MARK);
+	if (text)
+		sidecar_reason(mark, *text, &reason);
+	if (catalog_begin(all->catalog, e) < 0)
+		return -1;
+	CLEANUP(rollback) struct catalog *open = all->catalog;
+	for (size_t i = 0; i < all->count; i++) {
+		struct catalog_effect effect;
+		const struct catalog_mark m = {.platform = all->platform->id,
+			.folder = all->item[i].folder,
+			.folder_path = all->item[i].folder_path,
+			.filename = all->filename,
+			.mark = mark,
+			.reason = text ? reason.data : NULL};
+		if (catalog_mark_put(open, &m, &effect, e) < 0)
+			return -1;
+	}
+	if (catalog_commit(open, e) < 0)
+		return -1;
+	open = NULL;
+	return 0;
+}
+
+static int mark(const struct copies *all, enum mark mark, const struct str *text, struct err *e)
+{
+	return put_sidecars(all, mark, text, e) < 0 ? -1 : tell_catalog(all, mark, text, e);
+}
+
+int marks_yank(const struct platform *p, struct catalog *c, const char *filename,
+	const char *reason, struct err *e)
+{
+	CLEANUP(copies_release)
+	struct copies all = {.platform = p, .catalog = c, .filename = filename};
+	struct str text = str_from(reason);
+	return find(&all, e) < 0 ? -1 : mark(&all, MARK_YANKED, &text, e);
+}
+
+int marks_unyank(const struct platform *p, struct catalog *c, const char *filename, struct err *e)
+{
+	CLEANUP(copies_release)
+	struct copies all = {.platform = p, .catalog = c, .filename = filename};
+	return find(&all, e) < 0 ? -1 : mark(&all, MARK_YANKED, NULL, e);
+}
+
+static void write_tombstone(const char *reason, const char *by, struct buf *out)
+{
+	char when[CLOCK_TEXT];
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
+	clock_write(clock_wall_seconds(), when);
+	jsondoc_put_str(doc, "reason", reason);
+	jsondoc_put_str(doc, "when", when);
+	jsondoc_put_str(doc, "by", by);
+	jsondoc_write(doc, 0, out);
+}
+
+static int delete_bytes(const struct copies *all, struct err *e)
+{
+	for (size_t i = 0; i < all->count; i++) {
+		int fd = all->item[i].fd;
+		if (unlinkat(fd, all->filename, 0) < 0 && errno != ENOENT)
+			return err_errno(e, ERR_IO, "platform %s: cannot delete %s",
+				all->platform->name, all->filename);
+		if (fs_sync_dir(fd, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int forget(const struct copies *all, struct err *e)
+{
+	if (catalog_begin(all->catalog, e) < 0)
+		return -1;
+	CLEANUP(rollback) struct catalog *open = all->catalog;
+	for (size_t i = 0; i < all->count; i++) {
+		struct catalog_effect effect;
+		char name[LIMIT_FILE_NAME + 1];
+		if (catalog_file_remove(
+			    open, all->item[i].id, all->item[i].written, name, &effect, e) < 0)
+			return -1;
+	}
+	if (catalog_commit(open, e) < 0)
+		return -1;
+	open = NULL;
+	return 0;
+}
+
+int marks_remove(const struct platform *p, struct catalog *c, const char *filename,
+	const char *reason, const char *by, bool deletes, struct err *e)
+{
+	CLEANUP(copies_release)
+	struct copies all = {.platform = p, .catalog = c, .filename = filename};
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, LIMIT_MARK);
+	write_tombstone(reason, by, &text);
+	if (text.failed)
+		return err_set(e, ERR_LIMIT, "the reason is too long");
+	struct str tombstone = str_trim(buf_view(&text));
+	if (find(&all, e) < 0 || mark(&all, MARK_PRUNED, &tombstone, e) < 0)
+		return -1;
+	return deletes && (delete_bytes(&all, e) < 0 || forget(&all, e) < 0) ? -1 : 0;
+}
