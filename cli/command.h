@@ -31,6 +31,7 @@ struct command {
 
 extern const struct command command_check;
 extern const struct command command_index;
+extern const struct command command_push;
 extern const struct command command_remove;
 extern const struct command command_serve;
 extern const struct command command_unyank;

@@ -10,6 +10,7 @@
 static const struct command *const commands[] = {
 	&command_check,
 	&command_index,
+	&command_push,
 	&command_remove,
 	&command_serve,
 	&command_unyank,

@@ -89,6 +89,15 @@ void progress_export(void *ctx, uint64_t done, uint64_t all)
 	p->is_drawn = true;
 }
 
+void progress_push(struct progress *p, size_t files, size_t all_files, uint64_t bytes, uint64_t all_bytes)
+{
+	if (!p->is_on || !all_files)
+		return;
+	show(p, files, bytes, all_bytes ? (double)bytes / (double)all_bytes : 1);
+	fflush(stderr);
+	p->is_drawn = true;
+}
+
 void progress_end(struct progress *p)
 {
 	if (p->is_drawn)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line on a terminal's stderr that is written again and again while a store is walked.
+// A line on a terminal's stderr that is written again and again while there is much to do.
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "indexer/walk.h"
@@ -19,5 +20,7 @@ void progress_begin(struct progress *p, bool wanted);
 void progress_walk(void *ctx, const struct walk_progress *walk);
 // What export_options.progress wants; ctx is the struct progress.
 void progress_export(void *ctx, uint64_t done, uint64_t all);
+// For push_options.progress.
+void progress_push(struct progress *p, size_t files, size_t all_files, uint64_t bytes, uint64_t all_bytes);
 // Takes the line away.
 void progress_end(struct progress *p);

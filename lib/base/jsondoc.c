@@ -58,6 +58,22 @@ const char *jsondoc_get_str(const struct jsondoc *object, const char *key)
 	return json_string_value(json_object_get(&object->value, key));
 }
 
+const struct jsondoc *jsondoc_get(const struct jsondoc *object, const char *key)
+{
+	const json_t *value = json_object_get(&object->value, key);
+	return json_is_object(value) || json_is_array(value) ? (const struct jsondoc *)value : NULL;
+}
+
+size_t jsondoc_count(const struct jsondoc *array)
+{
+	return json_array_size(&array->value);
+}
+
+const struct jsondoc *jsondoc_at(const struct jsondoc *array, size_t i)
+{
+	return (const struct jsondoc *)json_array_get(&array->value, i);
+}
+
 void jsondoc_cleanup(struct jsondoc **doc)
 {
 	if (*doc)

@@ -18,6 +18,10 @@ struct jsondoc *jsondoc_array(void);
 struct jsondoc *jsondoc_read(struct str text, struct err *e) MUST_CHECK;
 // The string of this key; borrowed. NULL where it has none, or it is no string.
 const char *jsondoc_get_str(const struct jsondoc *object, const char *key);
+// The object or array of this key; borrowed. NULL where it has none, or it is neither.
+const struct jsondoc *jsondoc_get(const struct jsondoc *object, const char *key);
+size_t jsondoc_count(const struct jsondoc *array); // 0 where it is none
+const struct jsondoc *jsondoc_at(const struct jsondoc *array, size_t i); // borrowed; i < count
 void jsondoc_cleanup(struct jsondoc **doc); // frees it; for CLEANUP
 // A string that is not UTF-8 (a file name may be anything) stays readable: bad bytes become "?".
 void jsondoc_put_str(struct jsondoc *object, const char *key, const char *value);

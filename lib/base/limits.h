@@ -19,6 +19,8 @@ enum {
 	LIMIT_INVENTORY = 1 << 30,        // the list of what is in a static export
 	LIMIT_MARK = 64 << 10,            // a sidecar: what is beside a wheel to mark it
 	LIMIT_REASON = 1 << 10,           // what it gives as the reason
+	LIMIT_ANSWER_HEADERS = 64 << 10,  // what another server answers: its headers,
+	LIMIT_ANSWER = 64 << 10,          // and its word on an upload
 	LIMIT_CONFIG = 1 << 20,           // a configuration file
 	LIMIT_TOKENS = 4 << 20,           // the file of tokens
 	LIMIT_NOTE = 200,                 // a note or a glob of a token

@@ -101,10 +101,10 @@ def one_line(done, code, *parts):
         assert str(part) in done.stderr
 
 
-def on_terminal(command):
+def on_terminal(command, **options):
     """What a command that must end with 0 writes to a terminal on its standard error."""
     ours, theirs = pty.openpty()
-    running = subprocess.Popen([serving.binary(), *command], stdout=subprocess.DEVNULL, stderr=theirs)
+    running = subprocess.Popen([serving.binary(), *command], stdout=subprocess.DEVNULL, stderr=theirs, **options)
     os.close(theirs)
     text = b""
     while True:

@@ -15,10 +15,11 @@ import unittest
 TOP = pathlib.Path(__file__).resolve().parents[2]
 
 # A file includes files of its own folder and of those with a lower number.
-LAYER = {"lib/base": 0, "lib/domain": 1, "lib/state": 2, "lib/view": 3, "indexer": 4, "server": 4, "cli": 5}
+LAYER = {"lib/base": 0, "lib/domain": 1, "lib/state": 2, "lib/view": 3, "builder": 4, "indexer": 4, "server": 4, "cli": 5}
 
 # Which file alone may include the headers of a foreign library.
 OWNER = {
+    "curl/": "lib/base/fetch.c",
     "ini.h": "lib/base/conf.c",
     "jansson.h": "lib/base/jsondoc.c",
     "microhttpd.h": "server/http.c",
@@ -171,6 +172,7 @@ HEADER = SPDX + "#pragma once\n"
 BROKEN = [
     (arrows_go_one_way, {"lib/base/a.c": '#include "lib/state/b.h"\n'}, "lib/base/a.c: may not include lib/state/b.h"),
     (arrows_go_one_way, {"server/a.c": '#include "indexer/b.h"\n'}, "server/a.c: may not include indexer/b.h"),
+    (arrows_go_one_way, {"builder/a.c": '#include "server/b.h"\n'}, "builder/a.c: may not include server/b.h"),
     (arrows_go_one_way, {"lib/view/a.c": '#include "cli/b.h"\n'}, "lib/view/a.c: may not include cli/b.h"),
     (arrows_go_one_way, {"lib/a.c": ""}, "lib/a.c: its folder is in no layer"),
     (there_is_no_circle, {"cli/a.c": '#include "cli/b.h"\n', "cli/b.h": "", "cli/b.c": '#include "cli/a.h"\n'},
@@ -179,8 +181,8 @@ BROKEN = [
      "cli/a.c: <sqlite3.h> belongs into lib/state/catalog.c"),
     (one_file_a_foreign_library, {"lib/base/digest.h": "#include <openssl/evp.h>\n"},
      "lib/base/digest.h: <openssl/evp.h> belongs into lib/base/digest.c"),
-    (one_file_a_foreign_library, {"cli/a.c": "#include <curl/curl.h>\n"},
-     "cli/a.c: <curl/curl.h> belongs into a row of OWNER"),
+    (one_file_a_foreign_library, {"cli/a.c": "#include <ldap.h>\n"},
+     "cli/a.c: <ldap.h> belongs into a row of OWNER"),
     (own_header_is_first, {"cli/a.h": "", "cli/a.c": '#include <stdio.h>\n#include "cli/a.h"\n'},
      "cli/a.c: does not include cli/a.h first"),
     (own_header_is_first, {"cli/a.c": '#include "lib/base/b.h"\n#include <stdio.h>\n'},
@@ -232,7 +234,7 @@ class Rules(unittest.TestCase):
 
 class Sources(unittest.TestCase):
     def test_our_sources_keep_every_rule(self):
-        tree = Tree(TOP, ["cli", "indexer", "lib", "server"])
+        tree = Tree(TOP, ["builder", "cli", "indexer", "lib", "server"])
         self.assertGreater(len(tree.text), 40)
         for rule in RULES:
             with self.subTest(rule.__name__):
