@@ -98,10 +98,13 @@ static bool read_time(struct str text, int64_t *seconds)
 	return clock_read(copy, seconds);
 }
 
+// Not the hash of nothing: that would be everybody's token.
 static bool read_hash(struct str id, struct str hash, struct token *t)
 {
 	char hex[SHA256_HEX];
-	if (!hex_decode(hash, t->sha256, SHA256_SIZE))
+	uint8_t nothing[SHA256_SIZE];
+	digest_sha256(STR(""), nothing);
+	if (!hex_decode(hash, t->sha256, SHA256_SIZE) || digest_equal(t->sha256, nothing))
 		return false;
 	hex_encode(t->sha256, SHA256_SIZE, hex);
 	memcpy(t->id, hex, TOKEN_ID);

@@ -225,6 +225,8 @@ static void bad_lines_are_no_tokens(void **state UNUSED)
 		{"2c26b46b " HASH " upload * * " TIME, "too few fields"},
 		{"2c26b46c " HASH " upload * * " TIME " never", "its id"},
 		{"2c26b46b " HASH "0 upload * * " TIME " never", "its id"},
+		{"e3b0c442 e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855 upload * * " TIME " never",
+			"its id"},
 		{"2c26b46b " HASH " delete * * " TIME " never", "its rights"},
 		{"2c26b46b " HASH "  * * " TIME " never", "its rights"},
 		{"2c26b46b " HASH " upload,,read * * " TIME " never", "its rights"},
