@@ -141,6 +141,8 @@ static void tell_unchanged(const struct config *before, const struct config *now
 		bool differs;
 	} row[] = {
 		{"[catalog] path", differ(before->catalog, now->catalog)},
+		{"[tokens] path", differ(before->tokens, now->tokens)},
+		{"[audit] path", differ(before->audit, now->audit)},
 		{"[server] listen", differ(before->listen, now->listen)},
 		{"[server] access-log", differ(before->access_log, now->access_log)},
 		{"[server] threads", before->threads != now->threads},

@@ -207,6 +207,8 @@ static int each_file(struct exporting *x, catalog_location_fn *fn, struct err *e
 {
 	for (size_t i = 0; i < x->site->store.platform_count; i++) {
 		x->platform = &x->site->store.platform[i];
+		if (x->platform->is_private)
+			continue;
 		if (catalog_locations(x->catalog, x->platform->id, fn, x, e) < 0)
 			return -1;
 	}
@@ -223,6 +225,8 @@ static int each_project(struct exporting *x, view_name_fn *fn, struct err *e)
 {
 	for (size_t i = 0; i < x->site->view_count; i++) {
 		set_view(x, i);
+		if (x->view.is_private)
+			continue;
 		if (view_projects(&x->view, x->catalog, fn, x, e) < 0)
 			return -1;
 	}
@@ -233,6 +237,8 @@ static int each_root(struct exporting *x, view_name_fn *fn, struct err *e)
 {
 	for (size_t i = 0; i < x->site->view_count; i++) {
 		set_view(x, i);
+		if (x->view.is_private)
+			continue;
 		if (fn(x, "", e) < 0)
 			return -1;
 	}

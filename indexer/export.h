@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The static export: the pages of every view as files, byte for byte what a server answers, beside
+// The static export: the pages of every view that is not private as files, byte for byte what a server answers, beside
 // links to the wheels and their metadata, for a web server that knows nothing of wheelcache
 // (docs/static.md).
 #pragma once

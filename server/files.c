@@ -11,6 +11,7 @@
 #include "lib/base/limits.h"
 #include "lib/base/source.h"
 #include "lib/state/catalog.h"
+#include "server/auth.h"
 
 enum {
 	KEY_SIZE = 3 * LIMIT_SEGMENT + 4,
@@ -33,9 +34,24 @@ static struct str set_key(const struct call *call, char out[KEY_SIZE])
 	return (struct str){out, len};
 }
 
+// What is said to whoever may not have a file of this platform; NULL: he may. The project is the URL's, and the file's
+// too, where there is one.
+static struct reply *guard(struct service *s, const struct platform *p, const struct call *call)
+{
+	if (!p->is_private)
+		return NULL;
+	CLEANUP(mem_free) char *project = xstrndup(call->project.ptr, call->project.len);
+	return auth_check(s, call->request, TOKEN_READ, p->name, project, NULL);
+}
+
 struct reply *files_quick(struct service *s, const struct call *call)
 {
 	char key[KEY_SIZE];
+	const struct site *site = service_site(s);
+	const struct platform *p = site->has_private ? site_platform(site, call->view) : NULL;
+	struct reply *refused = p ? guard(s, p, call) : NULL;
+	if (refused)
+		return refused;
 	return pagecache_get(s->cache, set_key(call, key));
 }
 
@@ -46,9 +62,10 @@ static void set_headers(struct service *s, const struct platform *p, const uint8
 	hex_encode(sha256, SHA256_SIZE, etag + 1);
 	etag[SHA256_HEX + 1] = '"';
 	if (p->is_mutable)
-		service_fresh(s, r);
+		service_fresh(s, r, p->is_private);
 	else
-		reply_header(r, "Cache-Control", "public, max-age=365000000, immutable");
+		reply_header(r, "Cache-Control", "%s, max-age=365000000, immutable",
+			p->is_private ? "private" : "public");
 	reply_header(r, "Accept-Ranges", "bytes");
 	reply_set_etag(r, etag);
 }
@@ -145,7 +162,7 @@ static struct reply *send_metadata(struct service *s, struct catalog *c, const s
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, LIMIT_METADATA);
 	if (!place->has_metadata)
-		return service_not_found(s, "this file has no metadata");
+		return service_not_found_in(s, p->is_private, "this file has no metadata");
 	if (catalog_metadata(c, place->metadata_sha256, &text, &e) < 0)
 		return service_error(&e);
 	struct reply *r = reply_new(200, "application/octet-stream", blob_from_buf(&text));
@@ -162,9 +179,10 @@ static struct reply *find_and_send(struct service *s, struct catalog *c, const s
 	size_t len = call->file.len - (is_metadata ? strlen(".metadata") : 0);
 	CLEANUP(mem_free) char *name = xstrndup(call->file.ptr, len);
 	if (catalog_find_file(c, p->id, name, &place, &e) < 0)
-		return e.kind == ERR_NOT_FOUND ? service_not_found(s, "no such file") : service_error(&e);
+		return e.kind == ERR_NOT_FOUND ? service_not_found_in(s, p->is_private, "no such file")
+					       : service_error(&e);
 	if (!str_eq(str_from(place.project), call->project))
-		return service_not_found(s, "no such file in this project");
+		return service_not_found_in(s, p->is_private, "no such file in this project");
 	return is_metadata ? send_metadata(s, c, p, &place) : send_file(s, p, &place);
 }
 
@@ -176,6 +194,9 @@ struct reply *files_work(struct service *s, struct catalog *c, const struct call
 	const struct platform *p = site_platform(service_site(s), call->view);
 	if (!p)
 		return service_not_found(s, "no such platform");
+	struct reply *refused = guard(s, p, call);
+	if (refused)
+		return refused;
 	struct reply *r = find_and_send(s, c, p, call);
 	if (r->status == 200)
 		pagecache_put(s->cache, key, r, FILE_SECONDS, mark);

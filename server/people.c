@@ -43,7 +43,7 @@ struct reply *people_page(struct service *s, struct catalog *c, const struct cal
 	if (web_page(site, &stats, base, &page, &e) < 0)
 		return service_error(&e);
 	struct reply *r = reply_new(200, "text/html; charset=utf-8", blob_from_buf(&page));
-	service_fresh(s, r);
+	service_fresh(s, r, false);
 	reply_header(r, "Content-Security-Policy", "%s", web_policy);
 	reply_header(r, "X-Content-Type-Options", "nosniff");
 	return r;

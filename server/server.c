@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "lib/base/log.h"
+#include "lib/state/audit.h"
+#include "server/auth.h"
 #include "server/follow.h"
 #include "server/http.h"
 #include "server/routes.h"
@@ -34,6 +36,7 @@ struct server {
 	struct http *http;
 	FILE *access_log;
 	char *access_log_path; // NULL: stdout, or none
+	char *audit_path;
 };
 
 static void put_site(struct server *s, struct site *site)
@@ -54,6 +57,7 @@ static void server_free(struct server *s)
 	pagecache_free(s->service.cache);
 	nameset_free(s->service.names);
 	readers_free(s->service.readers);
+	auth_free(s->service.auth);
 	for (struct generation *g = s->newest, *before; g; g = before) {
 		before = g->before;
 		site_release(&g->site);
@@ -64,6 +68,7 @@ static void server_free(struct server *s)
 	pthread_mutex_destroy(&s->service.totals_lock);
 	free(s->service.totals);
 	free(s->access_log_path);
+	free(s->audit_path);
 	free(s);
 }
 
@@ -117,6 +122,10 @@ static struct server *server_new(const struct server_options *o, struct site *si
 	s->service.cache = pagecache_new((size_t)o->config->page_cache);
 	s->service.names = nameset_new();
 	s->service.readers = readers_new(o->catalog_path);
+	CLEANUP(mem_free) char *tokens = tokens_path(o->config, o->catalog_path);
+	s->service.auth = auth_new(tokens);
+	s->audit_path = audit_path(o->config, o->catalog_path);
+	s->service.audit_path = s->audit_path;
 	pthread_mutex_init(&s->service.totals_lock, NULL);
 	atomic_store(&s->service.filled, o->filled);
 	s->service.started = time(NULL);

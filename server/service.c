@@ -18,9 +18,9 @@ struct catalog_totals service_platform_totals(struct service *s, size_t platform
 	return found;
 }
 
-void service_fresh(struct service *s, struct reply *r)
+void service_fresh(struct service *s, struct reply *r, bool is_private)
 {
-	reply_header(r, "Cache-Control", "public, max-age=%llu, must-revalidate",
+	reply_header(r, "Cache-Control", "%s, max-age=%llu, must-revalidate", is_private ? "private" : "public",
 		(unsigned long long)service_site(s)->page_max_age);
 }
 
@@ -31,9 +31,18 @@ struct reply *service_not_found(struct service *s, const char *what)
 	struct reply *r = pagecache_get(s->cache, str_from(what));
 	if (!r) {
 		r = reply_text(404, "404 Not Found: %s", what);
-		service_fresh(s, r);
+		service_fresh(s, r, false);
 		pagecache_put(s->cache, str_from(what), r, 0, mark);
 	}
+	return r;
+}
+
+struct reply *service_not_found_in(struct service *s, bool is_private, const char *what)
+{
+	if (!is_private)
+		return service_not_found(s, what);
+	struct reply *r = reply_text(404, "404 Not Found: %s", what);
+	service_fresh(s, r, true);
 	return r;
 }
 

@@ -14,6 +14,8 @@
 #include "server/receiver.h"
 #include "server/reply.h"
 
+struct auth;
+
 struct service {
 	struct site *_Atomic site; // read once a request; a reload puts another one in its place
 	struct pagecache *cache;
@@ -23,6 +25,8 @@ struct service {
 	atomic_bool filled;       // the catalog holds what a whole scan saw
 	long started;             // seconds since 1970
 	const struct host *host;
+	struct auth *auth;        // whose tokens count
+	const char *audit_path;
 	pthread_mutex_t totals_lock;
 	struct catalog_totals *totals; // by site->store.platform
 	size_t totals_count;
@@ -48,9 +52,11 @@ struct site *service_site(struct service *s);
 // The totals of a platform of the site by its index; zeros while nothing is known.
 struct catalog_totals service_platform_totals(struct service *s, size_t platform);
 // Cache-Control of what may change: pages, and answers that say "not here".
-void service_fresh(struct service *s, struct reply *r);
+void service_fresh(struct service *s, struct reply *r, bool is_private);
 // 404; what is a literal, and the reply is made once for each: clients ask for what is not there all day.
 struct reply *service_not_found(struct service *s, const char *what);
+// The same to somebody who was let in: what is not there may be nobody else's business.
+struct reply *service_not_found_in(struct service *s, bool is_private, const char *what);
 // 503, until the catalog holds what a whole scan saw: a 404 would send clients elsewhere.
 struct reply *service_not_filled(void);
 // The status that the kind of an error stands for. Its message, which may name paths of ours, goes to the log only.

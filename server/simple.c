@@ -6,6 +6,7 @@
 #include "lib/base/limits.h"
 #include "lib/domain/name.h"
 #include "lib/view/page.h"
+#include "server/auth.h"
 #include "server/negotiate.h"
 #include "server/urlpath.h"
 
@@ -60,11 +61,11 @@ static bool view_may_have(struct service *s, const struct view *v, const char *p
 	return false;
 }
 
-static struct reply *not_acceptable(struct service *s)
+static struct reply *not_acceptable(struct service *s, const struct view *v)
 {
 	struct reply *r = reply_text(406, "406 Not Acceptable: there are application/vnd.pypi.simple.v1+json, "
 					  "application/vnd.pypi.simple.v1+html and text/html");
-	service_fresh(s, r);
+	service_fresh(s, r, v->is_private);
 	return r;
 }
 
@@ -85,11 +86,15 @@ static struct reply *find_target(struct service *s, const struct call *call, boo
 	t->view = site_view(service_site(s), call->view);
 	if (!t->view)
 		return service_not_found(s, "no such view");
-	if (!is_root && (!set_project(t, call->project) || !view_may_have(s, t->view, t->project)))
-		return service_not_found(s, "no such project");
+	bool is_name = is_root || set_project(t, call->project);
+	struct reply *refused = t->view->is_private ? auth_read(s, r, t->view, t->project[0] ? t->project : NULL) : NULL;
+	if (refused)
+		return refused;
+	if (!is_name || (!is_root && !view_may_have(s, t->view, t->project)))
+		return service_not_found_in(s, t->view->is_private, "no such project");
 	int format = negotiate_format(r->header[HEADER_ACCEPT], wanted_format(r, text), r->header[HEADER_USER_AGENT]);
 	if (format < 0)
-		return not_acceptable(s);
+		return not_acceptable(s, t->view);
 	t->format = (enum page_format)format;
 	t->coding = negotiate_coding(r->header[HEADER_ACCEPT_ENCODING]);
 	set_key(t);
@@ -117,7 +122,7 @@ static struct reply *dress(struct service *s, const struct target *t, struct str
 	page_etag(page, t->coding, etag);
 	struct reply *r = reply_new(200, page_type[t->format], blob_from_buf(packed));
 	reply_header(r, "Vary", "Accept, Accept-Encoding, User-Agent");
-	service_fresh(s, r);
+	service_fresh(s, r, t->view->is_private);
 	reply_set_etag(r, etag);
 	if (page_coding_name[t->coding])
 		reply_header(r, "Content-Encoding", "%s", page_coding_name[t->coding]);
@@ -131,7 +136,8 @@ static struct reply *make(struct service *s, struct catalog *c, const struct tar
 	buf_init(&page, LIMIT_PAGE);
 	buf_init(&packed, LIMIT_PAGE);
 	if (render(t, c, &page, &e) < 0)
-		return e.kind == ERR_NOT_FOUND ? service_not_found(s, "no such project") : service_error(&e);
+		return e.kind == ERR_NOT_FOUND ? service_not_found_in(s, t->view->is_private, "no such project")
+					       : service_error(&e);
 	if (page_pack(buf_view(&page), t->coding, &packed, &e) < 0)
 		return service_error(&e);
 	struct reply *r = dress(s, t, buf_view(&page), &packed);

@@ -98,9 +98,12 @@ static void add_head(struct web *w)
 
 static void add_totals(struct web *w)
 {
-	size_t count = w->site->store.platform_count;
+	size_t count = 0;
 	struct catalog_totals all = {0};
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < w->site->store.platform_count; i++) {
+		if (w->site->store.platform[i].is_private)
+			continue;
+		count++;
 		all.files += w->stats->platform[i].files;
 		all.bytes += w->stats->platform[i].bytes;
 	}
@@ -172,7 +175,7 @@ static void add_platform_names(struct web *w, const struct view *v)
 static void add_default_note(struct web *w)
 {
 	const struct view *v = &w->site->view[0];
-	if (w->site->store.platform_count < 2)
+	if (w->site->store.platform_count < 2 || v->is_private || !v->platform_count)
 		return;
 	buf_puts(w->out, "<p class=\"note\">This index shows ");
 	add_platform_names(w, v);
@@ -193,14 +196,22 @@ static void add_index_cell(struct web *w, const struct view *v)
 	buf_puts(w->out, "/simple/</code></a></td>");
 }
 
+// Where the next view for everybody is, from i on.
+static size_t next_public(const struct site *s, size_t i)
+{
+	while (i < s->view_count && s->view[i].is_private)
+		i++;
+	return i;
+}
+
 static void add_views(struct web *w)
 {
-	size_t first = 1 + w->site->store.platform_count;
+	size_t first = next_public(w->site, 1 + w->site->store.platform_count);
 	if (first >= w->site->view_count)
 		return;
 	buf_puts(w->out, "<h2>Views</h2>\n<div class=\"card wide\"><table>\n<thead><tr><th>Name</th><th>Platforms, in "
 			 "order</th><th>Index URL</th></tr></thead>\n<tbody>\n");
-	for (size_t i = first; i < w->site->view_count; i++) {
+	for (size_t i = first; i < w->site->view_count; i = next_public(w->site, i + 1)) {
 		const struct view *v = &w->site->view[i];
 		buf_puts(w->out, "<tr><th scope=\"row\">");
 		add_text(w, v->name);
@@ -226,6 +237,8 @@ static void add_platforms(struct web *w)
 			 "<th class=\"n\">Projects</th><th class=\"n\">Files</th><th class=\"n\">Size</th>"
 			 "<th>Index URL</th></tr></thead>\n<tbody>\n");
 	for (size_t i = 0; i < w->site->store.platform_count; i++) {
+		if (w->site->store.platform[i].is_private)
+			continue;
 		const struct catalog_totals *p = &w->stats->platform[i];
 		buf_puts(w->out, "<tr><th scope=\"row\">");
 		add_text(w, w->site->store.platform[i].name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page for people at "/": what is here, and the lines that point pip and uv at it. One document, nothing
-// fetched from elsewhere, works without scripts. Pure.
+// fetched from elsewhere, works without scripts. What is private is not on it. Pure.
 #pragma once
 
 #include "lib/base/buf.h"

@@ -10,6 +10,7 @@ static void view_add(struct view *v, const struct platform *p)
 {
 	v->platform = xreallocarray(v->platform, v->platform_count + 1, sizeof(struct platform *));
 	v->platform[v->platform_count++] = p;
+	v->is_private |= p->is_private;
 }
 
 // Adds an empty view; name is copied, NULL stays NULL.
@@ -44,7 +45,7 @@ static int add_configured_view(struct site *s, const struct config_view *c, stru
 	return 0;
 }
 
-// Fills view[0], once the others are there: it may be one of them.
+// Fills view[0], once the others are there: it may be one of them. Where nobody said so, it is for everybody.
 static int fill_default_view(struct site *s, const char *name, struct err *e)
 {
 	struct view *v = &s->view[0];
@@ -54,7 +55,8 @@ static int fill_default_view(struct site *s, const char *name, struct err *e)
 	for (size_t i = 0; same && i < same->platform_count; i++)
 		view_add(v, same->platform[i]);
 	for (size_t i = 0; !same && i < s->store.platform_count; i++)
-		view_add(v, &s->store.platform[i]);
+		if (!s->store.platform[i].is_private)
+			view_add(v, &s->store.platform[i]);
 	return 0;
 }
 
@@ -73,6 +75,8 @@ static int site_fill(struct site *s, const struct config *c, struct catalog *cat
 	if (find_ids(&s->store, catalog, e) < 0)
 		return -1;
 	site_add(s, NULL);
+	for (size_t i = 0; i < s->store.platform_count; i++)
+		s->has_private |= s->store.platform[i].is_private;
 	add_platform_views(s);
 	for (size_t i = 0; i < c->view_count; i++)
 		if (add_configured_view(s, &c->views[i], e) < 0)
@@ -83,7 +87,7 @@ static int site_fill(struct site *s, const struct config *c, struct catalog *cat
 int site_init(struct site *s, const struct config *c, struct store *store, struct catalog *catalog,
 	struct err *e)
 {
-	*s = (struct site){.store = *store, .page_max_age = c->page_max_age};
+	*s = (struct site){.store = *store, .page_max_age = c->page_max_age, .max_file = c->max_file};
 	*store = (struct store){0};
 	if (site_fill(s, c, catalog, e) == 0)
 		return 0;

@@ -12,6 +12,7 @@ struct view {
 	char *name; // NULL: /simple/ itself
 	const struct platform **platform; // borrowed from the store
 	size_t platform_count;
+	bool is_private; // one of them is
 	const char *base; // what links to files begin with: an absolute URL that ends in "/", borrowed;
 			  // NULL: they are relative to the page
 };
@@ -21,7 +22,9 @@ struct site {
 	struct store store; // registered in the catalog
 	struct view *view;  // [0] is the default; then a view a platform, then those of the configuration
 	size_t view_count;
+	bool has_private;      // a platform is private
 	uint64_t page_max_age; // seconds
+	uint64_t max_file;     // bytes: a larger one is not taken
 };
 
 // Takes the store over (also where it fails). The catalog is read for the ids only.
