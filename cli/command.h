@@ -30,10 +30,13 @@ struct command {
 };
 
 extern const struct command command_check;
+extern const struct command command_freeze;
 extern const struct command command_index;
 extern const struct command command_push;
 extern const struct command command_remove;
 extern const struct command command_serve;
+extern const struct command command_thaw;
+extern const struct command command_token;
 extern const struct command command_unyank;
 extern const struct command command_yank;
 

@@ -9,10 +9,13 @@
 
 static const struct command *const commands[] = {
 	&command_check,
+	&command_freeze,
 	&command_index,
 	&command_push,
 	&command_remove,
 	&command_serve,
+	&command_thaw,
+	&command_token,
 	&command_unyank,
 	&command_yank,
 };

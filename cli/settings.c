@@ -7,6 +7,7 @@
 
 #include "lib/base/fs.h"
 #include "lib/base/log.h"
+#include "lib/state/audit.h"
 #include "lib/state/catalog.h"
 
 static void give(struct settings *s, const char *section, const char *key, const char *value)
@@ -105,4 +106,11 @@ char *settings_catalog(const struct config *c, struct err *e)
 	}
 	CLEANUP(mem_free) char *real = fs_real_path(c->store, e);
 	return real ? catalog_default_path(real) : NULL;
+}
+
+int settings_audit(const struct config *c, struct audit **out, struct err *e)
+{
+	CLEANUP(mem_free) char *catalog = settings_catalog(c, e);
+	CLEANUP(mem_free) char *path = catalog ? audit_path(c, catalog) : NULL;
+	return path ? audit_open(path, out, e) : -1;
 }

@@ -10,6 +10,8 @@
 #include "lib/state/config.h"
 #include "lib/state/setting.h"
 
+struct audit;
+
 // An option that stands for a key of the configuration.
 struct setting_option {
 	const char *option;
@@ -47,5 +49,7 @@ int settings_take_number(const struct settings_number *table, size_t count, cons
 
 // Reads all of it over what c holds; c must be initialised, and is the caller's to release also where this fails.
 int settings_read(const struct settings *s, struct config *c, struct err *e) MUST_CHECK;
+// Opens the audit log, before a change.
+int settings_audit(const struct config *c, struct audit **out, struct err *e) MUST_CHECK;
 // Where the catalog is: as configured, or where that of the store belongs. To be freed by the caller.
 char *settings_catalog(const struct config *c, struct err *e) MUST_CHECK;

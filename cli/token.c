@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/settings.h"
+#include "lib/base/clock.h"
+#include "lib/base/jsondoc.h"
+#include "lib/base/log.h"
+#include "lib/state/audit.h"
+#include "lib/state/setting.h"
+#include "lib/state/tokens.h"
+
+enum { SECRET_MOST = 100 };
+
+struct tokening {
+	struct settings settings;
+	struct config config;
+	const char *platform, *project, *note; // as given; NULL: not
+	bool may_upload, may_read;
+	uint64_t lifetime; // seconds; 0: for ever
+	bool is_json;
+	const char *only_add, *only_list; // an option that only this verb has; NULL: none was given
+	char *path;                       // of the file of tokens
+	char *who;
+};
+
+// What to do is the first word behind "token".
+struct verb {
+	const char *name;
+	const char *id; // what an argument before STORE stands for; NULL: there is none
+	int (*run)(struct tokening *x, const char *id, struct err *e);
+};
+
+static const struct option_row options[] = {
+	{"config", 'c', "FILE", "read the configuration (wheelcache.conf(5)) from FILE"},
+	{"catalog", '\0', "FILE", "the catalog is FILE"},
+	{"platform", 'p', "GLOB", "add: for platforms of this name; all"},
+	{"project", '\0', "GLOB", "add: for projects of this name, in normal form; all"},
+	{"expires", '\0', "TIME", "add: after so long it counts no more, as 12h, 90d; never"},
+	{"note", '\0', "TEXT", "add: whose it is, for the list and the audit log"},
+	{"upload", '\0', NULL, "add: it may upload; so it may without --read"},
+	{"read", '\0', NULL, "add: it may read what is private"},
+	{"json", '\0', NULL, "list: as a JSON document"},
+	{"log-level", '\0', "LEVEL", "error, warn, info or debug"},
+};
+
+static const struct setting_option keys[] = {
+	{"catalog", "catalog", "path"},
+	{"log-level", "server", "log-level"},
+};
+
+static bool take_text(struct tokening *x, const char *name, const char *value)
+{
+	const struct {
+		const char *name;
+		const char **text;
+	} row[] = {{"platform", &x->platform}, {"project", &x->project}, {"note", &x->note}};
+	for (size_t i = 0; i < ARRAY_SIZE(row); i++)
+		if (strcmp(name, row[i].name) == 0) {
+			*row[i].text = value;
+			return true;
+		}
+	return false;
+}
+
+static int take_option(void *ctx, const char *name, const char *value, struct err *e)
+{
+	struct tokening *x = ctx;
+	const struct command_flag flags[] = {{"upload", &x->may_upload}, {"read", &x->may_read}};
+	const struct command_flag list_flags[] = {{"json", &x->is_json}};
+	const struct settings_number numbers[] = {{"expires", &setting_seconds, &x->lifetime}};
+	if (settings_take(&x->settings, keys, ARRAY_SIZE(keys), name, value))
+		return 0;
+	if (command_take_flag(list_flags, ARRAY_SIZE(list_flags), name)) {
+		x->only_list = name;
+		return 0;
+	}
+	x->only_add = name;
+	if (command_take_flag(flags, ARRAY_SIZE(flags), name) || take_text(x, name, value))
+		return 0;
+	if (settings_take_number(numbers, ARRAY_SIZE(numbers), name, value, e) < 0)
+		return -1;
+	return x->lifetime ? 0 : err_set(e, ERR_USAGE, "--expires: %s is no time at all", value);
+}
+
+static int write_audit(struct tokening *x, struct audit *a, const struct audit_entry *what, int result, struct err *e)
+{
+	struct audit_entry entry = *what;
+	entry.who = x->who;
+	entry.result = result < 0 ? "failed" : "done";
+	if (result == 0)
+		return audit_write(a, &entry, e);
+	struct err unwritten = ERR_INIT;
+	entry.reason = e->msg;
+	if (audit_write(a, &entry, &unwritten) < 0)
+		log_error("%s", unwritten.msg);
+	return -1;
+}
+
+// --- add ---
+
+static void tell(const struct token *t, bool may_upload, bool may_read)
+{
+	char until[CLOCK_TEXT + sizeof("until ")] = "for ever";
+	if (t->expires) {
+		memcpy(until, "until ", sizeof("until "));
+		clock_write(t->expires, until + strlen("until "));
+	}
+	log_info("token %s may %s%s%s %s on %s %s; it is shown this once", t->id, may_upload ? "upload" : "",
+		may_upload && may_read ? " and " : "", may_read ? "read" : "", t->project, t->platform, until);
+}
+
+static int print_secret(const struct token *t, const struct buf *secret, struct err *e)
+{
+	if (printf("%s\n", secret->data) < 0 || fflush(stdout) < 0)
+		return err_errno(e, ERR_IO, "the token cannot be printed, so revoke %s", t->id);
+	return 0;
+}
+
+static int add(struct tokening *x, const char *id UNUSED, struct err *e)
+{
+	bool may_upload = x->may_upload || !x->may_read;
+	CLEANUP(audit_cleanup) struct audit *audit = NULL;
+	CLEANUP(buf_release) struct buf secret;
+	CLEANUP(token_release) struct token t = {
+		.rights = (unsigned)may_upload << TOKEN_UPLOAD | (unsigned)x->may_read << TOKEN_READ,
+		.platform = xstrdup(x->platform ? x->platform : "*"),
+		.project = xstrdup(x->project ? x->project : "*"),
+		.note = xstrdup(x->note ? x->note : ""),
+		.expires = x->lifetime ? clock_wall_seconds() + (int64_t)x->lifetime : 0,
+	};
+	buf_init(&secret, SECRET_MOST);
+	if (settings_audit(&x->config, &audit, e) < 0)
+		return -1;
+	int result = tokenfile_add(x->path, &t, &secret, e);
+	CLEANUP(mem_free) char *words = xasprintf("%s %s", t.id, t.note);
+	const struct audit_entry entry = {
+		.action = "token add", .platform = t.platform, .project = t.project, .reason = words};
+	if (result == 0)
+		result = print_secret(&t, &secret, e);
+	explicit_bzero(secret.data, secret.len);
+	if (write_audit(x, audit, &entry, result, e) < 0)
+		return -1;
+	tell(&t, may_upload, x->may_read);
+	return 0;
+}
+
+// --- list ---
+
+static void rights_text(unsigned rights, char out[16])
+{
+	snprintf(out, 16, "%s%s%s", rights & 1u << TOKEN_UPLOAD ? "upload" : "",
+		rights == (1u << TOKEN_UPLOAD | 1u << TOKEN_READ) ? "," : "",
+		rights & 1u << TOKEN_READ ? "read" : "");
+}
+
+static void print_json(const struct tokenfile *f)
+{
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
+	struct jsondoc *all = jsondoc_array();
+	for (size_t i = 0; i < f->count; i++) {
+		const struct token *t = &f->token[i];
+		struct jsondoc *one = jsondoc_object();
+		char when[CLOCK_TEXT];
+		jsondoc_put_str(one, "id", t->id);
+		jsondoc_put_bool(one, "upload", t->rights & 1u << TOKEN_UPLOAD);
+		jsondoc_put_bool(one, "read", t->rights & 1u << TOKEN_READ);
+		jsondoc_put_str(one, "platform", t->platform);
+		jsondoc_put_str(one, "project", t->project);
+		clock_write(t->created, when);
+		jsondoc_put_str(one, "created", when);
+		clock_write(t->expires, when);
+		if (t->expires)
+			jsondoc_put_str(one, "expires", when);
+		jsondoc_put_bool(one, "expired", token_is_expired(t, clock_wall_seconds()));
+		jsondoc_put_str(one, "note", t->note);
+		jsondoc_add(all, one);
+	}
+	jsondoc_put(doc, "tokens", all);
+	jsondoc_put_int(doc, "damaged", (int64_t)f->damage_count);
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, SIZE_MAX / 2);
+	jsondoc_write(doc, 2, &text);
+	fputs(text.data, stdout);
+}
+
+static int width(const struct tokenfile *f, bool of_projects)
+{
+	size_t most = of_projects ? strlen("PROJECT") : strlen("PLATFORM");
+	for (size_t i = 0; i < f->count; i++) {
+		size_t len = strlen(of_projects ? f->token[i].project : f->token[i].platform);
+		most = len > most ? len : most;
+	}
+	return (int)most;
+}
+
+static void print_table(const struct tokenfile *f)
+{
+	int platforms = width(f, false), projects = width(f, true);
+	printf("%-*s  %-11s  %-*s  %-*s  %-20s  %s\n", TOKEN_ID, "ID", "RIGHTS", platforms, "PLATFORM", projects,
+		"PROJECT", "EXPIRES", "NOTE");
+	for (size_t i = 0; i < f->count; i++) {
+		const struct token *t = &f->token[i];
+		char expires[CLOCK_TEXT] = "never", rights[16];
+		if (t->expires)
+			clock_write(t->expires, expires);
+		rights_text(t->rights, rights);
+		printf("%s  %-11s  %-*s  %-*s  %-20s  %s%s\n", t->id, rights, platforms, t->platform, projects,
+			t->project, expires, token_is_expired(t, clock_wall_seconds()) ? "(expired) " : "",
+			t->note);
+	}
+}
+
+static int list(struct tokening *x, const char *id UNUSED, struct err *e)
+{
+	CLEANUP(tokenfile_release) struct tokenfile f = {0};
+	if (tokenfile_read(x->path, &f, e) < 0)
+		return -1;
+	(x->is_json ? print_json : print_table)(&f);
+	if (fflush(stdout) < 0)
+		return err_errno(e, ERR_IO, "cannot write the list");
+	for (size_t i = 0; i < f.damage_count; i++)
+		log_error("%s", f.damage[i]);
+	return f.damage_count ? err_set(e, ERR_INVALID, "%zu damaged lines, which grant nothing", f.damage_count) : 0;
+}
+
+// --- revoke ---
+
+static int revoke(struct tokening *x, const char *id, struct err *e)
+{
+	CLEANUP(audit_cleanup) struct audit *audit = NULL;
+	CLEANUP(mem_free) char *name = NULL;
+	if (settings_audit(&x->config, &audit, e) < 0)
+		return -1;
+	int result = tokenfile_revoke(x->path, id, &name, e);
+	CLEANUP(mem_free) char *words = xasprintf("%s %s", id, name ? name : "");
+	const struct audit_entry entry = {.action = "token revoke", .reason = words};
+	if (write_audit(x, audit, &entry, result, e) < 0)
+		return -1;
+	log_info("token %s (%s) counts no more", id, name);
+	return 0;
+}
+
+// --- the command ---
+
+static const struct verb verbs[] = {{"add", NULL, add}, {"list", NULL, list}, {"revoke", "ID", revoke}};
+
+static const struct verb *find_verb(const char *name)
+{
+	for (size_t i = 0; name && i < ARRAY_SIZE(verbs); i++)
+		if (strcmp(name, verbs[i].name) == 0)
+			return &verbs[i];
+	return NULL;
+}
+
+static int check_options(const struct tokening *x, const struct verb *v, struct err *e)
+{
+	const char *wrong = v->run != add ? x->only_add : NULL;
+	if (!wrong && v->run != list)
+		wrong = x->only_list;
+	return wrong ? err_set(e, ERR_USAGE, "--%s is no option of token %s", wrong, v->name) : 0;
+}
+
+// ID where the verb has one, then one STORE at most.
+static int take_words(struct tokening *x, const struct verb *v, char **words, const char **id, struct err *e)
+{
+	if (v->id) {
+		if (!*words)
+			return err_set(e, ERR_USAGE, "token %s: which %s?", v->name, v->id);
+		*id = *words++;
+	}
+	if (*words && words[1])
+		return err_set(e, ERR_USAGE, "one STORE at most, not also %s", words[1]);
+	if (*words)
+		settings_take_store(&x->settings, *words);
+	return check_options(x, v, e);
+}
+
+static int run_verb(struct tokening *x, const struct verb *v, char **words, struct err *e)
+{
+	const char *id = NULL;
+	if (take_words(x, v, words, &id, e) < 0 || settings_read(&x->settings, &x->config, e) < 0)
+		return -1;
+	CLEANUP(mem_free) char *catalog = settings_catalog(&x->config, e);
+	if (!catalog)
+		return -1;
+	x->path = tokens_path(&x->config, catalog);
+	x->who = audit_account();
+	return v->run(x, id, e);
+}
+
+static void tokening_release(struct tokening *x)
+{
+	config_release(&x->config);
+	free(x->path);
+	free(x->who);
+}
+
+static int run(const struct command *self, int argc, char **argv, struct err *e)
+{
+	CLEANUP(tokening_release) struct tokening x = {0};
+	config_init(&x.config);
+	int first = command_options(self, argc, argv, take_option, &x, e);
+	if (first < 0)
+		return err_exit_code(e->kind);
+	const struct verb *v = find_verb(argv[first]);
+	if (!v)
+		err_set(e, ERR_USAGE, "token: add, list or revoke, not \"%s\"", argv[first] ? argv[first] : "");
+	return v && run_verb(&x, v, argv + first + 1, e) == 0 ? 0 : err_exit_code(e->kind);
+}
+
+const struct command command_token = {
+	.name = "token",
+	.arguments = "add|list|revoke ID [STORE]",
+	.help = "say who may upload, and who may read what is private",
+	.options = options,
+	.option_count = ARRAY_SIZE(options),
+	.run = run,
+};
