@@ -181,6 +181,25 @@ class Server:
         seen += [one for one in self.entries()[before:] if not one.path.startswith("/-/no-such-page/")]
 
 
+@contextlib.contextmanager
+def servers(folder):
+    """A function that starts servers, which all end well with the block."""
+    started = []
+
+    def start(store=None, *options, listen="127.0.0.1:0", config=None, state=None):
+        state = state or folder / f"server-{len(started)}"
+        state.mkdir(exist_ok=True)
+        started.append(Server(store, state, options, listen, config))
+        return started[-1]
+
+    try:
+        yield start
+    finally:
+        with contextlib.ExitStack() as stack:
+            for server in started:
+                stack.callback(server.stop)
+
+
 def ask(connection, path, headers=None, method="GET"):
     """One request over an open http.client connection."""
     connection.putrequest(method, path, skip_accept_encoding=True)
