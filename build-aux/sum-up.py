@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Adds up automake's .trs files and pytest's report, prints "N passed, N failed[, N skipped]" as the last line.
+"""Adds up automake's .trs files and pytest's reports, prints "N passed, N failed[, N skipped]" as the last line.
 
 Ends with 1 where something failed or nothing ran. A phase that failed without a failed test (it did not build)
 counts as one failure.
 """
 import argparse
 import collections
+import itertools
 import pathlib
 import re
 import sys
@@ -34,11 +35,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--failed-phases", type=int, default=0)
     parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("report", type=pathlib.Path)
+    parser.add_argument("reports", type=pathlib.Path, nargs="*")
     options = parser.parse_args()
 
     count = collections.Counter()
-    for kind, name in [*automake(options.folder), *pytest(options.report)]:
+    for kind, name in itertools.chain(automake(options.folder), *map(pytest, options.reports)):
         count[kind] += 1
         if kind == "failed":
             print(f"failed: {name}")

@@ -46,6 +46,14 @@ class SumUp(unittest.TestCase):
         return subprocess.run([sys.executable, AUX / "sum-up.py", "--failed-phases", str(failed_phases),
                                self.folder, self.folder / "e2e.xml"], capture_output=True, text=True, check=False)
 
+    def test_several_reports(self):
+        for name in ("e2e.xml", "afs.xml"):
+            (self.folder / name).write_text(REPORT)
+        done = subprocess.run([sys.executable, AUX / "sum-up.py", self.folder, self.folder / "e2e.xml",
+                               self.folder / "afs.xml", self.folder / "absent.xml"], capture_output=True, text=True,
+                              check=False)
+        self.assertEqual(done.stdout.splitlines()[-1], "2 passed, 4 failed, 2 skipped")
+
     def test_last_line_and_exit_code(self):
         for results, report, failed_phases, line, code in SUMS:
             with self.subTest(line):
