@@ -49,9 +49,8 @@ class SumUp(unittest.TestCase):
     def test_several_reports(self):
         for name in ("e2e.xml", "afs.xml"):
             (self.folder / name).write_text(REPORT)
-        done = subprocess.run([sys.executable, AUX / "sum-up.py", self.folder, self.folder / "e2e.xml",
-                               self.folder / "afs.xml", self.folder / "absent.xml"], capture_output=True, text=True,
-                              check=False)
+        paths = [self.folder, self.folder / "absent", *(self.folder / name for name in ("e2e.xml", "afs.xml", "no.xml"))]
+        done = subprocess.run([sys.executable, AUX / "sum-up.py", *paths], capture_output=True, text=True, check=False)
         self.assertEqual(done.stdout.splitlines()[-1], "2 passed, 4 failed, 2 skipped")
 
     def test_last_line_and_exit_code(self):
