@@ -11,6 +11,7 @@ import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 AUX = TOP / "build-aux"
+FIGURES = TOP / "tests/fuzz/figures.py"
 
 REPORT = """<testsuites><testsuite>
 <testcase classname="a" name="good"/>
@@ -29,6 +30,15 @@ SUMS = [
     (["SKIP"], None, 0, "0 passed, 0 failed, 1 skipped", 1),
     ([], None, 0, "0 passed, 0 failed", 1),
 ]
+
+
+FUZZ_LOG = """#2\tINITED cov: 300 ft: 800 corp: 1/1b exec/s: 0 rss: 30Mb
+#1234567\tDONE   cov: 310 ft: 902 corp: 60/3142b lim: 4096 exec/s: 205761 rss: 460Mb
+Done 1234567 runs in 6 second(s)
+stat::number_of_executed_units: 1234567
+stat::average_exec_per_sec:     205761
+stat::new_units_added:          17
+"""
 
 
 class SumUp(unittest.TestCase):
@@ -77,6 +87,18 @@ class Scripts(unittest.TestCase):
             done = subprocess.run([AUX / "demo-store.sh", f"{name}/store"], env={**os.environ, "WHEELS": name},
                                   capture_output=True, text=True, check=False)
             self.assertEqual((done.returncode, done.stderr), (1, f"demo-store.sh: no wheels in {name}\n"))
+
+    def test_figures_of_fuzzing(self):
+        with tempfile.TemporaryDirectory() as name:
+            log = pathlib.Path(name, "version.log")
+            log.write_text(FUZZ_LOG)
+            done = subprocess.run([sys.executable, FIGURES, log], capture_output=True, text=True, check=True)
+            self.assertEqual(done.stdout.splitlines()[-1].split(), ["version", "6", "1,234,567", "205,761", "310", "902",
+                                                                    "17"])
+            log.write_text("killed\n")
+            done = subprocess.run([sys.executable, FIGURES, log], capture_output=True, text=True, check=False)
+            self.assertEqual((done.returncode, done.stdout.count("\n")), (1, 1))
+            self.assertIn("does not tell: seconds", done.stderr)
 
     @unittest.skipUnless(shutil.which("dpkg-query"), "this is no Debian")
     def test_only_what_is_missing_is_named(self):
