@@ -253,6 +253,8 @@ static void forget(struct visit *v)
 static int open_folder(struct visit *v, struct err *e)
 {
 	struct folder *f = v->folder;
+	if (f->platform->is_away)
+		return err_set(e, ERR_IO, "does not answer: is its file server away?");
 	v->fd = store_open_folder(f->platform, f->path, e);
 	bool is_missing = v->fd < 0 && (e->kind == ERR_NOT_FOUND || e->kind == ERR_DENIED);
 	if (is_missing && (f->parent || crew_options(v->crew)->allow_empty))

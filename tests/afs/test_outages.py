@@ -71,7 +71,8 @@ class Asking(threading.Thread):
 
 
 def test_stopped_file_server(cell, serve, make, tmp_path):
-    """Pages, and files that lie elsewhere, do not wait for it; what lies on it comes when it is continued."""
+    """Pages, files that lie elsewhere, and new ones there, do not wait for it; what lies on it comes when it is
+    continued."""
     wheels = [make("alpha", "1.0"), make("beta", "1.0")]
     for volume, wheel in zip(cell.volumes, wheels):
         publish(volume, wheel)
@@ -85,6 +86,8 @@ def test_stopped_file_server(cell, serve, make, tmp_path):
         for wheel in wheels:
             assert wheel.name in prompt(listed, server, project_of(wheel))
         prompt(check_listed, server, local)
+        newer = storelib.make_wheel(tmp_path / "disk", "local", "2.0")
+        until(server, lambda: newer.name in listed(server, "local"), "a new wheel on the disk")
     for one in asking:
         one.join(PATIENCE)
     assert all(one.is_well for one in asking)

@@ -71,7 +71,7 @@ static void open_store(const char *path, struct store *s)
 	struct err e = ERR_INIT;
 	config_init(&c);
 	c.store = xstrdup(at(path));
-	if (store_open(&c, s, &e) < 0)
+	if (store_open(&c, STORE_PROMPT, s, &e) < 0)
 		fail_msg("%s", e.msg);
 }
 
@@ -125,7 +125,7 @@ static void configured_platforms_are_taken(void **state UNUSED)
 	c.platforms[1] = (struct config_platform){xstrdup("two"), xstrdup(at("elsewhere")), false};
 	c.platforms[2] = (struct config_platform){xstrdup("real"), NULL, false};
 	c.platforms[3] = (struct config_platform){xstrdup("missing"), NULL, false};
-	assert_int_equal(store_open(&c, &s, &e), 0);
+	assert_int_equal(store_open(&c, STORE_PROMPT, &s, &e), 0);
 	names(&s, &found);
 	assert_string_equal(
 		found.data, "one=/c/real two=/elsewhere real=/c/real missing=/c/missing ");
@@ -158,7 +158,7 @@ static void bad_stores_are_refused(void **state UNUSED)
 			c.platforms = xcalloc(1, sizeof(*c.platforms));
 			c.platforms[c.platform_count++].name = xstrdup(table[i].platform);
 		}
-		assert_int_equal(store_open(&c, &s, &e), -1);
+		assert_int_equal(store_open(&c, STORE_PROMPT, &s, &e), -1);
 		assert_int_equal(e.kind, table[i].kind);
 	}
 }
