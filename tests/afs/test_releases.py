@@ -17,7 +17,7 @@ import serving
 from reading import SOON, check_listed, fetch, listed, scan, until
 
 UV = "uv==0.13.9"
-BUSY_SECONDS = 12
+BUSY_SECONDS = 10
 FAT = 20 << 20  # the last of it is read from the volume while it is sent
 
 
@@ -194,13 +194,12 @@ def test_replaced_in_place(cell, serve, make):
     assert "other bytes under a known name" in server.errors()
 
 
-@pytest.mark.parametrize("how", ["untouched", "renamed", "removed", "overwritten"])
+@pytest.mark.parametrize("how", ["untouched", "replaced", "overwritten"])
 def test_in_the_middle_of_a_download(cell, serve, make, how):
     """A release of something else disturbs nobody. Otherwise what comes is whole and right, or is cut short; of bytes that
     change in their place the client's hash tells."""
     volume = cell.volumes[0]
     old = make("fat", "1.0", size=FAT)
-    volume.copy(make("calm", "1.0").path)  # a volume that lost all it had would be taken to be away
     volume.copy(old.path)
     volume.release()
     server = serve(cell.read, "--rescan", "1")
@@ -211,12 +210,10 @@ def test_in_the_middle_of_a_download(cell, serve, make, how):
         data = connection.recv(65536)
         assert data.startswith(b"HTTP/1.1 200 ")
         new = make("fat", "1.0", files={"fat.bin": os.urandom(FAT // 2)})
-        if how == "renamed":
+        if how == "replaced":
             os.rename(volume.copy(new.path, ".new"), volume.write / new.name)
         elif how == "untouched":
             volume.copy(make("other", "1.0").path)
-        elif how == "removed":
-            (volume.write / old.name).unlink()
         else:
             volume.copy(new.path)
         volume.release()
@@ -228,8 +225,6 @@ def test_in_the_middle_of_a_download(cell, serve, make, how):
     if how == "untouched":
         until(server, lambda: listed(server, "other"), "the other wheel")
         check_listed(server, old)
-    elif how == "removed":
-        until(server, lambda: not listed(server, "fat"), "the page without it")
     else:
         until(server, lambda: listed(server, "fat").get(new.name, ("", ""))[1] == new.sha256, "the new wheel")
         until(server, lambda: fetch(server, url) == (200, new.sha256), "its bytes")
