@@ -8,7 +8,9 @@ to_build=(autoconf automake gcc libc6-dev make pkgconf libcurl4-openssl-dev libi
 	libsodium-dev libsqlite3-dev libssl-dev libzip-dev libzstd-dev zlib1g-dev)
 to_demo=(python3-pip-whl python3-setuptools-whl python3-venv python3-wheel-whl)
 to_test=(clang libcmocka-dev mandoc openssl python3-packaging python3-pytest python3-venv xz-utils)
-to_see=(apache2-bin chromium strace zstd) # what a browser and web servers do, what the program asks of the system
+to_see=(apache2-bin chromium strace valgrind zstd) # what a browser and web servers do, what the program does inside
+
+to_afs=(bc iproute2 openafs-client openafs-dbserver openafs-fileserver openafs-fuse openafs-krb5 util-linux)
 
 # nginx begins to serve once it is installed: only where nothing starts services by itself, as in a container.
 [ -d /run/systemd/system ] || to_see+=(nginx)
@@ -53,6 +55,29 @@ install_packages() {
 	apt_get install "${packages[@]}" 2>/dev/null && return
 	say "apt-get update, then again"
 	apt_get update && apt_get install "${packages[@]}"
+}
+
+# What a cell of AFS is made of: only as root and where there is /dev/fuse, since without either there can be none. No
+# service is started, and none when the machine is.
+install_afs() {
+	local policy=/usr/sbin/policy-rc.d packages result=0
+	[ "$(id -u)" = 0 ] && [ -c /dev/fuse ] && command -v debconf-set-selections >/dev/null || return 0
+	mapfile -t packages < <(missing_packages "${to_afs[@]}")
+	[ ${#packages[@]} -gt 0 ] || return 0
+	printf '%s\n' "openafs-client openafs-client/thiscell string test.cell" \
+		"openafs-client openafs-client/cachesize string 100000" \
+		"openafs-client openafs-client/run-client boolean false" \
+		"openafs-client openafs-client/afsdb boolean false" \
+		"openafs-fileserver openafs-fileserver/thiscell string test.cell" | debconf-set-selections
+	if [ -e "$policy" ]; then
+		policy=
+	else
+		printf '#!/bin/sh\nexit 101\n' >"$policy"
+		chmod 755 "$policy"
+	fi
+	install_packages "${packages[@]}" || result=1
+	[ -z "$policy" ] || rm -f "$policy"
+	return $result
 }
 
 # build FOLDER [CONFIGURE-ARGUMENT…]: the program, in a folder below the top. Make itself runs autoreconf and

@@ -100,7 +100,7 @@ static int check_store(struct checking_store *x, struct err *e)
 	CLEANUP(store_release) struct store store = {0};
 	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
 	if (settings_read(&x->settings, &x->config, e) < 0 || settle_options(x, e) < 0 ||
-		store_open(&x->config, &store, e) < 0)
+		store_open(&x->config, STORE_PATIENT, &store, e) < 0)
 		return -1;
 	CLEANUP(mem_free) char *path = settings_catalog(&x->config, e);
 	if (!path || catalog_open_read(path, &catalog, e) < 0 || store_find(&store, catalog, e) < 0)

@@ -112,7 +112,7 @@ static int change_all(struct freezing *x, const struct store *s, struct err *e)
 static int run_names(struct freezing *x, char **names, struct err *e)
 {
 	CLEANUP(store_release) struct store store = {0};
-	if (settings_read(&x->settings, &x->config, e) < 0 || store_open(&x->config, &store, e) < 0 ||
+	if (settings_read(&x->settings, &x->config, e) < 0 || store_open(&x->config, STORE_PATIENT, &store, e) < 0 ||
 		settings_audit(&x->config, &x->audit, e) < 0)
 		return -1;
 	x->who = audit_account();

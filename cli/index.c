@@ -135,7 +135,7 @@ static int index_store(struct indexing *x, struct err *e)
 	CLEANUP(site_release) struct site site = {0};
 	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
 	if (settings_read(&x->settings, &x->config, e) < 0 ||
-		store_open(&x->config, &site.store, e) < 0)
+		store_open(&x->config, STORE_PATIENT, &site.store, e) < 0)
 		return -1;
 	CLEANUP(mem_free) char *path = settings_catalog(&x->config, e);
 	if (!path || catalog_open(path, &catalog, e) < 0)

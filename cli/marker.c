@@ -136,7 +136,7 @@ static int open_and_mark(const struct marker *m, const struct config *config, st
 	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
 	CLEANUP(audit_cleanup) struct audit *audit = NULL;
 	CLEANUP(mem_free) char *path = settings_catalog(config, e);
-	if (!path || store_open(config, &store, e) < 0)
+	if (!path || store_open(config, STORE_PATIENT, &store, e) < 0)
 		return -1;
 	if (access(path, F_OK) < 0)
 		return err_errno(e, ERR_NOT_FOUND, "catalog %s", path);

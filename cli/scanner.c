@@ -93,7 +93,7 @@ static void set_ended(struct scanner *s, bool has_failed, uint64_t quarantined)
 	pthread_mutex_unlock(&s->lock);
 }
 
-// Returns how long it took, in milliseconds.
+// Returns how long it was at work, in milliseconds.
 static int64_t scan_once(struct scanner *s)
 {
 	struct err e = ERR_INIT;
@@ -101,7 +101,7 @@ static int64_t scan_once(struct scanner *s)
 	CLEANUP(summary_release) struct summary summary = {0};
 	int64_t begun = clock_ms();
 	set_running(s);
-	bool has_failed = store_open(&s->config, &store, &e) < 0 || scan_store(s, &store, &summary, &e) < 0;
+	bool has_failed = store_open(&s->config, STORE_PROMPT, &store, &e) < 0 || scan_store(s, &store, &summary, &e) < 0;
 	s->is_shown = false;
 	if (has_failed)
 		complain(s, e.msg);
@@ -109,7 +109,7 @@ static int64_t scan_once(struct scanner *s)
 		mem_free(&s->complaint);
 	set_ended(s, has_failed, summary.number[SCANNED_QUARANTINED]);
 	s->on_end(s->ctx);
-	return clock_ms() - begun;
+	return clock_ms() - begun - store.waited;
 }
 
 struct host_scans scanner_state(struct scanner *s)

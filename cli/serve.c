@@ -71,7 +71,7 @@ static char *describe(const struct serving *s, const struct store *store)
 static int open_store(const struct serving *s, const struct config *config, struct store *store,
 	struct catalog **catalog, struct err *e)
 {
-	if (store_open(config, store, e) < 0)
+	if (store_open(config, STORE_PROMPT, store, e) < 0)
 		return -1;
 	if (catalog_open(s->catalog_path, catalog, e) == 0 && store_recall(store, *catalog, e) == 0 &&
 		store_register(store, *catalog, e) == 0)
@@ -260,7 +260,7 @@ static int block_signals(void)
 static int prepare(struct serving *s, bool *scanned, struct err *e)
 {
 	struct store store;
-	if (settings_read(&s->settings, &s->config, e) < 0 || store_open(&s->config, &store, e) < 0)
+	if (settings_read(&s->settings, &s->config, e) < 0 || store_open(&s->config, STORE_PROMPT, &store, e) < 0)
 		return -1;
 	store_release(&store);
 	s->catalog_path = settings_catalog(&s->config, e);

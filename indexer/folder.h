@@ -28,7 +28,7 @@ struct folder {
 	bool is_listed;           // its names were read, not only its known files looked at
 	_Atomic unsigned pending; // what must end before the folder counts as done
 	_Atomic bool restless;    // something in it is to be looked at again: not to be trusted
-	bool is_settled;          // was not changed shortly before it was listed
+	bool is_settled;          // its mtime tells of the next change
 };
 
 // parent is kept (a reference more); name is the last component, "" with no parent for a platform's

@@ -3,7 +3,7 @@
 //
 // A file whose size, mtime and inode are known is not opened; a folder whose mtime is known is not
 // listed, but its known files are looked at. What changed within two seconds of the look that
-// recorded it is not trusted.
+// recorded it is not trusted, nor is a folder's mtime of whole seconds.
 #pragma once
 
 #include <stdbool.h>

@@ -16,6 +16,8 @@
 #include "lib/base/mem.h"
 #include "lib/domain/filename.h"
 
+#define SECOND_NS ((int64_t)1000000000)
+
 struct visit {
 	struct crew *crew;
 	struct worker *worker;
@@ -298,11 +300,20 @@ static void forget(struct visit *v)
 static int open_folder(struct visit *v, struct err *e)
 {
 	struct folder *f = v->folder;
+	if (f->platform->is_away)
+		return err_set(e, ERR_IO, "does not answer: is its file server away?");
 	v->fd = store_open_folder(f->platform, f->path, e);
 	bool is_missing = v->fd < 0 && (e->kind == ERR_NOT_FOUND || e->kind == ERR_DENIED);
 	if (is_missing && (f->parent || crew_options(v->crew)->allow_empty))
 		return 0;
 	return v->fd < 0 ? -1 : 1;
+}
+
+// Whether a later name must change the folder's time. Whole seconds do not tell, however old: a replica on AFS shows a
+// folder as it was at its release, and the next one what came to it later in the same second.
+static bool folder_time_tells(int64_t mtime_ns, int64_t looked_at)
+{
+	return mtime_ns % SECOND_NS != 0 && fs_mtime_tells(mtime_ns, looked_at);
 }
 
 static void enter(struct visit *v)
@@ -319,8 +330,8 @@ static void enter(struct visit *v)
 	f->device = st.st_dev;
 	f->inode = st.st_ino;
 	f->mtime_ns = fs_mtime_ns(&st);
-	f->is_settled = fs_mtime_tells(f->mtime_ns, looked_at);
-	if (!crew_options(v->crew)->lists_all && f->known.id && f->known.trusted &&
+	f->is_settled = folder_time_tells(f->mtime_ns, looked_at);
+	if (!crew_options(v->crew)->lists_all && f->is_settled && f->known.id && f->known.trusted &&
 		f->known.mtime_ns == f->mtime_ns)
 		look_at_known(v);
 	else

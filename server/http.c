@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -406,6 +407,15 @@ static void on_connection(void *ctx, struct MHD_Connection *connection, void **c
 }
 
 // --- start and stop ---
+
+// Our own in place of the C library's, for libmicrohttpd up to 1.0.1 at least: where as many events come as it has
+// room for, it asks for more before it handles them, and is willing to wait; if each client waits for its answer,
+// nothing comes, and all stand still until a connection times out. So that room is never filled. A caller must be
+// content with fewer events than there are, whatever it asks for.
+int epoll_wait(int epoll, struct epoll_event *events, int room, int timeout)
+{
+	return epoll_pwait(epoll, events, room > 1 ? room - 1 : room, timeout, NULL);
+}
 
 static size_t keep_escapes(void *ctx, struct MHD_Connection *connection, char *text)
 {

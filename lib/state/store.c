@@ -7,8 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/fs.h"
 #include "lib/base/mem.h"
+#include "lib/base/patience.h"
 #include "lib/base/str.h"
 #include "lib/domain/platform.h"
 #include "lib/state/catalog-write.h"
@@ -36,33 +38,81 @@ static int set_profile(struct platform *p, struct err *e)
 	return profile_init(&p->profile, p->name, &(struct profile_keys){0}, e);
 }
 
+// A platform that is asked for: where it is said to be, before links are followed.
+struct wanted {
+	char *name;
+	char *path;
+	struct question *question; // NULL: it cannot be one
+	char *real;                // the answer
+	bool is_away;              // or that there was none
+};
+
+// All are asked together, so that the patience is needed once.
+static void ask(struct store *s, struct wanted *wanted, size_t count, unsigned patience)
+{
+	int64_t begin = clock_ms();
+	for (size_t i = 0; i < count; i++)
+		if (wanted[i].path)
+			wanted[i].question = patience_ask(wanted[i].path);
+	for (size_t i = 0; i < count; i++)
+		if (wanted[i].question)
+			wanted[i].is_away = !patience_answer(wanted[i].question, begin + patience, &wanted[i].real);
+	for (size_t i = 0; i < count; i++)
+		if (wanted[i].is_away)
+			s->waited = clock_ms() - begin;
+}
+
+static void forget_wanted(struct wanted *wanted, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		free(wanted[i].name);
+		free(wanted[i].path);
+		free(wanted[i].real);
+	}
+	free(wanted);
+}
+
 // A configured platform may be anywhere, and its folder may be missing today (a volume that is not
 // mounted): the scan says so. Below the store, links may lead to all of the store.
-static int add_configured(struct store *s, const struct config_platform *p, struct err *e)
+static int add_configured(struct store *s, const struct config_platform *p, const struct wanted *w, struct err *e)
 {
-	const char *path = p->path ? p->path : p->name;
-	if (path[0] != '/' && !s->path)
-		return err_set(e, ERR_USAGE,
-			"platform %s: no store is given, and it has no absolute path", p->name);
-	char *joined = path[0] == '/' ? xstrdup(path) : xasprintf("%s/%s", s->path, path);
-	char *real = realpath(joined, NULL);
-	if (real)
-		free(joined);
-	else
-		real = joined;
+	const char *real = w->real ? w->real : w->path;
 	struct str below = str_from(real), store = str_from(s->path ? s->path : "");
-	struct platform *out;
-	if (store.len && str_starts(below, store) && below.ptr[store.len] == '/') {
-		out = add_platform(s, p->name, xstrdup(s->path), xstrdup(real + store.len + 1));
-		free(real);
-	} else {
-		out = add_platform(s, p->name, real, xstrdup("."));
-	}
+	bool is_below = store.len && str_starts(below, store) && below.ptr[store.len] == '/';
+	struct platform *out = is_below ? add_platform(s, w->name, xstrdup(s->path), xstrdup(real + store.len + 1))
+					: add_platform(s, w->name, xstrdup(real), xstrdup("."));
+	out->is_away = w->is_away;
 	out->is_mutable = p->is_mutable;
 	out->is_private = p->is_private;
 	out->quota_bytes = p->quota_bytes;
 	out->quota_files = p->quota_files;
 	return config_profile(p, &out->profile, e);
+}
+
+static int want_configured(const struct store *s, const struct config_platform *p, struct wanted *out, struct err *e)
+{
+	const char *path = p->path ? p->path : p->name;
+	if (path[0] != '/' && !s->path)
+		return err_set(e, ERR_USAGE,
+			"platform %s: no store is given, and it has no absolute path", p->name);
+	out->name = xstrdup(p->name);
+	out->path = path[0] == '/' ? xstrdup(path) : xasprintf("%s/%s", s->path, path);
+	return 0;
+}
+
+static int configured(struct store *s, const struct config *c, unsigned patience, struct err *e)
+{
+	struct wanted *wanted = xcalloc(c->platform_count, sizeof(*wanted));
+	int result = 0;
+	for (size_t i = 0; i < c->platform_count && result == 0; i++)
+		result = want_configured(s, &c->platforms[i], &wanted[i], e);
+	s->platform = xcalloc(c->platform_count, sizeof(*s->platform));
+	if (result == 0)
+		ask(s, wanted, c->platform_count, patience);
+	for (size_t i = 0; i < c->platform_count && result == 0; i++)
+		result = add_configured(s, &c->platforms[i], &wanted[i], e);
+	forget_wanted(wanted, c->platform_count);
+	return result;
 }
 
 // A folder, or a link to one within the store.
@@ -79,8 +129,45 @@ static int by_name(const void *a, const void *b)
 	return strcmp(left->name, right->name);
 }
 
+// What is at the top of the store; where it may be a platform, with its path.
+static int list_top(const struct store *s, DIR *dir, struct wanted **out, size_t *count, struct err *e)
+{
+	size_t room = 0;
+	for (struct dirent *entry; errno = 0, (entry = readdir(dir)) != NULL;) {
+		if (entry->d_name[0] == '.')
+			continue;
+		GROW(*out, *count, room);
+		bool is_slug = platform_is_slug(str_from(entry->d_name));
+		(*out)[(*count)++] = (struct wanted){.name = xstrdup(entry->d_name),
+			.path = is_slug ? xasprintf("%s/%s", s->path, entry->d_name) : NULL};
+	}
+	return errno ? err_errno(e, ERR_IO, "%s", s->path) : 0;
+}
+
+// One that does not answer is a platform by its name.
+static int add_detected(struct store *s, int store_fd, const struct wanted *wanted, size_t count, struct err *e)
+{
+	size_t room = 0, stray_room = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct wanted *w = &wanted[i];
+		if (!w->path || (!w->is_away && !is_folder(store_fd, w->name))) {
+			GROW(s->stray, s->stray_count, stray_room);
+			s->stray[s->stray_count++] = xstrdup(w->name);
+			continue;
+		}
+		GROW(s->platform, s->platform_count, room);
+		struct platform *p = add_platform(s, w->name, xstrdup(s->path), xstrdup(w->name));
+		p->is_away = w->is_away;
+		if (set_profile(p, e) < 0)
+			return -1;
+	}
+	if (s->platform_count)
+		qsort(s->platform, s->platform_count, sizeof(*s->platform), by_name);
+	return 0;
+}
+
 // The first-level folders with a platform's name.
-static int detect(struct store *s, struct err *e)
+static int detect(struct store *s, unsigned patience, struct err *e)
 {
 	int fd = fs_open_dir(s->path, e);
 	if (fd < 0)
@@ -90,24 +177,15 @@ static int detect(struct store *s, struct err *e)
 		close(fd);
 		return err_errno(e, ERR_IO, "%s", s->path);
 	}
-	size_t room = 0, stray_room = 0;
-	for (struct dirent *entry; errno = 0, (entry = readdir(dir)) != NULL;) {
-		if (entry->d_name[0] == '.')
-			continue;
-		if (!platform_is_slug(str_from(entry->d_name)) || !is_folder(dirfd(dir), entry->d_name)) {
-			GROW(s->stray, s->stray_count, stray_room);
-			s->stray[s->stray_count++] = xstrdup(entry->d_name);
-			continue;
-		}
-		GROW(s->platform, s->platform_count, room);
-		if (set_profile(add_platform(s, entry->d_name, xstrdup(s->path), xstrdup(entry->d_name)), e) < 0)
-			return -1;
+	struct wanted *wanted = NULL;
+	size_t count = 0;
+	int result = list_top(s, dir, &wanted, &count, e);
+	if (result == 0) {
+		ask(s, wanted, count, patience);
+		result = add_detected(s, dirfd(dir), wanted, count, e);
 	}
-	if (errno)
-		return err_errno(e, ERR_IO, "%s", s->path);
-	if (s->platform_count)
-		qsort(s->platform, s->platform_count, sizeof(*s->platform), by_name);
-	return 0;
+	forget_wanted(wanted, count);
+	return result;
 }
 
 static void forget_stray(struct store *s)
@@ -118,17 +196,12 @@ static void forget_stray(struct store *s)
 	s->stray = NULL;
 }
 
-static int find_platforms(struct store *s, const struct config *c, struct err *e)
+static int find_platforms(struct store *s, const struct config *c, unsigned patience, struct err *e)
 {
-	if (c->platform_count) {
-		s->platform = xcalloc(c->platform_count, sizeof(*s->platform));
-		for (size_t i = 0; i < c->platform_count; i++)
-			if (add_configured(s, &c->platforms[i], e) < 0)
-				return -1;
-		return 0;
-	}
+	if (c->platform_count)
+		return configured(s, c, patience, e);
 	s->is_detected = true;
-	if (detect(s, e) < 0)
+	if (detect(s, patience, e) < 0)
 		return -1;
 	if (s->platform_count)
 		return 0;
@@ -138,7 +211,7 @@ static int find_platforms(struct store *s, const struct config *c, struct err *e
 	return 0;
 }
 
-int store_open(const struct config *c, struct store *out, struct err *e)
+int store_open(const struct config *c, unsigned patience, struct store *out, struct err *e)
 {
 	CLEANUP(store_release) struct store s = {0};
 	if (!c->store && !c->platform_count)
@@ -150,7 +223,7 @@ int store_open(const struct config *c, struct store *out, struct err *e)
 		if (fd < 0)
 			return err_prefix(e, "store ");
 	}
-	if (find_platforms(&s, c, e) < 0)
+	if (find_platforms(&s, c, patience, e) < 0)
 		return -1;
 	*out = s;
 	s = (struct store){0};

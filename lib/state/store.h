@@ -11,6 +11,12 @@
 
 struct catalog;
 
+enum {
+	// A volume of AFS that is busy is asked again after 15 seconds; one whose server is away fails after a minute.
+	STORE_PATIENT = 90000, // for who asks once
+	STORE_PROMPT = 5000,   // for who has others to look after, and will ask again
+};
+
 struct platform {
 	char *name;
 	char *path;      // absolute: root, or a folder below it
@@ -21,6 +27,7 @@ struct platform {
 	struct profile profile; // what its machines are, and so which wheels install there
 	bool is_private; // wants a token to read it
 	uint64_t quota_bytes, quota_files; // 0: none
+	bool is_away;    // its folder did not answer: whoever looks into it may wait for long
 	int64_t id;      // in the catalog; 0 until store_register()
 };
 
@@ -31,12 +38,14 @@ struct store {
 	bool is_detected;         // the platforms are the store's folders, not the configuration's
 	char **stray;             // where folders are platforms: what else is at the top of the store
 	size_t stray_count;
+	int64_t waited;           // milliseconds, for folders that did not answer
 };
 
 // The platforms of the configuration; else the first-level folders of the store that look like
 // <os>-<version>-<arch>, by name; else the whole store as the one platform "wheels".
+// A platform whose folder does not answer within the patience (milliseconds, for all together) is taken as it is named.
 // ERR_USAGE where no store is given, ERR_NOT_FOUND or ERR_IO where it cannot be opened.
-int store_open(const struct config *c, struct store *out, struct err *e) MUST_CHECK;
+int store_open(const struct config *c, unsigned patience, struct store *out, struct err *e) MUST_CHECK;
 void store_release(struct store *s);
 // Where folders are platforms: adds those that the catalog has files of and that are not there now. A volume that is not
 // mounted keeps its pages, until a scan is told that it was emptied on purpose. For a server; the scan compares.

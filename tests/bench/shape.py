@@ -1,17 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A store with the shape of PyPI: half of all projects have up to 4 files, one in a hundred has 262 or more."""
+"""Stores with the shape of PyPI: half of all projects have up to 4 files, one in a hundred has 262 or more."""
+import dataclasses
+import hashlib
 import math
+import multiprocessing
+import os
 import pathlib
 import statistics
+import struct
 import sys
+import zlib
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
 import storelib  # noqa: E402
 
 MEDIAN, P99 = 4, 262
 WHEEL_BYTES = 20_000
-LARGE = 5_000  # files of the largest project, here as on PyPI
-ALL = 10_000   # files altogether
+LARGE_WHEEL_BYTES = 50_000_000
+PAGES = (4, 30, 5_000)  # files of the projects whose pages are measured; the last is PyPI's largest, or nearly
+
+
+@dataclasses.dataclass
+class Made:
+    """A wheel that was made."""
+    project: str
+    path: pathlib.Path
+
+
+@dataclasses.dataclass
+class Shape:
+    """What a store for the table of servers has."""
+    projects: dict       # files -> a project that has so many
+    names: list          # all projects
+    wheel: Made          # of the project with 4
+    large_wheel: Made
 
 
 def sizes(total):
@@ -27,14 +49,55 @@ def sizes(total):
     return [size for size in found if size > 0]
 
 
-def make_store(folder, total=ALL, large=LARGE):
-    """Makes the wheels; returns the names of a project of 4 files and of the large one, and a wheel of the former."""
-    small = None
-    for i, size in enumerate([large, *sizes(total - large)]):
-        name = f"project{i}"
-        place = folder / name[0] / name
-        for j in range(size):
-            wheel = storelib.make_wheel(place, name, f"1.{j}", requires_python=">=3.9", size=WHEEL_BYTES)
-        if size == MEDIAN and small is None:
-            small = name, wheel
-    return small[0], "project0", small[1]
+def zip_stored(members):
+    """A ZIP archive of (name, bytes) pairs, not packed: zipfile takes ten times as long, and there are many."""
+    DATE, MODE = 0x5021, 0o100644 << 16
+    body, index = bytearray(), bytearray()
+    for name, data in members:
+        fields = (0, 0, 0, DATE, zlib.crc32(data), len(data), len(data), len(name), 0)
+        index += b"PK\1\2" + struct.pack("<HHHHHHIIIHHHHHII", 20, 20, *fields, 0, 0, 0, MODE, len(body))
+        index += name.encode()
+        body += b"PK\3\4" + struct.pack("<HHHHHIIIHH", 20, *fields) + name.encode() + data
+    end = struct.pack("<HHHHIIH", 0, 0, len(members), len(members), len(index), len(body), 0)
+    return bytes(body + index + b"PK\5\6" + end)
+
+
+def make_wheel(place, project, version, size=WHEEL_BYTES):
+    """A wheel with random bytes inside; the same arguments give the same ones."""
+    data = hashlib.shake_256(f"{project}-{version}".encode()).digest(size)
+    members = storelib.wheel_members(project, version, requires_python=">=3.9", files={f"{project}.bin": data})
+    path = place / f"{project}-{version}-py3-none-any.whl"
+    path.write_bytes(zip_stored(members))
+    os.utime(path, (storelib.OLD, storelib.OLD))
+    return Made(project, path)
+
+
+def make_project(task):
+    """Returns its first wheel."""
+    folder, project, count, size = task
+    place = folder / project[0] / project
+    place.mkdir(parents=True)
+    return [make_wheel(place, project, f"1.{i}", size) for i in range(count)][0]
+
+
+def make_projects(folder, tasks):
+    """By other processes: a child's peak RSS begins with that of its parent, and this one's has to stay small."""
+    with multiprocessing.Pool() as pool:
+        return pool.map(make_project, [(folder, *task) for task in tasks], chunksize=8)
+
+
+def tasks_of(counts):
+    return [(f"project{i}", count, WHEEL_BYTES) for i, count in enumerate(counts)]
+
+
+def make_many(folder, total):
+    """A store of so many wheels."""
+    make_projects(folder, tasks_of(sizes(total)))
+
+
+def make_served(folder, total):
+    """A store of so many wheels, the largest project among them, the last one of 50 MB."""
+    counts = [*PAGES, *sizes(total - 1 - sum(PAGES))]
+    made = make_projects(folder, [*tasks_of(counts), ("large", 1, LARGE_WHEEL_BYTES)])
+    names = [one.project for one in made]
+    return Shape(dict(zip(PAGES, names)), names, made[0], made[-1])

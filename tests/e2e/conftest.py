@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """End-to-end tests of the built program. Run as WHEELCACHE=…/wheelcache python3 -m pytest tests/e2e."""
-import contextlib
 import platform
 import subprocess
 import sys
@@ -29,37 +28,18 @@ def wheelcache_fixture():
     return serving.run
 
 
-@contextlib.contextmanager
-def servers(folder):
-    """A function that starts servers, which all end well with the block."""
-    started = []
-
-    def start(store=None, *options, listen="127.0.0.1:0", config=None, state=None):
-        state = state or folder / f"server-{len(started)}"
-        state.mkdir(exist_ok=True)
-        started.append(serving.Server(store, state, options, listen, config))
-        return started[-1]
-
-    try:
-        yield start
-    finally:
-        with contextlib.ExitStack() as stack:
-            for server in started:
-                stack.callback(server.stop)
-
-
 @pytest.fixture
 def serve(tmp_path):
     """serve(store, *options, listen=…, config=text, state=folder) starts a server; it is stopped, by its
     process id, after the test, must then exit with 0, and no sanitizer may have reported anything."""
-    with servers(tmp_path) as start:
+    with serving.servers(tmp_path) as start:
         yield start
 
 
 @pytest.fixture(scope="module")
 def serve_module(tmp_path_factory):
     """The same for servers that live as long as a module's tests."""
-    with servers(tmp_path_factory.mktemp("servers")) as start:
+    with serving.servers(tmp_path_factory.mktemp("servers")) as start:
         yield start
 
 
@@ -88,7 +68,7 @@ def corpus(shared, tmp_path_factory):
     make = [sys.executable, str(shared / "corpus" / "make-store.py"), str(store)]
     if subprocess.run([*make, "--link"], capture_output=True, check=False).returncode != 0:
         subprocess.run(make, check=True, stdout=subprocess.DEVNULL)  # another file system: copies
-    with servers(tmp_path_factory.mktemp("corpus-server")) as start:
+    with serving.servers(tmp_path_factory.mktemp("corpus-server")) as start:
         server = start(store)
         server.store = store
         yield server

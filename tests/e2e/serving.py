@@ -80,18 +80,21 @@ def wait_for(condition, seconds, what):
 
 
 class Server:
-    """A running server. Its folder keeps catalog, access log and standard error."""
+    """A running server. Its folder keeps catalog, access log and standard error. program: a command that ends in a
+    program that is not the one to be tested; it has no access log."""
 
-    def __init__(self, store, folder, options=(), listen="127.0.0.1:0", config=None):
+    def __init__(self, store, folder, options=(), listen="127.0.0.1:0", config=None, program=None):
         self.catalog = folder / "catalog.db"
         self.log_path = folder / "access.log"
         self.error_path = folder / "stderr.txt"
         self.config_path = folder / "wheelcache.conf"
-        command = [binary(), "serve"]
+        command = [*(program or [binary()]), "serve"]
         if store is not None:
             command.append(str(store))
         self.has_one_loop = tuple(options[-2:]) == ONE_LOOP
-        command += ["--listen", listen, "--catalog", str(self.catalog), "--access-log", str(self.log_path)]
+        command += ["--listen", listen, "--catalog", str(self.catalog)]
+        if program is None:
+            command += ["--access-log", str(self.log_path)]
         if config is not None:
             self.config_path.write_text(config)
             command += ["--config", str(self.config_path)]
@@ -179,6 +182,25 @@ class Server:
         yield seen
         self._settle()
         seen += [one for one in self.entries()[before:] if not one.path.startswith("/-/no-such-page/")]
+
+
+@contextlib.contextmanager
+def servers(folder):
+    """A function that starts servers, which all end well with the block."""
+    started = []
+
+    def start(store=None, *options, listen="127.0.0.1:0", config=None, state=None):
+        state = state or folder / f"server-{len(started)}"
+        state.mkdir(exist_ok=True)
+        started.append(Server(store, state, options, listen, config))
+        return started[-1]
+
+    try:
+        yield start
+    finally:
+        with contextlib.ExitStack() as stack:
+            for server in started:
+                stack.callback(server.stop)
 
 
 def ask(connection, path, headers=None, method="GET"):

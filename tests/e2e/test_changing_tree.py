@@ -16,6 +16,7 @@ import time
 
 import pytest
 
+import faults
 import pages
 import serving
 import storelib
@@ -386,22 +387,7 @@ def test_new_file_that_cannot_be_read_yet(open_store, serve):
 def break_beneath_fixture(tmp_path, monkeypatch):
     """A function: from now on reading fails beneath every path with this text; None: nowhere. For servers that start
     after the fixture."""
-    library = pathlib.Path(serving.binary()).parent / "tests" / "faults" / "eio.so"
-    if not library.exists():
-        pytest.skip(f"{library} is absent: make check builds it")
-    control = tmp_path / "broken"
-    wrapper = tmp_path / "with-faults"
-    wrapper.write_text(f'#!/bin/sh\nASAN_OPTIONS=${{ASAN_OPTIONS:+$ASAN_OPTIONS:}}verify_asan_link_order=0\n'
-                       f'EIO_BENEATH={control}\nLD_PRELOAD={library}\nexport ASAN_OPTIONS EIO_BENEATH LD_PRELOAD\n'
-                       f'exec {serving.binary()} "$@"\n')
-    wrapper.chmod(0o755)
-    monkeypatch.setenv("WHEELCACHE", str(wrapper))
-
-    def change(part):
-        aside = tmp_path / "broken.new"
-        aside.write_text(part or "")
-        aside.replace(control)
-    return change
+    return faults.preload("eio", tmp_path, monkeypatch)
 
 
 def test_folder_that_fails(serve, store, break_beneath):

@@ -181,6 +181,17 @@ def test_fresh_folder_is_not_trusted(at):
     numbers(at.index(), added=1, unchanged=1)
 
 
+def test_folder_with_whole_seconds_is_not_trusted(at):
+    """A replica on AFS shows a folder as it was at a release. What came to it later in that second shows at the next
+    one, with the time that the folder had."""
+    at.wheel("six")
+    os.utime(at.store / "six", (storelib.OLD, storelib.OLD))
+    at.index()
+    at.wheel("six", version="2.0")
+    os.utime(at.store / "six", (storelib.OLD, storelib.OLD))
+    numbers(at.index(), added=1, unchanged=1)
+
+
 def test_trust_comes_with_time(at):
     wheel = at.wheel("six")
 
@@ -289,12 +300,12 @@ def test_damaged_young_file_waits(at):
     whole = wheel.path.read_bytes()
     now = time.time()
     overwrite(wheel, whole[:-30], now)
-    os.utime(wheel.path.parent, (storelib.OLD, storelib.OLD))
+    os.utime(wheel.path.parent, (storelib.OLD + 0.5, storelib.OLD + 0.5))
     numbers(at.index(), added=0, quarantined=0, waiting=1)
     assert at.query("SELECT count(*) FROM file") == [(0,)]
     numbers(at.index(), waiting=1)
     overwrite(wheel, whole, now)
-    os.utime(wheel.path.parent, (storelib.OLD, storelib.OLD))
+    os.utime(wheel.path.parent, (storelib.OLD + 0.5, storelib.OLD + 0.5))
     numbers(at.index(), added=1, waiting=0)
 
 

@@ -11,11 +11,13 @@ import time
 
 import pytest
 
+import faults
 import serving
 import storelib
 
 FIRST, SECOND = "debian-12-x86_64", "ubuntu-24.04-x86_64"
 SOON = 30  # a scan a second, on a loaded machine
+LATER = 60  # when something is waited for before
 
 
 @pytest.fixture(name="store")
@@ -54,6 +56,40 @@ def test_platform_that_is_away_at_the_start_has_its_pages(serve, store, tmp_path
     (store / SECOND).rename(tmp_path / "second")  # what an unmounted store looks like
     server = serve(store, state=state)
     assert status(server, f"/{FIRST}/simple/foo/") == status(server, "/simple/bar/") == 200
+
+
+CONFIG = "[store]\npath = {0}\n[platform {1}]\n[platform {2}]\n"
+
+
+@pytest.mark.parametrize("config", [None, CONFIG], ids=["detected", "configured"])
+def test_platform_that_does_not_answer_holds_up_no_other(serve, store, tmp_path, monkeypatch, config):
+    """As on a volume whose server is away: new wheels of other platforms show, and so do its own when it is back."""
+    hang = faults.preload("hang", tmp_path, monkeypatch)
+    if config:
+        server = serve(None, "--rescan", "1", config=config.format(store, FIRST, SECOND))
+    else:
+        server = serve(store, "--rescan", "1")
+    hang(SECOND)
+    for number in range(2):  # a question that hangs is not waited for again
+        newer = storelib.make_wheel(store / FIRST, "foo", f"2.{number}")
+        late = storelib.make_wheel(store / SECOND, "bar", f"2.{number}")
+        serving.wait_for(lambda one=newer: one.name.encode() in server.get("/simple/foo/").body, LATER, "the new wheel")
+    assert f"{store}/{SECOND}" in server.errors() and "does not answer" in server.errors()
+    assert health(server)["status"] == "degraded"
+    assert status(server, f"/{SECOND}/simple/bar/") == 200 and late.name.encode() not in server.get("/simple/bar/").body
+    hang(None)
+    serving.wait_for(lambda: late.name.encode() in server.get("/simple/bar/").body, LATER, "its own new wheel")
+    serving.wait_for(lambda: health(server)["status"] == "ok", LATER, "a scan without a complaint")
+
+
+def test_start_does_not_wait_for_a_platform(serve, store, tmp_path, monkeypatch):
+    state = tmp_path / "state"
+    hang = faults.preload("hang", tmp_path, monkeypatch)
+    serve(store, state=state).stop()
+    hang(SECOND)
+    server = serve(store, state=state)
+    assert status(server, f"/{SECOND}/simple/bar/") == status(server, "/simple/foo/") == 200
+    server.stop()
 
 
 def test_catalog_that_was_removed_is_made_again(serve, store, tmp_path):

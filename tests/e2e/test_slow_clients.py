@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import os
 import resource
+import signal
 import socket
 import statistics
 import threading
@@ -268,3 +269,28 @@ def test_no_descriptor_left_at_all(serve, store):
     resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, old)
     serving.wait_for(lambda: serving.answers(server, PAGE), TIMEOUT + LATE, "an answer after the crowd")
     serving.wait_for(lambda: serving.answers(server, "/files/wheels/fat/fat-1.0-py3-none-any.whl"), LATE, "a file")
+
+
+@pytest.mark.parametrize("count", [128, 256])
+def test_as_many_requests_at_once_as_the_library_takes_events(serve, store, count):
+    """libmicrohttpd takes 128 events at a time; where just so many come, it asks for more before it answers, and
+    while all of these clients wait nothing more comes."""
+    server = serve(store, config="[server]\ntimeout = 100\nthreads = 1\n")
+    with contextlib.ExitStack() as stack:
+        clients = [stack.enter_context(contextlib.closing(server.connect(20))) for _ in range(count)]
+        for client in clients:
+            assert serving.ask(client, PAGE).status == 200
+        server.signal(signal.SIGSTOP)
+        serving.wait_for(lambda: state(server) == "T", 20, "a server that stands still")
+        for client in clients:
+            client.request("GET", PAGE)
+        server.signal(signal.SIGCONT)
+        for client in clients:
+            answer = client.getresponse()
+            assert answer.status == 200 and answer.read()
+
+
+def state(server):
+    """Its letter in proc(5)."""
+    with open(f"/proc/{server.process.pid}/stat", encoding="ascii") as stat:
+        return stat.read().rpartition(")")[2].split()[0]

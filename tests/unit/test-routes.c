@@ -113,7 +113,7 @@ static int set_up(void **state)
 	write_wheel(&f, &st);
 	config_init(&config);
 	ok(config_set(&config, "store", "path", store_path, &e), &e);
-	ok(store_open(&config, &store, &e), &e);
+	ok(store_open(&config, STORE_PROMPT, &store, &e), &e);
 	ok(catalog_open(catalog_file, &c, &e), &e);
 	ok(store_register(&store, c, &e), &e);
 	record_wheel(c, store.platform[0].id, &st, &f);

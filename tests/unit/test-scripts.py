@@ -11,6 +11,7 @@ import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 AUX = TOP / "build-aux"
+FIGURES = TOP / "tests/fuzz/figures.py"
 
 REPORT = """<testsuites><testsuite>
 <testcase classname="a" name="good"/>
@@ -31,6 +32,15 @@ SUMS = [
 ]
 
 
+FUZZ_LOG = """#2\tINITED cov: 300 ft: 800 corp: 1/1b exec/s: 0 rss: 30Mb
+#1234567\tDONE   cov: 310 ft: 902 corp: 60/3142b lim: 4096 exec/s: 205761 rss: 460Mb
+Done 1234567 runs in 6 second(s)
+stat::number_of_executed_units: 1234567
+stat::average_exec_per_sec:     205761
+stat::new_units_added:          17
+"""
+
+
 class SumUp(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp())
@@ -45,6 +55,13 @@ class SumUp(unittest.TestCase):
         (self.folder / "e2e.xml").write_text(report or "<testsuites/>")
         return subprocess.run([sys.executable, AUX / "sum-up.py", "--failed-phases", str(failed_phases),
                                self.folder, self.folder / "e2e.xml"], capture_output=True, text=True, check=False)
+
+    def test_several_reports(self):
+        for name in ("e2e.xml", "afs.xml"):
+            (self.folder / name).write_text(REPORT)
+        paths = [self.folder, self.folder / "absent", *(self.folder / name for name in ("e2e.xml", "afs.xml", "no.xml"))]
+        done = subprocess.run([sys.executable, AUX / "sum-up.py", *paths], capture_output=True, text=True, check=False)
+        self.assertEqual(done.stdout.splitlines()[-1], "2 passed, 4 failed, 2 skipped")
 
     def test_last_line_and_exit_code(self):
         for results, report, failed_phases, line, code in SUMS:
@@ -70,6 +87,18 @@ class Scripts(unittest.TestCase):
             done = subprocess.run([AUX / "demo-store.sh", f"{name}/store"], env={**os.environ, "WHEELS": name},
                                   capture_output=True, text=True, check=False)
             self.assertEqual((done.returncode, done.stderr), (1, f"demo-store.sh: no wheels in {name}\n"))
+
+    def test_figures_of_fuzzing(self):
+        with tempfile.TemporaryDirectory() as name:
+            log = pathlib.Path(name, "version.log")
+            log.write_text(FUZZ_LOG)
+            done = subprocess.run([sys.executable, FIGURES, log], capture_output=True, text=True, check=True)
+            self.assertEqual(done.stdout.splitlines()[-1].split(), ["version", "6", "1,234,567", "205,761", "310", "902",
+                                                                    "17"])
+            log.write_text("killed\n")
+            done = subprocess.run([sys.executable, FIGURES, log], capture_output=True, text=True, check=False)
+            self.assertEqual((done.returncode, done.stdout.count("\n")), (1, 1))
+            self.assertIn("does not tell: seconds", done.stderr)
 
     @unittest.skipUnless(shutil.which("dpkg-query"), "this is no Debian")
     def test_only_what_is_missing_is_named(self):

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The servers beside each other: interleaved rounds of each line, and the medians against what is to be reached."""
+import contextlib
+import statistics
+
+import floor
+import lines
+import load
+import nginx
+import ours
+import pypiron
+import table
+
+
+def start_all(stack, binary, floor_binary, store, shape, folder):
+    """wheelcache first, the others with what it answers."""
+    def kept(one):
+        stack.callback(one.stop)
+        return one
+
+    first = kept(ours.start(binary, store, folder))
+    todo = list(lines.all_lines(shape))
+    look(first, todo)
+    found = [first, kept(nginx.start(first, todo, folder)),
+             kept(floor.start(floor_binary, first, todo, folder / "floor"))]
+    rival = pypiron.start(shape, store, folder / "pypiron")
+    if rival:
+        found.append(kept(rival))
+        pypiron.check_lists(rival, shape)
+    return todo, found
+
+
+def look(one, todo):
+    """Asks once for each line: the ETag for those that want a 304, the sizes, and whether the answer is right."""
+    one.etag, one.size, bodies = {}, {}, {}
+    for line in todo:
+        if line.status == 304:
+            one.etag[line.name] = one.get(*line.ask(one))[1]["ETag"]
+        status, _, body = one.get(*line.ask(one))
+        if status != line.status:
+            raise RuntimeError(f"{one.name}, {line.name}: {status}, not {line.status}")
+        one.size[line.name] = len(body)
+        bodies[line.name] = body
+        if isinstance(one, ours.Wheelcache):
+            line.bytes = len(body)
+    return bodies
+
+
+def check_alike(servers, todo):
+    """Copies of our pages and files must be the same bytes, or the comparison is void."""
+    first, *others = ((one, look(one, todo)) for one in servers)
+    for one, bodies in others:
+        for line in todo:
+            is_copy = one.gives_our_bytes and line.status in (200, 206) and (not line.is_zstd or one.has_zstd)
+            if is_copy and bodies[line.name] != first[1][line.name]:
+                raise RuntimeError(f"{one.name}, {line.name}: {len(bodies[line.name])} bytes that differ from ours")
+
+
+def medians(rounds):
+    return load.Round(statistics.median(one.rate for one in rounds), statistics.median(one.cpu_us for one in rounds))
+
+
+def measure(servers, todo, count, seconds):
+    """(line's name, server's name) -> medians. A rival far behind needs every other round only."""
+    taken = {}
+    for i in range(count):
+        for line in todo:
+            for one in (one for one in servers if one.gives_our_bytes or i % 2 == 0):
+                taken.setdefault((line.name, one.name), []).append(load.run(one, line, seconds))
+    return {key: medians(rounds) for key, rounds in taken.items()}
+
+
+def shortfalls(line, results, has_rival):
+    """What a line does not reach, as text."""
+    mine = results[line.name, "wheelcache"].cpu_us
+    for other, most in line.goals.items():
+        key = (line.name, other) if (line.name, other) in results else (other, "wheelcache")
+        if mine / results[key].cpu_us > most:
+            yield f"{mine / results[key].cpu_us:.2f} > {most} of {other}"
+    if has_rival and mine >= results[line.name, "pypiron"].cpu_us:
+        yield "behind pypiron"
+
+
+def row(line, results, names):
+    of = [results[line.name, name] for name in names]
+    short = list(shortfalls(line, results, "pypiron" in names))
+    return [line.name, f"{line.bytes:,}", *(f"{one.rate:,.0f}" for one in of[:2]), *(f"{one.cpu_us:,.1f}" for one in of),
+            *(f"{of[0].cpu_us / one.cpu_us:.2f}" for one in of[1:]), "; ".join(short) or "yes"]
+
+
+def bench(binary, floor_binary, store, shape, folder, count, seconds):
+    """Returns the table as text."""
+    with contextlib.ExitStack() as stack:
+        todo, servers = start_all(stack, binary, floor_binary, store, shape, folder)
+        check_alike(servers, todo)
+        servers[1].choose_ways(todo, seconds)
+        results = measure(servers, todo, count, seconds)
+        names = [one.name for one in servers]
+        heads = ["", "bytes", "requests/s", "nginx", "CPU µs", *names[1:], *(f"of {name}" for name in names[1:]), "reached"]
+        text = table.text(heads, [row(line, results, names) for line in todo])
+        absent = "" if "pypiron" in names else f"No pypiron: {pypiron.CLIENTS}/peers.txt is not there.\n"
+        by_sendfile = [name for name, way in servers[1].way.items() if way == "sendfile"]
+        return (f"{text}\nnginx took less with sendfile for: {', '.join(by_sendfile) or 'none'}.\n{absent}"
+                f"RSS of wheelcache after it: {servers[0].rss_bytes() / 2**20:.0f} MB.\n")

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One round: wrk asks a server for a line of the table, and the server's CPU time is read before and after."""
+import dataclasses
+import json
+import pathlib
+import subprocess
+
+import server
+
+CORE = server.CORE + 1
+SUMMARY = pathlib.Path(__file__).with_name("summary.lua")
+
+
+@dataclasses.dataclass
+class Round:
+    """What a round showed."""
+    rate: float    # requests a second
+    cpu_us: float  # of the server, a request
+
+
+def check(one, line, seen):
+    wrong = seen["requests"] if line.status >= 400 else 0
+    if seen["broken"] or seen["bad_status"] != wrong or not seen["requests"]:
+        raise RuntimeError(f"{one.name}, {line.name}: {seen}")
+
+
+def run(one, line, seconds):
+    path, headers = line.ask(one)
+    options = [word for name, value in headers.items() for word in ("-H", f"{name}: {value}")]
+    one.settle()
+    before = one.cpu_seconds()
+    done = subprocess.run(server.pinned(CORE, "wrk", "-t1", f"-c{line.connections}", f"-d{seconds}s", "-s", SUMMARY,
+                                        *options, f"http://127.0.0.1:{one.port}{path}"),
+                          capture_output=True, text=True, check=True)
+    used = one.cpu_seconds() - before
+    seen = json.loads(done.stdout.splitlines()[-1])
+    check(one, line, seen)
+    # Of large answers many are under way when the round ends, and wrk does not count those: the bytes tell.
+    requests = seen["bytes"] / one.size[line.name] if line.is_large else seen["requests"]
+    return Round(requests * 1e6 / seen["us"], used * 1e6 / requests)

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the figures were taken with, and how much others took meanwhile."""
+import datetime
+import os
+import pathlib
+import platform
+import resource
+import subprocess
+
+import load
+import nginx
+import pypiron
+import server
+
+TICK = os.sysconf("SC_CLK_TCK")
+
+
+def first_line(*command):
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return ((done.stdout + done.stderr).strip().splitlines() or ["?"])[0]
+
+
+def processor():
+    lines = pathlib.Path("/proc/cpuinfo").read_text(encoding="ascii").splitlines()
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "?")
+
+
+def text(binary, rounds, seconds):
+    versions = [first_line(str(binary), "--version"),
+                "libmicrohttpd " + first_line("pkg-config", "--modversion", "libmicrohttpd"),
+                first_line(nginx.program(), "-v").replace("nginx version: ", ""), first_line("wrk", "-v").split(" [")[0],
+                (pypiron.requirement() or "no pypiron").replace("==", " ")]
+    return (f"{datetime.date.today()} · {processor()}, {os.cpu_count()} processors, Linux {platform.release()}\n"
+            f"{' · '.join(versions)}\n\n"
+            f"All servers on core {server.CORE}, wrk on core {load.CORE}, 32 connections kept open where a line does "
+            f"not say otherwise (4 for 50 MB);\nmedians of {rounds} interleaved rounds of {seconds} s (pypiron: every other). What counts is "
+            "CPU µs of the server a request, and its ratios.\n")
+
+
+class Busy:
+    """What the processors do from now on."""
+
+    def __init__(self):
+        self.begin = self._now()
+
+    @staticmethod
+    def _now():
+        """Seconds: of a clock with one processor, of all processes, of our children that have ended."""
+        fields = [int(one) for one in pathlib.Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
+        busy = sum(fields) - fields[3] - fields[4]  # neither idle nor waiting for the disk
+        own = sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+        return sum(fields) / TICK / os.cpu_count(), busy / TICK, own
+
+    def others(self):
+        """Processors that others had since then."""
+        clock, busy, own = (now - then for now, then in zip(self._now(), self.begin))
+        return max(0, busy - own) / clock

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""nginx with the same pages and files, in its best set-up for each: with sendfile or without, whichever took less."""
+import os
+import shutil
+
+import load
+import server
+
+CONFIG = """
+daemon off;
+{user}
+worker_processes 1;
+pid {folder}/nginx.pid;
+error_log stderr error;
+events {{ worker_connections 1024; }}
+http {{
+    access_log off;
+    log_not_found off;
+    keepalive_requests 1000000000;
+    tcp_nodelay on;
+    open_file_cache max=1000 inactive=60s;
+    client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/fastcgi;
+    uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
+    server {{
+        listen 127.0.0.1:{port};
+        gzip_vary on;
+        types {{}}
+        {locations}
+    }}
+}}
+"""
+# {way}: how the bytes are sent. The names of the folders in the site are the forms of a page.
+LOCATION = """
+        location /{way}/json/ {{
+            alias {site}/json/;
+            index page;
+            gzip_static on;
+            sendfile {sendfile};
+            default_type application/vnd.pypi.simple.v1+json;
+            add_header Cache-Control "max-age=60";
+        }}
+        location /{way}/html/ {{
+            alias {site}/html/;
+            index page;
+            gzip_static on;
+            sendfile {sendfile};
+            default_type "text/html; charset=utf-8";
+            add_header Cache-Control "max-age=60";
+        }}
+        location /{way}/file/ {{
+            alias {site}/file/;
+            sendfile {sendfile};
+            tcp_nopush {sendfile};
+            default_type application/octet-stream;
+            add_header Cache-Control "public, max-age=365000000, immutable";
+        }}
+"""
+SENDFILE_LEAST = 8192
+WAYS = {"copied": "off", "sendfile": "on"}
+
+
+def form(line):
+    """Which folder of the site has what a line asks for."""
+    if not line.path.endswith("/"):
+        return "file"
+    return "html" if "html" in line.headers["Accept"] else "json"
+
+
+class Nginx(server.Server):
+    name = "nginx"
+
+    def __init__(self, process, port):
+        super().__init__(process, port)
+        self.way = {}
+
+    def place(self, line):
+        return f"/{self.way.get(line.name, 'copied')}/{form(line)}{line.path}"
+
+    def choose_ways(self, lines, seconds):
+        """Below a few pages of memory sendfile never pays."""
+        for line in (line for line in lines if line.bytes >= SENDFILE_LEAST):
+            taken = {}
+            for way in WAYS:
+                self.way[line.name] = way
+                taken[way] = load.run(self, line, seconds).cpu_us
+            self.way[line.name] = min(taken, key=taken.get)
+
+
+def copy_site(ours, lines, site):
+    """Writes what wheelcache answers, plain and packed."""
+    for line in lines:
+        if line.status == 404:
+            continue
+        target = site / form(line) / line.path.strip("/") / ("page" if line.path.endswith("/") else "")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        plain = {name: value for name, value in line.headers.items() if name == "Accept"}
+        target.write_bytes(ours.get(line.path, plain)[2])
+        if line.path.endswith("/"):
+            packed = ours.get(line.path, plain | {"Accept-Encoding": "gzip"})[2]
+            target.with_name("page.gz").write_bytes(packed)
+
+
+def program():
+    return shutil.which("nginx", path=os.environ["PATH"] + ":/usr/sbin")
+
+
+def start(ours, lines, folder):
+    site, port = folder / "site", server.free_port()
+    copy_site(ours, lines, site)
+    config = folder / "nginx.conf"
+    locations = "".join(LOCATION.format(way=way, sendfile=value, site=site) for way, value in WAYS.items())
+    config.write_text(CONFIG.format(folder=folder, port=port, locations=locations,
+                                    user="user root;" if os.getuid() == 0 else ""))
+    return Nginx(server.start(program(), "-c", config), port).wait_until_up()

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a request costs the event loop, counted and not timed, so that no slow or busy machine matters: instructions
+(callgrind) and system calls (strace). Of two servers one gets so many requests more; the difference is what these cost,
+and all that starts and ends a server drops out. `pytest -s` prints the figures."""
+import contextlib
+import os
+import pathlib
+import platform
+import re
+import shutil
+import subprocess
+
+import pytest
+
+import pages
+import serving
+import storelib
+
+MORE = 400  # requests
+HEADROOM = 1.15
+# The C library takes the same way through memset and its kin on every processor ("rep" counts an instruction a byte).
+PLAIN_PROCESSOR = "glibc.cpu.hwcaps=-AVX2,-AVX,-ERMS,-FSRM"
+
+# Instructions and system calls of a request as measured (gcc 12 -O2, libmicrohttpd 0.9.75); HEADROOM is allowed on top.
+# The calls are epoll_wait, recvfrom and sendmsg: the client waits for each answer. One that is handed to a worker takes
+# some calls more.
+COST = {
+    "page": (14_300, 3),
+    "304": (16_100, 3),
+    "404": (12_000, 3),
+    "wheel of 20 KB": (12_300, 3),
+}
+
+
+def optimised():
+    """The program without sanitizers; the test is skipped where there is none."""
+    path = pathlib.Path(os.environ.get("WHEELCACHE_OPTIMISED") or serving.binary())
+    if any(mark in path.read_bytes() for mark in (b"__asan_init", b"__tsan_init")):
+        pytest.skip(f"{path} has sanitizers: WHEELCACHE_OPTIMISED should name a program without")
+    return str(path)
+
+
+def tool(*command):
+    """The command before a program, where it works."""
+    if platform.machine() != "x86_64":
+        pytest.skip(f"the figures are for x86_64, this is {platform.machine()}")
+    if not shutil.which(command[0]):
+        pytest.skip(f"{command[0]} is not installed")
+    done = subprocess.run([*command, "true"], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        pytest.skip(f"{command[0]} cannot run here: {done.stderr.strip()[-200:]}")
+    return list(command)
+
+
+def callgrind(folder):
+    return tool("valgrind", "-q", "--tool=callgrind", "--separate-threads=yes",
+                f"--callgrind-out-file={folder}/callgrind")
+
+
+def count_instructions(folder):
+    """Of the thread that answers: what others do goes by time, and which worker does what is chance."""
+    texts = [path.read_text() for path in folder.glob("callgrind-*")]
+    return sum(int(re.search(r"^totals: (\d+)", text, re.M).group(1)) for text in texts
+               if re.search(r"\) routes_quick$", text, re.M))
+
+
+def strace(folder):
+    return tool("strace", "-D", "-ff", "-qq", "-o", f"{folder}/strace")
+
+
+def count_calls(folder):
+    """The same."""
+    texts = [path.read_text() for path in folder.glob("strace.*")]
+    return sum(len(re.findall(r"^\w+\(", text, re.M)) for text in texts if "\nrecvfrom(" in text)
+
+
+@pytest.fixture(scope="module", name="store")
+def store_fixture(tmp_path_factory):
+    """A store of one project with four wheels, and the requests that are measured: path, headers, status."""
+    store = tmp_path_factory.mktemp("budget") / "store"
+    for i in range(4):
+        wheel = storelib.make_wheel(store, "foo", f"1.{i}", requires_python=">=3.9", size=20_000)
+    json = {"Accept": pages.JSON}
+    program = [optimised()]
+    server = serving.Server(store, store.parent, ("--rescan", "0"), program=program)
+    tag = server.get("/simple/foo/", json)["ETag"]
+    server.stop()
+    return store, {
+        "page": ("/simple/foo/", json, 200),
+        "304": ("/simple/foo/", json | {"If-None-Match": tag}, 304),
+        "404": ("/simple/none/", json, 404),
+        "wheel of 20 KB": (f"/files/wheels/foo/{wheel.name}", {}, 200),
+    }
+
+
+def count(store, folder, wrapper, counter, todo):
+    """What it takes to answer these requests, one after the other over one connection."""
+    folder.mkdir()
+    for path in store.parent.glob("catalog.db*"):
+        shutil.copy(path, folder)
+    server = serving.Server(store, folder, ("--rescan", "0"), config="[server]\nthreads = 1\n",
+                            program=[*wrapper(folder), optimised()])
+    with contextlib.closing(server.connect(timeout=60)) as connection:
+        for path, headers, status in todo:
+            assert serving.ask(connection, path, headers).status == status
+    server.stop()
+    return counter(folder)
+
+
+@pytest.mark.parametrize("column, wrapper, counter", [(0, callgrind, count_instructions), (1, strace, count_calls)],
+                         ids=["instructions", "calls"])
+def test_cost_of_a_request(store, tmp_path, monkeypatch, column, wrapper, counter):
+    monkeypatch.setenv("GLIBC_TUNABLES", PLAIN_PROCESSOR)
+    folder, requests = store
+    once = [one for one in requests.values() for _ in range(MORE)]
+    base = count(folder, tmp_path / "base", wrapper, counter, once)
+    cost = {name: (count(folder, tmp_path / name, wrapper, counter, [*once, *[one] * MORE]) - base) / MORE
+            for name, one in requests.items()}
+    for name, figure in cost.items():
+        print(f"{name:16} {figure:10.1f} of {COST[name][column] * HEADROOM:10.1f}")
+    assert all(1 < figure <= COST[name][column] * HEADROOM for name, figure in cost.items()), cost
