@@ -4,6 +4,8 @@
 #include <time.h>
 
 #include "lib/base/jsondoc.h"
+#include "lib/state/quota.h"
+#include "server/vigil.h"
 
 enum { JSON_MOST = 4 << 20 };
 
@@ -17,6 +19,20 @@ static struct reply *json_reply(unsigned status, const struct jsondoc *doc)
 	return r;
 }
 
+static void put_vigil(struct service *s, const struct platform *p, struct jsondoc *doc)
+{
+	struct vigil_state state;
+	if (!s->vigil || !vigil_get(s->vigil, p->name, &state))
+		return;
+	jsondoc_put_bool(doc, "frozen", state.is_frozen);
+	if (state.is_frozen)
+		jsondoc_put_str(doc, "frozen-reason", state.reason);
+	if (!p->quota_bytes && !p->quota_files)
+		return;
+	jsondoc_put_int(doc, "quota-percent", state.quota_percent);
+	jsondoc_put_bool(doc, "quota-warning", state.quota_percent >= QUOTA_WARNING);
+}
+
 static struct jsondoc *platform_doc(struct service *s, const struct site *site, size_t i)
 {
 	struct catalog_totals t = service_platform_totals(s, i);
@@ -25,6 +41,7 @@ static struct jsondoc *platform_doc(struct service *s, const struct site *site, 
 	jsondoc_put_int(doc, "projects", (int64_t)t.projects);
 	jsondoc_put_int(doc, "files", (int64_t)t.files);
 	jsondoc_put_int(doc, "bytes", (int64_t)t.bytes);
+	put_vigil(s, &site->store.platform[i], doc);
 	return doc;
 }
 

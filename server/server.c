@@ -17,6 +17,7 @@
 #include "server/http.h"
 #include "server/routes.h"
 #include "server/service.h"
+#include "server/vigil.h"
 
 enum {
 	GRACE_SECONDS = 30, // for downloads under way
@@ -54,6 +55,7 @@ static void server_free(struct server *s)
 {
 	http_stop(s->http, GRACE_SECONDS);
 	follow_stop(s->follow);
+	vigil_stop(s->service.vigil);
 	pagecache_free(s->service.cache);
 	nameset_free(s->service.names);
 	readers_free(s->service.readers);
@@ -130,6 +132,7 @@ static struct server *server_new(const struct server_options *o, struct site *si
 	atomic_store(&s->service.filled, o->filled);
 	s->service.started = time(NULL);
 	put_site(s, site);
+	s->service.vigil = vigil_start(&s->service);
 	return s;
 }
 

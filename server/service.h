@@ -15,6 +15,7 @@
 #include "server/reply.h"
 
 struct auth;
+struct vigil;
 
 struct service {
 	struct site *_Atomic site; // read once a request; a reload puts another one in its place
@@ -27,6 +28,7 @@ struct service {
 	const struct host *host;
 	struct auth *auth;        // whose tokens count
 	const char *audit_path;
+	struct vigil *vigil;      // how the platforms are
 	pthread_mutex_t totals_lock;
 	struct catalog_totals *totals; // by site->store.platform
 	size_t totals_count;

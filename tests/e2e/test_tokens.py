@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import os
 import re
 import stat
 import time
@@ -176,6 +177,42 @@ def test_a_freeze_needs_no_configuration(tmp_path):
     (tmp_path / "store" / "debian-12-x86_64").mkdir(parents=True)
     done = serving.run("freeze", "--store", tmp_path / "store", "--catalog", tmp_path / "c.db")
     assert (done.stdout, done.returncode) == ("debian-12-x86_64: frozen\n", 0)
+
+
+def platform_health(server, name):
+    return next(p for p in json.loads(server.get("/-/health").body)["platforms"] if p["name"] == name)
+
+
+def test_health_and_log_tell_of_a_freeze(site, server):
+    serving.wait_for(lambda: platform_health(server, "public").get("frozen") is False, 20, "the first look")
+    site.run("freeze", "public", "--reason", "the volume moves")
+    found = serving.wait_for(lambda: (p := platform_health(server, "public"))["frozen"] and p, 20, "the freeze")
+    assert found["frozen-reason"].startswith("the volume moves (by user ")
+    assert platform_health(server, "team-a")["frozen"] is False
+    assert server.get("/public/simple/in-public/").status == 200
+    site.run("thaw")
+    serving.wait_for(lambda: not platform_health(server, "public")["frozen"], 20, "the thaw")
+    log = server.errors()
+    assert log.count("platform public is frozen: the volume moves (by user ") == 1
+    assert log.count("platform public is thawed") == 1
+
+
+def test_health_and_log_warn_of_a_quota(site, serve):
+    quota = "[platform public]\nquota-files = 10\n"
+    server = serve(None, "--rescan", "1", config=site.config.replace("[platform public]\n", quota),
+                   state=site.catalog.parent)
+    serving.wait_for(lambda: platform_health(server, "public").get("quota-percent") == 10, 30, "ten per cent")
+    assert platform_health(server, "public")["quota-warning"] is False
+    assert "quota-percent" not in platform_health(server, "team-a")
+    for i in range(7):
+        storelib.make_wheel(site.store / "public" / "m" / "more", "more", f"{i}.0")
+    damaged = site.store / "public" / "damaged-1.0-py3-none-any.whl"  # is on no page, but on the disk
+    damaged.write_bytes(b"junk")
+    os.utime(damaged, (storelib.OLD, storelib.OLD))
+    serving.wait_for(lambda: platform_health(server, "public")["quota-percent"] == 90, 30, "ninety per cent")
+    assert platform_health(server, "public")["quota-warning"] is True
+    serving.wait_for(lambda: "warning: wheelcache: platform public: 90 % of its quota is used" in server.errors(), 20,
+                     "the warning")
 
 
 # --- what is private ---
