@@ -10,9 +10,9 @@
 #include "lib/base/fetch.h"
 
 struct parcel {
-	const char *path; // borrowed
+	const char *path;     // borrowed
 	const char *filename; // the last part of path
-	char *project;    // normalised
+	char *project;        // normalised
 	// What the form says of it, as the file itself does.
 	const char *filetype;
 	char *pyversion, *name, *version, *metadata_version;

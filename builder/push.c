@@ -225,15 +225,18 @@ static bool is_settled(struct item *item, const struct remote_page *page)
 
 // Sending.
 
-static void send_once(struct worker *w, struct item *item, struct remote_answer *answer)
+// False where it cannot be: it is not the file any more that was read.
+static bool send_once(struct worker *w, struct item *item, struct remote_answer *answer)
 {
 	struct pushed_file *f = item->file;
-	*answer = (struct remote_answer){.word = REMOTE_REFUSED};
-	CLEANUP(mem_close) int fd = parcel_open(&f->parcel, &answer->why);
-	if (fd < 0)
-		return;
+	CLEANUP(mem_close) int fd = parcel_open(&f->parcel, &f->why);
+	if (fd < 0) {
+		f->outcome = PUSHED_BAD;
+		return false;
+	}
 	f->sent++;
 	remote_send(w->fetch, item->push->options->target, &f->parcel, fd, answer);
+	return true;
 }
 
 // After a mishap: nobody knows what became of it but the page. A page that cannot be had says
@@ -242,8 +245,8 @@ static bool is_there_by_now(struct worker *w, struct item *item)
 {
 	CLEANUP(remote_page_cleanup) struct remote_page *page = NULL;
 	struct remote_answer answer;
-	remote_ask(w->fetch, item->push->options->target, item->file->parcel.project, &page,
-		&answer);
+	remote_ask(
+		w->fetch, item->push->options->target, item->file->parcel.project, &page, &answer);
 	return answer.word == REMOTE_GOOD && is_settled(item, page);
 }
 
@@ -260,7 +263,8 @@ static void try_to_send(struct worker *w, struct item *item)
 	struct push *p = item->push;
 	struct remote_answer answer;
 	for (unsigned try = 0;; try++) {
-		send_once(w, item, &answer);
+		if (!send_once(w, item, &answer))
+			return;
 		if (answer.word != REMOTE_AGAIN)
 			break;
 		bool goes_on = wait_for_next(p, try, answer.retry_after);

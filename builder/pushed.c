@@ -90,8 +90,8 @@ void pushed_json(const struct pushed *p, struct buf *out)
 		jsondoc_put_str(doc, "reason", p->stop.msg);
 	jsondoc_put_real(doc, "seconds", p->seconds);
 	for (int k = 0; k < PUSHED_COUNT; k++)
-		jsondoc_put_int(doc, outcomes[k].key,
-			(int64_t)pushed_total(p, (enum pushed_outcome)k));
+		jsondoc_put_int(
+			doc, outcomes[k].key, (int64_t)pushed_total(p, (enum pushed_outcome)k));
 	for (size_t i = 0; i < p->count; i++)
 		jsondoc_add(files, file_json(&p->file[i]));
 	jsondoc_put(doc, "files", files);

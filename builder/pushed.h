@@ -25,9 +25,9 @@ enum pushed_outcome {
 struct pushed_file {
 	struct parcel parcel;
 	enum pushed_outcome outcome;
-	struct err why;  // where it is not PUSHED_NEW or PUSHED_THERE
-	unsigned sent;   // how often
-	bool is_listed;  // the page shows it, with these bytes
+	struct err why; // where it is not PUSHED_NEW or PUSHED_THERE
+	unsigned sent;  // how often
+	bool is_listed; // the page shows it, with these bytes
 };
 
 struct pushed {

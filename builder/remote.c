@@ -46,8 +46,8 @@ static void put_reason(const struct fetch_answer *a, struct err *why)
 	struct str body = str_trim(buf_view(&a->body));
 	struct str line = str_cut(&body, '\n');
 	buf_init(&text, REASON_MAX);
-	bool is_text = str_starts(fetch_header(a, "content-type"), STR("text/plain")) &&
-		       str_is_utf8(line);
+	bool is_text =
+		str_starts(fetch_header(a, "content-type"), STR("text/plain")) && str_is_utf8(line);
 	for (size_t i = 0; is_text && i < line.len && !text.failed; i++)
 		buf_putc(&text, line.ptr[i] >= 0 && line.ptr[i] < ' ' ? '?' : line.ptr[i]);
 	struct str where = fetch_header(a, "location");
@@ -60,8 +60,8 @@ static void put_reason(const struct fetch_answer *a, struct err *why)
 }
 
 // err: what fetch said where there was no answer.
-static void judge(const struct fetch_answer *a, int result, const struct err *err,
-	struct remote_answer *out)
+static void judge(
+	const struct fetch_answer *a, int result, const struct err *err, struct remote_answer *out)
 {
 	*out = (struct remote_answer){.retry_after = a->retry_after};
 	if (result < 0) {

@@ -30,7 +30,7 @@ struct remote_page;
 // REMOTE_REFUSED.
 void remote_ask(struct fetch *f, const struct target *t, const char *project,
 	struct remote_page **out, struct remote_answer *answer);
-void remote_page_free(struct remote_page *page);    // NULL is fine
+void remote_page_free(struct remote_page *page);     // NULL is fine
 void remote_page_cleanup(struct remote_page **page); // for CLEANUP
 
 enum remote_state { REMOTE_ABSENT, REMOTE_SAME, REMOTE_OTHER };

@@ -241,8 +241,8 @@ static size_t read_file(char *out, size_t one, size_t count, void *ctx)
 	return (size_t)n;
 }
 
-// libcurl would by itself send everything once more where a connection that it used before is lost. What became of the
-// first is for the caller to find out.
+// libcurl would by itself send everything once more where a connection that it used before is lost.
+// What became of the first is for the caller to find out.
 static int seek_file(void *ctx, curl_off_t offset, int origin)
 {
 	const struct reading *r = ctx;

@@ -11,11 +11,11 @@
 #include "lib/base/err.h"
 
 struct fetch_options {
-	const char *ca_file;        // certificates to trust (PEM); NULL: the system's
+	const char *ca_file;         // certificates to trust (PEM); NULL: the system's
 	const char *user, *password; // Basic; NULL: what netrc has for the host
-	const char *netrc;          // a file that must be there; NULL: ~/.netrc, where it is there
-	unsigned connect_seconds;   // until a connection stands
-	unsigned stall_seconds;     // without a byte in either direction
+	const char *netrc;           // a file that must be there; NULL: ~/.netrc, where it is there
+	unsigned connect_seconds;    // until a connection stands
+	unsigned stall_seconds;      // without a byte in either direction
 	// Called now and then with what was sent of the request's body; false ends the request.
 	// NULL: nobody is told.
 	bool (*progress)(void *ctx, uint64_t sent);
@@ -55,10 +55,10 @@ struct fetch_form {
 	uint64_t size;
 };
 
-// Both answer 0 where there was an answer, whatever its status. Else ERR_NET: no connection, lost, or timed out; trying
-// again may help. ERR_DENIED: TLS does not trust the other side. ERR_USAGE: a bad URL, or a file of certificates or
-// netrc that cannot be read. A form is sent once at most. url is http: or https:.
-// headers are lines "Name: value", NULL at the end.
+// Both answer 0 where there was an answer, whatever its status. Else ERR_NET: no connection, lost,
+// or timed out; trying again may help. ERR_DENIED: TLS does not trust the other side. ERR_USAGE: a
+// bad URL, or a file of certificates or netrc that cannot be read. A form is sent once at most. url
+// is http: or https:. headers are lines "Name: value", NULL at the end.
 int fetch_get(struct fetch *f, const char *url, const char *const *headers,
 	struct fetch_answer *out, struct err *e) MUST_CHECK;
 int fetch_post(struct fetch *f, const char *url, const char *const *headers,

@@ -28,7 +28,8 @@ static bool is_python(const struct python *p)
 {
 	if (p->major == 2)
 		return p->minor == 7 && !p->is_pypy && !p->is_threaded;
-	return p->major == 3 && p->minor >= 3 && (!p->is_threaded || (p->minor >= 13 && !p->is_pypy));
+	return p->major == 3 && p->minor >= 3 &&
+	       (!p->is_threaded || (p->minor >= 13 && !p->is_pypy));
 }
 
 int python_parse(struct str text, struct python *out, struct err *e)

@@ -26,8 +26,8 @@ static int add_python(struct profile *p, struct str text, struct err *e)
 		return -1;
 	if (has_python(p, &python))
 		return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is there twice", STR_ARG(text));
-	p->environment = xreallocarray(
-		p->environment, p->environment_count + 1, sizeof(*p->environment));
+	p->environment =
+		xreallocarray(p->environment, p->environment_count + 1, sizeof(*p->environment));
 	environment_init(&p->environment[p->environment_count++], &p->machine, &python);
 	return 0;
 }
@@ -72,10 +72,11 @@ static int complete(const char *name, const struct profile_keys *given, struct p
 		keys->arch = platform_arch(arch_of(name));
 	if (keys->pythons && keys->arch && keys->libc)
 		return 0;
-	return err_set(e, ERR_INVALID, "nothing is built in for this name, so that %s is needed too",
-		!keys->pythons      ? "pythons"
-			: !keys->arch ? "arch"
-				      : "libc");
+	return err_set(e, ERR_INVALID,
+		"nothing is built in for this name, so that %s is needed too",
+		!keys->pythons ? "pythons"
+		: !keys->arch  ? "arch"
+			       : "libc");
 }
 
 // An architecture that we do not know makes a name that we do not know.

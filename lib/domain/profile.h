@@ -25,8 +25,9 @@ struct profile {
 	size_t environment_count;        // 0: nothing is known of this platform
 };
 
-// Of the platform of this name. Nothing is known where no key is given and nothing built in. ERR_INVALID names the
-// key that is wrong, or that is needed beside those that are given. To be released if it returns 0.
+// Of the platform of this name. Nothing is known where no key is given and nothing built in.
+// ERR_INVALID names the key that is wrong, or that is needed beside those that are given. To be
+// released if it returns 0.
 int profile_init(struct profile *p, const char *name, const struct profile_keys *keys,
 	struct err *e) MUST_CHECK;
 void profile_release(struct profile *p);

@@ -11,6 +11,7 @@ import threading
 
 import pytest
 
+import clients
 import serving
 import storelib
 import uploadserver
@@ -288,6 +289,32 @@ def test_page_that_follows_later_is_no_failure(server, push, tmp_path):
     server.unlisted.add(wheel.name)
     code, summary, _ = push([wheel.path])
     assert (code, results(summary), summary["files"][0]["listed"]) == (0, ["published"], False)
+
+
+def test_file_that_changes_meanwhile_is_not_sent(server, push, tmp_path):
+    changing, gone, steady = wheels(tmp_path, 3)
+
+    def change(handler, *_):
+        changing.path.write_bytes(b"a build goes on")
+        gone.path.unlink(missing_ok=True)
+        handler.say(500, b"")
+        return True
+    for wheel in (changing, gone):
+        server.mishaps[wheel.name].append(change)
+    code, summary, _ = push([changing.path, gone.path, steady.path])
+    assert (code, results(summary)) == (1, ["bad", "bad", "published"])
+    assert "changed" in summary["files"][0]["reason"] and list(server.files) == [steady.name]
+
+
+def test_every_recorded_wheel_is_sound(server, push, request):
+    found = [path for folder in ("corpus/wheels", "corpus/locally-built/build-1", "clients/wheels")
+             for path in sorted((clients.SHARED / folder).glob("*.whl"))]
+    if not found:
+        pytest.skip("no recorded wheels here")
+    found = found if request.config.getoption("--all") else found[::10]
+    code, summary, _ = push(found, "--jobs", "2")
+    assert (code, summary["published"] + summary["already-there"]) == (0, len(found)), summary
+    assert len(server.files) == len({path.name for path in found})
 
 
 def test_same_file_twice_on_the_line(server, push, tmp_path):
