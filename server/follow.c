@@ -10,7 +10,7 @@
 
 enum {
 	POLL_MS = 200,
-	POLLS_A_SWEEP = 5, // files that nobody asked for in the last second are let go of
+	SWEEP_MS = 1000, // files that nobody asked for in the last second are let go of
 };
 
 struct follow {
@@ -20,9 +20,7 @@ struct follow {
 	int64_t seen;         // number of the newest change known here
 	bool is_failing;      // and has said so
 	pthread_t thread;
-	pthread_mutex_t lock;
-	pthread_cond_t wake;
-	bool reopen, stop;
+	atomic_bool reopen, stop;
 };
 
 struct batch {
@@ -69,7 +67,7 @@ static int count_totals(struct follow *f, struct err *e)
 }
 
 // Names first, pages after: a page asked for in between is made from what the catalog says now.
-static int catch_up(struct follow *f, bool is_anew, struct err *e)
+static int catch_up(struct follow *f, bool is_anew, uint32_t mark, struct err *e)
 {
 	struct batch b = {.follow = f, .is_anew = is_anew};
 	if (catalog_changes(f->reader.catalog, f->seen, apply, &b, &f->seen, e) < 0)
@@ -79,6 +77,7 @@ static int catch_up(struct follow *f, bool is_anew, struct err *e)
 		pagecache_clear(f->service->cache);
 	else if (b.names_moved)
 		simple_drop_roots(f->service);
+	service_caught(f->service, mark);
 	return count_totals(f, e);
 }
 
@@ -88,40 +87,55 @@ static int open_anew(struct follow *f, struct err *e)
 {
 	struct reader before = f->reader;
 	f->seen = 0;
-	f->reopen = false;
+	atomic_store(&f->reopen, false);
 	int taken = readers_take(f->service->readers, &f->reader, e);
 	readers_give(f->service->readers, &before);
 	if (taken < 0)
 		return -1;
+	changes_renew(f->service->changes);
+	uint32_t mark = changes_read(f->service->changes);
 	catalog_was_written(f->reader.catalog); // from here on
-	return catch_up(f, true, e);
+	return catch_up(f, true, mark, e);
 }
 
-// After an error all is read again, until it goes well.
-static void look(struct follow *f)
+// The mark is read first: what is committed after that comes with the next one.
+static int look(struct follow *f, uint32_t mark, struct err *e)
+{
+	if (atomic_load(&f->reopen) || f->is_failing)
+		return open_anew(f, e);
+	if (catalog_was_written(f->reader.catalog))
+		return catch_up(f, false, mark, e);
+	service_caught(f->service, mark);
+	return 0;
+}
+
+// After an error all is read again, until it goes well. Meanwhile what is in memory is as good as it gets.
+static void follow(struct follow *f, uint32_t mark)
 {
 	struct err e = ERR_INIT;
-	int result = 0;
-	if (f->reopen || f->is_failing)
-		result = open_anew(f, &e);
-	else if (catalog_was_written(f->reader.catalog))
-		result = catch_up(f, false, &e);
+	int result = look(f, mark, &e);
+	if (result < 0)
+		service_caught(f->service, mark);
 	if (result < 0 && !f->is_failing)
 		log_error("cannot follow the catalog: %s", e.msg);
 	f->is_failing = result < 0;
 }
 
+// What others commit raises the mark. Where there is none, or somebody died before he could raise it, the catalog
+// itself is asked now and then.
 static void *run(void *ctx)
 {
 	struct follow *f = ctx;
-	pthread_mutex_lock(&f->lock);
-	for (unsigned polls = 0; !f->stop; polls++) {
-		clock_wait(&f->wake, &f->lock, clock_ms() + POLL_MS);
-		look(f);
-		if (polls % POLLS_A_SWEEP == 0)
-			pagecache_sweep(f->service->cache);
+	struct service *s = f->service;
+	for (int64_t swept_ms = clock_ms(); !atomic_load(&f->stop);) {
+		uint32_t mark = changes_read(s->changes);
+		follow(f, mark);
+		if (clock_ms() - swept_ms >= SWEEP_MS) {
+			pagecache_sweep(s->cache);
+			swept_ms = clock_ms();
+		}
+		changes_wait(s->changes, mark, POLL_MS);
 	}
-	pthread_mutex_unlock(&f->lock);
 	return NULL;
 }
 
@@ -129,8 +143,6 @@ static void follow_free(struct follow *f)
 {
 	readers_give(f->service->readers, &f->reader);
 	nameset_free(f->gone);
-	pthread_cond_destroy(&f->wake);
-	pthread_mutex_destroy(&f->lock);
 	free(f);
 }
 
@@ -138,8 +150,6 @@ struct follow *follow_start(struct service *s, struct err *e)
 {
 	struct follow *f = xcalloc(1, sizeof(*f));
 	f->service = s;
-	pthread_mutex_init(&f->lock, NULL);
-	clock_cond_init(&f->wake);
 	f->gone = nameset_new();
 	if (open_anew(f, e) < 0) {
 		follow_free(f);
@@ -150,22 +160,19 @@ struct follow *follow_start(struct service *s, struct err *e)
 	return f;
 }
 
+// The thread is woken by the mark, as by a commit.
 void follow_reopen(struct follow *f)
 {
-	pthread_mutex_lock(&f->lock);
-	f->reopen = true;
-	pthread_cond_signal(&f->wake);
-	pthread_mutex_unlock(&f->lock);
+	atomic_store(&f->reopen, true);
+	changes_raise(f->service->changes);
 }
 
 void follow_stop(struct follow *f)
 {
 	if (!f)
 		return;
-	pthread_mutex_lock(&f->lock);
-	f->stop = true;
-	pthread_cond_signal(&f->wake);
-	pthread_mutex_unlock(&f->lock);
+	atomic_store(&f->stop, true);
+	changes_raise(f->service->changes);
 	pthread_join(f->thread, NULL);
 	follow_free(f);
 }

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/log.h"
 #include "lib/state/audit.h"
 #include "server/auth.h"
@@ -68,6 +69,9 @@ static void server_free(struct server *s)
 	if (s->access_log && s->access_log != stdout)
 		fclose(s->access_log);
 	pthread_mutex_destroy(&s->service.totals_lock);
+	pthread_mutex_destroy(&s->service.caught_lock);
+	pthread_cond_destroy(&s->service.caught_up);
+	changes_close(s->service.changes);
 	free(s->service.totals);
 	free(s->access_log_path);
 	free(s->audit_path);
@@ -124,11 +128,14 @@ static struct server *server_new(const struct server_options *o, struct site *si
 	s->service.cache = pagecache_new((size_t)o->config->page_cache);
 	s->service.names = nameset_new();
 	s->service.readers = readers_new(o->catalog_path);
+	s->service.changes = changes_open(o->catalog_path);
 	CLEANUP(mem_free) char *tokens = tokens_path(o->config, o->catalog_path);
 	s->service.auth = auth_new(tokens);
 	s->audit_path = audit_path(o->config, o->catalog_path);
 	s->service.audit_path = s->audit_path;
 	pthread_mutex_init(&s->service.totals_lock, NULL);
+	pthread_mutex_init(&s->service.caught_lock, NULL);
+	clock_cond_init(&s->service.caught_up);
 	atomic_store(&s->service.filled, o->filled);
 	s->service.started = time(NULL);
 	put_site(s, site);

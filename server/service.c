@@ -1,11 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/service.h"
 
+#include "lib/base/clock.h"
 #include "lib/base/log.h"
+
+enum { CATCH_UP_MS = 2000 };
 
 struct site *service_site(struct service *s)
 {
 	return atomic_load_explicit(&s->site, memory_order_acquire);
+}
+
+void service_catch_up(struct service *s)
+{
+	if (service_is_current(s))
+		return;
+	uint32_t wanted = changes_read(s->changes);
+	int64_t end_ms = clock_ms() + CATCH_UP_MS;
+	bool in_time = true;
+	pthread_mutex_lock(&s->caught_lock);
+	while (in_time && !changes_is_past(wanted, atomic_load(&s->caught)))
+		in_time = clock_wait(&s->caught_up, &s->caught_lock, end_ms);
+	pthread_mutex_unlock(&s->caught_lock);
+}
+
+void service_caught(struct service *s, uint32_t mark)
+{
+	pthread_mutex_lock(&s->caught_lock);
+	atomic_store_explicit(&s->caught, mark, memory_order_release);
+	pthread_cond_broadcast(&s->caught_up);
+	pthread_mutex_unlock(&s->caught_lock);
 }
 
 struct catalog_totals service_platform_totals(struct service *s, size_t platform)

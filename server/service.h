@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "lib/state/changes.h"
 #include "lib/view/view.h"
 #include "server/host.h"
 #include "server/nameset.h"
@@ -22,6 +23,10 @@ struct service {
 	struct pagecache *cache;
 	struct readers *readers;
 	struct nameset *names;    // that platforms have or had: what is not in it is not there
+	struct changes *changes;  // the catalog's change mark; NULL: there is none
+	_Atomic uint32_t caught;  // the mark that names and cache are as new as
+	pthread_mutex_t caught_lock;
+	pthread_cond_t caught_up;
 	atomic_bool names_known;  // before that a name may be anywhere
 	atomic_bool filled;       // the catalog holds what a whole scan saw
 	long started;             // seconds since 1970
@@ -51,6 +56,15 @@ typedef struct reply *work_fn(struct service *s, struct catalog *c, const struct
 typedef struct receiver *receive_fn(struct service *s, const struct call *call, struct reply **refusal);
 
 struct site *service_site(struct service *s);
+// Whether names and cache hold all that anybody has committed so far: what a quick half may answer from.
+static inline bool service_is_current(struct service *s)
+{
+	return changes_read(s->changes) == atomic_load_explicit(&s->caught, memory_order_acquire);
+}
+// On a worker: waits until they hold what was committed before the call, for two seconds at most.
+void service_catch_up(struct service *s);
+// They hold all up to this mark.
+void service_caught(struct service *s, uint32_t mark);
 // The totals of a platform of the site by its index; zeros while nothing is known.
 struct catalog_totals service_platform_totals(struct service *s, size_t platform);
 // Cache-Control of what may change: pages, and answers that say "not here".

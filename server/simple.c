@@ -104,6 +104,8 @@ static struct reply *find_target(struct service *s, const struct call *call, boo
 static struct reply *quick(struct service *s, const struct call *call, bool is_root)
 {
 	struct target t;
+	if (!service_is_current(s))
+		return NULL;
 	struct reply *refused = find_target(s, call, is_root, &t);
 	return refused ? refused : pagecache_get(s->cache, t.key);
 }
@@ -149,6 +151,7 @@ static struct reply *make(struct service *s, struct catalog *c, const struct tar
 static struct reply *work(struct service *s, struct catalog *c, const struct call *call, bool is_root)
 {
 	struct target t;
+	service_catch_up(s);
 	uint64_t mark = pagecache_mark(s->cache); // before the site is read: a reload drops what the old one made
 	struct reply *r = find_target(s, call, is_root, &t);
 	if (r)

@@ -23,7 +23,10 @@ int catalog_begin(struct catalog *c, struct err *e)
 
 int catalog_commit(struct catalog *c, struct err *e)
 {
-	return query_run_ints(c, COMMIT_WRITE, NULL, 0, e);
+	if (query_run_ints(c, COMMIT_WRITE, NULL, 0, e) < 0)
+		return -1;
+	query_committed(c);
+	return 0;
 }
 
 void catalog_rollback(struct catalog *c)

@@ -14,6 +14,7 @@
 
 #include "lib/base/escape.h"
 #include "lib/base/fs.h"
+#include "lib/state/changes.h"
 #include "lib/state/query.h"
 
 enum { BUSY_MS = 30000, WAL_RETRY_MS = 10 };
@@ -27,6 +28,7 @@ struct query {
 struct catalog {
 	sqlite3 *db;
 	char *path;
+	struct changes *changes; // NULL: read only, or it cannot be had
 	int64_t version_seen; // PRAGMA data_version, 0 before the first look
 	bool is_unlocked;     // read as if nobody could write; opened tells whether somebody did
 	struct stat opened;
@@ -304,6 +306,7 @@ int catalog_open(const char *path, struct catalog **out, struct err *e)
 	c->path = xstrdup(path);
 	if (connect(c, path, SQLITE_OPEN_READWRITE, e) < 0 || prepare(c, e) < 0)
 		return -1;
+	c->changes = changes_open(path);
 	*out = STEAL_PTR(c);
 	return 0;
 }
@@ -384,6 +387,7 @@ void catalog_close(struct catalog *c)
 	for (size_t i = 0; i < ARRAY_SIZE(c->slot); i++)
 		sqlite3_finalize(c->slot[i].stmt);
 	sqlite3_close(c->db);
+	changes_close(c->changes);
 	free(c->path);
 	free(c);
 }
@@ -397,6 +401,11 @@ void catalog_cleanup(struct catalog **c)
 const char *catalog_path(const struct catalog *c)
 {
 	return c->path;
+}
+
+void query_committed(struct catalog *c)
+{
+	changes_raise(c->changes);
 }
 
 bool catalog_was_written(struct catalog *c)

@@ -37,5 +37,8 @@ struct str query_bytes(struct query *q, int column); // ptr NULL where it is NUL
 // NULL where it is no SHA-256.
 const uint8_t *query_sha256(struct query *q, int column);
 
+// After a commit: whoever follows the catalog is told (lib/state/changes.h).
+void query_committed(struct catalog *c);
+
 // Of the last INSERT.
 int64_t query_new_id(struct query *q);

@@ -48,3 +48,50 @@ def test_catalog_stays_whole_under_many_writers(serve, tmp_path):
     with contextlib.closing(sqlite3.connect(server.catalog)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         assert connection.execute("SELECT count(*) FROM file WHERE state = 0").fetchall() == [(1003,)]
+
+
+def yanked(server):
+    """Whether the page says so, asked on a connection that stays open."""
+    reply = server.get("/simple/six/", {"Accept": pages.JSON})
+    return [one.yanked for one in pages.json_files(reply.body, server.url)]
+
+
+def test_very_next_request_sees_what_another_process_committed(serve, tmp_path, wheelcache):
+    """No waiting here: once the other process has ended, a page in the cache is not what it was."""
+    store = tmp_path / "store"
+    wheel = storelib.make_wheel(store, "six", "1.0")
+    server = serve(store, "--rescan", "0")
+    line = ["--catalog", server.catalog, "--quiet", wheel.name, store]
+    for number in range(10):
+        yanked(server)
+        assert wheelcache("yank", "--reason", str(number), *line).returncode == 0
+        assert yanked(server) == [str(number)]
+    assert wheelcache("remove", "--reason", "", *line).returncode == 0
+    assert server.get("/simple/six/").status == 404
+    (store / f"{wheel.name}.pruned").unlink()
+    assert wheelcache(*command(server, store)).returncode == 0
+    assert yanked(server) == ["9"]
+    storelib.make_wheel(store, "seven", "1.0")
+    assert server.get("/simple/seven/").status == 404  # from memory: a name that nobody has
+    assert wheelcache(*command(server, store)).returncode == 0
+    assert server.get("/simple/seven/").status == 200
+
+
+def test_without_the_change_mark_it_shows_soon(serve, tmp_path, wheelcache):
+    store = tmp_path / "store"
+    wheel = storelib.make_wheel(store, "six", "1.0")
+    server = serve(store, "--rescan", "0")
+    server.catalog.with_name("catalog.db-changes").unlink()
+    line = ["--catalog", server.catalog, "--quiet", wheel.name, store]
+    assert wheelcache("yank", "--reason", "x", *line).returncode == 0
+    serving.wait_for(lambda: yanked(server) == ["x"], 20, "the yank")
+
+
+def test_reader_makes_no_change_mark(tmp_path, wheelcache):
+    store, catalog = tmp_path / "store", tmp_path / "catalog.db"
+    storelib.make_wheel(store, "six", "1.0")
+    assert wheelcache("index", "--catalog", catalog, store).returncode == 0
+    mark = catalog.with_name("catalog.db-changes")
+    mark.unlink()
+    assert wheelcache("check", "--catalog", catalog, store).returncode == 0
+    assert not mark.exists()

@@ -32,7 +32,7 @@ static int make_folder(void **state UNUSED)
 
 static void remove_catalog(void)
 {
-	static const char *const ending[] = {"", "-wal", "-shm"};
+	static const char *const ending[] = {"", "-wal", "-shm", "-changes"};
 	for (size_t i = 0; i < ARRAY_SIZE(ending); i++) {
 		CLEANUP(mem_free) char *file = xasprintf("%s%s", path, ending[i]);
 		unlink(file);

@@ -31,7 +31,7 @@ static int make_folder(void **state UNUSED)
 
 static void remove_catalog(void)
 {
-	static const char *const ending[] = {"", "-wal", "-shm"};
+	static const char *const ending[] = {"", "-wal", "-shm", "-changes"};
 	for (size_t i = 0; i < ARRAY_SIZE(ending); i++) {
 		char name[80];
 		snprintf(name, sizeof(name), "%s%s", path, ending[i]);

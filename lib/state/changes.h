@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The change mark of a catalog: a number that every commit of every process raises, in a small file
+// beside the catalog ("-changes") that all of them have mapped. So what one process commits is
+// known in all others at once, at the price of reading a word of memory. It is a hint: whoever
+// cannot have it (the folder is not his, or somebody removed the file) looks now and then, as
+// without it. The catalog is on a local disk, and so is this. Thread-safe but for opening, renewing
+// and closing.
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct changes;
+
+// NULL where it cannot be had.
+struct changes *changes_open(const char *catalog_path);
+void changes_close(struct changes *c); // NULL is fine
+// The file may be another one now, where catalog and all was removed and made again. Others may
+// read on meanwhile.
+void changes_renew(struct changes *c);
+// After a commit. NULL: nothing.
+void changes_raise(struct changes *c);
+// Waits until the number is another one than seen, but no longer than so many milliseconds. NULL:
+// always so long.
+void changes_wait(struct changes *c, uint32_t seen, unsigned milliseconds);
+
+// The number is all that quick answers ask for, so they read it without a call. It begins anew
+// behind the last one that fits.
+struct changes {
+	const _Atomic uint32_t *word;
+	char *path;
+};
+
+// 0 for NULL.
+static inline uint32_t changes_read(const struct changes *c)
+{
+	return c ? atomic_load_explicit(c->word, memory_order_acquire) : 0;
+}
+
+// Whether the number a was there when b was, or before.
+static inline bool changes_is_past(uint32_t a, uint32_t b)
+{
+	return (int32_t)(b - a) >= 0;
+}
