@@ -3,6 +3,7 @@
 import contextlib
 import sqlite3
 import subprocess
+import threading
 
 import pages
 import serving
@@ -75,6 +76,59 @@ def test_very_next_request_sees_what_another_process_committed(serve, tmp_path, 
     assert server.get("/simple/seven/").status == 404  # from memory: a name that nobody has
     assert wheelcache(*command(server, store)).returncode == 0
     assert server.get("/simple/seven/").status == 200
+
+
+@contextlib.contextmanager
+def indexing_all_the_time(server, store):
+    """Runs of an indexer, one after the other, so that what happens meanwhile falls into any part of one."""
+    ended = threading.Event()
+    codes = []
+
+    def index():
+        while not ended.is_set():
+            codes.append(serving.run(*command(server, store)).returncode)
+
+    thread = threading.Thread(target=index)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+    assert codes and set(codes) == {0}
+
+
+def test_scan_takes_back_nothing_that_was_done_meanwhile(serve, tmp_path):
+    """Each mark is a change behind the back of a scan that has already looked, or is just looking."""
+    store = tmp_path / "store"
+    for number in range(200):
+        storelib.make_wheel(store / f"p{number}", f"p{number}", "1.0")
+    wheels = [storelib.make_wheel(store / "six", "six", f"1.{number}").name for number in range(8)]
+    server = serve(store, "--rescan", "0")
+
+    def run(name, *options):
+        done = serving.run(name, "--catalog", server.catalog, "--quiet", *options, store)
+        assert done.returncode == 0, done.stderr
+
+    def page():
+        reply = server.get("/simple/six/", {"Accept": pages.JSON})
+        return {one.filename: one.yanked for one in pages.json_files(reply.body, server.url)}
+
+    expected = dict.fromkeys(wheels, False)
+    with indexing_all_the_time(server, store):
+        for wheel in wheels:
+            (store / "six" / f"{wheel}.yanked").write_text("by hand")  # a scan may see it, and write it after unyank
+            run("unyank", wheel)
+            assert page() == expected
+            run("yank", "--reason", "why", wheel)
+            expected[wheel] = "why"
+            assert page() == expected
+        for wheel in wheels[::2]:
+            run("remove", "--delete", "--reason", "r", wheel)
+            del expected[wheel]
+            assert page() == expected
+    assert page() == expected
+    assert not [wheel for wheel in wheels[::2] if (store / "six" / wheel).exists()]
 
 
 def test_without_the_change_mark_it_shows_soon(serve, tmp_path, wheelcache):
