@@ -252,6 +252,7 @@ static bool is_there_by_now(struct worker *w, struct item *item)
 
 static const enum pushed_outcome outcome_of[] = {
 	[REMOTE_GOOD] = PUSHED_NEW,
+	[REMOTE_KEPT] = PUSHED_KEPT,
 	[REMOTE_CONFLICT] = PUSHED_CONFLICT,
 	[REMOTE_REFUSED] = PUSHED_REFUSED,
 	[REMOTE_AGAIN] = PUSHED_FAILED,
@@ -382,7 +383,8 @@ static void send_all(struct push *p)
 static void confirm(struct item *item)
 {
 	struct err why = ERR_INIT;
-	struct project *project = item->project;
+	struct remote_answer kept;
+	const struct project *project = item->project;
 	if (project->answer.word != REMOTE_GOOD) {
 		why = project->answer.why;
 		err_prefix(&why, "it was taken, but the page does not say so: ");
@@ -394,9 +396,8 @@ static void confirm(struct item *item)
 		item->file->is_listed = true;
 		break;
 	case REMOTE_OTHER:
-		err_set(&why, ERR_CONFLICT,
-			"the server keeps an earlier build with the same contents and other bytes");
-		settle(item, PUSHED_KEPT, &why);
+		remote_say_kept(&kept);
+		settle(item, PUSHED_KEPT, &kept.why);
 		break;
 	case REMOTE_ABSENT:
 		break;

@@ -38,19 +38,40 @@ static enum remote_word word_of(unsigned status)
 	return REMOTE_REFUSED;
 }
 
-// The first line of a text, as something to be shown on a terminal. A page for a browser says
-// nothing here.
+static bool is_type(const struct fetch_answer *a, struct str type)
+{
+	return str_starts(fetch_header(a, "content-type"), type);
+}
+
+// The string of this key of a JSON answer; empty where there is none. To be freed by the caller.
+static char *get_word(const struct fetch_answer *a, const char *key)
+{
+	struct err unsaid = ERR_INIT;
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = NULL;
+	if (is_type(a, STR("application/json")))
+		doc = jsondoc_read(buf_view(&a->body), &unsaid);
+	const char *word = doc ? jsondoc_get_str(doc, key) : NULL;
+	return xstrdup(word ? word : "");
+}
+
+// The first line of what the server says, as something to be shown on a terminal. A page for a
+// browser says nothing here.
+static void put_words(const struct fetch_answer *a, struct buf *out)
+{
+	CLEANUP(mem_free) char *message = get_word(a, "message");
+	struct str body =
+		str_trim(is_type(a, STR("text/plain")) ? buf_view(&a->body) : str_from(message));
+	struct str line = str_cut(&body, '\n');
+	for (size_t i = 0; str_is_utf8(line) && i < line.len && !out->failed; i++)
+		buf_putc(out, line.ptr[i] >= 0 && line.ptr[i] < ' ' ? '?' : line.ptr[i]);
+}
+
 static void put_reason(const struct fetch_answer *a, struct err *why)
 {
 	CLEANUP(buf_release) struct buf text;
-	struct str body = str_trim(buf_view(&a->body));
-	struct str line = str_cut(&body, '\n');
-	buf_init(&text, REASON_MAX);
-	bool is_text =
-		str_starts(fetch_header(a, "content-type"), STR("text/plain")) && str_is_utf8(line);
-	for (size_t i = 0; is_text && i < line.len && !text.failed; i++)
-		buf_putc(&text, line.ptr[i] >= 0 && line.ptr[i] < ' ' ? '?' : line.ptr[i]);
 	struct str where = fetch_header(a, "location");
+	buf_init(&text, REASON_MAX);
+	put_words(a, &text);
 	if (text.len)
 		err_set(why, ERR_DENIED, "%u: %s", a->status, text.data);
 	else if (where.len && a->status / 100 == 3)
@@ -141,10 +162,26 @@ enum remote_state remote_state(const struct remote_page *page, const struct parc
 	return REMOTE_ABSENT;
 }
 
+// Our own server says which bytes are under the name now.
+static void check_kept(
+	const struct fetch_answer *a, const struct parcel *p, struct remote_answer *answer)
+{
+	CLEANUP(mem_free) char *sha256 = get_word(a, "sha256");
+	if (*sha256 && !str_eq_nocase(str_from(sha256), str_from(p->sha256)))
+		remote_say_kept(answer);
+}
+
+void remote_say_kept(struct remote_answer *answer)
+{
+	answer->word = REMOTE_KEPT;
+	err_set(&answer->why, ERR_CONFLICT,
+		"the server keeps an earlier build with the same contents and other bytes");
+}
+
 void remote_send(struct fetch *f, const struct target *t, const struct parcel *p, int fd,
 	struct remote_answer *answer)
 {
-	static const char *const headers[] = {"Accept: text/plain", NULL};
+	static const char *const headers[] = {"Accept: application/json, text/plain;q=0.9", NULL};
 	CLEANUP(fetch_answer_release) struct fetch_answer a;
 	struct fetch_field field[PARCEL_FIELDS];
 	struct err e = ERR_INIT;
@@ -159,4 +196,6 @@ void remote_send(struct fetch *f, const struct target *t, const struct parcel *p
 	};
 	fetch_answer_init(&a, LIMIT_ANSWER);
 	judge(&a, fetch_post(f, t->upload, headers, &form, &a, &e), &e, answer);
+	if (answer->word == REMOTE_GOOD)
+		check_kept(&a, p, answer);
 }

@@ -11,6 +11,7 @@
 
 enum remote_word {
 	REMOTE_GOOD,
+	REMOTE_KEPT,     // it has another build of the same contents, which stays
 	REMOTE_CONFLICT, // it has other bytes under this name
 	REMOTE_REFUSED,  // it does not take this file
 	REMOTE_AGAIN,    // it could not be asked, or is in trouble: later perhaps
@@ -32,6 +33,9 @@ void remote_ask(struct fetch *f, const struct target *t, const char *project,
 	struct remote_page **out, struct remote_answer *answer);
 void remote_page_free(struct remote_page *page);     // NULL is fine
 void remote_page_cleanup(struct remote_page **page); // for CLEANUP
+
+// It keeps an earlier build.
+void remote_say_kept(struct remote_answer *answer);
 
 enum remote_state { REMOTE_ABSENT, REMOTE_SAME, REMOTE_OTHER };
 enum remote_state remote_state(const struct remote_page *page, const struct parcel *p);

@@ -284,6 +284,25 @@ def test_earlier_build_that_is_kept_is_told(server, push, tmp_path):
     assert (code, results(summary), summary["files"][0]["listed"]) == (1, ["kept-earlier"], False)
 
 
+def test_earlier_build_that_no_page_shows_yet(server, push, tmp_path):
+    """Our own server says which bytes are under the name."""
+    mine, other = wheels(tmp_path, 2)
+    for wheel, sha256 in (mine, "0" * 64), (other, other.sha256.upper()):
+        server.unlisted.add(wheel.name)
+        text = json.dumps({"message": "stays", "sha256": sha256})
+        server.mishaps[wheel.name].append(answer(200, text, Content_Type="application/json"))
+    code, summary, _ = push([mine.path, other.path])
+    assert (code, results(summary)) == (1, ["kept-earlier", "published"])
+
+
+def test_reason_in_json(server, push, tmp_path):
+    wheel, = wheels(tmp_path, 1)
+    text = json.dumps({"message": "pruned: upstream has it", "code": "410 pruned", "title": "Gone"})
+    server.mishaps[wheel.name].append(answer(410, text, Content_Type="application/json"))
+    code, summary, _ = push([wheel.path])
+    assert (code, summary["files"][0]["reason"]) == (1, "410: pruned: upstream has it")
+
+
 def test_page_that_follows_later_is_no_failure(server, push, tmp_path):
     wheel, = wheels(tmp_path, 1)
     server.unlisted.add(wheel.name)
