@@ -3,11 +3,32 @@
 
 #include <time.h>
 
-#include "lib/base/buf.h"
 #include "lib/base/limits.h"
 
 // An escaped byte takes four; target and headers together are LIMIT_REQUEST_HEADER at most.
 enum { LINE_MOST = 4 * LIMIT_REQUEST_HEADER + 512 };
+
+void accesslog_line_init(struct accesslog_line *line)
+{
+	buf_init(&line->uri, LIMIT_REQUEST_HEADER);
+}
+
+void accesslog_line_release(struct accesslog_line *line)
+{
+	buf_release(&line->uri);
+}
+
+void accesslog_note(struct accesslog_line *line, const char *method, const char *version)
+{
+	snprintf(line->method, sizeof(line->method), "%s", method);
+	snprintf(line->version, sizeof(line->version), "%s", version);
+}
+
+void accesslog_note_uri(struct accesslog_line *line, const char *uri)
+{
+	buf_clear(&line->uri);
+	buf_puts(&line->uri, uri);
+}
 
 static void put_escaped(struct buf *line, const char *text)
 {

@@ -3,23 +3,55 @@
 
 #include <stdlib.h>
 
-// A byte less than the limit: the buffer adds a NUL, and doubles.
-enum { ROOM = LIMIT_BODY_BUFFER - 1 };
+enum {
+	ROOM = LIMIT_BODY_BUFFER - 1, // the buffer adds a NUL, and doubles
+	BUSY_SECONDS = 5,             // until a client may try again
+};
 
-struct body *body_new(struct receiver *receiver, struct reply *reply)
+static struct receiver *find_receiver(struct lane *lane, unsigned most, body_receive_fn *receive, void *ctx,
+	const struct request *r, struct reply **refusal)
 {
+	if (!lane_enter(lane, most)) {
+		*refusal = reply_text(503, "503 Service Unavailable: %u uploads are under way there", most);
+		reply_header(*refusal, "Retry-After", "%d", BUSY_SECONDS);
+		return NULL;
+	}
+	struct receiver *receiver = receive(ctx, r, refusal);
+	if (!receiver)
+		lane_leave(lane);
+	return receiver;
+}
+
+// An answer before the body ends the connection, and what the client has sent meanwhile resets it: he may never see the
+// answer. So it waits for the end of his body, unless he asked, or that end is far or in doubt.
+static bool is_refused_at_once(const struct request *r, const struct scrutiny *s)
+{
+	return r->method != METHOD_POST || s->expects || s->codings || !s->has_body ||
+		strtoull(r->header[HEADER_CONTENT_LENGTH], NULL, 10) > LIMIT_BODY_DISCARDED;
+}
+
+struct body *body_open(struct lane *lane, unsigned most, body_receive_fn *receive, void *ctx, const struct request *r,
+	const struct scrutiny *s, struct reply **refusal)
+{
+	struct receiver *receiver = find_receiver(lane, most, receive, ctx, r, refusal);
+	if (!receiver && is_refused_at_once(r, s))
+		return NULL;
 	struct body *b = xcalloc(1, sizeof(*b));
+	b->lane = lane;
 	b->receiver = receiver;
-	b->reply = reply;
+	b->reply = receiver ? NULL : *refusal;
+	b->must_close = !receiver || s->codings;
 	buf_init(&b->bytes, ROOM);
 	return b;
 }
 
 static void free_receiver(struct body *b)
 {
-	if (b->receiver)
-		b->receiver->ops->free(b->receiver);
+	if (!b->receiver)
+		return;
+	b->receiver->ops->free(b->receiver);
 	b->receiver = NULL;
+	lane_leave(b->lane);
 }
 
 void body_free(struct body *b)

@@ -8,21 +8,26 @@
 
 #include "lib/base/buf.h"
 #include "lib/base/limits.h"
-#include "lib/base/pool.h"
+#include "server/lanes.h"
 #include "server/receiver.h"
+#include "server/scrutiny.h"
 
 struct body {
 	struct receiver *receiver; // owned; NULL: there is nothing to feed any more
 	struct reply *reply;       // owned; the answer, once it is known
 	struct buf bytes;          // collected
-	struct pool *lane;         // whose workers have it
+	struct lane *lane;         // whose workers have it; while it has a receiver it is one of its guests
 	bool must_close;           // the connection, behind the answer
 	size_t discarded;
 	size_t counted; // towards LIMIT_BODY_PROGRESS
 };
 
-// Takes both over; receiver NULL: what comes is thrown away, and reply is the answer.
-struct body *body_new(struct receiver *receiver, struct reply *reply);
+typedef struct receiver *body_receive_fn(void *ctx, const struct request *r, struct reply **refusal);
+
+// Asks who takes the body, unless the lane has most of them already. NULL: nobody does, and *refusal (handed over) is to be
+// sent at once. Where nobody does and the client did not ask, the body is thrown away first.
+struct body *body_open(struct lane *lane, unsigned most, body_receive_fn *receive, void *ctx, const struct request *r,
+	const struct scrutiny *s, struct reply **refusal);
 // NULL is fine. On a worker, where it has a receiver still.
 void body_free(struct body *b);
 

@@ -22,6 +22,7 @@
 
 enum {
 	STOP_POLL_MS = 5,
+	LANE_SHARE = 4, // the part of all connections that the bodies of one lane may have: a platform may hang
 };
 
 // A connection. It answers one request after the other, so what belongs to the request under way is here too and
@@ -34,10 +35,8 @@ struct client {
 	struct request request; // while a worker has it
 	struct reply *reply;    // chosen, not dropped yet
 	struct body *body;      // NULL where the request has none, or after it
-	struct buf uri;         // this and what follows is for the access log
 	char peer[LISTEN_PEER];
-	char method[16];
-	char version[16];
+	struct accesslog_line line;
 };
 
 struct http {
@@ -174,7 +173,7 @@ static struct scrutiny scrutinize(struct client *c, const char *method, const ch
 
 // The library must not be stopped while a connection sleeps: whoever stops it says so first, and then waits until none
 // does. So a request counts itself in before it asks. False where the server is stopping.
-static bool sleep_on_worker(struct client *c, struct pool *lane, pool_fn *job)
+static bool sleep_on_worker(struct client *c, struct lane *lane, pool_fn *job)
 {
 	struct http *h = c->http;
 	atomic_fetch_add(&h->sleeping, 1);
@@ -184,7 +183,7 @@ static bool sleep_on_worker(struct client *c, struct pool *lane, pool_fn *job)
 	}
 	clients_work(&c->link);
 	MHD_suspend_connection(c->connection);
-	pool_submit(lane, job, c);
+	lane_submit(lane, job, c);
 	return true;
 }
 
@@ -227,23 +226,19 @@ static void drop_body(struct client *c)
 {
 	struct body *b = STEAL_PTR(c->body);
 	if (b && b->receiver)
-		pool_submit(b->lane, free_job, b);
+		lane_submit(b->lane, free_job, b);
 	else
 		body_free(b);
 }
 
-// An answer at the first call ends the connection, and what the client has sent meanwhile resets it: he may never see
-// the answer. So it waits for the end of his body, unless he asked, or we cannot know where that end is.
 static enum MHD_Result begin_body(struct client *c, const struct request *r, const struct scrutiny *s)
 {
-	struct http *h = c->http;
+	const struct http_options *o = &c->http->options;
+	struct lane *lane = lanes_pick(c->http->receivers, o->lane(o->ctx, r));
 	struct reply *refusal = NULL;
-	struct receiver *receiver = h->options.receive(h->options.ctx, r, &refusal);
-	if (!receiver && (r->method != METHOD_POST || s->expects || s->codings || !s->has_body))
+	c->body = body_open(lane, o->connections / LANE_SHARE + 1, o->receive, o->ctx, r, s, &refusal);
+	if (!c->body)
 		return send_reply(c, refusal);
-	c->body = body_new(receiver, refusal);
-	c->body->must_close = !receiver || s->codings;
-	c->body->lane = lanes_pick(h->receivers, h->options.lane(h->options.ctx, r));
 	clients_await(&c->link);
 	return MHD_YES;
 }
@@ -291,7 +286,7 @@ static enum MHD_Result answer(struct client *c, const char *url, const char *met
 	struct reply *reply = h->options.quick(h->options.ctx, &c->request);
 	if (reply)
 		return send_reply(c, reply);
-	struct pool *lane = lanes_pick(h->workers, h->options.lane(h->options.ctx, &c->request));
+	struct lane *lane = lanes_pick(h->workers, h->options.lane(h->options.ctx, &c->request));
 	if (sleep_on_worker(c, lane, work_job))
 		return MHD_YES;
 	return send_reply(c, reply_text(503, "503 Service Unavailable: the server is stopping"));
@@ -332,10 +327,8 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, 
 		return MHD_NO;
 	*state = c;
 	clients_begin(&c->link);
-	if (c->http->options.access_log) {
-		snprintf(c->method, sizeof(c->method), "%s", method);
-		snprintf(c->version, sizeof(c->version), "%s", version);
-	}
+	if (c->http->options.access_log)
+		accesslog_note(&c->line, method, version);
 	return begin(c, url, method, version);
 }
 
@@ -348,10 +341,8 @@ static void *on_uri(void *ctx, const char *uri, struct MHD_Connection *connectio
 	if (!c)
 		return NULL;
 	c->target = str_from(uri);
-	if (c->http->options.access_log) {
-		buf_clear(&c->uri);
-		buf_puts(&c->uri, uri);
-	}
+	if (c->http->options.access_log)
+		accesslog_note_uri(&c->line, uri);
 	return NULL;
 }
 
@@ -360,9 +351,9 @@ static void log_request(struct client *c)
 	accesslog_write(c->http->options.access_log,
 		&(struct accesslog_entry){
 			.peer = c->peer,
-			.method = c->method,
-			.uri = c->uri.data,
-			.version = c->version,
+			.method = c->line.method,
+			.uri = c->line.uri.data,
+			.version = c->line.version,
 			.user_agent = MHD_lookup_connection_value(c->connection, MHD_HEADER_KIND, "User-Agent"),
 			.status = c->reply->status,
 			.bytes = c->reply->length,
@@ -392,7 +383,7 @@ static void on_connection(void *ctx, struct MHD_Connection *connection, void **c
 		struct client *c = xcalloc(1, sizeof(*c));
 		c->http = h;
 		c->connection = connection;
-		buf_init(&c->uri, LIMIT_REQUEST_HEADER);
+		accesslog_line_init(&c->line);
 		listen_peer(MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr, c->peer);
 		clients_add(h->clients, &c->link,
 			MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd);
@@ -400,7 +391,7 @@ static void on_connection(void *ctx, struct MHD_Connection *connection, void **c
 	} else if (*context) {
 		struct client *c = *context;
 		clients_remove(h->clients, &c->link);
-		buf_release(&c->uri);
+		accesslog_line_release(&c->line);
 		free(c);
 		*context = NULL;
 	}

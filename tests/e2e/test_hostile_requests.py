@@ -21,6 +21,7 @@ CLOSED = None  # without a word
 TIMEOUT = 2
 
 GET = b"GET /simple/foo/ HTTP/1.1\r\n"
+POST = b"POST /simple/foo/ HTTP/1.1\r\n"
 HOST = b"Host: x\r\n"
 END = b"\r\n"
 NEXT = b"GET /-/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"  # what must not be smuggled in
@@ -154,20 +155,16 @@ REQUEST_LINES = {
 
 # What smuggles: one of two readers would take NEXT for the body, the other for a request.
 LENGTH = b"Content-Length: %d\r\n" % len(NEXT)
-BODIES = {
-    "length": (GET + HOST + LENGTH + END, 400),
+SMUGGLED = {
     "two-lengths": (GET + HOST + b"Content-Length: 0\r\n" + LENGTH + END, 400),
     "two-lengths-other-order": (GET + HOST + LENGTH + b"Content-Length: 0\r\n" + END, 400),
     "list-of-lengths": (GET + HOST + b"Content-Length: 0, %d\r\n\r\n" % len(NEXT), 400),
     "length-and-chunked": (GET + HOST + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
     "chunked-and-length": (GET + HOST + b"Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n", 400),
-    "chunked": (GET + HOST + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
-    "chunked-odd-case": (GET + HOST + b"tRANSFER-eNCODING: cHUNKED\r\n\r\n0\r\n\r\n", 400),
     "chunked-misspelt": (GET + HOST + b"Transfer-Encoding: xchunked\r\n\r\n", (400, 501)),
     "chunked-not-last": (GET + HOST + b"Transfer-Encoding: chunked, identity\r\n\r\n", (400, 501)),
     "identity": (GET + HOST + b"Transfer-Encoding: identity\r\n\r\n", (400, 501)),
     "two-transfer-encodings": (GET + HOST + b"Transfer-Encoding: identity\r\nTransfer-Encoding: chunked\r\n\r\n", 400),
-    "transfer-encoding-in-http-1.0": (b"GET /simple/foo/ HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
     "blank-before-colon": (GET + HOST + LENGTH.replace(b":", b" :") + END, 400),
     "tab-before-colon": (GET + HOST + LENGTH.replace(b":", b"\t:") + END, 400),
     "chunked-blank-before-colon": (GET + HOST + b"Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n", 400),
@@ -187,9 +184,26 @@ BODIES = {
     "length-quoted": (GET + HOST + b'Content-Length: "5"\r\n\r\n', 400),
     "length-empty": (GET + HOST + b"Content-Length:\r\n\r\n", 400),
     "length-huge": (GET + HOST + b"Content-Length: 99999999999999999999999\r\n\r\n", (400, 413)),
-    "length-most": (GET + HOST + b"Content-Length: 18446744073709551615\r\n\r\n", (400, 413)),
+    "length-most": (GET + HOST + b"Content-Length: 18446744073709551615\r\n\r\n", (400, 405, 413)),
+}
+BODIES = {
+    **SMUGGLED,
+    "length": (GET + HOST + LENGTH + END, 400),
+    "chunked": (GET + HOST + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+    "chunked-odd-case": (GET + HOST + b"tRANSFER-eNCODING: cHUNKED\r\n\r\n0\r\n\r\n", 400),
+    "transfer-encoding-in-http-1.0": (b"GET /simple/foo/ HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
     "post-with-body-of-1-MB": (method(b"POST", b"Content-Length: 1048576\r\n", b"x" * 1048576), (405, CLOSED)),
     "post-chunk-too-large": (method(b"POST", b"Transfer-Encoding: chunked\r\n", b"ffffffffffffffffff\r\n"), 405),
+    "post-without-length": (POST + HOST + END, 411),
+    "post-http-1.0-without-length": (b"POST /simple/foo/ HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", 411),
+    "post-expecting-without-length": (POST + HOST + b"Expect: 100-continue\r\n\r\n", 411),
+    "post-length": (POST + HOST + LENGTH + END, (405, CLOSED)),
+    "post-expects-to-continue": (POST + HOST + LENGTH + b"Expect: 100-continue\r\n\r\n", 405),
+    "post-expects-a-wonder": (POST + HOST + LENGTH + b"Expect: wonder\r\n\r\n", 417),
+    "post-chunked": (POST + HOST + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 405),
+    "post-chunks-in-http-1.0": (b"POST /simple/foo/ HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+    "post-too-long": (POST + HOST + b"Content-Length: 9999999999999\r\n\r\n", 405),
+    **{f"post-{name}": (data.replace(b"GET ", b"POST ", 1), status) for name, (data, status) in SMUGGLED.items()},
     "head-with-body": (method(b"HEAD", LENGTH), 400),
     "expects-to-continue": (GET + HOST + b"Expect: 100-continue\r\n\r\n", (400, 417)),
     "expects-a-wonder": (GET + HOST + b"Expect: wonder\r\n\r\n", (400, 417)),

@@ -165,6 +165,19 @@ def test_clients_at_one_byte_a_second(server):
     serving.wait_for(lambda: sockets(server) <= before + 1, LATE, "their descriptors")
 
 
+def test_bodies_at_one_byte_a_second(server):
+    """They are refused, and read so that the client sees it, but not for ever."""
+    head = b"POST /simple/foo/ HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n"
+    before = sockets(server)
+    with contextlib.ExitStack() as stack, Others(server, f"{SLOW} bodies at a byte a second"):
+        slow = [stack.enter_context(server.socket()) for _ in range(SLOW)]
+        for one in slow:
+            one.sendall(head)
+        lived = drip(slow, time.monotonic(), b"x" * 100, TIMEOUT + LATE)
+    assert len(lived) == SLOW, f"{SLOW - len(lived)} are still there"
+    serving.wait_for(lambda: sockets(server) <= before + 1, LATE, "their descriptors")
+
+
 def test_a_thousand_idle_connections(serve, store):
     raise_file_limit(2 * IDLE + 500)
     server = serve(store, config=f"[server]\ntimeout = {MANY}\nconnections = 2000\n")
