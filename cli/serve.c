@@ -26,6 +26,7 @@ struct serving {
 	struct settings settings;
 	struct config config; // as it is served
 	char *catalog_path;
+	struct tls tls;
 	int socket; // the server's, once it has started
 	char *url;
 	int signals; // signalfd
@@ -103,6 +104,7 @@ static int start_server(struct serving *s, bool filled, struct err *e)
 		.catalog_path = s->catalog_path,
 		.socket = s->socket,
 		.url = s->url,
+		.tls = s->tls.cert ? &s->tls : NULL,
 		.filled = filled,
 		.host = &s->host,
 	};
@@ -145,6 +147,8 @@ static void tell_unchanged(const struct config *before, const struct config *now
 		{"[audit] path", differ(before->audit, now->audit)},
 		{"[server] listen", differ(before->listen, now->listen)},
 		{"[server] access-log", differ(before->access_log, now->access_log)},
+		{"[server] tls-cert", differ(before->tls_cert, now->tls_cert)},
+		{"[server] tls-key", differ(before->tls_key, now->tls_key)},
 		{"[server] threads", before->threads != now->threads},
 		{"[server] page-cache", before->page_cache != now->page_cache},
 		{"[server] connections", before->connections != now->connections},
@@ -264,8 +268,12 @@ static int prepare(struct serving *s, bool *scanned, struct err *e)
 		return -1;
 	store_release(&store);
 	s->catalog_path = settings_catalog(&s->config, e);
-	s->socket = s->catalog_path ? listen_open(s->config.listen, &s->url, e) : -1;
-	return s->socket < 0 ? -1 : was_scanned(s, scanned, e);
+	if (!s->catalog_path || tls_load(s->config.tls_cert, s->config.tls_key, &s->tls, e) < 0)
+		return -1;
+	s->socket = listen_open(s->config.listen, &s->url, e);
+	if (s->socket < 0 || (s->tls.cert && tls_url(&s->url, e) < 0))
+		return -1;
+	return was_scanned(s, scanned, e);
 }
 
 static int start(struct serving *s, struct err *e)
@@ -292,6 +300,7 @@ static void serving_release(struct serving *s)
 	mem_close(&s->signals);
 	mem_close(&s->scanned);
 	config_release(&s->config);
+	tls_release(&s->tls);
 	free(s->catalog_path);
 	free(s->serves);
 	free(s->url);
@@ -302,6 +311,8 @@ static const struct option_row options[] = {
 	{"catalog", '\0', "FILE", "keep the catalog in FILE"},
 	{"listen", 'l', "ADDRESS", "ADDR:PORT (port 0: any free one), [V6]:PORT or unix:PATH; 127.0.0.1:8080"},
 	{"access-log", '\0', "FILE", "a line a request in the combined format; \"-\": to stdout"},
+	{"tls-cert", '\0', "FILE", "speak HTTPS with the certificate in FILE (PEM)"},
+	{"tls-key", '\0', "FILE", "the key of the certificate"},
 	{"log-level", '\0', "LEVEL", "error, warn, info or debug"},
 	{"threads", '\0', "N", "threads that answer requests; one a processor"},
 	{"page-cache", '\0', "SIZE", "bytes of ready answers to keep, as 64M"},
@@ -312,7 +323,8 @@ static const struct setting_option keys[] = {
 	{"catalog", "catalog", "path"},		 {"listen", "server", "listen"},
 	{"access-log", "server", "access-log"},	 {"log-level", "server", "log-level"},
 	{"threads", "server", "threads"},	 {"page-cache", "server", "page-cache"},
-	{"rescan", "server", "rescan"},
+	{"rescan", "server", "rescan"},		 {"tls-cert", "server", "tls-cert"},
+	{"tls-key", "server", "tls-key"},
 };
 
 static int take_option(void *ctx, const char *name, const char *value, struct err *e)

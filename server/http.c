@@ -154,9 +154,8 @@ static bool library_is_lax(void)
 // Where its empty line lies.
 static const char *end_of_header(struct client *c, const char *begin)
 {
-	const union MHD_ConnectionInfo *size =
-		MHD_get_connection_info(c->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
-	return begin + size->header_size - strlen("\r\n");
+	return begin - strlen("\r\n") +
+		MHD_get_connection_info(c->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE)->header_size;
 }
 
 static struct scrutiny scrutinize(struct client *c, const char *method, const char *version)
@@ -443,8 +442,11 @@ static struct MHD_Daemon *start_daemon(struct http *h)
 		{threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, (intptr_t)threads, NULL},
 		{MHD_OPTION_END, 0, NULL},
 	};
-	return MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0,
-		NULL, NULL, on_request, h, MHD_OPTION_ARRAY, items, MHD_OPTION_END);
+	const struct tls none = {0}, *tls = o->tls ? o->tls : &none;
+	return MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
+			(o->tls ? MHD_USE_TLS : 0), 0, NULL, NULL, on_request, h, MHD_OPTION_ARRAY, items,
+		o->tls ? MHD_OPTION_HTTPS_MEM_CERT : MHD_OPTION_END, tls->cert, MHD_OPTION_HTTPS_MEM_KEY, tls->key,
+		MHD_OPTION_HTTPS_PRIORITIES, TLS_PRIORITIES, MHD_OPTION_END);
 }
 
 static void http_free(struct http *h)

@@ -13,6 +13,7 @@
 
 #include "lib/base/err.h"
 #include "server/receiver.h"
+#include "server/tls.h"
 
 struct http;
 
@@ -22,6 +23,7 @@ struct http_options {
 	unsigned threads;     // event loops
 	unsigned connections; // at most; one more waits to be accepted
 	unsigned timeout;     // seconds: no progress, or no whole request header, for so long ends the connection
+	const struct tls *tls; // NULL: plain HTTP. Borrowed
 	FILE *access_log;     // combined log format, a line a request; NULL: none. Borrowed
 	struct reply *(*quick)(void *ctx, const struct request *request); // a reference that http drops
 	struct reply *(*work)(void *ctx, const struct request *request);  // never NULL

@@ -110,6 +110,7 @@ static int start_http(struct server *s, const struct server_options *options, st
 		.threads = c->threads ? (unsigned)c->threads : (unsigned)get_nprocs(),
 		.connections = (unsigned)c->connections,
 		.timeout = (unsigned)c->timeout,
+		.tls = options->tls,
 		.access_log = s->access_log,
 		.quick = routes_quick,
 		.work = routes_work,

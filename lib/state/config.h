@@ -45,6 +45,7 @@ struct config {
 	// [server]
 	char *listen;         // ADDR:PORT, [V6]:PORT or unix:PATH
 	char *access_log;     // a path, "-" for stdout; NULL: none
+	char *tls_cert, *tls_key; // paths; NULL: plain HTTP
 	char *log_level;      // error warn info debug
 	uint64_t threads;     // 0: as many as the machine has processors
 	uint64_t page_cache;  // bytes of ready answers

@@ -20,6 +20,7 @@ LAYER = {"lib/base": 0, "lib/domain": 1, "lib/state": 2, "lib/view": 3, "builder
 # Which file alone may include the headers of a foreign library.
 OWNER = {
     "curl/": "lib/base/fetch.c",
+    "gnutls/": "server/tls.c",
     "ini.h": "lib/base/conf.c",
     "jansson.h": "lib/base/jsondoc.c",
     "microhttpd.h": "server/http.c",
