@@ -69,10 +69,13 @@ static void put_words(const struct fetch_answer *a, struct buf *out)
 static void put_reason(const struct fetch_answer *a, struct err *why)
 {
 	CLEANUP(buf_release) struct buf text;
+	CLEANUP(mem_free) char *number = xasprintf("%u", a->status);
 	struct str where = fetch_header(a, "location");
 	buf_init(&text, REASON_MAX);
 	put_words(a, &text);
-	if (text.len)
+	if (str_starts(buf_view(&text), str_from(number)))
+		err_set(why, ERR_DENIED, "%s", text.data);
+	else if (text.len)
 		err_set(why, ERR_DENIED, "%u: %s", a->status, text.data);
 	else if (where.len && a->status / 100 == 3)
 		err_set(why, ERR_DENIED, "%u: it is at " STR_FMT, a->status, STR_ARG(where));

@@ -295,6 +295,12 @@ def test_earlier_build_that_no_page_shows_yet(server, push, tmp_path):
     assert (code, results(summary)) == (1, ["kept-earlier", "published"])
 
 
+def test_reason_that_begins_with_its_number(server, push, tmp_path):
+    wheel, = wheels(tmp_path, 1)
+    server.mishaps[wheel.name].append(answer(403, "403 Forbidden: not this project"))
+    assert push([wheel.path])[1]["reason"] == "403 Forbidden: not this project"
+
+
 def test_reason_in_json(server, push, tmp_path):
     wheel, = wheels(tmp_path, 1)
     text = json.dumps({"message": "pruned: upstream has it", "code": "410 pruned", "title": "Gone"})
