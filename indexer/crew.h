@@ -38,6 +38,7 @@ struct crew_options {
 	bool allow_empty;           // a platform's folder may be missing
 	const _Atomic bool *cancel; // set by anybody: the scan ends soon; NULL: never
 	bool lists_all;             // folders whose mtime is known are listed too
+	bool sweeps;                // what uploads that died have left behind is removed
 	// Whether to look into a file that the catalog knows, and how. A new one is always read
 	// (reading_run).
 	bool (*is_wanted)(void *ctx, const struct catalog_known *known, const struct stat *st);

@@ -143,30 +143,16 @@ static bool judge(struct recorder *r, const struct platform *p, const char *path
 
 static struct catalog_entry entry_of(const struct outcome *o)
 {
-	const struct ingest_facts *facts = o->facts;
 	const struct folder *f = o->folder;
-	return (struct catalog_entry){
-		.is_guarded = true,
-		.id = o->id,
-		.written = o->written,
-		.platform = f->platform->id,
-		.folder = f->row,
-		.folder_path = f->path,
-		.filename = facts->filename,
-		.trusted = o->trusted,
-		.size = (uint64_t)facts->st.st_size,
-		.mtime_ns = fs_mtime_ns(&facts->st),
-		.inode = facts->st.st_ino,
-		.sha256 = facts->was_read ? facts->sha256 : NULL,
-		.refusal = facts->refusal,
-		.project = facts->name.project,
-		.version = facts->name.version.text,
-		.version_key = facts->name.version.key,
-		.metadata_sha256 = facts->has_metadata ? facts->wheel.metadata_sha256 : NULL,
-		.metadata_packed = buf_view(&facts->metadata_packed),
-		.requires_python = facts->wheel.requires_python,
-		.findings = facts->wheel.findings.count,
-	};
+	struct catalog_entry entry = ingest_entry(o->facts);
+	entry.is_guarded = true;
+	entry.id = o->id;
+	entry.written = o->written;
+	entry.platform = f->platform->id;
+	entry.folder = f->row;
+	entry.folder_path = f->path;
+	entry.trusted = o->trusted;
+	return entry;
 }
 
 // The lines of a file's oddities as one.

@@ -225,6 +225,7 @@ int scan_run(struct store *store, struct catalog *catalog, const struct scan_opt
 			.threads = options->threads,
 			.settle_ns = (int64_t)options->settle * SECOND_NS,
 			.allow_empty = options->allow_empty,
+			.sweeps = true,
 			.is_wanted = reading_is_wanted,
 			.look = reading_run},
 		.take = take,

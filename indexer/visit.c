@@ -15,6 +15,7 @@
 #include "lib/base/limits.h"
 #include "lib/base/mem.h"
 #include "lib/domain/filename.h"
+#include "lib/state/leftover.h"
 
 #define SECOND_NS ((int64_t)1000000000)
 
@@ -209,6 +210,14 @@ static void see_entry(struct visit *v, const char *name, unsigned char type)
 	}
 }
 
+// The temporary file of an upload whose maker is dead goes. While he lives the folder is looked at again: it does not
+// change when he dies.
+static void see_hidden(struct visit *v, const char *name)
+{
+	if (crew_options(v->crew)->sweeps && leftover_is(name) && !leftover_sweep(v->fd, name))
+		atomic_store(&v->folder->restless, true);
+}
+
 // Adds a byte of type, the name and a NUL for each entry. Read to the end before any is looked at,
 // so that the progress knows how many there are.
 static int read_names(struct visit *v, struct buf *out, size_t *count, struct err *e)
@@ -220,8 +229,10 @@ static int read_names(struct visit *v, struct buf *out, size_t *count, struct er
 		return err_errno(e, ERR_IO, "cannot list it");
 	}
 	for (struct dirent *entry; errno = 0, (entry = readdir(dir)) != NULL;) {
-		if (entry->d_name[0] == '.')
+		if (entry->d_name[0] == '.') {
+			see_hidden(v, entry->d_name);
 			continue;
+		}
 		buf_putc(out, (char)entry->d_type);
 		buf_add(out, entry->d_name, strlen(entry->d_name) + 1);
 		++*count;

@@ -32,8 +32,7 @@ static enum err_kind kind_of_errno(void)
 	}
 }
 
-// A full disk, or a quota of it, is told from a broken one.
-static enum err_kind kind_of_write(void)
+enum err_kind fs_kind_of_write(void)
 {
 	return errno == ENOSPC || errno == EDQUOT || errno == EFBIG ? ERR_FULL : ERR_IO;
 }
@@ -117,7 +116,7 @@ int fs_tmp_open(struct fs_tmp *t, int dirfd, const char *tmp, const char *name, 
 		return err_errno(e, ERR_IO, "%s", tmp);
 	t->fd = openat(dirfd, tmp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (t->fd < 0)
-		return err_errno(e, kind_of_write(), "%s", name);
+		return err_errno(e, fs_kind_of_write(), "%s", name);
 	t->tmp = tmp;
 	return 0;
 }
@@ -129,7 +128,7 @@ int fs_tmp_write(struct fs_tmp *t, struct str bytes, struct err *e)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return err_errno(e, kind_of_write(), "%s", t->name);
+			return err_errno(e, fs_kind_of_write(), "%s", t->name);
 		bytes = str_slice(bytes, (size_t)n, bytes.len);
 	}
 	return 0;
@@ -139,7 +138,7 @@ int fs_tmp_write(struct fs_tmp *t, struct str bytes, struct err *e)
 static int settle(struct fs_tmp *t, struct err *e)
 {
 	if (fsync(t->fd) < 0 || close(mem_steal_fd(&t->fd)) < 0)
-		return err_errno(e, kind_of_write(), "%s", t->name);
+		return err_errno(e, fs_kind_of_write(), "%s", t->name);
 	return 0;
 }
 
@@ -148,7 +147,7 @@ int fs_tmp_publish(struct fs_tmp *t, struct err *e)
 	if (settle(t, e) < 0)
 		return -1;
 	if (renameat(t->dirfd, t->tmp, t->dirfd, t->name) < 0)
-		return err_errno(e, kind_of_write(), "%s", t->name);
+		return err_errno(e, fs_kind_of_write(), "%s", t->name);
 	t->tmp = NULL;
 	return 0;
 }
@@ -159,7 +158,7 @@ int fs_tmp_link(struct fs_tmp *t, struct err *e)
 	if (settle(t, e) < 0)
 		return -1;
 	if (linkat(t->dirfd, t->tmp, t->dirfd, t->name, 0) < 0)
-		return err_errno(e, errno == EEXIST ? ERR_CONFLICT : kind_of_write(), "%s", t->name);
+		return err_errno(e, errno == EEXIST ? ERR_CONFLICT : fs_kind_of_write(), "%s", t->name);
 	return 0;
 }
 

@@ -45,6 +45,8 @@ int fs_sync_dir(int dirfd, struct err *e) MUST_CHECK;
 // A new file that root made belongs to whom its folder belongs: the account of a service, which goes on with what the
 // operator began. Nothing is done for others.
 void fs_give_to_owner(int fd, int dirfd);
+// By errno, of something that could not be written: ERR_FULL where there is no room, else ERR_IO.
+enum err_kind fs_kind_of_write(void);
 
 // Makes the directory and its parents (0755) where they are missing.
 int fs_make_dirs(const char *path, struct err *e) MUST_CHECK;

@@ -114,6 +114,21 @@ int catalog_projects(
 	return each_project(q, fn, ctx, NULL, e);
 }
 
+int catalog_project_folder(
+	struct catalog *c, int64_t platform, const char *project, char **folder, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, PROJECT_FOLDER, e);
+	*folder = NULL;
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, platform);
+	query_bind_text(q, 2, project);
+	int row = query_step(q, e);
+	if (row > 0)
+		*folder = xstrdup(query_text(q, 0));
+	return row < 0 ? -1 : 0;
+}
+
 int catalog_totals(struct catalog *c, int64_t platform, struct catalog_totals *out, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, PLATFORM_TOTALS, e);

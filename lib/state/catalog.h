@@ -92,6 +92,10 @@ typedef int catalog_project_fn(void *ctx, const struct catalog_project *project,
 // The projects of a platform that have files, by name.
 int catalog_projects(struct catalog *c, int64_t platform, catalog_project_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
+// A folder of the platform (its path; to be freed) that lists files of the project; *folder is NULL where
+// none does.
+int catalog_project_folder(struct catalog *c, int64_t platform, const char *project, char **folder,
+	struct err *e) MUST_CHECK;
 // What a platform holds: projects that have files, their listed files, and the bytes of those.
 struct catalog_totals {
 	uint64_t projects, files, bytes;

@@ -186,3 +186,22 @@ int ingest_read(struct ingest *in, int fd, const char *filename, enum strictness
 		return -1;
 	return is_bad ? refuse(out, &why, e) : 0;
 }
+
+struct catalog_entry ingest_entry(const struct ingest_facts *f)
+{
+	return (struct catalog_entry){
+		.filename = f->filename,
+		.size = (uint64_t)f->st.st_size,
+		.mtime_ns = fs_mtime_ns(&f->st),
+		.inode = f->st.st_ino,
+		.sha256 = f->was_read ? f->sha256 : NULL,
+		.refusal = f->refusal,
+		.project = f->name.project,
+		.version = f->name.version.text,
+		.version_key = f->name.version.key,
+		.metadata_sha256 = f->has_metadata ? f->wheel.metadata_sha256 : NULL,
+		.metadata_packed = buf_view(&f->metadata_packed),
+		.requires_python = f->wheel.requires_python,
+		.findings = f->wheel.findings.count,
+	};
+}

@@ -10,6 +10,7 @@
 #include "lib/base/throttle.h"
 #include "lib/domain/filename.h"
 #include "lib/domain/wheel.h"
+#include "lib/state/catalog-file.h"
 
 // What a thread reuses from file to file. One thread at a time.
 struct ingest;
@@ -40,6 +41,9 @@ void ingest_facts_release(struct ingest_facts *f);
 // be read.
 int ingest_read(struct ingest *in, int fd, const char *filename, enum strictness strictness,
 	struct ingest_facts *out, struct err *e) MUST_CHECK;
+
+// The facts as a row of the catalog, without where the file lies. Borrows from f.
+struct catalog_entry ingest_entry(const struct ingest_facts *f);
 
 // Digests the bytes and nothing more; *st is of what was read. Errors as above.
 int ingest_hash(struct ingest *in, int fd, struct stat *st, uint8_t sha256[SHA256_SIZE],

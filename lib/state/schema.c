@@ -177,6 +177,9 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 			  " AND NOT EXISTS (SELECT 1 FROM folder WHERE parent = ?1)",
 	[FOLDER_CHILDREN] = "SELECT id, path, mtime_ns, trusted, ignored FROM folder WHERE parent = ?1",
 	[PROJECT_FIND] = "SELECT id FROM project WHERE platform = ?1 AND name = ?2",
+	// The one that was filled last, where there are several.
+	[PROJECT_FOLDER] = "SELECT d.path FROM project p JOIN file f ON f.project = p.id JOIN folder d ON d.id = f.folder"
+			   " WHERE p.platform = ?1 AND p.name = ?2 AND f.state = 0 ORDER BY f.id DESC LIMIT 1",
 	[PROJECT_ADD] = "INSERT INTO project (platform, name) VALUES (?1, ?2)",
 	[PROJECT_LIST] = "SELECT platform, name, files, bytes, changed FROM project"
 			 " WHERE platform = ?1 AND files > 0 ORDER BY name",

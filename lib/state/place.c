@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/state/place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/base/fs.h"
+#include "lib/base/limits.h"
+#include "lib/base/str.h"
+#include "lib/state/catalog-mark.h"
+#include "lib/state/catalog.h"
+
+char *place_choose(const struct platform *p, struct catalog *c, const char *project, struct err *e)
+{
+	CLEANUP(mem_free) char *known = NULL;
+	if (catalog_project_folder(c, p->id, project, &known, e) < 0)
+		return NULL;
+	return known ? STEAL_PTR(known) : xasprintf("%c/%s", project[0], project);
+}
+
+static int make_and_open(const struct platform *p, const char *path, unsigned *made, struct err *e)
+{
+	CLEANUP(mem_close) int here = store_open_folder(p, "", e);
+	struct str rest = str_from(path);
+	while (here >= 0 && rest.len) {
+		struct str part = str_cut(&rest, '/');
+		CLEANUP(mem_free) char *name = xstrndup(part.ptr, part.len);
+		if (mkdirat(here, name, 0755) == 0) {
+			++*made;
+			if (fs_sync_dir(here, e) < 0)
+				return -1;
+		} else if (errno != EEXIST) {
+			return err_errno(e, fs_kind_of_write(), "%s/%s", p->name, path);
+		}
+		int next = fs_open_beneath(here, name, O_RDONLY | O_DIRECTORY, e);
+		mem_close(&here);
+		here = next;
+	}
+	return here < 0 ? -1 : mem_steal_fd(&here);
+}
+
+// Whoever gave up another file just now may have taken the folder away under our feet.
+int place_open(const struct platform *p, const char *folder, unsigned *made, struct err *e)
+{
+	struct err first = ERR_INIT;
+	int fd = make_and_open(p, folder, made, &first);
+	if (fd < 0 && first.kind == ERR_NOT_FOUND)
+		return make_and_open(p, folder, made, e);
+	if (fd < 0)
+		*e = first;
+	return fd;
+}
+
+void place_drop(const struct platform *p, const char *folder, unsigned made)
+{
+	struct err ignored = ERR_INIT;
+	CLEANUP(mem_free) char *path = xstrdup(folder);
+	for (; made; made--) {
+		char *slash = strrchr(path, '/');
+		CLEANUP(mem_free) char *name = xstrdup(slash ? slash + 1 : path);
+		*(slash ? slash : path) = '\0';
+		CLEANUP(mem_close) int parent = store_open_folder(p, path, &ignored);
+		if (parent < 0 || unlinkat(parent, name, AT_REMOVEDIR) < 0)
+			return;
+	}
+}
+
+// The catalog knows those in other folders, as far as a scan saw them.
+int place_check(const struct platform *p, struct catalog *c, int fd, const char *filename, struct err *e)
+{
+	CLEANUP(buf_release) struct buf text, reason;
+	buf_init(&text, LIMIT_MARK);
+	buf_init(&reason, LIMIT_REASON);
+	int found = sidecar_read(fd, filename, MARK_PRUNED, &text, e);
+	if (found > 0)
+		sidecar_reason(MARK_PRUNED, buf_view(&text), &reason);
+	if (found == 0)
+		found = catalog_tombstone(c, p->id, filename, &reason, e);
+	if (found <= 0)
+		return found;
+	return err_set(e, ERR_DENIED, "%s was removed here, and its name is not used again: %s", filename,
+		reason.len ? reason.data : "no reason was given");
+}
