@@ -208,3 +208,17 @@ enum page_coding negotiate_coding(const char *accept_encoding)
 	}
 	return best;
 }
+
+bool negotiate_wants_json(const char *accept)
+{
+	struct str rest = str_from(accept ? accept : "");
+	int json = 0, text = 0;
+	while (rest.len) {
+		struct element element = next_element(&rest);
+		if (str_eq_nocase(element.name, STR("application/json")))
+			json = element.weight;
+		else if (str_eq_nocase(element.name, STR("text/plain")))
+			text = element.weight;
+	}
+	return json > text;
+}

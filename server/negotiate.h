@@ -3,6 +3,8 @@
 // may be NULL: the client did not send it.
 #pragma once
 
+#include <stdbool.h>
+
 #include "lib/view/page.h"
 
 enum { NEGOTIATE_NOTHING = -1 }; // 406: a well-formed Accept that excludes all we have
@@ -12,3 +14,5 @@ enum { NEGOTIATE_NOTHING = -1 }; // 406: a well-formed Accept that excludes all 
 int negotiate_format(const char *accept, const char *format, const char *user_agent);
 // PAGE_PLAIN where nothing we have is acceptable: RFC 9110 section 12.5.3 allows it, and it helps more than an error.
 enum page_coding negotiate_coding(const char *accept_encoding);
+// Whether a client would rather have an answer as application/json than as text.
+bool negotiate_wants_json(const char *accept);

@@ -11,6 +11,8 @@
 #include "server/people.h"
 #include "server/service.h"
 #include "server/simple.h"
+
+#include "server/upload.h"
 #include "server/urlpath.h"
 
 // A pattern names a part of the path by ":" and the field of struct call that gets it. Where it ends in "/" and the
@@ -38,6 +40,7 @@ static const struct route routes[] = {
 	{"/simple/", simple_root_quick, simple_root_work, NULL},
 	{"/simple/:project/", simple_project_quick, simple_project_work, NULL},
 	{"/files/:view/:project/:file", files_quick, files_work, NULL},
+	{"/upload/:view/", NULL, NULL, upload_receive},
 	{"/-/health", machine_health, NULL, NULL},
 	{"/-/ready", machine_ready, NULL, NULL},
 	{"/:view", view_quick, NULL, NULL}, // before the next one, which would send all that is unknown to a slash

@@ -107,3 +107,25 @@ class Client:
 def pip_index(url):
     """The options that let pip see one index only."""
     return ["--isolated", "--disable-pip-version-check", "--no-cache-dir", "--index-url", url]
+
+
+# pdm 2.29 was made before hishel 2 renamed a class (of a cache that is not wanted here) and before unearth 0.19
+# went over to httpx2; the recorded wheels have no older ones.
+PDM_MENDED = """
+import sys
+try:
+    import httpx2
+    sys.modules["httpx"] = httpx2
+    import hishel
+    hishel.SyncSqliteStorage = hishel.SqliteStorage
+except ImportError:
+    pass
+"""
+
+
+def pdm_settings(folder):
+    """The environment in which pdm works, and says nothing that it was not asked; needs a folder of its own."""
+    mended = folder / "mended"
+    mended.mkdir(exist_ok=True)
+    (mended / "sitecustomize.py").write_text(PDM_MENDED)
+    return {"PDM_CHECK_UPDATE": "0", "PDM_NON_INTERACTIVE": "1", "PDM_NO_CACHE": "1", "PYTHONPATH": str(mended)}

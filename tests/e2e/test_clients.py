@@ -244,29 +244,12 @@ def test_poetry_locks_and_installs(native, client, tmp_path):
     assert RESOLVED.items() <= installed(tmp_path / ".venv").items()
 
 
-# pdm 2.29 was made before hishel 2 renamed a class (of a cache that is not wanted here) and before unearth 0.19
-# went over to httpx2; the recorded wheels have no older ones.
-PDM_MENDED = """
-import sys
-try:
-    import httpx2
-    sys.modules["httpx"] = httpx2
-    import hishel
-    hishel.SyncSqliteStorage = hishel.SqliteStorage
-except ImportError:
-    pass
-"""
-
-
 def test_pdm_locks_and_syncs(native, client, tmp_path):
-    (tmp_path / "mended").mkdir()
-    (tmp_path / "mended" / "sitecustomize.py").write_text(PDM_MENDED)
     source = f'[[tool.pdm.source]]\nname = "pypi"\nurl = "{native.url}"\n'
     (tmp_path / "pyproject.toml").write_text(
         project_file("by-pdm", WANTED, "[tool.pdm]\ndistribution = false\n" + source))
     pdm = client(PDM)
-    env = {"PDM_CHECK_UPDATE": "0", "PDM_NON_INTERACTIVE": "1", "PDM_NO_CACHE": "1",
-           "PYTHONPATH": str(tmp_path / "mended")}
+    env = clients.pdm_settings(tmp_path)
     pdm.run("pdm", "use", "-f", sys.executable, cwd=tmp_path, env=env)
     with native.server.watch() as seen:
         pdm.run("pdm", "lock", cwd=tmp_path, env=env)
