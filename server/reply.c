@@ -17,6 +17,7 @@ struct reply *reply_new(unsigned status, const char *type, struct blob *body)
 	r->type = type;
 	r->body = body;
 	r->length = body ? blob_view(body).len : 0;
+	atomic_init(&r->part, NULL);
 	atomic_init(&r->prepared, NULL);
 	atomic_init(&r->owners, 1);
 	return r;
@@ -76,6 +77,20 @@ const char *reply_get_header(const struct reply *r, const char *name)
 	return NULL;
 }
 
+void reply_keep_part(struct reply *whole, struct reply *part)
+{
+	struct reply *none = NULL;
+	reply_ref(part);
+	if (!atomic_compare_exchange_strong(&whole->part, &none, part))
+		reply_unref(part);
+}
+
+struct reply *reply_kept_part(struct reply *whole, uint64_t offset, uint64_t length)
+{
+	struct reply *part = atomic_load_explicit(&whole->part, memory_order_acquire);
+	return part && part->offset == offset && part->length == length ? reply_ref(part) : NULL;
+}
+
 struct reply *reply_ref(struct reply *r)
 {
 	atomic_fetch_add_explicit(&r->owners, 1, memory_order_relaxed);
@@ -92,6 +107,7 @@ void reply_unref(struct reply *r)
 	for (unsigned i = 0; i < r->header_count; i++)
 		free(r->header[i].value);
 	reply_unref(r->unchanged);
+	reply_unref(atomic_load(&r->part));
 	blob_unref(r->body);
 	free(r);
 }

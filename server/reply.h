@@ -27,6 +27,8 @@ struct reply {
 	unsigned header_count;
 	struct reply *unchanged; // owned: the 304 for a client that has this etag; NULL where there is none
 
+	struct reply *_Atomic part; // owned: the first 206 that was made of it, see reply_keep_part()
+
 	// Whoever sends replies keeps the form here in which he sends them (server/http).
 	void *_Atomic prepared;
 	void (*prepared_free)(void *prepared);
@@ -45,6 +47,10 @@ void reply_set_etag(struct reply *r, const char *etag);
 struct reply *reply_closing(const struct reply *r);
 // The value of a header, NULL where it has none.
 const char *reply_get_header(const struct reply *r, const char *name);
+// Keeps a part for those who ask for the same one: clients do, for the end of an archive. One is kept, the first.
+void reply_keep_part(struct reply *whole, struct reply *part);
+// The part that is kept, if it is this one, with a reference for the caller; else NULL.
+struct reply *reply_kept_part(struct reply *whole, uint64_t offset, uint64_t length);
 struct reply *reply_ref(struct reply *r);
 void reply_unref(struct reply *r); // NULL is fine
 void reply_cleanup(struct reply **r); // for CLEANUP

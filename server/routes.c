@@ -149,14 +149,19 @@ static struct reply *send_range(struct reply *whole, struct range range)
 		reply_header(none, "Cache-Control", "no-store");
 		return none;
 	}
-	struct reply *r = reply_new(206, whole->type, blob_ref(whole->body));
+	uint64_t length = range.last - range.first + 1;
+	struct reply *r = reply_kept_part(whole, range.first, length);
+	if (r)
+		return r;
+	r = reply_new(206, whole->type, blob_ref(whole->body));
 	for (unsigned i = 0; i < whole->header_count; i++)
 		reply_header(r, whole->header[i].name, "%s", whole->header[i].value);
 	r->offset = range.first;
-	r->length = range.last - range.first + 1;
+	r->length = length;
 	snprintf(r->etag, sizeof(r->etag), "%s", whole->etag);
 	reply_header(r, "Content-Range", "bytes %llu-%llu/%llu", (unsigned long long)range.first,
 		(unsigned long long)range.last, (unsigned long long)whole->length);
+	reply_keep_part(whole, r);
 	return r;
 }
 

@@ -56,10 +56,7 @@ def bench_many(binary, folder):
     store = room(folder, "many")
     shape.make_many(store, MANY)
     subprocess.run(["sync"], check=True)  # or its writing is measured with the first round
-    try:
-        return scans.bench(binary, store, folder, MANY, min(ROUNDS, 3))
-    finally:
-        shutil.rmtree(store)
+    return scans.bench(binary, store, folder, MANY, min(ROUNDS, 3))
 
 
 def parts(binary, floor, folder):
@@ -68,12 +65,20 @@ def parts(binary, floor, folder):
     made = shape.make_served(store, SERVED)
     if "index" in ONLY:
         yield scans.bench(binary, store, folder, SERVED, ROUNDS)
-    if "serving" in ONLY:
-        yield beside.bench(binary, floor, store, made, room(folder, "serving"), ROUNDS, SECONDS)
+    # Before this process has read large answers: what it took at most, its children are said to have taken.
     if "many" in ONLY:
         yield bench_many(binary, folder)
+    if "serving" in ONLY:
+        yield beside.bench(binary, floor, store, made, room(folder, "serving"), ROUNDS, SECONDS)
     if "appearing" in ONLY:
         yield appearing.bench(binary, store, room(folder, "appearing"), SERVED, ROUNDS)
+
+
+def keep(said):
+    """What is there so far: a run that breaks off has not been for nothing."""
+    place = TOP / "bench"
+    place.mkdir(exist_ok=True)
+    (place / "results.md").write_text("\n".join(["# The last kept run of `make bench`\n", *said]) + "\n")
 
 
 def main():
@@ -84,6 +89,8 @@ def main():
     def say(text):
         said.append(text)
         print(text, flush=True)
+        if os.environ.get("BENCH_KEEP") == "1":
+            keep(said)
 
     with tempfile.TemporaryDirectory(prefix="wheelcache-bench-") as name:
         begin = datetime.datetime.now()
@@ -93,8 +100,6 @@ def main():
             say(text)
         say(f"{(datetime.datetime.now() - begin).seconds} s; meanwhile others had {busy.others():.1f} of the "
             f"{os.cpu_count()} processors.")
-    if os.environ.get("BENCH_KEEP") == "1":
-        (TOP / "bench" / "results.md").write_text("\n".join(["# The last kept run of `make bench`\n", *said]) + "\n")
 
 
 if __name__ == "__main__":

@@ -70,22 +70,22 @@ def measure(servers, todo, count, seconds):
     return {key: medians(rounds) for key, rounds in taken.items()}
 
 
-def shortfalls(line, results, has_rival):
+def shortfalls(line, results):
     """What a line does not reach, as text."""
-    mine = results[line.name, "wheelcache"].cpu_us
+    mine = results[line.name, "wheelcache"]
     for other, most in line.goals.items():
         key = (line.name, other) if (line.name, other) in results else (other, "wheelcache")
-        if mine / results[key].cpu_us > most:
-            yield f"{mine / results[key].cpu_us:.2f} > {most} of {other}"
-    if has_rival and mine >= results[line.name, "pypiron"].cpu_us:
+        if (share := line.share(mine, results[key])) > most:
+            yield f"{share:.2f} > {most} of {other}"
+    rival = results.get((line.name, "pypiron"))
+    if rival and line.share(mine, rival) >= 1:
         yield "behind pypiron"
 
 
 def row(line, results, names):
     of = [results[line.name, name] for name in names]
-    short = list(shortfalls(line, results, "pypiron" in names))
     return [line.name, f"{line.bytes:,}", *(f"{one.rate:,.0f}" for one in of[:2]), *(f"{one.cpu_us:,.1f}" for one in of),
-            *(f"{of[0].cpu_us / one.cpu_us:.2f}" for one in of[1:]), "; ".join(short) or "yes"]
+            *(f"{of[0].cpu_us / one.cpu_us:.2f}" for one in of[1:]), "; ".join(shortfalls(line, results)) or "yes"]
 
 
 def bench(binary, floor_binary, store, shape, folder, count, seconds):

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lines of the table, and what each has to reach: a share of another server's CPU time, or of another line's."""
+"""The lines of the table, and what each has to reach: a share of another server's CPU time, or of another line's.
+A large file is held against the other's requests a second: bytes that nginx hands on by sendfile cost its client more
+than they save."""
 import dataclasses
 
 JSON = {"Accept": "application/vnd.pypi.simple.v1+json"}
@@ -29,6 +31,14 @@ class Line:
     @property
     def is_large(self):
         return self.bytes >= LARGE_BYTES
+
+    def share(self, ours, other):
+        """What we take of what the other takes; less is better."""
+        return other.rate / ours.rate if self.is_large and not self.is_page else ours.cpu_us / other.cpu_us
+
+    @property
+    def is_page(self):
+        return self.path.endswith("/")
 
     @property
     def is_zstd(self):

@@ -56,12 +56,13 @@ LOCATION = """
         }}
 """
 SENDFILE_LEAST = 8192
+UNIT = load.Round(1, 1)
 WAYS = {"copied": "off", "sendfile": "on"}
 
 
-def form(line):
+def form_of(line):
     """Which folder of the site has what a line asks for."""
-    if not line.path.endswith("/"):
+    if not line.is_page:
         return "file"
     return "html" if "html" in line.headers["Accept"] else "json"
 
@@ -74,7 +75,7 @@ class Nginx(server.Server):
         self.way = {}
 
     def place(self, line):
-        return f"/{self.way.get(line.name, 'copied')}/{form(line)}{line.path}"
+        return f"/{self.way.get(line.name, 'copied')}/{form_of(line)}{line.path}"
 
     def choose_ways(self, lines, seconds):
         """Below a few pages of memory sendfile never pays."""
@@ -82,7 +83,7 @@ class Nginx(server.Server):
             taken = {}
             for way in WAYS:
                 self.way[line.name] = way
-                taken[way] = load.run(self, line, seconds).cpu_us
+                taken[way] = line.share(load.run(self, line, seconds), UNIT)
             self.way[line.name] = min(taken, key=taken.get)
 
 
@@ -91,11 +92,11 @@ def copy_site(ours, lines, site):
     for line in lines:
         if line.status == 404:
             continue
-        target = site / form(line) / line.path.strip("/") / ("page" if line.path.endswith("/") else "")
+        target = site / form_of(line) / line.path.strip("/") / ("page" if line.is_page else "")
         target.parent.mkdir(parents=True, exist_ok=True)
         plain = {name: value for name, value in line.headers.items() if name == "Accept"}
         target.write_bytes(ours.get(line.path, plain)[2])
-        if line.path.endswith("/"):
+        if line.is_page:
             packed = ours.get(line.path, plain | {"Accept-Encoding": "gzip"})[2]
             target.with_name("page.gz").write_bytes(packed)
 

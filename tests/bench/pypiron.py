@@ -26,7 +26,7 @@ class Pypiron(server.Server):
     gives_our_bytes = False
 
     def place(self, line):
-        if line.path.endswith("/"):
+        if line.is_page:
             return line.path
         project, name = line.path.split("/")[-2:]
         page = f"/simple/{project}/"

@@ -42,6 +42,29 @@ static void test_a_reply_that_closes(void **state UNUSED)
 	assert_null(reply_get_header(r, "Connection"));
 }
 
+static struct reply *make_part(struct reply *whole, uint64_t offset, uint64_t length)
+{
+	struct reply *part = reply_new(206, whole->type, blob_ref(whole->body));
+	part->offset = offset;
+	part->length = length;
+	return part;
+}
+
+static void test_the_part_of_a_reply(void **state UNUSED)
+{
+	CLEANUP(reply_cleanup) struct reply *whole = reply_text(200, "hello");
+	assert_null(reply_kept_part(whole, 1, 2));
+	struct reply *first = make_part(whole, 1, 2), *second = make_part(whole, 1, 3);
+	reply_keep_part(whole, first);
+	reply_keep_part(whole, second);
+	reply_unref(first);
+	reply_unref(second);
+	CLEANUP(reply_cleanup) struct reply *kept = reply_kept_part(whole, 1, 2);
+	assert_ptr_equal(kept, first);
+	assert_null(reply_kept_part(whole, 1, 3));
+	assert_null(reply_kept_part(whole, 0, 2));
+}
+
 static void test_a_log_line_cannot_be_forged(void **state UNUSED)
 {
 	char *text = NULL;
@@ -60,6 +83,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_304_of_a_reply),
 		cmocka_unit_test(test_a_reply_that_closes),
+		cmocka_unit_test(test_the_part_of_a_reply),
 		cmocka_unit_test(test_a_log_line_cannot_be_forged),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
