@@ -123,8 +123,7 @@ static struct reply *succeed(struct upload *u, const struct publish_receipt *rec
 	static const char *const words[] = {
 		[PUBLISH_NEW] = "published",
 		[PUBLISH_SAME] = "the same bytes were published before: nothing changed",
-		[PUBLISH_EQUAL] = "a build of the same contents was published before and stays: only time stamps, order or "
-				  "packing differ",
+		[PUBLISH_EQUAL] = "a build of the same contents was published before, and stays",
 	};
 	static const char *const results[] = {
 		[PUBLISH_NEW] = "done", [PUBLISH_SAME] = "same", [PUBLISH_EQUAL] = "equal"};
