@@ -82,6 +82,6 @@ def native(corpus, tmp_path_factory):
     if here != ((3, 11), "x86_64"):
         pytest.skip(f"what is installed is for Python 3.11 on x86_64, this is {here}")
     name = "debian-12-x86_64"
-    with servers(tmp_path_factory.mktemp("native")) as start:
+    with serving.servers(tmp_path_factory.mktemp("native")) as start:
         server = start(corpus.store, *serving.ONE_LOOP)
         yield types.SimpleNamespace(name=name, url=f"{server.url}/{name}/simple/", server=server)
