@@ -224,6 +224,35 @@ def test_frozen_platform_waits_and_the_others_go_on(server, wheel):
     assert uploading.upload(server, OTHER, wheel, server.token).status == 200
 
 
+@pytest.mark.parametrize("settings, status, words", [
+    (f"[upload]\nmax-file = 500\n[platform {PLATFORM}]\n", 413, b"500"),
+    (f"[platform {PLATFORM}]\nquota-files = 1\n", 507, b"1"),
+    (f"[platform {PLATFORM}]\nquota-bytes = 1K\n", 507, b"1024"),
+])
+def test_what_there_is_no_room_for(serve, tmp_path, wheel, settings, status, words):
+    """The figures are in the answer, in the audit log, and nothing is left behind; others take it."""
+    for platform in (PLATFORM, OTHER):
+        storelib.make_wheel(tmp_path / "store" / platform / "f" / "foo", "foo", "1.0")
+    server = serve(tmp_path / "store", config=f"{settings}[platform {OTHER}]\n")
+    server.store, token = tmp_path / "store", uploading.add_token(server)
+    reply = uploading.upload(server, PLATFORM, wheel, token)
+    assert reply.status == status and words in reply.body.replace(b",", b""), reply.body
+    assert unchanged(server)
+    assert uploading.audit(server)[-1]["result"] in ("refused", "failed")
+    assert uploading.upload(server, OTHER, wheel, token).status == (413 if status == 413 else 200)
+
+
+def test_a_wheel_that_no_python_of_the_platform_installs(server, tmp_path):
+    for tag in ("cp310-cp310-macosx_11_0_arm64", "cp310-cp310-manylinux_2_28_aarch64", "cp27-cp27mu-linux_x86_64"):
+        reply = uploading.upload(server, PLATFORM, storelib.make_wheel(tmp_path / "dist", "bar", "1.0", tag).path,
+                                 server.token)
+        assert reply.status == 400 and b"Python" in reply.body, reply.body
+    assert unchanged(server)
+    for tag in ("cp310-cp310-linux_x86_64", "cp37-abi3-manylinux_2_17_x86_64.manylinux2014_x86_64"):
+        wheel = storelib.make_wheel(tmp_path / "dist", "bar", "1.0+local.1", tag).path
+        assert uploading.upload(server, PLATFORM, wheel, server.token).status == 200
+
+
 def test_every_answer_is_in_the_audit_log(server, wheel, tmp_path):
     uploading.upload(server, PLATFORM, wheel, server.token)
     uploading.upload(server, PLATFORM, wheel, server.token)
