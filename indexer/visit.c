@@ -15,6 +15,7 @@
 #include "lib/base/limits.h"
 #include "lib/base/mem.h"
 #include "lib/domain/filename.h"
+#include "lib/state/freeze.h"
 #include "lib/state/leftover.h"
 
 #define SECOND_NS ((int64_t)1000000000)
@@ -210,11 +211,19 @@ static void see_entry(struct visit *v, const char *name, unsigned char type)
 	}
 }
 
-// The temporary file of an upload whose maker is dead goes. While he lives the folder is looked at again: it does not
-// change when he dies.
+static bool is_frozen(const struct visit *v)
+{
+	struct err unknown = ERR_INIT;
+	CLEANUP(buf_release) struct buf why;
+	buf_init(&why, SIZE_MAX / 2); // of a file that is read to a limit
+	return freeze_is(v->folder->platform, &why, &unknown) != 0;
+}
+
+// A temporary file of ours whose maker is dead goes. While he lives, or the platform is frozen, the folder is looked at
+// again: it does not change when that ends.
 static void see_hidden(struct visit *v, const char *name)
 {
-	if (crew_options(v->crew)->sweeps && leftover_is(name) && !leftover_sweep(v->fd, name))
+	if (crew_options(v->crew)->sweeps && leftover_is(name) && (is_frozen(v) || !leftover_sweep(v->fd, name)))
 		atomic_store(&v->folder->restless, true);
 }
 

@@ -3,13 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/base/clock.h"
 #include "lib/base/fs.h"
 #include "lib/base/limits.h"
+#include "lib/state/leftover.h"
 
 static const char mark[] = FREEZE_MARK;
 static const char no_reason[] = "no reason was given";
@@ -47,7 +47,8 @@ int freeze_set(const struct platform *p, const char *who, const char *reason, st
 		return err_set(e, ERR_LIMIT, "the reason is longer than %d bytes", LIMIT_WORDS);
 	if (folder < 0)
 		return -1;
-	CLEANUP(mem_free) char *tmp = xasprintf("%s.%ld", mark, (long)getpid());
+	char tmp[LEFTOVER_NAME];
+	leftover_name(tmp);
 	CLEANUP(fs_tmp_release) struct fs_tmp t;
 	if (fs_tmp_open(&t, folder, tmp, mark, e) < 0 || fs_tmp_write(&t, buf_view(&text), e) < 0 ||
 		fs_tmp_publish(&t, e) < 0 || fs_sync_dir(folder, e) < 0)

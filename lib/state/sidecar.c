@@ -3,10 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +11,7 @@
 #include "lib/base/jsondoc.h"
 #include "lib/base/limits.h"
 #include "lib/domain/filename.h"
+#include "lib/state/leftover.h"
 
 const char *const sidecar_ending[MARK_COUNT] = {
 	[MARK_YANKED] = ".yanked",
@@ -113,21 +111,12 @@ void sidecar_reason(enum mark mark, struct str text, struct buf *out)
 	add_line(text, out);
 }
 
-// A name of its own: two may mark the same file at once.
-static void name_tmp(char out[40])
-{
-	uint64_t random = 0;
-	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
-		random = (uint64_t)getpid();
-	snprintf(out, 40, ".wheelcache-%016llx.tmp", (unsigned long long)random);
-}
-
 int sidecar_write(int folder, const char *filename, enum mark mark, struct str text, struct err *e)
 {
-	char tmp[40];
+	char tmp[LEFTOVER_NAME];
 	CLEANUP(mem_free) char *name = name_of(filename, mark, e);
 	CLEANUP(fs_tmp_release) struct fs_tmp file = {.fd = -1};
-	name_tmp(tmp);
+	leftover_name(tmp);
 	if (!name || fs_tmp_open(&file, folder, tmp, name, e) < 0 ||
 		fs_tmp_write(&file, text, e) < 0 || fs_tmp_publish(&file, e) < 0)
 		return -1;

@@ -144,6 +144,22 @@ def made_store(tmp_path):
     return make
 
 
+def indexed_store(tmp_path):
+    """The same, with all of it in the catalog."""
+    make = made_store(tmp_path)
+
+    def prepare(how, at):
+        folder = make(how, at)
+        index(folder)
+        return folder
+    return prepare
+
+
+def index(folder):
+    done = serving.run("index", "-q", "--catalog", folder / "catalog.db", folder / "store")
+    assert done.returncode == 0, done.stderr
+
+
 def test_scans(nth, tmp_path):
     def check(folder, is_whole):
         if is_whole:
@@ -155,12 +171,7 @@ def test_scans(nth, tmp_path):
 
 
 def test_static_exports(nth, tmp_path):
-    make = made_store(tmp_path)
-
-    def prepare(how, at):
-        folder = make(how, at)
-        assert serving.run("index", "-q", "--catalog", folder / "catalog.db", folder / "store").returncode == 0
-        return folder
+    prepare = indexed_store(tmp_path)
 
     def export(folder):
         return ["index", "-q", "--catalog", folder / "catalog.db", "--static", folder / "site", folder / "store"]
@@ -179,13 +190,7 @@ def test_static_exports(nth, tmp_path):
 
 @pytest.mark.parametrize("command, suffix", [("yank", "yanked"), ("remove", "pruned")])
 def test_marks(nth, tmp_path, command, suffix):
-    make = made_store(tmp_path)
     name = "foo-1.0-py3-none-any.whl"
-
-    def prepare(how, at):
-        folder = make(how, at)
-        assert serving.run("index", "-q", "--catalog", folder / "catalog.db", folder / "store").returncode == 0
-        return folder
 
     def mark(folder):
         return [command, "--catalog", folder / "catalog.db", "--reason", "broken", name, folder / "store"]
@@ -197,4 +202,25 @@ def test_marks(nth, tmp_path, command, suffix):
         assert (place / name).exists()
         if is_whole:
             assert beside.exists()
-    told(command, run_until_none(nth, prepare, mark, check))
+            index(folder)
+            check_clean(folder / "store")
+    told(command, run_until_none(nth, indexed_store(tmp_path), mark, check))
+
+
+def test_freezes(nth, tmp_path):
+    def freeze(folder):
+        return ["freeze", "--catalog", folder / "catalog.db", "--store", folder / "store", "--reason", "upgrade"]
+
+    def check(folder, is_whole):
+        mark = folder / "store" / PLATFORM / ".wheelcache-frozen"
+        assert not mark.exists() or b"upgrade" in mark.read_bytes()
+        if not is_whole:
+            return
+        before = below(folder / "store")
+        assert mark.exists()
+        index(folder)
+        assert below(folder / "store") == before, "a frozen platform was written to"
+        mark.unlink()
+        index(folder)
+        check_clean(folder / "store")
+    told("freeze", run_until_none(nth, indexed_store(tmp_path), freeze, check))
