@@ -83,11 +83,10 @@ static int change(struct freezing *x, const struct platform *p, struct err *e)
 
 static const struct platform *find(const struct store *s, const char *name, struct err *e)
 {
-	for (size_t i = 0; i < s->platform_count; i++)
-		if (strcmp(s->platform[i].name, name) == 0)
-			return &s->platform[i];
-	err_set(e, ERR_USAGE, "the store has no platform %s", name);
-	return NULL;
+	const struct platform *p = store_platform_named(s, str_from(name));
+	if (!p)
+		err_set(e, ERR_USAGE, "the store has no platform %s", name);
+	return p;
 }
 
 static int change_named(struct freezing *x, const struct store *s, char **names, struct err *e)

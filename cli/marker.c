@@ -140,8 +140,7 @@ static int open_and_mark(const struct marker *m, const struct config *config, st
 		return -1;
 	if (access(path, F_OK) < 0)
 		return err_errno(e, ERR_NOT_FOUND, "catalog %s", path);
-	CLEANUP(mem_free) char *log = audit_path(config, path);
-	if (audit_open(log, &audit, e) < 0 || catalog_open(path, &catalog, e) < 0 ||
+	if (settings_audit(config, &audit, e) < 0 || catalog_open(path, &catalog, e) < 0 ||
 		store_find(&store, catalog, e) < 0)
 		return -1;
 	return mark_all(m, &store, catalog, audit, e);

@@ -154,15 +154,8 @@ static int read_use(const struct upload *u, struct catalog *c, struct quota_use 
 // Whether the platform takes a file of so many bytes now. The bytes that are announced may be more than the file's.
 static int check_room(struct upload *u, struct catalog *c, uint64_t bytes, struct err *e)
 {
-	CLEANUP(buf_release) struct buf why;
 	struct quota_use use = {0};
-	buf_init(&why, ERR_MSG_SIZE);
-	int frozen = freeze_is(u->platform, &why, e);
-	if (frozen < 0)
-		return -1;
-	if (frozen)
-		return err_set(e, ERR_BUSY, "platform %s is frozen: %s", u->platform->name, why.data);
-	if (read_use(u, c, &use, e) < 0)
+	if (freeze_check(u->platform, e) < 0 || read_use(u, c, &use, e) < 0)
 		return -1;
 	return quota_check(u->platform, service_site(u->service)->max_file, &use, bytes, e);
 }

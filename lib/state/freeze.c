@@ -98,3 +98,11 @@ int freeze_is(const struct platform *p, struct buf *why, struct err *e)
 	read_mark(p, why);
 	return 1;
 }
+
+int freeze_check(const struct platform *p, struct err *e)
+{
+	CLEANUP(buf_release) struct buf why;
+	buf_init(&why, SIZE_MAX / 2); // of a file that is read to a limit
+	int frozen = freeze_is(p, &why, e);
+	return frozen > 0 ? err_set(e, ERR_BUSY, "platform %s is frozen: %s", p->name, why.data) : frozen;
+}

@@ -18,3 +18,5 @@ int freeze_clear(const struct platform *p, bool *was_frozen, struct err *e) MUST
 // 1: frozen, and the reason is added to why, as one line of plain text; 0: not; -1: the folder cannot be
 // looked at. Whatever is there by the mark's name counts, also what cannot be read.
 int freeze_is(const struct platform *p, struct buf *why, struct err *e) MUST_CHECK;
+// Before a write: ERR_BUSY where it is frozen, with the reason.
+int freeze_check(const struct platform *p, struct err *e) MUST_CHECK;

@@ -47,16 +47,6 @@ static int add_copy(void *ctx, const struct catalog_copy *found, struct err *e U
 	return 0;
 }
 
-static int refuse_frozen(const struct platform *p, struct err *e)
-{
-	CLEANUP(buf_release) struct buf why;
-	buf_init(&why, SIZE_MAX / 2);
-	int frozen = freeze_is(p, &why, e);
-	if (frozen > 0)
-		return err_set(e, ERR_BUSY, "platform %s is frozen: %s", p->name, why.data);
-	return frozen;
-}
-
 static int find(struct copies *all, struct err *e)
 {
 	const struct platform *p = all->platform;
@@ -65,7 +55,7 @@ static int find(struct copies *all, struct err *e)
 	if (!all->count)
 		return err_set(
 			e, ERR_NOT_FOUND, "platform %s has no file %s", p->name, all->filename);
-	if (refuse_frozen(p, e) < 0)
+	if (freeze_check(p, e) < 0)
 		return -1;
 	for (size_t i = 0; i < all->count; i++) {
 		struct copy *one = &all->item[i];

@@ -245,18 +245,10 @@ void store_release(struct store *s)
 	*s = (struct store){0};
 }
 
-static bool has_platform(const struct store *s, const char *name)
-{
-	for (size_t i = 0; i < s->platform_count; i++)
-		if (strcmp(s->platform[i].name, name) == 0)
-			return true;
-	return false;
-}
-
 static int recall_platform(void *ctx, const struct catalog_platform *p, struct err *e)
 {
 	struct store *s = ctx;
-	if (!p->files || !platform_is_slug(str_from(p->name)) || has_platform(s, p->name))
+	if (!p->files || !platform_is_slug(str_from(p->name)) || store_platform_named(s, str_from(p->name)))
 		return 0;
 	s->platform = xreallocarray(s->platform, s->platform_count + 1, sizeof(*s->platform));
 	return set_profile(add_platform(s, p->name, xstrdup(s->path), xstrdup(p->name)), e);
@@ -304,6 +296,14 @@ const struct platform *store_platform(const struct store *s, int64_t id)
 {
 	for (size_t i = 0; i < s->platform_count; i++)
 		if (s->platform[i].id == id)
+			return &s->platform[i];
+	return NULL;
+}
+
+const struct platform *store_platform_named(const struct store *s, struct str name)
+{
+	for (size_t i = 0; i < s->platform_count; i++)
+		if (str_eq(str_from(s->platform[i].name), name))
 			return &s->platform[i];
 	return NULL;
 }

@@ -118,10 +118,7 @@ const struct view *site_view(const struct site *s, struct str name)
 
 const struct platform *site_platform(const struct site *s, struct str name)
 {
-	for (size_t i = 0; i < s->store.platform_count; i++)
-		if (str_eq(str_from(s->store.platform[i].name), name))
-			return &s->store.platform[i];
-	return NULL;
+	return store_platform_named(&s->store, name);
 }
 
 // The rows of the only platform are handed on as they come.

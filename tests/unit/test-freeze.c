@@ -59,6 +59,9 @@ static void expect_frozen(const char *begins)
 		fail_msg("%s", why.data);
 	assert_null(strchr(why.data, '\n'));
 	assert_true(str_is_utf8(buf_view(&why)));
+	assert_int_equal(freeze_check(&platform, &e), -1);
+	assert_int_equal(e.kind, ERR_BUSY);
+	assert_non_null(strstr(e.msg, begins));
 }
 
 static void expect_thawed(void)
@@ -68,6 +71,7 @@ static void expect_thawed(void)
 	buf_init(&why, LIMIT_WORDS);
 	assert_int_equal(freeze_is(&platform, &why, &e), 0);
 	assert_int_equal(why.len, 0);
+	assert_int_equal(freeze_check(&platform, &e), 0);
 }
 
 static void it_freezes_and_thaws(void **state UNUSED)
