@@ -2,7 +2,6 @@
 // A file that is to be pushed: read and judged once, as strictly as the server will.
 #pragma once
 
-#include <stdint.h>
 #include <sys/stat.h>
 
 #include "lib/base/digest.h"

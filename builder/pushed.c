@@ -28,7 +28,7 @@ void pushed_release(struct pushed *p)
 	*p = (struct pushed){0};
 }
 
-size_t pushed_total(const struct pushed *p, enum pushed_outcome outcome)
+static size_t total_of(const struct pushed *p, enum pushed_outcome outcome)
 {
 	size_t total = 0;
 	for (size_t i = 0; i < p->count; i++)
@@ -54,7 +54,7 @@ void pushed_text(const struct pushed *p, struct buf *out)
 	}
 	bool is_first = true;
 	for (int k = 0; k < PUSHED_COUNT; k++) {
-		size_t total = pushed_total(p, (enum pushed_outcome)k);
+		size_t total = total_of(p, (enum pushed_outcome)k);
 		if (total)
 			buf_printf(out, "%s%zu %s", is_first ? "" : ", ", total, outcomes[k].text);
 		is_first = is_first && !total;
@@ -91,7 +91,7 @@ void pushed_json(const struct pushed *p, struct buf *out)
 	jsondoc_put_real(doc, "seconds", p->seconds);
 	for (int k = 0; k < PUSHED_COUNT; k++)
 		jsondoc_put_int(
-			doc, outcomes[k].key, (int64_t)pushed_total(p, (enum pushed_outcome)k));
+			doc, outcomes[k].key, (int64_t)total_of(p, (enum pushed_outcome)k));
 	for (size_t i = 0; i < p->count; i++)
 		jsondoc_add(files, file_json(&p->file[i]));
 	jsondoc_put(doc, "files", files);
@@ -106,7 +106,7 @@ int pushed_verdict(const struct pushed *p, struct err *e)
 	}
 	if (is_good(p))
 		return 0;
-	size_t good = pushed_total(p, PUSHED_NEW) + pushed_total(p, PUSHED_THERE);
+	size_t good = total_of(p, PUSHED_NEW) + total_of(p, PUSHED_THERE);
 	return err_set(e, ERR_CONFLICT, "%zu of %zu files are not there as they are here",
 		p->count - good, p->count);
 }

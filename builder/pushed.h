@@ -4,7 +4,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "builder/parcel.h"
 #include "lib/base/buf.h"
@@ -38,7 +37,6 @@ struct pushed {
 };
 
 void pushed_release(struct pushed *p);
-size_t pushed_total(const struct pushed *p, enum pushed_outcome outcome);
 void pushed_text(const struct pushed *p, struct buf *out);
 void pushed_json(const struct pushed *p, struct buf *out);
 // 0 where every file is there with the bytes that it has here; else why not, of the first kind that

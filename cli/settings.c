@@ -2,7 +2,6 @@
 #include "cli/settings.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/fs.h"

@@ -13,8 +13,9 @@ struct outcome *outcome_new(enum outcome_kind kind, struct folder *folder)
 	return o;
 }
 
-void outcome_free(struct outcome *o)
+void outcome_cleanup(struct outcome **outcome)
 {
+	struct outcome *o = STEAL_PTR(*outcome);
 	if (!o)
 		return;
 	if (o->facts)
@@ -24,10 +25,4 @@ void outcome_free(struct outcome *o)
 	free(o->filename);
 	folder_unref(o->folder);
 	free(o);
-}
-
-void outcome_cleanup(struct outcome **o)
-{
-	outcome_free(*o);
-	*o = NULL;
 }

@@ -32,5 +32,4 @@ struct outcome {
 
 // Takes a reference to folder.
 struct outcome *outcome_new(enum outcome_kind kind, struct folder *folder);
-void outcome_free(struct outcome *o);     // NULL is fine
 void outcome_cleanup(struct outcome **o); // for CLEANUP

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "indexer/reading.h"
 
-#include <stdlib.h>
-
 #include "lib/base/clock.h"
 #include "lib/base/fs.h"
 #include "lib/base/mem.h"

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <stdatomic.h>
-#include <stdbool.h>
 
 struct clients;
 

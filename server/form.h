@@ -3,8 +3,6 @@
 // fields are the page's facts once more, and the page takes those from the file. Pure.
 #pragma once
 
-#include <stdbool.h>
-
 #include "lib/base/err.h"
 #include "lib/base/str.h"
 #include "lib/domain/claims.h"

@@ -6,9 +6,6 @@
 // a receiver.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
 #include "lib/base/err.h"

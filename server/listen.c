@@ -2,7 +2,6 @@
 #include "server/listen.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <netdb.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -3,8 +3,6 @@
 // are the same. It keeps a part's header, never its bytes. One thread at a time. Pure.
 #pragma once
 
-#include <stdbool.h>
-
 #include "lib/base/buf.h"
 #include "lib/base/err.h"
 

@@ -2,7 +2,6 @@
 // The reply that a handler returns: a plain value without a socket.
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

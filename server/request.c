@@ -11,7 +11,6 @@ static const struct str header_names[HEADER_COUNT] = {
 	[HEADER_AUTHORIZATION] = STR("Authorization"),
 	[HEADER_CONTENT_LENGTH] = STR("Content-Length"),
 	[HEADER_CONTENT_TYPE] = STR("Content-Type"),
-	[HEADER_EXPECT] = STR("Expect"),
 	[HEADER_HOST] = STR("Host"),
 	[HEADER_IF_NONE_MATCH] = STR("If-None-Match"),
 	[HEADER_IF_RANGE] = STR("If-Range"),

@@ -11,7 +11,6 @@
 #include "server/people.h"
 #include "server/service.h"
 #include "server/simple.h"
-
 #include "server/upload.h"
 #include "server/urlpath.h"
 

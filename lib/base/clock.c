@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/base/clock.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 

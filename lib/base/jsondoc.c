@@ -3,7 +3,6 @@
 
 #include <jansson.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct jsondoc {
 	json_t value; // never made: a jsondoc is a json_t under our name

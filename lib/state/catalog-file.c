@@ -158,7 +158,7 @@ static int put_good(
 	if (look_beside(c, f, &marks, e) < 0)
 		return -1;
 	if (!marks.reason[MARK_PRUNED] &&
-		name_claim(c, f->id, f->folder_path, rival, &s.state, &reason, e) < 0)
+		catalog_name_claim(c, f->id, f->folder_path, rival, &s.state, &reason, e) < 0)
 		return -1;
 	if (project_id(c, f->platform, f->project, &s.project, e) < 0)
 		return -1;
@@ -184,7 +184,7 @@ static int put_refused(
 	struct standing s = {.state = FILE_IS_REFUSED, .reason = f->refusal};
 	if (write_row(c, &bare, &s, e) < 0)
 		return -1;
-	return f->id && rival->id == f->id ? name_promote(c, f->filename, f->platform, e) : 0;
+	return f->id && rival->id == f->id ? catalog_name_promote(c, f->filename, f->platform, e) : 0;
 }
 
 // The same bytes at the same time as the catalog has them: no page changes.
@@ -224,18 +224,18 @@ int catalog_file_put(struct catalog *c, const struct catalog_entry *entry,
 	struct catalog_effect *effect, struct err *e)
 {
 	struct holder before, after;
-	struct place place;
+	struct name_row place;
 	struct catalog_entry f = *entry;
 	*effect = (struct catalog_effect){0};
-	if (name_place(c, f.folder, f.filename, &place, e) < 0 ||
-		name_look(c, f.filename, f.platform, &before, &effect->was_listed, effect->before,
+	if (catalog_name_row(c, f.folder, f.filename, &place, e) < 0 ||
+		catalog_name_look(c, f.filename, f.platform, &before, &effect->was_listed, effect->before,
 			e) < 0)
 		return -1;
 	effect->was_left = f.is_guarded && (place.id != f.id || place.written != f.written);
 	f.id = place.id;
 	if (!effect->was_left && put(c, &f, &before, e) < 0)
 		return -1;
-	return name_look(c, f.filename, f.platform, &after, &effect->is_listed, effect->after, e);
+	return catalog_name_look(c, f.filename, f.platform, &after, &effect->is_listed, effect->after, e);
 }
 
 // The name and platform of a file; name has room for LIMIT_FILE_NAME and a NUL, and is empty where the
@@ -270,12 +270,12 @@ int catalog_file_remove(struct catalog *c, int64_t id, int64_t written,
 	effect->was_left = !*name;
 	if (effect->was_left)
 		return 0;
-	if (name_look(c, name, platform, &before, &effect->was_listed, effect->before, e) < 0 ||
+	if (catalog_name_look(c, name, platform, &before, &effect->was_listed, effect->before, e) < 0 ||
 		query_run_ints(c, FILE_REMOVE, &id, 1, e) < 0)
 		return -1;
-	if (before.id == id && name_promote(c, name, platform, e) < 0)
+	if (before.id == id && catalog_name_promote(c, name, platform, e) < 0)
 		return -1;
-	return name_look(c, name, platform, &after, &effect->is_listed, effect->after, e);
+	return catalog_name_look(c, name, platform, &after, &effect->is_listed, effect->after, e);
 }
 
 int catalog_file_copies(struct catalog *c, int64_t platform, const char *filename,

@@ -74,27 +74,27 @@ static int list_again(struct catalog *c, const struct catalog_mark *m, int64_t i
 {
 	CLEANUP(mem_free) char *reason = NULL;
 	enum catalog_state state;
-	if (name_claim(c, id, m->folder_path, rival, &state, &reason, e) < 0)
+	if (catalog_name_claim(c, id, m->folder_path, rival, &state, &reason, e) < 0)
 		return -1;
-	return name_set_state(c, id, state, reason, e);
+	return catalog_name_set_state(c, id, state, reason, e);
 }
 
-static int bury(struct catalog *c, const struct catalog_mark *m, const struct place *file,
+static int bury(struct catalog *c, const struct catalog_mark *m, const struct name_row *file,
 	const struct holder *before, struct err *e)
 {
 	if (!m->reason)
 		return file->state == FILE_IS_UNLISTED ? list_again(c, m, file->id, before, e) : 0;
-	if (name_set_state(c, file->id, FILE_IS_UNLISTED, m->reason, e) < 0)
+	if (catalog_name_set_state(c, file->id, FILE_IS_UNLISTED, m->reason, e) < 0)
 		return -1;
-	return before->id == file->id ? name_promote(c, m->filename, m->platform, e) : 0;
+	return before->id == file->id ? catalog_name_promote(c, m->filename, m->platform, e) : 0;
 }
 
 // What the mark says of the file beside it, if that is there and good.
 static int tell_file(
 	struct catalog *c, const struct catalog_mark *m, const struct holder *before, struct err *e)
 {
-	struct place file;
-	if (name_place(c, m->folder, m->filename, &file, e) < 0)
+	struct name_row file;
+	if (catalog_name_row(c, m->folder, m->filename, &file, e) < 0)
 		return -1;
 	if (!file.id || file.state == FILE_IS_REFUSED)
 		return 0;
@@ -108,13 +108,13 @@ int catalog_mark_put(struct catalog *c, const struct catalog_mark *m, struct cat
 	int64_t written = 0;
 	*effect = (struct catalog_effect){0};
 	if (get_written(c, m, &written, e) < 0 ||
-		name_look(c, m->filename, m->platform, &before, &effect->was_listed, effect->before,
+		catalog_name_look(c, m->filename, m->platform, &before, &effect->was_listed, effect->before,
 			e) < 0)
 		return -1;
 	effect->was_left = m->is_guarded && written != m->written;
 	if (!effect->was_left && (write_mark(c, m, e) < 0 || tell_file(c, m, &before, e) < 0))
 		return -1;
-	return name_look(c, m->filename, m->platform, &after, &effect->is_listed, effect->after, e);
+	return catalog_name_look(c, m->filename, m->platform, &after, &effect->is_listed, effect->after, e);
 }
 
 int catalog_tombstone(

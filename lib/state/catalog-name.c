@@ -29,7 +29,7 @@ static int find_holder(struct catalog *c, enum statement id, const char *filenam
 	return 0;
 }
 
-int name_look(struct catalog *c, const char *filename, int64_t platform, struct holder *out,
+int catalog_name_look(struct catalog *c, const char *filename, int64_t platform, struct holder *out,
 	bool *is_listed, uint8_t *sha256, struct err *e)
 {
 	if (find_holder(c, FILE_LISTED, filename, platform, out, e) < 0)
@@ -40,7 +40,7 @@ int name_look(struct catalog *c, const char *filename, int64_t platform, struct 
 	return 0;
 }
 
-int name_set_state(
+int catalog_name_set_state(
 	struct catalog *c, int64_t id, enum catalog_state state, const char *reason, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, FILE_STATE, e);
@@ -52,12 +52,12 @@ int name_set_state(
 	return query_run(q, e);
 }
 
-int name_promote(struct catalog *c, const char *filename, int64_t platform, struct err *e)
+int catalog_name_promote(struct catalog *c, const char *filename, int64_t platform, struct err *e)
 {
 	struct holder heir;
 	if (find_holder(c, FILE_HEIR, filename, platform, &heir, e) < 0)
 		return -1;
-	return heir.id ? name_set_state(c, heir.id, FILE_IS_LISTED, NULL, e) : 0;
+	return heir.id ? catalog_name_set_state(c, heir.id, FILE_IS_LISTED, NULL, e) : 0;
 }
 
 static char *duplicate_reason(const char *winner)
@@ -73,7 +73,7 @@ static bool comes_first(const char *a, const char *b)
 	return strcmp(left, right) < 0;
 }
 
-int name_claim(struct catalog *c, int64_t id, const char *folder, const struct holder *rival,
+int catalog_name_claim(struct catalog *c, int64_t id, const char *folder, const struct holder *rival,
 	enum catalog_state *state, char **reason, struct err *e)
 {
 	bool has_rival = rival->id && rival->id != id;
@@ -85,21 +85,21 @@ int name_claim(struct catalog *c, int64_t id, const char *folder, const struct h
 		return 0;
 	}
 	CLEANUP(mem_free) char *why = has_rival ? duplicate_reason(folder) : NULL;
-	return has_rival ? name_set_state(c, rival->id, FILE_IS_DUPLICATE, why, e) : 0;
+	return has_rival ? catalog_name_set_state(c, rival->id, FILE_IS_DUPLICATE, why, e) : 0;
 }
 
-int name_place(
-	struct catalog *c, int64_t folder, const char *filename, struct place *out, struct err *e)
+int catalog_name_row(
+	struct catalog *c, int64_t folder, const char *filename, struct name_row *out, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, FILE_FIND, e);
-	*out = (struct place){0};
+	*out = (struct name_row){0};
 	if (!q)
 		return -1;
 	query_bind_int(q, 1, folder);
 	query_bind_text(q, 2, filename);
 	int row = query_step(q, e);
 	if (row > 0)
-		*out = (struct place){
+		*out = (struct name_row){
 			query_int(q, 0), (enum catalog_state)query_int(q, 1), query_int(q, 2)};
 	return row < 0 ? -1 : 0;
 }

@@ -16,23 +16,23 @@ struct holder {
 
 // Who holds the name now. The half of the effect that stands for it is filled in: is_listed and
 // sha256.
-int name_look(struct catalog *c, const char *filename, int64_t platform, struct holder *out,
+int catalog_name_look(struct catalog *c, const char *filename, int64_t platform, struct holder *out,
 	bool *is_listed, uint8_t *sha256, struct err *e) MUST_CHECK;
 // Nobody holds the name now: the first duplicate takes it.
-int name_promote(
+int catalog_name_promote(
 	struct catalog *c, const char *filename, int64_t platform, struct err *e) MUST_CHECK;
 // A good file that wants its name: takes it from whoever holds it and comes later; *state and
 // *reason (to be freed by the caller) become what the file is. id 0: it has no row yet.
-int name_claim(struct catalog *c, int64_t id, const char *folder, const struct holder *rival,
+int catalog_name_claim(struct catalog *c, int64_t id, const char *folder, const struct holder *rival,
 	enum catalog_state *state, char **reason, struct err *e) MUST_CHECK;
-int name_set_state(struct catalog *c, int64_t id, enum catalog_state state, const char *reason,
+int catalog_name_set_state(struct catalog *c, int64_t id, enum catalog_state state, const char *reason,
 	struct err *e) MUST_CHECK;
 
 // The row of a file in its folder.
-struct place {
+struct name_row {
 	int64_t id; // 0: there is none
 	enum catalog_state state;
 	int64_t written;
 };
-int name_place(struct catalog *c, int64_t folder, const char *filename, struct place *out,
+int catalog_name_row(struct catalog *c, int64_t folder, const char *filename, struct name_row *out,
 	struct err *e) MUST_CHECK;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/state/catalog-write.h"
 
-#include <string.h>
-
 #include "lib/base/mem.h"
 #include "lib/state/query.h"
 
@@ -160,7 +158,7 @@ int catalog_folder_children(
 	return row;
 }
 
-int catalog_folder_add(struct catalog *c, int64_t platform, int64_t parent, const char *path,
+static int add_folder(struct catalog *c, int64_t platform, int64_t parent, const char *path,
 	int64_t *id, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, FOLDER_ADD, e);
@@ -194,7 +192,7 @@ int catalog_folder_ensure(
 	CLEANUP(mem_free) char *above = xstrndup(path, slash < 0 ? 0 : (size_t)slash);
 	if (*path && catalog_folder_ensure(c, platform, above, &parent, e) < 0)
 		return -1;
-	return catalog_folder_add(c, platform, parent, path, id, e);
+	return add_folder(c, platform, parent, path, id, e);
 }
 
 int catalog_folder_set(struct catalog *c, const struct catalog_folder *folder, struct err *e)

@@ -45,12 +45,10 @@ int catalog_folder_find(struct catalog *c, int64_t platform, const char *path,
 	struct catalog_folder *out, struct err *e) MUST_CHECK;
 int catalog_folder_children(struct catalog *c, int64_t folder, catalog_folder_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
-// parent 0: the platform's root. The new folder is not trusted.
-int catalog_folder_add(struct catalog *c, int64_t platform, int64_t parent, const char *path,
-	int64_t *id, struct err *e) MUST_CHECK;
 int catalog_folder_set(
 	struct catalog *c, const struct catalog_folder *folder, struct err *e) MUST_CHECK;
-// The id of a folder, made where it is missing, with those above it.
+// The id of a folder ("" is the platform's root), made where it is missing, with those above it. A new one is
+// not trusted.
 int catalog_folder_ensure(struct catalog *c, int64_t platform, const char *path, int64_t *id,
 	struct err *e) MUST_CHECK;
 // Where nothing is in it; else nothing happens: somebody has put something there.

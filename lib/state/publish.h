@@ -7,7 +7,6 @@
 // any number of machines, may publish into one platform, also under one name.
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "lib/base/digest.h"

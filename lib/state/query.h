@@ -3,7 +3,6 @@
 // else. A query is a statement in use; it belongs to its connection and is given back by query_end.
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "lib/base/err.h"

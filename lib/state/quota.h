@@ -3,8 +3,6 @@
 // Pure, but for quota_free.
 #pragma once
 
-#include <stdbool.h>
-
 #include "lib/base/err.h"
 #include "lib/state/store.h"
 

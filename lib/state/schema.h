@@ -3,8 +3,6 @@
 // every statement. Text only; catalog.c runs it.
 #pragma once
 
-#include <stddef.h>
-
 enum { SCHEMA_APPLICATION_ID = 0x77636174 }; // "wcat", PRAGMA application_id
 
 // Step i brings a catalog from PRAGMA user_version i to i + 1. A step that was released never

@@ -2,7 +2,6 @@
 #include "lib/view/view.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "lib/view/merge.h"
 

@@ -60,8 +60,8 @@ static void put_six(struct catalog *c, int64_t platform)
 		.version_key = STR("1")};
 	int64_t root;
 	ok(catalog_begin(c, &e), &e);
-	ok(catalog_folder_add(c, platform, 0, "", &root, &e), &e);
-	ok(catalog_folder_add(c, platform, root, "b", &six.folder, &e), &e);
+	ok(catalog_folder_ensure(c, platform, "", &root, &e), &e);
+	ok(catalog_folder_ensure(c, platform, "b", &six.folder, &e), &e);
 	ok(catalog_file_put(c, &six, &effect, &e), &e);
 	ok(catalog_commit(c, &e), &e);
 }

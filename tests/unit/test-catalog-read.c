@@ -45,7 +45,7 @@ static void put(
 	entry.metadata_packed = STR("packed");
 	ok(catalog_begin(c, &e), &e);
 	if (*path)
-		ok(catalog_folder_add(c, entry.platform, entry.folder, path, &entry.folder, &e),
+		ok(catalog_folder_ensure(c, entry.platform, path, &entry.folder, &e),
 			&e);
 	ok(catalog_file_put(c, &entry, &effect, &e), &e);
 	ok(catalog_commit(c, &e), &e);
@@ -66,7 +66,7 @@ static void locations_are_of_one_moment(void **state UNUSED)
 	ok(catalog_open(path, &writer, &e), &e);
 	ok(catalog_open(path, &reader, &e), &e);
 	ok(catalog_platform_add(writer, "debian-12-x86_64", &file.platform, &e), &e);
-	ok(catalog_folder_add(writer, file.platform, 0, "", &file.folder, &e), &e);
+	ok(catalog_folder_ensure(writer, file.platform, "", &file.folder, &e), &e);
 	assert_locations(reader, file.platform, "");
 	put(writer, file, "s/six", sha256);
 	ok(catalog_read_begin(reader, &e), &e);
@@ -105,7 +105,7 @@ static void usage_is_all_that_is_there(void **state UNUSED)
 	CLEANUP(catalog_cleanup) struct catalog *c = NULL;
 	ok(catalog_open(path, &c, &e), &e);
 	ok(catalog_platform_add(c, "debian-12-x86_64", &file.platform, &e), &e);
-	ok(catalog_folder_add(c, file.platform, 0, "", &file.folder, &e), &e);
+	ok(catalog_folder_ensure(c, file.platform, "", &file.folder, &e), &e);
 	assert_usage(c, file.platform, 0, 0);
 	put(c, file, "", NULL);
 	assert_usage(c, file.platform, 1, 40);

@@ -62,8 +62,8 @@ static int open_catalog(void **state)
 	ok(catalog_open(path, &f.c, &e), &e);
 	ok(catalog_platform_add(f.c, "debian-12-x86_64", &f.platform, &e), &e);
 	ok(catalog_begin(f.c, &e), &e);
-	ok(catalog_folder_add(f.c, f.platform, 0, "", &f.root, &e), &e);
-	ok(catalog_folder_add(f.c, f.platform, f.root, "b", &f.sub, &e), &e);
+	ok(catalog_folder_ensure(f.c, f.platform, "", &f.root, &e), &e);
+	ok(catalog_folder_ensure(f.c, f.platform, "b", &f.sub, &e), &e);
 	ok(catalog_commit(f.c, &e), &e);
 	*state = &f;
 	return 0;

@@ -75,7 +75,7 @@ static void record_wheel(struct catalog *c, int64_t platform, const struct stat 
 	digest_sha256(str_from(metadata), metadata_sha256);
 	ok(pack_zstd_hashes(str_from(metadata), 3, &packed, &e), &e);
 	ok(catalog_begin(c, &e), &e);
-	ok(catalog_folder_add(c, platform, 0, "", &root, &e), &e);
+	ok(catalog_folder_ensure(c, platform, "", &root, &e), &e);
 	struct catalog_entry entry = {
 		.platform = platform,
 		.folder = root,
