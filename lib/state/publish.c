@@ -131,7 +131,7 @@ static int compare_contents(struct publish *p, int fd, bool *equal, struct err *
 static int compare(struct publish *p, int fd, struct publish_receipt *out, struct err *e)
 {
 	struct stat st;
-	bool equal;
+	bool equal = false;
 	char hex[SHA256_HEX + 1] = "";
 	if (ingest_hash(p->ingest, fd, &st, out->sha256, e) < 0)
 		return err_prefix(e, "%s is there already: ", p->filename);
