@@ -12,14 +12,11 @@
 #include "lib/base/fs.h"
 #include "lib/base/log.h"
 
-enum { LOOK_MS = 100 };
-
 struct tokens {
 	char *path;
 	pthread_mutex_t lock; // of all below
 	struct tokenfile file;
 	struct stat seen;   // when the file was read; zeros: it was not there, or could not be read
-	int64_t looked;     // clock_ms(); 0: never
 	struct err trouble; // why it cannot be read
 };
 
@@ -73,7 +70,6 @@ static void read_again(struct tokens *t, const struct stat *now)
 static void look(struct tokens *t)
 {
 	struct stat now;
-	t->looked = clock_ms();
 	t->trouble.kind = ERR_NONE;
 	if (stat(t->path, &now) == 0) {
 		if (!is_same(&now, &t->seen))
@@ -161,8 +157,7 @@ static enum tokens_answer find(const struct tokenfile *f, const uint8_t sha256[S
 static enum tokens_answer check(struct tokens *t, const uint8_t sha256[SHA256_SIZE], enum token_right right,
 	const char *platform, const char *project, const struct token **token, struct err *e)
 {
-	if (right == TOKEN_UPLOAD || !t->looked || clock_ms() - t->looked >= LOOK_MS)
-		look(t);
+	look(t);
 	if (t->trouble.kind != ERR_NONE) {
 		*e = t->trouble;
 		return TOKENS_FAILED;
