@@ -88,6 +88,21 @@ void fs_close_dir(DIR **dir)
 	*dir = NULL;
 }
 
+int fs_is_empty(int dirfd, struct err *e)
+{
+	int fd = fcntl(dirfd, F_DUPFD_CLOEXEC, 0);
+	CLEANUP(fs_close_dir) DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir) {
+		mem_close(&fd);
+		return err_errno(e, ERR_IO, "cannot list it");
+	}
+	rewinddir(dir);
+	for (struct dirent *entry; errno = 0, (entry = readdir(dir)) != NULL;)
+		if (entry->d_name[0] != '.')
+			return 0;
+	return errno ? err_errno(e, ERR_IO, "cannot list it") : 1;
+}
+
 int fs_read_file(const char *path, struct buf *b, struct err *e)
 {
 	CLEANUP(mem_close) int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -17,6 +17,8 @@ int fs_open_beneath(int dirfd, const char *path, int flags, struct err *e) MUST_
 // Opens a directory by its path.
 int fs_open_dir(const char *path, struct err *e) MUST_CHECK;
 void fs_close_dir(DIR **dir); // for CLEANUP
+// 1: there is nothing in the open folder whose name does not begin with a dot; 0: there is.
+int fs_is_empty(int dirfd, struct err *e) MUST_CHECK;
 // Adds the whole of a file to b; ERR_LIMIT where it passes b's ceiling.
 int fs_read_file(const char *path, struct buf *b, struct err *e) MUST_CHECK;
 

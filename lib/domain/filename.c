@@ -31,8 +31,7 @@ enum filename_kind filename_kind(struct str filename)
 	return ending ? ending->kind : FILENAME_OTHER;
 }
 
-// What no name may hold whatever its kind: it becomes part of paths, URLs, pages and log lines.
-static int check_bytes(struct str filename, struct err *e)
+int filename_check(struct str filename, struct err *e)
 {
 	if (filename.len > LIMIT_FILE_NAME)
 		return err_set(e, ERR_INVALID, "file name longer than %d bytes", LIMIT_FILE_NAME);
@@ -181,7 +180,7 @@ int filename_parse(struct str filename, struct filename *out, struct err *e)
 	const struct ending *ending = find_ending(filename);
 	if (!ending)
 		return err_set(e, ERR_INVALID, "neither a wheel nor an sdist by its ending");
-	if (check_bytes(filename, e) < 0)
+	if (filename_check(filename, e) < 0)
 		return -1;
 	struct str stem = str_slice(filename, 0, filename.len - str_from(ending->text).len);
 	struct filename f = {.kind = ending->kind};
@@ -230,7 +229,7 @@ int filename_parse_sdist(struct str filename, struct str project, struct str ver
 	const struct ending *ending = find_ending(filename);
 	if (!ending || ending->kind != FILENAME_SDIST)
 		return err_set(e, ERR_INVALID, "no sdist by its ending");
-	if (check_bytes(filename, e) < 0 || check_sdist_name(project, e) < 0)
+	if (filename_check(filename, e) < 0 || check_sdist_name(project, e) < 0)
 		return -1;
 	struct str stem = str_slice(filename, 0, filename.len - str_from(ending->text).len);
 	struct filename f = {.kind = FILENAME_SDIST, .stem = stem, .project = normalized(project)};

@@ -17,6 +17,9 @@ enum filename_kind {
 
 // By its ending alone.
 enum filename_kind filename_kind(struct str filename);
+// What no name may hold whatever its kind, for it becomes part of paths, URLs, pages and log lines: control bytes,
+// blanks, slashes, bytes that are not UTF-8. ERR_INVALID, with the first.
+int filename_check(struct str filename, struct err *e) MUST_CHECK;
 
 struct filename {
 	enum filename_kind kind;

@@ -10,11 +10,13 @@
 #include "lib/base/clock.h"
 #include "lib/base/fs.h"
 #include "lib/base/limits.h"
+#include "lib/base/log.h"
 #include "lib/domain/name.h"
 #include "lib/state/catalog-file.h"
 #include "lib/state/ingest.h"
 #include "lib/state/leftover.h"
 #include "lib/state/place.h"
+#include "lib/state/sidecar.h"
 
 struct publish {
 	const struct platform *platform;
@@ -33,9 +35,19 @@ struct publish {
 
 // --- beginning, writing ---
 
+// Before it is part of any path. A file that cannot have a mark beside it could never be taken back.
+static int check_filename(const char *filename, struct err *e)
+{
+	if (filename_check(str_from(filename), e) < 0)
+		return err_prefix(e, "%.255s: ", filename);
+	return sidecar_fits(filename) ? 0 : err_set(e, ERR_INVALID, "%s: the name is too long", filename);
+}
+
 char *publish_project_of(const char *filename, const char *said, struct err *e)
 {
 	CLEANUP(filename_release) struct filename name = {0};
+	if (check_filename(filename, e) < 0)
+		return NULL;
 	if (filename_kind(str_from(filename)) == FILENAME_SDIST && said && name_is_valid(str_from(said))) {
 		CLEANUP(buf_release) struct buf normal;
 		buf_init(&normal, LIMIT_FILE_NAME);
@@ -53,7 +65,7 @@ static int begin(struct publish *p, struct catalog *c, struct err *e)
 	p->folder = place_choose(p->platform, c, p->project, e);
 	if (!p->folder)
 		return -1;
-	p->dirfd = place_open(p->platform, p->folder, &p->made, e);
+	p->dirfd = place_open(p->platform, c, p->folder, &p->made, e);
 	if (p->dirfd < 0 || place_check(p->platform, c, p->dirfd, p->filename, e) < 0)
 		return -1;
 	leftover_name(p->tmp_name);
@@ -191,7 +203,8 @@ static int examine(struct publish *p, const struct claims *claims, struct err *e
 	return claims_check_name(claims, str_from(p->filename), &p->facts.name, e);
 }
 
-// One transaction. Whoever comes second under the same name finds the row, and writes what is so.
+// One transaction. Whoever comes second under the same name finds the row, and writes what is so. Whoever removes the
+// name writes that before he deletes a file: so it is seen here, or he sees our row.
 static int record(const struct publish *p, struct catalog *c, const struct ingest_facts *facts,
 	const char *folder, const struct stat *st, struct err *e)
 {
@@ -204,7 +217,8 @@ static int record(const struct publish *p, struct catalog *c, const struct inges
 	entry.trusted = fs_mtime_tells(entry.mtime_ns, clock_wall_ns());
 	if (catalog_begin(c, e) < 0)
 		return -1;
-	if (catalog_folder_ensure(c, entry.platform, folder, &entry.folder, e) == 0 &&
+	if (place_check_again(p->platform, c, p->filename, e) == 0 &&
+		catalog_folder_ensure(c, entry.platform, folder, &entry.folder, e) == 0 &&
 		catalog_file_put(c, &entry, &effect, e) == 0 && catalog_commit(c, e) == 0)
 		return 0;
 	catalog_rollback(c);
@@ -223,6 +237,31 @@ static int settle_for(struct publish *p, struct catalog *c, int fd, const char *
 	return record(p, c, out->result == PUBLISH_EQUAL ? &p->rival : &p->facts, folder, &st, e);
 }
 
+// The file that has the name now. It may be something else's: a folder's, a pipe's, a link's that leads nowhere.
+static int open_named(struct publish *p, struct err *e)
+{
+	struct stat st;
+	struct err why = ERR_INIT;
+	CLEANUP(mem_close) int fd = fs_open_beneath(p->dirfd, p->filename, O_RDONLY | O_NONBLOCK, &why);
+	int seen = fd < 0 ? fstatat(p->dirfd, p->filename, &st, AT_SYMLINK_NOFOLLOW) : fstat(fd, &st);
+	if (seen == 0 && !S_ISREG(st.st_mode))
+		return err_set(e, ERR_INVALID, "%s: what has this name here is no file", p->filename);
+	if (fd < 0)
+		*e = why;
+	return mem_steal_fd(&fd);
+}
+
+// The name was removed since we looked, and whoever did that may have seen no file to delete. Nobody else can have put one
+// there: he would have been told the same.
+static void take_back(struct publish *p)
+{
+	struct err e = ERR_INIT;
+	if (unlinkat(p->dirfd, p->filename, 0) < 0)
+		err_errno(&e, ERR_IO, "cannot delete it again");
+	if (e.kind != ERR_NONE || fs_sync_dir(p->dirfd, &e) < 0)
+		log_error("%s: %s", p->filename, e.msg);
+}
+
 // Puts the file under its name, unless another one has it by now.
 static int link_file(struct publish *p, struct catalog *c, struct publish_receipt *out, struct err *e)
 {
@@ -233,7 +272,7 @@ static int link_file(struct publish *p, struct catalog *c, struct publish_receip
 		return -1;
 	}
 	fs_tmp_release(&p->tmp); // its other name
-	CLEANUP(mem_close) int fd = fs_open_beneath(p->dirfd, p->filename, O_RDONLY | O_NONBLOCK, e);
+	CLEANUP(mem_close) int fd = open_named(p, e);
 	if (fd < 0)
 		return -1;
 	if (taken.kind == ERR_CONFLICT)
@@ -245,7 +284,10 @@ static int link_file(struct publish *p, struct catalog *c, struct publish_receip
 		return err_errno(e, ERR_IO, "%s", p->filename);
 	out->result = PUBLISH_NEW;
 	memcpy(out->sha256, p->facts.sha256, SHA256_SIZE);
-	return record(p, c, &p->facts, p->folder, &st, e);
+	int recorded = record(p, c, &p->facts, p->folder, &st, e);
+	if (recorded < 0 && e->kind == ERR_DENIED)
+		take_back(p);
+	return recorded;
 }
 
 int publish_end(struct publish *p, struct catalog *c, const struct claims *claims,

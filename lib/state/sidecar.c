@@ -31,6 +31,14 @@ bool sidecar_is(struct str name, struct str *filename, enum mark *mark)
 	return false;
 }
 
+bool sidecar_fits(const char *filename)
+{
+	size_t longest = 0;
+	for (int i = 0; i < MARK_COUNT; i++)
+		longest = strlen(sidecar_ending[i]) > longest ? strlen(sidecar_ending[i]) : longest;
+	return strlen(filename) + longest <= LIMIT_FILE_NAME;
+}
+
 // For CLEANUP with mem_free; NULL where no file can have that name.
 static char *name_of(const char *filename, enum mark mark, struct err *e)
 {

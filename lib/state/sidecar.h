@@ -18,6 +18,8 @@ extern const char *const sidecar_ending[MARK_COUNT];
 // Whether the name is that of a mark beside a wheel or an sdist: which one, and of which file (a
 // slice of name).
 bool sidecar_is(struct str name, struct str *filename, enum mark *mark);
+// Whether a file of this name can have every mark beside it.
+bool sidecar_fits(const char *filename);
 
 // Adds the text of a file's mark to out, of a longer one than LIMIT_MARK the beginning: no text is
 // a wrong one. 1: it is there; 0: it is not. A link that leads out of the folder is ERR_DENIED.

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,7 +16,10 @@
 #include <cmocka.h>
 
 #include "lib/base/base64.h"
+#include "lib/base/clock.h"
 #include "lib/base/fs.h"
+#include "lib/state/catalog-file.h"
+#include "lib/state/catalog-mark.h"
 #include "lib/state/catalog-write.h"
 #include "lib/state/catalog.h"
 #include "lib/state/leftover.h"
@@ -228,6 +232,49 @@ static void test_a_removed_name_is_not_taken_again(void **state UNUSED)
 	assert_false(is_listed());
 }
 
+struct ending {
+	struct publish *publish;
+	struct err why;
+	int result;
+};
+
+static void *end_it(void *ctx)
+{
+	struct ending *x = ctx;
+	x->result = end(x->publish, NULL, &x->why);
+	return NULL;
+}
+
+// Another process removes the name, from another folder, while the file has it on the disk already and the catalog does
+// not say so yet.
+static void test_removed_in_the_last_moment(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	pthread_t thread;
+	struct stat st;
+	int64_t folder;
+	struct catalog_effect effect;
+	struct ending ending = {.publish = begin_with("A = 1\n", false)};
+	CLEANUP(mem_free) char *path = xasprintf("%s/catalog.db", here.top);
+	CLEANUP(mem_free) char *file = xasprintf("%s/store/s/six/%s", here.top, wheel_name);
+	CLEANUP(catalog_cleanup) struct catalog *remover = NULL;
+	if (catalog_open(path, &remover, &e) < 0 || catalog_begin(remover, &e) < 0 ||
+		catalog_folder_ensure(remover, here.platform->id, "wheels", &folder, &e) < 0)
+		fail_msg("%s", e.msg);
+	assert_int_equal(pthread_create(&thread, NULL, end_it, &ending), 0);
+	for (int64_t until = clock_ms() + 30000; stat(file, &st) < 0;)
+		assert_true(clock_ms() < until);
+	const struct catalog_mark mark = {.platform = here.platform->id, .folder = folder, .folder_path = "wheels",
+		.filename = wheel_name, .mark = MARK_PRUNED, .reason = "malware"};
+	if (catalog_mark_put(remover, &mark, &effect, &e) < 0 || catalog_commit(remover, &e) < 0)
+		fail_msg("%s", e.msg);
+	pthread_join(thread, NULL);
+	assert_int_equal(ending.result, -(int)ERR_DENIED);
+	assert_non_null(strstr(ending.why.msg, "malware"));
+	assert_true(stat(file, &st) < 0);
+	assert_false(is_listed());
+}
+
 // Somebody copied it in, and no scan has seen it yet: the row is gone, the file is not.
 static void test_a_file_that_the_catalog_does_not_know(void **state UNUSED)
 {
@@ -293,6 +340,7 @@ int main(int argc, char **argv)
 		TEST(test_what_is_refused_leaves_nothing),
 		TEST(test_the_folder_vanishes),
 		TEST(test_a_removed_name_is_not_taken_again),
+		TEST(test_removed_in_the_last_moment),
 		TEST(test_a_file_that_the_catalog_does_not_know),
 		TEST(test_leftovers),
 		TEST(test_leftovers_of_the_dead),
