@@ -181,7 +181,7 @@ static struct reply *find_and_send(struct service *s, struct catalog *c, const s
 		return e.kind == ERR_NOT_FOUND ? service_not_found_in(s, p->is_private, "no such file")
 					       : service_error(&e);
 	if (!str_eq(str_from(place.project), call->project))
-		return service_not_found_in(s, p->is_private, "no such file in this project");
+		return service_not_found_in(s, p->is_private, "no such file"); // whose it is tells only its project's token
 	return is_metadata ? send_metadata(s, c, p, &place) : send_file(s, p, &place);
 }
 
