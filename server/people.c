@@ -16,10 +16,10 @@ static bool is_host(struct str host)
 	return host.len > 0 && host.len <= HOST_MOST;
 }
 
-static char *base_url(const struct request *r)
+static char *base_url(const struct service *s, const struct request *r)
 {
 	const char *host = r->header[HEADER_HOST];
-	return xasprintf("http://%s", host && is_host(str_from(host)) ? host : "localhost");
+	return xasprintf("%s://%s", s->has_tls ? "https" : "http", host && is_host(str_from(host)) ? host : "localhost");
 }
 
 struct reply *people_page(struct service *s, struct catalog *c, const struct call *call)
@@ -28,7 +28,7 @@ struct reply *people_page(struct service *s, struct catalog *c, const struct cal
 	struct err e = ERR_INIT;
 	const struct site *site = service_site(s);
 	CLEANUP(mem_free) struct catalog_totals *totals = xcalloc(site->store.platform_count, sizeof(*totals));
-	CLEANUP(mem_free) char *base = base_url(call->request);
+	CLEANUP(mem_free) char *base = base_url(s, call->request);
 	for (size_t i = 0; i < site->store.platform_count; i++)
 		totals[i] = service_platform_totals(s, i);
 	struct host_scans scans;

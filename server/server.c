@@ -139,6 +139,7 @@ static struct server *server_new(const struct server_options *o, struct site *si
 	clock_cond_init(&s->service.caught_up);
 	atomic_store(&s->service.filled, o->filled);
 	s->service.started = time(NULL);
+	s->service.has_tls = o->tls != NULL;
 	put_site(s, site);
 	s->service.vigil = vigil_start(&s->service);
 	return s;

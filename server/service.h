@@ -30,6 +30,7 @@ struct service {
 	atomic_bool names_known;  // before that a name may be anywhere
 	atomic_bool filled;       // the catalog holds what a whole scan saw
 	long started;             // seconds since 1970
+	bool has_tls;             // its URLs begin with https
 	const struct host *host;
 	struct auth *auth;        // whose tokens count
 	const char *audit_path;

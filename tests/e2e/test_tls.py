@@ -137,6 +137,13 @@ def test_body_that_nobody_wants(place, authority):
         answer.read()
 
 
+def test_the_page_for_people_names_what_it_came_by(secure, authority):
+    with contextlib.closing(authority.connect(secure.host, secure.port)) as connection:
+        page = serving.ask(connection, "/").body.decode()
+    assert f"--index-url https://{secure.host}:{secure.port}/simple/" in page.replace("<wbr>", "")
+    assert f"http://{secure.host}" not in page
+
+
 def test_front_keeps_no_body(front):
     """What passes through nginx is never on its disk."""
     assert not any((front[2] / "client_body").rglob("*/*"))
