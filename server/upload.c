@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/upload.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +33,7 @@ struct upload {
 	struct buf text; // of the field
 	char *file;
 	struct publish *publish;
+	struct quota_use use; // of the platform, when the file began
 	struct audit *audit;
 	struct reply *refusal; // made while a part was read
 };
@@ -48,7 +48,7 @@ struct answer {
 
 static const struct answer answer_of[ERR_COUNT] = {
 	[ERR_INVALID] = {400, "Bad Request", 0},
-	[ERR_NOT_FOUND] = {404, "Not Found", 0},
+	[ERR_NOT_FOUND] = {503, "Service Unavailable", 30}, // the store, or a part of it
 	[ERR_CONFLICT] = {409, "Conflict", 0},
 	[ERR_DENIED] = {410, "Gone", 0},
 	[ERR_LIMIT] = {413, "Content Too Large", 0},
@@ -136,8 +136,8 @@ static struct reply *succeed(struct upload *u, const struct publish_receipt *rec
 
 // --- the content part ---
 
-// What the platform holds is added up only where somebody wants to know.
-static int read_use(const struct upload *u, struct catalog *c, struct quota_use *use, struct err *e)
+// What the platform holds is added up only where somebody wants to know. What came of the file is on the disk already.
+static int read_use(struct upload *u, struct catalog *c, struct err *e)
 {
 	const struct platform *p = u->platform;
 	struct catalog_usage held = {0};
@@ -146,18 +146,37 @@ static int read_use(const struct upload *u, struct catalog *c, struct quota_use 
 	CLEANUP(mem_close) int fd = store_open_folder(p, "", e);
 	if (fd < 0)
 		return -1;
-	*use = (struct quota_use){.files = held.files, .bytes = held.bytes};
-	quota_free(fd, use);
+	u->use = (struct quota_use){.files = held.files, .bytes = held.bytes};
+	quota_free(fd, &u->use);
+	uint64_t written = u->publish ? publish_size(u->publish) : 0;
+	u->use.free = u->use.free < UINT64_MAX - written ? u->use.free + written : UINT64_MAX;
 	return 0;
+}
+
+static int check_quota(const struct upload *u, uint64_t bytes, struct err *e)
+{
+	return quota_check(u->platform, service_site(u->service)->max_file, &u->use, bytes, e);
 }
 
 // Whether the platform takes a file of so many bytes now. The bytes that are announced may be more than the file's.
 static int check_room(struct upload *u, struct catalog *c, uint64_t bytes, struct err *e)
 {
-	struct quota_use use = {0};
-	if (freeze_check(u->platform, e) < 0 || read_use(u, c, &use, e) < 0)
+	if (freeze_check(u->platform, e) < 0) {
+		if (e->kind == ERR_DENIED)
+			e->kind = ERR_IO; // the platform is a link that leads out by now: not the file's fault
 		return -1;
-	return quota_check(u->platform, service_site(u->service)->max_file, &use, bytes, e);
+	}
+	return read_use(u, c, e) < 0 ? -1 : check_quota(u, bytes, e);
+}
+
+// Whether the token may still write this: it may be revoked while the file comes, which may take days.
+static bool may_write(struct upload *u, const char *project)
+{
+	struct request sender = {.peer = u->peer, .header = {[HEADER_AUTHORIZATION] = u->authorization}};
+	u->refusal = auth_check(u->service, &sender, TOKEN_UPLOAD, u->platform->name, project, NULL);
+	if (u->refusal)
+		write_audit(u, "refused", NULL, "the token is not for this project, or counts no more");
+	return !u->refusal;
 }
 
 static int open_content(struct upload *u, struct catalog *c, struct err *e)
@@ -165,12 +184,8 @@ static int open_content(struct upload *u, struct catalog *c, struct err *e)
 	CLEANUP(mem_free) char *project = publish_project_of(u->file, u->form.value[FORM_NAME], e);
 	if (!project)
 		return -1;
-	struct request sender = {.peer = u->peer, .header = {[HEADER_AUTHORIZATION] = u->authorization}};
-	u->refusal = auth_check(u->service, &sender, TOKEN_UPLOAD, u->platform->name, project, NULL);
-	if (u->refusal) {
-		write_audit(u, "refused", NULL, "the token is not for this project");
+	if (!may_write(u, project))
 		return 0;
-	}
 	if (check_room(u, c, 0, e) < 0)
 		return -1;
 	u->publish = publish_begin(u->platform, c, u->file, project, e);
@@ -195,11 +210,10 @@ static int begin_content(struct upload *u, const char *filename, struct err *e)
 
 static int add_content(struct upload *u, struct str bytes, struct err *e)
 {
-	uint64_t most = service_site(u->service)->max_file;
 	if (u->refusal)
 		return 0;
-	if (publish_size(u->publish) + bytes.len > most)
-		return err_set(e, ERR_LIMIT, "%s: larger than %" PRIu64 " bytes, which is the most for a file", u->file, most);
+	if (check_quota(u, publish_size(u->publish) + bytes.len, e) < 0)
+		return err_prefix(e, "%s: ", u->file);
 	return publish_write(u->publish, bytes, e);
 }
 
@@ -266,6 +280,8 @@ static struct reply *end(struct receiver *r)
 	struct err e = ERR_INIT;
 	struct upload *u = (struct upload *)r;
 	struct publish_receipt receipt;
+	if (u->publish && !may_write(u, publish_project(u->publish)))
+		return STEAL_PTR(u->refusal);
 	return publish(u, &receipt, &e) < 0 ? fail(u, &e) : succeed(u, &receipt);
 }
 
@@ -289,16 +305,25 @@ static void upload_free(struct receiver *r)
 static const struct receiver_ops ops = {.take = take, .end = end, .free = upload_free};
 static const struct multipart_ops parts = {.begin = on_part, .data = on_bytes, .end = on_part_end};
 
-// Whatever is answered is written down, so that must be possible.
+// Whoever has no token writes nothing, nor does his trying fill the disk: but for the few tries that auth lets pass.
+static bool is_noted(const struct upload *u, const struct reply *refusal)
+{
+	return refusal->status != 429 && (u->who || (refusal->status == 401 && u->authorization));
+}
+
+// Whatever else is answered is written down, so that must be possible.
 static struct reply *prepare(struct upload *u, const struct request *r)
 {
 	struct err e = ERR_INIT;
+	CLEANUP(reply_cleanup)
+	struct reply *refusal = auth_check(u->service, r, TOKEN_UPLOAD, u->platform->name, NULL, &u->who);
+	if (refusal && !is_noted(u, refusal))
+		return STEAL_PTR(refusal);
 	if (audit_open(u->service->audit_path, &u->audit, &e) < 0)
 		return fail(u, &e);
-	struct reply *refusal = auth_check(u->service, r, TOKEN_UPLOAD, u->platform->name, NULL, &u->who);
 	if (refusal) {
 		write_audit(u, "refused", NULL, "no token that may upload here");
-		return refusal;
+		return STEAL_PTR(refusal);
 	}
 	if (multipart_init(&u->body, r->header[HEADER_CONTENT_TYPE], &parts, u, &e) < 0)
 		return fail(u, &e);
@@ -311,6 +336,10 @@ struct receiver *upload_receive(struct service *s, const struct call *call, stru
 	const struct platform *p = site_platform(service_site(s), call->view);
 	if (!p) {
 		*refusal = service_not_found(s, "no such platform");
+		return NULL;
+	}
+	if (!atomic_load(&s->filled)) { // nobody knows yet which names are taken, or were taken out of use
+		*refusal = service_not_filled();
 		return NULL;
 	}
 	struct upload *u = xcalloc(1, sizeof(*u));

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What nobody should send, and stores that nobody should have: no name is taken twice, none comes back, and whoever has
+no token leaves no trace."""
+import json
+import os
+import signal
+import subprocess
+
+import pytest
+
+import serving
+import storelib
+import uploading
+
+PLATFORM = "ubuntu-22.04-x86_64"
+OTHER = "debian-12-x86_64"
+
+
+@pytest.fixture
+def store(tmp_path):
+    for platform in (PLATFORM, OTHER):
+        storelib.make_wheel(tmp_path / "store" / platform / "f" / "foo", "foo", "1.0")
+    return tmp_path / "store"
+
+
+@pytest.fixture
+def server(serve, store):
+    server = serve(store)
+    server.store = store
+    server.token = uploading.add_token(server, "--note", "ci")
+    return server
+
+
+@pytest.fixture
+def wheel(tmp_path):
+    return storelib.make_wheel(tmp_path / "dist", "bar", "1.0").path
+
+
+def post_head(length, token):
+    """The header of an upload, as bytes."""
+    sent = {"Host": "h", "Content-Type": f"multipart/form-data; boundary=b", "Content-Length": length,
+            **uploading.authorization(token)}
+    return (f"POST /upload/{PLATFORM}/ HTTP/1.1\r\n" + "".join(f"{k}: {v}\r\n" for k, v in sent.items()) + "\r\n").encode()
+
+
+# --- without a token ---
+
+def test_who_has_no_token_writes_nothing_into_the_audit_log(server, wheel):
+    before = uploading.audit(server)
+    for _ in range(50):
+        assert uploading.upload(server, PLATFORM, wheel, None).status == 401
+    assert uploading.audit(server) == before
+    answers = {uploading.upload(server, PLATFORM, wheel, "wc_wrong").status for _ in range(60)}
+    assert answers == {401, 429}
+    assert 0 < len(uploading.audit(server)) - len(before) < 40
+
+
+def test_where_uploads_are_off_nobody_writes_into_the_audit_log(serve, store, wheel):
+    server = serve(store)
+    for _ in range(5):
+        assert uploading.upload(server, PLATFORM, wheel, "wc_wrong").status == 403
+    assert uploading.audit(server) == []
+
+
+def test_a_token_tells_nothing_of_other_projects(serve, store):
+    storelib.make_wheel(store / PLATFORM / "b" / "bar", "bar", "1.0")
+    server = serve(config=f"[store]\npath = {store}\n[platform {PLATFORM}]\nprivate = yes\n")
+    sent = uploading.authorization(uploading.add_token(server, "--read", "--project", "foo"))
+    answers = [server.get(f"/files/{PLATFORM}/{path}", sent) for path in
+               ("foo/bar-1.0-py3-none-any.whl", "foo/bar-2.0-py3-none-any.whl", "foo/bar-1.0-py3-none-any.whl.metadata",
+                "foo/bar-2.0-py3-none-any.whl.metadata")]
+    assert {(one.status, one.body) for one in answers} == {(404, answers[1].body)}
+    assert server.get(f"/files/{PLATFORM}/bar/bar-1.0-py3-none-any.whl", sent).status == 403
+    assert server.get(f"/files/{PLATFORM}/foo/foo-1.0-py3-none-any.whl", sent).status == 200
+
+
+# --- a token that counts no more ---
+
+def test_a_token_that_is_revoked_meanwhile_publishes_nothing(server, wheel):
+    end = b"--b--\r\n"
+    padding = uploading.Part("description", b"x" * 600000)  # more than the server collects
+    body, _ = uploading.encode([*uploading.form_of(wheel), padding], boundary="b")
+    with server.socket() as connection:
+        connection.sendall(post_head(len(body), server.token) + body[:-len(end)])
+        serving.wait_for(lambda: list((server.store / PLATFORM).glob("b/bar/.wheelcache-*.tmp")), 30, "its beginning")
+        uploading.add_token(server, "--note", "another")
+        listed = serving.run("token", "list", "--json", "--catalog", server.catalog)
+        ours = next(one["id"] for one in json.loads(listed.stdout)["tokens"] if one["note"] == "ci")
+        assert serving.run("token", "revoke", "--catalog", server.catalog, ours).returncode == 0
+        connection.sendall(end)
+        answer = connection.recv(65536)
+    assert answer.startswith(b"HTTP/1.1 401 "), answer
+    assert uploading.listed(server, PLATFORM, "bar") == {}
+    serving.wait_for(lambda: not (server.store / PLATFORM / "b").exists(), 30, "its end")
+
+
+# --- a store that is not as it should be ---
+
+def test_before_the_first_whole_scan_nothing_is_taken(serve, store, wheel, tmp_path):
+    """A catalog that was lost is made anew: until then nobody knows where a name is, or was."""
+    away = tmp_path / "away"
+    server = serve(config=f"[store]\npath = {store}\n[platform {PLATFORM}]\n[platform late]\npath = {away}\n")
+    token = uploading.add_token(server)
+    assert server.get(f"/{PLATFORM}/simple/foo/").status == 503
+    reply = uploading.upload(server, PLATFORM, wheel, token)
+    assert reply.status == 503 and reply["Retry-After"], reply.body
+    assert not (store / PLATFORM / "b").exists()
+    storelib.make_wheel(away / "f" / "foo", "foo", "1.0")
+    server.signal(signal.SIGHUP)
+    serving.wait_for(lambda: serving.answers(server, "/-/ready"), 60, "a whole scan")
+    assert uploading.upload(server, PLATFORM, wheel, token).status == 200
+
+
+def test_a_platform_that_is_not_there_is_asked_for_again(server, wheel):
+    os.rename(server.store / PLATFORM, server.store / ".away")
+    reply = uploading.upload(server, PLATFORM, wheel, server.token)
+    assert reply.status == 503 and reply["Retry-After"]
+    assert str(server.store).encode() not in reply.body
+    os.mkdir(server.store / PLATFORM)  # where a volume is mounted, and is not just now
+    reply = uploading.upload(server, PLATFORM, wheel, server.token)
+    assert reply.status == 503 and reply["Retry-After"]
+    assert os.listdir(server.store / PLATFORM) == []
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "link to nothing", "link out"])
+def test_what_is_no_file_under_the_name(server, wheel, kind):
+    folder = server.store / PLATFORM / "b" / "bar"
+    folder.mkdir(parents=True)
+    place = folder / wheel.name
+    if kind == "folder":
+        place.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(place)
+    else:
+        place.symlink_to("nothing" if kind == "link to nothing" else wheel)
+    reply = uploading.upload(server, PLATFORM, wheel, server.token)
+    assert reply.status == 400 and wheel.name.encode() in reply.body, (reply.status, reply.body)
+    assert b"exist" not in reply.body  # which some take for "all is well"
+    assert os.listdir(folder) == [wheel.name]
+
+
+def test_nothing_is_written_through_a_link_into_another_platform(server, wheel):
+    (server.store / OTHER / "b" / "bar").mkdir(parents=True)
+    (server.store / PLATFORM / "b").mkdir()
+    (server.store / PLATFORM / "b" / "bar").symlink_to(server.store / OTHER / "b" / "bar")
+    reply = uploading.upload(server, PLATFORM, wheel, server.token)
+    assert reply.status == 400 and b"link" in reply.body, (reply.status, reply.body)
+    assert os.listdir(server.store / OTHER / "b" / "bar") == []
+
+
+# --- names ---
+
+@pytest.mark.parametrize("filename", ["../bar-1.0.tar.gz", "bar/bar-1.0.tar.gz", "/tmp/bar-1.0.tar.gz", "..\\bar-1.0.tar.gz",
+                                      "bar-" + "1" * 250 + ".tar.gz", "bar-" + "1" * 238 + ".tar.gz",
+                                      "bar-1.0-py3-none-any.whl.pruned", "bar 1.0.tar.gz"])
+def test_names_that_no_file_may_have(server, tmp_path, filename):
+    parts = [uploading.Part("name", "bar"), uploading.Part("content", b"x", filename)]
+    reply = uploading.post(server, f"/upload/{PLATFORM}/", parts, server.token)
+    assert reply.status == 400, (reply.status, reply.body)
+    assert not (server.store / PLATFORM / "b").exists()
+
+
+# --- bodies ---
+
+def test_many_bodies_that_end_in_the_middle(server, wheel):
+    body, _ = uploading.encode(uploading.form_of(wheel), boundary="b")
+    for cut in range(0, len(body), max(1, len(body) // 40)):
+        with server.socket() as connection:
+            connection.sendall(post_head(len(body), server.token) + body[:cut])
+    serving.wait_for(lambda: not list((server.store / PLATFORM).rglob(".wheelcache-*")), 30, "their end")
+    serving.wait_for(lambda: not (server.store / PLATFORM / "b").exists(), 30, "their folders' end")
+    assert uploading.upload(server, PLATFORM, wheel, server.token).status == 200
+
+
+# --- full disks ---
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A folder on a disk of 8 MiB of its own."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "wheelcache-test", folder], capture_output=True,
+                          check=False)
+    if done.returncode != 0:
+        pytest.skip(f"cannot mount: {done.stderr.decode().strip()}")
+    yield folder
+    subprocess.run(["umount", folder], check=True)
+
+
+def test_what_fits_on_the_disk_is_taken_and_what_does_not_is_not(small_disk, tmp_path):
+    fat = storelib.make_wheel(tmp_path / "dist", "fat", "1.0", size=5 << 20).path
+    fatter = storelib.make_wheel(tmp_path / "dist", "fat", "2.0", size=5 << 20).path
+    with serving.servers(tmp_path) as serve:
+        server = serve(config=f"[platform {PLATFORM}]\npath = {small_disk}\n")
+        token = uploading.add_token(server)
+        assert uploading.upload(server, PLATFORM, fat, token).status == 200
+        reply = uploading.upload(server, PLATFORM, fatter, token)
+        assert reply.status == 507, reply.body
+        assert uploading.listed(server, PLATFORM, "fat").keys() == {fat.name}
+
+
+def test_a_quota_stops_a_file_in_the_middle(serve, store, tmp_path):
+    fat = storelib.make_wheel(tmp_path / "dist", "fat", "1.0", size=4 << 20).path
+    server = serve(config=f"[store]\npath = {store}\n[platform {PLATFORM}]\nquota-bytes = 1M\n")
+    token = uploading.add_token(server)
+    body, _ = uploading.encode(uploading.form_of(fat), boundary="b")
+    with server.socket() as connection:
+        connection.sendall(post_head(len(body), token) + body[:3 << 20])
+        place = store / PLATFORM / "f"
+        serving.wait_for(lambda: os.listdir(place) == ["foo"] and uploading.audit(server)[-1]["result"] == "failed", 30,
+                         "its end")
+        connection.sendall(body[3 << 20:])
+        assert connection.recv(65536).startswith(b"HTTP/1.1 507 ")
