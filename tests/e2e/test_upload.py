@@ -214,6 +214,20 @@ def test_unknown_platform(server, wheel):
     assert uploading.upload(server, "no-such-platform", wheel, server.token).status == 404
 
 
+@pytest.mark.parametrize("more", [[], ["--delete"]], ids=["kept", "deleted"])
+def test_a_removed_name_is_not_taken_again(server, wheel, more):
+    """Also with the bytes that it had; clients that skip what exists must not skip this."""
+    assert uploading.upload(server, PLATFORM, wheel, server.token).status == 200
+    done = uploading.serving.run("remove", "--catalog", server.catalog, "--reason", "built with a broken compiler", *more,
+                                 wheel.name, server.store)
+    assert done.returncode == 0, done.stderr
+    assert uploading.listed(server, PLATFORM, "bar") == {}
+    reply = uploading.upload(server, PLATFORM, wheel, server.token)
+    assert reply.status == 410 and b"broken compiler" in reply.body and b"already exist" not in reply.body
+    assert uploading.listed(server, PLATFORM, "bar") == {}
+    assert (server.store / PLATFORM / "b" / "bar" / wheel.name).exists() == (not more)
+
+
 def test_frozen_platform_waits_and_the_others_go_on(server, wheel):
     done = uploading.serving.run("freeze", "--catalog", server.catalog, "--reason", "volume move", PLATFORM,
                                  "--store", server.store)

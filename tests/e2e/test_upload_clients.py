@@ -9,6 +9,7 @@ import types
 import pytest
 
 import clients
+import serving
 import storelib
 import uploading
 
@@ -131,6 +132,18 @@ def test_a_wrong_token_ends_at_once(client, index, tmp_path, requirements, send)
     wrong = types.SimpleNamespace(upload_url=index.upload_url, token="wc_wrong")
     done = send(client(requirements), wrong, [new], code=2 if send is uv else 1)
     assert "401" in done.stdout + done.stderr or "credentials" in done.stdout + done.stderr, done
+
+
+def test_twine_tries_again_while_a_platform_is_frozen(client, index, tmp_path):
+    """It repeats at once what was answered with 503, then gives up; the next run goes well."""
+    new = storelib.make_wheel(tmp_path / "dist", "newly-built", "1.2").path
+    where = ["--catalog", index.catalog, "--store", tmp_path / "store"]
+    assert serving.run("freeze", *where, "--reason", "volume move", PLATFORM).returncode == 0
+    twine(client(TWINE), index, [new], code=1)
+    assert len(results(index)) > 1 and set(results(index)) == {"failed"}
+    assert serving.run("thaw", *where, PLATFORM).returncode == 0
+    twine(client(TWINE), index, [new])
+    assert results(index)[-1] == "done"
 
 
 def test_flit_builds_and_publishes(client, index, tmp_path):
