@@ -11,7 +11,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/mem.h"
 
-enum { LOOK_MS = 1000, DRAIN_POLL_MS = 20 };
+enum { LOOK_MS = 1000, DRAIN_POLL_MS = 20, ROUSE_POLL_MS = 5 };
 
 struct clients {
 	pthread_mutex_t lock;
@@ -21,6 +21,8 @@ struct clients {
 	long timeout;
 	bool stop;
 	atomic_bool is_draining;
+	atomic_bool is_stopping;
+	atomic_uint asleep; // requests that a worker has
 };
 
 // Where a mapped file has shrunk, the kernel sends what there is of it. libmicrohttpd takes that for
@@ -123,6 +125,23 @@ void clients_work(struct client_link *link)
 	atomic_store_explicit(&link->waiting_since, 0, memory_order_relaxed);
 }
 
+// Whoever stops says so first, and then waits until none sleeps: so a request counts itself in before it asks.
+bool clients_sleep(struct clients *t, struct client_link *link)
+{
+	atomic_fetch_add(&t->asleep, 1);
+	if (atomic_load(&t->is_stopping)) {
+		clients_wake(t);
+		return false;
+	}
+	clients_work(link);
+	return true;
+}
+
+void clients_wake(struct clients *t)
+{
+	atomic_fetch_sub(&t->asleep, 1);
+}
+
 // One that waits for a request has nothing to lose: the other side sees the end of the connection.
 static void end_idle(struct client_link *link)
 {
@@ -152,10 +171,21 @@ static unsigned send_home(struct clients *t)
 	return busy;
 }
 
+static void pause_ms(long ms)
+{
+	nanosleep(&(struct timespec){.tv_nsec = ms * 1000000L}, NULL);
+}
+
 void clients_drain(struct clients *t, unsigned seconds)
 {
-	const struct timespec pause = {.tv_nsec = DRAIN_POLL_MS * 1000000L};
 	atomic_store(&t->is_draining, true);
 	for (unsigned waited = 0; send_home(t) && waited < seconds * 1000; waited += DRAIN_POLL_MS)
-		nanosleep(&pause, NULL);
+		pause_ms(DRAIN_POLL_MS);
+}
+
+void clients_rouse(struct clients *t)
+{
+	atomic_store(&t->is_stopping, true);
+	while (atomic_load(&t->asleep))
+		pause_ms(ROUSE_POLL_MS);
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
 struct clients;
 
@@ -27,6 +28,12 @@ void clients_begin(struct client_link *link);
 void clients_await(struct client_link *link);
 void clients_work(struct client_link *link);
 void clients_end(struct clients *t, struct client_link *link);
+// A worker gets the request: it is our turn, and the library must not be stopped before clients_wake(). False where the
+// server is stopping, and no worker may have it.
+bool clients_sleep(struct clients *t, struct client_link *link);
+void clients_wake(struct clients *t);
 // Ends the connections that wait, and each other one after its answer; returns when none is busy, or after so many
 // seconds.
 void clients_drain(struct clients *t, unsigned seconds);
+// From now on none falls asleep; returns when all that sleep have woken.
+void clients_rouse(struct clients *t);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const field_name[FORM_FIELDS] = {
+static const char *const field_name[FORM_COUNT] = {
 	[FORM_ACTION] = ":action",
 	[FORM_PROTOCOL] = "protocol_version",
 	[FORM_NAME] = "name",
@@ -17,7 +17,7 @@ static const char *const field_name[FORM_FIELDS] = {
 
 void form_release(struct form *f)
 {
-	for (int i = 0; i < FORM_FIELDS; i++)
+	for (int i = 0; i < FORM_COUNT; i++)
 		free(f->value[i]);
 	*f = (struct form){0};
 }
@@ -25,7 +25,7 @@ void form_release(struct form *f)
 enum form_field form_find(struct str name)
 {
 	int i = 0;
-	while (i < FORM_FIELDS && !str_eq(name, str_from(field_name[i])))
+	while (i < FORM_COUNT && !str_eq(name, str_from(field_name[i])))
 		i++;
 	return (enum form_field)i;
 }

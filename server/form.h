@@ -16,18 +16,16 @@ enum form_field {
 	FORM_SHA256,
 	FORM_BLAKE2B_256,
 	FORM_MD5,
-	FORM_FIELDS,
+	FORM_COUNT,
 };
-
-enum { FORM_VALUE_MOST = 512 }; // bytes of a field that is read
 
 // All zero is an empty one.
 struct form {
-	char *value[FORM_FIELDS]; // NULL: absent, or empty, or "UNKNOWN" as old tools say it
+	char *value[FORM_COUNT]; // NULL: absent, or empty, or "UNKNOWN" as old tools say it
 };
 
 void form_release(struct form *f);
-// The field of this name; FORM_FIELDS where it is one that nobody reads.
+// The field of this name; FORM_COUNT where it is one that nobody reads.
 enum form_field form_find(struct str name);
 // ERR_INVALID where the field came before with another value.
 int form_put(struct form *f, enum form_field field, struct str value, struct err *e) MUST_CHECK;

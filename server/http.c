@@ -6,9 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "lib/base/buf.h"
 #include "lib/base/limits.h"
@@ -18,12 +15,10 @@
 #include "server/clients.h"
 #include "server/lanes.h"
 #include "server/listen.h"
+#include "server/quirks.h"
 #include "server/scrutiny.h"
 
-enum {
-	STOP_POLL_MS = 5,
-	LANE_SHARE = 4, // the part of all connections that the bodies of one lane may have: a platform may hang
-};
+enum { LANE_SHARE = 4 }; // the part of all connections that the bodies of one lane may have: a platform may hang
 
 // A connection. It answers one request after the other, so what belongs to the request under way is here too and
 // a request without a body allocates nothing.
@@ -46,8 +41,6 @@ struct http {
 	struct lanes *receivers;
 	struct clients *clients;
 	char *url;
-	atomic_uint sleeping; // requests that a worker has
-	atomic_bool is_stopping;
 };
 
 // --- replies ---
@@ -143,14 +136,6 @@ static enum MHD_Result scrutinize_header(void *ctx, enum MHD_ValueKind kind, con
 	return MHD_YES;
 }
 
-// Version 0.9 cuts a line at a NUL, and glues one that begins with a blank to the name before it.
-// But it hands out its buffer as the client filled it: a gap tells. Version 1.0 refuses all this
-// itself, and moves things.
-static bool library_is_lax(void)
-{
-	return strncmp(MHD_get_version(), "0.", 2) == 0;
-}
-
 // Where its empty line lies.
 static const char *end_of_header(struct client *c, const char *begin)
 {
@@ -160,7 +145,7 @@ static const char *end_of_header(struct client *c, const char *begin)
 
 static struct scrutiny scrutinize(struct client *c, const char *method, const char *version)
 {
-	struct scrutiny s = {.next = library_is_lax() ? method : NULL};
+	struct scrutiny s = {.next = quirks_is_lax(MHD_get_version()) ? method : NULL};
 	scrutiny_piece(&s, str_from(method), strlen(" "));
 	scrutiny_piece(&s, c->target, strlen(" "));
 	scrutiny_piece(&s, str_from(version), strlen("\r\n"));
@@ -170,17 +155,11 @@ static struct scrutiny scrutinize(struct client *c, const char *method, const ch
 	return s;
 }
 
-// The library must not be stopped while a connection sleeps: whoever stops it says so first, and then waits until none
-// does. So a request counts itself in before it asks. False where the server is stopping.
+// False where the server is stopping.
 static bool sleep_on_worker(struct client *c, struct lane *lane, pool_fn *job)
 {
-	struct http *h = c->http;
-	atomic_fetch_add(&h->sleeping, 1);
-	if (atomic_load(&h->is_stopping)) {
-		atomic_fetch_sub(&h->sleeping, 1);
+	if (!clients_sleep(c->http->clients, &c->link))
 		return false;
-	}
-	clients_work(&c->link);
 	MHD_suspend_connection(c->connection);
 	lane_submit(lane, job, c);
 	return true;
@@ -188,9 +167,9 @@ static bool sleep_on_worker(struct client *c, struct lane *lane, pool_fn *job)
 
 static void wake(struct client *c)
 {
-	struct http *h = c->http;
+	struct clients *clients = c->http->clients;
 	MHD_resume_connection(c->connection); // from here on it may go away
-	atomic_fetch_sub(&h->sleeping, 1);
+	clients_wake(clients);
 }
 
 static bool sleeps(struct client *c)
@@ -398,15 +377,6 @@ static void on_connection(void *ctx, struct MHD_Connection *connection, void **c
 
 // --- start and stop ---
 
-// Our own in place of the C library's, for libmicrohttpd up to 1.0.1 at least: where as many events come as it has
-// room for, it asks for more before it handles them, and is willing to wait; if each client waits for its answer,
-// nothing comes, and all stand still until a connection times out. So that room is never filled. A caller must be
-// content with fewer events than there are, whatever it asks for.
-int epoll_wait(int epoll, struct epoll_event *events, int room, int timeout)
-{
-	return epoll_pwait(epoll, events, room > 1 ? room - 1 : room, timeout, NULL);
-}
-
 static size_t keep_escapes(void *ctx, struct MHD_Connection *connection, char *text)
 {
 	(void)ctx, (void)connection;
@@ -490,11 +460,8 @@ void http_stop(struct http *h, unsigned grace)
 	CLEANUP(mem_close) int fd = MHD_quiesce_daemon(h->daemon);
 	shutdown(fd, SHUT_RDWR);
 	clients_drain(h->clients, grace);
-	atomic_store(&h->is_stopping, true);
-	while (atomic_load(&h->sleeping))
-		nanosleep(&(struct timespec){.tv_nsec = STOP_POLL_MS * 1000000L}, NULL);
+	clients_rouse(h->clients);
 	MHD_stop_daemon(h->daemon);
-	if (strncmp(h->url, "unix:", 5) == 0)
-		unlink(h->url + 5);
+	listen_end(h->url);
 	http_free(h);
 }

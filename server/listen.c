@@ -19,6 +19,8 @@ enum {
 	DESCRIPTORS_KEPT = 128, // for catalogs, wheels, logs: connections must not take them
 };
 
+static const char unix_scheme[] = "unix:";
+
 static int start(int family, const struct sockaddr *addr, socklen_t len, const char *text, struct err *e)
 {
 	int on = 1;
@@ -35,6 +37,12 @@ static int start(int family, const struct sockaddr *addr, socklen_t len, const c
 int listen_begin(int socket, const char *url, struct err *e)
 {
 	return listen(socket, BACKLOG) < 0 ? err_errno(e, ERR_NET, "cannot listen on %s", url) : 0;
+}
+
+void listen_end(const char *url)
+{
+	if (strncmp(url, unix_scheme, strlen(unix_scheme)) == 0)
+		unlink(url + strlen(unix_scheme));
 }
 
 // A socket file that a dead server left would be in the way for ever; one that answers is somebody's.
@@ -66,7 +74,7 @@ static int open_unix(const char *path, char **url, struct err *e)
 		return -1;
 	if (chmod(path, 0666) < 0) // its folder says who may come
 		return err_errno(e, ERR_NET, "cannot open %s for all", path);
-	*url = xasprintf("unix:%s", path);
+	*url = xasprintf("%s%s", unix_scheme, path);
 	return mem_steal_fd(&fd);
 }
 
@@ -118,8 +126,8 @@ static void free_addresses(struct addrinfo **list)
 int listen_open(const char *text, char **url, struct err *e)
 {
 	struct str host, port;
-	if (str_starts(str_from(text), STR("unix:")))
-		return open_unix(text + strlen("unix:"), url, e);
+	if (strncmp(text, unix_scheme, strlen(unix_scheme)) == 0)
+		return open_unix(text + strlen(unix_scheme), url, e);
 	if (!split(str_from(text), &host, &port))
 		return err_set(e, ERR_USAGE, "%s: ADDR:PORT, [V6]:PORT or unix:PATH is wanted", text);
 	CLEANUP(mem_free) char *name = xstrndup(host.ptr, host.len);

@@ -16,6 +16,8 @@ enum { LISTEN_PEER = INET6_ADDRSTRLEN };
 // or -1: ERR_USAGE where the text is no address, ERR_NET otherwise.
 int listen_open(const char *text, char **url, struct err *e) MUST_CHECK;
 int listen_begin(int socket, const char *url, struct err *e) MUST_CHECK;
+// Where nobody serves at the URL any more: a socket file goes.
+void listen_end(const char *url);
 // Who is at the other end: his address, or "unix". NULL is fine.
 void listen_peer(const struct sockaddr *addr, char out[LISTEN_PEER]);
 // Raises the limit of open files as far as it goes, and says how many of the wanted connections it leaves room for.

@@ -8,13 +8,12 @@
 
 #include "lib/base/buf.h"
 #include "lib/base/fs.h"
-
-enum { PEM_MOST = 1 << 20 };
+#include "lib/base/limits.h"
 
 static int read_pem(const char *path, char **out, struct err *e)
 {
 	struct buf text;
-	buf_init(&text, PEM_MOST);
+	buf_init(&text, LIMIT_PEM);
 	int result = fs_read_file(path, &text, e);
 	*out = buf_steal(&text);
 	return result;

@@ -28,7 +28,7 @@ struct upload {
 	char *who; // whose token it is
 	struct multipart body;
 	struct form form;
-	enum form_field field; // of the part that is being read; FORM_FIELDS: one that nobody reads
+	enum form_field field; // of the part that is being read; FORM_COUNT: one that nobody reads
 	bool in_content;
 	struct buf text; // of the field
 	char *file;
@@ -233,16 +233,16 @@ static int on_bytes(void *ctx, struct str bytes, struct err *e)
 	struct upload *u = ctx;
 	if (u->in_content)
 		return add_content(u, bytes, e);
-	if (u->field == FORM_FIELDS)
+	if (u->field == FORM_COUNT)
 		return 0;
 	buf_str(&u->text, bytes);
-	return u->text.failed ? err_set(e, ERR_INVALID, "a field of the form is longer than %d bytes", FORM_VALUE_MOST) : 0;
+	return u->text.failed ? err_set(e, ERR_INVALID, "a field of the form is longer than %d bytes", LIMIT_FORM_VALUE) : 0;
 }
 
 static int on_part_end(void *ctx, struct err *e)
 {
 	struct upload *u = ctx;
-	if (u->in_content || u->field == FORM_FIELDS)
+	if (u->in_content || u->field == FORM_COUNT)
 		return 0;
 	return form_put(&u->form, u->field, buf_view(&u->text), e);
 }
@@ -349,7 +349,7 @@ struct receiver *upload_receive(struct service *s, const struct call *call, stru
 	u->wants_json = negotiate_wants_json(r->header[HEADER_ACCEPT]);
 	u->peer = xstrdup(r->peer);
 	u->authorization = r->header[HEADER_AUTHORIZATION] ? xstrdup(r->header[HEADER_AUTHORIZATION]) : NULL;
-	buf_init(&u->text, FORM_VALUE_MOST);
+	buf_init(&u->text, LIMIT_FORM_VALUE);
 	*refusal = prepare(u, r);
 	if (!*refusal)
 		return &u->receiver;

@@ -25,10 +25,12 @@ enum {
 	LIMIT_TOKENS = 4 << 20,           // the file of tokens
 	LIMIT_NOTE = 200,                 // a note or a glob of a token
 	LIMIT_WORDS = 2 << 10,            // why a platform is frozen; a field of the audit log
+	LIMIT_PEM = 1 << 20,              // a certificate, or a key
 	LIMIT_REQUEST_HEADER = 8 << 10,   // request line and headers together: a connection has so much memory, and
 					  // libmicrohttpd clears it after each request (32 KB cost 10 % of a page hit)
 	LIMIT_PARTS = 4096,               // of a form
 	LIMIT_PART_HEADER = 8 << 10,      // of one part of a form
+	LIMIT_FORM_VALUE = 512,           // of a field of a form that is read
 	LIMIT_MULTIPART_OUTSIDE = 64 << 10, // before a form's first part and behind its last
 	LIMIT_BODY_BUFFER = 256 << 10,    // of one request's body: what is collected before a worker takes it
 	LIMIT_BODY_PROGRESS = 16 << 10,   // of a body: so much, or its end, has to come within the time-out

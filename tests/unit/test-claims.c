@@ -88,7 +88,7 @@ static void test_form(void **state UNUSED)
 	struct err e = ERR_INIT;
 	CLEANUP(form_release) struct form form = {0};
 	assert_int_equal(form_find(STR("name")), FORM_NAME);
-	assert_int_equal(form_find(STR("summary")), FORM_FIELDS);
+	assert_int_equal(form_find(STR("summary")), FORM_COUNT);
 	assert_int_equal(form_put(&form, FORM_NAME, STR(" foo \r\n"), &e), 0);
 	assert_int_equal(form_put(&form, FORM_NAME, STR("foo"), &e), 0);
 	assert_int_equal(form_put(&form, FORM_VERSION, STR("UNKNOWN"), &e), 0);
