@@ -10,6 +10,7 @@ import indexing
 import pages
 import serving
 import storelib
+import uploading
 
 PLATFORM = indexing.PLATFORM
 WHEEL = "six-1.0-py3-none-any.whl"
@@ -164,8 +165,7 @@ def command(indexed, name, *options, code=0):
 
 def audit(indexed):
     """What the audit log says, but for the time and who."""
-    lines = indexed.catalog.with_name("catalog.db.audit").read_text().splitlines()
-    entries = [json.loads(line) for line in lines]
+    entries = uploading.audit(indexed)
     assert all(one["who"].startswith("user ") and one["time"] for one in entries)
     return [{key: value for key, value in one.items() if key not in ("time", "who")} for one in entries]
 

@@ -10,6 +10,7 @@ import pytest
 import clients
 import serving
 import storelib
+import uploading
 
 PLATFORM = "debian-12-x86_64"
 
@@ -22,9 +23,7 @@ class Place:
         (self.store / PLATFORM).mkdir(parents=True)
         self.serve = serve
         self.server = serve(self.store, state=self.state)
-        made = serving.run("token", "add", "--catalog", self.server.catalog, "--note", "test", self.store)
-        assert made.returncode == 0, made.stderr
-        self.token = made.stdout.split()[-1]
+        self.token = uploading.add_token(self.server, "--note", "test")
 
     def push(self, files, *options, token=None):
         kept = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy") and k != "NETRC"}

@@ -13,6 +13,8 @@ import pytest
 import clients
 import serving
 import storelib
+import uploading
+from uploading import authorization
 
 PIP = "pip==26.3"
 OLD_PIP = "pip==22.0.4"
@@ -53,9 +55,6 @@ class Site:
     def tokens(self):
         return json.loads(self.run("token", "list", "--json").stdout)["tokens"]
 
-    def audit(self):
-        return [json.loads(line) for line in (self.catalog.parent / "catalog.db.audit").read_text().splitlines()]
-
 
 @pytest.fixture(name="site")
 def site_fixture(tmp_path):
@@ -65,10 +64,6 @@ def site_fixture(tmp_path):
 @pytest.fixture(name="server")
 def server_fixture(site, serve):
     return serve(config=site.config, state=site.catalog.parent)
-
-
-def basic(password, user="__token__"):
-    return {"Authorization": "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()}
 
 
 # --- the command ---
@@ -106,10 +101,10 @@ def test_a_token_is_revoked_by_its_id(site):
     assert [t["note"] for t in site.tokens()] == ["second"]
     done = site.run("token", "revoke", first, code=1)
     assert f"no token {first} in " in done.stderr
-    assert [(e["action"], e["result"], e["reason"]) for e in site.audit()[2:]] == [
+    assert [(e["action"], e["result"], e["reason"]) for e in uploading.audit(site)[2:]] == [
         ("token revoke", "done", f"{first} first"),
         ("token revoke", "failed", f"no token {first} in {site.catalog}.tokens")]
-    assert site.audit()[0]["action"] == "token add" and site.audit()[0]["who"].startswith("user ")
+    assert uploading.audit(site)[0]["action"] == "token add" and uploading.audit(site)[0]["who"].startswith("user ")
 
 
 def test_a_damaged_line_is_named_and_kept(site):
@@ -161,8 +156,8 @@ def test_freeze_and_thaw(site):
     assert site.run("thaw", "public", "team-b").stdout == "public: thawed\nteam-b: thawed\n"
     assert site.run("thaw").stdout.splitlines() == ["public: was not frozen", "team-a: thawed", "team-b: was not frozen"]
     assert [p.name for p in site.store.rglob(".wheelcache-frozen*")] == []
-    assert [(e["action"], e["platform"]) for e in site.audit()][:2] == [("freeze", "public"), ("freeze", "public")]
-    assert site.audit()[0]["reason"] == "the volume\nmoves"
+    assert [(e["action"], e["platform"]) for e in uploading.audit(site)][:2] == [("freeze", "public"), ("freeze", "public")]
+    assert uploading.audit(site)[0]["reason"] == "the volume\nmoves"
 
 
 def test_a_platform_that_is_away_holds_up_no_other(site):
@@ -170,7 +165,7 @@ def test_a_platform_that_is_away_holds_up_no_other(site):
     done = site.run("freeze", code=1)
     assert done.stdout == "public: frozen\nteam-b: frozen\n"
     assert "platform team-a: " in done.stderr and "1 platforms stay as they were" in done.stderr
-    assert [e["result"] for e in site.audit()] == ["done", "failed", "done"]
+    assert [e["result"] for e in uploading.audit(site)] == ["done", "failed", "done"]
 
 
 def test_a_freeze_needs_no_configuration(tmp_path):
@@ -234,15 +229,15 @@ def test_private_is_private(site, server):
             reply = server.get(path)
             assert (reply.status, reply["WWW-Authenticate"]) == (401, 'Basic realm="wheelcache"'), path
             assert reply["Cache-Control"] == "no-store"
-            answers = [server.get(path, basic(secret)) for secret in secrets]
+            answers = [server.get(path, authorization(secret)) for secret in secrets]
             assert [one.status for one in answers[:2]] == [403, 403], path
             assert {one.status for one in answers[2:]} <= {401, 429}, path  # so many are throttled
             assert all(holds not in one.body for one in [reply, *answers])
-            reply = server.get(path, basic(good))
+            reply = server.get(path, authorization(good))
             assert reply.status == 200 and holds in reply.body, path
             assert reply["Cache-Control"].startswith("private, "), path
-            assert server.get(path, basic(good), "HEAD").status == 200
-            assert server.get(path, {**basic(good), "If-None-Match": reply["ETag"]})["Cache-Control"].startswith("private")
+            assert server.get(path, authorization(good), "HEAD").status == 200
+            assert server.get(path, {**authorization(good), "If-None-Match": reply["ETag"]})["Cache-Control"].startswith("private")
 
 
 def test_nobody_learns_what_is_not_there(site, server):
@@ -250,21 +245,21 @@ def test_nobody_learns_what_is_not_there(site, server):
     for path in ("/team-a/simple/nothing/", "/team-a/simple/%C3%A9/", "/files/team-a/nothing/nothing-1.whl",
                  "/files/team-a/in-team-a/nothing-1.whl"):
         assert server.get(path).status == 401, path
-        reply = server.get(path, basic(good))
+        reply = server.get(path, authorization(good))
         assert reply.status == 404, path
         assert reply["Cache-Control"].startswith("private, "), path
 
 
 def test_a_view_wants_a_token_for_all_of_it(site, server):
     one, both = site.add("--read", "--platform", "team-a"), site.add("--read", "--platform", "team-[ab]")
-    assert server.get("/all/simple/", basic(one)).status == 403
-    assert server.get("/all/simple/", basic(both)).status == 200
-    assert server.get("/both/simple/", basic(one, user="anybody")).status == 200
+    assert server.get("/all/simple/", authorization(one)).status == 403
+    assert server.get("/all/simple/", authorization(both)).status == 200
+    assert server.get("/both/simple/", authorization(one, user="anybody")).status == 200
     some = site.add("--read", "--project", "in-team-*")
-    assert server.get("/all/simple/in-team-b/", basic(some)).status == 200
-    assert server.get("/all/simple/In_Team.B/", basic(some)).status == 200
-    assert server.get("/all/simple/in-public/", basic(some)).status == 403
-    assert server.get("/all/simple/", basic(some)).status == 403
+    assert server.get("/all/simple/in-team-b/", authorization(some)).status == 200
+    assert server.get("/all/simple/In_Team.B/", authorization(some)).status == 200
+    assert server.get("/all/simple/in-public/", authorization(some)).status == 403
+    assert server.get("/all/simple/", authorization(some)).status == 403
 
 
 def test_public_needs_no_token(site, server):
@@ -274,7 +269,7 @@ def test_public_needs_no_token(site, server):
     assert root.status == 200 and b"in-public" in root.body and b"team" not in root.body
     assert root["Cache-Control"].startswith("public, ")
     assert server.get("/simple/in-team-a/").status == 404
-    assert server.get("/public/simple/in-public/", basic("wrong")).status == 200
+    assert server.get("/public/simple/in-public/", authorization("wrong")).status == 200
     assert server.get(f"/files/public/in-public/{wheel.name}")["Cache-Control"].startswith("public, ")
     people = server.get("/").body
     assert b"public" in people and b"team-" not in people and b"both" not in people
@@ -286,7 +281,7 @@ def test_a_private_default_view_is_private(site, serve):
     config = site.config.replace("[platform public]", "default-view = both\n[platform public]", 1)
     server = serve(config=config, state=site.catalog.parent)
     assert server.get("/simple/").status == 401
-    assert server.get("/simple/in-team-a/", basic(good)).status == 200
+    assert server.get("/simple/in-team-a/", authorization(good)).status == 200
 
 
 def test_a_change_counts_in_a_running_server(site, server):
@@ -294,15 +289,15 @@ def test_a_change_counts_in_a_running_server(site, server):
     reply = server.get(path)
     assert reply.status == 403 and b"wheelcache token add --read" in reply.body
     secret = site.add("--read")
-    serving.wait_for(lambda: server.get(path, basic(secret)).status == 200, 20, "the token to count")
+    serving.wait_for(lambda: server.get(path, authorization(secret)).status == 200, 20, "the token to count")
     site.run("token", "revoke", site.tokens()[0]["id"])
-    serving.wait_for(lambda: server.get(path, basic(secret)).status == 403, 20, "the token to count no more")
+    serving.wait_for(lambda: server.get(path, authorization(secret)).status == 403, 20, "the token to count no more")
     assert TOKEN.search(server.errors()) is None
 
 
 def test_an_expired_token_says_so(site, server):
     secret = site.add("--read", "--expires", "1s", "--note", "guest")
-    reply = serving.wait_for(lambda: (r := server.get("/team-a/simple/", basic(secret))).status == 401 and r, 20,
+    reply = serving.wait_for(lambda: (r := server.get("/team-a/simple/", authorization(secret))).status == 401 and r, 20,
                              "the token to expire")
     assert b'the token "guest" expired at 20' in reply.body
 
@@ -310,9 +305,9 @@ def test_an_expired_token_says_so(site, server):
 def test_wrong_tokens_are_throttled_and_good_ones_pass(site, server):
     good = site.add("--read")
     path = "/team-a/simple/"
-    reply = serving.wait_for(lambda: (r := server.get(path, basic("wc_wrong"))).status == 429 and r, 30, "a 429")
+    reply = serving.wait_for(lambda: (r := server.get(path, authorization("wc_wrong"))).status == 429 and r, 30, "a 429")
     assert 1 <= int(reply["Retry-After"]) <= 60
-    assert server.get(path, basic(good)).status == 200
+    assert server.get(path, authorization(good)).status == 200
     assert server.get(path).status == 401  # who sends none has not failed
     assert server.get("/public/simple/").status == 200
 
@@ -320,11 +315,11 @@ def test_wrong_tokens_are_throttled_and_good_ones_pass(site, server):
 def test_unreadable_tokens_let_nobody_in(site, server):
     good = site.add("--read")
     path = "/team-a/simple/"
-    assert serving.wait_for(lambda: server.get(path, basic(good)).status == 200, 20, "the token to count")
+    assert serving.wait_for(lambda: server.get(path, authorization(good)).status == 200, 20, "the token to count")
     file = site.catalog.parent / "catalog.db.tokens"
     file.unlink()
     file.mkdir()
-    reply = serving.wait_for(lambda: (r := server.get(path, basic(good))).status == 503 and r, 20, "the 503")
+    reply = serving.wait_for(lambda: (r := server.get(path, authorization(good))).status == 503 and r, 20, "the 503")
     assert reply["Retry-After"] and b"tokens cannot be read" in reply.body
     assert server.get("/public/simple/").status == 200
 
@@ -341,11 +336,11 @@ def test_no_log_has_a_secret(site, serve):
     secret = site.add("--read", "--platform", "team-a")
     server = serve(None, "--log-level", "debug", config=site.config, state=site.catalog.parent)
     for path in ("/team-a/simple/", "/team-b/simple/"):
-        server.get(path, basic(secret))
-        server.get(path, basic("hunter2-hunter2"))
+        server.get(path, authorization(secret))
+        server.get(path, authorization("hunter2-hunter2"))
     server.stop()
     logs = server.errors() + server.log_path.read_text()
-    for word in (secret, "hunter2", *(basic(p)["Authorization"].split()[1] for p in (secret, "hunter2-hunter2"))):
+    for word in (secret, "hunter2", *(authorization(p)["Authorization"].split()[1] for p in (secret, "hunter2-hunter2"))):
         assert word not in logs
 
 
