@@ -54,6 +54,8 @@ struct push {
 	int64_t told_ms;
 };
 
+// --- workers, progress, waiting ---
+
 static bool is_stopped(struct push *p)
 {
 	pthread_mutex_lock(&p->lock);
@@ -161,7 +163,7 @@ static bool wait_for_next(struct push *p, unsigned try, uint64_t retry_after)
 	return goes_on;
 }
 
-// The files' examination.
+// --- the files' examination ---
 
 static void examine(void *job)
 {
@@ -171,7 +173,7 @@ static void examine(void *job)
 		f->outcome = PUSHED_BAD;
 }
 
-// What is there.
+// --- what is there ---
 
 static void ask(void *job)
 {
@@ -223,7 +225,7 @@ static bool is_settled(struct item *item, const struct remote_page *page)
 	return false;
 }
 
-// Sending.
+// --- sending ---
 
 // False where it cannot be: it is not the file any more that was read.
 static bool send_once(struct worker *w, struct item *item, struct remote_answer *answer)
@@ -305,7 +307,9 @@ static void send_file(void *job)
 	give_worker(w);
 }
 
-// The four rounds. Between them nothing runs, so that what one wrote the next may read.
+// --- the four rounds ---
+
+// Between them nothing runs, so that what one wrote the next may read.
 
 static int by_project(const void *a, const void *b)
 {

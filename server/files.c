@@ -189,7 +189,7 @@ struct reply *files_work(struct service *s, struct catalog *c, const struct call
 {
 	char key_bytes[KEY_SIZE];
 	struct str key = set_key(call, key_bytes);
-	uint64_t mark = pagecache_mark(s->cache);
+	uint64_t epoch = pagecache_epoch(s->cache);
 	const struct platform *p = site_platform(service_site(s), call->view);
 	if (!p)
 		return service_not_found(s, "no such platform");
@@ -198,6 +198,6 @@ struct reply *files_work(struct service *s, struct catalog *c, const struct call
 		return refused;
 	struct reply *r = find_and_send(s, c, p, call);
 	if (r->status == 200)
-		pagecache_put(s->cache, key, r, FILE_SECONDS, mark);
+		pagecache_put(s->cache, key, r, FILE_SECONDS, epoch);
 	return r;
 }

@@ -67,7 +67,7 @@ static int count_totals(struct follow *f, struct err *e)
 }
 
 // Names first, pages after: a page asked for in between is made from what the catalog says now.
-static int catch_up(struct follow *f, bool is_anew, uint32_t mark, struct err *e)
+static int catch_up(struct follow *f, bool is_anew, uint32_t count, struct err *e)
 {
 	struct batch b = {.follow = f, .is_anew = is_anew};
 	if (catalog_changes(f->reader.catalog, f->seen, apply, &b, &f->seen, e) < 0)
@@ -77,7 +77,7 @@ static int catch_up(struct follow *f, bool is_anew, uint32_t mark, struct err *e
 		pagecache_clear(f->service->cache);
 	else if (b.names_moved)
 		simple_drop_roots(f->service);
-	service_caught(f->service, mark);
+	service_caught(f->service, count);
 	return count_totals(f, e);
 }
 
@@ -93,48 +93,48 @@ static int open_anew(struct follow *f, struct err *e)
 	if (taken < 0)
 		return -1;
 	changes_renew(f->service->changes);
-	uint32_t mark = changes_read(f->service->changes);
+	uint32_t count = changes_read(f->service->changes);
 	catalog_was_written(f->reader.catalog); // from here on
-	return catch_up(f, true, mark, e);
+	return catch_up(f, true, count, e);
 }
 
-// The mark is read first: what is committed after that comes with the next one.
-static int look(struct follow *f, uint32_t mark, struct err *e)
+// The count is read first: what is committed after that comes with the next one.
+static int look(struct follow *f, uint32_t count, struct err *e)
 {
 	if (atomic_load(&f->reopen) || f->is_failing)
 		return open_anew(f, e);
 	if (catalog_was_written(f->reader.catalog))
-		return catch_up(f, false, mark, e);
-	service_caught(f->service, mark);
+		return catch_up(f, false, count, e);
+	service_caught(f->service, count);
 	return 0;
 }
 
 // After an error all is read again, until it goes well. Meanwhile what is in memory is as good as it gets.
-static void follow(struct follow *f, uint32_t mark)
+static void follow(struct follow *f, uint32_t count)
 {
 	struct err e = ERR_INIT;
-	int result = look(f, mark, &e);
+	int result = look(f, count, &e);
 	if (result < 0)
-		service_caught(f->service, mark);
+		service_caught(f->service, count);
 	if (result < 0 && !f->is_failing)
 		log_error("cannot follow the catalog: %s", e.msg);
 	f->is_failing = result < 0;
 }
 
-// What others commit raises the mark. Where there is none, or somebody died before he could raise it, the catalog
+// What others commit raises the count. Where there is none, or somebody died before he could raise it, the catalog
 // itself is asked now and then.
 static void *run(void *ctx)
 {
 	struct follow *f = ctx;
 	struct service *s = f->service;
 	for (int64_t swept_ms = clock_ms(); !atomic_load(&f->stop);) {
-		uint32_t mark = changes_read(s->changes);
-		follow(f, mark);
+		uint32_t count = changes_read(s->changes);
+		follow(f, count);
 		if (clock_ms() - swept_ms >= SWEEP_MS) {
 			pagecache_sweep(s->cache);
 			swept_ms = clock_ms();
 		}
-		changes_wait(s->changes, mark, POLL_MS);
+		changes_wait(s->changes, count, POLL_MS);
 	}
 	return NULL;
 }
@@ -160,7 +160,7 @@ struct follow *follow_start(struct service *s, struct err *e)
 	return f;
 }
 
-// The thread is woken by the mark, as by a commit.
+// The thread is woken by the count, as by a commit.
 void follow_reopen(struct follow *f)
 {
 	atomic_store(&f->reopen, true);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Follows the catalog: what any process commits shows here at once, by the change
-// mark, or within a quarter of a second where there is none. It alone changes the name
+// count, or within a quarter of a second where there is none. It alone changes the name
 // set, drops pages, and counts totals.
 #pragma once
 

@@ -143,7 +143,7 @@ struct reply *pagecache_get(struct pagecache *c, struct str key)
 	return found;
 }
 
-uint64_t pagecache_mark(const struct pagecache *c)
+uint64_t pagecache_epoch(const struct pagecache *c)
 {
 	return atomic_load(&c->drops);
 }
@@ -172,13 +172,13 @@ static void make_room(struct pagecache *c, size_t first)
 	}
 }
 
-void pagecache_put(struct pagecache *c, struct str key, struct reply *reply, unsigned seconds, uint64_t mark)
+void pagecache_put(struct pagecache *c, struct str key, struct reply *reply, unsigned seconds, uint64_t epoch)
 {
 	uint64_t hash = hash_of(key);
 	struct shard *s = shard_of(c, hash);
 	struct entry *e = entry_new(key, hash, reply, seconds);
 	pthread_mutex_lock(&s->lock);
-	if (atomic_load(&c->drops) != mark || e->weight > c->limit / LARGEST_SHARE) {
+	if (atomic_load(&c->drops) != epoch || e->weight > c->limit / LARGEST_SHARE) {
 		pthread_mutex_unlock(&s->lock);
 		reply_unref(e->reply);
 		free(e);

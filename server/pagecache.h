@@ -17,9 +17,9 @@ void pagecache_free(struct pagecache *c); // NULL is fine
 struct reply *pagecache_get(struct pagecache *c, struct str key);
 // Taken before the first look at what a reply is made from. A reply made before anything was dropped may be out of
 // date, and is not kept then.
-uint64_t pagecache_mark(const struct pagecache *c);
+uint64_t pagecache_epoch(const struct pagecache *c);
 // Keeps a reference of its own for so many seconds, 0: until it is dropped or crowded out.
-void pagecache_put(struct pagecache *c, struct str key, struct reply *reply, unsigned seconds, uint64_t mark);
+void pagecache_put(struct pagecache *c, struct str key, struct reply *reply, unsigned seconds, uint64_t epoch);
 void pagecache_drop(struct pagecache *c, struct str key);
 void pagecache_clear(struct pagecache *c);
 // Lets go of what has passed its time. Now and then.

@@ -24,10 +24,10 @@ void service_catch_up(struct service *s)
 	pthread_mutex_unlock(&s->caught_lock);
 }
 
-void service_caught(struct service *s, uint32_t mark)
+void service_caught(struct service *s, uint32_t count)
 {
 	pthread_mutex_lock(&s->caught_lock);
-	atomic_store_explicit(&s->caught, mark, memory_order_release);
+	atomic_store_explicit(&s->caught, count, memory_order_release);
 	pthread_cond_broadcast(&s->caught_up);
 	pthread_mutex_unlock(&s->caught_lock);
 }
@@ -51,12 +51,12 @@ void service_fresh(struct service *s, struct reply *r, bool is_private)
 // The words are the key: those of pages begin with a digit, those of files with "f/".
 struct reply *service_not_found(struct service *s, const char *what)
 {
-	uint64_t mark = pagecache_mark(s->cache);
+	uint64_t epoch = pagecache_epoch(s->cache);
 	struct reply *r = pagecache_get(s->cache, str_from(what));
 	if (!r) {
 		r = reply_text(404, "404 Not Found: %s", what);
 		service_fresh(s, r, false);
-		pagecache_put(s->cache, str_from(what), r, 0, mark);
+		pagecache_put(s->cache, str_from(what), r, 0, epoch);
 	}
 	return r;
 }

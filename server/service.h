@@ -23,8 +23,8 @@ struct service {
 	struct pagecache *cache;
 	struct readers *readers;
 	struct nameset *names;    // that platforms have or had: what is not in it is not there
-	struct changes *changes;  // the catalog's change mark; NULL: there is none
-	_Atomic uint32_t caught;  // the mark that names and cache are as new as
+	struct changes *changes;  // the catalog's change count; NULL: there is none
+	_Atomic uint32_t caught;  // the count that names and cache are as new as
 	pthread_mutex_t caught_lock;
 	pthread_cond_t caught_up;
 	atomic_bool names_known;  // before that a name may be anywhere
@@ -64,8 +64,8 @@ static inline bool service_is_current(struct service *s)
 }
 // On a worker: waits until they hold what was committed before the call, for two seconds at most.
 void service_catch_up(struct service *s);
-// They hold all up to this mark.
-void service_caught(struct service *s, uint32_t mark);
+// They hold all up to this count.
+void service_caught(struct service *s, uint32_t count);
 // The totals of a platform of the site by its index; zeros while nothing is known.
 struct catalog_totals service_platform_totals(struct service *s, size_t platform);
 // Cache-Control of what may change: pages, and answers that say "not here".

@@ -131,7 +131,7 @@ static struct reply *dress(struct service *s, const struct target *t, struct str
 	return r;
 }
 
-static struct reply *make(struct service *s, struct catalog *c, const struct target *t, uint64_t mark)
+static struct reply *make(struct service *s, struct catalog *c, const struct target *t, uint64_t epoch)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(buf_release) struct buf page, packed;
@@ -143,7 +143,7 @@ static struct reply *make(struct service *s, struct catalog *c, const struct tar
 	if (page_pack(buf_view(&page), t->coding, &packed, &e) < 0)
 		return service_error(&e);
 	struct reply *r = dress(s, t, buf_view(&page), &packed);
-	pagecache_put(s->cache, t->key, r, 0, mark);
+	pagecache_put(s->cache, t->key, r, 0, epoch);
 	return r;
 }
 
@@ -152,14 +152,14 @@ static struct reply *work(struct service *s, struct catalog *c, const struct cal
 {
 	struct target t;
 	service_catch_up(s);
-	uint64_t mark = pagecache_mark(s->cache); // before the site is read: a reload drops what the old one made
+	uint64_t epoch = pagecache_epoch(s->cache); // before the site is read: a reload drops what the old one made
 	struct reply *r = find_target(s, call, is_root, &t);
 	if (r)
 		return r;
 	pagecache_make_begin(s->cache, t.key);
 	r = pagecache_get(s->cache, t.key);
 	if (!r)
-		r = make(s, c, &t, mark);
+		r = make(s, c, &t, epoch);
 	pagecache_make_end(s->cache, t.key);
 	return r;
 }

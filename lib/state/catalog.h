@@ -28,10 +28,10 @@ struct catalog;
 char *catalog_default_path(const char *store_path);
 
 // Opens it, makes it where it is missing (with its folder), and brings an older schema up to date. Each
-// commit raises its change mark (lib/state/changes.h).
+// commit raises its change count (lib/state/changes.h).
 int catalog_open(const char *path, struct catalog **out, struct err *e) MUST_CHECK;
 // Opens it for reading alone: neither made nor brought up to date (ERR_USAGE where that is needed).
-// Its bytes and its time stay as they are, and no change mark is made. As with any reader of a database in WAL mode, SQLite
+// Its bytes and its time stay as they are, and no change count is made. As with any reader of a database in WAL mode, SQLite
 // keeps "-wal" and "-shm" beside it, made where nobody else has it open. Where that is not allowed
 // (a folder of somebody else's), it is read without them and without locks: right as long as nobody
 // writes, so ask catalog_is_current at the end.

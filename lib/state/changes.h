@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The change mark of a catalog: a number that every commit of every process raises, in a small file
+// The change count of a catalog: a number that every commit of every process raises, in a small file
 // beside the catalog ("-changes") that all of them have mapped. So what one process commits is
 // known in all others at once, at the price of reading a word of memory. It is a hint: whoever
 // cannot have it (the folder is not his, or somebody removed the file) looks now and then, as

@@ -28,7 +28,7 @@ static struct reply *page(size_t size)
 static void put(struct pagecache *c, const char *key, size_t size, unsigned seconds)
 {
 	CLEANUP(reply_cleanup) struct reply *r = page(size);
-	pagecache_put(c, str_from(key), r, seconds, pagecache_mark(c));
+	pagecache_put(c, str_from(key), r, seconds, pagecache_epoch(c));
 }
 
 static bool has(struct pagecache *c, const char *key)
@@ -86,10 +86,10 @@ static void test_refuses_what_is_too_large(void **state UNUSED)
 static void test_refuses_what_is_out_of_date(void **state UNUSED)
 {
 	struct pagecache *c = pagecache_new(LIMIT);
-	uint64_t mark = pagecache_mark(c);
+	uint64_t epoch = pagecache_epoch(c);
 	CLEANUP(reply_cleanup) struct reply *r = page(10);
 	pagecache_drop(c, STR("a")); // while the page was made
-	pagecache_put(c, STR("a"), r, 0, mark);
+	pagecache_put(c, STR("a"), r, 0, epoch);
 	assert_false(has(c, "a"));
 	pagecache_free(c);
 }
