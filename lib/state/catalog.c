@@ -11,12 +11,18 @@
 
 #include <sqlite3.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/escape.h"
 #include "lib/base/fs.h"
 #include "lib/state/changes.h"
 #include "lib/state/query.h"
 
-enum { BUSY_MS = 30000, WAL_RETRY_MS = 10 };
+enum {
+	BUSY_MS = 30000,
+	BUSY_FIRST_MS = 1,
+	BUSY_MOST_MS = 25,
+	WAL_RETRY_MS = 10,
+};
 
 struct query {
 	struct catalog *catalog;
@@ -29,6 +35,8 @@ struct catalog {
 	char *path;
 	struct changes *changes; // NULL: read only, or it cannot be had
 	int64_t version_seen; // PRAGMA data_version, 0 before the first look
+	uint32_t mark;        // of the changes, before the statement that runs was begun or tried again
+	int64_t busy_since;   // clock_ms()
 	bool is_unlocked;     // read as if nobody could write; opened tells whether somebody did
 	struct stat opened;
 	struct query slot[STATEMENT_COUNT];
@@ -89,6 +97,7 @@ struct query *query_begin(struct catalog *c, enum statement id, struct err *e)
 		}
 	}
 	q->in_use = true;
+	c->mark = changes_read(c->changes);
 	return q;
 }
 
@@ -249,18 +258,38 @@ static int upgrade(struct catalog *c, struct err *e)
 	return 0;
 }
 
+// Somebody else writes. SQLite would sleep for some milliseconds and try again; but his commit raises the mark, which
+// wakes us at once. Locks that are let go of without a commit are tried for now and then.
+static int wait_for_lock(void *ctx, int tries)
+{
+	struct catalog *c = ctx;
+	int64_t now = clock_ms();
+	if (tries == 0)
+		c->busy_since = now;
+	if (now - c->busy_since >= BUSY_MS)
+		return 0;
+	changes_wait(c->changes, c->mark, tries < BUSY_MOST_MS ? BUSY_FIRST_MS + (unsigned)tries : BUSY_MOST_MS);
+	c->mark = changes_read(c->changes);
+	return 1;
+}
+
+static void wait_when_busy(struct catalog *c)
+{
+	sqlite3_busy_handler(c->db, wait_for_lock, c);
+}
+
 // Where several processes make a new catalog at once, all but one are told that it is locked: this
 // statement does not always wait by itself as others do. So the waiting is ours.
 static int use_wal(struct catalog *c, struct err *e)
 {
 	int code = SQLITE_BUSY;
-	sqlite3_busy_timeout(c->db, 0);
+	sqlite3_busy_timeout(c->db, 0); // no handler
 	for (int waited = 0; code == SQLITE_BUSY && waited < BUSY_MS; waited += WAL_RETRY_MS) {
 		if (waited)
 			sqlite3_sleep(WAL_RETRY_MS);
 		code = sqlite3_exec(c->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
 	}
-	sqlite3_busy_timeout(c->db, BUSY_MS);
+	wait_when_busy(c);
 	return code == SQLITE_OK ? 0 : fail(c, code, e);
 }
 
@@ -268,7 +297,7 @@ static int use_wal(struct catalog *c, struct err *e)
 static int prepare(struct catalog *c, struct err *e)
 {
 	int64_t version;
-	sqlite3_busy_timeout(c->db, BUSY_MS);
+	wait_when_busy(c);
 	if (check_version(c, &version, e) < 0)
 		return -1;
 	if (use_wal(c, e) < 0 || run_script(c, schema_connection, e) < 0)
@@ -314,7 +343,7 @@ int catalog_open(const char *path, struct catalog **out, struct err *e)
 static int prepare_read(struct catalog *c, struct err *e)
 {
 	int64_t version;
-	sqlite3_busy_timeout(c->db, BUSY_MS);
+	wait_when_busy(c);
 	if (check_version(c, &version, e) < 0 || run_script(c, schema_connection, e) < 0)
 		return -1;
 	if (version == schema_steps)
