@@ -135,8 +135,10 @@ int catalog_totals(struct catalog *c, int64_t platform, struct catalog_totals *o
 	if (!q)
 		return -1;
 	query_bind_int(q, 1, platform);
-	if (query_step(q, e) < 0)
-		return -1;
+	int row = query_step(q, e);
+	*out = (struct catalog_totals){0};
+	if (row <= 0)
+		return row;
 	*out = (struct catalog_totals){
 		.projects = (uint64_t)query_int(q, 0),
 		.files = (uint64_t)query_int(q, 1),

@@ -121,6 +121,18 @@ const char *const schema_step[] = {
 	"CREATE TRIGGER file_yank AFTER UPDATE OF yanked ON file BEGIN"
 	"  UPDATE project SET changed = (SELECT change FROM store) WHERE id = new.project AND new.state = 0;"
 	"END;",
+
+	// 3: what a platform holds is kept, not added up: servers ask for it at each change, and each upload to
+	// one with a quota does. A project's row is made empty, and stays.
+	"ALTER TABLE platform ADD COLUMN projects INTEGER NOT NULL DEFAULT 0; -- with listed files\n"
+	"ALTER TABLE platform ADD COLUMN files INTEGER NOT NULL DEFAULT 0;    -- listed ones\n"
+	"ALTER TABLE platform ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;    -- of those\n"
+	"UPDATE platform SET (projects, files, bytes) = (SELECT count(*), coalesce(sum(files), 0),"
+	"  coalesce(sum(bytes), 0) FROM project WHERE project.platform = platform.id AND project.files > 0);"
+	"CREATE TRIGGER project_update AFTER UPDATE OF files, bytes ON project BEGIN"
+	"  UPDATE platform SET projects = projects + (new.files > 0) - (old.files > 0),"
+	"    files = files + new.files - old.files, bytes = bytes + new.bytes - old.bytes WHERE id = new.platform;"
+	"END;",
 };
 
 const int schema_steps = ARRAY_SIZE(schema_step);
@@ -155,11 +167,9 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 	[PLATFORM_FIND] = "SELECT id FROM platform WHERE name = ?1",
 	// Another process may have been quicker.
 	[PLATFORM_ADD] = "INSERT INTO platform (name) VALUES (?1) ON CONFLICT DO NOTHING",
-	[PLATFORM_LIST] = "SELECT p.id, p.name, (SELECT count(*) FROM folder WHERE platform = p.id),"
-			  " (SELECT coalesce(sum(files), 0) FROM project WHERE platform = p.id)"
+	[PLATFORM_LIST] = "SELECT p.id, p.name, (SELECT count(*) FROM folder WHERE platform = p.id), p.files"
 			  " FROM platform p ORDER BY p.name",
-	[PLATFORM_TOTALS] = "SELECT count(*), coalesce(sum(files), 0), coalesce(sum(bytes), 0) FROM project"
-			    " WHERE platform = ?1 AND files > 0",
+	[PLATFORM_TOTALS] = "SELECT projects, files, bytes FROM platform WHERE id = ?1",
 	[PLATFORM_UNLISTED] = "SELECT count(*), coalesce(sum(size), 0) FROM file"
 			      " WHERE state > 0 AND platform = ?1",
 	[PLATFORM_CLEAR] = "DELETE FROM folder WHERE platform = ?1 AND parent IS NULL",

@@ -70,8 +70,8 @@ class Indexed:
 
     def facts(self):
         """All that a page could show."""
-        return self.query("SELECT p.name, j.name, j.files, j.bytes, f.filename, f.size, f.mtime_ns, f.sha256, f.version,"
-                          " f.version_key, f.requires_python, m.packed, m.uses FROM file f"
+        return self.query("SELECT p.name, p.projects, p.files, p.bytes, j.name, j.files, j.bytes, f.filename, f.size,"
+                          " f.mtime_ns, f.sha256, f.version, f.version_key, f.requires_python, m.packed, m.uses FROM file f"
                           " JOIN platform p ON p.id = f.platform JOIN project j ON j.id = f.project"
                           " LEFT JOIN metadata m ON m.sha256 = f.metadata_sha256 WHERE f.state = 0"
                           " ORDER BY p.name, f.filename")

@@ -2,6 +2,9 @@
 // What a scan and another process do to each other: no commit of one is lost by the other.
 #include "tests/unit/two-catalogs.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 // What was uploaded after the scan had found it gone stays.
 static void file_that_came_back_is_not_removed(void **state UNUSED)
 {
@@ -172,6 +175,77 @@ static void mark_that_somebody_took_off_stays_off(void **state UNUSED)
 	assert_int_equal(two_look_at_mark(two_root), 0);
 }
 
+// What a platform holds, as both say it.
+static void assert_totals(uint64_t projects, uint64_t files, uint64_t bytes)
+{
+	struct catalog *const both[] = {two_scan, two_other};
+	for (size_t i = 0; i < ARRAY_SIZE(both); i++) {
+		struct err e = ERR_INIT;
+		struct catalog_totals totals;
+		two_ok(catalog_totals(both[i], two_platform, &totals, &e), &e);
+		assert_int_equal(totals.projects, projects);
+		assert_int_equal(totals.files, files);
+		assert_int_equal(totals.bytes, bytes);
+	}
+}
+
+static void totals_follow_whoever_writes(void **state UNUSED)
+{
+	struct catalog_entry six = two_entry(two_root, two_ones), seven = two_entry(two_sub, two_twos);
+	six.size = 10;
+	seven.size = 7;
+	seven.filename = "seven-1.0-py3-none-any.whl";
+	seven.project = "seven";
+	assert_totals(0, 0, 0);
+	two_put(two_other, &six);
+	assert_totals(1, 1, 10);
+	two_put(two_scan, &seven);
+	assert_totals(2, 2, 17);
+	seven.filename = "seven-2.0-py3-none-any.whl";
+	two_put(two_other, &seven);
+	assert_totals(2, 3, 24);
+	two_mark(two_other, two_root, MARK_PRUNED, "too old", 0);
+	assert_totals(1, 2, 14);
+	six.size = 11;
+	six.sha256 = two_twos;
+	two_mark(two_other, two_root, MARK_PRUNED, NULL, 0);
+	two_put(two_other, &six);
+	assert_totals(2, 3, 25);
+}
+
+static atomic_bool has_begun;
+
+static void *write_as_other(void *e)
+{
+	atomic_store(&has_begun, true);
+	if (catalog_begin(two_other, e) < 0 || catalog_commit(two_other, e) < 0)
+		return e;
+	return NULL;
+}
+
+// Who wants to write while another one does waits for him, whether he commits or not.
+static void writer_waits_for_his_turn(void **state UNUSED)
+{
+	for (int commits = 0; commits < 2; commits++) {
+		struct err e = ERR_INIT, his = ERR_INIT;
+		void *trouble = NULL;
+		pthread_t thread;
+		atomic_store(&has_begun, false);
+		two_ok(catalog_begin(two_scan, &e), &e);
+		assert_int_equal(pthread_create(&thread, NULL, write_as_other, &his), 0);
+		while (!atomic_load(&has_begun))
+			sched_yield();
+		for (int i = 0; i < 1000; i++) // most often it has been refused by then
+			sched_yield();
+		if (commits)
+			two_ok(catalog_commit(two_scan, &e), &e);
+		else
+			catalog_rollback(two_scan);
+		assert_int_equal(pthread_join(thread, &trouble), 0);
+		two_ok(trouble ? -1 : 0, &his);
+	}
+}
+
 #define WITH_BOTH(test) cmocka_unit_test_setup_teardown(test, two_open, two_close)
 
 int main(void)
@@ -190,6 +264,8 @@ int main(void)
 		WITH_BOTH(folders_are_made_with_those_above),
 		WITH_BOTH(mark_that_somebody_set_meanwhile_is_his),
 		WITH_BOTH(mark_that_somebody_took_off_stays_off),
+		WITH_BOTH(totals_follow_whoever_writes),
+		WITH_BOTH(writer_waits_for_his_turn),
 	};
 	return cmocka_run_group_tests(tests, two_make_folder, two_remove_folder);
 }
