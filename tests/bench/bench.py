@@ -19,13 +19,14 @@ import nginx
 import scans
 import server
 import shape
+import upload
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 SERVED = 10_000
 ROUNDS = int(os.environ.get("BENCH_ROUNDS") or 5)
 SECONDS = int(os.environ.get("BENCH_SECONDS") or 1)
 MANY = int(os.environ.get("BENCH_MANY") or 200_000)
-ONLY = (os.environ.get("BENCH_ONLY") or "serving index many appearing").split()
+ONLY = (os.environ.get("BENCH_ONLY") or "serving index many appearing upload").split()
 
 
 def refuse(reason):
@@ -62,7 +63,7 @@ def bench_many(binary, folder):
 def parts(binary, floor, folder):
     """Yields each part's table when it is there."""
     store = room(folder, "store")
-    made = shape.make_served(store, SERVED)
+    made = shape.make_served(store, SERVED) if set(ONLY) - {"many", "upload"} else None
     if "index" in ONLY:
         yield scans.bench(binary, store, folder, SERVED, ROUNDS)
     # Before this process has read large answers: what it took at most, its children are said to have taken.
@@ -72,6 +73,8 @@ def parts(binary, floor, folder):
         yield beside.bench(binary, floor, store, made, room(folder, "serving"), ROUNDS, SECONDS)
     if "appearing" in ONLY:
         yield appearing.bench(binary, store, room(folder, "appearing"), SERVED, ROUNDS)
+    if "upload" in ONLY:
+        yield upload.bench(binary, room(folder, "upload"), ROUNDS)
 
 
 def keep(said):

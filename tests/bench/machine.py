@@ -10,6 +10,7 @@ import subprocess
 import load
 import nginx
 import pypiron
+import rivals
 import server
 
 TICK = os.sysconf("SC_CLK_TCK")
@@ -29,7 +30,7 @@ def text(binary, rounds, seconds):
     versions = [first_line(str(binary), "--version"),
                 "libmicrohttpd " + first_line("pkg-config", "--modversion", "libmicrohttpd"),
                 first_line(nginx.program(), "-v").replace("nginx version: ", ""), first_line("wrk", "-v").split(" [")[0],
-                (pypiron.requirement() or "no pypiron").replace("==", " ")]
+                *(pin.replace("==", " ") for pin in pypiron.requirements(*rivals.NAMES))]
     return (f"{datetime.date.today()} · {processor()}, {os.cpu_count()} processors, Linux {platform.release()}\n"
             f"{' · '.join(versions)}\n\n"
             f"All servers on core {server.CORE}, wrk on core {load.CORE}, 32 connections kept open where a line does "

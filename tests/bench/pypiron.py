@@ -35,18 +35,19 @@ class Pypiron(server.Server):
         return urllib.parse.urlsplit(urllib.parse.urljoin(f"http://x{page}", url)).path
 
 
-def requirement():
-    """NAME==VERSION as ../shared pins it; None where it is absent."""
+def requirements(*names):
+    """NAME==VERSION of those that ../shared pins; none where it is absent."""
     pins = CLIENTS / "peers.txt"
     lines = pins.read_text().splitlines() if pins.is_file() else []
-    return next((line for line in lines if line.startswith("pypiron==")), None)
+    return [line for line in lines if line.partition("==")[0] in names]
 
 
-def install(pin, folder):
+def install(pins, folder):
+    """Returns the folder of the programs."""
     subprocess.run(["/usr/bin/python3", "-m", "venv", folder], check=True)
-    subprocess.run([folder / "bin" / "pip", "install", "-q", "--no-index", "--find-links", CLIENTS / "wheels", pin],
+    subprocess.run([folder / "bin" / "pip", "install", "-q", "--no-index", "--find-links", CLIENTS / "wheels", *pins],
                    env=os.environ | {"PIP_CONFIG_FILE": os.devnull, "PIP_DISABLE_PIP_VERSION_CHECK": "1"}, check=True)
-    return folder / "bin" / "pypiron"
+    return folder / "bin"
 
 
 def upload_body(path):
@@ -116,10 +117,10 @@ def check_lists(one, shape):
 
 def start(shape, store, folder):
     """None where it is absent."""
-    pin = requirement()
-    if not pin:
+    pins = requirements("pypiron")
+    if not pins:
         return None
     folder.mkdir()
-    program = install(pin, folder / "venv")
+    program = install(pins, folder / "venv") / "pypiron"
     fill(program, shape, store, folder)
     return serve(program, folder)

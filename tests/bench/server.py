@@ -81,7 +81,8 @@ class Server:
         return found
 
     def wait_until_up(self):
-        for _ in range(600):
+        deadline = time.monotonic() + 120  # on a busy machine devpi takes its time
+        while self.process.poll() is None and time.monotonic() < deadline:
             try:
                 socket.create_connection(("127.0.0.1", self.port), 1).close()
                 return self
