@@ -34,6 +34,15 @@ static void wake_sender(int fd)
 	setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &as_it_is, sizeof(as_it_is));
 }
 
+// Where a piece of a request and the end of the connection come together, libmicrohttpd takes the piece for all there is,
+// and its epoll tells of an end once: nothing would wake it. This does; an answer can still be sent.
+static void wake_reader(int fd)
+{
+	char next;
+	if (recv(fd, &next, 1, MSG_PEEK | MSG_DONTWAIT) == 0)
+		shutdown(fd, SHUT_RD);
+}
+
 static void look_at_all(struct clients *t)
 {
 	long now = clock_seconds();
@@ -43,6 +52,8 @@ static void look_at_all(struct clients *t)
 			wake_sender(c->fd);
 		else if (now - since > t->timeout)
 			shutdown(c->fd, SHUT_RDWR);
+		else
+			wake_reader(c->fd);
 	}
 }
 

@@ -172,6 +172,19 @@ def test_many_bodies_that_end_in_the_middle(server, wheel):
     assert uploading.upload(server, PLATFORM, wheel, server.token).status == 200
 
 
+def test_who_goes_away_in_the_middle_is_forgotten_at_once(server, wheel):
+    """The last bytes and the end in one: the server has not to wait until its time is over."""
+    sockets = lambda: len(os.listdir(f"/proc/{server.process.pid}/fd"))  # noqa: E731
+    body, _ = uploading.encode(uploading.form_of(wheel), boundary="b")
+    before = sockets()
+    for number in range(100):
+        with server.socket() as connection:
+            connection.sendall(post_head(len(body), server.token) + body[:number])
+        with server.socket() as connection:
+            connection.sendall(b"GET /simple/ HTTP/1.1\r\nHost:")
+    serving.wait_for(lambda: sockets() <= before + 5, 25, "their end")
+
+
 # --- full disks ---
 
 @pytest.fixture
