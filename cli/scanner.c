@@ -101,7 +101,8 @@ static int64_t scan_once(struct scanner *s)
 	CLEANUP(summary_release) struct summary summary = {0};
 	int64_t begun = clock_ms();
 	set_running(s);
-	bool has_failed = store_open(&s->config, STORE_PROMPT, &store, &e) < 0 || scan_store(s, &store, &summary, &e) < 0;
+	bool has_failed = store_open(&s->config, STORE_PROMPT, &store, &e) < 0 ||
+		scan_store(s, &store, &summary, &e) < 0;
 	s->is_shown = false;
 	if (has_failed)
 		complain(s, e.msg);

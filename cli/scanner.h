@@ -10,8 +10,8 @@
 
 struct scanner;
 
-// Begins with a scan at once, and shows that one on the terminal where is_shown. on_end is called from the scanner's thread
-// after each scan. Takes the configuration over: what it held is empty after.
+// Begins with a scan at once, and shows that one on the terminal where is_shown. on_end is called from the scanner's
+// thread after each scan. Takes the configuration over: what it held is empty after.
 struct scanner *scanner_new(struct config *config, const char *catalog_path, void (*on_end)(void *ctx), void *ctx,
 	bool is_shown);
 void scanner_start(struct scanner *s);

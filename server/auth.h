@@ -15,8 +15,8 @@ struct auth *auth_new(const char *tokens_path);
 void auth_free(struct auth *a); // NULL is fine
 
 // NULL: allowed; else what the client is told: 401 without a token or with one that is not known, 403 with one that may
-// not do this or where there is none that may, 429 after too many tries, 503 where the tokens cannot be read. project as
-// tokens_check() has it. *who becomes the token's name where it is known, to be freed, else NULL; who may be NULL.
+// not do this or where there is none that may, 429 after too many tries, 503 where the tokens cannot be read. project
+// as tokens_check() has it. *who becomes the token's name where it is known, to be freed, else NULL; who may be NULL.
 struct reply *auth_check(struct service *s, const struct request *r, enum token_right right, const char *platform,
 	const char *project, char **who);
 // Whether a view may be read: all of its private platforms. project NULL: the list of all.

@@ -24,8 +24,8 @@ struct body {
 
 typedef struct receiver *body_receive_fn(void *ctx, const struct request *r, struct reply **refusal);
 
-// Asks who takes the body, unless the lane has most of them already. NULL: nobody does, and *refusal (handed over) is to be
-// sent at once. Where nobody does and the client did not ask, the body is thrown away first.
+// Asks who takes the body, unless the lane has most of them already. NULL: nobody does, and *refusal (handed over) is
+// to be sent at once. Where nobody does and the client did not ask, the body is thrown away first.
 struct body *body_open(struct lane *lane, unsigned most, body_receive_fn *receive, void *ctx, const struct request *r,
 	const struct scrutiny *s, struct reply **refusal);
 // NULL is fine. On a worker, where it has a receiver still.

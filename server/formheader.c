@@ -93,7 +93,8 @@ int formheader_next(struct str *rest, struct str *name, struct buf *value, struc
 	*name = str_slice(key, 0, key.len - is_extended);
 	after = str_trim(after);
 	bool is_quoted = str_starts(after, STR("\""));
-	if ((is_quoted ? take_quoted : take_token)(&after, value, e) < 0 || (is_extended && decode_extended(value, e) < 0))
+	if ((is_quoted ? take_quoted : take_token)(&after, value, e) < 0 ||
+		(is_extended && decode_extended(value, e) < 0))
 		return -1;
 	if (value->failed || has_control(buf_view(value)) || !str_is_utf8(buf_view(value)))
 		return err_set(e, ERR_INVALID, "a parameter that is not UTF-8, or has control characters");

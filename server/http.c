@@ -289,8 +289,8 @@ static struct client *client_of(struct MHD_Connection *connection)
 	return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
 }
 
-// Called when the header is there, then for each piece of the body, then when it has ended, and where a worker has woken
-// the connection.
+// Called when the header is there, then for each piece of the body, then when it has ended, and where a worker has
+// woken the connection.
 static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, const char *url,
 	const char *method, const char *version, const char *bytes, size_t *len, void **state)
 {
@@ -362,7 +362,8 @@ static void on_connection(void *ctx, struct MHD_Connection *connection, void **c
 		c->http = h;
 		c->connection = connection;
 		accesslog_line_init(&c->line);
-		listen_peer(MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr, c->peer);
+		listen_peer(MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr,
+			c->peer);
 		clients_add(h->clients, &c->link,
 			MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd);
 		*context = c;
@@ -456,7 +457,8 @@ void http_stop(struct http *h, unsigned grace)
 {
 	if (!h)
 		return;
-	// Refuses from here on. The library's threads may still hold it against their epoll, and abort where it is closed.
+	// Refuses from here on. The library's threads may still hold it against their epoll, and abort where it is
+	// closed.
 	CLEANUP(mem_close) int fd = MHD_quiesce_daemon(h->daemon);
 	shutdown(fd, SHUT_RDWR);
 	clients_drain(h->clients, grace);

@@ -24,11 +24,10 @@ struct http_options {
 	FILE *access_log;     // combined log format, a line a request; NULL: none. Borrowed
 	struct reply *(*quick)(void *ctx, const struct request *request); // a reference that http drops
 	struct reply *(*work)(void *ctx, const struct request *request);  // never NULL
-	// Runs on the event loop when the header of a request that is neither GET nor HEAD is there, and must not block:
-	// who takes the body of a POST; NULL, and *refusal (handed over), where nobody does, as of all other methods. The
-	// request does not outlive the call.
-	// A client who asks with Expect is refused before he sends his body; of others it is read first, or they would not
-	// read the answer.
+	// Runs on the event loop when the header of a request that is neither GET nor HEAD is there, and must not
+	// block: who takes the body of a POST; NULL, and *refusal (handed over), where nobody does, as of all other
+	// methods. The request does not outlive the call. A client who asks with Expect is refused before he sends
+	// his body; of others it is read first, or they would not read the answer.
 	struct receiver *(*receive)(void *ctx, const struct request *request, struct reply **refusal);
 	unsigned (*lane)(void *ctx, const struct request *request); // whose workers do it: any number.
 							    // Bodies have lanes of their own

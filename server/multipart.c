@@ -15,7 +15,8 @@ static int behind_end(struct multipart *m, struct str *rest, struct err *e);
 
 // --- the boundary ---
 
-// RFC 2046 section 5.1.1. No CR is in it: so what has matched of a delimiter and then does not holds no other beginning.
+// RFC 2046 section 5.1.1. No CR is in it: so what has matched of a delimiter and then does not holds no other
+// beginning.
 static bool is_boundary(struct str s)
 {
 	for (size_t i = 0; i < s.len; i++)
@@ -130,7 +131,8 @@ static int outside(struct multipart *m, struct str *rest, struct err *e)
 
 static bool may_follow(char before, char c)
 {
-	static const char *const table[] = {"\0-", "--", "\0 ", "\0\t", "  ", " \t", "\t ", "\t\t", "\0\r", " \r", "\t\r", "\r\n"};
+	static const char *const table[] = {
+		"\0-", "--", "\0 ", "\0\t", "  ", " \t", "\t ", "\t\t", "\0\r", " \r", "\t\r", "\r\n"};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
 		if (table[i][0] == before && table[i][1] == c)
 			return true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A multipart/form-data body that arrives piece by piece (RFC 7578, RFC 2046 section 5.1). In whatever pieces: the parts
-// are the same. It keeps a part's header, never its bytes. One thread at a time. Pure.
+// A multipart/form-data body that arrives piece by piece (RFC 7578, RFC 2046 section 5.1). In whatever pieces: the
+// parts are the same. It keeps a part's header, never its bytes. One thread at a time. Pure.
 #pragma once
 
 #include "lib/base/buf.h"
@@ -16,8 +16,8 @@ struct multipart_part {
 	const char *type;     // its Content-Type, as it came; NULL: none
 };
 
-// Each returns 0, or -1 with *e set: the reading ends. What data is called with adds up to the part's bytes; for an empty
-// part it is not called.
+// Each returns 0, or -1 with *e set: the reading ends. What data is called with adds up to the part's bytes; for an
+// empty part it is not called.
 struct multipart_ops {
 	int (*begin)(void *ctx, const struct multipart_part *part, struct err *e);
 	int (*data)(void *ctx, struct str bytes, struct err *e);
@@ -36,8 +36,8 @@ struct multipart {
 	size_t outside;     // bytes before the first part and behind the last
 };
 
-// content_type is that of the request. ERR_INVALID where it is not multipart/form-data with a boundary; there is nothing
-// to release then.
+// content_type is that of the request. ERR_INVALID where it is not multipart/form-data with a boundary; there is
+// nothing to release then.
 int multipart_init(struct multipart *m, const char *content_type, const struct multipart_ops *ops, void *ctx,
 	struct err *e) MUST_CHECK;
 void multipart_release(struct multipart *m);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Projects of platforms, as a set of hashes: says "not there" without asking the catalog. A hash may be shared, so
-// "there" is only a maybe, and whoever removes a name may remove one that shares its hash. One writer at a time; any number of readers meanwhile, without a lock.
+// "there" is only a maybe, and whoever removes a name may remove one that shares its hash. One writer at a time; any
+// number of readers meanwhile, without a lock.
 #pragma once
 
 #include <stdbool.h>

@@ -25,8 +25,8 @@ struct server_options {
 // Serves once it returns. Takes the site over, also where it fails.
 struct server *server_start(const struct server_options *options, struct site *site, struct err *e) MUST_CHECK;
 const char *server_url(const struct server *s);
-// What is configured anew: platforms, views, freshness; and the catalog may be another file. Takes the site over. Requests
-// under way end with the old one.
+// What is configured anew: platforms, views, freshness; and the catalog may be another file. Takes the site over.
+// Requests under way end with the old one.
 void server_reload(struct server *s, struct site *site);
 // Opens the access log again under its name: the old file was moved away.
 void server_reopen_log(struct server *s);

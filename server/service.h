@@ -52,8 +52,8 @@ struct call {
 typedef struct reply *quick_fn(struct service *s, const struct call *call);
 // On a worker thread, with a connection to the catalog: never NULL.
 typedef struct reply *work_fn(struct service *s, struct catalog *c, const struct call *call);
-// On the event loop, when the header of a POST is there: who takes its body; NULL: nobody, and *refusal (handed over) is
-// the answer. The call does not outlive it: what is needed of it later is copied.
+// On the event loop, when the header of a POST is there: who takes its body; NULL: nobody, and *refusal (handed over)
+// is the answer. The call does not outlive it: what is needed of it later is copied.
 typedef struct receiver *receive_fn(struct service *s, const struct call *call, struct reply **refusal);
 
 struct site *service_site(struct service *s);

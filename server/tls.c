@@ -36,7 +36,8 @@ static int check_pair(const struct tls *t, const char *cert_path, const char *ke
 	const gnutls_datum_t private_key = {key.theirs, (unsigned)strlen(t->key)};
 	int code = gnutls_certificate_allocate_credentials(&credentials);
 	if (code == GNUTLS_E_SUCCESS)
-		code = gnutls_certificate_set_x509_key_mem(credentials, &certificates, &private_key, GNUTLS_X509_FMT_PEM);
+		code = gnutls_certificate_set_x509_key_mem(
+			credentials, &certificates, &private_key, GNUTLS_X509_FMT_PEM);
 	if (code == GNUTLS_E_SUCCESS)
 		return 0;
 	return err_set(e, ERR_USAGE, "%s and %s are no certificate and its key in PEM: %s", cert_path, key_path,

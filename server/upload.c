@@ -114,7 +114,8 @@ static struct reply *fail(struct upload *u, const struct err *why)
 	if (is_ours)
 		log_error("upload to %s: %s", u->platform->name, why->msg);
 	write_audit(u, a.status >= 500 ? "failed" : "refused", NULL, why->msg);
-	return make_reply(u, &a, is_ours ? "the store or its catalog cannot be written now: try again" : why->msg, NULL);
+	const char *words = is_ours ? "the store or its catalog cannot be written now: try again" : why->msg;
+	return make_reply(u, &a, words, NULL);
 }
 
 static struct reply *succeed(struct upload *u, const struct publish_receipt *receipt)
@@ -236,7 +237,9 @@ static int on_bytes(void *ctx, struct str bytes, struct err *e)
 	if (u->field == FORM_COUNT)
 		return 0;
 	buf_str(&u->text, bytes);
-	return u->text.failed ? err_set(e, ERR_INVALID, "a field of the form is longer than %d bytes", LIMIT_FORM_VALUE) : 0;
+	if (u->text.failed)
+		return err_set(e, ERR_INVALID, "a field of the form is longer than %d bytes", LIMIT_FORM_VALUE);
+	return 0;
 }
 
 static int on_part_end(void *ctx, struct err *e)

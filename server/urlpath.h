@@ -24,8 +24,8 @@ enum urlpath_result {
 			   // too long, too deep
 };
 
-// Decodes %XX of any text once; out gets a NUL at the end. False where it is malformed, holds a control character or does
-// not fit.
+// Decodes %XX of any text once; out gets a NUL at the end. False where it is malformed, holds a control character or
+// does not fit.
 bool urlpath_decode(struct str raw, char *out, size_t room);
 // raw is the path as it came: still encoded, without the query. "+" is itself.
 enum urlpath_result urlpath_parse(struct str raw, struct urlpath *out);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps an eye on the platforms: whether they are frozen, and how full their quotas are. Tells the log when that changes,
-// and health how it is. In a thread of its own, since a volume may hang: then what was seen last stays.
+// Keeps an eye on the platforms: whether they are frozen, and how full their quotas are. Tells the log when that
+// changes, and health how it is. In a thread of its own, since a volume may hang: then what was seen last stays.
 #pragma once
 
 #include "server/service.h"

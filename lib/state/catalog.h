@@ -31,10 +31,10 @@ char *catalog_default_path(const char *store_path);
 // commit raises its change count (lib/state/changes.h).
 int catalog_open(const char *path, struct catalog **out, struct err *e) MUST_CHECK;
 // Opens it for reading alone: neither made nor brought up to date (ERR_USAGE where that is needed).
-// Its bytes and its time stay as they are, and no change count is made. As with any reader of a database in WAL mode, SQLite
-// keeps "-wal" and "-shm" beside it, made where nobody else has it open. Where that is not allowed
-// (a folder of somebody else's), it is read without them and without locks: right as long as nobody
-// writes, so ask catalog_is_current at the end.
+// Its bytes and its time stay as they are, and no change count is made. As with any reader of a database in WAL mode,
+// SQLite keeps "-wal" and "-shm" beside it, made where nobody else has it open. Where that is not allowed (a folder
+// of somebody else's), it is read without them and without locks: right as long as nobody writes, so ask
+// catalog_is_current at the end.
 int catalog_open_read(const char *path, struct catalog **out, struct err *e) MUST_CHECK;
 // ERR_BUSY where it was read without locks, and somebody has opened or written it since.
 int catalog_is_current(const struct catalog *c, struct err *e) MUST_CHECK;

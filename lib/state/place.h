@@ -11,8 +11,8 @@ struct catalog;
 // platform; to be freed by the caller.
 char *place_choose(const struct platform *p, struct catalog *c, const char *project, struct err *e) MUST_CHECK;
 // Opens a folder of the platform; what is missing of it is made, and on the disk. *made counts those. ERR_INVALID: a
-// part of it is a link that leads elsewhere, perhaps to another platform. ERR_IO: the platform is empty, and the catalog
-// says that it is not.
+// part of it is a link that leads elsewhere, perhaps to another platform. ERR_IO: the platform is empty, and the
+// catalog says that it is not.
 int place_open(const struct platform *p, struct catalog *c, const char *folder, unsigned *made, struct err *e) MUST_CHECK;
 // Takes so many of the folder's last parts away again, as far as they are empty.
 void place_drop(const struct platform *p, const char *folder, unsigned made);

@@ -196,7 +196,8 @@ static int examine(struct publish *p, const struct claims *claims, struct err *e
 	if (memcmp(hash[HASH_SHA256].bytes, p->facts.sha256, SHA256_SIZE) != 0)
 		return err_set(e, ERR_IO, "%s: the disk has other bytes than came", p->filename);
 	if (strcmp(p->facts.name.project, p->project) != 0)
-		return err_set(e, ERR_INVALID, "%s: it is of the project %s; the field \"name\" must come before it and say so",
+		return err_set(e, ERR_INVALID,
+			"%s: it is of the project %s; the field \"name\" must come before it and say so",
 			p->filename, p->facts.name.project);
 	if (!profile_admits(&p->platform->profile, &p->facts.name, e))
 		return err_prefix(e, "%s: ", p->filename);
@@ -251,8 +252,8 @@ static int open_named(struct publish *p, struct err *e)
 	return mem_steal_fd(&fd);
 }
 
-// The name was removed since we looked, and whoever did that may have seen no file to delete. Nobody else can have put one
-// there: he would have been told the same.
+// The name was removed since we looked, and whoever did that may have seen no file to delete. Nobody else can have
+// put one there: he would have been told the same.
 static void take_back(struct publish *p)
 {
 	struct err e = ERR_INIT;

@@ -47,8 +47,8 @@ struct store {
 // ERR_USAGE where no store is given, ERR_NOT_FOUND or ERR_IO where it cannot be opened.
 int store_open(const struct config *c, unsigned patience, struct store *out, struct err *e) MUST_CHECK;
 void store_release(struct store *s);
-// Where folders are platforms: adds those that the catalog has files of and that are not there now. A volume that is not
-// mounted keeps its pages, until a scan is told that it was emptied on purpose. For a server; the scan compares.
+// Where folders are platforms: adds those that the catalog has files of and that are not there now. A volume that is
+// not mounted keeps its pages, until a scan is told that it was emptied on purpose. For a server; the scan compares.
 int store_recall(struct store *s, struct catalog *c, struct err *e) MUST_CHECK;
 // Gives every platform its id, made in the catalog where it is new. Writes only then. ERR_USAGE
 // where the catalog is of another store.

@@ -25,7 +25,7 @@ enum tokens_answer {
 };
 // Whether the token may do this. Projects are in their normal form; project NULL: to upload, which one is not known
 // yet; to read, the list of all. Every answer but GRANTED sets *e to the reason, in words for whoever sent the token
-// (TOKENS_FAILED: for the log). *who becomes the token's name where it is known, to be freed, else NULL; who may be NULL.
-// The file is asked each time whether it has changed: that much it costs to ask on the event loop.
+// (TOKENS_FAILED: for the log). *who becomes the token's name where it is known, to be freed, else NULL; who may be
+// NULL. The file is asked each time whether it has changed: that much it costs to ask on the event loop.
 enum tokens_answer tokens_check(struct tokens *t, struct str secret, enum token_right right, const char *platform,
 	const char *project, char **who, struct err *e);

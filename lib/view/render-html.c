@@ -34,9 +34,9 @@ static void attribute_sha256(struct buf *out, struct str name, const uint8_t *sh
 	buf_putc(out, '"');
 }
 
-// PEP 658 and 714: the metadata's hash under both names. pip 22.3 to 23.1 know the old name only, and then hold METADATA's
-// Name against the requirement as it is spelled: "pip install pyyaml" refuses a wheel whose METADATA says PyYAML.
-// Without the old name they fetch the wheel, and install it.
+// PEP 658 and 714: the metadata's hash under both names. pip 22.3 to 23.1 know the old name only, and then hold
+// METADATA's Name against the requirement as it is spelled: "pip install pyyaml" refuses a wheel whose METADATA says
+// PyYAML. Without the old name they fetch the wheel, and install it.
 static void put_file(struct rendering *r, const char *platform, const struct catalog_file *file, bool is_old_pip)
 {
 	struct buf *out = r->out;
