@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -139,7 +140,9 @@ static bool is_dead(int dirfd, const char *name, const struct maker *maker)
 	const struct maker *me = this_process();
 	if (!me->start || !maker->start || maker->machine != me->machine)
 		return is_old(dirfd, name);
-	return identity_of(maker->pid) != maker->start;
+	uint64_t identity = identity_of(maker->pid);
+	// Where /proc hides the processes of others, a signal still tells that one is there.
+	return identity ? identity != maker->start : kill(maker->pid, 0) < 0 && errno == ESRCH;
 }
 
 bool leftover_sweep(int dirfd, const char *name)
