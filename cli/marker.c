@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include "cli/settings.h"
+#include "lib/base/clock.h"
 #include "lib/base/mem.h"
 #include "lib/domain/filename.h"
 #include "lib/state/audit.h"
+#include "lib/state/release.h"
 
 static const struct setting_option keys[] = {
 	{"catalog", "catalog", "path"},
@@ -100,6 +102,34 @@ static int mark_audited(const struct marker *m, const struct platform *p, struct
 	return marked < 0 || written < 0 ? -1 : 0;
 }
 
+// Where a platform has a release command, it runs at once: nobody else may be there to do it. A server that is tries again
+// where it fails.
+static int release(const struct marker *m, const struct platform *p, struct catalog *c, struct audit *audit, struct err *e)
+{
+	if (!p->release)
+		return 0;
+	const _Atomic int64_t end_ms = clock_ms() + (int64_t)p->release_timeout * 1000;
+	int released = release_run(catalog_path(c), p, &end_ms, true, e);
+	if (released == 0)
+		return 0; // a server was first
+	const struct audit_entry entry = {.who = m->who,
+		.action = "release",
+		.platform = p->name,
+		.result = released < 0 ? "failed" : "done",
+		.reason = released < 0 ? e->msg : NULL};
+	struct err unwritten = ERR_INIT;
+	int written = audit_write(audit, &entry, released < 0 ? &unwritten : e);
+	if (released < 0)
+		err_prefix(e, "platform %s: %s %s, but it is not released: ", p->name, m->done, m->file);
+	return released < 0 || written < 0 ? -1 : 0;
+}
+
+static void tell(const struct marker *m, const struct platform *p)
+{
+	bool waits = store_is_split(p) && !p->release;
+	printf("%s: %s %s%s\n", p->name, m->done, m->file, waits ? "; the pages show it once its volume is released" : "");
+}
+
 // Every platform is tried; the last error is told.
 static int mark_all(const struct marker *m, const struct store *store, struct catalog *c,
 	struct audit *audit, struct err *e)
@@ -116,11 +146,11 @@ static int mark_all(const struct marker *m, const struct store *store, struct ca
 		if (marked < 0 && why.kind == ERR_NOT_FOUND)
 			continue;
 		found++;
-		if (marked < 0) {
+		if (marked < 0 || release(m, p, c, audit, &why) < 0) {
 			*e = why;
 			result = -1;
 		} else if (!m->is_quiet) {
-			printf("%s: %s %s\n", p->name, m->done, m->file);
+			tell(m, p);
 		}
 	}
 	if (!found && m->platform)

@@ -219,11 +219,24 @@ static bool is_frozen(const struct visit *v)
 	return freeze_is(v->folder->platform, &why, &unknown) != 0;
 }
 
+// Where we write: what was released is a copy.
+static bool sweep(struct visit *v, const char *name)
+{
+	struct err ignored = ERR_INIT;
+	const struct platform *p = v->folder->platform;
+	if (!store_is_split(p))
+		return leftover_sweep(v->fd, name);
+	CLEANUP(mem_close) int fd = store_open_writable_folder(p, v->folder->path, &ignored);
+	if (fd >= 0)
+		leftover_sweep(fd, name);
+	return false; // it is seen here until the next release
+}
+
 // A temporary file of ours whose maker is dead goes. While he lives, or the platform is frozen, the folder is looked at
 // again: it does not change when that ends.
 static void see_hidden(struct visit *v, const char *name)
 {
-	if (crew_options(v->crew)->sweeps && leftover_is(name) && (is_frozen(v) || !leftover_sweep(v->fd, name)))
+	if (crew_options(v->crew)->sweeps && leftover_is(name) && (is_frozen(v) || !sweep(v, name)))
 		atomic_store(&v->folder->restless, true);
 }
 

@@ -5,6 +5,7 @@
 
 #include "lib/base/jsondoc.h"
 #include "lib/state/quota.h"
+#include "server/releaser.h"
 #include "server/vigil.h"
 
 enum { JSON_MOST = 4 << 20 };
@@ -33,6 +34,22 @@ static void put_vigil(struct service *s, const struct platform *p, struct jsondo
 	jsondoc_put_bool(doc, "quota-warning", state.quota_percent >= QUOTA_WARNING);
 }
 
+static void put_release(struct service *s, const struct platform *p, struct jsondoc *doc)
+{
+	struct releaser_state state;
+	if (!s->releaser || !releaser_get(s->releaser, p, &state))
+		return;
+	struct jsondoc *release = jsondoc_object();
+	jsondoc_put_bool(release, "running", state.is_running);
+	jsondoc_put_bool(release, "failed", state.failures != 0);
+	jsondoc_put_int(release, "failures", state.failures);
+	jsondoc_put_int(release, "pending-since", state.pending_since);
+	jsondoc_put_int(release, "succeeded", state.succeeded);
+	if (state.failures)
+		jsondoc_put_str(release, "error", state.error);
+	jsondoc_put(doc, "release", release);
+}
+
 static struct jsondoc *platform_doc(struct service *s, const struct site *site, size_t i)
 {
 	struct catalog_totals t = service_platform_totals(s, i);
@@ -42,12 +59,22 @@ static struct jsondoc *platform_doc(struct service *s, const struct site *site, 
 	jsondoc_put_int(doc, "files", (int64_t)t.files);
 	jsondoc_put_int(doc, "bytes", (int64_t)t.bytes);
 	put_vigil(s, &site->store.platform[i], doc);
+	put_release(s, &site->store.platform[i], doc);
 	return doc;
 }
 
 static bool is_ready(struct service *s)
 {
 	return atomic_load(&s->filled) && atomic_load(&s->names_known);
+}
+
+static bool is_unreleased(struct service *s, const struct site *site)
+{
+	struct releaser_state state;
+	for (size_t i = 0; i < site->store.platform_count; i++)
+		if (s->releaser && releaser_get(s->releaser, &site->store.platform[i], &state) && state.failures)
+			return true;
+	return false;
 }
 
 static void put_scans(struct jsondoc *doc, const struct host_scans *scans)
@@ -68,7 +95,7 @@ struct reply *machine_health(struct service *s, const struct call *call)
 	struct jsondoc *platforms = jsondoc_array();
 	struct host_scans scans;
 	s->host->get_scans(s->host->ctx, &scans);
-	jsondoc_put_str(doc, "status", scans.has_failed || !is_ready(s) ? "degraded" : "ok");
+	jsondoc_put_str(doc, "status", scans.has_failed || !is_ready(s) || is_unreleased(s, site) ? "degraded" : "ok");
 	jsondoc_put_str(doc, "version", PACKAGE_VERSION);
 	jsondoc_put_int(doc, "uptime", time(NULL) - s->started);
 	jsondoc_put_bool(doc, "ready", is_ready(s));

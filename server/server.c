@@ -16,6 +16,7 @@
 #include "server/auth.h"
 #include "server/follow.h"
 #include "server/http.h"
+#include "server/releaser.h"
 #include "server/routes.h"
 #include "server/service.h"
 #include "server/vigil.h"
@@ -38,7 +39,7 @@ struct server {
 	struct http *http;
 	FILE *access_log;
 	char *access_log_path; // NULL: stdout, or none
-	char *audit_path;
+	char *audit_path, *catalog_path;
 };
 
 static void put_site(struct server *s, struct site *site)
@@ -55,6 +56,7 @@ static void put_site(struct server *s, struct site *site)
 static void server_free(struct server *s)
 {
 	http_stop(s->http, GRACE_SECONDS);
+	releaser_stop(s->service.releaser);
 	follow_stop(s->follow);
 	vigil_stop(s->service.vigil);
 	pagecache_free(s->service.cache);
@@ -75,6 +77,7 @@ static void server_free(struct server *s)
 	free(s->service.totals);
 	free(s->access_log_path);
 	free(s->audit_path);
+	free(s->catalog_path);
 	free(s);
 }
 
@@ -134,6 +137,8 @@ static struct server *server_new(const struct server_options *o, struct site *si
 	s->service.auth = auth_new(tokens);
 	s->audit_path = audit_path(o->config, o->catalog_path);
 	s->service.audit_path = s->audit_path;
+	s->catalog_path = xstrdup(o->catalog_path);
+	s->service.catalog_path = s->catalog_path;
 	pthread_mutex_init(&s->service.totals_lock, NULL);
 	pthread_mutex_init(&s->service.caught_lock, NULL);
 	clock_cond_init(&s->service.caught_up);
@@ -142,6 +147,7 @@ static struct server *server_new(const struct server_options *o, struct site *si
 	s->service.has_tls = o->tls != NULL;
 	put_site(s, site);
 	s->service.vigil = vigil_start(&s->service);
+	s->service.releaser = releaser_start(&s->service);
 	return s;
 }
 
@@ -168,6 +174,7 @@ void server_reload(struct server *s, struct site *site)
 	put_site(s, site);
 	pagecache_clear(s->service.cache);
 	follow_reopen(s->follow);
+	releaser_look_around(s->service.releaser);
 }
 
 void server_set_filled(struct server *s)

@@ -16,6 +16,7 @@
 #include "server/reply.h"
 
 struct auth;
+struct releaser;
 struct vigil;
 
 struct service {
@@ -34,6 +35,8 @@ struct service {
 	const struct host *host;
 	struct auth *auth;        // whose tokens count
 	const char *audit_path;
+	const char *catalog_path;
+	struct releaser *releaser; // has platforms released
 	struct vigil *vigil;      // how the platforms are
 	pthread_mutex_t totals_lock;
 	struct catalog_totals *totals; // by site->store.platform

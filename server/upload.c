@@ -12,6 +12,7 @@
 #include "lib/state/freeze.h"
 #include "lib/state/publish.h"
 #include "lib/state/quota.h"
+#include "lib/state/release.h"
 #include "server/auth.h"
 #include "server/form.h"
 #include "server/multipart.h"
@@ -131,7 +132,8 @@ static struct reply *succeed(struct upload *u, const struct publish_receipt *rec
 	char hex[SHA256_HEX + 1] = "";
 	hex_encode(receipt->sha256, SHA256_SIZE, hex);
 	write_audit(u, results[receipt->result], hex, NULL);
-	CLEANUP(mem_free) char *message = xasprintf("%s: %s", u->file, words[receipt->result]);
+	CLEANUP(mem_free) char *message = xasprintf("%s: %s%s", u->file, words[receipt->result],
+		receipt->is_listed ? "" : "; it is durable, and will be listed once its volume is released");
 	return make_reply(u, &ok, message, hex);
 }
 
@@ -142,12 +144,14 @@ static int read_use(struct upload *u, struct catalog *c, struct err *e)
 {
 	const struct platform *p = u->platform;
 	struct catalog_usage held = {0};
-	if ((p->quota_bytes || p->quota_files) && catalog_usage(c, p->id, &held, e) < 0)
+	struct release_backlog waiting = {0};
+	if ((p->quota_bytes || p->quota_files) &&
+		(catalog_usage(c, p->id, &held, e) < 0 || release_backlog(u->service->catalog_path, p, &waiting, e) < 0))
 		return -1;
-	CLEANUP(mem_close) int fd = store_open_folder(p, "", e);
+	CLEANUP(mem_close) int fd = store_open_writable_folder(p, "", e);
 	if (fd < 0)
 		return -1;
-	u->use = (struct quota_use){.files = held.files, .bytes = held.bytes};
+	u->use = (struct quota_use){.files = held.files + waiting.files, .bytes = held.bytes + waiting.bytes};
 	quota_free(fd, &u->use);
 	uint64_t written = u->publish ? publish_size(u->publish) : 0;
 	u->use.free = u->use.free < UINT64_MAX - written ? u->use.free + written : UINT64_MAX;

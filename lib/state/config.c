@@ -106,6 +106,18 @@ static const struct row table[] = {
 		"A larger file is not taken."),
 	ROW("platform", "path", &setting_path, config_platform, path, 0, NULL,
 		"Its folder, absolute or below [store] path. Without it: its name."),
+	ROW("platform", "write-path", &setting_path, config_platform, write_path, 0, NULL,
+		"Where uploads and marks go: what path shows only after a release. Without it: path."),
+	ROW("platform", "release", &setting_release, config_platform, release, 0, NULL,
+		"A command that makes path show what write-path holds, run after changes: %v is the "
+		"volume, %w the write-path, %p the path. Without it: others do so."),
+	ROW("platform", "volume", &setting_name, config_platform, volume, 0, NULL,
+		"The volume that it is; of one volume there is one release at a time. Without it: its "
+		"name."),
+	ROW("platform", "release-delay", &setting_seconds, config_platform, release_delay, 0, "5",
+		"So long after a change it is released, with all that came meanwhile."),
+	ROW("platform", "release-timeout", &setting_seconds, config_platform, release_timeout, 1, "30m",
+		"A release that takes longer is killed, and tried again later."),
 	ROW("platform", "mutable", &setting_bool, config_platform, is_mutable, 0, "no",
 		"Whether files may change under their name: they are served with short freshness."),
 	ROW("platform", "pythons", &setting_pythons, config_platform, pythons, 0, NULL,

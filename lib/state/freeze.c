@@ -16,7 +16,7 @@ static const char no_reason[] = "no reason was given";
 
 static int open_folder(const struct platform *p, struct err *e)
 {
-	int fd = store_open_folder(p, "", e);
+	int fd = store_open_writable_folder(p, "", e);
 	return fd < 0 ? err_prefix(e, "platform %s: ", p->name) : fd;
 }
 
@@ -74,7 +74,7 @@ static void read_mark(const struct platform *p, struct buf *why)
 {
 	char text[LIMIT_WORDS];
 	struct err ignored = ERR_INIT;
-	CLEANUP(mem_close) int fd = store_open_file(p, mark, &ignored);
+	CLEANUP(mem_close) int fd = store_open_writable_file(p, mark, &ignored);
 	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text));
 	struct str rest = {text, n > 0 ? (size_t)n : 0};
 	struct str reason = str_trim(str_cut(&rest, '\n'));

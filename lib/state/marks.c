@@ -2,7 +2,9 @@
 #include "lib/state/marks.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/base/clock.h"
@@ -12,6 +14,9 @@
 #include "lib/state/catalog-file.h"
 #include "lib/state/catalog-mark.h"
 #include "lib/state/freeze.h"
+#include "lib/state/place.h"
+#include "lib/state/publish.h"
+#include "lib/state/release.h"
 
 // One file of the name.
 struct copy {
@@ -47,10 +52,32 @@ static int add_copy(void *ctx, const struct catalog_copy *found, struct err *e U
 	return 0;
 }
 
+// What waits at the write path for its release is in no catalog yet.
+static int find_unreleased(struct copies *all, struct err *e)
+{
+	struct stat st;
+	const struct platform *p = all->platform;
+	CLEANUP(mem_free) char *project = publish_project_of(all->filename, NULL, e);
+	CLEANUP(mem_free) char *folder = project ? place_choose(p, all->catalog, project, e) : NULL;
+	if (!folder)
+		return -1;
+	struct err missing = ERR_INIT;
+	CLEANUP(mem_close) int fd = store_open_writable_folder(p, folder, &missing);
+	if (fd < 0 && missing.kind != ERR_NOT_FOUND) {
+		*e = missing;
+		return err_prefix(e, "platform %s: ", p->name);
+	}
+	if (fd < 0 || fstatat(fd, all->filename, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return 0;
+	return add_copy(all, &(struct catalog_copy){.folder_path = folder}, e);
+}
+
 static int find(struct copies *all, struct err *e)
 {
 	const struct platform *p = all->platform;
 	if (catalog_file_copies(all->catalog, p->id, all->filename, add_copy, all, e) < 0)
+		return -1;
+	if (!all->count && store_is_split(p) && find_unreleased(all, e) < 0)
 		return -1;
 	if (!all->count)
 		return err_set(
@@ -59,13 +86,19 @@ static int find(struct copies *all, struct err *e)
 		return -1;
 	for (size_t i = 0; i < all->count; i++) {
 		struct copy *one = &all->item[i];
-		one->fd = store_open_folder(p, one->folder_path, e);
+		one->fd = store_open_writable_folder(p, one->folder_path, e);
 		if (one->fd < 0 && e->kind == ERR_NOT_FOUND)
 			e->kind = ERR_IO; // the catalog says that it is there
 		if (one->fd < 0)
 			return err_prefix(e, "platform %s: ", p->name);
 	}
 	return 0;
+}
+
+static int want_release(const struct copies *all, size_t i, const char *ending, struct err *e)
+{
+	CLEANUP(mem_free) char *name = xasprintf("%s%s", all->filename, ending);
+	return release_want(catalog_path(all->catalog), all->platform, all->item[i].folder_path, name, e);
 }
 
 // text NULL: the mark is taken away.
@@ -75,7 +108,8 @@ static int put_sidecars(
 	for (size_t i = 0; i < all->count; i++) {
 		int fd = all->item[i].fd;
 		if ((text ? sidecar_write(fd, all->filename, mark, *text, e)
-			  : sidecar_remove(fd, all->filename, mark, e)) < 0)
+			  : sidecar_remove(fd, all->filename, mark, e)) < 0 ||
+			want_release(all, i, sidecar_ending[mark], e) < 0)
 			return err_prefix(e, "platform %s: ", all->platform->name);
 	}
 	return 0;
@@ -117,7 +151,9 @@ static int tell_catalog(
 
 static int mark(const struct copies *all, enum mark mark, const struct str *text, struct err *e)
 {
-	return put_sidecars(all, mark, text, e) < 0 ? -1 : tell_catalog(all, mark, text, e);
+	if (put_sidecars(all, mark, text, e) < 0)
+		return -1;
+	return store_is_split(all->platform) ? 0 : tell_catalog(all, mark, text, e);
 }
 
 int marks_yank(const struct platform *p, struct catalog *c, const char *filename,
@@ -154,7 +190,7 @@ static int delete_bytes(const struct copies *all, struct err *e)
 		if (unlinkat(fd, all->filename, 0) < 0 && errno != ENOENT)
 			return err_errno(e, ERR_IO, "platform %s: cannot delete %s",
 				all->platform->name, all->filename);
-		if (fs_sync_dir(fd, e) < 0)
+		if (fs_sync_dir(fd, e) < 0 || want_release(all, i, "", e) < 0)
 			return -1;
 	}
 	return 0;
@@ -162,6 +198,8 @@ static int delete_bytes(const struct copies *all, struct err *e)
 
 static int forget(const struct copies *all, struct err *e)
 {
+	if (store_is_split(all->platform))
+		return 0; // it is served until the release
 	if (catalog_begin(all->catalog, e) < 0)
 		return -1;
 	CLEANUP(rollback) struct catalog *open = all->catalog;

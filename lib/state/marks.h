@@ -2,7 +2,8 @@
 // Yanking and removing files that a platform has. All copies of the name are marked, in whichever
 // folder of the platform they are: sidecars first, which are the truth, then the catalog in one
 // transaction, so that pages show it at once. Killed in between, the next scan sees the sidecar,
-// and so does whoever does it again. ERR_NOT_FOUND where the platform has no such file, ERR_BUSY
+// and so does whoever does it again. Where the platform has a write path, they are put there alone, and
+// the pages show them after its release, which is wanted from then on. ERR_NOT_FOUND where the platform has no such file, ERR_BUSY
 // where it is frozen.
 #pragma once
 

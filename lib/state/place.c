@@ -23,7 +23,7 @@ char *place_choose(const struct platform *p, struct catalog *c, const char *proj
 
 static int make_and_open(const struct platform *p, const char *path, unsigned *made, struct err *e)
 {
-	CLEANUP(mem_close) int here = store_open_folder(p, "", e);
+	CLEANUP(mem_close) int here = store_open_writable_folder(p, "", e);
 	struct str rest = str_from(path);
 	while (here >= 0 && rest.len) {
 		struct str part = str_cut(&rest, '/');
@@ -50,7 +50,7 @@ static int make_and_open(const struct platform *p, const char *path, unsigned *m
 static int check_mounted(const struct platform *p, struct catalog *c, struct err *e)
 {
 	struct catalog_usage known;
-	CLEANUP(mem_close) int fd = store_open_folder(p, "", e);
+	CLEANUP(mem_close) int fd = store_open_writable_folder(p, "", e);
 	int empty = fd < 0 ? -1 : fs_is_empty(fd, e);
 	if (empty <= 0)
 		return empty;
@@ -58,7 +58,7 @@ static int check_mounted(const struct platform *p, struct catalog *c, struct err
 		return -1;
 	if (known.files)
 		return err_set(e, ERR_IO, "platform %s: %s is empty, but the catalog knows %llu files there; is its volume "
-			"mounted?", p->name, p->path, (unsigned long long)known.files);
+			"mounted?", p->name, p->write_path ? p->write_path : p->path, (unsigned long long)known.files);
 	return 0;
 }
 
@@ -84,7 +84,7 @@ void place_drop(const struct platform *p, const char *folder, unsigned made)
 		char *slash = strrchr(path, '/');
 		CLEANUP(mem_free) char *name = xstrdup(slash ? slash + 1 : path);
 		*(slash ? slash : path) = '\0';
-		CLEANUP(mem_close) int parent = store_open_folder(p, path, &ignored);
+		CLEANUP(mem_close) int parent = store_open_writable_folder(p, path, &ignored);
 		if (parent < 0 || unlinkat(parent, name, AT_REMOVEDIR) < 0)
 			return;
 	}

@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/base/clock.h"
 #include "lib/base/fs.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
@@ -15,7 +14,9 @@
 #include "lib/state/catalog-file.h"
 #include "lib/state/ingest.h"
 #include "lib/state/leftover.h"
+#include "lib/state/listing.h"
 #include "lib/state/place.h"
+#include "lib/state/release.h"
 #include "lib/state/sidecar.h"
 
 struct publish {
@@ -167,7 +168,7 @@ static int open_listed(struct publish *p, struct catalog *c, int *fd, char **fol
 	struct err missing = ERR_INIT;
 	CLEANUP(catalog_place_release) struct catalog_place place = {0};
 	if (catalog_find_file(c, p->platform->id, p->filename, &place, &missing) == 0)
-		*fd = store_open_file(p->platform, place.path, &missing);
+		*fd = store_open_writable_file(p->platform, place.path, &missing);
 	if (*fd < 0 && missing.kind != ERR_NOT_FOUND) {
 		*e = missing;
 		return -1;
@@ -204,30 +205,18 @@ static int examine(struct publish *p, const struct claims *claims, struct err *e
 	return claims_check_name(claims, str_from(p->filename), &p->facts.name, e);
 }
 
-// One transaction. Whoever comes second under the same name finds the row, and writes what is so. Whoever removes the
-// name writes that before he deletes a file: so it is seen here, or he sees our row.
+// What is served after a release only, is listed then: it has another inode there, and maybe another time.
 static int record(const struct publish *p, struct catalog *c, const struct ingest_facts *facts,
 	const char *folder, const struct stat *st, struct err *e)
 {
-	struct catalog_effect effect;
-	struct catalog_entry entry = ingest_entry(facts);
-	entry.platform = p->platform->id;
-	entry.folder_path = folder;
-	entry.mtime_ns = fs_mtime_ns(st);
-	entry.inode = st->st_ino;
-	entry.trusted = fs_mtime_tells(entry.mtime_ns, clock_wall_ns());
-	if (catalog_begin(c, e) < 0)
-		return -1;
-	if (place_check_again(p->platform, c, p->filename, e) == 0 &&
-		catalog_folder_ensure(c, entry.platform, folder, &entry.folder, e) == 0 &&
-		catalog_file_put(c, &entry, &effect, e) == 0 && catalog_commit(c, e) == 0)
-		return 0;
-	catalog_rollback(c);
-	return -1;
+	if (store_is_split(p->platform))
+		return place_check(p->platform, c, p->dirfd, p->filename, e);
+	return listing_put(p->platform, c, facts, folder, st, e);
 }
 
-// The file is there already: it stays, and whoever sent the same learns that it is there.
-static int settle_for(struct publish *p, struct catalog *c, int fd, const char *folder,
+// The file is there already: it stays, and whoever sent the same learns that it is there. Where it is not listed somebody
+// may have died who had just put it there.
+static int settle_for(struct publish *p, struct catalog *c, int fd, const char *folder, bool is_listed,
 	struct publish_receipt *out, struct err *e)
 {
 	struct stat st;
@@ -235,6 +224,9 @@ static int settle_for(struct publish *p, struct catalog *c, int fd, const char *
 		return -1;
 	if (fstat(fd, &st) < 0)
 		return err_errno(e, ERR_IO, "%s", p->filename);
+	out->is_listed = is_listed || !store_is_split(p->platform);
+	if (!is_listed && release_want(catalog_path(c), p->platform, folder, p->filename, e) < 0)
+		return -1;
 	return record(p, c, out->result == PUBLISH_EQUAL ? &p->rival : &p->facts, folder, &st, e);
 }
 
@@ -277,14 +269,17 @@ static int link_file(struct publish *p, struct catalog *c, struct publish_receip
 	if (fd < 0)
 		return -1;
 	if (taken.kind == ERR_CONFLICT)
-		return settle_for(p, c, fd, p->folder, out, e);
+		return settle_for(p, c, fd, p->folder, false, out, e);
 	p->made = 0;
 	if (fs_sync_dir(p->dirfd, e) < 0)
 		return err_prefix(e, "%s: ", p->filename);
 	if (fstat(fd, &st) < 0)
 		return err_errno(e, ERR_IO, "%s", p->filename);
 	out->result = PUBLISH_NEW;
+	out->is_listed = !store_is_split(p->platform);
 	memcpy(out->sha256, p->facts.sha256, SHA256_SIZE);
+	if (release_want(catalog_path(c), p->platform, p->folder, p->filename, e) < 0)
+		return -1;
 	int recorded = record(p, c, &p->facts, p->folder, &st, e);
 	if (recorded < 0 && e->kind == ERR_DENIED)
 		take_back(p);
@@ -303,5 +298,5 @@ int publish_end(struct publish *p, struct catalog *c, const struct claims *claim
 	int found = open_listed(p, c, &fd, &folder, e);
 	if (found < 0)
 		return -1;
-	return found ? settle_for(p, c, fd, folder, out, e) : link_file(p, c, out, e);
+	return found ? settle_for(p, c, fd, folder, true, out, e) : link_file(p, c, out, e);
 }

@@ -28,6 +28,7 @@ enum publish_result {
 struct publish_receipt {
 	enum publish_result result;
 	uint8_t sha256[SHA256_SIZE]; // of the bytes that are under the name now
+	bool is_listed; // false: it is at the write path, and on the pages once that has been released
 };
 
 // The project (normalised, to be freed) that a file of this name is of. said is what the sender says, any
@@ -41,7 +42,8 @@ struct publish *publish_begin(const struct platform *platform, struct catalog *c
 const char *publish_project(const struct publish *p);
 int publish_write(struct publish *p, struct str bytes, struct err *e) MUST_CHECK;
 uint64_t publish_size(const struct publish *p); // bytes so far
-// Examines what was written (STRICT) and puts it under its name: on the disk, then in the catalog.
+// Examines what was written (STRICT) and puts it under its name: on the disk, then in the catalog. Where the platform has
+// a write path, it is put there alone; where it has a release, that is wanted from then on.
 // ERR_INVALID: it is not what it or the sender claims to be, or nobody could install it here.
 // ERR_CONFLICT: the name is another file's. ERR_DENIED as above. Once; then only publish_free.
 int publish_end(struct publish *p, struct catalog *c, const struct claims *claims,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/hook.h"
 #include "lib/base/log.h"
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
@@ -101,6 +102,11 @@ static bool set_libc(void *field, const char *value)
 	       set_string(field, value);
 }
 
+static bool set_release(void *field, const char *value)
+{
+	return hook_is_valid(value, "pvw") && set_string(field, value);
+}
+
 const struct setting setting_string = {.wants = "a value", .set = set_string, .is_owned = true};
 const struct setting setting_path = {.wants = "a path", .set = set_string, .is_owned = true};
 const struct setting setting_level = {
@@ -121,3 +127,5 @@ const struct setting setting_arch = {
 	.wants = "an architecture (as x86_64, aarch64)", .set = set_arch, .is_owned = true};
 const struct setting setting_libc = {
 	.wants = "a libc (as glibc 2.35, musl 1.2)", .set = set_libc, .is_owned = true};
+const struct setting setting_release = {
+	.wants = "a command (with %v, %w, %p, and %% for a per cent sign)", .set = set_release, .is_owned = true};

@@ -28,3 +28,5 @@ extern const struct setting setting_bool;
 extern const struct setting setting_pythons;
 extern const struct setting setting_arch;
 extern const struct setting setting_libc;
+// A command that releases a platform (lib/state/release.h).
+extern const struct setting setting_release;

@@ -28,6 +28,7 @@ static struct platform *add_platform(
 		.path = is_root ? xstrdup(root) : xasprintf("%s/%s", root, folder),
 		.root = root,
 		.folder = folder,
+		.volume = xstrdup(name),
 	};
 	return p;
 }
@@ -72,6 +73,22 @@ static void forget_wanted(struct wanted *wanted, size_t count)
 	free(wanted);
 }
 
+static void set_release(const struct store *s, const struct config_platform *p, struct platform *out)
+{
+	if (p->write_path && p->write_path[0] == '/')
+		out->write_path = xstrdup(p->write_path);
+	else if (p->write_path)
+		out->write_path = xasprintf("%s/%s", s->path, p->write_path);
+	if (p->release)
+		out->release = xstrdup(p->release);
+	if (p->volume) {
+		free(out->volume);
+		out->volume = xstrdup(p->volume);
+	}
+	out->release_delay = p->release_delay;
+	out->release_timeout = p->release_timeout;
+}
+
 // A configured platform may be anywhere, and its folder may be missing today (a volume that is not
 // mounted): the scan says so. Below the store, links may lead to all of the store.
 static int add_configured(struct store *s, const struct config_platform *p, const struct wanted *w, struct err *e)
@@ -81,6 +98,7 @@ static int add_configured(struct store *s, const struct config_platform *p, cons
 	bool is_below = store.len && str_starts(below, store) && below.ptr[store.len] == '/';
 	struct platform *out = is_below ? add_platform(s, w->name, xstrdup(s->path), xstrdup(real + store.len + 1))
 					: add_platform(s, w->name, xstrdup(real), xstrdup("."));
+	set_release(s, p, out);
 	out->is_away = w->is_away;
 	out->is_mutable = p->is_mutable;
 	out->is_private = p->is_private;
@@ -95,6 +113,9 @@ static int want_configured(const struct store *s, const struct config_platform *
 	if (path[0] != '/' && !s->path)
 		return err_set(e, ERR_USAGE,
 			"platform %s: no store is given, and it has no absolute path", p->name);
+	if (p->write_path && p->write_path[0] != '/' && !s->path)
+		return err_set(e, ERR_USAGE,
+			"platform %s: no store is given, and its write-path is not absolute", p->name);
 	out->name = xstrdup(p->name);
 	out->path = path[0] == '/' ? xstrdup(path) : xasprintf("%s/%s", s->path, path);
 	return 0;
@@ -237,6 +258,9 @@ void store_release(struct store *s)
 		free(s->platform[i].path);
 		free(s->platform[i].root);
 		free(s->platform[i].folder);
+		free(s->platform[i].write_path);
+		free(s->platform[i].release);
+		free(s->platform[i].volume);
 		profile_release(&s->platform[i].profile);
 	}
 	forget_stray(s);
@@ -308,24 +332,51 @@ const struct platform *store_platform_named(const struct store *s, struct str na
 	return NULL;
 }
 
-static int open_below(const struct platform *p, const char *path, int flags, struct err *e)
+enum {
+	AS_FILE = O_RDONLY | O_NONBLOCK | O_NOCTTY,
+	AS_FOLDER = O_RDONLY | O_DIRECTORY,
+};
+
+static int open_below(const char *root_path, const char *folder, const char *path, int flags, struct err *e)
 {
-	CLEANUP(mem_close) int root = open(p->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	CLEANUP(mem_close) int root = open(root_path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0)
-		return err_errno(e, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, "%s", p->root);
+		return err_errno(e, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, "%s", root_path);
 	if (!*path)
-		return fs_open_beneath(root, p->folder, flags, e);
-	bool is_root = strcmp(p->folder, ".") == 0;
-	CLEANUP(mem_free) char *below = is_root ? NULL : xasprintf("%s/%s", p->folder, path);
+		return fs_open_beneath(root, folder, flags, e);
+	bool is_root = strcmp(folder, ".") == 0;
+	CLEANUP(mem_free) char *below = is_root ? NULL : xasprintf("%s/%s", folder, path);
 	return fs_open_beneath(root, below ? below : path, flags, e);
 }
 
 int store_open_file(const struct platform *p, const char *path, struct err *e)
 {
-	return open_below(p, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, e);
+	return open_below(p->root, p->folder, path, AS_FILE, e);
 }
 
 int store_open_folder(const struct platform *p, const char *path, struct err *e)
 {
-	return open_below(p, path, O_RDONLY | O_DIRECTORY, e);
+	return open_below(p->root, p->folder, path, AS_FOLDER, e);
+}
+
+bool store_is_split(const struct platform *p)
+{
+	return p->write_path != NULL;
+}
+
+static int open_writable(const struct platform *p, const char *path, int flags, struct err *e)
+{
+	if (!store_is_split(p))
+		return open_below(p->root, p->folder, path, flags, e);
+	return open_below(p->write_path, ".", path, flags, e);
+}
+
+int store_open_writable_file(const struct platform *p, const char *path, struct err *e)
+{
+	return open_writable(p, path, AS_FILE, e);
+}
+
+int store_open_writable_folder(const struct platform *p, const char *path, struct err *e)
+{
+	return open_writable(p, path, AS_FOLDER, e);
 }

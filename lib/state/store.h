@@ -23,6 +23,10 @@ struct platform {
 	char *root;      // what links must not lead out of: the store, or path itself where that is
 			 // elsewhere
 	char *folder;    // path, seen from root; "." where both are the same
+	char *write_path; // absolute: where we write, which path shows after a release; NULL: path itself
+	char *release;    // the command that releases it; NULL: others do, or nothing is to be done
+	char *volume;     // what is released
+	uint64_t release_delay, release_timeout; // seconds
 	bool is_mutable; // bytes may change under a name
 	struct profile profile; // what its machines are, and so which wheels install there
 	bool is_private; // wants a token to read it
@@ -64,3 +68,8 @@ const struct platform *store_platform_named(const struct store *s, struct str na
 int store_open_file(const struct platform *p, const char *path, struct err *e) MUST_CHECK;
 // The same for a folder; "" is the platform's root.
 int store_open_folder(const struct platform *p, const char *path, struct err *e) MUST_CHECK;
+// The same two where we write: beneath the write path, which is the served path of most platforms.
+int store_open_writable_file(const struct platform *p, const char *path, struct err *e) MUST_CHECK;
+int store_open_writable_folder(const struct platform *p, const char *path, struct err *e) MUST_CHECK;
+// Whether what we write is served only after a release.
+bool store_is_split(const struct platform *p);
