@@ -102,9 +102,10 @@ static int mark_audited(const struct marker *m, const struct platform *p, struct
 	return marked < 0 || written < 0 ? -1 : 0;
 }
 
-// Where a platform has a release command, it runs at once: nobody else may be there to do it. A server that is tries again
-// where it fails.
-static int release(const struct marker *m, const struct platform *p, struct catalog *c, struct audit *audit, struct err *e)
+// Where a platform has a release command, it runs at once: nobody else may be there to do it. A server that is
+// tries again where it fails.
+static int release(const struct marker *m, const struct platform *p, struct catalog *c, struct audit *audit,
+	struct err *e)
 {
 	if (!p->release)
 		return 0;
@@ -127,7 +128,8 @@ static int release(const struct marker *m, const struct platform *p, struct cata
 static void tell(const struct marker *m, const struct platform *p)
 {
 	bool waits = store_is_split(p) && !p->release;
-	printf("%s: %s %s%s\n", p->name, m->done, m->file, waits ? "; the pages show it once its volume is released" : "");
+	printf("%s: %s %s%s\n", p->name, m->done, m->file,
+		waits ? "; the pages show it once its volume is released" : "");
 }
 
 // Every platform is tried; the last error is told.

@@ -146,7 +146,8 @@ static int read_use(struct upload *u, struct catalog *c, struct err *e)
 	struct catalog_usage held = {0};
 	struct release_backlog waiting = {0};
 	if ((p->quota_bytes || p->quota_files) &&
-		(catalog_usage(c, p->id, &held, e) < 0 || release_backlog(u->service->catalog_path, p, &waiting, e) < 0))
+		(catalog_usage(c, p->id, &held, e) < 0 ||
+			release_backlog(u->service->catalog_path, p, &waiting, e) < 0))
 		return -1;
 	CLEANUP(mem_close) int fd = store_open_writable_folder(p, "", e);
 	if (fd < 0)

@@ -171,9 +171,11 @@ static int tell(const char *name, int status, struct str said, struct err *e)
 {
 	const char *colon = said.len ? ": " : "";
 	if (WIFSIGNALED(status))
-		return err_set(e, ERR_IO, "%s was ended by signal %d%s" STR_FMT, name, WTERMSIG(status), colon, STR_ARG(said));
+		return err_set(e, ERR_IO, "%s was ended by signal %d%s" STR_FMT, name, WTERMSIG(status), colon,
+			STR_ARG(said));
 	if (WEXITSTATUS(status) != 0)
-		return err_set(e, ERR_IO, "%s ended with %d%s" STR_FMT, name, WEXITSTATUS(status), colon, STR_ARG(said));
+		return err_set(e, ERR_IO, "%s ended with %d%s" STR_FMT, name, WEXITSTATUS(status), colon,
+			STR_ARG(said));
 	return 0;
 }
 
@@ -196,5 +198,6 @@ int hook_run(const char *command, const struct hook_value *values, size_t count,
 		return tell(words[0], status, plain(&out), e);
 	end_group(pid, &from, &out);
 	struct str said = plain(&out);
-	return err_set(e, ERR_IO, "%s did not end in time and was ended%s" STR_FMT, words[0], said.len ? ": " : "", STR_ARG(said));
+	return err_set(e, ERR_IO, "%s did not end in time and was ended%s" STR_FMT, words[0],
+		said.len ? ": " : "", STR_ARG(said));
 }

@@ -16,7 +16,7 @@ struct config_platform { // [platform NAME]
 	char *name;
 	char *path;      // absolute, or below [store] path; NULL: [store] path/NAME
 	char *write_path; // the same; NULL: path is also where we write
-	char *release;    // a command (lib/base/hook.h) that has path show what write_path holds; NULL: nothing is to be done
+	char *release;    // a command (lib/base/hook.h) that has path show what write_path holds; NULL: none
 	char *volume;     // what %v of it is; NULL: its name
 	uint64_t release_delay, release_timeout; // seconds
 	bool is_mutable; // bytes may change under a name: files are served with short freshness

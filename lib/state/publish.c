@@ -214,8 +214,8 @@ static int record(const struct publish *p, struct catalog *c, const struct inges
 	return listing_put(p->platform, c, facts, folder, st, e);
 }
 
-// The file is there already: it stays, and whoever sent the same learns that it is there. Where it is not listed somebody
-// may have died who had just put it there.
+// The file is there already: it stays, and whoever sent the same learns that it is there. Where it is not listed
+// somebody may have died who had just put it there.
 static int settle_for(struct publish *p, struct catalog *c, int fd, const char *folder, bool is_listed,
 	struct publish_receipt *out, struct err *e)
 {

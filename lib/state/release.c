@@ -107,7 +107,8 @@ static int read_note(const char *path, struct buf *out, struct err *e)
 	return -1;
 }
 
-// The next path, to be freed; NULL: that was all. Of a line that a full disk cut nothing is known but that it was wanted.
+// The next path, to be freed; NULL: that was all. Of a line that a full disk cut nothing is known but that it
+// was wanted.
 static char *next_path(struct str *lines)
 {
 	if (str_find(*lines, '\n') < 0)
@@ -150,7 +151,8 @@ static int look(open_fn *fn, const struct platform *p, const char *path, struct 
 static bool is_shown(const struct platform *p, const char *path)
 {
 	struct stat there, here;
-	int is_written = look(store_open_writable_file, p, path, &there), is_served = look(store_open_file, p, path, &here);
+	int is_written = look(store_open_writable_file, p, path, &there);
+	int is_served = look(store_open_file, p, path, &here);
 	return is_written >= 0 && is_written == is_served && (!is_written || there.st_size == here.st_size);
 }
 
@@ -162,8 +164,8 @@ static int probe(const struct platform *p, struct str lines, const _Atomic int64
 	for (char *path; (path = next_path(&lines)) != NULL; free(path)) {
 		while (!is_shown(p, path)) {
 			if (clock_ms() >= until || clock_ms() >= atomic_load(end_ms)) {
-				err_set(e, ERR_IO, "%s ended well, but %s does not show %s as %s has it", p->release, p->path,
-					path, p->write_path);
+				err_set(e, ERR_IO, "%s ended well, but %s does not show %s as %s has it", p->release,
+					p->path, path, p->write_path);
 				free(path);
 				return -1;
 			}
@@ -202,7 +204,8 @@ int release_backlog(const char *catalog, const struct platform *p, struct releas
 	struct str rest = buf_view(&lines);
 	for (char *path; (path = next_path(&rest)) != NULL; free(path)) {
 		struct stat there, here;
-		if (look(store_open_writable_file, p, path, &there) == 1 && look(store_open_file, p, path, &here) == 0) {
+		if (look(store_open_writable_file, p, path, &there) == 1 &&
+			look(store_open_file, p, path, &here) == 0) {
 			out->files++;
 			out->bytes += (uint64_t)there.st_size;
 		}
