@@ -50,7 +50,7 @@ void readers_give(struct readers *r, struct reader *reader)
 {
 	bool kept = false;
 	pthread_mutex_lock(&r->lock);
-	if (reader->catalog && reader->generation == r->generation) {
+	if (reader->catalog && reader->generation == r->generation && !catalog_has_failed(reader->catalog)) {
 		GROW(r->idle, r->count, r->room);
 		r->idle[r->count++] = *reader;
 		kept = true;

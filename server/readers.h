@@ -17,6 +17,7 @@ struct readers *readers_new(const char *catalog_path);
 void readers_free(struct readers *r); // all must have been given back; NULL is fine
 // Opens one more where all are lent.
 int readers_take(struct readers *r, struct reader *out, struct err *e) MUST_CHECK;
+// One for which the system has failed is closed.
 void readers_give(struct readers *r, struct reader *reader);
 // Opens anew what is taken from now on: the catalog may be another file. What is lent is closed when it comes back.
 void readers_renew(struct readers *r);

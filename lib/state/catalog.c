@@ -37,6 +37,7 @@ struct catalog {
 	int64_t version_seen; // PRAGMA data_version, 0 before the first look
 	uint32_t mark;        // of the changes, before the statement that runs was begun or tried again
 	int64_t busy_since;   // clock_ms()
+	bool has_failed;      // the system did, once
 	bool is_unlocked;     // read as if nobody could write; opened tells whether somebody did
 	struct stat opened;
 	struct query slot[STATEMENT_COUNT];
@@ -64,10 +65,11 @@ static enum err_kind kind_of(int code)
 
 // SQLite's words, the system's where it has some, and what to do about a catalog that is beyond
 // help.
-static int fail(const struct catalog *c, int code, struct err *e)
+static int fail(struct catalog *c, int code, struct err *e)
 {
 	int reason = sqlite3_system_errno(c->db);
 	bool is_system = kind_of(code) == ERR_IO && reason != 0;
+	c->has_failed |= kind_of(code) == ERR_IO;
 	bool is_damaged = (code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB;
 	if (is_damaged)
 		return err_set(e, ERR_DB,
@@ -431,8 +433,15 @@ const char *catalog_path(const struct catalog *c)
 	return c->path;
 }
 
+bool catalog_has_failed(const struct catalog *c)
+{
+	return c->has_failed;
+}
+
 void query_committed(struct catalog *c)
 {
+	if (!c->changes) // it could not be had then
+		c->changes = changes_open(c->path);
 	changes_raise(c->changes);
 }
 

@@ -39,6 +39,9 @@ int catalog_open_read(const char *path, struct catalog **out, struct err *e) MUS
 // ERR_BUSY where it was read without locks, and somebody has opened or written it since.
 int catalog_is_current(const struct catalog *c, struct err *e) MUST_CHECK;
 const char *catalog_path(const struct catalog *c);
+// Whether the system has failed for it. Then it is to be closed: where SQLite could not open a file for writing it has it
+// for reading alone, as long as the connection lives.
+bool catalog_has_failed(const struct catalog *c);
 void catalog_close(struct catalog *c);    // NULL is fine
 void catalog_cleanup(struct catalog **c); // for CLEANUP
 
