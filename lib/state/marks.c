@@ -216,6 +216,18 @@ static int forget(const struct copies *all, struct err *e)
 	return 0;
 }
 
+// An earlier run took file and row away, and perhaps died before it could say so: then all is done.
+static int forgive(const struct copies *all, const struct err *why, struct err *e)
+{
+	CLEANUP(buf_release) struct buf reason;
+	buf_init(&reason, LIMIT_REASON);
+	if (why->kind == ERR_NOT_FOUND && !all->count &&
+		catalog_tombstone(all->catalog, all->platform->id, all->filename, &reason, e) > 0)
+		return 0;
+	*e = *why;
+	return -1;
+}
+
 int marks_remove(const struct platform *p, struct catalog *c, const char *filename,
 	const char *reason, const char *by, bool deletes, struct err *e)
 {
@@ -227,7 +239,10 @@ int marks_remove(const struct platform *p, struct catalog *c, const char *filena
 	if (text.failed)
 		return err_set(e, ERR_LIMIT, "the reason is too long");
 	struct str tombstone = str_trim(buf_view(&text));
-	if (find(&all, e) < 0 || mark(&all, MARK_PRUNED, &tombstone, e) < 0)
+	struct err why = ERR_INIT;
+	if (find(&all, &why) < 0)
+		return forgive(&all, &why, e);
+	if (mark(&all, MARK_PRUNED, &tombstone, e) < 0)
 		return -1;
 	return deletes && (delete_bytes(&all, e) < 0 || forget(&all, e) < 0) ? -1 : 0;
 }

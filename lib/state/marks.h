@@ -19,6 +19,6 @@ int marks_yank(const struct platform *p, struct catalog *c, const char *filename
 int marks_unyank(const struct platform *p, struct catalog *c, const char *filename,
 	struct err *e) MUST_CHECK;
 // Puts a tombstone beside it. deletes: its bytes go too, after the pages have let go of it; the
-// tombstone stays.
+// tombstone stays, and where there is nothing else any more all is done.
 int marks_remove(const struct platform *p, struct catalog *c, const char *filename,
 	const char *reason, const char *by, bool deletes, struct err *e) MUST_CHECK;
