@@ -214,13 +214,22 @@ static int record(const struct publish *p, struct catalog *c, const struct inges
 	return listing_put(p->platform, c, facts, folder, st, e);
 }
 
+// Whoever brought it may have died before it was there for good, or be about to see to it.
+static int make_sure(const struct publish *p, int fd, const char *folder, struct err *e)
+{
+	CLEANUP(mem_close) int dirfd = store_open_writable_folder(p->platform, folder, e);
+	if (dirfd < 0 || fs_sync_dir(dirfd, e) < 0)
+		return err_prefix(e, "%s: ", p->filename);
+	return fsync(fd) < 0 ? err_errno(e, fs_kind_of_write(), "%s", p->filename) : 0;
+}
+
 // The file is there already: it stays, and whoever sent the same learns that it is there. Where it is not listed
 // somebody may have died who had just put it there.
 static int settle_for(struct publish *p, struct catalog *c, int fd, const char *folder, bool is_listed,
 	struct publish_receipt *out, struct err *e)
 {
 	struct stat st;
-	if (compare(p, fd, out, e) < 0)
+	if (compare(p, fd, out, e) < 0 || make_sure(p, fd, folder, e) < 0)
 		return -1;
 	if (fstat(fd, &st) < 0)
 		return err_errno(e, ERR_IO, "%s", p->filename);
