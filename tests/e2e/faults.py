@@ -1,37 +1,42 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes the system fail for the program, by the libraries of tests/faults."""
+import concurrent.futures
 import errno
 import mmap
+import multiprocessing
+import os
 import pathlib
 import struct
+import tempfile
 
 import pytest
 
 import serving
 
 KILLED = 0  # how the n-th call ends: the process dies there; else an errno
-HOWS = [KILLED, errno.ENOSPC, errno.EIO]
+DISK = [KILLED, errno.ENOSPC, errno.EIO]
+NETWORK = [KILLED, errno.ECONNRESET]
 
 
-def _run_with(library, folder, monkeypatch, **environment):
-    """From now on the program runs with the library, and with these variables."""
+def _wrap(library, folder, **environment):
+    """A program that runs ours with the library and these variables."""
     path = pathlib.Path(serving.binary()).parent / "tests" / "faults" / f"{library}.so"
     if not path.exists():
         pytest.skip(f"{path} is absent: make check builds it")
-    wrapper = folder / "with-faults"
+    wrapper = folder / f"with-{library}"
     environment |= {"LD_PRELOAD": path}
     lines = [f"{key}='{value}'\nexport {key}\n" for key, value in environment.items()]
     wrapper.write_text("#!/bin/sh\nASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0\n"
                        f"export ASAN_OPTIONS\n{''.join(lines)}exec {serving.binary()} \"$@\"\n")
     wrapper.chmod(0o755)
-    monkeypatch.setenv("WHEELCACHE", str(wrapper))
+    return wrapper
 
 
 def preload(name, folder, monkeypatch):
     """Loads a library for the program. Returns a function: the fault hits every path with this text in it; None: no
     path."""
     control = folder / "broken"
-    _run_with(name, folder, monkeypatch, **{f"{name.upper()}_BENEATH": control})
+    monkeypatch.setenv("WHEELCACHE", str(_wrap(name, folder, **{f"{name.upper()}_BENEATH": control})))
 
     def change(part):
         aside = folder / "broken.new"
@@ -41,14 +46,14 @@ def preload(name, folder, monkeypatch):
 
 
 class Nth:
-    """The n-th call that changes a file fails, of those whose path has one of the parts."""
+    """The n-th call that changes a file or sends fails, of those whose path has one of the parts."""
 
-    def __init__(self, folder, monkeypatch, parts):
+    def __init__(self, folder, parts):
         path = folder / "fault-control"
         path.write_bytes(bytes(mmap.PAGESIZE))
         with open(path, "r+b") as file:
             self._control = mmap.mmap(file.fileno(), mmap.PAGESIZE)
-        _run_with("nth", folder, monkeypatch, FAULT_CONTROL=path, FAULT_PATHS=":".join(parts))
+        os.environ["WHEELCACHE"] = str(_wrap("nth", folder, FAULT_CONTROL=path, FAULT_PATHS=",".join(parts)))
 
     def arm(self, at, how):
         self._control[:12] = struct.pack("iii", 0, 0, 0)
@@ -59,3 +64,15 @@ class Nth:
         at, count, _ = struct.unpack("iii", self._control[:12])
         self._control[:12] = bytes(12)
         return count >= at
+
+
+def points_of(tries, hows, *arguments):
+    """tries(how, folder, *arguments) for each, at once and in processes of their own; the sum of what they return. The
+    folders are in memory where there is some: thousands of fsyncs would take minutes."""
+    memory = pathlib.Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as name, \
+            concurrent.futures.ProcessPoolExecutor(len(hows), multiprocessing.get_context("fork")) as pool:
+        folders = [pathlib.Path(name, str(how)) for how in hows]
+        for folder in folders:
+            folder.mkdir()
+        return sum(pool.map(tries, hows, folders, *([one] * len(hows) for one in arguments)))

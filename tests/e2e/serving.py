@@ -140,6 +140,12 @@ class Server:
         assert not SANITIZER_REPORT.search(errors), errors
         assert code == 0, f"exit code {code}: {errors}"
 
+    def wait_killed(self):
+        """It dies of SIGKILL, and no sanitizer had anything to say."""
+        assert self.process.wait(STOP_SECONDS) == -signal.SIGKILL, self.errors()
+        self.process.stdout.close()
+        assert not SANITIZER_REPORT.search(self.errors()), self.errors()
+
     def connect(self, timeout=60):
         return http.client.HTTPConnection(self.host, self.port, timeout=timeout)
 

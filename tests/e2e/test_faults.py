@@ -1,10 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every call that changes a file fails once, or the process dies there: uploads, scans, exports and marks leave nothing
-or the whole, and go well when they are done again. Prints how many points were tried (pytest -s)."""
+"""Every call that changes a file fails once, or the process dies there: uploads, scans, exports, marks, freezes and
+pushes leave nothing or the whole, and go well when they are done again. Prints how many points were tried (pytest
+-s)."""
+import contextlib
+import errno
 import hashlib
 import http.client
 import itertools
+import json
 import os
+import shutil
+import sqlite3
+import sys
 
 import pytest
 
@@ -15,39 +22,17 @@ import uploading
 
 PLATFORM = "ubuntu-22.04-x86_64"
 PARTS = ["/store/", "/catalog.db", "/site/"]
-MOST = 400  # points of one action; there are about 30 to 100
-
-
-@pytest.fixture(name="nth")
-def nth_fixture(monkeypatch, tmp_path):
-    return faults.Nth(tmp_path, monkeypatch, PARTS)
-
-
-@pytest.fixture(name="store")
-def store_fixture(tmp_path):
-    storelib.make_wheel(tmp_path / "store" / PLATFORM / "f" / "foo", "foo", "1.0")
-    return tmp_path / "store"
+MOST = 1000  # points of one action; there are about 30 to 150
+NAMES = [f"foo-{version}-py3-none-any.whl" for version in ("1.0", "2.0")]
 
 
 def told(what, points):
     print(f"\n{what}: {points} points")
-    assert points > 5, "hardly anything was tried"
+    assert points > 10, "hardly anything was tried"
 
 
 def below(folder):
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
-
-
-def check_store(server, store, wheel):
-    """Nothing or the whole file; and the page says the same."""
-    placed = store / PLATFORM / wheel.name[0] / wheel.name.split("-")[0] / wheel.name
-    assert not placed.exists() or placed.read_bytes() == wheel.read_bytes()
-    listed = uploading.listed(server, PLATFORM, wheel.name.split("-")[0])
-    if placed.exists():
-        assert listed == {wheel.name: hashlib.sha256(wheel.read_bytes()).hexdigest()}
-        assert server.get(f"/files/{PLATFORM}/{wheel.name.split('-')[0]}/{wheel.name}").body == wheel.read_bytes()
-    else:
-        assert listed == {}
 
 
 def check_clean(store):
@@ -55,172 +40,326 @@ def check_clean(store):
     assert not [path for path in store.rglob(".*") if path.is_file()]
 
 
-def retry(server, store, wheel, token):
-    reply = uploading.upload(server, PLATFORM, wheel, token)
-    assert reply.status == 200, reply.body
-    check_store(server, store, wheel)
-    assert (store / PLATFORM / wheel.name[0] / wheel.name.split("-")[0] / wheel.name).exists()
-    check_clean(store)
+# --- uploads ---
+
+class Uploading:
+    """A server that faults hit, and what builders send to it."""
+
+    def __init__(self, folder, start):
+        self.folder, self.store, self.start = folder, folder / "store", start
+        storelib.make_wheel(self.store / PLATFORM / "f" / "foo", "foo", "1.0")
+        self.nth = faults.Nth(folder, PARTS)
+        self.restart()
+        self.token = uploading.add_token(self.server)
+
+    def restart(self):
+        """Ready again, and its first scan has ended."""
+        self.server = self.start(self.store, state=self.folder / "state")
+        serving.wait_for(lambda: b'"ended":0' not in self.server.get("/-/health").body.replace(b" ", b""), 60, "a scan")
+
+    def wheel(self, name):
+        return storelib.make_wheel(self.folder / "dist", name, "1.0").path
+
+    def upload(self, wheel):
+        """The reply; None: no whole one came."""
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            return uploading.upload(self.server, PLATFORM, wheel, self.token)
+
+    def placed(self, wheel):
+        project = wheel.name.split("-")[0]
+        return self.store / PLATFORM / project[0] / project / wheel.name
+
+    def check_file(self, wheel):
+        """Nothing or the whole file."""
+        assert not self.placed(wheel).exists() or self.placed(wheel).read_bytes() == wheel.read_bytes()
+
+    def check_page(self, wheel):
+        """And the page says the same."""
+        self.check_file(wheel)
+        project = wheel.name.split("-")[0]
+        listed = uploading.listed(self.server, PLATFORM, project)
+        if self.placed(wheel).exists():
+            assert listed == {wheel.name: hashlib.sha256(wheel.read_bytes()).hexdigest()}
+            assert self.server.get(f"/files/{PLATFORM}/{project}/{wheel.name}").body == wheel.read_bytes()
+        else:
+            assert listed == {}
+
+    def retry(self, wheel):
+        reply = self.upload(wheel)
+        assert reply.status == 200, reply.body + self.server.errors().encode()
+        assert self.placed(wheel).exists()
+        self.check_page(wheel)
+
+    def hit(self, wheel, at, how):
+        """Whether the fault came."""
+        self.nth.arm(at, how)
+        reply = self.upload(wheel)
+        came = self.nth.disarm()
+        assert came or reply.status == 200
+        assert how == faults.KILLED or reply.status in (200, 503, 507), reply.body
+        self.check_file(wheel)
+        if reply and reply.status == 200:
+            self.check_page(wheel)
+        return came
 
 
-@pytest.mark.parametrize("how", faults.HOWS[1:], ids=["ENOSPC", "EIO"])
-def test_uploads_that_fail(serve, store, nth, tmp_path, how):
-    server = serve(store)
-    token = uploading.add_token(server)
-    for at in range(1, MOST):
-        wheel = storelib.make_wheel(tmp_path / "dist", f"new{at}", "1.0").path
-        nth.arm(at, how)
-        reply = uploading.upload(server, PLATFORM, wheel, token)
-        came = nth.disarm()
-        assert reply.status in (200, 503, 507), reply.body
-        assert came or reply.status == 200, reply.body
-        retry(server, store, wheel, token)
-        if not came:
-            break
-    told("upload, failing", at - 1)
-    again = serve(store, state=server.catalog.parent)
-    for number in range(1, at + 1):
-        assert len(uploading.listed(again, PLATFORM, f"new{number}")) == 1
+def uploads_and_restarts(how, folder):
+    with serving.servers(folder) as start:
+        at = Uploading(folder, start)
+        for point in range(1, MOST):
+            wheel = at.wheel(f"new{point}")
+            if not at.hit(wheel, point, how):
+                return point - 1
+            if how == faults.KILLED:
+                at.server.wait_killed()
+            else:
+                at.server.stop()
+            at.restart()
+            at.check_page(wheel)
+            check_clean(at.store)
+            at.retry(wheel)
 
 
-def test_uploads_that_are_killed(serve, store, nth, tmp_path):
-    state = tmp_path / "state"
-    server = serve(store, state=state)
-    token = uploading.add_token(server)
-    for at in range(1, MOST):
-        wheel = storelib.make_wheel(tmp_path / "dist", f"new{at}", "1.0").path
-        nth.arm(at, faults.KILLED)
-        try:
-            assert uploading.upload(server, PLATFORM, wheel, token).status == 200
-        except (OSError, http.client.HTTPException):
-            pass
-        came = nth.disarm()
-        if not came:
-            retry(server, store, wheel, token)
-            break
-        server.expect_killed()
-        server = serve(store, state=state)
-        wait_for_scan(server)
-        check_store(server, store, wheel)
-        check_clean(store)
-        retry(server, store, wheel, token)
-    told("upload, killed", at - 1)
-
-
-def wait_for_scan(server):
-    """The first scan of this process has ended."""
-    serving.wait_for(lambda: b'"ended":0' not in server.get("/-/health").body.replace(b" ", b""), 60, "a scan")
-
-
-def run_until_none(nth, prepare, command, check):
-    """Runs a command with each fault, checks, runs it again without one, and checks the end."""
-    points = 0
-    for how in faults.HOWS:
-        for at in range(1, MOST):
-            folder = prepare(how, at)
-            nth.arm(at, how)
-            done = serving.run(*command(folder))
-            came = nth.disarm()
-            assert came or done.returncode == 0, done.stderr
-            check(folder, False)
-            again = serving.run(*command(folder))
-            assert again.returncode == 0, again.stderr
-            check(folder, True)
+def uploads_that_go_on(how, folder):
+    with serving.servers(folder) as start:
+        at = Uploading(folder, start)
+        for point in range(1, MOST):
+            wheel = at.wheel(f"new{point}")
+            came = at.hit(wheel, point, how)
+            at.retry(wheel)
             if not came:
                 break
-            points += 1
+        at.server.stop()
+        at.restart()
+        check_clean(at.store)
+        for number in range(1, point + 1):
+            at.check_page(at.wheel(f"new{number}"))
+        return point - 1
+
+
+def test_uploads_and_a_restart():
+    told("upload, then a restart", faults.points_of(uploads_and_restarts, faults.DISK))
+
+
+def test_uploads_to_a_server_that_goes_on():
+    told("upload, tried again", faults.points_of(uploads_that_go_on, faults.DISK[1:]))
+
+
+def test_a_file_that_is_there_is_there_for_good_before_it_is_200(tmp_path, monkeypatch):
+    """Also where somebody else brought it, perhaps a moment ago."""
+    monkeypatch.setenv("WHEELCACHE", serving.binary())  # what the faults make of it ends with the test
+    monkeypatch.setattr(sys.modules[__name__], "PARTS", ["/new-1.0-py3-none-any.whl"])
+    with serving.servers(tmp_path) as start:
+        at = Uploading(tmp_path, start)
+        wheel = at.wheel("new")
+        at.placed(wheel).parent.mkdir(parents=True)
+        shutil.copy(wheel, at.placed(wheel))
+        at.nth.arm(1, errno.EIO)
+        assert at.upload(wheel).status == 503
+        assert at.nth.disarm(), "nobody saw to it"
+        at.retry(wheel)
+
+
+# --- commands ---
+
+class Commands:
+    """A small store, and its catalog, which are as they were at the beginning of each round."""
+
+    def __init__(self, folder):
+        self.folder, self.store, self.catalog = folder, folder / "store", folder / "catalog.db"
+        self.place = self.store / PLATFORM / "f" / "foo"
+        self.sha256 = {name: storelib.make_wheel(self.place, "foo", name.split("-")[1]).sha256 for name in NAMES}
+        self.nth = faults.Nth(folder, PARTS)
+
+    def command(self, name, *options):
+        return [name, "--catalog", self.catalog, *options, self.store]
+
+    def forget(self):
+        for path in self.folder.glob("catalog.db*"):
+            path.unlink()
+
+    def remember(self):
+        """Indexes once; returns a function that makes it so again."""
+        assert serving.run(*self.command("index", "-q")).returncode == 0
+        shutil.copytree(self.store, self.folder / "kept")
+        shutil.copy2(self.catalog, self.folder / "kept.db")
+        return self.go_back
+
+    def go_back(self):
+        """The wheels that are there stay the same files: the catalog knows them by more than their names."""
+        self.forget()
+        shutil.copy2(self.folder / "kept.db", self.catalog)
+        for path in self.place.glob("*.*ed"):
+            path.unlink()
+        for path in (self.folder / "kept").rglob("*.whl"):
+            if not (self.place / path.name).exists():
+                shutil.copy2(path, self.place)
+
+    def rows(self):
+        """What the catalog has: {file name: (state, SHA-256, why it is yanked)}."""
+        with contextlib.closing(sqlite3.connect(self.catalog)) as connection:
+            if not connection.execute("SELECT 1 FROM pragma_table_info('file') WHERE name = 'yanked'").fetchall():
+                return {}  # the schema is not there yet, or not all of it
+            rows = connection.execute("SELECT filename, state, lower(hex(sha256)), yanked FROM file").fetchall()
+        return {row[0]: row[1:] for row in rows}
+
+    def tries(self, how, go_back, command, check):
+        """The command with each fault, and once more without; the number of faults."""
+        for point in range(1, MOST):
+            go_back()
+            self.nth.arm(point, how)
+            done = serving.run(*command)
+            came = self.nth.disarm()
+            assert came or done.returncode == 0, done.stderr
+            check(False)
+            again = serving.run(*command)
+            assert again.returncode == 0, f"point {point}: {done.stderr} {again.stderr}"
+            check(True)
+            if not came:
+                return point - 1
+
+    def check_swept(self):
+        """What died left no temporary file that a scan does not take away."""
+        for folder in (self.place, self.store / PLATFORM):
+            os.utime(folder)  # it is looked at
+        assert serving.run(*self.command("index", "-q")).returncode == 0
+        check_clean(self.store)
+
+
+def scans(how, folder):
+    at = Commands(folder)
+
+    def check(is_whole):
+        rows = at.rows() if at.catalog.exists() else {}
+        assert all(row == (0, at.sha256[name], None) for name, row in rows.items())
+        assert not is_whole or len(rows) == len(NAMES)
+
+    points = at.tries(how, at.forget, at.command("index", "-q"), check)
+    done = serving.run(*at.command("check", "--all"))
+    assert done.returncode == 0, done.stdout + done.stderr
     return points
 
 
-def made_store(tmp_path):
-    """A function that makes a folder for a round, with a store in it, and the catalog beside."""
-    number = itertools.count()
-
-    def make(_how, _at):
-        folder = tmp_path / str(next(number))
-        for version in ("1.0", "2.0"):
-            storelib.make_wheel(folder / "store" / PLATFORM / "f" / "foo", "foo", version)
-        return folder
-    return make
+def test_scans():
+    told("index", faults.points_of(scans, faults.DISK))
 
 
-def indexed_store(tmp_path):
-    """The same, with all of it in the catalog."""
-    make = made_store(tmp_path)
+def exports(how, folder):
+    at = Commands(folder)
+    at.remember()
+    command = at.command("index", "-q", "--static", folder / "site")
+    assert serving.run(*command).returncode == 0
+    wanted = below(folder / "site")
 
-    def prepare(how, at):
-        folder = make(how, at)
-        index(folder)
-        return folder
-    return prepare
+    def go_back():
+        shutil.rmtree(folder / "site")
+        at.go_back()
 
-
-def index(folder):
-    done = serving.run("index", "-q", "--catalog", folder / "catalog.db", folder / "store")
-    assert done.returncode == 0, done.stderr
-
-
-def test_scans(nth, tmp_path):
-    def check(folder, is_whole):
-        if is_whole:
-            done = serving.run("check", "--all", "--catalog", folder / "catalog.db", folder / "store")
-            assert done.returncode == 0, done.stdout + done.stderr
-    points = run_until_none(nth, made_store(tmp_path), lambda folder: [
-        "index", "-q", "--catalog", folder / "catalog.db", folder / "store"], check)
-    told("index", points)
-
-
-def test_static_exports(nth, tmp_path):
-    prepare = indexed_store(tmp_path)
-
-    def export(folder):
-        return ["index", "-q", "--catalog", folder / "catalog.db", "--static", folder / "site", folder / "store"]
-
-    whole = prepare(0, 0)
-    assert serving.run(*export(whole)).returncode == 0
-    wanted = below(whole / "site")
-
-    def check(folder, is_whole):
+    def check(is_whole):
         found = below(folder / "site") if (folder / "site").exists() else {}
-        assert {name for name in found if not os.path.basename(name).startswith(".")} <= set(wanted)
-        if is_whole:
-            assert set(found) == set(wanted)
-    told("static export", run_until_none(nth, prepare, export, check))
+        for name, data in found.items():
+            assert os.path.basename(name).startswith(".") or data == wanted[name], name
+        assert not is_whole or set(found) == set(wanted)
+
+    return at.tries(how, go_back, command, check)
 
 
-@pytest.mark.parametrize("command, suffix", [("yank", "yanked"), ("remove", "pruned")])
-def test_marks(nth, tmp_path, command, suffix):
-    name = "foo-1.0-py3-none-any.whl"
+def test_static_exports():
+    told("static export", faults.points_of(exports, faults.DISK))
 
-    def mark(folder):
-        return [command, "--catalog", folder / "catalog.db", "--reason", "broken", name, folder / "store"]
 
-    def check(folder, is_whole):
-        place = folder / "store" / PLATFORM / "f" / "foo"
-        beside = place / f"{name}.{suffix}"
-        assert not beside.exists() or b"broken" in beside.read_bytes()
-        assert (place / name).exists()
+def marks(how, folder, options):
+    at = Commands(folder)
+    go_back = at.remember()
+    name, other = NAMES
+    wheel = at.place / name
+    beside = at.place / (name + (".yanked" if "yank" in options else ".pruned"))
+    data = wheel.read_bytes()
+    whole = {"yank": (0, at.sha256[name], "broken"), "remove": (3, at.sha256[name], None)}[options[0]]
+
+    def check(is_whole):
+        rows = at.rows()
+        if beside.exists():
+            text = beside.read_text().strip()
+            assert (text if "yank" in options else json.loads(text)["reason"]) == "broken"
+        assert rows[other] == (0, at.sha256[other], None)
+        assert wheel.exists() or "--delete" in options and beside.exists()
+        assert not wheel.exists() or wheel.read_bytes() == data
         if is_whole:
             assert beside.exists()
-            index(folder)
-            check_clean(folder / "store")
-    told(command, run_until_none(nth, indexed_store(tmp_path), mark, check))
+            assert rows.get(name) == (None if "--delete" in options else whole)
+            assert wheel.exists() != ("--delete" in options)
+
+    points = at.tries(how, go_back, at.command(*options, "--reason", "broken", name), check)
+    at.check_swept()
+    return points
 
 
-def test_freezes(nth, tmp_path):
-    def freeze(folder):
-        return ["freeze", "--catalog", folder / "catalog.db", "--store", folder / "store", "--reason", "upgrade"]
+@pytest.mark.parametrize("options", [["yank"], ["remove"], ["remove", "--delete"]], ids=" ".join)
+def test_marks(options):
+    told(" ".join(options), faults.points_of(marks, faults.DISK, options))
 
-    def check(folder, is_whole):
-        mark = folder / "store" / PLATFORM / ".wheelcache-frozen"
+
+def freezes(how, folder):
+    at = Commands(folder)
+    go_back = at.remember()
+    mark = at.store / PLATFORM / ".wheelcache-frozen"
+
+    def thaw():
+        go_back()
+        mark.unlink(missing_ok=True)
+
+    def check(is_whole):
+        assert mark.exists() or not is_whole
         assert not mark.exists() or b"upgrade" in mark.read_bytes()
-        if not is_whole:
-            return
-        before = below(folder / "store")
-        assert mark.exists()
-        index(folder)
-        assert below(folder / "store") == before, "a frozen platform was written to"
-        mark.unlink()
-        index(folder)
-        check_clean(folder / "store")
-    told("freeze", run_until_none(nth, indexed_store(tmp_path), freeze, check))
+
+    command = ["freeze", "--catalog", at.catalog, "--store", at.store, "--reason", "upgrade"]
+    points = at.tries(how, thaw, command, check)
+    before = below(at.store)
+    assert serving.run(*at.command("index", "-q")).returncode == 0
+    assert below(at.store) == before, "a frozen platform was written to"
+    mark.unlink()
+    at.check_swept()
+    return points
+
+
+def test_freezes():
+    told("freeze", faults.points_of(freezes, faults.DISK))
+
+
+# --- push ---
+
+def pushes(how, folder):
+    """The client dies, or its connection ends, at each time that it sends something."""
+    store = folder / "store"
+    (store / PLATFORM).mkdir(parents=True)
+    with serving.servers(folder) as start:
+        server = start(store)
+        token = uploading.add_token(server)
+        nth = faults.Nth(folder, ["socket:"])
+        to = ["--quiet", "--retries", "3", "--to", f"{server.url}/upload/{PLATFORM}/"]
+        environment = os.environ | {"HOME": str(folder), "WHEELCACHE_TOKEN": token}
+        for point in itertools.count(1):
+            made = [storelib.make_wheel(folder / "dist", f"new{point}", version, size=100_000).path
+                    for version in ("1.0", "2.0")]
+            nth.arm(point, how)
+            done = serving.run("push", *made, *to, env=environment)
+            came = nth.disarm()
+            assert done.returncode == (-9 if came and how == faults.KILLED else 0), done.stderr
+            listed = uploading.listed(server, PLATFORM, f"new{point}")
+            for path in made:
+                placed = store / PLATFORM / "n" / f"new{point}" / path.name
+                assert placed.exists() == (path.name in listed)
+                assert not placed.exists() or placed.read_bytes() == path.read_bytes()
+            assert done.returncode or len(listed) == 2
+            again = serving.run("push", *made, *to, env=environment)
+            assert again.returncode == 0, again.stderr
+            assert len(uploading.listed(server, PLATFORM, f"new{point}")) == 2
+            if not came:
+                break
+        serving.wait_for(lambda: not list(store.rglob(".*")), 30, "the end of what was cut off")
+        return point - 1
+
+
+def test_pushes():
+    told("push", faults.points_of(pushes, faults.NETWORK))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// To be preloaded: the n-th call that changes a file fails, or kills the process in its place. FAULT_CONTROL names a
-// file of a struct control, shared with whoever tests. FAULT_PATHS holds parts of paths, with ":" between: others' files
-// do not count.
+// To be preloaded: the n-th call that changes a file, or sends something, fails, or kills the process in its place.
+// FAULT_CONTROL names a file of a struct control, shared with whoever tests. FAULT_PATHS holds parts of paths, with ","
+// between: others' files do not count. A socket has the path "socket:[…]".
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -45,10 +46,10 @@ static bool counts(const char *path)
 {
 	const char *parts = getenv("FAULT_PATHS");
 	while (parts && *parts) {
-		size_t len = strcspn(parts, ":");
+		size_t len = strcspn(parts, ",");
 		if (memmem(path, strlen(path), parts, len))
 			return true;
-		parts += len + (parts[len] == ':');
+		parts += len + (parts[len] == ',');
 	}
 	return false;
 }
@@ -99,6 +100,17 @@ BY_DESCRIPTOR(int, fsync, (int fd), (fd))
 BY_DESCRIPTOR(int, fdatasync, (int fd), (fd))
 BY_DESCRIPTOR(int, ftruncate, (int fd, off_t len), (fd, len))
 BY_DESCRIPTOR(int, ftruncate64, (int fd, off64_t len), (fd, len))
+
+// The connection ends for both sides.
+ssize_t send(int fd, const void *bytes, size_t len, int flags)
+{
+	if (!fails_at(fd, NULL))
+		return NEXT(send)(fd, bytes, len, flags);
+	int reason = errno;
+	shutdown(fd, SHUT_RDWR);
+	errno = reason;
+	return -1;
+}
 
 #define BY_PATH(name, parameters, arguments, folder, path)                                                             \
 	int name parameters                                                                                            \
