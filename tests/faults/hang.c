@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// To be preloaded: a path is not resolved, as on a volume whose server is away. The file that HANG_BENEATH names holds a
-// part of the paths that hang, for as long as it holds it; empty or missing: none does.
+// To be preloaded: a path is not resolved, nor is anything made below it, as on a volume whose server is away. The file
+// that HANG_BENEATH names holds a part of the paths that hang, for as long as it holds it; empty or missing: none does.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+#define NEXT(function) ((__typeof__(&(function)))dlsym(RTLD_NEXT, #function))
 
 static bool hangs(const char *path)
 {
@@ -22,9 +26,24 @@ static bool hangs(const char *path)
 	return len > 0 && strstr(path, part);
 }
 
-char *realpath(const char *path, char *out)
+static void wait_for(const char *path)
 {
 	while (hangs(path))
 		nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
-	return ((__typeof__(&realpath))dlsym(RTLD_NEXT, "realpath"))(path, out);
+}
+
+char *realpath(const char *path, char *out)
+{
+	wait_for(path);
+	return NEXT(realpath)(path, out);
+}
+
+int mkdirat(int folder, const char *name, mode_t mode)
+{
+	char link[64], path[8192] = "";
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", folder);
+	ssize_t len = readlink(link, path, 4096);
+	snprintf(path + (len > 0 ? len : 0), 4096, "/%s", name);
+	wait_for(path);
+	return NEXT(mkdirat)(folder, name, mode);
 }
