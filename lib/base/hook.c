@@ -21,6 +21,7 @@ enum {
 	MERCY_MS = 2000, // between the request to end and the end
 	OUTPUT_KEPT = 256, // of its end: the reason mostly stands there
 	COMMAND_MOST = 1 << 20,
+	NO_PROGRAM = 127, // POSIX, "Consequences of Shell Errors"; posix_spawn() may leave it to the child, too
 };
 
 struct output {
@@ -173,6 +174,8 @@ static int tell(const char *name, int status, struct str said, struct err *e)
 	if (WIFSIGNALED(status))
 		return err_set(e, ERR_IO, "%s was ended by signal %d%s" STR_FMT, name, WTERMSIG(status), colon,
 			STR_ARG(said));
+	if (WEXITSTATUS(status) == NO_PROGRAM && !said.len)
+		return err_set(e, ERR_IO, "cannot run %s: it ended with %d", name, NO_PROGRAM);
 	if (WEXITSTATUS(status) != 0)
 		return err_set(e, ERR_IO, "%s ended with %d%s" STR_FMT, name, WEXITSTATUS(status), colon,
 			STR_ARG(said));
