@@ -33,48 +33,64 @@ static int open_file(const char *path)
 	return ftruncate(fd, SIZE) < 0 ? -1 : mem_steal_fd(&fd);
 }
 
-// at NULL: anywhere; else in place of what is there, which nobody can see half done (mmap(2)).
-static void *map(const char *path, void *at)
-{
-	CLEANUP(mem_close) int fd = open_file(path);
-	if (fd < 0)
-		return NULL;
-	int flags = MAP_SHARED | (at ? MAP_FIXED : 0);
-	void *word = mmap(at, SIZE, PROT_READ | PROT_WRITE, flags, fd, 0);
-	return word == MAP_FAILED ? NULL : word;
-}
+struct changes_mapping {
+	struct changes_mapping *before;
+	_Atomic uint32_t *word;
+	dev_t device; // of the file
+	ino_t inode;
+};
 
-struct changes *changes_open(const char *catalog_path)
+// Where there is no new file, nothing happens: then nobody raises the number, and all look now and then.
+static void map(struct changes *c)
 {
-	CLEANUP(mem_free) char *path = xasprintf("%s-changes", catalog_path);
-	void *word = map(path, NULL);
-	if (!word)
-		return NULL;
-	struct changes *c = xcalloc(1, sizeof(*c));
-	c->word = word;
-	c->path = STEAL_PTR(path);
-	return c;
-}
-
-static _Atomic uint32_t *word_of(const struct changes *c)
-{
-	return (_Atomic uint32_t *)(uintptr_t)c->word;
+	struct stat st;
+	CLEANUP(mem_close) int fd = open_file(c->path);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return;
+	if (c->mapping && c->mapping->device == st.st_dev && c->mapping->inode == st.st_ino)
+		return;
+	void *word = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (word == MAP_FAILED)
+		return;
+	struct changes_mapping *m = xcalloc(1, sizeof(*m));
+	*m = (struct changes_mapping){c->mapping, word, st.st_dev, st.st_ino};
+	c->mapping = m;
+	atomic_store_explicit(&c->word, m->word, memory_order_release);
 }
 
 void changes_close(struct changes *c)
 {
 	if (!c)
 		return;
-	munmap(word_of(c), SIZE);
+	for (struct changes_mapping *m = c->mapping, *before; m; m = before) {
+		before = m->before;
+		munmap(m->word, SIZE);
+		free(m);
+	}
 	free(c->path);
 	free(c);
 }
 
-// Where there is no new one, the old one stays: then nobody raises it, and all look now and then.
+struct changes *changes_open(const char *catalog_path)
+{
+	struct changes *c = xcalloc(1, sizeof(*c));
+	c->path = xasprintf("%s-changes", catalog_path);
+	map(c);
+	if (c->mapping)
+		return c;
+	changes_close(c);
+	return NULL;
+}
+
 void changes_renew(struct changes *c)
 {
-	if (c && !map(c->path, word_of(c)))
-		return;
+	if (c)
+		map(c);
+}
+
+static _Atomic uint32_t *word_of(const struct changes *c)
+{
+	return atomic_load_explicit(&c->word, memory_order_acquire);
 }
 
 void changes_raise(struct changes *c)

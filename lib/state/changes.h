@@ -28,14 +28,15 @@ void changes_wait(struct changes *c, uint32_t seen, unsigned milliseconds);
 // The number is all that quick answers ask for, so they read it without a call. It begins anew
 // behind the last one that fits.
 struct changes {
-	const _Atomic uint32_t *word;
+	_Atomic uint32_t *_Atomic word;
 	char *path;
+	struct changes_mapping *mapping; // the newest; those before it stay mapped, for others may read there
 };
 
 // 0 for NULL.
 static inline uint32_t changes_read(const struct changes *c)
 {
-	return c ? atomic_load_explicit(c->word, memory_order_acquire) : 0;
+	return c ? atomic_load_explicit(atomic_load_explicit(&c->word, memory_order_acquire), memory_order_acquire) : 0;
 }
 
 // Whether the number a was there when b was, or before.
