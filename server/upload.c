@@ -19,7 +19,8 @@
 #include "server/negotiate.h"
 #include "server/receiver.h"
 
-// One upload, from its header to its answer. Every answer is a line of the audit log.
+// One upload, from its header to its answer. What a known token is told is a line of the audit log, and so is a token
+// that is wrong, until it is told so too often: who has none writes nothing here.
 struct upload {
 	struct receiver receiver; // first
 	struct service *service;
