@@ -105,6 +105,35 @@ int command_options(
 	}
 }
 
+// "plan" of "prune plan".
+static const char *last_word(const struct command *row)
+{
+	return strrchr(row->name, ' ') + 1;
+}
+
+static void print_rows(const struct command *self, const struct command *const *rows, FILE *out)
+{
+	fprintf(out, "Usage: wheelcache %s COMMAND [OPTION]...\n%s\n\n", self->name, self->help);
+	for (; *rows; rows++)
+		fprintf(out, "  %-8s %s\n", last_word(*rows), (*rows)->help);
+	fprintf(out, "\n\"wheelcache %s COMMAND --help\" tells of its options.\n", self->name);
+}
+
+int command_run_row(const struct command *self, const struct command *const *rows, int argc, char **argv, struct err *e)
+{
+	const char *word = argc > 1 ? argv[1] : "";
+	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+		print_rows(self, rows, stdout);
+		return 0;
+	}
+	for (size_t i = 0; rows[i]; i++)
+		if (strcmp(word, last_word(rows[i])) == 0)
+			return rows[i]->run(rows[i], argc - 1, argv + 1, e);
+	err_set(e, ERR_USAGE, "%s: %s%s; see wheelcache %s --help", self->name, *word ? "no command " : "no command is given",
+		word, self->name);
+	return err_exit_code(ERR_USAGE);
+}
+
 bool command_take_flag(const struct command_flag *flags, size_t count, const char *name)
 {
 	for (size_t i = 0; i < count; i++)

@@ -32,6 +32,7 @@ struct command {
 extern const struct command command_check;
 extern const struct command command_freeze;
 extern const struct command command_index;
+extern const struct command command_prune;
 extern const struct command command_push;
 extern const struct command command_remove;
 extern const struct command command_serve;
@@ -44,6 +45,11 @@ extern const struct command command_yank;
 // none, or -1 with *e set. "--help" prints the usage from the table and ends the process with 0.
 int command_options(const struct command *self, int argc, char **argv, option_fn *fn, void *ctx, struct err *e)
 	MUST_CHECK;
+
+// Runs the row that the first word names, of a command that is several: "prune" has "prune plan", a command of its own
+// whose name is both words. rows ends with NULL. "--help" prints them.
+int command_run_row(const struct command *self, const struct command *const *rows, int argc, char **argv,
+	struct err *e) MUST_CHECK;
 
 // An option without a value.
 struct command_flag {

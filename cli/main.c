@@ -11,6 +11,7 @@ static const struct command *const commands[] = {
 	&command_check,
 	&command_freeze,
 	&command_index,
+	&command_prune,
 	&command_push,
 	&command_remove,
 	&command_serve,

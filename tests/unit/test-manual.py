@@ -49,10 +49,25 @@ def manual_keys(text):
 
 
 def manual_options(text):
-    """The options of each command in wheelcache(1) by its name, each with its letter or ""."""
+    """The options of each command in wheelcache(1) by its name ("prune plan"), each with its letter or ""."""
     parts = re.split(r"^\.S[sh] (.*)\n", text, flags=re.M)
-    return {title.split()[1]: set(re.findall(r"^\.It (?:Fl (\w) , )?Fl Fl ([a-z-]+)", body, re.M))
+    return {title.removeprefix("wheelcache "): set(re.findall(r"^\.It (?:Fl (\w) , )?Fl Fl ([a-z-]+)", body, re.M))
             for title, body in zip(parts[1::2], parts[2::2]) if title.startswith("wheelcache ")}
+
+
+def rows(usage):
+    """The commands in what --help prints; none where it is that of a command that does something itself."""
+    return re.findall(r"^  (\w+)  ", usage, re.M)
+
+
+def all_commands():
+    """Each by its name, with what its --help prints."""
+    left = rows(output("wheelcache", "--help"))
+    while left:
+        name = left.pop(0)
+        usage = output("wheelcache", *name.split(), "--help")
+        left += [f"{name} {row}" for row in rows(usage)]
+        yield name, usage
 
 
 def options(usage):
@@ -93,10 +108,10 @@ class Configuration(unittest.TestCase):
 class CommandLine(unittest.TestCase):
     def test_manual_has_every_option(self):
         documented = manual_options((TOP / "docs/wheelcache.1").read_text())
-        commands = re.findall(r"^  (\w+)  ", output("wheelcache", "--help"), re.M)
-        self.assertEqual(documented.keys(), set(commands))
-        for command in commands:
-            self.assertEqual(documented[command], options(output("wheelcache", command, "--help")), command)
+        usages = dict(all_commands())
+        self.assertEqual(documented.keys(), usages.keys())
+        for command, usage in usages.items():
+            self.assertEqual(documented[command], options(usage), command)
 
 
 class Form(unittest.TestCase):
