@@ -43,13 +43,21 @@ struct jsondoc *jsondoc_array(void)
 	return own(json_array());
 }
 
-struct jsondoc *jsondoc_read(struct str text, struct err *e)
+struct jsondoc *jsondoc_read_whole(struct str text, bool *is_cut, struct err *e)
 {
 	json_error_t why;
 	json_t *value = json_loadb(text.ptr ? text.ptr : "", text.len, 0, &why);
-	if (!value)
+	if (!value) {
 		err_set(e, ERR_INVALID, "not JSON: line %d: %s", why.line, why.text);
+		*is_cut = json_error_code(&why) == json_error_premature_end_of_input;
+	}
 	return (struct jsondoc *)value;
+}
+
+struct jsondoc *jsondoc_read(struct str text, struct err *e)
+{
+	bool is_cut;
+	return jsondoc_read_whole(text, &is_cut, e);
 }
 
 const char *jsondoc_get_str(const struct jsondoc *object, const char *key)
@@ -63,6 +71,30 @@ const struct jsondoc *jsondoc_get(const struct jsondoc *object, const char *key)
 	return json_is_object(value) || json_is_array(value) ? (const struct jsondoc *)value : NULL;
 }
 
+bool jsondoc_is_true(const struct jsondoc *object, const char *key)
+{
+	return json_is_true(json_object_get(&object->value, key));
+}
+
+bool jsondoc_is_false(const struct jsondoc *object, const char *key)
+{
+	return json_is_false(json_object_get(&object->value, key));
+}
+
+bool jsondoc_has(const struct jsondoc *object, const char *key)
+{
+	const json_t *value = json_object_get(&object->value, key);
+	return value && !json_is_null(value);
+}
+
+bool jsondoc_get_int(const struct jsondoc *object, const char *key, int64_t *out)
+{
+	const json_t *value = json_object_get(&object->value, key);
+	if (json_is_integer(value))
+		*out = json_integer_value(value);
+	return json_is_integer(value);
+}
+
 size_t jsondoc_count(const struct jsondoc *array)
 {
 	return json_array_size(&array->value);
@@ -71,6 +103,21 @@ size_t jsondoc_count(const struct jsondoc *array)
 const struct jsondoc *jsondoc_at(const struct jsondoc *array, size_t i)
 {
 	return (const struct jsondoc *)json_array_get(&array->value, i);
+}
+
+const char *jsondoc_at_str(const struct jsondoc *array, size_t i)
+{
+	return json_string_value(json_array_get(&array->value, i));
+}
+
+bool jsondoc_is_array(const struct jsondoc *doc)
+{
+	return json_is_array(&doc->value);
+}
+
+bool jsondoc_is_object(const struct jsondoc *doc)
+{
+	return json_is_object(&doc->value);
 }
 
 void jsondoc_cleanup(struct jsondoc **doc)

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/base/arena.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 16 << 10 };
+
+struct arena_block {
+	struct arena_block *older;
+	char bytes[];
+};
+
+void arena_release(struct arena *a)
+{
+	while (a->block) {
+		struct arena_block *older = a->block->older;
+		free(a->block);
+		a->block = older;
+	}
+	*a = (struct arena){0};
+}
+
+char *arena_alloc(struct arena *a, size_t size)
+{
+	if (size > a->room - a->used) {
+		size_t room = size > BLOCK ? size : BLOCK;
+		struct arena_block *block = xmalloc(sizeof(*block) + room);
+		block->older = a->block;
+		a->block = block;
+		a->used = 0;
+		a->room = room;
+		a->total += room;
+	}
+	char *at = a->block->bytes + a->used;
+	a->used += size;
+	return at;
+}
+
+const char *arena_copy(struct arena *a, struct str s)
+{
+	char *copy = arena_alloc(a, s.len + 1);
+	if (s.len)
+		memcpy(copy, s.ptr, s.len);
+	copy[s.len] = '\0';
+	return copy;
+}
