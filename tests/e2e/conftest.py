@@ -9,6 +9,7 @@ import pytest
 
 import clients
 import serving
+import upstreams
 
 
 def pytest_addoption(parser):
@@ -40,6 +41,14 @@ def serve(tmp_path):
 def serve_module(tmp_path_factory):
     """The same for servers that live as long as a module's tests."""
     with serving.servers(tmp_path_factory.mktemp("servers")) as start:
+        yield start
+
+
+@pytest.fixture(scope="module")
+def upstream(shared):
+    """upstream(*options) starts the recorded pages as a loopback upstream, with upstream.py's options: .url, .fail(mode),
+    .stats(). It is stopped after the module."""
+    with upstreams.upstreams(shared) as start:
         yield start
 
 
