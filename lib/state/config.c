@@ -41,7 +41,7 @@ static bool set_names(void *field, const char *value)
 static const struct setting setting_name = {
 	.wants = "the name of a platform or view", .set = set_name, .is_owned = true};
 static const struct setting setting_names = {
-	.wants = "a list of platforms, each once, with blanks between", .set = set_names};
+	.wants = "a list of platforms, each once, with blanks between", .set = set_names, .is_list = true};
 
 struct row {
 	const char *section; // "platform" and "view" stand for "[platform NAME]" and "[view NAME]"
@@ -67,6 +67,27 @@ static const struct row table[] = {
 		"merged."),
 	ROW("catalog", "path", &setting_path, config, catalog, 0, NULL,
 		"The catalog, on a local disk. Without it: a file a store in the state directory."),
+	ROW("upstream", "url", &setting_urls, config, upstream_urls, 0, "https://pypi.org/simple/",
+		"The simple index that wheels are compared with. Several, in indented lines: what they have together, and "
+		"the first one's file of a name."),
+	ROW("upstream", "ca-file", &setting_path, config, upstream_ca_file, 0, NULL,
+		"Certificates to trust, in PEM. Without it: the system's."),
+	ROW("upstream", "timeout", &setting_seconds, config, upstream_timeout, 1, "30",
+		"An answer that is not whole after so long has failed; after twice that nothing is tried again."),
+	ROW("upstream", "connect-timeout", &setting_seconds, config, upstream_connect_timeout, 1, "10",
+		"A connection that does not stand after so long has failed."),
+	ROW("upstream", "retries", &setting_threads, config, upstream_retries, 0, "3",
+		"How often a request that failed for a moment is tried again."),
+	ROW("upstream", "concurrency", &setting_threads, config, upstream_concurrency, 1, "16",
+		"Requests under way at once."),
+	ROW("upstream", "max-page", &setting_size, config, upstream_max_page, 1, "64M",
+		"A larger page is not taken."),
+	ROW("upstream", "allow-hosts", &setting_hosts, config, upstream_allow_hosts, 0, NULL,
+		"Hosts that it may redirect to, besides itself."),
+	ROW("upstream", "allow-private", &setting_bool, config, upstream_allow_private, 0, "no",
+		"Whether it may redirect to private, loopback and link-local addresses. Its own may be one either way."),
+	ROW("upstream", "trust-404", &setting_bool, config, upstream_trust_404, 0, "no",
+		"Whether 404 means that there is no such project; else it means nothing."),
 	ROW("index", "threads", &setting_threads, config, index_threads, 0, "0",
 		"Threads that read wheels; 0: as many as the machine has processors."),
 	ROW("index", "settle", &setting_seconds, config, settle, 0, "60",
@@ -174,7 +195,8 @@ static void free_strings(const char *section, void *object)
 			free(*(char **)(void *)((char *)object + table[i].offset));
 }
 
-static const char *const plain_sections[] = {"store", "catalog", "index", "server", "tokens", "audit", "upload"};
+static const char *const plain_sections[] = {"store", "catalog", "index", "server", "tokens", "audit", "upload",
+	"upstream"};
 
 void config_init(struct config *c)
 {
@@ -287,6 +309,16 @@ static const struct row *find_row(struct str section, const char *key, struct er
 	return NULL;
 }
 
+// What a list holds by default goes when it is given.
+static void begin_list(const struct row *row, void *object)
+{
+	char **field = (void *)((char *)object + row->offset);
+	if (!row->setting->is_list || !row->setting->is_owned)
+		return;
+	free(*field);
+	*field = NULL;
+}
+
 int config_set(
 	struct config *c, const char *section, const char *key, const char *value, struct err *e)
 {
@@ -294,7 +326,10 @@ int config_set(
 	if (find_section(c, section, &s, e) < 0)
 		return -1;
 	const struct row *row = find_row(s.kind, key, e);
-	return row ? set_row(row, s.object, value, e) : -1;
+	if (!row)
+		return -1;
+	begin_list(row, s.object);
+	return set_row(row, s.object, value, e);
 }
 
 struct reading {
@@ -321,7 +356,7 @@ static int begin_section(struct reading *r, const char *heading, struct err *e)
 	return 0;
 }
 
-// A value that goes on in an indented line comes as its key once more: right for names, and else
+// A value that goes on in an indented line comes as its key once more: right for lists, and else
 // what somebody gets who indents the lines of a section.
 static int on_line(
 	void *ctx, const char *heading, const char *key, const char *value, struct err *e)
@@ -336,9 +371,11 @@ static int on_line(
 	if (!row)
 		return -1;
 	bool *seen = &r->seen[row - table];
-	if (*seen && row->setting != &setting_names)
+	if (*seen && !row->setting->is_list)
 		return err_set(e, ERR_USAGE, "[%s] %s is there twice (or this line is indented)",
 			heading, key);
+	if (!*seen)
+		begin_list(row, s.object);
 	*seen = true;
 	return set_row(row, s.object, value, e);
 }

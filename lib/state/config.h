@@ -43,6 +43,14 @@ struct config {
 	char *audit; // NULL: audit_path()
 	// [upload]
 	uint64_t max_file; // bytes
+	// [upstream]
+	char *upstream_urls;    // simple indexes, with blanks between
+	char *upstream_ca_file; // NULL: the system's
+	uint64_t upstream_timeout, upstream_connect_timeout; // seconds
+	uint64_t upstream_retries, upstream_concurrency;
+	uint64_t upstream_max_page; // bytes
+	char *upstream_allow_hosts; // with blanks between; NULL: none
+	bool upstream_allow_private, upstream_trust_404;
 	// [index]
 	uint64_t index_threads; // 0: as many as the machine has processors
 	uint64_t settle;        // seconds: a damaged file younger than this is still being written

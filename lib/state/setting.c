@@ -107,6 +107,50 @@ static bool set_release(void *field, const char *value)
 	return hook_is_valid(value, "pvw") && set_string(field, value);
 }
 
+// Adds each of the words to the text of the field.
+static bool add_words(void *field, const char *value, bool (*is_good)(struct str word))
+{
+	char **out = field;
+	struct str rest = str_trim(str_from(value));
+	if (!rest.len)
+		return false;
+	for (; rest.len; rest = str_trim(rest)) {
+		struct str word = str_cut(&rest, ' ');
+		if (!is_good(word))
+			return false;
+		char *longer = xasprintf("%s%s" STR_FMT, *out ? *out : "", *out ? " " : "", STR_ARG(word));
+		free(*out);
+		*out = longer;
+	}
+	return true;
+}
+
+// Without "?" and "#": the name of a project goes behind it.
+static bool is_url(struct str word)
+{
+	bool is_http = str_starts(word, STR("http://")) && word.len > strlen("http://");
+	bool is_https = str_starts(word, STR("https://")) && word.len > strlen("https://");
+	return (is_http || is_https) && str_find(word, '?') < 0 && str_find(word, '#') < 0;
+}
+
+static bool is_host(struct str word)
+{
+	for (size_t i = 0; i < word.len; i++)
+		if (!ascii_is_alnum(word.ptr[i]) && !strchr(".-:[]", word.ptr[i]))
+			return false;
+	return word.len > 0;
+}
+
+static bool set_urls(void *field, const char *value)
+{
+	return add_words(field, value, is_url);
+}
+
+static bool set_hosts(void *field, const char *value)
+{
+	return add_words(field, value, is_host);
+}
+
 const struct setting setting_string = {.wants = "a value", .set = set_string, .is_owned = true};
 const struct setting setting_path = {.wants = "a path", .set = set_string, .is_owned = true};
 const struct setting setting_level = {
@@ -129,3 +173,7 @@ const struct setting setting_libc = {
 	.wants = "a libc (as glibc 2.35, musl 1.2)", .set = set_libc, .is_owned = true};
 const struct setting setting_release = {
 	.wants = "a command (with %v, %w, %p, and %% for a per cent sign)", .set = set_release, .is_owned = true};
+const struct setting setting_urls = {
+	.wants = "a list of addresses, http: or https:", .set = set_urls, .is_owned = true, .is_list = true};
+const struct setting setting_hosts = {
+	.wants = "a list of hosts, without ports", .set = set_hosts, .is_owned = true, .is_list = true};

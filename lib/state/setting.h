@@ -11,6 +11,7 @@ struct setting {
 	// is as it was or a plain value. A string that the field held is freed.
 	bool (*set)(void *field, const char *value);
 	bool is_owned; // the field is a char *, the holder's to free
+	bool is_list;  // what is set adds to the field: a value that goes on in indented lines
 	uint64_t most; // the field is a uint64_t of at most this; 0: it is none
 };
 
@@ -30,3 +31,6 @@ extern const struct setting setting_arch;
 extern const struct setting setting_libc;
 // A command that releases a platform (lib/state/release.h).
 extern const struct setting setting_release;
+// Indexes, and hosts, with blanks between: one text, to which each line adds.
+extern const struct setting setting_urls;
+extern const struct setting setting_hosts;

@@ -51,7 +51,36 @@ static void defaults_are_as_written(void **state UNUSED)
 	assert_null(c.tokens);
 	assert_null(c.audit);
 	assert_int_equal(c.max_file, 2LL << 30);
+	assert_string_equal(c.upstream_urls, "https://pypi.org/simple/");
+	assert_int_equal(c.upstream_timeout, 30);
+	assert_int_equal(c.upstream_connect_timeout, 10);
+	assert_int_equal(c.upstream_retries, 3);
+	assert_int_equal(c.upstream_concurrency, 16);
+	assert_int_equal(c.upstream_max_page, 64 << 20);
+	assert_null(c.upstream_ca_file);
+	assert_null(c.upstream_allow_hosts);
+	assert_false(c.upstream_allow_private || c.upstream_trust_404);
 	assert_int_equal(c.threads + c.index_threads + c.platform_count + c.view_count, 0);
+}
+
+static void upstreams_are_a_list(void **state UNUSED)
+{
+	CLEANUP(config_release) struct config c;
+	struct err e = ERR_INIT;
+	assert_int_equal(read_text(&c,
+				 "[upstream]\nurl = http://127.0.0.1:1/simple/ https://a.example/simple\n"
+				 "  https://u:p@b.example/\nallow-hosts = a.example\n  b.example [::1]\n"
+				 "trust-404 = yes\nallow-private = yes\nmax-page = 1M\nretries = 0\n",
+				 &e),
+		0);
+	assert_string_equal(c.upstream_urls,
+		"http://127.0.0.1:1/simple/ https://a.example/simple https://u:p@b.example/");
+	assert_string_equal(c.upstream_allow_hosts, "a.example b.example [::1]");
+	assert_true(c.upstream_allow_private && c.upstream_trust_404);
+	assert_int_equal(c.upstream_retries, 0);
+	// What the command line sets goes before.
+	assert_int_equal(config_set(&c, "upstream", "url", "https://c.example/", &e), 0);
+	assert_string_equal(c.upstream_urls, "https://c.example/");
 }
 
 static void whole_file_is_read(void **state UNUSED)
@@ -130,6 +159,14 @@ static const struct {
 		":3: [store] path is there twice (or this line is indented)"},
 	{"[store]\ndefault-view = a/b\n",
 		":2: [store] default-view: \"a/b\" is not the name of a platform or view"},
+	{"[upstream]\nurl = ftp://a/\n",
+		":2: [upstream] url: \"ftp://a/\" is not a list of addresses, http: or https:"},
+	{"[upstream]\nurl = http://a/?q\n",
+		":2: [upstream] url: \"http://a/?q\" is not a list of addresses, http: or https:"},
+	{"[upstream]\nallow-hosts = a/b\n",
+		":2: [upstream] allow-hosts: \"a/b\" is not a list of hosts, without ports"},
+	{"[upstream]\nallow-hosts = a\n[upstream]\ntimeout = 0\n",
+		":4: [upstream] timeout: 0 is not between 1 and 315360000"},
 	{"[index]\nthreads = -1\n", ":2: [index] threads: \"-1\" is not a number"},
 	{"[index]\nthreads = 1k\n", ":2: [index] threads: \"1k\" is not a number"},
 	{"[index]\nthreads = 99999999999999999999\n",
@@ -249,6 +286,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(defaults_are_as_written),
 		cmocka_unit_test(whole_file_is_read),
+		cmocka_unit_test(upstreams_are_a_list),
 		cmocka_unit_test(views_alone_are_left_to_the_store),
 		cmocka_unit_test(bad_line_is_named),
 		cmocka_unit_test(long_things_that_are_fine),

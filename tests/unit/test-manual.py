@@ -29,7 +29,7 @@ def keys(text):
     for line in text.splitlines():
         if heading := re.fullmatch(r"#?\[(\w+).*\]", line):
             section = heading[1]
-        elif line_of_key := re.fullmatch(r"#?([a-z-]+) =(?: (.*))?", line):
+        elif line_of_key := re.fullmatch(r"#?([a-z0-9-]+) =(?: (.*))?", line):
             found[section, line_of_key[1]] = line_of_key[2] or "none"
     return found
 
@@ -40,7 +40,7 @@ def manual_keys(text):
     for line in text.splitlines():
         if heading := re.fullmatch(r"\.Ss \[(\w+).*\] section", line):
             section = heading[1]
-        elif item := re.fullmatch(r"\.It Ic ([a-z-]+)", line):
+        elif item := re.fullmatch(r"\.It Ic ([a-z0-9-]+)", line):
             key = item[1]
             found[section, key] = None
         elif default := re.fullmatch(r"(?:.* )?Default: (.*)\.", line):
@@ -77,7 +77,7 @@ def options(usage):
 
 def uncommented(text):
     """The example with all keys and sections in force."""
-    return re.sub(r"^#(?=\[|[a-z-]+ = )", "", text, flags=re.M)
+    return re.sub(r"^#(?=\[|[a-z0-9-]+ = )", "", text, flags=re.M)
 
 
 class Configuration(unittest.TestCase):
