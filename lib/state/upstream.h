@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// What other indexes (PyPI, unless the configuration says otherwise) have of a project: asked over HTTP, and kept in the
+// catalog. One conditional request a project and index; what fails for a moment is tried again. Doubt is never "absent":
+// each failure has its name, and facts that were good outlive it.
+//
+// upstream_look() is all that a command needs. A server goes the same way in single steps, so that its threads share the
+// work: upstream_load() where the catalog is, upstream_ask() anywhere, upstream_settle() where there is time to parse,
+// upstream_keep() where the catalog is.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/err.h"
+#include "lib/base/fetch-pool.h"
+#include "lib/state/catalog.h"
+#include "lib/state/config.h"
+
+struct simplepage; // lib/domain/simplepage.h
+
+enum upstream_result {
+	UPSTREAM_KNOWN,  // the page is there, and as it is now
+	UPSTREAM_ABSENT, // 404, and the operator trusts it (trust-404 = yes): no such project
+	// All that follow are "unknown".
+	UPSTREAM_NOT_FOUND,     // 404, which is not trusted
+	UPSTREAM_REFUSED,       // no connection, or it was lost before an answer
+	UPSTREAM_RESOLVE,       // its name has no address
+	UPSTREAM_TIMEOUT,
+	UPSTREAM_TLS,
+	UPSTREAM_CLIENT_ERROR,  // any other 4xx, or a status that makes no sense here
+	UPSTREAM_SERVER_ERROR,  // 5xx
+	UPSTREAM_THROTTLED,     // 429
+	UPSTREAM_REDIRECTED,    // where it may not lead, or too often
+	UPSTREAM_NOT_A_PAGE,
+	UPSTREAM_TRUNCATED,
+	UPSTREAM_TOO_LARGE,
+	UPSTREAM_WRONG_PROJECT,
+	UPSTREAM_OLDER,         // than what we had: see upstream_settle()
+	UPSTREAM_QUARANTINED,   // PEP 792
+	UPSTREAM_NEVER_ASKED,   // the catalog has nothing of it
+	UPSTREAM_OTHER,
+	UPSTREAM_RESULT_COUNT,
+};
+extern const char *const upstream_result_name[UPSTREAM_RESULT_COUNT]; // "known", "404", "timeout", "429", …
+
+// What is known of a project over all configured indexes. Borrowed for the call.
+struct upstream_answer {
+	enum upstream_result result; // of the last time that it was asked
+	const char *project;         // normalised
+	const char *index;           // the URL of the index that result is about, without password
+	const char *why;             // in words; "" for KNOWN
+	const char *etag;            // NULL: none
+	int64_t asked;               // seconds since 1970; 0: never
+	int64_t fetched;             // when page or stale was confirmed last
+	int64_t max_age;             // seconds that the answer said it may be used for; -1: it did not say
+	int64_t changed;             // store.change of the last write that changed what is known; 0: not in the catalog
+	const struct simplepage *page; // of KNOWN; else NULL. Of several indexes: their union, of a file name the first one's
+	// What was known when the page was there last, for whoever serves rather than decides; NULL: nothing. Where result is
+	// KNOWN, it is the page.
+	const struct simplepage *stale;
+	// What was said for certain last: KNOWN, ABSENT, NOT_FOUND or QUARANTINED; NEVER_ASKED: nothing.
+	enum upstream_result standing;
+};
+typedef int upstream_fn(void *ctx, const struct upstream_answer *answer, struct err *e);
+
+struct upstream;
+
+// ERR_USAGE where [upstream] is not sound. c is borrowed.
+int upstream_new(const struct config *c, struct upstream **out, struct err *e) MUST_CHECK;
+void upstream_free(struct upstream *u); // NULL is fine; ends the pool: what is asked is answered as OTHER before
+void upstream_cleanup(struct upstream **u); // for CLEANUP
+// For files, and to be started (fetch_pool_start) where upstream_ask() is to be used without upstream_look().
+struct fetch_pool *upstream_pool(struct upstream *u);
+
+// Asks for each of the projects (normalised), and calls fn once for each, in this thread, in any order; what was learned is
+// written to the catalog, in batches. A failed look-up is an answer, no error. fn must not use the catalog for writing;
+// where it fails, the rest is left. The pool must not have been started.
+int upstream_look(struct upstream *u, struct catalog *c, const char *const *projects, size_t count,
+	upstream_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+// What the catalog has of one, without asking: the result of the last time.
+int upstream_recall(struct upstream *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
+	struct err *e) MUST_CHECK;
+
+// The single steps. A struct upstream_project is one thread's at a time.
+struct upstream_project;
+
+// What the catalog has of it; without any catalog (NULL): nothing.
+int upstream_load(struct upstream *u, struct catalog *c, const char *project, struct upstream_project **out,
+	struct err *e) MUST_CHECK;
+void upstream_project_free(struct upstream_project *p); // NULL is fine
+// done is called once, by the pool's thread, which has p until then; nothing is parsed yet.
+typedef void upstream_done(void *ctx, struct upstream_project *p);
+void upstream_ask(struct upstream *u, struct upstream_project *p, upstream_done *done, void *ctx);
+// Takes in what was answered. A page that is older than what is known (by its serial, else its newest upload; where it has
+// neither, one that only lacks files) is not believed, and known as OLDER, until it is newer again, or has been
+// the same for a day.
+void upstream_settle(struct upstream *u, struct upstream_project *p);
+// Calls fn with what is known of it.
+int upstream_tell(struct upstream *u, struct upstream_project *p, upstream_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+// Writes what was learned of them, in one transaction.
+int upstream_keep(struct upstream *u, struct catalog *c, struct upstream_project *const *projects, size_t count,
+	struct err *e) MUST_CHECK;
