@@ -7,32 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/buf.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
-#include "server/accesslog.h"
-#include "server/body.h"
-#include "server/clients.h"
 #include "server/lanes.h"
-#include "server/listen.h"
 #include "server/quirks.h"
 #include "server/scrutiny.h"
+#include "server/sending.h"
 
 enum { LANE_SHARE = 4 }; // the part of all connections that the bodies of one lane may have: a platform may hang
-
-// A connection. It answers one request after the other, so what belongs to the request under way is here too and
-// a request without a body allocates nothing.
-struct client {
-	struct client_link link;
-	struct http *http;
-	struct MHD_Connection *connection;
-	struct str target;      // in the library's buffer
-	struct request request; // while a worker has it
-	struct reply *reply;    // chosen, not dropped yet
-	struct body *body;      // NULL where the request has none, or after it
-	char peer[LISTEN_PEER];
-	struct accesslog_line line;
-};
 
 struct http {
 	struct http_options options;
@@ -43,72 +25,14 @@ struct http {
 	char *url;
 };
 
-// --- replies ---
-
-static void drop_blob(void *blob)
-{
-	blob_unref(blob);
-}
-
-static void drop_prepared(void *prepared)
-{
-	MHD_destroy_response(prepared);
-}
-
-static struct MHD_Response *checked(struct MHD_Response *m)
-{
-	if (!m)
-		abort(); // out of memory
-	return m;
-}
-
-static struct MHD_Response *prepare_body(const struct reply *r)
-{
-	if (!r->body || r->length == 0)
-		return checked(MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT));
-	// libmicrohttpd only reads it, but its parameter is not const.
-	union {
-		const char *ours;
-		void *theirs;
-	} bytes = {.ours = blob_view(r->body).ptr + r->offset};
-	return checked(MHD_create_response_from_buffer_with_free_callback_cls(
-		(size_t)r->length, bytes.theirs, drop_blob, blob_ref(r->body)));
-}
-
-static struct MHD_Response *prepare(const struct reply *r)
-{
-	struct MHD_Response *m = prepare_body(r);
-	if (r->type)
-		MHD_add_response_header(m, MHD_HTTP_HEADER_CONTENT_TYPE, r->type);
-	if (r->etag[0])
-		MHD_add_response_header(m, MHD_HTTP_HEADER_ETAG, r->etag);
-	for (unsigned i = 0; i < r->header_count; i++)
-		MHD_add_response_header(m, r->header[i].name, r->header[i].value);
-	return m;
-}
-
-// Made at the first sending and kept with the reply: a page that is sent again costs no formatting.
-static struct MHD_Response *prepared(struct reply *r)
-{
-	void *kept = atomic_load_explicit(&r->prepared, memory_order_acquire);
-	if (kept)
-		return kept;
-	struct MHD_Response *mine = prepare(r);
-	r->prepared_free = drop_prepared;
-	if (atomic_compare_exchange_strong(&r->prepared, &kept, mine))
-		return mine;
-	MHD_destroy_response(mine); // another thread was first
-	return kept;
-}
+// --- requests ---
 
 // Takes the reply over; it is dropped when the request has ended.
 static enum MHD_Result send_reply(struct client *c, struct reply *r)
 {
 	c->reply = r;
-	return MHD_queue_response(c->connection, r->status, prepared(r));
+	return sending_queue(c) ? MHD_YES : MHD_NO;
 }
-
-// --- requests ---
 
 static enum MHD_Result take_value(void *ctx, enum MHD_ValueKind kind, const char *name, size_t name_len,
 	const char *value, size_t value_len)
@@ -158,18 +82,23 @@ static struct scrutiny scrutinize(struct client *c, const char *method, const ch
 // False where the server is stopping.
 static bool sleep_on_worker(struct client *c, struct lane *lane, pool_fn *job)
 {
-	if (!clients_sleep(c->http->clients, &c->link))
+	if (!clients_sleep(c->clients, &c->link))
 		return false;
 	MHD_suspend_connection(c->connection);
 	lane_submit(lane, job, c);
 	return true;
 }
 
-static void wake(struct client *c)
+void client_wake(struct client *c)
 {
-	struct clients *clients = c->http->clients;
+	struct clients *clients = c->clients;
 	MHD_resume_connection(c->connection); // from here on it may go away
 	clients_wake(clients);
+}
+
+struct client *client_of_waiter(struct waiter *w)
+{
+	return (struct client *)(void *)((char *)w - offsetof(struct client, waiter));
 }
 
 static bool sleeps(struct client *c)
@@ -184,14 +113,14 @@ static void feed_job(void *job)
 	struct client *c = job;
 	body_feed(c->body);
 	clients_await(&c->link);
-	wake(c);
+	client_wake(c);
 }
 
 static void end_job(void *job)
 {
 	struct client *c = job;
 	body_end(c->body);
-	wake(c);
+	client_wake(c);
 }
 
 static void free_job(void *job)
@@ -248,24 +177,41 @@ static enum MHD_Result end_body(struct client *c)
 
 // --- answers ---
 
+static void work_job(void *job);
+
+static void submit_work(struct client *c)
+{
+	struct http *h = c->http;
+	lane_submit(lanes_pick(h->workers, h->options.lane(h->options.ctx, &c->request)), work_job, c);
+}
+
+static void work_again(struct waiter *w)
+{
+	submit_work(client_of_waiter(w));
+}
+
+// Where there is no reply yet, somebody else has it by now: it is not ours to touch.
 static void work_job(void *job)
 {
 	struct client *c = job;
-	c->reply = c->http->options.work(c->http->options.ctx, &c->request);
-	wake(c);
+	c->waiter.wake = work_again;
+	struct reply *reply = c->http->options.work(c->http->options.ctx, &c->request, &c->waiter);
+	if (!reply)
+		return;
+	c->reply = reply;
+	client_wake(c);
 }
 
 static enum MHD_Result answer(struct client *c, const char *url, const char *method)
 {
 	struct http *h = c->http;
 	if (c->reply) // a worker has answered, and woke us
-		return MHD_queue_response(c->connection, c->reply->status, prepared(c->reply));
+		return send_reply(c, c->reply);
 	c->request = read_request(c, url, method);
 	struct reply *reply = h->options.quick(h->options.ctx, &c->request);
 	if (reply)
 		return send_reply(c, reply);
-	struct lane *lane = lanes_pick(h->workers, h->options.lane(h->options.ctx, &c->request));
-	if (sleep_on_worker(c, lane, work_job))
+	if (sleep_on_worker(c, lanes_pick(h->workers, h->options.lane(h->options.ctx, &c->request)), work_job))
 		return MHD_YES;
 	return send_reply(c, reply_text(503, "503 Service Unavailable: the server is stopping"));
 }
@@ -350,7 +296,7 @@ static void on_completed(void *ctx, struct MHD_Connection *connection, void **st
 	drop_body(c);
 	reply_unref(c->reply);
 	c->reply = NULL;
-	clients_end(c->http->clients, &c->link);
+	clients_end(c->clients, &c->link);
 }
 
 static void on_connection(void *ctx, struct MHD_Connection *connection, void **context,
@@ -360,6 +306,7 @@ static void on_connection(void *ctx, struct MHD_Connection *connection, void **c
 	if (what == MHD_CONNECTION_NOTIFY_STARTED) {
 		struct client *c = xcalloc(1, sizeof(*c));
 		c->http = h;
+		c->clients = h->clients;
 		c->connection = connection;
 		accesslog_line_init(&c->line);
 		listen_peer(MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr,
@@ -462,6 +409,8 @@ void http_stop(struct http *h, unsigned grace)
 	CLEANUP(mem_close) int fd = MHD_quiesce_daemon(h->daemon);
 	shutdown(fd, SHUT_RDWR);
 	clients_drain(h->clients, grace);
+	if (h->options.give_up)
+		h->options.give_up(h->options.ctx);
 	clients_rouse(h->clients);
 	MHD_stop_daemon(h->daemon);
 	listen_end(h->url);

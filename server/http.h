@@ -23,7 +23,10 @@ struct http_options {
 	const struct tls *tls; // NULL: plain HTTP. Borrowed
 	FILE *access_log;     // combined log format, a line a request; NULL: none. Borrowed
 	struct reply *(*quick)(void *ctx, const struct request *request); // a reference that http drops
-	struct reply *(*work)(void *ctx, const struct request *request);  // never NULL
+	// NULL: what the answer needs is not there yet. Again is woken when it is, and the request is worked at once more;
+	// whoever keeps again lets go of all else first.
+	struct reply *(*work)(void *ctx, const struct request *request, struct waiter *again);
+	void (*give_up)(void *ctx); // the server stops: who waits is to be woken, now and from now on. NULL: nobody waits
 	// Runs on the event loop when the header of a request that is neither GET nor HEAD is there, and must not
 	// block: who takes the body of a POST; NULL, and *refusal (handed over), where nobody does, as of all other
 	// methods. The request does not outlive the call. A client who asks with Expect is refused before he sends

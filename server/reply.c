@@ -23,6 +23,14 @@ struct reply *reply_new(unsigned status, const char *type, struct blob *body)
 	return r;
 }
 
+struct reply *reply_stream(unsigned status, const char *type, struct stream *stream, uint64_t length)
+{
+	struct reply *r = reply_new(status, type, NULL);
+	r->stream = stream;
+	r->length = length;
+	return r;
+}
+
 struct reply *reply_text(unsigned status, const char *fmt, ...)
 {
 	char line[512];
@@ -109,6 +117,8 @@ void reply_unref(struct reply *r)
 	reply_unref(r->unchanged);
 	reply_unref(atomic_load(&r->part));
 	blob_unref(r->body);
+	if (r->stream)
+		r->stream->ops->unref(r->stream);
 	free(r);
 }
 

@@ -7,6 +7,7 @@
 
 #include "lib/base/blob.h"
 #include "server/request.h"
+#include "server/stream.h"
 
 enum { REPLY_HEADERS = 8, REPLY_ETAG = 80 };
 
@@ -16,6 +17,7 @@ struct reply {
 	unsigned status;
 	const char *type;   // Content-Type, static; NULL: none
 	struct blob *body;  // owned; NULL: empty
+	struct stream *stream; // owned; NULL: the body is there. Else it is what is sent, length bytes of it
 	uint64_t offset;    // the part of the body that is sent
 	uint64_t length;
 	char etag[REPLY_ETAG]; // strong, with its quotes; "" where it has none
@@ -36,6 +38,8 @@ struct reply {
 
 // Takes the body over; all of it is sent.
 struct reply *reply_new(unsigned status, const char *type, struct blob *body);
+// The same of a body that still comes; a reference of the stream is taken over. It is for one client: not to be kept.
+struct reply *reply_stream(unsigned status, const char *type, struct stream *stream, uint64_t length);
 // A line of text for people and logs; a line end is added.
 struct reply *reply_text(unsigned status, const char *fmt, ...) PRINTF_LIKE(2, 3);
 // While it is built. At most REPLY_HEADERS; name must be static.

@@ -193,7 +193,7 @@ struct reply *routes_quick(void *ctx, const struct request *request)
 	return route->quick ? settle(request, route->quick(s, &call)) : NULL;
 }
 
-struct reply *routes_work(void *ctx, const struct request *request)
+struct reply *routes_work(void *ctx, const struct request *request, struct waiter *again)
 {
 	struct service *s = ctx;
 	struct err e = ERR_INIT;
@@ -203,6 +203,7 @@ struct reply *routes_work(void *ctx, const struct request *request)
 	struct reply *refused = find(s, request, &path, &call, &route);
 	if (refused)
 		return refused;
+	call.again = again;
 	struct reader reader;
 	if (readers_take(s->readers, &reader, &e) < 0)
 		return service_error(&e);

@@ -49,11 +49,13 @@ struct call {
 	struct str view; // or the platform of a file
 	struct str project;
 	struct str file;
+	struct waiter *again; // in a work half: see work_fn
 };
 
 // On the event loop: NULL where it would have to block, or does not know.
 typedef struct reply *quick_fn(struct service *s, const struct call *call);
-// On a worker thread, with a connection to the catalog: never NULL.
+// On a worker thread, with a connection to the catalog. NULL: call->again was given to somebody who wakes it when this is
+// to be called once more; that is the last thing that it does.
 typedef struct reply *work_fn(struct service *s, struct catalog *c, const struct call *call);
 // On the event loop, when the header of a POST is there: who takes its body; NULL: nobody, and *refusal (handed over)
 // is the answer. The call does not outlive it: what is needed of it later is copied.

@@ -105,9 +105,9 @@ static struct reply *quick(void *ctx, const struct request *r)
 	return strcmp(r->path, "/work") == 0 ? NULL : reply_text(200, "smuggled");
 }
 
-static struct reply *work(void *ctx, const struct request *r)
+static struct reply *work(void *ctx, const struct request *r, struct waiter *again)
 {
-	(void)ctx, (void)r;
+	(void)ctx, (void)r, (void)again;
 	return reply_text(200, "worked");
 }
 

@@ -148,7 +148,7 @@ static int tear_down(void **state)
 static struct reply *ask(struct fixture *f, struct request r)
 {
 	struct reply *reply = routes_quick(&f->service, &r);
-	return reply ? reply : routes_work(&f->service, &r);
+	return reply ? reply : routes_work(&f->service, &r, NULL);
 }
 
 static struct reply *get(struct fixture *f, const char *path)
@@ -223,7 +223,7 @@ static void test_a_page_is_rendered_once(void **state)
 	struct fixture *f = *state;
 	struct request r = {.method = METHOD_GET, .path = "/simple/foo-bar/"};
 	assert_null(routes_quick(&f->service, &r));
-	CLEANUP(reply_cleanup) struct reply *made = routes_work(&f->service, &r);
+	CLEANUP(reply_cleanup) struct reply *made = routes_work(&f->service, &r, NULL);
 	CLEANUP(reply_cleanup) struct reply *kept = routes_quick(&f->service, &r);
 	assert_ptr_equal(made, kept);
 	r.path = "/simple/FOO_bar/"; // another spelling is the same page
@@ -231,7 +231,7 @@ static void test_a_page_is_rendered_once(void **state)
 	assert_ptr_equal(made, same);
 	r.header[HEADER_ACCEPT_ENCODING] = "gzip";
 	assert_null(routes_quick(&f->service, &r));
-	CLEANUP(reply_cleanup) struct reply *packed = routes_work(&f->service, &r);
+	CLEANUP(reply_cleanup) struct reply *packed = routes_work(&f->service, &r, NULL);
 	assert_string_equal(reply_get_header(packed, "Content-Encoding"), "gzip");
 	assert_string_not_equal(packed->etag, made->etag);
 	assert_string_equal(reply_get_header(packed, "Vary"), "Accept, Accept-Encoding, User-Agent");
