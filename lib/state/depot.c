@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/state/depot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/base/clock.h"
+#include "lib/base/fs.h"
+#include "lib/base/limits.h"
+#include "lib/base/log.h"
+#include "lib/domain/filename.h"
+#include "lib/domain/name.h"
+#include "lib/state/leftover.h"
+
+enum {
+	DEPTH = 3,          // project, hash, file
+	USE_SECONDS = 3600, // a file's use is not written down more often
+	LEFT_PERCENT = 95,  // of the bound, where something has to go: not each new file is to do this
+};
+
+struct depot {
+	char *path;
+	int dirfd;
+	uint64_t most;
+	pthread_mutex_t lock; // of the counts, and of making room
+	uint64_t files, bytes;
+};
+
+struct arrival {
+	struct depot *depot;
+	char *project, *filename;
+	int dirfd; // the depot's; the file's own folders are made when it is whole
+	char tmp_name[LEFTOVER_NAME];
+	struct fs_tmp tmp;
+	struct digest *digest;
+	bool is_known;
+	uint8_t expected[SHA256_SIZE];
+	uint64_t size;
+};
+
+// --- what there is ---
+
+struct kept {
+	char *path; // below the depot
+	uint64_t size;
+	int64_t used; // seconds since 1970
+};
+
+struct inventory {
+	struct kept *kept;
+	size_t count, room;
+	uint64_t bytes;
+};
+
+static void inventory_release(struct inventory *v)
+{
+	for (size_t i = 0; i < v->count; i++)
+		free(v->kept[i].path);
+	free(v->kept);
+}
+
+static int walk(const char *path, int dirfd, unsigned depth, struct inventory *v, struct err *e);
+
+static int walk_entry(const char *folder, int dirfd, const char *name, unsigned depth, struct inventory *v, struct err *e)
+{
+	struct stat st;
+	CLEANUP(mem_free) char *path = *folder ? xasprintf("%s/%s", folder, name) : xstrdup(name);
+	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : err_errno(e, ERR_IO, "%s", path);
+	if (S_ISDIR(st.st_mode) && depth < DEPTH) {
+		CLEANUP(mem_close) int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd < 0)
+			return errno == ENOENT ? 0 : err_errno(e, ERR_IO, "%s", path);
+		return walk(path, fd, depth + 1, v, e);
+	}
+	if (!S_ISREG(st.st_mode) || depth != DEPTH)
+		return 0;
+	GROW(v->kept, v->count, v->room);
+	v->kept[v->count++] = (struct kept){STEAL_PTR(path), (uint64_t)st.st_size, st.st_mtime};
+	v->bytes += (uint64_t)st.st_size;
+	return 0;
+}
+
+// Others may come and go meanwhile.
+static int walk(const char *path, int dirfd, unsigned depth, struct inventory *v, struct err *e)
+{
+	int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CLEANUP(fs_close_dir) DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir) {
+		err_errno(e, ERR_IO, "%s", path);
+		mem_close(&fd);
+		return -1;
+	}
+	for (struct dirent *entry; (entry = readdir(dir));) {
+		if (leftover_is(entry->d_name))
+			leftover_sweep(dirfd, entry->d_name);
+		else if (entry->d_name[0] != '.' && walk_entry(path, dirfd, entry->d_name, depth, v, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+// --- making room ---
+
+static int by_use(const void *a, const void *b)
+{
+	const struct kept *x = a, *y = b;
+	if (x->used != y->used)
+		return x->used < y->used ? -1 : 1;
+	return strcmp(x->path, y->path);
+}
+
+// With its folders, where nothing else is in them.
+static void discard(const struct depot *d, char *path)
+{
+	unlinkat(d->dirfd, path, 0);
+	for (unsigned depth = 1; depth < DEPTH; depth++) {
+		*strrchr(path, '/') = '\0';
+		if (unlinkat(d->dirfd, path, AT_REMOVEDIR) < 0)
+			return;
+	}
+}
+
+// What lies there is counted anew, for others may use it too. To be called under the lock.
+static int make_room(struct depot *d, struct err *e)
+{
+	CLEANUP(inventory_release) struct inventory v = {0};
+	if (walk("", d->dirfd, 1, &v, e) < 0)
+		return err_prefix(e, "%s: ", d->path);
+	size_t gone = 0;
+	if (v.bytes > d->most) {
+		qsort(v.kept, v.count, sizeof(*v.kept), by_use);
+		for (; gone < v.count && v.bytes > d->most / 100 * LEFT_PERCENT; gone++) {
+			v.bytes -= v.kept[gone].size;
+			discard(d, v.kept[gone].path);
+		}
+	}
+	d->files = v.count - gone;
+	d->bytes = v.bytes;
+	return 0;
+}
+
+static void count_in(struct depot *d, uint64_t size)
+{
+	struct err e = ERR_INIT;
+	pthread_mutex_lock(&d->lock);
+	d->files++;
+	d->bytes += size;
+	if (d->bytes > d->most && make_room(d, &e) < 0)
+		log_warn("the files of upstream that are kept: no room was made: %s", e.msg);
+	pthread_mutex_unlock(&d->lock);
+}
+
+// --- opening, closing ---
+
+int depot_open(const char *path, uint64_t most_bytes, struct depot **out, struct err *e)
+{
+	CLEANUP(depot_cleanup) struct depot *d = xcalloc(1, sizeof(*d));
+	d->path = xstrdup(path);
+	d->most = most_bytes;
+	d->dirfd = -1;
+	pthread_mutex_init(&d->lock, NULL);
+	if (fs_make_dirs(path, e) < 0)
+		return -1;
+	d->dirfd = fs_open_dir(path, e);
+	if (d->dirfd < 0 || make_room(d, e) < 0)
+		return -1;
+	*out = STEAL_PTR(d);
+	return 0;
+}
+
+void depot_close(struct depot *d)
+{
+	if (!d)
+		return;
+	mem_close(&d->dirfd);
+	pthread_mutex_destroy(&d->lock);
+	free(d->path);
+	free(d);
+}
+
+void depot_cleanup(struct depot **d)
+{
+	depot_close(*d);
+}
+
+void depot_totals(struct depot *d, uint64_t *files, uint64_t *bytes)
+{
+	pthread_mutex_lock(&d->lock);
+	*files = d->files;
+	*bytes = d->bytes;
+	pthread_mutex_unlock(&d->lock);
+}
+
+// --- finding ---
+
+// Both come from outside, and become part of a path.
+static int check_names(const char *project, const char *filename, struct err *e)
+{
+	if (!name_is_valid(str_from(project)) || !name_is_normal(str_from(project)))
+		return err_set(e, ERR_INVALID, "%s: not a project's normalised name", project);
+	if (!*filename || *filename == '.' || strlen(filename) > LIMIT_FILE_NAME)
+		return err_set(e, ERR_INVALID, "%.255s: not a file name that can be kept", filename);
+	return filename_check(str_from(filename), e);
+}
+
+static char *path_of(const char *project, const char *filename, const uint8_t sha256[SHA256_SIZE])
+{
+	char hex[SHA256_HEX + 1] = "";
+	hex_encode(sha256, SHA256_SIZE, hex);
+	return xasprintf("%s/%s/%s", project, hex, filename);
+}
+
+static int open_kept(const struct depot *d, const char *project, const char *filename, struct depot_file *out, struct err *e)
+{
+	struct stat st;
+	CLEANUP(mem_free) char *path = path_of(project, filename, out->sha256);
+	CLEANUP(mem_close) int fd = fs_open_beneath(d->dirfd, path, O_RDONLY, e);
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return err_set(e, ERR_NOT_FOUND, "%s: no file", path);
+	int64_t now = clock_wall_seconds();
+	if (now - st.st_mtime >= USE_SECONDS || st.st_mtime > now)
+		futimens(fd, NULL);
+	out->size = (uint64_t)st.st_size;
+	out->fd = mem_steal_fd(&fd);
+	return 0;
+}
+
+// Whichever hash was used last of those that have such a file.
+static int find_any(const struct depot *d, const char *project, const char *filename, uint8_t sha256[SHA256_SIZE],
+	struct err *e)
+{
+	bool is_there = false;
+	struct stat st;
+	struct timespec newest = {0};
+	int fd = fs_open_beneath(d->dirfd, project, O_RDONLY | O_DIRECTORY, e);
+	CLEANUP(fs_close_dir) DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir)
+		return -1;
+	for (struct dirent *entry; (entry = readdir(dir));) {
+		uint8_t hash[SHA256_SIZE];
+		CLEANUP(mem_free) char *path = xasprintf("%s/%s", entry->d_name, filename);
+		if (!hex_decode(str_from(entry->d_name), hash, SHA256_SIZE) ||
+			fstatat(dirfd(dir), path, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		if (is_there && (st.st_mtim.tv_sec < newest.tv_sec ||
+					(st.st_mtim.tv_sec == newest.tv_sec && st.st_mtim.tv_nsec <= newest.tv_nsec)))
+			continue;
+		is_there = true;
+		newest = st.st_mtim;
+		memcpy(sha256, hash, SHA256_SIZE);
+	}
+	return is_there ? 0 : err_set(e, ERR_NOT_FOUND, "%s: no file %s is kept", project, filename);
+}
+
+int depot_find(struct depot *d, const char *project, const char *filename, const uint8_t *sha256,
+	struct depot_file *out, struct err *e)
+{
+	*out = (struct depot_file){.fd = -1};
+	if (check_names(project, filename, e) < 0)
+		return -1;
+	if (sha256)
+		memcpy(out->sha256, sha256, SHA256_SIZE);
+	else if (find_any(d, project, filename, out->sha256, e) < 0)
+		return -1;
+	return open_kept(d, project, filename, out, e);
+}
+
+// --- arriving ---
+
+struct arrival *depot_begin(struct depot *d, const char *project, const char *filename, const uint8_t *sha256,
+	struct err *e)
+{
+	if (check_names(project, filename, e) < 0)
+		return NULL;
+	struct arrival *a = xcalloc(1, sizeof(*a));
+	a->depot = d;
+	a->project = xstrdup(project);
+	a->filename = xstrdup(filename);
+	a->digest = digest_new();
+	a->is_known = sha256 != NULL;
+	if (sha256)
+		memcpy(a->expected, sha256, SHA256_SIZE);
+	digest_begin(a->digest);
+	leftover_name(a->tmp_name);
+	if (fs_tmp_open(&a->tmp, d->dirfd, a->tmp_name, a->tmp_name, e) == 0)
+		return a;
+	arrival_free(a);
+	return NULL;
+}
+
+int arrival_write(struct arrival *a, const void *bytes, size_t len, struct err *e)
+{
+	if (a->size + len > a->depot->most)
+		return err_set(e, ERR_LIMIT, "%s: larger than all that may be kept", a->filename);
+	if (fs_tmp_write(&a->tmp, (struct str){bytes, len}, e) < 0)
+		return err_prefix(e, "%s: ", a->filename);
+	digest_add(a->digest, bytes, len);
+	a->size += len;
+	return 0;
+}
+
+int arrival_fd(const struct arrival *a)
+{
+	return a->tmp.fd;
+}
+
+// Somebody who makes room may take the folders away in between.
+static int put(struct arrival *a, const char *path, struct err *e)
+{
+	const struct depot *d = a->depot;
+	for (int tries = 0; tries < 10; tries++) {
+		CLEANUP(mem_free) char *folder = xstrdup(path);
+		*strrchr(folder, '/') = '\0';
+		mkdirat(d->dirfd, a->project, 0755);
+		mkdirat(d->dirfd, folder, 0755);
+		if (renameat(d->dirfd, a->tmp_name, d->dirfd, path) == 0) {
+			a->tmp.tmp = NULL;
+			return 0;
+		}
+		if (errno != ENOENT)
+			break;
+	}
+	return err_errno(e, fs_kind_of_write(), "%s/%s", d->path, path);
+}
+
+// Its bytes are on the disk before it has its name. Its folders need not be: what is lost is fetched again.
+int arrival_keep(struct arrival *a, uint8_t sha256[SHA256_SIZE], struct err *e)
+{
+	digest_end(a->digest, sha256);
+	if (a->is_known && memcmp(sha256, a->expected, SHA256_SIZE) != 0)
+		return err_set(e, ERR_INVALID, "%s: its SHA-256 is not what upstream says", a->filename);
+	if (fdatasync(a->tmp.fd) < 0)
+		return err_errno(e, fs_kind_of_write(), "%s", a->filename);
+	CLEANUP(mem_free) char *path = path_of(a->project, a->filename, sha256);
+	if (put(a, path, e) < 0)
+		return -1;
+	count_in(a->depot, a->size);
+	return 0;
+}
+
+void arrival_free(struct arrival *a)
+{
+	if (!a)
+		return;
+	fs_tmp_release(&a->tmp);
+	digest_free(a->digest);
+	free(a->project);
+	free(a->filename);
+	free(a);
+}
