@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What other indexes have of a project, as requests need it: what the catalog knows is told at once while it is fresh
+// enough; what is not known is asked for, once however many want it, and whoever has to wait holds no thread.
+//
+// A page is fresh for as long as upstream said (max-age), at most as long as the configuration lets it. An older one is told
+// too, while it is asked for again; where upstream fails, until it is as old as [upstream] stale says. That a project is not there counts for
+// negative-max-age. What has failed is not tried again for some seconds.
+#pragma once
+
+#include <stdbool.h>
+
+#include "lib/state/config.h"
+#include "lib/state/upstream.h"
+#include "server/readers.h"
+#include "server/stream.h"
+
+struct gateway;
+
+// c is borrowed until it is freed, and so are the readers.
+int gateway_start(const struct config *c, struct readers *readers, struct gateway **out, struct err *e) MUST_CHECK;
+// Nothing is asked any more, and who waits is woken, now and from now on. Any thread; NULL is fine.
+void gateway_give_up(struct gateway *g);
+void gateway_free(struct gateway *g); // NULL is fine
+// For files, beside the pages.
+struct fetch_pool *gateway_pool(struct gateway *g);
+
+// Whether what is in memory of the project may be sent without another look. On the event loop.
+bool gateway_is_fresh(const struct gateway *g, struct str project);
+
+enum { GATEWAY_LATER, GATEWAY_TOLD };
+// On a worker, with a connection of its own. GATEWAY_TOLD: fn was called with what is known; it has no stale page where
+// nothing usable is, and result says why. GATEWAY_LATER: again was taken, and is woken when it can be told. -1: fn's
+// error, or the catalog's. again NULL: does not wait, and tells what there is.
+int gateway_project(struct gateway *g, struct catalog *c, const char *project, struct waiter *again, upstream_fn *fn,
+	void *ctx, struct err *e) MUST_CHECK;
