@@ -192,7 +192,7 @@ static int put_page(void *ctx, const char *project, struct err *e)
 	report(x);
 	for (int format = 0; format < PAGE_FORMAT_COUNT; format++) {
 		buf_clear(&page);
-		int made = *project ? page_project(&x->view, x->catalog, project,
+		int made = *project ? page_project(&x->view, x->catalog, project, NULL,
 					      (enum page_format)format, &page, e)
 				    : page_root(&x->view, x->catalog, (enum page_format)format,
 					      &page, e);

@@ -113,7 +113,7 @@ static struct reply *quick(struct service *s, const struct call *call, bool is_r
 static int render(const struct target *t, struct catalog *c, struct buf *page, struct err *e)
 {
 	if (t->project[0])
-		return page_project(t->view, c, t->project, t->format, page, e);
+		return page_project(t->view, c, t->project, NULL, t->format, page, e);
 	return page_root(t->view, c, t->format, page, e);
 }
 

@@ -6,6 +6,7 @@
 #include "lib/base/digest.h"
 #include "lib/base/limits.h"
 #include "lib/base/pack.h"
+#include "lib/view/blend.h"
 #include "lib/view/render.h"
 
 const char *const page_type[PAGE_FORMAT_COUNT] = {
@@ -63,22 +64,32 @@ static int page_end(struct page *p, struct err *e)
 	return 0;
 }
 
-static int on_file(void *ctx, const struct platform *platform, const struct catalog_file *file,
-	struct err *e UNUSED)
+static void on_file(void *ctx, const struct listed *listed)
 {
 	struct page *p = ctx;
 	page_begin(p);
-	p->with->file(&p->r, platform->name, file);
-	return 0;
+	p->with->file(&p->r, listed);
 }
 
-int page_project(const struct view *v, struct catalog *c, const char *project, enum page_format format,
-	struct buf *out, struct err *e)
+static void on_version(void *ctx, const char *version)
+{
+	struct page *p = ctx;
+	page_begin(p);
+	p->with->version(&p->r, version);
+}
+
+int page_project(const struct view *v, struct catalog *c, const char *project, const struct upstream_answer *upstream,
+	enum page_format format, struct buf *out, struct err *e)
 {
 	CLEANUP(page_release) struct page p;
+	bool is_known = false;
 	page_init(&p, v, project, format, out);
-	if (view_files(v, c, project, on_file, &p, e) < 0)
+	p.r.status = blend_status(upstream);
+	p.r.status_reason = blend_status_reason(upstream);
+	if (blend_files(v, c, project, upstream, on_file, on_version, &p, &is_known, e) < 0)
 		return -1;
+	if (is_known)
+		page_begin(&p);
 	if (!p.has_begun)
 		return err_set(e, ERR_NOT_FOUND, "no project %s here", project);
 	return page_end(&p, e);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "lib/base/buf.h"
+#include "lib/state/upstream.h"
 #include "lib/view/view.h"
 
 enum page_format {
@@ -22,11 +23,12 @@ extern const char *const page_coding_name[PAGE_CODING_COUNT];
 
 enum { PAGE_ETAG_SIZE = 48 };
 
-// Adds a project's page to out; ERR_NOT_FOUND where the view has no file of it. URLs are relative to the page's own
+// Adds a project's page to out; ERR_NOT_FOUND where neither the view nor upstream has it. URLs are relative to the page's own
 // place, /simple/<project>/ or /<view>/simple/<project>/, unless the view has a base. Where it fails (ERR_LIMIT: out's
 // ceiling), out may hold a part of the page; ERR_NOT_FOUND leaves it as it was.
-int page_project(const struct view *v, struct catalog *c, const char *project, enum page_format format,
-	struct buf *out, struct err *e) MUST_CHECK;
+// upstream: what it has of the project, which is merged in; NULL: nothing is.
+int page_project(const struct view *v, struct catalog *c, const char *project, const struct upstream_answer *upstream,
+	enum page_format format, struct buf *out, struct err *e) MUST_CHECK;
 // Adds the list of all projects to out.
 int page_root(const struct view *v, struct catalog *c, enum page_format format, struct buf *out, struct err *e)
 	MUST_CHECK;

@@ -3,6 +3,15 @@
 
 #include "lib/base/escape.h"
 
+static void meta(struct buf *out, struct str name, const char *content)
+{
+	buf_str(out, STR("<meta name=\""));
+	buf_str(out, name);
+	buf_str(out, STR("\" content=\""));
+	escape_html(out, str_from(content));
+	buf_str(out, STR("\">\n"));
+}
+
 static void html_begin(struct rendering *r)
 {
 	buf_str(r->out, STR("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -10,7 +19,12 @@ static void html_begin(struct rendering *r)
 	if (r->project)
 		buf_str(r->out, STR("Links for "));
 	escape_html(r->out, r->project ? str_from(r->project) : STR("Simple index"));
-	buf_str(r->out, STR("</title>\n</head>\n<body>\n"));
+	buf_str(r->out, STR("</title>\n"));
+	if (r->status)
+		meta(r->out, STR("pypi:project-status"), r->status);
+	if (r->status_reason)
+		meta(r->out, STR("pypi:project-status-reason"), r->status_reason);
+	buf_str(r->out, STR("</head>\n<body>\n"));
 	if (!r->project)
 		return;
 	buf_str(r->out, STR("<h1>Links for "));
@@ -37,13 +51,16 @@ static void attribute_sha256(struct buf *out, struct str name, const uint8_t *sh
 // PEP 658 and 714: the metadata's hash under both names. pip 22.3 to 23.1 know the old name only, and then hold
 // METADATA's Name against the requirement as it is spelled: "pip install pyyaml" refuses a wheel whose METADATA says
 // PyYAML. Without the old name they fetch the wheel, and install it.
-static void put_file(struct rendering *r, const char *platform, const struct catalog_file *file, bool is_old_pip)
+static void put_file(struct rendering *r, const struct listed *listed, bool is_old_pip)
 {
 	struct buf *out = r->out;
+	const struct catalog_file *file = &listed->file;
 	buf_str(out, STR("<a href=\""));
-	render_url(r, platform, file->filename);
-	buf_str(out, STR("#sha256="));
-	render_sha256(out, file->sha256);
+	render_url(r, listed->place, file->filename);
+	if (file->sha256) {
+		buf_str(out, STR("#sha256="));
+		render_sha256(out, file->sha256);
+	}
 	buf_putc(out, '"');
 	if (file->requires_python)
 		attribute(out, STR(" data-requires-python"), file->requires_python);
@@ -53,19 +70,28 @@ static void put_file(struct rendering *r, const char *platform, const struct cat
 		attribute_sha256(out, STR(" data-core-metadata"), file->metadata_sha256);
 	if (file->metadata_sha256 && !is_old_pip)
 		attribute_sha256(out, STR(" data-dist-info-metadata"), file->metadata_sha256);
+	if (render_has_unhashed_metadata(listed))
+		buf_str(out, is_old_pip ? STR(" data-core-metadata=\"true\"")
+					: STR(" data-core-metadata=\"true\" data-dist-info-metadata=\"true\""));
+	if (listed->upstream && listed->upstream->provenance)
+		attribute(out, STR(" data-provenance"), listed->upstream->provenance);
 	buf_putc(out, '>');
 	escape_html(out, str_from(file->filename));
 	buf_str(out, STR("</a><br>\n"));
 }
 
-static void html_file(struct rendering *r, const char *platform, const struct catalog_file *file)
+static void html_file(struct rendering *r, const struct listed *listed)
 {
-	put_file(r, platform, file, false);
+	put_file(r, listed, false);
 }
 
-static void html_file_old_pip(struct rendering *r, const char *platform, const struct catalog_file *file)
+static void html_file_old_pip(struct rendering *r, const struct listed *listed)
 {
-	put_file(r, platform, file, true);
+	put_file(r, listed, true);
+}
+
+static void html_version(struct rendering *r UNUSED, const char *version UNUSED)
+{
 }
 
 static void html_project(struct rendering *r, const char *project)
@@ -82,5 +108,5 @@ static void html_end(struct rendering *r)
 	buf_str(r->out, STR("</body>\n</html>\n"));
 }
 
-const struct renderer render_html = {html_begin, html_file, html_project, html_end};
-const struct renderer render_html_old_pip = {html_begin, html_file_old_pip, html_project, html_end};
+const struct renderer render_html = {html_begin, html_file, html_version, html_project, html_end};
+const struct renderer render_html_old_pip = {html_begin, html_file_old_pip, html_version, html_project, html_end};

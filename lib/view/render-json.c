@@ -7,12 +7,26 @@
 
 #include "lib/base/escape.h"
 
+static void put_status(struct rendering *r)
+{
+	if (!r->status)
+		return;
+	buf_str(r->out, STR(",\"project-status\":{\"status\":"));
+	escape_json(r->out, str_from(r->status));
+	if (r->status_reason) {
+		buf_str(r->out, STR(",\"reason\":"));
+		escape_json(r->out, str_from(r->status_reason));
+	}
+	buf_putc(r->out, '}');
+}
+
 static void json_begin(struct rendering *r)
 {
 	buf_str(r->out, STR("{\"meta\":{\"api-version\":\"1.4\"},"));
 	if (r->project) {
 		buf_str(r->out, STR("\"name\":"));
 		escape_json(r->out, str_from(r->project));
+		put_status(r);
 		buf_str(r->out, STR(",\"files\":[\n"));
 	} else {
 		buf_str(r->out, STR("\"projects\":[\n"));
@@ -77,37 +91,81 @@ static void put_yanked(struct buf *out, struct str reason)
 		buf_str(out, STR("true"));
 }
 
+// Size and time: ours are always known, upstream's where it says so, as it says it.
+static void put_age(struct buf *out, const struct listed *listed)
+{
+	const struct simplepage_file *u = listed->upstream;
+	if (!u || u->size >= 0) {
+		buf_str(out, STR(",\"size\":"));
+		add_number(out, u ? (uint64_t)u->size : listed->file.size, 1);
+	}
+	if (u && u->upload_time) {
+		buf_str(out, STR(",\"upload-time\":"));
+		escape_json(out, str_from(u->upload_time));
+	} else if (!u) {
+		buf_str(out, STR(",\"upload-time\":\""));
+		add_time(out, listed->file.mtime_ns);
+		buf_putc(out, '"');
+	}
+}
+
+// Never "dist-info-metadata" too: its dict crashes pip 22.3 to 23.1 (PEP 714).
+static void put_metadata(struct buf *out, const uint8_t *sha256)
+{
+	buf_str(out, STR(",\"core-metadata\":{\"sha256\":\""));
+	render_sha256(out, sha256);
+	buf_str(out, STR("\"}"));
+}
+
 // filename and url beside each other: the second is packed as a copy of the first.
-static void json_file(struct rendering *r, const char *platform, const struct catalog_file *file)
+static void json_file(struct rendering *r, const struct listed *listed)
 {
 	struct buf *out = r->out;
+	const struct catalog_file *file = &listed->file;
 	buf_str(out, r->rule);
 	r->rule = STR(",\n");
 	buf_str(out, STR("{\"filename\":"));
 	escape_json(out, str_from(file->filename));
 	buf_str(out, STR(",\"url\":\""));
-	render_url(r, platform, file->filename);
-	buf_str(out, STR("\",\"hashes\":{\"sha256\":\""));
-	render_sha256(out, file->sha256);
-	buf_str(out, STR("\"},\"size\":"));
-	add_number(out, file->size, 1);
-	buf_str(out, STR(",\"upload-time\":\""));
-	add_time(out, file->mtime_ns);
-	buf_putc(out, '"');
+	render_url(r, listed->place, file->filename);
+	buf_str(out, STR("\",\"hashes\":{"));
+	if (file->sha256) {
+		buf_str(out, STR("\"sha256\":\""));
+		render_sha256(out, file->sha256);
+		buf_putc(out, '"');
+	}
+	buf_putc(out, '}');
+	put_age(out, listed);
 	if (file->requires_python) {
 		buf_str(out, STR(",\"requires-python\":"));
 		escape_json(out, str_from(file->requires_python));
 	}
 	if (file->yanked)
 		put_yanked(out, str_from(file->yanked));
-	if (file->metadata_sha256) {
-		// Never "dist-info-metadata" too: its dict crashes pip 22.3 to 23.1 (PEP 714).
-		buf_str(out, STR(",\"core-metadata\":{\"sha256\":\""));
-		render_sha256(out, file->metadata_sha256);
-		buf_str(out, STR("\"}"));
+	if (file->metadata_sha256)
+		put_metadata(out, file->metadata_sha256);
+	if (render_has_unhashed_metadata(listed))
+		buf_str(out, STR(",\"core-metadata\":true"));
+	if (listed->upstream && listed->upstream->provenance) {
+		buf_str(out, STR(",\"provenance\":"));
+		escape_json(out, str_from(listed->upstream->provenance));
 	}
 	buf_putc(out, '}');
-	add_version(r, file);
+	if (file->version)
+		add_version(r, file);
+}
+
+// PEP 700: a set. Those of files are there in their order; these come at the end.
+static void json_version(struct rendering *r, const char *version)
+{
+	struct buf *all = &r->versions;
+	size_t before = all->len;
+	buf_putc(all, ',');
+	escape_json(all, str_from(version));
+	size_t length = all->len - before;
+	const char *first = memmem(all->data, all->len, all->data + before, length);
+	if (first != all->data + before)
+		all->len = before;
 }
 
 static void json_project(struct rendering *r, const char *project)
@@ -131,4 +189,4 @@ static void json_end(struct rendering *r)
 	buf_str(r->out, STR("}\n"));
 }
 
-const struct renderer render_json = {json_begin, json_file, json_project, json_end};
+const struct renderer render_json = {json_begin, json_file, json_version, json_project, json_end};

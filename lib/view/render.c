@@ -20,3 +20,8 @@ void render_sha256(struct buf *out, const uint8_t *sha256)
 	hex_encode(sha256, SHA256_SIZE, hex);
 	buf_add(out, hex, sizeof(hex));
 }
+
+bool render_has_unhashed_metadata(const struct listed *listed)
+{
+	return !listed->file.metadata_sha256 && listed->upstream && listed->upstream->has_metadata;
+}

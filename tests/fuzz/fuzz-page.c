@@ -22,7 +22,7 @@ static void render(const struct fake_file *file, enum page_format format, struct
 	buf_init(out, LIMIT_PAGE);
 	fake_file = file;
 	fake_file_count = 1;
-	HOLDS(page_project(&view, NULL, "demo", format, out, &e) == 0 &&
+	HOLDS(page_project(&view, NULL, "demo", NULL, format, out, &e) == 0 &&
 		str_is_utf8(buf_view(out)));
 }
 

@@ -9,6 +9,7 @@
 struct fake_file {
 	int64_t platform;
 	const char *project, *filename, *version, *key, *requires_python, *yanked;
+	struct str version_key; // in place of key, where it may hold NUL
 	uint64_t size;
 	int64_t mtime_ns;
 	uint8_t sha;          // each byte of the hash

@@ -86,7 +86,7 @@ static void exact_pages(void **state)
 		struct err e = ERR_INIT;
 		CLEANUP(buf_release) struct buf out;
 		buf_init(&out, LIMIT_PAGE);
-		assert_int_equal(page_project(cases[i].view, NULL, "torch", cases[i].format, &out, &e), 0);
+		assert_int_equal(page_project(cases[i].view, NULL, "torch", NULL, cases[i].format, &out, &e), 0);
 		assert_string_equal(out.data, cases[i].want);
 	}
 }
@@ -106,8 +106,8 @@ static void links_begin_with_the_base(void **state)
 	CLEANUP(buf_release) struct buf json, html;
 	buf_init(&json, LIMIT_PAGE);
 	buf_init(&html, LIMIT_PAGE);
-	assert_int_equal(page_project(&based, NULL, "torch", PAGE_JSON, &json, &e), 0);
-	assert_int_equal(page_project(&based, NULL, "torch", PAGE_HTML, &html, &e), 0);
+	assert_int_equal(page_project(&based, NULL, "torch", NULL, PAGE_JSON, &json, &e), 0);
+	assert_int_equal(page_project(&based, NULL, "torch", NULL, PAGE_HTML, &html, &e), 0);
 	assert_has(&json, "\"url\":\"https://wheels.example.org/files/ubuntu-22.04-x86_64/torch/"
 			  "torch-1.0.tar.gz\"");
 	assert_has(&html, "href=\"https://wheels.example.org/files/ubuntu-22.04-x86_64/torch/"
@@ -122,7 +122,7 @@ static void old_pips_are_not_led_to_metadata(void **state)
 	struct err e = ERR_INIT;
 	CLEANUP(buf_release) struct buf out;
 	buf_init(&out, LIMIT_PAGE);
-	assert_int_equal(page_project(&named, NULL, "torch", PAGE_HTML_OLD_PIP, &out, &e), 0);
+	assert_int_equal(page_project(&named, NULL, "torch", NULL, PAGE_HTML_OLD_PIP, &out, &e), 0);
 	const char *start = strstr(torch_html, " data-dist-info-metadata");
 	size_t before = (size_t)(start - torch_html);
 	assert_memory_equal(out.data, torch_html, before);
@@ -137,8 +137,8 @@ static void odd_names(void **state)
 	CLEANUP(buf_release) struct buf json, html;
 	buf_init(&json, LIMIT_PAGE);
 	buf_init(&html, LIMIT_PAGE);
-	assert_int_equal(page_project(&plain, NULL, "odd", PAGE_JSON, &json, &e), 0);
-	assert_int_equal(page_project(&plain, NULL, "odd", PAGE_HTML, &html, &e), 0);
+	assert_int_equal(page_project(&plain, NULL, "odd", NULL, PAGE_JSON, &json, &e), 0);
+	assert_int_equal(page_project(&plain, NULL, "odd", NULL, PAGE_HTML, &html, &e), 0);
 	assert_true(str_is_utf8(buf_view(&json)));
 	assert_true(str_is_utf8(buf_view(&html)));
 	assert_has(&json, "\"filename\":\"odd-1-a\\\"<b>&'\\\\\\u000a\\u0001\xc3\xa9.whl\"");
@@ -176,13 +176,13 @@ static void refusals(void **state)
 	CLEANUP(buf_release) struct buf out, small;
 	buf_init(&out, LIMIT_PAGE);
 	buf_init(&small, 300);
-	assert_int_equal(page_project(&plain, NULL, "nothing", PAGE_HTML, &out, &e), -1);
+	assert_int_equal(page_project(&plain, NULL, "nothing", NULL, PAGE_HTML, &out, &e), -1);
 	assert_int_equal(e.kind, ERR_NOT_FOUND);
 	assert_int_equal(out.len, 0);
-	assert_int_equal(page_project(&plain, NULL, "torch", PAGE_JSON, &small, &e), -1);
+	assert_int_equal(page_project(&plain, NULL, "torch", NULL, PAGE_JSON, &small, &e), -1);
 	assert_int_equal(e.kind, ERR_LIMIT);
 	fake_fails = true;
-	assert_int_equal(page_project(&plain, NULL, "torch", PAGE_JSON, &out, &e), -1);
+	assert_int_equal(page_project(&plain, NULL, "torch", NULL, PAGE_JSON, &out, &e), -1);
 	assert_int_equal(e.kind, ERR_DB);
 	assert_int_equal(page_root(&plain, NULL, PAGE_JSON, &out, &e), -1);
 	assert_int_equal(e.kind, ERR_DB);

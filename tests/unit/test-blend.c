@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/view/blend.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lib/base/limits.h"
+#include "lib/view/page.h"
+#include "tests/unit/fake-catalog.h"
+
+#define A64 "abababababababababababababababababababababababababababababababab"
+#define C64 "cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcd"
+
+static struct version key[3]; // of 1.0, 2.0, 3.0
+
+static struct fake_file ours[4];
+
+static const struct platform one = {.name = (char[]){"wheels"}, .id = 1};
+static const struct platform *platform[] = {&one};
+static const struct view plain = {.platform = platform, .platform_count = 1};
+
+static int use_fake(void **state UNUSED)
+{
+	static const char *const versions[] = {"1.0", "2.0", "3.0"};
+	static const char *const names[] = {"foo-1.0-cp311-cp311-linux_x86_64.whl", "foo-1.0-py3-none-any.whl",
+		"foo-2.0-cp311-cp311-linux_x86_64.whl", "foo-3.0-py3-none-any.whl"};
+	static const int version_of[] = {0, 0, 1, 2};
+	struct err e = ERR_INIT;
+	for (size_t i = 0; i < ARRAY_SIZE(versions); i++)
+		if (version_parse(str_from(versions[i]), &key[i], &e) < 0)
+			return -1;
+	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
+		ours[i] = (struct fake_file){.platform = 1, .project = "foo", .filename = names[i],
+			.version = versions[version_of[i]], .version_key = key[version_of[i]].key, .sha = 0xab, .size = 7};
+	fake_file = ours;
+	fake_file_count = ARRAY_SIZE(ours);
+	return 0;
+}
+
+static int release_keys(void **state UNUSED)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(key); i++)
+		version_release(&key[i]);
+	return 0;
+}
+
+#define FILE_OF(name, more) "{\"filename\":\"" name "\",\"url\":\"/p/" name "\",\"hashes\":{\"sha256\":\"" C64 "\"}" more "}"
+#define PAGE_OF(files, more) "{\"meta\":{\"api-version\":\"1.4\"},\"name\":\"foo\",\"files\":[" files "]" more "}"
+
+// Renders the page of foo with what upstream has (JSON; NULL: no page).
+static void render(const char *json, enum upstream_result standing, enum page_format format, struct buf *out)
+{
+	struct err e = ERR_INIT;
+	enum simplepage_fault fault;
+	CLEANUP(simplepage_release) struct simplepage page = {0};
+	if (json && simplepage_parse(str_from(json), STR("application/vnd.pypi.simple.v1+json"), "http://u/simple/foo/",
+			    "foo", &page, &fault, &e) < 0)
+		fail_msg("%s", e.msg);
+	const struct upstream_answer answer = {.result = standing, .standing = standing, .project = "foo",
+		.page = standing == UPSTREAM_KNOWN ? &page : NULL, .stale = json ? &page : NULL};
+	buf_init(out, LIMIT_PAGE);
+	if (page_project(&plain, NULL, "foo", &answer, format, out, &e) < 0 && e.kind != ERR_NOT_FOUND)
+		fail_msg("%s", e.msg);
+}
+
+// The names of the page's files, in its order.
+static char *names_of(const struct buf *page)
+{
+	struct buf names;
+	buf_init(&names, LIMIT_PAGE);
+	for (const char *at = page->data; at && (at = strstr(at, "{\"filename\":\"foo-"));) {
+		at += strlen("{\"filename\":\"foo-");
+		buf_str(&names, (struct str){at, strcspn(at, "\"")});
+		buf_putc(&names, ' ');
+	}
+	return buf_steal(&names);
+}
+
+static void assert_has(const struct buf *out, const char *want)
+{
+	if (!strstr(out->data, want))
+		fail_msg("no '%s' in:\n%s", want, out->data);
+}
+
+static void a_name_upstream_serves_is_upstreams(void **state UNUSED)
+{
+	CLEANUP(buf_release) struct buf json, html;
+	static const char upstream[] = PAGE_OF(FILE_OF("foo-3.0-py3-none-any.whl", ",\"size\":9,\"upload-time\":\"2026-01-02T03:04:05.678901Z\"") ","
+		FILE_OF("foo-1.0.tar.gz", "") "," FILE_OF("foo-1.5.exe", "") "," FILE_OF("foo-1.0-cp310-cp310-win32.whl",
+			",\"requires-python\":\">=3.8\",\"core-metadata\":{\"sha256\":\"" A64 "\"},\"provenance\":\"https://u/p\"") ","
+		FILE_OF("foo-2.5.tar.gz", ",\"core-metadata\":true,\"yanked\":true"), ",\"versions\":[\"1.0\",\"1.5\",\"3\",\"2.5\",\"0.1\"]");
+	render(upstream, UPSTREAM_KNOWN, PAGE_JSON, &json);
+	CLEANUP(mem_free) char *names = names_of(&json);
+	assert_string_equal(names, "1.0-cp310-cp310-win32.whl 1.0-cp311-cp311-linux_x86_64.whl 1.0-py3-none-any.whl 1.0.tar.gz "
+		"2.0-cp311-cp311-linux_x86_64.whl 2.5.tar.gz 3.0-py3-none-any.whl 1.5.exe ");
+	assert_has(&json, "{\"filename\":\"foo-3.0-py3-none-any.whl\",\"url\":\"../../files/upstream/foo/foo-3.0-py3-none-any.whl\","
+		"\"hashes\":{\"sha256\":\"" C64 "\"},\"size\":9,\"upload-time\":\"2026-01-02T03:04:05.678901Z\"}");
+	assert_has(&json, "\"url\":\"../../files/wheels/foo/foo-2.0-cp311-cp311-linux_x86_64.whl\",\"hashes\":{\"sha256\":\"" A64 "\"},\"size\":7,");
+	assert_has(&json, "\"requires-python\":\">=3.8\",\"core-metadata\":{\"sha256\":\"" A64 "\"},\"provenance\":\"https://u/p\"}");
+	assert_has(&json, "\"yanked\":true,\"core-metadata\":true}");
+	assert_has(&json, "\"versions\":[\"1.0\",\"2.0\",\"2.5\",\"3.0\",\"1.5\",\"0.1\"]");
+	assert_null(strstr(json.data, "project-status"));
+	render(upstream, UPSTREAM_KNOWN, PAGE_HTML, &html);
+	assert_has(&html, "<a href=\"../../files/upstream/foo/foo-1.0-cp310-cp310-win32.whl#sha256=" C64 "\" data-requires-python=\"&gt;=3.8\""
+		" data-core-metadata=\"sha256=" A64 "\" data-dist-info-metadata=\"sha256=" A64 "\" data-provenance=\"https://u/p\">");
+	assert_has(&html, "data-yanked=\"\" data-core-metadata=\"true\" data-dist-info-metadata=\"true\">");
+}
+
+// Ours follow a release that is yanked as a whole, and no other.
+static void a_release_yanked_there_is_yanked_here(void **state UNUSED)
+{
+	CLEANUP(buf_release) struct buf json;
+	render(PAGE_OF(FILE_OF("foo-1.0.tar.gz", ",\"yanked\":\"bad one\"") "," FILE_OF("foo-1-py2-none-any.whl", ",\"yanked\":true") ","
+		FILE_OF("foo-2.0.tar.gz", ",\"yanked\":\"no\"") "," FILE_OF("foo-2.0-py2-none-any.whl", ""), ""), UPSTREAM_KNOWN, PAGE_JSON, &json);
+	const char *mine = strstr(json.data, "foo-1.0-py3-none-any.whl");
+	assert_non_null(mine);
+	assert_non_null(memmem(mine, strcspn(mine, "\n"), "\"yanked\":\"bad one\"", strlen("\"yanked\":\"bad one\"")));
+	mine = strstr(json.data, "foo-2.0-cp311-cp311-linux_x86_64.whl");
+	assert_null(memmem(mine, strcspn(mine, "\n"), "yanked", strlen("yanked")));
+}
+
+static void statuses_pass_through(void **state UNUSED)
+{
+	CLEANUP(buf_release) struct buf json, html, quarantined;
+	static const char archived[] = PAGE_OF("", ",\"project-status\":{\"status\":\"archived\",\"reason\":\"no <time>\"}");
+	render(archived, UPSTREAM_KNOWN, PAGE_JSON, &json);
+	assert_has(&json, "\"name\":\"foo\",\"project-status\":{\"status\":\"archived\",\"reason\":\"no <time>\"},\"files\":[\n{");
+	render(archived, UPSTREAM_KNOWN, PAGE_HTML, &html);
+	assert_has(&html, "<meta name=\"pypi:project-status\" content=\"archived\">\n<meta name=\"pypi:project-status-reason\" content=\"no &lt;time&gt;\">\n");
+	render(archived, UPSTREAM_QUARANTINED, PAGE_JSON, &quarantined);
+	assert_has(&quarantined, "\"project-status\":{\"status\":\"quarantined\"},\"files\":[\n\n],\"versions\":[]}");
+}
+
+// What upstream does not have, or no more, is ours alone; what nobody has is no page.
+static void without_upstream_ours_stay(void **state UNUSED)
+{
+	static const enum upstream_result results[] = {UPSTREAM_NOT_FOUND, UPSTREAM_ABSENT, UPSTREAM_NEVER_ASKED};
+	for (size_t i = 0; i < ARRAY_SIZE(results); i++) {
+		CLEANUP(buf_release) struct buf json, none, empty;
+		render(PAGE_OF(FILE_OF("foo-9.0.tar.gz", ""), ""), results[i], PAGE_JSON, &json);
+		assert_null(strstr(json.data, "foo-9.0.tar.gz"));
+		assert_has(&json, "foo-2.0-cp311-cp311-linux_x86_64.whl");
+		fake_file_count = 0;
+		render(NULL, results[i], PAGE_JSON, &none);
+		assert_int_equal(none.len, 0);
+		render(PAGE_OF("", ""), UPSTREAM_KNOWN, PAGE_JSON, &empty);
+		assert_has(&empty, "\"files\":[");
+		fake_file_count = ARRAY_SIZE(ours);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_name_upstream_serves_is_upstreams),
+		cmocka_unit_test(a_release_yanked_there_is_yanked_here),
+		cmocka_unit_test(statuses_pass_through),
+		cmocka_unit_test(without_upstream_ours_stay),
+	};
+	return cmocka_run_group_tests(tests, use_fake, release_keys);
+}
