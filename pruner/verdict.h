@@ -8,7 +8,6 @@
 
 #include "lib/base/buf.h"
 #include "lib/domain/coverage.h"
-#include "lib/state/downloads.h"
 #include "pruner/policy.h"
 
 struct upstream_answer;
@@ -48,12 +47,13 @@ extern const char *const verdict_why_name[VERDICT_WHY_COUNT]; // "listed", "upst
 // A file of ours, as the catalog has it. Borrowed.
 struct verdict_file {
 	const char *filename;
-	const char *project;         // normalised; NULL: not known, of a file that is corrupt
+	const char *project;         // normalised; NULL: not known, of a file that is corrupt. So too
+	const char *version;         // in its normal form
 	const uint8_t *sha256;       // NULL: it was not read
 	int64_t mtime;               // seconds since 1970
 	const char *requires_python; // NULL: none
 	const char *refusal;         // why it is quarantined; NULL: it is not
-	enum downloaded downloaded;  // within policy->downloaded, by downloads_within()
+	bool was_downloaded; // within policy->downloaded, or nobody can tell; false where that is 0
 };
 
 // What upstream has of one project, for all files of it on all platforms. One thread at a time.

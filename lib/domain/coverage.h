@@ -54,12 +54,12 @@ struct coverage_answer {
 // A file of ours.
 struct coverage_file {
 	const char *filename;
-	const struct filename *name; // what filename says: a wheel, or an sdist, which installs in every environment
+	const struct filename *name; // what a wheel's filename says. Of any other NULL: an sdist, for every environment
 	const char *requires_python; // NULL: none
 };
 
 // What upstream has for it. What it uploaded after `until` (seconds since 1970), or nobody knows when, does not count;
-// INT64_MAX: all counts. Of a platform of which nothing is known: NOWHERE. An sdist is SAME, YANKED, NARROW or NONE.
+// INT64_MAX: all counts. Of a platform of which nothing is known: NOWHERE. Else an sdist is SAME, YANKED, NARROW or NONE.
 // ERR_LIMIT where ours has too many tags. To be released if it returns 0.
 int coverage_ask(struct coverage *c, const struct profile *profile, const struct coverage_file *ours, int64_t until,
 	struct coverage_answer *out, struct err *e) MUST_CHECK;

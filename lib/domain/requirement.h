@@ -22,7 +22,7 @@ struct requirement {
 };
 
 struct requirements {
-	struct requirement *item; // by project, of one project in the order of the lines
+	struct requirement *item; // by project
 	size_t count, room;
 };
 
@@ -33,6 +33,6 @@ enum requirement_form { REQUIREMENT_PACKAGES, REQUIREMENT_CONSTRAINTS };
 int requirements_parse(struct requirements *list, struct str text, const char *path, enum requirement_form form,
 	struct err *e) MUST_CHECK;
 void requirements_release(struct requirements *list);
-// The first that this version of the project on this platform answers; NULL: none does.
+// One that this version of the project on this platform answers; NULL: none does.
 const struct requirement *requirements_find(
 	const struct requirements *list, const char *project, const struct version *version, const char *platform);
