@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/marker.h"
+#include "lib/base/clock.h"
 #include "lib/base/mem.h"
 #include "lib/state/marks.h"
 
@@ -16,7 +17,9 @@ static const struct option_row options[] = {
 static int remove_file(
 	const struct marker *m, const struct platform *p, struct catalog *c, struct err *e)
 {
-	return marks_remove(p, c, m->file, m->reason, m->who, m->deletes, e);
+	const struct tombstone t = {
+		.reason = m->reason, .when = clock_wall_seconds(), .by = m->who, .size = -1};
+	return marks_remove(p, c, m->file, NULL, &t, m->deletes, e);
 }
 
 static int run(const struct command *self, int argc, char **argv, struct err *e)

@@ -36,9 +36,9 @@ static int add_mark(void *ctx, const struct catalog_known_mark *row, struct err 
 	struct known_mark *mark = &k->mark[k->mark_count++];
 	*mark = (struct known_mark){.row = *row, .name = k->names.len};
 	buf_add(&k->names, row->filename, strlen(row->filename) + 1);
-	mark->reason = k->names.len;
-	if (row->reason)
-		buf_add(&k->names, row->reason, strlen(row->reason) + 1);
+	mark->text = k->names.len;
+	if (row->text)
+		buf_add(&k->names, row->text, strlen(row->text) + 1);
 	return 0;
 }
 
@@ -88,8 +88,8 @@ static void point_to_names(struct known *k)
 	for (size_t i = 0; i < k->mark_count; i++) {
 		struct known_mark *mark = &k->mark[i];
 		mark->row.filename = k->names.data + mark->name;
-		if (mark->row.reason)
-			mark->row.reason = k->names.data + mark->reason;
+		if (mark->row.text)
+			mark->row.text = k->names.data + mark->text;
 	}
 }
 

@@ -19,7 +19,7 @@ struct known_file {
 
 struct known_mark {
 	struct catalog_known_mark row; // its strings live as long as the struct known
-	size_t name, reason;           // where they are in names
+	size_t name, text;             // where they are in names
 	bool seen;
 };
 

@@ -6,26 +6,23 @@
 #include "lib/base/limits.h"
 #include "lib/base/mem.h"
 
-// reason NULL: it has gone.
+// text NULL: it has gone.
 static void tell(struct crew *crew, struct folder *folder, const char *filename, enum mark mark,
-	const char *reason, const struct known_mark *known)
+	const char *text, const struct known_mark *known)
 {
 	struct outcome *o = outcome_new(OUTCOME_MARK, folder);
 	o->filename = xstrdup(filename);
 	o->mark = mark;
-	o->text = reason ? xstrdup(reason) : NULL;
+	o->text = text ? xstrdup(text) : NULL;
 	o->written = known ? known->row.written : 0;
 	crew_tell(crew, o);
 }
 
 static void hold_against(struct crew *crew, struct folder *folder, const char *filename,
-	enum mark mark, struct str text, const struct known_mark *known)
+	enum mark mark, const char *text, const struct known_mark *known)
 {
-	CLEANUP(buf_release) struct buf reason;
-	buf_init(&reason, LIMIT_MARK);
-	sidecar_reason(mark, text, &reason);
-	if (!known || !known->row.reason || strcmp(known->row.reason, reason.data) != 0)
-		tell(crew, folder, filename, mark, reason.data, known);
+	if (!known || !known->row.text || strcmp(known->row.text, text) != 0)
+		tell(crew, folder, filename, mark, text, known);
 }
 
 void marking_see(struct crew *crew, struct folder *folder, int fd, struct known *known,
@@ -39,7 +36,7 @@ void marking_see(struct crew *crew, struct folder *folder, int fd, struct known 
 	if (one)
 		one->seen = found != 0; // one that cannot be read stays as it was
 	if (found > 0)
-		hold_against(crew, folder, filename, mark, buf_view(&text), one);
+		hold_against(crew, folder, filename, mark, text.data, one);
 	if (found >= 0)
 		return;
 	atomic_store(&folder->restless, true);

@@ -9,7 +9,7 @@
 enum outcome_kind {
 	OUTCOME_FILE,       // facts of a new or changed file
 	OUTCOME_FILE_GONE,  // id, written
-	OUTCOME_MARK,       // filename, mark and its reason as text; NULL: it has gone
+	OUTCOME_MARK,       // filename, mark and its text; NULL: it has gone
 	OUTCOME_FOLDER_NEW, // told before anything in it, and before its parent's OUTCOME_FOLDER
 	OUTCOME_FOLDER,     // it and all of its files are done
 	OUTCOME_FOLDER_GONE,

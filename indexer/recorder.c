@@ -209,7 +209,7 @@ static int see_mark(struct recorder *r, const struct outcome *o, struct err *e)
 	struct catalog_mark m = {.written = o->written,
 		.filename = o->filename,
 		.mark = o->mark,
-		.reason = o->text};
+		.text = o->text};
 	if (o->text)
 		return put_mark(r, o->folder, &m, e);
 	GROW(r->mark, r->mark_count, r->mark_room);

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/base/arena.h"
 #include "lib/base/buf.h"
 #include "lib/base/digest.h"
 #include "lib/base/err.h"
@@ -57,7 +58,7 @@ struct planfile_failure {
 	const char *project, *result, *why; // result: "timeout", "429" …
 };
 
-// How many files of a platform got a verdict, for as long as they are removed or not.
+// How many files of a platform got a verdict, those that are removed and those that stay apart.
 struct planfile_total {
 	const char *platform, *verdict;
 	bool removes;
@@ -99,12 +100,14 @@ void planfile_write_head(const struct planfile_head *head, struct buf *out);
 // A new id, of now.
 void planfile_new_id(int64_t now, char out[PLANFILE_ID]);
 
-// Reading: all of it, or with lines of files taken out. It owns everything that head and entry point to.
+// Reading: all of it but who covers what, also with files taken out or written anew by another program. It owns
+// everything that head and entry point to.
 struct planfile {
 	struct planfile_head head;
 	struct planfile_entry *entry; // in the order of the file
 	size_t count;
-	struct planfile_memory *memory; // its own
+	struct arena text;
+	struct jsondoc *document; // of the head
 };
 // ERR_INVALID with "path: " where it is no plan, or one of another version; ERR_NOT_FOUND, ERR_IO. To be released
 // whatever it returned.

@@ -143,13 +143,15 @@ static struct blob *map_place(struct service *s, const struct platform *p, const
 	return b;
 }
 
-static struct reply *send_file(struct service *s, const struct platform *p, const struct catalog_place *place)
+static struct reply *send_file(
+	struct service *s, const struct platform *p, const struct catalog_place *place, struct str filename)
 {
 	struct err e = ERR_INIT;
 	struct blob *body = map_place(s, p, place, &e);
 	if (!body)
 		return service_error(&e);
 	struct reply *r = reply_new(200, "application/octet-stream", body);
+	r->count = tally_of(s->tally, p->name, filename);
 	set_headers(s, p, place->sha256, r);
 	return r;
 }
@@ -182,7 +184,7 @@ static struct reply *find_and_send(struct service *s, struct catalog *c, const s
 					       : service_error(&e);
 	if (!str_eq(str_from(place.project), call->project))
 		return service_not_found_in(s, p->is_private, "no such file"); // whose it is tells only its project's token
-	return is_metadata ? send_metadata(s, c, p, &place) : send_file(s, p, &place);
+	return is_metadata ? send_metadata(s, c, p, &place) : send_file(s, p, &place, call->file);
 }
 
 struct reply *files_work(struct service *s, struct catalog *c, const struct call *call)

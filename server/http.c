@@ -287,10 +287,12 @@ static void log_request(struct client *c)
 static void on_completed(void *ctx, struct MHD_Connection *connection, void **state,
 	enum MHD_RequestTerminationCode how)
 {
-	(void)ctx, (void)connection, (void)how;
+	(void)ctx, (void)connection;
 	struct client *c = *state;
 	if (!c)
 		return;
+	if (c->reply && how == MHD_REQUEST_TERMINATED_COMPLETED_OK && c->request.method == METHOD_GET)
+		tally_raise(c->reply->count);
 	if (c->reply && c->http->options.access_log)
 		log_request(c);
 	drop_body(c);

@@ -48,18 +48,20 @@ static struct MHD_Response *dress(struct MHD_Response *m, const struct reply *r)
 	return m;
 }
 
-// Made at the first sending and kept with the reply: a page that is sent again costs no formatting.
+// Made at the first sending and kept with the reply: a page that is sent again costs no formatting. Several event loops
+// may do so at once: only the first may write. It owns a part of the reply, so whoever frees that sees what it wrote.
 static struct MHD_Response *prepared(struct reply *r)
 {
 	void *kept = atomic_load_explicit(&r->prepared, memory_order_acquire);
 	if (kept)
 		return kept;
 	struct MHD_Response *mine = dress(prepare_body(r), r);
+	if (!atomic_compare_exchange_strong(&r->prepared, &kept, mine)) {
+		MHD_destroy_response(mine);
+		return kept;
+	}
 	r->prepared_free = drop_prepared;
-	if (atomic_compare_exchange_strong(&r->prepared, &kept, mine))
-		return mine;
-	MHD_destroy_response(mine); // another thread was first
-	return kept;
+	return mine;
 }
 
 static void wake(struct waiter *w)

@@ -19,10 +19,12 @@
 #include "server/releaser.h"
 #include "server/routes.h"
 #include "server/service.h"
+#include "server/tally.h"
 #include "server/vigil.h"
 
 enum {
 	GRACE_SECONDS = 30, // for downloads under way
+	TALLY_MS = 300000,  // how often downloads are written down
 };
 
 // A site and the one before it. Requests hold no reference: a hit must not write what all threads read. So an old site
@@ -60,6 +62,7 @@ static void server_free(struct server *s)
 	follow_stop(s->follow);
 	vigil_stop(s->service.vigil);
 	pagecache_free(s->service.cache);
+	tally_stop(s->service.tally);
 	nameset_free(s->service.names);
 	readers_free(s->service.readers);
 	auth_free(s->service.auth);
@@ -148,6 +151,7 @@ static struct server *server_new(const struct server_options *o, struct site *si
 	put_site(s, site);
 	s->service.vigil = vigil_start(&s->service);
 	s->service.releaser = releaser_start(&s->service);
+	s->service.tally = tally_start(o->catalog_path, TALLY_MS);
 	return s;
 }
 

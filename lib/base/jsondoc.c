@@ -43,14 +43,20 @@ struct jsondoc *jsondoc_array(void)
 	return own(json_array());
 }
 
+static json_t *load(struct str text, size_t flags, json_error_t *why, struct err *e)
+{
+	json_t *value = json_loadb(text.ptr ? text.ptr : "", text.len, flags, why);
+	if (!value)
+		err_set(e, ERR_INVALID, "not JSON: line %d: %s", why->line, why->text);
+	return value;
+}
+
 struct jsondoc *jsondoc_read_whole(struct str text, bool *is_cut, struct err *e)
 {
 	json_error_t why;
-	json_t *value = json_loadb(text.ptr ? text.ptr : "", text.len, 0, &why);
-	if (!value) {
-		err_set(e, ERR_INVALID, "not JSON: line %d: %s", why.line, why.text);
+	json_t *value = load(text, 0, &why, e);
+	if (!value)
 		*is_cut = json_error_code(&why) == json_error_premature_end_of_input;
-	}
 	return (struct jsondoc *)value;
 }
 
@@ -58,6 +64,15 @@ struct jsondoc *jsondoc_read(struct str text, struct err *e)
 {
 	bool is_cut;
 	return jsondoc_read_whole(text, &is_cut, e);
+}
+
+struct jsondoc *jsondoc_next(struct str *rest, struct err *e)
+{
+	json_error_t why;
+	json_t *value = load(*rest, JSON_DISABLE_EOF_CHECK | JSON_DECODE_ANY, &why, e);
+	if (value)
+		*rest = str_slice(*rest, (size_t)why.position, rest->len);
+	return (struct jsondoc *)value;
 }
 
 const char *jsondoc_get_str(const struct jsondoc *object, const char *key)
@@ -162,6 +177,12 @@ static int add_bytes(const char *bytes, size_t len, void *out)
 {
 	buf_add(out, bytes, len);
 	return 0;
+}
+
+void jsondoc_add_str(struct jsondoc *array, const char *value)
+{
+	if (json_array_append_new(&array->value, string(value)) < 0)
+		abort();
 }
 
 void jsondoc_write(const struct jsondoc *doc, unsigned indent, struct buf *out)

@@ -18,6 +18,9 @@ struct jsondoc *jsondoc_array(void);
 struct jsondoc *jsondoc_read(struct str text, struct err *e) MUST_CHECK;
 // The same. Where it fails, *is_cut says whether the text is only the beginning of a document.
 struct jsondoc *jsondoc_read_whole(struct str text, bool *is_cut, struct err *e) MUST_CHECK;
+// Reads one value of any kind off the front of *rest, with the blanks before it; what is not an object or an array is
+// only to be put somewhere.
+struct jsondoc *jsondoc_next(struct str *rest, struct err *e) MUST_CHECK;
 // The string of this key; borrowed. NULL where it has none, or it is no string.
 const char *jsondoc_get_str(const struct jsondoc *object, const char *key);
 // The object or array of this key; borrowed. NULL where it has none, or it is neither.
@@ -41,5 +44,6 @@ void jsondoc_put_real(struct jsondoc *object, const char *key, double value);
 void jsondoc_put_bool(struct jsondoc *object, const char *key, bool value);
 void jsondoc_put(struct jsondoc *object, const char *key, struct jsondoc *value); // takes value over
 void jsondoc_add(struct jsondoc *array, struct jsondoc *value);                   // takes value over
+void jsondoc_add_str(struct jsondoc *array, const char *value);
 // Adds the document and a line end to out; indent 0 puts all on one line.
 void jsondoc_write(const struct jsondoc *doc, unsigned indent, struct buf *out);

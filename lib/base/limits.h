@@ -25,7 +25,10 @@ enum {
 	LIMIT_ANSWER = 64 << 10,          // and its word on an upload
 	LIMIT_CONFIG = 1 << 20,           // a configuration file
 	LIMIT_TOKENS = 4 << 20,           // the file of tokens
+	LIMIT_DOWNLOADS = 512 << 20,      // the counts of downloads
 	LIMIT_RELEASE = 4 << 20,          // the list of files that wait for a release: more are not listed
+	LIMIT_PLAN = 2000 << 20,          // a plan of "prune plan" (some 700 bytes a file)
+	LIMIT_REQUIREMENTS = 16 << 20,    // a list of packages, a constraints file
 	LIMIT_NOTE = 200,                 // a note or a glob of a token
 	LIMIT_WORDS = 2 << 10,            // why a platform is frozen; a field of the audit log
 	LIMIT_PEM = 1 << 20,              // a certificate, or a key

@@ -146,3 +146,10 @@ struct str pep440_take_segment(struct str *local)
 	skip(local, n < local->len ? n + 1 : n);
 	return segment;
 }
+
+struct str pep440_strip_zeros(struct str digits)
+{
+	while (digits.len && digits.ptr[0] == '0')
+		digits = str_slice(digits, 1, digits.len);
+	return digits;
+}

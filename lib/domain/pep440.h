@@ -27,3 +27,5 @@ struct pep440 {
 bool pep440_scan(struct str text, struct pep440 *out);
 // Cuts the first segment, up to a separator, off a local part that was scanned.
 struct str pep440_take_segment(struct str *local);
+// A number as it is compared: nothing is 0.
+struct str pep440_strip_zeros(struct str digits);

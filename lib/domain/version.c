@@ -8,16 +8,9 @@
 #include "lib/domain/pep440.h"
 #include "lib/domain/space.h"
 
-static struct str strip_zeros(struct str digits)
-{
-	while (digits.len && digits.ptr[0] == '0')
-		digits = str_slice(digits, 1, digits.len);
-	return digits;
-}
-
 static void text_number(struct buf *text, struct str digits)
 {
-	digits = strip_zeros(digits);
+	digits = pep440_strip_zeros(digits);
 	buf_str(text, digits.len ? digits : STR("0"));
 }
 
@@ -59,7 +52,7 @@ static void text_suffix(struct buf *text, struct pep440_suffix suffix)
 
 static void write_text(const struct pep440 *s, struct buf *text)
 {
-	if (strip_zeros(s->epoch).len) {
+	if (pep440_strip_zeros(s->epoch).len) {
 		text_number(text, s->epoch);
 		buf_putc(text, '!');
 	}
@@ -91,7 +84,7 @@ enum { SEGMENT_TEXT = 1, SEGMENT_NUMBER };
 static void key_number(struct buf *key, struct str digits)
 {
 	enum { SHORT = 254 };
-	digits = strip_zeros(digits);
+	digits = pep440_strip_zeros(digits);
 	if (digits.len < SHORT) {
 		buf_putc(key, (char)(1 + digits.len));
 	} else {
@@ -107,7 +100,7 @@ static struct str strip_zero_parts(struct str release)
 	while (release.len) {
 		long dot = str_rfind(release, '.');
 		struct str last = str_slice(release, (size_t)(dot + 1), release.len);
-		if (strip_zeros(last).len)
+		if (pep440_strip_zeros(last).len)
 			return release;
 		release.len = dot < 0 ? 0 : (size_t)dot;
 	}

@@ -289,7 +289,8 @@ int catalog_file_copies(struct catalog *c, int64_t platform, const char *filenam
 	int row;
 	while ((row = query_step(q, e)) > 0) {
 		struct catalog_copy copy = {
-			query_int(q, 0), query_int(q, 1), query_int(q, 2), query_text(q, 3)};
+			query_int(q, 0), query_int(q, 1), query_int(q, 2), query_text(q, 3),
+			(uint64_t)query_int(q, 4), query_int(q, 5), query_sha256(q, 6)};
 		if (fn(ctx, &copy, e) < 0)
 			return -1;
 	}

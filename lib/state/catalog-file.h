@@ -62,6 +62,9 @@ struct catalog_copy {
 	int64_t id, written;
 	int64_t folder;
 	const char *folder_path;
+	uint64_t size;
+	int64_t mtime_ns;
+	const uint8_t *sha256; // NULL: refused before it was read
 };
 typedef int catalog_copy_fn(void *ctx, const struct catalog_copy *copy, struct err *e);
 int catalog_file_copies(struct catalog *c, int64_t platform, const char *filename,

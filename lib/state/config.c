@@ -125,6 +125,28 @@ static const struct row table[] = {
 		"catalog, with .audit behind its name."),
 	ROW("upload", "max-file", &setting_quota, config, max_file, 1, "2G",
 		"A larger file is not taken."),
+	ROW("prune", "packages", &setting_path, config, prune_packages, 0, NULL,
+		"The list of packages that always stay: etc/packages.list tells its form. Without it: none."),
+	ROW("prune", "constraints", &setting_paths, config, prune_constraints, 0, NULL,
+		"Constraints files, whose pins stay; may go on in indented lines. Without it: none."),
+	ROW("prune", "min-age", &setting_seconds, config, prune_min_age, 0, "2d",
+		"What is younger here stays."),
+	ROW("prune", "upstream-min-age", &setting_seconds, config, prune_upstream_min_age, 0, "1d",
+		"What upstream got more recently, or does not say when, replaces nothing of ours."),
+	ROW("prune", "downloaded", &setting_seconds, config, prune_downloaded, 0, "0",
+		"What was downloaded from here within so long stays. 0: that decides nothing."),
+	ROW("prune", "grace", &setting_seconds, config, prune_grace, 0, "7d",
+		"How long the bytes of what was unlisted stay."),
+	ROW("prune", "max-files", &setting_percent, config, prune_max_files, 0, "20%",
+		"A plan that removes more of a platform's files is not applied."),
+	ROW("prune", "max-bytes", &setting_percent, config, prune_max_bytes, 0, "20%",
+		"A plan that removes more of a platform's bytes is not applied."),
+	ROW("prune", "max-failures", &setting_percent, config, prune_max_failures, 0, "5%",
+		"A plan of which more projects could not be looked up is not applied."),
+	ROW("prune", "redirect", &setting_redirect, config, prune_redirect, 0, "identical",
+		"Which pruned files' URLs lead to upstream: identical, superseded (those too) or no."),
+	ROW("prune", "follow-yanks", &setting_bool, config, prune_follow_yanks, 0, "yes",
+		"Whether a release that upstream yanks is yanked here."),
 	ROW("platform", "path", &setting_path, config_platform, path, 0, NULL,
 		"Its folder, absolute or below [store] path. Without it: its name."),
 	ROW("platform", "write-path", &setting_path, config_platform, write_path, 0, NULL,
@@ -196,7 +218,7 @@ static void free_strings(const char *section, void *object)
 }
 
 static const char *const plain_sections[] = {"store", "catalog", "index", "server", "tokens", "audit", "upload",
-	"upstream"};
+	"upstream", "prune"};
 
 void config_init(struct config *c)
 {

@@ -51,6 +51,13 @@ struct config {
 	uint64_t upstream_max_page; // bytes
 	char *upstream_allow_hosts; // with blanks between; NULL: none
 	bool upstream_allow_private, upstream_trust_404;
+	// [prune]
+	char *prune_packages;    // a path; NULL: none
+	char *prune_constraints; // paths with single blanks between; NULL: none
+	uint64_t prune_min_age, prune_upstream_min_age, prune_downloaded, prune_grace; // seconds
+	uint64_t prune_max_files, prune_max_bytes, prune_max_failures;                 // per cent
+	char *prune_redirect; // "identical", "superseded" (those too), "no"
+	bool prune_follow_yanks;
 	// [index]
 	uint64_t index_threads; // 0: as many as the machine has processors
 	uint64_t settle;        // seconds: a damaged file younger than this is still being written

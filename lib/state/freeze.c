@@ -99,10 +99,30 @@ int freeze_is(const struct platform *p, struct buf *why, struct err *e)
 	return 1;
 }
 
-int freeze_check(const struct platform *p, struct err *e)
+bool freeze_is_retirement(struct str why)
+{
+	struct str word = STR(FREEZE_RETIRED);
+	if (!str_starts(why, word))
+		return false;
+	return why.len == word.len || why.ptr[word.len] == ':' || why.ptr[word.len] == ' ';
+}
+
+static int check(const struct platform *p, bool may_be_retired, struct err *e)
 {
 	CLEANUP(buf_release) struct buf why;
 	buf_init(&why, SIZE_MAX / 2); // of a file that is read to a limit
 	int frozen = freeze_is(p, &why, e);
-	return frozen > 0 ? err_set(e, ERR_BUSY, "platform %s is frozen: %s", p->name, why.data) : frozen;
+	if (frozen <= 0 || (may_be_retired && freeze_is_retirement(buf_view(&why))))
+		return frozen < 0 ? -1 : 0;
+	return err_set(e, ERR_BUSY, "platform %s is frozen: %s", p->name, why.data);
+}
+
+int freeze_check(const struct platform *p, struct err *e)
+{
+	return check(p, false, e);
+}
+
+int freeze_check_but_retired(const struct platform *p, struct err *e)
+{
+	return check(p, true, e);
 }

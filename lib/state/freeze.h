@@ -18,5 +18,10 @@ int freeze_clear(const struct platform *p, bool *was_frozen, struct err *e) MUST
 // 1: frozen, and the reason is added to why, as one line of plain text; 0: not; -1: the folder cannot be
 // looked at. Whatever is there by the mark's name counts, also what cannot be read.
 int freeze_is(const struct platform *p, struct buf *why, struct err *e) MUST_CHECK;
+// Whether the reason says that the platform was retired (`wheelcache platform retire`).
+#define FREEZE_RETIRED "retired"
+bool freeze_is_retirement(struct str why);
 // Before a write: ERR_BUSY where it is frozen, with the reason.
 int freeze_check(const struct platform *p, struct err *e) MUST_CHECK;
+// The same for what a retirement does itself.
+int freeze_check_but_retired(const struct platform *p, struct err *e) MUST_CHECK;

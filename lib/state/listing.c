@@ -50,19 +50,17 @@ static int look_at_mark(const struct platform *p, struct catalog *c, const char 
 {
 	CLEANUP(mem_free) char *filename = xstrndup(of.ptr, of.len);
 	CLEANUP(mem_close) int fd = store_open_folder(p, folder, e);
-	CLEANUP(buf_release) struct buf text, reason;
-	buf_init(&text, LIMIT_MARK);
-	buf_init(&reason, LIMIT_MARK);
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, 2 * LIMIT_MARK);
 	int found = fd < 0 ? -1 : sidecar_read(fd, filename, mark, &text, e);
 	if (found < 0)
 		return -1;
-	sidecar_reason(mark, buf_view(&text), &reason);
 	return put_mark(c,
 		&(struct catalog_mark){.platform = p->id,
 			.folder_path = folder,
 			.filename = filename,
 			.mark = mark,
-			.reason = found ? reason.data : NULL},
+			.text = found ? text.data : NULL},
 		e);
 }
 

@@ -71,6 +71,21 @@ static bool set_string(void *field, const char *value)
 	return true;
 }
 
+static bool set_percent(void *field, const char *value)
+{
+	static const struct unit units[] = {{'%', 1}, {'\0', 1}};
+	return read_number(value, units, field);
+}
+
+static bool set_redirect(void *field, const char *value)
+{
+	static const char *const words[] = {"identical", "superseded", "no"};
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (strcmp(value, words[i]) == 0)
+			return set_string(field, value);
+	return false;
+}
+
 static bool set_level(void *field, const char *value)
 {
 	for (size_t i = 0; i < LOG_LEVEL_COUNT; i++)
@@ -141,6 +156,16 @@ static bool is_host(struct str word)
 	return word.len > 0;
 }
 
+static bool is_path(struct str word)
+{
+	return word.len > 0;
+}
+
+static bool set_paths(void *field, const char *value)
+{
+	return add_words(field, value, is_path);
+}
+
 static bool set_urls(void *field, const char *value)
 {
 	return add_words(field, value, is_url);
@@ -164,6 +189,10 @@ const struct setting setting_quota = {
 const struct setting setting_count = {.wants = "a number", .set = set_integer, .most = NUMBER_MAX};
 const struct setting setting_seconds = {
 	.wants = "a time (as 60, 2m, 1h, 1d)", .set = set_seconds, .most = 10 * 365 * 86400};
+const struct setting setting_percent = {
+	.wants = "a share (as 20%)", .set = set_percent, .most = 100};
+const struct setting setting_redirect = {
+	.wants = "one of identical, superseded, no", .set = set_redirect, .is_owned = true};
 const struct setting setting_bool = {.wants = "yes or no", .set = set_bool};
 const struct setting setting_pythons = {
 	.wants = "a list of Pythons (as 3.12 3.13t pp311)", .set = set_pythons, .is_owned = true};
@@ -173,6 +202,8 @@ const struct setting setting_libc = {
 	.wants = "a libc (as glibc 2.35, musl 1.2)", .set = set_libc, .is_owned = true};
 const struct setting setting_release = {
 	.wants = "a command (with %v, %w, %p, and %% for a per cent sign)", .set = set_release, .is_owned = true};
+const struct setting setting_paths = {
+	.wants = "a list of paths", .set = set_paths, .is_owned = true, .is_list = true};
 const struct setting setting_urls = {
 	.wants = "a list of addresses, http: or https:", .set = set_urls, .is_owned = true, .is_list = true};
 const struct setting setting_hosts = {

@@ -24,13 +24,16 @@ extern const struct setting setting_size;    // bytes
 extern const struct setting setting_quota;   // bytes, of a whole volume
 extern const struct setting setting_count;   // files
 extern const struct setting setting_seconds; // seconds
+extern const struct setting setting_percent;
 extern const struct setting setting_bool;
+extern const struct setting setting_redirect; // what is redirected to upstream (lib/state/config.h)
 // What a platform's machines are (lib/domain/profile.h); the text stays as it is.
 extern const struct setting setting_pythons;
 extern const struct setting setting_arch;
 extern const struct setting setting_libc;
 // A command that releases a platform (lib/state/release.h).
 extern const struct setting setting_release;
-// Indexes, and hosts, with blanks between: one text, to which each line adds.
+// Paths, indexes, and hosts, with blanks between: one text, to which each line adds.
+extern const struct setting setting_paths;
 extern const struct setting setting_urls;
 extern const struct setting setting_hosts;

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Marks beside files: yanks and tombstones are on the pages, however they came there."""
+import contextlib
 import json
 import os
 import shutil
+import sqlite3
 
 import pytest
 
@@ -97,6 +99,27 @@ def test_catalog_made_anew_has_the_same_marks(indexed, folder):
     shutil.rmtree(indexed.catalog.parent)
     indexed.index()
     assert before == (shown(indexed), indexed.query("SELECT filename, kind, reason FROM mark ORDER BY 1, 2"))
+
+
+def test_catalog_has_what_the_sidecar_says(indexed, folder):
+    """All of it; and a catalog that is older than that reads it at its next scan."""
+    text = '{"reason": "upstream has it", "when": "2026-01-02T03:04:05Z"}\n'
+    (folder / f"{WHEEL}.pruned").write_text(text)
+    indexed.index()
+    assert indexed.query("SELECT reason, text FROM mark") == [("upstream has it", text)]
+    with contextlib.closing(sqlite3.connect(indexed.catalog)) as connection:
+        connection.execute("UPDATE mark SET text = NULL")
+        connection.commit()
+    indexed.index()
+    assert indexed.query("SELECT reason, text FROM mark") == [("upstream has it", text)]
+    change = indexed.query("SELECT change FROM store")
+    (folder / f"{WHEEL}.pruned").write_text(text.replace("2026", "2025"))  # the reason stays
+    indexed.index()
+    assert indexed.query("SELECT text FROM mark") == [(text.replace("2026", "2025"),)]
+    assert indexed.query("SELECT change FROM store") > change
+    change = indexed.query("SELECT change FROM store")
+    indexed.index()
+    assert indexed.query("SELECT change FROM store") == change
 
 
 def test_volume_that_is_away_keeps_its_marks(indexed, store, folder):

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What goes over the wire: negotiation, conditions, ranges, names, views. One small store of our own."""
+import contextlib
 import gzip
 import hashlib
+import http.client
 import json
 import re
 import shutil
@@ -363,6 +365,23 @@ def test_requests_on_one_connection_are_answered_in_order(site):
             data += chunk
     assert re.findall(rb"HTTP/1\.1 (\d{3})", data) == [b"404", b"404", b"404", b"200"]
     assert site.foo.sha256.encode() in data
+
+
+def test_new_pages_that_many_ask_for_at_once(serve, tmp_path):
+    """A page is made once, and then sent by several event loops at once for the first time."""
+    names = [f"p{number}" for number in range(200)]
+    for name in names:
+        storelib.make_wheel(tmp_path / "store", name, "1.0")
+    server = serve(tmp_path / "store", "--threads", "4")
+    with contextlib.ExitStack() as stack:
+        many = [stack.enter_context(server.socket()) for _ in range(8)]
+        for name in names:
+            for one in many:
+                one.sendall(f"GET /simple/{name}/ HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+            for one in many:
+                answer = http.client.HTTPResponse(one)
+                answer.begin()
+                assert answer.status == 200 and f"/{name}-1.0-py3-none-any.whl".encode() in answer.read()
 
 
 def test_http_1_0_is_answered(site):

@@ -265,7 +265,7 @@ static void test_removed_in_the_last_moment(void **state UNUSED)
 	for (int64_t until = clock_ms() + 30000; stat(file, &st) < 0;)
 		assert_true(clock_ms() < until);
 	const struct catalog_mark mark = {.platform = here.platform->id, .folder = folder, .folder_path = "wheels",
-		.filename = wheel_name, .mark = MARK_PRUNED, .reason = "malware"};
+		.filename = wheel_name, .mark = MARK_PRUNED, .text = "malware"};
 	if (catalog_mark_put(remover, &mark, &effect, &e) < 0 || catalog_commit(remover, &e) < 0)
 		fail_msg("%s", e.msg);
 	pthread_join(thread, NULL);

@@ -146,7 +146,7 @@ struct catalog_effect two_mark(
 		.folder_path = in == two_root ? "" : "b",
 		.filename = two_six,
 		.mark = kind,
-		.reason = reason};
+		.text = reason};
 	two_ok(catalog_begin(c, &e), &e);
 	two_ok(catalog_mark_put(c, &m, &effect, &e), &e);
 	two_ok(catalog_commit(c, &e), &e);

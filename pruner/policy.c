@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pruner/policy.h"
+
+#include "lib/base/fs.h"
+#include "lib/base/limits.h"
+
+enum { DESCRIPTION_MAX = 4096 };
+
+// Each fact with its length, so that no two policies give the same bytes.
+static void add_fact(struct digest *d, struct str fact)
+{
+	uint64_t len = fact.len;
+	digest_add(d, &len, sizeof(len));
+	digest_add(d, fact.ptr, fact.len);
+}
+
+static void add_number(struct digest *d, int64_t number)
+{
+	digest_add(d, &number, sizeof(number));
+}
+
+static int read_list(struct requirements *list, const char *path, enum requirement_form form, struct digest *d,
+	struct err *e)
+{
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, LIMIT_REQUIREMENTS);
+	if (fs_read_file(path, &text, e) < 0 || requirements_parse(list, buf_view(&text), path, form, e) < 0)
+		return -1;
+	add_fact(d, buf_view(&text));
+	return 0;
+}
+
+static int read_pins(struct policy *p, const struct config *c, struct digest *d, struct err *e)
+{
+	struct str rest = str_from(c->prune_constraints ? c->prune_constraints : "");
+	while (rest.len) {
+		struct str word = str_cut(&rest, ' ');
+		CLEANUP(mem_free) char *path = xstrndup(word.ptr, word.len);
+		if (read_list(&p->pins, path, REQUIREMENT_CONSTRAINTS, d, e) < 0)
+			return err_prefix(e, "[prune] constraints: ");
+	}
+	return 0;
+}
+
+static int read_packages(struct policy *p, const struct config *c, struct digest *d, struct err *e)
+{
+	p->has_packages = c->prune_packages != NULL;
+	add_number(d, p->has_packages);
+	if (p->has_packages && read_list(&p->packages, c->prune_packages, REQUIREMENT_PACKAGES, d, e) < 0)
+		return err_prefix(e, "[prune] packages: ");
+	if (p->takes.off_list && !p->has_packages)
+		return err_set(e, ERR_USAGE,
+			"--off-list needs [prune] packages: without a list everything would be off it");
+	return 0;
+}
+
+static void add_values(const struct policy *p, const struct config *c, struct digest *d)
+{
+	const int64_t values[] = {p->takes.pure, p->takes.off_list, p->takes.unusable, p->takes.corrupt, p->min_age,
+		p->upstream_min_age, p->downloaded, c->upstream_trust_404};
+	for (size_t i = 0; i < ARRAY_SIZE(values); i++)
+		add_number(d, values[i]);
+	add_fact(d, str_from(c->upstream_urls ? c->upstream_urls : ""));
+}
+
+static void add_platforms(const struct store *s, struct digest *d)
+{
+	CLEANUP(buf_release) struct buf profile;
+	buf_init(&profile, DESCRIPTION_MAX);
+	for (size_t i = 0; i < s->platform_count; i++) {
+		const struct platform *platform = &s->platform[i];
+		buf_clear(&profile);
+		if (platform->profile.environment_count)
+			profile_describe(&platform->profile, &profile);
+		add_fact(d, str_from(platform->name));
+		add_fact(d, buf_view(&profile));
+	}
+}
+
+static int fill(struct policy *p, const struct config *c, const struct store *s, struct err *e)
+{
+	CLEANUP(digest_cleanup) struct digest *d = digest_new();
+	uint8_t sha256[SHA256_SIZE];
+	digest_begin(d);
+	add_values(p, c, d);
+	if (read_packages(p, c, d, e) < 0 || read_pins(p, c, d, e) < 0)
+		return -1;
+	add_platforms(s, d);
+	digest_end(d, sha256);
+	hex_encode(sha256, sizeof(sha256), p->hash);
+	return 0;
+}
+
+int policy_init(struct policy *p, const struct config *c, const struct store *s, const struct policy_takes *takes,
+	struct err *e)
+{
+	*p = (struct policy){
+		.takes = *takes,
+		.min_age = (int64_t)c->prune_min_age,
+		.upstream_min_age = (int64_t)c->prune_upstream_min_age,
+		.downloaded = (int64_t)c->prune_downloaded,
+	};
+	if (fill(p, c, s, e) == 0)
+		return 0;
+	policy_release(p);
+	return -1;
+}
+
+void policy_release(struct policy *p)
+{
+	requirements_release(&p->packages);
+	requirements_release(&p->pins);
+	*p = (struct policy){0};
+}

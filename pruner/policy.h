@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the operator says of pruning, as decisions need it: [prune] of the configuration, the lists that it names, and
+// which of the optional classes may go. A plain value, read once; then read by any number of threads.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/base/digest.h"
+#include "lib/base/err.h"
+#include "lib/domain/requirement.h"
+#include "lib/state/config.h"
+#include "lib/state/store.h"
+
+// What goes only where it is asked for: --pure --off-list --unusable --corrupt.
+struct policy_takes {
+	bool pure, off_list, unusable, corrupt;
+};
+
+struct policy {
+	struct policy_takes takes;
+	int64_t min_age, upstream_min_age; // seconds
+	int64_t downloaded;                // seconds: what was downloaded within stays; 0: that decides nothing
+	bool has_packages;                 // there is a list of packages
+	struct requirements packages, pins;
+	// Of all that decides: the values above, the bytes of the lists, each platform's name and profile, the upstream.
+	char hash[SHA256_HEX + 1];
+};
+
+// ERR_USAGE where a list has a line that is no requirement, or off_list is taken and there is no list of packages;
+// ERR_NOT_FOUND or ERR_IO where a list cannot be read. To be released if it returns 0.
+int policy_init(struct policy *p, const struct config *c, const struct store *s, const struct policy_takes *takes,
+	struct err *e) MUST_CHECK;
+void policy_release(struct policy *p);

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/tally.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/clock.h"
+#include "lib/base/log.h"
+#include "lib/state/downloads.h"
+
+enum {
+	BUCKETS = 1 << 12,
+	MANY = 1 << 14, // files: they are written before their time
+	MOST = 1 << 18, // more are not counted, where they cannot be written
+};
+
+struct tally {
+	char *catalog_path;
+	unsigned period_ms;
+	bool is_failing; // and has said so
+	pthread_t thread;
+	pthread_mutex_t writing; // one at a time
+	pthread_mutex_t lock;    // of all below
+	pthread_cond_t wake;
+	bool stop, hurries;
+	size_t count;
+	struct tally_count *bucket[BUCKETS];
+};
+
+struct tally_count *tally_ref(struct tally_count *count)
+{
+	if (count)
+		atomic_fetch_add_explicit(&count->owners, 1, memory_order_relaxed);
+	return count;
+}
+
+void tally_unref(struct tally_count *count)
+{
+	if (count && atomic_fetch_sub_explicit(&count->owners, 1, memory_order_acq_rel) == 1)
+		free(count);
+}
+
+static bool has_controls(struct str s)
+{
+	for (size_t i = 0; i < s.len; i++)
+		if ((unsigned char)s.ptr[i] < ' ')
+			return true;
+	return false;
+}
+
+// Under the lock.
+static struct tally_count *find_or_add(struct tally *t, struct str key)
+{
+	struct tally_count **at = &t->bucket[str_hash(key, 0) % BUCKETS];
+	while (*at && strcmp((*at)->key, key.ptr) != 0)
+		at = &(*at)->next;
+	if (*at)
+		return tally_ref(*at);
+	if (t->count >= MOST)
+		return NULL;
+	*at = xcalloc(1, sizeof(**at) + key.len + 1);
+	memcpy((*at)->key, key.ptr, key.len);
+	atomic_init(&(*at)->owners, 1);
+	if (++t->count == MANY) {
+		t->hurries = true;
+		pthread_cond_signal(&t->wake);
+	}
+	return tally_ref(*at);
+}
+
+struct tally_count *tally_of(struct tally *t, const char *platform, struct str filename)
+{
+	CLEANUP(mem_free) char *key = xasprintf("%s/" STR_FMT, platform, STR_ARG(filename));
+	if (!t || has_controls(str_from(key)))
+		return NULL;
+	pthread_mutex_lock(&t->lock);
+	struct tally_count *count = find_or_add(t, str_from(key));
+	pthread_mutex_unlock(&t->lock);
+	return count;
+}
+
+// --- writing ---
+
+// All there are now: whoever writes alone removes, so that they stay meanwhile.
+struct batch {
+	struct tally_count **item;
+	struct downloads_news *news;
+	size_t count;
+};
+
+static void batch_release(struct batch *b)
+{
+	free(b->item);
+	free(b->news);
+}
+
+static struct batch take(struct tally *t)
+{
+	pthread_mutex_lock(&t->lock);
+	struct batch b = {.item = xcalloc(t->count + 1, sizeof(struct tally_count *))};
+	for (size_t i = 0; i < BUCKETS; i++)
+		for (struct tally_count *c = t->bucket[i]; c; c = c->next)
+			b.item[b.count++] = c;
+	pthread_mutex_unlock(&t->lock);
+	return b;
+}
+
+static void make_news(struct batch *b)
+{
+	b->news = xcalloc(b->count + 1, sizeof(*b->news));
+	for (size_t i = 0; i < b->count; i++) {
+		struct tally_count *c = b->item[i];
+		c->taken = atomic_load(&c->sent);
+		b->news[i] = (struct downloads_news){c->key, c->taken};
+	}
+}
+
+// What was raised since stays.
+static void subtract(const struct batch *b)
+{
+	for (size_t i = 0; i < b->count; i++)
+		atomic_fetch_sub(&b->item[i]->sent, b->item[i]->taken);
+}
+
+// Those that no reply holds, and that hold nothing. Under the lock nobody finds them; who had one let go of it only
+// after he had raised it.
+static void forget(struct tally *t)
+{
+	pthread_mutex_lock(&t->lock);
+	for (size_t i = 0; i < BUCKETS; i++) {
+		struct tally_count **at = &t->bucket[i];
+		while (*at) {
+			struct tally_count *c = *at;
+			bool is_alone = atomic_load_explicit(&c->owners, memory_order_acquire) == 1;
+			if (!is_alone || atomic_load(&c->sent)) {
+				at = &c->next;
+				continue;
+			}
+			*at = c->next;
+			t->count--;
+			tally_unref(c);
+		}
+	}
+	pthread_mutex_unlock(&t->lock);
+}
+
+void tally_write(struct tally *t)
+{
+	struct err e = ERR_INIT;
+	pthread_mutex_lock(&t->writing);
+	CLEANUP(batch_release) struct batch b = take(t);
+	make_news(&b);
+	int result = downloads_add(t->catalog_path, b.news, b.count, clock_wall_seconds(), &e);
+	if (result == 0) {
+		subtract(&b);
+		forget(t);
+	} else if (!t->is_failing) {
+		log_warn("cannot write the counts of downloads: %s", e.msg);
+	}
+	t->is_failing = result < 0;
+	pthread_mutex_unlock(&t->writing);
+}
+
+// False at the end.
+static bool wait(struct tally *t)
+{
+	int64_t end = clock_ms() + t->period_ms;
+	pthread_mutex_lock(&t->lock);
+	while (!t->stop && !t->hurries && clock_wait(&t->wake, &t->lock, end))
+		;
+	t->hurries = false;
+	bool goes_on = !t->stop;
+	pthread_mutex_unlock(&t->lock);
+	return goes_on;
+}
+
+static void *run(void *ctx)
+{
+	struct tally *t = ctx;
+	while (wait(t))
+		tally_write(t);
+	return NULL;
+}
+
+struct tally *tally_start(const char *catalog_path, unsigned period_ms)
+{
+	struct tally *t = xcalloc(1, sizeof(*t));
+	t->catalog_path = xstrdup(catalog_path);
+	t->period_ms = period_ms;
+	pthread_mutex_init(&t->writing, NULL);
+	pthread_mutex_init(&t->lock, NULL);
+	clock_cond_init(&t->wake);
+	tally_write(t);
+	if (pthread_create(&t->thread, NULL, run, t) != 0)
+		abort();
+	return t;
+}
+
+void tally_stop(struct tally *t)
+{
+	if (!t)
+		return;
+	pthread_mutex_lock(&t->lock);
+	t->stop = true;
+	pthread_cond_signal(&t->wake);
+	pthread_mutex_unlock(&t->lock);
+	pthread_join(t->thread, NULL);
+	tally_write(t);
+	for (size_t i = 0; i < BUCKETS; i++)
+		for (struct tally_count *c = t->bucket[i], *next; c; c = next) {
+			next = c->next;
+			tally_unref(c);
+		}
+	pthread_cond_destroy(&t->wake);
+	pthread_mutex_destroy(&t->lock);
+	pthread_mutex_destroy(&t->writing);
+	free(t->catalog_path);
+	free(t);
+}

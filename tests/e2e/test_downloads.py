@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is downloaded whole is counted, beside the catalog, and nothing else is."""
+import datetime
+import re
+import socket
+
+import pytest
+
+import pages
+import serving
+import storelib
+
+LARGE = 40_000_000  # what no socket's buffers hold
+LINE = re.compile(r"(?P<key>\S+) (?P<count>\d+) (?P<day>\d{4}-\d\d-\d\d)")
+
+
+def today():
+    return datetime.datetime.now(datetime.timezone.utc).date()
+
+
+def counts(server):
+    """{"platform/file": count} of the file that the server wrote at its end."""
+    server.stop()
+    path = server.catalog.with_name("catalog.db.downloads")
+    first, *lines, last = path.read_text().splitlines()
+    assert re.fullmatch(r"wheelcache-downloads 1 \d{4}-\d\d-\d\d", first)
+    assert last == f"end {len(lines)}"
+    found = [LINE.fullmatch(line) for line in lines]
+    assert all(datetime.date.fromisoformat(one["day"]) >= today() - datetime.timedelta(days=1) for one in found)
+    return {one["key"]: int(one["count"]) for one in found}
+
+
+@pytest.fixture(name="store", scope="module")
+def store_fixture(tmp_path_factory):
+    store = tmp_path_factory.mktemp("downloads") / "store"
+    for version in ("1.0", "2.0", "3.0", "4.0"):
+        storelib.make_wheel(store, "six", version, size=20_000)
+    storelib.make_wheel(store, "large", "1.0", size=LARGE)
+    return store
+
+
+def url(version):
+    return f"/files/wheels/six/six-{version}-py3-none-any.whl"
+
+
+def ask_and_leave(server, path):
+    """The beginning of the answer is all that is read of it."""
+    with server.socket() as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.sendall(f"GET {path} HTTP/1.1\r\nHost: here\r\n\r\n".encode())
+        assert connection.recv(12) == b"HTTP/1.1 200"
+
+
+def test_whole_files_are_counted(serve, store):
+    server = serve(store)
+    size = len(server.get(url("1.0")).body)
+    assert size > 20_000
+    assert server.get(url("1.0")).status == 200
+    tag = server.get(url("2.0"))["ETag"]
+    assert server.get(url("2.0"), {"Range": f"bytes=0-{size - 1}"}).status == 206  # all of it, by some clients' way
+    ask_and_leave(server, "/files/wheels/large/large-1.0-py3-none-any.whl")
+    for headers, method, status in (({}, "HEAD", 200), ({"If-None-Match": tag}, "GET", 304),
+                                    ({"Range": "bytes=-1000"}, "GET", 206), ({"Range": "bytes=0-999"}, "GET", 206),
+                                    ({"Range": "bytes=10-"}, "GET", 206)):
+        assert server.get(url("2.0"), headers, method).status == status
+    assert server.get(url("3.0") + ".metadata").status == 200
+    assert server.get(url("4.0"), method="HEAD").status == 200
+    assert server.get(url("5.0")).status == 404
+    assert server.get("/simple/six/", {"Accept": pages.JSON}).status == 200
+    assert counts(server) == {"wheels/six-1.0-py3-none-any.whl": 2, "wheels/six-2.0-py3-none-any.whl": 2}
+
+
+def test_servers_on_one_catalog_add_up(serve, store, tmp_path):
+    state = tmp_path / "state"
+    one, other = serve(store, state=state), serve(store, state=state)
+    for server, times in ((one, 3), (other, 4)):
+        connection = server.connect()
+        for _ in range(times):
+            assert serving.ask(connection, url("1.0")).status == 200
+        connection.close()
+    assert counts(one) == {"wheels/six-1.0-py3-none-any.whl": 3}
+    assert counts(other) == {"wheels/six-1.0-py3-none-any.whl": 7}
