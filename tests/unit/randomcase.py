@@ -230,7 +230,7 @@ def pin_line(dice, project, versions):
 
 
 def policy_of(dice, project, versions):
-    policy = {"min-age": 2 * DAY, "upstream-min-age": DAY, "downloaded": dice.choice([0, 0, 0, 30 * DAY]), "packages": None,
+    policy = {"min-age": 2 * DAY, "upstream-min-age": dice.choice([DAY, DAY, DAY, 0]), "downloaded": dice.choice([0, 0, 0, 30 * DAY]), "packages": None,
               "constraints": []}
     policy |= {option: dice.maybe(0.3) for option in ("pure", "unusable", "corrupt")}
     if dice.maybe(0.3):

@@ -252,7 +252,8 @@ class Judge:
         return None
 
     def is_usable(self, file):
-        return any(ours_serves(file, env) for env in self.environments)
+        """An sdist may be built anywhere."""
+        return read_name(file["filename"]).tags is None or any(ours_serves(file, env) for env in self.environments)
 
     def _of_upstream(self, file, name):
         if self.case["upstream"]["result"] == "absent":
@@ -263,13 +264,16 @@ class Judge:
         if same and is_yanked(same):
             return Verdict("keep", False, "yanked-upstream")
         if same and all(ours_serves(file, env) <= upstream_serves(same, env) for env in self.environments):
-            identical = (same.get("hashes") or {}).get("sha256") == file["sha256"]
-            covers = {env.name: {same["filename"]} for env in self.environments if ours_serves(file, env)}
-            return self._by_age("duplicate", [same], covers, identical)
+            if self._is_old(same):
+                identical = (same.get("hashes") or {}).get("sha256") == file["sha256"]
+                covers = {env.name: {same["filename"]} for env in self.environments if ours_serves(file, env)}
+                return Verdict("duplicate", True, None, identical, covers)
+            if name.tags is None:
+                return Verdict("keep", False, "upstream-too-young")
+        elif same:
+            return Verdict("keep", False, "not-covered")
         if name.tags is None:
             return Verdict("keep", False, "sdist")
-        if same:
-            return Verdict("keep", False, "not-covered")
         return self._superseded(file, name) or self._by_class(file, name)
 
     def _candidates(self, name, is_wheel):
@@ -281,13 +285,9 @@ class Judge:
                 yield one
 
     def _is_old(self, one):
+        """Who asks for no age need not know it."""
         when = uploaded(one)
-        return when is not None and self.case["now"] - when >= self.policy["upstream-min-age"]
-
-    def _by_age(self, verdict, evidence, covers, identical=None):
-        if all(map(self._is_old, evidence)):
-            return Verdict(verdict, True, None, identical, covers)
-        return Verdict("keep", False, "upstream-too-young")
+        return not self.policy["upstream-min-age"] or when is not None and self.case["now"] - when >= self.policy["upstream-min-age"]
 
     def _covers(self, file, candidates):
         """Whether any of them serves wherever ours does."""
@@ -311,7 +311,7 @@ class Judge:
                       for one in name.tags)
         sdists = [one for one in self._candidates(name, False) if self._covers(file, [one])]
         if self.policy["pure"] and is_pure and sdists:
-            return self._by_age("pure", [max(sdists, key=self._is_old)], {})
+            return Verdict("pure", True) if any(map(self._is_old, sdists)) else Verdict("keep", False, "upstream-too-young")
         if self.policy["off-list"]:
             return Verdict("off-list", True)
         return Verdict("keep", False, "not-covered")
