@@ -17,6 +17,8 @@ static struct jsondoc *own(json_t *value)
 
 static json_t *string(const char *text)
 {
+	if (!text)
+		return json_null();
 	json_t *value = json_string(text);
 	if (value)
 		return value;

@@ -37,7 +37,7 @@ const char *jsondoc_at_str(const struct jsondoc *array, size_t i); // NULL where
 bool jsondoc_is_array(const struct jsondoc *doc);
 bool jsondoc_is_object(const struct jsondoc *doc);
 void jsondoc_cleanup(struct jsondoc **doc); // frees it; for CLEANUP
-// A string that is not UTF-8 (a file name may be anything) stays readable: bad bytes become "?".
+// A string that is not UTF-8 (a file name may be anything) stays readable: bad bytes become "?". NULL becomes null.
 void jsondoc_put_str(struct jsondoc *object, const char *key, const char *value);
 void jsondoc_put_int(struct jsondoc *object, const char *key, int64_t value);
 void jsondoc_put_real(struct jsondoc *object, const char *key, double value);

@@ -17,6 +17,7 @@ enum {
 	LIMIT_DEPTH = 8,                  // folders below a platform
 	LIMIT_SIMPLEPAGE_FILES = 1 << 20, // files, or versions, of a project on another index's page,
 	LIMIT_SIMPLEPAGE_TEXT = 512 << 20, // and the text of them all
+	LIMIT_HTML_DEPTH = 256,           // elements of a page in each other
 	LIMIT_PAGE = 512 << 20,           // a rendered page, before it is packed
 	LIMIT_INVENTORY = 1 << 30,        // the list of what is in a static export
 	LIMIT_MARK = 64 << 10,            // a sidecar: what is beside a wheel to mark it

@@ -121,7 +121,7 @@ void simplepage_make_link(struct simplepage_make *m, const struct simplepage_lin
 	m->seen++;
 	if (!is_of_project(m, link->filename))
 		m->foreign++;
-	else if (url_resolve(m->base, link->url, &url) && !url.failed)
+	else if (link->url.len && url_resolve(m->base, link->url, &url) && !url.failed)
 		add_file(m, link, buf_view(&url));
 }
 

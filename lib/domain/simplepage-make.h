@@ -36,4 +36,5 @@ int simplepage_make_api(struct str version, struct err *e) MUST_CHECK;
 // Whether name is the project's, however it is spelled.
 bool simplepage_make_is_named(const struct simplepage_make *m, struct str name);
 // Hands the page over. The fault where it is too large, or all its files are another project's.
-enum simplepage_fault simplepage_make_finish(struct simplepage_make *m, struct simplepage *out, struct err *e) MUST_CHECK;
+enum simplepage_fault simplepage_make_finish(struct simplepage_make *m, struct simplepage *out, struct err *e)
+	MUST_CHECK;

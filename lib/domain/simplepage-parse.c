@@ -2,6 +2,7 @@
 #include <stddef.h>
 
 #include "lib/base/limits.h"
+#include "lib/domain/simplepage-html.h"
 #include "lib/domain/simplepage-json.h"
 #include "lib/domain/simplepage-make.h"
 
@@ -13,6 +14,8 @@ static const struct dialect {
 	reader *read;
 } dialects[] = {
 	{"application/vnd.pypi.simple.v1+json", simplepage_read_json},
+	{"application/vnd.pypi.simple.v1+html", simplepage_read_html},
+	{"text/html", simplepage_read_html},
 };
 
 static reader *reader_of(struct str content_type)

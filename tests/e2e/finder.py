@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Asks pip's own finder which file it would pick. Runs inside the environment of pip 26.3, as a library:
-standard input is {"index": url, "python": "3.11", "platforms": [...], "requirements": [...]}, standard output a
-list with [version, file name] or null for each requirement."""
+standard input is a list of {"indexes": [url, ...], "python": "3.11", "platforms": [...], "requirements": [...]}, standard
+output a list of their answers: [version, file name] or null for each requirement. A page is fetched once."""
+import functools
 import json
 import sys
 
@@ -27,22 +28,24 @@ def target_python(python, platforms):
     return target
 
 
-def make_finder(index, python, platforms):
-    scope = SearchScope.create(find_links=[], index_urls=[index], no_index=False)
+fetch_once = functools.lru_cache(None)(LinkCollector(PipSession(), None).fetch_response)
+
+
+def make_finder(indexes, python, platforms):
+    scope = SearchScope.create(find_links=[], index_urls=indexes, no_index=False)
     wheels_only = SelectionPreferences(allow_yanked=False, format_control=FormatControl(set(), {":all:"}))
-    return PackageFinder.create(link_collector=LinkCollector(PipSession(), scope), selection_prefs=wheels_only,
+    collector = LinkCollector(PipSession(), scope)
+    collector.fetch_response = fetch_once
+    return PackageFinder.create(link_collector=collector, selection_prefs=wheels_only,
                                 target_python=target_python(python, platforms))
 
 
-def main():
-    task = json.load(sys.stdin)
-    finder = make_finder(task["index"], task["python"], task["platforms"])
-    answers = []
+def answer(task):
+    finder = make_finder(task["indexes"], task["python"], task["platforms"])
     for text in task["requirements"]:
         wanted = Requirement(text)
         best = finder.find_best_candidate(wanted.name, wanted.specifier).best_candidate
-        answers.append(best and [str(best.version), best.link.filename])
-    json.dump(answers, sys.stdout)
+        yield best and [str(best.version), best.link.filename]
 
 
-main()
+json.dump([list(answer(task)) for task in json.load(sys.stdin)], sys.stdout)

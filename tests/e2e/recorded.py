@@ -8,6 +8,8 @@ HERE = pathlib.Path(__file__).parent
 Expected = collections.namedtuple("Expected", "path sha256 size metadata_sha256 requires_python")
 Install = collections.namedtuple("Install", "platform python requirement only_binary version file")
 Platform = collections.namedtuple("Platform", "name arch libc libc_version pythons")
+OLDEST_GLIBC_MINOR = {"x86_64": 5, "aarch64": 17}
+OLD_NAMES = {17: "manylinux2014", 12: "manylinux2010", 5: "manylinux1"}
 
 
 def table(path):
@@ -38,3 +40,22 @@ def installs(shared, index):
 def platforms(shared):
     rows = table(shared / "corpus" / "platforms.tsv")
     return {row[0]: Platform(*row[:4], row[4].split()) for row in rows}
+
+
+def platform_tags(place):
+    """The platform tags of a libc, best first, as packaging.tags makes them on such a machine."""
+    major, minor = map(int, place.libc_version.split("."))
+    tags = []
+    if place.libc == "musl":
+        tags = [f"musllinux_{major}_{one}_{place.arch}" for one in range(minor, -1, -1)]
+    else:
+        for one in range(minor, OLDEST_GLIBC_MINOR[place.arch] - 1, -1):
+            tags.append(f"manylinux_{major}_{one}_{place.arch}")
+            if one in OLD_NAMES:
+                tags.append(f"{OLD_NAMES[one]}_{place.arch}")
+    return tags + [f"linux_{place.arch}"]
+
+
+def ask_finder(pip, tasks):
+    """What pip's own finder says (finder.py) of each task."""
+    return json.loads(pip.run("python", HERE / "finder.py", stdin=json.dumps(tasks)).stdout)

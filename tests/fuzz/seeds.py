@@ -6,6 +6,7 @@ import base64
 import gzip
 import hashlib
 import io
+import json
 import pathlib
 import sys
 import tarfile
@@ -186,6 +187,55 @@ def forms():
     }
 
 
+FILE = {
+    "filename": "demo-1.0-py3-none-any.whl", "url": "../../files/demo-1.0-py3-none-any.whl#x", "size": 7,
+    "hashes": {"sha256": "ab" * 32}, "upload-time": "2026-01-02T03:04:05.678901Z", "requires-python": ">=3.8",
+    "core-metadata": {"sha256": "cd" * 32}, "yanked": "a\n<b>", "provenance": "https://example.org/p"}
+
+
+def simple_json():
+    def page(*files, **more):
+        return json.dumps({"meta": {"api-version": "1.4", "_last-serial": 7}, "name": "demo", "files": files} | more)
+
+    plain = {"filename": "Demo-2.tar.gz", "url": "https://u:p@files.example.org/a b/Demo-2.tar.gz?q", "hashes": {}}
+    return {
+        "whole": page(FILE, plain, versions=["1.0", "2"]),
+        "nulls": page(FILE | dict.fromkeys(k for k in FILE if k not in ("filename", "url"))),
+        "twice": page(FILE, plain, FILE | {"size": 8}),
+        "others": page(FILE, FILE | {"filename": "other-1-py3-none-any.whl"}, FILE | {"filename": "demo/1.zip"}),
+        "quarantined": page(**{"project-status": {"status": "quarantined", "reason": "malware"}}),
+        "old-metadata": page({"data-dist-info-metadata": True, "yanked": True} | plain),
+        "wrong-kinds": page(1, None, [], FILE | {"size": "7", "hashes": [], "yanked": 1}, versions={"a": 1}),
+        "another": page().replace('"demo"', '"other"'),
+        "next-api": page().replace("1.4", "2.0"),
+        "urls": page(*(FILE | {"filename": f"demo-{i}.zip", "url": url} for i, url in enumerate(
+            ["/a", "//h", "?q", "..", "http:a", "file:///a", "a/./../b", "\u00e9%zz", ""]))),
+        "cut": page(FILE)[:-40],
+    }
+
+
+def simple_html():
+    top = '<!DOCTYPE html><html><head><meta name="pypi:repository-version" content="1.4"><title>Links for demo</title>'
+    link = ('<a href="../../files/demo-1.0-py3-none-any.whl#sha256=' + "ab" * 32 + '" data-requires-python="&gt;=3.8" '
+            'data-core-metadata="sha256=' + "cd" * 32 + '" data-yanked="a &lt;b&gt;" data-size=7 '
+            'data-upload-time="2026-01-02T03:04:05Z">demo-1.0-py3-none-any.whl</a><br />')
+    end = "</body></html>"
+    return {
+        "whole": f"{top}</head><body><h1>Links for demo</h1>{link}{end}<!--SERIAL 7-->",
+        "status": f'{top}<meta name="pypi:project-status" content="archived">{end}',
+        "base": f"{top}<base href=//files.example.org/a/><base href=/b/>{link}{end}",
+        "bare": f"{link}<a href=demo-2.zip data-yanked>x<a href=Demo-3.egg#md5=1&sha256=>y</html>",
+        "folder": "<title>Index of /demo/</title><a href=../>../</a><a href=demo-1%2Bx.tar.gz>d</a></BODY></HTML>",
+        "error": "<html><head><title>Error</title></head><body><h1>Unavailable</h1><a href=/>x</a></body></html>",
+        "another": f"{top.replace('demo', 'other')}{end}",
+        "next-api": top.replace("1.4", "2.0") + end,
+        "deep": "<b>" * 300 + "</i>" * 300,
+        "entities": f"{top}<a href='demo-1.zip?a&copy=1&#0;&#x110000;&amp' data-yanked='&&lt'>&nbsp;</a>{end}",
+        "comments": f"{top}<!-- a --!><script>'</html>'</script><![CDATA[x]]>{link}{end}<!--SERIAL x--><!---->",
+        "cut": f"{top}{link}"[:-20],
+    }
+
+
 TEXTS = {
     "version": {
         "all-parts": "1!2.0.3rc4.post5.dev6+ubuntu.7\n1!2.0.3rc4.post5.dev7",
@@ -299,6 +349,8 @@ TEXTS = {
         "line-separators": "\u2028\u2029\u0085\ufeff\U0001f600.zip\0" "1",
         "empty": "",
     },
+    "simplepage-json": simple_json(),
+    "simplepage-html": simple_html(),
     "wheelparts": parts(),
     "zipframe": zips(),
     "wheel": zips(),

@@ -24,6 +24,7 @@ OWNER = {
     "gnutls/": "server/tls.c",
     "ini.h": "lib/base/conf.c",
     "jansson.h": "lib/base/jsondoc.c",
+    "libxml/": "lib/base/html.c",
     "microhttpd.h": "server/http.c",
     "openssl/": "lib/base/digest.c",
     "sodium.h": "lib/base/hashes.c",

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The recorded store is pruned against the recorded pages: what is decided of each entry is held against somebody else's
+opinion, and whatever pip could install before, it still can. Of the questions to pip a sample, with --all each of them."""
+import collections
+import random
+
+import pytest
+from packaging.utils import parse_wheel_filename
+
+import corpusstore
+import recorded
+
+SEED, SAMPLE = 6, 60  # of about 340 groups of questions
+# Where the verdict is another than that of verdicts.tsv, and why.
+EXPLAINED = {}
+
+
+@pytest.fixture(scope="module", name="up")
+def up_fixture(upstream):
+    return upstream()
+
+
+@pytest.fixture(scope="module", name="corpus_store")
+def corpus_store_fixture(shared, up, tmp_path_factory):
+    return corpusstore.CorpusStore(shared, tmp_path_factory.mktemp("prune"), up.url)
+
+
+@pytest.fixture(scope="module", name="plan")
+def plan_fixture(corpus_store):
+    return corpus_store.plan()[0]
+
+
+class Questions:
+    """What pip's own finder installs, of every version that the store has, on every interpreter."""
+
+    def __init__(self, shared, pip, indexes):
+        self.places, self.pip, self.indexes = recorded.platforms(shared), pip, indexes
+
+    def ask(self, wanted, with_upstream):
+        """wanted: {(platform, python): requirements}. Those of (platform, python, requirement) that it finds."""
+        tasks = [{"indexes": self.indexes(platform)[:None if with_upstream else 1], "python": python,
+                  "platforms": recorded.platform_tags(self.places[platform]), "requirements": requirements}
+                 for (platform, python), requirements in wanted.items()]
+        found = zip(wanted.items(), recorded.ask_finder(self.pip, tasks), strict=True)
+        return {(*place, one) for (place, requirements), answers in found
+                for one, answer in zip(requirements, answers, strict=True) if answer}
+
+
+def everything(shared):
+    wanted = collections.defaultdict(set)
+    places = recorded.platforms(shared)
+    for path in corpusstore.opinions(shared):
+        platform, _, project, name = path.split("/")
+        for python in places[platform].pythons:
+            wanted[platform, python].add(f"{project}=={parse_wheel_filename(name)[1]}")
+    return {key: sorted(requirements) for key, requirements in wanted.items()}
+
+
+def grouped(keys, sample):
+    """{(platform, python): requirements} of these; a sample of the projects of each, since a page is read once for
+    all versions."""
+    groups = collections.defaultdict(list)
+    for platform, python, requirement in sorted(keys):
+        groups[platform, python, requirement.split("==")[0]].append(requirement)
+    chosen = random.Random(SEED).sample(sorted(groups), min(sample, len(groups)))
+    wanted = collections.defaultdict(list)
+    for platform, python, project in chosen:
+        wanted[platform, python] += groups[platform, python, project]
+    return wanted
+
+
+def test_each_verdict_is_the_opinion(shared, plan):
+    opinions = corpusstore.opinions(shared)
+    entries = {f"{one['platform']}/{one['path']}": one for one in plan["files"]}
+    assert entries.keys() == opinions.keys()
+    differs = {path: (one["verdict"], one["reason"], opinions[path].verdict) for path, one in entries.items()
+               if one["verdict"] != opinions[path].verdict}
+    assert differs.keys() == EXPLAINED.keys(), differs
+    assert all(one["reason"] and one["removes"] == (one["verdict"] in ("duplicate", "superseded")) for one in entries.values())
+
+
+def test_evidence_names_every_environment(shared, plan):
+    """A file of upstream's for each of the Pythons that, by the opinion, can install ours."""
+    opinions = corpusstore.opinions(shared)
+    for path, entry in corpusstore.removed(plan).items():
+        assert sorted(entry["evidence"]["environments"]) == sorted(opinions[path].pythons), path
+        assert entry["evidence"]["filename"] in entry["evidence"]["environments"].values()
+
+
+def test_pip_still_installs_everything(shared, plan, corpus_store, up, serve_module, client, pytestconfig):
+    server = serve_module(None, "--catalog", corpus_store.catalog, config=corpus_store.config.read_text())
+    questions = Questions(shared, client("pip==26.3"), lambda name: [f"{server.url}/{name}/simple/", up.url])
+    before = questions.ask(everything(shared), False)
+    assert len(before) > 500
+
+    def lost():
+        here = questions.ask(everything(shared), False)
+        gone = grouped(before - here, 10_000 if pytestconfig.getoption("--all") else SAMPLE)
+        elsewhere = questions.ask(gone, True)
+        asked = {(*place, one) for place, requirements in gone.items() for one in requirements}
+        print(f"{len(before)} found before; now {len(here)} here, {len(elsewhere)} of {len(asked)} asked for upstream")
+        assert len(asked) > SAMPLE
+        return asked - elsewhere
+
+    corpus_store.apply()
+    assert lost() == set()
+    corpus_store.run("prune", "purge", code=0)
+    assert corpus_store.wheels() == corpusstore.opinions(shared).keys() - corpusstore.removed(plan).keys()
+    assert lost() == set()
