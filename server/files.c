@@ -11,6 +11,7 @@
 #include "lib/base/source.h"
 #include "lib/state/catalog.h"
 #include "server/auth.h"
+#include "server/buried.h"
 
 enum {
 	KEY_SIZE = 3 * LIMIT_SEGMENT + 4,
@@ -117,11 +118,12 @@ static int check_bytes(struct service *s, const struct catalog_place *place, int
 
 // Maps the file if it is still the one that was hashed: other bytes must not go out under this hash.
 static struct blob *map_place(struct service *s, const struct platform *p, const struct catalog_place *place,
-	struct err *e)
+	bool *is_gone, struct err *e)
 {
 	struct stat st;
 	CLEANUP(mem_close) int fd = open_place(p, place, e);
-	if (fd < 0 && e->kind != ERR_NOT_FOUND)
+	*is_gone = fd < 0 && e->kind == ERR_NOT_FOUND;
+	if (fd < 0 && !*is_gone)
 		return NULL;
 	if (fd < 0) {
 		stale(s, place->path, "has gone from the disk", e);
@@ -143,15 +145,18 @@ static struct blob *map_place(struct service *s, const struct platform *p, const
 	return b;
 }
 
-static struct reply *send_file(
-	struct service *s, const struct platform *p, const struct catalog_place *place, struct str filename)
+// A purge takes the bytes away before it tells the catalog.
+static struct reply *send_file(struct service *s, struct catalog *c, const struct platform *p,
+	const struct catalog_place *place, const struct call *call, const char *name)
 {
+	bool is_gone;
 	struct err e = ERR_INIT;
-	struct blob *body = map_place(s, p, place, &e);
+	struct blob *body = map_place(s, p, place, &is_gone, &e);
+	struct reply *buried = is_gone && place->is_unlisted ? buried_reply(s, c, p, call, name, false) : NULL;
 	if (!body)
-		return service_error(&e);
+		return buried ? buried : service_error(&e);
 	struct reply *r = reply_new(200, "application/octet-stream", body);
-	r->count = tally_of(s->tally, p->name, filename);
+	r->count = tally_of(s->tally, p->name, call->file);
 	set_headers(s, p, place->sha256, r);
 	return r;
 }
@@ -171,6 +176,13 @@ static struct reply *send_metadata(struct service *s, struct catalog *c, const s
 	return r;
 }
 
+static struct reply *send_no_file(struct service *s, struct catalog *c, const struct platform *p,
+	const struct call *call, const char *name, bool is_metadata)
+{
+	struct reply *buried = buried_reply(s, c, p, call, name, is_metadata);
+	return buried ? buried : service_not_found_in(s, p->is_private, "no such file");
+}
+
 static struct reply *find_and_send(struct service *s, struct catalog *c, const struct platform *p,
 	const struct call *call)
 {
@@ -180,11 +192,10 @@ static struct reply *find_and_send(struct service *s, struct catalog *c, const s
 	size_t len = call->file.len - (is_metadata ? strlen(".metadata") : 0);
 	CLEANUP(mem_free) char *name = xstrndup(call->file.ptr, len);
 	if (catalog_find_file(c, p->id, name, &place, &e) < 0)
-		return e.kind == ERR_NOT_FOUND ? service_not_found_in(s, p->is_private, "no such file")
-					       : service_error(&e);
+		return e.kind == ERR_NOT_FOUND ? send_no_file(s, c, p, call, name, is_metadata) : service_error(&e);
 	if (!str_eq(str_from(place.project), call->project))
 		return service_not_found_in(s, p->is_private, "no such file"); // whose it is tells only its project's token
-	return is_metadata ? send_metadata(s, c, p, &place) : send_file(s, p, &place, call->file);
+	return is_metadata ? send_metadata(s, c, p, &place) : send_file(s, c, p, &place, call, name);
 }
 
 struct reply *files_work(struct service *s, struct catalog *c, const struct call *call)

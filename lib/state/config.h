@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The configuration: wheelcache.conf(5). One table in config.c (section, key, type, default, help)
+// The configuration: wheelcache.conf(5). One table in config-table.c (section, key, type, default, help)
 // drives the parser, the defaults and the manual's check. A plain value, read once; not changed
 // afterwards.
 #pragma once

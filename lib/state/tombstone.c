@@ -58,6 +58,7 @@ int tombstone_write(const struct tombstone *t, struct buf *out, struct err *e)
 	put_sha256(doc, t->has_sha256, t->sha256);
 	if (t->size >= 0)
 		jsondoc_put_int(doc, "size", t->size);
+	put_text(doc, "requires-python", t->requires_python);
 	if (t->upstream.filename)
 		jsondoc_put(doc, "upstream", upstream_document(&t->upstream));
 	jsondoc_write(doc, 0, &text);
@@ -101,6 +102,7 @@ static void read_document(const struct jsondoc *doc, struct tombstone *out)
 	out->has_sha256 = get_sha256(doc, out->sha256);
 	if (!jsondoc_get_int(doc, "size", &out->size) || out->size < 0)
 		out->size = -1;
+	out->requires_python = jsondoc_get_str(doc, "requires-python");
 	if (upstream)
 		read_upstream(upstream, &out->upstream);
 }

@@ -32,6 +32,7 @@ struct tombstone {
 	bool has_sha256;
 	uint8_t sha256[SHA256_SIZE];
 	int64_t size; // -1: not known
+	const char *requires_python; // NULL: none
 	struct tombstone_upstream upstream;
 	struct jsondoc *document; // of tombstone_read
 	char *line;

@@ -2,6 +2,7 @@
 #include "lib/view/view.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/view/merge.h"
 
@@ -86,7 +87,11 @@ static int site_fill(struct site *s, const struct config *c, struct catalog *cat
 int site_init(struct site *s, const struct config *c, struct store *store, struct catalog *catalog,
 	struct err *e)
 {
-	*s = (struct site){.store = *store, .page_max_age = c->page_max_age, .max_file = c->max_file};
+	*s = (struct site){
+		.store = *store, .page_max_age = c->page_max_age, .max_file = c->max_file};
+	const char *how = c->prune_redirect ? c->prune_redirect : "";
+	s->redirects_others = strcmp(how, "superseded") == 0;
+	s->redirects_same = s->redirects_others || strcmp(how, "identical") == 0;
 	*store = (struct store){0};
 	if (site_fill(s, c, catalog, e) == 0)
 		return 0;

@@ -25,6 +25,7 @@ struct site {
 	bool has_private;      // a platform is private
 	uint64_t page_max_age; // seconds
 	uint64_t max_file;     // bytes: a larger one is not taken
+	bool redirects_same, redirects_others; // what was pruned, to upstream's same file, or to the one that does as well
 };
 
 // Takes the store over (also where it fails). The catalog is read for the ids only.

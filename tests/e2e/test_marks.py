@@ -220,7 +220,8 @@ def test_removed_file_is_off_the_pages_and_has_its_url(serve, store, folder):
     assert server.get(url).body == (folder / WHEEL).read_bytes()
     assert serving.run("remove", "--reason", "really", "--delete", *options).returncode == 0
     assert sorted(os.listdir(folder)) == [f"{WHEEL}.pruned", "six-2.0-py3-none-any.whl"]
-    serving.wait_for(lambda: server.get(url).status == 404, SOON, "the file's end")
+    serving.wait_for(lambda: server.get(url).status == 410, SOON, "the file's end")
+    assert b"really" in server.get(url).body
 
 
 def test_what_commands_do_a_scan_finds_right(indexed, folder):

@@ -23,6 +23,7 @@ static struct tombstone whole(void)
 		.has_sha256 = true,
 		.sha256 = {1, 2, 3},
 		.size = 4711,
+		.requires_python = ">=3.9",
 		.upstream = {.filename = "six-1.0-py3-none-any.whl",
 			.url = url,
 			.index = "https://pypi.org/simple/",
@@ -51,6 +52,7 @@ static void what_is_written_is_read(void **state UNUSED)
 	assert_string_equal(got.project, t.project);
 	assert_true(got.has_sha256 && memcmp(got.sha256, t.sha256, SHA256_SIZE) == 0);
 	assert_int_equal(got.size, t.size);
+	assert_string_equal(got.requires_python, t.requires_python);
 	assert_string_equal(got.upstream.filename, t.upstream.filename);
 	assert_string_equal(got.upstream.url, url);
 	assert_string_equal(got.upstream.index, t.upstream.index);
@@ -70,7 +72,7 @@ static void what_is_left_out_is_not_there(void **state UNUSED)
 	assert_int_equal(tombstone_write(&t, &text, &e), 0);
 	assert_string_equal(text.data, "{\"reason\": \"broken\", \"by\": \"user root\"}");
 	tombstone_read(buf_view(&text), &got);
-	assert_true(!got.when && !got.verdict && !got.run && !got.has_sha256 && got.size == -1);
+	assert_true(!got.when && !got.verdict && !got.run && !got.has_sha256 && !got.requires_python && got.size == -1);
 	assert_null(got.upstream.filename);
 }
 
