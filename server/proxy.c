@@ -32,6 +32,7 @@ struct wanted {
 	uint8_t sha256[SHA256_SIZE], metadata_sha256[SHA256_SIZE];
 	bool has_metadata;
 	bool is_known; // upstream has said whether it has the project
+	bool is_quarantined;
 	char why[256]; // where it has not
 };
 
@@ -60,8 +61,9 @@ static int take_facts(void *ctx, const struct upstream_answer *answer, struct er
 	struct wanted *w = ctx;
 	const struct simplepage *page = answer->standing == UPSTREAM_KNOWN ? answer->stale : NULL;
 	const struct simplepage_file *f = page ? simplepage_find(page, w->filename) : NULL;
+	w->is_quarantined = answer->standing == UPSTREAM_QUARANTINED;
 	w->is_known = page || answer->result == UPSTREAM_NOT_FOUND || answer->result == UPSTREAM_ABSENT ||
-		answer->standing == UPSTREAM_QUARANTINED;
+		w->is_quarantined;
 	snprintf(w->why, sizeof(w->why), "%s", upstream_result_name[answer->result]);
 	if (!f)
 		return 0;
@@ -270,6 +272,8 @@ static struct reply *fetch(const struct wanted *w)
 static struct reply *send(const struct wanted *w)
 {
 	const struct site *site = service_site(w->service);
+	if (w->is_quarantined)
+		return service_not_found(w->service, "upstream has this project in quarantine");
 	struct reply *kept = find_kept(w);
 	if (kept)
 		return kept;
@@ -277,9 +281,9 @@ static struct reply *send(const struct wanted *w)
 		return w->is_known ? service_not_found(w->service, "upstream has no such file") : bad_gateway(w, w->why);
 	if (w->is_metadata && !w->has_metadata)
 		return service_not_found(w->service, "this file has no metadata");
-	if (site->upstream.redirects)
+	if (site->redirects)
 		return redirect(w);
-	if (site->upstream.is_offline)
+	if (site->is_offline)
 		return bad_gateway(w, "it is not kept here, and the server is offline");
 	return w->is_metadata ? fetch_metadata(w) : fetch(w);
 }
@@ -289,7 +293,7 @@ struct reply *proxy_work(struct service *s, struct catalog *c, const struct call
 	struct err e = ERR_INIT;
 	CLEANUP(wanted_release) struct wanted w;
 	bool is_name = wanted_init(&w, s, call);
-	if (!s->gateway || !is_name || !rules_asks(&service_site(s)->upstream.rules, w.project))
+	if (!s->gateway || !is_name || !rule_asks(rules_find(&service_site(s)->rules, w.project)))
 		return service_not_found(s, "no such file");
 	int told = gateway_project(s->gateway, c, w.project, call->again, take_facts, &w, &e);
 	if (told < 0)

@@ -27,6 +27,7 @@ struct config_platform { // [platform NAME]
 
 struct config_view { // [view NAME]
 	char *name;
+	char *upstream;   // "merge", "no"; NULL: as [upstream] merge says
 	char **platforms; // names, in the order in which they are asked
 	size_t platform_count;
 };
@@ -51,6 +52,14 @@ struct config {
 	uint64_t upstream_max_page; // bytes
 	char *upstream_allow_hosts; // with blanks between; NULL: none
 	bool upstream_allow_private, upstream_trust_404;
+	bool upstream_merge;      // views have what upstream has, too, unless one says otherwise
+	char *upstream_private, *upstream_local_only, *upstream_upstream_only, *upstream_shared; // names and globs, with
+												  // single blanks between; NULL: none
+	char *upstream_files;     // "proxy", "redirect"
+	char *upstream_files_path; // where they are kept; NULL: beside the catalog
+	uint64_t upstream_files_size; // bytes
+	uint64_t upstream_max_age, upstream_negative_max_age, upstream_stale; // seconds
+	bool upstream_offline;
 	// [prune]
 	char *prune_packages;    // a path; NULL: none
 	char *prune_constraints; // paths with single blanks between; NULL: none

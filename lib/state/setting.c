@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/base/hook.h"
+#include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
@@ -77,13 +78,18 @@ static bool set_percent(void *field, const char *value)
 	return read_number(value, units, field);
 }
 
-static bool set_redirect(void *field, const char *value)
+static bool set_one_of(void *field, const char *value, const char *const *words)
 {
-	static const char *const words[] = {"identical", "superseded", "no"};
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		if (strcmp(value, words[i]) == 0)
+	for (; *words; words++)
+		if (strcmp(value, *words) == 0)
 			return set_string(field, value);
 	return false;
+}
+
+static bool set_redirect(void *field, const char *value)
+{
+	static const char *const words[] = {"identical", "superseded", "no", NULL};
+	return set_one_of(field, value, words);
 }
 
 static bool set_level(void *field, const char *value)
@@ -161,6 +167,32 @@ static bool is_path(struct str word)
 	return word.len > 0;
 }
 
+// A name, or a glob of names.
+static bool is_project(struct str word)
+{
+	for (size_t i = 0; i < word.len; i++)
+		if (!ascii_is_alnum(word.ptr[i]) && !strchr(".-_*?[]", word.ptr[i]))
+			return false;
+	return word.len > 0 && word.len <= LIMIT_FILE_NAME;
+}
+
+static bool set_projects(void *field, const char *value)
+{
+	return add_words(field, value, is_project);
+}
+
+static bool set_files(void *field, const char *value)
+{
+	static const char *const words[] = {"proxy", "redirect", NULL};
+	return set_one_of(field, value, words);
+}
+
+static bool set_merge(void *field, const char *value)
+{
+	static const char *const words[] = {"merge", "no", NULL};
+	return set_one_of(field, value, words);
+}
+
 static bool set_paths(void *field, const char *value)
 {
 	return add_words(field, value, is_path);
@@ -206,5 +238,9 @@ const struct setting setting_paths = {
 	.wants = "a list of paths", .set = set_paths, .is_owned = true, .is_list = true};
 const struct setting setting_urls = {
 	.wants = "a list of addresses, http: or https:", .set = set_urls, .is_owned = true, .is_list = true};
+const struct setting setting_projects = {
+	.wants = "a list of projects (names, or globs as acme-*)", .set = set_projects, .is_owned = true, .is_list = true};
+const struct setting setting_files = {.wants = "proxy or redirect", .set = set_files, .is_owned = true};
+const struct setting setting_merge = {.wants = "merge or no", .set = set_merge, .is_owned = true};
 const struct setting setting_hosts = {
 	.wants = "a list of hosts, without ports", .set = set_hosts, .is_owned = true, .is_list = true};

@@ -37,3 +37,6 @@ extern const struct setting setting_release;
 extern const struct setting setting_paths;
 extern const struct setting setting_urls;
 extern const struct setting setting_hosts;
+extern const struct setting setting_projects;
+extern const struct setting setting_files; // proxy, redirect
+extern const struct setting setting_merge; // merge, no

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <string.h>
 
 #include "lib/view/merge.h"
 
@@ -70,6 +71,25 @@ static int find_ids(struct store *store, struct catalog *catalog, struct err *e)
 	return 0;
 }
 
+static bool wants_upstream(const struct config *c, const struct view *v)
+{
+	for (size_t i = 0; i < c->view_count && v->name; i++)
+		if (strcmp(c->views[i].name, v->name) == 0 && c->views[i].upstream)
+			return strcmp(c->views[i].upstream, "merge") == 0;
+	return c->upstream_merge;
+}
+
+// The default view is as the one that it is.
+static void mark_merging_views(struct site *s, const struct config *c)
+{
+	const struct view *same = c->default_view ? site_view(s, str_from(c->default_view)) : NULL;
+	for (size_t i = 0; i < s->view_count; i++) {
+		struct view *v = &s->view[i];
+		v->merges = wants_upstream(c, i == 0 && same ? same : v);
+		s->merges |= v->merges;
+	}
+}
+
 static int site_fill(struct site *s, const struct config *c, struct catalog *catalog, struct err *e)
 {
 	if (find_ids(&s->store, catalog, e) < 0)
@@ -81,14 +101,19 @@ static int site_fill(struct site *s, const struct config *c, struct catalog *cat
 	for (size_t i = 0; i < c->view_count; i++)
 		if (add_configured_view(s, &c->views[i], e) < 0)
 			return -1;
-	return fill_default_view(s, c->default_view, e);
+	if (fill_default_view(s, c->default_view, e) < 0)
+		return -1;
+	mark_merging_views(s, c);
+	return 0;
 }
 
 int site_init(struct site *s, const struct config *c, struct store *store, struct catalog *catalog,
 	struct err *e)
 {
 	*s = (struct site){
-		.store = *store, .page_max_age = c->page_max_age, .max_file = c->max_file};
+		.store = *store, .page_max_age = c->page_max_age, .max_file = c->max_file,
+		.redirects = strcmp(c->upstream_files, "redirect") == 0, .is_offline = c->upstream_offline};
+	rules_init(&s->rules, c);
 	const char *how = c->prune_redirect ? c->prune_redirect : "";
 	s->redirects_others = strcmp(how, "superseded") == 0;
 	s->redirects_same = s->redirects_others || strcmp(how, "identical") == 0;
@@ -106,6 +131,7 @@ void site_release(struct site *s)
 		free(s->view[i].platform);
 	}
 	free(s->view);
+	rules_release(&s->rules);
 	store_release(&s->store);
 	*s = (struct site){0};
 }

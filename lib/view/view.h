@@ -7,12 +7,14 @@
 #include "lib/state/catalog.h"
 #include "lib/state/config.h"
 #include "lib/state/store.h"
+#include "lib/view/rules.h"
 
 struct view {
 	char *name; // NULL: /simple/ itself
 	const struct platform **platform; // borrowed from the store
 	size_t platform_count;
 	bool is_private; // one of them is
+	bool merges;     // it has what upstream has, too
 	const char *base; // what links to files begin with: an absolute URL that ends in "/", borrowed;
 			  // NULL: they are relative to the page
 };
@@ -25,6 +27,10 @@ struct site {
 	bool has_private;      // a platform is private
 	uint64_t page_max_age; // seconds
 	uint64_t max_file;     // bytes: a larger one is not taken
+	struct rules rules;    // for the names of views that merge
+	bool merges;           // one of the views does
+	bool redirects;        // to upstream's files, instead of getting them from there
+	bool is_offline;       // upstream is not asked
 	bool redirects_same, redirects_others; // what was pruned, to upstream's same file, or to the one that does as well
 };
 
