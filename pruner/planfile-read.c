@@ -128,9 +128,9 @@ static void take_platforms(struct planfile_head *h, const struct jsondoc *from)
 
 static void take_failures(struct planfile_head *h, const struct jsondoc *from)
 {
-	h->failed = count_of(from);
-	struct planfile_failure *all = xcalloc(h->failed + 1, sizeof(*all));
-	for (size_t i = 0; i < h->failed; i++) {
+	h->failures = count_of(from);
+	struct planfile_failure *all = xcalloc(h->failures + 1, sizeof(*all));
+	for (size_t i = 0; i < h->failures; i++) {
 		const struct jsondoc *one = jsondoc_at(from, i);
 		all[i].project = text_of(one, "project");
 		all[i].result = text_of(one, "result");
@@ -147,6 +147,7 @@ static void take_totals(struct planfile_head *h, const struct jsondoc *from)
 		const struct jsondoc *one = jsondoc_at(from, i);
 		all[i].platform = text_of(one, "platform");
 		all[i].verdict = text_of(one, "verdict");
+		all[i].why = jsondoc_get_str(one, "why");
 		all[i].removes = jsondoc_is_true(one, "removes");
 		all[i].files = number_of(one, "files");
 		all[i].bytes = number_of(one, "bytes");
@@ -173,6 +174,7 @@ static int take_head(struct planfile *p, struct err *e)
 	h->option = texts_of(options ? jsondoc_get(options, "classes") : NULL, &h->options);
 	h->glob = texts_of(options ? jsondoc_get(options, "platforms") : NULL, &h->globs);
 	h->projects = look_ups ? number_of(look_ups, "projects") : 0;
+	h->failed = look_ups ? number_of(look_ups, "failed") : 0;
 	take_failures(h, look_ups ? jsondoc_get(look_ups, "failures") : NULL);
 	take_platforms(h, jsondoc_get(doc, "platforms"));
 	take_totals(h, jsondoc_get(doc, "totals"));

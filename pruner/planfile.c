@@ -165,7 +165,7 @@ static struct jsondoc *platforms_json(const struct planfile_head *h)
 static struct jsondoc *look_ups_json(const struct planfile_head *h)
 {
 	struct jsondoc *all = jsondoc_array(), *look_ups = jsondoc_object();
-	for (uint64_t i = 0; i < h->failed; i++) {
+	for (uint64_t i = 0; i < h->failures; i++) {
 		struct jsondoc *one = jsondoc_object();
 		jsondoc_put_str(one, "project", h->failure[i].project);
 		jsondoc_put_str(one, "result", h->failure[i].result);
@@ -185,6 +185,8 @@ static struct jsondoc *totals_json(const struct planfile_head *h)
 		struct jsondoc *one = jsondoc_object();
 		jsondoc_put_str(one, "platform", h->total[i].platform);
 		jsondoc_put_str(one, "verdict", h->total[i].verdict);
+		if (h->total[i].why)
+			jsondoc_put_str(one, "why", h->total[i].why);
 		jsondoc_put_bool(one, "removes", h->total[i].removes);
 		jsondoc_put_int(one, "files", (int64_t)h->total[i].files);
 		jsondoc_put_int(one, "bytes", (int64_t)h->total[i].bytes);

@@ -58,9 +58,9 @@ struct planfile_failure {
 	const char *project, *result, *why; // result: "timeout", "429" …
 };
 
-// How many files of a platform got a verdict, those that are removed and those that stay apart.
+// How many files of a platform got a verdict, and, where it removes nothing, for the same reason.
 struct planfile_total {
-	const char *platform, *verdict;
+	const char *platform, *verdict, *why; // why: as of an entry
 	bool removes;
 	uint64_t files, bytes;
 };
@@ -77,8 +77,9 @@ struct planfile_head {
 	size_t options;
 	const char *const *glob; // --platform; none: all
 	size_t globs;
-	uint64_t projects, failed; // look-ups
-	const struct planfile_failure *failure; // all that failed
+	uint64_t projects, failed; // look-ups; failed: those that say that something is wrong, with us or upstream
+	const struct planfile_failure *failure; // each that gave nothing to decide by: a 404 too, which is no failure
+	size_t failures;
 	const struct planfile_platform *platform;
 	size_t platforms;
 	const struct planfile_total *total;

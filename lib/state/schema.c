@@ -137,6 +137,8 @@ const char *const schema_step[] = {
 	// 4: what a sidecar says, so that nobody has to read it again: a tombstone tells where a file is now.
 	"ALTER TABLE mark ADD COLUMN text TEXT; -- NULL: taken off, or not read since this column is there\n"
 	"CREATE INDEX mark_platform ON mark (platform, kind, filename);",
+	// 5: a prune asks for the files of a project, copies too.
+	"CREATE INDEX file_copy ON file (project) WHERE state = 2;",
 };
 
 const int schema_steps = ARRAY_SIZE(schema_step);
@@ -155,6 +157,12 @@ const char schema_connection[] =
 #define COPY_OF_FILE                                                                               \
 	"SELECT f.id, f.written, f.folder, d.path, f.size, f.mtime_ns, f.sha256 FROM file f JOIN folder d ON d.id = f.folder"     \
 	" WHERE f.filename = ?1 AND f.platform = ?2 AND"
+
+#define FILE_HELD                                                                                  \
+	"SELECT f.platform, f.filename, " PATH_OF_FILE ", f.version, f.size, f.mtime_ns, f.sha256," \
+	" f.requires_python, iif(f.state = 1, coalesce(f.reason, ''), NULL), f.version_key"         \
+	" FROM file f JOIN folder d ON d.id = f.folder"
+#define FILE_HELD_OF FILE_HELD " JOIN project p ON p.id = f.project WHERE p.platform = ?1 AND p.name = ?2 AND"
 
 const char *const statement_sql[STATEMENT_COUNT] = {
 	[LARGE_CACHE] = "PRAGMA cache_size = -16384",
@@ -264,6 +272,11 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 			  " LEFT JOIN project p ON p.id = f.project"
 			  " WHERE m.platform = ?1 AND m.kind = ?2 AND m.reason IS NOT NULL"
 			  " ORDER BY m.filename, d.path",
+	[HELD_FILES] = FILE_HELD_OF " f.state = 0 UNION ALL " FILE_HELD_OF " f.state = 2 ORDER BY 10, 2, 3",
+	[REFUSED_FILES] = FILE_HELD " WHERE f.state = 1 AND f.state > 0 ORDER BY f.platform, 3",
+	[HOLDERS] = "SELECT name, platform FROM project p WHERE files > 0"
+		    " OR EXISTS (SELECT 1 FROM file f WHERE f.project = p.id AND f.state = 2) ORDER BY name, platform",
+	[STORE_CHANGE] = "SELECT change FROM store",
 	[FILES_SHARED] = "SELECT filename, count(*), count(DISTINCT sha256) FROM file WHERE state = 0"
 			 " GROUP BY filename HAVING count(*) > 1 ORDER BY filename",
 };

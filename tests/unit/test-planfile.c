@@ -80,7 +80,7 @@ static const char *const classes[] = {"pure", "unusable"}, *const globs[] = {"ub
 static const struct planfile_failure failures[] = {{"r", "timeout", "no answer in 10 s"}};
 static const struct planfile_platform platforms[] = {{"ubuntu-22.04-x86_64", 1, 12345678901}, {"wheels", 2, 0}};
 static const struct planfile_total totals[] = {
-	{"ubuntu-22.04-x86_64", "superseded", true, 1, 12345678901}, {"wheels", "corrupt", false, 1, 0}};
+	{"ubuntu-22.04-x86_64", "superseded", NULL, true, 1, 12345678901}, {"wheels", "corrupt", "not-asked", false, 1, 0}};
 static const struct planfile_head head = {
 	.id = "20261121T204500Z-0123ab",
 	.made = 1795293900,
@@ -95,6 +95,7 @@ static const struct planfile_head head = {
 	.projects = 7,
 	.failed = 1,
 	.failure = failures,
+	.failures = 1,
 	.platform = platforms,
 	.platforms = 2,
 	.total = totals,
@@ -177,6 +178,7 @@ static void same_head(const struct planfile_head *a)
 	assert_string_equal(a->glob[0], globs[0]);
 	assert_int_equal(a->projects, 7);
 	assert_int_equal(a->failed, 1);
+	assert_int_equal(a->failures, 1);
 	assert_string_equal(a->failure[0].result, "timeout");
 	assert_string_equal(a->failure[0].why, failures[0].why);
 	assert_int_equal(a->platforms, 2);
@@ -184,7 +186,9 @@ static void same_head(const struct planfile_head *a)
 	assert_int_equal(a->platform[0].bytes, 12345678901);
 	assert_int_equal(a->totals, 2);
 	assert_true(a->total[0].removes);
+	assert_null(a->total[0].why);
 	assert_string_equal(a->total[1].verdict, "corrupt");
+	assert_string_equal(a->total[1].why, "not-asked");
 }
 
 static void read_plan(size_t count)
