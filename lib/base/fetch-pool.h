@@ -4,12 +4,13 @@
 //
 // The callbacks come from the thread that runs the pool: fetch_pool_run()'s caller, or the pool's own. They may call
 // everything here but fetch_pool_run() and fetch_pool_free(), and must not block: all requests wait meanwhile. get,
-// resume and cancel are for any thread.
+// resume, cancel and call are for any thread.
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lib/base/fetch-failure.h"
 #include "lib/base/fetch.h"
 
 enum { FETCH_REDIRECTS = 5 };
@@ -27,28 +28,6 @@ struct fetch_pool;
 struct fetch_pool *fetch_pool_new(const struct fetch_pool_options *options);
 // Cancels what is left (each on_done is called, in this thread), ends the pool's own thread. NULL is fine.
 void fetch_pool_free(struct fetch_pool *p);
-
-enum fetch_failure {
-	FETCH_WHOLE,     // there is a whole answer, whatever its status
-	FETCH_REFUSED,   // no connection, or it was lost before the headers
-	FETCH_RESOLVE,   // no address of the host
-	FETCH_TIMEOUT,
-	FETCH_TLS,       // no TLS, or a certificate that is not trusted
-	FETCH_TRUNCATED, // cut short in the headers or the body
-	FETCH_TOO_LARGE, // headers or a body beyond the limit
-	FETCH_REDIRECT,  // one that is not followed: where it leads, or too many
-	FETCH_FORBIDDEN, // a private address, where that is not allowed
-	FETCH_CANCELLED,
-	FETCH_OTHER,
-	FETCH_FAILURE_COUNT,
-};
-extern const char *const fetch_failure_name[FETCH_FAILURE_COUNT]; // "refused", "timeout", …
-
-enum fetch_flow {
-	FETCH_GO_ON,
-	FETCH_PAUSE, // these bytes were not taken: they come again after fetch_pool_resume()
-	FETCH_STOP,  // on_done is next, with FETCH_CANCELLED
-};
 
 struct fetch_result {
 	enum fetch_failure failure;
@@ -80,7 +59,10 @@ struct fetch_request {
 uint64_t fetch_pool_get(struct fetch_pool *p, const struct fetch_request *request);
 // What is done already is left alone.
 void fetch_pool_resume(struct fetch_pool *p, uint64_t request);
-void fetch_pool_cancel(struct fetch_pool *p, uint64_t request);
+void fetch_pool_cancel(struct fetch_pool *p, uint64_t request); // 0: all there are
+// Has the thread that runs the pool call fn; for fetch_pool_run() this is work as requests are. Where the pool is freed
+// before, that is where it is called.
+void fetch_pool_call(struct fetch_pool *p, void (*fn)(void *ctx), void *ctx);
 
 // Runs them in this thread until none is left, nor waits.
 void fetch_pool_run(struct fetch_pool *p);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // HTTP from the client's side, by libcurl: a request, and what was answered. Redirects are not
-// followed: where they lead is for the caller to judge.
+// followed: where they lead is for the caller to judge. Many requests at once: lib/base/fetch-pool.h.
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/base/buf.h"
 #include "lib/base/err.h"
+#include "lib/base/fetch-answer.h"
 
 struct fetch_options {
 	const char *ca_file;         // certificates to trust (PEM); NULL: the system's
@@ -28,19 +28,6 @@ struct fetch;
 
 struct fetch *fetch_new(const struct fetch_options *options);
 void fetch_free(struct fetch *f); // NULL is fine
-
-struct fetch_answer {
-	unsigned status;
-	uint64_t retry_after; // seconds, of the header Retry-After; 0: none
-	struct buf headers;   // a line each, "name: value\n"
-	struct buf body;
-};
-
-// A body beyond limit is ERR_LIMIT; that of an error (400 and more) is cut there. To be released.
-void fetch_answer_init(struct fetch_answer *a, size_t limit);
-void fetch_answer_release(struct fetch_answer *a);
-// The value of the first header of this name; empty where there is none.
-struct str fetch_header(const struct fetch_answer *a, const char *name);
 
 // multipart/form-data (RFC 7578): the fields, then the file.
 struct fetch_field {
@@ -63,3 +50,14 @@ int fetch_get(struct fetch *f, const char *url, const char *const *headers,
 	struct fetch_answer *out, struct err *e) MUST_CHECK;
 int fetch_post(struct fetch *f, const char *url, const char *const *headers,
 	const struct fetch_form *form, struct fetch_answer *out, struct err *e) MUST_CHECK;
+
+// A URL taken apart, as a request would take it. To be released.
+struct fetch_url {
+	char *text; // without user, password and fragment
+	char *scheme, *host, *port; // in lower case; the port is there even where the text has none
+	char *user, *password; // NULL: none
+};
+// ERR_USAGE where it is none, or neither http: nor https:; the message does not show it.
+int fetch_url_parse(const char *text, struct fetch_url *out, struct err *e) MUST_CHECK;
+void fetch_url_release(struct fetch_url *u); // all NULL is fine
+bool fetch_url_same_origin(const struct fetch_url *a, const struct fetch_url *b);

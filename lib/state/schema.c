@@ -139,6 +139,30 @@ const char *const schema_step[] = {
 	"CREATE INDEX mark_platform ON mark (platform, kind, filename);",
 	// 5: a prune asks for the files of a project, copies too.
 	"CREATE INDEX file_copy ON file (project) WHERE state = 2;",
+
+	// 6: what other indexes have of a project. The page is in a table of its own, since most times that it is asked
+	// for it is as it was, and a row is written whole.
+	"CREATE TABLE upstream ("
+	"  id INTEGER PRIMARY KEY,"
+	"  project TEXT NOT NULL,      -- normalised\n"
+	"  source TEXT NOT NULL,       -- the index's URL, without password\n"
+	"  result TEXT NOT NULL,       -- of the last time that it was asked: upstream_result_name\n"
+	"  why TEXT NOT NULL,          -- in words\n"
+	"  standing TEXT,              -- what it said for certain last; NULL: nothing\n"
+	"  etag TEXT,                  -- of the page\n"
+	"  asked INTEGER NOT NULL,     -- seconds since 1970\n"
+	"  fetched INTEGER NOT NULL,   -- when the page was confirmed last\n"
+	"  max_age INTEGER NOT NULL,   -- seconds that it may be used for; -1: not said\n"
+	"  doubt BLOB,                 -- SHA-256 of another page that is older, and not believed\n"
+	"  doubted INTEGER NOT NULL,   -- since when that is there\n"
+	"  changed INTEGER NOT NULL,   -- store.change of the last write that changed what is known\n"
+	"  UNIQUE (project, source)"
+	") STRICT;"
+	"CREATE INDEX upstream_changed ON upstream (changed);"
+	"CREATE TABLE upstream_page ("
+	"  upstream INTEGER PRIMARY KEY REFERENCES upstream ON DELETE CASCADE,"
+	"  packed BLOB NOT NULL        -- the page as it was good last: a zstd frame of simplepage_pack()\n"
+	") STRICT;",
 };
 
 const int schema_steps = ARRAY_SIZE(schema_step);
@@ -277,6 +301,19 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 	[HOLDERS] = "SELECT name, platform FROM project p WHERE files > 0"
 		    " OR EXISTS (SELECT 1 FROM file f WHERE f.project = p.id AND f.state = 2) ORDER BY name, platform",
 	[STORE_CHANGE] = "SELECT change FROM store",
+	[UPSTREAM_ROWS] = "SELECT u.source, u.result, u.why, u.standing, u.etag, u.asked, u.fetched, u.max_age,"
+			  " u.changed, u.doubt, u.doubted, p.packed FROM upstream u"
+			  " LEFT JOIN upstream_page p ON p.upstream = u.id WHERE u.project = ?1",
+	[UPSTREAM_SET] = "INSERT INTO upstream (project, source, result, why, standing, etag, asked, fetched, max_age,"
+			 " doubt, doubted, changed) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"
+			 " iif(?12, (SELECT change FROM store), 0)) ON CONFLICT DO UPDATE SET result = excluded.result,"
+			 " why = excluded.why, standing = excluded.standing, etag = excluded.etag,"
+			 " asked = excluded.asked, fetched = excluded.fetched, max_age = excluded.max_age,"
+			 " doubt = excluded.doubt, doubted = excluded.doubted,"
+			 " changed = iif(?12, excluded.changed, changed)",
+	[UPSTREAM_SET_PAGE] = "INSERT OR REPLACE INTO upstream_page SELECT id, ?3 FROM upstream"
+			      " WHERE project = ?1 AND source = ?2",
+	[UPSTREAM_CHANGES] = "SELECT project, changed FROM upstream WHERE changed > ?1 ORDER BY changed",
 	[FILES_SHARED] = "SELECT filename, count(*), count(DISTINCT sha256) FROM file WHERE state = 0"
 			 " GROUP BY filename HAVING count(*) > 1 ORDER BY filename",
 };

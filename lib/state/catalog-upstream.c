@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/state/catalog-upstream.h"
+
+#include "lib/base/mem.h"
+#include "lib/state/query.h"
+
+int catalog_upstream_rows(
+	struct catalog *c, const char *project, catalog_upstream_fn *fn, void *ctx, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, UPSTREAM_ROWS, e);
+	if (!q)
+		return -1;
+	query_bind_text(q, 1, project);
+	int row;
+	while ((row = query_step(q, e)) > 0) {
+		struct catalog_upstream found = {
+			.project = project,
+			.source = query_text(q, 0),
+			.result = query_text(q, 1),
+			.why = query_text(q, 2),
+			.standing = query_text(q, 3),
+			.etag = query_text(q, 4),
+			.asked = query_int(q, 5),
+			.fetched = query_int(q, 6),
+			.max_age = query_int(q, 7),
+			.changed = query_int(q, 8),
+			.doubt = query_sha256(q, 9),
+			.doubted = query_int(q, 10),
+			.facts = query_bytes(q, 11),
+		};
+		if (fn(ctx, &found, e) < 0)
+			return -1;
+	}
+	return row;
+}
+
+static int put_row(struct catalog *c, const struct catalog_upstream *row, bool is_changed, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, UPSTREAM_SET, e);
+	if (!q)
+		return -1;
+	query_bind_text(q, 1, row->project);
+	query_bind_text(q, 2, row->source);
+	query_bind_text(q, 3, row->result);
+	query_bind_text(q, 4, row->why);
+	query_bind_text(q, 5, row->standing);
+	query_bind_text(q, 6, row->etag);
+	query_bind_int(q, 7, row->asked);
+	query_bind_int(q, 8, row->fetched);
+	query_bind_int(q, 9, row->max_age);
+	if (row->doubt)
+		query_bind_bytes(q, 10, row->doubt, SHA256_SIZE);
+	query_bind_int(q, 11, row->doubted);
+	query_bind_int(q, 12, is_changed);
+	return query_run(q, e);
+}
+
+int catalog_upstream_put(struct catalog *c, const struct catalog_upstream *row, bool has_facts, bool is_changed,
+	struct err *e)
+{
+	if (put_row(c, row, is_changed, e) < 0)
+		return -1;
+	if (!has_facts)
+		return 0;
+	CLEANUP(query_end) struct query *q = query_begin(c, UPSTREAM_SET_PAGE, e);
+	if (!q)
+		return -1;
+	query_bind_text(q, 1, row->project);
+	query_bind_text(q, 2, row->source);
+	query_bind_bytes(q, 3, row->facts.ptr, row->facts.len);
+	return query_run(q, e);
+}
+
+int catalog_upstream_changes(struct catalog *c, int64_t since, catalog_upstream_change_fn *fn, void *ctx,
+	int64_t *newest, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, UPSTREAM_CHANGES, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, since);
+	int64_t last = since;
+	int row;
+	while ((row = query_step(q, e)) > 0) {
+		last = query_int(q, 1);
+		if (fn(ctx, query_text(q, 0), e) < 0)
+			return -1;
+	}
+	if (row == 0)
+		*newest = last;
+	return row;
+}

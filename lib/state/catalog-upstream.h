@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the catalog has of other indexes (lib/state/upstream.h): a row for each project and index that was asked. Writes
+// stand between catalog_begin and catalog_commit. Errors as in catalog.h.
+#pragma once
+
+#include "lib/state/catalog-write.h"
+
+// Strings and bytes are borrowed for the call; times are seconds since 1970.
+struct catalog_upstream {
+	const char *project; // normalised
+	const char *source;  // the index's URL
+	const char *result;  // of the last time that it was asked
+	const char *why;
+	const char *standing; // what it said for certain last; NULL: nothing
+	const char *etag;     // of the facts; NULL: none
+	int64_t asked;
+	int64_t fetched; // when the facts were confirmed last
+	int64_t max_age; // -1: it did not say
+	int64_t changed; // store.change of the last write that changed what is known
+	struct str facts;     // packed; ptr NULL: none
+	const uint8_t *doubt; // SHA-256 of the packed facts that are not believed; NULL: none
+	int64_t doubted;      // since when
+};
+typedef int catalog_upstream_fn(void *ctx, const struct catalog_upstream *row, struct err *e);
+int catalog_upstream_rows(
+	struct catalog *c, const char *project, catalog_upstream_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+// has_facts: those of the row are written, else what is there stays. is_changed: changed becomes this transaction's number.
+int catalog_upstream_put(struct catalog *c, const struct catalog_upstream *row, bool has_facts, bool is_changed,
+	struct err *e) MUST_CHECK;
+
+// The projects of which something changed after the change numbered since; *newest as in catalog_changes().
+typedef int catalog_upstream_change_fn(void *ctx, const char *project, struct err *e);
+int catalog_upstream_changes(struct catalog *c, int64_t since, catalog_upstream_change_fn *fn, void *ctx,
+	int64_t *newest, struct err *e) MUST_CHECK;

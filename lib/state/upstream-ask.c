@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asking: requests, what is tried again, and when it is left alone. All of it in the thread that runs the pool.
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/clock.h"
+#include "lib/base/limits.h"
+#include "lib/base/str.h"
+#include "lib/state/upstream-row.h"
+
+static void try_row(struct upstream_row *row);
+
+static const enum upstream_result by_failure[FETCH_FAILURE_COUNT] = {
+	[FETCH_WHOLE] = UPSTREAM_KNOWN,
+	[FETCH_REFUSED] = UPSTREAM_REFUSED,
+	[FETCH_RESOLVE] = UPSTREAM_RESOLVE,
+	[FETCH_TIMEOUT] = UPSTREAM_TIMEOUT,
+	[FETCH_TLS] = UPSTREAM_TLS,
+	[FETCH_TRUNCATED] = UPSTREAM_TRUNCATED,
+	[FETCH_TOO_LARGE] = UPSTREAM_TOO_LARGE,
+	[FETCH_REDIRECT] = UPSTREAM_REDIRECTED,
+	[FETCH_FORBIDDEN] = UPSTREAM_REDIRECTED,
+	[FETCH_CANCELLED] = UPSTREAM_OTHER,
+	[FETCH_OTHER] = UPSTREAM_OTHER,
+};
+
+// The first that fits.
+static const struct {
+	unsigned from, to;
+	enum upstream_result result;
+} by_status[] = {
+	{200, 200, UPSTREAM_KNOWN},
+	{304, 304, UPSTREAM_KNOWN},
+	{404, 404, UPSTREAM_NOT_FOUND},
+	{429, 429, UPSTREAM_THROTTLED},
+	{500, 599, UPSTREAM_SERVER_ERROR},
+};
+
+// What may be otherwise in a moment.
+static const bool passes[UPSTREAM_RESULT_COUNT] = {
+	[UPSTREAM_REFUSED] = true,
+	[UPSTREAM_RESOLVE] = true,
+	[UPSTREAM_TIMEOUT] = true,
+	[UPSTREAM_TRUNCATED] = true,
+	[UPSTREAM_SERVER_ERROR] = true,
+	[UPSTREAM_THROTTLED] = true,
+};
+
+static enum upstream_result result_of(const struct fetch_result *r)
+{
+	if (r->failure != FETCH_WHOLE)
+		return by_failure[r->failure];
+	for (size_t i = 0; i < ARRAY_SIZE(by_status); i++)
+		if (r->answer->status >= by_status[i].from && r->answer->status <= by_status[i].to)
+			return by_status[i].result;
+	return UPSTREAM_CLIENT_ERROR;
+}
+
+static uint64_t read_digits(struct str text)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < text.len && ascii_is_digit(text.ptr[i]) && n < INT64_MAX / 20; i++)
+		n = n * 10 + (uint64_t)(text.ptr[i] - '0');
+	return n;
+}
+
+// RFC 9111, section 5.2.2; -1: it does not say.
+static int64_t read_max_age(struct str control)
+{
+	int64_t age = -1;
+	bool is_shared = false; // s-maxage goes before max-age: we are a shared cache
+	while (control.len) {
+		struct str value = str_cut(&control, ',');
+		struct str name = str_trim(str_cut(&value, '='));
+		if (str_eq_nocase(name, STR("no-cache")) || str_eq_nocase(name, STR("no-store")))
+			return 0;
+		bool shared = str_eq_nocase(name, STR("s-maxage"));
+		if (!value.ptr || (!shared && (is_shared || !str_eq_nocase(name, STR("max-age")))))
+			continue;
+		age = (int64_t)read_digits(str_trim(value));
+		is_shared = shared;
+	}
+	return age;
+}
+
+// NULL where it is empty, or longer than anybody's.
+static char *copy_header(const struct fetch_answer *a, const char *name)
+{
+	struct str value = fetch_header(a, name);
+	return value.len && value.len <= LIMIT_WORDS ? xstrndup(value.ptr, value.len) : NULL;
+}
+
+static void answer_row(struct upstream_row *row)
+{
+	struct upstream_project *p = row->project;
+	row->said.is_there = true;
+	if (--p->left == 0)
+		p->done(p->ctx, p);
+}
+
+static void say(struct upstream_row *row, enum upstream_result result, const char *why)
+{
+	row->said.result = result;
+	row->said.why = xstrdup(why);
+	answer_row(row);
+}
+
+static void take(struct upstream_row *row, const struct fetch_result *r, enum upstream_result result)
+{
+	struct upstream_said *s = &row->said;
+	s->result = result;
+	s->why = r->failure == FETCH_WHOLE && result != UPSTREAM_KNOWN ?
+			 xasprintf("%s: %u", r->url, r->answer->status) : xstrdup(r->why);
+	s->url = xstrdup(r->url);
+	s->is_same = r->answer->status == 304;
+	s->etag = copy_header(r->answer, "etag");
+	s->type = copy_header(r->answer, "content-type");
+	s->serial = read_digits(fetch_header(r->answer, "x-pypi-last-serial"));
+	s->max_age = read_max_age(fetch_header(r->answer, "cache-control"));
+	buf_init(&s->body, row->upstream->max_page);
+	if (result == UPSTREAM_KNOWN)
+		buf_str(&s->body, buf_view(&r->answer->body));
+	answer_row(row);
+}
+
+// How the index is: what it answers for one project it may do for all.
+static void note_health(struct upstream_index *index, const struct fetch_result *r, enum upstream_result result)
+{
+	bool is_well = !passes[result] && result != UPSTREAM_TLS && result != UPSTREAM_REDIRECTED;
+	if (r->answer->retry_after && passes[result])
+		index->rest_ms = clock_ms() + (int64_t)(r->answer->retry_after < UINT32_MAX ? r->answer->retry_after
+										    : UINT32_MAX) * 1000;
+	if (is_well)
+		index->failures = 0;
+	else
+		index->last_failure = result;
+}
+
+static int64_t next_try(const struct upstream_row *row)
+{
+	int64_t at = clock_ms() + ((int64_t)UPSTREAM_FIRST_RETRY_MS << (row->tries < 10 ? row->tries - 1 : 9));
+	return at < row->index->rest_ms ? row->index->rest_ms : at;
+}
+
+static void on_done(void *ctx, const struct fetch_result *r)
+{
+	struct upstream_row *row = ctx;
+	struct upstream_index *index = row->index;
+	enum upstream_result result = result_of(r);
+	note_health(index, r, result);
+	bool is_down = index->failures >= UPSTREAM_GIVE_UP;
+	if (passes[result] && !is_down && row->tries <= row->upstream->retries && next_try(row) < row->end_ms) {
+		try_row(row);
+		return;
+	}
+	if (passes[result] || result == UPSTREAM_TLS || result == UPSTREAM_REDIRECTED)
+		index->failures++;
+	if (index->failures >= UPSTREAM_GIVE_UP)
+		index->probe_ms = clock_ms() + UPSTREAM_PROBE_MS;
+	take(row, r, result);
+}
+
+static void request_row(struct upstream_row *row, int64_t at_ms)
+{
+	static const char accept[] = "Accept: application/vnd.pypi.simple.v1+json, "
+				     "application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.01";
+	CLEANUP(mem_free) char *url = xasprintf("%s%s/", row->index->url, row->project->name);
+	CLEANUP(mem_free) char *condition = xasprintf("If-None-Match: %s", row->etag ? row->etag : "");
+	const char *const headers[] = {accept, row->etag && row->has_page ? condition : NULL, NULL};
+	const int64_t now = clock_ms();
+	const struct fetch_request request = {
+		.url = url,
+		.headers = headers,
+		.delay_ms = at_ms > now ? (uint64_t)(at_ms - now) : 0,
+		.total_seconds = row->upstream->timeout,
+		.limit = row->upstream->max_page,
+		.on_done = on_done,
+		.ctx = row,
+	};
+	row->tries++;
+	fetch_pool_get(row->upstream->pool, &request);
+}
+
+static void try_row(struct upstream_row *row)
+{
+	request_row(row, next_try(row));
+}
+
+static void first_try(struct upstream_row *row)
+{
+	struct upstream_index *index = row->index;
+	int64_t now = clock_ms();
+	CLEANUP(mem_free) char *why = NULL;
+	row->tries = 0;
+	row->end_ms = now + (int64_t)row->upstream->timeout * 2000;
+	if (index->rest_ms > row->end_ms) {
+		why = xasprintf("%s: it asks to be left alone for %lld s more", index->shown,
+			(long long)((index->rest_ms - now) / 1000));
+		say(row, UPSTREAM_THROTTLED, why);
+	} else if (index->failures >= UPSTREAM_GIVE_UP && now < index->probe_ms) {
+		why = xasprintf("%s: not asked, since it failed %u times in a row", index->shown, index->failures);
+		say(row, index->last_failure, why);
+	} else {
+		index->probe_ms = now + UPSTREAM_PROBE_MS;
+		request_row(row, index->rest_ms);
+	}
+}
+
+static void begin(void *ctx)
+{
+	struct upstream_project *p = ctx;
+	size_t count = p->upstream->count;
+	for (size_t i = 0; i < count; i++) // the last answer hands p over
+		first_try(&p->row[i]);
+}
+
+void upstream_ask(struct upstream *u, struct upstream_project *p, upstream_done *done, void *ctx)
+{
+	p->left = u->count;
+	p->done = done;
+	p->ctx = ctx;
+	for (size_t i = 0; i < u->count; i++)
+		upstream_said_release(&p->row[i].said);
+	fetch_pool_call(u->pool, begin, p);
+}

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+// The indexes of the configuration, what the catalog has of them, and asking for many projects.
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/str.h"
+#include "lib/state/catalog-upstream.h"
+#include "lib/state/upstream-row.h"
+
+enum { BATCH = 64 }; // projects that are written together
+
+static int add_index(struct upstream *u, struct str url, struct err *e)
+{
+	CLEANUP(fetch_url_release) struct fetch_url parts = {0};
+	const char *slash = str_ends(url, STR("/")) ? "" : "/";
+	u->index = xreallocarray(u->index, u->count + 1, sizeof(*u->index));
+	struct upstream_index *index = &u->index[u->count++];
+	*index = (struct upstream_index){.url = xasprintf(STR_FMT "%s", STR_ARG(url), slash)};
+	if (fetch_url_parse(index->url, &parts, e) < 0) {
+		e->kind = ERR_USAGE;
+		return err_prefix(e, "[upstream] url: the %zuth is ", u->count);
+	}
+	index->shown = STEAL_PTR(parts.text);
+	return 0;
+}
+
+int upstream_new(const struct config *c, struct upstream **out, struct err *e)
+{
+	CLEANUP(upstream_cleanup) struct upstream *u = xcalloc(1, sizeof(*u));
+	const struct fetch_pool_options options = {
+		.fetch.ca_file = c->upstream_ca_file,
+		.fetch.connect_seconds = (unsigned)c->upstream_connect_timeout,
+		.fetch.stall_seconds = (unsigned)c->upstream_timeout,
+		.concurrency = (unsigned)c->upstream_concurrency,
+		.allow_hosts = c->upstream_allow_hosts,
+		.allow_private = c->upstream_allow_private,
+	};
+	u->timeout = (unsigned)c->upstream_timeout;
+	u->retries = (unsigned)c->upstream_retries;
+	u->concurrency = (unsigned)c->upstream_concurrency;
+	u->max_page = c->upstream_max_page;
+	u->trust_404 = c->upstream_trust_404;
+	for (struct str rest = str_from(c->upstream_urls); rest.len;)
+		if (add_index(u, str_cut(&rest, ' '), e) < 0)
+			return -1;
+	u->pool = fetch_pool_new(&options);
+	*out = STEAL_PTR(u);
+	return 0;
+}
+
+void upstream_free(struct upstream *u)
+{
+	if (!u)
+		return;
+	fetch_pool_free(u->pool);
+	for (size_t i = 0; i < u->count; i++) {
+		free(u->index[i].url);
+		free(u->index[i].shown);
+	}
+	free(u->index);
+	free(u);
+}
+
+void upstream_cleanup(struct upstream **u)
+{
+	upstream_free(*u);
+	*u = NULL;
+}
+
+struct fetch_pool *upstream_pool(struct upstream *u)
+{
+	return u->pool;
+}
+
+static enum upstream_result result_named(const char *name)
+{
+	for (int i = 0; name && i < UPSTREAM_RESULT_COUNT; i++)
+		if (strcmp(name, upstream_result_name[i]) == 0)
+			return (enum upstream_result)i;
+	return UPSTREAM_NEVER_ASKED;
+}
+
+// Those of an index that is configured no more are left where they are.
+static int take_row(void *ctx, const struct catalog_upstream *found, struct err *e UNUSED)
+{
+	struct upstream_project *p = ctx;
+	for (size_t i = 0; i < p->upstream->count; i++) {
+		struct upstream_row *row = &p->row[i];
+		if (strcmp(found->source, p->upstream->index[i].shown) != 0)
+			continue;
+		row->result = result_named(found->result);
+		row->standing = result_named(found->standing);
+		free(row->why);
+		row->why = xstrdup(found->why);
+		free(row->etag);
+		row->etag = found->etag ? xstrdup(found->etag) : NULL;
+		row->asked = found->asked;
+		row->fetched = found->fetched;
+		row->max_age = found->max_age;
+		row->changed = found->changed;
+		row->has_doubt = found->doubt != NULL;
+		row->doubted = found->doubted;
+		if (found->doubt)
+			memcpy(row->doubt, found->doubt, SHA256_SIZE);
+		buf_clear(&row->packed);
+		buf_str(&row->packed, found->facts);
+	}
+	return 0;
+}
+
+int upstream_load(struct upstream *u, struct catalog *c, const char *project, struct upstream_project **out,
+	struct err *e)
+{
+	struct upstream_project *p = xcalloc(1, sizeof(*p) + u->count * sizeof(p->row[0]));
+	p->name = xstrdup(project);
+	p->upstream = u;
+	for (size_t i = 0; i < u->count; i++) {
+		p->row[i] = (struct upstream_row){.upstream = u, .project = p, .index = &u->index[i], .max_age = -1,
+			.result = UPSTREAM_NEVER_ASKED, .standing = UPSTREAM_NEVER_ASKED};
+		buf_init(&p->row[i].packed, SIZE_MAX / 2);
+	}
+	if (c && catalog_upstream_rows(c, project, take_row, p, e) < 0) {
+		upstream_project_free(p);
+		return -1;
+	}
+	for (size_t i = 0; i < u->count; i++)
+		upstream_row_unpack(&p->row[i]);
+	*out = p;
+	return 0;
+}
+
+void upstream_project_free(struct upstream_project *p)
+{
+	if (!p)
+		return;
+	for (size_t i = 0; i < p->upstream->count; i++)
+		upstream_row_release(&p->row[i]);
+	free(p->name);
+	free(p);
+}
+
+static int keep_row(struct catalog *c, struct upstream_row *row, struct err *e)
+{
+	const struct catalog_upstream put = {
+		.project = row->project->name,
+		.source = row->index->shown,
+		.result = upstream_result_name[row->result],
+		.why = row->why ? row->why : "",
+		.standing = row->standing == UPSTREAM_NEVER_ASKED ? NULL : upstream_result_name[row->standing],
+		.etag = row->etag,
+		.asked = row->asked,
+		.fetched = row->fetched,
+		.max_age = row->max_age,
+		.facts = buf_view(&row->packed),
+		.doubt = row->has_doubt ? row->doubt : NULL,
+		.doubted = row->doubted,
+	};
+	return catalog_upstream_put(c, &put, row->has_new_page, row->is_changed, e);
+}
+
+static void rollback(struct catalog **c)
+{
+	if (*c)
+		catalog_rollback(*c);
+}
+
+static bool is_dirty(const struct upstream_project *p)
+{
+	bool is_dirty = false;
+	for (size_t i = 0; i < p->upstream->count; i++)
+		is_dirty = is_dirty || p->row[i].is_dirty;
+	return is_dirty;
+}
+
+static int keep_project(struct catalog *c, struct upstream_project *p, struct err *e)
+{
+	for (size_t i = 0; i < p->upstream->count; i++)
+		if (p->row[i].is_dirty && keep_row(c, &p->row[i], e) < 0)
+			return -1;
+	return 0;
+}
+
+static void note_kept(struct upstream_project *p)
+{
+	for (size_t i = 0; i < p->upstream->count; i++)
+		p->row[i].is_dirty = p->row[i].is_changed = p->row[i].has_new_page = false;
+}
+
+int upstream_keep(struct upstream *u UNUSED, struct catalog *c, struct upstream_project *const *projects, size_t count,
+	struct err *e)
+{
+	bool is_any = false;
+	for (size_t i = 0; i < count; i++)
+		is_any = is_any || is_dirty(projects[i]);
+	if (!is_any)
+		return 0;
+	if (catalog_begin(c, e) < 0)
+		return -1;
+	CLEANUP(rollback) struct catalog *open = c;
+	for (size_t i = 0; i < count; i++)
+		if (keep_project(c, projects[i], e) < 0)
+			return -1;
+	if (catalog_commit(c, e) < 0)
+		return -1;
+	open = NULL;
+	for (size_t i = 0; i < count; i++)
+		note_kept(projects[i]);
+	return 0;
+}
+
+int upstream_recall(struct upstream *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
+	struct err *e)
+{
+	struct upstream_project *p;
+	if (upstream_load(u, c, project, &p, e) < 0)
+		return -1;
+	int r = upstream_tell(u, p, fn, ctx, e);
+	upstream_project_free(p);
+	return r;
+}
+
+struct look {
+	struct upstream *upstream;
+	struct catalog *catalog;
+	const char *const *projects;
+	size_t next, count;
+	upstream_fn *fn;
+	void *ctx;
+	struct err *e;
+	bool has_failed;
+	struct upstream_project *batch[BATCH]; // to be written
+	size_t batched;
+};
+
+static int flush(struct look *l)
+{
+	int r = upstream_keep(l->upstream, l->catalog, l->batch, l->batched, l->e);
+	for (size_t i = 0; i < l->batched; i++)
+		upstream_project_free(l->batch[i]);
+	l->batched = 0;
+	return r;
+}
+
+static void on_answer(void *ctx, struct upstream_project *p);
+
+static int ask_next(struct look *l)
+{
+	struct upstream_project *p;
+	if (l->next == l->count)
+		return 0;
+	if (upstream_load(l->upstream, l->catalog, l->projects[l->next++], &p, l->e) < 0)
+		return -1;
+	upstream_ask(l->upstream, p, on_answer, l);
+	return 0;
+}
+
+static int take_answer(struct look *l, struct upstream_project *p)
+{
+	upstream_settle(l->upstream, p);
+	int r = upstream_tell(l->upstream, p, l->fn, l->ctx, l->e);
+	upstream_project_slim(p);
+	l->batch[l->batched++] = p;
+	if (r < 0 || (l->batched == BATCH && flush(l) < 0))
+		return -1;
+	return ask_next(l);
+}
+
+static void on_answer(void *ctx, struct upstream_project *p)
+{
+	struct look *l = ctx;
+	if (l->has_failed) {
+		upstream_project_free(p);
+	} else if (take_answer(l, p) < 0) {
+		l->has_failed = true;
+		fetch_pool_cancel(l->upstream->pool, 0);
+	}
+}
+
+int upstream_look(struct upstream *u, struct catalog *c, const char *const *projects, size_t count, upstream_fn *fn,
+	void *ctx, struct err *e)
+{
+	struct look l = {.upstream = u, .catalog = c, .projects = projects, .count = count, .fn = fn, .ctx = ctx, .e = e};
+	for (unsigned i = 0; i < u->concurrency && !l.has_failed; i++)
+		l.has_failed = ask_next(&l) < 0;
+	if (l.has_failed)
+		fetch_pool_cancel(u->pool, 0);
+	fetch_pool_run(u->pool);
+	struct err unsaid = ERR_INIT; // what was learned before it failed is good
+	l.e = l.has_failed ? &unsaid : e;
+	int r = flush(&l);
+	return l.has_failed ? -1 : r;
+}

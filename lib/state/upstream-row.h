@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the upstream-*.c share, and nobody else: a project, with a row for each of the configured indexes.
+#pragma once
+
+#include "lib/base/buf.h"
+#include "lib/base/digest.h"
+#include "lib/domain/simplepage.h"
+#include "lib/state/upstream.h"
+
+enum {
+	UPSTREAM_ROW_URL = 4096,       // an index's URL and a project's name
+	UPSTREAM_DOUBT_S = 86400,      // an older page that stays the same for so long is believed
+	UPSTREAM_FIRST_RETRY_MS = 500, // then twice as long, and so on
+	UPSTREAM_GIVE_UP = 10,         // so many look-ups in a row failed: the index is down, and is asked
+	UPSTREAM_PROBE_MS = 5000,      // only so often, until it answers
+};
+
+struct upstream_index {
+	char *url;   // with "/" at the end
+	char *shown; // without password
+	// Of the thread that runs the pool:
+	unsigned failures; // in a row
+	int64_t rest_ms;   // it asked not to be asked before
+	int64_t probe_ms;  // when it may be asked again, where it is down
+	enum upstream_result last_failure;
+};
+
+struct upstream {
+	struct fetch_pool *pool;
+	struct upstream_index *index;
+	size_t count;
+	unsigned timeout, retries, concurrency;
+	uint64_t max_page;
+	bool trust_404;
+};
+
+// What one index answered, before anybody has looked into it.
+struct upstream_said {
+	bool is_there;
+	enum upstream_result result; // KNOWN: 200 or 304
+	bool is_same;                // 304
+	char *why, *url, *etag, *type;
+	struct buf body;
+	uint64_t serial; // 0: not said
+	int64_t max_age;
+};
+
+struct upstream_row {
+	// As the catalog has it.
+	enum upstream_result result, standing;
+	char *why, *etag;
+	int64_t asked, fetched, max_age, changed, doubted;
+	bool has_doubt;
+	uint8_t doubt[SHA256_SIZE];
+	struct buf packed; // empty: none
+	struct simplepage page; // of packed
+	bool has_page;
+	// What is to be written.
+	bool is_dirty, is_changed, has_new_page;
+	struct upstream *upstream;
+	struct upstream_project *project;
+	struct upstream_index *index;
+	// While it is asked.
+	unsigned tries;
+	int64_t end_ms; // no try begins later
+	struct upstream_said said;
+};
+
+struct upstream_project {
+	char *name;
+	struct upstream *upstream;
+	size_t left; // rows that are not answered
+	upstream_done *done;
+	void *ctx;
+	struct upstream_row row[]; // one an index, in their order
+};
+
+void upstream_said_release(struct upstream_said *s);
+void upstream_row_release(struct upstream_row *row);
+// The page of what is packed. Where another version of us wrote that, the index was never asked.
+void upstream_row_unpack(struct upstream_row *row);
+// Gives the pages up, which are packed as well: nothing can be told of it any more.
+void upstream_project_slim(struct upstream_project *p);

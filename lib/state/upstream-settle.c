@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an answer means, and what the rows of a project say together.
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/clock.h"
+#include "lib/base/limits.h"
+#include "lib/base/pack.h"
+#include "lib/base/str.h"
+#include "lib/state/upstream-row.h"
+
+enum { PACK_LEVEL = 3 };
+
+const char *const upstream_result_name[UPSTREAM_RESULT_COUNT] = {
+	[UPSTREAM_KNOWN] = "known",
+	[UPSTREAM_ABSENT] = "absent",
+	[UPSTREAM_NOT_FOUND] = "404",
+	[UPSTREAM_REFUSED] = "refused",
+	[UPSTREAM_RESOLVE] = "no address",
+	[UPSTREAM_TIMEOUT] = "timeout",
+	[UPSTREAM_TLS] = "TLS",
+	[UPSTREAM_CLIENT_ERROR] = "4xx",
+	[UPSTREAM_SERVER_ERROR] = "5xx",
+	[UPSTREAM_THROTTLED] = "429",
+	[UPSTREAM_REDIRECTED] = "redirect",
+	[UPSTREAM_NOT_A_PAGE] = "not a simple page",
+	[UPSTREAM_TRUNCATED] = "truncated",
+	[UPSTREAM_TOO_LARGE] = "too large",
+	[UPSTREAM_WRONG_PROJECT] = "wrong project",
+	[UPSTREAM_OLDER] = "older",
+	[UPSTREAM_QUARANTINED] = "quarantined",
+	[UPSTREAM_NEVER_ASKED] = "never asked",
+	[UPSTREAM_OTHER] = "other",
+};
+
+static const enum upstream_result by_fault[] = {
+	[SIMPLEPAGE_GOOD] = UPSTREAM_OTHER, // not one that a failure has
+	[SIMPLEPAGE_NOT_A_PAGE] = UPSTREAM_NOT_A_PAGE,
+	[SIMPLEPAGE_TRUNCATED] = UPSTREAM_TRUNCATED,
+	[SIMPLEPAGE_WRONG_PROJECT] = UPSTREAM_WRONG_PROJECT,
+	[SIMPLEPAGE_TOO_LARGE] = UPSTREAM_TOO_LARGE,
+};
+
+void upstream_said_release(struct upstream_said *s)
+{
+	free(s->why);
+	free(s->url);
+	free(s->etag);
+	free(s->type);
+	if (s->body.data)
+		buf_release(&s->body);
+	*s = (struct upstream_said){0};
+}
+
+static void drop_page(struct upstream_row *row)
+{
+	if (row->has_page)
+		simplepage_release(&row->page);
+	row->has_page = false;
+}
+
+void upstream_row_release(struct upstream_row *row)
+{
+	drop_page(row);
+	upstream_said_release(&row->said);
+	buf_release(&row->packed);
+	free(row->why);
+	free(row->etag);
+}
+
+static void set_text(char **field, const char *text)
+{
+	free(*field);
+	*field = text ? xstrdup(text) : NULL;
+}
+
+// What a server shows depends on this alone. That a look-up failed changes nothing of it.
+static bool is_certain(enum upstream_result r)
+{
+	return r == UPSTREAM_KNOWN || r == UPSTREAM_NOT_FOUND || r == UPSTREAM_QUARANTINED;
+}
+
+static void conclude(struct upstream_row *row, enum upstream_result result, const char *why)
+{
+	row->result = result;
+	set_text(&row->why, why);
+	if (!is_certain(result))
+		return;
+	row->is_changed = row->is_changed || row->standing != result;
+	row->standing = result;
+}
+
+static int64_t newest(const struct simplepage *page)
+{
+	int64_t newest = 0;
+	for (size_t i = 0; i < page->files; i++)
+		newest = page->file[i].uploaded > newest ? page->file[i].uploaded : newest;
+	return newest;
+}
+
+// Of two pages of which nothing else says which is newer: whether the one lacks files of the other, and has none of its own.
+static bool only_lacks_files(const struct simplepage *page, const struct simplepage *before)
+{
+	if (page->files >= before->files)
+		return false;
+	for (size_t i = 0; i < page->files; i++)
+		if (!simplepage_find(before, page->file[i].filename))
+			return false;
+	return true;
+}
+
+static bool is_older(const struct simplepage *page, const struct simplepage *before)
+{
+	int64_t now = newest(page), then = newest(before);
+	bool has_serials = page->serial && before->serial;
+	if (has_serials && page->serial != before->serial)
+		return page->serial < before->serial;
+	if (then && now != then)
+		return now < then;
+	return (has_serials || !then) && only_lacks_files(page, before);
+}
+
+// Whether it is to be believed though it is older.
+static bool is_there_for_long(struct upstream_row *row, struct str packed)
+{
+	uint8_t sha256[SHA256_SIZE];
+	digest_sha256(packed, sha256);
+	int64_t now = clock_wall_seconds();
+	if (row->has_doubt && digest_equal(sha256, row->doubt) && row->doubted <= now)
+		return now - row->doubted >= UPSTREAM_DOUBT_S;
+	row->has_doubt = true;
+	row->doubted = now;
+	memcpy(row->doubt, sha256, SHA256_SIZE);
+	return false;
+}
+
+static void confirm(struct upstream_row *row)
+{
+	row->fetched = row->asked;
+	row->has_doubt = false;
+	row->doubted = 0;
+	row->max_age = row->said.max_age;
+	conclude(row, UPSTREAM_KNOWN, "");
+}
+
+// page and packed are taken over where it is believed.
+static void take_page(struct upstream_row *row, struct simplepage *page, struct buf *packed)
+{
+	bool is_same = row->has_page && str_eq(buf_view(&row->packed), buf_view(packed));
+	if (row->has_page && !is_same && is_older(page, &row->page) && !is_there_for_long(row, buf_view(packed))) {
+		conclude(row, UPSTREAM_OLDER, "the page is older than the one that was there before");
+		return;
+	}
+	if (!is_same) {
+		drop_page(row);
+		row->page = *page;
+		row->has_page = true;
+		*page = (struct simplepage){0};
+		buf_release(&row->packed);
+		row->packed = *packed;
+		buf_init(packed, SIZE_MAX / 2);
+		row->has_new_page = row->is_changed = true;
+	}
+	set_text(&row->etag, row->said.etag);
+	confirm(row);
+}
+
+static int pack_page(const struct simplepage *page, struct buf *out, struct err *e)
+{
+	CLEANUP(buf_release) struct buf plain;
+	buf_init(&plain, SIZE_MAX / 2);
+	struct pack *pack = pack_new();
+	int r = simplepage_pack(page, &plain, e);
+	if (r == 0)
+		r = pack_zstd(pack, buf_view(&plain), PACK_LEVEL, out, e);
+	pack_free(pack);
+	return r;
+}
+
+static void read_page(struct upstream_row *row)
+{
+	struct upstream_said *s = &row->said;
+	struct err e = ERR_INIT;
+	enum simplepage_fault fault = SIMPLEPAGE_GOOD;
+	CLEANUP(simplepage_release) struct simplepage page = {0};
+	if (simplepage_parse(buf_view(&s->body), str_from(s->type ? s->type : ""), s->url, row->project->name, &page,
+		    &fault, &e) < 0) {
+		page = (struct simplepage){0};
+		conclude(row, by_fault[fault], e.msg);
+		return;
+	}
+	if (page.status == SIMPLEPAGE_QUARANTINED) {
+		conclude(row, UPSTREAM_QUARANTINED, page.status_reason ? page.status_reason : "no reason is given");
+		return;
+	}
+	if (!page.serial)
+		page.serial = s->serial;
+	CLEANUP(buf_release) struct buf packed;
+	buf_init(&packed, SIZE_MAX / 2);
+	if (pack_page(&page, &packed, &e) < 0)
+		conclude(row, UPSTREAM_TOO_LARGE, e.msg);
+	else
+		take_page(row, &page, &packed);
+}
+
+static void settle_row(struct upstream_row *row)
+{
+	struct upstream_said *s = &row->said;
+	if (!s->is_there)
+		return;
+	row->asked = clock_wall_seconds();
+	row->is_dirty = true;
+	if (s->result != UPSTREAM_KNOWN)
+		conclude(row, s->result, s->why);
+	else if (!s->is_same)
+		read_page(row);
+	else if (row->has_page)
+		confirm(row);
+	else
+		conclude(row, UPSTREAM_CLIENT_ERROR, "304 without having been asked for it");
+	upstream_said_release(s);
+}
+
+void upstream_settle(struct upstream *u, struct upstream_project *p)
+{
+	for (size_t i = 0; i < u->count; i++)
+		settle_row(&p->row[i]);
+}
+
+void upstream_row_unpack(struct upstream_row *row)
+{
+	CLEANUP(buf_release) struct buf plain;
+	struct err e = ERR_INIT;
+	buf_init(&plain, LIMIT_PAGE);
+	row->has_page = row->packed.len && unpack_zstd(buf_view(&row->packed), &plain, &e) == 0 &&
+			simplepage_unpack(buf_view(&plain), &row->page, &e) == 0;
+	if (row->has_page || !row->packed.len)
+		return;
+	// Another version of us wrote it: as if it had never been asked for.
+	buf_clear(&row->packed);
+	set_text(&row->etag, NULL);
+	row->result = row->standing = UPSTREAM_NEVER_ASKED;
+	row->fetched = 0;
+}
+
+void upstream_project_slim(struct upstream_project *p)
+{
+	for (size_t i = 0; i < p->upstream->count; i++)
+		drop_page(&p->row[i]);
+}
+
+// Several pages as one. Its strings are theirs.
+struct sum {
+	struct simplepage page;
+	struct simplepage_file *file;
+	const char **version;
+};
+
+static void release_sum(struct sum *s)
+{
+	free(s->file);
+	free(s->version);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct simplepage_file *const *x = a, *const *y = b;
+	int order = strcmp((*x)->filename, (*y)->filename);
+	return order ? order : (*x > *y) - (*x < *y);
+}
+
+// Leaves the first of each name; they are in the order of their pages.
+static void drop_later_ones(struct sum *s, size_t count)
+{
+	const struct simplepage_file **sorted = xreallocarray(NULL, count + 1, sizeof(*sorted));
+	bool *is_later = xcalloc(count + 1, sizeof(*is_later));
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = &s->file[i];
+	qsort(sorted, count, sizeof(*sorted), by_name);
+	for (size_t i = 1; i < count; i++)
+		is_later[sorted[i] - s->file] = strcmp(sorted[i]->filename, sorted[i - 1]->filename) == 0;
+	for (size_t i = 0; i < count; i++)
+		if (!is_later[i])
+			s->file[s->page.files++] = s->file[i];
+	free(sorted);
+	free(is_later);
+}
+
+static void add_up(const struct upstream_project *p, struct sum *out)
+{
+	size_t files = 0, versions = 0;
+	bool has_first = false;
+	for (size_t i = 0; i < p->upstream->count; i++) {
+		const struct simplepage *page = &p->row[i].page;
+		if (p->row[i].standing != UPSTREAM_KNOWN || !p->row[i].has_page)
+			continue;
+		if (!has_first)
+			out->page = *page;
+		has_first = true;
+		out->file = xreallocarray(out->file, files + page->files + 1, sizeof(*out->file));
+		out->version = xreallocarray(out->version, versions + page->versions + 1, sizeof(*out->version));
+		for (size_t k = 0; k < page->files; k++)
+			out->file[files++] = page->file[k];
+		for (size_t k = 0; k < page->versions; k++)
+			out->version[versions++] = page->version[k];
+	}
+	out->page.files = 0;
+	drop_later_ones(out, files);
+	out->page.file = out->file;
+	out->page.version = out->version;
+	out->page.versions = versions;
+}
+
+// 404 of an index that never had it takes nothing from what the others have.
+static bool is_missing(const struct upstream_row *row)
+{
+	return row->result == UPSTREAM_NOT_FOUND && (row->upstream->trust_404 || !row->packed.len);
+}
+
+// The row whose result is that of all: one that is in doubt, else one that knows it, else one that does not have it.
+static const struct upstream_row *spokesman(const struct upstream_project *p)
+{
+	const struct upstream_row *known = NULL, *missing = NULL;
+	for (size_t i = 0; i < p->upstream->count; i++) {
+		const struct upstream_row *row = &p->row[i];
+		if (row->result != UPSTREAM_KNOWN && !is_missing(row))
+			return row;
+		if (row->result == UPSTREAM_KNOWN && !known)
+			known = row;
+		if (is_missing(row) && !missing)
+			missing = row;
+	}
+	return known ? known : missing;
+}
+
+static enum upstream_result shown(const struct upstream *u, enum upstream_result r)
+{
+	return r == UPSTREAM_NOT_FOUND && u->trust_404 ? UPSTREAM_ABSENT : r;
+}
+
+// Of what was said for certain: quarantined by one is quarantined; else what one has is there.
+static enum upstream_result standing_of(const struct upstream_project *p)
+{
+	static const enum upstream_result order[] = {UPSTREAM_QUARANTINED, UPSTREAM_KNOWN, UPSTREAM_NOT_FOUND};
+	for (size_t k = 0; k < ARRAY_SIZE(order); k++)
+		for (size_t i = 0; i < p->upstream->count; i++)
+			if (p->row[i].standing == order[k])
+				return shown(p->upstream, order[k]);
+	return UPSTREAM_NEVER_ASKED;
+}
+
+int upstream_tell(struct upstream *u, struct upstream_project *p, upstream_fn *fn, void *ctx, struct err *e)
+{
+	const struct upstream_row *row = spokesman(p);
+	struct upstream_answer answer = {
+		.result = shown(u, row->result),
+		.project = p->name,
+		.index = u->index[row - p->row].shown,
+		.why = row->why ? row->why : "",
+		.etag = row->etag,
+		.asked = row->asked,
+		.fetched = row->fetched,
+		.max_age = row->max_age,
+		.standing = standing_of(p),
+	};
+	for (size_t i = 0; i < u->count; i++)
+		answer.changed = p->row[i].changed > answer.changed ? p->row[i].changed : answer.changed;
+	CLEANUP(release_sum) struct sum sum = {0};
+	if (u->count > 1 && answer.standing == UPSTREAM_KNOWN)
+		add_up(p, &sum);
+	if (answer.standing == UPSTREAM_KNOWN)
+		answer.stale = u->count > 1 ? &sum.page : p->row[0].has_page ? &p->row[0].page : NULL;
+	answer.page = answer.result == UPSTREAM_KNOWN ? answer.stale : NULL;
+	return fn(ctx, &answer, e);
+}
