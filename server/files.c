@@ -28,7 +28,8 @@ static struct str set_key(const struct call *call, char out[KEY_SIZE])
 	out[len++] = 'f';
 	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
 		out[len++] = '/';
-		memcpy(out + len, part[i].ptr, part[i].len);
+		if (part[i].len)
+			memcpy(out + len, part[i].ptr, part[i].len);
 		len += part[i].len;
 	}
 	return (struct str){out, len};
@@ -196,6 +197,12 @@ static struct reply *find_and_send(struct service *s, struct catalog *c, const s
 	if (!str_eq(str_from(place.project), call->project))
 		return service_not_found_in(s, p->is_private, "no such file"); // whose it is tells only its project's token
 	return is_metadata ? send_metadata(s, c, p, &place) : send_file(s, c, p, &place, call, name);
+}
+
+void files_keep(struct service *s, const struct call *call, struct reply *r, unsigned seconds)
+{
+	char key[KEY_SIZE];
+	pagecache_put(s->cache, set_key(call, key), r, seconds, pagecache_epoch(s->cache));
 }
 
 struct reply *files_work(struct service *s, struct catalog *c, const struct call *call)

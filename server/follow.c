@@ -5,7 +5,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
-#include "lib/state/catalog.h"
+#include "lib/state/catalog-upstream.h"
 #include "server/simple.h"
 
 enum {
@@ -17,7 +17,7 @@ struct follow {
 	struct service *service;
 	struct reader reader;
 	struct nameset *gone; // projects that had files once
-	int64_t seen;         // number of the newest change known here
+	int64_t seen, seen_upstream; // numbers of the newest changes known here
 	bool is_failing;      // and has said so
 	pthread_t thread;
 	atomic_bool reopen, stop;
@@ -49,6 +49,14 @@ static int apply(void *ctx, const struct catalog_project *p, struct err *e)
 	return 0;
 }
 
+static int apply_upstream(void *ctx, const char *project, struct err *e UNUSED)
+{
+	struct batch *b = ctx;
+	if (!b->is_anew)
+		simple_drop_project(b->follow->service, project);
+	return 0;
+}
+
 static int count_totals(struct follow *f, struct err *e)
 {
 	struct service *s = f->service;
@@ -70,7 +78,8 @@ static int count_totals(struct follow *f, struct err *e)
 static int catch_up(struct follow *f, bool is_anew, uint32_t count, struct err *e)
 {
 	struct batch b = {.follow = f, .is_anew = is_anew};
-	if (catalog_changes(f->reader.catalog, f->seen, apply, &b, &f->seen, e) < 0)
+	if (catalog_changes(f->reader.catalog, f->seen, apply, &b, &f->seen, e) < 0 ||
+		catalog_upstream_changes(f->reader.catalog, f->seen_upstream, apply_upstream, &b, &f->seen_upstream, e) < 0)
 		return -1;
 	atomic_store_explicit(&f->service->names_known, true, memory_order_release);
 	if (is_anew)
@@ -86,7 +95,7 @@ static int catch_up(struct follow *f, bool is_anew, uint32_t count, struct err *
 static int open_anew(struct follow *f, struct err *e)
 {
 	struct reader before = f->reader;
-	f->seen = 0;
+	f->seen = f->seen_upstream = 0;
 	atomic_store(&f->reopen, false);
 	int taken = readers_take(f->service->readers, &f->reader, e);
 	readers_give(f->service->readers, &before);

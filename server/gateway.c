@@ -40,6 +40,7 @@ struct gateway {
 	pthread_cond_t came;
 	struct asking *bucket[BUCKETS];
 	struct arrived arrived;
+	unsigned asked; // and not arrived
 	bool has_given_up, stop;
 	pthread_t thread;
 	bool has_thread;
@@ -49,12 +50,12 @@ struct gateway {
 
 // --- what is fresh ---
 
-static _Atomic uint64_t *slot_of(const struct gateway *g, uint64_t hash)
+static _Atomic uint64_t *slot_of(struct gateway *g, uint64_t hash)
 {
-	return (_Atomic uint64_t *)&g->fresh[hash % FRESH_SLOTS];
+	return &g->fresh[hash % FRESH_SLOTS];
 }
 
-bool gateway_is_fresh(const struct gateway *g, struct str project)
+bool gateway_is_fresh(struct gateway *g, struct str project)
 {
 	uint64_t hash = str_hash(project, 0);
 	uint64_t slot = atomic_load_explicit(slot_of(g, hash), memory_order_acquire);
@@ -126,6 +127,7 @@ static bool join(struct gateway *g, const char *project, struct waiter *again)
 	if (is_first) {
 		*at = xcalloc(1, sizeof(**at));
 		(*at)->project = xstrdup(project);
+		g->asked++;
 	}
 	bool waits = *at && !(*at)->rests_until && !g->has_given_up;
 	if (waits && again) {
@@ -160,6 +162,7 @@ static void on_answer(void *ctx, struct upstream_project *p)
 	pthread_mutex_lock(&g->lock);
 	GROW(g->arrived.project, g->arrived.count, g->arrived.room);
 	g->arrived.project[g->arrived.count++] = p;
+	g->asked--;
 	pthread_cond_signal(&g->came);
 	pthread_mutex_unlock(&g->lock);
 }
@@ -204,7 +207,7 @@ static void *run(void *ctx)
 {
 	struct gateway *g = ctx;
 	pthread_mutex_lock(&g->lock);
-	while (!g->stop || g->arrived.count) {
+	while (!g->stop || g->asked || g->arrived.count) {
 		if (!g->arrived.count) {
 			pthread_cond_wait(&g->came, &g->lock);
 			continue;
@@ -337,7 +340,7 @@ void gateway_give_up(struct gateway *g)
 	wake_all(all);
 }
 
-// What is asked is answered first, by whatever is the end of the pool; the thread takes that in and ends.
+// What is asked is answered first: cancelled. The thread takes that in, and ends.
 void gateway_free(struct gateway *g)
 {
 	if (!g)
@@ -345,7 +348,7 @@ void gateway_free(struct gateway *g)
 	gateway_give_up(g);
 	struct upstream *u = g->upstream;
 	if (u)
-		fetch_pool_stop(upstream_pool(u));
+		fetch_pool_cancel(upstream_pool(u), 0);
 	pthread_mutex_lock(&g->lock);
 	g->stop = true;
 	pthread_cond_signal(&g->came);

@@ -25,7 +25,7 @@ void gateway_free(struct gateway *g); // NULL is fine
 struct fetch_pool *gateway_pool(struct gateway *g);
 
 // Whether what is in memory of the project may be sent without another look. On the event loop.
-bool gateway_is_fresh(const struct gateway *g, struct str project);
+bool gateway_is_fresh(struct gateway *g, struct str project);
 
 enum { GATEWAY_LATER, GATEWAY_TOLD };
 // On a worker, with a connection of its own. GATEWAY_TOLD: fn was called with what is known; it has no stale page where

@@ -9,6 +9,7 @@
 #include "server/lanes.h"
 #include "server/machine.h"
 #include "server/people.h"
+#include "server/proxy.h"
 #include "server/service.h"
 #include "server/simple.h"
 #include "server/upload.h"
@@ -38,6 +39,7 @@ static const struct route routes[] = {
 	{"/", NULL, people_page, NULL},
 	{"/simple/", simple_root_quick, simple_root_work, NULL},
 	{"/simple/:project/", simple_project_quick, simple_project_work, NULL},
+	{"/files/upstream/:project/:file", files_quick, proxy_work, NULL}, // no platform has that name
 	{"/files/:view/:project/:file", files_quick, files_work, NULL},
 	{"/upload/:view/", NULL, NULL, upload_receive},
 	{"/-/health", machine_health, NULL, NULL},

@@ -13,10 +13,14 @@
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
 #include "lib/state/audit.h"
+#include "lib/state/depot.h"
+#include "lib/state/ours.h"
 #include "server/auth.h"
 #include "server/follow.h"
+#include "server/gateway.h"
 #include "server/http.h"
 #include "server/releaser.h"
+#include "server/retrieve.h"
 #include "server/routes.h"
 #include "server/service.h"
 #include "server/tally.h"
@@ -54,10 +58,42 @@ static void put_site(struct server *s, struct site *site)
 	atomic_store_explicit(&s->service.site, &g->site, memory_order_release);
 }
 
+static void give_up(void *ctx)
+{
+	struct service *s = ctx;
+	gateway_give_up(s->gateway);
+	retrieve_give_up(s->retrieve);
+}
+
+// With the gateway's pool all that is under way ends.
+static void stop_upstream(struct service *s)
+{
+	give_up(s);
+	gateway_free(s->gateway);
+	retrieve_free(s->retrieve);
+	depot_close(s->depot);
+	ours_close(s->ours);
+}
+
+static int start_upstream(struct service *s, const struct config *c, struct err *e)
+{
+	CLEANUP(mem_free) char *ours = ours_path(s->catalog_path);
+	CLEANUP(mem_free) char *files = c->upstream_files_path ? xstrdup(c->upstream_files_path)
+							       : xasprintf("%s.files", s->catalog_path);
+	if (!service_site(s)->merges)
+		return 0;
+	if (ours_open(ours, &s->ours, e) < 0 || depot_open(files, c->upstream_files_size, &s->depot, e) < 0 ||
+		gateway_start(c, s->readers, &s->gateway, e) < 0)
+		return -1;
+	s->retrieve = retrieve_new(gateway_pool(s->gateway), s->depot, c->upstream_files_size);
+	return 0;
+}
+
 // Everything that has an end, in the reverse order of its beginning.
 static void server_free(struct server *s)
 {
 	http_stop(s->http, GRACE_SECONDS);
+	stop_upstream(&s->service);
 	releaser_stop(s->service.releaser);
 	follow_stop(s->follow);
 	vigil_stop(s->service.vigil);
@@ -120,6 +156,7 @@ static int start_http(struct server *s, const struct server_options *options, st
 		.access_log = s->access_log,
 		.quick = routes_quick,
 		.work = routes_work,
+		.give_up = give_up,
 		.receive = routes_receive,
 		.lane = routes_lane,
 		.ctx = &s->service,
@@ -159,6 +196,7 @@ struct server *server_start(const struct server_options *options, struct site *s
 {
 	struct server *s = server_new(options, site);
 	bool ok = open_access_log(s, options->config->access_log, e) == 0 &&
+		start_upstream(&s->service, options->config, e) == 0 &&
 		(s->follow = follow_start(&s->service, e)) != NULL && start_http(s, options, e) == 0;
 	if (ok)
 		return s;

@@ -16,7 +16,11 @@
 #include "server/reply.h"
 
 struct auth;
+struct depot;
+struct gateway;
+struct ours;
 struct releaser;
+struct retrieve;
 struct vigil;
 
 struct service {
@@ -39,6 +43,11 @@ struct service {
 	struct releaser *releaser; // has platforms released
 	struct tally *tally;      // what was downloaded; NULL: nobody counts
 	struct vigil *vigil;      // how the platforms are
+	// Where views merge what upstream has; else NULL.
+	struct gateway *gateway;
+	struct retrieve *retrieve;
+	struct depot *depot;
+	struct ours *ours;
 	pthread_mutex_t totals_lock;
 	struct catalog_totals *totals; // by site->store.platform
 	size_t totals_count;

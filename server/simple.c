@@ -4,9 +4,12 @@
 #include <string.h>
 
 #include "lib/base/limits.h"
+#include "lib/base/log.h"
 #include "lib/domain/name.h"
 #include "lib/view/page.h"
+#include "lib/state/ours.h"
 #include "server/auth.h"
+#include "server/gateway.h"
 #include "server/negotiate.h"
 #include "server/urlpath.h"
 
@@ -20,6 +23,8 @@ struct target {
 	enum page_coding coding;
 	char key_bytes[KEY_SIZE];
 	struct str key;
+	bool merges; // upstream's files count, or decide what does
+	bool is_upstreams; // and ours do not
 };
 
 // The list's key ends where a project's name would stand; no name is empty.
@@ -90,7 +95,10 @@ static struct reply *find_target(struct service *s, const struct call *call, boo
 	struct reply *refused = t->view->is_private ? auth_read(s, r, t->view, t->project[0] ? t->project : NULL) : NULL;
 	if (refused)
 		return refused;
-	if (!is_name || (!is_root && !view_may_have(s, t->view, t->project)))
+	enum rule rule = rules_find(&service_site(s)->rules, t->project);
+	t->merges = is_name && t->project[0] && t->view->merges && s->gateway && rule_asks(rule);
+	t->is_upstreams = t->merges && rule == RULE_UPSTREAM;
+	if (!is_name || (!is_root && !t->merges && !view_may_have(s, t->view, t->project)))
 		return service_not_found_in(s, t->view->is_private, "no such project");
 	int format = negotiate_format(r->header[HEADER_ACCEPT], wanted_format(r, text), r->header[HEADER_USER_AGENT]);
 	if (format < 0)
@@ -107,37 +115,51 @@ static struct reply *quick(struct service *s, const struct call *call, bool is_r
 	if (!service_is_current(s))
 		return NULL;
 	struct reply *refused = find_target(s, call, is_root, &t);
-	return refused ? refused : pagecache_get(s->cache, t.key);
+	if (refused || (t.merges && !gateway_is_fresh(s->gateway, str_from(t.project))))
+		return refused;
+	return pagecache_get(s->cache, t.key);
 }
 
-static int render(const struct target *t, struct catalog *c, struct buf *page, struct err *e)
+static int render(const struct target *t, struct catalog *c, const struct upstream_answer *upstream, struct buf *page,
+	struct err *e)
 {
+	struct view none = *t->view;
+	none.platform_count = 0;
 	if (t->project[0])
-		return page_project(t->view, c, t->project, NULL, t->format, page, e);
+		return page_project(t->is_upstreams ? &none : t->view, c, t->project, upstream, t->format, page, e);
 	return page_root(t->view, c, t->format, page, e);
 }
 
 // RFC 9110 section 12.5.5: what the choice depended on. User-Agent because of the pips that cannot read the JSON.
-static struct reply *dress(struct service *s, const struct target *t, struct str page, struct buf *packed)
+static struct reply *dress_as(struct service *s, const struct target *t, struct str page, struct buf *packed, bool may_be_kept)
 {
 	char etag[PAGE_ETAG_SIZE];
 	page_etag(page, t->coding, etag);
 	struct reply *r = reply_new(200, page_type[t->format], blob_from_buf(packed));
 	reply_header(r, "Vary", "Accept, Accept-Encoding, User-Agent");
-	service_fresh(s, r, t->view->is_private);
+	if (may_be_kept)
+		service_fresh(s, r, t->view->is_private);
+	else
+		reply_header(r, "Cache-Control", "no-store");
 	reply_set_etag(r, etag);
 	if (page_coding_name[t->coding])
 		reply_header(r, "Content-Encoding", "%s", page_coding_name[t->coding]);
 	return r;
 }
 
-static struct reply *make(struct service *s, struct catalog *c, const struct target *t, uint64_t epoch)
+static struct reply *dress(struct service *s, const struct target *t, struct str page, struct buf *packed)
+{
+	return dress_as(s, t, page, packed, true);
+}
+
+static struct reply *make(struct service *s, struct catalog *c, const struct target *t,
+	const struct upstream_answer *upstream, uint64_t epoch)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(buf_release) struct buf page, packed;
 	buf_init(&page, LIMIT_PAGE);
 	buf_init(&packed, LIMIT_PAGE);
-	if (render(t, c, &page, &e) < 0)
+	if (render(t, c, upstream, &page, &e) < 0)
 		return e.kind == ERR_NOT_FOUND ? service_not_found_in(s, t->view->is_private, "no such project")
 					       : service_error(&e);
 	if (page_pack(buf_view(&page), t->coding, &packed, &e) < 0)
@@ -148,6 +170,93 @@ static struct reply *make(struct service *s, struct catalog *c, const struct tar
 }
 
 // A page that many ask for at once is rendered once: the others wait for the one who renders.
+static struct reply *make_once(struct service *s, struct catalog *c, const struct target *t,
+	const struct upstream_answer *upstream, uint64_t epoch)
+{
+	pagecache_make_begin(s->cache, t->key);
+	struct reply *r = pagecache_get(s->cache, t->key);
+	if (!r)
+		r = make(s, c, t, upstream, epoch);
+	pagecache_make_end(s->cache, t->key);
+	return r;
+}
+
+// A page on its way, once it is known what upstream has.
+struct merging {
+	struct service *service;
+	struct catalog *catalog;
+	const struct target *target;
+	uint64_t epoch;
+	struct reply *reply;
+};
+
+static bool is_here(struct service *s, const char *project)
+{
+	const struct site *site = service_site(s);
+	for (size_t i = 0; i < site->store.platform_count; i++)
+		if (nameset_may_have(s->names, site->store.platform[i].id, str_from(project)))
+			return true;
+	return false;
+}
+
+// Whether the project is ours alone: upstream did not know it when we had it. From when it says so.
+static bool is_ours(struct service *s, const struct upstream_answer *upstream)
+{
+	struct err e = ERR_INIT;
+	if (rules_find(&service_site(s)->rules, upstream->project) != RULE_MERGE)
+		return false;
+	bool is_unknown = upstream->standing == UPSTREAM_NOT_FOUND || upstream->standing == UPSTREAM_ABSENT;
+	if (is_unknown && is_here(s, upstream->project) && ours_add(s->ours, upstream->project, &e) < 0)
+		log_error("that %s is ours is not noted: %s", upstream->project, e.msg);
+	return ours_has(s->ours, upstream->project);
+}
+
+// Upstream cannot be asked, and never said what it has: ours, if there are any, for this moment; never a 404, which clients
+// take for "no such project".
+static struct reply *make_without(const struct merging *m, const struct upstream_answer *upstream)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(buf_release) struct buf page, packed;
+	buf_init(&page, LIMIT_PAGE);
+	buf_init(&packed, LIMIT_PAGE);
+	const struct target *t = m->target;
+	if (render(t, m->catalog, NULL, &page, &e) < 0 || page_pack(buf_view(&page), t->coding, &packed, &e) < 0) {
+		struct reply *r = e.kind != ERR_NOT_FOUND
+			? service_error(&e)
+			: reply_text(502, "502 Bad Gateway: %s: upstream cannot be asked: %s", t->project, upstream_result_name[upstream->result]);
+		if (e.kind == ERR_NOT_FOUND)
+			reply_header(r, "Cache-Control", "no-store");
+		return r;
+	}
+	return dress_as(m->service, t, buf_view(&page), &packed, false);
+}
+
+static int on_told(void *ctx, const struct upstream_answer *upstream, struct err *e UNUSED)
+{
+	struct merging *m = ctx;
+	bool is_said = upstream->standing != UPSTREAM_NEVER_ASKED &&
+		(upstream->standing != UPSTREAM_KNOWN || upstream->stale);
+	if (is_ours(m->service, upstream))
+		m->reply = make_once(m->service, m->catalog, m->target, NULL, m->epoch);
+	else if (is_said)
+		m->reply = make_once(m->service, m->catalog, m->target, upstream, m->epoch);
+	else
+		m->reply = make_without(m, upstream);
+	return 0;
+}
+
+static struct reply *merge(struct service *s, struct catalog *c, const struct call *call, const struct target *t,
+	uint64_t epoch)
+{
+	struct err e = ERR_INIT;
+	struct merging m = {.service = s, .catalog = c, .target = t, .epoch = epoch};
+	int told = gateway_project(s->gateway, c, t->project, call->again, on_told, &m, &e);
+	if (told == GATEWAY_TOLD)
+		return m.reply;
+	reply_unref(m.reply);
+	return told == GATEWAY_LATER ? NULL : service_error(&e);
+}
+
 static struct reply *work(struct service *s, struct catalog *c, const struct call *call, bool is_root)
 {
 	struct target t;
@@ -156,12 +265,7 @@ static struct reply *work(struct service *s, struct catalog *c, const struct cal
 	struct reply *r = find_target(s, call, is_root, &t);
 	if (r)
 		return r;
-	pagecache_make_begin(s->cache, t.key);
-	r = pagecache_get(s->cache, t.key);
-	if (!r)
-		r = make(s, c, &t, epoch);
-	pagecache_make_end(s->cache, t.key);
-	return r;
+	return t.merges ? merge(s, c, call, &t, epoch) : make_once(s, c, &t, NULL, epoch);
 }
 
 struct reply *simple_root_quick(struct service *s, const struct call *call)

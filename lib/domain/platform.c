@@ -25,7 +25,7 @@ static const struct arch {
 };
 
 // Parts of our own paths: the first one of a URL is a view or one of these.
-static const char *const reserved[] = {"simple", "files", "upload", "-"};
+static const char *const reserved[] = {"simple", "files", "upload", "upstream", "-"};
 
 const char *platform_arch(struct str name)
 {

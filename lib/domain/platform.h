@@ -12,5 +12,5 @@ const char *platform_arch(struct str name);
 // Looks like <os>-<version>-<arch>: a folder of this name at the top of a store is a platform.
 bool platform_is_slug(struct str name);
 // May name a platform or a view in a URL: letters, digits, ".", "-", "_", at most 64; not first a
-// ".", and none of the first parts of our own paths (simple, files, upload, -).
+// ".", and none of the first parts of our own paths (simple, files, upload, -), nor what stands in their place (upstream).
 bool platform_name_is_valid(struct str name);
