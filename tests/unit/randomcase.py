@@ -161,7 +161,7 @@ def page_of(dice, files, place, project, versions):
     theirs = []
     for ours in files:
         theirs += [like(dice, ours, place, project, versions) for _ in range(dice.choice([0, 1, 1, 2, 3]))]
-    others = [f"foo-1.0.{end}" for end in ("exe", "egg", "whl", "tar.bz2")]
+    others = [f"{PROJECTS[project][0]}-1.0.{end}" for end in ("exe", "egg", "whl", "tar.bz2")]
     theirs += [upstream_file(dice, name, None, sha256(dice)) for name in dice.some(others, 1)]
     dice.shuffle(theirs)
     page = {"meta": {"api-version": dice.choice(["1.0", "1.1", "1.4", "1.9"])}, "name": project, "files": theirs}
