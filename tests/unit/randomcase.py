@@ -217,7 +217,7 @@ def upstream_of(dice, page):
 
 def list_line(dice, project):
     name = dice.choice([*PROJECTS[project], project, project + "x"])
-    wanted = dice.choice(["", "", " ==1.0", " >=1.0,<2", " >=2", " ~=1.0", " !=1.0"])
+    wanted = dice.choice(["", "", " ==1.0", " >=1.0,<2", " >=2", " ~=1.0", " !=1.0", " <1.0", " >1.0", " <=1.0"])
     glob = dice.choice(["", "", " platform=ubuntu-*", " platform=*-x86_64", " platform=debian-12-aarch64"])
     return f"{name}{wanted}{glob}{dice.choice(['', ' keep'])} its reason, ==1.0 # as told\n"
 
