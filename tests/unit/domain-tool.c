@@ -2,6 +2,7 @@
 // Answers what the domain makes of a text, for tests in other languages. Reads lines of a kind, a
 // tab and the text in hex; prints a line each: "0" where the text is invalid, else "1" and the
 // facts.
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -52,6 +53,31 @@ static void answer_specifier(struct str text, struct buf *out)
 	buf_puts(out, specifier_set_is_valid(text) ? "1" : "0");
 }
 
+// <version> and <set> with a newline between: 1 <whether the set admits it>
+static void answer_admits(struct str text, struct buf *out)
+{
+	CLEANUP(version_release) struct version v = {0};
+	struct err e = ERR_INIT;
+	if (version_parse(str_cut(&text, '\n'), &v, &e) == 0 && specifier_set_is_valid(text))
+		buf_printf(out, "1\t%d", specifier_set_admits(text, &v));
+	else
+		buf_puts(out, "0");
+}
+
+// <python> and <set> likewise: 1 <the micros that the set admits, as bits in hex>
+static void answer_micros(struct str text, struct buf *out)
+{
+	struct python python;
+	struct err e = ERR_INIT;
+	uint64_t micros;
+	if (python_parse(str_cut(&text, '\n'), &python, &e) < 0 ||
+		!specifier_micros(text, python.major, python.minor, &micros)) {
+		buf_puts(out, "0");
+		return;
+	}
+	buf_printf(out, "1\t%" PRIx64, micros);
+}
+
 static int add_tag(void *ctx, struct str tag, struct err *e UNUSED)
 {
 	buf_printf(ctx, "\t" STR_FMT, STR_ARG(tag));
@@ -99,6 +125,8 @@ static const struct kind {
 	{"name", answer_name},
 	{"version", answer_version},
 	{"specifier", answer_specifier},
+	{"admits", answer_admits},
+	{"micros", answer_micros},
 	{"filename", answer_filename},
 	{"environment", answer_environment},
 };
