@@ -118,6 +118,20 @@ static void answer_environment(struct str text, struct buf *out)
 		buf_printf(out, "\t%s", e.msg);
 }
 
+// <name of a platform>: 1 <what is built in for it>
+static void answer_platform(struct str text, struct buf *out)
+{
+	CLEANUP(mem_free) char *name = xstrndup(text.ptr, text.len);
+	CLEANUP(profile_release) struct profile p = {0};
+	struct err e = ERR_INIT;
+	if (profile_init(&p, name, &(struct profile_keys){0}, &e) < 0 || !p.environment_count) {
+		buf_puts(out, "0");
+		return;
+	}
+	buf_puts(out, "1\t");
+	profile_describe(&p, out);
+}
+
 static const struct kind {
 	const char *name;
 	void (*answer)(struct str text, struct buf *out);
@@ -129,6 +143,7 @@ static const struct kind {
 	{"micros", answer_micros},
 	{"filename", answer_filename},
 	{"environment", answer_environment},
+	{"platform", answer_platform},
 };
 
 static int answer_line(struct str line, struct buf *out)
