@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the usual distributions have: their libc, and the Pythons in their own archives. Constants.
+// What the usual distributions have: their libc, and the Pythons in their own archives. Constants, of distros.txt.
 #pragma once
 
 #include "lib/base/str.h"

@@ -163,6 +163,32 @@ const char *const schema_step[] = {
 	"  upstream INTEGER PRIMARY KEY REFERENCES upstream ON DELETE CASCADE,"
 	"  packed BLOB NOT NULL        -- the page as it was good last: a zstd frame of simplepage_pack()\n"
 	") STRICT;",
+
+	// 7: the last plan of a prune, and those that are being made.
+	"CREATE TABLE plan ("
+	"  id INTEGER PRIMARY KEY,"
+	"  begun INTEGER NOT NULL, -- seconds since 1970\n"
+	"  name TEXT,              -- what the plan is called; NULL: it is not finished\n"
+	"  made INTEGER,           -- seconds since 1970\n"
+	"  head TEXT               -- all that it says beside the files, in JSON\n"
+	") STRICT;"
+	"CREATE TABLE planned ("
+	"  id INTEGER PRIMARY KEY,"
+	"  plan INTEGER NOT NULL REFERENCES plan ON DELETE CASCADE,"
+	"  platform INTEGER NOT NULL REFERENCES platform,"
+	"  size INTEGER NOT NULL,"
+	"  removes INTEGER NOT NULL,"
+	"  identical INTEGER NOT NULL, -- upstream's file has the same bytes\n"
+	"  project TEXT, version TEXT, -- NULL: not known\n"
+	"  filename TEXT NOT NULL,"
+	"  path TEXT NOT NULL,         -- below the platform\n"
+	"  verdict TEXT NOT NULL,"
+	"  why TEXT,                   -- of what is kept\n"
+	"  reason TEXT NOT NULL,"
+	"  upstream TEXT               -- the file that upstream has in its place\n"
+	") STRICT;"
+	"CREATE INDEX planned_platform ON planned (plan, platform);"
+	"CREATE INDEX planned_project ON planned (plan, project);",
 };
 
 const int schema_steps = ARRAY_SIZE(schema_step);
@@ -177,6 +203,14 @@ const char schema_connection[] =
 	"SELECT " PATH_OF_FILE ", f.size, f.mtime_ns, f.inode, f.sha256, f.metadata_sha256, p.name," \
 	" f.state FROM file f JOIN folder d ON d.id = f.folder JOIN project p ON p.id = f.project" \
 	" WHERE f.filename = ?1 AND f.platform = ?2 AND"
+
+#define LAST_PLAN "(SELECT max(id) FROM plan WHERE name IS NOT NULL)"
+#define PLANNED                                                                                    \
+	"SELECT platform, size, removes, identical, project, version, filename, path, verdict, why, reason, upstream"             \
+	" FROM planned WHERE plan = " LAST_PLAN " AND "
+#define PLANNED_FILTER                                                                             \
+	"platform = ?1 AND (?2 IS NULL OR verdict = ?2) AND (?4 < 0 OR removes = ?4)"              \
+	" AND (?3 IS NULL OR instr(lower(filename), ?3) OR instr(project, ?3))"
 
 #define COPY_OF_FILE                                                                               \
 	"SELECT f.id, f.written, f.folder, d.path, f.size, f.mtime_ns, f.sha256 FROM file f JOIN folder d ON d.id = f.folder"     \
@@ -314,6 +348,19 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 	[UPSTREAM_SET_PAGE] = "INSERT OR REPLACE INTO upstream_page SELECT id, ?3 FROM upstream"
 			      " WHERE project = ?1 AND source = ?2",
 	[UPSTREAM_CHANGES] = "SELECT project, changed FROM upstream WHERE changed > ?1 ORDER BY changed",
+	[PLAN_FORGET] = "DELETE FROM plan WHERE name IS NULL AND begun < ?1",
+	[PLAN_ADD] = "INSERT INTO plan (begun) VALUES (?1)",
+	[PLAN_SET] = "UPDATE plan SET name = ?2, made = ?3, head = ?4 WHERE id = ?1",
+	[PLAN_REPLACE] = "DELETE FROM plan WHERE name IS NOT NULL AND id <> ?1",
+	[PLAN_FILES] = "SELECT count(*) FROM planned WHERE plan = ?1",
+	[PLAN_LAST] = "SELECT name, made, head FROM plan WHERE id = " LAST_PLAN,
+	[PLANNED_ADD] = "INSERT INTO planned (plan, platform, size, removes, identical, project, version, filename, path,"
+			" verdict, why, reason, upstream)"
+			" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+	[PLANNED_COUNT] = "SELECT count(*), coalesce(sum(size), 0) FROM planned WHERE plan = " LAST_PLAN " AND "
+			  PLANNED_FILTER,
+	[PLANNED_LIST] = PLANNED PLANNED_FILTER " ORDER BY id LIMIT ?5 OFFSET ?6",
+	[PLANNED_PROJECT] = PLANNED "project = ?1 ORDER BY id",
 	[FILES_SHARED] = "SELECT filename, count(*), count(DISTINCT sha256) FROM file WHERE state = 0"
 			 " GROUP BY filename HAVING count(*) > 1 ORDER BY filename",
 };

@@ -18,7 +18,7 @@ static int add_index(struct upstream *u, struct str url, struct err *e)
 	*index = (struct upstream_index){.url = xasprintf(STR_FMT "%s", STR_ARG(url), slash)};
 	if (fetch_url_parse(index->url, &parts, e) < 0) {
 		e->kind = ERR_USAGE;
-		return err_prefix(e, "[upstream] url: the %zuth is ", u->count);
+		return err_prefix(e, "[upstream] url: number %zu is ", u->count);
 	}
 	index->shown = STEAL_PTR(parts.text);
 	return 0;

@@ -2,6 +2,7 @@
 // Answers what the domain makes of a text, for tests in other languages. Reads lines of a kind, a
 // tab and the text in hex; prints a line each: "0" where the text is invalid, else "1" and the
 // facts.
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -52,6 +53,31 @@ static void answer_specifier(struct str text, struct buf *out)
 	buf_puts(out, specifier_set_is_valid(text) ? "1" : "0");
 }
 
+// <version> and <set> with a newline between: 1 <whether the set admits it>
+static void answer_admits(struct str text, struct buf *out)
+{
+	CLEANUP(version_release) struct version v = {0};
+	struct err e = ERR_INIT;
+	if (version_parse(str_cut(&text, '\n'), &v, &e) == 0 && specifier_set_is_valid(text))
+		buf_printf(out, "1\t%d", specifier_set_admits(text, &v));
+	else
+		buf_puts(out, "0");
+}
+
+// <python> and <set> likewise: 1 <the micros that the set admits, as bits in hex>
+static void answer_micros(struct str text, struct buf *out)
+{
+	struct python python;
+	struct err e = ERR_INIT;
+	uint64_t micros;
+	if (python_parse(str_cut(&text, '\n'), &python, &e) < 0 ||
+		!specifier_micros(text, python.major, python.minor, &micros)) {
+		buf_puts(out, "0");
+		return;
+	}
+	buf_printf(out, "1\t%" PRIx64, micros);
+}
+
 static int add_tag(void *ctx, struct str tag, struct err *e UNUSED)
 {
 	buf_printf(ctx, "\t" STR_FMT, STR_ARG(tag));
@@ -92,6 +118,20 @@ static void answer_environment(struct str text, struct buf *out)
 		buf_printf(out, "\t%s", e.msg);
 }
 
+// <name of a platform>: 1 <what is built in for it>
+static void answer_platform(struct str text, struct buf *out)
+{
+	CLEANUP(mem_free) char *name = xstrndup(text.ptr, text.len);
+	CLEANUP(profile_release) struct profile p = {0};
+	struct err e = ERR_INIT;
+	if (profile_init(&p, name, &(struct profile_keys){0}, &e) < 0 || !p.environment_count) {
+		buf_puts(out, "0");
+		return;
+	}
+	buf_puts(out, "1\t");
+	profile_describe(&p, out);
+}
+
 static const struct kind {
 	const char *name;
 	void (*answer)(struct str text, struct buf *out);
@@ -99,8 +139,11 @@ static const struct kind {
 	{"name", answer_name},
 	{"version", answer_version},
 	{"specifier", answer_specifier},
+	{"admits", answer_admits},
+	{"micros", answer_micros},
 	{"filename", answer_filename},
 	{"environment", answer_environment},
+	{"platform", answer_platform},
 };
 
 static int answer_line(struct str line, struct buf *out)

@@ -161,7 +161,7 @@ def page_of(dice, files, place, project, versions):
     theirs = []
     for ours in files:
         theirs += [like(dice, ours, place, project, versions) for _ in range(dice.choice([0, 1, 1, 2, 3]))]
-    others = [f"foo-1.0.{end}" for end in ("exe", "egg", "whl", "tar.bz2")]
+    others = [f"{PROJECTS[project][0]}-1.0.{end}" for end in ("exe", "egg", "whl", "tar.bz2")]
     theirs += [upstream_file(dice, name, None, sha256(dice)) for name in dice.some(others, 1)]
     dice.shuffle(theirs)
     page = {"meta": {"api-version": dice.choice(["1.0", "1.1", "1.4", "1.9"])}, "name": project, "files": theirs}
@@ -217,7 +217,7 @@ def upstream_of(dice, page):
 
 def list_line(dice, project):
     name = dice.choice([*PROJECTS[project], project, project + "x"])
-    wanted = dice.choice(["", "", " ==1.0", " >=1.0,<2", " >=2", " ~=1.0", " !=1.0"])
+    wanted = dice.choice(["", "", " ==1.0", " >=1.0,<2", " >=2", " ~=1.0", " !=1.0", " <1.0", " >1.0", " <=1.0"])
     glob = dice.choice(["", "", " platform=ubuntu-*", " platform=*-x86_64", " platform=debian-12-aarch64"])
     return f"{name}{wanted}{glob}{dice.choice(['', ' keep'])} its reason, ==1.0 # as told\n"
 

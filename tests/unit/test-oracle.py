@@ -83,6 +83,39 @@ def specifier_set():
     return dice.choice([",", ", ", " ,", ",,"]).join(specifier() for _ in range(count))
 
 
+def near(words):
+    """A version of few numbers, so that specifiers often are about it."""
+    text = maybe(lambda: "1!", 0.1) + ".".join(dice.choice("0112") for _ in range(dice.choice([1, 2, 2, 3])))
+    return text + "".join(maybe(lambda word=word: dice.choice(word), 0.2) for word in words)
+
+
+NEAR_PRE, NEAR_POST, NEAR_DEV = ["a1", "b1", "rc1", "rc2"], [".post0", ".post1"], [".dev0", ".dev1"]
+NEAR = [NEAR_PRE, NEAR_POST, NEAR_DEV]
+
+
+def near_specifier():
+    operator = dice.choice(["===", "==", "!=", "~=", "<=", ">=", "<", ">"])
+    if operator in ("==", "!=") and dice.random() < 0.4:
+        return operator + near([]) + ".*"
+    return operator + near(NEAR) + (maybe(lambda: "+x", 0.2) if operator in ("==", "!=", "===") else "")
+
+
+def near_case():
+    return near([*NEAR, ["+x", "+1"]]), ",".join(near_specifier() for _ in range(dice.choice([1, 1, 2])))
+
+
+def requires_python():
+    clause = dice.choice([">={0}.{1}", "<{0}.{1}", "!={0}.{1}.*", ">={0}.{1}.{2}", "<{0}.{1}.{2}", "!={0}.{1}.{2}", "~={0}.{1}",
+                          "~={0}.{1}.{2}", "=={0}.*", "=={0}.{1}.*", "<={0}.{1}", ">{0}.{1}", "<={0}.{1}.{2}", ">{0}.{1}.{2}",
+                          "==={0}.{1}.{2}", "<{0}.{1}a1", ">={0}.{1}.{2}rc1", ">={0}", "<{0}", "{0}.{1}"])
+    return clause.format(dice.choice("23334"), dice.choice("01789") if dice.random() < 0.5 else "11", dice.choice("0125"))
+
+
+def python_case():
+    return dice.choice(["2.7", "3.8", "3.11", "3.12", "3.13t", "pp311"]), ", ".join(
+        requires_python() for _ in range(dice.choice([0, 1, 1, 2, 3])))
+
+
 def name():
     letters = "abzABZ019"
     text = "".join(dice.choice(letters + "..__") for _ in range(dice.randint(1, 8)))
@@ -130,6 +163,48 @@ def expect_specifier(text):
     except InvalidSpecifier:
         return ["0"]
     return ["1"]
+
+
+def same_release(one, other):
+    return Version(one.base_version) == Version(other.base_version)
+
+
+def as_newest_has_it(version, wanted):
+    """Whether packaging before 26 says the same: it forgets epochs, and takes more for a pre- or post-release."""
+    if not hasattr(SpecifierSet, "to_range"):
+        for one in wanted:
+            ordered = one.operator in ("<", ">") and same_release(Version(one.version), version)
+            if ordered or "!" in str(version) + one.version and (one.operator == "~=" or one.version.endswith(".*")):
+                return False
+    return True
+
+
+def expect_admits(text):
+    v, wanted = text.split("\n")
+    try:
+        return ["1", str(int(SpecifierSet(wanted).contains(Version(v), prereleases=True)))]
+    except InvalidSpecifier:
+        return ["0"]
+
+
+def expect_micros(text):
+    python, wanted = text.split("\n")
+    try:
+        wanted = SpecifierSet(wanted)
+    except InvalidSpecifier:
+        return ["0"]
+    dotted = python.rstrip("t") if "." in python else f"3.{python[3:]}"
+    return ["1", f"{sum(1 << n for n in range(64) if wanted.contains(f'{dotted}.{n}', prereleases=True)):x}"]
+
+
+def near_text():
+    while True:
+        v, wanted = near_case()
+        try:
+            if as_newest_has_it(Version(v), SpecifierSet(wanted)):
+                return f"{v}\n{wanted}"
+        except InvalidSpecifier:
+            return f"{v}\n{wanted}"
 
 
 def expect_wheel(text):
@@ -204,6 +279,8 @@ def compare_order(count):
 wrong = compare("name", "name", lambda: damage(name()), expect_name, 2000)
 wrong += compare("version", "version", version, expect_version, 6000)
 wrong += compare("specifier set", "specifier", specifier_set, expect_specifier, 6000)
+wrong += compare("version in a set", "admits", near_text, expect_admits, 8000)
+wrong += compare("Pythons in a set", "micros", lambda: "\n".join(python_case()), expect_micros, 2000)
 wrong += compare("wheel", "filename", wheel, expect_wheel, 3000)
 wrong += compare("sdist", "filename", sdist, expect_sdist, 2000)
 wrong += compare_order(4000)

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds the tags of environments, and their order, against Python's packaging: a matrix of Pythons, architectures and libcs."""
+"""Holds the tags of environments, and their order, against Python's packaging: a matrix of Pythons, architectures and
+libcs, in which every platform that is built in has its place."""
 
 import itertools
+import pathlib
 import subprocess
 import sys
 
@@ -17,6 +19,13 @@ PYTHONS = ["2.7", "3.3", "3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.
 ARCHES = ["x86_64", "i686", "aarch64", "armv7l", "armv6l", "ppc64", "ppc64le", "s390x", "riscv64", "loongarch64"]
 LIBCS = ["glibc 2.4", "glibc 2.5", "glibc 2.12", "glibc 2.16", "glibc 2.17", "glibc 2.28", "glibc 2.31", "glibc 2.43",
          "musl 1.0", "musl 1.1", "musl 1.2"]
+DISTROS = pathlib.Path(__file__).resolve().parents[2] / "lib/domain/distros.txt"
+USUAL_ARCHES = ["x86_64", "aarch64"]
+MUST_BE_BUILT_IN = [  # each with an architecture behind it
+    *(f"ubuntu-{version}" for version in ("20.04", "22.04", "24.04", "26.04", "focal", "jammy", "noble", "resolute")),
+    *(f"debian-{version}" for version in ("11", "12", "13", "bullseye", "bookworm", "trixie")),
+    *(f"{rebuilt}-{version}" for rebuilt in ("centos", "rocky") for version in (8, 9, 10)),
+    "openeuler-24.03", "fedora-43", "alpine-3.22"]
 
 
 def platforms(arch, libc):
@@ -54,25 +63,44 @@ def expect(python, arch, libc):
     return list(map(str, (pypy if python.startswith("pp") else cpython)(python, on)))
 
 
-def ask(environments):
-    lines = "".join("environment\t" + "\n".join(env).encode().hex() + "\n" for env in environments)
+def ask(kind, texts):
+    lines = "".join(f"{kind}\t{text.encode().hex()}\n" for text in texts)
     done = subprocess.run([TOOL], input=lines, capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"{TOOL}: {done.returncode} {done.stderr}")
     answers = done.stdout.split("\n")[:-1]
-    assert len(answers) == len(environments), (len(answers), len(environments))
+    assert len(answers) == len(texts), (len(answers), len(texts))
     return [answer.split("\t") for answer in answers]
 
 
-matrix = list(itertools.product(PYTHONS, ARCHES, LIBCS))
-wrong = total = 0
-for env, answer in zip(matrix, ask(matrix)):
+def built_in():
+    """The rows of the data file: a platform's name without its architecture, its libc, its Pythons."""
+    for line in DISTROS.read_text(encoding="utf-8").splitlines():
+        if not line.startswith("#"):
+            os, version, codename, libc, pythons = line.split(" | ")
+            for name in {version, codename} - {"-"}:
+                yield f"{os}-{name}", libc, pythons.split()
+
+
+rows = [(f"{name}-{arch}", arch, libc, pythons) for name, libc, pythons in built_in() for arch in USUAL_ARCHES]
+known = {name for name, *_ in rows}
+wrong = [name for start in MUST_BE_BUILT_IN for arch in USUAL_ARCHES if (name := f"{start}-{arch}") not in known]
+for (name, arch, libc, pythons), answer in zip(rows, ask("platform", [name for name, *_ in rows])):
+    if answer != ["1", should := f"Python {' '.join(pythons)} on {arch} with {libc}"]:
+        wrong.append(f"{name}: {answer} instead of {should}")
+print(f"{len(rows)} platforms are built in", *wrong, sep="\n")
+
+matrix = {*itertools.product(PYTHONS, ARCHES, LIBCS)}
+matrix |= {(python, arch, libc) for _, arch, libc, pythons in rows for python in [*pythons, *PYTHONS]}
+matrix = sorted(matrix)
+total = 0
+for env, answer in zip(matrix, ask("environment", ["\n".join(env) for env in matrix])):
     should = ["1", *expect(*env)]
     total += len(should) - 1
     if answer != should:
-        wrong += 1
+        wrong.append(env)
         at = next((i for i, (a, b) in enumerate(zip(answer, should)) if a != b), min(len(answer), len(should)))
         print(f"{env}: {len(answer)} tags instead of {len(should)}; {answer[at:at + 3]} instead of {should[at:at + 3]}")
-print(f"{len(matrix)} environments, {total} tags, {wrong} environments wrong")
-assert total > 100 * len(matrix), "packaging says too little"
-sys.exit(wrong > 0)
+print(f"{len(matrix)} environments, {total} tags, {len(wrong)} wrong")
+assert len(rows) > 60 and total > 100 * len(matrix), "the file or packaging says too little"
+sys.exit(len(wrong) > 0)

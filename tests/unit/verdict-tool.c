@@ -20,11 +20,6 @@
 
 enum { ANSWER_MAX = 64 << 20 };
 
-// Until lib/state/upstream has them.
-const char *const upstream_result_name[UPSTREAM_RESULT_COUNT] __attribute__((weak)) = {"known", "absent", "404", "refused",
-	"resolve", "timeout", "tls", "4xx", "5xx", "429", "redirected", "not-a-page", "truncated", "too-large",
-	"wrong-project", "older", "quarantined", "never-asked", "other"};
-
 struct asked {
 	int64_t now;
 	const char *project;
