@@ -153,6 +153,9 @@ static void tell_unchanged(const struct config *before, const struct config *now
 		{"[server] page-cache", before->page_cache != now->page_cache},
 		{"[server] connections", before->connections != now->connections},
 		{"[server] timeout", before->timeout != now->timeout},
+		{"[upstream] url", differ(before->upstream_urls, now->upstream_urls)},
+		{"[upstream] files-path", differ(before->upstream_files_path, now->upstream_files_path)},
+		{"[upstream] files-size", before->upstream_files_size != now->upstream_files_size},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(row); i++)
 		if (row[i].differs)
@@ -317,6 +320,9 @@ static const struct option_row options[] = {
 	{"threads", '\0', "N", "threads that answer requests; one a processor"},
 	{"page-cache", '\0', "SIZE", "bytes of ready answers to keep, as 64M"},
 	{"rescan", '\0', "SECONDS", "pause between scans of the store; 0: only at the start and on SIGHUP"},
+	{"upstream", '\0', NULL, "have what upstream (PyPI) has, too; without a STORE: that alone"},
+	{"upstream-url", '\0', "URL", "the simple index that upstream is"},
+	{"offline", '\0', NULL, "do not ask upstream: serve what is here"},
 };
 
 static const struct setting_option keys[] = {
@@ -324,13 +330,14 @@ static const struct setting_option keys[] = {
 	{"access-log", "server", "access-log"},	 {"log-level", "server", "log-level"},
 	{"threads", "server", "threads"},	 {"page-cache", "server", "page-cache"},
 	{"rescan", "server", "rescan"},		 {"tls-cert", "server", "tls-cert"},
-	{"tls-key", "server", "tls-key"},
+	{"tls-key", "server", "tls-key"},	 {"upstream", "upstream", "merge"},
+	{"upstream-url", "upstream", "url"},	 {"offline", "upstream", "offline"},
 };
 
 static int take_option(void *ctx, const char *name, const char *value, struct err *e)
 {
 	struct serving *s = ctx;
-	if (settings_take(&s->settings, keys, ARRAY_SIZE(keys), name, value))
+	if (settings_take(&s->settings, keys, ARRAY_SIZE(keys), name, value ? value : "yes"))
 		return 0;
 	return err_set(e, ERR_USAGE, "--%s", name);
 }

@@ -99,6 +99,8 @@ char *settings_catalog(const struct config *c, struct err *e)
 {
 	if (c->catalog)
 		return xstrdup(c->catalog);
+	if (!c->store && !c->platform_count && c->upstream_merge)
+		return catalog_default_path("/upstream");
 	if (!c->store) {
 		err_set(e, ERR_USAGE, "no store is given, so the catalog must be: --catalog FILE, or [catalog] path");
 		return NULL;

@@ -2,10 +2,13 @@
 #include "server/follow.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/state/catalog-upstream.h"
+#include "server/gateway.h"
 #include "server/simple.h"
 
 enum {
@@ -18,6 +21,7 @@ struct follow {
 	struct reader reader;
 	struct nameset *gone; // projects that had files once
 	int64_t seen, seen_upstream; // numbers of the newest changes known here
+	struct buf wondering; // projects that are new here, each with a NUL
 	bool is_failing;      // and has said so
 	pthread_t thread;
 	atomic_bool reopen, stop;
@@ -28,6 +32,26 @@ struct batch {
 	bool is_anew;     // all there is, and every page is dropped at the end
 	bool names_moved; // a project came or went
 };
+
+// Whose a new name is depends on whether upstream knows it already.
+static void wonder(struct follow *f, const char *project)
+{
+	struct service *s = f->service;
+	if (s->gateway && rules_find(&service_site(s)->rules, project) == RULE_MERGE)
+		buf_add(&f->wondering, project, strlen(project) + 1);
+}
+
+static void ask_upstream(struct follow *f)
+{
+	struct str rest = buf_view(&f->wondering);
+	while (rest.len) {
+		struct err e = ERR_INIT;
+		const char *project = str_cut(&rest, '\0').ptr;
+		if (gateway_wonder(f->service->gateway, f->reader.catalog, project, &e) < 0)
+			log_error("upstream is not asked for %s: %s", project, e.msg);
+	}
+	buf_clear(&f->wondering);
+}
 
 static int apply(void *ctx, const struct catalog_project *p, struct err *e)
 {
@@ -44,6 +68,8 @@ static int apply(void *ctx, const struct catalog_project *p, struct err *e)
 	else if (!p->files)
 		nameset_add(f->gone, p->platform, name);
 	b->names_moved |= !was_known || was_gone || !p->files;
+	if (p->files && (!was_known || was_gone))
+		wonder(f, p->project);
 	if (!b->is_anew)
 		simple_drop_project(f->service, p->project);
 	return 0;
@@ -87,6 +113,7 @@ static int catch_up(struct follow *f, bool is_anew, uint32_t count, struct err *
 	else if (b.names_moved)
 		simple_drop_roots(f->service);
 	service_caught(f->service, count);
+	ask_upstream(f);
 	return count_totals(f, e);
 }
 
@@ -152,6 +179,7 @@ static void follow_free(struct follow *f)
 {
 	readers_give(f->service->readers, &f->reader);
 	nameset_free(f->gone);
+	buf_release(&f->wondering);
 	free(f);
 }
 
@@ -160,6 +188,7 @@ struct follow *follow_start(struct service *s, struct err *e)
 	struct follow *f = xcalloc(1, sizeof(*f));
 	f->service = s;
 	f->gone = nameset_new();
+	buf_init(&f->wondering, LIMIT_OURS);
 	if (open_anew(f, e) < 0) {
 		follow_free(f);
 		return NULL;

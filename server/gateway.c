@@ -34,6 +34,8 @@ struct arrived {
 struct gateway {
 	struct upstream *upstream;
 	struct readers *readers;
+	upstream_fn *learn;
+	void *ctx; // its
 	int64_t max_age, negative_max_age, stale;
 	bool is_offline;
 	pthread_mutex_t lock;
@@ -167,11 +169,16 @@ static void on_answer(void *ctx, struct upstream_project *p)
 	pthread_mutex_unlock(&g->lock);
 }
 
-static int note_name(void *ctx, const struct upstream_answer *answer, struct err *e UNUSED)
+struct lesson {
+	struct gateway *gateway;
+	char *project;
+};
+
+static int learn(void *ctx, const struct upstream_answer *answer, struct err *e)
 {
-	char **name = ctx;
-	*name = xstrdup(answer->project);
-	return 0;
+	struct lesson *l = ctx;
+	l->project = xstrdup(answer->project);
+	return l->gateway->learn(l->gateway->ctx, answer, e);
 }
 
 static void keep(struct gateway *g, const struct arrived *a)
@@ -194,11 +201,13 @@ static void take_in(struct gateway *g, struct arrived *a)
 	struct err e = ERR_INIT;
 	keep(g, a);
 	for (size_t i = 0; i < a->count; i++) {
-		CLEANUP(mem_free) char *project = NULL;
-		int told = upstream_tell(g->upstream, a->project[i], note_name, &project, &e);
+		struct lesson l = {.gateway = g};
+		if (upstream_tell(g->upstream, a->project[i], learn, &l, &e) < 0)
+			log_error("what upstream has: %s", e.msg);
 		upstream_project_free(a->project[i]);
-		if (told == 0)
-			rest(g, project);
+		if (l.project)
+			rest(g, l.project);
+		free(l.project);
 	}
 	free(a->project);
 }
@@ -297,12 +306,30 @@ int gateway_project(struct gateway *g, struct catalog *c, const char *project, s
 	return t.waits ? GATEWAY_LATER : GATEWAY_TOLD;
 }
 
+static int is_never_asked(void *ctx, const struct upstream_answer *answer, struct err *e UNUSED)
+{
+	bool *is_never = ctx;
+	*is_never = answer->standing == UPSTREAM_NEVER_ASKED;
+	return 0;
+}
+
+int gateway_wonder(struct gateway *g, struct catalog *c, const char *project, struct err *e)
+{
+	bool is_never = false;
+	if (upstream_recall(g->upstream, c, project, is_never_asked, &is_never, e) < 0)
+		return -1;
+	return is_never && may_ask(g, project) ? ask(g, c, project, NULL, e) : 0;
+}
+
 // --- beginning, end ---
 
-int gateway_start(const struct config *c, struct readers *readers, struct gateway **out, struct err *e)
+int gateway_start(const struct config *c, struct readers *readers, upstream_fn *learn_fn, void *ctx, struct gateway **out,
+	struct err *e)
 {
 	struct gateway *g = xcalloc(1, sizeof(*g));
 	g->readers = readers;
+	g->learn = learn_fn;
+	g->ctx = ctx;
 	g->max_age = (int64_t)c->upstream_max_age;
 	g->negative_max_age = (int64_t)c->upstream_negative_max_age;
 	g->stale = (int64_t)c->upstream_stale;

@@ -16,8 +16,10 @@
 
 struct gateway;
 
-// c is borrowed until it is freed, and so are the readers.
-int gateway_start(const struct config *c, struct readers *readers, struct gateway **out, struct err *e) MUST_CHECK;
+// c is borrowed until it is freed, and so are the readers. learn is called with whatever upstream said, by a thread of the
+// gateway's, before those are woken who wait for it.
+int gateway_start(const struct config *c, struct readers *readers, upstream_fn *learn, void *ctx, struct gateway **out,
+	struct err *e) MUST_CHECK;
 // Nothing is asked any more, and who waits is woken, now and from now on. Any thread; NULL is fine.
 void gateway_give_up(struct gateway *g);
 void gateway_free(struct gateway *g); // NULL is fine
@@ -26,6 +28,9 @@ struct fetch_pool *gateway_pool(struct gateway *g);
 
 // Whether what is in memory of the project may be sent without another look. On the event loop.
 bool gateway_is_fresh(struct gateway *g, struct str project);
+
+// Asks for a project that was never asked for. On a worker.
+int gateway_wonder(struct gateway *g, struct catalog *c, const char *project, struct err *e) MUST_CHECK;
 
 enum { GATEWAY_LATER, GATEWAY_TOLD };
 // On a worker, with a connection of its own. GATEWAY_TOLD: fn was called with what is known; it has no stale page where

@@ -19,6 +19,7 @@
 #include "server/follow.h"
 #include "server/gateway.h"
 #include "server/http.h"
+#include "server/owned.h"
 #include "server/releaser.h"
 #include "server/retrieve.h"
 #include "server/routes.h"
@@ -83,7 +84,7 @@ static int start_upstream(struct service *s, const struct config *c, struct err 
 	if (!service_site(s)->merges)
 		return 0;
 	if (ours_open(ours, &s->ours, e) < 0 || depot_open(files, c->upstream_files_size, &s->depot, e) < 0 ||
-		gateway_start(c, s->readers, &s->gateway, e) < 0)
+		gateway_start(c, s->readers, owned_learn, s, &s->gateway, e) < 0)
 		return -1;
 	s->retrieve = retrieve_new(gateway_pool(s->gateway), s->depot, c->upstream_files_size);
 	return 0;

@@ -4,13 +4,12 @@
 #include <string.h>
 
 #include "lib/base/limits.h"
-#include "lib/base/log.h"
 #include "lib/domain/name.h"
 #include "lib/view/page.h"
-#include "lib/state/ours.h"
 #include "server/auth.h"
 #include "server/gateway.h"
 #include "server/negotiate.h"
+#include "server/owned.h"
 #include "server/urlpath.h"
 
 enum { KEY_SIZE = 2 * LIMIT_FILE_NAME + 16, FORMAT_SIZE = 64 };
@@ -190,27 +189,6 @@ struct merging {
 	struct reply *reply;
 };
 
-static bool is_here(struct service *s, const char *project)
-{
-	const struct site *site = service_site(s);
-	for (size_t i = 0; i < site->store.platform_count; i++)
-		if (nameset_may_have(s->names, site->store.platform[i].id, str_from(project)))
-			return true;
-	return false;
-}
-
-// Whether the project is ours alone: upstream did not know it when we had it. From when it says so.
-static bool is_ours(struct service *s, const struct upstream_answer *upstream)
-{
-	struct err e = ERR_INIT;
-	if (rules_find(&service_site(s)->rules, upstream->project) != RULE_MERGE)
-		return false;
-	bool is_unknown = upstream->standing == UPSTREAM_NOT_FOUND || upstream->standing == UPSTREAM_ABSENT;
-	if (is_unknown && is_here(s, upstream->project) && ours_add(s->ours, upstream->project, &e) < 0)
-		log_error("that %s is ours is not noted: %s", upstream->project, e.msg);
-	return ours_has(s->ours, upstream->project);
-}
-
 // Upstream cannot be asked, and never said what it has: ours, if there are any, for this moment; never a 404, which clients
 // take for "no such project".
 static struct reply *make_without(const struct merging *m, const struct upstream_answer *upstream)
@@ -236,7 +214,7 @@ static int on_told(void *ctx, const struct upstream_answer *upstream, struct err
 	struct merging *m = ctx;
 	bool is_said = upstream->standing != UPSTREAM_NEVER_ASKED &&
 		(upstream->standing != UPSTREAM_KNOWN || upstream->stale);
-	if (is_ours(m->service, upstream))
+	if (owned_is(m->service, upstream))
 		m->reply = make_once(m->service, m->catalog, m->target, NULL, m->epoch);
 	else if (is_said)
 		m->reply = make_once(m->service, m->catalog, m->target, upstream, m->epoch);

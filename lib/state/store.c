@@ -235,6 +235,10 @@ static int find_platforms(struct store *s, const struct config *c, unsigned pati
 int store_open(const struct config *c, unsigned patience, struct store *out, struct err *e)
 {
 	CLEANUP(store_release) struct store s = {0};
+	if (!c->store && !c->platform_count && c->upstream_merge) {
+		*out = s;
+		return 0;
+	}
 	if (!c->store && !c->platform_count)
 		return err_set(
 			e, ERR_USAGE, "no store is given: name the folder that holds the wheels");

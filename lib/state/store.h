@@ -47,6 +47,7 @@ struct store {
 
 // The platforms of the configuration; else the first-level folders of the store that look like
 // <os>-<version>-<arch>, by name; else the whole store as the one platform "wheels".
+// Without a store and without platforms there is nothing, where upstream is merged in: a mirror of that alone.
 // A platform whose folder does not answer within the patience (milliseconds, for all together) is taken as it is named.
 // ERR_USAGE where no store is given, ERR_NOT_FOUND or ERR_IO where it cannot be opened.
 int store_open(const struct config *c, unsigned patience, struct store *out, struct err *e) MUST_CHECK;

@@ -20,9 +20,9 @@ const char *const rule_name[RULE_COUNT] = {
 static char *normalized(const char *names)
 {
 	struct buf out;
-	buf_init(&out, LIMIT_CONFIG);
 	if (!names)
 		return NULL;
+	buf_init(&out, LIMIT_CONFIG);
 	name_normalize(str_from(names), &out);
 	return buf_steal(&out);
 }

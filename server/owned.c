@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/owned.h"
+
+#include "lib/base/log.h"
+#include "lib/state/ours.h"
+
+static bool is_here(struct service *s, const char *project)
+{
+	const struct site *site = service_site(s);
+	for (size_t i = 0; i < site->store.platform_count; i++)
+		if (nameset_may_have(s->names, site->store.platform[i].id, str_from(project)))
+			return true;
+	return false;
+}
+
+bool owned_is(struct service *s, const struct upstream_answer *upstream)
+{
+	struct err e = ERR_INIT;
+	const char *project = upstream->project;
+	bool is_unknown = upstream->standing == UPSTREAM_NOT_FOUND || upstream->standing == UPSTREAM_ABSENT;
+	if (rules_find(&service_site(s)->rules, project) != RULE_MERGE)
+		return false;
+	if (ours_has(s->ours, project))
+		return true;
+	if (!is_unknown || !is_here(s, project))
+		return false;
+	if (ours_add(s->ours, project, &e) < 0)
+		log_error("that %s is ours is not noted: %s", project, e.msg);
+	return true;
+}
+
+int owned_learn(void *ctx, const struct upstream_answer *upstream, struct err *e UNUSED)
+{
+	if (owned_is(ctx, upstream) && upstream->result == UPSTREAM_KNOWN)
+		log_warn("upstream has a project %s now, which is ours: its files are not merged ([upstream] shared = %s would)",
+			upstream->project, upstream->project);
+	return 0;
+}
