@@ -10,8 +10,8 @@ import pytest
 import clients
 import serving
 
-LONG = ["upload_load", "changing_tree", "slow_clients", "lifecycle", "tokens", "pages", "installs", "release",
-        "shared_catalog"]
+LONG = ["faults", "clients", "changing_tree", "upload_load", "budget", "upload_clients", "push", "tokens", "pages",
+        "lifecycle", "slow_clients", "release", "shared_catalog"]
 
 
 def pytest_addoption(parser):
