@@ -8,7 +8,7 @@
 
 #include "lib/base/mem.h"
 
-enum { BAR_CELLS = 20, PROGRESS_TEXT = 32 };
+enum { BAR_CELLS = 20 };
 
 static int64_t now(void)
 {
@@ -17,8 +17,7 @@ static int64_t now(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-// "1.2 GB" as people say it.
-static void put_bytes(double bytes, char out[PROGRESS_TEXT])
+void progress_bytes(double bytes, char out[PROGRESS_TEXT])
 {
 	static const char *const unit[] = {"B", "kB", "MB", "GB", "TB"};
 	size_t i = 0;
@@ -52,8 +51,8 @@ static void show(struct progress *p, uint64_t files, uint64_t bytes, double done
 	for (int i = 0; i < BAR_CELLS; i++)
 		bar[i] = i < (int)(done * BAR_CELLS) ? '#' : '.';
 	bar[BAR_CELLS] = '\0';
-	put_bytes((double)bytes, size);
-	put_bytes(seconds > 0 ? (double)bytes / seconds : 0, rate);
+	progress_bytes((double)bytes, size);
+	progress_bytes(seconds > 0 ? (double)bytes / seconds : 0, rate);
 	if (done > 0.01)
 		put_time(seconds * (1 - done) / done, left);
 	fprintf(stderr, "\r\033[K[%s] %3.0f%%  %" PRIu64 " files  %s  %s/s  %s left", bar,
@@ -94,6 +93,18 @@ void progress_push(struct progress *p, size_t files, size_t all_files, uint64_t 
 	if (!p->is_on || !all_files)
 		return;
 	show(p, files, bytes, all_bytes ? (double)bytes / (double)all_bytes : 1);
+	fflush(stderr);
+	p->is_drawn = true;
+}
+
+void progress_look(void *ctx, uint64_t done, uint64_t all, uint64_t failed)
+{
+	struct progress *p = ctx;
+	if (!p->is_on)
+		return;
+	fprintf(stderr, "\r\033[Kasked upstream about %" PRIu64 " of %" PRIu64 " projects", done, all);
+	if (failed)
+		fprintf(stderr, ", %" PRIu64 " failed", failed);
 	fflush(stderr);
 	p->is_drawn = true;
 }

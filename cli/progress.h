@@ -8,6 +8,11 @@
 
 #include "indexer/walk.h"
 
+enum { PROGRESS_TEXT = 32 };
+
+// "1.2 GB" as people say it.
+void progress_bytes(double bytes, char out[PROGRESS_TEXT]);
+
 struct progress {
 	bool is_on;
 	int64_t begun_ns;
@@ -22,5 +27,7 @@ void progress_walk(void *ctx, const struct walk_progress *walk);
 void progress_export(void *ctx, uint64_t done, uint64_t all);
 // For push_options.progress.
 void progress_push(struct progress *p, size_t files, size_t all_files, uint64_t bytes, uint64_t all_bytes);
+// What plan_options.progress wants; ctx is the struct progress.
+void progress_look(void *ctx, uint64_t done, uint64_t all, uint64_t failed);
 // Takes the line away.
 void progress_end(struct progress *p);

@@ -2,6 +2,7 @@
 #include "cli/command.h"
 
 static const struct command *const rows[] = {
+	&command_prune_plan,
 	NULL,
 };
 

@@ -114,7 +114,10 @@ static void put_entry(struct buf *out, const struct planfile_entry *f)
 	put_sha256(out, f->sha256, f->has_sha256);
 	put_str(out, "verdict", f->verdict);
 	put_bool(out, "removes", f->removes);
-	put_str(out, "why", f->why);
+	put_key(out, "why");
+	buf_puts(out, f->why ? "" : "null");
+	if (f->why)
+		escape_json(out, str_from(f->why));
 	put_str(out, "reason", f->reason);
 	if (f->evidence.filename)
 		put_evidence(out, &f->evidence);

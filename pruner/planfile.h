@@ -38,6 +38,7 @@ struct planfile_entry {
 	const char *platform, *filename;
 	const char *path;              // below the platform
 	const char *project, *version; // NULL: not known, of a file that is corrupt
+	const char *requires_python;   // NULL: none. Not in the file
 	uint64_t size;
 	int64_t mtime_ns;
 	bool has_sha256; // false: it was refused before it was read

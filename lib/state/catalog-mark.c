@@ -147,6 +147,7 @@ static struct catalog_marked marked_of(struct query *q)
 		.project = query_text(q, 10),
 		.version = query_text(q, 11),
 		.requires_python = query_text(q, 12),
+		.refusal = query_text(q, 13),
 	};
 }
 

@@ -48,6 +48,7 @@ struct catalog_marked {
 	const uint8_t *sha256; // NULL: it was refused before it was read
 	const char *project;   // normalised; NULL: it is refused
 	const char *version, *requires_python; // NULL: none
+	const char *refusal; // NULL: it is not in quarantine
 };
 typedef int catalog_marked_fn(void *ctx, const struct catalog_marked *mark, struct err *e);
 // All marks of the kind on a platform, by file name, then folder.

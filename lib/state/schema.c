@@ -324,7 +324,8 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 			   " AND m.platform = ?2 AND m.kind = 1 AND m.reason IS NOT NULL"
 			   " ORDER BY f.id IS NULL, m.folder LIMIT 1",
 	[MARKS_OF_KIND] = "SELECT m.platform, d.path, m.filename, m.reason, m.text, f.id IS NOT NULL, f.state, f.size,"
-			  " f.mtime_ns, f.sha256, p.name, f.version, f.requires_python FROM mark m"
+			  " f.mtime_ns, f.sha256, p.name, f.version, f.requires_python,"
+			  " iif(f.state = 1, f.reason, NULL) FROM mark m"
 			  " JOIN folder d ON d.id = m.folder"
 			  " LEFT JOIN file f ON f.folder = m.folder AND f.filename = m.filename"
 			  " LEFT JOIN project p ON p.id = f.project"

@@ -320,17 +320,15 @@ static bool is_missing(const struct upstream_row *row)
 // The row whose result is that of all: one that is in doubt, else one that knows it, else one that does not have it.
 static const struct upstream_row *spokesman(const struct upstream_project *p)
 {
-	const struct upstream_row *known = NULL, *missing = NULL;
+	const struct upstream_row *known = NULL;
 	for (size_t i = 0; i < p->upstream->count; i++) {
 		const struct upstream_row *row = &p->row[i];
 		if (row->result != UPSTREAM_KNOWN && !is_missing(row))
 			return row;
 		if (row->result == UPSTREAM_KNOWN && !known)
 			known = row;
-		if (is_missing(row) && !missing)
-			missing = row;
 	}
-	return known ? known : missing;
+	return known ? known : &p->row[0];
 }
 
 static enum upstream_result shown(const struct upstream *u, enum upstream_result r)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""make bench: the server beside others on the same pages and files, the indexer beside sha256sum, in one run.
+"""make bench: the server beside others on the same pages and files, the indexer beside sha256sum, plans of a prune, in one run.
 
 BENCH_ROUNDS (5) and BENCH_SECONDS (1) say how long; BENCH_MANY (200,000) how many wheels the larger store has;
 BENCH_ONLY does only some of the parts, as in "serving index"; BENCH_KEEP=1 writes bench/results.md."""
@@ -16,6 +16,7 @@ import beside
 import load
 import machine
 import nginx
+import pruning
 import scans
 import server
 import shape
@@ -26,7 +27,7 @@ SERVED = 10_000
 ROUNDS = int(os.environ.get("BENCH_ROUNDS") or 5)
 SECONDS = int(os.environ.get("BENCH_SECONDS") or 1)
 MANY = int(os.environ.get("BENCH_MANY") or 200_000)
-ONLY = (os.environ.get("BENCH_ONLY") or "serving index many appearing upload").split()
+ONLY = (os.environ.get("BENCH_ONLY") or "serving index many appearing upload prune").split()
 
 
 def refuse(reason):
@@ -63,12 +64,14 @@ def bench_many(binary, folder):
 def parts(binary, floor, folder):
     """Yields each part's table when it is there."""
     store = room(folder, "store")
-    made = shape.make_served(store, SERVED) if set(ONLY) - {"many", "upload"} else None
+    made = shape.make_served(store, SERVED) if set(ONLY) - {"many", "upload", "prune"} else None
     if "index" in ONLY:
         yield scans.bench(binary, store, folder, SERVED, ROUNDS)
     # Before this process has read large answers: what it took at most, its children are said to have taken.
     if "many" in ONLY:
         yield bench_many(binary, folder)
+    if "prune" in ONLY:
+        yield pruning.bench(binary, room(folder, "prune"), min(ROUNDS, 3))
     if "serving" in ONLY:
         yield beside.bench(binary, floor, store, made, room(folder, "serving"), ROUNDS, SECONDS)
     if "appearing" in ONLY:

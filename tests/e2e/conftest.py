@@ -11,6 +11,9 @@ import clients
 import serving
 import upstreams
 
+LONG = ["faults", "clients", "changing_tree", "upload_load", "budget", "upload_clients", "push", "tokens", "pages",
+        "lifecycle", "slow_clients", "release", "shared_catalog"]
+
 
 def pytest_addoption(parser):
     parser.addoption("--all", action="store_true", help="every row of the recorded installs, not a sample")
@@ -21,6 +24,12 @@ def pytest_configure():
         serving.binary()
     except RuntimeError as reason:
         pytest.exit(str(reason), returncode=2)
+
+
+def pytest_collection_modifyitems(items):
+    """Files that take long come first: of workers beside each other none is left with one of them at the end."""
+    first = {f"test_{name}": number for number, name in enumerate(LONG)}
+    items.sort(key=lambda item: first.get(item.path.stem, len(LONG)))
 
 
 @pytest.fixture(name="wheelcache")

@@ -3,6 +3,7 @@
 """What ./run and ./test are made of: the counting, the demo store, finding what is not installed."""
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -30,6 +31,27 @@ SUMS = [
     (["SKIP"], None, 0, "0 passed, 0 failed, 1 skipped", 1),
     ([], None, 0, "0 passed, 0 failed", 1),
 ]
+
+RACE = "E   WARNING: ThreadSanitizer: data race (pid=1)"
+
+# What failed, and why; what passed when it was repeated; the kinds of the lines that name them.
+REPETITIONS = [
+    ({"one": "E   slow"}, ["one"], ["unsteady"]),
+    ({"one": "E   slow"}, [], ["failed"]),
+    ({"one": "E   slow", "two": "E   late"}, ["two"], ["failed", "unsteady"]),
+    ({"one": RACE}, ["one"], ["failed"]),
+    ({"one": "E   AssertionError: exit code -6: "}, ["one"], ["failed"]),
+    ({"one": "E   slow", "two": RACE}, ["one", "two"], ["failed"] * 2),
+    ({"1": "E   a", "2": "E   a", "3": "E   a", "4": "E   a"}, ["1", "2", "3", "4"], ["failed"] * 4),
+]
+
+
+def report(failed, passed=()):
+    """One of pytest's: failed are the reasons by their tests."""
+    cases = [f'<testcase classname="tests.e2e.test_a" name="{name}"><failure message="m">{why}</failure></testcase>'
+             for name, why in failed.items()]
+    cases += [f'<testcase classname="tests.e2e.test_a" name="{name}"/>' for name in passed]
+    return f"<testsuites><testsuite>{''.join(cases)}</testsuite></testsuites>"
 
 
 FUZZ_LOG = """#2\tINITED cov: 300 ft: 800 corp: 1/1b exec/s: 0 rss: 30Mb
@@ -68,6 +90,54 @@ class SumUp(unittest.TestCase):
             with self.subTest(line):
                 done = self.sum_up(results, report, failed_phases)
                 self.assertEqual((done.stdout.splitlines()[-1], done.returncode), (line, code), done.stderr)
+
+    def tell(self, first, again, *options):
+        for name, text in (("e2e.xml", first), ("e2e.again.xml", again)):
+            (self.folder / name).write_text(text)
+        done = subprocess.run([sys.executable, AUX / "sum-up.py", *options, self.folder / "e2e.xml"],
+                              capture_output=True, text=True, check=False)
+        return done.stdout.splitlines(), done.returncode
+
+    def test_what_passes_when_it_is_repeated_is_named(self):
+        for failed, repeated, kinds in REPETITIONS:
+            with self.subTest(failed):
+                lines, code = self.tell(report(failed, ["good"]), report({}, repeated))
+                names = [line for line in lines[:-1] if re.match(r"(failed|unsteady): ", line)]
+                self.assertEqual([line.split(":")[0] for line in names], kinds)
+                self.assertEqual(lines[-1].split(" failed")[0].split()[-1], str(kinds.count("failed")))
+                self.assertEqual(code, 1 if "failed" in kinds else 0)
+
+    def test_what_may_be_repeated(self):
+        for failed, ids in ((failed, [f"tests/e2e/test_a.py::{name}" for name in failed]) for failed in
+                            ({"a[b.c]": "E   slow"}, {"a": "", "b": "", "c": ""})):
+            self.assertEqual(self.tell(report(failed), report({}), "--to-repeat"), (ids, 0))
+        for failed in ({}, {"a": RACE, "b": ""}, dict.fromkeys("abcd", "")):
+            self.assertEqual(self.tell(report(failed), report({}), "--to-repeat"), ([], 0))
+        broken_file = report({"a": "E   no module"}).replace("tests.e2e.test_a", "")
+        self.assertEqual(self.tell(broken_file, report({}), "--to-repeat"), ([], 0))
+
+    def test_a_report_of_the_end_counts_for_a_test_that_failed_before(self):
+        twice = report({"a": "E   slow"}).replace("</testsuite>", report({"a": RACE}) + "</testsuite>")
+        self.assertEqual(self.tell(twice, report({}), "--to-repeat"), ([], 0))
+
+    def test_why_it_failed_is_told_in_short(self):
+        why = "\n".join(["    source"] * 100 + ["E   the reason"] + ["E   more"] * 200 + ["the end"])
+        lines, _ = self.tell(report({"a": why}), report({}))
+        self.assertEqual((lines[0], lines[1].strip(), lines[-3].strip()), ("== e2e: tests.e2e.test_a::a", "E   the reason",
+                                                                          "the end"))
+        self.assertEqual(lines[-2:], ["failed: e2e: tests.e2e.test_a::a", "0 passed, 1 failed"])
+        self.assertLess(len(lines), 30)
+        lines, _ = self.tell(report({str(number): why for number in range(100)}), report({}))
+        self.assertLess(len(lines), 150 + 100 + 2)
+
+    def test_end_of_a_log_of_make_check(self):
+        tests = self.folder / "tests" / "unit"
+        tests.mkdir(parents=True)
+        (tests / "test-a.trs").write_text(":test-result: FAIL\n")
+        (tests / "test-a.log").write_text("begin\n" + "line\n" * 100 + "the end\n")
+        done = subprocess.run([sys.executable, AUX / "sum-up.py", self.folder], capture_output=True, text=True, check=False)
+        self.assertEqual(done.stdout.splitlines()[-3].strip(), "the end")
+        self.assertNotIn("begin", done.stdout)
 
 
 class Scripts(unittest.TestCase):

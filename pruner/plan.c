@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pruner/plan.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/clock.h"
+#include "lib/base/log.h"
+#include "lib/state/catalog-prune.h"
+#include "lib/state/downloads.h"
+#include "pruner/entry.h"
+#include "pruner/tally.h"
+#include "pruner/verdict.h"
+
+// A platform of the store.
+struct chosen {
+	const struct platform *platform; // NULL: it was not chosen
+	struct tally tally;
+};
+
+struct planning {
+	const struct store *store;
+	struct catalog *catalog; // to be written
+	struct catalog *reader;  // of one moment
+	const struct policy *policy;
+	const struct plan_options *options;
+	struct upstream *upstream;
+	struct downloads *downloads; // NULL: nobody counted
+	struct ledger ledger;
+	struct plan *plan;
+	struct chosen *chosen; // as store->platform
+	int64_t now;
+	char **project; // to be asked about
+	size_t projects, room;
+	uint64_t done, failed; // look-ups
+	// What is being decided.
+	const char *name;
+	struct chosen *on;
+	struct verdict_upstream facts;
+};
+
+// --- which platforms, which projects ---
+
+static bool is_wanted(const struct plan_options *o, const char *platform)
+{
+	for (size_t i = 0; i < o->globs; i++)
+		if (fnmatch(o->glob[i], platform, 0) == 0)
+			return true;
+	return o->globs == 0;
+}
+
+static int choose_platforms(struct planning *x, struct err *e)
+{
+	size_t count = 0;
+	x->chosen = xcalloc(x->store->platform_count + 1, sizeof(*x->chosen));
+	for (size_t i = 0; i < x->store->platform_count; i++) {
+		const struct platform *p = &x->store->platform[i];
+		if (!is_wanted(x->options, p->name))
+			continue;
+		x->chosen[i].platform = p;
+		count++;
+	}
+	return count ? 0 : err_set(e, ERR_NOT_FOUND, "no platform of the store has such a name");
+}
+
+static struct chosen *find_chosen(struct planning *x, int64_t platform)
+{
+	for (size_t i = 0; i < x->store->platform_count; i++)
+		if (x->chosen[i].platform && x->chosen[i].platform->id == platform)
+			return &x->chosen[i];
+	return NULL;
+}
+
+static int by_name(const void *name, const void *element)
+{
+	return strcmp(name, *(const char *const *)element);
+}
+
+static bool is_asked_for(const struct plan_options *o, const char *project)
+{
+	return o->projects == 0 || bsearch(project, o->project, o->projects, sizeof(*o->project), by_name);
+}
+
+static int add_project(void *ctx, const char *project, int64_t platform, struct err *e UNUSED)
+{
+	struct planning *x = ctx;
+	if (!find_chosen(x, platform) || !is_asked_for(x->options, project) || (x->projects && strcmp(x->project[x->projects - 1], project) == 0))
+		return 0;
+	GROW(x->project, x->projects, x->room);
+	x->project[x->projects++] = xstrdup(project);
+	return 0;
+}
+
+static void forget_projects(struct planning *x)
+{
+	for (size_t i = 0; i < x->projects; i++)
+		free(x->project[i]);
+	x->projects = 0;
+}
+
+static int find_projects(struct planning *x, struct catalog *in, struct err *e)
+{
+	forget_projects(x);
+	return catalog_holders(in, add_project, x, e);
+}
+
+// --- one file ---
+
+static bool was_downloaded(const struct planning *x, const char *filename)
+{
+	return x->policy->downloaded && downloads_within(x->downloads, x->on->platform->name, filename, x->now,
+						x->policy->downloaded) != DOWNLOADED_NO;
+}
+
+static int decide_file(void *ctx, const struct catalog_held *file, struct err *e)
+{
+	struct planning *x = ctx;
+	CLEANUP(verdict_release) struct verdict v;
+	const struct verdict_file ours = {
+		.filename = file->filename,
+		.project = x->name,
+		.version = file->version,
+		.sha256 = file->sha256,
+		.mtime = file->mtime_ns / 1000000000,
+		.requires_python = file->requires_python,
+		.refusal = file->refusal,
+		.was_downloaded = was_downloaded(x, file->filename),
+	};
+	verdict_decide(x->policy, x->on->platform, &ours, &x->facts, x->now, &v);
+	tally_add(&x->on->tally, v.kind, v.why, file->size);
+	CLEANUP(entry_release) struct entry entry;
+	entry_init(&entry, x->on->platform->name, x->name, file, &v, x->facts.answer);
+	return ledger_add(&x->ledger, x->on->platform->id, &entry.plan, e);
+}
+
+// What is in quarantine has no project that anybody could be asked about.
+static int decide_refused(void *ctx, const struct catalog_held *file, struct err *e)
+{
+	struct planning *x = ctx;
+	x->on = find_chosen(x, file->platform);
+	return x->on ? decide_file(x, file, e) : 0;
+}
+
+// --- one project ---
+
+bool plan_has_failed(enum upstream_result result)
+{
+	static const enum upstream_result fine[] = {
+		UPSTREAM_KNOWN, UPSTREAM_ABSENT, UPSTREAM_NOT_FOUND, UPSTREAM_QUARANTINED};
+	for (size_t i = 0; i < ARRAY_SIZE(fine); i++)
+		if (result == fine[i])
+			return false;
+	return true;
+}
+
+static void note_failure(struct plan *p, const struct upstream_answer *answer)
+{
+	GROW(p->failure, p->head.failures, p->failure_room);
+	p->failure[p->head.failures++] = (struct planfile_failure){
+		.project = arena_copy(&p->text, str_from(answer->project)),
+		.result = upstream_result_name[answer->result],
+		.why = arena_copy(&p->text, str_from(answer->why ? answer->why : "")),
+	};
+	p->head.failed += plan_has_failed(answer->result);
+}
+
+static int decide_project(void *ctx, const struct upstream_answer *answer, struct err *e)
+{
+	struct planning *x = ctx;
+	int result = 0;
+	if (answer->result != UPSTREAM_KNOWN && answer->result != UPSTREAM_ABSENT)
+		note_failure(x->plan, answer);
+	verdict_upstream_init(&x->facts, x->name, answer);
+	for (size_t i = 0; i < x->store->platform_count && result == 0; i++) {
+		x->on = &x->chosen[i];
+		if (x->on->platform)
+			result = catalog_held_files(x->reader, x->on->platform->id, x->name, decide_file, x, e);
+	}
+	verdict_upstream_release(&x->facts);
+	return result;
+}
+
+static int decide_projects(struct planning *x, struct err *e)
+{
+	for (size_t i = 0; i < x->projects; i++) {
+		x->name = x->project[i];
+		if (upstream_recall(x->upstream, x->reader, x->name, decide_project, x, e) < 0)
+			return -1;
+	}
+	x->name = NULL;
+	verdict_upstream_init(&x->facts, "", NULL);
+	int result = catalog_refused_files(x->reader, decide_refused, x, e);
+	verdict_upstream_release(&x->facts);
+	return result;
+}
+
+// All of one moment, so that nothing comes twice or not at all while others write.
+static int decide_all(struct planning *x, struct err *e)
+{
+	if (catalog_open_read(catalog_path(x->catalog), &x->reader, e) < 0 || catalog_read_begin(x->reader, e) < 0)
+		return -1;
+	CLEANUP(catalog_read_end) struct catalog *reading = x->reader;
+	if (catalog_newest_change(reading, &x->plan->head.change, e) < 0 || find_projects(x, reading, e) < 0)
+		return -1;
+	return decide_projects(x, e);
+}
+
+// --- asking ---
+
+static int count_answer(void *ctx, const struct upstream_answer *answer, struct err *e UNUSED)
+{
+	struct planning *x = ctx;
+	x->done++;
+	x->failed += plan_has_failed(answer->result);
+	if (x->options->progress)
+		x->options->progress(x->options->ctx, x->done, x->projects, x->failed);
+	return 0;
+}
+
+static int ask(struct planning *x, struct err *e)
+{
+	if (x->options->is_offline)
+		return 0;
+	if (find_projects(x, x->catalog, e) < 0)
+		return -1;
+	return upstream_look(x->upstream, x->catalog, (const char *const *)x->project, x->projects, count_answer, x, e);
+}
+
+// --- the whole ---
+
+// A file of counts that is torn, or not there: nobody counted, and what was downloaded cannot be told.
+static int open_downloads(struct planning *x, struct err *e)
+{
+	struct err why = ERR_INIT;
+	if (!x->policy->downloaded || downloads_open(catalog_path(x->catalog), &x->downloads, &why) == 0)
+		return 0;
+	if (why.kind != ERR_NOT_FOUND && why.kind != ERR_INVALID)
+		return err_set(e, why.kind, "%s", why.msg);
+	log_warn("every file counts as downloaded lately: %s", why.msg);
+	return 0;
+}
+
+static void sum_up_platforms(struct planning *x)
+{
+	struct plan *p = x->plan;
+	size_t most = x->store->platform_count;
+	p->platform = xcalloc(most + 1, sizeof(*p->platform));
+	p->total = xcalloc((most + 1) * VERDICT_COUNT * VERDICT_WHY_COUNT, sizeof(*p->total));
+	for (size_t i = 0; i < most; i++) {
+		const struct chosen *on = &x->chosen[i];
+		if (!on->platform)
+			continue;
+		p->platform[p->head.platforms++] = tally_all(&on->tally, on->platform->name);
+		p->head.totals = tally_rows(&on->tally, on->platform->name, p->total, p->head.totals);
+	}
+	p->head.platform = p->platform;
+	p->head.total = p->total;
+}
+
+static void sum_up(struct planning *x)
+{
+	static const char *const class[] = {"pure", "off-list", "unusable", "corrupt"};
+	struct plan *p = x->plan;
+	sum_up_platforms(x);
+	const struct policy_takes *takes = &x->policy->takes;
+	const bool is_taken[ARRAY_SIZE(class)] = {takes->pure, takes->off_list, takes->unusable, takes->corrupt};
+	for (size_t i = 0; i < ARRAY_SIZE(class); i++)
+		if (is_taken[i])
+			p->option[p->head.options++] = class[i];
+	p->head.option = p->option;
+	p->head.glob = x->options->glob;
+	p->head.globs = x->options->globs;
+	p->head.projects = x->projects;
+	p->head.failure = p->failure;
+}
+
+static int make(struct planning *x, struct err *e)
+{
+	bool scanned;
+	if (catalog_was_scanned(x->catalog, &scanned, e) < 0)
+		return -1;
+	if (!scanned)
+		return err_set(e, ERR_NOT_FOUND, "%s: no scan of the store has ended yet: wheelcache index comes first",
+			catalog_path(x->catalog));
+	if (choose_platforms(x, e) < 0 || open_downloads(x, e) < 0 ||
+		ledger_open(&x->ledger, x->options->path, x->catalog, x->options->entry, x->options->entry_ctx, e) < 0 ||
+		ask(x, e) < 0 || decide_all(x, e) < 0)
+		return -1;
+	sum_up(x);
+	return ledger_finish(&x->ledger, &x->plan->head, e);
+}
+
+static void planning_release(struct planning *x)
+{
+	forget_projects(x);
+	free(x->project);
+	free(x->chosen);
+	ledger_release(&x->ledger);
+	downloads_close(x->downloads);
+	upstream_free(x->upstream);
+	catalog_close(x->reader);
+}
+
+int plan_make(const struct config *c, const struct store *store, struct catalog *catalog, const struct policy *policy,
+	const struct plan_options *options, struct plan *out, struct err *e)
+{
+	*out = (struct plan){0};
+	CLEANUP(planning_release) struct planning x = {
+		.store = store,
+		.catalog = catalog,
+		.policy = policy,
+		.options = options,
+		.plan = out,
+		.now = clock_wall_seconds(),
+	};
+	planfile_new_id(x.now, out->id);
+	out->head.id = out->id;
+	out->head.made = x.now;
+	out->head.store = store->path ? store->path : "";
+	out->head.policy_hash = policy->hash;
+	return upstream_new(c, &x.upstream, e) < 0 ? -1 : make(&x, e);
+}
+
+void plan_release(struct plan *p)
+{
+	arena_release(&p->text);
+	free(p->failure);
+	free(p->platform);
+	free(p->total);
+	*p = (struct plan){0};
+}
