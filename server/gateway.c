@@ -8,6 +8,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
+#include "server/metrics.h"
 
 enum {
 	BUCKETS = 1024,
@@ -22,6 +23,7 @@ struct asking {
 	struct asking *next; // of its bucket
 	char *project;
 	struct waiter *waiters;
+	int64_t began_ms;
 	long rests_until; // seconds of the monotonic clock; 0: it is being asked for
 };
 
@@ -34,6 +36,7 @@ struct arrived {
 struct gateway {
 	struct upstream *upstream;
 	struct readers *readers;
+	struct metrics *metrics;
 	upstream_fn *learn;
 	void *ctx; // its
 	int64_t max_age, negative_max_age, stale;
@@ -129,6 +132,7 @@ static bool join(struct gateway *g, const char *project, struct waiter *again)
 	if (is_first) {
 		*at = xcalloc(1, sizeof(**at));
 		(*at)->project = xstrdup(project);
+		(*at)->began_ms = clock_ms();
 		g->asked++;
 	}
 	bool waits = *at && !(*at)->rests_until && !g->has_given_up;
@@ -142,11 +146,13 @@ static bool join(struct gateway *g, const char *project, struct waiter *again)
 	return is_first;
 }
 
-static void rest(struct gateway *g, const char *project)
+static void rest(struct gateway *g, const char *project, enum upstream_result result)
 {
 	pthread_mutex_lock(&g->lock);
 	struct asking *a = *find(g, project);
 	struct waiter *waiters = a ? a->waiters : NULL;
+	if (a)
+		metrics_upstream(g->metrics, result, clock_ms() - a->began_ms);
 	if (a) {
 		a->waiters = NULL;
 		a->rests_until = clock_seconds() + REST_SECONDS;
@@ -172,12 +178,14 @@ static void on_answer(void *ctx, struct upstream_project *p)
 struct lesson {
 	struct gateway *gateway;
 	char *project;
+	enum upstream_result result;
 };
 
 static int learn(void *ctx, const struct upstream_answer *answer, struct err *e)
 {
 	struct lesson *l = ctx;
 	l->project = xstrdup(answer->project);
+	l->result = answer->result;
 	return l->gateway->learn(l->gateway->ctx, answer, e);
 }
 
@@ -206,7 +214,7 @@ static void take_in(struct gateway *g, struct arrived *a)
 			log_error("what upstream has: %s", e.msg);
 		upstream_project_free(a->project[i]);
 		if (l.project)
-			rest(g, l.project);
+			rest(g, l.project, l.result);
 		free(l.project);
 	}
 	free(a->project);
@@ -323,10 +331,11 @@ int gateway_wonder(struct gateway *g, struct catalog *c, const char *project, st
 
 // --- beginning, end ---
 
-int gateway_start(const struct config *c, struct readers *readers, upstream_fn *learn_fn, void *ctx, struct gateway **out,
-	struct err *e)
+int gateway_start(const struct config *c, struct readers *readers, struct metrics *metrics, upstream_fn *learn_fn, void *ctx,
+	struct gateway **out, struct err *e)
 {
 	struct gateway *g = xcalloc(1, sizeof(*g));
+	g->metrics = metrics;
 	g->readers = readers;
 	g->learn = learn_fn;
 	g->ctx = ctx;

@@ -15,11 +15,12 @@
 #include "server/stream.h"
 
 struct gateway;
+struct metrics;
 
 // c is borrowed until it is freed, and so are the readers. learn is called with whatever upstream said, by a thread of the
 // gateway's, before those are woken who wait for it.
-int gateway_start(const struct config *c, struct readers *readers, upstream_fn *learn, void *ctx, struct gateway **out,
-	struct err *e) MUST_CHECK;
+int gateway_start(const struct config *c, struct readers *readers, struct metrics *metrics, upstream_fn *learn, void *ctx,
+	struct gateway **out, struct err *e) MUST_CHECK;
 // Nothing is asked any more, and who waits is woken, now and from now on. Any thread; NULL is fine.
 void gateway_give_up(struct gateway *g);
 void gateway_free(struct gateway *g); // NULL is fine

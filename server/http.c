@@ -295,6 +295,8 @@ static void on_completed(void *ctx, struct MHD_Connection *connection, void **st
 		tally_raise(c->reply->count);
 	if (c->reply && c->http->options.access_log)
 		log_request(c);
+	if (c->reply && c->http->options.done)
+		c->http->options.done(c->http->options.ctx, c->target, c->reply->status, c->reply->length);
 	drop_body(c);
 	reply_unref(c->reply);
 	c->reply = NULL;

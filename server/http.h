@@ -34,6 +34,8 @@ struct http_options {
 	struct receiver *(*receive)(void *ctx, const struct request *request, struct reply **refusal);
 	unsigned (*lane)(void *ctx, const struct request *request); // whose workers do it: any number.
 							    // Bodies have lanes of their own
+	// A request was answered; target is as it was sent. On the event loop. NULL: nobody wants to know.
+	void (*done)(void *ctx, struct str target, unsigned status, uint64_t bytes);
 	void *ctx;
 };
 

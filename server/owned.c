@@ -3,6 +3,7 @@
 
 #include "lib/base/log.h"
 #include "lib/state/ours.h"
+#include "server/metrics.h"
 
 static bool is_here(struct service *s, const char *project)
 {
@@ -31,8 +32,11 @@ bool owned_is(struct service *s, const struct upstream_answer *upstream)
 
 int owned_learn(void *ctx, const struct upstream_answer *upstream, struct err *e UNUSED)
 {
-	if (owned_is(ctx, upstream) && upstream->result == UPSTREAM_KNOWN)
-		log_warn("upstream has a project %s now, which is ours: its files are not merged ([upstream] shared = %s would)",
-			upstream->project, upstream->project);
+	struct service *s = ctx;
+	if (!owned_is(s, upstream) || upstream->result != UPSTREAM_KNOWN)
+		return 0;
+	metrics_add(s->metrics, METRIC_NAME_CONFLICTS, 1);
+	log_warn("upstream has a project %s now, which is ours: its files are not merged ([upstream] shared = %s would)",
+		upstream->project, upstream->project);
 	return 0;
 }

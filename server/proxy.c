@@ -13,6 +13,7 @@
 #include "lib/state/depot.h"
 #include "server/files.h"
 #include "server/gateway.h"
+#include "server/metrics.h"
 #include "server/retrieve.h"
 
 enum { KEPT_SECONDS = 60 }; // so long an open file answers: what has its hash in its path does not change
@@ -275,6 +276,7 @@ static struct reply *send(const struct wanted *w)
 	if (w->is_quarantined)
 		return service_not_found(w->service, "upstream has this project in quarantine");
 	struct reply *kept = find_kept(w);
+	metrics_add(w->service->metrics, kept ? METRIC_FILE_HITS : METRIC_FILE_MISSES, 1);
 	if (kept)
 		return kept;
 	if (!w->url)

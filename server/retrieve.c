@@ -12,6 +12,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
 #include "lib/base/pool.h"
+#include "server/metrics.h"
 
 enum {
 	TRIES = 4,
@@ -52,6 +53,7 @@ struct parcel {
 struct retrieve {
 	struct fetch_pool *pool;
 	struct depot *depot;
+	struct metrics *metrics;
 	struct pool *keepers;
 	uint64_t most;
 	pthread_mutex_t lock;
@@ -101,12 +103,21 @@ static bool has_ended(const struct parcel *p)
 	return p->state != RETRIEVE_LATER && p->state != RETRIEVE_STREAM;
 }
 
+static enum retrieve_state state_of(struct parcel *p)
+{
+	pthread_mutex_lock(&p->lock);
+	enum retrieve_state state = p->state;
+	pthread_mutex_unlock(&p->lock);
+	return state;
+}
+
 // The first end is the one.
 static void end(struct parcel *p, enum retrieve_state state, const char *why)
 {
 	pthread_mutex_lock(&p->lock);
 	if (!has_ended(p)) {
 		p->state = state;
+		metrics_add(p->all->metrics, state == RETRIEVE_KEPT ? METRIC_FETCHED_FILES : METRIC_FAILED_FILES, 1);
 		snprintf(p->why, sizeof(p->why), "%s", why);
 		p->rests_until = clock_seconds() + REST_SECONDS;
 	}
@@ -211,7 +222,7 @@ static enum fetch_flow on_head(void *ctx, const struct fetch_answer *answer, con
 	bool goes_on = p->written && answer->status == 206 && goes_on_here(p, fetch_header(answer, "Content-Range"));
 	if (goes_on || answer->status == 200) {
 		p->skip = goes_on ? 0 : p->written;
-		return p->state == RETRIEVE_STREAM ? FETCH_GO_ON : begin_stream(p, answer);
+		return state_of(p) == RETRIEVE_STREAM ? FETCH_GO_ON : begin_stream(p, answer);
 	}
 	if (answer->status == 404 || answer->status == 410)
 		return stop(p, RETRIEVE_ABSENT, "upstream has no such file any more");
@@ -246,6 +257,7 @@ static enum fetch_flow on_body(void *ctx, struct str piece)
 	}
 	pthread_mutex_lock(&p->lock);
 	p->written += piece.len;
+	metrics_add(p->all->metrics, METRIC_FETCHED_BYTES, piece.len);
 	if (is_time_to_wake(p))
 		unlock_and_wake(p);
 	else
@@ -286,7 +298,7 @@ static bool may_try_again(struct parcel *p, const struct fetch_result *result)
 static void on_done(void *ctx, const struct fetch_result *result)
 {
 	struct parcel *p = ctx;
-	bool is_whole = result->failure == FETCH_WHOLE && p->state == RETRIEVE_STREAM;
+	bool is_whole = result->failure == FETCH_WHOLE && state_of(p) == RETRIEVE_STREAM;
 	if (p->has_stopped) {
 		parcel_unref(p);
 	} else if (is_whole && !(p->has_length && p->written < p->length)) {
@@ -428,11 +440,12 @@ void retrieve_file(struct retrieve *r, const struct retrieve_wish *wish, bool wa
 
 // --- beginning, end ---
 
-struct retrieve *retrieve_new(struct fetch_pool *pool, struct depot *depot, uint64_t most)
+struct retrieve *retrieve_new(struct fetch_pool *pool, struct depot *depot, struct metrics *metrics, uint64_t most)
 {
 	struct retrieve *r = xcalloc(1, sizeof(*r));
 	r->pool = pool;
 	r->depot = depot;
+	r->metrics = metrics;
 	r->most = most;
 	r->keepers = pool_new(KEEPERS, POOL_FIRST_IN_FIRST_OUT, "keep");
 	pthread_mutex_init(&r->lock, NULL);

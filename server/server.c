@@ -19,6 +19,7 @@
 #include "server/follow.h"
 #include "server/gateway.h"
 #include "server/http.h"
+#include "server/metrics.h"
 #include "server/owned.h"
 #include "server/releaser.h"
 #include "server/retrieve.h"
@@ -59,6 +60,12 @@ static void put_site(struct server *s, struct site *site)
 	atomic_store_explicit(&s->service.site, &g->site, memory_order_release);
 }
 
+static void count_request(void *ctx, struct str target, unsigned status, uint64_t bytes)
+{
+	const struct service *s = ctx;
+	metrics_request(s->metrics, target, status, bytes);
+}
+
 static void give_up(void *ctx)
 {
 	struct service *s = ctx;
@@ -84,9 +91,9 @@ static int start_upstream(struct service *s, const struct config *c, struct err 
 	if (!service_site(s)->merges)
 		return 0;
 	if (ours_open(ours, &s->ours, e) < 0 || depot_open(files, c->upstream_files_size, &s->depot, e) < 0 ||
-		gateway_start(c, s->readers, owned_learn, s, &s->gateway, e) < 0)
+		gateway_start(c, s->readers, s->metrics, owned_learn, s, &s->gateway, e) < 0)
 		return -1;
-	s->retrieve = retrieve_new(gateway_pool(s->gateway), s->depot, c->upstream_files_size);
+	s->retrieve = retrieve_new(gateway_pool(s->gateway), s->depot, s->metrics, c->upstream_files_size);
 	return 0;
 }
 
@@ -101,6 +108,7 @@ static void server_free(struct server *s)
 	pagecache_free(s->service.cache);
 	tally_stop(s->service.tally);
 	nameset_free(s->service.names);
+	metrics_free(s->service.metrics);
 	readers_free(s->service.readers);
 	auth_free(s->service.auth);
 	for (struct generation *g = s->newest, *before; g; g = before) {
@@ -158,6 +166,7 @@ static int start_http(struct server *s, const struct server_options *options, st
 		.quick = routes_quick,
 		.work = routes_work,
 		.give_up = give_up,
+		.done = count_request,
 		.receive = routes_receive,
 		.lane = routes_lane,
 		.ctx = &s->service,
@@ -172,6 +181,7 @@ static struct server *server_new(const struct server_options *o, struct site *si
 	s->service.host = o->host;
 	s->service.cache = pagecache_new((size_t)o->config->page_cache);
 	s->service.names = nameset_new();
+	s->service.metrics = metrics_new();
 	s->service.readers = readers_new(o->catalog_path);
 	s->service.changes = changes_open(o->catalog_path);
 	CLEANUP(mem_free) char *tokens = tokens_path(o->config, o->catalog_path);

@@ -18,6 +18,7 @@
 struct auth;
 struct depot;
 struct gateway;
+struct metrics;
 struct ours;
 struct releaser;
 struct retrieve;
@@ -42,6 +43,7 @@ struct service {
 	const char *catalog_path;
 	struct releaser *releaser; // has platforms released
 	struct tally *tally;      // what was downloaded; NULL: nobody counts
+	struct metrics *metrics;  // what the server did; NULL: nobody counts
 	struct vigil *vigil;      // how the platforms are
 	// Where views merge what upstream has; else NULL.
 	struct gateway *gateway;

@@ -8,6 +8,7 @@
 #include "lib/view/page.h"
 #include "server/auth.h"
 #include "server/gateway.h"
+#include "server/metrics.h"
 #include "server/negotiate.h"
 #include "server/owned.h"
 #include "server/urlpath.h"
@@ -116,7 +117,10 @@ static struct reply *quick(struct service *s, const struct call *call, bool is_r
 	struct reply *refused = find_target(s, call, is_root, &t);
 	if (refused || (t.merges && !gateway_is_fresh(s->gateway, str_from(t.project))))
 		return refused;
-	return pagecache_get(s->cache, t.key);
+	struct reply *r = pagecache_get(s->cache, t.key);
+	if (r && !is_root)
+		metrics_add(s->metrics, METRIC_PAGE_HITS, 1);
+	return r;
 }
 
 static int render(const struct target *t, struct catalog *c, const struct upstream_answer *upstream, struct buf *page,
@@ -163,6 +167,7 @@ static struct reply *make(struct service *s, struct catalog *c, const struct tar
 					       : service_error(&e);
 	if (page_pack(buf_view(&page), t->coding, &packed, &e) < 0)
 		return service_error(&e);
+	metrics_add(s->metrics, METRIC_PAGE_RENDERS, 1);
 	struct reply *r = dress(s, t, buf_view(&page), &packed);
 	pagecache_put(s->cache, t->key, r, 0, epoch);
 	return r;
@@ -243,6 +248,8 @@ static struct reply *work(struct service *s, struct catalog *c, const struct cal
 	struct reply *r = find_target(s, call, is_root, &t);
 	if (r)
 		return r;
+	if (!is_root)
+		metrics_add(s->metrics, METRIC_PAGE_MISSES, 1);
 	return t.merges ? merge(s, c, call, &t, epoch) : make_once(s, c, &t, NULL, epoch);
 }
 

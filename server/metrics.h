@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the server did, as numbers that only grow, in the text format of Prometheus (/-/metrics). Counting costs an
+// addition in memory that threads hardly share. Thread-safe.
+#pragma once
+
+#include <stdint.h>
+
+#include "lib/base/buf.h"
+#include "lib/base/str.h"
+
+enum metric {
+	METRIC_PAGE_HITS,      // pages sent as they were in memory
+	METRIC_PAGE_MISSES,    // pages that a worker had to look after
+	METRIC_PAGE_RENDERS,   // pages that were rendered
+	METRIC_FILE_HITS,      // upstream's files that were here
+	METRIC_FILE_MISSES,    // … that were not
+	METRIC_FETCHED_FILES,  // … that were fetched whole and kept
+	METRIC_FAILED_FILES,   // … whose fetching failed
+	METRIC_FETCHED_BYTES,  // … of all of them
+	METRIC_NAME_CONFLICTS, // upstream had a project under a name that is ours
+	METRIC_COUNT,
+};
+
+enum metric_route {
+	ROUTE_SIMPLE,
+	ROUTE_FILE,
+	ROUTE_UPSTREAM_FILE,
+	ROUTE_UPLOAD,
+	ROUTE_MACHINE,
+	ROUTE_OTHER,
+	ROUTE_COUNT,
+};
+
+struct metrics;
+
+struct metrics *metrics_new(void);
+void metrics_free(struct metrics *m); // NULL is fine
+// m may be NULL in all of these: then nobody counts.
+void metrics_add(struct metrics *m, enum metric metric, uint64_t n);
+// A request was answered. target is as it was sent.
+void metrics_request(struct metrics *m, struct str target, unsigned status, uint64_t bytes);
+// Upstream was asked for a page: what became of it (upstream_result_name, static), and how long it took.
+void metrics_upstream(struct metrics *m, unsigned result, int64_t milliseconds);
+// Adds all that was counted.
+void metrics_write(struct metrics *m, struct buf *out);
+
+// For what others know: "# HELP name help", "# TYPE name type".
+void metrics_head(struct buf *out, const char *name, const char *type, const char *help);
+// A line: labels as {"platform", value, …, NULL}, or NULL.
+void metrics_line(struct buf *out, const char *name, const char *const *labels, double value);
