@@ -148,8 +148,8 @@ static void on_done(void *ctx, const struct fetch_result *r)
 	struct upstream_index *index = row->index;
 	enum upstream_result result = result_of(r);
 	note_health(index, r, result);
-	bool is_down = index->failures >= UPSTREAM_GIVE_UP;
-	if (passes[result] && !is_down && row->tries <= row->upstream->retries && next_try(row) < row->end_ms) {
+	bool is_over = index->failures >= UPSTREAM_GIVE_UP || row->upstream->is_leaving;
+	if (passes[result] && !is_over && row->tries <= row->upstream->retries && next_try(row) < row->end_ms) {
 		try_row(row);
 		return;
 	}
@@ -193,7 +193,9 @@ static void first_try(struct upstream_row *row)
 	CLEANUP(mem_free) char *why = NULL;
 	row->tries = 0;
 	row->end_ms = now + (int64_t)row->upstream->timeout * 2000;
-	if (index->rest_ms > row->end_ms) {
+	if (row->upstream->is_leaving) {
+		say(row, UPSTREAM_OTHER, "not asked any more");
+	} else if (index->rest_ms > row->end_ms) {
 		why = xasprintf("%s: it asks to be left alone for %lld s more", index->shown,
 			(long long)((index->rest_ms - now) / 1000));
 		say(row, UPSTREAM_THROTTLED, why);

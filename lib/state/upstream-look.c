@@ -232,6 +232,12 @@ struct look {
 	size_t batched;
 };
 
+static void give_up(struct look *l)
+{
+	l->has_failed = l->upstream->is_leaving = true;
+	fetch_pool_cancel(l->upstream->pool, 0);
+}
+
 static int flush(struct look *l)
 {
 	int r = upstream_keep(l->upstream, l->catalog, l->batch, l->batched, l->e);
@@ -268,12 +274,10 @@ static int take_answer(struct look *l, struct upstream_project *p)
 static void on_answer(void *ctx, struct upstream_project *p)
 {
 	struct look *l = ctx;
-	if (l->has_failed) {
+	if (l->has_failed)
 		upstream_project_free(p);
-	} else if (take_answer(l, p) < 0) {
-		l->has_failed = true;
-		fetch_pool_cancel(l->upstream->pool, 0);
-	}
+	else if (take_answer(l, p) < 0)
+		give_up(l);
 }
 
 int upstream_look(struct upstream *u, struct catalog *c, const char *const *projects, size_t count, upstream_fn *fn,
@@ -281,10 +285,10 @@ int upstream_look(struct upstream *u, struct catalog *c, const char *const *proj
 {
 	struct look l = {.upstream = u, .catalog = c, .projects = projects, .count = count, .fn = fn, .ctx = ctx, .e = e};
 	for (unsigned i = 0; i < u->concurrency && !l.has_failed; i++)
-		l.has_failed = ask_next(&l) < 0;
-	if (l.has_failed)
-		fetch_pool_cancel(u->pool, 0);
+		if (ask_next(&l) < 0)
+			give_up(&l);
 	fetch_pool_run(u->pool);
+	u->is_leaving = false;
 	struct err unsaid = ERR_INIT; // what was learned before it failed is good
 	l.e = l.has_failed ? &unsaid : e;
 	int r = flush(&l);

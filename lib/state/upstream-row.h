@@ -32,6 +32,7 @@ struct upstream {
 	unsigned timeout, retries, concurrency;
 	uint64_t max_page;
 	bool trust_404;
+	bool is_leaving; // of the thread that runs the pool: nobody wants answers any more
 };
 
 // What one index answered, before anybody has looked into it.

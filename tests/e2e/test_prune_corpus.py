@@ -2,7 +2,10 @@
 """The recorded store is pruned against the recorded pages: what is decided of each entry is held against somebody else's
 opinion, and whatever pip could install before, it still can. Of the questions to pip a sample, with --all each of them."""
 import collections
+import hashlib
 import random
+import urllib.parse
+import urllib.request
 
 import pytest
 from packaging.utils import parse_wheel_filename
@@ -69,6 +72,20 @@ def grouped(keys, sample):
     return wanted
 
 
+def check_old_urls(server, plan):
+    """What a lock file names is still to be had, or it is said where something like it is."""
+    entries = list(corpusstore.removed(plan).values())
+    for entry in random.Random(SEED).sample(entries, 20) + [one for one in entries if one["verdict"] == "superseded"]:
+        evidence = entry["evidence"]
+        reply = server.get(urllib.parse.quote(f"/files/{entry['platform']}/{entry['project']}/{entry['filename']}"))
+        if not evidence["identical"]:
+            assert reply.status == 410 and evidence["filename"] in reply.body.decode()
+            continue
+        assert (reply.status, reply["Location"]) == (302, evidence["url"])
+        with urllib.request.urlopen(reply["Location"], timeout=60) as answer:
+            assert hashlib.sha256(answer.read()).hexdigest() == entry["sha256"]
+
+
 def test_each_verdict_is_the_opinion(shared, plan):
     opinions = corpusstore.opinions(shared)
     entries = {f"{one['platform']}/{one['path']}": one for one in plan["files"]}
@@ -107,3 +124,4 @@ def test_pip_still_installs_everything(shared, plan, corpus_store, up, serve_mod
     corpus_store.run("prune", "purge", code=0)
     assert corpus_store.wheels() == corpusstore.opinions(shared).keys() - corpusstore.removed(plan).keys()
     assert lost() == set()
+    check_old_urls(server, plan)

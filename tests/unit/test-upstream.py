@@ -9,7 +9,9 @@ import http.server
 import json
 import os
 import pathlib
+import shutil
 import sqlite3
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -206,6 +208,15 @@ class Answers(Case):
         up.has("foo", page("foo", *map(str, range(100))))
         self.assertEqual(self.one(up.url, max_page="4K")["result"], "too large")
 
+    def test_whoever_asks_may_end_it(self):
+        up = self.index()
+        for n in range(50):
+            up.has(f"p{n}", page(f"p{n}", "1"))
+        up.has("p1", 500)
+        self.ask(up.url, *(f"p{n}" for n in range(50)), how="first", fails="enough", retries=9, concurrency=4)
+        self.assertLess(len(up.requests), 20)
+        self.assertGreater(self.query("SELECT count(*) FROM upstream WHERE result = 'known'")[0][0], 0)
+
     def test_bad_address_is_an_error(self):
         self.ask("http://[::1/simple/", "foo", fails="[upstream] url: number 1 is not an http: or https: URL")
 
@@ -367,6 +378,26 @@ class Redirects(Case):
         self.assertEqual(self.versions(self.one(one.url, allow_private="yes", allow_hosts="localhost")), ["2"])
         self.assertEqual(one.requests[0][1]["Authorization"], "Basic bWU6b25l")
         self.assertNotIn("Authorization", two.requests[0][1])
+
+
+@unittest.skipUnless(shutil.which("openssl"), "there is no openssl")
+class Encrypted(Case):
+    def test_certificate_has_to_be_trusted(self):
+        key, cert = self.folder / "key.pem", self.folder / "cert.pem"
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=an index",
+                        "-addext", "subjectAltName = IP:127.0.0.1", "-keyout", key, "-out", cert], check=True,
+                       capture_output=True)
+        tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        tls.load_cert_chain(cert, key)
+        up = self.index(tls=tls)
+        up.has("foo", page("foo", "1"))
+        self.assertEqual((self.one(up.url)["result"], up.requests), ("TLS", []))
+        self.assertEqual(self.versions(self.one(up.url, ca_file=cert)), ["1"])
+        plain = self.index()
+        plain.has("bar", page("bar", "1"))
+        up.has("bar", (302, {"Location": plain.url + "bar/"}))
+        self.assertEqual(self.one(up.url, "bar", ca_file=cert, allow_private="yes")["result"], "redirect")
+        self.assertEqual(self.one(plain.url.replace("http:", "https:"), ca_file=cert)["result"], "TLS")
 
 
 class Several(Case):

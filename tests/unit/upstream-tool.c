@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks an upstream for test-upstream.py: upstream-tool CONFIG CATALOG look|recall PROJECT…; a line of JSON for each.
+// Asks an upstream for test-upstream.py: upstream-tool CONFIG CATALOG look|recall|first PROJECT…; a line of JSON
+// for each. first ends with the first answer.
 #include <stdio.h>
 #include <string.h>
 
@@ -41,6 +42,11 @@ static int print(void *ctx UNUSED, const struct upstream_answer *a, struct err *
 	return 0;
 }
 
+static int end(void *ctx UNUSED, const struct upstream_answer *a UNUSED, struct err *e)
+{
+	return err_set(e, ERR_INVALID, "enough");
+}
+
 static int recall(struct upstream *u, struct catalog *c, const char *const *projects, size_t count, struct err *e)
 {
 	for (size_t i = 0; i < count; i++)
@@ -61,7 +67,8 @@ static int run(int argc, char **argv, struct err *e)
 	size_t count = (size_t)argc - 4;
 	if (strcmp(argv[3], "recall") == 0)
 		return recall(u, c, projects, count, e);
-	return upstream_look(u, c, projects, count, print, NULL, e);
+	bool is_first = strcmp(argv[3], "first") == 0;
+	return upstream_look(u, c, projects, count, is_first ? end : print, NULL, e);
 }
 
 int main(int argc, char **argv)
