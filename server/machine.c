@@ -4,7 +4,10 @@
 #include <time.h>
 
 #include "lib/base/jsondoc.h"
+#include "lib/state/catalog-plan.h"
+#include "lib/state/depot.h"
 #include "lib/state/quota.h"
+#include "server/metrics.h"
 #include "server/releaser.h"
 #include "server/vigil.h"
 
@@ -116,4 +119,102 @@ struct reply *machine_ready(struct service *s, const struct call *call)
 	if (!ready)
 		jsondoc_put_str(doc, "reason", "the store has not been indexed yet");
 	return json_reply(ready ? 200 : 503, doc);
+}
+
+// --- metrics ---
+
+static void put_gauge(struct buf *out, const char *name, const char *help, double value)
+{
+	metrics_head(out, name, "gauge", help);
+	metrics_line(out, name, NULL, value);
+}
+
+// What is private is nobody's business.
+static void put_platforms(struct service *s, struct buf *out)
+{
+	static const struct {
+		const char *name, *help;
+		size_t offset; // in struct catalog_totals
+	} rows[] = {
+		{"platform_projects", "Projects with files on a platform.", offsetof(struct catalog_totals, projects)},
+		{"platform_files", "Files on a platform.", offsetof(struct catalog_totals, files)},
+		{"platform_bytes", "Bytes of the files on a platform.", offsetof(struct catalog_totals, bytes)},
+	};
+	const struct site *site = service_site(s);
+	for (size_t row = 0; row < ARRAY_SIZE(rows); row++) {
+		metrics_head(out, rows[row].name, "gauge", rows[row].help);
+		for (size_t i = 0; i < site->store.platform_count; i++) {
+			struct catalog_totals t = service_platform_totals(s, i);
+			const char *const labels[] = {"platform", site->store.platform[i].name, NULL};
+			if (!site->store.platform[i].is_private)
+				metrics_line(out, rows[row].name, labels,
+					(double)*(const uint64_t *)(const void *)((const char *)&t + rows[row].offset));
+		}
+	}
+}
+
+static void put_plan_rows(struct service *s, const struct jsondoc *totals, const char *name, const char *key,
+	const char *help, struct buf *out)
+{
+	metrics_head(out, name, "gauge", help);
+	for (size_t i = 0; i < jsondoc_count(totals); i++) {
+		const struct jsondoc *row = jsondoc_at(totals, i);
+		const char *platform = jsondoc_get_str(row, "platform"), *verdict = jsondoc_get_str(row, "verdict");
+		const struct platform *p = platform ? site_platform(service_site(s), str_from(platform)) : NULL;
+		int64_t value = 0;
+		if (!p || p->is_private || !verdict || !jsondoc_get_int(row, key, &value))
+			continue;
+		const char *why = jsondoc_get_str(row, "why");
+		const char *const labels[] = {"platform", platform, "verdict", verdict, "removes",
+			jsondoc_is_true(row, "removes") ? "yes" : "no", "why", why ? why : "", NULL};
+		metrics_line(out, name, labels, (double)value);
+	}
+}
+
+static void put_plan(struct service *s, struct catalog *c, struct buf *out)
+{
+	struct err e = ERR_INIT;
+	int64_t made = 0;
+	CLEANUP(buf_release) struct buf id, head;
+	buf_init(&id, JSON_MOST);
+	buf_init(&head, JSON_MOST);
+	if (catalog_plan_last(c, &id, &made, &head, &e) < 0)
+		return;
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_read(buf_view(&head), &e);
+	put_gauge(out, "plan_made_seconds", "When the last plan of a prune was made, since 1970.", (double)made);
+	const struct jsondoc *totals = doc ? jsondoc_get(doc, "totals") : NULL;
+	put_plan_rows(s, totals, "plan_files", "files", "Files by verdict in the last plan.", out);
+	put_plan_rows(s, totals, "plan_bytes", "bytes", "Bytes by verdict in the last plan.", out);
+}
+
+static void put_depot(struct service *s, struct buf *out)
+{
+	uint64_t files = 0, bytes = 0;
+	if (!s->depot)
+		return;
+	depot_totals(s->depot, &files, &bytes);
+	put_gauge(out, "upstream_kept_files", "Files of upstream that are kept here.", (double)files);
+	put_gauge(out, "upstream_kept_bytes", "Bytes of the files of upstream that are kept here.", (double)bytes);
+}
+
+struct reply *machine_metrics(struct service *s, struct catalog *c, const struct call *call UNUSED)
+{
+	static const char *const version[] = {"version", PACKAGE_VERSION, NULL};
+	struct host_scans scans;
+	struct buf out;
+	buf_init(&out, JSON_MOST);
+	s->host->get_scans(s->host->ctx, &scans);
+	metrics_head(&out, "build_info", "gauge", "The version that is running.");
+	metrics_line(&out, "build_info", version, 1);
+	put_gauge(&out, "start_time_seconds", "When the server started, since 1970.", (double)s->started);
+	put_gauge(&out, "page_cache_bytes", "Memory of pages that are ready to be sent.", (double)pagecache_bytes(s->cache));
+	put_gauge(&out, "scan_ended_seconds", "When the last scan of the store ended that went well, since 1970.", (double)scans.ended);
+	put_gauge(&out, "quarantined_files", "Files that the last scan did not list.", (double)scans.quarantined);
+	metrics_write(s->metrics, &out);
+	put_platforms(s, &out);
+	put_depot(s, &out);
+	put_plan(s, c, &out);
+	struct reply *r = reply_new(200, "text/plain; version=0.0.4; charset=utf-8", blob_from_buf(&out));
+	reply_header(r, "Cache-Control", "no-store");
+	return r;
 }

@@ -148,7 +148,7 @@ void metrics_line(struct buf *out, const char *name, const char *const *labels, 
 		put_value(out, labels[i + 1]);
 		buf_putc(out, '"');
 	}
-	buf_printf(out, "%s %.17g\n", labels && labels[0] ? "}" : "", value);
+	buf_printf(out, "%s %.15g\n", labels && labels[0] ? "}" : "", value);
 }
 
 // The sum of a number over all shards: offset is its place in one.

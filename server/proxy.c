@@ -218,6 +218,7 @@ static struct reply *answer(const struct wanted *w, const struct retrieve_result
 	case RETRIEVE_LATER:
 		return NULL;
 	case RETRIEVE_STREAM:
+		metrics_add(w->service->metrics, METRIC_FILE_MISSES, 1);
 		return dress(reply_stream(200, "application/octet-stream", result->stream, result->length), hash_of(w));
 	case RETRIEVE_FULL:
 		return redirect(w); // who cannot keep it can still say where it is
@@ -276,9 +277,10 @@ static struct reply *send(const struct wanted *w)
 	if (w->is_quarantined)
 		return service_not_found(w->service, "upstream has this project in quarantine");
 	struct reply *kept = find_kept(w);
-	metrics_add(w->service->metrics, kept ? METRIC_FILE_HITS : METRIC_FILE_MISSES, 1);
-	if (kept)
+	if (kept) {
+		metrics_add(w->service->metrics, METRIC_FILE_HITS, 1);
 		return kept;
+	}
 	if (!w->url)
 		return w->is_known ? service_not_found(w->service, "upstream has no such file") : bad_gateway(w, w->why);
 	if (w->is_metadata && !w->has_metadata)

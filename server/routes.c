@@ -44,6 +44,7 @@ static const struct route routes[] = {
 	{"/upload/:view/", NULL, NULL, upload_receive},
 	{"/-/health", machine_health, NULL, NULL},
 	{"/-/ready", machine_ready, NULL, NULL},
+	{"/-/metrics", NULL, machine_metrics, NULL},
 	{"/:view", view_quick, NULL, NULL}, // before the next one, which would send all that is unknown to a slash
 	{"/:view/", view_quick, NULL, NULL},
 	{"/:view/simple/", simple_root_quick, simple_root_work, NULL},

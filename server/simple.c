@@ -248,9 +248,10 @@ static struct reply *work(struct service *s, struct catalog *c, const struct cal
 	struct reply *r = find_target(s, call, is_root, &t);
 	if (r)
 		return r;
-	if (!is_root)
+	r = t.merges ? merge(s, c, call, &t, epoch) : make_once(s, c, &t, NULL, epoch);
+	if (r && !is_root)
 		metrics_add(s->metrics, METRIC_PAGE_MISSES, 1);
-	return t.merges ? merge(s, c, call, &t, epoch) : make_once(s, c, &t, NULL, epoch);
+	return r;
 }
 
 struct reply *simple_root_quick(struct service *s, const struct call *call)
