@@ -27,9 +27,9 @@ struct config_platform { // [platform NAME]
 
 struct config_view { // [view NAME]
 	char *name;
-	char *upstream;   // "merge", "no"; NULL: as [upstream] merge says
 	char **platforms; // names, in the order in which they are asked
 	size_t platform_count;
+	char *upstream;   // "merge", "no"; NULL: as [upstream] merge says
 };
 
 struct config {

@@ -112,7 +112,7 @@ int site_init(struct site *s, const struct config *c, struct store *store, struc
 {
 	*s = (struct site){
 		.store = *store, .page_max_age = c->page_max_age, .max_file = c->max_file,
-		.redirects = strcmp(c->upstream_files, "redirect") == 0, .is_offline = c->upstream_offline};
+		.redirects = c->upstream_files && strcmp(c->upstream_files, "redirect") == 0, .is_offline = c->upstream_offline};
 	rules_init(&s->rules, c);
 	const char *how = c->prune_redirect ? c->prune_redirect : "";
 	s->redirects_others = strcmp(how, "superseded") == 0;

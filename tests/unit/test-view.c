@@ -89,7 +89,7 @@ static void sites(void **state)
 	(void)state;
 	struct err e = ERR_INIT;
 	CLEANUP(site_release) struct site s;
-	struct config_view v = {both, both_platforms, 2};
+	struct config_view v = {both, both_platforms, 2, NULL};
 	assert_int_equal(make_site(&s, NULL, &v, 1, &e), 0);
 	assert_int_equal(s.page_max_age, 60);
 	assert_int_equal(s.view_count, 5);
@@ -112,7 +112,7 @@ static void default_views(void **state)
 {
 	(void)state;
 	struct err e = ERR_INIT;
-	struct config_view v = {both, both_platforms, 2};
+	struct config_view v = {both, both_platforms, 2, NULL};
 	CLEANUP(site_release) struct site one, two;
 	assert_int_equal(make_site(&one, both, &v, 1, &e), 0);
 	assert_int_equal(one.view[0].platform_count, 2);
@@ -128,7 +128,7 @@ static void bad_sites(void **state)
 	static char *unknown[] = {beta, lost};
 	struct err e = ERR_INIT;
 	struct site s;
-	struct config_view same = {beta, both_platforms, 2}, missing = {both, unknown, 2};
+	struct config_view same = {beta, both_platforms, 2, NULL}, missing = {both, unknown, 2, NULL};
 	assert_int_equal(make_site(&s, lost, NULL, 0, &e), -1);
 	assert_int_equal(e.kind, ERR_USAGE);
 	assert_int_equal(make_site(&s, NULL, &same, 1, &e), -1);
@@ -159,7 +159,7 @@ static void merged_files(void **state)
 	(void)state;
 	struct err e = ERR_INIT;
 	CLEANUP(site_release) struct site s;
-	struct config_view v = {both, both_platforms, 2};
+	struct config_view v = {both, both_platforms, 2, NULL};
 	assert_int_equal(make_site(&s, NULL, &v, 1, &e), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(listings); i++) {
 		CLEANUP(buf_release) struct buf got;
@@ -206,7 +206,7 @@ static void merged_projects(void **state)
 		{"gamma", "cffi numpy "}};
 	struct err e = ERR_INIT;
 	CLEANUP(site_release) struct site s;
-	struct config_view v = {both, both_platforms, 2};
+	struct config_view v = {both, both_platforms, 2, NULL};
 	assert_int_equal(make_site(&s, NULL, &v, 1, &e), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		CLEANUP(buf_release) struct buf got;
