@@ -236,7 +236,7 @@ static int check_line(
 	void *ctx, const char *heading, const char *key, const char *value, struct err *e)
 {
 	const struct config *c = ctx;
-	if (!key || strncmp(heading, "view ", strlen("view ")) != 0)
+	if (!key || strcmp(key, "platforms") != 0 || strncmp(heading, "view ", strlen("view ")) != 0)
 		return 0;
 	struct str rest = str_from(value);
 	while (rest.len) {
