@@ -33,6 +33,7 @@ extern const struct command command_check;
 extern const struct command command_freeze;
 extern const struct command command_index;
 extern const struct command command_prune;
+extern const struct command command_prune_follow;
 extern const struct command command_prune_plan;
 extern const struct command command_push;
 extern const struct command command_remove;

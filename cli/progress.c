@@ -42,15 +42,21 @@ void progress_begin(struct progress *p, bool wanted)
 }
 
 // done: 0 to 1.
+static void put_bar(double done, char bar[BAR_CELLS + 1])
+{
+	for (int i = 0; i < BAR_CELLS; i++)
+		bar[i] = i < (int)(done * BAR_CELLS) ? '#' : '.';
+	bar[BAR_CELLS] = '\0';
+}
+
+// done: 0 to 1.
 static void show(struct progress *p, uint64_t files, uint64_t bytes, double done)
 {
 	char bar[BAR_CELLS + 1], size[PROGRESS_TEXT], rate[PROGRESS_TEXT],
 		left[PROGRESS_TEXT] = "?";
 	double seconds = (double)(now() - p->begun_ns) / 1e9;
 	done = done > 1 ? 1 : done;
-	for (int i = 0; i < BAR_CELLS; i++)
-		bar[i] = i < (int)(done * BAR_CELLS) ? '#' : '.';
-	bar[BAR_CELLS] = '\0';
+	put_bar(done, bar);
 	progress_bytes((double)bytes, size);
 	progress_bytes(seconds > 0 ? (double)bytes / seconds : 0, rate);
 	if (done > 0.01)
@@ -100,9 +106,12 @@ void progress_push(struct progress *p, size_t files, size_t all_files, uint64_t 
 void progress_look(void *ctx, uint64_t done, uint64_t all, uint64_t failed)
 {
 	struct progress *p = ctx;
-	if (!p->is_on)
+	char bar[BAR_CELLS + 1];
+	if (!p->is_on || !all)
 		return;
-	fprintf(stderr, "\r\033[Kasked upstream about %" PRIu64 " of %" PRIu64 " projects", done, all);
+	put_bar((double)done / (double)all, bar);
+	fprintf(stderr, "\r\033[K[%s] %3.0f%%  %" PRIu64 " of %" PRIu64 " projects asked about", bar,
+		(double)done * 100 / (double)all, done, all);
 	if (failed)
 		fprintf(stderr, ", %" PRIu64 " failed", failed);
 	fflush(stderr);

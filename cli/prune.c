@@ -3,6 +3,7 @@
 
 static const struct command *const rows[] = {
 	&command_prune_plan,
+	&command_prune_follow,
 	NULL,
 };
 

@@ -126,8 +126,7 @@ static int reload(struct serving *s, const struct config *config, struct err *e)
 		return 0; // it starts with the new one
 	if (read_site(s, config, &site, e) < 0)
 		return -1;
-	server_reload(s->server, &site);
-	return 0;
+	return server_reload(s->server, config, &site, e);
 }
 
 static bool differ(const char *a, const char *b)

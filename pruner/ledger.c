@@ -39,11 +39,11 @@ int ledger_add(struct ledger *l, int64_t platform, const struct planfile_entry *
 
 int ledger_finish(struct ledger *l, const struct planfile_head *head, struct err *e)
 {
-	CLEANUP(buf_release) struct buf text;
 	if (planfile_finish(l->file, head, e) < 0)
 		return -1;
 	if (!l->catalog)
 		return 0;
+	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, SIZE_MAX / 2);
 	planfile_write_head(head, &text);
 	return catalog_plan_finish(l->catalog, head->id, head->made, text.data, e);

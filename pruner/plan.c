@@ -10,6 +10,7 @@
 #include "lib/state/catalog-prune.h"
 #include "lib/state/downloads.h"
 #include "pruner/entry.h"
+#include "pruner/refused.h"
 #include "pruner/tally.h"
 #include "pruner/verdict.h"
 
@@ -33,6 +34,7 @@ struct planning {
 	int64_t now;
 	char **project; // to be asked about
 	size_t projects, room;
+	struct refused refused;
 	uint64_t done, failed; // look-ups
 	// What is being decided.
 	const char *name;
@@ -82,13 +84,19 @@ static bool is_asked_for(const struct plan_options *o, const char *project)
 	return o->projects == 0 || bsearch(project, o->project, o->projects, sizeof(*o->project), by_name);
 }
 
+static void add_name(struct planning *x, const char *project)
+{
+	if (!is_asked_for(x->options, project))
+		return;
+	GROW(x->project, x->projects, x->room);
+	x->project[x->projects++] = xstrdup(project);
+}
+
 static int add_project(void *ctx, const char *project, int64_t platform, struct err *e UNUSED)
 {
 	struct planning *x = ctx;
-	if (!find_chosen(x, platform) || !is_asked_for(x->options, project) || (x->projects && strcmp(x->project[x->projects - 1], project) == 0))
-		return 0;
-	GROW(x->project, x->projects, x->room);
-	x->project[x->projects++] = xstrdup(project);
+	if (find_chosen(x, platform))
+		add_name(x, project);
 	return 0;
 }
 
@@ -97,12 +105,38 @@ static void forget_projects(struct planning *x)
 	for (size_t i = 0; i < x->projects; i++)
 		free(x->project[i]);
 	x->projects = 0;
+	refused_release(&x->refused);
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+// Each once, in order.
+static void sort_projects(struct planning *x)
+{
+	size_t kept = 0;
+	if (x->projects)
+		qsort(x->project, x->projects, sizeof(*x->project), by_text);
+	for (size_t i = 0; i < x->projects; i++)
+		if (kept && strcmp(x->project[kept - 1], x->project[i]) == 0)
+			free(x->project[i]);
+		else
+			x->project[kept++] = x->project[i];
+	x->projects = kept;
 }
 
 static int find_projects(struct planning *x, struct catalog *in, struct err *e)
 {
 	forget_projects(x);
-	return catalog_holders(in, add_project, x, e);
+	if (catalog_holders(in, add_project, x, e) < 0 || refused_read(&x->refused, in, e) < 0)
+		return -1;
+	for (size_t i = 0; i < x->refused.count; i++)
+		if (*x->refused.file[i].project && find_chosen(x, x->refused.file[i].held.platform))
+			add_name(x, x->refused.file[i].project);
+	sort_projects(x);
+	return 0;
 }
 
 // --- one file ---
@@ -134,12 +168,17 @@ static int decide_file(void *ctx, const struct catalog_held *file, struct err *e
 	return ledger_add(&x->ledger, x->on->platform->id, &entry.plan, e);
 }
 
-// What is in quarantine has no project that anybody could be asked about.
-static int decide_refused(void *ctx, const struct catalog_held *file, struct err *e)
+// Those in quarantine whose name says this project; "": none.
+static int decide_refused(struct planning *x, const char *project, struct err *e)
 {
-	struct planning *x = ctx;
-	x->on = find_chosen(x, file->platform);
-	return x->on ? decide_file(x, file, e) : 0;
+	int result = 0;
+	for (size_t i = 0; i < x->refused.count && result == 0; i++) {
+		const struct refused_file *file = &x->refused.file[i];
+		x->on = find_chosen(x, file->held.platform);
+		if (x->on && strcmp(file->project, project) == 0)
+			result = decide_file(x, &file->held, e);
+	}
+	return result;
 }
 
 // --- one project ---
@@ -177,6 +216,8 @@ static int decide_project(void *ctx, const struct upstream_answer *answer, struc
 		if (x->on->platform)
 			result = catalog_held_files(x->reader, x->on->platform->id, x->name, decide_file, x, e);
 	}
+	if (result == 0)
+		result = decide_refused(x, x->name, e);
 	verdict_upstream_release(&x->facts);
 	return result;
 }
@@ -190,7 +231,7 @@ static int decide_projects(struct planning *x, struct err *e)
 	}
 	x->name = NULL;
 	verdict_upstream_init(&x->facts, "", NULL);
-	int result = catalog_refused_files(x->reader, decide_refused, x, e);
+	int result = decide_refused(x, "", e);
 	verdict_upstream_release(&x->facts);
 	return result;
 }

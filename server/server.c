@@ -12,6 +12,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
+#include "lib/state/admission.h"
 #include "lib/state/audit.h"
 #include "lib/state/depot.h"
 #include "lib/state/ours.h"
@@ -33,11 +34,12 @@ enum {
 	TALLY_MS = 300000,  // how often downloads are written down
 };
 
-// A site and the one before it. Requests hold no reference: a hit must not write what all threads read. So an old site
+// A site with what belongs to it, and the one before it. Requests hold no reference: a hit must not write what all threads read. So an old site
 // stays until the end; there is one for each reload by an operator.
 struct generation {
 	struct generation *before;
 	struct site site;
+	struct admission *admission;
 };
 
 struct server {
@@ -50,13 +52,16 @@ struct server {
 	char *audit_path, *catalog_path;
 };
 
-static void put_site(struct server *s, struct site *site)
+// Takes both over.
+static void put_site(struct server *s, struct site *site, struct admission *admission)
 {
 	struct generation *g = xcalloc(1, sizeof(*g));
 	g->site = *site;
+	g->admission = admission;
 	g->before = s->newest;
 	s->newest = g;
 	*site = (struct site){0};
+	atomic_store_explicit(&s->service.admission, admission, memory_order_release);
 	atomic_store_explicit(&s->service.site, &g->site, memory_order_release);
 }
 
@@ -114,6 +119,7 @@ static void server_free(struct server *s)
 	for (struct generation *g = s->newest, *before; g; g = before) {
 		before = g->before;
 		site_release(&g->site);
+		admission_free(g->admission);
 		free(g);
 	}
 	if (s->access_log && s->access_log != stdout)
@@ -175,7 +181,7 @@ static int start_http(struct server *s, const struct server_options *options, st
 	return s->http ? 0 : -1;
 }
 
-static struct server *server_new(const struct server_options *o, struct site *site)
+static struct server *server_new(const struct server_options *o, struct site *site, struct admission *admission)
 {
 	struct server *s = xcalloc(1, sizeof(*s));
 	s->service.host = o->host;
@@ -196,7 +202,7 @@ static struct server *server_new(const struct server_options *o, struct site *si
 	atomic_store(&s->service.filled, o->filled);
 	s->service.started = time(NULL);
 	s->service.has_tls = o->tls != NULL;
-	put_site(s, site);
+	put_site(s, site, admission);
 	s->service.vigil = vigil_start(&s->service);
 	s->service.releaser = releaser_start(&s->service);
 	s->service.tally = tally_start(o->catalog_path, TALLY_MS);
@@ -205,7 +211,12 @@ static struct server *server_new(const struct server_options *o, struct site *si
 
 struct server *server_start(const struct server_options *options, struct site *site, struct err *e)
 {
-	struct server *s = server_new(options, site);
+	struct admission *admission;
+	if (admission_new(options->config, &admission, e) < 0) {
+		site_release(site);
+		return NULL;
+	}
+	struct server *s = server_new(options, site, admission);
 	bool ok = open_access_log(s, options->config->access_log, e) == 0 &&
 		start_upstream(&s->service, options->config, e) == 0 &&
 		(s->follow = follow_start(&s->service, e)) != NULL && start_http(s, options, e) == 0;
@@ -220,14 +231,20 @@ const char *server_url(const struct server *s)
 	return http_url(s->http);
 }
 
-void server_reload(struct server *s, struct site *site)
+int server_reload(struct server *s, const struct config *config, struct site *site, struct err *e)
 {
+	struct admission *admission;
+	if (admission_new(config, &admission, e) < 0) {
+		site_release(site);
+		return -1;
+	}
 	atomic_store(&s->service.names_known, false); // until follow has read the catalog
 	readers_renew(s->service.readers);
-	put_site(s, site);
+	put_site(s, site, admission);
 	pagecache_clear(s->service.cache);
 	follow_reopen(s->follow);
 	releaser_look_around(s->service.releaser);
+	return 0;
 }
 
 void server_set_filled(struct server *s)

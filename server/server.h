@@ -25,9 +25,9 @@ struct server_options {
 // Serves once it returns. Takes the site over, also where it fails.
 struct server *server_start(const struct server_options *options, struct site *site, struct err *e) MUST_CHECK;
 const char *server_url(const struct server *s);
-// What is configured anew: platforms, views, freshness; and the catalog may be another file. Takes the site over.
-// Requests under way end with the old one.
-void server_reload(struct server *s, struct site *site);
+// What is configured anew: platforms, views, freshness, what uploads are taken; and the catalog may be another file. Takes
+// the site over, also where it fails: then all is as it was. Requests under way end with the old one.
+int server_reload(struct server *s, const struct config *config, struct site *site, struct err *e) MUST_CHECK;
 // Opens the access log again under its name: the old file was moved away.
 void server_reopen_log(struct server *s);
 // The catalog holds what a whole scan saw: from now on what is not in it is not there.

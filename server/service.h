@@ -15,6 +15,7 @@
 #include "server/receiver.h"
 #include "server/reply.h"
 
+struct admission;
 struct auth;
 struct depot;
 struct gateway;
@@ -26,6 +27,7 @@ struct vigil;
 
 struct service {
 	struct site *_Atomic site; // read once a request; a reload puts another one in its place
+	struct admission *_Atomic admission; // the same; NULL: whatever comes is wanted
 	struct pagecache *cache;
 	struct readers *readers;
 	struct nameset *names;    // that platforms have or had: what is not in it is not there

@@ -279,7 +279,8 @@ static int publish(struct upload *u, struct publish_receipt *receipt, struct err
 		return -1;
 	int result = check_room(u, reader.catalog, publish_size(u->publish), e);
 	if (result == 0)
-		result = publish_end(u->publish, reader.catalog, &claims, receipt, e);
+		result = publish_end(u->publish, reader.catalog, &claims,
+			atomic_load_explicit(&u->service->admission, memory_order_acquire), receipt, e);
 	readers_give(u->service->readers, &reader);
 	return result;
 }

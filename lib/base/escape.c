@@ -17,11 +17,9 @@ static void put_hex(struct buf *out, const char *digits, char c)
 	buf_putc(out, digits[(unsigned char)c & 15]);
 }
 
-// s itself where it is UTF-8, as nearly all is; else a copy in room without the bad bytes.
+// A copy in room without the bad bytes.
 static struct str repaired(struct str s, struct buf *room)
 {
-	if (str_is_utf8(s))
-		return s;
 	for (size_t i = 0; i < s.len; i++)
 		buf_str(room, s.ptr[i] & 0x80 ? REPLACEMENT : str_slice(s, i, i + 1));
 	return buf_view(room);
@@ -43,6 +41,10 @@ static void escape(struct buf *out, struct str s, is_special_fn *is_special, put
 
 static void escape_text(struct buf *out, struct str s, is_special_fn *is_special, put_special_fn *put)
 {
+	if (str_is_utf8(s)) { // as nearly all is
+		escape(out, s, is_special, put);
+		return;
+	}
 	CLEANUP(buf_release) struct buf room;
 	buf_init(&room, s.len * REPLACEMENT.len);
 	escape(out, repaired(s, &room), is_special, put);

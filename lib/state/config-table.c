@@ -135,6 +135,8 @@ const struct config_row config_table[] = {
 		"catalog, with .audit behind its name."),
 	ROW("upload", "max-file", &setting_quota, config, max_file, 1, "2G",
 		"A larger file is not taken."),
+	ROW("upload", "covered", &setting_covered, config, refuses_covered, 0, "accept",
+		"Whether a file is taken that upstream has too, as the catalog knows: accept or refuse."),
 	ROW("prune", "packages", &setting_path, config, prune_packages, 0, NULL,
 		"The list of packages that always stay: etc/packages.list tells its form. Without it: none."),
 	ROW("prune", "constraints", &setting_paths, config, prune_constraints, 0, NULL,

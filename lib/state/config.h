@@ -44,6 +44,7 @@ struct config {
 	char *audit; // NULL: audit_path()
 	// [upload]
 	uint64_t max_file; // bytes
+	bool refuses_covered; // "refuse": what upstream has too
 	// [upstream]
 	char *upstream_urls;    // simple indexes, with blanks between
 	char *upstream_ca_file; // NULL: the system's

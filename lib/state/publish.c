@@ -7,10 +7,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/fs.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/domain/name.h"
+#include "lib/state/admission.h"
 #include "lib/state/catalog-file.h"
 #include "lib/state/ingest.h"
 #include "lib/state/leftover.h"
@@ -295,7 +297,14 @@ static int link_file(struct publish *p, struct catalog *c, struct publish_receip
 	return recorded;
 }
 
-int publish_end(struct publish *p, struct catalog *c, const struct claims *claims,
+// It waits for its release.
+static bool is_there(const struct publish *p)
+{
+	struct stat st;
+	return fstatat(p->dirfd, p->filename, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+int publish_end(struct publish *p, struct catalog *c, const struct claims *claims, const struct admission *admission,
 	struct publish_receipt *out, struct err *e)
 {
 	CLEANUP(mem_close) int fd = -1;
@@ -306,6 +315,9 @@ int publish_end(struct publish *p, struct catalog *c, const struct claims *claim
 		return -1;
 	int found = open_listed(p, c, &fd, &folder, e);
 	if (found < 0)
+		return -1;
+	if (!found && !is_there(p) &&
+		admission_check(admission, c, p->platform, &p->facts, clock_wall_seconds(), e) < 0)
 		return -1;
 	return found ? settle_for(p, c, fd, folder, true, out, e) : link_file(p, c, out, e);
 }

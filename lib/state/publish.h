@@ -15,6 +15,7 @@
 #include "lib/domain/claims.h"
 #include "lib/state/store.h"
 
+struct admission;
 struct catalog;
 struct publish;
 
@@ -46,7 +47,8 @@ uint64_t publish_size(const struct publish *p); // bytes so far
 // a write path, it is put there alone; where it has a release, that is wanted from then on.
 // ERR_INVALID: it is not what it or the sender claims to be, or nobody could install it here.
 // ERR_CONFLICT: the name is another file's. ERR_DENIED as above. Once; then only publish_free.
-int publish_end(struct publish *p, struct catalog *c, const struct claims *claims,
+// admission: who says whether a new file is wanted (ERR_DENIED); NULL: nobody.
+int publish_end(struct publish *p, struct catalog *c, const struct claims *claims, const struct admission *admission,
 	struct publish_receipt *out, struct err *e) MUST_CHECK;
 // What was not published leaves nothing. NULL is fine.
 void publish_free(struct publish *p);

@@ -62,6 +62,13 @@ static bool set_bool(void *field, const char *value)
 	return *out || strcmp(value, "no") == 0;
 }
 
+static bool set_covered(void *field, const char *value)
+{
+	bool *out = field;
+	*out = strcmp(value, "refuse") == 0;
+	return *out || strcmp(value, "accept") == 0;
+}
+
 static bool set_string(void *field, const char *value)
 {
 	char **out = field;
@@ -226,6 +233,7 @@ const struct setting setting_percent = {
 const struct setting setting_redirect = {
 	.wants = "one of identical, superseded, no", .set = set_redirect, .is_owned = true};
 const struct setting setting_bool = {.wants = "yes or no", .set = set_bool};
+const struct setting setting_covered = {.wants = "accept or refuse", .set = set_covered};
 const struct setting setting_pythons = {
 	.wants = "a list of Pythons (as 3.12 3.13t pp311)", .set = set_pythons, .is_owned = true};
 const struct setting setting_arch = {

@@ -26,6 +26,7 @@ extern const struct setting setting_count;   // files
 extern const struct setting setting_seconds; // seconds
 extern const struct setting setting_percent;
 extern const struct setting setting_bool;
+extern const struct setting setting_covered; // a bool: "refuse", not "accept"
 extern const struct setting setting_redirect; // what is redirected to upstream (lib/state/config.h)
 // What a platform's machines are (lib/domain/profile.h); the text stays as it is.
 extern const struct setting setting_pythons;

@@ -108,6 +108,18 @@ static void add_line(struct str text, struct buf *out)
 		out->data[--out->len] = '\0';
 }
 
+// Where the last line begins.
+static size_t last_line(struct str text)
+{
+	return (size_t)(str_rfind(str_trim(text), '\n') + 1);
+}
+
+bool sidecar_follows(struct str text)
+{
+	text = str_trim(text);
+	return str_starts(str_slice(text, last_line(text), text.len), STR(SIDECAR_FOLLOWS));
+}
+
 void sidecar_reason(enum mark mark, struct str text, struct buf *out)
 {
 	struct err no_json = ERR_INIT;
@@ -116,6 +128,8 @@ void sidecar_reason(enum mark mark, struct str text, struct buf *out)
 	const char *reason = doc ? jsondoc_get_str(doc, "reason") : NULL;
 	if (doc)
 		text = str_from(reason ? reason : "");
+	if (mark == MARK_YANKED && sidecar_follows(text))
+		text = str_slice(str_trim(text), 0, last_line(str_trim(text)));
 	add_line(text, out);
 }
 

@@ -27,6 +27,10 @@ int sidecar_read(int folder, const char *filename, enum mark mark, struct buf *o
 	struct err *e) MUST_CHECK;
 // Adds the reason that such a text gives, as one line of at most LIMIT_REASON bytes.
 void sidecar_reason(enum mark mark, struct str text, struct buf *out);
+// The last line of a yank that is upstream's begins with this: it was put there because upstream yanked the release
+// (`prune follow`), goes when upstream takes that back, and is no part of the reason.
+#define SIDECAR_FOLLOWS "wheelcache: yanked by "
+bool sidecar_follows(struct str text);
 // Puts the mark there, or other text into it, whole or not at all; on the disk when it returns.
 int sidecar_write(int folder, const char *filename, enum mark mark, struct str text,
 	struct err *e) MUST_CHECK;

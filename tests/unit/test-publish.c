@@ -119,7 +119,7 @@ static int end(struct publish *p, const struct claims *claims, struct err *e)
 {
 	static const struct claims nothing;
 	struct publish_receipt receipt;
-	int rc = publish_end(p, here.catalog, claims ? claims : &nothing, &receipt, e);
+	int rc = publish_end(p, here.catalog, claims ? claims : &nothing, NULL, &receipt, e);
 	publish_free(p);
 	return rc < 0 ? -(int)e->kind : (int)receipt.result;
 }

@@ -72,6 +72,9 @@ static void reasons(void **state UNUSED)
 		{MARK_YANKED, "broken\n", "broken"},
 		{MARK_YANKED, " a\n\tb \x01 c\r\n", "a b c"},
 		{MARK_YANKED, "{\"reason\":\"no JSON here\"}", "{\"reason\":\"no JSON here\"}"},
+		{MARK_YANKED, "broken\n" SIDECAR_FOLLOWS "https://here/simple/\n", "broken"}, // upstream's
+		{MARK_YANKED, "\n" SIDECAR_FOLLOWS "https://here/simple/\n", ""},
+		{MARK_YANKED, SIDECAR_FOLLOWS "it\nbroken", SIDECAR_FOLLOWS "it broken"}, // not the last line
 		{MARK_PRUNED, "{\"reason\": \"upstream\\nhas it\", \"by\": \"root\"}", "upstream has it"},
 		{MARK_PRUNED, "{\"by\": \"root\"}", ""},
 		{MARK_PRUNED, "{\"reason\": 7}", ""},
