@@ -66,6 +66,7 @@ void config_release(struct config *c)
 	for (size_t i = 0; i < c->view_count; i++) {
 		for (size_t k = 0; k < c->views[i].platform_count; k++)
 			free(c->views[i].platforms[k]);
+		free_strings("view", &c->views[i]);
 		free(c->views[i].platforms);
 		free(c->views[i].name);
 	}
