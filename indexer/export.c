@@ -194,7 +194,7 @@ static int put_page(void *ctx, const char *project, struct err *e)
 		buf_clear(&page);
 		int made = *project ? page_project(&x->view, x->catalog, project, NULL,
 					      (enum page_format)format, &page, e)
-				    : page_root(&x->view, x->catalog, (enum page_format)format,
+				    : page_root(&x->view, x->catalog, STR(""), (enum page_format)format,
 					      &page, e);
 		if (made < 0 || docroot_page(x->root, path, (enum page_format)format,
 					buf_view(&page), e) < 0)

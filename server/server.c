@@ -24,13 +24,16 @@
 #include "server/owned.h"
 #include "server/releaser.h"
 #include "server/retrieve.h"
+#include "server/roster.h"
 #include "server/routes.h"
 #include "server/service.h"
+#include "server/simple.h"
 #include "server/tally.h"
 #include "server/vigil.h"
 
 enum {
 	GRACE_SECONDS = 30, // for downloads under way
+	ROSTER_SECONDS = 3600, // the list of all projects of upstream is not asked for more often
 	TALLY_MS = 300000,  // how often downloads are written down
 };
 
@@ -76,6 +79,7 @@ static void give_up(void *ctx)
 	struct service *s = ctx;
 	gateway_give_up(s->gateway);
 	retrieve_give_up(s->retrieve);
+	roster_give_up(s->roster);
 }
 
 // With the gateway's pool all that is under way ends.
@@ -84,8 +88,31 @@ static void stop_upstream(struct service *s)
 	give_up(s);
 	gateway_free(s->gateway);
 	retrieve_free(s->retrieve);
+	roster_free(s->roster);
 	depot_close(s->depot);
 	ours_close(s->ours);
+}
+
+static void drop_lists(void *ctx)
+{
+	simple_drop_roots(ctx);
+}
+
+static void start_roster(struct service *s, const struct config *c, const char *files)
+{
+	struct str urls = str_from(c->upstream_urls), first = str_cut(&urls, ' ');
+	if (strcmp(c->upstream_root, "all") != 0)
+		return;
+	CLEANUP(mem_free) char *url = xasprintf(STR_FMT "%s", STR_ARG(first), str_ends(first, STR("/")) ? "" : "/");
+	s->roster = roster_new(&(struct roster_options){
+		.folder = files,
+		.url = url,
+		.pool = gateway_pool(s->gateway),
+		.max_age = (unsigned)(c->upstream_max_age > ROSTER_SECONDS ? c->upstream_max_age : ROSTER_SECONDS),
+		.is_offline = c->upstream_offline,
+		.changed = drop_lists,
+		.ctx = s,
+	});
 }
 
 static int start_upstream(struct service *s, const struct config *c, struct err *e)
@@ -98,6 +125,7 @@ static int start_upstream(struct service *s, const struct config *c, struct err 
 	if (ours_open(ours, &s->ours, e) < 0 || depot_open(files, c->upstream_files_size, &s->depot, e) < 0 ||
 		gateway_start(c, s->readers, s->metrics, owned_learn, s, &s->gateway, e) < 0)
 		return -1;
+	start_roster(s, c, files);
 	s->retrieve = retrieve_new(gateway_pool(s->gateway), s->depot, s->metrics, c->upstream_files_size);
 	return 0;
 }

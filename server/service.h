@@ -23,6 +23,7 @@ struct metrics;
 struct ours;
 struct releaser;
 struct retrieve;
+struct roster;
 struct vigil;
 
 struct service {
@@ -52,6 +53,7 @@ struct service {
 	struct retrieve *retrieve;
 	struct depot *depot;
 	struct ours *ours;
+	struct roster *roster; // NULL as well where lists have only what is here
 	pthread_mutex_t totals_lock;
 	struct catalog_totals *totals; // by site->store.platform
 	size_t totals_count;

@@ -11,6 +11,7 @@
 #include "server/metrics.h"
 #include "server/negotiate.h"
 #include "server/owned.h"
+#include "server/roster.h"
 #include "server/urlpath.h"
 
 enum { KEY_SIZE = 2 * LIMIT_FILE_NAME + 16, FORMAT_SIZE = 64 };
@@ -109,13 +110,19 @@ static struct reply *find_target(struct service *s, const struct call *call, boo
 	return NULL;
 }
 
+static bool lists_all(const struct service *s, const struct target *t)
+{
+	return !t->project[0] && t->view->merges && s->roster;
+}
+
 static struct reply *quick(struct service *s, const struct call *call, bool is_root)
 {
 	struct target t;
 	if (!service_is_current(s))
 		return NULL;
 	struct reply *refused = find_target(s, call, is_root, &t);
-	if (refused || (t.merges && !gateway_is_fresh(s->gateway, str_from(t.project))))
+	if (refused || (t.merges && !gateway_is_fresh(s->gateway, str_from(t.project))) ||
+		(lists_all(s, &t) && !roster_is_fresh(s->roster)))
 		return refused;
 	struct reply *r = pagecache_get(s->cache, t.key);
 	if (r && !is_root)
@@ -123,14 +130,15 @@ static struct reply *quick(struct service *s, const struct call *call, bool is_r
 	return r;
 }
 
-static int render(const struct target *t, struct catalog *c, const struct upstream_answer *upstream, struct buf *page,
-	struct err *e)
+// more: of the list, other names.
+static int render(const struct target *t, struct catalog *c, const struct upstream_answer *upstream, struct str more,
+	struct buf *page, struct err *e)
 {
 	struct view none = *t->view;
 	none.platform_count = 0;
 	if (t->project[0])
 		return page_project(t->is_upstreams ? &none : t->view, c, t->project, upstream, t->format, page, e);
-	return page_root(t->view, c, t->format, page, e);
+	return page_root(t->view, c, more, t->format, page, e);
 }
 
 // RFC 9110 section 12.5.5: what the choice depended on. User-Agent because of the pips that cannot read the JSON.
@@ -156,13 +164,13 @@ static struct reply *dress(struct service *s, const struct target *t, struct str
 }
 
 static struct reply *make(struct service *s, struct catalog *c, const struct target *t,
-	const struct upstream_answer *upstream, uint64_t epoch)
+	const struct upstream_answer *upstream, struct str more, uint64_t epoch)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(buf_release) struct buf page, packed;
 	buf_init(&page, LIMIT_PAGE);
 	buf_init(&packed, LIMIT_PAGE);
-	if (render(t, c, upstream, &page, &e) < 0)
+	if (render(t, c, upstream, more, &page, &e) < 0)
 		return e.kind == ERR_NOT_FOUND ? service_not_found_in(s, t->view->is_private, "no such project")
 					       : service_error(&e);
 	if (page_pack(buf_view(&page), t->coding, &packed, &e) < 0)
@@ -175,15 +183,17 @@ static struct reply *make(struct service *s, struct catalog *c, const struct tar
 
 // A page that many ask for at once is rendered once: the others wait for the one who renders.
 static struct reply *make_once(struct service *s, struct catalog *c, const struct target *t,
-	const struct upstream_answer *upstream, uint64_t epoch)
+	const struct upstream_answer *upstream, struct str more, uint64_t epoch)
 {
 	pagecache_make_begin(s->cache, t->key);
 	struct reply *r = pagecache_get(s->cache, t->key);
 	if (!r)
-		r = make(s, c, t, upstream, epoch);
+		r = make(s, c, t, upstream, more, epoch);
 	pagecache_make_end(s->cache, t->key);
 	return r;
 }
+
+static const struct str none = {"", 0};
 
 // A page on its way, once it is known what upstream has.
 struct merging {
@@ -203,7 +213,7 @@ static struct reply *make_without(const struct merging *m, const struct upstream
 	buf_init(&page, LIMIT_PAGE);
 	buf_init(&packed, LIMIT_PAGE);
 	const struct target *t = m->target;
-	if (render(t, m->catalog, NULL, &page, &e) < 0 || page_pack(buf_view(&page), t->coding, &packed, &e) < 0) {
+	if (render(t, m->catalog, NULL, none, &page, &e) < 0 || page_pack(buf_view(&page), t->coding, &packed, &e) < 0) {
 		struct reply *r = e.kind != ERR_NOT_FOUND
 			? service_error(&e)
 			: reply_text(502, "502 Bad Gateway: %s: upstream cannot be asked: %s", t->project, upstream_result_name[upstream->result]);
@@ -220,9 +230,9 @@ static int on_told(void *ctx, const struct upstream_answer *upstream, struct err
 	bool is_said = upstream->standing != UPSTREAM_NEVER_ASKED &&
 		(upstream->standing != UPSTREAM_KNOWN || upstream->stale);
 	if (owned_is(m->service, upstream))
-		m->reply = make_once(m->service, m->catalog, m->target, NULL, m->epoch);
+		m->reply = make_once(m->service, m->catalog, m->target, NULL, none, m->epoch);
 	else if (is_said)
-		m->reply = make_once(m->service, m->catalog, m->target, upstream, m->epoch);
+		m->reply = make_once(m->service, m->catalog, m->target, upstream, none, m->epoch);
 	else
 		m->reply = make_without(m, upstream);
 	return 0;
@@ -240,6 +250,18 @@ static struct reply *merge(struct service *s, struct catalog *c, const struct ca
 	return told == GATEWAY_LATER ? NULL : service_error(&e);
 }
 
+// The list of a view with all that upstream has; where upstream does not say, what is here.
+static struct reply *list_all(struct service *s, struct catalog *c, const struct call *call, const struct target *t,
+	uint64_t epoch)
+{
+	struct blob *names = NULL;
+	if (!roster_get(s->roster, call->again, &names))
+		return NULL;
+	struct reply *r = make_once(s, c, t, NULL, names ? blob_view(names) : none, epoch);
+	blob_unref(names);
+	return r;
+}
+
 static struct reply *work(struct service *s, struct catalog *c, const struct call *call, bool is_root)
 {
 	struct target t;
@@ -248,7 +270,9 @@ static struct reply *work(struct service *s, struct catalog *c, const struct cal
 	struct reply *r = find_target(s, call, is_root, &t);
 	if (r)
 		return r;
-	r = t.merges ? merge(s, c, call, &t, epoch) : make_once(s, c, &t, NULL, epoch);
+	if (lists_all(s, &t))
+		return list_all(s, c, call, &t, epoch);
+	r = t.merges ? merge(s, c, call, &t, epoch) : make_once(s, c, &t, NULL, none, epoch);
 	if (r && !is_root)
 		metrics_add(s->metrics, METRIC_PAGE_MISSES, 1);
 	return r;

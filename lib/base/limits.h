@@ -26,6 +26,7 @@ enum {
 	LIMIT_ANSWER = 64 << 10,          // and its word on an upload
 	LIMIT_CONFIG = 1 << 20,           // a configuration file
 	LIMIT_TOKENS = 4 << 20,           // the file of tokens
+	LIMIT_ROSTER = 256 << 20,         // the list of all projects of upstream
 	LIMIT_OURS = 64 << 20,            // the list of projects that are ours
 	LIMIT_DOWNLOADS = 512 << 20,      // the counts of downloads
 	LIMIT_RELEASE = 4 << 20,          // the list of files that wait for a release: more are not listed

@@ -96,6 +96,8 @@ const struct config_row config_table[] = {
 		"So long it counts that upstream has no such project."),
 	ROW("upstream", "stale", &setting_seconds, config, upstream_stale, 0, "7d",
 		"So long a page of upstream is used while upstream cannot be asked."),
+	ROW("upstream", "root", &setting_root, config, upstream_root, 0, "local",
+		"Which projects the list of a view that merges has: local (those that are here) or all (upstream's, too)."),
 	ROW("upstream", "offline", &setting_bool, config, upstream_offline, 0, "no",
 		"Whether upstream is not asked at all: only what is here is served."),
 	ROW("index", "threads", &setting_threads, config, index_threads, 0, "0",

@@ -61,6 +61,7 @@ struct config {
 	uint64_t upstream_files_size; // bytes
 	uint64_t upstream_max_age, upstream_negative_max_age, upstream_stale; // seconds
 	bool upstream_offline;
+	char *upstream_root; // "local", "all"
 	// [prune]
 	char *prune_packages;    // a path; NULL: none
 	char *prune_constraints; // paths with single blanks between; NULL: none

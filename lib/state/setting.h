@@ -41,3 +41,4 @@ extern const struct setting setting_hosts;
 extern const struct setting setting_projects;
 extern const struct setting setting_files; // proxy, redirect
 extern const struct setting setting_merge; // merge, no
+extern const struct setting setting_root;  // local, all

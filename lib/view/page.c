@@ -95,20 +95,47 @@ int page_project(const struct view *v, struct catalog *c, const char *project, c
 	return page_end(&p, e);
 }
 
+// The view's names, with those of others put between them; both are sorted.
+struct listing {
+	struct page *page;
+	struct str more;
+};
+
+static void give_more(struct listing *l, const char *before)
+{
+	while (l->more.len) {
+		char name[LIMIT_FILE_NAME + 1];
+		struct str rest = l->more, line = str_cut(&rest, '\n');
+		int order = before ? str_cmp(line, str_from(before)) : -1;
+		if (order > 0)
+			return;
+		if (order < 0 && line.len < sizeof(name)) {
+			memcpy(name, line.ptr, line.len);
+			name[line.len] = '\0';
+			l->page->with->project(&l->page->r, name);
+		}
+		l->more = rest;
+	}
+}
+
 static int on_project(void *ctx, const char *project, struct err *e UNUSED)
 {
-	struct page *p = ctx;
-	p->with->project(&p->r, project);
+	struct listing *l = ctx;
+	give_more(l, project);
+	l->page->with->project(&l->page->r, project);
 	return 0;
 }
 
-int page_root(const struct view *v, struct catalog *c, enum page_format format, struct buf *out, struct err *e)
+int page_root(const struct view *v, struct catalog *c, struct str more, enum page_format format, struct buf *out,
+	struct err *e)
 {
 	CLEANUP(page_release) struct page p;
+	struct listing l = {.page = &p, .more = more};
 	page_init(&p, v, NULL, format, out);
 	page_begin(&p);
-	if (view_projects(v, c, on_project, &p, e) < 0)
+	if (view_projects(v, c, on_project, &l, e) < 0)
 		return -1;
+	give_more(&l, NULL);
 	return page_end(&p, e);
 }
 

@@ -29,9 +29,9 @@ enum { PAGE_ETAG_SIZE = 48 };
 // upstream: what it has of the project, which is merged in; NULL: nothing is.
 int page_project(const struct view *v, struct catalog *c, const char *project, const struct upstream_answer *upstream,
 	enum page_format format, struct buf *out, struct err *e) MUST_CHECK;
-// Adds the list of all projects to out.
-int page_root(const struct view *v, struct catalog *c, enum page_format format, struct buf *out, struct err *e)
-	MUST_CHECK;
+// Adds the list of all projects to out: the view's, and those of more (sorted, each with a line end; may be empty).
+int page_root(const struct view *v, struct catalog *c, struct str more, enum page_format format, struct buf *out,
+	struct err *e) MUST_CHECK;
 // Adds the page in this coding to out (plain: a copy).
 int page_pack(struct str page, enum page_coding coding, struct buf *out, struct err *e) MUST_CHECK;
 // A strong ETag with its quotes and a NUL: the same for the same page, another for each coding.
