@@ -173,10 +173,11 @@ static struct reply *make(struct service *s, struct catalog *c, const struct tar
 	if (render(t, c, upstream, more, &page, &e) < 0)
 		return e.kind == ERR_NOT_FOUND ? service_not_found_in(s, t->view->is_private, "no such project")
 					       : service_error(&e);
-	if (page_pack(buf_view(&page), t->coding, &packed, &e) < 0)
+	bool is_plain = t->coding == PAGE_PLAIN; // which may be the largest by far: not copied
+	if (!is_plain && page_pack(buf_view(&page), t->coding, &packed, &e) < 0)
 		return service_error(&e);
 	metrics_add(s->metrics, METRIC_PAGE_RENDERS, 1);
-	struct reply *r = dress(s, t, buf_view(&page), &packed);
+	struct reply *r = dress(s, t, buf_view(&page), is_plain ? &page : &packed);
 	pagecache_put(s->cache, t->key, r, 0, epoch);
 	return r;
 }

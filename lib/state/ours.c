@@ -122,18 +122,25 @@ bool ours_has(struct ours *o, const char *project)
 	return is_there;
 }
 
-// One write, so that processes do not mix their lines. A line that a full disk cut is ended by the next one's line end.
+// A full disk may have cut the last line.
+static bool is_torn(int fd)
+{
+	struct stat st;
+	char last = '\n';
+	return fstat(fd, &st) == 0 && st.st_size && pread(fd, &last, 1, st.st_size - 1) == 1 && last != '\n';
+}
+
+// One write, so that processes do not mix their lines.
 static int append(const struct ours *o, const char *project, struct err *e)
 {
 	char when[CLOCK_TEXT];
 	clock_write(clock_wall_seconds(), when);
-	CLEANUP(mem_free) char *line = xasprintf("\n%s %s\n", project, when);
-	CLEANUP(mem_close) int fd = open(o->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+	CLEANUP(mem_close) int fd = open(o->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return err_errno(e, fs_kind_of_write(), "%s", o->path);
-	size_t skip = o->seen.st_size == 0 ? 1 : 0;
-	size_t len = strlen(line) - skip;
-	if (write(fd, line + skip, len) != (ssize_t)len || fsync(fd) < 0)
+	CLEANUP(mem_free) char *line = xasprintf("%s%s %s\n", is_torn(fd) ? "\n" : "", project, when);
+	size_t len = strlen(line);
+	if (write(fd, line, len) != (ssize_t)len || fsync(fd) < 0)
 		return err_errno(e, fs_kind_of_write(), "%s", o->path);
 	return 0;
 }
