@@ -17,15 +17,15 @@
 #include "server/auth.h"
 #include "server/follow.h"
 #include "server/http.h"
+#include "server/meter.h"
 #include "server/releaser.h"
 #include "server/routes.h"
 #include "server/service.h"
-#include "server/tally.h"
 #include "server/vigil.h"
 
 enum {
 	GRACE_SECONDS = 30, // for downloads under way
-	TALLY_MS = 300000,  // how often downloads are written down
+	METER_MS = 300000,  // how often downloads are written down
 };
 
 // A site with what belongs to it, and the one before it. Requests hold no reference: a hit must not write what all threads read. So an old site
@@ -67,7 +67,7 @@ static void server_free(struct server *s)
 	follow_stop(s->follow);
 	vigil_stop(s->service.vigil);
 	pagecache_free(s->service.cache);
-	tally_stop(s->service.tally);
+	meter_stop(s->service.meter);
 	nameset_free(s->service.names);
 	readers_free(s->service.readers);
 	auth_free(s->service.auth);
@@ -157,7 +157,7 @@ static struct server *server_new(const struct server_options *o, struct site *si
 	put_site(s, site, admission);
 	s->service.vigil = vigil_start(&s->service);
 	s->service.releaser = releaser_start(&s->service);
-	s->service.tally = tally_start(o->catalog_path, TALLY_MS);
+	s->service.meter = meter_start(o->catalog_path, METER_MS);
 	return s;
 }
 

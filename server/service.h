@@ -39,7 +39,7 @@ struct service {
 	const char *audit_path;
 	const char *catalog_path;
 	struct releaser *releaser; // has platforms released
-	struct tally *tally;      // what was downloaded; NULL: nobody counts
+	struct meter *meter;      // what was downloaded; NULL: nobody counts
 	struct vigil *vigil;      // how the platforms are
 	pthread_mutex_t totals_lock;
 	struct catalog_totals *totals; // by site->store.platform
