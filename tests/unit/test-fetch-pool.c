@@ -177,6 +177,25 @@ static void bad_url_is_told_as_all_else(void **state)
 	assert_null(strstr(o.why, "secret"));
 }
 
+static enum fetch_flow drop(void *ctx UNUSED, struct str piece UNUSED)
+{
+	return FETCH_GO_ON;
+}
+
+static void streamed_body_has_a_limit_too(void **state)
+{
+	struct fixture *f = *state;
+	CLEANUP(mem_free) char *url = url_of(f, "/big");
+	for (uint64_t limit = BIG - 1; limit <= BIG; limit++) {
+		struct outcome o;
+		outcome_init(&o);
+		fetch_pool_get(f->pool, &(struct fetch_request){
+			.url = url, .limit = limit, .on_body = drop, .on_done = on_done, .ctx = &o});
+		fetch_pool_run(f->pool);
+		assert_int_equal(o.failure, limit < BIG ? FETCH_TOO_LARGE : FETCH_WHOLE);
+	}
+}
+
 static void body_beyond_the_limit_is_too_large(void **state)
 {
 	struct fixture *f = *state;
@@ -474,6 +493,7 @@ int main(void)
 		TEST(runs_until_none_is_left),
 		TEST(bad_url_is_told_as_all_else),
 		TEST(body_beyond_the_limit_is_too_large),
+		TEST(streamed_body_has_a_limit_too),
 		TEST(foreign_url_reaches_no_private_address),
 		TEST(many_threads_submit),
 		TEST(streamed_body_may_pause),
