@@ -115,7 +115,7 @@ static void print_rows(const struct command *self, const struct command *const *
 {
 	fprintf(out, "Usage: wheelcache %s COMMAND [OPTION]...\n%s\n\n", self->name, self->help);
 	for (; *rows; rows++)
-		fprintf(out, "  %-8s %s\n", last_word(*rows), (*rows)->help);
+		fprintf(out, "  %-9s %s\n", last_word(*rows), (*rows)->help);
 	fprintf(out, "\n\"wheelcache %s COMMAND --help\" tells of its options.\n", self->name);
 }
 

@@ -32,9 +32,13 @@ struct command {
 extern const struct command command_check;
 extern const struct command command_freeze;
 extern const struct command command_index;
+extern const struct command command_platform;
 extern const struct command command_prune;
+extern const struct command command_prune_apply;
 extern const struct command command_prune_follow;
 extern const struct command command_prune_plan;
+extern const struct command command_prune_purge;
+extern const struct command command_prune_restore;
 extern const struct command command_push;
 extern const struct command command_remove;
 extern const struct command command_serve;

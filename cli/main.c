@@ -11,6 +11,7 @@ static const struct command *const commands[] = {
 	&command_check,
 	&command_freeze,
 	&command_index,
+	&command_platform,
 	&command_prune,
 	&command_push,
 	&command_remove,
@@ -25,7 +26,7 @@ static void print_usage(FILE *out)
 {
 	fputs("Usage: wheelcache COMMAND [OPTION]...\n\n", out);
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		fprintf(out, "  %-8s %s\n", commands[i]->name, commands[i]->help);
+		fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->help);
 	fputs("\n\"wheelcache COMMAND --help\" tells of its options; --version, of this program;\n"
 	      "--print-config prints every key of the configuration with its default.\n",
 		out);

@@ -8,7 +8,7 @@
 #include "lib/state/upstream.h"
 #include "pruner/verdict.h"
 
-enum { SHOWN = 10 }; // failed look-ups
+enum { SHOWN = 5 }; // projects of which nothing is known
 
 static const char *const verdict_words[VERDICT_COUNT] = {
 	[VERDICT_DUPLICATE] = "upstream has this file",
@@ -29,7 +29,7 @@ static const char *const why_words[VERDICT_WHY_COUNT] = {
 	[VERDICT_UPSTREAM_ABSENT] = "upstream has no such project",
 	[VERDICT_YANKED_UPSTREAM] = "yanked upstream",
 	[VERDICT_NOT_COVERED] = "some environment has only ours",
-	[VERDICT_NO_PROFILE] = "the platform has no profile",
+	[VERDICT_NO_PROFILE] = "[platform NAME] has to say pythons, arch and libc",
 	[VERDICT_SDIST] = "an sdist that upstream has not",
 	[VERDICT_NOT_ASKED] = NULL, // the verdict says it
 	[VERDICT_UNCERTAIN] = "what it is cannot be told",
@@ -174,31 +174,44 @@ static void put_text(const char *text, FILE *out)
 		fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, out);
 }
 
-static bool is_missing(const struct planfile_failure *f)
+static void print_names(const struct planfile_head *h, const char *result, FILE *out)
 {
-	return strcmp(f->result, upstream_result_name[UPSTREAM_NOT_FOUND]) == 0;
+	uint64_t all = 0;
+	const char *why = NULL;
+	for (size_t i = 0; i < h->failures; i++) {
+		if (strcmp(h->failure[i].result, result) != 0)
+			continue;
+		if (all++ < SHOWN)
+			fprintf(out, "%s%s", all == 1 ? "" : ", ", h->failure[i].project);
+		why = why ? why : h->failure[i].why;
+	}
+	if (all > SHOWN)
+		fprintf(out, " and %" PRIu64 " more", all - SHOWN);
+	fputs("\n    ", out);
+	put_text(why, out);
+	fputc('\n', out);
 }
 
+static bool has_result(const struct planfile_head *h, const char *result)
+{
+	for (size_t i = 0; i < h->failures; i++)
+		if (strcmp(h->failure[i].result, result) == 0)
+			return true;
+	return false;
+}
+
+// By what went wrong, each with the words of the first.
 static void print_failures(const struct planfile_head *h, FILE *out)
 {
-	size_t missing = 0, shown = 0;
-	for (size_t i = 0; i < h->failures; i++)
-		missing += is_missing(&h->failure[i]);
-	if (h->failures > missing)
-		fprintf(out, "\nWhat upstream has is not known of %zu of %" PRIu64 " projects, which stay as they are:\n",
-			h->failures - missing, h->projects);
-	for (size_t i = 0; i < h->failures && shown < SHOWN; i++) {
-		if (is_missing(&h->failure[i]))
+	if (h->failures)
+		fprintf(out, "\nWhat upstream has is not known of %zu of %" PRIu64 " projects, whose files all stay:\n",
+			h->failures, h->projects);
+	for (size_t i = 0; i < UPSTREAM_RESULT_COUNT; i++) {
+		if (!has_result(h, upstream_result_name[i]))
 			continue;
-		fprintf(out, "  %s: %s: ", h->failure[i].project, h->failure[i].result);
-		put_text(h->failure[i].why, out);
-		fputc('\n', out);
-		shown++;
+		fprintf(out, "  %s: ", upstream_result_name[i]);
+		print_names(h, upstream_result_name[i], out);
 	}
-	if (h->failures - missing > shown)
-		fprintf(out, "  and %zu more\n", h->failures - missing - shown);
-	if (missing)
-		fprintf(out, "\n%zu of %" PRIu64 " projects are not found upstream (404); they stay.\n", missing, h->projects);
 }
 
 void plantable_print(const struct planfile_head *h, const struct config *c, FILE *out)

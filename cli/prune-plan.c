@@ -88,7 +88,8 @@ static int print_plan(const struct planning_store *x, const struct plan *plan, s
 static void warn(const struct planfile_head *h, const struct config *c)
 {
 	if (h->failed * 100 > h->projects * c->prune_max_failures)
-		log_warn("%" PRIu64 " of %" PRIu64 " look-ups failed, more than max-failures = %" PRIu64 "%%: apply refuses this plan",
+		log_warn("%" PRIu64 " of %" PRIu64 " look-ups failed, more than max-failures = %" PRIu64
+			 "%%: apply refuses this plan",
 			h->failed, h->projects, c->prune_max_failures);
 }
 

@@ -3,6 +3,9 @@
 
 static const struct command *const rows[] = {
 	&command_prune_plan,
+	&command_prune_apply,
+	&command_prune_purge,
+	&command_prune_restore,
 	&command_prune_follow,
 	NULL,
 };

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/jsondoc.h"
+#include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/state/catalog-prune.h"
 #include "lib/state/downloads.h"
@@ -316,6 +318,23 @@ static void sum_up(struct planning *x)
 	p->head.failure = p->failure;
 }
 
+// What the policy was, for people; its hash says whether it is the same. Not upstream's URLs, which may hold passwords.
+static char *policy_text(const struct config *c)
+{
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
+	struct buf text;
+	buf_init(&text, LIMIT_CONFIG);
+	jsondoc_put_int(doc, "min-age", (int64_t)c->prune_min_age);
+	jsondoc_put_int(doc, "upstream-min-age", (int64_t)c->prune_upstream_min_age);
+	jsondoc_put_int(doc, "downloaded", (int64_t)c->prune_downloaded);
+	if (c->prune_packages)
+		jsondoc_put_str(doc, "packages", c->prune_packages);
+	if (c->prune_constraints)
+		jsondoc_put_str(doc, "constraints", c->prune_constraints);
+	jsondoc_write(doc, 0, &text);
+	return buf_steal(&text);
+}
+
 static int make(struct planning *x, struct err *e)
 {
 	bool scanned;
@@ -360,12 +379,14 @@ int plan_make(const struct config *c, const struct store *store, struct catalog 
 	out->head.made = x.now;
 	out->head.store = store->path ? store->path : "";
 	out->head.policy_hash = policy->hash;
+	out->head.policy = out->policy = policy_text(c);
 	return upstream_new(c, &x.upstream, e) < 0 ? -1 : make(&x, e);
 }
 
 void plan_release(struct plan *p)
 {
 	arena_release(&p->text);
+	free(p->policy);
 	free(p->failure);
 	free(p->platform);
 	free(p->total);

@@ -33,6 +33,7 @@ struct plan_options {
 struct plan {
 	struct planfile_head head; // borrows from config, store, policy and options, else the plan's
 	char id[PLANFILE_ID];
+	char *policy;
 	struct arena text;
 	struct planfile_failure *failure;
 	size_t failure_room;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pruner/policy.h"
 
+#include <fnmatch.h>
+
 #include "lib/base/fs.h"
 #include "lib/base/limits.h"
+#include "lib/base/log.h"
 
 enum { DESCRIPTION_MAX = 4096 };
 
@@ -36,8 +39,11 @@ static int read_pins(struct policy *p, const struct config *c, struct digest *d,
 	while (rest.len) {
 		struct str word = str_cut(&rest, ' ');
 		CLEANUP(mem_free) char *path = xstrndup(word.ptr, word.len);
+		size_t before = p->pins.count;
 		if (read_list(&p->pins, path, REQUIREMENT_CONSTRAINTS, d, e) < 0)
 			return err_prefix(e, "[prune] constraints: ");
+		if (p->pins.count == before) // what a download that failed leaves would let go of every pin
+			return err_set(e, ERR_USAGE, "[prune] constraints: %s: it pins nothing", path);
 	}
 	return 0;
 }
@@ -48,9 +54,9 @@ static int read_packages(struct policy *p, const struct config *c, struct digest
 	add_number(d, p->has_packages);
 	if (p->has_packages && read_list(&p->packages, c->prune_packages, REQUIREMENT_PACKAGES, d, e) < 0)
 		return err_prefix(e, "[prune] packages: ");
-	if (p->takes.off_list && !p->has_packages)
+	if (p->takes.off_list && !p->packages.count)
 		return err_set(e, ERR_USAGE,
-			"--off-list needs [prune] packages: without a list everything would be off it");
+			"--off-list needs [prune] packages: without a list, or with an empty one, everything would be off it");
 	return 0;
 }
 
@@ -77,6 +83,19 @@ static void add_platforms(const struct store *s, struct digest *d)
 	}
 }
 
+// A line that protects nothing may be a mistake; or it is meant for another store with the same list.
+static void warn_of_globs(const struct policy *p, const struct store *s)
+{
+	for (size_t i = 0; i < p->packages.count; i++) {
+		const char *glob = p->packages.item[i].platform;
+		size_t k = 0;
+		while (glob && k < s->platform_count && fnmatch(glob, s->platform[k].name, 0) != 0)
+			k++;
+		if (glob && k == s->platform_count)
+			log_warn("%s: platform=%s is no platform of this store", p->packages.item[i].source, glob);
+	}
+}
+
 static int fill(struct policy *p, const struct config *c, const struct store *s, struct err *e)
 {
 	CLEANUP(digest_cleanup) struct digest *d = digest_new();
@@ -85,6 +104,7 @@ static int fill(struct policy *p, const struct config *c, const struct store *s,
 	add_values(p, c, d);
 	if (read_packages(p, c, d, e) < 0 || read_pins(p, c, d, e) < 0)
 		return -1;
+	warn_of_globs(p, s);
 	add_platforms(s, d);
 	digest_end(d, sha256);
 	hex_encode(sha256, sizeof(sha256), p->hash);

@@ -19,6 +19,6 @@ struct tally {
 
 void tally_add(struct tally *t, enum verdict_kind kind, enum verdict_why why, uint64_t bytes);
 struct planfile_platform tally_all(const struct tally *t, const char *platform);
-// Adds a row for each sum that is not zero behind the count that are there, for VERDICT_COUNT * VERDICT_WHY_COUNT of which
-// there must be room; returns how many there are then.
+// Adds a row for each sum that is not zero behind the count that are there, and returns how many there are then. There
+// must be room for VERDICT_COUNT * VERDICT_WHY_COUNT more.
 size_t tally_rows(const struct tally *t, const char *platform, struct planfile_total *row, size_t count);

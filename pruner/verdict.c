@@ -65,6 +65,8 @@ static bool keep(struct question *q, enum verdict_why why, const char *fmt, ...)
 static bool take(struct question *q, enum verdict_kind kind, const struct simplepage_file *file, const char *fmt, ...)
 	PRINTF_LIKE(4, 5);
 
+static void set_reason(struct question *q, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
+
 static void set_reason(struct question *q, const char *fmt, va_list ap)
 {
 	CLEANUP(mem_free) char *text = xvasprintf(fmt, ap);

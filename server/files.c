@@ -157,7 +157,7 @@ static struct reply *send_file(struct service *s, struct catalog *c, const struc
 	if (!body)
 		return buried ? buried : service_error(&e);
 	struct reply *r = reply_new(200, "application/octet-stream", body);
-	r->count = tally_of(s->tally, p->name, call->file);
+	r->count = meter_of(s->meter, p->name, call->file);
 	set_headers(s, p, place->sha256, r);
 	return r;
 }

@@ -292,7 +292,7 @@ static void on_completed(void *ctx, struct MHD_Connection *connection, void **st
 	if (!c)
 		return;
 	if (c->reply && how == MHD_REQUEST_TERMINATED_COMPLETED_OK && c->request.method == METHOD_GET)
-		tally_raise(c->reply->count);
+		meter_raise(c->reply->count);
 	if (c->reply && c->http->options.access_log)
 		log_request(c);
 	if (c->reply && c->http->options.done)

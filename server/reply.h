@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 #include "lib/base/blob.h"
+#include "server/meter.h"
 #include "server/request.h"
 #include "server/stream.h"
-#include "server/tally.h"
 
 enum { REPLY_HEADERS = 8, REPLY_ETAG = 80 };
 
@@ -29,7 +29,7 @@ struct reply {
 	unsigned header_count;
 	struct reply *unchanged; // owned: the 304 for a client that has this etag; NULL where there is none
 
-	struct tally_count *count; // owned: raised where all of the body was sent; NULL: nobody counts
+	struct meter_count *count; // owned: raised where all of the body was sent; NULL: nobody counts
 	struct reply *_Atomic part; // owned: the first 206 that was made of it, see reply_keep_part()
 
 	// Whoever sends replies keeps the form here in which he sends them (server/http).

@@ -158,7 +158,7 @@ static struct reply *send_range(struct reply *whole, struct range range)
 	r = reply_new(206, whole->type, blob_ref(whole->body));
 	for (unsigned i = 0; i < whole->header_count; i++)
 		reply_header(r, whole->header[i].name, "%s", whole->header[i].value);
-	r->count = length == whole->length ? tally_ref(whole->count) : NULL;
+	r->count = length == whole->length ? meter_ref(whole->count) : NULL;
 	r->offset = range.first;
 	r->length = length;
 	snprintf(r->etag, sizeof(r->etag), "%s", whole->etag);

@@ -20,6 +20,7 @@
 #include "server/follow.h"
 #include "server/gateway.h"
 #include "server/http.h"
+#include "server/meter.h"
 #include "server/metrics.h"
 #include "server/owned.h"
 #include "server/releaser.h"
@@ -28,13 +29,12 @@
 #include "server/routes.h"
 #include "server/service.h"
 #include "server/simple.h"
-#include "server/tally.h"
 #include "server/vigil.h"
 
 enum {
 	GRACE_SECONDS = 30, // for downloads under way
 	ROSTER_SECONDS = 3600, // the list of all projects of upstream is not asked for more often
-	TALLY_MS = 300000,  // how often downloads are written down
+	METER_MS = 300000,  // how often downloads are written down
 };
 
 // A site with what belongs to it, and the one before it. Requests hold no reference: a hit must not write what all threads read. So an old site
@@ -139,7 +139,7 @@ static void server_free(struct server *s)
 	follow_stop(s->follow);
 	vigil_stop(s->service.vigil);
 	pagecache_free(s->service.cache);
-	tally_stop(s->service.tally);
+	meter_stop(s->service.meter);
 	nameset_free(s->service.names);
 	metrics_free(s->service.metrics);
 	readers_free(s->service.readers);
@@ -233,7 +233,7 @@ static struct server *server_new(const struct server_options *o, struct site *si
 	put_site(s, site, admission);
 	s->service.vigil = vigil_start(&s->service);
 	s->service.releaser = releaser_start(&s->service);
-	s->service.tally = tally_start(o->catalog_path, TALLY_MS);
+	s->service.meter = meter_start(o->catalog_path, METER_MS);
 	return s;
 }
 

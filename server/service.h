@@ -45,8 +45,8 @@ struct service {
 	const char *audit_path;
 	const char *catalog_path;
 	struct releaser *releaser; // has platforms released
-	struct tally *tally;      // what was downloaded; NULL: nobody counts
 	struct metrics *metrics;  // what the server did; NULL: nobody counts
+	struct meter *meter;      // what was downloaded; NULL: nobody counts
 	struct vigil *vigil;      // how the platforms are
 	// Where views merge what upstream has; else NULL.
 	struct gateway *gateway;

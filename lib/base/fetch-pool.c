@@ -9,6 +9,7 @@
 #include "lib/base/buf.h"
 #include "lib/base/clock.h"
 #include "lib/base/limits.h"
+#include "lib/base/sigpipe.h"
 #include "lib/base/str.h"
 #include "lib/base/transfer.h"
 #include "lib/base/url.h"
@@ -432,6 +433,8 @@ static bool is_idle(struct fetch_pool *p)
 
 void fetch_pool_run(struct fetch_pool *p)
 {
+	CLEANUP(sigpipe_release) struct sigpipe held;
+	sigpipe_hold(&held);
 	while (!is_idle(p)) {
 		take_inbox(p);
 		int wait = begin_due(p);
@@ -443,6 +446,8 @@ void fetch_pool_run(struct fetch_pool *p)
 static void *run_until_end(void *ctx)
 {
 	struct fetch_pool *p = ctx;
+	CLEANUP(sigpipe_release) struct sigpipe held;
+	sigpipe_hold(&held);
 	while (!take_inbox(p))
 		turn(p, begin_due(p));
 	return NULL;
@@ -470,6 +475,8 @@ void fetch_pool_free(struct fetch_pool *p)
 {
 	if (!p)
 		return;
+	CLEANUP(sigpipe_release) struct sigpipe held;
+	sigpipe_hold(&held);
 	end_thread(p);
 	while (!is_idle(p)) {
 		take_inbox(p);

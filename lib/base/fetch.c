@@ -11,6 +11,7 @@
 
 #include "lib/base/address.h"
 #include "lib/base/limits.h"
+#include "lib/base/sigpipe.h"
 #include "lib/base/str.h"
 #include "lib/base/transfer.h"
 
@@ -47,6 +48,8 @@ void fetch_free(struct fetch *f)
 {
 	if (!f)
 		return;
+	CLEANUP(sigpipe_release) struct sigpipe held;
+	sigpipe_hold(&held);
 	curl_easy_cleanup(f->curl);
 	free(f);
 }
@@ -184,6 +187,8 @@ static int perform(struct fetch *f, const char *url, const char *const *headers,
 		curl_easy_setopt(f->curl, CURLOPT_MIMEPOST, mime);
 	if (list)
 		curl_easy_setopt(f->curl, CURLOPT_HTTPHEADER, list);
+	CLEANUP(sigpipe_release) struct sigpipe held;
+	sigpipe_hold(&held);
 	CURLcode code = curl_easy_perform(f->curl);
 	if (code != CURLE_OK)
 		return fail(f, code, url, out, e);
@@ -356,10 +361,11 @@ static size_t hand_over(char *bytes, size_t one, size_t len, void *ctx)
 	return flow == FETCH_GO_ON ? one * len : 0;
 }
 
+// Closed in the operator's commands (lib/base/hook.h).
 static curl_socket_t open_socket(void *ctx, curlsocktype purpose UNUSED, struct curl_sockaddr *address)
 {
 	struct transfer *t = ctx;
-	if (address_is_public(&address->addr))
+	if (!t->spec.no_private || address_is_public(&address->addr))
 		return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 	t->is_forbidden = true;
 	return CURL_SOCKET_BAD;
@@ -378,8 +384,6 @@ static int check_connection(
 
 static void forbid_private(struct transfer *t)
 {
-	curl_easy_setopt(t->curl, CURLOPT_OPENSOCKETFUNCTION, open_socket);
-	curl_easy_setopt(t->curl, CURLOPT_OPENSOCKETDATA, t);
 #if LIBCURL_VERSION_NUM >= 0x075000
 	curl_easy_setopt(t->curl, CURLOPT_PREREQFUNCTION, check_connection);
 	curl_easy_setopt(t->curl, CURLOPT_PREREQDATA, t);
@@ -394,6 +398,8 @@ static bool set_transfer(struct transfer *t)
 	CURL *c = t->curl;
 	bool ok = set_common(c, s->options, s->url, t->why, s->answer);
 	curl_easy_setopt(c, CURLOPT_PRIVATE, t);
+	curl_easy_setopt(c, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+	curl_easy_setopt(c, CURLOPT_OPENSOCKETDATA, t);
 	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, hand_over);
 	curl_easy_setopt(c, CURLOPT_WRITEDATA, t);
 	curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, (long)s->total_ms);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How often each file was downloaded whole, and on which day last: a file of text beside the catalog, to which the
-// servers on that catalog add what they counted (server/tally). It is no part of the store and of no page: losing it
+// servers on that catalog add what they counted (server/meter). It is no part of the store and of no page: losing it
 // costs nothing but the counts, and they say since when they count. Replaced whole, under a lock, without fsync: what a
 // crash tore is seen by its missing last line.
 //

@@ -115,9 +115,9 @@ static bool is_older(const struct simplepage *page, const struct simplepage *bef
 	bool has_serials = page->serial && before->serial;
 	if (has_serials && page->serial != before->serial)
 		return page->serial < before->serial;
-	if (then && now != then)
+	if (then && now && now != then)
 		return now < then;
-	return (has_serials || !then) && only_lacks_files(page, before);
+	return (has_serials || !then || !now) && only_lacks_files(page, before);
 }
 
 // Whether it is to be believed though it is older.

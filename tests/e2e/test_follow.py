@@ -2,6 +2,7 @@
 """`prune follow`: what upstream takes back is listed again here or reported, and its yanks are ours."""
 import json
 import os
+import pathlib
 
 import pytest
 
@@ -253,3 +254,37 @@ def test_waits_for_a_release_where_it_writes_elsewhere(here, tmp_path):
     assert (write / "s" / "six" / f"{SIX}.yanked").exists() and here.yank(SIX)
     assert [one["action"] for one in uploading.audit(here)] == ["yank", "release"]
     assert here.query("SELECT yanked FROM file WHERE filename = 'six-1.0-py3-none-any.whl'") == [("broken",)]
+
+
+# --- with what a prune really leaves ---
+
+def test_after_a_real_prune(here, tmp_path):
+    """The night of etc/wheelcache-prune.service, until upstream takes back what it had."""
+    (tmp_path / "packages.list").write_text((pathlib.Path(__file__).parents[2] / "etc" / "packages.list").read_text())
+    here.configure(f"[prune]\npackages = {tmp_path}/packages.list\ngrace = 0\n")
+    here.upstream.change("six", SIX, **{"requires-python": ">=3.8"})
+    narrow = here.wheel(f"{PLATFORM}/n/narrow", "narrow", tag=TAGS, requires_python=">=3.10.5")
+    here.upstream.add("narrow", "narrow-1.0-py3-none-any.whl", requires_python=">=3.10.4")
+    here.scan()
+    plan = tmp_path / "plan.json"
+
+    def prune(code=0):
+        assert here.follow(code=code)[0]["failed"] == 0
+        here.tool("prune", "plan", "-q", "-o", plan)
+        here.tool("prune", "apply", "-q", "--max-files=100%", "--max-bytes=100%", plan)
+
+    prune()
+    assert here.names() == []
+    assert here.follow()[1] == []
+    here.upstream.change("six", SIX, yanked="broken")
+    here.upstream.add("six", "six-1.0.tar.gz")
+    assert here.follow()[1] == [(PLATFORM, "relist", "done", SIX)]
+    here.tool("prune", "purge", "-q")
+    assert sorted(path.name for path in here.store.rglob("*.whl")) == [SIX]
+    assert here.follow()[1] == []
+    here.upstream.change("narrow", "narrow-1.0-py3-none-any.whl", **{"requires-python": ">=3.11"})
+    here.upstream.remove("foo", FOO)
+    here.upstream.add("foo", "foo-2.0.tar.gz")
+    assert sorted(here.follow(code=1)[1]) == [(PLATFORM, "lost", "lost", FOO), (PLATFORM, "lost", "lost", narrow.name)]
+    prune(code=1)
+    assert here.names() == [SIX], "what upstream yanked stays"

@@ -27,7 +27,7 @@ MODES = {
     "cut": ("truncated", "truncated"),
     "stale": (None, "older"),
     "quarantined": ("quarantined", "quarantined"),
-    "html-only": (None, "older"),
+    "html-only": (None, None),
 }
 SLOW = ("silence", "drip")
 ANSWERS = ("404", "quarantined")  # nothing is known, but nothing went wrong either

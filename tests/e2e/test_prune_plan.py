@@ -29,7 +29,8 @@ class Planned(Indexed):
         self.configure(url)
 
     def configure(self, url, prune="", upstream=""):
-        self.config.write_text(f"[store]\npath = {self.store}\n[upstream]\nurl = {url}\n{upstream}\n[prune]\nmin-age = 0\n{prune}\n")
+        self.config.write_text(f"[store]\npath = {self.store}\n[upstream]\nurl = {url}\n{upstream}\n"
+                               f"[prune]\nmin-age = 0\n{prune}\n")
 
     def plan_command(self, *options):
         return ["prune", *self.command("--config", self.config, *options, name="plan")]
@@ -126,6 +127,17 @@ def test_options_say_what_may_go(at, options, goes):
     assert plan["options"]["platforms"] == [one for one in options if not one.startswith("--")]
 
 
+def test_plan_says_what_the_policy_was(at, up):
+    packages = at.folder / "packages.list"
+    packages.write_text("six ==9.* of our own\n")
+    at.configure(up.url, f"packages = {packages}\nupstream-min-age = 3d")
+    plan = at.saved()
+    policy = plan["policy"]
+    assert (policy["min-age"], policy["upstream-min-age"], policy["packages"]) == (0, 3 * 86400, str(packages))
+    assert len(policy["hash"]) == 64
+    assert decided(plan)[f"{UBUNTU}/s/six/{OWN}"] == ("keep", False, "listed")
+
+
 def test_nothing_in_the_store_changes(at):
     before = at.state()
     at.saved("--unusable", "--corrupt")
@@ -199,7 +211,7 @@ def test_failed_look_ups_are_told(at, up):
         quiet = at.plan("--quiet")
     finally:
         up.fail("none")
-    assert "not known of 1 of 1 projects" in done.stdout and "  six: 5xx: " in done.stdout
+    assert "not known of 1 of 1 projects" in done.stdout and "\n  5xx: six\n    http" in done.stdout
     assert "max-failures = 5%" in done.stderr and "max-failures = 5%" in quiet.stderr
 
 

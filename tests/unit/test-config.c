@@ -184,6 +184,10 @@ static const struct {
 	{"[server]\nlog-level = loud\n",
 		":2: [server] log-level: \"loud\" is not one of error, warn, info, debug"},
 	{"[upload]\nmax-file = 0\n", ":2: [upload] max-file: 0 is not between 1 and 1152921504606846976"},
+	{"[prune]\nmax-files = 101%\n", ":2: [prune] max-files: 101% is not between 0 and 100"},
+	{"[prune]\nmax-bytes = 20 %\n", ":2: [prune] max-bytes: \"20 %\" is not a share (as 20%)"},
+	{"[prune]\nredirect = yes\n", ":2: [prune] redirect: \"yes\" is not one of identical, superseded, no"},
+	{"[prune]\nconstraints =\n", ":2: [prune] constraints: \"\" is not a list of paths"},
 	{"[platform a]\nmutable = true\n", ":2: [platform] mutable: \"true\" is not yes or no"},
 	{"[platform a]\npythons = 3.12 python3\n",
 		":2: [platform] pythons: \"3.12 python3\" is not a list of Pythons (as 3.12 3.13t pp311)"},
@@ -210,6 +214,33 @@ static const struct {
 		":3: [view a] names \"d\", which is no [platform]"},
 	{"[store]\npath = " LONG_WORD "\n", ":2: longer than 197 bytes"},
 };
+
+static void prune_is_read(void **state UNUSED)
+{
+	CLEANUP(config_release) struct config c;
+	struct err e = ERR_INIT;
+	config_init(&c);
+	assert_null(c.prune_packages);
+	assert_null(c.prune_constraints);
+	assert_int_equal(c.prune_max_files, 20);
+	assert_int_equal(c.prune_max_failures, 5);
+	assert_string_equal(c.prune_redirect, "identical");
+	assert_true(c.prune_follow_yanks);
+	config_release(&c);
+	assert_int_equal(read_text(&c,
+				 "[prune]\npackages = a b\nconstraints = one  two\n  three\nmin-age = 0\ngrace = 1d\n"
+				 "max-files = 100%\nmax-bytes = 7\nredirect = no\nfollow-yanks = no\n",
+				 &e),
+		0);
+	assert_string_equal(c.prune_packages, "a b");
+	assert_string_equal(c.prune_constraints, "one two three");
+	assert_int_equal(c.prune_min_age, 0);
+	assert_int_equal(c.prune_grace, 86400);
+	assert_int_equal(c.prune_max_files, 100);
+	assert_int_equal(c.prune_max_bytes, 7);
+	assert_string_equal(c.prune_redirect, "no");
+	assert_false(c.prune_follow_yanks);
+}
 
 static void bad_line_is_named(void **state UNUSED)
 {
@@ -288,6 +319,7 @@ int main(void)
 		cmocka_unit_test(whole_file_is_read),
 		cmocka_unit_test(upstreams_are_a_list),
 		cmocka_unit_test(views_alone_are_left_to_the_store),
+		cmocka_unit_test(prune_is_read),
 		cmocka_unit_test(bad_line_is_named),
 		cmocka_unit_test(long_things_that_are_fine),
 		cmocka_unit_test(missing_file_is_named),

@@ -14,7 +14,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/fs.h"
 #include "lib/base/limits.h"
-#include "server/tally.h"
+#include "server/meter.h"
 
 enum { DAY = 86400 };
 
@@ -208,18 +208,18 @@ static uint64_t count_of(const char *filename)
 	return downloads_find(d, "p", filename, &found) ? found.count : 0;
 }
 
-static void raise_by(struct tally *t, const char *filename, unsigned times)
+static void raise_by(struct meter *t, const char *filename, unsigned times)
 {
-	struct tally_count *count = tally_of(t, "p", str_from(filename));
+	struct meter_count *count = meter_of(t, "p", str_from(filename));
 	for (unsigned i = 0; i < times; i++)
-		tally_raise(count);
-	tally_unref(count);
+		meter_raise(count);
+	meter_unref(count);
 }
 
 // Two servers on one catalog.
 static void test_tallies_end_up_in_the_file(void **state UNUSED)
 {
-	struct tally *one = tally_start(catalog, 3600 * 1000), *other = tally_start(catalog, 3600 * 1000);
+	struct meter *one = meter_start(catalog, 3600 * 1000), *other = meter_start(catalog, 3600 * 1000);
 	assert_int_equal(count_of("a"), 0); // it is there from the beginning
 	raise_by(one, "a", 3);
 	raise_by(one, "a", 4);
@@ -227,15 +227,15 @@ static void test_tallies_end_up_in_the_file(void **state UNUSED)
 	raise_by(other, "b", 1);
 	raise_by(other, "never sent", 0);
 	raise_by(other, "odd\nname", 1);
-	struct tally_count *held = tally_of(one, "p", STR("a")); // of a reply that outlives the tally
-	tally_stop(one);
+	struct meter_count *held = meter_of(one, "p", STR("a")); // of a reply that outlives the meter
+	meter_stop(one);
 	assert_int_equal(count_of("a"), 7);
-	tally_stop(other);
+	meter_stop(other);
 	assert_int_equal(count_of("a"), 12);
 	assert_int_equal(count_of("b"), 1);
-	tally_raise(held);
-	tally_unref(held);
-	tally_unref(tally_of(NULL, "p", STR("a")));
+	meter_raise(held);
+	meter_unref(held);
+	meter_unref(meter_of(NULL, "p", STR("a")));
 }
 
 // Without an end: as long as a busy machine takes.
@@ -247,32 +247,32 @@ static void wait_for(uint64_t count, const char *filename)
 
 static void test_tallies_are_written_now_and_then(void **state UNUSED)
 {
-	struct tally *t = tally_start(catalog, 1);
-	struct tally_count *held = tally_of(t, "p", STR("held"));
+	struct meter *t = meter_start(catalog, 1);
+	struct meter_count *held = meter_of(t, "p", STR("held"));
 	raise_by(t, "a", 1);
-	tally_raise(held);
+	meter_raise(held);
 	wait_for(1, "a");
 	wait_for(1, "held");
 	raise_by(t, "a", 2); // its count was let go of meanwhile, or not
-	tally_raise(held);
+	meter_raise(held);
 	wait_for(3, "a");
 	wait_for(2, "held");
-	tally_unref(held);
-	tally_stop(t);
+	meter_unref(held);
+	meter_stop(t);
 }
 
 static void test_what_cannot_be_written_is_kept(void **state UNUSED)
 {
 	CLEANUP(mem_free) char *in_the_way = xasprintf("mkdir '%s.new'", path);
 	CLEANUP(mem_free) char *away = xasprintf("rmdir '%s.new'", path);
-	struct tally *t = tally_start(catalog, 3600 * 1000);
+	struct meter *t = meter_start(catalog, 3600 * 1000);
 	raise_by(t, "a", 1);
 	assert_int_equal(system(in_the_way), 0);
-	tally_write(t);
+	meter_write(t);
 	assert_int_equal(count_of("a"), 0);
 	raise_by(t, "a", 1);
 	assert_int_equal(system(away), 0);
-	tally_stop(t);
+	meter_stop(t);
 	assert_int_equal(count_of("a"), 2);
 }
 

@@ -9,10 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "lib/base/limits.h"
+#include "lib/base/sigpipe.h"
 #include "tests/unit/loopback.h"
 
 enum { THREADS = 8, EACH = 40, BIG = 8 << 20, PIECE = 64 << 10, PATIENT_S = 600 };
@@ -173,6 +175,25 @@ static void bad_url_is_told_as_all_else(void **state)
 	fetch_pool_run(f->pool);
 	assert_int_equal(o.failure, FETCH_OTHER);
 	assert_null(strstr(o.why, "secret"));
+}
+
+static enum fetch_flow drop(void *ctx UNUSED, struct str piece UNUSED)
+{
+	return FETCH_GO_ON;
+}
+
+static void streamed_body_has_a_limit_too(void **state)
+{
+	struct fixture *f = *state;
+	CLEANUP(mem_free) char *url = url_of(f, "/big");
+	for (uint64_t limit = BIG - 1; limit <= BIG; limit++) {
+		struct outcome o;
+		outcome_init(&o);
+		fetch_pool_get(f->pool, &(struct fetch_request){
+			.url = url, .limit = limit, .on_body = drop, .on_done = on_done, .ctx = &o});
+		fetch_pool_run(f->pool);
+		assert_int_equal(o.failure, limit < BIG ? FETCH_TOO_LARGE : FETCH_WHOLE);
+	}
 }
 
 static void body_beyond_the_limit_is_too_large(void **state)
@@ -451,6 +472,19 @@ static void headers_are_as_asked(void **state)
 	}
 }
 
+// Where it is not held, this ends the test's process.
+static void sigpipe_is_held(void **state UNUSED)
+{
+	struct sigpipe held;
+	int ends[2];
+	assert_int_equal(pipe(ends), 0);
+	close(ends[0]);
+	sigpipe_hold(&held);
+	assert_int_equal(write(ends[1], "a", 1), -1);
+	sigpipe_release(&held);
+	close(ends[1]);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
 
 int main(void)
@@ -459,6 +493,7 @@ int main(void)
 		TEST(runs_until_none_is_left),
 		TEST(bad_url_is_told_as_all_else),
 		TEST(body_beyond_the_limit_is_too_large),
+		TEST(streamed_body_has_a_limit_too),
 		TEST(foreign_url_reaches_no_private_address),
 		TEST(many_threads_submit),
 		TEST(streamed_body_may_pause),
@@ -468,6 +503,7 @@ int main(void)
 		TEST(what_is_left_is_done_when_the_pool_goes),
 		TEST(callbacks_may_submit),
 		TEST(headers_are_as_asked),
+		cmocka_unit_test(sigpipe_is_held),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -217,7 +217,9 @@ static void lists_that_cannot_be_read(void **state UNUSED)
 		{"constraints", "pins missing", ERR_NOT_FOUND, "[prune] constraints: "},
 		{"packages", "bad", ERR_USAGE, "[prune] packages: bad:2: "},
 		{"constraints", "pins bad", ERR_USAGE, "[prune] constraints: bad:2: "},
+		{"constraints", "pins empty", ERR_USAGE, "[prune] constraints: empty: it pins nothing"},
 	};
+	write_file("empty", "# nothing came\n");
 	write_file("bad", "six\n-e six\n");
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		CLEANUP(setup_release) struct setup s;
@@ -241,6 +243,13 @@ static void without_a_list_nothing_is_off_it(void **state UNUSED)
 	config_init(&s.config);
 	assert_int_equal(policy_init(&p, &s.config, &s.store, &s.takes, &e), -1);
 	assert_int_equal(e.kind, ERR_USAGE);
+	write_file("empty", "# nothing yet\n");
+	set(&s, "prune", "packages", "empty");
+	assert_int_equal(policy_init(&p, &s.config, &s.store, &s.takes, &e), -1);
+	assert_int_equal(e.kind, ERR_USAGE);
+	s.takes.off_list = false;
+	assert_int_equal(policy_init(&p, &s.config, &s.store, &s.takes, &e), 0);
+	policy_release(&p);
 	config_release(&s.config);
 }
 

@@ -232,6 +232,8 @@ class Older(Case):
         ("no times, files are missing", {}, {}, ["1", "2"], ["1"], True),
         ("no times, another file", {}, {}, ["1", "2"], ["3"], False),
         ("empty", {}, {}, [("1", 1)], [], True),
+        ("the times are gone", {}, {}, [("1", 1), ("2", 2)], ["1", "2"], False),
+        ("the times and files are gone", {}, {}, [("1", 1), ("2", 2)], ["1"], True),
     ]
 
     def test_what_is_older(self):

@@ -104,6 +104,8 @@ static const struct row rows[] = {
 		IS(KEEP, NOT_COVERED, "upstream has no wheel of this version for 3.10 3.11")},
 	{"not pure", .ours = "foo-1.0-py3-none-linux_x86_64.whl", .theirs = SDIST, .takes = "p",
 		IS(KEEP, NOT_COVERED, "upstream has no wheel of this version for 3.10 3.11")},
+	{"for CPython alone", .ours = "foo-1.0-cp311-none-any.whl", .theirs = SDIST, .takes = "p",
+		IS(KEEP, NOT_COVERED, "upstream has no wheel of this version for 3.11")},
 	{"off the list", .takes = "o", .list = "bar", IS(OFF_LIST, REMOVES, "it is on no list")},
 	{"off the list, and not asked for", .list = "bar",
 		IS(KEEP, NOT_COVERED, "upstream has no wheel of this version for 3.10 3.11")},

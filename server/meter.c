@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/tally.h"
+#include "server/meter.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ enum {
 	MOST = 1 << 18, // more are not counted, where they cannot be written
 };
 
-struct tally {
+struct meter {
 	char *catalog_path;
 	unsigned period_ms;
 	bool is_failing; // and has said so
@@ -25,17 +25,17 @@ struct tally {
 	pthread_cond_t wake;
 	bool stop, hurries;
 	size_t count;
-	struct tally_count *bucket[BUCKETS];
+	struct meter_count *bucket[BUCKETS];
 };
 
-struct tally_count *tally_ref(struct tally_count *count)
+struct meter_count *meter_ref(struct meter_count *count)
 {
 	if (count)
 		atomic_fetch_add_explicit(&count->owners, 1, memory_order_relaxed);
 	return count;
 }
 
-void tally_unref(struct tally_count *count)
+void meter_unref(struct meter_count *count)
 {
 	if (count && atomic_fetch_sub_explicit(&count->owners, 1, memory_order_acq_rel) == 1)
 		free(count);
@@ -50,13 +50,13 @@ static bool has_controls(struct str s)
 }
 
 // Under the lock.
-static struct tally_count *find_or_add(struct tally *t, struct str key)
+static struct meter_count *find_or_add(struct meter *t, struct str key)
 {
-	struct tally_count **at = &t->bucket[str_hash(key, 0) % BUCKETS];
+	struct meter_count **at = &t->bucket[str_hash(key, 0) % BUCKETS];
 	while (*at && strcmp((*at)->key, key.ptr) != 0)
 		at = &(*at)->next;
 	if (*at)
-		return tally_ref(*at);
+		return meter_ref(*at);
 	if (t->count >= MOST)
 		return NULL;
 	*at = xcalloc(1, sizeof(**at) + key.len + 1);
@@ -66,16 +66,16 @@ static struct tally_count *find_or_add(struct tally *t, struct str key)
 		t->hurries = true;
 		pthread_cond_signal(&t->wake);
 	}
-	return tally_ref(*at);
+	return meter_ref(*at);
 }
 
-struct tally_count *tally_of(struct tally *t, const char *platform, struct str filename)
+struct meter_count *meter_of(struct meter *t, const char *platform, struct str filename)
 {
 	CLEANUP(mem_free) char *key = xasprintf("%s/" STR_FMT, platform, STR_ARG(filename));
 	if (!t || has_controls(str_from(key)))
 		return NULL;
 	pthread_mutex_lock(&t->lock);
-	struct tally_count *count = find_or_add(t, str_from(key));
+	struct meter_count *count = find_or_add(t, str_from(key));
 	pthread_mutex_unlock(&t->lock);
 	return count;
 }
@@ -84,7 +84,7 @@ struct tally_count *tally_of(struct tally *t, const char *platform, struct str f
 
 // All there are now: whoever writes alone removes, so that they stay meanwhile.
 struct batch {
-	struct tally_count **item;
+	struct meter_count **item;
 	struct downloads_news *news;
 	size_t count;
 };
@@ -95,12 +95,12 @@ static void batch_release(struct batch *b)
 	free(b->news);
 }
 
-static struct batch take(struct tally *t)
+static struct batch take(struct meter *t)
 {
 	pthread_mutex_lock(&t->lock);
-	struct batch b = {.item = xcalloc(t->count + 1, sizeof(struct tally_count *))};
+	struct batch b = {.item = xcalloc(t->count + 1, sizeof(struct meter_count *))};
 	for (size_t i = 0; i < BUCKETS; i++)
-		for (struct tally_count *c = t->bucket[i]; c; c = c->next)
+		for (struct meter_count *c = t->bucket[i]; c; c = c->next)
 			b.item[b.count++] = c;
 	pthread_mutex_unlock(&t->lock);
 	return b;
@@ -110,7 +110,7 @@ static void make_news(struct batch *b)
 {
 	b->news = xcalloc(b->count + 1, sizeof(*b->news));
 	for (size_t i = 0; i < b->count; i++) {
-		struct tally_count *c = b->item[i];
+		struct meter_count *c = b->item[i];
 		c->taken = atomic_load(&c->sent);
 		b->news[i] = (struct downloads_news){c->key, c->taken};
 	}
@@ -125,13 +125,13 @@ static void subtract(const struct batch *b)
 
 // Those that no reply holds, and that hold nothing. Under the lock nobody finds them; who had one let go of it only
 // after he had raised it.
-static void forget(struct tally *t)
+static void forget(struct meter *t)
 {
 	pthread_mutex_lock(&t->lock);
 	for (size_t i = 0; i < BUCKETS; i++) {
-		struct tally_count **at = &t->bucket[i];
+		struct meter_count **at = &t->bucket[i];
 		while (*at) {
-			struct tally_count *c = *at;
+			struct meter_count *c = *at;
 			bool is_alone = atomic_load_explicit(&c->owners, memory_order_acquire) == 1;
 			if (!is_alone || atomic_load(&c->sent)) {
 				at = &c->next;
@@ -139,13 +139,13 @@ static void forget(struct tally *t)
 			}
 			*at = c->next;
 			t->count--;
-			tally_unref(c);
+			meter_unref(c);
 		}
 	}
 	pthread_mutex_unlock(&t->lock);
 }
 
-void tally_write(struct tally *t)
+void meter_write(struct meter *t)
 {
 	struct err e = ERR_INIT;
 	pthread_mutex_lock(&t->writing);
@@ -163,7 +163,7 @@ void tally_write(struct tally *t)
 }
 
 // False at the end.
-static bool wait(struct tally *t)
+static bool wait(struct meter *t)
 {
 	int64_t end = clock_ms() + t->period_ms;
 	pthread_mutex_lock(&t->lock);
@@ -177,27 +177,27 @@ static bool wait(struct tally *t)
 
 static void *run(void *ctx)
 {
-	struct tally *t = ctx;
+	struct meter *t = ctx;
 	while (wait(t))
-		tally_write(t);
+		meter_write(t);
 	return NULL;
 }
 
-struct tally *tally_start(const char *catalog_path, unsigned period_ms)
+struct meter *meter_start(const char *catalog_path, unsigned period_ms)
 {
-	struct tally *t = xcalloc(1, sizeof(*t));
+	struct meter *t = xcalloc(1, sizeof(*t));
 	t->catalog_path = xstrdup(catalog_path);
 	t->period_ms = period_ms;
 	pthread_mutex_init(&t->writing, NULL);
 	pthread_mutex_init(&t->lock, NULL);
 	clock_cond_init(&t->wake);
-	tally_write(t);
+	meter_write(t);
 	if (pthread_create(&t->thread, NULL, run, t) != 0)
 		abort();
 	return t;
 }
 
-void tally_stop(struct tally *t)
+void meter_stop(struct meter *t)
 {
 	if (!t)
 		return;
@@ -206,11 +206,11 @@ void tally_stop(struct tally *t)
 	pthread_cond_signal(&t->wake);
 	pthread_mutex_unlock(&t->lock);
 	pthread_join(t->thread, NULL);
-	tally_write(t);
+	meter_write(t);
 	for (size_t i = 0; i < BUCKETS; i++)
-		for (struct tally_count *c = t->bucket[i], *next; c; c = next) {
+		for (struct meter_count *c = t->bucket[i], *next; c; c = next) {
 			next = c->next;
-			tally_unref(c);
+			meter_unref(c);
 		}
 	pthread_cond_destroy(&t->wake);
 	pthread_mutex_destroy(&t->lock);
