@@ -188,7 +188,7 @@ static int decide_refused(struct planning *x, const char *project, struct err *e
 bool plan_has_failed(enum upstream_result result)
 {
 	static const enum upstream_result fine[] = {
-		UPSTREAM_KNOWN, UPSTREAM_ABSENT, UPSTREAM_NOT_FOUND, UPSTREAM_QUARANTINED};
+		UPSTREAM_KNOWN, UPSTREAM_ABSENT, UPSTREAM_NOT_FOUND, UPSTREAM_QUARANTINED, UPSTREAM_PRIVATE};
 	for (size_t i = 0; i < ARRAY_SIZE(fine); i++)
 		if (result == fine[i])
 			return false;

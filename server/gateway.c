@@ -290,6 +290,17 @@ static int on_recalled(void *ctx, const struct upstream_answer *answer, struct e
 	return t->fn(t->ctx, answer, e);
 }
 
+// Whosever the name is: that is for those to judge who are told.
+static int recall(struct gateway *g, struct catalog *c, const char *project, upstream_fn *fn, void *ctx, struct err *e)
+{
+	struct upstream_project *p = NULL;
+	if (upstream_load(g->upstream, c, project, &p, e) < 0)
+		return -1;
+	int told = upstream_tell(g->upstream, p, fn, ctx, e);
+	upstream_project_free(p);
+	return told;
+}
+
 // The last that is done here: with again gone, nothing of the request is ours any more.
 static int ask(struct gateway *g, struct catalog *c, const char *project, struct waiter *again, struct err *e)
 {
@@ -307,7 +318,7 @@ int gateway_project(struct gateway *g, struct catalog *c, const char *project, s
 	void *ctx, struct err *e)
 {
 	struct telling t = {.gateway = g, .fn = fn, .ctx = ctx, .may_wait = again != NULL};
-	if (upstream_recall(g->upstream, c, project, on_recalled, &t, e) < 0)
+	if (recall(g, c, project, on_recalled, &t, e) < 0)
 		return -1;
 	if (t.asks && ask(g, c, project, t.waits ? again : NULL, e) < 0)
 		return -1;
@@ -324,7 +335,7 @@ static int is_never_asked(void *ctx, const struct upstream_answer *answer, struc
 int gateway_wonder(struct gateway *g, struct catalog *c, const char *project, struct err *e)
 {
 	bool is_never = false;
-	if (upstream_recall(g->upstream, c, project, is_never_asked, &is_never, e) < 0)
+	if (recall(g, c, project, is_never_asked, &is_never, e) < 0)
 		return -1;
 	return is_never && may_ask(g, project) ? ask(g, c, project, NULL, e) : 0;
 }

@@ -82,12 +82,13 @@ static void give_up(void *ctx)
 	roster_give_up(s->roster);
 }
 
-// With the gateway's pool all that is under way ends.
+// With the pools all that is under way ends.
 static void stop_upstream(struct service *s)
 {
 	give_up(s);
-	gateway_free(s->gateway);
+	fetch_pool_free(s->files_pool);
 	retrieve_free(s->retrieve);
+	gateway_free(s->gateway);
 	roster_free(s->roster);
 	depot_close(s->depot);
 	ours_close(s->ours);
@@ -126,7 +127,9 @@ static int start_upstream(struct service *s, const struct config *c, struct err 
 		gateway_start(c, s->readers, s->metrics, owned_learn, s, &s->gateway, e) < 0)
 		return -1;
 	start_roster(s, c, files);
-	s->retrieve = retrieve_new(gateway_pool(s->gateway), s->depot, s->metrics, c->upstream_files_size);
+	s->files_pool = upstream_new_pool(c);
+	fetch_pool_start(s->files_pool);
+	s->retrieve = retrieve_new(s->files_pool, s->depot, s->metrics, c->upstream_files_size);
 	return 0;
 }
 

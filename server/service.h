@@ -18,6 +18,7 @@
 struct admission;
 struct auth;
 struct depot;
+struct fetch_pool;
 struct gateway;
 struct metrics;
 struct ours;
@@ -50,6 +51,7 @@ struct service {
 	struct vigil *vigil;      // how the platforms are
 	// Where views merge what upstream has; else NULL.
 	struct gateway *gateway;
+	struct fetch_pool *files_pool; // of retrieve
 	struct retrieve *retrieve;
 	struct depot *depot;
 	struct ours *ours;

@@ -5,6 +5,7 @@
 
 #include "lib/base/str.h"
 #include "lib/state/catalog-upstream.h"
+#include "lib/state/ours.h"
 #include "lib/state/upstream-row.h"
 
 enum { BATCH = 64 }; // projects that are written together
@@ -24,9 +25,8 @@ static int add_index(struct upstream *u, struct str url, struct err *e)
 	return 0;
 }
 
-int upstream_new(const struct config *c, struct upstream **out, struct err *e)
+struct fetch_pool *upstream_new_pool(const struct config *c)
 {
-	CLEANUP(upstream_cleanup) struct upstream *u = xcalloc(1, sizeof(*u));
 	const struct fetch_pool_options options = {
 		.fetch.ca_file = c->upstream_ca_file,
 		.fetch.connect_seconds = (unsigned)c->upstream_connect_timeout,
@@ -35,15 +35,22 @@ int upstream_new(const struct config *c, struct upstream **out, struct err *e)
 		.allow_hosts = c->upstream_allow_hosts,
 		.allow_private = c->upstream_allow_private,
 	};
+	return fetch_pool_new(&options);
+}
+
+int upstream_new(const struct config *c, struct upstream **out, struct err *e)
+{
+	CLEANUP(upstream_cleanup) struct upstream *u = xcalloc(1, sizeof(*u));
 	u->timeout = (unsigned)c->upstream_timeout;
 	u->retries = (unsigned)c->upstream_retries;
 	u->concurrency = (unsigned)c->upstream_concurrency;
 	u->max_page = c->upstream_max_page;
 	u->trust_404 = c->upstream_trust_404;
+	rules_init(&u->rules, c);
 	for (struct str rest = str_from(c->upstream_urls); rest.len;)
 		if (add_index(u, str_cut(&rest, ' '), e) < 0)
 			return -1;
-	u->pool = fetch_pool_new(&options);
+	u->pool = upstream_new_pool(c);
 	*out = STEAL_PTR(u);
 	return 0;
 }
@@ -58,6 +65,8 @@ void upstream_free(struct upstream *u)
 		free(u->index[i].shown);
 	}
 	free(u->index);
+	rules_release(&u->rules);
+	ours_close(u->ours);
 	free(u);
 }
 
@@ -208,10 +217,39 @@ int upstream_keep(struct upstream *u UNUSED, struct catalog *c, struct upstream_
 	return 0;
 }
 
+// Why a name is ours alone, whatever is upstream under it; NULL: it is not.
+static int find_owner(struct upstream *u, struct catalog *c, const char *project, const char **why, struct err *e)
+{
+	enum rule rule = rules_find(&u->rules, project);
+	*why = NULL;
+	if (!u->ours) {
+		CLEANUP(mem_free) char *path = ours_path(catalog_path(c));
+		if (ours_open(path, &u->ours, e) < 0)
+			return -1;
+	}
+	if (!rule_asks(rule))
+		*why = rule_name[rule];
+	else if (rule == RULE_MERGE && ours_has(u->ours, project))
+		*why = "upstream did not know it when it came here: the name is ours";
+	return 0;
+}
+
+static int tell_private(const char *project, const char *why, upstream_fn *fn, void *ctx, struct err *e)
+{
+	const struct upstream_answer answer = {.result = UPSTREAM_PRIVATE, .standing = UPSTREAM_NEVER_ASKED,
+		.project = project, .index = "", .why = why, .max_age = -1};
+	return fn(ctx, &answer, e);
+}
+
 int upstream_recall(struct upstream *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
 	struct err *e)
 {
 	struct upstream_project *p;
+	const char *why;
+	if (find_owner(u, c, project, &why, e) < 0)
+		return -1;
+	if (why)
+		return tell_private(project, why, fn, ctx, e);
 	if (upstream_load(u, c, project, &p, e) < 0)
 		return -1;
 	int r = upstream_tell(u, p, fn, ctx, e);
@@ -252,9 +290,16 @@ static void on_answer(void *ctx, struct upstream_project *p);
 static int ask_next(struct look *l)
 {
 	struct upstream_project *p;
-	if (l->next == l->count)
-		return 0;
-	if (upstream_load(l->upstream, l->catalog, l->projects[l->next++], &p, l->e) < 0)
+	const char *why = "", *project = NULL;
+	while (why) {
+		if (l->next == l->count)
+			return 0;
+		project = l->projects[l->next++];
+		if (find_owner(l->upstream, l->catalog, project, &why, l->e) < 0 ||
+			(why && tell_private(project, why, l->fn, l->ctx, l->e) < 0))
+			return -1;
+	}
+	if (upstream_load(l->upstream, l->catalog, project, &p, l->e) < 0)
 		return -1;
 	upstream_ask(l->upstream, p, on_answer, l);
 	return 0;

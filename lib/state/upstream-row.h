@@ -5,6 +5,7 @@
 #include "lib/base/buf.h"
 #include "lib/base/digest.h"
 #include "lib/domain/simplepage.h"
+#include "lib/state/rules.h"
 #include "lib/state/upstream.h"
 
 enum {
@@ -14,6 +15,8 @@ enum {
 	UPSTREAM_GIVE_UP = 10,         // so many look-ups in a row failed: the index is down, and is asked
 	UPSTREAM_PROBE_MS = 5000,      // only so often, until it answers
 };
+
+struct ours;
 
 struct upstream_index {
 	char *url;   // with "/" at the end
@@ -32,6 +35,8 @@ struct upstream {
 	unsigned timeout, retries, concurrency;
 	uint64_t max_page;
 	bool trust_404;
+	struct rules rules;
+	struct ours *ours; // beside the first catalog that was looked into; NULL: none yet
 	bool is_leaving; // of the thread that runs the pool: nobody wants answers any more
 };
 

@@ -30,6 +30,7 @@ const char *const upstream_result_name[UPSTREAM_RESULT_COUNT] = {
 	[UPSTREAM_OLDER] = "older",
 	[UPSTREAM_QUARANTINED] = "quarantined",
 	[UPSTREAM_NEVER_ASKED] = "never asked",
+	[UPSTREAM_PRIVATE] = "private",
 	[UPSTREAM_OTHER] = "other",
 };
 

@@ -39,6 +39,7 @@ enum upstream_result {
 	UPSTREAM_OLDER,         // than what we had: see upstream_settle()
 	UPSTREAM_QUARANTINED,   // PEP 792
 	UPSTREAM_NEVER_ASKED,   // the catalog has nothing of it
+	UPSTREAM_PRIVATE,       // it is not asked, or does not count: the name is ours alone (lib/state/rules.h, ours.h)
 	UPSTREAM_OTHER,
 	UPSTREAM_RESULT_COUNT,
 };
@@ -70,22 +71,24 @@ struct upstream;
 int upstream_new(const struct config *c, struct upstream **out, struct err *e) MUST_CHECK;
 void upstream_free(struct upstream *u); // NULL is fine; ends the pool: what is asked is answered as OTHER before
 void upstream_cleanup(struct upstream **u); // for CLEANUP
-// For files, and to be started (fetch_pool_start) where upstream_ask() is to be used without upstream_look().
+// One more as it has, for files: large ones are not to take the places of pages.
+struct fetch_pool *upstream_new_pool(const struct config *c);
+// Its own, to be started (fetch_pool_start) where upstream_ask() is to be used without upstream_look().
 struct fetch_pool *upstream_pool(struct upstream *u);
 
-// Asks for each of the projects (normalised), and calls fn once for each, in this thread, in any order; what was learned is
+// Asks for each of the projects (normalised) but those that are ours alone, and calls fn once for each, in this thread, in any order; what was learned is
 // written to the catalog, in batches. A failed look-up is an answer, no error. fn must not use the catalog for writing;
 // where it fails, the rest is left. The pool must not have been started.
 int upstream_look(struct upstream *u, struct catalog *c, const char *const *projects, size_t count,
 	upstream_fn *fn, void *ctx, struct err *e) MUST_CHECK;
-// What the catalog has of one, without asking: the result of the last time.
+// What the catalog has of one, without asking: the result of the last time. Of a name that is ours alone: nothing.
 int upstream_recall(struct upstream *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
 
 // The single steps. A struct upstream_project is one thread's at a time.
 struct upstream_project;
 
-// What the catalog has of it; without any catalog (NULL): nothing.
+// What the catalog has of it, whosever the name is; without any catalog (NULL): nothing.
 int upstream_load(struct upstream *u, struct catalog *c, const char *project, struct upstream_project **out,
 	struct err *e) MUST_CHECK;
 void upstream_project_free(struct upstream_project *p); // NULL is fine

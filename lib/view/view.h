@@ -7,7 +7,7 @@
 #include "lib/state/catalog.h"
 #include "lib/state/config.h"
 #include "lib/state/store.h"
-#include "lib/view/rules.h"
+#include "lib/state/rules.h"
 
 struct view {
 	char *name; // NULL: /simple/ itself

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/view/rules.h"
+#include "lib/state/rules.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
