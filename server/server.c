@@ -14,6 +14,7 @@
 #include "lib/base/log.h"
 #include "lib/state/admission.h"
 #include "lib/state/audit.h"
+#include "lib/state/upstream.h"
 #include "server/auth.h"
 #include "server/follow.h"
 #include "server/http.h"
@@ -70,6 +71,7 @@ static void server_free(struct server *s)
 	meter_stop(s->service.meter);
 	nameset_free(s->service.names);
 	readers_free(s->service.readers);
+	upstream_free(s->service.upstream);
 	auth_free(s->service.auth);
 	for (struct generation *g = s->newest, *before; g; g = before) {
 		before = g->before;
@@ -170,6 +172,7 @@ struct server *server_start(const struct server_options *options, struct site *s
 	}
 	struct server *s = server_new(options, site, admission);
 	bool ok = open_access_log(s, options->config->access_log, e) == 0 &&
+		upstream_new(options->config, &s->service.upstream, e) == 0 &&
 		(s->follow = follow_start(&s->service, e)) != NULL && start_http(s, options, e) == 0;
 	if (ok)
 		return s;

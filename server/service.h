@@ -18,6 +18,7 @@
 struct admission;
 struct auth;
 struct releaser;
+struct upstream;
 struct vigil;
 
 struct service {
@@ -41,6 +42,7 @@ struct service {
 	struct releaser *releaser; // has platforms released
 	struct meter *meter;      // what was downloaded; NULL: nobody counts
 	struct vigil *vigil;      // how the platforms are
+	struct upstream *upstream; // which indexes are asked by others, to tell what they said; NULL: none
 	pthread_mutex_t totals_lock;
 	struct catalog_totals *totals; // by site->store.platform
 	size_t totals_count;
