@@ -30,6 +30,7 @@ struct command {
 };
 
 extern const struct command command_check;
+extern const struct command command_explain;
 extern const struct command command_freeze;
 extern const struct command command_index;
 extern const struct command command_platform;

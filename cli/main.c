@@ -9,6 +9,7 @@
 
 static const struct command *const commands[] = {
 	&command_check,
+	&command_explain,
 	&command_freeze,
 	&command_index,
 	&command_platform,

@@ -188,7 +188,7 @@ static void print_names(const struct planfile_head *h, const char *result, FILE 
 	if (all > SHOWN)
 		fprintf(out, " and %" PRIu64 " more", all - SHOWN);
 	fputs("\n    ", out);
-	put_text(why, out);
+	put_text(why ? why : "", out);
 	fputc('\n', out);
 }
 

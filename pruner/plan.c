@@ -241,7 +241,8 @@ static int decide_projects(struct planning *x, struct err *e)
 // All of one moment, so that nothing comes twice or not at all while others write.
 static int decide_all(struct planning *x, struct err *e)
 {
-	if (catalog_open_read(catalog_path(x->catalog), &x->reader, e) < 0 || catalog_read_begin(x->reader, e) < 0)
+	if (catalog_open_read(catalog_path(x->catalog), &x->reader, e) < 0 ||
+		catalog_enlarge_cache(x->reader, e) < 0 || catalog_read_begin(x->reader, e) < 0)
 		return -1;
 	CLEANUP(catalog_read_end) struct catalog *reading = x->reader;
 	if (catalog_newest_change(reading, &x->plan->head.change, e) < 0 || find_projects(x, reading, e) < 0)
@@ -343,7 +344,7 @@ static int make(struct planning *x, struct err *e)
 	if (!scanned)
 		return err_set(e, ERR_NOT_FOUND, "%s: no scan of the store has ended yet: wheelcache index comes first",
 			catalog_path(x->catalog));
-	if (choose_platforms(x, e) < 0 || open_downloads(x, e) < 0 ||
+	if (catalog_enlarge_cache(x->catalog, e) < 0 || choose_platforms(x, e) < 0 || open_downloads(x, e) < 0 ||
 		ledger_open(&x->ledger, x->options->path, x->catalog, x->options->entry, x->options->entry_ctx, e) < 0 ||
 		ask(x, e) < 0 || decide_all(x, e) < 0)
 		return -1;

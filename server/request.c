@@ -18,6 +18,13 @@ static const struct str header_names[HEADER_COUNT] = {
 	[HEADER_USER_AGENT] = STR("User-Agent"),
 };
 
+static const struct str argument_names[ARGUMENT_COUNT] = {
+	[ARGUMENT_PLATFORM] = STR("platform"),
+	[ARGUMENT_VERDICT] = STR("verdict"),
+	[ARGUMENT_TEXT] = STR("q"),
+	[ARGUMENT_PAGE] = STR("page"),
+};
+
 enum method request_method(const char *name)
 {
 	static const struct {
@@ -41,4 +48,7 @@ void request_take_argument(struct request *r, struct str name, const char *value
 {
 	if (str_eq(name, STR("format")) && !r->format)
 		r->format = value ? value : "";
+	for (int i = 0; i < ARGUMENT_COUNT; i++)
+		if (str_eq(argument_names[i], name) && !r->argument[i])
+			r->argument[i] = value ? value : "";
 }

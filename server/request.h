@@ -21,10 +21,20 @@ enum request_header {
 	HEADER_COUNT,
 };
 
+// Parts of the query that some handler reads, beside "format".
+enum request_argument {
+	ARGUMENT_PLATFORM,
+	ARGUMENT_VERDICT,
+	ARGUMENT_TEXT, // "q"
+	ARGUMENT_PAGE,
+	ARGUMENT_COUNT,
+};
+
 struct request {
 	enum method method;
 	const char *path;                 // as it was sent, before any "?": still percent-encoded
 	const char *format;               // the value of "?format=", percent-encoded; NULL where there is none
+	const char *argument[ARGUMENT_COUNT]; // as format
 	const char *peer;                 // the address of whom it came from, "unix" for a socket file
 	const char *header[HEADER_COUNT]; // NULL where it was not sent
 };

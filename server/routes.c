@@ -5,10 +5,12 @@
 #include <string.h>
 
 #include "server/conditional.h"
+#include "server/explaining.h"
 #include "server/files.h"
 #include "server/lanes.h"
 #include "server/machine.h"
 #include "server/people.h"
+#include "server/plans.h"
 #include "server/proxy.h"
 #include "server/service.h"
 #include "server/simple.h"
@@ -45,6 +47,9 @@ static const struct route routes[] = {
 	{"/-/health", machine_health, NULL, NULL},
 	{"/-/ready", machine_ready, NULL, NULL},
 	{"/-/metrics", NULL, machine_metrics, NULL},
+	{"/-/explain/:view/:project", NULL, explaining_work, NULL},
+	{"/-/explain/:view/:project/:file", NULL, explaining_work, NULL},
+	{"/-/plan/", NULL, plans_work, NULL},
 	{"/:view", view_quick, NULL, NULL}, // before the next one, which would send all that is unknown to a slash
 	{"/:view/", view_quick, NULL, NULL},
 	{"/:view/simple/", simple_root_quick, simple_root_work, NULL},

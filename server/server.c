@@ -16,6 +16,7 @@
 #include "lib/state/audit.h"
 #include "lib/state/depot.h"
 #include "lib/state/ours.h"
+#include "lib/state/upstream.h"
 #include "server/auth.h"
 #include "server/follow.h"
 #include "server/gateway.h"
@@ -146,6 +147,7 @@ static void server_free(struct server *s)
 	nameset_free(s->service.names);
 	metrics_free(s->service.metrics);
 	readers_free(s->service.readers);
+	upstream_free(s->service.upstream);
 	auth_free(s->service.auth);
 	for (struct generation *g = s->newest, *before; g; g = before) {
 		before = g->before;
@@ -250,6 +252,7 @@ struct server *server_start(const struct server_options *options, struct site *s
 	struct server *s = server_new(options, site, admission);
 	bool ok = open_access_log(s, options->config->access_log, e) == 0 &&
 		start_upstream(&s->service, options->config, e) == 0 &&
+		upstream_new(options->config, &s->service.upstream, e) == 0 &&
 		(s->follow = follow_start(&s->service, e)) != NULL && start_http(s, options, e) == 0;
 	if (ok)
 		return s;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the page of server/web looks like. Only web.c includes it.
+// What the pages for people look like. Only webparts.c includes it.
 #pragma once
 
 // A wheel with eight spokes; also the favicon, with its colour written out.
@@ -50,7 +50,17 @@ static const char web_style[] =
 	"padding:.2rem .6rem;cursor:pointer}\n"
 	"button:hover{background:var(--tint)}\n"
 	":focus-visible{outline:2px solid var(--accent);outline-offset:2px}\n"
-	".note{margin:.9rem 0 0;color:var(--soft);font-size:.9rem}\n"
+	"form{display:flex;flex-wrap:wrap;gap:.6rem;margin:0 0 .9rem}\n"
+	"select,input{font:inherit;color:inherit;background:var(--card);border:1px solid var(--line);border-radius:.5rem;"
+	"padding:.45rem .7rem;min-width:0;max-width:100%}\n"
+	"input{flex:1 1 14rem}\n"
+	"form button{border:1px solid var(--line);border-radius:.5rem;padding:.45rem 1rem;background:var(--tint)}\n"
+	".why{color:var(--soft);font-size:.875rem;overflow-wrap:anywhere;min-width:14rem}\n"
+	".file{font-weight:500;overflow-wrap:anywhere;min-width:14rem}\n"
+	".verdict{white-space:nowrap;border-radius:2rem;padding:.1rem .6rem;font-size:.8125rem;background:var(--code)}\n"
+	".goes{background:var(--busy-tint);color:var(--busy)}\n"
+	"nav{display:flex;gap:1.5rem;margin:.9rem 0 0}\n"
+	".note{margin:.9rem 0;color:var(--soft);font-size:.9rem}\n"
 	".name{white-space:nowrap}\n"
 	".wide{overflow-x:auto}\n"
 	"table{width:100%;border-collapse:collapse;font-variant-numeric:tabular-nums}\n"

@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "lib/base/escape.h"
-#include "server/web-style.h"
+#include "server/webparts.h"
 
 const char web_policy[] = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; "
 			  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -29,29 +29,6 @@ static struct str distrusted_host(struct str base)
 	bool is_here = str_eq(name, STR("localhost")) || str_starts(name, STR("127.")) ||
 		       str_starts(host, STR("[::1]"));
 	return is_here ? STR("") : host;
-}
-
-// "1,234,567"
-static void add_count(struct buf *out, uint64_t n)
-{
-	char digits[32];
-	size_t at = sizeof(digits);
-	for (size_t i = 0; i == 0 || n; i++, n /= 10) {
-		if (i && i % 3 == 0)
-			digits[--at] = ',';
-		digits[--at] = (char)('0' + n % 10);
-	}
-	buf_add(out, digits + at, sizeof(digits) - at);
-}
-
-static void add_size(struct buf *out, uint64_t bytes)
-{
-	static const char *const unit[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
-	double n = (double)bytes;
-	size_t i = 0;
-	for (; n >= 999.5 && i + 1 < ARRAY_SIZE(unit); i++)
-		n /= 1000;
-	buf_printf(out, i && n < 99.95 ? "%.1f %s" : "%.0f %s", n, unit[i]);
 }
 
 static void add_text(struct web *w, const char *text)
@@ -85,13 +62,7 @@ static void add_state(struct web *w)
 
 static void add_head(struct web *w)
 {
-	buf_puts(w->out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-			 "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-			 "<title>wheelcache</title>\n"
-			 "<link rel=\"icon\" href=\"data:image/svg+xml," WEB_WHEEL("teal") "\">\n<style>\n");
-	buf_puts(w->out, web_style);
-	buf_puts(w->out, "</style>\n</head>\n<body>\n<main>\n<header>" WEB_WHEEL("currentColor")
-				 "<div><h1>wheelcache</h1><p>Python wheels, ready to install with pip and uv</p></div>");
+	web_begin(w->out, "wheelcache", "Python wheels, ready to install with pip and uv");
 	add_state(w);
 	buf_puts(w->out, "</header>\n");
 }
@@ -108,11 +79,11 @@ static void add_totals(struct web *w)
 		all.bytes += w->stats->platform[i].bytes;
 	}
 	buf_puts(w->out, "<dl><div><dt>Platforms</dt><dd>");
-	add_count(w->out, count);
+	web_count(w->out, count);
 	buf_puts(w->out, "</dd></div><div><dt>Files</dt><dd>");
-	add_count(w->out, all.files);
+	web_count(w->out, all.files);
 	buf_puts(w->out, "</dd></div><div><dt>Size</dt><dd>");
-	add_size(w->out, all.bytes);
+	web_size(w->out, all.bytes);
 	buf_puts(w->out, "</dd></div></dl>\n");
 }
 
@@ -227,7 +198,7 @@ static void add_views(struct web *w)
 static void add_number_cell(struct web *w, uint64_t n, const char *unit)
 {
 	buf_printf(w->out, "<td class=\"n\" data-of=\"%s\">", unit);
-	add_count(w->out, n);
+	web_count(w->out, n);
 	buf_puts(w->out, "</td>");
 }
 
@@ -246,20 +217,12 @@ static void add_platforms(struct web *w)
 		add_number_cell(w, p->projects, "projects");
 		add_number_cell(w, p->files, "files");
 		buf_puts(w->out, "<td class=\"n\">");
-		add_size(w->out, p->bytes);
+		web_size(w->out, p->bytes);
 		buf_puts(w->out, "</td>");
 		add_index_cell(w, &w->site->view[1 + i]);
 		buf_puts(w->out, "</tr>\n");
 	}
 	buf_puts(w->out, "</tbody>\n</table></div>\n");
-}
-
-static void add_foot(struct web *w)
-{
-	buf_puts(w->out, "</main>\n<footer>wheelcache " PACKAGE_VERSION " · <a href=\"simple/\">all projects</a>"
-			 "</footer>\n<script>");
-	buf_puts(w->out, web_script);
-	buf_puts(w->out, "</script>\n</body>\n</html>\n");
 }
 
 int web_page(const struct site *s, const struct web_stats *stats, const char *base_url, struct buf *out,
@@ -275,6 +238,6 @@ int web_page(const struct site *s, const struct web_stats *stats, const char *ba
 	add_default_note(&w);
 	add_views(&w);
 	add_platforms(&w);
-	add_foot(&w);
+	web_end(out, "<a href=\"simple/\">all projects</a> · <a href=\"-/plan/\">the last plan</a>");
 	return out->failed ? err_set(e, ERR_LIMIT, "web page: larger than %zu bytes", out->cap) : 0;
 }

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/domain/pep440.h"
 #include "lib/domain/simplepage.h"
 #include "lib/domain/specifier.h"
 
@@ -214,28 +213,6 @@ static uint64_t serve(
 	return p->micros & micros_of_theirs(c, o->file, &p->environment->python);
 }
 
-static struct str cut_number(struct str *build)
-{
-	size_t len = 0;
-	while (len < build->len && ascii_is_digit(build->ptr[len]))
-		len++;
-	struct str number = pep440_strip_zeros(str_slice(*build, 0, len));
-	*build = str_slice(*build, len, build->len);
-	return number;
-}
-
-// The greater one is preferred among files of one tag; none is the least.
-static int compare_builds(struct str a, struct str b)
-{
-	if (!a.len || !b.len)
-		return (a.len > 0) - (b.len > 0);
-	struct str left = cut_number(&a), right = cut_number(&b);
-	if (left.len != right.len)
-		return left.len < right.len ? -1 : 1;
-	int order = str_cmp(left, right);
-	return order ? order : str_cmp(a, b);
-}
-
 // What does best in a place of those that were looked at.
 struct best {
 	const struct offer *offer; // NULL: none yet
@@ -250,7 +227,7 @@ static bool is_better(const struct best *a, const struct best *b)
 		return !(b->served & ~a->served);
 	if (a->rank != b->rank)
 		return a->rank < b->rank;
-	return compare_builds(a->offer->name.build, b->offer->name.build) > 0;
+	return filename_compare_builds(&a->offer->name, &b->offer->name) > 0;
 }
 
 // All wheels of the version together; each place shows the one that pip prefers of those that do most there.

@@ -198,10 +198,16 @@ int environment_tags(const struct environment *env, tag_fn *fn, void *ctx, struc
 	return 0;
 }
 
+// A text of at most size bytes with its NUL; strlen() of each would take longer than the rest.
+static bool is_text(const char *text, size_t size, struct str s)
+{
+	return s.len < size && memcmp(text, s.ptr, s.len) == 0 && !text[s.len];
+}
+
 static long find_pair(const struct environment *env, struct str pair, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++)
-		if (str_eq(pair, str_from(env->pair[i])))
+		if (is_text(env->pair[i], sizeof(env->pair[i]), pair))
 			return (long)i;
 	return -1;
 }
@@ -209,7 +215,7 @@ static long find_pair(const struct environment *env, struct str pair, size_t fro
 static long find_platform(const struct environment *env, struct str platform)
 {
 	for (size_t i = 0; i < env->platforms; i++)
-		if (str_eq(platform, str_from(env->platform[i])))
+		if (is_text(env->platform[i], sizeof(env->platform[i]), platform))
 			return (long)i;
 	return -1;
 }

@@ -6,6 +6,7 @@
 #include "lib/base/buf.h"
 #include "lib/base/limits.h"
 #include "lib/domain/name.h"
+#include "lib/domain/pep440.h"
 #include "lib/domain/space.h"
 
 static const struct ending {
@@ -247,4 +248,26 @@ int filename_parse_sdist(struct str filename, struct str project, struct str ver
 	*e = why;
 	filename_release(&f);
 	return -1;
+}
+
+static struct str cut_number(struct str *build)
+{
+	size_t len = 0;
+	while (len < build->len && ascii_is_digit(build->ptr[len]))
+		len++;
+	struct str number = pep440_strip_zeros(str_slice(*build, 0, len));
+	*build = str_slice(*build, len, build->len);
+	return number;
+}
+
+int filename_compare_builds(const struct filename *one, const struct filename *other)
+{
+	struct str a = one->build, b = other->build;
+	if (!a.len || !b.len)
+		return (a.len > 0) - (b.len > 0);
+	struct str left = cut_number(&a), right = cut_number(&b);
+	if (left.len != right.len)
+		return left.len < right.len ? -1 : 1;
+	int order = str_cmp(left, right);
+	return order ? order : str_cmp(a, b);
 }

@@ -35,6 +35,8 @@ struct filename {
 // bytes that are not UTF-8. An sdist is split at its last dash.
 int filename_parse(struct str filename, struct filename *out, struct err *e) MUST_CHECK;
 void filename_release(struct filename *f);
+// By their build tags: below 0 where other is preferred among wheels of one tag. None is the least.
+int filename_compare_builds(const struct filename *one, const struct filename *other);
 // Splits an sdist's name by the project and version that its PKG-INFO names: "cffi-1.0.2-2.tar.gz"
 // is version 1.0.2.post2 of cffi, which no rule finds. ERR_INVALID where the name cannot be meant.
 int filename_parse_sdist(struct str filename, struct str project, struct str version,

@@ -3,8 +3,8 @@
 
 #include <stdbool.h>
 
-#include "lib/base/buf.h"
 #include "lib/base/limits.h"
+#include "lib/base/mem.h"
 
 // A compressed set taken apart: "py2.py3". No file name has room for more members.
 struct set {
@@ -35,23 +35,25 @@ static int split(struct str text, struct set *set, struct err *e)
 	return 0;
 }
 
-static void add_lower(struct buf *out, struct str s)
+// Returns where it ends.
+static char *put_lower(char *at, struct str s)
 {
 	for (size_t i = 0; i < s.len; i++)
-		buf_putc(out, ascii_lower(s.ptr[i]));
+		*at++ = ascii_lower(s.ptr[i]);
+	return at;
 }
 
 static int call(struct str python, struct str abi, struct str platform, tag_fn *fn, void *ctx,
 	struct err *e)
 {
-	CLEANUP(buf_release) struct buf tag;
-	buf_init(&tag, python.len + abi.len + platform.len + 2);
-	add_lower(&tag, python);
-	buf_putc(&tag, '-');
-	add_lower(&tag, abi);
-	buf_putc(&tag, '-');
-	add_lower(&tag, platform);
-	return fn(ctx, buf_view(&tag), e);
+	size_t len = python.len + abi.len + platform.len + 2;
+	CLEANUP(mem_free) char *tag = xmalloc(len + 1);
+	char *at = put_lower(tag, python);
+	*at++ = '-';
+	at = put_lower(at, abi);
+	*at++ = '-';
+	*put_lower(at, platform) = '\0';
+	return fn(ctx, (struct str){tag, len}, e);
 }
 
 int tag_foreach(const struct filename *wheel, tag_fn *fn, void *ctx, struct err *e)

@@ -204,6 +204,14 @@ const char schema_connection[] =
 	" f.state FROM file f JOIN folder d ON d.id = f.folder JOIN project p ON p.id = f.project" \
 	" WHERE f.filename = ?1 AND f.platform = ?2 AND"
 
+// By its beginning: a normalised name has nothing that GLOB takes for a sign.
+#define IS_NAMED(table)                                                                            \
+	"replace(replace(lower(" table ".filename), '_', '-'), '.', '-') GLOB ?1 || '-*'"
+#define TRACE_OF_FILE                                                                              \
+	"SELECT f.platform, f.filename, " PATH_OF_FILE ", f.state, 1, f.size, f.sha256, f.requires_python, f.yanked,"             \
+	" f.reason, m.text FROM file f JOIN folder d ON d.id = f.folder LEFT JOIN mark m ON m.folder = f.folder"                  \
+	" AND m.filename = f.filename AND m.kind = 1 AND m.reason IS NOT NULL"
+
 #define LAST_PLAN "(SELECT max(id) FROM plan WHERE name IS NOT NULL)"
 #define PLANNED                                                                                    \
 	"SELECT platform, size, removes, identical, project, version, filename, path, verdict, why, reason, upstream"             \
@@ -349,6 +357,14 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 	[UPSTREAM_SET_PAGE] = "INSERT OR REPLACE INTO upstream_page SELECT id, ?3 FROM upstream"
 			      " WHERE project = ?1 AND source = ?2",
 	[UPSTREAM_CHANGES] = "SELECT project, changed FROM upstream WHERE changed > ?1 ORDER BY changed",
+	// What is not listed may be of no project, or gone.
+	[TRACES] = TRACE_OF_FILE " WHERE f.project IN (SELECT id FROM project WHERE name = ?1) AND f.state = 0"
+		   " UNION ALL " TRACE_OF_FILE " WHERE f.state > 0 AND " IS_NAMED("f") " UNION ALL"
+		   " SELECT m.platform, m.filename, iif(d.path = '', m.filename, d.path || '/' || m.filename), 3, 0, 0, NULL,"
+		   " NULL, NULL, m.reason, m.text FROM mark m JOIN folder d ON d.id = m.folder"
+		   " WHERE m.kind = 1 AND m.reason IS NOT NULL AND " IS_NAMED("m")
+		   " AND NOT EXISTS (SELECT 1 FROM file f WHERE f.folder = m.folder AND f.filename = m.filename)"
+		   " ORDER BY 2, 1, 3",
 	[PLAN_FORGET] = "DELETE FROM plan WHERE name IS NULL AND begun < ?1",
 	[PLAN_ADD] = "INSERT INTO plan (begun) VALUES (?1)",
 	[PLAN_SET] = "UPDATE plan SET name = ?2, made = ?3, head = ?4 WHERE id = ?1",

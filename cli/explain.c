@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/settings.h"
+#include "lib/base/limits.h"
+#include "lib/domain/name.h"
+#include "lib/state/catalog.h"
+#include "lib/state/upstream.h"
+#include "lib/view/explain.h"
+
+static const struct option_row options[] = {
+	{"config", 'c', "FILE", "read the configuration (wheelcache.conf(5)) from FILE"},
+	{"catalog", '\0', "FILE", "the catalog is FILE"},
+	{"store", 's', "DIR", "the store is DIR"},
+	{"view", '\0', "NAME", "of this view or platform; of the default view"},
+	{"json", 'j', NULL, "print a JSON object, for scripts"},
+	{"log-level", '\0', "LEVEL", "error, warn, info or debug"},
+};
+
+static const struct setting_option keys[] = {
+	{"catalog", "catalog", "path"},
+	{"store", "store", "path"},
+	{"log-level", "server", "log-level"},
+};
+
+struct line {
+	struct settings settings;
+	struct config config;
+	const char *view, *version;
+	struct buf project; // normalised
+	bool is_json;
+};
+
+static int take_option(void *ctx, const char *name, const char *value, struct err *e)
+{
+	struct line *l = ctx;
+	const struct command_flag flags[] = {{"json", &l->is_json}};
+	if (command_take_flag(flags, ARRAY_SIZE(flags), name) ||
+		settings_take(&l->settings, keys, ARRAY_SIZE(keys), name, value))
+		return 0;
+	if (strcmp(name, "view") != 0)
+		return err_set(e, ERR_USAGE, "--%s", name);
+	l->view = value;
+	return 0;
+}
+
+static int take_line(struct line *l, const struct command *self, int argc, char **argv, struct err *e)
+{
+	int first = command_options(self, argc, argv, take_option, l, e);
+	if (first < 0)
+		return -1;
+	if (first == argc || argc - first > 2)
+		return err_set(e, ERR_USAGE, "a PROJECT is wanted, and one VERSION at most");
+	if (!name_is_valid(str_from(argv[first])))
+		return err_set(e, ERR_USAGE, "%s is no name of a project", argv[first]);
+	name_normalize(str_from(argv[first]), &l->project);
+	l->version = argv[first + 1];
+	return settings_read(&l->settings, &l->config, e);
+}
+
+// What is explained, and where.
+struct explaining {
+	const struct line *line;
+	const struct view *view;
+	struct catalog *catalog;
+};
+
+static int tell(void *ctx, const struct upstream_answer *answer, struct err *e)
+{
+	struct explaining *x = ctx;
+	CLEANUP(buf_release) struct buf out;
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc =
+		explain(x->view, x->catalog, x->line->project.data, x->line->version, answer, e);
+	buf_init(&out, LIMIT_PAGE);
+	if (!doc)
+		return -1;
+	if (x->line->is_json)
+		jsondoc_write(doc, 2, &out);
+	else
+		explain_text(doc, &out);
+	if (out.failed || fwrite(out.data, 1, out.len, stdout) != out.len || fflush(stdout) != 0)
+		return err_errno(e, ERR_IO, "standard output");
+	return 0;
+}
+
+static int explain_in(const struct line *l, struct catalog *c, struct err *e)
+{
+	struct store store = {0};
+	CLEANUP(site_release) struct site site = {0};
+	CLEANUP(upstream_cleanup) struct upstream *upstream = NULL;
+	if (store_open(&l->config, STORE_PATIENT, &store, e) < 0)
+		return -1;
+	if (store_find(&store, c, e) < 0) {
+		store_release(&store);
+		return -1;
+	}
+	if (site_init(&site, &l->config, &store, c, e) < 0 || upstream_new(&l->config, &upstream, e) < 0)
+		return -1;
+	struct explaining x = {l, site_view(&site, l->view ? str_from(l->view) : (struct str){0}), c};
+	if (!x.view)
+		return err_set(e, ERR_NOT_FOUND, "no view or platform %s", l->view);
+	return upstream_recall(upstream, c, l->project.data, tell, &x, e);
+}
+
+static int run_line(struct line *l, const struct command *self, int argc, char **argv, struct err *e)
+{
+	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
+	if (take_line(l, self, argc, argv, e) < 0)
+		return -1;
+	CLEANUP(mem_free) char *path = settings_catalog(&l->config, e);
+	if (!path || catalog_open_read(path, &catalog, e) < 0)
+		return -1;
+	return explain_in(l, catalog, e);
+}
+
+static void line_release(struct line *l)
+{
+	config_release(&l->config);
+	buf_release(&l->project);
+}
+
+static int run(const struct command *self, int argc, char **argv, struct err *e)
+{
+	CLEANUP(line_release) struct line l = {0};
+	config_init(&l.config);
+	buf_init(&l.project, LIMIT_FILE_NAME);
+	return run_line(&l, self, argc, argv, e) == 0 ? 0 : err_exit_code(e->kind);
+}
+
+const struct command command_explain = {
+	.name = "explain",
+	.arguments = "PROJECT [VERSION]",
+	.help = "say why a wheel is or is not to be had",
+	.options = options,
+	.option_count = ARRAY_SIZE(options),
+	.run = run,
+};

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string.h>
+
+#include "lib/view/explain.h"
+
+static const char *or_dash(const char *s)
+{
+	return s && *s ? s : "-";
+}
+
+static void pad(struct buf *out, const char *text, size_t width)
+{
+	buf_printf(out, "%-*s  ", (int)width, text);
+}
+
+// The longest string that the rows have under a key.
+static size_t width_of(const struct jsondoc *rows, const char *key)
+{
+	size_t width = 0;
+	for (size_t i = 0; i < jsondoc_count(rows); i++) {
+		const char *text = jsondoc_get_str(jsondoc_at(rows, i), key);
+		if (text && strlen(text) > width)
+			width = strlen(text);
+	}
+	return width;
+}
+
+static void add_head(const struct jsondoc *all, struct buf *out)
+{
+	const struct jsondoc *platforms = jsondoc_get(all, "platforms");
+	const char *version = jsondoc_get_str(all, "version"), *view = jsondoc_get_str(all, "view");
+	buf_puts(out, jsondoc_get_str(all, "project"));
+	if (version)
+		buf_printf(out, " %s", version);
+	buf_printf(out, " in %s%s:", view ? "view " : "the default view", view ? view : "");
+	for (size_t i = 0; i < jsondoc_count(platforms); i++)
+		buf_printf(out, " %s", jsondoc_at_str(platforms, i));
+	buf_putc(out, '\n');
+}
+
+// --- what is here ---
+
+static void add_removal(const struct jsondoc *removal, const char *indent, struct buf *out)
+{
+	const char *verdict = jsondoc_get_str(removal, "verdict"), *run = jsondoc_get_str(removal, "run");
+	const struct jsondoc *theirs = jsondoc_get(removal, "upstream");
+	buf_printf(out, "%sremoved %s by %s", indent, or_dash(jsondoc_get_str(removal, "when")),
+		or_dash(jsondoc_get_str(removal, "by")));
+	if (verdict)
+		buf_printf(out, ", %s", verdict);
+	if (run)
+		buf_printf(out, ", in run %s", run);
+	buf_putc(out, '\n');
+	if (theirs)
+		buf_printf(out, "%supstream has %s, %s\n", indent, or_dash(jsondoc_get_str(theirs, "filename")),
+			jsondoc_is_true(theirs, "identical") ? "the same bytes" : "other bytes");
+}
+
+static void add_plan(const struct jsondoc *plan, const char *indent, struct buf *out)
+{
+	buf_printf(out, "%sthe last plan: %s, %s: %s\n", indent, or_dash(jsondoc_get_str(plan, "verdict")),
+		jsondoc_is_true(plan, "removes") ? "to be removed" : "stays", or_dash(jsondoc_get_str(plan, "reason")));
+}
+
+static void add_row(const struct jsondoc *row, size_t platform, size_t state, struct buf *out)
+{
+	CLEANUP(mem_free) char *indent = xasprintf("%*s", (int)(platform + state + 6), "");
+	const char *reason = jsondoc_get_str(row, "reason"), *hidden = jsondoc_get_str(row, "hidden-by");
+	buf_puts(out, "  ");
+	pad(out, jsondoc_get_str(row, "platform"), platform);
+	pad(out, jsondoc_get_str(row, "state"), state);
+	buf_printf(out, "%s\n", jsondoc_get_str(row, "filename"));
+	if (hidden)
+		buf_printf(out, "%sthe view shows that of %s\n", indent, hidden);
+	if (reason)
+		buf_printf(out, "%s%s\n", indent, reason);
+	if (jsondoc_get(row, "removal"))
+		add_removal(jsondoc_get(row, "removal"), indent, out);
+	if (jsondoc_get(row, "plan"))
+		add_plan(jsondoc_get(row, "plan"), indent, out);
+}
+
+static void add_here(const struct jsondoc *rows, struct buf *out)
+{
+	size_t platform = width_of(rows, "platform"), state = width_of(rows, "state");
+	buf_puts(out, jsondoc_count(rows) ? "\nHere:\n" : "\nHere: nothing\n");
+	for (size_t i = 0; i < jsondoc_count(rows); i++)
+		add_row(jsondoc_at(rows, i), platform, state, out);
+}
+
+// --- what upstream has ---
+
+static void add_file(const struct jsondoc *file, struct buf *out)
+{
+	const char *yanked = jsondoc_get_str(file, "yanked"), *python = jsondoc_get_str(file, "requires-python");
+	buf_printf(out, "  %s", jsondoc_get_str(file, "filename"));
+	if (python)
+		buf_printf(out, "  (Python %s)", python);
+	if (yanked)
+		buf_printf(out, "  yanked%s%s", *yanked ? ": " : "", yanked);
+	buf_putc(out, '\n');
+}
+
+static void add_upstream(const struct jsondoc *upstream, struct buf *out)
+{
+	const struct jsondoc *files = jsondoc_get(upstream, "file");
+	const char *index = jsondoc_get_str(upstream, "index"), *why = jsondoc_get_str(upstream, "why");
+	const char *status = jsondoc_get_str(upstream, "status"), *fetched = jsondoc_get_str(upstream, "fetched");
+	int64_t count = 0;
+	buf_printf(out, "\nUpstream%s%s: %s", index ? " " : "", index ? index : "", jsondoc_get_str(upstream, "result"));
+	if (why)
+		buf_printf(out, ": %s", why);
+	if (fetched)
+		buf_printf(out, ", as of %s", fetched);
+	if (status && strcmp(status, "active") != 0)
+		buf_printf(out, ", %s", status);
+	if (jsondoc_get_int(upstream, "files", &count))
+		buf_printf(out, "; %lld files", (long long)count);
+	if (files)
+		buf_printf(out, ", %zu of this version", jsondoc_count(files));
+	buf_putc(out, '\n');
+	for (size_t i = 0; files && i < jsondoc_count(files); i++)
+		add_file(jsondoc_at(files, i), out);
+}
+
+// --- what pip takes ---
+
+static void add_choice(const struct jsondoc *environment, const char *key, struct buf *out)
+{
+	const struct jsondoc *choice = jsondoc_get(environment, key);
+	buf_printf(out, "    from %-8s  %s", key, choice ? jsondoc_get_str(choice, "filename") : "nothing");
+	if (choice && strcmp(key, "both") == 0)
+		buf_printf(out, "  (%s)", jsondoc_get_str(choice, "from"));
+	if (choice && jsondoc_is_true(choice, "yanked"))
+		buf_puts(out, "  yanked");
+	if (choice && jsondoc_is_true(choice, "some-micros"))
+		buf_puts(out, "  not for every release of this Python");
+	buf_putc(out, '\n');
+}
+
+static void add_environments(const struct jsondoc *rows, struct buf *out)
+{
+	static const char *const keys[] = {"here", "upstream", "both"};
+	buf_puts(out, jsondoc_count(rows) ? "\nWhat pip takes:\n" : "");
+	for (size_t i = 0; i < jsondoc_count(rows); i++) {
+		const struct jsondoc *row = jsondoc_at(rows, i);
+		buf_printf(out, "  %s, Python %s\n", jsondoc_get_str(row, "platform"), jsondoc_get_str(row, "python"));
+		for (size_t n = 0; n < ARRAY_SIZE(keys); n++)
+			add_choice(row, keys[n], out);
+	}
+}
+
+void explain_text(const struct jsondoc *explanation, struct buf *out)
+{
+	add_head(explanation, out);
+	add_here(jsondoc_get(explanation, "here"), out);
+	add_upstream(jsondoc_get(explanation, "upstream"), out);
+	add_environments(jsondoc_get(explanation, "environments"), out);
+}

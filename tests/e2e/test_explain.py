@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0
+"""wheelcache explain, and over HTTP; and the page of the last plan."""
+import collections
+import html
+import json
+import random
+import re
+
+import pytest
+
+import corpusstore
+import recorded
+import serving
+import storelib
+import tinyupstream
+from uploading import authorization
+
+OPEN, CLOSED = "ubuntu-22.04-x86_64", "debian-12-x86_64"
+SAME, OURS, OTHER = "foo-1.0-py3-none-any.whl", "foo-2.0-py3-none-any.whl", "foo-3.0-cp311-cp311-linux_x86_64.whl"
+THEIRS = "foo-3.0-cp311-cp311-manylinux_2_17_x86_64.whl"
+BROKEN = "foo-4.0-py3-none-any.whl"
+
+
+class Site:
+    """An open platform and a private one, an upstream that has some of what is there, and the program run on it."""
+
+    def __init__(self, folder, upstream):
+        self.store, self.plan_file = folder / "store", folder / "plan.json"
+        here = self.store / OPEN / "f" / "foo"
+        same = storelib.make_wheel(here, "foo", "1.0")
+        storelib.make_wheel(here, "foo", "2.0")
+        storelib.make_wheel(here, "foo", "3.0", "cp311-cp311-linux_x86_64")
+        storelib.make_wheel(here, "foo", "4.0")
+        (here / BROKEN).write_bytes((here / BROKEN).read_bytes()[:-9])
+        storelib.make_wheel(self.store / CLOSED / "s" / "secret", "secret", "1.0")
+        upstream.add("foo", SAME, same.sha256)
+        upstream.add("foo", THEIRS, requires_python=">=3.8")
+        upstream.add("foo", "foo-5.0-py3-none-any.whl", yanked="a <b> broke it")
+        self.config = (f"[store]\npath = {self.store}\n[upstream]\nurl = {upstream.url}\n[prune]\nmin-age = 0\n"
+                       f"[platform {OPEN}]\n[platform {CLOSED}]\nprivate = yes\n[index]\nsettle = 0\n")
+        self.file = folder / "site.conf"
+        self.file.write_text(self.config)
+        self.catalog = folder / "state" / "catalog.db"
+        self.catalog.parent.mkdir()
+        self.run("index")
+
+    def run(self, *words, code=0):
+        done = serving.run(*words, "--config", self.file, "--catalog", self.catalog)
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stdout
+
+    def plan(self):
+        self.run("prune", "plan", "-o", self.plan_file)
+
+    def explain(self, *words):
+        return json.loads(self.run("explain", "--json", "--view", OPEN, *words))
+
+
+@pytest.fixture(name="site")
+def site_fixture(tmp_path):
+    with tinyupstream.running() as upstream:
+        yield Site(tmp_path, upstream)
+
+
+@pytest.fixture(name="server")
+def server_fixture(site, serve):
+    return serve(config=site.config, state=site.catalog.parent)
+
+
+def states(explained):
+    return {row["filename"]: row["state"] for row in explained["here"]}
+
+
+def choices(explained):
+    """By Python: what pip takes from here, from upstream and from both."""
+    return {one["python"]: tuple((one.get(key) or {}).get("filename") for key in ("here", "upstream", "both"))
+            for one in explained["environments"]}
+
+
+def test_explain_says_what_is_here_and_upstream_and_what_pip_takes(site):
+    before = site.explain("Foo", "3.0")
+    assert before["upstream"]["result"] == "never asked" and "files" not in before["upstream"]
+    assert choices(before) == {"3.10": (None, None, None), "3.11": (OTHER, None, OTHER)}
+    site.plan()
+    three = site.explain("foo", "3")
+    assert choices(three) == {"3.10": (None, None, None), "3.11": (OTHER, THEIRS, THEIRS)}
+    (row,) = three["here"]
+    assert (row["filename"], row["state"], row["plan"]["verdict"]) == (OTHER, "listed", "superseded")
+    assert row["plan"]["upstream"] == THEIRS and row["plan"]["removes"]
+    assert [file["filename"] for file in three["upstream"]["file"]] == [THEIRS]
+    everything = site.explain("foo")
+    assert states(everything) == {SAME: "listed", OURS: "listed", OTHER: "listed", BROKEN: "quarantined"}
+    assert choices(everything) == {"3.10": (OURS, SAME, OURS), "3.11": (OTHER, THEIRS, THEIRS)}
+    assert everything["upstream"]["files"] == 3 and "file" not in everything["upstream"]
+    yanked = site.explain("foo", "5.0")
+    assert choices(yanked)["3.11"] == (None, "foo-5.0-py3-none-any.whl", "foo-5.0-py3-none-any.whl")
+    assert yanked["environments"][0]["both"]["yanked"]
+
+
+def test_explain_tells_of_what_was_pruned_and_yanked(site):
+    site.plan()
+    site.run("prune", "apply", "--max-files=100%", "--max-bytes=100%", site.plan_file)
+    site.run("yank", "--reason", "it is broken", OURS)
+    after = site.explain("foo")
+    assert states(after) == {SAME: "unlisted", OURS: "yanked", OTHER: "unlisted", BROKEN: "quarantined"}
+    rows = {row["filename"]: row for row in after["here"]}
+    assert rows[OURS]["reason"] == "it is broken"
+    removal = rows[SAME]["removal"]
+    assert (removal["verdict"], removal["upstream"]["filename"], removal["upstream"]["identical"]) == ("duplicate", SAME, True)
+    assert rows[OTHER]["removal"]["upstream"]["filename"] == THEIRS
+    (site.store / OPEN / "f" / "foo" / SAME).unlink()
+    site.run("index")
+    assert states(site.explain("foo"))[SAME] == "removed"
+    text = site.run("explain", "--view", OPEN, "foo")
+    for words in ("upstream has " + THEIRS + ", other bytes", "it is broken", "Python 3.11\n    from here", "removed"):
+        assert words in text, text
+
+
+def test_explain_of_nothing(site):
+    for words, code in ((["nothing"], 1), (["foo", "not-a-version"], 1), (["--view", "nowhere", "foo"], 1), ([], 2),
+                        (["foo", "1", "2"], 2), (["-foo-"], 2), (["foo/bar"], 2)):
+        site.run("explain", *words, code=code)
+
+
+def test_explain_over_http(site, server):
+    site.plan()
+    path = f"/-/explain/{OPEN}/foo/3.0"
+    reply = server.get(path)
+    assert reply.status == 200 and reply["Content-Type"] == "application/json"
+    assert json.loads(reply.body) == site.explain("foo", "3.0")
+    assert json.loads(server.get("/-/explain/simple/FOO").body)["environments"]
+    text = server.get(path + "?format=text")
+    assert text["Content-Type"].startswith("text/plain") and b"What pip takes" in text.body
+    for missing in (f"/-/explain/{OPEN}/nothing", f"/-/explain/{OPEN}/foo/no-version", "/-/explain/nowhere/foo",
+                    f"/-/explain/{OPEN}/-foo-", "/-/explain/foo"):
+        assert server.get(missing).status == 404, missing
+
+
+def test_explain_keeps_what_is_private(site, server):
+    assert b"secret" not in server.get("/-/explain/simple/secret").body.replace(b"/secret", b"")
+    path = f"/-/explain/{CLOSED}/secret"
+    assert server.get(path).status in (401, 403)
+    token = site.run("token", "add", "--read", "--platform", CLOSED).strip()
+    reply = server.get(path, authorization(token))
+    assert reply.status == 200 and reply["Cache-Control"].startswith("private, ")
+    assert server.get(f"/-/explain/{CLOSED}/nothing").status == 401
+
+
+def rows_of(reply):
+    """The file names that the page lists."""
+    assert reply.status == 200 and reply["Content-Type"] == "text/html; charset=utf-8"
+    return re.findall(r'<td class="file full">(?:<a [^>]*>)?([^<]*)<', reply.body.decode())
+
+
+def test_plan_page(site, server):
+    page = server.get("/-/plan/")
+    assert b"No plan of a prune has been made yet" in page.body and "form-action 'self'" in page["Content-Security-Policy"]
+    site.plan()
+    assert rows_of(server.get("/-/plan/")) == [SAME, OURS, OTHER, BROKEN]
+    assert rows_of(server.get("/-/plan/?verdict=removed")) == [SAME, OTHER]
+    assert rows_of(server.get("/-/plan/?verdict=kept")) == [OURS, BROKEN]
+    assert rows_of(server.get("/-/plan/?verdict=superseded&q=FOO-3.0")) == [OTHER]
+    assert rows_of(server.get(f"/-/plan/?platform={OPEN}&q=2.0&page=9")) == [OURS]
+    assert rows_of(server.get("/-/plan/?q=%22%3E%3Cscript%3E+x")) == []
+    page = server.get("/-/plan/?q=%22%3E%3Cscript%3E+x").body.decode()
+    assert html.escape('"><script> x') in page and "<script> x" not in page
+    assert rows_of(server.get("/-/plan/?q=%zz&verdict=%00&page=-1&platform=nowhere")) == [SAME, OURS, OTHER, BROKEN]
+    link = re.search(r'href="\.\./(explain/[^"]*)"', server.get("/-/plan/?q=3.0").body.decode())[1]
+    assert server.get("/-/" + html.unescape(link)).status == 200
+    assert server.get("/-/plan").status == 302
+
+
+def test_plan_page_keeps_what_is_private(site, server):
+    site.plan()
+    assert b"secret" not in server.get("/-/plan/").body and CLOSED.encode() not in server.get("/-/plan/").body
+    assert server.get(f"/-/plan/?platform={CLOSED}").status in (401, 403)
+    token = site.run("token", "add", "--read", "--platform", CLOSED).strip()
+    for path in ("/-/plan/", f"/-/plan/?platform={CLOSED}"):
+        reply = server.get(path, authorization(token))
+        assert "secret-1.0-py3-none-any.whl" in rows_of(reply) and reply["Cache-Control"].startswith("private, ")
+    wrong = server.get("/-/plan/", authorization("wc_" + "x" * 43))
+    assert b"secret" not in wrong.body
+
+
+# --- what pip took ---
+
+PROJECTS = ("markupsafe", "msgpack", "psutil", "netifaces", "zope-interface", "cffi", "protobuf", "six", "q")
+SEED, SAMPLE = 7, 60  # of some hundred questions
+
+
+@pytest.fixture(scope="module", name="explained")
+def explained_fixture(shared, upstream, tmp_path_factory, serve_module):
+    """A server on the recorded store of some projects, with what upstream has of them."""
+    folder = tmp_path_factory.mktemp("explained")
+    options = [word for project in PROJECTS for word in ("--project", project)]
+    at = corpusstore.CorpusStore(shared, folder, upstream().url, *options)
+    at.plan()
+    return serve_module(config=at.config.read_text(), state=folder)
+
+
+def questions(shared):
+    """{(platform, project, version or ""): {(python, source): file}} of the recorded answers of pip."""
+    found = collections.defaultdict(dict)
+    sources = {"cache": "here", "upstream": "upstream", "merged": "both"}
+    for index, source in sources.items():
+        for one in recorded.installs(shared, index):
+            name = re.fullmatch(r"([a-z0-9-]+)(?:==(.*))?", one.requirement)
+            if name and name[1] in PROJECTS:
+                found[one.platform, name[1], name[2] or ""][one.python, source] = one.file
+    return found
+
+
+def is_known_to_differ(platform, project, version):
+    """pip was asked with --platform, which orders manylinux2010 and manylinux_2_12 otherwise than an interpreter does."""
+    return (platform, project, version) == ("ubuntu-20.04-x86_64", "markupsafe", "2.0.1")
+
+
+def test_explain_agrees_with_pip(shared, explained, pytestconfig):
+    asked = questions(shared)
+    count = 0
+    everything = pytestconfig.getoption("--all")
+    for key in sorted(asked) if everything else random.Random(SEED).sample(sorted(asked), SAMPLE):
+        reply = explained.get("/-/explain/" + "/".join(part.replace("!", "%21") for part in key if part))
+        given = json.loads(reply.body)["environments"] if reply.status == 200 else []
+        found = {(one["python"], source): choice["filename"] for one in given
+                 for source in ("here", "upstream", "both") if (choice := one.get(source))}
+        for place, file in asked[key].items():
+            wheel = found.get(place, "-")
+            assert is_known_to_differ(*key) or (wheel if wheel.endswith(".whl") else "-") == file, (key, place)
+            count += 1
+    assert count > SAMPLE
+    print(f"{count} answers of pip: explain says the same")
