@@ -90,7 +90,7 @@ static void whole_file_is_read(void **state UNUSED)
 	// The view stands before its platforms, and its list goes on in a second line.
 	assert_int_equal(read_text(&c,
 				 "# a comment\n; another\n[store]\npath = /srv/wheels\ndefault-view = jammy\n"
-				 "[view jammy]\nplatforms = ubuntu-22.04-x86_64\n  pure\n"
+				 "[view jammy]\nplatforms = ubuntu-22.04-x86_64\n  pure\nupstream = merge\n"
 				 "[server]\nlisten = [::1]:0\npage-cache=1G\ntimeout = 2m\nrescan = 1h\n"
 				 "page-max-age: 7\naccess-log = - ; here\n"
 				 "[platform ubuntu-22.04-x86_64]\n[platform pure]\npath = any\nmutable = yes\n"
@@ -128,6 +128,7 @@ static void whole_file_is_read(void **state UNUSED)
 	assert_int_equal(c.views[0].platform_count, 2);
 	assert_string_equal(c.views[0].platforms[0], "ubuntu-22.04-x86_64");
 	assert_string_equal(c.views[0].platforms[1], "pure");
+	assert_string_equal(c.views[0].upstream, "merge");
 }
 
 static void views_alone_are_left_to_the_store(void **state UNUSED)
