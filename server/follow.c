@@ -8,6 +8,7 @@
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/state/catalog-upstream.h"
+#include "lib/state/ours.h"
 #include "server/gateway.h"
 #include "server/simple.h"
 
@@ -37,7 +38,7 @@ struct batch {
 static void wonder(struct follow *f, const char *project)
 {
 	struct service *s = f->service;
-	if (s->gateway && rules_find(&service_site(s)->rules, project) == RULE_MERGE)
+	if (s->gateway && rules_find(&service_site(s)->rules, project) == RULE_MERGE && !ours_has(s->ours, project))
 		buf_add(&f->wondering, project, strlen(project) + 1);
 }
 

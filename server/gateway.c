@@ -285,9 +285,13 @@ static int on_recalled(void *ctx, const struct upstream_answer *answer, struct e
 	t->waits = t->asks && t->may_wait && !is_usable(g, answer, now);
 	if (t->waits)
 		return 0;
-	if (left || is_usable(g, answer, now))
+	if (left || is_usable(g, answer, now)) {
 		set_fresh(g, answer->project, left ? left : MEANWHILE_SECONDS);
-	return t->fn(t->ctx, answer, e);
+		return t->fn(t->ctx, answer, e);
+	}
+	struct upstream_answer without = *answer;
+	without.page = without.stale = NULL;
+	return t->fn(t->ctx, &without, e);
 }
 
 // Whosever the name is: that is for those to judge who are told.
@@ -325,19 +329,21 @@ int gateway_project(struct gateway *g, struct catalog *c, const char *project, s
 	return t.waits ? GATEWAY_LATER : GATEWAY_TOLD;
 }
 
-static int is_never_asked(void *ctx, const struct upstream_answer *answer, struct err *e UNUSED)
+static int on_wondered(void *ctx, const struct upstream_answer *answer, struct err *e)
 {
-	bool *is_never = ctx;
-	*is_never = answer->standing == UPSTREAM_NEVER_ASKED;
-	return 0;
+	struct telling *t = ctx;
+	bool is_had = answer->fetched || answer->standing == UPSTREAM_QUARANTINED;
+	bool is_new = freshness(t->gateway, answer, clock_wall_seconds()) > 0;
+	t->asks = !is_had && !is_new;
+	return is_new ? t->fn(t->ctx, answer, e) : 0;
 }
 
 int gateway_wonder(struct gateway *g, struct catalog *c, const char *project, struct err *e)
 {
-	bool is_never = false;
-	if (recall(g, c, project, is_never_asked, &is_never, e) < 0)
+	struct telling t = {.gateway = g, .fn = g->learn, .ctx = g->ctx};
+	if (recall(g, c, project, on_wondered, &t, e) < 0)
 		return -1;
-	return is_never && may_ask(g, project) ? ask(g, c, project, NULL, e) : 0;
+	return t.asks && may_ask(g, project) ? ask(g, c, project, NULL, e) : 0;
 }
 
 // --- beginning, end ---

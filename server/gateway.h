@@ -30,7 +30,8 @@ struct fetch_pool *gateway_pool(struct gateway *g);
 // Whether what is in memory of the project may be sent without another look. On the event loop.
 bool gateway_is_fresh(struct gateway *g, struct str project);
 
-// Asks for a project that was never asked for. On a worker.
+// For a project that is new here: learn is called with what upstream said a moment ago, or else it is asked, unless it has
+// the project. Any thread.
 int gateway_wonder(struct gateway *g, struct catalog *c, const char *project, struct err *e) MUST_CHECK;
 
 enum { GATEWAY_LATER, GATEWAY_TOLD };

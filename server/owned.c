@@ -18,7 +18,9 @@ bool owned_is(struct service *s, const struct upstream_answer *upstream)
 {
 	struct err e = ERR_INIT;
 	const char *project = upstream->project;
-	bool is_unknown = upstream->standing == UPSTREAM_NOT_FOUND || upstream->standing == UPSTREAM_ABSENT;
+	// Not one that it had once: a mirror in disorder, or one that is gone, makes no name ours.
+	bool is_unknown = !upstream->fetched &&
+		(upstream->standing == UPSTREAM_NOT_FOUND || upstream->standing == UPSTREAM_ABSENT);
 	if (rules_find(&service_site(s)->rules, project) != RULE_MERGE)
 		return false;
 	if (ours_has(s->ours, project))

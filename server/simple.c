@@ -225,14 +225,20 @@ static struct reply *make_without(const struct merging *m, const struct upstream
 	return dress_as(m->service, t, buf_view(&page), &packed, false);
 }
 
+// Whether it is known what upstream has. That it has no such project counts while it says so.
+static bool is_said(const struct upstream_answer *upstream)
+{
+	bool is_missing = upstream->result == UPSTREAM_NOT_FOUND || upstream->result == UPSTREAM_ABSENT;
+	return upstream->standing == UPSTREAM_KNOWN ? upstream->stale != NULL
+						    : upstream->standing == UPSTREAM_QUARANTINED || is_missing;
+}
+
 static int on_told(void *ctx, const struct upstream_answer *upstream, struct err *e UNUSED)
 {
 	struct merging *m = ctx;
-	bool is_said = upstream->standing != UPSTREAM_NEVER_ASKED &&
-		(upstream->standing != UPSTREAM_KNOWN || upstream->stale);
 	if (owned_is(m->service, upstream))
 		m->reply = make_once(m->service, m->catalog, m->target, NULL, none, m->epoch);
-	else if (is_said)
+	else if (is_said(upstream))
 		m->reply = make_once(m->service, m->catalog, m->target, upstream, none, m->epoch);
 	else
 		m->reply = make_without(m, upstream);
