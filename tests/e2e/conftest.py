@@ -8,6 +8,7 @@ import types
 import pytest
 
 import clients
+import merging
 import serving
 import upstreams
 
@@ -59,6 +60,13 @@ def upstream(shared):
     .stats(). It is stopped after the module."""
     with upstreams.upstreams(shared) as start:
         yield start
+
+
+@pytest.fixture
+def index():
+    """A loopback upstream of nothing yet; the test fills, holds back and spoils it (merging.Index)."""
+    with merging.indexes() as start:
+        yield start()
 
 
 @pytest.fixture
