@@ -265,6 +265,13 @@ static enum fetch_flow on_body(void *ctx, struct str piece)
 	return FETCH_GO_ON;
 }
 
+// Its last request's end. What is not kept takes no room from then on, though it is remembered why.
+static void leave(struct parcel *p)
+{
+	arrival_discard(p->arrival);
+	parcel_unref(p);
+}
+
 // A keeper's: the disk may take its time.
 static void keep(void *job)
 {
@@ -279,7 +286,7 @@ static void keep(void *job)
 	else
 		end(p, e.kind == ERR_FULL || e.kind == ERR_LIMIT ? RETRIEVE_FULL : RETRIEVE_FAILED,
 			e.kind == ERR_INVALID ? "upstream's bytes do not have the hash that its page says" : "it could not be kept here");
-	parcel_unref(p);
+	leave(p);
 }
 
 static void ask(struct parcel *p, uint64_t delay_ms);
@@ -300,7 +307,7 @@ static void on_done(void *ctx, const struct fetch_result *result)
 	struct parcel *p = ctx;
 	bool is_whole = result->failure == FETCH_WHOLE && state_of(p) == RETRIEVE_STREAM;
 	if (p->has_stopped) {
-		parcel_unref(p);
+		leave(p);
 	} else if (is_whole && !(p->has_length && p->written < p->length)) {
 		pool_submit(p->all->keepers, keep, p);
 	} else if (may_try_again(p, result)) {
@@ -308,7 +315,7 @@ static void on_done(void *ctx, const struct fetch_result *result)
 	} else {
 		log_warn("a file of upstream did not come: %s", *result->why ? result->why : p->filename);
 		end(p, RETRIEVE_FAILED, is_whole ? "upstream sends less than it said" : fetch_failure_name[result->failure]);
-		parcel_unref(p);
+		leave(p);
 	}
 }
 

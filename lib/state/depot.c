@@ -347,6 +347,16 @@ int arrival_keep(struct arrival *a, uint8_t sha256[SHA256_SIZE], struct err *e)
 	return 0;
 }
 
+void arrival_discard(struct arrival *a)
+{
+	if (!a->tmp.tmp)
+		return;
+	unlinkat(a->tmp.dirfd, a->tmp.tmp, 0);
+	a->tmp.tmp = NULL;
+	if (ftruncate(a->tmp.fd, 0) < 0)
+		log_warn("%s: what is not kept of it takes room until nobody reads it: %s", a->filename, strerror(errno));
+}
+
 void arrival_free(struct arrival *a)
 {
 	if (!a)

@@ -42,4 +42,6 @@ int arrival_fd(const struct arrival *a);
 // It is whole: kept where its hash is the one that was expected, else ERR_INVALID. Where there are too many bytes then,
 // others go. One that is larger than all the depot may hold is ERR_LIMIT, and not kept. *sha256: what it has.
 int arrival_keep(struct arrival *a, uint8_t sha256[SHA256_SIZE], struct err *e) MUST_CHECK;
+// It will not be kept: its room on the disk is free, though others may still hold it and read.
+void arrival_discard(struct arrival *a);
 void arrival_free(struct arrival *a); // what was not kept is gone; NULL is fine

@@ -150,6 +150,23 @@ static void what_was_not_finished_is_gone(void **state UNUSED)
 	assert_int_equal(count_entries(), 0);
 }
 
+// Whoever still reads it has a descriptor, but no bytes.
+static void what_is_discarded_takes_no_room(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	struct stat st;
+	CLEANUP(depot_cleanup) struct depot *d = open_depot(1000);
+	struct arrival *a = depot_begin(d, "six", "six-1.0.tar.gz", NULL, &e);
+	assert_non_null(a);
+	assert_int_equal(arrival_write(a, "bytes", 5, &e), 0);
+	arrival_discard(a);
+	arrival_discard(a);
+	assert_int_equal(fstat(arrival_fd(a), &st), 0);
+	assert_int_equal(st.st_size, 0);
+	assert_int_equal(st.st_nlink, 0);
+	arrival_free(a);
+}
+
 static void names_lead_nowhere_else(void **state UNUSED)
 {
 	static const struct {
@@ -236,6 +253,7 @@ int main(void)
 		TEST(without_a_hash_the_last_used_is_found),
 		TEST(wrong_bytes_are_not_kept),
 		TEST(what_was_not_finished_is_gone),
+		TEST(what_is_discarded_takes_no_room),
 		TEST(names_lead_nowhere_else),
 		TEST(the_least_used_go_first),
 		TEST(the_living_are_not_swept),
