@@ -11,6 +11,7 @@
 #include "lib/domain/simplepage.h"
 #include "lib/domain/wheel.h"
 #include "lib/state/depot.h"
+#include "server/conditional.h"
 #include "server/files.h"
 #include "server/gateway.h"
 #include "server/metrics.h"
@@ -193,6 +194,16 @@ static int keep_metadata(const struct wanted *w, const struct wheel *wheel, stru
 	return kept;
 }
 
+static bool is_wheel_kept(const struct wanted *w)
+{
+	struct err e = ERR_INIT;
+	struct depot_file file;
+	if (depot_find(w->service->depot, w->project, w->filename, w->has_sha256 ? w->sha256 : NULL, &file, &e) < 0)
+		return false;
+	close(file.fd);
+	return true;
+}
+
 // The wheel is in the depot by now.
 static struct reply *extract(const struct wanted *w)
 {
@@ -257,14 +268,27 @@ static struct reply *fetch_metadata(const struct wanted *w)
 	}
 	if (result.state != RETRIEVE_ABSENT && result.state != RETRIEVE_FAILED)
 		return answer(w, &result);
+	if (is_wheel_kept(w))
+		return extract(w);
 	retrieve(w, true, &result);
 	return result.state == RETRIEVE_KEPT ? extract(w) : answer(w, &result);
+}
+
+// Whether the client has it already: 304, which needs no bytes.
+static bool is_held(const struct wanted *w)
+{
+	char etag[SHA256_HEX + 3] = "\"";
+	if (!w->has_sha256)
+		return false;
+	hex_encode(w->sha256, SHA256_SIZE, etag + 1);
+	etag[SHA256_HEX + 1] = '"';
+	return etag_matches(w->call->request->header[HEADER_IF_NONE_MATCH], etag);
 }
 
 static struct reply *fetch(const struct wanted *w)
 {
 	struct retrieve_result result;
-	if (w->call->request->method == METHOD_HEAD && w->size >= 0)
+	if (w->size >= 0 && (w->call->request->method == METHOD_HEAD || is_held(w)))
 		return send_head(w);
 	retrieve(w, true, &result);
 	struct reply *r = result.state == RETRIEVE_KEPT ? find_kept(w) : NULL;
