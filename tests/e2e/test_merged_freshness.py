@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How long what upstream said counts: 304s, upstream that is slow, down or away, restarts, and servers that share."""
+import json
+import threading
+
+import pytest
+
+import merging
+import pages
+import serving
+import storelib
+
+SOON = 120
+
+
+@pytest.fixture(name="wheel")
+def wheel_fixture(tmp_path, index):
+    wheel = storelib.make_wheel(tmp_path / "theirs", "six", "1.0")
+    index.add("six", wheel)
+    return wheel
+
+
+@pytest.fixture(name="newer")
+def newer_fixture(tmp_path):
+    return storelib.make_wheel(tmp_path / "theirs", "six", "2.0")
+
+
+def test_page_is_used_for_as_long_as_upstream_says(serve, index, wheel):
+    index.max_age = 3600
+    server = serve(None, config=merging.config(index))
+    for accept in (pages.JSON, pages.HTML):
+        for coding in ("", "gzip", "zstd"):
+            assert server.get("/simple/six/", {"Accept": accept, "Accept-Encoding": coding}).status == 200
+    assert index.statuses("six") == [200]
+
+
+def test_page_is_confirmed_by_its_etag(serve, index, wheel):
+    server = serve(None, config=merging.config(index, max_age=0))
+    etag = server.get("/simple/six/")["ETag"]
+    serving.wait_for(lambda: server.get("/simple/six/") and 304 in index.statuses("six"), SOON, "a 304")
+    assert server.get("/simple/six/", {"If-None-Match": etag}).status == 304
+    assert set(index.statuses("six")) == {200, 304}
+
+
+def test_old_page_is_told_while_upstream_is_asked(serve, index, wheel, newer):
+    server = serve(None, config=merging.config(index, max_age=0))
+    assert merging.names(server, "six") == [wheel.name]
+    index.add("six", newer)
+    go_on = threading.Event()
+
+    def slowly(handler, data):
+        assert go_on.wait(merging.PATIENT_S)
+        handler.start(200, data, Content_Type=pages.JSON)
+        handler.wfile.write(data)
+    index.fail("six", slowly)
+    before = index.count("six")
+    serving.wait_for(lambda: merging.names(server, "six") == [wheel.name] and index.count("six") > before, SOON, "a question")
+    for _ in range(3):
+        assert merging.names(server, "six") == [wheel.name]
+    assert index.count("six") == before + 1
+    go_on.set()
+    serving.wait_for(lambda: merging.names(server, "six") == [wheel.name, newer.name], SOON, "the new page")
+
+
+def test_upstream_that_is_down(serve, index, wheel, tmp_path):
+    storelib.make_wheel(tmp_path / "store", "mine", "1.0")
+    server = serve(tmp_path / "store", config=merging.config(index, max_age=0, retries=0))
+    data = server.get(merging.url_of("six", wheel.name)).body
+    index.is_down = True
+    before = index.count("six")
+    serving.wait_for(lambda: merging.names(server, "six") and index.count("six") > before, SOON, "upstream is asked in vain")
+    assert merging.names(server, "six") == [wheel.name]  # as it was
+    assert server.get(merging.url_of("six", wheel.name)).body == data
+    never = server.get("/simple/never-seen/")
+    assert never.status == 502 and never["Cache-Control"] == "no-store", never.status
+    assert server.get("/files/upstream/never-seen/x-1.0.tar.gz").status == 502
+
+
+def test_ours_while_upstream_was_never_reached(serve, index, tmp_path):
+    mine = storelib.make_wheel(tmp_path / "store", "mine", "1.0").name
+    index.is_down = True
+    server = serve(tmp_path / "store", config=merging.config(index, retries=0, negative_max_age=0))
+    reply = server.get("/simple/mine/", {"Accept": pages.JSON})
+    assert [one["filename"] for one in json.loads(reply.body)["files"]] == [mine]
+    assert reply["Cache-Control"] == "no-store"
+    index.is_down = False
+    serving.wait_for(lambda: "no-store" not in (server.get("/simple/mine/")["Cache-Control"] or ""), SOON,
+                     "upstream has been asked")
+    assert merging.names(server, "mine") == [mine]
+
+
+def test_old_page_has_an_end(serve, index, wheel):
+    server = serve(None, config=merging.config(index, max_age=0, stale=3, retries=0))
+    serving.wait_for(lambda: merging.status_of(server, "six") == 200, SOON, "its page")  # a slow machine's may be too old
+    index.is_down = True
+    serving.wait_for(lambda: merging.status_of(server, "six") == 502, SOON, "it is too old")
+    index.is_down = False
+    serving.wait_for(lambda: merging.status_of(server, "six") == 200, SOON, "upstream is there again")
+
+
+def test_that_upstream_has_no_such_project_counts_for_a_while(serve, index, wheel):
+    server = serve(None, config=merging.config(index, negative_max_age=3600))
+    assert [merging.status_of(server, "seven") for _ in range(5)] == [404] * 5
+    assert index.count("seven") == 1
+
+
+def test_what_upstream_denied_long_ago_is_not_denied_while_it_is_down(serve, index, wheel):
+    server = serve(None, config=merging.config(index, negative_max_age=0, retries=0))
+    assert merging.status_of(server, "seven") == 404
+    index.is_down = True
+    serving.wait_for(lambda: merging.status_of(server, "seven") == 502, SOON, "502")
+
+
+def test_restart_keeps_pages_and_files(serve, index, wheel, tmp_path):
+    state = tmp_path / "state"
+    path = merging.url_of("six", wheel.name)
+    server = serve(None, config=merging.config(index), state=state)
+    data, page = server.get(path).body, server.get("/simple/six/").body
+    server.stop()
+    asked = len(index.asked)
+    server = serve(None, config=merging.config(index), state=state)
+    assert (server.get(path).body, server.get("/simple/six/").body) == (data, page)
+    server.stop()
+    server = serve(None, "--offline", config=merging.config(index, max_age=0), state=state)
+    assert (server.get(path).body, server.get("/simple/six/").body) == (data, page)
+    assert server.get("/simple/seven/").status == 502
+    assert server.get(f"{path}.metadata").status == 502
+    assert len(index.asked) == asked
+
+
+def test_two_servers_share_what_they_know(serve, index, wheel, newer, tmp_path):
+    settings = merging.config(index, max_age=3600)
+    state = tmp_path / "state"
+    one, two = (serve(None, config=settings, state=state) for _ in range(2))
+    path = merging.url_of("six", wheel.name)
+    assert one.get(path).body == two.get(path).body == wheel.path.read_bytes()
+    assert merging.names(one, "six") == merging.names(two, "six")
+    assert index.count("six") == 1 and index.count(f"/packages/{wheel.name}") == 1
+
+
+def test_what_one_server_learns_the_other_shows(serve, index, wheel, newer, tmp_path):
+    state = tmp_path / "state"
+    asks = serve(None, config=merging.config(index, max_age=0), state=state)
+    waits = serve(None, config=merging.config(index, max_age=3600), state=state)
+    assert merging.names(waits, "six") == [wheel.name]
+    index.add("six", newer)
+    serving.wait_for(lambda: len(merging.names(asks, "six")) == 2, SOON, "one learns of it")
+    serving.wait_for(lambda: len(merging.names(waits, "six")) == 2, SOON, "the other shows it")
+
+
+def test_pip_and_uv_share_one_copy(serve, index, wheel, client, tmp_path):
+    """Whatever form and encoding each of them asks for."""
+    server = serve(None, config=merging.config(index))
+    url = f"{server.url}/simple/"
+    pip, uv = client("pip==26.3"), client("uv==0.13.9")
+    pip.pip("--isolated", "download", "--disable-pip-version-check", "--no-cache-dir", "--index-url", url, "-d", "got", "six")
+    uv.run("uv", "pip", "install", "--no-cache", "--index-url", url, "--target", "there", "six")
+    assert (pip.home / "got" / wheel.name).read_bytes() == wheel.path.read_bytes()
+    assert (uv.home / "there" / "six.py").exists()
+    assert index.statuses("six") == [200]
+    assert index.count(f"/packages/{wheel.name}") == 1
+    assert index.count(f"/packages/{wheel.name}.metadata") == 1
