@@ -270,6 +270,15 @@ def test_other_plans_are_refused(at, change, words, code):
     check_untouched(at)
 
 
+def test_a_plan_of_other_bytes_is_refused(at):
+    """Of the same size and time."""
+    plan = at.plan()
+    plan["files"][0]["sha256"] = "00" * 32
+    at.plan_path.write_text(json.dumps(plan))
+    assert "are not those" in at.apply(code=1).stderr
+    check_untouched(at)
+
+
 def test_a_path_that_leads_out_removes_nothing(at):
     plan = at.plan()
     for one in plan["files"]:
