@@ -65,6 +65,7 @@ struct explaining {
 	const struct line *line;
 	const struct view *view;
 	struct catalog *catalog;
+	struct downloads *downloads; // NULL: nobody has counted
 };
 
 static int tell(void *ctx, const struct upstream_answer *answer, struct err *e)
@@ -72,7 +73,7 @@ static int tell(void *ctx, const struct upstream_answer *answer, struct err *e)
 	struct explaining *x = ctx;
 	CLEANUP(buf_release) struct buf out;
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc =
-		explain(x->view, x->catalog, x->line->project.data, x->line->version, answer, e);
+		explain(x->view, x->catalog, x->line->project.data, x->line->version, answer, x->downloads, e);
 	buf_init(&out, LIMIT_PAGE);
 	if (!doc)
 		return -1;
@@ -98,9 +99,13 @@ static int explain_in(const struct line *l, struct catalog *c, struct err *e)
 	}
 	if (site_init(&site, &l->config, &store, c, e) < 0 || upstream_new(&l->config, &upstream, e) < 0)
 		return -1;
-	struct explaining x = {l, site_view(&site, l->view ? str_from(l->view) : (struct str){0}), c};
+	struct err uncounted = ERR_INIT;
+	CLEANUP(downloads_cleanup) struct downloads *downloads = NULL;
+	struct explaining x = {l, site_view(&site, l->view ? str_from(l->view) : (struct str){0}), c, NULL};
 	if (!x.view)
 		return err_set(e, ERR_NOT_FOUND, "no view or platform %s", l->view);
+	if (downloads_open(catalog_path(c), &downloads, &uncounted) == 0)
+		x.downloads = downloads;
 	return upstream_recall(upstream, c, l->project.data, tell, &x, e);
 }
 

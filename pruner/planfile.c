@@ -23,8 +23,8 @@ enum { BLOCK = 256 << 10 };
 struct planfile_writer {
 	bool is_on; // else nothing is written
 	int folder;
-	char *name, *tmp, *entries_tmp;
-	struct fs_tmp file, entries;
+	char *name, *tmp;
+	struct fs_tmp entries; // without a name from its beginning on: whatever ends us leaves nothing
 	struct buf out; // of the entries, until it is a block
 	bool has_entry;
 };
@@ -233,7 +233,7 @@ void planfile_new_id(int64_t now, char out[PLANFILE_ID])
 int planfile_create(const char *path, struct planfile_writer **out, struct err *e)
 {
 	CLEANUP(planfile_cleanup) struct planfile_writer *w = xcalloc(1, sizeof(*w));
-	w->folder = w->file.fd = w->entries.fd = -1;
+	w->folder = w->entries.fd = -1;
 	w->is_on = path != NULL;
 	buf_init(&w->out, LIMIT_PLAN);
 	if (path) {
@@ -241,11 +241,11 @@ int planfile_create(const char *path, struct planfile_writer **out, struct err *
 		CLEANUP(mem_free) char *folder = slash ? xstrndup(path, (size_t)(slash - path) + 1) : xstrdup(".");
 		w->name = xstrdup(slash ? slash + 1 : path);
 		w->tmp = xasprintf(".%s.%ld", w->name, (long)getpid());
-		w->entries_tmp = xasprintf(".%s.%ld.files", w->name, (long)getpid());
 		w->folder = fs_open_dir(folder, e);
-		if (w->folder < 0 || fs_tmp_open(&w->file, w->folder, w->tmp, w->name, e) < 0 ||
-			fs_tmp_open(&w->entries, w->folder, w->entries_tmp, w->name, e) < 0)
+		if (w->folder < 0 || fs_tmp_open(&w->entries, w->folder, w->tmp, w->name, e) < 0)
 			return err_prefix(e, "cannot write the plan %s: ", path);
+		unlinkat(w->folder, w->tmp, 0);
+		w->entries.tmp = NULL;
 	}
 	*out = STEAL_PTR(w);
 	return 0;
@@ -268,7 +268,7 @@ int planfile_add(struct planfile_writer *w, const struct planfile_entry *entry, 
 	return w->out.len < BLOCK ? 0 : flush_entries(w, e);
 }
 
-static int copy_entries(struct planfile_writer *w, struct err *e)
+static int copy_entries(struct planfile_writer *w, struct fs_tmp *file, struct err *e)
 {
 	CLEANUP(mem_free) char *block = xmalloc(BLOCK);
 	for (off_t at = 0;;) {
@@ -276,8 +276,8 @@ static int copy_entries(struct planfile_writer *w, struct err *e)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return n < 0 ? err_errno(e, ERR_IO, "%s", w->entries_tmp) : 0;
-		if (fs_tmp_write(&w->file, (struct str){block, (size_t)n}, e) < 0)
+			return n < 0 ? err_errno(e, ERR_IO, "%s", w->name) : 0;
+		if (fs_tmp_write(file, (struct str){block, (size_t)n}, e) < 0)
 			return -1;
 		at += n;
 	}
@@ -287,13 +287,15 @@ int planfile_finish(struct planfile_writer *w, const struct planfile_head *head,
 {
 	if (!w->is_on)
 		return 0;
+	CLEANUP(fs_tmp_release) struct fs_tmp file = {.fd = -1};
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, LIMIT_PLAN);
 	planfile_write_head(head, &text);
 	text.len -= strlen("\n}\n");
 	buf_puts(&text, ",\n  \"files\": [");
-	if (flush_entries(w, e) < 0 || fs_tmp_write(&w->file, buf_view(&text), e) < 0 || copy_entries(w, e) < 0 ||
-		fs_tmp_write(&w->file, STR("\n]}\n"), e) < 0 || fs_tmp_publish(&w->file, e) < 0)
+	if (flush_entries(w, e) < 0 || fs_tmp_open(&file, w->folder, w->tmp, w->name, e) < 0 ||
+		fs_tmp_write(&file, buf_view(&text), e) < 0 || copy_entries(w, &file, e) < 0 ||
+		fs_tmp_write(&file, STR("\n]}\n"), e) < 0 || fs_tmp_publish(&file, e) < 0)
 		return -1;
 	return fs_sync_dir(w->folder, e);
 }
@@ -303,12 +305,10 @@ void planfile_free(struct planfile_writer *w)
 	if (!w)
 		return;
 	fs_tmp_release(&w->entries);
-	fs_tmp_release(&w->file);
 	mem_close(&w->folder);
 	buf_release(&w->out);
 	free(w->name);
 	free(w->tmp);
-	free(w->entries_tmp);
 	free(w);
 }
 

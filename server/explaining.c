@@ -22,7 +22,7 @@ static int tell(void *ctx, const struct upstream_answer *answer, struct err *e)
 {
 	struct explaining *x = ctx;
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc =
-		explain(x->view, x->catalog, x->project.data, x->version, answer, e);
+		explain(x->view, x->catalog, x->project.data, x->version, answer, NULL, e);
 	if (!doc)
 		return -1;
 	if (x->is_text)
@@ -36,7 +36,8 @@ static struct reply *answer(struct service *s, struct explaining *x)
 {
 	struct err e = ERR_INIT;
 	const struct upstream_answer unasked = {.result = UPSTREAM_NEVER_ASKED, .project = x->project.data, .why = ""};
-	int result = s->upstream ? upstream_recall(s->upstream, x->catalog, x->project.data, tell, x, &e) : tell(x, &unasked, &e);
+	int result = s->upstream ? upstream_recall(s->upstream, x->catalog, x->project.data, tell, x, &e)
+				 : tell(x, &unasked, &e);
 	if (result < 0 && (e.kind == ERR_NOT_FOUND || e.kind == ERR_INVALID))
 		return service_not_found_in(s, x->view->is_private, "nothing is known of it");
 	if (result < 0)

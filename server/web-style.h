@@ -75,7 +75,8 @@ static const char web_style[] =
 	"tr{display:grid;grid-template-columns:auto auto 1fr;gap:.15rem 1.5rem;padding:.7rem 1.1rem;"
 	"border-top:1px solid var(--line)}tbody tr:first-child{border-top:0}"
 	"th,td{padding:0;border:0}tbody th,.full{grid-column:1/-1}tbody th{white-space:normal;overflow-wrap:anywhere}.n{text-align:left;color:var(--soft)}"
-	".n::after{content:' ' attr(data-of)}}\n";
+	".sums tr{display:flex;flex-wrap:wrap;gap:.15rem 1.2rem}.sums th{flex:0 0 100%}"
+	".zero{display:none}.n::after{content:' ' attr(data-of)}}\n";
 
 // Buttons that copy come by script only; without one there are none. navigator.clipboard is missing on plain http.
 static const char web_script[] =

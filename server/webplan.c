@@ -11,8 +11,8 @@
 #include "lib/state/catalog-plan.h"
 #include "server/webparts.h"
 
-const char webplan_policy[] = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; "
-			      "base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+const char webplan_policy[] = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
+			      "img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
 enum { ROWS = 200 };
 
@@ -114,7 +114,7 @@ static void begin_link(struct webplan *w, const char *platform, const char *verd
 
 static void add_sum_cell(struct webplan *w, const char *platform, const char *verdict, uint64_t files)
 {
-	buf_printf(w->out, "<td class=\"n\" data-of=\"%s\">", verdict);
+	buf_printf(w->out, "<td class=\"n%s\" data-of=\"%s\">", files ? "" : " zero", verdict);
 	if (files)
 		begin_link(w, platform, verdict, "", 1);
 	web_count(w->out, files);
@@ -138,7 +138,8 @@ static void add_platform(struct webplan *w, const char *name)
 
 static void add_platforms(struct webplan *w)
 {
-	buf_puts(w->out, "<h2>By platform and verdict</h2>\n<div class=\"card wide\"><table>\n<thead><tr><th>Platform</th>");
+	buf_puts(w->out, "<h2>By platform and verdict</h2>\n<div class=\"card wide\">"
+			 "<table class=\"sums\">\n<thead><tr><th>Platform</th>");
 	for (size_t i = 0; i < ARRAY_SIZE(verdicts); i++)
 		buf_printf(w->out, "<th class=\"n\">%s</th>", verdicts[i]);
 	buf_puts(w->out, "<th class=\"n\">removed</th><th class=\"n\">size</th></tr></thead>\n<tbody>\n");
@@ -161,7 +162,8 @@ static void add_option(struct webplan *w, const char *value, const char *words, 
 static void add_form(struct webplan *w)
 {
 	const struct webplan_query *q = w->query;
-	buf_puts(w->out, "<h2>Files</h2>\n<form method=\"get\" action=\"./\"><select name=\"platform\" aria-label=\"Platform\">");
+	buf_puts(w->out, "<h2>Files</h2>\n<form method=\"get\" action=\"./\">"
+			 "<select name=\"platform\" aria-label=\"Platform\">");
 	add_option(w, "", "All platforms", q->only);
 	for (size_t i = 0; i < q->platforms; i++)
 		add_option(w, q->platform[i]->name, q->platform[i]->name, q->only);

@@ -80,8 +80,11 @@ static int read_lists(const struct config *c, struct requirements *list, struct 
 	while (rest.len) {
 		struct str word = str_cut(&rest, ' ');
 		CLEANUP(mem_free) char *path = xstrndup(word.ptr, word.len);
+		size_t before = list->count;
 		if (read_list(list, path, REQUIREMENT_CONSTRAINTS, e) < 0)
 			return -1;
+		if (list->count == before) // as a download leaves it that failed
+			return err_set(e, ERR_USAGE, "%s: it pins nothing", path);
 	}
 	return 0;
 }

@@ -56,6 +56,14 @@ static void add_removal(const struct jsondoc *removal, const char *indent, struc
 			jsondoc_is_true(theirs, "identical") ? "the same bytes" : "other bytes");
 }
 
+static void add_downloads(const struct jsondoc *downloads, const char *indent, struct buf *out)
+{
+	int64_t count = 0;
+	if (jsondoc_get_int(downloads, "count", &count))
+		buf_printf(out, "%sdownloaded %lld time%s, last on %.10s\n", indent, (long long)count, count == 1 ? "" : "s",
+			or_dash(jsondoc_get_str(downloads, "last")));
+}
+
 static void add_plan(const struct jsondoc *plan, const char *indent, struct buf *out)
 {
 	buf_printf(out, "%sthe last plan: %s, %s: %s\n", indent, or_dash(jsondoc_get_str(plan, "verdict")),
@@ -76,6 +84,8 @@ static void add_row(const struct jsondoc *row, size_t platform, size_t state, st
 		buf_printf(out, "%s%s\n", indent, reason);
 	if (jsondoc_get(row, "removal"))
 		add_removal(jsondoc_get(row, "removal"), indent, out);
+	if (jsondoc_get(row, "downloads"))
+		add_downloads(jsondoc_get(row, "downloads"), indent, out);
 	if (jsondoc_get(row, "plan"))
 		add_plan(jsondoc_get(row, "plan"), indent, out);
 }

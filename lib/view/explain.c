@@ -33,6 +33,7 @@ struct explaining {
 	const struct view *view;
 	struct catalog *catalog;
 	const char *project;
+	const struct downloads *downloads; // NULL: not known
 	const struct simplepage *page; // upstream's; NULL: nothing is known
 	struct finder *finder;
 	struct jsondoc *here;
@@ -213,6 +214,17 @@ static void put_removal(struct jsondoc *row, const char *text)
 	jsondoc_put(row, "removal", removal);
 }
 
+static void put_downloads(const struct explaining *x, struct jsondoc *row, const char *platform, const char *filename)
+{
+	struct download found;
+	if (!x->downloads || !downloads_find(x->downloads, platform, filename, &found))
+		return;
+	struct jsondoc *out = jsondoc_object();
+	jsondoc_put_int(out, "count", (int64_t)found.count);
+	put_time(out, "last", found.last);
+	jsondoc_put(row, "downloads", out);
+}
+
 static int take_trace(void *ctx, const struct catalog_trace *f, struct err *e UNUSED)
 {
 	struct explaining *x = ctx;
@@ -231,6 +243,7 @@ static int take_trace(void *ctx, const struct catalog_trace *f, struct err *e UN
 	put(row, "reason", f->reason ? f->reason : f->yanked);
 	if (f->tombstone)
 		put_removal(row, f->tombstone);
+	put_downloads(x, row, p->name, f->filename);
 	put_plan(x, row, f->platform, f->path);
 	jsondoc_add(x->here, row);
 	return 0;
@@ -277,7 +290,8 @@ static struct jsondoc *file_of_upstream(const struct simplepage_file *f)
 	return out;
 }
 
-static struct jsondoc *tell_upstream(const struct explaining *x, const struct upstream_answer *answer, bool is_of_version)
+static struct jsondoc *tell_upstream(
+	const struct explaining *x, const struct upstream_answer *answer, bool is_of_version)
 {
 	struct jsondoc *out = jsondoc_object(), *files = is_of_version ? jsondoc_array() : NULL;
 	jsondoc_put_str(out, "result", upstream_result_name[answer->result]);
@@ -362,9 +376,10 @@ static struct jsondoc *tell(struct explaining *x, const char *version, const str
 }
 
 struct jsondoc *explain(const struct view *v, struct catalog *c, const char *project, const char *version,
-	const struct upstream_answer *answer, struct err *e)
+	const struct upstream_answer *answer, const struct downloads *downloads, struct err *e)
 {
-	CLEANUP(explaining_release) struct explaining x = {.view = v, .catalog = c, .project = project};
+	CLEANUP(explaining_release)
+	struct explaining x = {.view = v, .catalog = c, .project = project, .downloads = downloads};
 	x.page = answer->page ? answer->page : answer->stale;
 	x.here = jsondoc_array();
 	if (finder_new(version, &x.finder, e) < 0)

@@ -12,8 +12,8 @@ import merging
 import serving
 import upstreams
 
-LONG = ["faults", "clients", "changing_tree", "upload_load", "budget", "upload_clients", "push", "tokens", "pages",
-        "lifecycle", "slow_clients", "release", "shared_catalog"]
+LONG = ["faults", "clients", "changing_tree", "upload_load", "prune_faults", "budget", "upload_clients", "push",
+        "tokens", "pages", "lifecycle", "slow_clients", "release", "shared_catalog"]
 
 
 def pytest_addoption(parser):

@@ -91,6 +91,21 @@ def test_all_else_is_taken(here, version, tag, name):
     assert reply.status == 200, reply.body
 
 
+@pytest.mark.parametrize("text", ["", "foo == 1.0 : nonsense\n", None])
+def test_a_list_that_tells_nothing_may_have_it(here, text):
+    path = here.folder / "constraints.txt"
+    before = path.read_text()
+    path.unlink()
+    if text is not None:
+        path.write_text(text)
+    build = "1" + str(["", "foo == 1.0 : nonsense\n", None].index(text))
+    try:
+        assert upload(here, "1.0", build=build)[1].status == 200
+    finally:
+        path.write_text(before)
+    assert upload(here, "1.0", build="2" + build)[1].status == 410
+
+
 def test_what_is_here_already_is_the_same_as_ever(here):
     """It was here before upstream had it: who sends it again is told so, as without the rule."""
     wheel = storelib.make_wheel(here.folder / "built" / "old", "foo", "1.0", tag=TAGS, build="9")

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shutil
 
 import pytest
 
@@ -153,7 +154,7 @@ def test_unknown_changes_nothing(here):
 
 def test_only_what_upstream_justified_is_looked_at(here):
     here.bury(here.six, SIX, "off-list")
-    here.place(f"{FOO}.pruned", "foo").write_text('{"reason": "by hand", "sha256": "%s"}' % here.foo.sha256)
+    here.place(f"{FOO}.pruned", "foo").write_text('{"reason": "by hand", "verdict": "duplicate"}')
     here.scan()
     here.upstream.pages.clear()
     summary, steps = here.follow()
@@ -242,12 +243,26 @@ def test_follow_yanks_no(here):
     assert steps == [] and summary["projects"] == 0
 
 
-def test_waits_for_a_release_where_it_writes_elsewhere(here, tmp_path):
-    """A platform with a write path: marks are put there, and shown after the release, which follow has run."""
-    write = tmp_path / "write"
-    served = here.store / PLATFORM
-    here.configure(f"[platform {PLATFORM}]\nwrite-path = {write}\nrelease = /bin/cp -a %w/. {served}/\n")
-    os.system(f"cp -a {served} {write}")
+@pytest.fixture(name="write")
+def write_fixture(here, tmp_path):
+    """Where the platform is written; it is served from elsewhere."""
+    shutil.copytree(here.store / PLATFORM, tmp_path / "write")
+    return tmp_path / "write"
+
+
+def test_a_mark_that_waits_for_its_release_stays(here, write):
+    here.configure(f"[platform {PLATFORM}]\nwrite-path = {write}\n")
+    here.scan()
+    here.tool("yank", "--reason", "ours", SIX)
+    here.upstream.change("six", SIX, yanked="theirs")
+    for _ in range(2):
+        summary, steps = here.follow()
+        assert steps == [(PLATFORM, "yank", "skipped", SIX)] and summary["yanked"] == 0
+    assert here.yank(SIX) is None and (write / "s" / "six" / f"{SIX}.yanked").read_text() == "ours"
+
+
+def test_has_released_what_it_wrote(here, write):
+    here.configure(f"[platform {PLATFORM}]\nwrite-path = {write}\nrelease = /bin/cp -a %w/. {here.store / PLATFORM}/\n")
     here.scan()
     here.upstream.change("six", SIX, yanked="broken")
     assert here.follow()[1] == [(PLATFORM, "yank", "done", SIX)]

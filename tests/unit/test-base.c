@@ -21,6 +21,7 @@
 #include "lib/base/jsondoc.h"
 #include "lib/base/pack.h"
 #include "lib/base/pool.h"
+#include "lib/base/sigpipe.h"
 #include "tests/unit/openat2.h"
 
 static void test_slices(void **state UNUSED)
@@ -394,6 +395,19 @@ static void test_documents(void **state UNUSED)
 	assert_string_equal(text.data, "{\"list\": [{\"drink\": \"caf?\"}], \"n\": -1, \"yes\": true}\n");
 }
 
+// Where it is not held, this ends the test's process.
+static void test_sigpipe_is_held(void **state UNUSED)
+{
+	struct sigpipe held;
+	int ends[2];
+	assert_int_equal(pipe(ends), 0);
+	close(ends[0]);
+	sigpipe_hold(&held);
+	assert_int_equal(write(ends[1], "a", 1), -1);
+	sigpipe_release(&held);
+	close(ends[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -413,6 +427,7 @@ int main(void)
 		cmocka_unit_test(test_documents),
 		cmocka_unit_test(test_base64),
 		cmocka_unit_test(test_times),
+		cmocka_unit_test(test_sigpipe_is_held),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

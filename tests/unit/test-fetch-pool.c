@@ -14,7 +14,6 @@
 #include <cmocka.h>
 
 #include "lib/base/limits.h"
-#include "lib/base/sigpipe.h"
 #include "tests/unit/loopback.h"
 
 enum { THREADS = 8, EACH = 40, BIG = 8 << 20, PIECE = 64 << 10, PATIENT_S = 600 };
@@ -472,19 +471,6 @@ static void headers_are_as_asked(void **state)
 	}
 }
 
-// Where it is not held, this ends the test's process.
-static void sigpipe_is_held(void **state UNUSED)
-{
-	struct sigpipe held;
-	int ends[2];
-	assert_int_equal(pipe(ends), 0);
-	close(ends[0]);
-	sigpipe_hold(&held);
-	assert_int_equal(write(ends[1], "a", 1), -1);
-	sigpipe_release(&held);
-	close(ends[1]);
-}
-
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
 
 int main(void)
@@ -503,7 +489,6 @@ int main(void)
 		TEST(what_is_left_is_done_when_the_pool_goes),
 		TEST(callbacks_may_submit),
 		TEST(headers_are_as_asked),
-		cmocka_unit_test(sigpipe_is_held),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -255,6 +255,18 @@ static void file_that_is_another_now_is_not_purged(void **state UNUSED)
 	expect_not_purged();
 }
 
+// The same bytes at another time, as a release may leave them.
+static void file_with_another_time_is_read(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(mem_free) char *path = path_of(here, "");
+	const struct timespec old[] = {{.tv_sec = 1}, {.tv_sec = 1}};
+	prune(NULL);
+	assert_int_equal(utimensat(AT_FDCWD, path, old, 0), 0);
+	assert_int_equal(purge(NULL, &e), 1);
+	assert_false(is_there(here, ""));
+}
+
 static void tombstone_that_does_not_say_what_it_was_of_purges_nothing(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
@@ -367,6 +379,7 @@ int main(void)
 		TEST(file_without_its_tombstone_is_not_purged),
 		TEST(file_with_another_tombstone_is_not_purged),
 		TEST(file_that_is_another_now_is_not_purged),
+		TEST(file_with_another_time_is_read),
 		TEST(tombstone_that_does_not_say_what_it_was_of_purges_nothing),
 		TEST(copy_in_another_folder_stays),
 		TEST(copy_with_other_bytes_is_neither_purged_nor_restored),
