@@ -146,13 +146,13 @@ static bool join(struct gateway *g, const char *project, struct waiter *again)
 	return is_first;
 }
 
-static void rest(struct gateway *g, const char *project, enum upstream_result result)
+static void rest(struct gateway *g, const char *project, enum upstream_result result, bool is_unchanged)
 {
 	pthread_mutex_lock(&g->lock);
 	struct asking *a = *find(g, project);
 	struct waiter *waiters = a ? a->waiters : NULL;
 	if (a)
-		metrics_upstream(g->metrics, result, clock_ms() - a->began_ms);
+		metrics_upstream(g->metrics, result, is_unchanged, clock_ms() - a->began_ms);
 	if (a) {
 		a->waiters = NULL;
 		a->rests_until = clock_seconds() + REST_SECONDS;
@@ -179,6 +179,7 @@ struct lesson {
 	struct gateway *gateway;
 	char *project;
 	enum upstream_result result;
+	bool is_unchanged;
 };
 
 static int learn(void *ctx, const struct upstream_answer *answer, struct err *e)
@@ -186,6 +187,7 @@ static int learn(void *ctx, const struct upstream_answer *answer, struct err *e)
 	struct lesson *l = ctx;
 	l->project = xstrdup(answer->project);
 	l->result = answer->result;
+	l->is_unchanged = answer->result == UPSTREAM_KNOWN && answer->is_unchanged;
 	return l->gateway->learn(l->gateway->ctx, answer, e);
 }
 
@@ -214,7 +216,7 @@ static void take_in(struct gateway *g, struct arrived *a)
 			log_error("what upstream has: %s", e.msg);
 		upstream_project_free(a->project[i]);
 		if (l.project)
-			rest(g, l.project, l.result);
+			rest(g, l.project, l.result, l.is_unchanged);
 		free(l.project);
 	}
 	free(a->project);

@@ -284,6 +284,12 @@ static void log_request(struct client *c)
 		});
 }
 
+// Of the body; what was cut off counts as nothing.
+static uint64_t sent(const struct client *c, enum MHD_RequestTerminationCode how)
+{
+	return how == MHD_REQUEST_TERMINATED_COMPLETED_OK && c->request.method != METHOD_HEAD ? c->reply->length : 0;
+}
+
 static void on_completed(void *ctx, struct MHD_Connection *connection, void **state,
 	enum MHD_RequestTerminationCode how)
 {
@@ -296,7 +302,7 @@ static void on_completed(void *ctx, struct MHD_Connection *connection, void **st
 	if (c->reply && c->http->options.access_log)
 		log_request(c);
 	if (c->reply && c->http->options.done)
-		c->http->options.done(c->http->options.ctx, c->target, c->reply->status, c->reply->length);
+		c->http->options.done(c->http->options.ctx, c->target, c->reply->status, sent(c, how));
 	drop_body(c);
 	reply_unref(c->reply);
 	c->reply = NULL;

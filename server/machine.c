@@ -181,7 +181,7 @@ static void put_plan(struct service *s, struct catalog *c, struct buf *out)
 	if (catalog_plan_last(c, &id, &made, &head, &e) < 0)
 		return;
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_read(buf_view(&head), &e);
-	put_gauge(out, "plan_made_seconds", "When the last plan of a prune was made, since 1970.", (double)made);
+	put_gauge(out, "plan_made_timestamp_seconds", "When the last plan of a prune was made, since 1970.", (double)made);
 	const struct jsondoc *totals = doc ? jsondoc_get(doc, "totals") : NULL;
 	put_plan_rows(s, totals, "plan_files", "files", "Files by verdict in the last plan.", out);
 	put_plan_rows(s, totals, "plan_bytes", "bytes", "Bytes by verdict in the last plan.", out);
@@ -206,9 +206,9 @@ struct reply *machine_metrics(struct service *s, struct catalog *c, const struct
 	s->host->get_scans(s->host->ctx, &scans);
 	metrics_head(&out, "build_info", "gauge", "The version that is running.");
 	metrics_line(&out, "build_info", version, 1);
-	put_gauge(&out, "start_time_seconds", "When the server started, since 1970.", (double)s->started);
+	put_gauge(&out, "start_timestamp_seconds", "When the server started, since 1970.", (double)s->started);
 	put_gauge(&out, "page_cache_bytes", "Memory of pages that are ready to be sent.", (double)pagecache_bytes(s->cache));
-	put_gauge(&out, "scan_ended_seconds", "When the last scan of the store ended that went well, since 1970.", (double)scans.ended);
+	put_gauge(&out, "scan_ended_timestamp_seconds", "When the last scan of the store ended that went well, since 1970.", (double)scans.ended);
 	put_gauge(&out, "quarantined_files", "Files that the last scan did not list.", (double)scans.quarantined);
 	metrics_write(s->metrics, &out);
 	put_platforms(s, &out);

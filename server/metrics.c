@@ -13,6 +13,8 @@ enum {
 	FIRST_STATUS = 100,
 	STATUSES = 500,
 	BOUNDS = 10,
+	UNCHANGED = UPSTREAM_RESULT_COUNT, // beside the results
+	RESULTS,
 };
 
 // Of latencies, in milliseconds; the last bucket has no bound.
@@ -22,7 +24,7 @@ struct shard {
 	_Alignas(64) _Atomic uint64_t metric[METRIC_COUNT];
 	_Atomic uint64_t bytes[ROUTE_COUNT];
 	_Atomic uint32_t requests[ROUTE_COUNT][STATUSES];
-	_Atomic uint64_t upstream[UPSTREAM_RESULT_COUNT];
+	_Atomic uint64_t upstream[RESULTS];
 	_Atomic uint64_t latency[BOUNDS + 1], latency_ms;
 };
 
@@ -37,11 +39,10 @@ static const struct {
 	[METRIC_PAGE_HITS] = {"page_cache_hits_total", "Pages of projects sent as they were in memory."},
 	[METRIC_PAGE_MISSES] = {"page_cache_misses_total", "Pages of projects that were not, or had to be looked after."},
 	[METRIC_PAGE_RENDERS] = {"page_renders_total", "Pages that were rendered."},
-	[METRIC_FILE_HITS] = {"upstream_file_hits_total", "Requests for files of upstream that were kept here."},
-	[METRIC_FILE_MISSES] = {"upstream_file_misses_total", "Requests for files of upstream that were not kept here."},
 	[METRIC_FETCHED_FILES] = {"upstream_files_fetched_total", "Files of upstream that were fetched and kept."},
 	[METRIC_FAILED_FILES] = {"upstream_files_failed_total", "Files of upstream whose fetching failed."},
-	[METRIC_FETCHED_BYTES] = {"upstream_file_bytes_total", "Bytes of files fetched from upstream."},
+	[METRIC_FETCHED_BYTES] = {"upstream_file_bytes_fetched_total", "Bytes of files that came from upstream."},
+	[METRIC_SENT_BYTES] = {"upstream_file_bytes_sent_total", "Bytes of upstream's files that were sent to clients."},
 	[METRIC_NAME_CONFLICTS] = {"upstream_name_conflicts_total",
 		"Times that upstream had a project under a name that is ours."},
 };
@@ -106,9 +107,11 @@ void metrics_request(struct metrics *m, struct str target, unsigned status, uint
 	enum metric_route route = route_of(target);
 	atomic_fetch_add_explicit(&s->requests[route][status - FIRST_STATUS], 1, memory_order_relaxed);
 	atomic_fetch_add_explicit(&s->bytes[route], bytes, memory_order_relaxed);
+	if (route == ROUTE_UPSTREAM_FILE && (status == 200 || status == 206))
+		metrics_add(m, METRIC_SENT_BYTES, bytes);
 }
 
-void metrics_upstream(struct metrics *m, unsigned result, int64_t milliseconds)
+void metrics_upstream(struct metrics *m, unsigned result, bool is_unchanged, int64_t milliseconds)
 {
 	if (!m)
 		return;
@@ -116,7 +119,7 @@ void metrics_upstream(struct metrics *m, unsigned result, int64_t milliseconds)
 	size_t i = 0;
 	while (i < BOUNDS && milliseconds > bound_ms[i])
 		i++;
-	atomic_fetch_add_explicit(&s->upstream[result], 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&s->upstream[is_unchanged ? UNCHANGED : result], 1, memory_order_relaxed);
 	atomic_fetch_add_explicit(&s->latency[i], 1, memory_order_relaxed);
 	atomic_fetch_add_explicit(&s->latency_ms, (uint64_t)milliseconds, memory_order_relaxed);
 }
@@ -168,10 +171,11 @@ static void write_requests(const struct metrics *m, struct buf *out)
 			uint64_t n = 0;
 			for (size_t i = 0; i < SHARDS; i++)
 				n += atomic_load_explicit(&m->shard[i].requests[route][status], memory_order_relaxed);
+			if (!n)
+				continue;
 			CLEANUP(mem_free) char *text = xasprintf("%u", status + FIRST_STATUS);
 			const char *const labels[] = {"route", route_name[route], "status", text, NULL};
-			if (n)
-				metrics_line(out, "http_requests_total", labels, (double)n);
+			metrics_line(out, "http_requests_total", labels, (double)n);
 		}
 	metrics_head(out, "http_response_bytes_total", "counter", "Bytes of the bodies of answers.");
 	for (size_t route = 0; route < ROUTE_COUNT; route++) {
@@ -185,11 +189,11 @@ static void write_upstream(const struct metrics *m, struct buf *out)
 {
 	uint64_t count = 0;
 	metrics_head(out, "upstream_requests_total", "counter", "Pages that upstream was asked for, by what became of it.");
-	for (size_t i = 0; i < UPSTREAM_RESULT_COUNT; i++) {
-		const char *const labels[] = {"result", upstream_result_name[i], NULL};
-		uint64_t n = sum(m, offsetof(struct shard, upstream) + i * sizeof(uint64_t));
-		if (n)
-			metrics_line(out, "upstream_requests_total", labels, (double)n);
+	for (size_t i = 0; i < RESULTS; i++) { // all, so that the first of a kind is a rise
+		const char *const labels[] = {"result", i == UNCHANGED ? "unchanged" : upstream_result_name[i], NULL};
+		if (i != UPSTREAM_NEVER_ASKED)
+			metrics_line(out, "upstream_requests_total", labels,
+				(double)sum(m, offsetof(struct shard, upstream) + i * sizeof(uint64_t)));
 	}
 	metrics_head(out, "upstream_request_duration_seconds", "histogram", "How long it took, with all that was tried again.");
 	for (size_t i = 0; i <= BOUNDS; i++) {
@@ -210,4 +214,8 @@ void metrics_write(struct metrics *m, struct buf *out)
 	}
 	write_requests(m, out);
 	write_upstream(m, out);
+	metrics_head(out, "upstream_saved_bytes", "gauge", "Bytes of upstream's files that clients got, less those that came from upstream.");
+	metrics_line(out, "upstream_saved_bytes", NULL,
+		(double)sum(m, offsetof(struct shard, metric) + METRIC_SENT_BYTES * sizeof(uint64_t)) -
+			(double)sum(m, offsetof(struct shard, metric) + METRIC_FETCHED_BYTES * sizeof(uint64_t)));
 }

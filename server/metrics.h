@@ -3,6 +3,7 @@
 // addition in memory that threads hardly share. Thread-safe.
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "lib/base/buf.h"
@@ -12,11 +13,10 @@ enum metric {
 	METRIC_PAGE_HITS,      // pages sent as they were in memory
 	METRIC_PAGE_MISSES,    // pages that a worker had to look after
 	METRIC_PAGE_RENDERS,   // pages that were rendered
-	METRIC_FILE_HITS,      // upstream's files that were here
-	METRIC_FILE_MISSES,    // … that were not
-	METRIC_FETCHED_FILES,  // … that were fetched whole and kept
+	METRIC_FETCHED_FILES,  // upstream's files that were fetched whole and kept
 	METRIC_FAILED_FILES,   // … whose fetching failed
 	METRIC_FETCHED_BYTES,  // … of all of them
+	METRIC_SENT_BYTES,     // of upstream's files, to clients
 	METRIC_NAME_CONFLICTS, // upstream had a project under a name that is ours
 	METRIC_COUNT,
 };
@@ -37,10 +37,11 @@ struct metrics *metrics_new(void);
 void metrics_free(struct metrics *m); // NULL is fine
 // m may be NULL in all of these: then nobody counts.
 void metrics_add(struct metrics *m, enum metric metric, uint64_t n);
-// A request was answered. target is as it was sent.
+// A request was answered. target is as it was sent; bytes: of the body, which were sent.
 void metrics_request(struct metrics *m, struct str target, unsigned status, uint64_t bytes);
-// Upstream was asked for a page: what became of it (upstream_result_name, static), and how long it took.
-void metrics_upstream(struct metrics *m, unsigned result, int64_t milliseconds);
+// Upstream was asked for a page: what became of it (enum upstream_result; a page that is known may be unchanged, by a 304),
+// and how long it took.
+void metrics_upstream(struct metrics *m, unsigned result, bool is_unchanged, int64_t milliseconds);
 // Adds all that was counted.
 void metrics_write(struct metrics *m, struct buf *out);
 

@@ -14,7 +14,6 @@
 #include "server/conditional.h"
 #include "server/files.h"
 #include "server/gateway.h"
-#include "server/metrics.h"
 #include "server/retrieve.h"
 
 enum { KEPT_SECONDS = 60 }; // so long an open file answers: what has its hash in its path does not change
@@ -229,7 +228,6 @@ static struct reply *answer(const struct wanted *w, const struct retrieve_result
 	case RETRIEVE_LATER:
 		return NULL;
 	case RETRIEVE_STREAM:
-		metrics_add(w->service->metrics, METRIC_FILE_MISSES, 1);
 		return dress(reply_stream(200, "application/octet-stream", result->stream, result->length), hash_of(w));
 	case RETRIEVE_FULL:
 		return redirect(w); // who cannot keep it can still say where it is
@@ -301,10 +299,8 @@ static struct reply *send(const struct wanted *w)
 	if (w->is_quarantined)
 		return service_not_found(w->service, "upstream has this project in quarantine");
 	struct reply *kept = find_kept(w);
-	if (kept) {
-		metrics_add(w->service->metrics, METRIC_FILE_HITS, 1);
+	if (kept)
 		return kept;
-	}
 	if (!w->url)
 		return w->is_known ? service_not_found(w->service, "upstream has no such file") : bad_gateway(w, w->why);
 	if (w->is_metadata && !w->has_metadata)

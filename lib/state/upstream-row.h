@@ -63,6 +63,7 @@ struct upstream_row {
 	bool has_page;
 	// What is to be written.
 	bool is_dirty, is_changed, has_new_page;
+	bool is_unchanged; // the answer was a 304
 	struct upstream *upstream;
 	struct upstream_project *project;
 	struct upstream_index *index;

@@ -211,6 +211,7 @@ static void settle_row(struct upstream_row *row)
 		return;
 	row->asked = clock_wall_seconds();
 	row->is_dirty = true;
+	row->is_unchanged = s->is_same;
 	if (s->result != UPSTREAM_KNOWN)
 		conclude(row, s->result, s->why);
 	else if (!s->is_same)
@@ -348,6 +349,17 @@ static enum upstream_result standing_of(const struct upstream_project *p)
 	return UPSTREAM_NEVER_ASKED;
 }
 
+static bool is_unchanged(const struct upstream_project *p)
+{
+	bool is_any_new = false, is_any_same = false;
+	for (size_t i = 0; i < p->upstream->count; i++) {
+		const struct upstream_row *row = &p->row[i];
+		is_any_same = is_any_same || (row->result == UPSTREAM_KNOWN && row->is_unchanged);
+		is_any_new = is_any_new || (row->result == UPSTREAM_KNOWN && !row->is_unchanged);
+	}
+	return is_any_same && !is_any_new;
+}
+
 int upstream_tell(struct upstream *u, struct upstream_project *p, upstream_fn *fn, void *ctx, struct err *e)
 {
 	const struct upstream_row *row = spokesman(p);
@@ -357,6 +369,7 @@ int upstream_tell(struct upstream *u, struct upstream_project *p, upstream_fn *f
 		.index = u->index[row - p->row].shown,
 		.why = row->why ? row->why : "",
 		.etag = row->etag,
+		.is_unchanged = is_unchanged(p),
 		.asked = row->asked,
 		.fetched = row->fetched,
 		.max_age = row->max_age,

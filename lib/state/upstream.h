@@ -52,6 +52,7 @@ struct upstream_answer {
 	const char *index;           // the URL of the index that result is about, without password
 	const char *why;             // in words; "" for KNOWN
 	const char *etag;            // NULL: none
+	bool is_unchanged;           // of KNOWN, where it has just been asked: each index that has it said 304
 	int64_t asked;               // seconds since 1970; 0: never
 	int64_t fetched;             // when page or stale was confirmed last
 	int64_t max_age;             // seconds that the answer said it may be used for; -1: it did not say
