@@ -66,7 +66,9 @@ static void add_values(const struct policy *p, const struct config *c, struct di
 		p->upstream_min_age, p->downloaded, c->upstream_trust_404};
 	for (size_t i = 0; i < ARRAY_SIZE(values); i++)
 		add_number(d, values[i]);
-	add_fact(d, str_from(c->upstream_urls ? c->upstream_urls : ""));
+	const char *const texts[] = {c->upstream_urls, c->upstream_private, c->upstream_local_only, c->upstream_shared};
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		add_fact(d, str_from(texts[i] ? texts[i] : ""));
 }
 
 static void add_platforms(const struct store *s, struct digest *d)

@@ -223,3 +223,24 @@ def test_store_is_indexed_first(at):
 def test_terminal_sees_how_far_it_is(at):
     text = on_terminal(at.plan_command())
     assert b"100%  1 of 1 projects asked about" in text and text.endswith(b"\r\033[K")
+
+
+@pytest.mark.parametrize("rule", ["private = s[hi]x", "local-only = SIX"])
+def test_a_name_that_is_private_is_not_asked_for(at, up, rule):
+    before = decided(at.saved())
+    assert before[f"{UBUNTU}/s/six/{SIX}"][:2] == ("duplicate", True)
+    at.configure(up.url, upstream=rule)
+    up.reset()
+    plan = at.saved()
+    assert up.stats()["requests"] == 0
+    assert decided(plan)[f"{UBUNTU}/s/six/{SIX}"] == ("keep", False, "upstream-unknown")
+    assert plan["look-ups"]["failed"] == 0
+    assert not any(one["removes"] for one in plan["files"])
+
+
+def test_a_name_that_was_ours_first_stays_ours(at):
+    """Whoever registers it upstream later does not get our files pruned."""
+    at.catalog.with_name(at.catalog.name + ".ours").write_text("six 2026-01-02T03:04:05Z\n")
+    plan = at.saved()
+    assert decided(plan)[f"{UBUNTU}/s/six/{SIX}"] == ("keep", False, "upstream-unknown")
+    assert "the name is ours" in next(one["reason"] for one in plan["files"] if one["filename"] == SIX)

@@ -126,6 +126,21 @@ static void change_upstream(struct setup *s)
 	set(s, "upstream", "url", "http://127.0.0.1/simple/");
 }
 
+static void change_private(struct setup *s)
+{
+	s->config.upstream_private = xstrdup("acme-*");
+}
+
+static void change_local_only(struct setup *s)
+{
+	s->config.upstream_local_only = xstrdup("acme-*");
+}
+
+static void change_shared(struct setup *s)
+{
+	s->config.upstream_shared = xstrdup("acme-*");
+}
+
 static void change_packages(struct setup *s UNUSED)
 {
 	write_file("packages", "six keep everybody has it \n");
@@ -170,7 +185,7 @@ static void take_corrupt(struct setup *s)
 static void whatever_decides_is_in_the_hash(void **state UNUSED)
 {
 	static void (*const changes[])(struct setup *s) = {change_age, change_upstream_age, change_downloaded, change_trust,
-		change_upstream, change_packages, change_pins, change_pythons, change_platforms, take_pure, take_off_list,
+		change_upstream, change_private, change_local_only, change_shared, change_packages, change_pins, change_pythons, change_platforms, take_pure, take_off_list,
 		take_unusable, take_corrupt};
 	char seen[ARRAY_SIZE(changes) + 1][SHA256_HEX + 1];
 	for (size_t i = 0; i <= ARRAY_SIZE(changes); i++) {
