@@ -3,6 +3,7 @@
 verdicts (tests/unit/reference.py) says of them. The same seed gives the same world."""
 import datetime
 import http.server
+import json
 import os
 import pathlib
 import sys
@@ -17,6 +18,7 @@ import reference  # noqa: E402
 
 PLATFORMS = ["ubuntu-next-x86_64", "debian-next-aarch64", "alpine-next-x86_64"]  # nothing is built in for them
 STATUS = {"absent": 404, "not-found": 404, "throttled": 429}  # else 500
+CLASSES = ("pure", "off-list", "unusable", "corrupt")  # what goes though nothing replaces it, for somebody asked
 MARGIN = 3600  # how far an age is from its limit, since the clock goes on
 
 
@@ -50,20 +52,22 @@ def write_wheel(folder, file):
 
 class World:
     """Platforms with files of some projects, and an upstream that is served within the context. To be configured by
-    config, and pruned with options."""
+    config, and pruned with options. asks: whether classes are pruned that have to be asked for."""
 
-    def __init__(self, seed, folder):
+    def __init__(self, seed, folder, asks=True):
         self.store, self.config, self.catalog = folder / "store", folder / "wheelcache.conf", folder / "catalog.db"
         self.dice = randomcase.Dice(seed, int(time.time()), MARGIN)
         self.places = {name: randomcase.platform_of(self.dice) | {"name": name} for name in PLATFORMS}
         self.versions = {project: self.dice.choice(randomcase.VERSIONS) for project in randomcase.PROJECTS}
         self.policy = randomcase.policy_of(self.dice, *self.dice.choice(list(self.versions.items())))
+        if not asks:
+            self.policy |= dict.fromkeys(CLASSES, False)
         self.trusts_404 = self.dice.maybe(0.5)
         self.files = {(name, project): self._files(place, project) for name, place in self.places.items()
                       for project in self.versions}
-        self.upstream = {project: randomcase.upstream_of(self.dice, self._page(project)) for project in self.versions}
+        self.serial = 0
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pages)
-        self.server.answers = {project: self._answer(one) for project, one in self.upstream.items()}
+        self.answer({project: randomcase.upstream_of(self.dice, self._page(project)) for project in self.versions})
         self._configure(folder)
 
     def __enter__(self):
@@ -86,9 +90,37 @@ class World:
                  for name, place in self.places.items()]
         return pages[0] | {"files": [file for page in pages for file in page["files"]]}
 
+    def _changed(self, upstream):
+        """What upstream says later: files are gone, yanked, for other Pythons, or nothing can be had of it."""
+        if self.dice.maybe(0.1):
+            return {"result": "server-error"}
+        try:
+            page = json.loads(upstream["page"])
+            page["files"] = [file for file in page["files"] if self.dice.maybe(0.75)]
+        except (KeyError, ValueError, TypeError):
+            return upstream
+        for file in page["files"]:
+            if self.dice.maybe(0.2):
+                file["yanked"] = True
+            if self.dice.maybe(0.2):
+                file["requires-python"] = self.dice.choice(randomcase.REQUIRES)
+        return upstream | {"page": json.dumps(page)}
+
+    def change_upstream(self):
+        """Each project's page is another from now on, or not."""
+        self.answer({project: self._changed(before) if self.dice.maybe(0.6) else before
+                     for project, before in self.upstream.items()})
+
+    def answer(self, upstream):
+        """What is said of each project from now on."""
+        self.serial += 1
+        self.upstream = upstream
+        self.server.answers = {project: self._answer(one) for project, one in upstream.items()}
+
     def _answer(self, upstream):
         if upstream["result"] == "known":
-            return 200, upstream["type"], upstream["page"]
+            serial = f'"_last-serial": {self.serial}, "api-version":'  # what is said later is newer
+            return 200, upstream["type"], upstream["page"].replace('"api-version":', serial, 1)
         return STATUS.get(upstream["result"], 500), "text/html", "<h1>no</h1>"
 
     def _configure(self, folder):
@@ -114,7 +146,7 @@ class World:
         path.write_text(f"wheelcache-downloads 1 2020-01-01\n{''.join(lines)}end {len(lines)}\n")
 
     def options(self):
-        return [f"--{option}" for option in ("pure", "off-list", "unusable", "corrupt") if self.policy[option]]
+        return [f"--{option}" for option in CLASSES if self.policy[option]]
 
     def case(self, name, project):
         """As reference.decide() takes it."""
