@@ -55,7 +55,8 @@ def test_verdicts_and_what_is_left(seed, tmp_path):
 
 
 def test_upstream_changes_on_the_way(seed, tmp_path):
-    """Between the plan and its being carried out, and before the bytes are deleted: what upstream has now decides."""
+    """Between the plan and its being carried out, before the bytes are deleted, and as long as they are there: what
+    upstream has now decides."""
     with worlds.World(seed, tmp_path, asks=False) as world:
         run(world, "index")
         everything = plan(world, tmp_path / "plan.json").keys()
@@ -70,3 +71,5 @@ def test_upstream_changes_on_the_way(seed, tmp_path):
         world.change_upstream()
         run(world, "prune", "purge", "--grace=0", code=None)
         assert world.installable(everything) == world.installable(present(world))
+        run(world, "prune", "follow", code=None)
+        assert world.installable(everything, world.known()) == world.installable(listed(world), world.known())

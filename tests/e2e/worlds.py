@@ -165,11 +165,18 @@ class World:
             found |= {(name, file["filename"]): verdict for file, verdict in decided}
         return found
 
-    def installable(self, kept):
+    def known(self):
+        """The projects of which something is known."""
+        return [project for project in self.versions if (case := self.case(PLATFORMS[0], project))["upstream"]["result"] == "absent"
+                or reference.Judge(case).page is not None]
+
+    def installable(self, kept, projects=None):
         """Which (platform, environment, micro, project, version) can be installed: from the kept files, (platform, file
-        name), and from upstream."""
+        name), and from upstream. projects: only these."""
         found = set()
         for name, project in self.files:
+            if projects is not None and project not in projects:
+                continue
             judge = reference.Judge(self.case(name, project))
             ours = [file for file in self.files[name, project] if (name, file["filename"]) in kept and not file["corrupt"]]
             theirs = [file for file in judge.page or [] if reference.read_name(file["filename"]) and not reference.is_yanked(file)]
