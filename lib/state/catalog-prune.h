@@ -21,7 +21,7 @@ typedef int catalog_held_fn(void *ctx, const struct catalog_held *file, struct e
 // Of a project on a platform, by version, then name, then path.
 int catalog_held_files(struct catalog *c, int64_t platform, const char *project, catalog_held_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
-// In quarantine, by platform and path.
+// In quarantine and without a tombstone, by platform and path.
 int catalog_refused_files(struct catalog *c, catalog_held_fn *fn, void *ctx, struct err *e) MUST_CHECK;
 
 // Which projects have such files, and on which platforms: by name.

@@ -340,7 +340,9 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 			  " WHERE m.platform = ?1 AND m.kind = ?2 AND m.reason IS NOT NULL"
 			  " ORDER BY m.filename, d.path",
 	[HELD_FILES] = FILE_HELD_OF " f.state = 0 UNION ALL " FILE_HELD_OF " f.state = 2 ORDER BY 10, 2, 3",
-	[REFUSED_FILES] = FILE_HELD " WHERE f.state = 1 AND f.state > 0 ORDER BY f.platform, 3",
+	[REFUSED_FILES] = FILE_HELD " WHERE f.state = 1 AND f.state > 0 AND NOT EXISTS (SELECT 1 FROM mark m"
+				    " WHERE m.folder = f.folder AND m.filename = f.filename AND m.kind = 1"
+				    " AND m.reason IS NOT NULL) ORDER BY f.platform, 3",
 	[HOLDERS] = "SELECT name, platform FROM project p WHERE files > 0"
 		    " OR EXISTS (SELECT 1 FROM file f WHERE f.project = p.id AND f.state = 2) ORDER BY name, platform",
 	[STORE_CHANGE] = "SELECT change FROM store",

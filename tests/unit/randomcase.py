@@ -33,6 +33,16 @@ FAILURES = ["not-found", "refused", "timeout", "throttled", "server-error"]
 
 
 class Dice(random.Random):
+    """margin: seconds that an age is off its limit, where the clock goes on."""
+
+    def __init__(self, seed, now=NOW, margin=1):
+        super().__init__(seed)
+        self.now, self.margin = now, margin
+
+    def around(self, limit):
+        """An age that is just enough, or not."""
+        return limit + self.choice([self.margin - 1, -self.margin])
+
     def maybe(self, chance):
         return self.random() < chance
 
@@ -100,10 +110,10 @@ def sha256(dice):
 
 def local_file(dice, place, project, versions):
     """A file that is not old, was downloaded, or is corrupt is rare: what upstream has shall decide."""
-    age = dice.choice([30 * DAY] * 8 + [2 * DAY, 2 * DAY - 1, 3600, -3600])
-    return {"filename": file_name(dice, place, project, versions), "sha256": sha256(dice), "mtime": NOW - age,
+    age = dice.choice([30 * DAY] * 8 + [dice.around(2 * DAY)] * 2 + [2 * dice.margin, -dice.margin])
+    return {"filename": file_name(dice, place, project, versions), "sha256": sha256(dice), "mtime": dice.now - age,
             "requires-python": dice.choice(REQUIRES), "corrupt": "truncated" if dice.maybe(0.02) else None,
-            "downloaded": NOW - dice.choice([4, 20, 60]) * DAY if dice.maybe(0.1) else 0}
+            "downloaded": dice.now - dice.choice([4, 20, 60]) * DAY if dice.maybe(0.1) else 0}
 
 
 def local_files(dice, place, project, versions):
@@ -118,8 +128,8 @@ def local_files(dice, place, project, versions):
 
 
 def upload_time(dice):
-    age = dice.choice([100 * DAY] * 8 + [DAY, DAY - 1, 60])
-    when = datetime.datetime.fromtimestamp(NOW - age, datetime.timezone.utc)
+    age = dice.choice([100 * DAY] * 8 + [dice.around(DAY)] * 2 + [60])
+    when = datetime.datetime.fromtimestamp(dice.now - age, datetime.timezone.utc)
     return when.strftime("%Y-%m-%dT%H:%M:%S") + dice.choice(["Z", ".000000Z"])
 
 
@@ -235,7 +245,7 @@ def policy_of(dice, project, versions):
     policy |= {option: dice.maybe(0.3) for option in ("pure", "unusable", "corrupt")}
     if dice.maybe(0.3):
         policy["packages"] = "# the list\n\n" + "".join(list_line(dice, project) for _ in range(dice.choice([0, 1, 2])))
-    policy["off-list"] = policy["packages"] is not None and dice.maybe(0.5)
+    policy["off-list"] = "reason" in (policy["packages"] or "") and dice.maybe(0.5)  # an empty list is refused
     if dice.maybe(0.1):
         policy["constraints"] = ["# pins\n" + pin_line(dice, project, versions), pin_line(dice, "a1", versions)]
     return policy
