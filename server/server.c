@@ -14,27 +14,20 @@
 #include "lib/base/log.h"
 #include "lib/state/admission.h"
 #include "lib/state/audit.h"
-#include "lib/state/depot.h"
-#include "lib/state/ours.h"
 #include "lib/state/upstream.h"
 #include "server/auth.h"
 #include "server/follow.h"
-#include "server/gateway.h"
 #include "server/http.h"
+#include "server/merging.h"
 #include "server/meter.h"
 #include "server/metrics.h"
-#include "server/owned.h"
 #include "server/releaser.h"
-#include "server/retrieve.h"
-#include "server/roster.h"
 #include "server/routes.h"
 #include "server/service.h"
-#include "server/simple.h"
 #include "server/vigil.h"
 
 enum {
 	GRACE_SECONDS = 30, // for downloads under way
-	ROSTER_SECONDS = 3600, // the list of all projects of upstream is not asked for more often
 	METER_MS = 300000,  // how often downloads are written down
 };
 
@@ -77,70 +70,16 @@ static void count_request(void *ctx, struct str target, unsigned status, uint64_
 
 static void give_up(void *ctx)
 {
-	struct service *s = ctx;
-	gateway_give_up(s->gateway);
-	retrieve_give_up(s->retrieve);
-	roster_give_up(s->roster);
-}
-
-// With the pools all that is under way ends.
-static void stop_upstream(struct service *s)
-{
-	give_up(s);
-	fetch_pool_free(s->files_pool);
-	retrieve_free(s->retrieve);
-	gateway_free(s->gateway);
-	roster_free(s->roster);
-	depot_close(s->depot);
-	ours_close(s->ours);
-}
-
-static void drop_lists(void *ctx)
-{
-	simple_drop_roots(ctx);
-}
-
-static void start_roster(struct service *s, const struct config *c, const char *files)
-{
-	struct str urls = str_from(c->upstream_urls), first = str_cut(&urls, ' ');
-	if (strcmp(c->upstream_root, "all") != 0)
-		return;
-	CLEANUP(mem_free) char *url = xasprintf(STR_FMT "%s", STR_ARG(first), str_ends(first, STR("/")) ? "" : "/");
-	s->roster = roster_new(&(struct roster_options){
-		.folder = files,
-		.url = url,
-		.pool = gateway_pool(s->gateway),
-		.max_age = (unsigned)(c->upstream_max_age > ROSTER_SECONDS ? c->upstream_max_age : ROSTER_SECONDS),
-		.is_offline = c->upstream_offline,
-		.changed = drop_lists,
-		.ctx = s,
-	});
-}
-
-static int start_upstream(struct service *s, const struct config *c, struct err *e)
-{
-	CLEANUP(mem_free) char *ours = ours_path(s->catalog_path);
-	CLEANUP(mem_free) char *files = c->upstream_files_path ? xstrdup(c->upstream_files_path)
-							       : xasprintf("%s.files", s->catalog_path);
-	if (!service_site(s)->merges)
-		return 0;
-	if (ours_open(ours, &s->ours, e) < 0 || depot_open(files, c->upstream_files_size, &s->depot, e) < 0 ||
-		gateway_start(c, s->readers, s->metrics, owned_learn, s, &s->gateway, e) < 0)
-		return -1;
-	start_roster(s, c, files);
-	s->files_pool = upstream_new_pool(c);
-	fetch_pool_start(s->files_pool);
-	s->retrieve = retrieve_new(s->files_pool, s->depot, s->metrics, c->upstream_files_size);
-	return 0;
+	merging_give_up(ctx);
 }
 
 // Everything that has an end, in the reverse order of its beginning.
 static void server_free(struct server *s)
 {
 	http_stop(s->http, GRACE_SECONDS);
-	stop_upstream(&s->service);
 	releaser_stop(s->service.releaser);
-	follow_stop(s->follow);
+	follow_stop(s->follow); // which asks upstream
+	merging_stop(&s->service);
 	vigil_stop(s->service.vigil);
 	pagecache_free(s->service.cache);
 	meter_stop(s->service.meter);
@@ -251,7 +190,7 @@ struct server *server_start(const struct server_options *options, struct site *s
 	}
 	struct server *s = server_new(options, site, admission);
 	bool ok = open_access_log(s, options->config->access_log, e) == 0 &&
-		start_upstream(&s->service, options->config, e) == 0 &&
+		merging_start(&s->service, options->config, e) == 0 &&
 		upstream_new(options->config, &s->service.upstream, e) == 0 &&
 		(s->follow = follow_start(&s->service, e)) != NULL && start_http(s, options, e) == 0;
 	if (ok)

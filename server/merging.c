@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/merging.h"
+
+#include <string.h>
+
+#include "lib/state/depot.h"
+#include "lib/state/ours.h"
+#include "server/gateway.h"
+#include "server/owned.h"
+#include "server/retrieve.h"
+#include "server/roster.h"
+#include "server/simple.h"
+
+enum { ROSTER_SECONDS = 3600 }; // the list of all projects of upstream is not asked for more often
+
+static void drop_lists(void *ctx)
+{
+	simple_drop_roots(ctx);
+}
+
+static void start_roster(struct service *s, const struct config *c, const char *files)
+{
+	struct str urls = str_from(c->upstream_urls), first = str_cut(&urls, ' ');
+	if (strcmp(c->upstream_root, "all") != 0)
+		return;
+	CLEANUP(mem_free) char *url = xasprintf(STR_FMT "%s", STR_ARG(first), str_ends(first, STR("/")) ? "" : "/");
+	s->roster = roster_new(&(struct roster_options){
+		.folder = files,
+		.url = url,
+		.pool = gateway_pool(s->gateway),
+		.max_age = (unsigned)(c->upstream_max_age > ROSTER_SECONDS ? c->upstream_max_age : ROSTER_SECONDS),
+		.is_offline = c->upstream_offline,
+		.changed = drop_lists,
+		.ctx = s,
+	});
+}
+
+int merging_start(struct service *s, const struct config *c, struct err *e)
+{
+	CLEANUP(mem_free) char *ours = ours_path(s->catalog_path);
+	CLEANUP(mem_free) char *files = c->upstream_files_path ? xstrdup(c->upstream_files_path)
+							       : xasprintf("%s.files", s->catalog_path);
+	if (!service_site(s)->merges)
+		return 0;
+	if (ours_open(ours, &s->ours, e) < 0 || depot_open(files, c->upstream_files_size, &s->depot, e) < 0 ||
+		gateway_start(c, s->readers, s->metrics, owned_learn, s, &s->gateway, e) < 0)
+		return -1;
+	start_roster(s, c, files);
+	s->files_pool = upstream_new_pool(c);
+	fetch_pool_start(s->files_pool);
+	s->retrieve = retrieve_new(s->files_pool, s->depot, s->metrics, c->upstream_files_size);
+	return 0;
+}
+
+void merging_give_up(struct service *s)
+{
+	gateway_give_up(s->gateway);
+	retrieve_give_up(s->retrieve);
+	roster_give_up(s->roster);
+}
+
+// With the pools all that is under way ends.
+void merging_stop(struct service *s)
+{
+	merging_give_up(s);
+	fetch_pool_free(s->files_pool);
+	retrieve_free(s->retrieve);
+	gateway_free(s->gateway);
+	roster_free(s->roster);
+	depot_close(s->depot);
+	ours_close(s->ours);
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// All that a server has because its views merge what upstream has: in the service, from merging_start() to merging_stop().
+#pragma once
+
+#include "lib/state/config.h"
+#include "server/service.h"
+
+// Where no view merges, nothing happens. c is borrowed until merging_stop().
+int merging_start(struct service *s, const struct config *c, struct err *e) MUST_CHECK;
+// Who waits for upstream is woken, now and from now on. Any thread.
+void merging_give_up(struct service *s);
+// What is under way ends. When nobody answers requests or follows the catalog any more; also where it did not start.
+void merging_stop(struct service *s);
