@@ -153,6 +153,8 @@ static void tell_unchanged(const struct config *before, const struct config *now
 		{"[server] connections", before->connections != now->connections},
 		{"[server] timeout", before->timeout != now->timeout},
 		{"[upstream] url", differ(before->upstream_urls, now->upstream_urls)},
+		{"[upstream] merge", now->upstream_merge && !before->upstream_merge},
+		{"[upstream] root", differ(before->upstream_root, now->upstream_root)},
 		{"[upstream] files-path", differ(before->upstream_files_path, now->upstream_files_path)},
 		{"[upstream] files-size", before->upstream_files_size != now->upstream_files_size},
 	};
