@@ -111,11 +111,11 @@ class Index:
             return [one.status for one in self.asked if one.path == path]
 
     def hold(self, path, after=0, times=None):
-        """Sends the head and so many bytes of a file, and the rest when the event that is returned is set."""
+        """Sends the head and so many bytes of a file or page, and the rest when the event that is returned is set."""
         go_on = threading.Event()
 
         def answer(handler, data):
-            handler.start(200, data, len(data))
+            handler.start(200, data, Content_Type="application/octet-stream" if path.startswith("/") else pages.JSON)
             handler.wfile.write(data[:after])
             assert go_on.wait(PATIENT_S)
             handler.wfile.write(data[after:])

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""pip, uv and poetry through the merged view install what they install straight from upstream, and our wheels beside; through
+a chain of servers, too, and over HTTPS with a private CA."""
+import re
+import shutil
+import sys
+
+import pytest
+
+import authority
+import clients
+import merging
+import serving
+import storelib
+
+WANTED = ["requests", "PyYAML", "zope.interface", "protobuf", "psutil"]
+PIP, UV, POETRY = "pip==26.3", "uv==0.13.9", "poetry==2.5.1"
+SOON = 120
+
+
+def normal(name):
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def installed(folder):
+    found = [path.name.removesuffix(".dist-info").split("-") for path in folder.rglob("*.dist-info")]
+    return {normal(name): version for name, version in found if normal(name) not in ("pip", "setuptools")}
+
+
+def uv_index(url):
+    return ["--no-cache", "--python", sys.executable, "--index-url", url]
+
+
+def install(client, name, url, target, wanted):
+    if name == UV:
+        client(UV).run("uv", "pip", "install", *uv_index(url), "--target", target, *wanted)
+    else:
+        client(name).pip("install", *clients.pip_index(url), "--target", target, *wanted)
+    return installed(target)
+
+
+@pytest.fixture(scope="module", name="up")
+def up_fixture(upstream):
+    return upstream("--only-held")
+
+
+@pytest.fixture(name="store")
+def store_fixture(tmp_path):
+    """A wheel that nobody else has, which needs one of upstream's."""
+    storelib.make_wheel(tmp_path / "store", "mine", "1.0", requires=["six"])
+    return tmp_path / "store"
+
+
+@pytest.mark.parametrize("name, wanted", [(PIP, WANTED), ("pip==22.0.4", ["PyYAML"]), (UV, WANTED)])
+def test_client_installs_the_same(serve, store, up, client, tmp_path, name, wanted):
+    straight = install(client, name, up.url, tmp_path / "straight", wanted)
+    assert len(straight) >= len(wanted)
+    server = serve(store, "--upstream", "--upstream-url", up.url)
+    url = f"{server.url}/simple/"
+    assert install(client, name, url, tmp_path / "cold", wanted) == straight
+    up.reset()
+    assert install(client, name, url, tmp_path / "warm", wanted) == straight
+    assert up.stats()["requests"] == 0
+    assert install(client, name, url, tmp_path / "mine", ["mine"])["mine"] == "1.0"
+    assert (tmp_path / "mine" / "six.py").exists()
+
+
+def project_file(name, dependencies, extra=""):
+    return (f'[project]\nname = "{name}"\nversion = "1"\nrequires-python = "==3.11.*"\n'
+            f"dependencies = {dependencies!r}\n{extra}")
+
+
+def test_poetry_locks_and_installs(serve, store, up, client, tmp_path):
+    server = serve(store, "--upstream", "--upstream-url", up.url)
+    source = f'[[tool.poetry.source]]\nname = "ours"\nurl = "{server.url}/simple/"\npriority = "primary"\n'
+    (tmp_path / "pyproject.toml").write_text(
+        project_file("by-poetry", ["mine", "PyYAML"], "[tool.poetry]\npackage-mode = false\n" + source))
+    poetry = client(POETRY)
+    env = {"POETRY_VIRTUALENVS_IN_PROJECT": "true", "POETRY_NO_INTERACTION": "1"}
+    poetry.run("poetry", "lock", cwd=tmp_path, env=env)
+    poetry.run("poetry", "install", cwd=tmp_path, env=env)
+    assert {"mine", "six", "pyyaml"} <= set(installed(tmp_path / ".venv"))
+
+
+def test_lock_outlives_the_prune_of_what_upstream_has_too(serve, store, up, client, tmp_path, shared):
+    """The wheel here is the same as upstream's, and the lock leads to upstream's under our URL."""
+    twin = next(path for path in sorted((shared / "corpus" / "wheels").glob("six-*.whl")))
+    shutil.copy(twin, store / twin.name)
+    server = serve(store, "--rescan", "1", config=f"[upstream]\nurl = {up.url}\nmerge = yes\n")
+    project = tmp_path / "project"
+    project.mkdir()
+    version = twin.name.split("-")[1]
+    (project / "pyproject.toml").write_text(project_file("by-uv", [f"six=={version}", "mine"]))
+    uv = client(UV)
+    uv.run("uv", "lock", *uv_index(f"{server.url}/simple/"), cwd=project)
+    assert f"/files/upstream/six/{twin.name}" in (project / "uv.lock").read_text()
+    (store / twin.name).unlink()
+    serving.wait_for(lambda: server.get(f"/files/wheels/six/{twin.name}").status == 404, SOON, "it is gone here")
+    uv.run("uv", "sync", "--frozen", "--no-cache", "--python", sys.executable, cwd=project)
+    assert installed(project / ".venv")["six"] == version
+
+
+def test_what_upstream_does_wrong_fails_no_install_for_ever(serve, up, client, tmp_path):
+    server = serve(None, "--upstream", "--upstream-url", up.url)
+    url = f"{server.url}/simple/"
+    try:
+        up.fail("wrong-bytes", on="files", project="six")
+        client(PIP).pip("install", *clients.pip_index(url), "--retries", "0", "--target", tmp_path / "bad", "six", code=1)
+        assert not (tmp_path / "bad" / "six.py").exists()
+    finally:
+        up.fail("none")
+    path = merging.url_of("six", merging.names(server, "six")[-1])
+    serving.wait_for(lambda: fetched(server, path), SOON, "a failure is forgotten")
+    install(client, PIP, url, tmp_path / "good", ["six"])
+    assert (tmp_path / "good" / "six.py").exists()
+
+
+def fetched(server, path):
+    try:
+        return server.get(path).status == 200
+    except OSError:
+        return False
+
+
+def test_chain_over_https_with_a_private_ca(serve, store, up, client, tmp_path):
+    """A replica in another region, whose upstream is a wheelcache that merges, too."""
+    if not shutil.which("openssl"):
+        pytest.skip("there is no openssl")
+    (tmp_path / "authority").mkdir()
+    ca = authority.Authority(tmp_path / "authority")
+    main = serve(store, "--upstream", "--upstream-url", up.url, *ca.options())
+    settings = f"[upstream]\nurl = {main.url}/simple/\nmerge = yes\n"
+    stranger = serve(None, config=settings)
+    reply = stranger.get("/simple/six/")
+    assert reply.status == 502 and b"TLS" in reply.body, reply.body
+    replica = serve(None, config=f"{settings}ca-file = {ca.ca}\n")
+    assert install(client, PIP, f"{replica.url}/simple/", tmp_path / "by-pip", ["mine", "PyYAML"]).keys() >= {"mine", "six", "pyyaml"}
+    up.reset()
+    assert install(client, UV, f"{replica.url}/simple/", tmp_path / "by-uv", ["mine", "PyYAML"]) == installed(tmp_path / "by-pip")
+    assert up.stats()["requests"] == 0
+    name = merging.names(replica, "mine")[0]
+    assert replica.get(merging.url_of("mine", name)).body == (store / name).read_bytes()
+    assert merging.status_of(replica, "nobodys") == 404
