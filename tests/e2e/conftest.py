@@ -13,7 +13,8 @@ import serving
 import upstreams
 
 LONG = ["faults", "clients", "changing_tree", "upload_load", "prune_faults", "budget", "upload_clients", "push",
-        "tokens", "pages", "lifecycle", "slow_clients", "release", "shared_catalog"]
+        "tokens", "pages", "merged_load", "lifecycle", "merged_files", "merged_clients", "slow_clients",
+        "release", "shared_catalog"]
 
 
 def pytest_addoption(parser):
