@@ -52,11 +52,16 @@ int merging_start(struct service *s, const struct config *c, struct err *e)
 	return 0;
 }
 
-void merging_give_up(struct service *s)
+void merging_hurry(struct service *s)
 {
 	gateway_give_up(s->gateway);
-	retrieve_give_up(s->retrieve);
 	roster_give_up(s->roster);
+}
+
+void merging_give_up(struct service *s)
+{
+	merging_hurry(s);
+	retrieve_give_up(s->retrieve);
 }
 
 // With the pools all that is under way ends.

@@ -9,5 +9,7 @@
 int merging_start(struct service *s, const struct config *c, struct err *e) MUST_CHECK;
 // Who waits for upstream is woken, now and from now on. Any thread.
 void merging_give_up(struct service *s);
+// Who waits for a page is told that there is none: the server stops, and clients ask again. Files that are coming come.
+void merging_hurry(struct service *s);
 // What is under way ends. When nobody answers requests or follows the catalog any more; also where it did not start.
 void merging_stop(struct service *s);

@@ -14,6 +14,7 @@
 #include "server/conditional.h"
 #include "server/files.h"
 #include "server/gateway.h"
+#include "server/owned.h"
 #include "server/retrieve.h"
 
 enum { KEPT_SECONDS = 60 }; // so long an open file answers: what has its hash in its path does not change
@@ -34,6 +35,7 @@ struct wanted {
 	bool has_metadata;
 	bool is_known; // upstream has said whether it has the project
 	bool is_quarantined;
+	bool is_ours; // the name is ours alone
 	char why[256]; // where it has not
 };
 
@@ -62,6 +64,7 @@ static int take_facts(void *ctx, const struct upstream_answer *answer, struct er
 	struct wanted *w = ctx;
 	const struct simplepage *page = answer->standing == UPSTREAM_KNOWN ? answer->stale : NULL;
 	const struct simplepage_file *f = page ? simplepage_find(page, w->filename) : NULL;
+	w->is_ours = owned_is(w->service, answer);
 	w->is_quarantined = answer->standing == UPSTREAM_QUARANTINED;
 	w->is_known = page || answer->result == UPSTREAM_NOT_FOUND || answer->result == UPSTREAM_ABSENT ||
 		w->is_quarantined;
@@ -296,6 +299,8 @@ static struct reply *fetch(const struct wanted *w)
 static struct reply *send(const struct wanted *w)
 {
 	const struct site *site = service_site(w->service);
+	if (w->is_ours)
+		return service_not_found(w->service, "no such file");
 	if (w->is_quarantined)
 		return service_not_found(w->service, "upstream has this project in quarantine");
 	struct reply *kept = find_kept(w);

@@ -76,6 +76,7 @@ static void give_up(void *ctx)
 // Everything that has an end, in the reverse order of its beginning.
 static void server_free(struct server *s)
 {
+	merging_hurry(&s->service);
 	http_stop(s->http, GRACE_SECONDS);
 	releaser_stop(s->service.releaser);
 	follow_stop(s->follow); // which asks upstream

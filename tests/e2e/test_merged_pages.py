@@ -181,6 +181,7 @@ def test_name_that_was_ours_first_stays_ours(serve, tmp_path, index, stolen):
     stolen()
     serving.wait_for(lambda: merging.names(server, "acme") == [ours] and refused(server, "acme"), SOON, "the log's line")
     assert merging.names(server, "acme") == [ours]
+    assert server.get(merging.url_of("acme", "acme-99.0-py3-none-any.whl")).status == 404
     server.stop()
 
     for path in state.glob("catalog.db*"):  # but for the names
