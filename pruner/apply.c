@@ -62,16 +62,11 @@ static const char *keep(struct applying *a, const char *s)
 struct policy_takes apply_takes(const struct planfile_head *head)
 {
 	struct policy_takes takes = {false};
-	const struct {
-		const char *name;
-		bool *takes;
-	} of[] = {{"pure", &takes.pure},
-		{"off-list", &takes.off_list},
-		{"unusable", &takes.unusable},
-		{"corrupt", &takes.corrupt}};
-	for (size_t i = 0; i < head->options; i++)
-		for (size_t k = 0; k < ARRAY_SIZE(of); k++)
-			*of[k].takes |= strcmp(head->option[i], of[k].name) == 0;
+	for (size_t i = 0; i < head->options; i++) {
+		bool *class = policy_takes_class(&takes, head->option[i]);
+		if (class)
+			*class = true;
+	}
 	return takes;
 }
 

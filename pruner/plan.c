@@ -304,14 +304,12 @@ static void sum_up_platforms(struct planning *x)
 
 static void sum_up(struct planning *x)
 {
-	static const char *const class[] = {"pure", "off-list", "unusable", "corrupt"};
 	struct plan *p = x->plan;
+	struct policy_takes takes = x->policy->takes;
 	sum_up_platforms(x);
-	const struct policy_takes *takes = &x->policy->takes;
-	const bool is_taken[ARRAY_SIZE(class)] = {takes->pure, takes->off_list, takes->unusable, takes->corrupt};
-	for (size_t i = 0; i < ARRAY_SIZE(class); i++)
-		if (is_taken[i])
-			p->option[p->head.options++] = class[i];
+	for (size_t i = 0; i < POLICY_CLASSES; i++)
+		if (*policy_takes_class(&takes, policy_class[i]))
+			p->option[p->head.options++] = policy_class[i];
 	p->head.option = p->option;
 	p->head.glob = x->options->glob;
 	p->head.globs = x->options->globs;

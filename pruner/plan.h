@@ -39,7 +39,7 @@ struct plan {
 	size_t failure_room;
 	struct planfile_platform *platform;
 	struct planfile_total *total;
-	const char *option[4];
+	const char *option[POLICY_CLASSES];
 };
 
 // Failed look-ups are no error: all files of such a project are kept, and the plan says why. ERR_NOT_FOUND where the

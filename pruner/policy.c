@@ -2,12 +2,24 @@
 #include "pruner/policy.h"
 
 #include <fnmatch.h>
+#include <string.h>
 
 #include "lib/base/fs.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 
 enum { DESCRIPTION_MAX = 4096 };
+
+const char *const policy_class[POLICY_CLASSES] = {"pure", "off-list", "unusable", "corrupt"};
+
+bool *policy_takes_class(struct policy_takes *takes, const char *name)
+{
+	bool *const class[POLICY_CLASSES] = {&takes->pure, &takes->off_list, &takes->unusable, &takes->corrupt};
+	for (size_t i = 0; i < POLICY_CLASSES; i++)
+		if (strcmp(policy_class[i], name) == 0)
+			return class[i];
+	return NULL;
+}
 
 // Each fact with its length, so that no two policies give the same bytes.
 static void add_fact(struct digest *d, struct str fact)

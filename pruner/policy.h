@@ -16,6 +16,10 @@
 struct policy_takes {
 	bool pure, off_list, unusable, corrupt;
 };
+enum { POLICY_CLASSES = 4 };
+extern const char *const policy_class[POLICY_CLASSES]; // "pure", "off-list", …: as options, plans and verdicts name them
+// Where takes says whether a class of this name goes; NULL: there is no such class.
+bool *policy_takes_class(struct policy_takes *takes, const char *name);
 
 struct policy {
 	struct policy_takes takes;

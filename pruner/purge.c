@@ -102,17 +102,13 @@ static int find(struct purging *p, struct err *e)
 // --- what upstream says ---
 
 // As it was decided then: what was asked for then is asked for now.
-static void take_as_then(const struct tombstone *stone, struct policy_takes *takes)
+static struct policy_takes take_as_then(const struct tombstone *stone)
 {
-	const struct {
-		enum verdict_kind kind;
-		bool *takes;
-	} of[] = {{VERDICT_PURE, &takes->pure},
-		{VERDICT_OFF_LIST, &takes->off_list},
-		{VERDICT_UNUSABLE, &takes->unusable},
-		{VERDICT_CORRUPT, &takes->corrupt}};
-	for (size_t i = 0; i < ARRAY_SIZE(of); i++)
-		*of[i].takes = stone->verdict && strcmp(stone->verdict, verdict_name[of[i].kind]) == 0;
+	struct policy_takes takes = {false};
+	bool *class = stone->verdict ? policy_takes_class(&takes, stone->verdict) : NULL;
+	if (class)
+		*class = true;
+	return takes;
 }
 
 static bool was_downloaded(const struct purging *p, const struct grave *g)
@@ -128,7 +124,7 @@ static void judge(struct purging *p, struct candidate *one, const struct verdict
 	CLEANUP(tombstone_release) struct tombstone stone;
 	CLEANUP(verdict_release) struct verdict v;
 	tombstone_read(str_from(g->text), &stone);
-	take_as_then(&stone, &policy.takes);
+	policy.takes = take_as_then(&stone);
 	const struct verdict_file file = {.filename = g->filename,
 		.project = g->project,
 		.version = g->version,
