@@ -34,8 +34,7 @@ struct planning {
 	struct plan *plan;
 	struct chosen *chosen; // as store->platform
 	int64_t now;
-	char **project; // to be asked about
-	size_t projects, room;
+	struct names projects; // to be asked about
 	struct refused refused;
 	uint64_t done, failed; // look-ups
 	// What is being decided.
@@ -76,22 +75,15 @@ static struct chosen *find_chosen(struct planning *x, int64_t platform)
 	return NULL;
 }
 
-static int by_name(const void *name, const void *element)
-{
-	return strcmp(name, *(const char *const *)element);
-}
-
 static bool is_asked_for(const struct plan_options *o, const char *project)
 {
-	return o->projects == 0 || bsearch(project, o->project, o->projects, sizeof(*o->project), by_name);
+	return !o->projects || !o->projects->count || names_has(o->projects, project);
 }
 
 static void add_name(struct planning *x, const char *project)
 {
-	if (!is_asked_for(x->options, project))
-		return;
-	GROW(x->project, x->projects, x->room);
-	x->project[x->projects++] = xstrdup(project);
+	if (is_asked_for(x->options, project))
+		names_add(&x->projects, project);
 }
 
 static int add_project(void *ctx, const char *project, int64_t platform, struct err *e UNUSED)
@@ -102,42 +94,16 @@ static int add_project(void *ctx, const char *project, int64_t platform, struct 
 	return 0;
 }
 
-static void forget_projects(struct planning *x)
-{
-	for (size_t i = 0; i < x->projects; i++)
-		free(x->project[i]);
-	x->projects = 0;
-	refused_release(&x->refused);
-}
-
-static int by_text(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-// Each once, in order.
-static void sort_projects(struct planning *x)
-{
-	size_t kept = 0;
-	if (x->projects)
-		qsort(x->project, x->projects, sizeof(*x->project), by_text);
-	for (size_t i = 0; i < x->projects; i++)
-		if (kept && strcmp(x->project[kept - 1], x->project[i]) == 0)
-			free(x->project[i]);
-		else
-			x->project[kept++] = x->project[i];
-	x->projects = kept;
-}
-
 static int find_projects(struct planning *x, struct catalog *in, struct err *e)
 {
-	forget_projects(x);
+	names_release(&x->projects);
+	refused_release(&x->refused);
 	if (catalog_holders(in, add_project, x, e) < 0 || refused_read(&x->refused, in, e) < 0)
 		return -1;
 	for (size_t i = 0; i < x->refused.count; i++)
 		if (*x->refused.file[i].project && find_chosen(x, x->refused.file[i].held.platform))
 			add_name(x, x->refused.file[i].project);
-	sort_projects(x);
+	names_sort(&x->projects);
 	return 0;
 }
 
@@ -226,8 +192,8 @@ static int decide_project(void *ctx, const struct upstream_answer *answer, struc
 
 static int decide_projects(struct planning *x, struct err *e)
 {
-	for (size_t i = 0; i < x->projects; i++) {
-		x->name = x->project[i];
+	for (size_t i = 0; i < x->projects.count; i++) {
+		x->name = x->projects.item[i];
 		if (upstream_recall(x->upstream, x->reader, x->name, decide_project, x, e) < 0)
 			return -1;
 	}
@@ -258,7 +224,7 @@ static int count_answer(void *ctx, const struct upstream_answer *answer, struct 
 	x->done++;
 	x->failed += plan_has_failed(answer->result);
 	if (x->options->progress)
-		x->options->progress(x->options->ctx, x->done, x->projects, x->failed);
+		x->options->progress(x->options->ctx, x->done, x->projects.count, x->failed);
 	return 0;
 }
 
@@ -268,7 +234,8 @@ static int ask(struct planning *x, struct err *e)
 		return 0;
 	if (find_projects(x, x->catalog, e) < 0)
 		return -1;
-	return upstream_look(x->upstream, x->catalog, (const char *const *)x->project, x->projects, count_answer, x, e);
+	return upstream_look(x->upstream, x->catalog, (const char *const *)x->projects.item, x->projects.count,
+		count_answer, x, e);
 }
 
 // --- the whole ---
@@ -313,7 +280,7 @@ static void sum_up(struct planning *x)
 	p->head.option = p->option;
 	p->head.glob = x->options->glob;
 	p->head.globs = x->options->globs;
-	p->head.projects = x->projects;
+	p->head.projects = x->projects.count;
 	p->head.failure = p->failure;
 }
 
@@ -352,8 +319,8 @@ static int make(struct planning *x, struct err *e)
 
 static void planning_release(struct planning *x)
 {
-	forget_projects(x);
-	free(x->project);
+	names_release(&x->projects);
+	refused_release(&x->refused);
 	free(x->chosen);
 	ledger_release(&x->ledger);
 	downloads_close(x->downloads);
