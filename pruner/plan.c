@@ -8,7 +8,6 @@
 #include "lib/base/clock.h"
 #include "lib/base/jsondoc.h"
 #include "lib/base/limits.h"
-#include "lib/base/log.h"
 #include "lib/state/catalog-prune.h"
 #include "lib/state/downloads.h"
 #include "pruner/entry.h"
@@ -109,12 +108,6 @@ static int find_projects(struct planning *x, struct catalog *in, struct err *e)
 
 // --- one file ---
 
-static bool was_downloaded(const struct planning *x, const char *filename)
-{
-	return x->policy->downloaded && downloads_within(x->downloads, x->on->platform->name, filename, x->now,
-						x->policy->downloaded) != DOWNLOADED_NO;
-}
-
 static int decide_file(void *ctx, const struct catalog_held *file, struct err *e)
 {
 	struct planning *x = ctx;
@@ -127,7 +120,8 @@ static int decide_file(void *ctx, const struct catalog_held *file, struct err *e
 		.mtime = file->mtime_ns / 1000000000,
 		.requires_python = file->requires_python,
 		.refusal = file->refusal,
-		.was_downloaded = was_downloaded(x, file->filename),
+		.was_downloaded = policy_was_downloaded(
+			x->policy, x->downloads, x->on->platform->name, file->filename, x->now),
 	};
 	verdict_decide(x->policy, x->on->platform, &ours, &x->facts, x->now, &v);
 	tally_add(&x->on->tally, v.kind, v.why, file->size);
@@ -240,18 +234,6 @@ static int ask(struct planning *x, struct err *e)
 
 // --- the whole ---
 
-// A file of counts that is torn, or not there: nobody counted, and what was downloaded cannot be told.
-static int open_downloads(struct planning *x, struct err *e)
-{
-	struct err why = ERR_INIT;
-	if (!x->policy->downloaded || downloads_open(catalog_path(x->catalog), &x->downloads, &why) == 0)
-		return 0;
-	if (why.kind != ERR_NOT_FOUND && why.kind != ERR_INVALID)
-		return err_set(e, why.kind, "%s", why.msg);
-	log_warn("every file counts as downloaded lately: %s", why.msg);
-	return 0;
-}
-
 static void sum_up_platforms(struct planning *x)
 {
 	struct plan *p = x->plan;
@@ -309,7 +291,8 @@ static int make(struct planning *x, struct err *e)
 	if (!scanned)
 		return err_set(e, ERR_NOT_FOUND, "%s: no scan of the store has ended yet: wheelcache index comes first",
 			catalog_path(x->catalog));
-	if (catalog_enlarge_cache(x->catalog, e) < 0 || choose_platforms(x, e) < 0 || open_downloads(x, e) < 0 ||
+	if (catalog_enlarge_cache(x->catalog, e) < 0 || choose_platforms(x, e) < 0 ||
+		policy_open_downloads(x->policy, catalog_path(x->catalog), &x->downloads, e) < 0 ||
 		ledger_open(&x->ledger, x->options->path, x->catalog, x->options->entry, x->options->entry_ctx, e) < 0 ||
 		ask(x, e) < 0 || decide_all(x, e) < 0)
 		return -1;

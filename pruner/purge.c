@@ -111,12 +111,6 @@ static struct policy_takes take_as_then(const struct tombstone *stone)
 	return takes;
 }
 
-static bool was_downloaded(const struct purging *p, const struct grave *g)
-{
-	return p->policy->downloaded && downloads_within(p->downloads, g->platform->name, g->filename, p->now,
-						p->policy->downloaded) != DOWNLOADED_NO;
-}
-
 static void judge(struct purging *p, struct candidate *one, const struct verdict_upstream *upstream)
 {
 	const struct grave *g = one->grave;
@@ -132,7 +126,7 @@ static void judge(struct purging *p, struct candidate *one, const struct verdict
 		.mtime = g->mtime_ns / 1000000000,
 		.requires_python = g->requires_python,
 		.refusal = g->refusal,
-		.was_downloaded = was_downloaded(p, g)};
+		.was_downloaded = policy_was_downloaded(p->policy, p->downloads, g->platform->name, g->filename, p->now)};
 	verdict_decide(&policy, g->platform, &file, upstream, p->now, &v);
 	one->may_go = v.removes;
 	one->words = v.removes ? NULL : xstrdup(v.reason.data);
@@ -170,17 +164,6 @@ static int judge_project(void *ctx, const struct upstream_answer *answer, struct
 	return 0;
 }
 
-static int open_downloads(struct purging *p, struct err *e)
-{
-	struct err why = ERR_INIT;
-	if (!p->policy->downloaded || downloads_open(catalog_path(p->errand->catalog), &p->downloads, &why) == 0)
-		return 0;
-	if (why.kind == ERR_NOT_FOUND || why.kind == ERR_INVALID)
-		return 0; // nobody counted
-	*e = why;
-	return -1;
-}
-
 static int ask(struct purging *p, const struct config *c, struct err *e)
 {
 	p->project = xcalloc(p->count + 1, sizeof(*p->project));
@@ -192,7 +175,8 @@ static int ask(struct purging *p, const struct config *c, struct err *e)
 	}
 	if (!p->projects)
 		return 0;
-	if (open_downloads(p, e) < 0 || upstream_new(c, &p->upstream, e) < 0)
+	if (policy_open_downloads(p->policy, catalog_path(p->errand->catalog), &p->downloads, e) < 0 ||
+		upstream_new(c, &p->upstream, e) < 0)
 		return -1;
 	return upstream_look(p->upstream, p->errand->catalog, p->project, p->projects, judge_project, p, e);
 }

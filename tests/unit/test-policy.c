@@ -279,6 +279,20 @@ static void each_class_has_its_switch(void **state UNUSED)
 	assert_null(policy_takes_class(&(struct policy_takes){false}, verdict_name[VERDICT_DUPLICATE]));
 }
 
+// A catalog beside which nobody counts.
+static void what_nobody_counted_counts_as_downloaded(void **state UNUSED)
+{
+	struct policy p = {.downloaded = 30 * 86400};
+	struct downloads *d = NULL;
+	struct err e = ERR_INIT;
+	assert_int_equal(policy_open_downloads(&p, "no-catalog", &d, &e), 0);
+	assert_null(d);
+	assert_true(policy_was_downloaded(&p, d, "p", "six-1.0-py3-none-any.whl", 1800000000));
+	p.downloaded = 0; // it decides nothing
+	assert_int_equal(policy_open_downloads(&p, "no-catalog", &d, &e), 0);
+	assert_false(policy_was_downloaded(&p, d, "p", "six-1.0-py3-none-any.whl", 1800000000));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -288,6 +302,7 @@ int main(void)
 		cmocka_unit_test(lists_that_cannot_be_read),
 		cmocka_unit_test(without_a_list_nothing_is_off_it),
 		cmocka_unit_test(each_class_has_its_switch),
+		cmocka_unit_test(what_nobody_counted_counts_as_downloaded),
 	};
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
