@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pruner/plan.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,21 +43,13 @@ struct planning {
 
 // --- which platforms, which projects ---
 
-static bool is_wanted(const struct plan_options *o, const char *platform)
-{
-	for (size_t i = 0; i < o->globs; i++)
-		if (fnmatch(o->glob[i], platform, 0) == 0)
-			return true;
-	return o->globs == 0;
-}
-
 static int choose_platforms(struct planning *x, struct err *e)
 {
 	size_t count = 0;
 	x->chosen = xcalloc(x->store->platform_count + 1, sizeof(*x->chosen));
 	for (size_t i = 0; i < x->store->platform_count; i++) {
 		const struct platform *p = &x->store->platform[i];
-		if (!is_wanted(x->options, p->name))
+		if (!store_is_wanted(x->options->glob, x->options->globs, p->name))
 			continue;
 		x->chosen[i].platform = p;
 		count++;
