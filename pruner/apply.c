@@ -41,8 +41,7 @@ struct applying {
 	const struct apply_options *options;
 	struct removal *removal; // by platform and path
 	size_t count;
-	const char **project; // of those that are not done, each once, by name
-	size_t projects;
+	struct names projects; // of those that are not done
 	struct arena text;
 	int64_t now;
 };
@@ -50,7 +49,7 @@ struct applying {
 static void applying_release(struct applying *a)
 {
 	free(a->removal);
-	free(a->project);
+	names_release(&a->projects);
 	arena_release(&a->text);
 }
 
@@ -62,16 +61,11 @@ static const char *keep(struct applying *a, const char *s)
 struct policy_takes apply_takes(const struct planfile_head *head)
 {
 	struct policy_takes takes = {false};
-	const struct {
-		const char *name;
-		bool *takes;
-	} of[] = {{"pure", &takes.pure},
-		{"off-list", &takes.off_list},
-		{"unusable", &takes.unusable},
-		{"corrupt", &takes.corrupt}};
-	for (size_t i = 0; i < head->options; i++)
-		for (size_t k = 0; k < ARRAY_SIZE(of); k++)
-			*of[k].takes |= strcmp(head->option[i], of[k].name) == 0;
+	for (size_t i = 0; i < head->options; i++) {
+		bool *class = policy_takes_class(&takes, head->option[i]);
+		if (class)
+			*class = true;
+	}
 	return takes;
 }
 
@@ -226,26 +220,17 @@ static int look_at_entry(void *ctx, const struct planfile_entry *now, struct err
 	return 0;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 // How many files are left to be done.
 static size_t collect_projects(struct applying *a)
 {
-	size_t count = 0, left = 0;
-	a->project = xcalloc(a->count + 1, sizeof(*a->project));
+	size_t left = 0;
 	for (size_t i = 0; i < a->count; i++) {
 		const struct removal *r = &a->removal[i];
 		left += r->look != LOOK_DONE;
 		if (r->look != LOOK_DONE && r->planned->project)
-			a->project[count++] = r->planned->project;
+			names_add(&a->projects, r->planned->project);
 	}
-	qsort(a->project, count, sizeof(*a->project), compare_names);
-	for (size_t i = 0; i < count; i++)
-		if (!a->projects || strcmp(a->project[a->projects - 1], a->project[i]) != 0)
-			a->project[a->projects++] = a->project[i];
+	names_sort(&a->projects);
 	return left;
 }
 
@@ -255,8 +240,7 @@ static int look_again(struct applying *a, struct err *e)
 	CLEANUP(plan_release) struct plan now = {0};
 	if (!collect_projects(a))
 		return 0;
-	const struct plan_options options = {.project = a->project,
-		.projects = a->projects,
+	const struct plan_options options = {.projects = &a->projects,
 		.entry = look_at_entry,
 		.entry_ctx = a,
 		.progress = a->options->look_progress,

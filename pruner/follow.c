@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pruner/follow.h"
 
-#include <string.h>
-
 #include "lib/base/limits.h"
 #include "lib/state/freeze.h"
 #include "lib/state/marks.h"
@@ -23,8 +21,7 @@ static int read_yank(const struct doing *d, struct buf *text, struct err *e)
 	CLEANUP(catalog_place_release) struct catalog_place place = {0};
 	if (catalog_find_file(d->catalog, s->platform->id, s->filename, &place, e) < 0)
 		return -1;
-	char *slash = strrchr(place.path, '/');
-	CLEANUP(mem_free) char *folder = slash ? xstrndup(place.path, (size_t)(slash - place.path)) : xstrdup("");
+	CLEANUP(mem_free) char *folder = errand_folder(place.path);
 	CLEANUP(mem_close) int fd = store_open_writable_folder(s->platform, folder, e);
 	return fd < 0 ? -1 : sidecar_read(fd, s->filename, MARK_YANKED, text, e);
 }

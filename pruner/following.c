@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/base/limits.h"
+#include "lib/base/names.h"
 #include "lib/domain/simplepage.h"
 #include "lib/state/catalog-mark.h"
 #include "pruner/justify.h"
@@ -28,8 +29,8 @@ struct search {
 	const struct platform *platform; // whose marks or projects are read
 	struct marked *marked; // by project
 	size_t count, room;
-	char **project; // each once
-	size_t projects, project_room, done;
+	struct names projects;
+	size_t done;
 };
 
 static void search_release(struct search *s)
@@ -40,10 +41,8 @@ static void search_release(struct search *s)
 		for (size_t k = 0; k < ARRAY_SIZE(owned); k++)
 			free(owned[k]);
 	}
-	while (s->projects)
-		free(s->project[--s->projects]);
 	free(s->marked);
-	free(s->project);
+	names_release(&s->projects);
 }
 
 void following_release(struct following *f)
@@ -64,12 +63,6 @@ static char *copy(const char *text)
 }
 
 // --- what is marked ---
-
-static void add_project(struct search *s, const char *project)
-{
-	GROW(s->project, s->projects, s->project_room);
-	s->project[s->projects++] = xstrdup(project);
-}
 
 // What is gone has no row that says whose it was.
 static char *project_of(const struct catalog_marked *m, const char *said)
@@ -94,7 +87,7 @@ static void add_mark(struct search *s, const struct catalog_marked *m, enum mark
 		.requires_python = copy(m->requires_python),
 		.has_bytes = m->has_file,
 	};
-	add_project(s, project);
+	names_add(&s->projects, project);
 }
 
 // Only what upstream justified: what `remove` or a retirement took off is nobody's business here.
@@ -122,14 +115,8 @@ static int take_yank(void *ctx, const struct catalog_marked *m, struct err *e UN
 static int take_project(void *ctx, const struct catalog_project *p, struct err *e UNUSED)
 {
 	struct search *s = ctx;
-	add_project(s, p->project);
+	names_add(&s->projects, p->project);
 	return 0;
-}
-
-static int by_text(const void *a, const void *b)
-{
-	char *const *x = a, *const *y = b;
-	return strcmp(*x, *y);
 }
 
 static int by_project(const void *a, const void *b)
@@ -140,17 +127,9 @@ static int by_project(const void *a, const void *b)
 
 static void sort(struct search *s)
 {
-	size_t kept = 0;
 	if (s->count)
 		qsort(s->marked, s->count, sizeof(*s->marked), by_project);
-	if (s->projects)
-		qsort(s->project, s->projects, sizeof(*s->project), by_text);
-	for (size_t i = 0; i < s->projects; i++)
-		if (kept && strcmp(s->project[kept - 1], s->project[i]) == 0)
-			free(s->project[i]);
-		else
-			s->project[kept++] = s->project[i];
-	s->projects = kept;
+	names_sort(&s->projects);
 }
 
 static int read_platform(struct search *s, const struct platform *p, struct err *e)
@@ -323,7 +302,7 @@ static int take_answer(void *ctx, const struct upstream_answer *answer, struct e
 	s->out->unknown += !is_known && answer->result != UPSTREAM_ABSENT;
 	s->done++;
 	if (s->options->progress)
-		s->options->progress(s->options->ctx, s->done, s->projects, s->out->unknown);
+		s->options->progress(s->options->ctx, s->done, s->projects.count, s->out->unknown);
 	if (reconsider_marked(&of, e) < 0)
 		return -1;
 	return yanks && yanks_has_any(yanks) ? look_at_platforms(&of, e) : 0;
@@ -339,6 +318,6 @@ int following_find(const struct store *store, struct catalog *c, struct upstream
 		if (read_platform(&s, &store->platform[i], e) < 0)
 			return -1;
 	sort(&s);
-	out->projects = s.projects;
-	return upstream_look(u, c, (const char *const *)s.project, s.projects, take_answer, &s, e);
+	out->projects = s.projects.count;
+	return upstream_look(u, c, (const char *const *)s.projects.item, s.projects.count, take_answer, &s, e);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pruner/graves.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,14 +54,6 @@ static int take(void *ctx, const struct catalog_marked *mark, struct err *e UNUS
 	return 0;
 }
 
-bool graves_is_wanted(const struct graves_wanted *w, const char *platform)
-{
-	for (size_t i = 0; i < w->globs; i++)
-		if (fnmatch(w->glob[i], platform, 0) == 0)
-			return true;
-	return w->globs == 0;
-}
-
 int graves_load(struct graves *out, const struct store *store, struct catalog *catalog, const struct graves_wanted *wanted,
 	struct err *e)
 {
@@ -70,7 +61,7 @@ int graves_load(struct graves *out, const struct store *store, struct catalog *c
 	*out = (struct graves){0};
 	for (size_t i = 0; i < store->platform_count; i++) {
 		struct loading l = {out, wanted, &store->platform[i]};
-		if (!graves_is_wanted(wanted, l.platform->name))
+		if (!store_is_wanted(wanted->glob, wanted->globs, l.platform->name))
 			continue;
 		platforms++;
 		if (l.platform->id && catalog_marks(catalog, l.platform->id, MARK_PRUNED, take, &l, e) < 0)

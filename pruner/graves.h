@@ -34,8 +34,6 @@ struct graves_wanted {
 	void *ctx;
 };
 
-bool graves_is_wanted(const struct graves_wanted *wanted, const char *platform);
-
 struct graves {
 	struct grave *item; // by platform, then file name
 	size_t count, room;

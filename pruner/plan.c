@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pruner/plan.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/clock.h"
 #include "lib/base/jsondoc.h"
 #include "lib/base/limits.h"
-#include "lib/base/log.h"
 #include "lib/state/catalog-prune.h"
 #include "lib/state/downloads.h"
 #include "pruner/entry.h"
@@ -34,8 +32,7 @@ struct planning {
 	struct plan *plan;
 	struct chosen *chosen; // as store->platform
 	int64_t now;
-	char **project; // to be asked about
-	size_t projects, room;
+	struct names projects; // to be asked about
 	struct refused refused;
 	uint64_t done, failed; // look-ups
 	// What is being decided.
@@ -46,21 +43,13 @@ struct planning {
 
 // --- which platforms, which projects ---
 
-static bool is_wanted(const struct plan_options *o, const char *platform)
-{
-	for (size_t i = 0; i < o->globs; i++)
-		if (fnmatch(o->glob[i], platform, 0) == 0)
-			return true;
-	return o->globs == 0;
-}
-
 static int choose_platforms(struct planning *x, struct err *e)
 {
 	size_t count = 0;
 	x->chosen = xcalloc(x->store->platform_count + 1, sizeof(*x->chosen));
 	for (size_t i = 0; i < x->store->platform_count; i++) {
 		const struct platform *p = &x->store->platform[i];
-		if (!is_wanted(x->options, p->name))
+		if (!store_is_wanted(x->options->glob, x->options->globs, p->name))
 			continue;
 		x->chosen[i].platform = p;
 		count++;
@@ -76,22 +65,15 @@ static struct chosen *find_chosen(struct planning *x, int64_t platform)
 	return NULL;
 }
 
-static int by_name(const void *name, const void *element)
-{
-	return strcmp(name, *(const char *const *)element);
-}
-
 static bool is_asked_for(const struct plan_options *o, const char *project)
 {
-	return o->projects == 0 || bsearch(project, o->project, o->projects, sizeof(*o->project), by_name);
+	return !o->projects || !o->projects->count || names_has(o->projects, project);
 }
 
 static void add_name(struct planning *x, const char *project)
 {
-	if (!is_asked_for(x->options, project))
-		return;
-	GROW(x->project, x->projects, x->room);
-	x->project[x->projects++] = xstrdup(project);
+	if (is_asked_for(x->options, project))
+		names_add(&x->projects, project);
 }
 
 static int add_project(void *ctx, const char *project, int64_t platform, struct err *e UNUSED)
@@ -102,52 +84,20 @@ static int add_project(void *ctx, const char *project, int64_t platform, struct 
 	return 0;
 }
 
-static void forget_projects(struct planning *x)
-{
-	for (size_t i = 0; i < x->projects; i++)
-		free(x->project[i]);
-	x->projects = 0;
-	refused_release(&x->refused);
-}
-
-static int by_text(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-// Each once, in order.
-static void sort_projects(struct planning *x)
-{
-	size_t kept = 0;
-	if (x->projects)
-		qsort(x->project, x->projects, sizeof(*x->project), by_text);
-	for (size_t i = 0; i < x->projects; i++)
-		if (kept && strcmp(x->project[kept - 1], x->project[i]) == 0)
-			free(x->project[i]);
-		else
-			x->project[kept++] = x->project[i];
-	x->projects = kept;
-}
-
 static int find_projects(struct planning *x, struct catalog *in, struct err *e)
 {
-	forget_projects(x);
+	names_release(&x->projects);
+	refused_release(&x->refused);
 	if (catalog_holders(in, add_project, x, e) < 0 || refused_read(&x->refused, in, e) < 0)
 		return -1;
 	for (size_t i = 0; i < x->refused.count; i++)
 		if (*x->refused.file[i].project && find_chosen(x, x->refused.file[i].held.platform))
 			add_name(x, x->refused.file[i].project);
-	sort_projects(x);
+	names_sort(&x->projects);
 	return 0;
 }
 
 // --- one file ---
-
-static bool was_downloaded(const struct planning *x, const char *filename)
-{
-	return x->policy->downloaded && downloads_within(x->downloads, x->on->platform->name, filename, x->now,
-						x->policy->downloaded) != DOWNLOADED_NO;
-}
 
 static int decide_file(void *ctx, const struct catalog_held *file, struct err *e)
 {
@@ -161,7 +111,8 @@ static int decide_file(void *ctx, const struct catalog_held *file, struct err *e
 		.mtime = file->mtime_ns / 1000000000,
 		.requires_python = file->requires_python,
 		.refusal = file->refusal,
-		.was_downloaded = was_downloaded(x, file->filename),
+		.was_downloaded = policy_was_downloaded(
+			x->policy, x->downloads, x->on->platform->name, file->filename, x->now),
 	};
 	verdict_decide(x->policy, x->on->platform, &ours, &x->facts, x->now, &v);
 	tally_add(&x->on->tally, v.kind, v.why, file->size);
@@ -226,8 +177,8 @@ static int decide_project(void *ctx, const struct upstream_answer *answer, struc
 
 static int decide_projects(struct planning *x, struct err *e)
 {
-	for (size_t i = 0; i < x->projects; i++) {
-		x->name = x->project[i];
+	for (size_t i = 0; i < x->projects.count; i++) {
+		x->name = x->projects.item[i];
 		if (upstream_recall(x->upstream, x->reader, x->name, decide_project, x, e) < 0)
 			return -1;
 	}
@@ -258,7 +209,7 @@ static int count_answer(void *ctx, const struct upstream_answer *answer, struct 
 	x->done++;
 	x->failed += plan_has_failed(answer->result);
 	if (x->options->progress)
-		x->options->progress(x->options->ctx, x->done, x->projects, x->failed);
+		x->options->progress(x->options->ctx, x->done, x->projects.count, x->failed);
 	return 0;
 }
 
@@ -268,22 +219,11 @@ static int ask(struct planning *x, struct err *e)
 		return 0;
 	if (find_projects(x, x->catalog, e) < 0)
 		return -1;
-	return upstream_look(x->upstream, x->catalog, (const char *const *)x->project, x->projects, count_answer, x, e);
+	return upstream_look(x->upstream, x->catalog, (const char *const *)x->projects.item, x->projects.count,
+		count_answer, x, e);
 }
 
 // --- the whole ---
-
-// A file of counts that is torn, or not there: nobody counted, and what was downloaded cannot be told.
-static int open_downloads(struct planning *x, struct err *e)
-{
-	struct err why = ERR_INIT;
-	if (!x->policy->downloaded || downloads_open(catalog_path(x->catalog), &x->downloads, &why) == 0)
-		return 0;
-	if (why.kind != ERR_NOT_FOUND && why.kind != ERR_INVALID)
-		return err_set(e, why.kind, "%s", why.msg);
-	log_warn("every file counts as downloaded lately: %s", why.msg);
-	return 0;
-}
 
 static void sum_up_platforms(struct planning *x)
 {
@@ -304,18 +244,16 @@ static void sum_up_platforms(struct planning *x)
 
 static void sum_up(struct planning *x)
 {
-	static const char *const class[] = {"pure", "off-list", "unusable", "corrupt"};
 	struct plan *p = x->plan;
+	struct policy_takes takes = x->policy->takes;
 	sum_up_platforms(x);
-	const struct policy_takes *takes = &x->policy->takes;
-	const bool is_taken[ARRAY_SIZE(class)] = {takes->pure, takes->off_list, takes->unusable, takes->corrupt};
-	for (size_t i = 0; i < ARRAY_SIZE(class); i++)
-		if (is_taken[i])
-			p->option[p->head.options++] = class[i];
+	for (size_t i = 0; i < POLICY_CLASSES; i++)
+		if (*policy_takes_class(&takes, policy_class[i]))
+			p->option[p->head.options++] = policy_class[i];
 	p->head.option = p->option;
 	p->head.glob = x->options->glob;
 	p->head.globs = x->options->globs;
-	p->head.projects = x->projects;
+	p->head.projects = x->projects.count;
 	p->head.failure = p->failure;
 }
 
@@ -344,7 +282,8 @@ static int make(struct planning *x, struct err *e)
 	if (!scanned)
 		return err_set(e, ERR_NOT_FOUND, "%s: no scan of the store has ended yet: wheelcache index comes first",
 			catalog_path(x->catalog));
-	if (catalog_enlarge_cache(x->catalog, e) < 0 || choose_platforms(x, e) < 0 || open_downloads(x, e) < 0 ||
+	if (catalog_enlarge_cache(x->catalog, e) < 0 || choose_platforms(x, e) < 0 ||
+		policy_open_downloads(x->policy, catalog_path(x->catalog), &x->downloads, e) < 0 ||
 		ledger_open(&x->ledger, x->options->path, x->catalog, x->options->entry, x->options->entry_ctx, e) < 0 ||
 		ask(x, e) < 0 || decide_all(x, e) < 0)
 		return -1;
@@ -354,8 +293,8 @@ static int make(struct planning *x, struct err *e)
 
 static void planning_release(struct planning *x)
 {
-	forget_projects(x);
-	free(x->project);
+	names_release(&x->projects);
+	refused_release(&x->refused);
 	free(x->chosen);
 	ledger_release(&x->ledger);
 	downloads_close(x->downloads);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "lib/base/err.h"
+#include "lib/base/names.h"
 #include "lib/state/catalog.h"
 #include "lib/state/config.h"
 #include "lib/state/store.h"
@@ -19,8 +20,7 @@
 struct plan_options {
 	const char *const *glob; // names of platforms; none: all
 	size_t globs;
-	const char *const *project; // these alone, in their order (strcmp)
-	size_t projects;            // 0: all
+	const struct names *projects; // these alone, sorted; NULL or none: all
 	const char *path; // where the plan goes; NULL: nowhere
 	bool is_offline;  // nobody is asked: the catalog's last answers count, which is not for apply
 	void (*progress)(void *ctx, uint64_t done, uint64_t all, uint64_t failed); // of look-ups; NULL: nobody wants it
@@ -39,7 +39,7 @@ struct plan {
 	size_t failure_room;
 	struct planfile_platform *platform;
 	struct planfile_total *total;
-	const char *option[4];
+	const char *option[POLICY_CLASSES];
 };
 
 // Failed look-ups are no error: all files of such a project are kept, and the plan says why. ERR_NOT_FOUND where the

@@ -2,12 +2,25 @@
 #include "pruner/policy.h"
 
 #include <fnmatch.h>
+#include <string.h>
 
 #include "lib/base/fs.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
+#include "lib/state/downloads.h"
 
 enum { DESCRIPTION_MAX = 4096 };
+
+const char *const policy_class[POLICY_CLASSES] = {"pure", "off-list", "unusable", "corrupt"};
+
+bool *policy_takes_class(struct policy_takes *takes, const char *name)
+{
+	bool *const class[POLICY_CLASSES] = {&takes->pure, &takes->off_list, &takes->unusable, &takes->corrupt};
+	for (size_t i = 0; i < POLICY_CLASSES; i++)
+		if (strcmp(policy_class[i], name) == 0)
+			return class[i];
+	return NULL;
+}
 
 // Each fact with its length, so that no two policies give the same bytes.
 static void add_fact(struct digest *d, struct str fact)
@@ -133,4 +146,25 @@ void policy_release(struct policy *p)
 	requirements_release(&p->packages);
 	requirements_release(&p->pins);
 	*p = (struct policy){0};
+}
+
+// A file of counts that is torn, or not there: nobody counted, and what was downloaded cannot be told.
+int policy_open_downloads(const struct policy *p, const char *catalog_path, struct downloads **out, struct err *e)
+{
+	struct err why = ERR_INIT;
+	*out = NULL;
+	if (!p->downloaded || downloads_open(catalog_path, out, &why) == 0)
+		return 0;
+	if (why.kind != ERR_NOT_FOUND && why.kind != ERR_INVALID) {
+		*e = why;
+		return -1;
+	}
+	log_warn("every file counts as downloaded lately: %s", why.msg);
+	return 0;
+}
+
+bool policy_was_downloaded(const struct policy *p, const struct downloads *d, const char *platform, const char *filename,
+	int64_t now)
+{
+	return p->downloaded && downloads_within(d, platform, filename, now, p->downloaded) != DOWNLOADED_NO;
 }

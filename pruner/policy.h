@@ -16,6 +16,10 @@
 struct policy_takes {
 	bool pure, off_list, unusable, corrupt;
 };
+enum { POLICY_CLASSES = 4 };
+extern const char *const policy_class[POLICY_CLASSES]; // "pure", "off-list", …: as options, plans and verdicts name them
+// Where takes says whether a class of this name goes; NULL: there is no such class.
+bool *policy_takes_class(struct policy_takes *takes, const char *name);
 
 struct policy {
 	struct policy_takes takes;
@@ -32,3 +36,12 @@ struct policy {
 int policy_init(struct policy *p, const struct config *c, const struct store *s, const struct policy_takes *takes,
 	struct err *e) MUST_CHECK;
 void policy_release(struct policy *p);
+
+struct downloads; // lib/state/downloads.h
+// What servers counted, if that decides anything. *out is NULL where it does not, or nobody counted (which is logged): then
+// every file counts as downloaded. To be closed by the caller.
+int policy_open_downloads(const struct policy *p, const char *catalog_path, struct downloads **out, struct err *e)
+	MUST_CHECK;
+// Whether it was downloaded lately, or nobody can tell; false where that decides nothing.
+bool policy_was_downloaded(const struct policy *p, const struct downloads *d, const char *platform, const char *filename,
+	int64_t now);

@@ -102,23 +102,13 @@ static int find(struct purging *p, struct err *e)
 // --- what upstream says ---
 
 // As it was decided then: what was asked for then is asked for now.
-static void take_as_then(const struct tombstone *stone, struct policy_takes *takes)
+static struct policy_takes take_as_then(const struct tombstone *stone)
 {
-	const struct {
-		enum verdict_kind kind;
-		bool *takes;
-	} of[] = {{VERDICT_PURE, &takes->pure},
-		{VERDICT_OFF_LIST, &takes->off_list},
-		{VERDICT_UNUSABLE, &takes->unusable},
-		{VERDICT_CORRUPT, &takes->corrupt}};
-	for (size_t i = 0; i < ARRAY_SIZE(of); i++)
-		*of[i].takes = stone->verdict && strcmp(stone->verdict, verdict_name[of[i].kind]) == 0;
-}
-
-static bool was_downloaded(const struct purging *p, const struct grave *g)
-{
-	return p->policy->downloaded && downloads_within(p->downloads, g->platform->name, g->filename, p->now,
-						p->policy->downloaded) != DOWNLOADED_NO;
+	struct policy_takes takes = {false};
+	bool *class = stone->verdict ? policy_takes_class(&takes, stone->verdict) : NULL;
+	if (class)
+		*class = true;
+	return takes;
 }
 
 static void judge(struct purging *p, struct candidate *one, const struct verdict_upstream *upstream)
@@ -128,7 +118,7 @@ static void judge(struct purging *p, struct candidate *one, const struct verdict
 	CLEANUP(tombstone_release) struct tombstone stone;
 	CLEANUP(verdict_release) struct verdict v;
 	tombstone_read(str_from(g->text), &stone);
-	take_as_then(&stone, &policy.takes);
+	policy.takes = take_as_then(&stone);
 	const struct verdict_file file = {.filename = g->filename,
 		.project = g->project,
 		.version = g->version,
@@ -136,7 +126,7 @@ static void judge(struct purging *p, struct candidate *one, const struct verdict
 		.mtime = g->mtime_ns / 1000000000,
 		.requires_python = g->requires_python,
 		.refusal = g->refusal,
-		.was_downloaded = was_downloaded(p, g)};
+		.was_downloaded = policy_was_downloaded(p->policy, p->downloads, g->platform->name, g->filename, p->now)};
 	verdict_decide(&policy, g->platform, &file, upstream, p->now, &v);
 	one->may_go = v.removes;
 	one->words = v.removes ? NULL : xstrdup(v.reason.data);
@@ -174,17 +164,6 @@ static int judge_project(void *ctx, const struct upstream_answer *answer, struct
 	return 0;
 }
 
-static int open_downloads(struct purging *p, struct err *e)
-{
-	struct err why = ERR_INIT;
-	if (!p->policy->downloaded || downloads_open(catalog_path(p->errand->catalog), &p->downloads, &why) == 0)
-		return 0;
-	if (why.kind == ERR_NOT_FOUND || why.kind == ERR_INVALID)
-		return 0; // nobody counted
-	*e = why;
-	return -1;
-}
-
 static int ask(struct purging *p, const struct config *c, struct err *e)
 {
 	p->project = xcalloc(p->count + 1, sizeof(*p->project));
@@ -196,7 +175,8 @@ static int ask(struct purging *p, const struct config *c, struct err *e)
 	}
 	if (!p->projects)
 		return 0;
-	if (open_downloads(p, e) < 0 || upstream_new(c, &p->upstream, e) < 0)
+	if (policy_open_downloads(p->policy, catalog_path(p->errand->catalog), &p->downloads, e) < 0 ||
+		upstream_new(c, &p->upstream, e) < 0)
 		return -1;
 	return upstream_look(p->upstream, p->errand->catalog, p->project, p->projects, judge_project, p, e);
 }

@@ -89,22 +89,17 @@ static int restore_listed(struct restoring *r, const struct platform *p, size_t 
 	return restored < 0 ? note(r, p, place.project, file, place.sha256, &why, e) : 0;
 }
 
-static bool is_wanted(const struct restoring *r, const char *platform)
-{
-	const struct graves_wanted wanted = {.glob = r->options->glob, .globs = r->options->globs};
-	return graves_is_wanted(&wanted, platform);
-}
-
 static int restore_all_listed(struct restoring *r, struct err *e)
 {
 	const struct store *s = r->errand->store;
+	const struct restore_options *o = r->options;
 	for (size_t i = 0; i < s->platform_count; i++)
-		for (size_t k = 0; k < r->options->files && is_wanted(r, s->platform[i].name); k++)
+		for (size_t k = 0; k < o->files && store_is_wanted(o->glob, o->globs, s->platform[i].name); k++)
 			if (restore_listed(r, &s->platform[i], k, e) < 0)
 				return -1;
-	for (size_t k = 0; k < r->options->files; k++)
+	for (size_t k = 0; k < o->files; k++)
 		if (!r->is_found[k])
-			return err_set(e, ERR_NOT_FOUND, "no platform has a file %s, or a tombstone of it", r->options->file[k]);
+			return err_set(e, ERR_NOT_FOUND, "no platform has a file %s, or a tombstone of it", o->file[k]);
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/limits.h"
+#include "lib/base/names.h"
 #include "lib/state/catalog-prune.h"
 #include "lib/state/freeze.h"
 #include "lib/state/marks.h"
@@ -17,8 +18,7 @@ struct retiring {
 	const struct platform *platform;
 	const struct retire_options *options;
 	struct graves found;
-	char **project;
-	size_t projects, room;
+	struct names projects;
 	const char *name; // of the project that is being looked at
 	char *run, *reason;
 	int64_t now;
@@ -26,9 +26,7 @@ struct retiring {
 
 static void retiring_release(struct retiring *r)
 {
-	for (size_t i = 0; i < r->projects; i++)
-		free(r->project[i]);
-	free(r->project);
+	names_release(&r->projects);
 	free(r->run);
 	free(r->reason);
 	graves_release(&r->found);
@@ -39,8 +37,7 @@ static void retiring_release(struct retiring *r)
 static int add_project(void *ctx, const struct catalog_project *project, struct err *e UNUSED)
 {
 	struct retiring *r = ctx;
-	GROW(r->project, r->projects, r->room);
-	r->project[r->projects++] = xstrdup(project->project);
+	names_add(&r->projects, project->project);
 	return 0;
 }
 
@@ -83,8 +80,8 @@ static int find(struct retiring *r, struct err *e)
 	if (graves_load(&r->found, r->errand->store, c, &overtaken, e) < 0 ||
 		catalog_projects(c, r->platform->id, add_project, r, e) < 0)
 		return -1;
-	for (size_t i = 0; i < r->projects; i++) {
-		r->name = r->project[i];
+	for (size_t i = 0; i < r->projects.count; i++) {
+		r->name = r->projects.item[i];
 		if (catalog_held_files(c, r->platform->id, r->name, add_file, r, e) < 0)
 			return -1;
 	}

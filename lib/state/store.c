@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -326,6 +327,14 @@ const struct platform *store_platform(const struct store *s, int64_t id)
 		if (s->platform[i].id == id)
 			return &s->platform[i];
 	return NULL;
+}
+
+bool store_is_wanted(const char *const *glob, size_t globs, const char *platform)
+{
+	for (size_t i = 0; i < globs; i++)
+		if (fnmatch(glob[i], platform, 0) == 0)
+			return true;
+	return globs == 0;
 }
 
 const struct platform *store_platform_named(const struct store *s, struct str name)

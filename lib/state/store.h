@@ -63,6 +63,8 @@ int store_find(struct store *s, struct catalog *c, struct err *e) MUST_CHECK;
 // The platform of this id; NULL where the store has none.
 const struct platform *store_platform(const struct store *s, int64_t id);
 const struct platform *store_platform_named(const struct store *s, struct str name);
+// Whether a platform's name is among those that --platform GLOB asked for; without any globs each is.
+bool store_is_wanted(const char *const *glob, size_t globs, const char *platform);
 // Opens a file of the platform by its path below it, never outside of the store. Never waits, so
 // what is opened may be no regular file: fstat tells. Returns the descriptor; errors of
 // fs_open_beneath.

@@ -19,6 +19,7 @@
 #include "lib/base/fs.h"
 #include "lib/base/hashes.h"
 #include "lib/base/jsondoc.h"
+#include "lib/base/names.h"
 #include "lib/base/pack.h"
 #include "lib/base/pool.h"
 #include "lib/base/sigpipe.h"
@@ -408,6 +409,26 @@ static void test_sigpipe_is_held(void **state UNUSED)
 	close(ends[1]);
 }
 
+static void test_names_are_there_once_and_in_order(void **state UNUSED)
+{
+	static const char *const given[] = {"six", "attrs", "six", "Six", "attrs", "zope", "six"};
+	static const char *const kept[] = {"Six", "attrs", "six", "zope"};
+	struct names names = {0};
+	names_sort(&names);
+	assert_false(names_has(&names, "six"));
+	for (size_t i = 0; i < ARRAY_SIZE(given); i++)
+		names_add(&names, given[i]);
+	names_sort(&names);
+	assert_int_equal(names.count, ARRAY_SIZE(kept));
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++) {
+		assert_string_equal(names.item[i], kept[i]);
+		assert_true(names_has(&names, kept[i]));
+	}
+	assert_false(names_has(&names, "si") || names_has(&names, "zope.interface") || names_has(&names, ""));
+	names_release(&names);
+	assert_int_equal(names.count, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -428,6 +449,7 @@ int main(void)
 		cmocka_unit_test(test_base64),
 		cmocka_unit_test(test_times),
 		cmocka_unit_test(test_sigpipe_is_held),
+		cmocka_unit_test(test_names_are_there_once_and_in_order),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

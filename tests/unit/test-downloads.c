@@ -217,7 +217,7 @@ static void raise_by(struct meter *t, const char *filename, unsigned times)
 }
 
 // Two servers on one catalog.
-static void test_tallies_end_up_in_the_file(void **state UNUSED)
+static void test_counts_end_up_in_the_file(void **state UNUSED)
 {
 	struct meter *one = meter_start(catalog, 3600 * 1000), *other = meter_start(catalog, 3600 * 1000);
 	assert_int_equal(count_of("a"), 0); // it is there from the beginning
@@ -245,7 +245,7 @@ static void wait_for(uint64_t count, const char *filename)
 		usleep(1000);
 }
 
-static void test_tallies_are_written_now_and_then(void **state UNUSED)
+static void test_counts_are_written_now_and_then(void **state UNUSED)
 {
 	struct meter *t = meter_start(catalog, 1);
 	struct meter_count *held = meter_of(t, "p", STR("held"));
@@ -288,8 +288,8 @@ int main(void)
 		TEST(test_who_was_not_downloaded),
 		TEST(test_what_is_torn_begins_anew),
 		TEST(test_nobody_has_counted),
-		TEST(test_tallies_end_up_in_the_file),
-		TEST(test_tallies_are_written_now_and_then),
+		TEST(test_counts_end_up_in_the_file),
+		TEST(test_counts_are_written_now_and_then),
 		TEST(test_what_cannot_be_written_is_kept),
 	};
 	return cmocka_run_group_tests_name("downloads", tests, NULL, NULL);

@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "pruner/verdict.h"
+
 static char folder[] = "test-policy.XXXXXX";
 
 static int make_folder(void **state UNUSED)
@@ -268,6 +270,44 @@ static void without_a_list_nothing_is_off_it(void **state UNUSED)
 	config_release(&s.config);
 }
 
+// A purge takes as the tombstone's verdict says, and apply as the plan's options do.
+static void each_class_has_its_switch(void **state UNUSED)
+{
+	const struct {
+		enum verdict_kind kind;
+		struct policy_takes takes;
+	} row[] = {
+		{VERDICT_PURE, {.pure = true}},
+		{VERDICT_OFF_LIST, {.off_list = true}},
+		{VERDICT_UNUSABLE, {.unusable = true}},
+		{VERDICT_CORRUPT, {.corrupt = true}},
+	};
+	assert_int_equal(ARRAY_SIZE(row), POLICY_CLASSES);
+	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
+		struct policy_takes takes = {false};
+		bool *class = policy_takes_class(&takes, verdict_name[row[i].kind]);
+		assert_non_null(class);
+		assert_string_equal(policy_class[i], verdict_name[row[i].kind]);
+		*class = true;
+		assert_memory_equal(&takes, &row[i].takes, sizeof(takes));
+	}
+	assert_null(policy_takes_class(&(struct policy_takes){false}, verdict_name[VERDICT_DUPLICATE]));
+}
+
+// A catalog beside which nobody counts.
+static void what_nobody_counted_counts_as_downloaded(void **state UNUSED)
+{
+	struct policy p = {.downloaded = 30 * 86400};
+	struct downloads *d = NULL;
+	struct err e = ERR_INIT;
+	assert_int_equal(policy_open_downloads(&p, "no-catalog", &d, &e), 0);
+	assert_null(d);
+	assert_true(policy_was_downloaded(&p, d, "p", "six-1.0-py3-none-any.whl", 1800000000));
+	p.downloaded = 0; // it decides nothing
+	assert_int_equal(policy_open_downloads(&p, "no-catalog", &d, &e), 0);
+	assert_false(policy_was_downloaded(&p, d, "p", "six-1.0-py3-none-any.whl", 1800000000));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -276,6 +316,8 @@ int main(void)
 		cmocka_unit_test(what_decides_nothing_is_not),
 		cmocka_unit_test(lists_that_cannot_be_read),
 		cmocka_unit_test(without_a_list_nothing_is_off_it),
+		cmocka_unit_test(each_class_has_its_switch),
+		cmocka_unit_test(what_nobody_counted_counts_as_downloaded),
 	};
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
