@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""make bench: the server beside others on the same pages and files, the indexer beside sha256sum, plans of a prune, in one run.
+"""make bench: the server beside others on the same pages and files, the indexer beside sha256sum, plans of a prune, proxies of one upstream, in one run.
 
 BENCH_ROUNDS (5) and BENCH_SECONDS (1) say how long; BENCH_MANY (200,000) how many wheels the larger store has;
 BENCH_ONLY does only some of the parts, as in "serving index"; BENCH_KEEP=1 writes bench/results.md."""
@@ -15,6 +15,7 @@ import appearing
 import beside
 import load
 import machine
+import merging
 import nginx
 import pruning
 import scans
@@ -27,7 +28,7 @@ SERVED = 10_000
 ROUNDS = int(os.environ.get("BENCH_ROUNDS") or 5)
 SECONDS = int(os.environ.get("BENCH_SECONDS") or 1)
 MANY = int(os.environ.get("BENCH_MANY") or 200_000)
-ONLY = (os.environ.get("BENCH_ONLY") or "serving index many appearing upload prune").split()
+ONLY = (os.environ.get("BENCH_ONLY") or "serving index many appearing upload prune merge").split()
 
 
 def refuse(reason):
@@ -64,7 +65,7 @@ def bench_many(binary, folder):
 def parts(binary, floor, folder):
     """Yields each part's table when it is there."""
     store = room(folder, "store")
-    made = shape.make_served(store, SERVED) if set(ONLY) - {"many", "upload", "prune"} else None
+    made = shape.make_served(store, SERVED) if set(ONLY) - {"many", "upload", "prune", "merge"} else None
     if "index" in ONLY:
         yield scans.bench(binary, store, folder, SERVED, ROUNDS)
     # Before this process has read large answers: what it took at most, its children are said to have taken.
@@ -78,6 +79,8 @@ def parts(binary, floor, folder):
         yield appearing.bench(binary, store, room(folder, "appearing"), SERVED, ROUNDS)
     if "upload" in ONLY:
         yield upload.bench(binary, room(folder, "upload"), ROUNDS)
+    if "merge" in ONLY:
+        yield merging.bench(binary, room(folder, "merge"), min(ROUNDS, 3), SECONDS)
 
 
 def keep(said):

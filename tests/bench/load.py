@@ -18,10 +18,14 @@ class Round:
     cpu_us: float  # of the server, a request
 
 
+class Unusable(RuntimeError):
+    """What wrk saw is no figure."""
+
+
 def check(one, line, seen):
     wrong = seen["requests"] if line.status >= 400 else 0
     if seen["broken"] or seen["bad_status"] != wrong or not seen["requests"]:
-        raise RuntimeError(f"{one.name}, {line.name}: {seen}")
+        raise Unusable(f"{one.name}, {line.name}: {seen}")
 
 
 def run(one, line, seconds):

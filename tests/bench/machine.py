@@ -9,6 +9,7 @@ import subprocess
 
 import load
 import nginx
+import proxies
 import pypiron
 import rivals
 import server
@@ -30,7 +31,7 @@ def text(binary, rounds, seconds):
     versions = [first_line(str(binary), "--version"),
                 "libmicrohttpd " + first_line("pkg-config", "--modversion", "libmicrohttpd"),
                 first_line(nginx.program(), "-v").replace("nginx version: ", ""), first_line("wrk", "-v").split(" [")[0],
-                *(pin.replace("==", " ") for pin in pypiron.requirements(*rivals.NAMES))]
+                *(pin.replace("==", " ") for pin in pypiron.requirements(*rivals.NAMES, *proxies.START))]
     return (f"{datetime.date.today()} · {processor()}, {os.cpu_count()} processors, Linux {platform.release()}\n"
             f"{' · '.join(versions)}\n\n"
             f"All servers on core {server.CORE}, wrk on core {load.CORE}, 32 connections kept open where a line does "

@@ -75,18 +75,28 @@ def devpi_ask(port, method, path, body, headers):
     return json.loads(text)["result"]
 
 
-def start_devpi(programs, folder):
-    """An index of its own, and the token of a login, as devpi's client sends it."""
+def start_devpi_empty(programs, folder):
+    """With no index at all."""
     port, data = server.free_port(), folder / "data"
     subprocess.run([programs / "devpi-init", "--serverdir", data, "--no-root-pypi", "--root-passwd", PASSWORD], check=True,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder)
-    one = start_logged("devpi-server", folder, port, programs / "devpi-server", "--serverdir", data, "--host", "127.0.0.1",
-                       "--port", port)
+    return start_logged("devpi-server", folder, port, programs / "devpi-server", "--serverdir", data, "--host", "127.0.0.1",
+                        "--port", port)
+
+
+def devpi_login(port):
+    """The header of a login, as devpi's client sends it, and its token."""
     token = devpi_ask(port, "POST", "/+login", {"user": "root", "password": PASSWORD}, {})["password"]
-    known = base64.b64encode(f"root:{token}".encode()).decode()
-    devpi_ask(port, "PUT", "/root/dev", {"type": "stage", "bases": []}, {"X-Devpi-Auth": known})
+    return {"X-Devpi-Auth": base64.b64encode(f"root:{token}".encode()).decode()}, token
+
+
+def start_devpi(programs, folder):
+    """An index of its own."""
+    one = start_devpi_empty(programs, folder)
+    header, token = devpi_login(one.port)
+    devpi_ask(one.port, "PUT", "/root/dev", {"type": "stage", "bases": []}, header)
     one = takes_uploads(one, "/root/dev/", "/root/dev/+simple/{}/", basic("root", token))
-    one.upload_headers["X-Devpi-Auth"] = known
+    one.upload_headers |= header
     return one
 
 
