@@ -8,6 +8,30 @@ struct jsondoc {
 	json_t value; // never made: a jsondoc is a json_t under our name
 };
 
+// --- where jansson's memory comes from ---
+
+static _Thread_local struct arena *reading; // into this one, what is in it is not freed; NULL: from the heap
+
+static void *take(size_t size)
+{
+	enum { ALIGN = sizeof(void *) };
+	return reading ? arena_alloc(reading, (size + ALIGN - 1) / ALIGN * ALIGN) : malloc(size);
+}
+
+static void give(void *memory)
+{
+	if (!reading)
+		free(memory);
+}
+
+// Before there are threads.
+__attribute__((constructor)) static void set_memory(void)
+{
+	json_set_alloc_funcs(take, give);
+}
+
+// --- reading, writing ---
+
 static struct jsondoc *own(json_t *value)
 {
 	if (!value)
@@ -53,19 +77,20 @@ static json_t *load(struct str text, size_t flags, json_error_t *why, struct err
 	return value;
 }
 
-struct jsondoc *jsondoc_read_whole(struct str text, bool *is_cut, struct err *e)
+const struct jsondoc *jsondoc_read_into(struct arena *room, struct str text, bool *is_cut, struct err *e)
 {
 	json_error_t why;
+	reading = room;
 	json_t *value = load(text, 0, &why, e);
-	if (!value)
-		*is_cut = json_error_code(&why) == json_error_premature_end_of_input;
-	return (struct jsondoc *)value;
+	reading = NULL;
+	*is_cut = !value && json_error_code(&why) == json_error_premature_end_of_input;
+	return (const struct jsondoc *)value;
 }
 
 struct jsondoc *jsondoc_read(struct str text, struct err *e)
 {
-	bool is_cut;
-	return jsondoc_read_whole(text, &is_cut, e);
+	json_error_t why;
+	return (struct jsondoc *)load(text, 0, &why, e);
 }
 
 struct jsondoc *jsondoc_next(struct str *rest, struct err *e)

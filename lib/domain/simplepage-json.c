@@ -68,7 +68,8 @@ static void read_rest(struct simplepage_make *m, const struct jsondoc *page, con
 enum simplepage_fault simplepage_read_json(struct simplepage_make *m, struct str body, struct err *e)
 {
 	bool is_cut = false;
-	CLEANUP(jsondoc_cleanup) struct jsondoc *page = jsondoc_read_whole(body, &is_cut, e);
+	CLEANUP(arena_release) struct arena room = {0};
+	const struct jsondoc *page = jsondoc_read_into(&room, body, &is_cut, e);
 	if (!page)
 		return is_cut ? SIMPLEPAGE_TRUNCATED : SIMPLEPAGE_NOT_A_PAGE;
 	const struct jsondoc *meta = jsondoc_get(page, "meta"), *files = jsondoc_get(page, "files");
