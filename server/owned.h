@@ -8,5 +8,7 @@
 
 // Whether it is ours alone; it is from now on, where upstream says that it does not know it, and it is here.
 bool owned_is(struct service *s, const struct upstream_answer *upstream);
-// The same of what upstream has just said: an upstream_fn, ctx is the service. A name of ours that upstream has is told.
+// Whether it is known to be, so that nobody needs to wait for what upstream says now.
+bool owned_is_known(struct service *s, const char *project);
+// Learns from what upstream has just said: an upstream_fn, ctx is the service. A name of ours that upstream has is told.
 int owned_learn(void *ctx, const struct upstream_answer *upstream, struct err *e);

@@ -89,6 +89,25 @@ def test_ours_while_upstream_was_never_reached(serve, index, tmp_path):
     assert merging.names(server, "mine") == [mine]
 
 
+def test_ours_never_waits(serve, index, tmp_path):
+    """A name that is ours stays so whatever upstream says: nobody waits for that."""
+    mine, state = storelib.make_wheel(tmp_path / "store", "mine", "1.0"), tmp_path / "state"
+    config = merging.config(index, negative_max_age=0, timeout=600)
+    server = serve(tmp_path / "store", "--rescan", "0", config=config, state=state)
+    assert merging.names(server, "mine") == [mine.name]
+    server.stop()
+    go_on = threading.Event()
+    index.add("mine", storelib.make_wheel(tmp_path / "theirs", "mine", "2.0"))
+    index.fail("mine", lambda handler, data: go_on.wait(merging.PATIENT_S) and handler.start(503))
+    try:
+        server = serve(tmp_path / "store", "--rescan", "0", config=config, state=state)
+        assert merging.names(server, "mine") == [mine.name]
+        serving.wait_for(lambda: index.count("mine") == 2, SOON, "a question")
+        assert merging.names(server, "mine") == [mine.name]
+    finally:
+        go_on.set()
+
+
 def test_old_page_has_an_end(serve, index, wheel):
     server = serve(None, config=merging.config(index, max_age=0, stale=3, retries=0))
     serving.wait_for(lambda: merging.status_of(server, "six") == 200, SOON, "its page")  # a slow machine's may be too old

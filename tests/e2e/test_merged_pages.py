@@ -190,7 +190,8 @@ def test_name_that_was_ours_first_stays_ours(serve, tmp_path, index, stolen):
     before = len(index.statuses("acme"))
     server = serve(tmp_path / "store", config=short_lived(index), state=state)
     assert merging.names(server, "acme") == [ours]
-    assert index.statuses("acme")[before:] == [200]
+    serving.wait_for(lambda: index.statuses("acme")[before:before + 1] == [200], SOON, "upstream says that it has it")
+    assert merging.names(server, "acme") == [ours]
     server.stop()
 
     server = serve(tmp_path / "store", config=short_lived(index, shared="acme"), state=state)
