@@ -7,6 +7,7 @@
 #include "lib/base/limits.h"
 #include "lib/domain/name.h"
 #include "lib/state/catalog.h"
+#include "lib/state/ours.h"
 #include "lib/state/upstream.h"
 #include "lib/view/explain.h"
 
@@ -66,6 +67,8 @@ struct explaining {
 	const struct view *view;
 	struct catalog *catalog;
 	struct downloads *downloads; // NULL: nobody has counted
+	enum rule rule;
+	bool is_ours;
 };
 
 static int tell(void *ctx, const struct upstream_answer *answer, struct err *e)
@@ -77,6 +80,7 @@ static int tell(void *ctx, const struct upstream_answer *answer, struct err *e)
 	buf_init(&out, LIMIT_PAGE);
 	if (!doc)
 		return -1;
+	explain_names(doc, x->view, x->rule, x->is_ours);
 	if (x->line->is_json)
 		jsondoc_write(doc, 2, &out);
 	else
@@ -84,6 +88,14 @@ static int tell(void *ctx, const struct upstream_answer *answer, struct err *e)
 	if (out.failed || fwrite(out.data, 1, out.len, stdout) != out.len || fflush(stdout) != 0)
 		return err_errno(e, ERR_IO, "standard output");
 	return 0;
+}
+
+static bool is_ours(const struct catalog *c, const char *project)
+{
+	struct err unsaid = ERR_INIT;
+	CLEANUP(ours_cleanup) struct ours *ours = NULL;
+	CLEANUP(mem_free) char *path = ours_path(catalog_path(c));
+	return ours_open(path, &ours, &unsaid) == 0 && ours_has(ours, project);
 }
 
 static int explain_in(const struct line *l, struct catalog *c, struct err *e)
@@ -101,9 +113,12 @@ static int explain_in(const struct line *l, struct catalog *c, struct err *e)
 		return -1;
 	struct err uncounted = ERR_INIT;
 	CLEANUP(downloads_cleanup) struct downloads *downloads = NULL;
-	struct explaining x = {l, site_view(&site, l->view ? str_from(l->view) : (struct str){0}), c, NULL};
+	struct explaining x = {.line = l, .catalog = c};
+	x.view = site_view(&site, l->view ? str_from(l->view) : (struct str){0});
 	if (!x.view)
 		return err_set(e, ERR_NOT_FOUND, "no view or platform %s", l->view);
+	x.rule = rules_find(&site.rules, l->project.data);
+	x.is_ours = is_ours(c, l->project.data);
 	if (downloads_open(catalog_path(c), &downloads, &uncounted) == 0)
 		x.downloads = downloads;
 	return upstream_recall(upstream, c, l->project.data, tell, &x, e);

@@ -8,9 +8,11 @@
 #include "lib/state/upstream.h"
 #include "lib/view/explain.h"
 #include "server/auth.h"
+#include "server/owned.h"
 
 struct explaining {
 	const struct view *view;
+	struct service *service;
 	struct catalog *catalog;
 	struct buf project; // normalised
 	const char *version; // NULL: all
@@ -25,6 +27,8 @@ static int tell(void *ctx, const struct upstream_answer *answer, struct err *e)
 		explain(x->view, x->catalog, x->project.data, x->version, answer, NULL, e);
 	if (!doc)
 		return -1;
+	explain_names(doc, x->view, rules_find(&service_site(x->service)->rules, x->project.data),
+		owned_is_noted(x->service, x->project.data));
 	if (x->is_text)
 		explain_text(doc, &x->body);
 	else
@@ -58,7 +62,7 @@ static void explaining_release(struct explaining *x)
 struct reply *explaining_work(struct service *s, struct catalog *c, const struct call *call)
 {
 	const struct site *site = service_site(s);
-	CLEANUP(explaining_release) struct explaining x = {.catalog = c};
+	CLEANUP(explaining_release) struct explaining x = {.service = s, .catalog = c};
 	CLEANUP(mem_free) char *version = call->file.len ? xstrndup(call->file.ptr, call->file.len) : NULL;
 	buf_init(&x.project, LIMIT_FILE_NAME);
 	buf_init(&x.body, LIMIT_PAGE);

@@ -37,6 +37,11 @@ bool owned_is_known(struct service *s, const char *project)
 	return rules_find(&service_site(s)->rules, project) == RULE_MERGE && ours_has(s->ours, project);
 }
 
+bool owned_is_noted(struct service *s, const char *project)
+{
+	return s->ours && ours_has(s->ours, project);
+}
+
 int owned_learn(void *ctx, const struct upstream_answer *upstream, struct err *e UNUSED)
 {
 	struct service *s = ctx;

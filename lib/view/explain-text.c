@@ -160,9 +160,23 @@ static void add_environments(const struct jsondoc *rows, struct buf *out)
 	}
 }
 
+// --- whose files count ---
+
+static void add_names(const struct jsondoc *names, struct buf *out)
+{
+	const char *files = names ? jsondoc_get_str(names, "files") : NULL;
+	if (!files)
+		return;
+	buf_printf(out, "Clients get %s: %s%s\n",
+		strcmp(files, "both") == 0 ? "the files here and upstream's"
+			: strcmp(files, "here") == 0 ? "only the files here" : "only upstream's files",
+		jsondoc_get_str(names, "why"), jsondoc_is_true(names, "ours") ? " (the name is noted as ours)" : "");
+}
+
 void explain_text(const struct jsondoc *explanation, struct buf *out)
 {
 	add_head(explanation, out);
+	add_names(jsondoc_get(explanation, "names"), out);
 	add_here(jsondoc_get(explanation, "here"), out);
 	add_upstream(jsondoc_get(explanation, "upstream"), out);
 	add_environments(jsondoc_get(explanation, "environments"), out);

@@ -394,3 +394,33 @@ struct jsondoc *explain(const struct view *v, struct catalog *c, const char *pro
 	}
 	return tell(&x, version, answer);
 }
+
+// --- whose files count ---
+
+static const struct {
+	const char *files, *why;
+} by_rule[RULE_COUNT] = {
+	[RULE_MERGE] = {"both", "nothing says otherwise"},
+	[RULE_PRIVATE] = {"here", "[upstream] private: upstream is never asked for it"},
+	[RULE_LOCAL] = {"here", "[upstream] local-only: upstream is not asked for it"},
+	[RULE_UPSTREAM] = {"upstream", "[upstream] upstream-only"},
+	[RULE_SHARED] = {"both", "[upstream] shared: merged, whoever had it first"},
+};
+
+void explain_names(struct jsondoc *explanation, const struct view *v, enum rule rule, bool is_ours)
+{
+	struct jsondoc *out = jsondoc_object();
+	const char *files = by_rule[rule].files, *why = by_rule[rule].why;
+	if (!v->merges) {
+		files = "here";
+		why = "the view does not merge";
+	} else if (rule == RULE_MERGE && is_ours) {
+		files = "here";
+		why = "upstream did not know it when it came here; [upstream] shared would merge it";
+	}
+	jsondoc_put_str(out, "rule", rule_name[rule]);
+	jsondoc_put_bool(out, "ours", is_ours);
+	jsondoc_put_str(out, "files", files);
+	jsondoc_put_str(out, "why", why);
+	jsondoc_put(explanation, "names", out);
+}

@@ -6,6 +6,7 @@
 
 #include "lib/base/jsondoc.h"
 #include "lib/state/downloads.h"
+#include "lib/state/rules.h"
 #include "lib/state/upstream.h"
 #include "lib/view/view.h"
 
@@ -28,5 +29,8 @@
 //	     "from": "here"|"upstream", "yanked"?: true, "some-micros"?: true}}, …]}
 struct jsondoc *explain(const struct view *v, struct catalog *c, const char *project, const char *version,
 	const struct upstream_answer *answer, const struct downloads *downloads, struct err *e) MUST_CHECK;
+// Adds whose files count under the name, and why: "names": {"rule": rule_name, "ours": bool (lib/state/ours), "files":
+// "here"|"upstream"|"both", "why"}.
+void explain_names(struct jsondoc *explanation, const struct view *v, enum rule rule, bool is_ours);
 // The same for people.
 void explain_text(const struct jsondoc *explanation, struct buf *out);

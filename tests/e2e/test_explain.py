@@ -240,3 +240,34 @@ def test_explain_agrees_with_pip(shared, explained):
             count += 1
     assert count > SAMPLE
     print(f"{count} answers of pip: explain says the same")
+
+
+def test_whose_files_count(tmp_path, serve):
+    """The rule of a name, whether it is ours, and what that does; by the program and over HTTP."""
+    with tinyupstream.running() as upstream:
+        for name in ("own", "both", "closed", "local", "theirs", "first"):
+            storelib.make_wheel(tmp_path / "store" / OPEN, name, "1.0")
+            if name not in ("own", "first"):
+                upstream.add(name, f"{name}-2.0-py3-none-any.whl")
+        config = f"[store]\npath = {tmp_path / 'store'}\n[upstream]\nurl = {upstream.url}\nmerge = yes\n"
+        rules = "private = clos*\nlocal-only = local\nupstream-only = theirs\nshared = first\n[view alone]\nupstream = no\n"
+        server = serve(None, "--rescan", "0", config=config, state=tmp_path)
+        for name in ("own", "first"):  # upstream does not know them: they are ours
+            assert server.get(f"/simple/{name}/").status == 200
+        server.stop()
+        server = serve(None, "--rescan", "0", config=f"{config}{rules}platforms = {OPEN}\n", state=tmp_path)
+
+        def told(name, view=OPEN):
+            done = serving.run("explain", "--json", "--view", view, "--config", server.config_path, "--catalog",
+                               server.catalog, name)
+            names = json.loads(done.stdout)["names"]
+            assert json.loads(server.get(f"/-/explain/{view}/{name}").body)["names"] == names
+            assert names["why"] in server.get(f"/-/explain/{view}/{name}?format=text").body.decode()
+            return names["rule"], names["ours"], names["files"]
+        assert told("own") == ("merge", True, "here")
+        assert told("both") == ("merge", False, "both")
+        assert told("closed") == ("private", False, "here")
+        assert told("local") == ("local-only", False, "here")
+        assert told("theirs") == ("upstream-only", False, "upstream")
+        assert told("first") == ("shared", True, "both")
+        assert told("both", "alone") == ("merge", False, "here")
