@@ -208,6 +208,7 @@ static enum MHD_Result answer(struct client *c, const char *url, const char *met
 	if (c->reply) // a worker has answered, and woke us
 		return send_reply(c, c->reply);
 	c->request = read_request(c, url, method);
+	c->waiter.step = 0;
 	struct reply *reply = h->options.quick(h->options.ctx, &c->request);
 	if (reply)
 		return send_reply(c, reply);

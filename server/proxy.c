@@ -72,7 +72,7 @@ static int take_facts(void *ctx, const struct upstream_answer *answer, struct er
 	if (!f)
 		return 0;
 	w->url = w->is_metadata ? xasprintf("%s.metadata", f->url) : xstrdup(f->url);
-	w->home = xstrdup(answer->index);
+	w->home = xstrdup(upstream_home(answer, w->filename));
 	w->size = f->size;
 	w->has_metadata = f->has_metadata;
 	w->has_sha256 = f->has_sha256;
@@ -259,16 +259,22 @@ static void retrieve(const struct wanted *w, bool is_wheel, struct retrieve_resu
 	retrieve_file(w->service->retrieve, &wish, w->is_metadata || r->header[HEADER_RANGE], w->call->again, result);
 }
 
+enum { STEP_METADATA, STEP_WHEEL };
+
+// The metadata is not asked for once more because the wheel took longer than its failure is remembered for: where both
+// fail there would be no end.
 static struct reply *fetch_metadata(const struct wanted *w)
 {
-	struct retrieve_result result;
-	retrieve(w, false, &result);
+	struct retrieve_result result = {.state = RETRIEVE_FAILED};
+	if (w->call->again->step == STEP_METADATA)
+		retrieve(w, false, &result);
 	if (result.state == RETRIEVE_KEPT) {
 		struct reply *r = find_kept(w);
 		return r ? r : answer(w, &result);
 	}
 	if (result.state != RETRIEVE_ABSENT && result.state != RETRIEVE_FAILED)
 		return answer(w, &result);
+	w->call->again->step = STEP_WHEEL;
 	if (is_wheel_kept(w))
 		return extract(w);
 	retrieve(w, true, &result);

@@ -37,7 +37,8 @@ struct parcel {
 	pthread_mutex_t lock;
 	enum retrieve_state state; // LATER: nothing has come yet
 	char why[256];
-	struct waiter *waiters; // for the head, for bytes, or for the end
+	struct waiter *readers; // for bytes: of a stream
+	struct waiter *askers;  // for an answer: woken by the head and by the end, not by each piece
 	uint64_t written, length; // length: once it is STREAM
 	bool has_length;
 	long rests_until; // of one that has ended: when it is forgotten
@@ -91,11 +92,18 @@ static void wake_all(struct waiter *w)
 }
 
 // Takes the lock's holder's waiters along: they look again.
-static void unlock_and_wake(struct parcel *p)
+static void unlock_and_wake_readers(struct parcel *p)
 {
-	struct waiter *w = STEAL_PTR(p->waiters);
+	struct waiter *w = STEAL_PTR(p->readers);
 	pthread_mutex_unlock(&p->lock);
 	wake_all(w);
+}
+
+static void unlock_and_wake(struct parcel *p)
+{
+	struct waiter *askers = STEAL_PTR(p->askers);
+	unlock_and_wake_readers(p);
+	wake_all(askers);
 }
 
 static bool has_ended(const struct parcel *p)
@@ -151,8 +159,8 @@ static void parcel_await(struct stream *s, uint64_t at, struct waiter *w)
 	pthread_mutex_lock(&p->lock);
 	bool is_ready = has_ended(p) || available(p) > at;
 	if (!is_ready) {
-		w->next = p->waiters;
-		p->waiters = w;
+		w->next = p->readers;
+		p->readers = w;
 	}
 	pthread_mutex_unlock(&p->lock);
 	if (is_ready)
@@ -220,6 +228,9 @@ static enum fetch_flow on_head(void *ctx, const struct fetch_answer *answer, con
 	struct parcel *p = ctx;
 	char why[64];
 	bool goes_on = p->written && answer->status == 206 && goes_on_here(p, fetch_header(answer, "Content-Range"));
+	struct str coding = fetch_header(answer, "Content-Encoding");
+	if (answer->status < 300 && coding.len && !str_eq_nocase(coding, STR("identity")))
+		return stop(p, RETRIEVE_FAILED, "upstream sends it packed, which it was not asked for");
 	if (goes_on || answer->status == 200) {
 		p->skip = goes_on ? 0 : p->written;
 		return state_of(p) == RETRIEVE_STREAM ? FETCH_GO_ON : begin_stream(p, answer);
@@ -259,7 +270,7 @@ static enum fetch_flow on_body(void *ctx, struct str piece)
 	p->written += piece.len;
 	metrics_add(p->all->metrics, METRIC_FETCHED_BYTES, piece.len);
 	if (is_time_to_wake(p))
-		unlock_and_wake(p);
+		unlock_and_wake_readers(p);
 	else
 		pthread_mutex_unlock(&p->lock);
 	return FETCH_GO_ON;
@@ -297,7 +308,7 @@ static bool may_try_again(struct parcel *p, const struct fetch_result *result)
 		result->failure == FETCH_TRUNCATED || result->failure == FETCH_RESOLVE ||
 		(result->failure == FETCH_CANCELLED && result->answer->status);
 	pthread_mutex_lock(&p->all->lock);
-	bool goes_on = !p->all->has_given_up;
+	bool goes_on = !p->all->has_given_up && (p->is_known || !p->written); // parts of two files have no right hash
 	pthread_mutex_unlock(&p->all->lock);
 	return goes_on && is_passing && ++p->tries < TRIES;
 }
@@ -431,15 +442,16 @@ void retrieve_file(struct retrieve *r, const struct retrieve_wish *wish, bool wa
 	if (!p)
 		return;
 	pthread_mutex_lock(&p->lock);
-	bool may_stream = p->state == RETRIEVE_STREAM && p->has_length && !wants_whole;
+	// Of an empty one no byte can be held back.
+	bool may_stream = p->state == RETRIEVE_STREAM && p->has_length && p->length && !wants_whole;
 	if (may_stream || has_ended(p)) {
 		out->state = p->state;
 		out->length = p->length;
 		out->stream = may_stream ? &parcel_ref(p)->base : NULL;
 		snprintf(out->why, sizeof(out->why), "%s", p->why);
 	} else {
-		again->next = p->waiters;
-		p->waiters = again;
+		again->next = p->askers;
+		p->askers = again;
 	}
 	pthread_mutex_unlock(&p->lock);
 	parcel_unref(p);

@@ -12,6 +12,7 @@
 struct waiter {
 	void (*wake)(struct waiter *w); // once, from any thread; when it returns the waiter may be gone
 	struct waiter *next;            // of whoever keeps it meanwhile
+	unsigned step;                  // how far whoever is woken had come; 0 at first
 };
 
 struct stream {

@@ -360,6 +360,18 @@ static bool is_unchanged(const struct upstream_project *p)
 	return is_any_same && !is_any_new;
 }
 
+// Of several indexes the first that has it: as add_up() takes it.
+const char *upstream_home(const struct upstream_answer *answer, const char *filename)
+{
+	const struct upstream_project *p = answer->of;
+	for (size_t i = 0; p && i < p->upstream->count; i++) {
+		const struct upstream_row *row = &p->row[i];
+		if (row->standing == UPSTREAM_KNOWN && row->has_page && simplepage_find(&row->page, filename))
+			return row->index->url;
+	}
+	return answer->index;
+}
+
 int upstream_tell(struct upstream *u, struct upstream_project *p, upstream_fn *fn, void *ctx, struct err *e)
 {
 	const struct upstream_row *row = spokesman(p);
@@ -374,6 +386,7 @@ int upstream_tell(struct upstream *u, struct upstream_project *p, upstream_fn *f
 		.fetched = row->fetched,
 		.max_age = row->max_age,
 		.standing = standing_of(p),
+		.of = p,
 	};
 	for (size_t i = 0; i < u->count; i++)
 		answer.changed = p->row[i].changed > answer.changed ? p->row[i].changed : answer.changed;

@@ -63,8 +63,12 @@ struct upstream_answer {
 	const struct simplepage *stale;
 	// What was said for certain last: KNOWN, ABSENT, NOT_FOUND or QUARANTINED; NEVER_ASKED: nothing.
 	enum upstream_result standing;
+	const struct upstream_project *of; // for upstream_home()
 };
 typedef int upstream_fn(void *ctx, const struct upstream_answer *answer, struct err *e);
+// The URL of the index that a file of the answer's pages is from, as it is configured: with user and password, for
+// requests and for nobody's eyes.
+const char *upstream_home(const struct upstream_answer *answer, const char *filename);
 
 struct upstream;
 
