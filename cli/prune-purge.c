@@ -39,8 +39,8 @@ static void tell_rest(const struct purging *x, const struct purge_result *r)
 	errands_sum_up(&x->all);
 	if (r->waiting)
 		printf("%" PRIu64 " files wait until their grace is over\n", r->waiting);
-	if (r->failed)
-		printf("of %" PRIu64 " projects, nobody could say of %" PRIu64 " what upstream has\n", r->projects, r->failed);
+	if (r->unknown)
+		printf("of %" PRIu64 " projects, nobody could say of %" PRIu64 " what upstream has\n", r->projects, r->unknown);
 }
 
 static int do_it(struct purging *x, struct err *e)

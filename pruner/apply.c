@@ -338,7 +338,8 @@ static int unlist(struct applying *a, const struct removal *r, struct err *troub
 		.upstream = r->upstream};
 	memcpy(stone.sha256, r->planned->sha256, SHA256_SIZE);
 	const char *name = r->planned->filename;
-	int done = marks_remove(r->platform, a->errand->catalog, name, folder, &stone, false, &why);
+	int done = is_on_disk(r) ? marks_remove(r->platform, a->errand->catalog, name, folder, &stone, false, &why)
+				 : err_set(&why, ERR_CONFLICT, "it became another file, or went, since it was looked at again");
 	errand_tell(a->errand, r->platform, name, done < 0 ? ERRAND_FAILED : ERRAND_DONE, r->planned->size, why.msg);
 	if (done < 0)
 		*trouble = why;

@@ -9,6 +9,7 @@
 #include "lib/base/limits.h"
 #include "lib/state/catalog-prune.h"
 #include "lib/state/downloads.h"
+#include "lib/state/upstream.h"
 #include "pruner/entry.h"
 #include "pruner/refused.h"
 #include "pruner/tally.h"
@@ -136,7 +137,8 @@ static int decide_refused(struct planning *x, const char *project, struct err *e
 
 // --- one project ---
 
-bool plan_has_failed(enum upstream_result result)
+// A project that upstream does not have, and says so, is no failure.
+static bool has_failed(enum upstream_result result)
 {
 	static const enum upstream_result fine[] = {
 		UPSTREAM_KNOWN, UPSTREAM_ABSENT, UPSTREAM_NOT_FOUND, UPSTREAM_QUARANTINED, UPSTREAM_PRIVATE};
@@ -154,7 +156,7 @@ static void note_failure(struct plan *p, const struct upstream_answer *answer)
 		.result = upstream_result_name[answer->result],
 		.why = arena_copy(&p->text, str_from(answer->why ? answer->why : "")),
 	};
-	p->head.failed += plan_has_failed(answer->result);
+	p->head.failed += has_failed(answer->result);
 }
 
 static int decide_project(void *ctx, const struct upstream_answer *answer, struct err *e)
@@ -207,7 +209,7 @@ static int count_answer(void *ctx, const struct upstream_answer *answer, struct 
 {
 	struct planning *x = ctx;
 	x->done++;
-	x->failed += plan_has_failed(answer->result);
+	x->failed += has_failed(answer->result);
 	if (x->options->progress)
 		x->options->progress(x->options->ctx, x->done, x->projects.count, x->failed);
 	return 0;

@@ -12,7 +12,6 @@
 #include "lib/state/catalog.h"
 #include "lib/state/config.h"
 #include "lib/state/store.h"
-#include "lib/state/upstream.h"
 #include "pruner/ledger.h"
 #include "pruner/planfile.h"
 #include "pruner/policy.h"
@@ -47,6 +46,3 @@ struct plan {
 int plan_make(const struct config *c, const struct store *store, struct catalog *catalog, const struct policy *policy,
 	const struct plan_options *options, struct plan *out, struct err *e) MUST_CHECK;
 void plan_release(struct plan *p);
-
-// Whether a look-up that ended so counts as failed. A project that upstream does not have, and says so, does not.
-bool plan_has_failed(enum upstream_result result);

@@ -56,6 +56,13 @@ static void take_evidence(struct planfile *p, const struct jsondoc *from, struct
 	v->etag = keep(p, from, "etag");
 }
 
+// Somebody may have changed a line: what is looked at again is the path, what is unlisted is the name.
+static bool is_name_of(const char *filename, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return strcmp(filename, slash ? slash + 1 : path) == 0;
+}
+
 static int take_entry(struct reading *r, const struct jsondoc *from, struct err *e)
 {
 	struct planfile *p = r->plan;
@@ -77,6 +84,8 @@ static int take_entry(struct reading *r, const struct jsondoc *from, struct err 
 	take_evidence(p, jsondoc_get(from, "evidence"), &f.evidence);
 	if (!f.platform || !f.filename || !f.path || !f.verdict || size < 0)
 		return err_set(e, ERR_INVALID, "it lacks platform, filename, path, verdict or size");
+	if (!is_name_of(f.filename, f.path))
+		return err_set(e, ERR_INVALID, "its path %s is not one of %s", f.path, f.filename);
 	GROW(p->entry, p->count, r->room);
 	p->entry[p->count++] = f;
 	return 0;
@@ -214,6 +223,8 @@ static int take_member(struct reading *r, struct err *e)
 	if (!is_next(r, '"'))
 		return err_set(e, ERR_INVALID, "not JSON: no key where one belongs");
 	const char *key = arena_copy(&r->plan->text, str_cut(&r->rest, '"'));
+	if (!str_is_utf8(str_from(key)))
+		return err_set(e, ERR_INVALID, "not JSON: a key that is no UTF-8");
 	if (!is_next(r, ':'))
 		return err_set(e, ERR_INVALID, "not JSON: no value for \"%.40s\"", key);
 	if (strcmp(key, "files") == 0)

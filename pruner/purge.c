@@ -150,9 +150,9 @@ static int judge_project(void *ctx, const struct upstream_answer *answer, struct
 	struct purging *p = ctx;
 	struct verdict_upstream upstream;
 	p->result->projects++;
-	p->result->failed += answer->result != UPSTREAM_KNOWN && answer->result != UPSTREAM_ABSENT;
+	p->result->unknown += answer->result != UPSTREAM_KNOWN && answer->result != UPSTREAM_ABSENT;
 	if (p->options->progress)
-		p->options->progress(p->options->ctx, p->result->projects, p->projects, p->result->failed);
+		p->options->progress(p->options->ctx, p->result->projects, p->projects, p->result->unknown);
 	verdict_upstream_init(&upstream, answer->project, answer);
 	for (size_t i = first_of(p, answer->project); i < p->count; i++) {
 		if (strcmp(p->candidate[i].project, answer->project) != 0)

@@ -20,7 +20,7 @@ struct purge_options {
 
 struct purge_result {
 	uint64_t waiting;          // files whose grace is not over
-	uint64_t projects, failed; // look-ups
+	uint64_t projects, unknown; // asked about; of which nobody knows what upstream has: a 404, or a failure
 };
 
 // What cannot be deleted is told, and the others are. ERR_BUSY where a platform is frozen, else the last trouble there

@@ -28,10 +28,20 @@ static bool is_full(const struct simplepage_make *m)
 	       page->text.total > LIMIT_SIMPLEPAGE_TEXT;
 }
 
+// In one line: it is told on terminals, in logs and in sidecars, where control bytes of another index do harm.
+static const char *copy_line(struct simplepage_make *m, struct str s)
+{
+	char *line = arena_alloc(&m->page.text, s.len + 1);
+	for (size_t i = 0; i < s.len; i++)
+		line[i] = (unsigned char)s.ptr[i] < ' ' || s.ptr[i] == 0x7f ? ' ' : s.ptr[i];
+	line[s.len] = '\0';
+	return line;
+}
+
 // NULL where the page says nothing.
 static const char *copy(struct simplepage_make *m, struct str s)
 {
-	return s.ptr ? arena_copy(&m->page.text, s) : NULL;
+	return s.ptr ? copy_line(m, s) : NULL;
 }
 
 bool simplepage_make_is_named(const struct simplepage_make *m, struct str name)
@@ -100,7 +110,7 @@ static void add_file(struct simplepage_make *m, const struct simplepage_link *li
 	*f = (struct simplepage_file){
 		.url = copy(m, url),
 		.requires_python = requires_python(m, link->requires_python),
-		.yanked = link->is_yanked ? arena_copy(&page->text, link->reason) : NULL,
+		.yanked = link->is_yanked ? copy_line(m, link->reason) : NULL,
 		.provenance = link->provenance.len ? copy(m, link->provenance) : NULL,
 		.size = link->size,
 		.has_metadata = link->has_metadata,

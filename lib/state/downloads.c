@@ -156,7 +156,8 @@ void downloads_cleanup(struct downloads **d)
 	*d = NULL;
 }
 
-int64_t downloads_since(const struct downloads *d)
+// The beginning (seconds since 1970) of the day since which is counted.
+static int64_t counts_since(const struct downloads *d)
 {
 	int64_t seconds = 0;
 	return read_day(str_from(d->since), &seconds) ? seconds : INT64_MAX;
@@ -199,7 +200,7 @@ enum downloaded downloads_within(
 		return DOWNLOADED_UNKNOWN;
 	if (downloads_find(d, platform, filename, &found) && found.last > since - DAY)
 		return DOWNLOADED_YES;
-	bool is_known = seconds <= (int64_t)DOWNLOADS_DAYS * DAY && downloads_since(d) <= since;
+	bool is_known = seconds <= (int64_t)DOWNLOADS_DAYS * DAY && counts_since(d) <= since;
 	return is_known ? DOWNLOADED_NO : DOWNLOADED_UNKNOWN;
 }
 

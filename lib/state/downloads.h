@@ -29,8 +29,6 @@ char *downloads_path(const char *catalog_path);
 int downloads_open(const char *catalog_path, struct downloads **out, struct err *e) MUST_CHECK;
 void downloads_close(struct downloads *d);    // NULL is fine
 void downloads_cleanup(struct downloads **d); // for CLEANUP
-// The beginning (seconds since 1970) of the day since which is counted.
-int64_t downloads_since(const struct downloads *d);
 
 struct download {
 	uint64_t count;

@@ -173,11 +173,21 @@ static void add_names(const struct jsondoc *names, struct buf *out)
 		jsondoc_get_str(names, "why"), jsondoc_is_true(names, "ours") ? " (the name is noted as ours)" : "");
 }
 
+// A terminal does what control bytes say, and anybody who writes to the store may have put some into a tombstone.
+static void disarm(struct buf *out, size_t from)
+{
+	for (size_t i = from; i < out->len; i++)
+		if (((unsigned char)out->data[i] < ' ' && out->data[i] != '\n') || out->data[i] == 0x7f)
+			out->data[i] = '?';
+}
+
 void explain_text(const struct jsondoc *explanation, struct buf *out)
 {
+	size_t before = out->len;
 	add_head(explanation, out);
 	add_names(jsondoc_get(explanation, "names"), out);
 	add_here(jsondoc_get(explanation, "here"), out);
 	add_upstream(jsondoc_get(explanation, "upstream"), out);
 	add_environments(jsondoc_get(explanation, "environments"), out);
+	disarm(out, before);
 }

@@ -117,6 +117,14 @@ def test_explain_tells_of_what_was_pruned_and_yanked(site):
         assert words in text, text
 
 
+def test_explain_sends_no_control_bytes_to_a_terminal(site):
+    stone = {"reason": "gone", "run": "r\033[2J", "by": "a\x7f\tb", "verdict": "\r"}
+    (site.store / OPEN / "f" / "foo" / f"{OURS}.pruned").write_text(json.dumps(stone))
+    site.run("index")
+    text = site.run("explain", "foo")
+    assert "by a??b, ?, in run r?[2J" in text
+
+
 def test_explain_tells_of_downloads(site, server):
     for _ in range(2):
         assert server.get(f"/files/{OPEN}/foo/{OURS}").status == 200

@@ -5,9 +5,13 @@ import hashlib
 import json
 import os
 import shutil
+import signal
+import subprocess
+import time
 
 import pytest
 
+import serving
 import storelib
 import tinyupstream
 from pruning import PLATFORM, Pruned, name
@@ -92,6 +96,43 @@ def test_lines_that_were_taken_out_of_the_plan_stay(at):
     at.plan_path.write_text("".join(line for line in lines if FIRST not in line))
     at.apply()
     assert at.buried() == at.covered[1:]
+
+
+def test_a_line_that_was_changed_unlists_nothing_else(at):
+    """What is decided again is the path; its neighbour, which upstream has not, has the name that was put there."""
+    at.plan()
+    names = f'"filename":"{FIRST}","path"'
+    text = at.plan_path.read_text()
+    assert names in text
+    at.plan_path.write_text(text.replace(names, names.replace(FIRST, OWN)))
+    assert f"{FIRST} is not one of {OWN}" in at.apply(code=1).stderr
+    check_untouched(at)
+
+
+def stop_in_the_middle(process, at):
+    """Stops it once it has unlisted the first. False: it was too fast."""
+    while process.poll() is None and not at.mark(FIRST).exists():
+        time.sleep(0.001)
+    if process.poll() is None:
+        process.send_signal(signal.SIGSTOP)
+    return not at.mark(at.covered[-2]).exists()
+
+
+def test_what_is_replaced_meanwhile_is_not_unlisted(tmp_path, up):
+    """All files were looked at again; then somebody copies another wheel over one of them."""
+    at = Pruned(tmp_path, up, covered=40, wheels=40)
+    at.configure(caps="100%")
+    at.plan()
+    last = at.covered[-1]
+    with subprocess.Popen([serving.binary(), "prune", "apply", "--config", at.config, at.plan_path],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        is_stopped = stop_in_the_middle(process, at)
+        if is_stopped:
+            replace_on_disk(at, last)
+        process.send_signal(signal.SIGCONT)
+        errors = process.communicate(timeout=600)[1]
+    assert not is_stopped or f"{last}: it became another file" in errors
+    assert at.mark(last).exists() != is_stopped and at.there() == sorted(at.bytes)
 
 
 def change_policy(at, _):

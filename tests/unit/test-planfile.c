@@ -310,6 +310,10 @@ static void what_is_no_plan_is_told(void **state UNUSED)
 		{"{\"wheelcache-plan\": 1, \"id\": \"x\", \"files\": [{]}", "file 1: not JSON"},
 		{"{\"wheelcache-plan\": 1, \"id\": oh}", "\"id\": not JSON"},
 		{"{\"wheelcache-plan\": 1, id}", "no key"},
+		{"{\"wheelcache-plan\": 1, \"\xff\": 1}", "no UTF-8"},
+		{"{\"wheelcache-plan\": 1, \"files\": [{\"platform\": \"p\", \"filename\": \"a.whl\", "
+		 "\"path\": \"q/ba.whl\", \"verdict\": \"duplicate\", \"size\": 1}]}",
+			"file 1: its path q/ba.whl is not one of a.whl"},
 		{"{\"wheelcache-plan\" 1}", "no value for \"wheelcache-plan\""},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {

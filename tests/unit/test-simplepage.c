@@ -108,7 +108,7 @@ static void html_page(void **state UNUSED)
 	assert_true(f->has_sha256 && f->has_metadata && f->has_metadata_sha256);
 	f++;
 	assert_string_equal(f->url, "https://files.example.org/foo-bar-1.tar.gz");
-	assert_string_equal(f->yanked, "a <b> \"c\"\nd");
+	assert_string_equal(f->yanked, "a <b> \"c\" d");
 	assert_true(f->has_metadata);
 	assert_false(f->has_metadata_sha256 || f->has_sha256);
 	f++;
@@ -230,7 +230,8 @@ static void yanks(void **state UNUSED)
 		const char *json, *reason;
 	} table[] = {
 		{"", NULL}, {",\"yanked\":null", NULL}, {",\"yanked\":false", NULL}, {",\"yanked\":true", ""},
-		{",\"yanked\":\"\"", ""}, {",\"yanked\":\"a\\nb\"", "a\nb"}, {",\"yanked\":0", ""}, {",\"yanked\":{}", ""},
+		{",\"yanked\":\"\"", ""}, {",\"yanked\":\"a\\nb\"", "a b"},
+		{",\"yanked\":\"\\u001b[2J\\u007f\"", " [2J "}, {",\"yanked\":0", ""}, {",\"yanked\":{}", ""},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		CLEANUP(simplepage_release) struct simplepage page = {0};
