@@ -167,7 +167,7 @@ def listed(filename, path):
     """path: the wheel; None: there is none."""
     data = path.read_bytes() if path else filename.encode()
     digest = hashlib.sha256(data).hexdigest()
-    meta = hashlib.sha256(metadata_of(path) if path else data).hexdigest()
+    meta = hashlib.sha256(metadata_of(path) if path else data + b".metadata").hexdigest()
     return {"core-metadata": {"sha256": meta}, "filename": filename, "hashes": {"sha256": digest}, "requires-python": ">=3.9",
             "size": len(data) if path else shape.WHEEL_BYTES, "upload-time": "2024-01-02T03:04:05.678901Z",
             "url": url_of(digest, filename), "yanked": False}
