@@ -15,6 +15,7 @@ enum {
 	FRESH_SLOTS = 1 << 16,
 	REST_SECONDS = 5,    // so long what was asked is not asked again, whatever came of it
 	MEANWHILE_SECONDS = 1, // so long what is old is sent without another look, while it is asked for again
+	SWEEP_EVERY = 1000,  // answers
 	MAX_AGE = 600,       // where upstream does not say
 };
 
@@ -49,6 +50,7 @@ struct gateway {
 	bool has_given_up, stop;
 	pthread_t thread;
 	bool has_thread;
+	size_t kept; // of the thread: answers, since names that nobody has were forgotten
 	// A project's hash chooses the slot: other bits of it, and the second until which it is fresh.
 	_Atomic uint64_t fresh[FRESH_SLOTS];
 };
@@ -200,6 +202,11 @@ static void keep(struct gateway *g, const struct arrived *a)
 	int kept = readers_take(g->readers, &reader, &e);
 	if (kept == 0)
 		kept = upstream_keep(g->upstream, reader.catalog, a->project, a->count, &e);
+	g->kept += a->count;
+	if (kept == 0 && g->kept >= SWEEP_EVERY) {
+		g->kept = 0;
+		kept = upstream_forget(reader.catalog, &e);
+	}
 	readers_give(g->readers, &reader);
 	if (kept < 0)
 		log_error("what upstream has is not kept: %s", e.msg);

@@ -71,6 +71,15 @@ int catalog_upstream_put(struct catalog *c, const struct catalog_upstream *row, 
 	return query_run(q, e);
 }
 
+int catalog_upstream_forget(struct catalog *c, int64_t most, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, UPSTREAM_FORGET, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, most);
+	return query_run(q, e);
+}
+
 int catalog_upstream_changes(struct catalog *c, int64_t since, catalog_upstream_change_fn *fn, void *ctx,
 	int64_t *newest, struct err *e)
 {

@@ -27,6 +27,9 @@ int catalog_upstream_rows(
 // has_facts: those of the row are written, else what is there stays. is_changed: changed becomes this transaction's number.
 int catalog_upstream_put(struct catalog *c, const struct catalog_upstream *row, bool has_facts, bool is_changed,
 	struct err *e) MUST_CHECK;
+// Of the names that no index has ever had and no platform has, all but so many of those that were asked for last are
+// forgotten: anybody can ask for any name.
+int catalog_upstream_forget(struct catalog *c, int64_t most, struct err *e) MUST_CHECK;
 
 // The projects of which something changed after the change numbered since; *newest as in catalog_changes().
 typedef int catalog_upstream_change_fn(void *ctx, const char *project, struct err *e);

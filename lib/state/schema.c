@@ -358,6 +358,10 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 			 " changed = iif(?12, excluded.changed, changed)",
 	[UPSTREAM_SET_PAGE] = "INSERT OR REPLACE INTO upstream_page SELECT id, ?3 FROM upstream"
 			      " WHERE project = ?1 AND source = ?2",
+	// Of names that are neither here nor there, all but the newest.
+	[UPSTREAM_FORGET] = "DELETE FROM upstream WHERE id IN (SELECT id FROM upstream WHERE fetched = 0"
+			    " AND ifnull(standing, '404') = '404' AND project NOT IN (SELECT name FROM project)"
+			    " ORDER BY asked DESC, id DESC LIMIT -1 OFFSET ?1)",
 	[UPSTREAM_CHANGES] = "SELECT project, changed FROM upstream WHERE changed > ?1 ORDER BY changed",
 	// What is not listed may be of no project, or gone.
 	[TRACES] = TRACE_OF_FILE " WHERE f.project IN (SELECT id FROM project WHERE name = ?1) AND f.state = 0"

@@ -217,6 +217,17 @@ int upstream_keep(struct upstream *u UNUSED, struct catalog *c, struct upstream_
 	return 0;
 }
 
+int upstream_forget(struct catalog *c, struct err *e)
+{
+	if (catalog_begin(c, e) < 0)
+		return -1;
+	CLEANUP(rollback) struct catalog *open = c;
+	if (catalog_upstream_forget(c, UPSTREAM_STRANGERS, e) < 0 || catalog_commit(c, e) < 0)
+		return -1;
+	open = NULL;
+	return 0;
+}
+
 // Why a name is ours alone, whatever is upstream under it; NULL: it is not.
 static int find_owner(struct upstream *u, struct catalog *c, const char *project, const char **why, struct err *e)
 {

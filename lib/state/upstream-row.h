@@ -13,6 +13,7 @@ enum {
 	UPSTREAM_DOUBT_S = 86400,      // an older page that stays the same for so long is believed
 	UPSTREAM_FIRST_RETRY_MS = 500, // then twice as long, and so on
 	UPSTREAM_GIVE_UP = 10,         // so many look-ups in a row failed: the index is down, and is asked
+	UPSTREAM_STRANGERS = 10000,    // so many names that nobody has are remembered
 	UPSTREAM_PROBE_MS = 5000,      // only so often, until it answers
 };
 
