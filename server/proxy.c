@@ -11,6 +11,7 @@
 #include "lib/domain/simplepage.h"
 #include "lib/domain/wheel.h"
 #include "lib/state/depot.h"
+#include "server/auth.h"
 #include "server/conditional.h"
 #include "server/files.h"
 #include "server/gateway.h"
@@ -91,10 +92,11 @@ static const uint8_t *hash_of(const struct wanted *w)
 
 // --- replies ---
 
-static struct reply *dress(struct reply *r, const uint8_t *sha256)
+static struct reply *dress(const struct wanted *w, struct reply *r, const uint8_t *sha256)
 {
 	char etag[SHA256_HEX + 3] = "\"";
-	reply_header(r, "Cache-Control", "public, max-age=365000000, immutable");
+	reply_header(r, "Cache-Control", "%s, max-age=365000000, immutable",
+		service_site(w->service)->merges_publicly ? "public" : "private");
 	reply_header(r, "Accept-Ranges", "bytes");
 	if (sha256) {
 		hex_encode(sha256, SHA256_SIZE, etag + 1);
@@ -111,7 +113,7 @@ static struct reply *send_kept(const struct wanted *w, const struct depot_file *
 	if (!body)
 		return service_error(&e);
 	blob_prefetch(body);
-	struct reply *r = dress(reply_new(200, "application/octet-stream", body), file->sha256);
+	struct reply *r = dress(w, reply_new(200, "application/octet-stream", body), file->sha256);
 	files_keep(w->service, w->call, r, KEPT_SECONDS);
 	return r;
 }
@@ -165,7 +167,7 @@ static struct reply *send_head(const struct wanted *w)
 {
 	static const struct stream_ops ops = {read_nothing, await_nothing, unref_nothing};
 	static struct stream nothing = {&ops};
-	return dress(reply_stream(200, "application/octet-stream", &nothing, (uint64_t)w->size), hash_of(w));
+	return dress(w, reply_stream(200, "application/octet-stream", &nothing, (uint64_t)w->size), hash_of(w));
 }
 
 // --- metadata that upstream does not give, out of the wheel ---
@@ -231,7 +233,7 @@ static struct reply *answer(const struct wanted *w, const struct retrieve_result
 	case RETRIEVE_LATER:
 		return NULL;
 	case RETRIEVE_STREAM:
-		return dress(reply_stream(200, "application/octet-stream", result->stream, result->length), hash_of(w));
+		return dress(w, reply_stream(200, "application/octet-stream", result->stream, result->length), hash_of(w));
 	case RETRIEVE_FULL:
 		return redirect(w); // who cannot keep it can still say where it is
 	case RETRIEVE_ABSENT:
@@ -323,6 +325,27 @@ static struct reply *send(const struct wanted *w)
 	return w->is_metadata ? fetch_metadata(w) : fetch(w);
 }
 
+// What is said to whoever may read none of the views that merge; NULL: he may.
+static struct reply *guard(const struct wanted *w)
+{
+	const struct site *site = service_site(w->service);
+	struct reply *refused = NULL;
+	for (size_t i = 0; i < site->view_count && !site->merges_publicly; i++) {
+		if (!site->view[i].merges)
+			continue;
+		reply_unref(refused);
+		refused = auth_read(w->service, w->call->request, &site->view[i], w->project);
+		if (!refused)
+			return NULL;
+	}
+	return refused;
+}
+
+struct reply *proxy_quick(struct service *s, const struct call *call)
+{
+	return service_site(s)->merges_publicly ? files_quick(s, call) : NULL;
+}
+
 struct reply *proxy_work(struct service *s, struct catalog *c, const struct call *call)
 {
 	struct err e = ERR_INIT;
@@ -330,6 +353,9 @@ struct reply *proxy_work(struct service *s, struct catalog *c, const struct call
 	bool is_name = wanted_init(&w, s, call);
 	if (!s->gateway || !is_name || !rule_asks(rules_find(&service_site(s)->rules, w.project)))
 		return service_not_found(s, "no such file");
+	struct reply *refused = guard(&w);
+	if (refused)
+		return refused;
 	int told = gateway_project(s->gateway, c, w.project, call->again, take_facts, &w, &e);
 	if (told < 0)
 		return service_error(&e);

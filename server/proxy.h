@@ -5,5 +5,6 @@
 
 #include "server/service.h"
 
-// The work half of such a file, and of its .metadata (PEP 658). The quick half is that of all files.
+// Such a file, and its .metadata (PEP 658). Where only private views merge, they are for those who may read one of them.
+struct reply *proxy_quick(struct service *s, const struct call *call);
 struct reply *proxy_work(struct service *s, struct catalog *c, const struct call *call);

@@ -41,7 +41,7 @@ static const struct route routes[] = {
 	{"/", NULL, people_page, NULL},
 	{"/simple/", simple_root_quick, simple_root_work, NULL},
 	{"/simple/:project/", simple_project_quick, simple_project_work, NULL},
-	{"/files/upstream/:project/:file", files_quick, proxy_work, NULL}, // no platform has that name
+	{"/files/upstream/:project/:file", proxy_quick, proxy_work, NULL}, // no platform has that name
 	{"/files/:view/:project/:file", files_quick, files_work, NULL},
 	{"/upload/:view/", NULL, NULL, upload_receive},
 	{"/-/health", machine_health, NULL, NULL},

@@ -87,6 +87,7 @@ static void mark_merging_views(struct site *s, const struct config *c)
 		struct view *v = &s->view[i];
 		v->merges = wants_upstream(c, i == 0 && same ? same : v);
 		s->merges |= v->merges;
+		s->merges_publicly |= v->merges && !v->is_private;
 	}
 }
 

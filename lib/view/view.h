@@ -29,6 +29,7 @@ struct site {
 	uint64_t max_file;     // bytes: a larger one is not taken
 	struct rules rules;    // for the names of views that merge
 	bool merges;           // one of the views does
+	bool merges_publicly;  // one that is not private
 	bool redirects;        // to upstream's files, instead of getting them from there
 	bool is_offline;       // upstream is not asked
 	bool redirects_same, redirects_others; // what was pruned, to upstream's same file, or to the one that does as well

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Project pages of a view that merges upstream: whose file a name is, what is yanked, whom upstream is asked for, and
 whose a project is."""
+import base64
 import json
 import re
 
@@ -257,3 +258,18 @@ def test_page_for_people_and_root_work_beside(serve, store, index, theirs):
     server = serve(store, config=merging.config(index))
     assert [one["name"] for one in json.loads(server.get("/simple/", {"Accept": pages.JSON}).body)["projects"]] == ["six"]
     assert server.get("/").status == 200
+
+
+def test_files_are_private_where_all_views_that_merge_are(serve, store, index, theirs, tmp_path):
+    """An index with a password may be behind them."""
+    config = (f"[store]\npath = {store.parent}\n[platform {store.name}]\nprivate = yes\n"
+              f"[upstream]\nurl = {index.url}\n[view inner]\nplatforms = {store.name}\nupstream = merge\n")
+    server = serve(config=config, state=tmp_path / "state")
+    done = serving.run("token", "add", "--read", "--platform", store.name, "--config", server.config_path, "--catalog",
+                       server.catalog)
+    token = base64.b64encode(b"__token__:" + done.stdout.strip().encode()).decode()
+    for path in ("/inner/simple/six/", merging.url_of("six", theirs["1.0"].name)):
+        for _ in range(2):
+            assert server.get(path).status == 401, path
+            reply = server.get(path, {"Authorization": f"Basic {token}"})
+            assert reply.status == 200 and reply["Cache-Control"].startswith("private, "), path
