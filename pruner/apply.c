@@ -291,11 +291,21 @@ static int check_share(const struct platform *p, const char *what, const char *o
 		(unsigned long long)whole, what, p->name, option, (unsigned long long)most);
 }
 
-// Of what was listed before the first of this run was unlisted.
+// What is in quarantine is not, nor a copy of a name that is listed from elsewhere, nor what this run unlisted before.
+static bool is_listed(const struct applying *a, const struct removal *r)
+{
+	struct err unknown = ERR_INIT;
+	CLEANUP(catalog_place_release) struct catalog_place place = {0};
+	return r->look != LOOK_DONE &&
+	       catalog_find_file(a->errand->catalog, r->platform->id, r->planned->filename, &place, &unknown) == 0 &&
+	       !place.is_unlisted && strcmp(place.path, r->planned->path) == 0;
+}
+
+// Of what is listed, and what goes beside that.
 static int check_cap(const struct applying *a, const struct platform *p, struct err *e)
 {
 	struct catalog_totals listed;
-	uint64_t files = 0, bytes = 0, done_files = 0, done_bytes = 0;
+	uint64_t files = 0, bytes = 0, more_files = 0, more_bytes = 0;
 	if (catalog_totals(a->errand->catalog, p->id, &listed, e) < 0)
 		return -1;
 	for (size_t i = 0; i < a->count; i++) {
@@ -304,12 +314,13 @@ static int check_cap(const struct applying *a, const struct platform *p, struct 
 			continue;
 		files++;
 		bytes += r->planned->size;
-		done_files += r->look == LOOK_DONE;
-		done_bytes += r->look == LOOK_DONE ? r->planned->size : 0;
+		bool is_more = !is_listed(a, r);
+		more_files += is_more;
+		more_bytes += is_more ? r->planned->size : 0;
 	}
-	if (check_share(p, "files", "--max-files", files, listed.files + done_files, a->options->max_files, e) < 0)
+	if (check_share(p, "files", "--max-files", files, listed.files + more_files, a->options->max_files, e) < 0)
 		return -1;
-	return check_share(p, "bytes", "--max-bytes", bytes, listed.bytes + done_bytes, a->options->max_bytes, e);
+	return check_share(p, "bytes", "--max-bytes", bytes, listed.bytes + more_bytes, a->options->max_bytes, e);
 }
 
 static int check_caps(const struct applying *a, struct err *e)
