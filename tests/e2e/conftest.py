@@ -12,9 +12,9 @@ import merging
 import serving
 import upstreams
 
-LONG = ["faults", "clients", "changing_tree", "upload_load", "prune_faults", "budget", "upload_clients", "push",
-        "tokens", "pages", "merged_load", "lifecycle", "merged_files", "merged_clients", "slow_clients",
-        "release", "shared_catalog"]
+LONG = ["faults", "prune_corpus", "clients", "prune_random", "changing_tree", "upload_load", "prune_faults", "budget",
+        "upload_clients", "push", "tokens", "pages", "merged_load", "lifecycle", "merged_files", "merged_clients",
+        "slow_clients", "release", "shared_catalog"]
 
 
 def pytest_addoption(parser):

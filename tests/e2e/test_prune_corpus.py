@@ -111,11 +111,14 @@ def test_evidence_names_every_environment(shared, plan):
         assert entry["evidence"]["filename"] in entry["evidence"]["environments"].values()
 
 
-def explained(corpus_store, fact):
-    """What explain says that pip takes: "here" from the store, "upstream" from there, "both" from the two."""
-    project, version = fact.requirement.split("==")
-    told = json.loads(corpus_store.run("explain", "--json", "--view", fact.platform, project, version, code=0).stdout)
-    return next(one for one in told["environments"] if one["python"] == fact.python)
+def explained(corpus_store, fact, known):
+    """What explain says that pip takes: "here" from the store, "upstream" from there, "both" from the two. A release of a
+    platform is asked about once: known."""
+    question = (fact.platform, *fact.requirement.split("=="))
+    if question not in known:
+        done = corpus_store.run("explain", "--json", "--view", *question, code=0)
+        known[question] = json.loads(done.stdout)["environments"]
+    return next(one for one in known[question] if one["python"] == fact.python)
 
 
 def test_explain_says_what_pip_picks(shared, plan, corpus_store, pytestconfig):
@@ -123,9 +126,9 @@ def test_explain_says_what_pip_picks(shared, plan, corpus_store, pytestconfig):
     facts = [(choice, fact) for choice, index in (("here", "cache"), ("upstream", "upstream"), ("both", "merged"))
              for fact in recorded.installs(shared, index) if fact.requirement.split("==")[0] in projects and "==" in fact.requirement]
     assert len(facts) > 2000
-    wrong = []
+    wrong, known = [], {}
     for choice, fact in facts if pytestconfig.getoption("--all") else facts[::EXPLAIN_EVERY]:
-        told = explained(corpus_store, fact).get(choice)
+        told = explained(corpus_store, fact, known).get(choice)
         wheel = told["filename"] if told and told["filename"].endswith(".whl") else "-"
         if (fact.requirement, wheel, fact.file) != COMBINED_TAGS and wheel != fact.file:
             wrong.append((choice, fact, wheel))

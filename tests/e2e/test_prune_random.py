@@ -8,7 +8,7 @@ import serving
 import worlds
 
 SEEDS = range(1000, 1006)
-MORE = range(2000, 2060)
+MORE = range(2030, 2060)
 APPLY = ("prune", "apply", "--max-files=100%", "--max-bytes=100%", "--max-failures=100%")
 
 
