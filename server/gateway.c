@@ -116,14 +116,6 @@ static bool may_ask(struct gateway *g, const char *project)
 	return may;
 }
 
-static void wake_all(struct waiter *w)
-{
-	for (struct waiter *next; w; w = next) {
-		next = w->next;
-		w->wake(w);
-	}
-}
-
 // The waiter may have been woken, and all that it belongs to be gone, when this returns. True: the caller is the one who
 // is to ask.
 static bool join(struct gateway *g, const char *project, struct waiter *again)
@@ -160,7 +152,7 @@ static void rest(struct gateway *g, const char *project, enum upstream_result re
 		a->rests_until = clock_seconds() + REST_SECONDS;
 	}
 	pthread_mutex_unlock(&g->lock);
-	wake_all(waiters);
+	waiter_wake_all(waiters);
 }
 
 // --- asking ---
@@ -399,7 +391,7 @@ void gateway_give_up(struct gateway *g)
 				all = w;
 			}
 	pthread_mutex_unlock(&g->lock);
-	wake_all(all);
+	waiter_wake_all(all);
 }
 
 // What is asked is answered first: cancelled. The thread takes that in, and ends.

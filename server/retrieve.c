@@ -83,27 +83,19 @@ static struct parcel *parcel_ref(struct parcel *p)
 	return p;
 }
 
-static void wake_all(struct waiter *w)
-{
-	for (struct waiter *next; w; w = next) {
-		next = w->next;
-		w->wake(w);
-	}
-}
-
 // Takes the lock's holder's waiters along: they look again.
 static void unlock_and_wake_readers(struct parcel *p)
 {
 	struct waiter *w = STEAL_PTR(p->readers);
 	pthread_mutex_unlock(&p->lock);
-	wake_all(w);
+	waiter_wake_all(w);
 }
 
 static void unlock_and_wake(struct parcel *p)
 {
 	struct waiter *askers = STEAL_PTR(p->askers);
 	unlock_and_wake_readers(p);
-	wake_all(askers);
+	waiter_wake_all(askers);
 }
 
 static bool has_ended(const struct parcel *p)

@@ -140,14 +140,6 @@ static int write_list(const struct roster *r, struct str names, struct err *e)
 	return fs_tmp_publish(&tmp, e);
 }
 
-static void wake_all(struct waiter *w)
-{
-	for (struct waiter *next; w; w = next) {
-		next = w->next;
-		w->wake(w);
-	}
-}
-
 // Who waits looks again.
 static void end_asking(struct roster *r, struct blob *names, int64_t fetched)
 {
@@ -166,7 +158,7 @@ static void end_asking(struct roster *r, struct blob *names, int64_t fetched)
 	blob_unref(before);
 	if (names)
 		r->options.changed(r->options.ctx);
-	wake_all(waiters);
+	waiter_wake_all(waiters);
 }
 
 // A worker's.
@@ -296,7 +288,7 @@ void roster_give_up(struct roster *r)
 	r->has_given_up = true;
 	struct waiter *waiters = STEAL_PTR(r->waiters);
 	pthread_mutex_unlock(&r->lock);
-	wake_all(waiters);
+	waiter_wake_all(waiters);
 }
 
 void roster_free(struct roster *r)

@@ -15,6 +15,9 @@ struct waiter {
 	unsigned step;                  // how far whoever is woken had come; 0 at first
 };
 
+// Wakes each of a list, which nobody else has any more; without a lock that one of them may want. NULL is fine.
+void waiter_wake_all(struct waiter *first);
+
 struct stream {
 	const struct stream_ops *ops; // embedded in the struct of whoever implements it
 };

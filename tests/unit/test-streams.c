@@ -76,10 +76,7 @@ static void wake_all(struct feed *f)
 	f->waiters = NULL;
 	atomic_store(&f->waiting, 0);
 	pthread_mutex_unlock(&f->lock);
-	for (struct waiter *next; w; w = next) {
-		next = w->next;
-		w->wake(w);
-	}
+	waiter_wake_all(w);
 }
 
 static void feed_more(struct feed *f, uint64_t have)
