@@ -142,7 +142,7 @@ static int render(const struct target *t, struct catalog *c, const struct upstre
 }
 
 // RFC 9110 section 12.5.5: what the choice depended on. User-Agent because of the pips that cannot read the JSON.
-static struct reply *dress_as(struct service *s, const struct target *t, struct str page, struct buf *packed, bool may_be_kept)
+static struct reply *dress(struct service *s, const struct target *t, struct str page, struct buf *packed, bool may_be_kept)
 {
 	char etag[PAGE_ETAG_SIZE];
 	page_etag(page, t->coding, etag);
@@ -158,27 +158,32 @@ static struct reply *dress_as(struct service *s, const struct target *t, struct 
 	return r;
 }
 
-static struct reply *dress(struct service *s, const struct target *t, struct str page, struct buf *packed)
-{
-	return dress_as(s, t, page, packed, true);
-}
-
+// The page as a reply; NULL where there is none.
 static struct reply *make(struct service *s, struct catalog *c, const struct target *t,
-	const struct upstream_answer *upstream, struct str more, uint64_t epoch)
+	const struct upstream_answer *upstream, struct str more, bool may_be_kept, struct err *e)
 {
-	struct err e = ERR_INIT;
 	CLEANUP(buf_release) struct buf page, packed;
 	buf_init(&page, LIMIT_PAGE);
 	buf_init(&packed, LIMIT_PAGE);
-	if (render(t, c, upstream, more, &page, &e) < 0)
-		return e.kind == ERR_NOT_FOUND ? service_not_found_in(s, t->view->is_private, "no such project")
-					       : service_error(&e);
 	bool is_plain = t->coding == PAGE_PLAIN; // which may be the largest by far: not copied
-	if (!is_plain && page_pack(buf_view(&page), t->coding, &packed, &e) < 0)
-		return service_error(&e);
+	if (render(t, c, upstream, more, &page, e) < 0 ||
+		(!is_plain && page_pack(buf_view(&page), t->coding, &packed, e) < 0))
+		return NULL;
 	metrics_add(s->metrics, METRIC_PAGE_RENDERS, 1);
-	struct reply *r = dress(s, t, buf_view(&page), is_plain ? &page : &packed);
-	pagecache_put(s->cache, t->key, r, 0, epoch);
+	return dress(s, t, buf_view(&page), is_plain ? &page : &packed, may_be_kept);
+}
+
+static struct reply *make_and_keep(struct service *s, struct catalog *c, const struct target *t,
+	const struct upstream_answer *upstream, struct str more, uint64_t epoch)
+{
+	struct err e = ERR_INIT;
+	struct reply *r = make(s, c, t, upstream, more, true, &e);
+	if (r)
+		pagecache_put(s->cache, t->key, r, 0, epoch);
+	else if (e.kind == ERR_NOT_FOUND)
+		r = service_not_found_in(s, t->view->is_private, "no such project");
+	else
+		r = service_error(&e);
 	return r;
 }
 
@@ -189,7 +194,7 @@ static struct reply *make_once(struct service *s, struct catalog *c, const struc
 	pagecache_make_begin(s->cache, t->key);
 	struct reply *r = pagecache_get(s->cache, t->key);
 	if (!r)
-		r = make(s, c, t, upstream, more, epoch);
+		r = make_and_keep(s, c, t, upstream, more, epoch);
 	pagecache_make_end(s->cache, t->key);
 	return r;
 }
@@ -210,19 +215,13 @@ struct merging {
 static struct reply *make_without(const struct merging *m, const struct upstream_answer *upstream)
 {
 	struct err e = ERR_INIT;
-	CLEANUP(buf_release) struct buf page, packed;
-	buf_init(&page, LIMIT_PAGE);
-	buf_init(&packed, LIMIT_PAGE);
-	const struct target *t = m->target;
-	if (render(t, m->catalog, NULL, none, &page, &e) < 0 || page_pack(buf_view(&page), t->coding, &packed, &e) < 0) {
-		struct reply *r = e.kind != ERR_NOT_FOUND
-			? service_error(&e)
-			: reply_text(502, "502 Bad Gateway: %s: upstream cannot be asked: %s", t->project, upstream_result_name[upstream->result]);
-		if (e.kind == ERR_NOT_FOUND)
-			reply_header(r, "Cache-Control", "no-store");
-		return r;
-	}
-	return dress_as(m->service, t, buf_view(&page), &packed, false);
+	struct reply *r = make(m->service, m->catalog, m->target, NULL, none, false, &e);
+	if (r || e.kind != ERR_NOT_FOUND)
+		return r ? r : service_error(&e);
+	r = reply_text(502, "502 Bad Gateway: %s: upstream cannot be asked: %s", m->target->project,
+		upstream_result_name[upstream->result]);
+	reply_header(r, "Cache-Control", "no-store");
+	return r;
 }
 
 // Whether it is known what upstream has. That it has no such project counts while it says so.
