@@ -83,6 +83,16 @@ static int64_t read_max_age(struct str control)
 	return age;
 }
 
+// How long the answer is fresh from now on: caches on the way have held it for some time already (RFC 9111, section 4.2.3).
+static int64_t read_freshness(const struct fetch_answer *a)
+{
+	int64_t max_age = read_max_age(fetch_header(a, "cache-control"));
+	int64_t age = (int64_t)read_digits(fetch_header(a, "age"));
+	if (max_age < 0)
+		return -1;
+	return max_age > age ? max_age - age : 0;
+}
+
 // NULL where it is empty, or longer than anybody's.
 static char *copy_header(const struct fetch_answer *a, const char *name)
 {
@@ -116,7 +126,7 @@ static void take(struct upstream_row *row, const struct fetch_result *r, enum up
 	s->etag = copy_header(r->answer, "etag");
 	s->type = copy_header(r->answer, "content-type");
 	s->serial = read_digits(fetch_header(r->answer, "x-pypi-last-serial"));
-	s->max_age = read_max_age(fetch_header(r->answer, "cache-control"));
+	s->max_age = read_freshness(r->answer);
 	buf_init(&s->body, row->upstream->max_page);
 	if (result == UPSTREAM_KNOWN)
 		buf_str(&s->body, buf_view(&r->answer->body));
@@ -127,9 +137,9 @@ static void take(struct upstream_row *row, const struct fetch_result *r, enum up
 static void note_health(struct upstream_index *index, const struct fetch_result *r, enum upstream_result result)
 {
 	bool is_well = !passes[result] && result != UPSTREAM_TLS && result != UPSTREAM_REDIRECTED;
-	if (r->answer->retry_after && passes[result])
-		index->rest_ms = clock_ms() + (int64_t)(r->answer->retry_after < UINT32_MAX ? r->answer->retry_after
-										    : UINT32_MAX) * 1000;
+	uint64_t rest = r->answer->retry_after < UPSTREAM_REST_S ? r->answer->retry_after : UPSTREAM_REST_S;
+	if (rest && passes[result])
+		index->rest_ms = clock_ms() + (int64_t)rest * 1000;
 	if (is_well)
 		index->failures = 0;
 	else

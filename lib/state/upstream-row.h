@@ -14,6 +14,7 @@ enum {
 	UPSTREAM_FIRST_RETRY_MS = 500, // then twice as long, and so on
 	UPSTREAM_GIVE_UP = 10,         // so many look-ups in a row failed: the index is down, and is asked
 	UPSTREAM_STRANGERS = 10000,    // so many names that nobody has are remembered
+	UPSTREAM_REST_S = 3600,        // it may ask for a longer rest (Retry-After), and does not get it
 	UPSTREAM_PROBE_MS = 5000,      // only so often, until it answers
 };
 

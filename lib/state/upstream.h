@@ -55,7 +55,7 @@ struct upstream_answer {
 	bool is_unchanged;           // of KNOWN, where it has just been asked: each index that has it said 304
 	int64_t asked;               // seconds since 1970; 0: never
 	int64_t fetched;             // when page or stale was confirmed last
-	int64_t max_age;             // seconds that the answer said it may be used for; -1: it did not say
+	int64_t max_age;             // seconds since then that it may be used for, as it said (less its Age); -1: it did not say
 	int64_t changed;             // store.change of the last write that changed what is known; 0: not in the catalog
 	const struct simplepage *page; // of KNOWN; else NULL. Of several indexes: their union, of a file name the first one's
 	// What was known when the page was there last, for whoever serves rather than decides; NULL: nothing. Where result is

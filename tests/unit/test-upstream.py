@@ -9,6 +9,7 @@ import http.server
 import json
 import os
 import pathlib
+import re
 import shutil
 import sqlite3
 import ssl
@@ -138,6 +139,14 @@ class Answers(Case):
             self.assertEqual({k: v for k, v in kept[project].items() if k != "changed"}, same)
         self.assertEqual((kept["new"]["result"], kept["new"]["standing"]), ("never asked", "never asked"))
         self.assertEqual(len(up.requests), 2)
+
+    def test_time_in_caches_on_the_way_counts(self):
+        up = self.index()
+        for control, age, left in (("max-age=600", "400", 200), ("max-age=600", "601", 0), ("s-maxage=9, max-age=600", "1", 8),
+                                   ("max-age=600", "soon", 600), ("public", "5", -1), ("no-cache", "5", 0),
+                                   ("max-age=600", "9" * 30, 0)):
+            up.has("foo", (200, {"body": page("foo", "1"), "Cache-Control": control, "Age": age}))
+            self.assertEqual(self.one(up.url)["max-age"], left, (control, age))
 
     def test_second_time_is_conditional_and_changes_nothing(self):
         up = self.index()
@@ -298,6 +307,15 @@ class Retries(Case):
         self.assertEqual({a["result"] for a in answers.values()}, {"429"})
         self.assertIn("left alone", answers["p8"]["why"])
         self.assertEqual(len(up.requests), 1)
+
+    def test_who_asks_for_a_year_gets_an_hour(self):
+        up = self.index()
+        up.has("p1", (503, {"Retry-After": "31536000"}))
+        answers = self.ask(up.url, "p1", "p2", retries=5, concurrency=1)
+        self.assertEqual([answers[p]["result"] for p in ("p1", "p2")], ["5xx", "429"])
+        (seconds,) = re.findall(r"left alone for (\d+) s more", answers["p2"]["why"])
+        self.assertLessEqual(int(seconds), 3600)
+        self.assertGreater(int(seconds), 3000)
 
     def test_one_that_is_down_is_not_asked_for_all(self):
         up = self.index()
