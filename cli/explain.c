@@ -64,23 +64,18 @@ static int take_line(struct line *l, const struct command *self, int argc, char 
 // What is explained, and where.
 struct explaining {
 	const struct line *line;
-	const struct view *view;
 	struct catalog *catalog;
-	struct downloads *downloads; // NULL: nobody has counted
-	enum rule rule;
-	bool is_ours;
+	struct explain_about about;
 };
 
 static int tell(void *ctx, const struct upstream_answer *answer, struct err *e)
 {
 	struct explaining *x = ctx;
 	CLEANUP(buf_release) struct buf out;
-	CLEANUP(jsondoc_cleanup) struct jsondoc *doc =
-		explain(x->view, x->catalog, x->line->project.data, x->line->version, answer, x->downloads, e);
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = explain(&x->about, x->catalog, answer, e);
 	buf_init(&out, LIMIT_PAGE);
 	if (!doc)
 		return -1;
-	explain_names(doc, x->view, x->rule, x->is_ours);
 	if (x->line->is_json)
 		jsondoc_write(doc, 2, &out);
 	else
@@ -113,15 +108,15 @@ static int explain_in(const struct line *l, struct catalog *c, struct err *e)
 		return -1;
 	struct err uncounted = ERR_INIT;
 	CLEANUP(downloads_cleanup) struct downloads *downloads = NULL;
-	struct explaining x = {.line = l, .catalog = c};
-	x.view = site_view(&site, l->view ? str_from(l->view) : (struct str){0});
-	if (!x.view)
+	struct explaining x = {.line = l, .catalog = c, .about = {.project = l->project.data, .version = l->version}};
+	x.about.view = site_view(&site, l->view ? str_from(l->view) : (struct str){0});
+	if (!x.about.view)
 		return err_set(e, ERR_NOT_FOUND, "no view or platform %s", l->view);
-	x.rule = rules_find(&site.rules, l->project.data);
-	x.is_ours = is_ours(c, l->project.data);
-	if (downloads_open(catalog_path(c), &downloads, &uncounted) == 0)
-		x.downloads = downloads;
-	return upstream_recall(upstream, c, l->project.data, tell, &x, e);
+	x.about.rule = rules_find(&site.rules, l->project.data);
+	x.about.is_ours = is_ours(c, l->project.data);
+	if (downloads_open(catalog_path(c), &downloads, &uncounted) == 0) // else nobody has counted
+		x.about.downloads = downloads;
+	return upstream_recall_any(upstream, c, l->project.data, tell, &x, e);
 }
 
 static int run_line(struct line *l, const struct command *self, int argc, char **argv, struct err *e)

@@ -23,12 +23,16 @@ struct explaining {
 static int tell(void *ctx, const struct upstream_answer *answer, struct err *e)
 {
 	struct explaining *x = ctx;
-	CLEANUP(jsondoc_cleanup) struct jsondoc *doc =
-		explain(x->view, x->catalog, x->project.data, x->version, answer, NULL, e);
+	const struct explain_about about = {
+		.view = x->view,
+		.project = x->project.data,
+		.version = x->version,
+		.rule = rules_find(&service_site(x->service)->rules, x->project.data),
+		.is_ours = owned_is_noted(x->service, x->project.data),
+	};
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = explain(&about, x->catalog, answer, e);
 	if (!doc)
 		return -1;
-	explain_names(doc, x->view, rules_find(&service_site(x->service)->rules, x->project.data),
-		owned_is_noted(x->service, x->project.data));
 	if (x->is_text)
 		explain_text(doc, &x->body);
 	else
@@ -40,7 +44,7 @@ static struct reply *answer(struct service *s, struct explaining *x)
 {
 	struct err e = ERR_INIT;
 	const struct upstream_answer unasked = {.result = UPSTREAM_NEVER_ASKED, .project = x->project.data, .why = ""};
-	int result = s->upstream ? upstream_recall(s->upstream, x->catalog, x->project.data, tell, x, &e)
+	int result = s->upstream ? upstream_recall_any(s->upstream, x->catalog, x->project.data, tell, x, &e)
 				 : tell(x, &unasked, &e);
 	if (result < 0 && (e.kind == ERR_NOT_FOUND || e.kind == ERR_INVALID))
 		return service_not_found_in(s, x->view->is_private, "nothing is known of it");

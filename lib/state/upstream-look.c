@@ -67,6 +67,7 @@ void upstream_free(struct upstream *u)
 	free(u->index);
 	rules_release(&u->rules);
 	ours_close(u->ours);
+	pthread_mutex_destroy(&u->lock);
 	free(u);
 }
 
@@ -228,20 +229,31 @@ int upstream_forget(struct catalog *c, struct err *e)
 	return 0;
 }
 
-// Why a name is ours alone, whatever is upstream under it; NULL: it is not.
+const char *upstream_owner(enum rule rule, bool is_ours)
+{
+	if (!rule_asks(rule))
+		return rule_name[rule];
+	return rule == RULE_MERGE && is_ours ? "upstream did not know it when it came here: the name is ours" : NULL;
+}
+
+// Opened where it is asked for first, by whichever thread.
+static int has_ours(struct upstream *u, struct catalog *c, const char *project, bool *is_ours, struct err *e)
+{
+	CLEANUP(mem_free) char *path = ours_path(catalog_path(c));
+	pthread_mutex_lock(&u->lock);
+	int opened = u->ours ? 0 : ours_open(path, &u->ours, e);
+	pthread_mutex_unlock(&u->lock);
+	if (opened == 0)
+		*is_ours = ours_has(u->ours, project);
+	return opened;
+}
+
 static int find_owner(struct upstream *u, struct catalog *c, const char *project, const char **why, struct err *e)
 {
-	enum rule rule = rules_find(&u->rules, project);
-	*why = NULL;
-	if (!u->ours) {
-		CLEANUP(mem_free) char *path = ours_path(catalog_path(c));
-		if (ours_open(path, &u->ours, e) < 0)
-			return -1;
-	}
-	if (!rule_asks(rule))
-		*why = rule_name[rule];
-	else if (rule == RULE_MERGE && ours_has(u->ours, project))
-		*why = "upstream did not know it when it came here: the name is ours";
+	bool is_ours = false;
+	if (has_ours(u, c, project, &is_ours, e) < 0)
+		return -1;
+	*why = upstream_owner(rules_find(&u->rules, project), is_ours);
 	return 0;
 }
 
@@ -252,20 +264,24 @@ static int tell_private(const char *project, const char *why, upstream_fn *fn, v
 	return fn(ctx, &answer, e);
 }
 
-int upstream_recall(struct upstream *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
+int upstream_recall_any(struct upstream *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
 	struct err *e)
 {
 	struct upstream_project *p;
-	const char *why;
-	if (find_owner(u, c, project, &why, e) < 0)
-		return -1;
-	if (why)
-		return tell_private(project, why, fn, ctx, e);
 	if (upstream_load(u, c, project, &p, e) < 0)
 		return -1;
 	int r = upstream_tell(u, p, fn, ctx, e);
 	upstream_project_free(p);
 	return r;
+}
+
+int upstream_recall(struct upstream *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
+	struct err *e)
+{
+	const char *why;
+	if (find_owner(u, c, project, &why, e) < 0)
+		return -1;
+	return why ? tell_private(project, why, fn, ctx, e) : upstream_recall_any(u, c, project, fn, ctx, e);
 }
 
 struct look {

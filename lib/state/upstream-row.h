@@ -2,10 +2,11 @@
 // What the upstream-*.c share, and nobody else: a project, with a row for each of the configured indexes.
 #pragma once
 
+#include <pthread.h>
+
 #include "lib/base/buf.h"
 #include "lib/base/digest.h"
 #include "lib/domain/simplepage.h"
-#include "lib/state/rules.h"
 #include "lib/state/upstream.h"
 
 enum {
@@ -38,6 +39,7 @@ struct upstream {
 	uint64_t max_page;
 	bool trust_404;
 	struct rules rules;
+	pthread_mutex_t lock; // of the next
 	struct ours *ours; // beside the first catalog that was looked into; NULL: none yet
 	bool is_leaving; // of the thread that runs the pool: nobody wants answers any more
 };

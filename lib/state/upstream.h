@@ -16,6 +16,7 @@
 #include "lib/base/fetch-pool.h"
 #include "lib/state/catalog.h"
 #include "lib/state/config.h"
+#include "lib/state/rules.h"
 
 struct simplepage; // lib/domain/simplepage.h
 
@@ -89,6 +90,11 @@ int upstream_look(struct upstream *u, struct catalog *c, const char *const *proj
 // What the catalog has of one, without asking: the result of the last time. Of a name that is ours alone: nothing.
 int upstream_recall(struct upstream *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
+// The same whosever the name is. Any thread, and so is upstream_recall().
+int upstream_recall_any(struct upstream *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
+	struct err *e) MUST_CHECK;
+// Why a name is ours alone, whatever is upstream under it; NULL: it is not. is_ours: it was here first (lib/state/ours.h).
+const char *upstream_owner(enum rule rule, bool is_ours);
 
 // The single steps. A struct upstream_project is one thread's at a time.
 struct upstream_project;

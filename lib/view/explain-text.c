@@ -162,6 +162,16 @@ static void add_environments(const struct jsondoc *rows, struct buf *out)
 
 // --- whose files count ---
 
+static void add_taken(const struct jsondoc *taken, struct buf *out)
+{
+	const char *since = jsondoc_get_str(taken, "since");
+	int64_t count = 0;
+	jsondoc_get_int(taken, "files", &count);
+	buf_printf(out, "Upstream has a project of this name meanwhile, with %lld file%s%s%s, as of %s: not merged\n",
+		(long long)count, count == 1 ? "" : "s", since ? ", the first of " : "", since ? since : "",
+		or_dash(jsondoc_get_str(taken, "fetched")));
+}
+
 static void add_names(const struct jsondoc *names, struct buf *out)
 {
 	const char *files = names ? jsondoc_get_str(names, "files") : NULL;
@@ -171,6 +181,8 @@ static void add_names(const struct jsondoc *names, struct buf *out)
 		strcmp(files, "both") == 0 ? "the files here and upstream's"
 			: strcmp(files, "here") == 0 ? "only the files here" : "only upstream's files",
 		jsondoc_get_str(names, "why"), jsondoc_is_true(names, "ours") ? " (the name is noted as ours)" : "");
+	if (jsondoc_get(names, "taken"))
+		add_taken(jsondoc_get(names, "taken"), out);
 }
 
 // A terminal does what control bytes say, and anybody who writes to the store may have put some into a tombstone.

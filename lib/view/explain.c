@@ -30,11 +30,12 @@ struct planned {
 };
 
 struct explaining {
-	const struct view *view;
+	const struct explain_about *about;
+	const struct view *view; // of it
+	const char *project;     // the same
 	struct catalog *catalog;
-	const char *project;
-	const struct downloads *downloads; // NULL: not known
-	const struct simplepage *page; // upstream's; NULL: nothing is known
+	const char *owner; // why upstream's files do not count; NULL: they do
+	const struct simplepage *page; // upstream's, where they do; NULL: nothing is known
 	struct finder *finder;
 	struct jsondoc *here;
 	struct arena text;
@@ -217,7 +218,7 @@ static void put_removal(struct jsondoc *row, const char *text)
 static void put_downloads(const struct explaining *x, struct jsondoc *row, const char *platform, const char *filename)
 {
 	struct download found;
-	if (!x->downloads || !downloads_find(x->downloads, platform, filename, &found))
+	if (!x->about->downloads || !downloads_find(x->about->downloads, platform, filename, &found))
 		return;
 	struct jsondoc *out = jsondoc_object();
 	jsondoc_put_int(out, "count", (int64_t)found.count);
@@ -293,7 +294,13 @@ static struct jsondoc *file_of_upstream(const struct simplepage_file *f)
 static struct jsondoc *tell_upstream(
 	const struct explaining *x, const struct upstream_answer *answer, bool is_of_version)
 {
-	struct jsondoc *out = jsondoc_object(), *files = is_of_version ? jsondoc_array() : NULL;
+	struct jsondoc *out = jsondoc_object();
+	if (x->owner) {
+		jsondoc_put_str(out, "result", upstream_result_name[UPSTREAM_PRIVATE]);
+		jsondoc_put_str(out, "why", x->owner);
+		return out;
+	}
+	struct jsondoc *files = is_of_version ? jsondoc_array() : NULL;
 	jsondoc_put_str(out, "result", upstream_result_name[answer->result]);
 	put(out, "why", answer->why);
 	put(out, "index", answer->index);
@@ -360,41 +367,6 @@ static struct jsondoc *tell_environments(const struct explaining *x)
 	return out;
 }
 
-static struct jsondoc *tell(struct explaining *x, const char *version, const struct upstream_answer *answer)
-{
-	struct jsondoc *out = jsondoc_object(), *platforms = jsondoc_array();
-	jsondoc_put_str(out, "project", x->project);
-	put(out, "version", version);
-	put(out, "view", x->view->name);
-	for (size_t i = 0; i < x->view->platform_count; i++)
-		jsondoc_add_str(platforms, x->view->platform[i]->name);
-	jsondoc_put(out, "platforms", platforms);
-	jsondoc_put(out, "here", STEAL_PTR(x->here));
-	jsondoc_put(out, "upstream", tell_upstream(x, answer, version != NULL));
-	jsondoc_put(out, "environments", tell_environments(x));
-	return out;
-}
-
-struct jsondoc *explain(const struct view *v, struct catalog *c, const char *project, const char *version,
-	const struct upstream_answer *answer, const struct downloads *downloads, struct err *e)
-{
-	CLEANUP(explaining_release)
-	struct explaining x = {.view = v, .catalog = c, .project = project, .downloads = downloads};
-	x.page = answer->page ? answer->page : answer->stale;
-	x.here = jsondoc_array();
-	if (finder_new(version, &x.finder, e) < 0)
-		return NULL;
-	add_theirs(&x);
-	if (gather_here(&x, e) < 0)
-		return NULL;
-	if (!jsondoc_count(x.here) && !x.page) {
-		err_set(e, ERR_NOT_FOUND, "nothing is known of %s%s%s, neither here nor upstream", project, version ? " " : "",
-			version ? version : "");
-		return NULL;
-	}
-	return tell(&x, version, answer);
-}
-
 // --- whose files count ---
 
 static const struct {
@@ -407,20 +379,78 @@ static const struct {
 	[RULE_SHARED] = {"both", "[upstream] shared: merged, whoever had it first"},
 };
 
-void explain_names(struct jsondoc *explanation, const struct view *v, enum rule rule, bool is_ours)
+// Somebody took the name meanwhile: what he has there.
+static struct jsondoc *tell_taken(const struct simplepage *page, int64_t fetched)
 {
 	struct jsondoc *out = jsondoc_object();
+	int64_t since = 0;
+	for (size_t i = 0; i < page->files; i++)
+		if (page->file[i].uploaded && (!since || page->file[i].uploaded < since))
+			since = page->file[i].uploaded;
+	jsondoc_put_int(out, "files", (int64_t)page->files);
+	put_time(out, "since", since);
+	put_time(out, "fetched", fetched);
+	return out;
+}
+
+static struct jsondoc *tell_names(const struct explaining *x, const struct upstream_answer *answer)
+{
+	struct jsondoc *out = jsondoc_object();
+	enum rule rule = x->about->rule;
+	bool is_first = rule == RULE_MERGE && x->about->is_ours;
 	const char *files = by_rule[rule].files, *why = by_rule[rule].why;
-	if (!v->merges) {
+	if (!x->view->merges) {
 		files = "here";
 		why = "the view does not merge";
-	} else if (rule == RULE_MERGE && is_ours) {
+	} else if (is_first) {
 		files = "here";
 		why = "upstream did not know it when it came here; [upstream] shared would merge it";
 	}
 	jsondoc_put_str(out, "rule", rule_name[rule]);
-	jsondoc_put_bool(out, "ours", is_ours);
+	jsondoc_put_bool(out, "ours", x->about->is_ours);
 	jsondoc_put_str(out, "files", files);
 	jsondoc_put_str(out, "why", why);
-	jsondoc_put(explanation, "names", out);
+	if (is_first && answer->stale)
+		jsondoc_put(out, "taken", tell_taken(answer->stale, answer->fetched));
+	return out;
+}
+
+// --- all of it ---
+
+static struct jsondoc *tell(struct explaining *x, const struct upstream_answer *answer)
+{
+	struct jsondoc *out = jsondoc_object(), *platforms = jsondoc_array();
+	jsondoc_put_str(out, "project", x->project);
+	put(out, "version", x->about->version);
+	put(out, "view", x->view->name);
+	for (size_t i = 0; i < x->view->platform_count; i++)
+		jsondoc_add_str(platforms, x->view->platform[i]->name);
+	jsondoc_put(out, "platforms", platforms);
+	jsondoc_put(out, "names", tell_names(x, answer));
+	jsondoc_put(out, "here", STEAL_PTR(x->here));
+	jsondoc_put(out, "upstream", tell_upstream(x, answer, x->about->version != NULL));
+	jsondoc_put(out, "environments", tell_environments(x));
+	return out;
+}
+
+struct jsondoc *explain(
+	const struct explain_about *about, struct catalog *c, const struct upstream_answer *answer, struct err *e)
+{
+	CLEANUP(explaining_release)
+	struct explaining x = {.about = about, .view = about->view, .project = about->project, .catalog = c};
+	x.owner = upstream_owner(about->rule, about->is_ours);
+	if (!x.owner)
+		x.page = answer->page ? answer->page : answer->stale;
+	x.here = jsondoc_array();
+	if (finder_new(about->version, &x.finder, e) < 0)
+		return NULL;
+	add_theirs(&x);
+	if (gather_here(&x, e) < 0)
+		return NULL;
+	if (!jsondoc_count(x.here) && !x.page) {
+		err_set(e, ERR_NOT_FOUND, "nothing is known of %s%s%s, neither here nor upstream", about->project,
+			about->version ? " " : "", about->version ? about->version : "");
+		return NULL;
+	}
+	return tell(&x, answer);
 }

@@ -10,11 +10,22 @@
 #include "lib/state/upstream.h"
 #include "lib/view/view.h"
 
-// A document for machines, to be freed by the caller. project is normalised; version NULL: all of them, and pip is
-// asked for any; else what "==version" admits. ERR_INVALID where that is none, ERR_NOT_FOUND where neither the view nor
-// upstream has anything of it. downloads: what was counted of them; NULL: that is not told.
+// What is to be explained, and what is known beside the catalog.
+struct explain_about {
+	const struct view *view;
+	const char *project; // normalised
+	const char *version; // NULL: all of them, and pip is asked for any; else what "==version" admits
+	enum rule rule;      // of the name
+	bool is_ours;        // it was here first (lib/state/ours)
+	const struct downloads *downloads; // what was counted of them; NULL: that is not told
+};
+
+// A document for machines, to be freed by the caller. answer: what is known, whosever the name is. ERR_INVALID where version
+// is none, ERR_NOT_FOUND where neither the view nor upstream has anything of it.
 //
 //	{"project", "version"?, "view"?, "platforms": [name, …],
+//	 "names": {"rule": rule_name, "ours": bool, "files" (whose count): "here"|"upstream"|"both", "why",
+//	     "taken"? (what upstream has under a name that is ours alone): {"files", "since"? (the oldest), "fetched"}},
 //	 "here": [{"platform", "filename", "path",
 //	     "state": "listed"|"yanked"|"quarantined"|"copy"|"unlisted"|"removed",
 //	     "size"?, "sha256"?, "requires-python"?, "reason"?,
@@ -27,10 +38,7 @@
 //	         "sha256"?}, …]},
 //	 "environments": [{"platform", "python", "here"?, "upstream"?, "both"?: {"filename", "version",
 //	     "from": "here"|"upstream", "yanked"?: true, "some-micros"?: true}}, …]}
-struct jsondoc *explain(const struct view *v, struct catalog *c, const char *project, const char *version,
-	const struct upstream_answer *answer, const struct downloads *downloads, struct err *e) MUST_CHECK;
-// Adds whose files count under the name, and why: "names": {"rule": rule_name, "ours": bool (lib/state/ours), "files":
-// "here"|"upstream"|"both", "why"}.
-void explain_names(struct jsondoc *explanation, const struct view *v, enum rule rule, bool is_ours);
+struct jsondoc *explain(
+	const struct explain_about *about, struct catalog *c, const struct upstream_answer *answer, struct err *e) MUST_CHECK;
 // The same for people.
 void explain_text(const struct jsondoc *explanation, struct buf *out);

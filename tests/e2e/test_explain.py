@@ -279,3 +279,32 @@ def test_whose_files_count(tmp_path, serve):
         assert told("theirs") == ("upstream-only", False, "upstream")
         assert told("first") == ("shared", True, "both")
         assert told("both", "alone") == ("merge", False, "here")
+
+
+def test_name_of_ours_that_somebody_took(tmp_path, serve):
+    """Since when, and with how much; and what he has there counts for nothing."""
+    with tinyupstream.running() as upstream:
+        ours = storelib.make_wheel(tmp_path / "store" / OPEN, "own", "1.0").name
+        config = (f"[store]\npath = {tmp_path / 'store'}\n[platform {OPEN}]\n"
+                  f"[upstream]\nurl = {upstream.url}\nmerge = yes\nnegative-max-age = 0\n")
+        server = serve(None, "--rescan", "0", config=config, state=tmp_path)
+        path = f"/-/explain/{OPEN}/own"
+        assert server.get("/simple/own/").status == 200
+        assert "taken" not in json.loads(server.get(path).body)["names"]
+        server.stop()
+        upstream.add("own", "own-9.0-py3-none-any.whl", **{"upload-time": "2026-02-03T04:05:06Z"})
+        upstream.add("own", "own-9.1-py3-none-any.whl", **{"upload-time": "2026-03-03T04:05:06Z"})
+        server = serve(None, "--rescan", "0", config=config, state=tmp_path)
+        assert server.get("/simple/own/").status == 200  # and it is asked for again
+        serving.wait_for(lambda: "taken" in json.loads(server.get(path).body)["names"], 120, "upstream's answer")
+        reply = json.loads(server.get(path).body)
+        names, names["taken"]["fetched"] = reply["names"], "now"
+        assert names == {"rule": "merge", "ours": True, "files": "here", "why": names["why"],
+                         "taken": {"files": 2, "since": "2026-02-03T04:05:06Z", "fetched": "now"}}
+        assert reply["upstream"]["result"] == "private" and "files" not in reply["upstream"]
+        assert not any("upstream" in one for one in reply["environments"])
+        assert {one["both"]["filename"] for one in reply["environments"]} == {ours}
+        done = serving.run("explain", "--view", OPEN, "--config", server.config_path, "--catalog", server.catalog, "own")
+        assert done.stdout == server.get(f"{path}?format=text").body.decode()
+        assert ("Upstream has a project of this name meanwhile, with 2 files, the first of 2026-02-03T04:05:06Z, as of "
+                in done.stdout), done.stdout
