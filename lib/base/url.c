@@ -47,18 +47,40 @@ static struct str without_user(struct str authority)
 	return at < 0 ? authority : str_slice(authority, (size_t)at + 1, authority.len);
 }
 
+// Whether it may stand in a URL as it is.
+static bool is_clean(char c)
+{
+	switch (c) {
+	case '"':
+	case '<':
+	case '>':
+	case '\\':
+	case '^':
+	case '`':
+	case '{':
+	case '|':
+	case '}':
+		return false;
+	default:
+		return c > ' ' && c < 0x7f;
+	}
+}
+
+// Runs of clean bytes are copied in one piece.
 static void add_clean(struct buf *out, struct str s)
 {
 	static const char digits[] = "0123456789ABCDEF";
+	size_t done = 0;
 	for (size_t i = 0; i < s.len; i++) {
-		unsigned char c = (unsigned char)s.ptr[i];
-		if (c > ' ' && c < 0x7f && !strchr("\"<>\\^`{|}", c)) {
-			buf_putc(out, (char)c);
+		if (is_clean(s.ptr[i]))
 			continue;
-		}
-		char hex[3] = {'%', digits[c >> 4], digits[c & 15]};
+		unsigned char c = (unsigned char)s.ptr[i];
+		const char hex[3] = {'%', digits[c >> 4], digits[c & 15]};
+		buf_str(out, str_slice(s, done, i));
 		buf_add(out, hex, sizeof(hex));
+		done = i + 1;
 	}
+	buf_str(out, str_slice(s, done, s.len));
 }
 
 // Adds a path that begins with "/", without its dot segments (section 5.2.4); start is where it began in out.
