@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/base/pack.h"
 
+#include <libdeflate.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -11,66 +12,26 @@ enum {
 	BLOCK = 64 << 10,
 };
 
-static void deflate_done(z_stream *z)
-{
-	deflateEnd(z);
-}
-
 static void inflate_done(z_stream *z)
 {
 	inflateEnd(z);
 }
 
-static unsigned char *bytes_of(const char *s)
+static void gzip_done(struct libdeflate_compressor **gzip)
 {
-	union {
-		const char *ours;
-		unsigned char *theirs; // zlib's next_in is not const by default
-	} same = {.ours = s};
-	return same.theirs;
+	libdeflate_free_compressor(*gzip);
 }
 
-int pack_gzip_hashes(struct str bytes, int level, struct buf *out, struct err *e)
+int pack_gzip(struct str bytes, int level, struct buf *out, struct err *e)
 {
-	CLEANUP(deflate_done) z_stream z = {0};
-	if (bytes.len > UINT32_MAX)
-		return err_set(e, ERR_LIMIT, "gzip: %zu bytes are too many", bytes.len);
-	if (deflateInit2(&z, level, Z_DEFLATED, GZIP_WINDOW, 9, Z_FILTERED) != Z_OK)
+	CLEANUP(gzip_done) struct libdeflate_compressor *gzip = libdeflate_alloc_compressor(level);
+	if (!gzip)
 		return err_set(e, ERR_LIMIT, "gzip: out of memory");
-	size_t bound = deflateBound(&z, bytes.len);
+	size_t bound = libdeflate_gzip_compress_bound(gzip, bytes.len);
 	char *room = buf_reserve(out, bound);
 	if (!room)
 		return err_set(e, ERR_LIMIT, "gzip: the result is too large");
-	z.next_in = bytes_of(bytes.ptr);
-	z.avail_in = (unsigned)bytes.len;
-	z.next_out = (unsigned char *)room;
-	z.avail_out = (unsigned)bound;
-	if (deflate(&z, Z_FINISH) != Z_STREAM_END)
-		return err_set(e, ERR_INVALID, "gzip failed");
-	out->len += z.total_out;
-	out->data[out->len] = '\0';
-	return 0;
-}
-
-static void zstd_done(ZSTD_CCtx **z)
-{
-	ZSTD_freeCCtx(*z);
-}
-
-static int zstd(ZSTD_CCtx *z, struct str bytes, int level, int least_match, struct buf *out, struct err *e)
-{
-	if (!z)
-		return err_set(e, ERR_LIMIT, "zstd: out of memory");
-	size_t bound = ZSTD_compressBound(bytes.len);
-	char *room = buf_reserve(out, bound);
-	if (!room)
-		return err_set(e, ERR_LIMIT, "zstd: the result is too large");
-	ZSTD_CCtx_setParameter(z, ZSTD_c_compressionLevel, level);
-	ZSTD_CCtx_setParameter(z, ZSTD_c_minMatch, least_match);
-	size_t n = ZSTD_compress2(z, room, bound, bytes.ptr, bytes.len);
-	if (ZSTD_isError(n))
-		return err_set(e, ERR_INVALID, "zstd: %s", ZSTD_getErrorName(n));
-	out->len += n;
+	out->len += libdeflate_gzip_compress(gzip, bytes.ptr, bytes.len, room, bound); // the bound is always enough
 	out->data[out->len] = '\0';
 	return 0;
 }
@@ -93,15 +54,28 @@ void pack_free(struct pack *p)
 	free(p);
 }
 
-int pack_zstd(struct pack *p, struct str bytes, int level, struct buf *out, struct err *e)
+int pack_zstd_by(struct pack *p, struct str bytes, int level, struct buf *out, struct err *e)
 {
-	return zstd(p->zstd, bytes, level, 0, out, e); // 0: as the level has it
+	if (!p->zstd)
+		return err_set(e, ERR_LIMIT, "zstd: out of memory");
+	size_t bound = ZSTD_compressBound(bytes.len);
+	char *room = buf_reserve(out, bound);
+	if (!room)
+		return err_set(e, ERR_LIMIT, "zstd: the result is too large");
+	size_t n = ZSTD_compressCCtx(p->zstd, room, bound, bytes.ptr, bytes.len, level);
+	if (ZSTD_isError(n))
+		return err_set(e, ERR_INVALID, "zstd: %s", ZSTD_getErrorName(n));
+	out->len += n;
+	out->data[out->len] = '\0';
+	return 0;
 }
 
-int pack_zstd_hashes(struct str bytes, int level, struct buf *out, struct err *e)
+int pack_zstd(struct str bytes, int level, struct buf *out, struct err *e)
 {
-	CLEANUP(zstd_done) ZSTD_CCtx *z = ZSTD_createCCtx();
-	return zstd(z, bytes, level, 6, out, e);
+	struct pack *p = pack_new();
+	int r = pack_zstd_by(p, bytes, level, out, e);
+	pack_free(p);
+	return r;
 }
 
 int unpack_zstd(struct str packed, struct buf *out, struct err *e)

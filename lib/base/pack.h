@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packing: gzip (RFC 1952) by zlib, zstd (RFC 8878) by libzstd. Same input, same output.
+// Packing: gzip (RFC 1952) by libdeflate, and unpacked, piece by piece, by zlib; zstd (RFC 8878) by libzstd. Same input,
+// same output.
 #pragma once
 
 #include "lib/base/buf.h"
 #include "lib/base/err.h"
 #include "lib/base/source.h"
 
+// Add the packed bytes to out. Levels as the libraries count them (gzip 1-12, zstd 1-19).
+int pack_gzip(struct str bytes, int level, struct buf *out, struct err *e) MUST_CHECK;
+int pack_zstd(struct str bytes, int level, struct buf *out, struct err *e) MUST_CHECK;
+
 // What a thread keeps from one small frame to the next: making it takes longer than packing one.
 struct pack;
 
 struct pack *pack_new(void);
 void pack_free(struct pack *p); // NULL is fine
+int pack_zstd_by(struct pack *p, struct str bytes, int level, struct buf *out, struct err *e) MUST_CHECK;
 
-// Add the packed bytes to out. Levels as the libraries count them (gzip 1-9, zstd 1-19).
-int pack_zstd(
-	struct pack *p, struct str bytes, int level, struct buf *out, struct err *e) MUST_CHECK;
-// The same for text full of hexadecimal hashes, as pages are: a repetition of few digits, which costs more than
-// the digits themselves, is left alone. Pages come out 6 to 10 % smaller (measured; see lib/view/page.c).
-int pack_gzip_hashes(struct str bytes, int level, struct buf *out, struct err *e) MUST_CHECK;
-int pack_zstd_hashes(struct str bytes, int level, struct buf *out, struct err *e) MUST_CHECK;
 // Adds what one zstd frame holds to out; ERR_LIMIT where it passes out's ceiling.
 int unpack_zstd(struct str packed, struct buf *out, struct err *e) MUST_CHECK;
 

@@ -31,7 +31,7 @@ struct hash {
 	uint8_t byte[SHA256_SIZE];
 };
 enum { HAS_SHA256 = 1, HAS_METADATA = 2, HAS_METADATA_SHA256 = 4 };
-enum { MAGIC = 0x77637031, LEVEL = 3 }; // with another form the magic changes
+enum { MAGIC = 0x77637031, LEVEL = 1 }; // with another form the magic changes
 
 void simplepage_release(struct simplepage *page)
 {
@@ -116,7 +116,7 @@ int simplepage_pack(const struct simplepage *page, struct buf *out, struct err *
 	buf_str(&image, buf_view(&text));
 	if (text.failed || image.failed)
 		return err_set(e, ERR_LIMIT, "the page of %s is too large", page->project);
-	return pack_zstd_hashes(buf_view(&image), LEVEL, out, e);
+	return pack_zstd(buf_view(&image), LEVEL, out, e);
 }
 
 // The arrays of an image, and its text as the page owns it.

@@ -131,7 +131,7 @@ static int pack_metadata(struct ingest *in, struct ingest_facts *f, struct err *
 	if (!f->has_metadata)
 		return 0;
 	struct str metadata = buf_view(&f->wheel.metadata);
-	return pack_zstd(in->pack, metadata, PACK_LEVEL, &f->metadata_packed, e);
+	return pack_zstd_by(in->pack, metadata, PACK_LEVEL, &f->metadata_packed, e);
 }
 
 // What is wrong with the file's contents becomes the refusal; what is wrong with the disk stays an

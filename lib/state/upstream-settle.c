@@ -4,12 +4,8 @@
 #include <string.h>
 
 #include "lib/base/clock.h"
-#include "lib/base/limits.h"
-#include "lib/base/pack.h"
 #include "lib/base/str.h"
 #include "lib/state/upstream-row.h"
-
-enum { PACK_LEVEL = 3 };
 
 const char *const upstream_result_name[UPSTREAM_RESULT_COUNT] = {
 	[UPSTREAM_KNOWN] = "known",
@@ -166,18 +162,6 @@ static void take_page(struct upstream_row *row, struct simplepage *page, struct 
 	confirm(row);
 }
 
-static int pack_page(const struct simplepage *page, struct buf *out, struct err *e)
-{
-	CLEANUP(buf_release) struct buf plain;
-	buf_init(&plain, SIZE_MAX / 2);
-	struct pack *pack = pack_new();
-	int r = simplepage_pack(page, &plain, e);
-	if (r == 0)
-		r = pack_zstd(pack, buf_view(&plain), PACK_LEVEL, out, e);
-	pack_free(pack);
-	return r;
-}
-
 static void read_page(struct upstream_row *row)
 {
 	struct upstream_said *s = &row->said;
@@ -198,7 +182,7 @@ static void read_page(struct upstream_row *row)
 		page.serial = s->serial;
 	CLEANUP(buf_release) struct buf packed;
 	buf_init(&packed, SIZE_MAX / 2);
-	if (pack_page(&page, &packed, &e) < 0)
+	if (simplepage_pack(&page, &packed, &e) < 0)
 		conclude(row, UPSTREAM_TOO_LARGE, e.msg);
 	else
 		take_page(row, &page, &packed);
@@ -231,11 +215,8 @@ void upstream_settle(struct upstream *u, struct upstream_project *p)
 
 void upstream_row_unpack(struct upstream_row *row)
 {
-	CLEANUP(buf_release) struct buf plain;
 	struct err e = ERR_INIT;
-	buf_init(&plain, LIMIT_PAGE);
-	row->has_page = row->packed.len && unpack_zstd(buf_view(&row->packed), &plain, &e) == 0 &&
-			simplepage_unpack(buf_view(&plain), &row->page, &e) == 0;
+	row->has_page = row->packed.len && simplepage_unpack(buf_view(&row->packed), &row->page, &e) == 0;
 	if (row->has_page || !row->packed.len)
 		return;
 	// Another version of us wrote it: as if it had never been asked for.

@@ -24,6 +24,7 @@ OWNER = {
     "gnutls/": "server/tls.c",
     "ini.h": "lib/base/conf.c",
     "jansson.h": "lib/base/jsondoc.c",
+    "libdeflate.h": "lib/base/pack.c",
     "libxml/": "lib/base/html.c",
     "microhttpd.h": "server/http.c server/sending.c",
     "openssl/": "lib/base/digest.c",
