@@ -8,30 +8,6 @@ struct jsondoc {
 	json_t value; // never made: a jsondoc is a json_t under our name
 };
 
-// --- where jansson's memory comes from ---
-
-static _Thread_local struct arena *reading; // into this one, what is in it is not freed; NULL: from the heap
-
-static void *take(size_t size)
-{
-	enum { ALIGN = sizeof(void *) };
-	return reading ? arena_alloc(reading, (size + ALIGN - 1) / ALIGN * ALIGN) : malloc(size);
-}
-
-static void give(void *memory)
-{
-	if (!reading)
-		free(memory);
-}
-
-// Before there are threads.
-__attribute__((constructor)) static void set_memory(void)
-{
-	json_set_alloc_funcs(take, give);
-}
-
-// --- reading, writing ---
-
 static struct jsondoc *own(json_t *value)
 {
 	if (!value)
@@ -77,16 +53,6 @@ static json_t *load(struct str text, size_t flags, json_error_t *why, struct err
 	return value;
 }
 
-const struct jsondoc *jsondoc_read_into(struct arena *room, struct str text, bool *is_cut, struct err *e)
-{
-	json_error_t why;
-	reading = room;
-	json_t *value = load(text, 0, &why, e);
-	reading = NULL;
-	*is_cut = !value && json_error_code(&why) == json_error_premature_end_of_input;
-	return (const struct jsondoc *)value;
-}
-
 struct jsondoc *jsondoc_read(struct str text, struct err *e)
 {
 	json_error_t why;
@@ -116,11 +82,6 @@ const struct jsondoc *jsondoc_get(const struct jsondoc *object, const char *key)
 bool jsondoc_is_true(const struct jsondoc *object, const char *key)
 {
 	return json_is_true(json_object_get(&object->value, key));
-}
-
-bool jsondoc_is_false(const struct jsondoc *object, const char *key)
-{
-	return json_is_false(json_object_get(&object->value, key));
 }
 
 bool jsondoc_has(const struct jsondoc *object, const char *key)

@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/base/arena.h"
 #include "lib/base/buf.h"
 #include "lib/base/err.h"
 
@@ -17,9 +16,6 @@ struct jsondoc *jsondoc_object(void);
 struct jsondoc *jsondoc_array(void);
 // Reads a whole document, an object or an array; NULL with ERR_INVALID where it is none.
 struct jsondoc *jsondoc_read(struct str text, struct err *e) MUST_CHECK;
-// The same into room, with which it goes, all at once: a page of 5,000 files is 100,000 values. It is not to be freed or
-// changed. Where it fails, *is_cut says whether the text is only the beginning of a document.
-const struct jsondoc *jsondoc_read_into(struct arena *room, struct str text, bool *is_cut, struct err *e) MUST_CHECK;
 // Reads one value of any kind off the front of *rest, with the blanks before it; what is not an object or an array is
 // only to be put somewhere.
 struct jsondoc *jsondoc_next(struct str *rest, struct err *e) MUST_CHECK;
@@ -27,9 +23,8 @@ struct jsondoc *jsondoc_next(struct str *rest, struct err *e) MUST_CHECK;
 const char *jsondoc_get_str(const struct jsondoc *object, const char *key);
 // The object or array of this key; borrowed. NULL where it has none, or it is neither.
 const struct jsondoc *jsondoc_get(const struct jsondoc *object, const char *key);
-// Whether this key has the value true, the value false, any but null.
+// Whether this key has the value true, any but null.
 bool jsondoc_is_true(const struct jsondoc *object, const char *key);
-bool jsondoc_is_false(const struct jsondoc *object, const char *key);
 bool jsondoc_has(const struct jsondoc *object, const char *key);
 // False, and *out as it was, where the key has no integer.
 bool jsondoc_get_int(const struct jsondoc *object, const char *key, int64_t *out);

@@ -61,17 +61,6 @@ static void read_metadata(const char *const *attributes, struct simplepage_link 
 		link->metadata = str_slice(value, sizeof("sha256=") - 1, value.len);
 }
 
-static int64_t read_size(struct str text)
-{
-	int64_t size = 0;
-	for (size_t i = 0; i < text.len; i++) {
-		if (!ascii_is_digit(text.ptr[i]) || size > INT64_MAX / 16)
-			return -1;
-		size = size * 10 + (text.ptr[i] - '0');
-	}
-	return text.len ? size : -1;
-}
-
 static void begin_a(struct reading *r, const char *const *attributes)
 {
 	CLEANUP(buf_release) struct buf name;
@@ -84,7 +73,7 @@ static void begin_a(struct reading *r, const char *const *attributes)
 		.upload_time = attribute(attributes, "data-upload-time"),
 		.sha256 = fragment_sha256(href),
 		.reason = attribute(attributes, "data-yanked"),
-		.size = read_size(attribute(attributes, "data-size")),
+		.size = simplepage_make_number(attribute(attributes, "data-size")),
 	};
 	link.is_yanked = link.reason.ptr;
 	read_metadata(attributes, &link);
@@ -182,7 +171,7 @@ static void on_comment(void *ctx, struct str text)
 	text = str_trim(text);
 	if (!str_starts(text, word))
 		return;
-	int64_t serial = read_size(str_slice(text, word.len, text.len));
+	int64_t serial = simplepage_make_number(str_slice(text, word.len, text.len));
 	if (serial > 0)
 		r->make->page.serial = (uint64_t)serial;
 }

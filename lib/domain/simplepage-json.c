@@ -1,90 +1,204 @@
 // SPDX-License-Identifier: Apache-2.0
+// The keys may come in any order: PyPI's are sorted, so that the files come before the page's name.
 #include "lib/domain/simplepage-json.h"
 
-#include "lib/base/jsondoc.h"
+#include <stddef.h>
 
-// ptr is NULL where there is no such string.
-static struct str text(const struct jsondoc *object, const char *key)
-{
-	const char *s = object ? jsondoc_get_str(object, key) : NULL;
-	return s ? str_from(s) : (struct str){0};
-}
+#include "lib/base/jsonwalk.h"
 
 // The key of PEP 714, the one before it, and PyPI's own; the first that says something.
-static void read_metadata(const struct jsondoc *file, struct simplepage_link *link)
+enum { METADATA_KEYS = 3 };
+
+struct metadata {
+	bool is_said, is_there;
+	struct str sha256;
+};
+
+struct reading {
+	struct simplepage_make *m;
+	struct simplepage_link link; // of the file that is being read
+	struct metadata metadata[METADATA_KEYS];
+	bool has_meta, has_files;
+	struct str name, api, status, reason;
+};
+
+// ptr is NULL where it is no string.
+static struct str text(const struct jsonwalk_value *v)
 {
-	static const char *const keys[] = {"core-metadata", "dist-info-metadata", "data-dist-info-metadata"};
-	size_t i = 0;
-	while (i < ARRAY_SIZE(keys) && !jsondoc_has(file, keys[i]))
-		i++;
-	if (i == ARRAY_SIZE(keys))
+	return v->kind == JSONWALK_STRING ? v->text : (struct str){0};
+}
+
+static void take_text(struct reading *r, const struct jsonwalk_value *v, size_t offset)
+{
+	*(struct str *)((char *)r + offset) = text(v);
+}
+
+static int64_t number(const struct jsonwalk_value *v)
+{
+	return v->kind == JSONWALK_NUMBER ? simplepage_make_number(v->text) : -1;
+}
+
+static void take_size(struct reading *r, const struct jsonwalk_value *v, size_t what UNUSED)
+{
+	r->link.size = number(v);
+}
+
+static void take_serial(struct reading *r, const struct jsonwalk_value *v, size_t what UNUSED)
+{
+	int64_t serial = number(v);
+	r->m->page.serial = serial > 0 ? (uint64_t)serial : 0;
+}
+
+static bool is_begun(const struct jsonwalk_value *v)
+{
+	return v->kind != JSONWALK_OBJECT_END && v->kind != JSONWALK_ARRAY_END;
+}
+
+// What is no bool counts as yanked.
+static void take_yanked(struct reading *r, const struct jsonwalk_value *v, size_t what UNUSED)
+{
+	if (!is_begun(v))
 		return;
-	const struct jsondoc *hashes = jsondoc_get(file, keys[i]);
-	link->has_metadata = hashes || jsondoc_is_true(file, keys[i]);
-	link->metadata = text(hashes, "sha256");
+	r->link.is_yanked = v->kind != JSONWALK_FALSE && v->kind != JSONWALK_NULL;
+	r->link.reason = text(v);
 }
 
-static void read_file(struct simplepage_make *m, const struct jsondoc *file)
+static void take_metadata(struct reading *r, const struct jsonwalk_value *v, size_t which)
 {
-	struct simplepage_link link = {
-		.filename = text(file, "filename"),
-		.url = text(file, "url"),
-		.requires_python = text(file, "requires-python"),
-		.provenance = text(file, "provenance"),
-		.upload_time = text(file, "upload-time"),
-		.sha256 = text(jsondoc_get(file, "hashes"), "sha256"),
-		.is_yanked = jsondoc_has(file, "yanked") && !jsondoc_is_false(file, "yanked"),
-		.reason = text(file, "yanked"),
-		.size = -1,
-	};
-	read_metadata(file, &link);
-	if (jsondoc_get_int(file, "size", &link.size) && link.size < 0)
-		link.size = -1;
-	simplepage_make_link(m, &link);
+	if (is_begun(v))
+		r->metadata[which] = (struct metadata){
+			.is_said = v->kind != JSONWALK_NULL,
+			.is_there = v->kind == JSONWALK_TRUE || v->kind == JSONWALK_OBJECT || v->kind == JSONWALK_ARRAY,
+		};
 }
 
-static void read_files(struct simplepage_make *m, const struct jsondoc *files)
+static void take_metadata_hash(struct reading *r, const struct jsonwalk_value *v, size_t which)
 {
-	for (size_t i = 0; i < jsondoc_count(files); i++)
-		if (jsondoc_is_object(jsondoc_at(files, i)))
-			read_file(m, jsondoc_at(files, i));
+	r->metadata[which].sha256 = text(v);
 }
 
-static void read_rest(struct simplepage_make *m, const struct jsondoc *page, const struct jsondoc *meta)
+static void end_file(struct reading *r)
 {
-	int64_t serial;
-	if (jsondoc_get_int(meta, "_last-serial", &serial) && serial > 0)
-		m->page.serial = (uint64_t)serial;
-	const struct jsondoc *status = jsondoc_get(page, "project-status");
-	if (status && text(status, "status").ptr)
-		simplepage_make_status(m, text(status, "status"), text(status, "reason"));
-	const struct jsondoc *versions = jsondoc_get(page, "versions");
-	for (size_t i = 0; versions && i < jsondoc_count(versions); i++) {
-		const char *version = jsondoc_at_str(versions, i);
-		simplepage_make_version(m, version ? str_from(version) : (struct str){0});
+	size_t i = 0;
+	while (i < METADATA_KEYS && !r->metadata[i].is_said)
+		i++;
+	if (i < METADATA_KEYS) {
+		r->link.has_metadata = r->metadata[i].is_there;
+		r->link.metadata = r->metadata[i].sha256;
 	}
+	simplepage_make_link(r->m, &r->link);
+}
+
+static void take_file(struct reading *r, const struct jsonwalk_value *v, size_t what UNUSED)
+{
+	if (v->kind == JSONWALK_OBJECT_END)
+		end_file(r);
+	if (v->kind != JSONWALK_OBJECT)
+		return;
+	r->link = (struct simplepage_link){.size = -1};
+	for (size_t i = 0; i < METADATA_KEYS; i++)
+		r->metadata[i] = (struct metadata){0};
+}
+
+static void take_files(struct reading *r, const struct jsonwalk_value *v, size_t what UNUSED)
+{
+	r->has_files = r->has_files || v->kind == JSONWALK_ARRAY;
+}
+
+static void take_meta(struct reading *r, const struct jsonwalk_value *v, size_t what UNUSED)
+{
+	r->has_meta = r->has_meta || v->kind == JSONWALK_OBJECT;
+}
+
+static void take_version(struct reading *r, const struct jsonwalk_value *v, size_t what UNUSED)
+{
+	if (v->kind == JSONWALK_STRING)
+		simplepage_make_version(r->m, v->text);
+}
+
+// The values that we know, by the keys that lead to them from the outermost object on; ANY is a member of an array.
+// Those that come most often come first.
+#define ANY {NULL, 0}
+#define FILE_KEY(name) {STR("files"), ANY, STR(name)}
+#define METADATA(name, which) \
+	{3, FILE_KEY(name), take_metadata, which}, \
+	{4, {STR("files"), ANY, STR(name), STR("sha256")}, take_metadata_hash, which}
+
+static const struct place {
+	size_t depth;
+	struct str key[4];
+	void (*take)(struct reading *r, const struct jsonwalk_value *v, size_t what);
+	size_t what;
+} places[] = {
+	{2, {STR("files"), ANY}, take_file, 0},
+	{3, FILE_KEY("filename"), take_text, offsetof(struct reading, link.filename)},
+	{3, FILE_KEY("url"), take_text, offsetof(struct reading, link.url)},
+	{3, FILE_KEY("requires-python"), take_text, offsetof(struct reading, link.requires_python)},
+	{3, FILE_KEY("provenance"), take_text, offsetof(struct reading, link.provenance)},
+	{3, FILE_KEY("upload-time"), take_text, offsetof(struct reading, link.upload_time)},
+	{3, FILE_KEY("size"), take_size, 0},
+	{3, FILE_KEY("yanked"), take_yanked, 0},
+	{4, {STR("files"), ANY, STR("hashes"), STR("sha256")}, take_text, offsetof(struct reading, link.sha256)},
+	METADATA("core-metadata", 0),
+	METADATA("dist-info-metadata", 1),
+	METADATA("data-dist-info-metadata", 2),
+	{2, {STR("versions"), ANY}, take_version, 0},
+	{1, {STR("files")}, take_files, 0},
+	{1, {STR("meta")}, take_meta, 0},
+	{1, {STR("name")}, take_text, offsetof(struct reading, name)},
+	{2, {STR("meta"), STR("api-version")}, take_text, offsetof(struct reading, api)},
+	{2, {STR("meta"), STR("_last-serial")}, take_serial, 0},
+	{2, {STR("project-status"), STR("status")}, take_text, offsetof(struct reading, status)},
+	{2, {STR("project-status"), STR("reason")}, take_text, offsetof(struct reading, reason)},
+};
+
+static bool is_key(struct str key, struct str wanted)
+{
+	return wanted.ptr ? key.ptr && str_eq(key, wanted) : !key.ptr;
+}
+
+// The last key tells most.
+static bool is_at(const struct jsonwalk_value *v, const struct place *p)
+{
+	size_t i = v->depth == p->depth ? p->depth : 0;
+	while (i > 0 && is_key(v->key[i - 1], p->key[i - 1]))
+		if (--i == 0)
+			return true;
+	return false;
+}
+
+static void on_value(void *ctx, const struct jsonwalk_value *v)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
+		if (is_at(v, &places[i])) {
+			places[i].take(ctx, v, places[i].what);
+			return;
+		}
+}
+
+static enum simplepage_fault check(const struct reading *r, struct err *e)
+{
+	if (!r->has_meta || !r->has_files || !r->name.ptr) {
+		err_set(e, ERR_INVALID, "JSON, but no simple page: it has no meta, name and files");
+		return SIMPLEPAGE_NOT_A_PAGE;
+	}
+	if (simplepage_make_api(r->api, e) < 0)
+		return SIMPLEPAGE_NOT_A_PAGE;
+	if (simplepage_make_is_named(r->m, r->name))
+		return SIMPLEPAGE_GOOD;
+	struct str start = str_slice(r->name, 0, r->name.len > 100 ? 100 : r->name.len);
+	err_set(e, ERR_INVALID, "the page is another project's: " STR_FMT, STR_ARG(start));
+	return SIMPLEPAGE_WRONG_PROJECT;
 }
 
 enum simplepage_fault simplepage_read_json(struct simplepage_make *m, struct str body, struct err *e)
 {
 	bool is_cut = false;
 	CLEANUP(arena_release) struct arena room = {0};
-	const struct jsondoc *page = jsondoc_read_into(&room, body, &is_cut, e);
-	if (!page)
+	struct reading r = {.m = m};
+	if (jsonwalk(body, &room, on_value, &r, &is_cut, e) < 0)
 		return is_cut ? SIMPLEPAGE_TRUNCATED : SIMPLEPAGE_NOT_A_PAGE;
-	const struct jsondoc *meta = jsondoc_get(page, "meta"), *files = jsondoc_get(page, "files");
-	struct str name = text(page, "name");
-	if (!meta || !files || !jsondoc_is_array(files) || !name.ptr) {
-		err_set(e, ERR_INVALID, "JSON, but no simple page: it has no meta, name and files");
-		return SIMPLEPAGE_NOT_A_PAGE;
-	}
-	if (simplepage_make_api(text(meta, "api-version"), e) < 0)
-		return SIMPLEPAGE_NOT_A_PAGE;
-	if (!simplepage_make_is_named(m, name)) {
-		err_set(e, ERR_INVALID, "the page is another project's: %.100s", name.ptr);
-		return SIMPLEPAGE_WRONG_PROJECT;
-	}
-	read_files(m, files);
-	read_rest(m, page, meta);
-	return SIMPLEPAGE_GOOD;
+	if (r.status.ptr)
+		simplepage_make_status(m, r.status, r.reason);
+	return check(&r, e);
 }

@@ -49,7 +49,7 @@ bool simplepage_make_is_named(const struct simplepage_make *m, struct str name)
 	CLEANUP(buf_release) struct buf normal;
 	buf_init(&normal, LIMIT_FILE_NAME);
 	name_normalize(name, &normal);
-	return !normal.failed && strcmp(normal.data, m->page.project) == 0;
+	return !normal.failed && str_eq(buf_view(&normal), str_from(m->page.project));
 }
 
 // A wheel's name ends at its first dash. Where a sdist's does is not to be known ("q-2.3.macosx-10.8-intel.tar.gz"),
@@ -152,6 +152,17 @@ void simplepage_make_status(struct simplepage_make *m, struct str status, struct
 	while (page->status < SIMPLEPAGE_UNFAMILIAR &&
 	       !str_eq(status, str_from(simplepage_status_name[page->status])))
 		page->status++;
+}
+
+int64_t simplepage_make_number(struct str digits)
+{
+	int64_t number = 0;
+	for (size_t i = 0; i < digits.len; i++) {
+		if (!ascii_is_digit(digits.ptr[i]) || number > INT64_MAX / 16)
+			return -1;
+		number = number * 10 + (digits.ptr[i] - '0');
+	}
+	return digits.len ? number : -1;
 }
 
 int simplepage_make_api(struct str version, struct err *e)

@@ -31,6 +31,8 @@ void simplepage_make_release(struct simplepage_make *m); // for CLEANUP
 void simplepage_make_link(struct simplepage_make *m, const struct simplepage_link *link);
 void simplepage_make_version(struct simplepage_make *m, struct str version);
 void simplepage_make_status(struct simplepage_make *m, struct str status, struct str reason);
+// Of its digits; -1 where it is not made of them, or too large.
+int64_t simplepage_make_number(struct str digits);
 // ERR_INVALID unless it is of a major version that we understand.
 int simplepage_make_api(struct str version, struct err *e) MUST_CHECK;
 // Whether name is the project's, however it is spelled.

@@ -30,6 +30,7 @@ OWNER = {
     "openssl/": "lib/base/digest.c",
     "sodium.h": "lib/base/hashes.c",
     "sqlite3.h": "lib/state/catalog.c",
+    "yajl/": "lib/base/jsonwalk.c",
     "zip.h": "lib/domain/zipread.c",
     "zlib.h": "lib/base/pack.c",
     "zstd.h": "lib/base/pack.c",
