@@ -169,6 +169,8 @@ static void *run(void *ctx)
 		follow(f, count);
 		if (clock_ms() - swept_ms >= SWEEP_MS) {
 			pagecache_sweep(s->cache);
+			if (s->ours)
+				ours_look(s->ours); // the operator may have changed the file
 			swept_ms = clock_ms();
 		}
 		changes_wait(s->changes, count, POLL_MS);

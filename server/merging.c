@@ -18,6 +18,11 @@ static void drop_lists(void *ctx)
 	simple_drop_roots(ctx);
 }
 
+static void drop_page(void *ctx, const char *project)
+{
+	simple_drop_project(ctx, project);
+}
+
 static void start_roster(struct service *s, const struct config *c, const char *files)
 {
 	struct str urls = str_from(c->upstream_urls), first = str_cut(&urls, ' ');
@@ -42,7 +47,10 @@ int merging_start(struct service *s, const struct config *c, struct err *e)
 							       : xasprintf("%s.files", s->catalog_path);
 	if (!service_site(s)->merges)
 		return 0;
-	if (ours_open(ours, &s->ours, e) < 0 || depot_open(files, c->upstream_files_size, &s->depot, e) < 0 ||
+	if (ours_open(ours, &s->ours, e) < 0)
+		return -1;
+	ours_watch(s->ours, drop_page, s);
+	if (depot_open(files, c->upstream_files_size, &s->depot, e) < 0 ||
 		gateway_start(c, s->readers, s->metrics, owned_learn, s, &s->gateway, e) < 0)
 		return -1;
 	start_roster(s, c, files);

@@ -16,8 +16,13 @@ char *ours_path(const char *catalog_path);
 int ours_open(const char *path, struct ours **out, struct err *e) MUST_CHECK;
 void ours_close(struct ours *o);    // NULL is fine
 void ours_cleanup(struct ours **o); // for CLEANUP
-// project is normalised. Looks at the file, and reads it again where somebody has changed it; where that fails, what it
-// read last counts.
+// Called for each project that somebody else put in or took out, by whichever thread notices; it must not use o.
+typedef void ours_fn(void *ctx, const char *project);
+void ours_watch(struct ours *o, ours_fn *moved, void *ctx); // before anybody else uses it
+// Looks at the file, and reads it again where somebody has changed it; where that fails, what it read last counts. That
+// it has become shorter counts when it has stayed so for two seconds: an editor may be writing it.
+void ours_look(struct ours *o);
+// The same, and whether a project (normalised) is in it.
 bool ours_has(struct ours *o, const char *project);
 // On the disk when it returns. One that is there already is fine.
 int ours_add(struct ours *o, const char *project, struct err *e) MUST_CHECK;

@@ -227,6 +227,30 @@ def test_name_that_was_asked_for_before_it_came_is_ours(serve, tmp_path, index, 
     assert merging.names(server, "acme") == ["acme-1.0-py3-none-any.whl"]
 
 
+def test_name_that_the_operator_takes_out_is_merged(serve, tmp_path, index, stolen):
+    """And one that he puts in is ours; the server runs, and its pages are fresh for an hour."""
+    for project in ("acme", "beta"):
+        storelib.make_wheel(tmp_path / "store", project, "1.0")
+    state = tmp_path / "state"
+    state.mkdir()
+    stolen()
+    ours = state / "catalog.db.ours"
+    ours.write_text("acme 2026-01-02T03:04:05Z\n")
+    server = serve(tmp_path / "store", "--rescan", "0", config=merging.config(index, max_age=3600), state=state)
+    assert server.catalog.with_name("catalog.db.ours") == ours
+
+    def wait_for(*names):
+        serving.wait_for(lambda: merging.names(server, "acme") == list(names), SOON, names)
+    wait_for("acme-1.0-py3-none-any.whl")
+    serving.wait_for(lambda: refused(server, "acme"), SOON, "upstream's answer")
+    wait_for("acme-1.0-py3-none-any.whl")
+    ours.write_text("")
+    wait_for("acme-1.0-py3-none-any.whl", "acme-99.0-py3-none-any.whl")
+    ours.write_text("acme\n")
+    wait_for("acme-1.0-py3-none-any.whl")
+    assert index.count("acme") == 1
+
+
 def test_project_that_upstream_had_first_is_not_ours_when_it_fails_to_find_it(serve, store, index, theirs):
     """One 404 of a mirror in disorder must not part a project from upstream for ever."""
     server = serve(store, config=short_lived(index))
