@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "lib/state/catalog-plan.h"
 #include "lib/state/marks.h"
 #include "pruner/graves.h"
 
@@ -103,6 +104,20 @@ static int restore_all_listed(struct restoring *r, struct err *e)
 	return 0;
 }
 
+// Nothing has a tombstone of the run: an id that nobody gave, or all is listed again. What the catalog knows is the last.
+static int check_run(const struct restoring *r, struct err *e)
+{
+	struct err unsaid = ERR_INIT;
+	const char *run = r->options->run;
+	int64_t made;
+	CLEANUP(buf_release) struct buf last, head;
+	buf_init(&last, SIZE_MAX / 2);
+	buf_init(&head, SIZE_MAX / 2);
+	if (catalog_plan_last(r->errand->catalog, &last, &made, &head, &unsaid) == 0 && strcmp(last.data, run) == 0)
+		return 0;
+	return err_set(e, ERR_NOT_FOUND, "no file here is pruned by a run %s: it is another id, or all of them are listed again", run);
+}
+
 int restore(struct errand *x, const struct restore_options *options, struct err *e)
 {
 	CLEANUP(mem_free) bool *is_found = xcalloc(options->files + 1, sizeof(*is_found));
@@ -111,6 +126,8 @@ int restore(struct errand *x, const struct restore_options *options, struct err 
 	const struct graves_wanted wanted = {
 		.glob = options->glob, .globs = options->globs, .fits = fits, .ctx = &r};
 	if (graves_load(&graves, x->store, x->catalog, &wanted, e) < 0 || restore_all_listed(&r, e) < 0)
+		return -1;
+	if (options->run && !graves.count && check_run(&r, e) < 0)
 		return -1;
 	for (size_t i = 0; i < graves.count; i++)
 		if (restore_grave(&r, &graves.item[i], e) < 0)

@@ -118,7 +118,7 @@ def test_restore_of_a_run(at):
     assert at.restore("--run", at.run_id).stdout.count("restored six-1.") == 4
     assert at.shown() == at.there() == sorted(at.bytes) and not at.buried()
     assert at.audit()[4:] == [("restore", one, "done") for one in at.covered]
-    at.restore("--run", at.run_id)
+    assert at.restore("--run", at.run_id).stdout.startswith("0 files restored")
     before = at.facts()
     at.tool("index", "--quiet")
     assert at.facts() == before
@@ -157,6 +157,7 @@ def test_other_bytes_are_not_restored(at):
     ([FIRST, "--run", "x"], "what is to be restored", 2),
     (["seven-1.0-py3-none-any.whl"], "no platform has", 1),
     ([FIRST, "--platform", "nowhere"], "no platform", 1),
+    (["--run", "no-such-run"], "no file here is pruned by a run no-such-run: ", 1),
 ])
 def test_mistakes_are_named(at, words, expected, code):
     assert expected in at.restore(*words, code=code).stderr
