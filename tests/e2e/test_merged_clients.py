@@ -15,6 +15,7 @@ import storelib
 
 WANTED = ["requests", "PyYAML", "zope.interface", "protobuf", "psutil"]
 PIP, UV, POETRY = "pip==26.3", "uv==0.13.9", "poetry==2.5.1"
+PLATFORM = "debian-12-x86_64"
 SOON = 120
 
 
@@ -82,22 +83,54 @@ def test_poetry_locks_and_installs(serve, store, up, client, tmp_path):
     assert {"mine", "six", "pyyaml"} <= set(installed(tmp_path / ".venv"))
 
 
-def test_lock_outlives_the_prune_of_what_upstream_has_too(serve, store, up, client, tmp_path, shared):
-    """The wheel here is the same as upstream's, and the lock leads to upstream's under our URL."""
+def prune(server, folder):
+    """By the program, as an operator does it; returns a function that purges."""
+    def run(*words):
+        done = serving.run("prune", *words, "--config", server.config_path, "--catalog", server.catalog)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+    run("plan", "--quiet", "--output", folder / "plan.json")
+    assert "1 file pruned" in run("apply", folder / "plan.json")
+    return lambda: run("purge", "--grace", "0")
+
+
+def test_locks_outlive_the_prune_of_what_upstream_has_too(serve, up, client, tmp_path, shared):
+    """The wheel here is the same as upstream's. One lock is from the merged view, and leads to upstream's under our URL; the
+    other is from a view that has only what is here, and leads to ours."""
+    store, uv = tmp_path / "store", client(UV)
     twin = next(path for path in sorted((shared / "corpus" / "wheels").glob("six-*.whl")))
-    shutil.copy(twin, store / twin.name)
-    server = serve(store, "--rescan", "1", config=f"[upstream]\nurl = {up.url}\nmerge = yes\n")
-    project = tmp_path / "project"
-    project.mkdir()
     version = twin.name.split("-")[1]
-    (project / "pyproject.toml").write_text(project_file("by-uv", [f"six=={version}", "mine"]))
-    uv = client(UV)
-    uv.run("uv", "lock", *uv_index(f"{server.url}/simple/"), cwd=project)
-    assert f"/files/upstream/six/{twin.name}" in (project / "uv.lock").read_text()
-    (store / twin.name).unlink()
-    serving.wait_for(lambda: server.get(f"/files/wheels/six/{twin.name}").status == 404, SOON, "it is gone here")
-    uv.run("uv", "sync", "--frozen", "--no-cache", "--python", sys.executable, cwd=project)
-    assert installed(project / ".venv")["six"] == version
+    storelib.make_wheel(store / PLATFORM, "mine", "1.0", requires=["six"])
+    shutil.copy(twin, store / PLATFORM / twin.name)
+    server = serve(None, "--rescan", "0", config=(
+        f"[store]\npath = {store}\n[view local]\nplatforms = {PLATFORM}\nupstream = no\n"
+        f"[upstream]\nurl = {up.url}\nmerge = yes\n"
+        "[prune]\nmin-age = 0\nupstream-min-age = 0\nmax-files = 100%\nmax-bytes = 100%\n"))
+
+    def lock(view, url):
+        project = tmp_path / f"from{view}".replace("/", "-")
+        project.mkdir()
+        (project / "pyproject.toml").write_text(project_file("by-uv", [f"six=={version}", "mine"]))
+        uv.run("uv", "lock", *uv_index(f"{server.url}{view}/simple/"), cwd=project)
+        assert f'"{server.url}{url}"' in (project / "uv.lock").read_text()
+        return project
+
+    def sync(project):
+        uv.run("uv", "sync", "--frozen", "--no-cache", "--reinstall", "--python", sys.executable, cwd=project)
+        assert installed(project / ".venv")["six"] == version
+    ours = f"/files/{PLATFORM}/six/{twin.name}"
+    projects = [lock("", merging.url_of("six", twin.name)), lock("/local", ours)]
+    purge = prune(server, tmp_path)
+    serving.wait_for(lambda: merging.status_of(server, "six", "/local") == 404, SOON, "it is listed no more")
+    for project in projects:
+        sync(project)
+    assert server.get(ours).body == twin.read_bytes()
+    assert f"purged {twin.name}" in purge()
+    serving.wait_for(lambda: server.get(ours).status == 302, SOON, "its bytes are gone")
+    for project in projects:
+        sync(project)
+    assert merging.names(server, "six").count(twin.name) == 1
+    assert not (store / PLATFORM / twin.name).exists()
 
 
 def test_what_upstream_does_wrong_fails_no_install_for_ever(serve, up, client, tmp_path):
