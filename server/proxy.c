@@ -148,6 +148,16 @@ static struct reply *bad_gateway(const struct wanted *w, const char *why)
 	return no_store(reply_text(502, "502 Bad Gateway: %s: upstream: %s", w->kept_name, why));
 }
 
+// What has just come, and may not be in the depot yet.
+static struct reply *send_file(const struct wanted *w, struct retrieve_result *result)
+{
+	if (result->file.fd < 0)
+		return bad_gateway(w, "it was kept, and is gone");
+	struct reply *r = send_kept(w, &result->file);
+	mem_close(&result->file.fd);
+	return r;
+}
+
 // A HEAD is answered from what upstream's page says; such a body is never read.
 static ssize_t read_nothing(struct stream *s UNUSED, uint64_t at UNUSED, char *out UNUSED, size_t room UNUSED)
 {
@@ -193,32 +203,30 @@ static int keep_metadata(const struct wanted *w, const struct wheel *wheel, stru
 	struct arrival *a = depot_begin(w->service->depot, w->project, w->kept_name, wheel->metadata_sha256, e);
 	if (!a)
 		return -1;
-	int kept = arrival_write(a, wheel->metadata.data, wheel->metadata.len, e) < 0 || arrival_keep(a, sha256, e) < 0 ? -1 : 0;
+	int kept = arrival_write(a, wheel->metadata.data, wheel->metadata.len, e) < 0 ||
+		arrival_check(a, sha256, e) < 0 || arrival_keep(a, sha256, e) < 0 ? -1 : 0;
 	arrival_free(a);
 	return kept;
 }
 
-static bool is_wheel_kept(const struct wanted *w)
+// The wheel whose metadata is wanted; fd is -1 where it is not kept.
+static struct depot_file find_wheel(const struct wanted *w)
 {
 	struct err e = ERR_INIT;
 	struct depot_file file;
 	if (depot_find(w->service->depot, w->project, w->filename, w->has_sha256 ? w->sha256 : NULL, &file, &e) < 0)
-		return false;
-	close(file.fd);
-	return true;
+		file.fd = -1;
+	return file;
 }
 
-// The wheel is in the depot by now.
-static struct reply *extract(const struct wanted *w)
+// Closes the wheel.
+static struct reply *extract(const struct wanted *w, struct depot_file *file)
 {
 	struct err e = ERR_INIT;
-	struct depot_file file;
 	CLEANUP(wheel_release) struct wheel wheel;
 	wheel_init(&wheel);
-	if (depot_find(w->service->depot, w->project, w->filename, w->has_sha256 ? w->sha256 : NULL, &file, &e) < 0)
-		return bad_gateway(w, "its wheel is not kept here");
-	int taken = take_metadata(w, file.fd, file.size, &wheel, &e);
-	close(file.fd);
+	int taken = take_metadata(w, file->fd, file->size, &wheel, &e);
+	mem_close(&file->fd);
 	if (taken < 0 || keep_metadata(w, &wheel, &e) < 0)
 		return bad_gateway(w, e.msg);
 	struct reply *r = find_kept(w);
@@ -227,7 +235,7 @@ static struct reply *extract(const struct wanted *w)
 
 // --- fetching ---
 
-static struct reply *answer(const struct wanted *w, const struct retrieve_result *result)
+static struct reply *answer(const struct wanted *w, struct retrieve_result *result)
 {
 	switch (result->state) {
 	case RETRIEVE_LATER:
@@ -238,10 +246,11 @@ static struct reply *answer(const struct wanted *w, const struct retrieve_result
 		return redirect(w); // who cannot keep it can still say where it is
 	case RETRIEVE_ABSENT:
 		return no_store(reply_text(404, "404 Not Found: %s: %s", w->kept_name, result->why));
-	case RETRIEVE_KEPT: // and gone again already
+	case RETRIEVE_KEPT:
+		return send_file(w, result);
 	case RETRIEVE_FAILED:
 	default:
-		return bad_gateway(w, result->state == RETRIEVE_KEPT ? "it was kept, and is gone" : result->why);
+		return bad_gateway(w, result->why);
 	}
 }
 
@@ -270,17 +279,17 @@ static struct reply *fetch_metadata(const struct wanted *w)
 	struct retrieve_result result = {.state = RETRIEVE_FAILED};
 	if (w->call->again->step == STEP_METADATA)
 		retrieve(w, false, &result);
-	if (result.state == RETRIEVE_KEPT) {
-		struct reply *r = find_kept(w);
-		return r ? r : answer(w, &result);
-	}
 	if (result.state != RETRIEVE_ABSENT && result.state != RETRIEVE_FAILED)
 		return answer(w, &result);
 	w->call->again->step = STEP_WHEEL;
-	if (is_wheel_kept(w))
-		return extract(w);
-	retrieve(w, true, &result);
-	return result.state == RETRIEVE_KEPT ? extract(w) : answer(w, &result);
+	struct depot_file wheel = find_wheel(w);
+	if (wheel.fd < 0)
+		retrieve(w, true, &result);
+	if (wheel.fd < 0 && result.state != RETRIEVE_KEPT)
+		return answer(w, &result);
+	if (wheel.fd < 0)
+		wheel = result.file;
+	return extract(w, &wheel);
 }
 
 // Whether the client has it already: 304, which needs no bytes.
@@ -300,8 +309,7 @@ static struct reply *fetch(const struct wanted *w)
 	if (w->size >= 0 && (w->call->request->method == METHOD_HEAD || is_held(w)))
 		return send_head(w);
 	retrieve(w, true, &result);
-	struct reply *r = result.state == RETRIEVE_KEPT ? find_kept(w) : NULL;
-	return r ? r : answer(w, &result);
+	return answer(w, &result);
 }
 
 static struct reply *send(const struct wanted *w)

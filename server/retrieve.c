@@ -2,6 +2,7 @@
 #include "server/retrieve.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -42,6 +43,7 @@ struct parcel {
 	uint64_t written, length; // length: once it is STREAM
 	bool has_length;
 	long rests_until; // of one that has ended: when it is forgotten
+	bool is_put;      // KEPT: the depot has it, or could not take it
 
 	// The pool's thread alone, and then a keeper.
 	struct arrival *arrival;
@@ -49,6 +51,7 @@ struct parcel {
 	int64_t woken_ms;
 	unsigned tries;
 	bool has_stopped; // with a state of its own
+	uint8_t found[SHA256_SIZE]; // of KEPT; all threads may read it then
 };
 
 struct retrieve {
@@ -275,20 +278,31 @@ static void leave(struct parcel *p)
 	parcel_unref(p);
 }
 
-// A keeper's: the disk may take its time.
+// A keeper's: the disk may take its time. Until it is kept, who wants it gets it from here; where it is not, it is
+// fetched again for the next one.
 static void keep(void *job)
 {
 	struct parcel *p = job;
 	struct err e = ERR_INIT;
-	uint8_t sha256[SHA256_SIZE];
-	int kept = arrival_keep(p->arrival, sha256, &e);
-	if (kept < 0)
+	if (arrival_keep(p->arrival, p->found, &e) < 0)
 		log_error("a file of upstream is not kept: %s", e.msg);
-	if (kept == 0)
+	pthread_mutex_lock(&p->lock);
+	p->is_put = true;
+	pthread_mutex_unlock(&p->lock);
+	leave(p);
+}
+
+// Its hash says whether it is right: then it is whole for all who wait, and is brought onto the disk.
+static void judge(struct parcel *p)
+{
+	struct err e = ERR_INIT;
+	if (arrival_check(p->arrival, p->found, &e) == 0) {
 		end(p, RETRIEVE_KEPT, "");
-	else
-		end(p, e.kind == ERR_FULL || e.kind == ERR_LIMIT ? RETRIEVE_FULL : RETRIEVE_FAILED,
-			e.kind == ERR_INVALID ? "upstream's bytes do not have the hash that its page says" : "it could not be kept here");
+		pool_submit(p->all->keepers, keep, p);
+		return;
+	}
+	log_error("a file of upstream is not kept: %s", e.msg);
+	end(p, RETRIEVE_FAILED, "upstream's bytes do not have the hash that its page says");
 	leave(p);
 }
 
@@ -312,7 +326,7 @@ static void on_done(void *ctx, const struct fetch_result *result)
 	if (p->has_stopped) {
 		leave(p);
 	} else if (is_whole && !(p->has_length && p->written < p->length)) {
-		pool_submit(p->all->keepers, keep, p);
+		judge(p);
 	} else if (may_try_again(p, result)) {
 		ask(p, (uint64_t)FIRST_PAUSE_MS << p->tries);
 	} else {
@@ -352,7 +366,7 @@ static bool is_wanted(const struct parcel *p, const struct retrieve_wish *w)
 static bool is_over(struct parcel *p)
 {
 	pthread_mutex_lock(&p->lock);
-	bool over = p->state == RETRIEVE_KEPT || (has_ended(p) && clock_seconds() >= p->rests_until);
+	bool over = (p->state == RETRIEVE_KEPT && p->is_put) || (has_ended(p) && clock_seconds() >= p->rests_until);
 	pthread_mutex_unlock(&p->lock);
 	return over;
 }
@@ -421,10 +435,20 @@ static struct parcel *find_or_begin(struct retrieve *r, const struct retrieve_wi
 	return p;
 }
 
+// Under the lock: of one that is whole, what the depot would say of it.
+static void take_file(const struct parcel *p, struct depot_file *out)
+{
+	if (p->state != RETRIEVE_KEPT)
+		return;
+	out->fd = fcntl(arrival_fd(p->arrival), F_DUPFD_CLOEXEC, 0);
+	out->size = p->written;
+	memcpy(out->sha256, p->found, SHA256_SIZE);
+}
+
 void retrieve_file(struct retrieve *r, const struct retrieve_wish *wish, bool wants_whole, struct waiter *again,
 	struct retrieve_result *out)
 {
-	*out = (struct retrieve_result){.state = RETRIEVE_LATER};
+	*out = (struct retrieve_result){.state = RETRIEVE_LATER, .file.fd = -1};
 	if (wish->size >= 0 && (uint64_t)wish->size > r->most) {
 		out->state = RETRIEVE_FULL;
 		snprintf(out->why, sizeof(out->why), "it is larger than what is kept here");
@@ -440,6 +464,7 @@ void retrieve_file(struct retrieve *r, const struct retrieve_wish *wish, bool wa
 		out->state = p->state;
 		out->length = p->length;
 		out->stream = may_stream ? &parcel_ref(p)->base : NULL;
+		take_file(p, &out->file);
 		snprintf(out->why, sizeof(out->why), "%s", p->why);
 	} else {
 		again->next = p->askers;

@@ -33,7 +33,7 @@ struct retrieve_wish {
 enum retrieve_state {
 	RETRIEVE_LATER,  // again was taken: ask once more when it is woken
 	RETRIEVE_STREAM, // it is coming
-	RETRIEVE_KEPT,   // it is in the depot by now
+	RETRIEVE_KEPT,   // it is whole: here it is, and soon in the depot
 	RETRIEVE_ABSENT, // upstream says that it is not there
 	RETRIEVE_FULL,   // there is no room for it here
 	RETRIEVE_FAILED,
@@ -42,6 +42,7 @@ struct retrieve_result {
 	enum retrieve_state state;
 	struct stream *stream; // of RETRIEVE_STREAM: a reference for the caller
 	uint64_t length;       // of it
+	struct depot_file file; // of RETRIEVE_KEPT: fd is the caller's; else -1
 	char why[256];         // of the last three; they are remembered for some seconds
 };
 // Joins those who want it, or begins. wants_whole: no stream will do. Where the state is RETRIEVE_LATER, again may have

@@ -332,12 +332,17 @@ static int put(struct arrival *a, const char *path, struct err *e)
 	return err_errno(e, fs_kind_of_write(), "%s/%s", d->path, path);
 }
 
-// Its bytes are on the disk before it has its name. Its folders need not be: what is lost is fetched again.
-int arrival_keep(struct arrival *a, uint8_t sha256[SHA256_SIZE], struct err *e)
+int arrival_check(struct arrival *a, uint8_t sha256[SHA256_SIZE], struct err *e)
 {
 	digest_end(a->digest, sha256);
 	if (a->is_known && memcmp(sha256, a->expected, SHA256_SIZE) != 0)
 		return err_set(e, ERR_INVALID, "%s: its SHA-256 is not what upstream says", a->filename);
+	return 0;
+}
+
+// Its bytes are on the disk before it has its name. Its folders need not be: what is lost is fetched again.
+int arrival_keep(struct arrival *a, const uint8_t sha256[SHA256_SIZE], struct err *e)
+{
 	if (fdatasync(a->tmp.fd) < 0)
 		return err_errno(e, fs_kind_of_write(), "%s", a->filename);
 	CLEANUP(mem_free) char *path = path_of(a->project, a->filename, sha256);

@@ -39,9 +39,11 @@ struct arrival *depot_begin(struct depot *d, const char *project, const char *fi
 int arrival_write(struct arrival *a, const void *bytes, size_t len, struct err *e) MUST_CHECK;
 // Where what was written so far may be read, by any thread with pread(); also after it was kept.
 int arrival_fd(const struct arrival *a);
-// It is whole: kept where its hash is the one that was expected, else ERR_INVALID. Where there are too many bytes then,
-// others go. One that is larger than all the depot may hold is ERR_LIMIT, and not kept. *sha256: what it has.
-int arrival_keep(struct arrival *a, uint8_t sha256[SHA256_SIZE], struct err *e) MUST_CHECK;
+// It is whole: *sha256 gets what it has. ERR_INVALID where that is not what was expected. Once, before it is kept.
+int arrival_check(struct arrival *a, uint8_t sha256[SHA256_SIZE], struct err *e) MUST_CHECK;
+// Keeps it, by this hash; waits for the disk. Where there are too many bytes then, others go. One that is larger than all
+// the depot may hold is ERR_LIMIT, and not kept.
+int arrival_keep(struct arrival *a, const uint8_t sha256[SHA256_SIZE], struct err *e) MUST_CHECK;
 // It will not be kept: its room on the disk is free, though others may still hold it and read.
 void arrival_discard(struct arrival *a);
 void arrival_free(struct arrival *a); // what was not kept is gone; NULL is fine

@@ -39,6 +39,11 @@ def kept(server):
     return sorted(one.name for one in folder.rglob("*") if one.is_file() and not one.name.startswith("."))
 
 
+def wait_until_kept(server, *names):
+    """Whoever asked has it before it is on the disk."""
+    serving.wait_for(lambda: kept(server) == sorted(names), SOON, f"{names} kept")
+
+
 def whatever_is_there(server):
     folder = server.catalog.with_name("catalog.db.files")
     return [one for one in folder.rglob("*") if one.is_file()]
@@ -74,7 +79,7 @@ def test_file_comes_once_and_stays(server, index, wheel):
         assert "immutable" in reply["Cache-Control"]
         assert reply["Content-Length"] == str(len(data))
     assert index.count(f"/packages/{wheel.name}") == 1
-    assert kept(server) == [wheel.name]
+    wait_until_kept(server, wheel.name)
     page = server.get("/simple/six/", {"Accept": "application/vnd.pypi.simple.v1+json"})
     assert json.loads(page.body)["files"][0]["url"] == f"../../files/upstream/six/{wheel.name}"
 
@@ -105,6 +110,7 @@ def test_head_is_answered_from_the_page(server, index, wheel):
         if not kept(server):
             assert index.count(f"/packages/{wheel.name}") == 0
             server.get(path_of(wheel))
+            wait_until_kept(server, wheel.name)
 
 
 def test_names_that_upstream_does_not_have(server, index):
@@ -127,7 +133,7 @@ def test_metadata_that_upstream_does_not_give_is_taken_out_of_the_wheel(server, 
     index.fail(f"/packages/{wheel.name}.metadata", how)
     reply = server.get(path_of(wheel) + ".metadata")
     assert (reply.status, reply.body, reply["ETag"]) == (200, wheel.metadata, f'"{wheel.metadata_sha256}"')
-    assert kept(server) == sorted([wheel.name, f"{wheel.name}.metadata"])
+    wait_until_kept(server, wheel.name, f"{wheel.name}.metadata")
     assert server.get(path_of(wheel)).body == wheel.path.read_bytes()
     assert index.count(f"/packages/{wheel.name}") == 1
 
@@ -138,7 +144,7 @@ def test_metadata_that_is_nowhere_right(serve, index, wheel):
     server = serve(None, config=merging.config(index))
     reply = server.get(path_of(wheel) + ".metadata")
     assert reply.status == 502 and b"hash" in reply.body, reply.body
-    assert kept(server) == [wheel.name]
+    wait_until_kept(server, wheel.name)
 
 
 def test_metadata_that_no_page_promises(serve, index, wheel):
@@ -158,7 +164,7 @@ def test_what_is_not_right_is_never_completed_nor_kept(server, index, wheel, how
     wait_until_empty(server)
     index.mend(f"/packages/{wheel.name}")
     assert fetch_when_well(server, wheel) == wheel.path.read_bytes()
-    assert kept(server) == [wheel.name]
+    wait_until_kept(server, wheel.name)
 
 
 def test_other_bytes_of_unknown_size(serve, index, wheel):
@@ -184,7 +190,7 @@ def test_what_fails_for_a_moment_is_tried_again(server, index, wheel, how):
     index.fail(f"/packages/{wheel.name}", how, times=1)
     assert server.get(path_of(wheel)).body == wheel.path.read_bytes()
     assert index.count(f"/packages/{wheel.name}") == 2
-    assert kept(server) == [wheel.name]
+    wait_until_kept(server, wheel.name)
 
 
 @pytest.mark.parametrize("how", [merging.cut, merging.status(503)], ids=["cut", "503"])
@@ -258,9 +264,9 @@ def test_what_was_used_longest_ago_goes_first(serve, index, wheel, tmp_path):
     server = serve(None, config=merging.config(index, files_size=SIZE * 4))
     for number, (name, body) in enumerate(data.items()):
         assert server.get(merging.url_of("six", name)).body == body
-        for path in whatever_is_there(server):  # its time is that of the file system, which may be the same for two
-            if path.name == name:
-                os.utime(path, (storelib.OLD + number, storelib.OLD + number))
+        path = serving.wait_for(lambda name=name: [one for one in whatever_is_there(server) if one.name == name], SOON, name)[0]
+        # Its time is that of the file system, which may be the same for two.
+        os.utime(path, (storelib.OLD + number, storelib.OLD + number))
     serving.wait_for(lambda: sum(one.stat().st_size for one in whatever_is_there(server)) <= SIZE * 4, SOON, "room")
     names = list(data)
     assert kept(server) == names[-len(kept(server)):]

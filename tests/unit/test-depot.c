@@ -45,7 +45,8 @@ static int put(struct depot *d, const char *project, const char *filename, const
 	struct arrival *a = depot_begin(d, project, filename, sha256, e);
 	if (!a)
 		return -1;
-	int result = arrival_write(a, bytes, strlen(bytes), e) < 0 || arrival_keep(a, found, e) < 0 ? -1 : 0;
+	int result = arrival_write(a, bytes, strlen(bytes), e) < 0 || arrival_check(a, found, e) < 0 ||
+		arrival_keep(a, found, e) < 0 ? -1 : 0;
 	arrival_free(a);
 	return result;
 }
