@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,38 +130,55 @@ static int reload(struct serving *s, const struct config *config, struct err *e)
 	return server_reload(s->server, config, &site, e);
 }
 
-static bool differ(const char *a, const char *b)
+// What was read at the start and stays: texts, and other fields by their size.
+static const struct {
+	const char *key;
+	size_t at, size; // in struct config; size 0: a text, or NULL
+} stays[] = {
+#define TEXT(field) offsetof(struct config, field), 0
+#define VALUE(field) offsetof(struct config, field), sizeof(((struct config *)0)->field)
+	{"[catalog] path", TEXT(catalog)},
+	{"[tokens] path", TEXT(tokens)},
+	{"[audit] path", TEXT(audit)},
+	{"[server] listen", TEXT(listen)},
+	{"[server] access-log", TEXT(access_log)},
+	{"[server] tls-cert", TEXT(tls_cert)},
+	{"[server] tls-key", TEXT(tls_key)},
+	{"[server] threads", VALUE(threads)},
+	{"[server] page-cache", VALUE(page_cache)},
+	{"[server] connections", VALUE(connections)},
+	{"[server] timeout", VALUE(timeout)},
+	{"[upstream] url", TEXT(upstream_urls)},
+	{"[upstream] ca-file", TEXT(upstream_ca_file)},
+	{"[upstream] timeout", VALUE(upstream_timeout)},
+	{"[upstream] connect-timeout", VALUE(upstream_connect_timeout)},
+	{"[upstream] retries", VALUE(upstream_retries)},
+	{"[upstream] concurrency", VALUE(upstream_concurrency)},
+	{"[upstream] max-page", VALUE(upstream_max_page)},
+	{"[upstream] allow-hosts", TEXT(upstream_allow_hosts)},
+	{"[upstream] allow-private", VALUE(upstream_allow_private)},
+	{"[upstream] trust-404", VALUE(upstream_trust_404)},
+	{"[upstream] files-path", TEXT(upstream_files_path)},
+	{"[upstream] files-size", VALUE(upstream_files_size)},
+	{"[upstream] root", TEXT(upstream_root)},
+#undef TEXT
+#undef VALUE
+};
+
+static const char *text_at(const void *field)
 {
-	return strcmp(a ? a : "", b ? b : "") != 0;
+	const char *const *text = field;
+	return *text ? *text : "";
 }
 
-// What was read at the start and stays.
 static void tell_unchanged(const struct config *before, const struct config *now)
 {
-	const struct {
-		const char *key;
-		bool differs;
-	} row[] = {
-		{"[catalog] path", differ(before->catalog, now->catalog)},
-		{"[tokens] path", differ(before->tokens, now->tokens)},
-		{"[audit] path", differ(before->audit, now->audit)},
-		{"[server] listen", differ(before->listen, now->listen)},
-		{"[server] access-log", differ(before->access_log, now->access_log)},
-		{"[server] tls-cert", differ(before->tls_cert, now->tls_cert)},
-		{"[server] tls-key", differ(before->tls_key, now->tls_key)},
-		{"[server] threads", before->threads != now->threads},
-		{"[server] page-cache", before->page_cache != now->page_cache},
-		{"[server] connections", before->connections != now->connections},
-		{"[server] timeout", before->timeout != now->timeout},
-		{"[upstream] url", differ(before->upstream_urls, now->upstream_urls)},
-		{"[upstream] merge", now->upstream_merge && !before->upstream_merge},
-		{"[upstream] root", differ(before->upstream_root, now->upstream_root)},
-		{"[upstream] files-path", differ(before->upstream_files_path, now->upstream_files_path)},
-		{"[upstream] files-size", before->upstream_files_size != now->upstream_files_size},
-	};
-	for (size_t i = 0; i < ARRAY_SIZE(row); i++)
-		if (row[i].differs)
-			log_warn("%s has changed: it counts after a restart", row[i].key);
+	for (size_t i = 0; i < ARRAY_SIZE(stays); i++) {
+		const void *was = (const char *)before + stays[i].at, *is = (const char *)now + stays[i].at;
+		bool differs = stays[i].size ? memcmp(was, is, stays[i].size) != 0 : strcmp(text_at(was), text_at(is)) != 0;
+		if (differs)
+			log_warn("%s has changed: it counts after a restart", stays[i].key);
+	}
 }
 
 // Two copies: one is ours, one the scanner's.

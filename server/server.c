@@ -212,6 +212,10 @@ int server_reload(struct server *s, const struct config *config, struct site *si
 		site_release(site);
 		return -1;
 	}
+	if (site->merges && !s->service.gateway) {
+		log_warn("[upstream] merge has changed: it counts after a restart");
+		site_unmerge(site);
+	}
 	atomic_store(&s->service.names_known, false); // until follow has read the catalog
 	readers_renew(s->service.readers);
 	put_site(s, site, admission);

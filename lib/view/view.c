@@ -91,6 +91,13 @@ static void mark_merging_views(struct site *s, const struct config *c)
 	}
 }
 
+void site_unmerge(struct site *s)
+{
+	for (size_t i = 0; i < s->view_count; i++)
+		s->view[i].merges = false;
+	s->merges = s->merges_publicly = false;
+}
+
 static int site_fill(struct site *s, const struct config *c, struct catalog *catalog, struct err *e)
 {
 	if (find_ids(&s->store, catalog, e) < 0)

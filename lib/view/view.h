@@ -39,6 +39,8 @@ struct site {
 int site_init(struct site *s, const struct config *c, struct store *store, struct catalog *catalog,
 	struct err *e) MUST_CHECK;
 void site_release(struct site *s);
+// As if no view had what upstream has.
+void site_unmerge(struct site *s);
 // NULL where there is none; an empty name is the default view.
 const struct view *site_view(const struct site *s, struct str name);
 const struct platform *site_platform(const struct site *s, struct str name);

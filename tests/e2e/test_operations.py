@@ -115,12 +115,32 @@ def test_access_log_is_opened_again_on_hangup(serve, store):
     assert "/simple/foo/" in moved.read_text() and "/simple/bar/" not in moved.read_text()
 
 
-def test_hangup_names_what_counts_after_a_restart(serve, store):
-    server = serve(store, config="[server]\nthreads = 1\n")
-    server.config_path.write_text("[server]\nthreads = 2\n")
+def hang_up(server, config):
+    """It reads this; returns what it warns of then."""
+    before = len(server.errors())
+    server.config_path.write_text(config)
     server.signal(signal.SIGHUP)
-    serving.wait_for(lambda: "[server] threads has changed" in server.errors(), SOON, "the warning")
-    assert "connections has changed" not in server.errors()
+    serving.wait_for(lambda: "the configuration was read again" in server.errors()[before:], SOON, "the new configuration")
+    return server.errors()[before:]
+
+
+def test_hangup_names_what_counts_after_a_restart(serve, store):
+    url = "http://127.0.0.1:9/simple/"
+    server = serve(store, config=f"[server]\nthreads = 1\n[upstream]\nurl = {url}\nretries = 1\ntrust-404 = no\n")
+    told = hang_up(server, f"[server]\nthreads = 2\n[upstream]\nurl = {url}\nretries = 2\ntrust-404 = yes\nca-file = x\n")
+    for key in ("[server] threads", "[upstream] retries", "[upstream] trust-404", "[upstream] ca-file"):
+        assert f"{key} has changed: it counts after a restart" in told
+    assert told.count("has changed") == 4
+
+
+@pytest.mark.parametrize("lines", ["[upstream]\nmerge = yes\n", f"[view both]\nplatforms = {FIRST}\nupstream = merge\n"])
+def test_hangup_does_not_turn_upstream_on(serve, store, lines):
+    server = serve(store, config="[server]\nthreads = 1\n")
+    assert "[upstream] merge has changed: it counts after a restart" in hang_up(server, f"[server]\nthreads = 1\n{lines}")
+    view = "both" if "both" in lines else FIRST
+    assert status(server, f"/{view}/simple/foo/") == 200
+    names = json.loads(server.get(f"/-/explain/{view}/foo").body)["names"]
+    assert (names["files"], names["why"]) == ("here", "the view does not merge")
 
 
 def test_stops_soon_under_load(serve, store):
