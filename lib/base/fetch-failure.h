@@ -20,6 +20,5 @@ extern const char *const fetch_failure_name[FETCH_FAILURE_COUNT]; // "refused", 
 
 enum fetch_flow {
 	FETCH_GO_ON,
-	FETCH_PAUSE, // these bytes were not taken: they come again after fetch_pool_resume()
 	FETCH_STOP,  // on_done is next, with FETCH_CANCELLED
 };

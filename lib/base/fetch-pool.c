@@ -214,9 +214,8 @@ static enum fetch_flow take_piece(struct task *t, struct str piece)
 		t->is_too_large = true;
 		return FETCH_STOP;
 	}
-	enum fetch_flow flow = t->request.on_body(t->request.ctx, piece);
-	t->taken += flow == FETCH_GO_ON ? piece.len : 0;
-	return flow;
+	t->taken += piece.len;
+	return t->request.on_body(t->request.ctx, piece);
 }
 
 // The words of a redirect are nobody's.
@@ -337,13 +336,6 @@ static void give_order(struct fetch_pool *p, const struct order *order)
 	transfer_set_wake(p->set);
 }
 
-static void resume(struct fetch_pool *p, const struct order *o)
-{
-	struct task *t = queue_find(&p->running, o->id);
-	if (t)
-		transfer_resume(t->transfer);
-}
-
 static void cancel(struct fetch_pool *p, const struct order *o)
 {
 	struct task *t;
@@ -357,11 +349,6 @@ static void cancel(struct fetch_pool *p, const struct order *o)
 static void call(struct fetch_pool *p UNUSED, const struct order *o)
 {
 	o->fn(o->ctx);
-}
-
-void fetch_pool_resume(struct fetch_pool *p, uint64_t request)
-{
-	give_order(p, &(struct order){.carry_out = resume, .id = request});
 }
 
 void fetch_pool_cancel(struct fetch_pool *p, uint64_t request)

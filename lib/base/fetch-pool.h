@@ -4,7 +4,7 @@
 //
 // The callbacks come from the thread that runs the pool: fetch_pool_run()'s caller, or the pool's own. They may call
 // everything here but fetch_pool_run() and fetch_pool_free(), and must not block: all requests wait meanwhile. get,
-// resume, cancel and call are for any thread.
+// cancel and call are for any thread.
 #pragma once
 
 #include <stdbool.h>
@@ -45,7 +45,7 @@ struct fetch_request {
 	uint64_t delay_ms;      // not before so long from now
 	unsigned total_seconds; // for the whole of it, once it has its turn; 0: as long as bytes come
 	uint64_t limit;         // of the body
-	// A GET's status and headers, of the last answer only; NULL: nobody is told. FETCH_PAUSE is not for here.
+	// A GET's status and headers, of the last answer only; NULL: nobody is told.
 	enum fetch_flow (*on_head)(void *ctx, const struct fetch_answer *answer, const char *url);
 	// A piece of the body, decoded unless is_raw; NULL: it is collected in the answer.
 	enum fetch_flow (*on_body)(void *ctx, struct str piece);
@@ -55,11 +55,10 @@ struct fetch_request {
 	void *ctx;
 };
 
-// The request, which is copied, for cancel and resume; never 0. A bad URL fails as any other: on_done tells, later.
+// The request, which is copied, for cancel; never 0. A bad URL fails as any other: on_done tells, later.
 uint64_t fetch_pool_get(struct fetch_pool *p, const struct fetch_request *request);
-// What is done already is left alone.
-void fetch_pool_resume(struct fetch_pool *p, uint64_t request);
-void fetch_pool_cancel(struct fetch_pool *p, uint64_t request); // 0: all there are
+// 0: all there are. What is done already is left alone.
+void fetch_pool_cancel(struct fetch_pool *p, uint64_t request);
 // Has the thread that runs the pool call fn; for fetch_pool_run() this is work as requests are. Where the pool is freed
 // before, that is where it is called.
 void fetch_pool_call(struct fetch_pool *p, void (*fn)(void *ctx), void *ctx);

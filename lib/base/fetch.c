@@ -355,10 +355,7 @@ void transfer_set_turn(struct transfer_set *s, int wait_ms)
 static size_t hand_over(char *bytes, size_t one, size_t len, void *ctx)
 {
 	struct transfer *t = ctx;
-	enum fetch_flow flow = t->spec.on_body(t->spec.ctx, (struct str){bytes, one * len});
-	if (flow == FETCH_PAUSE)
-		return CURL_WRITEFUNC_PAUSE;
-	return flow == FETCH_GO_ON ? one * len : 0;
+	return t->spec.on_body(t->spec.ctx, (struct str){bytes, one * len}) == FETCH_GO_ON ? one * len : 0;
 }
 
 // Closed in the operator's commands (lib/base/hook.h).
@@ -477,11 +474,6 @@ struct transfer *transfer_begin(struct transfer_set *s, const struct transfer_sp
 		return t;
 	transfer_end(t);
 	return NULL;
-}
-
-void transfer_resume(struct transfer *t)
-{
-	curl_easy_pause(t->curl, CURLPAUSE_CONT);
 }
 
 void transfer_end(struct transfer *t)

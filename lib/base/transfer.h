@@ -39,5 +39,4 @@ void *transfer_set_ended(struct transfer_set *s, enum fetch_failure *failure, co
 
 // NULL where libcurl does not take it.
 struct transfer *transfer_begin(struct transfer_set *s, const struct transfer_spec *spec);
-void transfer_resume(struct transfer *t); // may call on_body
-void transfer_end(struct transfer *t);    // NULL is fine
+void transfer_end(struct transfer *t); // NULL is fine
