@@ -15,6 +15,8 @@ static const struct option_row options[] = {
 	{"config", 'c', "FILE", "read the configuration (wheelcache.conf(5)) from FILE"},
 	{"catalog", '\0', "FILE", "the catalog is FILE"},
 	{"store", 's', "DIR", "the store is DIR"},
+	{"upstream", '\0', NULL, "as where a server serves with this option, and"},
+	{"upstream-url", '\0', "URL", "with this one"},
 	{"view", '\0', "NAME", "of this view or platform; of the default view"},
 	{"json", 'j', NULL, "print a JSON object, for scripts"},
 	{"log-level", '\0', "LEVEL", "error, warn, info or debug"},
@@ -24,6 +26,8 @@ static const struct setting_option keys[] = {
 	{"catalog", "catalog", "path"},
 	{"store", "store", "path"},
 	{"log-level", "server", "log-level"},
+	{"upstream", "upstream", "merge"},
+	{"upstream-url", "upstream", "url"},
 };
 
 struct line {
@@ -39,7 +43,7 @@ static int take_option(void *ctx, const char *name, const char *value, struct er
 	struct line *l = ctx;
 	const struct command_flag flags[] = {{"json", &l->is_json}};
 	if (command_take_flag(flags, ARRAY_SIZE(flags), name) ||
-		settings_take(&l->settings, keys, ARRAY_SIZE(keys), name, value))
+		settings_take(&l->settings, keys, ARRAY_SIZE(keys), name, value ? value : "yes"))
 		return 0;
 	if (strcmp(name, "view") != 0)
 		return err_set(e, ERR_USAGE, "--%s", name);

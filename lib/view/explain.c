@@ -447,10 +447,14 @@ struct jsondoc *explain(
 	add_theirs(&x);
 	if (gather_here(&x, e) < 0)
 		return NULL;
-	if (!jsondoc_count(x.here) && !x.page) {
-		err_set(e, ERR_NOT_FOUND, "nothing is known of %s%s%s, neither here nor upstream", about->project,
-			about->version ? " " : "", about->version ? about->version : "");
-		return NULL;
-	}
-	return tell(&x, answer);
+	if (jsondoc_count(x.here) || x.page)
+		return tell(&x, answer);
+	const char *space = about->version ? " " : "", *version = about->version ? about->version : "";
+	if (x.owner)
+		err_set(e, ERR_NOT_FOUND, "nothing of %s%s%s is here, and what upstream has does not count (%s)", about->project,
+			space, version, x.owner);
+	else
+		err_set(e, ERR_NOT_FOUND, "nothing is known of %s%s%s, neither here nor upstream (%s)", about->project, space,
+			version, upstream_result_name[answer->result]);
+	return NULL;
 }

@@ -308,3 +308,26 @@ def test_name_of_ours_that_somebody_took(tmp_path, serve):
         assert done.stdout == server.get(f"{path}?format=text").body.decode()
         assert ("Upstream has a project of this name meanwhile, with 2 files, the first of 2026-02-03T04:05:06Z, as of "
                 in done.stdout), done.stdout
+
+
+def test_explain_with_the_options_that_the_server_has(tmp_path, serve):
+    """No configuration: a store, and what upstream has, too."""
+    with tinyupstream.running() as upstream:
+        storelib.make_wheel(tmp_path / "store", "both", "1.0")
+        upstream.add("both", "both-2.0-py3-none-any.whl")
+        store = tmp_path / "store"
+        server = serve(store, "--upstream", "--upstream-url", upstream.url)
+        assert server.get("/simple/both/").status == 200
+        options = ("--store", store, "--catalog", server.catalog)
+        done = serving.run("explain", "--json", *options, "--upstream", "--upstream-url", upstream.url, "both")
+        told = json.loads(done.stdout)
+        assert (told["names"]["files"], told["upstream"]["files"]) == ("both", 1)
+        assert told == json.loads(server.get("/-/explain/simple/both").body)
+        done = serving.run("explain", *options, "nothing")
+        assert done.returncode == 1 and "neither here nor upstream (never asked)" in done.stderr
+
+
+def test_explain_of_a_name_that_is_private_and_of_nothing(site):
+    site.file.write_text(site.config.replace("[upstream]", "[upstream]\nprivate = acme-*"))
+    done = serving.run("explain", "--config", site.file, "--catalog", site.catalog, "acme-biling")
+    assert done.returncode == 1 and "nothing of acme-biling is here" in done.stderr and "(private)" in done.stderr
