@@ -202,14 +202,15 @@ static struct reply *find_and_send(struct service *s, struct catalog *c, const s
 void files_keep(struct service *s, const struct call *call, struct reply *r, unsigned seconds)
 {
 	char key[KEY_SIZE];
-	pagecache_put(s->cache, set_key(call, key), r, seconds, pagecache_epoch(s->cache));
+	struct str name = set_key(call, key);
+	pagecache_put(s->cache, name, r, seconds, pagecache_epoch(s->cache, name, pagecache_cleared(s->cache)));
 }
 
 struct reply *files_work(struct service *s, struct catalog *c, const struct call *call)
 {
 	char key_bytes[KEY_SIZE];
 	struct str key = set_key(call, key_bytes);
-	uint64_t epoch = pagecache_epoch(s->cache);
+	uint64_t epoch = pagecache_epoch(s->cache, key, pagecache_cleared(s->cache));
 	const struct platform *p = site_platform(service_site(s), call->view);
 	if (!p)
 		return service_not_found(s, "no such platform");

@@ -13,6 +13,7 @@ enum {
 	SHARDS = 16,
 	SHARD_BUCKETS = 1024,
 	MAKERS = 64,
+	DROP_SLOTS = 256,
 	LARGEST_SHARE = 4, // one reply may take a quarter of the cache
 };
 
@@ -36,7 +37,8 @@ struct shard {
 struct pagecache {
 	size_t limit;
 	atomic_size_t used;
-	_Atomic uint64_t drops;
+	_Atomic uint32_t clears;
+	_Atomic uint32_t drops[DROP_SLOTS]; // by the key's hash: what others drop is no concern of a reply
 	struct shard shard[SHARDS];
 	pthread_mutex_t maker[MAKERS];
 };
@@ -103,7 +105,7 @@ struct pagecache *pagecache_new(size_t bytes)
 
 void pagecache_clear(struct pagecache *c)
 {
-	atomic_fetch_add(&c->drops, 1);
+	atomic_fetch_add(&c->clears, 1);
 	for (int i = 0; i < SHARDS; i++) {
 		struct shard *s = &c->shard[i];
 		pthread_mutex_lock(&s->lock);
@@ -143,9 +145,19 @@ struct reply *pagecache_get(struct pagecache *c, struct str key)
 	return found;
 }
 
-uint64_t pagecache_epoch(const struct pagecache *c)
+uint32_t pagecache_cleared(const struct pagecache *c)
 {
-	return atomic_load(&c->drops);
+	return atomic_load(&c->clears);
+}
+
+static uint64_t epoch_of(const struct pagecache *c, uint64_t hash, uint32_t cleared)
+{
+	return (uint64_t)cleared << 32 | atomic_load(&c->drops[hash % DROP_SLOTS]);
+}
+
+uint64_t pagecache_epoch(const struct pagecache *c, struct str key, uint32_t cleared)
+{
+	return epoch_of(c, hash_of(key), cleared);
 }
 
 static struct entry *entry_new(struct str key, uint64_t hash, struct reply *reply, unsigned seconds)
@@ -178,7 +190,7 @@ void pagecache_put(struct pagecache *c, struct str key, struct reply *reply, uns
 	struct shard *s = shard_of(c, hash);
 	struct entry *e = entry_new(key, hash, reply, seconds);
 	pthread_mutex_lock(&s->lock);
-	if (atomic_load(&c->drops) != epoch || e->weight > c->limit / LARGEST_SHARE) {
+	if (epoch_of(c, hash, pagecache_cleared(c)) != epoch || e->weight > c->limit / LARGEST_SHARE) {
 		pthread_mutex_unlock(&s->lock);
 		reply_unref(e->reply);
 		free(e);
@@ -199,7 +211,7 @@ void pagecache_drop(struct pagecache *c, struct str key)
 {
 	uint64_t hash = hash_of(key);
 	struct shard *s = shard_of(c, hash);
-	atomic_fetch_add(&c->drops, 1);
+	atomic_fetch_add(&c->drops[hash % DROP_SLOTS], 1);
 	pthread_mutex_lock(&s->lock);
 	struct entry **at = slot_of(s, hash, key);
 	if (*at)

@@ -15,9 +15,10 @@ struct pagecache *pagecache_new(size_t bytes);
 void pagecache_free(struct pagecache *c); // NULL is fine
 // A reference for the caller; NULL where it is not there, or has passed its time.
 struct reply *pagecache_get(struct pagecache *c, struct str key);
-// Taken before the first look at what a reply is made from. A reply made before anything was dropped may be out of
-// date, and is not kept then.
-uint64_t pagecache_epoch(const struct pagecache *c);
+// Taken before the first look at what a reply is made from. A reply made before its key was dropped, or all were cleared,
+// may be out of date, and is not kept then. cleared: pagecache_cleared() from before the key was made.
+uint64_t pagecache_epoch(const struct pagecache *c, struct str key, uint32_t cleared);
+uint32_t pagecache_cleared(const struct pagecache *c);
 // Keeps a reference of its own for so many seconds, 0: until it is dropped or crowded out.
 void pagecache_put(struct pagecache *c, struct str key, struct reply *reply, unsigned seconds, uint64_t epoch);
 void pagecache_drop(struct pagecache *c, struct str key);

@@ -51,7 +51,7 @@ void service_fresh(struct service *s, struct reply *r, bool is_private)
 // The words are the key: those of pages begin with a digit, those of files with "f/".
 struct reply *service_not_found(struct service *s, const char *what)
 {
-	uint64_t epoch = pagecache_epoch(s->cache);
+	uint64_t epoch = pagecache_epoch(s->cache, str_from(what), pagecache_cleared(s->cache));
 	struct reply *r = pagecache_get(s->cache, str_from(what));
 	if (!r) {
 		r = reply_text(404, "404 Not Found: %s", what);

@@ -273,10 +273,11 @@ static struct reply *work(struct service *s, struct catalog *c, const struct cal
 {
 	struct target t;
 	service_catch_up(s);
-	uint64_t epoch = pagecache_epoch(s->cache); // before the site is read: a reload drops what the old one made
+	uint32_t cleared = pagecache_cleared(s->cache); // before the site is read: a reload drops what the old one made
 	struct reply *r = find_target(s, call, is_root, &t);
 	if (r)
 		return r;
+	uint64_t epoch = pagecache_epoch(s->cache, t.key, cleared);
 	if (lists_all(s, &t))
 		return list_all(s, c, call, &t, epoch);
 	r = t.merges ? merge(s, c, call, &t, epoch) : make_once(s, c, &t, NULL, none, epoch);

@@ -28,7 +28,7 @@ static struct reply *page(size_t size)
 static void put(struct pagecache *c, const char *key, size_t size, unsigned seconds)
 {
 	CLEANUP(reply_cleanup) struct reply *r = page(size);
-	pagecache_put(c, str_from(key), r, seconds, pagecache_epoch(c));
+	pagecache_put(c, str_from(key), r, seconds, pagecache_epoch(c, str_from(key), pagecache_cleared(c)));
 }
 
 static bool has(struct pagecache *c, const char *key)
@@ -86,11 +86,17 @@ static void test_refuses_what_is_too_large(void **state UNUSED)
 static void test_refuses_what_is_out_of_date(void **state UNUSED)
 {
 	struct pagecache *c = pagecache_new(LIMIT);
-	uint64_t epoch = pagecache_epoch(c);
+	uint32_t cleared = pagecache_cleared(c);
+	uint64_t epoch = pagecache_epoch(c, STR("a"), cleared), others = pagecache_epoch(c, STR("b"), cleared);
 	CLEANUP(reply_cleanup) struct reply *r = page(10);
 	pagecache_drop(c, STR("a")); // while the page was made
 	pagecache_put(c, STR("a"), r, 0, epoch);
+	pagecache_put(c, STR("b"), r, 0, others);
 	assert_false(has(c, "a"));
+	assert_true(has(c, "b"));
+	pagecache_clear(c);
+	pagecache_put(c, STR("b"), r, 0, pagecache_epoch(c, STR("b"), cleared)); // cleared was read before
+	assert_false(has(c, "b"));
 	pagecache_free(c);
 }
 
