@@ -76,11 +76,13 @@ static int apply(void *ctx, const struct catalog_project *p, struct err *e)
 	return 0;
 }
 
-static int apply_upstream(void *ctx, const char *project, struct err *e UNUSED)
+// What this server asked for itself is on its pages before it is in the catalog.
+static int apply_upstream(void *ctx, const char *project, int64_t changed, struct err *e UNUSED)
 {
 	struct batch *b = ctx;
-	if (!b->is_anew)
-		simple_drop_project(b->follow->service, project);
+	struct service *s = b->follow->service;
+	if (!b->is_anew && !(s->gateway && gateway_keep_up(s->gateway, project, changed)))
+		simple_drop_project(s, project);
 	return 0;
 }
 
@@ -109,6 +111,8 @@ static int catch_up(struct follow *f, bool is_anew, uint32_t count, struct err *
 		catalog_upstream_changes(f->reader.catalog, f->seen_upstream, apply_upstream, &b, &f->seen_upstream, e) < 0)
 		return -1;
 	atomic_store_explicit(&f->service->names_known, true, memory_order_release);
+	if (is_anew && f->service->gateway)
+		gateway_forget(f->service->gateway);
 	if (is_anew)
 		pagecache_clear(f->service->cache);
 	else if (b.names_moved)

@@ -8,6 +8,8 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
+#include "server/facts.h"
+#include "server/intake.h"
 #include "server/metrics.h"
 
 enum {
@@ -15,7 +17,7 @@ enum {
 	FRESH_SLOTS = 1 << 16,
 	REST_SECONDS = 5,    // so long what was asked is not asked again, whatever came of it
 	MEANWHILE_SECONDS = 1, // so long what is old is sent without another look, while it is asked for again
-	SWEEP_EVERY = 1000,  // answers
+	FACTS_BYTES = 16 << 20,
 	MAX_AGE = 600,       // where upstream does not say
 };
 
@@ -28,29 +30,18 @@ struct asking {
 	long rests_until; // seconds of the monotonic clock; 0: it is being asked for
 };
 
-// What came back, on its way to the thread that takes it in.
-struct arrived {
-	struct upstream_project **project;
-	size_t count, room;
-};
-
 struct gateway {
 	struct upstream *upstream;
-	struct readers *readers;
+	struct facts *facts;
+	struct intake *intake;
 	struct metrics *metrics;
 	upstream_fn *learn;
 	void *ctx; // its
 	int64_t max_age, negative_max_age, stale;
 	bool is_offline;
 	pthread_mutex_t lock;
-	pthread_cond_t came;
 	struct asking *bucket[BUCKETS];
-	struct arrived arrived;
-	unsigned asked; // and not arrived
-	bool has_given_up, stop;
-	pthread_t thread;
-	bool has_thread;
-	size_t kept; // of the thread: answers, since names that nobody has were forgotten
+	bool has_given_up;
 	// A project's hash chooses the slot: other bits of it, and the second until which it is fresh.
 	_Atomic uint64_t fresh[FRESH_SLOTS];
 };
@@ -78,7 +69,7 @@ static void set_fresh(struct gateway *g, const char *project, int64_t seconds)
 
 // --- who asks, who waits ---
 
-static struct asking **find(struct gateway *g, const char *project)
+static struct asking **asking_of(struct gateway *g, const char *project)
 {
 	struct asking **at = &g->bucket[str_hash(str_from(project), 0) % BUCKETS];
 	while (*at && strcmp((*at)->project, project) != 0)
@@ -110,7 +101,7 @@ static bool may_ask(struct gateway *g, const char *project)
 {
 	pthread_mutex_lock(&g->lock);
 	tidy(g, project);
-	struct asking *a = *find(g, project);
+	struct asking *a = *asking_of(g, project);
 	bool may = !g->is_offline && !g->has_given_up && (!a || !a->rests_until);
 	pthread_mutex_unlock(&g->lock);
 	return may;
@@ -121,13 +112,12 @@ static bool may_ask(struct gateway *g, const char *project)
 static bool join(struct gateway *g, const char *project, struct waiter *again)
 {
 	pthread_mutex_lock(&g->lock);
-	struct asking **at = find(g, project);
+	struct asking **at = asking_of(g, project);
 	bool is_first = !*at && !g->has_given_up;
 	if (is_first) {
 		*at = xcalloc(1, sizeof(**at));
 		(*at)->project = xstrdup(project);
 		(*at)->began_ms = clock_ms();
-		g->asked++;
 	}
 	bool waits = *at && !(*at)->rests_until && !g->has_given_up;
 	if (waits && again) {
@@ -143,7 +133,7 @@ static bool join(struct gateway *g, const char *project, struct waiter *again)
 static void rest(struct gateway *g, const char *project, enum upstream_result result, bool is_unchanged)
 {
 	pthread_mutex_lock(&g->lock);
-	struct asking *a = *find(g, project);
+	struct asking *a = *asking_of(g, project);
 	struct waiter *waiters = a ? a->waiters : NULL;
 	if (a)
 		metrics_upstream(g->metrics, result, is_unchanged, clock_ms() - a->began_ms);
@@ -155,23 +145,10 @@ static void rest(struct gateway *g, const char *project, enum upstream_result re
 	waiter_wake_all(waiters);
 }
 
-// --- asking ---
-
-// The pool's thread: parsing is for another one.
-static void on_answer(void *ctx, struct upstream_project *p)
-{
-	struct gateway *g = ctx;
-	pthread_mutex_lock(&g->lock);
-	GROW(g->arrived.project, g->arrived.count, g->arrived.room);
-	g->arrived.project[g->arrived.count++] = p;
-	g->asked--;
-	pthread_cond_signal(&g->came);
-	pthread_mutex_unlock(&g->lock);
-}
+// --- what was answered ---
 
 struct lesson {
 	struct gateway *gateway;
-	char *project;
 	enum upstream_result result;
 	bool is_unchanged;
 };
@@ -179,65 +156,21 @@ struct lesson {
 static int learn(void *ctx, const struct upstream_answer *answer, struct err *e)
 {
 	struct lesson *l = ctx;
-	l->project = xstrdup(answer->project);
 	l->result = answer->result;
 	l->is_unchanged = answer->result == UPSTREAM_KNOWN && answer->is_unchanged;
 	return l->gateway->learn(l->gateway->ctx, answer, e);
 }
 
-static void keep(struct gateway *g, const struct arrived *a)
-{
-	struct err e = ERR_INIT;
-	struct reader reader;
-	for (size_t i = 0; i < a->count; i++)
-		upstream_settle(g->upstream, a->project[i]);
-	int kept = readers_take(g->readers, &reader, &e);
-	if (kept == 0)
-		kept = upstream_keep(g->upstream, reader.catalog, a->project, a->count, &e);
-	g->kept += a->count;
-	if (kept == 0 && g->kept >= SWEEP_EVERY) {
-		g->kept = 0;
-		kept = upstream_forget(reader.catalog, &e);
-	}
-	readers_give(g->readers, &reader);
-	if (kept < 0)
-		log_error("what upstream has is not kept: %s", e.msg);
-}
-
-// Takes in what came, all that is there at once: it is one transaction.
-static void take_in(struct gateway *g, struct arrived *a)
-{
-	struct err e = ERR_INIT;
-	keep(g, a);
-	for (size_t i = 0; i < a->count; i++) {
-		struct lesson l = {.gateway = g};
-		if (upstream_tell(g->upstream, a->project[i], learn, &l, &e) < 0)
-			log_error("what upstream has: %s", e.msg);
-		upstream_project_free(a->project[i]);
-		if (l.project)
-			rest(g, l.project, l.result, l.is_unchanged);
-		free(l.project);
-	}
-	free(a->project);
-}
-
-static void *run(void *ctx)
+// The intake's thread. Whoever is woken finds what is new.
+static void on_settled(void *ctx, struct upstream_project *p)
 {
 	struct gateway *g = ctx;
-	pthread_mutex_lock(&g->lock);
-	while (!g->stop || g->asked || g->arrived.count) {
-		if (!g->arrived.count) {
-			pthread_cond_wait(&g->came, &g->lock);
-			continue;
-		}
-		struct arrived a = g->arrived;
-		g->arrived = (struct arrived){0};
-		pthread_mutex_unlock(&g->lock);
-		take_in(g, &a);
-		pthread_mutex_lock(&g->lock);
-	}
-	pthread_mutex_unlock(&g->lock);
-	return NULL;
+	struct lesson l = {.gateway = g};
+	struct err e = ERR_INIT;
+	facts_put(g->facts, p);
+	if (upstream_tell(g->upstream, p, learn, &l, &e) < 0)
+		log_error("what upstream has: %s", e.msg);
+	rest(g, upstream_project_name(p), l.result, l.is_unchanged);
 }
 
 // --- telling ---
@@ -295,15 +228,37 @@ static int on_recalled(void *ctx, const struct upstream_answer *answer, struct e
 	return t->fn(t->ctx, &without, e);
 }
 
+static int find(struct gateway *g, struct catalog *c, const char *project, struct upstream_project **out, struct err *e)
+{
+	uint64_t epoch = facts_epoch(g->facts);
+	*out = facts_get(g->facts, project);
+	if (*out)
+		return 0;
+	if (upstream_load(g->upstream, c, project, out, e) < 0)
+		return -1;
+	facts_add(g->facts, *out, epoch);
+	return 0;
+}
+
 // Whosever the name is: that is for those to judge who are told.
 static int recall(struct gateway *g, struct catalog *c, const char *project, upstream_fn *fn, void *ctx, struct err *e)
 {
 	struct upstream_project *p = NULL;
-	if (upstream_load(g->upstream, c, project, &p, e) < 0)
+	if (find(g, c, project, &p, e) < 0)
 		return -1;
 	int told = upstream_tell(g->upstream, p, fn, ctx, e);
-	upstream_project_free(p);
+	upstream_project_unref(p);
 	return told;
+}
+
+bool gateway_keep_up(struct gateway *g, const char *project, int64_t changed)
+{
+	return facts_keep_up(g->facts, project, changed);
+}
+
+void gateway_forget(struct gateway *g)
+{
+	facts_clear(g->facts);
 }
 
 // The last that is done here: with again gone, nothing of the request is ours any more.
@@ -313,9 +268,9 @@ static int ask(struct gateway *g, struct catalog *c, const char *project, struct
 	if (upstream_load(g->upstream, c, project, &p, e) < 0)
 		return -1;
 	if (join(g, project, again))
-		upstream_ask(g->upstream, p, on_answer, g);
+		intake_ask(g->intake, p);
 	else
-		upstream_project_free(p);
+		upstream_project_unref(p);
 	return 0;
 }
 
@@ -354,7 +309,6 @@ int gateway_start(const struct config *c, struct readers *readers, struct metric
 {
 	struct gateway *g = xcalloc(1, sizeof(*g));
 	g->metrics = metrics;
-	g->readers = readers;
 	g->learn = learn_fn;
 	g->ctx = ctx;
 	g->max_age = (int64_t)c->upstream_max_age;
@@ -362,15 +316,13 @@ int gateway_start(const struct config *c, struct readers *readers, struct metric
 	g->stale = (int64_t)c->upstream_stale;
 	g->is_offline = c->upstream_offline;
 	pthread_mutex_init(&g->lock, NULL);
-	pthread_cond_init(&g->came, NULL);
 	if (upstream_new(c, &g->upstream, e) < 0) {
 		gateway_free(g);
 		return -1;
 	}
 	fetch_pool_start(upstream_pool(g->upstream));
-	if (pthread_create(&g->thread, NULL, run, g) != 0)
-		abort();
-	g->has_thread = true;
+	g->facts = facts_new(FACTS_BYTES);
+	g->intake = intake_new(g->upstream, readers, on_settled, g);
 	*out = g;
 	return 0;
 }
@@ -394,7 +346,7 @@ void gateway_give_up(struct gateway *g)
 	waiter_wake_all(all);
 }
 
-// What is asked is answered first: cancelled. The thread takes that in, and ends.
+// What is asked is answered first: cancelled. That is taken in.
 void gateway_free(struct gateway *g)
 {
 	if (!g)
@@ -403,18 +355,13 @@ void gateway_free(struct gateway *g)
 	struct upstream *u = g->upstream;
 	if (u)
 		fetch_pool_cancel(upstream_pool(u), 0);
-	pthread_mutex_lock(&g->lock);
-	g->stop = true;
-	pthread_cond_signal(&g->came);
-	pthread_mutex_unlock(&g->lock);
-	if (g->has_thread)
-		pthread_join(g->thread, NULL);
+	intake_free(g->intake);
+	facts_free(g->facts);
 	upstream_free(u);
 	for (size_t i = 0; i < BUCKETS; i++)
 		while (g->bucket[i])
 			free_asking(&g->bucket[i]);
 	pthread_mutex_destroy(&g->lock);
-	pthread_cond_destroy(&g->came);
 	free(g);
 }
 

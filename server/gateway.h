@@ -24,6 +24,11 @@ int gateway_start(const struct config *c, struct readers *readers, struct metric
 // Nothing is asked any more, and who waits is woken, now and from now on. Any thread; NULL is fine.
 void gateway_give_up(struct gateway *g);
 void gateway_free(struct gateway *g); // NULL is fine
+// The catalog's change of that number is one of this project's. Whether what is in memory is as new, since it was this
+// server that wrote it; else it is forgotten.
+bool gateway_keep_up(struct gateway *g, const char *project, int64_t changed);
+// All that is in memory: the catalog is another one.
+void gateway_forget(struct gateway *g);
 // For files, beside the pages.
 struct fetch_pool *gateway_pool(struct gateway *g);
 

@@ -13,6 +13,14 @@
 
 enum { ROSTER_SECONDS = 3600 }; // the list of all projects of upstream is not asked for more often
 
+// Before anybody is told.
+static int learn(void *ctx, const struct upstream_answer *answer, struct err *e)
+{
+	if (answer->is_changed)
+		simple_drop_project(ctx, answer->project);
+	return owned_learn(ctx, answer, e);
+}
+
 static void drop_lists(void *ctx)
 {
 	simple_drop_roots(ctx);
@@ -51,7 +59,7 @@ int merging_start(struct service *s, const struct config *c, struct err *e)
 		return -1;
 	ours_watch(s->ours, drop_page, s);
 	if (depot_open(files, c->upstream_files_size, &s->depot, e) < 0 ||
-		gateway_start(c, s->readers, s->metrics, owned_learn, s, &s->gateway, e) < 0)
+		gateway_start(c, s->readers, s->metrics, learn, s, &s->gateway, e) < 0)
 		return -1;
 	start_roster(s, c, files);
 	s->files_pool = upstream_new_pool(c);

@@ -34,7 +34,7 @@ int catalog_upstream_rows(
 	return row;
 }
 
-static int put_row(struct catalog *c, const struct catalog_upstream *row, bool is_changed, struct err *e)
+static int put_row(struct catalog *c, const struct catalog_upstream *row, bool is_changed, int64_t *changed, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, UPSTREAM_SET, e);
 	if (!q)
@@ -52,13 +52,16 @@ static int put_row(struct catalog *c, const struct catalog_upstream *row, bool i
 		query_bind_bytes(q, 10, row->doubt, SHA256_SIZE);
 	query_bind_int(q, 11, row->doubted);
 	query_bind_int(q, 12, is_changed);
-	return query_run(q, e);
+	if (query_step(q, e) < 0)
+		return -1;
+	*changed = query_int(q, 0);
+	return 0;
 }
 
 int catalog_upstream_put(struct catalog *c, const struct catalog_upstream *row, bool has_facts, bool is_changed,
-	struct err *e)
+	int64_t *changed, struct err *e)
 {
-	if (put_row(c, row, is_changed, e) < 0)
+	if (put_row(c, row, is_changed, changed, e) < 0)
 		return -1;
 	if (!has_facts)
 		return 0;
@@ -91,7 +94,7 @@ int catalog_upstream_changes(struct catalog *c, int64_t since, catalog_upstream_
 	int row;
 	while ((row = query_step(q, e)) > 0) {
 		last = query_int(q, 1);
-		if (fn(ctx, query_text(q, 0), e) < 0)
+		if (fn(ctx, query_text(q, 0), last, e) < 0)
 			return -1;
 	}
 	if (row == 0)

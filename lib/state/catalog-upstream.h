@@ -25,13 +25,15 @@ typedef int catalog_upstream_fn(void *ctx, const struct catalog_upstream *row, s
 int catalog_upstream_rows(
 	struct catalog *c, const char *project, catalog_upstream_fn *fn, void *ctx, struct err *e) MUST_CHECK;
 // has_facts: those of the row are written, else what is there stays. is_changed: changed becomes this transaction's number.
+// *changed gets what it is then.
 int catalog_upstream_put(struct catalog *c, const struct catalog_upstream *row, bool has_facts, bool is_changed,
-	struct err *e) MUST_CHECK;
+	int64_t *changed, struct err *e) MUST_CHECK;
 // Of the names that no index has ever had and no platform has, all but so many of those that were asked for last are
 // forgotten: anybody can ask for any name.
 int catalog_upstream_forget(struct catalog *c, int64_t most, struct err *e) MUST_CHECK;
 
-// The projects of which something changed after the change numbered since; *newest as in catalog_changes().
-typedef int catalog_upstream_change_fn(void *ctx, const char *project, struct err *e);
+// The projects of which something changed after the change numbered since, and by which one; *newest as in
+// catalog_changes().
+typedef int catalog_upstream_change_fn(void *ctx, const char *project, int64_t changed, struct err *e);
 int catalog_upstream_changes(struct catalog *c, int64_t since, catalog_upstream_change_fn *fn, void *ctx,
 	int64_t *newest, struct err *e) MUST_CHECK;

@@ -355,7 +355,7 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 			 " why = excluded.why, standing = excluded.standing, etag = excluded.etag,"
 			 " asked = excluded.asked, fetched = excluded.fetched, max_age = excluded.max_age,"
 			 " doubt = excluded.doubt, doubted = excluded.doubted,"
-			 " changed = iif(?12, excluded.changed, changed)",
+			 " changed = iif(?12, excluded.changed, changed) RETURNING changed",
 	[UPSTREAM_SET_PAGE] = "INSERT OR REPLACE INTO upstream_page SELECT id, ?3 FROM upstream"
 			      " WHERE project = ?1 AND source = ?2",
 	// Of names that are neither here nor there, all but the newest.

@@ -122,15 +122,20 @@ int upstream_load(struct upstream *u, struct catalog *c, const char *project, st
 	struct err *e)
 {
 	struct upstream_project *p = xcalloc(1, sizeof(*p) + u->count * sizeof(p->row[0]));
+	atomic_init(&p->refs, 1);
 	p->name = xstrdup(project);
 	p->upstream = u;
 	for (size_t i = 0; i < u->count; i++) {
-		p->row[i] = (struct upstream_row){.upstream = u, .project = p, .index = &u->index[i], .max_age = -1,
-			.result = UPSTREAM_NEVER_ASKED, .standing = UPSTREAM_NEVER_ASKED};
-		buf_init(&p->row[i].packed, SIZE_MAX / 2);
+		struct upstream_row *row = &p->row[i];
+		row->upstream = u;
+		row->project = p;
+		row->index = &u->index[i];
+		row->max_age = -1;
+		row->result = row->standing = UPSTREAM_NEVER_ASKED;
+		buf_init(&row->packed, SIZE_MAX / 2);
 	}
 	if (c && catalog_upstream_rows(c, project, take_row, p, e) < 0) {
-		upstream_project_free(p);
+		upstream_project_unref(p);
 		return -1;
 	}
 	for (size_t i = 0; i < u->count; i++)
@@ -139,14 +144,43 @@ int upstream_load(struct upstream *u, struct catalog *c, const char *project, st
 	return 0;
 }
 
-void upstream_project_free(struct upstream_project *p)
+struct upstream_project *upstream_project_ref(struct upstream_project *p)
 {
-	if (!p)
+	atomic_fetch_add_explicit(&p->refs, 1, memory_order_relaxed);
+	return p;
+}
+
+void upstream_project_unref(struct upstream_project *p)
+{
+	if (!p || atomic_fetch_sub_explicit(&p->refs, 1, memory_order_acq_rel) != 1)
 		return;
 	for (size_t i = 0; i < p->upstream->count; i++)
 		upstream_row_release(&p->row[i]);
 	free(p->name);
 	free(p);
+}
+
+const char *upstream_project_name(const struct upstream_project *p)
+{
+	return p->name;
+}
+
+size_t upstream_project_bytes(const struct upstream_project *p)
+{
+	size_t sum = sizeof(*p);
+	for (size_t i = 0; i < p->upstream->count; i++) {
+		const struct upstream_row *row = &p->row[i];
+		sum += sizeof(*row) + row->packed.len + row->page.text.total + row->page.files * sizeof(*row->page.file);
+	}
+	return sum;
+}
+
+int64_t upstream_project_changed(const struct upstream_project *p)
+{
+	int64_t newest = 0;
+	for (size_t i = 0; i < p->upstream->count; i++)
+		newest = p->row[i].changed > newest ? p->row[i].changed : newest;
+	return newest;
 }
 
 static int keep_row(struct catalog *c, struct upstream_row *row, struct err *e)
@@ -165,7 +199,11 @@ static int keep_row(struct catalog *c, struct upstream_row *row, struct err *e)
 		.doubt = row->has_doubt ? row->doubt : NULL,
 		.doubted = row->doubted,
 	};
-	return catalog_upstream_put(c, &put, row->has_new_page, row->is_changed, e);
+	int64_t changed = 0;
+	if (catalog_upstream_put(c, &put, row->has_new_page, row->is_changed, &changed, e) < 0)
+		return -1;
+	row->changed = changed;
+	return 0;
 }
 
 static void rollback(struct catalog **c)
@@ -190,10 +228,26 @@ static int keep_project(struct catalog *c, struct upstream_project *p, struct er
 	return 0;
 }
 
-static void note_kept(struct upstream_project *p)
+// What was to be written is not.
+static void note_lost(struct upstream_project *const *projects, size_t count)
 {
-	for (size_t i = 0; i < p->upstream->count; i++)
-		p->row[i].is_dirty = p->row[i].is_changed = p->row[i].has_new_page = false;
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < projects[i]->upstream->count; k++)
+			projects[i]->row[k].changed = 0;
+}
+
+static int keep_all(struct catalog *c, struct upstream_project *const *projects, size_t count, struct err *e)
+{
+	if (catalog_begin(c, e) < 0)
+		return -1;
+	CLEANUP(rollback) struct catalog *open = c;
+	for (size_t i = 0; i < count; i++)
+		if (keep_project(c, projects[i], e) < 0)
+			return -1;
+	if (catalog_commit(c, e) < 0)
+		return -1;
+	open = NULL;
+	return 0;
 }
 
 int upstream_keep(struct upstream *u UNUSED, struct catalog *c, struct upstream_project *const *projects, size_t count,
@@ -204,18 +258,10 @@ int upstream_keep(struct upstream *u UNUSED, struct catalog *c, struct upstream_
 		is_any = is_any || is_dirty(projects[i]);
 	if (!is_any)
 		return 0;
-	if (catalog_begin(c, e) < 0)
-		return -1;
-	CLEANUP(rollback) struct catalog *open = c;
-	for (size_t i = 0; i < count; i++)
-		if (keep_project(c, projects[i], e) < 0)
-			return -1;
-	if (catalog_commit(c, e) < 0)
-		return -1;
-	open = NULL;
-	for (size_t i = 0; i < count; i++)
-		note_kept(projects[i]);
-	return 0;
+	int kept = keep_all(c, projects, count, e);
+	if (kept < 0)
+		note_lost(projects, count);
+	return kept;
 }
 
 int upstream_forget(struct catalog *c, struct err *e)
@@ -271,7 +317,7 @@ int upstream_recall_any(struct upstream *u, struct catalog *c, const char *proje
 	if (upstream_load(u, c, project, &p, e) < 0)
 		return -1;
 	int r = upstream_tell(u, p, fn, ctx, e);
-	upstream_project_free(p);
+	upstream_project_unref(p);
 	return r;
 }
 
@@ -307,7 +353,7 @@ static int flush(struct look *l)
 {
 	int r = upstream_keep(l->upstream, l->catalog, l->batch, l->batched, l->e);
 	for (size_t i = 0; i < l->batched; i++)
-		upstream_project_free(l->batch[i]);
+		upstream_project_unref(l->batch[i]);
 	l->batched = 0;
 	return r;
 }
@@ -347,7 +393,7 @@ static void on_answer(void *ctx, struct upstream_project *p)
 {
 	struct look *l = ctx;
 	if (l->has_failed)
-		upstream_project_free(p);
+		upstream_project_unref(p);
 	else if (take_answer(l, p) < 0)
 		give_up(l);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "lib/base/buf.h"
 #include "lib/base/digest.h"
@@ -59,7 +60,8 @@ struct upstream_row {
 	// As the catalog has it.
 	enum upstream_result result, standing;
 	char *why, *etag;
-	int64_t asked, fetched, max_age, changed, doubted;
+	int64_t asked, fetched, max_age, doubted;
+	_Atomic int64_t changed; // written while others may read what was learned
 	bool has_doubt;
 	uint8_t doubt[SHA256_SIZE];
 	struct buf packed; // empty: none
@@ -78,6 +80,7 @@ struct upstream_row {
 };
 
 struct upstream_project {
+	atomic_uint refs;
 	char *name;
 	struct upstream *upstream;
 	size_t left; // rows that are not answered

@@ -370,7 +370,7 @@ int upstream_tell(struct upstream *u, struct upstream_project *p, upstream_fn *f
 		.of = p,
 	};
 	for (size_t i = 0; i < u->count; i++)
-		answer.changed = p->row[i].changed > answer.changed ? p->row[i].changed : answer.changed;
+		answer.is_changed = answer.is_changed || p->row[i].is_changed;
 	CLEANUP(release_sum) struct sum sum = {0};
 	if (u->count > 1 && answer.standing == UPSTREAM_KNOWN)
 		add_up(p, &sum);

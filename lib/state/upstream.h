@@ -57,7 +57,7 @@ struct upstream_answer {
 	int64_t asked;               // seconds since 1970; 0: never
 	int64_t fetched;             // when page or stale was confirmed last
 	int64_t max_age;             // seconds since then that it may be used for, as it said (less its Age); -1: it did not say
-	int64_t changed;             // store.change of the last write that changed what is known; 0: not in the catalog
+	bool is_changed;             // where it has just been asked: what is known is other than before
 	const struct simplepage *page; // of KNOWN; else NULL. Of several indexes: their union, of a file name the first one's
 	// What was known when the page was there last, for whoever serves rather than decides; NULL: nothing. Where result is
 	// KNOWN, it is the page.
@@ -96,13 +96,19 @@ int upstream_recall_any(struct upstream *u, struct catalog *c, const char *proje
 // Why a name is ours alone, whatever is upstream under it; NULL: it is not. is_ours: it was here first (lib/state/ours.h).
 const char *upstream_owner(enum rule rule, bool is_ours);
 
-// The single steps. A struct upstream_project is one thread's at a time.
+// The single steps. A struct upstream_project is one thread's at a time until it is settled; then all may be told of it,
+// while one keeps it. Whoever has it has a reference.
 struct upstream_project;
 
 // What the catalog has of it, whosever the name is; without any catalog (NULL): nothing.
 int upstream_load(struct upstream *u, struct catalog *c, const char *project, struct upstream_project **out,
 	struct err *e) MUST_CHECK;
-void upstream_project_free(struct upstream_project *p); // NULL is fine
+struct upstream_project *upstream_project_ref(struct upstream_project *p);
+void upstream_project_unref(struct upstream_project *p); // NULL is fine
+const char *upstream_project_name(const struct upstream_project *p);
+size_t upstream_project_bytes(const struct upstream_project *p); // of memory, about
+// The change (catalog-upstream.h) that it is as new as; 0: it was never kept.
+int64_t upstream_project_changed(const struct upstream_project *p);
 // done is called once, by the pool's thread, which has p until then; nothing is parsed yet.
 typedef void upstream_done(void *ctx, struct upstream_project *p);
 void upstream_ask(struct upstream *u, struct upstream_project *p, upstream_done *done, void *ctx);

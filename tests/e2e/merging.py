@@ -7,11 +7,13 @@ import http.server
 import json
 import socket
 import socketserver
+import sqlite3
 import struct
 import threading
 import time
 
 import pages
+import serving
 
 PATIENT_S = 300  # nobody waits so long but on a broken server
 UPLOADED = "2020-01-02T03:04:05.678901Z"
@@ -189,6 +191,27 @@ class Index:
         else:
             handler.start(200, data)
             handler.wfile.write(data)
+
+
+# What a server keeps of it. Whoever asked has it before it is on the disk.
+
+def kept(server):
+    """The files, without those on their way."""
+    folder = server.catalog.with_name("catalog.db.files")
+    return sorted(one.name for one in folder.rglob("*") if one.is_file() and not one.name.startswith("."))
+
+
+def wait_until_kept(server, *names):
+    serving.wait_for(lambda: kept(server) == sorted(names), PATIENT_S, f"{names} kept")
+
+
+def wait_until_noted(server, project):
+    """Its page."""
+    def is_there():
+        with contextlib.closing(sqlite3.connect(server.catalog)) as catalog:
+            return catalog.execute("SELECT 1 FROM upstream JOIN upstream_page ON upstream = id WHERE project = ?",
+                                   (project,)).fetchall()
+    serving.wait_for(is_there, PATIENT_S, f"{project} noted")
 
 
 # Ways to fail, for Index.fail().

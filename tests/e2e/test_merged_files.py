@@ -33,17 +33,6 @@ def path_of(wheel):
     return merging.url_of("six", wheel.name)
 
 
-def kept(server):
-    """The files that the server keeps, without those on their way."""
-    folder = server.catalog.with_name("catalog.db.files")
-    return sorted(one.name for one in folder.rglob("*") if one.is_file() and not one.name.startswith("."))
-
-
-def wait_until_kept(server, *names):
-    """Whoever asked has it before it is on the disk."""
-    serving.wait_for(lambda: kept(server) == sorted(names), SOON, f"{names} kept")
-
-
 def whatever_is_there(server):
     folder = server.catalog.with_name("catalog.db.files")
     return [one for one in folder.rglob("*") if one.is_file()]
@@ -79,7 +68,7 @@ def test_file_comes_once_and_stays(server, index, wheel):
         assert "immutable" in reply["Cache-Control"]
         assert reply["Content-Length"] == str(len(data))
     assert index.count(f"/packages/{wheel.name}") == 1
-    wait_until_kept(server, wheel.name)
+    merging.wait_until_kept(server, wheel.name)
     page = server.get("/simple/six/", {"Accept": "application/vnd.pypi.simple.v1+json"})
     assert json.loads(page.body)["files"][0]["url"] == f"../../files/upstream/six/{wheel.name}"
 
@@ -107,10 +96,10 @@ def test_head_is_answered_from_the_page(server, index, wheel):
         reply = server.get(path_of(wheel), method="HEAD")
         assert (reply.status, reply.body, reply["Content-Length"]) == (200, b"", str(wheel.size))
         assert reply["ETag"] == f'"{wheel.sha256}"'
-        if not kept(server):
+        if not merging.kept(server):
             assert index.count(f"/packages/{wheel.name}") == 0
             server.get(path_of(wheel))
-            wait_until_kept(server, wheel.name)
+            merging.wait_until_kept(server, wheel.name)
 
 
 def test_names_that_upstream_does_not_have(server, index):
@@ -133,7 +122,7 @@ def test_metadata_that_upstream_does_not_give_is_taken_out_of_the_wheel(server, 
     index.fail(f"/packages/{wheel.name}.metadata", how)
     reply = server.get(path_of(wheel) + ".metadata")
     assert (reply.status, reply.body, reply["ETag"]) == (200, wheel.metadata, f'"{wheel.metadata_sha256}"')
-    wait_until_kept(server, wheel.name, f"{wheel.name}.metadata")
+    merging.wait_until_kept(server, wheel.name, f"{wheel.name}.metadata")
     assert server.get(path_of(wheel)).body == wheel.path.read_bytes()
     assert index.count(f"/packages/{wheel.name}") == 1
 
@@ -144,7 +133,7 @@ def test_metadata_that_is_nowhere_right(serve, index, wheel):
     server = serve(None, config=merging.config(index))
     reply = server.get(path_of(wheel) + ".metadata")
     assert reply.status == 502 and b"hash" in reply.body, reply.body
-    wait_until_kept(server, wheel.name)
+    merging.wait_until_kept(server, wheel.name)
 
 
 def test_metadata_that_no_page_promises(serve, index, wheel):
@@ -164,7 +153,7 @@ def test_what_is_not_right_is_never_completed_nor_kept(server, index, wheel, how
     wait_until_empty(server)
     index.mend(f"/packages/{wheel.name}")
     assert fetch_when_well(server, wheel) == wheel.path.read_bytes()
-    wait_until_kept(server, wheel.name)
+    merging.wait_until_kept(server, wheel.name)
 
 
 def test_other_bytes_of_unknown_size(serve, index, wheel):
@@ -190,7 +179,7 @@ def test_what_fails_for_a_moment_is_tried_again(server, index, wheel, how):
     index.fail(f"/packages/{wheel.name}", how, times=1)
     assert server.get(path_of(wheel)).body == wheel.path.read_bytes()
     assert index.count(f"/packages/{wheel.name}") == 2
-    wait_until_kept(server, wheel.name)
+    merging.wait_until_kept(server, wheel.name)
 
 
 @pytest.mark.parametrize("how", [merging.cut, merging.status(503)], ids=["cut", "503"])
@@ -220,7 +209,7 @@ def test_slow_file_is_streamed(server, index, wheel):
         got = b""
         while len(got) < 100_000:
             got += connection.recv(65536)
-        assert kept(server) == []
+        assert merging.kept(server) == []
         go_on.set()
         got += serving.read_all(connection)
     assert got.endswith(data) and got.partition(b"\r\n\r\n")[2] == data
@@ -269,7 +258,7 @@ def test_what_was_used_longest_ago_goes_first(serve, index, wheel, tmp_path):
         os.utime(path, (storelib.OLD + number, storelib.OLD + number))
     serving.wait_for(lambda: sum(one.stat().st_size for one in whatever_is_there(server)) <= SIZE * 4, SOON, "room")
     names = list(data)
-    assert kept(server) == names[-len(kept(server)):]
+    assert merging.kept(server) == names[-len(merging.kept(server)):]
     assert server.get(merging.url_of("six", names[0])).body == data[names[0]]
     assert index.count(f"/packages/{names[0]}") <= 2
 

@@ -152,7 +152,10 @@ def test_two_servers_share_what_they_know(serve, index, wheel, newer, tmp_path):
     state = tmp_path / "state"
     one, two = (serve(None, config=settings, state=state) for _ in range(2))
     path = merging.url_of("six", wheel.name)
-    assert one.get(path).body == two.get(path).body == wheel.path.read_bytes()
+    assert one.get(path).body == wheel.path.read_bytes()
+    merging.wait_until_noted(one, "six")
+    merging.wait_until_kept(one, wheel.name)
+    assert two.get(path).body == wheel.path.read_bytes()
     assert merging.names(one, "six") == merging.names(two, "six")
     assert index.count("six") == 1 and index.count(f"/packages/{wheel.name}") == 1
 

@@ -6,11 +6,13 @@
 static void put(const char *project, const char *standing, int64_t asked, int64_t fetched)
 {
 	struct err e = ERR_INIT;
+	int64_t changed = 0;
 	const struct catalog_upstream row = {.project = project, .source = "http://127.0.0.1/simple/", .result = "404",
 		.why = "", .standing = standing, .asked = asked, .fetched = fetched, .max_age = -1};
 	two_ok(catalog_begin(two_other, &e), &e);
-	two_ok(catalog_upstream_put(two_other, &row, false, true, &e), &e);
+	two_ok(catalog_upstream_put(two_other, &row, false, true, &changed, &e), &e);
 	two_ok(catalog_commit(two_other, &e), &e);
+	assert_true(changed > 0);
 }
 
 static void forget(int64_t most)

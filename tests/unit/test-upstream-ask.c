@@ -100,7 +100,7 @@ static enum upstream_result ask(struct fixture *f, const char *name)
 	upstream_settle(f->upstream, p);
 	if (upstream_tell(f->upstream, p, take_result, &result, &e) < 0)
 		result = UPSTREAM_RESULT_COUNT;
-	upstream_project_free(p);
+	upstream_project_unref(p);
 	sem_destroy(&is_done);
 	return result;
 }
@@ -150,7 +150,7 @@ static void what_is_asked_is_answered_when_it_ends(void **state)
 	upstream_settle(f->upstream, p);
 	assert_int_equal(upstream_tell(f->upstream, p, take_result, &result, &e), 0);
 	assert_int_equal(result, UPSTREAM_OTHER);
-	upstream_project_free(p);
+	upstream_project_unref(p);
 	sem_post(&f->gate);
 	sem_destroy(&is_done);
 }

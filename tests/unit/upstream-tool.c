@@ -34,7 +34,7 @@ static int print(void *ctx UNUSED, const struct upstream_answer *a, struct err *
 	jsondoc_put_int(doc, "asked", a->asked);
 	jsondoc_put_int(doc, "fetched", a->fetched);
 	jsondoc_put_int(doc, "max-age", a->max_age);
-	jsondoc_put_int(doc, "changed", a->changed);
+	jsondoc_put_bool(doc, "changed", a->is_changed);
 	put_page(doc, "page", a->page);
 	put_page(doc, "stale", a->stale);
 	jsondoc_write(doc, 0, &text);
