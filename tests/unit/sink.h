@@ -11,7 +11,7 @@
 
 enum {
 	TIMEOUT = 2,   // seconds, the server's
-	PATIENCE = 30, // seconds, ours
+	PATIENCE = 120, // seconds, ours
 	MEGABYTE = 1 << 20,
 	CONNECTIONS = 1000,
 };
