@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Asks pip's own finder which file it would pick. Runs inside the environment of pip 26.3, as a library:
 standard input is a list of {"indexes": [url, ...], "python": "3.11", "platforms": [...], "requirements": [...]}, standard
-output a list of their answers: [version, file name] or null for each requirement. A page is fetched once."""
+output a list of their answers: [version, file name] or null for each requirement. A page is fetched and read once, and
+so is the name of a wheel."""
+import dataclasses
 import functools
 import json
 import sys
 
+from pip._internal.index import package_finder
 from pip._internal.index.collector import LinkCollector
 from pip._internal.index.package_finder import PackageFinder
 from pip._internal.models.format_control import FormatControl
@@ -28,7 +31,15 @@ def target_python(python, platforms):
     return target
 
 
-fetch_once = functools.lru_cache(None)(LinkCollector(PipSession(), None).fetch_response)
+fetch = LinkCollector(PipSession(), None).fetch_response
+package_finder.Wheel = functools.cache(package_finder.Wheel)
+
+
+@functools.cache
+def fetch_once(*what, **more):
+    """pip itself keeps the links of a page only if it does not come from an index."""
+    page = fetch(*what, **more)
+    return page and dataclasses.replace(page, cache_link_parsing=True)
 
 
 def make_finder(indexes, python, platforms):
