@@ -25,6 +25,7 @@ MARGIN = 3600  # how far an age is from its limit, since the clock goes on
 class Pages(http.server.BaseHTTPRequestHandler):
     """Serves server.answers: {project: (status, type, text)}."""
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
 
     def do_GET(self):
         status, kind, text = self.server.answers.get(self.path.strip("/").split("/")[-1], (404, "text/html", "none"))
@@ -71,7 +72,7 @@ class World:
         self._configure(folder)
 
     def __enter__(self):
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
         return self
 
     def __exit__(self, *_):
