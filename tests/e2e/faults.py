@@ -13,8 +13,9 @@ import pytest
 
 import serving
 
-KILLED = 0  # how the n-th call ends: the process dies there; else an errno
+KILLED = 0  # how the n-th call ends: the process dies there; else an errno, or some in turns
 DISK = [KILLED, errno.ENOSPC, errno.EIO]
+DISK_IN_TURNS = [KILLED, (errno.ENOSPC, errno.EIO)]  # for what does not tell one from the other
 NETWORK = [KILLED, errno.ECONNRESET]
 
 
@@ -56,6 +57,7 @@ class Nth:
         os.environ["WHEELCACHE"] = str(_wrap("nth", folder, FAULT_CONTROL=path, FAULT_PATHS=",".join(parts)))
 
     def arm(self, at, how):
+        how = how[at % len(how)] if isinstance(how, tuple) else how
         self._control[:12] = struct.pack("iii", 0, 0, 0)
         self._control[:12] = struct.pack("iii", at, 0, how)
 

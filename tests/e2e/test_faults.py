@@ -241,7 +241,7 @@ def scans(how, folder):
 
 
 def test_scans():
-    told("index", faults.points_of(scans, faults.DISK))
+    told("index", faults.points_of(scans, faults.DISK_IN_TURNS))
 
 
 def exports(how, folder):
@@ -265,7 +265,7 @@ def exports(how, folder):
 
 
 def test_static_exports():
-    told("static export", faults.points_of(exports, faults.DISK))
+    told("static export", faults.points_of(exports, faults.DISK_IN_TURNS))
 
 
 def marks(how, folder, options):
@@ -297,7 +297,7 @@ def marks(how, folder, options):
 
 @pytest.mark.parametrize("options", [["yank"], ["remove"], ["remove", "--delete"]], ids=" ".join)
 def test_marks(options):
-    told(" ".join(options), faults.points_of(marks, faults.DISK, options))
+    told(" ".join(options), faults.points_of(marks, faults.DISK_IN_TURNS, options))
 
 
 def freezes(how, folder):
@@ -324,7 +324,7 @@ def freezes(how, folder):
 
 
 def test_freezes():
-    told("freeze", faults.points_of(freezes, faults.DISK))
+    told("freeze", faults.points_of(freezes, faults.DISK_IN_TURNS))
 
 
 # --- push ---
