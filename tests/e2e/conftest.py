@@ -12,9 +12,9 @@ import merging
 import serving
 import upstreams
 
-LONG = ["faults", "prune_corpus", "clients", "prune_random", "changing_tree", "upload_load", "prune_faults", "budget",
-        "upload_clients", "push", "tokens", "pages", "merged_load", "lifecycle", "merged_files", "merged_clients",
-        "slow_clients", "release", "shared_catalog"]
+LONG = ["faults", "prune_corpus", "upload_load", "prune_faults", "prune_random", "clients", "merged_files", "changing_tree",
+        "upload_clients", "push", "slow_clients", "budget", "release", "merged_freshness", "operations", "merged_pages",
+        "tokens", "hostile", "merged_clients", "lifecycle", "prune_undo", "prune_apply", "static", "check"]
 
 
 def pytest_addoption(parser):
