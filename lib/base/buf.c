@@ -6,14 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+static char nothing[1]; // of every empty buffer; never written
+
 void buf_init(struct buf *b, size_t cap)
 {
-	*b = (struct buf){.data = xcalloc(1, 1), .room = 1, .cap = cap};
+	*b = (struct buf){.data = nothing, .cap = cap};
 }
 
 void buf_release(struct buf *b)
 {
-	free(b->data);
+	if (b->room)
+		free(b->data);
 	*b = (struct buf){0};
 }
 
@@ -21,7 +24,8 @@ void buf_clear(struct buf *b)
 {
 	b->len = 0;
 	b->failed = false;
-	b->data[0] = '\0';
+	if (b->room)
+		b->data[0] = '\0';
 }
 
 char *buf_reserve(struct buf *b, size_t len)
@@ -35,7 +39,7 @@ char *buf_reserve(struct buf *b, size_t len)
 		size_t room = b->room < 64 ? 64 : b->room;
 		while (room < need)
 			room *= 2;
-		b->data = xreallocarray(b->data, room, 1);
+		b->data = xreallocarray(b->room ? b->data : NULL, room, 1);
 		b->room = room;
 	}
 	return b->data + b->len;
@@ -62,11 +66,6 @@ void buf_puts(struct buf *b, const char *s)
 	buf_add(b, s, strlen(s));
 }
 
-void buf_putc(struct buf *b, char c)
-{
-	buf_add(b, &c, 1);
-}
-
 void buf_printf(struct buf *b, const char *fmt, ...)
 {
 	va_list ap, again;
@@ -89,7 +88,7 @@ struct str buf_view(const struct buf *b)
 
 char *buf_steal(struct buf *b)
 {
-	char *data = b->data;
+	char *data = b->room ? b->data : xcalloc(1, 1);
 	*b = (struct buf){0};
 	return data;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/base/clock.h"
 
-#include <string.h>
 #include <time.h>
 
 int64_t clock_wall_ns(void)
@@ -25,17 +24,31 @@ void clock_write(int64_t seconds, char out[CLOCK_TEXT])
 	strftime(out, CLOCK_TEXT, "%Y-%m-%dT%H:%M:%SZ", &tm);
 }
 
-// strptime takes much more than this form; so it is written again, and must be the same.
+static bool has_form(const char *text)
+{
+	static const char form[] = "0000-00-00T00:00:00Z";
+	size_t i = 0;
+	while (form[i] && (form[i] == '0' ? text[i] >= '0' && text[i] <= '9' : text[i] == form[i]))
+		i++;
+	return !form[i] && !text[i];
+}
+
+static int two(const char *digits)
+{
+	return 10 * (digits[0] - '0') + (digits[1] - '0');
+}
+
+// timegm() puts the 31st of June right; then it is another time than the text's.
 bool clock_read(const char *text, int64_t *seconds)
 {
-	struct tm tm = {0};
-	char again[CLOCK_TEXT];
-	const char *end = strptime(text, "%Y-%m-%dT%H:%M:%SZ", &tm);
-	if (!end || *end)
+	if (!has_form(text))
 		return false;
+	const struct tm said = {.tm_year = 100 * two(text) + two(text + 2) - 1900, .tm_mon = two(text + 5) - 1,
+		.tm_mday = two(text + 8), .tm_hour = two(text + 11), .tm_min = two(text + 14), .tm_sec = two(text + 17)};
+	struct tm tm = said;
 	int64_t found = (int64_t)timegm(&tm);
-	clock_write(found, again);
-	if (strcmp(text, again) != 0)
+	if (found < 0 || tm.tm_mon != said.tm_mon || tm.tm_mday != said.tm_mday || tm.tm_hour != said.tm_hour ||
+		tm.tm_min != said.tm_min || tm.tm_sec != said.tm_sec)
 		return false;
 	*seconds = found;
 	return true;

@@ -25,8 +25,9 @@ static struct str repaired(struct str s, struct buf *room)
 	return buf_view(room);
 }
 
-// Runs of plain bytes are copied in one piece.
-static void escape(struct buf *out, struct str s, is_special_fn *is_special, put_special_fn *put)
+// Runs of plain bytes are copied in one piece. Inline, so that each use has its own question in the loop.
+static inline __attribute__((always_inline)) void escape(struct buf *out, struct str s, is_special_fn *is_special,
+	put_special_fn *put)
 {
 	size_t done = 0;
 	for (size_t i = 0; i < s.len; i++) {
@@ -39,7 +40,7 @@ static void escape(struct buf *out, struct str s, is_special_fn *is_special, put
 	buf_str(out, str_slice(s, done, s.len));
 }
 
-static void escape_text(struct buf *out, struct str s, is_special_fn *is_special, put_special_fn *put)
+static inline __attribute__((always_inline)) void escape_text(struct buf *out, struct str s, is_special_fn *is_special, put_special_fn *put)
 {
 	if (str_is_utf8(s)) { // as nearly all is
 		escape(out, s, is_special, put);

@@ -15,11 +15,6 @@ struct str str_slice(struct str s, size_t from, size_t to)
 	return (struct str){from ? s.ptr + from : s.ptr, to - from};
 }
 
-bool str_eq(struct str a, struct str b)
-{
-	return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
-}
-
 bool str_eq_nocase(struct str a, struct str b)
 {
 	if (a.len != b.len)
@@ -95,26 +90,6 @@ struct str str_trim(struct str s)
 	return s;
 }
 
-bool ascii_is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-bool ascii_is_alpha(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-bool ascii_is_alnum(char c)
-{
-	return ascii_is_digit(c) || ascii_is_alpha(c);
-}
-
-char ascii_lower(char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
-}
-
 bool str_is_ascii(struct str s)
 {
 	for (size_t i = 0; i < s.len; i++)
@@ -150,7 +125,7 @@ static size_t utf8_length(const unsigned char *s, size_t len)
 bool str_is_utf8(struct str s)
 {
 	for (size_t i = 0; i < s.len;) {
-		size_t n = utf8_length((const unsigned char *)s.ptr + i, s.len - i);
+		size_t n = (unsigned char)s.ptr[i] < 0x80 ? 1 : utf8_length((const unsigned char *)s.ptr + i, s.len - i);
 		if (!n)
 			return false;
 		i += n;

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct str {
 	const char *ptr;
@@ -18,7 +19,10 @@ struct str {
 
 struct str str_from(const char *s);
 struct str str_slice(struct str s, size_t from, size_t to); // from <= to <= s.len
-bool str_eq(struct str a, struct str b);
+static inline bool str_eq(struct str a, struct str b)
+{
+	return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
 bool str_eq_nocase(struct str a, struct str b); // ASCII only
 int str_cmp(struct str a, struct str b);        // by bytes, a prefix is less
 bool str_starts(struct str s, struct str prefix);
@@ -34,10 +38,25 @@ struct str str_cut(struct str *rest, char sep);
 struct str str_trim(struct str s); // blanks, tabs, CR, LF off both ends
 
 // ASCII only, whatever the locale.
-bool ascii_is_digit(char c);
-bool ascii_is_alpha(char c);
-bool ascii_is_alnum(char c);
-char ascii_lower(char c);
+static inline bool ascii_is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static inline bool ascii_is_alpha(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static inline bool ascii_is_alnum(char c)
+{
+	return ascii_is_digit(c) || ascii_is_alpha(c);
+}
+
+static inline char ascii_lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
+}
 
 bool str_is_ascii(struct str s);
 // Whether the bytes are well-formed UTF-8 (RFC 3629: no surrogates, no over-long forms).
