@@ -149,6 +149,8 @@ struct intake *intake_new(struct upstream *u, struct readers *readers, intake_fn
 	pthread_cond_init(&i->moved, NULL);
 	if (pthread_create(&i->reader, NULL, read_all, i) != 0 || pthread_create(&i->keeper, NULL, keep_all, i) != 0)
 		abort();
+	pthread_setname_np(i->reader, "read");
+	pthread_setname_np(i->keeper, "write down");
 	return i;
 }
 

@@ -444,6 +444,7 @@ void fetch_pool_start(struct fetch_pool *p)
 {
 	if (pthread_create(&p->thread, NULL, run_until_end, p) != 0)
 		abort(); // no memory for a thread
+	pthread_setname_np(p->thread, "fetch");
 	p->has_thread = true;
 }
 

@@ -15,6 +15,8 @@
 #include "lib/base/str.h"
 #include "lib/base/transfer.h"
 
+enum { READ_BYTES = 128 << 10 }; // of a socket at once; libcurl would take 16 KB
+
 struct fetch {
 	CURL *curl;
 	struct fetch_options options;
@@ -399,6 +401,7 @@ static bool set_transfer(struct transfer *t)
 	curl_easy_setopt(c, CURLOPT_OPENSOCKETDATA, t);
 	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, hand_over);
 	curl_easy_setopt(c, CURLOPT_WRITEDATA, t);
+	curl_easy_setopt(c, CURLOPT_BUFFERSIZE, (long)READ_BYTES);
 	curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, (long)s->total_ms);
 	curl_easy_setopt(c, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
 	// Rather a second request on a connection that may turn out to be HTTP/2 than a second one.

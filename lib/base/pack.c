@@ -94,6 +94,54 @@ int unpack_zstd(struct str packed, struct buf *out, struct err *e)
 	return 0;
 }
 
+static void gunzip_done(struct libdeflate_decompressor **gzip)
+{
+	libdeflate_free_decompressor(*gzip);
+}
+
+// What the last member says of its length, in its last four bytes: where there is only one, of all.
+static size_t likely_length(struct str packed)
+{
+	const unsigned char *end = (const unsigned char *)packed.ptr + packed.len;
+	return packed.len < 4 ? 0 : (size_t)end[-4] | (size_t)end[-3] << 8 | (size_t)end[-2] << 16 | (size_t)end[-1] << 24;
+}
+
+// One member off the front.
+static int gunzip_member(struct libdeflate_decompressor *gzip, struct str *packed, struct buf *out, struct err *e)
+{
+	size_t left = out->cap - out->len, guess = likely_length(*packed);
+	size_t size = guess < left ? guess : left;
+	for (;;) {
+		size_t taken = 0, given = 0;
+		char *room = buf_reserve(out, size);
+		enum libdeflate_result result =
+			libdeflate_gzip_decompress_ex(gzip, packed->ptr, packed->len, room, size, &taken, &given);
+		if (result == LIBDEFLATE_SUCCESS) {
+			out->len += given;
+			out->data[out->len] = '\0';
+			*packed = str_slice(*packed, taken, packed->len);
+			return 0;
+		}
+		if (result != LIBDEFLATE_INSUFFICIENT_SPACE)
+			return err_set(e, ERR_INVALID, "gzip: it is damaged, or its end is missing");
+		if (size == left)
+			return err_set(e, ERR_LIMIT, "gzip: it holds more than %zu bytes", out->cap);
+		size = left - size > size + BLOCK ? 2 * size + BLOCK : left;
+	}
+}
+
+int unpack_gzip_whole(struct str packed, struct buf *out, struct err *e)
+{
+	CLEANUP(gunzip_done) struct libdeflate_decompressor *gzip = libdeflate_alloc_decompressor();
+	if (!gzip)
+		return err_set(e, ERR_LIMIT, "gzip: out of memory");
+	do {
+		if (gunzip_member(gzip, &packed, out, e) < 0)
+			return -1;
+	} while (packed.len);
+	return 0;
+}
+
 // Fills the input again; 0 at the end of the file.
 static int refill(z_stream *z, const struct source *s, uint64_t *offset, unsigned char *block, struct err *e)
 {

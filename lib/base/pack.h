@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packing: gzip (RFC 1952) by libdeflate, and unpacked, piece by piece, by zlib; zstd (RFC 8878) by libzstd. Same input,
-// same output.
+// Packing: gzip (RFC 1952) by libdeflate, and what comes in pieces by zlib; zstd (RFC 8878) by libzstd. Same input, same
+// output.
 #pragma once
 
 #include "lib/base/buf.h"
@@ -20,6 +20,10 @@ int pack_zstd_by(struct pack *p, struct str bytes, int level, struct buf *out, s
 
 // Adds what one zstd frame holds to out; ERR_LIMIT where it passes out's ceiling.
 int unpack_zstd(struct str packed, struct buf *out, struct err *e) MUST_CHECK;
+
+// Adds what a gzip file in memory holds (several members are one) to out: ERR_LIMIT where it passes out's ceiling,
+// ERR_INVALID where it is damaged, or its end is missing.
+int unpack_gzip_whole(struct str packed, struct buf *out, struct err *e) MUST_CHECK;
 
 // Called with each piece of what comes out. Returns 0 to go on, 1 to end early, -1 with *e set.
 typedef int unpack_sink(void *ctx, struct str piece, struct err *e);

@@ -130,6 +130,7 @@ static void take(struct upstream_row *row, const struct fetch_result *r, enum up
 	buf_init(&s->body, row->upstream->max_page);
 	if (result == UPSTREAM_KNOWN)
 		buf_str(&s->body, buf_view(&r->answer->body));
+	s->is_packed = str_eq_nocase(fetch_header(r->answer, "content-encoding"), STR("gzip"));
 	answer_row(row);
 }
 
@@ -176,7 +177,8 @@ static void request_row(struct upstream_row *row, int64_t at_ms)
 				     "application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.01";
 	CLEANUP(mem_free) char *url = xasprintf("%s%s/", row->index->url, row->project->name);
 	CLEANUP(mem_free) char *condition = xasprintf("If-None-Match: %s", row->etag ? row->etag : "");
-	const char *const headers[] = {accept, row->etag && row->has_page ? condition : NULL, NULL};
+	// As it is, so that it is not unpacked here, where all answers pass, but where it is read.
+	const char *const headers[] = {accept, "Accept-Encoding: gzip", row->etag && row->has_page ? condition : NULL, NULL};
 	const int64_t now = clock_ms();
 	const struct fetch_request request = {
 		.url = url,
@@ -184,6 +186,7 @@ static void request_row(struct upstream_row *row, int64_t at_ms)
 		.delay_ms = at_ms > now ? (uint64_t)(at_ms - now) : 0,
 		.total_seconds = row->upstream->timeout,
 		.limit = row->upstream->max_page,
+		.is_raw = true,
 		.on_done = on_done,
 		.ctx = row,
 	};

@@ -50,6 +50,7 @@ struct upstream_said {
 	bool is_there;
 	enum upstream_result result; // KNOWN: 200 or 304
 	bool is_same;                // 304
+	bool is_packed;              // body, by gzip
 	char *why, *url, *etag, *type;
 	struct buf body;
 	uint64_t serial; // 0: not said

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/pack.h"
 #include "lib/base/str.h"
 #include "lib/state/upstream-row.h"
 
@@ -162,10 +163,30 @@ static void take_page(struct upstream_row *row, struct simplepage *page, struct 
 	confirm(row);
 }
 
+static bool unpack_body(struct upstream_row *row)
+{
+	struct upstream_said *s = &row->said;
+	struct err e = ERR_INIT;
+	CLEANUP(buf_release) struct buf plain;
+	buf_init(&plain, row->upstream->max_page);
+	if (s->is_packed && unpack_gzip_whole(buf_view(&s->body), &plain, &e) < 0) {
+		conclude(row, e.kind == ERR_LIMIT ? UPSTREAM_TOO_LARGE : UPSTREAM_TRUNCATED, e.msg);
+		return false;
+	}
+	if (s->is_packed) {
+		buf_release(&s->body);
+		s->body = plain;
+		plain = (struct buf){0};
+	}
+	return true;
+}
+
 static void read_page(struct upstream_row *row)
 {
 	struct upstream_said *s = &row->said;
 	struct err e = ERR_INIT;
+	if (!unpack_body(row))
+		return;
 	enum simplepage_fault fault = SIMPLEPAGE_GOOD;
 	CLEANUP(simplepage_release) struct simplepage page = {0};
 	if (simplepage_parse(buf_view(&s->body), str_from(s->type ? s->type : ""), s->url, row->project->name, &page,

@@ -190,7 +190,7 @@ def test_files_of_upstream(server, rise):
     part = server.get(f"/files/upstream/six/{SIX}", {"Range": "bytes=0-99"})
     assert part.status == 206
     size = len(bodies[0])
-    serving.wait_for(lambda: rise.look()("upstream_files_fetched_total"), SECONDS, "kept")
+    serving.wait_for(lambda: rise.look()("upstream_kept_files"), SECONDS, "kept")
     assert rise("upstream_files_fetched_total") == 1
     assert rise("upstream_file_bytes_fetched_total") == size
     assert rise("upstream_file_bytes_sent_total") == 3 * size + 100

@@ -181,10 +181,41 @@ static void test_packing(void **state UNUSED)
 	for (size_t cut = 0; cut < gz.len; cut += 97) { // a truncated one is always found
 		packed = source_memory((struct str){gz.data, cut});
 		assert_int_equal(unpack_gzip(&packed, collect, &back, &e), -1);
+		buf_clear(&back);
+		assert_int_equal(unpack_gzip_whole((struct str){gz.data, cut}, &back, &e), -1);
+		assert_int_equal(e.kind, ERR_INVALID);
 	}
 	buf_release(&back), buf_init(&back, 10);
 	assert_int_equal(unpack_zstd(buf_view(&zst), &back, &e), -1);
 	assert_int_equal(e.kind, ERR_LIMIT);
+}
+
+// One member, several, one whose end says what is not so, and ceilings.
+static void test_unpacking_in_memory(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(buf_release) struct buf plain, gz, back;
+	buf_init(&plain, 1 << 20), buf_init(&gz, 1 << 20), buf_init(&back, 1 << 20);
+	for (int i = 0; i < 40000; i++)
+		buf_printf(&plain, "line %d\n", i);
+	assert_int_equal(pack_gzip(buf_view(&plain), 6, &gz, &e), 0);
+	assert_int_equal(unpack_gzip_whole(buf_view(&gz), &back, &e), 0);
+	assert_true(str_eq(buf_view(&back), buf_view(&plain)));
+	assert_int_equal(pack_gzip(STR("and more"), 6, &gz, &e), 0); // a large member and a small one
+	buf_clear(&back), buf_puts(&plain, "and more");
+	assert_int_equal(unpack_gzip_whole(buf_view(&gz), &back, &e), 0);
+	assert_true(str_eq(buf_view(&back), buf_view(&plain)));
+	buf_release(&back), buf_init(&back, plain.len);
+	assert_int_equal(unpack_gzip_whole(buf_view(&gz), &back, &e), 0);
+	buf_release(&back), buf_init(&back, plain.len - 1);
+	assert_int_equal(unpack_gzip_whole(buf_view(&gz), &back, &e), -1);
+	assert_int_equal(e.kind, ERR_LIMIT);
+	gz.data[gz.len - 1] = '\x7f'; // nearly 2 GB, it says
+	assert_int_equal(unpack_gzip_whole(buf_view(&gz), &back, &e), -1);
+	buf_puts(&gz, "x");
+	buf_release(&back), buf_init(&back, 1 << 20);
+	assert_int_equal(unpack_gzip_whole(buf_view(&gz), &back, &e), -1);
+	assert_int_equal(e.kind, ERR_INVALID);
 }
 
 // FIPS 180-4, RFC 7693 (the digest of 32 bytes) and RFC 1321 of "abc", in two pieces.
@@ -439,6 +470,7 @@ int main(void)
 		cmocka_unit_test(test_digest),
 		cmocka_unit_test(test_hashes_side_by_side),
 		cmocka_unit_test(test_packing),
+		cmocka_unit_test(test_unpacking_in_memory),
 		cmocka_unit_test(test_a_pool_does_every_job),
 		cmocka_unit_test(test_nothing_opens_outside),
 		cmocka_unit_test(test_locks_and_folders),
