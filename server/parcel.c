@@ -11,7 +11,7 @@
 #include "server/metrics.h"
 
 enum {
-	REST_SECONDS = 3,     // so long a failure is remembered
+	REST_SECONDS = 3,     // so long it is remembered how one ended
 	WAKE_BYTES = 1 << 16, // who waits is woken for so much, or so seldom
 	WAKE_MS = 50,
 };
@@ -182,7 +182,7 @@ void parcel_put(struct parcel *p)
 bool parcel_is_over(struct parcel *p)
 {
 	pthread_mutex_lock(&p->lock);
-	bool is_over = (p->state == RETRIEVE_KEPT && p->is_put) || (has_ended(p) && clock_seconds() >= p->rests_until);
+	bool is_over = has_ended(p) && clock_seconds() >= p->rests_until && (p->state != RETRIEVE_KEPT || p->is_put);
 	pthread_mutex_unlock(&p->lock);
 	return is_over;
 }

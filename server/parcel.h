@@ -83,7 +83,8 @@ void parcel_grow(struct parcel *p, size_t bytes); // so many more are written
 // The first end is the one. Wakes all.
 void parcel_end(struct parcel *p, enum retrieve_state state, const char *why);
 void parcel_put(struct parcel *p); // the depot has it, or will not
-// Whether nobody needs it any more: the depot answers, or its failure is forgotten.
+// Whether nobody needs it any more: it ended some time ago. Who found nothing in the depot a moment before it was put there
+// comes here next, and is not to have it fetched again.
 bool parcel_is_over(struct parcel *p);
 // Fills out, where out->state is LATER; where it stays so, again was taken.
 void parcel_tell(struct parcel *p, bool wants_whole, struct waiter *again, struct retrieve_result *out);

@@ -117,8 +117,8 @@ static void leave(struct parcel *p)
 	parcel_unref(p);
 }
 
-// A keeper's: the disk may take its time. Until it is kept, who wants it gets it from here; where it is not, it is
-// fetched again for the next one.
+// A keeper's: the disk may take its time. Until it is kept, who wants it gets it from here; where it cannot be, it is
+// fetched again some seconds later.
 static void keep(void *job)
 {
 	struct parcel *p = job;
