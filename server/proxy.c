@@ -7,6 +7,7 @@
 
 #include "lib/base/limits.h"
 #include "lib/base/source.h"
+#include "lib/domain/filename.h"
 #include "lib/domain/name.h"
 #include "lib/domain/simplepage.h"
 #include "lib/domain/wheel.h"
@@ -188,8 +189,6 @@ static int take_metadata(const struct wanted *w, int fd, uint64_t size, struct w
 	CLEANUP(filename_release) struct filename name = {0};
 	if (filename_parse(str_from(w->filename), &name, e) < 0)
 		return -1;
-	if (name.kind != FILENAME_WHEEL)
-		return err_set(e, ERR_INVALID, "%s: no wheel", w->filename);
 	if (wheel_examine(&bytes, &name, LENIENT, wheel, e) < 0)
 		return -1;
 	if (w->has_metadata_sha256 && memcmp(wheel->metadata_sha256, w->metadata_sha256, SHA256_SIZE) != 0)
@@ -279,7 +278,8 @@ static struct reply *fetch_metadata(const struct wanted *w)
 	struct retrieve_result result = {.state = RETRIEVE_FAILED};
 	if (w->call->again->step == STEP_METADATA)
 		retrieve(w, false, &result);
-	if (result.state != RETRIEVE_ABSENT && result.state != RETRIEVE_FAILED)
+	bool is_wheel = filename_kind(str_from(w->filename)) == FILENAME_WHEEL; // nothing else has any in it
+	if (!is_wheel || (result.state != RETRIEVE_ABSENT && result.state != RETRIEVE_FAILED))
 		return answer(w, &result);
 	w->call->again->step = STEP_WHEEL;
 	struct depot_file wheel = find_wheel(w);

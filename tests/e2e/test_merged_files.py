@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Upstream's files under URLs of ours: the bytes, what is kept, and what never is: whatever is not what upstream's page
 says, or has not come whole."""
+import hashlib
 import http.client
 import json
 import os
@@ -134,6 +135,20 @@ def test_metadata_that_is_nowhere_right(serve, index, wheel):
     reply = server.get(path_of(wheel) + ".metadata")
     assert reply.status == 502 and b"hash" in reply.body, reply.body
     merging.wait_until_kept(server, wheel.name)
+
+
+@pytest.mark.parametrize("how, status", [(None, 200), (merging.status(404), 404), (merging.other_bytes, 502)])
+def test_metadata_of_an_sdist_is_upstreams_alone(serve, index, how, status):
+    """No sdist is fetched for it: there is none in it that one could go by."""
+    name, metadata = "six-1.0.tar.gz", b"Metadata-Version: 2.1\nName: six\nVersion: 1.0\n"
+    index.add_bytes("six", name, b"not asked for", core_metadata={"sha256": hashlib.sha256(metadata).hexdigest()})
+    index.files[f"/packages/{name}.metadata"] = metadata
+    if how:
+        index.fail(f"/packages/{name}.metadata", how)
+    server = serve(None, config=merging.config(index))
+    reply = server.get(merging.url_of("six", name) + ".metadata")
+    assert reply.status == status and (status != 200 or reply.body == metadata)
+    assert index.count(f"/packages/{name}") == 0
 
 
 def test_metadata_that_no_page_promises(serve, index, wheel):
