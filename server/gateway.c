@@ -37,8 +37,8 @@ struct gateway {
 	struct metrics *metrics;
 	upstream_fn *learn;
 	void *ctx; // its
-	int64_t max_age, negative_max_age, stale;
-	bool is_offline;
+	_Atomic int64_t max_age, negative_max_age, stale;
+	atomic_bool is_offline;
 	pthread_mutex_t lock;
 	struct asking *bucket[BUCKETS];
 	bool has_given_up;
@@ -304,27 +304,31 @@ int gateway_wonder(struct gateway *g, struct catalog *c, const char *project, st
 
 // --- beginning, end ---
 
-int gateway_start(const struct config *c, struct readers *readers, struct metrics *metrics, upstream_fn *learn_fn, void *ctx,
-	struct gateway **out, struct err *e)
+// What was fresh by the configuration before counts anew.
+void gateway_configure(struct gateway *g, const struct config *c)
 {
-	struct gateway *g = xcalloc(1, sizeof(*g));
-	g->metrics = metrics;
-	g->learn = learn_fn;
-	g->ctx = ctx;
 	g->max_age = (int64_t)c->upstream_max_age;
 	g->negative_max_age = (int64_t)c->upstream_negative_max_age;
 	g->stale = (int64_t)c->upstream_stale;
 	g->is_offline = c->upstream_offline;
+	for (size_t i = 0; i < FRESH_SLOTS; i++)
+		atomic_store_explicit(&g->fresh[i], 0, memory_order_release);
+}
+
+struct gateway *gateway_start(const struct config *c, struct upstream *u, struct readers *readers, struct metrics *metrics,
+	upstream_fn *learn_fn, void *ctx)
+{
+	struct gateway *g = xcalloc(1, sizeof(*g));
+	g->upstream = u;
+	g->metrics = metrics;
+	g->learn = learn_fn;
+	g->ctx = ctx;
 	pthread_mutex_init(&g->lock, NULL);
-	if (upstream_new(c, &g->upstream, e) < 0) {
-		gateway_free(g);
-		return -1;
-	}
-	fetch_pool_start(upstream_pool(g->upstream));
+	gateway_configure(g, c);
+	fetch_pool_start(upstream_pool(u));
 	g->facts = facts_new(FACTS_BYTES);
-	g->intake = intake_new(g->upstream, readers, on_settled, g);
-	*out = g;
-	return 0;
+	g->intake = intake_new(u, readers, on_settled, g);
+	return g;
 }
 
 void gateway_give_up(struct gateway *g)
@@ -352,20 +356,12 @@ void gateway_free(struct gateway *g)
 	if (!g)
 		return;
 	gateway_give_up(g);
-	struct upstream *u = g->upstream;
-	if (u)
-		fetch_pool_cancel(upstream_pool(u), 0);
+	fetch_pool_cancel(upstream_pool(g->upstream), 0);
 	intake_free(g->intake);
 	facts_free(g->facts);
-	upstream_free(u);
 	for (size_t i = 0; i < BUCKETS; i++)
 		while (g->bucket[i])
 			free_asking(&g->bucket[i]);
 	pthread_mutex_destroy(&g->lock);
 	free(g);
-}
-
-struct fetch_pool *gateway_pool(struct gateway *g)
-{
-	return upstream_pool(g->upstream);
 }

@@ -17,20 +17,21 @@
 struct gateway;
 struct metrics;
 
-// c is borrowed until it is freed, and so are the readers. learn is called with whatever upstream said, by a thread of the
+// u is the gateway's while it lives, its pool too, and is borrowed; so are the readers. learn is called with whatever upstream said, by a thread of the
 // gateway's, before those are woken who wait for it.
-int gateway_start(const struct config *c, struct readers *readers, struct metrics *metrics, upstream_fn *learn, void *ctx,
-	struct gateway **out, struct err *e) MUST_CHECK;
+struct gateway *gateway_start(const struct config *c, struct upstream *u, struct readers *readers, struct metrics *metrics,
+	upstream_fn *learn, void *ctx);
+// How long what upstream said counts, and whether it is asked at all, as this configuration says. Any thread.
+void gateway_configure(struct gateway *g, const struct config *c);
 // Nothing is asked any more, and who waits is woken, now and from now on. Any thread; NULL is fine.
 void gateway_give_up(struct gateway *g);
-void gateway_free(struct gateway *g); // NULL is fine
+// NULL is fine. What is asked is cancelled; its pool goes on.
+void gateway_free(struct gateway *g);
 // The catalog's change of that number is one of this project's. Whether what is in memory is as new, since it was this
 // server that wrote it; else it is forgotten.
 bool gateway_keep_up(struct gateway *g, const char *project, int64_t changed);
 // All that is in memory: the catalog is another one.
 void gateway_forget(struct gateway *g);
-// For files, beside the pages.
-struct fetch_pool *gateway_pool(struct gateway *g);
 
 // Whether what is in memory of the project may be sent without another look. On the event loop.
 bool gateway_is_fresh(struct gateway *g, struct str project);

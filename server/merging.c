@@ -31,6 +31,11 @@ static void drop_page(void *ctx, const char *project)
 	simple_drop_project(ctx, project);
 }
 
+static unsigned roster_age(const struct config *c)
+{
+	return (unsigned)(c->upstream_max_age > ROSTER_SECONDS ? c->upstream_max_age : ROSTER_SECONDS);
+}
+
 static void start_roster(struct service *s, const struct config *c, const char *files)
 {
 	struct str urls = str_from(c->upstream_urls), first = str_cut(&urls, ' ');
@@ -40,8 +45,8 @@ static void start_roster(struct service *s, const struct config *c, const char *
 	s->roster = roster_new(&(struct roster_options){
 		.folder = files,
 		.url = url,
-		.pool = gateway_pool(s->gateway),
-		.max_age = (unsigned)(c->upstream_max_age > ROSTER_SECONDS ? c->upstream_max_age : ROSTER_SECONDS),
+		.pool = upstream_pool(s->upstream),
+		.max_age = roster_age(c),
 		.is_offline = c->upstream_offline,
 		.changed = drop_lists,
 		.ctx = s,
@@ -58,14 +63,22 @@ int merging_start(struct service *s, const struct config *c, struct err *e)
 	if (ours_open(ours, &s->ours, e) < 0)
 		return -1;
 	ours_watch(s->ours, drop_page, s);
-	if (depot_open(files, c->upstream_files_size, &s->depot, e) < 0 ||
-		gateway_start(c, s->readers, s->metrics, learn, s, &s->gateway, e) < 0)
+	if (depot_open(files, c->upstream_files_size, &s->depot, e) < 0)
 		return -1;
+	s->gateway = gateway_start(c, s->upstream, s->readers, s->metrics, learn, s);
 	start_roster(s, c, files);
 	s->files_pool = upstream_new_pool(c);
 	fetch_pool_start(s->files_pool);
 	s->retrieve = retrieve_new(s->files_pool, s->depot, s->metrics, c->upstream_files_size);
 	return 0;
+}
+
+void merging_configure(struct service *s, const struct config *c)
+{
+	if (s->gateway)
+		gateway_configure(s->gateway, c);
+	if (s->roster)
+		roster_configure(s->roster, roster_age(c), c->upstream_offline);
 }
 
 void merging_hurry(struct service *s)
@@ -87,6 +100,7 @@ void merging_stop(struct service *s)
 	fetch_pool_free(s->files_pool);
 	retrieve_free(s->retrieve);
 	gateway_free(s->gateway);
+	upstream_free(STEAL_PTR(s->upstream));
 	roster_free(s->roster);
 	depot_close(s->depot);
 	ours_close(s->ours);

@@ -240,6 +240,14 @@ static bool is_fresh(const struct roster *r)
 	return r->options.is_offline || (r->names && age >= 0 && age < (int64_t)r->options.max_age);
 }
 
+void roster_configure(struct roster *r, unsigned max_age, bool is_offline)
+{
+	pthread_mutex_lock(&r->lock);
+	r->options.max_age = max_age;
+	r->options.is_offline = is_offline;
+	pthread_mutex_unlock(&r->lock);
+}
+
 bool roster_is_fresh(struct roster *r)
 {
 	pthread_mutex_lock(&r->lock);

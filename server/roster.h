@@ -24,6 +24,7 @@ struct roster_options {
 
 // The pool is borrowed. A list that an earlier process left is used.
 struct roster *roster_new(const struct roster_options *options);
+void roster_configure(struct roster *r, unsigned max_age, bool is_offline);
 void roster_give_up(struct roster *r); // who waits is woken, now and from now on; NULL is fine
 void roster_free(struct roster *r);    // after the pool was freed; NULL is fine
 

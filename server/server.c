@@ -87,7 +87,6 @@ static void server_free(struct server *s)
 	nameset_free(s->service.names);
 	metrics_free(s->service.metrics);
 	readers_free(s->service.readers);
-	upstream_free(s->service.upstream);
 	auth_free(s->service.auth);
 	for (struct generation *g = s->newest, *before; g; g = before) {
 		before = g->before;
@@ -191,8 +190,8 @@ struct server *server_start(const struct server_options *options, struct site *s
 	}
 	struct server *s = server_new(options, site, admission);
 	bool ok = open_access_log(s, options->config->access_log, e) == 0 &&
-		merging_start(&s->service, options->config, e) == 0 &&
 		upstream_new(options->config, &s->service.upstream, e) == 0 &&
+		merging_start(&s->service, options->config, e) == 0 &&
 		(s->follow = follow_start(&s->service, e)) != NULL && start_http(s, options, e) == 0;
 	if (ok)
 		return s;
@@ -219,6 +218,7 @@ int server_reload(struct server *s, const struct config *config, struct site *si
 	atomic_store(&s->service.names_known, false); // until follow has read the catalog
 	readers_renew(s->service.readers);
 	put_site(s, site, admission);
+	merging_configure(&s->service, config);
 	pagecache_clear(s->service.cache);
 	follow_reopen(s->follow);
 	releaser_look_around(s->service.releaser);

@@ -57,7 +57,7 @@ struct service {
 	struct depot *depot;
 	struct ours *ours;
 	struct roster *roster; // NULL as well where lists have only what is here
-	struct upstream *upstream; // which indexes are asked by others, to tell what they said; NULL: none
+	struct upstream *upstream; // of gateway; else to tell what its indexes said to others
 	pthread_mutex_t totals_lock;
 	struct catalog_totals *totals; // by site->store.platform
 	size_t totals_count;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How long what upstream said counts: 304s, upstream that is slow, down or away, restarts, and servers that share."""
 import json
+import signal
 import threading
 
 import pytest
@@ -60,6 +61,31 @@ def test_old_page_is_told_while_upstream_is_asked(serve, index, wheel, newer):
     assert index.count("six") == before + 1
     go_on.set()
     serving.wait_for(lambda: merging.names(server, "six") == [wheel.name, newer.name], SOON, "the new page")
+
+
+def test_reload_says_anew_how_long_it_counts(serve, index, wheel, newer, tmp_path):
+    index.max_age, state = 3600, tmp_path / "state"
+    server = serve(None, config=merging.config(index), state=state)
+    assert merging.names(server, "six") == [wheel.name]
+    server.stop()
+    server = serve(None, config=merging.config(index), state=state)  # which has not just asked
+
+    def reload(**keys):
+        before = len(server.errors())
+        server.config_path.write_text(merging.config(index, **keys))
+        server.signal(signal.SIGHUP)
+        serving.wait_for(lambda: "the configuration was read again" in server.errors()[before:], SOON, keys)
+        assert "has changed" not in server.errors()[before:]
+    assert merging.names(server, "six") == [wheel.name]
+    index.add("six", newer)
+    assert merging.names(server, "six") == [wheel.name]
+    reload(max_age=0)
+    serving.wait_for(lambda: merging.names(server, "six") == [wheel.name, newer.name], SOON, "the new page")
+    reload(max_age=0, offline="yes")
+    assert merging.names(server, "six") == [wheel.name, newer.name]
+    assert merging.status_of(server, "never-seen") == 502 and index.count("never-seen") == 0
+    reload(negative_max_age=3600)
+    assert merging.status_of(server, "never-seen") == 404 and index.count("never-seen") == 1
 
 
 def test_upstream_that_is_down(serve, index, wheel, tmp_path):
