@@ -13,9 +13,11 @@ struct entry {
 };
 
 struct blending {
+	const struct simplepage *page; // NULL: none
+	bool is_sorted;                // what follows is there, since there are files of ours
 	struct entry *entry; // by version, then file name
 	size_t count, next;  // those before next have been given to the caller
-	const char **name;   // all names, sorted
+	const char **name;   // all names, sorted, once there is one of ours to look for; NULL: not yet
 	blend_file_fn *fn;
 	void *ctx;
 };
@@ -47,20 +49,34 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static void blending_fill(struct blending *b, const struct simplepage *page)
+static void sort(struct blending *b)
 {
+	const struct simplepage *page = b->page;
+	if (b->is_sorted || !page)
+		return;
+	b->is_sorted = true;
 	b->entry = xcalloc(page->files, sizeof(*b->entry));
-	b->name = xcalloc(page->files, sizeof(*b->name));
 	for (b->count = 0; b->count < page->files; b->count++) {
 		struct err ignored = ERR_INIT;
 		struct entry *x = &b->entry[b->count];
 		x->file = &page->file[b->count];
-		b->name[b->count] = x->file->filename;
 		if (filename_parse(str_from(x->file->filename), &x->name, &ignored) < 0)
 			x->name = (struct filename){.kind = FILENAME_OTHER};
 	}
 	qsort(b->entry, b->count, sizeof(*b->entry), by_version);
-	qsort(b->name, b->count, sizeof(*b->name), by_name);
+}
+
+static bool has_name(struct blending *b, const char *filename)
+{
+	if (!b->count)
+		return false;
+	if (!b->name) {
+		b->name = xcalloc(b->count, sizeof(*b->name));
+		for (size_t i = 0; i < b->count; i++)
+			b->name[i] = b->entry[i].file->filename;
+		qsort(b->name, b->count, sizeof(*b->name), by_name);
+	}
+	return bsearch(&filename, b->name, b->count, sizeof(*b->name), by_name) != NULL;
 }
 
 // The first entry of this version or a later one.
@@ -96,21 +112,25 @@ static const char *release_yanked(const struct blending *b, struct str key)
 	return reason;
 }
 
-static void give(struct blending *b, const struct entry *x)
+static void give_file(struct blending *b, const struct simplepage_file *f, const struct version *version)
 {
-	const struct simplepage_file *f = x->file;
 	const struct listed listed = {
 		.place = "upstream",
 		.upstream = f,
 		.file = {.filename = f->filename,
-			.version = is_odd(x) ? NULL : x->name.version.text,
-			.version_key = is_odd(x) ? (struct str){"", 0} : x->name.version.key,
+			.version = version ? version->text : NULL,
+			.version_key = version ? version->key : (struct str){"", 0},
 			.sha256 = f->has_sha256 ? f->sha256 : NULL,
 			.metadata_sha256 = f->has_metadata_sha256 ? f->metadata_sha256 : NULL,
 			.requires_python = f->requires_python,
 			.yanked = f->yanked},
 	};
 	b->fn(b->ctx, &listed);
+}
+
+static void give(struct blending *b, const struct entry *x)
+{
+	give_file(b, x->file, is_odd(x) ? NULL : &x->name.version);
 }
 
 // Ours come in the same order.
@@ -129,8 +149,9 @@ static int on_ours(void *ctx, const struct platform *platform, const struct cata
 {
 	struct blending *b = ctx;
 	struct listed listed = {.place = platform->name, .file = *file};
+	sort(b);
 	give_before(b, file);
-	if (b->count && bsearch(&file->filename, b->name, b->count, sizeof(*b->name), by_name))
+	if (has_name(b, file->filename))
 		return 0;
 	if (!file->yanked)
 		listed.file.yanked = release_yanked(b, file->version_key);
@@ -138,14 +159,25 @@ static int on_ours(void *ctx, const struct platform *platform, const struct cata
 	return 0;
 }
 
-static void give_versions(const struct blending *b, const struct simplepage *page, blend_version_fn *fn, void *ctx)
+static void give_versions(const struct blending *b, blend_version_fn *fn)
 {
-	for (size_t i = 0; i < page->versions; i++) {
+	for (size_t i = 0; i < b->page->versions; i++) {
 		struct err ignored = ERR_INIT;
 		CLEANUP(version_release) struct version v = {0};
-		if (version_parse(str_from(page->version[i]), &v, &ignored) == 0 && !is_of(b, first_of(b, v.key), v.key))
-			fn(ctx, page->version[i]);
+		if (version_parse(str_from(b->page->version[i]), &v, &ignored) == 0 && !is_of(b, first_of(b, v.key), v.key))
+			fn(b->ctx, b->is_sorted ? b->page->version[i] : v.text);
 	}
+}
+
+static void give_rest(struct blending *b, blend_version_fn *version)
+{
+	if (!b->page->versions)
+		sort(b); // the versions are those of the files
+	for (; b->is_sorted && b->next < b->count; b->next++)
+		give(b, &b->entry[b->next]);
+	for (size_t i = 0; !b->is_sorted && i < b->page->files; i++)
+		give_file(b, &b->page->file[i], NULL);
+	give_versions(b, version);
 }
 
 static bool is_quarantined(const struct upstream_answer *upstream)
@@ -178,18 +210,13 @@ const char *blend_status_reason(const struct upstream_answer *upstream)
 int blend_files(const struct view *v, struct catalog *c, const char *project, const struct upstream_answer *upstream,
 	blend_file_fn *file, blend_version_fn *version, void *ctx, bool *is_known, struct err *e)
 {
-	CLEANUP(blending_release) struct blending b = {.fn = file, .ctx = ctx};
-	const struct simplepage *page = page_of(upstream);
-	*is_known = page || is_quarantined(upstream);
+	CLEANUP(blending_release) struct blending b = {.fn = file, .ctx = ctx, .page = page_of(upstream)};
+	*is_known = b.page || is_quarantined(upstream);
 	if (is_quarantined(upstream))
 		return 0;
-	if (page)
-		blending_fill(&b, page);
 	if (view_files(v, c, project, on_ours, &b, e) < 0)
 		return -1;
-	for (; b.next < b.count; b.next++)
-		give(&b, &b.entry[b.next]);
-	if (page)
-		give_versions(&b, page, version, ctx);
+	if (b.page)
+		give_rest(&b, version);
 	return 0;
 }

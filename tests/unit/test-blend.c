@@ -20,6 +20,7 @@ static struct fake_file ours[4];
 
 static const struct platform one = {.name = (char[]){"wheels"}, .id = 1};
 static const struct platform *platform[] = {&one};
+static const struct view bare;
 static const struct view plain = {.platform = platform, .platform_count = 1};
 
 static int use_fake(void **state UNUSED)
@@ -50,8 +51,9 @@ static int release_keys(void **state UNUSED)
 #define FILE_OF(name, more) "{\"filename\":\"" name "\",\"url\":\"/p/" name "\",\"hashes\":{\"sha256\":\"" C64 "\"}" more "}"
 #define PAGE_OF(files, more) "{\"meta\":{\"api-version\":\"1.4\"},\"name\":\"foo\",\"files\":[" files "]" more "}"
 
-// Renders the page of foo with what upstream has (JSON; NULL: no page).
-static void render(const char *json, enum upstream_result standing, enum page_format format, struct buf *out)
+// Renders a view's page of foo with what upstream has (JSON; NULL: no page).
+static void render_of(const struct view *v, const char *json, enum upstream_result standing, enum page_format format,
+	struct buf *out)
 {
 	struct err e = ERR_INIT;
 	enum simplepage_fault fault;
@@ -62,8 +64,13 @@ static void render(const char *json, enum upstream_result standing, enum page_fo
 	const struct upstream_answer answer = {.result = standing, .standing = standing, .project = "foo",
 		.page = standing == UPSTREAM_KNOWN ? &page : NULL, .stale = json ? &page : NULL};
 	buf_init(out, LIMIT_PAGE);
-	if (page_project(&plain, NULL, "foo", &answer, format, out, &e) < 0 && e.kind != ERR_NOT_FOUND)
+	if (page_project(v, NULL, "foo", &answer, format, out, &e) < 0 && e.kind != ERR_NOT_FOUND)
 		fail_msg("%s", e.msg);
+}
+
+static void render(const char *json, enum upstream_result standing, enum page_format format, struct buf *out)
+{
+	render_of(&plain, json, standing, format, out);
 }
 
 // The names of the page's files, in its order.
@@ -107,6 +114,23 @@ static void a_name_upstream_serves_is_upstreams(void **state UNUSED)
 	assert_has(&html, "<a href=\"../../files/upstream/foo/foo-1.0-cp310-cp310-win32.whl#sha256=" C64 "\" data-requires-python=\"&gt;=3.8\""
 		" data-core-metadata=\"sha256=" A64 "\" data-dist-info-metadata=\"sha256=" A64 "\" data-provenance=\"https://u/p\">");
 	assert_has(&html, "data-yanked=\"\" data-core-metadata=\"true\" data-dist-info-metadata=\"true\">");
+}
+
+// As upstream has them; where it says nothing of versions, those of the files.
+static void where_nothing_is_ours(void **state UNUSED)
+{
+#define FILES FILE_OF("foo-10.0.tar.gz", "") "," FILE_OF("foo-9.0-py3-none-any.whl", ",\"yanked\":\"no\"") "," FILE_OF("foo-x.zip", "")
+	CLEANUP(buf_release) struct buf said, unsaid;
+	render_of(&bare, PAGE_OF(FILES, ",\"versions\":[\"10.00\",\"what?\",\"9.0\",\"8\"]"), UPSTREAM_KNOWN, PAGE_JSON, &said);
+	CLEANUP(mem_free) char *names = names_of(&said);
+	assert_string_equal(names, "10.0.tar.gz 9.0-py3-none-any.whl x.zip ");
+	assert_has(&said, "\"versions\":[\"10.0\",\"9.0\",\"8\"]");
+	assert_has(&said, "\"yanked\":\"no\"");
+	render_of(&bare, PAGE_OF(FILES, ""), UPSTREAM_KNOWN, PAGE_JSON, &unsaid);
+	CLEANUP(mem_free) char *sorted = names_of(&unsaid);
+	assert_string_equal(sorted, "9.0-py3-none-any.whl 10.0.tar.gz x.zip ");
+	assert_has(&unsaid, "\"versions\":[\"9.0\",\"10.0\"]");
+#undef FILES
 }
 
 // Ours follow a release that is yanked as a whole, and no other.
@@ -156,6 +180,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_name_upstream_serves_is_upstreams),
+		cmocka_unit_test(where_nothing_is_ours),
 		cmocka_unit_test(a_release_yanked_there_is_yanked_here),
 		cmocka_unit_test(statuses_pass_through),
 		cmocka_unit_test(without_upstream_ours_stay),
