@@ -183,8 +183,14 @@ int64_t upstream_project_changed(const struct upstream_project *p)
 	return newest;
 }
 
+// What is too large to be kept is asked for again, when it is needed.
 static int keep_row(struct catalog *c, struct upstream_row *row, struct err *e)
 {
+	CLEANUP(buf_release) struct buf room;
+	buf_init(&room, SIZE_MAX / 2);
+	struct str packed = upstream_row_packed(row, &room);
+	if (!packed.ptr)
+		return 0;
 	const struct catalog_upstream put = {
 		.project = row->project->name,
 		.source = row->index->shown,
@@ -195,7 +201,7 @@ static int keep_row(struct catalog *c, struct upstream_row *row, struct err *e)
 		.asked = row->asked,
 		.fetched = row->fetched,
 		.max_age = row->max_age,
-		.facts = buf_view(&row->packed),
+		.facts = packed,
 		.doubt = row->has_doubt ? row->doubt : NULL,
 		.doubted = row->doubted,
 	};

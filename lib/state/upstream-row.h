@@ -65,7 +65,7 @@ struct upstream_row {
 	_Atomic int64_t changed; // written while others may read what was learned
 	bool has_doubt;
 	uint8_t doubt[SHA256_SIZE];
-	struct buf packed; // empty: none
+	struct buf packed; // empty: none, or page is new and will be packed when it is written down
 	struct simplepage page; // of packed
 	bool has_page;
 	// What is to be written.
@@ -94,5 +94,7 @@ void upstream_said_release(struct upstream_said *s);
 void upstream_row_release(struct upstream_row *row);
 // The page of what is packed. Where another version of us wrote that, the index was never asked.
 void upstream_row_unpack(struct upstream_row *row);
-// Gives the pages up, which are packed as well: nothing can be told of it any more.
+// The page as it is to be written; room is where it is packed, if it has to be. ptr NULL: it is too large for that.
+struct str upstream_row_packed(const struct upstream_row *row, struct buf *room);
+// Gives the pages up, which are packed by then: nothing can be told of it any more.
 void upstream_project_slim(struct upstream_project *p);

@@ -141,7 +141,8 @@ static void confirm(struct upstream_row *row)
 	conclude(row, UPSTREAM_KNOWN, "");
 }
 
-// page and packed are taken over where it is believed.
+// page and packed are taken over where it is believed. packed is empty where there was none before: to be packed when it is
+// written down, while others are told of it already.
 static void take_page(struct upstream_row *row, struct simplepage *page, struct buf *packed)
 {
 	bool is_same = row->has_page && str_eq(buf_view(&row->packed), buf_view(packed));
@@ -203,7 +204,7 @@ static void read_page(struct upstream_row *row)
 		page.serial = s->serial;
 	CLEANUP(buf_release) struct buf packed;
 	buf_init(&packed, SIZE_MAX / 2);
-	if (simplepage_pack(&page, &packed, &e) < 0)
+	if (row->has_page && simplepage_pack(&page, &packed, &e) < 0) // to be held against the one before
 		conclude(row, UPSTREAM_TOO_LARGE, e.msg);
 	else
 		take_page(row, &page, &packed);
@@ -247,10 +248,27 @@ void upstream_row_unpack(struct upstream_row *row)
 	row->fetched = 0;
 }
 
+struct str upstream_row_packed(const struct upstream_row *row, struct buf *room)
+{
+	struct err e = ERR_INIT;
+	if (!row->has_new_page || row->packed.len)
+		return buf_view(&row->packed);
+	return simplepage_pack(&row->page, room, &e) < 0 ? (struct str){0} : buf_view(room);
+}
+
 void upstream_project_slim(struct upstream_project *p)
 {
-	for (size_t i = 0; i < p->upstream->count; i++)
-		drop_page(&p->row[i]);
+	for (size_t i = 0; i < p->upstream->count; i++) {
+		struct upstream_row *row = &p->row[i];
+		CLEANUP(buf_release) struct buf room;
+		buf_init(&room, SIZE_MAX / 2);
+		if (upstream_row_packed(row, &room).len && room.len) {
+			buf_release(&row->packed);
+			row->packed = room;
+			room = (struct buf){0};
+		}
+		drop_page(row);
+	}
 }
 
 // Several pages as one. Its strings are theirs.
@@ -318,7 +336,7 @@ static void add_up(const struct upstream_project *p, struct sum *out)
 // 404 of an index that never had it takes nothing from what the others have.
 static bool is_missing(const struct upstream_row *row)
 {
-	return row->result == UPSTREAM_NOT_FOUND && (row->upstream->trust_404 || !row->packed.len);
+	return row->result == UPSTREAM_NOT_FOUND && (row->upstream->trust_404 || !row->has_page);
 }
 
 // The row whose result is that of all: one that is in doubt, else one that knows it, else one that does not have it.
