@@ -104,23 +104,22 @@ void hex_encode(const uint8_t *bytes, size_t len, char *out)
 	}
 }
 
-static int hex_value(char c)
-{
-	if (ascii_is_digit(c))
-		return c - '0';
-	c = ascii_lower(c);
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
+// One more than it is worth; 0: no digit.
+static const uint8_t hex_value[UINT8_MAX + 1] = {
+	['0'] = 1, ['1'] = 2, ['2'] = 3, ['3'] = 4, ['4'] = 5, ['5'] = 6, ['6'] = 7, ['7'] = 8, ['8'] = 9, ['9'] = 10,
+	['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+	['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+};
 
 bool hex_decode(struct str hex, uint8_t *out, size_t len)
 {
 	if (hex.len != 2 * len)
 		return false;
 	for (size_t i = 0; i < len; i++) {
-		int high = hex_value(hex.ptr[2 * i]), low = hex_value(hex.ptr[2 * i + 1]);
-		if (high < 0 || low < 0)
+		unsigned high = hex_value[(uint8_t)hex.ptr[2 * i]], low = hex_value[(uint8_t)hex.ptr[2 * i + 1]];
+		if (!high || !low)
 			return false;
-		out[i] = (uint8_t)(high << 4 | low);
+		out[i] = (uint8_t)((high - 1) << 4 | (low - 1));
 	}
 	return true;
 }

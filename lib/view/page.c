@@ -139,11 +139,11 @@ int page_root(const struct view *v, struct catalog *c, struct str more, enum pag
 	return page_end(&p, e);
 }
 
-// 18 recorded pages of PyPI, JSON of 12.9 MB: gzip 1 (libdeflate): 2.29 MB in 44 ms, 6: 2.03 in 86, 9: 1.96 in 306; zlib's
-// 6: 2.06 in 239. zstd 1: 2.01 MB in 20 ms, 3: 2.26 in 39, 6: 2.12 in 94, 9: 2.06 in 146. Small pages are alike: most of a
+// 18 recorded pages of PyPI, JSON of 12.9 MB: gzip 1 (libdeflate): 2.29 MB in 44 ms, 5: 2.10 in 67, 6: 2.03 in 86, 9: 1.96
+// in 306; zlib's 6: 2.06 in 239. zstd 1: 2.01 MB in 20 ms, 3: 2.26 in 39, 6: 2.12 in 94, 9: 2.06 in 146. Small pages are alike: most of a
 // page are hashes, and a repetition of few of their digits costs more than the digits, which the greedy low levels of zstd
 // leave alone.
-enum { GZIP_LEVEL = 6, ZSTD_LEVEL = 1 };
+enum { GZIP_LEVEL = 5, ZSTD_LEVEL = 1 };
 
 int page_pack(struct str page, enum page_coding coding, struct buf *out, struct err *e)
 {
