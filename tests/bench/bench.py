@@ -2,14 +2,14 @@
 """make bench: the server beside others on the same pages and files, the indexer beside sha256sum, plans of a prune, proxies of one upstream, in one run.
 
 BENCH_ROUNDS (5) and BENCH_SECONDS (1) say how long; BENCH_MANY (200,000) how many wheels the larger store has;
-BENCH_ONLY does only some of the parts, as in "serving index"; BENCH_KEEP=1 writes bench/results.md."""
-import datetime
+BENCH_ONLY does only some of the parts, as in "serving index"; BENCH_KEEP=1 writes bench/PART.md for each that was done."""
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 import appearing
 import beside
@@ -56,59 +56,75 @@ def room(folder, name):
 
 
 def bench_many(binary, folder):
-    store = room(folder, "many")
+    store = room(folder, "store")
     shape.make_many(store, MANY)
     subprocess.run(["sync"], check=True)  # or its writing is measured with the first round
     return scans.bench(binary, store, folder, MANY, min(ROUNDS, 3))
 
 
-def parts(binary, floor, folder):
-    """Yields each part's table when it is there."""
-    store = room(folder, "store")
-    made = shape.make_served(store, SERVED) if set(ONLY) - {"many", "upload", "prune", "merge"} else None
-    if "index" in ONLY:
-        yield scans.bench(binary, store, folder, SERVED, ROUNDS)
-    # Before this process has read large answers: what it took at most, its children are said to have taken.
-    if "many" in ONLY:
-        yield bench_many(binary, folder)
-    if "prune" in ONLY:
-        yield pruning.bench(binary, room(folder, "prune"), min(ROUNDS, 3))
-    if "serving" in ONLY:
-        yield beside.bench(binary, floor, store, made, room(folder, "serving"), ROUNDS, SECONDS)
-    if "appearing" in ONLY:
-        yield appearing.bench(binary, store, room(folder, "appearing"), SERVED, ROUNDS)
-    if "upload" in ONLY:
-        yield upload.bench(binary, room(folder, "upload"), ROUNDS)
-    if "merge" in ONLY:
-        yield merging.bench(binary, room(folder, "merge"), min(ROUNDS, 3), SECONDS)
+class Served:
+    """The store that several parts have in common, made when the first one wants it."""
+
+    def __init__(self, folder):
+        self.store, self._made = folder / "store", None
+
+    def made(self):
+        if not self._made:
+            self.store.mkdir()
+            self._made = shape.make_served(self.store, SERVED)
+        return self._made
 
 
-def keep(said):
-    """What is there so far: a run that breaks off has not been for nothing."""
-    place = TOP / "bench"
-    place.mkdir(exist_ok=True)
-    (place / "results.md").write_text("\n".join(["# The last kept run of `make bench`\n", *said]) + "\n")
+def bench_index(binary, _, __, served):
+    served.made()
+    return scans.bench(binary, served.store, served.store.parent, SERVED, ROUNDS)
+
+
+def bench_serving(binary, floor, folder, served):
+    return beside.bench(binary, floor, served.store, served.made(), folder, ROUNDS, SECONDS)
+
+
+def bench_appearing(binary, _, folder, served):
+    served.made()
+    return appearing.bench(binary, served.store, folder, SERVED, ROUNDS)
+
+
+# In this order. What a process took at most, its children are said to have taken; so those that measure memory come before
+# this one has read large answers.
+PARTS = {
+    "index": bench_index,
+    "many": lambda binary, _, folder, __: bench_many(binary, folder),
+    "prune": lambda binary, _, folder, __: pruning.bench(binary, folder, min(ROUNDS, 3)),
+    "serving": bench_serving,
+    "appearing": bench_appearing,
+    "upload": lambda binary, _, folder, __: upload.bench(binary, folder, ROUNDS),
+    "merge": lambda binary, _, folder, __: merging.bench(binary, folder, min(ROUNDS, 3), SECONDS),
+}
+
+
+def run(name, binary, floor, folder, served):
+    """The part's text, with what it was taken with."""
+    begin, busy = time.monotonic(), machine.Busy()
+    found = PARTS[name](binary, floor, room(folder, name), served)
+    return (f"# The last kept run of `BENCH_ONLY={name} make bench`\n\n{machine.text(binary, ROUNDS, SECONDS)}\n{found}\n"
+            f"{time.monotonic() - begin:.0f} s; meanwhile others had {busy.others():.1f} of the {os.cpu_count()} processors.\n")
 
 
 def main():
     binary, floor = (pathlib.Path(name).resolve() for name in sys.argv[1:3])
     check_tools(binary)
-    said = []
-
-    def say(text):
-        said.append(text)
-        print(text, flush=True)
-        if os.environ.get("BENCH_KEEP") == "1":
-            keep(said)
-
+    unknown = set(ONLY) - set(PARTS)
+    if unknown:
+        refuse(f"BENCH_ONLY: no part {', '.join(sorted(unknown))}; there are {' '.join(PARTS)}")
     with tempfile.TemporaryDirectory(prefix="wheelcache-bench-") as name:
-        begin = datetime.datetime.now()
-        say(machine.text(binary, ROUNDS, SECONDS))
-        busy = machine.Busy()
-        for text in parts(binary, floor, pathlib.Path(name)):
-            say(text)
-        say(f"{(datetime.datetime.now() - begin).seconds} s; meanwhile others had {busy.others():.1f} of the "
-            f"{os.cpu_count()} processors.")
+        served = Served(pathlib.Path(name))
+        for part in PARTS:
+            if part not in ONLY:
+                continue
+            text = run(part, binary, floor, pathlib.Path(name), served)
+            print(text, flush=True)
+            if os.environ.get("BENCH_KEEP") == "1":
+                (TOP / "bench" / f"{part}.md").write_text(text)
 
 
 if __name__ == "__main__":
