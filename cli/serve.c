@@ -159,7 +159,6 @@ static const struct {
 	{"[upstream] allow-private", VALUE(upstream_allow_private)},
 	{"[upstream] trust-404", VALUE(upstream_trust_404)},
 	{"[upstream] files-path", TEXT(upstream_files_path)},
-	{"[upstream] files-size", VALUE(upstream_files_size)},
 	{"[upstream] root", TEXT(upstream_root)},
 #undef TEXT
 #undef VALUE

@@ -69,7 +69,7 @@ int merging_start(struct service *s, const struct config *c, struct err *e)
 	start_roster(s, c, files);
 	s->files_pool = upstream_new_pool(c);
 	fetch_pool_start(s->files_pool);
-	s->retrieve = retrieve_new(s->files_pool, s->depot, s->metrics, c->upstream_files_size);
+	s->retrieve = retrieve_new(s->files_pool, s->depot, s->metrics);
 	return 0;
 }
 
@@ -77,6 +77,8 @@ void merging_configure(struct service *s, const struct config *c)
 {
 	if (s->gateway)
 		gateway_configure(s->gateway, c);
+	if (s->depot)
+		depot_limit(s->depot, c->upstream_files_size);
 	if (s->roster)
 		roster_configure(s->roster, roster_age(c), c->upstream_offline);
 }

@@ -7,7 +7,8 @@
 
 // Where no view merges, nothing happens. c is borrowed until merging_stop().
 int merging_start(struct service *s, const struct config *c, struct err *e) MUST_CHECK;
-// What a reload may change of it: how long what upstream said counts, and whether it is asked. Any thread.
+// What a reload may change of it: how long what upstream said counts, whether it is asked, and how much
+// of its files is kept. Any thread.
 void merging_configure(struct service *s, const struct config *c);
 // Who waits for upstream is woken, now and from now on. Any thread.
 void merging_give_up(struct service *s);

@@ -22,7 +22,6 @@ struct retrieve {
 	struct depot *depot;
 	struct metrics *metrics;
 	struct pool *keepers;
-	uint64_t most;
 	pthread_mutex_t lock;
 	struct parcel *first;
 	bool has_given_up;
@@ -182,7 +181,7 @@ static void ask(struct parcel *p, uint64_t delay_ms)
 		.headers = headers,
 		.home = p->home,
 		.delay_ms = delay_ms,
-		.limit = p->all->most,
+		.limit = depot_most(p->all->depot),
 		.on_head = on_head,
 		.on_body = on_body,
 		.is_raw = true,
@@ -255,7 +254,7 @@ void retrieve_file(struct retrieve *r, const struct retrieve_wish *wish, bool wa
 	struct retrieve_result *out)
 {
 	*out = (struct retrieve_result){.state = RETRIEVE_LATER, .file.fd = -1};
-	if (wish->size >= 0 && (uint64_t)wish->size > r->most) {
+	if (wish->size >= 0 && (uint64_t)wish->size > depot_most(r->depot)) {
 		out->state = RETRIEVE_FULL;
 		snprintf(out->why, sizeof(out->why), "it is larger than what is kept here");
 		return;
@@ -269,13 +268,12 @@ void retrieve_file(struct retrieve *r, const struct retrieve_wish *wish, bool wa
 
 // --- beginning, end ---
 
-struct retrieve *retrieve_new(struct fetch_pool *pool, struct depot *depot, struct metrics *metrics, uint64_t most)
+struct retrieve *retrieve_new(struct fetch_pool *pool, struct depot *depot, struct metrics *metrics)
 {
 	struct retrieve *r = xcalloc(1, sizeof(*r));
 	r->pool = pool;
 	r->depot = depot;
 	r->metrics = metrics;
-	r->most = most;
 	r->keepers = pool_new(KEEPERS, POOL_FIRST_IN_FIRST_OUT, "keep");
 	pthread_mutex_init(&r->lock, NULL);
 	return r;

@@ -10,8 +10,9 @@
 
 struct retrieve;
 
-// The pool runs in a thread of its own; all three are borrowed. most: a larger file is not fetched.
-struct retrieve *retrieve_new(struct fetch_pool *pool, struct depot *depot, struct metrics *metrics, uint64_t most);
+// The pool runs in a thread of its own; all three are borrowed. What is larger than all that the depot may hold is not
+// fetched.
+struct retrieve *retrieve_new(struct fetch_pool *pool, struct depot *depot, struct metrics *metrics);
 // Who waits is woken, streams end, and nothing is begun any more. Any thread; NULL is fine.
 void retrieve_give_up(struct retrieve *r);
 void retrieve_free(struct retrieve *r); // after the pool was stopped; NULL is fine

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,7 @@ enum {
 struct depot {
 	char *path;
 	int dirfd;
-	uint64_t most;
+	_Atomic uint64_t most;
 	pthread_mutex_t lock; // of the counts, and of making room
 	uint64_t files, bytes;
 };
@@ -146,14 +147,33 @@ static int make_room(struct depot *d, struct err *e)
 	return 0;
 }
 
-static void count_in(struct depot *d, uint64_t size)
+// Under the lock.
+static void bound(struct depot *d)
 {
 	struct err e = ERR_INIT;
+	if (d->bytes > d->most && make_room(d, &e) < 0)
+		log_warn("the files of upstream that are kept: no room was made: %s", e.msg);
+}
+
+static void count_in(struct depot *d, uint64_t size)
+{
 	pthread_mutex_lock(&d->lock);
 	d->files++;
 	d->bytes += size;
-	if (d->bytes > d->most && make_room(d, &e) < 0)
-		log_warn("the files of upstream that are kept: no room was made: %s", e.msg);
+	bound(d);
+	pthread_mutex_unlock(&d->lock);
+}
+
+uint64_t depot_most(const struct depot *d)
+{
+	return d->most;
+}
+
+void depot_limit(struct depot *d, uint64_t most_bytes)
+{
+	pthread_mutex_lock(&d->lock);
+	d->most = most_bytes;
+	bound(d);
 	pthread_mutex_unlock(&d->lock);
 }
 

@@ -17,6 +17,9 @@ struct depot;
 int depot_open(const char *path, uint64_t most_bytes, struct depot **out, struct err *e) MUST_CHECK;
 void depot_close(struct depot *d);    // NULL is fine; after its arrivals
 void depot_cleanup(struct depot **d); // for CLEANUP
+// How much it may hold. A new bound counts at once: where it is lower, files go.
+uint64_t depot_most(const struct depot *d);
+void depot_limit(struct depot *d, uint64_t most_bytes);
 // What it holds, as far as this process knows.
 void depot_totals(struct depot *d, uint64_t *files, uint64_t *bytes);
 

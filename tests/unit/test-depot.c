@@ -210,6 +210,23 @@ static void the_least_used_go_first(void **state UNUSED)
 	arrival_free(a);
 }
 
+static void another_bound_counts_at_once(void **state UNUSED)
+{
+	static const char *const projects[] = {"a", "b", "c", "d", "e"};
+	CLEANUP(depot_cleanup) struct depot *d = open_depot(100);
+	depot_limit(d, 200);
+	assert_int_equal(depot_most(d), 200);
+	for (size_t i = 0; i < ARRAY_SIZE(projects); i++) {
+		must_put(d, projects[i], "x-1.tar.gz", "thirty bytes, which is a third");
+		set_use(projects[i], "x-1.tar.gz", "thirty bytes, which is a third", 1000 + (time_t)i);
+	}
+	assert_int_equal(count_entries(), 5);
+	depot_limit(d, 100);
+	assert_int_equal(count_entries(), 3);
+	assert_false(has(d, "b", "x-1.tar.gz", "thirty bytes, which is a third"));
+	assert_true(has(d, "c", "x-1.tar.gz", "thirty bytes, which is a third"));
+}
+
 static void the_living_are_not_swept(void **state UNUSED)
 {
 	CLEANUP(depot_cleanup) struct depot *d = open_depot(1000);
@@ -257,6 +274,7 @@ int main(void)
 		TEST(what_is_discarded_takes_no_room),
 		TEST(names_lead_nowhere_else),
 		TEST(the_least_used_go_first),
+		TEST(another_bound_counts_at_once),
 		TEST(the_living_are_not_swept),
 		TEST(many_at_once),
 	};

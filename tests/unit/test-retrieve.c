@@ -124,7 +124,7 @@ static int begin(void **state)
 	*state = f;
 	if (!mkdtemp(f->folder) || depot_open(f->folder, SIZE * 3, &f->depot, &e) < 0)
 		return -1;
-	f->retrieve = retrieve_new(f->pool, f->depot, NULL, SIZE);
+	f->retrieve = retrieve_new(f->pool, f->depot, NULL);
 	return 0;
 }
 
@@ -385,11 +385,13 @@ static void file_that_is_too_large_is_not_asked_for(void **state)
 	struct fixture *f = *state;
 	struct retrieve_result r;
 	struct sleeper s;
-	const struct retrieve_wish wish = {.project = "p", .filename = "p-1.zip", .url = "x", .home = "x", .size = SIZE + 1};
 	sleeper_init(&s);
-	retrieve_file(f->retrieve, &wish, false, &s.base, &r);
-	assert_int_equal(r.state, RETRIEVE_FULL);
+	depot_limit(f->depot, SIZE - 1);
+	assert_int_equal(ask(f, &(struct question){.name = "large"}, &s, &r), RETRIEVE_FULL);
 	assert_int_equal(f->asked, 0);
+	depot_limit(f->depot, SIZE);
+	insist(f, &(struct question){.name = "large"}, &r);
+	assert_is_whole(f, &r);
 }
 
 static void giving_up_wakes_all(void **state)
