@@ -219,7 +219,7 @@ static struct reply *make_without(const struct merging *m, const struct upstream
 	if (r || e.kind != ERR_NOT_FOUND)
 		return r ? r : service_error(&e);
 	r = reply_text(502, "502 Bad Gateway: %s: upstream cannot be asked: %s", m->target->project,
-		upstream_result_name[upstream->result]);
+		service_site(m->service)->is_offline ? "the server is offline" : upstream_result_name[upstream->result]);
 	reply_header(r, "Cache-Control", "no-store");
 	return r;
 }

@@ -83,6 +83,7 @@ def test_reload_says_anew_how_long_it_counts(serve, index, wheel, newer, tmp_pat
     serving.wait_for(lambda: merging.names(server, "six") == [wheel.name, newer.name], SOON, "the new page")
     reload(max_age=0, offline="yes", files_size="1M")
     assert merging.names(server, "six") == [wheel.name, newer.name]
+    assert b"never-seen: upstream cannot be asked: the server is offline" in server.get("/simple/never-seen/").body
     assert merging.status_of(server, "never-seen") == 502 and index.count("never-seen") == 0
     reload(negative_max_age=3600)
     assert merging.status_of(server, "never-seen") == 404 and index.count("never-seen") == 1
