@@ -125,7 +125,7 @@ static void keep(void *job)
 	if (arrival_keep(p->arrival, p->found, &e) < 0)
 		log_error("a file of upstream is not kept: %s", e.msg);
 	parcel_put(p);
-	leave(p);
+	parcel_unref(p); // not leave(): who was told that it is whole may be reading
 }
 
 // Its hash says whether it is right: then it is whole for all who wait, and is brought onto the disk.

@@ -259,6 +259,18 @@ def test_file_that_upstream_took_away_is_still_there(serve, index, wheel, tmp_pa
     assert server.get(path_of(other)).status == 404
 
 
+def test_file_that_cannot_be_kept_is_whole_for_all(server, wheel):
+    """Something else stands where its folder is to be."""
+    place = server.catalog.with_name("catalog.db.files") / "six"
+    place.write_text("")
+    for _ in range(3):
+        assert server.get(path_of(wheel)).body == wheel.path.read_bytes()
+    serving.wait_for(lambda: "not kept" in server.errors(), SOON, "the log says so")
+    assert server.get(path_of(wheel)).body == wheel.path.read_bytes()
+    place.unlink()
+    assert server.get(path_of(wheel)).body == wheel.path.read_bytes()
+
+
 def test_what_was_used_longest_ago_goes_first(serve, index, wheel, tmp_path):
     data = {}
     for version in range(2, 7):
