@@ -159,14 +159,43 @@ static int on_ours(void *ctx, const struct platform *platform, const struct cata
 	return 0;
 }
 
+// A text, and where it stands among others.
+static int by_text(const void *a, const void *b)
+{
+	char *const *const *x = a, *const *const *y = b;
+	int order = strcmp(**x, **y);
+	return order ? order : (*x > *y) - (*x < *y);
+}
+
+// Gives each text once, where it stands first, and frees them.
+static void give_once(const struct blending *b, char **text, size_t count, blend_version_fn *fn)
+{
+	CLEANUP(mem_free) char ***sorted = xreallocarray(NULL, count + 1, sizeof(*sorted));
+	CLEANUP(mem_free) bool *is_again = xcalloc(count + 1, sizeof(*is_again));
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = &text[i];
+	qsort(sorted, count, sizeof(*sorted), by_text);
+	for (size_t i = 1; i < count; i++)
+		is_again[sorted[i] - text] = strcmp(*sorted[i], *sorted[i - 1]) == 0;
+	for (size_t i = 0; i < count; i++) {
+		if (!is_again[i])
+			fn(b->ctx, text[i]);
+		free(text[i]);
+	}
+}
+
+// Those of upstream that no file has.
 static void give_versions(const struct blending *b, blend_version_fn *fn)
 {
+	CLEANUP(mem_free) char **text = xreallocarray(NULL, b->page->versions + 1, sizeof(*text));
+	size_t count = 0;
 	for (size_t i = 0; i < b->page->versions; i++) {
 		struct err ignored = ERR_INIT;
 		CLEANUP(version_release) struct version v = {0};
 		if (version_parse(str_from(b->page->version[i]), &v, &ignored) == 0 && !is_of(b, first_of(b, v.key), v.key))
-			fn(b->ctx, b->is_sorted ? b->page->version[i] : v.text);
+			text[count++] = STEAL_PTR(v.text);
 	}
+	give_once(b, text, count, fn);
 }
 
 static void give_rest(struct blending *b, blend_version_fn *version)

@@ -155,17 +155,11 @@ static void json_file(struct rendering *r, const struct listed *listed)
 		add_version(r, file);
 }
 
-// PEP 700: a set. Those of files are there in their order; these come at the end.
+// PEP 700: a set. Those of files are there in their order; these come at the end, each once, and no file has them.
 static void json_version(struct rendering *r, const char *version)
 {
-	struct buf *all = &r->versions;
-	size_t before = all->len;
-	buf_putc(all, ',');
-	escape_json(all, str_from(version));
-	size_t length = all->len - before;
-	const char *first = memmem(all->data, all->len, all->data + before, length);
-	if (first != all->data + before)
-		all->len = before;
+	buf_putc(&r->versions, ',');
+	escape_json(&r->versions, str_from(version));
 }
 
 static void json_project(struct rendering *r, const char *project)

@@ -121,7 +121,7 @@ static void where_nothing_is_ours(void **state UNUSED)
 {
 #define FILES FILE_OF("foo-10.0.tar.gz", "") "," FILE_OF("foo-9.0-py3-none-any.whl", ",\"yanked\":\"no\"") "," FILE_OF("foo-x.zip", "")
 	CLEANUP(buf_release) struct buf said, unsaid;
-	render_of(&bare, PAGE_OF(FILES, ",\"versions\":[\"10.00\",\"what?\",\"9.0\",\"8\"]"), UPSTREAM_KNOWN, PAGE_JSON, &said);
+	render_of(&bare, PAGE_OF(FILES, ",\"versions\":[\"10.00\",\"what?\",\"9.0\",\"8\",\"10.0\",\"8\"]"), UPSTREAM_KNOWN, PAGE_JSON, &said);
 	CLEANUP(mem_free) char *names = names_of(&said);
 	assert_string_equal(names, "10.0.tar.gz 9.0-py3-none-any.whl x.zip ");
 	assert_has(&said, "\"versions\":[\"10.0\",\"9.0\",\"8\"]");
