@@ -79,9 +79,11 @@ static void remove_at(struct facts *f, struct entry **at)
 	free(x);
 }
 
-// One that is larger than all may be is let go of at once.
+// One that is larger than all may be is not taken.
 static void insert(struct facts *f, struct upstream_project *p)
 {
+	if (upstream_project_bytes(p) > f->most)
+		return;
 	struct entry *x = xcalloc(1, sizeof(*x)), **at = slot_of(f, upstream_project_name(p));
 	x->project = upstream_project_ref(p);
 	x->bytes = upstream_project_bytes(p);

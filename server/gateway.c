@@ -28,6 +28,7 @@ struct asking {
 	struct waiter *waiters;
 	int64_t began_ms;
 	long rests_until; // seconds of the monotonic clock; 0: it is being asked for
+	struct upstream_project *news; // what came, while the catalog does not have it; NULL: nothing
 };
 
 struct gateway {
@@ -90,7 +91,7 @@ static void tidy(struct gateway *g, const char *project)
 {
 	struct asking **at = &g->bucket[str_hash(str_from(project), 0) % BUCKETS];
 	while (*at) {
-		if ((*at)->rests_until && (*at)->rests_until <= clock_seconds())
+		if ((*at)->rests_until && (*at)->rests_until <= clock_seconds() && !(*at)->news)
 			free_asking(at);
 		else
 			at = &(*at)->next;
@@ -130,15 +131,16 @@ static bool join(struct gateway *g, const char *project, struct waiter *again)
 	return is_first;
 }
 
-static void rest(struct gateway *g, const char *project, enum upstream_result result, bool is_unchanged)
+static void rest(struct gateway *g, struct upstream_project *p, enum upstream_result result, bool is_unchanged)
 {
 	pthread_mutex_lock(&g->lock);
-	struct asking *a = *asking_of(g, project);
+	struct asking *a = *asking_of(g, upstream_project_name(p));
 	struct waiter *waiters = a ? a->waiters : NULL;
 	if (a)
 		metrics_upstream(g->metrics, result, is_unchanged, clock_ms() - a->began_ms);
 	if (a) {
 		a->waiters = NULL;
+		a->news = upstream_project_ref(p);
 		a->rests_until = clock_seconds() + REST_SECONDS;
 	}
 	pthread_mutex_unlock(&g->lock);
@@ -170,7 +172,19 @@ static void on_settled(void *ctx, struct upstream_project *p)
 	facts_put(g->facts, p);
 	if (upstream_tell(g->upstream, p, learn, &l, &e) < 0)
 		log_error("what upstream has: %s", e.msg);
-	rest(g, upstream_project_name(p), l.result, l.is_unchanged);
+	rest(g, p, l.result, l.is_unchanged);
+}
+
+static void on_written(void *ctx, struct upstream_project *p)
+{
+	struct gateway *g = ctx;
+	pthread_mutex_lock(&g->lock);
+	struct asking *a = *asking_of(g, upstream_project_name(p));
+	if (a && a->news == p) {
+		upstream_project_unref(p);
+		a->news = NULL;
+	}
+	pthread_mutex_unlock(&g->lock);
 }
 
 // --- telling ---
@@ -228,10 +242,22 @@ static int on_recalled(void *ctx, const struct upstream_answer *answer, struct e
 	return t->fn(t->ctx, &without, e);
 }
 
+static struct upstream_project *news_of(struct gateway *g, const char *project)
+{
+	pthread_mutex_lock(&g->lock);
+	struct asking *a = *asking_of(g, project);
+	struct upstream_project *news = a && a->news ? upstream_project_ref(a->news) : NULL;
+	pthread_mutex_unlock(&g->lock);
+	return news;
+}
+
+// What has just come may be out of memory before it is in the catalog.
 static int find(struct gateway *g, struct catalog *c, const char *project, struct upstream_project **out, struct err *e)
 {
 	uint64_t epoch = facts_epoch(g->facts);
 	*out = facts_get(g->facts, project);
+	if (!*out)
+		*out = news_of(g, project);
 	if (*out)
 		return 0;
 	if (upstream_load(g->upstream, c, project, out, e) < 0)
@@ -327,7 +353,7 @@ struct gateway *gateway_start(const struct config *c, struct upstream *u, struct
 	gateway_configure(g, c);
 	fetch_pool_start(upstream_pool(u));
 	g->facts = facts_new(FACTS_BYTES);
-	g->intake = intake_new(u, readers, on_settled, g);
+	g->intake = intake_new(u, readers, on_settled, on_written, g);
 	return g;
 }
 

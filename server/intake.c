@@ -22,7 +22,7 @@ struct queue {
 struct intake {
 	struct upstream *upstream;
 	struct readers *readers;
-	intake_fn *settled;
+	intake_fn *settled, *written;
 	void *ctx;
 	pthread_mutex_t lock;
 	pthread_cond_t moved; // any of what follows
@@ -67,7 +67,7 @@ static void read_one(struct intake *i, struct upstream_project *p)
 	upstream_settle(i->upstream, p);
 	i->settled(i->ctx, p);
 	pthread_mutex_lock(&i->lock);
-	while (i->unkept.count >= MOST_UNKEPT)
+	while (i->unkept.count >= MOST_UNKEPT && !i->stop)
 		pthread_cond_wait(&i->moved, &i->lock);
 	push(&i->unkept, p);
 	pthread_cond_broadcast(&i->moved);
@@ -113,8 +113,10 @@ static void keep(struct intake *i, const struct queue *q)
 	readers_give(i->readers, &reader);
 	if (kept < 0)
 		log_error("what upstream has is not kept: %s", e.msg);
-	for (size_t k = 0; k < q->count; k++)
+	for (size_t k = 0; k < q->count; k++) {
+		i->written(i->ctx, q->project[k]);
 		upstream_project_unref(q->project[k]);
+	}
 	free(q->project);
 }
 
@@ -142,12 +144,13 @@ static void *keep_all(void *ctx)
 
 // --- beginning, end ---
 
-struct intake *intake_new(struct upstream *u, struct readers *readers, intake_fn *settled, void *ctx)
+struct intake *intake_new(struct upstream *u, struct readers *readers, intake_fn *settled, intake_fn *written, void *ctx)
 {
 	struct intake *i = xcalloc(1, sizeof(*i));
 	i->upstream = u;
 	i->readers = readers;
 	i->settled = settled;
+	i->written = written;
 	i->ctx = ctx;
 	pthread_mutex_init(&i->lock, NULL);
 	pthread_cond_init(&i->moved, NULL);

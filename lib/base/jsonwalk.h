@@ -28,7 +28,9 @@ struct jsonwalk_value {
 	enum jsonwalk_kind kind;
 	size_t depth;    // how many objects and arrays it is in; what lies deeper than JSONWALK_DEPTH is not told
 	const struct str *key; // its keys, one for each of them from the outermost on; ptr is NULL where that is an array
-	struct str text; // a string's bytes, UTF-8, without its escapes (a NUL may be one of them); a number as it is written
+	// A number as it is written; a string's bytes without its escapes, UTF-8 but for what those may say: NUL, and halves
+	// of surrogate pairs.
+	struct str text;
 };
 
 // Borrowed: the value and its array of keys until this returns, all bytes for as long as the text and the room last.

@@ -208,7 +208,8 @@ static int keep_row(struct catalog *c, struct upstream_row *row, struct err *e)
 	int64_t changed = 0;
 	if (catalog_upstream_put(c, &put, row->has_new_page, row->is_changed, &changed, e) < 0)
 		return -1;
-	row->changed = changed;
+	// What somebody else wrote meanwhile is not what this one has.
+	row->changed = row->is_changed || changed == row->changed ? changed : 0;
 	return 0;
 }
 

@@ -88,6 +88,20 @@ def test_cold_page(server, index):
     assert len(merging.names(server, "six")) == 500
 
 
+def test_page_that_is_too_large_for_the_memory_of_pages(server, index):
+    """It goes to who waits for it before the catalog has it."""
+    named = [(number, f"huge-{number}.0-py3-none-any.whl") for number in range(60_000)]
+    index.pages["huge"] = {name: {
+        "filename": name, "url": f"../../packages/{number:060x}/{name}", "upload-time": merging.UPLOADED, "size": 1000,
+        "requires-python": ">=3.8", "hashes": {"sha256": f"{number:064x}"}, "core-metadata": {"sha256": f"{number + 7:064x}"},
+    } for number, name in named}
+    for _ in range(2):
+        reply = server.get("/simple/huge/", {"Accept": pages.JSON})
+        assert reply.status == 200, reply.body[:200]
+        assert reply.body.count(b'"filename":"huge-') == len(named)
+    assert index.count("huge") == 1
+
+
 def test_cold_large_file(server, index, large):
     path = merging.url_of("fat", large.name)
     assert server.get("/simple/fat/").status == 200

@@ -17,15 +17,27 @@ enum { PACKED = 10000 };
 static struct upstream *upstream;
 
 // Written to the catalog by the change of this number; 0: not yet.
-static struct upstream_project *project(const char *name, int64_t changed)
+static struct upstream_project *project_of(const char *name, int64_t changed, size_t bytes)
 {
 	struct err e = ERR_INIT;
 	struct upstream_project *p;
 	assert_int_equal(upstream_load(upstream, NULL, name, &p, &e), 0);
 	p->row[0].changed = changed;
-	buf_reserve(&p->row[0].packed, PACKED);
-	p->row[0].packed.len = PACKED;
+	buf_reserve(&p->row[0].packed, bytes);
+	p->row[0].packed.len = bytes;
 	return p;
+}
+
+static struct upstream_project *project(const char *name, int64_t changed)
+{
+	return project_of(name, changed, PACKED);
+}
+
+static void put_large(struct facts *f, const char *name, size_t bytes)
+{
+	struct upstream_project *p = project_of(name, 1, bytes);
+	facts_put(f, p);
+	upstream_project_unref(p);
 }
 
 // Who put it lets go of it.
@@ -107,6 +119,9 @@ static void memory_is_bounded(void **state UNUSED)
 	assert_int_equal(change_of(f, "p1"), -1);
 	assert_int_equal(change_of(f, "held"), -1);
 	assert_int_equal(upstream_project_changed(held), 1); // whoever has it, has it
+	put_large(f, "large", 100 * PACKED); // nobody goes for one that cannot stay
+	assert_int_equal(change_of(f, "large"), -1);
+	assert_int_equal(change_of(f, "p29"), 30);
 	upstream_project_unref(held);
 	facts_clear(f);
 	assert_int_equal(change_of(f, "p29"), -1);
