@@ -12,9 +12,10 @@ import merging
 import serving
 import upstreams
 
-LONG = ["faults", "prune_corpus", "upload_load", "prune_faults", "prune_random", "clients", "merged_files", "changing_tree",
-        "upload_clients", "push", "slow_clients", "budget", "release", "merged_freshness", "operations", "merged_pages",
-        "tokens", "hostile", "merged_clients", "lifecycle", "prune_undo", "prune_apply", "static", "check"]
+# Those that wait most of the time are beside those that compute.
+LONG = ["faults", "merged_files", "changing_tree", "prune_corpus", "slow_clients", "prune_faults", "merged_freshness", "release",
+        "prune_random", "clients", "upload_load", "operations", "merged_pages", "upload_clients", "push", "budget", "hostile",
+        "merged_clients", "tokens", "lifecycle", "static", "check", "prune_undo", "prune_apply"]
 
 
 def pytest_addoption(parser):
