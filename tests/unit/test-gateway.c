@@ -17,6 +17,7 @@
 #include "lib/domain/simplepage.h"
 #include "lib/state/catalog-upstream.h"
 #include "tests/unit/loopback.h"
+#include "tests/unit/sleeper.h"
 
 enum { ASKERS = 40, PATIENT_S = 60, MINUTE = 60, HOUR = 3600, DAY = 86400 };
 
@@ -122,26 +123,6 @@ static int end(void **state)
 	sem_destroy(&f->came);
 	free(f);
 	return system(command);
-}
-
-// Somebody who waits, and how often he was woken.
-struct sleeper {
-	struct waiter base;
-	atomic_int woken;
-	sem_t is_woken;
-};
-
-static void wake(struct waiter *w)
-{
-	struct sleeper *s = (struct sleeper *)w;
-	atomic_fetch_add(&s->woken, 1);
-	sem_post(&s->is_woken);
-}
-
-static void sleeper_init(struct sleeper *s)
-{
-	*s = (struct sleeper){.base.wake = wake};
-	sem_init(&s->is_woken, 0, 0);
 }
 
 // What was told.
