@@ -84,12 +84,6 @@ bool jsondoc_is_true(const struct jsondoc *object, const char *key)
 	return json_is_true(json_object_get(&object->value, key));
 }
 
-bool jsondoc_has(const struct jsondoc *object, const char *key)
-{
-	const json_t *value = json_object_get(&object->value, key);
-	return value && !json_is_null(value);
-}
-
 bool jsondoc_get_int(const struct jsondoc *object, const char *key, int64_t *out)
 {
 	const json_t *value = json_object_get(&object->value, key);
@@ -111,16 +105,6 @@ const struct jsondoc *jsondoc_at(const struct jsondoc *array, size_t i)
 const char *jsondoc_at_str(const struct jsondoc *array, size_t i)
 {
 	return json_string_value(json_array_get(&array->value, i));
-}
-
-bool jsondoc_is_array(const struct jsondoc *doc)
-{
-	return json_is_array(&doc->value);
-}
-
-bool jsondoc_is_object(const struct jsondoc *doc)
-{
-	return json_is_object(&doc->value);
 }
 
 void jsondoc_cleanup(struct jsondoc **doc)

@@ -23,16 +23,13 @@ struct jsondoc *jsondoc_next(struct str *rest, struct err *e) MUST_CHECK;
 const char *jsondoc_get_str(const struct jsondoc *object, const char *key);
 // The object or array of this key; borrowed. NULL where it has none, or it is neither.
 const struct jsondoc *jsondoc_get(const struct jsondoc *object, const char *key);
-// Whether this key has the value true, any but null.
+// Whether this key has the value true.
 bool jsondoc_is_true(const struct jsondoc *object, const char *key);
-bool jsondoc_has(const struct jsondoc *object, const char *key);
 // False, and *out as it was, where the key has no integer.
 bool jsondoc_get_int(const struct jsondoc *object, const char *key, int64_t *out);
 size_t jsondoc_count(const struct jsondoc *array); // 0 where it is none
 const struct jsondoc *jsondoc_at(const struct jsondoc *array, size_t i); // borrowed, of any kind; i < count
 const char *jsondoc_at_str(const struct jsondoc *array, size_t i); // NULL where it is no string
-bool jsondoc_is_array(const struct jsondoc *doc);
-bool jsondoc_is_object(const struct jsondoc *doc);
 void jsondoc_cleanup(struct jsondoc **doc); // frees it; for CLEANUP
 // A string that is not UTF-8 (a file name may be anything) stays readable: bad bytes become "?". NULL becomes null.
 void jsondoc_put_str(struct jsondoc *object, const char *key, const char *value);
