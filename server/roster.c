@@ -14,6 +14,7 @@
 #include "lib/base/log.h"
 #include "lib/base/pool.h"
 #include "lib/domain/name.h"
+#include "lib/domain/simplepage.h"
 
 enum {
 	REST_SECONDS = 30,  // so long a failure is remembered
@@ -217,8 +218,7 @@ static void on_done(void *ctx, const struct fetch_result *result)
 
 static void ask(struct roster *r)
 {
-	static const char *const headers[] = {
-		"Accept: application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.01", NULL};
+	static const char *const headers[] = {simplepage_accept, NULL};
 	const struct fetch_request request = {
 		.url = r->options.url,
 		.headers = headers,

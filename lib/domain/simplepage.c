@@ -33,6 +33,9 @@ struct hash {
 enum { HAS_SHA256 = 1, HAS_METADATA = 2, HAS_METADATA_SHA256 = 4 };
 enum { MAGIC = 0x77637031, LEVEL = 1 }; // with another form the magic changes
 
+const char simplepage_accept[] = "Accept: application/vnd.pypi.simple.v1+json, "
+				 "application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.01";
+
 void simplepage_release(struct simplepage *page)
 {
 	free(page->file);

@@ -60,6 +60,9 @@ enum simplepage_fault {
 	SIMPLEPAGE_TOO_LARGE,     // beyond LIMIT_SIMPLEPAGE_FILES or LIMIT_SIMPLEPAGE_TEXT
 };
 
+// The header for asking for what is understood: JSON rather than HTML, which says less.
+extern const char simplepage_accept[];
+
 // content_type is the header's value; url is that of the answer, after redirects; project is normalised. On -1
 // *fault says why, *e has it in words, and there is nothing to release. A file that no client could use (no name or
 // a bad one, no URL, a wheel of another project) is left out; the first of a name wins; a "yanked" that is no

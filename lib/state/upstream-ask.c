@@ -173,12 +173,10 @@ static void on_done(void *ctx, const struct fetch_result *r)
 
 static void request_row(struct upstream_row *row, int64_t at_ms)
 {
-	static const char accept[] = "Accept: application/vnd.pypi.simple.v1+json, "
-				     "application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.01";
 	CLEANUP(mem_free) char *url = xasprintf("%s%s/", row->index->url, row->project->name);
 	CLEANUP(mem_free) char *condition = xasprintf("If-None-Match: %s", row->etag ? row->etag : "");
 	// As it is, so that it is not unpacked here, where all answers pass, but where it is read.
-	const char *const headers[] = {accept, "Accept-Encoding: gzip", row->etag && row->has_page ? condition : NULL, NULL};
+	const char *const headers[] = {simplepage_accept, "Accept-Encoding: gzip", row->etag && row->has_page ? condition : NULL, NULL};
 	const int64_t now = clock_ms();
 	const struct fetch_request request = {
 		.url = url,
