@@ -38,13 +38,11 @@ static unsigned roster_age(const struct config *c)
 
 static void start_roster(struct service *s, const struct config *c, const char *files)
 {
-	struct str urls = str_from(c->upstream_urls), first = str_cut(&urls, ' ');
 	if (strcmp(c->upstream_root, "all") != 0)
 		return;
-	CLEANUP(mem_free) char *url = xasprintf(STR_FMT "%s", STR_ARG(first), str_ends(first, STR("/")) ? "" : "/");
 	s->roster = roster_new(&(struct roster_options){
 		.folder = files,
-		.url = url,
+		.url = upstream_first_url(s->upstream),
 		.pool = upstream_pool(s->upstream),
 		.max_age = roster_age(c),
 		.is_offline = c->upstream_offline,

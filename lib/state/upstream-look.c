@@ -77,6 +77,11 @@ void upstream_cleanup(struct upstream **u)
 	*u = NULL;
 }
 
+const char *upstream_first_url(const struct upstream *u)
+{
+	return u->index[0].url;
+}
+
 struct fetch_pool *upstream_pool(struct upstream *u)
 {
 	return u->pool;

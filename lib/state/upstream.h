@@ -79,6 +79,8 @@ void upstream_free(struct upstream *u); // NULL is fine; ends the pool: what is 
 void upstream_cleanup(struct upstream **u); // for CLEANUP
 // One more as it has, for files: large ones are not to take the places of pages.
 struct fetch_pool *upstream_new_pool(const struct config *c);
+// Of the first index, as it is asked: with "/" at its end, user and password.
+const char *upstream_first_url(const struct upstream *u);
 // Its own, to be started (fetch_pool_start) where upstream_ask() is to be used without upstream_look().
 struct fetch_pool *upstream_pool(struct upstream *u);
 
