@@ -38,19 +38,33 @@ static int two(const char *digits)
 	return 10 * (digits[0] - '0') + (digits[1] - '0');
 }
 
-// timegm() puts the 31st of June right; then it is another time than the text's.
+static bool is_leap(int year)
+{
+	return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+}
+
+// Days since 1970; -1 where there is no such day, or it is before that.
+static int64_t days(int year, int month, int day)
+{
+	static const int before[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365};
+	if (year < 1970 || month < 1 || month > 12 || day < 1)
+		return -1;
+	int length = before[month] - before[month - 1] + (month == 2 && is_leap(year));
+	int last = year - 1; // leap years are over by its end
+	int64_t whole = 365 * (int64_t)(year - 1970) + (last / 4 - last / 100 + last / 400) - (1969 / 4 - 1969 / 100 + 1969 / 400);
+	return day > length ? -1 : whole + before[month - 1] + (month > 2 && is_leap(year)) + day - 1;
+}
+
+// Not timegm(), which is ten times as slow, and puts the 31st of June right.
 bool clock_read(const char *text, int64_t *seconds)
 {
 	if (!has_form(text))
 		return false;
-	const struct tm said = {.tm_year = 100 * two(text) + two(text + 2) - 1900, .tm_mon = two(text + 5) - 1,
-		.tm_mday = two(text + 8), .tm_hour = two(text + 11), .tm_min = two(text + 14), .tm_sec = two(text + 17)};
-	struct tm tm = said;
-	int64_t found = (int64_t)timegm(&tm);
-	if (found < 0 || tm.tm_mon != said.tm_mon || tm.tm_mday != said.tm_mday || tm.tm_hour != said.tm_hour ||
-		tm.tm_min != said.tm_min || tm.tm_sec != said.tm_sec)
+	int64_t day = days(100 * two(text) + two(text + 2), two(text + 5), two(text + 8));
+	int hour = two(text + 11), minute = two(text + 14), second = two(text + 17);
+	if (day < 0 || hour > 23 || minute > 59 || second > 59)
 		return false;
-	*seconds = found;
+	*seconds = ((day * 24 + hour) * 60 + minute) * 60 + second;
 	return true;
 }
 
