@@ -50,20 +50,9 @@ static struct str without_user(struct str authority)
 // Whether it may stand in a URL as it is.
 static bool is_clean(char c)
 {
-	switch (c) {
-	case '"':
-	case '<':
-	case '>':
-	case '\\':
-	case '^':
-	case '`':
-	case '{':
-	case '|':
-	case '}':
-		return false;
-	default:
-		return c > ' ' && c < 0x7f;
-	}
+	static const bool is_barred[0x7f] = {['"'] = true, ['<'] = true, ['>'] = true, ['\\'] = true, ['^'] = true,
+		['`'] = true, ['{'] = true, ['|'] = true, ['}'] = true};
+	return c > ' ' && c < 0x7f && !is_barred[(unsigned char)c];
 }
 
 // Runs of clean bytes are copied in one piece.
@@ -83,10 +72,22 @@ static void add_clean(struct buf *out, struct str s)
 	buf_str(out, str_slice(s, done, s.len));
 }
 
+// How many bytes there are from the last segment on that begins with a dot; more than all where none does.
+static size_t from_last_dots(struct str path)
+{
+	size_t found = path.len + 1;
+	for (const char *at; (at = memmem(path.ptr, path.len, "/.", 2));) {
+		found = path.len - (size_t)(at - path.ptr);
+		path = str_slice(path, path.len - found + 1, path.len);
+	}
+	return found;
+}
+
 // Adds a path that begins with "/", without its dot segments (section 5.2.4); start is where it began in out.
 static void add_path(struct buf *out, size_t start, struct str path)
 {
-	while (path.len) {
+	size_t dots = from_last_dots(path);
+	while (path.len >= dots) {
 		struct str rest = str_slice(path, 1, path.len);
 		struct str segment = str_cut(&rest, '/');
 		bool is_last = !rest.ptr, up = str_eq(segment, STR("..")), here = str_eq(segment, STR("."));
@@ -104,6 +105,7 @@ static void add_path(struct buf *out, size_t start, struct str path)
 		}
 		path = is_last ? (struct str){0} : str_slice(path, 1 + segment.len, path.len);
 	}
+	add_clean(out, path);
 	out->data[out->len] = '\0';
 }
 
