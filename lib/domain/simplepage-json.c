@@ -6,8 +6,10 @@
 
 #include "lib/base/jsonwalk.h"
 
-// The key of PEP 714, the one before it, and PyPI's own; the first that says something.
-enum { METADATA_KEYS = 3 };
+enum {
+	METADATA_KEYS = 3, // the key of PEP 714, the one before it, and PyPI's own; the first that says something
+	TURNS = 32,
+};
 
 struct metadata {
 	bool is_said, is_there;
@@ -18,6 +20,8 @@ struct reading {
 	struct simplepage_make *m;
 	struct simplepage_link link; // of the file that is being read
 	struct metadata metadata[METADATA_KEYS];
+	size_t turn;           // values that were told of it; what is beyond counts as the last one
+	uint8_t likely[TURNS]; // which place the same one of the file before was at: most files have the same keys in one order
 	bool has_meta, has_files;
 	struct str name, api, status, reason;
 };
@@ -95,6 +99,7 @@ static void take_file(struct reading *r, const struct jsonwalk_value *v, size_t 
 		end_file(r);
 	if (v->kind != JSONWALK_OBJECT)
 		return;
+	r->turn = 0;
 	r->link = (struct simplepage_link){.size = -1};
 	for (size_t i = 0; i < METADATA_KEYS; i++)
 		r->metadata[i] = (struct metadata){0};
@@ -116,8 +121,11 @@ static void take_version(struct reading *r, const struct jsonwalk_value *v, size
 		simplepage_make_version(r->m, v->text);
 }
 
+static void take_nothing(struct reading *r UNUSED, const struct jsonwalk_value *v UNUSED, size_t what UNUSED)
+{
+}
+
 // The values that we know, by the keys that lead to them from the outermost object on; ANY is a member of an array.
-// Those that come most often come first.
 #define ANY {NULL, 0}
 #define FILE_KEY(name) {STR("files"), ANY, STR(name)}
 #define METADATA(name, which) \
@@ -138,6 +146,7 @@ static const struct place {
 	{3, FILE_KEY("upload-time"), take_text, offsetof(struct reading, link.upload_time)},
 	{3, FILE_KEY("size"), take_size, 0},
 	{3, FILE_KEY("yanked"), take_yanked, 0},
+	{3, FILE_KEY("hashes"), take_nothing, 0},
 	{4, {STR("files"), ANY, STR("hashes"), STR("sha256")}, take_text, offsetof(struct reading, link.sha256)},
 	METADATA("core-metadata", 0),
 	METADATA("dist-info-metadata", 1),
@@ -169,11 +178,17 @@ static bool is_at(const struct jsonwalk_value *v, const struct place *p)
 
 static void on_value(void *ctx, const struct jsonwalk_value *v)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
-		if (is_at(v, &places[i])) {
-			places[i].take(ctx, v, places[i].what);
-			return;
-		}
+	struct reading *r = ctx;
+	uint8_t *likely = &r->likely[r->turn];
+	r->turn += r->turn < TURNS - 1;
+	size_t i = *likely;
+	if (!is_at(v, &places[i]))
+		for (i = 0; i < ARRAY_SIZE(places) && !is_at(v, &places[i]);)
+			i++;
+	if (i == ARRAY_SIZE(places))
+		return;
+	*likely = (uint8_t)i;
+	places[i].take(r, v, places[i].what);
 }
 
 static enum simplepage_fault check(const struct reading *r, struct err *e)

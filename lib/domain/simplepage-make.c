@@ -13,11 +13,13 @@
 void simplepage_make_init(struct simplepage_make *m, const char *project, struct str base)
 {
 	*m = (struct simplepage_make){.base = base};
+	buf_init(&m->url, LIMIT_PATH);
 	m->page.project = arena_copy(&m->page.text, str_from(project));
 }
 
 void simplepage_make_release(struct simplepage_make *m)
 {
+	buf_release(&m->url);
 	simplepage_release(&m->page);
 }
 
@@ -56,8 +58,11 @@ bool simplepage_make_is_named(const struct simplepage_make *m, struct str name)
 // so it only has to begin with the project's.
 static bool is_of_project(const struct simplepage_make *m, struct str filename)
 {
+	struct str rest = filename, name = str_cut(&rest, '-');
+	if (name.len && str_eq(name, m->last_name))
+		return true;
 	if (filename_kind(filename) == FILENAME_WHEEL)
-		return simplepage_make_is_named(m, str_cut(&filename, '-'));
+		return simplepage_make_is_named(m, name);
 	CLEANUP(buf_release) struct buf normal;
 	buf_init(&normal, LIMIT_FILE_NAME);
 	name_normalize(filename, &normal);
@@ -108,7 +113,7 @@ static void add_file(struct simplepage_make *m, const struct simplepage_link *li
 	GROW(page->file, page->files, m->file_room);
 	struct simplepage_file *f = &page->file[page->files++];
 	*f = (struct simplepage_file){
-		.url = copy(m, url),
+		.url = arena_copy(&page->text, url),
 		.requires_python = requires_python(m, link->requires_python),
 		.yanked = link->is_yanked ? copy_line(m, link->reason) : NULL,
 		.provenance = link->provenance.len ? copy(m, link->provenance) : NULL,
@@ -118,21 +123,23 @@ static void add_file(struct simplepage_make *m, const struct simplepage_link *li
 	f->has_sha256 = hex_decode(link->sha256, f->sha256, SHA256_SIZE);
 	f->has_metadata_sha256 = link->has_metadata && hex_decode(link->metadata, f->metadata_sha256, SHA256_SIZE);
 	f->filename = filename(m, link->filename, f->url);
+	struct str name = str_from(f->filename);
+	if (filename_kind(name) == FILENAME_WHEEL)
+		m->last_name = str_cut(&name, '-');
 	f->upload_time = upload_time(m, link->upload_time, &f->uploaded);
 }
 
 void simplepage_make_link(struct simplepage_make *m, const struct simplepage_link *link)
 {
 	struct err ignored = ERR_INIT;
-	CLEANUP(buf_release) struct buf url;
-	buf_init(&url, LIMIT_PATH);
+	buf_clear(&m->url);
 	if (is_full(m) || !link->filename.len || filename_check(link->filename, &ignored) < 0)
 		return;
 	m->seen++;
 	if (!is_of_project(m, link->filename))
 		m->foreign++;
-	else if (link->url.len && url_resolve(m->base, link->url, &url) && !url.failed)
-		add_file(m, link, buf_view(&url));
+	else if (link->url.len && url_resolve(m->base, link->url, &m->url) && !m->url.failed)
+		add_file(m, link, buf_view(&m->url));
 }
 
 void simplepage_make_version(struct simplepage_make *m, struct str version)

@@ -23,6 +23,8 @@ struct simplepage_make {
 	size_t file_room, version_room;
 	size_t seen, foreign;   // files with a name; those whose name is another project's
 	const char *last_python; // of the newest file that has one: most have the same
+	struct str last_name;    // how the newest wheel spells the project: most files spell it alike
+	struct buf url;          // room for the one that is being read
 };
 
 // base is borrowed. All below do nothing more once the page has too much.

@@ -225,6 +225,33 @@ static void files_that_are_left_out(void **state UNUSED)
 	assert_int_equal(page.file[1].size, -1);
 }
 
+// Readers guess that a file has its keys in the order of the one before, and spells the project alike.
+static void files_that_are_unlike(void **state UNUSED)
+{
+	static const char many[] = "\"1\":0,\"2\":0,\"3\":0,\"4\":0,\"5\":0,\"6\":0,\"7\":0,\"8\":0,\"9\":[0,{\"size\":9}],";
+	CLEANUP(simplepage_release) struct simplepage page = {0};
+	CLEANUP(mem_free) char *body = xasprintf(TOP "\"files\":[" FILE_OF("-4-py3-none-any.whl", "") ","
+		"{\"filename\":\"foo_bar-1-py3-none-any.whl\",\"url\":\"1\",\"size\":1,\"requires-python\":\">1\"},"
+		"{\"requires-python\":\">2\",\"size\":2,\"url\":\"2\",\"filename\":\"Foo.Bar-2-py3-none-any.whl\"},"
+		"{\"hashes\":{\"size\":7},%s%s%s\"url\":\"3\",\"core-metadata\":{\"url\":\"x\"},%s\"size\":3,"
+		"\"filename\":\"foo_bar-3-py3-none-any.whl\"},"
+		"{\"size\":4,\"filename\":\"foo-bar-4.tar.gz\",\"url\":\"4\"}," FILE_OF("foo-baz-4.tar.gz", "") ","
+		FILE_OF("foo-4-py3-none-any.whl", "") ","
+		"{\"filename\":\"foo_bar-5-py3-none-any.whl\",\"url\":\"5\",\"yanked\":true,\"size\":5}"
+		"],\"size\":8,\"url\":\"9\"}", many, many, many, many);
+	read_page(body, JSON, &page);
+	assert_int_equal(page.files, 5);
+	for (int i = 0; i < 5; i++) {
+		CLEANUP(mem_free) char *url = xasprintf("https://example.org/root/simple/foo-bar/%d", i + 1);
+		assert_string_equal(page.file[i].url, url);
+		assert_int_equal(page.file[i].size, i + 1);
+		assert_int_equal(page.file[i].requires_python != NULL, i < 2);
+	}
+	assert_string_equal(page.file[1].requires_python, ">2");
+	assert_true(page.file[2].has_metadata);
+	assert_true(page.file[4].yanked);
+}
+
 static void yanks(void **state UNUSED)
 {
 	static const struct {
@@ -330,6 +357,7 @@ int main(void)
 		cmocka_unit_test(bare_html),
 		cmocka_unit_test(deep_html),
 		cmocka_unit_test(files_that_are_left_out),
+		cmocka_unit_test(files_that_are_unlike),
 		cmocka_unit_test(yanks),
 		cmocka_unit_test(upload_times),
 		cmocka_unit_test(statuses),
