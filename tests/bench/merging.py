@@ -94,23 +94,28 @@ def median(rounds, field):
     return statistics.median(getattr(one, field) for one in rounds)
 
 
-def behind(results, names, *of):
-    """Whom wheelcache is behind, as text."""
+def behind(results, own, rivals, *of):
+    """Whom our own is behind, as text."""
     def ahead(field):
-        mine = median(results[(*of, names[0])], field)
-        return [name for name in names[1:] if median(results[(*of, name)], field) <= mine]
+        mine = median(results[(*of, own)], field)
+        return [name for name in rivals if median(results[(*of, name)], field) <= mine]
 
     found = [f"{field} behind {', '.join(ahead(field))}" for field in ("seconds", "cpu") if ahead(field)]
     return "; ".join(found) or "yes"
+
+
+def sources(kinds):
+    """Those that are installed from, ours first."""
+    return [kinds.names[0], proxies.FITTING, *kinds.names[1:]]
 
 
 def installs_table(results, kinds):
     rows = []
     for client in COMMANDS:
         for state in ("cold", "warm"):
-            for name in kinds.names:
+            for name in sources(kinds):
                 rounds = results[client, state, name]
-                said = behind(results, kinds.names, client, state) if name == "wheelcache" else ""
+                said = behind(results, name, kinds.names[1:], client, state) if name.startswith("wheelcache") else ""
                 rows.append([f"{client}, {state}, {name}", f"{median(rounds, 'seconds'):.2f}", f"{median(rounds, 'cpu'):.3f}",
                              f"{median(rounds, 'own') / 2**20:.0f}", f"{median(rounds, 'asked'):.0f}", said])
     return table.text([f"install of {len(origin.WANTED)} packages", "seconds", "CPU s", "MB", "asked upstream", "ahead"], rows)
@@ -169,7 +174,7 @@ def rushes_table(results, kinds):
     for what, text in WHAT.items():
         for name in kinds.names:
             rounds = results[what, name]
-            said = behind(results, kinds.names, what) if name == "wheelcache" else ""
+            said = behind(results, name, kinds.names[1:], what) if name == "wheelcache" else ""
             rows.append([f"{text}, {name}", f"{median(rounds, 'seconds'):.2f}", f"{median(rounds, 'cpu'):.2f}",
                          f"{median(rounds, 'own') / 2**20:.0f}", f"{median(rounds, 'asked'):.0f}",
                          f"{median(rounds, 'whole'):.0f}", said])
@@ -242,7 +247,7 @@ def make_all(folder, upstream, count):
 
 
 def absent(names):
-    missing = [name for name in proxies.START if name not in names]
+    missing = [name for name in proxies.START if name not in (*names, proxies.FITTING)]
     return f"Not there, as {proxies.pypiron.CLIENTS}/peers.txt has no such pin: {', '.join(missing)}.\n" if missing else ""
 
 
@@ -264,9 +269,10 @@ def bench(binary, folder, count, seconds):
         kinds = proxies.Kinds(stack, binary, folder, upstream, make_all(folder, upstream, count))
         installers = [Installer(name, folder / "home") for name in COMMANDS]
         for number in range(count):
-            for name in turned(kinds.names, number):
+            for name in turned(sources(kinds), number):
                 for installer in installers:
                     install_twice(installer, kinds, name, installs)
+            for name in turned(kinds.names, number):
                 rush_twice(kinds, name, number, rushes)
                 warm_round(kinds, name, seconds, warm)
         tables = [installs_table(installs, kinds), rushes_table(rushes, kinds), warm_table(warm, kinds)]

@@ -14,6 +14,7 @@ import rivals
 import server
 
 KIB = 1024
+FITTING = "wheelcache, fitting"
 # A cache for pip and uv as an administrator would write it: a page a form and a coding, which Vary sees to; locked, so
 # that upstream is asked once; kept for as long as upstream says; stale while it is asked for again.
 NGINX_CONFIG = """
@@ -93,11 +94,22 @@ def start_logged(name, folder, port, index, *command, env=None):
     return Proxy(name, process, port, index).wait_until_up()
 
 
-def start_wheelcache(binary, folder, origin, store):
+def start_ours(name, binary, folder, origin, store, more):
     """One event loop, as all its figures here."""
     one = ours.start(binary, store, folder, f"threads = 1\nrescan = 0\n[upstream]\nmerge = yes\nurl = {origin.url}\n"
-                     "local-only = local*\n[server]\n")
-    return Proxy("wheelcache", one.process, one.port, "/simple/")
+                     f"local-only = local*\n{more}[server]\n")
+    return Proxy(name, one.process, one.port, "/simple/")
+
+
+def start_wheelcache(binary, folder, origin, store):
+    return start_ours("wheelcache", binary, folder, origin, store, "")
+
+
+def start_fitting(binary, folder, origin, store):
+    """It lists no wheel of upstream's for other machines than those that install here."""
+    libc, version = os.confstr("CS_GNU_LIBC_VERSION").split()
+    return start_ours(FITTING, binary, folder, origin, store, f"wheels = fitting\n[platform wheels]\npath = {store}\n"
+                      f"pythons = 3.11\narch = {os.uname().machine}\nlibc = {libc} {version}\n")
 
 
 def start_nginx(_, folder, origin, __):
@@ -145,7 +157,7 @@ def start_proxpi(programs, folder, origin, _):
                         "proxpi.server:app", env=env)
 
 
-START = {"wheelcache": start_wheelcache, "nginx": start_nginx, "pypiron": start_pypiron, "devpi-server": start_devpi,
+START = {"wheelcache": start_wheelcache, FITTING: start_fitting, "nginx": start_nginx, "pypiron": start_pypiron, "devpi-server": start_devpi,
          "proxpi": start_proxpi}
 
 
@@ -155,10 +167,10 @@ class Kinds:
     def __init__(self, stack, binary, folder, origin, store):
         pins = pypiron.requirements(*START)
         programs = clients.environment(" ".join(pins)) / "bin" if pins else None
-        self.where = {"wheelcache": binary, "nginx": None} | {pin.partition("==")[0]: programs for pin in pins}
+        self.where = {"wheelcache": binary, FITTING: binary, "nginx": None} | {pin.partition("==")[0]: programs for pin in pins}
         if "devpi-server" in self.where:
             self.where["devpi-server"] = run_devpi(stack, programs, folder)
-        self.names = list(self.where)
+        self.names = [name for name in self.where if name != FITTING]  # who is asked for pages and files
         self.folder, self.origin, self.store, self.count = folder, origin, store, 0
 
     def start(self, name):
