@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/names.h"
 #include "lib/domain/filename.h"
 
 // One of upstream's files.
@@ -18,6 +19,7 @@ struct blending {
 	struct entry *entry; // by version, then file name
 	size_t count, next;  // those before next have been given to the caller
 	const char **name;   // all names, sorted, once there is one of ours to look for; NULL: not yet
+	struct names ours;   // versions of ours
 	blend_file_fn *fn;
 	void *ctx;
 };
@@ -28,6 +30,7 @@ static void blending_release(struct blending *b)
 		filename_release(&b->entry[i].name);
 	free(b->entry);
 	free(b->name);
+	names_release(&b->ours);
 }
 
 static bool is_odd(const struct entry *x)
@@ -145,11 +148,19 @@ static void give_before(struct blending *b, const struct catalog_file *ours)
 	}
 }
 
+// They come by version.
+static void note_version(struct blending *b, const char *version)
+{
+	if (!b->ours.count || strcmp(b->ours.item[b->ours.count - 1], version) != 0)
+		names_add(&b->ours, version);
+}
+
 static int on_ours(void *ctx, const struct platform *platform, const struct catalog_file *file, struct err *e UNUSED)
 {
 	struct blending *b = ctx;
 	struct listed listed = {.place = platform->name, .file = *file};
 	sort(b);
+	note_version(b, file->version);
 	give_before(b, file);
 	if (has_name(b, file->filename))
 		return 0;
@@ -185,14 +196,16 @@ static void give_once(const struct blending *b, char **text, size_t count, blend
 }
 
 // Those of upstream that no file has.
-static void give_versions(const struct blending *b, blend_version_fn *fn)
+static void give_versions(struct blending *b, blend_version_fn *fn)
 {
+	names_sort(&b->ours);
 	CLEANUP(mem_free) char **text = xreallocarray(NULL, b->page->versions + 1, sizeof(*text));
 	size_t count = 0;
 	for (size_t i = 0; i < b->page->versions; i++) {
 		struct err ignored = ERR_INIT;
 		CLEANUP(version_release) struct version v = {0};
-		if (version_parse(str_from(b->page->version[i]), &v, &ignored) == 0 && !is_of(b, first_of(b, v.key), v.key))
+		if (version_parse(str_from(b->page->version[i]), &v, &ignored) == 0 &&
+			!is_of(b, first_of(b, v.key), v.key) && !names_has(&b->ours, v.text))
 			text[count++] = STEAL_PTR(v.text);
 	}
 	give_once(b, text, count, fn);

@@ -98,7 +98,7 @@ static void a_name_upstream_serves_is_upstreams(void **state UNUSED)
 	static const char upstream[] = PAGE_OF(FILE_OF("foo-3.0-py3-none-any.whl", ",\"size\":9,\"upload-time\":\"2026-01-02T03:04:05.678901Z\"") ","
 		FILE_OF("foo-1.0.tar.gz", "") "," FILE_OF("foo-1.5.exe", "") "," FILE_OF("foo-1.0-cp310-cp310-win32.whl",
 			",\"requires-python\":\">=3.8\",\"core-metadata\":{\"sha256\":\"" A64 "\"},\"provenance\":\"https://u/p\"") ","
-		FILE_OF("foo-2.5.tar.gz", ",\"core-metadata\":true,\"yanked\":true"), ",\"versions\":[\"1.0\",\"1.5\",\"3\",\"2.5\",\"0.1\"]");
+		FILE_OF("foo-2.5.tar.gz", ",\"core-metadata\":true,\"yanked\":true"), ",\"versions\":[\"1.0\",\"1.5\",\"3\",\"2.5\",\"0.1\",\"2.0\"]");
 	render(upstream, UPSTREAM_KNOWN, PAGE_JSON, &json);
 	CLEANUP(mem_free) char *names = names_of(&json);
 	assert_string_equal(names, "1.0-cp310-cp310-win32.whl 1.0-cp311-cp311-linux_x86_64.whl 1.0-py3-none-any.whl 1.0.tar.gz "
