@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "lib/base/log.h"
 #include "lib/state/depot.h"
 #include "lib/state/ours.h"
 #include "server/gateway.h"
@@ -51,6 +52,24 @@ static void start_roster(struct service *s, const struct config *c, const char *
 	});
 }
 
+// Nobody knows what fits a view of which a machine is not known.
+static void tell_unknown(const struct site *site)
+{
+	for (size_t i = 0; i < site->view_count; i++) {
+		const struct view *v = &site->view[i];
+		const struct platform *p = v->fitting.unknown;
+		if (!v->merges || !v->fitting.is_wanted || v->fitting.tag.count)
+			continue;
+		CLEANUP(mem_free) char *name = v->name ? xasprintf("view %s", v->name) : xstrdup("the default view");
+		if (p)
+			log_warn("%s lists all of upstream's wheels: nothing is known of the machines of platform %s ([platform %s] "
+				 "pythons, arch, libc would tell)", name, p->name, p->name);
+		else
+			log_warn("%s lists all of upstream's wheels: it has no platform ([platform NAME] pythons, arch, libc would "
+				 "tell of its machines)", name);
+	}
+}
+
 int merging_start(struct service *s, const struct config *c, struct err *e)
 {
 	CLEANUP(mem_free) char *ours = ours_path(s->catalog_path);
@@ -58,6 +77,7 @@ int merging_start(struct service *s, const struct config *c, struct err *e)
 							       : xasprintf("%s.files", s->catalog_path);
 	if (!service_site(s)->merges)
 		return 0;
+	tell_unknown(service_site(s));
 	if (ours_open(ours, &s->ours, e) < 0)
 		return -1;
 	ours_watch(s->ours, drop_page, s);
@@ -77,6 +97,7 @@ void merging_configure(struct service *s, const struct config *c)
 		gateway_configure(s->gateway, c);
 	if (s->depot)
 		depot_limit(s->depot, c->upstream_files_size);
+	tell_unknown(service_site(s));
 	if (s->roster)
 		roster_configure(s->roster, roster_age(c), c->upstream_offline);
 }

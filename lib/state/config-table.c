@@ -76,6 +76,9 @@ const struct config_row config_table[] = {
 		"Whether 404 means that there is no such project; else it means nothing."),
 	ROW("upstream", "merge", &setting_bool, config, upstream_merge, 0, "no",
 		"Whether views have what upstream has, too, each name once; [view] upstream says otherwise for one."),
+	ROW("upstream", "wheels", &setting_wheels, config, upstream_wheels, 0, "all",
+		"Which of upstream's wheels the pages of such a view have: all, or fitting, those that run on the machines of its "
+		"platforms; [view] upstream-wheels says otherwise for one."),
 	ROW("upstream", "private", &setting_projects, config, upstream_private, 0, NULL,
 		"Projects (names and globs, as acme-*) that upstream is never asked for: nobody outside hears of them."),
 	ROW("upstream", "local-only", &setting_projects, config, upstream_local_only, 0, NULL,
@@ -193,6 +196,8 @@ const struct config_row config_table[] = {
 		"How many files it may have. 0: any number."),
 	ROW("view", "upstream", &setting_merge, config_view, upstream, 0, NULL,
 		"merge: it has what upstream has, too; no: it has not. Without it: as [upstream] merge says."),
+	ROW("view", "upstream-wheels", &setting_wheels, config_view, upstream_wheels, 0, NULL,
+		"all or fitting. Without it: as [upstream] wheels says."),
 	ROW("view", "platforms", &setting_names, config_view, name, 0, NULL,
 		"Its platforms in the order in which they are asked; may go on in indented lines."),
 };

@@ -30,6 +30,7 @@ struct config_view { // [view NAME]
 	char **platforms; // names, in the order in which they are asked
 	size_t platform_count;
 	char *upstream;   // "merge", "no"; NULL: as [upstream] merge says
+	char *upstream_wheels; // "all", "fitting"; NULL: as [upstream] wheels says
 };
 
 struct config {
@@ -54,6 +55,7 @@ struct config {
 	char *upstream_allow_hosts; // with blanks between; NULL: none
 	bool upstream_allow_private, upstream_trust_404;
 	bool upstream_merge;      // views have what upstream has, too, unless one says otherwise
+	char *upstream_wheels;    // "all", "fitting" (those that run on a view's machines)
 	char *upstream_private, *upstream_local_only, *upstream_upstream_only, *upstream_shared; // names and globs, with
 												  // single blanks between; NULL: none
 	char *upstream_files;     // "proxy", "redirect"

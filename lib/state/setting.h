@@ -41,4 +41,5 @@ extern const struct setting setting_hosts;
 extern const struct setting setting_projects;
 extern const struct setting setting_files; // proxy, redirect
 extern const struct setting setting_merge; // merge, no
+extern const struct setting setting_wheels; // all, fitting
 extern const struct setting setting_root;  // local, all

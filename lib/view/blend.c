@@ -20,7 +20,9 @@ struct blending {
 	size_t count, next;  // those before next have been given to the caller
 	const char **name;   // all names, sorted, once there is one of ours to look for; NULL: not yet
 	struct names ours;   // versions of ours
-	blend_file_fn *fn;
+	const struct fitting *fitting;
+	blend_file_fn *file_fn;
+	blend_version_fn *version_fn;
 	void *ctx;
 };
 
@@ -128,12 +130,17 @@ static void give_file(struct blending *b, const struct simplepage_file *f, const
 			.requires_python = f->requires_python,
 			.yanked = f->yanked},
 	};
-	b->fn(b->ctx, &listed);
+	b->file_fn(b->ctx, &listed);
 }
 
-static void give(struct blending *b, const struct entry *x)
+// Of what does not fit the version alone, unless the name is ours too.
+static void give(struct blending *b, const struct entry *x, bool is_ours_too)
 {
-	give_file(b, x->file, is_odd(x) ? NULL : &x->name.version);
+	const struct version *version = is_odd(x) ? NULL : &x->name.version;
+	if (is_ours_too || fitting_admits(b->fitting, x->file->filename))
+		give_file(b, x->file, version);
+	else if (version)
+		b->version_fn(b->ctx, version);
 }
 
 // Ours come in the same order.
@@ -142,9 +149,11 @@ static void give_before(struct blending *b, const struct catalog_file *ours)
 	for (; b->next < b->count; b->next++) {
 		const struct entry *x = &b->entry[b->next];
 		int order = is_odd(x) ? 1 : str_cmp(x->name.version.key, ours->version_key);
-		if (order > 0 || (order == 0 && strcmp(x->file->filename, ours->filename) > 0))
+		if (order == 0)
+			order = strcmp(x->file->filename, ours->filename);
+		if (order > 0)
 			return;
-		give(b, x);
+		give(b, x, order == 0);
 	}
 }
 
@@ -166,60 +175,64 @@ static int on_ours(void *ctx, const struct platform *platform, const struct cata
 		return 0;
 	if (!file->yanked)
 		listed.file.yanked = release_yanked(b, file->version_key);
-	b->fn(b->ctx, &listed);
+	b->file_fn(b->ctx, &listed);
 	return 0;
 }
 
-// A text, and where it stands among others.
+// A version's text, and where it stands among others.
 static int by_text(const void *a, const void *b)
 {
-	char *const *const *x = a, *const *const *y = b;
-	int order = strcmp(**x, **y);
+	const struct version *const *x = a, *const *y = b;
+	int order = strcmp((*x)->text, (*y)->text);
 	return order ? order : (*x > *y) - (*x < *y);
 }
 
-// Gives each text once, where it stands first, and frees them.
-static void give_once(const struct blending *b, char **text, size_t count, blend_version_fn *fn)
+// Gives each text once, where it stands first, and releases them.
+static void give_once(const struct blending *b, struct version *version, size_t count)
 {
-	CLEANUP(mem_free) char ***sorted = xreallocarray(NULL, count + 1, sizeof(*sorted));
+	CLEANUP(mem_free) const struct version **sorted = xreallocarray(NULL, count + 1, sizeof(*sorted));
 	CLEANUP(mem_free) bool *is_again = xcalloc(count + 1, sizeof(*is_again));
 	for (size_t i = 0; i < count; i++)
-		sorted[i] = &text[i];
+		sorted[i] = &version[i];
 	qsort(sorted, count, sizeof(*sorted), by_text);
 	for (size_t i = 1; i < count; i++)
-		is_again[sorted[i] - text] = strcmp(*sorted[i], *sorted[i - 1]) == 0;
+		is_again[sorted[i] - version] = strcmp(sorted[i]->text, sorted[i - 1]->text) == 0;
 	for (size_t i = 0; i < count; i++) {
 		if (!is_again[i])
-			fn(b->ctx, text[i]);
-		free(text[i]);
+			b->version_fn(b->ctx, &version[i]);
+		version_release(&version[i]);
 	}
 }
 
 // Those of upstream that no file has.
-static void give_versions(struct blending *b, blend_version_fn *fn)
+static void give_versions(struct blending *b)
 {
 	names_sort(&b->ours);
-	CLEANUP(mem_free) char **text = xreallocarray(NULL, b->page->versions + 1, sizeof(*text));
+	CLEANUP(mem_free) struct version *version = xcalloc(b->page->versions + 1, sizeof(*version));
 	size_t count = 0;
 	for (size_t i = 0; i < b->page->versions; i++) {
 		struct err ignored = ERR_INIT;
-		CLEANUP(version_release) struct version v = {0};
-		if (version_parse(str_from(b->page->version[i]), &v, &ignored) == 0 &&
-			!is_of(b, first_of(b, v.key), v.key) && !names_has(&b->ours, v.text))
-			text[count++] = STEAL_PTR(v.text);
+		struct version *v = &version[count];
+		if (version_parse(str_from(b->page->version[i]), v, &ignored) < 0)
+			continue;
+		if (is_of(b, first_of(b, v->key), v->key) || names_has(&b->ours, v->text))
+			version_release(v);
+		else
+			count++;
 	}
-	give_once(b, text, count, fn);
+	give_once(b, version, count);
 }
 
-static void give_rest(struct blending *b, blend_version_fn *version)
+static void give_rest(struct blending *b)
 {
 	if (!b->page->versions)
 		sort(b); // the versions are those of the files
 	for (; b->is_sorted && b->next < b->count; b->next++)
-		give(b, &b->entry[b->next]);
+		give(b, &b->entry[b->next], false);
 	for (size_t i = 0; !b->is_sorted && i < b->page->files; i++)
-		give_file(b, &b->page->file[i], NULL);
-	give_versions(b, version);
+		if (fitting_admits(b->fitting, b->page->file[i].filename))
+			give_file(b, &b->page->file[i], NULL);
+	give_versions(b);
 }
 
 static bool is_quarantined(const struct upstream_answer *upstream)
@@ -252,13 +265,14 @@ const char *blend_status_reason(const struct upstream_answer *upstream)
 int blend_files(const struct view *v, struct catalog *c, const char *project, const struct upstream_answer *upstream,
 	blend_file_fn *file, blend_version_fn *version, void *ctx, bool *is_known, struct err *e)
 {
-	CLEANUP(blending_release) struct blending b = {.fn = file, .ctx = ctx, .page = page_of(upstream)};
+	CLEANUP(blending_release) struct blending b = {
+		.fitting = &v->fitting, .file_fn = file, .version_fn = version, .ctx = ctx, .page = page_of(upstream)};
 	*is_known = b.page || is_quarantined(upstream);
 	if (is_quarantined(upstream))
 		return 0;
 	if (view_files(v, c, project, on_ours, &b, e) < 0)
 		return -1;
 	if (b.page)
-		give_rest(&b, version);
+		give_rest(&b);
 	return 0;
 }

@@ -108,6 +108,8 @@ static void add_file(const struct jsondoc *file, struct buf *out)
 		buf_printf(out, "  (Python %s)", python);
 	if (yanked)
 		buf_printf(out, "  yanked%s%s", *yanked ? ": " : "", yanked);
+	if (jsondoc_is_true(file, "left-out"))
+		buf_puts(out, "  not on the page");
 	buf_putc(out, '\n');
 }
 
@@ -128,6 +130,9 @@ static void add_upstream(const struct jsondoc *upstream, struct buf *out)
 		buf_printf(out, "; %lld files", (long long)count);
 	if (files)
 		buf_printf(out, ", %zu of this version", jsondoc_count(files));
+	if (jsondoc_get_int(upstream, "left-out", &count))
+		buf_printf(out, "\nOf all of them %lld are not on the view's page, as none of its machines runs them (wheels = fitting)",
+			(long long)count);
 	buf_putc(out, '\n');
 	for (size_t i = 0; files && i < jsondoc_count(files); i++)
 		add_file(jsondoc_at(files, i), out);

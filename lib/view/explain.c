@@ -276,7 +276,23 @@ static void add_theirs(struct explaining *x)
 	}
 }
 
-static struct jsondoc *file_of_upstream(const struct simplepage_file *f)
+// Whether the view's page does not have this wheel of upstream; a name that is here too it has.
+static bool is_left_out(const struct explaining *x, const struct simplepage_file *f)
+{
+	bool is_shown = x->about->rule != RULE_UPSTREAM && find_shown(x, f->filename);
+	return x->view->merges && !is_shown && !fitting_admits(&x->view->fitting, f->filename);
+}
+
+static void put_left_out(const struct explaining *x, struct jsondoc *out)
+{
+	int64_t count = 0;
+	for (size_t i = 0; i < x->page->files; i++)
+		count += is_left_out(x, &x->page->file[i]);
+	if (count)
+		jsondoc_put_int(out, "left-out", count);
+}
+
+static struct jsondoc *file_of_upstream(const struct explaining *x, const struct simplepage_file *f)
 {
 	struct jsondoc *out = jsondoc_object();
 	jsondoc_put_str(out, "filename", f->filename);
@@ -288,6 +304,8 @@ static struct jsondoc *file_of_upstream(const struct simplepage_file *f)
 	if (f->size >= 0)
 		jsondoc_put_int(out, "size", f->size);
 	put_sha256(out, f->has_sha256 ? f->sha256 : NULL);
+	if (is_left_out(x, f))
+		jsondoc_put_bool(out, "left-out", true);
 	return out;
 }
 
@@ -313,9 +331,10 @@ static struct jsondoc *tell_upstream(
 	jsondoc_put_bool(out, "stale", !answer->page);
 	jsondoc_put_str(out, "status", simplepage_status_name[x->page->status]);
 	jsondoc_put_int(out, "files", (int64_t)x->page->files);
+	put_left_out(x, out);
 	for (size_t i = 0; files && i < x->page->files; i++)
 		if (is_wanted(x, x->page->file[i].filename, false))
-			jsondoc_add(files, file_of_upstream(&x->page->file[i]));
+			jsondoc_add(files, file_of_upstream(x, &x->page->file[i]));
 	if (files)
 		jsondoc_put(out, "file", files);
 	return out;

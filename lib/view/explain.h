@@ -34,8 +34,9 @@ struct explain_about {
 //	     "downloads"?: {"count", "last"},
 //	     "plan"?: {"verdict", "removes", "why"?, "reason", "upstream"?}}, …],
 //	 "upstream": {"result", "why"?, "index"?, "asked"?, "fetched"?, "stale"?, "status"?, "files"? (how many),
+//	     "left-out"? (how many of them the view's pages do not have, as none of its machines runs them),
 //	     "file"? (of one version): [{"filename", "url", "yanked"?, "requires-python"?, "upload-time"?, "size"?,
-//	         "sha256"?}, …]},
+//	         "sha256"?, "left-out"?: true}, …]},
 //	 "environments": [{"platform", "python", "here"?, "upstream"?, "both"?: {"filename", "version",
 //	     "from": "here"|"upstream", "yanked"?: true, "some-micros"?: true}}, …]}
 struct jsondoc *explain(

@@ -71,7 +71,7 @@ static void on_file(void *ctx, const struct listed *listed)
 	p->with->file(&p->r, listed);
 }
 
-static void on_version(void *ctx, const char *version)
+static void on_version(void *ctx, const struct version *version)
 {
 	struct page *p = ctx;
 	page_begin(p);

@@ -90,7 +90,7 @@ static void html_file_old_pip(struct rendering *r, const struct listed *listed)
 	put_file(r, listed, true);
 }
 
-static void html_version(struct rendering *r UNUSED, const char *version UNUSED)
+static void html_version(struct rendering *r UNUSED, const struct version *version UNUSED)
 {
 }
 

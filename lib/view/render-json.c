@@ -64,17 +64,17 @@ static void add_time(struct buf *out, int64_t mtime_ns)
 }
 
 // Equal versions come one after another, in any spelling (1.0, 1.0.0): each spelling is listed once.
-static void add_version(struct rendering *r, const struct catalog_file *file)
+static void add_version(struct rendering *r, const char *text, struct str key)
 {
 	struct buf *all = &r->versions;
-	if (!str_eq(buf_view(&r->key), file->version_key)) {
+	if (!str_eq(buf_view(&r->key), key)) {
 		buf_clear(&r->key);
-		buf_str(&r->key, file->version_key);
+		buf_str(&r->key, key);
 		r->key_start = all->len;
 	}
 	size_t before = all->len;
 	buf_putc(all, ',');
-	escape_json(all, str_from(file->version));
+	escape_json(all, str_from(text));
 	size_t length = all->len - before;
 	const char *first = memmem(all->data + r->key_start, all->len - r->key_start, all->data + before, length);
 	if (first != all->data + before)
@@ -152,14 +152,13 @@ static void json_file(struct rendering *r, const struct listed *listed)
 	}
 	buf_putc(out, '}');
 	if (file->version)
-		add_version(r, file);
+		add_version(r, file->version, file->version_key);
 }
 
-// PEP 700: a set. Those of files are there in their order; these come at the end, each once, and no file has them.
-static void json_version(struct rendering *r, const char *version)
+// PEP 700: a set.
+static void json_version(struct rendering *r, const struct version *version)
 {
-	buf_putc(&r->versions, ',');
-	escape_json(&r->versions, str_from(version));
+	add_version(r, version->text, version->key);
 }
 
 static void json_project(struct rendering *r, const char *project)

@@ -4,6 +4,7 @@
 
 #include "lib/base/buf.h"
 #include "lib/domain/simplepage.h"
+#include "lib/domain/version.h"
 #include "lib/state/catalog.h"
 
 // A page on its way. All borrowed but versions.
@@ -30,7 +31,8 @@ struct listed {
 struct renderer {
 	void (*begin)(struct rendering *r);
 	void (*file)(struct rendering *r, const struct listed *listed);
-	void (*version)(struct rendering *r, const char *version); // one that may have no file; after the files
+	void (*version)(struct rendering *r, const struct version *version); // one that may have no file, in the files' order
+									     // or after them
 	void (*project)(struct rendering *r, const char *project);
 	void (*end)(struct rendering *r);
 };

@@ -71,12 +71,26 @@ static int find_ids(struct store *store, struct catalog *catalog, struct err *e)
 	return 0;
 }
 
-static bool wants_upstream(const struct config *c, const struct view *v)
+// What is said of this view alone; NULL: nothing.
+static const struct config_view *said_of(const struct config *c, const struct view *v)
 {
 	for (size_t i = 0; i < c->view_count && v->name; i++)
-		if (strcmp(c->views[i].name, v->name) == 0 && c->views[i].upstream)
-			return strcmp(c->views[i].upstream, "merge") == 0;
-	return c->upstream_merge;
+		if (strcmp(c->views[i].name, v->name) == 0)
+			return &c->views[i];
+	return NULL;
+}
+
+static bool wants_upstream(const struct config *c, const struct view *v)
+{
+	const struct config_view *said = said_of(c, v);
+	return said && said->upstream ? strcmp(said->upstream, "merge") == 0 : c->upstream_merge;
+}
+
+static bool wants_fitting(const struct config *c, const struct view *v)
+{
+	const struct config_view *said = said_of(c, v);
+	const char *which = said && said->upstream_wheels ? said->upstream_wheels : c->upstream_wheels;
+	return which && strcmp(which, "fitting") == 0;
 }
 
 // The default view is as the one that it is.
@@ -85,7 +99,10 @@ static void mark_merging_views(struct site *s, const struct config *c)
 	const struct view *same = c->default_view ? site_view(s, str_from(c->default_view)) : NULL;
 	for (size_t i = 0; i < s->view_count; i++) {
 		struct view *v = &s->view[i];
-		v->merges = wants_upstream(c, i == 0 && same ? same : v);
+		const struct view *as = i == 0 && same ? same : v;
+		v->merges = wants_upstream(c, as);
+		if (v->merges && wants_fitting(c, as))
+			fitting_init(&v->fitting, v->platform, v->platform_count);
 		s->merges |= v->merges;
 		s->merges_publicly |= v->merges && !v->is_private;
 	}
@@ -137,6 +154,7 @@ void site_release(struct site *s)
 	for (size_t i = 0; i < s->view_count; i++) {
 		free(s->view[i].name);
 		free(s->view[i].platform);
+		fitting_release(&s->view[i].fitting);
 	}
 	free(s->view);
 	rules_release(&s->rules);

@@ -8,13 +8,15 @@
 #include "lib/state/config.h"
 #include "lib/state/store.h"
 #include "lib/state/rules.h"
+#include "lib/view/fitting.h"
 
 struct view {
 	char *name; // NULL: /simple/ itself
 	const struct platform **platform; // borrowed from the store
 	size_t platform_count;
 	bool is_private; // one of them is
-	bool merges;     // it has what upstream has, too
+	bool merges;     // it has what upstream has, too,
+	struct fitting fitting; // of its wheels those that fit
 	const char *base; // what links to files begin with: an absolute URL that ends in "/", borrowed;
 			  // NULL: they are relative to the page
 };

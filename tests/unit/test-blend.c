@@ -133,6 +133,79 @@ static void where_nothing_is_ours(void **state UNUSED)
 #undef FILES
 }
 
+// What upstream has for other machines, too. Of 2.0 and 2.5 there is nothing else.
+#define NAMES FILE_OF("foo-1.0-cp310-cp310-win32.whl", ",\"yanked\":\"bad\"") "," \
+	FILE_OF("foo-1.0-cp310-cp310-linux_x86_64.whl", ",\"yanked\":\"bad\"") "," FILE_OF("foo-1.0-py3-none-any.whl", ",\"yanked\":true") "," \
+	FILE_OF("foo-2.0-cp311-cp311-win32.whl", "") "," FILE_OF("foo-2.5-cp311-cp311-WIN32.whl", "") "," \
+	FILE_OF("foo-2.5.0-cp311-cp311-musllinux_1_2_x86_64.whl", "") "," FILE_OF("foo-3.0-py3-none-win32.ANY.whl", "") "," \
+	FILE_OF("foo-3.0-py3-none-win32.whl", "") "," FILE_OF("foo-3.0.tar.gz", "") "," FILE_OF("foo-x-win32.whl", "") "," \
+	FILE_OF("foo-x.exe", "")
+
+#define TAGS(...) {.is_wanted = true, .tag = {.item = (char *[]){__VA_ARGS__}, .count = ARRAY_SIZE(((char *[]){__VA_ARGS__}))}}
+static const struct view fitting = {.platform = platform, .platform_count = 1, .fitting = TAGS((char[]){"any"}, (char[]){"linux_x86_64"})};
+static const struct view bare_fitting = {.fitting = TAGS((char[]){"any"}, (char[]){"linux_x86_64"})};
+static const struct view idle = {.platform = platform, .platform_count = 1, .fitting = TAGS((char[]){"none"})};
+static const struct view bare_idle = {.fitting = TAGS((char[]){"none"})};
+
+static void assert_page(const struct view *v, const char *json, const char *want, const char *versions)
+{
+	CLEANUP(buf_release) struct buf page, html;
+	render_of(v, json, UPSTREAM_KNOWN, PAGE_JSON, &page);
+	CLEANUP(mem_free) char *names = names_of(&page);
+	assert_string_equal(names, want);
+	assert_has(&page, versions);
+	render_of(v, json, UPSTREAM_KNOWN, PAGE_HTML, &html);
+	const char *has_file = strstr(want, "1.0-cp310-cp310-win32.whl"), *in_html = strstr(html.data, "foo-1.0-cp310-cp310-win32.whl");
+	assert_true(!has_file == !in_html);
+}
+
+// The versions are those of a page that has all, in their order.
+static void wheels_that_do_not_fit(void **state UNUSED)
+{
+#define VERSIONS "\"versions\":[\"1.0\",\"2.0\",\"2.5\",\"2.5.0\",\"3.0\""
+	static const char unsaid[] = PAGE_OF(NAMES, ""),
+		said[] = PAGE_OF(NAMES, ",\"versions\":[\"0.1\",\"3\",\"2.5.0\",\"2.5\",\"2.0\",\"1.0\",\"0.1\"]");
+	assert_page(&fitting, said, "1.0-cp310-cp310-linux_x86_64.whl 1.0-cp311-cp311-linux_x86_64.whl 1.0-py3-none-any.whl "
+		"2.0-cp311-cp311-linux_x86_64.whl 3.0-py3-none-any.whl 3.0-py3-none-win32.ANY.whl 3.0.tar.gz x.exe ", VERSIONS ",\"0.1\"]");
+	assert_page(&plain, said, "1.0-cp310-cp310-linux_x86_64.whl 1.0-cp310-cp310-win32.whl 1.0-cp311-cp311-linux_x86_64.whl "
+		"1.0-py3-none-any.whl 2.0-cp311-cp311-linux_x86_64.whl 2.0-cp311-cp311-win32.whl 2.5-cp311-cp311-WIN32.whl "
+		"2.5.0-cp311-cp311-musllinux_1_2_x86_64.whl 3.0-py3-none-any.whl 3.0-py3-none-win32.ANY.whl 3.0-py3-none-win32.whl "
+		"3.0.tar.gz x-win32.whl x.exe ", VERSIONS ",\"0.1\"]");
+	static const char left[] = "1.0-cp310-cp310-linux_x86_64.whl 1.0-py3-none-any.whl 3.0-py3-none-win32.ANY.whl 3.0.tar.gz x.exe ";
+	assert_page(&bare_fitting, said, left, "\"versions\":[\"0.1\",\"3\",\"2.5.0\",\"2.5\",\"2.0\",\"1.0\"]");
+	assert_page(&bare_fitting, unsaid, left, VERSIONS "]");
+	assert_page(&bare, unsaid, "1.0-cp310-cp310-linux_x86_64.whl 1.0-cp310-cp310-win32.whl 1.0-py3-none-any.whl "
+		"2.0-cp311-cp311-win32.whl 2.5-cp311-cp311-WIN32.whl 2.5.0-cp311-cp311-musllinux_1_2_x86_64.whl "
+		"3.0-py3-none-win32.ANY.whl 3.0-py3-none-win32.whl 3.0.tar.gz x-win32.whl x.exe ", VERSIONS "]");
+#undef VERSIONS
+}
+
+// A page of nothing that fits is a page; a name that is here too is upstream's.
+static void names_of_ours_are_listed_though_they_do_not_fit(void **state UNUSED)
+{
+	CLEANUP(buf_release) struct buf json;
+	render_of(&idle, PAGE_OF(NAMES, ""), UPSTREAM_KNOWN, PAGE_JSON, &json);
+	CLEANUP(mem_free) char *names = names_of(&json);
+	assert_string_equal(names, "1.0-cp311-cp311-linux_x86_64.whl 1.0-py3-none-any.whl 2.0-cp311-cp311-linux_x86_64.whl "
+		"3.0-py3-none-any.whl 3.0.tar.gz x.exe ");
+	assert_has(&json, "/files/upstream/foo/foo-1.0-py3-none-any.whl");
+	assert_page(&bare_idle, PAGE_OF(FILE_OF("foo-1.0-py3-none-any.whl", ""), ""), "", "\"files\":[\n\n],\"versions\":[\"1.0\"]}");
+}
+
+// A release is yanked or not by all of upstream's files.
+static void what_is_left_out_counts_for_yanks(void **state UNUSED)
+{
+	CLEANUP(buf_release) struct buf json, whole;
+	render_of(&fitting, PAGE_OF(NAMES "," FILE_OF("foo-2.0-cp310-cp310-win32.whl", ",\"yanked\":true"), ""), UPSTREAM_KNOWN, PAGE_JSON, &json);
+	const char *mine = strstr(json.data, "foo-1.0-cp311-cp311-linux_x86_64.whl");
+	assert_non_null(memmem(mine, strcspn(mine, "\n"), "\"yanked\":\"bad\"", strlen("\"yanked\":\"bad\"")));
+	mine = strstr(json.data, "foo-2.0-cp311-cp311-linux_x86_64.whl");
+	assert_null(memmem(mine, strcspn(mine, "\n"), "yanked", strlen("yanked")));
+	render_of(&fitting, PAGE_OF(FILE_OF("foo-2.0-cp310-cp310-win32.whl", ",\"yanked\":\"all\""), ""), UPSTREAM_KNOWN, PAGE_JSON, &whole);
+	mine = strstr(whole.data, "foo-2.0-cp311-cp311-linux_x86_64.whl");
+	assert_non_null(memmem(mine, strcspn(mine, "\n"), "\"yanked\":\"all\"", strlen("\"yanked\":\"all\"")));
+}
+
 // Ours follow a release that is yanked as a whole, and no other.
 static void a_release_yanked_there_is_yanked_here(void **state UNUSED)
 {
@@ -181,6 +254,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_name_upstream_serves_is_upstreams),
 		cmocka_unit_test(where_nothing_is_ours),
+		cmocka_unit_test(wheels_that_do_not_fit),
+		cmocka_unit_test(names_of_ours_are_listed_though_they_do_not_fit),
+		cmocka_unit_test(what_is_left_out_counts_for_yanks),
 		cmocka_unit_test(a_release_yanked_there_is_yanked_here),
 		cmocka_unit_test(statuses_pass_through),
 		cmocka_unit_test(without_upstream_ours_stay),

@@ -60,6 +60,7 @@ static void defaults_are_as_written(void **state UNUSED)
 	assert_null(c.upstream_ca_file);
 	assert_null(c.upstream_allow_hosts);
 	assert_false(c.upstream_allow_private || c.upstream_trust_404);
+	assert_string_equal(c.upstream_wheels, "all");
 	assert_int_equal(c.threads + c.index_threads + c.platform_count + c.view_count, 0);
 }
 
@@ -91,6 +92,7 @@ static void whole_file_is_read(void **state UNUSED)
 	assert_int_equal(read_text(&c,
 				 "# a comment\n; another\n[store]\npath = /srv/wheels\ndefault-view = jammy\n"
 				 "[view jammy]\nplatforms = ubuntu-22.04-x86_64\n  pure\nupstream = merge\n"
+				 "upstream-wheels = fitting\n"
 				 "[server]\nlisten = [::1]:0\npage-cache=1G\ntimeout = 2m\nrescan = 1h\n"
 				 "page-max-age: 7\naccess-log = - ; here\n"
 				 "[platform ubuntu-22.04-x86_64]\n[platform pure]\npath = any\nmutable = yes\n"
@@ -129,6 +131,7 @@ static void whole_file_is_read(void **state UNUSED)
 	assert_string_equal(c.views[0].platforms[0], "ubuntu-22.04-x86_64");
 	assert_string_equal(c.views[0].platforms[1], "pure");
 	assert_string_equal(c.views[0].upstream, "merge");
+	assert_string_equal(c.views[0].upstream_wheels, "fitting");
 }
 
 static void views_alone_are_left_to_the_store(void **state UNUSED)
@@ -137,6 +140,7 @@ static void views_alone_are_left_to_the_store(void **state UNUSED)
 	struct err e = ERR_INIT;
 	assert_int_equal(read_text(&c, "[view a]\nplatforms = b c\n", &e), 0);
 	assert_int_equal(c.views[0].platform_count, 2);
+	assert_null(c.views[0].upstream_wheels);
 }
 
 #define LONG_WORD                                                                                  \
@@ -168,6 +172,8 @@ static const struct {
 		":2: [upstream] allow-hosts: \"a/b\" is not a list of hosts, without ports"},
 	{"[upstream]\nallow-hosts = a\n[upstream]\ntimeout = 0\n",
 		":4: [upstream] timeout: 0 is not between 1 and 315360000"},
+	{"[upstream]\nwheels = some\n", ":2: [upstream] wheels: \"some\" is not all or fitting"},
+	{"[view a]\nupstream-wheels = no\n", ":2: [view] upstream-wheels: \"no\" is not all or fitting"},
 	{"[index]\nthreads = -1\n", ":2: [index] threads: \"-1\" is not a number"},
 	{"[index]\nthreads = 1k\n", ":2: [index] threads: \"1k\" is not a number"},
 	{"[index]\nthreads = 99999999999999999999\n",

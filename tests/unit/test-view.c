@@ -89,7 +89,7 @@ static void sites(void **state)
 	(void)state;
 	struct err e = ERR_INIT;
 	CLEANUP(site_release) struct site s;
-	struct config_view v = {both, both_platforms, 2, NULL};
+	struct config_view v = {.name = both, .platforms = both_platforms, .platform_count = 2};
 	assert_int_equal(make_site(&s, NULL, &v, 1, &e), 0);
 	assert_int_equal(s.page_max_age, 60);
 	assert_int_equal(s.view_count, 5);
@@ -112,7 +112,7 @@ static void default_views(void **state)
 {
 	(void)state;
 	struct err e = ERR_INIT;
-	struct config_view v = {both, both_platforms, 2, NULL};
+	struct config_view v = {.name = both, .platforms = both_platforms, .platform_count = 2};
 	CLEANUP(site_release) struct site one, two;
 	assert_int_equal(make_site(&one, both, &v, 1, &e), 0);
 	assert_int_equal(one.view[0].platform_count, 2);
@@ -128,7 +128,7 @@ static void bad_sites(void **state)
 	static char *unknown[] = {beta, lost};
 	struct err e = ERR_INIT;
 	struct site s;
-	struct config_view same = {beta, both_platforms, 2, NULL}, missing = {both, unknown, 2, NULL};
+	struct config_view same = {.name = beta, .platforms = both_platforms, .platform_count = 2}, missing = {.name = both, .platforms = unknown, .platform_count = 2};
 	assert_int_equal(make_site(&s, lost, NULL, 0, &e), -1);
 	assert_int_equal(e.kind, ERR_USAGE);
 	assert_int_equal(make_site(&s, NULL, &same, 1, &e), -1);
@@ -140,6 +140,56 @@ static void bad_sites(void **state)
 	assert_int_equal(e.kind, ERR_NOT_FOUND);
 	assert_non_null(strstr(e.msg, "platform gamma"));
 	use_fake(NULL);
+}
+
+static char merge[] = "merge", no[] = "no", all[] = "all", fit[] = "fitting";
+
+// What [upstream] and [view both] say, and which views then leave out wheels: (d)efault, (a)lpha, (b)eta, (g)amma, b(o)th. Of
+// gamma's machines nothing is known.
+static const struct {
+	bool merges;
+	char *wheels, *default_view, *view_upstream, *view_wheels;
+	const char *fitting, *unknown;
+} settings[] = {
+	{true, NULL, NULL, NULL, NULL, "", ""},
+	{true, all, both, NULL, NULL, "", ""},
+	{true, fit, NULL, NULL, NULL, "abo", "dg"},
+	{true, fit, both, NULL, NULL, "dabo", "g"},
+	{true, fit, both, NULL, all, "ab", "g"},
+	{true, fit, both, no, fit, "ab", "g"},
+	{true, all, both, NULL, fit, "do", ""},
+	{true, all, alpha, NULL, fit, "o", ""},
+	{false, fit, NULL, merge, NULL, "o", ""},
+	{false, fit, gamma_name, merge, NULL, "o", ""},
+	{false, fit, both, NULL, fit, "", ""},
+};
+
+static void views_that_leave_out_wheels(void **state UNUSED)
+{
+	static const struct profile_keys keys = {"3.11", "x86_64", "glibc 2.36"};
+	for (size_t i = 0; i < ARRAY_SIZE(settings); i++) {
+		struct err e = ERR_INIT;
+		CLEANUP(site_release) struct site s;
+		CLEANUP(buf_release) struct buf fitting, unknown;
+		struct store store = store_of(3);
+		struct config_view v = {both, both_platforms, 2, settings[i].view_upstream, settings[i].view_wheels};
+		struct config c = {.default_view = settings[i].default_view, .views = &v, .view_count = 1,
+			.upstream_merge = settings[i].merges, .upstream_wheels = settings[i].wheels};
+		assert_int_equal(profile_init(&store.platform[0].profile, alpha, &keys, &e), 0);
+		assert_int_equal(profile_init(&store.platform[1].profile, beta, &keys, &e), 0);
+		assert_int_equal(site_init(&s, &c, &store, NULL, &e), 0);
+		buf_init(&fitting, 10);
+		buf_init(&unknown, 10);
+		for (size_t n = 0; n < s.view_count; n++) {
+			const struct fitting *f = &s.view[n].fitting;
+			if (!fitting_admits(f, "foo-1.0-py3-none-win32.whl"))
+				buf_putc(&fitting, "dabgo"[n]);
+			if (f->is_wanted && f->unknown)
+				buf_putc(&unknown, "dabgo"[n]);
+		}
+		assert_string_equal(fitting.data, settings[i].fitting);
+		assert_string_equal(unknown.data, settings[i].unknown);
+	}
 }
 
 static const struct {
@@ -159,7 +209,7 @@ static void merged_files(void **state)
 	(void)state;
 	struct err e = ERR_INIT;
 	CLEANUP(site_release) struct site s;
-	struct config_view v = {both, both_platforms, 2, NULL};
+	struct config_view v = {.name = both, .platforms = both_platforms, .platform_count = 2};
 	assert_int_equal(make_site(&s, NULL, &v, 1, &e), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(listings); i++) {
 		CLEANUP(buf_release) struct buf got;
@@ -206,7 +256,7 @@ static void merged_projects(void **state)
 		{"gamma", "cffi numpy "}};
 	struct err e = ERR_INIT;
 	CLEANUP(site_release) struct site s;
-	struct config_view v = {both, both_platforms, 2, NULL};
+	struct config_view v = {.name = both, .platforms = both_platforms, .platform_count = 2};
 	assert_int_equal(make_site(&s, NULL, &v, 1, &e), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		CLEANUP(buf_release) struct buf got;
@@ -283,6 +333,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sites), cmocka_unit_test(default_views), cmocka_unit_test(bad_sites),
+		cmocka_unit_test(views_that_leave_out_wheels),
 		cmocka_unit_test(merged_files), cmocka_unit_test(merged_facts), cmocka_unit_test(merged_projects),
 		cmocka_unit_test(many_projects), cmocka_unit_test(failures),
 	};
