@@ -9,6 +9,7 @@ import re
 import pytest
 
 import corpusstore
+import merging
 import recorded
 import serving
 import storelib
@@ -318,6 +319,7 @@ def test_explain_with_the_options_that_the_server_has(tmp_path, serve):
         store = tmp_path / "store"
         server = serve(store, "--upstream", "--upstream-url", upstream.url)
         assert server.get("/simple/both/").status == 200
+        merging.wait_until_noted(server, "both")
         options = ("--store", store, "--catalog", server.catalog)
         done = serving.run("explain", "--json", *options, "--upstream", "--upstream-url", upstream.url, "both")
         told = json.loads(done.stdout)
