@@ -331,6 +331,7 @@ static const struct option_row options[] = {
 	{"config", 'c', "FILE", "read the configuration (wheelcache.conf(5)) from FILE"},
 	{"catalog", '\0', "FILE", "keep the catalog in FILE"},
 	{"listen", 'l', "ADDRESS", "ADDR:PORT (port 0: any free one), [V6]:PORT or unix:PATH; 127.0.0.1:8080"},
+	{"url", '\0', "URL", "what clients call this server: links to files are absolute then"},
 	{"access-log", '\0', "FILE", "a line a request in the combined format; \"-\": to stdout"},
 	{"tls-cert", '\0', "FILE", "speak HTTPS with the certificate in FILE (PEM)"},
 	{"tls-key", '\0', "FILE", "the key of the certificate"},
@@ -345,6 +346,7 @@ static const struct option_row options[] = {
 
 static const struct setting_option keys[] = {
 	{"catalog", "catalog", "path"},		 {"listen", "server", "listen"},
+	{"url", "server", "url"},
 	{"access-log", "server", "access-log"},	 {"log-level", "server", "log-level"},
 	{"threads", "server", "threads"},	 {"page-cache", "server", "page-cache"},
 	{"rescan", "server", "rescan"},		 {"tls-cert", "server", "tls-cert"},

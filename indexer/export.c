@@ -8,6 +8,7 @@
 #include "indexer/scanned.h"
 #include "lib/base/fs.h"
 #include "lib/base/limits.h"
+#include "lib/base/url.h"
 #include "lib/view/page.h"
 
 struct exporting {
@@ -78,28 +79,12 @@ static int check_platform(const char *folder, const struct platform *p, struct e
 	return check_apart(folder, real ? real : p->path, e);
 }
 
-// It is put into HTML and JSON as it is, and has file paths put behind it.
-static int check_base(const char *base, struct err *e)
-{
-	static const char others[] = "-._~:/[]@%+";
-	struct str url = str_from(base);
-	bool is_good = str_starts(url, STR("http://")) || str_starts(url, STR("https://"));
-	for (size_t i = 0; i < url.len; i++)
-		is_good = is_good && (ascii_is_alnum(url.ptr[i]) || strchr(others, url.ptr[i]));
-	if (!is_good || str_ends(url, STR("//")))
-		return err_set(e, ERR_USAGE,
-			"--base %s: not an http:// or https:// address without query", base);
-	return 0;
-}
-
 static int prepare(struct exporting *x, struct err *e)
 {
 	const struct export_options *o = x->options;
-	if (o->base && check_base(o->base, e) < 0)
-		return -1;
-	if (o->base)
-		x->base = xasprintf(
-			"%s%s", o->base, str_ends(str_from(o->base), STR("/")) ? "" : "/");
+	x->base = o->base ? url_base(str_from(o->base)) : NULL;
+	if (o->base && !x->base)
+		return err_set(e, ERR_USAGE, "--base %s: not an http:// or https:// address without query", o->base);
 	x->folder = resolve(o->folder, e);
 	if (!x->folder)
 		return err_prefix(e, "--static ");

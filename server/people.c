@@ -16,8 +16,10 @@ static bool is_host(struct str host)
 	return host.len > 0 && host.len <= HOST_MOST;
 }
 
-static char *base_url(const struct service *s, const struct request *r)
+static char *base_url(const struct service *s, const struct site *site, const struct request *r)
 {
+	if (site->base)
+		return xstrdup(site->base);
 	const char *host = r->header[HEADER_HOST];
 	return xasprintf("%s://%s", s->has_tls ? "https" : "http", host && is_host(str_from(host)) ? host : "localhost");
 }
@@ -28,7 +30,7 @@ struct reply *people_page(struct service *s, struct catalog *c, const struct cal
 	struct err e = ERR_INIT;
 	const struct site *site = service_site(s);
 	CLEANUP(mem_free) struct catalog_totals *totals = xcalloc(site->store.platform_count, sizeof(*totals));
-	CLEANUP(mem_free) char *base = base_url(s, call->request);
+	CLEANUP(mem_free) char *base = base_url(s, site, call->request);
 	for (size_t i = 0; i < site->store.platform_count; i++)
 		totals[i] = service_platform_totals(s, i);
 	struct host_scans scans;

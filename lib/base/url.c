@@ -159,6 +159,17 @@ bool url_resolve(struct str base, struct str reference, struct buf *out)
 	return true;
 }
 
+char *url_base(struct str url)
+{
+	static const char others[] = "-._~:/[]@%+";
+	bool is_good = str_starts(url, STR("http://")) || str_starts(url, STR("https://"));
+	for (size_t i = 0; i < url.len; i++)
+		is_good = is_good && (ascii_is_alnum(url.ptr[i]) || (url.ptr[i] && strchr(others, url.ptr[i])));
+	if (!is_good || str_ends(url, STR("//")))
+		return NULL;
+	return xasprintf(STR_FMT "%s", STR_ARG(url), str_ends(url, STR("/")) ? "" : "/");
+}
+
 bool url_filename(struct str url, struct buf *out)
 {
 	struct str rest = str_cut(&url, '#');

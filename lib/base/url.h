@@ -11,6 +11,9 @@
 // these are nobody's but the asker's. What no URL may hold (blanks, controls, bytes beyond ASCII) becomes %XX.
 // False where that is no http: or https: URL with a host; out then has what it had.
 bool url_resolve(struct str base, struct str reference, struct buf *out);
+// The address as a copy that ends in "/", for paths to be put behind it; to be freed. NULL where it is none for that: not
+// http: or https:, without a host, with a query, or with what has to be escaped in HTML or JSON.
+char *url_base(struct str url);
 // The last segment of a URL's path, decoded, added to out: the name of the file. False where it has none, or %XX of it
 // are malformed.
 bool url_filename(struct str url, struct buf *out);

@@ -110,6 +110,9 @@ const struct config_row config_table[] = {
 		"scan."),
 	ROW("server", "listen", &setting_string, config, listen, 0, "127.0.0.1:8080",
 		"ADDRESS:PORT, [IPV6]:PORT or unix:PATH; port 0: any free one."),
+	ROW("server", "url", &setting_url, config, url, 0, NULL,
+		"What clients call this server: links to files are absolute then, which pip reads faster. Without it: they are "
+		"relative to the page."),
 	ROW("server", "access-log", &setting_path, config, access_log, 0, NULL,
 		"A line a request goes to this file; -: to the standard output. Without it: none."),
 	ROW("server", "tls-cert", &setting_path, config, tls_cert, 0, NULL,

@@ -76,6 +76,7 @@ struct config {
 	uint64_t settle;        // seconds: a damaged file younger than this is still being written
 	// [server]
 	char *listen;         // ADDR:PORT, [V6]:PORT or unix:PATH
+	char *url;            // what clients call us, with "/" at its end; NULL: anything
 	char *access_log;     // a path, "-" for stdout; NULL: none
 	char *tls_cert, *tls_key; // paths; NULL: plain HTTP
 	char *log_level;      // error warn info debug

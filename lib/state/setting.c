@@ -10,6 +10,7 @@
 #include "lib/base/log.h"
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
+#include "lib/base/url.h"
 #include "lib/domain/environment.h"
 #include "lib/domain/platform.h"
 
@@ -217,6 +218,16 @@ static bool set_paths(void *field, const char *value)
 	return add_words(field, value, is_path);
 }
 
+static bool set_url(void *field, const char *value)
+{
+	char **out = field, *url = url_base(str_from(value));
+	if (!url)
+		return false;
+	free(*out);
+	*out = url;
+	return true;
+}
+
 static bool set_urls(void *field, const char *value)
 {
 	return add_words(field, value, is_url);
@@ -256,6 +267,8 @@ const struct setting setting_release = {
 	.wants = "a command (with %v, %w, %p, and %% for a per cent sign)", .set = set_release, .is_owned = true};
 const struct setting setting_paths = {
 	.wants = "a list of paths", .set = set_paths, .is_owned = true, .is_list = true};
+const struct setting setting_url = {
+	.wants = "an address (as https://wheels.example.org/)", .set = set_url, .is_owned = true};
 const struct setting setting_urls = {
 	.wants = "a list of addresses, http: or https:", .set = set_urls, .is_owned = true, .is_list = true};
 const struct setting setting_projects = {

@@ -36,6 +36,7 @@ extern const struct setting setting_libc;
 extern const struct setting setting_release;
 // Paths, indexes, and hosts, with blanks between: one text, to which each line adds.
 extern const struct setting setting_paths;
+extern const struct setting setting_url; // one, as url_base() has it
 extern const struct setting setting_urls;
 extern const struct setting setting_hosts;
 extern const struct setting setting_projects;

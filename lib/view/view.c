@@ -19,7 +19,7 @@ static struct view *site_add(struct site *s, const char *name)
 {
 	s->view = xreallocarray(s->view, s->view_count + 1, sizeof(*s->view));
 	struct view *v = &s->view[s->view_count++];
-	*v = (struct view){.name = name ? xstrdup(name) : NULL};
+	*v = (struct view){.name = name ? xstrdup(name) : NULL, .base = s->base};
 	return v;
 }
 
@@ -136,7 +136,7 @@ int site_init(struct site *s, const struct config *c, struct store *store, struc
 	struct err *e)
 {
 	*s = (struct site){
-		.store = *store, .page_max_age = c->page_max_age, .max_file = c->max_file,
+		.store = *store, .base = c->url ? xstrdup(c->url) : NULL, .page_max_age = c->page_max_age, .max_file = c->max_file,
 		.redirects = c->upstream_files && strcmp(c->upstream_files, "redirect") == 0, .is_offline = c->upstream_offline};
 	rules_init(&s->rules, c);
 	const char *how = c->prune_redirect ? c->prune_redirect : "";
@@ -157,6 +157,7 @@ void site_release(struct site *s)
 		fitting_release(&s->view[i].fitting);
 	}
 	free(s->view);
+	free(s->base);
 	rules_release(&s->rules);
 	store_release(&s->store);
 	*s = (struct site){0};

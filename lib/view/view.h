@@ -24,6 +24,7 @@ struct view {
 // All views of a configuration over a store. Read-only after site_init, so any thread may read.
 struct site {
 	struct store store; // registered in the catalog
+	char *base;         // of all views
 	struct view *view;  // [0] is the default; then a view a platform, then those of the configuration
 	size_t view_count;
 	bool has_private;      // a platform is private

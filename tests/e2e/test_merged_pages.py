@@ -4,15 +4,19 @@ whose a project is."""
 import base64
 import json
 import re
+import signal
+import sys
 
 import pytest
 
+import clients
 import merging
 import pages
 import serving
 import storelib
 
 SOON = 120
+PIP, UV = "pip==26.3", "uv==0.13.9"
 LINUX = "cp311-cp311-linux_x86_64"
 MANY = "cp311-cp311-manylinux_2_17_x86_64"
 
@@ -47,6 +51,37 @@ def theirs_fixture(tmp_path, index):
     index.add("six", theirs["1.0"], requires_python=">=3.8")
     index.add("six", theirs["1.1"], requires_python=">=3.8")
     return theirs
+
+
+def links(server, path, accept):
+    """Where a page's links lead, as they are written."""
+    body = server.get(path, {"Accept": accept}).body.decode()
+    return re.findall(r'(?:"url":|href=)"([^"#]*)', body)
+
+
+def test_links_are_absolute_where_the_server_knows_its_url(serve, store, index, theirs, tmp_path):
+    """Those to files, of every view, theirs and ours; clients install by them. After SIGHUP, too."""
+    state = tmp_path / "state"
+    state.mkdir()
+    settings = f"[store]\npath = {store}\n{merging.config(index)}[platform wheels]\npath = {store}\n[server]\n"
+    server = serve(None, config=f"{settings}url = https://wheels.example.org/root\n", state=state)
+    for view in ("", "/wheels"):
+        for accept in (pages.JSON, pages.HTML):
+            found = links(server, f"{view}/simple/six/", accept)
+            assert len(found) == 4
+            assert all(one.startswith("https://wheels.example.org/root/files/") for one in found)
+            assert "https://wheels.example.org/root" + merging.url_of("six", theirs["1.0"].name) in found
+    assert links(server, "/simple/", pages.HTML) == ["six/"]
+    assert b"https://wheels.example.org/root/simple/" in server.get("/").body
+    server.config_path.write_text(f"{settings}url = {server.url}\n")
+    server.signal(signal.SIGHUP)
+    serving.wait_for(lambda: links(server, "/simple/six/", pages.JSON)[0].startswith(server.url), SOON, "the other URL")
+    for requirements, command in ((PIP, ["pip", "install", *clients.pip_index(f"{server.url}/simple/")]),
+                                  (UV, ["uv", "pip", "install", "--no-cache", "--python", sys.executable, "--index-url",
+                                        f"{server.url}/simple/"])):
+        target = tmp_path / requirements
+        clients.Client(requirements, tmp_path).run(*command, "--target", target, "six==1.0")
+        assert (target / "six-1.0.dist-info").is_dir()
 
 
 def test_page_is_the_union_and_names_of_upstream_are_upstreams(serve, store, index, theirs):

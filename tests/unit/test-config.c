@@ -182,6 +182,8 @@ static const struct {
 		":2: [server] page-cache: \"64MB\" is not a size (as 500K, 64M, 1G)"},
 	{"[server]\npage-cache = M\n", ":2: [server] page-cache: \"M\" is not a size (as 500K, 64M, 1G)"},
 	{"[server]\nrescan = 1 h\n", ":2: [server] rescan: \"1 h\" is not a time (as 60, 2m, 1h, 1d)"},
+	{"[server]\nurl = wheels.example.org\n",
+		":2: [server] url: \"wheels.example.org\" is not an address (as https://wheels.example.org/)"},
 	{"[server]\ntimeout = 0\n", ":2: [server] timeout: 0 is not between 1 and 315360000"},
 	{"[server]\nconnections = 0\n", ":2: [server] connections: 0 is not between 1 and 1048576"},
 	{"[server]\nthreads = 1025\n", ":2: [server] threads: 1025 is not between 0 and 1024"},

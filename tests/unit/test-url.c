@@ -77,12 +77,29 @@ static void file_names(void **state UNUSED)
 	}
 }
 
+static void bases(void **state UNUSED)
+{
+	static const struct row table[] = {
+		{"https://h", "https://h/"}, {"http://h:80/a/", "http://h:80/a/"}, {"https://[::1]:8/%41+b", "https://[::1]:8/%41+b/"},
+		{"", NULL}, {"https://", NULL}, {"https:///", NULL}, {"ftp://h/", NULL}, {"h/", NULL}, {"https://h/?a", NULL},
+		{"https://h/#", NULL}, {"https://h/a b", NULL}, {"https://h/\"", NULL}, {"https://h/&", NULL}, {"https://h/\xc3\xa9", NULL},
+		{"https://h//", NULL},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		CLEANUP(mem_free) char *base = url_base(str_from(table[i].reference));
+		if ((base != NULL) != (table[i].url != NULL) || (base && strcmp(base, table[i].url) != 0))
+			fail_msg("%s: %s", table[i].reference, base ? base : "none");
+	}
+	assert_null(url_base((struct str){"https://h\0x", 11}));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(examples_of_the_rfc),
 		cmocka_unit_test(what_pages_hold),
 		cmocka_unit_test(file_names),
+		cmocka_unit_test(bases),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
