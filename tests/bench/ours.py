@@ -11,10 +11,10 @@ class Wheelcache(server.Server):
     has_zstd = True
 
 
-def start(binary, store, folder, settings="threads = 1\nrescan = 0\n"):
+def start(binary, store, folder, settings="threads = 1\nrescan = 0\n", port=0):
     config = folder / "wheelcache.conf"
     config.write_text(f"[server]\n{settings}log-level = error\n")
-    process = server.start(binary, "serve", store, "--listen", "127.0.0.1:0", "--config", config, "--catalog",
+    process = server.start(binary, "serve", store, "--listen", f"127.0.0.1:{port}", "--config", config, "--catalog",
                            folder / "catalog.db", stdout=subprocess.PIPE, text=True)
     line = process.stdout.readline()
     return Wheelcache(process, int(re.search(r":(\d+)/?\s*$", line).group(1)))

@@ -95,9 +95,10 @@ def start_logged(name, folder, port, index, *command, env=None):
 
 
 def start_ours(name, binary, folder, origin, store, more):
-    """One event loop, as all its figures here."""
-    one = ours.start(binary, store, folder, f"threads = 1\nrescan = 0\n[upstream]\nmerge = yes\nurl = {origin.url}\n"
-                     f"local-only = local*\n{more}[server]\n")
+    """One event loop, as all its figures here; and it knows its URL, as the one that pip should read has to."""
+    port = server.free_port()
+    one = ours.start(binary, store, folder, f"url = http://127.0.0.1:{port}/\nthreads = 1\nrescan = 0\n[upstream]\n"
+                     f"merge = yes\nurl = {origin.url}\nlocal-only = local*\n{more}[server]\n", port)
     return Proxy(name, one.process, one.port, "/simple/")
 
 
