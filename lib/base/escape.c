@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/base/escape.h"
 
+#include "lib/base/bytes.h"
+
 #define REPLACEMENT STR("\xef\xbf\xbd") // U+FFFD
 
-typedef bool is_special_fn(char c);
-typedef void put_special_fn(struct buf *out, char c);
-
-static bool is_control(char c)
-{
-	return (unsigned char)c < 0x20 || c == 0x7f;
-}
+typedef void put_fn(struct buf *out, char c);
 
 static void put_hex(struct buf *out, const char *digits, char c)
 {
@@ -25,41 +21,35 @@ static struct str repaired(struct str s, struct buf *room)
 	return buf_view(room);
 }
 
-// Runs of plain bytes are copied in one piece. Inline, so that each use has its own question in the loop.
-static inline __attribute__((always_inline)) void escape(struct buf *out, struct str s, is_special_fn *is_special,
-	put_special_fn *put)
+// What is in the sets is copied, a run in one piece.
+static void escape(struct buf *out, struct str s, unsigned sets, put_fn *put)
 {
-	size_t done = 0;
-	for (size_t i = 0; i < s.len; i++) {
-		if (!is_special(s.ptr[i]))
-			continue;
-		buf_str(out, str_slice(s, done, i));
-		put(out, s.ptr[i]);
-		done = i + 1;
+	for (;;) {
+		size_t n = bytes_run(s, sets);
+		buf_str(out, str_slice(s, 0, n));
+		if (n == s.len)
+			return;
+		put(out, s.ptr[n]);
+		s = str_slice(s, n + 1, s.len);
 	}
-	buf_str(out, str_slice(s, done, s.len));
 }
 
-static inline __attribute__((always_inline)) void escape_text(struct buf *out, struct str s, is_special_fn *is_special, put_special_fn *put)
+static void escape_text(struct buf *out, struct str s, unsigned sets, put_fn *put)
 {
-	if (str_is_utf8(s)) { // as nearly all is
-		escape(out, s, is_special, put);
+	if (bytes_run(s, sets | BYTES_ASCII) == s.len) { // as nearly all is
+		buf_str(out, s);
 		return;
 	}
 	CLEANUP(buf_release) struct buf room;
 	buf_init(&room, s.len * REPLACEMENT.len);
-	escape(out, repaired(s, &room), is_special, put);
-}
-
-static bool is_special_json(char c)
-{
-	return is_control(c) || c == '"' || c == '\\';
+	escape(out, str_is_utf8(s) ? s : repaired(s, &room), sets, put);
 }
 
 static void put_json(struct buf *out, char c)
 {
-	buf_str(out, is_control(c) ? STR("\\u00") : STR("\\"));
-	if (is_control(c))
+	bool is_control = c != '"' && c != '\\';
+	buf_str(out, is_control ? STR("\\u00") : STR("\\"));
+	if (is_control)
 		put_hex(out, "0123456789abcdef", c);
 	else
 		buf_putc(out, c);
@@ -68,13 +58,8 @@ static void put_json(struct buf *out, char c)
 void escape_json(struct buf *out, struct str s)
 {
 	buf_putc(out, '"');
-	escape_text(out, s, is_special_json, put_json);
+	escape_text(out, s, BYTES_JSON, put_json);
 	buf_putc(out, '"');
-}
-
-static bool is_special_html(char c)
-{
-	return (is_control(c) && c != '\t' && c != '\n') || c == '&' || c == '<' || c == '>' || c == '"';
 }
 
 static void put_html(struct buf *out, char c)
@@ -99,12 +84,7 @@ static void put_html(struct buf *out, char c)
 
 void escape_html(struct buf *out, struct str s)
 {
-	escape_text(out, s, is_special_html, put_html);
-}
-
-static bool is_reserved_url(char c)
-{
-	return !ascii_is_alnum(c) && c != '-' && c != '.' && c != '_' && c != '~';
+	escape_text(out, s, BYTES_HTML, put_html);
 }
 
 static void put_url(struct buf *out, char c)
@@ -115,5 +95,5 @@ static void put_url(struct buf *out, char c)
 
 void escape_url(struct buf *out, struct str s)
 {
-	escape(out, s, is_reserved_url, put_url);
+	escape(out, s, BYTES_UNRESERVED, put_url);
 }

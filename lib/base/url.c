@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "lib/base/bytes.h"
 #include "lib/base/digest.h"
 
 // Slices of a reference; ptr is NULL where the part is missing, which is another thing than empty.
@@ -47,40 +48,29 @@ static struct str without_user(struct str authority)
 	return at < 0 ? authority : str_slice(authority, (size_t)at + 1, authority.len);
 }
 
-// Whether it may stand in a URL as it is.
-static bool is_clean(char c)
-{
-	static const bool is_barred[0x7f] = {['"'] = true, ['<'] = true, ['>'] = true, ['\\'] = true, ['^'] = true,
-		['`'] = true, ['{'] = true, ['|'] = true, ['}'] = true};
-	return c > ' ' && c < 0x7f && !is_barred[(unsigned char)c];
-}
-
-// Runs of clean bytes are copied in one piece.
 static void add_clean(struct buf *out, struct str s)
 {
 	static const char digits[] = "0123456789ABCDEF";
-	size_t done = 0;
-	for (size_t i = 0; i < s.len; i++) {
-		if (is_clean(s.ptr[i]))
-			continue;
-		unsigned char c = (unsigned char)s.ptr[i];
+	for (;;) {
+		size_t n = bytes_run(s, BYTES_URL);
+		buf_str(out, str_slice(s, 0, n));
+		if (n == s.len)
+			return;
+		unsigned char c = (unsigned char)s.ptr[n];
 		const char hex[3] = {'%', digits[c >> 4], digits[c & 15]};
-		buf_str(out, str_slice(s, done, i));
 		buf_add(out, hex, sizeof(hex));
-		done = i + 1;
+		s = str_slice(s, n + 1, s.len);
 	}
-	buf_str(out, str_slice(s, done, s.len));
 }
 
 // How many bytes there are from the last segment on that begins with a dot; more than all where none does.
 static size_t from_last_dots(struct str path)
 {
-	size_t found = path.len + 1;
-	for (const char *at; (at = memmem(path.ptr, path.len, "/.", 2));) {
-		found = path.len - (size_t)(at - path.ptr);
-		path = str_slice(path, path.len - found + 1, path.len);
-	}
-	return found;
+	struct str before = path;
+	for (long at; (at = str_rfind(before, '.')) > 0; before.len = (size_t)at)
+		if (path.ptr[at - 1] == '/')
+			return path.len - (size_t)at + 1;
+	return path.len + 1;
 }
 
 // Adds a path that begins with "/", without its dot segments (section 5.2.4); start is where it began in out.

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "lib/base/buf.h"
+#include "lib/base/bytes.h"
 #include "lib/base/limits.h"
 #include "lib/domain/name.h"
 #include "lib/domain/pep440.h"
@@ -36,15 +37,13 @@ int filename_check(struct str filename, struct err *e)
 {
 	if (filename.len > LIMIT_FILE_NAME)
 		return err_set(e, ERR_INVALID, "file name longer than %d bytes", LIMIT_FILE_NAME);
-	bool is_plain = true; // graphic ASCII, as nearly all are
+	if (bytes_run(filename, BYTES_NAME) == filename.len) // as nearly all are
+		return 0;
 	for (size_t i = 0; i < filename.len; i++) {
 		unsigned char c = (unsigned char)filename.ptr[i];
 		if (c < ' ' || c == 0x7f || c == '/' || c == '\\')
 			return err_set(e, ERR_INVALID, "file name has byte 0x%02x", c);
-		is_plain &= c > ' ' && c < 0x80;
 	}
-	if (is_plain)
-		return 0;
 	if (!str_is_utf8(filename))
 		return err_set(e, ERR_INVALID, "file name is not UTF-8");
 	if (space_is_in(filename))
