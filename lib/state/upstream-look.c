@@ -189,11 +189,8 @@ int64_t upstream_project_changed(const struct upstream_project *p)
 }
 
 // What is too large to be kept is asked for again, when it is needed.
-static int keep_row(struct catalog *c, struct upstream_row *row, struct err *e)
+static int keep_row(struct catalog *c, struct upstream_row *row, struct str packed, struct err *e)
 {
-	CLEANUP(buf_release) struct buf room;
-	buf_init(&room, SIZE_MAX / 2);
-	struct str packed = upstream_row_packed(row, &room);
 	if (!packed.ptr)
 		return 0;
 	const struct catalog_upstream put = {
@@ -232,10 +229,35 @@ static bool is_dirty(const struct upstream_project *p)
 	return is_dirty;
 }
 
-static int keep_project(struct catalog *c, struct upstream_project *p, struct err *e)
+// The pages as they are to be written, those of a project one after another. They are made before the catalog's lock is taken,
+// for which others wait.
+struct packing {
+	struct str *page;
+	struct buf *room; // of each
+	size_t count;
+};
+
+static void packing_release(struct packing *k)
+{
+	for (size_t i = 0; i < k->count; i++)
+		buf_release(&k->room[i]);
+	free(k->room);
+	free(k->page);
+}
+
+static void pack(struct packing *k, struct upstream_project *p)
+{
+	for (size_t i = 0; i < p->upstream->count; i++, k->count++) {
+		buf_init(&k->room[k->count], SIZE_MAX / 2);
+		if (p->row[i].is_dirty)
+			k->page[k->count] = upstream_row_packed(&p->row[i], &k->room[k->count]);
+	}
+}
+
+static int keep_project(struct catalog *c, struct upstream_project *p, const struct str *page, struct err *e)
 {
 	for (size_t i = 0; i < p->upstream->count; i++)
-		if (p->row[i].is_dirty && keep_row(c, &p->row[i], e) < 0)
+		if (p->row[i].is_dirty && keep_row(c, &p->row[i], page[i], e) < 0)
 			return -1;
 	return 0;
 }
@@ -250,11 +272,16 @@ static void note_lost(struct upstream_project *const *projects, size_t count)
 
 static int keep_all(struct catalog *c, struct upstream_project *const *projects, size_t count, struct err *e)
 {
+	size_t rows = projects[0]->upstream->count;
+	CLEANUP(packing_release) struct packing packed = {
+		.page = xcalloc(count * rows, sizeof(*packed.page)), .room = xcalloc(count * rows, sizeof(*packed.room))};
+	for (size_t i = 0; i < count; i++)
+		pack(&packed, projects[i]);
 	if (catalog_begin(c, e) < 0)
 		return -1;
 	CLEANUP(rollback) struct catalog *open = c;
 	for (size_t i = 0; i < count; i++)
-		if (keep_project(c, projects[i], e) < 0)
+		if (keep_project(c, projects[i], &packed.page[i * rows], e) < 0)
 			return -1;
 	if (catalog_commit(c, e) < 0)
 		return -1;
