@@ -3,14 +3,13 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 
 #include "lib/base/log.h"
 #include "lib/base/mem.h"
+#include "lib/base/pool.h"
 
 enum {
 	SWEEP_EVERY = 1000, // answers
-	KEEPERS_NICE = 10,
 	MOST_UNKEPT = 64,   // where the catalog is slow, reading waits for it: memory is bounded
 };
 
@@ -120,11 +119,10 @@ static void keep(struct intake *i, const struct queue *q)
 	free(q->project);
 }
 
-// On Linux the priority is the thread's own: requests go first.
 static void *keep_all(void *ctx)
 {
 	struct intake *i = ctx;
-	setpriority(PRIO_PROCESS, 0, KEEPERS_NICE);
+	pool_give_way();
 	pthread_mutex_lock(&i->lock);
 	while (!i->is_read || i->unkept.count) {
 		if (!i->unkept.count) {

@@ -122,6 +122,7 @@ static void keep(void *job)
 {
 	struct parcel *p = job;
 	struct err e = ERR_INIT;
+	pool_give_way();
 	if (arrival_keep(p->arrival, p->found, &e) < 0)
 		log_error("a file of upstream is not kept: %s", e.msg);
 	parcel_put(p);

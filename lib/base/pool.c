@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include "lib/base/mem.h"
 
@@ -65,6 +66,12 @@ static void start_thread(struct pool *p, const char *name)
 		abort();
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	pthread_setname_np(p->thread[p->threads++], name);
+}
+
+// The priority is the thread's own on Linux, whatever POSIX says of processes.
+void pool_give_way(void)
+{
+	setpriority(PRIO_PROCESS, 0, PRIO_MAX - 1);
 }
 
 struct pool *pool_new(unsigned threads, enum pool_order order, const char *name)

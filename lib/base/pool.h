@@ -17,6 +17,9 @@ struct pool;
 struct pool *pool_new(unsigned threads, enum pool_order order, const char *name);
 // Any thread, also a job of the pool itself. job belongs to fn from then on.
 void pool_submit(struct pool *p, pool_fn *fn, void *job);
+// The work of the calling thread, in a pool or not, can wait: where processors are scarce others go first, on Linux nearly
+// always. It is to hold no lock for long.
+void pool_give_way(void);
 // Waits until no job waits or runs. Not from within a job.
 void pool_drain(struct pool *p);
 // Drains, ends the threads, frees. NULL is fine.
