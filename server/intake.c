@@ -73,6 +73,14 @@ static void read_one(struct intake *i, struct upstream_project *p)
 	pthread_mutex_unlock(&i->lock);
 }
 
+static int by_length(const void *a, const void *b)
+{
+	const struct upstream_project *const *x = a, *const *y = b;
+	size_t one = upstream_project_unread(*x), other = upstream_project_unread(*y);
+	return (one > other) - (one < other);
+}
+
+// Of those that are there the shortest first, for whoever waits for one of them; of the others that come meanwhile none.
 static void *read_all(void *ctx)
 {
 	struct intake *i = ctx;
@@ -83,6 +91,8 @@ static void *read_all(void *ctx)
 		if (!q.count)
 			pthread_cond_wait(&i->moved, &i->lock);
 		pthread_mutex_unlock(&i->lock);
+		if (q.count)
+			qsort(q.project, q.count, sizeof(*q.project), by_length);
 		for (size_t k = 0; k < q.count; k++)
 			read_one(i, q.project[k]);
 		free(q.project);

@@ -170,6 +170,14 @@ const char *upstream_project_name(const struct upstream_project *p)
 	return p->name;
 }
 
+size_t upstream_project_unread(const struct upstream_project *p)
+{
+	size_t sum = 0;
+	for (size_t i = 0; i < p->upstream->count; i++)
+		sum += p->row[i].said.body.len;
+	return sum;
+}
+
 size_t upstream_project_bytes(const struct upstream_project *p)
 {
 	size_t sum = sizeof(*p);
