@@ -142,11 +142,11 @@ static int render(const struct target *t, struct catalog *c, const struct upstre
 }
 
 // RFC 9110 section 12.5.5: what the choice depended on. User-Agent because of the pips that cannot read the JSON.
-static struct reply *dress(struct service *s, const struct target *t, struct str page, struct buf *packed, bool may_be_kept)
+static struct reply *dress(struct service *s, const struct target *t, struct buf *body, bool may_be_kept)
 {
 	char etag[PAGE_ETAG_SIZE];
-	page_etag(page, t->coding, etag);
-	struct reply *r = reply_new(200, page_type[t->format], blob_from_buf(packed));
+	page_etag(buf_view(body), etag);
+	struct reply *r = reply_new(200, page_type[t->format], blob_from_buf(body));
 	reply_header(r, "Vary", "Accept, Accept-Encoding, User-Agent");
 	if (may_be_kept)
 		service_fresh(s, r, t->view->is_private);
@@ -170,7 +170,7 @@ static struct reply *make(struct service *s, struct catalog *c, const struct tar
 		(!is_plain && page_pack(buf_view(&page), t->coding, &packed, e) < 0))
 		return NULL;
 	metrics_add(s->metrics, METRIC_PAGE_RENDERS, 1);
-	return dress(s, t, buf_view(&page), is_plain ? &page : &packed, may_be_kept);
+	return dress(s, t, is_plain ? &page : &packed, may_be_kept);
 }
 
 static struct reply *make_and_keep(struct service *s, struct catalog *c, const struct target *t,

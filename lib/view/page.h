@@ -21,7 +21,7 @@ extern const char *const page_type[PAGE_FORMAT_COUNT];
 // Content-Encoding; NULL for plain.
 extern const char *const page_coding_name[PAGE_CODING_COUNT];
 
-enum { PAGE_ETAG_SIZE = 48 };
+enum { PAGE_ETAG_SIZE = 43 };
 
 // Adds a project's page to out; ERR_NOT_FOUND where neither the view nor upstream has it. URLs are relative to the page's own
 // place, /simple/<project>/ or /<view>/simple/<project>/, unless the view has a base. Where it fails (ERR_LIMIT: out's
@@ -34,5 +34,6 @@ int page_root(const struct view *v, struct catalog *c, struct str more, enum pag
 	struct err *e) MUST_CHECK;
 // Adds the page in this coding to out (plain: a copy).
 int page_pack(struct str page, enum page_coding coding, struct buf *out, struct err *e) MUST_CHECK;
-// A strong ETag with its quotes and a NUL: the same for the same page, another for each coding.
-void page_etag(struct str page, enum page_coding coding, char out[PAGE_ETAG_SIZE]);
+// A strong ETag with its quotes and a NUL: the hash of the body as it is sent, so that each coding has its own. Packed, it is a
+// sixth of the page. Another version of what packs it may give another one, which costs each client one page.
+void page_etag(struct str body, char out[PAGE_ETAG_SIZE]);

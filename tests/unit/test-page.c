@@ -245,20 +245,16 @@ static void packing(void **state)
 static void etags(void **state)
 {
 	(void)state;
-	char tag[PAGE_CODING_COUNT][PAGE_ETAG_SIZE], other[PAGE_ETAG_SIZE];
-	for (enum page_coding coding = 0; coding < PAGE_CODING_COUNT; coding++) {
-		memset(tag[coding], 'x', PAGE_ETAG_SIZE);
-		page_etag(STR("page"), coding, tag[coding]);
-		size_t len = strnlen(tag[coding], PAGE_ETAG_SIZE);
-		assert_in_range(len, 34, PAGE_ETAG_SIZE - 1);
-		assert_true(tag[coding][0] == '"' && tag[coding][len - 1] == '"');
-		page_etag(STR("page"), coding, other);
-		assert_string_equal(other, tag[coding]);
-		page_etag(STR("Page"), coding, other);
-		assert_string_not_equal(other, tag[coding]);
-	}
-	assert_string_not_equal(tag[PAGE_PLAIN], tag[PAGE_GZIP]);
-	assert_string_not_equal(tag[PAGE_GZIP], tag[PAGE_ZSTD]);
+	char tag[PAGE_ETAG_SIZE], other[PAGE_ETAG_SIZE];
+	memset(tag, 'x', PAGE_ETAG_SIZE);
+	page_etag(STR("page"), tag);
+	size_t len = strnlen(tag, PAGE_ETAG_SIZE);
+	assert_in_range(len, 34, PAGE_ETAG_SIZE - 1);
+	assert_true(tag[0] == '"' && tag[len - 1] == '"');
+	page_etag(STR("page"), other);
+	assert_string_equal(other, tag);
+	page_etag(STR("Page"), other);
+	assert_string_not_equal(other, tag);
 	assert_null(page_coding_name[PAGE_PLAIN]);
 	assert_string_equal(page_coding_name[PAGE_ZSTD], "zstd");
 	assert_string_equal(page_type[PAGE_JSON], "application/vnd.pypi.simple.v1+json");
