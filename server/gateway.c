@@ -258,8 +258,9 @@ static int find(struct gateway *g, struct catalog *c, const char *project, struc
 	*out = facts_get(g->facts, project);
 	if (!*out)
 		*out = news_of(g, project);
-	if (*out)
+	if (*out && !upstream_project_is_outdone(*out))
 		return 0;
+	upstream_project_unref(*out);
 	if (upstream_load(g->upstream, c, project, out, e) < 0)
 		return -1;
 	facts_add(g->facts, *out, epoch);
@@ -277,8 +278,22 @@ static int recall(struct gateway *g, struct catalog *c, const char *project, ups
 	return told;
 }
 
+// Of what was written here, and by somebody else after that, nothing is news any more.
+static void drop_old_news(struct gateway *g, const char *project, int64_t changed)
+{
+	struct upstream_project *old = NULL;
+	pthread_mutex_lock(&g->lock);
+	struct asking *a = *asking_of(g, project);
+	int64_t written = a && a->news ? upstream_project_changed(a->news) : 0;
+	if (written && written < changed)
+		old = STEAL_PTR(a->news);
+	pthread_mutex_unlock(&g->lock);
+	upstream_project_unref(old);
+}
+
 bool gateway_keep_up(struct gateway *g, const char *project, int64_t changed)
 {
+	drop_old_news(g, project, changed);
 	return facts_keep_up(g->facts, project, changed);
 }
 

@@ -74,6 +74,16 @@ int catalog_upstream_put(struct catalog *c, const struct catalog_upstream *row, 
 	return query_run(q, e);
 }
 
+int catalog_upstream_touch(struct catalog *c, const char *project, const char *source, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, UPSTREAM_TOUCH, e);
+	if (!q)
+		return -1;
+	query_bind_text(q, 1, project);
+	query_bind_text(q, 2, source);
+	return query_run(q, e);
+}
+
 int catalog_upstream_forget(struct catalog *c, int64_t most, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, UPSTREAM_FORGET, e);

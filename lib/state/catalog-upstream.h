@@ -28,6 +28,8 @@ int catalog_upstream_rows(
 // *changed gets what it is then.
 int catalog_upstream_put(struct catalog *c, const struct catalog_upstream *row, bool has_facts, bool is_changed,
 	int64_t *changed, struct err *e) MUST_CHECK;
+// What is there stays, and counts as changed by this transaction: whoever has something else has to look.
+int catalog_upstream_touch(struct catalog *c, const char *project, const char *source, struct err *e) MUST_CHECK;
 // Of the names that no index has ever had and no platform has, all but so many of those that were asked for last are
 // forgotten: anybody can ask for any name.
 int catalog_upstream_forget(struct catalog *c, int64_t most, struct err *e) MUST_CHECK;

@@ -358,6 +358,7 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 			 " changed = iif(?12, excluded.changed, changed) RETURNING changed",
 	[UPSTREAM_SET_PAGE] = "INSERT OR REPLACE INTO upstream_page SELECT id, ?3 FROM upstream"
 			      " WHERE project = ?1 AND source = ?2",
+	[UPSTREAM_TOUCH] = "UPDATE upstream SET changed = (SELECT change FROM store) WHERE project = ?1 AND source = ?2",
 	// Of names that are neither here nor there, all but the newest.
 	[UPSTREAM_FORGET] = "DELETE FROM upstream WHERE id IN (SELECT id FROM upstream WHERE fetched = 0"
 			    " AND ifnull(standing, '404') = '404' AND project NOT IN (SELECT name FROM project)"

@@ -84,6 +84,7 @@ struct upstream_project {
 	atomic_uint refs;
 	char *name;
 	struct upstream *upstream;
+	atomic_bool is_outdone;
 	size_t left; // rows that are not answered
 	upstream_done *done;
 	void *ctx;
@@ -96,5 +97,7 @@ void upstream_row_release(struct upstream_row *row);
 void upstream_row_unpack(struct upstream_row *row);
 // The page as it is to be written; room is where it is packed, if it has to be. ptr NULL: it is too large for that.
 struct str upstream_row_packed(const struct upstream_row *row, struct buf *room);
+// Of two pages: by their serials, their newest files, or what only one of them has.
+bool upstream_page_is_older(const struct simplepage *page, const struct simplepage *before);
 // Gives the pages up, which are packed by then: nothing can be told of it any more.
 void upstream_project_slim(struct upstream_project *p);

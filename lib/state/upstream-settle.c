@@ -107,7 +107,7 @@ static bool only_lacks_files(const struct simplepage *page, const struct simplep
 	return true;
 }
 
-static bool is_older(const struct simplepage *page, const struct simplepage *before)
+bool upstream_page_is_older(const struct simplepage *page, const struct simplepage *before)
 {
 	int64_t now = newest(page), then = newest(before);
 	bool has_serials = page->serial && before->serial;
@@ -146,7 +146,7 @@ static void confirm(struct upstream_row *row)
 static void take_page(struct upstream_row *row, struct simplepage *page, struct buf *packed)
 {
 	bool is_same = row->has_page && str_eq(buf_view(&row->packed), buf_view(packed));
-	if (row->has_page && !is_same && is_older(page, &row->page) && !is_there_for_long(row, buf_view(packed))) {
+	if (row->has_page && !is_same && upstream_page_is_older(page, &row->page) && !is_there_for_long(row, buf_view(packed))) {
 		conclude(row, UPSTREAM_OLDER, "the page is older than the one that was there before");
 		return;
 	}

@@ -108,6 +108,8 @@ int upstream_load(struct upstream *u, struct catalog *c, const char *project, st
 struct upstream_project *upstream_project_ref(struct upstream_project *p);
 void upstream_project_unref(struct upstream_project *p); // NULL is fine
 const char *upstream_project_name(const struct upstream_project *p);
+// Another server on the catalog wrote down what it was told later: that counts.
+bool upstream_project_is_outdone(const struct upstream_project *p);
 size_t upstream_project_unread(const struct upstream_project *p); // bytes that were answered and are not settled
 size_t upstream_project_bytes(const struct upstream_project *p); // of memory, about
 // The change (catalog-upstream.h) that it is as new as; 0: it was never kept.

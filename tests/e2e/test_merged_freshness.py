@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How long what upstream said counts: 304s, upstream that is slow, down or away, restarts, and servers that share."""
+import contextlib
 import json
 import signal
+import sqlite3
 import threading
 
 import pytest
@@ -195,6 +197,26 @@ def test_what_one_server_learns_the_other_shows(serve, index, wheel, newer, tmp_
     index.add("six", newer)
     serving.wait_for(lambda: len(merging.names(asks, "six")) == 2, SOON, "one learns of it")
     serving.wait_for(lambda: len(merging.names(waits, "six")) == 2, SOON, "the other shows it")
+
+
+def test_what_was_asked_later_counts_whoever_writes_first(serve, index, wheel, newer, tmp_path):
+    state = tmp_path / "state"
+    late = serve(None, config=merging.config(index), state=state)
+    other = serve(None, config=merging.config(index), state=state)
+    with contextlib.closing(sqlite3.connect(late.catalog)) as catalog:
+        catalog.execute("BEGIN IMMEDIATE")
+        assert merging.names(late, "six") == [wheel.name]
+        late.signal(signal.SIGSTOP)
+        catalog.rollback()
+    try:
+        index.add("six", newer)
+        assert len(merging.names(other, "six")) == 2
+        merging.wait_until_noted(other, "six")
+    finally:
+        late.signal(signal.SIGCONT)
+    serving.wait_for(lambda: len(merging.names(late, "six")) == 2, SOON, "the newer page")
+    assert len(merging.names(other, "six")) == 2
+    assert len(merging.names(serve(None, config=merging.config(index, offline="yes"), state=state), "six")) == 2
 
 
 def test_pip_and_uv_share_one_copy(serve, index, wheel, client, tmp_path):
