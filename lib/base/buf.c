@@ -56,11 +56,6 @@ void buf_add(struct buf *b, const void *bytes, size_t len)
 	b->data[b->len] = '\0';
 }
 
-void buf_str(struct buf *b, struct str s)
-{
-	buf_add(b, s.ptr, s.len);
-}
-
 void buf_puts(struct buf *b, const char *s)
 {
 	buf_add(b, s, strlen(s));

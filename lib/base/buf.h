@@ -21,7 +21,6 @@ void buf_init(struct buf *b, size_t cap);
 void buf_release(struct buf *b);
 void buf_clear(struct buf *b); // empty again, memory kept
 void buf_add(struct buf *b, const void *bytes, size_t len);
-void buf_str(struct buf *b, struct str s);
 void buf_puts(struct buf *b, const char *s);
 void buf_printf(struct buf *b, const char *fmt, ...) PRINTF_LIKE(2, 3);
 // Room for len more bytes to be written by the caller, who then adds what he wrote to b->len.
@@ -34,6 +33,18 @@ static inline void buf_putc(struct buf *b, char c)
 		return;
 	}
 	b->data[b->len++] = c;
+	b->data[b->len] = '\0';
+}
+
+static inline void buf_str(struct buf *b, struct str s)
+{
+	if (s.len >= b->room - b->len || s.len > b->cap - b->len || b->failed) {
+		buf_add(b, s.ptr, s.len);
+		return;
+	}
+	if (s.len)
+		memcpy(b->data + b->len, s.ptr, s.len);
+	b->len += s.len;
 	b->data[b->len] = '\0';
 }
 
