@@ -10,6 +10,7 @@
 
 enum {
 	SWEEP_EVERY = 1000, // answers
+	KEEPERS_NICE = 5,   // more, and all wait for it where there is much to be written, as does who else writes
 	MOST_UNKEPT = 64,   // where the catalog is slow, reading waits for it: memory is bounded
 };
 
@@ -132,7 +133,7 @@ static void keep(struct intake *i, const struct queue *q)
 static void *keep_all(void *ctx)
 {
 	struct intake *i = ctx;
-	pool_give_way();
+	pool_give_way(KEEPERS_NICE);
 	pthread_mutex_lock(&i->lock);
 	while (!i->is_read || i->unkept.count) {
 		if (!i->unkept.count) {

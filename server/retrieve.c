@@ -15,6 +15,7 @@ enum {
 	TRIES = 4,
 	FIRST_PAUSE_MS = 250, // doubled each time
 	KEEPERS = 2,          // threads that bring files onto the disk
+	KEEPERS_NICE = 15,    // whoever asked has them by then
 };
 
 struct retrieve {
@@ -122,7 +123,7 @@ static void keep(void *job)
 {
 	struct parcel *p = job;
 	struct err e = ERR_INIT;
-	pool_give_way();
+	pool_give_way(KEEPERS_NICE);
 	if (arrival_keep(p->arrival, p->found, &e) < 0)
 		log_error("a file of upstream is not kept: %s", e.msg);
 	parcel_put(p);

@@ -69,9 +69,9 @@ static void start_thread(struct pool *p, const char *name)
 }
 
 // The priority is the thread's own on Linux, whatever POSIX says of processes.
-void pool_give_way(void)
+void pool_give_way(int nice)
 {
-	setpriority(PRIO_PROCESS, 0, PRIO_MAX - 1);
+	setpriority(PRIO_PROCESS, 0, nice);
 }
 
 struct pool *pool_new(unsigned threads, enum pool_order order, const char *name)
