@@ -145,7 +145,7 @@ void simplepage_make_link(struct simplepage_make *m, const struct simplepage_lin
 void simplepage_make_version(struct simplepage_make *m, struct str version)
 {
 	struct simplepage *page = &m->page;
-	if (is_full(m) || !version.len)
+	if (is_full(m) || !version.len || version.len > LIMIT_FILE_NAME) // no file's name holds a longer one
 		return;
 	GROW(page->version, page->versions, m->version_room);
 	page->version[page->versions++] = copy(m, version);
