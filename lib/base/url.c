@@ -151,8 +151,10 @@ bool url_resolve(struct str base, struct str reference, struct buf *out)
 
 char *url_base(struct str url)
 {
-	static const char others[] = "-._~:/[]@%+";
-	bool is_good = str_starts(url, STR("http://")) || str_starts(url, STR("https://"));
+	static const char others[] = "-._~:/[]%+"; // no "@": a password would stand in every link
+	struct parts p = split(url);
+	bool is_http = str_eq(p.scheme, STR("http")) || str_eq(p.scheme, STR("https"));
+	bool is_good = is_http && p.authority.len && (ascii_is_alnum(p.authority.ptr[0]) || p.authority.ptr[0] == '[');
 	for (size_t i = 0; i < url.len; i++)
 		is_good = is_good && (ascii_is_alnum(url.ptr[i]) || (url.ptr[i] && strchr(others, url.ptr[i])));
 	if (!is_good || str_ends(url, STR("//")))

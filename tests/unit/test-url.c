@@ -83,7 +83,7 @@ static void bases(void **state UNUSED)
 		{"https://h", "https://h/"}, {"http://h:80/a/", "http://h:80/a/"}, {"https://[::1]:8/%41+b", "https://[::1]:8/%41+b/"},
 		{"", NULL}, {"https://", NULL}, {"https:///", NULL}, {"ftp://h/", NULL}, {"h/", NULL}, {"https://h/?a", NULL},
 		{"https://h/#", NULL}, {"https://h/a b", NULL}, {"https://h/\"", NULL}, {"https://h/&", NULL}, {"https://h/\xc3\xa9", NULL},
-		{"https://h//", NULL},
+		{"https://h//", NULL}, {"https:///x", NULL}, {"https://u:p@h/", NULL}, {"https://:80/", NULL}, {"https:h/", NULL},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		CLEANUP(mem_free) char *base = url_base(str_from(table[i].reference));
