@@ -260,6 +260,8 @@ static int find(struct gateway *g, struct catalog *c, const char *project, struc
 		*out = news_of(g, project);
 	if (*out && !upstream_project_is_outdone(*out))
 		return 0;
+	if (*out)
+		facts_keep_up(g->facts, project, INT64_MAX); // it goes
 	upstream_project_unref(*out);
 	if (upstream_load(g->upstream, c, project, out, e) < 0)
 		return -1;
@@ -278,7 +280,7 @@ static int recall(struct gateway *g, struct catalog *c, const char *project, ups
 	return told;
 }
 
-// Of what was written here, and by somebody else after that, nothing is news any more.
+// What is known to be older than what somebody else wrote is no news; ours, where it is newer, is written after that.
 static void drop_old_news(struct gateway *g, const char *project, int64_t changed)
 {
 	struct upstream_project *old = NULL;

@@ -96,12 +96,17 @@ static int find_other(struct catalog *c, const struct upstream_project *p, struc
 	return x.is_other ? upstream_load(p->upstream, c, p->name, other, e) : 0;
 }
 
-// Who asked later knows better, whoever writes first; within a second the pages have to tell.
+// Of two pages the newer one counts, whoever asked, or writes, first: an answer may be slow. Who learned nothing, a 304 or a
+// failure, takes nothing away from who did. Else who asked later knows better.
 static bool is_outdone(const struct upstream_row *row, const struct upstream_row *other)
 {
-	if (other->changed == row->changed || other->asked != row->asked)
-		return other->changed != row->changed && other->asked > row->asked;
-	return row->has_page && other->has_page && upstream_page_is_older(&row->page, &other->page);
+	if (other->changed == row->changed)
+		return false;
+	if (!row->is_changed)
+		return true;
+	if (row->has_page && other->has_page)
+		return upstream_page_is_older(&row->page, &other->page);
+	return other->asked > row->asked;
 }
 
 static void forget_other(struct upstream_project **other)

@@ -196,7 +196,7 @@ size_t upstream_project_bytes(const struct upstream_project *p)
 int64_t upstream_project_changed(const struct upstream_project *p)
 {
 	int64_t newest = 0;
-	for (size_t i = 0; i < p->upstream->count; i++)
+	for (size_t i = 0; i < p->upstream->count && !upstream_project_is_outdone(p); i++)
 		newest = p->row[i].changed > newest ? p->row[i].changed : newest;
 	return newest;
 }

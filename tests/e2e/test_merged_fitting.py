@@ -18,7 +18,8 @@ import storelib
 
 SOON = 120
 HERE = "debian-12-x86_64"
-ELSEWHERE = re.compile(r"-(win|macosx|musllinux|\w*(aarch64|i686|ppc64le|s390x|armv7l))\w*(\.\w+)*\.whl$")
+OTHERS = "|".join({"x86_64", "aarch64", "i686", "ppc64le", "s390x", "armv7l"} - {platform.machine()})
+ELSEWHERE = re.compile(rf"-(win|macosx|musllinux|\w*({OTHERS}))\w*(\.\w+)*\.whl$")
 PYTHONS, TAGS = ("cp310-cp310", "cp311-cp311"), ("win_amd64", "macosx_11_0_arm64", "musllinux_1_2_x86_64", "manylinux_2_17_x86_64")
 
 

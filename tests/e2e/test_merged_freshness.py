@@ -219,6 +219,32 @@ def test_what_was_asked_later_counts_whoever_writes_first(serve, index, wheel, n
     assert len(merging.names(serve(None, config=merging.config(index, offline="yes"), state=state), "six")) == 2
 
 
+@pytest.mark.parametrize("is_failure", [False, True], ids=["an older page", "a failure"])
+def test_late_answer_takes_nothing_away(serve, index, wheel, newer, tmp_path, is_failure):
+    """One server's, which another one on the catalog had a newer one before."""
+    state = tmp_path / "state"
+    other, late = (serve(None, config=merging.config(index, retries=0), state=state) for _ in range(2))
+    held, go_on, old = threading.Event(), threading.Event(), index.page("six")
+
+    def slowly(handler, data):
+        held.set()
+        assert go_on.wait(SOON)
+        handler.start(500 if is_failure else 200, b"" if is_failure else old, Content_Type=pages.JSON)
+
+    index.fail("six", slowly, times=1)
+    asking = threading.Thread(target=late.get, args=("/simple/six/",))
+    asking.start()
+    assert held.wait(SOON)
+    index.add("six", newer)
+    assert len(merging.names(other, "six")) == 2
+    merging.wait_until_noted(other, "six")
+    go_on.set()
+    asking.join()
+    serving.wait_for(lambda: merging.status_of(late, "six") == 200 and len(merging.names(late, "six")) == 2, SOON, "the newer page")
+    assert len(merging.names(other, "six")) == 2
+    assert len(merging.names(serve(None, config=merging.config(index, offline="yes"), state=state), "six")) == 2
+
+
 def test_pip_and_uv_share_one_copy(serve, index, wheel, client, tmp_path):
     """Whatever form and encoding each of them asks for."""
     server = serve(None, config=merging.config(index))
