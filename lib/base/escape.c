@@ -97,3 +97,8 @@ void escape_url(struct buf *out, struct str s)
 {
 	escape(out, s, BYTES_UNRESERVED, put_url);
 }
+
+void escape_reference(struct buf *out, struct str s)
+{
+	escape(out, s, BYTES_URL, put_url);
+}

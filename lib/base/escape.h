@@ -12,3 +12,5 @@ void escape_json(struct buf *out, struct str s);
 void escape_html(struct buf *out, struct str s);
 // One segment of a URL's path: all but RFC 3986's unreserved characters as %XX.
 void escape_url(struct buf *out, struct str s);
+// What is a part of a URL already: what no URL may hold (blanks, controls, bytes beyond ASCII) as %XX.
+void escape_reference(struct buf *out, struct str s);

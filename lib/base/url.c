@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "lib/base/bytes.h"
 #include "lib/base/digest.h"
+#include "lib/base/escape.h"
 
 // Slices of a reference; ptr is NULL where the part is missing, which is another thing than empty.
 struct parts {
@@ -48,21 +48,6 @@ static struct str without_user(struct str authority)
 	return at < 0 ? authority : str_slice(authority, (size_t)at + 1, authority.len);
 }
 
-static void add_clean(struct buf *out, struct str s)
-{
-	static const char digits[] = "0123456789ABCDEF";
-	for (;;) {
-		size_t n = bytes_run(s, BYTES_URL);
-		buf_str(out, str_slice(s, 0, n));
-		if (n == s.len)
-			return;
-		unsigned char c = (unsigned char)s.ptr[n];
-		const char hex[3] = {'%', digits[c >> 4], digits[c & 15]};
-		buf_add(out, hex, sizeof(hex));
-		s = str_slice(s, n + 1, s.len);
-	}
-}
-
 // How many bytes there are from the last segment on that begins with a dot; more than all where none does.
 static size_t from_last_dots(struct str path)
 {
@@ -89,13 +74,13 @@ static void add_path(struct buf *out, size_t start, struct str path)
 		}
 		if (!up && !here) {
 			buf_putc(out, '/');
-			add_clean(out, segment);
+			escape_reference(out, segment);
 		} else if (is_last) {
 			buf_putc(out, '/');
 		}
 		path = is_last ? (struct str){0} : str_slice(path, 1 + segment.len, path.len);
 	}
-	add_clean(out, path);
+	escape_reference(out, path);
 	out->data[out->len] = '\0';
 }
 
@@ -139,12 +124,12 @@ bool url_resolve(struct str base, struct str reference, struct buf *out)
 	if ((!is_tls && !str_eq_nocase(to.scheme, STR("http"))) || !host.len || merged.failed)
 		return false;
 	buf_puts(out, is_tls ? "https://" : "http://");
-	add_clean(out, host);
+	escape_reference(out, host);
 	size_t start = out->len;
 	add_path(out, start, to.path.len ? to.path : STR("/"));
 	if (to.query.ptr) {
 		buf_putc(out, '?');
-		add_clean(out, to.query);
+		escape_reference(out, to.query);
 	}
 	return true;
 }
