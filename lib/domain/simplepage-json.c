@@ -20,6 +20,7 @@ struct reading {
 	struct simplepage_make *m;
 	struct simplepage_link link; // of the file that is being read
 	struct metadata metadata[METADATA_KEYS];
+	uint8_t within[JSONWALK_DEPTH + 1]; // the place of each object and array that is open, from the outermost on
 	size_t turn;           // values that were told of it; what is beyond counts as the last one
 	uint8_t likely[TURNS]; // which place the same one of the file before was at: most files have the same keys in one order
 	bool has_meta, has_files;
@@ -125,70 +126,78 @@ static void take_nothing(struct reading *r UNUSED, const struct jsonwalk_value *
 {
 }
 
-// The values that we know, by the keys that lead to them from the outermost object on; ANY is a member of an array.
-#define ANY {NULL, 0}
-#define FILE_KEY(name) {STR("files"), ANY, STR(name)}
-#define METADATA(name, which) \
-	{3, FILE_KEY(name), take_metadata, which}, \
-	{4, {STR("files"), ANY, STR(name), STR("sha256")}, take_metadata_hash, which}
+// The values that we know. Those that hold others have a name; UNKNOWN holds none.
+enum { PAGE, FILES, A_FILE, HASHES, METADATA, DIST_INFO, DATA_DIST_INFO, VERSIONS, META, STATUS, UNKNOWN = UINT8_MAX };
+
+#define MEMBER {NULL, 0} // of an array
+#define OF_LINK(field) offsetof(struct reading, link.field)
 
 static const struct place {
-	size_t depth;
-	struct str key[4];
+	uint8_t within;
+	struct str key; // in that
 	void (*take)(struct reading *r, const struct jsonwalk_value *v, size_t what);
 	size_t what;
 } places[] = {
-	{2, {STR("files"), ANY}, take_file, 0},
-	{3, FILE_KEY("filename"), take_text, offsetof(struct reading, link.filename)},
-	{3, FILE_KEY("url"), take_text, offsetof(struct reading, link.url)},
-	{3, FILE_KEY("requires-python"), take_text, offsetof(struct reading, link.requires_python)},
-	{3, FILE_KEY("provenance"), take_text, offsetof(struct reading, link.provenance)},
-	{3, FILE_KEY("upload-time"), take_text, offsetof(struct reading, link.upload_time)},
-	{3, FILE_KEY("size"), take_size, 0},
-	{3, FILE_KEY("yanked"), take_yanked, 0},
-	{3, FILE_KEY("hashes"), take_nothing, 0},
-	{4, {STR("files"), ANY, STR("hashes"), STR("sha256")}, take_text, offsetof(struct reading, link.sha256)},
-	METADATA("core-metadata", 0),
-	METADATA("dist-info-metadata", 1),
-	METADATA("data-dist-info-metadata", 2),
-	{2, {STR("versions"), ANY}, take_version, 0},
-	{1, {STR("files")}, take_files, 0},
-	{1, {STR("meta")}, take_meta, 0},
-	{1, {STR("name")}, take_text, offsetof(struct reading, name)},
-	{2, {STR("meta"), STR("api-version")}, take_text, offsetof(struct reading, api)},
-	{2, {STR("meta"), STR("_last-serial")}, take_serial, 0},
-	{2, {STR("project-status"), STR("status")}, take_text, offsetof(struct reading, status)},
-	{2, {STR("project-status"), STR("reason")}, take_text, offsetof(struct reading, reason)},
+	[PAGE] = {UNKNOWN, MEMBER, take_nothing, 0},
+	[FILES] = {PAGE, STR("files"), take_files, 0},
+	[A_FILE] = {FILES, MEMBER, take_file, 0},
+	[HASHES] = {A_FILE, STR("hashes"), take_nothing, 0},
+	[METADATA] = {A_FILE, STR("core-metadata"), take_metadata, 0},
+	[DIST_INFO] = {A_FILE, STR("dist-info-metadata"), take_metadata, 1},
+	[DATA_DIST_INFO] = {A_FILE, STR("data-dist-info-metadata"), take_metadata, 2},
+	[VERSIONS] = {PAGE, STR("versions"), take_nothing, 0},
+	[META] = {PAGE, STR("meta"), take_meta, 0},
+	[STATUS] = {PAGE, STR("project-status"), take_nothing, 0},
+	{PAGE, STR("name"), take_text, offsetof(struct reading, name)},
+	{A_FILE, STR("filename"), take_text, OF_LINK(filename)},
+	{A_FILE, STR("url"), take_text, OF_LINK(url)},
+	{A_FILE, STR("requires-python"), take_text, OF_LINK(requires_python)},
+	{A_FILE, STR("provenance"), take_text, OF_LINK(provenance)},
+	{A_FILE, STR("upload-time"), take_text, OF_LINK(upload_time)},
+	{A_FILE, STR("size"), take_size, 0},
+	{A_FILE, STR("yanked"), take_yanked, 0},
+	{HASHES, STR("sha256"), take_text, OF_LINK(sha256)},
+	{METADATA, STR("sha256"), take_metadata_hash, 0},
+	{DIST_INFO, STR("sha256"), take_metadata_hash, 1},
+	{DATA_DIST_INFO, STR("sha256"), take_metadata_hash, 2},
+	{VERSIONS, MEMBER, take_version, 0},
+	{META, STR("api-version"), take_text, offsetof(struct reading, api)},
+	{META, STR("_last-serial"), take_serial, 0},
+	{STATUS, STR("status"), take_text, offsetof(struct reading, status)},
+	{STATUS, STR("reason"), take_text, offsetof(struct reading, reason)},
 };
 
-static bool is_key(struct str key, struct str wanted)
+static bool is_at(const struct place *p, uint8_t within, struct str key)
 {
-	return wanted.ptr ? key.ptr && str_eq(key, wanted) : !key.ptr;
+	return p->within == within && !p->key.ptr == !key.ptr && str_eq(p->key, key);
 }
 
-// The last key tells most.
-static bool is_at(const struct jsonwalk_value *v, const struct place *p)
+// UNKNOWN where we know nothing of such a value.
+static uint8_t place_of(struct reading *r, const struct jsonwalk_value *v)
 {
-	size_t i = v->depth == p->depth ? p->depth : 0;
-	while (i > 0 && is_key(v->key[i - 1], p->key[i - 1]))
-		if (--i == 0)
-			return true;
-	return false;
+	if (v->depth == 0)
+		return PAGE;
+	uint8_t within = r->within[v->depth - 1], *likely = &r->likely[r->turn];
+	struct str key = v->key[v->depth - 1];
+	r->turn += r->turn < TURNS - 1;
+	if (within == UNKNOWN)
+		return UNKNOWN;
+	if (is_at(&places[*likely], within, key))
+		return *likely;
+	for (uint8_t i = 0; i < ARRAY_SIZE(places); i++)
+		if (is_at(&places[i], within, key))
+			return *likely = i;
+	return UNKNOWN;
 }
 
 static void on_value(void *ctx, const struct jsonwalk_value *v)
 {
 	struct reading *r = ctx;
-	uint8_t *likely = &r->likely[r->turn];
-	r->turn += r->turn < TURNS - 1;
-	size_t i = *likely;
-	if (!is_at(v, &places[i]))
-		for (i = 0; i < ARRAY_SIZE(places) && !is_at(v, &places[i]);)
-			i++;
-	if (i == ARRAY_SIZE(places))
-		return;
-	*likely = (uint8_t)i;
-	places[i].take(r, v, places[i].what);
+	uint8_t at = place_of(r, v);
+	if (v->kind == JSONWALK_OBJECT || v->kind == JSONWALK_ARRAY)
+		r->within[v->depth] = at;
+	if (at != UNKNOWN)
+		places[at].take(r, v, places[at].what);
 }
 
 static enum simplepage_fault check(const struct reading *r, struct err *e)

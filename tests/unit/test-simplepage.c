@@ -34,7 +34,8 @@ static void json_page(void **state UNUSED)
 {
 	CLEANUP(simplepage_release) struct simplepage page = {0};
 	read_page(TOP "\"versions\":[\"1.0\",null,\"1.1\"],\"project-status\":{\"status\":\"deprecated\",\"reason\":\"old\"},"
-		      "\"unknown\":null,\"files\":["
+		      "\"unknown\":[{\"name\":\"x\",\"meta\":{\"_last-serial\":1},\"files\":[" FILE_OF("foo_bar-9.zip", "")
+		      "],\"versions\":[\"9\"]}],\"files\":["
 		      "{\"filename\":\"foo_bar-1.0-py3-none-any.whl\",\"url\":\"../../files/a/foo_bar-1.0-py3-none-any.whl#x\","
 		      "\"hashes\":{\"sha256\":\"" "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\"},"
 		      "\"size\":12,\"upload-time\":\"2026-01-02T03:04:05.678901Z\",\"requires-python\":\">=3.8\","
