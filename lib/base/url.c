@@ -52,81 +52,81 @@ static struct str without_user(struct str authority)
 static size_t from_last_dots(struct str path)
 {
 	struct str before = path;
-	for (long at; (at = str_rfind(before, '.')) > 0; before.len = (size_t)at)
-		if (path.ptr[at - 1] == '/')
-			return path.len - (size_t)at + 1;
+	for (long at; (at = str_rfind(before, '.')) >= 0; before.len = (size_t)at)
+		if (at == 0 || path.ptr[at - 1] == '/')
+			return path.len - (size_t)at;
 	return path.len + 1;
 }
 
-// Adds a path that begins with "/", without its dot segments (section 5.2.4); start is where it began in out.
-static void add_path(struct buf *out, size_t start, struct str path)
+// The segment before the end of out goes, but nothing before start.
+static void go_up(struct buf *out, size_t start)
+{
+	while (out->len > start && out->data[out->len - 1] != '/')
+		out->len--;
+	if (out->len > start)
+		out->len--;
+}
+
+// Adds "/" and each segment, without those that are dots (section 5.2.4); start is where the path began in out. is_end:
+// they are the URL's last, so that dots at their end leave a slash.
+static void add_segments(struct buf *out, size_t start, struct str path, bool is_end)
 {
 	size_t dots = from_last_dots(path);
-	while (path.len >= dots) {
-		struct str rest = str_slice(path, 1, path.len);
-		struct str segment = str_cut(&rest, '/');
-		bool is_last = !rest.ptr, up = str_eq(segment, STR("..")), here = str_eq(segment, STR("."));
-		if (up) {
-			while (out->len > start && out->data[out->len - 1] != '/')
-				out->len--;
-			if (out->len > start)
-				out->len--;
-		}
-		if (!up && !here) {
+	while (path.ptr && path.len >= dots) {
+		struct str segment = str_cut(&path, '/');
+		bool is_up = str_eq(segment, STR("..")), is_dots = is_up || str_eq(segment, STR("."));
+		if (is_up)
+			go_up(out, start);
+		if (!is_dots || (is_end && !path.ptr))
 			buf_putc(out, '/');
+		if (!is_dots)
 			escape_reference(out, segment);
-		} else if (is_last) {
-			buf_putc(out, '/');
-		}
-		path = is_last ? (struct str){0} : str_slice(path, 1 + segment.len, path.len);
 	}
-	escape_reference(out, path);
+	if (path.ptr) {
+		buf_putc(out, '/');
+		escape_reference(out, path);
+	}
 	out->data[out->len] = '\0';
 }
 
-// Section 5.2.3.
-static void merge(struct str base, struct str reference, struct buf *out)
+// Section 5.2.3: the base's path up to its last slash, without that and the first one.
+static struct str folder_of(struct str path)
 {
-	long slash = str_rfind(base, '/');
-	if (slash >= 0)
-		buf_str(out, str_slice(base, 0, (size_t)slash + 1));
-	else
-		buf_putc(out, '/');
-	buf_str(out, reference);
+	long slash = str_rfind(path, '/');
+	return slash > 0 ? str_slice(path, 1, (size_t)slash) : (struct str){0};
 }
 
-// Section 5.2.2.
-static void transform(const struct parts *base, struct parts *r, struct buf *merged)
+// Section 5.2.2, of a reference that has no scheme. Returns the folder that its path is relative to; ptr is NULL: none.
+static struct str transform(struct str base_url, struct parts *r)
 {
-	bool is_other = r->scheme.ptr || r->authority.ptr;
-	if (!r->scheme.ptr)
-		r->scheme = base->scheme;
-	if (is_other)
-		return;
-	r->authority = base->authority;
+	struct parts base = split(base_url);
+	struct str folder = {0};
+	r->scheme = base.scheme;
+	if (r->authority.ptr)
+		return folder;
+	r->authority = base.authority;
 	if (!r->path.len) {
-		r->path = base->path;
-		r->query = r->query.ptr ? r->query : base->query;
+		r->path = base.path;
+		r->query = r->query.ptr ? r->query : base.query;
 	} else if (r->path.ptr[0] != '/') {
-		merge(base->path, r->path, merged);
-		r->path = buf_view(merged);
+		folder = folder_of(base.path);
 	}
+	return folder;
 }
 
 bool url_resolve(struct str base, struct str reference, struct buf *out)
 {
-	struct parts from = split(base), to = split(str_trim(reference));
-	CLEANUP(buf_release) struct buf merged;
-	buf_init(&merged, out->cap);
-	transform(&from, &to, &merged);
+	struct parts to = split(str_trim(reference));
+	struct str folder = to.scheme.ptr ? (struct str){0} : transform(base, &to);
 	struct str host = without_user(to.authority);
 	bool is_tls = str_eq_nocase(to.scheme, STR("https"));
-	if ((!is_tls && !str_eq_nocase(to.scheme, STR("http"))) || !host.len || merged.failed)
+	if ((!is_tls && !str_eq_nocase(to.scheme, STR("http"))) || !host.len)
 		return false;
 	buf_puts(out, is_tls ? "https://" : "http://");
 	escape_reference(out, host);
 	size_t start = out->len;
-	add_path(out, start, to.path.len ? to.path : STR("/"));
+	add_segments(out, start, folder, false);
+	add_segments(out, start, str_slice(to.path, str_starts(to.path, STR("/")) ? 1 : 0, to.path.len), true);
 	if (to.query.ptr) {
 		buf_putc(out, '?');
 		escape_reference(out, to.query);
