@@ -11,18 +11,18 @@
 #include "lib/domain/space.h"
 
 static const struct ending {
-	const char *text; // case matters
+	struct str text; // case matters
 	enum filename_kind kind;
 } endings[] = {
-	{".whl", FILENAME_WHEEL},
-	{".tar.gz", FILENAME_SDIST},
-	{".zip", FILENAME_SDIST},
+	{STR(".whl"), FILENAME_WHEEL},
+	{STR(".tar.gz"), FILENAME_SDIST},
+	{STR(".zip"), FILENAME_SDIST},
 };
 
 static const struct ending *find_ending(struct str filename)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(endings); i++)
-		if (str_ends(filename, str_from(endings[i].text)))
+		if (str_ends(filename, endings[i].text))
 			return &endings[i];
 	return NULL;
 }
@@ -186,7 +186,7 @@ int filename_parse(struct str filename, struct filename *out, struct err *e)
 		return err_set(e, ERR_INVALID, "neither a wheel nor an sdist by its ending");
 	if (filename_check(filename, e) < 0)
 		return -1;
-	struct str stem = str_slice(filename, 0, filename.len - str_from(ending->text).len);
+	struct str stem = str_slice(filename, 0, filename.len - ending->text.len);
 	struct filename f = {.kind = ending->kind};
 	int rc = f.kind == FILENAME_WHEEL ? parse_wheel(stem, &f, e) : parse_sdist(stem, &f, e);
 	if (rc == 0)
@@ -235,7 +235,7 @@ int filename_parse_sdist(struct str filename, struct str project, struct str ver
 		return err_set(e, ERR_INVALID, "no sdist by its ending");
 	if (filename_check(filename, e) < 0 || check_sdist_name(project, e) < 0)
 		return -1;
-	struct str stem = str_slice(filename, 0, filename.len - str_from(ending->text).len);
+	struct str stem = str_slice(filename, 0, filename.len - ending->text.len);
 	struct filename f = {.kind = FILENAME_SDIST, .stem = stem, .project = normalized(project)};
 	struct err why = ERR_INIT; // of the last dash: one that fits may follow
 	int rc = err_set(&why, ERR_INVALID,

@@ -99,11 +99,10 @@ static const char *requires_python(struct simplepage_make *m, struct str text)
 }
 
 // Most URLs end in the file's name: then its bytes are shared.
-static const char *filename(struct simplepage_make *m, struct str name, const char *url)
+static const char *filename(struct simplepage_make *m, struct str name, struct str url)
 {
-	struct str all = str_from(url);
-	if (str_ends(all, name) && url[all.len - name.len - 1] == '/')
-		return url + all.len - name.len;
+	if (str_ends(url, name) && url.ptr[url.len - name.len - 1] == '/')
+		return url.ptr + url.len - name.len;
 	return copy(m, name);
 }
 
@@ -122,8 +121,8 @@ static void add_file(struct simplepage_make *m, const struct simplepage_link *li
 	};
 	f->has_sha256 = hex_decode(link->sha256, f->sha256, SHA256_SIZE);
 	f->has_metadata_sha256 = link->has_metadata && hex_decode(link->metadata, f->metadata_sha256, SHA256_SIZE);
-	f->filename = filename(m, link->filename, f->url);
-	struct str name = str_from(f->filename);
+	f->filename = filename(m, link->filename, (struct str){f->url, url.len});
+	struct str name = {f->filename, link->filename.len};
 	if (filename_kind(name) == FILENAME_WHEEL)
 		m->last_name = str_cut(&name, '-');
 	f->upload_time = upload_time(m, link->upload_time, &f->uploaded);
