@@ -41,6 +41,7 @@ char *buf_reserve(struct buf *b, size_t len)
 			room *= 2;
 		b->data = xreallocarray(b->room ? b->data : NULL, room, 1);
 		b->room = room;
+		b->data[b->len] = '\0';
 	}
 	return b->data + b->len;
 }

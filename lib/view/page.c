@@ -78,11 +78,25 @@ static void on_version(void *ctx, const struct version *version)
 	p->with->version(&p->r, version);
 }
 
+enum {
+	FILE_BYTES = 300, // that a file takes on a page, about
+	MOST_ROOM = 16 << 20,
+};
+
+// Room for upstream's files at once: else they are copied each time that it doubles.
+static void reserve(struct buf *out, const struct upstream_answer *upstream)
+{
+	size_t files = upstream && upstream->stale ? upstream->stale->files : 0;
+	size_t left = out->cap - out->len, most = left < MOST_ROOM ? left : MOST_ROOM;
+	buf_reserve(out, files < most / FILE_BYTES ? files * FILE_BYTES : most);
+}
+
 int page_project(const struct view *v, struct catalog *c, const char *project, const struct upstream_answer *upstream,
 	enum page_format format, struct buf *out, struct err *e)
 {
 	CLEANUP(page_release) struct page p;
 	bool is_known = false;
+	reserve(out, upstream);
 	page_init(&p, v, project, format, out);
 	p.r.status = blend_status(upstream);
 	p.r.status_reason = blend_status_reason(upstream);
