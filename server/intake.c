@@ -7,6 +7,7 @@
 #include "lib/base/log.h"
 #include "lib/base/mem.h"
 #include "lib/base/pool.h"
+#include "server/lull.h"
 
 enum {
 	SWEEP_EVERY = 1000, // answers
@@ -17,6 +18,7 @@ enum {
 struct queue {
 	struct upstream_project **project;
 	size_t count, room;
+	size_t weight; // as the lull counts
 };
 
 struct intake {
@@ -30,6 +32,7 @@ struct intake {
 	unsigned asked; // and not answered
 	bool stop, is_read; // is_read: nothing comes behind what is unkept
 	pthread_t reader, keeper;
+	struct lull lull;
 	size_t kept; // of the keeper: answers, since names that nobody has were forgotten
 };
 
@@ -66,10 +69,13 @@ static void read_one(struct intake *i, struct upstream_project *p)
 {
 	upstream_settle(i->upstream, p);
 	i->settled(i->ctx, p);
+	size_t weight = lull_weight(upstream_project_bytes(p));
 	pthread_mutex_lock(&i->lock);
 	while (i->unkept.count >= MOST_UNKEPT && !i->stop)
 		pthread_cond_wait(&i->moved, &i->lock);
 	push(&i->unkept, p);
+	i->unkept.weight += weight;
+	lull_came(&i->lull, weight);
 	pthread_cond_broadcast(&i->moved);
 	pthread_mutex_unlock(&i->lock);
 }
@@ -107,7 +113,7 @@ static void *read_all(void *ctx)
 
 // --- keeping ---
 
-// All that is there at once: it is one transaction.
+// All of the queue in one transaction.
 static void keep(struct intake *i, const struct queue *q)
 {
 	struct err e = ERR_INIT;
@@ -130,6 +136,7 @@ static void keep(struct intake *i, const struct queue *q)
 	free(q->project);
 }
 
+// In each lull, all that has come until then.
 static void *keep_all(void *ctx)
 {
 	struct intake *i = ctx;
@@ -140,8 +147,12 @@ static void *keep_all(void *ctx)
 			pthread_cond_wait(&i->moved, &i->lock);
 			continue;
 		}
+		pthread_mutex_unlock(&i->lock);
+		lull_wait(&i->lull);
+		pthread_mutex_lock(&i->lock);
 		struct queue q = i->unkept;
 		i->unkept = (struct queue){0};
+		lull_done(&i->lull, q.weight);
 		pthread_cond_broadcast(&i->moved);
 		pthread_mutex_unlock(&i->lock);
 		keep(i, &q);
@@ -163,6 +174,7 @@ struct intake *intake_new(struct upstream *u, struct readers *readers, intake_fn
 	i->ctx = ctx;
 	pthread_mutex_init(&i->lock, NULL);
 	pthread_cond_init(&i->moved, NULL);
+	lull_init(&i->lull, LULL_PAUSE_MS, LULL_MOST);
 	if (pthread_create(&i->reader, NULL, read_all, i) != 0 || pthread_create(&i->keeper, NULL, keep_all, i) != 0)
 		abort();
 	pthread_setname_np(i->reader, "read");
@@ -179,7 +191,9 @@ void intake_free(struct intake *i)
 	pthread_cond_broadcast(&i->moved);
 	pthread_mutex_unlock(&i->lock);
 	pthread_join(i->reader, NULL);
+	lull_close(&i->lull);
 	pthread_join(i->keeper, NULL);
+	lull_destroy(&i->lull);
 	pthread_cond_destroy(&i->moved);
 	pthread_mutex_destroy(&i->lock);
 	free(i);

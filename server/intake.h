@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What upstream answers, on its way in. One thread reads it, which takes time for a large page, and passes it on; another
-// one writes it to the catalog, where others may be writing: nobody waits for that, until 64 are to be written.
+// one writes it to the catalog, where others may be writing, in the next lull (server/lull): nobody waits for that, until 64
+// are to be written.
 #pragma once
 
 #include "lib/state/upstream.h"

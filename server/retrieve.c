@@ -8,6 +8,7 @@
 
 #include "lib/base/log.h"
 #include "lib/base/pool.h"
+#include "server/lull.h"
 #include "server/metrics.h"
 #include "server/parcel.h"
 
@@ -23,6 +24,7 @@ struct retrieve {
 	struct depot *depot;
 	struct metrics *metrics;
 	struct pool *keepers;
+	struct lull lull;
 	pthread_mutex_t lock;
 	struct parcel *first;
 	bool has_given_up;
@@ -124,8 +126,10 @@ static void keep(void *job)
 	struct parcel *p = job;
 	struct err e = ERR_INIT;
 	pool_give_way(KEEPERS_NICE);
+	lull_wait(&p->all->lull);
 	if (arrival_keep(p->arrival, p->found, &e) < 0)
 		log_error("a file of upstream is not kept: %s", e.msg);
+	lull_done(&p->all->lull, lull_weight(p->written));
 	parcel_put(p);
 	parcel_unref(p); // not leave(): who was told that it is whole may be reading
 }
@@ -136,6 +140,7 @@ static void judge(struct parcel *p)
 	struct err e = ERR_INIT;
 	if (arrival_check(p->arrival, p->found, &e) == 0) {
 		parcel_end(p, RETRIEVE_KEPT, "");
+		lull_came(&p->all->lull, lull_weight(p->written));
 		pool_submit(p->all->keepers, keep, p);
 		return;
 	}
@@ -276,6 +281,7 @@ struct retrieve *retrieve_new(struct fetch_pool *pool, struct depot *depot, stru
 	r->pool = pool;
 	r->depot = depot;
 	r->metrics = metrics;
+	lull_init(&r->lull, LULL_PAUSE_MS, LULL_MOST);
 	r->keepers = pool_new(KEEPERS, POOL_FIRST_IN_FIRST_OUT, "keep");
 	pthread_mutex_init(&r->lock, NULL);
 	return r;
@@ -296,7 +302,9 @@ void retrieve_free(struct retrieve *r)
 {
 	if (!r)
 		return;
+	lull_close(&r->lull);
 	pool_free(r->keepers);
+	lull_destroy(&r->lull);
 	for (struct parcel *p = r->first, *next; p; p = next) {
 		next = p->next;
 		parcel_unref(p);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files of upstream on their way into the depot. Each is fetched once, however many want it: they get its bytes while
 // they come. The last byte is held back until the whole has the hash and the size that upstream's page says, so that
-// nobody completes what is not right. What is cut in the middle is gone on with where it was cut. Thread-safe; nobody
-// who waits holds a thread.
+// nobody completes what is not right. What is whole is brought into the depot in the next lull (server/lull). What is cut in
+// the middle is gone on with where it was cut. Thread-safe; nobody who waits holds a thread.
 #pragma once
 
 #include "lib/base/fetch-pool.h"

@@ -14,8 +14,10 @@
 
 #include <cmocka.h>
 
+#include "lib/base/clock.h"
 #include "lib/domain/simplepage.h"
 #include "lib/state/catalog-upstream.h"
+#include "server/lull.h"
 #include "tests/unit/loopback.h"
 #include "tests/unit/sleeper.h"
 
@@ -186,6 +188,33 @@ static void all_who_want_a_page_make_one_request(void **state)
 	assert_int_equal(f->asked, 1);
 }
 
+static int count(void *ctx, const struct catalog_upstream *row UNUSED, struct err *e UNUSED)
+{
+	++*(int *)ctx;
+	return 0;
+}
+
+static int rows_of(struct fixture *f, const char *project)
+{
+	struct err e = ERR_INIT;
+	int rows = 0;
+	if (catalog_upstream_rows(f->catalog, project, count, &rows, &e) < 0)
+		fail_msg("%s", e.msg);
+	return rows;
+}
+
+// Who asked has it before; and who asks for another page in the same burst is not held up by the catalog.
+static void it_is_written_in_a_lull(void **state)
+{
+	struct fixture *f = *state;
+	const struct timespec often = {.tv_nsec = 1000000};
+	int64_t began = clock_ms();
+	assert_true(insist(f, "page").has_page);
+	while (rows_of(f, "page") == 0)
+		nanosleep(&often, NULL);
+	assert_true(clock_ms() - began >= LULL_PAUSE_MS);
+}
+
 static void who_does_not_wait_is_told_what_there_is(void **state)
 {
 	struct fixture *f = *state;
@@ -329,6 +358,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(all_who_want_a_page_make_one_request),
+		TEST(it_is_written_in_a_lull),
 		TEST(who_does_not_wait_is_told_what_there_is),
 		TEST(failure_is_told_to_all),
 		TEST(giving_up_wakes_all),

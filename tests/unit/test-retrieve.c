@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "lib/base/clock.h"
+#include "server/lull.h"
 #include "tests/unit/loopback.h"
 #include "tests/unit/sleeper.h"
 
@@ -276,8 +277,8 @@ static void who_comes_a_moment_late_makes_no_second_request(void **state)
 	struct retrieve_result r = {.state = RETRIEVE_LATER};
 	struct sleeper s;
 	sleeper_init(&s);
-	long began = clock_seconds();
 	for (char name[] = "a"; *name < 'f'; ++*name) {
+		long began = clock_seconds();
 		const struct question q = {.name = name, .wants_whole = true};
 		do {
 			insist(f, &q, &r);
@@ -287,6 +288,20 @@ static void who_comes_a_moment_late_makes_no_second_request(void **state)
 			close(r.file.fd);
 		assert_true(r.state == RETRIEVE_KEPT || clock_seconds() - began >= 2);
 	}
+}
+
+// Who asked has it before; and who asks in the same burst is not held up by the disk.
+static void it_is_kept_in_a_lull(void **state)
+{
+	struct fixture *f = *state;
+	struct retrieve_result r;
+	const struct timespec often = {.tv_nsec = 1000000};
+	int64_t began = clock_ms();
+	insist(f, &(struct question){.name = "a", .wants_whole = true}, &r);
+	assert_is_whole(f, &r);
+	while (!depot_has(f, "a"))
+		nanosleep(&often, NULL);
+	assert_true(clock_ms() - began >= LULL_PAUSE_MS);
 }
 
 static void bytes_go_out_while_they_come(void **state)
@@ -417,6 +432,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(all_who_want_a_file_make_one_request),
 		TEST(who_comes_a_moment_late_makes_no_second_request),
+		TEST(it_is_kept_in_a_lull),
 		TEST(bytes_go_out_while_they_come),
 		TEST(nobody_completes_what_is_wrong),
 		TEST(what_fails_says_how_and_is_not_kept),
