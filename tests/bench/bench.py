@@ -98,7 +98,7 @@ PARTS = {
     "serving": bench_serving,
     "appearing": bench_appearing,
     "upload": lambda binary, _, folder, __: upload.bench(binary, folder, ROUNDS),
-    "merge": lambda binary, _, folder, __: merging.bench(binary, folder, min(ROUNDS, 3), SECONDS),
+    "merge": lambda binary, _, folder, __: merging.bench(binary, folder, ROUNDS, SECONDS),
 }
 
 

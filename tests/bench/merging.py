@@ -9,6 +9,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 import clients  # of tests/e2e, which shape knows
@@ -21,9 +22,11 @@ import shape
 import table
 
 CROWD = 200
+REST = 0.5   # seconds; more than server/lull waits
 TICK = 0.02  # seconds between two looks at a server's memory
 WARM_FILES = {30: 32, 5_000: 4}  # of a project, and the connections that ask
 TINY = 100  # bytes in a wheel
+MEMORY, HOME_BYTES = pathlib.Path("/dev/shm"), 1 << 30
 SAME = 1.05
 UV, PIP = "uv==0.13.9", "pip==26.3"
 
@@ -51,7 +54,7 @@ COMMANDS = {"uv": (UV, uv_command), "pip": (PIP, pip_command)}
 
 
 class Installer:
-    """A real client with all that it has of its own."""
+    """A real client with all that it has of its own, in a folder."""
 
     def __init__(self, name, folder):
         requirements, self.command = COMMANDS[name]
@@ -64,7 +67,8 @@ class Installer:
         program, *arguments = self.command(url, target)
         begin = time.monotonic()
         done = subprocess.run(server.pinned(load.CORE, self.programs / program, *arguments, *origin.WANTED),
-                              env=clients.clean_environment(self.folder), capture_output=True, text=True, check=False)
+                              env=clients.clean_environment(self.folder, TMPDIR=str(self.folder)),
+                              capture_output=True, text=True, check=False)
         seconds = time.monotonic() - begin
         if done.returncode != 0 or len(list(target.glob("*.dist-info"))) != len(origin.WANTED):
             raise RuntimeError(f"{self.name} from {url}: {done.stdout[-2000:]} {done.stderr[-2000:]}")
@@ -72,11 +76,18 @@ class Installer:
         return seconds
 
 
+def rest(one):
+    """What a server puts off until nobody asks is its work too."""
+    time.sleep(REST)
+    one.settle()
+
+
 def install(installer, one, upstream):
     one.settle()
     upstream.asked()
     before = one.cpu_seconds()
     seconds = installer.run(one.url)
+    rest(one)
     return Install(seconds, one.cpu_seconds() - before, one.own_bytes(), upstream.asked())
 
 
@@ -143,7 +154,7 @@ def watch(one, process):
 
 
 def rush(one, upstream, path, headers=()):
-    one.settle()
+    rest(one)
     upstream.asked()
     before = one.cpu_seconds()
     program = pathlib.Path(__file__).with_name("crowd.py")
@@ -151,6 +162,7 @@ def rush(one, upstream, path, headers=()):
                           stdout=subprocess.PIPE, text=True) as process:
         own = watch(one, process)
         seen = json.loads(process.stdout.read() or '{"seconds": 0, "whole": 0}')
+    rest(one)
     return Rush(seen["seconds"], one.cpu_seconds() - before, own, upstream.asked(), seen["whole"])
 
 
@@ -207,6 +219,7 @@ def warm_round(kinds, name, seconds, results):
             if name != "wheelcache" and line.name.startswith("local"):
                 continue
             body = one.get(*line.ask(one))[2]
+            rest(one)
             with contextlib.suppress(load.Unusable):  # devpi answers none in a second
                 results.setdefault((line.name, name), []).append((load.run(one, line, seconds), len(body)))
     finally:
@@ -246,6 +259,14 @@ def make_all(folder, upstream, count):
     return store
 
 
+def make_home(stack, folder):
+    """Where clients have their files: in memory, where there is room. What a file system takes to make thousands of them
+    differs from round to round (ext4 looks at each file that was removed in the last minutes), and is no server's."""
+    has_room = MEMORY.is_dir() and shutil.disk_usage(MEMORY).free >= HOME_BYTES
+    home = tempfile.TemporaryDirectory(prefix="wheelcache-bench-", dir=MEMORY if has_room else folder)
+    return pathlib.Path(stack.enter_context(home))
+
+
 def absent(names):
     missing = [name for name in proxies.START if name not in (*names, proxies.FITTING)]
     return f"Not there, as {proxies.pypiron.CLIENTS}/peers.txt has no such pin: {', '.join(missing)}.\n" if missing else ""
@@ -261,13 +282,13 @@ def bench(binary, folder, count, seconds):
     if not origin.HELD.is_dir():
         return f"No proxies: {origin.CORPUS} is not there.\n"
     installs, rushes, warm = {}, {}, {}
-    for part in ("upstream", "home"):
-        (folder / part).mkdir()
+    (folder / "upstream").mkdir()
     with contextlib.ExitStack() as stack:
         upstream = origin.start(folder / "upstream")
         stack.callback(upstream.stop)
         kinds = proxies.Kinds(stack, binary, folder, upstream, make_all(folder, upstream, count))
-        installers = [Installer(name, folder / "home") for name in COMMANDS]
+        home = make_home(stack, folder)
+        installers = [Installer(name, home) for name in COMMANDS]
         for number in range(count):
             for name in turned(sources(kinds), number):
                 for installer in installers:
@@ -276,4 +297,5 @@ def bench(binary, folder, count, seconds):
                 rush_twice(kinds, name, number, rushes)
                 warm_round(kinds, name, seconds, warm)
         tables = [installs_table(installs, kinds), rushes_table(rushes, kinds), warm_table(warm, kinds)]
-        return "\n".join(tables) + absent(kinds.names)
+        place = f"\nClients have their files {'in memory' if home.parent == MEMORY else 'on the disk'}.\n"
+        return "\n".join(tables) + place + absent(kinds.names)
