@@ -6,42 +6,86 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <time.h>
 
 #include <cmocka.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/mem.h"
 #include "server/lull.h"
 
-enum { MOST = 4, SHORT_MS = 60, BURST = 10, APART_MS = 20, NEVER_MS = 3600 * 1000 }; // who waits for NEVER hangs
+enum { MOST = 4, SHORT_MS = 60, LONG_MS = 1000, BURST = 10, APART_MS = 20, NEVER_MS = 3600 * 1000 }; // who waits for NEVER hangs
+
+struct fixture {
+	struct lull lull;
+	pthread_t other;
+	int64_t last_ms; // of come_for_a_while: when the last one came
+	atomic_bool is_over; // of come_on
+};
+
+static void pause_for(long ms)
+{
+	nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
+}
+
+static int begin(void **state, int64_t pause_ms)
+{
+	struct fixture *f = xcalloc(1, sizeof(*f));
+	lull_init(&f->lull, pause_ms, MOST);
+	*state = f;
+	return 0;
+}
+
+static int begin_short(void **state)
+{
+	return begin(state, SHORT_MS);
+}
+
+static int begin_long(void **state)
+{
+	return begin(state, LONG_MS);
+}
+
+static int begin_never(void **state)
+{
+	return begin(state, NEVER_MS);
+}
+
+static int end(void **state)
+{
+	struct fixture *f = *state;
+	lull_destroy(&f->lull);
+	free(f);
+	return 0;
+}
+
+// One is to be done; fn runs beside the test.
+static void start(struct fixture *f, void *(*fn)(void *))
+{
+	lull_came(&f->lull, 1);
+	assert_int_equal(pthread_create(&f->other, NULL, fn, f), 0);
+}
 
 static void waits_until_the_burst_is_over(void **state)
 {
-	(void)state;
-	struct lull l;
-	lull_init(&l, SHORT_MS, MOST);
-	lull_wait(&l); // nothing ever came
+	struct fixture *f = *state;
+	lull_wait(&f->lull); // nothing ever came
 	int64_t came = clock_ms();
-	lull_came(&l, 1);
-	lull_wait(&l);
+	lull_came(&f->lull, 1);
+	lull_wait(&f->lull);
 	assert_true(clock_ms() - came >= SHORT_MS);
-	lull_wait(&l); // it lasts until something comes
-	lull_destroy(&l);
+	lull_wait(&f->lull); // it lasts until something comes
 }
 
-struct burst {
-	struct lull *lull;
-	int64_t last_ms;
-};
-
-static void *come(void *ctx)
+static void *come_for_a_while(void *ctx)
 {
-	struct burst *b = ctx;
+	struct fixture *f = ctx;
 	for (int i = 0; i < BURST; i++) {
-		struct timespec apart = {.tv_nsec = APART_MS * 1000000};
-		nanosleep(&apart, NULL);
-		lull_done(b->lull, 1); // what is done is not too much
-		b->last_ms = clock_ms();
-		lull_came(b->lull, 1);
+		pause_for(APART_MS);
+		lull_done(&f->lull, 1); // what is done is not too much
+		f->last_ms = clock_ms();
+		lull_came(&f->lull, 1);
 	}
 	return NULL;
 }
@@ -49,112 +93,77 @@ static void *come(void *ctx)
 // The pause begins again with each that comes. (A machine that stands still for a pause ends the burst: so it is a long one.)
 static void begins_again(void **state)
 {
-	(void)state;
-	enum { PAUSE_MS = 1000 };
-	struct lull l;
-	struct burst b = {.lull = &l};
-	pthread_t thread;
-	lull_init(&l, PAUSE_MS, MOST);
-	lull_came(&l, 1);
-	assert_int_equal(pthread_create(&thread, NULL, come, &b), 0);
-	lull_wait(&l);
+	struct fixture *f = *state;
+	start(f, come_for_a_while);
+	lull_wait(&f->lull);
 	int64_t now = clock_ms();
-	pthread_join(thread, NULL);
-	assert_true(now - b.last_ms >= PAUSE_MS);
-	lull_destroy(&l);
+	pthread_join(f->other, NULL);
+	assert_true(now - f->last_ms >= LONG_MS);
 }
-
-struct flood {
-	struct lull *lull;
-	atomic_bool is_over;
-};
 
 static void *come_on(void *ctx)
 {
-	struct flood *f = ctx;
-	const struct timespec apart = {.tv_nsec = 1000000};
-	while (!atomic_load(&f->is_over)) {
-		lull_came(f->lull, 0);
-		nanosleep(&apart, NULL);
-	}
+	struct fixture *f = ctx;
+	for (; !atomic_load(&f->is_over); pause_for(1))
+		lull_came(&f->lull, 0);
 	return NULL;
 }
 
 static void burst_without_end_does_not_hold_it_up(void **state)
 {
-	(void)state;
-	struct lull l;
-	struct flood f = {.lull = &l};
-	pthread_t thread;
-	lull_init(&l, SHORT_MS, MOST);
-	lull_came(&l, 1);
-	assert_int_equal(pthread_create(&thread, NULL, come_on, &f), 0);
-	lull_wait(&l);
-	atomic_store(&f.is_over, true);
-	pthread_join(thread, NULL);
-	lull_destroy(&l);
+	struct fixture *f = *state;
+	start(f, come_on);
+	lull_wait(&f->lull);
+	atomic_store(&f->is_over, true);
+	pthread_join(f->other, NULL);
 }
 
 static void too_much_does_not_wait(void **state)
 {
-	(void)state;
-	struct lull l;
-	lull_init(&l, NEVER_MS, MOST);
-	lull_came(&l, 1);
-	lull_came(&l, MOST - 1);
-	lull_wait(&l);
-	lull_done(&l, MOST);
-	assert_int_equal(l.pending, 0);
-	lull_destroy(&l);
+	struct fixture *f = *state;
+	lull_came(&f->lull, 1);
+	lull_came(&f->lull, MOST - 1);
+	lull_wait(&f->lull);
+	lull_done(&f->lull, MOST);
+	assert_int_equal(f->lull.pending, 0);
 }
 
-static void *wait(void *l)
+static void *wait(void *ctx)
 {
-	lull_wait(l);
+	struct fixture *f = ctx;
+	lull_wait(&f->lull);
 	return NULL;
 }
 
 // Also who waits already.
 static void too_much_wakes(void **state)
 {
-	(void)state;
-	struct lull l;
-	pthread_t thread;
-	lull_init(&l, NEVER_MS, MOST);
-	lull_came(&l, 1);
-	assert_int_equal(pthread_create(&thread, NULL, wait, &l), 0);
-	struct timespec later = {.tv_nsec = APART_MS * 1000000};
-	nanosleep(&later, NULL);
-	lull_came(&l, MOST);
-	pthread_join(thread, NULL);
-	lull_destroy(&l);
+	struct fixture *f = *state;
+	start(f, wait);
+	pause_for(APART_MS);
+	lull_came(&f->lull, MOST);
+	pthread_join(f->other, NULL);
 }
 
 static void closing_wakes(void **state)
 {
-	(void)state;
-	struct lull l;
-	pthread_t thread;
-	lull_init(&l, NEVER_MS, MOST);
-	lull_came(&l, 1);
-	assert_int_equal(pthread_create(&thread, NULL, wait, &l), 0);
-	struct timespec later = {.tv_nsec = APART_MS * 1000000};
-	nanosleep(&later, NULL);
-	lull_close(&l);
-	pthread_join(thread, NULL);
-	lull_wait(&l);
-	lull_destroy(&l);
+	struct fixture *f = *state;
+	start(f, wait);
+	pause_for(APART_MS);
+	lull_close(&f->lull);
+	pthread_join(f->other, NULL);
+	lull_wait(&f->lull);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(waits_until_the_burst_is_over),
-		cmocka_unit_test(begins_again),
-		cmocka_unit_test(burst_without_end_does_not_hold_it_up),
-		cmocka_unit_test(too_much_does_not_wait),
-		cmocka_unit_test(too_much_wakes),
-		cmocka_unit_test(closing_wakes),
+		cmocka_unit_test_setup_teardown(waits_until_the_burst_is_over, begin_short, end),
+		cmocka_unit_test_setup_teardown(begins_again, begin_long, end),
+		cmocka_unit_test_setup_teardown(burst_without_end_does_not_hold_it_up, begin_short, end),
+		cmocka_unit_test_setup_teardown(too_much_does_not_wait, begin_never, end),
+		cmocka_unit_test_setup_teardown(too_much_wakes, begin_never, end),
+		cmocka_unit_test_setup_teardown(closing_wakes, begin_never, end),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
