@@ -26,6 +26,7 @@ import upload
 TOP = pathlib.Path(__file__).resolve().parents[2]
 SERVED = 10_000
 ROUNDS = int(os.environ.get("BENCH_ROUNDS") or 5)
+FEW = min(ROUNDS, 3)  # of what takes minutes
 SECONDS = int(os.environ.get("BENCH_SECONDS") or 1)
 MANY = int(os.environ.get("BENCH_MANY") or 200_000)
 ONLY = (os.environ.get("BENCH_ONLY") or "serving index many appearing upload prune merge").split()
@@ -55,11 +56,11 @@ def room(folder, name):
     return made
 
 
-def bench_many(binary, folder):
+def bench_many(binary, folder, rounds):
     store = room(folder, "store")
     shape.make_many(store, MANY)
     subprocess.run(["sync"], check=True)  # or its writing is measured with the first round
-    return scans.bench(binary, store, folder, MANY, min(ROUNDS, 3))
+    return scans.bench(binary, store, folder, MANY, rounds)
 
 
 class Served:
@@ -75,38 +76,39 @@ class Served:
         return self._made
 
 
-def bench_index(binary, _, __, served):
+def bench_index(binary, _, __, served, rounds):
     served.made()
-    return scans.bench(binary, served.store, served.store.parent, SERVED, ROUNDS)
+    return scans.bench(binary, served.store, served.store.parent, SERVED, rounds)
 
 
-def bench_serving(binary, floor, folder, served):
-    return beside.bench(binary, floor, served.store, served.made(), folder, ROUNDS, SECONDS)
+def bench_serving(binary, floor, folder, served, rounds):
+    return beside.bench(binary, floor, served.store, served.made(), folder, rounds, SECONDS)
 
 
-def bench_appearing(binary, _, folder, served):
+def bench_appearing(binary, _, folder, served, rounds):
     served.made()
-    return appearing.bench(binary, served.store, folder, SERVED, ROUNDS)
+    return appearing.bench(binary, served.store, folder, SERVED, rounds)
 
 
-# In this order. What a process took at most, its children are said to have taken; so those that measure memory come before
-# this one has read large answers.
+# In this order, with their rounds. What a process took at most, its children are said to have taken; so those that measure
+# memory come before this one has read large answers.
 PARTS = {
-    "index": bench_index,
-    "many": lambda binary, _, folder, __: bench_many(binary, folder),
-    "prune": lambda binary, _, folder, __: pruning.bench(binary, folder, min(ROUNDS, 3)),
-    "serving": bench_serving,
-    "appearing": bench_appearing,
-    "upload": lambda binary, _, folder, __: upload.bench(binary, folder, ROUNDS),
-    "merge": lambda binary, _, folder, __: merging.bench(binary, folder, ROUNDS, SECONDS),
+    "index": (ROUNDS, bench_index),
+    "many": (FEW, lambda binary, _, folder, __, rounds: bench_many(binary, folder, rounds)),
+    "prune": (FEW, lambda binary, _, folder, __, rounds: pruning.bench(binary, folder, rounds)),
+    "serving": (ROUNDS, bench_serving),
+    "appearing": (ROUNDS, bench_appearing),
+    "upload": (ROUNDS, lambda binary, _, folder, __, rounds: upload.bench(binary, folder, rounds)),
+    "merge": (ROUNDS, lambda binary, _, folder, __, rounds: merging.bench(binary, folder, rounds, SECONDS)),
 }
 
 
 def run(name, binary, floor, folder, served):
     """The part's text, with what it was taken with."""
     begin, busy = time.monotonic(), machine.Busy()
-    found = PARTS[name](binary, floor, room(folder, name), served)
-    return (f"# The last kept run of `BENCH_ONLY={name} make bench`\n\n{machine.text(binary, ROUNDS, SECONDS)}\n{found}\n"
+    rounds, part = PARTS[name]
+    found = part(binary, floor, room(folder, name), served, rounds)
+    return (f"# The last kept run of `BENCH_ONLY={name} make bench`\n\n{machine.text(binary, rounds, SECONDS)}\n{found}\n"
             f"{time.monotonic() - begin:.0f} s; meanwhile others had {busy.others():.1f} of the {os.cpu_count()} processors.\n")
 
 
