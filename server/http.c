@@ -227,7 +227,7 @@ static enum MHD_Result begin(struct client *c, const char *url, const char *meth
 		return send_reply(c, refusal);
 	if (m == METHOD_GET || m == METHOD_HEAD)
 		return MHD_YES;
-	struct request r = read_request(c, url, method);
+	CLEANUP(request_release) struct request r = read_request(c, url, method);
 	return begin_body(c, &r, &s);
 }
 
@@ -307,6 +307,7 @@ static void on_completed(void *ctx, struct MHD_Connection *connection, void **st
 	drop_body(c);
 	reply_unref(c->reply);
 	c->reply = NULL;
+	request_release(&c->request);
 	clients_end(c->clients, &c->link);
 }
 

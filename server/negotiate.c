@@ -60,12 +60,18 @@ static struct element next_element(struct str *list)
 	return element;
 }
 
-// What we can send; where a client wants two alike, the first one is sent.
-enum candidate { TEXT_HTML, V1_HTML, V1_JSON, CANDIDATE_COUNT };
-
-static const enum page_format format_of[CANDIDATE_COUNT] = {PAGE_HTML, PAGE_HTML, PAGE_JSON};
-
 #define SIMPLE "application/vnd.pypi.simple."
+
+const struct variant_row variant_row[VARIANT_COUNT] = {
+	[VARIANT_HTML] = {PAGE_HTML, "text/html; charset=utf-8"},
+	[VARIANT_V1_HTML] = {PAGE_HTML, SIMPLE "v1+html"},
+	[VARIANT_V1_JSON] = {PAGE_JSON, SIMPLE "v1+json"},
+	[VARIANT_HTML_OLD_PIP] = {PAGE_HTML_OLD_PIP, "text/html; charset=utf-8"},
+	[VARIANT_V1_HTML_OLD_PIP] = {PAGE_HTML_OLD_PIP, SIMPLE "v1+html"},
+};
+
+// Of the variants those that a client can choose. Where it wants two alike, the first one is sent.
+enum { CANDIDATE_COUNT = VARIANT_V1_JSON + 1 };
 
 // Which of them a media type or range means.
 static const struct media_range {
@@ -73,14 +79,14 @@ static const struct media_range {
 	unsigned candidates; // bits
 	int specific;
 } media_range[] = {
-	{STR("text/html"), 1 << TEXT_HTML, EXACT},
-	{STR(SIMPLE "v1+html"), 1 << V1_HTML, EXACT},
-	{STR(SIMPLE "v1+json"), 1 << V1_JSON, EXACT},
-	{STR(SIMPLE "latest+html"), 1 << V1_HTML, EXACT},
-	{STR(SIMPLE "latest+json"), 1 << V1_JSON, EXACT},
-	{STR("text/*"), 1 << TEXT_HTML, WHOLE_TYPE},
-	{STR("application/*"), 1 << V1_HTML | 1 << V1_JSON, WHOLE_TYPE},
-	{STR("*/*"), 1 << TEXT_HTML | 1 << V1_HTML | 1 << V1_JSON, ALL},
+	{STR("text/html"), 1 << VARIANT_HTML, EXACT},
+	{STR(SIMPLE "v1+html"), 1 << VARIANT_V1_HTML, EXACT},
+	{STR(SIMPLE "v1+json"), 1 << VARIANT_V1_JSON, EXACT},
+	{STR(SIMPLE "latest+html"), 1 << VARIANT_V1_HTML, EXACT},
+	{STR(SIMPLE "latest+json"), 1 << VARIANT_V1_JSON, EXACT},
+	{STR("text/*"), 1 << VARIANT_HTML, WHOLE_TYPE},
+	{STR("application/*"), 1 << VARIANT_V1_HTML | 1 << VARIANT_V1_JSON, WHOLE_TYPE},
+	{STR("*/*"), 1 << VARIANT_HTML | 1 << VARIANT_V1_HTML | 1 << VARIANT_V1_JSON, ALL},
 };
 
 static const struct media_range *find_range(struct str name)
@@ -156,12 +162,13 @@ static int read_format(const char *format)
 	for (size_t i = 0; i < len; i++)
 		name[i] = format[i] == ' ' ? '+' : format[i];
 	const struct media_range *r = find_range((struct str){name, len});
-	if (!r || r->specific != EXACT)
-		return NEGOTIATE_NOTHING;
-	return r->candidates & 1 << V1_JSON ? PAGE_JSON : PAGE_HTML;
+	for (int i = 0; r && r->specific == EXACT && i < CANDIDATE_COUNT; i++)
+		if (r->candidates == 1U << i)
+			return i;
+	return NEGOTIATE_NOTHING;
 }
 
-int negotiate_format(const char *accept, const char *format, const char *user_agent)
+int negotiate_variant(const char *accept, const char *format, const char *user_agent)
 {
 	struct wish wish[CANDIDATE_COUNT] = {0};
 	size_t best = 0;
@@ -173,9 +180,11 @@ int negotiate_format(const char *accept, const char *format, const char *user_ag
 		if (wish[i].weight > wish[best].weight)
 			best = i;
 	if (wish[best].weight == 0)
-		return excludes ? NEGOTIATE_NOTHING : PAGE_HTML;
-	bool takes_html = wish[TEXT_HTML].weight || wish[V1_HTML].weight;
-	return takes_html && is_old_pip(user_agent) ? PAGE_HTML_OLD_PIP : (int)format_of[best];
+		return excludes ? NEGOTIATE_NOTHING : VARIANT_HTML;
+	bool takes_html = wish[VARIANT_HTML].weight || wish[VARIANT_V1_HTML].weight;
+	if (takes_html && is_old_pip(user_agent))
+		return wish[VARIANT_HTML].weight ? VARIANT_HTML_OLD_PIP : VARIANT_V1_HTML_OLD_PIP;
+	return (int)best;
 }
 
 static int coding_of(struct str name)

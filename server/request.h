@@ -2,7 +2,7 @@
 // A request as the handlers see it: plain values without a socket.
 #pragma once
 
-#include "lib/base/str.h"
+#include "lib/base/buf.h"
 
 enum method { METHOD_GET, METHOD_HEAD, METHOD_POST, METHOD_OTHER };
 
@@ -37,10 +37,13 @@ struct request {
 	const char *argument[ARGUMENT_COUNT]; // as format
 	const char *peer;                 // the address of whom it came from, "unix" for a socket file
 	const char *header[HEADER_COUNT]; // NULL where it was not sent
+	struct buf *joined; // owned: by header, the lists that came on several lines; NULL: none did
 };
 
 enum method request_method(const char *name);
-// Takes a header, if some handler reads it: the first of its name counts. value is borrowed.
+void request_release(struct request *r);
+// Takes a header, if some handler reads it. value is borrowed. Lines of one list are joined (RFC 9110 section 5.3), up to
+// LIMIT_REQUEST_HEADER bytes; of other headers the first of its name counts.
 void request_take_header(struct request *r, struct str name, const char *value);
 // Takes a part of the query. value is borrowed; NULL where it has no "=".
 void request_take_argument(struct request *r, struct str name, const char *value);

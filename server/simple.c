@@ -20,7 +20,7 @@ enum { KEY_SIZE = 2 * LIMIT_FILE_NAME + 16, FORMAT_SIZE = 64 };
 struct target {
 	const struct view *view;
 	char project[LIMIT_FILE_NAME + 1]; // normalised; "" for the list
-	enum page_format format;
+	enum variant variant;
 	enum page_coding coding;
 	char key_bytes[KEY_SIZE];
 	struct str key;
@@ -32,7 +32,7 @@ struct target {
 static void set_key(struct target *t)
 {
 	char *at = t->key_bytes;
-	*at++ = (char)('0' + t->format);
+	*at++ = (char)('0' + t->variant);
 	*at++ = (char)('0' + t->coding);
 	if (t->view->name)
 		at = stpcpy(at, t->view->name);
@@ -101,10 +101,10 @@ static struct reply *find_target(struct service *s, const struct call *call, boo
 	t->is_upstreams = t->merges && rule == RULE_UPSTREAM;
 	if (!is_name || (!is_root && !t->merges && !view_may_have(s, t->view, t->project)))
 		return service_not_found_in(s, t->view->is_private, "no such project");
-	int format = negotiate_format(r->header[HEADER_ACCEPT], wanted_format(r, text), r->header[HEADER_USER_AGENT]);
-	if (format < 0)
+	int variant = negotiate_variant(r->header[HEADER_ACCEPT], wanted_format(r, text), r->header[HEADER_USER_AGENT]);
+	if (variant < 0)
 		return not_acceptable(s, t->view);
-	t->format = (enum page_format)format;
+	t->variant = (enum variant)variant;
 	t->coding = negotiate_coding(r->header[HEADER_ACCEPT_ENCODING]);
 	set_key(t);
 	return NULL;
@@ -135,18 +135,20 @@ static int render(const struct target *t, struct catalog *c, const struct upstre
 	struct buf *page, struct err *e)
 {
 	struct view none = *t->view;
+	enum page_format format = variant_row[t->variant].format;
 	none.platform_count = 0;
 	if (t->project[0])
-		return page_project(t->is_upstreams ? &none : t->view, c, t->project, upstream, t->format, page, e);
-	return page_root(t->view, c, more, t->format, page, e);
+		return page_project(t->is_upstreams ? &none : t->view, c, t->project, upstream, format, page, e);
+	return page_root(t->view, c, more, format, page, e);
 }
 
 // RFC 9110 section 12.5.5: what the choice depended on. User-Agent because of the pips that cannot read the JSON.
 static struct reply *dress(struct service *s, const struct target *t, struct buf *body, bool may_be_kept)
 {
 	char etag[PAGE_ETAG_SIZE];
-	page_etag(buf_view(body), etag);
-	struct reply *r = reply_new(200, page_type[t->format], blob_from_buf(body));
+	const char *type = variant_row[t->variant].type;
+	page_etag(type, buf_view(body), etag);
+	struct reply *r = reply_new(200, type, blob_from_buf(body));
 	reply_header(r, "Vary", "Accept, Accept-Encoding, User-Agent");
 	if (may_be_kept)
 		service_fresh(s, r, t->view->is_private);
@@ -312,10 +314,10 @@ static void drop(struct service *s, const char *project)
 	struct target t;
 	snprintf(t.project, sizeof(t.project), "%s", project);
 	for (size_t v = 0; v < site->view_count; v++) {
-		for (int variant = 0; variant < PAGE_FORMAT_COUNT * PAGE_CODING_COUNT; variant++) {
+		for (int i = 0; i < VARIANT_COUNT * PAGE_CODING_COUNT; i++) {
 			t.view = &site->view[v];
-			t.format = (enum page_format)(variant / PAGE_CODING_COUNT);
-			t.coding = (enum page_coding)(variant % PAGE_CODING_COUNT);
+			t.variant = (enum variant)(i / PAGE_CODING_COUNT);
+			t.coding = (enum page_coding)(i % PAGE_CODING_COUNT);
 			set_key(&t);
 			pagecache_drop(s->cache, t.key);
 		}

@@ -9,12 +9,6 @@
 #include "lib/view/blend.h"
 #include "lib/view/render.h"
 
-const char *const page_type[PAGE_FORMAT_COUNT] = {
-	[PAGE_HTML] = "text/html; charset=utf-8",
-	[PAGE_HTML_OLD_PIP] = "text/html; charset=utf-8",
-	[PAGE_JSON] = "application/vnd.pypi.simple.v1+json",
-};
-
 const char *const page_coding_name[PAGE_CODING_COUNT] = {
 	[PAGE_GZIP] = "gzip",
 	[PAGE_ZSTD] = "zstd",
@@ -169,11 +163,15 @@ int page_pack(struct str page, enum page_coding coding, struct buf *out, struct 
 	return out->failed ? err_set(e, ERR_LIMIT, "page: larger than %zu bytes", out->cap) : 0;
 }
 
-void page_etag(struct str body, char out[PAGE_ETAG_SIZE])
+void page_etag(const char *type, struct str body, char out[PAGE_ETAG_SIZE])
 {
 	enum { BYTES = 20 };
 	uint8_t sha256[SHA256_SIZE];
-	digest_sha256(body, sha256);
+	CLEANUP(digest_cleanup) struct digest *d = digest_new();
+	digest_begin(d);
+	digest_add(d, type, strlen(type) + 1);
+	digest_add(d, body.ptr, body.len);
+	digest_end(d, sha256);
 	out[0] = '"';
 	hex_encode(sha256, BYTES, out + 1);
 	memcpy(out + 1 + 2 * BYTES, "\"", 2);

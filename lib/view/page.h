@@ -16,8 +16,6 @@ enum page_format {
 };
 enum page_coding { PAGE_PLAIN, PAGE_GZIP, PAGE_ZSTD, PAGE_CODING_COUNT };
 
-// "text/html; charset=utf-8" or "application/vnd.pypi.simple.v1+json".
-extern const char *const page_type[PAGE_FORMAT_COUNT];
 // Content-Encoding; NULL for plain.
 extern const char *const page_coding_name[PAGE_CODING_COUNT];
 
@@ -34,6 +32,7 @@ int page_root(const struct view *v, struct catalog *c, struct str more, enum pag
 	struct err *e) MUST_CHECK;
 // Adds the page in this coding to out (plain: a copy).
 int page_pack(struct str page, enum page_coding coding, struct buf *out, struct err *e) MUST_CHECK;
-// A strong ETag with its quotes and a NUL: the hash of the body as it is sent, so that each coding has its own. Packed, it is a
-// sixth of the page. Another version of what packs it may give another one, which costs each client one page.
-void page_etag(struct str body, char out[PAGE_ETAG_SIZE]);
+// A strong ETag with its quotes and a NUL: the hash of the Content-Type and of the body as it is sent, so that each type and each
+// coding has its own. Packed, it is a sixth of the page. Another version of what packs it may give another one, which costs each
+// client one page.
+void page_etag(const char *type, struct str body, char out[PAGE_ETAG_SIZE]);

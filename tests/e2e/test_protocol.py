@@ -14,6 +14,7 @@ import urllib.parse
 import pytest
 
 import pages
+import serving
 import storelib
 
 JSON, HTML = pages.JSON, "text/html; charset=utf-8"
@@ -79,15 +80,65 @@ def test_accept_chooses_the_form(site, path, accept, kind):
         assert reply.body.startswith(b"{" if kind == JSON else b"<!DOCTYPE html>")
 
 
-@pytest.mark.parametrize("accept", [V1_HTML, "application/vnd.pypi.simple.latest+html", "application/*"])
-def test_html_by_its_other_names(site, accept):
-    reply = site.get("/simple/", {"Accept": accept})
-    assert reply.status == 200
-    assert reply["Content-Type"].partition(";")[0] in (V1_HTML, "text/html")
-    assert reply.body.startswith(b"<!DOCTYPE html>")
+@pytest.mark.parametrize("path", ["/simple/", "/simple/shared/"])
+@pytest.mark.parametrize("accept", [V1_HTML, "application/vnd.pypi.simple.latest+html", "application/*",
+                                    f"{V1_HTML};q=0.5, text/html;q=0.4"])
+def test_html_by_its_other_names(site, path, accept):
+    """Its bytes are those of text/html; its ETag is not, for a cache holds the type under the ETag."""
+    reply, plain = site.get(path, {"Accept": accept}), site.get(path, {"Accept": "text/html"})
+    assert (reply.status, reply["Content-Type"], plain["Content-Type"]) == (200, V1_HTML, HTML)
+    assert reply.body == plain.body and reply["ETag"] != plain["ETag"]
+    again = site.get(path, {"Accept": accept, "If-None-Match": reply["ETag"]})
+    assert (again.status, again["ETag"], again["Vary"]) == (304, reply["ETag"], reply["Vary"])
+    assert site.get(path, {"Accept": "text/html", "If-None-Match": reply["ETag"]}).status == 200
+
+
+def test_an_old_pip_gets_the_type_that_it_asked_for(site):
+    agent = {"User-Agent": "pip/23.0.1 {}"}
+    for accept, kind in [(PIP, HTML), (V1_HTML, V1_HTML), (f"{JSON}, {V1_HTML};q=0.1", V1_HTML)]:
+        reply = site.get("/simple/shared/", agent | {"Accept": accept})
+        assert (reply.status, reply["Content-Type"]) == (200, kind)
+        assert b"data-dist-info-metadata" not in reply.body
+
+
+def send_lines(site, path, lines):
+    """A request with these header lines, which may have the same name."""
+    with contextlib.closing(site.server.connect()) as connection:
+        connection.putrequest("GET", path, skip_accept_encoding=True)
+        for name, value in lines:
+            connection.putheader(name, value)
+        connection.endheaders()
+        answer = connection.getresponse()
+        return serving.Reply(answer.status, answer.headers, answer.read())
+
+
+# RFC 9110 section 5.3. Lines, and the value of one header of the answer.
+LISTS = [
+    ([("Accept", "text/html;q=0.5"), ("Accept", JSON)], "Content-Type", JSON),
+    ([("Accept", "image/png"), ("Accept", V1_HTML)], "Content-Type", V1_HTML),
+    ([("Accept", "image/png"), ("accept", "image/gif"), ("ACCEPT", "text/html")], "Content-Type", HTML),
+    ([("Accept", ""), ("Accept", JSON)], "Content-Type", JSON),
+    ([("Accept-Encoding", "br"), ("Accept-Encoding", "gzip")], "Content-Encoding", "gzip"),
+    ([("Accept-Encoding", "gzip;q=0.5"), ("Accept", JSON), ("Accept-Encoding", "zstd")], "Content-Encoding", "zstd"),
+    ([("Accept", "image/png")] * 20 + [("Accept", JSON)], "Content-Type", JSON),
+]
+
+
+@pytest.mark.parametrize("lines, name, value", LISTS)
+def test_lines_of_one_list_are_one_list(site, lines, name, value):
+    reply = send_lines(site, "/simple/big/", lines)
+    assert (reply.status, reply[name]) == (200, value)
+    assert send_lines(site, "/simple/big/", lines)[name] == value  # from the cache
+
+
+def test_tags_on_several_lines(site):
+    tag = site.get("/simple/shared/")["ETag"]
+    assert send_lines(site, "/simple/shared/", [("If-None-Match", '"a"'), ("If-None-Match", tag)]).status == 304
+    assert send_lines(site, "/simple/shared/", [("If-None-Match", '"a"'), ("If-None-Match", '"b"')]).status == 200
 
 
 @pytest.mark.parametrize("query, kind", [(JSON, JSON), (JSON.replace("+", "%2B"), JSON), ("text/html", HTML),
+                                         (V1_HTML.replace("+", "%2B"), V1_HTML),
                                          ("application/vnd.pypi.simple.latest%2Bjson", JSON)])
 def test_format_beats_accept(site, query, kind):
     other = JSON if kind == HTML else "text/html"

@@ -33,7 +33,9 @@ AGENTS = ["pip/26.3 {}", "pip/23.0.1 {}", "pip/22.3.1 {}", "pip/22.2.2 {}", "pip
 # Other headers that are read alike; each alone.
 MORE_ACCEPTS = [f"{SIMPLE}.latest+json", f"{SIMPLE}.v1+html", f"{SIMPLE}.V1+JSON", f"{SIMPLE}.v1+json;q=0.5",
                 f"{SIMPLE}.v1+json, text/html", f"{SIMPLE}.v1+json;q=0, text/html;q=0.1", "application/*", "text/*",
-                f"{SIMPLE}.v1+json;q=1.0,*/*;q=0.1", "rubbish", "", "application/json", "image/png, text/plain;q=0.1"]
+                f"{SIMPLE}.v1+json;q=1.0,*/*;q=0.1", f"{SIMPLE}.latest+html",
+                f"{SIMPLE}.v1+html, text/html", f"{SIMPLE}.v1+html, text/html;q=0.5", f"{SIMPLE}.v1+html;q=0, */*;q=0.5",
+                "rubbish", "", "application/json", "image/png, text/plain;q=0.1"]
 MORE_CODINGS = ["gzip;q=1.0", "gzip;q=0, zstd;q=0", "zstd;q=0, gzip", "x-gzip", "br", "*", "*;q=0", "GZIP", "",
                 "gzip;q=0.5", "identity, gzip;q=0.5"]
 FORMATS = [f"{SIMPLE}.v1+json", f"{SIMPLE}.latest%2Bjson", "application%2Fvnd.pypi.simple.v1%2Bhtml", "text/html",

@@ -14,19 +14,20 @@ static bool names(const char *header, const char *what)
 
 static void check_format(const char *accept, const char *format, const char *user_agent)
 {
-	int chosen = negotiate_format(accept, format, user_agent);
+	int chosen = negotiate_variant(accept, format, user_agent);
 	bool named_json = names(accept, "json") || names(format, "json");
 	bool named_any = names(accept, "*");
-	HOLDS(chosen >= NEGOTIATE_NOTHING && chosen < PAGE_FORMAT_COUNT);
-	HOLDS(chosen != PAGE_JSON || named_json || named_any);
-	HOLDS(chosen != PAGE_HTML_OLD_PIP ||
+	HOLDS(chosen >= NEGOTIATE_NOTHING && chosen < VARIANT_COUNT);
+	HOLDS(chosen != VARIANT_V1_JSON || named_json || named_any);
+	HOLDS((chosen != VARIANT_V1_HTML && chosen != VARIANT_V1_HTML_OLD_PIP) || names(accept, "+html") || names(format, "html") || named_any);
+	HOLDS((chosen != VARIANT_HTML_OLD_PIP && chosen != VARIANT_V1_HTML_OLD_PIP) ||
 		str_starts(str_from(user_agent ? user_agent : ""), STR("pip/")));
 	HOLDS(chosen != NEGOTIATE_NOTHING || names(accept, "/"));
 	if (!format)
-		HOLDS(accept || chosen == PAGE_HTML);
-	HOLDS(negotiate_format(accept, "application/vnd.pypi.simple.v1+json", user_agent) ==
-		PAGE_JSON);
-	HOLDS(negotiate_format(accept, "text/html", user_agent) == PAGE_HTML);
+		HOLDS(accept || chosen == VARIANT_HTML);
+	HOLDS(negotiate_variant(accept, "application/vnd.pypi.simple.v1+json", user_agent) ==
+		VARIANT_V1_JSON);
+	HOLDS(negotiate_variant(accept, "text/html", user_agent) == VARIANT_HTML);
 }
 
 static void check_coding(const char *accept_encoding)
