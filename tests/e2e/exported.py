@@ -2,11 +2,9 @@
 """A store with its static export, and what clients ask for."""
 import contextlib
 import io
-import os
-import pathlib
 import tarfile
-import tempfile
 
+import others
 import storelib
 from indexing import Indexed, age
 
@@ -68,6 +66,5 @@ class Exported(Indexed):
 
 @contextlib.contextmanager
 def made():
-    with tempfile.TemporaryDirectory(prefix="wheelcache-static-") as name:
-        os.chmod(name, 0o755)
-        yield Exported(pathlib.Path(name))
+    with others.open_program(), others.open_folder() as folder:
+        yield Exported(folder)

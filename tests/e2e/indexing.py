@@ -3,16 +3,14 @@
 import contextlib
 import json
 import os
-import pathlib
 import pty
 import sqlite3
 import subprocess
-import tempfile
 
+import others
 import serving
 import storelib
 
-NOBODY = 65534
 PLATFORM = "debian-12-x86_64"
 
 
@@ -79,19 +77,14 @@ class Indexed:
 
 @contextlib.contextmanager
 def open_store():
-    """A store that others may enter, for tests that give up being root."""
-    with tempfile.TemporaryDirectory() as name:
-        os.chmod(name, 0o755)
-        at = Indexed(pathlib.Path(name))
+    """A store that others may enter, and a program that they may run, for tests that give up being root."""
+    with others.open_program(), others.open_folder() as folder:
+        at = Indexed(folder)
         at.catalog.parent.mkdir()
         os.chmod(at.catalog.parent, 0o777)
         yield at
-        for folder, _, _ in os.walk(name):
-            os.chmod(folder, 0o755)
-
-
-def as_nobody():
-    return {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+        for path, _, _ in os.walk(folder):
+            os.chmod(path, 0o755)
 
 
 def one_line(done, code, *parts):

@@ -9,18 +9,18 @@ import pathlib
 import random
 import shutil
 import socket
-import subprocess
 import tempfile
 import threading
 import time
+from unittest import mock
 
 import pytest
 
 import faults
+import others
 import pages
 import serving
 import storelib
-from indexing import NOBODY
 
 SOON = 60       # a scan on a busy machine, and what it leads to
 CHURN = 6       # seconds
@@ -328,27 +328,23 @@ def test_churn(serve, store):
 
 
 @pytest.fixture(name="open_store")
-def open_store_fixture(monkeypatch):
+def open_store_fixture():
     """A store that another user can read, and a program that becomes this user."""
     if os.geteuid() == 0 and not shutil.which("setpriv"):
         pytest.skip("setpriv is not here, and root may read everything")
-    with tempfile.TemporaryDirectory() as name:
-        top = pathlib.Path(name)
-        top.chmod(0o755)
+    with others.open_program(), others.open_folder() as top, mock.patch.dict(os.environ):
         (top / "state").mkdir()
         if os.geteuid() == 0:
-            os.chown(top / "state", NOBODY, NOBODY)
-            become = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+            os.chown(top / "state", others.NOBODY, others.NOBODY)
+            become = ["setpriv", f"--reuid={others.NOBODY}", f"--regid={others.NOBODY}", "--clear-groups"]
             program = serving.binary()
-            if subprocess.run([*become, program, "--version"], capture_output=True, check=False).returncode != 0:
-                pytest.skip(f"{program} is where another user cannot run it")
             wrapper = top / "unprivileged"
             wrapper.write_text(f'#!/bin/sh\nexec {" ".join(become)} {program} "$@"\n')
             wrapper.chmod(0o755)
-            monkeypatch.setenv("WHEELCACHE", str(wrapper))
+            os.environ["WHEELCACHE"] = str(wrapper)
         storelib.make_wheel(top / "store" / "calm", "calm", "1.0")
         yield top / "store"
-        for folder, _, _ in os.walk(name):
+        for folder, _, _ in os.walk(top):
             os.chmod(folder, 0o755)
 
 

@@ -13,7 +13,8 @@ import pytest
 
 import serving
 import storelib
-from indexing import PLATFORM, Indexed, age, as_nobody, numbers, on_terminal, one_line, open_store
+from indexing import PLATFORM, Indexed, age, numbers, on_terminal, one_line, open_store
+from others import as_nobody
 
 KINDS = ["corrupt", "changed", "orphaned", "strange", "misplaced", "unreadable"]
 

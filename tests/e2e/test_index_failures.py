@@ -12,7 +12,8 @@ import pytest
 
 import serving
 import storelib
-from indexing import PLATFORM, Indexed, age, as_nobody, numbers, on_terminal, one_line, open_store
+from indexing import PLATFORM, Indexed, age, numbers, on_terminal, one_line, open_store
+from others import as_nobody
 
 WHEEL = "six-1.0-py3-none-any.whl"
 

@@ -17,7 +17,8 @@ import pytest
 import serving
 import storelib
 from exported import FIRST, PIP, SECOND, VIEWS, fill, headers, made
-from indexing import NOBODY, age
+from indexing import age
+from others import as_nobody
 
 
 @pytest.fixture(name="at")
@@ -331,9 +332,8 @@ def test_folder_that_may_not_be_written_is_one_line(at):
     at.wheel(FIRST, version="2.0")
     for path in (at.catalog.parent, *at.catalog.parent.iterdir()):
         os.chmod(path, 0o777)
-    who = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
     os.chmod(at.tree, 0o555)
-    assert f"{at.tree}/.wheelcache-static: Permission denied" in at.fails(**who)
+    assert f"{at.tree}/.wheelcache-static: Permission denied" in at.fails(**as_nobody())
     os.chmod(at.tree, 0o755)
     at.export()
 
