@@ -2,10 +2,12 @@
 """What always holds (docs/architecture.md) and no other file looks at: reading writes nothing, and a catalog that is
 made anew gives the same bytes."""
 import hashlib
+import time
 
 import pytest
 
 import pages
+import serving
 import storelib
 
 PLATFORM = "debian-12-x86_64"
@@ -39,6 +41,19 @@ def state_of(*folders):
             if path.is_file() and not path.name.endswith(CHANGING)}
 
 
+def settled(*folders):
+    """The same once it stays so: a server may say its URL before the thread that follows the catalog has told the others."""
+    seen = [state_of(*folders)]
+
+    def stays():
+        time.sleep(0.5)
+        seen.append(state_of(*folders))
+        return seen[-1] == seen[-2]
+
+    serving.wait_for(stays, 60, "an end of what the start writes")
+    return seen[-1]
+
+
 def start(serve, store, state):
     server = serve(store, "--rescan", "0", state=state)
     server.store = store
@@ -48,7 +63,7 @@ def start(serve, store, state):
 def test_reading_writes_nothing(serve, store, tmp_path):
     state = tmp_path / "state"
     server = start(serve, store, state)
-    before = state_of(store, state)
+    before = settled(store, state)
     assert any(path.name == "catalog.db" for path in before)
     first = ask_everything(server)
     assert first["/simple/foo/", pages.JSON][0] == 200
