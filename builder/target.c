@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "lib/base/fetch.h"
 #include "lib/base/str.h"
 #include "lib/domain/platform.h"
 
@@ -24,6 +25,7 @@ static struct str cut_last(struct str *path)
 
 int target_init(struct target *t, const char *url, struct err *e)
 {
+	CLEANUP(fetch_url_release) struct fetch_url read = {0};
 	struct str rest = str_from(url);
 	*t = (struct target){0};
 	if (!str_starts(rest, STR("http://")) && !str_starts(rest, STR("https://")))
@@ -32,6 +34,8 @@ int target_init(struct target *t, const char *url, struct err *e)
 		return err_set(e, ERR_USAGE,
 			"the URL names a user, which everybody on this machine can read: use "
 			"WHEELCACHE_TOKEN or a netrc file");
+	if (fetch_url_parse(url, &read, e) < 0)
+		return err_prefix(e, "%s: ", url);
 	if (str_ends(rest, STR("/")))
 		rest = str_slice(rest, 0, rest.len - 1);
 	struct str platform = cut_last(&rest), upload = cut_last(&rest);

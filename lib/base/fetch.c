@@ -306,7 +306,7 @@ int fetch_url_parse(const char *text, struct fetch_url *out, struct err *e)
 	curl_url_set(u, CURLUPART_PASSWORD, NULL, 0);
 	curl_url_set(u, CURLUPART_FRAGMENT, NULL, 0);
 	out->text = copy_part(u, CURLUPART_URL, 0);
-	if (out->scheme && out->host && out->port && out->text)
+	if (out->scheme && out->host && out->port && out->text && strspn(out->port, "0") < strlen(out->port))
 		return 0;
 	fetch_url_release(out);
 	return err_set(e, ERR_USAGE, "not a URL");

@@ -5,6 +5,7 @@
 
 #include "lib/base/digest.h"
 #include "lib/base/escape.h"
+#include "lib/base/fetch.h"
 
 // Slices of a reference; ptr is NULL where the part is missing, which is another thing than empty.
 struct parts {
@@ -144,7 +145,10 @@ char *url_base(struct str url)
 		is_good = is_good && (ascii_is_alnum(url.ptr[i]) || (url.ptr[i] && strchr(others, url.ptr[i])));
 	if (!is_good || str_ends(url, STR("//")))
 		return NULL;
-	return xasprintf(STR_FMT "%s", STR_ARG(url), str_ends(url, STR("/")) ? "" : "/");
+	struct err ignored = ERR_INIT;
+	CLEANUP(fetch_url_release) struct fetch_url read = {0};
+	CLEANUP(mem_free) char *base = xasprintf(STR_FMT "%s", STR_ARG(url), str_ends(url, STR("/")) ? "" : "/");
+	return fetch_url_parse(base, &read, &ignored) == 0 ? STEAL_PTR(base) : NULL;
 }
 
 bool url_filename(struct str url, struct buf *out)

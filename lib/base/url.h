@@ -12,7 +12,7 @@
 // False where that is no http: or https: URL with a host; out then has what it had.
 bool url_resolve(struct str base, struct str reference, struct buf *out);
 // The address as a copy that ends in "/", for paths to be put behind it; to be freed. NULL where it is none for that: not
-// http: or https:, without a host, with a query, or with what has to be escaped in HTML or JSON.
+// http: or https:, without a host or with an impossible one, with a port that is none, with a query, or with what has to be escaped in HTML or JSON.
 char *url_base(struct str url);
 // The last segment of a URL's path, decoded, added to out: the name of the file. False where it has none, or %XX of it
 // are malformed.

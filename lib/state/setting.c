@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/fetch.h"
 #include "lib/base/hook.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
@@ -157,9 +158,10 @@ static bool add_words(void *field, const char *value, bool (*is_good)(struct str
 // Without "?" and "#": the name of a project goes behind it.
 static bool is_url(struct str word)
 {
-	bool is_http = str_starts(word, STR("http://")) && word.len > strlen("http://");
-	bool is_https = str_starts(word, STR("https://")) && word.len > strlen("https://");
-	return (is_http || is_https) && str_find(word, '?') < 0 && str_find(word, '#') < 0;
+	struct err ignored = ERR_INIT;
+	CLEANUP(fetch_url_release) struct fetch_url url = {0};
+	CLEANUP(mem_free) char *text = xstrndup(word.ptr, word.len);
+	return fetch_url_parse(text, &url, &ignored) == 0 && str_find(word, '?') < 0 && str_find(word, '#') < 0;
 }
 
 static bool is_host(struct str word)

@@ -189,6 +189,19 @@ def test_address_that_is_none(store, tmp_path, address):
     assert len(done.stderr.splitlines()) == 1 and address in done.stderr
 
 
+@pytest.mark.parametrize("url", ["http://h:99999/", "http://h:x/", "http://[::1/", "http://h:0/"])
+def test_url_that_is_impossible(store, tmp_path, url):
+    """A mistake of the configuration."""
+    catalog, config = ("--catalog", tmp_path / "c.db"), tmp_path / "wheelcache.conf"
+    config.write_text(f"[server]\nurl = {url}\n[upstream]\nurl = {url}\n")
+    for line in [("serve", store, "--url", url), ("serve", "--upstream", "--upstream-url", url), ("index", store, "--config", config),
+                 ("index", store, "--static", tmp_path / "static", "--base", url)]:
+        done = serving.run(*line, *catalog)
+        assert (line, done.returncode, len(done.stderr.splitlines())) == (line, 2, 1)
+        assert "url" in done.stderr or url in done.stderr
+    assert not (tmp_path / "static").exists()
+
+
 def test_clients_do_not_drive_scans(serve, store):
     """A listed file that is gone asks for a scan; thirty requests for it do not ask for thirty."""
     server = serve(store, "--rescan", "3600")

@@ -376,7 +376,8 @@ def test_odd_entries_of_a_page_are_passed_over(server, push, tmp_path):
 
 @pytest.mark.parametrize("arguments", [
     [], ["--to", "http://h/upload/p/"], ["x.whl"], ["x.whl", "--to", "http://h/simple/"], ["x.whl", "--to", "ftp://h/upload/p/"],
-    ["x.whl", "--to", "http:///upload/p/"], ["x.whl", "--to", "http://h/upload/simple/"],
+    ["x.whl", "--to", "http://h:99999/upload/p/"], ["x.whl", "--to", "http://h:x/upload/p/"],
+    ["x.whl", "--to", "http://[::1/upload/p/"], ["x.whl", "--to", "http:///upload/p/"], ["x.whl", "--to", "http://h/upload/simple/"],
     ["x.whl", "--to", "https://u:secret@h/upload/p/"], ["x.whl", "--to", "http://h/upload/p/", "--jobs", "0"],
     ["x.whl", "--to", "http://h/upload/p/", "--jobs", "65"], ["x.whl", "--to", "http://h/upload/p/", "--timeout", "0"],
     ["x.whl", "--to", "http://h/upload/p/", "--token", "secret"]], ids=" ".join)

@@ -84,6 +84,11 @@ static void bases(void **state UNUSED)
 		{"", NULL}, {"https://", NULL}, {"https:///", NULL}, {"ftp://h/", NULL}, {"h/", NULL}, {"https://h/?a", NULL},
 		{"https://h/#", NULL}, {"https://h/a b", NULL}, {"https://h/\"", NULL}, {"https://h/&", NULL}, {"https://h/\xc3\xa9", NULL},
 		{"https://h//", NULL}, {"https:///x", NULL}, {"https://u:p@h/", NULL}, {"https://:80/", NULL}, {"https:h/", NULL},
+		{"https://h:65535", "https://h:65535/"}, {"https://h:65536/", NULL}, {"https://h:99999/", NULL}, {"https://h:x/", NULL},
+		{"https://h:8x/", NULL}, {"https://h:-1/", NULL}, {"https://h:0/", NULL}, {"https://h:00/", NULL},
+		{"https://h:99999999999999999999/", NULL}, {"https://[::1/", NULL}, {"https://[::1]x/", NULL}, {"https://[]/", NULL},
+		{"https://[h]/", NULL}, {"https://h]/", NULL}, {"https://h[/", NULL}, {"https://[::1]:99999/", NULL}, {"https://h:1:2/", NULL},
+		{"https://%zz/", NULL}, {"https://h%00/", NULL},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		CLEANUP(mem_free) char *base = url_base(str_from(table[i].reference));
