@@ -21,7 +21,10 @@ static int check_range(const struct config_row *row, uint64_t n, const char *val
 static int set_row(const struct config_row *row, void *object, const char *value, struct err *e)
 {
 	void *field = (char *)object + row->offset;
-	if (!row->setting->set(field, value))
+	bool is_good = row->setting->set(field, value);
+	if (!is_good && row->setting->is_secret)
+		return err_set(e, ERR_USAGE, "[%s] %s is not %s", row->section, row->key, row->setting->wants);
+	if (!is_good)
 		return err_set(e, ERR_USAGE, "[%s] %s: \"%s\" is not %s", row->section, row->key,
 			value, row->setting->wants);
 	return row->setting->most ? check_range(row, *(uint64_t *)field, value, e) : 0;

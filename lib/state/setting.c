@@ -272,7 +272,8 @@ const struct setting setting_paths = {
 const struct setting setting_url = {
 	.wants = "an address (as https://wheels.example.org/)", .set = set_url, .is_owned = true};
 const struct setting setting_urls = {
-	.wants = "a list of addresses, http: or https:", .set = set_urls, .is_owned = true, .is_list = true};
+	.wants = "a list of addresses, http: or https:", .set = set_urls, .is_owned = true, .is_list = true,
+	.is_secret = true};
 const struct setting setting_projects = {
 	.wants = "a list of projects (names, or globs as acme-*)", .set = set_projects, .is_owned = true, .is_list = true};
 const struct setting setting_files = {.wants = "proxy or redirect", .set = set_files, .is_owned = true};

@@ -12,6 +12,7 @@ struct setting {
 	bool (*set)(void *field, const char *value);
 	bool is_owned; // the field is a char *, the holder's to free
 	bool is_list;  // what is set adds to the field: a value that goes on in indented lines
+	bool is_secret; // a value may hold a password: errors do not show it
 	uint64_t most; // the field is a uint64_t of at most this; 0: it is none
 };
 

@@ -227,7 +227,8 @@ class Answers(Case):
         self.assertGreater(self.query("SELECT count(*) FROM upstream WHERE result = 'known'")[0][0], 0)
 
     def test_bad_address_is_an_error(self):
-        self.ask("http://[::1/simple/", "foo", fails="[upstream] url: number 1 is not an http: or https: URL")
+        self.ask("http://[::1/simple/", "foo",
+                 fails=f"{self.folder}/wheelcache.conf:2: [upstream] url is not a list of addresses, http: or https:")
 
 
 class Older(Case):
