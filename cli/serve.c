@@ -294,6 +294,7 @@ static int prepare(struct serving *s, bool *scanned, struct err *e)
 	s->socket = listen_open(s->config.listen, &s->url, e);
 	if (s->socket < 0 || (s->tls.cert && tls_url(&s->url, e) < 0))
 		return -1;
+	settings_warn_of_readers(&s->settings, &s->config, s->catalog_path);
 	return was_scanned(s, scanned, e);
 }
 

@@ -3,11 +3,15 @@
 
 #include <assert.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "lib/base/fs.h"
 #include "lib/base/log.h"
 #include "lib/state/audit.h"
 #include "lib/state/catalog.h"
+#include "lib/state/downloads.h"
+#include "lib/state/ours.h"
+#include "lib/state/tokens.h"
 
 static void give(struct settings *s, const char *section, const char *key, const char *value)
 {
@@ -107,6 +111,28 @@ char *settings_catalog(const struct config *c, struct err *e)
 	}
 	CLEANUP(mem_free) char *real = fs_real_path(c->store, e);
 	return real ? catalog_default_path(real) : NULL;
+}
+
+static void warn_of_readers(const char *path, const char *what)
+{
+	struct stat st;
+	if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_mode & S_IROTH)
+		log_warn("%s: every account of this machine may read %s (its mode is %04o): chmod o= %s", path, what,
+			(unsigned)st.st_mode & 07777, path);
+}
+
+// The mode of what is made is right; what is there may have been opened on purpose, so it stays as it is.
+void settings_warn_of_readers(const struct settings *s, const struct config *c, const char *catalog)
+{
+	CLEANUP(mem_free) char *audit = audit_path(c, catalog);
+	CLEANUP(mem_free) char *tokens = tokens_path(c, catalog);
+	CLEANUP(mem_free) char *ours = ours_path(catalog);
+	CLEANUP(mem_free) char *downloads = downloads_path(catalog);
+	const char *const path[] = {catalog, audit, tokens, ours, downloads};
+	for (size_t i = 0; i < ARRAY_SIZE(path); i++)
+		warn_of_readers(path[i], "what it says of projects and people");
+	if (s->file && c->upstream_urls && strchr(c->upstream_urls, '@'))
+		warn_of_readers(s->file, "the password of an upstream index in it");
 }
 
 int settings_audit(const struct config *c, struct audit **out, struct err *e)

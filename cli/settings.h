@@ -51,5 +51,7 @@ int settings_take_number(const struct settings_number *table, size_t count, cons
 int settings_read(const struct settings *s, struct config *c, struct err *e) MUST_CHECK;
 // Opens the audit log, before a change.
 int settings_audit(const struct config *c, struct audit **out, struct err *e) MUST_CHECK;
+// Warns of each file whose mode lets every account of the machine read what may hold names or passwords.
+void settings_warn_of_readers(const struct settings *s, const struct config *c, const char *catalog);
 // Where the catalog is: as configured, or where that of the store belongs. To be freed by the caller.
 char *settings_catalog(const struct config *c, struct err *e) MUST_CHECK;

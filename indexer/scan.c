@@ -11,6 +11,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/fs.h"
 #include "lib/base/log.h"
+#include "lib/base/safefile.h"
 #include "lib/base/mem.h"
 #include "lib/domain/platform.h"
 #include "lib/state/catalog-file.h"
@@ -46,7 +47,7 @@ static int lock(struct scan *s, struct err *e)
 		s->options->owner ? s->options->owner : "wheelcache", (long)getpid());
 	for (bool is_told = false;; is_told = true) {
 		struct err busy = ERR_INIT;
-		int fd = fs_lock(path, false, owner, &busy);
+		int fd = safefile_lock(path, false, owner, &busy);
 		if (fd >= 0)
 			return fd;
 		if (busy.kind != ERR_BUSY || s->options->no_wait)

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pruner/errand.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "lib/base/clock.h"
-#include "lib/base/fs.h"
+#include "lib/base/safefile.h"
 #include "lib/state/release.h"
 
 const char *const errand_fate_name[ERRAND_FATE_COUNT] = {
@@ -19,17 +18,10 @@ const char *const errand_fate_name[ERRAND_FATE_COUNT] = {
 	[ERRAND_FAILED] = "failed",
 };
 
-// The account of the server goes on with what the operator's commands make.
 static int lock(const char *catalog, const char *who, struct err *e)
 {
 	CLEANUP(mem_free) char *path = xasprintf("%s.prune", catalog);
-	int fd = fs_lock(path, false, who, e);
-	long slash = str_rfind(str_from(path), '/');
-	CLEANUP(mem_free) char *parent = slash < 0 ? xstrdup(".") : xstrndup(path, (size_t)slash + 1);
-	CLEANUP(mem_close) int folder = open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (fd >= 0 && folder >= 0)
-		fs_give_to_owner(fd, folder);
-	return fd;
+	return safefile_lock(path, false, who, e);
 }
 
 int errand_begin(struct errand *x, const struct store *store, struct catalog *catalog, struct audit *audit,

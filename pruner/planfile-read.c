@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "lib/base/clock.h"
-#include "lib/base/fs.h"
 #include "lib/base/jsondoc.h"
 #include "lib/base/limits.h"
+#include "lib/base/safefile.h"
 
 struct reading {
 	struct planfile *plan;
@@ -254,7 +254,7 @@ int planfile_read(const char *path, struct planfile *out, struct err *e)
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, LIMIT_PLAN);
 	*out = (struct planfile){.document = jsondoc_object()};
-	if (fs_read_file(path, &text, e) < 0)
+	if (safefile_read(path, &text, e) < 0)
 		return -1;
 	struct reading r = {.plan = out, .rest = buf_view(&text)};
 	return take_whole(&r, e) < 0 ? err_prefix(e, "%s: ", path) : 0;

@@ -16,6 +16,7 @@
 #include "lib/base/fs.h"
 #include "lib/base/jsondoc.h"
 #include "lib/base/limits.h"
+#include "lib/base/safefile.h"
 
 enum { BLOCK = 256 << 10 };
 
@@ -237,12 +238,9 @@ int planfile_create(const char *path, struct planfile_writer **out, struct err *
 	w->is_on = path != NULL;
 	buf_init(&w->out, LIMIT_PLAN);
 	if (path) {
-		const char *slash = strrchr(path, '/');
-		CLEANUP(mem_free) char *folder = slash ? xstrndup(path, (size_t)(slash - path) + 1) : xstrdup(".");
-		w->name = xstrdup(slash ? slash + 1 : path);
-		w->tmp = xasprintf(".%s.%ld", w->name, (long)getpid());
-		w->folder = fs_open_dir(folder, e);
-		if (w->folder < 0 || fs_tmp_open(&w->entries, w->folder, w->tmp, w->name, e) < 0)
+		w->folder = safefile_parent(path, false, &w->name, e);
+		w->tmp = xasprintf(".%s.%ld", w->name ? w->name : "", (long)getpid());
+		if (w->folder < 0 || fs_tmp_open_mode(&w->entries, w->folder, w->tmp, w->name, SAFEFILE_MODE, e) < 0)
 			return err_prefix(e, "cannot write the plan %s: ", path);
 		unlinkat(w->folder, w->tmp, 0);
 		w->entries.tmp = NULL;
@@ -293,7 +291,7 @@ int planfile_finish(struct planfile_writer *w, const struct planfile_head *head,
 	planfile_write_head(head, &text);
 	text.len -= strlen("\n}\n");
 	buf_puts(&text, ",\n  \"files\": [");
-	if (flush_entries(w, e) < 0 || fs_tmp_open(&file, w->folder, w->tmp, w->name, e) < 0 ||
+	if (flush_entries(w, e) < 0 || fs_tmp_open_mode(&file, w->folder, w->tmp, w->name, SAFEFILE_MODE, e) < 0 ||
 		fs_tmp_write(&file, buf_view(&text), e) < 0 || copy_entries(w, &file, e) < 0 ||
 		fs_tmp_write(&file, STR("\n]}\n"), e) < 0 || fs_tmp_publish(&file, e) < 0)
 		return -1;

@@ -2,9 +2,11 @@
 #include "server/listen.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -12,6 +14,7 @@
 #include <unistd.h>
 
 #include "lib/base/log.h"
+#include "lib/base/safefile.h"
 #include "lib/base/str.h"
 
 enum {
@@ -39,41 +42,86 @@ int listen_begin(int socket, const char *url, struct err *e)
 	return listen(socket, BACKLOG) < 0 ? err_errno(e, ERR_NET, "cannot listen on %s", url) : 0;
 }
 
-void listen_end(const char *url)
+// The folder that holds a socket, and the socket's address seen from it: neither may be led elsewhere by a link that
+// another account put there.
+struct place {
+	int folder;
+	char *name;
+	struct sockaddr_un addr;
+};
+
+static void place_release(struct place *p)
 {
-	if (strncmp(url, unix_scheme, strlen(unix_scheme)) == 0)
-		unlink(url + strlen(unix_scheme));
+	mem_close(&p->folder);
+	free(p->name);
 }
 
-// A socket file that a dead server left would be in the way for ever; one that answers is somebody's.
-static int remove_dead_socket(const struct sockaddr_un *addr, struct err *e)
+static int place_open(struct place *p, const char *path, struct err *e)
+{
+	*p = (struct place){.addr = {.sun_family = AF_UNIX}};
+	p->folder = safefile_parent(path, false, &p->name, e);
+	if (p->folder < 0)
+		return err_prefix(e, "cannot listen on ");
+	int len = snprintf(p->addr.sun_path, sizeof(p->addr.sun_path), "/proc/self/fd/%d/%s", p->folder, p->name);
+	if ((size_t)len >= sizeof(p->addr.sun_path))
+		return err_set(e, ERR_USAGE, "unix:%s: a shorter file name is wanted", path);
+	return 0;
+}
+
+static bool is_socket(const struct place *p)
 {
 	struct stat st;
-	if (lstat(addr->sun_path, &st) < 0)
+	return fstatat(p->folder, p->name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISSOCK(st.st_mode);
+}
+
+void listen_end(const char *url)
+{
+	struct err ignored = ERR_INIT;
+	CLEANUP(place_release) struct place p = {.folder = -1};
+	if (strncmp(url, unix_scheme, strlen(unix_scheme)) == 0 &&
+		place_open(&p, url + strlen(unix_scheme), &ignored) == 0 && is_socket(&p))
+		unlinkat(p.folder, p.name, 0);
+}
+
+// A socket file that a dead server left would be in the way for ever; one that answers is another server's.
+static int remove_dead_socket(const struct place *p, const char *path, struct err *e)
+{
+	struct stat st;
+	if (fstatat(p->folder, p->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return 0;
 	if (!S_ISSOCK(st.st_mode))
-		return err_set(e, ERR_NET, "%s is there and is no socket", addr->sun_path);
+		return err_set(e, ERR_NET, "%s is there and is no socket", path);
 	CLEANUP(mem_close) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (connect(fd, (const struct sockaddr *)addr, sizeof(*addr)) == 0)
-		return err_set(e, ERR_NET, "somebody serves on unix:%s already", addr->sun_path);
-	unlink(addr->sun_path);
+	if (connect(fd, (const struct sockaddr *)&p->addr, sizeof(p->addr)) == 0)
+		return err_set(e, ERR_NET, "another server is at unix:%s already", path);
+	unlinkat(p->folder, p->name, 0);
 	return 0;
+}
+
+// Its folder says who may come. What has the name now must be what was bound.
+static int open_for_all(const struct place *p, const char *path, struct err *e)
+{
+	struct stat st;
+	char link[64];
+	CLEANUP(mem_close) int fd = openat(p->folder, p->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return err_errno(e, ERR_NET, "cannot open %s for all", path);
+	if (!S_ISSOCK(st.st_mode) || st.st_nlink != 1 || st.st_uid != geteuid())
+		return err_set(e, ERR_NET, "%s: it was exchanged by another process", path);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	return chmod(link, 0666) < 0 ? err_errno(e, ERR_NET, "cannot open %s for all", path) : 0;
 }
 
 static int open_unix(const char *path, char **url, struct err *e)
 {
-	struct sockaddr_un addr = {.sun_family = AF_UNIX};
-	if (!*path || strlen(path) >= sizeof(addr.sun_path))
-		return err_set(e, ERR_USAGE, "unix:%s: a path of 1 to %zu bytes is wanted", path,
-			sizeof(addr.sun_path) - 1);
-	memcpy(addr.sun_path, path, strlen(path));
-	if (remove_dead_socket(&addr, e) < 0)
+	CLEANUP(place_release) struct place p = {.folder = -1};
+	if (!*path || strlen(path) >= sizeof(p.addr.sun_path))
+		return err_set(e, ERR_USAGE, "unix:%s: a path of 1 to %zu bytes is wanted", path, sizeof(p.addr.sun_path) - 1);
+	if (place_open(&p, path, e) < 0 || remove_dead_socket(&p, path, e) < 0)
 		return -1;
-	CLEANUP(mem_close) int fd = start(AF_UNIX, (const struct sockaddr *)&addr, sizeof(addr), path, e);
-	if (fd < 0)
+	CLEANUP(mem_close) int fd = start(AF_UNIX, (const struct sockaddr *)&p.addr, sizeof(p.addr), path, e);
+	if (fd < 0 || open_for_all(&p, path, e) < 0)
 		return -1;
-	if (chmod(path, 0666) < 0) // its folder says who may come
-		return err_errno(e, ERR_NET, "cannot open %s for all", path);
 	*url = xasprintf("%s%s", unix_scheme, path);
 	return mem_steal_fd(&fd);
 }

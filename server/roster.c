@@ -13,6 +13,7 @@
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/base/pool.h"
+#include "lib/base/safefile.h"
 #include "lib/domain/name.h"
 #include "lib/domain/simplepage.h"
 
@@ -124,9 +125,9 @@ static struct blob *open_list(const struct roster *r, int64_t *fetched)
 {
 	struct err e = ERR_INIT;
 	struct stat st;
-	CLEANUP(mem_close) int dir = open(r->options.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	CLEANUP(mem_close) int fd = dir < 0 ? -1 : openat(dir, file_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+	CLEANUP(mem_close) int dir = safefile_folder(r->options.folder, false, &e);
+	CLEANUP(mem_close) int fd = dir < 0 ? -1 : safefile_open_at(dir, file_name, O_RDONLY, 0, NULL, &e);
+	if (fd < 0 || fstat(fd, &st) < 0)
 		return NULL;
 	*fetched = st.st_mtime;
 	return blob_map(fd, (size_t)st.st_size, &e);
@@ -135,8 +136,9 @@ static struct blob *open_list(const struct roster *r, int64_t *fetched)
 static int write_list(const struct roster *r, struct str names, struct err *e)
 {
 	CLEANUP(fs_tmp_release) struct fs_tmp tmp = {.fd = -1};
-	CLEANUP(mem_close) int dir = fs_open_dir(r->options.folder, e);
-	if (dir < 0 || fs_tmp_open(&tmp, dir, ".projects.new", file_name, e) < 0 || fs_tmp_write(&tmp, names, e) < 0)
+	CLEANUP(mem_close) int dir = safefile_folder(r->options.folder, false, e);
+	if (dir < 0 || fs_tmp_open_mode(&tmp, dir, ".projects.new", file_name, SAFEFILE_MODE, e) < 0 ||
+	    fs_tmp_write(&tmp, names, e) < 0)
 		return -1;
 	return fs_tmp_publish(&tmp, e);
 }

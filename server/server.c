@@ -12,6 +12,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
+#include "lib/base/safefile.h"
 #include "lib/state/admission.h"
 #include "lib/state/audit.h"
 #include "lib/state/upstream.h"
@@ -107,12 +108,27 @@ static void server_free(struct server *s)
 	free(s);
 }
 
+// -1: it cannot be opened. What stands for a stream is no file of ours.
+static int open_log_file(const char *path, struct err *e)
+{
+	static const char *const stream[] = {"/dev/stdout", "/dev/stderr", "/dev/null"};
+	for (size_t i = 0; i < ARRAY_SIZE(stream); i++)
+		if (strcmp(path, stream[i]) == 0) {
+			int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+			return fd < 0 ? err_errno(e, ERR_IO, "%s", path) : fd;
+		}
+	return safefile_open(path, O_WRONLY | O_CREAT | O_APPEND, e);
+}
+
 static int open_access_log(struct server *s, const char *path, struct err *e)
 {
 	if (!path)
 		return 0;
 	bool is_stdout = strcmp(path, "-") == 0;
-	s->access_log = is_stdout ? stdout : fopen(path, "ae");
+	CLEANUP(mem_close) int fd = is_stdout ? -1 : open_log_file(path, e);
+	if (!is_stdout && fd < 0)
+		return err_prefix(e, "cannot open the access log ");
+	s->access_log = is_stdout ? stdout : fdopen(mem_steal_fd(&fd), "a");
 	if (!s->access_log)
 		return err_errno(e, ERR_IO, "cannot open the access log %s", path);
 	s->access_log_path = is_stdout ? NULL : xstrdup(path);
@@ -125,9 +141,12 @@ void server_reopen_log(struct server *s)
 {
 	if (!s->access_log_path)
 		return;
-	CLEANUP(mem_close) int fd = open(s->access_log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-	if (fd < 0 || dup3(fd, fileno(s->access_log), O_CLOEXEC) < 0)
-		log_error("cannot open the access log %s again: %s", s->access_log_path, strerror(errno));
+	struct err e = ERR_INIT;
+	CLEANUP(mem_close) int fd = open_log_file(s->access_log_path, &e);
+	if (fd >= 0 && dup3(fd, fileno(s->access_log), O_CLOEXEC) < 0)
+		err_errno(&e, ERR_IO, "%s", s->access_log_path);
+	if (e.kind != ERR_NONE)
+		log_error("the access log cannot be opened again: %s", e.msg);
 }
 
 static int start_http(struct server *s, const struct server_options *options, struct err *e)

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -103,11 +102,8 @@ int fs_is_empty(int dirfd, struct err *e)
 	return errno ? err_errno(e, ERR_IO, "cannot list it") : 1;
 }
 
-int fs_read_file(const char *path, struct buf *b, struct err *e)
+int fs_read_fd(int fd, const char *path, struct buf *b, struct err *e)
 {
-	CLEANUP(mem_close) int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return err_errno(e, kind_of_errno(), "%s", path);
 	for (;;) {
 		char block[16384];
 		ssize_t n = read(fd, block, sizeof(block));
@@ -123,12 +119,23 @@ int fs_read_file(const char *path, struct buf *b, struct err *e)
 	}
 }
 
+int fs_read_file(const char *path, struct buf *b, struct err *e)
+{
+	CLEANUP(mem_close) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? err_errno(e, kind_of_errno(), "%s", path) : fs_read_fd(fd, path, b, e);
+}
+
 int fs_tmp_open(struct fs_tmp *t, int dirfd, const char *tmp, const char *name, struct err *e)
+{
+	return fs_tmp_open_mode(t, dirfd, tmp, name, 0644, e);
+}
+
+int fs_tmp_open_mode(struct fs_tmp *t, int dirfd, const char *tmp, const char *name, mode_t mode, struct err *e)
 {
 	*t = (struct fs_tmp){.fd = -1, .dirfd = dirfd, .name = name};
 	if (unlinkat(dirfd, tmp, 0) < 0 && errno != ENOENT)
 		return err_errno(e, ERR_IO, "%s", tmp);
-	t->fd = openat(dirfd, tmp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	t->fd = openat(dirfd, tmp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 	if (t->fd < 0)
 		return err_errno(e, fs_kind_of_write(), "%s", name);
 	t->tmp = tmp;
@@ -222,32 +229,6 @@ int fs_make_parent(const char *path, struct err *e)
 		return 0;
 	CLEANUP(mem_free) char *parent = xstrndup(path, (size_t)slash);
 	return fs_make_dirs(parent, e);
-}
-
-// What the holder of a lock wrote about himself.
-static void read_owner(int fd, char *out, size_t size)
-{
-	ssize_t n = pread(fd, out, size - 1, 0);
-	out[n > 0 ? n : 0] = '\0';
-}
-
-int fs_lock(const char *path, bool wait, const char *owner, struct err *e)
-{
-	CLEANUP(mem_close) int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-	if (fd < 0)
-		return err_errno(e, ERR_IO, "cannot make the lock %s", path);
-	while (flock(fd, wait ? LOCK_EX : LOCK_EX | LOCK_NB) < 0) {
-		char who[128];
-		if (errno == EINTR)
-			continue;
-		if (errno != EWOULDBLOCK)
-			return err_errno(e, ERR_IO, "cannot take the lock %s", path);
-		read_owner(fd, who, sizeof(who));
-		return err_set(e, ERR_BUSY, "%s", who[0] ? who : "another process");
-	}
-	if (ftruncate(fd, 0) < 0 || pwrite(fd, owner, strlen(owner), 0) < 0)
-		return err_errno(e, ERR_IO, "cannot write the lock %s", path);
-	return mem_steal_fd(&fd);
 }
 
 char *fs_real_path(const char *path, struct err *e)

@@ -19,8 +19,12 @@ int fs_open_dir(const char *path, struct err *e) MUST_CHECK;
 void fs_close_dir(DIR **dir); // for CLEANUP
 // 1: there is nothing in the open folder whose name does not begin with a dot; 0: there is.
 int fs_is_empty(int dirfd, struct err *e) MUST_CHECK;
-// Adds the whole of a file to b; ERR_LIMIT where it passes b's ceiling.
+// Adds the whole of a file to b; ERR_LIMIT where it passes b's ceiling. For what the operator names, which may be a link or
+// a pipe: what is ours is read by lib/base/safefile.
 int fs_read_file(const char *path, struct buf *b, struct err *e) MUST_CHECK;
+
+// The same of an open one, whose path is for the message.
+int fs_read_fd(int fd, const char *path, struct buf *b, struct err *e) MUST_CHECK;
 
 // A file on its way: it appears whole under its name, or not at all. One thread at a time. Strings
 // are borrowed.
@@ -34,6 +38,9 @@ struct fs_tmp {
 // process left under it is thrown away.
 int fs_tmp_open(
 	struct fs_tmp *t, int dirfd, const char *tmp, const char *name, struct err *e) MUST_CHECK;
+// The same with another mode than 0644 (less the umask), as for what others are not to read.
+int fs_tmp_open_mode(
+	struct fs_tmp *t, int dirfd, const char *tmp, const char *name, mode_t mode, struct err *e) MUST_CHECK;
 int fs_tmp_write(struct fs_tmp *t, struct str bytes, struct err *e) MUST_CHECK;
 // Gives it its name once its bytes are on the disk. The folder is to be synced after its last file.
 int fs_tmp_publish(struct fs_tmp *t, struct err *e) MUST_CHECK;
@@ -54,9 +61,6 @@ enum err_kind fs_kind_of_write(void);
 int fs_make_dirs(const char *path, struct err *e) MUST_CHECK;
 // Makes the directory that will hold path.
 int fs_make_parent(const char *path, struct err *e) MUST_CHECK;
-// Takes the lock file (made where missing), which ends with its descriptor or its process. ERR_BUSY where
-// somebody holds it, with what he wrote into it; wait: block instead.
-int fs_lock(const char *path, bool wait, const char *owner, struct err *e) MUST_CHECK;
 // The absolute path without links; to be freed by the caller.
 char *fs_real_path(const char *path, struct err *e) MUST_CHECK;
 // path as it is seen from folder ("../../x"), both absolute; path itself where they have nothing in

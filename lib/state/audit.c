@@ -11,8 +11,8 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/escape.h"
-#include "lib/base/fs.h"
 #include "lib/base/limits.h"
+#include "lib/base/safefile.h"
 
 struct audit {
 	char *path;
@@ -22,18 +22,6 @@ struct audit {
 char *audit_path(const struct config *c, const char *catalog_path)
 {
 	return c->audit ? xstrdup(c->audit) : xasprintf("%s.audit", catalog_path);
-}
-
-static int make(const char *path)
-{
-	int fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
-	if (fd < 0)
-		return errno == EEXIST ? open(path, O_RDWR | O_APPEND | O_CLOEXEC) : -1;
-	long slash = str_rfind(str_from(path), '/');
-	CLEANUP(mem_free) char *parent = slash < 0 ? xstrdup(".") : xstrndup(path, (size_t)slash + 1);
-	CLEANUP(mem_close) int folder = open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	fs_give_to_owner(fd, folder);
-	return fd;
 }
 
 // A full disk may have cut the last line.
@@ -48,14 +36,9 @@ static bool is_torn(int fd)
 
 int audit_open(const char *path, struct audit **out, struct err *e)
 {
-	int fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC);
-	if (fd < 0 && errno == ENOENT) {
-		if (fs_make_parent(path, e) < 0)
-			return err_prefix(e, "audit log: ");
-		fd = make(path);
-	}
+	int fd = safefile_open(path, O_RDWR | O_APPEND | O_CREAT, e);
 	if (fd < 0)
-		return err_errno(e, ERR_IO, "audit log %s", path);
+		return err_prefix(e, "audit log ");
 	struct audit *a = xcalloc(1, sizeof(*a));
 	*a = (struct audit){.path = xstrdup(path), .fd = fd};
 	*out = a;

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,6 +15,8 @@
 #include "lib/base/clock.h"
 #include "lib/base/escape.h"
 #include "lib/base/fs.h"
+#include "lib/base/limits.h"
+#include "lib/base/safefile.h"
 #include "lib/state/changes.h"
 #include "lib/state/query.h"
 
@@ -33,6 +36,7 @@ struct query {
 struct catalog {
 	sqlite3 *db;
 	char *path;
+	char *real_path; // without links: what SQLite is told
 	struct changes *changes; // NULL: read only, or it cannot be had
 	int64_t version_seen; // PRAGMA data_version, 0 before the first look
 	uint32_t mark;        // of the changes, before the statement that runs was begun or tried again
@@ -311,30 +315,58 @@ static int prepare(struct catalog *c, struct err *e)
 // opened for that: closing it would drop the locks that this process's other connections have on
 // it, and another process would take itself for the only one (fcntl(2), "How to corrupt" of
 // SQLite).
-static int make_file(const char *path, struct err *e)
+static int make_file(int folder, const char *name, const char *path, struct err *e)
 {
-	if (fs_make_parent(path, e) < 0)
-		return err_prefix(e, "catalog %s: ", path);
-	bool is_there = mknod(path, S_IFREG | 0644, 0) == 0 || errno == EEXIST;
-	if (!is_there || faccessat(AT_FDCWD, path, R_OK | W_OK, AT_EACCESS) < 0)
+	bool is_there = mknodat(folder, name, S_IFREG | SAFEFILE_MODE, 0) == 0 || errno == EEXIST;
+	if (!is_there || faccessat(folder, name, R_OK | W_OK, AT_EACCESS) < 0)
 		return err_errno(e, ERR_IO, "cannot write the catalog %s", path);
 	return 0;
+}
+
+// SQLite would write to, and give away, what a link of another account leads to: neither the catalog nor what stands beside
+// it may be one.
+static int check_files(int folder, const char *name, struct err *e)
+{
+	static const char *const ending[] = {"", "-wal", "-shm", "-journal"};
+	for (size_t i = 0; i < ARRAY_SIZE(ending); i++) {
+		CLEANUP(mem_free) char *one = xasprintf("%s%s", name, ending[i]);
+		if (safefile_check_at(folder, one, e) < 0)
+			return err_prefix(e, "catalog: ");
+	}
+	return 0;
+}
+
+// The path of its folder as it is without links: with SQLITE_OPEN_NOFOLLOW SQLite takes no other.
+static int find_folder(struct catalog *c, bool make, struct err *e)
+{
+	char link[64], path[LIMIT_PATH];
+	CLEANUP(mem_free) char *name = NULL;
+	CLEANUP(mem_close) int folder = safefile_parent(c->path, make, &name, e);
+	if (folder < 0)
+		return err_prefix(e, "catalog ");
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", folder);
+	ssize_t len = readlink(link, path, sizeof(path) - 1);
+	if (len < 0)
+		return err_errno(e, ERR_IO, "catalog %s: %s", c->path, link);
+	path[len] = '\0';
+	c->real_path = xasprintf("%s/%s", path[1] ? path : "", name);
+	if (check_files(folder, name, e) < 0)
+		return -1;
+	return make ? make_file(folder, name, c->path, e) : 0;
 }
 
 // name is the path, or SQLite's URI of it.
 static int connect(struct catalog *c, const char *name, int flags, struct err *e)
 {
-	int code = sqlite3_open_v2(name, &c->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+	int code = sqlite3_open_v2(name, &c->db, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW, NULL);
 	return code == SQLITE_OK ? 0 : fail(c, code, e);
 }
 
 int catalog_open(const char *path, struct catalog **out, struct err *e)
 {
-	if (make_file(path, e) < 0)
-		return -1;
 	CLEANUP(catalog_cleanup) struct catalog *c = xcalloc(1, sizeof(*c));
 	c->path = xstrdup(path);
-	if (connect(c, path, SQLITE_OPEN_READWRITE, e) < 0 || prepare(c, e) < 0)
+	if (find_folder(c, true, e) < 0 || connect(c, c->real_path, SQLITE_OPEN_READWRITE, e) < 0 || prepare(c, e) < 0)
 		return -1;
 	c->changes = changes_open(path);
 	*out = STEAL_PTR(c);
@@ -361,7 +393,7 @@ static int reopen_unlocked(struct catalog *c, struct err *e)
 	CLEANUP(buf_release) struct buf uri;
 	buf_init(&uri, SIZE_MAX / 2);
 	buf_puts(&uri, "file:");
-	escape_url(&uri, str_from(c->path));
+	escape_url(&uri, str_from(c->real_path));
 	buf_puts(&uri, "?immutable=1");
 	sqlite3_close(c->db);
 	c->db = NULL;
@@ -385,7 +417,7 @@ int catalog_open_read(const char *path, struct catalog **out, struct err *e)
 	if (stat(path, &c->opened) < 0 || faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) < 0)
 		return err_errno(e, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO,
 			"cannot read the catalog %s", path);
-	if (connect(c, path, SQLITE_OPEN_READONLY, e) < 0)
+	if (find_folder(c, false, e) < 0 || connect(c, c->real_path, SQLITE_OPEN_READONLY, e) < 0)
 		return -1;
 	bool is_bad = prepare_read(c, &why) < 0;
 	if (is_bad && (why.kind != ERR_IO || has_wal(c))) {
@@ -418,6 +450,7 @@ void catalog_close(struct catalog *c)
 		sqlite3_finalize(c->slot[i].stmt);
 	sqlite3_close(c->db);
 	changes_close(c->changes);
+	free(c->real_path);
 	free(c->path);
 	free(c);
 }

@@ -11,25 +11,21 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/base/fs.h"
 #include "lib/base/mem.h"
+#include "lib/base/safefile.h"
 
 enum { SIZE = sizeof(uint32_t) };
 
 // A file that root makes is the catalog's owner's, whose server must be able to map it.
 static int open_file(const char *path)
 {
-	CLEANUP(mem_close) int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
 	struct stat st;
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+	struct err unsaid = ERR_INIT;
+	CLEANUP(mem_close) int fd = safefile_open(path, O_RDWR | O_CREAT, &unsaid);
+	if (fd < 0 || fstat(fd, &st) < 0)
 		return -1;
 	if (st.st_size >= SIZE)
 		return mem_steal_fd(&fd);
-	long slash = str_rfind(str_from(path), '/');
-	CLEANUP(mem_free)
-	char *parent = slash < 0 ? xstrdup(".") : xstrndup(path, (size_t)slash + 1);
-	CLEANUP(mem_close) int folder = open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	fs_give_to_owner(fd, folder);
 	return ftruncate(fd, SIZE) < 0 ? -1 : mem_steal_fd(&fd);
 }
 

@@ -15,6 +15,7 @@
 #include "lib/base/fs.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
+#include "lib/base/safefile.h"
 #include "lib/domain/filename.h"
 #include "lib/domain/name.h"
 #include "lib/state/leftover.h"
@@ -186,9 +187,7 @@ int depot_open(const char *path, uint64_t most_bytes, struct depot **out, struct
 	d->most = most_bytes;
 	d->dirfd = -1;
 	pthread_mutex_init(&d->lock, NULL);
-	if (fs_make_dirs(path, e) < 0)
-		return -1;
-	d->dirfd = fs_open_dir(path, e);
+	d->dirfd = safefile_folder(path, true, e);
 	if (d->dirfd < 0 || make_room(d, e) < 0)
 		return -1;
 	*out = STEAL_PTR(d);
@@ -241,7 +240,7 @@ static int open_kept(const struct depot *d, const char *project, const char *fil
 {
 	struct stat st;
 	CLEANUP(mem_free) char *path = path_of(project, filename, out->sha256);
-	CLEANUP(mem_close) int fd = fs_open_beneath(d->dirfd, path, O_RDONLY, e);
+	CLEANUP(mem_close) int fd = fs_open_beneath(d->dirfd, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, e);
 	if (fd < 0)
 		return -1;
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
@@ -311,7 +310,7 @@ struct arrival *depot_begin(struct depot *d, const char *project, const char *fi
 		memcpy(a->expected, sha256, SHA256_SIZE);
 	digest_begin(a->digest);
 	leftover_name(a->tmp_name);
-	if (fs_tmp_open(&a->tmp, d->dirfd, a->tmp_name, a->tmp_name, e) == 0)
+	if (fs_tmp_open_mode(&a->tmp, d->dirfd, a->tmp_name, a->tmp_name, SAFEFILE_MODE, e) == 0)
 		return a;
 	arrival_free(a);
 	return NULL;
@@ -333,23 +332,29 @@ int arrival_fd(const struct arrival *a)
 	return a->tmp.fd;
 }
 
-// Somebody who makes room may take the folders away in between.
-static int put(struct arrival *a, const char *path, struct err *e)
+static int enter(int folder, const char *name)
 {
+	mkdirat(folder, name, SAFEFILE_FOLDER_MODE);
+	return openat(folder, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+// Whatever makes room may take the folders away in between.
+static int put(struct arrival *a, const uint8_t sha256[SHA256_SIZE], struct err *e)
+{
+	char hex[SHA256_HEX + 1] = "";
 	const struct depot *d = a->depot;
+	hex_encode(sha256, SHA256_SIZE, hex);
 	for (int tries = 0; tries < 10; tries++) {
-		CLEANUP(mem_free) char *folder = xstrdup(path);
-		*strrchr(folder, '/') = '\0';
-		mkdirat(d->dirfd, a->project, 0755);
-		mkdirat(d->dirfd, folder, 0755);
-		if (renameat(d->dirfd, a->tmp_name, d->dirfd, path) == 0) {
+		CLEANUP(mem_close) int project = enter(d->dirfd, a->project);
+		CLEANUP(mem_close) int folder = project < 0 ? -1 : enter(project, hex);
+		if (folder >= 0 && renameat(d->dirfd, a->tmp_name, folder, a->filename) == 0) {
 			a->tmp.tmp = NULL;
 			return 0;
 		}
 		if (errno != ENOENT)
 			break;
 	}
-	return err_errno(e, fs_kind_of_write(), "%s/%s", d->path, path);
+	return err_errno(e, fs_kind_of_write(), "%s/%s/%s/%s", d->path, a->project, hex, a->filename);
 }
 
 int arrival_check(struct arrival *a, uint8_t sha256[SHA256_SIZE], struct err *e)
@@ -365,8 +370,7 @@ int arrival_keep(struct arrival *a, const uint8_t sha256[SHA256_SIZE], struct er
 {
 	if (fdatasync(a->tmp.fd) < 0)
 		return err_errno(e, fs_kind_of_write(), "%s", a->filename);
-	CLEANUP(mem_free) char *path = path_of(a->project, a->filename, sha256);
-	if (put(a, path, e) < 0)
+	if (put(a, sha256, e) < 0)
 		return -1;
 	count_in(a->depot, a->size);
 	return 0;

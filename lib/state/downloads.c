@@ -2,6 +2,7 @@
 #include "lib/state/downloads.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/fs.h"
 #include "lib/base/limits.h"
+#include "lib/base/safefile.h"
 
 enum {
 	DAY = 86400,
@@ -134,7 +136,7 @@ int downloads_open(const char *catalog_path, struct downloads **out, struct err 
 	CLEANUP(downloads_cleanup) struct downloads *d = xcalloc(1, sizeof(*d));
 	CLEANUP(mem_free) char *path = downloads_path(catalog_path);
 	buf_init(&d->text, LIMIT_DOWNLOADS);
-	if (fs_read_file(path, &d->text, e) < 0)
+	if (safefile_read(path, &d->text, e) < 0)
 		return -1;
 	if (!understand(d))
 		return err_set(e, ERR_INVALID, "%s: torn, or not what we wrote", path);
@@ -263,43 +265,40 @@ static void close_file(FILE **file)
 	*file = NULL;
 }
 
-static int write_sheet(int folder, const char *path, const struct downloads *before,
+static int write_sheet(int folder, const char *name, const struct downloads *before,
 	const struct downloads_news *news, size_t count, int64_t now, struct err *e)
 {
 	char today[DAY_TEXT];
-	CLEANUP(mem_free) char *tmp = xasprintf("%s.new", path);
+	CLEANUP(mem_free) char *tmp = xasprintf("%s.new", name);
+	CLEANUP(fs_tmp_release) struct fs_tmp t;
 	struct sheet s = {.today = today};
 	write_day(now, today);
 	write_day(now - (int64_t)DOWNLOADS_DAYS * DAY, s.oldest);
-	unlink(tmp); // of another account, which was killed
-	CLEANUP(close_file) FILE *file = fopen(tmp, "we");
+	if (fs_tmp_open_mode(&t, folder, tmp, name, SAFEFILE_MODE, e) < 0)
+		return -1;
+	fs_give_to_owner(t.fd, folder);
+	CLEANUP(close_file) FILE *file = fdopen(fcntl(t.fd, F_DUPFD_CLOEXEC, 0), "w");
 	if (!file)
-		return err_errno(e, fs_kind_of_write(), "%s", tmp);
+		return err_errno(e, ERR_IO, "%s", name);
 	s.file = file;
-	fs_give_to_owner(fileno(file), folder);
 	fprintf(file, STR_FMT "%s\n", STR_ARG(title), before ? before->since : today);
 	put_all(&s, before ? before->lines : STR(""), news, count);
 	fprintf(file, "end %llu\n", (unsigned long long)s.lines);
 	bool is_bad = ferror(file);
-	if (fclose(STEAL_PTR(file)) != 0 || is_bad || rename(tmp, path) < 0) {
-		err_errno(e, fs_kind_of_write(), "%s", path);
-		unlink(tmp);
-		return -1;
-	}
-	return 0;
+	if (fclose(STEAL_PTR(file)) != 0 || is_bad)
+		return err_errno(e, fs_kind_of_write(), "%s", name);
+	return fs_tmp_publish(&t, e);
 }
 
 // By the folder, so that there is no file of which nobody knows whose it is.
-static int lock_folder(const char *path, struct err *e)
+static int lock_folder(const char *path, char **name, struct err *e)
 {
-	long slash = str_rfind(str_from(path), '/');
-	CLEANUP(mem_free) char *parent = slash < 0 ? xstrdup(".") : xstrndup(path, (size_t)slash + 1);
-	CLEANUP(mem_close) int folder = fs_open_dir(parent, e);
+	CLEANUP(mem_close) int folder = safefile_parent(path, false, name, e);
 	if (folder < 0)
 		return -1;
 	while (flock(folder, LOCK_EX) < 0)
 		if (errno != EINTR)
-			return err_errno(e, ERR_IO, "cannot lock %s", parent);
+			return err_errno(e, ERR_IO, "cannot lock the folder of %s", path);
 	return mem_steal_fd(&folder);
 }
 
@@ -308,7 +307,8 @@ int downloads_add(const char *catalog_path, struct downloads_news *news, size_t 
 	struct err missing = ERR_INIT;
 	CLEANUP(downloads_cleanup) struct downloads *before = NULL;
 	CLEANUP(mem_free) char *path = downloads_path(catalog_path);
-	CLEANUP(mem_close) int folder = lock_folder(path, e);
+	CLEANUP(mem_free) char *name = NULL;
+	CLEANUP(mem_close) int folder = lock_folder(path, &name, e);
 	if (folder < 0)
 		return -1;
 	bool is_there = downloads_open(catalog_path, &before, &missing) == 0;
@@ -320,5 +320,5 @@ int downloads_add(const char *catalog_path, struct downloads_news *news, size_t 
 		return 0;
 	if (count)
 		qsort(news, count, sizeof(*news), by_key);
-	return write_sheet(folder, path, before, news, count, now, e);
+	return write_sheet(folder, name, before, news, count, now, e);
 }

@@ -13,6 +13,7 @@
 #include "lib/base/fs.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
+#include "lib/base/safefile.h"
 #include "lib/domain/name.h"
 
 enum { SETTLE_MS = 2000 };
@@ -110,7 +111,7 @@ static int renew(struct ours *o, const char *added, struct err *e)
 		return err_errno(e, ERR_IO, "%s", o->path);
 	if ((is_same(&now, &o->seen) && o->list.text) || is_being_written(o, &now))
 		return 0;
-	if (now.st_ino && fs_read_file(o->path, &text, e) < 0)
+	if (now.st_ino && safefile_read(o->path, &text, e) < 0)
 		return -1;
 	buf_putc(&text, '\0');
 	struct list before = o->list;
@@ -192,9 +193,9 @@ static int append(const struct ours *o, const char *project, struct err *e)
 {
 	char when[CLOCK_TEXT];
 	clock_write(clock_wall_seconds(), when);
-	CLEANUP(mem_close) int fd = open(o->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+	CLEANUP(mem_close) int fd = safefile_open(o->path, O_RDWR | O_CREAT | O_APPEND, e);
 	if (fd < 0)
-		return err_errno(e, fs_kind_of_write(), "%s", o->path);
+		return -1;
 	CLEANUP(mem_free) char *line = xasprintf("%s%s %s\n", is_torn(fd) ? "\n" : "", project, when);
 	size_t len = strlen(line);
 	if (write(fd, line, len) != (ssize_t)len || fsync(fd) < 0)

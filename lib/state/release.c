@@ -16,6 +16,7 @@
 #include "lib/base/hook.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
+#include "lib/base/safefile.h"
 #include "lib/state/catalog.h"
 #include "lib/state/listing.h"
 
@@ -38,31 +39,21 @@ static char *note_path(const char *catalog, const char *name, const char *ending
 
 // --- wanting ---
 
-// The account of the server goes on with what the operator's commands make.
 static int open_folder(const char *catalog, struct err *e)
 {
 	CLEANUP(mem_free) char *path = folder_of(catalog);
-	CLEANUP(mem_free) char *parent = xstrdup(path);
-	char *slash = strrchr(parent, '/');
-	if (slash)
-		slash[slash == parent] = '\0';
-	bool is_new = mkdir(path, 0755) == 0;
-	int fd = fs_open_dir(path, e);
-	CLEANUP(mem_close) int above = open(slash ? parent : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (fd >= 0 && is_new && above >= 0)
-		fs_give_to_owner(fd, above);
-	return fd;
+	return safefile_folder(path, true, e);
 }
 
 static int add_lines(const char *path, int folder, struct str lines, struct err *e)
 {
 	struct stat st;
-	CLEANUP(mem_close) int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return err_errno(e, fs_kind_of_write(), "%s", path);
+	CLEANUP(mem_close) int fd = safefile_open(path, O_WRONLY | O_CREAT | O_APPEND, e);
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) < 0)
+		return err_errno(e, ERR_IO, "%s", path);
 	bool is_new = st.st_size == 0;
-	if (is_new)
-		fs_give_to_owner(fd, folder);
 	if (st.st_size < LIMIT_RELEASE && write(fd, lines.ptr, lines.len) != (ssize_t)lines.len)
 		return err_errno(e, fs_kind_of_write(), "%s", path);
 	return is_new && (fsync(fd) < 0 || fs_sync_dir(folder, e) < 0) ? err_errno(e, ERR_IO, "%s", path) : 0;
@@ -101,7 +92,7 @@ bool release_is_wanted(const char *catalog, const struct platform *p, int64_t *s
 static int read_note(const char *path, struct buf *out, struct err *e)
 {
 	struct err missing = ERR_INIT;
-	if (fs_read_file(path, out, &missing) == 0 || missing.kind == ERR_NOT_FOUND)
+	if (safefile_read(path, out, &missing) == 0 || missing.kind == ERR_NOT_FOUND)
 		return 0;
 	*e = missing;
 	return -1;
@@ -117,19 +108,26 @@ static char *next_path(struct str *lines)
 	return xstrndup(line.ptr, line.len);
 }
 
+static bool is_there(int folder, const char *name)
+{
+	struct stat st;
+	return fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 // Moves what is wanted to what is running, before anything runs: what is wanted from now on is wanted anew.
 // 0: nothing is wanted. Under the lock.
 static int take(const char *from, const char *to, struct buf *lines, int folder, struct err *e)
 {
 	CLEANUP(buf_release) struct buf more;
 	buf_init(&more, 2 * LIMIT_RELEASE);
-	if (access(to, F_OK) < 0) {
-		if (rename(from, to) < 0)
+	const char *from_name = strrchr(from, '/') + 1, *to_name = strrchr(to, '/') + 1;
+	if (!is_there(folder, to_name)) {
+		if (renameat(folder, from_name, folder, to_name) < 0)
 			return errno == ENOENT ? 0 : err_errno(e, ERR_IO, "%s", from);
-	} else if (access(from, F_OK) == 0) {
+	} else if (is_there(folder, from_name)) {
 		if (read_note(from, &more, e) < 0 || add_lines(to, folder, buf_view(&more), e) < 0)
 			return -1;
-		unlink(from);
+		unlinkat(folder, from_name, 0);
 	}
 	return read_note(to, lines, e) < 0 ? -1 : 1;
 }
@@ -236,14 +234,13 @@ int release_run(const char *catalog, const struct platform *p, const _Atomic int
 	CLEANUP(mem_close) int folder = open_folder(catalog, e);
 	if (folder < 0)
 		return -1;
-	CLEANUP(mem_close) int lock = fs_lock(lock_path, waits, "another release", e);
+	CLEANUP(mem_close) int lock = safefile_lock(lock_path, waits, "another release", e);
 	if (lock < 0)
 		return -1;
-	fs_give_to_owner(lock, folder);
 	int taken = take(from, to, &lines, folder, e);
 	if (taken <= 0)
 		return taken;
 	if (run(catalog, p, buf_view(&lines), end_ms, e) < 0)
 		return -1;
-	return unlink(to) < 0 ? err_errno(e, ERR_IO, "%s", to) : 1;
+	return unlinkat(folder, strrchr(to, '/') + 1, 0) < 0 ? err_errno(e, ERR_IO, "%s", to) : 1;
 }

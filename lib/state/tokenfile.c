@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 
 #include "lib/base/base64.h"
 #include "lib/base/clock.h"
 #include "lib/base/fs.h"
 #include "lib/base/limits.h"
+#include "lib/base/safefile.h"
 
 const char *const token_right_name[TOKEN_RIGHT_COUNT] = {
 	[TOKEN_UPLOAD] = "upload", [TOKEN_READ] = "read"};
@@ -165,7 +165,7 @@ static void write_line(const struct token *t, struct buf *out)
 static int read_text(const char *path, struct buf *text, struct err *e)
 {
 	struct err missing = ERR_INIT;
-	if (fs_read_file(path, text, &missing) == 0 || missing.kind == ERR_NOT_FOUND)
+	if (safefile_read(path, text, &missing) == 0 || missing.kind == ERR_NOT_FOUND)
 		return 0;
 	*e = missing;
 	return err_prefix(e, "tokens: ");
@@ -206,14 +206,12 @@ int tokenfile_read(const char *path, struct tokenfile *out, struct err *e)
 }
 
 // Its bytes are for the owner alone, before there are any.
-static int write_text(const char *path, int dirfd, const char *name, struct str text, struct err *e)
+static int write_text(int dirfd, const char *name, struct str text, struct err *e)
 {
 	CLEANUP(mem_free) char *tmp = xasprintf("%s.new", name);
 	CLEANUP(fs_tmp_release) struct fs_tmp t;
-	if (fs_tmp_open(&t, dirfd, tmp, name, e) < 0)
+	if (fs_tmp_open_mode(&t, dirfd, tmp, name, 0600, e) < 0)
 		return -1;
-	if (fchmod(t.fd, 0600) < 0)
-		return err_errno(e, ERR_IO, "%s", path);
 	fs_give_to_owner(t.fd, dirfd);
 	if (fs_tmp_write(&t, text, e) < 0 || fs_tmp_publish(&t, e) < 0)
 		return -1;
@@ -222,7 +220,7 @@ static int write_text(const char *path, int dirfd, const char *name, struct str 
 
 struct editing {
 	const char *path;
-	const char *name; // in its folder
+	char *name; // in its folder
 	int dirfd;
 	int lock;
 	struct buf text; // as it was
@@ -233,32 +231,23 @@ static void editing_release(struct editing *x)
 {
 	mem_close(&x->lock);
 	mem_close(&x->dirfd);
+	free(x->name);
 	buf_release(&x->text);
 	buf_release(&x->now);
-}
-
-static int open_parent(const char *path, struct err *e)
-{
-	long slash = str_rfind(str_from(path), '/');
-	CLEANUP(mem_free)
-	char *folder = slash < 0 ? xstrdup(".") : xstrndup(path, slash ? (size_t)slash : 1);
-	return fs_open_dir(folder, e);
 }
 
 static int edit_begin(struct editing *x, const char *path, struct err *e)
 {
 	CLEANUP(mem_free) char *lock = xasprintf("%s.lock", path);
-	const char *slash = strrchr(path, '/');
-	*x = (struct editing){
-		.path = path, .name = slash ? slash + 1 : path, .dirfd = -1, .lock = -1};
+	*x = (struct editing){.path = path, .dirfd = -1, .lock = -1};
 	buf_init(&x->text, LIMIT_TOKENS);
 	buf_init(&x->now, LIMIT_TOKENS);
-	if (fs_make_parent(path, e) < 0 || (x->dirfd = open_parent(path, e)) < 0)
+	x->dirfd = safefile_parent(path, true, &x->name, e);
+	if (x->dirfd < 0)
 		return -1;
-	x->lock = fs_lock(lock, true, "wheelcache token", e);
+	x->lock = safefile_lock(lock, true, "wheelcache token", e);
 	if (x->lock < 0)
 		return -1;
-	fs_give_to_owner(x->lock, x->dirfd);
 	return read_text(path, &x->text, e);
 }
 
@@ -266,7 +255,7 @@ static int edit_end(struct editing *x, struct err *e)
 {
 	if (x->now.failed)
 		return err_set(e, ERR_LIMIT, "%s: it would be larger than %zu bytes", x->path, x->now.cap);
-	return write_text(x->path, x->dirfd, x->name, buf_view(&x->now), e);
+	return write_text(x->dirfd, x->name, buf_view(&x->now), e);
 }
 
 static int make_secret(struct token *t, struct buf *secret, struct err *e)

@@ -315,31 +315,6 @@ static void test_nothing_opens_outside(void **state UNUSED)
 	assert_int_equal(chdir("/") + system(command), 0);
 }
 
-static void test_locks_and_folders(void **state UNUSED)
-{
-	char folder[] = "/tmp/test-base-XXXXXX";
-	assert_non_null(mkdtemp(folder));
-	struct err e = ERR_INIT;
-	CLEANUP(mem_free) char *path = xasprintf("%s/a/b/lock", folder);
-	assert_int_equal(fs_make_parent(path, &e), 0);
-	assert_int_equal(fs_make_parent(path, &e), 0);
-	int held = fs_lock(path, false, "me, 42", &e);
-	assert_true(held >= 0);
-	assert_int_equal(fs_lock(path, false, "you", &e), -1);
-	assert_int_equal(e.kind, ERR_BUSY);
-	assert_string_equal(e.msg, "me, 42");
-	close(held);
-	held = fs_lock(path, false, "you", &e);
-	assert_true(held >= 0);
-	close(held);
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, 2);
-	assert_int_equal(fs_read_file(path, &text, &e), -1);
-	assert_int_equal(e.kind, ERR_LIMIT);
-	CLEANUP(mem_free) char *command = xasprintf("rm -r %s", folder);
-	assert_int_equal(system(command), 0);
-}
-
 static void test_a_file_appears_whole_or_not_at_all(void **state UNUSED)
 {
 	char folder[] = "/tmp/test-base-XXXXXX";
@@ -485,7 +460,6 @@ int main(void)
 		cmocka_unit_test(test_unpacking_in_memory),
 		cmocka_unit_test(test_a_pool_does_every_job),
 		cmocka_unit_test(test_nothing_opens_outside),
-		cmocka_unit_test(test_locks_and_folders),
 		cmocka_unit_test(test_a_file_appears_whole_or_not_at_all),
 		cmocka_unit_test(test_the_first_of_a_name_stays),
 		cmocka_unit_test(test_relative_paths),
