@@ -8,7 +8,7 @@ to_build=(autoconf automake gcc libc6-dev make pkgconf libcurl4-openssl-dev libd
 	libjansson-dev libmicrohttpd-dev libsodium-dev libsqlite3-dev libssl-dev libxml2-dev libyajl-dev libzip-dev libzstd-dev
 	zlib1g-dev)
 to_demo=(python3-pip-whl python3-setuptools-whl python3-venv python3-wheel-whl)
-to_test=(clang libcmocka-dev mandoc openssl python3-packaging python3-pytest python3-pytest-xdist python3-venv xz-utils)
+to_test=(clang curl libcmocka-dev mandoc openssl python3-packaging python3-pytest python3-pytest-xdist python3-venv xz-utils)
 to_see=(apache2-bin chromium strace valgrind zstd) # what a browser and web servers do, what the program does inside
 
 to_afs=(bc iproute2 openafs-client openafs-dbserver openafs-fileserver openafs-fuse openafs-krb5 util-linux)

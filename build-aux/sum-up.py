@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Adds up automake's .trs files and pytest's reports: why tests failed, which, and "N passed, N failed[, N skipped]" as
-the last line.
+the last line. The line before it says why tests were skipped.
 
 Ends with 1 where something failed or nothing ran. A phase that failed without a failed test (it did not build)
 counts as one failure.
@@ -22,13 +22,14 @@ KIND = {"PASS": "passed", "XFAIL": "passed", "SKIP": "skipped"}
 MOST_REPEATED = 3  # of a report
 WHY_LINES = 25  # of a failure
 ALL_LINES = 150  # of all failures
+MOST_REASONS, LONGEST_REASON = 6, 200  # why tests were skipped
 FINAL = re.compile(r"(Address|Leak|Memory|Thread|UndefinedBehavior)Sanitizer|runtime error:|Assertion `|exit code -?\d")
 
 
 @dataclasses.dataclass
 class Result:
     kind: str
-    why: str = ""  # it failed
+    why: str = ""  # it failed, or was skipped
 
 
 def automake(folder):
@@ -47,7 +48,10 @@ def read(report):
     results = {}
     for case in ET.parse(report).iter("testcase") if report.exists() else ():
         whys = [f"{one.get('message', '')}\n{one.text or ''}" for one in case if one.tag in ("failure", "error")]
-        kind = "failed" if whys else "skipped" if case.find("skipped") is not None else "passed"
+        skipped = case.find("skipped")
+        kind = "failed" if whys else "skipped" if skipped is not None else "passed"
+        if kind == "skipped":
+            whys = [skipped.get("message") or ""]
         name = case.get("classname"), case.get("name")
         if name in results and results[name].kind == "failed":
             kind, whys = "failed", [results[name].why, *whys]
@@ -96,6 +100,17 @@ def tell(troubles):
         print(f"failed: {name}" if result.kind == "failed" else f"unsteady: {name}: passed when repeated alone")
 
 
+def tell_skipped(results):
+    """One line: how many were skipped for which reason, the most frequent ones first. Parentheses at its end hold details."""
+    whys = (" ".join(result.why.split()) for _, result in results if result.kind == "skipped")
+    reasons = collections.Counter(re.sub(r" \(.*\)$", "", why) or "no reason given" for why in whys)
+    told = [f"{number}: {why[:LONGEST_REASON]}" for why, number in reasons.most_common(MOST_REASONS)]
+    if len(reasons) > MOST_REASONS:
+        told.append(f"{len(reasons) - MOST_REASONS} more reasons are in the reports")
+    if told:
+        print(f"skipped: {'; '.join(told)}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--failed-phases", type=int, default=0)
@@ -110,6 +125,7 @@ def main():
         return
     results = [one for path in options.paths for one in (pytest if path.suffix == ".xml" else automake)(path)]
     tell([(name, result) for name, result in results if result.kind in ("failed", "unsteady")])
+    tell_skipped(results)
     count = collections.Counter(result.kind for _, result in results)
     if options.failed_phases and not count["failed"]:
         count["failed"] = options.failed_phases

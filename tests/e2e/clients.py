@@ -15,10 +15,22 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SHARED = pathlib.Path(os.environ.get("WHEELCACHE_SHARED") or ROOT.parent / "shared")
+DATA = ROOT / "tests" / "data"  # a small set, in the project
 WHEELS = SHARED / "clients" / "wheels"
+PINS = ROOT / "tests" / "clients"
 DEBIAN_PIP = "debian"  # the pip that comes with the system's python3
 PIPS = ["pip==22.0.4", "pip==22.3.1", DEBIAN_PIP, "pip==23.2.1", "pip==24.2", "pip==26.3"]
+LAST_PYTHON = {"pip==22.0.4": (3, 11), "pip==22.3.1": (3, 11)}  # they use what later ones do not have
 READERS = "pypi-simple==1.8.0 mousebender==2025.1"
+NO_CLIENT = f"clients are absent: set pip to an index that answers, or lay their wheels into {WHEELS}"
+NO_WHEELS = f"recorded wheels are absent: lay the folder of shared test data into {SHARED}, or name it by WHEELCACHE_SHARED"
+ABSENT = {}  # requirements -> why they cannot be had
+
+
+def recorded(below):
+    """The path of what is recorded, in full or from the small set."""
+    path = SHARED / below
+    return path if path.exists() else DATA / below
 
 
 def cache_folder():
@@ -47,38 +59,50 @@ def clean_environment(home, **more):
                    "UV_NO_CONFIG": "1", "UV_PYTHON_DOWNLOADS": "never", "NO_COLOR": "1"} | more
 
 
-def _sources():
+def pinned(requirements):
+    """The file that names each wheel of an environment by version and hash (tests/clients/pin.py)."""
+    return PINS / (requirements.split()[0].replace("==", "-") + ".txt")
+
+
+def _ways(requirements, folder):
+    """How pip may come by them, options and environment: from the folder of wheels where it is here, without a network, or from
+    the index that this machine's pip is set to."""
+    pins = pinned(requirements)
+    wanted = ["--require-hashes", "--no-deps", "-r", str(pins)] if pins.exists() else requirements.split()
     if WHEELS.is_dir():
-        return ["--no-index", "--find-links", str(WHEELS)]
-    return ["--retries", "0", "--timeout", "10"]
+        yield [*wanted, "--no-index", "--find-links", str(WHEELS)], clean_environment(folder)
+    yield [*wanted, "--retries", "1", "--timeout", "20"], os.environ | {"PIP_NO_INPUT": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
 
 
 def _install(folder, requirements):
-    base = environment(DEBIAN_PIP)
-    command = [str(base / "bin" / "pip"), "--python", str(folder / "bin" / "python"), "install", "-q",
-               *_sources(), *requirements.split()]
-    done = subprocess.run(command, env=clean_environment(folder), capture_output=True, text=True, timeout=900,
-                          check=False)
-    if done.returncode != 0:
-        shutil.rmtree(folder)
-        reason = done.stderr.strip().splitlines()[-1:] or ["no word why"]
-        if WHEELS.is_dir():
-            pytest.fail(f"{requirements} from {WHEELS}: {done.stderr}")
-        pytest.skip(f"{requirements} cannot be had here ({reason[0]}) and {WHEELS} is absent")
+    pip = [str(environment(DEBIAN_PIP) / "bin" / "pip"), "--python", str(folder / "bin" / "python"), "install", "-q",
+           "--only-binary", ":all:"]
+    for options, variables in _ways(requirements, folder):
+        done = subprocess.run([*pip, *options], env=variables, capture_output=True, text=True, timeout=900, check=False)
+        if done.returncode == 0:
+            return None
+        assert "DO NOT MATCH THE HASHES" not in done.stderr, done.stderr
+    return (done.stderr.strip().splitlines() or ["no word why"])[-1]
 
 
 def environment(requirements):
     """The folder of the environment that has these requirements, a blank between them."""
-    digest = hashlib.sha256(f"{requirements} {sys.version} {WHEELS}".encode()).hexdigest()[:8]
+    pins = pinned(requirements).read_text() if pinned(requirements).exists() else ""
+    digest = hashlib.sha256(f"{requirements} {sys.version} {pins}".encode()).hexdigest()[:8]
     folder = cache_folder() / (re.sub(r"[^a-z0-9.]+", "-", requirements) + "-" + digest)
     ready = folder / "ready"
+    if requirements in ABSENT:
+        pytest.skip(f"{NO_CLIENT} ({requirements}: {ABSENT[requirements]})")
     with locked(f"{folder}.lock"):
         if not ready.exists():
             shutil.rmtree(folder, ignore_errors=True)
             pip = [] if requirements == DEBIAN_PIP else ["--without-pip"]
             subprocess.run([sys.executable, "-m", "venv", *pip, str(folder)], check=True)
-            if requirements != DEBIAN_PIP:
-                _install(folder, requirements)
+            reason = requirements != DEBIAN_PIP and _install(folder, requirements)
+            if reason:
+                shutil.rmtree(folder)
+                ABSENT[requirements] = reason
+                pytest.skip(f"{NO_CLIENT} ({requirements}: {reason})")
             ready.touch()
     return folder
 
@@ -87,6 +111,8 @@ class Client:
     """A program of an environment, with a home of its own for configuration and caches."""
 
     def __init__(self, requirements, home):
+        if sys.version_info[:2] > LAST_PYTHON.get(requirements, sys.version_info[:2]):
+            pytest.skip(f"{requirements} does not run on Python {sys.version_info[0]}.{sys.version_info[1]}")
         self.requirements = requirements
         self.folder = environment(requirements)
         self.home = home

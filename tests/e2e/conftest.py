@@ -57,10 +57,10 @@ def serve_module(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def upstream(shared):
+def upstream():
     """upstream(*options) starts the recorded pages as a loopback upstream, with upstream.py's options: .url, .fail(mode),
     .stats(). It is stopped after the module."""
-    with upstreams.upstreams(shared) as start:
+    with upstreams.upstreams(clients.recorded("corpus").parent) as start:
         yield start
 
 
@@ -83,9 +83,9 @@ def client(tmp_path):
 
 @pytest.fixture(scope="session", name="shared")
 def shared_fixture():
-    """The folder of shared test data."""
+    """The folder of shared test data, with recorded wheels."""
     if not (clients.SHARED / "corpus").is_dir():
-        pytest.skip(f"{clients.SHARED} is absent: it holds the recorded wheels and clients")
+        pytest.skip(clients.NO_WHEELS)
     return clients.SHARED
 
 

@@ -41,7 +41,7 @@ def install(client, name, url, target, wanted):
 
 
 @pytest.fixture(scope="module", name="up")
-def up_fixture(upstream):
+def up_fixture(shared, upstream):  # whose wheels it has
     return upstream("--only-held")
 
 

@@ -43,7 +43,7 @@ class Rise:
 
 
 @pytest.fixture(scope="module", name="up")
-def up_fixture(upstream):
+def up_fixture(shared, upstream):  # whose wheels it has
     return upstream("--only-held")
 
 

@@ -335,7 +335,7 @@ def test_every_recorded_wheel_is_sound(server, push, request):
     found = [path for folder in ("corpus/wheels", "corpus/locally-built/build-1", "clients/wheels")
              for path in sorted((clients.SHARED / folder).glob("*.whl"))]
     if not found:
-        pytest.skip("no recorded wheels here")
+        pytest.skip(clients.NO_WHEELS)
     found = found if request.config.getoption("--all") else found[::10]
     code, summary, _ = push(found, "--jobs", "2")
     assert (code, summary["published"] + summary["already-there"]) == (0, len(found)), summary

@@ -55,7 +55,7 @@ def recorded(request, *patterns):
     """(path, its row of expected.tsv or nothing) of each file."""
     corpus = clients.SHARED / "corpus"
     if not corpus.is_dir():
-        pytest.skip(f"{corpus} is absent: it holds the recorded wheels")
+        pytest.skip(clients.NO_WHEELS)
     with open(corpus / "expected.tsv", encoding="utf-8") as table:
         rows = {row[0]: row for row in csv.reader(table, delimiter="\t", quoting=csv.QUOTE_NONE)}
     found = sorted(path for pattern in patterns for path in clients.SHARED.glob(pattern))

@@ -22,7 +22,6 @@ import pages
 import serving
 import storelib
 
-VECTORS = clients.SHARED / "vectors"
 NAME_MAX = 255
 OURS = (".whl", ".tar.gz", ".zip")  # what ends otherwise is ignored, not quarantined
 
@@ -47,7 +46,7 @@ class Vector:
 
 def rows(table):
     """The rows of a table of vectors; a first column that begins with a quote is a JSON string."""
-    path = VECTORS / table
+    path = clients.recorded(f"vectors/{table}")
     if not path.is_file():
         pytest.skip(f"{path} is absent: it holds the vectors")
     with open(path, encoding="utf-8", newline="\n") as lines:
@@ -163,7 +162,7 @@ def framings():
     """Bytes of each ZIP, and what is said of its framing; None: it is right."""
     for path, verdict, reason in rows("zipdata.tsv"):
         reason = DIFFERENT.get(pathlib.Path(path).name, DIFFERENT.get(reason, reason))
-        yield (VECTORS / path).read_bytes(), None if verdict == "accept" else reason
+        yield clients.recorded(f"vectors/{path}").read_bytes(), None if verdict == "accept" else reason
 
 
 def zips():

@@ -91,6 +91,16 @@ class SumUp(unittest.TestCase):
                 done = self.sum_up(results, report, failed_phases)
                 self.assertEqual((done.stdout.splitlines()[-1], done.returncode), (line, code), done.stderr)
 
+    def test_why_tests_were_skipped_is_the_line_before_the_last(self):
+        whys = ["no wheels: lay them beside", "no client (uv: no index)", "no client (pip: no index)"]
+        skipped = "".join(f'<testcase classname="a" name="{why}"><skipped message="{why}"/></testcase>' for why in whys)
+        done = self.sum_up(["PASS"], f"<testsuites><testsuite>{skipped}</testsuite></testsuites>", 0)
+        self.assertEqual(done.stdout.splitlines(), ["skipped: 2: no client; 1: no wheels: lay them beside",
+                                                    "1 passed, 0 failed, 3 skipped"])
+        many = "".join(f'<testcase classname="a" name="{i}"><skipped message="{i}"/></testcase>' for i in range(9))
+        line = self.sum_up(["PASS"], f"<testsuites><testsuite>{many}</testsuite></testsuites>", 0).stdout.splitlines()[0]
+        self.assertEqual(line.split("; ")[-1], "3 more reasons are in the reports")
+
     def tell(self, first, again, *options):
         for name, text in (("e2e.xml", first), ("e2e.again.xml", again)):
             (self.folder / name).write_text(text)

@@ -12,16 +12,21 @@
 
 #include "lib/base/fs.h"
 
-static char *shared_folder(void)
+// In the folder of shared test data or, where it is not there, in the small set of the project.
+static char *find(const char *below)
 {
 	const char *given = getenv("WHEELCACHE_SHARED");
 	const char *srcdir = getenv("srcdir");
-	char *folder = given ? xstrdup(given) : xasprintf("%s/../shared", srcdir ? srcdir : ".");
+	CLEANUP(mem_free) char *beside = xasprintf("%s/../shared", srcdir ? srcdir : ".");
+	CLEANUP(mem_free) char *within = xasprintf("%s/tests/data", srcdir ? srcdir : ".");
+	const char *const folders[] = {given ? given : beside, within};
 	struct stat st;
-	if (stat(folder, &st) == 0)
-		return folder;
-	print_message("no shared test data in %s\n", folder);
-	free(folder);
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
+		CLEANUP(mem_free) char *path = xasprintf("%s/%s", folders[i], below);
+		if (stat(path, &st) == 0)
+			return STEAL_PTR(path);
+	}
+	print_message("no %s in %s\n", below, folders[0]);
 	return NULL;
 }
 
@@ -33,18 +38,19 @@ static void split(struct str line, struct vector *row)
 
 char *vectors_path(const char *below)
 {
-	CLEANUP(mem_free) char *folder = shared_folder();
-	if (!folder)
+	char *path = find(below);
+	if (!path)
 		skip();
-	return xasprintf("%s/%s", folder, below);
+	return path;
 }
 
 void vectors_foreach(const char *file, vectors_fn *fn, void *ctx)
 {
-	CLEANUP(mem_free) char *folder = shared_folder();
-	if (!folder)
+	char *below = xasprintf("vectors/%s", file);
+	CLEANUP(mem_free) char *path = find(below);
+	free(below); // before skip() leaves
+	if (!path)
 		skip();
-	CLEANUP(mem_free) char *path = xasprintf("%s/vectors/%s", folder, file);
 	CLEANUP(buf_release) struct buf text;
 	struct err e = ERR_INIT;
 	buf_init(&text, 16 << 20);
