@@ -3,6 +3,7 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -19,6 +20,8 @@ struct clients {
 	pthread_t reaper;
 	struct client_link *first;
 	long timeout;
+	void (*looked)(void *ctx);
+	void *ctx;
 	bool stop;
 	atomic_bool is_draining;
 	atomic_bool is_stopping;
@@ -43,11 +46,22 @@ static void wake_reader(int fd)
 		shutdown(fd, SHUT_RD);
 }
 
+// libmicrohttpd does not look at a connection that it has suspended. Bytes may come before the end (the next request, or
+// the last words of TLS), so it is not read for.
+static void note_end(struct client_link *c)
+{
+	struct pollfd p = {.fd = c->fd, .events = POLLRDHUP};
+	if (poll(&p, 1, 0) == 1)
+		atomic_store_explicit(&c->has_left, true, memory_order_relaxed);
+}
+
 static void look_at_all(struct clients *t)
 {
 	long now = clock_seconds();
 	for (struct client_link *c = t->first; c; c = c->next) {
 		long since = atomic_load_explicit(&c->waiting_since, memory_order_relaxed);
+		if (!since)
+			note_end(c);
 		if (!since)
 			wake_sender(c->fd);
 		else if (now - since > t->timeout)
@@ -62,17 +76,24 @@ static void *reap(void *ctx)
 	struct clients *t = ctx;
 	pthread_mutex_lock(&t->lock);
 	while (!t->stop) {
-		if (!clock_wait(&t->stopping, &t->lock, clock_ms() + LOOK_MS))
-			look_at_all(t);
+		if (clock_wait(&t->stopping, &t->lock, clock_ms() + LOOK_MS))
+			continue;
+		look_at_all(t);
+		pthread_mutex_unlock(&t->lock);
+		if (t->looked)
+			t->looked(t->ctx);
+		pthread_mutex_lock(&t->lock);
 	}
 	pthread_mutex_unlock(&t->lock);
 	return NULL;
 }
 
-struct clients *clients_new(unsigned timeout_seconds)
+struct clients *clients_new(unsigned timeout_seconds, void (*looked)(void *ctx), void *ctx)
 {
 	struct clients *t = xcalloc(1, sizeof(*t));
 	t->timeout = (long)timeout_seconds;
+	t->looked = looked;
+	t->ctx = ctx;
 	pthread_mutex_init(&t->lock, NULL);
 	clock_cond_init(&t->stopping);
 	if (pthread_create(&t->reaper, NULL, reap, t) != 0)
@@ -99,6 +120,7 @@ void clients_add(struct clients *t, struct client_link *link, int fd)
 	link->fd = fd;
 	atomic_init(&link->waiting_since, clock_seconds());
 	atomic_init(&link->is_busy, false);
+	atomic_init(&link->has_left, false);
 	pthread_mutex_lock(&t->lock);
 	link->prev = NULL;
 	link->next = t->first;

@@ -17,9 +17,12 @@ struct client_link {
 	int fd;                          // open until clients_remove()
 	atomic_long waiting_since;       // for the client's bytes: a second of the monotonic clock; 0: it is our turn
 	atomic_bool is_busy;             // with a request
+	atomic_bool has_left;            // the client closed the connection while it was our turn
 };
 
-struct clients *clients_new(unsigned timeout_seconds);
+// looked: called about once a second by the table's thread, when it is noted which clients have left: who keeps waiters
+// of theirs lets go of them. NULL is fine.
+struct clients *clients_new(unsigned timeout_seconds, void (*looked)(void *ctx), void *ctx);
 void clients_free(struct clients *t); // the connections must have been removed; NULL is fine
 void clients_add(struct clients *t, struct client_link *link, int fd);
 void clients_remove(struct clients *t, struct client_link *link);

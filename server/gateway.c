@@ -1,48 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/gateway.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
+#include "server/asking.h"
 #include "server/facts.h"
 #include "server/intake.h"
 #include "server/metrics.h"
 
 enum {
-	BUCKETS = 1024,
 	FRESH_SLOTS = 1 << 16,
-	REST_SECONDS = 5,    // so long what was asked is not asked again, whatever came of it
 	MEANWHILE_SECONDS = 1, // so long what is old is sent without another look, while it is asked for again
 	FACTS_BYTES = 16 << 20,
 	MAX_AGE = 600,       // where upstream does not say
-};
-
-// A project that is being asked for, or was a moment ago.
-struct asking {
-	struct asking *next; // of its bucket
-	char *project;
-	struct waiter *waiters;
-	int64_t began_ms;
-	long rests_until; // seconds of the monotonic clock; 0: it is being asked for
-	struct upstream_project *news; // what came, while the catalog does not have it; NULL: nothing
 };
 
 struct gateway {
 	struct upstream *upstream;
 	struct facts *facts;
 	struct intake *intake;
+	struct readers *readers;
+	struct asking *asking;
 	struct metrics *metrics;
 	upstream_fn *learn;
 	void *ctx; // its
 	_Atomic int64_t max_age, negative_max_age, stale;
 	atomic_bool is_offline;
-	pthread_mutex_t lock;
-	struct asking *bucket[BUCKETS];
-	bool has_given_up;
 	// A project's hash chooses the slot: other bits of it, and the second until which it is fresh.
 	_Atomic uint64_t fresh[FRESH_SLOTS];
 };
@@ -68,83 +55,42 @@ static void set_fresh(struct gateway *g, const char *project, int64_t seconds)
 	atomic_store_explicit(slot_of(g, hash), (hash >> 32 << 32) | (until & UINT32_MAX), memory_order_release);
 }
 
-// --- who asks, who waits ---
-
-static struct asking **asking_of(struct gateway *g, const char *project)
-{
-	struct asking **at = &g->bucket[str_hash(str_from(project), 0) % BUCKETS];
-	while (*at && strcmp((*at)->project, project) != 0)
-		at = &(*at)->next;
-	return at;
-}
-
-static void free_asking(struct asking **at)
-{
-	struct asking *a = *at;
-	*at = a->next;
-	free(a->project);
-	free(a);
-}
-
-// Those of the bucket that have rested long enough are forgotten.
-static void tidy(struct gateway *g, const char *project)
-{
-	struct asking **at = &g->bucket[str_hash(str_from(project), 0) % BUCKETS];
-	while (*at) {
-		if ((*at)->rests_until && (*at)->rests_until <= clock_seconds() && !(*at)->news)
-			free_asking(at);
-		else
-			at = &(*at)->next;
-	}
-}
+// --- asking ---
 
 static bool may_ask(struct gateway *g, const char *project)
 {
-	pthread_mutex_lock(&g->lock);
-	tidy(g, project);
-	struct asking *a = *asking_of(g, project);
-	bool may = !g->is_offline && !g->has_given_up && (!a || !a->rests_until);
-	pthread_mutex_unlock(&g->lock);
-	return may;
+	return !g->is_offline && asking_may(g->asking, project);
 }
 
-// The waiter may have been woken, and all that it belongs to be gone, when this returns. True: the caller is the one who
-// is to ask.
-static bool join(struct gateway *g, const char *project, struct waiter *again)
+// It is this project's turn.
+static void on_turn(void *ctx, const char *project)
 {
-	pthread_mutex_lock(&g->lock);
-	struct asking **at = asking_of(g, project);
-	bool is_first = !*at && !g->has_given_up;
-	if (is_first) {
-		*at = xcalloc(1, sizeof(**at));
-		(*at)->project = xstrdup(project);
-		(*at)->began_ms = clock_ms();
+	struct gateway *g = ctx;
+	struct upstream_project *p = NULL;
+	struct reader reader;
+	struct err e = ERR_INIT;
+	bool is_loaded = !asking_has_given_up(g->asking) && readers_take(g->readers, &reader, &e) == 0;
+	if (is_loaded) {
+		is_loaded = upstream_load(g->upstream, reader.catalog, project, &p, &e) == 0;
+		readers_give(g->readers, &reader);
 	}
-	bool waits = *at && !(*at)->rests_until && !g->has_given_up;
-	if (waits && again) {
-		again->next = (*at)->waiters;
-		(*at)->waiters = again;
+	if (is_loaded) {
+		intake_ask(g->intake, p);
+		return;
 	}
-	pthread_mutex_unlock(&g->lock);
-	if (again && !waits)
-		again->wake(again);
-	return is_first;
+	if (e.kind)
+		log_error("%s: upstream is not asked: %s", project, e.msg);
+	asking_end(g->asking, project, NULL);
 }
 
-static void rest(struct gateway *g, struct upstream_project *p, enum upstream_result result, bool is_unchanged)
+void gateway_let_go(struct gateway *g)
 {
-	pthread_mutex_lock(&g->lock);
-	struct asking *a = *asking_of(g, upstream_project_name(p));
-	struct waiter *waiters = a ? a->waiters : NULL;
-	if (a)
-		metrics_upstream(g->metrics, result, is_unchanged, clock_ms() - a->began_ms);
-	if (a) {
-		a->waiters = NULL;
-		a->news = upstream_project_ref(p);
-		a->rests_until = clock_seconds() + REST_SECONDS;
-	}
-	pthread_mutex_unlock(&g->lock);
-	waiter_wake_all(waiters);
+	asking_let_go(g->asking);
+}
+
+void gateway_count(struct gateway *g, struct turns_counts *out)
+{
+	asking_count(g->asking, out);
 }
 
 // --- what was answered ---
@@ -172,19 +118,14 @@ static void on_settled(void *ctx, struct upstream_project *p)
 	facts_put(g->facts, p);
 	if (upstream_tell(g->upstream, p, learn, &l, &e) < 0)
 		log_error("what upstream has: %s", e.msg);
-	rest(g, p, l.result, l.is_unchanged);
+	metrics_upstream(g->metrics, l.result, l.is_unchanged, asking_ms(g->asking, upstream_project_name(p)));
+	asking_end(g->asking, upstream_project_name(p), p);
 }
 
 static void on_written(void *ctx, struct upstream_project *p)
 {
 	struct gateway *g = ctx;
-	pthread_mutex_lock(&g->lock);
-	struct asking *a = *asking_of(g, upstream_project_name(p));
-	if (a && a->news == p) {
-		upstream_project_unref(p);
-		a->news = NULL;
-	}
-	pthread_mutex_unlock(&g->lock);
+	asking_written(g->asking, p);
 }
 
 // --- telling ---
@@ -242,22 +183,13 @@ static int on_recalled(void *ctx, const struct upstream_answer *answer, struct e
 	return t->fn(t->ctx, &without, e);
 }
 
-static struct upstream_project *news_of(struct gateway *g, const char *project)
-{
-	pthread_mutex_lock(&g->lock);
-	struct asking *a = *asking_of(g, project);
-	struct upstream_project *news = a && a->news ? upstream_project_ref(a->news) : NULL;
-	pthread_mutex_unlock(&g->lock);
-	return news;
-}
-
 // What has just come may be out of memory before it is in the catalog.
 static int find(struct gateway *g, struct catalog *c, const char *project, struct upstream_project **out, struct err *e)
 {
 	uint64_t epoch = facts_epoch(g->facts);
 	*out = facts_get(g->facts, project);
 	if (!*out)
-		*out = news_of(g, project);
+		*out = asking_news(g->asking, project);
 	if (*out && !upstream_project_is_outdone(*out))
 		return 0;
 	if (*out)
@@ -281,21 +213,9 @@ static int recall(struct gateway *g, struct catalog *c, const char *project, ups
 }
 
 // What is known to be older than what somebody else wrote is no news; ours, where it is newer, is written after that.
-static void drop_old_news(struct gateway *g, const char *project, int64_t changed)
-{
-	struct upstream_project *old = NULL;
-	pthread_mutex_lock(&g->lock);
-	struct asking *a = *asking_of(g, project);
-	int64_t written = a && a->news ? upstream_project_changed(a->news) : 0;
-	if (written && written < changed)
-		old = STEAL_PTR(a->news);
-	pthread_mutex_unlock(&g->lock);
-	upstream_project_unref(old);
-}
-
 bool gateway_keep_up(struct gateway *g, const char *project, int64_t changed)
 {
-	drop_old_news(g, project, changed);
+	asking_drop_older(g->asking, project, changed);
 	return facts_keep_up(g->facts, project, changed);
 }
 
@@ -304,28 +224,17 @@ void gateway_forget(struct gateway *g)
 	facts_clear(g->facts);
 }
 
-// The last that is done here: with again gone, nothing of the request is ours any more.
-static int ask(struct gateway *g, struct catalog *c, const char *project, struct waiter *again, struct err *e)
-{
-	struct upstream_project *p = NULL;
-	if (upstream_load(g->upstream, c, project, &p, e) < 0)
-		return -1;
-	if (join(g, project, again))
-		intake_ask(g->intake, p);
-	else
-		upstream_project_unref(p);
-	return 0;
-}
-
-int gateway_project(struct gateway *g, struct catalog *c, const char *project, struct waiter *again, upstream_fn *fn,
-	void *ctx, struct err *e)
+// The last that is done here is to ask: with again gone, nothing of the request is ours any more.
+int gateway_project(struct gateway *g, struct catalog *c, const char *project, const char *peer, struct waiter *again,
+	upstream_fn *fn, void *ctx, struct err *e)
 {
 	struct telling t = {.gateway = g, .fn = fn, .ctx = ctx, .may_wait = again != NULL};
 	if (recall(g, c, project, on_recalled, &t, e) < 0)
 		return -1;
-	if (t.asks && ask(g, c, project, t.waits ? again : NULL, e) < 0)
-		return -1;
-	return t.waits ? GATEWAY_LATER : GATEWAY_TOLD;
+	enum asking_joined joined = t.asks ? asking_join(g->asking, project, peer, t.waits ? again : NULL) : ASKING_JOINED;
+	if (!t.waits)
+		return GATEWAY_TOLD;
+	return joined == ASKING_FULL ? GATEWAY_BUSY : GATEWAY_LATER;
 }
 
 static int on_wondered(void *ctx, const struct upstream_answer *answer, struct err *e)
@@ -342,7 +251,9 @@ int gateway_wonder(struct gateway *g, struct catalog *c, const char *project, st
 	struct telling t = {.gateway = g, .fn = g->learn, .ctx = g->ctx};
 	if (recall(g, c, project, on_wondered, &t, e) < 0)
 		return -1;
-	return t.asks && may_ask(g, project) ? ask(g, c, project, NULL, e) : 0;
+	if (t.asks && may_ask(g, project))
+		asking_join(g->asking, project, NULL, NULL);
+	return 0;
 }
 
 // --- beginning, end ---
@@ -363,10 +274,11 @@ struct gateway *gateway_start(const struct config *c, struct upstream *u, struct
 {
 	struct gateway *g = xcalloc(1, sizeof(*g));
 	g->upstream = u;
+	g->readers = readers;
+	g->asking = asking_new((unsigned)c->upstream_concurrency, metrics, on_turn, g);
 	g->metrics = metrics;
 	g->learn = learn_fn;
 	g->ctx = ctx;
-	pthread_mutex_init(&g->lock, NULL);
 	gateway_configure(g, c);
 	fetch_pool_start(upstream_pool(u));
 	g->facts = facts_new(FACTS_BYTES);
@@ -376,21 +288,8 @@ struct gateway *gateway_start(const struct config *c, struct upstream *u, struct
 
 void gateway_give_up(struct gateway *g)
 {
-	if (!g)
-		return;
-	pthread_mutex_lock(&g->lock);
-	struct waiter *all = NULL;
-	g->has_given_up = true;
-	for (size_t i = 0; i < BUCKETS; i++)
-		for (struct asking *a = g->bucket[i]; a; a = a->next)
-			while (a->waiters) {
-				struct waiter *w = a->waiters;
-				a->waiters = w->next;
-				w->next = all;
-				all = w;
-			}
-	pthread_mutex_unlock(&g->lock);
-	waiter_wake_all(all);
+	if (g)
+		asking_give_up(g->asking);
 }
 
 // What is asked is answered first: cancelled. That is taken in.
@@ -402,9 +301,6 @@ void gateway_free(struct gateway *g)
 	fetch_pool_cancel(upstream_pool(g->upstream), 0);
 	intake_free(g->intake);
 	facts_free(g->facts);
-	for (size_t i = 0; i < BUCKETS; i++)
-		while (g->bucket[i])
-			free_asking(&g->bucket[i]);
-	pthread_mutex_destroy(&g->lock);
+	asking_free(g->asking);
 	free(g);
 }

@@ -4,7 +4,8 @@
 //
 // A page is fresh for as long as upstream said (max-age), at most as long as the configuration lets it. An older one is told
 // too, while it is asked for again; where upstream fails, until it is as old as [upstream] stale says. That a project is not there counts for
-// negative-max-age. What has failed is not tried again for some seconds.
+// negative-max-age. What has failed is not tried again for some seconds. Questions are bounded, and have their turns fairly between
+// clients (server/turns).
 #pragma once
 
 #include <stdbool.h>
@@ -13,6 +14,7 @@
 #include "lib/state/upstream.h"
 #include "server/readers.h"
 #include "server/stream.h"
+#include "server/turns.h"
 
 struct gateway;
 struct metrics;
@@ -33,6 +35,10 @@ bool gateway_keep_up(struct gateway *g, const char *project, int64_t changed);
 // All that is in memory: the catalog is another one.
 void gateway_forget(struct gateway *g);
 
+// To be called now and then: those whose clients have left wait no more, and what waits for its turn for them alone is dropped.
+void gateway_let_go(struct gateway *g);
+void gateway_count(struct gateway *g, struct turns_counts *out);
+
 // Whether what is in memory of the project may be sent without another look. On the event loop.
 bool gateway_is_fresh(struct gateway *g, struct str project);
 
@@ -40,9 +46,10 @@ bool gateway_is_fresh(struct gateway *g, struct str project);
 // the project. Any thread.
 int gateway_wonder(struct gateway *g, struct catalog *c, const char *project, struct err *e) MUST_CHECK;
 
-enum { GATEWAY_LATER, GATEWAY_TOLD };
+enum { GATEWAY_LATER, GATEWAY_TOLD, GATEWAY_BUSY };
 // On a worker, with a connection of its own. GATEWAY_TOLD: fn was called with what is known; it has no stale page where
 // nothing usable is, and result says why. GATEWAY_LATER: again was taken, and is woken when it can be told. -1: fn's
-// error, or the catalog's. again NULL: does not wait, and tells what there is.
-int gateway_project(struct gateway *g, struct catalog *c, const char *project, struct waiter *again, upstream_fn *fn,
-	void *ctx, struct err *e) MUST_CHECK;
+// error, or the catalog's. again NULL: does not wait, and tells what there is. GATEWAY_BUSY: nothing was told, and too much
+// is to be asked already, by the client at peer (NULL: "unix") or by all.
+int gateway_project(struct gateway *g, struct catalog *c, const char *project, const char *peer, struct waiter *again,
+	upstream_fn *fn, void *ctx, struct err *e) MUST_CHECK;

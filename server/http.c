@@ -185,9 +185,16 @@ static void submit_work(struct client *c)
 	lane_submit(lanes_pick(h->workers, h->options.lane(h->options.ctx, &c->request)), work_job, c);
 }
 
+// nginx's word for a client who has closed the connection: it counts in no rate of our errors.
 static void work_again(struct waiter *w)
 {
-	submit_work(client_of_waiter(w));
+	struct client *c = client_of_waiter(w);
+	if (!waiter_has_left(w)) {
+		submit_work(c);
+		return;
+	}
+	c->reply = reply_text(499, "499 Client Closed Request");
+	client_wake(c);
 }
 
 // Where there is no reply yet, somebody else has it by now: it is not ours to touch.
@@ -209,6 +216,7 @@ static enum MHD_Result answer(struct client *c, const char *url, const char *met
 		return send_reply(c, c->reply);
 	c->request = read_request(c, url, method);
 	c->waiter.step = 0;
+	c->waiter.has_left = &c->link.has_left;
 	struct reply *reply = h->options.quick(h->options.ctx, &c->request);
 	if (reply)
 		return send_reply(c, reply);
@@ -395,7 +403,7 @@ struct http *http_start(const struct http_options *options, struct err *e)
 	struct http *h = xcalloc(1, sizeof(*h));
 	h->options = *options;
 	h->url = xstrdup(options->url);
-	h->clients = clients_new(options->timeout);
+	h->clients = clients_new(options->timeout, options->looked, options->ctx);
 	h->workers = lanes_new("work");
 	h->receivers = lanes_new("receive");
 	h->daemon = start_daemon(h);

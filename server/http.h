@@ -26,6 +26,7 @@ struct http_options {
 	// NULL: what the answer needs is not there yet. Again is woken when it is, and the request is worked at once more;
 	// whoever keeps again lets go of all else first.
 	struct reply *(*work)(void *ctx, const struct request *request, struct waiter *again);
+	void (*looked)(void *ctx); // about once a second, when waiters know whether their clients have left. NULL: nobody waits
 	void (*give_up)(void *ctx); // the server stops: who waits is to be woken, now and from now on. NULL: nobody waits
 	// Runs on the event loop when the header of a request that is neither GET nor HEAD is there, and must not
 	// block: who takes the body of a POST; NULL, and *refusal (handed over), where nobody does, as of all other

@@ -7,8 +7,10 @@
 #include "lib/state/catalog-plan.h"
 #include "lib/state/depot.h"
 #include "lib/state/quota.h"
+#include "server/gateway.h"
 #include "server/metrics.h"
 #include "server/releaser.h"
+#include "server/retrieve.h"
 #include "server/vigil.h"
 
 enum { JSON_MOST = 4 << 20 };
@@ -187,6 +189,26 @@ static void put_plan(struct service *s, struct catalog *c, struct buf *out)
 	put_plan_rows(s, totals, "plan_bytes", "bytes", "Bytes by verdict in the last plan.", out);
 }
 
+static void put_turns(const char *of, const struct turns_counts *counts, struct buf *out)
+{
+	CLEANUP(mem_free) char *waiting = xasprintf("upstream_%s_waiting", of), *under_way = xasprintf("upstream_%s_under_way", of);
+	put_gauge(out, waiting, "What is to be asked of upstream and waits for its turn.", (double)counts->waiting);
+	put_gauge(out, under_way, "What upstream is being asked for.", (double)counts->under_way);
+}
+
+static void put_queues(struct service *s, struct buf *out)
+{
+	struct turns_counts counts;
+	if (!s->gateway)
+		return;
+	gateway_count(s->gateway, &counts);
+	put_turns("pages", &counts, out);
+	retrieve_count(s->retrieve, &counts);
+	put_turns("files", &counts, out);
+	put_gauge(out, "upstream_under_way_bytes", "Bytes that are reserved for files of upstream on their way.",
+		(double)depot_reserved(s->depot));
+}
+
 static void put_depot(struct service *s, struct buf *out)
 {
 	uint64_t files = 0, bytes = 0;
@@ -213,6 +235,7 @@ struct reply *machine_metrics(struct service *s, struct catalog *c, const struct
 	metrics_write(s->metrics, &out);
 	put_platforms(s, &out);
 	put_depot(s, &out);
+	put_queues(s, &out);
 	put_plan(s, c, &out);
 	struct reply *r = reply_new(200, "text/plain; version=0.0.4; charset=utf-8", blob_from_buf(&out));
 	reply_header(r, "Cache-Control", "no-store");

@@ -87,7 +87,7 @@ int merging_start(struct service *s, const struct config *c, struct err *e)
 	start_roster(s, c, files);
 	s->files_pool = upstream_new_pool(c);
 	fetch_pool_start(s->files_pool);
-	s->retrieve = retrieve_new(s->files_pool, s->depot, s->metrics);
+	s->retrieve = retrieve_new(s->files_pool, (unsigned)c->upstream_concurrency, s->depot, s->metrics);
 	return 0;
 }
 
@@ -106,6 +106,14 @@ void merging_hurry(struct service *s)
 {
 	gateway_give_up(s->gateway);
 	roster_give_up(s->roster);
+}
+
+void merging_let_go(struct service *s)
+{
+	if (s->retrieve)
+		retrieve_let_go(s->retrieve);
+	if (s->gateway)
+		gateway_let_go(s->gateway);
 }
 
 void merging_give_up(struct service *s)

@@ -10,6 +10,8 @@ int merging_start(struct service *s, const struct config *c, struct err *e) MUST
 // What a reload may change of it: how long what upstream said counts, whether it is asked, and how much
 // of its files is kept. Any thread.
 void merging_configure(struct service *s, const struct config *c);
+// To be called about once a second: those whose clients have left wait no more, and what nobody waits for is dropped.
+void merging_let_go(struct service *s);
 // Who waits for upstream is woken, now and from now on. Any thread.
 void merging_give_up(struct service *s);
 // Who waits for a page is told that there is none: the server stops, and clients ask again. Files that are coming come.

@@ -43,6 +43,10 @@ static const struct {
 	[METRIC_FAILED_FILES] = {"upstream_files_failed_total", "Files of upstream whose fetching failed."},
 	[METRIC_FETCHED_BYTES] = {"upstream_file_bytes_fetched_total", "Bytes of files that came from upstream."},
 	[METRIC_SENT_BYTES] = {"upstream_file_bytes_sent_total", "Bytes of upstream's files that were sent to clients."},
+	[METRIC_DROPPED_FILES] = {"upstream_files_dropped_total", "Files of upstream that nobody waited for any more."},
+	[METRIC_REFUSED_FILES] = {"upstream_files_refused_total", "Requests for a file of upstream that found the queue full."},
+	[METRIC_DROPPED_PAGES] = {"upstream_pages_dropped_total", "Pages of upstream that nobody waited for any more."},
+	[METRIC_REFUSED_PAGES] = {"upstream_pages_refused_total", "Requests for a page of upstream that found the queue full."},
 	[METRIC_NAME_CONFLICTS] = {"upstream_name_conflicts_total",
 		"Times that upstream had a project under a name that is ours."},
 };

@@ -17,6 +17,10 @@ enum metric {
 	METRIC_FAILED_FILES,   // … whose fetching failed
 	METRIC_FETCHED_BYTES,  // … of all of them
 	METRIC_SENT_BYTES,     // of upstream's files, to clients
+	METRIC_DROPPED_FILES,  // … that were dropped, since nobody waited for them any more
+	METRIC_REFUSED_FILES,  // … that found no place in the queue
+	METRIC_DROPPED_PAGES,  // the same of upstream's pages
+	METRIC_REFUSED_PAGES,
 	METRIC_NAME_CONFLICTS, // upstream had a project under a name that is ours
 	METRIC_COUNT,
 };

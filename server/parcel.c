@@ -8,12 +8,16 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/limits.h"
 #include "server/metrics.h"
 
 enum {
 	REST_SECONDS = 3,     // so long it is remembered how one ended
 	WAKE_BYTES = 1 << 16, // who waits is woken for so much, or so seldom
 	WAKE_MS = 50,
+	UNWANTED_LOOKS = 2,   // a second each: who was woken asks again meanwhile
+	PAUSE_SECONDS = 60,   // so long the bytes of what nobody wants are there for one who comes again
+	UNSIZED = 1 << 20,    // what a file weighs of which nobody says how large it is
 };
 
 static bool has_ended(const struct parcel *p)
@@ -60,7 +64,11 @@ static void parcel_await(struct stream *s, uint64_t at, struct waiter *w)
 
 static void parcel_drop(struct stream *s)
 {
-	parcel_unref((struct parcel *)s);
+	struct parcel *p = (struct parcel *)s;
+	pthread_mutex_lock(&p->lock);
+	p->streams--;
+	pthread_mutex_unlock(&p->lock);
+	parcel_unref(p);
 }
 
 static const struct stream_ops parcel_ops = {parcel_read, parcel_await, parcel_drop};
@@ -80,12 +88,12 @@ void parcel_unref(struct parcel *p)
 	free(p);
 }
 
-struct parcel *parcel_new(const struct retrieve_wish *w, struct arrival *arrival, struct metrics *metrics)
+struct parcel *parcel_new(const struct retrieve_wish *w, struct turns *turns, struct metrics *metrics)
 {
 	struct parcel *p = xcalloc(1, sizeof(*p));
 	p->base.ops = &parcel_ops;
 	p->metrics = metrics;
-	p->arrival = arrival;
+	p->turns = turns;
 	p->project = xstrdup(w->project);
 	p->filename = xstrdup(w->filename);
 	p->url = xstrdup(w->url);
@@ -96,6 +104,7 @@ struct parcel *parcel_new(const struct retrieve_wish *w, struct arrival *arrival
 		memcpy(p->sha256, w->sha256, SHA256_SIZE);
 	atomic_init(&p->owners, 1);
 	pthread_mutex_init(&p->lock, NULL);
+	p->rests_until = clock_seconds() + REST_SECONDS; // until it has its place in the queue
 	return p;
 }
 
@@ -179,10 +188,97 @@ void parcel_put(struct parcel *p)
 	pthread_mutex_unlock(&p->lock);
 }
 
+// --- who wants it ---
+
+// Under the lock. What cannot be gone on with is finished, and so is a rest that is small.
+static bool may_stop(const struct parcel *p)
+{
+	uint64_t left = p->has_length && p->written < p->length ? p->length - p->written : 0;
+	bool is_nearly_there = p->has_length && (left <= LIMIT_FETCH_REST || left <= p->length / 4);
+	return p->is_known ? !is_nearly_there : !p->written;
+}
+
+// Under the lock. It has no turn any more.
+static void lay_by(struct parcel *p)
+{
+	metrics_add(p->metrics, METRIC_DROPPED_FILES, 1);
+	p->has_turn = false;
+	p->rests_until = p->written ? clock_seconds() + PAUSE_SECONDS : 0;
+}
+
+// Under the lock.
+static enum parcel_fate decide(struct parcel *p)
+{
+	bool is_wanted = p->askers || p->streams || !p->has_turn || p->is_dropped || has_ended(p);
+	p->unwanted = is_wanted ? 0 : p->unwanted + 1;
+	if (p->unwanted < UNWANTED_LOOKS)
+		return PARCEL_WANTED;
+	if (turns_leave(p->turns, &p->turn)) {
+		lay_by(p);
+		return PARCEL_LEFT;
+	}
+	p->is_dropped = p->request && may_stop(p);
+	return p->is_dropped ? PARCEL_DROPPED : PARCEL_WANTED;
+}
+
+enum parcel_fate parcel_let_go(struct parcel *p, uint64_t *request)
+{
+	pthread_mutex_lock(&p->lock);
+	enum parcel_fate fate = decide(p);
+	*request = p->request;
+	struct waiter *readers = waiter_take_left(&p->readers), *askers = waiter_take_left(&p->askers);
+	pthread_mutex_unlock(&p->lock);
+	waiter_wake_all(readers);
+	waiter_wake_all(askers);
+	return fate;
+}
+
+bool parcel_pause(struct parcel *p, bool *is_wanted)
+{
+	pthread_mutex_lock(&p->lock);
+	bool was_dropped = p->is_dropped && !has_ended(p);
+	*is_wanted = was_dropped && (p->askers || p->streams);
+	bool rests = was_dropped && !*is_wanted;
+	p->is_dropped = false;
+	if (rests)
+		lay_by(p);
+	pthread_mutex_unlock(&p->lock);
+	return rests;
+}
+
+void parcel_forget(struct parcel *p)
+{
+	pthread_mutex_lock(&p->lock);
+	if (!has_ended(p) && !p->has_turn)
+		p->rests_until = 0;
+	pthread_mutex_unlock(&p->lock);
+}
+
+// Under the lock. It gets a place in the queue, if it has none.
+static bool claim(struct parcel *p, const char *peer)
+{
+	if (has_ended(p))
+		return true;
+	p->unwanted = 0;
+	if (p->has_turn) {
+		turns_join(p->turns, &p->turn, peer);
+		return true;
+	}
+	p->has_turn = turns_enter(p->turns, &p->turn, peer, p->size >= 0 ? (uint64_t)p->size : UNSIZED);
+	if (p->has_turn)
+		parcel_ref(p);
+	else
+		p->rests_until = p->written ? p->rests_until : 0;
+	p->request = 0;
+	p->tries = 0;
+	return p->has_turn;
+}
+
 bool parcel_is_over(struct parcel *p)
 {
 	pthread_mutex_lock(&p->lock);
-	bool is_over = has_ended(p) && clock_seconds() >= p->rests_until && (p->state != RETRIEVE_KEPT || p->is_put);
+	bool is_over = has_ended(p) ? clock_seconds() >= p->rests_until && (p->state != RETRIEVE_KEPT || p->is_put)
+				    : !p->has_turn && clock_seconds() >= p->rests_until;
 	pthread_mutex_unlock(&p->lock);
 	return is_over;
 }
@@ -197,15 +293,18 @@ static void take_file(const struct parcel *p, struct depot_file *out)
 	memcpy(out->sha256, p->found, SHA256_SIZE);
 }
 
-void parcel_tell(struct parcel *p, bool wants_whole, struct waiter *again, struct retrieve_result *out)
+void parcel_tell(struct parcel *p, const char *peer, bool wants_whole, struct waiter *again, struct retrieve_result *out)
 {
 	pthread_mutex_lock(&p->lock);
 	// Of an empty one no byte can be held back.
 	bool may_stream = p->state == RETRIEVE_STREAM && p->has_length && p->length && !wants_whole;
-	if (may_stream || has_ended(p)) {
+	if (!claim(p, peer)) {
+		out->state = RETRIEVE_BUSY;
+	} else if (may_stream || has_ended(p)) {
 		out->state = p->state;
 		out->length = p->length;
 		out->stream = may_stream ? &parcel_ref(p)->base : NULL;
+		p->streams += may_stream;
 		take_file(p, &out->file);
 		snprintf(out->why, sizeof(out->why), "%s", p->why);
 	} else {

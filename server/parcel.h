@@ -9,6 +9,7 @@
 #include "lib/base/digest.h"
 #include "lib/state/depot.h"
 #include "server/stream.h"
+#include "server/turns.h"
 
 struct metrics;
 struct retrieve;
@@ -20,6 +21,7 @@ struct retrieve_wish {
 	const char *home;               // the index that said so
 	const uint8_t *sha256;          // what it is to have; NULL: not known
 	int64_t size;                   // the same; -1: not known
+	const char *peer;               // who wants it: its address
 };
 
 enum retrieve_state {
@@ -29,6 +31,7 @@ enum retrieve_state {
 	RETRIEVE_ABSENT, // upstream says that it is not there
 	RETRIEVE_FULL,   // there is no room for it here
 	RETRIEVE_FAILED,
+	RETRIEVE_BUSY, // too many are wanted at once, by this address or by all: it may ask again
 };
 
 // What he gets.
@@ -40,7 +43,15 @@ struct retrieve_result {
 	char why[256];         // of the last three; they are remembered for some seconds
 };
 
-// Owned by the table while it comes, by each stream, and by the request under way.
+// What may become of one that nobody wants any more.
+enum parcel_fate {
+	PARCEL_WANTED, // or it has ended, or goes on to its end
+	PARCEL_LEFT,   // it waits for its turn no more: the turn's reference is the caller's
+	PARCEL_DROPPED, // its request is to be cancelled: parcel_pause() when that is done
+};
+
+// Owned by the table while it comes, by each stream, and by its turn: while it waits for that, and while its request is under way.
+// What nobody wants for a while rests without a turn, with the bytes that came, and goes on with the next one who wants it.
 struct parcel {
 	struct stream base;
 	struct parcel *next; // of the table
@@ -59,7 +70,14 @@ struct parcel {
 	struct waiter *askers;  // for an answer: woken by the head and by the end, not by each piece
 	uint64_t written, length; // length: once it is STREAM
 	bool has_length;
-	long rests_until; // of one that has ended: when it is forgotten
+	long rests_until; // of one that has ended, or rests: when it is forgotten
+	struct turns *turns;
+	struct turn turn;
+	bool has_turn;          // it waits for its turn, or its request is under way
+	bool is_dropped;        // that request was cancelled, since nobody wants it
+	unsigned streams;       // that are read
+	unsigned unwanted;      // so often in a row nobody was found who wants it
+	uint64_t request;       // of the pool; 0: none was made yet
 	bool is_put;      // KEPT: the depot has it, or could not take it
 
 	// The pool's thread alone, and then a keeper.
@@ -71,8 +89,7 @@ struct parcel {
 	uint8_t found[SHA256_SIZE]; // of KEPT; all threads may read it then
 };
 
-// Takes the arrival over.
-struct parcel *parcel_new(const struct retrieve_wish *w, struct arrival *arrival, struct metrics *metrics);
+struct parcel *parcel_new(const struct retrieve_wish *w, struct turns *turns, struct metrics *metrics);
 struct parcel *parcel_ref(struct parcel *p);
 void parcel_unref(struct parcel *p);
 
@@ -83,8 +100,14 @@ void parcel_grow(struct parcel *p, size_t bytes); // so many more are written
 // The first end is the one. Wakes all.
 void parcel_end(struct parcel *p, enum retrieve_state state, const char *why);
 void parcel_put(struct parcel *p); // the depot has it, or will not
-// Whether nobody needs it any more: it ended some time ago. Who found nothing in the depot a moment before it was put there
+// Wakes those whose clients have left; what becomes of it if nobody else is left.
+enum parcel_fate parcel_let_go(struct parcel *p, uint64_t *request);
+void parcel_forget(struct parcel *p); // what rests is over
+// Its request was cancelled. True: it rests, and its turn's reference is the caller's. False: it was not since nobody wants it,
+// or somebody wants it again.
+bool parcel_pause(struct parcel *p, bool *is_wanted);
+// Whether nobody needs it any more: it ended or rests some time ago. Who found nothing in the depot a moment before it was put there
 // comes here next, and is not to have it fetched again.
 bool parcel_is_over(struct parcel *p);
-// Fills out, where out->state is LATER; where it stays so, again was taken.
-void parcel_tell(struct parcel *p, bool wants_whole, struct waiter *again, struct retrieve_result *out);
+// Fills out, where out->state is LATER; where it stays so, again was taken. It waits for its turn by then, if it has none yet: turns_run().
+void parcel_tell(struct parcel *p, const char *peer, bool wants_whole, struct waiter *again, struct retrieve_result *out);

@@ -199,7 +199,7 @@ static int take_metadata(const struct wanted *w, int fd, uint64_t size, struct w
 static int keep_metadata(const struct wanted *w, const struct wheel *wheel, struct err *e)
 {
 	uint8_t sha256[SHA256_SIZE];
-	struct arrival *a = depot_begin(w->service->depot, w->project, w->kept_name, wheel->metadata_sha256, e);
+	struct arrival *a = depot_begin(w->service->depot, w->project, w->kept_name, wheel->metadata_sha256, wheel->metadata.len, e);
 	if (!a)
 		return -1;
 	int kept = arrival_write(a, wheel->metadata.data, wheel->metadata.len, e) < 0 ||
@@ -247,6 +247,8 @@ static struct reply *answer(const struct wanted *w, struct retrieve_result *resu
 		return no_store(reply_text(404, "404 Not Found: %s: %s", w->kept_name, result->why));
 	case RETRIEVE_KEPT:
 		return send_file(w, result);
+	case RETRIEVE_BUSY:
+		return service_busy();
 	case RETRIEVE_FAILED:
 	default:
 		return bad_gateway(w, result->why);
@@ -265,6 +267,7 @@ static void retrieve(const struct wanted *w, bool is_wheel, struct retrieve_resu
 		.home = w->home,
 		.sha256 = is_wheel ? (w->has_sha256 ? w->sha256 : NULL) : hash_of(w),
 		.size = is_wheel ? w->size : -1,
+		.peer = r->peer,
 	};
 	retrieve_file(w->service->retrieve, &wish, w->is_metadata || r->header[HEADER_RANGE], w->call->again, result);
 }
@@ -364,8 +367,10 @@ struct reply *proxy_work(struct service *s, struct catalog *c, const struct call
 	struct reply *refused = guard(&w);
 	if (refused)
 		return refused;
-	int told = gateway_project(s->gateway, c, w.project, call->again, take_facts, &w, &e);
+	int told = gateway_project(s->gateway, c, w.project, call->request->peer, call->again, take_facts, &w, &e);
 	if (told < 0)
 		return service_error(&e);
+	if (told == GATEWAY_BUSY)
+		return service_busy();
 	return told == GATEWAY_LATER ? NULL : send(&w);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/base/pool.h"
 #include "server/lull.h"
@@ -24,6 +25,7 @@ struct retrieve {
 	struct depot *depot;
 	struct metrics *metrics;
 	struct pool *keepers;
+	struct turns *turns;
 	struct lull lull;
 	pthread_mutex_t lock;
 	struct parcel *first;
@@ -112,10 +114,27 @@ static enum fetch_flow on_body(void *ctx, struct str piece)
 	return FETCH_GO_ON;
 }
 
+static void end_turn(struct parcel *p)
+{
+	turns_end(p->turns, &p->turn);
+	turns_run(p->turns);
+}
+
 // Its last request's end. What is not kept takes no room from then on, though it is remembered why.
 static void leave(struct parcel *p)
 {
 	arrival_discard(p->arrival);
+	end_turn(p);
+	parcel_unref(p);
+}
+
+// It may go on some time: the room of what did not come is for others meanwhile.
+static void rest(struct parcel *p)
+{
+	struct err e = ERR_INIT;
+	if (arrival_reserve(p->arrival, 0, &e) < 0)
+		log_debug("%s", e.msg); // less is always to be had
+	end_turn(p);
 	parcel_unref(p);
 }
 
@@ -141,6 +160,7 @@ static void judge(struct parcel *p)
 	if (arrival_check(p->arrival, p->found, &e) == 0) {
 		parcel_end(p, RETRIEVE_KEPT, "");
 		lull_came(&p->all->lull, lull_weight(p->written));
+		end_turn(p);
 		pool_submit(p->all->keepers, keep, p);
 		return;
 	}
@@ -165,9 +185,13 @@ static bool may_try_again(struct parcel *p, const struct fetch_result *result)
 static void on_done(void *ctx, const struct fetch_result *result)
 {
 	struct parcel *p = ctx;
-	bool is_whole = result->failure == FETCH_WHOLE && parcel_state(p) == RETRIEVE_STREAM;
+	bool is_whole = result->failure == FETCH_WHOLE && parcel_state(p) == RETRIEVE_STREAM, is_wanted = false;
 	if (p->has_stopped) {
 		leave(p);
+	} else if (result->failure == FETCH_CANCELLED && parcel_pause(p, &is_wanted)) {
+		rest(p);
+	} else if (is_wanted) {
+		ask(p, 0);
 	} else if (is_whole && !(p->has_length && p->written < p->length)) {
 		judge(p);
 	} else if (may_try_again(p, result)) {
@@ -195,7 +219,9 @@ static void ask(struct parcel *p, uint64_t delay_ms)
 		.on_done = on_done,
 		.ctx = p,
 	};
-	fetch_pool_get(p->all->pool, &request);
+	pthread_mutex_lock(&p->lock);
+	p->request = fetch_pool_get(p->all->pool, &request);
+	pthread_mutex_unlock(&p->lock);
 }
 
 // --- the table ---
@@ -206,55 +232,105 @@ static bool is_wanted(const struct parcel *p, const struct retrieve_wish *w)
 		(!p->is_known || memcmp(p->sha256, w->sha256, SHA256_SIZE) == 0);
 }
 
-// Under the table's lock: the one that is wanted, with a reference; those that are over are let go of.
-static struct parcel *find(struct retrieve *r, const struct retrieve_wish *w)
+// Under the table's lock: those that are over are let go of.
+static void sweep(struct retrieve *r)
 {
-	struct parcel *found = NULL;
 	for (struct parcel **at = &r->first; *at;) {
 		struct parcel *p = *at;
 		if (parcel_is_over(p)) {
 			*at = p->next;
 			parcel_unref(p);
-			continue;
+		} else {
+			at = &p->next;
 		}
-		if (!found && is_wanted(p, w))
-			found = parcel_ref(p);
-		at = &p->next;
 	}
-	return found;
 }
 
-static struct parcel *begin(struct retrieve *r, const struct retrieve_wish *w, struct err *e)
+// The same; the one that is wanted, with a reference.
+static struct parcel *find(struct retrieve *r, const struct retrieve_wish *w)
 {
-	struct arrival *arrival = depot_begin(r->depot, w->project, w->filename, w->sha256, e);
-	struct parcel *p = arrival ? parcel_new(w, arrival, r->metrics) : NULL;
-	if (p)
-		p->all = r;
-	return p;
+	sweep(r);
+	for (struct parcel *p = r->first; p; p = p->next)
+		if (is_wanted(p, w))
+			return parcel_ref(p);
+	return NULL;
 }
 
-static struct parcel *find_or_begin(struct retrieve *r, const struct retrieve_wish *w, struct retrieve_result *out)
+// --- turns ---
+
+static int reserve(struct parcel *p, uint64_t size, struct err *e)
 {
+	if (p->arrival)
+		return arrival_reserve(p->arrival, size, e);
+	p->arrival = depot_begin(p->all->depot, p->project, p->filename, p->is_known ? p->sha256 : NULL, size, e);
+	return p->arrival ? 0 : -1;
+}
+
+// What may be gone on with gives its room to what is to begin.
+static void forget_resting(struct retrieve *r)
+{
+	pthread_mutex_lock(&r->lock);
+	for (struct parcel *p = r->first; p; p = p->next)
+		parcel_forget(p);
+	sweep(r);
+	pthread_mutex_unlock(&r->lock);
+}
+
+static int prepare(struct parcel *p, struct err *e)
+{
+	uint64_t size = p->size >= 0 ? (uint64_t)p->size : 0;
+	pthread_mutex_lock(&p->all->lock);
+	bool has_given_up = p->all->has_given_up;
+	pthread_mutex_unlock(&p->all->lock);
+	if (has_given_up)
+		return err_set(e, ERR_BUSY, "the server is stopping");
+	if (reserve(p, size, e) == 0)
+		return 0;
+	if (e->kind != ERR_LIMIT)
+		return -1;
+	forget_resting(p->all);
+	return reserve(p, size, e);
+}
+
+// Whoever called turns_run(), which goes on with the next.
+static void on_turn(void *ctx UNUSED, struct turn *turn)
+{
+	struct parcel *p = (struct parcel *)(void *)((char *)turn - offsetof(struct parcel, turn));
 	struct err e = ERR_INIT;
-	bool is_new = false;
+	if (prepare(p, &e) == 0) {
+		ask(p, 0);
+		return;
+	}
+	log_error("a file of upstream is not fetched: %s", e.msg);
+	enum retrieve_state state = e.kind == ERR_FULL ? RETRIEVE_FULL : e.kind == ERR_LIMIT ? RETRIEVE_BUSY : RETRIEVE_FAILED;
+	parcel_end(p, state, "it could not be written here");
+	turns_end(p->turns, turn);
+	if (p->arrival)
+		arrival_discard(p->arrival);
+	parcel_unref(p);
+}
+
+// --- calls ---
+
+// NULL where the server is stopping.
+static struct parcel *find_or_begin(struct retrieve *r, const struct retrieve_wish *w)
+{
 	pthread_mutex_lock(&r->lock);
 	struct parcel *p = find(r, w);
-	if (!p && r->has_given_up) {
-		err_set(&e, ERR_BUSY, "the server is stopping");
-	} else if (!p && (p = begin(r, w, &e))) {
+	if (!p && !r->has_given_up) {
+		p = parcel_new(w, r->turns, r->metrics);
+		p->all = r;
 		p->next = r->first;
 		r->first = parcel_ref(p);
-		is_new = true;
 	}
 	pthread_mutex_unlock(&r->lock);
-	if (is_new)
-		ask(parcel_ref(p), 0);
-	if (!p) {
-		out->state = e.kind == ERR_FULL ? RETRIEVE_FULL : RETRIEVE_FAILED;
-		snprintf(out->why, sizeof(out->why), "it could not be written here");
-		log_error("a file of upstream is not fetched: %s", e.msg);
-	}
 	return p;
+}
+
+static void refuse(struct retrieve_result *out, enum retrieve_state state, const char *why)
+{
+	out->state = state;
+	snprintf(out->why, sizeof(out->why), "%s", why);
 }
 
 void retrieve_file(struct retrieve *r, const struct retrieve_wish *wish, bool wants_whole, struct waiter *again,
@@ -262,25 +338,65 @@ void retrieve_file(struct retrieve *r, const struct retrieve_wish *wish, bool wa
 {
 	*out = (struct retrieve_result){.state = RETRIEVE_LATER, .file.fd = -1};
 	if (wish->size >= 0 && (uint64_t)wish->size > depot_most(r->depot)) {
-		out->state = RETRIEVE_FULL;
-		snprintf(out->why, sizeof(out->why), "it is larger than what is kept here");
+		refuse(out, RETRIEVE_FULL, "it is larger than what is kept here");
 		return;
 	}
-	struct parcel *p = find_or_begin(r, wish, out);
-	if (!p)
+	struct parcel *p = find_or_begin(r, wish);
+	if (!p) {
+		refuse(out, RETRIEVE_FAILED, "the server is stopping");
 		return;
-	parcel_tell(p, wants_whole, again, out);
+	}
+	turns_limit(r->turns, depot_most(r->depot));
+	parcel_tell(p, wish->peer, wants_whole, again, out);
+	if (out->state == RETRIEVE_BUSY)
+		metrics_add(r->metrics, METRIC_REFUSED_FILES, 1);
 	parcel_unref(p);
+	turns_run(r->turns);
+}
+
+// Under the table's lock.
+static void look_at(struct retrieve *r, struct parcel *p)
+{
+	uint64_t request = 0;
+	switch (parcel_let_go(p, &request)) {
+	case PARCEL_LEFT:
+		parcel_unref(p); // the table has it
+		break;
+	case PARCEL_DROPPED:
+		fetch_pool_cancel(r->pool, request);
+		break;
+	case PARCEL_WANTED:
+	default:
+		break;
+	}
+}
+
+void retrieve_let_go(struct retrieve *r)
+{
+	pthread_mutex_lock(&r->lock);
+	sweep(r);
+	for (struct parcel *p = r->first; p; p = p->next)
+		look_at(r, p);
+	pthread_mutex_unlock(&r->lock);
+}
+
+void retrieve_count(struct retrieve *r, struct turns_counts *out)
+{
+	*out = (struct turns_counts){0};
+	if (r)
+		turns_count(r->turns, out);
 }
 
 // --- beginning, end ---
 
-struct retrieve *retrieve_new(struct fetch_pool *pool, struct depot *depot, struct metrics *metrics)
+struct retrieve *retrieve_new(struct fetch_pool *pool, unsigned concurrency, struct depot *depot, struct metrics *metrics)
 {
 	struct retrieve *r = xcalloc(1, sizeof(*r));
 	r->pool = pool;
 	r->depot = depot;
 	r->metrics = metrics;
+	r->turns = turns_new(&(struct turns_options){
+		.under_way = concurrency, .waiting = LIMIT_FILES_WAITING, .begin = on_turn, .ctx = r});
 	lull_init(&r->lull, LULL_PAUSE_MS, LULL_MOST);
 	r->keepers = pool_new(KEEPERS, POOL_FIRST_IN_FIRST_OUT, "keep");
 	pthread_mutex_init(&r->lock, NULL);
@@ -293,8 +409,11 @@ void retrieve_give_up(struct retrieve *r)
 		return;
 	pthread_mutex_lock(&r->lock);
 	r->has_given_up = true;
-	for (struct parcel *p = r->first; p; p = p->next)
+	for (struct parcel *p = r->first; p; p = p->next) {
 		parcel_end(p, RETRIEVE_FAILED, "the server is stopping");
+		if (turns_leave(r->turns, &p->turn))
+			parcel_unref(p); // the table has it
+	}
 	pthread_mutex_unlock(&r->lock);
 }
 
@@ -307,8 +426,11 @@ void retrieve_free(struct retrieve *r)
 	lull_destroy(&r->lull);
 	for (struct parcel *p = r->first, *next; p; p = next) {
 		next = p->next;
+		if (turns_leave(r->turns, &p->turn))
+			parcel_unref(p);
 		parcel_unref(p);
 	}
+	turns_free(r->turns);
 	pthread_mutex_destroy(&r->lock);
 	free(r);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files of upstream on their way into the depot. Each is fetched once, however many want it: they get its bytes while
 // they come. The last byte is held back until the whole has the hash and the size that upstream's page says, so that
-// nobody completes what is not right. What is whole is brought into the depot in the next lull (server/lull). What is cut in
+// nobody completes what is not right. They are bounded, and have their turns fairly between clients (server/turns). What nobody waits for
+// any more is dropped, with a pause in which its bytes wait for the next one who asks. What is whole is brought into the depot in the next lull (server/lull). What is cut in
 // the middle is gone on with where it was cut. Thread-safe; nobody who waits holds a thread.
 #pragma once
 
@@ -12,7 +13,11 @@ struct retrieve;
 
 // The pool runs in a thread of its own; all three are borrowed. What is larger than all that the depot may hold is not
 // fetched.
-struct retrieve *retrieve_new(struct fetch_pool *pool, struct depot *depot, struct metrics *metrics);
+// concurrency: files under way at once.
+struct retrieve *retrieve_new(struct fetch_pool *pool, unsigned concurrency, struct depot *depot, struct metrics *metrics);
+// To be called now and then: lets go of those whose clients have left, and of what nobody wants any more.
+void retrieve_let_go(struct retrieve *r);
+void retrieve_count(struct retrieve *r, struct turns_counts *out); // NULL is fine: zeros
 // Who waits is woken, streams end, and nothing is begun any more. Any thread; NULL is fine.
 void retrieve_give_up(struct retrieve *r);
 void retrieve_free(struct retrieve *r); // after the pool was stopped; NULL is fine

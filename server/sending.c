@@ -76,7 +76,7 @@ static ssize_t read_stream(void *ctx, uint64_t at, char *out, size_t room)
 	ssize_t n = s->ops->read(s, at, out, room);
 	if (n > 0)
 		return n;
-	if (n < 0 || !clients_sleep(c->clients, &c->link))
+	if (n < 0 || atomic_load_explicit(&c->link.has_left, memory_order_relaxed) || !clients_sleep(c->clients, &c->link))
 		return MHD_CONTENT_READER_END_WITH_ERROR;
 	MHD_suspend_connection(c->connection);
 	c->waiter.wake = wake;

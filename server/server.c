@@ -69,6 +69,11 @@ static void count_request(void *ctx, struct str target, unsigned status, uint64_
 	metrics_request(s->metrics, target, status, bytes);
 }
 
+static void let_go(void *ctx)
+{
+	merging_let_go(ctx);
+}
+
 static void give_up(void *ctx)
 {
 	merging_give_up(ctx);
@@ -162,6 +167,7 @@ static int start_http(struct server *s, const struct server_options *options, st
 		.access_log = s->access_log,
 		.quick = routes_quick,
 		.work = routes_work,
+		.looked = let_go,
 		.give_up = give_up,
 		.done = count_request,
 		.receive = routes_receive,

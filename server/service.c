@@ -2,6 +2,7 @@
 #include "server/service.h"
 
 #include "lib/base/clock.h"
+#include "lib/base/limits.h"
 #include "lib/base/log.h"
 
 enum { CATCH_UP_MS = 2000 };
@@ -95,6 +96,14 @@ struct reply *service_error(const struct err *e)
 	reply_header(r, "Cache-Control", "no-store");
 	if (r->status == 503)
 		reply_header(r, "Retry-After", "1");
+	return r;
+}
+
+struct reply *service_busy(void)
+{
+	struct reply *r = reply_text(503, "503 Service Unavailable: too much is asked of upstream at once; ask again");
+	reply_header(r, "Cache-Control", "no-store");
+	reply_header(r, "Retry-After", "%d", LIMIT_RETRY_AFTER);
 	return r;
 }
 

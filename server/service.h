@@ -101,5 +101,7 @@ struct reply *service_not_found(struct service *s, const char *what);
 struct reply *service_not_found_in(struct service *s, bool is_private, const char *what);
 // 503, until the catalog holds what a whole scan saw: a 404 would send clients elsewhere.
 struct reply *service_not_filled(void);
+// The queue of what is to be asked of upstream is full, for all or for this client: pip and uv ask again.
+struct reply *service_busy(void);
 // The status that the kind of an error stands for. Its message, which may name paths of ours, goes to the log only.
 struct reply *service_error(const struct err *e);

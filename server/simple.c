@@ -252,10 +252,12 @@ static struct reply *merge(struct service *s, struct catalog *c, const struct ca
 	struct err e = ERR_INIT;
 	struct merging m = {.service = s, .catalog = c, .target = t, .epoch = epoch};
 	struct waiter *again = owned_is_known(s, t->project) ? NULL : call->again; // upstream's word changes nothing there
-	int told = gateway_project(s->gateway, c, t->project, again, on_told, &m, &e);
+	int told = gateway_project(s->gateway, c, t->project, call->request->peer, again, on_told, &m, &e);
 	if (told == GATEWAY_TOLD)
 		return m.reply;
 	reply_unref(m.reply);
+	if (told == GATEWAY_BUSY)
+		return service_busy();
 	return told == GATEWAY_LATER ? NULL : service_error(&e);
 }
 

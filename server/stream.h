@@ -4,6 +4,8 @@
 // and holds no thread.
 #pragma once
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -13,10 +15,19 @@ struct waiter {
 	void (*wake)(struct waiter *w); // once, from any thread; when it returns the waiter may be gone
 	struct waiter *next;            // of whoever keeps it meanwhile
 	unsigned step;                  // how far whoever is woken had come; 0 at first
+	const atomic_bool *has_left;    // whether its client has closed the connection; NULL: nobody can tell
 };
+
+// Its client is gone: the answer is for nobody. Any thread, while somebody keeps the waiter.
+static inline bool waiter_has_left(const struct waiter *w)
+{
+	return w->has_left && atomic_load_explicit(w->has_left, memory_order_relaxed);
+}
 
 // Wakes each of a list, which nobody else has any more; without a lock that one of them may want. NULL is fine.
 void waiter_wake_all(struct waiter *first);
+// Takes those whose clients are gone out of a list, under its lock: a list to be woken without it.
+struct waiter *waiter_take_left(struct waiter **first);
 
 struct stream {
 	const struct stream_ops *ops; // embedded in the struct of whoever implements it

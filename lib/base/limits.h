@@ -41,6 +41,10 @@ enum {
 	LIMIT_PART_HEADER = 8 << 10,      // of one part of a form
 	LIMIT_FORM_VALUE = 512,           // of a field of a form that is read
 	LIMIT_MULTIPART_OUTSIDE = 64 << 10, // before a form's first part and behind its last
+	LIMIT_FILES_WAITING = 512,        // files of upstream that wait for their turn to be fetched, three quarters of one address
+	LIMIT_PAGES_WAITING = 4096,       // the same of its pages
+	LIMIT_FETCH_REST = 4 << 20,       // of a file that nobody waits for any more: so little, or a quarter of it, is still fetched
+	LIMIT_RETRY_AFTER = 5,            // seconds after which those who found no place may ask again
 	LIMIT_BODY_BUFFER = 256 << 10,    // of one request's body: what is collected before a worker takes it
 	LIMIT_BODY_PROGRESS = 16 << 10,   // of a body: so much, or its end, has to come within the time-out
 	LIMIT_BODY_DISCARDED = 1 << 30,   // of a body: what is read though it is refused, so that the client reads why

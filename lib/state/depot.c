@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "lib/base/clock.h"
@@ -23,7 +24,8 @@
 enum {
 	DEPTH = 3,          // project, hash, file
 	USE_SECONDS = 3600, // a file's use is not written down more often
-	LEFT_PERCENT = 95,  // of the bound, where something has to go: not each new file is to do this
+	LEFT_PART = 20,     // of the bound, is left free where something has to go: not each new file is to do this
+	RESERVED_STEP = 1 << 20, // where nobody knows how much comes
 };
 
 struct depot {
@@ -32,6 +34,8 @@ struct depot {
 	_Atomic uint64_t most;
 	pthread_mutex_t lock; // of the counts, and of making room
 	uint64_t files, bytes;
+	uint64_t reserved;  // for files on their way
+	uint64_t unwritten; // of that: the disk has it free still
 };
 
 struct arrival {
@@ -44,6 +48,7 @@ struct arrival {
 	bool is_known;
 	uint8_t expected[SHA256_SIZE];
 	uint64_t size;
+	uint64_t reserved; // size at least, until it is whole
 };
 
 // --- what there is ---
@@ -129,16 +134,16 @@ static void discard(const struct depot *d, char *path)
 	}
 }
 
-// What lies there is counted anew, for others may use it too. To be called under the lock.
-static int make_room(struct depot *d, struct err *e)
+// What lies there is counted anew, for others may use it too; most of it may stay. To be called under the lock.
+static int make_room(struct depot *d, uint64_t most, struct err *e)
 {
 	CLEANUP(inventory_release) struct inventory v = {0};
 	if (walk("", d->dirfd, 1, &v, e) < 0)
 		return err_prefix(e, "%s: ", d->path);
 	size_t gone = 0;
-	if (v.bytes > d->most) {
+	if (v.bytes > most) {
 		qsort(v.kept, v.count, sizeof(*v.kept), by_use);
-		for (; gone < v.count && v.bytes > d->most / 100 * LEFT_PERCENT; gone++) {
+		for (; gone < v.count && v.bytes > most - most / LEFT_PART; gone++) {
 			v.bytes -= v.kept[gone].size;
 			discard(d, v.kept[gone].path);
 		}
@@ -148,11 +153,12 @@ static int make_room(struct depot *d, struct err *e)
 	return 0;
 }
 
-// Under the lock.
+// Under the lock. What is on its way takes the room of others as it is written, not before: it may never come.
 static void bound(struct depot *d)
 {
 	struct err e = ERR_INIT;
-	if (d->bytes > d->most && make_room(d, &e) < 0)
+	uint64_t written = d->reserved - d->unwritten, most = d->most > written ? d->most - written : 0;
+	if (d->bytes > most && make_room(d, most, &e) < 0)
 		log_warn("the files of upstream that are kept: no room was made: %s", e.msg);
 }
 
@@ -163,6 +169,84 @@ static void count_in(struct depot *d, uint64_t size)
 	d->bytes += size;
 	bound(d);
 	pthread_mutex_unlock(&d->lock);
+}
+
+// --- what is reserved ---
+
+// Under the lock.
+static bool disk_has(const struct depot *d, uint64_t more)
+{
+	struct statvfs disk;
+	if (fstatvfs(d->dirfd, &disk) < 0)
+		return true; // writing will tell
+	uint64_t left = (uint64_t)disk.f_bavail * disk.f_frsize;
+	return d->unwritten <= left && more <= left - d->unwritten;
+}
+
+// Where others would have to go for it in the end, they go now.
+static int ask_disk(struct depot *d, uint64_t more, struct err *e)
+{
+	if (disk_has(d, more))
+		return 0;
+	uint64_t most = d->most - d->reserved - more;
+	if (d->bytes > most && make_room(d, most, e) < 0)
+		return -1;
+	if (disk_has(d, more))
+		return 0;
+	return err_set(e, ERR_FULL, "%s: the disk has no room for %llu bytes more", d->path, (unsigned long long)more);
+}
+
+static int reserve(struct arrival *a, uint64_t size, struct err *e)
+{
+	struct depot *d = a->depot;
+	uint64_t want = size > a->size ? size : a->size, others = d->reserved - a->reserved;
+	if (want > a->reserved) {
+		if (want > d->most)
+			return err_set(e, ERR_LIMIT, "%s: larger than all that may be kept", a->filename);
+		if (others > d->most || want > d->most - others)
+			return err_set(e, ERR_LIMIT, "%s: too much is on its way", a->filename);
+		if (ask_disk(d, want - a->reserved, e) < 0)
+			return -1;
+	}
+	d->unwritten += want - a->reserved; // less, where it wraps around
+	d->reserved = others + want;
+	a->reserved = want;
+	return 0;
+}
+
+int arrival_reserve(struct arrival *a, uint64_t size, struct err *e)
+{
+	pthread_mutex_lock(&a->depot->lock);
+	int reserved = reserve(a, size, e);
+	pthread_mutex_unlock(&a->depot->lock);
+	return reserved;
+}
+
+static void give_back(struct arrival *a)
+{
+	struct depot *d = a->depot;
+	pthread_mutex_lock(&d->lock);
+	d->reserved -= a->reserved;
+	d->unwritten -= a->reserved - (a->size < a->reserved ? a->size : a->reserved);
+	a->reserved = 0;
+	pthread_mutex_unlock(&d->lock);
+}
+
+static void note_written(struct arrival *a, size_t len)
+{
+	pthread_mutex_lock(&a->depot->lock);
+	a->size += len;
+	a->depot->unwritten -= len;
+	bound(a->depot);
+	pthread_mutex_unlock(&a->depot->lock);
+}
+
+uint64_t depot_reserved(struct depot *d)
+{
+	pthread_mutex_lock(&d->lock);
+	uint64_t reserved = d->reserved;
+	pthread_mutex_unlock(&d->lock);
+	return reserved;
 }
 
 uint64_t depot_most(const struct depot *d)
@@ -188,7 +272,7 @@ int depot_open(const char *path, uint64_t most_bytes, struct depot **out, struct
 	d->dirfd = -1;
 	pthread_mutex_init(&d->lock, NULL);
 	d->dirfd = safefile_folder(path, true, e);
-	if (d->dirfd < 0 || make_room(d, e) < 0)
+	if (d->dirfd < 0 || make_room(d, most_bytes, e) < 0)
 		return -1;
 	*out = STEAL_PTR(d);
 	return 0;
@@ -296,7 +380,7 @@ int depot_find(struct depot *d, const char *project, const char *filename, const
 // --- arriving ---
 
 struct arrival *depot_begin(struct depot *d, const char *project, const char *filename, const uint8_t *sha256,
-	struct err *e)
+	uint64_t size, struct err *e)
 {
 	if (check_names(project, filename, e) < 0)
 		return NULL;
@@ -310,7 +394,7 @@ struct arrival *depot_begin(struct depot *d, const char *project, const char *fi
 		memcpy(a->expected, sha256, SHA256_SIZE);
 	digest_begin(a->digest);
 	leftover_name(a->tmp_name);
-	if (fs_tmp_open_mode(&a->tmp, d->dirfd, a->tmp_name, a->tmp_name, SAFEFILE_MODE, e) == 0)
+	if (arrival_reserve(a, size, e) == 0 && fs_tmp_open_mode(&a->tmp, d->dirfd, a->tmp_name, a->tmp_name, SAFEFILE_MODE, e) == 0)
 		return a;
 	arrival_free(a);
 	return NULL;
@@ -318,12 +402,13 @@ struct arrival *depot_begin(struct depot *d, const char *project, const char *fi
 
 int arrival_write(struct arrival *a, const void *bytes, size_t len, struct err *e)
 {
-	if (a->size + len > a->depot->most)
-		return err_set(e, ERR_LIMIT, "%s: larger than all that may be kept", a->filename);
+	if (a->size + len > a->reserved && arrival_reserve(a, a->size + len + RESERVED_STEP, e) < 0 &&
+		arrival_reserve(a, a->size + len, e) < 0)
+		return -1;
 	if (fs_tmp_write(&a->tmp, (struct str){bytes, len}, e) < 0)
 		return err_prefix(e, "%s: ", a->filename);
 	digest_add(a->digest, bytes, len);
-	a->size += len;
+	note_written(a, len);
 	return 0;
 }
 
@@ -359,6 +444,7 @@ static int put(struct arrival *a, const uint8_t sha256[SHA256_SIZE], struct err 
 
 int arrival_check(struct arrival *a, uint8_t sha256[SHA256_SIZE], struct err *e)
 {
+	give_back(a);
 	digest_end(a->digest, sha256);
 	if (a->is_known && memcmp(sha256, a->expected, SHA256_SIZE) != 0)
 		return err_set(e, ERR_INVALID, "%s: its SHA-256 is not what upstream says", a->filename);
@@ -378,6 +464,7 @@ int arrival_keep(struct arrival *a, const uint8_t sha256[SHA256_SIZE], struct er
 
 void arrival_discard(struct arrival *a)
 {
+	give_back(a);
 	if (!a->tmp.tmp)
 		return;
 	unlinkat(a->tmp.dirfd, a->tmp.tmp, 0);
@@ -390,6 +477,7 @@ void arrival_free(struct arrival *a)
 {
 	if (!a)
 		return;
+	give_back(a);
 	fs_tmp_release(&a->tmp);
 	digest_free(a->digest);
 	free(a->project);

@@ -22,6 +22,8 @@ uint64_t depot_most(const struct depot *d);
 void depot_limit(struct depot *d, uint64_t most_bytes);
 // What it holds, as far as this process knows.
 void depot_totals(struct depot *d, uint64_t *files, uint64_t *bytes);
+// Bytes that are reserved for files on their way: they count as what it holds does.
+uint64_t depot_reserved(struct depot *d);
 
 struct depot_file {
 	int fd; // to be closed by the caller
@@ -35,14 +37,17 @@ int depot_find(struct depot *d, const char *project, const char *filename, const
 // A file on its way. One thread at a time.
 struct arrival;
 
-// project is normalised. sha256 NULL: not known, and whatever comes is right. ERR_INVALID for a name that is no file's;
-// ERR_FULL. What begins is to be freed before the depot is closed.
+// project is normalised. sha256 NULL: not known, and whatever comes is right. size: what is reserved for it; 0: not known. ERR_INVALID for
+// a name that is no file's; ERR_FULL where the disk has no room; ERR_LIMIT where there is too much on its way already. What
+// begins is to be freed before the depot is closed.
 struct arrival *depot_begin(struct depot *d, const char *project, const char *filename, const uint8_t *sha256,
-	struct err *e) MUST_CHECK;
+	uint64_t size, struct err *e) MUST_CHECK;
+// Reserves so much for all of it instead, or what was written where that is more. Errors as above. Where more is written than was reserved, writing does this.
+int arrival_reserve(struct arrival *a, uint64_t size, struct err *e) MUST_CHECK;
 int arrival_write(struct arrival *a, const void *bytes, size_t len, struct err *e) MUST_CHECK;
 // Where what was written so far may be read, by any thread with pread(); also after it was kept.
 int arrival_fd(const struct arrival *a);
-// It is whole: *sha256 gets what it has. ERR_INVALID where that is not what was expected. Once, before it is kept.
+// It is whole, and on its way no more: *sha256 gets what it has. ERR_INVALID where that is not what was expected. Once, before it is kept.
 int arrival_check(struct arrival *a, uint8_t sha256[SHA256_SIZE], struct err *e) MUST_CHECK;
 // Keeps it, by this hash; waits for the disk. Where there are too many bytes then, others go. One that is larger than all
 // the depot may hold is ERR_LIMIT, and not kept.

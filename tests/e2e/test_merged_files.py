@@ -314,7 +314,7 @@ def test_disk_that_is_full(serve, index, wheel, small_disk, tmp_path):
     server = serve(None, config=merging.config(index, files_path=small_disk / "files"))
     reply = completes(server, path_of(large))
     assert reply is None or reply.status == 302
-    serving.wait_for(lambda: "No space left" in server.errors(), SOON, "the log tells")
+    serving.wait_for(lambda: "the disk has no room for" in server.errors(), SOON, "the log tells")
 
     def is_sent_to_upstream():
         reply = completes(server, path_of(large))

@@ -42,7 +42,7 @@ static int put(struct depot *d, const char *project, const char *filename, const
 	struct err *e)
 {
 	uint8_t found[SHA256_SIZE];
-	struct arrival *a = depot_begin(d, project, filename, sha256, e);
+	struct arrival *a = depot_begin(d, project, filename, sha256, 0, e);
 	if (!a)
 		return -1;
 	int result = arrival_write(a, bytes, strlen(bytes), e) < 0 || arrival_check(a, found, e) < 0 ||
@@ -143,7 +143,7 @@ static void what_was_not_finished_is_gone(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(depot_cleanup) struct depot *d = open_depot(1000);
-	struct arrival *a = depot_begin(d, "foo", "foo-1.tar.gz", NULL, &e);
+	struct arrival *a = depot_begin(d, "foo", "foo-1.tar.gz", NULL, 0, &e);
 	assert_int_equal(arrival_write(a, "half", 4, &e), 0);
 	char got[8] = "";
 	assert_int_equal(pread(arrival_fd(a), got, sizeof(got), 0), 4);
@@ -157,7 +157,7 @@ static void what_is_discarded_takes_no_room(void **state UNUSED)
 	struct err e = ERR_INIT;
 	struct stat st;
 	CLEANUP(depot_cleanup) struct depot *d = open_depot(1000);
-	struct arrival *a = depot_begin(d, "six", "six-1.0.tar.gz", NULL, &e);
+	struct arrival *a = depot_begin(d, "six", "six-1.0.tar.gz", NULL, 0, &e);
 	assert_non_null(a);
 	assert_int_equal(arrival_write(a, "bytes", 5, &e), 0);
 	arrival_discard(a);
@@ -178,7 +178,7 @@ static void names_lead_nowhere_else(void **state UNUSED)
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		struct err e = ERR_INIT;
 		struct depot_file file;
-		assert_null(depot_begin(d, bad[i].project, bad[i].filename, NULL, &e));
+		assert_null(depot_begin(d, bad[i].project, bad[i].filename, NULL, 0, &e));
 		assert_int_equal(e.kind, ERR_INVALID);
 		assert_int_equal(depot_find(d, bad[i].project, bad[i].filename, NULL, &file, &e), -1);
 		assert_int_equal(e.kind, ERR_INVALID);
@@ -202,12 +202,48 @@ static void the_least_used_go_first(void **state UNUSED)
 	assert_true(has(d, "a", "a-1.tar.gz", "thirty bytes, which is a third"));
 	assert_true(has(d, "d", "d-1.tar.gz", "and thirty bytes, which is one"));
 	assert_int_equal(count_entries(), 3);
-	struct arrival *a = depot_begin(d, "e", "e-1.tar.gz", NULL, &e);
+	struct arrival *a = depot_begin(d, "e", "e-1.tar.gz", NULL, 0, &e);
 	for (int i = 0; i < 10; i++)
 		assert_int_equal(arrival_write(a, "ten bytes.", 10, &e), 0);
 	assert_int_equal(arrival_write(a, "x", 1, &e), -1);
 	assert_int_equal(e.kind, ERR_LIMIT);
 	arrival_free(a);
+}
+
+static void what_is_on_its_way_counts(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	uint8_t found[SHA256_SIZE];
+	CLEANUP(depot_cleanup) struct depot *d = open_depot(100);
+	must_put(d, "a", "a-1.tar.gz", "thirty bytes, which is a third");
+	struct arrival *one = depot_begin(d, "b", "b-1.tar.gz", NULL, 60, &e), *other = depot_begin(d, "c", "c-1.tar.gz", NULL, 40, &e);
+	assert_int_equal(depot_reserved(d), 100);
+	assert_int_equal(count_entries(), 3); // nothing goes for what may never come
+	assert_null(depot_begin(d, "d", "d-1.tar.gz", NULL, 1, &e));
+	assert_int_equal(e.kind, ERR_LIMIT);
+	for (int i = 0; i < 7; i++)
+		assert_int_equal(arrival_write(i < 4 ? other : one, "ten bytes.", 10, &e), 0);
+	assert_true(has(d, "a", "a-1.tar.gz", "thirty bytes, which is a third"));
+	assert_int_equal(arrival_write(one, "!", 1, &e), 0);
+	assert_false(has(d, "a", "a-1.tar.gz", "thirty bytes, which is a third"));
+	assert_int_equal(arrival_reserve(one, 0, &e), 0); // it goes on later
+	assert_int_equal(depot_reserved(d), 40 + 31);
+	assert_int_equal(arrival_reserve(one, 61, &e), -1);
+	assert_int_equal(arrival_reserve(one, 60, &e), 0);
+	arrival_free(one);
+	assert_int_equal(depot_reserved(d), 40);
+	assert_int_equal(arrival_check(other, found, &e), 0);
+	assert_int_equal(depot_reserved(d), 0);
+	arrival_free(other);
+}
+
+static void disk_is_asked_before(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(depot_cleanup) struct depot *d = open_depot(UINT64_MAX / 2);
+	assert_null(depot_begin(d, "b", "b-1.tar.gz", NULL, UINT64_MAX / 4, &e));
+	assert_int_equal(e.kind, ERR_FULL);
+	assert_int_equal(depot_reserved(d), 0);
 }
 
 static void another_bound_counts_at_once(void **state UNUSED)
@@ -231,7 +267,7 @@ static void the_living_are_not_swept(void **state UNUSED)
 {
 	CLEANUP(depot_cleanup) struct depot *d = open_depot(1000);
 	struct err e = ERR_INIT;
-	struct arrival *a = depot_begin(d, "foo", "foo-1.tar.gz", NULL, &e);
+	struct arrival *a = depot_begin(d, "foo", "foo-1.tar.gz", NULL, 0, &e);
 	CLEANUP(depot_cleanup) struct depot *other = open_depot(1000);
 	assert_int_equal(count_entries(), 1); // its maker lives
 	arrival_free(a);
@@ -274,6 +310,8 @@ int main(void)
 		TEST(what_is_discarded_takes_no_room),
 		TEST(names_lead_nowhere_else),
 		TEST(the_least_used_go_first),
+		TEST(what_is_on_its_way_counts),
+		TEST(disk_is_asked_before),
 		TEST(another_bound_counts_at_once),
 		TEST(the_living_are_not_swept),
 		TEST(many_at_once),

@@ -126,7 +126,7 @@ static int begin(void **state)
 	*state = f;
 	if (!mkdtemp(f->folder) || depot_open(f->folder, SIZE * 3, &f->depot, &e) < 0)
 		return -1;
-	f->retrieve = retrieve_new(f->pool, f->depot, NULL);
+	f->retrieve = retrieve_new(f->pool, 4, f->depot, NULL);
 	return 0;
 }
 
