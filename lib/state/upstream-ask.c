@@ -134,23 +134,93 @@ static void take(struct upstream_row *row, const struct fetch_result *r, enum up
 	answer_row(row);
 }
 
-// How the index is: what it answers for one project it may do for all.
-static void note_health(struct upstream_index *index, const struct fetch_result *r, enum upstream_result result)
+// --- how the index is ---
+
+static uint64_t hash_of(const struct upstream_row *row)
 {
+	return str_hash(str_from(row->project->name), 0);
+}
+
+// False where it is among them already, or they are full.
+static bool add(struct upstream_some *s, uint64_t project)
+{
+	for (unsigned i = 0; i < s->count; i++)
+		if (s->project[i] == project)
+			return false;
+	if (s->count == ARRAY_SIZE(s->project))
+		return false;
+	s->project[s->count++] = project;
+	return true;
+}
+
+static int64_t in_seconds(uint64_t seconds, uint64_t most)
+{
+	return clock_ms() + (int64_t)(seconds < most ? seconds : most) * 1000;
+}
+
+// One project's 5xx is about that project: its page may be broken, or too much to make. Where several fail, and none is well in
+// between, it is the index.
+static void note_tired(struct upstream_row *row, uint64_t seconds)
+{
+	struct upstream_index *index = row->index;
+	uint64_t project = hash_of(row);
+	int64_t until = in_seconds(seconds, UPSTREAM_REST_S);
+	index->resting[project % UPSTREAM_RESTING].project = project;
+	index->resting[project % UPSTREAM_RESTING].until_ms = until;
+	add(&index->tired, project);
+	if (index->tired.count >= UPSTREAM_SPEAKERS)
+		index->tired_ms = until;
+}
+
+static void note_health(struct upstream_row *row, const struct fetch_result *r, enum upstream_result result)
+{
+	struct upstream_index *index = row->index;
 	bool is_well = !passes[result] && result != UPSTREAM_TLS && result != UPSTREAM_REDIRECTED;
-	uint64_t rest = r->answer->retry_after < UPSTREAM_REST_S ? r->answer->retry_after : UPSTREAM_REST_S;
-	if (rest && passes[result])
-		index->rest_ms = clock_ms() + (int64_t)rest * 1000;
-	if (is_well)
-		index->failures = 0;
-	else
+	if (r->answer->retry_after && result == UPSTREAM_THROTTLED)
+		index->rest_ms = in_seconds(r->answer->retry_after, UPSTREAM_THROTTLED_S);
+	else if (r->answer->retry_after && passes[result])
+		note_tired(row, r->answer->retry_after);
+	if (!is_well) {
 		index->last_failure = result;
+		return;
+	}
+	index->failures = index->failed.count = index->tired.count = 0;
+	index->tired_ms = 0;
+}
+
+// It was tried for the last time.
+static void note_failure(struct upstream_row *row, enum upstream_result result)
+{
+	struct upstream_index *index = row->index;
+	if (!passes[result] && result != UPSTREAM_TLS && result != UPSTREAM_REDIRECTED)
+		return;
+	if (result != UPSTREAM_SERVER_ERROR || add(&index->failed, hash_of(row)))
+		index->failures++;
+	if (index->failures >= UPSTREAM_GIVE_UP)
+		index->probe_ms = clock_ms() + UPSTREAM_PROBE_MS;
+}
+
+static int64_t later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static int64_t rest_of_project(const struct upstream_row *row)
+{
+	uint64_t project = hash_of(row);
+	return row->index->resting[project % UPSTREAM_RESTING].project == project
+		? row->index->resting[project % UPSTREAM_RESTING].until_ms : 0;
+}
+
+static int64_t rest_of_index(const struct upstream_row *row)
+{
+	return later(row->index->rest_ms, row->index->tired_ms);
 }
 
 static int64_t next_try(const struct upstream_row *row)
 {
 	int64_t at = clock_ms() + ((int64_t)UPSTREAM_FIRST_RETRY_MS << (row->tries < 10 ? row->tries - 1 : 9));
-	return at < row->index->rest_ms ? row->index->rest_ms : at;
+	return later(at, later(rest_of_index(row), rest_of_project(row)));
 }
 
 static void on_done(void *ctx, const struct fetch_result *r)
@@ -158,16 +228,13 @@ static void on_done(void *ctx, const struct fetch_result *r)
 	struct upstream_row *row = ctx;
 	struct upstream_index *index = row->index;
 	enum upstream_result result = result_of(r);
-	note_health(index, r, result);
+	note_health(row, r, result);
 	bool is_over = index->failures >= UPSTREAM_GIVE_UP || row->upstream->is_leaving;
 	if (passes[result] && !is_over && row->tries <= row->upstream->retries && next_try(row) < row->end_ms) {
 		try_row(row);
 		return;
 	}
-	if (passes[result] || result == UPSTREAM_TLS || result == UPSTREAM_REDIRECTED)
-		index->failures++;
-	if (index->failures >= UPSTREAM_GIVE_UP)
-		index->probe_ms = clock_ms() + UPSTREAM_PROBE_MS;
+	note_failure(row, result);
 	take(row, r, result);
 }
 
@@ -200,22 +267,25 @@ static void try_row(struct upstream_row *row)
 static void first_try(struct upstream_row *row)
 {
 	struct upstream_index *index = row->index;
-	int64_t now = clock_ms();
+	int64_t now = clock_ms(), rest = rest_of_index(row);
 	CLEANUP(mem_free) char *why = NULL;
 	row->tries = 0;
 	row->end_ms = now + (int64_t)row->upstream->timeout * 2000;
 	if (row->upstream->is_leaving) {
 		say(row, UPSTREAM_OTHER, "not asked any more");
-	} else if (index->rest_ms > row->end_ms) {
-		why = xasprintf("%s: it asks to be left alone for %lld s more", index->shown,
-			(long long)((index->rest_ms - now) / 1000));
+	} else if (rest > row->end_ms) {
+		why = xasprintf("%s: it asks to be left alone for %lld s more", index->shown, (long long)((rest - now) / 1000));
 		say(row, UPSTREAM_THROTTLED, why);
+	} else if (rest_of_project(row) > row->end_ms) {
+		why = xasprintf("%s: it asks that %s is left alone for %lld s more", index->shown, row->project->name,
+			(long long)((rest_of_project(row) - now) / 1000));
+		say(row, UPSTREAM_SERVER_ERROR, why);
 	} else if (index->failures >= UPSTREAM_GIVE_UP && now < index->probe_ms) {
 		why = xasprintf("%s: not asked, since it failed %u times in a row", index->shown, index->failures);
 		say(row, index->last_failure, why);
 	} else {
 		index->probe_ms = now + UPSTREAM_PROBE_MS;
-		request_row(row, index->rest_ms);
+		request_row(row, later(rest, rest_of_project(row)));
 	}
 }
 

@@ -16,18 +16,33 @@ enum {
 	UPSTREAM_FIRST_RETRY_MS = 500, // then twice as long, and so on
 	UPSTREAM_GIVE_UP = 10,         // so many look-ups in a row failed: the index is down, and is asked
 	UPSTREAM_STRANGERS = 10000,    // so many names that nobody has are remembered
-	UPSTREAM_REST_S = 3600,        // it may ask for a longer rest (Retry-After), and does not get it
+	UPSTREAM_REST_S = 3600,        // with a 5xx it may ask for a longer rest (Retry-After), and does not get it
+	UPSTREAM_THROTTLED_S = 300,    // the same with a 429
+	UPSTREAM_SPEAKERS = 3,         // so many projects have to ask for a rest, and none answer, until all have it
+	UPSTREAM_RESTING = 64,         // projects whose rests are remembered
 	UPSTREAM_PROBE_MS = 5000,      // only so often, until it answers
 };
 
 struct ours;
 
+// Projects by their hashes, each once.
+struct upstream_some {
+	uint64_t project[UPSTREAM_GIVE_UP];
+	unsigned count;
+};
+
 struct upstream_index {
 	char *url;   // with "/" at the end
 	char *shown; // without password
 	// Of the thread that runs the pool:
-	unsigned failures; // in a row
-	int64_t rest_ms;   // it asked not to be asked before
+	unsigned failures; // in a row; of a 5xx each project's counts once
+	struct upstream_some failed, tired; // since it answered one well: with a 5xx; which asked for a rest
+	int64_t rest_ms;   // it asked not to be asked before,
+	int64_t tired_ms;  // or several projects did, and none was answered since
+	struct {
+		uint64_t project;
+		int64_t until_ms;
+	} resting[UPSTREAM_RESTING]; // a place by hash
 	int64_t probe_ms;  // when it may be asked again, where it is down
 	enum upstream_result last_failure;
 };
