@@ -13,13 +13,13 @@ import serving
 import upstreams
 
 # Those that wait most of the time are beside those that compute.
-LONG = ["faults", "merged_files", "changing_tree", "prune_corpus", "slow_clients", "prune_faults", "merged_freshness", "release",
+LONG = ["faults", "real_index", "merged_files", "changing_tree", "prune_corpus", "slow_clients", "prune_faults", "merged_freshness", "release",
         "prune_random", "clients", "upload_load", "operations", "merged_pages", "upload_clients", "push", "budget", "hostile",
         "merged_clients", "tokens", "lifecycle", "static", "check", "prune_undo", "prune_apply"]
 
 
 def pytest_addoption(parser):
-    parser.addoption("--all", action="store_true", help="every row of the recorded installs, not a sample")
+    parser.addoption("--all", action="store_true", help="every row of the recorded installs, not a sample, and the machine's own package index")
 
 
 def pytest_configure():
