@@ -8,6 +8,7 @@
 #include "lib/domain/name.h"
 #include "lib/state/catalog.h"
 #include "lib/state/ours.h"
+#include "lib/state/owner.h"
 #include "lib/state/upstream.h"
 #include "lib/view/explain.h"
 
@@ -118,6 +119,10 @@ static int explain_in(const struct line *l, struct catalog *c, struct err *e)
 		return err_set(e, ERR_NOT_FOUND, "no view or platform %s", l->view);
 	x.about.rule = rules_find(&site.rules, l->project.data);
 	x.about.is_ours = is_ours(c, l->project.data);
+	struct presence here;
+	if (owner_look(c, &site.private_platforms, l->project.data, &here, e) < 0)
+		return -1;
+	x.about.is_hidden = owner_is_hidden(&here);
 	if (downloads_open(catalog_path(c), &downloads, &uncounted) == 0) // else nobody has counted
 		x.about.downloads = downloads;
 	return upstream_recall_any(upstream, c, l->project.data, tell, &x, e);

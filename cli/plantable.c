@@ -32,6 +32,7 @@ static const char *const why_words[VERDICT_WHY_COUNT] = {
 	[VERDICT_NO_PROFILE] = "[platform NAME] has to say pythons, arch and libc",
 	[VERDICT_SDIST] = "an sdist that upstream has not",
 	[VERDICT_NOT_ASKED] = NULL, // the verdict says it
+	[VERDICT_TAKEN_OVER] = "all of upstream's files are younger than ours: --name-taken-over",
 	[VERDICT_UNCERTAIN] = "what it is cannot be told",
 };
 

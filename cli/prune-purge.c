@@ -10,11 +10,13 @@ struct purging {
 	struct errands all;
 	uint64_t grace;
 	bool has_grace;
+	struct policy_takes takes;
 };
 
 static const struct option_row options[] = {
 	{"grace", '\0', "TIME", "only what was unlisted so long ago (as 7d)"},
 	{"platform", 'p', "GLOB", "only on platforms of such names; may be repeated"},
+	{"name-taken-over", '\0', NULL, "upstream's files count though all are younger than ours"},
 	{"dry-run", 'n', NULL, "delete nothing, tell what would be"},
 	{"config", 'c', "FILE", "read the configuration (wheelcache.conf(5)) from FILE"},
 	{"catalog", '\0', "FILE", "the catalog is FILE"},
@@ -26,6 +28,9 @@ static int take_option(void *ctx, const char *name, const char *value, struct er
 {
 	struct purging *x = ctx;
 	const struct settings_number numbers[] = {{"grace", &setting_seconds, &x->grace}};
+	const struct command_flag flags[] = {{"name-taken-over", &x->takes.taken_over}};
+	if (command_take_flag(flags, ARRAY_SIZE(flags), name))
+		return 0;
 	if (strcmp(name, numbers[0].option) != 0)
 		return errands_take(&x->all, name, value, e);
 	x->has_grace = true;
@@ -46,10 +51,9 @@ static void tell_rest(const struct purging *x, const struct purge_result *r)
 static int do_it(struct purging *x, struct err *e)
 {
 	struct purge_result result;
-	const struct policy_takes nothing = {false};
 	CLEANUP(policy_release) struct policy policy = {0};
 	if (errands_open(&x->all, e) < 0 ||
-		policy_init(&policy, &x->all.config, &x->all.store, &nothing, e) < 0)
+		policy_init(&policy, &x->all.config, &x->all.store, &x->takes, e) < 0)
 		return -1;
 	const struct purge_options how = {.glob = x->all.glob,
 		.globs = x->all.globs,

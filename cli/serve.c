@@ -149,6 +149,7 @@ static const struct {
 	{"[server] connections", VALUE(connections)},
 	{"[server] timeout", VALUE(timeout)},
 	{"[upstream] url", TEXT(upstream_urls)},
+	{"[upstream] indexes", TEXT(upstream_indexes)},
 	{"[upstream] ca-file", TEXT(upstream_ca_file)},
 	{"[upstream] timeout", VALUE(upstream_timeout)},
 	{"[upstream] connect-timeout", VALUE(upstream_connect_timeout)},

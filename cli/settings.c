@@ -86,6 +86,14 @@ static void set_log_level(const char *name)
 			log_set_level((enum log_level)level);
 }
 
+// Whoever can register a name at one of them joins the project of that name at another.
+static void warn_of_indexes(const struct config *c)
+{
+	if (strchr(c->upstream_urls, ' ') && strcmp(c->upstream_indexes, "together") == 0)
+		log_warn("[upstream] indexes = together: a project's files may come from any of the indexes, so whoever may register "
+			 "a name at one of them can add files to another one's project (first: they may not)");
+}
+
 int settings_read(const struct settings *s, struct config *c, struct err *e)
 {
 	if (s->file && config_read(c, s->file, e) < 0) {
@@ -96,6 +104,7 @@ int settings_read(const struct settings *s, struct config *c, struct err *e)
 		if (config_set(c, s->given[i].section, s->given[i].key, s->given[i].value, e) < 0)
 			return -1;
 	set_log_level(c->log_level);
+	warn_of_indexes(c);
 	return 0;
 }
 

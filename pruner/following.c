@@ -8,6 +8,8 @@
 #include "lib/base/names.h"
 #include "lib/domain/simplepage.h"
 #include "lib/state/catalog-mark.h"
+#include "lib/state/catalog-upstream.h"
+#include "lib/state/owner.h"
 #include "pruner/justify.h"
 #include "pruner/yanks.h"
 
@@ -25,6 +27,7 @@ struct search {
 	struct following *out;
 	const struct store *store;
 	struct catalog *catalog;
+	const struct upstream *upstream;
 	const struct following_options *options;
 	const struct platform *platform; // whose marks or projects are read
 	struct marked *marked; // by project
@@ -153,6 +156,7 @@ struct project {
 	const struct upstream_answer *answer;
 	const struct platform *platform; // whose files are walked
 	struct yanks *yanks;             // NULL: nobody follows them, or upstream's page is none
+	bool is_strangers; // upstream's project may be another one: its yanks do not count
 };
 
 static struct following_step *add_step(struct following *out, enum following_kind kind, const struct platform *p,
@@ -240,6 +244,11 @@ static int reconsider_tombstone(struct project *of, struct coverage *coverage, c
 
 static void reconsider_yank(struct project *of, const struct marked *m)
 {
+	if (of->is_strangers)
+		add_step(of->search->out, FOLLOWING_UNYANK, m->platform, m->project, m->filename,
+			"the name was ours before upstream had it");
+	if (!of->yanks)
+		return;
 	const char *text = yanks_of_name(of->yanks, m->filename);
 	if (text && strcmp(text, m->text) != 0)
 		add_yank(of, m->platform, m->filename, text);
@@ -263,7 +272,7 @@ static int reconsider_marked(struct project *of, struct err *e)
 		const struct marked *m = &s->marked[i];
 		if (m->mark == MARK_PRUNED && reconsider_tombstone(of, coverage, m, e) < 0)
 			return -1;
-		if (m->mark == MARK_YANKED && of->yanks)
+		if (m->mark == MARK_YANKED)
 			reconsider_yank(of, m);
 	}
 	return 0;
@@ -291,13 +300,29 @@ static int look_at_platforms(struct project *of, struct err *e)
 	return 0;
 }
 
+// Unless the operator says that both are the same.
+static int see_if_strangers(struct project *of, struct err *e)
+{
+	const struct upstream_answer *a = of->answer;
+	int64_t oldest = 0;
+	of->is_strangers = a->is_ours;
+	if (a->result != UPSTREAM_KNOWN || upstream_rule(of->search->upstream, a->project) != RULE_MERGE)
+		return 0;
+	if (catalog_project_oldest(of->search->catalog, a->project, &oldest, e) < 0)
+		return -1;
+	of->is_strangers = owner_is_younger(oldest, a);
+	return 0;
+}
+
 static int take_answer(void *ctx, const struct upstream_answer *answer, struct err *e)
 {
 	struct search *s = ctx;
 	bool is_known = answer->result == UPSTREAM_KNOWN;
 	struct project of = {.search = s, .answer = answer};
+	if (see_if_strangers(&of, e) < 0)
+		return -1;
 	CLEANUP(yanks_cleanup) struct yanks *yanks =
-		is_known && s->options->yanks ? yanks_new(answer->page, answer->project, answer->index) : NULL;
+		is_known && s->options->yanks && !of.is_strangers ? yanks_new(answer->page, answer->project, answer->index) : NULL;
 	of.yanks = yanks;
 	s->out->unknown += !is_known && answer->result != UPSTREAM_ABSENT;
 	s->done++;
@@ -313,7 +338,7 @@ int following_find(const struct store *store, struct catalog *c, struct upstream
 {
 	*out = (struct following){0};
 	CLEANUP(search_release)
-	struct search s = {.out = out, .store = store, .catalog = c, .options = o};
+	struct search s = {.out = out, .store = store, .catalog = c, .upstream = u, .options = o};
 	for (size_t i = 0; i < store->platform_count; i++)
 		if (read_platform(&s, &store->platform[i], e) < 0)
 			return -1;

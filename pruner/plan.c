@@ -8,7 +8,9 @@
 #include "lib/base/jsondoc.h"
 #include "lib/base/limits.h"
 #include "lib/state/catalog-prune.h"
+#include "lib/state/catalog-upstream.h"
 #include "lib/state/downloads.h"
+#include "lib/state/owner.h"
 #include "lib/state/upstream.h"
 #include "pruner/entry.h"
 #include "pruner/refused.h"
@@ -163,9 +165,13 @@ static int decide_project(void *ctx, const struct upstream_answer *answer, struc
 {
 	struct planning *x = ctx;
 	int result = 0;
+	int64_t oldest = 0;
 	if (answer->result != UPSTREAM_KNOWN && answer->result != UPSTREAM_ABSENT)
 		note_failure(x->plan, answer);
+	if (catalog_project_oldest(x->reader, x->name, &oldest, e) < 0)
+		return -1;
 	verdict_upstream_init(&x->facts, x->name, answer);
+	x->facts.is_younger = owner_is_younger(oldest, answer);
 	for (size_t i = 0; i < x->store->platform_count && result == 0; i++) {
 		x->on = &x->chosen[i];
 		if (x->on->platform)
@@ -249,7 +255,7 @@ static void sum_up(struct planning *x)
 	struct plan *p = x->plan;
 	struct policy_takes takes = x->policy->takes;
 	sum_up_platforms(x);
-	for (size_t i = 0; i < POLICY_CLASSES; i++)
+	for (size_t i = 0; i < POLICY_OPTIONS; i++)
 		if (*policy_takes_class(&takes, policy_class[i]))
 			p->option[p->head.options++] = policy_class[i];
 	p->head.option = p->option;

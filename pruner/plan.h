@@ -38,7 +38,7 @@ struct plan {
 	size_t failure_room;
 	struct planfile_platform *platform;
 	struct planfile_total *total;
-	const char *option[POLICY_CLASSES];
+	const char *option[POLICY_OPTIONS];
 };
 
 // Failed look-ups are no error: all files of such a project are kept, and the plan says why. ERR_NOT_FOUND where the

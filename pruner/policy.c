@@ -11,12 +11,13 @@
 
 enum { DESCRIPTION_MAX = 4096 };
 
-const char *const policy_class[POLICY_CLASSES] = {"pure", "off-list", "unusable", "corrupt"};
+const char *const policy_class[POLICY_OPTIONS] = {"pure", "off-list", "unusable", "corrupt", "name-taken-over"};
 
 bool *policy_takes_class(struct policy_takes *takes, const char *name)
 {
-	bool *const class[POLICY_CLASSES] = {&takes->pure, &takes->off_list, &takes->unusable, &takes->corrupt};
-	for (size_t i = 0; i < POLICY_CLASSES; i++)
+	bool *const class[POLICY_OPTIONS] = {
+		&takes->pure, &takes->off_list, &takes->unusable, &takes->corrupt, &takes->taken_over};
+	for (size_t i = 0; i < POLICY_OPTIONS; i++)
 		if (strcmp(policy_class[i], name) == 0)
 			return class[i];
 	return NULL;
@@ -75,11 +76,12 @@ static int read_packages(struct policy *p, const struct config *c, struct digest
 
 static void add_values(const struct policy *p, const struct config *c, struct digest *d)
 {
-	const int64_t values[] = {p->takes.pure, p->takes.off_list, p->takes.unusable, p->takes.corrupt, p->min_age,
+	const int64_t values[] = {p->takes.pure, p->takes.off_list, p->takes.unusable, p->takes.corrupt,
+		p->takes.taken_over, p->min_age,
 		p->upstream_min_age, p->downloaded, c->upstream_trust_404};
 	for (size_t i = 0; i < ARRAY_SIZE(values); i++)
 		add_number(d, values[i]);
-	const char *const texts[] = {c->upstream_urls, c->upstream_private, c->upstream_local_only, c->upstream_shared};
+	const char *const texts[] = {c->upstream_urls, c->upstream_indexes, c->upstream_private, c->upstream_local_only, c->upstream_shared};
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		add_fact(d, str_from(texts[i] ? texts[i] : ""));
 }

@@ -12,12 +12,13 @@
 #include "lib/state/config.h"
 #include "lib/state/store.h"
 
-// What goes only where it is asked for: --pure --off-list --unusable --corrupt.
+// What goes only where it is asked for: --pure --off-list --unusable --corrupt; and what upstream's files replace of a project
+// that may be another one there, --name-taken-over.
 struct policy_takes {
-	bool pure, off_list, unusable, corrupt;
+	bool pure, off_list, unusable, corrupt, taken_over;
 };
-enum { POLICY_CLASSES = 4 };
-extern const char *const policy_class[POLICY_CLASSES]; // "pure", "off-list", …: as options, plans and verdicts name them
+enum { POLICY_CLASSES = 4, POLICY_OPTIONS };
+extern const char *const policy_class[POLICY_OPTIONS]; // "pure", "off-list", …: as options, plans and, but for the last, verdicts name them
 // Where takes says whether a class of this name goes; NULL: there is no such class.
 bool *policy_takes_class(struct policy_takes *takes, const char *name);
 

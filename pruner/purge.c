@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "lib/base/clock.h"
+#include "lib/state/catalog-upstream.h"
 #include "lib/state/downloads.h"
 #include "lib/state/marks.h"
+#include "lib/state/owner.h"
 #include "lib/state/publish.h"
 #include "lib/state/upstream.h"
 #include "pruner/graves.h"
@@ -119,6 +121,7 @@ static void judge(struct purging *p, struct candidate *one, const struct verdict
 	CLEANUP(verdict_release) struct verdict v;
 	tombstone_read(str_from(g->text), &stone);
 	policy.takes = take_as_then(&stone);
+	policy.takes.taken_over = p->policy->takes.taken_over;
 	const struct verdict_file file = {.filename = g->filename,
 		.project = g->project,
 		.version = g->version,
@@ -145,15 +148,19 @@ static size_t first_of(const struct purging *p, const char *project)
 	return low;
 }
 
-static int judge_project(void *ctx, const struct upstream_answer *answer, struct err *e UNUSED)
+static int judge_project(void *ctx, const struct upstream_answer *answer, struct err *e)
 {
 	struct purging *p = ctx;
 	struct verdict_upstream upstream;
+	int64_t oldest = 0;
 	p->result->projects++;
 	p->result->unknown += answer->result != UPSTREAM_KNOWN && answer->result != UPSTREAM_ABSENT;
 	if (p->options->progress)
 		p->options->progress(p->options->ctx, p->result->projects, p->projects, p->result->unknown);
+	if (catalog_project_oldest(p->errand->catalog, answer->project, &oldest, e) < 0)
+		return -1;
 	verdict_upstream_init(&upstream, answer->project, answer);
+	upstream.is_younger = owner_is_younger(oldest, answer);
 	for (size_t i = first_of(p, answer->project); i < p->count; i++) {
 		if (strcmp(p->candidate[i].project, answer->project) != 0)
 			break;

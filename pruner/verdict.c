@@ -32,6 +32,7 @@ const char *const verdict_why_name[VERDICT_WHY_COUNT] = {
 	[VERDICT_NO_PROFILE] = "no-profile",
 	[VERDICT_SDIST] = "sdist",
 	[VERDICT_NOT_ASKED] = "not-asked",
+	[VERDICT_TAKEN_OVER] = "name-taken-over",
 	[VERDICT_UNCERTAIN] = "uncertain",
 };
 
@@ -39,6 +40,7 @@ void verdict_upstream_init(struct verdict_upstream *u, const char *project, cons
 {
 	bool is_known = answer && answer->result == UPSTREAM_KNOWN;
 	u->answer = answer;
+	u->is_younger = false;
 	u->coverage = coverage_new(is_known ? answer->page : NULL, project ? project : "");
 }
 
@@ -219,11 +221,24 @@ static bool is_identical(const struct question *q, const struct simplepage_file 
 	return file && file->has_sha256 && q->file->sha256 && digest_equal(file->sha256, q->file->sha256);
 }
 
+// Somebody may have registered the name upstream after us: what he has under it replaces nothing, but the same bytes.
+static bool if_taken_over(struct question *q, const struct simplepage_file *theirs)
+{
+	if (!q->upstream->is_younger || q->policy->takes.taken_over)
+		return false;
+	q->out->file = theirs;
+	return keep(q, VERDICT_TAKEN_OVER,
+		"all that upstream has of %s is younger than ours: it may be another project; it goes only with --name-taken-over",
+		q->file->project);
+}
+
 static bool if_duplicate(struct question *q)
 {
 	const struct simplepage_file *same = q->out->evidence.same;
 	if (q->out->evidence.kind != COVERAGE_SAME)
 		return false;
+	if (!is_identical(q, same) && if_taken_over(q, same))
+		return true;
 	return take(q, VERDICT_DUPLICATE, same, "upstream has this file%s",
 		is_identical(q, same) ? "" : ", with other bytes");
 }
@@ -233,6 +248,8 @@ static bool if_superseded(struct question *q)
 	const struct coverage_answer *a = &q->out->evidence;
 	if (a->kind != COVERAGE_OTHERS)
 		return false;
+	if (if_taken_over(q, a->place[0].file))
+		return true;
 	take(q, VERDICT_SUPERSEDED, a->place[0].file, "upstream has wheels of this version for");
 	list_places(a, false, &q->out->reason);
 	return true;
@@ -275,7 +292,7 @@ static bool if_pure(struct question *q)
 {
 	const struct simplepage_file *sdist = q->out->evidence.sdist;
 	return q->policy->takes.pure && sdist && is_pure(q) &&
-	       take(q, VERDICT_PURE, sdist, "it is pure Python, and upstream has the sdist");
+	       (if_taken_over(q, sdist) || take(q, VERDICT_PURE, sdist, "it is pure Python, and upstream has the sdist"));
 }
 
 static bool if_off_list(struct question *q)
@@ -311,11 +328,11 @@ static bool (*const steps[])(struct question *q) = {
 	if_needed,
 };
 
-// An upstream out of reach removes nothing, whatever is asked for.
+// An upstream out of reach removes nothing, whatever is asked for. Of a name that is ours it plays no part.
 static bool is_upstream_known(const struct question *q)
 {
 	const struct upstream_answer *a = q->upstream->answer;
-	return a && (a->result == UPSTREAM_ABSENT || (a->result == UPSTREAM_KNOWN && a->page));
+	return a && (a->is_ours || a->result == UPSTREAM_ABSENT || (a->result == UPSTREAM_KNOWN && a->page));
 }
 
 // What speaks against any removal.

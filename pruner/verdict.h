@@ -39,6 +39,7 @@ enum verdict_why {
 	VERDICT_NO_PROFILE,
 	VERDICT_SDIST,
 	VERDICT_NOT_ASKED, // unusable, corrupt: without their option
+	VERDICT_TAKEN_OVER, // upstream's project may be another one, registered later
 	VERDICT_UNCERTAIN, // what it is cannot be told: its name, or too many tags
 	VERDICT_WHY_COUNT,
 };
@@ -60,8 +61,9 @@ struct verdict_file {
 struct verdict_upstream {
 	const struct upstream_answer *answer; // borrowed; NULL: nobody asked, which is unknown
 	struct coverage *coverage;            // NULL: unknown
+	bool is_younger; // all of its files are younger than ours (lib/state/owner.h): the name may have been taken over
 };
-// project and the answer have to outlive it. To be released.
+// is_younger is for the caller to set. project and the answer have to outlive it. To be released.
 void verdict_upstream_init(struct verdict_upstream *u, const char *project, const struct upstream_answer *answer);
 void verdict_upstream_release(struct verdict_upstream *u);
 

@@ -26,6 +26,7 @@ struct question {
 	bool is_for_waiters; // alone: it needs not be asked for where they have left
 	int64_t began_ms;
 	long rests_until; // seconds of the monotonic clock; 0: it is being asked for, or waits for its turn
+	int64_t told; // when it was answered, in seconds since 1970
 	struct upstream_project *news; // what came, while the catalog does not have it; NULL: nothing
 };
 
@@ -63,9 +64,9 @@ static bool has_rested(const struct question *q)
 	return q->rests_until && q->rests_until <= clock_seconds() && !q->news;
 }
 
-static void forget_rested(struct question **at)
+static void forget_rested(struct question **at, int64_t since)
 {
-	if (*at && has_rested(*at))
+	if (*at && (has_rested(*at) || ((*at)->rests_until && (*at)->told < since)))
 		forget(at);
 }
 
@@ -108,11 +109,11 @@ static enum asking_joined join(struct asking *a, struct question **at, const cha
 
 // --- asking ---
 
-bool asking_may(struct asking *a, const char *project)
+bool asking_may(struct asking *a, const char *project, int64_t since)
 {
 	pthread_mutex_lock(&a->lock);
 	struct question **at = find(a, project);
-	forget_rested(at);
+	forget_rested(at, since);
 	bool may = !is_over(a, *find(a, project));
 	pthread_mutex_unlock(&a->lock);
 	return may;
@@ -148,6 +149,7 @@ void asking_end(struct asking *a, const char *project, struct upstream_project *
 	struct waiter *waiters = q ? STEAL_PTR(q->waiters) : NULL;
 	if (q) {
 		q->news = news ? upstream_project_ref(news) : NULL;
+		q->told = clock_wall_seconds();
 		q->rests_until = clock_seconds() + REST_SECONDS;
 		turns_end(a->turns, &q->turn);
 	}

@@ -18,8 +18,9 @@ void asking_free(struct asking *a); // NULL is fine
 void asking_give_up(struct asking *a);
 bool asking_has_given_up(struct asking *a);
 
-// Whether it may be asked for now; if it is being asked for, it may.
-bool asking_may(struct asking *a, const char *project);
+// Whether it may be asked for now; if it is being asked for, it may. That it was answered before since (seconds since 1970) is
+// no reason not to ask again.
+bool asking_may(struct asking *a, const char *project, int64_t since);
 enum asking_joined {
 	ASKING_JOINED, // it is asked for, or waits for its turn. The waiter may have been woken, and all that it belongs to be gone
 	ASKING_FULL,   // too much waits, of the client at peer or of all; the waiter was not taken

@@ -23,12 +23,16 @@ struct explaining {
 static int tell(void *ctx, const struct upstream_answer *answer, struct err *e)
 {
 	struct explaining *x = ctx;
+	struct presence here;
+	if (owned_look(x->service, x->catalog, x->project.data, &here, e) < 0)
+		return -1;
 	const struct explain_about about = {
 		.view = x->view,
 		.project = x->project.data,
 		.version = x->version,
 		.rule = rules_find(&service_site(x->service)->rules, x->project.data),
 		.is_ours = owned_is_noted(x->service, x->project.data),
+		.is_hidden = owner_is_hidden(&here),
 	};
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = explain(&about, x->catalog, answer, e);
 	if (!doc)

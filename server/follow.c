@@ -10,6 +10,7 @@
 #include "lib/state/catalog-upstream.h"
 #include "lib/state/ours.h"
 #include "server/gateway.h"
+#include "server/owned.h"
 #include "server/simple.h"
 
 enum {
@@ -34,7 +35,7 @@ struct batch {
 	bool names_moved; // a project came or went
 };
 
-// Whose a new name is depends on whether upstream knows it already.
+// Whose a new name is depends on whether upstream knows it already. What only private platforms have nobody asks for.
 static void wonder(struct follow *f, const char *project)
 {
 	struct service *s = f->service;
@@ -47,9 +48,13 @@ static void ask_upstream(struct follow *f)
 	struct str rest = buf_view(&f->wondering);
 	while (rest.len) {
 		struct err e = ERR_INIT;
+		struct presence here;
 		const char *project = str_cut(&rest, '\0').ptr;
-		if (gateway_wonder(f->service->gateway, f->reader.catalog, project, &e) < 0)
-			log_error("upstream is not asked for %s: %s", project, e.msg);
+		int looked = owned_look(f->service, f->reader.catalog, project, &here, &e);
+		if (looked == 0 && here.is_public)
+			looked = gateway_wonder(f->service->gateway, f->reader.catalog, project, here.arrived, &e);
+		if (looked < 0)
+			log_error("upstream is not asked whether it knows a new project: %s", e.msg);
 	}
 	buf_clear(&f->wondering);
 }

@@ -57,9 +57,9 @@ static void set_fresh(struct gateway *g, const char *project, int64_t seconds)
 
 // --- asking ---
 
-static bool may_ask(struct gateway *g, const char *project)
+static bool may_ask(struct gateway *g, const char *project, int64_t since)
 {
-	return !g->is_offline && asking_may(g->asking, project);
+	return !g->is_offline && asking_may(g->asking, project, since);
 }
 
 // It is this project's turn.
@@ -135,6 +135,7 @@ struct telling {
 	upstream_fn *fn;
 	void *ctx;
 	bool may_wait;
+	int64_t since; // what was said before counts for nothing
 	bool asks;  // what is told, or nothing, is to be asked for
 	bool waits; // nothing was told
 };
@@ -169,12 +170,14 @@ static int on_recalled(void *ctx, const struct upstream_answer *answer, struct e
 	struct telling *t = ctx;
 	struct gateway *g = t->gateway;
 	int64_t now = clock_wall_seconds();
-	int64_t left = freshness(g, answer, now);
-	t->asks = !left && may_ask(g, answer->project);
-	t->waits = t->asks && t->may_wait && !is_usable(g, answer, now);
+	bool counts = answer->certain >= t->since;
+	int64_t left = counts ? freshness(g, answer, now) : 0;
+	bool usable = counts && is_usable(g, answer, now);
+	t->asks = !left && may_ask(g, answer->project, t->since);
+	t->waits = t->asks && t->may_wait && !usable;
 	if (t->waits)
 		return 0;
-	if (left || is_usable(g, answer, now)) {
+	if (left || usable) {
 		set_fresh(g, answer->project, left ? left : MEANWHILE_SECONDS);
 		return t->fn(t->ctx, answer, e);
 	}
@@ -202,7 +205,7 @@ static int find(struct gateway *g, struct catalog *c, const char *project, struc
 }
 
 // Whosever the name is: that is for those to judge who are told.
-static int recall(struct gateway *g, struct catalog *c, const char *project, upstream_fn *fn, void *ctx, struct err *e)
+int gateway_recall(struct gateway *g, struct catalog *c, const char *project, upstream_fn *fn, void *ctx, struct err *e)
 {
 	struct upstream_project *p = NULL;
 	if (find(g, c, project, &p, e) < 0)
@@ -225,11 +228,11 @@ void gateway_forget(struct gateway *g)
 }
 
 // The last that is done here is to ask: with again gone, nothing of the request is ours any more.
-int gateway_project(struct gateway *g, struct catalog *c, const char *project, const char *peer, struct waiter *again,
-	upstream_fn *fn, void *ctx, struct err *e)
+int gateway_project(struct gateway *g, struct catalog *c, const char *project, const char *peer, int64_t since,
+	struct waiter *again, upstream_fn *fn, void *ctx, struct err *e)
 {
-	struct telling t = {.gateway = g, .fn = fn, .ctx = ctx, .may_wait = again != NULL};
-	if (recall(g, c, project, on_recalled, &t, e) < 0)
+	struct telling t = {.gateway = g, .fn = fn, .ctx = ctx, .may_wait = again != NULL, .since = since};
+	if (gateway_recall(g, c, project, on_recalled, &t, e) < 0)
 		return -1;
 	enum asking_joined joined = t.asks ? asking_join(g->asking, project, peer, t.waits ? again : NULL) : ASKING_JOINED;
 	if (!t.waits)
@@ -240,18 +243,16 @@ int gateway_project(struct gateway *g, struct catalog *c, const char *project, c
 static int on_wondered(void *ctx, const struct upstream_answer *answer, struct err *e)
 {
 	struct telling *t = ctx;
-	bool is_had = answer->fetched || answer->standing == UPSTREAM_QUARANTINED;
-	bool is_new = freshness(t->gateway, answer, clock_wall_seconds()) > 0;
-	t->asks = !is_had && !is_new;
-	return is_new ? t->fn(t->ctx, answer, e) : 0;
+	t->asks = !answer->certain || answer->certain < t->since;
+	return t->asks ? 0 : t->fn(t->ctx, answer, e);
 }
 
-int gateway_wonder(struct gateway *g, struct catalog *c, const char *project, struct err *e)
+int gateway_wonder(struct gateway *g, struct catalog *c, const char *project, int64_t since, struct err *e)
 {
-	struct telling t = {.gateway = g, .fn = g->learn, .ctx = g->ctx};
-	if (recall(g, c, project, on_wondered, &t, e) < 0)
+	struct telling t = {.gateway = g, .fn = g->learn, .ctx = g->ctx, .since = since};
+	if (gateway_recall(g, c, project, on_wondered, &t, e) < 0)
 		return -1;
-	if (t.asks && may_ask(g, project))
+	if (t.asks && may_ask(g, project, since))
 		asking_join(g->asking, project, NULL, NULL);
 	return 0;
 }

@@ -42,14 +42,18 @@ void gateway_count(struct gateway *g, struct turns_counts *out);
 // Whether what is in memory of the project may be sent without another look. On the event loop.
 bool gateway_is_fresh(struct gateway *g, struct str project);
 
-// For a project that is new here: learn is called with what upstream said a moment ago, or else it is asked, unless it has
-// the project. Any thread.
-int gateway_wonder(struct gateway *g, struct catalog *c, const char *project, struct err *e) MUST_CHECK;
+// For a project that is new here since then (seconds since 1970; 0: nobody knows): learn is called with what upstream said
+// since, or else it is asked. Any thread.
+int gateway_wonder(struct gateway *g, struct catalog *c, const char *project, int64_t since, struct err *e) MUST_CHECK;
+// Calls fn with what is known, however old, and asks nobody. Any thread.
+int gateway_recall(struct gateway *g, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
+	struct err *e) MUST_CHECK;
 
 enum { GATEWAY_LATER, GATEWAY_TOLD, GATEWAY_BUSY };
 // On a worker, with a connection of its own. GATEWAY_TOLD: fn was called with what is known; it has no stale page where
 // nothing usable is, and result says why. GATEWAY_LATER: again was taken, and is woken when it can be told. -1: fn's
 // error, or the catalog's. again NULL: does not wait, and tells what there is. GATEWAY_BUSY: nothing was told, and too much
-// is to be asked already, by the client at peer (NULL: "unix") or by all.
-int gateway_project(struct gateway *g, struct catalog *c, const char *project, const char *peer, struct waiter *again,
-	upstream_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+// is to be asked already, by the client at peer (NULL: "unix") or by all. since: what was said for certain before then is as
+// good as nothing.
+int gateway_project(struct gateway *g, struct catalog *c, const char *project, const char *peer, int64_t since,
+	struct waiter *again, upstream_fn *fn, void *ctx, struct err *e) MUST_CHECK;

@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose a project's name is where views merge: ours alone, if upstream did not know it when we had it (lib/state/ours), so
-// that nobody who registers it there later slips his files in under it. Any thread.
+// Whose a project's name is where views merge (lib/state/owner.h): ours alone, if upstream did not know it when our first
+// file of it came, so that nobody who registers it there later slips his files in under it. Any thread.
 #pragma once
 
+#include "lib/state/owner.h"
 #include "lib/state/upstream.h"
 #include "server/service.h"
 
-// Whether it is ours alone; it is from now on, where upstream says that it does not know it, and it is here.
-bool owned_is(struct service *s, const struct upstream_answer *upstream);
-// Whether it is known to be, so that nobody needs to wait for what upstream says now.
+// Which platforms have the project, as the catalog knows.
+int owned_look(struct service *s, struct catalog *c, const char *project, struct presence *out, struct err *e) MUST_CHECK;
+// Whose it is; ours from now on, where upstream says that it does not know it, and it is here.
+enum owner owned_judge(struct service *s, const struct presence *here, const struct upstream_answer *upstream);
+// What upstream has to have said since; 0: whatever it said.
+int64_t owned_since(struct service *s, const struct presence *here, const char *project);
+// Whether upstream is not to hear the name from this view: only private platforms have the project. A view that does not have
+// it is answered as if it were not there, where upstream is known to have the name, which is no secret then.
+bool owned_is_hidden(struct service *s, struct catalog *c, const struct view *v, const struct presence *here,
+	const char *project);
+// Whether it is known to be ours, so that nobody needs to wait for what upstream says now.
 bool owned_is_known(struct service *s, const char *project);
 // Whether it was first here, whatever the rules say; false where nothing merges.
 bool owned_is_noted(struct service *s, const char *project);

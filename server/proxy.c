@@ -37,7 +37,8 @@ struct wanted {
 	bool has_metadata;
 	bool is_known; // upstream has said whether it has the project
 	bool is_quarantined;
-	bool is_ours; // the name is ours alone
+	struct presence here;
+	enum owner owner; // of the name
 	char why[256]; // where it has not
 };
 
@@ -66,7 +67,7 @@ static int take_facts(void *ctx, const struct upstream_answer *answer, struct er
 	struct wanted *w = ctx;
 	const struct simplepage *page = answer->standing == UPSTREAM_KNOWN ? answer->stale : NULL;
 	const struct simplepage_file *f = page ? simplepage_find(page, w->filename) : NULL;
-	w->is_ours = owned_is(w->service, answer);
+	w->owner = owned_judge(w->service, &w->here, answer);
 	w->is_quarantined = answer->standing == UPSTREAM_QUARANTINED;
 	w->is_known = page || answer->result == UPSTREAM_NOT_FOUND || answer->result == UPSTREAM_ABSENT ||
 		w->is_quarantined;
@@ -318,8 +319,10 @@ static struct reply *fetch(const struct wanted *w)
 static struct reply *send(const struct wanted *w)
 {
 	const struct site *site = service_site(w->service);
-	if (w->is_ours)
+	if (w->owner == OWNER_OURS)
 		return service_not_found(w->service, "no such file");
+	if (w->owner == OWNER_UNDECIDED)
+		return bad_gateway(w, "it has not said whether the name is ours");
 	if (w->is_quarantined)
 		return service_not_found(w->service, "upstream has this project in quarantine");
 	struct reply *kept = find_kept(w);
@@ -367,7 +370,12 @@ struct reply *proxy_work(struct service *s, struct catalog *c, const struct call
 	struct reply *refused = guard(&w);
 	if (refused)
 		return refused;
-	int told = gateway_project(s->gateway, c, w.project, call->request->peer, call->again, take_facts, &w, &e);
+	if (owned_look(s, c, w.project, &w.here, &e) < 0)
+		return service_error(&e);
+	if (owned_is_hidden(s, c, NULL, &w.here, w.project))
+		return service_not_found(s, "no such file");
+	int64_t since = owned_since(s, &w.here, w.project);
+	int told = gateway_project(s->gateway, c, w.project, call->request->peer, since, call->again, take_facts, &w, &e);
 	if (told < 0)
 		return service_error(&e);
 	if (told == GATEWAY_BUSY)

@@ -209,22 +209,9 @@ struct merging {
 	struct catalog *catalog;
 	const struct target *target;
 	uint64_t epoch;
+	struct presence here;
 	struct reply *reply;
 };
-
-// Upstream cannot be asked, and never said what it has: ours, if there are any, for this moment; never a 404, which clients
-// take for "no such project".
-static struct reply *make_without(const struct merging *m, const struct upstream_answer *upstream)
-{
-	struct err e = ERR_INIT;
-	struct reply *r = make(m->service, m->catalog, m->target, NULL, none, false, &e);
-	if (r || e.kind != ERR_NOT_FOUND)
-		return r ? r : service_error(&e);
-	r = reply_text(502, "502 Bad Gateway: %s: upstream cannot be asked: %s", m->target->project,
-		service_site(m->service)->is_offline ? "the server is offline" : upstream_result_name[upstream->result]);
-	reply_header(r, "Cache-Control", "no-store");
-	return r;
-}
 
 // Whether it is known what upstream has. That it has no such project counts while it says so.
 static bool is_said(const struct upstream_answer *upstream)
@@ -234,12 +221,30 @@ static bool is_said(const struct upstream_answer *upstream)
 						    : upstream->standing == UPSTREAM_QUARANTINED || is_missing;
 }
 
+// Upstream cannot be asked, and never said what it has: ours, if there are any, for this moment; never a 404, which clients
+// take for "no such project".
+static struct reply *make_without(const struct merging *m, const struct upstream_answer *upstream)
+{
+	struct err e = ERR_INIT;
+	struct reply *r = make(m->service, m->catalog, m->target, NULL, none, false, &e);
+	if (r || e.kind != ERR_NOT_FOUND)
+		return r ? r : service_error(&e);
+	if (is_said(upstream))
+		r = reply_text(502, "502 Bad Gateway: %s: upstream has not said whether the name is ours", m->target->project);
+	else
+		r = reply_text(502, "502 Bad Gateway: %s: upstream cannot be asked: %s", m->target->project,
+			service_site(m->service)->is_offline ? "the server is offline" : upstream_result_name[upstream->result]);
+	reply_header(r, "Cache-Control", "no-store");
+	return r;
+}
+
 static int on_told(void *ctx, const struct upstream_answer *upstream, struct err *e UNUSED)
 {
 	struct merging *m = ctx;
-	if (owned_is(m->service, upstream))
+	enum owner owner = owned_judge(m->service, &m->here, upstream);
+	if (owner == OWNER_OURS)
 		m->reply = make_once(m->service, m->catalog, m->target, NULL, none, m->epoch);
-	else if (is_said(upstream))
+	else if (is_said(upstream) && owner == OWNER_BOTH)
 		m->reply = make_once(m->service, m->catalog, m->target, upstream, none, m->epoch);
 	else
 		m->reply = make_without(m, upstream);
@@ -251,8 +256,13 @@ static struct reply *merge(struct service *s, struct catalog *c, const struct ca
 {
 	struct err e = ERR_INIT;
 	struct merging m = {.service = s, .catalog = c, .target = t, .epoch = epoch};
+	if (owned_look(s, c, t->project, &m.here, &e) < 0)
+		return service_error(&e);
+	if (owned_is_hidden(s, c, t->view, &m.here, t->project))
+		return make_once(s, c, t, NULL, none, epoch);
+	int64_t since = owned_since(s, &m.here, t->project);
 	struct waiter *again = owned_is_known(s, t->project) ? NULL : call->again; // upstream's word changes nothing there
-	int told = gateway_project(s->gateway, c, t->project, call->request->peer, again, on_told, &m, &e);
+	int told = gateway_project(s->gateway, c, t->project, call->request->peer, since, again, on_told, &m, &e);
 	if (told == GATEWAY_TOLD)
 		return m.reply;
 	reply_unref(m.reply);

@@ -9,6 +9,8 @@
 #include "lib/domain/coverage.h"
 #include "lib/domain/requirement.h"
 #include "lib/domain/simplepage.h"
+#include "lib/state/catalog-upstream.h"
+#include "lib/state/owner.h"
 #include "lib/state/upstream.h"
 
 enum {
@@ -20,13 +22,28 @@ struct admission {
 	struct upstream *upstream;
 };
 
+static int copy_private_platforms(const struct config *from, struct config *to, struct err *e)
+{
+	for (size_t i = 0; i < from->platform_count; i++) {
+		CLEANUP(mem_free) char *section = xasprintf("platform %s", from->platforms[i].name);
+		if (from->platforms[i].is_private && config_set(to, section, "private", "yes", e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int copy_keys(const struct config *from, struct config *to, struct err *e)
 {
 	const struct {
 		const char *section, *key, *value;
 	} row[] = {
 		{"upstream", "url", from->upstream_urls},
+		{"upstream", "indexes", from->upstream_indexes},
 		{"upstream", "trust-404", from->upstream_trust_404 ? "yes" : "no"},
+		{"upstream", "private", from->upstream_private},
+		{"upstream", "local-only", from->upstream_local_only},
+		{"upstream", "upstream-only", from->upstream_upstream_only},
+		{"upstream", "shared", from->upstream_shared},
 		{"prune", "packages", from->prune_packages},
 		{"prune", "constraints", from->prune_constraints},
 	};
@@ -34,7 +51,7 @@ static int copy_keys(const struct config *from, struct config *to, struct err *e
 		if (row[i].value && config_set(to, row[i].section, row[i].key, row[i].value, e) < 0)
 			return -1;
 	to->prune_upstream_min_age = from->prune_upstream_min_age;
-	return 0;
+	return copy_private_platforms(from, to, e);
 }
 
 int admission_new(const struct config *c, struct admission **out, struct err *e)
@@ -107,6 +124,7 @@ struct question {
 	const struct platform *platform;
 	const struct ingest_facts *file;
 	int64_t now;
+	int64_t oldest; // since when ours is here
 	struct buf why; // empty: it is wanted
 };
 
@@ -131,7 +149,9 @@ static int take_answer(void *ctx, const struct upstream_answer *answer, struct e
 	struct err unsaid = ERR_INIT;
 	struct coverage_answer a;
 	const struct filename *name = &q->file->name;
-	if (answer->result != UPSTREAM_KNOWN || q->now - answer->fetched > STALE_SECONDS)
+	bool is_merged = upstream_rule(q->admission->upstream, answer->project) == RULE_MERGE;
+	if (answer->result != UPSTREAM_KNOWN || q->now - answer->fetched > STALE_SECONDS ||
+		(is_merged && owner_is_younger(q->oldest, answer)))
 		return 0;
 	CLEANUP(coverage_cleanup) struct coverage *coverage = coverage_new(answer->page, answer->project);
 	const struct coverage_file ours = {.filename = q->file->filename,
@@ -149,11 +169,12 @@ static int take_answer(void *ctx, const struct upstream_answer *answer, struct e
 int admission_check(const struct admission *a, struct catalog *c, const struct platform *p,
 	const struct ingest_facts *file, int64_t now, struct err *e)
 {
-	if (!a)
+	if (!a || p->is_private)
 		return 0;
 	CLEANUP(question_release) struct question q = {.admission = a, .platform = p, .file = file, .now = now};
 	buf_init(&q.why, LIMIT_PATH);
-	if (upstream_recall(a->upstream, c, file->name.project, take_answer, &q, e) < 0)
+	if (catalog_project_oldest(c, file->name.project, &q.oldest, e) < 0 ||
+		upstream_recall(a->upstream, c, file->name.project, take_answer, &q, e) < 0)
 		return err_prefix(e, "%s: ", file->filename);
 	if (!q.why.len || is_listed(&a->config, &file->name, p->name))
 		return 0;

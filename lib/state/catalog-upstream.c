@@ -27,6 +27,8 @@ int catalog_upstream_rows(
 			.doubt = query_sha256(q, 9),
 			.doubted = query_int(q, 10),
 			.facts = query_bytes(q, 11),
+			.certain = query_int(q, 12),
+			.had_since = query_int(q, 13),
 		};
 		if (fn(ctx, &found, e) < 0)
 			return -1;
@@ -52,6 +54,8 @@ static int put_row(struct catalog *c, const struct catalog_upstream *row, bool i
 		query_bind_bytes(q, 10, row->doubt, SHA256_SIZE);
 	query_bind_int(q, 11, row->doubted);
 	query_bind_int(q, 12, is_changed);
+	query_bind_int(q, 13, row->certain);
+	query_bind_int(q, 14, row->had_since);
 	if (query_step(q, e) < 0)
 		return -1;
 	*changed = query_int(q, 0);
@@ -91,6 +95,33 @@ int catalog_upstream_forget(struct catalog *c, int64_t most, struct err *e)
 		return -1;
 	query_bind_int(q, 1, most);
 	return query_run(q, e);
+}
+
+int catalog_project_places(struct catalog *c, const char *project, catalog_place_of_project_fn *fn, void *ctx,
+	struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, PROJECT_PLACES, e);
+	if (!q)
+		return -1;
+	query_bind_text(q, 1, project);
+	int row;
+	while ((row = query_step(q, e)) > 0)
+		if (fn(ctx, query_text(q, 0), query_int(q, 1), query_int(q, 2), e) < 0)
+			return -1;
+	return row;
+}
+
+int catalog_project_oldest(struct catalog *c, const char *project, int64_t *oldest, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, PROJECT_OLDEST, e);
+	if (!q)
+		return -1;
+	query_bind_text(q, 1, project);
+	if (query_step(q, e) < 0)
+		return -1;
+	int64_t found = query_int(q, 0);
+	*oldest = found == INT64_MAX ? 0 : found / 1000000000;
+	return 0;
 }
 
 int catalog_upstream_changes(struct catalog *c, int64_t since, catalog_upstream_change_fn *fn, void *ctx,

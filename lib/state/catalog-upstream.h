@@ -20,6 +20,8 @@ struct catalog_upstream {
 	struct str facts;     // packed; ptr NULL: none
 	const uint8_t *doubt; // SHA-256 of the packed facts that are not believed; NULL: none
 	int64_t doubted;      // since when
+	int64_t certain;      // when standing was said last
+	int64_t had_since;    // since when it has the project; 0: it has not
 };
 typedef int catalog_upstream_fn(void *ctx, const struct catalog_upstream *row, struct err *e);
 int catalog_upstream_rows(
@@ -33,6 +35,15 @@ int catalog_upstream_touch(struct catalog *c, const char *project, const char *s
 // Of the names that no index has ever had and no platform has, all but so many of those that were asked for last are
 // forgotten: anybody can ask for any name.
 int catalog_upstream_forget(struct catalog *c, int64_t most, struct err *e) MUST_CHECK;
+
+// Each platform that ever had a project (normalised): how many files it lists, and when the first of them came, in seconds
+// since 1970; 0: nobody noted that.
+typedef int catalog_place_of_project_fn(void *ctx, const char *platform, int64_t files, int64_t arrived, struct err *e);
+int catalog_project_places(struct catalog *c, const char *project, catalog_place_of_project_fn *fn, void *ctx,
+	struct err *e) MUST_CHECK;
+// Since when it is here, by the modification time of its oldest file and when a platform got its first one, in seconds since
+// 1970; 0: there is none.
+int catalog_project_oldest(struct catalog *c, const char *project, int64_t *oldest, struct err *e) MUST_CHECK;
 
 // The projects of which something changed after the change numbered since, and by which one; *newest as in
 // catalog_changes().

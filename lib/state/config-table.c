@@ -54,8 +54,9 @@ const struct config_row config_table[] = {
 	ROW("catalog", "path", &setting_path, config, catalog, 0, NULL,
 		"The catalog, on a local disk. Without it: a file a store in the state directory."),
 	ROW("upstream", "url", &setting_urls, config, upstream_urls, 0, "https://pypi.org/simple/",
-		"The simple index that wheels are compared with. Several, in indented lines: what they have together, and "
-		"the first one's file of a name."),
+		"The simple index that wheels are compared with. Several, in indented lines: indexes says what that means."),
+	ROW("upstream", "indexes", &setting_indexes, config, upstream_indexes, 0, "first",
+		"Of several: first, a project is the first one's that has it, or together, the files of all of them are one list."),
 	ROW("upstream", "ca-file", &setting_path, config, upstream_ca_file, 0, NULL,
 		"Certificates to trust, in PEM. Without it: the system's."),
 	ROW("upstream", "timeout", &setting_seconds, config, upstream_timeout, 1, "30",

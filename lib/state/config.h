@@ -48,6 +48,7 @@ struct config {
 	bool refuses_covered; // "refuse": what upstream has too
 	// [upstream]
 	char *upstream_urls;    // simple indexes, with blanks between
+	char *upstream_indexes; // "first", "together"
 	char *upstream_ca_file; // NULL: the system's
 	uint64_t upstream_timeout, upstream_connect_timeout; // seconds
 	uint64_t upstream_retries, upstream_concurrency;

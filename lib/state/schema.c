@@ -189,6 +189,22 @@ const char *const schema_step[] = {
 	") STRICT;"
 	"CREATE INDEX planned_platform ON planned (plan, platform);"
 	"CREATE INDEX planned_project ON planned (plan, project);",
+
+	// 8: the order of times, which decides whose a name is (lib/state/owner.h). A replaced file is no arrival.
+	"ALTER TABLE project ADD COLUMN arrived INTEGER NOT NULL DEFAULT 0; -- seconds since 1970: when its first listed file came,"
+	"  after there was none; 0: before this column was there\n"
+	"CREATE TRIGGER file_arrive BEFORE INSERT ON file WHEN new.state = 0 BEGIN"
+	"  UPDATE project SET arrived = CAST(strftime('%s', 'now') AS INTEGER) WHERE id = new.project AND files = 0;"
+	"END;"
+	"CREATE TRIGGER file_arrive_again BEFORE UPDATE OF project, state ON file"
+	"  WHEN new.state = 0 AND (old.state <> 0 OR old.project IS NOT new.project) BEGIN"
+	"  UPDATE project SET arrived = CAST(strftime('%s', 'now') AS INTEGER) WHERE id = new.project AND files = 0;"
+	"END;"
+	"CREATE INDEX file_unlisted ON file (project) WHERE state = 3;"
+	"ALTER TABLE upstream ADD COLUMN certain INTEGER NOT NULL DEFAULT 0;   -- when it said standing last\n"
+	"ALTER TABLE upstream ADD COLUMN had_since INTEGER NOT NULL DEFAULT 0; -- since when it has the project: its oldest file's"
+	"  upload, else a minute before it was first asked; 0: it has not\n"
+	"UPDATE upstream SET certain = iif(result = ifnull(standing, ''), asked, fetched), had_since = iif(standing = 'known', 1, 0);",
 };
 
 const int schema_steps = ARRAY_SIZE(schema_step);
@@ -223,6 +239,9 @@ const char schema_connection[] =
 #define COPY_OF_FILE                                                                               \
 	"SELECT f.id, f.written, f.folder, d.path, f.size, f.mtime_ns, f.sha256 FROM file f JOIN folder d ON d.id = f.folder"     \
 	" WHERE f.filename = ?1 AND f.platform = ?2 AND"
+
+#define NEVER "9223372036854775807"
+#define OLDEST_IN(state) "ifnull((SELECT min(mtime_ns) FROM file WHERE project = p.id AND state = " state "), " NEVER ")"
 
 #define FILE_HELD                                                                                  \
 	"SELECT f.platform, f.filename, " PATH_OF_FILE ", f.version, f.size, f.mtime_ns, f.sha256," \
@@ -346,15 +365,22 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 	[HOLDERS] = "SELECT name, platform FROM project p WHERE files > 0"
 		    " OR EXISTS (SELECT 1 FROM file f WHERE f.project = p.id AND f.state = 2) ORDER BY name, platform",
 	[STORE_CHANGE] = "SELECT change FROM store",
+	// A row a platform. The oldest of all files of it, listed or not, but for those in quarantine.
+	[PROJECT_PLACES] = "SELECT l.name, p.files, p.arrived FROM platform l CROSS JOIN project p ON p.platform = l.id"
+			   " WHERE p.name = ?1",
+	[PROJECT_OLDEST] = "SELECT min(min(" OLDEST_IN("0") ", " OLDEST_IN("2") ", " OLDEST_IN("3") ","
+			   " iif(p.arrived > 0 AND p.files > 0, p.arrived * 1000000000, " NEVER ")))"
+			   " FROM platform l CROSS JOIN project p ON p.platform = l.id WHERE p.name = ?1",
 	[UPSTREAM_ROWS] = "SELECT u.source, u.result, u.why, u.standing, u.etag, u.asked, u.fetched, u.max_age,"
-			  " u.changed, u.doubt, u.doubted, p.packed FROM upstream u"
+			  " u.changed, u.doubt, u.doubted, p.packed, u.certain, u.had_since FROM upstream u"
 			  " LEFT JOIN upstream_page p ON p.upstream = u.id WHERE u.project = ?1",
 	[UPSTREAM_SET] = "INSERT INTO upstream (project, source, result, why, standing, etag, asked, fetched, max_age,"
-			 " doubt, doubted, changed) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"
-			 " iif(?12, (SELECT change FROM store), 0)) ON CONFLICT DO UPDATE SET result = excluded.result,"
+			 " doubt, doubted, certain, had_since, changed) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"
+			 " ?13, ?14, iif(?12, (SELECT change FROM store), 0)) ON CONFLICT DO UPDATE SET result = excluded.result,"
 			 " why = excluded.why, standing = excluded.standing, etag = excluded.etag,"
 			 " asked = excluded.asked, fetched = excluded.fetched, max_age = excluded.max_age,"
-			 " doubt = excluded.doubt, doubted = excluded.doubted,"
+			 " doubt = excluded.doubt, doubted = excluded.doubted, certain = excluded.certain,"
+			 " had_since = excluded.had_since,"
 			 " changed = iif(?12, excluded.changed, changed) RETURNING changed",
 	[UPSTREAM_SET_PAGE] = "INSERT OR REPLACE INTO upstream_page SELECT id, ?3 FROM upstream"
 			      " WHERE project = ?1 AND source = ?2",

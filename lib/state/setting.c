@@ -209,6 +209,12 @@ static bool set_wheels(void *field, const char *value)
 	return set_one_of(field, value, words);
 }
 
+static bool set_indexes(void *field, const char *value)
+{
+	static const char *const words[] = {"first", "together", NULL};
+	return set_one_of(field, value, words);
+}
+
 static bool set_root(void *field, const char *value)
 {
 	static const char *const words[] = {"local", "all", NULL};
@@ -277,6 +283,7 @@ const struct setting setting_urls = {
 const struct setting setting_projects = {
 	.wants = "a list of projects (names, or globs as acme-*)", .set = set_projects, .is_owned = true, .is_list = true};
 const struct setting setting_files = {.wants = "proxy or redirect", .set = set_files, .is_owned = true};
+const struct setting setting_indexes = {.wants = "first or together", .set = set_indexes, .is_owned = true};
 const struct setting setting_root = {.wants = "local or all", .set = set_root, .is_owned = true};
 const struct setting setting_wheels = {.wants = "all or fitting", .set = set_wheels, .is_owned = true};
 const struct setting setting_merge = {.wants = "merge or no", .set = set_merge, .is_owned = true};

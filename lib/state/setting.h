@@ -45,3 +45,4 @@ extern const struct setting setting_files; // proxy, redirect
 extern const struct setting setting_merge; // merge, no
 extern const struct setting setting_wheels; // all, fitting
 extern const struct setting setting_root;  // local, all
+extern const struct setting setting_indexes; // first, together

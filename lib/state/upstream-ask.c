@@ -100,11 +100,22 @@ static char *copy_header(const struct fetch_answer *a, const char *name)
 	return value.len && value.len <= LIMIT_WORDS ? xstrndup(value.ptr, value.len) : NULL;
 }
 
+static void first_try(struct upstream_row *row);
+
+// Of indexes = first, one is asked once those before it said that they do not have it: nobody else hears the name.
+static bool is_next_wanted(const struct upstream_row *row)
+{
+	bool is_last = row == &row->project->row[row->upstream->count - 1];
+	return !row->upstream->is_together && !is_last && row->said.result == UPSTREAM_NOT_FOUND && upstream_row_may_lack(row);
+}
+
 static void answer_row(struct upstream_row *row)
 {
 	struct upstream_project *p = row->project;
 	row->said.is_there = true;
-	if (--p->left == 0)
+	if (is_next_wanted(row))
+		first_try(row + 1);
+	else if (--p->left == 0)
 		p->done(p->ctx, p);
 }
 
@@ -292,14 +303,14 @@ static void first_try(struct upstream_row *row)
 static void begin(void *ctx)
 {
 	struct upstream_project *p = ctx;
-	size_t count = p->upstream->count;
+	size_t count = p->left;
 	for (size_t i = 0; i < count; i++) // the last answer hands p over
 		first_try(&p->row[i]);
 }
 
 void upstream_ask(struct upstream *u, struct upstream_project *p, upstream_done *done, void *ctx)
 {
-	p->left = u->count;
+	p->left = u->is_together ? u->count : 1;
 	p->done = done;
 	p->ctx = ctx;
 	for (size_t i = 0; i < u->count; i++)

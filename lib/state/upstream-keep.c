@@ -24,6 +24,8 @@ static int keep_row(struct catalog *c, struct upstream_row *row, struct str pack
 		.facts = packed,
 		.doubt = row->has_doubt ? row->doubt : NULL,
 		.doubted = row->doubted,
+		.certain = row->certain,
+		.had_since = row->had_since,
 	};
 	int64_t changed = 0;
 	if (catalog_upstream_put(c, &put, row->has_new_page, row->is_changed, &changed, e) < 0)

@@ -3,12 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/log.h"
 #include "lib/base/str.h"
 #include "lib/state/catalog-upstream.h"
 #include "lib/state/ours.h"
 #include "lib/state/upstream-row.h"
 
-enum { BATCH = 64 }; // projects that are written together
+enum {
+	BATCH = 64,  // projects that are written together
+	SEVERAL = 3, // of so many projects a real index knows one
+};
 
 static int add_index(struct upstream *u, struct str url, struct err *e)
 {
@@ -38,6 +42,14 @@ struct fetch_pool *upstream_new_pool(const struct config *c)
 	return fetch_pool_new(&options);
 }
 
+static void add_private_platforms(struct upstream *u, const struct config *c)
+{
+	for (size_t i = 0; i < c->platform_count; i++)
+		if (c->platforms[i].is_private)
+			names_add(&u->private_platforms, c->platforms[i].name);
+	names_sort(&u->private_platforms);
+}
+
 int upstream_new(const struct config *c, struct upstream **out, struct err *e)
 {
 	CLEANUP(upstream_cleanup) struct upstream *u = xcalloc(1, sizeof(*u));
@@ -46,7 +58,9 @@ int upstream_new(const struct config *c, struct upstream **out, struct err *e)
 	u->concurrency = (unsigned)c->upstream_concurrency;
 	u->max_page = c->upstream_max_page;
 	u->trust_404 = c->upstream_trust_404;
+	u->is_together = c->upstream_indexes && strcmp(c->upstream_indexes, "together") == 0;
 	rules_init(&u->rules, c);
+	add_private_platforms(u, c);
 	for (struct str rest = str_from(c->upstream_urls); rest.len;)
 		if (add_index(u, str_cut(&rest, ' '), e) < 0)
 			return -1;
@@ -66,6 +80,8 @@ void upstream_free(struct upstream *u)
 	}
 	free(u->index);
 	rules_release(&u->rules);
+	names_release(&u->private_platforms);
+	names_release(&u->noted);
 	ours_close(u->ours);
 	pthread_mutex_destroy(&u->lock);
 	free(u);
@@ -115,6 +131,8 @@ static int take_row(void *ctx, const struct catalog_upstream *found, struct err 
 		row->changed = found->changed;
 		row->has_doubt = found->doubt != NULL;
 		row->doubted = found->doubted;
+		row->certain = found->certain;
+		row->had_since = found->had_since;
 		if (found->doubt)
 			memcpy(row->doubt, found->doubt, SHA256_SIZE);
 		buf_clear(&row->packed);
@@ -139,7 +157,8 @@ int upstream_load(struct upstream *u, struct catalog *c, const char *project, st
 		row->result = row->standing = UPSTREAM_NEVER_ASKED;
 		buf_init(&row->packed, SIZE_MAX / 2);
 	}
-	if (c && catalog_upstream_rows(c, project, take_row, p, e) < 0) {
+	if (c && (owner_look(c, &u->private_platforms, project, &p->here, e) < 0 ||
+			 catalog_upstream_rows(c, project, take_row, p, e) < 0)) {
 		upstream_project_unref(p);
 		return -1;
 	}
@@ -201,38 +220,50 @@ int64_t upstream_project_changed(const struct upstream_project *p)
 	return newest;
 }
 
-const char *upstream_owner(enum rule rule, bool is_ours)
+enum rule upstream_rule(const struct upstream *u, const char *project)
 {
-	if (!rule_asks(rule))
-		return rule_name[rule];
-	return rule == RULE_MERGE && is_ours ? "upstream did not know it when it came here: the name is ours" : NULL;
+	return rules_find(&u->rules, project);
+}
+
+const char *upstream_owner(enum rule rule, bool is_ours, bool is_hidden)
+{
+	if (rule != RULE_MERGE)
+		return rule_asks(rule) ? NULL : rule_name[rule];
+	if (is_hidden)
+		return "only private platforms have it: upstream is not asked ([upstream] shared would)";
+	return is_ours ? "upstream did not know it when it came here: the name is ours" : NULL;
 }
 
 // Opened where it is asked for first, by whichever thread.
-static int has_ours(struct upstream *u, struct catalog *c, const char *project, bool *is_ours, struct err *e)
+static int open_ours(struct upstream *u, struct catalog *c, struct err *e)
 {
 	CLEANUP(mem_free) char *path = ours_path(catalog_path(c));
 	pthread_mutex_lock(&u->lock);
 	int opened = u->ours ? 0 : ours_open(path, &u->ours, e);
 	pthread_mutex_unlock(&u->lock);
-	if (opened == 0)
-		*is_ours = ours_has(u->ours, project);
 	return opened;
 }
 
-static int find_owner(struct upstream *u, struct catalog *c, const char *project, const char **why, struct err *e)
+// Whose a name is, and why.
+struct ownership {
+	const char *why; // NULL: upstream may be asked, and what it says counts
+	bool is_ours;
+};
+
+static int find_owner(struct upstream *u, struct catalog *c, const char *project, struct ownership *out, struct err *e)
 {
-	bool is_ours = false;
-	if (has_ours(u, c, project, &is_ours, e) < 0)
+	struct presence here;
+	if (open_ours(u, c, e) < 0 || owner_look(c, &u->private_platforms, project, &here, e) < 0)
 		return -1;
-	*why = upstream_owner(rules_find(&u->rules, project), is_ours);
+	out->is_ours = ours_has(u->ours, project) && !names_has(&u->noted, project);
+	out->why = upstream_owner(rules_find(&u->rules, project), out->is_ours, owner_is_hidden(&here));
 	return 0;
 }
 
-static int tell_private(const char *project, const char *why, upstream_fn *fn, void *ctx, struct err *e)
+static int tell_private(const char *project, const struct ownership *owner, upstream_fn *fn, void *ctx, struct err *e)
 {
 	const struct upstream_answer answer = {.result = UPSTREAM_PRIVATE, .standing = UPSTREAM_NEVER_ASKED,
-		.project = project, .index = "", .why = why, .max_age = -1};
+		.project = project, .index = "", .why = owner->why, .max_age = -1, .is_ours = owner->is_ours};
 	return fn(ctx, &answer, e);
 }
 
@@ -250,10 +281,10 @@ int upstream_recall_any(struct upstream *u, struct catalog *c, const char *proje
 int upstream_recall(struct upstream *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
 	struct err *e)
 {
-	const char *why;
-	if (find_owner(u, c, project, &why, e) < 0)
+	struct ownership owner;
+	if (find_owner(u, c, project, &owner, e) < 0)
 		return -1;
-	return why ? tell_private(project, why, fn, ctx, e) : upstream_recall_any(u, c, project, fn, ctx, e);
+	return owner.why ? tell_private(project, &owner, fn, ctx, e) : upstream_recall_any(u, c, project, fn, ctx, e);
 }
 
 struct look {
@@ -267,7 +298,15 @@ struct look {
 	bool has_failed;
 	struct upstream_project *batch[BATCH]; // to be written
 	size_t batched;
+	size_t known;          // projects that upstream has
+	struct names unknown;  // that it does not, and are ours for that
+	const struct upstream_project *project; // that is told of
 };
+
+static void look_release(struct look *l)
+{
+	names_release(&l->unknown);
+}
 
 static void give_up(struct look *l)
 {
@@ -289,13 +328,14 @@ static void on_answer(void *ctx, struct upstream_project *p);
 static int ask_next(struct look *l)
 {
 	struct upstream_project *p;
-	const char *why = "", *project = NULL;
-	while (why) {
+	struct ownership owner = {.why = ""};
+	const char *project = NULL;
+	while (owner.why) {
 		if (l->next == l->count)
 			return 0;
 		project = l->projects[l->next++];
-		if (find_owner(l->upstream, l->catalog, project, &why, l->e) < 0 ||
-			(why && tell_private(project, why, l->fn, l->ctx, l->e) < 0))
+		if (find_owner(l->upstream, l->catalog, project, &owner, l->e) < 0 ||
+			(owner.why && tell_private(project, &owner, l->fn, l->ctx, l->e) < 0))
 			return -1;
 	}
 	if (upstream_load(l->upstream, l->catalog, project, &p, l->e) < 0)
@@ -304,10 +344,30 @@ static int ask_next(struct look *l)
 	return 0;
 }
 
+// What upstream has under a name that turns out to be ours is told to nobody. That it has nothing is noted at the end.
+static int tell(void *ctx, const struct upstream_answer *a, struct err *e)
+{
+	struct look *l = ctx;
+	const char *project = l->project->name;
+	bool is_missing = a->standing == UPSTREAM_NOT_FOUND || a->standing == UPSTREAM_ABSENT;
+	bool is_ours = rules_find(&l->upstream->rules, project) == RULE_MERGE &&
+		       owner_judge(&l->project->here, a) == OWNER_OURS;
+	l->known += a->result == UPSTREAM_KNOWN;
+	if (!is_ours)
+		return l->fn(l->ctx, a, e);
+	if (is_missing) {
+		names_add(&l->unknown, project);
+		return l->fn(l->ctx, a, e);
+	}
+	const struct ownership owner = {upstream_owner(RULE_MERGE, true, false), true};
+	return ours_add(l->upstream->ours, project, e) < 0 ? -1 : tell_private(project, &owner, l->fn, l->ctx, e);
+}
+
 static int take_answer(struct look *l, struct upstream_project *p)
 {
 	upstream_settle(l->upstream, p);
-	int r = upstream_tell(l->upstream, p, l->fn, l->ctx, l->e);
+	l->project = p;
+	int r = upstream_tell(l->upstream, p, tell, l, l->e);
 	upstream_project_slim(p);
 	l->batch[l->batched++] = p;
 	if (r < 0 || (l->batched == BATCH && flush(l) < 0))
@@ -324,9 +384,29 @@ static void on_answer(void *ctx, struct upstream_project *p)
 		give_up(l);
 }
 
+// An index that knows none of many projects is rather the wrong one, or in disorder, than that all of them are ours.
+static int note_unknown(struct look *l, struct err *e)
+{
+	struct upstream *u = l->upstream;
+	names_release(&u->noted);
+	names_sort(&l->unknown);
+	if (l->unknown.count >= SEVERAL && !l->known && !u->trust_404) {
+		log_warn("upstream knows none of %zu projects: that they are ours is not noted (is [upstream] url right? "
+			 "trust-404 = yes, or private, would tell)", l->unknown.count);
+		return 0;
+	}
+	for (size_t i = 0; i < l->unknown.count; i++) {
+		names_add(&u->noted, l->unknown.item[i]);
+		if (ours_add(u->ours, l->unknown.item[i], e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 int upstream_look(struct upstream *u, struct catalog *c, const char *const *projects, size_t count, upstream_fn *fn,
 	void *ctx, struct err *e)
 {
+	CLEANUP(look_release)
 	struct look l = {.upstream = u, .catalog = c, .projects = projects, .count = count, .fn = fn, .ctx = ctx, .e = e};
 	for (unsigned i = 0; i < u->concurrency && !l.has_failed; i++)
 		if (ask_next(&l) < 0)
@@ -335,6 +415,6 @@ int upstream_look(struct upstream *u, struct catalog *c, const char *const *proj
 	u->is_leaving = false;
 	struct err unsaid = ERR_INIT; // what was learned before it failed is good
 	l.e = l.has_failed ? &unsaid : e;
-	int r = flush(&l);
+	int r = flush(&l) < 0 || note_unknown(&l, l.e) < 0 ? -1 : 0;
 	return l.has_failed ? -1 : r;
 }

@@ -8,6 +8,7 @@
 #include "lib/base/buf.h"
 #include "lib/base/digest.h"
 #include "lib/domain/simplepage.h"
+#include "lib/state/owner.h"
 #include "lib/state/upstream.h"
 
 enum {
@@ -54,9 +55,12 @@ struct upstream {
 	unsigned timeout, retries, concurrency;
 	uint64_t max_page;
 	bool trust_404;
+	bool is_together; // what several indexes have of a project is one; else the first's that has it
 	struct rules rules;
 	pthread_mutex_t lock; // of the next
 	struct ours *ours; // beside the first catalog that was looked into; NULL: none yet
+	struct names private_platforms; // sorted
+	struct names noted; // as ours, by the last look; sorted
 	bool is_leaving; // of the thread that runs the pool: nobody wants answers any more
 };
 
@@ -76,7 +80,7 @@ struct upstream_row {
 	// As the catalog has it.
 	enum upstream_result result, standing;
 	char *why, *etag;
-	int64_t asked, fetched, max_age, doubted;
+	int64_t asked, fetched, max_age, doubted, certain, had_since;
 	_Atomic int64_t changed; // written while others may read what was learned
 	bool has_doubt;
 	uint8_t doubt[SHA256_SIZE];
@@ -100,6 +104,7 @@ struct upstream_project {
 	char *name;
 	struct upstream *upstream;
 	atomic_bool is_outdone;
+	struct presence here; // when it was loaded
 	size_t left; // rows that are not answered
 	upstream_done *done;
 	void *ctx;
@@ -112,6 +117,8 @@ void upstream_row_release(struct upstream_row *row);
 void upstream_row_unpack(struct upstream_row *row);
 // The page as it is to be written; room is where it is packed, if it has to be. ptr NULL: it is too large for that.
 struct str upstream_row_packed(const struct upstream_row *row, struct buf *room);
+// Whether a 404 is to be believed: it never had the project, or the operator trusts it.
+bool upstream_row_may_lack(const struct upstream_row *row);
 // Of two pages: by their serials, their newest files, or what only one of them has.
 bool upstream_page_is_older(const struct simplepage *page, const struct simplepage *before);
 // Gives the pages up, which are packed by then: nothing can be told of it any more.

@@ -86,6 +86,7 @@ static void conclude(struct upstream_row *row, enum upstream_result result, cons
 		return;
 	row->is_changed = row->is_changed || row->standing != result;
 	row->standing = result;
+	row->certain = row->asked;
 }
 
 static int64_t newest(const struct simplepage *page)
@@ -132,8 +133,20 @@ static bool is_there_for_long(struct upstream_row *row, struct str packed)
 	return false;
 }
 
+// What it says first after our first file came decides whose the name is: what it said before is forgotten.
+static void note_since(struct upstream_row *row)
+{
+	bool is_anew = row->standing != UPSTREAM_KNOWN || !row->had_since || row->certain < row->project->here.arrived;
+	int64_t oldest = owner_oldest_upload(row->has_page ? &row->page : NULL);
+	if (is_anew)
+		row->had_since = oldest ? oldest : row->asked - OWNER_AT_ONCE_S;
+	else if (oldest && oldest < row->had_since)
+		row->had_since = oldest;
+}
+
 static void confirm(struct upstream_row *row)
 {
+	note_since(row);
 	row->fetched = row->asked;
 	row->has_doubt = false;
 	row->doubted = 0;
@@ -197,6 +210,7 @@ static void read_page(struct upstream_row *row)
 		return;
 	}
 	if (page.status == SIMPLEPAGE_QUARANTINED) {
+		row->had_since = row->standing == UPSTREAM_KNOWN ? row->had_since : row->asked - OWNER_AT_ONCE_S;
 		conclude(row, UPSTREAM_QUARANTINED, page.status_reason ? page.status_reason : "no reason is given");
 		return;
 	}
@@ -245,7 +259,7 @@ void upstream_row_unpack(struct upstream_row *row)
 	buf_clear(&row->packed);
 	set_text(&row->etag, NULL);
 	row->result = row->standing = UPSTREAM_NEVER_ASKED;
-	row->fetched = 0;
+	row->fetched = row->certain = row->had_since = 0;
 }
 
 struct str upstream_row_packed(const struct upstream_row *row, struct buf *room)
@@ -336,13 +350,41 @@ static void add_up(const struct upstream_project *p, struct sum *out)
 // 404 of an index that never had it takes nothing from what the others have.
 static bool is_missing(const struct upstream_row *row)
 {
-	return row->result == UPSTREAM_NOT_FOUND && (row->upstream->trust_404 || !row->has_page);
+	return row->result == UPSTREAM_NOT_FOUND && upstream_row_may_lack(row);
 }
 
-// The row whose result is that of all: one that is in doubt, else one that knows it, else one that does not have it.
+bool upstream_row_may_lack(const struct upstream_row *row)
+{
+	return row->upstream->trust_404 || !row->has_page;
+}
+
+// Of indexes = first, the row whose project it is: the first that has it, where those before it said that they do not. Else
+// the first that is in doubt, or the last.
+static const struct upstream_row *home_of(const struct upstream_project *p)
+{
+	size_t i = 0;
+	while (i + 1 < p->upstream->count && p->row[i].standing == UPSTREAM_NOT_FOUND && upstream_row_may_lack(&p->row[i]))
+		i++;
+	return &p->row[i];
+}
+
+// The same, of what the indexes answered last: one that is down may have it by now.
+static const struct upstream_row *first_spokesman(const struct upstream_project *p)
+{
+	const struct upstream_row *home = home_of(p);
+	for (const struct upstream_row *row = p->row; row < home; row++)
+		if (!is_missing(row))
+			return row;
+	return home;
+}
+
+// The row whose result is that of all. Of indexes = together: one that is in doubt, else one that knows it, else one that does
+// not have it.
 static const struct upstream_row *spokesman(const struct upstream_project *p)
 {
 	const struct upstream_row *known = NULL;
+	if (!p->upstream->is_together)
+		return first_spokesman(p);
 	for (size_t i = 0; i < p->upstream->count; i++) {
 		const struct upstream_row *row = &p->row[i];
 		if (row->result != UPSTREAM_KNOWN && !is_missing(row))
@@ -362,6 +404,8 @@ static enum upstream_result shown(const struct upstream *u, enum upstream_result
 static enum upstream_result standing_of(const struct upstream_project *p)
 {
 	static const enum upstream_result order[] = {UPSTREAM_QUARANTINED, UPSTREAM_KNOWN, UPSTREAM_NOT_FOUND};
+	if (!p->upstream->is_together)
+		return shown(p->upstream, home_of(p)->standing);
 	for (size_t k = 0; k < ARRAY_SIZE(order); k++)
 		for (size_t i = 0; i < p->upstream->count; i++)
 			if (p->row[i].standing == order[k])
@@ -371,6 +415,8 @@ static enum upstream_result standing_of(const struct upstream_project *p)
 
 static bool is_unchanged(const struct upstream_project *p)
 {
+	if (!p->upstream->is_together)
+		return home_of(p)->result == UPSTREAM_KNOWN && home_of(p)->is_unchanged;
 	bool is_any_new = false, is_any_same = false;
 	for (size_t i = 0; i < p->upstream->count; i++) {
 		const struct upstream_row *row = &p->row[i];
@@ -380,10 +426,12 @@ static bool is_unchanged(const struct upstream_project *p)
 	return is_any_same && !is_any_new;
 }
 
-// Of several indexes the first that has it: as add_up() takes it.
+// Of several indexes together the first that has it: as add_up() takes it.
 const char *upstream_home(const struct upstream_answer *answer, const char *filename)
 {
 	const struct upstream_project *p = answer->of;
+	if (p && !p->upstream->is_together)
+		return home_of(p)->index->url;
 	for (size_t i = 0; p && i < p->upstream->count; i++) {
 		const struct upstream_row *row = &p->row[i];
 		if (row->standing == UPSTREAM_KNOWN && row->has_page && simplepage_find(&row->page, filename))
@@ -392,9 +440,38 @@ const char *upstream_home(const struct upstream_answer *answer, const char *file
 	return answer->index;
 }
 
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+// The times of all that the answer rests on: of indexes = first, the 404 of those before it, too, is only as old as it is.
+static void tell_times(const struct upstream_project *p, struct upstream_answer *out)
+{
+	const struct upstream_row *home = home_of(p);
+	if (p->upstream->is_together) {
+		for (size_t i = 0; i < p->upstream->count; i++) {
+			const struct upstream_row *row = &p->row[i];
+			bool is_had = row->standing == UPSTREAM_KNOWN && row->had_since;
+			out->certain = i ? least(out->certain, row->certain) : row->certain;
+			out->fetched = row->fetched > out->fetched ? row->fetched : out->fetched;
+			out->had_since = is_had && (!out->had_since || row->had_since < out->had_since) ? row->had_since : out->had_since;
+		}
+		return;
+	}
+	out->certain = home->certain;
+	out->fetched = home->fetched;
+	out->had_since = home->had_since;
+	for (const struct upstream_row *row = p->row; row < home; row++) {
+		out->certain = least(out->certain, row->certain);
+		out->fetched = least(out->fetched, row->certain);
+	}
+}
+
 int upstream_tell(struct upstream *u, struct upstream_project *p, upstream_fn *fn, void *ctx, struct err *e)
 {
 	const struct upstream_row *row = spokesman(p);
+	bool is_one = u->count == 1 || !u->is_together;
 	struct upstream_answer answer = {
 		.result = shown(u, row->result),
 		.project = p->name,
@@ -403,18 +480,18 @@ int upstream_tell(struct upstream *u, struct upstream_project *p, upstream_fn *f
 		.etag = row->etag,
 		.is_unchanged = is_unchanged(p),
 		.asked = row->asked,
-		.fetched = row->fetched,
 		.max_age = row->max_age,
 		.standing = standing_of(p),
 		.of = p,
 	};
 	for (size_t i = 0; i < u->count; i++)
 		answer.is_changed = answer.is_changed || p->row[i].is_changed;
+	tell_times(p, &answer);
 	CLEANUP(release_sum) struct sum sum = {0};
-	if (u->count > 1 && answer.standing == UPSTREAM_KNOWN)
+	if (!is_one && answer.standing == UPSTREAM_KNOWN)
 		add_up(p, &sum);
 	if (answer.standing == UPSTREAM_KNOWN)
-		answer.stale = u->count > 1 ? &sum.page : p->row[0].has_page ? &p->row[0].page : NULL;
+		answer.stale = !is_one ? &sum.page : home_of(p)->has_page ? &home_of(p)->page : NULL;
 	answer.page = answer.result == UPSTREAM_KNOWN ? answer.stale : NULL;
 	return fn(ctx, &answer, e);
 }

@@ -64,6 +64,9 @@ struct upstream_answer {
 	const struct simplepage *stale;
 	// What was said for certain last: KNOWN, ABSENT, NOT_FOUND or QUARANTINED; NEVER_ASKED: nothing.
 	enum upstream_result standing;
+	int64_t certain;   // when that was; 0: never
+	int64_t had_since; // since when it has the project: its oldest file's upload, else a minute before it was first asked; 0: it has not
+	bool is_ours;      // of PRIVATE: since the name was ours first (lib/state/owner.h)
 	const struct upstream_project *of; // for upstream_home()
 };
 typedef int upstream_fn(void *ctx, const struct upstream_answer *answer, struct err *e);
@@ -84,19 +87,25 @@ const char *upstream_first_url(const struct upstream *u);
 // Its own, to be started (fetch_pool_start) where upstream_ask() is to be used without upstream_look().
 struct fetch_pool *upstream_pool(struct upstream *u);
 
-// Asks for each of the projects (normalised) but those that are ours alone, and calls fn once for each, in this thread, in any order; what was learned is
-// written to the catalog, in batches. A failed look-up is an answer, no error. fn must not use the catalog for writing;
-// where it fails, the rest is left. The pool must not have been started.
+// Asks for each of the projects (normalised) but those that are ours alone and those that only private platforms have, and calls
+// fn once for each, in this thread, in any order; what was learned is written to the catalog, in batches. A failed look-up is an
+// answer, no error. fn must not use the catalog for writing; where it fails, the rest is left. The pool must not have been
+// started. At the end the names that upstream does not know, and that are here, are noted as ours: but for an index that knows
+// none of several projects and is not trusted (trust-404), which is logged.
 int upstream_look(struct upstream *u, struct catalog *c, const char *const *projects, size_t count,
 	upstream_fn *fn, void *ctx, struct err *e) MUST_CHECK;
-// What the catalog has of one, without asking: the result of the last time. Of a name that is ours alone: nothing.
+// What the catalog has of one, without asking: the result of the last time. Of a name that is ours alone nothing, unless the
+// last look of this u noted it.
 int upstream_recall(struct upstream *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
 // The same whosever the name is. Any thread, and so is upstream_recall().
 int upstream_recall_any(struct upstream *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
+// What the operator wants of the name.
+enum rule upstream_rule(const struct upstream *u, const char *project);
 // Why a name is ours alone, whatever is upstream under it; NULL: it is not. is_ours: it was here first (lib/state/ours.h).
-const char *upstream_owner(enum rule rule, bool is_ours);
+// is_hidden: only private platforms have it, and upstream is not asked.
+const char *upstream_owner(enum rule rule, bool is_ours, bool is_hidden);
 
 // The single steps. A struct upstream_project is one thread's at a time until it is settled; then all may be told of it,
 // while one keeps it. Whoever has it has a reference.

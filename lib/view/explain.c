@@ -457,7 +457,7 @@ struct jsondoc *explain(
 {
 	CLEANUP(explaining_release)
 	struct explaining x = {.about = about, .view = about->view, .project = about->project, .catalog = c};
-	x.owner = upstream_owner(about->rule, about->is_ours);
+	x.owner = upstream_owner(about->rule, about->is_ours, about->is_hidden && about->view->is_private);
 	if (!x.owner)
 		x.page = answer->page ? answer->page : answer->stale;
 	x.here = jsondoc_array();

@@ -17,6 +17,7 @@ struct explain_about {
 	const char *version; // NULL: all of them, and pip is asked for any; else what "==version" admits
 	enum rule rule;      // of the name
 	bool is_ours;        // it was here first (lib/state/ours)
+	bool is_hidden;      // only private platforms have it: upstream is not asked for their views
 	const struct downloads *downloads; // what was counted of them; NULL: that is not told
 };
 

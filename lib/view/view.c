@@ -121,7 +121,10 @@ static int site_fill(struct site *s, const struct config *c, struct catalog *cat
 		return -1;
 	site_add(s, NULL);
 	for (size_t i = 0; i < s->store.platform_count; i++)
-		s->has_private |= s->store.platform[i].is_private;
+		if (s->store.platform[i].is_private)
+			names_add(&s->private_platforms, s->store.platform[i].name);
+	names_sort(&s->private_platforms);
+	s->has_private = s->private_platforms.count > 0;
 	add_platform_views(s);
 	for (size_t i = 0; i < c->view_count; i++)
 		if (add_configured_view(s, &c->views[i], e) < 0)
@@ -159,6 +162,7 @@ void site_release(struct site *s)
 	free(s->view);
 	free(s->base);
 	rules_release(&s->rules);
+	names_release(&s->private_platforms);
 	store_release(&s->store);
 	*s = (struct site){0};
 }

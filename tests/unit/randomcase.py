@@ -258,7 +258,10 @@ def make(seed):
     files = local_files(dice, place, project, versions)
     policy = policy_of(dice, project, versions)
     upstream = upstream_of(dice, page_of(dice, files, place, project, versions))
-    return {"now": NOW, "policy": policy, "platform": place, "project": project, "upstream": upstream, "files": files}
+    policy["name-taken-over"] = dice.maybe(0.3)
+    oldest = dice.choice([0, *(file["mtime"] for file in files), *(NOW - days * DAY for days in (1, 40, 400, 4000))])
+    return {"now": NOW, "policy": policy, "platform": place, "project": project, "upstream": upstream, "files": files,
+            "oldest": oldest}
 
 
 def _smaller_pages(page):
@@ -293,7 +296,7 @@ def _smaller(case):
         less = " ".join(one for one in pythons if one != python)
         yield changed(lambda one, less=less: one["platform"].update(pythons=less))
     for key, nothing in (("off-list", False), ("packages", None), ("constraints", []), ("pure", False), ("unusable", False),
-                         ("corrupt", False), ("downloaded", 0)):
+                         ("corrupt", False), ("downloaded", 0), ("name-taken-over", False)):
         if case["policy"][key] != nothing and not (key == "packages" and case["policy"]["off-list"]):
             yield changed(lambda one, key=key, nothing=nothing: one["policy"].update({key: nothing}))
 

@@ -231,6 +231,9 @@ class Judge:
         self.page = None
         if case["upstream"]["result"] == "known":
             self.page = read_page(case["upstream"]["page"], case["project"])
+        times = [when for when in map(uploaded, self.page or []) if when is not None]
+        is_younger = case["oldest"] and (not times or min(times) > case["oldest"])
+        self.is_taken_over = is_younger and not self.policy["name-taken-over"]
 
     def decide(self, file):
         name = read_name(file["filename"])
@@ -266,6 +269,8 @@ class Judge:
         if same and all(ours_serves(file, env) <= upstream_serves(same, env) for env in self.environments):
             if self._is_old(same):
                 identical = (same.get("hashes") or {}).get("sha256") == file["sha256"]
+                if self.is_taken_over and not identical:
+                    return Verdict("keep", False, "name-taken-over")
                 covers = {env.name: {same["filename"]} for env in self.environments if ours_serves(file, env)}
                 return Verdict("duplicate", True, None, identical, covers)
             if name.tags is None:
@@ -298,6 +303,8 @@ class Judge:
         all_of_them = list(self._candidates(name, True))
         old = [one for one in all_of_them if self._is_old(one)]
         if self._covers(file, old):
+            if self.is_taken_over:
+                return Verdict("keep", False, "name-taken-over")
             covers = {env.name: {one["filename"] for one in old if upstream_serves(one, env) & ours_serves(file, env)}
                       for env in self.environments if ours_serves(file, env)}
             return Verdict("superseded", True, None, None, covers)
@@ -311,7 +318,9 @@ class Judge:
                       for one in name.tags)
         sdists = [one for one in self._candidates(name, False) if self._covers(file, [one])]
         if self.policy["pure"] and is_pure and sdists:
-            return Verdict("pure", True) if any(map(self._is_old, sdists)) else Verdict("keep", False, "upstream-too-young")
+            if not any(map(self._is_old, sdists)):
+                return Verdict("keep", False, "upstream-too-young")
+            return Verdict("keep", False, "name-taken-over") if self.is_taken_over else Verdict("pure", True)
         if self.policy["off-list"]:
             return Verdict("off-list", True)
         return Verdict("keep", False, "not-covered")

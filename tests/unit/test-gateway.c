@@ -143,7 +143,7 @@ static int take(void *ctx, const struct upstream_answer *a, struct err *e UNUSED
 static int ask(struct fixture *f, const char *project, struct sleeper *s, struct told *told)
 {
 	struct err e = ERR_INIT;
-	int result = gateway_project(f->gateway, f->catalog, project, "192.0.2.1", &s->base, take, told, &e);
+	int result = gateway_project(f->gateway, f->catalog, project, "192.0.2.1", 0, &s->base, take, told, &e);
 	if (result < 0)
 		fail_msg("%s", e.msg);
 	return result;
@@ -220,7 +220,7 @@ static void who_does_not_wait_is_told_what_there_is(void **state)
 	struct fixture *f = *state;
 	struct err e = ERR_INIT;
 	struct told told;
-	assert_int_equal(gateway_project(f->gateway, f->catalog, "held", NULL, NULL, take, &told, &e), GATEWAY_TOLD);
+	assert_int_equal(gateway_project(f->gateway, f->catalog, "held", NULL, 0, NULL, take, &told, &e), GATEWAY_TOLD);
 	assert_true(told.result == UPSTREAM_NEVER_ASKED && !told.has_page);
 	sem_wait(&f->held); // it is asked all the same
 	sem_post(&f->gate);

@@ -422,7 +422,67 @@ class Encrypted(Case):
         self.assertEqual(self.one(plain.url.replace("http:", "https:"), ca_file=cert)["result"], "TLS")
 
 
+class First(Case):
+    """indexes = first, the default: a project is the first index's that has it."""
+
+    def both(self):
+        one, two = self.index(), self.index()
+        return one, two, [one.url, two.url]
+
+    def test_first_that_has_it_is_its_index(self):
+        one, two, both = self.both()
+        one.has("acme", page("acme", "1"))
+        two.has("acme", page("acme", "999"))
+        two.has("foo", page("foo", "2"))
+        for how in ("look", "recall"):
+            answers = self.ask(both, "acme", "foo", how=how)
+            self.assertEqual((self.versions(answers["acme"]), answers["acme"]["index"]), (["1"], one.url))
+            self.assertEqual((self.versions(answers["foo"]), answers["foo"]["index"]), (["2"], two.url))
+        self.assertEqual([request for request in two.requests if "acme" in str(request)], [], "nobody else hears the name")
+
+    def test_first_one_that_is_down_leaves_it_unknown(self):
+        one, two, both = self.both()
+        two.has("foo", page("foo", "2"))
+        one.has("foo", 503)
+        answer = self.one(both)
+        self.assertEqual((answer["result"], answer["index"], "stale" in answer), ("5xx", one.url, False))
+        one.has("foo", 404)
+        self.assertEqual(self.versions(self.one(both)), ["2"])
+        one.has("foo", 503)
+        answer = self.one(both)
+        self.assertEqual((answer["result"], self.versions(answer), self.versions(answer, "stale")), ("5xx", None, ["2"]))
+        self.query("UPDATE upstream SET certain = 1000 WHERE source = ?", one.url)
+        self.assertEqual(self.one(both)["fetched"], 1000, "as old as the first one's word")
+
+    def test_first_one_that_had_it_keeps_it(self):
+        """Until the operator says that its 404 is to be believed."""
+        one, two, both = self.both()
+        one.has("foo", page("foo", "1"))
+        two.has("foo", page("foo", "999"))
+        self.assertEqual(self.versions(self.one(both)), ["1"])
+        one.has("foo", 404)
+        answer = self.one(both)
+        self.assertEqual((answer["result"], answer["index"], "stale" in answer), ("404", one.url, False))
+        self.assertEqual(self.versions(self.one(both, trust_404="yes")), ["999"])
+
+    def test_project_that_the_first_one_gets_is_its_own(self):
+        one, two, both = self.both()
+        two.has("foo", page("foo", "2"))
+        self.assertEqual(self.versions(self.one(both)), ["2"])
+        one.has("foo", page("foo", "1"))
+        self.assertEqual(self.versions(self.one(both)), ["1"])
+
+    def test_404_of_all_is_absent(self):
+        _, _, both = self.both()
+        self.assertEqual(self.one(both, trust_404="yes")["result"], "absent")
+
+
 class Several(Case):
+    """indexes = together."""
+
+    def ask(self, *args, **keys):
+        return super().ask(*args, **{"indexes": "together", **keys})
+
     def test_files_are_together_and_the_first_of_a_name_wins(self):
         one, two = self.index(), self.index()
         one.has("foo", page("foo", "1", "2"))

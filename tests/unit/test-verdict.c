@@ -26,10 +26,12 @@ struct row {
 	const char *theirs;    // NULL: upstream has no file
 	const char *yanked, *requires_python; // of theirs
 	const char *list, *pins;
-	const char *takes; // "p": pure, "o": off-list, "u": unusable, "c": corrupt
+	const char *takes; // "p": pure, "o": off-list, "u": unusable, "c": corrupt, "n": name-taken-over
 	const char *refusal;
 	enum upstream_result result; // 0: known
 	bool is_without_profile, is_young, is_theirs_young, is_downloaded, is_nameless, is_not_asked;
+	bool is_younger; // all that upstream has is younger than ours
+	bool is_ours;    // the name
 	enum verdict_kind kind;
 	enum verdict_why why;
 	const char *reason;
@@ -112,6 +114,22 @@ static const struct row rows[] = {
 	{"off the list, but covered", .theirs = OTHER, .takes = "o", .list = "bar",
 		IS(SUPERSEDED, REMOVES, "upstream has wheels of this version for 3.10 3.11")},
 
+#define TAKEN_OVER                                                                                                      \
+	IS(KEEP, TAKEN_OVER,                                                                                            \
+		"all that upstream has of foo is younger than ours: it may be another project; it goes only with "     \
+		"--name-taken-over")
+	{"a stranger's file of the name", .theirs = WHEEL, .is_younger = true, TAKEN_OVER},
+	{"a stranger's other files", .theirs = OTHER, .is_younger = true, TAKEN_OVER},
+	{"a stranger's sdist", .theirs = SDIST, .takes = "p", .is_younger = true, TAKEN_OVER},
+	{"a stranger's file, and asked for", .theirs = WHEEL, .takes = "n", .is_younger = true,
+		IS(DUPLICATE, REMOVES, "upstream has this file, with other bytes")},
+	{"off the list, whatever strangers have", .theirs = SDIST, .takes = "o", .list = "bar", .is_younger = true,
+		IS(OFF_LIST, REMOVES, "it is on no list")},
+	{"ours", .theirs = WHEEL, .result = UPSTREAM_PRIVATE, .is_ours = true,
+		IS(KEEP, UPSTREAM_UNKNOWN, "what upstream has is not known: private: because")},
+	{"ours and unusable", .ours = "foo-1.0-cp38-cp38-linux_x86_64.whl", .result = UPSTREAM_PRIVATE, .is_ours = true,
+		.takes = "u", IS(UNUSABLE, REMOVES, "no Python of ubuntu-22.04-x86_64 installs it")},
+
 	{"an sdist", .ours = SDIST, .theirs = SDIST, IS(DUPLICATE, REMOVES, "upstream has this file, with other bytes")},
 	{"an sdist of ours alone", .ours = SDIST, .theirs = WHEEL, .takes = "po", .list = "bar",
 		IS(KEEP, SDIST, "it is an sdist, and upstream does not have this file")},
@@ -126,7 +144,7 @@ static void make_policy(const struct row *r, struct policy *p)
 {
 	struct err e = ERR_INIT;
 	*p = (struct policy){
-		.takes = {takes(r, 'p'), takes(r, 'o'), takes(r, 'u'), takes(r, 'c')},
+		.takes = {takes(r, 'p'), takes(r, 'o'), takes(r, 'u'), takes(r, 'c'), takes(r, 'n')},
 		.min_age = 2 * DAY,
 		.upstream_min_age = DAY,
 		.has_packages = r->list != NULL,
@@ -148,6 +166,7 @@ static void decide_row(const struct row *r, const uint8_t *sha256, struct verdic
 	memcpy(theirs.sha256, their_hash, sizeof(their_hash));
 	const struct simplepage page = {.project = "foo", .file = &theirs, .files = r->theirs ? 1 : 0};
 	const struct upstream_answer answer = {.result = r->result, .project = "foo", .why = "because",
+		.is_ours = r->is_ours,
 		.page = r->result == UPSTREAM_KNOWN ? &page : NULL};
 	const struct verdict_file file = {
 		.filename = r->ours ? r->ours : WHEEL,
@@ -162,6 +181,7 @@ static void decide_row(const struct row *r, const uint8_t *sha256, struct verdic
 	if (!r->is_without_profile && profile_init(&platform.profile, name, &(struct profile_keys){0}, &e) < 0)
 		fail_msg("%s", e.msg);
 	verdict_upstream_init(&upstream, "foo", r->is_not_asked ? NULL : &answer);
+	upstream.is_younger = r->is_younger;
 	verdict_decide(&policy, &platform, &file, &upstream, NOW, out);
 	out->file = NULL; // they end here
 	coverage_answer_release(&out->evidence);
@@ -191,6 +211,15 @@ static void same_bytes_are_told(void **state UNUSED)
 	assert_string_equal(v.reason.data, "upstream has this file");
 }
 
+static void same_bytes_are_nobodys_project(void **state UNUSED)
+{
+	CLEANUP(verdict_release) struct verdict v;
+	struct row r = rows[0];
+	r.is_younger = true;
+	decide_row(&r, their_hash, &v);
+	assert_true(v.removes && v.is_identical);
+}
+
 static void every_word_has_a_name(void **state UNUSED)
 {
 	for (size_t i = 0; i < VERDICT_COUNT; i++)
@@ -218,6 +247,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_word_and_each_reason),
 		cmocka_unit_test(same_bytes_are_told),
+		cmocka_unit_test(same_bytes_are_nobodys_project),
 		cmocka_unit_test(every_word_has_a_name),
 		cmocka_unit_test(long_reasons_are_cut),
 	};

@@ -22,7 +22,8 @@ SHOWN = 5
 MUST_OCCUR = {  # so often at least, or the generator is no good
     "duplicate": 100, "superseded": 300, "pure": 3, "off-list": 20, "unusable": 30, "corrupt": 5, "not-asked": 100, "listed": 50,
     "pinned": 50, "no-profile": 10, "not-covered": 200, "sdist": 50, "too-young": 100, "downloaded": 10, "upstream-absent": 10,
-    "upstream-too-young": 50, "upstream-unknown": 50, "yanked-upstream": 20}
+    "upstream-too-young": 50, "upstream-unknown": 50, "yanked-upstream": 20,
+    "name-taken-over": 50}
 
 
 def ask(cases):

@@ -3,8 +3,9 @@
 // for each: {"verdicts":[…]} in the order of the files, or {"error":TEXT} where the case does not parse.
 //
 //     {"now":SECONDS,"policy":{"min-age":S,"upstream-min-age":S,"downloaded":S,"pure":bool,"off-list":bool,
-//      "unusable":bool,"corrupt":bool,"packages":TEXT|null,"constraints":[TEXT…]},
+//      "unusable":bool,"corrupt":bool,"name-taken-over":bool,"packages":TEXT|null,"constraints":[TEXT…]},
 //      "platform":{"name","pythons","arch","libc"} (nothing known: only "name"),"project":"foo",
+//      "oldest":SECONDS|0 (of our files of the project),
 //      "upstream":{"result":"known|absent|timeout|…","type":CONTENT-TYPE,"page":TEXT},
 //      "files":[{"filename","sha256","mtime":SECONDS,"requires-python":TEXT|null,"corrupt":REASON|null,"downloaded":SECONDS|0}]}
 //     {"verdicts":[{"filename","verdict","removes":bool,"why":CODE|null,"reason","identical":bool|null,
@@ -15,6 +16,7 @@
 
 #include "lib/base/jsondoc.h"
 #include "lib/domain/simplepage.h"
+#include "lib/state/owner.h"
 #include "lib/state/upstream.h"
 #include "pruner/verdict.h"
 
@@ -58,7 +60,8 @@ static int read_policy(struct policy *p, const struct jsondoc *from, struct err 
 	p->upstream_min_age = number(from, "upstream-min-age");
 	p->downloaded = number(from, "downloaded");
 	p->takes = (struct policy_takes){jsondoc_is_true(from, "pure"), jsondoc_is_true(from, "off-list"),
-		jsondoc_is_true(from, "unusable"), jsondoc_is_true(from, "corrupt")};
+		jsondoc_is_true(from, "unusable"), jsondoc_is_true(from, "corrupt"),
+		jsondoc_is_true(from, "name-taken-over")};
 	return read_lists(p, from, e);
 }
 
@@ -97,13 +100,14 @@ static int read_page(struct asked *a, const struct jsondoc *from, struct err *e)
 	return 0;
 }
 
-static int read_upstream(struct asked *a, const struct jsondoc *from, struct err *e)
+static int read_upstream(struct asked *a, const struct jsondoc *from, int64_t oldest, struct err *e)
 {
 	a->answer.result = find_result(jsondoc_get_str(from, "result"));
 	a->answer.project = a->project;
 	if (a->answer.result == UPSTREAM_KNOWN && read_page(a, from, e) < 0)
 		return -1;
 	verdict_upstream_init(&a->upstream, a->project, &a->answer);
+	a->upstream.is_younger = owner_is_younger(oldest, &a->answer);
 	return 0;
 }
 
@@ -113,7 +117,7 @@ static int read_case(struct asked *a, const struct jsondoc *from, struct err *e)
 	if (read_policy(&a->policy, jsondoc_get(from, "policy"), e) < 0 ||
 		read_platform(a, jsondoc_get(from, "platform"), e) < 0)
 		return -1;
-	return read_upstream(a, jsondoc_get(from, "upstream"), e);
+	return read_upstream(a, jsondoc_get(from, "upstream"), number(from, "oldest"), e);
 }
 
 static void asked_release(struct asked *a)

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whose a project's name is, by the order of times: what upstream says of it when our first file of it arrives decides, not
+// what it said once. A name that upstream does not know then is ours (and lib/state/ours.h remembers it). Where upstream is
+// asked later, the oldest upload time of its page tells whether it had the project then. Doubt is UNDECIDED: until it is
+// decided, upstream's files are not merged. Pure, but for owner_look().
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/base/err.h"
+#include "lib/base/names.h"
+#include "lib/state/catalog.h"
+
+struct simplepage;
+struct upstream_answer;
+
+enum { OWNER_AT_ONCE_S = 60 }; // of a page without upload times it counts that it was there so long before it was asked for
+
+// Which platforms have listed files of a project.
+struct presence {
+	bool is_here;    // any
+	bool is_public;  // one that is not private
+	int64_t arrived; // when the first of those that are public came, in seconds since 1970; 0: nobody noted that
+};
+
+// private_platforms: names, sorted.
+int owner_look(struct catalog *c, const struct names *private_platforms, const char *project, struct presence *out,
+	struct err *e) MUST_CHECK;
+// Only private platforms have it: upstream is not to hear its name.
+bool owner_is_hidden(const struct presence *p);
+
+enum owner {
+	OWNER_BOTH,      // what upstream has is the same project
+	OWNER_OURS,      // upstream did not know it when it came here
+	OWNER_UNDECIDED, // upstream has not said since, or nobody can tell
+};
+enum owner owner_judge(const struct presence *p, const struct upstream_answer *a);
+
+// When the oldest of its files was uploaded, in seconds since 1970; 0: none says so. NULL has none.
+int64_t owner_oldest_upload(const struct simplepage *page);
+// Whether all of upstream's files are younger than our oldest file (seconds since 1970; 0: there is none), or nobody can
+// tell: then upstream's may be another project that was registered later under the name.
+bool owner_is_younger(int64_t ours, const struct upstream_answer *a);

@@ -1,0 +1,376 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whose a project's name is: a stranger who registers it upstream gets nothing of ours pruned, yanked, merged or refused, and
+never hears of what only private platforms have."""
+import contextlib
+import datetime
+import json
+import sqlite3
+
+import pytest
+
+import merging
+import pages
+import pruning
+import serving
+import storelib
+import tinyupstream
+import uploading
+
+PLATFORM = pruning.PLATFORM
+ACME = "acme_billing-1.0-py3-none-any.whl"
+SOON = 120
+NOW = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.000000Z")
+
+
+@pytest.fixture(name="upstream")
+def upstream_fixture():
+    with tinyupstream.running() as upstream:
+        yield upstream
+
+
+class Here(pruning.Pruned):
+    """Six, which upstream has too, and acme-billing, which is ours."""
+
+    def __init__(self, folder, upstream):
+        super().__init__(folder, upstream, covered=4, wheels=10)
+        self.acme = storelib.make_wheel(self.store / PLATFORM / "a" / "acme-billing", "acme_billing", "1.0")
+        self.tool("index", "--quiet")
+
+    def ours(self):
+        path = self.catalog.with_name("catalog.db.ours")
+        return [line.split()[0] for line in path.read_text().splitlines()] if path.exists() else []
+
+    def of_acme(self, plan):
+        (entry,) = [one for one in plan["files"] if one["filename"] == ACME]
+        return entry
+
+    def check_kept(self, *options):
+        """Plan, apply and purge leave it, and it is listed."""
+        plan = self.plan(*options)
+        entry = self.of_acme(plan)
+        assert (entry["verdict"], entry["removes"]) == ("keep", False), entry
+        self.apply("--max-files", "100%", "--max-bytes", "100%")
+        self.purge()
+        assert self.acme.path.exists() and ACME in " ".join(self.listed())
+        return entry
+
+
+@pytest.fixture(name="here")
+def here_fixture(tmp_path, upstream):
+    return Here(tmp_path, upstream)
+
+
+def steal(upstream, here, sha256=None, when=None, **facts):
+    """A stranger registers the name, with a file of ours' name."""
+    upstream.add("acme-billing", ACME, sha256=sha256, **({"upload_time": when} if when else {}), **facts)
+
+
+@pytest.mark.parametrize("asks", ["plan", "follow"])
+@pytest.mark.parametrize("bytes_are", ["other", "the same"])
+@pytest.mark.parametrize("trust", ["no", "yes"])
+def test_whoever_asks_notes_what_upstream_does_not_know(here, upstream, asks, bytes_are, trust):
+    here.config.write_text(here.config.read_text().replace("retries = 0\n", f"retries = 0\ntrust-404 = {trust}\n"))
+    if asks == "plan":
+        assert here.of_acme(here.plan())["removes"] is False
+    else:
+        here.tool("prune", "follow", "--quiet")
+    assert here.ours() == ["acme-billing"], "not six, which upstream has"
+    steal(upstream, here, here.acme.sha256 if bytes_are == "the same" else None)
+    entry = here.check_kept()
+    assert "the name is ours" in entry["reason"]
+    for path in here.catalog.parent.glob("catalog.db*"):  # the note outlives the catalog
+        if path.suffix != ".ours":
+            path.unlink()
+    here.tool("index", "--quiet")
+    assert "the name is ours" in here.of_acme(here.plan())["reason"]
+
+
+def test_what_upstream_got_later_takes_nothing(here, upstream):
+    """Nobody asked before he came: the times tell."""
+    steal(upstream, here, when=NOW)
+    entry = here.check_kept()
+    assert here.of_acme(here.plan())["why"] in ("upstream-unknown", "name-taken-over"), entry
+
+
+def rebuilt_catalog(here):
+    """As if the catalog had been lost: when our files came is told by their times alone."""
+    for path in here.catalog.parent.glob("catalog.db*"):
+        path.unlink()
+    here.tool("index", "--quiet")
+
+
+@pytest.mark.parametrize("name, why", [
+    (ACME, "duplicate"),
+    ("acme_billing-1.0-py2.py3-none-any.whl", "superseded"),
+    ("acme_billing-1.0.tar.gz", "pure"),
+])
+def test_project_that_is_younger_than_ours_replaces_nothing(here, upstream, name, why):
+    """Unless the operator says so, for the plan and for the purge."""
+    upstream.add("acme-billing", name, upload_time="2024-06-01T00:00:00Z")  # ours is of 2023
+    rebuilt_catalog(here)
+    options = ["--pure"] if why == "pure" else []
+    assert here.check_kept(*options)["why"] == "name-taken-over"
+    entry = here.of_acme(here.plan("--name-taken-over", *options))
+    assert (entry["verdict"], entry["removes"]) == (why, True)
+    here.apply("--max-files", "100%", "--max-bytes", "100%")
+    here.purge()
+    assert here.acme.path.exists()
+    here.purge("--name-taken-over")
+    assert not here.acme.path.exists()
+
+
+def test_same_bytes_are_nobodys_other_project(here, upstream):
+    upstream.add("acme-billing", ACME, sha256=here.acme.sha256, upload_time="2024-06-01T00:00:00Z")
+    rebuilt_catalog(here)
+    assert here.of_acme(here.plan())["verdict"] == "duplicate"
+
+
+def test_strangers_yanks_do_not_count(here, upstream):
+    upstream.add("acme-billing", "acme_billing-1.0.tar.gz", upload_time="2024-06-01T00:00:00Z", yanked="mine")
+    rebuilt_catalog(here)
+    mark = here.acme.path.with_name(f"{ACME}.yanked")
+    here.tool("prune", "follow", "--quiet")
+    assert not mark.exists()
+    here.config.write_text(here.config.read_text().replace("retries = 0\n", "retries = 0\nshared = acme-billing\n"))
+    here.tool("prune", "follow", "--quiet")
+    assert mark.exists(), "where the operator says that both are the same they do"
+    here.config.write_text(here.config.read_text().replace("shared = acme-billing\n", ""))
+    here.tool("prune", "follow", "--quiet")
+    assert not mark.exists(), "and are taken back"
+
+
+def test_index_that_knows_nothing_makes_no_name_ours(here, upstream):
+    """It is another one than was meant, or in disorder: but for one that is trusted."""
+    for number in range(5):
+        here.wheel(f"{PLATFORM}/x", f"name{number}")
+    upstream.pages.clear()
+    here.tool("index", "--quiet")
+    assert "knows none of 7 projects" in here.tool("prune", "plan").stderr and here.ours() == []
+    here.config.write_text(here.config.read_text().replace("retries = 0\n", "retries = 0\ntrust-404 = yes\n"))
+    here.plan()
+    assert len(here.ours()) == 7
+
+
+# --- a server that merges ---
+
+@pytest.fixture(name="index")
+def index_fixture():
+    with merging.indexes() as start:
+        yield start()
+
+
+def ours_of(server):
+    path = server.catalog.with_name("catalog.db.ours")
+    return path.read_text() if path.exists() else ""
+
+
+def evil(tmp_path, index, **facts):
+    index.add("acme", storelib.make_wheel(tmp_path / "evil", "acme", "99.0"), **facts)
+
+
+def test_name_that_was_registered_in_advance_is_ours_all_the_same(serve, tmp_path, index):
+    """Registered, asked for once by anybody, deleted: then our first file comes."""
+    store = tmp_path / "store"
+    store.mkdir()
+    server = serve(store, "--rescan", "1", config=merging.config(index))
+    evil(tmp_path, index)
+    assert len(merging.names(server, "acme")) == 1
+    merging.wait_until_noted(server, "acme")
+    page = index.pages.pop("acme")
+    storelib.make_wheel(store, "acme", "1.0")
+    serving.wait_for(lambda: "acme" in ours_of(server), SOON, "it is noted")
+    index.pages["acme"] = page
+    index.serial += 1
+    assert merging.names(server, "acme") == ["acme-1.0-py3-none-any.whl"]
+
+
+@pytest.mark.parametrize("when, merged", [(merging.UPLOADED, True), (NOW.replace(NOW[:4], "2999"), False), (None, False)])
+def test_upstream_that_answers_late_is_judged_by_its_times(serve, tmp_path, index, when, merged):
+    """It was down when our first file came; meanwhile our files alone are served. No times are a doubt."""
+    ours = storelib.make_wheel(tmp_path / "store", "acme", "1.0").name
+    index.is_down = True
+    state = tmp_path / "state"
+    server = serve(tmp_path / "store", config=merging.config(index, retries=0, negative_max_age=0), state=state)
+    assert merging.names(server, "acme") == [ours]
+    server.stop()
+    age(state, 3600)
+    evil(tmp_path, index, upload_time=when)
+    index.is_down = False
+    server = serve(tmp_path / "store", config=merging.config(index, retries=0, negative_max_age=0), state=state)
+    serving.wait_for(lambda: index.statuses("acme")[-1:] == [200], SOON, "it answers")
+    serving.wait_for(lambda: (len(merging.names(server, "acme")) == 2) == merged, SOON, "it is decided")
+    assert (len(merging.names(server, "acme")) == 2) == merged
+    if not merged:
+        assert "shared = acme would" in server.errors()
+    assert ("acme" in ours_of(server)) == (bool(when) and not merged), "doubt is not noted"
+
+
+def age(state, seconds):
+    """Our files came so long ago."""
+    with contextlib.closing(sqlite3.connect(state / "catalog.db")) as catalog, catalog:
+        catalog.execute("UPDATE project SET arrived = arrived - ?", [seconds])
+
+
+def test_what_was_known_before_is_not_merged_until_it_is_known_again(serve, tmp_path, index):
+    """The page is fresh for an hour, but of before our first file came."""
+    store = tmp_path / "store"
+    store.mkdir()
+    evil(tmp_path, index)
+    index.max_age = 3600
+    server = serve(store, "--rescan", "1", config=merging.config(index, max_age="1h", retries=0))
+    assert len(merging.names(server, "acme")) == 1
+    index.is_down = True
+    asked = index.count("acme")
+    storelib.make_wheel(store, "acme", "1.0")
+    serving.wait_for(lambda: index.count("acme") > asked, SOON, "it is asked once more")
+    serving.wait_for(lambda: merging.names(server, "acme") == ["acme-1.0-py3-none-any.whl"], SOON, "ours alone")
+    assert server.get("/simple/acme/")["Cache-Control"] == "no-store"
+    index.is_down = False
+    serving.wait_for(lambda: len(merging.names(server, "acme")) == 2, SOON, "it knew it before")
+
+
+# --- two indexes ---
+
+def test_first_index_that_has_a_project_is_its_own(serve, tmp_path):
+    with merging.indexes() as start:
+        internal, public = start(), start()
+        internal.add("acme", storelib.make_wheel(tmp_path / "internal", "acme", "1.0"))
+        public.add("acme", storelib.make_wheel(tmp_path / "public", "acme", "999"))
+        public.add("six", storelib.make_wheel(tmp_path / "public", "six", "1.0"))
+        config = merging.config(internal, max_age=0, negative_max_age=0, retries=0).replace(
+            internal.url, f"{internal.url} {public.url}")
+        server = serve(None, config=config)
+        assert merging.names(server, "acme") == ["acme-1.0-py3-none-any.whl"]
+        assert merging.names(server, "six") == ["six-1.0-py3-none-any.whl"]
+        assert public.count("acme") == 0
+        assert server.get(merging.url_of("acme", "acme-999-py3-none-any.whl")).status == 404
+        assert "together" not in server.errors()
+        internal.is_down = True
+        assert merging.names(server, "six") == ["six-1.0-py3-none-any.whl"]  # as it was
+        assert merging.status_of(server, "never-asked") == 502
+        server.stop()
+
+        internal.is_down = False
+        server = serve(None, config=config.replace("merge = yes", "merge = yes\nindexes = together"))
+        assert len(merging.names(server, "acme")) == 2
+        assert "whoever may register a name at one of them can add files" in server.errors()
+
+
+def test_prune_covers_by_the_projects_index(tmp_path, upstream):
+    with tinyupstream.running() as internal:
+        here = Here(tmp_path, upstream)
+        here.config.write_text(here.config.read_text().replace(upstream.url, f"{internal.url}\n  {upstream.url}"))
+        internal.add("six", "six-99.0-py3-none-any.whl")
+        assert not any(one["removes"] for one in here.plan()["files"])
+        internal.is_down = True
+        assert {one["why"] for one in here.plan()["files"]} == {"upstream-unknown"}
+        internal.is_down = False
+        del internal.pages["six"]
+        here.config.write_text(here.config.read_text().replace("retries = 0\n", "retries = 0\ntrust-404 = yes\n"))
+        assert sum(one["removes"] for one in here.plan()["files"]) == 4
+
+
+# --- what only private platforms have ---
+
+HIDDEN = "secret-acme"
+
+
+def private_config(store, index, **keys):
+    return (f"[store]\npath = {store}\n[platform {PLATFORM}]\n[platform customer]\nprivate = yes\npythons = 3.11\n"
+            f"arch = x86_64\nlibc = glibc 2.35\n" + merging.config(index, retries=0, **keys))
+
+
+def private_store(tmp_path):
+    store = tmp_path / "store"
+    storelib.make_wheel(store / PLATFORM, "acme", "1.0")
+    storelib.make_wheel(store / "customer", HIDDEN, "1.0")
+    return store
+
+
+def test_upstream_never_hears_what_only_private_platforms_have(serve, tmp_path, index):
+    store = private_store(tmp_path)
+    index.add(HIDDEN, storelib.make_wheel(tmp_path / "evil", HIDDEN, "99.0"))
+    server = serve(None, "--rescan", "1", config=private_config(store, index, max_age=0))
+    token = uploading.add_token(server, "--read", "customer")
+    line = ["--catalog", server.catalog, "--config", server.config_path]
+    serving.wait_for(lambda: 404 in index.statuses("acme"), SOON, "what is public is asked for")
+    allowed = uploading.authorization(token)
+    assert merging.status_of(server, HIDDEN) == merging.status_of(server, "nobodys") == 404
+    page = server.get(f"/customer/simple/{HIDDEN}/", {"Accept": pages.JSON} | allowed)
+    assert [one["filename"] for one in json.loads(page.body)["files"]] == ["secret_acme-1.0-py3-none-any.whl"]
+    assert server.get(merging.url_of(HIDDEN, "secret_acme-99.0-py3-none-any.whl")).status == 404
+    assert server.get(f"/-/explain/simple/{HIDDEN}").status == 404
+    assert serving.run("prune", "plan", "--quiet", *line).returncode == 0
+    assert serving.run("prune", "follow", "--quiet", *line).returncode == 0
+    said = serving.run("explain", "--view", "customer", HIDDEN, *line)
+    assert "only private platforms have it" in said.stdout, said
+    storelib.make_wheel(store / PLATFORM, "later", "1.0")
+    serving.wait_for(lambda: index.count("later"), SOON, "another scan")
+    assert index.count(HIDDEN) == 0
+    told = server.errors() + "".join(server.get(path).body.decode() for path in ("/", "/-/metrics", "/-/health", "/-/plan/", "/simple/"))
+    assert HIDDEN not in told and "secret_acme" not in told
+    server.stop()
+
+    server = serve(None, config=private_config(store, index, shared=HIDDEN), state=server.catalog.parent)
+    assert len(json.loads(server.get(f"/customer/simple/{HIDDEN}/", {"Accept": pages.JSON} | allowed).body)["files"]) == 2
+    assert index.count(HIDDEN) == 1, "the operator asks for it"
+
+
+def test_private_file_takes_no_name_from_public_views(serve, tmp_path, index):
+    """Who may upload to a private platform cannot make a project that is known vanish from the others' pages."""
+    store = private_store(tmp_path)
+    index.add("six", storelib.make_wheel(tmp_path / "theirs", "six", "1.0"))
+    server = serve(None, "--rescan", "1", config=private_config(store, index, max_age=0))
+    assert len(merging.names(server, "six")) == 1
+    merging.wait_until_noted(server, "six")
+    storelib.make_wheel(store / "customer", "six", "2.0")
+    serving.wait_for(lambda: server.get("/customer/simple/six/", uploading.authorization(
+        uploading.add_token(server, "--read", "customer"))).status == 200, SOON, "it is listed")
+    assert merging.names(server, "six") == ["six-1.0-py3-none-any.whl"]
+
+
+# --- uploads that upstream covers ---
+
+@pytest.mark.parametrize("platform, rule, status", [
+    (PLATFORM, "", 410),
+    (PLATFORM, "private = foo\n", 200),
+    (PLATFORM, "local-only = f*\n", 200),
+    (PLATFORM, "shared = foo\n", 410),
+    ("customer", "", 200),
+])
+def test_refusal_of_what_is_covered_obeys_the_rules_of_names(serve, tmp_path, upstream, platform, rule, status):
+    name = "foo-1.0-py3-none-any.whl"
+    upstream.add("foo", name)
+    store = tmp_path / "store"
+    for one in (PLATFORM, "customer"):
+        storelib.make_wheel(store / one, "foo", "0.1")
+    plain = (f"[store]\npath = {store}\n[platform {PLATFORM}]\n[platform customer]\nprivate = yes\npythons = 3.11\n"
+             f"arch = x86_64\nlibc = glibc 2.35\n[upstream]\nurl = {upstream.url}\nretries = 0\n")
+    config = tmp_path / "state" / "first.conf"
+    config.parent.mkdir()
+    config.write_text(plain)
+    line = ["--catalog", config.with_name("catalog.db"), "--config", config]
+    assert serving.run("index", "--quiet", *line).returncode == 0
+    assert serving.run("prune", "follow", "--quiet", *line).returncode == 0
+    server = serve(None, config=f"{plain}{rule}[upload]\ncovered = refuse\n", state=config.parent)
+    token = uploading.add_token(server, "--upload", platform)
+    wheel = storelib.make_wheel(tmp_path / "built", "foo", "1.0")
+    assert uploading.upload(server, platform, wheel.path, token).status == status
+
+
+def test_name_that_is_ours_is_not_refused(serve, tmp_path, upstream):
+    """Nor what a stranger has who came later, in another catalog's time."""
+    store = tmp_path / "store"
+    storelib.make_wheel(store / PLATFORM, "foo", "0.1")
+    plain = f"[store]\npath = {store}\n[upstream]\nurl = {upstream.url}\nretries = 0\n"
+    config = tmp_path / "state" / "first.conf"
+    config.parent.mkdir()
+    config.write_text(plain)
+    line = ["--catalog", config.with_name("catalog.db"), "--config", config]
+    upstream.add("foo", "foo-1.0-py3-none-any.whl", upload_time="2024-06-01T00:00:00Z")
+    assert serving.run("index", "--quiet", *line).returncode == 0
+    assert serving.run("prune", "follow", "--quiet", *line).returncode == 0
+    server = serve(None, config=f"{plain}[upload]\ncovered = refuse\n", state=config.parent)
+    token = uploading.add_token(server, "--upload", PLATFORM)
+    wheel = storelib.make_wheel(tmp_path / "built", "foo", "1.0")
+    assert uploading.upload(server, PLATFORM, wheel.path, token).status == 200
