@@ -23,7 +23,7 @@ bool distinfo_is_version(struct str text, const struct filename *name)
 	struct version version;
 	if (str_eq(text, str_from(name->version.text)))
 		return true;
-	if (version_parse(text, &version, &ignored) < 0)
+	if (text.len > LIMIT_FILE_NAME || version_parse(text, &version, &ignored) < 0)
 		return false;
 	bool same = version_cmp(&version, &name->version) == 0;
 	version_release(&version);

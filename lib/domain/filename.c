@@ -213,6 +213,8 @@ static bool is_project_before(struct str stem, size_t dash, const char *project)
 static int match_version(struct str part, struct str stated, struct version *out, struct err *e)
 {
 	CLEANUP(version_release) struct version meant = {0};
+	if (stated.len > LIMIT_FILE_NAME)
+		return err_set(e, ERR_INVALID, "PKG-INFO says a version that is longer than any file name");
 	if (version_parse(stated, &meant, e) < 0)
 		return -1;
 	bool extends =

@@ -17,6 +17,11 @@ void findings_release(struct findings *f)
 	buf_release(&f->text);
 }
 
+bool findings_are_full(const struct findings *f)
+{
+	return f->text.failed;
+}
+
 static void add_line(struct findings *f, const char *line)
 {
 	f->count++;

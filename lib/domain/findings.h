@@ -19,6 +19,9 @@ struct findings {
 
 void findings_init(struct findings *f);
 void findings_release(struct findings *f);
+// Whether no more is told. Who finds something wrong line for line stops then: a RECORD packs a million bad lines into
+// some kilobytes.
+bool findings_are_full(const struct findings *f);
 void findings_add(struct findings *f, const char *fmt, ...) PRINTF_LIKE(2, 3);
 // What an upload must not have and a tree may: ERR_INVALID and -1 under STRICT, a finding and 0
 // under LENIENT.

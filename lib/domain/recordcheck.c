@@ -53,8 +53,11 @@ static struct str spell_as_member(struct check *c, struct str path)
 
 static int judge(struct check *c, const struct record_row *row, const char *what, struct err *e)
 {
-	return findings_judge(
-		c->findings, c->strictness, e, "RECORD line %zu: %s", row->line, what);
+	if (findings_judge(c->findings, c->strictness, e, "RECORD line %zu: %s", row->line, what) < 0)
+		return -1;
+	if (!findings_are_full(c->findings))
+		return 0;
+	return err_set(e, ERR_LIMIT, "RECORD line %zu: so much is odd that the rest is not read", row->line);
 }
 
 static int check_hash(struct check *c, const struct record_row *row, size_t index, struct err *e)
@@ -102,6 +105,8 @@ static int check_complete(struct check *c, struct err *e)
 		if (findings_judge(c->findings, c->strictness, e, "RECORD does not list " STR_FMT,
 			    STR_ARG(m->name)) < 0)
 			return -1;
+		if (findings_are_full(c->findings))
+			return 0;
 	}
 	return 0;
 }

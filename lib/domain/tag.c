@@ -59,6 +59,8 @@ static int call(struct str python, struct str abi, struct str platform, tag_fn *
 int tag_foreach(const struct filename *wheel, tag_fn *fn, void *ctx, struct err *e)
 {
 	struct set python, abi, platform;
+	if (wheel->python.len + wheel->abi.len + wheel->platform.len > LIMIT_FILE_NAME)
+		return err_set(e, ERR_LIMIT, "tags longer than any file name");
 	if (split(wheel->python, &python, e) < 0 || split(wheel->abi, &abi, e) < 0 ||
 		split(wheel->platform, &platform, e) < 0)
 		return -1;

@@ -11,5 +11,6 @@
 typedef int tag_fn(void *ctx, struct str tag, struct err *e);
 
 // Calls fn for each tag that the wheel's three compressed sets stand for, once each, in the order
-// of the sets. ERR_LIMIT, before the first call, where they are more than LIMIT_TAGS.
+// of the sets. ERR_LIMIT, before the first call, where they are more than LIMIT_TAGS, or where the
+// sets are longer than LIMIT_FILE_NAME: each tag is no longer than they are.
 int tag_foreach(const struct filename *wheel, tag_fn *fn, void *ctx, struct err *e) MUST_CHECK;

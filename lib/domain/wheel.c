@@ -39,18 +39,25 @@ void wheel_release(struct wheel *w)
 	w->requires_python = NULL;
 }
 
+// What is left out installs on more Pythons than it says, which an installer sees for itself.
+static void take_requires_python(struct wheel *w, struct str text)
+{
+	if (text.len > LIMIT_REQUIRES_PYTHON)
+		findings_add(&w->findings, "core metadata: Requires-Python has %zu bytes, more than %d: it is left out",
+			text.len, LIMIT_REQUIRES_PYTHON);
+	else if (text.len && specifier_set_is_valid(text))
+		w->requires_python = xstrndup(text.ptr, text.len);
+	else if (text.len)
+		findings_add(&w->findings, "core metadata: Requires-Python is no set of specifiers");
+}
+
 int wheel_take_metadata(
 	struct wheel *w, enum strictness strictness, struct metadata *facts, struct err *e)
 {
 	digest_sha256(buf_view(&w->metadata), w->metadata_sha256);
 	if (metadata_parse(buf_view(&w->metadata), strictness, &w->findings, facts, e) < 0)
 		return -1;
-	struct str python = facts->requires_python;
-	if (python.len && specifier_set_is_valid(python))
-		w->requires_python = xstrndup(python.ptr, python.len);
-	else if (python.len)
-		findings_add(
-			&w->findings, "core metadata: Requires-Python is no set of specifiers");
+	take_requires_python(w, facts->requires_python);
 	return 0;
 }
 

@@ -16,7 +16,8 @@
 struct wheel {
 	struct buf metadata; // METADATA, or an sdist's PKG-INFO (empty where it has none)
 	uint8_t metadata_sha256[SHA256_SIZE];
-	char *requires_python; // as METADATA spells it; NULL where absent or no valid specifier set
+	char *requires_python; // as METADATA spells it; NULL where absent, no valid specifier set, or longer than
+			       // LIMIT_REQUIRES_PYTHON
 	bool has_content;      // content_sha256 was computed: STRICT only, it inflates every member
 	uint8_t content_sha256[SHA256_SIZE]; // of the sorted lines "<sha256 of member> <name>\n",
 					     // no folders: equal for builds that differ in time

@@ -63,10 +63,10 @@ static void taglist_tidy(struct taglist *list)
 	list->count = kept;
 }
 
-// Whether the Tag lines stand for the very tags that the file name stands for.
-static bool tags_agree(struct str text, const struct filename *name)
+// Whether the Tag lines stand for the very tags that the file name stands for. Lines that expand to
+// too much cannot: a file's name is short.
+static bool tags_agree(struct str text, struct taglist *ours)
 {
-	CLEANUP(taglist_release) struct taglist ours = {0};
 	CLEANUP(taglist_release) struct taglist theirs = {0};
 	struct headerfield field;
 	struct err ignored = ERR_INIT;
@@ -74,14 +74,22 @@ static bool tags_agree(struct str text, const struct filename *name)
 		if (str_eq_nocase(field.name, STR("Tag")) &&
 			add_line(&theirs, field.value, &ignored) < 0)
 			return false;
-	if (tag_foreach(name, add_tag, &ours, &ignored) < 0)
-		return false;
-	taglist_tidy(&ours);
+	taglist_tidy(ours);
 	taglist_tidy(&theirs);
-	bool same = ours.count == theirs.count;
-	for (size_t i = 0; same && i < ours.count; i++)
-		same = by_text(&ours.tags[i], &theirs.tags[i]) == 0;
+	bool same = ours->count == theirs.count;
+	for (size_t i = 0; same && i < ours->count; i++)
+		same = by_text(&ours->tags[i], &theirs.tags[i]) == 0;
 	return same;
+}
+
+static void check_tags(struct str text, const struct filename *name, struct findings *findings)
+{
+	CLEANUP(taglist_release) struct taglist ours = {0};
+	struct err why = ERR_INIT;
+	if (tag_foreach(name, add_tag, &ours, &why) < 0)
+		findings_add(findings, "WHEEL: its tags are not compared, since the file name's are %s", why.msg);
+	else if (!tags_agree(text, &ours))
+		findings_add(findings, "WHEEL: its tags are not the file name's");
 }
 
 int wheelfile_check(struct str text, const struct filename *name, enum strictness strictness,
@@ -94,7 +102,6 @@ int wheelfile_check(struct str text, const struct filename *name, enum strictnes
 	} else if (!str_starts(version, STR("1."))) { // pip: "please upgrade pip"
 		return err_set(e, ERR_INVALID, "WHEEL: unknown Wheel-Version");
 	}
-	if (!tags_agree(text, name))
-		findings_add(findings, "WHEEL: its tags are not the file name's");
+	check_tags(text, name, findings);
 	return 0;
 }

@@ -146,7 +146,7 @@ static struct catalog_marked marked_of(struct query *q)
 		.sha256 = query_sha256(q, 9),
 		.project = query_text(q, 10),
 		.version = query_text(q, 11),
-		.requires_python = query_text(q, 12),
+		.requires_python = query_text_within(q, 12, LIMIT_REQUIRES_PYTHON),
 		.refusal = query_text(q, 13),
 	};
 }

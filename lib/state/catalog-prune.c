@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/state/catalog-prune.h"
 
+#include "lib/base/limits.h"
 #include "lib/state/query.h"
 
 static int tell_files(struct query *q, catalog_held_fn *fn, void *ctx, struct err *e)
@@ -15,7 +16,7 @@ static int tell_files(struct query *q, catalog_held_fn *fn, void *ctx, struct er
 			.size = (uint64_t)query_int(q, 4),
 			.mtime_ns = query_int(q, 5),
 			.sha256 = query_sha256(q, 6),
-			.requires_python = query_text(q, 7),
+			.requires_python = query_text_within(q, 7, LIMIT_REQUIRES_PYTHON),
 			.refusal = query_text(q, 8),
 		};
 		if (fn(ctx, &file, e) < 0)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/limits.h"
 #include "lib/base/mem.h"
 #include "lib/base/pack.h"
 #include "lib/state/catalog.h"
@@ -74,9 +75,11 @@ int catalog_project_files(struct catalog *c, int64_t platform, const char *proje
 			.mtime_ns = query_int(q, 5),
 			.sha256 = query_sha256(q, 6),
 			.metadata_sha256 = query_sha256(q, 7),
-			.requires_python = query_text(q, 8),
-			.yanked = query_text(q, 9),
+			.requires_python = query_text_within(q, 8, LIMIT_REQUIRES_PYTHON),
+			.yanked = query_text_within(q, 9, LIMIT_REASON),
 		};
+		if (query_text(q, 9) && !file.yanked)
+			file.yanked = ""; // it stays yanked
 		if (fn(ctx, &file, e) < 0)
 			return -1;
 	}

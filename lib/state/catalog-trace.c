@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/state/catalog-trace.h"
 
+#include "lib/base/limits.h"
 #include "lib/state/query.h"
 
 int catalog_traces(struct catalog *c, const char *project, catalog_trace_fn *fn, void *ctx, struct err *e)
@@ -19,7 +20,7 @@ int catalog_traces(struct catalog *c, const char *project, catalog_trace_fn *fn,
 			.has_file = query_int(q, 4),
 			.size = (uint64_t)query_int(q, 5),
 			.sha256 = query_sha256(q, 6),
-			.requires_python = query_text(q, 7),
+			.requires_python = query_text_within(q, 7, LIMIT_REQUIRES_PYTHON),
 			.yanked = query_text(q, 8),
 			.reason = query_text(q, 9),
 			.tombstone = query_text(q, 10),

@@ -174,6 +174,12 @@ const char *query_text(struct query *q, int column)
 	return (const char *)sqlite3_column_text(q->stmt, column);
 }
 
+const char *query_text_within(struct query *q, int column, size_t most)
+{
+	const char *text = query_text(q, column);
+	return text && (size_t)sqlite3_column_bytes(q->stmt, column) <= most ? text : NULL;
+}
+
 struct str query_bytes(struct query *q, int column)
 {
 	const char *bytes = sqlite3_column_blob(q->stmt, column);

@@ -32,6 +32,8 @@ int query_run_ints(struct catalog *c, enum statement id, const int64_t *values, 
 // Columns of the row, from 0; strings and bytes live until the next step.
 int64_t query_int(struct query *q, int column);
 const char *query_text(struct query *q, int column); // NULL where it is NULL
+// The same; NULL too where it has more bytes: what an older version wrote had fewer limits.
+const char *query_text_within(struct query *q, int column, size_t most);
 struct str query_bytes(struct query *q, int column); // ptr NULL where it is NULL
 // NULL where it is no SHA-256.
 const uint8_t *query_sha256(struct query *q, int column);

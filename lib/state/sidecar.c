@@ -94,7 +94,7 @@ static void add_line(struct str text, struct buf *out)
 {
 	bool is_apart = false;
 	text = str_trim(text);
-	for (size_t i = 0; i < text.len && out->len < LIMIT_REASON; i++) {
+	for (size_t i = 0; i < text.len && out->len + is_apart < LIMIT_REASON; i++) {
 		bool is_blank = (unsigned char)text.ptr[i] <= ' ' || text.ptr[i] == 0x7f;
 		if (!is_blank && is_apart)
 			buf_putc(out, ' ');
@@ -102,7 +102,7 @@ static void add_line(struct str text, struct buf *out)
 			buf_putc(out, text.ptr[i]);
 		is_apart = is_blank;
 	}
-	bool is_cut = out->len >= LIMIT_REASON; // perhaps in the middle of a character
+	bool is_cut = out->len + is_apart >= LIMIT_REASON; // perhaps in the middle of a character
 	while (is_cut && out->len && (out->data[out->len - 1] & 0x80) &&
 		!str_is_utf8(buf_view(out)))
 		out->data[--out->len] = '\0';

@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include "lib/base/limits.h"
+
 static char folder[] = "test-catalog-read.XXXXXX";
 
 static void ok(int result, const struct err *e)
@@ -128,10 +130,47 @@ static int remove_folder(void **state UNUSED)
 	return system(command);
 }
 
+static int see_file(void *ctx, const struct catalog_file *file, struct err *e UNUSED)
+{
+	buf_printf(ctx, "%s %zu;", file->filename, file->requires_python ? strlen(file->requires_python) : 0);
+	return 0;
+}
+
+// What an older version wrote had no limit, and a page has all files of a project: sixty of these were half a gigabyte.
+static void old_rows_have_limits(void **state UNUSED)
+{
+	static const struct {
+		const char *filename;
+		size_t python;
+	} rows[] = {{"six-1.0-1.whl", 1 << 20}, {"six-1.0-2.whl", LIMIT_REQUIRES_PYTHON + 1},
+		{"six-1.0-3.whl", LIMIT_REQUIRES_PYTHON}};
+	static const uint8_t sha256[SHA256_SIZE] = {1};
+	struct err e = ERR_INIT;
+	CLEANUP(mem_free) char *text = xmalloc(1 << 20);
+	CLEANUP(buf_release) struct buf seen;
+	struct catalog_entry file = {.sha256 = sha256, .project = "six", .version = "1.0", .version_key = STR("1")};
+	CLEANUP(mem_free) char *path = xasprintf("%s/old.db", folder);
+	CLEANUP(catalog_cleanup) struct catalog *c = NULL;
+	ok(catalog_open(path, &c, &e), &e);
+	ok(catalog_platform_add(c, "debian-12-x86_64", &file.platform, &e), &e);
+	ok(catalog_folder_ensure(c, file.platform, "", &file.folder, &e), &e);
+	memset(text, ',', 1 << 20);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		CLEANUP(mem_free) char *python = xstrndup(text, rows[i].python);
+		file.filename = rows[i].filename;
+		file.requires_python = python;
+		put(c, file, "", NULL);
+	}
+	buf_init(&seen, 1000);
+	ok(catalog_project_files(c, file.platform, "six", see_file, &seen, &e), &e);
+	assert_string_equal(seen.data, "six-1.0-1.whl 0;six-1.0-2.whl 0;six-1.0-3.whl 1024;");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(locations_are_of_one_moment),
+		cmocka_unit_test(old_rows_have_limits),
 		cmocka_unit_test(usage_is_all_that_is_there),
 	};
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -102,6 +102,12 @@ static void long_reasons_are_cut(void **state UNUSED)
 	sidecar_reason(MARK_YANKED, buf_view(&text), &out);
 	assert_int_equal(out.len, LIMIT_REASON / 3 * 3);
 	assert_true(str_is_utf8(buf_view(&out)));
+	buf_clear(&text);
+	buf_clear(&out);
+	while (text.len < 2 * LIMIT_REASON)
+		buf_puts(&text, "a ");
+	sidecar_reason(MARK_YANKED, buf_view(&text), &out);
+	assert_int_equal(out.len, LIMIT_REASON - 1); // a blank ends no reason
 }
 
 static int read_mark(enum mark mark, struct buf *out, struct err *e)

@@ -117,6 +117,29 @@ static void test_limit(void **state UNUSED)
 	assert_int_equal(e.kind, ERR_LIMIT);
 }
 
+// No file's name says more, and so no line that agrees with one: else a line's length is multiplied by all its tags.
+static void test_long_sets(void **state UNUSED)
+{
+	CLEANUP(mem_free) char *text = xmalloc(LIMIT_METADATA);
+	memset(text, 'a', LIMIT_METADATA);
+	for (size_t part = 0; part < 3; part++) {
+		struct str sets[3] = {STR("cp38.cp39"), STR("abi3.none"), STR("win32.any")};
+		size_t rest = sets[0].len + sets[1].len + sets[2].len - sets[part].len;
+		struct err e = ERR_INIT;
+		size_t calls = 0;
+		sets[part] = (struct str){text, LIMIT_FILE_NAME - rest};
+		struct filename f = {.python = sets[0], .abi = sets[1], .platform = sets[2]};
+		assert_int_equal(tag_foreach(&f, count_calls, &calls, &e), 0);
+		assert_int_equal(calls, 4);
+		calls = 0;
+		sets[part].len++;
+		f = (struct filename){.python = sets[0], .abi = sets[1], .platform = sets[2]};
+		assert_int_equal(tag_foreach(&f, count_calls, &calls, &e), -1);
+		assert_int_equal(e.kind, ERR_LIMIT);
+		assert_int_equal(calls, 0);
+	}
+}
+
 static int refuse(void *ctx UNUSED, struct str tag, struct err *e)
 {
 	return err_set(e, ERR_DENIED, STR_FMT, STR_ARG(tag));
@@ -156,6 +179,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sets),
 		cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_long_sets),
 		cmocka_unit_test(test_callback_ends_the_walk),
 		cmocka_unit_test(test_vectors),
 	};

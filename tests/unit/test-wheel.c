@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <cmocka.h>
@@ -253,6 +254,92 @@ static void test_metadata_too_large(void **state UNUSED)
 	}
 }
 
+// A wheel with far too much of something in METADATA, WHEEL or RECORD.
+static void examine_excess(const char *info, const char *content, struct wheel *w)
+{
+	const struct file files[FILES] = {
+		{INFO "METADATA", strcmp(info, "METADATA") == 0 ? content : METADATA, 0},
+		{INFO "WHEEL", strcmp(info, "WHEEL") == 0 ? content : WHEEL, 0},
+		{INFO "RECORD", strcmp(info, "RECORD") == 0 ? content : NULL, 0},
+	};
+	CLEANUP(zipmake_release) struct zipmake z;
+	struct err e = ERR_INIT;
+	make(&z, files);
+	struct source s = source_memory(buf_view(&z.bytes));
+	if (examine(&s, demo_name, LENIENT, w, &e) < 0)
+		fail_msg("%s: %s", info, e.msg);
+}
+
+static char *repeat(const char *start, const char *piece, size_t count, const char *end)
+{
+	struct buf out;
+	buf_init(&out, LIMIT_RECORD);
+	buf_puts(&out, start);
+	for (size_t i = 0; i < count; i++)
+		buf_puts(&out, piece);
+	buf_puts(&out, end);
+	assert_false(out.failed);
+	return buf_steal(&out);
+}
+
+static long peak_kb(void)
+{
+	struct rusage use;
+	assert_int_equal(getrusage(RUSAGE_SELF, &use), 0);
+	return use.ru_maxrss;
+}
+
+// One line of 64 times 64 tags. Its Python tag of 100 KB makes them 400 MB (one of 7 MB, 28 GB).
+static void test_long_tags(void **state UNUSED)
+{
+	CLEANUP(buf_release) struct buf set;
+	CLEANUP(wheel_release) struct wheel w;
+	CLEANUP(mem_free) char *python = repeat("Wheel-Version: 1.0\nTag: ", "p", 100 << 10, "");
+	buf_init(&set, 1 << 10);
+	for (int i = 0; i < 64; i++)
+		buf_printf(&set, "%sa%d", i ? "." : "", i);
+	CLEANUP(mem_free) char *text = xasprintf("%s-%s-%s\n", python, set.data, set.data);
+	long before = peak_kb();
+	examine_excess("WHEEL", text, &w);
+	assert_in_range(peak_kb() - before, 0, 100 << 10);
+	assert_non_null(strstr(w.findings.text.data, "its tags are not"));
+}
+
+static void test_many_tags(void **state UNUSED)
+{
+	CLEANUP(wheel_release) struct wheel w;
+	CLEANUP(mem_free) char *text = repeat("Wheel-Version: 1.0\n", "Tag: py3-none-any\n", 400000, "");
+	examine_excess("WHEEL", text, &w);
+	assert_non_null(strstr(w.findings.text.data, "its tags are not"));
+}
+
+// It would be on every page of the project.
+static void test_long_requires_python(void **state UNUSED)
+{
+	for (size_t more = 0; more < 2; more++) {
+		CLEANUP(wheel_release) struct wheel w;
+		CLEANUP(mem_free) char *text =
+			repeat(METADATA "Requires-Python: >=3", ",", LIMIT_REQUIRES_PYTHON - 3 + more, "\n");
+		examine_excess("METADATA", text, &w);
+		assert_int_equal(w.requires_python == NULL, more);
+		assert_int_equal(w.findings.count, more);
+		assert_int_equal(strstr(w.findings.text.data, "Requires-Python") != NULL, more);
+	}
+}
+
+// What is wrong line for line is told until the text is full; then the rest is not read.
+static void test_bad_record(void **state UNUSED)
+{
+	static const char *const lines[] = {"x,,\n", "x,sha256=1,2\r\n", INFO "WHEEL,md5=1,2\n"};
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		CLEANUP(wheel_release) struct wheel w;
+		CLEANUP(mem_free) char *text = repeat("", lines[i], 1000000, "");
+		examine_excess("RECORD", text, &w);
+		assert_true(w.findings.count > 100 && w.findings.count < LIMIT_FINDINGS / 10);
+		assert_non_null(strstr(w.findings.text.data, "RECORD line 1:"));
+	}
+}
+
 // A copy of exactly len bytes, so that a read behind them is seen.
 static int examine_copy(const char *bytes, size_t len, enum strictness strictness, struct wheel *w)
 {
@@ -394,6 +481,10 @@ int main(void)
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_facts),
 		cmocka_unit_test(test_metadata_too_large),
+		cmocka_unit_test(test_long_tags),
+		cmocka_unit_test(test_many_tags),
+		cmocka_unit_test(test_long_requires_python),
+		cmocka_unit_test(test_bad_record),
 		cmocka_unit_test(test_truncated),
 		cmocka_unit_test(test_flipped),
 		cmocka_unit_test(test_corpus),
