@@ -90,6 +90,15 @@ struct str str_trim(struct str s)
 	return s;
 }
 
+struct str str_head(struct str s, size_t most)
+{
+	if (s.len <= most)
+		return s;
+	while (most && ((unsigned char)s.ptr[most] & 0xc0) == 0x80)
+		most--;
+	return str_slice(s, 0, most);
+}
+
 bool str_is_ascii(struct str s)
 {
 	for (size_t i = 0; i < s.len; i++)

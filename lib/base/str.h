@@ -58,6 +58,8 @@ static inline char ascii_lower(char c)
 	return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
 }
 
+// Its first bytes, at most so many, and no half of a character of UTF-8.
+struct str str_head(struct str s, size_t most);
 bool str_is_ascii(struct str s);
 // Whether the bytes are well-formed UTF-8 (RFC 3629: no surrogates, no over-long forms).
 bool str_is_utf8(struct str s);

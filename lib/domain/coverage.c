@@ -128,7 +128,7 @@ static uint64_t micros_of_ours(struct coverage *c, const char *requires_python, 
 
 static uint64_t micros_of_theirs(struct coverage *c, const struct simplepage_file *file, const struct python *python)
 {
-	return find_micros(c, file->requires_python, python, 0);
+	return file->is_cut ? 0 : find_micros(c, file->requires_python, python, 0);
 }
 
 // Where ours installs; nothing of upstream's is there yet.

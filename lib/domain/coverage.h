@@ -39,7 +39,7 @@ struct coverage_place {
 	const struct environment *environment; // the profile's
 	uint64_t micros;  // bit n: on x.y.n, by its Requires-Python. Of one that is no specifier set: all, as pip has it
 	uint64_t missing; // of these, those where no file of upstream's installs. Of a bad Requires-Python of theirs:
-			  // it installs nowhere, as uv has it
+			  // it installs nowhere, as uv has it; so does a file that is cut
 	const struct simplepage_file *file; // what installs there instead, the one that is preferred; NULL: none
 };
 

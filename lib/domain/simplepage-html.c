@@ -38,6 +38,12 @@ static bool is_file(struct str name)
 	return false;
 }
 
+static struct str path_of(struct str href)
+{
+	struct str rest = str_cut(&href, '#');
+	return str_cut(&rest, '?');
+}
+
 // "#sha256=…", perhaps among others with "&" between.
 static struct str fragment_sha256(struct str href)
 {
@@ -78,7 +84,11 @@ static void begin_a(struct reading *r, const char *const *attributes)
 	link.is_yanked = link.reason.ptr;
 	read_metadata(attributes, &link);
 	r->has_base = true;
-	if (!href.len || !url_filename(href, &name) || name.failed || !is_file(buf_view(&name)))
+	if (!url_filename(href, &name) || name.failed) {
+		r->make->unusable += !href.len || is_file(path_of(href));
+		return;
+	}
+	if (!is_file(buf_view(&name)))
 		return;
 	link.filename = buf_view(&name);
 	simplepage_make_link(r->make, &link);

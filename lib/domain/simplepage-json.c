@@ -24,8 +24,22 @@ struct reading {
 	size_t turn;           // values that were told of it; what is beyond counts as the last one
 	uint8_t likely[TURNS]; // which place the same one of the file before was at: most files have the same keys in one order
 	bool has_meta, has_files;
+	size_t files;   // that began
+	struct err why; // what is not as a page has it; the first of all
 	struct str name, api, status, reason;
 };
+
+static void find_odd(struct reading *r, const char *what)
+{
+	if (!r->why.kind)
+		err_set(&r->why, ERR_INVALID, "JSON, but no simple page: %s", what);
+}
+
+static void find_odd_file(struct reading *r, const char *what)
+{
+	if (!r->why.kind)
+		err_set(&r->why, ERR_INVALID, "JSON, but no simple page: file %zu %s", r->files, what);
+}
 
 // ptr is NULL where it is no string.
 static struct str text(const struct jsonwalk_value *v)
@@ -91,6 +105,8 @@ static void end_file(struct reading *r)
 		r->link.has_metadata = r->metadata[i].is_there;
 		r->link.metadata = r->metadata[i].sha256;
 	}
+	if (!r->link.filename.len || !r->link.url.len)
+		find_odd_file(r, r->link.filename.len ? "has no url" : "has no filename");
 	simplepage_make_link(r->m, &r->link);
 }
 
@@ -98,8 +114,13 @@ static void take_file(struct reading *r, const struct jsonwalk_value *v, size_t 
 {
 	if (v->kind == JSONWALK_OBJECT_END)
 		end_file(r);
-	if (v->kind != JSONWALK_OBJECT)
+	if (!is_begun(v))
 		return;
+	r->files++;
+	if (v->kind != JSONWALK_OBJECT) {
+		find_odd_file(r, "is no object");
+		return;
+	}
 	r->turn = 0;
 	r->link = (struct simplepage_link){.size = -1};
 	for (size_t i = 0; i < METADATA_KEYS; i++)
@@ -108,18 +129,44 @@ static void take_file(struct reading *r, const struct jsonwalk_value *v, size_t 
 
 static void take_files(struct reading *r, const struct jsonwalk_value *v, size_t what UNUSED)
 {
-	r->has_files = r->has_files || v->kind == JSONWALK_ARRAY;
+	r->has_files = true;
+	if (is_begun(v) && v->kind != JSONWALK_ARRAY)
+		find_odd(r, "its \"files\" is no list");
 }
 
 static void take_meta(struct reading *r, const struct jsonwalk_value *v, size_t what UNUSED)
 {
-	r->has_meta = r->has_meta || v->kind == JSONWALK_OBJECT;
+	r->has_meta = true;
+	if (is_begun(v) && v->kind != JSONWALK_OBJECT)
+		find_odd(r, "its \"meta\" is no object");
+}
+
+// What may be left out may be null.
+static void take_versions(struct reading *r, const struct jsonwalk_value *v, size_t what UNUSED)
+{
+	if (is_begun(v) && v->kind != JSONWALK_ARRAY && v->kind != JSONWALK_NULL)
+		find_odd(r, "its \"versions\" is no list");
 }
 
 static void take_version(struct reading *r, const struct jsonwalk_value *v, size_t what UNUSED)
 {
 	if (v->kind == JSONWALK_STRING)
 		simplepage_make_version(r->m, v->text);
+	else
+		find_odd(r, "a version is no string");
+}
+
+static void take_project_status(struct reading *r, const struct jsonwalk_value *v, size_t what UNUSED)
+{
+	if (is_begun(v) && v->kind != JSONWALK_OBJECT && v->kind != JSONWALK_NULL)
+		find_odd(r, "its \"project-status\" is no object");
+}
+
+static void take_status(struct reading *r, const struct jsonwalk_value *v, size_t what UNUSED)
+{
+	if (is_begun(v) && v->kind != JSONWALK_STRING && v->kind != JSONWALK_NULL)
+		find_odd(r, "the project's status is no string");
+	r->status = text(v);
 }
 
 static void take_nothing(struct reading *r UNUSED, const struct jsonwalk_value *v UNUSED, size_t what UNUSED)
@@ -145,9 +192,9 @@ static const struct place {
 	[METADATA] = {A_FILE, STR("core-metadata"), take_metadata, 0},
 	[DIST_INFO] = {A_FILE, STR("dist-info-metadata"), take_metadata, 1},
 	[DATA_DIST_INFO] = {A_FILE, STR("data-dist-info-metadata"), take_metadata, 2},
-	[VERSIONS] = {PAGE, STR("versions"), take_nothing, 0},
+	[VERSIONS] = {PAGE, STR("versions"), take_versions, 0},
 	[META] = {PAGE, STR("meta"), take_meta, 0},
-	[STATUS] = {PAGE, STR("project-status"), take_nothing, 0},
+	[STATUS] = {PAGE, STR("project-status"), take_project_status, 0},
 	{PAGE, STR("name"), take_text, offsetof(struct reading, name)},
 	{A_FILE, STR("filename"), take_text, OF_LINK(filename)},
 	{A_FILE, STR("url"), take_text, OF_LINK(url)},
@@ -163,7 +210,7 @@ static const struct place {
 	{VERSIONS, MEMBER, take_version, 0},
 	{META, STR("api-version"), take_text, offsetof(struct reading, api)},
 	{META, STR("_last-serial"), take_serial, 0},
-	{STATUS, STR("status"), take_text, offsetof(struct reading, status)},
+	{STATUS, STR("status"), take_status, 0},
 	{STATUS, STR("reason"), take_text, offsetof(struct reading, reason)},
 };
 
@@ -204,6 +251,10 @@ static enum simplepage_fault check(const struct reading *r, struct err *e)
 {
 	if (!r->has_meta || !r->has_files || !r->name.ptr) {
 		err_set(e, ERR_INVALID, "JSON, but no simple page: it has no meta, name and files");
+		return SIMPLEPAGE_NOT_A_PAGE;
+	}
+	if (r->why.kind) {
+		*e = r->why;
 		return SIMPLEPAGE_NOT_A_PAGE;
 	}
 	if (simplepage_make_api(r->api, e) < 0)

@@ -70,6 +70,12 @@ static bool is_of_project(const struct simplepage_make *m, struct str filename)
 	return normal.len > len && memcmp(normal.data, m->page.project, len) == 0 && !ascii_is_alnum(normal.data[len]);
 }
 
+// A reason in as many bytes as a page has for one.
+static const char *copy_reason(struct simplepage_make *m, struct str reason)
+{
+	return copy_line(m, str_head(reason, LIMIT_REASON));
+}
+
 // The text where it is a time that we understand (PEP 700: UTC, with or without a fraction).
 static const char *upload_time(struct simplepage_make *m, struct str text, int64_t *seconds)
 {
@@ -91,7 +97,7 @@ static const char *upload_time(struct simplepage_make *m, struct str text, int64
 
 static const char *requires_python(struct simplepage_make *m, struct str text)
 {
-	if (!text.len)
+	if (!text.len || text.len > LIMIT_REQUIRES_PYTHON)
 		return NULL;
 	if (!m->last_python || !str_eq(text, str_from(m->last_python)))
 		m->last_python = copy(m, text);
@@ -106,6 +112,17 @@ static const char *filename(struct simplepage_make *m, struct str name, struct s
 	return copy(m, name);
 }
 
+static const char *provenance(struct simplepage_make *m, struct str url)
+{
+	return url.len && url.len <= LIMIT_PROVENANCE ? copy(m, url) : NULL;
+}
+
+static bool is_cut(const struct simplepage_link *link)
+{
+	return link->requires_python.len > LIMIT_REQUIRES_PYTHON || link->provenance.len > LIMIT_PROVENANCE ||
+	       link->reason.len > LIMIT_REASON;
+}
+
 static void add_file(struct simplepage_make *m, const struct simplepage_link *link, struct str url)
 {
 	struct simplepage *page = &m->page;
@@ -114,8 +131,9 @@ static void add_file(struct simplepage_make *m, const struct simplepage_link *li
 	*f = (struct simplepage_file){
 		.url = arena_copy(&page->text, url),
 		.requires_python = requires_python(m, link->requires_python),
-		.yanked = link->is_yanked ? copy_line(m, link->reason) : NULL,
-		.provenance = link->provenance.len ? copy(m, link->provenance) : NULL,
+		.yanked = link->is_yanked ? copy_reason(m, link->reason) : NULL,
+		.provenance = provenance(m, link->provenance),
+		.is_cut = is_cut(link),
 		.size = link->size,
 		.has_metadata = link->has_metadata,
 	};
@@ -132,13 +150,19 @@ void simplepage_make_link(struct simplepage_make *m, const struct simplepage_lin
 {
 	struct err ignored = ERR_INIT;
 	buf_clear(&m->url);
-	if (is_full(m) || !link->filename.len || filename_check(link->filename, &ignored) < 0)
+	if (is_full(m))
 		return;
+	if (!link->filename.len || filename_check(link->filename, &ignored) < 0) {
+		m->unusable++;
+		return;
+	}
 	m->seen++;
 	if (!is_of_project(m, link->filename))
 		m->foreign++;
 	else if (link->url.len && url_resolve(m->base, link->url, &m->url) && !m->url.failed)
 		add_file(m, link, buf_view(&m->url));
+	else
+		m->unusable++;
 }
 
 void simplepage_make_version(struct simplepage_make *m, struct str version)
@@ -153,7 +177,7 @@ void simplepage_make_version(struct simplepage_make *m, struct str version)
 void simplepage_make_status(struct simplepage_make *m, struct str status, struct str reason)
 {
 	struct simplepage *page = &m->page;
-	page->status_reason = reason.len ? copy(m, reason) : NULL;
+	page->status_reason = reason.len ? copy_reason(m, reason) : NULL;
 	page->status = SIMPLEPAGE_ACTIVE;
 	while (page->status < SIMPLEPAGE_UNFAMILIAR &&
 	       !str_eq(status, str_from(simplepage_status_name[page->status])))
@@ -219,6 +243,10 @@ enum simplepage_fault simplepage_make_finish(struct simplepage_make *m, struct s
 	if (m->seen && m->foreign == m->seen) {
 		err_set(e, ERR_INVALID, "the page is another project's: none of its files belongs to %s", m->page.project);
 		return SIMPLEPAGE_WRONG_PROJECT;
+	}
+	if (m->unusable && !m->page.files) {
+		err_set(e, ERR_INVALID, "no simple page: none of its files has a name and a URL that can be used");
+		return SIMPLEPAGE_NOT_A_PAGE;
 	}
 	leave_out_duplicates(&m->page);
 	*out = m->page;

@@ -30,7 +30,7 @@ struct row {
 struct hash {
 	uint8_t byte[SHA256_SIZE];
 };
-enum { HAS_SHA256 = 1, HAS_METADATA = 2, HAS_METADATA_SHA256 = 4 };
+enum { HAS_SHA256 = 1, HAS_METADATA = 2, HAS_METADATA_SHA256 = 4, IS_CUT = 8 };
 enum { MAGIC = 0x77637031, LEVEL = 1 }; // with another form the magic changes
 
 const char simplepage_accept[] = "Accept: application/vnd.pypi.simple.v1+json, "
@@ -75,7 +75,7 @@ static struct row row_of(const struct simplepage_file *f, const struct simplepag
 	r.provenance = put(text, f->provenance);
 	r.upload_time = put(text, f->upload_time);
 	r.flags = (f->has_sha256 ? HAS_SHA256 : 0) | (f->has_metadata ? HAS_METADATA : 0) |
-		  (f->has_metadata_sha256 ? HAS_METADATA_SHA256 : 0);
+		  (f->has_metadata_sha256 ? HAS_METADATA_SHA256 : 0) | (f->is_cut ? IS_CUT : 0);
 	return r;
 }
 
@@ -138,6 +138,27 @@ static bool take(const struct image *im, uint32_t at, const char **out)
 	return at < im->head.text;
 }
 
+static bool is_within(const char *s, size_t most)
+{
+	return !s || strnlen(s, most + 1) <= most;
+}
+
+// What an older version packed had fewer limits.
+static const char *limit(const char *s, size_t most, const char *otherwise, bool *is_cut)
+{
+	if (is_within(s, most))
+		return s;
+	*is_cut = true;
+	return otherwise;
+}
+
+static void limit_file(struct simplepage_file *f)
+{
+	f->requires_python = limit(f->requires_python, LIMIT_REQUIRES_PYTHON, NULL, &f->is_cut);
+	f->yanked = limit(f->yanked, LIMIT_REASON, "", &f->is_cut);
+	f->provenance = limit(f->provenance, LIMIT_PROVENANCE, NULL, &f->is_cut);
+}
+
 static bool take_file(const struct image *im, size_t i, struct simplepage_file *f)
 {
 	struct row r;
@@ -147,6 +168,7 @@ static bool take_file(const struct image *im, size_t i, struct simplepage_file *
 	f->has_sha256 = r.flags & HAS_SHA256;
 	f->has_metadata = r.flags & HAS_METADATA;
 	f->has_metadata_sha256 = r.flags & HAS_METADATA_SHA256;
+	f->is_cut = r.flags & IS_CUT;
 	f->uploaded = r.uploaded;
 	f->size = r.size;
 	return r.filename && r.url && take(im, r.filename, &f->filename) && take(im, r.url, &f->url) &&
@@ -163,13 +185,19 @@ static bool take_all(const struct image *im, struct simplepage *out)
 	out->version = head->versions ? xcalloc(head->versions, sizeof(out->version[0])) : NULL;
 	bool good = head->project && take(im, head->project, &out->project) &&
 		    take(im, head->status_reason, &out->status_reason);
-	for (; good && out->files < head->files; out->files++)
+	for (; good && out->files < head->files; out->files++) {
 		good = take_file(im, out->files, &out->file[out->files]);
-	for (; good && out->versions < head->versions; out->versions++) {
-		uint32_t at;
-		memcpy(&at, (const char *)im->version + out->versions * sizeof(at), sizeof(at));
-		good = at && take(im, at, &out->version[out->versions]);
+		if (good)
+			limit_file(&out->file[out->files]);
 	}
+	for (size_t i = 0; good && i < head->versions; i++) {
+		uint32_t at;
+		memcpy(&at, (const char *)im->version + i * sizeof(at), sizeof(at));
+		good = at && take(im, at, &out->version[out->versions]);
+		out->versions += good && is_within(out->version[out->versions], LIMIT_FILE_NAME);
+	}
+	if (good && !is_within(out->status_reason, LIMIT_REASON))
+		out->status_reason = NULL;
 	return good;
 }
 

@@ -32,6 +32,7 @@ struct simplepage_file {
 	const char *upload_time;     // as upstream wrote it, "2026-01-02T03:04:05.678901Z"; NULL: unknown
 	int64_t uploaded;            // the same in seconds since 1970; 0: unknown
 	int64_t size;                // bytes; -1: unknown
+	bool is_cut; // a field of it was beyond its limit, and is left out or cut: nobody relies on such a file
 	bool has_sha256;
 	bool has_metadata;        // METADATA is at url + ".metadata";
 	bool has_metadata_sha256; // and its hash is known
@@ -54,7 +55,8 @@ struct simplepage {
 // Why a body is no page of this project.
 enum simplepage_fault {
 	SIMPLEPAGE_GOOD,
-	SIMPLEPAGE_NOT_A_PAGE,    // another type, no JSON, HTML without the marks of a simple page, another API's major
+	SIMPLEPAGE_NOT_A_PAGE,    // another type, no JSON, JSON of another shape, HTML without the marks of a simple page, another
+				  // API's major, or files of which none can be used
 	SIMPLEPAGE_TRUNCATED,     // its end is missing
 	SIMPLEPAGE_WRONG_PROJECT, // it is another project's
 	SIMPLEPAGE_TOO_LARGE,     // beyond LIMIT_SIMPLEPAGE_FILES or LIMIT_SIMPLEPAGE_TEXT
@@ -64,9 +66,10 @@ enum simplepage_fault {
 extern const char simplepage_accept[];
 
 // content_type is the header's value; url is that of the answer, after redirects; project is normalised. On -1
-// *fault says why, *e has it in words, and there is nothing to release. A file that no client could use (no name or
-// a bad one, no URL, a wheel of another project) is left out; the first of a name wins; a "yanked" that is no
-// bool counts as yanked.
+// *fault says why, *e has it in words, and there is nothing to release. A file that no client could use (a bad name, no
+// HTTP URL or one longer than LIMIT_PATH, a wheel of another project) is left out; the first of a name wins; a "yanked" that is no
+// bool counts as yanked. What is longer than LIMIT_REQUIRES_PYTHON, LIMIT_PROVENANCE or, of a version, LIMIT_FILE_NAME is left
+// out, and a reason is cut to LIMIT_REASON.
 int simplepage_parse(struct str body, struct str content_type, const char *url, const char *project,
 	struct simplepage *out, enum simplepage_fault *fault, struct err *e) MUST_CHECK;
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/log.h"
 #include "lib/base/pack.h"
 #include "lib/base/str.h"
 #include "lib/state/upstream-row.h"
@@ -195,6 +196,17 @@ static bool unpack_body(struct upstream_row *row)
 	return true;
 }
 
+// No page of ours shows what is beyond the limits.
+static void tell_what_is_cut(const struct upstream_row *row)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < row->page.files; i++)
+		count += row->page.file[i].is_cut;
+	if (count)
+		log_warn("%s: of %s, %zu files say more than a page may: what is beyond the limits is left out",
+			row->index->shown, row->project->name, count);
+}
+
 static void read_page(struct upstream_row *row)
 {
 	struct upstream_said *s = &row->said;
@@ -222,6 +234,8 @@ static void read_page(struct upstream_row *row)
 		conclude(row, UPSTREAM_TOO_LARGE, e.msg);
 	else
 		take_page(row, &page, &packed);
+	if (row->has_new_page)
+		tell_what_is_cut(row);
 }
 
 static void settle_row(struct upstream_row *row)

@@ -110,6 +110,8 @@ static void add_file(const struct jsondoc *file, struct buf *out)
 		buf_printf(out, "  yanked%s%s", *yanked ? ": " : "", yanked);
 	if (jsondoc_is_true(file, "left-out"))
 		buf_puts(out, "  not on the page");
+	if (jsondoc_is_true(file, "cut"))
+		buf_puts(out, "  says more than a page may: some of that is left out");
 	buf_putc(out, '\n');
 }
 

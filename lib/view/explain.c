@@ -306,6 +306,8 @@ static struct jsondoc *file_of_upstream(const struct explaining *x, const struct
 	put_sha256(out, f->has_sha256 ? f->sha256 : NULL);
 	if (is_left_out(x, f))
 		jsondoc_put_bool(out, "left-out", true);
+	if (f->is_cut)
+		jsondoc_put_bool(out, "cut", true);
 	return out;
 }
 

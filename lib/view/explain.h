@@ -37,7 +37,7 @@ struct explain_about {
 //	 "upstream": {"result", "why"?, "index"?, "asked"?, "fetched"?, "stale"?, "status"?, "files"? (how many),
 //	     "left-out"? (how many of them the view's pages do not have, as none of its machines runs them),
 //	     "file"? (of one version): [{"filename", "url", "yanked"?, "requires-python"?, "upload-time"?, "size"?,
-//	         "sha256"?, "left-out"?: true}, …]},
+//	         "sha256"?, "left-out"?: true, "cut"?: true (a field is beyond its limit, and was left out)}, …]},
 //	 "environments": [{"platform", "python", "here"?, "upstream"?, "both"?: {"filename", "version",
 //	     "from": "here"|"upstream", "yanked"?: true, "some-micros"?: true}}, …]}
 struct jsondoc *explain(

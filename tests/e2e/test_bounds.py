@@ -103,3 +103,80 @@ def test_rows_of_an_older_version_make_no_large_page(serve, tmp_path):
     assert len(body) < 20_000
     assert sum("requires-python" in one for one in files.values()) == 1
     assert sum(one.get("yanked", False) is True for one in files.values()) == 19
+
+
+# --- upstream's page ---
+
+def upstream_wheels(index, tmp_path, count):
+    wheels = [storelib.make_wheel(tmp_path / "theirs", "six", f"{number}.0") for number in range(count)]
+    for wheel in wheels:
+        index.add("six", wheel)
+    return [wheel.name for wheel in wheels]
+
+
+def told_of_upstream(server, what):
+    merging.wait_until_noted(server, "six")
+    return json.loads(server.get(f"/-/explain/simple/{what}").body)["upstream"]
+
+
+@pytest.mark.parametrize("field", ["requires_python", "yanked", "provenance"])
+def test_fields_of_megabytes_on_upstreams_page(serve, index, tmp_path, field):
+    """They are on no page of ours; what is yanked stays so, and whoever asks is told."""
+    names = upstream_wheels(index, tmp_path, 60)
+    long = "https://example.org/" + "x" * 500_000 if field == "provenance" else ">=3" + "," * 500_000
+    for name in names[:-1]:
+        index.change("six", name, **{field: long})
+    server = serve(None, config=merging.config(index))
+    body, files = page_of(server, "six")
+    assert sorted(files) == sorted(names) and len(body) < 200_000
+    if field == "yanked":
+        assert sorted(one["yanked"] is not False for one in files.values() if "yanked" in one) == [True] * 59
+    else:
+        assert not any(field.replace("_", "-") in one for one in files.values())
+    assert len(server.get("/simple/six/", {"Accept": "text/html"}).body) < 200_000
+    assert [one.get("cut") for one in told_of_upstream(server, "six/0.0")["file"]] == [True]
+    assert "59 files say more than a page may" in server.errors()
+
+
+def test_a_long_reason_leaves_a_project_in_quarantine(serve, index, tmp_path):
+    upstream_wheels(index, tmp_path, 2)
+    index.page_facts["six"] = {"project-status": {"status": "quarantined", "reason": "r" * 3_000_000}}
+    server = serve(None, config=merging.config(index))
+    body, files = page_of(server, "six")
+    assert files == {} and b"quarantined" in body and len(body) < 5000
+    index.page_facts["six"] = {"project-status": {"status": "archived", "reason": "r" * 3_000_000}}
+    other = serve(None, config=merging.config(index))
+    body, files = page_of(other, "six")
+    assert len(files) == 2 and b"archived" in body and len(body) < 5000
+
+
+NO_PAGES = {
+    "files of strings": {"files": ["six-1.0.tar.gz"]},
+    "no filename": {"files": [{"url": "six-1.0.tar.gz", "hashes": {}}]},
+    "no url": {"files": [{"filename": "six-1.0.tar.gz", "hashes": {}}]},
+    "no usable url": {"files": [{"filename": "six-1.0.tar.gz", "url": "ftp://example.org/six-1.0.tar.gz", "hashes": {}}]},
+    "files is an object": {"files": {}},
+    "versions of numbers": {"files": [], "versions": [1, 2]},
+    "status is a list": {"files": [], "project-status": ["quarantined"]},
+    "another api": {"files": [], "meta": {"api-version": "2.0"}},
+    "no api": {"files": [], "meta": {}},
+    "no name": {"files": [], "name": None},
+}
+
+
+@pytest.mark.parametrize("odd", NO_PAGES.values(), ids=NO_PAGES)
+def test_what_is_no_simple_page_is_no_project_without_files(serve, index, tmp_path, odd):
+    """At first it is a failure and no page; later what was known stays."""
+    names = upstream_wheels(index, tmp_path, 2)
+    index.page_facts["six"] = odd
+    server = serve(None, config=merging.config(index))
+    reply = server.get("/simple/six/")
+    assert (reply.status, reply.body) == (502, b"502 Bad Gateway: six: upstream cannot be asked: not a simple page\n")
+    index.page_facts["six"] = {}
+    index.max_age = 0
+    other = serve(None, config=merging.config(index))
+    assert sorted(page_of(other, "six")[1]) == names
+    index.page_facts["six"] = odd
+    index.serial += 1
+    for _ in range(3):
+        assert sorted(page_of(other, "six")[1]) == names

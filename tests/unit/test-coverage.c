@@ -259,6 +259,21 @@ static void without_an_age_all_count(void **state UNUSED)
 	assert_int_equal(a.kind, COVERAGE_SAME);
 }
 
+// Perhaps its Requires-Python was beyond the limit.
+static void what_is_cut_covers_nothing(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	struct simplepage_file file = {.filename = "foo-1.0.tar.gz", .is_cut = true};
+	const struct simplepage page = {.project = "foo", .file = &file, .files = 1};
+	CLEANUP(profile_release) struct profile profile;
+	CLEANUP(coverage_cleanup) struct coverage *c = coverage_new(&page, "foo");
+	CLEANUP(coverage_answer_release) struct coverage_answer a;
+	const struct coverage_file ours = {"foo-1.0.tar.gz", NULL, NULL};
+	assert_int_equal(profile_init(&profile, "debian-12-x86_64", &(struct profile_keys){0}, &e), 0);
+	assert_int_equal(coverage_ask(c, &profile, &ours, INT64_MAX, &a, &e), 0);
+	assert_int_equal(a.kind, COVERAGE_NARROW);
+}
+
 static void of_an_unknown_platform_nothing_is_said(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
@@ -302,6 +317,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_case_is_told_apart),
 		cmocka_unit_test(without_an_age_all_count),
+		cmocka_unit_test(what_is_cut_covers_nothing),
 		cmocka_unit_test(of_an_unknown_platform_nothing_is_said),
 		cmocka_unit_test(sdist_is_named),
 	};
