@@ -8,7 +8,8 @@ enum {
 	LIMIT_PATH = 4096,                // a path in the store, a URL path
 	LIMIT_TAGS = 4096,                // tags that one wheel's compressed sets expand to
 	LIMIT_REQUIRES_PYTHON = 1 << 10,  // of a file on a page (the longest of real ones has 90),
-	LIMIT_PROVENANCE = 2 << 10,       // and the URL of its provenance
+	LIMIT_PROVENANCE = 2 << 10,       // the URL of its provenance,
+	LIMIT_UPLOAD_TIME = 42,           // and when it was uploaded ("2026-01-02T03:04:05.678901Z")
 	LIMIT_METADATA = 8 << 20,         // METADATA, PKG-INFO, WHEEL
 	LIMIT_RECORD = 64 << 20,          // RECORD
 	LIMIT_ZIP_ENTRIES = 1 << 20,      // members of one wheel

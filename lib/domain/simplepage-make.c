@@ -81,7 +81,7 @@ static const char *upload_time(struct simplepage_make *m, struct str text, int64
 {
 	char whole[CLOCK_TEXT];
 	size_t at = CLOCK_TEXT - 2; // behind the seconds
-	if (text.len < CLOCK_TEXT - 1 || text.len > 2 * CLOCK_TEXT)
+	if (text.len < CLOCK_TEXT - 1 || text.len > LIMIT_UPLOAD_TIME)
 		return NULL;
 	memcpy(whole, text.ptr, at);
 	memcpy(whole + at, "Z", 2);

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// METADATA: its fields are slices of it, each ends, and what an upload may say a tree may say as
-// well.
+// METADATA: its fields are slices of it, each ends, what an upload may say a tree may say as well, and what of it is on a
+// page is no longer than a page has it.
 #include "lib/domain/metadata.h"
 
+#include <string.h>
+
+#include "lib/base/limits.h"
 #include "lib/domain/headerfields.h"
+#include "lib/domain/specifier.h"
+#include "lib/domain/wheel.h"
 #include "tests/fuzz/fuzz.h"
 
 static bool is_blank(char c)
@@ -46,12 +51,33 @@ static bool parse(struct str text, enum strictness strictness, struct metadata *
 	return is_good;
 }
 
+// What is not taken is told of.
+static void check_wheel(struct str text, bool is_good)
+{
+	struct err e = ERR_INIT;
+	struct metadata facts;
+	CLEANUP(wheel_release) struct wheel wheel;
+	wheel_init(&wheel);
+	buf_str(&wheel.metadata, text);
+	HOLDS((wheel_take_metadata(&wheel, LENIENT, &facts, &e) == 0) == is_good);
+	if (!is_good)
+		return;
+	HOLDS(wheel.findings.text.len <= LIMIT_FINDINGS);
+	if (wheel.requires_python)
+		HOLDS(strlen(wheel.requires_python) <= LIMIT_REQUIRES_PYTHON &&
+			str_eq(str_from(wheel.requires_python), facts.requires_python) &&
+			specifier_set_is_valid(facts.requires_python));
+	else
+		HOLDS(!facts.requires_python.len || strstr(wheel.findings.text.data, "Requires-Python"));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	struct str text = fuzz_text(bytes, size);
 	struct metadata lenient, strict;
 	check_fields(text);
 	bool is_good = parse(text, LENIENT, &lenient);
+	check_wheel(text, is_good);
 	if (!parse(text, STRICT, &strict))
 		return 0;
 	HOLDS(is_good && str_is_utf8(text));

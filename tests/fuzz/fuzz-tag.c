@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compressed tag sets: every tag once, and each expands to itself. An input is what stands between
-// a wheel's version and ".whl".
+// Compressed tag sets: every tag once, each expands to itself, and none makes much of little. An input is what stands
+// between a wheel's version and ".whl"; behind a line end, its WHEEL, whose tags are these or are told to be others.
 #include "lib/domain/tag.h"
 
 #include <string.h>
 
 #include "lib/base/limits.h"
+#include "lib/domain/headerfields.h"
+#include "lib/domain/wheelfile.h"
 #include "tests/fuzz/fuzz.h"
 
 struct tags {
@@ -51,14 +53,72 @@ static void is_itself(const char *tag)
 	HOLDS(expand(str_from(tag), &one) && one.count == 1 && strcmp(one.tag[0], tag) == 0);
 }
 
+static int limited(void *ctx, struct str tag, struct err *e UNUSED)
+{
+	size_t *count = ctx;
+	HOLDS(tag.len <= LIMIT_FILE_NAME + 2 && ++*count <= LIMIT_TAGS);
+	return 0;
+}
+
+// Whatever a Tag line is, at most so many tags come of it, of so many bytes, or none at all.
+static void holds_of_lines(struct str wheel)
+{
+	struct headerfield field;
+	while (headerfields_next(&wheel, &field)) {
+		struct err e = ERR_INIT;
+		struct str rest = field.value;
+		struct filename sets = {.python = str_cut(&rest, '-')};
+		sets.abi = rest.ptr ? str_cut(&rest, '-') : STR("");
+		sets.platform = rest.ptr ? rest : STR("");
+		size_t count = 0;
+		if (tag_foreach(&sets, limited, &count, &e) < 0)
+			HOLDS(e.kind == ERR_LIMIT && count == 0);
+	}
+}
+
+static bool is_odd(struct str sets, struct str wheel)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(filename_release) struct filename f = {0};
+	CLEANUP(findings_release) struct findings findings;
+	CLEANUP(mem_free) char *name = xasprintf("demo-1-" STR_FMT ".whl", STR_ARG(sets));
+	findings_init(&findings);
+	HOLDS(filename_parse(str_from(name), &f, &e) == 0);
+	int result = wheelfile_check(wheel, &f, LENIENT, &findings, &e);
+	HOLDS(result == 0 || e.kind == ERR_INVALID);
+	HOLDS(findings.count <= 2 && findings.text.len <= LIMIT_FINDINGS);
+	return result < 0 || strstr(findings.text.data, "its tags");
+}
+
+// WHEEL that lists the tags is right, and one more makes it wrong.
+static void holds_of_wheel(struct str sets, const struct tags *all)
+{
+	CLEANUP(buf_release) struct buf wheel;
+	buf_init(&wheel, 2 * LIMIT_TAGS * LIMIT_FILE_NAME);
+	buf_puts(&wheel, "Wheel-Version: 1.0\n");
+	for (size_t i = 0; i < all->count; i++)
+		buf_printf(&wheel, "Tag: %s\n", all->tag[i]);
+	HOLDS(!is_odd(sets, buf_view(&wheel)));
+	buf_puts(&wheel, "Tag: zz9-none-any\n");
+	for (size_t i = 0; i < all->count; i++)
+		if (strcmp(all->tag[i], "zz9-none-any") == 0)
+			return;
+	HOLDS(is_odd(sets, buf_view(&wheel)));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	CLEANUP(tags_release) struct tags all = {.count = 0};
-	if (!expand(fuzz_text(bytes, size), &all))
+	struct str wheel = fuzz_text(bytes, size), sets = str_cut(&wheel, '\n');
+	holds_of_lines(wheel);
+	if (!expand(sets, &all))
 		return 0;
 	HOLDS(all.count > 0);
 	is_itself(all.tag[0]);
 	is_itself(all.tag[all.count - 1]);
+	holds_of_wheel(sets, &all);
+	if (wheel.len)
+		is_odd(sets, wheel);
 	qsort(all.tag, all.count, sizeof(all.tag[0]), in_order);
 	for (size_t i = 1; i < all.count; i++)
 		HOLDS(strcmp(all.tag[i - 1], all.tag[i]) < 0);

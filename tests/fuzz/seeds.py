@@ -209,7 +209,13 @@ def simple_json():
         "another": page().replace('"demo"', '"other"'),
         "next-api": page().replace("1.4", "2.0"),
         "urls": page(*(FILE | {"filename": f"demo-{i}.zip", "url": url} for i, url in enumerate(
-            ["/a", "//h", "?q", "..", "http:a", "file:///a", "a/./../b", "\u00e9%zz", ""]))),
+            ["/a", "//h", "?q", "..", "http:a", "file:///a", "a/./../b", "\u00e9%zz"]))),
+        "no-url": page(FILE, FILE | {"url": ""}),
+        "files-of-strings": page("demo-1.0-py3-none-any.whl"),
+        "versions-of-numbers": page(FILE, versions=["1", 2]),
+        "long-fields": page(FILE | {"requires-python": ">" * 1025, "yanked": "\u20ac" * 342}, FILE | {
+            "filename": "demo-2.zip", "provenance": "https://example.org/" + "p" * 2029}),
+        "long-status": page(**{"project-status": {"status": "archived", "reason": "\u20ac" * 342}}),
         "cut": page(FILE)[:-40],
     }
 
@@ -232,6 +238,10 @@ def simple_html():
         "deep": "<b>" * 300 + "</i>" * 300,
         "entities": f"{top}<a href='demo-1.zip?a&copy=1&#0;&#x110000;&amp' data-yanked='&&lt'>&nbsp;</a>{end}",
         "comments": f"{top}<!-- a --!><script>'</html>'</script><![CDATA[x]]>{link}{end}<!--SERIAL x--><!---->",
+        "long-fields": f'{top}<meta name="pypi:project-status" content="archived"><meta name="pypi:project-status-reason" '
+                       f'content="{"r" * 1030}"><a href=demo-1.zip data-requires-python="{">" * 1025}" '
+                       f'data-yanked="{"y" * 1025}">{end}',
+        "no-href": f"{top}<a>demo-1.zip</a>{end}",
         "cut": f"{top}{link}"[:-20],
     }
 
@@ -263,6 +273,10 @@ TEXTS = {
         "plain": "py3-none-any",
         "sets": "cp38.cp39.CP38-abi3.none-manylinux1_x86_64.manylinux2014_x86_64",
         "build-tag": "7-py2.py3-none-any",
+        "wheel": "py2.py3-none-any\nWheel-Version: 1.0\nTag: py2-none-any\nTag: py3-none-any\n",
+        "wheel-of-sets": "py2.py3-none-any\nTag: py2.py3-none-any\nTag: PY3-none-any\n",
+        "wheel-of-long-sets": "py3-none-any\nTag: " + "p" * 250 + "-a.b.c-" + ".".join("defgh") + "\n",
+        "wheel-of-many-tags": "py3-none-any\n" + "Tag: " + "-".join([".".join("abcdefghijklmnop")] * 3) + "\n",
         "too-many": "-".join(".".join(f"{p}{n}" for n in range(17)) for p in "abc"),
         "empty-member": "py3..py2-none-any",
     },
@@ -276,6 +290,8 @@ TEXTS = {
         "not-utf-8": b"Metadata-Version: 2.1\nName: a\nVersion: 1\nAuthor: \xff\xc3\n",
         "no-fields": "\n\nName: a\n",
         "empty-name": "Metadata-Version: 2.1\nName:\nVersion: 1\n",
+        "long-python": "Metadata-Version: 2.1\nName: a\nVersion: 1\nRequires-Python: >=3" + "," * 1022 + "\n",
+        "longest-python": "Metadata-Version: 2.1\nName: a\nVersion: 1\nRequires-Python: >=3" + "," * 1021 + "\n",
     },
     "record": {
         "plain": members()[f"{INFO}/RECORD"].decode(),

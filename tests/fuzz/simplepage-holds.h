@@ -20,6 +20,12 @@ static inline void holds_of_url(struct str url)
 	HOLDS(authority.len && str_find(authority, '@') < 0 && url.ptr);
 }
 
+// Of what is on a page of ours.
+static inline void holds_of_length(const char *text, size_t most)
+{
+	HOLDS(!text || strlen(text) <= most);
+}
+
 static inline void holds_of_file(const struct simplepage_file *f)
 {
 	struct err e = ERR_INIT;
@@ -29,6 +35,12 @@ static inline void holds_of_file(const struct simplepage_file *f)
 	HOLDS(!f->has_metadata_sha256 || f->has_metadata);
 	HOLDS(!f->uploaded || f->upload_time);
 	HOLDS(!f->requires_python || f->requires_python[0]);
+	holds_of_length(f->filename, LIMIT_FILE_NAME);
+	holds_of_length(f->url, LIMIT_PATH);
+	holds_of_length(f->requires_python, LIMIT_REQUIRES_PYTHON);
+	holds_of_length(f->yanked, LIMIT_REASON);
+	holds_of_length(f->provenance, LIMIT_PROVENANCE);
+	holds_of_length(f->upload_time, LIMIT_UPLOAD_TIME);
 }
 
 static inline bool is_same(const char *a, const char *b)
@@ -53,6 +65,7 @@ static inline void holds_of_packed(const struct simplepage *page)
 		HOLDS(is_same(a->filename, b->filename) && is_same(a->url, b->url) && is_same(a->yanked, b->yanked));
 		HOLDS(is_same(a->requires_python, b->requires_python) && is_same(a->provenance, b->provenance));
 		HOLDS(is_same(a->upload_time, b->upload_time) && a->uploaded == b->uploaded && a->size == b->size);
+		HOLDS(a->is_cut == b->is_cut);
 		HOLDS(a->has_sha256 == b->has_sha256 && memcmp(a->sha256, b->sha256, SHA256_SIZE) == 0);
 		HOLDS(memcmp(a->metadata_sha256, b->metadata_sha256, SHA256_SIZE) == 0);
 		HOLDS(simplepage_find(page, a->filename) == a);
@@ -74,6 +87,9 @@ static inline bool holds_of_page(struct str body, const char *type)
 	HOLDS(strcmp(page.project, "demo") == 0);
 	for (size_t i = 0; i < page.files; i++)
 		holds_of_file(&page.file[i]);
+	for (size_t i = 0; i < page.versions; i++)
+		holds_of_length(page.version[i], LIMIT_FILE_NAME);
+	holds_of_length(page.status_reason, LIMIT_REASON);
 	holds_of_packed(&page);
 	return true;
 }
