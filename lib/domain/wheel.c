@@ -45,7 +45,7 @@ static void take_requires_python(struct wheel *w, struct str text)
 	if (text.len > LIMIT_REQUIRES_PYTHON)
 		findings_add(&w->findings, "core metadata: Requires-Python has %zu bytes, more than %d: it is left out",
 			text.len, LIMIT_REQUIRES_PYTHON);
-	else if (text.len && specifier_set_is_valid(text))
+	else if (text.len && str_find(text, '\0') < 0 && specifier_set_is_valid(text))
 		w->requires_python = xstrndup(text.ptr, text.len);
 	else if (text.len)
 		findings_add(&w->findings, "core metadata: Requires-Python is no set of specifiers");
