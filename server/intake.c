@@ -10,7 +10,7 @@
 #include "server/lull.h"
 
 enum {
-	SWEEP_EVERY = 1000, // answers
+	SWEEP_EVERY = 1000, // answers, and MiB of them
 	KEEPERS_NICE = 5,   // more, and all wait for it where there is much to be written, as does who else writes
 	MOST_UNKEPT = 64,   // where the catalog is slow, reading waits for it: memory is bounded
 };
@@ -33,7 +33,7 @@ struct intake {
 	bool stop, is_read; // is_read: nothing comes behind what is unkept
 	pthread_t reader, keeper;
 	struct lull lull;
-	size_t kept; // of the keeper: answers, since names that nobody has were forgotten
+	size_t kept; // of the keeper: the weight of answers, since names that nobody has were forgotten
 };
 
 static void push(struct queue *q, struct upstream_project *p)
@@ -121,7 +121,7 @@ static void keep(struct intake *i, const struct queue *q)
 	int kept = readers_take(i->readers, &reader, &e);
 	if (kept == 0)
 		kept = upstream_keep(i->upstream, reader.catalog, q->project, q->count, &e);
-	i->kept += q->count;
+	i->kept += q->weight;
 	if (kept == 0 && i->kept >= SWEEP_EVERY) {
 		i->kept = 0;
 		kept = upstream_forget(reader.catalog, &e);

@@ -46,6 +46,7 @@ enum {
 	LIMIT_MULTIPART_OUTSIDE = 64 << 10, // before a form's first part and behind its last
 	LIMIT_FILES_WAITING = 512,        // files of upstream that wait for their turn to be fetched, three quarters of one address
 	LIMIT_PAGES_WAITING = 4096,       // the same of its pages
+	LIMIT_PAGES_KEPT = 1 << 30,       // of upstream's pages that the catalog keeps, packed, of projects that no platform has
 	LIMIT_FETCH_REST = 4 << 20,       // of a file that nobody waits for any more: so little, or a quarter of it, is still fetched
 	LIMIT_RETRY_AFTER = 5,            // seconds after which those who found no place may ask again
 	LIMIT_BODY_BUFFER = 256 << 10,    // of one request's body: what is collected before a worker takes it

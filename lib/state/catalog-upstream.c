@@ -88,9 +88,9 @@ int catalog_upstream_touch(struct catalog *c, const char *project, const char *s
 	return query_run(q, e);
 }
 
-int catalog_upstream_forget(struct catalog *c, int64_t most, struct err *e)
+static int forget(struct catalog *c, enum statement statement, int64_t most, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, UPSTREAM_FORGET, e);
+	CLEANUP(query_end) struct query *q = query_begin(c, statement, e);
 	if (!q)
 		return -1;
 	query_bind_int(q, 1, most);
@@ -122,6 +122,16 @@ int catalog_project_oldest(struct catalog *c, const char *project, int64_t *olde
 	int64_t found = query_int(q, 0);
 	*oldest = found == INT64_MAX ? 0 : found / 1000000000;
 	return 0;
+}
+
+int catalog_upstream_forget(struct catalog *c, int64_t most, struct err *e)
+{
+	return forget(c, UPSTREAM_FORGET, most, e);
+}
+
+int catalog_upstream_forget_pages(struct catalog *c, int64_t bytes, struct err *e)
+{
+	return forget(c, UPSTREAM_FORGET_PAGES, bytes, e);
 }
 
 int catalog_upstream_changes(struct catalog *c, int64_t since, catalog_upstream_change_fn *fn, void *ctx,

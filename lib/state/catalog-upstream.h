@@ -44,6 +44,9 @@ int catalog_project_places(struct catalog *c, const char *project, catalog_place
 // Since when it is here, by the modification time of its oldest file and when a platform got its first one, in seconds since
 // 1970; 0: there is none.
 int catalog_project_oldest(struct catalog *c, const char *project, int64_t *oldest, struct err *e) MUST_CHECK;
+// Of the pages of projects that no platform has, all but so many bytes of those that were asked for last are forgotten. Those that were asked
+// for once have a quarter of that.
+int catalog_upstream_forget_pages(struct catalog *c, int64_t bytes, struct err *e) MUST_CHECK;
 
 // The projects of which something changed after the change numbered since, and by which one; *newest as in
 // catalog_changes().

@@ -205,6 +205,12 @@ const char *const schema_step[] = {
 	"ALTER TABLE upstream ADD COLUMN had_since INTEGER NOT NULL DEFAULT 0; -- since when it has the project: its oldest file's"
 	"  upload, else a minute before it was first asked; 0: it has not\n"
 	"UPDATE upstream SET certain = iif(result = ifnull(standing, ''), asked, fetched), had_since = iif(standing = 'known', 1, 0);",
+
+	// 9: pages of projects that nobody wanted twice are the first to be forgotten.
+	"ALTER TABLE upstream ADD COLUMN again INTEGER NOT NULL DEFAULT 0; -- 1: it was asked for more than once\n"
+	"CREATE TRIGGER upstream_again AFTER UPDATE OF asked ON upstream WHEN old.again = 0 AND new.asked > old.asked BEGIN"
+	"  UPDATE upstream SET again = 1 WHERE id = new.id;"
+	"END;",
 };
 
 const int schema_steps = ARRAY_SIZE(schema_step);
@@ -389,6 +395,11 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 	[UPSTREAM_FORGET] = "DELETE FROM upstream WHERE id IN (SELECT id FROM upstream WHERE fetched = 0"
 			    " AND ifnull(standing, '404') = '404' AND project NOT IN (SELECT name FROM project)"
 			    " ORDER BY asked DESC, id DESC LIMIT -1 OFFSET ?1)",
+	// 200: about what a row takes beside its page.
+	[UPSTREAM_FORGET_PAGES] = "DELETE FROM upstream WHERE id IN (SELECT id FROM (SELECT u.id, u.again, sum(length(p.packed) + 200)"
+				  " OVER (PARTITION BY u.again ORDER BY u.asked DESC, u.id DESC) AS bytes FROM upstream u"
+				  " JOIN upstream_page p ON p.upstream = u.id WHERE u.project NOT IN (SELECT name FROM project))"
+				  " WHERE bytes > iif(again, ?1 - ?1 / 4, ?1 / 4))",
 	[UPSTREAM_CHANGES] = "SELECT project, changed FROM upstream WHERE changed > ?1 ORDER BY changed",
 	// What is not listed may be of no project, or gone.
 	[TRACES] = TRACE_OF_FILE " WHERE f.project IN (SELECT id FROM project WHERE name = ?1) AND f.state = 0"

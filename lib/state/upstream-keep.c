@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/limits.h"
 #include "lib/state/catalog-upstream.h"
 #include "lib/state/upstream-row.h"
 
@@ -180,7 +181,8 @@ int upstream_forget(struct catalog *c, struct err *e)
 	if (catalog_begin(c, e) < 0)
 		return -1;
 	CLEANUP(rollback) struct catalog *open = c;
-	if (catalog_upstream_forget(c, UPSTREAM_STRANGERS, e) < 0 || catalog_commit(c, e) < 0)
+	if (catalog_upstream_forget(c, UPSTREAM_STRANGERS, e) < 0 ||
+		catalog_upstream_forget_pages(c, LIMIT_PAGES_KEPT, e) < 0 || catalog_commit(c, e) < 0)
 		return -1;
 	open = NULL;
 	return 0;

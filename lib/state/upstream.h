@@ -132,7 +132,8 @@ void upstream_ask(struct upstream *u, struct upstream_project *p, upstream_done 
 void upstream_settle(struct upstream *u, struct upstream_project *p);
 // Calls fn with what is known of it.
 int upstream_tell(struct upstream *u, struct upstream_project *p, upstream_fn *fn, void *ctx, struct err *e) MUST_CHECK;
-// Bounds what the catalog has of names that nobody has, as a server is asked for them: a transaction of its own.
+// Bounds what the catalog has of names that nobody has, and of pages of projects that no platform has, as a server is asked for them: a
+// transaction of its own.
 int upstream_forget(struct catalog *c, struct err *e) MUST_CHECK;
 // Writes what was learned of them, in one transaction.
 int upstream_keep(struct upstream *u, struct catalog *c, struct upstream_project *const *projects, size_t count,
