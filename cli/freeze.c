@@ -8,11 +8,18 @@
 #include "lib/base/log.h"
 #include "lib/state/audit.h"
 #include "lib/state/freeze.h"
+#include "lib/state/setting.h"
+
+enum {
+	FREEZE_ONLY = 2,         // options
+	WAIT_MOST = 24 * 3600, // seconds
+};
 
 struct freezing {
 	struct settings settings;
 	struct config config;
 	const char *reason;
+	uint64_t wait; // seconds
 	bool is_thaw;
 	struct audit *audit;
 	char *who;
@@ -20,7 +27,9 @@ struct freezing {
 };
 
 static const struct option_row options[] = {
-	{"reason", 'r', "TEXT", "why; builders are told"}, // of freeze alone: thaw begins behind it
+	// Of freeze alone: thaw begins behind them.
+	{"reason", 'r', "TEXT", "why; builders are told"},
+	{"wait", '\0', "TIME", "how long to wait for writes that began before; 60s"},
 	{"config", 'c', "FILE", "read the configuration (wheelcache.conf(5)) from FILE"},
 	{"catalog", '\0', "FILE", "the catalog is FILE"},
 	{"store", 's', "DIR", "the store is DIR"},
@@ -36,6 +45,9 @@ static const struct setting_option keys[] = {
 static int take_option(void *ctx, const char *name, const char *value, struct err *e)
 {
 	struct freezing *x = ctx;
+	const struct settings_number numbers[] = {{"wait", &setting_seconds, &x->wait}};
+	if (strcmp(name, "wait") == 0)
+		return settings_take_number(numbers, ARRAY_SIZE(numbers), name, value, e);
 	if (settings_take(&x->settings, keys, ARRAY_SIZE(keys), name, value))
 		return 0;
 	if (strcmp(name, "reason") != 0)
@@ -46,7 +58,8 @@ static int take_option(void *ctx, const char *name, const char *value, struct er
 
 static int freeze(struct freezing *x, const struct platform *p, struct err *e)
 {
-	if (freeze_set(p, x->who, x->reason ? x->reason : "", e) < 0)
+	uint64_t most = x->wait < WAIT_MOST ? x->wait : WAIT_MOST;
+	if (freeze_set(p, x->who, x->reason ? x->reason : "", (unsigned)most * 1000, e) < 0)
 		return -1;
 	printf("%s: frozen\n", p->name);
 	return 0;
@@ -119,7 +132,7 @@ static int run_names(struct freezing *x, char **names, struct err *e)
 	if (result < 0)
 		return -1;
 	if (x->failed)
-		return err_set(e, ERR_IO, "%zu platforms stay as they were", x->failed);
+		return err_set(e, ERR_IO, "%zu platforms failed: see above", x->failed);
 	return fflush(stdout) < 0 ? err_errno(e, ERR_IO, "cannot write what was done") : 0;
 }
 
@@ -132,7 +145,7 @@ static void freezing_release(struct freezing *x)
 
 static int run(const struct command *self, int argc, char **argv, struct err *e)
 {
-	CLEANUP(freezing_release) struct freezing x = {.is_thaw = self == &command_thaw};
+	CLEANUP(freezing_release) struct freezing x = {.is_thaw = self == &command_thaw, .wait = FREEZE_WAIT_MS / 1000};
 	config_init(&x.config);
 	int first = command_options(self, argc, argv, take_option, &x, e);
 	return first >= 0 && run_names(&x, argv + first, e) == 0 ? 0 : err_exit_code(e->kind);
@@ -151,7 +164,7 @@ const struct command command_thaw = {
 	.name = "thaw",
 	.arguments = "[PLATFORM]...",
 	.help = "let platforms be written again",
-	.options = options + 1,
-	.option_count = ARRAY_SIZE(options) - 1,
+	.options = options + FREEZE_ONLY,
+	.option_count = ARRAY_SIZE(options) - FREEZE_ONLY,
 	.run = run,
 };

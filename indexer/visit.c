@@ -211,19 +211,14 @@ static void see_entry(struct visit *v, const char *name, unsigned char type)
 	}
 }
 
-static bool is_frozen(const struct visit *v)
-{
-	struct err unknown = ERR_INIT;
-	CLEANUP(buf_release) struct buf why;
-	buf_init(&why, SIZE_MAX / 2); // of a file that is read to a limit
-	return freeze_is(v->folder->platform, &why, &unknown) != 0;
-}
-
 // Where we write: what was released is a copy.
 static bool sweep(struct visit *v, const char *name)
 {
 	struct err ignored = ERR_INIT;
 	const struct platform *p = v->folder->platform;
+	CLEANUP(freeze_leave) struct freeze_hold hold;
+	if (freeze_enter(p, false, &hold, &ignored) < 0)
+		return false;
 	if (!store_is_split(p))
 		return leftover_sweep(v->fd, name);
 	CLEANUP(mem_close) int fd = store_open_writable_folder(p, v->folder->path, &ignored);
@@ -236,7 +231,7 @@ static bool sweep(struct visit *v, const char *name)
 // again: it does not change when that ends.
 static void see_hidden(struct visit *v, const char *name)
 {
-	if (crew_options(v->crew)->sweeps && leftover_is(name) && (is_frozen(v) || !sweep(v, name)))
+	if (crew_options(v->crew)->sweeps && leftover_is(name) && !sweep(v, name))
 		atomic_store(&v->folder->restless, true);
 }
 

@@ -136,12 +136,14 @@ static int freeze(struct retiring *r, struct err *e)
 	int frozen = freeze_is(r->platform, &why, e);
 	if (frozen > 0 && !freeze_is_retirement(buf_view(&why)))
 		return err_set(e, ERR_BUSY, "platform %s is frozen: %s; thaw it first", r->platform->name, why.data);
-	if (frozen < 0 || frozen > 0 || r->options->is_dry)
+	if (frozen < 0 || r->options->is_dry)
 		return frozen < 0 ? -1 : 0;
+	if (frozen > 0)
+		return freeze_settle(r->platform, FREEZE_WAIT_MS, e);
 	CLEANUP(mem_free) char *reason = *r->options->reason
 						 ? xasprintf(FREEZE_RETIRED ": %s", r->options->reason)
 						 : xstrdup(FREEZE_RETIRED);
-	if (freeze_set(r->platform, r->errand->who, reason, e) < 0)
+	if (freeze_set(r->platform, r->errand->who, reason, FREEZE_WAIT_MS, e) < 0)
 		return -1;
 	return errand_note(r->errand,
 		&(struct errand_deed){.platform = r->platform, .action = "freeze", .reason = reason}, e);

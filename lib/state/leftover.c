@@ -27,7 +27,15 @@ struct maker {
 	uint32_t machine;
 	int32_t pid;
 	uint64_t start; // of the process: its number may be used again
+	unsigned count;
 };
+
+// Of this process: what was given up.
+static struct {
+	pthread_mutex_t lock;
+	unsigned *number;
+	size_t count, room;
+} abandoned = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 // The 22nd field of /proc/PID/stat; the second one may hold blanks and brackets. 0: no such process.
 static uint64_t start_of(int32_t pid)
@@ -89,7 +97,7 @@ static struct maker self;
 
 static void learn_self(void)
 {
-	self = (struct maker){this_machine(), (int32_t)getpid(), 0};
+	self = (struct maker){this_machine(), (int32_t)getpid(), 0, 0};
 	self.start = identity_of(self.pid);
 }
 
@@ -110,13 +118,12 @@ void leftover_name(char out[LEFTOVER_NAME])
 
 static bool parse(const char *name, struct maker *out)
 {
-	unsigned count;
 	uint32_t pid;
 	int end = 0;
 	if (strncmp(name, prefix, strlen(prefix)) != 0)
 		return false;
 	if (sscanf(name + strlen(prefix), "%" SCNx32 "-%" SCNx32 "-%" SCNx64 "-%x.tmp%n", &out->machine, &pid,
-		    &out->start, &count, &end) != 4 ||
+		    &out->start, &out->count, &end) != 4 ||
 		end == 0 || name[strlen(prefix) + (size_t)end])
 		return false;
 	out->pid = (int32_t)pid;
@@ -135,11 +142,38 @@ static bool is_old(int dirfd, const char *name)
 	return fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_mtime < time(NULL) - DAY;
 }
 
+void leftover_abandon(const char *name)
+{
+	struct maker maker;
+	if (!parse(name, &maker))
+		return;
+	pthread_mutex_lock(&abandoned.lock);
+	GROW(abandoned.number, abandoned.count, abandoned.room);
+	abandoned.number[abandoned.count++] = maker.count;
+	pthread_mutex_unlock(&abandoned.lock);
+}
+
+// Once it is true it is false the next time.
+static bool was_abandoned(const struct maker *maker)
+{
+	bool found = false;
+	pthread_mutex_lock(&abandoned.lock);
+	for (size_t i = 0; i < abandoned.count && !found; i++)
+		if (abandoned.number[i] == maker->count) {
+			abandoned.number[i] = abandoned.number[--abandoned.count];
+			found = true;
+		}
+	pthread_mutex_unlock(&abandoned.lock);
+	return found;
+}
+
 static bool is_dead(int dirfd, const char *name, const struct maker *maker)
 {
 	const struct maker *me = this_process();
 	if (!me->start || !maker->start || maker->machine != me->machine)
 		return is_old(dirfd, name);
+	if (maker->pid == me->pid && maker->start == me->start)
+		return was_abandoned(maker);
 	uint64_t identity = identity_of(maker->pid);
 	// Where /proc hides the processes of others, a signal still tells that one is there.
 	return identity ? identity != maker->start : kill(maker->pid, 0) < 0 && errno == ESRCH;

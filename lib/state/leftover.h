@@ -12,6 +12,8 @@ enum { LEFTOVER_NAME = 80 };
 void leftover_name(char out[LEFTOVER_NAME]);
 // Whether the name is one of those.
 bool leftover_is(const char *name);
+// The name of this process will never be finished, though the process lives: the next sweep takes it away.
+void leftover_abandon(const char *name);
 // Takes it away where its maker is dead: a process of this machine that has ended, or one of
 // another machine that has not touched it for a day. True where it is gone.
 bool leftover_sweep(int dirfd, const char *name);

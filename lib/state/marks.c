@@ -39,6 +39,7 @@ struct copies {
 	struct copy *item;
 	size_t count, room;
 	bool is_retirement; // of the platform, which is frozen for it
+	struct freeze_hold hold; // from before the first write to the last
 };
 
 static void copies_release(struct copies *all)
@@ -48,6 +49,7 @@ static void copies_release(struct copies *all)
 		mem_close(&all->item[i].fd);
 	}
 	free(all->item);
+	freeze_leave(&all->hold);
 }
 
 static int add_copy(void *ctx, const struct catalog_copy *found, struct err *e UNUSED)
@@ -109,7 +111,7 @@ static int find(struct copies *all, struct err *e)
 	if (!all->count)
 		return err_set(
 			e, ERR_NOT_FOUND, "platform %s has no file %s", p->name, all->filename);
-	if ((all->is_retirement ? freeze_check_but_retired(p, e) : freeze_check(p, e)) < 0)
+	if (freeze_enter(p, all->is_retirement, &all->hold, e) < 0)
 		return -1;
 	for (size_t i = 0; i < all->count; i++) {
 		struct copy *one = &all->item[i];

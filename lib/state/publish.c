@@ -14,6 +14,7 @@
 #include "lib/domain/name.h"
 #include "lib/state/admission.h"
 #include "lib/state/catalog-file.h"
+#include "lib/state/freeze.h"
 #include "lib/state/ingest.h"
 #include "lib/state/leftover.h"
 #include "lib/state/listing.h"
@@ -63,8 +64,21 @@ char *publish_project_of(const char *filename, const char *said, struct err *e)
 	return NULL;
 }
 
+// A step of the writing. A platform that is a link which leads out by now is not the file's fault.
+static int enter(const struct publish *p, struct freeze_hold *hold, struct err *e)
+{
+	if (freeze_enter(p->platform, false, hold, e) == 0)
+		return 0;
+	if (e->kind == ERR_DENIED)
+		e->kind = ERR_IO;
+	return -1;
+}
+
 static int begin(struct publish *p, struct catalog *c, struct err *e)
 {
+	CLEANUP(freeze_leave) struct freeze_hold hold;
+	if (enter(p, &hold, e) < 0)
+		return -1;
 	p->folder = place_choose(p->platform, c, p->project, e);
 	if (!p->folder)
 		return -1;
@@ -92,14 +106,27 @@ struct publish *publish_begin(const struct platform *platform, struct catalog *c
 	return NULL;
 }
 
+// What was not published. In a platform that is frozen it stays until a scan may take it away.
+static void clear_away(struct publish *p)
+{
+	struct err why = ERR_INIT;
+	CLEANUP(freeze_leave) struct freeze_hold hold = {0};
+	if ((p->tmp.tmp || p->made) && enter(p, &hold, &why) < 0 && why.kind == ERR_BUSY) {
+		leftover_abandon(p->tmp_name);
+		p->tmp.tmp = NULL;
+		p->made = 0;
+	}
+	fs_tmp_release(&p->tmp);
+	if (p->made)
+		place_drop(p->platform, p->folder, p->made);
+}
+
 void publish_free(struct publish *p)
 {
 	if (!p)
 		return;
-	fs_tmp_release(&p->tmp);
+	clear_away(p);
 	mem_close(&p->dirfd);
-	if (p->made)
-		place_drop(p->platform, p->folder, p->made);
 	hashes_free(p->hashes);
 	ingest_free(p->ingest);
 	ingest_facts_release(&p->facts);
@@ -122,6 +149,9 @@ uint64_t publish_size(const struct publish *p)
 
 int publish_write(struct publish *p, struct str bytes, struct err *e)
 {
+	CLEANUP(freeze_leave) struct freeze_hold hold;
+	if (enter(p, &hold, e) < 0)
+		return -1;
 	hashes_add(p->hashes, bytes);
 	p->size += bytes.len;
 	return fs_tmp_write(&p->tmp, bytes, e);
@@ -309,9 +339,10 @@ int publish_end(struct publish *p, struct catalog *c, const struct claims *claim
 {
 	CLEANUP(mem_close) int fd = -1;
 	CLEANUP(mem_free) char *folder = NULL;
+	CLEANUP(freeze_leave) struct freeze_hold hold = {0};
 	p->ingest = ingest_new();
 	// Between the beginning and now somebody may have removed the name.
-	if (examine(p, claims, e) < 0 || place_check(p->platform, c, p->dirfd, p->filename, e) < 0)
+	if (examine(p, claims, e) < 0 || enter(p, &hold, e) < 0 || place_check(p->platform, c, p->dirfd, p->filename, e) < 0)
 		return -1;
 	int found = open_listed(p, c, &fd, &folder, e);
 	if (found < 0)

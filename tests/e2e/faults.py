@@ -13,6 +13,7 @@ import pytest
 
 import serving
 
+PAUSED = -1  # the process stops there (SIGSTOP), and the call is made when it goes on
 KILLED = 0  # how the n-th call ends: the process dies there; else an errno, or some in turns
 DISK = [KILLED, errno.ENOSPC, errno.EIO]
 DISK_IN_TURNS = [KILLED, (errno.ENOSPC, errno.EIO)]  # for what does not tell one from the other

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// To be preloaded: the n-th call that changes a file, or sends something, fails, or kills the process in its place.
+// To be preloaded: the n-th call that changes a file, or sends something, fails, or kills or stops the process in its place.
 // FAULT_CONTROL names a file of a struct control, shared with whoever tests. FAULT_PATHS holds parts of paths, with ","
 // between: others' files do not count. A socket has the path "socket:[…]".
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -16,14 +17,17 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #define NEXT(function) ((__typeof__(&(function)))dlsym(RTLD_NEXT, #function))
 
+enum { PAUSE = -1 };
+
 struct control {
 	atomic_int at;    // which call, from 1; 0: none
 	atomic_int count; // of calls so far
-	atomic_int how;   // an errno; 0: the process is killed
+	atomic_int how;   // an errno; 0: the process is killed; PAUSE: it stops there, and the call is made when it goes on
 };
 
 static struct control *control(void)
@@ -65,6 +69,11 @@ static bool fails(const char *path)
 	}
 	if (!atomic_load(&c->how))
 		kill(getpid(), SIGKILL);
+	if (atomic_load(&c->how) == PAUSE) {
+		raise(SIGSTOP); // of this very thread, so that it stops here
+		errno = kept;
+		return false;
+	}
 	errno = atomic_load(&c->how);
 	return true;
 }
@@ -79,6 +88,15 @@ static const char *path_of(int fd, const char *name, char out[8192])
 	ssize_t len = fd == AT_FDCWD ? 0 : readlink(link, out, 4096);
 	snprintf(out + (len > 0 ? len : 0), 4096, "/%s", name ? name : "");
 	return out;
+}
+
+// FAULT_NFS: each file system says that it is one of several machines.
+int fstatfs(int fd, struct statfs *out)
+{
+	int result = NEXT(fstatfs)(fd, out);
+	if (result == 0 && getenv("FAULT_NFS"))
+		out->f_type = NFS_SUPER_MAGIC;
+	return result;
 }
 
 static bool fails_at(int fd, const char *name)

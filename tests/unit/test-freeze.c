@@ -81,9 +81,9 @@ static void it_freezes_and_thaws(void **state UNUSED)
 	expect_thawed();
 	assert_int_equal(freeze_clear(&platform, &was_frozen, &e), 0);
 	assert_false(was_frozen);
-	assert_int_equal(freeze_set(&platform, "user a", "the volume\nmoves", &e), 0);
+	assert_int_equal(freeze_set(&platform, "user a", "the volume\nmoves", 1000, &e), 0);
 	expect_frozen("the volume moves (by user a at 20");
-	assert_int_equal(freeze_set(&platform, "user b", "", &e), 0);
+	assert_int_equal(freeze_set(&platform, "user b", "", 1000, &e), 0);
 	expect_frozen("no reason was given (by user b at 20");
 	assert_int_equal(freeze_clear(&platform, &was_frozen, &e), 0);
 	assert_true(was_frozen);
@@ -130,7 +130,7 @@ static void a_platform_that_is_away_is_an_error(void **state UNUSED)
 	struct platform gone = {.name = p, .path = away, .root = away, .folder = dot};
 	assert_int_equal(freeze_is(&gone, &why, &e), -1);
 	assert_memory_equal(e.msg, "platform p: /nonexistent", 24);
-	assert_int_equal(freeze_set(&gone, "a", "b", &e), -1);
+	assert_int_equal(freeze_set(&gone, "a", "b", 1000, &e), -1);
 	assert_int_equal(freeze_clear(&gone, &was_frozen, &e), -1);
 }
 
@@ -140,7 +140,7 @@ static void a_reason_has_an_end(void **state UNUSED)
 	char text[LIMIT_WORDS + 1];
 	memset(text, 'x', sizeof(text) - 1);
 	text[sizeof(text) - 1] = '\0';
-	assert_int_equal(freeze_set(&platform, "a", text, &e), -1);
+	assert_int_equal(freeze_set(&platform, "a", text, 1000, &e), -1);
 	assert_int_equal(e.kind, ERR_LIMIT);
 	expect_thawed();
 }

@@ -309,7 +309,7 @@ static void copy_with_other_bytes_is_neither_purged_nor_restored(void **state UN
 static void freeze(const char *reason)
 {
 	struct err e = ERR_INIT;
-	if (freeze_set(at.platform, "me", reason, &e) < 0)
+	if (freeze_set(at.platform, "me", reason, 1000, &e) < 0)
 		fail_msg("%s", e.msg);
 }
 
