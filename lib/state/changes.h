@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The change count of a catalog: a number that every commit of every process raises, in a small file
 // beside the catalog ("-changes") that all of them have mapped. So what one process commits is
-// known in all others at once, at the price of reading a word of memory. It is a hint: whoever
-// cannot have it (the folder is not his, or somebody removed the file) looks now and then, as
-// without it. The catalog is on a local disk, and so is this. Thread-safe but for opening, renewing
+// known in all others at once, at the price of reading a word of memory. It is a hint: a process that
+// cannot have it (the folder is not its own, the disk is full, the file was removed) looks now and then, as
+// without it. Where another process cuts the file short, the number is this process's alone until
+// changes_wait() has mapped the file again; for that there is a handler of SIGBUS, which leaves
+// other addresses to the one before it. The catalog is on a local disk, and so is this. Thread-safe but for opening, renewing
 // and closing.
 #pragma once
 
@@ -22,7 +24,7 @@ void changes_renew(struct changes *c);
 // After a commit. NULL: nothing.
 void changes_raise(struct changes *c);
 // Waits until the number is another one than seen, but no longer than so many milliseconds. NULL:
-// always so long.
+// always so long. As for changes_renew(): one thread at a time.
 void changes_wait(struct changes *c, uint32_t seen, unsigned milliseconds);
 
 // The number is all that quick answers ask for, so they read it without a call. It begins anew

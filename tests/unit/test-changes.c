@@ -101,6 +101,29 @@ static void file_that_was_made_anew_is_found(void **state UNUSED)
 	changes_close(b);
 }
 
+// Without the handler of SIGBUS the first look would end the process.
+static void file_that_is_cut_short_ends_nobody(void **state UNUSED)
+{
+	struct changes *a = changes_open(catalog), *b = changes_open(catalog), *c = changes_open(catalog);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(truncate(file, 0), 0);
+		changes_raise(a);
+		changes_raise(a);
+		assert_int_equal(changes_read(b), 0);
+		changes_wait(a, changes_read(a), 1); // each finds the file again
+		changes_wait(b, changes_read(b), 1);
+		uint32_t seen = changes_read(a);
+		changes_raise(b);
+		assert_int_equal(changes_read(a), seen + 1);
+		assert_int_equal(changes_read(c), seen + 1); // which did not look meanwhile
+	}
+	changes_close(a);
+	changes_close(b);
+	assert_int_equal(truncate(file, 0), 0);
+	assert_int_equal(changes_read(c), 0); // pages that were let go of are not taken for its
+	changes_close(c);
+}
+
 static void none_is_as_good_as_zero(void **state UNUSED)
 {
 	assert_null(changes_open("/proc/no/such/folder"));
@@ -126,6 +149,8 @@ static void numbers_go_round(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		// First: the handler of SIGBUS is set once, and for each test cmocka sets its own.
+		cmocka_unit_test(file_that_is_cut_short_ends_nobody),
 		cmocka_unit_test(what_one_raises_all_see),
 		cmocka_unit_test(waiting_ends_with_a_raise),
 		cmocka_unit_test(waiting_ends_by_itself),
