@@ -121,6 +121,7 @@ static void sort_names(struct buf *text, struct buf *out)
 	free(line);
 }
 
+// Into memory, and not mapped: pages are made of it, and others may cut the file short.
 static struct blob *open_list(const struct roster *r, int64_t *fetched)
 {
 	struct err e = ERR_INIT;
@@ -129,8 +130,12 @@ static struct blob *open_list(const struct roster *r, int64_t *fetched)
 	CLEANUP(mem_close) int fd = dir < 0 ? -1 : safefile_open_at(dir, file_name, O_RDONLY, 0, NULL, &e);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return NULL;
+	CLEANUP(buf_release) struct buf names;
+	buf_init(&names, LIMIT_ROSTER);
+	if (fs_read_fd(fd, file_name, &names, &e) < 0)
+		return NULL;
 	*fetched = st.st_mtime;
-	return blob_map(fd, (size_t)st.st_size, &e);
+	return blob_from_buf(&names);
 }
 
 static int write_list(const struct roster *r, struct str names, struct err *e)
