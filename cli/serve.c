@@ -27,7 +27,7 @@ struct serving {
 	struct settings settings;
 	struct config config; // as it is served
 	char *catalog_path;
-	struct tls tls;
+	struct tls *tls; // NULL: plain HTTP
 	int socket; // the server's, once it has started
 	char *url;
 	int signals; // signalfd
@@ -105,7 +105,7 @@ static int start_server(struct serving *s, bool filled, struct err *e)
 		.catalog_path = s->catalog_path,
 		.socket = s->socket,
 		.url = s->url,
-		.tls = s->tls.cert ? &s->tls : NULL,
+		.tls = s->tls,
 		.filled = filled,
 		.host = &s->host,
 	};
@@ -198,9 +198,17 @@ static int reconfigure(struct serving *s, struct err *e)
 	return 0;
 }
 
+static void renew_certificate(struct serving *s)
+{
+	struct err e = ERR_INIT;
+	if (s->tls && tls_renew(s->tls, &e) < 0)
+		log_error("the certificate stays as it was: %s", e.msg);
+}
+
 static void on_hangup(struct serving *s)
 {
 	struct err e = ERR_INIT;
+	renew_certificate(s);
 	if (s->server)
 		server_reopen_log(s->server);
 	if (reconfigure(s, &e) < 0)
@@ -293,7 +301,7 @@ static int prepare(struct serving *s, bool *scanned, struct err *e)
 	if (!s->catalog_path || tls_load(s->config.tls_cert, s->config.tls_key, &s->tls, e) < 0)
 		return -1;
 	s->socket = listen_open(s->config.listen, &s->url, e);
-	if (s->socket < 0 || (s->tls.cert && tls_url(&s->url, e) < 0))
+	if (s->socket < 0 || (s->tls && tls_url(&s->url, e) < 0))
 		return -1;
 	settings_warn_of_readers(&s->settings, &s->config, s->catalog_path);
 	return was_scanned(s, scanned, e);
@@ -323,7 +331,7 @@ static void serving_release(struct serving *s)
 	mem_close(&s->signals);
 	mem_close(&s->scanned);
 	config_release(&s->config);
-	tls_release(&s->tls);
+	tls_free(s->tls);
 	free(s->catalog_path);
 	free(s->serves);
 	free(s->url);

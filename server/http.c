@@ -7,18 +7,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
+#include "server/handshakes.h"
 #include "server/lanes.h"
 #include "server/quirks.h"
 #include "server/scrutiny.h"
 #include "server/sending.h"
 
-enum { LANE_SHARE = 4 }; // the part of all connections that the bodies of one lane may have: a platform may hang
+enum {
+	LANE_SHARE = 4, // the part of all connections that the bodies of one lane may have: a platform may hang
+	TLS_SOCKETS = 3, // of a connection: the client's, and the two between it and the library
+};
 
 struct http {
 	struct http_options options;
 	struct MHD_Daemon *daemon;
+	struct handshakes *handshakes; // NULL: plain HTTP
 	struct lanes *workers;
 	struct lanes *receivers;
 	struct clients *clients;
@@ -364,10 +370,10 @@ static struct MHD_Daemon *start_daemon(struct http *h)
 {
 	const struct http_options *o = &h->options;
 	unsigned threads = o->threads ? o->threads : 1;
-	unsigned connections = listen_limit(o->connections);
+	// Of TLS the handshakes keep the limit; the library may not have done with one that has gone when the next comes.
+	unsigned connections = o->tls ? 2 * h->options.connections : h->options.connections;
 	struct MHD_OptionItem items[] = {
 		{MHD_OPTION_EXTERNAL_LOGGER, (intptr_t)on_library_message, NULL},
-		{MHD_OPTION_LISTEN_SOCKET, o->socket, NULL},
 		{MHD_OPTION_CONNECTION_LIMIT, (intptr_t)(connections < threads ? threads : connections), NULL},
 		{MHD_OPTION_CONNECTION_MEMORY_LIMIT, LIMIT_REQUEST_HEADER, NULL},
 		{MHD_OPTION_CONNECTION_TIMEOUT, (intptr_t)o->timeout, NULL},
@@ -380,11 +386,30 @@ static struct MHD_Daemon *start_daemon(struct http *h)
 		{threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, (intptr_t)threads, NULL},
 		{MHD_OPTION_END, 0, NULL},
 	};
-	const struct tls none = {0}, *tls = o->tls ? o->tls : &none;
 	return MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
-			(o->tls ? MHD_USE_TLS : 0), 0, NULL, NULL, on_request, h, MHD_OPTION_ARRAY, items,
-		o->tls ? MHD_OPTION_HTTPS_MEM_CERT : MHD_OPTION_END, tls->cert, MHD_OPTION_HTTPS_MEM_KEY, tls->key,
-		MHD_OPTION_HTTPS_PRIORITIES, TLS_PRIORITIES, MHD_OPTION_END);
+			(o->tls ? MHD_USE_NO_LISTEN_SOCKET : 0), 0, NULL, NULL, on_request, h, MHD_OPTION_ARRAY, items,
+		o->tls ? MHD_OPTION_END : MHD_OPTION_LISTEN_SOCKET, o->socket, MHD_OPTION_END);
+}
+
+static bool adopt(void *ctx, int fd, const struct sockaddr *addr, socklen_t len)
+{
+	struct http *h = ctx;
+	return MHD_add_connection(h->daemon, fd, addr, len) == MHD_YES;
+}
+
+static struct handshakes *start_handshakes(struct http *h)
+{
+	const struct http_options *o = &h->options;
+	const struct handshakes_options how = {
+		.socket = o->socket,
+		.tls = o->tls,
+		.connections = o->connections,
+		.timeout = o->timeout,
+		.threads = o->threads ? o->threads : 1,
+		.adopt = adopt,
+		.ctx = h,
+	};
+	return handshakes_start(&how);
 }
 
 static void http_free(struct http *h)
@@ -402,6 +427,7 @@ struct http *http_start(const struct http_options *options, struct err *e)
 		return NULL;
 	struct http *h = xcalloc(1, sizeof(*h));
 	h->options = *options;
+	h->options.connections = listen_limit(options->connections, options->tls ? TLS_SOCKETS : 1);
 	h->url = xstrdup(options->url);
 	h->clients = clients_new(options->timeout, options->looked, options->ctx);
 	h->workers = lanes_new("work");
@@ -412,6 +438,8 @@ struct http *http_start(const struct http_options *options, struct err *e)
 		http_free(h);
 		return NULL;
 	}
+	if (options->tls)
+		h->handshakes = start_handshakes(h);
 	return h;
 }
 
@@ -420,19 +448,32 @@ const char *http_url(const struct http *h)
 	return h->url;
 }
 
+// Connections are refused from here on. The library's threads may still hold the socket against their epoll, and abort
+// where it is closed: that is for later.
+static int refuse(struct http *h)
+{
+	if (h->handshakes) {
+		handshakes_quiesce(h->handshakes);
+		return -1;
+	}
+	int fd = MHD_quiesce_daemon(h->daemon);
+	shutdown(fd, SHUT_RDWR);
+	return fd;
+}
+
 void http_stop(struct http *h, unsigned grace)
 {
 	if (!h)
 		return;
-	// Refuses from here on. The library's threads may still hold it against their epoll, and abort where it is
-	// closed.
-	CLEANUP(mem_close) int fd = MHD_quiesce_daemon(h->daemon);
-	shutdown(fd, SHUT_RDWR);
+	int64_t ends_at = clock_ms() + 1000 * (int64_t)grace;
+	CLEANUP(mem_close) int fd = refuse(h);
 	clients_drain(h->clients, grace);
 	if (h->options.give_up)
 		h->options.give_up(h->options.ctx);
 	clients_rouse(h->clients);
 	MHD_stop_daemon(h->daemon);
+	int64_t left = ends_at - clock_ms();
+	handshakes_free(h->handshakes, left > 0 ? (unsigned)left : 0);
 	listen_end(h->url);
 	http_free(h);
 }

@@ -20,7 +20,7 @@ struct http_options {
 	unsigned threads;     // event loops
 	unsigned connections; // at most; one more waits to be accepted
 	unsigned timeout;     // seconds: no progress, or no whole request header, for so long ends the connection
-	const struct tls *tls; // NULL: plain HTTP. Borrowed
+	struct tls *tls;      // NULL: plain HTTP. Borrowed
 	FILE *access_log;     // combined log format, a line a request; NULL: none. Borrowed
 	struct reply *(*quick)(void *ctx, const struct request *request); // a reference that http drops
 	// NULL: what the answer needs is not there yet. Again is woken when it is, and the request is worked at once more;

@@ -202,7 +202,7 @@ void listen_peer(const struct sockaddr *addr, char out[LISTEN_PEER])
 		snprintf(out, LISTEN_PEER, "unix");
 }
 
-unsigned listen_limit(unsigned wanted)
+unsigned listen_limit(unsigned wanted, unsigned files)
 {
 	struct rlimit limit;
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
@@ -212,6 +212,7 @@ unsigned listen_limit(unsigned wanted)
 		return wanted;
 	unsigned most = limit.rlim_cur > 2 * DESCRIPTORS_KEPT ? (unsigned)limit.rlim_cur - DESCRIPTORS_KEPT
 							      : (unsigned)limit.rlim_cur / 2;
+	most /= files;
 	if (most < wanted)
 		log_warn("%u connections at most: the limit of open files allows no more", most);
 	return most < wanted ? most : wanted;

@@ -20,5 +20,6 @@ int listen_begin(int socket, const char *url, struct err *e) MUST_CHECK;
 void listen_end(const char *url);
 // Who is at the other end: his address, or "unix". NULL is fine.
 void listen_peer(const struct sockaddr *addr, char out[LISTEN_PEER]);
-// Raises the limit of open files as far as it goes, and says how many of the wanted connections it leaves room for.
-unsigned listen_limit(unsigned wanted);
+// Raises the limit of open files as far as it goes, and says for how many of the wanted connections, which take so many
+// files each, it leaves room.
+unsigned listen_limit(unsigned wanted, unsigned files);

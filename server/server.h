@@ -18,7 +18,7 @@ struct server_options {
 	int socket;      // of listen_open(); the server's, where it starts
 	const char *url; // what listen_open() says it is
 	bool filled;     // the catalog holds what a whole scan saw
-	const struct tls *tls;   // NULL: plain HTTP; borrowed, as long as the server lives
+	struct tls *tls;         // NULL: plain HTTP; borrowed, as long as the server lives
 	const struct host *host; // borrowed, as long as the server lives
 };
 

@@ -38,6 +38,9 @@ enum {
 	LIMIT_NOTE = 200,                 // a note or a glob of a token
 	LIMIT_WORDS = 2 << 10,            // why a platform is frozen; a field of the audit log
 	LIMIT_PEM = 1 << 20,              // a certificate, or a key
+	LIMIT_HANDSHAKES = 1024,          // of TLS on their way, or half of all connections,
+	LIMIT_HANDSHAKES_ADDRESS = 64,    // of these, of one address, that have begun,
+	LIMIT_HANDSHAKE_SECONDS = 10,     // and until each is done
 	LIMIT_REQUEST_HEADER = 8 << 10,   // request line and headers together: a connection has so much memory, and
 					  // libmicrohttpd clears it after each request (32 KB cost 10 % of a page hit)
 	LIMIT_PARTS = 4096,               // of a form

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""make bench: the server beside others on the same pages and files, the indexer beside sha256sum, plans of a prune, proxies of one upstream, in one run.
+"""make bench: the server beside others on the same pages and files, the indexer beside sha256sum, plans of a prune, proxies of one upstream, TLS
+beside nginx, in one run.
 
 BENCH_ROUNDS (5) and BENCH_SECONDS (1) say how long; BENCH_MANY (200,000) how many wheels the larger store has;
 BENCH_ONLY does only some of the parts, as in "serving index"; BENCH_KEEP=1 writes bench/PART.md for each that was done."""
@@ -13,6 +14,7 @@ import time
 
 import appearing
 import beside
+import handshakes
 import load
 import machine
 import merging
@@ -29,7 +31,7 @@ ROUNDS = int(os.environ.get("BENCH_ROUNDS") or 5)
 FEW = min(ROUNDS, 3)  # of what takes minutes
 SECONDS = int(os.environ.get("BENCH_SECONDS") or 1)
 MANY = int(os.environ.get("BENCH_MANY") or 200_000)
-ONLY = (os.environ.get("BENCH_ONLY") or "serving index many appearing upload prune merge").split()
+ONLY = (os.environ.get("BENCH_ONLY") or "serving index many appearing upload prune merge tls").split()
 
 
 def refuse(reason):
@@ -100,6 +102,7 @@ PARTS = {
     "appearing": (ROUNDS, bench_appearing),
     "upload": (ROUNDS, lambda binary, _, folder, __, rounds: upload.bench(binary, folder, rounds)),
     "merge": (ROUNDS, lambda binary, _, folder, __, rounds: merging.bench(binary, folder, rounds, SECONDS)),
+    "tls": (ROUNDS, lambda binary, _, folder, __, rounds: handshakes.bench(binary, folder, rounds, SECONDS)),
 }
 
 

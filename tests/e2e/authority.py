@@ -26,5 +26,8 @@ class Authority:
     def options(self):
         return ["--tls-cert", self.cert, "--tls-key", self.key]
 
+    def context(self):
+        return ssl.create_default_context(cafile=self.ca)
+
     def connect(self, host, port):
-        return http.client.HTTPSConnection(host, port, timeout=30, context=ssl.create_default_context(cafile=self.ca))
+        return http.client.HTTPSConnection(host, port, timeout=30, context=self.context())

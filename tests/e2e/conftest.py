@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """End-to-end tests of the built program. Run as WHEELCACHE=…/wheelcache python3 -m pytest tests/e2e."""
 import platform
+import shutil
 import subprocess
 import sys
 import types
@@ -11,6 +12,7 @@ import clients
 import merging
 import serving
 import upstreams
+from authority import Authority
 
 # Those that wait most of the time are beside those that compute.
 LONG = ["faults", "real_index", "merged_files", "changing_tree", "prune_corpus", "slow_clients", "prune_faults", "merged_freshness", "release",
@@ -43,7 +45,7 @@ def wheelcache_fixture():
 
 @pytest.fixture
 def serve(tmp_path):
-    """serve(store, *options, listen=…, config=text, state=folder) starts a server; it is stopped, by its
+    """serve(store, *options, listen=…, config=text, state=folder, authority=…) starts a server (over TLS, with that one's key); it is stopped, by its
     process id, after the test, must then exit with 0, and no sanitizer may have reported anything."""
     with serving.servers(tmp_path) as start:
         yield start
@@ -54,6 +56,16 @@ def serve_module(tmp_path_factory):
     """The same for servers that live as long as a module's tests."""
     with serving.servers(tmp_path_factory.mktemp("servers")) as start:
         yield start
+
+
+@pytest.fixture(scope="session", params=["plain", "tls"])
+def authority(request, tmp_path_factory):
+    """Whose key a server has; None: plain HTTP. A test that takes it is done both ways."""
+    if request.param == "plain":
+        return None
+    if not shutil.which("openssl"):
+        pytest.skip("there is no openssl")
+    return Authority(tmp_path_factory.mktemp("authority"))
 
 
 @pytest.fixture(scope="module")

@@ -83,7 +83,8 @@ class Server:
     """A running server. Its folder keeps catalog, access log and standard error. program: a command that ends in a
     program that is not the one to be tested; it has no access log."""
 
-    def __init__(self, store, folder, options=(), listen="127.0.0.1:0", config=None, program=None):
+    def __init__(self, store, folder, options=(), listen="127.0.0.1:0", config=None, program=None, context=None):
+        self.context = context  # of TLS; None: plain HTTP
         self.catalog = folder / "catalog.db"
         self.log_path = folder / "access.log"
         self.error_path = folder / "stderr.txt"
@@ -147,10 +148,22 @@ class Server:
         assert not SANITIZER_REPORT.search(self.errors()), self.errors()
 
     def connect(self, timeout=60):
+        if self.context:
+            return http.client.HTTPSConnection(self.host, self.port, timeout=timeout, context=self.context)
         return http.client.HTTPConnection(self.host, self.port, timeout=timeout)
 
+    def plain_socket(self, timeout=60, source="127.0.0.1"):
+        """A connection from an address of this machine, without TLS."""
+        return socket.create_connection((self.host, self.port), timeout, (source, 0))
+
+    def secured(self, connection, session=None):
+        """The same connection, after a handshake where TLS is spoken."""
+        if not self.context:
+            return connection
+        return self.context.wrap_socket(connection, server_hostname=self.host, session=session)
+
     def socket(self, timeout=60):
-        return socket.create_connection((self.host, self.port), timeout)
+        return self.secured(socket.create_connection((self.host, self.port), timeout))
 
     def get(self, path, headers=None, method="GET"):
         """One request on a connection of its own, with no header but Host and these."""
@@ -195,10 +208,11 @@ def servers(folder):
     """A function that starts servers, which all end well with the block."""
     started = []
 
-    def start(store=None, *options, listen="127.0.0.1:0", config=None, state=None):
+    def start(store=None, *options, listen="127.0.0.1:0", config=None, state=None, authority=None):
         state = state or folder / f"server-{len(started)}"
         state.mkdir(exist_ok=True)
-        started.append(Server(store, state, options, listen, config))
+        secure = (authority.options(), authority.context()) if authority else ([], None)
+        started.append(Server(store, state, (*secure[0], *options), listen, config, context=secure[1]))
         return started[-1]
 
     try:

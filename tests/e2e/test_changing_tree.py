@@ -101,6 +101,7 @@ class Download:
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
         self.connection.settimeout(90)
         self.connection.connect((server.host, server.port))
+        self.connection = server.secured(self.connection)
         self.connection.sendall(f"GET {path_of(name)} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
         self.data = self.connection.recv(65536)
         assert self.data.startswith(b"HTTP/1.1 200 ")
@@ -145,10 +146,10 @@ MISFORTUNES = {cut_short: False, cut_off: False, overwrite: False, replace: True
 
 
 @pytest.mark.parametrize("happen", MISFORTUNES, ids=lambda one: one.__name__)
-def test_in_the_middle_of_a_download(serve, store, happen):
+def test_in_the_middle_of_a_download(serve, store, happen, authority):
     """A file that shrinks under its mapping: the kernel tells so when it is to be sent, and nobody gets a SIGBUS."""
     path, sha256 = put(store / "fat", "fat", "1.0", "first", FAT, mtime=storelib.OLD)
-    server = serve(store, "--rescan", "1")
+    server = serve(store, "--rescan", "1", authority=authority)
     assert listed(server, "fat") == {path.name: sha256}
     slow = Download(server, path.name)
     happen(path)
@@ -165,11 +166,11 @@ def test_in_the_middle_of_a_download(serve, store, happen):
 
 @pytest.mark.parametrize("size", [0, 100, 120_000])
 @pytest.mark.parametrize("first", [True, False], ids=["mapped", "not-mapped"])
-def test_truncated_before_it_is_sent(serve, store, size, first):
+def test_truncated_before_it_is_sent(serve, store, size, first, authority):
     """Within the second in which a reply is kept, and without: never as many bytes as are promised. (But what is missing
     of a file's last page in memory comes as zeros; the client's hash tells.)"""
     path, sha256 = put(store / "small", "small", "1.0", "first", 200_000, mtime=storelib.OLD)
-    server = serve(store, "--rescan", "0")
+    server = serve(store, "--rescan", "0", authority=authority)
     if first:
         assert fetch(server, path.name) == (200, sha256)
     os.truncate(path, size)
@@ -181,11 +182,11 @@ def test_truncated_before_it_is_sent(serve, store, size, first):
     check_calm(server)
 
 
-def test_what_was_cut_short_is_told_soon(serve, store):
+def test_what_was_cut_short_is_told_soon(serve, store, authority):
     """Its end lies between what was sent and what is sent at once: libmicrohttpd takes that for a full socket, and
     would wait for its time-out."""
     path, _ = put(store / "fat", "fat", "1.0", "first", FAT, mtime=storelib.OLD)
-    server = serve(store, "--rescan", "0")
+    server = serve(store, "--rescan", "0", authority=authority)
     slow = Download(server, path.name)
     time.sleep(0.5)
     os.truncate(path, FAT // 2)

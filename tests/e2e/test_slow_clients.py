@@ -6,6 +6,7 @@ import os
 import resource
 import signal
 import socket
+import ssl
 import statistics
 import threading
 import time
@@ -34,9 +35,9 @@ def store_fixture(tmp_path_factory):
 
 
 @pytest.fixture(scope="module", name="server")
-def server_fixture(serve_module, store):
+def server_fixture(serve_module, store, authority):
     raise_file_limit(2 * IDLE + 500)
-    return serve_module(store, config=f"[server]\ntimeout = {TIMEOUT}\nconnections = 2000\n")
+    return serve_module(store, config=f"[server]\ntimeout = {TIMEOUT}\nconnections = 2000\n", authority=authority)
 
 
 def raise_file_limit(wanted):
@@ -130,7 +131,7 @@ def is_closed(connection):
         while connection.recv(65536):
             pass
         return True
-    except BlockingIOError:
+    except (BlockingIOError, ssl.SSLWantReadError):
         return False
     except OSError:
         return True
@@ -178,9 +179,9 @@ def test_bodies_at_one_byte_a_second(server):
     serving.wait_for(lambda: sockets(server) <= before + 1, LATE, "their descriptors")
 
 
-def test_a_thousand_idle_connections(serve, store):
+def test_a_thousand_idle_connections(serve, store, authority):
     raise_file_limit(2 * IDLE + 500)
-    server = serve(store, config=f"[server]\ntimeout = {MANY}\nconnections = 2000\n")
+    server = serve(store, config=f"[server]\ntimeout = {MANY}\nconnections = 2000\n", authority=authority)
     with contextlib.ExitStack() as stack, Others(server, f"{IDLE} idle connections"):
         idle = [stack.enter_context(server.socket()) for _ in range(IDLE)]
         for one in idle[::3]:
@@ -198,6 +199,7 @@ def stop_reading(server, stack):
     deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
     deaf.settimeout(60)
     deaf.connect((server.host, server.port))
+    deaf = stack.enter_context(server.secured(deaf))
     deaf.sendall(b"GET /files/wheels/fat/fat-1.0-py3-none-any.whl HTTP/1.1\r\nHost: x\r\n\r\n")
     assert deaf.recv(65536).startswith(b"HTTP/1.1 200 ")
     return deaf
@@ -247,10 +249,10 @@ def check_neighbour(server, neighbour, store, seconds):
           f" {statistics.median(times) * 1000:.1f} ms, worst {max(times) * 1000:.1f} ms")
 
 
-def test_more_connections_than_descriptors(serve, store, tmp_path, monkeypatch):
+def test_more_connections_than_descriptors(serve, store, tmp_path, monkeypatch, authority):
     """The server knows its limit: it leaves the rest waiting, and has descriptors for files."""
     with_limit(tmp_path, monkeypatch, 100)
-    server = serve(store, config=f"[server]\ntimeout = {TIMEOUT}\nconnections = 2000\n")
+    server = serve(store, config=f"[server]\ntimeout = {TIMEOUT}\nconnections = 2000\n", authority=authority)
     assert "connections at most" in server.errors()
     with contextlib.closing(server.connect()) as neighbour, contextlib.ExitStack() as stack:
         assert serving.ask(neighbour, PAGE).status == 200
@@ -260,12 +262,12 @@ def test_more_connections_than_descriptors(serve, store, tmp_path, monkeypatch):
         serving.wait_for(lambda: serving.answers(server, PAGE), 4 * TIMEOUT + LATE, "an answer for one more")
 
 
-def test_no_descriptor_left_at_all(serve, store):
+def test_no_descriptor_left_at_all(serve, store, authority):
     """What nobody should do: the limit sinks below what the server counts on. It waits, and goes on afterwards.
 
     One event loop: of several, one that has no connection yet asks for the next one again and again, since only the
     end of a connection of its own would wake it (libmicrohttpd 0.9.75)."""
-    server = serve(store, "--rescan", "1", *serving.ONE_LOOP)
+    server = serve(store, "--rescan", "1", *serving.ONE_LOOP, authority=authority)
     with contextlib.closing(server.connect()) as neighbour, contextlib.ExitStack() as stack:
         assert serving.ask(neighbour, PAGE).status == 200
         few = descriptors(server) + 10
@@ -285,10 +287,10 @@ def test_no_descriptor_left_at_all(serve, store):
 
 
 @pytest.mark.parametrize("count", [128, 256])
-def test_as_many_requests_at_once_as_the_library_takes_events(serve, store, count):
+def test_as_many_requests_at_once_as_the_library_takes_events(serve, store, count, authority):
     """libmicrohttpd takes 128 events at a time; where just so many come, it asks for more before it answers, and
     while all of these clients wait nothing more comes."""
-    server = serve(store, config="[server]\ntimeout = 100\nthreads = 1\n")
+    server = serve(store, config="[server]\ntimeout = 100\nthreads = 1\n", authority=authority)
     with contextlib.ExitStack() as stack:
         clients = [stack.enter_context(contextlib.closing(server.connect(20))) for _ in range(count)]
         for client in clients:

@@ -3,13 +3,16 @@
 import contextlib
 import os
 import shutil
+import signal
 import socket
 import ssl
 import subprocess
+import time
 
 import pytest
 
 import clients
+import faults
 import serving
 import storelib
 import webservers
@@ -38,7 +41,7 @@ def store_fixture(tmp_path_factory):
 
 @pytest.fixture(scope="module", name="secure")
 def secure_fixture(serve_module, store, authority):
-    server = serve_module(store, *authority.options())
+    server = serve_module(store, authority=authority)
     assert server.url.startswith("https://127.0.0.1:")
     return server
 
@@ -140,7 +143,9 @@ def test_uv_installs(place, authority, tmp_path):
 
 
 def test_plain_http_is_no_answer(secure):
-    assert b"200" not in secure.raw(b"GET /simple/foo/ HTTP/1.1\r\nHost: x\r\n\r\n", seconds=10)
+    with secure.plain_socket(10) as connection:
+        connection.sendall(b"GET /simple/foo/ HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert b"200" not in serving.read_all(connection)
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -166,3 +171,205 @@ def test_wrong_files_are_told_at_the_start(wheelcache, store, authority, tmp_pat
             ([*authority.options(), "--listen", f"unix:{tmp_path}/socket"], "a socket file has no TLS")]:
         done = wheelcache("serve", store, "--catalog", tmp_path / "catalog.db", "--listen", "127.0.0.1:0", *options)
         assert done.returncode != 0 and words in done.stderr, (options, done.stderr)
+
+
+# --- sessions ---
+
+def handshake(server, session=None, version=None):
+    """A connection that has asked for a page, and its session, which can be resumed."""
+    if version:
+        server.context.minimum_version = server.context.maximum_version = version
+    connection = server.secured(server.plain_socket(), session)
+    connection.sendall(b"GET /simple/foo/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    assert serving.read_all(connection).startswith(b"HTTP/1.1 200 ")
+    return connection
+
+
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3], ids=["1.2", "1.3"])
+def test_sessions_are_resumed(serve, store, authority, version):
+    server = serve(store, authority=authority)
+    first = handshake(server, version=version)
+    assert not first.session_reused and first.version() == f"TLSv{version.name[-3:].replace('_', '.')}"
+    second = handshake(server, first.session)
+    assert second.session_reused
+    assert handshake(server, first.session).session_reused, "a ticket is good for more than one connection"
+    assert not handshake(server).session_reused
+
+
+def test_no_ticket_outlives_its_keys(serve, store, authority, tmp_path, monkeypatch):
+    """Who gets hold of the keys reads what was sent in a few hours, and no more."""
+    be_late = faults.preload("later", tmp_path, monkeypatch)
+    server = serve(store, authority=authority)
+    session = handshake(server).session
+    be_late("3")
+    assert handshake(server, session).session_reused
+    be_late("5")
+    assert not handshake(server, session).session_reused
+    assert handshake(server, handshake(server).session).session_reused
+
+
+def test_http_1_1_is_agreed_on(secure, authority):
+    for offered, agreed in ((["h2", "http/1.1"], "http/1.1"), (["h2"], None), ([], None)):
+        context = authority.context()
+        if offered:
+            context.set_alpn_protocols(offered)
+        with context.wrap_socket(secure.plain_socket(), server_hostname=secure.host) as connection:
+            assert connection.selected_alpn_protocol() == agreed
+            connection.sendall(b"GET /simple/foo/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            assert serving.read_all(connection).startswith(b"HTTP/1.1 200 ")
+
+
+def presented(server):
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    with context.wrap_socket(server.plain_socket()) as connection:
+        return connection.getpeercert(binary_form=True)
+
+
+def der(path):
+    return ssl.PEM_cert_to_DER_cert(path.read_text().partition("-----END CERTIFICATE-----")[0] + "-----END CERTIFICATE-----\n")
+
+
+def test_renewed_certificate_counts_from_sighup_on(serve, store, authority, tmp_path):
+    """Connections under way go on; files that are no pair leave everything as it was."""
+    cert, key = (shutil.copy(one, tmp_path) for one in (authority.cert, authority.key))
+    (tmp_path / "other").mkdir()
+    other = Authority(tmp_path / "other")
+    server = serve(store, "--tls-cert", cert, "--tls-key", key)
+    assert presented(server) == der(authority.cert)
+    with contextlib.closing(authority.connect(server.host, server.port)) as kept:
+        assert serving.ask(kept, "/simple/foo/").status == 200
+        shutil.copy(other.cert, cert)
+        server.signal(signal.SIGHUP)
+        serving.wait_for(lambda: "the certificate stays as it was" in server.errors(), 60, "a word about the key")
+        assert presented(server) == der(authority.cert)
+        shutil.copy(other.key, key)
+        server.signal(signal.SIGHUP)
+        serving.wait_for(lambda: presented(server) == der(other.cert), 60, "the new certificate")
+        assert serving.ask(kept, "/simple/foo/").status == 200
+
+
+# --- clients that are not kind ---
+
+def sockets(server):
+    folder = f"/proc/{server.process.pid}/fd"
+    found = 0
+    for name in os.listdir(folder):
+        with contextlib.suppress(FileNotFoundError):
+            found += os.readlink(f"{folder}/{name}").startswith("socket:")
+    return found
+
+
+def hello(server):
+    """The first bytes that a client sends."""
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    with contextlib.suppress(ssl.SSLWantReadError):
+        server.context.wrap_bio(incoming, outgoing, server_hostname=server.host).do_handshake()
+    return outgoing.read()
+
+
+def answered(connection):
+    connection.settimeout(2)
+    try:
+        return bool(connection.recv(1))
+    except OSError:
+        return False
+
+
+def test_handshakes_of_one_address_are_bounded(serve, store, authority):
+    """LIMIT_HANDSHAKES_ADDRESS of an address are begun and not ended; one more waits, and others do not."""
+    server = serve(store, "--threads", "1", authority=authority)
+    with contextlib.ExitStack() as stack:
+        waiting = [stack.enter_context(server.plain_socket(source="127.0.0.2")) for _ in range(80)]
+        for one in waiting:
+            one.sendall(hello(server))
+        begun = sum(map(answered, waiting[:64]))
+        assert begun == 64
+        assert not answered(waiting[64])
+        other = server.secured(server.plain_socket(source="127.0.0.3"))
+        other.sendall(b"GET /simple/foo/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        assert serving.read_all(other).startswith(b"HTTP/1.1 200 ")
+        serving.wait_for(lambda: sockets(server) < 20, 60, "the end of handshakes that stand still")
+    serving.wait_for(lambda: "127.0.0.3 " in server.log_path.read_text(), 60, "a line of the access log")
+
+
+def test_who_holds_most_handshakes_makes_room(serve, store, authority):
+    """LIMIT_HANDSHAKES are on their way, or half of all connections. For one more, one of those goes who has the most."""
+    server = serve(store, config="[server]\nconnections = 200\n", authority=authority)
+    with contextlib.ExitStack() as stack:
+        early = stack.enter_context(server.plain_socket(source="127.0.0.3"))
+        many = [stack.enter_context(server.plain_socket(source="127.0.0.2")) for _ in range(150)]
+        serving.wait_for(lambda: server.get("/simple/foo/").status == 200, 60, "an answer")
+        assert sockets(server) < 130
+        with server.secured(early) as patient:
+            patient.sendall(b"GET /simple/foo/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            assert serving.read_all(patient).startswith(b"HTTP/1.1 200 ")
+        gone = 0
+        for one in many:
+            one.setblocking(False)
+            with contextlib.suppress(BlockingIOError):
+                gone += one.recv(1) == b""
+        assert gone >= 45
+
+
+def test_strangers_who_shake_hands_starve_nobody(serve, store, authority):
+    """As many as it can take from one address; a client of another one gets its handshakes beside them."""
+    server = serve(store, "--threads", "1", authority=authority)
+    flood = [subprocess.Popen(["openssl", "s_time", "-connect", f"{server.host}:{server.port}", "-bind", "127.0.0.2", "-new",
+                               "-time", "20"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+             for _ in range(4)]
+    try:
+        done, begin = 0, time.monotonic()
+        while time.monotonic() - begin < 10:
+            assert handshake(server).version()
+            done += 1
+        assert done >= 5
+    finally:
+        for one in flood:
+            one.kill()
+            one.communicate()
+
+
+def test_half_of_a_handshake_is_not_waited_for(serve, store, authority):
+    server = serve(store, config="[server]\ntimeout = 2\n", authority=authority)
+    first = hello(server)
+    for part in (b"", first[:5], first[:-1], first):
+        with server.plain_socket(source="127.0.0.2") as connection:
+            connection.sendall(part)
+            connection.settimeout(60)
+            serving.read_all(connection)
+            assert connection.fileno() >= 0 and not answered(connection)
+    assert server.get("/simple/foo/").status == 200
+
+
+def test_client_that_sends_nothing_more_gets_its_answer(secure):
+    """It ends its half of the connection, by TLS and by TCP, or by TCP alone."""
+    request = b"GET /simple/foo/ HTTP/1.1\r\nHost: x\r\n\r\n"
+    with secure.socket() as connection:
+        connection.sendall(request)
+        connection.shutdown(socket.SHUT_WR)
+        assert secure.get("/simple/foo/").status == 200
+
+
+def test_abandoned_downloads_leave_nothing(serve, store, authority):
+    server = serve(store, authority=authority)
+    before = sockets(server)
+    for _ in range(30):
+        with server.socket() as connection:
+            connection.sendall(f"GET /files/{PLATFORM}/fat/fat-1.0-py3-none-any.whl HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+            assert connection.recv(100)
+    serving.wait_for(lambda: sockets(server) <= before, 60, "the end of what nobody reads")
+
+
+def test_stopping_lets_a_download_end(serve, store, authority):
+    """What the library has handed on is in our hands then, and goes out all the same."""
+    server = serve(store, authority=authority)
+    path = store / PLATFORM / "fat" / "fat-1.0-py3-none-any.whl"
+    with contextlib.closing(server.connect()) as connection, contextlib.closing(server.connect()) as idle:
+        assert serving.ask(idle, "/simple/foo/").status == 200
+        connection.request("GET", f"/files/{PLATFORM}/fat/{path.name}")
+        answer = connection.getresponse()
+        server.signal(signal.SIGTERM)
+        time.sleep(1)
+        assert answer.read() == path.read_bytes()
+    server.stop()

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""HTTPS beside nginx, with the same key: CPU time a handshake, whole and resumed, and of what goes over connections that stay."""
+import contextlib
+import dataclasses
+import json
+import os
+import socket
+import ssl
+import statistics
+import subprocess
+import sys
+import pathlib
+
+import load
+import nginx
+import ours
+import server
+import shape
+import table
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
+import authority  # noqa: E402
+
+HANDSHAKES = 200  # a round
+FULL_MOST, BULK_MOST = 1.2, 2.0  # of nginx
+KEYS = {"RSA 2048": "rsa:2048", "ECDSA P-256": "ec"}
+NGINX = """
+daemon off;
+{user}
+worker_processes 1;
+pid {folder}/nginx.pid;
+error_log stderr error;
+events {{ worker_connections 1024; }}
+http {{
+    access_log off;
+    keepalive_requests 1000000000;
+    open_file_cache max=1000 inactive=60s;
+    client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/fastcgi;
+    uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
+    server {{
+        listen 127.0.0.1:{port} ssl;
+        ssl_protocols TLSv1.2 TLSv1.3;
+        ssl_certificate {cert};
+        ssl_certificate_key {key};
+        root {folder}/site;
+        types {{}}
+    }}
+}}
+"""
+
+
+@dataclasses.dataclass
+class Https:
+    """A server over TLS, and the paths of a page and of a large file there."""
+    name: str
+    one: server.Server
+    context: ssl.SSLContext
+    page: str
+    wheel: str
+    session: ssl.SSLSession = None
+
+    def connect(self, session=None):
+        plain = socket.create_connection(("127.0.0.1", self.one.port), 60)
+        return self.context.wrap_socket(plain, server_hostname="127.0.0.1", session=session)
+
+    def get(self, path):
+        """The body, and a session that can be resumed."""
+        with self.connect() as connection:
+            connection.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+            answer = b"".join(iter(lambda: connection.recv(1 << 20), b""))
+            assert answer.startswith(b"HTTP/1.1 200"), answer[:200]
+            self.session = connection.session
+            return answer.partition(b"\r\n\r\n")[2]
+
+    def shake_hands(self, session):
+        """Until the server has seen the end of it."""
+        with self.connect(session) as connection:
+            if connection.session_reused != (session is not None):
+                raise RuntimeError(f"{self.name}: resumed: {connection.session_reused}")
+            with contextlib.suppress(OSError):
+                connection.unwrap()
+
+    def handshake_us(self, is_resumed):
+        self.one.settle()
+        before = self.one.cpu_seconds()
+        for _ in range(HANDSHAKES):
+            self.shake_hands(self.session if is_resumed else None)
+        self.one.settle()
+        return (self.one.cpu_seconds() - before) * 1e6 / HANDSHAKES
+
+    def request_us(self, path, size, connections, seconds):
+        self.one.settle()
+        before = self.one.cpu_seconds()
+        done = subprocess.run(server.pinned(load.CORE, "wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "-s", load.SUMMARY,
+                                            f"https://127.0.0.1:{self.one.port}{path}"),
+                              capture_output=True, text=True, check=True)
+        used = self.one.cpu_seconds() - before
+        seen = json.loads(done.stdout.splitlines()[-1])
+        if seen["broken"] or seen["bad_status"]:
+            raise load.Unusable(f"{self.name}, {path}: {seen}")
+        return used * 1e6 / (seen["bytes"] / size)
+
+
+def make_pair(folder, kind):
+    """A certificate that signs itself, and its key."""
+    cert, key = folder / f"{kind[:2]}-cert.pem", folder / f"{kind[:2]}-key.pem"
+    more = ["-pkeyopt", "ec_paramgen_curve:P-256"] if kind == "ec" else []
+    authority.openssl("req", "-x509", "-newkey", kind, *more, "-nodes", "-days", 2, "-subj", "/CN=bench",
+                      "-addext", "subjectAltName = IP:127.0.0.1", "-keyout", key, "-out", cert)
+    return cert, key
+
+
+def start_nginx(folder, pair, bodies):
+    port = server.free_port()
+    (folder / "site").mkdir()
+    for name, body in bodies.items():
+        (folder / "site" / name).write_bytes(body)
+    config = folder / "nginx.conf"
+    config.write_text(NGINX.format(folder=folder, port=port, cert=pair[0], key=pair[1],
+                                   user="user root;" if os.getuid() == 0 else ""))
+    return nginx.Nginx(server.start(nginx.program(), "-c", config), port).wait_until_up()
+
+
+def start_both(stack, binary, store, pair, folder):
+    context = ssl.create_default_context(cafile=pair[0])
+    settings = f"threads = 1\nrescan = 0\ntls-cert = {pair[0]}\ntls-key = {pair[1]}\n"
+    mine = ours.start(binary, store, folder, settings)
+    stack.callback(mine.stop)
+    first = Https("wheelcache", mine, context, "/simple/small/", "/files/wheels/large/large-1.0-py3-none-any.whl")
+    bodies = {"page": first.get(first.page), "wheel": first.get(first.wheel)}
+    other = start_nginx(folder, pair, bodies)
+    stack.callback(other.stop)
+    second = Https("nginx", other, context, "/page", "/wheel")
+    assert second.get("/page") == bodies["page"] and second.get("/wheel") == bodies["wheel"]
+    return (first, second), {name: len(body) for name, body in bodies.items()}
+
+
+def measures(title, sizes, seconds):
+    """What is measured of a server: name, function, what we may take of nginx's."""
+    yield f"handshake, {title}", lambda one: one.handshake_us(False), FULL_MOST
+    yield f"resumed, {title}", lambda one: one.handshake_us(True), BULK_MOST
+    if title.startswith("RSA"):
+        yield (f"page of {sizes['page']:,} bytes, connections kept",
+               lambda one: one.request_us(one.page, sizes["page"], 32, seconds), BULK_MOST)
+        yield "wheel of 50 MB", lambda one: one.request_us(one.wheel, sizes["wheel"], 4, seconds), BULK_MOST
+
+
+def make_store(store):
+    for project, size in (("small", shape.WHEEL_BYTES), ("large", shape.LARGE_WHEEL_BYTES)):
+        (store / project).mkdir(parents=True)
+        for i in range(6 if project == "small" else 1):
+            shape.make_wheel(store / project, project, f"1.{i}", size)
+
+
+def bench_key(binary, store, title, folder, rounds, seconds):
+    """Interleaved rounds with one key; the rows of the table."""
+    with contextlib.ExitStack() as stack:
+        folder.mkdir()
+        both, sizes = start_both(stack, binary, store, make_pair(folder, KEYS[title]), folder)
+        for name, measure, most in measures(title, sizes, seconds):
+            taken = {one.name: [] for one in both}
+            for _ in range(rounds):
+                for one in both:
+                    taken[one.name].append(measure(one))
+            us, theirs = (statistics.median(taken[one.name]) for one in both)
+            yield [name, f"{us:,.0f}", f"{theirs:,.0f}", f"{us / theirs:.2f}",
+                   "yes" if us <= most * theirs else f"{us / theirs:.2f} > {most}"]
+
+
+def bench(binary, folder, rounds, seconds):
+    """Returns the table as text."""
+    store = folder / "store"
+    make_store(store)
+    before = os.sched_getaffinity(0)
+    rows = []
+    try:
+        os.sched_setaffinity(0, {load.CORE})  # the client is this process
+        for title in KEYS:
+            rows += bench_key(binary, store, title, folder / title.partition(" ")[0], rounds, seconds)
+    finally:
+        os.sched_setaffinity(0, before)
+    return (table.text(["TLS 1.3", "CPU µs", "nginx", "of nginx", "reached"], rows) +
+            f"\nHandshakes: {HANDSHAKES} a round, one after the other, each on a new connection that ends with it.\n")
