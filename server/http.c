@@ -85,13 +85,30 @@ static struct scrutiny scrutinize(struct client *c, const char *method, const ch
 	return s;
 }
 
+static struct reply *too_many(void)
+{
+	struct reply *r = reply_text(503, "503 Service Unavailable: too many ask for this");
+	reply_header(r, "Cache-Control", "no-store");
+	reply_header(r, "Retry-After", "%d", LIMIT_RETRY_AFTER);
+	return r;
+}
+
+// Of a client that sleeps. Where the lane takes no more, that is the answer.
+static void submit(struct client *c, struct lane *lane, pool_fn *job)
+{
+	if (lane_submit(lane, c->peer, job, c))
+		return;
+	c->reply = too_many();
+	client_wake(c);
+}
+
 // False where the server is stopping.
 static bool sleep_on_worker(struct client *c, struct lane *lane, pool_fn *job)
 {
 	if (!clients_sleep(c->clients, &c->link))
 		return false;
 	MHD_suspend_connection(c->connection);
-	lane_submit(lane, job, c);
+	submit(c, lane, job);
 	return true;
 }
 
@@ -139,7 +156,7 @@ static void drop_body(struct client *c)
 {
 	struct body *b = STEAL_PTR(c->body);
 	if (b && b->receiver)
-		lane_submit(b->lane, free_job, b);
+		lane_submit_always(b->lane, free_job, b);
 	else
 		body_free(b);
 }
@@ -188,7 +205,7 @@ static void work_job(void *job);
 static void submit_work(struct client *c)
 {
 	struct http *h = c->http;
-	lane_submit(lanes_pick(h->workers, h->options.lane(h->options.ctx, &c->request)), work_job, c);
+	submit(c, lanes_pick(h->workers, h->options.lane(h->options.ctx, &c->request)), work_job);
 }
 
 // nginx's word for a client who has closed the connection: it counts in no rate of our errors.

@@ -4,42 +4,92 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "lib/base/limits.h"
 #include "lib/base/mem.h"
+#include "server/turns.h"
 
 enum { LANE_THREADS = 4 };
 
 struct lane {
 	struct pool *pool;
+	struct turns *turns; // NULL: all that comes goes to the pool at once
 	atomic_uint guests;
 };
 
 struct lanes {
-	struct lane lane[LANES];
+	struct lane lane[LANE_COUNT];
 };
+
+// A job that waits for its turn.
+struct ticket {
+	struct turn turn;
+	struct lane *lane;
+	pool_fn *fn;
+	void *job;
+};
+
+static void run_ticket(void *job)
+{
+	struct ticket *t = job;
+	struct lane *lane = t->lane;
+	t->fn(t->job);
+	turns_end(lane->turns, &t->turn);
+	free(t);
+	turns_run(lane->turns);
+}
+
+static void begin_ticket(void *ctx, struct turn *turn)
+{
+	struct lane *lane = ctx;
+	pool_submit(lane->pool, run_ticket, (char *)turn - offsetof(struct ticket, turn));
+}
 
 struct lanes *lanes_new(const char *name)
 {
 	struct lanes *l = xcalloc(1, sizeof(*l));
-	for (size_t i = 0; i < LANES; i++) {
-		l->lane[i].pool = pool_new(LANE_THREADS, POOL_FIRST_IN_FIRST_OUT, name);
-		atomic_init(&l->lane[i].guests, 0);
+	for (size_t i = 0; i < LANE_COUNT; i++) {
+		struct lane *lane = &l->lane[i];
+		bool has_turns = i >= LANES;
+		lane->pool = pool_new(has_turns ? 1 : LANE_THREADS, POOL_FIRST_IN_FIRST_OUT, name);
+		const struct turns_options options = {
+			.under_way = 1, .waiting = LIMIT_SEARCHES_WAITING, .begin = begin_ticket, .ctx = lane};
+		lane->turns = has_turns ? turns_new(&options) : NULL;
+		atomic_init(&lane->guests, 0);
 	}
 	return l;
 }
 
 void lanes_free(struct lanes *l)
 {
-	for (size_t i = 0; l && i < LANES; i++)
+	for (size_t i = 0; l && i < LANE_COUNT; i++) {
 		pool_free(l->lane[i].pool);
+		turns_free(l->lane[i].turns);
+	}
 	free(l);
 }
 
 struct lane *lanes_pick(struct lanes *l, unsigned number)
 {
-	return &l->lane[number % LANES];
+	return &l->lane[number < LANE_COUNT ? number : number % LANES];
 }
 
-void lane_submit(struct lane *lane, pool_fn *fn, void *job)
+bool lane_submit(struct lane *lane, const char *peer, pool_fn *fn, void *job)
+{
+	if (!lane->turns) {
+		pool_submit(lane->pool, fn, job);
+		return true;
+	}
+	struct ticket *t = xcalloc(1, sizeof(*t));
+	*t = (struct ticket){.lane = lane, .fn = fn, .job = job};
+	if (!turns_enter(lane->turns, &t->turn, peer, 1)) {
+		free(t);
+		return false;
+	}
+	turns_run(lane->turns);
+	return true;
+}
+
+void lane_submit_always(struct lane *lane, pool_fn *fn, void *job)
 {
 	pool_submit(lane->pool, fn, job);
 }

@@ -159,7 +159,7 @@ static void put_plan_rows(struct service *s, const struct jsondoc *totals, const
 	const char *help, struct buf *out)
 {
 	metrics_head(out, name, "gauge", help);
-	for (size_t i = 0; i < jsondoc_count(totals); i++) {
+	for (size_t i = 0; totals && i < jsondoc_count(totals); i++) {
 		const struct jsondoc *row = jsondoc_at(totals, i);
 		const char *platform = jsondoc_get_str(row, "platform"), *verdict = jsondoc_get_str(row, "verdict");
 		const struct platform *p = platform ? site_platform(service_site(s), str_from(platform)) : NULL;

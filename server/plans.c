@@ -2,6 +2,7 @@
 #include "server/plans.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/base/limits.h"
 #include "server/auth.h"
@@ -10,14 +11,17 @@
 
 enum { PAGE_MOST = 4 << 20, ARGUMENT_MOST = LIMIT_FILE_NAME + 1 };
 
-// A part of the query, as forms encode it: "+" is a blank. "" where it is missing or malformed.
-static void take_argument(const struct request *r, enum request_argument which, char out[ARGUMENT_MOST])
+// A part of the query, as forms encode it: "+" is a blank. "" where it is missing or malformed; false where it is too long.
+static bool take_argument(const struct request *r, enum request_argument which, char out[ARGUMENT_MOST])
 {
 	CLEANUP(mem_free) char *raw = xstrdup(r->argument[which] ? r->argument[which] : "");
 	for (char *at = raw; *at; at++)
 		*at = *at == '+' ? ' ' : *at;
+	if (strlen(raw) >= ARGUMENT_MOST)
+		return false;
 	if (!urlpath_decode(str_from(raw), out, ARGUMENT_MOST))
 		out[0] = '\0';
+	return true;
 }
 
 static struct reply *ask(struct service *s, const struct request *r, const struct platform *p)
@@ -55,7 +59,8 @@ struct reply *plans_work(struct service *s, struct catalog *c, const struct call
 	const struct site *site = service_site(s);
 	char text[ARGUMENT_COUNT][ARGUMENT_MOST];
 	for (int i = 0; i < ARGUMENT_COUNT; i++)
-		take_argument(call->request, (enum request_argument)i, text[i]);
+		if (!take_argument(call->request, (enum request_argument)i, text[i]))
+			return reply_text(400, "400 Bad Request: a part of the query is longer than %d bytes", ARGUMENT_MOST - 1);
 	const struct platform *only = site_platform(site, str_from(text[ARGUMENT_PLATFORM]));
 	struct reply *refused = only ? ask(s, call->request, only) : NULL;
 	if (refused)

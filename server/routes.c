@@ -24,6 +24,7 @@ struct route {
 	quick_fn *quick; // NULL: always on a worker
 	work_fn *work;   // NULL: quick always answers, or there is nothing to GET
 	receive_fn *receive; // NULL: nothing is posted there
+	unsigned lane;       // one that has a name, as work costs much; 0: that of pages, or of a platform
 };
 
 // People try the name of a platform.
@@ -38,22 +39,22 @@ static struct reply *view_quick(struct service *s, const struct call *call)
 }
 
 static const struct route routes[] = {
-	{"/", NULL, people_page, NULL},
-	{"/simple/", simple_root_quick, simple_root_work, NULL},
-	{"/simple/:project/", simple_project_quick, simple_project_work, NULL},
-	{"/files/upstream/:project/:file", proxy_quick, proxy_work, NULL}, // no platform has that name
-	{"/files/:view/:project/:file", files_quick, files_work, NULL},
-	{"/upload/:view/", NULL, NULL, upload_receive},
-	{"/-/health", machine_health, NULL, NULL},
-	{"/-/ready", machine_ready, NULL, NULL},
-	{"/-/metrics", NULL, machine_metrics, NULL},
-	{"/-/explain/:view/:project", NULL, explaining_work, NULL},
-	{"/-/explain/:view/:project/:file", NULL, explaining_work, NULL},
-	{"/-/plan/", NULL, plans_work, NULL},
-	{"/:view", view_quick, NULL, NULL}, // before the next one, which would send all that is unknown to a slash
-	{"/:view/", view_quick, NULL, NULL},
-	{"/:view/simple/", simple_root_quick, simple_root_work, NULL},
-	{"/:view/simple/:project/", simple_project_quick, simple_project_work, NULL},
+	{"/", NULL, people_page, NULL, LANE_SUMMARIES},
+	{"/simple/", simple_root_quick, simple_root_work, NULL, 0},
+	{"/simple/:project/", simple_project_quick, simple_project_work, NULL, 0},
+	{"/files/upstream/:project/:file", proxy_quick, proxy_work, NULL, 0}, // no platform has that name
+	{"/files/:view/:project/:file", files_quick, files_work, NULL, 0},
+	{"/upload/:view/", NULL, NULL, upload_receive, 0},
+	{"/-/health", machine_health, NULL, NULL, 0},
+	{"/-/ready", machine_ready, NULL, NULL, 0},
+	{"/-/metrics", NULL, machine_metrics, NULL, LANE_SUMMARIES},
+	{"/-/explain/:view/:project", NULL, explaining_work, NULL, LANE_SEARCHES},
+	{"/-/explain/:view/:project/:file", NULL, explaining_work, NULL, LANE_SEARCHES},
+	{"/-/plan/", NULL, plans_work, NULL, LANE_SEARCHES},
+	{"/:view", view_quick, NULL, NULL, 0}, // before the next one, which would send all that is unknown to a slash
+	{"/:view/", view_quick, NULL, NULL, 0},
+	{"/:view/simple/", simple_root_quick, simple_root_work, NULL, 0},
+	{"/:view/simple/:project/", simple_project_quick, simple_project_work, NULL, 0},
 };
 
 static struct str *field(struct call *call, struct str name)
@@ -213,10 +214,16 @@ struct reply *routes_work(void *ctx, const struct request *request, struct waite
 	if (refused)
 		return refused;
 	call.again = again;
+	if (route->lane && atomic_load_explicit(&s->is_stopping, memory_order_relaxed))
+		return reply_text(503, "503 Service Unavailable: the server is stopping");
 	struct reader reader;
 	if (readers_take(s->readers, &reader, &e) < 0)
 		return service_error(&e);
+	if (route->lane)
+		catalog_limit(reader.catalog, s->search_ms);
 	struct reply *reply = route->work(s, reader.catalog, &call);
+	if (route->lane)
+		catalog_limit(reader.catalog, 0);
 	readers_give(s->readers, &reader);
 	return settle(request, reply);
 }
@@ -239,13 +246,24 @@ struct receiver *routes_receive(void *ctx, const struct request *request, struct
 	return NULL;
 }
 
+// Of a path that belongs to no platform.
+static unsigned lane_of(const struct urlpath *path)
+{
+	struct call ignored;
+	for (size_t i = 0; i < ARRAY_SIZE(routes); i++)
+		if (routes[i].lane && matches(&routes[i], path, &ignored))
+			return routes[i].lane;
+	return 0;
+}
+
 unsigned routes_lane(void *ctx, const struct request *request)
 {
 	struct service *s = ctx;
 	struct urlpath path;
-	if (urlpath_parse(str_from(request->path), &path) != URLPATH_GOOD || path.count < 2 ||
-		!(str_eq(path.segment[0], STR("files")) || str_eq(path.segment[0], STR("upload"))))
+	if (urlpath_parse(str_from(request->path), &path) != URLPATH_GOOD)
 		return 0;
+	if (path.count < 2 || !(str_eq(path.segment[0], STR("files")) || str_eq(path.segment[0], STR("upload"))))
+		return lane_of(&path);
 	const struct site *site = service_site(s);
 	const struct platform *p = site_platform(site, path.segment[1]);
 	return p ? 1 + (unsigned)(p - site->store.platform) % (LANES - 1) : 0;

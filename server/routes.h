@@ -9,5 +9,5 @@ struct reply *routes_quick(void *ctx, const struct request *request);
 struct reply *routes_work(void *ctx, const struct request *request, struct waiter *again);
 struct receiver *routes_receive(void *ctx, const struct request *request, struct reply **refusal);
 // Files, and uploads, have lanes of their own, a platform one: a volume that hangs holds up neither pages nor the
-// others.
+// others. So has what costs more than a look-up.
 unsigned routes_lane(void *ctx, const struct request *request);

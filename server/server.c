@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/base/safefile.h"
 #include "lib/state/admission.h"
@@ -82,6 +83,7 @@ static void give_up(void *ctx)
 // Everything that has an end, in the reverse order of its beginning.
 static void server_free(struct server *s)
 {
+	atomic_store(&s->service.is_stopping, true);
 	merging_hurry(&s->service);
 	http_stop(s->http, GRACE_SECONDS);
 	releaser_stop(s->service.releaser);
@@ -199,6 +201,7 @@ static struct server *server_new(const struct server_options *o, struct site *si
 	atomic_store(&s->service.filled, o->filled);
 	s->service.started = time(NULL);
 	s->service.has_tls = o->tls != NULL;
+	s->service.search_ms = LIMIT_SEARCH_MS;
 	put_site(s, site, admission);
 	s->service.vigil = vigil_start(&s->service);
 	s->service.releaser = releaser_start(&s->service);

@@ -89,9 +89,10 @@ struct reply *service_error(const struct err *e)
 		[ERR_IO] = {503, "503 Service Unavailable: the store cannot be read"},
 		[ERR_DB] = {503, "503 Service Unavailable: the catalog cannot be read"},
 		[ERR_NET] = {502, "502 Bad Gateway"},
+		[ERR_TIME] = {503, "503 Service Unavailable: it takes too long"},
 	};
-	// What is changing just now the scan tells of, once; clients can ask for it a thousand times.
-	(e->kind == ERR_BUSY ? log_debug : log_error)("%s", e->msg);
+	// What is changing just now the scan tells of, once; clients can ask for it a thousand times, and for what takes long.
+	(e->kind == ERR_BUSY || e->kind == ERR_TIME ? log_debug : log_error)("%s", e->msg);
 	struct reply *r = reply_text(of_kind[e->kind].status, "%s", of_kind[e->kind].words);
 	reply_header(r, "Cache-Control", "no-store");
 	if (r->status == 503)

@@ -42,6 +42,8 @@ struct service {
 	atomic_bool filled;       // the catalog holds what a whole scan saw
 	long started;             // seconds since 1970
 	bool has_tls;             // its URLs begin with https
+	unsigned search_ms;       // how long a request may search the catalog; 0: for ever
+	atomic_bool is_stopping;  // nothing that takes long is begun any more
 	const struct host *host;
 	struct auth *auth;        // whose tokens count
 	const char *audit_path;

@@ -246,7 +246,8 @@ static bool is_asked_for(const struct webplan *w, const struct platform *p)
 	return !*w->query->only || strcmp(w->query->only, p->name) == 0;
 }
 
-static int count_files(const struct webplan *w, struct sum *all, struct err *e)
+// of gets the files of each platform.
+static int count_files(const struct webplan *w, uint64_t *of, struct sum *all, struct err *e)
 {
 	for (size_t i = 0; i < w->query->platforms; i++) {
 		struct sum one = {0};
@@ -254,6 +255,7 @@ static int count_files(const struct webplan *w, struct sum *all, struct err *e)
 		if (is_asked_for(w, w->query->platform[i]) &&
 			catalog_plan_count(w->catalog, &filter, &one.files, &one.bytes, e) < 0)
 			return -1;
+		of[i] = one.files;
 		all->files += one.files;
 		all->bytes += one.bytes;
 	}
@@ -261,22 +263,17 @@ static int count_files(const struct webplan *w, struct sum *all, struct err *e)
 }
 
 // One page of them, platform by platform.
-static int add_rows(struct webplan *w, uint64_t skip, struct err *e)
+static int add_rows(struct webplan *w, const uint64_t *of, uint64_t skip, struct err *e)
 {
 	uint64_t left = ROWS;
 	for (size_t i = 0; i < w->query->platforms && left; i++) {
-		struct sum one = {0};
 		struct catalog_plan_filter filter = filter_of(w, w->query->platform[i]);
-		if (!is_asked_for(w, w->query->platform[i]))
-			continue;
-		if (catalog_plan_count(w->catalog, &filter, &one.files, &one.bytes, e) < 0)
-			return -1;
-		if (skip < one.files) {
+		if (skip < of[i]) {
 			if (catalog_plan_files(w->catalog, &filter, skip, left, add_file, w, e) < 0)
 				return -1;
-			left -= one.files - skip < left ? one.files - skip : left;
+			left -= of[i] - skip < left ? of[i] - skip : left;
 		}
-		skip -= skip < one.files ? skip : one.files;
+		skip -= skip < of[i] ? skip : of[i];
 	}
 	return 0;
 }
@@ -302,7 +299,8 @@ static void add_steps(struct webplan *w, uint64_t page, uint64_t pages)
 static int add_files(struct webplan *w, struct err *e)
 {
 	struct sum all = {0};
-	if (count_files(w, &all, e) < 0)
+	CLEANUP(mem_free) uint64_t *of = xcalloc(w->query->platforms, sizeof(*of));
+	if (count_files(w, of, &all, e) < 0)
 		return -1;
 	uint64_t pages = (all.files + ROWS - 1) / ROWS;
 	uint64_t page = w->query->page < 1 ? 1 : w->query->page > pages && pages ? pages : w->query->page;
@@ -315,7 +313,7 @@ static int add_files(struct webplan *w, struct err *e)
 		return 0;
 	buf_puts(w->out, "<div class=\"card wide\"><table>\n<thead><tr><th>File</th><th>Platform</th><th>Verdict</th>"
 			 "<th class=\"n\">Size</th><th>Why</th></tr></thead>\n<tbody>\n");
-	if (add_rows(w, (page - 1) * ROWS, e) < 0)
+	if (add_rows(w, of, (page - 1) * ROWS, e) < 0)
 		return -1;
 	buf_puts(w->out, "</tbody>\n</table></div>\n");
 	add_steps(w, page, pages);

@@ -21,6 +21,7 @@ enum err_kind {
 	ERR_IO,        // the file system said no
 	ERR_DB,        // the catalog said no
 	ERR_NET,       // the network said no
+	ERR_TIME,      // it takes longer than it may
 	ERR_COUNT,
 };
 

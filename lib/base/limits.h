@@ -52,6 +52,8 @@ enum {
 	LIMIT_PAGES_KEPT = 1 << 30,       // of upstream's pages that the catalog keeps, packed, of projects that no platform has
 	LIMIT_FETCH_REST = 4 << 20,       // of a file that nobody waits for any more: so little, or a quarter of it, is still fetched
 	LIMIT_RETRY_AFTER = 5,            // seconds after which those who found no place may ask again
+	LIMIT_SEARCHES_WAITING = 64,      // requests that search the catalog, and wait: three quarters of one address
+	LIMIT_SEARCH_MS = 5000,           // milliseconds of each
 	LIMIT_BODY_BUFFER = 256 << 10,    // of one request's body: what is collected before a worker takes it
 	LIMIT_BODY_PROGRESS = 16 << 10,   // of a body: so much, or its end, has to come within the time-out
 	LIMIT_BODY_DISCARDED = 1 << 30,   // of a body: what is read though it is refused, so that the client reads why

@@ -25,6 +25,7 @@ enum {
 	BUSY_FIRST_MS = 1,
 	BUSY_MOST_MS = 25,
 	WAL_RETRY_MS = 10,
+	LOOK_AT_CLOCK = 10000, // after so many steps of SQLite's machine: some tenths of a millisecond
 };
 
 struct query {
@@ -41,6 +42,7 @@ struct catalog {
 	int64_t version_seen; // PRAGMA data_version, 0 before the first look
 	uint32_t mark;        // of the changes, before the statement that runs was begun or tried again
 	int64_t busy_since;   // clock_ms()
+	int64_t ends;         // clock_ms() when reading has to end
 	bool has_failed;      // the system did, once
 	bool is_unlocked;     // read as if nobody could write; opened tells whether somebody did
 	struct stat opened;
@@ -55,6 +57,7 @@ static enum err_kind kind_of(int code)
 	} table[] = {
 		{SQLITE_BUSY, ERR_BUSY},
 		{SQLITE_LOCKED, ERR_BUSY},
+		{SQLITE_INTERRUPT, ERR_TIME},
 		{SQLITE_FULL, ERR_IO},
 		{SQLITE_READONLY, ERR_IO},
 		{SQLITE_IOERR, ERR_IO},
@@ -76,8 +79,7 @@ static int fail(struct catalog *c, int code, struct err *e)
 	c->has_failed |= kind_of(code) == ERR_IO;
 	bool is_damaged = (code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB;
 	if (is_damaged)
-		return err_set(e, ERR_DB,
-			"catalog %s: %s; remove it, and the next scan makes it again", c->path,
+		return err_set(e, ERR_DB, "catalog %s: %s; remove it, and the next scan makes it again", c->path,
 			sqlite3_errmsg(c->db));
 	if (is_system) {
 		errno = reason;
@@ -95,8 +97,7 @@ struct query *query_begin(struct catalog *c, enum statement id, struct err *e)
 	}
 	q->catalog = c;
 	if (!q->stmt) {
-		int code = sqlite3_prepare_v3(
-			c->db, statement_sql[id], -1, SQLITE_PREPARE_PERSISTENT, &q->stmt, NULL);
+		int code = sqlite3_prepare_v3(c->db, statement_sql[id], -1, SQLITE_PREPARE_PERSISTENT, &q->stmt, NULL);
 		if (code != SQLITE_OK) {
 			fail(c, code, e);
 			return NULL;
@@ -153,8 +154,7 @@ int query_run(struct query *q, struct err *e)
 	return query_step(q, e) < 0 ? -1 : 0;
 }
 
-int query_run_ints(
-	struct catalog *c, enum statement id, const int64_t *values, int count, struct err *e)
+int query_run_ints(struct catalog *c, enum statement id, const int64_t *values, int count, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, id, e);
 	if (!q)
@@ -225,12 +225,10 @@ static int check_version(struct catalog *c, int64_t *version, struct err *e)
 		pragma_get(c, "PRAGMA user_version", version, e) < 0)
 		return -1;
 	if (tables && application != SCHEMA_APPLICATION_ID)
-		return err_set(
-			e, ERR_USAGE, "%s is a database, but no catalog of wheelcache", c->path);
+		return err_set(e, ERR_USAGE, "%s is a database, but no catalog of wheelcache", c->path);
 	if (*version > schema_steps)
 		return err_set(e, ERR_USAGE,
-			"catalog %s was made by a newer wheelcache (schema %lld, this"
-			" one knows %d)",
+			"catalog %s was made by a newer wheelcache (schema %lld, this one knows %d)",
 			c->path, (long long)*version, schema_steps);
 	return 0;
 }
@@ -388,8 +386,7 @@ static int prepare_read(struct catalog *c, struct err *e)
 		return -1;
 	if (version == schema_steps)
 		return 0;
-	return err_set(e, ERR_USAGE,
-		"catalog %s was made by an older wheelcache; wheelcache index brings it up to date",
+	return err_set(e, ERR_USAGE, "catalog %s was made by an older wheelcache; wheelcache index brings it up to date",
 		c->path);
 }
 
@@ -444,8 +441,20 @@ int catalog_is_current(const struct catalog *c, struct err *e)
 	if (stat(c->path, &now) == 0 && !has_wal(c) && now.st_ino == c->opened.st_ino &&
 		now.st_size == c->opened.st_size && fs_mtime_ns(&now) == fs_mtime_ns(&c->opened))
 		return 0;
-	return err_set(e, ERR_BUSY,
-		"catalog %s was written while it was read without locks; try again", c->path);
+	return err_set(e, ERR_BUSY, "catalog %s was written while it was read without locks; try again", c->path);
+}
+
+// Not 0: the statement ends.
+static int is_late(void *ctx)
+{
+	const struct catalog *c = ctx;
+	return clock_ms() >= c->ends;
+}
+
+void catalog_limit(struct catalog *c, unsigned ms)
+{
+	c->ends = clock_ms() + ms;
+	sqlite3_progress_handler(c->db, ms ? LOOK_AT_CLOCK : 0, ms ? is_late : NULL, c);
 }
 
 void catalog_close(struct catalog *c)

@@ -42,6 +42,8 @@ const char *catalog_path(const struct catalog *c);
 // Whether the system has failed for it. Then it is to be closed: where SQLite could not open a file for writing it has it
 // for reading alone, as long as the connection lives.
 bool catalog_has_failed(const struct catalog *c);
+// All that is read within so many milliseconds from now on fails with ERR_TIME after them; 0: without a limit again.
+void catalog_limit(struct catalog *c, unsigned ms);
 void catalog_close(struct catalog *c);    // NULL is fine
 void catalog_cleanup(struct catalog **c); // for CLEANUP
 

@@ -3,6 +3,7 @@
 #include "lib/state/catalog-plan.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "tests/unit/two-catalogs.h"
 
@@ -151,11 +152,35 @@ static void last_one_counts(void **state UNUSED)
 	assert_files(&f, 0, 9, 0, "");
 }
 
+// The clock is looked at now and then, so that only what reads much is ended. The connection is as good as before.
+static void reading_ends_in_time(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	uint64_t files = 0, bytes = 0;
+	CLEANUP(catalog_plan_cleanup) struct catalog_planner *p = begin(two_scan);
+	for (int i = 0; i < 20000; i++)
+		add(p, "foo", "foo-1.whl", "keep", false);
+	finish(p, "large");
+	struct catalog_plan_filter f = any();
+	f.text = "nothing";
+	catalog_limit(two_other, 1);
+	nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+	assert_int_equal(catalog_plan_count(two_other, &f, &files, &bytes, &e), -1);
+	assert_int_equal(e.kind, ERR_TIME);
+	assert_false(catalog_has_failed(two_other));
+	assert_last("large");
+	catalog_limit(two_other, 0);
+	assert_files(&f, 0, 9, 0, "");
+	catalog_limit(two_other, 600000);
+	assert_files(&f, 0, 9, 0, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(filters, two_open, two_close),
 		cmocka_unit_test_setup_teardown(last_one_counts, two_open, two_close),
+		cmocka_unit_test_setup_teardown(reading_ends_in_time, two_open, two_close),
 	};
 	return cmocka_run_group_tests(tests, two_make_folder, two_remove_folder);
 }

@@ -17,6 +17,7 @@
 #include "lib/base/fs.h"
 #include "lib/base/pack.h"
 #include "lib/state/catalog-file.h"
+#include "server/lanes.h"
 #include "server/routes.h"
 #include "server/service.h"
 
@@ -363,6 +364,33 @@ static void test_a_file_that_changed(void **state)
 	assert_int_equal(text->status, 200);
 }
 
+// What costs more than a look-up has a lane of its own, and an end.
+static void test_lanes(void **state)
+{
+	static const struct {
+		const char *path;
+		unsigned lane;
+	} table[] = {
+		{"/", LANE_SUMMARIES}, {"/-/metrics", LANE_SUMMARIES}, {"/-/plan/", LANE_SEARCHES}, {"/%2d/plan/", LANE_SEARCHES},
+		{"/-/explain/wheels/foo-bar", LANE_SEARCHES}, {"/-/explain/wheels/foo-bar/1.0", LANE_SEARCHES},
+		{"/simple/", 0}, {"/simple/foo-bar/", 0}, {"/-/health", 0}, {"/-/nothing", 0}, {"/%zz", 0}, {WHEEL_URL, 1},
+	};
+	struct fixture *f = *state;
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		struct request r = {.method = METHOD_GET, .path = table[i].path};
+		if (routes_lane(&f->service, &r) != table[i].lane)
+			fail_msg("%s: %u", table[i].path, routes_lane(&f->service, &r));
+	}
+	struct err e = {.kind = ERR_TIME, .msg = "late"};
+	CLEANUP(reply_cleanup) struct reply *late = service_error(&e);
+	assert_int_equal(late->status, 503);
+	assert_non_null(reply_get_header(late, "Retry-After"));
+	atomic_store(&f->service.is_stopping, true);
+	CLEANUP(reply_cleanup) struct reply *plan = get(f, "/-/plan/"), *page = get(f, "/simple/foo-bar/");
+	assert_int_equal(plan->status, 503);
+	assert_int_equal(page->status, 200);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -375,6 +403,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_methods_that_are_not_allowed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_ranges_and_conditions, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_bytes, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_lanes, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_a_file_that_changed, set_up, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
