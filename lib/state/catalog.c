@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The connection: opening, schema steps, statements. What they are for is in catalog-read.c,
-// -write.c and -file.c.
+// The connection: opening, schema steps, statements. What they are for is in catalog-read.c, -write.c and -file.c.
 #include "lib/state/catalog.h"
 
 #include <errno.h>
@@ -70,8 +69,7 @@ static enum err_kind kind_of(int code)
 	return ERR_DB;
 }
 
-// SQLite's words, the system's where it has some, and what to do about a catalog that is beyond
-// help.
+// SQLite's words, the system's where it has some, and what to do about a catalog that is beyond help.
 static int fail(struct catalog *c, int code, struct err *e)
 {
 	int reason = sqlite3_system_errno(c->db);
@@ -118,8 +116,7 @@ void query_end(struct query **q)
 	*q = NULL;
 }
 
-// Binding fails only for a place that the statement has not, which is our own mistake, or out of
-// memory.
+// Binding fails only for a place that the statement has not, which is our own mistake, or out of memory.
 static void bound(int code)
 {
 	if (code != SQLITE_OK)
@@ -249,8 +246,7 @@ static int upgrade_once(struct catalog *c, bool *done, struct err *e)
 	*done = version == schema_steps;
 	if (*done)
 		return 0;
-	CLEANUP(mem_free)
-	char *mark = xasprintf("PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
+	CLEANUP(mem_free) char *mark = xasprintf("PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
 		SCHEMA_APPLICATION_ID, (int)version + 1);
 	if (run_script(c, schema_step[version], e) < 0)
 		return -1;
@@ -288,8 +284,8 @@ static void wait_when_busy(struct catalog *c)
 	sqlite3_busy_handler(c->db, wait_for_lock, c);
 }
 
-// Where several processes make a new catalog at once, all but one are told that it is locked: this
-// statement does not always wait by itself as others do. So the waiting is ours.
+// Where several processes make a new catalog at once, all but one are told that it is locked: this statement does not
+// always wait by itself as others do. So the waiting is ours.
 static int use_wal(struct catalog *c, struct err *e)
 {
 	int code = SQLITE_BUSY;
@@ -418,8 +414,7 @@ int catalog_open_read(const char *path, struct catalog **out, struct err *e)
 	CLEANUP(catalog_cleanup) struct catalog *c = xcalloc(1, sizeof(*c));
 	c->path = xstrdup(path);
 	if (stat(path, &c->opened) < 0 || faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) < 0)
-		return err_errno(e, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO,
-			"cannot read the catalog %s", path);
+		return err_errno(e, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, "cannot read the catalog %s", path);
 	if (find_folder(c, false, e) < 0 || connect(c, c->real_path, SQLITE_OPEN_READONLY, e) < 0)
 		return -1;
 	bool is_bad = prepare_read(c, &why) < 0;
