@@ -15,6 +15,7 @@
 enum {
 	BUCKETS = 1024,
 	REST_SECONDS = 5, // so long what was asked is not asked again, whatever came of it
+	LOST_BYTES = 256 << 20, // of news that the catalog does not take: told until their rest is over
 };
 
 // A project that is being asked for, or was a moment ago.
@@ -28,6 +29,7 @@ struct question {
 	long rests_until; // seconds of the monotonic clock; 0: it is being asked for, or waits for its turn
 	int64_t told; // when it was answered, in seconds since 1970
 	struct upstream_project *news; // what came, while the catalog does not have it; NULL: nothing
+	size_t lost; // bytes of news that the catalog has not taken
 };
 
 struct asking {
@@ -37,6 +39,7 @@ struct asking {
 	void *ctx;
 	pthread_mutex_t lock;
 	struct question *bucket[BUCKETS];
+	size_t lost; // of all
 	bool has_given_up;
 };
 
@@ -50,10 +53,11 @@ static struct question **find(struct asking *a, const char *project)
 	return at;
 }
 
-static void forget(struct question **at)
+static void forget(struct asking *a, struct question **at)
 {
 	struct question *q = *at;
 	*at = q->next;
+	a->lost -= q->lost;
 	upstream_project_unref(q->news);
 	free(q->project);
 	free(q);
@@ -61,13 +65,13 @@ static void forget(struct question **at)
 
 static bool has_rested(const struct question *q)
 {
-	return q->rests_until && q->rests_until <= clock_seconds() && !q->news;
+	return q->rests_until && q->rests_until <= clock_seconds() && (!q->news || q->lost);
 }
 
-static void forget_rested(struct question **at, int64_t since)
+static void forget_rested(struct asking *a, struct question **at, int64_t since)
 {
 	if (*at && (has_rested(*at) || ((*at)->rests_until && (*at)->told < since)))
-		forget(at);
+		forget(a, at);
 }
 
 // NULL: too many wait.
@@ -113,7 +117,7 @@ bool asking_may(struct asking *a, const char *project, int64_t since)
 {
 	pthread_mutex_lock(&a->lock);
 	struct question **at = find(a, project);
-	forget_rested(at, since);
+	forget_rested(a, at, since);
 	bool may = !is_over(a, *find(a, project));
 	pthread_mutex_unlock(&a->lock);
 	return may;
@@ -178,7 +182,7 @@ static struct waiter *let_go(struct asking *a, struct question **at, struct wait
 	bool is_dropped = is_left(a, q);
 	metrics_add(a->metrics, METRIC_DROPPED_PAGES, is_dropped);
 	if (is_dropped || has_rested(q))
-		forget(at);
+		forget(a, at);
 	return woken;
 }
 
@@ -221,12 +225,16 @@ struct upstream_project *asking_news(struct asking *a, const char *project)
 	return news;
 }
 
-void asking_written(struct asking *a, struct upstream_project *news)
+void asking_written(struct asking *a, struct upstream_project *news, bool is_kept)
 {
 	struct upstream_project *old = NULL;
+	size_t bytes = upstream_project_bytes(news);
 	pthread_mutex_lock(&a->lock);
 	struct question *q = *find(a, upstream_project_name(news));
-	if (q && q->news == news)
+	bool is_here = q && q->news == news;
+	if (is_here && !is_kept && bytes <= LOST_BYTES - a->lost)
+		a->lost += q->lost = bytes;
+	else if (is_here)
 		old = STEAL_PTR(q->news);
 	pthread_mutex_unlock(&a->lock);
 	upstream_project_unref(old);
@@ -238,7 +246,7 @@ void asking_drop_older(struct asking *a, const char *project, int64_t changed)
 	pthread_mutex_lock(&a->lock);
 	struct question *q = *find(a, project);
 	int64_t written = q && q->news ? upstream_project_changed(q->news) : 0;
-	if (written && written < changed)
+	if (written && written < changed && !q->lost)
 		old = STEAL_PTR(q->news);
 	pthread_mutex_unlock(&a->lock);
 	upstream_project_unref(old);
@@ -290,7 +298,7 @@ void asking_free(struct asking *a)
 		return;
 	for (size_t i = 0; i < BUCKETS; i++)
 		while (a->bucket[i])
-			forget(&a->bucket[i]);
+			forget(a, &a->bucket[i]);
 	turns_free(a->turns);
 	pthread_mutex_destroy(&a->lock);
 	free(a);

@@ -37,6 +37,7 @@ void asking_end(struct asking *a, const char *project, struct upstream_project *
 int64_t asking_ms(struct asking *a, const char *project);
 // What came, while it is not written down; with a reference for the caller. NULL: nothing.
 struct upstream_project *asking_news(struct asking *a, const char *project);
-void asking_written(struct asking *a, struct upstream_project *news);
+// The catalog has it; or it could not be written (is_kept false): then it is told for the rest of its time.
+void asking_written(struct asking *a, struct upstream_project *news, bool is_kept);
 // What somebody else wrote by that change is newer.
 void asking_drop_older(struct asking *a, const char *project, int64_t changed);

@@ -122,10 +122,10 @@ static void on_settled(void *ctx, struct upstream_project *p)
 	asking_end(g->asking, upstream_project_name(p), p);
 }
 
-static void on_written(void *ctx, struct upstream_project *p)
+static void on_written(void *ctx, struct upstream_project *p, bool is_kept)
 {
 	struct gateway *g = ctx;
-	asking_written(g->asking, p);
+	asking_written(g->asking, p, is_kept);
 }
 
 // --- telling ---

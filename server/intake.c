@@ -24,7 +24,8 @@ struct queue {
 struct intake {
 	struct upstream *upstream;
 	struct readers *readers;
-	intake_fn *settled, *written;
+	intake_fn *settled;
+	intake_written_fn *written;
 	void *ctx;
 	pthread_mutex_t lock;
 	pthread_cond_t moved; // any of what follows
@@ -121,6 +122,7 @@ static void keep(struct intake *i, const struct queue *q)
 	int kept = readers_take(i->readers, &reader, &e);
 	if (kept == 0)
 		kept = upstream_keep(i->upstream, reader.catalog, q->project, q->count, &e);
+	bool is_kept = kept == 0;
 	i->kept += q->weight;
 	if (kept == 0 && i->kept >= SWEEP_EVERY) {
 		i->kept = 0;
@@ -130,7 +132,7 @@ static void keep(struct intake *i, const struct queue *q)
 	if (kept < 0)
 		log_error("what upstream has is not kept: %s", e.msg);
 	for (size_t k = 0; k < q->count; k++) {
-		i->written(i->ctx, q->project[k]);
+		i->written(i->ctx, q->project[k], is_kept);
 		upstream_project_unref(q->project[k]);
 	}
 	free(q->project);
@@ -164,7 +166,7 @@ static void *keep_all(void *ctx)
 
 // --- beginning, end ---
 
-struct intake *intake_new(struct upstream *u, struct readers *readers, intake_fn *settled, intake_fn *written, void *ctx)
+struct intake *intake_new(struct upstream *u, struct readers *readers, intake_fn *settled, intake_written_fn *written, void *ctx)
 {
 	struct intake *i = xcalloc(1, sizeof(*i));
 	i->upstream = u;

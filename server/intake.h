@@ -11,8 +11,10 @@ struct intake;
 
 // By the thread that reads: the project is settled, and others may be told of it from now on. Borrowed.
 typedef void intake_fn(void *ctx, struct upstream_project *p);
-// written: by the thread that writes, once it is in the catalog, or cannot be. All is borrowed until it is freed.
-struct intake *intake_new(struct upstream *u, struct readers *readers, intake_fn *settled, intake_fn *written, void *ctx);
+// By the thread that writes: it is in the catalog, or cannot be.
+typedef void intake_written_fn(void *ctx, struct upstream_project *p, bool is_kept);
+// All is borrowed until it is freed.
+struct intake *intake_new(struct upstream *u, struct readers *readers, intake_fn *settled, intake_written_fn *written, void *ctx);
 // Takes p over. Any thread.
 void intake_ask(struct intake *i, struct upstream_project *p);
 // What is asked has to be answered before it ends, so the pool is cancelled first. NULL is fine.

@@ -37,6 +37,86 @@ def test_page_is_used_for_as_long_as_upstream_says(serve, index, wheel):
     assert index.statuses("six") == [200]
 
 
+@pytest.mark.parametrize("age, is_fresh", [("0", True), ("3000", True), ("3600", False), ("99999999999999999999", False),
+                                           ("3600, 1", False), ("no number", True)])
+def test_age_counts_against_max_age(serve, index, wheel, age, is_fresh):
+    """What a cache on the way has held already is not held as long again (RFC 9111, 4.2.3), of a 304 neither."""
+    index.max_age = 3600
+
+    def answer(handler, data):
+        status = 304 if handler.headers.get("If-None-Match") else 200
+        handler.start(status, b"" if status == 304 else data, Content_Type=pages.JSON, ETag='"x"', Age=age,
+                      Cache_Control="max-age=3600")
+        handler.wfile.write(b"" if status == 304 else data)
+    index.fail("six", answer)
+    server = serve(None, config=merging.config(index, max_age=7200))
+    assert merging.names(server, "six") == [wheel.name]
+    if is_fresh:
+        assert merging.names(server, "six") == [wheel.name]
+        assert index.statuses("six") == [200]
+    else:
+        serving.wait_for(lambda: merging.names(server, "six") and 304 in index.statuses("six"), SOON, "it is asked again")
+        before = index.count("six")
+        serving.wait_for(lambda: merging.names(server, "six") and index.count("six") > before, SOON, "and again")
+
+
+def test_known_pages_outlive_a_429(serve, index, wheel):
+    """And one project's 503 that asks for an hour's rest concerns no other one."""
+    index.add_bytes("other", "other-1.0.tar.gz", b"other")
+    index.fail("tired", lambda handler, _: handler.start(503, Retry_After="3600"))
+    server = serve(None, config=merging.config(index, max_age=0, timeout=10))
+    assert merging.status_of(server, "tired") == 502
+    assert merging.names(server, "six") == [wheel.name]
+    assert index.count("tired") == 1
+    index.fail("too-much", lambda handler, _: handler.start(429, Retry_After="3600"))
+    assert merging.status_of(server, "too-much") == 502
+    before = len(index.asked)
+    for _ in range(10):
+        assert merging.names(server, "six") == [wheel.name]
+    assert merging.status_of(server, "other") == 502  # it was never seen
+    assert len(index.asked) == before
+
+
+def many_files(index, project):
+    """A page that is too large for the memory of pages."""
+    index.pages[project] = {f"{project}-{number}.0-py3-none-any.whl": {
+        "filename": f"{project}-{number}.0-py3-none-any.whl", "url": f"../../packages/{number:060x}/{project}.whl",
+        "upload-time": merging.UPLOADED, "size": 1000, "requires-python": ">=3.8", "hashes": {"sha256": f"{number:064x}"},
+        "core-metadata": {"sha256": f"{number + 7:064x}"}} for number in range(60_000)}
+
+
+@pytest.mark.parametrize("project", ["six", "huge"])
+def test_catalog_that_takes_nothing(serve, index, wheel, project):
+    """What came is told all the same, again and again, and so are the files."""
+    many_files(index, "huge")
+    server = serve(None, config=merging.config(index, max_age=0))
+    with contextlib.closing(sqlite3.connect(server.catalog)) as catalog:
+        catalog.execute("CREATE TRIGGER full BEFORE INSERT ON upstream BEGIN SELECT raise(ABORT, 'it is full'); END")
+        catalog.commit()
+    for accept in (pages.JSON, pages.HTML):
+        assert server.get(f"/simple/{project}/", {"Accept": accept}).status == 200
+    serving.wait_for(lambda: "is not kept: " in server.errors() and "it is full" in server.errors(), SOON, "the catalog fails")
+    for _ in range(5):
+        for accept in (pages.JSON, pages.HTML):
+            assert server.get(f"/simple/{project}/", {"Accept": accept}).status == 200
+    before = index.count(project)
+    serving.wait_for(lambda: merging.names(server, project) and index.count(project) > before, SOON, "it is asked again")
+    assert server.get(merging.url_of("six", wheel.name)).status == 200
+
+
+def test_catalog_that_is_locked(serve, index, wheel, newer):
+    server = serve(None, config=merging.config(index, max_age=0))
+    assert merging.names(server, "six") == [wheel.name]
+    merging.wait_until_noted(server, "six")
+    with contextlib.closing(sqlite3.connect(server.catalog, timeout=SOON)) as catalog:
+        catalog.execute("BEGIN IMMEDIATE")
+        index.add("six", newer)
+        serving.wait_for(lambda: merging.names(server, "six") == [wheel.name, newer.name], SOON, "the new page")
+        assert merging.status_of(server, "never-seen") == 404
+        assert server.get(merging.url_of("six", newer.name)).status == 200
+        catalog.rollback()
+
+
 def test_page_is_confirmed_by_its_etag(serve, index, wheel):
     server = serve(None, config=merging.config(index, max_age=0))
     etag = server.get("/simple/six/")["ETag"]
