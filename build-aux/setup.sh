@@ -81,6 +81,15 @@ install_afs() {
 	return $result
 }
 
+# compiler NAME: how configure is to call it. ccache is used where somebody has installed it.
+compiler() {
+	if command -v ccache >/dev/null; then
+		printf 'ccache %s' "$1"
+	else
+		printf '%s' "$1"
+	fi
+}
+
 # build FOLDER [CONFIGURE-ARGUMENT…]: the program, in a folder below the top. Make itself runs autoreconf and
 # configure again where their input has changed.
 build() {

@@ -162,6 +162,15 @@ class Scripts(unittest.TestCase):
             self.assertRegex(platform, r"^[a-z]+-[0-9.]+-[a-z0-9_]+$")
             self.assertEqual(rest, ["s", "some_thing", "some_thing-1.0-py3-none-any.whl"])
 
+    def test_ccache_is_used_where_it_is_installed(self):
+        shell = f". {AUX / 'setup.sh'}; PATH=$1; compiler gcc"
+        with tempfile.TemporaryDirectory() as name:
+            for said in ("gcc", "ccache gcc"):
+                done = subprocess.run(["/bin/bash", "-c", shell, "bash", name], capture_output=True, text=True, check=True)
+                self.assertEqual(done.stdout, said)
+                pathlib.Path(name, "ccache").write_text("#!/bin/sh\n")
+                pathlib.Path(name, "ccache").chmod(0o755)
+
     def test_no_wheels_is_an_error(self):
         with tempfile.TemporaryDirectory() as name:
             done = subprocess.run([AUX / "demo-store.sh", f"{name}/store"], env={**os.environ, "WHEELS": name},
