@@ -3,6 +3,7 @@
 everybody has."""
 import contextlib
 import select
+import shutil
 import socket
 import threading
 
@@ -12,6 +13,7 @@ import merging
 import pages
 import promtext
 import serving
+from authority import Authority
 
 CROWD, OTHER = "127.0.0.2", "127.0.0.3"  # clients are told apart by their addresses
 SOON = 120
@@ -93,6 +95,22 @@ def test_downloads_that_nobody_waits_for_any_more(server, index, bulk):
     assert server.get(merging.url_of("bulk", begun.removeprefix("/packages/"))).body == LARGE
     ranges = [one.headers.get("Range") for one in index.asked if one.path == begun]
     assert len(ranges) == 2 and not ranges[0] and ranges[1].startswith("bytes="), ranges
+
+
+def test_clients_that_leave_behind_tls(serve, index, bulk, tmp_path):
+    if not shutil.which("openssl"):
+        pytest.skip("there is no openssl")
+    authority = Authority(tmp_path)
+    secure = serve(None, config=merging.config(index, concurrency=CONCURRENCY), authority=authority)
+    assert secure.get("/simple/bulk/").status == 200
+    with contextlib.ExitStack() as stack:
+        for name in bulk[:10]:
+            plain = connect(secure, CROWD)
+            one = stack.enter_context(authority.context().wrap_socket(plain, server_hostname="127.0.0.1"))
+            one.sendall(f"GET {merging.url_of('bulk', name)} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        serving.wait_for(lambda: len(requests(index, "/packages/bulk-")) == SHARE, SOON, "it has its share")
+        serving.wait_for(lambda: metric(secure, "upstream_files_waiting") == 10 - SHARE, SOON, "the others wait")
+    serving.wait_for(lambda: metric(secure, "upstream_files_dropped_total") == 10, SOON, "all is dropped")
 
 
 def test_queue_is_bounded(server, index, bulk):
