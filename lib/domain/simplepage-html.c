@@ -38,12 +38,6 @@ static bool is_file(struct str name)
 	return false;
 }
 
-static struct str path_of(struct str href)
-{
-	struct str rest = str_cut(&href, '#');
-	return str_cut(&rest, '?');
-}
-
 // "#sha256=…", perhaps among others with "&" between.
 static struct str fragment_sha256(struct str href)
 {
@@ -85,7 +79,7 @@ static void begin_a(struct reading *r, const char *const *attributes)
 	read_metadata(attributes, &link);
 	r->has_base = true;
 	if (!url_filename(href, &name) || name.failed) {
-		r->make->unusable += !href.len || is_file(path_of(href));
+		r->make->lost += !href.len;
 		return;
 	}
 	if (!is_file(buf_view(&name)))

@@ -150,19 +150,15 @@ void simplepage_make_link(struct simplepage_make *m, const struct simplepage_lin
 {
 	struct err ignored = ERR_INIT;
 	buf_clear(&m->url);
-	if (is_full(m))
+	if (is_full(m) || !link->filename.len || filename_check(link->filename, &ignored) < 0)
 		return;
-	if (!link->filename.len || filename_check(link->filename, &ignored) < 0) {
-		m->unusable++;
-		return;
-	}
 	m->seen++;
 	if (!is_of_project(m, link->filename))
 		m->foreign++;
 	else if (link->url.len && url_resolve(m->base, link->url, &m->url) && !m->url.failed)
 		add_file(m, link, buf_view(&m->url));
 	else
-		m->unusable++;
+		m->lost++;
 }
 
 void simplepage_make_version(struct simplepage_make *m, struct str version)
@@ -244,8 +240,8 @@ enum simplepage_fault simplepage_make_finish(struct simplepage_make *m, struct s
 		err_set(e, ERR_INVALID, "the page is another project's: none of its files belongs to %s", m->page.project);
 		return SIMPLEPAGE_WRONG_PROJECT;
 	}
-	if (m->unusable && !m->page.files) {
-		err_set(e, ERR_INVALID, "no simple page: none of its files has a name and a URL that can be used");
+	if (m->lost && !m->page.files) {
+		err_set(e, ERR_INVALID, "no simple page: none of its files has a URL that can be used");
 		return SIMPLEPAGE_NOT_A_PAGE;
 	}
 	leave_out_duplicates(&m->page);

@@ -56,7 +56,7 @@ struct simplepage {
 enum simplepage_fault {
 	SIMPLEPAGE_GOOD,
 	SIMPLEPAGE_NOT_A_PAGE,    // another type, no JSON, JSON of another shape, HTML without the marks of a simple page, another
-				  // API's major, or files of which none can be used
+				  // API's major, or files of which none has a URL
 	SIMPLEPAGE_TRUNCATED,     // its end is missing
 	SIMPLEPAGE_WRONG_PROJECT, // it is another project's
 	SIMPLEPAGE_TOO_LARGE,     // beyond LIMIT_SIMPLEPAGE_FILES or LIMIT_SIMPLEPAGE_TEXT
