@@ -9,6 +9,8 @@ import pathlib
 import random
 import shutil
 import socket
+import sqlite3
+import subprocess
 import tempfile
 import threading
 import time
@@ -17,6 +19,7 @@ from unittest import mock
 import pytest
 
 import faults
+import merging
 import others
 import pages
 import serving
@@ -96,13 +99,13 @@ def wait_until_right(server, path, sha256):
 class Download:
     """One that goes slowly: the head and a little have come, the rest waits in the server."""
 
-    def __init__(self, server, name):
+    def __init__(self, server, name, path=None):
         self.connection = socket.socket()
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
         self.connection.settimeout(90)
         self.connection.connect((server.host, server.port))
         self.connection = server.secured(self.connection)
-        self.connection.sendall(f"GET {path_of(name)} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+        self.connection.sendall(f"GET {path or path_of(name)} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
         self.data = self.connection.recv(65536)
         assert self.data.startswith(b"HTTP/1.1 200 ")
 
@@ -193,6 +196,70 @@ def test_what_was_cut_short_is_told_soon(serve, store, authority):
     begin = time.monotonic()
     assert len(slow.rest()) <= FAT // 2 + 4096
     assert time.monotonic() - begin < 40  # the time-out is 60
+
+
+def test_kept_file_of_upstream_is_cut_short(serve, index, tmp_path, authority):
+    """The same of what is kept for upstream."""
+    path = storelib.make_wheel(tmp_path / "theirs", "fat", "1.0", size=FAT)
+    index.add("fat", path)
+    server = serve(None, config=merging.config(index), authority=authority)
+    assert server.get(merging.url_of("fat", path.name)).status == 200
+    merging.wait_until_kept(server, path.name)
+    slow = Download(server, path.name, merging.url_of("fat", path.name))
+    kept, = (one for one in server.catalog.with_name("catalog.db.files").rglob(path.name))
+    os.truncate(kept, 1 << 20)
+    assert len(slow.rest()) < FAT
+    assert server.get("/simple/fat/").status == 200
+
+
+def test_change_count_is_cut_short(serve, wheelcache, store):
+    """It is mapped by all processes of the catalog: each goes on, and what one commits the others see."""
+    server = serve(store, "--rescan", "0")
+    changes = server.catalog.with_name("catalog.db-changes")
+    for version in ("1.0", "2.0", "3.0"):
+        os.truncate(changes, 0)
+        check_calm(server)
+        path, sha256 = put(store / "late", "late", version, version)
+        assert wheelcache("index", "--catalog", server.catalog, store).returncode == 0
+        wait_until_right(server, path, sha256)
+    assert changes.stat().st_size > 0
+
+
+@contextlib.contextmanager
+def small_disk(folder, kilobytes):
+    """A file system of its own."""
+    made = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", folder], capture_output=True, check=False)
+    if made.returncode != 0:
+        pytest.skip("nothing can be mounted here")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", folder], check=True)
+
+
+def test_change_count_has_no_room(wheelcache, store, tmp_path):
+    """The catalog's log has room in its file for what is to be committed, the count has none: the commit goes on without."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    with small_disk(disk, 4096):
+        index = ["index", "--catalog", disk / "c.db", store]
+        assert wheelcache(*index).returncode == 0
+        with contextlib.closing(sqlite3.connect(disk / "c.db")) as log:
+            log.execute("CREATE TABLE wide (text)")
+            for _ in range(60):
+                log.execute("INSERT INTO wide VALUES (?)", ("x" * 4000,))
+                log.commit()
+            log.execute("DROP TABLE wide")
+            log.commit()
+            log.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+            (disk / "c.db-changes").unlink()
+            with contextlib.suppress(OSError), open(disk / "full", "wb", buffering=0) as full:
+                while full.write(bytes(1024)):
+                    pass
+            put(store / "late", "late", "1.0", "late")
+            done = wheelcache(*index)
+            assert done.returncode == 0 or "No space" in done.stderr or "full" in done.stderr, (done.returncode, done.stderr)
+            assert not (disk / "c.db-changes").exists() or (disk / "c.db-changes").stat().st_size == 0
 
 
 def test_replaced_by_a_file_of_the_same_size_and_time(serve, store):
