@@ -288,6 +288,7 @@ static int in_header(struct multipart *m, struct str *rest, struct err *e)
 	*rest = str_slice(*rest, len, rest->len);
 	struct str all = buf_view(&m->header);
 	bool is_whole = str_eq(all, STR("\r\n")) || str_ends(all, STR("\n\r\n"));
+	m->data_at = m->came - rest->len;
 	return is_whole ? begin_part(m, e) : 0;
 }
 
@@ -308,10 +309,17 @@ static int in_data(struct multipart *m, struct str *rest, struct err *e)
 
 int multipart_add(struct multipart *m, struct str piece, struct err *e)
 {
+	m->came += piece.len;
 	while (piece.len)
 		if (m->state(m, &piece, e) < 0)
 			return -1;
 	return 0;
+}
+
+uint64_t multipart_expected(const struct multipart *m, uint64_t body_len)
+{
+	uint64_t behind = m->delimiter_len + strlen("--\r\n");
+	return body_len > m->data_at + behind ? body_len - m->data_at - behind : 0;
 }
 
 int multipart_end(struct multipart *m, struct err *e)

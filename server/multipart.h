@@ -3,6 +3,8 @@
 // parts are the same. It keeps a part's header, never its bytes. One thread at a time. Pure.
 #pragma once
 
+#include <stdint.h>
+
 #include "lib/base/buf.h"
 #include "lib/base/err.h"
 
@@ -34,6 +36,7 @@ struct multipart {
 	struct buf header;  // of the present part; what stands behind a delimiter
 	unsigned parts;
 	size_t outside;     // bytes before the first part and behind the last
+	uint64_t came, data_at; // bytes so far; before those of the present part
 };
 
 // content_type is that of the request. ERR_INVALID where it is not multipart/form-data with a boundary; there is
@@ -44,5 +47,8 @@ void multipart_release(struct multipart *m);
 // Takes the next piece. ERR_INVALID where it is malformed, ERR_LIMIT where it passes a limit of limits.h, or what a
 // callback has set. After an error nothing more may be added.
 int multipart_add(struct multipart *m, struct str piece, struct err *e) MUST_CHECK;
+// How many bytes the present part has, where the body has body_len and ends with this part as clients end it; 0 where it
+// cannot be so. It may have less, where other parts follow, and two more, where the last line has no end.
+uint64_t multipart_expected(const struct multipart *m, uint64_t body_len);
 // Behind the last piece: ERR_INVALID where more should have come.
 int multipart_end(struct multipart *m, struct err *e) MUST_CHECK;

@@ -13,11 +13,14 @@
 #include "lib/state/publish.h"
 #include "lib/state/quota.h"
 #include "lib/state/release.h"
+#include "lib/state/reservation.h"
 #include "server/auth.h"
 #include "server/form.h"
 #include "server/multipart.h"
 #include "server/negotiate.h"
 #include "server/receiver.h"
+
+enum { RESERVED_AHEAD = 8 << 20 }; // bytes
 
 // One upload, from its header to its answer. What a known token is told is a line of the audit log, and so is a token
 // that is wrong, until it is told so too often: who has none writes nothing here.
@@ -36,6 +39,8 @@ struct upload {
 	char *file;
 	struct publish *publish;
 	struct quota_use use; // of the platform, when the file began
+	uint64_t announced;   // bytes of the body; 0: not known
+	struct reservation *reservation; // NULL: the platform has no quota
 	struct audit *audit;
 	struct reply *refusal; // made while a part was read
 };
@@ -165,7 +170,49 @@ static int check_quota(const struct upload *u, uint64_t bytes, struct err *e)
 	return quota_check(u->platform, service_site(u->service)->max_file, &u->use, bytes, e);
 }
 
-// Whether the platform takes a file of so many bytes now. The bytes that are announced may be more than the file's.
+struct asking {
+	struct upload *upload;
+	struct catalog *catalog;
+};
+
+static int tell_use(void *ctx, struct quota_use *use, struct err *e)
+{
+	const struct asking *a = ctx;
+	if (read_use(a->upload, a->catalog, e) < 0)
+		return -1;
+	*use = a->upload->use;
+	return 0;
+}
+
+// Where there is a quota, the file has so much of it from now on.
+static int reserve(struct upload *u, struct catalog *c, uint64_t bytes, struct err *e)
+{
+	const struct platform *p = u->platform;
+	if (!p->quota_bytes && !p->quota_files)
+		return read_use(u, c, e) < 0 ? -1 : check_quota(u, bytes, e);
+	if (!u->reservation && reservation_open(u->service->catalog_path, p, &u->reservation, e) < 0)
+		return -1;
+	struct asking asking = {u, c};
+	return reservation_set(u->reservation, service_site(u->service)->max_file, bytes, tell_use, &asking, e);
+}
+
+// More comes than was announced: much at once, where there is room.
+static int reserve_more(struct upload *u, uint64_t bytes, struct err *e)
+{
+	struct reader reader;
+	struct err why = ERR_INIT;
+	if (readers_take(u->service->readers, &reader, e) < 0)
+		return -1;
+	int result = reserve(u, reader.catalog, bytes + RESERVED_AHEAD, &why);
+	if (result < 0 && (why.kind == ERR_FULL || why.kind == ERR_LIMIT))
+		result = reserve(u, reader.catalog, bytes, e);
+	else if (result < 0)
+		*e = why;
+	readers_give(u->service->readers, &reader);
+	return result;
+}
+
+// Whether the platform takes a file of so many bytes now.
 static int check_room(struct upload *u, struct catalog *c, uint64_t bytes, struct err *e)
 {
 	if (freeze_check(u->platform, e) < 0) {
@@ -173,7 +220,7 @@ static int check_room(struct upload *u, struct catalog *c, uint64_t bytes, struc
 			e->kind = ERR_IO; // the platform is a link that leads out by now: not the file's fault
 		return -1;
 	}
-	return read_use(u, c, e) < 0 ? -1 : check_quota(u, bytes, e);
+	return reserve(u, c, bytes, e);
 }
 
 // Whether the token may still write this: it may be revoked while the file comes, which may take days.
@@ -193,7 +240,7 @@ static int open_content(struct upload *u, struct catalog *c, struct err *e)
 		return -1;
 	if (!may_write(u, project))
 		return 0;
-	if (check_room(u, c, 0, e) < 0)
+	if (check_room(u, c, multipart_expected(&u->body, u->announced), e) < 0)
 		return -1;
 	u->publish = publish_begin(u->platform, c, u->file, project, e);
 	return u->publish ? 0 : -1;
@@ -219,7 +266,9 @@ static int add_content(struct upload *u, struct str bytes, struct err *e)
 {
 	if (u->refusal)
 		return 0;
-	if (check_quota(u, publish_size(u->publish) + bytes.len, e) < 0)
+	uint64_t size = publish_size(u->publish) + bytes.len;
+	bool is_more = u->reservation && size > reservation_bytes(u->reservation);
+	if (is_more ? reserve_more(u, size, e) < 0 : !u->reservation && check_quota(u, size, e) < 0)
 		return err_prefix(e, "%s: ", u->file);
 	return publish_write(u->publish, bytes, e);
 }
@@ -278,10 +327,13 @@ static int publish(struct upload *u, struct publish_receipt *receipt, struct err
 	if (readers_take(u->service->readers, &reader, e) < 0)
 		return -1;
 	int result = check_room(u, reader.catalog, publish_size(u->publish), e);
+	if (result == 0 && u->reservation)
+		result = reservation_take(u->reservation, e);
 	if (result == 0)
 		result = publish_end(u->publish, reader.catalog, &claims,
 			atomic_load_explicit(&u->service->admission, memory_order_acquire), receipt, e);
 	readers_give(u->service->readers, &reader);
+	reservation_close(STEAL_PTR(u->reservation)); // the catalog has it, or it is not to be had
 	return result;
 }
 
@@ -299,6 +351,7 @@ static void upload_free(struct receiver *r)
 {
 	struct upload *u = (struct upload *)r;
 	publish_free(u->publish);
+	reservation_close(u->reservation);
 	if (u->body.ops)
 		multipart_release(&u->body);
 	audit_close(u->audit);
@@ -359,6 +412,8 @@ struct receiver *upload_receive(struct service *s, const struct call *call, stru
 	u->wants_json = negotiate_wants_json(r->header[HEADER_ACCEPT]);
 	u->peer = xstrdup(r->peer);
 	u->authorization = r->header[HEADER_AUTHORIZATION] ? xstrdup(r->header[HEADER_AUTHORIZATION]) : NULL;
+	if (r->header[HEADER_CONTENT_LENGTH])
+		u->announced = strtoull(r->header[HEADER_CONTENT_LENGTH], NULL, 10);
 	buf_init(&u->text, LIMIT_FORM_VALUE);
 	*refusal = prepare(u, r);
 	if (!*refusal)

@@ -43,6 +43,7 @@ enum {
 	LIMIT_HANDSHAKE_SECONDS = 10,     // and until each is done
 	LIMIT_REQUEST_HEADER = 8 << 10,   // request line and headers together: a connection has so much memory, and
 					  // libmicrohttpd clears it after each request (32 KB cost 10 % of a page hit)
+	LIMIT_RESERVATIONS = 4096,        // uploads at once to a platform with a quota
 	LIMIT_PARTS = 4096,               // of a form
 	LIMIT_PART_HEADER = 8 << 10,      // of one part of a form
 	LIMIT_FORM_VALUE = 512,           // of a field of a form that is read
