@@ -120,7 +120,7 @@ static int explain_in(const struct line *l, struct catalog *c, struct err *e)
 	x.about.rule = rules_find(&site.rules, l->project.data);
 	x.about.is_ours = is_ours(c, l->project.data);
 	struct presence here;
-	if (owner_look(c, &site.private_platforms, l->project.data, &here, e) < 0)
+	if (owner_look(c, &site.hidden_platforms, l->project.data, &here, e) < 0)
 		return -1;
 	x.about.is_hidden = owner_is_hidden(&here);
 	if (downloads_open(catalog_path(c), &downloads, &uncounted) == 0) // else nobody has counted

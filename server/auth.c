@@ -108,10 +108,28 @@ struct reply *auth_check(struct service *s, const struct request *r, enum token_
 		return failed(&e);
 	if (answer == TOKENS_NONE)
 		return nobody_may(right);
+	if (answer == TOKENS_FORBIDDEN && right == TOKEN_READ) // the words would tell which platforms a view has
+		return uncached(reply_text(403, "403 Forbidden: this token may not read it"));
 	if (answer == TOKENS_FORBIDDEN)
 		return uncached(reply_text(403, "403 Forbidden: %s", e.msg));
 	return r->header[HEADER_AUTHORIZATION] ? wrong(s, r, &e)
 					       : ask_for_token("a token is needed, as the password of any user name");
+}
+
+struct reply *auth_unknown(struct service *s, const struct request *r, enum token_right right, struct str name,
+	const char *project)
+{
+	CLEANUP(mem_free) char *platform = xstrndup(name.ptr ? name.ptr : "", name.len);
+	return service_site(s)->has_private ? auth_check(s, r, right, platform, project, NULL) : NULL;
+}
+
+bool auth_sees(struct service *s, const struct request *r, const struct platform *p)
+{
+	if (!p->is_private)
+		return true;
+	CLEANUP(reply_cleanup) struct reply *refused =
+		r->header[HEADER_AUTHORIZATION] ? auth_check(s, r, TOKEN_READ, p->name, NULL, NULL) : NULL;
+	return r->header[HEADER_AUTHORIZATION] && !refused;
 }
 
 struct reply *auth_read(struct service *s, const struct request *r, const struct view *view, const char *project)

@@ -19,5 +19,11 @@ void auth_free(struct auth *a); // NULL is fine
 // as tokens_check() has it. *who becomes the token's name where it is known, to be freed, else NULL; who may be NULL.
 struct reply *auth_check(struct service *s, const struct request *r, enum token_right right, const char *platform,
 	const char *project, char **who);
+// The same for a platform or view of a name that there is not, which is told apart from a private one by nobody who may not read
+// that. NULL: it may be said that there is none, as everywhere where nothing is private.
+struct reply *auth_unknown(struct service *s, const struct request *r, enum token_right right, struct str name,
+	const char *project);
+// Whether the client sees that there is such a platform: it is public, or the request has a token to read it.
+bool auth_sees(struct service *s, const struct request *r, const struct platform *p);
 // Whether a view may be read: all of its private platforms. project NULL: the list of all.
 struct reply *auth_read(struct service *s, const struct request *r, const struct view *view, const char *project);

@@ -79,16 +79,17 @@ struct reply *explaining_work(struct service *s, struct catalog *c, const struct
 	x.view = site_view(site, call->view);
 	if (!x.view && str_eq(call->view, STR("simple")))
 		x.view = site_view(site, STR(""));
-	if (!x.view)
-		return service_not_found(s, "no such view");
 	if (!atomic_load_explicit(&s->filled, memory_order_relaxed))
 		return service_not_filled();
 	if (name_is_valid(call->project))
 		name_normalize(call->project, &x.project);
-	struct reply *refused = x.view->is_private
-					? auth_read(s, call->request, x.view, x.project.len ? x.project.data : NULL)
-					: NULL;
+	const char *project = x.project.len ? x.project.data : NULL;
+	struct reply *refused = !x.view ? auth_unknown(s, call->request, TOKEN_READ, call->view, project)
+				: x.view->is_private ? auth_read(s, call->request, x.view, project)
+						     : NULL;
 	if (refused)
 		return refused;
+	if (!x.view)
+		return service_not_found(s, "no such view");
 	return x.project.len ? answer(s, &x) : service_not_found_in(s, x.view->is_private, "no such project");
 }

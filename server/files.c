@@ -35,22 +35,23 @@ static struct str set_key(const struct call *call, char out[KEY_SIZE])
 	return (struct str){out, len};
 }
 
-// What is said to whoever may not have a file of this platform; NULL: he may. The project is the URL's, and the file's
+// What is said to whoever may not have a file of this platform (NULL: there is none); NULL: he may. The project is the URL's, and the file's
 // too, where there is one.
 static struct reply *guard(struct service *s, const struct platform *p, const struct call *call)
 {
-	if (!p->is_private)
+	if (p && !p->is_private)
 		return NULL;
 	CLEANUP(mem_free) char *project = xstrndup(call->project.ptr, call->project.len);
-	return auth_check(s, call->request, TOKEN_READ, p->name, project, NULL);
+	return p ? auth_check(s, call->request, TOKEN_READ, p->name, project, NULL)
+		 : auth_unknown(s, call->request, TOKEN_READ, call->view, project);
 }
 
 struct reply *files_quick(struct service *s, const struct call *call)
 {
 	char key[KEY_SIZE];
 	const struct site *site = service_site(s);
-	const struct platform *p = site->has_private ? site_platform(site, call->view) : NULL;
-	struct reply *refused = p ? guard(s, p, call) : NULL;
+	bool is_ours = call->view.len > 0; // upstream's have no platform
+	struct reply *refused = site->has_private && is_ours ? guard(s, site_platform(site, call->view), call) : NULL;
 	if (refused)
 		return refused;
 	return pagecache_get(s->cache, set_key(call, key));
@@ -212,11 +213,11 @@ struct reply *files_work(struct service *s, struct catalog *c, const struct call
 	struct str key = set_key(call, key_bytes);
 	uint64_t epoch = pagecache_epoch(s->cache, key, pagecache_cleared(s->cache));
 	const struct platform *p = site_platform(service_site(s), call->view);
-	if (!p)
-		return service_not_found(s, "no such platform");
 	struct reply *refused = guard(s, p, call);
 	if (refused)
 		return refused;
+	if (!p)
+		return service_not_found(s, "no such platform");
 	struct reply *r = find_and_send(s, c, p, call);
 	if (r->status == 200)
 		pagecache_put(s->cache, key, r, FILE_SECONDS, epoch);

@@ -51,7 +51,7 @@ static void ask_upstream(struct follow *f)
 		struct presence here;
 		const char *project = str_cut(&rest, '\0').ptr;
 		int looked = owned_look(f->service, f->reader.catalog, project, &here, &e);
-		if (looked == 0 && here.is_public)
+		if (looked == 0 && here.is_open)
 			looked = gateway_wonder(f->service->gateway, f->reader.catalog, project, here.arrived, &e);
 		if (looked < 0)
 			log_error("upstream is not asked whether it knows a new project: %s", e.msg);

@@ -8,6 +8,7 @@
 #include "lib/state/depot.h"
 #include "lib/state/quota.h"
 #include "server/gateway.h"
+#include "server/auth.h"
 #include "server/metrics.h"
 #include "server/releaser.h"
 #include "server/retrieve.h"
@@ -94,7 +95,6 @@ static void put_scans(struct jsondoc *doc, const struct host_scans *scans)
 
 struct reply *machine_health(struct service *s, const struct call *call)
 {
-	(void)call;
 	const struct site *site = service_site(s);
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
 	struct jsondoc *platforms = jsondoc_array();
@@ -107,7 +107,8 @@ struct reply *machine_health(struct service *s, const struct call *call)
 	put_scans(doc, &scans);
 	jsondoc_put_int(doc, "page-cache", (int64_t)pagecache_bytes(s->cache));
 	for (size_t i = 0; i < site->store.platform_count; i++)
-		jsondoc_add(platforms, platform_doc(s, site, i));
+		if (auth_sees(s, call->request, &site->store.platform[i]))
+			jsondoc_add(platforms, platform_doc(s, site, i));
 	jsondoc_put(doc, "platforms", platforms);
 	return json_reply(200, doc);
 }

@@ -21,12 +21,12 @@ static bool may_be_in(struct service *s, const struct platform *const *platform,
 	return false;
 }
 
-static bool may_be_here(struct service *s, const char *project)
+static bool may_be_here(struct service *s, const char *project, bool publicly)
 {
 	const struct store *store = &service_site(s)->store;
 	const struct platform *one;
 	for (size_t i = 0; i < store->platform_count; i++)
-		if (one = &store->platform[i], may_be_in(s, &one, 1, project))
+		if (one = &store->platform[i], (!publicly || !one->is_private) && may_be_in(s, &one, 1, project))
 			return true;
 	return false;
 }
@@ -34,7 +34,7 @@ static bool may_be_here(struct service *s, const char *project)
 int owned_look(struct service *s, struct catalog *c, const char *project, struct presence *out, struct err *e)
 {
 	*out = (struct presence){0};
-	return may_be_here(s, project) ? owner_look(c, &service_site(s)->private_platforms, project, out, e) : 0;
+	return may_be_here(s, project, false) ? owner_look(c, &service_site(s)->hidden_platforms, project, out, e) : 0;
 }
 
 enum owner owned_judge(struct service *s, const struct presence *here, const struct upstream_answer *upstream)
@@ -53,7 +53,7 @@ enum owner owned_judge(struct service *s, const struct presence *here, const str
 
 int64_t owned_since(struct service *s, const struct presence *here, const char *project)
 {
-	return here->is_public && rule_of(s, project) == RULE_MERGE && !ours_has(s->ours, project) ? here->arrived : 0;
+	return here->is_open && rule_of(s, project) == RULE_MERGE && !ours_has(s->ours, project) ? here->arrived : 0;
 }
 
 static int see_if_had(void *ctx, const struct upstream_answer *upstream, struct err *e UNUSED)
@@ -103,13 +103,16 @@ int owned_learn(void *ctx, const struct upstream_answer *upstream, struct err *e
 	struct service *s = ctx;
 	struct reader reader;
 	struct presence here;
-	if (rule_of(s, upstream->project) != RULE_MERGE || !may_be_here(s, upstream->project))
+	if (rule_of(s, upstream->project) != RULE_MERGE || !may_be_here(s, upstream->project, false))
 		return 0;
 	if (readers_take(s->readers, &reader, e) < 0)
 		return -1;
 	int looked = owned_look(s, reader.catalog, upstream->project, &here, e);
 	readers_give(s->readers, &reader);
-	if (looked == 0 && here.is_public) // else nobody who reads the log may know the name
-		tell(s, owned_judge(s, &here, upstream), upstream);
-	return looked;
+	if (looked < 0 || !here.is_open)
+		return looked;
+	enum owner owner = owned_judge(s, &here, upstream);
+	if (may_be_here(s, upstream->project, true)) // else nobody who reads the log may know the name
+		tell(s, owner, upstream);
+	return 0;
 }

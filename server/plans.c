@@ -36,11 +36,8 @@ static const struct platform **visible(struct service *s, const struct request *
 	const struct store *store = &site->store;
 	const struct platform **out = xcalloc(store->platform_count + 1, sizeof(const struct platform *));
 	for (size_t i = 0; i < store->platform_count; i++) {
-		const struct platform *p = &store->platform[i];
-		bool is_asked = !p->is_private || r->header[HEADER_AUTHORIZATION];
-		CLEANUP(reply_cleanup) struct reply *refused = is_asked ? ask(s, r, p) : NULL;
-		if (is_asked && !refused)
-			out[(*count)++] = p;
+		if (auth_sees(s, r, &store->platform[i]))
+			out[(*count)++] = &store->platform[i];
 	}
 	return out;
 }
@@ -62,7 +59,10 @@ struct reply *plans_work(struct service *s, struct catalog *c, const struct call
 		if (!take_argument(call->request, (enum request_argument)i, text[i]))
 			return reply_text(400, "400 Bad Request: a part of the query is longer than %d bytes", ARGUMENT_MOST - 1);
 	const struct platform *only = site_platform(site, str_from(text[ARGUMENT_PLATFORM]));
-	struct reply *refused = only ? ask(s, call->request, only) : NULL;
+	struct str wanted = str_from(text[ARGUMENT_PLATFORM]);
+	struct reply *refused = only ? ask(s, call->request, only)
+				: wanted.len ? auth_unknown(s, call->request, TOKEN_READ, wanted, NULL)
+					     : NULL;
 	if (refused)
 		return refused;
 	struct webplan_query query = {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "server/auth.h"
 #include "server/conditional.h"
 #include "server/explaining.h"
 #include "server/files.h"
@@ -30,7 +31,11 @@ struct route {
 // People try the name of a platform.
 static struct reply *view_quick(struct service *s, const struct call *call)
 {
-	if (!site_view(service_site(s), call->view))
+	const struct view *v = site_view(service_site(s), call->view);
+	CLEANUP(reply_cleanup) struct reply *refused =
+		v && v->is_private && call->request->header[HEADER_AUTHORIZATION] ? auth_read(s, call->request, v, NULL) : NULL;
+	bool is_seen = v && (!v->is_private || (call->request->header[HEADER_AUTHORIZATION] && !refused));
+	if (!is_seen) // what is private is as what is not there; a browser that asks for /favicon.ico is not to want a password
 		return service_not_found(s, "no such page");
 	struct reply *r = reply_text(302, "302 Found: its index is simple/");
 	const char *last = strrchr(call->request->path, '/') + 1;

@@ -90,12 +90,15 @@ static struct reply *find_target(struct service *s, const struct call *call, boo
 	if (!atomic_load_explicit(&s->filled, memory_order_relaxed))
 		return service_not_filled();
 	t->view = site_view(service_site(s), call->view);
-	if (!t->view)
-		return service_not_found(s, "no such view");
 	bool is_name = is_root || set_project(t, call->project);
-	struct reply *refused = t->view->is_private ? auth_read(s, r, t->view, t->project[0] ? t->project : NULL) : NULL;
+	const char *project = t->project[0] ? t->project : NULL;
+	struct reply *refused = !t->view ? auth_unknown(s, r, TOKEN_READ, call->view, project)
+				: t->view->is_private ? auth_read(s, r, t->view, project)
+						      : NULL;
 	if (refused)
 		return refused;
+	if (!t->view)
+		return service_not_found(s, "no such view");
 	enum rule rule = rules_find(&service_site(s)->rules, t->project);
 	t->merges = is_name && t->project[0] && t->view->merges && s->gateway && rule_asks(rule);
 	t->is_upstreams = t->merges && rule == RULE_UPSTREAM;

@@ -397,12 +397,13 @@ struct receiver *upload_receive(struct service *s, const struct call *call, stru
 {
 	const struct request *r = call->request;
 	const struct platform *p = site_platform(service_site(s), call->view);
-	if (!p) {
-		*refusal = service_not_found(s, "no such platform");
-		return NULL;
-	}
 	if (!atomic_load(&s->filled)) { // nobody knows yet which names are taken, or were taken out of use
 		*refusal = service_not_filled();
+		return NULL;
+	}
+	if (!p) {
+		struct reply *refused = auth_unknown(s, r, TOKEN_UPLOAD, call->view, NULL);
+		*refusal = refused ? refused : service_not_found(s, "no such platform");
 		return NULL;
 	}
 	struct upload *u = xcalloc(1, sizeof(*u));

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/base/conf.h"
+#include "lib/base/names.h"
 #include "lib/domain/platform.h"
 #include "lib/state/config-row.h"
 
@@ -287,6 +288,32 @@ int config_read(struct config *c, const char *path, struct err *e)
 	if (check_profiles(c, e) < 0)
 		return err_prefix(e, "%s: ", path);
 	return c->platform_count ? conf_read_file(path, check_line, c, e) : 0;
+}
+
+static bool view_has(const struct config_view *v, const char *platform)
+{
+	for (size_t i = 0; i < v->platform_count; i++)
+		if (strcmp(v->platforms[i], platform) == 0)
+			return true;
+	return false;
+}
+
+static bool is_asked_for(const struct config *c, const char *platform)
+{
+	for (size_t i = 0; i < c->view_count; i++) {
+		const struct config_view *v = &c->views[i];
+		if (v->upstream && strcmp(v->upstream, "merge") == 0 && view_has(v, platform))
+			return true;
+	}
+	return false;
+}
+
+void config_hidden_platforms(const struct config *c, struct names *out)
+{
+	for (size_t i = 0; i < c->platform_count; i++)
+		if (c->platforms[i].is_private && !is_asked_for(c, c->platforms[i].name))
+			names_add(out, c->platforms[i].name);
+	names_sort(out);
 }
 
 void config_print(FILE *out)

@@ -12,6 +12,8 @@
 #include "lib/base/err.h"
 #include "lib/domain/profile.h"
 
+struct names;
+
 struct config_platform { // [platform NAME]
 	char *name;
 	char *path;      // absolute, or below [store] path; NULL: [store] path/NAME
@@ -105,5 +107,8 @@ int config_set(struct config *c, const char *section, const char *key, const cha
 	struct err *e) MUST_CHECK;
 // What the platform's machines are, by its keys and its name. ERR_USAGE. To be released.
 int config_profile(const struct config_platform *p, struct profile *out, struct err *e) MUST_CHECK;
+// The private platforms that upstream is not to hear of, sorted: none whose projects the operator asks for by a view of his own
+// that says upstream = merge. To be released.
+void config_hidden_platforms(const struct config *c, struct names *out);
 // Every key with its default and help, in the form of the file: --print-config.
 void config_print(FILE *out);

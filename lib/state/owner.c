@@ -6,7 +6,7 @@
 #include "lib/state/upstream.h"
 
 struct looking {
-	const struct names *private_platforms;
+	const struct names *hidden_platforms;
 	struct presence *out;
 };
 
@@ -17,24 +17,24 @@ static int take_place(void *ctx, const char *platform, int64_t files, int64_t ar
 	if (files <= 0)
 		return 0;
 	p->is_here = true;
-	if (names_has(l->private_platforms, platform))
+	if (names_has(l->hidden_platforms, platform))
 		return 0;
-	p->arrived = p->is_public && p->arrived < arrived ? p->arrived : arrived;
-	p->is_public = true;
+	p->arrived = p->is_open && p->arrived < arrived ? p->arrived : arrived;
+	p->is_open = true;
 	return 0;
 }
 
-int owner_look(struct catalog *c, const struct names *private_platforms, const char *project, struct presence *out,
+int owner_look(struct catalog *c, const struct names *hidden_platforms, const char *project, struct presence *out,
 	struct err *e)
 {
-	struct looking l = {private_platforms, out};
+	struct looking l = {hidden_platforms, out};
 	*out = (struct presence){0};
 	return catalog_project_places(c, project, take_place, &l, e);
 }
 
 bool owner_is_hidden(const struct presence *p)
 {
-	return p->is_here && !p->is_public;
+	return p->is_here && !p->is_open;
 }
 
 int64_t owner_oldest_upload(const struct simplepage *page)
@@ -67,7 +67,7 @@ static enum owner judge_known(const struct presence *p, const struct upstream_an
 
 enum owner owner_judge(const struct presence *p, const struct upstream_answer *a)
 {
-	if (!p->is_public)
+	if (!p->is_open)
 		return OWNER_BOTH;
 	if (a->standing == UPSTREAM_NOT_FOUND || a->standing == UPSTREAM_ABSENT)
 		return judge_missing(p, a);

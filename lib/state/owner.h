@@ -20,14 +20,14 @@ enum { OWNER_AT_ONCE_S = 60 }; // of a page without upload times it counts that 
 // Which platforms have listed files of a project.
 struct presence {
 	bool is_here;    // any
-	bool is_public;  // one that is not private
-	int64_t arrived; // when the first of those that are public came, in seconds since 1970; 0: nobody noted that
+	bool is_open;    // one whose projects upstream may be asked for
+	int64_t arrived; // when the first of those of an open one came, in seconds since 1970; 0: nobody noted that
 };
 
-// private_platforms: names, sorted.
-int owner_look(struct catalog *c, const struct names *private_platforms, const char *project, struct presence *out,
+// hidden_platforms: the names of those that are not open, sorted (config_hidden_platforms).
+int owner_look(struct catalog *c, const struct names *hidden_platforms, const char *project, struct presence *out,
 	struct err *e) MUST_CHECK;
-// Only private platforms have it: upstream is not to hear its name.
+// Only hidden platforms have it: upstream is not to hear its name.
 bool owner_is_hidden(const struct presence *p);
 
 enum owner {

@@ -42,14 +42,6 @@ struct fetch_pool *upstream_new_pool(const struct config *c)
 	return fetch_pool_new(&options);
 }
 
-static void add_private_platforms(struct upstream *u, const struct config *c)
-{
-	for (size_t i = 0; i < c->platform_count; i++)
-		if (c->platforms[i].is_private)
-			names_add(&u->private_platforms, c->platforms[i].name);
-	names_sort(&u->private_platforms);
-}
-
 int upstream_new(const struct config *c, struct upstream **out, struct err *e)
 {
 	CLEANUP(upstream_cleanup) struct upstream *u = xcalloc(1, sizeof(*u));
@@ -60,7 +52,7 @@ int upstream_new(const struct config *c, struct upstream **out, struct err *e)
 	u->trust_404 = c->upstream_trust_404;
 	u->is_together = c->upstream_indexes && strcmp(c->upstream_indexes, "together") == 0;
 	rules_init(&u->rules, c);
-	add_private_platforms(u, c);
+	config_hidden_platforms(c, &u->hidden_platforms);
 	for (struct str rest = str_from(c->upstream_urls); rest.len;)
 		if (add_index(u, str_cut(&rest, ' '), e) < 0)
 			return -1;
@@ -80,7 +72,7 @@ void upstream_free(struct upstream *u)
 	}
 	free(u->index);
 	rules_release(&u->rules);
-	names_release(&u->private_platforms);
+	names_release(&u->hidden_platforms);
 	names_release(&u->noted);
 	ours_close(u->ours);
 	pthread_mutex_destroy(&u->lock);
@@ -157,7 +149,7 @@ int upstream_load(struct upstream *u, struct catalog *c, const char *project, st
 		row->result = row->standing = UPSTREAM_NEVER_ASKED;
 		buf_init(&row->packed, SIZE_MAX / 2);
 	}
-	if (c && (owner_look(c, &u->private_platforms, project, &p->here, e) < 0 ||
+	if (c && (owner_look(c, &u->hidden_platforms, project, &p->here, e) < 0 ||
 			 catalog_upstream_rows(c, project, take_row, p, e) < 0)) {
 		upstream_project_unref(p);
 		return -1;
@@ -253,7 +245,7 @@ struct ownership {
 static int find_owner(struct upstream *u, struct catalog *c, const char *project, struct ownership *out, struct err *e)
 {
 	struct presence here;
-	if (open_ours(u, c, e) < 0 || owner_look(c, &u->private_platforms, project, &here, e) < 0)
+	if (open_ours(u, c, e) < 0 || owner_look(c, &u->hidden_platforms, project, &here, e) < 0)
 		return -1;
 	out->is_ours = ours_has(u->ours, project) && !names_has(&u->noted, project);
 	out->why = upstream_owner(rules_find(&u->rules, project), out->is_ours, owner_is_hidden(&here));

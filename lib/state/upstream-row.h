@@ -59,7 +59,7 @@ struct upstream {
 	struct rules rules;
 	pthread_mutex_t lock; // of the next
 	struct ours *ours; // beside the first catalog that was looked into; NULL: none yet
-	struct names private_platforms; // sorted
+	struct names hidden_platforms; // sorted
 	struct names noted; // as ours, by the last look; sorted
 	bool is_leaving; // of the thread that runs the pool: nobody wants answers any more
 };

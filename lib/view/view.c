@@ -121,10 +121,8 @@ static int site_fill(struct site *s, const struct config *c, struct catalog *cat
 		return -1;
 	site_add(s, NULL);
 	for (size_t i = 0; i < s->store.platform_count; i++)
-		if (s->store.platform[i].is_private)
-			names_add(&s->private_platforms, s->store.platform[i].name);
-	names_sort(&s->private_platforms);
-	s->has_private = s->private_platforms.count > 0;
+		s->has_private |= s->store.platform[i].is_private;
+	config_hidden_platforms(c, &s->hidden_platforms);
 	add_platform_views(s);
 	for (size_t i = 0; i < c->view_count; i++)
 		if (add_configured_view(s, &c->views[i], e) < 0)
@@ -162,7 +160,7 @@ void site_release(struct site *s)
 	free(s->view);
 	free(s->base);
 	rules_release(&s->rules);
-	names_release(&s->private_platforms);
+	names_release(&s->hidden_platforms);
 	store_release(&s->store);
 	*s = (struct site){0};
 }

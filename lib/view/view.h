@@ -29,7 +29,7 @@ struct site {
 	struct view *view;  // [0] is the default; then a view a platform, then those of the configuration
 	size_t view_count;
 	bool has_private;      // a platform is private
-	struct names private_platforms; // the names of those, sorted
+	struct names hidden_platforms; // the names of those whose projects upstream is not to hear of, sorted
 	uint64_t page_max_age; // seconds
 	uint64_t max_file;     // bytes: a larger one is not taken
 	struct rules rules;    // for the names of views that merge

@@ -329,6 +329,23 @@ def test_private_file_takes_no_name_from_public_views(serve, tmp_path, index):
     assert merging.names(server, "six") == ["six-1.0-py3-none-any.whl"]
 
 
+def test_private_view_that_says_so_is_merged_and_its_names_are_guarded(serve, tmp_path, index):
+    """Its operator asks for it; the log is no place for its names all the same."""
+    store = private_store(tmp_path)
+    server = serve(None, config=private_config(store, index, max_age=0, negative_max_age=0) +
+                   "[view inner]\nplatforms = customer\nupstream = merge\n")
+    allowed = uploading.authorization(uploading.add_token(server, "--read", "customer"))
+    serving.wait_for(lambda: HIDDEN in ours_of(server), SOON, "it is noted")
+    index.add(HIDDEN, storelib.make_wheel(tmp_path / "evil", HIDDEN, "99.0"))
+
+    def names():
+        reply = server.get(f"/inner/simple/{HIDDEN}/", {"Accept": pages.JSON} | allowed)
+        return [one["filename"] for one in json.loads(reply.body)["files"]]
+    serving.wait_for(lambda: names() and 200 in index.statuses(HIDDEN), SOON, "it is asked for")
+    assert names() == ["secret_acme-1.0-py3-none-any.whl"]
+    assert HIDDEN not in server.errors()
+
+
 # --- uploads that upstream covers ---
 
 @pytest.mark.parametrize("platform, rule, status", [

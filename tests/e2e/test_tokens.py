@@ -174,8 +174,8 @@ def test_a_freeze_needs_no_configuration(tmp_path):
     assert (done.stdout, done.returncode) == ("debian-12-x86_64: frozen\n", 0)
 
 
-def platform_health(server, name):
-    return next(p for p in json.loads(server.get("/-/health").body)["platforms"] if p["name"] == name)
+def platform_health(server, name, headers=None):
+    return next(p for p in json.loads(server.get("/-/health", headers).body)["platforms"] if p["name"] == name)
 
 
 def test_health_and_log_tell_of_a_freeze(site, server):
@@ -183,7 +183,7 @@ def test_health_and_log_tell_of_a_freeze(site, server):
     site.run("freeze", "public", "--reason", "the volume moves")
     found = serving.wait_for(lambda: (p := platform_health(server, "public"))["frozen"] and p, 20, "the freeze")
     assert found["frozen-reason"].startswith("the volume moves (by user ")
-    assert platform_health(server, "team-a")["frozen"] is False
+    assert platform_health(server, "team-a", authorization(site.add("--read")))["frozen"] is False
     assert server.get("/public/simple/in-public/").status == 200
     site.run("thaw")
     serving.wait_for(lambda: not platform_health(server, "public")["frozen"], 20, "the thaw")
@@ -198,7 +198,7 @@ def test_health_and_log_warn_of_a_quota(site, serve):
                    state=site.catalog.parent)
     serving.wait_for(lambda: platform_health(server, "public").get("quota-percent") == 10, 30, "ten per cent")
     assert platform_health(server, "public")["quota-warning"] is False
-    assert "quota-percent" not in platform_health(server, "team-a")
+    assert "quota-percent" not in platform_health(server, "team-a", authorization(site.add("--read")))
     for i in range(7):
         storelib.make_wheel(site.store / "public" / "m" / "more", "more", f"{i}.0")
     damaged = site.store / "public" / "damaged-1.0-py3-none-any.whl"  # is on no page, but on the disk
@@ -248,6 +248,46 @@ def test_nobody_learns_what_is_not_there(site, server):
         reply = server.get(path, authorization(good))
         assert reply.status == 404, path
         assert reply["Cache-Control"].startswith("private, "), path
+
+
+def told(reply):
+    """All that a client sees of an answer, but for its time."""
+    return reply.status, sorted((name, value) for name, value in reply.headers.items() if name != "Date"), reply.body
+
+
+@pytest.mark.parametrize("has_token", [False, True])
+def test_private_is_as_what_is_not_there(site, server, has_token):
+    """On every route, to who has no token and to who has one for something else: nobody learns which platforms there are."""
+    if has_token:
+        other = [authorization(site.add("--read", "--upload", "--platform", "public")), {}, authorization("nonsense")]
+    else:
+        other = [{}]
+    paths = ["/{}/simple/", "/{}/simple/x/", "/{}/simple", "/{}", "/{}/", "/files/{}/in-team-a/in_team_a-1.0-py3-none-any.whl",
+             "/files/{}/in-team-a/in_team_a-1.0-py3-none-any.whl.metadata", "/-/explain/{}/in-team-a", "/-/explain/{}/x/1.0",
+             "/-/plan/?platform={}"]
+    for path in paths:
+        for method in ("GET", "HEAD"):
+            for headers in other:
+                there, nowhere = (server.get(path.format(name), headers, method) for name in ("team-a", "team-z"))
+                assert told(there) == told(nowhere), (path, method, headers)
+                if path not in ("/{}", "/{}/", "/{}/simple"):
+                    assert there.status in (401, 403, 429), path
+    wheel = site.wheels["team-a"].path
+    for headers in other:
+        there, nowhere = (uploading.post(server, f"/upload/{name}/", uploading.form_of(wheel), headers=headers) for name in ("team-a", "team-z"))
+        assert there.status == nowhere.status in (401, 403, 429)
+        assert there.body.replace(b"team-a", b"team-z") == nowhere.body
+    health = server.get("/-/health")
+    assert b"public" in health.body and b"team-" not in health.body
+    good = authorization(site.add("--read", "--platform", "team-a"))
+    assert [one["name"] for one in json.loads(server.get("/-/health", good).body)["platforms"]] == ["public", "team-a"]
+    assert server.get("/team-a/", good).status == 302
+    assert server.get("/team-z/simple/", authorization(site.add("--read"))).status == 404
+
+
+def test_what_is_not_there_is_404_where_nothing_is_private(site, serve):
+    server = serve(config=site.config.replace("private = yes\n", ""), state=site.catalog.parent)
+    assert server.get("/team-z/simple/").status == server.get("/files/team-z/a/b.whl").status == 404
 
 
 def test_a_view_wants_a_token_for_all_of_it(site, server):
