@@ -51,6 +51,7 @@ def put(folder, name, version, salt, size=20_000, how="rename", mtime=None):
             shutil.copy2(wheel.path, folder / ".new")
             os.replace(folder / ".new", place)
         else:
+            place.chmod(0o644)  # it may have been taken away, which stops every user but root
             with open(place, "r+b") as target:  # the inode stays, and whoever has it mapped sees it
                 target.write(wheel.path.read_bytes())
                 target.truncate()
