@@ -55,7 +55,8 @@ static void complain(struct scanner *s, const char *text)
 	s->complaint = xstrdup(text);
 }
 
-static int scan_store(struct scanner *s, struct store *store, struct summary *summary, struct err *e)
+// *has_looked: it came to its end.
+static int scan_store(struct scanner *s, struct store *store, struct summary *summary, bool *has_looked, struct err *e)
 {
 	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
 	struct progress progress;
@@ -70,8 +71,9 @@ static int scan_store(struct scanner *s, struct store *store, struct summary *su
 	progress_begin(&progress, s->is_shown);
 	int code = scan_run(store, catalog, &options, summary, e);
 	progress_end(&progress);
-	if (code == 0 || summary->number[SCANNED_PROBLEMS])
-		log_summary(summary); // it came to its end
+	*has_looked = code == 0 || summary->number[SCANNED_PROBLEMS];
+	if (*has_looked)
+		log_summary(summary);
 	return code;
 }
 
@@ -82,11 +84,12 @@ static void set_running(struct scanner *s)
 	pthread_mutex_unlock(&s->lock);
 }
 
-static void set_ended(struct scanner *s, bool has_failed, uint64_t quarantined)
+static void set_ended(struct scanner *s, bool has_failed, bool has_looked, uint64_t quarantined)
 {
 	pthread_mutex_lock(&s->lock);
 	s->state = (struct host_scans){
 		.has_failed = has_failed,
+		.has_looked = has_looked || s->state.has_looked,
 		.quarantined = quarantined,
 		.ended = has_failed ? s->state.ended : time(NULL),
 	};
@@ -100,15 +103,16 @@ static int64_t scan_once(struct scanner *s)
 	CLEANUP(store_release) struct store store = {0};
 	CLEANUP(summary_release) struct summary summary = {0};
 	int64_t begun = clock_ms();
+	bool has_looked = false;
 	set_running(s);
 	bool has_failed = store_open(&s->config, STORE_PROMPT, &store, &e) < 0 ||
-		scan_store(s, &store, &summary, &e) < 0;
+		scan_store(s, &store, &summary, &has_looked, &e) < 0;
 	s->is_shown = false;
 	if (has_failed)
 		complain(s, e.msg);
 	else
 		mem_free(&s->complaint);
-	set_ended(s, has_failed, summary.number[SCANNED_QUARANTINED]);
+	set_ended(s, has_failed, has_looked, summary.number[SCANNED_QUARANTINED]);
 	s->on_end(s->ctx);
 	return clock_ms() - begun - store.waited;
 }

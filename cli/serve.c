@@ -36,6 +36,7 @@ struct serving {
 	struct server *server; // NULL until the first scan of a new catalog has ended
 	struct scanner *scanner;
 	char *serves; // platforms and catalog, as text: to see that they are others now
+	bool is_incomplete; // one of the platforms was never scanned
 };
 
 static void scan_ended(void *ctx)
@@ -63,7 +64,8 @@ static char *describe(const struct serving *s, const struct store *store)
 	struct buf text;
 	buf_init(&text, SIZE_MAX / 2);
 	for (size_t i = 0; i < store->platform_count; i++)
-		buf_printf(&text, "%s=%s\n", store->platform[i].name, store->platform[i].path);
+		buf_printf(&text, "%s=%s%s\n", store->platform[i].name, store->platform[i].path,
+			store->platform[i].is_scanned ? "" : " (never scanned)");
 	if (stat(s->catalog_path, &st) == 0)
 		buf_printf(&text, "%ju:%ju\n", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
 	return buf_steal(&text);
@@ -90,10 +92,14 @@ static int read_site(struct serving *s, const struct config *config, struct site
 	if (open_store(s, config, &store, &catalog, e) < 0)
 		return -1;
 	CLEANUP(mem_free) char *text = describe(s, &store);
+	bool is_incomplete = false;
+	for (size_t i = 0; i < store.platform_count; i++)
+		is_incomplete |= !store.platform[i].is_scanned;
 	if (site_init(site, config, &store, catalog, e) < 0)
 		return -1;
 	free(s->serves);
 	s->serves = STEAL_PTR(text);
+	s->is_incomplete = is_incomplete;
 	return 0;
 }
 
@@ -231,28 +237,30 @@ static int look_around(struct serving *s, struct err *e)
 	return strcmp(text, s->serves) == 0 ? 0 : reload(s, &s->config, e);
 }
 
-// Whether the catalog holds what a whole scan saw: then there is something to serve while the next one runs.
-static int was_scanned(struct serving *s, bool *scanned, struct err *e)
+// Whether the catalog holds what a scan saw, of all platforms or of one: then there is something to serve while the next one runs.
+static int was_scanned(struct serving *s, bool *all, bool *any, struct err *e)
 {
 	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
-	if (catalog_open(s->catalog_path, &catalog, e) < 0)
+	if (catalog_open(s->catalog_path, &catalog, e) < 0 || catalog_was_scanned(catalog, all, e) < 0)
 		return -1;
-	return catalog_was_scanned(catalog, scanned, e);
+	return catalog_any_was_scanned(catalog, any, e);
 }
 
 static int after_scan(struct serving *s, struct err *e)
 {
 	struct err trouble = ERR_INIT;
-	bool filled = false;
+	bool filled = false, any = false;
 	eventfd_t times;
 	eventfd_read(s->scanned, &times);
-	if (was_scanned(s, &filled, &trouble) < 0)
+	if (was_scanned(s, &filled, &any, &trouble) < 0)
 		log_error("%s", trouble.msg);
+	struct host_scans scans = scanner_state(s->scanner);
+	filled |= scans.has_looked;
 	if (!s->server)
 		return start_server(s, filled, e);
 	if (filled)
 		server_set_filled(s->server);
-	if (!scanner_state(s->scanner).has_failed && look_around(s, &trouble) < 0)
+	if ((!scans.has_failed || (scans.has_looked && s->is_incomplete)) && look_around(s, &trouble) < 0)
 		log_error("platforms: %s", trouble.msg);
 	return 0;
 }
@@ -291,7 +299,7 @@ static int block_signals(void)
 }
 
 // What cannot work is told before the scan begins.
-static int prepare(struct serving *s, bool *scanned, struct err *e)
+static int prepare(struct serving *s, bool *all, bool *any, struct err *e)
 {
 	struct store store;
 	if (settings_read(&s->settings, &s->config, e) < 0 || store_open(&s->config, STORE_PROMPT, &store, e) < 0)
@@ -304,19 +312,19 @@ static int prepare(struct serving *s, bool *scanned, struct err *e)
 	if (s->socket < 0 || (s->tls && tls_url(&s->url, e) < 0))
 		return -1;
 	settings_warn_of_readers(&s->settings, &s->config, s->catalog_path);
-	return was_scanned(s, scanned, e);
+	return was_scanned(s, all, any, e);
 }
 
 static int start(struct serving *s, struct err *e)
 {
-	bool scanned = false;
+	bool all = false, any = false;
 	CLEANUP(config_release) struct config theirs;
 	config_init(&theirs);
-	if (prepare(s, &scanned, e) < 0 || settings_read(&s->settings, &theirs, e) < 0)
+	if (prepare(s, &all, &any, e) < 0 || settings_read(&s->settings, &theirs, e) < 0)
 		return -1;
 	s->host = (struct host){.get_scans = get_scans, .on_stale = hurry_scanner, .ctx = s};
-	s->scanner = scanner_new(&theirs, s->catalog_path, scan_ended, s, !scanned);
-	if (scanned && start_server(s, true, e) < 0)
+	s->scanner = scanner_new(&theirs, s->catalog_path, scan_ended, s, !all);
+	if ((all || any) && start_server(s, all, e) < 0)
 		return -1;
 	scanner_start(s->scanner);
 	return 0;

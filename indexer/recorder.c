@@ -44,6 +44,7 @@ struct recorder {
 	struct gone_mark *mark;
 	size_t mark_count, mark_room;
 	bool has_missed; // a whole platform
+	bool *missed;    // a platform: it could not be read
 	bool *kept;      // a platform: what has gone stays
 	uint64_t *gone;  // a platform
 };
@@ -54,6 +55,7 @@ struct recorder *recorder_new(struct catalog *c, const struct store *store, stru
 	r->catalog = c;
 	r->store = store;
 	r->summary = summary;
+	r->missed = xcalloc(store->platform_count, sizeof(*r->missed));
 	r->kept = xcalloc(store->platform_count, sizeof(*r->kept));
 	r->gone = xcalloc(store->platform_count, sizeof(*r->gone));
 	return r;
@@ -72,6 +74,7 @@ void recorder_free(struct recorder *r)
 	free(r->mark);
 	free(r->files.item);
 	free(r->folders.item);
+	free(r->missed);
 	free(r->kept);
 	free(r->gone);
 	free(r);
@@ -252,6 +255,12 @@ static void add_goner(struct goners *list, int64_t id, int64_t written, const st
 	list->item[list->count++] = (struct goner){id, written, f->platform_index, f->depth};
 }
 
+static void miss_platform(struct recorder *r, size_t index)
+{
+	recorder_miss(r);
+	r->missed[index] = true;
+}
+
 int recorder_outcome(struct recorder *r, const struct outcome *o, struct err *e)
 {
 	switch (o->kind) {
@@ -273,7 +282,7 @@ int recorder_outcome(struct recorder *r, const struct outcome *o, struct err *e)
 		return 0;
 	case OUTCOME_PROBLEM:
 		if (o->is_blind && !o->folder->parent)
-			recorder_miss(r);
+			miss_platform(r, o->folder->platform_index);
 		summary_add(r->summary, SCANNED_LIST_PROBLEMS, o->text, NULL, NULL);
 		return 0;
 	case OUTCOME_WAITING:
@@ -295,7 +304,7 @@ void recorder_miss(struct recorder *r)
 
 void recorder_keep(struct recorder *r, size_t platform_index)
 {
-	recorder_miss(r);
+	miss_platform(r, platform_index);
 	r->kept[platform_index] = true;
 }
 
@@ -340,6 +349,17 @@ static int remove_gone(struct recorder *r, struct err *e)
 	return 0;
 }
 
+static int note_platforms(struct recorder *r, struct err *e)
+{
+	for (size_t i = 0; i < r->store->platform_count; i++) {
+		const struct platform *p = &r->store->platform[i];
+		if (!p->is_scanned && !r->missed[i] &&
+			(next_row(r, e) < 0 || catalog_platform_set_scanned(r->catalog, p->id, true, e) < 0))
+			return -1;
+	}
+	return 0;
+}
+
 static int note_scan(struct recorder *r, struct err *e)
 {
 	bool scanned;
@@ -357,7 +377,7 @@ int recorder_finish(struct recorder *r, const int64_t *dropped, size_t dropped_c
 	for (size_t i = 0; i < dropped_count; i++)
 		if (next_row(r, e) < 0 || catalog_platform_clear(r->catalog, dropped[i], e) < 0)
 			return -1;
-	if (!r->has_missed && note_scan(r, e) < 0)
+	if (note_platforms(r, e) < 0 || (!r->has_missed && note_scan(r, e) < 0))
 		return -1;
 	return commit(r, e);
 }

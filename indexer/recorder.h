@@ -18,7 +18,7 @@ void recorder_free(struct recorder *r);
 int recorder_outcome(struct recorder *r, const struct outcome *o, struct err *e) MUST_CHECK;
 // How many of a platform's known files were found to be gone.
 uint64_t recorder_gone(const struct recorder *r, size_t platform_index);
-// A whole platform could not be read: this scan does not count as the catalog's first whole one.
+// A whole platform, which the store has no more, could not be read: this scan does not count as the catalog's first whole one.
 // (Any other that got to its end does, also where some folder could not be read: a lost+found would
 // keep the catalog from ever being ready.)
 void recorder_miss(struct recorder *r);

@@ -79,8 +79,6 @@ struct reply *explaining_work(struct service *s, struct catalog *c, const struct
 	x.view = site_view(site, call->view);
 	if (!x.view && str_eq(call->view, STR("simple")))
 		x.view = site_view(site, STR(""));
-	if (!atomic_load_explicit(&s->filled, memory_order_relaxed))
-		return service_not_filled();
 	if (name_is_valid(call->project))
 		name_normalize(call->project, &x.project);
 	const char *project = x.project.len ? x.project.data : NULL;
@@ -91,5 +89,7 @@ struct reply *explaining_work(struct service *s, struct catalog *c, const struct
 		return refused;
 	if (!x.view)
 		return service_not_found(s, "no such view");
+	if (x.view->is_incomplete)
+		return service_not_filled();
 	return x.project.len ? answer(s, &x) : service_not_found_in(s, x.view->is_private, "no such project");
 }

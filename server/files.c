@@ -193,8 +193,10 @@ static struct reply *find_and_send(struct service *s, struct catalog *c, const s
 	bool is_metadata = str_ends(call->file, STR(".metadata"));
 	size_t len = call->file.len - (is_metadata ? strlen(".metadata") : 0);
 	CLEANUP(mem_free) char *name = xstrndup(call->file.ptr, len);
-	if (catalog_find_file(c, p->id, name, &place, &e) < 0)
-		return e.kind == ERR_NOT_FOUND ? send_no_file(s, c, p, call, name, is_metadata) : service_error(&e);
+	if (catalog_find_file(c, p->id, name, &place, &e) < 0 && e.kind != ERR_NOT_FOUND)
+		return service_error(&e);
+	if (e.kind == ERR_NOT_FOUND)
+		return p->is_scanned ? send_no_file(s, c, p, call, name, is_metadata) : service_not_filled();
 	if (!str_eq(str_from(place.project), call->project))
 		return service_not_found_in(s, p->is_private, "no such file"); // whose it is tells only its project's token
 	return is_metadata ? send_metadata(s, c, p, &place) : send_file(s, c, p, &place, call, name);

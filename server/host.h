@@ -9,6 +9,7 @@
 struct host_scans {
 	bool is_running;
 	bool has_failed;      // the last one that ended
+	bool has_looked;      // one came to its end: each platform was looked at, whether it could be read or not
 	uint64_t quarantined; // files, at that one
 	int64_t ended;        // seconds since 1970, of the last one that went well; 0: none has
 };

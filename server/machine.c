@@ -61,6 +61,7 @@ static struct jsondoc *platform_doc(struct service *s, const struct site *site, 
 	struct catalog_totals t = service_platform_totals(s, i);
 	struct jsondoc *doc = jsondoc_object();
 	jsondoc_put_str(doc, "name", site->store.platform[i].name);
+	jsondoc_put_bool(doc, "indexed", site->store.platform[i].is_scanned);
 	jsondoc_put_int(doc, "projects", (int64_t)t.projects);
 	jsondoc_put_int(doc, "files", (int64_t)t.files);
 	jsondoc_put_int(doc, "bytes", (int64_t)t.bytes);
@@ -83,6 +84,14 @@ static bool is_unreleased(struct service *s, const struct site *site)
 	return false;
 }
 
+static bool is_unscanned(const struct site *site)
+{
+	for (size_t i = 0; i < site->store.platform_count; i++)
+		if (!site->store.platform[i].is_scanned)
+			return true;
+	return false;
+}
+
 static void put_scans(struct jsondoc *doc, const struct host_scans *scans)
 {
 	struct jsondoc *scan = jsondoc_object();
@@ -100,7 +109,7 @@ struct reply *machine_health(struct service *s, const struct call *call)
 	struct jsondoc *platforms = jsondoc_array();
 	struct host_scans scans;
 	s->host->get_scans(s->host->ctx, &scans);
-	jsondoc_put_str(doc, "status", scans.has_failed || !is_ready(s) || is_unreleased(s, site) ? "degraded" : "ok");
+	jsondoc_put_str(doc, "status", scans.has_failed || !is_ready(s) || is_unscanned(site) || is_unreleased(s, site) ? "degraded" : "ok");
 	jsondoc_put_str(doc, "version", PACKAGE_VERSION);
 	jsondoc_put_int(doc, "uptime", time(NULL) - s->started);
 	jsondoc_put_bool(doc, "ready", is_ready(s));

@@ -17,7 +17,7 @@ struct server_options {
 	const char *catalog_path;
 	int socket;      // of listen_open(); the server's, where it starts
 	const char *url; // what listen_open() says it is
-	bool filled;     // the catalog holds what a whole scan saw
+	bool filled;     // a scan has looked at every platform, now or once
 	struct tls *tls;         // NULL: plain HTTP; borrowed, as long as the server lives
 	const struct host *host; // borrowed, as long as the server lives
 };

@@ -110,7 +110,7 @@ struct reply *service_busy(void)
 
 struct reply *service_not_filled(void)
 {
-	struct reply *r = reply_text(503, "503 Service Unavailable: the store has not been indexed yet");
+	struct reply *r = reply_text(503, "503 Service Unavailable: what is asked for has not been indexed yet");
 	reply_header(r, "Cache-Control", "no-store");
 	reply_header(r, "Retry-After", "10");
 	return r;

@@ -39,7 +39,7 @@ struct service {
 	pthread_mutex_t caught_lock;
 	pthread_cond_t caught_up;
 	atomic_bool names_known;  // before that a name may be anywhere
-	atomic_bool filled;       // the catalog holds what a whole scan saw
+	atomic_bool filled;       // a scan has looked at every platform, now or once
 	long started;             // seconds since 1970
 	bool has_tls;             // its URLs begin with https
 	unsigned search_ms;       // how long a request may search the catalog; 0: for ever
@@ -101,7 +101,7 @@ void service_fresh(struct service *s, struct reply *r, bool is_private);
 struct reply *service_not_found(struct service *s, const char *what);
 // The same to somebody who was let in: what is not there may be nobody else's business.
 struct reply *service_not_found_in(struct service *s, bool is_private, const char *what);
-// 503, until the catalog holds what a whole scan saw: a 404 would send clients elsewhere.
+// 503, of a platform that no scan has read yet, and of what it may hold: a 404 would send clients elsewhere.
 struct reply *service_not_filled(void);
 // The queue of what is to be asked of upstream is full, for all or for this client: pip and uv ask again.
 struct reply *service_busy(void);

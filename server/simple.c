@@ -87,8 +87,6 @@ static struct reply *find_target(struct service *s, const struct call *call, boo
 	const struct request *r = call->request;
 	char text[FORMAT_SIZE];
 	t->project[0] = '\0';
-	if (!atomic_load_explicit(&s->filled, memory_order_relaxed))
-		return service_not_filled();
 	t->view = site_view(service_site(s), call->view);
 	bool is_name = is_root || set_project(t, call->project);
 	const char *project = t->project[0] ? t->project : NULL;
@@ -102,6 +100,8 @@ static struct reply *find_target(struct service *s, const struct call *call, boo
 	enum rule rule = rules_find(&service_site(s)->rules, t->project);
 	t->merges = is_name && t->project[0] && t->view->merges && s->gateway && rule_asks(rule);
 	t->is_upstreams = t->merges && rule == RULE_UPSTREAM;
+	if (t->view->is_incomplete && !t->is_upstreams)
+		return service_not_filled();
 	if (!is_name || (!is_root && !t->merges && !view_may_have(s, t->view, t->project)))
 		return service_not_found_in(s, t->view->is_private, "no such project");
 	int variant = negotiate_variant(r->header[HEADER_ACCEPT], wanted_format(r, text), r->header[HEADER_USER_AGENT]);

@@ -397,10 +397,6 @@ struct receiver *upload_receive(struct service *s, const struct call *call, stru
 {
 	const struct request *r = call->request;
 	const struct platform *p = site_platform(service_site(s), call->view);
-	if (!atomic_load(&s->filled)) { // nobody knows yet which names are taken, or were taken out of use
-		*refusal = service_not_filled();
-		return NULL;
-	}
 	if (!p) {
 		struct reply *refused = auth_unknown(s, r, TOKEN_UPLOAD, call->view, NULL);
 		*refusal = refused ? refused : service_not_found(s, "no such platform");
@@ -417,6 +413,8 @@ struct receiver *upload_receive(struct service *s, const struct call *call, stru
 		u->announced = strtoull(r->header[HEADER_CONTENT_LENGTH], NULL, 10);
 	buf_init(&u->text, LIMIT_FORM_VALUE);
 	*refusal = prepare(u, r);
+	if (!*refusal && !p->is_scanned) // nobody knows yet which names are taken, or were taken out of use
+		*refusal = service_not_filled();
 	if (!*refusal)
 		return &u->receiver;
 	upload_free(&u->receiver);

@@ -56,6 +56,26 @@ int catalog_was_scanned(struct catalog *c, bool *scanned, struct err *e)
 	return 0;
 }
 
+int catalog_platform_was_scanned(struct catalog *c, int64_t platform, bool *scanned, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, PLATFORM_SCANNED_GET, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, platform);
+	int row = query_step(q, e);
+	*scanned = row > 0 && query_int(q, 0) != 0;
+	return row < 0 ? -1 : 0;
+}
+
+int catalog_any_was_scanned(struct catalog *c, bool *scanned, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, PLATFORM_SCANNED_ANY, e);
+	if (!q || query_step(q, e) < 0)
+		return -1;
+	*scanned = query_int(q, 0) != 0;
+	return 0;
+}
+
 int catalog_project_files(struct catalog *c, int64_t platform, const char *project,
 	catalog_file_fn *fn, void *ctx, struct err *e)
 {

@@ -66,6 +66,9 @@ void catalog_read_end(struct catalog **c); // for CLEANUP; NULL is fine
 // Whether a scan has got to its end once and read every platform, but for single folders that could
 // not be read: until then, what is not in the catalog may be in the store.
 int catalog_was_scanned(struct catalog *c, bool *scanned, struct err *e) MUST_CHECK;
+// The same of one platform, and of any: its folder was there, and was read.
+int catalog_platform_was_scanned(struct catalog *c, int64_t platform, bool *scanned, struct err *e) MUST_CHECK;
+int catalog_any_was_scanned(struct catalog *c, bool *scanned, struct err *e) MUST_CHECK;
 
 // A listed file. Strings and bytes are borrowed for the call.
 struct catalog_file {

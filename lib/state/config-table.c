@@ -202,6 +202,8 @@ const struct config_row config_table[] = {
 		"merge: it has what upstream has, too; no: it has not. Without it: as [upstream] merge says."),
 	ROW("view", "upstream-wheels", &setting_wheels, config_view, upstream_wheels, 0, NULL,
 		"all or fitting. Without it: as [upstream] wheels says."),
+	ROW("view", "partial", &setting_bool, config_view, is_partial, 0, "no",
+		"Whether it is served without a platform whose folder was never there (a volume that is not mounted)."),
 	ROW("view", "platforms", &setting_names, config_view, name, 0, NULL,
 		"Its platforms in the order in which they are asked; may go on in indented lines."),
 };

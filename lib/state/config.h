@@ -33,6 +33,7 @@ struct config_view { // [view NAME]
 	size_t platform_count;
 	char *upstream;   // "merge", "no"; NULL: as [upstream] merge says
 	char *upstream_wheels; // "all", "fitting"; NULL: as [upstream] wheels says
+	bool is_partial;       // it is served without a platform that was never there
 };
 
 struct config {

@@ -190,6 +190,10 @@ const char *const schema_step[] = {
 	"CREATE INDEX planned_platform ON planned (plan, platform);"
 	"CREATE INDEX planned_project ON planned (plan, project);",
 
+	// 8: what was never read whole may hold anything.
+	"ALTER TABLE platform ADD COLUMN scanned INTEGER NOT NULL DEFAULT 0; -- 1: a scan has read all of it once\n"
+	"UPDATE platform SET scanned = (SELECT scanned FROM store);",
+
 	// 8: the order of times, which decides whose a name is (lib/state/owner.h). A replaced file is no arrival.
 	"ALTER TABLE project ADD COLUMN arrived INTEGER NOT NULL DEFAULT 0; -- seconds since 1970: when its first listed file came,"
 	"  after there was none; 0: before this column was there\n"
@@ -268,6 +272,9 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 	[SCANNED_GET] = "SELECT scanned FROM store",
 	[SCANNED_SET] = "UPDATE store SET scanned = 1",
 	[PLATFORM_FIND] = "SELECT id FROM platform WHERE name = ?1",
+	[PLATFORM_SCANNED_GET] = "SELECT scanned FROM platform WHERE id = ?1",
+	[PLATFORM_SCANNED_SET] = "UPDATE platform SET scanned = ?2 WHERE id = ?1",
+	[PLATFORM_SCANNED_ANY] = "SELECT EXISTS (SELECT 1 FROM platform WHERE scanned)",
 	// Another process may have been quicker.
 	[PLATFORM_ADD] = "INSERT INTO platform (name) VALUES (?1) ON CONFLICT DO NOTHING",
 	[PLATFORM_LIST] = "SELECT p.id, p.name, (SELECT count(*) FROM folder WHERE platform = p.id), p.files"

@@ -293,13 +293,22 @@ int store_recall(struct store *s, struct catalog *c, struct err *e)
 	return 0;
 }
 
+// The one of a store without platforms, beside those that were recalled: it is the store itself, which holds none.
+static bool is_stand_in(const struct store *s, const struct platform *p)
+{
+	return s->is_detected && s->platform_count > 1 && strcmp(p->name, only_platform) == 0;
+}
+
 int store_register(struct store *s, struct catalog *c, struct err *e)
 {
 	if (s->path && catalog_claim(c, s->path, e) < 0)
 		return -1;
 	for (size_t i = 0; i < s->platform_count; i++)
-		if (catalog_platform_add(c, s->platform[i].name, &s->platform[i].id, e) < 0)
+		if (catalog_platform_add(c, s->platform[i].name, &s->platform[i].id, e) < 0 ||
+			catalog_platform_was_scanned(c, s->platform[i].id, &s->platform[i].is_scanned, e) < 0)
 			return -1;
+	for (size_t i = 0; i < s->platform_count; i++)
+		s->platform[i].is_scanned |= is_stand_in(s, &s->platform[i]);
 	return 0;
 }
 

@@ -32,6 +32,7 @@ struct platform {
 	bool is_private; // wants a token to read it
 	uint64_t quota_bytes, quota_files; // 0: none
 	bool is_away;    // its folder did not answer: whoever looks into it may wait for long
+	bool is_scanned; // a scan has read all of it once, as of store_register(); else it may hold anything
 	int64_t id;      // in the catalog; 0 until store_register()
 };
 

@@ -108,6 +108,24 @@ static void mark_merging_views(struct site *s, const struct config *c)
 	}
 }
 
+// Whether it may be served. Of a view that may be partial one platform is enough.
+static bool is_complete(const struct view *v, bool may_be_partial)
+{
+	size_t scanned = 0;
+	for (size_t i = 0; i < v->platform_count; i++)
+		scanned += v->platform[i]->is_scanned;
+	return scanned == v->platform_count || (may_be_partial && scanned);
+}
+
+static void mark_incomplete_views(struct site *s, const struct config *c)
+{
+	const struct view *same = c->default_view ? site_view(s, str_from(c->default_view)) : NULL;
+	for (size_t i = 0; i < s->view_count; i++) {
+		const struct config_view *said = said_of(c, i == 0 && same ? same : &s->view[i]);
+		s->view[i].is_incomplete = !is_complete(&s->view[i], said && said->is_partial);
+	}
+}
+
 void site_unmerge(struct site *s)
 {
 	for (size_t i = 0; i < s->view_count; i++)
@@ -130,6 +148,7 @@ static int site_fill(struct site *s, const struct config *c, struct catalog *cat
 	if (fill_default_view(s, c->default_view, e) < 0)
 		return -1;
 	mark_merging_views(s, c);
+	mark_incomplete_views(s, c);
 	return 0;
 }
 

@@ -16,6 +16,7 @@ struct view {
 	const struct platform **platform; // borrowed from the store
 	size_t platform_count;
 	bool is_private; // one of them is
+	bool is_incomplete; // one was never scanned, and may hold anything: there is no saying what the view has
 	bool merges;     // it has what upstream has, too,
 	struct fitting fitting; // of its wheels those that fit
 	const char *base; // what links to files begin with: an absolute URL that ends in "/", borrowed;

@@ -161,7 +161,7 @@ def test_hangup_reads_the_configuration_again(serve, tmp_path):
     assert files_of(server, view="/two") is None
     server.config_path.write_text(f"[store]\npath = {store}\n[platform one]\n[platform two]\n")
     server.signal(signal.SIGHUP)
-    serving.wait_for(lambda: files_of(server, view="/two"), EVENTUALLY, "the new platform")
+    serving.wait_for(lambda: server.get("/two/simple/foo/").status == 200, EVENTUALLY, "the new platform")  # 503 until it is read
     assert set(files_of(server, view="/two")) == {"foo-2.0-py3-none-any.whl"}
     serving.wait_for(lambda: set(files_of(server)) == {"foo-1.0-py3-none-any.whl", "foo-2.0-py3-none-any.whl"}, EVENTUALLY,
                      "the page of both")

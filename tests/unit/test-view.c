@@ -172,7 +172,7 @@ static void views_that_leave_out_wheels(void **state UNUSED)
 		CLEANUP(site_release) struct site s;
 		CLEANUP(buf_release) struct buf fitting, unknown;
 		struct store store = store_of(3);
-		struct config_view v = {both, both_platforms, 2, settings[i].view_upstream, settings[i].view_wheels};
+		struct config_view v = {both, both_platforms, 2, settings[i].view_upstream, settings[i].view_wheels, false};
 		struct config c = {.default_view = settings[i].default_view, .views = &v, .view_count = 1,
 			.upstream_merge = settings[i].merges, .upstream_wheels = settings[i].wheels};
 		assert_int_equal(profile_init(&store.platform[0].profile, alpha, &keys, &e), 0);
