@@ -317,6 +317,7 @@ class Churn:
         elif what == "overwrite":
             self.put(version, "overwrite")
         elif what == "truncate":
+            path.chmod(0o644)
             os.truncate(path, self.random.randrange(max(1, path.stat().st_size)))
             self.truth.pop(version, None)
         elif what == "unlink":
