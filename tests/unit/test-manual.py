@@ -114,6 +114,31 @@ class CommandLine(unittest.TestCase):
             self.assertEqual(documented[command], options(usage), command)
 
 
+def claims(text):
+    """What a page of the documentation says there is: limits, files of tests, and tests by their names."""
+    return (set(re.findall(r"`(LIMIT_[A-Z_]+)`", text)), set(re.findall(r"`([\w-]+\.(?:py|c))`", text)),
+            set(re.findall(r"`([a-z]+(?:_[a-z0-9]+)+)`", text)))
+
+
+class Security(unittest.TestCase):
+    def setUp(self):
+        self.limits, self.files, self.tests = claims((TOP / "docs/security.md").read_text(encoding="utf-8"))
+        self.sources = {path.name: path.read_text(encoding="utf-8")
+                        for folder in ("e2e", "unit", "fuzz") for path in (TOP / "tests" / folder).glob("*.[pc]*")}
+
+    def test_limits_are_there(self):
+        known = set(re.findall(r"\bLIMIT_\w+", (TOP / "lib/base/limits.h").read_text(encoding="utf-8")))
+        self.assertGreater(len(self.limits), 20)
+        self.assertEqual(self.limits - known, set())
+
+    def test_tests_are_there(self):
+        self.assertGreater(len(self.files), 20)
+        self.assertEqual(self.files - {*self.sources, "test-manual.py"}, set())
+        everything = "\n".join(self.sources.values())
+        self.assertGreater(len(self.tests), 20)
+        self.assertEqual({t for t in self.tests if not re.search(rf"\b(?:def|void) {t}\(", everything)}, set())
+
+
 class Form(unittest.TestCase):
     @unittest.skipUnless(shutil.which("mandoc"), "there is no mandoc")
     def test_mandoc_finds_nothing(self):
