@@ -64,8 +64,7 @@ static char *describe(const struct serving *s, const struct store *store)
 	struct buf text;
 	buf_init(&text, SIZE_MAX / 2);
 	for (size_t i = 0; i < store->platform_count; i++)
-		buf_printf(&text, "%s=%s%s\n", store->platform[i].name, store->platform[i].path,
-			store->platform[i].is_scanned ? "" : " (never scanned)");
+		buf_printf(&text, "%s=%s %d\n", store->platform[i].name, store->platform[i].path, store->platform[i].scanned);
 	if (stat(s->catalog_path, &st) == 0)
 		buf_printf(&text, "%ju:%ju\n", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
 	return buf_steal(&text);
@@ -94,7 +93,7 @@ static int read_site(struct serving *s, const struct config *config, struct site
 	CLEANUP(mem_free) char *text = describe(s, &store);
 	bool is_incomplete = false;
 	for (size_t i = 0; i < store.platform_count; i++)
-		is_incomplete |= !store.platform[i].is_scanned;
+		is_incomplete |= store.platform[i].scanned != CATALOG_SCANNED;
 	if (site_init(site, config, &store, catalog, e) < 0)
 		return -1;
 	free(s->serves);

@@ -353,8 +353,9 @@ static int note_platforms(struct recorder *r, struct err *e)
 {
 	for (size_t i = 0; i < r->store->platform_count; i++) {
 		const struct platform *p = &r->store->platform[i];
-		if (!p->is_scanned && !r->missed[i] &&
-			(next_row(r, e) < 0 || catalog_platform_set_scanned(r->catalog, p->id, true, e) < 0))
+		enum catalog_scanned now = r->missed[i] ? CATALOG_UNREADABLE : CATALOG_SCANNED;
+		if (p->scanned != CATALOG_SCANNED && p->scanned != now &&
+			(next_row(r, e) < 0 || catalog_platform_set_scanned(r->catalog, p->id, now, e) < 0))
 			return -1;
 	}
 	return 0;

@@ -196,7 +196,7 @@ static struct reply *find_and_send(struct service *s, struct catalog *c, const s
 	if (catalog_find_file(c, p->id, name, &place, &e) < 0 && e.kind != ERR_NOT_FOUND)
 		return service_error(&e);
 	if (e.kind == ERR_NOT_FOUND)
-		return p->is_scanned ? send_no_file(s, c, p, call, name, is_metadata) : service_not_filled();
+		return p->scanned == CATALOG_SCANNED ? send_no_file(s, c, p, call, name, is_metadata) : service_not_filled();
 	if (!str_eq(str_from(place.project), call->project))
 		return service_not_found_in(s, p->is_private, "no such file"); // whose it is tells only its project's token
 	return is_metadata ? send_metadata(s, c, p, &place) : send_file(s, c, p, &place, call, name);

@@ -61,7 +61,7 @@ static struct jsondoc *platform_doc(struct service *s, const struct site *site, 
 	struct catalog_totals t = service_platform_totals(s, i);
 	struct jsondoc *doc = jsondoc_object();
 	jsondoc_put_str(doc, "name", site->store.platform[i].name);
-	jsondoc_put_bool(doc, "indexed", site->store.platform[i].is_scanned);
+	jsondoc_put_bool(doc, "indexed", site->store.platform[i].scanned == CATALOG_SCANNED);
 	jsondoc_put_int(doc, "projects", (int64_t)t.projects);
 	jsondoc_put_int(doc, "files", (int64_t)t.files);
 	jsondoc_put_int(doc, "bytes", (int64_t)t.bytes);
@@ -87,7 +87,7 @@ static bool is_unreleased(struct service *s, const struct site *site)
 static bool is_unscanned(const struct site *site)
 {
 	for (size_t i = 0; i < site->store.platform_count; i++)
-		if (!site->store.platform[i].is_scanned)
+		if (site->store.platform[i].scanned != CATALOG_SCANNED)
 			return true;
 	return false;
 }

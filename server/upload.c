@@ -413,7 +413,7 @@ struct receiver *upload_receive(struct service *s, const struct call *call, stru
 		u->announced = strtoull(r->header[HEADER_CONTENT_LENGTH], NULL, 10);
 	buf_init(&u->text, LIMIT_FORM_VALUE);
 	*refusal = prepare(u, r);
-	if (!*refusal && !p->is_scanned) // nobody knows yet which names are taken, or were taken out of use
+	if (!*refusal && p->scanned != CATALOG_SCANNED) // nobody knows yet which names are taken, or were taken out of use
 		*refusal = service_not_filled();
 	if (!*refusal)
 		return &u->receiver;

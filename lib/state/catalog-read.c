@@ -56,14 +56,14 @@ int catalog_was_scanned(struct catalog *c, bool *scanned, struct err *e)
 	return 0;
 }
 
-int catalog_platform_was_scanned(struct catalog *c, int64_t platform, bool *scanned, struct err *e)
+int catalog_platform_scanned(struct catalog *c, int64_t platform, enum catalog_scanned *out, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, PLATFORM_SCANNED_GET, e);
 	if (!q)
 		return -1;
 	query_bind_int(q, 1, platform);
 	int row = query_step(q, e);
-	*scanned = row > 0 && query_int(q, 0) != 0;
+	*out = row > 0 ? (enum catalog_scanned)query_int(q, 0) : CATALOG_NOT_TRIED;
 	return row < 0 ? -1 : 0;
 }
 

@@ -98,7 +98,7 @@ int catalog_set_scanned(struct catalog *c, struct err *e)
 	return query_run_ints(c, SCANNED_SET, NULL, 0, e);
 }
 
-int catalog_platform_set_scanned(struct catalog *c, int64_t platform, bool scanned, struct err *e)
+int catalog_platform_set_scanned(struct catalog *c, int64_t platform, enum catalog_scanned scanned, struct err *e)
 {
 	const int64_t values[] = {platform, scanned};
 	return query_run_ints(c, PLATFORM_SCANNED_SET, values, ARRAY_SIZE(values), e);
@@ -121,7 +121,7 @@ int catalog_platforms(struct catalog *c, catalog_platform_fn *fn, void *ctx, str
 
 int catalog_platform_clear(struct catalog *c, int64_t platform, struct err *e)
 {
-	if (catalog_platform_set_scanned(c, platform, false, e) < 0)
+	if (catalog_platform_set_scanned(c, platform, CATALOG_NOT_TRIED, e) < 0)
 		return -1;
 	return query_run_ints(c, PLATFORM_CLEAR, &platform, 1, e);
 }

@@ -16,8 +16,8 @@ void catalog_rollback(struct catalog *c); // nothing where no transaction is ope
 
 // Notes that a whole scan has ended.
 int catalog_set_scanned(struct catalog *c, struct err *e) MUST_CHECK;
-// Notes whether a scan has read all of a platform.
-int catalog_platform_set_scanned(struct catalog *c, int64_t platform, bool scanned, struct err *e) MUST_CHECK;
+// Notes how far a scan has come with a platform.
+int catalog_platform_set_scanned(struct catalog *c, int64_t platform, enum catalog_scanned scanned, struct err *e) MUST_CHECK;
 
 // A platform of the catalog, configured or not.
 struct catalog_platform {

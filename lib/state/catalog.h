@@ -66,8 +66,14 @@ void catalog_read_end(struct catalog **c); // for CLEANUP; NULL is fine
 // Whether a scan has got to its end once and read every platform, but for single folders that could
 // not be read: until then, what is not in the catalog may be in the store.
 int catalog_was_scanned(struct catalog *c, bool *scanned, struct err *e) MUST_CHECK;
-// The same of one platform, and of any: its folder was there, and was read.
-int catalog_platform_was_scanned(struct catalog *c, int64_t platform, bool *scanned, struct err *e) MUST_CHECK;
+// How far scans have come with one platform.
+enum catalog_scanned {
+	CATALOG_UNREADABLE = -1, // no scan has read all of it, and the last one tried
+	CATALOG_NOT_TRIED = 0,   // no scan has looked at it yet
+	CATALOG_SCANNED = 1,     // a scan has read all of it once
+};
+int catalog_platform_scanned(struct catalog *c, int64_t platform, enum catalog_scanned *out, struct err *e) MUST_CHECK;
+// Whether a scan has read all of any platform.
 int catalog_any_was_scanned(struct catalog *c, bool *scanned, struct err *e) MUST_CHECK;
 
 // A listed file. Strings and bytes are borrowed for the call.

@@ -191,10 +191,11 @@ const char *const schema_step[] = {
 	"CREATE INDEX planned_project ON planned (plan, project);",
 
 	// 8: what was never read whole may hold anything.
-	"ALTER TABLE platform ADD COLUMN scanned INTEGER NOT NULL DEFAULT 0; -- 1: a scan has read all of it once\n"
+	"ALTER TABLE platform ADD COLUMN scanned INTEGER NOT NULL DEFAULT 0; -- 1: a scan has read all of it once; -1: no scan has,"
+	"  and the last one could not; 0: none has looked\n"
 	"UPDATE platform SET scanned = (SELECT scanned FROM store);",
 
-	// 8: the order of times, which decides whose a name is (lib/state/owner.h). A replaced file is no arrival.
+	// 9: the order of times, which decides whose a name is (lib/state/owner.h). A replaced file is no arrival.
 	"ALTER TABLE project ADD COLUMN arrived INTEGER NOT NULL DEFAULT 0; -- seconds since 1970: when its first listed file came,"
 	"  after there was none; 0: before this column was there\n"
 	"CREATE TRIGGER file_arrive BEFORE INSERT ON file WHEN new.state = 0 BEGIN"
@@ -210,7 +211,7 @@ const char *const schema_step[] = {
 	"  upload, else a minute before it was first asked; 0: it has not\n"
 	"UPDATE upstream SET certain = iif(result = ifnull(standing, ''), asked, fetched), had_since = iif(standing = 'known', 1, 0);",
 
-	// 9: pages of projects that nobody wanted twice are the first to be forgotten.
+	// 10: pages of projects that nobody wanted twice are the first to be forgotten.
 	"ALTER TABLE upstream ADD COLUMN again INTEGER NOT NULL DEFAULT 0; -- 1: it was asked for more than once\n"
 	"CREATE TRIGGER upstream_again AFTER UPDATE OF asked ON upstream WHEN old.again = 0 AND new.asked > old.asked BEGIN"
 	"  UPDATE upstream SET again = 1 WHERE id = new.id;"
@@ -274,7 +275,7 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 	[PLATFORM_FIND] = "SELECT id FROM platform WHERE name = ?1",
 	[PLATFORM_SCANNED_GET] = "SELECT scanned FROM platform WHERE id = ?1",
 	[PLATFORM_SCANNED_SET] = "UPDATE platform SET scanned = ?2 WHERE id = ?1",
-	[PLATFORM_SCANNED_ANY] = "SELECT EXISTS (SELECT 1 FROM platform WHERE scanned)",
+	[PLATFORM_SCANNED_ANY] = "SELECT EXISTS (SELECT 1 FROM platform WHERE scanned > 0)",
 	// Another process may have been quicker.
 	[PLATFORM_ADD] = "INSERT INTO platform (name) VALUES (?1) ON CONFLICT DO NOTHING",
 	[PLATFORM_LIST] = "SELECT p.id, p.name, (SELECT count(*) FROM folder WHERE platform = p.id), p.files"

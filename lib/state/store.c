@@ -305,10 +305,11 @@ int store_register(struct store *s, struct catalog *c, struct err *e)
 		return -1;
 	for (size_t i = 0; i < s->platform_count; i++)
 		if (catalog_platform_add(c, s->platform[i].name, &s->platform[i].id, e) < 0 ||
-			catalog_platform_was_scanned(c, s->platform[i].id, &s->platform[i].is_scanned, e) < 0)
+			catalog_platform_scanned(c, s->platform[i].id, &s->platform[i].scanned, e) < 0)
 			return -1;
 	for (size_t i = 0; i < s->platform_count; i++)
-		s->platform[i].is_scanned |= is_stand_in(s, &s->platform[i]);
+		if (is_stand_in(s, &s->platform[i]))
+			s->platform[i].scanned = CATALOG_SCANNED;
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 
 #include "lib/base/err.h"
 #include "lib/domain/profile.h"
+#include "lib/state/catalog.h"
 #include "lib/state/config.h"
 
 struct catalog;
@@ -32,7 +33,7 @@ struct platform {
 	bool is_private; // wants a token to read it
 	uint64_t quota_bytes, quota_files; // 0: none
 	bool is_away;    // its folder did not answer: whoever looks into it may wait for long
-	bool is_scanned; // a scan has read all of it once, as of store_register(); else it may hold anything
+	enum catalog_scanned scanned; // as of store_register(); what was never read whole may hold anything
 	int64_t id;      // in the catalog; 0 until store_register()
 };
 

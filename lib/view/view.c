@@ -108,13 +108,14 @@ static void mark_merging_views(struct site *s, const struct config *c)
 	}
 }
 
-// Whether it may be served. Of a view that may be partial one platform is enough.
+// Whether the view may be served: a platform was read, and none is unreadable unless the view may be partial. A platform that
+// no scan has looked at yet was just added to the configuration: it takes no page away from the clients of the others.
 static bool is_complete(const struct view *v, bool may_be_partial)
 {
-	size_t scanned = 0;
+	size_t count[3] = {0};
 	for (size_t i = 0; i < v->platform_count; i++)
-		scanned += v->platform[i]->is_scanned;
-	return scanned == v->platform_count || (may_be_partial && scanned);
+		count[v->platform[i]->scanned - CATALOG_UNREADABLE]++;
+	return v->platform_count == 0 || (count[CATALOG_SCANNED - CATALOG_UNREADABLE] && (may_be_partial || !count[0]));
 }
 
 static void mark_incomplete_views(struct site *s, const struct config *c)

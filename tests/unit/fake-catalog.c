@@ -62,9 +62,9 @@ static int give_file(const struct fake_file *f, catalog_file_fn *fn, void *ctx, 
 	return fn(ctx, &file, e);
 }
 
-int catalog_platform_was_scanned(struct catalog *c UNUSED, int64_t platform UNUSED, bool *scanned, struct err *e UNUSED)
+int catalog_platform_scanned(struct catalog *c UNUSED, int64_t platform UNUSED, enum catalog_scanned *out, struct err *e UNUSED)
 {
-	*scanned = true;
+	*out = CATALOG_SCANNED;
 	return 0;
 }
 

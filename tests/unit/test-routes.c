@@ -117,7 +117,7 @@ static int set_up(void **state)
 	ok(store_open(&config, STORE_PROMPT, &store, &e), &e);
 	ok(catalog_open(catalog_file, &c, &e), &e);
 	ok(store_register(&store, c, &e), &e);
-	store.platform[0].is_scanned = true;
+	store.platform[0].scanned = CATALOG_SCANNED;
 	record_wheel(c, store.platform[0].id, &st, &f);
 	ok(site_init(&f.site, &config, &store, c, &e), &e);
 	f.service.cache = pagecache_new(1 << 20);
@@ -212,7 +212,7 @@ static void test_nothing_is_said_before_a_whole_scan(void **state)
 	struct fixture *f = *state;
 	static const char *const path[] = {"/simple/", "/simple/foo-bar/", "/simple/unknown/", "/files/wheels/foo-bar/other.whl", "/-/ready"};
 	atomic_store(&f->service.filled, false);
-	f->site.store.platform[0].is_scanned = false;
+	f->site.store.platform[0].scanned = CATALOG_UNREADABLE;
 	for (size_t i = 0; i < f->site.view_count; i++)
 		f->site.view[i].is_incomplete = true;
 	for (size_t i = 0; i < ARRAY_SIZE(path); i++) {

@@ -329,11 +329,42 @@ static void failures(void **state)
 	}
 }
 
+// How far scans have come with alpha and beta, and whether the view of both is complete, without and with partial = yes.
+static const struct {
+	enum catalog_scanned alpha, beta;
+	bool is_complete, is_complete_in_part;
+} scans[] = {
+	{CATALOG_SCANNED, CATALOG_SCANNED, true, true},
+	{CATALOG_SCANNED, CATALOG_UNREADABLE, false, true},
+	{CATALOG_SCANNED, CATALOG_NOT_TRIED, true, true}, // just added: it takes no page away from the other's clients
+	{CATALOG_NOT_TRIED, CATALOG_NOT_TRIED, false, false},
+	{CATALOG_NOT_TRIED, CATALOG_UNREADABLE, false, false},
+	{CATALOG_UNREADABLE, CATALOG_UNREADABLE, false, false},
+};
+
+static void views_that_are_incomplete(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(scans); i++) {
+		struct err e = ERR_INIT;
+		CLEANUP(site_release) struct site s;
+		struct config_view v = {.name = both, .platforms = both_platforms, .platform_count = 2, .is_partial = i % 2};
+		struct config c = {.views = &v, .view_count = 1};
+		struct store store = store_of(2);
+		store.platform[0].scanned = scans[i / 2].alpha;
+		store.platform[1].scanned = scans[i / 2].beta;
+		assert_int_equal(site_init(&s, &c, &store, NULL, &e), 0);
+		assert_int_equal(!site_view(&s, STR("both"))->is_incomplete,
+			i % 2 ? scans[i / 2].is_complete_in_part : scans[i / 2].is_complete);
+		assert_int_equal(!site_view(&s, STR("beta"))->is_incomplete, scans[i / 2].beta == CATALOG_SCANNED);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sites), cmocka_unit_test(default_views), cmocka_unit_test(bad_sites),
-		cmocka_unit_test(views_that_leave_out_wheels),
+		cmocka_unit_test(views_that_leave_out_wheels), cmocka_unit_test(views_that_are_incomplete),
 		cmocka_unit_test(merged_files), cmocka_unit_test(merged_facts), cmocka_unit_test(merged_projects),
 		cmocka_unit_test(many_projects), cmocka_unit_test(failures),
 	};
