@@ -156,7 +156,8 @@ struct project {
 	const struct upstream_answer *answer;
 	const struct platform *platform; // whose files are walked
 	struct yanks *yanks;             // NULL: nobody follows them, or upstream's page is none
-	bool is_strangers; // upstream's project may be another one: its yanks do not count
+	bool is_strangers; // upstream's project is another one: its yanks are taken back
+	bool is_doubtful;  // it may be: no yank of it is followed, and none is taken back
 };
 
 static struct following_step *add_step(struct following *out, enum following_kind kind, const struct platform *p,
@@ -310,7 +311,8 @@ static int see_if_strangers(struct project *of, struct err *e)
 		return 0;
 	if (catalog_project_oldest(of->search->catalog, a->project, &oldest, e) < 0)
 		return -1;
-	of->is_strangers = owner_is_younger(oldest, a);
+	of->is_doubtful = owner_is_younger(oldest, a);
+	of->is_strangers = of->is_doubtful && owner_is_certain(oldest, a);
 	return 0;
 }
 
@@ -322,7 +324,7 @@ static int take_answer(void *ctx, const struct upstream_answer *answer, struct e
 	if (see_if_strangers(&of, e) < 0)
 		return -1;
 	CLEANUP(yanks_cleanup) struct yanks *yanks =
-		is_known && s->options->yanks && !of.is_strangers ? yanks_new(answer->page, answer->project, answer->index) : NULL;
+		is_known && s->options->yanks && !of.is_doubtful ? yanks_new(answer->page, answer->project, answer->index) : NULL;
 	of.yanks = yanks;
 	s->out->unknown += !is_known && answer->result != UPSTREAM_ABSENT;
 	s->done++;

@@ -228,7 +228,7 @@ static bool if_taken_over(struct question *q, const struct simplepage_file *thei
 		return false;
 	q->out->file = theirs;
 	return keep(q, VERDICT_TAKEN_OVER,
-		"all that upstream has of %s is younger than ours: it may be another project; it goes only with --name-taken-over",
+		"nothing says that upstream had %s before it was here: it may be another project; it goes only with --name-taken-over",
 		q->file->project);
 }
 

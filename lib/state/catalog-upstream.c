@@ -4,6 +4,8 @@
 #include "lib/base/mem.h"
 #include "lib/state/query.h"
 
+enum { SECOND = 1000000000 }; // in nanoseconds
+
 int catalog_upstream_rows(
 	struct catalog *c, const char *project, catalog_upstream_fn *fn, void *ctx, struct err *e)
 {
@@ -120,7 +122,7 @@ int catalog_project_oldest(struct catalog *c, const char *project, int64_t *olde
 	if (query_step(q, e) < 0)
 		return -1;
 	int64_t found = query_int(q, 0);
-	*oldest = found == INT64_MAX ? 0 : found / 1000000000;
+	*oldest = found == INT64_MAX ? 0 : found < SECOND ? 1 : found / SECOND;
 	return 0;
 }
 

@@ -42,7 +42,7 @@ typedef int catalog_place_of_project_fn(void *ctx, const char *platform, int64_t
 int catalog_project_places(struct catalog *c, const char *project, catalog_place_of_project_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
 // Since when it is here, by the modification time of its oldest file and when a platform got its first one, in seconds since
-// 1970; 0: there is none.
+// 1970, 1 at least; 0: there is none.
 int catalog_project_oldest(struct catalog *c, const char *project, int64_t *oldest, struct err *e) MUST_CHECK;
 // Of the pages of projects that no platform has, all but so many bytes of those that were asked for last are forgotten. Those that were asked
 // for once have a quarter of that.

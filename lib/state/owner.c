@@ -81,3 +81,8 @@ bool owner_is_younger(int64_t ours, const struct upstream_answer *a)
 	int64_t theirs = owner_oldest_upload(a->stale ? a->stale : a->page);
 	return ours && (!theirs || theirs > ours);
 }
+
+bool owner_is_certain(int64_t ours, const struct upstream_answer *a)
+{
+	return ours >= OWNER_NO_WHEELS_S && owner_oldest_upload(a->stale ? a->stale : a->page);
+}

@@ -15,7 +15,10 @@
 struct simplepage;
 struct upstream_answer;
 
-enum { OWNER_AT_ONCE_S = 60 }; // of a page without upload times it counts that it was there so long before it was asked for
+enum {
+	OWNER_AT_ONCE_S = 60, // of a page without upload times it counts that it was there so long before it was asked for
+	OWNER_NO_WHEELS_S = 1325376000, // 2012: what has an older modification time lost its own, in an image or an archive
+};
 
 // Which platforms have listed files of a project.
 struct presence {
@@ -42,3 +45,5 @@ int64_t owner_oldest_upload(const struct simplepage *page);
 // Whether all of upstream's files are younger than our oldest file (seconds since 1970; 0: there is none), or nobody can
 // tell: then upstream's may be another project that was registered later under the name.
 bool owner_is_younger(int64_t ours, const struct upstream_answer *a);
+// Whether that is certain: upstream's page has upload times, and ours is a time that a wheel can have.
+bool owner_is_certain(int64_t ours, const struct upstream_answer *a);

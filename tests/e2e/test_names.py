@@ -4,6 +4,7 @@ never hears of what only private platforms have."""
 import contextlib
 import datetime
 import json
+import os
 import sqlite3
 
 import pytest
@@ -137,6 +138,50 @@ def test_strangers_yanks_do_not_count(here, upstream):
     here.config.write_text(here.config.read_text().replace("shared = acme-billing\n", ""))
     here.tool("prune", "follow", "--quiet")
     assert not mark.exists(), "and are taken back"
+
+
+def without_times(upstream):
+    """As devpi and indexes of HTML alone."""
+    for facts in upstream.pages["six"].values():
+        facts["upload-time"] = None
+    upstream.serial += 1
+
+
+@pytest.mark.parametrize("why", ["no times there", "no times here"])
+def test_yanks_that_were_followed_stay_where_nothing_is_certain(here, upstream, why):
+    """Another mirror, or a store that came out of an image: neither is a stranger."""
+    upstream.add("six", "six-1.9.tar.gz", yanked="broken")
+    here.tool("prune", "follow", "--quiet")
+    mark = here.path("six-1.9-py3-none-any.whl.yanked")
+    assert mark.exists()
+    if why == "no times there":
+        without_times(upstream)
+    else:
+        for path in here.folder_of().glob("*.whl"):
+            os.utime(path, (1, 1))
+        here.tool("index", "--quiet")
+    here.tool("prune", "follow", "--quiet")
+    assert mark.exists()
+
+
+def test_prune_by_a_mirror_without_times(here, upstream):
+    """Duplicates with the same bytes go; all else is asked for."""
+    upstream.add("six", "six-1.5-py2.py3-none-any.whl")
+    upstream.add("six", "six-1.6-py3-none-any.whl")
+    without_times(upstream)
+    here.configure(caps="100%")
+
+    def removed(*options):
+        return [one["filename"] for one in here.plan(*options)["files"] if one["removes"]]
+    assert removed() == [pruning.name(f"1.{minor}") for minor in (0, 1, 2, 3)]
+    assert removed("--name-taken-over") == [pruning.name(f"1.{minor}") for minor in (0, 1, 2, 3, 5, 6)]
+
+
+def test_files_whose_times_were_lost_are_older_than_anything(here, upstream):
+    os.utime(here.acme.path, (0, 0))
+    upstream.add("acme-billing", ACME)
+    rebuilt_catalog(here)
+    assert here.check_kept()["why"] == "name-taken-over"
 
 
 def test_index_that_knows_nothing_makes_no_name_ours(here, upstream):

@@ -116,7 +116,7 @@ static const struct row rows[] = {
 
 #define TAKEN_OVER                                                                                                      \
 	IS(KEEP, TAKEN_OVER,                                                                                            \
-		"all that upstream has of foo is younger than ours: it may be another project; it goes only with "     \
+		"nothing says that upstream had foo before it was here: it may be another project; it goes only with "     \
 		"--name-taken-over")
 	{"a stranger's file of the name", .theirs = WHEEL, .is_younger = true, TAKEN_OVER},
 	{"a stranger's other files", .theirs = OTHER, .is_younger = true, TAKEN_OVER},
