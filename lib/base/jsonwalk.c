@@ -2,6 +2,7 @@
 #include "lib/base/jsonwalk.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <yajl/yajl_parse.h>
 
 struct walk {
@@ -11,6 +12,8 @@ struct walk {
 	size_t depth;
 	struct str key[JSONWALK_DEPTH];
 	struct arena *room;
+	yajl_handle parser;
+	size_t end; // of the outermost object or array; 0: it has not ended, or there is none
 };
 
 // yajl gives a string with escapes up at the next one.
@@ -42,6 +45,8 @@ static int enter(struct walk *w, enum jsonwalk_kind kind)
 static int leave(struct walk *w, enum jsonwalk_kind kind)
 {
 	w->depth--;
+	if (w->depth == 0)
+		w->end = yajl_get_bytes_consumed(w->parser);
 	return tell(w, kind, (struct str){0});
 }
 
@@ -131,14 +136,24 @@ static int fail(yajl_handle parser, struct err *e)
 	return -1;
 }
 
+// yajl takes the beginning of a token behind the document, such as a quote, for nothing.
+static int check_end(const struct walk *w, struct err *e)
+{
+	for (size_t i = w->end; w->end && i < w->all.len; i++)
+		if (!strchr(" \t\r\n", w->all.ptr[i]) || !w->all.ptr[i])
+			return err_set(e, ERR_INVALID, "not JSON: at byte %zu: there is more behind the document", i);
+	return 0;
+}
+
 int jsonwalk(struct str text, struct arena *room, jsonwalk_fn *fn, void *ctx, bool *is_cut, struct err *e)
 {
 	struct walk w = {.all = {text.ptr ? text.ptr : "", text.len}, .fn = fn, .ctx = ctx, .room = room};
 	yajl_alloc_funcs memory = {.malloc = take, .realloc = take_more, .free = give};
 	yajl_handle parser = yajl_alloc(&told, &memory, &w);
+	w.parser = parser;
 	bool is_good = yajl_parse(parser, (const unsigned char *)w.all.ptr, w.all.len) == yajl_status_ok;
 	*is_cut = is_good && yajl_complete_parse(parser) != yajl_status_ok;
-	int result = is_good && !*is_cut ? 0 : fail(parser, e);
+	int result = is_good && !*is_cut ? check_end(&w, e) : fail(parser, e);
 	yajl_free(parser);
 	return result;
 }

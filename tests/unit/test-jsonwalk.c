@@ -101,7 +101,7 @@ static void texts_last(void **state UNUSED)
 
 static void what_is_no_json_is_refused(void **state UNUSED)
 {
-	static const char *const bad[] = {"nonsense", "{\"a\":1,}", "[1] [2]",
+	static const char *const bad[] = {"nonsense", "{\"a\":1,}", "[1] [2]", "[1] \"", "{}\n\n\"a",
 		"{'a':1}", "[\"\xff\"]", "[01]", "// no\n[]", "{1:2}", "]"};
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		struct err e = ERR_INIT;
