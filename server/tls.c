@@ -16,7 +16,10 @@
 #include "lib/base/fs.h"
 #include "lib/base/limits.h"
 
-enum { TICKET_KEYS = 80 }; // bytes that OpenSSL wants: a name, and a key each to seal and to encrypt
+enum {
+	TICKET_KEYS = 80, // bytes that OpenSSL wants: a name, and a key each to seal and to encrypt
+	READS = 16,       // of the socket, in one tls_read(): a record takes two, its header and the rest
+};
 
 struct tls {
 	char *cert_path, *key_path;
@@ -225,7 +228,21 @@ int tls_url(char **url, struct err *e)
 
 struct tls_session {
 	SSL *ssl;
+	unsigned reads; // of the socket, in this tls_read()
 };
+
+// SSL_read goes on while there are records that hold no bytes for us (new keys, a handshake that is refused), and a client
+// can send these for ever: after a few of them the socket seems to be empty.
+static long limit_reads(BIO *socket, int what, const char *out UNUSED, size_t room UNUSED, int argi UNUSED, long argl UNUSED,
+	int result, size_t *count UNUSED)
+{
+	struct tls_session *s = (struct tls_session *)(void *)BIO_get_callback_arg(socket);
+	if (what != BIO_CB_READ || s->reads++ < READS)
+		return result;
+	BIO_clear_retry_flags(socket);
+	BIO_set_retry_read(socket);
+	return -1;
+}
 
 struct tls_session *tls_accept(struct tls *t, int fd)
 {
@@ -238,7 +255,7 @@ struct tls_session *tls_accept(struct tls *t, int fd)
 	}
 	SSL_set_accept_state(ssl);
 	struct tls_session *s = xmalloc(sizeof(*s));
-	*s = (struct tls_session){ssl};
+	*s = (struct tls_session){.ssl = ssl};
 	return s;
 }
 
@@ -261,12 +278,17 @@ int tls_handshake(struct tls_session *s)
 {
 	ERR_clear_error();
 	int result = SSL_do_handshake(s->ssl);
-	return result == 1 ? 0 : outcome(s, result);
+	if (result != 1)
+		return outcome(s, result);
+	BIO_set_callback_arg(SSL_get_rbio(s->ssl), (char *)s);
+	BIO_set_callback_ex(SSL_get_rbio(s->ssl), limit_reads);
+	return 0;
 }
 
 ssize_t tls_read(struct tls_session *s, char *out, size_t room)
 {
 	size_t count;
+	s->reads = 0;
 	ERR_clear_error();
 	int result = SSL_read_ex(s->ssl, out, room, &count);
 	return result == 1 ? (ssize_t)count : outcome(s, result);

@@ -44,7 +44,8 @@ enum tls_outcome {
 struct tls_session *tls_accept(struct tls *t, int fd);
 // 0 when the handshake is done, or an outcome.
 int tls_handshake(struct tls_session *s);
-// How many bytes, or an outcome. room is TLS_RECORD at least: so nothing that has arrived is left behind unseen.
+// How many bytes, or an outcome. room is TLS_RECORD at least: so nothing that has arrived is left behind unseen. TLS_WANTS_READ
+// may also be said while the socket has more, so that no client keeps the caller: what waits for it must be told of what is there.
 ssize_t tls_read(struct tls_session *s, char *out, size_t room);
 // How many of the bytes were taken, perhaps not all; or an outcome, after which the same bytes are to be given again
 // (they may lie elsewhere).
