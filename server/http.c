@@ -25,6 +25,7 @@ struct http {
 	struct http_options options;
 	struct MHD_Daemon *daemon;
 	struct handshakes *handshakes; // NULL: plain HTTP
+	unsigned adopted;              // connections, by their thread
 	struct lanes *workers;
 	struct lanes *receivers;
 	struct clients *clients;
@@ -411,7 +412,8 @@ static struct MHD_Daemon *start_daemon(struct http *h)
 static bool adopt(void *ctx, int fd, const struct sockaddr *addr, socklen_t len)
 {
 	struct http *h = ctx;
-	return MHD_add_connection(h->daemon, fd, addr, len) == MHD_YES;
+	unsigned loops = h->options.threads ? h->options.threads : 1;
+	return MHD_add_connection(h->daemon, quirks_for_loop(fd, h->adopted++, loops), addr, len) == MHD_YES;
 }
 
 static struct handshakes *start_handshakes(struct http *h)

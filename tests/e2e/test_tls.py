@@ -2,6 +2,7 @@
 """HTTPS: by the server itself, and by nginx before it as etc/nginx-front.conf says."""
 import contextlib
 import os
+import pathlib
 import shutil
 import signal
 import socket
@@ -381,6 +382,26 @@ def test_abandoned_downloads_leave_nothing(serve, store, authority):
             connection.sendall(f"GET /files/{PLATFORM}/fat/fat-1.0-py3-none-any.whl HTTP/1.1\r\nHost: x\r\n\r\n".encode())
             assert connection.recv(100)
     serving.wait_for(lambda: sockets(server) <= before, 60, "the end of what nobody reads")
+
+
+def watched(server):
+    """How many descriptors each epoll of the server watches, the fewest first."""
+    folder = f"/proc/{server.process.pid}"
+    return sorted(pathlib.Path(folder, "fdinfo", name).read_text().count("tfd:") for name in os.listdir(f"{folder}/fd")
+                  if os.readlink(f"{folder}/fd/{name}") == "anon_inode:[eventpoll]")
+
+
+@pytest.mark.parametrize("threads,at_once", [(2, 24), (3, 1)])
+def test_connections_are_spread_over_the_threads(serve, store, authority, threads, at_once):
+    """Of each thread there are an epoll of the library and one of the relays; handshakes have another one."""
+    server = serve(store, "--threads", threads, authority=authority)
+    share = 24 // threads
+    with contextlib.ExitStack() as stack:
+        for _ in range(0, 24, at_once):
+            for plain in [server.plain_socket() for _ in range(at_once)]:
+                stack.enter_context(server.secured(plain))
+        serving.wait_for(lambda: watched(server)[-threads:] == [1 + 2 * share] * threads, 60, "all connections")
+        assert all(share / 2 < count < 2 * share for count in watched(server)[1:threads + 1]), watched(server)
 
 
 def test_stopping_lets_a_download_end(serve, store, authority):
