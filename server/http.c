@@ -485,7 +485,7 @@ void http_stop(struct http *h, unsigned grace)
 	if (!h)
 		return;
 	int64_t ends_at = clock_ms() + 1000 * (int64_t)grace;
-	CLEANUP(mem_close) int fd = refuse(h);
+	CLEANUP(mem_close) int fd UNUSED = refuse(h); // closed at the end
 	clients_drain(h->clients, grace);
 	if (h->options.give_up)
 		h->options.give_up(h->options.ctx);
