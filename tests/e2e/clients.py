@@ -23,7 +23,8 @@ PIPS = ["pip==22.0.4", "pip==22.3.1", DEBIAN_PIP, "pip==23.2.1", "pip==24.2", "p
 LAST_PYTHON = {"pip==22.0.4": (3, 11), "pip==22.3.1": (3, 11)}  # they use what later ones do not have
 READERS = "pypi-simple==1.8.0 mousebender==2025.1"
 NO_CLIENT = f"clients are absent: set pip to an index that answers, or lay their wheels into {WHEELS}"
-NO_WHEELS = f"recorded wheels are absent: lay the folder of shared test data into {SHARED}, or name it by WHEELCACHE_SHARED"
+NO_RECORDS = ("what was recorded is not in this clone as a whole: lay the folder of shared test data into "
+              f"{SHARED}, or name it by WHEELCACHE_SHARED")
 ABSENT = {}  # requirements -> why they cannot be had
 
 

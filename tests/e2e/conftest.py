@@ -9,6 +9,7 @@ import types
 import pytest
 
 import clients
+import fetched
 import merging
 import serving
 import upstreams
@@ -95,9 +96,15 @@ def client(tmp_path):
 
 @pytest.fixture(scope="session", name="shared")
 def shared_fixture():
-    """The folder of shared test data, with recorded wheels."""
+    """The folder of shared test data, with recorded wheels; where it is absent, what the package index has of it."""
+    return clients.SHARED if (clients.SHARED / "corpus").is_dir() else fetched.shared()
+
+
+@pytest.fixture(scope="session", name="whole")
+def whole_fixture():
+    """The same with what no index has: whole pages of all projects, wheels that were built here, what pip took of them."""
     if not (clients.SHARED / "corpus").is_dir():
-        pytest.skip(clients.NO_WHEELS)
+        pytest.skip(clients.NO_RECORDS)
     return clients.SHARED
 
 

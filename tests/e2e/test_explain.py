@@ -209,21 +209,21 @@ SEED, SAMPLE = 7, 60  # of some hundred questions; all of them are right, and ta
 
 
 @pytest.fixture(scope="module", name="explained")
-def explained_fixture(shared, upstream, tmp_path_factory, serve_module):
+def explained_fixture(whole, upstream, tmp_path_factory, serve_module):
     """A server on the recorded store of some projects, with what upstream has of them."""
     folder = tmp_path_factory.mktemp("explained")
     options = [word for project in PROJECTS for word in ("--project", project)]
-    at = corpusstore.CorpusStore(shared, folder, upstream().url, *options)
+    at = corpusstore.CorpusStore(whole, folder, upstream().url, *options)
     at.plan()
     return serve_module(config=at.config.read_text(), state=folder)
 
 
-def questions(shared):
+def questions(whole):
     """{(platform, project, version or ""): {(python, source): file}} of the recorded answers of pip."""
     found = collections.defaultdict(dict)
     sources = {"cache": "here", "upstream": "upstream", "merged": "both"}
     for index, source in sources.items():
-        for one in recorded.installs(shared, index):
+        for one in recorded.installs(whole, index):
             name = re.fullmatch(r"([a-z0-9-]+)(?:==(.*))?", one.requirement)
             if name and name[1] in PROJECTS:
                 found[one.platform, name[1], name[2] or ""][one.python, source] = one.file
@@ -235,8 +235,8 @@ def is_known_to_differ(platform, project, version):
     return (platform, project, version) == ("ubuntu-20.04-x86_64", "markupsafe", "2.0.1")
 
 
-def test_explain_agrees_with_pip(shared, explained):
-    asked = questions(shared)
+def test_explain_agrees_with_pip(whole, explained):
+    asked = questions(whole)
     count = 0
     for key in random.Random(SEED).sample(sorted(asked), SAMPLE):
         reply = explained.get("/-/explain/" + "/".join(part.replace("!", "%21") for part in key if part))

@@ -8,9 +8,9 @@ SAMPLE_EVERY = 37  # of 2,212 facts: 60, spread over all platforms; no divisor o
 
 
 @pytest.fixture(scope="session", name="groups")
-def groups_fixture(shared, pytestconfig):
+def groups_fixture(whole, pytestconfig):
     """The chosen facts by platform and interpreter."""
-    facts = recorded.installs(shared, "cache")
+    facts = recorded.installs(whole, "cache")
     groups = {}
     for one in facts if pytestconfig.getoption("--all") else facts[::SAMPLE_EVERY]:
         assert one.only_binary == "1"
@@ -18,14 +18,14 @@ def groups_fixture(shared, pytestconfig):
     return groups
 
 
-def test_sample_touches_every_interpreter(shared, groups):
-    assert set(groups) == {(name, python) for name, place in recorded.platforms(shared).items()
+def test_sample_touches_every_interpreter(whole, groups):
+    assert set(groups) == {(name, python) for name, place in recorded.platforms(whole).items()
                            for python in place.pythons}
 
 
-def test_pip_picks_the_recorded_file(corpus, shared, groups, client):
+def test_pip_picks_the_recorded_file(corpus, whole, groups, client):
     pip = client("pip==26.3")
-    places = recorded.platforms(shared)
+    places = recorded.platforms(whole)
     tasks = [{"indexes": [f"{corpus.url}/{platform}/simple/"], "python": python,
               "platforms": recorded.platform_tags(places[platform]), "requirements": [one.requirement for one in facts]}
              for (platform, python), facts in groups.items()]

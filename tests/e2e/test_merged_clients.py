@@ -41,8 +41,8 @@ def install(client, name, url, target, wanted):
 
 
 @pytest.fixture(scope="module", name="up")
-def up_fixture(shared, upstream):  # whose wheels it has
-    return upstream("--only-held")
+def up_fixture(shared, upstream):
+    return upstream("--only-held", "--dir", shared / "corpus")
 
 
 @pytest.fixture(name="store")

@@ -162,7 +162,7 @@ def installed(folder):
 
 
 @pytest.fixture(scope="module", name="up")
-def up_fixture(shared, upstream):  # whose wheels it has
+def up_fixture(whole, upstream):  # whose wheels it has
     """All that PyPI had, not only what can be downloaded."""
     return upstream()
 

@@ -43,8 +43,8 @@ class Rise:
 
 
 @pytest.fixture(scope="module", name="up")
-def up_fixture(shared, upstream):  # whose wheels it has
-    return upstream("--only-held")
+def up_fixture(shared, upstream):
+    return upstream("--only-held", "--dir", shared / "corpus")
 
 
 def configuration(store, url, more=""):

@@ -34,8 +34,8 @@ def up_fixture(upstream):
 
 
 @pytest.fixture(scope="module", name="corpus_store")
-def corpus_store_fixture(shared, up, tmp_path_factory):
-    return corpusstore.CorpusStore(shared, tmp_path_factory.mktemp("prune"), up.url)
+def corpus_store_fixture(whole, up, tmp_path_factory):
+    return corpusstore.CorpusStore(whole, tmp_path_factory.mktemp("prune"), up.url)
 
 
 @pytest.fixture(scope="module", name="plan")
@@ -46,8 +46,8 @@ def plan_fixture(corpus_store):
 class Questions:
     """What pip's own finder installs, of every version that the store has, on every interpreter."""
 
-    def __init__(self, shared, pip, indexes):
-        self.places, self.pip, self.indexes = recorded.platforms(shared), pip, indexes
+    def __init__(self, whole, pip, indexes):
+        self.places, self.pip, self.indexes = recorded.platforms(whole), pip, indexes
 
     def ask(self, wanted, with_upstream):
         """wanted: {(platform, python): requirements}. Those of (platform, python, requirement) that it finds."""
@@ -59,10 +59,10 @@ class Questions:
                 for one, answer in zip(requirements, answers, strict=True) if answer}
 
 
-def everything(shared):
+def everything(whole):
     wanted = collections.defaultdict(set)
-    places = recorded.platforms(shared)
-    for path in corpusstore.opinions(shared):
+    places = recorded.platforms(whole)
+    for path in corpusstore.opinions(whole):
         platform, _, project, name = path.split("/")
         for python in places[platform].pythons:
             wanted[platform, python].add(f"{project}=={parse_wheel_filename(name)[1]}")
@@ -103,8 +103,8 @@ def check_old_urls(server, plan):
             assert hashlib.sha256(answer.read()).hexdigest() == entry["sha256"]
 
 
-def test_each_verdict_is_the_opinion(shared, plan):
-    opinions = corpusstore.opinions(shared)
+def test_each_verdict_is_the_opinion(whole, plan):
+    opinions = corpusstore.opinions(whole)
     entries = {f"{one['platform']}/{one['path']}": one for one in plan["files"]}
     assert entries.keys() == opinions.keys()
     differs = {path: (one["verdict"], one["reason"], opinions[path].verdict) for path, one in entries.items()
@@ -113,9 +113,9 @@ def test_each_verdict_is_the_opinion(shared, plan):
     assert all(one["reason"] and one["removes"] == (one["verdict"] in ("duplicate", "superseded")) for one in entries.values())
 
 
-def test_evidence_names_every_environment(shared, plan):
+def test_evidence_names_every_environment(whole, plan):
     """A file of upstream's for each of the Pythons that, by the opinion, can install ours."""
-    opinions = corpusstore.opinions(shared)
+    opinions = corpusstore.opinions(whole)
     for path, entry in corpusstore.removed(plan).items():
         assert sorted(entry["evidence"]["environments"]) == sorted(opinions[path].pythons), path
         assert entry["evidence"]["filename"] in entry["evidence"]["environments"].values()
@@ -141,11 +141,11 @@ def differing(corpus_store, facts):
             yield choice, fact, wheel
 
 
-def test_explain_says_what_pip_picks(shared, plan, corpus_store, pytestconfig, monkeypatch):
+def test_explain_says_what_pip_picks(whole, plan, corpus_store, pytestconfig, monkeypatch):
     """Each of the facts by the program without sanitizers, which is several times as quick."""
     projects = {one["project"] for one in plan["files"]}
     facts = [(choice, fact) for choice, index in (("here", "cache"), ("upstream", "upstream"), ("both", "merged"))
-             for fact in recorded.installs(shared, index) if fact.requirement.split("==")[0] in projects and "==" in fact.requirement]
+             for fact in recorded.installs(whole, index) if fact.requirement.split("==")[0] in projects and "==" in fact.requirement]
     assert len(facts) > 2000
     assert not list(differing(corpus_store, facts[::EXPLAIN_EVERY]))
     if pytestconfig.getoption("--all"):
@@ -153,10 +153,10 @@ def test_explain_says_what_pip_picks(shared, plan, corpus_store, pytestconfig, m
         assert not list(differing(corpus_store, facts))
 
 
-def test_pip_still_installs_everything(shared, plan, corpus_store, up, serve_module, client, pytestconfig):
+def test_pip_still_installs_everything(whole, plan, corpus_store, up, serve_module, client, pytestconfig):
     server = serve_module(None, "--catalog", corpus_store.catalog, config=corpus_store.config.read_text())
-    questions = Questions(shared, client("pip==26.3"), lambda name: [f"{server.url}/{name}/simple/", up.url])
-    wanted = everything(shared)
+    questions = Questions(whole, client("pip==26.3"), lambda name: [f"{server.url}/{name}/simple/", up.url])
+    wanted = everything(whole)
     before = questions.ask(wanted, False)
     assert len(before) > 500
     corpus_store.apply()
@@ -169,6 +169,6 @@ def test_pip_still_installs_everything(shared, plan, corpus_store, up, serve_mod
     assert asked - elsewhere == set()
     listed = pages_of(server, wanted)
     corpus_store.run("prune", "purge", code=0)
-    assert corpus_store.wheels() == corpusstore.opinions(shared).keys() - corpusstore.removed(plan).keys()
+    assert corpus_store.wheels() == corpusstore.opinions(whole).keys() - corpusstore.removed(plan).keys()
     assert pages_of(server, wanted) == listed  # so that pip finds the same
     check_old_urls(server, plan)

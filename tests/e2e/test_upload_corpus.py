@@ -10,7 +10,6 @@ import zipfile
 
 import pytest
 
-import clients
 import pages
 import uploading
 
@@ -51,14 +50,12 @@ def server_fixture(serve_module, tmp_path_factory):
     return server
 
 
-def recorded(request, *patterns):
+def recorded(request, shared, *patterns):
     """(path, its row of expected.tsv or nothing) of each file."""
-    corpus = clients.SHARED / "corpus"
-    if not corpus.is_dir():
-        pytest.skip(clients.NO_WHEELS)
+    corpus = shared / "corpus"
     with open(corpus / "expected.tsv", encoding="utf-8") as table:
         rows = {row[0]: row for row in csv.reader(table, delimiter="\t", quoting=csv.QUOTE_NONE)}
-    found = sorted(path for pattern in patterns for path in clients.SHARED.glob(pattern))
+    found = sorted(path for pattern in patterns for path in shared.glob(pattern))
     assert len(found) > 20
     return [(path, rows.get(str(path.relative_to(corpus)) if path.is_relative_to(corpus) else None)) for path in found
             if path.stat().st_size <= MOST or request.config.getoption("--all")]
@@ -134,9 +131,9 @@ def each(server, files):
     assert not wrong, "\n".join(wrong)
 
 
-def test_wheels(server, request):
-    each(server, recorded(request, "corpus/wheels/*.whl", "corpus/locally-built/*/*.whl", "clients/wheels/*.whl"))
+def test_wheels(server, request, shared):
+    each(server, recorded(request, shared, "corpus/wheels/*.whl", "corpus/locally-built/*/*.whl", "clients/wheels/*.whl"))
 
 
-def test_sdists(server, request):
-    each(server, recorded(request, "corpus/sdists/*"))
+def test_sdists(server, request, shared):
+    each(server, recorded(request, shared, "corpus/sdists/*"))
