@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -19,6 +20,7 @@
 
 enum {
 	ENTER_MS = 1000, // for a freeze that has the lock alone, which is for a moment
+	STRANGER_MS = 60000, // what has it for longer is no freeze: so long no step of a write waits again
 	POLL_MS = 20,
 };
 
@@ -251,6 +253,15 @@ int freeze_check(const struct platform *p, struct err *e)
 	return check(p, false, e);
 }
 
+// Until when (clock_ms()) no step waits: any account that may read a folder may hold its lock for ever.
+static _Atomic int64_t stranger_until;
+
+static void note_stranger(const char *held)
+{
+	atomic_store(&stranger_until, clock_ms() + STRANGER_MS);
+	log_warn("%s, and is no freeze: what is written now a freeze does not wait for", held);
+}
+
 // The mark is looked for twice: a folder that is frozen may not be written at all, so that it has no lock. A freeze puts its
 // mark there before it has the lock alone: what has it, and put no mark there, is none, and holds nobody up for long.
 int freeze_enter(const struct platform *p, bool by_retirement, struct freeze_hold *hold, struct err *e)
@@ -260,14 +271,15 @@ int freeze_enter(const struct platform *p, bool by_retirement, struct freeze_hol
 	CLEANUP(mem_close) int folder = open_folder(p, e);
 	if (folder < 0 || check(p, by_retirement, e) < 0)
 		return -1;
-	int taken = take_lock(p, folder, LOCK_SH, ENTER_MS, hold, &held);
+	unsigned wait_ms = clock_ms() < atomic_load(&stranger_until) ? 0 : ENTER_MS;
+	int taken = take_lock(p, folder, LOCK_SH, wait_ms, hold, &held);
 	if (taken < 0 && held.kind != ERR_BUSY) {
 		*e = held;
 		return -1;
 	}
 	if (check(p, by_retirement, e) < 0)
 		return -1;
-	if (taken < 0)
-		log_warn("%s, and is no freeze: what is written now a freeze does not wait for", held.msg);
+	if (taken < 0 && wait_ms)
+		note_stranger(held.msg);
 	return 0;
 }

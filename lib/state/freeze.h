@@ -45,7 +45,8 @@ struct freeze_hold {
 	bool is_taken;
 };
 // Before anything is made, changed or removed in the platform's folders: ERR_BUSY where it is frozen, with the reason. An
-// account that only reads the folder may hold its lock for ever: then a freeze says so, and writes go on without.
+// account that only reads the folder may hold its lock for ever: then a freeze says so, and writes go on without; one of them
+// waits a second for it, the others of the next minute do not.
 // by_retirement: what a retirement does itself is let in where the platform is frozen for it. To be left whatever it returned.
 int freeze_enter(const struct platform *p, bool by_retirement, struct freeze_hold *hold, struct err *e) MUST_CHECK;
 void freeze_leave(struct freeze_hold *hold); // for CLEANUP

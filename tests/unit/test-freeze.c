@@ -6,11 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/fs.h"
 #include "lib/base/limits.h"
 
@@ -145,6 +148,31 @@ static void a_reason_has_an_end(void **state UNUSED)
 	expect_thawed();
 }
 
+// Any account that may read the folder may do that: it holds one step up, and not each.
+static void a_stranger_with_the_lock_holds_nobody_up(void **state UNUSED)
+{
+	enum { STEPS = 20 };
+	struct err e = ERR_INIT;
+	CLEANUP(mem_close) int stranger = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(flock(stranger, LOCK_EX), 0);
+	int64_t begun = clock_ms(), first = 0;
+	for (int i = 0; i <= STEPS; i++) {
+		struct freeze_hold hold;
+		assert_int_equal(freeze_enter(&platform, false, &hold, &e), 0);
+		freeze_leave(&hold);
+		first = i ? first : clock_ms() - begun;
+	}
+	assert_in_range(clock_ms() - begun, 0, first * STEPS / 2);
+	assert_int_equal(freeze_set(&platform, "a", "", 0, &e), -1);
+	assert_int_equal(e.kind, ERR_BUSY);
+	struct freeze_hold hold;
+	assert_int_equal(freeze_enter(&platform, false, &hold, &e), -1);
+	assert_non_null(strstr(e.msg, "is frozen: no reason"));
+	freeze_leave(&hold);
+	bool was_frozen;
+	assert_int_equal(freeze_clear(&platform, &was_frozen, &e), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -152,6 +180,7 @@ int main(void)
 		cmocka_unit_test(whatever_is_there_counts),
 		cmocka_unit_test(a_platform_that_is_away_is_an_error),
 		cmocka_unit_test(a_reason_has_an_end),
+		cmocka_unit_test(a_stranger_with_the_lock_holds_nobody_up),
 	};
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
