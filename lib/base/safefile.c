@@ -30,6 +30,22 @@ static bool is_ours_alone(const struct stat *folder)
 	return geteuid() != 0 || !(folder->st_mode & S_IWGRP) || folder->st_gid == 0;
 }
 
+// Whether no account that matters could have put the link there: in a sticky folder none can replace what is root's or ours
+// (a mounted secret of Kubernetes is such a folder of root's, with links of root's). Who is not root also goes by the links of
+// a folder's owner, as the kernel does (proc(5), protected_symlinks), unless all may write there.
+static bool is_trusted(const struct stat *folder, const struct stat *link)
+{
+	const uid_t self = geteuid();
+	const bool is_sticky = folder->st_mode & S_ISVTX;
+	if (is_ours_alone(folder))
+		return true;
+	if (!is_sticky && (self == 0 || folder->st_mode & S_IWOTH))
+		return false;
+	if (self == 0 && folder->st_uid != 0)
+		return false;
+	return link->st_uid == 0 || link->st_uid == self || (self != 0 && link->st_uid == folder->st_uid);
+}
+
 // --- the way to it ---
 
 struct walk {
@@ -79,14 +95,15 @@ static char *next_part(struct walk *w, bool *is_last)
 // What the link says is walked as well.
 static int follow_link(struct walk *w, const char *name, struct err *e)
 {
-	struct stat folder;
+	struct stat folder, link;
 	char text[LINK_TEXT];
-	if (fstat(w->here, &folder) < 0)
+	CLEANUP(mem_close) int fd = openat(w->here, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &link) < 0 || fstat(w->here, &folder) < 0)
 		return err_errno(e, ERR_IO, "%s", w->path);
-	if (!is_ours_alone(&folder))
-		return err_set(e, ERR_IO, "%s: %s is a symbolic link in a folder that another account may write: it is not followed",
+	if (!is_trusted(&folder, &link))
+		return err_set(e, ERR_IO, "%s: %s is a symbolic link that another account may have put there: it is not followed",
 			w->path, name);
-	ssize_t len = readlinkat(w->here, name, text, sizeof(text) - 1);
+	ssize_t len = readlinkat(fd, "", text, sizeof(text) - 1);
 	if (len < 0 || ++w->links > LINKS) {
 		errno = len < 0 ? errno : ELOOP;
 		return err_errno(e, ERR_IO, "%s", w->path);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opening files of ours in a folder that may belong to another account: root's commands work in the folder of the
 // service's account, which may be hostile once it was broken into. What is opened here is a regular file with one name,
-// never waits for the other end of a pipe, and is reached without any link that another account could have put there: a
-// symbolic link is followed only in a folder of root's or our own that nobody else may write. For root, the file belongs
+// never waits for the other end of a pipe, and is reached without any link that another account could have put there. A
+// symbolic link is followed in a folder of root's or our own that nobody else may write; in a sticky one of root's or our own
+// where the link is root's or ours; and by who is not root in a folder that not all may write, where the link is root's, ours
+// or the folder's owner's. For root, the file belongs
 // to root or to its folder's owner (or to a group that writes the folder). What is made here, and nothing else, is given
 // to the folder's owner (fs_give_to_owner). Errors name the path and the reason: ERR_NOT_FOUND where nothing is there,
 // else ERR_IO, ERR_FULL. Thread-safe.

@@ -135,6 +135,50 @@ static void links_of_our_own_are_followed(void **state UNUSED)
 	assert_int_equal(safefile_open("/", O_RDONLY, &e), -1);
 }
 
+static void give(const char *name, uid_t owner)
+{
+	CLEANUP(mem_free) char *path = path_of(name);
+	assert_int_equal(lchown(path, owner, owner), 0);
+}
+
+// A mounted secret of Kubernetes is a sticky folder of root's that all may write, with links of root's; state may be led to
+// another disk by a link in /tmp, or in a folder of the team's.
+static void links_go_by_who_may_have_put_them_there(void **state UNUSED)
+{
+	enum { US = 65534, OTHER = 65533 };
+	static const struct {
+		mode_t mode;
+		uid_t folder, link;
+		bool is_for_root, is_for_us;
+	} row[] = {
+		{01777, 0, 0, true, true}, {01777, 0, US, false, true}, {01777, 0, OTHER, false, false},
+		{01777, OTHER, OTHER, false, true}, {01777, US, OTHER, false, false},
+		{0777, 0, 0, false, false}, {0777, US, US, false, false}, {0775, 0, 0, true, true},
+		{02775, OTHER, OTHER, false, true}, {02775, OTHER, US, false, true}, {02775, OTHER, 65532, false, false},
+		{0775, US, US, false, true}, {0755, US, US, false, true},
+	};
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(chmod(top, 0755), 0);
+	make_folder("target", 0755);
+	write_file("target/file", "text");
+	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
+		CLEANUP(mem_free) char *folder = xasprintf("links%zu", i);
+		CLEANUP(mem_free) char *link = xasprintf("%s/link", folder);
+		CLEANUP(mem_free) char *file = xasprintf("%s/file", link);
+		CLEANUP(mem_free) char *path = path_of(folder);
+		make_folder(folder, row[i].mode);
+		link_to("../target", link);
+		give(link, row[i].link);
+		give(folder, row[i].folder);
+		assert_int_equal(chmod(path, row[i].mode), 0);
+		row[i].is_for_root ? expect_opened(file, O_RDONLY) : expect_refused(file, O_RDONLY, "symbolic link");
+		assert_int_equal(seteuid(US), 0);
+		row[i].is_for_us ? expect_opened(file, O_RDONLY) : expect_refused(file, O_RDONLY, "symbolic link");
+		assert_int_equal(seteuid(0), 0);
+	}
+}
+
 static mode_t mode_of(const char *name)
 {
 	struct stat st;
@@ -214,6 +258,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_others_may_have_put_there_is_refused),
 		cmocka_unit_test(links_of_our_own_are_followed),
+		cmocka_unit_test(links_go_by_who_may_have_put_them_there),
 		cmocka_unit_test(what_is_made_is_for_us_alone),
 		cmocka_unit_test(a_file_is_emptied_where_that_is_asked_for),
 		cmocka_unit_test(a_lock_has_one_holder_who_is_named),
