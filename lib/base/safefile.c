@@ -262,6 +262,23 @@ int safefile_open(const char *path, int flags, struct err *e)
 	return folder < 0 ? -1 : open_checked(folder, name, path, flags, SAFEFILE_MODE, &made, e);
 }
 
+// What has the name by now may be another file of root's, if whoever may write the folder put it there.
+static void give_new(int folder, const char *name)
+{
+	struct stat st;
+	CLEANUP(mem_close) int fd = openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1 && st.st_size == 0)
+		fs_give_to_owner(fd, folder);
+}
+
+int safefile_make_at(int folder, const char *name)
+{
+	if (mknodat(folder, name, S_IFREG | SAFEFILE_MODE, 0) < 0)
+		return errno == EEXIST ? 0 : -1;
+	give_new(folder, name);
+	return 0;
+}
+
 int safefile_check_at(int folder, const char *name, struct err *e)
 {
 	struct stat st;

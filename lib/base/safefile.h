@@ -28,6 +28,9 @@ int safefile_folder(const char *path, bool make, struct err *e) MUST_CHECK;
 int safefile_open(const char *path, int flags, struct err *e) MUST_CHECK;
 // The same in an open folder. made, where it is wanted: whether it was made now.
 int safefile_open_at(int folder, const char *name, int flags, mode_t mode, bool *made, struct err *e) MUST_CHECK;
+// Makes an empty file (SAFEFILE_MODE) where nothing has the name. It is opened as O_PATH at most, so that no lock of this
+// process on the file ends (fcntl(2)). -1 with errno.
+int safefile_make_at(int folder, const char *name) MUST_CHECK;
 // Adds the whole of a file to b; ERR_LIMIT where it passes b's ceiling.
 int safefile_read(const char *path, struct buf *b, struct err *e) MUST_CHECK;
 // The same rules for a file that others open: 0 where it fits them or is missing.

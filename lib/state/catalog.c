@@ -311,14 +311,12 @@ static int prepare(struct catalog *c, struct err *e)
 	return upgrade(c, e);
 }
 
-// Asked before SQLite is: its own "unable to open database file" does not say why. The file is not
-// opened for that: closing it would drop the locks that this process's other connections have on
-// it, and another process would take itself for the only one (fcntl(2), "How to corrupt" of
-// SQLite).
+// Asked before SQLite is: its own "unable to open database file" does not say why. The file is not opened for that: closing
+// it would drop the locks that this process's other connections have on it, and another process would take itself for the
+// only one (fcntl(2), "How to corrupt" of SQLite).
 static int make_file(int folder, const char *name, const char *path, struct err *e)
 {
-	bool is_there = mknodat(folder, name, S_IFREG | SAFEFILE_MODE, 0) == 0 || errno == EEXIST;
-	if (!is_there || faccessat(folder, name, R_OK | W_OK, AT_EACCESS) < 0)
+	if (safefile_make_at(folder, name) < 0 || faccessat(folder, name, R_OK | W_OK, AT_EACCESS) < 0)
 		return err_errno(e, ERR_IO, "cannot write the catalog %s", path);
 	return 0;
 }

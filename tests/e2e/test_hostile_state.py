@@ -8,6 +8,7 @@ import stat
 import pytest
 
 import merging
+import others
 import serving
 import storelib
 import uploading
@@ -234,6 +235,30 @@ def test_what_was_there_before_keeps_its_owner(site):
     site.run("prune", "purge", code=0)
     assert [path.stat().st_uid for path in kept] == [0, 0, 0]
     assert [path.stat().st_uid for path in made] == [NOBODY, NOBODY]
+
+
+@as_root
+def test_account_goes_on_with_what_root_began():
+    """A server of root's, and root's commands, in the folder of another account (a clone, a home): all they make is that
+    account's."""
+    with others.open_folder() as folder, others.open_program(), serving.servers(folder) as start:
+        store, state = folder / "store", folder / "state"
+        storelib.make_wheel(store / PLATFORM / "f" / "foo", "foo", "1.0")
+        bar = storelib.make_wheel(folder / "built", "bar", "1.0")
+        state.mkdir()
+        os.chown(state, NOBODY, NOBODY)
+        server = start(config=f"[store]\npath = {store}\n[platform {PLATFORM}]\nquota-files = 9\n"
+                       "release = /bin/true\nrelease-delay = 0\n", state=state)
+        assert uploading.upload(server, PLATFORM, bar.path, uploading.add_token(server)).status == 200
+        for words in (("yank", WHEEL, "--reason", "bad"), ("prune", "purge"), ("index",)):
+            assert serving.run(*words, "--catalog", server.catalog, store).returncode == 0, words
+        own = {"wheelcache.conf", "stderr.txt"}  # the test's
+        owners = {str(one.relative_to(state)): one.stat().st_uid for one in state.rglob("*") if one.name not in own}
+        assert {"catalog.db", "catalog.db-wal", "catalog.db.audit", f"catalog.db.reserved/{PLATFORM}"} <= owners.keys(), owners
+        assert {name: uid for name, uid in owners.items() if uid != NOBODY} == {}
+        server.stop()
+        done = serving.run("index", "--catalog", state / "catalog.db", store, **others.as_nobody())
+        assert done.returncode == 0, done.stderr
 
 
 # --- who may read it ---
