@@ -41,6 +41,7 @@ struct upload {
 	struct quota_use use; // of the platform, when the file began
 	uint64_t announced;   // bytes of the body; 0: not known
 	struct reservation *reservation; // NULL: the platform has no quota
+	uint64_t sent_again;  // the platform is full, and lists this file with so many bytes; 0: no
 	struct audit *audit;
 	struct reply *refusal; // made while a part was read
 };
@@ -184,6 +185,23 @@ static int tell_use(void *ctx, struct quota_use *use, struct err *e)
 	return 0;
 }
 
+// The platform is full. A file that it lists takes no room of it when it is sent once more: nothing will be added. Until that
+// is sure its bytes are on the disk, which must have them.
+static int send_again(struct upload *u, struct catalog *c, uint64_t bytes, struct err *e)
+{
+	struct err unlisted = ERR_INIT;
+	struct platform unlimited = *u->platform;
+	unlimited.quota_bytes = unlimited.quota_files = 0;
+	CLEANUP(catalog_place_release) struct catalog_place place = {0};
+	if (catalog_find_file(c, u->platform->id, u->file, &place, &unlisted) < 0 || (u->publish && bytes > place.size))
+		return -1;
+	if (quota_check(&unlimited, service_site(u->service)->max_file, &u->use, place.size, e) < 0 ||
+		reservation_set_again(u->reservation, e) < 0)
+		return -1;
+	u->sent_again = place.size;
+	return 0;
+}
+
 // Where there is a quota, the file has so much of it from now on.
 static int reserve(struct upload *u, struct catalog *c, uint64_t bytes, struct err *e)
 {
@@ -193,7 +211,12 @@ static int reserve(struct upload *u, struct catalog *c, uint64_t bytes, struct e
 	if (!u->reservation && reservation_open(u->service->catalog_path, p, &u->reservation, e) < 0)
 		return -1;
 	struct asking asking = {u, c};
-	return reservation_set(u->reservation, service_site(u->service)->max_file, bytes, tell_use, &asking, e);
+	struct err full = ERR_INIT;
+	if (reservation_set(u->reservation, service_site(u->service)->max_file, bytes, tell_use, &asking, &full) == 0 ||
+		(full.kind == ERR_FULL && send_again(u, c, bytes, &full) == 0))
+		return 0;
+	*e = full;
+	return -1;
 }
 
 // More comes than was announced: much at once, where there is room.
@@ -267,7 +290,7 @@ static int add_content(struct upload *u, struct str bytes, struct err *e)
 	if (u->refusal)
 		return 0;
 	uint64_t size = publish_size(u->publish) + bytes.len;
-	bool is_more = u->reservation && size > reservation_bytes(u->reservation);
+	bool is_more = u->reservation && size > reservation_bytes(u->reservation) && size > u->sent_again;
 	if (is_more ? reserve_more(u, size, e) < 0 : !u->reservation && check_quota(u, size, e) < 0)
 		return err_prefix(e, "%s: ", u->file);
 	return publish_write(u->publish, bytes, e);

@@ -19,8 +19,9 @@ enum {
 	POLL_MS = 10,
 };
 
-// Behind all slots: held by the one that adds them up.
+// Behind all slots: held by the one that adds them up, and by the one that has a file for which there is no room.
 #define TABLE_LOCK ((off_t)1 << 40)
+#define AGAIN_LOCK (TABLE_LOCK + 1)
 
 enum state { STATE_FREE, STATE_RESERVED, STATE_TAKEN };
 
@@ -165,6 +166,19 @@ int reservation_set(struct reservation *r, uint64_t max_file, uint64_t bytes, re
 	}
 }
 
+int reservation_set_again(struct reservation *r, struct err *e)
+{
+	struct flock lock = range(F_WRLCK, AGAIN_LOCK, 1);
+	while (fcntl(r->fd, F_OFD_SETLK, &lock) < 0) {
+		if (errno == EAGAIN || errno == EACCES)
+			return err_set(e, ERR_BUSY, "platform %s is full, and another file that it has is being sent once more: try again",
+				r->platform->name);
+		if (errno != EINTR)
+			return err_errno(e, ERR_IO, "cannot lock %s", r->path);
+	}
+	return 0;
+}
+
 uint64_t reservation_bytes(const struct reservation *r)
 {
 	return r->bytes;
@@ -173,6 +187,8 @@ uint64_t reservation_bytes(const struct reservation *r)
 int reservation_take(struct reservation *r, struct err *e)
 {
 	CLEANUP(unlock_table) int held = -1;
+	if (r->slot == NO_SLOT)
+		return 0;
 	return lock_table(r, &held, e) < 0 ? -1 : write_slot(r, r->bytes, STATE_TAKEN, e);
 }
 

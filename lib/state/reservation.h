@@ -25,6 +25,9 @@ void reservation_close(struct reservation *r);
 // what was reserved stays.
 int reservation_set(struct reservation *r, uint64_t max_file, uint64_t bytes, reservation_use_fn *use, void *ctx,
 	struct err *e) MUST_CHECK;
+// Room beyond the quota for a file that is there already and is sent once more: one reservation of the platform has it at a
+// time, until reservation_close. ERR_BUSY: another one has it.
+int reservation_set_again(struct reservation *r, struct err *e) MUST_CHECK;
 uint64_t reservation_bytes(const struct reservation *r);
 // From now on the catalog may count the file as well, until reservation_close: a reservation that finds no room meanwhile
 // waits and looks again.
