@@ -37,12 +37,18 @@ struct scanner {
 static void log_summary(const struct summary *s)
 {
 	const uint64_t *n = s->number;
+	size_t hidden = 0;
 	if (n[SCANNED_ADDED] || n[SCANNED_CHANGED] || n[SCANNED_GONE])
 		log_info("scan: %llu added, %llu changed, %llu gone, %llu quarantined, %.1f s",
 			(unsigned long long)n[SCANNED_ADDED], (unsigned long long)n[SCANNED_CHANGED],
 			(unsigned long long)n[SCANNED_GONE], (unsigned long long)n[SCANNED_QUARANTINED], s->seconds);
-	for (size_t i = 0; i < s->list[SCANNED_LIST_CHANGED].count; i++)
-		log_warn("scan: other bytes under a known name: %s", s->list[SCANNED_LIST_CHANGED].item[i].field[0]);
+	for (size_t i = 0; i < s->list[SCANNED_LIST_CHANGED].count; i++) {
+		const struct summary_item *item = &s->list[SCANNED_LIST_CHANGED].item[i];
+		hidden += item->is_private;
+		(item->is_private ? log_debug : log_warn)("scan: other bytes under a known name: %s", item->field[0]);
+	}
+	if (hidden)
+		log_warn("scan: other bytes under %zu known names of private platforms (--log-level debug names them)", hidden);
 }
 
 // A trouble that lasts is told once.
@@ -63,6 +69,7 @@ static int scan_store(struct scanner *s, struct store *store, struct summary *su
 	struct scan_options options = {
 		.threads = (unsigned)s->config.index_threads,
 		.settle = s->config.settle,
+		.is_logged = true,
 		.owner = "wheelcache serve",
 		.watch = {.progress = progress_walk, .ctx = &progress, .cancel = &s->cancel},
 	};

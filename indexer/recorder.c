@@ -127,7 +127,7 @@ static void alarm(struct recorder *r, const struct platform *p, const char *path
 		return;
 	hex_encode(effect->before, SHA256_SIZE, before);
 	hex_encode(effect->after, SHA256_SIZE, after);
-	summary_add(r->summary, SCANNED_LIST_CHANGED, whole, before, after);
+	summary_add_private(r->summary, SCANNED_LIST_CHANGED, p->is_private, whole, before, after);
 }
 
 // What became of the name. True where its bytes are as they were.
@@ -263,6 +263,7 @@ static void miss_platform(struct recorder *r, size_t index)
 
 int recorder_outcome(struct recorder *r, const struct outcome *o, struct err *e)
 {
+	bool is_whole; // what could not be looked at is the platform
 	switch (o->kind) {
 	case OUTCOME_FILE:
 		return put_file(r, o, e);
@@ -281,9 +282,10 @@ int recorder_outcome(struct recorder *r, const struct outcome *o, struct err *e)
 			add_goner(&r->folders, o->folder->row, 0, o->folder);
 		return 0;
 	case OUTCOME_PROBLEM:
-		if (o->is_blind && !o->folder->parent)
+		is_whole = o->is_blind && !o->folder->parent;
+		if (is_whole)
 			miss_platform(r, o->folder->platform_index);
-		summary_add(r->summary, SCANNED_LIST_PROBLEMS, o->text, NULL, NULL);
+		summary_add_private(r->summary, SCANNED_LIST_PROBLEMS, !is_whole && o->folder->platform->is_private, o->text, NULL, NULL);
 		return 0;
 	case OUTCOME_WAITING:
 		summary_add(r->summary, SCANNED_LIST_WAITING, o->text, NULL, NULL);

@@ -204,8 +204,10 @@ static int run_locked(struct scan *s, struct err *e)
 		return -1;
 	if (!s->summary->number[SCANNED_PROBLEMS])
 		return 0;
+	const char *first = s->options->is_logged ? summary_first_public(s->summary, SCANNED_LIST_PROBLEMS)
+						  : s->summary->list[SCANNED_LIST_PROBLEMS].item[0].field[0];
 	return err_set(e, ERR_IO, "the scan is not whole: %s%s",
-		s->summary->list[SCANNED_LIST_PROBLEMS].item[0].field[0],
+		first ? first : "something of a private platform could not be looked at (\"wheelcache index\" says what)",
 		s->summary->number[SCANNED_PROBLEMS] > 1 ? ", and more" : "");
 }
 

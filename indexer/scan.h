@@ -23,6 +23,7 @@ struct scan_options {
 			  // on purpose
 	bool compare_platforms; // sum up which names they share, also where nothing changed: as
 				// slow as the scan itself
+	bool is_logged;         // its error, which names nothing of a private platform then
 	const char *owner;      // who is at work, for others that wait: "wheelcache index"
 	struct walk_watch watch;
 };

@@ -24,12 +24,26 @@ void summary_release(struct summary *s)
 void summary_add(
 	struct summary *s, unsigned list, const char *first, const char *second, const char *third)
 {
+	summary_add_private(s, list, false, first, second, third);
+}
+
+const char *summary_first_public(const struct summary *s, unsigned list)
+{
+	for (size_t i = 0; i < s->list[list].count; i++)
+		if (!s->list[list].item[i].is_private)
+			return s->list[list].item[i].field[0];
+	return NULL;
+}
+
+void summary_add_private(struct summary *s, unsigned list, bool is_private, const char *first, const char *second, const char *third)
+{
 	const char *const text[SUMMARY_FIELDS] = {first, second, third};
 	s->list[list].all++;
 	if (s->list[list].count == SUMMARY_KEPT)
 		return;
 	GROW(s->list[list].item, s->list[list].count, s->list[list].room);
 	struct summary_item *item = &s->list[list].item[s->list[list].count++];
+	item->is_private = is_private;
 	for (int f = 0; f < SUMMARY_FIELDS; f++)
 		item->field[f] = text[f] ? xstrdup(text[f]) : NULL;
 }

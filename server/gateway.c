@@ -79,7 +79,7 @@ static void on_turn(void *ctx, const char *project)
 		return;
 	}
 	if (e.kind)
-		log_error("%s: upstream is not asked: %s", project, e.msg);
+		log_error("upstream is not asked for a page: %s", e.msg);
 	asking_end(g->asking, project, NULL);
 }
 

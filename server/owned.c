@@ -47,7 +47,7 @@ enum owner owned_judge(struct service *s, const struct presence *here, const str
 		return OWNER_OURS;
 	enum owner owner = owner_judge(here, upstream);
 	if (owner == OWNER_OURS && ours_add(s->ours, project, &e) < 0)
-		log_error("that %s is ours is not noted: %s", project, e.msg);
+		log_error("that %s is ours is not noted: %s", may_be_here(s, project, true) ? project : "a name", e.msg);
 	return owner;
 }
 

@@ -316,11 +316,14 @@ static struct reply *fetch(const struct wanted *w)
 	return answer(w, &result);
 }
 
+// The same words whether upstream said so or is not to hear the name: they tell nobody which names are here.
+static const char no_such_file[] = "upstream has no such file";
+
 static struct reply *send(const struct wanted *w)
 {
 	const struct site *site = service_site(w->service);
 	if (w->owner == OWNER_OURS)
-		return service_not_found(w->service, "no such file");
+		return service_not_found(w->service, no_such_file);
 	if (w->owner == OWNER_UNDECIDED)
 		return bad_gateway(w, "it has not said whether the name is ours");
 	if (w->is_quarantined)
@@ -329,7 +332,7 @@ static struct reply *send(const struct wanted *w)
 	if (kept)
 		return kept;
 	if (!w->url)
-		return w->is_known ? service_not_found(w->service, "upstream has no such file") : bad_gateway(w, w->why);
+		return w->is_known ? service_not_found(w->service, no_such_file) : bad_gateway(w, w->why);
 	if (w->is_metadata && !w->has_metadata)
 		return service_not_found(w->service, "this file has no metadata");
 	if (site->redirects)
@@ -366,14 +369,14 @@ struct reply *proxy_work(struct service *s, struct catalog *c, const struct call
 	CLEANUP(wanted_release) struct wanted w;
 	bool is_name = wanted_init(&w, s, call);
 	if (!s->gateway || !is_name || !rule_asks(rules_find(&service_site(s)->rules, w.project)))
-		return service_not_found(s, "no such file");
+		return service_not_found(s, no_such_file);
 	struct reply *refused = guard(&w);
 	if (refused)
 		return refused;
 	if (owned_look(s, c, w.project, &w.here, &e) < 0)
 		return service_error(&e);
 	if (owned_is_hidden(s, c, NULL, &w.here, w.project))
-		return service_not_found(s, "no such file");
+		return service_not_found(s, no_such_file);
 	int64_t since = owned_since(s, &w.here, w.project);
 	int told = gateway_project(s->gateway, c, w.project, call->request->peer, since, call->again, take_facts, &w, &e);
 	if (told < 0)

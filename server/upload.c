@@ -120,7 +120,8 @@ static struct reply *fail(struct upload *u, const struct err *why)
 		a = (struct answer){500, "Internal Server Error", 0};
 	bool is_ours = a.status >= 500 && why->kind != ERR_BUSY && why->kind != ERR_FULL;
 	if (is_ours)
-		log_error("upload to %s: %s", u->platform->name, why->msg);
+		log_error("upload to %s: %s", u->platform->name,
+			u->file && u->platform->is_private ? "it failed, and the audit log says why" : why->msg);
 	write_audit(u, a.status >= 500 ? "failed" : "refused", NULL, why->msg);
 	const char *words = is_ours ? "the store or its catalog cannot be written now: try again" : why->msg;
 	return make_reply(u, &a, words, NULL);

@@ -293,7 +293,7 @@ static void take_back(struct publish *p)
 	if (unlinkat(p->dirfd, p->filename, 0) < 0)
 		err_errno(&e, ERR_IO, "cannot delete it again");
 	if (e.kind != ERR_NONE || fs_sync_dir(p->dirfd, &e) < 0)
-		log_error("%s: %s", p->filename, e.msg);
+		log_error("%s: %s", p->platform->is_private ? "a file of a private platform" : p->filename, e.msg);
 }
 
 // Puts the file under its name, unless another one has it by now.

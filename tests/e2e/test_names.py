@@ -391,6 +391,51 @@ def test_private_view_that_says_so_is_merged_and_its_names_are_guarded(serve, tm
     assert HIDDEN not in server.errors()
 
 
+UPSTREAMS = ["/files/upstream/{}/x-1.0-py3-none-any.whl", "/files/upstream/{}/x-1.0-py3-none-any.whl.metadata"]
+
+
+@pytest.mark.parametrize("more", ["", "[view inner]\nplatforms = customer\nupstream = merge\n"])
+def test_hidden_name_is_as_one_that_nobody_has(serve, tmp_path, index, more):
+    """On every route that names a project, by each of HEAD and GET, before and after it is in the cache."""
+    server = serve(None, config=private_config(private_store(tmp_path), index) + more)
+    serving.wait_for(lambda: "acme" in ours_of(server) and (not more or HIDDEN in ours_of(server)), SOON, "they are noted")
+    paths = ["/simple/{}/", "/simple/{}", f"/{PLATFORM}/simple/{{}}/", f"/files/{PLATFORM}/{{}}/x-1.0-py3-none-any.whl",
+             "/-/explain/simple/{}", "/-/explain/simple/{}?format=text", "/-/explain/simple/{}/1.0",
+             f"/-/explain/{PLATFORM}/{{}}", "/-/plan/?q={}", *UPSTREAMS]
+
+    def told(path, name, method, accept):
+        reply = server.get(path.format(name), accept, method)
+        headers = {key: value.replace(name, "") for key, value in reply.headers.items()
+                   if key not in ("Date", "ETag", "Content-Length")}
+        return reply.status, headers, reply.body.replace(name.encode(), b"")
+    for path in 2 * paths:
+        for method in ("GET", "HEAD"):
+            for accept in ({}, {"Accept": pages.JSON}):
+                hidden, nobodys = (told(path, name, method, accept) for name in (HIDDEN, "nobodys"))
+                assert hidden == nobodys, (path, method)
+
+
+def test_log_names_nothing_of_private_platforms(serve, tmp_path, index):
+    """Of bytes that changed, of what cannot be looked at, and of an upload that fails on our side."""
+    store = private_store(tmp_path)
+    server = serve(None, "--rescan", "1", "--log-level", "info", config=private_config(store, index))
+    token = uploading.add_token(server, "--upload", "--read", "customer")
+    serving.wait_for(lambda: "2 added" in server.errors(), SOON, "it is scanned")
+    for platform, project in ((PLATFORM, "acme"), ("customer", HIDDEN)):
+        wheel, = (store / platform).glob("*.whl")
+        storelib.make_wheel(tmp_path / platform, project, "1.0", requires_python=">=3").path.replace(wheel)
+    serving.wait_for(lambda: "other bytes under 1 known names of private platforms" in server.errors(), SOON, "it is told")
+    assert f"other bytes under a known name: {PLATFORM}/acme-1.0-py3-none-any.whl" in server.errors()
+    mark = wheel.with_name(f"{wheel.name}.yanked")
+    mark.symlink_to(mark.name)  # leads nowhere
+    serving.wait_for(lambda: "something of a private platform could not be looked at" in server.errors(), SOON, "it is told")
+    (store / "customer").rename(tmp_path / "gone")
+    wheel = storelib.make_wheel(tmp_path / "built", HIDDEN, "2.0")
+    assert uploading.upload(server, "customer", wheel.path, token).status == 503
+    assert "upload to customer: it failed" in server.errors()
+    assert HIDDEN not in server.errors() and "secret_acme" not in server.errors()
+
+
 # --- uploads that upstream covers ---
 
 @pytest.mark.parametrize("platform, rule, status", [
