@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,8 @@
 
 enum {
 	DAY = 86400,
+	LOCK_MS = 3000, // for another server that writes its counts
+	POLL_MS = 10,
 	DAY_TEXT = 11, // "2026-11-21": ordered as text as days are
 };
 
@@ -290,15 +293,19 @@ static int write_sheet(int folder, const char *name, const struct downloads *bef
 	return fs_tmp_publish(&t, e);
 }
 
-// By the folder, so that there is no file of which nobody knows whose it is.
+// By the folder, so that there is no file of which nobody knows whose it is. Any account that may read the folder can hold its
+// lock for ever: the counts are written later then.
 static int lock_folder(const char *path, char **name, struct err *e)
 {
 	CLEANUP(mem_close) int folder = safefile_parent(path, false, name, e);
 	if (folder < 0)
 		return -1;
-	while (flock(folder, LOCK_EX) < 0)
-		if (errno != EINTR)
+	for (int64_t until = clock_ms() + LOCK_MS; flock(folder, LOCK_EX | LOCK_NB) < 0; poll(NULL, 0, POLL_MS)) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
 			return err_errno(e, ERR_IO, "cannot lock the folder of %s", path);
+		if (clock_ms() >= until)
+			return err_set(e, ERR_BUSY, "another process holds the lock of the folder of %s", path);
+	}
 	return mem_steal_fd(&folder);
 }
 

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Root's commands in a state folder that belongs to another account, which put something there in place of our files:
 links to what is root's, and pipes. And who may read what we make there."""
+import fcntl
+import json
 import os
 import pathlib
 import stat
+import urllib.parse
 
 import pytest
 
@@ -259,6 +262,24 @@ def test_account_goes_on_with_what_root_began():
         server.stop()
         done = serving.run("index", "--catalog", state / "catalog.db", store, **others.as_nobody())
         assert done.returncode == 0, done.stderr
+
+
+def test_lock_of_the_folder_holds_no_server_up(site, serve):
+    """Any account that may read the folder can take that; the counts of downloads wait for it, and nothing else."""
+    counts = pathlib.Path(f"{site.catalog}.downloads")
+    stranger = os.open(site.state, os.O_RDONLY)
+    fcntl.flock(stranger, fcntl.LOCK_EX)
+    try:
+        server = serve(site.store, state=site.state)
+        page = server.get(f"/{PLATFORM}/simple/foo/", {"Accept": "application/vnd.pypi.simple.v1+json"})
+        url = urllib.parse.urljoin(f"/{PLATFORM}/simple/foo/", json.loads(page.body)["files"][0]["url"])
+        assert server.get(url).status == 200
+        server.stop()
+        assert "another process holds the lock of the folder" in server.errors()
+    finally:
+        os.close(stranger)
+    serve(site.store, state=site.state).stop()
+    assert counts.exists()
 
 
 # --- who may read it ---
