@@ -22,12 +22,15 @@ enum { SIZE = sizeof(uint32_t) };
 // A file that root makes is the catalog's owner's, whose server must be able to map it.
 static int open_file(const char *path)
 {
+	struct stat st;
 	struct err unsaid = ERR_INIT;
 	CLEANUP(mem_close) int fd = safefile_open(path, O_RDWR | O_CREAT, &unsaid);
-	if (fd < 0)
+	if (fd < 0 || fstat(fd, &st) < 0)
 		return -1;
-	// With its block on the disk: where that is full it is told here, and not by a signal.
-	return posix_fallocate(fd, 0, SIZE) != 0 ? -1 : mem_steal_fd(&fd);
+	// With its block on the disk: where that is full it is told here, and not by a signal. A file that has it is left alone,
+	// since that changes its times.
+	bool has_block = st.st_size >= SIZE && st.st_blocks > 0;
+	return !has_block && posix_fallocate(fd, 0, SIZE) != 0 ? -1 : mem_steal_fd(&fd);
 }
 
 // --- a file that is cut short while it is mapped ---

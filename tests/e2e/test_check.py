@@ -343,6 +343,7 @@ def test_catalog_of_others_that_is_written_meanwhile_is_said(open_at):
         open_at.wheel("six", version=f"1.{number}", size=200_000)
     open_at.index()
     os.chmod(open_at.catalog.parent, 0o755)
+    os.chmod(open_at.catalog, 0o644)  # state is for its own account, unless the operator says otherwise
     checking = subprocess.Popen([serving.binary(), *open_at.command("--all", "--rate", "200K", name="check")],
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **as_nobody())
     with held_while_it_reads(checking):

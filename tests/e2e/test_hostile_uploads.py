@@ -96,19 +96,20 @@ def test_a_token_that_is_revoked_meanwhile_publishes_nothing(server, wheel):
 
 # --- a store that is not as it should be ---
 
-def test_before_the_first_whole_scan_nothing_is_taken(serve, store, wheel, tmp_path):
+def test_before_its_first_whole_scan_a_platform_takes_nothing(serve, store, wheel, tmp_path):
     """A catalog that was lost is made anew: until then nobody knows where a name is, or was."""
     away = tmp_path / "away"
     server = serve(config=f"[store]\npath = {store}\n[platform {PLATFORM}]\n[platform late]\npath = {away}\n")
     token = uploading.add_token(server)
-    assert server.get(f"/{PLATFORM}/simple/foo/").status == 503
-    reply = uploading.upload(server, PLATFORM, wheel, token)
+    assert server.get("/late/simple/foo/").status == 503
+    reply = uploading.upload(server, "late", wheel, token)
     assert reply.status == 503 and reply["Retry-After"], reply.body
-    assert not (store / PLATFORM / "b").exists()
+    assert not away.exists()
+    assert uploading.upload(server, PLATFORM, wheel, token).status == 200
     storelib.make_wheel(away / "f" / "foo", "foo", "1.0")
     server.signal(signal.SIGHUP)
-    serving.wait_for(lambda: serving.answers(server, "/-/ready"), 60, "a whole scan")
-    assert uploading.upload(server, PLATFORM, wheel, token).status == 200
+    serving.wait_for(lambda: server.get("/late/simple/foo/").status == 200, 60, "a whole scan")
+    assert uploading.upload(server, "late", wheel, token).status == 200
 
 
 def test_a_platform_that_is_not_there_is_asked_for_again(server, wheel):

@@ -69,7 +69,7 @@ def test_upstream_changes_on_the_way(seed, tmp_path):
         world.answer(first)
         run(world, *APPLY, "--skip-changed-evidence", tmp_path / "plan.json")
         world.change_upstream()
-        run(world, "prune", "purge", "--grace=0", code=None)
+        run(world, "prune", "purge", "--grace=0", *world.purge_options(), code=None)
         assert world.installable(everything) == world.installable(present(world))
         run(world, "prune", "follow", code=None)
         assert world.installable(everything, world.known()) == world.installable(listed(world), world.known())

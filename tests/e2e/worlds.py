@@ -63,6 +63,7 @@ class World:
         self.policy = randomcase.policy_of(self.dice, *self.dice.choice(list(self.versions.items())))
         if not asks:
             self.policy |= dict.fromkeys(CLASSES, False)
+        self.policy["name-taken-over"] = self.dice.maybe(0.3)
         self.trusts_404 = self.dice.maybe(0.5)
         self.files = {(name, project): self._files(place, project) for name, place in self.places.items()
                       for project in self.versions}
@@ -147,7 +148,10 @@ class World:
         path.write_text(f"wheelcache-downloads 1 2020-01-01\n{''.join(lines)}end {len(lines)}\n")
 
     def options(self):
-        return [f"--{option}" for option in CLASSES if self.policy[option]]
+        return [f"--{option}" for option in (*CLASSES, "name-taken-over") if self.policy[option]]
+
+    def purge_options(self):
+        return ["--name-taken-over"] if self.policy["name-taken-over"] else []
 
     def case(self, name, project):
         """As reference.decide() takes it."""
@@ -155,7 +159,12 @@ class World:
         if STATUS.get(upstream["result"]) == 404:
             upstream = {"result": "absent" if self.trusts_404 else "not-found"}
         return {"now": self.dice.now, "policy": self.policy, "platform": self.places[name], "project": project, "upstream": upstream,
-                "files": self.files[name, project]}
+                "files": self.files[name, project], "oldest": self._oldest(project)}
+
+    def _oldest(self, project):
+        """When the first of our files of it was made; what is quarantined is not counted."""
+        return min((file["mtime"] for (_, one), files in self.files.items() for file in files
+                    if one == project and not file["corrupt"]), default=0)
 
     def verdicts(self):
         """What is to be decided: {(platform, file name): Verdict}."""

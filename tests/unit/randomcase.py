@@ -118,7 +118,7 @@ def local_file(dice, place, project, versions):
 
 def local_files(dice, place, project, versions):
     """Most of them install somewhere on the platform."""
-    judge = reference.Judge({"platform": place, "policy": None, "upstream": {"result": "timeout"}})
+    judge = reference.Judge({"platform": place, "policy": None, "upstream": {"result": "timeout"}, "oldest": 0})
     files = {}
     for _ in range(dice.choice([2, 4, 6])):
         one = local_file(dice, place, project, versions)
