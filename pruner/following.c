@@ -307,11 +307,11 @@ static int see_if_strangers(struct project *of, struct err *e)
 	const struct upstream_answer *a = of->answer;
 	int64_t oldest = 0;
 	of->is_strangers = a->is_ours;
-	if (a->result != UPSTREAM_KNOWN || upstream_rule(of->search->upstream, a->project) != RULE_MERGE)
+	if (a->result != UPSTREAM_KNOWN)
 		return 0;
 	if (catalog_project_oldest(of->search->catalog, a->project, &oldest, e) < 0)
 		return -1;
-	of->is_doubtful = owner_is_younger(oldest, a);
+	of->is_doubtful = upstream_is_younger(of->search->upstream, oldest, a);
 	of->is_strangers = of->is_doubtful && owner_is_certain(oldest, a);
 	return 0;
 }

@@ -10,7 +10,6 @@
 #include "lib/state/catalog-prune.h"
 #include "lib/state/catalog-upstream.h"
 #include "lib/state/downloads.h"
-#include "lib/state/owner.h"
 #include "lib/state/upstream.h"
 #include "pruner/entry.h"
 #include "pruner/refused.h"
@@ -171,7 +170,7 @@ static int decide_project(void *ctx, const struct upstream_answer *answer, struc
 	if (catalog_project_oldest(x->reader, x->name, &oldest, e) < 0)
 		return -1;
 	verdict_upstream_init(&x->facts, x->name, answer);
-	x->facts.is_younger = owner_is_younger(oldest, answer);
+	x->facts.is_younger = upstream_is_younger(x->upstream, oldest, answer);
 	for (size_t i = 0; i < x->store->platform_count && result == 0; i++) {
 		x->on = &x->chosen[i];
 		if (x->on->platform)

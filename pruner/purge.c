@@ -8,7 +8,6 @@
 #include "lib/state/catalog-upstream.h"
 #include "lib/state/downloads.h"
 #include "lib/state/marks.h"
-#include "lib/state/owner.h"
 #include "lib/state/publish.h"
 #include "lib/state/upstream.h"
 #include "pruner/graves.h"
@@ -160,7 +159,7 @@ static int judge_project(void *ctx, const struct upstream_answer *answer, struct
 	if (catalog_project_oldest(p->errand->catalog, answer->project, &oldest, e) < 0)
 		return -1;
 	verdict_upstream_init(&upstream, answer->project, answer);
-	upstream.is_younger = owner_is_younger(oldest, answer);
+	upstream.is_younger = upstream_is_younger(p->upstream, oldest, answer);
 	for (size_t i = first_of(p, answer->project); i < p->count; i++) {
 		if (strcmp(p->candidate[i].project, answer->project) != 0)
 			break;

@@ -10,7 +10,6 @@
 #include "lib/domain/requirement.h"
 #include "lib/domain/simplepage.h"
 #include "lib/state/catalog-upstream.h"
-#include "lib/state/owner.h"
 #include "lib/state/upstream.h"
 
 enum {
@@ -149,9 +148,8 @@ static int take_answer(void *ctx, const struct upstream_answer *answer, struct e
 	struct err unsaid = ERR_INIT;
 	struct coverage_answer a;
 	const struct filename *name = &q->file->name;
-	bool is_merged = upstream_rule(q->admission->upstream, answer->project) == RULE_MERGE;
 	if (answer->result != UPSTREAM_KNOWN || q->now - answer->fetched > STALE_SECONDS ||
-		(is_merged && owner_is_younger(q->oldest, answer)))
+		upstream_is_younger(q->admission->upstream, q->oldest, answer))
 		return 0;
 	CLEANUP(coverage_cleanup) struct coverage *coverage = coverage_new(answer->page, answer->project);
 	const struct coverage_file ours = {.filename = q->file->filename,

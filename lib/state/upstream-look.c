@@ -217,6 +217,11 @@ enum rule upstream_rule(const struct upstream *u, const char *project)
 	return rules_find(&u->rules, project);
 }
 
+bool upstream_is_younger(const struct upstream *u, int64_t ours, const struct upstream_answer *a)
+{
+	return upstream_rule(u, a->project) == RULE_MERGE && owner_is_younger(ours, a);
+}
+
 const char *upstream_owner(enum rule rule, bool is_ours, bool is_hidden)
 {
 	if (rule != RULE_MERGE)

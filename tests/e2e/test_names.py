@@ -177,6 +177,22 @@ def test_prune_by_a_mirror_without_times(here, upstream):
     assert removed("--name-taken-over") == [pruning.name(f"1.{minor}") for minor in (0, 1, 2, 3, 5, 6)]
 
 
+def test_shared_name_is_pruned_as_one(here, upstream):
+    """By the nightly commands, which are given no option: of this name alone."""
+    upstream.add("acme-billing", ACME, upload_time="2024-06-01T00:00:00Z")
+    upstream.add("six", "six-1.6-py3-none-any.whl")
+    without_times(upstream)
+    rebuilt_catalog(here)
+    here.configure(caps="100%")
+    here.config.write_text(here.config.read_text().replace("retries = 0\n", "retries = 0\nshared = Acme.Billing\n"))
+    plan = here.plan()
+    assert here.of_acme(plan)["verdict"] == "duplicate"
+    assert [one["why"] for one in plan["files"] if one["filename"] == pruning.name("1.6")] == ["name-taken-over"]
+    here.apply()
+    here.purge()
+    assert not here.acme.path.exists() and here.path(pruning.name("1.6")).exists()
+
+
 def test_files_whose_times_were_lost_are_older_than_anything(here, upstream):
     os.utime(here.acme.path, (0, 0))
     upstream.add("acme-billing", ACME)
