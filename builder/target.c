@@ -29,7 +29,7 @@ int target_init(struct target *t, const char *url, struct err *e)
 	struct str rest = str_from(url);
 	*t = (struct target){0};
 	if (!str_starts(rest, STR("http://")) && !str_starts(rest, STR("https://")))
-		return err_set(e, ERR_USAGE, "%s: neither http: nor https:", url);
+		return err_set(e, ERR_USAGE, "the URL begins with neither http:// nor https://"); // it may hold a password
 	if (str_find(host_of(rest), '@') >= 0)
 		return err_set(e, ERR_USAGE,
 			"the URL names a user, which everybody on this machine can read: use "
