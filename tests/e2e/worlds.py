@@ -67,6 +67,8 @@ class World:
         self.trusts_404 = self.dice.maybe(0.5)
         self.files = {(name, project): self._files(place, project) for name, place in self.places.items()
                       for project in self.versions}
+        for name in self.places:
+            (self.store / name).mkdir(parents=True, exist_ok=True)  # one without a file is there as well
         self.serial = 0
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pages)
         self.answer({project: randomcase.upstream_of(self.dice, self._page(project)) for project in self.versions})
