@@ -45,7 +45,8 @@ static ssize_t parcel_read(struct stream *s, uint64_t at, char *out, size_t room
 	if (has_failed)
 		return -1;
 	size_t len = end_at > at ? (size_t)(end_at - at) : 0;
-	return len ? pread(arrival_fd(p->arrival), out, len < room ? len : room, (off_t)at) : 0;
+	ssize_t n = len ? pread(arrival_fd(p->arrival), out, len < room ? len : room, (off_t)at) : 0;
+	return len && n == 0 ? -1 : n; // another process has cut the file short
 }
 
 static void parcel_await(struct stream *s, uint64_t at, struct waiter *w)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/retrieve.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <setjmp.h>
@@ -14,6 +16,7 @@
 #include <cmocka.h>
 
 #include "lib/base/clock.h"
+#include "lib/state/leftover.h"
 #include "server/lull.h"
 #include "tests/unit/loopback.h"
 #include "tests/unit/sleeper.h"
@@ -324,6 +327,42 @@ static void bytes_go_out_while_they_come(void **state)
 	assert_true(is_kept(f, "halved"));
 }
 
+// Another process does so, or the disk has lost it.
+static void shorten_what_comes(const struct fixture *f)
+{
+	DIR *dir = opendir(f->folder);
+	assert_non_null(dir);
+	for (struct dirent *entry; (entry = readdir(dir));)
+		if (leftover_is(entry->d_name)) {
+			int fd = openat(dirfd(dir), entry->d_name, O_WRONLY | O_CLOEXEC);
+			assert_int_equal(ftruncate(fd, 0), 0);
+			close(fd);
+		}
+	closedir(dir);
+}
+
+// It would be asked for again at once, for ever.
+static void stream_whose_bytes_are_gone_ends(void **state)
+{
+	struct fixture *f = *state;
+	struct retrieve_result r;
+	struct sleeper s;
+	char byte;
+	sleeper_init(&s);
+	assert_int_equal(insist(f, &(struct question){.name = "halved"}, &r), RETRIEVE_STREAM);
+	sem_wait(&f->held);
+	while (r.stream->ops->read(r.stream, 0, &byte, 1) == 0) {
+		r.stream->ops->await(r.stream, 0, &s.base);
+		sem_wait(&s.is_woken);
+	}
+	shorten_what_comes(f);
+	ssize_t n = r.stream->ops->read(r.stream, 0, &byte, 1);
+	r.stream->ops->unref(r.stream);
+	sem_post(&f->gate);
+	settle(f);
+	assert_int_equal(n, -1);
+}
+
 static void nobody_completes_what_is_wrong(void **state)
 {
 	struct fixture *f = *state;
@@ -434,6 +473,7 @@ int main(void)
 		TEST(who_comes_a_moment_late_makes_no_second_request),
 		TEST(it_is_kept_in_a_lull),
 		TEST(bytes_go_out_while_they_come),
+		TEST(stream_whose_bytes_are_gone_ends),
 		TEST(nobody_completes_what_is_wrong),
 		TEST(what_fails_says_how_and_is_not_kept),
 		TEST(what_was_cut_is_gone_on_with),
