@@ -220,6 +220,7 @@ static void ask(struct parcel *p, uint64_t delay_ms)
 		.ctx = p,
 	};
 	pthread_mutex_lock(&p->lock);
+	p->is_dropped = false; // whatever became of the request before: this one can be dropped anew
 	p->request = fetch_pool_get(p->all->pool, &request);
 	pthread_mutex_unlock(&p->lock);
 }
