@@ -196,7 +196,8 @@ static void weight_is_bounded(void **state)
 static void heavy_one_has_its_turn(void **state)
 {
 	struct fixture *f = *state;
-	struct wish *light[2] = {enter(f, 'a', "192.0.2.1", 10), &f->wish[MOST - 1]};
+	struct wish *light[2] = {&f->wish[0], &f->wish[MOST - 1]};
+	assert_ptr_equal(enter(f, 'a', "192.0.2.1", 10), light[0]);
 	turns_limit(f->turns, 100);
 	turns_run(f->turns);
 	enter(f, 'H', "192.0.2.2", 100);
