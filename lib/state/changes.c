@@ -46,7 +46,8 @@ static struct guard *_Atomic guards;
 static struct sigaction before_us;
 
 // SIGBUS at a word of ours: its file was cut short, or its disk is away. Memory of our own takes the page's place, so that
-// whoever reads or raises the number goes on; changes_wait() looks for the file again.
+// whoever reads or raises the number goes on; changes_wait() looks for the file again. By a system call of its own: mmap() is
+// none of the functions that a signal handler may call, and ThreadSanitizer takes it for a write.
 static void on_bus_error(int number, siginfo_t *info, void *context UNUSED)
 {
 	const uintptr_t at = (uintptr_t)info->si_addr, size = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -56,8 +57,8 @@ static void on_bus_error(int number, siginfo_t *info, void *context UNUSED)
 		uintptr_t page = atomic_load(&g->page);
 		if (!page || at < page || at - page >= size)
 			continue;
-		is_ours = mmap((void *)page, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) !=
-			MAP_FAILED;
+		is_ours = syscall(SYS_mmap, page, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) !=
+			-1;
 		atomic_store(&g->is_lost, true);
 	}
 	if (!is_ours)
