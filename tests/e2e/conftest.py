@@ -122,12 +122,17 @@ def corpus(shared, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def native(corpus, tmp_path_factory):
-    """The index of the corpus that fits this interpreter and machine, and the name of its platform; its server can be
-    watched."""
+def recorded_python():
+    """Skips what installs recorded wheels where these do not fit: they are for one Python on one machine."""
     here = sys.version_info[:2], platform.machine()
     if here != ((3, 11), "x86_64"):
         pytest.skip(f"what is installed is for Python 3.11 on x86_64, this is {here}")
+
+
+@pytest.fixture(scope="session")
+def native(recorded_python, corpus, tmp_path_factory):
+    """The index of the corpus that fits this interpreter and machine, and the name of its platform; its server can be
+    watched."""
     name = "debian-12-x86_64"
     with serving.servers(tmp_path_factory.mktemp("native")) as start:
         server = start(corpus.store, *serving.ONE_LOOP)

@@ -194,7 +194,7 @@ def project_file(name, dependencies, extra=""):
             f"dependencies = {dependencies!r}\n{extra}")
 
 
-def test_uv_lock_outlives_the_server(corpus, serve, client, tmp_path):
+def test_uv_lock_outlives_the_server(recorded_python, corpus, serve, client, tmp_path):
     """uv.lock keeps absolute URLs of files: another process that serves the store must answer them."""
     host = "127.0.0.2"  # no connection comes from there, so nobody takes the port between the two
     first = serve(corpus.store, listen=f"{host}:0")

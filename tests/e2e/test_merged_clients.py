@@ -41,7 +41,7 @@ def install(client, name, url, target, wanted):
 
 
 @pytest.fixture(scope="module", name="up")
-def up_fixture(shared, upstream):
+def up_fixture(recorded_python, shared, upstream):
     return upstream("--only-held", "--dir", shared / "corpus")
 
 

@@ -447,6 +447,7 @@ static void check_wheel(void *ctx UNUSED, const struct vector *row)
 
 static void test_corpus(void **state UNUSED)
 {
+	free(vectors_path("corpus/wheels")); // skips the test where a clone has the table without the wheels
 	vectors_foreach("../corpus/expected.tsv", check_wheel, NULL);
 }
 
