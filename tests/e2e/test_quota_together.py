@@ -42,6 +42,14 @@ class Site:
                 sizes.append(path.stat().st_size if path.is_file() else -1)
         return sum(one for one in sizes if one > 0), len([one for one in sizes if one > 0])
 
+    def on_their_way(self):
+        """How many uploads have bytes on the disk."""
+        found = 0
+        for path in self.platform.rglob("*.tmp"):
+            with contextlib.suppress(FileNotFoundError):
+                found += path.stat().st_size > 0
+        return found
+
     def upload_all(self, wheels):
         """At once, through both servers; the statuses."""
         together = threading.Barrier(len(wheels))
@@ -58,14 +66,14 @@ class Site:
         body, content_type = uploading.encode(uploading.form_of(wheel.path))
         headers = {"Content-Type": content_type, **uploading.authorization(self.token)}
         headers |= {"Content-Length": str(len(body))} if announced else {"Transfer-Encoding": "chunked"}
+        before = self.on_their_way()
         with contextlib.closing(server.connect(SOON)) as connection:
             connection.putrequest("POST", f"/upload/{PLATFORM}/")
             for name, value in headers.items():
                 connection.putheader(name, value)
             part = body[:-1000]
             connection.endheaders(part if announced else b"%x\r\n%s\r\n" % (len(part), part))
-            before = len(list(self.platform.rglob("*.tmp")))
-            serving.wait_for(lambda: len(list(self.platform.rglob("*.tmp"))) > before - 1 and self.held()[0], SOON, "its bytes")
+            serving.wait_for(lambda: self.on_their_way() > before, SOON, "its bytes")
             yield connection
 
 

@@ -351,6 +351,7 @@ static void check_install(void *ctx, const struct vector *row)
 static void what_pip_takes_is_the_best(void **state UNUSED)
 {
 	struct held_list list = {0};
+	free(vectors_path("corpus/installs.tsv")); // skips the test where a clone has the other table alone
 	vectors_foreach("../corpus/store.tsv", add_held, &list);
 	vectors_foreach("../corpus/installs.tsv", check_install, &list);
 	print_message("%zu installs, %zu files to choose from\n", list.installs, list.rivals);
