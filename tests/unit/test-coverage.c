@@ -245,10 +245,10 @@ static void each_case_is_told_apart(void **state UNUSED)
 		run_row(&rows[i]);
 }
 
-static void without_an_age_all_count(void **state UNUSED)
+// What one file of upstream's, of no age, does for ours of the same name.
+static enum coverage_kind kind_of(struct simplepage_file file)
 {
 	struct err e = ERR_INIT;
-	struct simplepage_file file = {.filename = "foo-1.0.tar.gz"};
 	const struct simplepage page = {.project = "foo", .file = &file, .files = 1};
 	CLEANUP(profile_release) struct profile profile;
 	CLEANUP(coverage_cleanup) struct coverage *c = coverage_new(&page, "foo");
@@ -256,22 +256,18 @@ static void without_an_age_all_count(void **state UNUSED)
 	const struct coverage_file ours = {"foo-1.0.tar.gz", NULL, NULL};
 	assert_int_equal(profile_init(&profile, "debian-12-x86_64", &(struct profile_keys){0}, &e), 0);
 	assert_int_equal(coverage_ask(c, &profile, &ours, INT64_MAX, &a, &e), 0);
-	assert_int_equal(a.kind, COVERAGE_SAME);
+	return a.kind;
+}
+
+static void without_an_age_all_count(void **state UNUSED)
+{
+	assert_int_equal(kind_of((struct simplepage_file){.filename = "foo-1.0.tar.gz"}), COVERAGE_SAME);
 }
 
 // Perhaps its Requires-Python was beyond the limit.
 static void what_is_cut_covers_nothing(void **state UNUSED)
 {
-	struct err e = ERR_INIT;
-	struct simplepage_file file = {.filename = "foo-1.0.tar.gz", .is_cut = true};
-	const struct simplepage page = {.project = "foo", .file = &file, .files = 1};
-	CLEANUP(profile_release) struct profile profile;
-	CLEANUP(coverage_cleanup) struct coverage *c = coverage_new(&page, "foo");
-	CLEANUP(coverage_answer_release) struct coverage_answer a;
-	const struct coverage_file ours = {"foo-1.0.tar.gz", NULL, NULL};
-	assert_int_equal(profile_init(&profile, "debian-12-x86_64", &(struct profile_keys){0}, &e), 0);
-	assert_int_equal(coverage_ask(c, &profile, &ours, INT64_MAX, &a, &e), 0);
-	assert_int_equal(a.kind, COVERAGE_NARROW);
+	assert_int_equal(kind_of((struct simplepage_file){.filename = "foo-1.0.tar.gz", .is_cut = true}), COVERAGE_NARROW);
 }
 
 static void of_an_unknown_platform_nothing_is_said(void **state UNUSED)
