@@ -109,7 +109,7 @@ static int take_tombstone(void *ctx, const struct catalog_marked *m, struct err 
 static int take_yank(void *ctx, const struct catalog_marked *m, struct err *e UNUSED)
 {
 	struct search *s = ctx;
-	char *project = m->text && sidecar_follows(str_from(m->text)) ? project_of(m, NULL) : NULL;
+	char *project = m->text && mark_follows(str_from(m->text)) ? project_of(m, NULL) : NULL;
 	if (project)
 		add_mark(s, m, MARK_YANKED, project);
 	return 0;
@@ -174,7 +174,7 @@ static void add_yank(struct project *of, const struct platform *p, const char *f
 {
 	CLEANUP(buf_release) struct buf reason;
 	buf_init(&reason, LIMIT_MARK);
-	sidecar_reason(MARK_YANKED, str_from(text), &reason);
+	mark_reason(MARK_YANKED, str_from(text), &reason);
 	struct following_step *step =
 		add_step(of->search->out, FOLLOWING_YANK, p, of->answer->project, filename, reason.data);
 	step->text = xstrdup(text);

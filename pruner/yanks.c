@@ -62,8 +62,8 @@ static char *compose(const struct release *r, const char *index)
 {
 	struct buf text;
 	buf_init(&text, LIMIT_MARK);
-	sidecar_reason(MARK_YANKED, str_from(r->reason ? r->reason : ""), &text);
-	buf_printf(&text, "\n" SIDECAR_FOLLOWS "%s\n", index);
+	mark_reason(MARK_YANKED, str_from(r->reason ? r->reason : ""), &text);
+	buf_printf(&text, "\n" MARK_FOLLOWS "%s\n", index);
 	return buf_steal(&text);
 }
 

@@ -6,7 +6,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/state/catalog-name.h"
-#include "lib/state/sidecar.h"
+#include "lib/domain/mark.h"
 
 int catalog_folder_files(
 	struct catalog *c, int64_t folder, catalog_known_fn *fn, void *ctx, struct err *e)

@@ -49,7 +49,7 @@ static char *reason_of(const struct catalog_mark *m)
 	buf_init(&reason, LIMIT_MARK);
 	if (!m->text)
 		return NULL;
-	sidecar_reason(m->mark, str_from(m->text), &reason);
+	mark_reason(m->mark, str_from(m->text), &reason);
 	return buf_steal(&reason);
 }
 

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "lib/state/catalog-write.h"
-#include "lib/state/sidecar.h"
+#include "lib/domain/mark.h"
 
 // What the scan compares with what is on the disk.
 struct catalog_known_mark {

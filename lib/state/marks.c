@@ -17,6 +17,7 @@
 #include "lib/state/place.h"
 #include "lib/state/publish.h"
 #include "lib/state/release.h"
+#include "lib/state/sidecar.h"
 
 // One file of the name.
 struct copy {

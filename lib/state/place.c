@@ -12,6 +12,7 @@
 #include "lib/base/str.h"
 #include "lib/state/catalog-mark.h"
 #include "lib/state/catalog.h"
+#include "lib/state/sidecar.h"
 
 char *place_choose(const struct platform *p, struct catalog *c, const char *project, struct err *e)
 {
@@ -113,6 +114,6 @@ int place_check(const struct platform *p, struct catalog *c, int fd, const char 
 	int found = sidecar_read(fd, filename, MARK_PRUNED, &text, e);
 	if (found <= 0)
 		return found < 0 ? -1 : place_check_again(p, c, filename, e);
-	sidecar_reason(MARK_PRUNED, buf_view(&text), &reason);
+	mark_reason(MARK_PRUNED, buf_view(&text), &reason);
 	return deny(filename, &reason, e);
 }

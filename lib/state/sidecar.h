@@ -9,8 +9,7 @@
 
 #include "lib/base/buf.h"
 #include "lib/base/err.h"
-
-enum mark { MARK_YANKED, MARK_PRUNED, MARK_COUNT };
+#include "lib/domain/mark.h"
 
 // ".yanked", ".pruned"
 extern const char *const sidecar_ending[MARK_COUNT];
@@ -25,12 +24,6 @@ bool sidecar_fits(const char *filename);
 // a wrong one. 1: it is there; 0: it is not. A link that leads out of the folder is ERR_DENIED.
 int sidecar_read(int folder, const char *filename, enum mark mark, struct buf *out,
 	struct err *e) MUST_CHECK;
-// Adds the reason that such a text gives, as one line of at most LIMIT_REASON bytes.
-void sidecar_reason(enum mark mark, struct str text, struct buf *out);
-// The last line of a yank that is upstream's begins with this: it was put there because upstream yanked the release
-// (`prune follow`), goes when upstream takes that back, and is no part of the reason.
-#define SIDECAR_FOLLOWS "wheelcache: yanked by "
-bool sidecar_follows(struct str text);
 // Puts the mark there, or other text into it, whole or not at all; on the disk when it returns.
 int sidecar_write(int folder, const char *filename, enum mark mark, struct str text,
 	struct err *e) MUST_CHECK;

@@ -113,7 +113,7 @@ void tombstone_read(struct str text, struct tombstone *out)
 	CLEANUP(buf_release) struct buf reason;
 	buf_init(&reason, LIMIT_MARK);
 	*out = (struct tombstone){.size = -1, .document = jsondoc_read(text, &no_json)};
-	sidecar_reason(MARK_PRUNED, text, &reason);
+	mark_reason(MARK_PRUNED, text, &reason);
 	out->reason = out->line = buf_steal(&reason);
 	if (out->document)
 		read_document(out->document, out);

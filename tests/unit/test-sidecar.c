@@ -72,9 +72,9 @@ static void reasons(void **state UNUSED)
 		{MARK_YANKED, "broken\n", "broken"},
 		{MARK_YANKED, " a\n\tb \x01 c\r\n", "a b c"},
 		{MARK_YANKED, "{\"reason\":\"no JSON here\"}", "{\"reason\":\"no JSON here\"}"},
-		{MARK_YANKED, "broken\n" SIDECAR_FOLLOWS "https://here/simple/\n", "broken"}, // upstream's
-		{MARK_YANKED, "\n" SIDECAR_FOLLOWS "https://here/simple/\n", ""},
-		{MARK_YANKED, SIDECAR_FOLLOWS "it\nbroken", SIDECAR_FOLLOWS "it broken"}, // not the last line
+		{MARK_YANKED, "broken\n" MARK_FOLLOWS "https://here/simple/\n", "broken"}, // upstream's
+		{MARK_YANKED, "\n" MARK_FOLLOWS "https://here/simple/\n", ""},
+		{MARK_YANKED, MARK_FOLLOWS "it\nbroken", MARK_FOLLOWS "it broken"}, // not the last line
 		{MARK_PRUNED, "{\"reason\": \"upstream\\nhas it\", \"by\": \"root\"}", "upstream has it"},
 		{MARK_PRUNED, "{\"by\": \"root\"}", ""},
 		{MARK_PRUNED, "{\"reason\": 7}", ""},
@@ -86,7 +86,7 @@ static void reasons(void **state UNUSED)
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		CLEANUP(buf_release) struct buf out;
 		buf_init(&out, LIMIT_MARK);
-		sidecar_reason(table[i].mark, str_from(table[i].text), &out);
+		mark_reason(table[i].mark, str_from(table[i].text), &out);
 		assert_string_equal(out.data, table[i].reason);
 	}
 }
@@ -99,14 +99,14 @@ static void long_reasons_are_cut(void **state UNUSED)
 	buf_init(&out, LIMIT_MARK);
 	while (text.len < 2 * LIMIT_REASON)
 		buf_puts(&text, "\xe2\x82\xac");
-	sidecar_reason(MARK_YANKED, buf_view(&text), &out);
+	mark_reason(MARK_YANKED, buf_view(&text), &out);
 	assert_int_equal(out.len, LIMIT_REASON / 3 * 3);
 	assert_true(str_is_utf8(buf_view(&out)));
 	buf_clear(&text);
 	buf_clear(&out);
 	while (text.len < 2 * LIMIT_REASON)
 		buf_puts(&text, "a ");
-	sidecar_reason(MARK_YANKED, buf_view(&text), &out);
+	mark_reason(MARK_YANKED, buf_view(&text), &out);
 	assert_int_equal(out.len, LIMIT_REASON - 1); // a blank ends no reason
 }
 
