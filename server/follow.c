@@ -11,7 +11,7 @@
 #include "lib/state/ours.h"
 #include "server/gateway.h"
 #include "server/owned.h"
-#include "server/simple.h"
+#include "server/page-key.h"
 
 enum {
 	POLL_MS = 200,
@@ -77,7 +77,7 @@ static int apply(void *ctx, const struct catalog_project *p, struct err *e)
 	if (p->files && (!was_known || was_gone))
 		wonder(f, p->project);
 	if (!b->is_anew)
-		simple_drop_project(f->service, p->project);
+		page_key_drop_project(f->service, p->project);
 	return 0;
 }
 
@@ -87,7 +87,7 @@ static int apply_upstream(void *ctx, const char *project, int64_t changed, struc
 	struct batch *b = ctx;
 	struct service *s = b->follow->service;
 	if (!b->is_anew && !(s->gateway && gateway_keep_up(s->gateway, project, changed)))
-		simple_drop_project(s, project);
+		page_key_drop_project(s, project);
 	return 0;
 }
 
@@ -121,7 +121,7 @@ static int catch_up(struct follow *f, bool is_anew, uint32_t count, struct err *
 	if (is_anew)
 		pagecache_clear(f->service->cache);
 	else if (b.names_moved)
-		simple_drop_roots(f->service);
+		page_key_drop_lists(f->service);
 	service_caught(f->service, count);
 	ask_upstream(f);
 	return count_totals(f, e);

@@ -113,18 +113,6 @@ static bool sleep_on_worker(struct client *c, struct lane *lane, pool_fn *job)
 	return true;
 }
 
-void client_wake(struct client *c)
-{
-	struct clients *clients = c->clients;
-	MHD_resume_connection(c->connection); // from here on it may go away
-	clients_wake(clients);
-}
-
-struct client *client_of_waiter(struct waiter *w)
-{
-	return (struct client *)(void *)((char *)w - offsetof(struct client, waiter));
-}
-
 static bool sleeps(struct client *c)
 {
 	return MHD_get_connection_info(c->connection, MHD_CONNECTION_INFO_CONNECTION_SUSPENDED)->suspended == MHD_YES;

@@ -8,9 +8,9 @@
 #include "lib/state/ours.h"
 #include "server/gateway.h"
 #include "server/owned.h"
+#include "server/page-key.h"
 #include "server/retrieve.h"
 #include "server/roster.h"
-#include "server/simple.h"
 
 enum { ROSTER_SECONDS = 3600 }; // the list of all projects of upstream is not asked for more often
 
@@ -18,18 +18,18 @@ enum { ROSTER_SECONDS = 3600 }; // the list of all projects of upstream is not a
 static int learn(void *ctx, const struct upstream_answer *answer, struct err *e)
 {
 	if (answer->is_changed)
-		simple_drop_project(ctx, answer->project);
+		page_key_drop_project(ctx, answer->project);
 	return owned_learn(ctx, answer, e);
 }
 
 static void drop_lists(void *ctx)
 {
-	simple_drop_roots(ctx);
+	page_key_drop_lists(ctx);
 }
 
 static void drop_page(void *ctx, const char *project)
 {
-	simple_drop_project(ctx, project);
+	page_key_drop_project(ctx, project);
 }
 
 static unsigned roster_age(const struct config *c)

@@ -11,10 +11,11 @@
 #include "server/metrics.h"
 #include "server/negotiate.h"
 #include "server/owned.h"
+#include "server/page-key.h"
 #include "server/roster.h"
 #include "server/urlpath.h"
 
-enum { KEY_SIZE = 2 * LIMIT_FILE_NAME + 16, FORMAT_SIZE = 64 };
+enum { FORMAT_SIZE = 64 };
 
 // Which page a request means.
 struct target {
@@ -22,24 +23,11 @@ struct target {
 	char project[LIMIT_FILE_NAME + 1]; // normalised; "" for the list
 	enum variant variant;
 	enum page_coding coding;
-	char key_bytes[KEY_SIZE];
+	char key_bytes[PAGE_KEY_SIZE];
 	struct str key;
 	bool merges; // upstream's files count, or decide what does
 	bool is_upstreams; // and ours do not
 };
-
-// The list's key ends where a project's name would stand; no name is empty.
-static void set_key(struct target *t)
-{
-	char *at = t->key_bytes;
-	*at++ = (char)('0' + t->variant);
-	*at++ = (char)('0' + t->coding);
-	if (t->view->name)
-		at = stpcpy(at, t->view->name);
-	*at++ = '/';
-	at = stpcpy(at, t->project);
-	t->key = (struct str){t->key_bytes, (size_t)(at - t->key_bytes)};
-}
 
 static bool set_project(struct target *t, struct str name)
 {
@@ -109,7 +97,7 @@ static struct reply *find_target(struct service *s, const struct call *call, boo
 		return not_acceptable(s, t->view);
 	t->variant = (enum variant)variant;
 	t->coding = negotiate_coding(r->header[HEADER_ACCEPT_ENCODING]);
-	set_key(t);
+	t->key = page_key_make(t->view, t->project, t->variant, t->coding, t->key_bytes);
 	return NULL;
 }
 
@@ -321,30 +309,4 @@ struct reply *simple_project_quick(struct service *s, const struct call *call)
 struct reply *simple_project_work(struct service *s, struct catalog *c, const struct call *call)
 {
 	return work(s, c, call, false);
-}
-
-static void drop(struct service *s, const char *project)
-{
-	const struct site *site = service_site(s);
-	struct target t;
-	snprintf(t.project, sizeof(t.project), "%s", project);
-	for (size_t v = 0; v < site->view_count; v++) {
-		for (int i = 0; i < VARIANT_COUNT * PAGE_CODING_COUNT; i++) {
-			t.view = &site->view[v];
-			t.variant = (enum variant)(i / PAGE_CODING_COUNT);
-			t.coding = (enum page_coding)(i % PAGE_CODING_COUNT);
-			set_key(&t);
-			pagecache_drop(s->cache, t.key);
-		}
-	}
-}
-
-void simple_drop_project(struct service *s, const char *project)
-{
-	drop(s, project);
-}
-
-void simple_drop_roots(struct service *s)
-{
-	drop(s, "");
 }

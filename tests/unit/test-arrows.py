@@ -25,7 +25,7 @@ OWNER = {
     "jansson.h": "lib/base/jsondoc.c",
     "libdeflate.h": "lib/base/pack.c",
     "libxml/": "lib/base/html.c",
-    "microhttpd.h": "server/http.c server/sending.c",
+    "microhttpd.h": "server/client.c server/http.c server/sending.c",
     "openssl/": "lib/base/digest.c server/tls.c",
     "sodium.h": "lib/base/hashes.c",
     "sqlite3.h": "lib/state/catalog.c",
