@@ -2,12 +2,12 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "cli/command.h"
-#include "cli/progress.h"
-#include "cli/report.h"
-#include "cli/settings.h"
-#include "indexer/check.h"
-#include "lib/state/setting.h"
+#include "cli/common/cli-config.h"
+#include "cli/common/command.h"
+#include "cli/common/progress.h"
+#include "cli/common/report.h"
+#include "indexer/check/check.h"
+#include "lib/state/config/config-type.h"
 
 enum { SAMPLE = 1000 }; // unless something else is said
 

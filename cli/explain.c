@@ -2,14 +2,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/command.h"
-#include "cli/settings.h"
+#include "cli/common/cli-config.h"
+#include "cli/common/command.h"
 #include "lib/base/limits.h"
-#include "lib/domain/name.h"
-#include "lib/state/catalog.h"
-#include "lib/state/ours.h"
-#include "lib/state/owner.h"
-#include "lib/state/upstream.h"
+#include "lib/domain/text/name.h"
+#include "lib/state/catalog/catalog.h"
+#include "lib/state/upstream/name-owner.h"
+#include "lib/state/upstream/owned-names.h"
+#include "lib/state/upstream/upstream.h"
 #include "lib/view/explain.h"
 
 static const struct option_row options[] = {

@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
-#include "cli/settings.h"
+#include "cli/common/cli-config.h"
+#include "cli/common/command.h"
 #include "lib/base/log.h"
-#include "lib/state/audit.h"
-#include "lib/state/freeze.h"
-#include "lib/state/setting.h"
+#include "lib/state/access/audit.h"
+#include "lib/state/config/config-type.h"
+#include "lib/state/store/freeze.h"
 
 enum {
 	FREEZE_ONLY = 2,         // options

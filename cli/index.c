@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string.h>
 
-#include "cli/command.h"
-#include "cli/progress.h"
-#include "cli/report.h"
-#include "cli/settings.h"
-#include "indexer/export.h"
-#include "indexer/scan.h"
+#include "cli/common/cli-config.h"
+#include "cli/common/command.h"
+#include "cli/common/progress.h"
+#include "cli/common/report.h"
+#include "indexer/export/export.h"
+#include "indexer/scan/scan.h"
 #include "lib/base/mem.h"
 
 struct indexing {

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
+#include "cli/common/command.h"
 #include "lib/base/log.h"
-#include "lib/state/config.h"
+#include "lib/state/config/config.h"
 
 static const struct command *const commands[] = {
 	&command_check,

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/errands.h"
-#include "pruner/purge.h"
-#include "pruner/retire.h"
+#include "cli/prune/prune-common.h"
+#include "pruner/operations/purge.h"
+#include "pruner/operations/retire.h"
 
 struct ending {
 	struct errands all;

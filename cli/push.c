@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "builder/push.h"
-#include "cli/command.h"
-#include "cli/progress.h"
-#include "cli/settings.h"
-#include "lib/state/setting.h"
+#include "cli/common/cli-config.h"
+#include "cli/common/command.h"
+#include "cli/common/progress.h"
+#include "lib/state/config/config-type.h"
+#include "uploader/push.h"
 
 enum {
 	JOBS = 4,

@@ -11,15 +11,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/command.h"
-#include "cli/scanner.h"
-#include "cli/settings.h"
+#include "cli/common/background-scan.h"
+#include "cli/common/cli-config.h"
+#include "cli/common/command.h"
 #include "lib/base/buf.h"
 #include "lib/base/log.h"
-#include "lib/state/catalog.h"
-#include "lib/state/store.h"
+#include "lib/state/catalog/catalog.h"
+#include "lib/state/store/store.h"
 #include "lib/view/view.h"
-#include "server/listen.h"
+#include "server/http/listen.h"
 #include "server/server.h"
 
 // All is the main thread's, which waits for signals and for the end of scans.

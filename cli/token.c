@@ -3,14 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
-#include "cli/settings.h"
-#include "lib/base/clock.h"
-#include "lib/base/jsondoc.h"
+#include "cli/common/cli-config.h"
+#include "cli/common/command.h"
 #include "lib/base/log.h"
-#include "lib/state/audit.h"
-#include "lib/state/setting.h"
-#include "lib/state/tokens.h"
+#include "lib/format/jsondoc.h"
+#include "lib/os/clock.h"
+#include "lib/state/access/audit.h"
+#include "lib/state/access/tokens.h"
+#include "lib/state/config/config-type.h"
 
 enum { SECRET_MOST = 100 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/marker.h"
+#include "cli/common/mark-common.h"
 #include "lib/base/mem.h"
-#include "lib/state/marks.h"
+#include "lib/state/publish/sidecar-ops.h"
 
 static const struct option_row options[] = {
 	{"config", 'c', "FILE", "read the configuration (wheelcache.conf(5)) from FILE"},

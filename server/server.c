@@ -10,23 +10,23 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/base/clock.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
-#include "lib/base/safefile.h"
-#include "lib/state/admission.h"
-#include "lib/state/audit.h"
-#include "lib/state/upstream.h"
-#include "server/auth.h"
-#include "server/follow.h"
-#include "server/http.h"
-#include "server/merging.h"
-#include "server/meter.h"
-#include "server/metrics.h"
-#include "server/releaser.h"
-#include "server/routes.h"
-#include "server/service.h"
-#include "server/vigil.h"
+#include "lib/os/clock.h"
+#include "lib/os/safefile.h"
+#include "lib/state/access/audit.h"
+#include "lib/state/upstream/upload-policy.h"
+#include "lib/state/upstream/upstream.h"
+#include "server/catalog-watch.h"
+#include "server/core/auth.h"
+#include "server/core/platform-monitor.h"
+#include "server/core/release-scheduler.h"
+#include "server/core/server-context.h"
+#include "server/handlers/routes.h"
+#include "server/http/http.h"
+#include "server/http/metrics.h"
+#include "server/message/download-counter.h"
+#include "server/upstream/upstream-setup.h"
 
 enum {
 	GRACE_SECONDS = 30, // for downloads under way

@@ -5,10 +5,10 @@
 #include <stdbool.h>
 
 #include "lib/base/err.h"
-#include "lib/state/config.h"
+#include "lib/state/config/config.h"
 #include "lib/view/view.h"
-#include "server/host.h"
-#include "server/tls.h"
+#include "server/core/server-callbacks.h"
+#include "server/http/tls.h"
 
 struct server;
 

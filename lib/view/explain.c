@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "lib/base/arena.h"
-#include "lib/base/clock.h"
-#include "lib/domain/finder.h"
-#include "lib/domain/simplepage.h"
-#include "lib/state/catalog-plan.h"
-#include "lib/state/catalog-trace.h"
-#include "lib/state/tombstone.h"
+#include "lib/domain/index/finder.h"
+#include "lib/domain/index/simplepage.h"
+#include "lib/os/clock.h"
+#include "lib/state/catalog/catalog-history.h"
+#include "lib/state/catalog/catalog-plan.h"
+#include "lib/state/store/tombstone.h"
 
 // Whose files pip is asked about.
 enum source { FROM_HERE = 1, FROM_UPSTREAM = 2, FROM_BOTH = 4 };

@@ -4,10 +4,10 @@
 // catalog and nothing else.
 #pragma once
 
-#include "lib/base/jsondoc.h"
-#include "lib/state/downloads.h"
-#include "lib/state/rules.h"
-#include "lib/state/upstream.h"
+#include "lib/format/jsondoc.h"
+#include "lib/state/access/downloads.h"
+#include "lib/state/upstream/name-rules.h"
+#include "lib/state/upstream/upstream.h"
 #include "lib/view/view.h"
 
 // What is to be explained, and what is known beside the catalog.
@@ -16,7 +16,7 @@ struct explain_about {
 	const char *project; // normalised
 	const char *version; // NULL: all of them, and pip is asked for any; else what "==version" admits
 	enum rule rule;      // of the name
-	bool is_ours;        // it was here first (lib/state/ours)
+	bool is_ours;        // it was here first (lib/state/upstream/owned-names)
 	bool is_hidden;      // only private platforms have it: upstream is not asked for their views
 	const struct downloads *downloads; // what was counted of them; NULL: that is not told
 };

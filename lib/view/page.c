@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#include "lib/base/digest.h"
 #include "lib/base/limits.h"
-#include "lib/base/pack.h"
-#include "lib/view/blend.h"
+#include "lib/format/compress.h"
+#include "lib/format/digest.h"
+#include "lib/view/merge-upstream.h"
 #include "lib/view/render.h"
 
 const char *const page_coding_name[PAGE_CODING_COUNT] = {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "lib/base/buf.h"
-#include "lib/state/upstream.h"
+#include "lib/state/upstream/upstream.h"
 #include "lib/view/view.h"
 
 enum page_format {

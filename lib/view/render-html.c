@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/view/render.h"
 
-#include "lib/base/escape.h"
+#include "lib/format/escape.h"
 
 static void meta(struct buf *out, struct str name, const char *content)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "lib/base/escape.h"
+#include "lib/format/escape.h"
 
 static void put_status(struct rendering *r)
 {

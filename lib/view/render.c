@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/view/render.h"
 
-#include "lib/base/escape.h"
+#include "lib/format/escape.h"
 
 void render_url(struct rendering *r, const char *platform, const char *filename)
 {

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "lib/base/buf.h"
-#include "lib/domain/simplepage.h"
-#include "lib/domain/version.h"
-#include "lib/state/catalog.h"
+#include "lib/domain/index/simplepage.h"
+#include "lib/domain/text/version.h"
+#include "lib/state/catalog/catalog.h"
 
 // A page on its way. All borrowed but versions.
 struct rendering {

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <string.h>
 
-#include "lib/view/merge.h"
+#include "lib/view/merge-platforms.h"
 
 static void view_add(struct view *v, const struct platform *p)
 {

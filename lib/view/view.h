@@ -4,12 +4,12 @@
 #pragma once
 
 #include "lib/base/err.h"
-#include "lib/base/names.h"
-#include "lib/state/catalog.h"
-#include "lib/state/config.h"
-#include "lib/state/store.h"
-#include "lib/state/rules.h"
-#include "lib/view/fitting.h"
+#include "lib/base/strset.h"
+#include "lib/state/catalog/catalog.h"
+#include "lib/state/config/config.h"
+#include "lib/state/store/store.h"
+#include "lib/state/upstream/name-rules.h"
+#include "lib/view/wheel-filter.h"
 
 struct view {
 	char *name; // NULL: /simple/ itself

@@ -22,7 +22,7 @@ import shape
 import table
 
 CROWD = 200
-REST = 0.5   # seconds; more than server/lull waits
+REST = 0.5   # seconds; more than server/upstream/debounce waits
 TICK = 0.02  # seconds between two looks at a server's memory
 WARM_FILES = {30: 32, 5_000: 4}  # of a project, and the connections that ask
 TINY = 100  # bytes in a wheel

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random stores with an upstream each, to be pruned: real files, pages that are served, and what the reference of the
-verdicts (tests/unit/reference.py) says of them. The same seed gives the same world."""
+verdicts (tests/unit/oracle/reference.py) says of them. The same seed gives the same world."""
 import datetime
 import http.server
 import json
@@ -12,7 +12,7 @@ import time
 
 import storelib
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "unit"))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "unit" / "oracle"))
 import randomcase  # noqa: E402
 import reference  # noqa: E402
 

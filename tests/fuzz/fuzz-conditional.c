@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conditional and range requests: a part lies within the bytes that there are, and no other entity
 // tag matches. An input is three lines: Range, If-None-Match, If-Range.
-#include "server/conditional.h"
+#include "server/message/conditional.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // wheelcache.conf: what is wrong is said with its place, and what is taken is whole.
-#include "lib/state/config.h"
+#include "lib/state/config/config.h"
 
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "lib/domain/platform.h"
+#include "lib/domain/machine/platform.h"
 #include "tests/fuzz/fuzz.h"
 
 // A file in memory, with the path by which it can be opened; -1 where the system has none.

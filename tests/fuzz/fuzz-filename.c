@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // File names of wheels and sdists: the parts are the name, and the normal form means the same.
-#include "lib/domain/filename.h"
+#include "lib/domain/text/filename.h"
 
 #include <string.h>
 
 #include "lib/base/limits.h"
-#include "lib/domain/name.h"
+#include "lib/domain/text/name.h"
 #include "tests/fuzz/fuzz.h"
 
 static void means_the_same(const struct filename *f, const char *text, bool in_general)

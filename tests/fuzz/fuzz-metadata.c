@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // METADATA: its fields are slices of it, each ends, what an upload may say a tree may say as well, and what of it is on a
 // page is no longer than a page has it.
-#include "lib/domain/metadata.h"
+#include "lib/domain/wheel/metadata.h"
 
 #include <string.h>
 
 #include "lib/base/limits.h"
-#include "lib/domain/headerfields.h"
-#include "lib/domain/specifier.h"
-#include "lib/domain/wheel.h"
+#include "lib/domain/text/rfc822-fields.h"
+#include "lib/domain/text/specifier.h"
+#include "lib/domain/wheel/wheel.h"
 #include "tests/fuzz/fuzz.h"
 
 static bool is_blank(char c)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Forms: in whatever pieces one arrives, the parts are the same. An input is the size of the pieces in its first byte, a
 // line with the Content-Type, and the body.
-#include "server/multipart.h"
+#include "server/message/multipart.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Content negotiation: nobody gets what he did not name. An input is four lines: Accept,
 // Accept-Encoding, User-Agent and the value of ?format=.
-#include "server/negotiate.h"
+#include "server/message/negotiate.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 
 #include "lib/base/limits.h"
 #include "tests/fuzz/fuzz.h"
-#include "tests/unit/fake-catalog.h"
+#include "tests/unit/support/fake-catalog.h"
 
 static char platform_name[] = "wheels";
 

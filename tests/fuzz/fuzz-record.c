@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // RECORD: what was read, written again with every field in quotes, reads the same.
-#include "lib/domain/record.h"
+#include "lib/domain/wheel/record.h"
 
 #include <inttypes.h>
 

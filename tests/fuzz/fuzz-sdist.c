@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sdists, all called demo-1.0: a .zip, a .tar.gz, or a bare tar, which is packed first.
-#include "lib/domain/sdist.h"
+#include "lib/domain/wheel/sdist.h"
 
 #include <string.h>
 
-#include "lib/base/pack.h"
+#include "lib/format/compress.h"
 #include "tests/fuzz/tarsums.h"
 
 static void pack_tar(struct str text, struct buf *out)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Specifier sets: one is valid where each of its parts is, and every version can be asked for.
-#include "lib/domain/specifier.h"
+#include "lib/domain/text/specifier.h"
 
 #include "lib/base/buf.h"
-#include "lib/domain/version.h"
+#include "lib/domain/text/version.h"
 #include "tests/fuzz/fuzz.h"
 
 static bool is_valid_around(const char *before, struct str text, const char *behind)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compressed tag sets: every tag once, each expands to itself, and none makes much of little. An input is what stands
 // between a wheel's version and ".whl"; behind a line end, its WHEEL, whose tags are these or are told to be others.
-#include "lib/domain/tag.h"
+#include "lib/domain/text/tag.h"
 
 #include <string.h>
 
 #include "lib/base/limits.h"
-#include "lib/domain/headerfields.h"
-#include "lib/domain/wheelfile.h"
+#include "lib/domain/text/rfc822-fields.h"
+#include "lib/domain/wheel/wheelfile.h"
 #include "tests/fuzz/fuzz.h"
 
 struct tags {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tar archives: in whatever pieces one arrives, the entries are the same. The first byte of an
 // input is the size of the pieces.
-#include "lib/domain/tarstream.h"
+#include "lib/domain/archive/tarstream.h"
 
 #include "tests/fuzz/tarsums.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Request paths: no segment names a thing elsewhere, and encoded again they are the same.
-#include "server/urlpath.h"
+#include "server/message/urlpath.h"
 
 #include <string.h>
 
-#include "lib/base/escape.h"
+#include "lib/format/escape.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_segment(struct str s)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Versions: the normal form is one, and the order is PEP 440's. An input is two lines.
-#include "lib/domain/version.h"
+#include "lib/domain/text/version.h"
 
 #include "tests/fuzz/fuzz.h"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole wheels, all called demo-1.0-py3-none-any.whl: the facts are those of METADATA, and both
 // strictnesses find the same ones.
-#include "lib/domain/wheel.h"
+#include "lib/domain/wheel/wheel.h"
 
 #include <string.h>
 
-#include "lib/domain/specifier.h"
+#include "lib/domain/text/specifier.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_facts(const struct wheel *w, enum strictness strictness)

@@ -2,13 +2,13 @@
 // The files of a wheel's .dist-info, in a ZIP that is always sound: what mutations of packed bytes
 // hardly ever reach. An input is METADATA, WHEEL, RECORD and a further member's name, cut at form
 // feeds.
-#include "lib/domain/wheel.h"
+#include "lib/domain/wheel/wheel.h"
 
 #include <string.h>
 
-#include "lib/domain/specifier.h"
+#include "lib/domain/text/specifier.h"
 #include "tests/fuzz/fuzz.h"
-#include "tests/unit/zipmake.h"
+#include "tests/unit/support/zipmake.h"
 
 #define INFO "demo-1.0.dist-info/"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // ZIP framing: the file is one chain of records, each name is there once, and
 // what an upload may be a tree may have.
-#include "lib/domain/zipframe.h"
+#include "lib/domain/archive/zipframe.h"
 
 #include "lib/base/buf.h"
-#include "lib/domain/zipread.h"
+#include "lib/domain/archive/zipread.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { MEMBER_MAX = 64 << 10 };

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "lib/base/buf.h"
-#include "lib/base/fs.h"
+#include "lib/os/fs.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { INPUT_MAX = 1 << 20 };

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "lib/base/limits.h"
-#include "lib/domain/filename.h"
-#include "lib/domain/simplepage.h"
+#include "lib/domain/index/simplepage.h"
+#include "lib/domain/text/filename.h"
 #include "tests/fuzz/fuzz.h"
 
 static inline void holds_of_url(struct str url)

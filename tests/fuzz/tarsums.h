@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/domain/tarstream.h"
+#include "lib/domain/archive/tarstream.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { TAR_SUM_AT = 148, TAR_SUM_SIZE = 8, TAR_MAGIC_AT = 257 };

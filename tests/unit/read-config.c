@@ -2,7 +2,7 @@
 // Reads a configuration for test-manual.py, and says what is wrong with it.
 #include <stdio.h>
 
-#include "lib/state/config.h"
+#include "lib/state/config/config.h"
 
 int main(int argc, char **argv)
 {

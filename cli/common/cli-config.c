@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/common/cli-config.h"
+
+#include <assert.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lib/base/log.h"
+#include "lib/os/fs.h"
+#include "lib/state/access/audit.h"
+#include "lib/state/access/downloads.h"
+#include "lib/state/access/tokens.h"
+#include "lib/state/catalog/catalog.h"
+#include "lib/state/upstream/owned-names.h"
+
+static void give(struct settings *s, const char *section, const char *key, const char *value)
+{
+	assert(s->count < SETTINGS_MOST); // a command has fewer options, and a repeated one takes its own place
+	for (size_t i = 0; i < s->count; i++)
+		if (strcmp(s->given[i].section, section) == 0 && strcmp(s->given[i].key, key) == 0) {
+			s->given[i].value = value;
+			return;
+		}
+	s->given[s->count].section = section;
+	s->given[s->count].key = key;
+	s->given[s->count++].value = value;
+}
+
+bool settings_take(struct settings *s, const struct setting_option *table, size_t count, const char *option,
+	const char *value)
+{
+	if (strcmp(option, "config") == 0) {
+		s->file = value;
+		return true;
+	}
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(option, table[i].option) == 0) {
+			give(s, table[i].section, table[i].key, value);
+			return true;
+		}
+	return false;
+}
+
+void settings_take_store(struct settings *s, const char *store)
+{
+	give(s, "store", "path", store);
+}
+
+int settings_take_line(struct settings *s, const struct command *command, int argc, char **argv, option_fn *fn,
+	void *ctx, struct err *e)
+{
+	int first = command_options(command, argc, argv, fn, ctx, e);
+	if (first < 0)
+		return -1;
+	if (argc - first > 1)
+		return err_set(e, ERR_USAGE, "one STORE at most, not also %s", argv[first + 1]);
+	if (argc - first == 1)
+		settings_take_store(s, argv[first]);
+	return 0;
+}
+
+static int set_number(const struct settings_number *row, const char *value, struct err *e)
+{
+	if (!row->setting->set(row->out, value))
+		return err_set(e, ERR_USAGE, "--%s: \"%s\" is not %s", row->option, value,
+			row->setting->wants);
+	if (*row->out > row->setting->most)
+		return err_set(e, ERR_USAGE, "--%s: %s is more than %llu", row->option, value,
+			(unsigned long long)row->setting->most);
+	return 0;
+}
+
+int settings_take_number(const struct settings_number *table, size_t count, const char *option,
+	const char *value, struct err *e)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(option, table[i].option) == 0)
+			return set_number(&table[i], value, e);
+	return err_set(e, ERR_USAGE, "--%s", option);
+}
+
+static void set_log_level(const char *name)
+{
+	for (int level = 0; level < LOG_LEVEL_COUNT; level++)
+		if (strcmp(name, log_level_name[level]) == 0)
+			log_set_level((enum log_level)level);
+}
+
+// Whoever can register a name at one of them joins the project of that name at another.
+static void warn_of_indexes(const struct config *c)
+{
+	if (strchr(c->upstream_urls, ' ') && strcmp(c->upstream_indexes, "together") == 0)
+		log_warn("[upstream] indexes = together: a project's files may come from any of the indexes, so whoever may register "
+			 "a name at one of them can add files to another one's project (first: they may not)");
+}
+
+int settings_read(const struct settings *s, struct config *c, struct err *e)
+{
+	if (s->file && config_read(c, s->file, e) < 0) {
+		e->kind = ERR_USAGE; // also a file that is not there
+		return -1;
+	}
+	for (size_t i = 0; i < s->count; i++)
+		if (config_set(c, s->given[i].section, s->given[i].key, s->given[i].value, e) < 0)
+			return -1;
+	set_log_level(c->log_level);
+	warn_of_indexes(c);
+	return 0;
+}
+
+char *settings_catalog(const struct config *c, struct err *e)
+{
+	if (c->catalog)
+		return xstrdup(c->catalog);
+	if (!c->store && !c->platform_count && c->upstream_merge)
+		return catalog_default_path("/upstream");
+	if (!c->store) {
+		err_set(e, ERR_USAGE, "no store is given, so the catalog must be: --catalog FILE, or [catalog] path");
+		return NULL;
+	}
+	CLEANUP(mem_free) char *real = fs_real_path(c->store, e);
+	return real ? catalog_default_path(real) : NULL;
+}
+
+static void warn_of_readers(const char *path, const char *what)
+{
+	struct stat st;
+	if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_mode & S_IROTH)
+		log_warn("%s: every account of this machine may read %s (its mode is %04o): chmod o= %s", path, what,
+			(unsigned)st.st_mode & 07777, path);
+}
+
+// The mode of what is made is right; what is there may have been opened on purpose, so it stays as it is.
+void settings_warn_of_readers(const struct settings *s, const struct config *c, const char *catalog)
+{
+	CLEANUP(mem_free) char *audit = audit_path(c, catalog);
+	CLEANUP(mem_free) char *tokens = tokens_path(c, catalog);
+	CLEANUP(mem_free) char *ours = ours_path(catalog);
+	CLEANUP(mem_free) char *downloads = downloads_path(catalog);
+	const char *const path[] = {catalog, audit, tokens, ours, downloads};
+	for (size_t i = 0; i < ARRAY_SIZE(path); i++)
+		warn_of_readers(path[i], "what it says of projects and people");
+	if (s->file && c->upstream_urls && strchr(c->upstream_urls, '@'))
+		warn_of_readers(s->file, "the password of an upstream index in it");
+}
+
+int settings_audit(const struct config *c, struct audit **out, struct err *e)
+{
+	CLEANUP(mem_free) char *catalog = settings_catalog(c, e);
+	CLEANUP(mem_free) char *path = catalog ? audit_path(c, catalog) : NULL;
+	return path ? audit_open(path, out, e) : -1;
+}

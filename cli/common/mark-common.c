@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/common/mark-common.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/common/cli-config.h"
+#include "lib/base/mem.h"
+#include "lib/domain/text/filename.h"
+#include "lib/os/clock.h"
+#include "lib/state/access/audit.h"
+#include "lib/state/store/release.h"
+
+static const struct setting_option keys[] = {
+	{"catalog", "catalog", "path"},
+	{"log-level", "server", "log-level"},
+};
+
+struct line {
+	struct marker *marker;
+	struct settings settings;
+};
+
+static int take_option(void *ctx, const char *name, const char *value, struct err *e)
+{
+	struct line *l = ctx;
+	const struct command_flag flags[] = {
+		{"delete", &l->marker->deletes},
+		{"quiet", &l->marker->is_quiet},
+	};
+	const struct {
+		const char *name;
+		const char **text;
+	} texts[] = {
+		{"platform", &l->marker->platform},
+		{"reason", &l->marker->reason},
+	};
+	if (command_take_flag(flags, ARRAY_SIZE(flags), name) ||
+		settings_take(&l->settings, keys, ARRAY_SIZE(keys), name, value))
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		if (strcmp(name, texts[i].name) == 0) {
+			*texts[i].text = value;
+			return 0;
+		}
+	return err_set(e, ERR_USAGE, "--%s", name);
+}
+
+static int take_line(
+	struct line *l, const struct command *self, int argc, char **argv, struct err *e)
+{
+	struct marker *m = l->marker;
+	int first = command_options(self, argc, argv, take_option, l, e);
+	if (first < 0)
+		return -1;
+	if (first == argc)
+		return err_set(e, ERR_USAGE, "no FILE is given: the name of a wheel or an sdist");
+	if (argc - first > 2)
+		return err_set(
+			e, ERR_USAGE, "one FILE and one STORE, not also %s", argv[first + 2]);
+	m->file = argv[first];
+	if (argc - first == 2)
+		settings_take_store(&l->settings, argv[first + 1]);
+	if (filename_kind(str_from(m->file)) == FILENAME_OTHER || strchr(m->file, '/'))
+		return err_set(e, ERR_USAGE, "%s is not the name of a wheel or an sdist", m->file);
+	if (m->needs_reason && !m->reason)
+		return err_set(e, ERR_USAGE, "no --reason is given: others will ask why");
+	return 0;
+}
+
+static const char *result_of(int marked, const struct err *e)
+{
+	if (marked == 0)
+		return "done";
+	return e->kind == ERR_BUSY ? "refused" : "failed";
+}
+
+// Where marking failed, that is what is told; the audit log has both.
+static int mark_audited(const struct marker *m, const struct platform *p, struct catalog *c,
+	struct audit *audit, struct err *e)
+{
+	struct err unknown = ERR_INIT;
+	CLEANUP(catalog_place_release) struct catalog_place place = {0};
+	char sha256[SHA256_HEX + 1] = "";
+	bool is_known = catalog_find_file(c, p->id, m->file, &place, &unknown) == 0;
+	if (is_known)
+		hex_encode(place.sha256, SHA256_SIZE, sha256);
+	int marked = m->mark(m, p, c, e);
+	if (marked < 0 && e->kind == ERR_NOT_FOUND)
+		return -1;
+	const struct audit_entry entry = {.who = m->who,
+		.action = m->action,
+		.platform = p->name,
+		.project = place.project,
+		.file = m->file,
+		.sha256 = is_known ? sha256 : NULL,
+		.result = result_of(marked, e),
+		.reason = marked < 0 ? e->msg : m->reason};
+	struct err unwritten = ERR_INIT;
+	int written = audit_write(audit, &entry, marked < 0 ? &unwritten : e);
+	return marked < 0 || written < 0 ? -1 : 0;
+}
+
+// Where a platform has a release command, it runs at once: nobody else may be there to do it. A server that is
+// tries again where it fails.
+static int release(const struct marker *m, const struct platform *p, struct catalog *c, struct audit *audit,
+	struct err *e)
+{
+	if (!p->release)
+		return 0;
+	const _Atomic int64_t end_ms = clock_ms() + (int64_t)p->release_timeout * 1000;
+	int released = release_run(catalog_path(c), p, &end_ms, true, e);
+	if (released == 0)
+		return 0; // a server was first
+	const struct audit_entry entry = {.who = m->who,
+		.action = "release",
+		.platform = p->name,
+		.result = released < 0 ? "failed" : "done",
+		.reason = released < 0 ? e->msg : NULL};
+	struct err unwritten = ERR_INIT;
+	int written = audit_write(audit, &entry, released < 0 ? &unwritten : e);
+	if (released < 0)
+		err_prefix(e, "platform %s: %s %s, but it is not released: ", p->name, m->done, m->file);
+	return released < 0 || written < 0 ? -1 : 0;
+}
+
+static void tell(const struct marker *m, const struct platform *p)
+{
+	bool waits = store_is_split(p) && !p->release;
+	printf("%s: %s %s%s\n", p->name, m->done, m->file,
+		waits ? "; the pages show it once its volume is released" : "");
+}
+
+// Every platform is tried; the last error is told.
+static int mark_all(const struct marker *m, const struct store *store, struct catalog *c,
+	struct audit *audit, struct err *e)
+{
+	size_t found = 0;
+	int result = 0;
+	for (size_t i = 0; i < store->platform_count; i++) {
+		struct err why = ERR_INIT;
+		const struct platform *p = &store->platform[i];
+		if (m->platform && strcmp(p->name, m->platform) != 0)
+			continue;
+		int marked = p->id ? mark_audited(m, p, c, audit, &why)
+				   : err_set(&why, ERR_NOT_FOUND, "not in the catalog");
+		if (marked < 0 && why.kind == ERR_NOT_FOUND)
+			continue;
+		found++;
+		if (marked < 0 || release(m, p, c, audit, &why) < 0) {
+			*e = why;
+			result = -1;
+		} else if (!m->is_quiet) {
+			tell(m, p);
+		}
+	}
+	if (!found && m->platform)
+		return err_set(e, ERR_NOT_FOUND, "platform %s has no file %s", m->platform, m->file);
+	if (!found)
+		return err_set(e, ERR_NOT_FOUND, "no platform has a file %s", m->file);
+	return result;
+}
+
+static int open_and_mark(const struct marker *m, const struct config *config, struct err *e)
+{
+	CLEANUP(store_release) struct store store = {0};
+	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
+	CLEANUP(audit_cleanup) struct audit *audit = NULL;
+	CLEANUP(mem_free) char *path = settings_catalog(config, e);
+	if (!path || store_open(config, STORE_PATIENT, &store, e) < 0)
+		return -1;
+	if (access(path, F_OK) < 0)
+		return err_errno(e, ERR_NOT_FOUND, "catalog %s", path);
+	if (settings_audit(config, &audit, e) < 0 || catalog_open(path, &catalog, e) < 0 ||
+		store_find(&store, catalog, e) < 0)
+		return -1;
+	return mark_all(m, &store, catalog, audit, e);
+}
+
+int marker_run(struct marker *m, const struct command *self, int argc, char **argv, struct err *e)
+{
+	struct line l = {.marker = m};
+	CLEANUP(config_release) struct config config;
+	config_init(&config);
+	CLEANUP(mem_free) char *who = audit_account();
+	m->who = who;
+	if (take_line(&l, self, argc, argv, e) < 0 || settings_read(&l.settings, &config, e) < 0 ||
+		open_and_mark(m, &config, e) < 0)
+		return err_exit_code(e->kind);
+	return 0;
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/prune/plan-print.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/common/progress.h"
+#include "lib/state/upstream/upstream.h"
+#include "pruner/plan/verdict.h"
+
+enum { SHOWN = 5 }; // projects of which nothing is known
+
+static const char *const verdict_words[VERDICT_COUNT] = {
+	[VERDICT_DUPLICATE] = "upstream has this file",
+	[VERDICT_SUPERSEDED] = "upstream's other wheels do all that it does",
+	[VERDICT_PURE] = "pure Python, and upstream has its sdist",
+	[VERDICT_OFF_LIST] = "on no list",
+	[VERDICT_UNUSABLE] = "nothing of its platform installs it",
+	[VERDICT_CORRUPT] = "in quarantine",
+};
+
+static const char *const why_words[VERDICT_WHY_COUNT] = {
+	[VERDICT_LISTED] = "on the list of packages",
+	[VERDICT_PINNED] = "pinned by constraints",
+	[VERDICT_TOO_YOUNG] = "younger than min-age",
+	[VERDICT_UPSTREAM_TOO_YOUNG] = "upstream's file is younger than upstream-min-age",
+	[VERDICT_DOWNLOADED] = "downloaded lately",
+	[VERDICT_UPSTREAM_UNKNOWN] = "what upstream has is not known",
+	[VERDICT_UPSTREAM_ABSENT] = "upstream has no such project",
+	[VERDICT_YANKED_UPSTREAM] = "yanked upstream",
+	[VERDICT_NOT_COVERED] = "some environment has only ours",
+	[VERDICT_NO_PROFILE] = "[platform NAME] has to say pythons, arch and libc",
+	[VERDICT_SDIST] = "an sdist that upstream has not",
+	[VERDICT_NOT_ASKED] = NULL, // the verdict says it
+	[VERDICT_TAKEN_OVER] = "all of upstream's files are younger than ours: --name-taken-over",
+	[VERDICT_UNCERTAIN] = "what it is cannot be told",
+};
+
+// Which option asks for it.
+static const char *const verdict_option[VERDICT_COUNT] = {
+	[VERDICT_PURE] = "--pure",
+	[VERDICT_OFF_LIST] = "--off-list",
+	[VERDICT_UNUSABLE] = "--unusable",
+	[VERDICT_CORRUPT] = "--corrupt",
+};
+
+struct sum {
+	uint64_t files, bytes;
+};
+
+static void add(struct sum *s, const struct planfile_total *t)
+{
+	s->files += t->files;
+	s->bytes += t->bytes;
+}
+
+// What goes of a platform; NULL: of all.
+static struct sum sum_going(const struct planfile_head *h, const char *platform)
+{
+	struct sum s = {0};
+	for (size_t i = 0; i < h->totals; i++)
+		if (h->total[i].removes && (!platform || strcmp(h->total[i].platform, platform) == 0))
+			add(&s, &h->total[i]);
+	return s;
+}
+
+// What has this verdict, for this reason, of a platform; NULL: for any, of all.
+static struct sum sum_of(const struct planfile_head *h, const char *platform, const char *verdict, bool removes,
+	const char *why)
+{
+	struct sum s = {0};
+	for (size_t i = 0; i < h->totals; i++) {
+		const struct planfile_total *t = &h->total[i];
+		if ((!platform || strcmp(t->platform, platform) == 0) && strcmp(t->verdict, verdict) == 0 &&
+			t->removes == removes && (!why || (t->why && strcmp(t->why, why) == 0)))
+			add(&s, t);
+	}
+	return s;
+}
+
+static void print_heading(const char *name, struct sum going, struct sum all, FILE *out)
+{
+	char some[PROGRESS_TEXT], whole[PROGRESS_TEXT];
+	progress_bytes((double)going.bytes, some);
+	progress_bytes((double)all.bytes, whole);
+	fprintf(out, "%s: %" PRIu64 " of %" PRIu64 " files go, %s of %s\n", name, going.files, all.files, some, whole);
+}
+
+static void print_row(bool goes, const char *verdict, struct sum s, const char *words, FILE *out)
+{
+	char size[PROGRESS_TEXT];
+	progress_bytes((double)s.bytes, size);
+	if (s.files)
+		fprintf(out, "  %-5s  %-10s %9" PRIu64 " %10s%s%s\n", goes ? "goes" : "stays", verdict, s.files, size,
+			words && *words ? "  " : "", words ? words : "");
+}
+
+// What goes first, then what stays.
+static void print_platform(const struct planfile_head *h, const struct planfile_platform *p, FILE *out)
+{
+	if (!p->files)
+		return;
+	print_heading(p->name, sum_going(h, p->name), (struct sum){p->files, p->bytes}, out);
+	for (size_t i = 0; i < 2 * VERDICT_COUNT; i++) {
+		bool goes = i < VERDICT_COUNT;
+		const char *verdict = verdict_name[i % VERDICT_COUNT];
+		print_row(goes, verdict, sum_of(h, p->name, verdict, goes, NULL), "", out);
+	}
+	fputc('\n', out);
+}
+
+static void print_why(const struct planfile_head *h, size_t kind, size_t why, FILE *out)
+{
+	bool goes = why == VERDICT_REMOVES;
+	struct sum s = sum_of(h, NULL, verdict_name[kind], goes, verdict_why_name[why]);
+	const char *option = why == VERDICT_NOT_ASKED ? verdict_option[kind] : NULL;
+	CLEANUP(mem_free) char *words = xasprintf("%s%s%s", why_words[why] ? why_words[why] : verdict_words[kind],
+		option ? "; goes with " : "", option ? option : "");
+	print_row(goes, verdict_name[kind], s, words, out);
+}
+
+static void print_all(const struct planfile_head *h, FILE *out)
+{
+	struct sum all = {0};
+	for (size_t i = 0; i < h->platforms; i++) {
+		all.files += h->platform[i].files;
+		all.bytes += h->platform[i].bytes;
+	}
+	print_heading(h->platforms == 1 ? "In all" : "All platforms", sum_going(h, NULL), all, out);
+	for (size_t kind = 0; kind < VERDICT_COUNT; kind++)
+		print_why(h, kind, VERDICT_REMOVES, out);
+	for (size_t i = 0; i < VERDICT_COUNT * VERDICT_WHY_COUNT; i++)
+		if (i % VERDICT_WHY_COUNT != VERDICT_REMOVES)
+			print_why(h, i / VERDICT_WHY_COUNT, i % VERDICT_WHY_COUNT, out);
+}
+
+// --- what is wrong with it ---
+
+// Above a cap, in per cent rounded up; 0: it is not.
+static unsigned above(uint64_t part, uint64_t whole, uint64_t cap)
+{
+	if (!whole || part * 100 <= whole * cap)
+		return 0;
+	return (unsigned)((part * 100 + whole - 1) / whole);
+}
+
+static void print_caps(const struct planfile_head *h, const struct config *c, FILE *out)
+{
+	bool has_heading = false;
+	for (size_t i = 0; i < h->platforms; i++) {
+		const struct planfile_platform *p = &h->platform[i];
+		struct sum going = sum_going(h, p->name);
+		unsigned files = above(going.files, p->files, c->prune_max_files);
+		unsigned bytes = above(going.bytes, p->bytes, c->prune_max_bytes);
+		if (!files && !bytes)
+			continue;
+		if (!has_heading)
+			fprintf(out, "\nMore than max-files = %" PRIu64 "%% or max-bytes = %" PRIu64
+				     "%% of a platform, so apply refuses it unless told:\n",
+				c->prune_max_files, c->prune_max_bytes);
+		has_heading = true;
+		fprintf(out, "  %s:", p->name);
+		if (files)
+			fprintf(out, " --max-files=%u%%", files);
+		if (bytes)
+			fprintf(out, " --max-bytes=%u%%", bytes);
+		fputc('\n', out);
+	}
+}
+
+// What somebody else wrote must not move the cursor.
+static void put_text(const char *text, FILE *out)
+{
+	for (; *text; text++)
+		fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, out);
+}
+
+static void print_names(const struct planfile_head *h, const char *result, FILE *out)
+{
+	uint64_t all = 0;
+	const char *why = NULL;
+	for (size_t i = 0; i < h->failures; i++) {
+		if (strcmp(h->failure[i].result, result) != 0)
+			continue;
+		if (all++ < SHOWN)
+			fprintf(out, "%s%s", all == 1 ? "" : ", ", h->failure[i].project);
+		why = why ? why : h->failure[i].why;
+	}
+	if (all > SHOWN)
+		fprintf(out, " and %" PRIu64 " more", all - SHOWN);
+	fputs("\n    ", out);
+	put_text(why ? why : "", out);
+	fputc('\n', out);
+}
+
+static bool has_result(const struct planfile_head *h, const char *result)
+{
+	for (size_t i = 0; i < h->failures; i++)
+		if (strcmp(h->failure[i].result, result) == 0)
+			return true;
+	return false;
+}
+
+// By what went wrong, each with the words of the first.
+static void print_failures(const struct planfile_head *h, FILE *out)
+{
+	if (h->failures)
+		fprintf(out, "\nWhat upstream has is not known of %zu of %" PRIu64 " projects, whose files all stay:\n",
+			h->failures, h->projects);
+	for (size_t i = 0; i < UPSTREAM_RESULT_COUNT; i++) {
+		if (!has_result(h, upstream_result_name[i]))
+			continue;
+		fprintf(out, "  %s: ", upstream_result_name[i]);
+		print_names(h, upstream_result_name[i], out);
+	}
+}
+
+void plantable_print(const struct planfile_head *h, const struct config *c, FILE *out)
+{
+	if (h->platforms > 1)
+		for (size_t i = 0; i < h->platforms; i++)
+			print_platform(h, &h->platform[i], out);
+	print_all(h, out);
+	print_failures(h, out);
+	print_caps(h, c, out);
+}

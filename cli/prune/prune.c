@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/common/command.h"
+
+static const struct command *const rows[] = {
+	&command_prune_plan,
+	&command_prune_apply,
+	&command_prune_purge,
+	&command_prune_restore,
+	&command_prune_follow,
+	NULL,
+};
+
+static int run(const struct command *self, int argc, char **argv, struct err *e)
+{
+	return command_run_row(self, rows, argc, argv, e);
+}
+
+const struct command command_prune = {
+	.name = "prune",
+	.help = "unlist what upstream has as well: plan, review, apply, undo",
+	.run = run,
+};

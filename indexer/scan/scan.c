@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "indexer/scan/scan.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "indexer/scan/scan-writer.h"
+#include "indexer/walk/scan-file.h"
+#include "lib/base/log.h"
+#include "lib/base/mem.h"
+#include "lib/domain/machine/platform.h"
+#include "lib/os/clock.h"
+#include "lib/os/fs.h"
+#include "lib/os/safefile.h"
+#include "lib/state/catalog/catalog-file.h"
+
+enum { RETRY_MS = 200 }; // between two tries to get the lock
+#define SECOND_NS ((int64_t)1000000000)
+
+struct scan {
+	struct store *store;
+	struct catalog *catalog;
+	const struct scan_options *options;
+	struct summary *summary;
+	struct walk walk;
+	struct recorder *recorder;
+	int64_t *dropped; // platforms that the store has no more
+	size_t dropped_count, dropped_room;
+};
+
+static void scan_release(struct scan *s)
+{
+	recorder_free(s->recorder);
+	walk_release(&s->walk);
+	free(s->dropped);
+}
+
+// One indexer a catalog. A waiting one asks again and again, since it must end when it is
+// cancelled.
+static int lock(struct scan *s, struct err *e)
+{
+	CLEANUP(mem_free) char *path = xasprintf("%s.lock", catalog_path(s->catalog));
+	CLEANUP(mem_free)
+	char *owner = xasprintf("%s, process %ld",
+		s->options->owner ? s->options->owner : "wheelcache", (long)getpid());
+	for (bool is_told = false;; is_told = true) {
+		struct err busy = ERR_INIT;
+		int fd = safefile_lock(path, false, owner, &busy);
+		if (fd >= 0)
+			return fd;
+		if (busy.kind != ERR_BUSY || s->options->no_wait)
+			*e = busy;
+		if (busy.kind != ERR_BUSY)
+			return -1;
+		if (s->options->no_wait)
+			return err_prefix(e, "catalog %s: another indexer is at work: ",
+				catalog_path(s->catalog));
+		if (!is_told)
+			log_info("waiting for another indexer to end: %s", busy.msg);
+		if (walk_is_cancelled(&s->walk))
+			return err_set(e, ERR_BUSY, "stopped before the scan began");
+		walk_report(&s->walk, WALK_WAITS);
+		nanosleep(&(struct timespec){.tv_nsec = RETRY_MS * 1000000L}, NULL);
+	}
+}
+
+// A platform that the catalog has and the store has not. Where the configuration names the
+// platforms, it was taken out of it. Where folders are platforms, a missing one is more likely a
+// volume that is not mounted; only the name for a store without platforms goes when the first
+// platform comes.
+static int see_platform(void *ctx, const struct catalog_platform *p, struct err *e UNUSED)
+{
+	struct scan *s = ctx;
+	if (store_platform(s->store, p->id) || !p->folders)
+		return 0;
+	if (s->store->is_detected && platform_is_slug(str_from(p->name)) &&
+		!s->options->allow_empty) {
+		CLEANUP(mem_free)
+		char *text = xasprintf(
+			"platform %s: %s/%s is gone, but the catalog knows %" PRIu64
+			" files there; is its volume mounted? (--allow-empty forgets them)",
+			p->name, s->store->path, p->name, p->files);
+		summary_add(s->summary, SCANNED_LIST_PROBLEMS, text, NULL, NULL);
+		recorder_miss(s->recorder);
+		return 0;
+	}
+	log_info("platform %s is no more: its %" PRIu64 " files leave the catalog", p->name,
+		p->files);
+	GROW(s->dropped, s->dropped_count, s->dropped_room);
+	s->dropped[s->dropped_count++] = p->id;
+	return 0;
+}
+
+// A platform that has lost all it had is more likely a volume that is not mounted than an empty
+// one.
+static void keep_emptied(struct scan *s)
+{
+	for (size_t i = 0; i < s->store->platform_count && !s->options->allow_empty; i++) {
+		const struct platform *p = &s->store->platform[i];
+		uint64_t gone = recorder_gone(s->recorder, i);
+		if (!gone || crew_seen(s->walk.crew, i))
+			continue;
+		recorder_keep(s->recorder, i);
+		CLEANUP(mem_free)
+		char *text = xasprintf(
+			"platform %s: %s holds no wheel, but the catalog knows %" PRIu64
+			" files there; is its volume mounted? (--allow-empty forgets them)",
+			p->name, p->path, gone);
+		summary_add(s->summary, SCANNED_LIST_PROBLEMS, text, NULL, NULL);
+	}
+}
+
+struct unlisted {
+	struct scan *scan;
+	enum catalog_state state;
+	enum scanned_number number;
+	enum scanned_list list; // SCANNED_LISTS: none, where somebody wants it so and there may be many
+};
+
+static int see_unlisted(
+	void *ctx, int64_t platform, const char *path, const char *reason, struct err *e UNUSED)
+{
+	const struct unlisted *row = ctx;
+	struct scan *s = row->scan;
+	const struct platform *p = store_platform(s->store, platform);
+	CLEANUP(mem_free) char *whole = xasprintf("%s/%s", p ? p->name : "?", path);
+	s->summary->number[row->number]++;
+	if (row->list < SCANNED_LISTS)
+		summary_add(s->summary, row->list, whole, reason, NULL);
+	return 0;
+}
+
+static int sum_up_unlisted(struct scan *s, struct err *e)
+{
+	struct unlisted row[] = {
+		{s, FILE_IS_REFUSED, SCANNED_QUARANTINED, SCANNED_LIST_QUARANTINED},
+		{s, FILE_IS_DUPLICATE, SCANNED_DUPLICATES, SCANNED_LIST_DUPLICATES},
+		{s, FILE_IS_UNLISTED, SCANNED_PRUNED, SCANNED_LISTS},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(row); i++)
+		if (catalog_unlisted(s->catalog, row[i].state, see_unlisted, &row[i], e) < 0)
+			return -1;
+	return 0;
+}
+
+static int see_shared(void *ctx, const char *filename, uint64_t platforms, uint64_t contents,
+	struct err *e UNUSED)
+{
+	struct scan *s = ctx;
+	s->summary->number[SCANNED_SHADOWED] += platforms - 1;
+	if (contents == 1)
+		return 0;
+	CLEANUP(mem_free)
+	char *text = xasprintf(
+		"%" PRIu64 " platforms, %" PRIu64 " different files", platforms, contents);
+	summary_add(s->summary, SCANNED_LIST_DIFFERING, filename, text, NULL);
+	return 0;
+}
+
+static int sum_up(struct scan *s, struct err *e)
+{
+	static const struct {
+		enum crew_count from;
+		enum scanned_number to;
+	} row[] = {
+		{COUNT_FILES, SCANNED_FILES},
+		{COUNT_UNCHANGED, SCANNED_UNCHANGED},
+		{COUNT_WAITING, SCANNED_WAITING},
+		{COUNT_IGNORED, SCANNED_IGNORED},
+		{COUNT_LINKS, SCANNED_LINKS},
+		{COUNT_BYTES, SCANNED_BYTES},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(row); i++)
+		s->summary->number[row[i].to] += crew_counted(s->walk.crew, row[i].from);
+	s->summary->number[SCANNED_IGNORED] += s->store->stray_count;
+	for (size_t i = 0; i < s->store->stray_count; i++)
+		summary_add(s->summary, SCANNED_LIST_STRAY, s->store->stray[i], NULL, NULL);
+	s->summary->number[SCANNED_PROBLEMS] = s->summary->list[SCANNED_LIST_PROBLEMS].all;
+	if (sum_up_unlisted(s, e) < 0)
+		return -1;
+	bool may_share = s->options->compare_platforms && s->store->platform_count > 1;
+	return may_share ? catalog_shared(s->catalog, see_shared, s, e) : 0;
+}
+
+static int take(void *ctx, const struct outcome *o, struct err *e)
+{
+	struct scan *s = ctx;
+	if (o && recorder_outcome(s->recorder, o, e) < 0)
+		return -1;
+	return recorder_tick(s->recorder, e);
+}
+
+static int run_locked(struct scan *s, struct err *e)
+{
+	s->recorder = recorder_new(s->catalog, s->store, s->summary);
+	if (catalog_enlarge_cache(s->catalog, e) < 0 ||
+		catalog_platforms(s->catalog, see_platform, s, e) < 0 || walk_run(&s->walk, e) < 0)
+		return -1;
+	walk_report(&s->walk, WALK_ENDS);
+	keep_emptied(s);
+	if (recorder_finish(s->recorder, s->dropped, s->dropped_count, e) < 0 || sum_up(s, e) < 0)
+		return -1;
+	if (!s->summary->number[SCANNED_PROBLEMS])
+		return 0;
+	const char *first = s->options->is_logged ? summary_first_public(s->summary, SCANNED_LIST_PROBLEMS)
+						  : s->summary->list[SCANNED_LIST_PROBLEMS].item[0].field[0];
+	return err_set(e, ERR_IO, "the scan is not whole: %s%s",
+		first ? first : "something of a private platform could not be looked at (\"wheelcache index\" says what)",
+		s->summary->number[SCANNED_PROBLEMS] > 1 ? ", and more" : "");
+}
+
+int scan_run(struct store *store, struct catalog *catalog, const struct scan_options *options,
+	struct summary *summary, struct err *e)
+{
+	int64_t begin = clock_wall_ns();
+	*summary = (struct summary){.shape = &scanned_shape};
+	CLEANUP(mem_close) int held = -1; // let go last
+	CLEANUP(scan_release)
+	struct scan s = {
+		.store = store, .catalog = catalog, .options = options, .summary = summary};
+	s.walk = (struct walk){
+		.watch = options->watch,
+		.catalog = catalog,
+		.crew_options = {.store = store,
+			.threads = options->threads,
+			.settle_ns = (int64_t)options->settle * SECOND_NS,
+			.allow_empty = options->allow_empty,
+			.sweeps = true,
+			.is_wanted = reading_is_wanted,
+			.look = reading_run},
+		.take = take,
+		.ctx = &s,
+	};
+	held = lock(&s, e);
+	int result = held < 0 ? -1 : run_locked(&s, e);
+	summary->seconds = (double)(clock_wall_ns() - begin) / (double)SECOND_NS;
+	return result;
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The marks beside a folder's files (lib/state/store/sidecar.h), held against those that the catalog
+// knows.
+#pragma once
+
+#include "indexer/walk/dir-snapshot.h"
+#include "indexer/walk/scan-workers.h"
+
+// A mark that the folder seems to have; fd is the open folder. Tells what is new about it.
+void marking_see(struct crew *crew, struct folder *folder, int fd, struct known *known,
+	const char *filename, enum mark mark);
+// Tells of those known marks that were not seen.
+void marking_end(struct crew *crew, struct folder *folder, const struct known *known);

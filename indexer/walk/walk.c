@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "indexer/walk/walk.h"
+
+#include <sys/sysinfo.h>
+
+#include "indexer/walk/scan-dir.h"
+#include "indexer/walk/scan-file.h"
+#include "lib/os/clock.h"
+
+enum {
+	TICK_MS = 100, // between two looks at the clock, and two reports of progress
+	MOST_THREADS = 64,
+};
+#define TICK_NS ((int64_t)TICK_MS * 1000000)
+
+void walk_release(struct walk *w)
+{
+	crew_free(w->crew);
+	w->crew = NULL;
+}
+
+bool walk_is_cancelled(const struct walk *w)
+{
+	return w->watch.cancel && atomic_load(w->watch.cancel);
+}
+
+static double share_done(const struct walk *w, uint64_t bytes)
+{
+	if (w->bytes)
+		return (double)bytes / (double)w->bytes;
+	return (double)crew_counted(w->crew, COUNT_DONE) / (double)SHARE_ALL;
+}
+
+void walk_report(struct walk *w, enum walk_phase phase)
+{
+	int64_t now = clock_wall_ns();
+	if (!w->watch.progress || (phase == WALK_READS && now - w->reported_ns < TICK_NS))
+		return;
+	struct walk_progress p = {.phase = phase};
+	if (w->crew) {
+		p.files = crew_counted(w->crew, COUNT_FILES);
+		p.bytes = crew_counted(w->crew, COUNT_BYTES);
+		p.done = share_done(w, p.bytes);
+	}
+	w->reported_ns = now;
+	w->watch.progress(w->watch.ctx, &p);
+}
+
+static int submit_platform(struct walk *w, size_t index, struct err *e)
+{
+	struct err missing = ERR_INIT;
+	const struct store *store = w->crew_options.store;
+	struct folder *root = folder_new(NULL, "");
+	root->platform = &store->platform[index];
+	root->platform_index = index;
+	root->share = SHARE_ALL / store->platform_count;
+	if (catalog_folder_find(w->catalog, root->platform->id, "", &root->known, &missing) < 0 &&
+		missing.kind != ERR_NOT_FOUND) {
+		folder_unref(root);
+		*e = missing;
+		return -1;
+	}
+	root->known.path = root->path;
+	root->row = root->known.id;
+	crew_submit(w->crew, &(struct job){.run = visit_run, .folder = root});
+	return 0;
+}
+
+// Takes all that the crew finds. After an error the rest is thrown away, until the crew has
+// noticed.
+static int take_all(struct walk *w, struct err *e)
+{
+	int result = 0;
+	for (bool ended = false; !ended;) {
+		CLEANUP(outcome_cleanup) struct outcome *o = crew_take(w->crew, TICK_MS, &ended);
+		walk_report(w, WALK_READS);
+		if (walk_is_cancelled(w))
+			atomic_store(&w->stop, true);
+		if (result == 0 && w->take(w->ctx, o, e) < 0) {
+			result = -1;
+			atomic_store(&w->stop, true);
+		}
+	}
+	return result;
+}
+
+static int start(struct walk *w, struct err *e)
+{
+	unsigned threads =
+		w->crew_options.threads ? w->crew_options.threads : (unsigned)get_nprocs();
+	w->crew_options.threads = threads > MOST_THREADS ? MOST_THREADS : threads;
+	w->crew_options.catalog = catalog_path(w->catalog);
+	w->crew_options.cancel = &w->stop;
+	w->crew = crew_new(&w->crew_options, e);
+	return w->crew ? 0 : -1;
+}
+
+int walk_run(struct walk *w, struct err *e)
+{
+	int result = 0;
+	if (start(w, e) < 0)
+		return -1;
+	for (size_t i = 0; i < w->crew_options.store->platform_count && result == 0; i++)
+		result = submit_platform(w, i, e);
+	crew_started(w->crew);
+	if (result < 0)
+		atomic_store(&w->stop, true);
+	struct err later = ERR_INIT;
+	if (take_all(w, result < 0 ? &later : e) < 0)
+		result = -1;
+	if (result == 0 && atomic_load(&w->stop))
+		return err_set(e, ERR_BUSY, "stopped before the end");
+	return result;
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/base/charclass.h"
+
+#define IS(c, x) ((c) == (x))
+#define IS_CONTROL(c) ((c) < 0x20 || IS(c, 0x7f))
+#define IS_GRAPHIC(c) (!IS_CONTROL(c) && (c) > ' ' && (c) < 0x7f)
+#define IS_NAME(c) (IS_GRAPHIC(c) && !IS(c, '/') && !IS(c, '\\'))
+#define IS_URL(c) \
+	(IS_GRAPHIC(c) && !IS(c, '"') && !IS(c, '<') && !IS(c, '>') && !IS(c, '\\') && !IS(c, '^') && !IS(c, '`') && \
+		!((c) >= '{' && (c) <= '}'))
+#define IS_UNRESERVED(c) \
+	(((c) >= '0' && (c) <= '9') || ((c) >= 'A' && (c) <= 'Z') || ((c) >= 'a' && (c) <= 'z') || IS(c, '-') || IS(c, '.') || \
+		IS(c, '_') || IS(c, '~'))
+#define IS_JSON(c) (!IS_CONTROL(c) && !IS(c, '"') && !IS(c, '\\'))
+#define IS_HTML(c) \
+	((!IS_CONTROL(c) || IS(c, '\t') || IS(c, '\n')) && !IS(c, '&') && !IS(c, '<') && !IS(c, '>') && !IS(c, '"'))
+
+#define OF(c) \
+	(((c) < 0x80) * BYTES_ASCII | IS_GRAPHIC(c) * BYTES_GRAPHIC | IS_NAME(c) * BYTES_NAME | IS_URL(c) * BYTES_URL | \
+		IS_UNRESERVED(c) * BYTES_UNRESERVED | IS_JSON(c) * BYTES_JSON | IS_HTML(c) * BYTES_HTML)
+#define FOUR(c) OF(c), OF((c) + 1), OF((c) + 2), OF((c) + 3)
+#define SIXTEEN(c) FOUR(c), FOUR((c) + 4), FOUR((c) + 8), FOUR((c) + 12)
+#define ALL(c) SIXTEEN(c), SIXTEEN((c) + 16), SIXTEEN((c) + 32), SIXTEEN((c) + 48)
+
+static const uint8_t sets_of[UINT8_MAX + 1] = {ALL(0), ALL(64), ALL(128), ALL(192)};
+
+// Four at a time, while they are there.
+size_t bytes_run(struct str s, unsigned sets)
+{
+	const unsigned char *at = (const unsigned char *)s.ptr;
+	size_t i = 0;
+	while (s.len - i >= 4 && (sets_of[at[i]] & sets_of[at[i + 1]] & sets_of[at[i + 2]] & sets_of[at[i + 3]] & sets) == sets)
+		i += 4;
+	while (i < s.len && (sets_of[at[i]] & sets) == sets)
+		i++;
+	return i;
+}

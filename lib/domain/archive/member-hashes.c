@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/domain/archive/member-hashes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/domain/archive/zipread.h"
+
+static int add_piece(void *ctx, struct str piece, struct err *e)
+{
+	(void)e;
+	digest_add(ctx, piece.ptr, piece.len);
+	return 0;
+}
+
+int contents_read(
+	const struct source *s, const struct zipdirectory *zip, struct contents *out, struct err *e)
+{
+	CLEANUP(digest_cleanup) struct digest *digest = digest_new();
+	out->sha256 = xcalloc(zip->count, sizeof(*out->sha256));
+	for (size_t i = 0; i < zip->count; i++) {
+		if (zip->members[i].is_folder)
+			continue;
+		digest_begin(digest);
+		if (zipread_member(s, &zip->members[i], add_piece, digest, e) < 0) {
+			contents_release(out);
+			return -1;
+		}
+		digest_end(digest, out->sha256[i]);
+	}
+	return 0;
+}
+
+void contents_release(struct contents *c)
+{
+	free(c->sha256);
+	c->sha256 = NULL;
+}
+
+struct line {
+	const uint8_t *sha256;
+	struct str name;
+};
+
+// Hexadecimal digits sort as their bytes do.
+static int by_text(const void *a, const void *b)
+{
+	const struct line *left = a, *right = b;
+	int order = memcmp(left->sha256, right->sha256, SHA256_SIZE);
+	return order ? order : str_cmp(left->name, right->name);
+}
+
+void contents_digest(
+	const struct contents *c, const struct zipdirectory *zip, uint8_t out[SHA256_SIZE])
+{
+	CLEANUP(digest_cleanup) struct digest *digest = digest_new();
+	CLEANUP(mem_free) struct line *lines = xcalloc(zip->count, sizeof(*lines));
+	size_t count = 0;
+	for (size_t i = 0; i < zip->count; i++)
+		if (!zip->members[i].is_folder)
+			lines[count++] = (struct line){c->sha256[i], zip->members[i].name};
+	qsort(lines, count, sizeof(*lines), by_text);
+	digest_begin(digest);
+	for (size_t i = 0; i < count; i++) {
+		char hex[SHA256_HEX];
+		hex_encode(lines[i].sha256, SHA256_SIZE, hex);
+		digest_add(digest, hex, sizeof(hex));
+		digest_add(digest, " ", 1);
+		digest_add(digest, lines[i].name.ptr, lines[i].name.len);
+		digest_add(digest, "\n", 1);
+	}
+	digest_end(digest, out);
+}

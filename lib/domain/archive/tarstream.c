@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/domain/archive/tarstream.h"
+
+#include <string.h>
+
+enum {
+	EXTENDED_MAX = 1 << 20, // a pax header, a long name
+	NAME_AT = 0,
+	NAME_SIZE = 100,
+	SIZE_AT = 124,
+	SIZE_SIZE = 12,
+	SUM_AT = 148,
+	SUM_SIZE = 8,
+	TYPE_AT = 156,
+	MAGIC_AT = 257,
+	PREFIX_AT = 345,
+	PREFIX_SIZE = 155,
+};
+
+void tarstream_init(struct tarstream *t, tarstream_fn *fn, void *ctx)
+{
+	*t = (struct tarstream){.fn = fn, .ctx = ctx};
+	buf_init(&t->extended, EXTENDED_MAX);
+}
+
+void tarstream_release(struct tarstream *t)
+{
+	buf_release(&t->extended);
+}
+
+// A field that NUL ends where it is not full.
+static struct str text_field(const char *at, size_t size)
+{
+	return (struct str){at, strnlen(at, size)};
+}
+
+// Octal digits between blanks, or GNU's big-endian bytes behind 0x80.
+static bool number_field(const char *at, size_t size, uint64_t *out)
+{
+	bool is_binary = (unsigned char)at[0] == 0x80;
+	struct str digits = str_trim(text_field(at, size));
+	*out = 0;
+	for (size_t i = 1; is_binary && i < size; i++) {
+		if (*out >> 56)
+			return false;
+		*out = *out << 8 | (unsigned char)at[i];
+	}
+	for (size_t i = 0; !is_binary && i < digits.len; i++) {
+		if (digits.ptr[i] < '0' || digits.ptr[i] > '7')
+			return false;
+		*out = *out << 3 | (uint64_t)(digits.ptr[i] - '0');
+	}
+	return true;
+}
+
+// The sum counts its own field as blanks.
+bool tarstream_is_header(const char block[TAR_BLOCK])
+{
+	uint64_t written, sum = SUM_SIZE * ' ';
+	for (size_t i = 0; i < TAR_BLOCK; i++)
+		if (i < SUM_AT || i >= SUM_AT + SUM_SIZE)
+			sum += (unsigned char)block[i];
+	return number_field(block + SUM_AT, SUM_SIZE, &written) && written == sum;
+}
+
+static bool is_zero(const char *block)
+{
+	for (size_t i = 0; i < TAR_BLOCK; i++)
+		if (block[i])
+			return false;
+	return true;
+}
+
+// The value of a pax record "<length> <key>=<value>\n"; the last one counts. false where the key is
+// not there.
+static bool pax_value(struct str records, struct str key, struct str *value)
+{
+	bool found = false;
+	while (records.len) {
+		size_t length = 0, i = 0;
+		for (; i < records.len && ascii_is_digit(records.ptr[i]) && length < EXTENDED_MAX;
+			i++)
+			length = length * 10 + (size_t)(records.ptr[i] - '0');
+		if (length <= i + 1 || length > records.len)
+			return found;
+		struct str rest = str_slice(records, i + 1, length - 1), name = str_cut(&rest, '=');
+		if (rest.ptr && str_eq(name, key)) {
+			*value = rest;
+			found = true;
+		}
+		records = str_slice(records, length, records.len);
+	}
+	return found;
+}
+
+// The path: of the extended header before this one, or of its own two fields, put together in path.
+static struct str entry_path(struct tarstream *t, struct buf *path)
+{
+	struct str extended = buf_view(&t->extended), value;
+	if (t->extended_type == 'L')
+		return text_field(extended.ptr, extended.len);
+	if (t->extended_type == 'x' && pax_value(extended, STR("path"), &value))
+		return value;
+	if (memcmp(t->block + MAGIC_AT, "ustar", 6) == 0 && t->block[PREFIX_AT]) {
+		buf_str(path, text_field(t->block + PREFIX_AT, PREFIX_SIZE));
+		buf_putc(path, '/');
+	}
+	buf_str(path, text_field(t->block + NAME_AT, NAME_SIZE));
+	return buf_view(path);
+}
+
+// The size that a pax header gives instead of the entry's own; false where it is no number.
+static bool pax_size(const struct tarstream *t, uint64_t *size)
+{
+	struct str value;
+	if (t->extended_type != 'x' || !pax_value(buf_view(&t->extended), STR("size"), &value))
+		return true;
+	*size = 0;
+	for (size_t i = 0; i < value.len; i++)
+		if (!ascii_is_digit(value.ptr[i]) || __builtin_mul_overflow(*size, 10, size) ||
+			__builtin_add_overflow(*size, (uint64_t)(value.ptr[i] - '0'), size))
+			return false;
+	return true;
+}
+
+// Links, devices, folders and pipes have no bytes, whatever their size field says (as Python's
+// tarfile has it).
+static bool has_bytes(char type)
+{
+	return type < '1' || type > '6';
+}
+
+static int begin_extended(struct tarstream *t, char type, struct err *e)
+{
+	if (t->left > EXTENDED_MAX)
+		return err_set(e, ERR_LIMIT, "tar: an extended header of %llu bytes",
+			(unsigned long long)t->left);
+	buf_clear(&t->extended);
+	t->extended_type = type;
+	t->keep = &t->extended;
+	return 0;
+}
+
+static int begin_entry(struct tarstream *t, char type, struct err *e)
+{
+	CLEANUP(buf_release) struct buf path;
+	buf_init(&path, PREFIX_SIZE + 1 + NAME_SIZE);
+	struct tarentry entry = {entry_path(t, &path), type ? type : '0', t->left};
+	t->has_entries = true;
+	int result = t->fn(t->ctx, &entry, &t->keep, e);
+	t->extended_type = 0;
+	if (result == 0 && t->keep && t->left > t->keep->cap - t->keep->len)
+		return err_set(e, ERR_LIMIT, "tar: a file of %llu bytes, more than %zu",
+			(unsigned long long)t->left, t->keep->cap);
+	return result;
+}
+
+// Headers that tell of others: of the next entry's path ('x', 'L'), or of what is no path and no
+// size.
+static bool is_about_others(char type)
+{
+	return type == 'x' || type == 'L' || type == 'g' || type == 'K';
+}
+
+static int take_header(struct tarstream *t, struct err *e)
+{
+	char type = t->block[TYPE_AT];
+	t->have = 0;
+	if (is_zero(t->block)) {
+		t->has_ended = true;
+		return 0;
+	}
+	if (!tarstream_is_header(t->block) ||
+		!number_field(t->block + SIZE_AT, SIZE_SIZE, &t->left) ||
+		(!is_about_others(type) && !pax_size(t, &t->left)))
+		return err_set(e, ERR_INVALID, "tar: damaged header");
+	if (type == 'S') // PyPI refuses them; what they unpack to depends on the reader
+		return err_set(e, ERR_INVALID, "tar: sparse file");
+	t->left = has_bytes(type) ? t->left : 0;
+	t->padding = (TAR_BLOCK - t->left % TAR_BLOCK) % TAR_BLOCK;
+	t->keep = NULL;
+	if (type == 'x' || type == 'L')
+		return begin_extended(t, type, e);
+	return is_about_others(type) ? 0 : begin_entry(t, type, e);
+}
+
+// Takes at most n bytes off the piece.
+static struct str take(struct str *piece, uint64_t n)
+{
+	size_t len = n < piece->len ? (size_t)n : piece->len;
+	struct str taken = str_slice(*piece, 0, len);
+	*piece = str_slice(*piece, len, piece->len);
+	return taken;
+}
+
+int tarstream_add(struct tarstream *t, struct str piece, struct err *e)
+{
+	while (piece.len && !t->has_ended) {
+		if (t->left) {
+			struct str bytes = take(&piece, t->left);
+			t->left -= bytes.len;
+			if (t->keep)
+				buf_str(t->keep, bytes);
+			continue;
+		}
+		if (t->padding) {
+			t->padding -= take(&piece, t->padding).len;
+			continue;
+		}
+		struct str bytes = take(&piece, TAR_BLOCK - t->have);
+		memcpy(t->block + t->have, bytes.ptr, bytes.len);
+		t->have += bytes.len;
+		if (t->have == TAR_BLOCK && take_header(t, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int tarstream_end(struct tarstream *t, struct err *e)
+{
+	// Python's tarfile and GNU tar take an archive without the two empty blocks at its end; so
+	// do we.
+	if (t->left || t->padding || t->have)
+		return err_set(e, ERR_INVALID, "tar: truncated");
+	if (!t->has_entries)
+		return err_set(e, ERR_INVALID, "tar: empty");
+	return 0;
+}

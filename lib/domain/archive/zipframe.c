@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/domain/archive/zipframe.h"
+
+#include <stdlib.h>
+
+#include "lib/base/limits.h"
+#include "lib/domain/archive/tarstream.h"
+#include "lib/domain/archive/zipextra.h"
+#include "lib/domain/archive/zipwindow.h"
+#include "lib/domain/archive/zipwire.h"
+
+// What a reader who begins at the front sees first.
+static int check_front(struct zipwindow *w, struct err *e)
+{
+	if (w->source->size < ZIP_END_SIZE)
+		return err_set(e, ERR_INVALID, "File is not a zip file: %llu bytes",
+			(unsigned long long)w->source->size);
+	const char *front = zipwindow_get(w, 0, 4, e);
+	if (!front)
+		return -1;
+	uint32_t signature = zip_get32(front);
+	if (signature == ZIP_CENTRAL)
+		return err_set(e, ERR_INVALID, "Missing filename in local headers");
+	if (signature != ZIP_LOCAL && signature != ZIP_END && signature != ZIP_END64)
+		return err_set(e, ERR_INVALID, "Unknown record signature at the first byte");
+	if (w->source->size < TAR_BLOCK)
+		return 0;
+	const char *block = zipwindow_get(w, 0, TAR_BLOCK, e);
+	if (!block)
+		return -1;
+	if (tarstream_is_header(block))
+		return err_set(e, ERR_INVALID, "File is both a zip and a tar file");
+	return 0;
+}
+
+// Says what lies at a place where no record that the central directory knows begins.
+static int refuse_stray(struct zipwindow *w, uint64_t at, struct err *e)
+{
+	const char *bytes = zipwindow_get(w, at, 4, e);
+	if (bytes && zip_get32(bytes) == ZIP_LOCAL)
+		return err_set(e, ERR_INVALID, "Filename not in central directory: record at %llu",
+			(unsigned long long)at);
+	return err_set(e, ERR_INVALID, "Unknown record signature at %llu", (unsigned long long)at);
+}
+
+// A number of a local header: what the central directory says, or 0 where a descriptor brings it
+// later.
+static bool agrees(uint64_t local, uint64_t central, bool later)
+{
+	return local == central || (later && local == 0);
+}
+
+// The sizes, once from the header and once from its ZIP64 field, which must have both
+// (APPNOTE 4.5.3); bazel writes the field beside sizes that fit the header.
+static int check_sizes(const char *at, const struct zipmember *m, const struct zipextra *extra,
+	bool later, struct err *e)
+{
+	uint64_t packed = zip_get32(at + 18), size = zip_get32(at + 22);
+	size_t len = extra->zip64.len;
+	if (extra->has_zip64 && len == 0 && (packed == UINT32_MAX || size == UINT32_MAX))
+		return err_set(e, ERR_INVALID, "Malformed zip file: empty ZIP64 extra field");
+	if (len == 8 && m->method != ZIP_STORED)
+		return err_set(
+			e, ERR_INVALID, "Malformed zip file: ZIP64 extra field with one size");
+	uint64_t wide_size = len >= 8 ? zip_get64(extra->zip64.ptr) : size;
+	uint64_t wide_packed = len >= 16  ? zip_get64(extra->zip64.ptr + 8)
+			       : len == 8 ? wide_size
+					  : packed;
+	if (!agrees(wide_packed, m->packed, later) ||
+		(packed != UINT32_MAX && !agrees(packed, m->packed, later)))
+		return err_set(e, ERR_INVALID, "Mis-matched data size: " STR_FMT, STR_ARG(m->name));
+	if (!agrees(wide_size, m->size, later) ||
+		(size != UINT32_MAX && !agrees(size, m->size, later)))
+		return err_set(e, ERR_INVALID, "Mis-matched file size: " STR_FMT, STR_ARG(m->name));
+	return 0;
+}
+
+static int check_header(const char *at, const struct zipmember *m, struct err *e)
+{
+	unsigned flags = zip_get16(at + 6), differ = flags ^ m->flags;
+	bool later = flags & ZIP_FLAG_DESCRIPTOR;
+	if (differ & (ZIP_FLAG_ENCRYPTED | ZIP_FLAG_PATCHED | ZIP_FLAG_STRONG | ZIP_FLAG_MASKED))
+		return err_set(e, ERR_INVALID, "Mis-matched flags: " STR_FMT, STR_ARG(m->name));
+	// The flag says how a name is spelled: two readings, unless it is ASCII.
+	if ((differ & ZIP_FLAG_UTF8) && !str_is_ascii(m->name))
+		return err_set(e, ERR_INVALID, "Mis-matched flags: " STR_FMT, STR_ARG(m->name));
+	if (zip_get16(at + 8) != m->method)
+		return err_set(
+			e, ERR_INVALID, "Mis-matched compression type: " STR_FMT, STR_ARG(m->name));
+	if (!agrees(zip_get32(at + 14), m->crc, later))
+		return err_set(e, ERR_INVALID, "Mis-matched checksum: " STR_FMT, STR_ARG(m->name));
+	return 0;
+}
+
+// Reads the local header of m, fills m->data, and holds all against the central directory. next is
+// where the record behind m begins.
+static int read_local(struct zipwindow *w, struct zipmember *m, uint64_t next, unsigned *flags,
+	struct zipextra *extra, struct err *e)
+{
+	const char *at = zipwindow_get(w, m->header, ZIP_LOCAL_SIZE, e);
+	if (!at)
+		return -1;
+	if (zip_get32(at) != ZIP_LOCAL)
+		return err_set(e, ERR_INVALID, "Missing filename in local headers: " STR_FMT,
+			STR_ARG(m->name));
+	size_t name_len = zip_get16(at + 26), extra_len = zip_get16(at + 28);
+	size_t whole = ZIP_LOCAL_SIZE + name_len + extra_len;
+	if (whole > next - m->header)
+		return err_set(e, ERR_INVALID,
+			"Malformed zip file: the header of " STR_FMT
+			" reaches into the next record",
+			STR_ARG(m->name));
+	at = zipwindow_get(w, m->header, whole, e);
+	if (!at)
+		return -1;
+	if (!str_eq((struct str){at + ZIP_LOCAL_SIZE, name_len}, m->name))
+		return err_set(e, ERR_INVALID,
+			"Filename not in central directory: it says " STR_FMT
+			" where the record at %llu has another name",
+			STR_ARG(m->name), (unsigned long long)m->header);
+	*flags = zip_get16(at + 6);
+	m->data = m->header + whole;
+	struct str fields = {at + ZIP_LOCAL_SIZE + name_len, extra_len};
+	if (zipextra_parse(fields, m->name, extra, e) < 0 || check_header(at, m, e) < 0)
+		return -1;
+	return check_sizes(at, m, extra, *flags & ZIP_FLAG_DESCRIPTOR, e);
+}
+
+// The descriptor fills exactly what lies between the data and the next record, so which of its four
+// forms it has is no guess (APPNOTE 4.3.9). 64-bit sizes belong to members with a ZIP64 field, as
+// readers of streams expect.
+static int check_descriptor(
+	struct zipwindow *w, const struct zipmember *m, uint64_t next, bool wide, struct err *e)
+{
+	uint64_t at = m->data + m->packed;
+	size_t numbers = wide ? 20 : 12;
+	bool is_signed = next - at == numbers + 4;
+	if (!is_signed && next - at != numbers)
+		return err_set(
+			e, ERR_INVALID, "Malformed data descriptor: " STR_FMT, STR_ARG(m->name));
+	const char *bytes = zipwindow_get(w, at, (size_t)(next - at), e);
+	if (!bytes)
+		return -1;
+	bool ok = !is_signed || zip_get32(bytes) == ZIP_DESCRIPTOR;
+	bytes += is_signed ? 4 : 0;
+	uint64_t packed = wide ? zip_get64(bytes + 4) : zip_get32(bytes + 4);
+	uint64_t size = wide ? zip_get64(bytes + 12) : zip_get32(bytes + 8);
+	if (!ok || zip_get32(bytes) != m->crc || packed != m->packed || size != m->size)
+		return err_set(
+			e, ERR_INVALID, "Mis-matched data descriptor: " STR_FMT, STR_ARG(m->name));
+	return 0;
+}
+
+// One record, from its header to where the next one begins.
+static int walk_record(struct zipwindow *w, struct zipmember *m, uint64_t next,
+	enum strictness strictness, size_t *descriptors, struct err *e)
+{
+	unsigned flags = 0;
+	struct zipextra extra;
+	if (read_local(w, m, next, &flags, &extra, e) < 0)
+		return -1;
+	bool described = flags & ZIP_FLAG_DESCRIPTOR;
+	if (strictness == STRICT && (described || (m->flags & ZIP_FLAG_DESCRIPTOR)))
+		return err_set(e, ERR_INVALID, "ZIP contains a data descriptor: " STR_FMT,
+			STR_ARG(m->name));
+	*descriptors += described;
+	if (m->packed > next - m->data)
+		return err_set(e, ERR_INVALID,
+			"Mis-matched data size: " STR_FMT " reaches into the next record",
+			STR_ARG(m->name));
+	if (described)
+		return check_descriptor(w, m, next, extra.has_zip64, e);
+	if (m->data + m->packed != next)
+		return refuse_stray(w, m->data + m->packed, e);
+	return 0;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct zipmember *const *left = a, *const *right = b;
+	return ((*left)->header > (*right)->header) - ((*left)->header < (*right)->header);
+}
+
+// Each record must end where the next one begins, and the last where the central directory does:
+// then the chain that the front sees is the one that the directory tells of, without gaps and
+// overlaps.
+static int walk_records(struct zipwindow *w, struct zipdirectory *zip, enum strictness strictness,
+	struct findings *findings, struct err *e)
+{
+	CLEANUP(mem_free) struct zipmember **order = xcalloc(zip->count + 1, sizeof(*order));
+	struct zipmember end = {.header = zip->offset};
+	size_t descriptors = 0;
+	for (size_t i = 0; i < zip->count; i++)
+		order[i] = &zip->members[i];
+	qsort(order, zip->count, sizeof(*order), by_place);
+	order[zip->count] = &end;
+	if (order[0]->header != 0)
+		return refuse_stray(w, 0, e);
+	for (size_t i = 0; i < zip->count; i++) {
+		if (order[i]->header >= end.header)
+			return err_set(e, ERR_INVALID,
+				"Missing filename in local headers: " STR_FMT,
+				STR_ARG(order[i]->name));
+		if (walk_record(w, order[i], order[i + 1]->header, strictness, &descriptors, e) < 0)
+			return -1;
+	}
+	if (descriptors)
+		findings_add(findings, "ZIP contains data descriptors: %zu members", descriptors);
+	return 0;
+}
+
+static int check_bomb(const struct zipdirectory *zip, uint64_t file_size, struct err *e)
+{
+	uint64_t total = 0;
+	for (size_t i = 0; i < zip->count; i++)
+		if (__builtin_add_overflow(total, zip->members[i].size, &total))
+			return err_set(e, ERR_INVALID, "Decompression bomb: sizes pass 64 bits");
+	if (total > LIMIT_UNPACKED && total / LIMIT_UNPACKED_RATIO > file_size)
+		return err_set(e, ERR_INVALID, "Decompression bomb: %llu bytes from %llu",
+			(unsigned long long)total, (unsigned long long)file_size);
+	return 0;
+}
+
+int zipframe_read(const struct source *s, enum strictness strictness, struct findings *findings,
+	struct zipdirectory *out, struct err *e)
+{
+	CLEANUP(zipwindow_release) struct zipwindow w = {.source = s};
+	if (check_front(&w, e) < 0 || zipdirectory_read(s, strictness, findings, out, e) < 0)
+		return -1;
+	int result = walk_records(&w, out, strictness, findings, e);
+	if (result == 0 && strictness == STRICT)
+		result = check_bomb(out, s->size, e);
+	if (result < 0)
+		zipdirectory_release(out);
+	return result;
+}

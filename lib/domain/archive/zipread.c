@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/domain/archive/zipread.h"
+
+#include <string.h>
+#include <zip.h>
+
+#include "lib/domain/archive/zipwire.h"
+
+// libzip opens whole archives only, reads their directory by its own lights, and for numpy's
+// thousand members that costs more than all else. So it gets an archive made for it: a header, the
+// very bytes of one member, a directory of one entry. It cannot see, nor mistake, any other.
+enum {
+	HEAD = ZIP_LOCAL_SIZE + 1, // the member's name there is one letter
+	TAIL = ZIP_CENTRAL_SIZE + 1 + ZIP_END_SIZE,
+	PIECE = 64 << 10,
+};
+
+struct capsule {
+	const struct source *source;
+	const struct zipmember *member;
+	char head[HEAD], tail[TAIL];
+	uint64_t at;    // where libzip reads
+	struct err err; // why our own reading failed
+	zip_error_t zip_err;
+};
+
+static uint64_t capsule_size(const struct capsule *c)
+{
+	return HEAD + c->member->packed + TAIL;
+}
+
+// The fields that a local header and a directory entry share (APPNOTE 4.3.7, 4.3.12), from "version
+// needed" on.
+static void put_facts(char *at, const struct zipmember *m)
+{
+	zip_put16(at, 20);
+	zip_put16(at + 4, m->method);
+	zip_put32(at + 10, m->crc);
+	zip_put32(at + 14, (uint32_t)m->packed);
+	zip_put32(at + 18, (uint32_t)m->size);
+	zip_put16(at + 22, 1);
+}
+
+static void capsule_init(struct capsule *c, const struct source *s, const struct zipmember *m)
+{
+	*c = (struct capsule){.source = s, .member = m};
+	zip_error_init(&c->zip_err);
+	zip_put32(c->head, ZIP_LOCAL);
+	put_facts(c->head + 4, m);
+	c->head[ZIP_LOCAL_SIZE] = 'm';
+	zip_put32(c->tail, ZIP_CENTRAL);
+	put_facts(c->tail + 6, m);
+	c->tail[ZIP_CENTRAL_SIZE] = 'm';
+	char *end = c->tail + ZIP_CENTRAL_SIZE + 1;
+	zip_put32(end, ZIP_END);
+	zip_put16(end + 8, 1);
+	zip_put16(end + 10, 1);
+	zip_put32(end + 12, ZIP_CENTRAL_SIZE + 1);
+	zip_put32(end + 16, (uint32_t)(HEAD + m->packed));
+}
+
+// Copies from the part that holds c->at; returns how much.
+static int64_t read_part(struct capsule *c, char *out, uint64_t len)
+{
+	uint64_t packed = c->member->packed, at = c->at;
+	bool in_head = at < HEAD, in_data = !in_head && at - HEAD < packed;
+	uint64_t from = in_head ? at : in_data ? at - HEAD : at - HEAD - packed;
+	uint64_t part = in_head ? HEAD : in_data ? packed : TAIL;
+	uint64_t n = len < part - from ? len : part - from;
+	if (!in_data)
+		memcpy(out, (in_head ? c->head : c->tail) + from, n);
+	else if (source_read(c->source, c->member->data + from, out, n, &c->err) < 0)
+		return -1;
+	c->at += n;
+	return (int64_t)n;
+}
+
+static int64_t capsule_read(struct capsule *c, char *out, uint64_t len)
+{
+	uint64_t done = 0;
+	while (done < len && c->at < capsule_size(c)) {
+		int64_t n = read_part(c, out + done, len - done);
+		if (n < 0) {
+			zip_error_set(&c->zip_err, ZIP_ER_READ, 0);
+			return -1;
+		}
+		done += (uint64_t)n;
+	}
+	return (int64_t)done;
+}
+
+static int64_t capsule_seek(struct capsule *c, void *data, uint64_t len)
+{
+	int64_t at = zip_source_seek_compute_offset(c->at, capsule_size(c), data, len, &c->zip_err);
+	if (at < 0)
+		return -1;
+	c->at = (uint64_t)at;
+	return 0;
+}
+
+static int64_t capsule_stat(const struct capsule *c, void *data)
+{
+	zip_stat_t *st = data;
+	zip_stat_init(st);
+	st->valid = ZIP_STAT_SIZE;
+	st->size = capsule_size(c);
+	return sizeof(*st);
+}
+
+// What libzip asks of a source (zip_source_function(3)).
+static zip_int64_t capsule_call(void *ctx, void *data, zip_uint64_t len, zip_source_cmd_t cmd)
+{
+	struct capsule *c = ctx;
+	if (cmd == ZIP_SOURCE_SUPPORTS)
+		return ZIP_SOURCE_SUPPORTS_SEEKABLE;
+	if (cmd == ZIP_SOURCE_READ)
+		return capsule_read(c, data, len);
+	if (cmd == ZIP_SOURCE_SEEK)
+		return capsule_seek(c, data, len);
+	if (cmd == ZIP_SOURCE_TELL)
+		return (zip_int64_t)c->at;
+	if (cmd == ZIP_SOURCE_STAT)
+		return capsule_stat(c, data);
+	if (cmd == ZIP_SOURCE_ERROR)
+		return zip_error_to_data(&c->zip_err, data, len);
+	if (cmd == ZIP_SOURCE_OPEN)
+		c->at = 0;
+	else if (cmd != ZIP_SOURCE_CLOSE && cmd != ZIP_SOURCE_FREE)
+		return -1;
+	return 0;
+}
+
+static void archive_discard(zip_t **archive)
+{
+	if (*archive)
+		zip_discard(*archive);
+}
+
+static void file_close(zip_file_t **file)
+{
+	if (*file)
+		zip_fclose(*file);
+}
+
+// Our own reading failed, or libzip says what is wrong.
+static int refuse(const struct capsule *c, zip_error_t *why, struct err *e)
+{
+	if (c->err.kind != ERR_NONE) {
+		*e = c->err;
+		return err_prefix(e, STR_FMT ": ", STR_ARG(c->member->name));
+	}
+	return err_set(e, ERR_INVALID, "Damaged member " STR_FMT ": %s", STR_ARG(c->member->name),
+		why ? zip_error_strerror(why) : "size differs");
+}
+
+static int read_all(
+	const struct capsule *c, zip_file_t *file, zipread_sink *sink, void *ctx, struct err *e)
+{
+	char piece[PIECE];
+	uint64_t left = c->member->size;
+	for (;;) {
+		zip_int64_t n = zip_fread(file, piece, sizeof(piece));
+		if (n < 0)
+			return refuse(c, zip_file_get_error(file), e);
+		if (n == 0)
+			return left ? refuse(c, NULL, e) : 0;
+		if ((uint64_t)n > left)
+			return refuse(c, NULL, e);
+		left -= (uint64_t)n;
+		if (sink(ctx, (struct str){piece, (size_t)n}, e) < 0)
+			return -1;
+	}
+}
+
+static zip_t *open_capsule(struct capsule *c)
+{
+	zip_source_t *source = zip_source_function_create(capsule_call, c, &c->zip_err);
+	if (!source)
+		return NULL;
+	zip_t *archive = zip_open_from_source(source, ZIP_RDONLY, &c->zip_err);
+	if (!archive)
+		zip_source_free(source);
+	return archive;
+}
+
+int zipread_member(const struct source *s, const struct zipmember *m, zipread_sink *sink, void *ctx,
+	struct err *e)
+{
+	if (m->packed > UINT32_MAX - HEAD - TAIL || m->size >= UINT32_MAX)
+		return err_set(e, ERR_LIMIT, STR_FMT ": larger than 4 GiB", STR_ARG(m->name));
+	struct capsule c;
+	capsule_init(&c, s, m);
+	CLEANUP(archive_discard) zip_t *archive = open_capsule(&c);
+	if (!archive)
+		return refuse(&c, &c.zip_err, e);
+	CLEANUP(file_close) zip_file_t *file = zip_fopen_index(archive, 0, 0);
+	if (!file)
+		return refuse(&c, zip_get_error(archive), e);
+	return read_all(&c, file, sink, ctx, e);
+}
+
+static int add_piece(void *ctx, struct str piece, struct err *e)
+{
+	(void)e;
+	buf_str(ctx, piece);
+	return 0;
+}
+
+int zipread_whole(const struct source *s, const struct zipmember *m, struct buf *out, struct err *e)
+{
+	if (m->size > out->cap - out->len || !buf_reserve(out, (size_t)m->size))
+		return err_set(e, ERR_LIMIT, STR_FMT ": %llu bytes, more than %zu",
+			STR_ARG(m->name), (unsigned long long)m->size, out->cap);
+	return zipread_member(s, m, add_piece, out, e);
+}

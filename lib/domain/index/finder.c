@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/domain/index/finder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/domain/text/specifier.h"
+
+struct offer {
+	struct finder_file file;
+	struct filename name;
+	size_t place; // in which it was added
+};
+
+struct finder {
+	char *specifiers; // "==1.0"; NULL: any version
+	struct offer *offer;
+	size_t count, room;
+	bool is_sorted;
+};
+
+int finder_new(const char *version, struct finder **out, struct err *e)
+{
+	CLEANUP(version_release) struct version v = {0};
+	if (version && version_parse(str_from(version), &v, e) < 0)
+		return -1;
+	*out = xcalloc(1, sizeof(**out));
+	(*out)->specifiers = version ? xasprintf("==%s", v.text) : NULL;
+	return 0;
+}
+
+void finder_free(struct finder *f)
+{
+	if (!f)
+		return;
+	for (size_t i = 0; i < f->count; i++)
+		filename_release(&f->offer[i].name);
+	free(f->offer);
+	free(f->specifiers);
+	free(f);
+}
+
+void finder_cleanup(struct finder **f)
+{
+	finder_free(*f);
+	*f = NULL;
+}
+
+bool finder_wants(const struct finder *f, const struct filename *name)
+{
+	return !f->specifiers || specifier_set_admits(str_from(f->specifiers), &name->version);
+}
+
+void finder_add(struct finder *f, const char *project, const struct finder_file *file)
+{
+	struct err unsaid = ERR_INIT;
+	struct offer o = {.file = *file, .place = f->count};
+	if (filename_parse(str_from(file->filename), &o.name, &unsaid) < 0)
+		return;
+	if (o.name.kind == FILENAME_OTHER || strcmp(o.name.project, project) != 0 || !finder_wants(f, &o.name)) {
+		filename_release(&o.name);
+		return;
+	}
+	GROW(f->offer, f->count, f->room);
+	f->offer[f->count++] = o;
+	f->is_sorted = false;
+}
+
+// The newest version first.
+static int by_version(const void *a, const void *b)
+{
+	const struct offer *left = a, *right = b;
+	int order = version_cmp(&right->name.version, &left->name.version);
+	return order ? order : (left->place > right->place) - (left->place < right->place);
+}
+
+// What there is of an offer in an environment.
+struct fit {
+	const struct offer *offer; // NULL: nothing
+	long rank;
+	uint64_t micros;
+};
+
+static struct fit fit(const struct offer *o, const struct environment *env)
+{
+	struct err unsaid = ERR_INIT;
+	struct fit f = {.offer = o, .rank = 0, .micros = UINT64_MAX};
+	if (o->name.kind == FILENAME_WHEEL && (environment_best(env, &o->name, &f.rank, &unsaid) < 0 || f.rank < 0))
+		return (struct fit){0};
+	if (o->file.requires_python)
+		specifier_micros(
+			str_from(o->file.requires_python), env->python.major, env->python.minor, &f.micros);
+	return f.micros ? f : (struct fit){0};
+}
+
+// Among files of one version; a was added after b.
+static bool is_better(const struct fit *a, const struct fit *b)
+{
+	if (a->rank != b->rank)
+		return a->rank < b->rank;
+	return filename_compare_builds(&a->offer->name, &b->offer->name) >= 0;
+}
+
+// Which files are looked at.
+struct pass {
+	unsigned sources;
+	enum filename_kind kind;
+	bool is_yanked;
+	bool takes_prereleases;
+};
+
+static bool is_in(const struct pass *pass, const struct offer *o)
+{
+	return (o->file.sources & pass->sources) && o->name.kind == pass->kind && o->file.is_yanked == pass->is_yanked &&
+	       (pass->takes_prereleases || !o->name.version.is_prerelease);
+}
+
+// The best of the newest version that has any.
+static struct fit best_of(const struct finder *f, const struct environment *env, const struct pass *pass)
+{
+	struct fit best = {0};
+	for (size_t i = 0; i < f->count; i++) {
+		const struct offer *o = &f->offer[i];
+		if (best.offer && version_cmp(&best.offer->name.version, &o->name.version) != 0)
+			break;
+		struct fit here = is_in(pass, o) ? fit(o, env) : (struct fit){0};
+		if (here.offer && (!best.offer || is_better(&here, &best)))
+			best = here;
+	}
+	return best;
+}
+
+// Wheels before sdists; what is not yanked first (PEP 592: else only where its version was asked for).
+static struct fit find(const struct finder *f, const struct environment *env, unsigned sources)
+{
+	static const enum filename_kind kinds[] = {FILENAME_WHEEL, FILENAME_SDIST};
+	bool is_pinned = f->specifiers != NULL;
+	struct fit found = {0};
+	for (size_t i = 0; i < ARRAY_SIZE(kinds) && !found.offer; i++) {
+		const struct pass passes[] = {
+			{sources, kinds[i], false, is_pinned},
+			{sources, kinds[i], is_pinned, true},
+		};
+		for (size_t n = 0; n < ARRAY_SIZE(passes) && !found.offer; n++)
+			found = best_of(f, env, &passes[n]);
+	}
+	return found;
+}
+
+void finder_choose(struct finder *f, const struct environment *env, unsigned sources, struct finder_choice *out)
+{
+	if (!f->is_sorted && f->count)
+		qsort(f->offer, f->count, sizeof(f->offer[0]), by_version);
+	f->is_sorted = true;
+	struct fit best = find(f, env, sources);
+	*out = (struct finder_choice){0};
+	if (!best.offer)
+		return;
+	out->file = &best.offer->file;
+	out->version = best.offer->name.version.text;
+	out->is_wheel = best.offer->name.kind == FILENAME_WHEEL;
+	out->has_all_micros = best.micros == UINT64_MAX;
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/domain/machine/platform.h"
+
+#include "lib/base/mem.h"
+
+// As somebody may spell it, and as the platform tags of PEP 600 and 656 do.
+static const struct arch {
+	const char *name, *tag;
+} arches[] = {
+	{"aarch64", "aarch64"},
+	{"amd64", "x86_64"},
+	{"arm64", "aarch64"},
+	{"armhf", "armv7l"},
+	{"armv6l", "armv6l"},
+	{"armv7l", "armv7l"},
+	{"i386", "i686"},
+	{"i686", "i686"},
+	{"loongarch64", "loongarch64"},
+	{"ppc64", "ppc64"},
+	{"ppc64el", "ppc64le"},
+	{"ppc64le", "ppc64le"},
+	{"riscv64", "riscv64"},
+	{"s390x", "s390x"},
+	{"x86_64", "x86_64"},
+};
+
+// Parts of our own paths: the first one of a URL is a view or one of these.
+static const char *const reserved[] = {"simple", "files", "upload", "upstream", "-"};
+
+const char *platform_arch(struct str name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(arches); i++)
+		if (str_eq(name, str_from(arches[i].name)))
+			return arches[i].tag;
+	return NULL;
+}
+
+static bool is_reserved(struct str name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(reserved); i++)
+		if (str_eq(name, str_from(reserved[i])))
+			return true;
+	return false;
+}
+
+static bool is_name_byte(char c)
+{
+	return ascii_is_alnum(c) || c == '.' || c == '-' || c == '_';
+}
+
+bool platform_name_is_valid(struct str name)
+{
+	enum { MAX = 64 };
+	if (!name.len || name.len > MAX || name.ptr[0] == '.')
+		return false;
+	for (size_t i = 0; i < name.len; i++)
+		if (!is_name_byte(name.ptr[i]))
+			return false;
+	return !is_reserved(name);
+}
+
+// The architecture must be a known one, or the folders of many projects would pass
+// ("zope-2-interface").
+bool platform_is_slug(struct str name)
+{
+	long first = str_find(name, '-'), last = str_rfind(name, '-');
+	if (!platform_name_is_valid(name) || first < 1 || last <= first + 1)
+		return false;
+	struct str version = str_slice(name, (size_t)first + 1, (size_t)last);
+	struct str arch = str_slice(name, (size_t)last + 1, name.len);
+	return ascii_is_alpha(name.ptr[0]) && ascii_is_alnum(version.ptr[0]) &&
+	       platform_arch(arch) != NULL;
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/domain/machine/profile.h"
+
+#include <stdlib.h>
+
+#include "lib/domain/machine/distro.h"
+#include "lib/domain/machine/platform.h"
+
+enum { DESCRIPTION_MAX = 256 };
+
+static bool has_python(const struct profile *p, const struct python *python)
+{
+	for (size_t i = 0; i < p->environment_count; i++) {
+		const struct python *q = &p->environment[i].python;
+		if (q->major == python->major && q->minor == python->minor &&
+			q->is_threaded == python->is_threaded && q->is_pypy == python->is_pypy)
+			return true;
+	}
+	return false;
+}
+
+static int add_python(struct profile *p, struct str text, struct err *e)
+{
+	struct python python;
+	if (python_parse(text, &python, e) < 0)
+		return -1;
+	if (has_python(p, &python))
+		return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is there twice", STR_ARG(text));
+	p->environment =
+		xreallocarray(p->environment, p->environment_count + 1, sizeof(*p->environment));
+	environment_init(&p->environment[p->environment_count++], &p->machine, &python);
+	return 0;
+}
+
+static int set_pythons(struct profile *p, const char *text, struct err *e)
+{
+	struct str rest = str_trim(str_from(text));
+	if (!rest.len)
+		return err_set(e, ERR_INVALID, "no Python is named");
+	for (; rest.len; rest = str_trim(rest))
+		if (add_python(p, str_cut(&rest, ' '), e) < 0)
+			return -1;
+	return 0;
+}
+
+static int set_arch(struct profile *p, struct str text, struct err *e)
+{
+	p->machine.arch = platform_arch(text);
+	if (p->machine.arch)
+		return 0;
+	return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is no architecture (as x86_64, aarch64)",
+		STR_ARG(text));
+}
+
+static struct str arch_of(const char *name)
+{
+	struct str slug = str_from(name);
+	return str_slice(slug, (size_t)(str_rfind(slug, '-') + 1), slug.len);
+}
+
+// The keys, and what is built in where they say nothing.
+static int complete(const char *name, const struct profile_keys *given, struct profile_keys *keys,
+	struct err *e)
+{
+	const struct distro *d = distro_find(str_from(name));
+	*keys = *given;
+	if (!keys->libc && d)
+		keys->libc = d->libc;
+	if (!keys->pythons && d)
+		keys->pythons = d->pythons;
+	if (!keys->arch)
+		keys->arch = platform_arch(arch_of(name));
+	if (keys->pythons && keys->arch && keys->libc)
+		return 0;
+	return err_set(e, ERR_INVALID,
+		"nothing is built in for this name, so that %s is needed too",
+		!keys->pythons ? "pythons"
+		: !keys->arch  ? "arch"
+			       : "libc");
+}
+
+// An architecture that we do not know makes a name that we do not know.
+static bool is_unknown(const char *name, const struct profile_keys *keys)
+{
+	return !keys->pythons && !keys->arch && !keys->libc &&
+	       (!distro_find(str_from(name)) || !platform_arch(arch_of(name)));
+}
+
+static int fill(struct profile *p, const struct profile_keys *keys, struct err *e)
+{
+	if (set_arch(p, str_from(keys->arch), e) < 0)
+		return err_prefix(e, "arch: ");
+	if (machine_parse_libc(str_from(keys->libc), &p->machine, e) < 0)
+		return err_prefix(e, "libc: ");
+	if (set_pythons(p, keys->pythons, e) < 0)
+		return err_prefix(e, "pythons: ");
+	return 0;
+}
+
+int profile_init(
+	struct profile *p, const char *name, const struct profile_keys *given, struct err *e)
+{
+	struct profile_keys keys;
+	*p = (struct profile){0};
+	if (is_unknown(name, given))
+		return 0;
+	if (complete(name, given, &keys, e) < 0)
+		return -1;
+	if (fill(p, &keys, e) == 0)
+		return 0;
+	profile_release(p);
+	return -1;
+}
+
+void profile_release(struct profile *p)
+{
+	for (size_t i = 0; i < p->environment_count; i++)
+		environment_release(&p->environment[i]);
+	free(p->environment);
+	*p = (struct profile){0};
+}
+
+void profile_describe(const struct profile *p, struct buf *out)
+{
+	buf_puts(out, "Python");
+	for (size_t i = 0; i < p->environment_count; i++) {
+		buf_putc(out, ' ');
+		python_print(&p->environment[i].python, out);
+	}
+	buf_printf(out, " on %s with %s %u.%u", p->machine.arch,
+		p->machine.is_musl ? "musl" : "glibc", p->machine.libc_major,
+		p->machine.libc_minor);
+}
+
+static void refuse(const struct profile *p, const struct filename *wheel, struct err *why)
+{
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, DESCRIPTION_MAX);
+	profile_describe(p, &text);
+	err_set(why, ERR_INVALID, STR_FMT "-" STR_FMT "-" STR_FMT " does not install here: %s",
+		STR_ARG(wheel->python), STR_ARG(wheel->abi), STR_ARG(wheel->platform), text.data);
+}
+
+bool profile_admits(const struct profile *p, const struct filename *file, struct err *why)
+{
+	if (file->kind != FILENAME_WHEEL || !p->environment_count)
+		return true;
+	for (size_t i = 0; i < p->environment_count; i++) {
+		long best;
+		if (environment_best(&p->environment[i], file, &best, why) < 0)
+			return false;
+		if (best >= 0)
+			return true;
+	}
+	refuse(p, file, why);
+	return false;
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/domain/text/pyspace.h"
+
+#include "lib/base/mem.h"
+
+// In UTF-8. C allows no \u escape for U+0085.
+static const char *const blank[] = {" ", "\t", "\n", "\v", "\f", "\r", "\x1c", "\x1d", "\x1e",
+	"\x1f", "\xc2\x85", "\u00a0", "\u1680", "\u2000", "\u2001", "\u2002", "\u2003", "\u2004",
+	"\u2005", "\u2006", "\u2007", "\u2008", "\u2009", "\u200a", "\u2028", "\u2029", "\u202f",
+	"\u205f", "\u3000"};
+
+// Nearly every byte that is asked for; so it is asked first.
+static bool is_graphic(char c)
+{
+	return c > ' ' && (unsigned char)c < 0x7f;
+}
+
+// The length of the blank that s starts with; 0 where there is none.
+static size_t first_blank(struct str s)
+{
+	if (!s.len || is_graphic(s.ptr[0]))
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(blank); i++)
+		if (str_starts(s, str_from(blank[i])))
+			return str_from(blank[i]).len;
+	return 0;
+}
+
+static size_t last_blank(struct str s)
+{
+	if (!s.len || is_graphic(s.ptr[s.len - 1]))
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(blank); i++)
+		if (str_ends(s, str_from(blank[i])))
+			return str_from(blank[i]).len;
+	return 0;
+}
+
+struct str space_trim(struct str s)
+{
+	size_t n;
+	while ((n = first_blank(s)))
+		s = str_slice(s, n, s.len);
+	while ((n = last_blank(s)))
+		s.len -= n;
+	return s;
+}
+
+bool space_is_in(struct str s)
+{
+	for (size_t i = 0; i < s.len; i++)
+		if (first_blank(str_slice(s, i, s.len)))
+			return true;
+	return false;
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/domain/text/requirement.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/buf.h"
+#include "lib/domain/text/name.h"
+#include "lib/domain/text/pyspace.h"
+#include "lib/domain/text/specifier.h"
+
+static void release_item(struct requirement *r)
+{
+	free(r->project);
+	free(r->specifier);
+	free(r->platform);
+	free(r->reason);
+	free(r->source);
+	*r = (struct requirement){0};
+}
+
+static char *copy(struct str s)
+{
+	return xstrndup(s.len ? s.ptr : "", s.len);
+}
+
+// Cuts off the front of which each byte holds.
+static struct str cut_while(struct str *text, bool (*holds)(char c))
+{
+	size_t len = 0;
+	while (len < text->len && holds(text->ptr[len]))
+		len++;
+	struct str front = str_slice(*text, 0, len);
+	*text = str_slice(*text, len, text->len);
+	return front;
+}
+
+static bool is_of_name(char c)
+{
+	return ascii_is_alnum(c) || c == '-' || c == '_' || c == '.';
+}
+
+static bool is_no_blank(char c)
+{
+	return c != ' ' && c != '\t';
+}
+
+static int set_project(struct requirement *r, struct str *line, struct err *e)
+{
+	struct str name = cut_while(line, is_of_name);
+	if (!name_is_valid(name))
+		return err_set(e, ERR_USAGE, "it does not begin with the name of a project");
+	CLEANUP(buf_release) struct buf normal;
+	buf_init(&normal, name.len);
+	name_normalize(name, &normal);
+	r->project = buf_steal(&normal);
+	return 0;
+}
+
+// "===" compares texts, and so would let go of 1.0.0 where 1.0 is pinned; "==" means both.
+static void add_clause(struct buf *out, struct str clause)
+{
+	struct str same = STR("===");
+	struct str version = str_slice(clause, str_starts(clause, same) ? same.len : 0, clause.len);
+	bool is_pin = version.len < clause.len && version_is_valid(version);
+	buf_puts(out, out->len ? "," : "");
+	buf_puts(out, is_pin ? "==" : "");
+	buf_str(out, is_pin ? version : clause);
+}
+
+static int set_specifier(struct requirement *r, struct str text, struct err *e)
+{
+	if (!specifier_set_is_valid(text))
+		return err_set(e, ERR_USAGE, "\"" STR_FMT "\" is no specifier (as ==1.2 or >=1.2,<2)", STR_ARG(text));
+	CLEANUP(buf_release) struct buf out;
+	buf_init(&out, 2 * text.len + 1);
+	while (text.ptr) {
+		struct str clause = space_trim(str_cut(&text, ','));
+		if (clause.len)
+			add_clause(&out, clause);
+	}
+	r->specifier = buf_steal(&out);
+	return 0;
+}
+
+static bool begins_specifier(struct str text)
+{
+	return text.len && strchr("=<>!~", text.ptr[0]);
+}
+
+// The word says nothing that the line does not: what is listed stays.
+static struct str without_keep(struct str reason)
+{
+	struct str rest = reason;
+	return str_eq(cut_while(&rest, is_no_blank), STR("keep")) ? str_trim(rest) : reason;
+}
+
+// name [specifier] [platform=GLOB] [keep] reason…
+static int read_package(struct requirement *r, struct str line, struct err *e)
+{
+	const struct str platform = STR("platform=");
+	if (set_project(r, &line, e) < 0)
+		return -1;
+	if (line.len && is_no_blank(line.ptr[0]) && !begins_specifier(line))
+		return err_set(e, ERR_USAGE, "behind a name stands a blank or a specifier");
+	line = str_trim(line);
+	struct str specifier = {"", 0};
+	if (begins_specifier(line))
+		specifier = cut_while(&line, is_no_blank);
+	if (set_specifier(r, specifier, e) < 0)
+		return -1;
+	line = str_trim(line);
+	if (str_starts(line, platform)) {
+		struct str word = cut_while(&line, is_no_blank);
+		if (word.len == platform.len)
+			return err_set(e, ERR_USAGE, "platform= without a name or glob");
+		r->platform = copy(str_slice(word, platform.len, word.len));
+	}
+	r->reason = copy(without_keep(str_trim(line)));
+	return 0;
+}
+
+// Comments begin at the start or behind a blank, as pip has it.
+static struct str without_comment(struct str line)
+{
+	for (size_t i = 0; i < line.len; i++)
+		if (line.ptr[i] == '#' && (!i || !is_no_blank(line.ptr[i - 1])))
+			return str_slice(line, 0, i);
+	return line;
+}
+
+// name specifier [; marker]
+static int read_constraint(struct requirement *r, struct str line, struct err *e)
+{
+	if (set_project(r, &line, e) < 0)
+		return -1;
+	struct str specifier = space_trim(str_cut(&line, ';'));
+	if (specifier.len && !begins_specifier(specifier))
+		return err_set(e, ERR_USAGE, "behind the name stands no specifier");
+	r->reason = xstrdup("");
+	return set_specifier(r, specifier, e);
+}
+
+static const struct form {
+	int (*read)(struct requirement *r, struct str line, struct err *e);
+} forms[] = {
+	[REQUIREMENT_PACKAGES] = {read_package},
+	[REQUIREMENT_CONSTRAINTS] = {read_constraint},
+};
+
+static int add_line(struct requirements *list, struct str line, const struct form *form, struct err *e)
+{
+	line = str_trim(without_comment(line));
+	if (!line.len)
+		return 0;
+	GROW(list->item, list->count, list->room);
+	struct requirement *r = &list->item[list->count];
+	*r = (struct requirement){0};
+	if (form->read(r, line, e) == 0) {
+		list->count++;
+		return 0;
+	}
+	release_item(r);
+	return -1;
+}
+
+static int by_project(const void *a, const void *b)
+{
+	const struct requirement *left = a, *right = b;
+	return strcmp(left->project, right->project);
+}
+
+int requirements_parse(
+	struct requirements *list, struct str text, const char *path, enum requirement_form form, struct err *e)
+{
+	if (!str_is_utf8(text) || memchr(text.ptr, '\0', text.len))
+		return err_set(e, ERR_USAGE, "%s: it is no text in UTF-8", path);
+	for (unsigned number = 1; text.ptr; number++) {
+		size_t before = list->count;
+		if (add_line(list, str_cut(&text, '\n'), &forms[form], e) < 0)
+			return err_prefix(e, "%s:%u: ", path, number);
+		if (list->count > before)
+			list->item[before].source = xasprintf("%s:%u", path, number);
+	}
+	if (list->count)
+		qsort(list->item, list->count, sizeof(*list->item), by_project);
+	return 0;
+}
+
+void requirements_release(struct requirements *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		release_item(&list->item[i]);
+	free(list->item);
+	*list = (struct requirements){0};
+}
+
+// The first of the project, or where it would stand.
+static size_t find_project(const struct requirements *list, const char *project)
+{
+	size_t low = 0, high = list->count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (strcmp(list->item[middle].project, project) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const struct requirement *requirements_find(
+	const struct requirements *list, const char *project, const struct version *version, const char *platform)
+{
+	for (size_t i = find_project(list, project); i < list->count; i++) {
+		const struct requirement *r = &list->item[i];
+		if (strcmp(r->project, project) != 0)
+			break;
+		if (r->platform && fnmatch(r->platform, platform, 0) != 0)
+			continue;
+		if (specifier_set_admits(str_from(r->specifier), version))
+			return r;
+	}
+	return NULL;
+}

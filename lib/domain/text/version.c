@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/domain/text/version.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "lib/base/buf.h"
+#include "lib/domain/text/pep440.h"
+#include "lib/domain/text/pyspace.h"
+
+static void text_number(struct buf *text, struct str digits)
+{
+	digits = pep440_strip_zeros(digits);
+	buf_str(text, digits.len ? digits : STR("0"));
+}
+
+static bool is_number(struct str segment)
+{
+	for (size_t i = 0; i < segment.len; i++)
+		if (!ascii_is_digit(segment.ptr[i]))
+			return false;
+	return true;
+}
+
+static void text_local(struct buf *text, struct str local)
+{
+	for (char lead = '+'; local.len; lead = '.') {
+		struct str segment = pep440_take_segment(&local);
+		buf_putc(text, lead);
+		if (is_number(segment))
+			text_number(text, segment);
+		else
+			for (size_t i = 0; i < segment.len; i++)
+				buf_putc(text, ascii_lower(segment.ptr[i]));
+	}
+}
+
+static void text_suffix(struct buf *text, struct pep440_suffix suffix)
+{
+	static const char *const word[] = {
+		[PEP440_A] = "a",
+		[PEP440_B] = "b",
+		[PEP440_RC] = "rc",
+		[PEP440_POST] = ".post",
+		[PEP440_DEV] = ".dev",
+	};
+	if (suffix.kind == PEP440_ABSENT)
+		return;
+	buf_puts(text, word[suffix.kind]);
+	text_number(text, suffix.number);
+}
+
+static void write_text(const struct pep440 *s, struct buf *text)
+{
+	if (pep440_strip_zeros(s->epoch).len) {
+		text_number(text, s->epoch);
+		buf_putc(text, '!');
+	}
+	for (struct str rest = s->release; rest.len;) {
+		text_number(text, str_cut(&rest, '.'));
+		if (rest.len)
+			buf_putc(text, '.');
+	}
+	text_suffix(text, s->pre);
+	text_suffix(text, s->post);
+	text_suffix(text, s->dev);
+	text_local(text, s->local);
+}
+
+// The key. It is compared byte by byte, and a prefix is less; so each part begins with a byte that
+// puts it right against whatever else could stand there:
+// - A number is 1 + the count of its digits, then the digits, without leading zeros (0 has none): a
+//   longer one is greater. From 254 digits on: 255, then the count in 4 bytes. So it never begins
+//   with a 0.
+// - A version is its epoch; the release's numbers, without zeros at its end, and a 0; the ranks of
+//   pre, post and dev, each with its number where it is there; the segments of local.
+// - A segment is SEGMENT_TEXT and its letters, or SEGMENT_NUMBER and its number. What comes behind
+//   the letters, another segment or nothing, is less than any letter.
+enum { RANK_ONLY_DEV = 1, RANK_A, RANK_B, RANK_RC, RANK_NO_PRE };
+enum { RANK_NO_POST = 1, RANK_POST };
+enum { RANK_DEV = 1, RANK_NO_DEV };
+enum { SEGMENT_TEXT = 1, SEGMENT_NUMBER };
+
+static void key_number(struct buf *key, struct str digits)
+{
+	enum { SHORT = 254 };
+	digits = pep440_strip_zeros(digits);
+	if (digits.len < SHORT) {
+		buf_putc(key, (char)(1 + digits.len));
+	} else {
+		buf_putc(key, (char)255);
+		for (int shift = 24; shift >= 0; shift -= 8)
+			buf_putc(key, (char)((uint32_t)digits.len >> shift & 0xff));
+	}
+	buf_str(key, digits);
+}
+
+static struct str strip_zero_parts(struct str release)
+{
+	while (release.len) {
+		long dot = str_rfind(release, '.');
+		struct str last = str_slice(release, (size_t)(dot + 1), release.len);
+		if (pep440_strip_zeros(last).len)
+			return release;
+		release.len = dot < 0 ? 0 : (size_t)dot;
+	}
+	return release;
+}
+
+static void key_suffix(struct buf *key, char rank_of_none, struct pep440_suffix suffix)
+{
+	static const char rank[] = {
+		[PEP440_A] = RANK_A,
+		[PEP440_B] = RANK_B,
+		[PEP440_RC] = RANK_RC,
+		[PEP440_POST] = RANK_POST,
+		[PEP440_DEV] = RANK_DEV,
+	};
+	if (suffix.kind == PEP440_ABSENT) {
+		buf_putc(key, rank_of_none);
+		return;
+	}
+	buf_putc(key, rank[suffix.kind]);
+	key_number(key, suffix.number);
+}
+
+static void key_local(struct buf *key, struct str local)
+{
+	while (local.len) {
+		struct str segment = pep440_take_segment(&local);
+		buf_putc(key, is_number(segment) ? SEGMENT_NUMBER : SEGMENT_TEXT);
+		if (is_number(segment)) {
+			key_number(key, segment);
+			continue;
+		}
+		for (size_t i = 0; i < segment.len; i++)
+			buf_putc(key, ascii_lower(segment.ptr[i]));
+	}
+}
+
+static void write_key(const struct pep440 *s, struct buf *key)
+{
+	key_number(key, s->epoch);
+	for (struct str rest = strip_zero_parts(s->release); rest.len;)
+		key_number(key, str_cut(&rest, '.'));
+	buf_putc(key, 0);
+	// 1.0.dev1 comes before 1.0a1, but 1.0.post1.dev1 is ordered by its post part.
+	bool only_dev = s->dev.kind != PEP440_ABSENT && s->post.kind == PEP440_ABSENT;
+	key_suffix(key, only_dev ? RANK_ONLY_DEV : RANK_NO_PRE, s->pre);
+	key_suffix(key, RANK_NO_POST, s->post);
+	key_suffix(key, RANK_NO_DEV, s->dev);
+	key_local(key, s->local);
+}
+
+static bool scan(struct str text, struct pep440 *out)
+{
+	return text.len < UINT32_MAX / 4 && pep440_scan(space_trim(text), out);
+}
+
+int version_parse(struct str text, struct version *out, struct err *e)
+{
+	enum { SHOWN = 80 };
+	struct pep440 s;
+	if (!scan(text, &s))
+		return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is no version (PEP 440)",
+			STR_ARG(str_slice(text, 0, text.len < SHOWN ? text.len : SHOWN)));
+	struct buf normal, key;
+	buf_init(&normal, 4 * text.len + 64);
+	buf_init(&key, 4 * text.len + 64);
+	write_text(&s, &normal);
+	write_key(&s, &key);
+	out->key.len = key.len;
+	out->key.ptr = buf_steal(&key);
+	out->text = buf_steal(&normal);
+	out->is_prerelease = s.pre.kind != PEP440_ABSENT || s.dev.kind != PEP440_ABSENT;
+	out->is_local = s.local.len > 0;
+	return 0;
+}
+
+bool version_is_valid(struct str text)
+{
+	struct pep440 s;
+	return scan(text, &s);
+}
+
+void version_release(struct version *v)
+{
+	free(v->text);
+	free((void *)(uintptr_t)v->key.ptr);
+	*v = (struct version){0};
+}
+
+int version_cmp(const struct version *a, const struct version *b)
+{
+	return str_cmp(a->key, b->key);
+}

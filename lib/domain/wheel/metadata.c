@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/domain/wheel/metadata.h"
+
+#include "lib/domain/text/rfc822-fields.h"
+
+enum { NEWEST_MAJOR = 2, NEWEST_MINOR = 6 };
+
+// Metadata-Version is "<major>.<minor>"; -1 where a part is no small number.
+static int small_number(struct str digits)
+{
+	int n = 0;
+	if (!digits.len || digits.len > 4)
+		return -1;
+	for (size_t i = 0; i < digits.len; i++) {
+		if (!ascii_is_digit(digits.ptr[i]))
+			return -1;
+		n = n * 10 + (digits.ptr[i] - '0');
+	}
+	return n;
+}
+
+// Consumers must fail on a greater major and warn on a greater minor. 2.0 was never valid, and PyPI
+// has many.
+static int check_version(
+	struct str version, enum strictness strictness, struct findings *findings, struct err *e)
+{
+	if (!version.len)
+		return findings_judge(
+			findings, strictness, e, "core metadata: no Metadata-Version");
+	struct str rest = version;
+	int major = small_number(str_cut(&rest, '.')), minor = small_number(rest);
+	if (major < 1 || minor < 0 || major > NEWEST_MAJOR)
+		return err_set(e, ERR_INVALID, "core metadata: unknown Metadata-Version");
+	if ((major == NEWEST_MAJOR && (minor == 0 || minor > NEWEST_MINOR)) ||
+		(major == 1 && minor > 2))
+		findings_add(findings, "core metadata: Metadata-Version %d.%d", major, minor);
+	return 0;
+}
+
+enum { FIELD_METADATA_VERSION, FIELD_NAME, FIELD_VERSION, FIELD_REQUIRES_PYTHON, FIELD_COUNT };
+
+static const struct str field_name[FIELD_COUNT] = {
+	[FIELD_METADATA_VERSION] = STR("Metadata-Version"),
+	[FIELD_NAME] = STR("Name"),
+	[FIELD_VERSION] = STR("Version"),
+	[FIELD_REQUIRES_PYTHON] = STR("Requires-Python"),
+};
+
+// The first value of each field, and how often the field is there.
+static void collect(struct str text, struct str value[FIELD_COUNT], unsigned count[FIELD_COUNT])
+{
+	struct headerfield field;
+	while (headerfields_next(&text, &field))
+		for (size_t i = 0; i < FIELD_COUNT; i++)
+			if (str_eq_nocase(field.name, field_name[i]) && count[i]++ == 0)
+				value[i] = str_trim(field.value);
+}
+
+int metadata_parse(struct str text, enum strictness strictness, struct findings *findings,
+	struct metadata *out, struct err *e)
+{
+	struct str value[FIELD_COUNT] = {{0}};
+	unsigned count[FIELD_COUNT] = {0};
+	collect(text, value, count);
+	for (size_t i = FIELD_NAME; i <= FIELD_VERSION; i++)
+		if (!value[i].len)
+			return err_set(e, ERR_INVALID, "core metadata: no " STR_FMT,
+				STR_ARG(field_name[i]));
+	for (size_t i = 0; i < FIELD_COUNT; i++) // readers differ in which one they take
+		if (count[i] > 1 &&
+			findings_judge(findings, strictness, e, "core metadata: several " STR_FMT,
+				STR_ARG(field_name[i])) < 0)
+			return -1;
+	if (!str_is_utf8(text) &&
+		findings_judge(findings, strictness, e, "core metadata: not UTF-8") < 0)
+		return -1;
+	*out = (struct metadata){
+		.metadata_version = value[FIELD_METADATA_VERSION],
+		.name = value[FIELD_NAME],
+		.version = value[FIELD_VERSION],
+		.requires_python = value[FIELD_REQUIRES_PYTHON],
+	};
+	return check_version(out->metadata_version, strictness, findings, e);
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/domain/wheel/record.h"
+
+#include <string.h>
+
+#include "lib/base/buf.h"
+#include "lib/base/limits.h"
+#include "lib/format/base64.h"
+
+enum { FIELDS = 3, HASH_MAX = 64 };
+
+struct reader {
+	struct str rest;
+	size_t line;
+	struct buf quoted; // quoted fields of one row, without their quotes
+};
+
+// A field lies in the text, or from this place on in r->quoted, which may still move.
+struct field {
+	struct str text;
+	bool is_quoted;
+	size_t from;
+};
+
+static void reader_release(struct reader *r)
+{
+	buf_release(&r->quoted);
+}
+
+static char peek(const struct reader *r)
+{
+	return r->rest.len ? r->rest.ptr[0] : '\n';
+}
+
+static void advance(struct reader *r, size_t n)
+{
+	r->rest = str_slice(r->rest, n, r->rest.len);
+}
+
+// From an opening quote on; behind the closing one csv adds what follows up to the comma.
+static int read_quoted(struct reader *r, struct field *out, struct err *e)
+{
+	bool open = true;
+	*out = (struct field){.is_quoted = true, .from = r->quoted.len};
+	advance(r, 1);
+	for (; r->rest.len; advance(r, 1)) {
+		char c = peek(r);
+		if (open && c == '"') {
+			bool doubled = r->rest.len > 1 && r->rest.ptr[1] == '"';
+			open = doubled;
+			advance(r, doubled);
+			if (!doubled)
+				continue;
+		} else if (!open && (c == ',' || c == '\n' || c == '\r')) {
+			break;
+		}
+		r->line += c == '\n';
+		buf_putc(&r->quoted, c);
+	}
+	out->text.len = r->quoted.len - out->from;
+	if (open)
+		return err_set(e, ERR_INVALID, "RECORD line %zu: open quote", r->line);
+	return 0;
+}
+
+static int read_field(struct reader *r, struct field *out, struct err *e)
+{
+	if (r->rest.len && peek(r) == '"')
+		return read_quoted(r, out, e);
+	size_t n = 0;
+	while (n < r->rest.len && !memchr(",\r\n", r->rest.ptr[n], 3))
+		n++;
+	*out = (struct field){.text = str_slice(r->rest, 0, n)};
+	advance(r, n);
+	return 0;
+}
+
+static struct str field_text(const struct reader *r, const struct field *f)
+{
+	return f->is_quoted ? str_slice(buf_view(&r->quoted), f->from, f->from + f->text.len)
+			    : f->text;
+}
+
+// Empty lines at once: 64 MB of them are 64 KB in a wheel.
+static void skip_empty_lines(struct reader *r)
+{
+	size_t n = 0;
+	for (; n < r->rest.len && (r->rest.ptr[n] == '\n' || r->rest.ptr[n] == '\r'); n++)
+		r->line += r->rest.ptr[n] == '\n' || n + 1 == r->rest.len || r->rest.ptr[n + 1] != '\n';
+	advance(r, n);
+}
+
+// The fields of a row up to its line end, or up to the first that is too many; how many there are, -1 on an error.
+static int read_row(struct reader *r, struct field fields[FIELDS], struct err *e)
+{
+	for (int count = 0;; advance(r, 1)) {
+		struct field extra;
+		if (read_field(r, count < FIELDS ? &fields[count] : &extra, e) < 0)
+			return -1;
+		count++;
+		if (count > FIELDS || !r->rest.len || peek(r) != ',')
+			return count;
+	}
+}
+
+static void skip_line_end(struct reader *r)
+{
+	if (r->rest.len && peek(r) == '\r')
+		advance(r, 1);
+	if (r->rest.len && peek(r) == '\n')
+		advance(r, 1);
+	r->line++;
+}
+
+static bool is_blank_row(const struct field fields[FIELDS], int count)
+{
+	return count == 1 && !fields[0].text.len && !fields[0].is_quoted;
+}
+
+int record_foreach(struct str text, record_fn *fn, void *ctx, struct err *e)
+{
+	CLEANUP(reader_release) struct reader r = {.rest = text, .line = 1};
+	buf_init(&r.quoted, LIMIT_RECORD);
+	for (skip_empty_lines(&r); r.rest.len; skip_empty_lines(&r)) {
+		struct field fields[FIELDS] = {0};
+		struct record_row row = {.line = r.line};
+		buf_clear(&r.quoted);
+		int count = read_row(&r, fields, e);
+		if (count < 0)
+			return -1;
+		skip_line_end(&r);
+		if (is_blank_row(fields, count))
+			continue;
+		if (count != FIELDS)
+			return err_set(
+				e, ERR_INVALID, "RECORD line %zu: not three fields", row.line);
+		row.path = field_text(&r, &fields[0]);
+		row.hash = field_text(&r, &fields[1]);
+		row.size = field_text(&r, &fields[2]);
+		if (fn(ctx, &row, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+enum record_hash record_hash_decode(struct str hash, uint8_t out[SHA256_SIZE])
+{
+	static const struct {
+		struct str name;
+		size_t size;
+		enum record_hash kind;
+	} algorithm[] = {
+		{STR("sha256"), SHA256_SIZE, RECORD_HASH_SHA256},
+		{STR("sha384"), 48, RECORD_HASH_BETTER},
+		{STR("sha512"), 64, RECORD_HASH_BETTER},
+	};
+	uint8_t bytes[HASH_MAX];
+	if (!hash.len)
+		return RECORD_HASH_NONE;
+	struct str value = hash, name = str_cut(&value, '=');
+	for (size_t i = 0; i < ARRAY_SIZE(algorithm); i++) {
+		if (!str_eq_nocase(name, algorithm[i].name))
+			continue;
+		if (base64_size(value) != algorithm[i].size || !base64_decode(value, BASE64_URL, bytes))
+			return RECORD_HASH_BAD;
+		if (algorithm[i].kind == RECORD_HASH_SHA256)
+			memcpy(out, bytes, SHA256_SIZE);
+		return algorithm[i].kind;
+	}
+	return RECORD_HASH_BAD;
+}
+
+bool record_size_decode(struct str size, uint64_t *out)
+{
+	*out = 0;
+	for (size_t i = 0; i < size.len; i++) {
+		if (!ascii_is_digit(size.ptr[i]) || __builtin_mul_overflow(*out, 10, out) ||
+			__builtin_add_overflow(*out, (uint64_t)(size.ptr[i] - '0'), out))
+			return false;
+	}
+	return size.len > 0;
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/domain/wheel/recordcheck.h"
+
+#include <string.h>
+
+#include "lib/base/limits.h"
+#include "lib/domain/wheel/record.h"
+
+struct check {
+	const struct zipmember *record;
+	const struct zipdirectory *zip;
+	const struct contents *contents;
+	enum strictness strictness;
+	struct findings *findings;
+	bool *seen;      // one a member
+	struct buf path; // of the row, spelled as members are
+	bool has_better; // a hash that we cannot compute
+};
+
+static void check_release(struct check *c)
+{
+	mem_free(&c->seen);
+	buf_release(&c->path);
+}
+
+// RECORD, RECORD.jws, RECORD.p7s: they cannot list themselves.
+static bool is_exempt(const struct check *c, struct str name)
+{
+	static const struct str ending[] = {STR(""), STR(".jws"), STR(".p7s")};
+	if (!str_starts(name, c->record->name))
+		return false;
+	struct str rest = str_slice(name, c->record->name.len, name.len);
+	for (size_t i = 0; i < ARRAY_SIZE(ending); i++)
+		if (str_eq(rest, ending[i]))
+			return true;
+	return false;
+}
+
+// "\" may stand for "/", and uv takes "./" in front.
+static struct str spell_as_member(struct check *c, struct str path)
+{
+	if (str_starts(path, STR("./")))
+		path = str_slice(path, 2, path.len);
+	if (str_find(path, '\\') < 0)
+		return path;
+	buf_clear(&c->path);
+	buf_str(&c->path, path);
+	for (size_t i = 0; i < c->path.len; i++)
+		if (c->path.data[i] == '\\')
+			c->path.data[i] = '/';
+	return buf_view(&c->path);
+}
+
+static int judge(struct check *c, const struct record_row *row, const char *what, struct err *e)
+{
+	if (findings_judge(c->findings, c->strictness, e, "RECORD line %zu: %s", row->line, what) < 0)
+		return -1;
+	if (!findings_are_full(c->findings))
+		return 0;
+	return err_set(e, ERR_LIMIT, "RECORD line %zu: so much is odd that the rest is not read", row->line);
+}
+
+static int check_hash(struct check *c, const struct record_row *row, size_t index, struct err *e)
+{
+	uint8_t sha256[SHA256_SIZE];
+	enum record_hash kind = record_hash_decode(row->hash, sha256);
+	if (kind == RECORD_HASH_NONE)
+		return judge(c, row, "no hash", e);
+	if (kind == RECORD_HASH_BAD)
+		return judge(c, row, "hash is malformed, or not sha256, sha384, sha512", e);
+	c->has_better |= kind == RECORD_HASH_BETTER;
+	if (kind == RECORD_HASH_SHA256 && c->contents &&
+		memcmp(sha256, c->contents->sha256[index], SHA256_SIZE) != 0)
+		return judge(c, row, "hash is not the file's", e);
+	return 0;
+}
+
+static int check_row(void *ctx, const struct record_row *row, struct err *e)
+{
+	struct check *c = ctx;
+	struct str path = spell_as_member(c, row->path);
+	const struct zipmember *member = zipdirectory_find(c->zip, path);
+	if (!member || member->is_folder)
+		return judge(c, row, "lists what is no file of the wheel", e);
+	size_t index = (size_t)(member - c->zip->members);
+	if (c->seen[index] && judge(c, row, "lists a file again", e) < 0)
+		return -1;
+	c->seen[index] = true;
+	if (is_exempt(c, path))
+		return 0;
+	uint64_t size;
+	if (!record_size_decode(row->size, &size) || size != member->size) {
+		if (judge(c, row, "size is not the file's", e) < 0)
+			return -1;
+	}
+	return check_hash(c, row, index, e);
+}
+
+static int check_complete(struct check *c, struct err *e)
+{
+	for (size_t i = 0; i < c->zip->count; i++) {
+		const struct zipmember *m = &c->zip->members[i];
+		if (c->seen[i] || m->is_folder || is_exempt(c, m->name))
+			continue;
+		if (findings_judge(c->findings, c->strictness, e, "RECORD does not list " STR_FMT,
+			    STR_ARG(m->name)) < 0)
+			return -1;
+		if (findings_are_full(c->findings))
+			return 0;
+	}
+	return 0;
+}
+
+int recordcheck(struct str text, const struct zipmember *record, const struct zipdirectory *zip,
+	const struct contents *contents, enum strictness strictness, struct findings *findings,
+	struct err *e)
+{
+	CLEANUP(check_release) struct check c = {
+		.record = record,
+		.zip = zip,
+		.contents = contents,
+		.strictness = strictness,
+		.findings = findings,
+		.seen = xcalloc(zip->count, sizeof(bool)),
+	};
+	struct err why = ERR_INIT;
+	buf_init(&c.path, LIMIT_RECORD);
+	if (record_foreach(text, check_row, &c, &why) < 0 &&
+		findings_judge(findings, strictness, e, "%s", why.msg) < 0)
+		return -1;
+	if (c.has_better)
+		findings_add(findings, "RECORD has sha384 or sha512 hashes: not compared");
+	return check_complete(&c, e);
+}

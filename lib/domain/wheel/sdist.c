@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/domain/wheel/sdist.h"
+
+#include "lib/base/limits.h"
+#include "lib/domain/archive/memberpath.h"
+#include "lib/domain/archive/tarstream.h"
+#include "lib/domain/archive/zipframe.h"
+#include "lib/domain/archive/zipread.h"
+#include "lib/format/compress.h"
+
+struct examination {
+	const struct source *bytes;
+	enum strictness strictness;
+	struct wheel *out;
+	bool has_pkg_info, has_second_pkg_info;
+	struct tarstream tar;
+	uint64_t unpacked;
+	struct buf top; // the first entry's top folder
+	bool has_second_top;
+};
+
+static void examination_release(struct examination *x)
+{
+	tarstream_release(&x->tar);
+	buf_release(&x->top);
+}
+
+// PEP 517: "<name>-<version>/PKG-INFO"; setuptools puts a second one deeper.
+static bool is_pkg_info(struct str path)
+{
+	struct str rest = path;
+	return str_cut(&rest, '/').len && rest.ptr && str_eq(rest, STR("PKG-INFO"));
+}
+
+// bdist_dumb and some old tools put "./" in front.
+static struct str without_dot(struct str path)
+{
+	return str_starts(path, STR("./")) ? str_slice(path, 2, path.len) : path;
+}
+
+static int check_path(struct examination *x, struct str path, struct err *e)
+{
+	if (memberpath_leads_out(path)) // pip refuses to unpack it
+		return err_set(e, ERR_INVALID, "a path leads out of the sdist");
+	if (!path.len || str_eq(path, STR(".")))
+		return 0;
+	struct str top = str_cut(&path, '/');
+	if (!x->top.len)
+		buf_str(&x->top, top);
+	x->has_second_top |= !str_eq(top, buf_view(&x->top));
+	return 0;
+}
+
+// Whether this is the PKG-INFO to take: the first one.
+static bool claim_pkg_info(struct examination *x, struct str path)
+{
+	if (!is_pkg_info(path))
+		return false;
+	x->has_second_pkg_info |= x->has_pkg_info;
+	x->has_pkg_info = true;
+	return !x->has_second_pkg_info;
+}
+
+static int take_entry(void *ctx, const struct tarentry *entry, struct buf **keep, struct err *e)
+{
+	struct examination *x = ctx;
+	struct str path = without_dot(entry->path);
+	if (check_path(x, path, e) < 0)
+		return -1;
+	if (entry->type != '0' || !claim_pkg_info(x, path))
+		return 0;
+	*keep = &x->out->metadata;
+	return 0;
+}
+
+static int take_piece(void *ctx, struct str piece, struct err *e)
+{
+	struct examination *x = ctx;
+	x->unpacked += piece.len;
+	if (x->unpacked > LIMIT_UNPACKED && x->unpacked / LIMIT_UNPACKED_RATIO > x->bytes->size)
+		return err_set(e, ERR_INVALID, "Decompression bomb: more than %d times its size",
+			LIMIT_UNPACKED_RATIO);
+	return tarstream_add(&x->tar, piece, e);
+}
+
+static int read_tar(struct examination *x, struct err *e)
+{
+	tarstream_init(&x->tar, take_entry, x);
+	if (unpack_gzip(x->bytes, take_piece, x, e) < 0)
+		return -1;
+	return tarstream_end(&x->tar, e);
+}
+
+static int read_zip(struct examination *x, struct err *e)
+{
+	CLEANUP(zipdirectory_release) struct zipdirectory zip = {0};
+	if (zipframe_read(x->bytes, x->strictness, &x->out->findings, &zip, e) < 0)
+		return -1;
+	for (size_t i = 0; i < zip.count; i++) {
+		const struct zipmember *m = &zip.members[i];
+		struct str path = without_dot(m->name);
+		if (check_path(x, path, e) < 0)
+			return -1;
+		if (!claim_pkg_info(x, path))
+			continue;
+		if (zipread_whole(x->bytes, m, &x->out->metadata, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+// Says again which project and version it is, by PKG-INFO. One that nobody can read is odd, no
+// contradiction.
+static int correct_name(
+	struct examination *x, struct str filename, struct filename *name, struct err *e)
+{
+	struct findings *findings = &x->out->findings;
+	struct metadata facts;
+	struct err why = ERR_INIT;
+	struct filename corrected;
+	bool is_known = name->project != NULL;
+	if (wheel_take_metadata(x->out, x->strictness, &facts, &why) < 0) {
+		if (is_known)
+			return findings_judge(findings, x->strictness, e, "%s", why.msg);
+		*e = why;
+		return -1;
+	}
+	if (is_known && !version_is_valid(facts.version))
+		return findings_judge(
+			findings, x->strictness, e, "core metadata: Version is none of PEP 440");
+	if (filename_parse_sdist(filename, facts.name, facts.version, &corrected, e) < 0)
+		return -1;
+	filename_release(name);
+	*name = corrected;
+	return 0;
+}
+
+int sdist_examine(const struct source *bytes, struct str filename, enum strictness strictness,
+	struct filename *name, struct wheel *out, struct err *e)
+{
+	CLEANUP(examination_release) struct examination x = {
+		.bytes = bytes, .strictness = strictness, .out = out};
+	buf_init(&x.top, LIMIT_PATH);
+	bool is_zip = str_ends(filename, STR(".zip"));
+	if ((is_zip ? read_zip : read_tar)(&x, e) < 0)
+		return -1;
+	if (x.has_second_top &&
+		findings_judge(&out->findings, strictness, e, "several folders at the top") < 0)
+		return -1;
+	// Whoever unpacks the sdist sees the last one.
+	if (x.has_second_pkg_info &&
+		findings_judge(&out->findings, strictness, e, "several PKG-INFO") < 0)
+		return -1;
+	if (x.has_pkg_info)
+		return correct_name(&x, filename, name, e);
+	if (!name->project)
+		return err_set(
+			e, ERR_INVALID, "neither its name nor a PKG-INFO says which version it is");
+	return findings_judge(&out->findings, strictness, e, "no PKG-INFO");
+}

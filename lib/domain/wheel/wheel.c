@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/domain/wheel/wheel.h"
+
+#include <stdlib.h>
+
+#include "lib/base/limits.h"
+#include "lib/domain/archive/member-hashes.h"
+#include "lib/domain/archive/zipframe.h"
+#include "lib/domain/archive/zipread.h"
+#include "lib/domain/text/specifier.h"
+#include "lib/domain/wheel/distinfo.h"
+#include "lib/domain/wheel/recordcheck.h"
+#include "lib/domain/wheel/wheelfile.h"
+
+enum { READ_WHOLE = 256 << 10 }; // a file up to this size is one read
+
+struct examination {
+	const struct source *source;
+	const struct filename *name;
+	enum strictness strictness;
+	struct zipdirectory zip;
+	struct str folder; // "<name>-<version>.dist-info"
+	struct contents contents;
+	struct wheel *out;
+};
+
+void wheel_init(struct wheel *w)
+{
+	*w = (struct wheel){0};
+	buf_init(&w->metadata, LIMIT_METADATA);
+	findings_init(&w->findings);
+}
+
+void wheel_release(struct wheel *w)
+{
+	buf_release(&w->metadata);
+	findings_release(&w->findings);
+	free(w->requires_python);
+	w->requires_python = NULL;
+}
+
+// What is left out installs on more Pythons than it says, which an installer sees for itself.
+static void take_requires_python(struct wheel *w, struct str text)
+{
+	if (text.len > LIMIT_REQUIRES_PYTHON)
+		findings_add(&w->findings, "core metadata: Requires-Python has %zu bytes, more than %d: it is left out",
+			text.len, LIMIT_REQUIRES_PYTHON);
+	else if (text.len && str_find(text, '\0') < 0 && specifier_set_is_valid(text))
+		w->requires_python = xstrndup(text.ptr, text.len);
+	else if (text.len)
+		findings_add(&w->findings, "core metadata: Requires-Python is no set of specifiers");
+}
+
+int wheel_take_metadata(
+	struct wheel *w, enum strictness strictness, struct metadata *facts, struct err *e)
+{
+	digest_sha256(buf_view(&w->metadata), w->metadata_sha256);
+	if (metadata_parse(buf_view(&w->metadata), strictness, &w->findings, facts, e) < 0)
+		return -1;
+	take_requires_python(w, facts->requires_python);
+	return 0;
+}
+
+static void examination_release(struct examination *x)
+{
+	zipdirectory_release(&x->zip);
+	contents_release(&x->contents);
+}
+
+// The member of this name in the .dist-info folder; NULL without one.
+static const struct zipmember *find_info(const struct examination *x, const char *name)
+{
+	CLEANUP(mem_free) char *path = xasprintf(STR_FMT "/%s", STR_ARG(x->folder), name);
+	return zipdirectory_find(&x->zip, str_from(path));
+}
+
+static int judge_missing(struct examination *x, const char *name, struct err *e)
+{
+	return findings_judge(
+		&x->out->findings, x->strictness, e, "no %s in " STR_FMT, name, STR_ARG(x->folder));
+}
+
+static int check_metadata(struct examination *x, struct err *e)
+{
+	struct wheel *out = x->out;
+	const struct zipmember *m = find_info(x, "METADATA");
+	struct metadata facts;
+	if (!m)
+		return err_set(e, ERR_INVALID, "no METADATA in " STR_FMT, STR_ARG(x->folder));
+	if (zipread_whole(x->source, m, &out->metadata, e) < 0)
+		return -1;
+	if (wheel_take_metadata(out, x->strictness, &facts, e) < 0)
+		return -1;
+	if (!distinfo_is_project(facts.name, x->name))
+		return err_set(e, ERR_INVALID, "METADATA: its Name is not %s", x->name->project);
+	if (!distinfo_is_version(facts.version, x->name))
+		return err_set(
+			e, ERR_INVALID, "METADATA: its Version is not %s", x->name->version.text);
+	return 0;
+}
+
+static int check_wheelfile(struct examination *x, struct err *e)
+{
+	const struct zipmember *m = find_info(x, "WHEEL");
+	if (!m)
+		return judge_missing(x, "WHEEL", e);
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, LIMIT_METADATA);
+	if (zipread_whole(x->source, m, &text, e) < 0)
+		return -1;
+	return wheelfile_check(buf_view(&text), x->name, x->strictness, &x->out->findings, e);
+}
+
+static int check_record(struct examination *x, struct err *e)
+{
+	const struct zipmember *m = find_info(x, "RECORD");
+	if (!m)
+		return judge_missing(x, "RECORD", e);
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, LIMIT_RECORD);
+	if (zipread_whole(x->source, m, &text, e) < 0)
+		return -1;
+	const struct contents *contents = x->strictness == STRICT ? &x->contents : NULL;
+	return recordcheck(
+		buf_view(&text), m, &x->zip, contents, x->strictness, &x->out->findings, e);
+}
+
+static int check_contents(struct examination *x, struct err *e)
+{
+	if (x->strictness != STRICT)
+		return 0;
+	if (contents_read(x->source, &x->zip, &x->contents, e) < 0)
+		return -1;
+	contents_digest(&x->contents, &x->zip, x->out->content_sha256);
+	x->out->has_content = true;
+	return 0;
+}
+
+static int check_paths(struct examination *x, struct err *e)
+{
+	struct findings *findings = &x->out->findings;
+	if (distinfo_check_paths(&x->zip, x->strictness, findings, e) < 0)
+		return -1;
+	return distinfo_find(&x->zip, x->name, x->strictness, findings, &x->folder, e);
+}
+
+static int examine(const struct source *bytes, const struct filename *name,
+	enum strictness strictness, struct wheel *out, struct err *e)
+{
+	// Cheap ones first. All bytes are read after the framing is proved, RECORD after the
+	// members are hashed.
+	static int (*const steps[])(struct examination *, struct err *) = {
+		check_paths, check_metadata, check_wheelfile, check_contents, check_record};
+	CLEANUP(examination_release) struct examination x = {
+		.source = bytes, .name = name, .strictness = strictness, .out = out};
+	if (zipframe_read(bytes, strictness, &out->findings, &x.zip, e) < 0)
+		return -1;
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++)
+		if (steps[i](&x, e) < 0)
+			return -1;
+	return 0;
+}
+
+int wheel_examine(const struct source *bytes, const struct filename *name,
+	enum strictness strictness, struct wheel *out, struct err *e)
+{
+	if (bytes->memory || bytes->size > READ_WHOLE)
+		return examine(bytes, name, strictness, out, e);
+	size_t size = (size_t)bytes->size;
+	CLEANUP(mem_free) char *whole = xmalloc(size);
+	if (source_read(bytes, 0, whole, size, e) < 0)
+		return -1;
+	struct source memory = source_memory((struct str){whole, size});
+	return examine(&memory, name, strictness, out, e);
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/format/compress.h"
+
+#include <libdeflate.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+#include <zstd.h>
+
+enum {
+	GZIP_WINDOW = 15 + 16, // zlib's way to say: 32 KiB window, gzip header
+	BLOCK = 64 << 10,
+};
+
+static void inflate_done(z_stream *z)
+{
+	inflateEnd(z);
+}
+
+static void gzip_done(struct libdeflate_compressor **gzip)
+{
+	libdeflate_free_compressor(*gzip);
+}
+
+int pack_gzip(struct str bytes, int level, struct buf *out, struct err *e)
+{
+	CLEANUP(gzip_done) struct libdeflate_compressor *gzip = libdeflate_alloc_compressor(level);
+	if (!gzip)
+		return err_set(e, ERR_LIMIT, "gzip: out of memory");
+	size_t bound = libdeflate_gzip_compress_bound(gzip, bytes.len);
+	char *room = buf_reserve(out, bound);
+	if (!room)
+		return err_set(e, ERR_LIMIT, "gzip: the result is too large");
+	out->len += libdeflate_gzip_compress(gzip, bytes.ptr, bytes.len, room, bound); // the bound is always enough
+	out->data[out->len] = '\0';
+	return 0;
+}
+
+struct pack {
+	ZSTD_CCtx *zstd; // NULL: out of memory
+};
+
+struct pack *pack_new(void)
+{
+	struct pack *p = xmalloc(sizeof(*p));
+	p->zstd = ZSTD_createCCtx();
+	return p;
+}
+
+void pack_free(struct pack *p)
+{
+	if (p)
+		ZSTD_freeCCtx(p->zstd);
+	free(p);
+}
+
+int pack_zstd_by(struct pack *p, struct str bytes, int level, struct buf *out, struct err *e)
+{
+	if (!p->zstd)
+		return err_set(e, ERR_LIMIT, "zstd: out of memory");
+	size_t bound = ZSTD_compressBound(bytes.len);
+	char *room = buf_reserve(out, bound);
+	if (!room)
+		return err_set(e, ERR_LIMIT, "zstd: the result is too large");
+	size_t n = ZSTD_compressCCtx(p->zstd, room, bound, bytes.ptr, bytes.len, level);
+	if (ZSTD_isError(n))
+		return err_set(e, ERR_INVALID, "zstd: %s", ZSTD_getErrorName(n));
+	out->len += n;
+	out->data[out->len] = '\0';
+	return 0;
+}
+
+int pack_zstd(struct str bytes, int level, struct buf *out, struct err *e)
+{
+	struct pack *p = pack_new();
+	int r = pack_zstd_by(p, bytes, level, out, e);
+	pack_free(p);
+	return r;
+}
+
+int unpack_zstd(struct str packed, struct buf *out, struct err *e)
+{
+	unsigned long long size = ZSTD_getFrameContentSize(packed.ptr, packed.len);
+	if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN)
+		return err_set(e, ERR_INVALID, "zstd: not a frame with a size");
+	char *room = size > out->cap ? NULL : buf_reserve(out, (size_t)size);
+	if (!room)
+		return err_set(e, ERR_LIMIT, "zstd: %llu bytes are too many", size);
+	size_t n = ZSTD_decompress(room, (size_t)size, packed.ptr, packed.len);
+	if (ZSTD_isError(n))
+		return err_set(e, ERR_INVALID, "zstd: %s", ZSTD_getErrorName(n));
+	out->len += n;
+	out->data[out->len] = '\0';
+	return 0;
+}
+
+static void gunzip_done(struct libdeflate_decompressor **gzip)
+{
+	libdeflate_free_decompressor(*gzip);
+}
+
+// What the last member says of its length, in its last four bytes: where there is only one, of all.
+static size_t likely_length(struct str packed)
+{
+	const unsigned char *end = (const unsigned char *)packed.ptr + packed.len;
+	return packed.len < 4 ? 0 : (size_t)end[-4] | (size_t)end[-3] << 8 | (size_t)end[-2] << 16 | (size_t)end[-1] << 24;
+}
+
+// One member off the front.
+static int gunzip_member(struct libdeflate_decompressor *gzip, struct str *packed, struct buf *out, struct err *e)
+{
+	size_t left = out->cap - out->len, guess = likely_length(*packed);
+	size_t size = guess < left ? guess : left;
+	for (;;) {
+		size_t taken = 0, given = 0;
+		char *room = buf_reserve(out, size);
+		enum libdeflate_result result =
+			libdeflate_gzip_decompress_ex(gzip, packed->ptr, packed->len, room, size, &taken, &given);
+		if (result == LIBDEFLATE_SUCCESS) {
+			out->len += given;
+			out->data[out->len] = '\0';
+			*packed = str_slice(*packed, taken, packed->len);
+			return 0;
+		}
+		if (result != LIBDEFLATE_INSUFFICIENT_SPACE)
+			return err_set(e, ERR_INVALID, "gzip: it is damaged, or its end is missing");
+		if (size == left)
+			return err_set(e, ERR_LIMIT, "gzip: it holds more than %zu bytes", out->cap);
+		size = left - size > size + BLOCK ? 2 * size + BLOCK : left;
+	}
+}
+
+int unpack_gzip_whole(struct str packed, struct buf *out, struct err *e)
+{
+	CLEANUP(gunzip_done) struct libdeflate_decompressor *gzip = libdeflate_alloc_decompressor();
+	if (!gzip)
+		return err_set(e, ERR_LIMIT, "gzip: out of memory");
+	do {
+		if (gunzip_member(gzip, &packed, out, e) < 0)
+			return -1;
+	} while (packed.len);
+	return 0;
+}
+
+// Fills the input again; 0 at the end of the file.
+static int refill(z_stream *z, const struct source *s, uint64_t *offset, unsigned char *block, struct err *e)
+{
+	uint64_t left = s->size - *offset;
+	size_t n = left < BLOCK ? (size_t)left : BLOCK;
+	if (source_read(s, *offset, block, n, e) < 0)
+		return -1;
+	*offset += n;
+	z->next_in = block;
+	z->avail_in = (unsigned)n;
+	return 0;
+}
+
+// One member of the file, from where z stands.
+static int unpack_member(z_stream *z, const struct source *s, uint64_t *offset, unsigned char *block,
+	unpack_sink *sink, void *ctx, struct err *e)
+{
+	unsigned char out[BLOCK];
+	for (;;) {
+		if (z->avail_in == 0 && refill(z, s, offset, block, e) < 0)
+			return -1;
+		z->next_out = out;
+		z->avail_out = sizeof(out);
+		int code = inflate(z, Z_NO_FLUSH);
+		if (code != Z_OK && code != Z_STREAM_END)
+			return err_set(e, ERR_INVALID, "gzip: %s", z->msg ? z->msg : "truncated");
+		size_t n = sizeof(out) - z->avail_out;
+		int go = n ? sink(ctx, (struct str){(char *)out, n}, e) : 0;
+		if (go)
+			return go;
+		if (code == Z_STREAM_END)
+			return 0;
+	}
+}
+
+int unpack_gzip(const struct source *packed, unpack_sink *sink, void *ctx, struct err *e)
+{
+	CLEANUP(inflate_done) z_stream z = {0};
+	unsigned char block[BLOCK];
+	uint64_t offset = 0;
+	if (inflateInit2(&z, GZIP_WINDOW) != Z_OK)
+		return err_set(e, ERR_LIMIT, "gzip: out of memory");
+	do {
+		int go = unpack_member(&z, packed, &offset, block, sink, ctx, e);
+		if (go)
+			return go < 0 ? -1 : 0;
+		inflateReset(&z);
+	} while (z.avail_in || offset < packed->size);
+	return 0;
+}

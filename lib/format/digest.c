@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/format/digest.h"
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "lib/base/mem.h"
+
+struct digest {
+	EVP_MD_CTX *ctx;
+	const EVP_MD *kind;
+};
+
+// Fetched once: an implicit fetch for each file costs more than hashing a small wheel.
+static const EVP_MD *sha256, *md5;
+
+static void fetch(void)
+{
+	sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
+	md5 = EVP_MD_fetch(NULL, "MD5", NULL);
+}
+
+static void check(int ok)
+{
+	if (ok != 1)
+		abort(); // libcrypto without SHA-256, or out of memory
+}
+
+static struct digest *new_of(const EVP_MD *const *kind)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, fetch);
+	if (!*kind)
+		return NULL;
+	struct digest *d = xmalloc(sizeof(*d));
+	d->kind = *kind;
+	d->ctx = EVP_MD_CTX_new();
+	check(d->ctx != NULL);
+	return d;
+}
+
+struct digest *digest_new(void)
+{
+	struct digest *d = new_of(&sha256);
+	check(d != NULL);
+	return d;
+}
+
+struct digest *digest_new_md5(void)
+{
+	return new_of(&md5);
+}
+
+void digest_free(struct digest *d)
+{
+	if (!d)
+		return;
+	EVP_MD_CTX_free(d->ctx);
+	free(d);
+}
+
+void digest_cleanup(struct digest **d)
+{
+	digest_free(*d);
+	*d = NULL;
+}
+
+void digest_begin(struct digest *d)
+{
+	check(EVP_DigestInit_ex2(d->ctx, d->kind, NULL));
+}
+
+void digest_add(struct digest *d, const void *bytes, size_t len)
+{
+	check(EVP_DigestUpdate(d->ctx, bytes, len));
+}
+
+void digest_end(struct digest *d, uint8_t *out)
+{
+	check(EVP_DigestFinal_ex(d->ctx, out, NULL));
+}
+
+void digest_sha256(struct str bytes, uint8_t out[SHA256_SIZE])
+{
+	CLEANUP(digest_cleanup) struct digest *d = digest_new();
+	digest_begin(d);
+	digest_add(d, bytes.ptr, bytes.len);
+	digest_end(d, out);
+}
+
+bool digest_equal(const uint8_t a[SHA256_SIZE], const uint8_t b[SHA256_SIZE])
+{
+	return CRYPTO_memcmp(a, b, SHA256_SIZE) == 0;
+}
+
+void hex_encode(const uint8_t *bytes, size_t len, char *out)
+{
+	static const char digits[] = "0123456789abcdef";
+	for (size_t i = 0; i < len; i++) {
+		out[2 * i] = digits[bytes[i] >> 4];
+		out[2 * i + 1] = digits[bytes[i] & 15];
+	}
+}
+
+// One more than it is worth; 0: no digit.
+static const uint8_t hex_value[UINT8_MAX + 1] = {
+	['0'] = 1, ['1'] = 2, ['2'] = 3, ['3'] = 4, ['4'] = 5, ['5'] = 6, ['6'] = 7, ['7'] = 8, ['8'] = 9, ['9'] = 10,
+	['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+	['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+};
+
+bool hex_decode(struct str hex, uint8_t *out, size_t len)
+{
+	if (hex.len != 2 * len)
+		return false;
+	for (size_t i = 0; i < len; i++) {
+		unsigned high = hex_value[(uint8_t)hex.ptr[2 * i]], low = hex_value[(uint8_t)hex.ptr[2 * i + 1]];
+		if (!high || !low)
+			return false;
+		out[i] = (uint8_t)((high - 1) << 4 | (low - 1));
+	}
+	return true;
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/format/escape.h"
+
+#include "lib/base/charclass.h"
+
+#define REPLACEMENT STR("\xef\xbf\xbd") // U+FFFD
+
+typedef void put_fn(struct buf *out, char c);
+
+static void put_hex(struct buf *out, const char *digits, char c)
+{
+	buf_putc(out, digits[(unsigned char)c >> 4]);
+	buf_putc(out, digits[(unsigned char)c & 15]);
+}
+
+// A copy in room without the bad bytes.
+static struct str repaired(struct str s, struct buf *room)
+{
+	for (size_t i = 0; i < s.len; i++)
+		buf_str(room, s.ptr[i] & 0x80 ? REPLACEMENT : str_slice(s, i, i + 1));
+	return buf_view(room);
+}
+
+// What is in the sets is copied, a run in one piece.
+static void escape(struct buf *out, struct str s, unsigned sets, put_fn *put)
+{
+	for (;;) {
+		size_t n = bytes_run(s, sets);
+		buf_str(out, str_slice(s, 0, n));
+		if (n == s.len)
+			return;
+		put(out, s.ptr[n]);
+		s = str_slice(s, n + 1, s.len);
+	}
+}
+
+static void escape_text(struct buf *out, struct str s, unsigned sets, put_fn *put)
+{
+	if (bytes_run(s, sets | BYTES_ASCII) == s.len) { // as nearly all is
+		buf_str(out, s);
+		return;
+	}
+	CLEANUP(buf_release) struct buf room;
+	buf_init(&room, s.len * REPLACEMENT.len);
+	escape(out, str_is_utf8(s) ? s : repaired(s, &room), sets, put);
+}
+
+static void put_json(struct buf *out, char c)
+{
+	bool is_control = c != '"' && c != '\\';
+	buf_str(out, is_control ? STR("\\u00") : STR("\\"));
+	if (is_control)
+		put_hex(out, "0123456789abcdef", c);
+	else
+		buf_putc(out, c);
+}
+
+void escape_json(struct buf *out, struct str s)
+{
+	buf_putc(out, '"');
+	escape_text(out, s, BYTES_JSON, put_json);
+	buf_putc(out, '"');
+}
+
+static void put_html(struct buf *out, char c)
+{
+	switch (c) {
+	case '&':
+		buf_str(out, STR("&amp;"));
+		break;
+	case '<':
+		buf_str(out, STR("&lt;"));
+		break;
+	case '>':
+		buf_str(out, STR("&gt;"));
+		break;
+	case '"':
+		buf_str(out, STR("&quot;"));
+		break;
+	default:
+		buf_str(out, REPLACEMENT);
+	}
+}
+
+void escape_html(struct buf *out, struct str s)
+{
+	escape_text(out, s, BYTES_HTML, put_html);
+}
+
+static void put_url(struct buf *out, char c)
+{
+	buf_putc(out, '%');
+	put_hex(out, "0123456789ABCDEF", c);
+}
+
+void escape_url(struct buf *out, struct str s)
+{
+	escape(out, s, BYTES_UNRESERVED, put_url);
+}
+
+void escape_reference(struct buf *out, struct str s)
+{
+	escape(out, s, BYTES_URL, put_url);
+}

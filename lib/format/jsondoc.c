@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/format/jsondoc.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+
+struct jsondoc {
+	json_t value; // never made: a jsondoc is a json_t under our name
+};
+
+static struct jsondoc *own(json_t *value)
+{
+	if (!value)
+		abort(); // out of memory
+	return (struct jsondoc *)value;
+}
+
+static json_t *string(const char *text)
+{
+	if (!text)
+		return json_null();
+	json_t *value = json_string(text);
+	if (value)
+		return value;
+	CLEANUP(mem_free) char *mended = xstrdup(text);
+	for (char *at = mended; *at; at++)
+		if (*at & 0x80)
+			*at = '?';
+	return json_string(mended);
+}
+
+static void put(struct jsondoc *object, const char *key, json_t *value)
+{
+	if (json_object_set_new(&object->value, key, value) < 0)
+		abort();
+}
+
+struct jsondoc *jsondoc_object(void)
+{
+	return own(json_object());
+}
+
+struct jsondoc *jsondoc_array(void)
+{
+	return own(json_array());
+}
+
+static json_t *load(struct str text, size_t flags, json_error_t *why, struct err *e)
+{
+	json_t *value = json_loadb(text.ptr ? text.ptr : "", text.len, flags, why);
+	if (!value)
+		err_set(e, ERR_INVALID, "not JSON: line %d: %s", why->line, why->text);
+	return value;
+}
+
+struct jsondoc *jsondoc_read(struct str text, struct err *e)
+{
+	json_error_t why;
+	return (struct jsondoc *)load(text, 0, &why, e);
+}
+
+struct jsondoc *jsondoc_next(struct str *rest, struct err *e)
+{
+	json_error_t why;
+	json_t *value = load(*rest, JSON_DISABLE_EOF_CHECK | JSON_DECODE_ANY, &why, e);
+	if (value)
+		*rest = str_slice(*rest, (size_t)why.position, rest->len);
+	return (struct jsondoc *)value;
+}
+
+const char *jsondoc_get_str(const struct jsondoc *object, const char *key)
+{
+	return json_string_value(json_object_get(&object->value, key));
+}
+
+const struct jsondoc *jsondoc_get(const struct jsondoc *object, const char *key)
+{
+	const json_t *value = json_object_get(&object->value, key);
+	return json_is_object(value) || json_is_array(value) ? (const struct jsondoc *)value : NULL;
+}
+
+bool jsondoc_is_true(const struct jsondoc *object, const char *key)
+{
+	return json_is_true(json_object_get(&object->value, key));
+}
+
+bool jsondoc_get_int(const struct jsondoc *object, const char *key, int64_t *out)
+{
+	const json_t *value = json_object_get(&object->value, key);
+	if (json_is_integer(value))
+		*out = json_integer_value(value);
+	return json_is_integer(value);
+}
+
+size_t jsondoc_count(const struct jsondoc *array)
+{
+	return json_array_size(&array->value);
+}
+
+const struct jsondoc *jsondoc_at(const struct jsondoc *array, size_t i)
+{
+	return (const struct jsondoc *)json_array_get(&array->value, i);
+}
+
+const char *jsondoc_at_str(const struct jsondoc *array, size_t i)
+{
+	return json_string_value(json_array_get(&array->value, i));
+}
+
+void jsondoc_cleanup(struct jsondoc **doc)
+{
+	if (*doc)
+		json_decref(&(*doc)->value);
+	*doc = NULL;
+}
+
+void jsondoc_put_str(struct jsondoc *object, const char *key, const char *value)
+{
+	put(object, key, string(value));
+}
+
+void jsondoc_put_int(struct jsondoc *object, const char *key, int64_t value)
+{
+	put(object, key, json_integer(value));
+}
+
+void jsondoc_put_real(struct jsondoc *object, const char *key, double value)
+{
+	put(object, key, json_real(value));
+}
+
+void jsondoc_put_bool(struct jsondoc *object, const char *key, bool value)
+{
+	put(object, key, json_boolean(value));
+}
+
+void jsondoc_put(struct jsondoc *object, const char *key, struct jsondoc *value)
+{
+	put(object, key, &value->value);
+}
+
+void jsondoc_add(struct jsondoc *array, struct jsondoc *value)
+{
+	if (json_array_append_new(&array->value, &value->value) < 0)
+		abort();
+}
+
+static int add_bytes(const char *bytes, size_t len, void *out)
+{
+	buf_add(out, bytes, len);
+	return 0;
+}
+
+void jsondoc_add_str(struct jsondoc *array, const char *value)
+{
+	if (json_array_append_new(&array->value, string(value)) < 0)
+		abort();
+}
+
+void jsondoc_write(const struct jsondoc *doc, unsigned indent, struct buf *out)
+{
+	json_dump_callback(&doc->value, add_bytes, out, JSON_INDENT(indent) | JSON_REAL_PRECISION(6));
+	buf_putc(out, '\n');
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/net/address.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "lib/base/mem.h"
+
+enum { V6_SIZE = 16, V4_SIZE = 4, V4_BITS = 96 };
+
+// IPv4 addresses stand here as IPv6 has them: behind ::ffff:0:0/96.
+#define V4(a, b, c, d) {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, a, b, c, d}
+
+static const struct {
+	uint8_t prefix[V6_SIZE];
+	unsigned bits;
+} own[] = {
+	{V4(0, 0, 0, 0), V4_BITS + 8},       // this network
+	{V4(10, 0, 0, 0), V4_BITS + 8},      // private
+	{V4(100, 64, 0, 0), V4_BITS + 10},   // a provider's own
+	{V4(127, 0, 0, 0), V4_BITS + 8},     // loopback
+	{V4(169, 254, 0, 0), V4_BITS + 16},  // link-local
+	{V4(172, 16, 0, 0), V4_BITS + 12},   // private
+	{V4(192, 0, 0, 0), V4_BITS + 24},    // for protocols
+	{V4(192, 168, 0, 0), V4_BITS + 16},  // private
+	{V4(198, 18, 0, 0), V4_BITS + 15},   // benchmarks
+	{V4(224, 0, 0, 0), V4_BITS + 4},     // multicast
+	{V4(240, 0, 0, 0), V4_BITS + 4},     // reserved, broadcast
+	{{0}, 96},                           // unspecified, loopback, IPv4-compatible
+	{{0, 0x64, 0xff, 0x9b, 0, 1}, 48},   // translation within a network
+	{{1, 0}, 64},                        // discarded
+	{{0x20, 0x01, 0, 0}, 32},            // Teredo
+	{{0xfc}, 7},                         // unique local
+	{{0xfe, 0x80}, 10},                  // link-local
+	{{0xfe, 0xc0}, 10},                  // site-local
+	{{0xff}, 8},                         // multicast
+};
+
+// What has an IPv4 address inside, and where.
+static const struct {
+	uint8_t prefix[V6_SIZE];
+	unsigned bits, at;
+} holding[] = {
+	{{0, 0x64, 0xff, 0x9b}, 96, 12}, // NAT64
+	{{0x20, 0x02}, 16, 2},           // 6to4
+};
+
+static bool starts(const uint8_t *address, const uint8_t *prefix, unsigned bits)
+{
+	unsigned whole = bits / 8, rest = bits % 8;
+	if (memcmp(address, prefix, whole) != 0)
+		return false;
+	return !rest || (address[whole] ^ prefix[whole]) >> (8 - rest) == 0;
+}
+
+static bool is_public(const uint8_t *address)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
+		if (starts(address, own[i].prefix, own[i].bits))
+			return false;
+	for (size_t i = 0; i < ARRAY_SIZE(holding); i++) {
+		if (!starts(address, holding[i].prefix, holding[i].bits))
+			continue;
+		uint8_t inside[V6_SIZE] = V4(0, 0, 0, 0);
+		memcpy(inside + V6_SIZE - V4_SIZE, address + holding[i].at, V4_SIZE);
+		return is_public(inside);
+	}
+	return true;
+}
+
+static bool v4_is_public(const struct in_addr *v4)
+{
+	uint8_t address[V6_SIZE] = V4(0, 0, 0, 0);
+	memcpy(address + V6_SIZE - V4_SIZE, v4, V4_SIZE);
+	return is_public(address);
+}
+
+bool address_is_public(const struct sockaddr *address)
+{
+	if (address->sa_family == AF_INET)
+		return v4_is_public(&((const struct sockaddr_in *)(const void *)address)->sin_addr);
+	if (address->sa_family == AF_INET6)
+		return is_public(((const struct sockaddr_in6 *)(const void *)address)->sin6_addr.s6_addr);
+	return false;
+}
+
+bool address_text_is_public(const char *text)
+{
+	struct in_addr v4;
+	struct in6_addr v6;
+	if (inet_pton(AF_INET, text, &v4) == 1)
+		return v4_is_public(&v4);
+	return inet_pton(AF_INET6, text, &v6) == 1 && is_public(v6.s6_addr);
+}

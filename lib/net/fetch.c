@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/net/fetch.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <curl/curl.h>
+
+#include "lib/base/limits.h"
+#include "lib/base/str.h"
+#include "lib/net/address.h"
+#include "lib/net/transfer.h"
+#include "lib/os/sigpipe.h"
+
+enum { READ_BYTES = 128 << 10 }; // of a socket at once; libcurl would take 16 KB
+
+struct fetch {
+	CURL *curl;
+	struct fetch_options options;
+	char why[CURL_ERROR_SIZE];
+};
+
+static void start_library(void)
+{
+	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+		abort();
+}
+
+static void need_library(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, start_library);
+}
+
+struct fetch *fetch_new(const struct fetch_options *options)
+{
+	need_library();
+	struct fetch *f = xcalloc(1, sizeof(*f));
+	f->options = *options;
+	f->curl = curl_easy_init();
+	if (!f->curl)
+		abort(); // out of memory
+	return f;
+}
+
+void fetch_free(struct fetch *f)
+{
+	if (!f)
+		return;
+	CLEANUP(sigpipe_release) struct sigpipe held;
+	sigpipe_hold(&held);
+	curl_easy_cleanup(f->curl);
+	free(f);
+}
+
+static size_t take_header(char *bytes, size_t one, size_t len, void *ctx)
+{
+	return fetch_answer_take_header(ctx, (struct str){bytes, one * len}) ? one * len : 0;
+}
+
+static size_t take_body(char *bytes, size_t one, size_t len, void *ctx)
+{
+	return fetch_answer_take_body(ctx, (struct str){bytes, one * len}) ? one * len : 0;
+}
+
+static int tell(void *ctx, curl_off_t down_all UNUSED, curl_off_t down UNUSED,
+	curl_off_t up_all UNUSED, curl_off_t up)
+{
+	const struct fetch_options *o = ctx;
+	return o->progress(o->ctx, up > 0 ? (uint64_t)up : 0) ? 0 : 1;
+}
+
+// What is the same for every request. What cannot be set is out of memory, or an option that this
+// libcurl was built without.
+static bool set_common(CURL *c, const struct fetch_options *o, const char *url, char *why, struct fetch_answer *out)
+{
+	why[0] = '\0';
+	bool ok = curl_easy_setopt(c, CURLOPT_URL, url) == CURLE_OK;
+	curl_easy_setopt(c, CURLOPT_ERRORBUFFER, why);
+	curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L); // threads
+	curl_easy_setopt(c, CURLOPT_USERAGENT, "wheelcache/" PACKAGE_VERSION);
+	curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT, (long)o->connect_seconds);
+	curl_easy_setopt(c, CURLOPT_LOW_SPEED_LIMIT, 1L);
+	curl_easy_setopt(c, CURLOPT_LOW_SPEED_TIME, (long)o->stall_seconds);
+	curl_easy_setopt(c, CURLOPT_HEADERFUNCTION, take_header);
+	curl_easy_setopt(c, CURLOPT_HEADERDATA, out);
+	curl_easy_setopt(c, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
+	if (o->ca_file)
+		ok = ok && curl_easy_setopt(c, CURLOPT_CAINFO, o->ca_file) == CURLE_OK;
+	return ok;
+}
+
+static bool set_password(CURL *c, const char *user, const char *password)
+{
+	return curl_easy_setopt(c, CURLOPT_USERNAME, user) == CURLE_OK &&
+	       curl_easy_setopt(c, CURLOPT_PASSWORD, password) == CURLE_OK;
+}
+
+static bool set_netrc(CURL *c, const char *netrc)
+{
+	curl_easy_setopt(c, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
+	return !netrc || curl_easy_setopt(c, CURLOPT_NETRC_FILE, netrc) == CURLE_OK;
+}
+
+static bool set_options(struct fetch *f, const char *url, struct fetch_answer *out)
+{
+	const struct fetch_options *o = &f->options;
+	CURL *c = f->curl;
+	curl_easy_reset(c); // connections stay
+	bool ok = set_common(c, o, url, f->why, out);
+	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, take_body);
+	curl_easy_setopt(c, CURLOPT_WRITEDATA, out);
+	if (o->progress) {
+		curl_easy_setopt(c, CURLOPT_NOPROGRESS, 0L);
+		curl_easy_setopt(c, CURLOPT_XFERINFOFUNCTION, tell);
+		curl_easy_setopt(c, CURLOPT_XFERINFODATA, &f->options);
+	}
+	return ok && (o->password ? set_password(c, o->user, o->password) : set_netrc(c, o->netrc));
+}
+
+static int fail(struct fetch *f, CURLcode code, const char *url, const struct fetch_answer *out,
+	struct err *e)
+{
+	static const struct {
+		CURLcode code;
+		enum err_kind kind;
+	} table[] = {
+		{CURLE_PEER_FAILED_VERIFICATION, ERR_DENIED},
+		{CURLE_SSL_CACERT_BADFILE, ERR_USAGE},
+		{CURLE_UNSUPPORTED_PROTOCOL, ERR_USAGE},
+		{CURLE_URL_MALFORMAT, ERR_USAGE},
+	};
+	if (out->body.failed || out->headers.failed)
+		return err_set(e, ERR_LIMIT, "%s: more than %zu bytes are answered", url,
+			out->body.failed ? out->body.cap : out->headers.cap);
+	enum err_kind kind = ERR_NET;
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
+		if (table[i].code == code)
+			kind = table[i].kind;
+	return err_set(e, kind, "%s: %s", url, f->why[0] ? f->why : curl_easy_strerror(code));
+}
+
+static bool has_scheme(const char *url)
+{
+	return strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0;
+}
+
+static int check_options(const struct fetch *f, const char *url, struct err *e)
+{
+	const struct fetch_options *o = &f->options;
+	if (!has_scheme(url))
+		return err_set(e, ERR_USAGE, "%s: neither http: nor https:", url);
+	if (o->netrc && access(o->netrc, R_OK) < 0)
+		return err_errno(e, ERR_USAGE, "%s", o->netrc);
+	return 0;
+}
+
+static void free_list(struct curl_slist **list)
+{
+	curl_slist_free_all(*list);
+}
+
+static struct curl_slist *make_list(const char *const *headers)
+{
+	struct curl_slist *list = NULL;
+	for (; headers && *headers; headers++) {
+		list = curl_slist_append(list, *headers);
+		if (!list)
+			abort(); // out of memory
+	}
+	return list;
+}
+
+static void note_retry_after(CURL *c, struct fetch_answer *out)
+{
+	curl_off_t wait = 0;
+	curl_easy_getinfo(c, CURLINFO_RETRY_AFTER, &wait);
+	out->retry_after = wait > 0 ? (uint64_t)wait : 0;
+}
+
+static int perform(struct fetch *f, const char *url, const char *const *headers, curl_mime *mime,
+	struct fetch_answer *out, struct err *e)
+{
+	CLEANUP(free_list) struct curl_slist *list = make_list(headers);
+	if (mime)
+		curl_easy_setopt(f->curl, CURLOPT_MIMEPOST, mime);
+	if (list)
+		curl_easy_setopt(f->curl, CURLOPT_HTTPHEADER, list);
+	CLEANUP(sigpipe_release) struct sigpipe held;
+	sigpipe_hold(&held);
+	CURLcode code = curl_easy_perform(f->curl);
+	if (code != CURLE_OK)
+		return fail(f, code, url, out, e);
+	note_retry_after(f->curl, out);
+	return 0;
+}
+
+int fetch_get(struct fetch *f, const char *url, const char *const *headers,
+	struct fetch_answer *out, struct err *e)
+{
+	if (check_options(f, url, e) < 0)
+		return -1;
+	if (!set_options(f, url, out))
+		return err_set(e, ERR_USAGE, "%s: libcurl does not take it", url);
+	curl_easy_setopt(f->curl, CURLOPT_ACCEPT_ENCODING, ""); // whatever it can unpack
+	return perform(f, url, headers, NULL, out, e);
+}
+
+struct reading {
+	int fd;
+	curl_off_t at, size;
+};
+
+static size_t read_file(char *out, size_t one, size_t count, void *ctx)
+{
+	struct reading *r = ctx;
+	size_t want = one * count;
+	if ((curl_off_t)want > r->size - r->at)
+		want = (size_t)(r->size - r->at);
+	ssize_t n = pread(r->fd, out, want, (off_t)r->at);
+	if (n < 0 || (n == 0 && want))
+		return CURL_READFUNC_ABORT; // gone, or shorter than it was
+	r->at += n;
+	return (size_t)n;
+}
+
+// libcurl would by itself send everything once more where a connection that it used before is lost.
+// What became of the first is for the caller to find out.
+static int seek_file(void *ctx, curl_off_t offset, int origin)
+{
+	const struct reading *r = ctx;
+	return origin == SEEK_SET && offset == r->at ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL;
+}
+
+static void free_mime(curl_mime **mime)
+{
+	curl_mime_free(*mime);
+}
+
+static bool add_part(curl_mime *mime, const char *name, const char *value)
+{
+	curl_mimepart *part = curl_mime_addpart(mime);
+	return part && curl_mime_name(part, name) == CURLE_OK &&
+	       curl_mime_data(part, value, CURL_ZERO_TERMINATED) == CURLE_OK;
+}
+
+static bool fill_form(curl_mime *mime, const struct fetch_form *form, struct reading *r)
+{
+	for (size_t i = 0; i < form->count; i++)
+		if (!add_part(mime, form->field[i].name, form->field[i].value))
+			return false;
+	curl_mimepart *part = curl_mime_addpart(mime);
+	return part && curl_mime_name(part, form->file_field) == CURLE_OK &&
+	       curl_mime_filename(part, form->file_name) == CURLE_OK &&
+	       curl_mime_type(part, "application/octet-stream") == CURLE_OK &&
+	       curl_mime_data_cb(part, r->size, read_file, seek_file, NULL, r) == CURLE_OK;
+}
+
+int fetch_post(struct fetch *f, const char *url, const char *const *headers,
+	const struct fetch_form *form, struct fetch_answer *out, struct err *e)
+{
+	if (check_options(f, url, e) < 0)
+		return -1;
+	if (!set_options(f, url, out))
+		return err_set(e, ERR_USAGE, "%s: libcurl does not take it", url);
+	struct reading r = {.fd = form->fd, .size = (curl_off_t)form->size};
+	CLEANUP(free_mime) curl_mime *mime = curl_mime_init(f->curl);
+	if (!mime || !fill_form(mime, form, &r))
+		abort(); // out of memory
+	return perform(f, url, headers, mime, out, e);
+}
+
+static void free_url(CURLU **u)
+{
+	curl_url_cleanup(*u);
+}
+
+// NULL where it has none.
+static char *copy_part(CURLU *u, CURLUPart part, unsigned flags)
+{
+	char *text = NULL;
+	char *copy = curl_url_get(u, part, &text, flags) == CURLUE_OK ? xstrdup(text) : NULL;
+	for (char *at = copy; part == CURLUPART_HOST && at && *at; at++)
+		*at = ascii_lower(*at);
+	curl_free(text);
+	return copy;
+}
+
+int fetch_url_parse(const char *text, struct fetch_url *out, struct err *e)
+{
+	CLEANUP(free_url) CURLU *u = curl_url();
+	*out = (struct fetch_url){0};
+	if (!u)
+		abort(); // out of memory
+	if (!has_scheme(text) || curl_url_set(u, CURLUPART_URL, text, 0) != CURLUE_OK)
+		return err_set(e, ERR_USAGE, "not an http: or https: URL");
+	out->user = copy_part(u, CURLUPART_USER, CURLU_URLDECODE);
+	out->password = copy_part(u, CURLUPART_PASSWORD, CURLU_URLDECODE);
+	out->scheme = copy_part(u, CURLUPART_SCHEME, 0);
+	out->host = copy_part(u, CURLUPART_HOST, 0);
+	out->port = copy_part(u, CURLUPART_PORT, CURLU_DEFAULT_PORT);
+	curl_url_set(u, CURLUPART_USER, NULL, 0);
+	curl_url_set(u, CURLUPART_PASSWORD, NULL, 0);
+	curl_url_set(u, CURLUPART_FRAGMENT, NULL, 0);
+	out->text = copy_part(u, CURLUPART_URL, 0);
+	if (out->scheme && out->host && out->port && out->text && strspn(out->port, "0") < strlen(out->port))
+		return 0;
+	fetch_url_release(out);
+	return err_set(e, ERR_USAGE, "not a URL");
+}
+
+struct transfer_set {
+	CURLM *multi;
+};
+
+struct transfer {
+	struct transfer_set *set;
+	struct transfer_spec spec;
+	CURL *curl;
+	struct curl_slist *headers;
+	bool is_forbidden; // an address was
+	char why[CURL_ERROR_SIZE];
+};
+
+struct transfer_set *transfer_set_new(unsigned concurrency)
+{
+	need_library();
+	struct transfer_set *s = xcalloc(1, sizeof(*s));
+	s->multi = curl_multi_init();
+	if (!s->multi)
+		abort(); // out of memory
+	curl_multi_setopt(s->multi, CURLMOPT_MAXCONNECTS, (long)concurrency);
+	return s;
+}
+
+void transfer_set_free(struct transfer_set *s)
+{
+	curl_multi_cleanup(s->multi);
+	free(s);
+}
+
+void transfer_set_wake(struct transfer_set *s)
+{
+	curl_multi_wakeup(s->multi);
+}
+
+void transfer_set_turn(struct transfer_set *s, int wait_ms)
+{
+	int left;
+	curl_multi_poll(s->multi, NULL, 0, wait_ms, NULL);
+	curl_multi_perform(s->multi, &left);
+}
+
+static size_t hand_over(char *bytes, size_t one, size_t len, void *ctx)
+{
+	struct transfer *t = ctx;
+	return t->spec.on_body(t->spec.ctx, (struct str){bytes, one * len}) == FETCH_GO_ON ? one * len : 0;
+}
+
+// Closed in the operator's commands (lib/os/hook.h).
+static curl_socket_t open_socket(void *ctx, curlsocktype purpose UNUSED, struct curl_sockaddr *address)
+{
+	struct transfer *t = ctx;
+	if (!t->spec.no_private || address_is_public(&address->addr))
+		return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+	t->is_forbidden = true;
+	return CURL_SOCKET_BAD;
+}
+
+// A connection that stands already may be somebody else's choice.
+#if LIBCURL_VERSION_NUM >= 0x075000
+static int check_connection(
+	void *ctx, char *ip, char *own_ip UNUSED, int port UNUSED, int own_port UNUSED)
+{
+	struct transfer *t = ctx;
+	t->is_forbidden = !address_text_is_public(ip);
+	return t->is_forbidden ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+}
+#endif
+
+static void forbid_private(struct transfer *t)
+{
+#if LIBCURL_VERSION_NUM >= 0x075000
+	curl_easy_setopt(t->curl, CURLOPT_PREREQFUNCTION, check_connection);
+	curl_easy_setopt(t->curl, CURLOPT_PREREQDATA, t);
+#else
+	curl_easy_setopt(t->curl, CURLOPT_FRESH_CONNECT, 1L);
+#endif
+}
+
+static bool set_transfer(struct transfer *t)
+{
+	const struct transfer_spec *s = &t->spec;
+	CURL *c = t->curl;
+	bool ok = set_common(c, s->options, s->url, t->why, s->answer);
+	curl_easy_setopt(c, CURLOPT_PRIVATE, t);
+	curl_easy_setopt(c, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+	curl_easy_setopt(c, CURLOPT_OPENSOCKETDATA, t);
+	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, hand_over);
+	curl_easy_setopt(c, CURLOPT_WRITEDATA, t);
+	curl_easy_setopt(c, CURLOPT_BUFFERSIZE, (long)READ_BYTES);
+	curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, (long)s->total_ms);
+	curl_easy_setopt(c, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+	// Rather a second request on a connection that may turn out to be HTTP/2 than a second one.
+	curl_easy_setopt(c, CURLOPT_PIPEWAIT, strncmp(s->url, "https:", 6) == 0 ? 1L : 0L);
+	if (!s->is_raw)
+		curl_easy_setopt(c, CURLOPT_ACCEPT_ENCODING, "");
+	if (t->headers)
+		curl_easy_setopt(c, CURLOPT_HTTPHEADER, t->headers);
+	if (s->no_private)
+		forbid_private(t);
+	if (s->password)
+		return ok && set_password(c, s->user, s->password);
+	return ok && (s->is_foreign || set_netrc(c, s->options->netrc));
+}
+
+static enum fetch_failure classify(const struct transfer *t, CURLcode code)
+{
+	static const struct {
+		CURLcode code;
+		enum fetch_failure failure;
+	} table[] = {
+		{CURLE_OK, FETCH_WHOLE},
+		{CURLE_COULDNT_CONNECT, FETCH_REFUSED},
+		{CURLE_GOT_NOTHING, FETCH_REFUSED},
+		{CURLE_COULDNT_RESOLVE_HOST, FETCH_RESOLVE},
+		{CURLE_COULDNT_RESOLVE_PROXY, FETCH_RESOLVE},
+		{CURLE_OPERATION_TIMEDOUT, FETCH_TIMEOUT},
+		{CURLE_SSL_CONNECT_ERROR, FETCH_TLS},
+		{CURLE_PEER_FAILED_VERIFICATION, FETCH_TLS},
+		{CURLE_SSL_CACERT_BADFILE, FETCH_TLS},
+		{CURLE_SSL_CIPHER, FETCH_TLS},
+		{CURLE_SSL_ISSUER_ERROR, FETCH_TLS},
+		{CURLE_PARTIAL_FILE, FETCH_TRUNCATED},
+		{CURLE_BAD_CONTENT_ENCODING, FETCH_TRUNCATED},
+	};
+	if (t->is_forbidden && code != CURLE_OK)
+		return FETCH_FORBIDDEN;
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
+		if (table[i].code == code)
+			return table[i].failure;
+	bool is_lost = code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR || code == CURLE_HTTP2 ||
+		       code == CURLE_HTTP2_STREAM;
+	if (!is_lost)
+		return FETCH_OTHER;
+	return t->spec.answer->status ? FETCH_TRUNCATED : FETCH_REFUSED;
+}
+
+void *transfer_set_ended(struct transfer_set *s, enum fetch_failure *failure, const char **why)
+{
+	int left;
+	CURLMsg *m = curl_multi_info_read(s->multi, &left);
+	if (!m)
+		return NULL;
+	void *ctx = NULL;
+	curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, (char **)&ctx);
+	struct transfer *t = ctx;
+	*failure = classify(t, m->data.result);
+	*why = t->why[0] || m->data.result == CURLE_OK ? t->why : curl_easy_strerror(m->data.result);
+	note_retry_after(t->curl, t->spec.answer);
+	return t->spec.ctx;
+}
+
+struct transfer *transfer_begin(struct transfer_set *s, const struct transfer_spec *spec)
+{
+	struct transfer *t = xcalloc(1, sizeof(*t));
+	t->set = s;
+	t->spec = *spec;
+	t->headers = make_list(spec->headers);
+	t->curl = curl_easy_init();
+	if (!t->curl)
+		abort(); // out of memory
+	if (set_transfer(t) && curl_multi_add_handle(s->multi, t->curl) == CURLM_OK)
+		return t;
+	transfer_end(t);
+	return NULL;
+}
+
+void transfer_end(struct transfer *t)
+{
+	if (!t)
+		return;
+	curl_multi_remove_handle(t->set->multi, t->curl);
+	curl_easy_cleanup(t->curl);
+	curl_slist_free_all(t->headers);
+	free(t);
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/os/byte-source.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+struct source source_memory(struct str bytes)
+{
+	return (struct source){.memory = bytes.ptr ? bytes.ptr : "", .fd = -1, .size = bytes.len};
+}
+
+struct source source_file(int fd, uint64_t size)
+{
+	return (struct source){.memory = NULL, .fd = fd, .size = size};
+}
+
+static int read_file(const struct source *s, uint64_t offset, char *out, size_t len, struct err *e)
+{
+	while (len) {
+		ssize_t n = pread(s->fd, out, len, (off_t)offset);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return err_errno(e, ERR_IO, "cannot read");
+		if (n == 0)
+			return err_set(e, ERR_INVALID, "truncated while it was read");
+		out += n;
+		offset += (uint64_t)n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+int source_read(const struct source *s, uint64_t offset, void *out, size_t len, struct err *e)
+{
+	if (offset > s->size || len > s->size - offset)
+		return err_set(e, ERR_INVALID, "truncated: bytes end at %llu",
+			(unsigned long long)s->size);
+	if (!s->memory)
+		return read_file(s, offset, out, len, e);
+	if (len)
+		memcpy(out, s->memory + offset, len);
+	return 0;
+}

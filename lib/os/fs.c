@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/os/fs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "lib/base/log.h"
+
+#define RACY_NS ((int64_t)2000000000)
+
+enum { OPEN_TRIES = 100 };
+
+static enum err_kind kind_of_errno(void)
+{
+	switch (errno) {
+	case ENOENT:
+	case ENOTDIR:
+		return ERR_NOT_FOUND;
+	case EXDEV:
+	case ELOOP:
+		return ERR_DENIED;
+	default:
+		return ERR_IO;
+	}
+}
+
+enum err_kind fs_kind_of_write(void)
+{
+	return errno == ENOSPC || errno == EDQUOT || errno == EFBIG ? ERR_FULL : ERR_IO;
+}
+
+// Without openat2 (before Linux 5.6, or forbidden by a container): component by component, and no link at all.
+static int open_by_components(int dirfd, const char *path, int flags)
+{
+	CLEANUP(mem_close) int here = fcntl(dirfd, F_DUPFD_CLOEXEC, 0);
+	struct str rest = str_from(path);
+	while (here >= 0 && rest.ptr) {
+		struct str part = str_cut(&rest, '/');
+		CLEANUP(mem_free) char *name = xstrndup(part.ptr, part.len);
+		if (str_eq(part, STR("..")) || part.len == 0) {
+			errno = EXDEV;
+			return -1;
+		}
+		int how = rest.ptr ? O_PATH | O_DIRECTORY : flags;
+		int next = openat(here, name, how | O_NOFOLLOW | O_CLOEXEC);
+		mem_close(&here);
+		here = next;
+	}
+	return mem_steal_fd(&here);
+}
+
+int fs_open_beneath(int dirfd, const char *path, int flags, struct err *e)
+{
+	struct open_how how = {
+		.flags = (unsigned long long)(flags | O_CLOEXEC),
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
+	};
+	int fd, tries = 0;
+	do // EAGAIN: something was renamed meanwhile, or the file is leased
+		fd = (int)syscall(SYS_openat2, dirfd, path, &how, sizeof(how));
+	while (fd < 0 && (errno == EINTR || errno == EAGAIN) && ++tries < OPEN_TRIES);
+	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
+		fd = open_by_components(dirfd, path, flags);
+	if (fd < 0)
+		return err_errno(e, kind_of_errno(), "%s", path);
+	return fd;
+}
+
+int fs_open_dir(const char *path, struct err *e)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return err_errno(e, kind_of_errno(), "%s", path);
+	return fd;
+}
+
+void fs_close_dir(DIR **dir)
+{
+	if (*dir)
+		closedir(*dir);
+	*dir = NULL;
+}
+
+int fs_is_empty(int dirfd, struct err *e)
+{
+	int fd = fcntl(dirfd, F_DUPFD_CLOEXEC, 0);
+	CLEANUP(fs_close_dir) DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir) {
+		mem_close(&fd);
+		return err_errno(e, ERR_IO, "cannot list it");
+	}
+	rewinddir(dir);
+	for (struct dirent *entry; errno = 0, (entry = readdir(dir)) != NULL;)
+		if (entry->d_name[0] != '.')
+			return 0;
+	return errno ? err_errno(e, ERR_IO, "cannot list it") : 1;
+}
+
+int fs_read_fd(int fd, const char *path, struct buf *b, struct err *e)
+{
+	for (;;) {
+		char block[16384];
+		ssize_t n = read(fd, block, sizeof(block));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return err_errno(e, ERR_IO, "%s", path);
+		if (n == 0)
+			return 0;
+		buf_add(b, block, (size_t)n);
+		if (b->failed)
+			return err_set(e, ERR_LIMIT, "%s: larger than %zu bytes", path, b->cap);
+	}
+}
+
+int fs_read_file(const char *path, struct buf *b, struct err *e)
+{
+	CLEANUP(mem_close) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? err_errno(e, kind_of_errno(), "%s", path) : fs_read_fd(fd, path, b, e);
+}
+
+int fs_tmp_open(struct fs_tmp *t, int dirfd, const char *tmp, const char *name, struct err *e)
+{
+	return fs_tmp_open_mode(t, dirfd, tmp, name, 0644, e);
+}
+
+int fs_tmp_open_mode(struct fs_tmp *t, int dirfd, const char *tmp, const char *name, mode_t mode, struct err *e)
+{
+	*t = (struct fs_tmp){.fd = -1, .dirfd = dirfd, .name = name};
+	if (unlinkat(dirfd, tmp, 0) < 0 && errno != ENOENT)
+		return err_errno(e, ERR_IO, "%s", tmp);
+	t->fd = openat(dirfd, tmp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+	if (t->fd < 0)
+		return err_errno(e, fs_kind_of_write(), "%s", name);
+	t->tmp = tmp;
+	return 0;
+}
+
+int fs_tmp_write(struct fs_tmp *t, struct str bytes, struct err *e)
+{
+	while (bytes.len) {
+		ssize_t n = write(t->fd, bytes.ptr, bytes.len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return err_errno(e, fs_kind_of_write(), "%s", t->name);
+		bytes = str_slice(bytes, (size_t)n, bytes.len);
+	}
+	return 0;
+}
+
+// AFS and NFS may say only at the end that the disk is full.
+static int settle(struct fs_tmp *t, struct err *e)
+{
+	if (fsync(t->fd) < 0 || close(mem_steal_fd(&t->fd)) < 0)
+		return err_errno(e, fs_kind_of_write(), "%s", t->name);
+	return 0;
+}
+
+int fs_tmp_publish(struct fs_tmp *t, struct err *e)
+{
+	if (settle(t, e) < 0)
+		return -1;
+	if (renameat(t->dirfd, t->tmp, t->dirfd, t->name) < 0)
+		return err_errno(e, fs_kind_of_write(), "%s", t->name);
+	t->tmp = NULL;
+	return 0;
+}
+
+// A link, since rename would replace what is there.
+int fs_tmp_link(struct fs_tmp *t, struct err *e)
+{
+	if (settle(t, e) < 0)
+		return -1;
+	if (linkat(t->dirfd, t->tmp, t->dirfd, t->name, 0) < 0)
+		return err_errno(e, errno == EEXIST ? ERR_CONFLICT : fs_kind_of_write(), "%s", t->name);
+	return 0;
+}
+
+void fs_tmp_release(struct fs_tmp *t)
+{
+	mem_close(&t->fd);
+	if (t->tmp)
+		unlinkat(t->dirfd, t->tmp, 0);
+	t->tmp = NULL;
+}
+
+// Not every file system syncs folders: AFS has nothing to do there.
+int fs_sync_dir(int dirfd, struct err *e)
+{
+	if (fsync(dirfd) < 0 && errno != EINVAL)
+		return err_errno(e, ERR_IO, "cannot sync the folder");
+	return 0;
+}
+
+void fs_give_to_owner(int fd, int dirfd)
+{
+	struct stat folder;
+	if (geteuid() == 0 && fstat(dirfd, &folder) == 0 && fchownat(fd, "", folder.st_uid, folder.st_gid, AT_EMPTY_PATH) < 0)
+		log_debug("a new file stays root's: %s", strerror(errno));
+}
+
+int fs_make_dirs(const char *path, struct err *e)
+{
+	CLEANUP(mem_free) char *part = xstrdup(path);
+	for (char *at = part + 1; *at; at++) {
+		if (*at != '/')
+			continue;
+		*at = '\0';
+		if (mkdir(part, 0755) < 0 && errno != EEXIST)
+			return err_errno(e, ERR_IO, "cannot make the folder %s", part);
+		*at = '/';
+	}
+	if (mkdir(path, 0755) < 0 && errno != EEXIST)
+		return err_errno(e, ERR_IO, "cannot make the folder %s", path);
+	return 0;
+}
+
+int fs_make_parent(const char *path, struct err *e)
+{
+	long slash = str_rfind(str_from(path), '/');
+	if (slash <= 0)
+		return 0;
+	CLEANUP(mem_free) char *parent = xstrndup(path, (size_t)slash);
+	return fs_make_dirs(parent, e);
+}
+
+char *fs_real_path(const char *path, struct err *e)
+{
+	char *real = realpath(path, NULL);
+	if (!real)
+		err_errno(e, kind_of_errno(), "%s", path);
+	return real;
+}
+
+// How long the beginning is that both have in common, in whole components, with the slash.
+static size_t common_length(const char *a, const char *b)
+{
+	size_t last = 0;
+	for (size_t i = 0;; i++) {
+		bool ends = (a[i] == '/' || !a[i]) && (b[i] == '/' || !b[i]);
+		if (ends)
+			last = i;
+		if (a[i] != b[i] || !a[i])
+			return last;
+	}
+}
+
+char *fs_relative_path(const char *folder, const char *path)
+{
+	size_t common = common_length(folder, path);
+	if (common == 0)
+		return xstrdup(path);
+	struct buf out;
+	buf_init(&out, SIZE_MAX / 2);
+	for (const char *at = folder + common; *at; at++)
+		if (*at == '/')
+			buf_puts(&out, "../");
+	buf_puts(&out, path[common] ? path + common + 1 : ".");
+	return buf_steal(&out);
+}
+
+int64_t fs_mtime_ns(const struct stat *st)
+{
+	const int64_t second = 1000000000;
+	if (st->st_mtim.tv_sec >= INT64_MAX / second)
+		return INT64_MAX; // in the year 2262 and later
+	if (st->st_mtim.tv_sec <= INT64_MIN / second)
+		return INT64_MIN;
+	return (int64_t)st->st_mtim.tv_sec * second + st->st_mtim.tv_nsec;
+}
+
+bool fs_mtime_tells(int64_t mtime_ns, int64_t looked_at)
+{
+	return mtime_ns < looked_at - RACY_NS || mtime_ns > looked_at + RACY_NS;
+}

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/os/safefile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/os/fs.h"
+
+enum {
+	LINKS = 40,     // on the way, as the kernel has it
+	LINK_TEXT = 4096,
+	OPEN_TRIES = 10, // of a file that others make and remove
+};
+
+static enum err_kind kind_of_errno(void)
+{
+	return errno == ENOENT || errno == ENOTDIR ? ERR_NOT_FOUND : fs_kind_of_write();
+}
+
+// Whether no other account can put something into the folder.
+static bool is_ours_alone(const struct stat *folder)
+{
+	if (folder->st_mode & S_IWOTH || (folder->st_uid != 0 && folder->st_uid != geteuid()))
+		return false;
+	return geteuid() != 0 || !(folder->st_mode & S_IWGRP) || folder->st_gid == 0;
+}
+
+// Whether no account that matters could have put the link there: in a sticky folder none can replace what is root's or ours
+// (a mounted secret of Kubernetes is such a folder of root's, with links of root's). Who is not root also goes by the links of
+// a folder's owner, as the kernel does (proc(5), protected_symlinks), unless all may write there.
+static bool is_trusted(const struct stat *folder, const struct stat *link)
+{
+	const uid_t self = geteuid();
+	const bool is_sticky = folder->st_mode & S_ISVTX;
+	if (is_ours_alone(folder))
+		return true;
+	if (!is_sticky && (self == 0 || folder->st_mode & S_IWOTH))
+		return false;
+	if (self == 0 && folder->st_uid != 0)
+		return false;
+	return link->st_uid == 0 || link->st_uid == self || (self != 0 && link->st_uid == folder->st_uid);
+}
+
+// --- the way to it ---
+
+struct walk {
+	const char *path; // as it was given
+	bool make;
+	int here;
+	unsigned links;
+	char *rest; // of the path, below here
+};
+
+static void walk_release(struct walk *w)
+{
+	mem_close(&w->here);
+	free(w->rest);
+}
+
+static int start_over(struct walk *w, struct err *e)
+{
+	mem_close(&w->here);
+	w->here = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return w->here < 0 ? err_errno(e, ERR_IO, "%s", w->path) : 0;
+}
+
+static int walk_begin(struct walk *w, const char *path, struct err *e)
+{
+	w->rest = xstrdup(path);
+	w->here = open(*path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return w->here < 0 ? err_errno(e, ERR_IO, "%s", path) : 0;
+}
+
+// The next part of the rest, to be freed; *is_last: nothing is behind it. NULL: the path has ended.
+static char *next_part(struct walk *w, bool *is_last)
+{
+	const char *part = w->rest + strspn(w->rest, "/");
+	size_t len = strcspn(part, "/");
+	if (!len)
+		return NULL;
+	const char *behind = part + len + strspn(part + len, "/");
+	char *name = xstrndup(part, len);
+	*is_last = !*behind;
+	char *rest = xstrdup(behind);
+	free(w->rest);
+	w->rest = rest;
+	return name;
+}
+
+// What the link says is walked as well.
+static int follow_link(struct walk *w, const char *name, struct err *e)
+{
+	struct stat folder, link;
+	char text[LINK_TEXT];
+	CLEANUP(mem_close) int fd = openat(w->here, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &link) < 0 || fstat(w->here, &folder) < 0)
+		return err_errno(e, ERR_IO, "%s", w->path);
+	if (!is_trusted(&folder, &link))
+		return err_set(e, ERR_IO, "%s: %s is a symbolic link that another account may have put there: it is not followed",
+			w->path, name);
+	ssize_t len = readlinkat(fd, "", text, sizeof(text) - 1);
+	if (len < 0 || ++w->links > LINKS) {
+		errno = len < 0 ? errno : ELOOP;
+		return err_errno(e, ERR_IO, "%s", w->path);
+	}
+	text[len] = '\0';
+	char *rest = xasprintf("%s/%s", text, w->rest);
+	free(w->rest);
+	w->rest = rest;
+	return *text == '/' ? start_over(w, e) : 0;
+}
+
+static bool is_link(int folder, const char *name)
+{
+	struct stat st;
+	return fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode);
+}
+
+static int enter(struct walk *w, const char *name, mode_t mode, struct err *e)
+{
+	const int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	int next = openat(w->here, name, flags);
+	if (next < 0 && errno == ENOENT && w->make) {
+		bool made = mkdirat(w->here, name, mode) == 0;
+		if (!made && errno != EEXIST)
+			return err_errno(e, fs_kind_of_write(), "%s: cannot make the folder %s", w->path, name);
+		next = openat(w->here, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (next >= 0 && made)
+			fs_give_to_owner(next, w->here);
+	}
+	if (next < 0)
+		return err_errno(e, kind_of_errno(), "%s", w->path);
+	mem_close(&w->here);
+	w->here = next;
+	return 0;
+}
+
+// Walks to the folder of the last part, or (name NULL) through it too.
+static int walk_on(struct walk *w, char **name, struct err *e)
+{
+	bool is_last;
+	char *next;
+	while ((next = next_part(w, &is_last)) != NULL) {
+		CLEANUP(mem_free) char *part = next;
+		if (is_link(w->here, part)) {
+			if (follow_link(w, part, e) < 0)
+				return -1;
+			continue;
+		}
+		if (is_last && name) {
+			*name = STEAL_PTR(part);
+			return 0;
+		}
+		if (enter(w, part, is_last ? SAFEFILE_FOLDER_MODE : 0755, e) < 0)
+			return -1;
+	}
+	return name ? err_set(e, ERR_IO, "%s: it names no file", w->path) : 0;
+}
+
+int safefile_parent(const char *path, bool make, char **name, struct err *e)
+{
+	CLEANUP(mem_free) char *last = NULL;
+	CLEANUP(walk_release) struct walk w = {.path = path, .make = make, .here = -1};
+	if (walk_begin(&w, path, e) < 0 || walk_on(&w, &last, e) < 0)
+		return -1;
+	if (name)
+		*name = STEAL_PTR(last);
+	int fd = openat(w.here, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? mem_steal_fd(&w.here) : fd;
+}
+
+int safefile_folder(const char *path, bool make, struct err *e)
+{
+	CLEANUP(walk_release) struct walk w = {.path = path, .make = make, .here = -1};
+	if (walk_begin(&w, path, e) < 0 || walk_on(&w, NULL, e) < 0)
+		return -1;
+	int fd = openat(w.here, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? err_errno(e, kind_of_errno(), "%s", path) : fd;
+}
+
+// --- the file ---
+
+static bool is_expected_owner(const struct stat *st, const struct stat *folder)
+{
+	if (geteuid() != 0 || st->st_uid == 0 || st->st_uid == folder->st_uid)
+		return true;
+	return folder->st_mode & S_IWGRP && !(folder->st_mode & S_IWOTH);
+}
+
+static int check(const struct stat *st, int folder, const char *path, struct err *e)
+{
+	struct stat parent;
+	if (fstat(folder, &parent) < 0)
+		return err_errno(e, ERR_IO, "%s", path);
+	if (S_ISLNK(st->st_mode))
+		return err_set(e, ERR_IO, "%s: it is a symbolic link, which is not followed here", path);
+	if (!S_ISREG(st->st_mode))
+		return err_set(e, ERR_IO, "%s: it is no regular file", path);
+	if (st->st_nlink > 1)
+		return err_set(e, ERR_IO, "%s: it has %ju names (hard links): it may be another file as well", path,
+			(uintmax_t)st->st_nlink);
+	if (!is_expected_owner(st, &parent))
+		return err_set(e, ERR_IO, "%s: it belongs to user %ju, neither to root nor to its folder's owner, user %ju",
+			path, (uintmax_t)st->st_uid, (uintmax_t)parent.st_uid);
+	return 0;
+}
+
+// -1 with errno. Others may make and remove it meanwhile.
+static int open_or_make(int folder, const char *name, int flags, mode_t mode, bool *made)
+{
+	const int how = (flags & ~(O_CREAT | O_EXCL | O_TRUNC)) | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+	*made = false;
+	for (int tries = 0;; tries++) {
+		int fd = flags & O_EXCL ? -1 : openat(folder, name, how);
+		if (fd >= 0 || !(flags & O_CREAT) || (!(flags & O_EXCL) && errno != ENOENT))
+			return fd;
+		fd = openat(folder, name, how | O_CREAT | O_EXCL, mode);
+		*made = fd >= 0;
+		if (fd >= 0 || errno != EEXIST || flags & O_EXCL || tries == OPEN_TRIES)
+			return fd;
+	}
+}
+
+static int open_checked(int folder, const char *name, const char *path, int flags, mode_t mode, bool *made, struct err *e)
+{
+	struct stat st;
+	CLEANUP(mem_close) int fd = open_or_make(folder, name, flags, mode, made);
+	if (fd < 0) {
+		int reason = errno;
+		if (reason != ENOENT && fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && check(&st, folder, path, e) < 0)
+			return -1;
+		errno = reason;
+		return err_errno(e, kind_of_errno(), "%s", path);
+	}
+	if (fstat(fd, &st) < 0)
+		return err_errno(e, ERR_IO, "%s", path);
+	if (!*made && check(&st, folder, path, e) < 0)
+		return -1;
+	if (*made)
+		fs_give_to_owner(fd, folder);
+	if (flags & O_TRUNC && ftruncate(fd, 0) < 0)
+		return err_errno(e, fs_kind_of_write(), "%s", path);
+	return mem_steal_fd(&fd);
+}
+
+int safefile_open_at(int folder, const char *name, int flags, mode_t mode, bool *made, struct err *e)
+{
+	bool is_new;
+	return open_checked(folder, name, name, flags, mode, made ? made : &is_new, e);
+}
+
+int safefile_open(const char *path, int flags, struct err *e)
+{
+	bool made;
+	CLEANUP(mem_free) char *name = NULL;
+	CLEANUP(mem_close) int folder = safefile_parent(path, flags & O_CREAT, &name, e);
+	return folder < 0 ? -1 : open_checked(folder, name, path, flags, SAFEFILE_MODE, &made, e);
+}
+
+// What has the name by now may be another file of root's, if whoever may write the folder put it there.
+static void give_new(int folder, const char *name)
+{
+	struct stat st;
+	CLEANUP(mem_close) int fd = openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1 && st.st_size == 0)
+		fs_give_to_owner(fd, folder);
+}
+
+int safefile_make_at(int folder, const char *name)
+{
+	if (mknodat(folder, name, S_IFREG | SAFEFILE_MODE, 0) < 0)
+		return errno == EEXIST ? 0 : -1;
+	give_new(folder, name);
+	return 0;
+}
+
+int safefile_check_at(int folder, const char *name, struct err *e)
+{
+	struct stat st;
+	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : err_errno(e, ERR_IO, "%s", name);
+	return check(&st, folder, name, e);
+}
+
+int safefile_read(const char *path, struct buf *b, struct err *e)
+{
+	CLEANUP(mem_close) int fd = safefile_open(path, O_RDONLY, e);
+	return fd < 0 ? -1 : fs_read_fd(fd, path, b, e);
+}
+
+// --- locks ---
+
+// What the holder of a lock wrote about itself.
+static void read_owner(int fd, char *out, size_t size)
+{
+	ssize_t n = pread(fd, out, size - 1, 0);
+	out[n > 0 ? n : 0] = '\0';
+}
+
+int safefile_lock(const char *path, bool wait, const char *owner, struct err *e)
+{
+	CLEANUP(mem_close) int fd = safefile_open(path, O_RDWR | O_CREAT, e);
+	if (fd < 0)
+		return err_prefix(e, "cannot make the lock ");
+	while (flock(fd, wait ? LOCK_EX : LOCK_EX | LOCK_NB) < 0) {
+		char who[128];
+		if (errno == EINTR)
+			continue;
+		if (errno != EWOULDBLOCK)
+			return err_errno(e, ERR_IO, "cannot take the lock %s", path);
+		read_owner(fd, who, sizeof(who));
+		return err_set(e, ERR_BUSY, "%s", who[0] ? who : "another process");
+	}
+	if (ftruncate(fd, 0) < 0 || pwrite(fd, owner, strlen(owner), 0) < 0)
+		return err_errno(e, ERR_IO, "cannot write the lock %s", path);
+	return mem_steal_fd(&fd);
+}

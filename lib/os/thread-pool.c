@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/os/thread-pool.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include "lib/base/mem.h"
+
+struct job {
+	struct job *next;
+	pool_fn *fn;
+	void *arg;
+};
+
+struct pool {
+	pthread_mutex_t lock;
+	pthread_cond_t work;
+	pthread_cond_t idle;
+	struct job *first, *last;
+	size_t running;
+	enum pool_order order;
+	bool ending;
+	unsigned threads;
+	pthread_t thread[];
+};
+
+static struct job *take(struct pool *p)
+{
+	while (!p->first && !p->ending)
+		pthread_cond_wait(&p->work, &p->lock);
+	struct job *j = p->first;
+	if (!j)
+		return NULL;
+	p->first = j->next;
+	if (!p->first)
+		p->last = NULL;
+	p->running++;
+	return j;
+}
+
+static void *worker(void *arg)
+{
+	struct pool *p = arg;
+	pthread_mutex_lock(&p->lock);
+	for (struct job *j; (j = take(p)) != NULL;) {
+		pthread_mutex_unlock(&p->lock);
+		j->fn(j->arg);
+		free(j);
+		pthread_mutex_lock(&p->lock);
+		if (--p->running == 0 && !p->first)
+			pthread_cond_broadcast(&p->idle);
+	}
+	pthread_mutex_unlock(&p->lock);
+	return NULL;
+}
+
+// Signals are for the main thread: the workers are born with all of them blocked.
+static void start_thread(struct pool *p, const char *name)
+{
+	sigset_t all, old;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	if (pthread_create(&p->thread[p->threads], NULL, worker, p) != 0)
+		abort();
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_setname_np(p->thread[p->threads++], name);
+}
+
+// The priority is the thread's own on Linux, whatever POSIX says of processes.
+void pool_give_way(int nice)
+{
+	setpriority(PRIO_PROCESS, 0, nice);
+}
+
+struct pool *pool_new(unsigned threads, enum pool_order order, const char *name)
+{
+	struct pool *p = xcalloc(1, sizeof(*p) + threads * sizeof(p->thread[0]));
+	pthread_mutex_init(&p->lock, NULL);
+	pthread_cond_init(&p->work, NULL);
+	pthread_cond_init(&p->idle, NULL);
+	p->order = order;
+	while (p->threads < threads)
+		start_thread(p, name);
+	return p;
+}
+
+static void enqueue(struct pool *p, struct job *j)
+{
+	if (!p->first) {
+		p->first = p->last = j;
+	} else if (p->order == POOL_LAST_IN_FIRST_OUT) {
+		j->next = p->first;
+		p->first = j;
+	} else {
+		p->last->next = j;
+		p->last = j;
+	}
+}
+
+void pool_submit(struct pool *p, pool_fn *fn, void *arg)
+{
+	struct job *j = xmalloc(sizeof(*j));
+	*j = (struct job){.fn = fn, .arg = arg};
+	pthread_mutex_lock(&p->lock);
+	enqueue(p, j);
+	pthread_cond_signal(&p->work);
+	pthread_mutex_unlock(&p->lock);
+}
+
+void pool_drain(struct pool *p)
+{
+	pthread_mutex_lock(&p->lock);
+	while (p->first || p->running)
+		pthread_cond_wait(&p->idle, &p->lock);
+	pthread_mutex_unlock(&p->lock);
+}
+
+void pool_free(struct pool *p)
+{
+	if (!p)
+		return;
+	pool_drain(p);
+	pthread_mutex_lock(&p->lock);
+	p->ending = true;
+	pthread_cond_broadcast(&p->work);
+	pthread_mutex_unlock(&p->lock);
+	for (unsigned i = 0; i < p->threads; i++)
+		pthread_join(p->thread[i], NULL);
+	pthread_cond_destroy(&p->idle);
+	pthread_cond_destroy(&p->work);
+	pthread_mutex_destroy(&p->lock);
+	free(p);
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/state/access/tokens.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lib/base/log.h"
+#include "lib/os/clock.h"
+#include "lib/os/fs.h"
+
+struct tokens {
+	char *path;
+	pthread_mutex_t lock; // of all below
+	struct tokenfile file;
+	struct stat seen;   // when the file was read; zeros: it was not there, or could not be read
+	struct err trouble; // why it cannot be read
+};
+
+char *tokens_path(const struct config *c, const char *catalog_path)
+{
+	return c->tokens ? xstrdup(c->tokens) : xasprintf("%s.tokens", catalog_path);
+}
+
+struct tokens *tokens_new(const char *path)
+{
+	struct tokens *t = xcalloc(1, sizeof(*t));
+	t->path = xstrdup(path);
+	pthread_mutex_init(&t->lock, NULL);
+	return t;
+}
+
+void tokens_free(struct tokens *t)
+{
+	if (!t)
+		return;
+	tokenfile_release(&t->file);
+	pthread_mutex_destroy(&t->lock);
+	free(t->path);
+	free(t);
+}
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+	       fs_mtime_ns(a) == fs_mtime_ns(b) && a->st_ctim.tv_sec == b->st_ctim.tv_sec &&
+	       a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+}
+
+// What was granted by a file that cannot be read now is not granted any more.
+static void forget(struct tokens *t)
+{
+	tokenfile_release(&t->file);
+	t->seen = (struct stat){0};
+}
+
+static void read_again(struct tokens *t, const struct stat *now)
+{
+	forget(t);
+	if (tokenfile_read(t->path, &t->file, &t->trouble) < 0)
+		return;
+	t->seen = *now; // older than what was read, if anything: then it is read once more
+	for (size_t i = 0; i < t->file.damage_count; i++)
+		log_error("%s", t->file.damage[i]);
+}
+
+static void look(struct tokens *t)
+{
+	struct stat now;
+	t->trouble.kind = ERR_NONE;
+	if (stat(t->path, &now) == 0) {
+		if (!is_same(&now, &t->seen))
+			read_again(t, &now);
+		return;
+	}
+	forget(t);
+	if (errno != ENOENT)
+		err_errno(&t->trouble, ERR_IO, "tokens: %s", t->path);
+}
+
+static bool may_read_list(const struct token *t)
+{
+	return strcmp(t->project, "*") == 0;
+}
+
+static bool is_for(const struct token *t, enum token_right right, const char *platform, const char *project)
+{
+	if (fnmatch(t->platform, platform, 0) != 0)
+		return false;
+	if (!project)
+		return right == TOKEN_UPLOAD || may_read_list(t);
+	return fnmatch(t->project, project, 0) == 0;
+}
+
+static enum tokens_answer refuse(const struct token *t, enum token_right right, const char *platform,
+	const char *project, struct err *e)
+{
+	const char *verb = token_right_name[right], *name = token_name(t);
+	if (!(t->rights & 1u << right))
+		err_set(e, ERR_DENIED, "the token \"%s\" has no right to %s", name, verb);
+	else if (project)
+		err_set(e, ERR_DENIED, "the token \"%s\" may not %s %s on %s, but %s on %s", name, verb, project,
+			platform, t->project, t->platform);
+	else
+		err_set(e, ERR_DENIED, "the token \"%s\" may not %s all of %s, but %s on %s", name, verb, platform,
+			t->project, t->platform);
+	return TOKENS_FORBIDDEN;
+}
+
+static enum tokens_answer judge(const struct token *t, enum token_right right, const char *platform,
+	const char *project, struct err *e)
+{
+	char when[CLOCK_TEXT];
+	if (token_is_expired(t, clock_wall_seconds())) {
+		clock_write(t->expires, when);
+		err_set(e, ERR_DENIED, "the token \"%s\" expired at %s", token_name(t), when);
+		return TOKENS_UNKNOWN;
+	}
+	if (t->rights & 1u << right && is_for(t, right, platform, project))
+		return TOKENS_GRANTED;
+	return refuse(t, right, platform, project, e);
+}
+
+static bool is_any(const struct tokenfile *f, enum token_right right)
+{
+	for (size_t i = 0; i < f->count; i++)
+		if (f->token[i].rights & 1u << right)
+			return true;
+	return false;
+}
+
+// Every line is compared, whichever fits: the time tells nothing. A token may have several lines, and the best counts.
+static enum tokens_answer find(const struct tokenfile *f, const uint8_t sha256[SHA256_SIZE], enum token_right right,
+	const char *platform, const char *project, const struct token **token, struct err *e)
+{
+	enum tokens_answer best = TOKENS_NONE;
+	for (size_t i = 0; i < f->count; i++) {
+		struct err why = ERR_INIT;
+		if (!digest_equal(f->token[i].sha256, sha256))
+			continue;
+		enum tokens_answer answer = judge(&f->token[i], right, platform, project, &why);
+		if (answer <= best)
+			continue;
+		best = answer;
+		*token = &f->token[i];
+		*e = why;
+	}
+	if (best != TOKENS_NONE)
+		return best;
+	err_set(e, ERR_DENIED, "this token is not known here");
+	return TOKENS_UNKNOWN;
+}
+
+static enum tokens_answer check(struct tokens *t, const uint8_t sha256[SHA256_SIZE], enum token_right right,
+	const char *platform, const char *project, const struct token **token, struct err *e)
+{
+	look(t);
+	if (t->trouble.kind != ERR_NONE) {
+		*e = t->trouble;
+		return TOKENS_FAILED;
+	}
+	if (is_any(&t->file, right))
+		return find(&t->file, sha256, right, platform, project, token, e);
+	err_set(e, ERR_DENIED, "no token is defined that may %s", token_right_name[right]);
+	return TOKENS_NONE;
+}
+
+enum tokens_answer tokens_check(struct tokens *t, struct str secret, enum token_right right, const char *platform,
+	const char *project, char **who, struct err *e)
+{
+	uint8_t sha256[SHA256_SIZE];
+	const struct token *token = NULL;
+	struct err why = ERR_INIT;
+	digest_sha256(secret, sha256);
+	pthread_mutex_lock(&t->lock);
+	enum tokens_answer answer = check(t, sha256, right, platform, project, &token, &why);
+	if (who)
+		*who = token ? xstrdup(token_name(token)) : NULL;
+	pthread_mutex_unlock(&t->lock);
+	if (answer != TOKENS_GRANTED)
+		*e = why;
+	return answer;
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a prune asks the catalog: every file that is on a page, or would be if a copy in another folder had not its name,
+// by its project; and every file in quarantine. Reads only. Errors as in catalog.h.
+#pragma once
+
+#include "lib/state/catalog/catalog-file.h"
+
+// Strings and bytes are borrowed for the call.
+struct catalog_held {
+	int64_t platform;
+	const char *filename;
+	const char *path;    // below the platform
+	const char *version; // normal form; NULL: it is in quarantine
+	uint64_t size;
+	int64_t mtime_ns;
+	const uint8_t *sha256;       // NULL: refused before it was read
+	const char *requires_python; // NULL: none
+	const char *refusal;         // why it is in quarantine; NULL: it is not
+};
+typedef int catalog_held_fn(void *ctx, const struct catalog_held *file, struct err *e);
+// Of a project on a platform, by version, then name, then path.
+int catalog_held_files(struct catalog *c, int64_t platform, const char *project, catalog_held_fn *fn, void *ctx,
+	struct err *e) MUST_CHECK;
+// In quarantine and without a tombstone, by platform and path.
+int catalog_refused_files(struct catalog *c, catalog_held_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+
+// Which projects have such files, and on which platforms: by name.
+typedef int catalog_holder_fn(void *ctx, const char *project, int64_t platform, struct err *e);
+int catalog_holders(struct catalog *c, catalog_holder_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+
+// The number of the newest change.
+int catalog_newest_change(struct catalog *c, int64_t *change, struct err *e) MUST_CHECK;

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/state/catalog/catalog-file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/mem.h"
+#include "lib/domain/text/mark.h"
+#include "lib/state/catalog/catalog-name.h"
+
+int catalog_folder_files(
+	struct catalog *c, int64_t folder, catalog_known_fn *fn, void *ctx, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, FOLDER_FILES, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, folder);
+	int row;
+	while ((row = query_step(q, e)) > 0) {
+		struct catalog_known file = {
+			.id = query_int(q, 0),
+			.filename = query_text(q, 1),
+			.state = (enum catalog_state)query_int(q, 2),
+			.trusted = query_int(q, 3) != 0,
+			.size = (uint64_t)query_int(q, 4),
+			.mtime_ns = query_int(q, 5),
+			.inode = (uint64_t)query_int(q, 6),
+			.written = query_int(q, 7),
+		};
+		if (fn(ctx, &file, e) < 0)
+			return -1;
+	}
+	return row;
+}
+
+static int add_project(
+	struct catalog *c, int64_t platform, const char *name, int64_t *id, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, PROJECT_ADD, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, platform);
+	query_bind_text(q, 2, name);
+	if (query_run(q, e) < 0)
+		return -1;
+	*id = query_new_id(q);
+	return 0;
+}
+
+// 1: found, 0: not there.
+static int find_project(
+	struct catalog *c, int64_t platform, const char *name, int64_t *id, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, PROJECT_FIND, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, platform);
+	query_bind_text(q, 2, name);
+	int row = query_step(q, e);
+	if (row > 0)
+		*id = query_int(q, 0);
+	return row;
+}
+
+// The id of a project's row, made where it is missing.
+static int project_id(
+	struct catalog *c, int64_t platform, const char *name, int64_t *id, struct err *e)
+{
+	int row = find_project(c, platform, name, id, e);
+	if (row)
+		return row < 0 ? -1 : 0;
+	return add_project(c, platform, name, id, e);
+}
+
+static int add_metadata(struct catalog *c, const struct catalog_entry *f, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, METADATA_ADD, e);
+	if (!q)
+		return -1;
+	query_bind_bytes(q, 1, f->metadata_sha256, SHA256_SIZE);
+	query_bind_bytes(q, 2, f->metadata_packed.ptr, f->metadata_packed.len);
+	return query_run(q, e);
+}
+
+// The reasons of the marks beside a file; NULL: it has none of these.
+struct beside {
+	char *reason[MARK_COUNT];
+};
+
+static void beside_release(struct beside *b)
+{
+	for (size_t i = 0; i < MARK_COUNT; i++)
+		free(b->reason[i]);
+}
+
+static int look_beside(
+	struct catalog *c, const struct catalog_entry *f, struct beside *out, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, MARKS_OF, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, f->folder);
+	query_bind_text(q, 2, f->filename);
+	int row;
+	while ((row = query_step(q, e)) > 0) {
+		int64_t kind = query_int(q, 0);
+		if (kind >= 0 && kind < MARK_COUNT && !out->reason[kind])
+			out->reason[kind] = xstrdup(query_text(q, 1));
+	}
+	return row;
+}
+
+// What a row says of a file, but for what the file itself is.
+struct standing {
+	enum catalog_state state;
+	const char *reason, *yanked;
+	int64_t project; // 0: none
+};
+
+// FILE_ADD and FILE_SET have the same parameters; each leaves out those that it has no use for.
+static int write_row(struct catalog *c, const struct catalog_entry *f, const struct standing *s,
+	struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, f->id ? FILE_SET : FILE_ADD, e);
+	if (!q)
+		return -1;
+	const int64_t number[] = {[1] = f->id,
+		[2] = f->folder,
+		[3] = f->platform,
+		[6] = s->state,
+		[7] = f->trusted,
+		[8] = (int64_t)f->size,
+		[9] = f->mtime_ns,
+		[10] = (int64_t)f->inode,
+		[16] = f->findings};
+	static const int used[] = {1, 2, 3, 6, 7, 8, 9, 10, 16};
+	for (size_t i = 0; i < ARRAY_SIZE(used); i++)
+		query_bind_int(q, used[i], number[used[i]]);
+	if (s->project)
+		query_bind_int(q, 4, s->project);
+	query_bind_text(q, 5, f->filename);
+	query_bind_bytes(q, 11, f->sha256, f->sha256 ? SHA256_SIZE : 0);
+	query_bind_text(q, 12, f->version);
+	query_bind_bytes(q, 13, f->version_key.ptr, f->version_key.len);
+	query_bind_bytes(q, 14, f->metadata_sha256, f->metadata_sha256 ? SHA256_SIZE : 0);
+	query_bind_text(q, 15, f->requires_python);
+	query_bind_text(q, 17, s->reason);
+	query_bind_text(q, 18, s->yanked);
+	return query_run(q, e);
+}
+
+static int put_good(
+	struct catalog *c, const struct catalog_entry *f, const struct holder *rival, struct err *e)
+{
+	CLEANUP(beside_release) struct beside marks = {0};
+	CLEANUP(mem_free) char *reason = NULL;
+	struct standing s = {.state = FILE_IS_UNLISTED};
+	if (look_beside(c, f, &marks, e) < 0)
+		return -1;
+	if (!marks.reason[MARK_PRUNED] &&
+		catalog_name_claim(c, f->id, f->folder_path, rival, &s.state, &reason, e) < 0)
+		return -1;
+	if (project_id(c, f->platform, f->project, &s.project, e) < 0)
+		return -1;
+	if (f->metadata_sha256 && add_metadata(c, f, e) < 0)
+		return -1;
+	s.reason = marks.reason[MARK_PRUNED] ? marks.reason[MARK_PRUNED] : reason;
+	s.yanked = marks.reason[MARK_YANKED];
+	return write_row(c, f, &s, e);
+}
+
+static int put_refused(
+	struct catalog *c, const struct catalog_entry *f, const struct holder *rival, struct err *e)
+{
+	struct catalog_entry bare = {.id = f->id,
+		.platform = f->platform,
+		.folder = f->folder,
+		.filename = f->filename,
+		.trusted = f->trusted,
+		.size = f->size,
+		.mtime_ns = f->mtime_ns,
+		.inode = f->inode,
+		.sha256 = f->sha256};
+	struct standing s = {.state = FILE_IS_REFUSED, .reason = f->refusal};
+	if (write_row(c, &bare, &s, e) < 0)
+		return -1;
+	return f->id && rival->id == f->id ? catalog_name_promote(c, f->filename, f->platform, e) : 0;
+}
+
+// The same bytes at the same time as the catalog has them: no page changes.
+static int is_same(struct catalog *c, const struct catalog_entry *f, bool *same, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, FILE_GET, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, f->id);
+	if (query_step(q, e) < 0)
+		return -1;
+	const uint8_t *sha256 = query_sha256(q, 3);
+	bool was_refused = query_int(q, 2) == FILE_IS_REFUSED;
+	*same = sha256 && f->sha256 && memcmp(sha256, f->sha256, SHA256_SIZE) == 0 &&
+		query_int(q, 4) == f->mtime_ns && was_refused == (f->refusal != NULL);
+	return 0;
+}
+
+static int touch(struct catalog *c, const struct catalog_entry *f, struct err *e)
+{
+	int64_t values[] = {f->id, (int64_t)f->inode, f->trusted};
+	return query_run_ints(c, FILE_TOUCH, values, ARRAY_SIZE(values), e);
+}
+
+static int put(struct catalog *c, const struct catalog_entry *f, const struct holder *before,
+	struct err *e)
+{
+	bool same = false;
+	if (f->id && is_same(c, f, &same, e) < 0)
+		return -1;
+	if (same)
+		return touch(c, f, e);
+	return f->refusal ? put_refused(c, f, before, e) : put_good(c, f, before, e);
+}
+
+int catalog_file_put(struct catalog *c, const struct catalog_entry *entry,
+	struct catalog_effect *effect, struct err *e)
+{
+	struct holder before, after;
+	struct name_row place;
+	struct catalog_entry f = *entry;
+	*effect = (struct catalog_effect){0};
+	if (catalog_name_row(c, f.folder, f.filename, &place, e) < 0 ||
+		catalog_name_look(c, f.filename, f.platform, &before, &effect->was_listed, effect->before,
+			e) < 0)
+		return -1;
+	effect->was_left = f.is_guarded && (place.id != f.id || place.written != f.written);
+	f.id = place.id;
+	if (!effect->was_left && put(c, &f, &before, e) < 0)
+		return -1;
+	return catalog_name_look(c, f.filename, f.platform, &after, &effect->is_listed, effect->after, e);
+}
+
+// The name and platform of a file; name has room for LIMIT_FILE_NAME and a NUL, and is empty where the
+// row is not as it was.
+static int get_name(struct catalog *c, int64_t id, int64_t written, char *name, int64_t *platform,
+	struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, FILE_GET, e);
+	*name = '\0';
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, id);
+	int row = query_step(q, e);
+	if (row <= 0 || query_int(q, 5) != written)
+		return row < 0 ? -1 : 0;
+	struct str found = str_from(query_text(q, 0));
+	if (found.len > LIMIT_FILE_NAME)
+		return err_set(e, ERR_DB, "catalog %s: the row of a file is damaged", catalog_path(c));
+	memcpy(name, found.ptr, found.len + 1);
+	*platform = query_int(q, 1);
+	return 0;
+}
+
+int catalog_file_remove(struct catalog *c, int64_t id, int64_t written,
+	char name[LIMIT_FILE_NAME + 1], struct catalog_effect *effect, struct err *e)
+{
+	struct holder before, after;
+	int64_t platform = 0;
+	*effect = (struct catalog_effect){0};
+	if (get_name(c, id, written, name, &platform, e) < 0)
+		return -1;
+	effect->was_left = !*name;
+	if (effect->was_left)
+		return 0;
+	if (catalog_name_look(c, name, platform, &before, &effect->was_listed, effect->before, e) < 0 ||
+		query_run_ints(c, FILE_REMOVE, &id, 1, e) < 0)
+		return -1;
+	if (before.id == id && catalog_name_promote(c, name, platform, e) < 0)
+		return -1;
+	return catalog_name_look(c, name, platform, &after, &effect->is_listed, effect->after, e);
+}
+
+int catalog_file_copies(struct catalog *c, int64_t platform, const char *filename,
+	catalog_copy_fn *fn, void *ctx, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, FILE_COPIES, e);
+	if (!q)
+		return -1;
+	query_bind_text(q, 1, filename);
+	query_bind_int(q, 2, platform);
+	int row;
+	while ((row = query_step(q, e)) > 0) {
+		struct catalog_copy copy = {
+			query_int(q, 0), query_int(q, 1), query_int(q, 2), query_text(q, 3),
+			(uint64_t)query_int(q, 4), query_int(q, 5), query_sha256(q, 6)};
+		if (fn(ctx, &copy, e) < 0)
+			return -1;
+	}
+	return row;
+}
+
+int catalog_unlisted(struct catalog *c, enum catalog_state state, catalog_unlisted_fn *fn,
+	void *ctx, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, FILES_UNLISTED, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, state);
+	int row;
+	while ((row = query_step(q, e)) > 0)
+		if (fn(ctx, query_int(q, 0), query_text(q, 1), query_text(q, 2), e) < 0)
+			return -1;
+	return row;
+}
+
+int catalog_shared(struct catalog *c, catalog_shared_fn *fn, void *ctx, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, FILES_SHARED, e);
+	if (!q)
+		return -1;
+	int row;
+	while ((row = query_step(q, e)) > 0)
+		if (fn(ctx, query_text(q, 0), (uint64_t)query_int(q, 1), (uint64_t)query_int(q, 2),
+			    e) < 0)
+			return -1;
+	return row;
+}

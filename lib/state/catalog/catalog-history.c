@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/state/catalog/catalog-history.h"
+
+#include "lib/base/limits.h"
+#include "lib/state/catalog/query.h"
+
+int catalog_traces(struct catalog *c, const char *project, catalog_trace_fn *fn, void *ctx, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, TRACES, e);
+	if (!q)
+		return -1;
+	query_bind_text(q, 1, project);
+	int row;
+	while ((row = query_step(q, e)) > 0) {
+		const struct catalog_trace file = {
+			.platform = query_int(q, 0),
+			.filename = query_text(q, 1),
+			.path = query_text(q, 2),
+			.state = (enum catalog_state)query_int(q, 3),
+			.has_file = query_int(q, 4),
+			.size = (uint64_t)query_int(q, 5),
+			.sha256 = query_sha256(q, 6),
+			.requires_python = query_text_within(q, 7, LIMIT_REQUIRES_PYTHON),
+			.yanked = query_text(q, 8),
+			.reason = query_text(q, 9),
+			.tombstone = query_text(q, 10),
+		};
+		if (fn(ctx, &file, e) < 0)
+			return -1;
+	}
+	return row;
+}

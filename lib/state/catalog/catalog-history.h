@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whatever platforms have, or had, of a project: what pages list, quarantined files, copies, and what was pruned. For
+// people who ask why. Errors as in catalog.h.
+#pragma once
+
+#include "lib/state/catalog/catalog-write.h"
+
+// Strings and bytes are borrowed for the call.
+struct catalog_trace {
+	int64_t platform;
+	const char *filename;
+	const char *path; // below the platform
+	enum catalog_state state;
+	bool has_file;               // its bytes are there; false: only the tombstone is left
+	uint64_t size;
+	const uint8_t *sha256;       // NULL: it was never read
+	const char *requires_python; // NULL: none
+	const char *yanked;          // the reason, "" for none; NULL: it is not yanked
+	const char *reason;          // why it is not listed; NULL: it is
+	const char *tombstone;       // its text (lib/state/store/tombstone.h); NULL: none, or nobody kept it
+};
+typedef int catalog_trace_fn(void *ctx, const struct catalog_trace *file, struct err *e);
+// By file name, on all platforms. project is normalised; of what is not listed the file's name counts, so now and then
+// one of another project is among them ("foo-bar" beside "foo").
+int catalog_traces(struct catalog *c, const char *project, catalog_trace_fn *fn, void *ctx, struct err *e) MUST_CHECK;

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/state/catalog/catalog-mark.h"
+
+#include "lib/base/limits.h"
+#include "lib/base/mem.h"
+#include "lib/state/catalog/catalog-name.h"
+
+int catalog_folder_marks(
+	struct catalog *c, int64_t folder, catalog_known_mark_fn *fn, void *ctx, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, FOLDER_MARKS, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, folder);
+	int row;
+	while ((row = query_step(q, e)) > 0) {
+		struct catalog_known_mark mark = {query_text(q, 0), (enum mark)query_int(q, 1),
+			query_text(q, 2), query_int(q, 3)};
+		if (mark.mark < MARK_COUNT && fn(ctx, &mark, e) < 0)
+			return -1;
+	}
+	return row;
+}
+
+static void bind_key(struct query *q, const struct catalog_mark *m)
+{
+	query_bind_int(q, 1, m->folder);
+	query_bind_text(q, 2, m->filename);
+	query_bind_int(q, 3, m->mark);
+}
+
+// 0 where there is none.
+static int get_written(
+	struct catalog *c, const struct catalog_mark *m, int64_t *written, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, MARK_GET, e);
+	if (!q)
+		return -1;
+	bind_key(q, m);
+	int row = query_step(q, e);
+	*written = row > 0 ? query_int(q, 0) : 0;
+	return row < 0 ? -1 : 0;
+}
+
+// What the sidecar says, in one line; NULL: it is taken off. To be freed by the caller.
+static char *reason_of(const struct catalog_mark *m)
+{
+	CLEANUP(buf_release) struct buf reason;
+	buf_init(&reason, LIMIT_MARK);
+	if (!m->text)
+		return NULL;
+	mark_reason(m->mark, str_from(m->text), &reason);
+	return buf_steal(&reason);
+}
+
+// A mark that a scan finds gone is forgotten. Anybody else's leaves a row, so that a scan which saw
+// the mark before he took it off does not bring it back.
+static int write_mark(struct catalog *c, const struct catalog_mark *m, const char *reason, struct err *e)
+{
+	bool is_forgotten = !m->text && m->is_guarded;
+	CLEANUP(query_end)
+	struct query *q = query_begin(c, is_forgotten ? MARK_REMOVE : MARK_SET, e);
+	if (!q)
+		return -1;
+	bind_key(q, m);
+	if (!is_forgotten) {
+		query_bind_int(q, 4, m->platform);
+		query_bind_text(q, 5, reason);
+		query_bind_text(q, 6, m->text);
+	}
+	return query_run(q, e);
+}
+
+static int yank(struct catalog *c, int64_t id, const char *reason, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, FILE_YANK, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, id);
+	query_bind_text(q, 2, reason);
+	return query_run(q, e);
+}
+
+// The file wants its name again.
+static int list_again(struct catalog *c, const struct catalog_mark *m, int64_t id,
+	const struct holder *rival, struct err *e)
+{
+	CLEANUP(mem_free) char *reason = NULL;
+	enum catalog_state state;
+	if (catalog_name_claim(c, id, m->folder_path, rival, &state, &reason, e) < 0)
+		return -1;
+	return catalog_name_set_state(c, id, state, reason, e);
+}
+
+static int bury(struct catalog *c, const struct catalog_mark *m, const char *reason, const struct name_row *file,
+	const struct holder *before, struct err *e)
+{
+	if (!reason)
+		return file->state == FILE_IS_UNLISTED ? list_again(c, m, file->id, before, e) : 0;
+	if (catalog_name_set_state(c, file->id, FILE_IS_UNLISTED, reason, e) < 0)
+		return -1;
+	return before->id == file->id ? catalog_name_promote(c, m->filename, m->platform, e) : 0;
+}
+
+// What the mark says of the file beside it, if that is there and good.
+static int tell_file(
+	struct catalog *c, const struct catalog_mark *m, const char *reason, const struct holder *before, struct err *e)
+{
+	struct name_row file;
+	if (catalog_name_row(c, m->folder, m->filename, &file, e) < 0)
+		return -1;
+	if (!file.id || file.state == FILE_IS_REFUSED)
+		return 0;
+	return m->mark == MARK_YANKED ? yank(c, file.id, reason, e) : bury(c, m, reason, &file, before, e);
+}
+
+int catalog_mark_put(struct catalog *c, const struct catalog_mark *m, struct catalog_effect *effect,
+	struct err *e)
+{
+	struct holder before, after;
+	int64_t written = 0;
+	*effect = (struct catalog_effect){0};
+	if (get_written(c, m, &written, e) < 0 ||
+		catalog_name_look(c, m->filename, m->platform, &before, &effect->was_listed, effect->before,
+			e) < 0)
+		return -1;
+	effect->was_left = m->is_guarded && written != m->written;
+	CLEANUP(mem_free) char *reason = reason_of(m);
+	if (!effect->was_left && (write_mark(c, m, reason, e) < 0 || tell_file(c, m, reason, &before, e) < 0))
+		return -1;
+	return catalog_name_look(c, m->filename, m->platform, &after, &effect->is_listed, effect->after, e);
+}
+
+static struct catalog_marked marked_of(struct query *q)
+{
+	return (struct catalog_marked){
+		.platform = query_int(q, 0),
+		.folder_path = query_text(q, 1),
+		.filename = query_text(q, 2),
+		.reason = query_text(q, 3),
+		.text = query_text(q, 4),
+		.has_file = query_int(q, 5) != 0,
+		.state = (enum catalog_state)query_int(q, 6),
+		.size = (uint64_t)query_int(q, 7),
+		.mtime_ns = query_int(q, 8),
+		.sha256 = query_sha256(q, 9),
+		.project = query_text(q, 10),
+		.version = query_text(q, 11),
+		.requires_python = query_text_within(q, 12, LIMIT_REQUIRES_PYTHON),
+		.refusal = query_text(q, 13),
+	};
+}
+
+int catalog_marks(struct catalog *c, int64_t platform, enum mark mark, catalog_marked_fn *fn, void *ctx, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, MARKS_OF_KIND, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, platform);
+	query_bind_int(q, 2, mark);
+	int row;
+	while ((row = query_step(q, e)) > 0) {
+		const struct catalog_marked one = marked_of(q);
+		if (fn(ctx, &one, e) < 0)
+			return -1;
+	}
+	return row;
+}
+
+static int find_tombstone(struct catalog *c, enum statement what, int64_t platform, const char *filename,
+	struct buf *out, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, what, e);
+	if (!q)
+		return -1;
+	query_bind_text(q, 1, filename);
+	query_bind_int(q, 2, platform);
+	int row = query_step(q, e);
+	if (row > 0)
+		buf_puts(out, query_text(q, 0));
+	return row;
+}
+
+int catalog_tombstone(
+	struct catalog *c, int64_t platform, const char *filename, struct buf *out, struct err *e)
+{
+	return find_tombstone(c, TOMBSTONE_FIND, platform, filename, out, e);
+}
+
+int catalog_tombstone_text(
+	struct catalog *c, int64_t platform, const char *filename, struct buf *out, struct err *e)
+{
+	return find_tombstone(c, TOMBSTONE_TEXT, platform, filename, out, e);
+}

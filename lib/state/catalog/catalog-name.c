@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/state/catalog/catalog-name.h"
+
+#include <string.h>
+
+#include "lib/base/mem.h"
+
+static int find_holder(struct catalog *c, enum statement id, const char *filename, int64_t platform,
+	struct holder *out, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, id, e);
+	out->id = 0;
+	if (!q)
+		return -1;
+	query_bind_text(q, 1, filename);
+	query_bind_int(q, 2, platform);
+	int row = query_step(q, e);
+	if (row <= 0)
+		return row;
+	const uint8_t *sha256 = query_sha256(q, 2);
+	struct str folder = str_from(query_text(q, 1));
+	if (!sha256 || folder.len > LIMIT_PATH)
+		return err_set(e, ERR_DB, "catalog %s: the row of %s is damaged", catalog_path(c),
+			filename);
+	out->id = query_int(q, 0);
+	memcpy(out->folder, folder.ptr, folder.len);
+	out->folder[folder.len] = '\0';
+	memcpy(out->sha256, sha256, SHA256_SIZE);
+	return 0;
+}
+
+int catalog_name_look(struct catalog *c, const char *filename, int64_t platform, struct holder *out,
+	bool *is_listed, uint8_t *sha256, struct err *e)
+{
+	if (find_holder(c, FILE_LISTED, filename, platform, out, e) < 0)
+		return -1;
+	*is_listed = out->id != 0;
+	if (out->id)
+		memcpy(sha256, out->sha256, SHA256_SIZE);
+	return 0;
+}
+
+int catalog_name_set_state(
+	struct catalog *c, int64_t id, enum catalog_state state, const char *reason, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, FILE_STATE, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, id);
+	query_bind_int(q, 2, state);
+	query_bind_text(q, 3, reason);
+	return query_run(q, e);
+}
+
+int catalog_name_promote(struct catalog *c, const char *filename, int64_t platform, struct err *e)
+{
+	struct holder heir;
+	if (find_holder(c, FILE_HEIR, filename, platform, &heir, e) < 0)
+		return -1;
+	return heir.id ? catalog_name_set_state(c, heir.id, FILE_IS_LISTED, NULL, e) : 0;
+}
+
+static char *duplicate_reason(const char *winner)
+{
+	return xasprintf("the same file name is in %s%s, which comes first",
+		*winner ? "the folder " : "the top folder", winner);
+}
+
+// Whether a/X comes before b/X.
+static bool comes_first(const char *a, const char *b)
+{
+	CLEANUP(mem_free) char *left = xasprintf("%s/", a), *right = xasprintf("%s/", b);
+	return strcmp(left, right) < 0;
+}
+
+int catalog_name_claim(struct catalog *c, int64_t id, const char *folder, const struct holder *rival,
+	enum catalog_state *state, char **reason, struct err *e)
+{
+	bool has_rival = rival->id && rival->id != id;
+	*state = FILE_IS_LISTED;
+	*reason = NULL;
+	if (has_rival && comes_first(rival->folder, folder)) {
+		*state = FILE_IS_DUPLICATE;
+		*reason = duplicate_reason(rival->folder);
+		return 0;
+	}
+	CLEANUP(mem_free) char *why = has_rival ? duplicate_reason(folder) : NULL;
+	return has_rival ? catalog_name_set_state(c, rival->id, FILE_IS_DUPLICATE, why, e) : 0;
+}
+
+int catalog_name_row(
+	struct catalog *c, int64_t folder, const char *filename, struct name_row *out, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, FILE_FIND, e);
+	*out = (struct name_row){0};
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, folder);
+	query_bind_text(q, 2, filename);
+	int row = query_step(q, e);
+	if (row > 0)
+		*out = (struct name_row){
+			query_int(q, 0), (enum catalog_state)query_int(q, 1), query_int(q, 2)};
+	return row < 0 ? -1 : 0;
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/state/catalog/catalog-plan.h"
+
+#include <stdlib.h>
+
+#include "lib/base/arena.h"
+#include "lib/os/clock.h"
+#include "lib/state/catalog/catalog-write.h"
+#include "lib/state/catalog/query.h"
+
+enum {
+	BATCH = 2000,              // files that one transaction writes
+	STALE_SECONDS = 24 * 3600, // a plan that was not finished for so long never will be
+};
+
+struct catalog_planner {
+	struct catalog *catalog;
+	int64_t plan;
+	struct catalog_planned *file; // not written yet
+	size_t count;
+	uint64_t written;
+	struct arena text; // of those
+};
+
+static void rollback(struct catalog **c)
+{
+	if (*c)
+		catalog_rollback(*c);
+}
+
+static int start(struct catalog *c, int64_t *plan, struct err *e)
+{
+	int64_t now = clock_wall_seconds(), stale = now - STALE_SECONDS;
+	if (query_run_ints(c, PLAN_FORGET, &stale, 1, e) < 0)
+		return -1;
+	CLEANUP(query_end) struct query *q = query_begin(c, PLAN_ADD, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, now);
+	if (query_run(q, e) < 0)
+		return -1;
+	*plan = query_new_id(q);
+	return 0;
+}
+
+int catalog_plan_begin(struct catalog *c, struct catalog_planner **out, struct err *e)
+{
+	int64_t plan;
+	if (catalog_begin(c, e) < 0)
+		return -1;
+	CLEANUP(rollback) struct catalog *open = c;
+	if (start(c, &plan, e) < 0 || catalog_commit(c, e) < 0)
+		return -1;
+	open = NULL;
+	*out = xcalloc(1, sizeof(**out));
+	**out = (struct catalog_planner){.catalog = c, .plan = plan};
+	(*out)->file = xcalloc(BATCH, sizeof(struct catalog_planned));
+	return 0;
+}
+
+static int write_file(struct catalog_planner *p, const struct catalog_planned *f, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(p->catalog, PLANNED_ADD, e);
+	if (!q)
+		return -1;
+	const char *const text[] = {f->project, f->version, f->filename, f->path, f->verdict, f->why, f->reason, f->upstream};
+	const int64_t number[] = {p->plan, f->platform, (int64_t)f->size, f->removes, f->is_identical};
+	for (size_t i = 0; i < ARRAY_SIZE(number); i++)
+		query_bind_int(q, (int)i + 1, number[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(text); i++)
+		query_bind_text(q, (int)(ARRAY_SIZE(number) + i) + 1, text[i]);
+	return query_run(q, e);
+}
+
+static int write_batch(struct catalog_planner *p, struct err *e)
+{
+	for (size_t i = 0; i < p->count; i++)
+		if (write_file(p, &p->file[i], e) < 0)
+			return -1;
+	p->written += p->count;
+	p->count = 0;
+	arena_release(&p->text);
+	return 0;
+}
+
+static int flush(struct catalog_planner *p, struct err *e)
+{
+	if (catalog_begin(p->catalog, e) < 0)
+		return -1;
+	CLEANUP(rollback) struct catalog *open = p->catalog;
+	if (write_batch(p, e) < 0 || catalog_commit(p->catalog, e) < 0)
+		return -1;
+	open = NULL;
+	return 0;
+}
+
+int catalog_plan_add(struct catalog_planner *p, const struct catalog_planned *file, struct err *e)
+{
+	struct catalog_planned *copy = &p->file[p->count++];
+	*copy = *file;
+	const char **const text[] = {&copy->project, &copy->version, &copy->filename, &copy->path, &copy->verdict, &copy->why,
+		&copy->reason, &copy->upstream};
+	for (size_t i = 0; i < ARRAY_SIZE(text); i++)
+		if (*text[i])
+			*text[i] = arena_copy(&p->text, str_from(*text[i]));
+	return p->count == BATCH ? flush(p, e) : 0;
+}
+
+// Somebody else's clock may have taken this plan for one that is never finished.
+static int is_whole(struct catalog_planner *p, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(p->catalog, PLAN_FILES, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, p->plan);
+	if (query_step(q, e) < 0)
+		return -1;
+	if ((uint64_t)query_int(q, 0) != p->written)
+		return err_set(e, ERR_BUSY, "the plan was removed from the catalog meanwhile: plan again");
+	return 0;
+}
+
+static int finish(struct catalog_planner *p, const char *id, int64_t made, const char *head, struct err *e)
+{
+	if (write_batch(p, e) < 0 || is_whole(p, e) < 0)
+		return -1;
+	CLEANUP(query_end) struct query *q = query_begin(p->catalog, PLAN_SET, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, p->plan);
+	query_bind_text(q, 2, id);
+	query_bind_int(q, 3, made);
+	query_bind_text(q, 4, head);
+	if (query_run(q, e) < 0)
+		return -1;
+	return query_run_ints(p->catalog, PLAN_REPLACE, &p->plan, 1, e);
+}
+
+int catalog_plan_finish(struct catalog_planner *p, const char *id, int64_t made, const char *head, struct err *e)
+{
+	if (catalog_begin(p->catalog, e) < 0)
+		return -1;
+	CLEANUP(rollback) struct catalog *open = p->catalog;
+	if (finish(p, id, made, head, e) < 0 || catalog_commit(p->catalog, e) < 0)
+		return -1;
+	open = NULL;
+	return 0;
+}
+
+void catalog_plan_cleanup(struct catalog_planner **p)
+{
+	if (!*p)
+		return;
+	arena_release(&(*p)->text);
+	free((*p)->file);
+	free(*p);
+	*p = NULL;
+}
+
+int catalog_plan_last(struct catalog *c, struct buf *id, int64_t *made, struct buf *head, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, PLAN_LAST, e);
+	if (!q)
+		return -1;
+	int row = query_step(q, e);
+	if (row <= 0)
+		return row < 0 ? -1 : err_set(e, ERR_NOT_FOUND, "no plan of a prune has been made yet");
+	buf_puts(id, query_text(q, 0));
+	*made = query_int(q, 1);
+	buf_puts(head, query_text(q, 2));
+	return 0;
+}
+
+static void bind_filter(struct query *q, const struct catalog_plan_filter *filter)
+{
+	query_bind_int(q, 1, filter->platform);
+	query_bind_text(q, 2, filter->verdict);
+	query_bind_text(q, 3, filter->text);
+	query_bind_int(q, 4, filter->removes);
+}
+
+int catalog_plan_count(struct catalog *c, const struct catalog_plan_filter *filter, uint64_t *files, uint64_t *bytes,
+	struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, PLANNED_COUNT, e);
+	if (!q)
+		return -1;
+	bind_filter(q, filter);
+	if (query_step(q, e) < 0)
+		return -1;
+	*files = (uint64_t)query_int(q, 0);
+	*bytes = (uint64_t)query_int(q, 1);
+	return 0;
+}
+
+static int tell_files(struct query *q, catalog_planned_fn *fn, void *ctx, struct err *e)
+{
+	int row;
+	while ((row = query_step(q, e)) > 0) {
+		const struct catalog_planned file = {
+			.platform = query_int(q, 0),
+			.size = (uint64_t)query_int(q, 1),
+			.removes = query_int(q, 2),
+			.is_identical = query_int(q, 3),
+			.project = query_text(q, 4),
+			.version = query_text(q, 5),
+			.filename = query_text(q, 6),
+			.path = query_text(q, 7),
+			.verdict = query_text(q, 8),
+			.why = query_text(q, 9),
+			.reason = query_text(q, 10),
+			.upstream = query_text(q, 11),
+		};
+		if (fn(ctx, &file, e) < 0)
+			return -1;
+	}
+	return row;
+}
+
+int catalog_plan_files(struct catalog *c, const struct catalog_plan_filter *filter, uint64_t skip, uint64_t limit,
+	catalog_planned_fn *fn, void *ctx, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, PLANNED_LIST, e);
+	if (!q)
+		return -1;
+	bind_filter(q, filter);
+	query_bind_int(q, 5, (int64_t)limit);
+	query_bind_int(q, 6, (int64_t)skip);
+	return tell_files(q, fn, ctx, e);
+}
+
+int catalog_plan_project(struct catalog *c, const char *project, catalog_planned_fn *fn, void *ctx, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, PLANNED_PROJECT, e);
+	if (!q)
+		return -1;
+	query_bind_text(q, 1, project);
+	return tell_files(q, fn, ctx, e);
+}

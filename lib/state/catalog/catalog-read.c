@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the server and the pages ask the catalog.
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/limits.h"
+#include "lib/base/mem.h"
+#include "lib/format/compress.h"
+#include "lib/state/catalog/catalog.h"
+#include "lib/state/catalog/query.h"
+
+int catalog_platform_find(struct catalog *c, const char *name, int64_t *id, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, PLATFORM_FIND, e);
+	if (!q)
+		return -1;
+	query_bind_text(q, 1, name);
+	int row = query_step(q, e);
+	if (row == 0)
+		return err_set(e, ERR_NOT_FOUND, "no platform %s in the catalog", name);
+	if (row > 0)
+		*id = query_int(q, 0);
+	return row < 0 ? -1 : 0;
+}
+
+int catalog_is_of(struct catalog *c, const char *store, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, STORE_GET, e);
+	if (!q || query_step(q, e) < 0)
+		return -1;
+	const char *recorded = query_text(q, 0);
+	if (recorded && strcmp(recorded, store) != 0)
+		return err_set(e, ERR_USAGE, "catalog %s is of the store %s, not of %s",
+			catalog_path(c), recorded, store);
+	return recorded ? 0 : 1;
+}
+
+int catalog_read_begin(struct catalog *c, struct err *e)
+{
+	return query_run_ints(c, BEGIN_READ, NULL, 0, e);
+}
+
+void catalog_read_end(struct catalog **c)
+{
+	struct err ignored = ERR_INIT; // nothing was written that could be lost
+	if (*c && query_run_ints(*c, ROLLBACK_WRITE, NULL, 0, &ignored) < 0)
+		return;
+}
+
+int catalog_was_scanned(struct catalog *c, bool *scanned, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, SCANNED_GET, e);
+	if (!q || query_step(q, e) < 0)
+		return -1;
+	*scanned = query_int(q, 0) != 0;
+	return 0;
+}
+
+int catalog_platform_scanned(struct catalog *c, int64_t platform, enum catalog_scanned *out, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, PLATFORM_SCANNED_GET, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, platform);
+	int row = query_step(q, e);
+	*out = row > 0 ? (enum catalog_scanned)query_int(q, 0) : CATALOG_NOT_TRIED;
+	return row < 0 ? -1 : 0;
+}
+
+int catalog_any_was_scanned(struct catalog *c, bool *scanned, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, PLATFORM_SCANNED_ANY, e);
+	if (!q || query_step(q, e) < 0)
+		return -1;
+	*scanned = query_int(q, 0) != 0;
+	return 0;
+}
+
+int catalog_project_files(struct catalog *c, int64_t platform, const char *project,
+	catalog_file_fn *fn, void *ctx, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, PROJECT_FILES, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, platform);
+	query_bind_text(q, 2, project);
+	int row;
+	while ((row = query_step(q, e)) > 0) {
+		struct catalog_file file = {
+			.platform = query_int(q, 0),
+			.filename = query_text(q, 1),
+			.version = query_text(q, 2),
+			.version_key = query_bytes(q, 3),
+			.size = (uint64_t)query_int(q, 4),
+			.mtime_ns = query_int(q, 5),
+			.sha256 = query_sha256(q, 6),
+			.metadata_sha256 = query_sha256(q, 7),
+			.requires_python = query_text_within(q, 8, LIMIT_REQUIRES_PYTHON),
+			.yanked = query_text_within(q, 9, LIMIT_REASON),
+		};
+		if (query_text(q, 9) && !file.yanked)
+			file.yanked = ""; // it stays yanked
+		if (fn(ctx, &file, e) < 0)
+			return -1;
+	}
+	return row;
+}
+
+// Calls fn for each row of a query over projects; *newest, where wanted, gets the largest change
+// number.
+static int each_project(
+	struct query *q, catalog_project_fn *fn, void *ctx, int64_t *newest, struct err *e)
+{
+	int row;
+	while ((row = query_step(q, e)) > 0) {
+		struct catalog_project project = {
+			.platform = query_int(q, 0),
+			.project = query_text(q, 1),
+			.files = (uint64_t)query_int(q, 2),
+			.bytes = (uint64_t)query_int(q, 3),
+		};
+		if (newest)
+			*newest = query_int(q, 4);
+		if (fn(ctx, &project, e) < 0)
+			return -1;
+	}
+	return row;
+}
+
+int catalog_projects(
+	struct catalog *c, int64_t platform, catalog_project_fn *fn, void *ctx, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, PROJECT_LIST, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, platform);
+	return each_project(q, fn, ctx, NULL, e);
+}
+
+int catalog_project_folder(
+	struct catalog *c, int64_t platform, const char *project, char **folder, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, PROJECT_FOLDER, e);
+	*folder = NULL;
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, platform);
+	query_bind_text(q, 2, project);
+	int row = query_step(q, e);
+	if (row > 0)
+		*folder = xstrdup(query_text(q, 0));
+	return row < 0 ? -1 : 0;
+}
+
+int catalog_totals(struct catalog *c, int64_t platform, struct catalog_totals *out, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, PLATFORM_TOTALS, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, platform);
+	int row = query_step(q, e);
+	*out = (struct catalog_totals){0};
+	if (row <= 0)
+		return row;
+	*out = (struct catalog_totals){
+		.projects = (uint64_t)query_int(q, 0),
+		.files = (uint64_t)query_int(q, 1),
+		.bytes = (uint64_t)query_int(q, 2),
+	};
+	return 0;
+}
+
+int catalog_usage(struct catalog *c, int64_t platform, struct catalog_usage *out, struct err *e)
+{
+	struct catalog_totals listed;
+	CLEANUP(query_end) struct query *q = query_begin(c, PLATFORM_UNLISTED, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, platform);
+	if (query_step(q, e) < 0 || catalog_totals(c, platform, &listed, e) < 0)
+		return -1;
+	out->files = listed.files + (uint64_t)query_int(q, 0);
+	out->bytes = listed.bytes + (uint64_t)query_int(q, 1);
+	return 0;
+}
+
+int catalog_changes(struct catalog *c, int64_t since, catalog_project_fn *fn, void *ctx,
+	int64_t *newest, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, PROJECT_CHANGES, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, since);
+	int64_t last = since;
+	if (each_project(q, fn, ctx, &last, e) < 0)
+		return -1;
+	*newest = last;
+	return 0;
+}
+
+int catalog_find_file(struct catalog *c, int64_t platform, const char *filename,
+	struct catalog_place *out, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, FILE_PLACE, e);
+	if (!q)
+		return -1;
+	query_bind_text(q, 1, filename);
+	query_bind_int(q, 2, platform);
+	int row = query_step(q, e);
+	if (row < 0)
+		return -1;
+	const uint8_t *sha256 = row ? query_sha256(q, 4) : NULL;
+	if (!sha256)
+		return err_set(e, ERR_NOT_FOUND, "no file %s", filename);
+	const uint8_t *metadata = query_sha256(q, 5);
+	*out = (struct catalog_place){
+		.path = xstrdup(query_text(q, 0)),
+		.project = xstrdup(query_text(q, 6)),
+		.size = (uint64_t)query_int(q, 1),
+		.mtime_ns = query_int(q, 2),
+		.inode = (uint64_t)query_int(q, 3),
+		.has_metadata = metadata != NULL,
+		.is_unlisted = query_int(q, 7) != 0,
+	};
+	memcpy(out->sha256, sha256, SHA256_SIZE);
+	if (metadata)
+		memcpy(out->metadata_sha256, metadata, SHA256_SIZE);
+	return 0;
+}
+
+void catalog_place_release(struct catalog_place *p)
+{
+	free(p->path);
+	free(p->project);
+	p->path = p->project = NULL;
+}
+
+int catalog_locations(
+	struct catalog *c, int64_t platform, catalog_location_fn *fn, void *ctx, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, PLATFORM_FILES, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, platform);
+	int row;
+	while ((row = query_step(q, e)) > 0) {
+		struct catalog_location file = {
+			query_text(q, 0), query_text(q, 1), query_text(q, 2), query_sha256(q, 3)};
+		if (fn(ctx, &file, e) < 0)
+			return -1;
+	}
+	return row;
+}
+
+int catalog_metadata(
+	struct catalog *c, const uint8_t sha256[SHA256_SIZE], struct buf *out, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, METADATA_GET, e);
+	if (!q)
+		return -1;
+	query_bind_bytes(q, 1, sha256, SHA256_SIZE);
+	int row = query_step(q, e);
+	if (row == 0)
+		return err_set(e, ERR_NOT_FOUND, "no such metadata in the catalog");
+	return row < 0 ? -1 : unpack_zstd(query_bytes(q, 0), out, e);
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/state/catalog/catalog-upstream.h"
+
+#include "lib/base/mem.h"
+#include "lib/state/catalog/query.h"
+
+enum { SECOND = 1000000000 }; // in nanoseconds
+
+int catalog_upstream_rows(
+	struct catalog *c, const char *project, catalog_upstream_fn *fn, void *ctx, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, UPSTREAM_ROWS, e);
+	if (!q)
+		return -1;
+	query_bind_text(q, 1, project);
+	int row;
+	while ((row = query_step(q, e)) > 0) {
+		struct catalog_upstream found = {
+			.project = project,
+			.source = query_text(q, 0),
+			.result = query_text(q, 1),
+			.why = query_text(q, 2),
+			.standing = query_text(q, 3),
+			.etag = query_text(q, 4),
+			.asked = query_int(q, 5),
+			.fetched = query_int(q, 6),
+			.max_age = query_int(q, 7),
+			.changed = query_int(q, 8),
+			.doubt = query_sha256(q, 9),
+			.doubted = query_int(q, 10),
+			.facts = query_bytes(q, 11),
+			.certain = query_int(q, 12),
+			.had_since = query_int(q, 13),
+		};
+		if (fn(ctx, &found, e) < 0)
+			return -1;
+	}
+	return row;
+}
+
+static int put_row(struct catalog *c, const struct catalog_upstream *row, bool is_changed, int64_t *changed, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, UPSTREAM_SET, e);
+	if (!q)
+		return -1;
+	query_bind_text(q, 1, row->project);
+	query_bind_text(q, 2, row->source);
+	query_bind_text(q, 3, row->result);
+	query_bind_text(q, 4, row->why);
+	query_bind_text(q, 5, row->standing);
+	query_bind_text(q, 6, row->etag);
+	query_bind_int(q, 7, row->asked);
+	query_bind_int(q, 8, row->fetched);
+	query_bind_int(q, 9, row->max_age);
+	if (row->doubt)
+		query_bind_bytes(q, 10, row->doubt, SHA256_SIZE);
+	query_bind_int(q, 11, row->doubted);
+	query_bind_int(q, 12, is_changed);
+	query_bind_int(q, 13, row->certain);
+	query_bind_int(q, 14, row->had_since);
+	if (query_step(q, e) < 0)
+		return -1;
+	*changed = query_int(q, 0);
+	return 0;
+}
+
+int catalog_upstream_put(struct catalog *c, const struct catalog_upstream *row, bool has_facts, bool is_changed,
+	int64_t *changed, struct err *e)
+{
+	if (put_row(c, row, is_changed, changed, e) < 0)
+		return -1;
+	if (!has_facts)
+		return 0;
+	CLEANUP(query_end) struct query *q = query_begin(c, UPSTREAM_SET_PAGE, e);
+	if (!q)
+		return -1;
+	query_bind_text(q, 1, row->project);
+	query_bind_text(q, 2, row->source);
+	query_bind_bytes(q, 3, row->facts.ptr, row->facts.len);
+	return query_run(q, e);
+}
+
+int catalog_upstream_touch(struct catalog *c, const char *project, const char *source, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, UPSTREAM_TOUCH, e);
+	if (!q)
+		return -1;
+	query_bind_text(q, 1, project);
+	query_bind_text(q, 2, source);
+	return query_run(q, e);
+}
+
+static int forget(struct catalog *c, enum statement statement, int64_t most, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, statement, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, most);
+	return query_run(q, e);
+}
+
+int catalog_project_places(struct catalog *c, const char *project, catalog_place_of_project_fn *fn, void *ctx,
+	struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, PROJECT_PLACES, e);
+	if (!q)
+		return -1;
+	query_bind_text(q, 1, project);
+	int row;
+	while ((row = query_step(q, e)) > 0)
+		if (fn(ctx, query_text(q, 0), query_int(q, 1), query_int(q, 2), e) < 0)
+			return -1;
+	return row;
+}
+
+int catalog_project_oldest(struct catalog *c, const char *project, int64_t *oldest, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, PROJECT_OLDEST, e);
+	if (!q)
+		return -1;
+	query_bind_text(q, 1, project);
+	if (query_step(q, e) < 0)
+		return -1;
+	int64_t found = query_int(q, 0);
+	*oldest = found == INT64_MAX ? 0 : found < SECOND ? 1 : found / SECOND;
+	return 0;
+}
+
+int catalog_upstream_forget(struct catalog *c, int64_t most, struct err *e)
+{
+	return forget(c, UPSTREAM_FORGET, most, e);
+}
+
+int catalog_upstream_forget_pages(struct catalog *c, int64_t bytes, struct err *e)
+{
+	return forget(c, UPSTREAM_FORGET_PAGES, bytes, e);
+}
+
+int catalog_upstream_changes(struct catalog *c, int64_t since, catalog_upstream_change_fn *fn, void *ctx,
+	int64_t *newest, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, UPSTREAM_CHANGES, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, since);
+	int64_t last = since;
+	int row;
+	while ((row = query_step(q, e)) > 0) {
+		last = query_int(q, 1);
+		if (fn(ctx, query_text(q, 0), last, e) < 0)
+			return -1;
+	}
+	if (row == 0)
+		*newest = last;
+	return row;
+}

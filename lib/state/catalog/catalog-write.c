@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/state/catalog/catalog-write.h"
+
+#include "lib/base/mem.h"
+#include "lib/state/catalog/query.h"
+
+int catalog_enlarge_cache(struct catalog *c, struct err *e)
+{
+	return query_run_ints(c, LARGE_CACHE, NULL, 0, e);
+}
+
+int catalog_begin(struct catalog *c, struct err *e)
+{
+	if (query_run_ints(c, BEGIN_WRITE, NULL, 0, e) < 0)
+		return -1;
+	if (query_run_ints(c, NEXT_CHANGE, NULL, 0, e) == 0)
+		return 0;
+	catalog_rollback(c);
+	return -1;
+}
+
+int catalog_commit(struct catalog *c, struct err *e)
+{
+	if (query_run_ints(c, COMMIT_WRITE, NULL, 0, e) < 0)
+		return -1;
+	query_committed(c);
+	return 0;
+}
+
+void catalog_rollback(struct catalog *c)
+{
+	struct err none_open = ERR_INIT;
+	if (query_run_ints(c, ROLLBACK_WRITE, NULL, 0, &none_open) < 0)
+		return;
+}
+
+static void rollback(struct catalog **c)
+{
+	if (*c)
+		catalog_rollback(*c);
+}
+
+static int insert_platform(struct catalog *c, const char *name, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, PLATFORM_ADD, e);
+	if (!q)
+		return -1;
+	query_bind_text(q, 1, name);
+	return query_run(q, e);
+}
+
+int catalog_platform_add(struct catalog *c, const char *name, int64_t *id, struct err *e)
+{
+	struct err missing = ERR_INIT;
+	if (catalog_platform_find(c, name, id, &missing) == 0)
+		return 0;
+	if (missing.kind != ERR_NOT_FOUND) {
+		*e = missing;
+		return -1;
+	}
+	if (catalog_begin(c, e) < 0)
+		return -1;
+	CLEANUP(rollback) struct catalog *open = c;
+	if (insert_platform(c, name, e) < 0 || catalog_commit(c, e) < 0)
+		return -1;
+	open = NULL;
+	return catalog_platform_find(c, name, id, e);
+}
+
+static int set_store(struct catalog *c, const char *store, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, STORE_SET, e);
+	if (!q)
+		return -1;
+	query_bind_text(q, 1, store);
+	return query_run(q, e);
+}
+
+int catalog_claim(struct catalog *c, const char *store, struct err *e)
+{
+	int is_new = catalog_is_of(c, store, e);
+	if (is_new <= 0)
+		return is_new;
+	if (catalog_begin(c, e) < 0)
+		return -1;
+	CLEANUP(rollback) struct catalog *open = c;
+	is_new = catalog_is_of(c, store, e); // somebody may have been faster
+	if (is_new <= 0)
+		return is_new;
+	if (set_store(c, store, e) < 0 || catalog_commit(c, e) < 0)
+		return -1;
+	open = NULL;
+	return 0;
+}
+
+int catalog_set_scanned(struct catalog *c, struct err *e)
+{
+	return query_run_ints(c, SCANNED_SET, NULL, 0, e);
+}
+
+int catalog_platform_set_scanned(struct catalog *c, int64_t platform, enum catalog_scanned scanned, struct err *e)
+{
+	const int64_t values[] = {platform, scanned};
+	return query_run_ints(c, PLATFORM_SCANNED_SET, values, ARRAY_SIZE(values), e);
+}
+
+int catalog_platforms(struct catalog *c, catalog_platform_fn *fn, void *ctx, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, PLATFORM_LIST, e);
+	if (!q)
+		return -1;
+	int row;
+	while ((row = query_step(q, e)) > 0) {
+		struct catalog_platform platform = {query_int(q, 0), query_text(q, 1),
+			(uint64_t)query_int(q, 2), (uint64_t)query_int(q, 3)};
+		if (fn(ctx, &platform, e) < 0)
+			return -1;
+	}
+	return row;
+}
+
+int catalog_platform_clear(struct catalog *c, int64_t platform, struct err *e)
+{
+	if (catalog_platform_set_scanned(c, platform, CATALOG_NOT_TRIED, e) < 0)
+		return -1;
+	return query_run_ints(c, PLATFORM_CLEAR, &platform, 1, e);
+}
+
+static struct catalog_folder folder_of(struct query *q)
+{
+	return (struct catalog_folder){query_int(q, 0), query_text(q, 1), query_int(q, 2),
+		query_int(q, 3) != 0, (uint64_t)query_int(q, 4)};
+}
+
+int catalog_folder_find(struct catalog *c, int64_t platform, const char *path,
+	struct catalog_folder *out, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, FOLDER_FIND, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, platform);
+	query_bind_text(q, 2, path);
+	int row = query_step(q, e);
+	if (row == 0)
+		return err_set(e, ERR_NOT_FOUND, "no folder %s in the catalog", path);
+	if (row < 0)
+		return -1;
+	*out = folder_of(q);
+	out->path = path;
+	return 0;
+}
+
+int catalog_folder_children(
+	struct catalog *c, int64_t folder, catalog_folder_fn *fn, void *ctx, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, FOLDER_CHILDREN, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, folder);
+	int row;
+	while ((row = query_step(q, e)) > 0) {
+		struct catalog_folder child = folder_of(q);
+		if (fn(ctx, &child, e) < 0)
+			return -1;
+	}
+	return row;
+}
+
+static int add_folder(struct catalog *c, int64_t platform, int64_t parent, const char *path,
+	int64_t *id, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(c, FOLDER_ADD, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, platform);
+	if (parent)
+		query_bind_int(q, 2, parent);
+	query_bind_text(q, 3, path);
+	if (query_run(q, e) < 0)
+		return -1;
+	*id = query_new_id(q);
+	return 0;
+}
+
+int catalog_folder_ensure(
+	struct catalog *c, int64_t platform, const char *path, int64_t *id, struct err *e)
+{
+	struct err missing = ERR_INIT;
+	struct catalog_folder found;
+	int64_t parent = 0;
+	if (catalog_folder_find(c, platform, path, &found, &missing) == 0) {
+		*id = found.id;
+		return 0;
+	}
+	if (missing.kind != ERR_NOT_FOUND) {
+		*e = missing;
+		return -1;
+	}
+	long slash = str_rfind(str_from(path), '/');
+	CLEANUP(mem_free) char *above = xstrndup(path, slash < 0 ? 0 : (size_t)slash);
+	if (*path && catalog_folder_ensure(c, platform, above, &parent, e) < 0)
+		return -1;
+	return add_folder(c, platform, parent, path, id, e);
+}
+
+int catalog_folder_set(struct catalog *c, const struct catalog_folder *folder, struct err *e)
+{
+	int64_t values[] = {
+		folder->id, folder->mtime_ns, folder->trusted, (int64_t)folder->ignored};
+	return query_run_ints(c, FOLDER_SET, values, ARRAY_SIZE(values), e);
+}
+
+int catalog_folder_remove(struct catalog *c, int64_t folder, struct err *e)
+{
+	return query_run_ints(c, FOLDER_REMOVE, &folder, 1, e);
+}

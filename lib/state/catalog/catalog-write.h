@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The catalog's writing side: transactions, platforms and folders; files are in catalog-file.h.
+// What writes stands between catalog_begin and catalog_commit; readers see all of a transaction or
+// nothing. Errors as in catalog.h.
+#pragma once
+
+#include "lib/state/catalog/catalog.h"
+
+// Gives the connection 16 MiB for pages of the database instead of 1: a scan writes all over it.
+int catalog_enlarge_cache(struct catalog *c, struct err *e) MUST_CHECK;
+
+// Waits up to 30 s for another writer, then ERR_BUSY.
+int catalog_begin(struct catalog *c, struct err *e) MUST_CHECK;
+int catalog_commit(struct catalog *c, struct err *e) MUST_CHECK;
+void catalog_rollback(struct catalog *c); // nothing where no transaction is open
+
+// Notes that a whole scan has ended.
+int catalog_set_scanned(struct catalog *c, struct err *e) MUST_CHECK;
+// Notes how far a scan has come with a platform.
+int catalog_platform_set_scanned(struct catalog *c, int64_t platform, enum catalog_scanned scanned, struct err *e) MUST_CHECK;
+
+// A platform of the catalog, configured or not.
+struct catalog_platform {
+	int64_t id;
+	const char *name;
+	uint64_t folders;
+	uint64_t files; // listed
+};
+typedef int catalog_platform_fn(void *ctx, const struct catalog_platform *platform, struct err *e);
+int catalog_platforms(
+	struct catalog *c, catalog_platform_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+// Forgets its folders and files; the id stays, and its projects stay with no files, so that servers
+// see it.
+int catalog_platform_clear(struct catalog *c, int64_t platform, struct err *e) MUST_CHECK;
+
+// A folder of a platform as it was listed last.
+struct catalog_folder {
+	int64_t id;
+	const char *path; // below the platform; "" is its root
+	int64_t mtime_ns;
+	bool trusted;     // while mtime_ns stays, it has no new names
+	uint64_t ignored; // entries that are neither wheels nor sdists
+};
+typedef int catalog_folder_fn(void *ctx, const struct catalog_folder *folder, struct err *e);
+// ERR_NOT_FOUND where it is not there; out->path is the path that was given.
+int catalog_folder_find(struct catalog *c, int64_t platform, const char *path,
+	struct catalog_folder *out, struct err *e) MUST_CHECK;
+int catalog_folder_children(struct catalog *c, int64_t folder, catalog_folder_fn *fn, void *ctx,
+	struct err *e) MUST_CHECK;
+int catalog_folder_set(
+	struct catalog *c, const struct catalog_folder *folder, struct err *e) MUST_CHECK;
+// The id of a folder ("" is the platform's root), made where it is missing, with those above it. A new one is
+// not trusted.
+int catalog_folder_ensure(struct catalog *c, int64_t platform, const char *path, int64_t *id,
+	struct err *e) MUST_CHECK;
+// Where nothing is in it; else nothing happens: somebody has put something there.
+int catalog_folder_remove(struct catalog *c, int64_t folder, struct err *e) MUST_CHECK;
+
+enum catalog_state {
+	FILE_IS_LISTED,
+	FILE_IS_REFUSED,   // quarantined: damaged, or not what its name says
+	FILE_IS_DUPLICATE, // good, but its name is listed from another folder of the platform
+	FILE_IS_UNLISTED,  // good, but there is a tombstone beside it
+};
+
+// What a write did to the bytes that a name stands for on its platform.
+struct catalog_effect {
+	bool was_left; // somebody else wrote it meanwhile, and knows better: nothing happened
+	bool was_listed, is_listed;
+	uint8_t before[SHA256_SIZE], after[SHA256_SIZE];
+};

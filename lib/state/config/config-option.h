@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// A row for every key of the configuration (config-table.c), with its type, its default and its help: the parser,
+// --print-config and the manual's check go by these alone.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/state/config/config-type.h"
+
+struct config_row {
+	const char *section; // "platform" and "view" stand for "[platform NAME]" and "[view NAME]"
+	const char *key;
+	const struct setting *setting;
+	size_t offset; // in struct config, config_platform or config_view; of names: the view
+		       // itself
+	uint64_t least;
+	const char *fallback; // NULL: none
+	const char *help;
+};
+
+extern const struct config_row config_table[];
+extern const size_t config_rows;
+// A list of names, which may go on in another line.
+extern const struct setting setting_names;

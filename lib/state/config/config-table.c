@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/state/config/config-option.h"
+
+#include <string.h>
+
+#include "lib/domain/machine/platform.h"
+#include "lib/state/config/config.h"
+
+static bool set_name(void *field, const char *value)
+{
+	return platform_name_is_valid(str_from(value)) && setting_string.set(field, value);
+}
+
+static bool add_name(struct config_view *v, struct str name)
+{
+	for (size_t i = 0; i < v->platform_count; i++)
+		if (str_eq(name, str_from(v->platforms[i])))
+			return false;
+	v->platforms = xreallocarray(v->platforms, v->platform_count + 1, sizeof(*v->platforms));
+	v->platforms[v->platform_count++] = xstrndup(name.ptr, name.len);
+	return platform_name_is_valid(name);
+}
+
+// inih hands each line of a value over by itself, so that names are added to those that are there.
+static bool set_names(void *field, const char *value)
+{
+	struct str rest = str_trim(str_from(value));
+	if (!rest.len)
+		return false;
+	while (rest.len) {
+		if (!add_name(field, str_cut(&rest, ' ')))
+			return false;
+		rest = str_trim(rest);
+	}
+	return true;
+}
+
+static const struct setting setting_name = {
+	.wants = "the name of a platform or view", .set = set_name, .is_owned = true};
+const struct setting setting_names = {
+	.wants = "a list of platforms, each once, with blanks between", .set = set_names, .is_list = true};
+
+#define ROW(section, key, setting, holder, field, least, fallback, help)                           \
+	{                                                                                          \
+		section, key, setting, offsetof(struct holder, field), least, fallback, help       \
+	}
+
+const struct config_row config_table[] = {
+	ROW("store", "path", &setting_path, config, store, 0, NULL,
+		"The tree of wheels to index and serve."),
+	ROW("store", "default-view", &setting_name, config, default_view, 0, NULL,
+		"The view or platform at /simple/. Without it: the only platform, or all of them "
+		"merged."),
+	ROW("catalog", "path", &setting_path, config, catalog, 0, NULL,
+		"The catalog, on a local disk. Without it: a file a store in the state directory."),
+	ROW("upstream", "url", &setting_urls, config, upstream_urls, 0, "https://pypi.org/simple/",
+		"The simple index that wheels are compared with. Several, in indented lines: indexes says what that means."),
+	ROW("upstream", "indexes", &setting_indexes, config, upstream_indexes, 0, "first",
+		"Of several: first, a project is the first one's that has it, or together, the files of all of them are one list."),
+	ROW("upstream", "ca-file", &setting_path, config, upstream_ca_file, 0, NULL,
+		"Certificates to trust, in PEM. Without it: the system's."),
+	ROW("upstream", "timeout", &setting_seconds, config, upstream_timeout, 1, "30",
+		"An answer that is not whole after so long has failed; after twice that nothing is tried again."),
+	ROW("upstream", "connect-timeout", &setting_seconds, config, upstream_connect_timeout, 1, "10",
+		"A connection that does not stand after so long has failed."),
+	ROW("upstream", "retries", &setting_threads, config, upstream_retries, 0, "3",
+		"How often a request that failed for a moment is tried again."),
+	ROW("upstream", "concurrency", &setting_threads, config, upstream_concurrency, 1, "16",
+		"Requests under way at once."),
+	ROW("upstream", "max-page", &setting_size, config, upstream_max_page, 1, "64M",
+		"A larger page is not taken."),
+	ROW("upstream", "allow-hosts", &setting_hosts, config, upstream_allow_hosts, 0, NULL,
+		"Hosts that it may redirect to, besides itself."),
+	ROW("upstream", "allow-private", &setting_bool, config, upstream_allow_private, 0, "no",
+		"Whether it may redirect to private, loopback and link-local addresses. Its own may be one either way."),
+	ROW("upstream", "trust-404", &setting_bool, config, upstream_trust_404, 0, "no",
+		"Whether 404 means that there is no such project; else it means nothing."),
+	ROW("upstream", "merge", &setting_bool, config, upstream_merge, 0, "no",
+		"Whether views have what upstream has, too, each name once; [view] upstream says otherwise for one."),
+	ROW("upstream", "wheels", &setting_wheels, config, upstream_wheels, 0, "all",
+		"Which of upstream's wheels the pages of such a view have: all, or fitting, those that run on the machines of its "
+		"platforms; [view] upstream-wheels says otherwise for one."),
+	ROW("upstream", "private", &setting_projects, config, upstream_private, 0, NULL,
+		"Projects (names and globs, as acme-*) that upstream is never asked for: nobody outside hears of them."),
+	ROW("upstream", "local-only", &setting_projects, config, upstream_local_only, 0, NULL,
+		"Projects of which only our files count. Upstream is not asked for them."),
+	ROW("upstream", "upstream-only", &setting_projects, config, upstream_upstream_only, 0, NULL,
+		"Projects of which only upstream's files count."),
+	ROW("upstream", "shared", &setting_projects, config, upstream_shared, 0, NULL,
+		"Projects that are merged although upstream did not know them when they came here first."),
+	ROW("upstream", "files", &setting_files, config, upstream_files, 0, "proxy",
+		"How clients get upstream's files: proxy (from here, where they are kept) or redirect."),
+	ROW("upstream", "files-path", &setting_path, config, upstream_files_path, 0, NULL,
+		"Where upstream's files are kept, on a local disk. Without it: beside the catalog, with .files behind its name."),
+	ROW("upstream", "files-size", &setting_quota, config, upstream_files_size, 1, "10G",
+		"How much of them is kept; what was used longest ago goes first."),
+	ROW("upstream", "max-age", &setting_seconds, config, upstream_max_age, 0, "10m",
+		"So long at most a page of upstream is used without asking again."),
+	ROW("upstream", "negative-max-age", &setting_seconds, config, upstream_negative_max_age, 0, "1m",
+		"So long it counts that upstream has no such project."),
+	ROW("upstream", "stale", &setting_seconds, config, upstream_stale, 0, "7d",
+		"So long a page of upstream is used while upstream cannot be asked."),
+	ROW("upstream", "root", &setting_root, config, upstream_root, 0, "local",
+		"Which projects the list of a view that merges has: local (those that are here) or all (upstream's, too)."),
+	ROW("upstream", "offline", &setting_bool, config, upstream_offline, 0, "no",
+		"Whether upstream is not asked at all: only what is here is served."),
+	ROW("index", "threads", &setting_threads, config, index_threads, 0, "0",
+		"Threads that read wheels; 0: as many as the machine has processors."),
+	ROW("index", "settle", &setting_seconds, config, settle, 0, "60",
+		"A damaged file younger than this is still being written: it waits for the next "
+		"scan."),
+	ROW("server", "listen", &setting_string, config, listen, 0, "127.0.0.1:8080",
+		"ADDRESS:PORT, [IPV6]:PORT or unix:PATH; port 0: any free one."),
+	ROW("server", "url", &setting_url, config, url, 0, NULL,
+		"What clients call this server: links to files are absolute then, which pip reads faster. Without it: they are "
+		"relative to the page."),
+	ROW("server", "access-log", &setting_path, config, access_log, 0, NULL,
+		"A line a request goes to this file; -: to the standard output. Without it: none."),
+	ROW("server", "tls-cert", &setting_path, config, tls_cert, 0, NULL,
+		"The server's certificate and those that lead to its authority, in PEM: HTTPS is spoken. Without it: HTTP."),
+	ROW("server", "tls-key", &setting_path, config, tls_key, 0, NULL,
+		"The certificate's key, in PEM."),
+	ROW("server", "log-level", &setting_level, config, log_level, 0, "info",
+		"What is told on the standard error: error, warn, info or debug."),
+	ROW("server", "threads", &setting_threads, config, threads, 0, "0",
+		"Threads that answer requests; 0: as many as the machine has processors."),
+	ROW("server", "page-cache", &setting_size, config, page_cache, 0, "64M",
+		"Memory for pages that are ready to be sent."),
+	ROW("server", "connections", &setting_integer, config, connections, 1, "4096",
+		"Open connections at most."),
+	ROW("server", "timeout", &setting_seconds, config, timeout, 1, "60",
+		"A connection without progress for so long is closed."),
+	ROW("server", "rescan", &setting_seconds, config, rescan, 0, "60",
+		"Time between scans of the store while serving; 0: only at the start and on "
+		"SIGHUP."),
+	ROW("server", "page-max-age", &setting_seconds, config, page_max_age, 0, "0",
+		"How long clients may use a page without asking again; 0: a new wheel shows at "
+		"once."),
+	ROW("tokens", "path", &setting_path, config, tokens, 0, NULL,
+		"The tokens' hashes, which `wheelcache token` writes. Without it: beside the catalog, "
+		"with .tokens behind its name."),
+	ROW("audit", "path", &setting_path, config, audit, 0, NULL,
+		"A line for each change that somebody made or was refused. Without it: beside the "
+		"catalog, with .audit behind its name."),
+	ROW("upload", "max-file", &setting_quota, config, max_file, 1, "2G",
+		"A larger file is not taken."),
+	ROW("upload", "covered", &setting_covered, config, refuses_covered, 0, "accept",
+		"Whether a file is taken that upstream has too, as the catalog knows: accept or refuse."),
+	ROW("prune", "packages", &setting_path, config, prune_packages, 0, NULL,
+		"The list of packages that always stay: etc/packages.list tells its form. Without it: none."),
+	ROW("prune", "constraints", &setting_paths, config, prune_constraints, 0, NULL,
+		"Constraints files, whose pins stay; may go on in indented lines. Without it: none."),
+	ROW("prune", "min-age", &setting_seconds, config, prune_min_age, 0, "2d",
+		"What is younger here stays."),
+	ROW("prune", "upstream-min-age", &setting_seconds, config, prune_upstream_min_age, 0, "1d",
+		"What upstream got more recently, or does not say when, replaces nothing of ours."),
+	ROW("prune", "downloaded", &setting_seconds, config, prune_downloaded, 0, "0",
+		"What was downloaded from here within so long stays. 0: that decides nothing."),
+	ROW("prune", "grace", &setting_seconds, config, prune_grace, 0, "7d",
+		"How long the bytes of what was unlisted stay."),
+	ROW("prune", "max-files", &setting_percent, config, prune_max_files, 0, "20%",
+		"A plan that removes more of a platform's files is not applied."),
+	ROW("prune", "max-bytes", &setting_percent, config, prune_max_bytes, 0, "20%",
+		"A plan that removes more of a platform's bytes is not applied."),
+	ROW("prune", "max-failures", &setting_percent, config, prune_max_failures, 0, "5%",
+		"A plan of which more projects could not be looked up is not applied."),
+	ROW("prune", "redirect", &setting_redirect, config, prune_redirect, 0, "identical",
+		"Which pruned files' URLs lead to upstream: identical, superseded (those too) or no."),
+	ROW("prune", "follow-yanks", &setting_bool, config, prune_follow_yanks, 0, "yes",
+		"Whether a release that upstream yanks is yanked here."),
+	ROW("platform", "path", &setting_path, config_platform, path, 0, NULL,
+		"Its folder, absolute or below [store] path. Without it: its name."),
+	ROW("platform", "write-path", &setting_path, config_platform, write_path, 0, NULL,
+		"Where uploads and marks go: what path shows only after a release. Without it: path."),
+	ROW("platform", "release", &setting_release, config_platform, release, 0, NULL,
+		"A command that makes path show what write-path holds, run after changes: %v is the "
+		"volume, %w the write-path, %p the path. Without it: others do so."),
+	ROW("platform", "volume", &setting_name, config_platform, volume, 0, NULL,
+		"The volume that it is; of one volume there is one release at a time. Without it: its "
+		"name."),
+	ROW("platform", "release-delay", &setting_seconds, config_platform, release_delay, 0, "5",
+		"So long after a change it is released, with all that came meanwhile."),
+	ROW("platform", "release-timeout", &setting_seconds, config_platform, release_timeout, 1, "30m",
+		"A release that takes longer is killed, and tried again later."),
+	ROW("platform", "mutable", &setting_bool, config_platform, is_mutable, 0, "no",
+		"Whether files may change under their name: they are served with short freshness."),
+	ROW("platform", "pythons", &setting_pythons, config_platform, pythons, 0, NULL,
+		"The Pythons of its machines. Without it: as built in for its name."),
+	ROW("platform", "arch", &setting_arch, config_platform, arch, 0, NULL,
+		"Their architecture. Without it: the last part of its name."),
+	ROW("platform", "libc", &setting_libc, config_platform, libc, 0, NULL,
+		"Their libc and its version. Without it: as built in for its name."),
+	ROW("platform", "private", &setting_bool, config_platform, is_private, 0, "no",
+		"Whether only those may see it who have a token to read it (wheelcache token add "
+		"--read)."),
+	ROW("platform", "quota-bytes", &setting_quota, config_platform, quota_bytes, 0, "0",
+		"What its files may have together; an upload that would pass it is refused. 0: as the "
+		"disk allows."),
+	ROW("platform", "quota-files", &setting_count, config_platform, quota_files, 0, "0",
+		"How many files it may have. 0: any number."),
+	ROW("view", "upstream", &setting_merge, config_view, upstream, 0, NULL,
+		"merge: it has what upstream has, too; no: it has not. Without it: as [upstream] merge says."),
+	ROW("view", "upstream-wheels", &setting_wheels, config_view, upstream_wheels, 0, NULL,
+		"all or fitting. Without it: as [upstream] wheels says."),
+	ROW("view", "partial", &setting_bool, config_view, is_partial, 0, "no",
+		"Whether it is served without a platform whose folder was never there (a volume that is not mounted)."),
+	ROW("view", "platforms", &setting_names, config_view, name, 0, NULL,
+		"Its platforms in the order in which they are asked; may go on in indented lines."),
+};
+
+const size_t config_rows = ARRAY_SIZE(config_table);

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/state/config/config-type.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/limits.h"
+#include "lib/base/log.h"
+#include "lib/base/mem.h"
+#include "lib/base/str.h"
+#include "lib/domain/machine/environment.h"
+#include "lib/domain/machine/platform.h"
+#include "lib/net/fetch.h"
+#include "lib/net/url.h"
+#include "lib/os/hook.h"
+
+struct unit {
+	char letter;
+	uint64_t factor;
+};
+
+static const struct unit plain_units[] = {{'\0', 1}};
+static const struct unit size_units[] = {{'K', 1 << 10}, {'M', 1 << 20}, {'G', 1 << 30}, {'\0', 1}};
+static const struct unit time_units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}, {'\0', 1}};
+
+enum { NUMBER_MAX = 1 << 30 }; // before its unit: no product of the two overflows
+
+static bool read_number(const char *text, const struct unit *units, uint64_t *out)
+{
+	uint64_t n = 0;
+	const char *at = text;
+	for (; ascii_is_digit(*at) && n <= NUMBER_MAX; at++)
+		n = n * 10 + (uint64_t)(*at - '0');
+	if (at == text || n > NUMBER_MAX)
+		return false;
+	while (units->letter && units->letter != *at)
+		units++;
+	if (at[units->letter != '\0'])
+		return false;
+	*out = n * units->factor;
+	return true;
+}
+
+static bool set_integer(void *field, const char *value)
+{
+	return read_number(value, plain_units, field);
+}
+
+static bool set_size(void *field, const char *value)
+{
+	return read_number(value, size_units, field);
+}
+
+static bool set_seconds(void *field, const char *value)
+{
+	return read_number(value, time_units, field);
+}
+
+static bool set_bool(void *field, const char *value)
+{
+	bool *out = field;
+	*out = strcmp(value, "yes") == 0;
+	return *out || strcmp(value, "no") == 0;
+}
+
+static bool set_covered(void *field, const char *value)
+{
+	bool *out = field;
+	*out = strcmp(value, "refuse") == 0;
+	return *out || strcmp(value, "accept") == 0;
+}
+
+static bool set_string(void *field, const char *value)
+{
+	char **out = field;
+	if (!*value)
+		return false;
+	free(*out);
+	*out = xstrdup(value);
+	return true;
+}
+
+static bool set_percent(void *field, const char *value)
+{
+	static const struct unit units[] = {{'%', 1}, {'\0', 1}};
+	return read_number(value, units, field);
+}
+
+static bool set_one_of(void *field, const char *value, const char *const *words)
+{
+	for (; *words; words++)
+		if (strcmp(value, *words) == 0)
+			return set_string(field, value);
+	return false;
+}
+
+static bool set_redirect(void *field, const char *value)
+{
+	static const char *const words[] = {"identical", "superseded", "no", NULL};
+	return set_one_of(field, value, words);
+}
+
+static bool set_level(void *field, const char *value)
+{
+	for (size_t i = 0; i < LOG_LEVEL_COUNT; i++)
+		if (strcmp(value, log_level_name[i]) == 0)
+			return set_string(field, value);
+	return false;
+}
+
+static bool set_pythons(void *field, const char *value)
+{
+	struct python ignored;
+	struct err unsaid = ERR_INIT;
+	for (struct str rest = str_trim(str_from(value)); rest.len; rest = str_trim(rest))
+		if (python_parse(str_cut(&rest, ' '), &ignored, &unsaid) < 0)
+			return false;
+	return set_string(field, value);
+}
+
+static bool set_arch(void *field, const char *value)
+{
+	return platform_arch(str_from(value)) && set_string(field, value);
+}
+
+static bool set_libc(void *field, const char *value)
+{
+	struct machine ignored;
+	struct err unsaid = ERR_INIT;
+	return machine_parse_libc(str_from(value), &ignored, &unsaid) == 0 &&
+	       set_string(field, value);
+}
+
+static bool set_release(void *field, const char *value)
+{
+	return hook_is_valid(value, "pvw") && set_string(field, value);
+}
+
+// Adds each of the words to the text of the field.
+static bool add_words(void *field, const char *value, bool (*is_good)(struct str word))
+{
+	char **out = field;
+	struct str rest = str_trim(str_from(value));
+	if (!rest.len)
+		return false;
+	for (; rest.len; rest = str_trim(rest)) {
+		struct str word = str_cut(&rest, ' ');
+		if (!is_good(word))
+			return false;
+		char *longer = xasprintf("%s%s" STR_FMT, *out ? *out : "", *out ? " " : "", STR_ARG(word));
+		free(*out);
+		*out = longer;
+	}
+	return true;
+}
+
+// Without "?" and "#": the name of a project goes behind it.
+static bool is_url(struct str word)
+{
+	struct err ignored = ERR_INIT;
+	CLEANUP(fetch_url_release) struct fetch_url url = {0};
+	CLEANUP(mem_free) char *text = xstrndup(word.ptr, word.len);
+	return fetch_url_parse(text, &url, &ignored) == 0 && str_find(word, '?') < 0 && str_find(word, '#') < 0;
+}
+
+static bool is_host(struct str word)
+{
+	for (size_t i = 0; i < word.len; i++)
+		if (!ascii_is_alnum(word.ptr[i]) && !strchr(".-:[]", word.ptr[i]))
+			return false;
+	return word.len > 0;
+}
+
+static bool is_path(struct str word)
+{
+	return word.len > 0;
+}
+
+// A name, or a glob of names.
+static bool is_project(struct str word)
+{
+	for (size_t i = 0; i < word.len; i++)
+		if (!ascii_is_alnum(word.ptr[i]) && !strchr(".-_*?[]", word.ptr[i]))
+			return false;
+	return word.len > 0 && word.len <= LIMIT_FILE_NAME;
+}
+
+static bool set_projects(void *field, const char *value)
+{
+	return add_words(field, value, is_project);
+}
+
+static bool set_files(void *field, const char *value)
+{
+	static const char *const words[] = {"proxy", "redirect", NULL};
+	return set_one_of(field, value, words);
+}
+
+static bool set_merge(void *field, const char *value)
+{
+	static const char *const words[] = {"merge", "no", NULL};
+	return set_one_of(field, value, words);
+}
+
+static bool set_wheels(void *field, const char *value)
+{
+	static const char *const words[] = {"all", "fitting", NULL};
+	return set_one_of(field, value, words);
+}
+
+static bool set_indexes(void *field, const char *value)
+{
+	static const char *const words[] = {"first", "together", NULL};
+	return set_one_of(field, value, words);
+}
+
+static bool set_root(void *field, const char *value)
+{
+	static const char *const words[] = {"local", "all", NULL};
+	return set_one_of(field, value, words);
+}
+
+static bool set_paths(void *field, const char *value)
+{
+	return add_words(field, value, is_path);
+}
+
+static bool set_url(void *field, const char *value)
+{
+	char **out = field, *url = url_base(str_from(value));
+	if (!url)
+		return false;
+	free(*out);
+	*out = url;
+	return true;
+}
+
+static bool set_urls(void *field, const char *value)
+{
+	return add_words(field, value, is_url);
+}
+
+static bool set_hosts(void *field, const char *value)
+{
+	return add_words(field, value, is_host);
+}
+
+const struct setting setting_string = {.wants = "a value", .set = set_string, .is_owned = true};
+const struct setting setting_path = {.wants = "a path", .set = set_string, .is_owned = true};
+const struct setting setting_level = {
+	.wants = "one of error, warn, info, debug", .set = set_level, .is_owned = true};
+const struct setting setting_integer = {.wants = "a number", .set = set_integer, .most = 1 << 20};
+const struct setting setting_threads = {.wants = "a number", .set = set_integer, .most = 1024};
+const struct setting setting_size = {
+	.wants = "a size (as 500K, 64M, 1G)", .set = set_size, .most = 1ULL << 40};
+const struct setting setting_quota = {
+	.wants = "a size (as 500K, 64M, 1G)", .set = set_size, .most = 1ULL << 60};
+const struct setting setting_count = {.wants = "a number", .set = set_integer, .most = NUMBER_MAX};
+const struct setting setting_seconds = {
+	.wants = "a time (as 60, 2m, 1h, 1d)", .set = set_seconds, .most = 10 * 365 * 86400};
+const struct setting setting_percent = {
+	.wants = "a share (as 20%)", .set = set_percent, .most = 100};
+const struct setting setting_redirect = {
+	.wants = "one of identical, superseded, no", .set = set_redirect, .is_owned = true};
+const struct setting setting_bool = {.wants = "yes or no", .set = set_bool};
+const struct setting setting_covered = {.wants = "accept or refuse", .set = set_covered};
+const struct setting setting_pythons = {
+	.wants = "a list of Pythons (as 3.12 3.13t pp311)", .set = set_pythons, .is_owned = true};
+const struct setting setting_arch = {
+	.wants = "an architecture (as x86_64, aarch64)", .set = set_arch, .is_owned = true};
+const struct setting setting_libc = {
+	.wants = "a libc (as glibc 2.35, musl 1.2)", .set = set_libc, .is_owned = true};
+const struct setting setting_release = {
+	.wants = "a command (with %v, %w, %p, and %% for a per cent sign)", .set = set_release, .is_owned = true};
+const struct setting setting_paths = {
+	.wants = "a list of paths", .set = set_paths, .is_owned = true, .is_list = true};
+const struct setting setting_url = {
+	.wants = "an address (as https://wheels.example.org/)", .set = set_url, .is_owned = true};
+const struct setting setting_urls = {
+	.wants = "a list of addresses, http: or https:", .set = set_urls, .is_owned = true, .is_list = true,
+	.is_secret = true};
+const struct setting setting_projects = {
+	.wants = "a list of projects (names, or globs as acme-*)", .set = set_projects, .is_owned = true, .is_list = true};
+const struct setting setting_files = {.wants = "proxy or redirect", .set = set_files, .is_owned = true};
+const struct setting setting_indexes = {.wants = "first or together", .set = set_indexes, .is_owned = true};
+const struct setting setting_root = {.wants = "local or all", .set = set_root, .is_owned = true};
+const struct setting setting_wheels = {.wants = "all or fitting", .set = set_wheels, .is_owned = true};
+const struct setting setting_merge = {.wants = "merge or no", .set = set_merge, .is_owned = true};
+const struct setting setting_hosts = {
+	.wants = "a list of hosts, without ports", .set = set_hosts, .is_owned = true, .is_list = true};

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/state/config/config.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/strset.h"
+#include "lib/domain/machine/platform.h"
+#include "lib/format/ini-file.h"
+#include "lib/state/config/config-option.h"
+
+static int check_range(const struct config_row *row, uint64_t n, const char *value, struct err *e)
+{
+	if (n >= row->least && n <= row->setting->most)
+		return 0;
+	return err_set(e, ERR_USAGE, "[%s] %s: %s is not between %llu and %llu", row->section,
+		row->key, value, (unsigned long long)row->least,
+		(unsigned long long)row->setting->most);
+}
+
+static int set_row(const struct config_row *row, void *object, const char *value, struct err *e)
+{
+	void *field = (char *)object + row->offset;
+	bool is_good = row->setting->set(field, value);
+	if (!is_good && row->setting->is_secret)
+		return err_set(e, ERR_USAGE, "[%s] %s is not %s", row->section, row->key, row->setting->wants);
+	if (!is_good)
+		return err_set(e, ERR_USAGE, "[%s] %s: \"%s\" is not %s", row->section, row->key,
+			value, row->setting->wants);
+	return row->setting->most ? check_range(row, *(uint64_t *)field, value, e) : 0;
+}
+
+static void set_defaults(const char *section, void *object)
+{
+	struct err e = ERR_INIT;
+	for (size_t i = 0; i < config_rows; i++)
+		if (strcmp(config_table[i].section, section) == 0 && config_table[i].fallback) {
+			int r = set_row(&config_table[i], object, config_table[i].fallback, &e);
+			assert(r == 0);
+			(void)r;
+		}
+}
+
+static void free_strings(const char *section, void *object)
+{
+	for (size_t i = 0; i < config_rows; i++)
+		if (strcmp(config_table[i].section, section) == 0 && config_table[i].setting->is_owned)
+			free(*(char **)(void *)((char *)object + config_table[i].offset));
+}
+
+static const char *const plain_sections[] = {"store", "catalog", "index", "server", "tokens", "audit", "upload",
+	"upstream", "prune"};
+
+void config_init(struct config *c)
+{
+	*c = (struct config){0};
+	for (size_t i = 0; i < ARRAY_SIZE(plain_sections); i++)
+		set_defaults(plain_sections[i], c);
+}
+
+void config_release(struct config *c)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(plain_sections); i++)
+		free_strings(plain_sections[i], c);
+	for (size_t i = 0; i < c->platform_count; i++) {
+		free_strings("platform", &c->platforms[i]);
+		free(c->platforms[i].name);
+	}
+	for (size_t i = 0; i < c->view_count; i++) {
+		for (size_t k = 0; k < c->views[i].platform_count; k++)
+			free(c->views[i].platforms[k]);
+		free_strings("view", &c->views[i]);
+		free(c->views[i].platforms);
+		free(c->views[i].name);
+	}
+	free(c->platforms);
+	free(c->views);
+	*c = (struct config){0};
+}
+
+static struct config_platform *find_platform(const struct config *c, struct str name)
+{
+	for (size_t i = 0; i < c->platform_count; i++)
+		if (str_eq(name, str_from(c->platforms[i].name)))
+			return &c->platforms[i];
+	return NULL;
+}
+
+static struct config_view *find_view(const struct config *c, struct str name)
+{
+	for (size_t i = 0; i < c->view_count; i++)
+		if (str_eq(name, str_from(c->views[i].name)))
+			return &c->views[i];
+	return NULL;
+}
+
+static struct config_platform *add_platform(struct config *c, struct str name)
+{
+	c->platforms = xreallocarray(c->platforms, c->platform_count + 1, sizeof(*c->platforms));
+	struct config_platform *p = &c->platforms[c->platform_count++];
+	*p = (struct config_platform){.name = xstrndup(name.ptr, name.len)};
+	set_defaults("platform", p);
+	return p;
+}
+
+static struct config_view *add_view(struct config *c, struct str name)
+{
+	c->views = xreallocarray(c->views, c->view_count + 1, sizeof(*c->views));
+	struct config_view *v = &c->views[c->view_count++];
+	*v = (struct config_view){.name = xstrndup(name.ptr, name.len)};
+	return v;
+}
+
+// A section's heading taken apart, and what its keys are written to.
+struct section {
+	struct str kind; // "server", "platform"
+	struct str name; // of a platform or view, else empty
+	void *object;
+	bool is_new;
+};
+
+static int find_named(struct config *c, struct section *s, struct err *e)
+{
+	bool is_view = str_eq(s->kind, STR("view"));
+	struct config_platform *p = find_platform(c, s->name);
+	struct config_view *v = find_view(c, s->name);
+	if (!platform_name_is_valid(s->name))
+		return err_set(e, ERR_USAGE, "[" STR_FMT " " STR_FMT "]: not a name",
+			STR_ARG(s->kind), STR_ARG(s->name));
+	if (is_view ? p != NULL : v != NULL)
+		return err_set(e, ERR_USAGE, "\"" STR_FMT "\" names both a platform and a view",
+			STR_ARG(s->name));
+	s->is_new = !p && !v;
+	if (is_view)
+		s->object = v ? v : add_view(c, s->name);
+	else
+		s->object = p ? p : add_platform(c, s->name);
+	return 0;
+}
+
+static int find_section(struct config *c, const char *heading, struct section *s, struct err *e)
+{
+	struct str rest = str_from(heading);
+	*s = (struct section){.object = c};
+	s->kind = str_cut(&rest, ' ');
+	s->name = str_trim(rest);
+	if (str_eq(s->kind, STR("platform")) || str_eq(s->kind, STR("view")))
+		return find_named(c, s, e);
+	for (size_t i = 0; i < ARRAY_SIZE(plain_sections); i++)
+		if (strcmp(heading, plain_sections[i]) == 0)
+			return 0;
+	if (!*heading)
+		return err_set(e, ERR_USAGE, "a key before the first [section]");
+	return err_set(e, ERR_USAGE, "there is no section [%s]", heading);
+}
+
+static const struct config_row *find_row(struct str section, const char *key, struct err *e)
+{
+	for (size_t i = 0; i < config_rows; i++)
+		if (str_eq(section, str_from(config_table[i].section)) && strcmp(config_table[i].key, key) == 0)
+			return &config_table[i];
+	err_set(e, ERR_USAGE, "[" STR_FMT "] has no key \"%s\"", STR_ARG(section), key);
+	return NULL;
+}
+
+// What a list holds by default goes when it is given.
+static void begin_list(const struct config_row *row, void *object)
+{
+	char **field = (void *)((char *)object + row->offset);
+	if (!row->setting->is_list || !row->setting->is_owned)
+		return;
+	free(*field);
+	*field = NULL;
+}
+
+int config_set(
+	struct config *c, const char *section, const char *key, const char *value, struct err *e)
+{
+	struct section s;
+	if (find_section(c, section, &s, e) < 0)
+		return -1;
+	const struct config_row *row = find_row(s.kind, key, e);
+	if (!row)
+		return -1;
+	begin_list(row, s.object);
+	return set_row(row, s.object, value, e);
+}
+
+struct reading {
+	struct config *config;
+	bool *seen; // by row
+};
+
+static void forget(struct reading *r, struct str section)
+{
+	for (size_t i = 0; i < config_rows; i++)
+		if (str_eq(section, str_from(config_table[i].section)))
+			r->seen[i] = false;
+}
+
+static int begin_section(struct reading *r, const char *heading, struct err *e)
+{
+	struct section s;
+	if (find_section(r->config, heading, &s, e) < 0)
+		return -1;
+	if (s.name.len && !s.is_new)
+		return err_set(e, ERR_USAGE, "[%s] is there twice", heading);
+	if (s.name.len)
+		forget(r, s.kind);
+	return 0;
+}
+
+// A value that goes on in an indented line comes as its key once more: right for lists, and else
+// what somebody gets who indents the lines of a section.
+static int on_line(
+	void *ctx, const char *heading, const char *key, const char *value, struct err *e)
+{
+	struct reading *r = ctx;
+	struct section s;
+	if (!key)
+		return begin_section(r, heading, e);
+	if (find_section(r->config, heading, &s, e) < 0)
+		return -1;
+	const struct config_row *row = find_row(s.kind, key, e);
+	if (!row)
+		return -1;
+	bool *seen = &r->seen[row - config_table];
+	if (*seen && !row->setting->is_list)
+		return err_set(e, ERR_USAGE, "[%s] %s is there twice (or this line is indented)",
+			heading, key);
+	if (!*seen)
+		begin_list(row, s.object);
+	*seen = true;
+	return set_row(row, s.object, value, e);
+}
+
+// A second look, when all platforms are known in whatever order they stand. Without any in the
+// file, the store's folders tell, later.
+static int check_line(
+	void *ctx, const char *heading, const char *key, const char *value, struct err *e)
+{
+	const struct config *c = ctx;
+	if (!key || strcmp(key, "platforms") != 0 || strncmp(heading, "view ", strlen("view ")) != 0)
+		return 0;
+	struct str rest = str_from(value);
+	while (rest.len) {
+		struct str name = str_cut(&rest, ' ');
+		if (!find_platform(c, name))
+			return err_set(e, ERR_USAGE,
+				"[%s] names \"" STR_FMT "\", which is no [platform]", heading,
+				STR_ARG(name));
+		rest = str_trim(rest);
+	}
+	return 0;
+}
+
+int config_profile(const struct config_platform *p, struct profile *out, struct err *e)
+{
+	const struct profile_keys keys = {p->pythons, p->arch, p->libc};
+	if (profile_init(out, p->name, &keys, e) == 0)
+		return 0;
+	e->kind = ERR_USAGE;
+	return err_prefix(e, "[platform %s] ", p->name);
+}
+
+// Each value is sound when its line was read; this is whether they are enough.
+static int check_profiles(const struct config *c, struct err *e)
+{
+	for (size_t i = 0; i < c->platform_count; i++) {
+		CLEANUP(profile_release) struct profile ignored;
+		if (config_profile(&c->platforms[i], &ignored, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int config_read(struct config *c, const char *path, struct err *e)
+{
+	CLEANUP(mem_free) bool *seen = xcalloc(config_rows, sizeof(*seen));
+	struct reading r = {.config = c, .seen = seen};
+	if (conf_read_file(path, on_line, &r, e) < 0)
+		return -1;
+	for (size_t i = 0; i < c->view_count; i++)
+		if (!c->views[i].platform_count)
+			return err_set(e, ERR_USAGE, "%s: [view %s] has no platforms", path,
+				c->views[i].name);
+	if (check_profiles(c, e) < 0)
+		return err_prefix(e, "%s: ", path);
+	return c->platform_count ? conf_read_file(path, check_line, c, e) : 0;
+}
+
+static bool view_has(const struct config_view *v, const char *platform)
+{
+	for (size_t i = 0; i < v->platform_count; i++)
+		if (strcmp(v->platforms[i], platform) == 0)
+			return true;
+	return false;
+}
+
+static bool is_asked_for(const struct config *c, const char *platform)
+{
+	for (size_t i = 0; i < c->view_count; i++) {
+		const struct config_view *v = &c->views[i];
+		if (v->upstream && strcmp(v->upstream, "merge") == 0 && view_has(v, platform))
+			return true;
+	}
+	return false;
+}
+
+void config_hidden_platforms(const struct config *c, struct names *out)
+{
+	for (size_t i = 0; i < c->platform_count; i++)
+		if (c->platforms[i].is_private && !is_asked_for(c, c->platforms[i].name))
+			names_add(out, c->platforms[i].name);
+	names_sort(out);
+}
+
+void config_print(FILE *out)
+{
+	const char *section = "";
+	for (size_t i = 0; i < config_rows; i++) {
+		const struct config_row *row = &config_table[i];
+		bool is_named =
+			strcmp(row->section, "platform") == 0 || strcmp(row->section, "view") == 0;
+		if (strcmp(section, row->section) != 0)
+			fprintf(out, "%s%s[%s%s]\n", i ? "\n" : "", is_named ? "#" : "",
+				row->section, is_named ? " NAME" : "");
+		section = row->section;
+		fprintf(out, "# %s\n%s%s = %s\n", row->help, is_named || !row->fallback ? "#" : "",
+			row->key, row->fallback ? row->fallback : "");
+	}
+}

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/state/publish/publish.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/base/limits.h"
+#include "lib/base/log.h"
+#include "lib/domain/text/name.h"
+#include "lib/os/clock.h"
+#include "lib/os/fs.h"
+#include "lib/state/catalog/catalog-file.h"
+#include "lib/state/store/catalog-update.h"
+#include "lib/state/store/freeze.h"
+#include "lib/state/store/ingest.h"
+#include "lib/state/store/release.h"
+#include "lib/state/store/sidecar.h"
+#include "lib/state/store/target-dir.h"
+#include "lib/state/store/tempname.h"
+#include "lib/state/upstream/upload-policy.h"
+
+struct publish {
+	const struct platform *platform;
+	char *filename;
+	char *project;        // normalised
+	char *folder;         // below the platform
+	unsigned made;        // so many of its last parts were made for this file
+	int dirfd;
+	char tmp_name[LEFTOVER_NAME];
+	struct fs_tmp tmp;
+	struct hashes *hashes;
+	uint64_t size;
+	struct ingest *ingest;
+	struct ingest_facts facts, rival; // of what came, and of what has its name already
+};
+
+// --- beginning, writing ---
+
+// Before it is part of any path. A file that cannot have a mark beside it could never be taken back.
+static int check_filename(const char *filename, struct err *e)
+{
+	if (filename_check(str_from(filename), e) < 0)
+		return err_prefix(e, "%.255s: ", filename);
+	return sidecar_fits(filename) ? 0 : err_set(e, ERR_INVALID, "%s: the name is too long", filename);
+}
+
+char *publish_project_of(const char *filename, const char *said, struct err *e)
+{
+	CLEANUP(filename_release) struct filename name = {0};
+	if (check_filename(filename, e) < 0)
+		return NULL;
+	if (filename_kind(str_from(filename)) == FILENAME_SDIST && said && name_is_valid(str_from(said))) {
+		CLEANUP(buf_release) struct buf normal;
+		buf_init(&normal, LIMIT_FILE_NAME);
+		name_normalize(str_from(said), &normal);
+		return buf_steal(&normal);
+	}
+	if (filename_parse(str_from(filename), &name, e) == 0)
+		return STEAL_PTR(name.project);
+	err_prefix(e, "%.255s: ", filename);
+	return NULL;
+}
+
+// A step of the writing. A platform that is a link which leads out by now is not the file's fault.
+static int enter(const struct publish *p, struct freeze_hold *hold, struct err *e)
+{
+	if (freeze_enter(p->platform, false, hold, e) == 0)
+		return 0;
+	if (e->kind == ERR_DENIED)
+		e->kind = ERR_IO;
+	return -1;
+}
+
+static int begin(struct publish *p, struct catalog *c, struct err *e)
+{
+	CLEANUP(freeze_leave) struct freeze_hold hold;
+	if (enter(p, &hold, e) < 0)
+		return -1;
+	p->folder = place_choose(p->platform, c, p->project, e);
+	if (!p->folder)
+		return -1;
+	p->dirfd = place_open(p->platform, c, p->folder, &p->made, e);
+	if (p->dirfd < 0 || place_check(p->platform, c, p->dirfd, p->filename, e) < 0)
+		return -1;
+	leftover_name(p->tmp_name);
+	return fs_tmp_open(&p->tmp, p->dirfd, p->tmp_name, p->filename, e);
+}
+
+struct publish *publish_begin(const struct platform *platform, struct catalog *c, const char *filename,
+	const char *project, struct err *e)
+{
+	struct publish *p = xcalloc(1, sizeof(*p));
+	p->platform = platform;
+	p->filename = xstrdup(filename);
+	p->project = xstrdup(project);
+	p->hashes = hashes_new();
+	p->dirfd = p->tmp.fd = -1;
+	ingest_facts_init(&p->facts);
+	ingest_facts_init(&p->rival);
+	if (begin(p, c, e) == 0)
+		return p;
+	publish_free(p);
+	return NULL;
+}
+
+// What was not published. In a platform that is frozen it stays until a scan may take it away.
+static void clear_away(struct publish *p)
+{
+	struct err why = ERR_INIT;
+	CLEANUP(freeze_leave) struct freeze_hold hold = {0};
+	if ((p->tmp.tmp || p->made) && enter(p, &hold, &why) < 0 && why.kind == ERR_BUSY) {
+		leftover_abandon(p->tmp_name);
+		p->tmp.tmp = NULL;
+		p->made = 0;
+	}
+	fs_tmp_release(&p->tmp);
+	if (p->made)
+		place_drop(p->platform, p->folder, p->made);
+}
+
+void publish_free(struct publish *p)
+{
+	if (!p)
+		return;
+	clear_away(p);
+	mem_close(&p->dirfd);
+	hashes_free(p->hashes);
+	ingest_free(p->ingest);
+	ingest_facts_release(&p->facts);
+	ingest_facts_release(&p->rival);
+	free(p->project);
+	free(p->filename);
+	free(p->folder);
+	free(p);
+}
+
+const char *publish_project(const struct publish *p)
+{
+	return p->project;
+}
+
+uint64_t publish_size(const struct publish *p)
+{
+	return p->size;
+}
+
+int publish_write(struct publish *p, struct str bytes, struct err *e)
+{
+	CLEANUP(freeze_leave) struct freeze_hold hold;
+	if (enter(p, &hold, e) < 0)
+		return -1;
+	hashes_add(p->hashes, bytes);
+	p->size += bytes.len;
+	return fs_tmp_write(&p->tmp, bytes, e);
+}
+
+// --- the file that has the name already ---
+
+// Its bytes are others: *equal says whether its members hold the same. An sdist has no such digest.
+static int compare_contents(struct publish *p, int fd, bool *equal, struct err *e)
+{
+	const struct wheel *ours = &p->facts.wheel, *theirs = &p->rival.wheel;
+	if (lseek(fd, 0, SEEK_SET) < 0)
+		return err_errno(e, ERR_IO, "lseek");
+	if (ingest_read(p->ingest, fd, p->filename, STRICT, &p->rival, e) < 0)
+		return -1;
+	*equal = !p->rival.refusal && ours->has_content && theirs->has_content &&
+		memcmp(ours->content_sha256, theirs->content_sha256, SHA256_SIZE) == 0;
+	return 0;
+}
+
+// Whether the open file of the name is what was sent, by its bytes or else by what its members hold.
+static int compare(struct publish *p, int fd, struct publish_receipt *out, struct err *e)
+{
+	struct stat st;
+	bool equal = false;
+	char hex[SHA256_HEX + 1] = "";
+	if (ingest_hash(p->ingest, fd, &st, out->sha256, e) < 0)
+		return err_prefix(e, "%s is there already: ", p->filename);
+	out->result = PUBLISH_SAME;
+	if (memcmp(out->sha256, p->facts.sha256, SHA256_SIZE) == 0)
+		return 0;
+	out->result = PUBLISH_EQUAL;
+	if (compare_contents(p, fd, &equal, e) < 0)
+		return err_prefix(e, "%s is there already: ", p->filename);
+	if (equal)
+		return 0;
+	hex_encode(out->sha256, SHA256_SIZE, hex);
+	return err_set(e, ERR_CONFLICT, "File already exists: %s with other contents, sha256 %s%s%s", p->filename, hex,
+		p->rival.refusal ? "; what is there is damaged: " : "", p->rival.refusal ? p->rival.refusal : "");
+}
+
+// Opens the file that the platform lists under the name, wherever it lies. 1: it is there; 0: none,
+// or one that has gone from the disk.
+static int open_listed(struct publish *p, struct catalog *c, int *fd, char **folder, struct err *e)
+{
+	struct err missing = ERR_INIT;
+	CLEANUP(catalog_place_release) struct catalog_place place = {0};
+	if (catalog_find_file(c, p->platform->id, p->filename, &place, &missing) == 0)
+		*fd = store_open_writable_file(p->platform, place.path, &missing);
+	if (*fd < 0 && missing.kind != ERR_NOT_FOUND) {
+		*e = missing;
+		return -1;
+	}
+	if (*fd < 0)
+		return 0;
+	char *slash = strrchr(place.path, '/');
+	*folder = slash ? xstrndup(place.path, (size_t)(slash - place.path)) : xstrdup("");
+	return 1;
+}
+
+// --- the end ---
+
+static int examine(struct publish *p, const struct claims *claims, struct err *e)
+{
+	struct hash_value hash[HASH_COUNT];
+	hashes_end(p->hashes, hash);
+	if (claims_check_bytes(claims, hash, e) < 0)
+		return -1;
+	if (lseek(p->tmp.fd, 0, SEEK_SET) < 0)
+		return err_errno(e, ERR_IO, "%s", p->filename);
+	if (ingest_read(p->ingest, p->tmp.fd, p->filename, STRICT, &p->facts, e) < 0)
+		return err_prefix(e, "%s: ", p->filename);
+	if (p->facts.refusal)
+		return err_set(e, ERR_INVALID, "%s: %s", p->filename, p->facts.refusal);
+	if (memcmp(hash[HASH_SHA256].bytes, p->facts.sha256, SHA256_SIZE) != 0)
+		return err_set(e, ERR_IO, "%s: the disk has other bytes than came", p->filename);
+	if (strcmp(p->facts.name.project, p->project) != 0)
+		return err_set(e, ERR_INVALID,
+			"%s: it is of the project %s; the field \"name\" must come before it and say so",
+			p->filename, p->facts.name.project);
+	if (!profile_admits(&p->platform->profile, &p->facts.name, e))
+		return err_prefix(e, "%s: ", p->filename);
+	return claims_check_name(claims, str_from(p->filename), &p->facts.name, e);
+}
+
+// What is served after a release only, is listed then: it has another inode there, and maybe another time.
+static int record(const struct publish *p, struct catalog *c, const struct ingest_facts *facts,
+	const char *folder, const struct stat *st, struct err *e)
+{
+	if (store_is_split(p->platform))
+		return place_check(p->platform, c, p->dirfd, p->filename, e);
+	return listing_put(p->platform, c, facts, folder, st, e);
+}
+
+// Whoever brought it may have died before it was there for good, or be about to see to it.
+static int make_sure(const struct publish *p, int fd, const char *folder, struct err *e)
+{
+	CLEANUP(mem_close) int dirfd = store_open_writable_folder(p->platform, folder, e);
+	if (dirfd < 0 || fs_sync_dir(dirfd, e) < 0)
+		return err_prefix(e, "%s: ", p->filename);
+	return fsync(fd) < 0 ? err_errno(e, fs_kind_of_write(), "%s", p->filename) : 0;
+}
+
+// The file is there already: it stays, and whoever sent the same learns that it is there. Where it is not listed
+// somebody may have died who had just put it there.
+static int settle_for(struct publish *p, struct catalog *c, int fd, const char *folder, bool is_listed,
+	struct publish_receipt *out, struct err *e)
+{
+	struct stat st;
+	if (compare(p, fd, out, e) < 0 || make_sure(p, fd, folder, e) < 0)
+		return -1;
+	if (fstat(fd, &st) < 0)
+		return err_errno(e, ERR_IO, "%s", p->filename);
+	out->is_listed = is_listed || !store_is_split(p->platform);
+	if (!is_listed && release_want(catalog_path(c), p->platform, folder, p->filename, e) < 0)
+		return -1;
+	return record(p, c, out->result == PUBLISH_EQUAL ? &p->rival : &p->facts, folder, &st, e);
+}
+
+// The file that has the name now. It may be something else's: a folder's, a pipe's, a link's that leads nowhere.
+static int open_named(struct publish *p, struct err *e)
+{
+	struct stat st;
+	struct err why = ERR_INIT;
+	CLEANUP(mem_close) int fd = fs_open_beneath(p->dirfd, p->filename, O_RDONLY | O_NONBLOCK, &why);
+	int seen = fd < 0 ? fstatat(p->dirfd, p->filename, &st, AT_SYMLINK_NOFOLLOW) : fstat(fd, &st);
+	if (seen == 0 && !S_ISREG(st.st_mode))
+		return err_set(e, ERR_INVALID, "%s: what has this name here is no file", p->filename);
+	if (fd < 0)
+		*e = why;
+	return mem_steal_fd(&fd);
+}
+
+// The name was removed since we looked, and whoever did that may have seen no file to delete. Nobody else can have
+// put one there: he would have been told the same.
+static void take_back(struct publish *p)
+{
+	struct err e = ERR_INIT;
+	if (unlinkat(p->dirfd, p->filename, 0) < 0)
+		err_errno(&e, ERR_IO, "cannot delete it again");
+	if (e.kind != ERR_NONE || fs_sync_dir(p->dirfd, &e) < 0)
+		log_error("%s: %s", p->platform->is_private ? "a file of a private platform" : p->filename, e.msg);
+}
+
+// Puts the file under its name, unless another one has it by now.
+static int link_file(struct publish *p, struct catalog *c, struct publish_receipt *out, struct err *e)
+{
+	struct stat st;
+	struct err taken = ERR_INIT;
+	if (fs_tmp_link(&p->tmp, &taken) < 0 && taken.kind != ERR_CONFLICT) {
+		*e = taken;
+		return -1;
+	}
+	fs_tmp_release(&p->tmp); // its other name
+	CLEANUP(mem_close) int fd = open_named(p, e);
+	if (fd < 0)
+		return -1;
+	if (taken.kind == ERR_CONFLICT)
+		return settle_for(p, c, fd, p->folder, false, out, e);
+	p->made = 0;
+	if (fs_sync_dir(p->dirfd, e) < 0)
+		return err_prefix(e, "%s: ", p->filename);
+	if (fstat(fd, &st) < 0)
+		return err_errno(e, ERR_IO, "%s", p->filename);
+	out->result = PUBLISH_NEW;
+	out->is_listed = !store_is_split(p->platform);
+	memcpy(out->sha256, p->facts.sha256, SHA256_SIZE);
+	if (release_want(catalog_path(c), p->platform, p->folder, p->filename, e) < 0)
+		return -1;
+	int recorded = record(p, c, &p->facts, p->folder, &st, e);
+	if (recorded < 0 && e->kind == ERR_DENIED)
+		take_back(p);
+	return recorded;
+}
+
+// It waits for its release.
+static bool is_there(const struct publish *p)
+{
+	struct stat st;
+	return fstatat(p->dirfd, p->filename, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+int publish_end(struct publish *p, struct catalog *c, const struct claims *claims, const struct admission *admission,
+	struct publish_receipt *out, struct err *e)
+{
+	CLEANUP(mem_close) int fd = -1;
+	CLEANUP(mem_free) char *folder = NULL;
+	CLEANUP(freeze_leave) struct freeze_hold hold = {0};
+	p->ingest = ingest_new();
+	// Between the beginning and now somebody may have removed the name.
+	if (examine(p, claims, e) < 0 || enter(p, &hold, e) < 0 || place_check(p->platform, c, p->dirfd, p->filename, e) < 0)
+		return -1;
+	int found = open_listed(p, c, &fd, &folder, e);
+	if (found < 0)
+		return -1;
+	if (!found && !is_there(p) &&
+		admission_check(admission, c, p->platform, &p->facts, clock_wall_seconds(), e) < 0)
+		return -1;
+	return found ? settle_for(p, c, fd, folder, true, out, e) : link_file(p, c, out, e);
+}

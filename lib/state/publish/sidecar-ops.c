@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/state/publish/sidecar-ops.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/base/limits.h"
+#include "lib/os/fs.h"
+#include "lib/state/catalog/catalog-file.h"
+#include "lib/state/catalog/catalog-mark.h"
+#include "lib/state/publish/publish.h"
+#include "lib/state/store/freeze.h"
+#include "lib/state/store/ingest.h"
+#include "lib/state/store/release.h"
+#include "lib/state/store/sidecar.h"
+#include "lib/state/store/target-dir.h"
+
+// One file of the name.
+struct copy {
+	int64_t id, written;
+	int64_t folder;
+	char *folder_path;
+	int fd; // the open folder
+	uint64_t size;
+	int64_t mtime_ns;
+	bool has_sha256;
+	uint8_t sha256[SHA256_SIZE];
+	bool is_meant; // by what is done now
+};
+
+struct copies {
+	const struct platform *platform;
+	struct catalog *catalog;
+	const char *filename;
+	const char *in; // the folder whose copy is meant; NULL: any
+	struct copy *item;
+	size_t count, room;
+	bool is_retirement; // of the platform, which is frozen for it
+	struct freeze_hold hold; // from before the first write to the last
+};
+
+static void copies_release(struct copies *all)
+{
+	for (size_t i = 0; i < all->count; i++) {
+		free(all->item[i].folder_path);
+		mem_close(&all->item[i].fd);
+	}
+	free(all->item);
+	freeze_leave(&all->hold);
+}
+
+static int add_copy(void *ctx, const struct catalog_copy *found, struct err *e UNUSED)
+{
+	struct copies *all = ctx;
+	if (all->in && strcmp(found->folder_path, all->in) != 0)
+		return 0;
+	GROW(all->item, all->count, all->room);
+	struct copy *one = &all->item[all->count++];
+	*one = (struct copy){.id = found->id,
+		.written = found->written,
+		.folder = found->folder,
+		.folder_path = xstrdup(found->folder_path),
+		.fd = -1,
+		.size = found->size,
+		.mtime_ns = found->mtime_ns,
+		.has_sha256 = found->sha256 != NULL,
+		.is_meant = true};
+	if (found->sha256)
+		memcpy(one->sha256, found->sha256, SHA256_SIZE);
+	return 0;
+}
+
+// To be freed by the caller.
+static char *folder_of(const struct copies *all, struct err *e)
+{
+	if (all->in)
+		return xstrdup(all->in);
+	CLEANUP(mem_free) char *project = publish_project_of(all->filename, NULL, e);
+	return project ? place_choose(all->platform, all->catalog, project, e) : NULL;
+}
+
+// What waits at the write path for its release is in no catalog yet.
+static int find_unreleased(struct copies *all, struct err *e)
+{
+	struct stat st;
+	const struct platform *p = all->platform;
+	CLEANUP(mem_free) char *folder = folder_of(all, e);
+	if (!folder)
+		return -1;
+	struct err missing = ERR_INIT;
+	CLEANUP(mem_close) int fd = store_open_writable_folder(p, folder, &missing);
+	if (fd < 0 && missing.kind != ERR_NOT_FOUND) {
+		*e = missing;
+		return err_prefix(e, "platform %s: ", p->name);
+	}
+	if (fd < 0 || fstatat(fd, all->filename, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return 0;
+	return add_copy(all, &(struct catalog_copy){.folder_path = folder}, e);
+}
+
+static int find(struct copies *all, struct err *e)
+{
+	const struct platform *p = all->platform;
+	if (catalog_file_copies(all->catalog, p->id, all->filename, add_copy, all, e) < 0)
+		return -1;
+	if (!all->count && store_is_split(p) && find_unreleased(all, e) < 0)
+		return -1;
+	if (!all->count)
+		return err_set(
+			e, ERR_NOT_FOUND, "platform %s has no file %s", p->name, all->filename);
+	if (freeze_enter(p, all->is_retirement, &all->hold, e) < 0)
+		return -1;
+	for (size_t i = 0; i < all->count; i++) {
+		struct copy *one = &all->item[i];
+		one->fd = store_open_writable_folder(p, one->folder_path, e);
+		if (one->fd < 0 && e->kind == ERR_NOT_FOUND)
+			e->kind = ERR_IO; // the catalog says that it is there
+		if (one->fd < 0)
+			return err_prefix(e, "platform %s: ", p->name);
+	}
+	return 0;
+}
+
+static int want_release(const struct copies *all, size_t i, const char *ending, struct err *e)
+{
+	CLEANUP(mem_free) char *name = xasprintf("%s%s", all->filename, ending);
+	return release_want(catalog_path(all->catalog), all->platform, all->item[i].folder_path, name, e);
+}
+
+// text NULL: the mark is taken away.
+static int put_sidecars(
+	const struct copies *all, enum mark mark, const struct str *text, struct err *e)
+{
+	for (size_t i = 0; i < all->count; i++) {
+		int fd = all->item[i].fd;
+		if (!all->item[i].is_meant)
+			continue;
+		if ((text ? sidecar_write(fd, all->filename, mark, *text, e)
+			  : sidecar_remove(fd, all->filename, mark, e)) < 0 ||
+			want_release(all, i, sidecar_ending[mark], e) < 0)
+			return err_prefix(e, "platform %s: ", all->platform->name);
+	}
+	return 0;
+}
+
+static void rollback(struct catalog **c)
+{
+	if (*c)
+		catalog_rollback(*c);
+}
+
+// What a scan would make of the sidecars.
+static int tell_catalog(
+	const struct copies *all, enum mark mark, const struct str *text, struct err *e)
+{
+	CLEANUP(mem_free) char *words = text ? xstrndup(text->ptr, text->len) : NULL;
+	if (catalog_begin(all->catalog, e) < 0)
+		return -1;
+	CLEANUP(rollback) struct catalog *open = all->catalog;
+	for (size_t i = 0; i < all->count; i++) {
+		struct catalog_effect effect;
+		const struct catalog_mark m = {.platform = all->platform->id,
+			.folder = all->item[i].folder,
+			.folder_path = all->item[i].folder_path,
+			.filename = all->filename,
+			.mark = mark,
+			.text = words};
+		if (all->item[i].is_meant && catalog_mark_put(open, &m, &effect, e) < 0)
+			return -1;
+	}
+	if (catalog_commit(open, e) < 0)
+		return -1;
+	open = NULL;
+	return 0;
+}
+
+static int mark(const struct copies *all, enum mark mark, const struct str *text, struct err *e)
+{
+	if (put_sidecars(all, mark, text, e) < 0)
+		return -1;
+	return store_is_split(all->platform) ? 0 : tell_catalog(all, mark, text, e);
+}
+
+int marks_yank(const struct platform *p, struct catalog *c, const char *filename,
+	const char *reason, struct err *e)
+{
+	CLEANUP(copies_release)
+	struct copies all = {.platform = p, .catalog = c, .filename = filename};
+	struct str text = str_from(reason);
+	return find(&all, e) < 0 ? -1 : mark(&all, MARK_YANKED, &text, e);
+}
+
+int marks_unyank(const struct platform *p, struct catalog *c, const char *filename, struct err *e)
+{
+	CLEANUP(copies_release)
+	struct copies all = {.platform = p, .catalog = c, .filename = filename};
+	return find(&all, e) < 0 ? -1 : mark(&all, MARK_YANKED, NULL, e);
+}
+
+static int delete_bytes(const struct copies *all, struct err *e)
+{
+	for (size_t i = 0; i < all->count; i++) {
+		int fd = all->item[i].fd;
+		if (!all->item[i].is_meant)
+			continue;
+		if (unlinkat(fd, all->filename, 0) < 0 && errno != ENOENT)
+			return err_errno(e, ERR_IO, "platform %s: cannot delete %s",
+				all->platform->name, all->filename);
+		if (fs_sync_dir(fd, e) < 0 || want_release(all, i, "", e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int forget(const struct copies *all, struct err *e)
+{
+	if (store_is_split(all->platform))
+		return 0; // it is served until the release
+	if (catalog_begin(all->catalog, e) < 0)
+		return -1;
+	CLEANUP(rollback) struct catalog *open = all->catalog;
+	for (size_t i = 0; i < all->count; i++) {
+		struct catalog_effect effect;
+		char name[LIMIT_FILE_NAME + 1];
+		if (all->item[i].is_meant &&
+			catalog_file_remove(
+			    open, all->item[i].id, all->item[i].written, name, &effect, e) < 0)
+			return -1;
+	}
+	if (catalog_commit(open, e) < 0)
+		return -1;
+	open = NULL;
+	return 0;
+}
+
+// An earlier run took file and row away, and perhaps died before it could say so: then all is done.
+static int forgive(const struct copies *all, const struct err *why, struct err *e)
+{
+	CLEANUP(buf_release) struct buf reason;
+	buf_init(&reason, LIMIT_REASON);
+	if (why->kind == ERR_NOT_FOUND && !all->count &&
+		catalog_tombstone(all->catalog, all->platform->id, all->filename, &reason, e) > 0)
+		return 0;
+	*e = *why;
+	return -1;
+}
+
+static bool is_retirement(const struct tombstone *t)
+{
+	return t->verdict && strcmp(t->verdict, TOMBSTONE_RETIRED) == 0;
+}
+
+int marks_remove(const struct platform *p, struct catalog *c, const char *filename,
+	const char *folder, const struct tombstone *t, bool deletes, struct err *e)
+{
+	CLEANUP(copies_release)
+	struct copies all = {.platform = p,
+		.catalog = c,
+		.filename = filename,
+		.in = folder,
+		.is_retirement = is_retirement(t)};
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, LIMIT_MARK);
+	if (tombstone_write(t, &text, e) < 0)
+		return -1;
+	struct str tombstone = buf_view(&text);
+	struct err why = ERR_INIT;
+	if (find(&all, &why) < 0)
+		return forgive(&all, &why, e);
+	if (mark(&all, MARK_PRUNED, &tombstone, e) < 0)
+		return -1;
+	return deletes && (delete_bytes(&all, e) < 0 || forget(&all, e) < 0) ? -1 : 0;
+}
+
+// --- restoring ---
+
+static void free_ingest(struct ingest **in)
+{
+	ingest_free(*in);
+}
+
+// 1: these bytes; 0: others; -1 with ERR_NOT_FOUND: none.
+static int holds(const struct copies *all, const struct copy *one, const uint8_t sha256[SHA256_SIZE], struct err *e)
+{
+	struct stat st;
+	CLEANUP(free_ingest) struct ingest *in = ingest_new();
+	uint8_t found[SHA256_SIZE];
+	CLEANUP(mem_close) int fd = fs_open_beneath(one->fd, all->filename, O_RDONLY | O_NONBLOCK | O_NOCTTY, e);
+	if (fd < 0)
+		return -1;
+	if (ingest_hash(in, fd, &st, found, e) < 0)
+		return -1;
+	return memcmp(found, sha256, SHA256_SIZE) == 0;
+}
+
+// Which of the copies are these bytes.
+static int choose_whole(struct copies *all, const uint8_t sha256[SHA256_SIZE], struct err *e)
+{
+	size_t there = 0, right = 0;
+	for (size_t i = 0; i < all->count; i++) {
+		struct err why = ERR_INIT;
+		int same = holds(all, &all->item[i], sha256, &why);
+		if (same < 0 && why.kind != ERR_NOT_FOUND) {
+			*e = why;
+			return err_prefix(e, "platform %s: ", all->platform->name);
+		}
+		there += same >= 0;
+		right += all->item[i].is_meant = same > 0;
+	}
+	if (!there)
+		return err_set(e, ERR_NOT_FOUND, "platform %s: the bytes of %s are gone", all->platform->name,
+			all->filename);
+	return right ? 0 : err_set(e, ERR_CONFLICT, "platform %s: %s has other bytes now than when it was removed",
+				   all->platform->name, all->filename);
+}
+
+int marks_restore(const struct platform *p, struct catalog *c, const char *filename,
+	const char *folder, const uint8_t sha256[SHA256_SIZE], struct err *e)
+{
+	CLEANUP(copies_release)
+	struct copies all = {.platform = p, .catalog = c, .filename = filename, .in = folder};
+	return find(&all, e) < 0 || choose_whole(&all, sha256, e) < 0 ? -1 : mark(&all, MARK_PRUNED, NULL, e);
+}
+
+// --- purging ---
+
+// The sidecar is the truth: somebody may have taken it away by hand, and no scan has seen that yet.
+static int has_tombstone(const struct copies *all, const struct copy *one, struct str tombstone, struct err *e)
+{
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, 2 * LIMIT_MARK);
+	int found = sidecar_read(one->fd, all->filename, MARK_PRUNED, &text, e);
+	return found <= 0 ? found : str_eq(buf_view(&text), tombstone);
+}
+
+// 1: these bytes, as the catalog read them; 0: others, or who knows; -1 with ERR_NOT_FOUND: none. A release may give a
+// file another time at the path where we write: then it is read.
+static int is_known(const struct copies *all, const struct copy *one, const struct tombstone *t, struct err *e)
+{
+	struct stat st;
+	if (fstatat(one->fd, all->filename, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return err_errno(e, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, "%s", all->filename);
+	bool is_meant = t->has_sha256 == one->has_sha256 &&
+			(t->has_sha256 ? memcmp(t->sha256, one->sha256, SHA256_SIZE) == 0 : t->size == st.st_size);
+	if (!is_meant || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != one->size)
+		return 0;
+	if (fs_mtime_ns(&st) == one->mtime_ns)
+		return 1;
+	return t->has_sha256 ? holds(all, one, t->sha256, e) : 0;
+}
+
+// 1: some copies are to be deleted, or at least to be forgotten; 0: there is nothing any more.
+static int choose_buried(struct copies *all, struct str tombstone, const struct tombstone *t, struct err *e)
+{
+	size_t there = 0, right = 0;
+	for (size_t i = 0; i < all->count; i++) {
+		struct copy *one = &all->item[i];
+		struct err why = ERR_INIT;
+		int known = is_known(all, one, t, &why);
+		bool is_gone = known < 0 && why.kind == ERR_NOT_FOUND;
+		if (known < 0 && !is_gone) {
+			*e = why;
+			return err_prefix(e, "platform %s: ", all->platform->name);
+		}
+		int same = known ? has_tombstone(all, one, tombstone, e) : 0;
+		if (same < 0)
+			return err_prefix(e, "platform %s: ", all->platform->name);
+		one->is_meant = same > 0;
+		right += same > 0 && !(is_gone && store_is_split(all->platform));
+		there += !is_gone;
+	}
+	if (right || !there)
+		return right > 0;
+	return err_set(e, ERR_CONFLICT, "platform %s: %s is not what was pruned, or was restored by hand",
+		all->platform->name, all->filename);
+}
+
+int marks_purge(const struct platform *p, struct catalog *c, const char *filename,
+	const char *folder, struct str tombstone, struct err *e)
+{
+	struct err why = ERR_INIT;
+	CLEANUP(tombstone_release) struct tombstone t;
+	tombstone_read(tombstone, &t);
+	CLEANUP(copies_release)
+	struct copies all = {.platform = p,
+		.catalog = c,
+		.filename = filename,
+		.in = folder,
+		.is_retirement = is_retirement(&t)};
+	if (find(&all, &why) < 0) {
+		if (why.kind == ERR_NOT_FOUND && !all.count)
+			return 0;
+		*e = why;
+		return -1;
+	}
+	int chosen = choose_buried(&all, tombstone, &t, e);
+	if (chosen <= 0)
+		return chosen;
+	return delete_bytes(&all, e) < 0 || forget(&all, e) < 0 ? -1 : 1;
+}

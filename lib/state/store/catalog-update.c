@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/state/store/catalog-update.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/limits.h"
+#include "lib/os/clock.h"
+#include "lib/os/fs.h"
+#include "lib/state/catalog/catalog.h"
+#include "lib/state/catalog/catalog-file.h"
+#include "lib/state/catalog/catalog-mark.h"
+#include "lib/state/store/sidecar.h"
+#include "lib/state/store/target-dir.h"
+
+int listing_put(const struct platform *p, struct catalog *c, const struct ingest_facts *facts, const char *folder,
+	const struct stat *st, struct err *e)
+{
+	struct catalog_effect effect;
+	struct catalog_entry entry = ingest_entry(facts);
+	entry.platform = p->id;
+	entry.folder_path = folder;
+	entry.mtime_ns = fs_mtime_ns(st);
+	entry.inode = st->st_ino;
+	entry.trusted = fs_mtime_tells(entry.mtime_ns, clock_wall_ns());
+	if (catalog_begin(c, e) < 0)
+		return -1;
+	if (place_check_again(p, c, facts->filename, e) == 0 &&
+		catalog_folder_ensure(c, entry.platform, folder, &entry.folder, e) == 0 &&
+		catalog_file_put(c, &entry, &effect, e) == 0 && catalog_commit(c, e) == 0)
+		return 0;
+	catalog_rollback(c);
+	return -1;
+}
+
+static int put_mark(struct catalog *c, struct catalog_mark *mark, struct err *e)
+{
+	struct catalog_effect effect;
+	if (catalog_begin(c, e) < 0)
+		return -1;
+	if (catalog_folder_ensure(c, mark->platform, mark->folder_path, &mark->folder, e) == 0 &&
+		catalog_mark_put(c, mark, &effect, e) == 0 && catalog_commit(c, e) == 0)
+		return 0;
+	catalog_rollback(c);
+	return -1;
+}
+
+static int look_at_mark(const struct platform *p, struct catalog *c, const char *folder, struct str of, enum mark mark,
+	struct err *e)
+{
+	CLEANUP(mem_free) char *filename = xstrndup(of.ptr, of.len);
+	CLEANUP(mem_close) int fd = store_open_folder(p, folder, e);
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, 2 * LIMIT_MARK);
+	int found = fd < 0 ? -1 : sidecar_read(fd, filename, mark, &text, e);
+	if (found < 0)
+		return -1;
+	return put_mark(c,
+		&(struct catalog_mark){.platform = p->id,
+			.folder_path = folder,
+			.filename = filename,
+			.mark = mark,
+			.text = found ? text.data : NULL},
+		e);
+}
+
+static void free_ingest(struct ingest **in)
+{
+	ingest_free(*in);
+}
+
+static int look_at_file(const struct platform *p, struct catalog *c, const char *path, const char *folder,
+	const char *filename, struct err *e)
+{
+	struct err missing = ERR_INIT;
+	CLEANUP(catalog_place_release) struct catalog_place known = {0};
+	if (catalog_find_file(c, p->id, filename, &known, &missing) == 0)
+		return 0;
+	CLEANUP(mem_close) int fd = store_open_file(p, path, e);
+	if (fd < 0)
+		return -1;
+	CLEANUP(free_ingest) struct ingest *in = ingest_new();
+	CLEANUP(ingest_facts_release) struct ingest_facts facts;
+	ingest_facts_init(&facts);
+	if (ingest_read(in, fd, filename, LENIENT, &facts, e) < 0)
+		return -1;
+	return facts.refusal ? 0 : listing_put(p, c, &facts, folder, &facts.st, e);
+}
+
+int listing_look(const struct platform *p, struct catalog *c, const char *path, struct err *e)
+{
+	struct str of;
+	enum mark mark;
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	CLEANUP(mem_free) char *folder = slash ? xstrndup(path, (size_t)(slash - path)) : xstrdup("");
+	if (sidecar_is(str_from(name), &of, &mark))
+		return look_at_mark(p, c, folder, of, mark, e);
+	return look_at_file(p, c, path, folder, name, e);
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/state/store/quota.h"
+
+#include <sys/statvfs.h>
+
+// What is kept free: a full disk is full for those who write there without asking, too.
+enum { KEPT_FREE = 1 << 20 };
+
+void quota_free(int dirfd, struct quota_use *use)
+{
+	struct statvfs disk;
+	use->free = UINT64_MAX;
+	if (fstatvfs(dirfd, &disk) < 0 || !disk.f_blocks)
+		return; // a file system that does not count
+	if (__builtin_mul_overflow((uint64_t)disk.f_bavail, (uint64_t)disk.f_frsize, &use->free))
+		use->free = UINT64_MAX;
+}
+
+static bool passes(uint64_t have, uint64_t more, uint64_t limit)
+{
+	return more > limit || have > limit - more;
+}
+
+int quota_check(const struct platform *p, uint64_t max_file, const struct quota_use *use,
+	uint64_t incoming, struct err *e)
+{
+	const unsigned long long more = incoming;
+	if (incoming > max_file)
+		return err_set(e, ERR_LIMIT, "a file of %llu bytes: %llu are the most", more,
+			(unsigned long long)max_file);
+	if (p->quota_files && passes(use->files, 1, p->quota_files))
+		return err_set(e, ERR_FULL, "platform %s is full: it has %llu files of %llu", p->name,
+			(unsigned long long)use->files, (unsigned long long)p->quota_files);
+	if (p->quota_bytes && passes(use->bytes, incoming, p->quota_bytes))
+		return err_set(e, ERR_FULL,
+			"platform %s is full: it has %llu bytes of %llu, and %llu more do not fit", p->name,
+			(unsigned long long)use->bytes, (unsigned long long)p->quota_bytes, more);
+	if (passes(KEPT_FREE, incoming, use->free))
+		return err_set(e, ERR_FULL,
+			"platform %s is full: its disk has %llu bytes left, and %llu more do not fit", p->name,
+			(unsigned long long)use->free, more);
+	return 0;
+}
+
+static unsigned percent(uint64_t used, uint64_t quota)
+{
+	const double most = 999;
+	double n = quota ? (double)used * 100 / (double)quota : 0;
+	return (unsigned)(n < most ? n : most);
+}
+
+unsigned quota_percent(const struct platform *p, const struct quota_use *use)
+{
+	unsigned bytes = percent(use->bytes, p->quota_bytes), files = percent(use->files, p->quota_files);
+	return bytes > files ? bytes : files;
+}

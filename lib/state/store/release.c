@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/state/store/release.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/base/buf.h"
+#include "lib/base/limits.h"
+#include "lib/base/log.h"
+#include "lib/os/clock.h"
+#include "lib/os/fs.h"
+#include "lib/os/hook.h"
+#include "lib/os/safefile.h"
+#include "lib/state/catalog/catalog.h"
+#include "lib/state/store/catalog-update.h"
+
+enum {
+	PROBE_MS = 10000, // clients of AFS see a release within 20 ms; other ways may be slower
+	PROBE_PAUSE_MS = 50,
+};
+
+static const char wanted[] = "wanted", running[] = "running";
+
+static char *folder_of(const char *catalog)
+{
+	return xasprintf("%s.release", catalog);
+}
+
+static char *note_path(const char *catalog, const char *name, const char *ending)
+{
+	return xasprintf("%s.release/%s.%s", catalog, name, ending);
+}
+
+// --- wanting ---
+
+static int open_folder(const char *catalog, struct err *e)
+{
+	CLEANUP(mem_free) char *path = folder_of(catalog);
+	return safefile_folder(path, true, e);
+}
+
+static int add_lines(const char *path, int folder, struct str lines, struct err *e)
+{
+	struct stat st;
+	CLEANUP(mem_close) int fd = safefile_open(path, O_WRONLY | O_CREAT | O_APPEND, e);
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) < 0)
+		return err_errno(e, ERR_IO, "%s", path);
+	bool is_new = st.st_size == 0;
+	if (st.st_size < LIMIT_RELEASE && write(fd, lines.ptr, lines.len) != (ssize_t)lines.len)
+		return err_errno(e, fs_kind_of_write(), "%s", path);
+	return is_new && (fsync(fd) < 0 || fs_sync_dir(folder, e) < 0) ? err_errno(e, ERR_IO, "%s", path) : 0;
+}
+
+int release_want(const char *catalog, const struct platform *p, const char *folder, const char *filename, struct err *e)
+{
+	if (!p->release)
+		return 0;
+	CLEANUP(mem_free) char *line = xasprintf("%s%s%s\n", folder, *folder ? "/" : "", filename);
+	CLEANUP(mem_free) char *path = note_path(catalog, p->name, wanted);
+	CLEANUP(mem_close) int fd = open_folder(catalog, e);
+	return fd < 0 ? -1 : add_lines(path, fd, str_from(line), e);
+}
+
+static bool is_noted(const char *catalog, const struct platform *p, const char *ending, int64_t *since)
+{
+	struct stat st;
+	CLEANUP(mem_free) char *path = note_path(catalog, p->name, ending);
+	if (stat(path, &st) < 0)
+		return false;
+	if (st.st_ctime < *since)
+		*since = st.st_ctime;
+	return true;
+}
+
+bool release_is_wanted(const char *catalog, const struct platform *p, int64_t *since)
+{
+	*since = INT64_MAX;
+	bool is_wanted = p->release && is_noted(catalog, p, wanted, since);
+	return (p->release && is_noted(catalog, p, running, since)) || is_wanted;
+}
+
+// --- what is wanted ---
+
+static int read_note(const char *path, struct buf *out, struct err *e)
+{
+	struct err missing = ERR_INIT;
+	if (safefile_read(path, out, &missing) == 0 || missing.kind == ERR_NOT_FOUND)
+		return 0;
+	*e = missing;
+	return -1;
+}
+
+// The next path, to be freed; NULL: that was all. Of a line that a full disk cut nothing is known but that it
+// was wanted.
+static char *next_path(struct str *lines)
+{
+	if (str_find(*lines, '\n') < 0)
+		return NULL;
+	struct str line = str_cut(lines, '\n');
+	return xstrndup(line.ptr, line.len);
+}
+
+static bool is_there(int folder, const char *name)
+{
+	struct stat st;
+	return fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+// Moves what is wanted to what is running, before anything runs: what is wanted from now on is wanted anew.
+// 0: nothing is wanted. Under the lock.
+static int take(const char *from, const char *to, struct buf *lines, int folder, struct err *e)
+{
+	CLEANUP(buf_release) struct buf more;
+	buf_init(&more, 2 * LIMIT_RELEASE);
+	const char *from_name = strrchr(from, '/') + 1, *to_name = strrchr(to, '/') + 1;
+	if (!is_there(folder, to_name)) {
+		if (renameat(folder, from_name, folder, to_name) < 0)
+			return errno == ENOENT ? 0 : err_errno(e, ERR_IO, "%s", from);
+	} else if (is_there(folder, from_name)) {
+		if (read_note(from, &more, e) < 0 || add_lines(to, folder, buf_view(&more), e) < 0)
+			return -1;
+		unlinkat(folder, from_name, 0);
+	}
+	return read_note(to, lines, e) < 0 ? -1 : 1;
+}
+
+// --- the probe ---
+
+typedef int open_fn(const struct platform *p, const char *path, struct err *e);
+
+// 1: there, 0: not, -1: it cannot be said.
+static int look(open_fn *fn, const struct platform *p, const char *path, struct stat *st)
+{
+	struct err why = ERR_INIT;
+	CLEANUP(mem_close) int fd = fn(p, path, &why);
+	if (fd < 0)
+		return why.kind == ERR_NOT_FOUND ? 0 : -1;
+	return fstat(fd, st) < 0 ? -1 : 1;
+}
+
+static bool is_shown(const struct platform *p, const char *path)
+{
+	struct stat there, here;
+	int is_written = look(store_open_writable_file, p, path, &there);
+	int is_served = look(store_open_file, p, path, &here);
+	return is_written >= 0 && is_written == is_served && (!is_written || there.st_size == here.st_size);
+}
+
+static int probe(const struct platform *p, struct str lines, const _Atomic int64_t *end_ms, struct err *e)
+{
+	if (!store_is_split(p))
+		return 0;
+	int64_t until = clock_ms() + PROBE_MS;
+	for (char *path; (path = next_path(&lines)) != NULL; free(path)) {
+		while (!is_shown(p, path)) {
+			if (clock_ms() >= until || clock_ms() >= atomic_load(end_ms)) {
+				err_set(e, ERR_IO, "%s ended well, but %s does not show %s as %s has it", p->release,
+					p->path, path, p->write_path);
+				free(path);
+				return -1;
+			}
+			poll(NULL, 0, PROBE_PAUSE_MS);
+		}
+	}
+	return 0;
+}
+
+// What the catalog cannot be told now the next scan tells it.
+static void list(const char *catalog_path, const struct platform *p, struct str lines)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
+	if (!store_is_split(p) || !p->id)
+		return;
+	bool is_open = catalog_open(catalog_path, &catalog, &e) == 0;
+	for (char *path; is_open && (path = next_path(&lines)) != NULL; free(path)) {
+		struct err why = ERR_INIT;
+		if (listing_look(p, catalog, path, &why) < 0)
+			log_debug("platform %s: %s is left to the scan: %s", p->name, path, why.msg);
+	}
+}
+
+int release_backlog(const char *catalog, const struct platform *p, struct release_backlog *out, struct err *e)
+{
+	CLEANUP(buf_release) struct buf lines;
+	buf_init(&lines, 4 * LIMIT_RELEASE);
+	*out = (struct release_backlog){0};
+	if (!p->release || !store_is_split(p))
+		return 0;
+	CLEANUP(mem_free) char *from = note_path(catalog, p->name, wanted);
+	CLEANUP(mem_free) char *to = note_path(catalog, p->name, running);
+	if (read_note(to, &lines, e) < 0 || read_note(from, &lines, e) < 0)
+		return -1;
+	struct str rest = buf_view(&lines);
+	for (char *path; (path = next_path(&rest)) != NULL; free(path)) {
+		struct stat there, here;
+		if (look(store_open_writable_file, p, path, &there) == 1 &&
+			look(store_open_file, p, path, &here) == 0) {
+			out->files++;
+			out->bytes += (uint64_t)there.st_size;
+		}
+	}
+	return 0;
+}
+
+// --- the run ---
+
+static int run(const char *catalog, const struct platform *p, struct str lines, const _Atomic int64_t *end_ms,
+	struct err *e)
+{
+	const struct hook_value values[] = {
+		{'p', p->path}, {'v', p->volume}, {'w', p->write_path ? p->write_path : p->path}};
+	if (hook_run(p->release, values, ARRAY_SIZE(values), end_ms, e) < 0 || probe(p, lines, end_ms, e) < 0)
+		return -1;
+	list(catalog, p, lines);
+	return 0;
+}
+
+int release_run(const char *catalog, const struct platform *p, const _Atomic int64_t *end_ms, bool waits, struct err *e)
+{
+	CLEANUP(buf_release) struct buf lines;
+	buf_init(&lines, 4 * LIMIT_RELEASE);
+	CLEANUP(mem_free) char *lock_path = note_path(catalog, p->volume, "lock");
+	CLEANUP(mem_free) char *from = note_path(catalog, p->name, wanted);
+	CLEANUP(mem_free) char *to = note_path(catalog, p->name, running);
+	CLEANUP(mem_close) int folder = open_folder(catalog, e);
+	if (folder < 0)
+		return -1;
+	CLEANUP(mem_close) int lock = safefile_lock(lock_path, waits, "another release", e);
+	if (lock < 0)
+		return -1;
+	int taken = take(from, to, &lines, folder, e);
+	if (taken <= 0)
+		return taken;
+	if (run(catalog, p, buf_view(&lines), end_ms, e) < 0)
+		return -1;
+	return unlinkat(folder, strrchr(to, '/') + 1, 0) < 0 ? err_errno(e, ERR_IO, "%s", to) : 1;
+}

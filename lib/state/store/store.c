@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/state/store/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/base/mem.h"
+#include "lib/base/str.h"
+#include "lib/domain/machine/platform.h"
+#include "lib/os/clock.h"
+#include "lib/os/fs.h"
+#include "lib/os/path-probe.h"
+#include "lib/state/catalog/catalog-write.h"
+
+static const char only_platform[] = "wheels";
+
+// Takes root and folder over. The array has room for one more.
+static struct platform *add_platform(
+	struct store *s, const char *name, char *root, char *folder)
+{
+	bool is_root = strcmp(folder, ".") == 0;
+	struct platform *p = &s->platform[s->platform_count++];
+	*p = (struct platform){
+		.name = xstrdup(name),
+		.path = is_root ? xstrdup(root) : xasprintf("%s/%s", root, folder),
+		.root = root,
+		.folder = folder,
+		.volume = xstrdup(name),
+	};
+	return p;
+}
+
+// By its name alone.
+static int set_profile(struct platform *p, struct err *e)
+{
+	return profile_init(&p->profile, p->name, &(struct profile_keys){0}, e);
+}
+
+// A platform that is asked for: where it is said to be, before links are followed.
+struct wanted {
+	char *name;
+	char *path;
+	struct question *question; // NULL: it cannot be one
+	char *real;                // the answer
+	bool is_away;              // or that there was none
+};
+
+// All are asked together, so that the patience is needed once.
+static void ask(struct store *s, struct wanted *wanted, size_t count, unsigned patience)
+{
+	int64_t begin = clock_ms();
+	for (size_t i = 0; i < count; i++)
+		if (wanted[i].path)
+			wanted[i].question = patience_ask(wanted[i].path);
+	for (size_t i = 0; i < count; i++)
+		if (wanted[i].question)
+			wanted[i].is_away = !patience_answer(wanted[i].question, begin + patience, &wanted[i].real);
+	for (size_t i = 0; i < count; i++)
+		if (wanted[i].is_away)
+			s->waited = clock_ms() - begin;
+}
+
+static void forget_wanted(struct wanted *wanted, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		free(wanted[i].name);
+		free(wanted[i].path);
+		free(wanted[i].real);
+	}
+	free(wanted);
+}
+
+static void set_release(const struct store *s, const struct config_platform *p, struct platform *out)
+{
+	if (p->write_path && p->write_path[0] == '/')
+		out->write_path = xstrdup(p->write_path);
+	else if (p->write_path)
+		out->write_path = xasprintf("%s/%s", s->path, p->write_path);
+	if (p->release)
+		out->release = xstrdup(p->release);
+	if (p->volume) {
+		free(out->volume);
+		out->volume = xstrdup(p->volume);
+	}
+	out->release_delay = p->release_delay;
+	out->release_timeout = p->release_timeout;
+}
+
+// A configured platform may be anywhere, and its folder may be missing today (a volume that is not
+// mounted): the scan says so. Below the store, links may lead to all of the store.
+static int add_configured(struct store *s, const struct config_platform *p, const struct wanted *w, struct err *e)
+{
+	const char *real = w->real ? w->real : w->path;
+	struct str below = str_from(real), store = str_from(s->path ? s->path : "");
+	bool is_below = store.len && str_starts(below, store) && below.ptr[store.len] == '/';
+	struct platform *out = is_below ? add_platform(s, w->name, xstrdup(s->path), xstrdup(real + store.len + 1))
+					: add_platform(s, w->name, xstrdup(real), xstrdup("."));
+	set_release(s, p, out);
+	out->is_away = w->is_away;
+	out->is_mutable = p->is_mutable;
+	out->is_private = p->is_private;
+	out->quota_bytes = p->quota_bytes;
+	out->quota_files = p->quota_files;
+	return config_profile(p, &out->profile, e);
+}
+
+static int want_configured(const struct store *s, const struct config_platform *p, struct wanted *out, struct err *e)
+{
+	const char *path = p->path ? p->path : p->name;
+	if (path[0] != '/' && !s->path)
+		return err_set(e, ERR_USAGE,
+			"platform %s: no store is given, and it has no absolute path", p->name);
+	if (p->write_path && p->write_path[0] != '/' && !s->path)
+		return err_set(e, ERR_USAGE,
+			"platform %s: no store is given, and its write-path is not absolute", p->name);
+	out->name = xstrdup(p->name);
+	out->path = path[0] == '/' ? xstrdup(path) : xasprintf("%s/%s", s->path, path);
+	return 0;
+}
+
+static int configured(struct store *s, const struct config *c, unsigned patience, struct err *e)
+{
+	struct wanted *wanted = xcalloc(c->platform_count, sizeof(*wanted));
+	int result = 0;
+	for (size_t i = 0; i < c->platform_count && result == 0; i++)
+		result = want_configured(s, &c->platforms[i], &wanted[i], e);
+	s->platform = xcalloc(c->platform_count, sizeof(*s->platform));
+	if (result == 0)
+		ask(s, wanted, c->platform_count, patience);
+	for (size_t i = 0; i < c->platform_count && result == 0; i++)
+		result = add_configured(s, &c->platforms[i], &wanted[i], e);
+	forget_wanted(wanted, c->platform_count);
+	return result;
+}
+
+// A folder, or a link to one within the store.
+static bool is_folder(int store_fd, const char *name)
+{
+	struct err ignored = ERR_INIT;
+	CLEANUP(mem_close) int fd = fs_open_beneath(store_fd, name, O_PATH | O_DIRECTORY, &ignored);
+	return fd >= 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct platform *left = a, *right = b;
+	return strcmp(left->name, right->name);
+}
+
+// What is at the top of the store; where it may be a platform, with its path.
+static int list_top(const struct store *s, DIR *dir, struct wanted **out, size_t *count, struct err *e)
+{
+	size_t room = 0;
+	for (struct dirent *entry; errno = 0, (entry = readdir(dir)) != NULL;) {
+		if (entry->d_name[0] == '.')
+			continue;
+		GROW(*out, *count, room);
+		bool is_slug = platform_is_slug(str_from(entry->d_name));
+		(*out)[(*count)++] = (struct wanted){.name = xstrdup(entry->d_name),
+			.path = is_slug ? xasprintf("%s/%s", s->path, entry->d_name) : NULL};
+	}
+	return errno ? err_errno(e, ERR_IO, "%s", s->path) : 0;
+}
+
+// One that does not answer is a platform by its name.
+static int add_detected(struct store *s, int store_fd, const struct wanted *wanted, size_t count, struct err *e)
+{
+	size_t room = 0, stray_room = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct wanted *w = &wanted[i];
+		if (!w->path || (!w->is_away && !is_folder(store_fd, w->name))) {
+			GROW(s->stray, s->stray_count, stray_room);
+			s->stray[s->stray_count++] = xstrdup(w->name);
+			continue;
+		}
+		GROW(s->platform, s->platform_count, room);
+		struct platform *p = add_platform(s, w->name, xstrdup(s->path), xstrdup(w->name));
+		p->is_away = w->is_away;
+		if (set_profile(p, e) < 0)
+			return -1;
+	}
+	if (s->platform_count)
+		qsort(s->platform, s->platform_count, sizeof(*s->platform), by_name);
+	return 0;
+}
+
+// The first-level folders with a platform's name.
+static int detect(struct store *s, unsigned patience, struct err *e)
+{
+	int fd = fs_open_dir(s->path, e);
+	if (fd < 0)
+		return -1;
+	CLEANUP(fs_close_dir) DIR *dir = fdopendir(fd);
+	if (!dir) {
+		close(fd);
+		return err_errno(e, ERR_IO, "%s", s->path);
+	}
+	struct wanted *wanted = NULL;
+	size_t count = 0;
+	int result = list_top(s, dir, &wanted, &count, e);
+	if (result == 0) {
+		ask(s, wanted, count, patience);
+		result = add_detected(s, dirfd(dir), wanted, count, e);
+	}
+	forget_wanted(wanted, count);
+	return result;
+}
+
+static void forget_stray(struct store *s)
+{
+	while (s->stray_count)
+		free(s->stray[--s->stray_count]);
+	free(s->stray);
+	s->stray = NULL;
+}
+
+static int find_platforms(struct store *s, const struct config *c, unsigned patience, struct err *e)
+{
+	if (c->platform_count)
+		return configured(s, c, patience, e);
+	s->is_detected = true;
+	if (detect(s, patience, e) < 0)
+		return -1;
+	if (s->platform_count)
+		return 0;
+	forget_stray(s); // they are in the one platform
+	s->platform = xcalloc(1, sizeof(*s->platform));
+	add_platform(s, only_platform, xstrdup(s->path), xstrdup("."));
+	return 0;
+}
+
+int store_open(const struct config *c, unsigned patience, struct store *out, struct err *e)
+{
+	CLEANUP(store_release) struct store s = {0};
+	if (!c->store && !c->platform_count && c->upstream_merge) {
+		*out = s;
+		return 0;
+	}
+	if (!c->store && !c->platform_count)
+		return err_set(
+			e, ERR_USAGE, "no store is given: name the folder that holds the wheels");
+	if (c->store) {
+		s.path = fs_real_path(c->store, e);
+		CLEANUP(mem_close) int fd = s.path ? fs_open_dir(s.path, e) : -1;
+		if (fd < 0)
+			return err_prefix(e, "store ");
+	}
+	if (find_platforms(&s, c, patience, e) < 0)
+		return -1;
+	*out = s;
+	s = (struct store){0};
+	return 0;
+}
+
+void store_release(struct store *s)
+{
+	for (size_t i = 0; i < s->platform_count; i++) {
+		free(s->platform[i].name);
+		free(s->platform[i].path);
+		free(s->platform[i].root);
+		free(s->platform[i].folder);
+		free(s->platform[i].write_path);
+		free(s->platform[i].release);
+		free(s->platform[i].volume);
+		profile_release(&s->platform[i].profile);
+	}
+	forget_stray(s);
+	free(s->platform);
+	free(s->path);
+	*s = (struct store){0};
+}
+
+static int recall_platform(void *ctx, const struct catalog_platform *p, struct err *e)
+{
+	struct store *s = ctx;
+	if (!p->files || !platform_is_slug(str_from(p->name)) || store_platform_named(s, str_from(p->name)))
+		return 0;
+	s->platform = xreallocarray(s->platform, s->platform_count + 1, sizeof(*s->platform));
+	return set_profile(add_platform(s, p->name, xstrdup(s->path), xstrdup(p->name)), e);
+}
+
+int store_recall(struct store *s, struct catalog *c, struct err *e)
+{
+	if (!s->is_detected)
+		return 0;
+	if (catalog_platforms(c, recall_platform, s, e) < 0)
+		return -1;
+	qsort(s->platform, s->platform_count, sizeof(*s->platform), by_name);
+	return 0;
+}
+
+// The one of a store without platforms, beside those that were recalled: it is the store itself, which holds none.
+static bool is_stand_in(const struct store *s, const struct platform *p)
+{
+	return s->is_detected && s->platform_count > 1 && strcmp(p->name, only_platform) == 0;
+}
+
+int store_register(struct store *s, struct catalog *c, struct err *e)
+{
+	if (s->path && catalog_claim(c, s->path, e) < 0)
+		return -1;
+	for (size_t i = 0; i < s->platform_count; i++)
+		if (catalog_platform_add(c, s->platform[i].name, &s->platform[i].id, e) < 0 ||
+			catalog_platform_scanned(c, s->platform[i].id, &s->platform[i].scanned, e) < 0)
+			return -1;
+	for (size_t i = 0; i < s->platform_count; i++)
+		if (is_stand_in(s, &s->platform[i]))
+			s->platform[i].scanned = CATALOG_SCANNED;
+	return 0;
+}
+
+int store_find(struct store *s, struct catalog *c, struct err *e)
+{
+	if (s->path && catalog_is_of(c, s->path, e) < 0)
+		return -1;
+	for (size_t i = 0; i < s->platform_count; i++) {
+		struct err missing = ERR_INIT;
+		struct platform *p = &s->platform[i];
+		if (catalog_platform_find(c, p->name, &p->id, &missing) == 0)
+			continue;
+		if (missing.kind != ERR_NOT_FOUND) {
+			*e = missing;
+			return -1;
+		}
+		p->id = 0;
+	}
+	return 0;
+}
+
+const struct platform *store_platform(const struct store *s, int64_t id)
+{
+	for (size_t i = 0; i < s->platform_count; i++)
+		if (s->platform[i].id == id)
+			return &s->platform[i];
+	return NULL;
+}
+
+bool store_is_wanted(const char *const *glob, size_t globs, const char *platform)
+{
+	for (size_t i = 0; i < globs; i++)
+		if (fnmatch(glob[i], platform, 0) == 0)
+			return true;
+	return globs == 0;
+}
+
+const struct platform *store_platform_named(const struct store *s, struct str name)
+{
+	for (size_t i = 0; i < s->platform_count; i++)
+		if (str_eq(str_from(s->platform[i].name), name))
+			return &s->platform[i];
+	return NULL;
+}
+
+enum {
+	AS_FILE = O_RDONLY | O_NONBLOCK | O_NOCTTY,
+	AS_FOLDER = O_RDONLY | O_DIRECTORY,
+};
+
+static int open_below(const char *root_path, const char *folder, const char *path, int flags, struct err *e)
+{
+	CLEANUP(mem_close) int root = open(root_path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return err_errno(e, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, "%s", root_path);
+	if (!*path)
+		return fs_open_beneath(root, folder, flags, e);
+	bool is_root = strcmp(folder, ".") == 0;
+	CLEANUP(mem_free) char *below = is_root ? NULL : xasprintf("%s/%s", folder, path);
+	return fs_open_beneath(root, below ? below : path, flags, e);
+}
+
+int store_open_file(const struct platform *p, const char *path, struct err *e)
+{
+	return open_below(p->root, p->folder, path, AS_FILE, e);
+}
+
+int store_open_folder(const struct platform *p, const char *path, struct err *e)
+{
+	return open_below(p->root, p->folder, path, AS_FOLDER, e);
+}
+
+bool store_is_split(const struct platform *p)
+{
+	return p->write_path != NULL;
+}
+
+static int open_writable(const struct platform *p, const char *path, int flags, struct err *e)
+{
+	if (!store_is_split(p))
+		return open_below(p->root, p->folder, path, flags, e);
+	return open_below(p->write_path, ".", path, flags, e);
+}
+
+int store_open_writable_file(const struct platform *p, const char *path, struct err *e)
+{
+	return open_writable(p, path, AS_FILE, e);
+}
+
+int store_open_writable_folder(const struct platform *p, const char *path, struct err *e)
+{
+	return open_writable(p, path, AS_FOLDER, e);
+}

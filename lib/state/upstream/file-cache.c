@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/state/upstream/file-cache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "lib/base/limits.h"
+#include "lib/base/log.h"
+#include "lib/domain/text/filename.h"
+#include "lib/domain/text/name.h"
+#include "lib/os/clock.h"
+#include "lib/os/fs.h"
+#include "lib/os/safefile.h"
+#include "lib/state/store/tempname.h"
+
+enum {
+	DEPTH = 3,          // project, hash, file
+	USE_SECONDS = 3600, // a file's use is not written down more often
+	LEFT_PART = 20,     // of the bound, is left free where something has to go: not each new file is to do this
+	RESERVED_STEP = 1 << 20, // where nobody knows how much comes
+};
+
+struct depot {
+	char *path;
+	int dirfd;
+	_Atomic uint64_t most;
+	pthread_mutex_t lock; // of the counts, and of making room
+	uint64_t files, bytes;
+	uint64_t reserved;  // for files on their way
+	uint64_t unwritten; // of that: the disk has it free still
+};
+
+struct arrival {
+	struct depot *depot;
+	char *project, *filename;
+	int dirfd; // the depot's; the file's own folders are made when it is whole
+	char tmp_name[LEFTOVER_NAME];
+	struct fs_tmp tmp;
+	struct digest *digest;
+	bool is_known;
+	uint8_t expected[SHA256_SIZE];
+	uint64_t size;
+	uint64_t reserved; // size at least, until it is whole
+};
+
+// --- what there is ---
+
+struct kept {
+	char *path; // below the depot
+	uint64_t size;
+	int64_t used; // seconds since 1970
+};
+
+struct inventory {
+	struct kept *kept;
+	size_t count, room;
+	uint64_t bytes;
+};
+
+static void inventory_release(struct inventory *v)
+{
+	for (size_t i = 0; i < v->count; i++)
+		free(v->kept[i].path);
+	free(v->kept);
+}
+
+static int walk(const char *path, int dirfd, unsigned depth, struct inventory *v, struct err *e);
+
+static int walk_entry(const char *folder, int dirfd, const char *name, unsigned depth, struct inventory *v, struct err *e)
+{
+	struct stat st;
+	CLEANUP(mem_free) char *path = *folder ? xasprintf("%s/%s", folder, name) : xstrdup(name);
+	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : err_errno(e, ERR_IO, "%s", path);
+	if (S_ISDIR(st.st_mode) && depth < DEPTH) {
+		CLEANUP(mem_close) int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd < 0)
+			return errno == ENOENT ? 0 : err_errno(e, ERR_IO, "%s", path);
+		return walk(path, fd, depth + 1, v, e);
+	}
+	if (!S_ISREG(st.st_mode) || depth != DEPTH)
+		return 0;
+	GROW(v->kept, v->count, v->room);
+	v->kept[v->count++] = (struct kept){STEAL_PTR(path), (uint64_t)st.st_size, st.st_mtime};
+	v->bytes += (uint64_t)st.st_size;
+	return 0;
+}
+
+// Others may come and go meanwhile.
+static int walk(const char *path, int dirfd, unsigned depth, struct inventory *v, struct err *e)
+{
+	int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CLEANUP(fs_close_dir) DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir) {
+		err_errno(e, ERR_IO, "%s", path);
+		mem_close(&fd);
+		return -1;
+	}
+	for (struct dirent *entry; (entry = readdir(dir));) {
+		if (leftover_is(entry->d_name))
+			leftover_sweep(dirfd, entry->d_name);
+		else if (entry->d_name[0] != '.' && walk_entry(path, dirfd, entry->d_name, depth, v, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+// --- making room ---
+
+static int by_use(const void *a, const void *b)
+{
+	const struct kept *x = a, *y = b;
+	if (x->used != y->used)
+		return x->used < y->used ? -1 : 1;
+	return strcmp(x->path, y->path);
+}
+
+// With its folders, where nothing else is in them.
+static void discard(const struct depot *d, char *path)
+{
+	unlinkat(d->dirfd, path, 0);
+	for (unsigned depth = 1; depth < DEPTH; depth++) {
+		*strrchr(path, '/') = '\0';
+		if (unlinkat(d->dirfd, path, AT_REMOVEDIR) < 0)
+			return;
+	}
+}
+
+// What lies there is counted anew, for others may use it too; most of it may stay. To be called under the lock.
+static int make_room(struct depot *d, uint64_t most, struct err *e)
+{
+	CLEANUP(inventory_release) struct inventory v = {0};
+	if (walk("", d->dirfd, 1, &v, e) < 0)
+		return err_prefix(e, "%s: ", d->path);
+	size_t gone = 0;
+	if (v.bytes > most) {
+		qsort(v.kept, v.count, sizeof(*v.kept), by_use);
+		for (; gone < v.count && v.bytes > most - most / LEFT_PART; gone++) {
+			v.bytes -= v.kept[gone].size;
+			discard(d, v.kept[gone].path);
+		}
+	}
+	d->files = v.count - gone;
+	d->bytes = v.bytes;
+	return 0;
+}
+
+// Under the lock. What is on its way takes the room of others as it is written, not before: it may never come.
+static void bound(struct depot *d)
+{
+	struct err e = ERR_INIT;
+	uint64_t written = d->reserved - d->unwritten, most = d->most > written ? d->most - written : 0;
+	if (d->bytes > most && make_room(d, most, &e) < 0)
+		log_warn("the files of upstream that are kept: no room was made: %s", e.msg);
+}
+
+static void count_in(struct depot *d, uint64_t size)
+{
+	pthread_mutex_lock(&d->lock);
+	d->files++;
+	d->bytes += size;
+	bound(d);
+	pthread_mutex_unlock(&d->lock);
+}
+
+// --- what is reserved ---
+
+// Under the lock.
+static bool disk_has(const struct depot *d, uint64_t more)
+{
+	struct statvfs disk;
+	if (fstatvfs(d->dirfd, &disk) < 0)
+		return true; // writing will tell
+	uint64_t left = (uint64_t)disk.f_bavail * disk.f_frsize;
+	return d->unwritten <= left && more <= left - d->unwritten;
+}
+
+// Where others would have to go for it in the end, they go now.
+static int ask_disk(struct depot *d, uint64_t more, struct err *e)
+{
+	if (disk_has(d, more))
+		return 0;
+	uint64_t most = d->most - d->reserved - more;
+	if (d->bytes > most && make_room(d, most, e) < 0)
+		return -1;
+	if (disk_has(d, more))
+		return 0;
+	return err_set(e, ERR_FULL, "%s: the disk has no room for %llu bytes more", d->path, (unsigned long long)more);
+}
+
+static int reserve(struct arrival *a, uint64_t size, struct err *e)
+{
+	struct depot *d = a->depot;
+	uint64_t want = size > a->size ? size : a->size, others = d->reserved - a->reserved;
+	if (want > a->reserved) {
+		if (want > d->most)
+			return err_set(e, ERR_LIMIT, "%s: larger than all that may be kept", a->filename);
+		if (others > d->most || want > d->most - others)
+			return err_set(e, ERR_LIMIT, "%s: too much is on its way", a->filename);
+		if (ask_disk(d, want - a->reserved, e) < 0)
+			return -1;
+	}
+	d->unwritten += want - a->reserved; // less, where it wraps around
+	d->reserved = others + want;
+	a->reserved = want;
+	return 0;
+}
+
+int arrival_reserve(struct arrival *a, uint64_t size, struct err *e)
+{
+	pthread_mutex_lock(&a->depot->lock);
+	int reserved = reserve(a, size, e);
+	pthread_mutex_unlock(&a->depot->lock);
+	return reserved;
+}
+
+static void give_back(struct arrival *a)
+{
+	struct depot *d = a->depot;
+	pthread_mutex_lock(&d->lock);
+	d->reserved -= a->reserved;
+	d->unwritten -= a->reserved - (a->size < a->reserved ? a->size : a->reserved);
+	a->reserved = 0;
+	pthread_mutex_unlock(&d->lock);
+}
+
+static void note_written(struct arrival *a, size_t len)
+{
+	pthread_mutex_lock(&a->depot->lock);
+	a->size += len;
+	a->depot->unwritten -= len;
+	bound(a->depot);
+	pthread_mutex_unlock(&a->depot->lock);
+}
+
+uint64_t depot_reserved(struct depot *d)
+{
+	pthread_mutex_lock(&d->lock);
+	uint64_t reserved = d->reserved;
+	pthread_mutex_unlock(&d->lock);
+	return reserved;
+}
+
+uint64_t depot_most(const struct depot *d)
+{
+	return d->most;
+}
+
+void depot_limit(struct depot *d, uint64_t most_bytes)
+{
+	pthread_mutex_lock(&d->lock);
+	d->most = most_bytes;
+	bound(d);
+	pthread_mutex_unlock(&d->lock);
+}
+
+// --- opening, closing ---
+
+int depot_open(const char *path, uint64_t most_bytes, struct depot **out, struct err *e)
+{
+	CLEANUP(depot_cleanup) struct depot *d = xcalloc(1, sizeof(*d));
+	d->path = xstrdup(path);
+	d->most = most_bytes;
+	d->dirfd = -1;
+	pthread_mutex_init(&d->lock, NULL);
+	d->dirfd = safefile_folder(path, true, e);
+	if (d->dirfd < 0 || make_room(d, most_bytes, e) < 0)
+		return -1;
+	*out = STEAL_PTR(d);
+	return 0;
+}
+
+void depot_close(struct depot *d)
+{
+	if (!d)
+		return;
+	mem_close(&d->dirfd);
+	pthread_mutex_destroy(&d->lock);
+	free(d->path);
+	free(d);
+}
+
+void depot_cleanup(struct depot **d)
+{
+	depot_close(*d);
+}
+
+void depot_totals(struct depot *d, uint64_t *files, uint64_t *bytes)
+{
+	pthread_mutex_lock(&d->lock);
+	*files = d->files;
+	*bytes = d->bytes;
+	pthread_mutex_unlock(&d->lock);
+}
+
+// --- finding ---
+
+// Both come from outside, and become part of a path.
+static int check_names(const char *project, const char *filename, struct err *e)
+{
+	if (!name_is_valid(str_from(project)) || !name_is_normal(str_from(project)))
+		return err_set(e, ERR_INVALID, "%s: not a project's normalised name", project);
+	if (!*filename || *filename == '.' || strlen(filename) > LIMIT_FILE_NAME)
+		return err_set(e, ERR_INVALID, "%.255s: not a file name that can be kept", filename);
+	return filename_check(str_from(filename), e);
+}
+
+static char *path_of(const char *project, const char *filename, const uint8_t sha256[SHA256_SIZE])
+{
+	char hex[SHA256_HEX + 1] = "";
+	hex_encode(sha256, SHA256_SIZE, hex);
+	return xasprintf("%s/%s/%s", project, hex, filename);
+}
+
+static int open_kept(const struct depot *d, const char *project, const char *filename, struct depot_file *out, struct err *e)
+{
+	struct stat st;
+	CLEANUP(mem_free) char *path = path_of(project, filename, out->sha256);
+	CLEANUP(mem_close) int fd = fs_open_beneath(d->dirfd, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, e);
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return err_set(e, ERR_NOT_FOUND, "%s: no file", path);
+	int64_t now = clock_wall_seconds();
+	if (now - st.st_mtime >= USE_SECONDS || st.st_mtime > now)
+		futimens(fd, NULL);
+	out->size = (uint64_t)st.st_size;
+	out->fd = mem_steal_fd(&fd);
+	return 0;
+}
+
+// Whichever hash was used last of those that have such a file.
+static int find_any(const struct depot *d, const char *project, const char *filename, uint8_t sha256[SHA256_SIZE],
+	struct err *e)
+{
+	bool is_there = false;
+	struct stat st;
+	struct timespec newest = {0};
+	int fd = fs_open_beneath(d->dirfd, project, O_RDONLY | O_DIRECTORY, e);
+	CLEANUP(fs_close_dir) DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir)
+		return -1;
+	for (struct dirent *entry; (entry = readdir(dir));) {
+		uint8_t hash[SHA256_SIZE];
+		CLEANUP(mem_free) char *path = xasprintf("%s/%s", entry->d_name, filename);
+		if (!hex_decode(str_from(entry->d_name), hash, SHA256_SIZE) ||
+			fstatat(dirfd(dir), path, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		if (is_there && (st.st_mtim.tv_sec < newest.tv_sec ||
+					(st.st_mtim.tv_sec == newest.tv_sec && st.st_mtim.tv_nsec <= newest.tv_nsec)))
+			continue;
+		is_there = true;
+		newest = st.st_mtim;
+		memcpy(sha256, hash, SHA256_SIZE);
+	}
+	return is_there ? 0 : err_set(e, ERR_NOT_FOUND, "%s: no file %s is kept", project, filename);
+}
+
+int depot_find(struct depot *d, const char *project, const char *filename, const uint8_t *sha256,
+	struct depot_file *out, struct err *e)
+{
+	*out = (struct depot_file){.fd = -1};
+	if (check_names(project, filename, e) < 0)
+		return -1;
+	if (sha256)
+		memcpy(out->sha256, sha256, SHA256_SIZE);
+	else if (find_any(d, project, filename, out->sha256, e) < 0)
+		return -1;
+	return open_kept(d, project, filename, out, e);
+}
+
+// --- arriving ---
+
+struct arrival *depot_begin(struct depot *d, const char *project, const char *filename, const uint8_t *sha256,
+	uint64_t size, struct err *e)
+{
+	if (check_names(project, filename, e) < 0)
+		return NULL;
+	struct arrival *a = xcalloc(1, sizeof(*a));
+	a->depot = d;
+	a->project = xstrdup(project);
+	a->filename = xstrdup(filename);
+	a->digest = digest_new();
+	a->is_known = sha256 != NULL;
+	if (sha256)
+		memcpy(a->expected, sha256, SHA256_SIZE);
+	digest_begin(a->digest);
+	leftover_name(a->tmp_name);
+	if (arrival_reserve(a, size, e) == 0 && fs_tmp_open_mode(&a->tmp, d->dirfd, a->tmp_name, a->tmp_name, SAFEFILE_MODE, e) == 0)
+		return a;
+	arrival_free(a);
+	return NULL;
+}
+
+int arrival_write(struct arrival *a, const void *bytes, size_t len, struct err *e)
+{
+	if (a->size + len > a->reserved && arrival_reserve(a, a->size + len + RESERVED_STEP, e) < 0 &&
+		arrival_reserve(a, a->size + len, e) < 0)
+		return -1;
+	if (fs_tmp_write(&a->tmp, (struct str){bytes, len}, e) < 0)
+		return err_prefix(e, "%s: ", a->filename);
+	digest_add(a->digest, bytes, len);
+	note_written(a, len);
+	return 0;
+}
+
+int arrival_fd(const struct arrival *a)
+{
+	return a->tmp.fd;
+}
+
+static int enter(int folder, const char *name)
+{
+	mkdirat(folder, name, SAFEFILE_FOLDER_MODE);
+	return openat(folder, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+// Whatever makes room may take the folders away in between.
+static int put(struct arrival *a, const uint8_t sha256[SHA256_SIZE], struct err *e)
+{
+	char hex[SHA256_HEX + 1] = "";
+	const struct depot *d = a->depot;
+	hex_encode(sha256, SHA256_SIZE, hex);
+	for (int tries = 0; tries < 10; tries++) {
+		CLEANUP(mem_close) int project = enter(d->dirfd, a->project);
+		CLEANUP(mem_close) int folder = project < 0 ? -1 : enter(project, hex);
+		if (folder >= 0 && renameat(d->dirfd, a->tmp_name, folder, a->filename) == 0) {
+			a->tmp.tmp = NULL;
+			return 0;
+		}
+		if (errno != ENOENT)
+			break;
+	}
+	return err_errno(e, fs_kind_of_write(), "%s/%s/%s/%s", d->path, a->project, hex, a->filename);
+}
+
+int arrival_check(struct arrival *a, uint8_t sha256[SHA256_SIZE], struct err *e)
+{
+	give_back(a);
+	digest_end(a->digest, sha256);
+	if (a->is_known && memcmp(sha256, a->expected, SHA256_SIZE) != 0)
+		return err_set(e, ERR_INVALID, "%s: its SHA-256 is not what upstream says", a->filename);
+	return 0;
+}
+
+// Its bytes are on the disk before it has its name. Its folders need not be: what is lost is fetched again.
+int arrival_keep(struct arrival *a, const uint8_t sha256[SHA256_SIZE], struct err *e)
+{
+	if (fdatasync(a->tmp.fd) < 0)
+		return err_errno(e, fs_kind_of_write(), "%s", a->filename);
+	if (put(a, sha256, e) < 0)
+		return -1;
+	count_in(a->depot, a->size);
+	return 0;
+}
+
+void arrival_discard(struct arrival *a)
+{
+	give_back(a);
+	if (!a->tmp.tmp)
+		return;
+	unlinkat(a->tmp.dirfd, a->tmp.tmp, 0);
+	a->tmp.tmp = NULL;
+	if (ftruncate(a->tmp.fd, 0) < 0)
+		log_warn("%s: what is not kept of it takes room until nobody reads it: %s", a->filename, strerror(errno));
+}
+
+void arrival_free(struct arrival *a)
+{
+	if (!a)
+		return;
+	give_back(a);
+	fs_tmp_release(&a->tmp);
+	digest_free(a->digest);
+	free(a->project);
+	free(a->filename);
+	free(a);
+}

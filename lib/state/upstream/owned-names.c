@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/state/upstream/owned-names.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/base/limits.h"
+#include "lib/base/log.h"
+#include "lib/domain/text/name.h"
+#include "lib/os/clock.h"
+#include "lib/os/fs.h"
+#include "lib/os/safefile.h"
+
+enum { SETTLE_MS = 2000 };
+
+struct list {
+	char *text; // NULL: it was never read
+	const char **project; // sorted; in text
+	size_t count, room;
+};
+
+struct ours {
+	char *path;
+	ours_fn *moved; // NULL: nobody watches
+	void *ctx;      // its
+	pthread_mutex_t lock;
+	struct stat seen, shorter; // of the file as it was read, and as it became shorter; st_ino 0: there was none
+	int64_t shorter_ms; // since when; 0: it is not
+	struct list list;
+};
+
+char *ours_path(const char *catalog_path)
+{
+	return xasprintf("%s.ours", catalog_path);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void release_list(struct list *l)
+{
+	free(l->project);
+	free(l->text);
+	*l = (struct list){0};
+}
+
+// Takes the text over.
+static struct list index_text(char *text)
+{
+	struct list l = {.text = text};
+	for (char *line = text, *end; *line; line = end) {
+		end = line + strcspn(line, "\n");
+		bool is_last = !*end;
+		*end = '\0';
+		line[strcspn(line, " \t\r")] = '\0';
+		if (name_is_valid(str_from(line)) && name_is_normal(str_from(line))) {
+			GROW(l.project, l.count, l.room);
+			l.project[l.count++] = line;
+		}
+		end += !is_last;
+	}
+	if (l.count)
+		qsort(l.project, l.count, sizeof(*l.project), by_name);
+	return l;
+}
+
+static bool list_has(const struct list *l, const char *project)
+{
+	return l->count && bsearch(&project, l->project, l->count, sizeof(*l->project), by_name);
+}
+
+// Those of one list that the other does not have, but for added: that is our own doing.
+static void tell_moved(const struct ours *o, const struct list *one, const struct list *other, const char *added)
+{
+	for (size_t i = 0; o->moved && i < one->count; i++)
+		if (!list_has(other, one->project[i]) && strcmp(one->project[i], added) != 0)
+			o->moved(o->ctx, one->project[i]);
+}
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_ino == b->st_ino && a->st_dev == b->st_dev && a->st_size == b->st_size && fs_mtime_ns(a) == fs_mtime_ns(b);
+}
+
+// Whoever writes a file anew may have emptied it before, or put it aside.
+static bool is_being_written(struct ours *o, const struct stat *now)
+{
+	if (!o->list.text || now->st_size >= o->seen.st_size)
+		return false;
+	if (!o->shorter_ms || !is_same(now, &o->shorter)) {
+		o->shorter = *now;
+		o->shorter_ms = clock_ms();
+	}
+	return clock_ms() - o->shorter_ms < SETTLE_MS;
+}
+
+// Under the lock. added: what has just been put in here; or "".
+static int renew(struct ours *o, const char *added, struct err *e)
+{
+	struct stat now = {0};
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, LIMIT_OURS);
+	if (stat(o->path, &now) < 0 && errno != ENOENT)
+		return err_errno(e, ERR_IO, "%s", o->path);
+	if ((is_same(&now, &o->seen) && o->list.text) || is_being_written(o, &now))
+		return 0;
+	if (now.st_ino && safefile_read(o->path, &text, e) < 0)
+		return -1;
+	buf_putc(&text, '\0');
+	struct list before = o->list;
+	o->list = index_text(buf_steal(&text));
+	o->seen = now;
+	o->shorter_ms = 0;
+	tell_moved(o, &before, &o->list, added);
+	tell_moved(o, &o->list, &before, added);
+	release_list(&before);
+	return 0;
+}
+
+int ours_open(const char *path, struct ours **out, struct err *e)
+{
+	CLEANUP(ours_cleanup) struct ours *o = xcalloc(1, sizeof(*o));
+	o->path = xstrdup(path);
+	pthread_mutex_init(&o->lock, NULL);
+	if (renew(o, "", e) < 0)
+		return -1;
+	*out = STEAL_PTR(o);
+	return 0;
+}
+
+void ours_close(struct ours *o)
+{
+	if (!o)
+		return;
+	pthread_mutex_destroy(&o->lock);
+	release_list(&o->list);
+	free(o->path);
+	free(o);
+}
+
+void ours_cleanup(struct ours **o)
+{
+	ours_close(*o);
+}
+
+void ours_watch(struct ours *o, ours_fn *moved, void *ctx)
+{
+	o->moved = moved;
+	o->ctx = ctx;
+}
+
+// Under the lock.
+static void look(struct ours *o, const char *added)
+{
+	struct err e = ERR_INIT;
+	if (renew(o, added, &e) < 0)
+		log_error("which projects are ours: %s", e.msg);
+}
+
+void ours_look(struct ours *o)
+{
+	pthread_mutex_lock(&o->lock);
+	look(o, "");
+	pthread_mutex_unlock(&o->lock);
+}
+
+bool ours_has(struct ours *o, const char *project)
+{
+	pthread_mutex_lock(&o->lock);
+	look(o, "");
+	bool is_there = list_has(&o->list, project);
+	pthread_mutex_unlock(&o->lock);
+	return is_there;
+}
+
+// A full disk may have cut the last line.
+static bool is_torn(int fd)
+{
+	struct stat st;
+	char last = '\n';
+	return fstat(fd, &st) == 0 && st.st_size && pread(fd, &last, 1, st.st_size - 1) == 1 && last != '\n';
+}
+
+// One write, so that processes do not mix their lines.
+static int append(const struct ours *o, const char *project, struct err *e)
+{
+	char when[CLOCK_TEXT];
+	clock_write(clock_wall_seconds(), when);
+	CLEANUP(mem_close) int fd = safefile_open(o->path, O_RDWR | O_CREAT | O_APPEND, e);
+	if (fd < 0)
+		return -1;
+	CLEANUP(mem_free) char *line = xasprintf("%s%s %s\n", is_torn(fd) ? "\n" : "", project, when);
+	size_t len = strlen(line);
+	if (write(fd, line, len) != (ssize_t)len || fsync(fd) < 0)
+		return err_errno(e, fs_kind_of_write(), "%s", o->path);
+	return 0;
+}
+
+int ours_add(struct ours *o, const char *project, struct err *e)
+{
+	int added = 0;
+	pthread_mutex_lock(&o->lock);
+	look(o, "");
+	if (!list_has(&o->list, project) && (added = append(o, project, e)) == 0)
+		look(o, project);
+	pthread_mutex_unlock(&o->lock);
+	return added;
+}

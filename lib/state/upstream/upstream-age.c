@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which of two pages of a project is the older one.
+#include "lib/base/strset.h"
+#include "lib/state/upstream/upstream-row.h"
+
+static int64_t newest(const struct simplepage *page)
+{
+	int64_t newest = 0;
+	for (size_t i = 0; i < page->files; i++)
+		newest = page->file[i].uploaded > newest ? page->file[i].uploaded : newest;
+	return newest;
+}
+
+// Of two pages of which nothing else says which is newer: whether the one lacks files of the other, and has none of its own.
+static bool only_lacks_files(const struct simplepage *page, const struct simplepage *before)
+{
+	CLEANUP(names_release) struct names had = {0};
+	if (page->files >= before->files)
+		return false;
+	for (size_t i = 0; i < before->files; i++)
+		names_add(&had, before->file[i].filename);
+	names_sort(&had);
+	for (size_t i = 0; i < page->files; i++)
+		if (!names_has(&had, page->file[i].filename))
+			return false;
+	return true;
+}
+
+bool upstream_page_is_older(const struct simplepage *page, const struct simplepage *before)
+{
+	int64_t now = newest(page), then = newest(before);
+	bool has_serials = page->serial && before->serial;
+	if (has_serials && page->serial != before->serial)
+		return page->serial < before->serial;
+	if (then && now && now != then)
+		return now < then;
+	return (has_serials || !then || !now) && only_lacks_files(page, before);
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// The indexes of the configuration.
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/str.h"
+#include "lib/state/upstream/owned-names.h"
+#include "lib/state/upstream/upstream-row.h"
+
+static int add_index(struct upstream *u, struct str url, struct err *e)
+{
+	CLEANUP(fetch_url_release) struct fetch_url parts = {0};
+	const char *slash = str_ends(url, STR("/")) ? "" : "/";
+	u->index = xreallocarray(u->index, u->count + 1, sizeof(*u->index));
+	struct upstream_index *index = &u->index[u->count++];
+	*index = (struct upstream_index){.url = xasprintf(STR_FMT "%s", STR_ARG(url), slash)};
+	if (fetch_url_parse(index->url, &parts, e) < 0) {
+		e->kind = ERR_USAGE;
+		return err_prefix(e, "[upstream] url: number %zu is ", u->count);
+	}
+	index->shown = STEAL_PTR(parts.text);
+	return 0;
+}
+
+struct fetch_pool *upstream_new_pool(const struct config *c)
+{
+	const struct fetch_pool_options options = {
+		.fetch.ca_file = c->upstream_ca_file,
+		.fetch.connect_seconds = (unsigned)c->upstream_connect_timeout,
+		.fetch.stall_seconds = (unsigned)c->upstream_timeout,
+		.concurrency = (unsigned)c->upstream_concurrency,
+		.allow_hosts = c->upstream_allow_hosts,
+		.allow_private = c->upstream_allow_private,
+	};
+	return fetch_pool_new(&options);
+}
+
+int upstream_new(const struct config *c, struct upstream **out, struct err *e)
+{
+	CLEANUP(upstream_cleanup) struct upstream *u = xcalloc(1, sizeof(*u));
+	u->timeout = (unsigned)c->upstream_timeout;
+	u->retries = (unsigned)c->upstream_retries;
+	u->concurrency = (unsigned)c->upstream_concurrency;
+	u->max_page = c->upstream_max_page;
+	u->trust_404 = c->upstream_trust_404;
+	u->is_together = c->upstream_indexes && strcmp(c->upstream_indexes, "together") == 0;
+	rules_init(&u->rules, c);
+	config_hidden_platforms(c, &u->hidden_platforms);
+	for (struct str rest = str_from(c->upstream_urls); rest.len;)
+		if (add_index(u, str_cut(&rest, ' '), e) < 0)
+			return -1;
+	u->pool = upstream_new_pool(c);
+	*out = STEAL_PTR(u);
+	return 0;
+}
+
+void upstream_free(struct upstream *u)
+{
+	if (!u)
+		return;
+	fetch_pool_free(u->pool);
+	for (size_t i = 0; i < u->count; i++) {
+		free(u->index[i].url);
+		free(u->index[i].shown);
+	}
+	free(u->index);
+	rules_release(&u->rules);
+	names_release(&u->hidden_platforms);
+	names_release(&u->noted);
+	ours_close(u->ours);
+	pthread_mutex_destroy(&u->lock);
+	free(u);
+}
+
+void upstream_cleanup(struct upstream **u)
+{
+	upstream_free(*u);
+	*u = NULL;
+}
+
+const char *upstream_first_url(const struct upstream *u)
+{
+	return u->index[0].url;
+}
+
+struct fetch_pool *upstream_pool(struct upstream *u)
+{
+	return u->pool;
+}
+
+enum rule upstream_rule(const struct upstream *u, const char *project)
+{
+	return rules_find(&u->rules, project);
+}
+
+bool upstream_is_younger(const struct upstream *u, int64_t ours, const struct upstream_answer *a)
+{
+	return upstream_rule(u, a->project) == RULE_MERGE && owner_is_younger(ours, a);
+}
+
+const char *upstream_owner(enum rule rule, bool is_ours, bool is_hidden)
+{
+	if (rule != RULE_MERGE)
+		return rule_asks(rule) ? NULL : rule_name[rule];
+	if (is_hidden)
+		return "only private platforms have it: upstream is not asked ([upstream] shared would)";
+	return is_ours ? "upstream did not know it when it came here: the name is ours" : NULL;
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the catalog has of a project, and asking for many projects.
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/log.h"
+#include "lib/base/str.h"
+#include "lib/state/upstream/owned-names.h"
+#include "lib/state/upstream/upstream-row.h"
+
+enum {
+	BATCH = 64,  // projects that are written together
+	SEVERAL = 3, // of so many projects a real index knows one
+};
+
+// Opened where it is asked for first, by whichever thread.
+static int open_ours(struct upstream *u, struct catalog *c, struct err *e)
+{
+	CLEANUP(mem_free) char *path = ours_path(catalog_path(c));
+	pthread_mutex_lock(&u->lock);
+	int opened = u->ours ? 0 : ours_open(path, &u->ours, e);
+	pthread_mutex_unlock(&u->lock);
+	return opened;
+}
+
+// Whose a name is, and why.
+struct ownership {
+	const char *why; // NULL: upstream may be asked, and what it says counts
+	bool is_ours;
+};
+
+static int find_owner(struct upstream *u, struct catalog *c, const char *project, struct ownership *out, struct err *e)
+{
+	struct presence here;
+	if (open_ours(u, c, e) < 0 || owner_look(c, &u->hidden_platforms, project, &here, e) < 0)
+		return -1;
+	out->is_ours = ours_has(u->ours, project) && !names_has(&u->noted, project);
+	out->why = upstream_owner(rules_find(&u->rules, project), out->is_ours, owner_is_hidden(&here));
+	return 0;
+}
+
+static int tell_private(const char *project, const struct ownership *owner, upstream_fn *fn, void *ctx, struct err *e)
+{
+	const struct upstream_answer answer = {.result = UPSTREAM_PRIVATE, .standing = UPSTREAM_NEVER_ASKED,
+		.project = project, .index = "", .why = owner->why, .max_age = -1, .is_ours = owner->is_ours};
+	return fn(ctx, &answer, e);
+}
+
+int upstream_recall_any(struct upstream *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
+	struct err *e)
+{
+	struct upstream_project *p;
+	if (upstream_load(u, c, project, &p, e) < 0)
+		return -1;
+	int r = upstream_tell(u, p, fn, ctx, e);
+	upstream_project_unref(p);
+	return r;
+}
+
+int upstream_recall(struct upstream *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
+	struct err *e)
+{
+	struct ownership owner;
+	if (find_owner(u, c, project, &owner, e) < 0)
+		return -1;
+	return owner.why ? tell_private(project, &owner, fn, ctx, e) : upstream_recall_any(u, c, project, fn, ctx, e);
+}
+
+struct look {
+	struct upstream *upstream;
+	struct catalog *catalog;
+	const char *const *projects;
+	size_t next, count;
+	upstream_fn *fn;
+	void *ctx;
+	struct err *e;
+	bool has_failed;
+	struct upstream_project *batch[BATCH]; // to be written
+	size_t batched;
+	size_t known;          // projects that upstream has
+	struct names unknown;  // that it does not, and are ours for that
+	const struct upstream_project *project; // that is told of
+};
+
+static void look_release(struct look *l)
+{
+	names_release(&l->unknown);
+}
+
+static void give_up(struct look *l)
+{
+	l->has_failed = l->upstream->is_leaving = true;
+	fetch_pool_cancel(l->upstream->pool, 0);
+}
+
+static int flush(struct look *l)
+{
+	int r = upstream_keep(l->upstream, l->catalog, l->batch, l->batched, l->e);
+	for (size_t i = 0; i < l->batched; i++)
+		upstream_project_unref(l->batch[i]);
+	l->batched = 0;
+	return r;
+}
+
+static void on_answer(void *ctx, struct upstream_project *p);
+
+static int ask_next(struct look *l)
+{
+	struct upstream_project *p;
+	struct ownership owner = {.why = ""};
+	const char *project = NULL;
+	while (owner.why) {
+		if (l->next == l->count)
+			return 0;
+		project = l->projects[l->next++];
+		if (find_owner(l->upstream, l->catalog, project, &owner, l->e) < 0 ||
+			(owner.why && tell_private(project, &owner, l->fn, l->ctx, l->e) < 0))
+			return -1;
+	}
+	if (upstream_load(l->upstream, l->catalog, project, &p, l->e) < 0)
+		return -1;
+	upstream_ask(l->upstream, p, on_answer, l);
+	return 0;
+}
+
+// What upstream has under a name that turns out to be ours is told to nobody. That it has nothing is noted at the end.
+static int tell(void *ctx, const struct upstream_answer *a, struct err *e)
+{
+	struct look *l = ctx;
+	const char *project = l->project->name;
+	bool is_missing = a->standing == UPSTREAM_NOT_FOUND || a->standing == UPSTREAM_ABSENT;
+	bool is_ours = rules_find(&l->upstream->rules, project) == RULE_MERGE &&
+		       owner_judge(&l->project->here, a) == OWNER_OURS;
+	l->known += a->result == UPSTREAM_KNOWN;
+	if (!is_ours)
+		return l->fn(l->ctx, a, e);
+	if (is_missing) {
+		names_add(&l->unknown, project);
+		return l->fn(l->ctx, a, e);
+	}
+	const struct ownership owner = {upstream_owner(RULE_MERGE, true, false), true};
+	return ours_add(l->upstream->ours, project, e) < 0 ? -1 : tell_private(project, &owner, l->fn, l->ctx, e);
+}
+
+static int take_answer(struct look *l, struct upstream_project *p)
+{
+	upstream_settle(l->upstream, p);
+	l->project = p;
+	int r = upstream_tell(l->upstream, p, tell, l, l->e);
+	upstream_project_slim(p);
+	l->batch[l->batched++] = p;
+	if (r < 0 || (l->batched == BATCH && flush(l) < 0))
+		return -1;
+	return ask_next(l);
+}
+
+static void on_answer(void *ctx, struct upstream_project *p)
+{
+	struct look *l = ctx;
+	if (l->has_failed)
+		upstream_project_unref(p);
+	else if (take_answer(l, p) < 0)
+		give_up(l);
+}
+
+// An index that knows none of many projects is rather the wrong one, or in disorder, than that all of them are ours.
+static int note_unknown(struct look *l, struct err *e)
+{
+	struct upstream *u = l->upstream;
+	names_release(&u->noted);
+	names_sort(&l->unknown);
+	if (l->unknown.count >= SEVERAL && !l->known && !u->trust_404) {
+		log_warn("upstream knows none of %zu projects: that they are ours is not noted (is [upstream] url right? "
+			 "trust-404 = yes, or private, would tell)", l->unknown.count);
+		return 0;
+	}
+	for (size_t i = 0; i < l->unknown.count; i++) {
+		names_add(&u->noted, l->unknown.item[i]);
+		if (ours_add(u->ours, l->unknown.item[i], e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int upstream_look(struct upstream *u, struct catalog *c, const char *const *projects, size_t count, upstream_fn *fn,
+	void *ctx, struct err *e)
+{
+	CLEANUP(look_release)
+	struct look l = {.upstream = u, .catalog = c, .projects = projects, .count = count, .fn = fn, .ctx = ctx, .e = e};
+	for (unsigned i = 0; i < u->concurrency && !l.has_failed; i++)
+		if (ask_next(&l) < 0)
+			give_up(&l);
+	fetch_pool_run(u->pool);
+	u->is_leaving = false;
+	struct err unsaid = ERR_INIT; // what was learned before it failed is good
+	l.e = l.has_failed ? &unsaid : e;
+	int r = flush(&l) < 0 || note_unknown(&l, l.e) < 0 ? -1 : 0;
+	return l.has_failed ? -1 : r;
+}

@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an answer means, and what the rows of a project say together.
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/log.h"
+#include "lib/base/str.h"
+#include "lib/format/compress.h"
+#include "lib/os/clock.h"
+#include "lib/state/upstream/upstream-row.h"
+
+const char *const upstream_result_name[UPSTREAM_RESULT_COUNT] = {
+	[UPSTREAM_KNOWN] = "known",
+	[UPSTREAM_ABSENT] = "absent",
+	[UPSTREAM_NOT_FOUND] = "404",
+	[UPSTREAM_REFUSED] = "refused",
+	[UPSTREAM_RESOLVE] = "no address",
+	[UPSTREAM_TIMEOUT] = "timeout",
+	[UPSTREAM_TLS] = "TLS",
+	[UPSTREAM_CLIENT_ERROR] = "4xx",
+	[UPSTREAM_SERVER_ERROR] = "5xx",
+	[UPSTREAM_THROTTLED] = "429",
+	[UPSTREAM_REDIRECTED] = "redirect",
+	[UPSTREAM_NOT_A_PAGE] = "not a simple page",
+	[UPSTREAM_TRUNCATED] = "truncated",
+	[UPSTREAM_TOO_LARGE] = "too large",
+	[UPSTREAM_WRONG_PROJECT] = "wrong project",
+	[UPSTREAM_OLDER] = "older",
+	[UPSTREAM_QUARANTINED] = "quarantined",
+	[UPSTREAM_NEVER_ASKED] = "never asked",
+	[UPSTREAM_PRIVATE] = "private",
+	[UPSTREAM_OTHER] = "other",
+};
+
+static const enum upstream_result by_fault[] = {
+	[SIMPLEPAGE_GOOD] = UPSTREAM_OTHER, // not one that a failure has
+	[SIMPLEPAGE_NOT_A_PAGE] = UPSTREAM_NOT_A_PAGE,
+	[SIMPLEPAGE_TRUNCATED] = UPSTREAM_TRUNCATED,
+	[SIMPLEPAGE_WRONG_PROJECT] = UPSTREAM_WRONG_PROJECT,
+	[SIMPLEPAGE_TOO_LARGE] = UPSTREAM_TOO_LARGE,
+};
+
+void upstream_said_release(struct upstream_said *s)
+{
+	free(s->why);
+	free(s->url);
+	free(s->etag);
+	free(s->type);
+	if (s->body.data)
+		buf_release(&s->body);
+	*s = (struct upstream_said){0};
+}
+
+static void drop_page(struct upstream_row *row)
+{
+	if (row->has_page)
+		simplepage_release(&row->page);
+	row->has_page = false;
+}
+
+void upstream_row_release(struct upstream_row *row)
+{
+	drop_page(row);
+	upstream_said_release(&row->said);
+	buf_release(&row->packed);
+	free(row->why);
+	free(row->etag);
+}
+
+static void set_text(char **field, const char *text)
+{
+	free(*field);
+	*field = text ? xstrdup(text) : NULL;
+}
+
+// What a server shows depends on this alone. That a look-up failed changes nothing of it.
+static bool is_certain(enum upstream_result r)
+{
+	return r == UPSTREAM_KNOWN || r == UPSTREAM_NOT_FOUND || r == UPSTREAM_QUARANTINED;
+}
+
+static void conclude(struct upstream_row *row, enum upstream_result result, const char *why)
+{
+	row->result = result;
+	set_text(&row->why, why);
+	if (!is_certain(result))
+		return;
+	row->is_changed = row->is_changed || row->standing != result;
+	row->standing = result;
+	row->certain = row->asked;
+}
+
+// Whether it is to be believed though it is older.
+static bool is_there_for_long(struct upstream_row *row, struct str packed)
+{
+	uint8_t sha256[SHA256_SIZE];
+	digest_sha256(packed, sha256);
+	int64_t now = clock_wall_seconds();
+	if (row->has_doubt && digest_equal(sha256, row->doubt) && row->doubted <= now)
+		return now - row->doubted >= UPSTREAM_DOUBT_S;
+	row->has_doubt = true;
+	row->doubted = now;
+	memcpy(row->doubt, sha256, SHA256_SIZE);
+	return false;
+}
+
+// What it says first after our first file came decides whose the name is: what it said before is forgotten.
+static void note_since(struct upstream_row *row)
+{
+	bool is_anew = row->standing != UPSTREAM_KNOWN || !row->had_since || row->certain < row->project->here.arrived;
+	int64_t oldest = owner_oldest_upload(row->has_page ? &row->page : NULL);
+	if (is_anew)
+		row->had_since = oldest ? oldest : row->asked - OWNER_AT_ONCE_S;
+	else if (oldest && oldest < row->had_since)
+		row->had_since = oldest;
+}
+
+static void confirm(struct upstream_row *row)
+{
+	note_since(row);
+	row->fetched = row->asked;
+	row->has_doubt = false;
+	row->doubted = 0;
+	row->max_age = row->said.max_age;
+	conclude(row, UPSTREAM_KNOWN, "");
+}
+
+// page and packed are taken over where it is believed. packed is empty where there was none before: to be packed when it is
+// written down, while others are told of it already.
+static void take_page(struct upstream_row *row, struct simplepage *page, struct buf *packed)
+{
+	bool is_same = row->has_page && str_eq(buf_view(&row->packed), buf_view(packed));
+	if (row->has_page && !is_same && upstream_page_is_older(page, &row->page) && !is_there_for_long(row, buf_view(packed))) {
+		conclude(row, UPSTREAM_OLDER, "the page is older than the one that was there before");
+		return;
+	}
+	if (!is_same) {
+		drop_page(row);
+		row->page = *page;
+		row->has_page = true;
+		*page = (struct simplepage){0};
+		buf_release(&row->packed);
+		row->packed = *packed;
+		buf_init(packed, SIZE_MAX / 2);
+		row->has_new_page = row->is_changed = true;
+	}
+	set_text(&row->etag, row->said.etag);
+	confirm(row);
+}
+
+static bool unpack_body(struct upstream_row *row)
+{
+	struct upstream_said *s = &row->said;
+	struct err e = ERR_INIT;
+	CLEANUP(buf_release) struct buf plain;
+	buf_init(&plain, row->upstream->max_page);
+	if (s->is_packed && unpack_gzip_whole(buf_view(&s->body), &plain, &e) < 0) {
+		conclude(row, e.kind == ERR_LIMIT ? UPSTREAM_TOO_LARGE : UPSTREAM_TRUNCATED, e.msg);
+		return false;
+	}
+	if (s->is_packed) {
+		buf_release(&s->body);
+		s->body = plain;
+		plain = (struct buf){0};
+	}
+	return true;
+}
+
+// No page of ours shows what is beyond the limits.
+static void tell_what_is_cut(const struct upstream_row *row)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < row->page.files; i++)
+		count += row->page.file[i].is_cut;
+	if (count)
+		log_warn("%s: of %s, %zu files say more than a page may: what is beyond the limits is left out",
+			row->index->shown, row->project->name, count);
+}
+
+static void read_page(struct upstream_row *row)
+{
+	struct upstream_said *s = &row->said;
+	struct err e = ERR_INIT;
+	if (!unpack_body(row))
+		return;
+	enum simplepage_fault fault = SIMPLEPAGE_GOOD;
+	CLEANUP(simplepage_release) struct simplepage page = {0};
+	if (simplepage_parse(buf_view(&s->body), str_from(s->type ? s->type : ""), s->url, row->project->name, &page,
+		    &fault, &e) < 0) {
+		page = (struct simplepage){0};
+		conclude(row, by_fault[fault], e.msg);
+		return;
+	}
+	if (page.status == SIMPLEPAGE_QUARANTINED) {
+		row->had_since = row->standing == UPSTREAM_KNOWN ? row->had_since : row->asked - OWNER_AT_ONCE_S;
+		conclude(row, UPSTREAM_QUARANTINED, page.status_reason ? page.status_reason : "no reason is given");
+		return;
+	}
+	if (!page.serial)
+		page.serial = s->serial;
+	CLEANUP(buf_release) struct buf packed;
+	buf_init(&packed, SIZE_MAX / 2);
+	if (row->has_page && simplepage_pack(&page, &packed, &e) < 0) // to be held against the one before
+		conclude(row, UPSTREAM_TOO_LARGE, e.msg);
+	else
+		take_page(row, &page, &packed);
+	if (row->has_new_page)
+		tell_what_is_cut(row);
+}
+
+static void settle_row(struct upstream_row *row)
+{
+	struct upstream_said *s = &row->said;
+	if (!s->is_there)
+		return;
+	row->asked = clock_wall_seconds();
+	row->is_dirty = true;
+	row->is_unchanged = s->is_same;
+	if (s->result != UPSTREAM_KNOWN)
+		conclude(row, s->result, s->why);
+	else if (!s->is_same)
+		read_page(row);
+	else if (row->has_page)
+		confirm(row);
+	else
+		conclude(row, UPSTREAM_CLIENT_ERROR, "304 without having been asked for it");
+	upstream_said_release(s);
+}
+
+void upstream_settle(struct upstream *u, struct upstream_project *p)
+{
+	for (size_t i = 0; i < u->count; i++)
+		settle_row(&p->row[i]);
+}
+
+void upstream_row_unpack(struct upstream_row *row)
+{
+	struct err e = ERR_INIT;
+	row->has_page = row->packed.len && simplepage_unpack(buf_view(&row->packed), &row->page, &e) == 0;
+	if (row->has_page || !row->packed.len)
+		return;
+	// Another version of us wrote it: as if it had never been asked for.
+	buf_clear(&row->packed);
+	set_text(&row->etag, NULL);
+	row->result = row->standing = UPSTREAM_NEVER_ASKED;
+	row->fetched = row->certain = row->had_since = 0;
+}
+
+struct str upstream_row_packed(const struct upstream_row *row, struct buf *room)
+{
+	struct err e = ERR_INIT;
+	if (!row->has_new_page || row->packed.len)
+		return buf_view(&row->packed);
+	return simplepage_pack(&row->page, room, &e) < 0 ? (struct str){0} : buf_view(room);
+}
+
+void upstream_project_slim(struct upstream_project *p)
+{
+	for (size_t i = 0; i < p->upstream->count; i++) {
+		struct upstream_row *row = &p->row[i];
+		CLEANUP(buf_release) struct buf room;
+		buf_init(&room, SIZE_MAX / 2);
+		if (upstream_row_packed(row, &room).len && room.len) {
+			buf_release(&row->packed);
+			row->packed = room;
+			room = (struct buf){0};
+		}
+		drop_page(row);
+	}
+}
+
+// Several pages as one. Its strings are theirs.
+struct sum {
+	struct simplepage page;
+	struct simplepage_file *file;
+	const char **version;
+};
+
+static void release_sum(struct sum *s)
+{
+	free(s->file);
+	free(s->version);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct simplepage_file *const *x = a, *const *y = b;
+	int order = strcmp((*x)->filename, (*y)->filename);
+	return order ? order : (*x > *y) - (*x < *y);
+}
+
+// Leaves the first of each name; they are in the order of their pages.
+static void drop_later_ones(struct sum *s, size_t count)
+{
+	const struct simplepage_file **sorted = xreallocarray(NULL, count + 1, sizeof(*sorted));
+	bool *is_later = xcalloc(count + 1, sizeof(*is_later));
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = &s->file[i];
+	qsort(sorted, count, sizeof(*sorted), by_name);
+	for (size_t i = 1; i < count; i++)
+		is_later[sorted[i] - s->file] = strcmp(sorted[i]->filename, sorted[i - 1]->filename) == 0;
+	for (size_t i = 0; i < count; i++)
+		if (!is_later[i])
+			s->file[s->page.files++] = s->file[i];
+	free(sorted);
+	free(is_later);
+}
+
+static void add_up(const struct upstream_project *p, struct sum *out)
+{
+	size_t files = 0, versions = 0;
+	bool has_first = false;
+	for (size_t i = 0; i < p->upstream->count; i++) {
+		const struct simplepage *page = &p->row[i].page;
+		if (p->row[i].standing != UPSTREAM_KNOWN || !p->row[i].has_page)
+			continue;
+		if (!has_first)
+			out->page = *page;
+		has_first = true;
+		out->file = xreallocarray(out->file, files + page->files + 1, sizeof(*out->file));
+		out->version = xreallocarray(out->version, versions + page->versions + 1, sizeof(*out->version));
+		for (size_t k = 0; k < page->files; k++)
+			out->file[files++] = page->file[k];
+		for (size_t k = 0; k < page->versions; k++)
+			out->version[versions++] = page->version[k];
+	}
+	out->page.files = 0;
+	drop_later_ones(out, files);
+	out->page.file = out->file;
+	out->page.version = out->version;
+	out->page.versions = versions;
+}
+
+// 404 of an index that never had it takes nothing from what the others have.
+static bool is_missing(const struct upstream_row *row)
+{
+	return row->result == UPSTREAM_NOT_FOUND && upstream_row_may_lack(row);
+}
+
+bool upstream_row_may_lack(const struct upstream_row *row)
+{
+	return row->upstream->trust_404 || !row->has_page;
+}
+
+// Of indexes = first, the row whose project it is: the first that has it, where those before it said that they do not. Else
+// the first that is in doubt, or the last.
+static const struct upstream_row *home_of(const struct upstream_project *p)
+{
+	size_t i = 0;
+	while (i + 1 < p->upstream->count && p->row[i].standing == UPSTREAM_NOT_FOUND && upstream_row_may_lack(&p->row[i]))
+		i++;
+	return &p->row[i];
+}
+
+// The same, of what the indexes answered last: one that is down may have it by now.
+static const struct upstream_row *first_spokesman(const struct upstream_project *p)
+{
+	const struct upstream_row *home = home_of(p);
+	for (const struct upstream_row *row = p->row; row < home; row++)
+		if (!is_missing(row))
+			return row;
+	return home;
+}
+
+// The row whose result is that of all. Of indexes = together: one that is in doubt, else one that knows it, else one that does
+// not have it.
+static const struct upstream_row *spokesman(const struct upstream_project *p)
+{
+	const struct upstream_row *known = NULL;
+	if (!p->upstream->is_together)
+		return first_spokesman(p);
+	for (size_t i = 0; i < p->upstream->count; i++) {
+		const struct upstream_row *row = &p->row[i];
+		if (row->result != UPSTREAM_KNOWN && !is_missing(row))
+			return row;
+		if (row->result == UPSTREAM_KNOWN && !known)
+			known = row;
+	}
+	return known ? known : &p->row[0];
+}
+
+static enum upstream_result shown(const struct upstream *u, enum upstream_result r)
+{
+	return r == UPSTREAM_NOT_FOUND && u->trust_404 ? UPSTREAM_ABSENT : r;
+}
+
+// Of what was said for certain: quarantined by one is quarantined; else what one has is there.
+static enum upstream_result standing_of(const struct upstream_project *p)
+{
+	static const enum upstream_result order[] = {UPSTREAM_QUARANTINED, UPSTREAM_KNOWN, UPSTREAM_NOT_FOUND};
+	if (!p->upstream->is_together)
+		return shown(p->upstream, home_of(p)->standing);
+	for (size_t k = 0; k < ARRAY_SIZE(order); k++)
+		for (size_t i = 0; i < p->upstream->count; i++)
+			if (p->row[i].standing == order[k])
+				return shown(p->upstream, order[k]);
+	return UPSTREAM_NEVER_ASKED;
+}
+
+static bool is_unchanged(const struct upstream_project *p)
+{
+	if (!p->upstream->is_together)
+		return home_of(p)->result == UPSTREAM_KNOWN && home_of(p)->is_unchanged;
+	bool is_any_new = false, is_any_same = false;
+	for (size_t i = 0; i < p->upstream->count; i++) {
+		const struct upstream_row *row = &p->row[i];
+		is_any_same = is_any_same || (row->result == UPSTREAM_KNOWN && row->is_unchanged);
+		is_any_new = is_any_new || (row->result == UPSTREAM_KNOWN && !row->is_unchanged);
+	}
+	return is_any_same && !is_any_new;
+}
+
+// Of several indexes together the first that has it: as add_up() takes it.
+const char *upstream_home(const struct upstream_answer *answer, const char *filename)
+{
+	const struct upstream_project *p = answer->of;
+	if (p && !p->upstream->is_together)
+		return home_of(p)->index->url;
+	for (size_t i = 0; p && i < p->upstream->count; i++) {
+		const struct upstream_row *row = &p->row[i];
+		if (row->standing == UPSTREAM_KNOWN && row->has_page && simplepage_find(&row->page, filename))
+			return row->index->url;
+	}
+	return answer->index;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+// The times of all that the answer rests on: of indexes = first, the 404 of those before it, too, is only as old as it is.
+static void tell_times(const struct upstream_project *p, struct upstream_answer *out)
+{
+	const struct upstream_row *home = home_of(p);
+	if (p->upstream->is_together) {
+		for (size_t i = 0; i < p->upstream->count; i++) {
+			const struct upstream_row *row = &p->row[i];
+			bool is_had = row->standing == UPSTREAM_KNOWN && row->had_since;
+			out->certain = i ? least(out->certain, row->certain) : row->certain;
+			out->fetched = row->fetched > out->fetched ? row->fetched : out->fetched;
+			out->had_since = is_had && (!out->had_since || row->had_since < out->had_since) ? row->had_since : out->had_since;
+		}
+		return;
+	}
+	out->certain = home->certain;
+	out->fetched = home->fetched;
+	out->had_since = home->had_since;
+	for (const struct upstream_row *row = p->row; row < home; row++) {
+		out->certain = least(out->certain, row->certain);
+		out->fetched = least(out->fetched, row->certain);
+	}
+}
+
+int upstream_tell(struct upstream *u, struct upstream_project *p, upstream_fn *fn, void *ctx, struct err *e)
+{
+	const struct upstream_row *row = spokesman(p);
+	bool is_one = u->count == 1 || !u->is_together;
+	struct upstream_answer answer = {
+		.result = shown(u, row->result),
+		.project = p->name,
+		.index = u->index[row - p->row].shown,
+		.why = row->why ? row->why : "",
+		.etag = row->etag,
+		.is_unchanged = is_unchanged(p),
+		.asked = row->asked,
+		.max_age = row->max_age,
+		.standing = standing_of(p),
+		.of = p,
+	};
+	for (size_t i = 0; i < u->count; i++)
+		answer.is_changed = answer.is_changed || p->row[i].is_changed;
+	tell_times(p, &answer);
+	CLEANUP(release_sum) struct sum sum = {0};
+	if (!is_one && answer.standing == UPSTREAM_KNOWN)
+		add_up(p, &sum);
+	if (answer.standing == UPSTREAM_KNOWN)
+		answer.stale = !is_one ? &sum.page : home_of(p)->has_page ? &home_of(p)->page : NULL;
+	answer.page = answer.result == UPSTREAM_KNOWN ? answer.stale : NULL;
+	return fn(ctx, &answer, e);
+}

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asking: requests, what is tried again, and when it is left alone. All of it in the thread that runs the pool.
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/limits.h"
+#include "lib/base/str.h"
+#include "lib/os/clock.h"
+#include "lib/state/upstream/upstream-row.h"
+
+static void try_row(struct upstream_row *row);
+
+static const enum upstream_result by_failure[FETCH_FAILURE_COUNT] = {
+	[FETCH_WHOLE] = UPSTREAM_KNOWN,
+	[FETCH_REFUSED] = UPSTREAM_REFUSED,
+	[FETCH_RESOLVE] = UPSTREAM_RESOLVE,
+	[FETCH_TIMEOUT] = UPSTREAM_TIMEOUT,
+	[FETCH_TLS] = UPSTREAM_TLS,
+	[FETCH_TRUNCATED] = UPSTREAM_TRUNCATED,
+	[FETCH_TOO_LARGE] = UPSTREAM_TOO_LARGE,
+	[FETCH_REDIRECT] = UPSTREAM_REDIRECTED,
+	[FETCH_FORBIDDEN] = UPSTREAM_REDIRECTED,
+	[FETCH_CANCELLED] = UPSTREAM_OTHER,
+	[FETCH_OTHER] = UPSTREAM_OTHER,
+};
+
+// The first that fits.
+static const struct {
+	unsigned from, to;
+	enum upstream_result result;
+} by_status[] = {
+	{200, 200, UPSTREAM_KNOWN},
+	{304, 304, UPSTREAM_KNOWN},
+	{404, 404, UPSTREAM_NOT_FOUND},
+	{429, 429, UPSTREAM_THROTTLED},
+	{500, 599, UPSTREAM_SERVER_ERROR},
+};
+
+// What may be otherwise in a moment.
+static const bool passes[UPSTREAM_RESULT_COUNT] = {
+	[UPSTREAM_REFUSED] = true,
+	[UPSTREAM_RESOLVE] = true,
+	[UPSTREAM_TIMEOUT] = true,
+	[UPSTREAM_TRUNCATED] = true,
+	[UPSTREAM_SERVER_ERROR] = true,
+	[UPSTREAM_THROTTLED] = true,
+};
+
+static enum upstream_result result_of(const struct fetch_result *r)
+{
+	if (r->failure != FETCH_WHOLE)
+		return by_failure[r->failure];
+	for (size_t i = 0; i < ARRAY_SIZE(by_status); i++)
+		if (r->answer->status >= by_status[i].from && r->answer->status <= by_status[i].to)
+			return by_status[i].result;
+	return UPSTREAM_CLIENT_ERROR;
+}
+
+static uint64_t read_digits(struct str text)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < text.len && ascii_is_digit(text.ptr[i]) && n < INT64_MAX / 20; i++)
+		n = n * 10 + (uint64_t)(text.ptr[i] - '0');
+	return n;
+}
+
+// RFC 9111, section 5.2.2; -1: it does not say.
+static int64_t read_max_age(struct str control)
+{
+	int64_t age = -1;
+	bool is_shared = false; // s-maxage goes before max-age: we are a shared cache
+	while (control.len) {
+		struct str value = str_cut(&control, ',');
+		struct str name = str_trim(str_cut(&value, '='));
+		if (str_eq_nocase(name, STR("no-cache")) || str_eq_nocase(name, STR("no-store")))
+			return 0;
+		bool shared = str_eq_nocase(name, STR("s-maxage"));
+		if (!value.ptr || (!shared && (is_shared || !str_eq_nocase(name, STR("max-age")))))
+			continue;
+		age = (int64_t)read_digits(str_trim(value));
+		is_shared = shared;
+	}
+	return age;
+}
+
+// How long the answer is fresh from now on: caches on the way have held it for some time already (RFC 9111, section 4.2.3).
+static int64_t read_freshness(const struct fetch_answer *a)
+{
+	int64_t max_age = read_max_age(fetch_header(a, "cache-control"));
+	int64_t age = (int64_t)read_digits(fetch_header(a, "age"));
+	if (max_age < 0)
+		return -1;
+	return max_age > age ? max_age - age : 0;
+}
+
+// NULL where it is empty, or longer than anybody's.
+static char *copy_header(const struct fetch_answer *a, const char *name)
+{
+	struct str value = fetch_header(a, name);
+	return value.len && value.len <= LIMIT_WORDS ? xstrndup(value.ptr, value.len) : NULL;
+}
+
+static void first_try(struct upstream_row *row);
+
+// Of indexes = first, one is asked once those before it said that they do not have it: nobody else hears the name.
+static bool is_next_wanted(const struct upstream_row *row)
+{
+	bool is_last = row == &row->project->row[row->upstream->count - 1];
+	return !row->upstream->is_together && !is_last && row->said.result == UPSTREAM_NOT_FOUND && upstream_row_may_lack(row);
+}
+
+static void answer_row(struct upstream_row *row)
+{
+	struct upstream_project *p = row->project;
+	row->said.is_there = true;
+	if (is_next_wanted(row))
+		first_try(row + 1);
+	else if (--p->left == 0)
+		p->done(p->ctx, p);
+}
+
+static void say(struct upstream_row *row, enum upstream_result result, const char *why)
+{
+	row->said.result = result;
+	row->said.why = xstrdup(why);
+	answer_row(row);
+}
+
+static void take(struct upstream_row *row, const struct fetch_result *r, enum upstream_result result)
+{
+	struct upstream_said *s = &row->said;
+	s->result = result;
+	s->why = r->failure == FETCH_WHOLE && result != UPSTREAM_KNOWN ?
+			 xasprintf("%s: %u", r->url, r->answer->status) : xstrdup(r->why);
+	s->url = xstrdup(r->url);
+	s->is_same = r->answer->status == 304;
+	s->etag = copy_header(r->answer, "etag");
+	s->type = copy_header(r->answer, "content-type");
+	s->serial = read_digits(fetch_header(r->answer, "x-pypi-last-serial"));
+	s->max_age = read_freshness(r->answer);
+	buf_init(&s->body, row->upstream->max_page);
+	if (result == UPSTREAM_KNOWN)
+		buf_str(&s->body, buf_view(&r->answer->body));
+	s->is_packed = str_eq_nocase(fetch_header(r->answer, "content-encoding"), STR("gzip"));
+	answer_row(row);
+}
+
+// --- how the index is ---
+
+static uint64_t hash_of(const struct upstream_row *row)
+{
+	return str_hash(str_from(row->project->name), 0);
+}
+
+// False where it is among them already, or they are full.
+static bool add(struct upstream_some *s, uint64_t project)
+{
+	for (unsigned i = 0; i < s->count; i++)
+		if (s->project[i] == project)
+			return false;
+	if (s->count == ARRAY_SIZE(s->project))
+		return false;
+	s->project[s->count++] = project;
+	return true;
+}
+
+static int64_t in_seconds(uint64_t seconds, uint64_t most)
+{
+	return clock_ms() + (int64_t)(seconds < most ? seconds : most) * 1000;
+}
+
+// One project's 5xx is about that project: its page may be broken, or too much to make. Where several fail, and none is well in
+// between, it is the index.
+static void note_tired(struct upstream_row *row, uint64_t seconds)
+{
+	struct upstream_index *index = row->index;
+	uint64_t project = hash_of(row);
+	int64_t until = in_seconds(seconds, UPSTREAM_REST_S);
+	index->resting[project % UPSTREAM_RESTING].project = project;
+	index->resting[project % UPSTREAM_RESTING].until_ms = until;
+	add(&index->tired, project);
+	if (index->tired.count >= UPSTREAM_SPEAKERS)
+		index->tired_ms = until;
+}
+
+static void note_health(struct upstream_row *row, const struct fetch_result *r, enum upstream_result result)
+{
+	struct upstream_index *index = row->index;
+	bool is_well = !passes[result] && result != UPSTREAM_TLS && result != UPSTREAM_REDIRECTED;
+	if (r->answer->retry_after && result == UPSTREAM_THROTTLED)
+		index->rest_ms = in_seconds(r->answer->retry_after, UPSTREAM_THROTTLED_S);
+	else if (r->answer->retry_after && passes[result])
+		note_tired(row, r->answer->retry_after);
+	if (!is_well) {
+		index->last_failure = result;
+		return;
+	}
+	index->failures = index->failed.count = index->tired.count = 0;
+	index->tired_ms = 0;
+}
+
+// It was tried for the last time.
+static void note_failure(struct upstream_row *row, enum upstream_result result)
+{
+	struct upstream_index *index = row->index;
+	if (!passes[result] && result != UPSTREAM_TLS && result != UPSTREAM_REDIRECTED)
+		return;
+	if (result != UPSTREAM_SERVER_ERROR || add(&index->failed, hash_of(row)))
+		index->failures++;
+	if (index->failures >= UPSTREAM_GIVE_UP)
+		index->probe_ms = clock_ms() + UPSTREAM_PROBE_MS;
+}
+
+static int64_t later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static int64_t rest_of_project(const struct upstream_row *row)
+{
+	uint64_t project = hash_of(row);
+	return row->index->resting[project % UPSTREAM_RESTING].project == project
+		? row->index->resting[project % UPSTREAM_RESTING].until_ms : 0;
+}
+
+static int64_t rest_of_index(const struct upstream_row *row)
+{
+	return later(row->index->rest_ms, row->index->tired_ms);
+}
+
+static int64_t next_try(const struct upstream_row *row)
+{
+	int64_t at = clock_ms() + ((int64_t)UPSTREAM_FIRST_RETRY_MS << (row->tries < 10 ? row->tries - 1 : 9));
+	return later(at, later(rest_of_index(row), rest_of_project(row)));
+}
+
+static void on_done(void *ctx, const struct fetch_result *r)
+{
+	struct upstream_row *row = ctx;
+	struct upstream_index *index = row->index;
+	enum upstream_result result = result_of(r);
+	note_health(row, r, result);
+	bool is_over = index->failures >= UPSTREAM_GIVE_UP || row->upstream->is_leaving;
+	if (passes[result] && !is_over && row->tries <= row->upstream->retries && next_try(row) < row->end_ms) {
+		try_row(row);
+		return;
+	}
+	note_failure(row, result);
+	take(row, r, result);
+}
+
+static void request_row(struct upstream_row *row, int64_t at_ms)
+{
+	CLEANUP(mem_free) char *url = xasprintf("%s%s/", row->index->url, row->project->name);
+	CLEANUP(mem_free) char *condition = xasprintf("If-None-Match: %s", row->etag ? row->etag : "");
+	// As it is, so that it is not unpacked here, where all answers pass, but where it is read.
+	const char *const headers[] = {simplepage_accept, "Accept-Encoding: gzip", row->etag && row->has_page ? condition : NULL, NULL};
+	const int64_t now = clock_ms();
+	const struct fetch_request request = {
+		.url = url,
+		.headers = headers,
+		.delay_ms = at_ms > now ? (uint64_t)(at_ms - now) : 0,
+		.total_seconds = row->upstream->timeout,
+		.limit = row->upstream->max_page,
+		.is_raw = true,
+		.on_done = on_done,
+		.ctx = row,
+	};
+	row->tries++;
+	fetch_pool_get(row->upstream->pool, &request);
+}
+
+static void try_row(struct upstream_row *row)
+{
+	request_row(row, next_try(row));
+}
+
+static void first_try(struct upstream_row *row)
+{
+	struct upstream_index *index = row->index;
+	int64_t now = clock_ms(), rest = rest_of_index(row);
+	CLEANUP(mem_free) char *why = NULL;
+	row->tries = 0;
+	row->end_ms = now + (int64_t)row->upstream->timeout * 2000;
+	if (row->upstream->is_leaving) {
+		say(row, UPSTREAM_OTHER, "not asked any more");
+	} else if (rest > row->end_ms) {
+		why = xasprintf("%s: it asks to be left alone for %lld s more", index->shown, (long long)((rest - now) / 1000));
+		say(row, UPSTREAM_THROTTLED, why);
+	} else if (rest_of_project(row) > row->end_ms) {
+		why = xasprintf("%s: it asks that %s is left alone for %lld s more", index->shown, row->project->name,
+			(long long)((rest_of_project(row) - now) / 1000));
+		say(row, UPSTREAM_SERVER_ERROR, why);
+	} else if (index->failures >= UPSTREAM_GIVE_UP && now < index->probe_ms) {
+		why = xasprintf("%s: not asked, since it failed %u times in a row", index->shown, index->failures);
+		say(row, index->last_failure, why);
+	} else {
+		index->probe_ms = now + UPSTREAM_PROBE_MS;
+		request_row(row, later(rest, rest_of_project(row)));
+	}
+}
+
+static void begin(void *ctx)
+{
+	struct upstream_project *p = ctx;
+	size_t count = p->left;
+	for (size_t i = 0; i < count; i++) // the last answer hands p over
+		first_try(&p->row[i]);
+}
+
+void upstream_ask(struct upstream *u, struct upstream_project *p, upstream_done *done, void *ctx)
+{
+	p->left = u->is_together ? u->count : 1;
+	p->done = done;
+	p->ctx = ctx;
+	for (size_t i = 0; i < u->count; i++)
+		upstream_said_release(&p->row[i].said);
+	fetch_pool_call(u->pool, begin, p);
+}

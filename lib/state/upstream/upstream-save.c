@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was answered goes into the catalog, where other servers write, too.
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/limits.h"
+#include "lib/state/catalog/catalog-upstream.h"
+#include "lib/state/upstream/upstream-row.h"
+
+// What is too large to be kept is asked for again, when it is needed.
+static int keep_row(struct catalog *c, struct upstream_row *row, struct str packed, struct err *e)
+{
+	if (!packed.ptr)
+		return 0;
+	const struct catalog_upstream put = {
+		.project = row->project->name,
+		.source = row->index->shown,
+		.result = upstream_result_name[row->result],
+		.why = row->why ? row->why : "",
+		.standing = row->standing == UPSTREAM_NEVER_ASKED ? NULL : upstream_result_name[row->standing],
+		.etag = row->etag,
+		.asked = row->asked,
+		.fetched = row->fetched,
+		.max_age = row->max_age,
+		.facts = packed,
+		.doubt = row->has_doubt ? row->doubt : NULL,
+		.doubted = row->doubted,
+		.certain = row->certain,
+		.had_since = row->had_since,
+	};
+	int64_t changed = 0;
+	if (catalog_upstream_put(c, &put, row->has_new_page, row->is_changed, &changed, e) < 0)
+		return -1;
+	// What somebody else wrote meanwhile is not what this one has.
+	row->changed = row->is_changed || changed == row->changed ? changed : 0;
+	return 0;
+}
+
+static void rollback(struct catalog **c)
+{
+	if (*c)
+		catalog_rollback(*c);
+}
+
+static bool is_dirty(const struct upstream_project *p)
+{
+	bool is_dirty = false;
+	for (size_t i = 0; i < p->upstream->count; i++)
+		is_dirty = is_dirty || p->row[i].is_dirty;
+	return is_dirty;
+}
+
+// The pages as they are to be written, those of a project one after another. They are made before the catalog's lock is taken,
+// for which others wait.
+struct packing {
+	struct str *page;
+	struct buf *room; // of each
+	size_t count;
+};
+
+static void packing_release(struct packing *k)
+{
+	for (size_t i = 0; i < k->count; i++)
+		buf_release(&k->room[i]);
+	free(k->room);
+	free(k->page);
+}
+
+static void pack(struct packing *k, struct upstream_project *p)
+{
+	for (size_t i = 0; i < p->upstream->count; i++, k->count++) {
+		buf_init(&k->room[k->count], SIZE_MAX / 2);
+		if (p->row[i].is_dirty)
+			k->page[k->count] = upstream_row_packed(&p->row[i], &k->room[k->count]);
+	}
+}
+
+struct comparison {
+	const struct upstream_project *ours;
+	bool is_other; // somebody wrote since ours was read
+};
+
+static int compare(void *ctx, const struct catalog_upstream *found, struct err *e UNUSED)
+{
+	struct comparison *x = ctx;
+	for (size_t i = 0; i < x->ours->upstream->count; i++)
+		if (strcmp(found->source, x->ours->row[i].index->shown) == 0 && found->changed != x->ours->row[i].changed)
+			x->is_other = true;
+	return 0;
+}
+
+// What the catalog has by now, where that is not what ours comes from; else NULL.
+static int find_other(struct catalog *c, const struct upstream_project *p, struct upstream_project **other, struct err *e)
+{
+	struct comparison x = {.ours = p};
+	*other = NULL;
+	if (catalog_upstream_rows(c, p->name, compare, &x, e) < 0)
+		return -1;
+	return x.is_other ? upstream_load(p->upstream, c, p->name, other, e) : 0;
+}
+
+// Of two pages the newer one counts, whoever asked, or writes, first: an answer may be slow. Who learned nothing, a 304 or a
+// failure, takes nothing away from who did. Else who asked later knows better.
+static bool is_outdone(const struct upstream_row *row, const struct upstream_row *other)
+{
+	if (other->changed == row->changed)
+		return false;
+	if (!row->is_changed)
+		return true;
+	if (row->has_page && other->has_page)
+		return upstream_page_is_older(&row->page, &other->page);
+	return other->asked > row->asked;
+}
+
+static void forget_other(struct upstream_project **other)
+{
+	upstream_project_unref(*other);
+}
+
+static int keep_project(struct catalog *c, struct upstream_project *p, const struct str *page, struct err *e)
+{
+	CLEANUP(forget_other) struct upstream_project *other = NULL;
+	if (find_other(c, p, &other, e) < 0)
+		return -1;
+	for (size_t i = 0; i < p->upstream->count; i++) {
+		struct upstream_row *row = &p->row[i];
+		bool stays = row->is_dirty && other && is_outdone(row, &other->row[i]);
+		if (stays)
+			atomic_store_explicit(&p->is_outdone, true, memory_order_release);
+		if (stays && catalog_upstream_touch(c, p->name, row->index->shown, e) < 0)
+			return -1;
+		if (row->is_dirty && !stays && keep_row(c, row, page[i], e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+// What was to be written is not.
+static void note_lost(struct upstream_project *const *projects, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < projects[i]->upstream->count; k++)
+			projects[i]->row[k].changed = 0;
+}
+
+static int keep_all(struct catalog *c, struct upstream_project *const *projects, size_t count, struct err *e)
+{
+	size_t rows = projects[0]->upstream->count;
+	CLEANUP(packing_release) struct packing packed = {
+		.page = xcalloc(count * rows, sizeof(*packed.page)), .room = xcalloc(count * rows, sizeof(*packed.room))};
+	for (size_t i = 0; i < count; i++)
+		pack(&packed, projects[i]);
+	if (catalog_begin(c, e) < 0)
+		return -1;
+	CLEANUP(rollback) struct catalog *open = c;
+	for (size_t i = 0; i < count; i++)
+		if (keep_project(c, projects[i], &packed.page[i * rows], e) < 0)
+			return -1;
+	if (catalog_commit(c, e) < 0)
+		return -1;
+	open = NULL;
+	return 0;
+}
+
+int upstream_keep(struct upstream *u UNUSED, struct catalog *c, struct upstream_project *const *projects, size_t count,
+	struct err *e)
+{
+	bool is_any = false;
+	for (size_t i = 0; i < count; i++)
+		is_any = is_any || is_dirty(projects[i]);
+	if (!is_any)
+		return 0;
+	int kept = keep_all(c, projects, count, e);
+	if (kept < 0)
+		note_lost(projects, count);
+	return kept;
+}
+
+int upstream_forget(struct catalog *c, struct err *e)
+{
+	if (catalog_begin(c, e) < 0)
+		return -1;
+	CLEANUP(rollback) struct catalog *open = c;
+	if (catalog_upstream_forget(c, UPSTREAM_STRANGERS, e) < 0 ||
+		catalog_upstream_forget_pages(c, LIMIT_PAGES_KEPT, e) < 0 || catalog_commit(c, e) < 0)
+		return -1;
+	open = NULL;
+	return 0;
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// What several platforms hold, as one: files by name, where the first platform that has one wins, and project
+// names, each once. A project's files, or all names, are in memory until the call ends.
+#pragma once
+
+#include "lib/base/err.h"
+#include "lib/state/catalog/catalog.h"
+#include "lib/state/store/store.h"
+
+typedef int merge_file_fn(void *ctx, const struct platform *platform, const struct catalog_file *file,
+	struct err *e);
+// By version key, then file name.
+int merge_files(const struct platform *const *platform, size_t count, struct catalog *c, const char *project,
+	merge_file_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+
+typedef int merge_name_fn(void *ctx, const char *project, struct err *e);
+// Sorted by bytes.
+int merge_projects(const struct platform *const *platform, size_t count, struct catalog *c, merge_name_fn *fn,
+	void *ctx, struct err *e) MUST_CHECK;

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pruner/operations/follow.h"
+
+#include "lib/base/limits.h"
+#include "lib/state/publish/sidecar-ops.h"
+#include "lib/state/store/freeze.h"
+#include "lib/state/store/sidecar.h"
+#include "pruner/operations/operation.h"
+
+// One step: what was done, and why not.
+struct doing {
+	const struct following_step *step;
+	struct catalog *catalog;
+	bool is_skipped; // it needs not be done any more, or somebody else's mark is there
+};
+
+// What is written where we write, which may wait for its release: the catalog does not know it yet. 1: there is a mark.
+static int read_yank(const struct doing *d, struct buf *text, struct err *e)
+{
+	const struct following_step *s = d->step;
+	CLEANUP(catalog_place_release) struct catalog_place place = {0};
+	if (catalog_find_file(d->catalog, s->platform->id, s->filename, &place, e) < 0)
+		return -1;
+	CLEANUP(mem_free) char *folder = errand_folder(place.path);
+	CLEANUP(mem_close) int fd = store_open_writable_folder(s->platform, folder, e);
+	return fd < 0 ? -1 : sidecar_read(fd, s->filename, MARK_YANKED, text, e);
+}
+
+static int relist(struct doing *d, struct err *e)
+{
+	const struct following_step *s = d->step;
+	if (!s->has_sha256)
+		return err_set(e, ERR_CONFLICT, "its tombstone does not say what its bytes were");
+	return marks_restore(s->platform, d->catalog, s->filename, s->folder, s->sha256, e);
+}
+
+static int yank(struct doing *d, struct err *e)
+{
+	const struct following_step *s = d->step;
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, 2 * LIMIT_MARK);
+	int found = read_yank(d, &text, e);
+	if (found < 0)
+		return -1;
+	d->is_skipped = found && (!mark_follows(buf_view(&text)) || str_eq(buf_view(&text), str_from(s->text)));
+	return d->is_skipped ? 0 : marks_yank(s->platform, d->catalog, s->filename, s->text, e);
+}
+
+static int unyank(struct doing *d, struct err *e)
+{
+	const struct following_step *s = d->step;
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, 2 * LIMIT_MARK);
+	int found = read_yank(d, &text, e);
+	if (found < 0)
+		return -1;
+	d->is_skipped = !found || !mark_follows(buf_view(&text));
+	return d->is_skipped ? 0 : marks_unyank(s->platform, d->catalog, s->filename, e);
+}
+
+static const struct {
+	int (*fn)(struct doing *d, struct err *e); // NULL: nothing can be done
+	const char *action; // for the audit log
+} doings[FOLLOWING_COUNT] = {
+	[FOLLOWING_RELIST] = {relist, "restore"},
+	[FOLLOWING_LOST] = {NULL, NULL},
+	[FOLLOWING_YANK] = {yank, "yank"},
+	[FOLLOWING_UNYANK] = {unyank, "unyank"},
+};
+
+struct run {
+	struct catalog *catalog;
+	const struct following *following;
+	const struct follow_options *options;
+	struct errand *errand; // NULL in a dry run
+	struct follow_counts *counts;
+};
+
+static void tell(const struct run *r, enum follow_result result, const struct platform *p,
+	const struct following_step *s, const char *why)
+{
+	r->counts->of[result]++;
+	if (result == FOLLOW_DONE)
+		r->counts->done[s->kind]++;
+	r->options->told(r->options->ctx, result, p, s, why);
+}
+
+static int do_it(const struct run *r, const struct following_step *s, struct err *e)
+{
+	struct err why = ERR_INIT;
+	struct doing d = {.step = s, .catalog = r->catalog};
+	bool is_done = doings[s->kind].fn(&d, &why) == 0;
+	const struct errand_deed deed = {.platform = s->platform,
+		.action = doings[s->kind].action,
+		.project = s->project,
+		.file = s->filename,
+		.sha256 = s->has_sha256 ? s->sha256 : NULL,
+		.reason = s->reason,
+		.failure = is_done ? NULL : &why};
+	if (!d.is_skipped && errand_note(r->errand, &deed, e) < 0)
+		return -1;
+	enum follow_result result = !is_done ? FOLLOW_FAILED : d.is_skipped ? FOLLOW_SKIPPED : FOLLOW_DONE;
+	tell(r, result, s->platform, s, is_done ? s->reason : why.msg);
+	return 0;
+}
+
+// All steps of one platform, whose freeze is asked about once.
+static int do_platform(const struct run *r, const struct platform *p, struct err *e)
+{
+	struct err unsaid = ERR_INIT;
+	CLEANUP(buf_release) struct buf frozen;
+	buf_init(&frozen, 2 * LIMIT_WORDS);
+	int is_held = freeze_is(p, &frozen, &unsaid); // what cannot be looked at fails at its first step
+	for (size_t i = 0; i < r->following->count; i++) {
+		const struct following_step *s = &r->following->step[i];
+		if (s->platform != p)
+			continue;
+		if (s->kind == FOLLOWING_LOST)
+			tell(r, FOLLOW_LOST, p, s, s->reason);
+		else if (is_held > 0)
+			tell(r, FOLLOW_HELD, p, s, frozen.data);
+		else if (!r->errand)
+			tell(r, FOLLOW_DONE, p, s, s->reason);
+		else if (do_it(r, s, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static bool has_steps(const struct following *f, const struct platform *p)
+{
+	for (size_t i = 0; i < f->count; i++)
+		if (f->step[i].platform == p)
+			return true;
+	return false;
+}
+
+static int do_all(const struct run *r, const struct store *store, struct err *e)
+{
+	for (size_t i = 0; i < store->platform_count; i++)
+		if (has_steps(r->following, &store->platform[i]) && do_platform(r, &store->platform[i], e) < 0)
+			return -1;
+	return 0;
+}
+
+int follow_run(const struct store *store, struct catalog *c, const struct following *f, const struct follow_options *o,
+	struct follow_counts *out, struct err *e)
+{
+	*out = (struct follow_counts){0};
+	struct run r = {.catalog = c, .following = f, .options = o, .counts = out};
+	if (o->is_dry_run)
+		return do_all(&r, store, e);
+	CLEANUP(errand_release) struct errand errand;
+	r.errand = &errand;
+	if (errand_begin(&errand, store, c, o->audit, o->who, e) < 0 || do_all(&r, store, e) < 0)
+		return -1;
+	return errand_end(&errand, e);
+}

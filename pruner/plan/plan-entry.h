@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file of the store with its verdict, as the plan has it. Plain values; one thread.
+#pragma once
+
+#include "lib/state/catalog/catalog-candidate.h"
+#include "lib/state/upstream/upstream.h"
+#include "pruner/plan/planfile.h"
+#include "pruner/plan/verdict.h"
+
+enum { ENTRY_LABEL = 16 }; // of an environment: "3.13t"
+
+struct entry {
+	struct planfile_entry plan; // borrows from all that it was made of
+	struct planfile_cover *cover;
+	char (*label)[ENTRY_LABEL];
+};
+
+// project NULL: nobody knows it, and answer is NULL too. To be released.
+void entry_init(struct entry *entry, const char *platform, const char *project, const struct catalog_held *file,
+	const struct verdict *verdict, const struct upstream_answer *answer);
+void entry_release(struct entry *entry);

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pruner/plan/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/limits.h"
+#include "lib/format/jsondoc.h"
+#include "lib/os/clock.h"
+#include "lib/state/access/downloads.h"
+#include "lib/state/catalog/catalog-candidate.h"
+#include "lib/state/catalog/catalog-upstream.h"
+#include "lib/state/upstream/upstream.h"
+#include "pruner/plan/plan-entry.h"
+#include "pruner/plan/plan-totals.h"
+#include "pruner/plan/quarantined.h"
+#include "pruner/plan/verdict.h"
+
+// A platform of the store.
+struct chosen {
+	const struct platform *platform; // NULL: it was not chosen
+	struct tally tally;
+};
+
+struct planning {
+	const struct store *store;
+	struct catalog *catalog; // to be written
+	struct catalog *reader;  // of one moment
+	const struct policy *policy;
+	const struct plan_options *options;
+	struct upstream *upstream;
+	struct downloads *downloads; // NULL: nobody counted
+	struct ledger ledger;
+	struct plan *plan;
+	struct chosen *chosen; // as store->platform
+	int64_t now;
+	struct names projects; // to be asked about
+	struct refused refused;
+	uint64_t done, failed; // look-ups
+	// What is being decided.
+	const char *name;
+	struct chosen *on;
+	struct verdict_upstream facts;
+};
+
+// --- which platforms, which projects ---
+
+static int choose_platforms(struct planning *x, struct err *e)
+{
+	size_t count = 0;
+	x->chosen = xcalloc(x->store->platform_count + 1, sizeof(*x->chosen));
+	for (size_t i = 0; i < x->store->platform_count; i++) {
+		const struct platform *p = &x->store->platform[i];
+		if (!store_is_wanted(x->options->glob, x->options->globs, p->name))
+			continue;
+		x->chosen[i].platform = p;
+		count++;
+	}
+	return count ? 0 : err_set(e, ERR_NOT_FOUND, "no platform of the store has such a name");
+}
+
+static struct chosen *find_chosen(struct planning *x, int64_t platform)
+{
+	for (size_t i = 0; i < x->store->platform_count; i++)
+		if (x->chosen[i].platform && x->chosen[i].platform->id == platform)
+			return &x->chosen[i];
+	return NULL;
+}
+
+static bool is_asked_for(const struct plan_options *o, const char *project)
+{
+	return !o->projects || !o->projects->count || names_has(o->projects, project);
+}
+
+static void add_name(struct planning *x, const char *project)
+{
+	if (is_asked_for(x->options, project))
+		names_add(&x->projects, project);
+}
+
+static int add_project(void *ctx, const char *project, int64_t platform, struct err *e UNUSED)
+{
+	struct planning *x = ctx;
+	if (find_chosen(x, platform))
+		add_name(x, project);
+	return 0;
+}
+
+static int find_projects(struct planning *x, struct catalog *in, struct err *e)
+{
+	names_release(&x->projects);
+	refused_release(&x->refused);
+	if (catalog_holders(in, add_project, x, e) < 0 || refused_read(&x->refused, in, e) < 0)
+		return -1;
+	for (size_t i = 0; i < x->refused.count; i++)
+		if (*x->refused.file[i].project && find_chosen(x, x->refused.file[i].held.platform))
+			add_name(x, x->refused.file[i].project);
+	names_sort(&x->projects);
+	return 0;
+}
+
+// --- one file ---
+
+static int decide_file(void *ctx, const struct catalog_held *file, struct err *e)
+{
+	struct planning *x = ctx;
+	CLEANUP(verdict_release) struct verdict v;
+	const struct verdict_file ours = {
+		.filename = file->filename,
+		.project = x->name,
+		.version = file->version,
+		.sha256 = file->sha256,
+		.mtime = file->mtime_ns / 1000000000,
+		.requires_python = file->requires_python,
+		.refusal = file->refusal,
+		.was_downloaded = policy_was_downloaded(
+			x->policy, x->downloads, x->on->platform->name, file->filename, x->now),
+	};
+	verdict_decide(x->policy, x->on->platform, &ours, &x->facts, x->now, &v);
+	tally_add(&x->on->tally, v.kind, v.why, file->size);
+	CLEANUP(entry_release) struct entry entry;
+	entry_init(&entry, x->on->platform->name, x->name, file, &v, x->facts.answer);
+	return ledger_add(&x->ledger, x->on->platform->id, &entry.plan, e);
+}
+
+// Those in quarantine whose name says this project; "": none.
+static int decide_refused(struct planning *x, const char *project, struct err *e)
+{
+	int result = 0;
+	for (size_t i = 0; i < x->refused.count && result == 0; i++) {
+		const struct refused_file *file = &x->refused.file[i];
+		x->on = find_chosen(x, file->held.platform);
+		if (x->on && strcmp(file->project, project) == 0)
+			result = decide_file(x, &file->held, e);
+	}
+	return result;
+}
+
+// --- one project ---
+
+// A project that upstream does not have, and says so, is no failure.
+static bool has_failed(enum upstream_result result)
+{
+	static const enum upstream_result fine[] = {
+		UPSTREAM_KNOWN, UPSTREAM_ABSENT, UPSTREAM_NOT_FOUND, UPSTREAM_QUARANTINED, UPSTREAM_PRIVATE};
+	for (size_t i = 0; i < ARRAY_SIZE(fine); i++)
+		if (result == fine[i])
+			return false;
+	return true;
+}
+
+static void note_failure(struct plan *p, const struct upstream_answer *answer)
+{
+	GROW(p->failure, p->head.failures, p->failure_room);
+	p->failure[p->head.failures++] = (struct planfile_failure){
+		.project = arena_copy(&p->text, str_from(answer->project)),
+		.result = upstream_result_name[answer->result],
+		.why = arena_copy(&p->text, str_from(answer->why ? answer->why : "")),
+	};
+	p->head.failed += has_failed(answer->result);
+}
+
+static int decide_project(void *ctx, const struct upstream_answer *answer, struct err *e)
+{
+	struct planning *x = ctx;
+	int result = 0;
+	int64_t oldest = 0;
+	if (answer->result != UPSTREAM_KNOWN && answer->result != UPSTREAM_ABSENT)
+		note_failure(x->plan, answer);
+	if (catalog_project_oldest(x->reader, x->name, &oldest, e) < 0)
+		return -1;
+	verdict_upstream_init(&x->facts, x->name, answer);
+	x->facts.is_younger = upstream_is_younger(x->upstream, oldest, answer);
+	for (size_t i = 0; i < x->store->platform_count && result == 0; i++) {
+		x->on = &x->chosen[i];
+		if (x->on->platform)
+			result = catalog_held_files(x->reader, x->on->platform->id, x->name, decide_file, x, e);
+	}
+	if (result == 0)
+		result = decide_refused(x, x->name, e);
+	verdict_upstream_release(&x->facts);
+	return result;
+}
+
+static int decide_projects(struct planning *x, struct err *e)
+{
+	for (size_t i = 0; i < x->projects.count; i++) {
+		x->name = x->projects.item[i];
+		if (upstream_recall(x->upstream, x->reader, x->name, decide_project, x, e) < 0)
+			return -1;
+	}
+	x->name = NULL;
+	verdict_upstream_init(&x->facts, "", NULL);
+	int result = decide_refused(x, "", e);
+	verdict_upstream_release(&x->facts);
+	return result;
+}
+
+// All of one moment, so that nothing comes twice or not at all while others write.
+static int decide_all(struct planning *x, struct err *e)
+{
+	if (catalog_open_read(catalog_path(x->catalog), &x->reader, e) < 0 ||
+		catalog_enlarge_cache(x->reader, e) < 0 || catalog_read_begin(x->reader, e) < 0)
+		return -1;
+	CLEANUP(catalog_read_end) struct catalog *reading = x->reader;
+	if (catalog_newest_change(reading, &x->plan->head.change, e) < 0 || find_projects(x, reading, e) < 0)
+		return -1;
+	return decide_projects(x, e);
+}
+
+// --- asking ---
+
+static int count_answer(void *ctx, const struct upstream_answer *answer, struct err *e UNUSED)
+{
+	struct planning *x = ctx;
+	x->done++;
+	x->failed += has_failed(answer->result);
+	if (x->options->progress)
+		x->options->progress(x->options->ctx, x->done, x->projects.count, x->failed);
+	return 0;
+}
+
+static int ask(struct planning *x, struct err *e)
+{
+	if (x->options->is_offline)
+		return 0;
+	if (find_projects(x, x->catalog, e) < 0)
+		return -1;
+	return upstream_look(x->upstream, x->catalog, (const char *const *)x->projects.item, x->projects.count,
+		count_answer, x, e);
+}
+
+// --- the whole ---
+
+static void sum_up_platforms(struct planning *x)
+{
+	struct plan *p = x->plan;
+	size_t most = x->store->platform_count;
+	p->platform = xcalloc(most + 1, sizeof(*p->platform));
+	p->total = xcalloc((most + 1) * VERDICT_COUNT * VERDICT_WHY_COUNT, sizeof(*p->total));
+	for (size_t i = 0; i < most; i++) {
+		const struct chosen *on = &x->chosen[i];
+		if (!on->platform)
+			continue;
+		p->platform[p->head.platforms++] = tally_all(&on->tally, on->platform->name);
+		p->head.totals = tally_rows(&on->tally, on->platform->name, p->total, p->head.totals);
+	}
+	p->head.platform = p->platform;
+	p->head.total = p->total;
+}
+
+static void sum_up(struct planning *x)
+{
+	struct plan *p = x->plan;
+	struct policy_takes takes = x->policy->takes;
+	sum_up_platforms(x);
+	for (size_t i = 0; i < POLICY_OPTIONS; i++)
+		if (*policy_takes_class(&takes, policy_class[i]))
+			p->option[p->head.options++] = policy_class[i];
+	p->head.option = p->option;
+	p->head.glob = x->options->glob;
+	p->head.globs = x->options->globs;
+	p->head.projects = x->projects.count;
+	p->head.failure = p->failure;
+}
+
+// What the policy was, for people; its hash says whether it is the same. Not upstream's URLs, which may hold passwords.
+static char *policy_text(const struct config *c)
+{
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
+	struct buf text;
+	buf_init(&text, LIMIT_CONFIG);
+	jsondoc_put_int(doc, "min-age", (int64_t)c->prune_min_age);
+	jsondoc_put_int(doc, "upstream-min-age", (int64_t)c->prune_upstream_min_age);
+	jsondoc_put_int(doc, "downloaded", (int64_t)c->prune_downloaded);
+	if (c->prune_packages)
+		jsondoc_put_str(doc, "packages", c->prune_packages);
+	if (c->prune_constraints)
+		jsondoc_put_str(doc, "constraints", c->prune_constraints);
+	jsondoc_write(doc, 0, &text);
+	return buf_steal(&text);
+}
+
+static int make(struct planning *x, struct err *e)
+{
+	bool scanned;
+	if (catalog_was_scanned(x->catalog, &scanned, e) < 0)
+		return -1;
+	if (!scanned)
+		return err_set(e, ERR_NOT_FOUND, "%s: no scan of the store has ended yet: wheelcache index comes first",
+			catalog_path(x->catalog));
+	if (catalog_enlarge_cache(x->catalog, e) < 0 || choose_platforms(x, e) < 0 ||
+		policy_open_downloads(x->policy, catalog_path(x->catalog), &x->downloads, e) < 0 ||
+		ledger_open(&x->ledger, x->options->path, x->catalog, x->options->entry, x->options->entry_ctx, e) < 0 ||
+		ask(x, e) < 0 || decide_all(x, e) < 0)
+		return -1;
+	sum_up(x);
+	return ledger_finish(&x->ledger, &x->plan->head, e);
+}
+
+static void planning_release(struct planning *x)
+{
+	names_release(&x->projects);
+	refused_release(&x->refused);
+	free(x->chosen);
+	ledger_release(&x->ledger);
+	downloads_close(x->downloads);
+	upstream_free(x->upstream);
+	catalog_close(x->reader);
+}
+
+int plan_make(const struct config *c, const struct store *store, struct catalog *catalog, const struct policy *policy,
+	const struct plan_options *options, struct plan *out, struct err *e)
+{
+	*out = (struct plan){0};
+	CLEANUP(planning_release) struct planning x = {
+		.store = store,
+		.catalog = catalog,
+		.policy = policy,
+		.options = options,
+		.plan = out,
+		.now = clock_wall_seconds(),
+	};
+	planfile_new_id(x.now, out->id);
+	out->head.id = out->id;
+	out->head.made = x.now;
+	out->head.store = store->path ? store->path : "";
+	out->head.policy_hash = policy->hash;
+	out->head.policy = out->policy = policy_text(c);
+	return upstream_new(c, &x.upstream, e) < 0 ? -1 : make(&x, e);
+}
+
+void plan_release(struct plan *p)
+{
+	arena_release(&p->text);
+	free(p->policy);
+	free(p->failure);
+	free(p->platform);
+	free(p->total);
+	*p = (struct plan){0};
+}

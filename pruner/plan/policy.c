@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pruner/plan/policy.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+#include "lib/base/limits.h"
+#include "lib/base/log.h"
+#include "lib/os/fs.h"
+#include "lib/state/access/downloads.h"
+
+enum { DESCRIPTION_MAX = 4096 };
+
+const char *const policy_class[POLICY_OPTIONS] = {"pure", "off-list", "unusable", "corrupt", "name-taken-over"};
+
+bool *policy_takes_class(struct policy_takes *takes, const char *name)
+{
+	bool *const class[POLICY_OPTIONS] = {
+		&takes->pure, &takes->off_list, &takes->unusable, &takes->corrupt, &takes->taken_over};
+	for (size_t i = 0; i < POLICY_OPTIONS; i++)
+		if (strcmp(policy_class[i], name) == 0)
+			return class[i];
+	return NULL;
+}
+
+// Each fact with its length, so that no two policies give the same bytes.
+static void add_fact(struct digest *d, struct str fact)
+{
+	uint64_t len = fact.len;
+	digest_add(d, &len, sizeof(len));
+	digest_add(d, fact.ptr, fact.len);
+}
+
+static void add_number(struct digest *d, int64_t number)
+{
+	digest_add(d, &number, sizeof(number));
+}
+
+static int read_list(struct requirements *list, const char *path, enum requirement_form form, struct digest *d,
+	struct err *e)
+{
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, LIMIT_REQUIREMENTS);
+	if (fs_read_file(path, &text, e) < 0 || requirements_parse(list, buf_view(&text), path, form, e) < 0)
+		return -1;
+	add_fact(d, buf_view(&text));
+	return 0;
+}
+
+static int read_pins(struct policy *p, const struct config *c, struct digest *d, struct err *e)
+{
+	struct str rest = str_from(c->prune_constraints ? c->prune_constraints : "");
+	while (rest.len) {
+		struct str word = str_cut(&rest, ' ');
+		CLEANUP(mem_free) char *path = xstrndup(word.ptr, word.len);
+		size_t before = p->pins.count;
+		if (read_list(&p->pins, path, REQUIREMENT_CONSTRAINTS, d, e) < 0)
+			return err_prefix(e, "[prune] constraints: ");
+		if (p->pins.count == before) // what a download that failed leaves would let go of every pin
+			return err_set(e, ERR_USAGE, "[prune] constraints: %s: it pins nothing", path);
+	}
+	return 0;
+}
+
+static int read_packages(struct policy *p, const struct config *c, struct digest *d, struct err *e)
+{
+	p->has_packages = c->prune_packages != NULL;
+	add_number(d, p->has_packages);
+	if (p->has_packages && read_list(&p->packages, c->prune_packages, REQUIREMENT_PACKAGES, d, e) < 0)
+		return err_prefix(e, "[prune] packages: ");
+	if (p->takes.off_list && !p->packages.count)
+		return err_set(e, ERR_USAGE,
+			"--off-list needs [prune] packages: without a list, or with an empty one, everything would be off it");
+	return 0;
+}
+
+static void add_values(const struct policy *p, const struct config *c, struct digest *d)
+{
+	const int64_t values[] = {p->takes.pure, p->takes.off_list, p->takes.unusable, p->takes.corrupt,
+		p->takes.taken_over, p->min_age,
+		p->upstream_min_age, p->downloaded, c->upstream_trust_404};
+	for (size_t i = 0; i < ARRAY_SIZE(values); i++)
+		add_number(d, values[i]);
+	const char *const texts[] = {c->upstream_urls, c->upstream_indexes, c->upstream_private, c->upstream_local_only, c->upstream_shared};
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		add_fact(d, str_from(texts[i] ? texts[i] : ""));
+}
+
+static void add_platforms(const struct store *s, struct digest *d)
+{
+	CLEANUP(buf_release) struct buf profile;
+	buf_init(&profile, DESCRIPTION_MAX);
+	for (size_t i = 0; i < s->platform_count; i++) {
+		const struct platform *platform = &s->platform[i];
+		buf_clear(&profile);
+		if (platform->profile.environment_count)
+			profile_describe(&platform->profile, &profile);
+		add_fact(d, str_from(platform->name));
+		add_fact(d, buf_view(&profile));
+	}
+}
+
+// A line that protects nothing may be a mistake; or it is meant for another store with the same list.
+static void warn_of_globs(const struct policy *p, const struct store *s)
+{
+	for (size_t i = 0; i < p->packages.count; i++) {
+		const char *glob = p->packages.item[i].platform;
+		size_t k = 0;
+		while (glob && k < s->platform_count && fnmatch(glob, s->platform[k].name, 0) != 0)
+			k++;
+		if (glob && k == s->platform_count)
+			log_warn("%s: platform=%s is no platform of this store", p->packages.item[i].source, glob);
+	}
+}
+
+static int fill(struct policy *p, const struct config *c, const struct store *s, struct err *e)
+{
+	CLEANUP(digest_cleanup) struct digest *d = digest_new();
+	uint8_t sha256[SHA256_SIZE];
+	digest_begin(d);
+	add_values(p, c, d);
+	if (read_packages(p, c, d, e) < 0 || read_pins(p, c, d, e) < 0)
+		return -1;
+	warn_of_globs(p, s);
+	add_platforms(s, d);
+	digest_end(d, sha256);
+	hex_encode(sha256, sizeof(sha256), p->hash);
+	return 0;
+}
+
+int policy_init(struct policy *p, const struct config *c, const struct store *s, const struct policy_takes *takes,
+	struct err *e)
+{
+	*p = (struct policy){
+		.takes = *takes,
+		.min_age = (int64_t)c->prune_min_age,
+		.upstream_min_age = (int64_t)c->prune_upstream_min_age,
+		.downloaded = (int64_t)c->prune_downloaded,
+	};
+	if (fill(p, c, s, e) == 0)
+		return 0;
+	policy_release(p);
+	return -1;
+}
+
+void policy_release(struct policy *p)
+{
+	requirements_release(&p->packages);
+	requirements_release(&p->pins);
+	*p = (struct policy){0};
+}
+
+// A file of counts that is torn, or not there: nobody counted, and what was downloaded cannot be told.
+int policy_open_downloads(const struct policy *p, const char *catalog_path, struct downloads **out, struct err *e)
+{
+	struct err why = ERR_INIT;
+	*out = NULL;
+	if (!p->downloaded || downloads_open(catalog_path, out, &why) == 0)
+		return 0;
+	if (why.kind != ERR_NOT_FOUND && why.kind != ERR_INVALID) {
+		*e = why;
+		return -1;
+	}
+	log_warn("every file counts as downloaded lately: %s", why.msg);
+	return 0;
+}
+
+bool policy_was_downloaded(const struct policy *p, const struct downloads *d, const char *platform, const char *filename,
+	int64_t now)
+{
+	return p->downloaded && downloads_within(d, platform, filename, now, p->downloaded) != DOWNLOADED_NO;
+}

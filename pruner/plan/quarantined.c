@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pruner/plan/quarantined.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/domain/text/filename.h"
+
+static const char *project_of(struct refused *r, const char *filename)
+{
+	struct err none = ERR_INIT;
+	struct filename name;
+	if (filename_parse(str_from(filename), &name, &none) < 0)
+		return "";
+	const char *project = arena_copy(&r->text, str_from(name.project ? name.project : ""));
+	filename_release(&name);
+	return project;
+}
+
+static int keep(void *ctx, const struct catalog_held *file, struct err *e UNUSED)
+{
+	struct refused *r = ctx;
+	GROW(r->file, r->count, r->room);
+	struct refused_file *kept = &r->file[r->count++];
+	*kept = (struct refused_file){.project = project_of(r, file->filename), .held = *file};
+	kept->held.filename = arena_copy(&r->text, str_from(file->filename));
+	kept->held.path = arena_copy(&r->text, str_from(file->path));
+	kept->held.refusal = arena_copy(&r->text, str_from(file->refusal));
+	kept->held.version = kept->held.requires_python = NULL;
+	if (file->sha256)
+		memcpy(kept->sha256, file->sha256, SHA256_SIZE);
+	return 0;
+}
+
+static int by_project(const void *a, const void *b)
+{
+	const struct refused_file *left = a, *right = b;
+	int order = strcmp(left->project, right->project);
+	if (!order)
+		order = (left->held.platform > right->held.platform) - (left->held.platform < right->held.platform);
+	return order ? order : strcmp(left->held.path, right->held.path);
+}
+
+int refused_read(struct refused *r, struct catalog *c, struct err *e)
+{
+	if (catalog_refused_files(c, keep, r, e) < 0)
+		return -1;
+	if (r->count)
+		qsort(r->file, r->count, sizeof(*r->file), by_project);
+	for (size_t i = 0; i < r->count; i++)
+		if (r->file[i].held.sha256)
+			r->file[i].held.sha256 = r->file[i].sha256;
+	return 0;
+}
+
+void refused_release(struct refused *r)
+{
+	free(r->file);
+	arena_release(&r->text);
+	*r = (struct refused){0};
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the catalog has in quarantine, by the project that its name says: of what is damaged nothing else can be known.
+// One thread.
+#pragma once
+
+#include "lib/base/arena.h"
+#include "lib/state/catalog/catalog-candidate.h"
+
+struct refused_file {
+	const char *project; // normalised; "": its name says none
+	struct catalog_held held;
+	uint8_t sha256[SHA256_SIZE];
+};
+
+// All zero is none.
+struct refused {
+	struct refused_file *file; // by project, then platform and path
+	size_t count, room;
+	struct arena text;
+};
+
+// Adds what there is. To be released whatever it returned.
+int refused_read(struct refused *r, struct catalog *c, struct err *e) MUST_CHECK;
+void refused_release(struct refused *r); // it is empty after it

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pruner/plan/verdict.h"
+
+#include <string.h>
+
+#include "lib/domain/index/simplepage.h"
+#include "lib/domain/text/tag.h"
+#include "lib/state/upstream/upstream.h"
+
+enum { REASON_MAX = 2048 };
+
+const char *const verdict_name[VERDICT_COUNT] = {
+	[VERDICT_KEEP] = "keep",
+	[VERDICT_DUPLICATE] = "duplicate",
+	[VERDICT_SUPERSEDED] = "superseded",
+	[VERDICT_PURE] = "pure",
+	[VERDICT_OFF_LIST] = "off-list",
+	[VERDICT_UNUSABLE] = "unusable",
+	[VERDICT_CORRUPT] = "corrupt",
+};
+
+const char *const verdict_why_name[VERDICT_WHY_COUNT] = {
+	[VERDICT_LISTED] = "listed",
+	[VERDICT_PINNED] = "pinned",
+	[VERDICT_TOO_YOUNG] = "too-young",
+	[VERDICT_UPSTREAM_TOO_YOUNG] = "upstream-too-young",
+	[VERDICT_DOWNLOADED] = "downloaded",
+	[VERDICT_UPSTREAM_UNKNOWN] = "upstream-unknown",
+	[VERDICT_UPSTREAM_ABSENT] = "upstream-absent",
+	[VERDICT_YANKED_UPSTREAM] = "yanked-upstream",
+	[VERDICT_NOT_COVERED] = "not-covered",
+	[VERDICT_NO_PROFILE] = "no-profile",
+	[VERDICT_SDIST] = "sdist",
+	[VERDICT_NOT_ASKED] = "not-asked",
+	[VERDICT_TAKEN_OVER] = "name-taken-over",
+	[VERDICT_UNCERTAIN] = "uncertain",
+};
+
+void verdict_upstream_init(struct verdict_upstream *u, const char *project, const struct upstream_answer *answer)
+{
+	bool is_known = answer && answer->result == UPSTREAM_KNOWN;
+	u->answer = answer;
+	u->is_younger = false;
+	u->coverage = coverage_new(is_known ? answer->page : NULL, project ? project : "");
+}
+
+void verdict_upstream_release(struct verdict_upstream *u)
+{
+	coverage_free(u->coverage);
+	*u = (struct verdict_upstream){0};
+}
+
+// What one decision is made from.
+struct question {
+	const struct policy *policy;
+	const struct platform *platform;
+	const struct verdict_file *file;
+	const struct verdict_upstream *upstream;
+	int64_t now;
+	bool is_wheel;
+	struct filename name;   // of a wheel
+	struct version version; // of both
+	struct verdict *out;
+};
+
+static bool keep(struct question *q, enum verdict_why why, const char *fmt, ...) PRINTF_LIKE(3, 4);
+static bool take(struct question *q, enum verdict_kind kind, const struct simplepage_file *file, const char *fmt, ...)
+	PRINTF_LIKE(4, 5);
+
+static void set_reason(struct question *q, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
+
+static void set_reason(struct question *q, const char *fmt, va_list ap)
+{
+	CLEANUP(mem_free) char *text = xvasprintf(fmt, ap);
+	buf_clear(&q->out->reason);
+	buf_str(&q->out->reason, str_slice(str_from(text), 0, strnlen(text, REASON_MAX)));
+}
+
+// Both return true: it is decided.
+static bool keep(struct question *q, enum verdict_why why, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	set_reason(q, fmt, ap);
+	va_end(ap);
+	q->out->kind = VERDICT_KEEP;
+	q->out->why = why;
+	return true;
+}
+
+static bool take(struct question *q, enum verdict_kind kind, const struct simplepage_file *file, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	set_reason(q, fmt, ap);
+	va_end(ap);
+	q->out->kind = kind;
+	q->out->why = VERDICT_REMOVES;
+	q->out->file = file;
+	return true;
+}
+
+static bool not_asked(struct question *q, const char *option)
+{
+	q->out->why = VERDICT_NOT_ASKED;
+	buf_printf(&q->out->reason, "; it goes only with %s", option);
+	return true;
+}
+
+static bool if_corrupt(struct question *q)
+{
+	if (!q->file->refusal)
+		return false;
+	take(q, VERDICT_CORRUPT, NULL, "it is quarantined: %s", q->file->refusal);
+	return q->policy->takes.corrupt || not_asked(q, "--corrupt");
+}
+
+// Of an sdist the catalog alone knows the version: its name may be one that no rule splits.
+static bool if_nameless(struct question *q)
+{
+	struct err why = ERR_INIT;
+	q->is_wheel = filename_kind(str_from(q->file->filename)) == FILENAME_WHEEL;
+	if (!q->file->project || !q->file->version)
+		return keep(q, VERDICT_UNCERTAIN, "the catalog does not know what it is");
+	if (version_parse(str_from(q->file->version), &q->version, &why) < 0 ||
+		(q->is_wheel && filename_parse(str_from(q->file->filename), &q->name, &why) < 0))
+		return keep(q, VERDICT_UNCERTAIN, "%s", why.msg);
+	return false;
+}
+
+static bool if_listed(struct question *q)
+{
+	const struct requirement *r =
+		requirements_find(&q->policy->packages, q->file->project, &q->version, q->platform->name);
+	return r && keep(q, VERDICT_LISTED, "it is on the list (%s)%s%s", r->source, *r->reason ? ": " : "", r->reason);
+}
+
+static bool if_pinned(struct question *q)
+{
+	const struct requirement *r =
+		requirements_find(&q->policy->pins, q->file->project, &q->version, q->platform->name);
+	return r && keep(q, VERDICT_PINNED, "%s pins %s%s", r->source, r->project, r->specifier);
+}
+
+static bool if_without_profile(struct question *q)
+{
+	return !q->platform->profile.environment_count &&
+	       keep(q, VERDICT_NO_PROFILE, "nothing is known of the machines of %s", q->platform->name);
+}
+
+static int ask(struct question *q, int64_t until, struct coverage_answer *out, struct err *e)
+{
+	const struct coverage_file ours = {
+		q->file->filename, q->is_wheel ? &q->name : NULL, q->file->requires_python};
+	return coverage_ask(q->upstream->coverage, &q->platform->profile, &ours, until, out, e);
+}
+
+static bool if_unusable(struct question *q)
+{
+	struct err why = ERR_INIT;
+	int64_t age = q->policy->upstream_min_age;
+	if (ask(q, age > 0 ? q->now - age : INT64_MAX, &q->out->evidence, &why) < 0)
+		return keep(q, VERDICT_UNCERTAIN, "%s", why.msg);
+	if (q->out->evidence.kind != COVERAGE_NOWHERE)
+		return false;
+	take(q, VERDICT_UNUSABLE, NULL, "no Python of %s installs it", q->platform->name);
+	return q->policy->takes.unusable || not_asked(q, "--unusable");
+}
+
+static bool if_unknown(struct question *q)
+{
+	const struct upstream_answer *a = q->upstream->answer;
+	if (!a)
+		return keep(q, VERDICT_UPSTREAM_UNKNOWN, "upstream was not asked");
+	if (a->result == UPSTREAM_ABSENT)
+		return keep(q, VERDICT_UPSTREAM_ABSENT, "upstream has no %s", q->file->project);
+	if (a->result == UPSTREAM_KNOWN && a->page)
+		return false;
+	return keep(q, VERDICT_UPSTREAM_UNKNOWN, "what upstream has is not known: %s%s%s", upstream_result_name[a->result],
+		a->why && *a->why ? ": " : "", a->why ? a->why : "");
+}
+
+static bool if_yanked(struct question *q)
+{
+	const struct simplepage_file *same = q->out->evidence.same;
+	if (q->out->evidence.kind != COVERAGE_YANKED)
+		return false;
+	q->out->file = same;
+	return keep(q, VERDICT_YANKED_UPSTREAM, "upstream has yanked this file%s%s", *same->yanked ? ": " : "",
+		same->yanked);
+}
+
+// The environments, of which those only that lack something.
+static void list_places(const struct coverage_answer *a, bool lacking, struct buf *out)
+{
+	for (size_t i = 0; i < a->places; i++) {
+		const struct coverage_place *p = &a->place[i];
+		if (lacking && !p->missing)
+			continue;
+		buf_putc(out, ' ');
+		python_print(&p->environment->python, out);
+		if (lacking && p->missing != p->micros)
+			buf_puts(out, " (some of its releases)");
+	}
+}
+
+static bool if_narrow(struct question *q)
+{
+	const struct coverage_answer *a = &q->out->evidence;
+	if (a->kind != COVERAGE_NARROW)
+		return false;
+	q->out->file = a->same;
+	keep(q, VERDICT_NOT_COVERED, "upstream's file of this name wants Python %s, so not for",
+		a->same->requires_python);
+	list_places(a, true, &q->out->reason);
+	return true;
+}
+
+static bool is_identical(const struct question *q, const struct simplepage_file *file)
+{
+	return file && file->has_sha256 && q->file->sha256 && digest_equal(file->sha256, q->file->sha256);
+}
+
+// Somebody may have registered the name upstream after us: what he has under it replaces nothing, but the same bytes.
+static bool if_taken_over(struct question *q, const struct simplepage_file *theirs)
+{
+	if (!q->upstream->is_younger || q->policy->takes.taken_over)
+		return false;
+	q->out->file = theirs;
+	return keep(q, VERDICT_TAKEN_OVER,
+		"nothing says that upstream had %s before it was here: it may be another project; it goes only with --name-taken-over",
+		q->file->project);
+}
+
+static bool if_duplicate(struct question *q)
+{
+	const struct simplepage_file *same = q->out->evidence.same;
+	if (q->out->evidence.kind != COVERAGE_SAME)
+		return false;
+	if (!is_identical(q, same) && if_taken_over(q, same))
+		return true;
+	return take(q, VERDICT_DUPLICATE, same, "upstream has this file%s",
+		is_identical(q, same) ? "" : ", with other bytes");
+}
+
+static bool if_superseded(struct question *q)
+{
+	const struct coverage_answer *a = &q->out->evidence;
+	if (a->kind != COVERAGE_OTHERS)
+		return false;
+	if (if_taken_over(q, a->place[0].file))
+		return true;
+	take(q, VERDICT_SUPERSEDED, a->place[0].file, "upstream has wheels of this version for");
+	list_places(a, false, &q->out->reason);
+	return true;
+}
+
+static int see_if_pure(void *ctx, struct str tag, struct err *e UNUSED)
+{
+	bool *is_pure = ctx;
+	*is_pure = *is_pure && str_starts(tag, STR("py")) && str_ends(tag, STR("-none-any"));
+	return 0;
+}
+
+static bool is_pure(const struct question *q)
+{
+	struct err unsaid = ERR_INIT;
+	bool pure = q->is_wheel;
+	return pure && tag_foreach(&q->name, see_if_pure, &pure, &unsaid) == 0 && pure;
+}
+
+// What would be enough if it were older.
+static bool if_upstream_is_young(struct question *q)
+{
+	struct coverage_answer all;
+	struct err unsaid = ERR_INIT;
+	if (q->policy->upstream_min_age <= 0 || ask(q, INT64_MAX, &all, &unsaid) < 0)
+		return false;
+	bool wants_sdist = q->policy->takes.pure && is_pure(q) && !q->out->evidence.sdist;
+	bool would_do = coverage_is_whole(&all) || (wants_sdist && all.sdist);
+	coverage_answer_release(&all);
+	return would_do && keep(q, VERDICT_UPSTREAM_TOO_YOUNG,
+				   "upstream got what replaces it only lately, or does not say when");
+}
+
+static bool if_sdist(struct question *q)
+{
+	return !q->is_wheel && keep(q, VERDICT_SDIST, "it is an sdist, and upstream does not have this file");
+}
+
+static bool if_pure(struct question *q)
+{
+	const struct simplepage_file *sdist = q->out->evidence.sdist;
+	return q->policy->takes.pure && sdist && is_pure(q) &&
+	       (if_taken_over(q, sdist) || take(q, VERDICT_PURE, sdist, "it is pure Python, and upstream has the sdist"));
+}
+
+static bool if_off_list(struct question *q)
+{
+	return q->policy->takes.off_list && q->policy->has_packages &&
+	       take(q, VERDICT_OFF_LIST, NULL, "it is on no list");
+}
+
+static bool if_needed(struct question *q)
+{
+	keep(q, VERDICT_NOT_COVERED, "upstream has no wheel of this version for");
+	list_places(&q->out->evidence, true, &q->out->reason);
+	return true;
+}
+
+// In this order; the first that decides does.
+static bool (*const steps[])(struct question *q) = {
+	if_corrupt,
+	if_nameless,
+	if_listed,
+	if_pinned,
+	if_without_profile,
+	if_unusable,
+	if_unknown,
+	if_yanked,
+	if_narrow,
+	if_duplicate,
+	if_superseded,
+	if_upstream_is_young,
+	if_sdist,
+	if_pure,
+	if_off_list,
+	if_needed,
+};
+
+// An upstream out of reach removes nothing, whatever is asked for. Of a name that is ours it plays no part.
+static bool is_upstream_known(const struct question *q)
+{
+	const struct upstream_answer *a = q->upstream->answer;
+	return a && (a->is_ours || a->result == UPSTREAM_ABSENT || (a->result == UPSTREAM_KNOWN && a->page));
+}
+
+// What speaks against any removal.
+static void reconsider(struct question *q)
+{
+	struct verdict *v = q->out;
+	if (v->why != VERDICT_REMOVES)
+		return;
+	if (!is_upstream_known(q)) {
+		v->why = VERDICT_UPSTREAM_UNKNOWN;
+		buf_puts(&v->reason, "; it stays while nothing is known of upstream");
+	} else if (q->file->mtime > q->now - q->policy->min_age) {
+		keep(q, VERDICT_TOO_YOUNG, "it changed less than %lld seconds ago", (long long)q->policy->min_age);
+	} else if (q->file->was_downloaded) {
+		keep(q, VERDICT_DOWNLOADED, "it was downloaded lately, or nobody counted");
+	}
+	v->removes = v->why == VERDICT_REMOVES;
+}
+
+void verdict_decide(const struct policy *policy, const struct platform *platform, const struct verdict_file *file,
+	const struct verdict_upstream *upstream, int64_t now, struct verdict *out)
+{
+	struct question q = {policy, platform, file, upstream, now, .out = out};
+	*out = (struct verdict){.kind = VERDICT_KEEP, .why = VERDICT_UNCERTAIN};
+	buf_init(&out->reason, 2 * REASON_MAX);
+	for (size_t i = 0; i < ARRAY_SIZE(steps) && !steps[i](&q); i++)
+		;
+	reconsider(&q);
+	out->is_identical = is_identical(&q, out->file);
+	filename_release(&q.name);
+	version_release(&q.version);
+}
+
+void verdict_release(struct verdict *v)
+{
+	buf_release(&v->reason);
+	coverage_answer_release(&v->evidence);
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Follows the catalog: what any process commits shows here at once, by the change
+// count, or within a quarter of a second where there is none. It alone changes the name
+// set, drops pages, and counts totals.
+#pragma once
+
+#include "server/core/server-context.h"
+
+struct follow;
+
+// Reads the whole catalog once before it returns, then follows it in a thread of its own.
+struct follow *follow_start(struct service *s, struct err *e) MUST_CHECK;
+// After a reload: the platforms of the site may be others, and the catalog another file.
+void follow_reopen(struct follow *f);
+void follow_stop(struct follow *f); // NULL is fine

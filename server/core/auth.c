@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/core/auth.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/log.h"
+#include "lib/format/base64.h"
+#include "lib/os/clock.h"
+#include "server/core/rate-limit.h"
+
+enum { CREDENTIALS_MOST = 512 };
+
+struct auth {
+	struct tokens *tokens;
+	struct tries *tries;
+};
+
+struct auth *auth_new(const char *tokens_path)
+{
+	struct auth *a = xcalloc(1, sizeof(*a));
+	a->tokens = tokens_new(tokens_path);
+	a->tries = tries_new();
+	return a;
+}
+
+void auth_free(struct auth *a)
+{
+	if (!a)
+		return;
+	tokens_free(a->tokens);
+	tries_free(a->tries);
+	free(a);
+}
+
+// The password of "Basic <base64 of user:password>"; empty where there is none. It lies in room.
+static struct str password(const char *header, char room[CREDENTIALS_MOST])
+{
+	static const struct str scheme = STR("Basic ");
+	struct str text = str_from(header ? header : "");
+	if (text.len < scheme.len || !str_eq_nocase(str_slice(text, 0, scheme.len), scheme))
+		return STR("");
+	text = str_trim(str_slice(text, scheme.len, text.len));
+	size_t size = base64_size(text);
+	if (size > CREDENTIALS_MOST || !base64_decode(text, BASE64_PLAIN, (uint8_t *)room))
+		return STR("");
+	struct str rest = {room, size};
+	str_cut(&rest, ':');
+	return rest.ptr ? rest : STR("");
+}
+
+static struct reply *uncached(struct reply *r)
+{
+	reply_header(r, "Cache-Control", "no-store");
+	return r;
+}
+
+static struct reply *ask_for_token(const char *words)
+{
+	struct reply *r = uncached(reply_text(401, "401 Unauthorized: %s", words));
+	reply_header(r, "WWW-Authenticate", "Basic realm=\"wheelcache\"");
+	return r;
+}
+
+static struct reply *wrong(struct service *s, const struct request *r, const struct err *why)
+{
+	const char *peer = r->peer ? r->peer : "unix";
+	int64_t wait = tries_fail(s->auth->tries, peer, clock_ms());
+	if (!wait) {
+		log_info("%s: %s", peer, why->msg);
+		return ask_for_token(why->msg);
+	}
+	struct reply *reply = uncached(reply_text(429, "429 Too Many Requests: %s", why->msg));
+	reply_header(reply, "Retry-After", "%d", (int)(wait / 1000) + 1);
+	return reply;
+}
+
+static struct reply *failed(const struct err *e)
+{
+	log_error("%s", e->msg);
+	struct reply *r = uncached(reply_text(503, "503 Service Unavailable: the tokens cannot be read"));
+	reply_header(r, "Retry-After", "10");
+	return r;
+}
+
+static struct reply *nobody_may(enum token_right right)
+{
+	static const char *const words[TOKEN_RIGHT_COUNT] = {
+		[TOKEN_UPLOAD] = "uploads are off, for no token is defined that may upload: "
+				 "\"wheelcache token add\" on the server makes one",
+		[TOKEN_READ] = "this is private, and no token is defined that may read it: "
+			       "\"wheelcache token add --read\" on the server makes one",
+	};
+	return uncached(reply_text(403, "403 Forbidden: %s", words[right]));
+}
+
+struct reply *auth_check(struct service *s, const struct request *r, enum token_right right, const char *platform,
+	const char *project, char **who)
+{
+	char room[CREDENTIALS_MOST];
+	struct err e = ERR_INIT;
+	struct str secret = password(r->header[HEADER_AUTHORIZATION], room);
+	enum tokens_answer answer = tokens_check(s->auth->tokens, secret, right, platform, project, who, &e);
+	explicit_bzero(room, sizeof(room));
+	if (answer == TOKENS_GRANTED)
+		return NULL;
+	if (answer == TOKENS_FAILED)
+		return failed(&e);
+	if (answer == TOKENS_NONE)
+		return nobody_may(right);
+	if (answer == TOKENS_FORBIDDEN && right == TOKEN_READ) // the words would tell which platforms a view has
+		return uncached(reply_text(403, "403 Forbidden: this token may not read it"));
+	if (answer == TOKENS_FORBIDDEN)
+		return uncached(reply_text(403, "403 Forbidden: %s", e.msg));
+	return r->header[HEADER_AUTHORIZATION] ? wrong(s, r, &e)
+					       : ask_for_token("a token is needed, as the password of any user name");
+}
+
+struct reply *auth_unknown(struct service *s, const struct request *r, enum token_right right, struct str name,
+	const char *project)
+{
+	CLEANUP(mem_free) char *platform = xstrndup(name.ptr ? name.ptr : "", name.len);
+	return service_site(s)->has_private ? auth_check(s, r, right, platform, project, NULL) : NULL;
+}
+
+bool auth_sees(struct service *s, const struct request *r, const struct platform *p)
+{
+	if (!p->is_private)
+		return true;
+	CLEANUP(reply_cleanup) struct reply *refused =
+		r->header[HEADER_AUTHORIZATION] ? auth_check(s, r, TOKEN_READ, p->name, NULL, NULL) : NULL;
+	return r->header[HEADER_AUTHORIZATION] && !refused;
+}
+
+struct reply *auth_read(struct service *s, const struct request *r, const struct view *view, const char *project)
+{
+	struct reply *refusal = NULL;
+	for (size_t i = 0; i < view->platform_count && !refusal; i++)
+		if (view->platform[i]->is_private)
+			refusal = auth_check(s, r, TOKEN_READ, view->platform[i]->name, project, NULL);
+	return refusal;
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/core/catalog-pool.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "lib/state/catalog/catalog.h"
+
+struct readers {
+	pthread_mutex_t lock;
+	char *path;
+	unsigned generation; // of what is opened now
+	struct reader *idle;
+	size_t count, room;
+};
+
+struct readers *readers_new(const char *catalog_path)
+{
+	struct readers *r = xcalloc(1, sizeof(*r));
+	pthread_mutex_init(&r->lock, NULL);
+	r->path = xstrdup(catalog_path);
+	return r;
+}
+
+void readers_free(struct readers *r)
+{
+	if (!r)
+		return;
+	while (r->count)
+		catalog_close(r->idle[--r->count].catalog);
+	pthread_mutex_destroy(&r->lock);
+	free(r->idle);
+	free(r->path);
+	free(r);
+}
+
+int readers_take(struct readers *r, struct reader *out, struct err *e)
+{
+	*out = (struct reader){0};
+	pthread_mutex_lock(&r->lock);
+	out->generation = r->generation;
+	if (r->count)
+		*out = r->idle[--r->count];
+	pthread_mutex_unlock(&r->lock);
+	return out->catalog ? 0 : catalog_open(r->path, &out->catalog, e);
+}
+
+void readers_give(struct readers *r, struct reader *reader)
+{
+	bool kept = false;
+	pthread_mutex_lock(&r->lock);
+	if (reader->catalog && reader->generation == r->generation && !catalog_has_failed(reader->catalog)) {
+		GROW(r->idle, r->count, r->room);
+		r->idle[r->count++] = *reader;
+		kept = true;
+	}
+	pthread_mutex_unlock(&r->lock);
+	if (!kept)
+		catalog_close(reader->catalog);
+	reader->catalog = NULL;
+}
+
+void readers_renew(struct readers *r)
+{
+	pthread_mutex_lock(&r->lock);
+	r->generation++;
+	while (r->count)
+		catalog_close(r->idle[--r->count].catalog);
+	pthread_mutex_unlock(&r->lock);
+}

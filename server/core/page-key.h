@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The keys of the simple API's pages in the cache of replies: one for each view, project, form and coding.
+#pragma once
+
+#include "lib/base/limits.h"
+#include "server/core/server-context.h"
+#include "server/message/negotiate.h"
+
+enum { PAGE_KEY_SIZE = 2 * LIMIT_FILE_NAME + 16 };
+
+// The key of a project's page, "" for the list of projects; its bytes are in room, which must outlive it. Any thread.
+struct str page_key_make(const struct view *view, const char *project, enum variant variant, enum page_coding coding,
+	char room[PAGE_KEY_SIZE]);
+// Drops the pages of a project, or the lists, in every view, form and coding. Any thread.
+void page_key_drop_project(struct service *s, const char *project);
+void page_key_drop_lists(struct service *s);

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/core/platform-monitor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/buf.h"
+#include "lib/base/log.h"
+#include "lib/os/clock.h"
+#include "lib/state/store/freeze.h"
+#include "lib/state/store/quota.h"
+
+enum {
+	ROUND_MS = 1000,
+	ROUNDS_A_COUNT = 5, // adding up what a platform has costs more than a look at a mark
+};
+
+struct seen {
+	char *name;
+	struct vigil_state state;
+};
+
+struct vigil {
+	struct service *service;
+	pthread_t thread;
+	pthread_cond_t wake;
+	pthread_mutex_t lock; // of all below; only the thread itself writes seen
+	bool stop;
+	struct seen *seen;
+	size_t count, room;
+};
+
+static struct seen *find(struct vigil *v, const char *name)
+{
+	for (size_t i = 0; i < v->count; i++)
+		if (strcmp(v->seen[i].name, name) == 0)
+			return &v->seen[i];
+	return NULL;
+}
+
+bool vigil_get(struct vigil *v, const char *platform, struct vigil_state *out)
+{
+	pthread_mutex_lock(&v->lock);
+	const struct seen *seen = find(v, platform);
+	if (seen)
+		*out = seen->state;
+	pthread_mutex_unlock(&v->lock);
+	return seen != NULL;
+}
+
+static void put(struct vigil *v, const char *name, const struct vigil_state *state)
+{
+	pthread_mutex_lock(&v->lock);
+	struct seen *seen = find(v, name);
+	if (!seen) {
+		GROW(v->seen, v->count, v->room);
+		seen = &v->seen[v->count++];
+		seen->name = xstrdup(name);
+	}
+	seen->state = *state;
+	pthread_mutex_unlock(&v->lock);
+}
+
+// A folder that cannot be looked at is as it was: the scan tells that it is away.
+static void look_at_mark(const struct platform *p, struct vigil_state *state)
+{
+	struct err ignored = ERR_INIT;
+	CLEANUP(buf_release) struct buf why;
+	buf_init(&why, SIZE_MAX / 2); // of a file that is read to a limit
+	int frozen = freeze_is(p, &why, &ignored);
+	if (frozen < 0)
+		return;
+	struct str words = buf_view(&why);
+	if (words.len >= sizeof(state->reason))
+		words.len = sizeof(state->reason) - 1;
+	while (words.len && !str_is_utf8(words))
+		words.len--; // in the middle of a character
+	state->is_frozen = frozen;
+	memcpy(state->reason, words.ptr, words.len);
+	state->reason[words.len] = '\0';
+}
+
+static void count(struct vigil *v, const struct platform *p, struct vigil_state *state)
+{
+	struct reader reader;
+	struct err e = ERR_INIT;
+	struct catalog_usage usage;
+	state->quota_percent = 0;
+	if (!p->quota_bytes && !p->quota_files)
+		return;
+	if (readers_take(v->service->readers, &reader, &e) < 0)
+		return; // follow tells
+	if (catalog_usage(reader.catalog, p->id, &usage, &e) == 0)
+		state->quota_percent =
+			quota_percent(p, &(struct quota_use){.files = usage.files, .bytes = usage.bytes});
+	readers_give(v->service->readers, &reader);
+}
+
+static void tell(const struct platform *p, const struct vigil_state *before, const struct vigil_state *now)
+{
+	bool was_near = before->quota_percent >= QUOTA_WARNING, is_near = now->quota_percent >= QUOTA_WARNING;
+	if (now->is_frozen && (!before->is_frozen || strcmp(before->reason, now->reason) != 0))
+		log_info("platform %s is frozen: %s", p->name, now->reason);
+	if (before->is_frozen && !now->is_frozen)
+		log_info("platform %s is thawed", p->name);
+	if (is_near && !was_near)
+		log_warn("platform %s: %u %% of its quota is used", p->name, now->quota_percent);
+	if (was_near && !is_near)
+		log_info("platform %s: %u %% of its quota is used, which is less again", p->name, now->quota_percent);
+}
+
+static void look(struct vigil *v, const struct platform *p, bool counts)
+{
+	struct vigil_state before = {0};
+	vigil_get(v, p->name, &before);
+	struct vigil_state now = before;
+	look_at_mark(p, &now);
+	if (counts)
+		count(v, p, &now);
+	tell(p, &before, &now);
+	put(v, p->name, &now);
+}
+
+static bool is_stopped(struct vigil *v)
+{
+	pthread_mutex_lock(&v->lock);
+	bool stop = v->stop;
+	pthread_mutex_unlock(&v->lock);
+	return stop;
+}
+
+static void wait(struct vigil *v)
+{
+	int64_t end = clock_ms() + ROUND_MS;
+	pthread_mutex_lock(&v->lock);
+	while (!v->stop && clock_wait(&v->wake, &v->lock, end))
+		;
+	pthread_mutex_unlock(&v->lock);
+}
+
+static void *run(void *ctx)
+{
+	struct vigil *v = ctx;
+	for (unsigned rounds = 0; !is_stopped(v); rounds++) {
+		const struct site *site = service_site(v->service);
+		for (size_t i = 0; i < site->store.platform_count && !is_stopped(v); i++)
+			look(v, &site->store.platform[i], rounds % ROUNDS_A_COUNT == 0);
+		wait(v);
+	}
+	return NULL;
+}
+
+struct vigil *vigil_start(struct service *s)
+{
+	struct vigil *v = xcalloc(1, sizeof(*v));
+	v->service = s;
+	pthread_mutex_init(&v->lock, NULL);
+	clock_cond_init(&v->wake);
+	if (pthread_create(&v->thread, NULL, run, v) != 0)
+		abort();
+	return v;
+}
+
+void vigil_stop(struct vigil *v)
+{
+	if (!v)
+		return;
+	pthread_mutex_lock(&v->lock);
+	v->stop = true;
+	pthread_cond_signal(&v->wake);
+	pthread_mutex_unlock(&v->lock);
+	pthread_join(v->thread, NULL);
+	while (v->count)
+		free(v->seen[--v->count].name);
+	free(v->seen);
+	pthread_cond_destroy(&v->wake);
+	pthread_mutex_destroy(&v->lock);
+	free(v);
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/core/project-filter.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "lib/base/mem.h"
+
+enum { FIRST_SIZE = 1024 };
+enum { EMPTY = 0, REMOVED = 1 }; // no hash is one of these
+
+struct table {
+	struct table *smaller; // the one before: readers may still be in it, so it lives as long as the set
+	size_t size;           // a power of two
+	size_t used;           // slots that are not EMPTY
+	_Atomic uint64_t slot[];
+};
+
+struct nameset {
+	struct table *_Atomic table;
+};
+
+static uint64_t hash_of(int64_t platform, struct str project)
+{
+	uint64_t seed = (uint64_t)platform * 0x9e3779b97f4a7c15u;
+	return str_hash(project, seed) | 2; // neither EMPTY nor REMOVED
+}
+
+static struct table *table_new(size_t size, struct table *smaller)
+{
+	struct table *t = xcalloc(1, sizeof(*t) + size * sizeof(t->slot[0]));
+	t->size = size;
+	t->smaller = smaller;
+	return t;
+}
+
+struct nameset *nameset_new(void)
+{
+	struct nameset *s = xcalloc(1, sizeof(*s));
+	atomic_init(&s->table, table_new(FIRST_SIZE, NULL));
+	return s;
+}
+
+void nameset_free(struct nameset *s)
+{
+	if (!s)
+		return;
+	for (struct table *t = atomic_load(&s->table), *next; t; t = next) {
+		next = t->smaller;
+		free(t);
+	}
+	free(s);
+}
+
+// The slot that holds the hash, or the empty one where the search ends.
+static size_t find(const struct table *t, uint64_t hash)
+{
+	size_t at = (hash >> 8) & (t->size - 1);
+	for (;; at = (at + 1) & (t->size - 1)) {
+		uint64_t here = atomic_load_explicit(&t->slot[at], memory_order_relaxed);
+		if (here == hash || here == EMPTY)
+			return at;
+	}
+}
+
+bool nameset_may_have(const struct nameset *s, int64_t platform, struct str project)
+{
+	const struct table *t = atomic_load_explicit(&s->table, memory_order_acquire);
+	uint64_t hash = hash_of(platform, project);
+	return atomic_load_explicit(&t->slot[find(t, hash)], memory_order_relaxed) == hash;
+}
+
+static struct table *grown(struct table *old)
+{
+	struct table *t = table_new(old->size * 2, old);
+	for (size_t i = 0; i < old->size; i++) {
+		uint64_t hash = atomic_load_explicit(&old->slot[i], memory_order_relaxed);
+		if (hash == EMPTY || hash == REMOVED)
+			continue;
+		atomic_store_explicit(&t->slot[find(t, hash)], hash, memory_order_relaxed);
+		t->used++;
+	}
+	return t;
+}
+
+void nameset_add(struct nameset *s, int64_t platform, struct str project)
+{
+	struct table *t = atomic_load_explicit(&s->table, memory_order_relaxed);
+	uint64_t hash = hash_of(platform, project);
+	if (2 * (t->used + 1) > t->size) {
+		t = grown(t);
+		atomic_store_explicit(&s->table, t, memory_order_release);
+	}
+	size_t at = find(t, hash);
+	if (atomic_load_explicit(&t->slot[at], memory_order_relaxed) == hash)
+		return;
+	t->used++;
+	atomic_store_explicit(&t->slot[at], hash, memory_order_release);
+}
+
+void nameset_remove(struct nameset *s, int64_t platform, struct str project)
+{
+	struct table *t = atomic_load_explicit(&s->table, memory_order_relaxed);
+	uint64_t hash = hash_of(platform, project);
+	size_t at = find(t, hash);
+	if (atomic_load_explicit(&t->slot[at], memory_order_relaxed) == hash)
+		atomic_store_explicit(&t->slot[at], REMOVED, memory_order_release);
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/core/rate-limit.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+#include "lib/base/mem.h"
+#include "lib/base/str.h"
+
+enum { PLACES = 1024 };
+
+// The generic cell rate algorithm: of each place, when all of its tries will have been made up for.
+struct tries {
+	uint64_t seed; // so that nobody chooses whose place he shares
+	_Atomic int64_t free_at[PLACES];
+};
+
+struct tries *tries_new(void)
+{
+	struct tries *t = xcalloc(1, sizeof(*t));
+	if (getrandom(&t->seed, sizeof(t->seed), 0) != (ssize_t)sizeof(t->seed))
+		t->seed = (uintptr_t)t;
+	return t;
+}
+
+void tries_free(struct tries *t)
+{
+	free(t);
+}
+
+static uint64_t hash(const struct tries *t, const char *peer)
+{
+	enum { NETWORK = 8 }; // bytes of an IPv6 address
+	struct in6_addr a;
+	if (inet_pton(AF_INET6, peer, &a) != 1 || IN6_IS_ADDR_V4MAPPED(&a))
+		return str_hash(str_from(peer), t->seed);
+	return str_hash((struct str){(const char *)a.s6_addr, NETWORK}, t->seed);
+}
+
+int64_t tries_fail(struct tries *t, const char *peer, int64_t now)
+{
+	_Atomic int64_t *place = &t->free_at[hash(t, peer) % PLACES];
+	int64_t old = atomic_load(place), next;
+	do {
+		next = (old > now ? old : now) + TRIES_MS;
+		if (next - now > (int64_t)TRIES_AT_ONCE * TRIES_MS)
+			return next - now - (int64_t)TRIES_AT_ONCE * TRIES_MS;
+	} while (!atomic_compare_exchange_weak(place, &old, next));
+	return 0;
+}

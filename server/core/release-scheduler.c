@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/core/release-scheduler.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/log.h"
+#include "lib/os/clock.h"
+#include "lib/state/access/audit.h"
+#include "lib/state/store/release.h"
+
+enum {
+	LOOK_MS = 250, // at a file on the local disk: other processes note there what they want, too
+	RETRY_MS = 1000, // doubled with each failure
+	RETRY_MOST_MS = 300000,
+	GRACE_MS = 20000, // for a release under way, at the end
+};
+
+struct worker {
+	struct releaser *releaser;
+	char *platform;
+	pthread_t thread;
+	struct releaser_state state; // under lock; written by the thread alone
+	_Atomic int64_t end_ms;      // of the release that is running
+	int64_t due_ms;              // of the next one; 0: none is wanted
+};
+
+struct releaser {
+	struct service *service;
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	bool stop;
+	struct worker **worker;
+	size_t count, room;
+};
+
+static struct worker *find(const struct releaser *r, const char *platform)
+{
+	for (size_t i = 0; i < r->count; i++)
+		if (strcmp(r->worker[i]->platform, platform) == 0)
+			return r->worker[i];
+	return NULL;
+}
+
+bool releaser_get(struct releaser *r, const struct platform *p, struct releaser_state *out)
+{
+	pthread_mutex_lock(&r->lock);
+	const struct worker *w = p->release ? find(r, p->name) : NULL;
+	if (w)
+		*out = w->state;
+	pthread_mutex_unlock(&r->lock);
+	return w != NULL;
+}
+
+// --- one attempt ---
+
+static void write_audit(struct worker *w, const char *result, const char *reason)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(audit_cleanup) struct audit *audit = NULL;
+	const struct audit_entry entry = {
+		.who = "wheelcache serve",
+		.action = "release",
+		.platform = w->platform,
+		.result = result,
+		.reason = reason,
+	};
+	if (audit_open(w->releaser->service->audit_path, &audit, &e) < 0 || audit_write(audit, &entry, &e) < 0)
+		log_error("%s", e.msg);
+}
+
+static void set_running(struct worker *w, const struct platform *p)
+{
+	pthread_mutex_lock(&w->releaser->lock);
+	bool stops = w->releaser->stop;
+	w->state.is_running = true;
+	atomic_store(&w->end_ms, clock_ms() + (stops ? 0 : (int64_t)p->release_timeout * 1000));
+	pthread_mutex_unlock(&w->releaser->lock);
+}
+
+static void succeed(struct worker *w, bool did)
+{
+	struct service *s = w->releaser->service;
+	if (did && w->state.failures)
+		log_info("platform %s: released, after %u failures", w->platform, w->state.failures);
+	pthread_mutex_lock(&w->releaser->lock);
+	w->state.failures = 0;
+	w->state.pending_since = 0;
+	if (did)
+		w->state.succeeded = clock_wall_seconds();
+	pthread_mutex_unlock(&w->releaser->lock);
+	w->due_ms = 0;
+	if (!did)
+		return; // another process was first
+	write_audit(w, "done", NULL);
+	s->host->on_stale(s->host->ctx); // what else came with it the scan sees
+}
+
+// A trouble that lasts is logged once.
+static void fail(struct worker *w, const struct err *why)
+{
+	int64_t pause = RETRY_MS;
+	for (unsigned i = 0; i < w->state.failures && pause < RETRY_MOST_MS; i++)
+		pause *= 2;
+	bool is_new = !w->state.failures || strcmp(w->state.error, why->msg) != 0;
+	(is_new ? log_error : log_debug)("platform %s: it is not released: %s", w->platform, why->msg);
+	pthread_mutex_lock(&w->releaser->lock);
+	w->state.failures++;
+	memcpy(w->state.error, why->msg, sizeof(w->state.error));
+	pthread_mutex_unlock(&w->releaser->lock);
+	w->due_ms = clock_ms() + (pause < RETRY_MOST_MS ? pause : RETRY_MOST_MS);
+	write_audit(w, "failed", why->msg);
+}
+
+static void release(struct worker *w, const struct platform *p)
+{
+	struct err e = ERR_INIT;
+	set_running(w, p);
+	int done = release_run(w->releaser->service->catalog_path, p, &w->end_ms, false, &e);
+	pthread_mutex_lock(&w->releaser->lock);
+	w->state.is_running = false;
+	pthread_mutex_unlock(&w->releaser->lock);
+	if (done >= 0)
+		succeed(w, done > 0);
+	else if (e.kind == ERR_BUSY)
+		w->due_ms = clock_ms() + RETRY_MS; // another one of this volume
+	else
+		fail(w, &e);
+}
+
+// --- the thread ---
+
+static void look(struct worker *w)
+{
+	int64_t since;
+	const struct releaser *r = w->releaser;
+	const struct platform *p = site_platform(service_site(r->service), str_from(w->platform));
+	bool is_wanted = p && release_is_wanted(r->service->catalog_path, p, &since);
+	pthread_mutex_lock(&w->releaser->lock);
+	w->state.pending_since = is_wanted ? since : 0;
+	pthread_mutex_unlock(&w->releaser->lock);
+	if (!is_wanted && w->state.failures)
+		succeed(w, false); // another process was there
+	else if (!is_wanted)
+		w->due_ms = 0;
+	else if (!w->due_ms)
+		w->due_ms = clock_ms() + (int64_t)p->release_delay * 1000;
+	else if (clock_ms() >= w->due_ms)
+		release(w, p);
+}
+
+static void *run(void *ctx)
+{
+	struct worker *w = ctx;
+	struct releaser *r = w->releaser;
+	pthread_mutex_lock(&r->lock);
+	while (!r->stop) {
+		pthread_mutex_unlock(&r->lock);
+		look(w);
+		int64_t end = clock_ms() + LOOK_MS;
+		pthread_mutex_lock(&r->lock);
+		while (!r->stop && clock_wait(&r->wake, &r->lock, end))
+			;
+	}
+	pthread_mutex_unlock(&r->lock);
+	return NULL;
+}
+
+static void add(struct releaser *r, const char *platform)
+{
+	struct worker *w = xcalloc(1, sizeof(*w));
+	w->releaser = r;
+	w->platform = xstrdup(platform);
+	pthread_mutex_lock(&r->lock);
+	GROW(r->worker, r->count, r->room);
+	r->worker[r->count++] = w;
+	pthread_mutex_unlock(&r->lock);
+	if (pthread_create(&w->thread, NULL, run, w) != 0)
+		abort();
+}
+
+void releaser_look_around(struct releaser *r)
+{
+	const struct store *store = &service_site(r->service)->store;
+	for (size_t i = 0; i < store->platform_count; i++)
+		if (store->platform[i].release && !find(r, store->platform[i].name))
+			add(r, store->platform[i].name);
+}
+
+struct releaser *releaser_start(struct service *s)
+{
+	struct releaser *r = xcalloc(1, sizeof(*r));
+	r->service = s;
+	pthread_mutex_init(&r->lock, NULL);
+	clock_cond_init(&r->wake);
+	releaser_look_around(r);
+	return r;
+}
+
+void releaser_stop(struct releaser *r)
+{
+	if (!r)
+		return;
+	int64_t soon = clock_ms() + GRACE_MS;
+	pthread_mutex_lock(&r->lock);
+	r->stop = true;
+	for (size_t i = 0; i < r->count; i++)
+		if (atomic_load(&r->worker[i]->end_ms) > soon)
+			atomic_store(&r->worker[i]->end_ms, soon);
+	pthread_cond_broadcast(&r->wake);
+	pthread_mutex_unlock(&r->lock);
+	for (size_t i = 0; i < r->count; i++) {
+		pthread_join(r->worker[i]->thread, NULL);
+		free(r->worker[i]->platform);
+		free(r->worker[i]);
+	}
+	free(r->worker);
+	pthread_cond_destroy(&r->wake);
+	pthread_mutex_destroy(&r->lock);
+	free(r);
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/core/server-context.h"
+
+#include "lib/base/limits.h"
+#include "lib/base/log.h"
+#include "lib/os/clock.h"
+
+enum { CATCH_UP_MS = 2000 };
+
+struct site *service_site(struct service *s)
+{
+	return atomic_load_explicit(&s->site, memory_order_acquire);
+}
+
+void service_catch_up(struct service *s)
+{
+	if (service_is_current(s))
+		return;
+	uint32_t wanted = changes_read(s->changes);
+	int64_t end_ms = clock_ms() + CATCH_UP_MS;
+	bool in_time = true;
+	pthread_mutex_lock(&s->caught_lock);
+	while (in_time && !changes_is_past(wanted, atomic_load(&s->caught)))
+		in_time = clock_wait(&s->caught_up, &s->caught_lock, end_ms);
+	pthread_mutex_unlock(&s->caught_lock);
+}
+
+void service_caught(struct service *s, uint32_t count)
+{
+	pthread_mutex_lock(&s->caught_lock);
+	atomic_store_explicit(&s->caught, count, memory_order_release);
+	pthread_cond_broadcast(&s->caught_up);
+	pthread_mutex_unlock(&s->caught_lock);
+}
+
+struct catalog_totals service_platform_totals(struct service *s, size_t platform)
+{
+	struct catalog_totals found = {0};
+	pthread_mutex_lock(&s->totals_lock);
+	if (platform < s->totals_count)
+		found = s->totals[platform];
+	pthread_mutex_unlock(&s->totals_lock);
+	return found;
+}
+
+void service_fresh(struct service *s, struct reply *r, bool is_private)
+{
+	reply_header(r, "Cache-Control", "%s, max-age=%llu, must-revalidate", is_private ? "private" : "public",
+		(unsigned long long)service_site(s)->page_max_age);
+}
+
+// The words are the key: those of pages begin with a digit, those of files with "f/".
+struct reply *service_not_found(struct service *s, const char *what)
+{
+	uint64_t epoch = pagecache_epoch(s->cache, str_from(what), pagecache_cleared(s->cache));
+	struct reply *r = pagecache_get(s->cache, str_from(what));
+	if (!r) {
+		r = reply_text(404, "404 Not Found: %s", what);
+		service_fresh(s, r, false);
+		pagecache_put(s->cache, str_from(what), r, 0, epoch);
+	}
+	return r;
+}
+
+struct reply *service_not_found_in(struct service *s, bool is_private, const char *what)
+{
+	if (!is_private)
+		return service_not_found(s, what);
+	struct reply *r = reply_text(404, "404 Not Found: %s", what);
+	service_fresh(s, r, true);
+	return r;
+}
+
+struct reply *service_error(const struct err *e)
+{
+	static const struct {
+		unsigned status;
+		const char *words;
+	} of_kind[ERR_COUNT] = {
+		[ERR_NONE] = {500, "500 Internal Server Error"},
+		[ERR_USAGE] = {500, "500 Internal Server Error"},
+		[ERR_INVALID] = {500, "500 Internal Server Error"},
+		[ERR_NOT_FOUND] = {404, "404 Not Found"},
+		[ERR_CONFLICT] = {409, "409 Conflict"},
+		[ERR_DENIED] = {404, "404 Not Found"},
+		[ERR_LIMIT] = {500, "500 Internal Server Error"},
+		[ERR_FULL] = {507, "507 Insufficient Storage"},
+		[ERR_BUSY] = {503, "503 Service Unavailable: it is changing just now"},
+		[ERR_IO] = {503, "503 Service Unavailable: the store cannot be read"},
+		[ERR_DB] = {503, "503 Service Unavailable: the catalog cannot be read"},
+		[ERR_NET] = {502, "502 Bad Gateway"},
+		[ERR_TIME] = {503, "503 Service Unavailable: it takes too long"},
+	};
+	// What is changing just now the scan tells of, once; clients can ask for it a thousand times, and for what takes long.
+	(e->kind == ERR_BUSY || e->kind == ERR_TIME ? log_debug : log_error)("%s", e->msg);
+	struct reply *r = reply_text(of_kind[e->kind].status, "%s", of_kind[e->kind].words);
+	reply_header(r, "Cache-Control", "no-store");
+	if (r->status == 503)
+		reply_header(r, "Retry-After", "1");
+	return r;
+}
+
+struct reply *service_busy(void)
+{
+	struct reply *r = reply_text(503, "503 Service Unavailable: too much is asked of upstream at once; ask again");
+	reply_header(r, "Cache-Control", "no-store");
+	reply_header(r, "Retry-After", "%d", LIMIT_RETRY_AFTER);
+	return r;
+}
+
+struct reply *service_not_filled(void)
+{
+	struct reply *r = reply_text(503, "503 Service Unavailable: what is asked for has not been indexed yet");
+	reply_header(r, "Cache-Control", "no-store");
+	reply_header(r, "Retry-After", "10");
+	return r;
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/handlers/files.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lib/base/limits.h"
+#include "lib/format/digest.h"
+#include "lib/os/byte-source.h"
+#include "lib/os/fs.h"
+#include "lib/state/catalog/catalog.h"
+#include "server/core/auth.h"
+#include "server/handlers/removed-file.h"
+
+enum {
+	KEY_SIZE = 3 * LIMIT_SEGMENT + 4,
+	// So long an open file answers without a look at the disk. After it the file is looked at again on a worker
+	// thread: a volume that hangs must not hang the event loop.
+	FILE_SECONDS = 1,
+	BLOCK = 1 << 18,
+};
+
+static struct str set_key(const struct call *call, char out[KEY_SIZE])
+{
+	const struct str part[] = {call->view, call->project, call->file};
+	size_t len = 0;
+	out[len++] = 'f';
+	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
+		out[len++] = '/';
+		if (part[i].len)
+			memcpy(out + len, part[i].ptr, part[i].len);
+		len += part[i].len;
+	}
+	return (struct str){out, len};
+}
+
+// What is said to whoever may not have a file of this platform (NULL: there is none); NULL: he may. The project is the URL's, and the file's
+// too, where there is one.
+static struct reply *guard(struct service *s, const struct platform *p, const struct call *call)
+{
+	if (p && !p->is_private)
+		return NULL;
+	CLEANUP(mem_free) char *project = xstrndup(call->project.ptr, call->project.len);
+	return p ? auth_check(s, call->request, TOKEN_READ, p->name, project, NULL)
+		 : auth_unknown(s, call->request, TOKEN_READ, call->view, project);
+}
+
+struct reply *files_quick(struct service *s, const struct call *call)
+{
+	char key[KEY_SIZE];
+	const struct site *site = service_site(s);
+	bool is_ours = call->view.len > 0; // upstream's have no platform
+	struct reply *refused = site->has_private && is_ours ? guard(s, site_platform(site, call->view), call) : NULL;
+	if (refused)
+		return refused;
+	return pagecache_get(s->cache, set_key(call, key));
+}
+
+static void set_headers(struct service *s, const struct platform *p, const uint8_t sha256[SHA256_SIZE],
+	struct reply *r)
+{
+	char etag[SHA256_HEX + 3] = "\"";
+	hex_encode(sha256, SHA256_SIZE, etag + 1);
+	etag[SHA256_HEX + 1] = '"';
+	if (p->is_mutable)
+		service_fresh(s, r, p->is_private);
+	else
+		reply_header(r, "Cache-Control", "%s, max-age=365000000, immutable",
+			p->is_private ? "private" : "public");
+	reply_header(r, "Accept-Ranges", "bytes");
+	reply_set_etag(r, etag);
+}
+
+// The catalog is behind the disk: whoever can is asked to scan.
+static int stale(struct service *s, const char *name, const char *what, struct err *e)
+{
+	s->host->on_stale(s->host->ctx);
+	return err_set(e, ERR_BUSY, "%s %s since it was indexed", name, what);
+}
+
+// AFS: what was open or cached may be gone in the middle (ESTALE, EIO); a second look finds the new one.
+static int open_place(const struct platform *p, const struct catalog_place *place, struct err *e)
+{
+	int fd = store_open_file(p, place->path, e);
+	if (fd < 0 && e->kind == ERR_IO)
+		fd = store_open_file(p, place->path, e);
+	return fd;
+}
+
+static int hash(int fd, uint64_t size, uint8_t sha256[SHA256_SIZE], struct err *e)
+{
+	CLEANUP(digest_cleanup) struct digest *d = digest_new();
+	CLEANUP(mem_free) char *block = xmalloc(BLOCK);
+	struct source file = source_file(fd, size);
+	digest_begin(d);
+	for (uint64_t at = 0; at < size; at += BLOCK) {
+		size_t len = size - at < BLOCK ? (size_t)(size - at) : BLOCK;
+		if (source_read(&file, at, block, len, e) < 0)
+			return -1;
+		digest_add(d, block, len);
+	}
+	digest_end(d, sha256);
+	return 0;
+}
+
+// Another inode with the size and time of the one that was hashed: a store that was moved, or a file
+// that another one replaced by `cp -p`. Its bytes tell. The scan notes the inode.
+static int check_bytes(struct service *s, const struct catalog_place *place, int fd, struct err *e)
+{
+	uint8_t sha256[SHA256_SIZE];
+	int hashed = hash(fd, place->size, sha256, e);
+	if (hashed < 0 && e->kind == ERR_IO)
+		return err_prefix(e, "%s: ", place->path);
+	if (hashed < 0 || memcmp(sha256, place->sha256, SHA256_SIZE) != 0)
+		return stale(s, place->path, "has changed on the disk", e);
+	s->host->on_stale(s->host->ctx);
+	return 0;
+}
+
+// Maps the file if it is still the one that was hashed: other bytes must not go out under this hash.
+static struct blob *map_place(struct service *s, const struct platform *p, const struct catalog_place *place,
+	bool *is_gone, struct err *e)
+{
+	struct stat st;
+	CLEANUP(mem_close) int fd = open_place(p, place, e);
+	*is_gone = fd < 0 && e->kind == ERR_NOT_FOUND;
+	if (fd < 0 && !*is_gone)
+		return NULL;
+	if (fd < 0) {
+		stale(s, place->path, "has gone from the disk", e);
+		return NULL;
+	}
+	if (fstat(fd, &st) < 0) {
+		err_errno(e, ERR_IO, "%s", place->path);
+		return NULL;
+	}
+	if ((uint64_t)st.st_size != place->size || fs_mtime_ns(&st) != place->mtime_ns) {
+		stale(s, place->path, "has changed on the disk", e);
+		return NULL;
+	}
+	if (st.st_ino != place->inode && check_bytes(s, place, fd, e) < 0)
+		return NULL;
+	struct blob *b = blob_map(fd, place->size, e);
+	if (b)
+		blob_prefetch(b);
+	return b;
+}
+
+// A purge takes the bytes away before it tells the catalog.
+static struct reply *send_file(struct service *s, struct catalog *c, const struct platform *p,
+	const struct catalog_place *place, const struct call *call, const char *name)
+{
+	bool is_gone;
+	struct err e = ERR_INIT;
+	struct blob *body = map_place(s, p, place, &is_gone, &e);
+	struct reply *buried = is_gone && place->is_unlisted ? buried_reply(s, c, p, call, name, false) : NULL;
+	if (!body)
+		return buried ? buried : service_error(&e);
+	struct reply *r = reply_new(200, "application/octet-stream", body);
+	r->count = meter_of(s->meter, p->name, call->file);
+	set_headers(s, p, place->sha256, r);
+	return r;
+}
+
+static struct reply *send_metadata(struct service *s, struct catalog *c, const struct platform *p,
+	const struct catalog_place *place)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, LIMIT_METADATA);
+	if (!place->has_metadata)
+		return service_not_found_in(s, p->is_private, "this file has no metadata");
+	if (catalog_metadata(c, place->metadata_sha256, &text, &e) < 0)
+		return service_error(&e);
+	struct reply *r = reply_new(200, "application/octet-stream", blob_from_buf(&text));
+	set_headers(s, p, place->metadata_sha256, r);
+	return r;
+}
+
+static struct reply *send_no_file(struct service *s, struct catalog *c, const struct platform *p,
+	const struct call *call, const char *name, bool is_metadata)
+{
+	struct reply *buried = buried_reply(s, c, p, call, name, is_metadata);
+	return buried ? buried : service_not_found_in(s, p->is_private, "no such file");
+}
+
+static struct reply *find_and_send(struct service *s, struct catalog *c, const struct platform *p,
+	const struct call *call)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(catalog_place_release) struct catalog_place place = {0};
+	bool is_metadata = str_ends(call->file, STR(".metadata"));
+	size_t len = call->file.len - (is_metadata ? strlen(".metadata") : 0);
+	CLEANUP(mem_free) char *name = xstrndup(call->file.ptr, len);
+	if (catalog_find_file(c, p->id, name, &place, &e) < 0 && e.kind != ERR_NOT_FOUND)
+		return service_error(&e);
+	if (e.kind == ERR_NOT_FOUND)
+		return p->scanned == CATALOG_SCANNED ? send_no_file(s, c, p, call, name, is_metadata) : service_not_filled();
+	if (!str_eq(str_from(place.project), call->project))
+		return service_not_found_in(s, p->is_private, "no such file"); // whose it is tells only its project's token
+	return is_metadata ? send_metadata(s, c, p, &place) : send_file(s, c, p, &place, call, name);
+}
+
+void files_keep(struct service *s, const struct call *call, struct reply *r, unsigned seconds)
+{
+	char key[KEY_SIZE];
+	struct str name = set_key(call, key);
+	pagecache_put(s->cache, name, r, seconds, pagecache_epoch(s->cache, name, pagecache_cleared(s->cache)));
+}
+
+struct reply *files_work(struct service *s, struct catalog *c, const struct call *call)
+{
+	char key_bytes[KEY_SIZE];
+	struct str key = set_key(call, key_bytes);
+	uint64_t epoch = pagecache_epoch(s->cache, key, pagecache_cleared(s->cache));
+	const struct platform *p = site_platform(service_site(s), call->view);
+	struct reply *refused = guard(s, p, call);
+	if (refused)
+		return refused;
+	if (!p)
+		return service_not_found(s, "no such platform");
+	struct reply *r = find_and_send(s, c, p, call);
+	if (r->status == 200)
+		pagecache_put(s->cache, key, r, FILE_SECONDS, epoch);
+	return r;
+}

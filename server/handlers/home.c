@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/handlers/home.h"
+
+#include <string.h>
+
+#include "server/handlers/home-page.h"
+
+enum { PAGE_MOST = 4 << 20, HOST_MOST = 255 };
+
+// RFC 9110 section 7.2: a host and a port. Anything else is not repeated to anybody.
+static bool is_host(struct str host)
+{
+	for (size_t i = 0; i < host.len; i++)
+		if (!ascii_is_alnum(host.ptr[i]) && !strchr(".-_:[]", host.ptr[i]))
+			return false;
+	return host.len > 0 && host.len <= HOST_MOST;
+}
+
+static char *base_url(const struct service *s, const struct site *site, const struct request *r)
+{
+	if (site->base)
+		return xstrdup(site->base);
+	const char *host = r->header[HEADER_HOST];
+	return xasprintf("%s://%s", s->has_tls ? "https" : "http", host && is_host(str_from(host)) ? host : "localhost");
+}
+
+struct reply *people_page(struct service *s, struct catalog *c, const struct call *call)
+{
+	(void)c;
+	struct err e = ERR_INIT;
+	const struct site *site = service_site(s);
+	CLEANUP(mem_free) struct catalog_totals *totals = xcalloc(site->store.platform_count, sizeof(*totals));
+	CLEANUP(mem_free) char *base = base_url(s, site, call->request);
+	for (size_t i = 0; i < site->store.platform_count; i++)
+		totals[i] = service_platform_totals(s, i);
+	struct host_scans scans;
+	s->host->get_scans(s->host->ctx, &scans);
+	struct web_stats stats = {
+		.platform = totals,
+		.is_scanning = scans.is_running,
+		.last_scan = scans.ended,
+	};
+	CLEANUP(buf_release) struct buf page;
+	buf_init(&page, PAGE_MOST);
+	if (web_page(site, &stats, base, &page, &e) < 0)
+		return service_error(&e);
+	struct reply *r = reply_new(200, "text/html; charset=utf-8", blob_from_buf(&page));
+	service_fresh(s, r, false);
+	reply_header(r, "Content-Security-Policy", "%s", web_policy);
+	reply_header(r, "X-Content-Type-Options", "nosniff");
+	return r;
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/handlers/plan-handler.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/limits.h"
+#include "server/core/auth.h"
+#include "server/handlers/plan-page.h"
+#include "server/message/urlpath.h"
+
+enum { PAGE_MOST = 4 << 20, ARGUMENT_MOST = LIMIT_FILE_NAME + 1 };
+
+// A part of the query, as forms encode it: "+" is a blank. "" where it is missing or malformed; false where it is too long.
+static bool take_argument(const struct request *r, enum request_argument which, char out[ARGUMENT_MOST])
+{
+	CLEANUP(mem_free) char *raw = xstrdup(r->argument[which] ? r->argument[which] : "");
+	for (char *at = raw; *at; at++)
+		*at = *at == '+' ? ' ' : *at;
+	if (strlen(raw) >= ARGUMENT_MOST)
+		return false;
+	if (!urlpath_decode(str_from(raw), out, ARGUMENT_MOST))
+		out[0] = '\0';
+	return true;
+}
+
+static struct reply *ask(struct service *s, const struct request *r, const struct platform *p)
+{
+	return p->is_private ? auth_check(s, r, TOKEN_READ, p->name, NULL, NULL) : NULL;
+}
+
+// The platforms that the reader may see: he is asked for a token only where he names one that wants it. Freed by the
+// caller.
+static const struct platform **visible(struct service *s, const struct request *r, const struct site *site, size_t *count)
+{
+	const struct store *store = &site->store;
+	const struct platform **out = xcalloc(store->platform_count + 1, sizeof(const struct platform *));
+	for (size_t i = 0; i < store->platform_count; i++) {
+		if (auth_sees(s, r, &store->platform[i]))
+			out[(*count)++] = &store->platform[i];
+	}
+	return out;
+}
+
+static uint64_t read_page(const char *text)
+{
+	uint64_t page = 0;
+	for (; ascii_is_digit(*text) && page < 1000000; text++)
+		page = page * 10 + (uint64_t)(*text - '0');
+	return page;
+}
+
+struct reply *plans_work(struct service *s, struct catalog *c, const struct call *call)
+{
+	struct err e = ERR_INIT;
+	const struct site *site = service_site(s);
+	char text[ARGUMENT_COUNT][ARGUMENT_MOST];
+	for (int i = 0; i < ARGUMENT_COUNT; i++)
+		if (!take_argument(call->request, (enum request_argument)i, text[i]))
+			return reply_text(400, "400 Bad Request: a part of the query is longer than %d bytes", ARGUMENT_MOST - 1);
+	const struct platform *only = site_platform(site, str_from(text[ARGUMENT_PLATFORM]));
+	struct str wanted = str_from(text[ARGUMENT_PLATFORM]);
+	struct reply *refused = only ? ask(s, call->request, only)
+				: wanted.len ? auth_unknown(s, call->request, TOKEN_READ, wanted, NULL)
+					     : NULL;
+	if (refused)
+		return refused;
+	struct webplan_query query = {
+		.only = only ? only->name : "",
+		.verdict = text[ARGUMENT_VERDICT],
+		.text = text[ARGUMENT_TEXT],
+		.page = read_page(text[ARGUMENT_PAGE]),
+	};
+	const struct platform **platforms CLEANUP(mem_free) = visible(s, call->request, site, &query.platforms);
+	query.platform = platforms;
+	CLEANUP(buf_release) struct buf page;
+	buf_init(&page, PAGE_MOST);
+	if (webplan_page(c, &query, &page, &e) < 0)
+		return service_error(&e);
+	struct reply *r = reply_new(200, "text/html; charset=utf-8", blob_from_buf(&page));
+	service_fresh(s, r, site->has_private);
+	reply_header(r, "Content-Security-Policy", "%s", webplan_policy);
+	reply_header(r, "X-Content-Type-Options", "nosniff");
+	return r;
+}

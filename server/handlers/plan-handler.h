@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// /-/plan/: the last plan of a prune, for people. The page itself is made in server/handlers/plan-page.
+#pragma once
+
+#include "server/core/server-context.h"
+
+struct reply *plans_work(struct service *s, struct catalog *c, const struct call *call);

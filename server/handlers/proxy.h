@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of upstream under URLs of ours, /files/upstream/<project>/<file>, which stay: lock files hold them. They come from the
+// depot, or from upstream by way of it.
+#pragma once
+
+#include "server/core/server-context.h"
+
+// Such a file, and its .metadata (PEP 658). Where only private views merge, they are for those who may read one of them.
+struct reply *proxy_quick(struct service *s, const struct call *call);
+struct reply *proxy_work(struct service *s, struct catalog *c, const struct call *call);

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/handlers/simple.h"
+
+#include <string.h>
+
+#include "lib/base/limits.h"
+#include "lib/domain/text/name.h"
+#include "lib/view/page.h"
+#include "server/core/auth.h"
+#include "server/core/page-key.h"
+#include "server/http/metrics.h"
+#include "server/message/negotiate.h"
+#include "server/message/urlpath.h"
+#include "server/upstream/name-guard.h"
+#include "server/upstream/project-list.h"
+#include "server/upstream/upstream-pages.h"
+
+enum { FORMAT_SIZE = 64 };
+
+// Which page a request means.
+struct target {
+	const struct view *view;
+	char project[LIMIT_FILE_NAME + 1]; // normalised; "" for the list
+	enum variant variant;
+	enum page_coding coding;
+	char key_bytes[PAGE_KEY_SIZE];
+	struct str key;
+	bool merges; // upstream's files count, or decide what does
+	bool is_upstreams; // and ours do not
+};
+
+static bool set_project(struct target *t, struct str name)
+{
+	if (!name_is_valid(name) || name.len >= sizeof(t->project))
+		return false;
+	if (name_is_normal(name)) {
+		memcpy(t->project, name.ptr, name.len);
+		t->project[name.len] = '\0';
+		return true;
+	}
+	CLEANUP(buf_release) struct buf normal;
+	buf_init(&normal, sizeof(t->project) - 1);
+	name_normalize(name, &normal);
+	memcpy(t->project, normal.data, normal.len + 1);
+	return true;
+}
+
+static bool view_may_have(struct service *s, const struct view *v, const char *project)
+{
+	if (!atomic_load_explicit(&s->names_known, memory_order_acquire))
+		return true;
+	for (size_t i = 0; i < v->platform_count; i++)
+		if (nameset_may_have(s->names, v->platform[i]->id, str_from(project)))
+			return true;
+	return false;
+}
+
+static struct reply *not_acceptable(struct service *s, const struct view *v)
+{
+	struct reply *r = reply_text(406, "406 Not Acceptable: there are application/vnd.pypi.simple.v1+json, "
+					  "application/vnd.pypi.simple.v1+html and text/html");
+	service_fresh(s, r, v->is_private);
+	return r;
+}
+
+// The value of ?format=, decoded into out; NULL where there is none, or none that could be one of ours.
+static const char *wanted_format(const struct request *r, char out[FORMAT_SIZE])
+{
+	return r->format && urlpath_decode(str_from(r->format), out, FORMAT_SIZE) ? out : NULL;
+}
+
+// Fills the target; a reply where there is nothing to look for.
+static struct reply *find_target(struct service *s, const struct call *call, bool is_root, struct target *t)
+{
+	const struct request *r = call->request;
+	char text[FORMAT_SIZE];
+	t->project[0] = '\0';
+	t->view = site_view(service_site(s), call->view);
+	bool is_name = is_root || set_project(t, call->project);
+	const char *project = t->project[0] ? t->project : NULL;
+	struct reply *refused = !t->view ? auth_unknown(s, r, TOKEN_READ, call->view, project)
+				: t->view->is_private ? auth_read(s, r, t->view, project)
+						      : NULL;
+	if (refused)
+		return refused;
+	if (!t->view)
+		return service_not_found(s, "no such view");
+	enum rule rule = rules_find(&service_site(s)->rules, t->project);
+	t->merges = is_name && t->project[0] && t->view->merges && s->gateway && rule_asks(rule);
+	t->is_upstreams = t->merges && rule == RULE_UPSTREAM;
+	if (t->view->is_incomplete && !t->is_upstreams)
+		return service_not_filled();
+	if (!is_name || (!is_root && !t->merges && !view_may_have(s, t->view, t->project)))
+		return service_not_found_in(s, t->view->is_private, "no such project");
+	int variant = negotiate_variant(r->header[HEADER_ACCEPT], wanted_format(r, text), r->header[HEADER_USER_AGENT]);
+	if (variant < 0)
+		return not_acceptable(s, t->view);
+	t->variant = (enum variant)variant;
+	t->coding = negotiate_coding(r->header[HEADER_ACCEPT_ENCODING]);
+	t->key = page_key_make(t->view, t->project, t->variant, t->coding, t->key_bytes);
+	return NULL;
+}
+
+static bool lists_all(const struct service *s, const struct target *t)
+{
+	return !t->project[0] && t->view->merges && s->roster;
+}
+
+static struct reply *quick(struct service *s, const struct call *call, bool is_root)
+{
+	struct target t;
+	if (!service_is_current(s))
+		return NULL;
+	struct reply *refused = find_target(s, call, is_root, &t);
+	if (refused || (t.merges && !gateway_is_fresh(s->gateway, str_from(t.project))) ||
+		(lists_all(s, &t) && !roster_is_fresh(s->roster)))
+		return refused;
+	struct reply *r = pagecache_get(s->cache, t.key);
+	if (r && !is_root)
+		metrics_add(s->metrics, METRIC_PAGE_HITS, 1);
+	return r;
+}
+
+// more: of the list, other names.
+static int render(const struct target *t, struct catalog *c, const struct upstream_answer *upstream, struct str more,
+	struct buf *page, struct err *e)
+{
+	struct view none = *t->view;
+	enum page_format format = variant_row[t->variant].format;
+	none.platform_count = 0;
+	if (t->project[0])
+		return page_project(t->is_upstreams ? &none : t->view, c, t->project, upstream, format, page, e);
+	return page_root(t->view, c, more, format, page, e);
+}
+
+// RFC 9110 section 12.5.5: what the choice depended on. User-Agent because of the pips that cannot read the JSON.
+static struct reply *dress(struct service *s, const struct target *t, struct buf *body, bool may_be_kept)
+{
+	char etag[PAGE_ETAG_SIZE];
+	const char *type = variant_row[t->variant].type;
+	page_etag(type, buf_view(body), etag);
+	struct reply *r = reply_new(200, type, blob_from_buf(body));
+	reply_header(r, "Vary", "Accept, Accept-Encoding, User-Agent");
+	if (may_be_kept)
+		service_fresh(s, r, t->view->is_private);
+	else
+		reply_header(r, "Cache-Control", "no-store");
+	reply_set_etag(r, etag);
+	if (page_coding_name[t->coding])
+		reply_header(r, "Content-Encoding", "%s", page_coding_name[t->coding]);
+	return r;
+}
+
+// The page as a reply; NULL where there is none.
+static struct reply *make(struct service *s, struct catalog *c, const struct target *t,
+	const struct upstream_answer *upstream, struct str more, bool may_be_kept, struct err *e)
+{
+	CLEANUP(buf_release) struct buf page, packed;
+	buf_init(&page, LIMIT_PAGE);
+	buf_init(&packed, LIMIT_PAGE);
+	bool is_plain = t->coding == PAGE_PLAIN; // which may be the largest by far: not copied
+	if (render(t, c, upstream, more, &page, e) < 0 ||
+		(!is_plain && page_pack(buf_view(&page), t->coding, &packed, e) < 0))
+		return NULL;
+	metrics_add(s->metrics, METRIC_PAGE_RENDERS, 1);
+	return dress(s, t, is_plain ? &page : &packed, may_be_kept);
+}
+
+static struct reply *make_and_keep(struct service *s, struct catalog *c, const struct target *t,
+	const struct upstream_answer *upstream, struct str more, uint64_t epoch)
+{
+	struct err e = ERR_INIT;
+	struct reply *r = make(s, c, t, upstream, more, true, &e);
+	if (r)
+		pagecache_put(s->cache, t->key, r, 0, epoch);
+	else if (e.kind == ERR_NOT_FOUND)
+		r = service_not_found_in(s, t->view->is_private, "no such project");
+	else
+		r = service_error(&e);
+	return r;
+}
+
+// A page that many ask for at once is rendered once: the others wait for the one who renders.
+static struct reply *make_once(struct service *s, struct catalog *c, const struct target *t,
+	const struct upstream_answer *upstream, struct str more, uint64_t epoch)
+{
+	pagecache_make_begin(s->cache, t->key);
+	struct reply *r = pagecache_get(s->cache, t->key);
+	if (!r)
+		r = make_and_keep(s, c, t, upstream, more, epoch);
+	pagecache_make_end(s->cache, t->key);
+	return r;
+}
+
+static const struct str none = {"", 0};
+
+// A page on its way, once it is known what upstream has.
+struct merging {
+	struct service *service;
+	struct catalog *catalog;
+	const struct target *target;
+	uint64_t epoch;
+	struct presence here;
+	struct reply *reply;
+};
+
+// Whether it is known what upstream has. That it has no such project counts while it says so.
+static bool is_said(const struct upstream_answer *upstream)
+{
+	bool is_missing = upstream->result == UPSTREAM_NOT_FOUND || upstream->result == UPSTREAM_ABSENT;
+	return upstream->standing == UPSTREAM_KNOWN ? upstream->stale != NULL
+						    : upstream->standing == UPSTREAM_QUARANTINED || is_missing;
+}
+
+// Upstream cannot be asked, and never said what it has: ours, if there are any, for this moment; never a 404, which clients
+// take for "no such project".
+static struct reply *make_without(const struct merging *m, const struct upstream_answer *upstream)
+{
+	struct err e = ERR_INIT;
+	struct reply *r = make(m->service, m->catalog, m->target, NULL, none, false, &e);
+	if (r || e.kind != ERR_NOT_FOUND)
+		return r ? r : service_error(&e);
+	if (is_said(upstream))
+		r = reply_text(502, "502 Bad Gateway: %s: upstream has not said whether the name is ours", m->target->project);
+	else
+		r = reply_text(502, "502 Bad Gateway: %s: upstream cannot be asked: %s", m->target->project,
+			service_site(m->service)->is_offline ? "the server is offline" : upstream_result_name[upstream->result]);
+	reply_header(r, "Cache-Control", "no-store");
+	return r;
+}
+
+static int on_told(void *ctx, const struct upstream_answer *upstream, struct err *e UNUSED)
+{
+	struct merging *m = ctx;
+	enum owner owner = owned_judge(m->service, &m->here, upstream);
+	if (owner == OWNER_OURS)
+		m->reply = make_once(m->service, m->catalog, m->target, NULL, none, m->epoch);
+	else if (is_said(upstream) && owner == OWNER_BOTH)
+		m->reply = make_once(m->service, m->catalog, m->target, upstream, none, m->epoch);
+	else
+		m->reply = make_without(m, upstream);
+	return 0;
+}
+
+static struct reply *merge(struct service *s, struct catalog *c, const struct call *call, const struct target *t,
+	uint64_t epoch)
+{
+	struct err e = ERR_INIT;
+	struct merging m = {.service = s, .catalog = c, .target = t, .epoch = epoch};
+	if (owned_look(s, c, t->project, &m.here, &e) < 0)
+		return service_error(&e);
+	if (owned_is_hidden(s, c, t->view, &m.here, t->project))
+		return make_once(s, c, t, NULL, none, epoch);
+	int64_t since = owned_since(s, &m.here, t->project);
+	struct waiter *again = owned_is_known(s, t->project) ? NULL : call->again; // upstream's word changes nothing there
+	int told = gateway_project(s->gateway, c, t->project, call->request->peer, since, again, on_told, &m, &e);
+	if (told == GATEWAY_TOLD)
+		return m.reply;
+	reply_unref(m.reply);
+	if (told == GATEWAY_BUSY)
+		return service_busy();
+	return told == GATEWAY_LATER ? NULL : service_error(&e);
+}
+
+// The list of a view with all that upstream has; where upstream does not say, what is here.
+static struct reply *list_all(struct service *s, struct catalog *c, const struct call *call, const struct target *t,
+	uint64_t epoch)
+{
+	struct blob *names = NULL;
+	if (!roster_get(s->roster, call->again, &names))
+		return NULL;
+	struct reply *r = make_once(s, c, t, NULL, names ? blob_view(names) : none, epoch);
+	blob_unref(names);
+	return r;
+}
+
+static struct reply *work(struct service *s, struct catalog *c, const struct call *call, bool is_root)
+{
+	struct target t;
+	service_catch_up(s);
+	uint32_t cleared = pagecache_cleared(s->cache); // before the site is read: a reload drops what the old one made
+	struct reply *r = find_target(s, call, is_root, &t);
+	if (r)
+		return r;
+	uint64_t epoch = pagecache_epoch(s->cache, t.key, cleared);
+	if (lists_all(s, &t))
+		return list_all(s, c, call, &t, epoch);
+	r = t.merges ? merge(s, c, call, &t, epoch) : make_once(s, c, &t, NULL, none, epoch);
+	if (r && !is_root)
+		metrics_add(s->metrics, METRIC_PAGE_MISSES, 1);
+	return r;
+}
+
+struct reply *simple_root_quick(struct service *s, const struct call *call)
+{
+	return quick(s, call, true);
+}
+
+struct reply *simple_root_work(struct service *s, struct catalog *c, const struct call *call)
+{
+	return work(s, c, call, true);
+}
+
+struct reply *simple_project_quick(struct service *s, const struct call *call)
+{
+	return quick(s, call, false);
+}
+
+struct reply *simple_project_work(struct service *s, struct catalog *c, const struct call *call)
+{
+	return work(s, c, call, false);
+}

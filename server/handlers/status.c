@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/handlers/status.h"
+
+#include <time.h>
+
+#include "lib/format/jsondoc.h"
+#include "lib/state/catalog/catalog-plan.h"
+#include "lib/state/store/quota.h"
+#include "lib/state/upstream/file-cache.h"
+#include "server/core/auth.h"
+#include "server/core/platform-monitor.h"
+#include "server/core/release-scheduler.h"
+#include "server/http/metrics.h"
+#include "server/upstream/upstream-files.h"
+#include "server/upstream/upstream-pages.h"
+
+enum { JSON_MOST = 4 << 20 };
+
+static struct reply *json_reply(unsigned status, const struct jsondoc *doc)
+{
+	struct buf text;
+	buf_init(&text, JSON_MOST);
+	jsondoc_write(doc, 2, &text);
+	struct reply *r = reply_new(status, "application/json", blob_from_buf(&text));
+	reply_header(r, "Cache-Control", "no-store");
+	return r;
+}
+
+static void put_vigil(struct service *s, const struct platform *p, struct jsondoc *doc)
+{
+	struct vigil_state state;
+	if (!s->vigil || !vigil_get(s->vigil, p->name, &state))
+		return;
+	jsondoc_put_bool(doc, "frozen", state.is_frozen);
+	if (state.is_frozen)
+		jsondoc_put_str(doc, "frozen-reason", state.reason);
+	if (!p->quota_bytes && !p->quota_files)
+		return;
+	jsondoc_put_int(doc, "quota-percent", state.quota_percent);
+	jsondoc_put_bool(doc, "quota-warning", state.quota_percent >= QUOTA_WARNING);
+}
+
+static void put_release(struct service *s, const struct platform *p, struct jsondoc *doc)
+{
+	struct releaser_state state;
+	if (!s->releaser || !releaser_get(s->releaser, p, &state))
+		return;
+	struct jsondoc *release = jsondoc_object();
+	jsondoc_put_bool(release, "running", state.is_running);
+	jsondoc_put_bool(release, "failed", state.failures != 0);
+	jsondoc_put_int(release, "failures", state.failures);
+	jsondoc_put_int(release, "pending-since", state.pending_since);
+	jsondoc_put_int(release, "succeeded", state.succeeded);
+	if (state.failures)
+		jsondoc_put_str(release, "error", state.error);
+	jsondoc_put(doc, "release", release);
+}
+
+static struct jsondoc *platform_doc(struct service *s, const struct site *site, size_t i)
+{
+	struct catalog_totals t = service_platform_totals(s, i);
+	struct jsondoc *doc = jsondoc_object();
+	jsondoc_put_str(doc, "name", site->store.platform[i].name);
+	jsondoc_put_bool(doc, "indexed", site->store.platform[i].scanned == CATALOG_SCANNED);
+	jsondoc_put_int(doc, "projects", (int64_t)t.projects);
+	jsondoc_put_int(doc, "files", (int64_t)t.files);
+	jsondoc_put_int(doc, "bytes", (int64_t)t.bytes);
+	put_vigil(s, &site->store.platform[i], doc);
+	put_release(s, &site->store.platform[i], doc);
+	return doc;
+}
+
+static bool is_ready(struct service *s)
+{
+	return atomic_load(&s->filled) && atomic_load(&s->names_known);
+}
+
+static bool is_unreleased(struct service *s, const struct site *site)
+{
+	struct releaser_state state;
+	for (size_t i = 0; i < site->store.platform_count; i++)
+		if (s->releaser && releaser_get(s->releaser, &site->store.platform[i], &state) && state.failures)
+			return true;
+	return false;
+}
+
+static bool is_unscanned(const struct site *site)
+{
+	for (size_t i = 0; i < site->store.platform_count; i++)
+		if (site->store.platform[i].scanned != CATALOG_SCANNED)
+			return true;
+	return false;
+}
+
+static void put_scans(struct jsondoc *doc, const struct host_scans *scans)
+{
+	struct jsondoc *scan = jsondoc_object();
+	jsondoc_put_bool(scan, "running", scans->is_running);
+	jsondoc_put_bool(scan, "failed", scans->has_failed);
+	jsondoc_put_int(scan, "ended", scans->ended);
+	jsondoc_put_int(scan, "quarantined", (int64_t)scans->quarantined);
+	jsondoc_put(doc, "scan", scan);
+}
+
+struct reply *machine_health(struct service *s, const struct call *call)
+{
+	const struct site *site = service_site(s);
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
+	struct jsondoc *platforms = jsondoc_array();
+	struct host_scans scans;
+	s->host->get_scans(s->host->ctx, &scans);
+	jsondoc_put_str(doc, "status", scans.has_failed || !is_ready(s) || is_unscanned(site) || is_unreleased(s, site) ? "degraded" : "ok");
+	jsondoc_put_str(doc, "version", PACKAGE_VERSION);
+	jsondoc_put_int(doc, "uptime", time(NULL) - s->started);
+	jsondoc_put_bool(doc, "ready", is_ready(s));
+	put_scans(doc, &scans);
+	jsondoc_put_int(doc, "page-cache", (int64_t)pagecache_bytes(s->cache));
+	for (size_t i = 0; i < site->store.platform_count; i++)
+		if (auth_sees(s, call->request, &site->store.platform[i]))
+			jsondoc_add(platforms, platform_doc(s, site, i));
+	jsondoc_put(doc, "platforms", platforms);
+	return json_reply(200, doc);
+}
+
+struct reply *machine_ready(struct service *s, const struct call *call)
+{
+	(void)call;
+	bool ready = is_ready(s);
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
+	jsondoc_put_bool(doc, "ready", ready);
+	if (!ready)
+		jsondoc_put_str(doc, "reason", "the store has not been indexed yet");
+	return json_reply(ready ? 200 : 503, doc);
+}
+
+// --- metrics ---
+
+static void put_gauge(struct buf *out, const char *name, const char *help, double value)
+{
+	metrics_head(out, name, "gauge", help);
+	metrics_line(out, name, NULL, value);
+}
+
+// What is private is nobody's business.
+static void put_platforms(struct service *s, struct buf *out)
+{
+	static const struct {
+		const char *name, *help;
+		size_t offset; // in struct catalog_totals
+	} rows[] = {
+		{"platform_projects", "Projects with files on a platform.", offsetof(struct catalog_totals, projects)},
+		{"platform_files", "Files on a platform.", offsetof(struct catalog_totals, files)},
+		{"platform_bytes", "Bytes of the files on a platform.", offsetof(struct catalog_totals, bytes)},
+	};
+	const struct site *site = service_site(s);
+	for (size_t row = 0; row < ARRAY_SIZE(rows); row++) {
+		metrics_head(out, rows[row].name, "gauge", rows[row].help);
+		for (size_t i = 0; i < site->store.platform_count; i++) {
+			struct catalog_totals t = service_platform_totals(s, i);
+			const char *const labels[] = {"platform", site->store.platform[i].name, NULL};
+			if (!site->store.platform[i].is_private)
+				metrics_line(out, rows[row].name, labels,
+					(double)*(const uint64_t *)(const void *)((const char *)&t + rows[row].offset));
+		}
+	}
+}
+
+static void put_plan_rows(struct service *s, const struct jsondoc *totals, const char *name, const char *key,
+	const char *help, struct buf *out)
+{
+	metrics_head(out, name, "gauge", help);
+	for (size_t i = 0; totals && i < jsondoc_count(totals); i++) {
+		const struct jsondoc *row = jsondoc_at(totals, i);
+		const char *platform = jsondoc_get_str(row, "platform"), *verdict = jsondoc_get_str(row, "verdict");
+		const struct platform *p = platform ? site_platform(service_site(s), str_from(platform)) : NULL;
+		int64_t value = 0;
+		if (!p || p->is_private || !verdict || !jsondoc_get_int(row, key, &value))
+			continue;
+		const char *why = jsondoc_get_str(row, "why");
+		const char *const labels[] = {"platform", platform, "verdict", verdict, "removes",
+			jsondoc_is_true(row, "removes") ? "yes" : "no", "why", why ? why : "", NULL};
+		metrics_line(out, name, labels, (double)value);
+	}
+}
+
+static void put_plan(struct service *s, struct catalog *c, struct buf *out)
+{
+	struct err e = ERR_INIT;
+	int64_t made = 0;
+	CLEANUP(buf_release) struct buf id, head;
+	buf_init(&id, JSON_MOST);
+	buf_init(&head, JSON_MOST);
+	if (catalog_plan_last(c, &id, &made, &head, &e) < 0)
+		return;
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_read(buf_view(&head), &e);
+	put_gauge(out, "plan_made_timestamp_seconds", "When the last plan of a prune was made, since 1970.", (double)made);
+	const struct jsondoc *totals = doc ? jsondoc_get(doc, "totals") : NULL;
+	put_plan_rows(s, totals, "plan_files", "files", "Files by verdict in the last plan.", out);
+	put_plan_rows(s, totals, "plan_bytes", "bytes", "Bytes by verdict in the last plan.", out);
+}
+
+static void put_turns(const char *of, const struct turns_counts *counts, struct buf *out)
+{
+	CLEANUP(mem_free) char *waiting = xasprintf("upstream_%s_waiting", of), *under_way = xasprintf("upstream_%s_under_way", of);
+	put_gauge(out, waiting, "What is to be asked of upstream and waits for its turn.", (double)counts->waiting);
+	put_gauge(out, under_way, "What upstream is being asked for.", (double)counts->under_way);
+}
+
+static void put_queues(struct service *s, struct buf *out)
+{
+	struct turns_counts counts;
+	if (!s->gateway)
+		return;
+	gateway_count(s->gateway, &counts);
+	put_turns("pages", &counts, out);
+	retrieve_count(s->retrieve, &counts);
+	put_turns("files", &counts, out);
+	put_gauge(out, "upstream_under_way_bytes", "Bytes that are reserved for files of upstream on their way.",
+		(double)depot_reserved(s->depot));
+}
+
+static void put_depot(struct service *s, struct buf *out)
+{
+	uint64_t files = 0, bytes = 0;
+	if (!s->depot)
+		return;
+	depot_totals(s->depot, &files, &bytes);
+	put_gauge(out, "upstream_kept_files", "Files of upstream that are kept here.", (double)files);
+	put_gauge(out, "upstream_kept_bytes", "Bytes of the files of upstream that are kept here.", (double)bytes);
+}
+
+struct reply *machine_metrics(struct service *s, struct catalog *c, const struct call *call UNUSED)
+{
+	static const char *const version[] = {"version", PACKAGE_VERSION, NULL};
+	struct host_scans scans;
+	struct buf out;
+	buf_init(&out, JSON_MOST);
+	s->host->get_scans(s->host->ctx, &scans);
+	metrics_head(&out, "build_info", "gauge", "The version that is running.");
+	metrics_line(&out, "build_info", version, 1);
+	put_gauge(&out, "start_timestamp_seconds", "When the server started, since 1970.", (double)s->started);
+	put_gauge(&out, "page_cache_bytes", "Memory of pages that are ready to be sent.", (double)pagecache_bytes(s->cache));
+	put_gauge(&out, "scan_ended_timestamp_seconds", "When the last scan of the store ended that went well, since 1970.", (double)scans.ended);
+	put_gauge(&out, "quarantined_files", "Files that the last scan did not list.", (double)scans.quarantined);
+	metrics_write(s->metrics, &out);
+	put_platforms(s, &out);
+	put_depot(s, &out);
+	put_queues(s, &out);
+	put_plan(s, c, &out);
+	struct reply *r = reply_new(200, "text/plain; version=0.0.4; charset=utf-8", blob_from_buf(&out));
+	reply_header(r, "Cache-Control", "no-store");
+	return r;
+}

@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/handlers/upload.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/limits.h"
+#include "lib/base/log.h"
+#include "lib/format/digest.h"
+#include "lib/format/jsondoc.h"
+#include "lib/state/access/audit.h"
+#include "lib/state/publish/publish.h"
+#include "lib/state/store/freeze.h"
+#include "lib/state/store/quota.h"
+#include "lib/state/store/release.h"
+#include "lib/state/store/reservation.h"
+#include "server/core/auth.h"
+#include "server/handlers/upload-form.h"
+#include "server/message/body-handler.h"
+#include "server/message/multipart.h"
+#include "server/message/negotiate.h"
+
+enum { RESERVED_AHEAD = 8 << 20 }; // bytes
+
+// One upload, from its header to its answer. What a known token is told is a line of the audit log, and so is a token
+// that is wrong, until it is told so too often: who has none writes nothing here.
+struct upload {
+	struct receiver receiver; // first
+	struct service *service;
+	const struct platform *platform;
+	char *peer, *authorization; // of its header
+	bool wants_json;
+	char *who; // whose token it is
+	struct multipart body;
+	struct form form;
+	enum form_field field; // of the part that is being read; FORM_COUNT: one that nobody reads
+	bool in_content;
+	struct buf text; // of the field
+	char *file;
+	struct publish *publish;
+	struct quota_use use; // of the platform, when the file began
+	uint64_t announced;   // bytes of the body; 0: not known
+	struct reservation *reservation; // NULL: the platform has no quota
+	uint64_t sent_again;  // the platform is full, and lists this file with so many bytes; 0: no
+	struct audit *audit;
+	struct reply *refusal; // made while a part was read
+};
+
+// --- answers ---
+
+struct answer {
+	unsigned status;
+	const char *title;
+	unsigned retry_after; // seconds; 0: it does not help
+};
+
+static const struct answer answer_of[ERR_COUNT] = {
+	[ERR_INVALID] = {400, "Bad Request", 0},
+	[ERR_NOT_FOUND] = {503, "Service Unavailable", 30}, // the store, or a part of it
+	[ERR_CONFLICT] = {409, "Conflict", 0},
+	[ERR_DENIED] = {410, "Gone", 0},
+	[ERR_LIMIT] = {413, "Content Too Large", 0},
+	[ERR_FULL] = {507, "Insufficient Storage", 0},
+	[ERR_BUSY] = {503, "Service Unavailable", 30},
+	[ERR_IO] = {503, "Service Unavailable", 30},
+	[ERR_DB] = {503, "Service Unavailable", 5},
+};
+
+// Errors as text; or as uv shows them, whose key is "code" (and whose type has no charset).
+static struct reply *make_reply(const struct upload *u, const struct answer *a, const char *message,
+	const char *sha256)
+{
+	struct reply *r;
+	if (u->wants_json) {
+		CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
+		CLEANUP(mem_free) char *code = xasprintf("%u %s", a->status, message);
+		CLEANUP(buf_release) struct buf text;
+		buf_init(&text, LIMIT_METADATA);
+		jsondoc_put_str(doc, "message", message);
+		jsondoc_put_str(doc, "title", a->title);
+		if (a->status >= 400)
+			jsondoc_put_str(doc, "code", code);
+		if (sha256)
+			jsondoc_put_str(doc, "sha256", sha256);
+		jsondoc_write(doc, 0, &text);
+		r = reply_new(a->status, "application/json", blob_from_buf(&text));
+	} else {
+		r = reply_text(a->status, "%s", message);
+	}
+	reply_header(r, "Cache-Control", "no-store");
+	reply_header(r, "Vary", "Accept");
+	if (a->retry_after)
+		reply_header(r, "Retry-After", "%u", a->retry_after);
+	return r;
+}
+
+static void write_audit(const struct upload *u, const char *result, const char *sha256, const char *reason)
+{
+	struct err e = ERR_INIT;
+	const struct audit_entry entry = {
+		.who = u->who,
+		.peer = u->peer,
+		.action = "upload",
+		.platform = u->platform->name,
+		.project = u->publish ? publish_project(u->publish) : NULL,
+		.file = u->file,
+		.sha256 = sha256,
+		.result = result,
+		.reason = reason,
+	};
+	if (u->audit && audit_write(u->audit, &entry, &e) < 0)
+		log_error("%s", e.msg);
+}
+
+// What went wrong on our side is told in full to the log only: it names our paths.
+static struct reply *fail(struct upload *u, const struct err *why)
+{
+	struct answer a = answer_of[why->kind];
+	if (!a.status)
+		a = (struct answer){500, "Internal Server Error", 0};
+	bool is_ours = a.status >= 500 && why->kind != ERR_BUSY && why->kind != ERR_FULL;
+	if (is_ours)
+		log_error("upload to %s: %s", u->platform->name,
+			u->file && u->platform->is_private ? "it failed, and the audit log says why" : why->msg);
+	write_audit(u, a.status >= 500 ? "failed" : "refused", NULL, why->msg);
+	const char *words = is_ours ? "the store or its catalog cannot be written now: try again" : why->msg;
+	return make_reply(u, &a, words, NULL);
+}
+
+static struct reply *succeed(struct upload *u, const struct publish_receipt *receipt)
+{
+	static const struct answer ok = {200, "OK", 0};
+	static const char *const words[] = {
+		[PUBLISH_NEW] = "published",
+		[PUBLISH_SAME] = "the same bytes were published before: nothing changed",
+		[PUBLISH_EQUAL] = "a build of the same contents was published before, and stays",
+	};
+	static const char *const results[] = {
+		[PUBLISH_NEW] = "done", [PUBLISH_SAME] = "same", [PUBLISH_EQUAL] = "equal"};
+	char hex[SHA256_HEX + 1] = "";
+	hex_encode(receipt->sha256, SHA256_SIZE, hex);
+	write_audit(u, results[receipt->result], hex, NULL);
+	CLEANUP(mem_free) char *message = xasprintf("%s: %s%s", u->file, words[receipt->result],
+		receipt->is_listed ? "" : "; it is durable, and will be listed once its volume is released");
+	return make_reply(u, &ok, message, hex);
+}
+
+// --- the content part ---
+
+// What the platform holds is added up only where somebody wants to know. What came of the file is on the disk already.
+static int read_use(struct upload *u, struct catalog *c, struct err *e)
+{
+	const struct platform *p = u->platform;
+	struct catalog_usage held = {0};
+	struct release_backlog waiting = {0};
+	if ((p->quota_bytes || p->quota_files) &&
+		(catalog_usage(c, p->id, &held, e) < 0 ||
+			release_backlog(u->service->catalog_path, p, &waiting, e) < 0))
+		return -1;
+	CLEANUP(mem_close) int fd = store_open_writable_folder(p, "", e);
+	if (fd < 0)
+		return -1;
+	u->use = (struct quota_use){.files = held.files + waiting.files, .bytes = held.bytes + waiting.bytes};
+	quota_free(fd, &u->use);
+	uint64_t written = u->publish ? publish_size(u->publish) : 0;
+	u->use.free = u->use.free < UINT64_MAX - written ? u->use.free + written : UINT64_MAX;
+	return 0;
+}
+
+static int check_quota(const struct upload *u, uint64_t bytes, struct err *e)
+{
+	return quota_check(u->platform, service_site(u->service)->max_file, &u->use, bytes, e);
+}
+
+struct asking {
+	struct upload *upload;
+	struct catalog *catalog;
+};
+
+static int tell_use(void *ctx, struct quota_use *use, struct err *e)
+{
+	const struct asking *a = ctx;
+	if (read_use(a->upload, a->catalog, e) < 0)
+		return -1;
+	*use = a->upload->use;
+	return 0;
+}
+
+// The platform is full. A file that it lists takes no room of it when it is sent once more: nothing will be added. Until that
+// is sure its bytes are on the disk, which must have them.
+static int send_again(struct upload *u, struct catalog *c, uint64_t bytes, struct err *e)
+{
+	struct err unlisted = ERR_INIT;
+	struct platform unlimited = *u->platform;
+	unlimited.quota_bytes = unlimited.quota_files = 0;
+	CLEANUP(catalog_place_release) struct catalog_place place = {0};
+	if (catalog_find_file(c, u->platform->id, u->file, &place, &unlisted) < 0 || (u->publish && bytes > place.size))
+		return -1;
+	if (quota_check(&unlimited, service_site(u->service)->max_file, &u->use, place.size, e) < 0 ||
+		reservation_set_again(u->reservation, e) < 0)
+		return -1;
+	u->sent_again = place.size;
+	return 0;
+}
+
+// Where there is a quota, the file has so much of it from now on.
+static int reserve(struct upload *u, struct catalog *c, uint64_t bytes, struct err *e)
+{
+	const struct platform *p = u->platform;
+	if (!p->quota_bytes && !p->quota_files)
+		return read_use(u, c, e) < 0 ? -1 : check_quota(u, bytes, e);
+	if (!u->reservation && reservation_open(u->service->catalog_path, p, &u->reservation, e) < 0)
+		return -1;
+	struct asking asking = {u, c};
+	struct err full = ERR_INIT;
+	if (reservation_set(u->reservation, service_site(u->service)->max_file, bytes, tell_use, &asking, &full) == 0 ||
+		(full.kind == ERR_FULL && send_again(u, c, bytes, &full) == 0))
+		return 0;
+	*e = full;
+	return -1;
+}
+
+// More comes than was announced: much at once, where there is room.
+static int reserve_more(struct upload *u, uint64_t bytes, struct err *e)
+{
+	struct reader reader;
+	struct err why = ERR_INIT;
+	if (readers_take(u->service->readers, &reader, e) < 0)
+		return -1;
+	int result = reserve(u, reader.catalog, bytes + RESERVED_AHEAD, &why);
+	if (result < 0 && (why.kind == ERR_FULL || why.kind == ERR_LIMIT))
+		result = reserve(u, reader.catalog, bytes, e);
+	else if (result < 0)
+		*e = why;
+	readers_give(u->service->readers, &reader);
+	return result;
+}
+
+// Whether the platform takes a file of so many bytes now.
+static int check_room(struct upload *u, struct catalog *c, uint64_t bytes, struct err *e)
+{
+	if (freeze_check(u->platform, e) < 0) {
+		if (e->kind == ERR_DENIED)
+			e->kind = ERR_IO; // the platform is a link that leads out by now: not the file's fault
+		return -1;
+	}
+	return reserve(u, c, bytes, e);
+}
+
+// Whether the token may still write this: it may be revoked while the file comes, which may take days.
+static bool may_write(struct upload *u, const char *project)
+{
+	struct request sender = {.peer = u->peer, .header = {[HEADER_AUTHORIZATION] = u->authorization}};
+	u->refusal = auth_check(u->service, &sender, TOKEN_UPLOAD, u->platform->name, project, NULL);
+	if (u->refusal)
+		write_audit(u, "refused", NULL, "the token is not for this project, or counts no more");
+	return !u->refusal;
+}
+
+static int open_content(struct upload *u, struct catalog *c, struct err *e)
+{
+	CLEANUP(mem_free) char *project = publish_project_of(u->file, u->form.value[FORM_NAME], e);
+	if (!project)
+		return -1;
+	if (!may_write(u, project))
+		return 0;
+	if (check_room(u, c, multipart_expected(&u->body, u->announced), e) < 0)
+		return -1;
+	u->publish = publish_begin(u->platform, c, u->file, project, e);
+	return u->publish ? 0 : -1;
+}
+
+static int begin_content(struct upload *u, const char *filename, struct err *e)
+{
+	struct reader reader;
+	if (u->file)
+		return err_set(e, ERR_INVALID, "the form has two parts \"content\"");
+	if (!filename || !*filename)
+		return err_set(e, ERR_INVALID, "the part \"content\" has no filename");
+	u->file = xstrdup(filename);
+	u->in_content = true;
+	if (form_check(&u->form, e) < 0 || readers_take(u->service->readers, &reader, e) < 0)
+		return -1;
+	int result = open_content(u, reader.catalog, e);
+	readers_give(u->service->readers, &reader);
+	return result;
+}
+
+static int add_content(struct upload *u, struct str bytes, struct err *e)
+{
+	if (u->refusal)
+		return 0;
+	uint64_t size = publish_size(u->publish) + bytes.len;
+	bool is_more = u->reservation && size > reservation_bytes(u->reservation) && size > u->sent_again;
+	if (is_more ? reserve_more(u, size, e) < 0 : !u->reservation && check_quota(u, size, e) < 0)
+		return err_prefix(e, "%s: ", u->file);
+	return publish_write(u->publish, bytes, e);
+}
+
+// --- the parts ---
+
+static int on_part(void *ctx, const struct multipart_part *part, struct err *e)
+{
+	struct upload *u = ctx;
+	buf_clear(&u->text);
+	u->in_content = false;
+	u->field = form_find(str_from(part->name));
+	return strcmp(part->name, "content") == 0 ? begin_content(u, part->filename, e) : 0;
+}
+
+static int on_bytes(void *ctx, struct str bytes, struct err *e)
+{
+	struct upload *u = ctx;
+	if (u->in_content)
+		return add_content(u, bytes, e);
+	if (u->field == FORM_COUNT)
+		return 0;
+	buf_str(&u->text, bytes);
+	if (u->text.failed)
+		return err_set(e, ERR_INVALID, "a field of the form is longer than %d bytes", LIMIT_FORM_VALUE);
+	return 0;
+}
+
+static int on_part_end(void *ctx, struct err *e)
+{
+	struct upload *u = ctx;
+	if (u->in_content || u->field == FORM_COUNT)
+		return 0;
+	return form_put(&u->form, u->field, buf_view(&u->text), e);
+}
+
+// --- the receiver ---
+
+static struct reply *take(struct receiver *r, struct str bytes)
+{
+	struct err e = ERR_INIT;
+	struct upload *u = (struct upload *)r;
+	if (multipart_add(&u->body, bytes, &e) < 0)
+		return fail(u, &e);
+	return STEAL_PTR(u->refusal);
+}
+
+static int publish(struct upload *u, struct publish_receipt *receipt, struct err *e)
+{
+	struct reader reader;
+	struct claims claims = form_claims(&u->form);
+	if (multipart_end(&u->body, e) < 0 || form_check(&u->form, e) < 0)
+		return -1;
+	if (!u->publish)
+		return err_set(e, ERR_INVALID, "the form has no part \"content\"");
+	if (readers_take(u->service->readers, &reader, e) < 0)
+		return -1;
+	int result = check_room(u, reader.catalog, publish_size(u->publish), e);
+	if (result == 0 && u->reservation)
+		result = reservation_take(u->reservation, e);
+	if (result == 0)
+		result = publish_end(u->publish, reader.catalog, &claims,
+			atomic_load_explicit(&u->service->admission, memory_order_acquire), receipt, e);
+	readers_give(u->service->readers, &reader);
+	reservation_close(STEAL_PTR(u->reservation)); // the catalog has it, or it is not to be had
+	return result;
+}
+
+static struct reply *end(struct receiver *r)
+{
+	struct err e = ERR_INIT;
+	struct upload *u = (struct upload *)r;
+	struct publish_receipt receipt;
+	if (u->publish && !may_write(u, publish_project(u->publish)))
+		return STEAL_PTR(u->refusal);
+	return publish(u, &receipt, &e) < 0 ? fail(u, &e) : succeed(u, &receipt);
+}
+
+static void upload_free(struct receiver *r)
+{
+	struct upload *u = (struct upload *)r;
+	publish_free(u->publish);
+	reservation_close(u->reservation);
+	if (u->body.ops)
+		multipart_release(&u->body);
+	audit_close(u->audit);
+	form_release(&u->form);
+	buf_release(&u->text);
+	reply_unref(u->refusal);
+	free(u->peer);
+	free(u->authorization);
+	free(u->file);
+	free(u->who);
+	free(u);
+}
+
+static const struct receiver_ops ops = {.take = take, .end = end, .free = upload_free};
+static const struct multipart_ops parts = {.begin = on_part, .data = on_bytes, .end = on_part_end};
+
+// Whoever has no token writes nothing, nor does his trying fill the disk: but for the few tries that auth lets pass.
+static bool is_noted(const struct upload *u, const struct reply *refusal)
+{
+	return refusal->status != 429 && (u->who || (refusal->status == 401 && u->authorization));
+}
+
+// Whatever else is answered is written down, so that must be possible.
+static struct reply *prepare(struct upload *u, const struct request *r)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(reply_cleanup)
+	struct reply *refusal = auth_check(u->service, r, TOKEN_UPLOAD, u->platform->name, NULL, &u->who);
+	if (refusal && !is_noted(u, refusal))
+		return STEAL_PTR(refusal);
+	if (audit_open(u->service->audit_path, &u->audit, &e) < 0)
+		return fail(u, &e);
+	if (refusal) {
+		write_audit(u, "refused", NULL, "no token that may upload here");
+		return STEAL_PTR(refusal);
+	}
+	if (multipart_init(&u->body, r->header[HEADER_CONTENT_TYPE], &parts, u, &e) < 0)
+		return fail(u, &e);
+	return NULL;
+}
+
+struct receiver *upload_receive(struct service *s, const struct call *call, struct reply **refusal)
+{
+	const struct request *r = call->request;
+	const struct platform *p = site_platform(service_site(s), call->view);
+	if (!p) {
+		struct reply *refused = auth_unknown(s, r, TOKEN_UPLOAD, call->view, NULL);
+		*refusal = refused ? refused : service_not_found(s, "no such platform");
+		return NULL;
+	}
+	struct upload *u = xcalloc(1, sizeof(*u));
+	u->receiver.ops = &ops;
+	u->service = s;
+	u->platform = p;
+	u->wants_json = negotiate_wants_json(r->header[HEADER_ACCEPT]);
+	u->peer = xstrdup(r->peer);
+	u->authorization = r->header[HEADER_AUTHORIZATION] ? xstrdup(r->header[HEADER_AUTHORIZATION]) : NULL;
+	if (r->header[HEADER_CONTENT_LENGTH])
+		u->announced = strtoull(r->header[HEADER_CONTENT_LENGTH], NULL, 10);
+	buf_init(&u->text, LIMIT_FORM_VALUE);
+	*refusal = prepare(u, r);
+	if (!*refusal && p->scanned != CATALOG_SCANNED) // nobody knows yet which names are taken, or were taken out of use
+		*refusal = service_not_filled();
+	if (!*refusal)
+		return &u->receiver;
+	upload_free(&u->receiver);
+	return NULL;
+}

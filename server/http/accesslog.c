@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/http/accesslog.h"
+
+#include <time.h>
+
+#include "lib/base/limits.h"
+
+// An escaped byte takes four; target and headers together are LIMIT_REQUEST_HEADER at most.
+enum { LINE_MOST = 4 * LIMIT_REQUEST_HEADER + 512 };
+
+void accesslog_line_init(struct accesslog_line *line)
+{
+	buf_init(&line->uri, LIMIT_REQUEST_HEADER);
+}
+
+void accesslog_line_release(struct accesslog_line *line)
+{
+	buf_release(&line->uri);
+}
+
+void accesslog_note(struct accesslog_line *line, const char *method, const char *version)
+{
+	snprintf(line->method, sizeof(line->method), "%s", method);
+	snprintf(line->version, sizeof(line->version), "%s", version);
+}
+
+void accesslog_note_uri(struct accesslog_line *line, const char *uri)
+{
+	buf_clear(&line->uri);
+	buf_puts(&line->uri, uri);
+}
+
+static void put_escaped(struct buf *line, const char *text)
+{
+	for (; text && *text; text++) {
+		unsigned char c = (unsigned char)*text;
+		if (c < 0x20 || c >= 0x7f || c == '"' || c == '\\')
+			buf_printf(line, "\\x%02x", c);
+		else
+			buf_putc(line, (char)c);
+	}
+	if (!text)
+		buf_putc(line, '-');
+}
+
+static void put_time(struct buf *line)
+{
+	char text[64];
+	time_t now = time(NULL);
+	struct tm utc;
+	gmtime_r(&now, &utc);
+	strftime(text, sizeof(text), "[%d/%b/%Y:%H:%M:%S +0000]", &utc);
+	buf_puts(line, text);
+}
+
+void accesslog_write(FILE *out, const struct accesslog_entry *entry)
+{
+	CLEANUP(buf_release) struct buf line;
+	buf_init(&line, LINE_MOST);
+	buf_printf(&line, "%s - - ", entry->peer);
+	put_time(&line);
+	buf_puts(&line, " \"");
+	put_escaped(&line, entry->method);
+	buf_putc(&line, ' ');
+	put_escaped(&line, entry->uri);
+	buf_putc(&line, ' ');
+	put_escaped(&line, entry->version);
+	buf_printf(&line, "\" %u %llu \"-\" \"", entry->status, (unsigned long long)entry->bytes);
+	put_escaped(&line, entry->user_agent);
+	buf_puts(&line, "\"\n");
+	fwrite(line.data, 1, line.len, out);
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/http/connections.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "lib/base/mem.h"
+#include "lib/os/clock.h"
+
+enum { LOOK_MS = 1000, DRAIN_POLL_MS = 20, ROUSE_POLL_MS = 5 };
+
+struct clients {
+	pthread_mutex_t lock;
+	pthread_cond_t stopping;
+	pthread_t reaper;
+	struct client_link *first;
+	long timeout;
+	void (*looked)(void *ctx);
+	void *ctx;
+	bool stop;
+	atomic_bool is_draining;
+	atomic_bool is_stopping;
+	atomic_uint asleep; // requests that a worker has
+};
+
+// Where a mapped file has shrunk, the kernel sends what there is of it. libmicrohttpd takes that for
+// a full socket and waits for room, of which there is plenty: nothing would wake it. To set this
+// option, to what it is, does; at the next try it hears of EFAULT, and closes.
+static void wake_sender(int fd)
+{
+	const int as_it_is = 0;
+	setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &as_it_is, sizeof(as_it_is));
+}
+
+// Where a piece of a request and the end of the connection come together, libmicrohttpd takes the piece for all there is,
+// and its epoll tells of an end once: nothing would wake it. This does; an answer can still be sent.
+static void wake_reader(int fd)
+{
+	char next;
+	if (recv(fd, &next, 1, MSG_PEEK | MSG_DONTWAIT) == 0)
+		shutdown(fd, SHUT_RD);
+}
+
+// libmicrohttpd does not look at a connection that it has suspended. Bytes may come before the end (the next request, or
+// the last words of TLS), so it is not read for.
+static void note_end(struct client_link *c)
+{
+	struct pollfd p = {.fd = c->fd, .events = POLLRDHUP};
+	if (poll(&p, 1, 0) == 1)
+		atomic_store_explicit(&c->has_left, true, memory_order_relaxed);
+}
+
+static void look_at_all(struct clients *t)
+{
+	long now = clock_seconds();
+	for (struct client_link *c = t->first; c; c = c->next) {
+		long since = atomic_load_explicit(&c->waiting_since, memory_order_relaxed);
+		if (!since)
+			note_end(c);
+		if (!since)
+			wake_sender(c->fd);
+		else if (now - since > t->timeout)
+			shutdown(c->fd, SHUT_RDWR);
+		else
+			wake_reader(c->fd);
+	}
+}
+
+static void *reap(void *ctx)
+{
+	struct clients *t = ctx;
+	pthread_mutex_lock(&t->lock);
+	while (!t->stop) {
+		if (clock_wait(&t->stopping, &t->lock, clock_ms() + LOOK_MS))
+			continue;
+		look_at_all(t);
+		pthread_mutex_unlock(&t->lock);
+		if (t->looked)
+			t->looked(t->ctx);
+		pthread_mutex_lock(&t->lock);
+	}
+	pthread_mutex_unlock(&t->lock);
+	return NULL;
+}
+
+struct clients *clients_new(unsigned timeout_seconds, void (*looked)(void *ctx), void *ctx)
+{
+	struct clients *t = xcalloc(1, sizeof(*t));
+	t->timeout = (long)timeout_seconds;
+	t->looked = looked;
+	t->ctx = ctx;
+	pthread_mutex_init(&t->lock, NULL);
+	clock_cond_init(&t->stopping);
+	if (pthread_create(&t->reaper, NULL, reap, t) != 0)
+		abort();
+	return t;
+}
+
+void clients_free(struct clients *t)
+{
+	if (!t)
+		return;
+	pthread_mutex_lock(&t->lock);
+	t->stop = true;
+	pthread_cond_broadcast(&t->stopping);
+	pthread_mutex_unlock(&t->lock);
+	pthread_join(t->reaper, NULL);
+	pthread_cond_destroy(&t->stopping);
+	pthread_mutex_destroy(&t->lock);
+	free(t);
+}
+
+void clients_add(struct clients *t, struct client_link *link, int fd)
+{
+	link->fd = fd;
+	atomic_init(&link->waiting_since, clock_seconds());
+	atomic_init(&link->is_busy, false);
+	atomic_init(&link->has_left, false);
+	pthread_mutex_lock(&t->lock);
+	link->prev = NULL;
+	link->next = t->first;
+	if (link->next)
+		link->next->prev = link;
+	t->first = link;
+	pthread_mutex_unlock(&t->lock);
+}
+
+void clients_remove(struct clients *t, struct client_link *link)
+{
+	pthread_mutex_lock(&t->lock);
+	if (link->next)
+		link->next->prev = link->prev;
+	if (link->prev)
+		link->prev->next = link->next;
+	else
+		t->first = link->next;
+	pthread_mutex_unlock(&t->lock);
+}
+
+void clients_begin(struct client_link *link)
+{
+	atomic_store_explicit(&link->is_busy, true, memory_order_relaxed);
+	clients_work(link);
+}
+
+void clients_await(struct client_link *link)
+{
+	atomic_store_explicit(&link->waiting_since, clock_seconds(), memory_order_relaxed);
+}
+
+void clients_work(struct client_link *link)
+{
+	atomic_store_explicit(&link->waiting_since, 0, memory_order_relaxed);
+}
+
+// Whoever stops says so first, and then waits until none sleeps: so a request counts itself in before it asks.
+bool clients_sleep(struct clients *t, struct client_link *link)
+{
+	atomic_fetch_add(&t->asleep, 1);
+	if (atomic_load(&t->is_stopping)) {
+		clients_wake(t);
+		return false;
+	}
+	clients_work(link);
+	return true;
+}
+
+void clients_wake(struct clients *t)
+{
+	atomic_fetch_sub(&t->asleep, 1);
+}
+
+// One that waits for a request has nothing to lose: the other side sees the end of the connection.
+static void end_idle(struct client_link *link)
+{
+	shutdown(link->fd, SHUT_RD);
+}
+
+void clients_end(struct clients *t, struct client_link *link)
+{
+	clients_await(link);
+	atomic_store(&link->is_busy, false);
+	if (atomic_load(&t->is_draining))
+		end_idle(link);
+}
+
+// How many are busy; the others are told to go.
+static unsigned send_home(struct clients *t)
+{
+	unsigned busy = 0;
+	pthread_mutex_lock(&t->lock);
+	for (struct client_link *c = t->first; c; c = c->next) {
+		if (atomic_load(&c->is_busy))
+			busy++;
+		else
+			end_idle(c);
+	}
+	pthread_mutex_unlock(&t->lock);
+	return busy;
+}
+
+static void pause_ms(long ms)
+{
+	nanosleep(&(struct timespec){.tv_nsec = ms * 1000000L}, NULL);
+}
+
+void clients_drain(struct clients *t, unsigned seconds)
+{
+	atomic_store(&t->is_draining, true);
+	for (unsigned waited = 0; send_home(t) && waited < seconds * 1000; waited += DRAIN_POLL_MS)
+		pause_ms(DRAIN_POLL_MS);
+}
+
+void clients_rouse(struct clients *t)
+{
+	atomic_store(&t->is_stopping, true);
+	while (atomic_load(&t->asleep))
+		pause_ms(ROUSE_POLL_MS);
+}

@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/http/http.h"
+
+#include <microhttpd.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/limits.h"
+#include "lib/base/log.h"
+#include "lib/os/clock.h"
+#include "server/http/mhd-response.h"
+#include "server/http/mhd-workarounds.h"
+#include "server/http/tls-handshakes.h"
+#include "server/http/worker-pools.h"
+#include "server/message/request-check.h"
+
+enum {
+	LANE_SHARE = 4, // the part of all connections that the bodies of one lane may have: a platform may hang
+	TLS_SOCKETS = 3, // of a connection: the client's, and the two between it and the library
+};
+
+struct http {
+	struct http_options options;
+	struct MHD_Daemon *daemon;
+	struct handshakes *handshakes; // NULL: plain HTTP
+	unsigned adopted;              // connections, by their thread
+	struct lanes *workers;
+	struct lanes *receivers;
+	struct clients *clients;
+	char *url;
+};
+
+// --- requests ---
+
+// Takes the reply over; it is dropped when the request has ended.
+static enum MHD_Result send_reply(struct client *c, struct reply *r)
+{
+	c->reply = r;
+	return sending_queue(c) ? MHD_YES : MHD_NO;
+}
+
+static enum MHD_Result take_value(void *ctx, enum MHD_ValueKind kind, const char *name, size_t name_len,
+	const char *value, size_t value_len)
+{
+	(void)value_len;
+	if (kind == MHD_GET_ARGUMENT_KIND)
+		request_take_argument(ctx, (struct str){name, name_len}, value);
+	else
+		request_take_header(ctx, (struct str){name, name_len}, value);
+	return MHD_YES;
+}
+
+static struct request read_request(struct client *c, const char *url, const char *method)
+{
+	struct request r = {.method = request_method(method), .path = url, .peer = c->peer};
+	MHD_get_connection_values_n(c->connection, MHD_HEADER_KIND | MHD_GET_ARGUMENT_KIND, take_value, &r);
+	return r;
+}
+
+static enum MHD_Result scrutinize_header(void *ctx, enum MHD_ValueKind kind, const char *name,
+	size_t name_len, const char *value, size_t value_len)
+{
+	(void)kind;
+	scrutiny_header(ctx, (struct str){name, name_len}, (struct str){value, value_len});
+	return MHD_YES;
+}
+
+// Where its empty line lies.
+static const char *end_of_header(struct client *c, const char *begin)
+{
+	return begin - strlen("\r\n") +
+		MHD_get_connection_info(c->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE)->header_size;
+}
+
+static struct scrutiny scrutinize(struct client *c, const char *method, const char *version)
+{
+	struct scrutiny s = {.next = quirks_is_lax(MHD_get_version()) ? method : NULL};
+	scrutiny_piece(&s, str_from(method), strlen(" "));
+	scrutiny_piece(&s, c->target, strlen(" "));
+	scrutiny_piece(&s, str_from(version), strlen("\r\n"));
+	MHD_get_connection_values_n(c->connection, MHD_HEADER_KIND, scrutinize_header, &s);
+	if (s.next)
+		scrutiny_piece(&s, (struct str){end_of_header(c, method), 0}, 0);
+	return s;
+}
+
+static struct reply *too_many(void)
+{
+	struct reply *r = reply_text(503, "503 Service Unavailable: too many ask for this");
+	reply_header(r, "Cache-Control", "no-store");
+	reply_header(r, "Retry-After", "%d", LIMIT_RETRY_AFTER);
+	return r;
+}
+
+// Of a client that sleeps. Where the lane takes no more, that is the answer.
+static void submit(struct client *c, struct lane *lane, pool_fn *job)
+{
+	if (lane_submit(lane, c->peer, job, c))
+		return;
+	c->reply = too_many();
+	client_wake(c);
+}
+
+// False where the server is stopping.
+static bool sleep_on_worker(struct client *c, struct lane *lane, pool_fn *job)
+{
+	if (!clients_sleep(c->clients, &c->link))
+		return false;
+	MHD_suspend_connection(c->connection);
+	submit(c, lane, job);
+	return true;
+}
+
+static bool sleeps(struct client *c)
+{
+	return MHD_get_connection_info(c->connection, MHD_CONNECTION_INFO_CONNECTION_SUSPENDED)->suspended == MHD_YES;
+}
+
+// --- bodies ---
+
+static void feed_job(void *job)
+{
+	struct client *c = job;
+	body_feed(c->body);
+	clients_await(&c->link);
+	client_wake(c);
+}
+
+static void end_job(void *job)
+{
+	struct client *c = job;
+	body_end(c->body);
+	client_wake(c);
+}
+
+static void free_job(void *job)
+{
+	body_free(job);
+}
+
+// A receiver has files to remove: that is work.
+static void drop_body(struct client *c)
+{
+	struct body *b = STEAL_PTR(c->body);
+	if (b && b->receiver)
+		lane_submit_always(b->lane, free_job, b);
+	else
+		body_free(b);
+}
+
+static enum MHD_Result begin_body(struct client *c, const struct request *r, const struct scrutiny *s)
+{
+	const struct http_options *o = &c->http->options;
+	struct lane *lane = lanes_pick(c->http->receivers, o->lane(o->ctx, r));
+	struct reply *refusal = NULL;
+	c->body = body_open(lane, o->connections / LANE_SHARE + 1, o->receive, o->ctx, r, s, &refusal);
+	if (!c->body)
+		return send_reply(c, refusal);
+	clients_await(&c->link);
+	return MHD_YES;
+}
+
+// Within one call the library may offer the next piece to a connection that sleeps: a worker has the body then.
+static enum MHD_Result take_bytes(struct client *c, const char *bytes, size_t *len)
+{
+	if (!c->body)
+		return MHD_NO;
+	if (sleeps(c))
+		return MHD_YES;
+	*len -= body_add(c->body, (struct str){bytes, *len});
+	if (body_is_hopeless(c->body))
+		return MHD_NO;
+	if (body_has_progress(c->body))
+		clients_await(&c->link);
+	if (!body_is_full(c->body))
+		return MHD_YES;
+	return sleep_on_worker(c, c->body->lane, feed_job) ? MHD_YES : MHD_NO;
+}
+
+static enum MHD_Result end_body(struct client *c)
+{
+	if (!c->body->reply)
+		return sleep_on_worker(c, c->body->lane, end_job) ? MHD_YES : MHD_NO;
+	clients_work(&c->link);
+	return send_reply(c, body_reply(c->body));
+}
+
+// --- answers ---
+
+static void work_job(void *job);
+
+static void submit_work(struct client *c)
+{
+	struct http *h = c->http;
+	submit(c, lanes_pick(h->workers, h->options.lane(h->options.ctx, &c->request)), work_job);
+}
+
+// nginx's word for a client who has closed the connection: it counts in no rate of our errors.
+static void work_again(struct waiter *w)
+{
+	struct client *c = client_of_waiter(w);
+	if (!waiter_has_left(w)) {
+		submit_work(c);
+		return;
+	}
+	c->reply = reply_text(499, "499 Client Closed Request");
+	client_wake(c);
+}
+
+// Where there is no reply yet, somebody else has it by now: it is not ours to touch.
+static void work_job(void *job)
+{
+	struct client *c = job;
+	c->waiter.wake = work_again;
+	struct reply *reply = c->http->options.work(c->http->options.ctx, &c->request, &c->waiter);
+	if (!reply)
+		return;
+	c->reply = reply;
+	client_wake(c);
+}
+
+static enum MHD_Result answer(struct client *c, const char *url, const char *method)
+{
+	struct http *h = c->http;
+	if (c->reply) // a worker has answered, and woke us
+		return send_reply(c, c->reply);
+	c->request = read_request(c, url, method);
+	c->waiter.step = 0;
+	c->waiter.has_left = &c->link.has_left;
+	struct reply *reply = h->options.quick(h->options.ctx, &c->request);
+	if (reply)
+		return send_reply(c, reply);
+	if (sleep_on_worker(c, lanes_pick(h->workers, h->options.lane(h->options.ctx, &c->request)), work_job))
+		return MHD_YES;
+	return send_reply(c, reply_text(503, "503 Service Unavailable: the server is stopping"));
+}
+
+// When the header is there. An answer now ends the connection, so what follows is never taken for a request.
+static enum MHD_Result begin(struct client *c, const char *url, const char *method, const char *version)
+{
+	struct scrutiny s = scrutinize(c, method, version);
+	enum method m = request_method(method);
+	struct reply *refusal = scrutiny_refuse(&s, m, str_from(version));
+	if (refusal)
+		return send_reply(c, refusal);
+	if (m == METHOD_GET || m == METHOD_HEAD)
+		return MHD_YES;
+	CLEANUP(request_release) struct request r = read_request(c, url, method);
+	return begin_body(c, &r, &s);
+}
+
+static struct client *client_of(struct MHD_Connection *connection)
+{
+	return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+}
+
+// Called when the header is there, then for each piece of the body, then when it has ended, and where a worker has
+// woken the connection.
+static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, const char *url,
+	const char *method, const char *version, const char *bytes, size_t *len, void **state)
+{
+	(void)ctx;
+	struct client *c = *state;
+	if (c && *len)
+		return take_bytes(c, bytes, len);
+	if (c)
+		return c->body && !c->reply ? end_body(c) : answer(c, url, method);
+	c = client_of(connection);
+	if (!c)
+		return MHD_NO;
+	*state = c;
+	clients_begin(&c->link);
+	if (c->http->options.access_log)
+		accesslog_note(&c->line, method, version);
+	return begin(c, url, method, version);
+}
+
+// --- connections ---
+
+static void *on_uri(void *ctx, const char *uri, struct MHD_Connection *connection)
+{
+	(void)ctx;
+	struct client *c = client_of(connection);
+	if (!c)
+		return NULL;
+	c->target = str_from(uri);
+	if (c->http->options.access_log)
+		accesslog_note_uri(&c->line, uri);
+	return NULL;
+}
+
+static void log_request(struct client *c)
+{
+	accesslog_write(c->http->options.access_log,
+		&(struct accesslog_entry){
+			.peer = c->peer,
+			.method = c->line.method,
+			.uri = c->line.uri.data,
+			.version = c->line.version,
+			.user_agent = MHD_lookup_connection_value(c->connection, MHD_HEADER_KIND, "User-Agent"),
+			.status = c->reply->status,
+			.bytes = c->reply->length,
+		});
+}
+
+// Of the body; what was cut off counts as nothing.
+static uint64_t sent(const struct client *c, enum MHD_RequestTerminationCode how)
+{
+	return how == MHD_REQUEST_TERMINATED_COMPLETED_OK && c->request.method != METHOD_HEAD ? c->reply->length : 0;
+}
+
+static void on_completed(void *ctx, struct MHD_Connection *connection, void **state,
+	enum MHD_RequestTerminationCode how)
+{
+	(void)ctx, (void)connection;
+	struct client *c = *state;
+	if (!c)
+		return;
+	if (c->reply && how == MHD_REQUEST_TERMINATED_COMPLETED_OK && c->request.method == METHOD_GET)
+		meter_raise(c->reply->count);
+	if (c->reply && c->http->options.access_log)
+		log_request(c);
+	if (c->reply && c->http->options.done)
+		c->http->options.done(c->http->options.ctx, c->target, c->reply->status, sent(c, how));
+	drop_body(c);
+	reply_unref(c->reply);
+	c->reply = NULL;
+	request_release(&c->request);
+	clients_end(c->clients, &c->link);
+}
+
+static void on_connection(void *ctx, struct MHD_Connection *connection, void **context,
+	enum MHD_ConnectionNotificationCode what)
+{
+	struct http *h = ctx;
+	if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+		struct client *c = xcalloc(1, sizeof(*c));
+		c->http = h;
+		c->clients = h->clients;
+		c->connection = connection;
+		accesslog_line_init(&c->line);
+		listen_peer(MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr,
+			c->peer);
+		clients_add(h->clients, &c->link,
+			MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd);
+		*context = c;
+	} else if (*context) {
+		struct client *c = *context;
+		clients_remove(h->clients, &c->link);
+		accesslog_line_release(&c->line);
+		free(c);
+		*context = NULL;
+	}
+}
+
+// --- start and stop ---
+
+static size_t keep_escapes(void *ctx, struct MHD_Connection *connection, char *text)
+{
+	(void)ctx, (void)connection;
+	return strlen(text); // urlpath decodes, once
+}
+
+static void on_library_message(void *ctx, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
+static void on_library_message(void *ctx, const char *fmt, va_list ap)
+{
+	(void)ctx;
+	char text[512];
+	vsnprintf(text, sizeof(text), fmt, ap);
+	log_debug("http: %s", text);
+}
+
+static struct MHD_Daemon *start_daemon(struct http *h)
+{
+	const struct http_options *o = &h->options;
+	unsigned threads = o->threads ? o->threads : 1;
+	// Of TLS the handshakes keep the limit; the library may not have done with one that has gone when the next comes.
+	unsigned connections = o->tls ? 2 * h->options.connections : h->options.connections;
+	struct MHD_OptionItem items[] = {
+		{MHD_OPTION_EXTERNAL_LOGGER, (intptr_t)on_library_message, NULL},
+		{MHD_OPTION_CONNECTION_LIMIT, (intptr_t)(connections < threads ? threads : connections), NULL},
+		{MHD_OPTION_CONNECTION_MEMORY_LIMIT, LIMIT_REQUEST_HEADER, NULL},
+		{MHD_OPTION_CONNECTION_TIMEOUT, (intptr_t)o->timeout, NULL},
+		{MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL},
+		{MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)on_completed, h},
+		{MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)on_connection, h},
+		{MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)on_uri, h},
+		{MHD_OPTION_UNESCAPE_CALLBACK, (intptr_t)keep_escapes, h},
+		// One loop needs no pool, and the library refuses a pool of one.
+		{threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, (intptr_t)threads, NULL},
+		{MHD_OPTION_END, 0, NULL},
+	};
+	return MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
+			(o->tls ? MHD_USE_NO_LISTEN_SOCKET : 0), 0, NULL, NULL, on_request, h, MHD_OPTION_ARRAY, items,
+		o->tls ? MHD_OPTION_END : MHD_OPTION_LISTEN_SOCKET, o->socket, MHD_OPTION_END);
+}
+
+static bool adopt(void *ctx, int fd, const struct sockaddr *addr, socklen_t len)
+{
+	struct http *h = ctx;
+	unsigned loops = h->options.threads ? h->options.threads : 1;
+	return MHD_add_connection(h->daemon, quirks_for_loop(fd, h->adopted++, loops), addr, len) == MHD_YES;
+}
+
+static struct handshakes *start_handshakes(struct http *h)
+{
+	const struct http_options *o = &h->options;
+	const struct handshakes_options how = {
+		.socket = o->socket,
+		.tls = o->tls,
+		.connections = o->connections,
+		.timeout = o->timeout,
+		.threads = o->threads ? o->threads : 1,
+		.adopt = adopt,
+		.ctx = h,
+	};
+	return handshakes_start(&how);
+}
+
+static void http_free(struct http *h)
+{
+	lanes_free(h->workers);
+	lanes_free(h->receivers);
+	clients_free(h->clients);
+	free(h->url);
+	free(h);
+}
+
+struct http *http_start(const struct http_options *options, struct err *e)
+{
+	if (listen_begin(options->socket, options->url, e) < 0)
+		return NULL;
+	struct http *h = xcalloc(1, sizeof(*h));
+	h->options = *options;
+	h->options.connections = listen_limit(options->connections, options->tls ? TLS_SOCKETS : 1);
+	h->url = xstrdup(options->url);
+	h->clients = clients_new(options->timeout, options->looked, options->ctx);
+	h->workers = lanes_new("work");
+	h->receivers = lanes_new("receive");
+	h->daemon = start_daemon(h);
+	if (!h->daemon) {
+		err_set(e, ERR_NET, "cannot serve on %s", options->url);
+		http_free(h);
+		return NULL;
+	}
+	if (options->tls)
+		h->handshakes = start_handshakes(h);
+	return h;
+}
+
+const char *http_url(const struct http *h)
+{
+	return h->url;
+}
+
+// Connections are refused from here on. The library's threads may still hold the socket against their epoll, and abort
+// where it is closed: that is for later.
+static int refuse(struct http *h)
+{
+	if (h->handshakes) {
+		handshakes_quiesce(h->handshakes);
+		return -1;
+	}
+	int fd = MHD_quiesce_daemon(h->daemon);
+	shutdown(fd, SHUT_RDWR);
+	return fd;
+}
+
+void http_stop(struct http *h, unsigned grace)
+{
+	if (!h)
+		return;
+	int64_t ends_at = clock_ms() + 1000 * (int64_t)grace;
+	CLEANUP(mem_close) int fd UNUSED = refuse(h); // closed at the end
+	clients_drain(h->clients, grace);
+	if (h->options.give_up)
+		h->options.give_up(h->options.ctx);
+	clients_rouse(h->clients);
+	MHD_stop_daemon(h->daemon);
+	int64_t left = ends_at - clock_ms();
+	handshakes_free(h->handshakes, left > 0 ? (unsigned)left : 0);
+	listen_end(h->url);
+	http_free(h);
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/http/listen.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "lib/base/log.h"
+#include "lib/base/str.h"
+#include "lib/os/safefile.h"
+
+enum {
+	BACKLOG = 1024,
+	DESCRIPTORS_KEPT = 128, // for catalogs, wheels, logs: connections must not take them
+};
+
+static const char unix_scheme[] = "unix:";
+
+static int start(int family, const struct sockaddr *addr, socklen_t len, const char *text, struct err *e)
+{
+	int on = 1;
+	CLEANUP(mem_close) int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return err_errno(e, ERR_NET, "cannot make a socket for %s", text);
+	if (family != AF_UNIX)
+		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (bind(fd, addr, len) < 0)
+		return err_errno(e, ERR_NET, "cannot listen on %s", text);
+	return mem_steal_fd(&fd);
+}
+
+int listen_begin(int socket, const char *url, struct err *e)
+{
+	return listen(socket, BACKLOG) < 0 ? err_errno(e, ERR_NET, "cannot listen on %s", url) : 0;
+}
+
+// The folder that holds a socket, and the socket's address seen from it: neither may be led elsewhere by a link that
+// another account put there.
+struct place {
+	int folder;
+	char *name;
+	struct sockaddr_un addr;
+};
+
+static void place_release(struct place *p)
+{
+	mem_close(&p->folder);
+	free(p->name);
+}
+
+static int place_open(struct place *p, const char *path, struct err *e)
+{
+	*p = (struct place){.addr = {.sun_family = AF_UNIX}};
+	p->folder = safefile_parent(path, false, &p->name, e);
+	if (p->folder < 0)
+		return err_prefix(e, "cannot listen on ");
+	int len = snprintf(p->addr.sun_path, sizeof(p->addr.sun_path), "/proc/self/fd/%d/%s", p->folder, p->name);
+	if ((size_t)len >= sizeof(p->addr.sun_path))
+		return err_set(e, ERR_USAGE, "unix:%s: a shorter file name is wanted", path);
+	return 0;
+}
+
+static bool is_socket(const struct place *p)
+{
+	struct stat st;
+	return fstatat(p->folder, p->name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISSOCK(st.st_mode);
+}
+
+void listen_end(const char *url)
+{
+	struct err ignored = ERR_INIT;
+	CLEANUP(place_release) struct place p = {.folder = -1};
+	if (strncmp(url, unix_scheme, strlen(unix_scheme)) == 0 &&
+		place_open(&p, url + strlen(unix_scheme), &ignored) == 0 && is_socket(&p))
+		unlinkat(p.folder, p.name, 0);
+}
+
+// A socket file that a dead server left would be in the way for ever; one that answers is another server's.
+static int remove_dead_socket(const struct place *p, const char *path, struct err *e)
+{
+	struct stat st;
+	if (fstatat(p->folder, p->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return 0;
+	if (!S_ISSOCK(st.st_mode))
+		return err_set(e, ERR_NET, "%s is there and is no socket", path);
+	CLEANUP(mem_close) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (connect(fd, (const struct sockaddr *)&p->addr, sizeof(p->addr)) == 0)
+		return err_set(e, ERR_NET, "another server is at unix:%s already", path);
+	unlinkat(p->folder, p->name, 0);
+	return 0;
+}
+
+// Its folder says who may come. What has the name now must be what was bound.
+static int open_for_all(const struct place *p, const char *path, struct err *e)
+{
+	struct stat st;
+	char link[64];
+	CLEANUP(mem_close) int fd = openat(p->folder, p->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return err_errno(e, ERR_NET, "cannot open %s for all", path);
+	if (!S_ISSOCK(st.st_mode) || st.st_nlink != 1 || st.st_uid != geteuid())
+		return err_set(e, ERR_NET, "%s: it was exchanged by another process", path);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	return chmod(link, 0666) < 0 ? err_errno(e, ERR_NET, "cannot open %s for all", path) : 0;
+}
+
+static int open_unix(const char *path, char **url, struct err *e)
+{
+	CLEANUP(place_release) struct place p = {.folder = -1};
+	if (!*path || strlen(path) >= sizeof(p.addr.sun_path))
+		return err_set(e, ERR_USAGE, "unix:%s: a path of 1 to %zu bytes is wanted", path, sizeof(p.addr.sun_path) - 1);
+	if (place_open(&p, path, e) < 0 || remove_dead_socket(&p, path, e) < 0)
+		return -1;
+	CLEANUP(mem_close) int fd = start(AF_UNIX, (const struct sockaddr *)&p.addr, sizeof(p.addr), path, e);
+	if (fd < 0 || open_for_all(&p, path, e) < 0)
+		return -1;
+	*url = xasprintf("%s%s", unix_scheme, path);
+	return mem_steal_fd(&fd);
+}
+
+static char *url_of(int fd)
+{
+	struct sockaddr_storage addr;
+	socklen_t len = sizeof(addr);
+	char host[64], port[16];
+	if (getsockname(fd, (struct sockaddr *)&addr, &len) < 0 ||
+		getnameinfo((struct sockaddr *)&addr, len, host, sizeof(host), port, sizeof(port),
+			NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+		return xstrdup("http://?/");
+	bool is_v6 = addr.ss_family == AF_INET6;
+	return xasprintf("http://%s%s%s:%s/", is_v6 ? "[" : "", host, is_v6 ? "]" : "", port);
+}
+
+// getaddrinfo takes any number, modulo 65536.
+static bool is_port(struct str s)
+{
+	unsigned number = 0;
+	for (size_t i = 0; i < s.len; i++) {
+		if (!ascii_is_digit(s.ptr[i]) || (number = 10 * number + (unsigned)(s.ptr[i] - '0')) > UINT16_MAX)
+			return false;
+	}
+	return s.len > 0;
+}
+
+// "[::1]:80" or "127.0.0.1:80": the host without brackets, the port behind the last colon.
+static bool split(struct str text, struct str *host, struct str *port)
+{
+	long colon = str_rfind(text, ':');
+	if (colon < 0)
+		return false;
+	*host = str_slice(text, 0, (size_t)colon);
+	*port = str_slice(text, (size_t)colon + 1, text.len);
+	if (str_starts(*host, STR("[")) && str_ends(*host, STR("]")))
+		*host = str_slice(*host, 1, host->len - 1);
+	else if (str_find(*host, ':') >= 0)
+		return false;
+	return host->len && is_port(*port);
+}
+
+static void free_addresses(struct addrinfo **list)
+{
+	if (*list)
+		freeaddrinfo(*list);
+}
+
+int listen_open(const char *text, char **url, struct err *e)
+{
+	struct str host, port;
+	if (strncmp(text, unix_scheme, strlen(unix_scheme)) == 0)
+		return open_unix(text + strlen(unix_scheme), url, e);
+	if (!split(str_from(text), &host, &port))
+		return err_set(e, ERR_USAGE, "%s: ADDR:PORT, [V6]:PORT or unix:PATH is wanted", text);
+	CLEANUP(mem_free) char *name = xstrndup(host.ptr, host.len);
+	CLEANUP(mem_free) char *service = xstrndup(port.ptr, port.len);
+	CLEANUP(free_addresses) struct addrinfo *list = NULL;
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
+	int code = getaddrinfo(name, service, &hints, &list);
+	if (code != 0)
+		return err_set(e, ERR_USAGE, "%s: %s", text, gai_strerror(code));
+	int fd = start(list->ai_family, list->ai_addr, list->ai_addrlen, text, e);
+	if (fd >= 0)
+		*url = url_of(fd);
+	return fd;
+}
+
+void listen_peer(const struct sockaddr *addr, char out[LISTEN_PEER])
+{
+	const void *ip = NULL;
+	if (addr && addr->sa_family == AF_INET)
+		ip = &((const struct sockaddr_in *)(const void *)addr)->sin_addr;
+	else if (addr && addr->sa_family == AF_INET6)
+		ip = &((const struct sockaddr_in6 *)(const void *)addr)->sin6_addr;
+	if (!ip || !inet_ntop(addr->sa_family, ip, out, LISTEN_PEER))
+		snprintf(out, LISTEN_PEER, "unix");
+}
+
+unsigned listen_limit(unsigned wanted, unsigned files)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return wanted;
+	limit.rlim_cur = limit.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
+		return wanted;
+	unsigned most = limit.rlim_cur > 2 * DESCRIPTORS_KEPT ? (unsigned)limit.rlim_cur - DESCRIPTORS_KEPT
+							      : (unsigned)limit.rlim_cur / 2;
+	most /= files;
+	if (most < wanted)
+		log_warn("%u connections at most: the limit of open files allows no more", most);
+	return most < wanted ? most : wanted;
+}

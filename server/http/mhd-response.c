@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/http/mhd-response.h"
+
+#include <microhttpd.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+enum { STREAM_BLOCK = 1 << 16 };
+
+static void drop_blob(void *blob)
+{
+	blob_unref(blob);
+}
+
+static void drop_prepared(void *prepared)
+{
+	MHD_destroy_response(prepared);
+}
+
+static struct MHD_Response *checked(struct MHD_Response *m)
+{
+	if (!m)
+		abort(); // out of memory
+	return m;
+}
+
+static struct MHD_Response *prepare_body(const struct reply *r)
+{
+	if (!r->body || r->length == 0)
+		return checked(MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT));
+	// libmicrohttpd only reads it, but its parameter is not const.
+	union {
+		const char *ours;
+		void *theirs;
+	} bytes = {.ours = blob_view(r->body).ptr + r->offset};
+	return checked(MHD_create_response_from_buffer_with_free_callback_cls(
+		(size_t)r->length, bytes.theirs, drop_blob, blob_ref(r->body)));
+}
+
+static struct MHD_Response *dress(struct MHD_Response *m, const struct reply *r)
+{
+	if (r->type)
+		MHD_add_response_header(m, MHD_HTTP_HEADER_CONTENT_TYPE, r->type);
+	if (r->etag[0])
+		MHD_add_response_header(m, MHD_HTTP_HEADER_ETAG, r->etag);
+	for (unsigned i = 0; i < r->header_count; i++)
+		MHD_add_response_header(m, r->header[i].name, r->header[i].value);
+	return m;
+}
+
+// Made at the first sending and kept with the reply: a page that is sent again costs no formatting. Several event loops
+// may do so at once: only the first may write. It owns a part of the reply, so whoever frees that sees what it wrote.
+static struct MHD_Response *prepared(struct reply *r)
+{
+	void *kept = atomic_load_explicit(&r->prepared, memory_order_acquire);
+	if (kept)
+		return kept;
+	struct MHD_Response *mine = dress(prepare_body(r), r);
+	if (!atomic_compare_exchange_strong(&r->prepared, &kept, mine)) {
+		MHD_destroy_response(mine);
+		return kept;
+	}
+	r->prepared_free = drop_prepared;
+	return mine;
+}
+
+static void wake(struct waiter *w)
+{
+	client_wake(client_of_waiter(w));
+}
+
+static ssize_t read_stream(void *ctx, uint64_t at, char *out, size_t room)
+{
+	struct client *c = ctx;
+	struct stream *s = c->reply->stream;
+	ssize_t n = s->ops->read(s, at, out, room);
+	if (n > 0)
+		return n;
+	if (n < 0 || atomic_load_explicit(&c->link.has_left, memory_order_relaxed) || !clients_sleep(c->clients, &c->link))
+		return MHD_CONTENT_READER_END_WITH_ERROR;
+	MHD_suspend_connection(c->connection);
+	c->waiter.wake = wake;
+	s->ops->await(s, at, &c->waiter);
+	return 0;
+}
+
+bool sending_queue(struct client *c)
+{
+	struct reply *r = c->reply;
+	if (!r->stream)
+		return MHD_queue_response(c->connection, r->status, prepared(r)) == MHD_YES;
+	struct MHD_Response *m = checked(MHD_create_response_from_callback(r->length, STREAM_BLOCK, read_stream, c, NULL));
+	enum MHD_Result result = MHD_queue_response(c->connection, r->status, dress(m, r));
+	MHD_destroy_response(m);
+	return result == MHD_YES;
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// A request's body on its way to its receiver: the event loop collects a bounded part, a worker feeds it to the
+// receiver, and so on. Never both at once: whoever owns it hands it over.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/base/buf.h"
+#include "lib/base/limits.h"
+#include "server/http/worker-pools.h"
+#include "server/message/body-handler.h"
+#include "server/message/request-check.h"
+
+struct body {
+	struct receiver *receiver; // owned; NULL: there is nothing to feed any more
+	struct reply *reply;       // owned; the answer, once it is known
+	struct buf bytes;          // collected
+	struct lane *lane;         // whose workers have it; while it has a receiver it is one of its guests
+	bool must_close;           // the connection, behind the answer
+	size_t discarded;
+	size_t counted; // towards LIMIT_BODY_PROGRESS
+};
+
+typedef struct receiver *body_receive_fn(void *ctx, const struct request *r, struct reply **refusal);
+
+// Asks who takes the body, unless the lane has most of them already. NULL: nobody does, and *refusal (handed over) is
+// to be sent at once. Where nobody does and the client did not ask, the body is thrown away first.
+struct body *body_open(struct lane *lane, unsigned most, body_receive_fn *receive, void *ctx, const struct request *r,
+	const struct scrutiny *s, struct reply **refusal);
+// NULL is fine. On a worker, where it has a receiver still.
+void body_free(struct body *b);
+
+// --- on the event loop ---
+
+// Takes as many bytes as there is room for, and says how many.
+size_t body_add(struct body *b, struct str bytes);
+bool body_is_full(const struct body *b);
+// Whether more was thrown away than we read for politeness.
+bool body_is_hopeless(const struct body *b);
+// Whether another LIMIT_BODY_PROGRESS bytes came since it last said so.
+bool body_has_progress(struct body *b);
+
+// The answer, where it is known; to be dropped by the caller.
+struct reply *body_reply(const struct body *b);
+
+// --- on a worker ---
+
+// Feeds what was collected; the receiver is freed as soon as there is a reply.
+void body_feed(struct body *b);
+// Feeds the rest, and ends: there is a reply.
+void body_end(struct body *b);

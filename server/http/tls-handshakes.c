@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/http/tls-handshakes.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "lib/base/limits.h"
+#include "lib/base/log.h"
+#include "lib/base/mem.h"
+#include "lib/base/str.h"
+#include "lib/os/clock.h"
+
+enum {
+	EVENTS = 64,
+	ACCEPTS = 16,   // at a time, before handshakes go on
+	PLACES = 4096,  // of addresses; two that share one are counted together
+	LOOK_MS = 1000, // how often late ones are looked for, and a socket that could not be accepted is tried again
+	NETWORK_V6 = 8, // bytes of an address
+};
+
+struct place {
+	unsigned here;  // clients that have not shaken hands,
+	unsigned begun; // of these, with a session
+	unsigned spent; // handshakes begun lately; halved each second
+};
+
+struct handshake {
+	struct handshake *next, *prev; // the oldest first
+	int fd;
+	struct place *place;
+	struct tls_session *session; // NULL: not begun
+	long since;                  // second of the monotonic clock
+	bool is_ready;               // there is something to do
+	socklen_t addr_len;
+	struct sockaddr_storage addr;
+};
+
+struct handshakes {
+	struct handshakes_options options;
+	struct relays *relays;
+	pthread_t thread;
+	int epoll, bell;
+	atomic_bool is_stopping;
+	atomic_uint connections; // all of them
+	// The thread's own.
+	struct handshake *first, *last;
+	unsigned count, ready;
+	bool is_called; // somebody wants to be accepted
+	bool accepts;   // the listening socket is watched
+	bool is_paused; // no socket could be had: until the next look
+	long looked;
+	uint64_t seed; // so that nobody chooses with whom he shares a place
+	struct place place[PLACES];
+};
+
+// --- the list ---
+
+static struct place *place_of(struct handshakes *h, const struct sockaddr_storage *addr)
+{
+	const struct sockaddr_in *v4 = (const void *)addr;
+	const struct sockaddr_in6 *v6 = (const void *)addr;
+	struct str key = {NULL, 0};
+	if (addr->ss_family == AF_INET)
+		key = (struct str){(const char *)&v4->sin_addr, sizeof(v4->sin_addr)};
+	else if (addr->ss_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr))
+		key = (struct str){(const char *)&v6->sin6_addr.s6_addr[12], sizeof(v4->sin_addr)};
+	else if (addr->ss_family == AF_INET6)
+		key = (struct str){(const char *)&v6->sin6_addr, NETWORK_V6};
+	return &h->place[str_hash(key, h->seed) % PLACES];
+}
+
+static void append(struct handshakes *h, struct handshake *one)
+{
+	one->prev = h->last;
+	if (h->last)
+		h->last->next = one;
+	else
+		h->first = one;
+	h->last = one;
+	h->count++;
+	one->place->here++;
+}
+
+static void set_ready(struct handshakes *h, struct handshake *one, bool is_ready)
+{
+	if (one->is_ready != is_ready)
+		h->ready += is_ready ? 1U : -1U;
+	one->is_ready = is_ready;
+}
+
+static void unlink_handshake(struct handshakes *h, struct handshake *one)
+{
+	set_ready(h, one, false);
+	if (one->next)
+		one->next->prev = one->prev;
+	else
+		h->last = one->prev;
+	if (one->prev)
+		one->prev->next = one->next;
+	else
+		h->first = one->next;
+	h->count--;
+	one->place->here--;
+	if (one->session)
+		one->place->begun--;
+}
+
+static void drop(struct handshakes *h, struct handshake *one)
+{
+	unlink_handshake(h, one);
+	tls_session_free(one->session);
+	close(one->fd);
+	free(one);
+	atomic_fetch_sub(&h->connections, 1);
+}
+
+// --- accepting ---
+
+static bool has_room(const struct handshakes *h)
+{
+	return atomic_load(&h->connections) < h->options.connections;
+}
+
+static void watch_socket(struct handshakes *h)
+{
+	bool accepts = !h->is_paused && has_room(h);
+	struct epoll_event event = {.events = accepts ? EPOLLIN : 0, .data.ptr = &h->options.socket};
+	if (h->accepts != accepts)
+		epoll_ctl(h->epoll, EPOLL_CTL_MOD, h->options.socket, &event);
+	h->accepts = accepts;
+}
+
+static unsigned most_handshakes(const struct handshakes *h)
+{
+	unsigned half = h->options.connections / 2 + 1;
+	return half < LIMIT_HANDSHAKES ? half : LIMIT_HANDSHAKES;
+}
+
+// Who holds the most is in the way of the others.
+static void make_room(struct handshakes *h)
+{
+	struct handshake *worst = NULL;
+	if (h->count < most_handshakes(h))
+		return;
+	for (struct handshake *one = h->first; one; one = one->next)
+		if (!worst || one->place->here > worst->place->here)
+			worst = one;
+	if (worst)
+		drop(h, worst);
+}
+
+static void take(struct handshakes *h, int fd, const struct sockaddr_storage *addr, socklen_t len)
+{
+	struct handshake *one = xcalloc(1, sizeof(*one));
+	struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.ptr = one};
+	const int on = 1;
+	*one = (struct handshake){.fd = fd, .place = place_of(h, addr), .since = clock_seconds(), .addr_len = len, .addr = *addr};
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	atomic_fetch_add(&h->connections, 1);
+	append(h, one);
+	if (epoll_ctl(h->epoll, EPOLL_CTL_ADD, fd, &event) < 0)
+		drop(h, one);
+}
+
+// Where a socket cannot be had the next look tries again: epoll would tell of it all the time.
+static void accept_some(struct handshakes *h)
+{
+	h->is_called = false;
+	for (unsigned i = 0; i < ACCEPTS && has_room(h); i++) {
+		struct sockaddr_storage addr;
+		socklen_t len = sizeof(addr);
+		int fd = accept4(h->options.socket, (struct sockaddr *)&addr, &len, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		if (fd < 0) {
+			h->is_paused = errno != EAGAIN && errno != EINTR && errno != ECONNABORTED;
+			return;
+		}
+		make_room(h);
+		take(h, fd, &addr, len);
+	}
+}
+
+// --- shaking hands ---
+
+// Its descriptors are handed on; what is left of it goes.
+static void establish(struct handshakes *h, struct handshake *one)
+{
+	int pair[2];
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0) {
+		drop(h, one);
+		return;
+	}
+	if (!h->options.adopt(h->options.ctx, pair[1], (const struct sockaddr *)&one->addr, one->addr_len)) {
+		close(pair[0]);
+		drop(h, one);
+		return;
+	}
+	epoll_ctl(h->epoll, EPOLL_CTL_DEL, one->fd, NULL);
+	unlink_handshake(h, one);
+	relays_add(h->relays, relay_new(one->session, one->fd, pair[0]));
+	free(one);
+}
+
+static void wait_for_room(struct handshakes *h, struct handshake *one)
+{
+	struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data.ptr = one};
+	if (epoll_ctl(h->epoll, EPOLL_CTL_MOD, one->fd, &event) < 0)
+		drop(h, one);
+}
+
+static bool begin(struct handshakes *h, struct handshake *one)
+{
+	one->session = tls_accept(h->options.tls, one->fd);
+	if (!one->session)
+		return false;
+	one->place->begun++;
+	one->place->spent++;
+	return true;
+}
+
+static void go_on(struct handshakes *h, struct handshake *one)
+{
+	set_ready(h, one, false);
+	int outcome = one->session || begin(h, one) ? tls_handshake(one->session) : TLS_FAILED;
+	if (outcome == 0)
+		establish(h, one);
+	else if (outcome == TLS_WANTS_WRITE)
+		wait_for_room(h, one);
+	else if (outcome != TLS_WANTS_READ)
+		drop(h, one);
+}
+
+// Which is to go on: of the address that had the fewest. NULL: none may.
+static struct handshake *choose(const struct handshakes *h)
+{
+	struct handshake *best = NULL;
+	for (struct handshake *one = h->ready ? h->first : NULL; one; one = one->next)
+		if (one->is_ready && (one->session || one->place->begun < LIMIT_HANDSHAKES_ADDRESS) &&
+			(!best || one->place->spent < best->place->spent))
+			best = one;
+	return best;
+}
+
+// --- the thread ---
+
+static long patience(const struct handshakes *h)
+{
+	return h->options.timeout < LIMIT_HANDSHAKE_SECONDS ? (long)h->options.timeout : LIMIT_HANDSHAKE_SECONDS;
+}
+
+static void look_at_all(struct handshakes *h)
+{
+	long now = clock_seconds();
+	if (now == h->looked)
+		return;
+	h->looked = now;
+	while (h->first && now - h->first->since > patience(h))
+		drop(h, h->first);
+	for (unsigned i = 0; i < PLACES; i++)
+		h->place[i].spent /= 2;
+	h->is_paused = false;
+}
+
+static void take_event(struct handshakes *h, const struct epoll_event *event)
+{
+	eventfd_t times;
+	if (event->data.ptr == &h->bell)
+		eventfd_read(h->bell, &times);
+	else if (event->data.ptr == &h->options.socket)
+		h->is_called = true;
+	else
+		set_ready(h, event->data.ptr, true);
+}
+
+static void *shake_hands(void *ctx)
+{
+	struct handshakes *h = ctx;
+	struct epoll_event event[EVENTS];
+	while (!atomic_load(&h->is_stopping)) {
+		watch_socket(h);
+		int count = epoll_wait(h->epoll, event, EVENTS, choose(h) ? 0 : LOOK_MS);
+		for (int i = 0; i < count; i++)
+			take_event(h, &event[i]);
+		if (h->is_called) // only now: it may drop what had an event
+			accept_some(h);
+		struct handshake *next = choose(h);
+		if (next)
+			go_on(h, next);
+		look_at_all(h);
+	}
+	while (h->first)
+		drop(h, h->first);
+	return NULL;
+}
+
+// --- beginning, end ---
+
+// One that could not be accepted may be now. From a thread of the relays.
+static void on_ended(void *ctx)
+{
+	struct handshakes *h = ctx;
+	if (atomic_fetch_sub(&h->connections, 1) == h->options.connections)
+		eventfd_write(h->bell, 1);
+}
+
+struct handshakes *handshakes_start(const struct handshakes_options *options)
+{
+	struct handshakes *h = xcalloc(1, sizeof(*h));
+	h->options = *options;
+	h->accepts = true;
+	if (getrandom(&h->seed, sizeof(h->seed), 0) != (ssize_t)sizeof(h->seed))
+		h->seed = (uintptr_t)h;
+	const struct relays_options how = {options->threads, options->timeout, on_ended, h};
+	h->relays = relays_new(&how);
+	struct epoll_event socket = {.events = EPOLLIN, .data.ptr = &h->options.socket};
+	struct epoll_event bell = {.events = EPOLLIN, .data.ptr = &h->bell};
+	h->epoll = epoll_create1(EPOLL_CLOEXEC);
+	h->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (h->epoll < 0 || h->bell < 0 || epoll_ctl(h->epoll, EPOLL_CTL_ADD, options->socket, &socket) < 0 ||
+		epoll_ctl(h->epoll, EPOLL_CTL_ADD, h->bell, &bell) < 0 ||
+		pthread_create(&h->thread, NULL, shake_hands, h) != 0)
+		abort();
+	return h;
+}
+
+void handshakes_quiesce(struct handshakes *h)
+{
+	atomic_store(&h->is_stopping, true);
+	eventfd_write(h->bell, 1);
+	pthread_join(h->thread, NULL);
+	mem_close(&h->options.socket);
+}
+
+void handshakes_free(struct handshakes *h, unsigned milliseconds)
+{
+	if (!h)
+		return;
+	relays_free(h->relays, milliseconds);
+	close(h->epoll);
+	close(h->bell);
+	free(h);
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/http/tls-relays.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "lib/base/mem.h"
+#include "lib/os/clock.h"
+
+enum { EVENTS = 64, LOOK_MS = 1000, STOP_LOOK_MS = 20 };
+
+struct carrier { // a thread
+	struct relays *all;
+	pthread_t thread;
+	int epoll, bell;
+	pthread_mutex_t lock;
+	struct relay *added; // by others, under the lock
+	// The thread's own.
+	struct relay *first;
+	long looked; // the second in which it looked at all of them
+	char scratch[RELAY_SCRATCH];
+};
+
+struct relays {
+	struct relays_options options;
+	atomic_uint next;
+	atomic_bool is_stopping;
+	int64_t ends_at; // of clock_ms(); set before is_stopping
+	unsigned count;
+	struct carrier *carrier;
+};
+
+static void link_relay(struct carrier *c, struct relay *r)
+{
+	r->prev = NULL;
+	r->next = c->first;
+	if (r->next)
+		r->next->prev = r;
+	c->first = r;
+}
+
+static void drop(struct carrier *c, struct relay *r)
+{
+	if (r->next)
+		r->next->prev = r->prev;
+	if (r->prev)
+		r->prev->next = r->next;
+	else
+		c->first = r->next;
+	relay_free(r);
+	c->all->options.ended(c->all->options.ctx);
+}
+
+static void take_added(struct carrier *c)
+{
+	eventfd_t times;
+	eventfd_read(c->bell, &times);
+	pthread_mutex_lock(&c->lock);
+	struct relay *added = STEAL_PTR(c->added);
+	pthread_mutex_unlock(&c->lock);
+	for (struct relay *r = added, *next; r; r = next) {
+		next = r->next;
+		link_relay(c, r);
+		relay_watch(r, c->epoll);
+		if (r->is_dead)
+			drop(c, r);
+	}
+}
+
+// One whose client is stuck is looked for once a second.
+static void look_at_all(struct carrier *c)
+{
+	long now = clock_seconds();
+	if (now == c->looked)
+		return;
+	c->looked = now;
+	for (struct relay *r = c->first, *next; r; r = next) {
+		next = r->next;
+		relay_expire(r, now, (long)c->all->options.timeout);
+		if (r->is_dead)
+			drop(c, r);
+	}
+}
+
+// Both sockets of a relay may have an event here: it is freed after the last one.
+static void act(struct carrier *c, const struct epoll_event *event, int count)
+{
+	struct relay *dead[EVENTS];
+	unsigned died = 0;
+	for (int i = 0; i < count; i++) {
+		const struct relay_end *end = event[i].data.ptr;
+		if (!end || end->relay->is_dead)
+			continue;
+		relay_act(end->relay, end, event[i].events, c->scratch);
+		if (!end->relay->is_dead)
+			relay_watch(end->relay, c->epoll);
+		if (end->relay->is_dead)
+			dead[died++] = end->relay;
+	}
+	while (died)
+		drop(c, dead[--died]);
+}
+
+static bool goes_on(const struct carrier *c)
+{
+	return !atomic_load(&c->all->is_stopping) || (c->first && clock_ms() < c->all->ends_at);
+}
+
+static void *carry(void *ctx)
+{
+	struct carrier *c = ctx;
+	struct epoll_event event[EVENTS];
+	while (goes_on(c)) {
+		int wait = atomic_load(&c->all->is_stopping) ? STOP_LOOK_MS : c->first ? LOOK_MS : -1;
+		int count = epoll_wait(c->epoll, event, EVENTS, wait);
+		act(c, event, count);
+		for (int i = 0; i < count; i++)
+			if (!event[i].data.ptr)
+				take_added(c);
+		look_at_all(c);
+	}
+	take_added(c);
+	while (c->first)
+		drop(c, c->first);
+	return NULL;
+}
+
+static void start(struct relays *t, struct carrier *c)
+{
+	struct epoll_event bell = {.events = EPOLLIN};
+	c->all = t;
+	pthread_mutex_init(&c->lock, NULL);
+	c->epoll = epoll_create1(EPOLL_CLOEXEC);
+	c->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (c->epoll < 0 || c->bell < 0 || epoll_ctl(c->epoll, EPOLL_CTL_ADD, c->bell, &bell) < 0 ||
+		pthread_create(&c->thread, NULL, carry, c) != 0)
+		abort();
+}
+
+struct relays *relays_new(const struct relays_options *options)
+{
+	struct relays *t = xcalloc(1, sizeof(*t));
+	t->options = *options;
+	t->count = options->threads;
+	t->carrier = xcalloc(t->count, sizeof(*t->carrier));
+	for (unsigned i = 0; i < t->count; i++)
+		start(t, &t->carrier[i]);
+	return t;
+}
+
+void relays_add(struct relays *t, struct relay *r)
+{
+	struct carrier *c = &t->carrier[atomic_fetch_add(&t->next, 1) % t->count];
+	pthread_mutex_lock(&c->lock);
+	r->next = c->added;
+	c->added = r;
+	pthread_mutex_unlock(&c->lock);
+	eventfd_write(c->bell, 1);
+}
+
+void relays_free(struct relays *t, unsigned milliseconds)
+{
+	if (!t)
+		return;
+	t->ends_at = clock_ms() + milliseconds;
+	atomic_store(&t->is_stopping, true);
+	for (unsigned i = 0; i < t->count; i++)
+		eventfd_write(t->carrier[i].bell, 1);
+	for (unsigned i = 0; i < t->count; i++) {
+		pthread_join(t->carrier[i].thread, NULL);
+		pthread_mutex_destroy(&t->carrier[i].lock);
+		close(t->carrier[i].epoll);
+		close(t->carrier[i].bell);
+	}
+	free(t->carrier);
+	free(t);
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/message/download-counter.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/log.h"
+#include "lib/os/clock.h"
+#include "lib/state/access/downloads.h"
+
+enum {
+	BUCKETS = 1 << 12,
+	MANY = 1 << 14, // files: they are written before their time
+	MOST = 1 << 18, // more are not counted, where they cannot be written
+};
+
+struct meter {
+	char *catalog_path;
+	unsigned period_ms;
+	bool is_failing; // and has said so
+	pthread_t thread;
+	pthread_mutex_t writing; // one at a time
+	pthread_mutex_t lock;    // of all below
+	pthread_cond_t wake;
+	bool stop, hurries;
+	size_t count;
+	struct meter_count *bucket[BUCKETS];
+};
+
+struct meter_count *meter_ref(struct meter_count *count)
+{
+	if (count)
+		atomic_fetch_add_explicit(&count->owners, 1, memory_order_relaxed);
+	return count;
+}
+
+void meter_unref(struct meter_count *count)
+{
+	if (count && atomic_fetch_sub_explicit(&count->owners, 1, memory_order_acq_rel) == 1)
+		free(count);
+}
+
+static bool has_controls(struct str s)
+{
+	for (size_t i = 0; i < s.len; i++)
+		if ((unsigned char)s.ptr[i] < ' ')
+			return true;
+	return false;
+}
+
+// Under the lock.
+static struct meter_count *find_or_add(struct meter *t, struct str key)
+{
+	struct meter_count **at = &t->bucket[str_hash(key, 0) % BUCKETS];
+	while (*at && strcmp((*at)->key, key.ptr) != 0)
+		at = &(*at)->next;
+	if (*at)
+		return meter_ref(*at);
+	if (t->count >= MOST)
+		return NULL;
+	*at = xcalloc(1, sizeof(**at) + key.len + 1);
+	memcpy((*at)->key, key.ptr, key.len);
+	atomic_init(&(*at)->owners, 1);
+	if (++t->count == MANY) {
+		t->hurries = true;
+		pthread_cond_signal(&t->wake);
+	}
+	return meter_ref(*at);
+}
+
+struct meter_count *meter_of(struct meter *t, const char *platform, struct str filename)
+{
+	CLEANUP(mem_free) char *key = xasprintf("%s/" STR_FMT, platform, STR_ARG(filename));
+	if (!t || has_controls(str_from(key)))
+		return NULL;
+	pthread_mutex_lock(&t->lock);
+	struct meter_count *count = find_or_add(t, str_from(key));
+	pthread_mutex_unlock(&t->lock);
+	return count;
+}
+
+// --- writing ---
+
+// All there are now: whoever writes alone removes, so that they stay meanwhile.
+struct batch {
+	struct meter_count **item;
+	struct downloads_news *news;
+	size_t count;
+};
+
+static void batch_release(struct batch *b)
+{
+	free(b->item);
+	free(b->news);
+}
+
+static struct batch take(struct meter *t)
+{
+	pthread_mutex_lock(&t->lock);
+	struct batch b = {.item = xcalloc(t->count + 1, sizeof(struct meter_count *))};
+	for (size_t i = 0; i < BUCKETS; i++)
+		for (struct meter_count *c = t->bucket[i]; c; c = c->next)
+			b.item[b.count++] = c;
+	pthread_mutex_unlock(&t->lock);
+	return b;
+}
+
+static void make_news(struct batch *b)
+{
+	b->news = xcalloc(b->count + 1, sizeof(*b->news));
+	for (size_t i = 0; i < b->count; i++) {
+		struct meter_count *c = b->item[i];
+		c->taken = atomic_load(&c->sent);
+		b->news[i] = (struct downloads_news){c->key, c->taken};
+	}
+}
+
+// What was raised since stays.
+static void subtract(const struct batch *b)
+{
+	for (size_t i = 0; i < b->count; i++)
+		atomic_fetch_sub(&b->item[i]->sent, b->item[i]->taken);
+}
+
+// Those that no reply holds, and that hold nothing. Under the lock nobody finds them; who had one let go of it only
+// after he had raised it.
+static void forget(struct meter *t)
+{
+	pthread_mutex_lock(&t->lock);
+	for (size_t i = 0; i < BUCKETS; i++) {
+		struct meter_count **at = &t->bucket[i];
+		while (*at) {
+			struct meter_count *c = *at;
+			bool is_alone = atomic_load_explicit(&c->owners, memory_order_acquire) == 1;
+			if (!is_alone || atomic_load(&c->sent)) {
+				at = &c->next;
+				continue;
+			}
+			*at = c->next;
+			t->count--;
+			meter_unref(c);
+		}
+	}
+	pthread_mutex_unlock(&t->lock);
+}
+
+void meter_write(struct meter *t)
+{
+	struct err e = ERR_INIT;
+	pthread_mutex_lock(&t->writing);
+	CLEANUP(batch_release) struct batch b = take(t);
+	make_news(&b);
+	int result = downloads_add(t->catalog_path, b.news, b.count, clock_wall_seconds(), &e);
+	if (result == 0) {
+		subtract(&b);
+		forget(t);
+	} else if (!t->is_failing) {
+		log_warn("cannot write the counts of downloads: %s", e.msg);
+	}
+	t->is_failing = result < 0;
+	pthread_mutex_unlock(&t->writing);
+}
+
+// False at the end.
+static bool wait(struct meter *t)
+{
+	int64_t end = clock_ms() + t->period_ms;
+	pthread_mutex_lock(&t->lock);
+	while (!t->stop && !t->hurries && clock_wait(&t->wake, &t->lock, end))
+		;
+	t->hurries = false;
+	bool goes_on = !t->stop;
+	pthread_mutex_unlock(&t->lock);
+	return goes_on;
+}
+
+static void *run(void *ctx)
+{
+	struct meter *t = ctx;
+	while (wait(t))
+		meter_write(t);
+	return NULL;
+}
+
+struct meter *meter_start(const char *catalog_path, unsigned period_ms)
+{
+	struct meter *t = xcalloc(1, sizeof(*t));
+	t->catalog_path = xstrdup(catalog_path);
+	t->period_ms = period_ms;
+	pthread_mutex_init(&t->writing, NULL);
+	pthread_mutex_init(&t->lock, NULL);
+	clock_cond_init(&t->wake);
+	meter_write(t);
+	if (pthread_create(&t->thread, NULL, run, t) != 0)
+		abort();
+	return t;
+}
+
+void meter_stop(struct meter *t)
+{
+	if (!t)
+		return;
+	pthread_mutex_lock(&t->lock);
+	t->stop = true;
+	pthread_cond_signal(&t->wake);
+	pthread_mutex_unlock(&t->lock);
+	pthread_join(t->thread, NULL);
+	meter_write(t);
+	for (size_t i = 0; i < BUCKETS; i++)
+		for (struct meter_count *c = t->bucket[i], *next; c; c = next) {
+			next = c->next;
+			meter_unref(c);
+		}
+	pthread_cond_destroy(&t->wake);
+	pthread_mutex_destroy(&t->lock);
+	pthread_mutex_destroy(&t->writing);
+	free(t->catalog_path);
+	free(t);
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/message/negotiate.h"
+
+#include <string.h>
+
+// Weights are in thousandths.
+enum { WEIGHT_FULL = 1000, WEIGHT_BAD = -1 };
+
+// How much a range says: the more specific one counts (RFC 9110 section 12.5.1).
+enum { ALL = 1, WHOLE_TYPE, EXACT };
+
+// Cuts off what stands before the next sep outside of quotes, without blanks around it.
+static struct str cut_unquoted(struct str *rest, char sep)
+{
+	bool is_quoted = false;
+	size_t i = 0;
+	for (; i < rest->len && (is_quoted || rest->ptr[i] != sep); i++) {
+		if (rest->ptr[i] == '"')
+			is_quoted = !is_quoted;
+		else if (is_quoted && rest->ptr[i] == '\\' && i + 1 < rest->len)
+			i++;
+	}
+	struct str part = str_slice(*rest, 0, i);
+	*rest = str_slice(*rest, i < rest->len ? i + 1 : i, rest->len);
+	return str_trim(part);
+}
+
+// RFC 9110 section 12.4.2: "0" or "1", three decimals at most, no more than 1.
+static int parse_weight(struct str s)
+{
+	int weight = 0, unit = WEIGHT_FULL;
+	if (!s.len || s.len > 5 || (s.ptr[0] != '0' && s.ptr[0] != '1') || (s.len > 1 && s.ptr[1] != '.'))
+		return WEIGHT_BAD;
+	for (size_t i = 0; i < s.len; i++) {
+		if (i == 1)
+			continue;
+		if (!ascii_is_digit(s.ptr[i]))
+			return WEIGHT_BAD;
+		weight += (s.ptr[i] - '0') * unit;
+		unit /= 10;
+	}
+	return weight <= WEIGHT_FULL ? weight : WEIGHT_BAD;
+}
+
+// One element of Accept or Accept-Encoding.
+struct element {
+	struct str name;
+	int weight; // WEIGHT_BAD: malformed
+};
+
+static struct element next_element(struct str *list)
+{
+	struct str rest = cut_unquoted(list, ',');
+	struct element element = {cut_unquoted(&rest, ';'), WEIGHT_FULL};
+	while (rest.len) {
+		struct str parameter = cut_unquoted(&rest, ';');
+		if (parameter.len >= 2 && ascii_lower(parameter.ptr[0]) == 'q' && parameter.ptr[1] == '=')
+			element.weight = parse_weight(str_slice(parameter, 2, parameter.len));
+	}
+	return element;
+}
+
+#define SIMPLE "application/vnd.pypi.simple."
+
+const struct variant_row variant_row[VARIANT_COUNT] = {
+	[VARIANT_HTML] = {PAGE_HTML, "text/html; charset=utf-8"},
+	[VARIANT_V1_HTML] = {PAGE_HTML, SIMPLE "v1+html"},
+	[VARIANT_V1_JSON] = {PAGE_JSON, SIMPLE "v1+json"},
+	[VARIANT_HTML_OLD_PIP] = {PAGE_HTML_OLD_PIP, "text/html; charset=utf-8"},
+	[VARIANT_V1_HTML_OLD_PIP] = {PAGE_HTML_OLD_PIP, SIMPLE "v1+html"},
+};
+
+// Of the variants those that a client can choose. Where it wants two alike, the first one is sent.
+enum { CANDIDATE_COUNT = VARIANT_V1_JSON + 1 };
+
+// Which of them a media type or range means.
+static const struct media_range {
+	struct str name;
+	unsigned candidates; // bits
+	int specific;
+} media_range[] = {
+	{STR("text/html"), 1 << VARIANT_HTML, EXACT},
+	{STR(SIMPLE "v1+html"), 1 << VARIANT_V1_HTML, EXACT},
+	{STR(SIMPLE "v1+json"), 1 << VARIANT_V1_JSON, EXACT},
+	{STR(SIMPLE "latest+html"), 1 << VARIANT_V1_HTML, EXACT},
+	{STR(SIMPLE "latest+json"), 1 << VARIANT_V1_JSON, EXACT},
+	{STR("text/*"), 1 << VARIANT_HTML, WHOLE_TYPE},
+	{STR("application/*"), 1 << VARIANT_V1_HTML | 1 << VARIANT_V1_JSON, WHOLE_TYPE},
+	{STR("*/*"), 1 << VARIANT_HTML | 1 << VARIANT_V1_HTML | 1 << VARIANT_V1_JSON, ALL},
+};
+
+static const struct media_range *find_range(struct str name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(media_range); i++)
+		if (str_eq_nocase(media_range[i].name, name))
+			return &media_range[i];
+	return NULL;
+}
+
+struct wish {
+	int weight, specific;
+};
+
+static void wish_for(struct wish wish[CANDIDATE_COUNT], const struct media_range *r, int weight)
+{
+	for (size_t i = 0; i < CANDIDATE_COUNT; i++) {
+		bool is_better = r->specific > wish[i].specific ||
+				 (r->specific == wish[i].specific && weight > wish[i].weight);
+		if (r->candidates & 1U << i && is_better)
+			wish[i] = (struct wish){weight, r->specific};
+	}
+}
+
+// False where the header is empty or has a malformed part, which is skipped: then it excludes nothing.
+static bool read_accept(const char *accept, struct wish wish[CANDIDATE_COUNT])
+{
+	struct str list = str_from(accept);
+	bool is_good = true, has_any = false;
+	while (list.len) {
+		struct element element = next_element(&list);
+		const struct media_range *r = find_range(element.name);
+		if (!element.name.len)
+			continue;
+		has_any = true;
+		if (element.weight == WEIGHT_BAD || str_find(element.name, '/') <= 0)
+			is_good = false;
+		else if (r)
+			wish_for(wish, r, element.weight);
+	}
+	return is_good && has_any;
+}
+
+static bool take_number(const char **s, int *out)
+{
+	const char *at = *s;
+	for (*out = 0; ascii_is_digit(*at) && *out < 10000; at++)
+		*out = *out * 10 + (*at - '0');
+	bool has_digits = at != *s;
+	*s = at;
+	return has_digits;
+}
+
+// pip 22.3 to 23.1: they ask for JSON, but only HTML can be made to suit them.
+static bool is_old_pip(const char *user_agent)
+{
+	static const struct str pip = STR("pip/");
+	int major, minor;
+	if (!user_agent || !str_starts(str_from(user_agent), pip))
+		return false;
+	const char *at = user_agent + pip.len;
+	if (!take_number(&at, &major) || *at++ != '.' || !take_number(&at, &minor))
+		return false;
+	return (major == 22 && minor >= 3) || (major == 23 && minor <= 1);
+}
+
+static int read_format(const char *format)
+{
+	char name[64];
+	size_t len = format ? strlen(format) : 0;
+	if (len > sizeof(name))
+		return NEGOTIATE_NOTHING;
+	for (size_t i = 0; i < len; i++)
+		name[i] = format[i] == ' ' ? '+' : format[i];
+	const struct media_range *r = find_range((struct str){name, len});
+	for (int i = 0; r && r->specific == EXACT && i < CANDIDATE_COUNT; i++)
+		if (r->candidates == 1U << i)
+			return i;
+	return NEGOTIATE_NOTHING;
+}
+
+int negotiate_variant(const char *accept, const char *format, const char *user_agent)
+{
+	struct wish wish[CANDIDATE_COUNT] = {0};
+	size_t best = 0;
+	int asked = read_format(format);
+	if (asked != NEGOTIATE_NOTHING)
+		return asked;
+	bool excludes = accept && read_accept(accept, wish);
+	for (size_t i = 1; i < CANDIDATE_COUNT; i++)
+		if (wish[i].weight > wish[best].weight)
+			best = i;
+	if (wish[best].weight == 0)
+		return excludes ? NEGOTIATE_NOTHING : VARIANT_HTML;
+	bool takes_html = wish[VARIANT_HTML].weight || wish[VARIANT_V1_HTML].weight;
+	if (takes_html && is_old_pip(user_agent))
+		return wish[VARIANT_HTML].weight ? VARIANT_HTML_OLD_PIP : VARIANT_V1_HTML_OLD_PIP;
+	return (int)best;
+}
+
+static int coding_of(struct str name)
+{
+	if (str_eq_nocase(name, STR("zstd")))
+		return PAGE_ZSTD;
+	if (str_eq_nocase(name, STR("gzip")) || str_eq_nocase(name, STR("x-gzip")))
+		return PAGE_GZIP;
+	return str_eq_nocase(name, STR("identity")) ? PAGE_PLAIN : -1;
+}
+
+enum page_coding negotiate_coding(const char *accept_encoding)
+{
+	int weight[PAGE_CODING_COUNT] = {WEIGHT_BAD, WEIGHT_BAD, WEIGHT_BAD}, others = 0;
+	enum page_coding best = PAGE_PLAIN;
+	struct str list = str_from(accept_encoding ? accept_encoding : "");
+	while (list.len) {
+		struct element element = next_element(&list);
+		int coding = coding_of(element.name);
+		if (coding >= 0)
+			weight[coding] = element.weight;
+		else if (str_eq(element.name, STR("*")))
+			others = element.weight;
+	}
+	for (size_t i = 0; i < PAGE_CODING_COUNT; i++) {
+		if (weight[i] == WEIGHT_BAD)
+			weight[i] = others;
+		if (weight[i] > 0 && weight[i] >= weight[best])
+			best = (enum page_coding)i;
+	}
+	return best;
+}
+
+bool negotiate_wants_json(const char *accept)
+{
+	struct str rest = str_from(accept ? accept : "");
+	int json = 0, text = 0;
+	while (rest.len) {
+		struct element element = next_element(&rest);
+		if (str_eq_nocase(element.name, STR("application/json")))
+			json = element.weight;
+		else if (str_eq_nocase(element.name, STR("text/plain")))
+			text = element.weight;
+	}
+	return json > text;
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/message/request-check.h"
+
+#include <string.h>
+
+#include "lib/base/mem.h"
+
+enum { LINE_END = 2 };
+
+// RFC 9110 section 5.6.2. A blank before the colon is no token either, and would hide a length from
+// us.
+static bool is_token(struct str s)
+{
+	for (size_t i = 0; i < s.len; i++)
+		if (!ascii_is_alnum(s.ptr[i]) &&
+			(!s.ptr[i] || !strchr("-_.!#$%&'*+^`|~", s.ptr[i])))
+			return false;
+	return s.len > 0;
+}
+
+// RFC 9112 section 2.2: a CR without its LF may end a line for somebody else.
+void scrutiny_piece(struct scrutiny *s, struct str piece, size_t gap)
+{
+	s->is_malformed |= str_find(piece, '\r') >= 0;
+	if (!s->next)
+		return;
+	s->is_malformed |= piece.ptr != s->next;
+	s->next = piece.ptr + piece.len + gap;
+}
+
+// Between name and value there is the colon, and then blanks.
+static void place_header(struct scrutiny *s, struct str name, struct str value)
+{
+	scrutiny_piece(s, name, 1);
+	if (s->next && !s->is_malformed)
+		s->next += strspn(s->next, " \t");
+	scrutiny_piece(s, value, LINE_END);
+}
+
+static bool is_number(struct str s)
+{
+	for (size_t i = 0; i < s.len; i++)
+		if (!ascii_is_digit(s.ptr[i]))
+			return false;
+	return s.len > 0;
+}
+
+static void take_length(struct scrutiny *s, struct str value)
+{
+	s->lengths++;
+	s->has_body |= !str_eq(value, STR("0"));
+	s->is_odd_length |= !is_number(value);
+}
+
+static void take_coding(struct scrutiny *s, struct str value)
+{
+	s->codings++;
+	s->has_body = true;
+	s->is_odd_length |= !str_eq_nocase(value, STR("chunked"));
+}
+
+static void take_expect(struct scrutiny *s, struct str value)
+{
+	s->expects++;
+	s->has_body = true;
+	s->is_odd_expect |= !str_eq_nocase(value, STR("100-continue"));
+}
+
+void scrutiny_header(struct scrutiny *s, struct str name, struct str value)
+{
+	static const struct {
+		struct str name;
+		void (*take)(struct scrutiny *s, struct str value);
+	} telling[] = {
+		{STR("Content-Length"), take_length},
+		{STR("Transfer-Encoding"), take_coding},
+		{STR("Expect"), take_expect},
+	};
+	place_header(s, name, value);
+	s->is_malformed |= !is_token(name);
+	s->hosts += str_eq_nocase(name, STR("Host"));
+	for (size_t i = 0; i < ARRAY_SIZE(telling); i++)
+		if (str_eq_nocase(name, telling[i].name))
+			telling[i].take(s, value);
+}
+
+static const char *unclear_body(const struct scrutiny *s, struct str version)
+{
+	if (s->lengths + s->codings == 0)
+		return "a POST without Content-Length";
+	if (s->lengths + s->codings > 1)
+		return "more than one length";
+	if (s->is_odd_length)
+		return s->lengths ? "Content-Length is no number" : "Transfer-Encoding is not chunked";
+	if (s->codings && str_eq(version, STR("HTTP/1.0")))
+		return "Transfer-Encoding in HTTP/1.0";
+	return NULL;
+}
+
+struct reply *scrutiny_refuse(const struct scrutiny *s, enum method m, struct str version)
+{
+	if (s->is_malformed || s->hosts > 1)
+		return reply_text(400, "400 Bad Request: malformed header");
+	if (s->has_body && (m == METHOD_GET || m == METHOD_HEAD))
+		return reply_text(400, "400 Bad Request: %s with a body", m == METHOD_GET ? "GET" : "HEAD");
+	if (m != METHOD_POST)
+		return NULL;
+	const char *why = unclear_body(s, version);
+	if (why && s->lengths + s->codings == 0)
+		return reply_text(411, "411 Length Required: %s", why);
+	if (why)
+		return reply_text(400, "400 Bad Request: %s", why);
+	if (s->is_odd_expect || s->expects > 1)
+		return reply_text(417, "417 Expectation Failed: only 100-continue is met");
+	return NULL;
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/message/request.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/limits.h"
+
+static const struct {
+	struct str name;
+	bool is_list;
+} headers[HEADER_COUNT] = {
+	[HEADER_ACCEPT] = {STR("Accept"), true},
+	[HEADER_ACCEPT_ENCODING] = {STR("Accept-Encoding"), true},
+	[HEADER_AUTHORIZATION] = {STR("Authorization"), false},
+	[HEADER_CONTENT_LENGTH] = {STR("Content-Length"), false},
+	[HEADER_CONTENT_TYPE] = {STR("Content-Type"), false},
+	[HEADER_HOST] = {STR("Host"), false},
+	[HEADER_IF_NONE_MATCH] = {STR("If-None-Match"), true},
+	[HEADER_IF_RANGE] = {STR("If-Range"), false},
+	[HEADER_RANGE] = {STR("Range"), false},
+	[HEADER_USER_AGENT] = {STR("User-Agent"), false},
+};
+
+static const struct str argument_names[ARGUMENT_COUNT] = {
+	[ARGUMENT_PLATFORM] = STR("platform"),
+	[ARGUMENT_VERDICT] = STR("verdict"),
+	[ARGUMENT_TEXT] = STR("q"),
+	[ARGUMENT_PAGE] = STR("page"),
+};
+
+enum method request_method(const char *name)
+{
+	static const struct {
+		const char *name;
+		enum method method;
+	} methods[] = {{"GET", METHOD_GET}, {"HEAD", METHOD_HEAD}, {"POST", METHOD_POST}};
+	for (size_t i = 0; i < ARRAY_SIZE(methods); i++)
+		if (strcmp(name, methods[i].name) == 0)
+			return methods[i].method;
+	return METHOD_OTHER;
+}
+
+void request_release(struct request *r)
+{
+	for (int i = 0; r->joined && i < HEADER_COUNT; i++)
+		buf_release(&r->joined[i]);
+	free(r->joined);
+	r->joined = NULL;
+}
+
+static void join(struct request *r, int header, const char *value)
+{
+	if (!r->joined)
+		r->joined = xcalloc(HEADER_COUNT, sizeof(*r->joined));
+	struct buf *list = &r->joined[header];
+	if (!list->cap) {
+		buf_init(list, LIMIT_REQUEST_HEADER);
+		buf_puts(list, r->header[header]);
+	}
+	buf_puts(list, ", ");
+	buf_puts(list, value);
+	r->header[header] = list->data;
+}
+
+void request_take_header(struct request *r, struct str name, const char *value)
+{
+	for (int i = 0; i < HEADER_COUNT; i++) {
+		if (!str_eq_nocase(headers[i].name, name))
+			continue;
+		if (!r->header[i])
+			r->header[i] = value;
+		else if (headers[i].is_list && value)
+			join(r, i, value);
+	}
+}
+
+void request_take_argument(struct request *r, struct str name, const char *value)
+{
+	if (str_eq(name, STR("format")) && !r->format)
+		r->format = value ? value : "";
+	for (int i = 0; i < ARGUMENT_COUNT; i++)
+		if (str_eq(argument_names[i], name) && !r->argument[i])
+			r->argument[i] = value ? value : "";
+}

@@ -1,7 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-// The page for people at "/": what is here, and the lines to copy. The page itself is made in server/web.
-#pragma once
-
-#include "server/service.h"
-
-struct reply *people_page(struct service *s, struct catalog *c, const struct call *call);

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The projects that upstream is asked for: each once, however many want it. Who waits, whose turn it is (server/http/fair-queue), and
+// what came, until the catalog has it. What was asked is not asked again for some seconds. Thread-safe.
+#pragma once
+
+#include "server/http/fair-queue.h"
+#include "server/message/stream.h"
+
+struct asking;
+struct metrics;
+struct upstream_project; // lib/state/upstream/upstream.h
+
+// begin: it is a project's turn to be asked for, until asking_end(); by whichever thread calls this. metrics may be NULL.
+struct asking *asking_new(unsigned concurrency, struct metrics *metrics, void (*begin)(void *ctx, const char *project),
+	void *ctx);
+void asking_free(struct asking *a); // NULL is fine
+// Nothing is begun any more, and who waits is woken, now and from now on.
+void asking_give_up(struct asking *a);
+bool asking_has_given_up(struct asking *a);
+
+// Whether it may be asked for now; if it is being asked for, it may. That it was answered before since (seconds since 1970) is
+// no reason not to ask again.
+bool asking_may(struct asking *a, const char *project, int64_t since);
+enum asking_joined {
+	ASKING_JOINED, // it is asked for, or waits for its turn. The waiter may have been woken, and all that it belongs to be gone
+	ASKING_FULL,   // too much waits, of the client at peer or of all; the waiter was not taken
+};
+// again NULL: it is asked for whoever waits.
+enum asking_joined asking_join(struct asking *a, const char *project, const char *peer, struct waiter *again);
+// Lets go of the waiters whose clients have left, and of what waits for its turn for them alone.
+void asking_let_go(struct asking *a);
+void asking_count(struct asking *a, struct turns_counts *out);
+
+// It was answered by news, or not at all (NULL). Wakes who waits.
+void asking_end(struct asking *a, const char *project, struct upstream_project *news);
+// How long ago it began, with its wait for a turn.
+int64_t asking_ms(struct asking *a, const char *project);
+// What came, while it is not written down; with a reference for the caller. NULL: nothing.
+struct upstream_project *asking_news(struct asking *a, const char *project);
+// The catalog has it; or it could not be written (is_kept false): then it is told for the rest of its time.
+void asking_written(struct asking *a, struct upstream_project *news, bool is_kept);
+// What somebody else wrote by that change is newer.
+void asking_drop_older(struct asking *a, const char *project, int64_t changed);

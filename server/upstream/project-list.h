@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The names of all projects of upstream, for the list of a view that merges: hundreds of thousands, which are read as they
+// come and kept in a file, sorted, a line each. An old list is used while a new one is fetched. Thread-safe; nobody who
+// waits holds a thread.
+#pragma once
+
+#include <stdbool.h>
+
+#include "lib/base/blob.h"
+#include "lib/net/fetch-pool.h"
+#include "server/message/stream.h"
+
+struct roster;
+
+struct roster_options {
+	const char *folder;   // where the file is, which must be there
+	const char *url;      // of the simple index
+	struct fetch_pool *pool;
+	unsigned max_age;     // seconds
+	bool is_offline;
+	void (*changed)(void *ctx); // there is another list now; from a thread of the roster's
+	void *ctx;
+};
+
+// The pool is borrowed. A list that an earlier process left is used.
+struct roster *roster_new(const struct roster_options *options);
+void roster_configure(struct roster *r, unsigned max_age, bool is_offline);
+void roster_give_up(struct roster *r); // who waits is woken, now and from now on; NULL is fine
+void roster_free(struct roster *r);    // after the pool was freed; NULL is fine
+
+// Whether the list need not be asked for. On the event loop.
+bool roster_is_fresh(struct roster *r);
+// False: there is none yet, and again was taken. Else *names is a reference of the caller's; NULL: there is none, and
+// upstream cannot be asked.
+bool roster_get(struct roster *r, struct waiter *again, struct blob **names);

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lib/base/charclass.h"
+#include "lib/format/escape.h"
+
+#define ALNUM "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+static const struct {
+	unsigned set;
+	const char *also; // of graphic ASCII, besides letters and digits
+	bool has_blank, has_layout, has_more; // " "; "\t" and "\n"; what is beyond ASCII
+} table[] = {
+	{BYTES_GRAPHIC, "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", false, false, false},
+	{BYTES_NAME, "!\"#$%&'()*+,-.:;<=>?@[]^_`{|}~", false, false, false},
+	{BYTES_URL, "!#$%&'()*+,-./:;=?@[]_~", false, false, false},
+	{BYTES_UNRESERVED, "-._~", false, false, false},
+	{BYTES_JSON, "!#$%&'()*+,-./:;<=>?@[]^_`{|}~", true, false, true},
+	{BYTES_HTML, "!#$%'()*+,-./:;=?@[\\]^_`{|}~", true, true, true},
+};
+
+static void sets(void **state UNUSED)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
+		for (int c = 0; c < 256; c++) {
+			char byte = (char)c;
+			bool is_in = (c && c < 0x80 && (strchr(ALNUM, c) || strchr(table[i].also, c))) || (c == ' ' && table[i].has_blank) ||
+				((c == '\t' || c == '\n') && table[i].has_layout) || (c >= 0x80 && table[i].has_more);
+			if ((bytes_run((struct str){&byte, 1}, table[i].set) == 1) != is_in)
+				fail_msg("row %zu: byte %d", i, c);
+			if ((bytes_run((struct str){&byte, 1}, table[i].set | BYTES_ASCII) == 1) != (is_in && c < 0x80))
+				fail_msg("row %zu: byte %d, ASCII", i, c);
+		}
+}
+
+static void runs(void **state UNUSED)
+{
+	char text[20];
+	for (size_t len = 0; len <= sizeof(text); len++)
+		for (size_t at = 0; at <= len; at++) {
+			memset(text, 'a', sizeof(text));
+			if (at < len)
+				text[at] = '/';
+			assert_int_equal(bytes_run((struct str){text, len}, BYTES_NAME), at);
+		}
+	assert_int_equal(bytes_run((struct str){NULL, 0}, BYTES_NAME), 0);
+}
+
+static void escapes(void **state UNUSED)
+{
+	static const struct {
+		void (*escape)(struct buf *out, struct str s);
+		const char *text, *escaped;
+	} rows[] = {
+		{escape_json, "", "\"\""}, {escape_json, "a b/c", "\"a b/c\""}, {escape_json, "\"\\\n\x7f", "\"\\\"\\\\\\u000a\\u007f\""},
+		{escape_json, "\xc3\xa9\"", "\"\xc3\xa9\\\"\""}, {escape_json, "a\xff\"b", "\"a\xef\xbf\xbd\\\"b\""},
+		{escape_html, "<a b=\"&\">\t\n", "&lt;a b=&quot;&amp;&quot;&gt;\t\n"}, {escape_html, "\x01\x7f", "\xef\xbf\xbd\xef\xbf\xbd"},
+		{escape_html, "\xc3\xa9<", "\xc3\xa9&lt;"}, {escape_html, "\xc3<", "\xef\xbf\xbd&lt;"},
+		{escape_url, "a-1.0+x/\xc3\xa9 ", "a-1.0%2Bx%2F%C3%A9%20"}, {escape_url, "~_", "~_"},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		CLEANUP(buf_release) struct buf out;
+		buf_init(&out, 256);
+		rows[i].escape(&out, str_from(rows[i].text));
+		assert_string_equal(out.data, rows[i].escaped);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sets),
+		cmocka_unit_test(runs),
+		cmocka_unit_test(escapes),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/os/hook.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "lib/os/clock.h"
+
+enum { LONG_MS = 60000, SHORT_MS = 300 };
+
+static int run_until(const char *command, int64_t ms, struct err *e)
+{
+	static const struct hook_value values[] = {{'v', "wheels.a"}, {'b', "two words"}};
+	const _Atomic int64_t end_ms = clock_ms() + ms;
+	return hook_run(command, values, ARRAY_SIZE(values), &end_ms, e);
+}
+
+static void assert_fails(const char *command, int64_t ms, const char *words)
+{
+	struct err e = ERR_INIT;
+	assert_int_equal(run_until(command, ms, &e), -1);
+	assert_int_equal(e.kind, ERR_IO);
+	if (!strstr(e.msg, words))
+		fail_msg("%s: %s", command, e.msg);
+}
+
+static void test_commands_are_valid(void **state UNUSED)
+{
+	assert_true(hook_is_valid("vos release %v -localauth", "pvw"));
+	assert_true(hook_is_valid("100%% %p", "pvw"));
+	const char *const wrong[] = {"", " \t", "vos %", "vos %x", "%%%", "vos %%x%y"};
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++)
+		assert_false(hook_is_valid(wrong[i], "pvw"));
+}
+
+static void test_words_are_words(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	assert_int_equal(run_until("test %v = wheels.a", LONG_MS, &e), 0);
+	assert_int_equal(run_until(" \ttest x%bx%v%%\t =  x%bxwheels.a%% ", LONG_MS, &e), 0);
+	assert_int_equal(run_until("test %v = wheels.b", LONG_MS, &e), -1);
+	assert_string_equal(e.msg, "test ended with 1");
+}
+
+static void test_what_goes_wrong_is_told(void **state UNUSED)
+{
+	assert_fails("/nowhere/vos release", LONG_MS, "cannot run /nowhere/vos: "); // valgrind hides the errno
+	assert_fails("cat /nowhere/x", LONG_MS, "cat ended with 1: cat: /nowhere/x: No such file");
+	assert_fails("sh -c kill${IFS}-9${IFS}$$", LONG_MS, "sh was ended by signal 9");
+	assert_fails("sleep 1000", SHORT_MS, "sleep did not end in time");
+	assert_fails("seq 100000 nothing", LONG_MS, "seq ended with 1");
+	assert_fails("sh -c seq${IFS}99999;exit${IFS}7", LONG_MS, "99998 99999");
+}
+
+// Signals that its parent has blocked reach it, and it stands in no group of ours.
+static void test_it_can_be_ended(void **state UNUSED)
+{
+	sigset_t all, before;
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &before);
+	assert_fails("sh -c trap${IFS}pwd${IFS}15;sleep${IFS}1000", SHORT_MS, " /"); // its last words
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	assert_fails("sh -c trap${IFS}''${IFS}15;sleep${IFS}1000", SHORT_MS, "did not end in time and was ended");
+}
+
+// What it leaves in the background keeps its output open.
+static void test_background(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	int64_t begin = clock_ms();
+	assert_int_equal(run_until("sh -c sleep${IFS}20&", LONG_MS, &e), 0);
+	assert_true(clock_ms() - begin < 15000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_commands_are_valid),
+		cmocka_unit_test(test_words_are_words),
+		cmocka_unit_test(test_what_goes_wrong_is_told),
+		cmocka_unit_test(test_it_can_be_ended),
+		cmocka_unit_test(test_background),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/state/access/downloads.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "lib/base/buf.h"
+#include "lib/base/limits.h"
+#include "lib/os/clock.h"
+#include "lib/os/fs.h"
+#include "server/message/download-counter.h"
+
+enum { DAY = 86400 };
+
+static char *catalog, *path; // in a new folder for each test
+
+static int64_t at(const char *text)
+{
+	int64_t seconds;
+	assert_true(clock_read(text, &seconds));
+	return seconds;
+}
+
+static int make_folder(void **state UNUSED)
+{
+	char name[] = "test-downloads.XXXXXX";
+	if (!mkdtemp(name))
+		return -1;
+	catalog = xasprintf("%s/catalog.db", name);
+	path = downloads_path(catalog);
+	return 0;
+}
+
+static int remove_folder(void **state UNUSED)
+{
+	CLEANUP(mem_free) char *command = xasprintf("rm -r \"$(dirname '%s')\"", catalog);
+	int code = system(command);
+	free(catalog);
+	free(path);
+	return code;
+}
+
+static void add(const char *when, struct downloads_news *news, size_t count)
+{
+	struct err e = ERR_INIT;
+	if (downloads_add(catalog, news, count, at(when), &e) < 0)
+		fail_msg("%s", e.msg);
+}
+
+static void add_one(const char *when, const char *key, uint64_t count)
+{
+	add(when, &(struct downloads_news){key, count}, 1);
+}
+
+static void expect_text(const char *expected)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, LIMIT_DOWNLOADS);
+	assert_int_equal(fs_read_file(path, &text, &e), 0);
+	assert_string_equal(text.data, expected);
+}
+
+static void write_text(const char *text)
+{
+	FILE *f = fopen(path, "w");
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+static struct downloads *open_it(void)
+{
+	struct err e = ERR_INIT;
+	struct downloads *d = NULL;
+	if (downloads_open(catalog, &d, &e) < 0)
+		fail_msg("%s", e.msg);
+	return d;
+}
+
+static void test_counts_add_up(void **state UNUSED)
+{
+	struct downloads_news first[] = {{"p/c-1.whl", 1}, {"p/a-1.whl", 2}, {"p/none.whl", 0}};
+	add("2026-01-01T00:00:00Z", NULL, 0);
+	expect_text("wheelcache-downloads 1 2026-01-01\nend 0\n");
+	add("2026-01-02T23:59:59Z", first, 3);
+	struct downloads_news second[] = {{"q/a-1.whl", 1}, {"p/a-1.whl", 5}, {"p/b-1.whl", 3}};
+	add("2026-01-03T00:00:00Z", second, 3);
+	add("2026-01-04T00:00:00Z", NULL, 0);
+	expect_text("wheelcache-downloads 1 2026-01-01\n"
+		    "p/a-1.whl 7 2026-01-03\np/b-1.whl 3 2026-01-03\np/c-1.whl 1 2026-01-02\nq/a-1.whl 1 2026-01-03\n"
+		    "end 4\n");
+}
+
+static void test_a_clock_set_back_loses_no_day(void **state UNUSED)
+{
+	add_one("2026-01-05T00:00:00Z", "p/a", 1);
+	add_one("2026-01-03T00:00:00Z", "p/a", 1);
+	expect_text("wheelcache-downloads 1 2026-01-05\np/a 2 2026-01-05\nend 1\n");
+}
+
+static void test_what_nobody_wants_is_forgotten(void **state UNUSED)
+{
+	add_one("2026-01-05T00:00:00Z", "p/a", 1);
+	add_one("2028-01-05T00:00:00Z", "p/b", 1);
+	expect_text("wheelcache-downloads 1 2026-01-05\np/a 1 2026-01-05\np/b 1 2028-01-05\nend 2\n");
+	add_one("2028-01-06T00:00:00Z", "p/b", 1);
+	expect_text("wheelcache-downloads 1 2026-01-05\np/b 2 2028-01-06\nend 1\n");
+}
+
+static void test_finds_each_of_many(void **state UNUSED)
+{
+	enum { MANY = 300 };
+	char key[MANY][32];
+	struct downloads_news news[MANY];
+	for (unsigned i = 0; i < MANY; i++) {
+		snprintf(key[i], sizeof(key[i]), "p/%.*s-%u", (int)(i % 9), "aaaaaaaaa", i * 2);
+		news[i] = (struct downloads_news){key[i], i + 1};
+	}
+	add("2026-01-02T00:00:00Z", news, MANY);
+	CLEANUP(downloads_cleanup) struct downloads *d = open_it();
+	for (unsigned i = 0; i < 2 * MANY; i++) {
+		char name[32];
+		struct download found;
+		snprintf(name, sizeof(name), "%.*s-%u", (int)(i / 2 % 9), "aaaaaaaaa", i);
+		assert_int_equal(downloads_find(d, "p", name, &found), i % 2 == 0);
+		if (i % 2 == 0)
+			assert_int_equal(found.count, i / 2 + 1);
+	}
+}
+
+static void test_who_was_not_downloaded(void **state UNUSED)
+{
+	const int64_t now = at("2026-02-01T12:00:00Z");
+	add_one("2026-01-01T08:00:00Z", "p/old", 1);
+	add_one("2026-01-29T08:00:00Z", "p/new", 1);
+	CLEANUP(downloads_cleanup) struct downloads *d = open_it();
+	static const struct {
+		const char *name;
+		int days;
+		enum downloaded expected;
+	} row[] = {
+		{"new", 3, DOWNLOADED_YES}, // the whole day counts
+		{"new", 2, DOWNLOADED_NO},
+		{"old", 3, DOWNLOADED_NO},
+		{"old", 31, DOWNLOADED_YES},
+		{"never", 31, DOWNLOADED_NO},
+		{"never", 32, DOWNLOADED_UNKNOWN}, // nobody counted then
+		{"old", DOWNLOADS_DAYS + 1, DOWNLOADED_YES},
+		{"never", DOWNLOADS_DAYS + 1, DOWNLOADED_UNKNOWN},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(row); i++)
+		if (downloads_within(d, "p", row[i].name, now, (int64_t)row[i].days * DAY) != row[i].expected)
+			fail_msg("%s within %d days", row[i].name, row[i].days);
+	assert_int_equal(downloads_within(NULL, "p", "new", now, DAY), DOWNLOADED_UNKNOWN);
+	// Who counts for years still has forgotten what he would be asked.
+	assert_int_equal(downloads_within(d, "p", "never", now + 4000L * DAY, (DOWNLOADS_DAYS + 1L) * DAY),
+		DOWNLOADED_UNKNOWN);
+}
+
+static void test_what_is_torn_begins_anew(void **state UNUSED)
+{
+	static const char *const torn[] = {
+		"",
+		"\n",
+		"wheelcache-downloads 2 2026-01-01\nend 0\n",
+		"wheelcache-downloads 1 2026-13-01\nend 0\n",
+		"wheelcache-downloads 1 2026-01-01\n",
+		"wheelcache-downloads 1 2026-01-01\np/a 1 2026-01-01\n",
+		"wheelcache-downloads 1 2026-01-01\np/a 1 2026-01-01\nend 2\n",
+		"wheelcache-downloads 1 2026-01-01\np/a 1 2026-01-01\nend 1",
+		"wheelcache-downloads 1 2026-01-01\np/b 1 2026-01-01\np/a 1 2026-01-01\nend 2\n",
+		"wheelcache-downloads 1 2026-01-01\np/a x 2026-01-01\nend 1\n",
+		"wheelcache-downloads 1 2026-01-01\np/a 1 2026-01\nend 1\n",
+		"wheelcache-downloads 1 2026-01-01\n 1 2026-01-01\nend 1\n",
+		"wheelcache-downloads 1 2026-01-01\nend x\n",
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(torn); i++) {
+		struct err e = ERR_INIT;
+		struct downloads *d = NULL;
+		write_text(torn[i]);
+		if (downloads_open(catalog, &d, &e) == 0)
+			fail_msg("taken: %s", torn[i]);
+		assert_int_equal(e.kind, ERR_INVALID);
+		add_one("2026-03-01T00:00:00Z", "p/new", 1);
+		expect_text("wheelcache-downloads 1 2026-03-01\np/new 1 2026-03-01\nend 1\n");
+	}
+}
+
+static void test_nobody_has_counted(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	struct downloads *d = NULL;
+	assert_int_equal(downloads_open(catalog, &d, &e), -1);
+	assert_int_equal(e.kind, ERR_NOT_FOUND);
+}
+
+static uint64_t count_of(const char *filename)
+{
+	struct download found = {0};
+	CLEANUP(downloads_cleanup) struct downloads *d = open_it();
+	return downloads_find(d, "p", filename, &found) ? found.count : 0;
+}
+
+static void raise_by(struct meter *t, const char *filename, unsigned times)
+{
+	struct meter_count *count = meter_of(t, "p", str_from(filename));
+	for (unsigned i = 0; i < times; i++)
+		meter_raise(count);
+	meter_unref(count);
+}
+
+// Two servers on one catalog.
+static void test_counts_end_up_in_the_file(void **state UNUSED)
+{
+	struct meter *one = meter_start(catalog, 3600 * 1000), *other = meter_start(catalog, 3600 * 1000);
+	assert_int_equal(count_of("a"), 0); // it is there from the beginning
+	raise_by(one, "a", 3);
+	raise_by(one, "a", 4);
+	raise_by(other, "a", 5);
+	raise_by(other, "b", 1);
+	raise_by(other, "never sent", 0);
+	raise_by(other, "odd\nname", 1);
+	struct meter_count *held = meter_of(one, "p", STR("a")); // of a reply that outlives the meter
+	meter_stop(one);
+	assert_int_equal(count_of("a"), 7);
+	meter_stop(other);
+	assert_int_equal(count_of("a"), 12);
+	assert_int_equal(count_of("b"), 1);
+	meter_raise(held);
+	meter_unref(held);
+	meter_unref(meter_of(NULL, "p", STR("a")));
+}
+
+// Without an end: as long as a busy machine takes.
+static void wait_for(uint64_t count, const char *filename)
+{
+	while (count_of(filename) != count)
+		usleep(1000);
+}
+
+static void test_counts_are_written_now_and_then(void **state UNUSED)
+{
+	struct meter *t = meter_start(catalog, 1);
+	struct meter_count *held = meter_of(t, "p", STR("held"));
+	raise_by(t, "a", 1);
+	meter_raise(held);
+	wait_for(1, "a");
+	wait_for(1, "held");
+	raise_by(t, "a", 2); // its count was let go of meanwhile, or not
+	meter_raise(held);
+	wait_for(3, "a");
+	wait_for(2, "held");
+	meter_unref(held);
+	meter_stop(t);
+}
+
+static void test_what_cannot_be_written_is_kept(void **state UNUSED)
+{
+	CLEANUP(mem_free) char *in_the_way = xasprintf("mkdir '%s.new'", path);
+	CLEANUP(mem_free) char *away = xasprintf("rmdir '%s.new'", path);
+	struct meter *t = meter_start(catalog, 3600 * 1000);
+	raise_by(t, "a", 1);
+	assert_int_equal(system(in_the_way), 0);
+	meter_write(t);
+	assert_int_equal(count_of("a"), 0);
+	raise_by(t, "a", 1);
+	assert_int_equal(system(away), 0);
+	meter_stop(t);
+	assert_int_equal(count_of("a"), 2);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, make_folder, remove_folder)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_counts_add_up),
+		TEST(test_a_clock_set_back_loses_no_day),
+		TEST(test_what_nobody_wants_is_forgotten),
+		TEST(test_finds_each_of_many),
+		TEST(test_who_was_not_downloaded),
+		TEST(test_what_is_torn_begins_anew),
+		TEST(test_nobody_has_counted),
+		TEST(test_counts_end_up_in_the_file),
+		TEST(test_counts_are_written_now_and_then),
+		TEST(test_what_cannot_be_written_is_kept),
+	};
+	return cmocka_run_group_tests_name("downloads", tests, NULL, NULL);
+}

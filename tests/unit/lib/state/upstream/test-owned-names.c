@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/state/upstream/owned-names.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/base/limits.h"
+#include "lib/base/mem.h"
+#include "lib/os/fs.h"
+#include "lib/os/thread-pool.h"
+
+enum { MANY = 40, PATIENT_MS = 60000, STEP_MS = 20 };
+
+static char folder[64], path[128];
+
+static int make_folder(void **state UNUSED)
+{
+	snprintf(folder, sizeof(folder), "test-ours.XXXXXX");
+	if (!mkdtemp(folder))
+		return -1;
+	snprintf(path, sizeof(path), "%s/catalog.db.ours", folder);
+	return 0;
+}
+
+static int remove_folder(void **state UNUSED)
+{
+	unlink(path);
+	return rmdir(folder);
+}
+
+static struct ours *open_ours(void)
+{
+	struct err e = ERR_INIT;
+	struct ours *o = NULL;
+	if (ours_open(path, &o, &e) < 0)
+		fail_msg("%s", e.msg);
+	return o;
+}
+
+static void must_add(struct ours *o, const char *project)
+{
+	struct err e = ERR_INIT;
+	if (ours_add(o, project, &e) < 0)
+		fail_msg("%s", e.msg);
+}
+
+static void write_text(const char *text)
+{
+	FILE *f = fopen(path, "w");
+	assert_non_null(f);
+	assert_true(fputs(text, f) >= 0);
+	assert_int_equal(fclose(f), 0);
+}
+
+static size_t lines_of(const char *project)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(buf_release) struct buf text;
+	CLEANUP(mem_free) char *begin = xasprintf("%s ", project);
+	size_t lines = 0;
+	buf_init(&text, LIMIT_OURS);
+	assert_int_equal(fs_read_file(path, &text, &e), 0);
+	for (struct str rest = buf_view(&text); rest.len;)
+		lines += str_starts(str_cut(&rest, '\n'), str_from(begin));
+	return lines;
+}
+
+static void it_lies_beside_the_catalog(void **state UNUSED)
+{
+	CLEANUP(mem_free) char *beside = ours_path("/a/catalog.db");
+	assert_string_equal(beside, "/a/catalog.db.ours");
+}
+
+static void what_is_added_stays(void **state UNUSED)
+{
+	CLEANUP(ours_cleanup) struct ours *o = open_ours();
+	assert_int_not_equal(access(path, F_OK), 0); // nothing to be told, nothing written
+	assert_false(ours_has(o, "acme"));
+	must_add(o, "acme");
+	must_add(o, "acme");
+	must_add(o, "zebra");
+	assert_true(ours_has(o, "acme") && ours_has(o, "zebra"));
+	assert_false(ours_has(o, "acm") || ours_has(o, "acme-x") || ours_has(o, ""));
+	assert_int_equal(lines_of("acme"), 1);
+	CLEANUP(ours_cleanup) struct ours *later = open_ours();
+	assert_true(ours_has(later, "acme") && ours_has(later, "zebra"));
+}
+
+// What is shorter counts after a while.
+static void wait_until_gone(struct ours *o, const char *project)
+{
+	for (int i = 0; i < PATIENT_MS / STEP_MS && ours_has(o, project); i++)
+		usleep(STEP_MS * 1000);
+	assert_false(ours_has(o, project));
+}
+
+static void what_others_change_counts(void **state UNUSED)
+{
+	CLEANUP(ours_cleanup) struct ours *o = open_ours();
+	CLEANUP(ours_cleanup) struct ours *other = open_ours();
+	must_add(other, "acme");
+	assert_true(ours_has(o, "acme"));
+	write_text("zebra 2026-01-01T00:00:00Z\n"); // the operator takes it out
+	assert_false(ours_has(o, "acme"));
+	assert_true(ours_has(o, "zebra"));
+	assert_int_equal(unlink(path), 0);
+	assert_true(ours_has(o, "zebra")); // he may be putting it back
+	wait_until_gone(o, "zebra");
+	must_add(o, "acme");
+	assert_true(ours_has(other, "acme"));
+}
+
+// No name loses its protection because somebody looks while an editor writes.
+static void file_that_is_being_written_takes_nothing_out(void **state UNUSED)
+{
+	write_text("acme 2026\nbeta 2026\nzebra 2026\n");
+	CLEANUP(ours_cleanup) struct ours *o = open_ours();
+	write_text("");
+	assert_true(ours_has(o, "acme"));
+	write_text("acme 2026\nnew 2026\n");
+	assert_true(ours_has(o, "zebra"));
+	write_text("acme 2026\nnew 2026\nzebra-2 2026\n");
+	assert_true(ours_has(o, "acme") && ours_has(o, "new") && ours_has(o, "zebra-2"));
+	assert_false(ours_has(o, "beta") || ours_has(o, "zebra"));
+}
+
+static void note(void *ctx, const char *project)
+{
+	buf_puts(ctx, project);
+	buf_putc(ctx, ' ');
+}
+
+static void who_watches_is_told_what_others_moved(void **state UNUSED)
+{
+	CLEANUP(buf_release) struct buf moved;
+	buf_init(&moved, 1000);
+	write_text("acme 2026\nbeta 2026\n");
+	CLEANUP(ours_cleanup) struct ours *o = open_ours();
+	ours_watch(o, note, &moved);
+	must_add(o, "own");
+	ours_look(o);
+	assert_int_equal(moved.len, 0);
+	write_text("acme 2026\nown 2026-01-01T00:00:00Z\nzebra 2026-01-01T00:00:00Z\n");
+	ours_look(o);
+	assert_string_equal(moved.data, "beta zebra ");
+}
+
+static void odd_lines_are_passed_over(void **state UNUSED)
+{
+	write_text("\n  \nacme\r\nNot_Normal 2026\n../etc 2026\nzebra\t2026\nhalf");
+	CLEANUP(ours_cleanup) struct ours *o = open_ours();
+	assert_true(ours_has(o, "acme") && ours_has(o, "zebra") && ours_has(o, "half"));
+	assert_false(ours_has(o, "Not_Normal") || ours_has(o, "../etc"));
+	must_add(o, "next"); // behind a line that a full disk cut
+	assert_true(ours_has(o, "half") && ours_has(o, "next"));
+}
+
+static void add_some(void *ours)
+{
+	for (int i = 0; i < MANY; i++) {
+		CLEANUP(mem_free) char *name = xasprintf("p%d", i);
+		must_add(ours, name);
+		assert_true(ours_has(ours, name));
+	}
+}
+
+// By threads, and by two who opened it as processes do.
+static void many_at_once(void **state UNUSED)
+{
+	CLEANUP(ours_cleanup) struct ours *o = open_ours();
+	CLEANUP(ours_cleanup) struct ours *other = open_ours();
+	struct pool *pool = pool_new(4, POOL_FIRST_IN_FIRST_OUT, "add");
+	for (int i = 0; i < 4; i++)
+		pool_submit(pool, add_some, i % 2 ? o : other);
+	pool_free(pool);
+	for (int i = 0; i < MANY; i++) {
+		CLEANUP(mem_free) char *name = xasprintf("p%d", i);
+		assert_in_range(lines_of(name), 1, 2);
+	}
+}
+
+int main(void)
+{
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, make_folder, remove_folder)
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_lies_beside_the_catalog),
+		TEST(what_is_added_stays),
+		TEST(what_others_change_counts),
+		TEST(file_that_is_being_written_takes_nothing_out),
+		TEST(who_watches_is_told_what_others_moved),
+		TEST(odd_lines_are_passed_over),
+		TEST(many_at_once),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Answers what the domain makes of a text, for tests in other languages. Reads lines of a kind, a
+// tab and the text in hex; prints a line each: "0" where the text is invalid, else "1" and the
+// facts.
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/base/buf.h"
+#include "lib/domain/machine/profile.h"
+#include "lib/domain/text/filename.h"
+#include "lib/domain/text/name.h"
+#include "lib/domain/text/specifier.h"
+#include "lib/domain/text/tag.h"
+#include "lib/domain/text/version.h"
+#include "lib/format/digest.h"
+
+enum { LINE_MAX_SIZE = 1 << 20 };
+
+static void put_hex(struct buf *out, struct str bytes)
+{
+	char *hex = buf_reserve(out, 2 * bytes.len);
+	hex_encode((const uint8_t *)bytes.ptr, bytes.len, hex);
+	out->len += 2 * bytes.len;
+}
+
+// <valid> <normal form in hex>
+static void answer_name(struct str text, struct buf *out)
+{
+	CLEANUP(buf_release) struct buf normal;
+	buf_init(&normal, text.len);
+	name_normalize(text, &normal);
+	buf_printf(out, "%d\t", name_is_valid(text));
+	put_hex(out, buf_view(&normal));
+}
+
+// 1 <normal form> <key in hex> <is prerelease> <is local>
+static void answer_version(struct str text, struct buf *out)
+{
+	CLEANUP(version_release) struct version v = {0};
+	struct err e = ERR_INIT;
+	if (version_parse(text, &v, &e) < 0) {
+		buf_puts(out, "0");
+		return;
+	}
+	buf_printf(out, "1\t%s\t", v.text);
+	put_hex(out, v.key);
+	buf_printf(out, "\t%d\t%d", v.is_prerelease, v.is_local);
+}
+
+static void answer_specifier(struct str text, struct buf *out)
+{
+	buf_puts(out, specifier_set_is_valid(text) ? "1" : "0");
+}
+
+// <version> and <set> with a newline between: 1 <whether the set admits it>
+static void answer_admits(struct str text, struct buf *out)
+{
+	CLEANUP(version_release) struct version v = {0};
+	struct err e = ERR_INIT;
+	if (version_parse(str_cut(&text, '\n'), &v, &e) == 0 && specifier_set_is_valid(text))
+		buf_printf(out, "1\t%d", specifier_set_admits(text, &v));
+	else
+		buf_puts(out, "0");
+}
+
+// <python> and <set> likewise: 1 <the micros that the set admits, as bits in hex>
+static void answer_micros(struct str text, struct buf *out)
+{
+	struct python python;
+	struct err e = ERR_INIT;
+	uint64_t micros;
+	if (python_parse(str_cut(&text, '\n'), &python, &e) < 0 ||
+		!specifier_micros(text, python.major, python.minor, &micros)) {
+		buf_puts(out, "0");
+		return;
+	}
+	buf_printf(out, "1\t%" PRIx64, micros);
+}
+
+static int add_tag(void *ctx, struct str tag, struct err *e UNUSED)
+{
+	buf_printf(ctx, "\t" STR_FMT, STR_ARG(tag));
+	return 0;
+}
+
+// 1 <project> <version> <build> <tag>...
+static void answer_filename(struct str text, struct buf *out)
+{
+	CLEANUP(filename_release) struct filename f = {0};
+	struct err e = ERR_INIT;
+	if (filename_parse(text, &f, &e) < 0) {
+		buf_puts(out, "0");
+		return;
+	}
+	buf_printf(out, "1\t%s\t%s\t" STR_FMT, f.project, f.version.text, STR_ARG(f.build));
+	if (f.kind == FILENAME_WHEEL && tag_foreach(&f, add_tag, out, &e) < 0)
+		buf_printf(out, "\t%s", e.msg);
+}
+
+// <python> <arch> <libc> with a newline between: 1 <tag>..., in their order
+static void answer_environment(struct str text, struct buf *out)
+{
+	CLEANUP(mem_free) char *pythons = NULL, *arch = NULL, *libc = NULL;
+	CLEANUP(profile_release) struct profile p = {0};
+	struct err e = ERR_INIT;
+	char **const key[] = {&pythons, &arch, &libc};
+	for (size_t i = 0; i < ARRAY_SIZE(key); i++) {
+		struct str value = str_cut(&text, '\n');
+		*key[i] = xstrndup(value.ptr, value.len);
+	}
+	if (profile_init(&p, "", &(struct profile_keys){pythons, arch, libc}, &e) < 0) {
+		buf_printf(out, "0\t%s", e.msg);
+		return;
+	}
+	buf_puts(out, "1");
+	if (environment_tags(&p.environment[0], add_tag, out, &e) < 0)
+		buf_printf(out, "\t%s", e.msg);
+}
+
+// <name of a platform>: 1 <what is built in for it>
+static void answer_platform(struct str text, struct buf *out)
+{
+	CLEANUP(mem_free) char *name = xstrndup(text.ptr, text.len);
+	CLEANUP(profile_release) struct profile p = {0};
+	struct err e = ERR_INIT;
+	if (profile_init(&p, name, &(struct profile_keys){0}, &e) < 0 || !p.environment_count) {
+		buf_puts(out, "0");
+		return;
+	}
+	buf_puts(out, "1\t");
+	profile_describe(&p, out);
+}
+
+static const struct kind {
+	const char *name;
+	void (*answer)(struct str text, struct buf *out);
+} kinds[] = {
+	{"name", answer_name},
+	{"version", answer_version},
+	{"specifier", answer_specifier},
+	{"admits", answer_admits},
+	{"micros", answer_micros},
+	{"filename", answer_filename},
+	{"environment", answer_environment},
+	{"platform", answer_platform},
+};
+
+static int answer_line(struct str line, struct buf *out)
+{
+	struct str name = str_cut(&line, '\t');
+	size_t len = line.len / 2;
+	uint8_t *text CLEANUP(mem_free) = xcalloc(len + 1, 1);
+	if (!hex_decode(line, text, len))
+		return -1;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (!str_eq(name, str_from(kinds[i].name)))
+			continue;
+		kinds[i].answer((struct str){(const char *)text, len}, out);
+		return 0;
+	}
+	return -1;
+}
+
+int main(void)
+{
+	CLEANUP(mem_free) char *line = NULL;
+	size_t room = 0;
+	CLEANUP(buf_release) struct buf out;
+	buf_init(&out, LINE_MAX_SIZE);
+	while (getline(&line, &room, stdin) > 0) {
+		buf_clear(&out);
+		if (answer_line(str_trim(str_from(line)), &out) < 0) {
+			fprintf(stderr, "not a kind and hex digits: %s", line);
+			return EXIT_FAILURE;
+		}
+		buf_putc(&out, '\n');
+		fwrite(out.data, 1, out.len, stdout);
+	}
+	return EXIT_SUCCESS;
+}

@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Holds what domain-tool answers against Python's packaging, over texts that a fixed seed makes."""
+
+import random
+import re
+import subprocess
+import sys
+
+try:
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+    from packaging.utils import canonicalize_name, parse_sdist_filename, parse_wheel_filename
+    from packaging.version import InvalidVersion, Version
+except ImportError:
+    print("no python3-packaging here")
+    sys.exit(77)
+
+TOOL = "tests/unit/oracle/domain-tool"
+dice = random.Random(440)
+
+
+def ask(kind, texts):
+    """One answer a text: the columns that domain-tool prints."""
+    lines = "".join(f"{kind}\t{text.encode().hex()}\n" for text in texts)
+    done = subprocess.run([TOOL], input=lines, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{TOOL}: {done.returncode} {done.stderr}")
+    answers = done.stdout.split("\n")[:-1]
+    assert len(answers) == len(texts), (kind, len(answers), len(texts))
+    return [answer.split("\t") for answer in answers]
+
+
+# What is generated: mostly right, now and then with a mistake. ASCII only, since packaging before
+# 24 takes some other letters for ASCII ones in local versions (the vectors know what is right).
+
+def number():
+    return dice.choice(["0", "00", "1", "01", "2", "9", "10", "2024", "9" * 30, "1" + "0" * 30])
+
+
+def maybe(make, chance=0.3):
+    return make() if dice.random() < chance else ""
+
+
+def separator():
+    return dice.choice(["", "", ".", "-", "_"])
+
+
+def suffix(words):
+    return separator() + dice.choice(words) + separator() + maybe(number, 0.7)
+
+
+def local():
+    atoms = [number(), "a", "ubuntu", "1a", "Z9", "cu128"]
+    return "+" + dice.choice([".", "-", "_"]).join(dice.choices(atoms, k=dice.randint(1, 3)))
+
+
+def damage(text):
+    at = dice.randint(0, len(text))
+    junk = dice.choice(["", "x", ".", "-", "+", "*", "!", " ", "v", "\n"])
+    return text[:at] + junk + text[at + dice.randint(0, 1):]
+
+
+def version(blanks=True):
+    text = maybe(lambda: "v", 0.1) + maybe(lambda: number() + "!", 0.1)
+    text += ".".join(number() for _ in range(dice.choice([1, 1, 2, 2, 3, 4])))
+    text += maybe(lambda: suffix(["a", "alpha", "b", "beta", "c", "rc", "pre", "preview"]))
+    text += maybe(lambda: dice.choice([suffix(["post", "rev", "r"]), "-" + number()]))
+    text += maybe(lambda: suffix(["dev"])) + maybe(local, 0.2)
+    text = dice.choice([text, text, text.upper()])
+    if blanks:
+        front = maybe(lambda: dice.choice([" ", "\t\n", "\v\f\r"]), 0.1)
+        text = front + text + maybe(lambda: " \n", 0.1)
+    return damage(text) if dice.random() < 0.1 else text
+
+
+def specifier():
+    operator = dice.choice(["===", "==", "!=", "~=", "<=", ">=", "<", ">", "=", "=<", ""])
+    text = dice.choice(["", "", " "]) + operator + dice.choice(["", "", " "])
+    return text + version() + maybe(lambda: ".*", 0.2) + maybe(lambda: " ", 0.1)
+
+
+def specifier_set():
+    count = dice.choice([0, 1, 1, 1, 2, 3])
+    return dice.choice([",", ", ", " ,", ",,"]).join(specifier() for _ in range(count))
+
+
+def near(words):
+    """A version of few numbers, so that specifiers often are about it."""
+    text = maybe(lambda: "1!", 0.1) + ".".join(dice.choice("0112") for _ in range(dice.choice([1, 2, 2, 3])))
+    return text + "".join(maybe(lambda word=word: dice.choice(word), 0.2) for word in words)
+
+
+NEAR_PRE, NEAR_POST, NEAR_DEV = ["a1", "b1", "rc1", "rc2"], [".post0", ".post1"], [".dev0", ".dev1"]
+NEAR = [NEAR_PRE, NEAR_POST, NEAR_DEV]
+
+
+def near_specifier():
+    operator = dice.choice(["===", "==", "!=", "~=", "<=", ">=", "<", ">"])
+    if operator in ("==", "!=") and dice.random() < 0.4:
+        return operator + near([]) + ".*"
+    return operator + near(NEAR) + (maybe(lambda: "+x", 0.2) if operator in ("==", "!=", "===") else "")
+
+
+def near_case():
+    return near([*NEAR, ["+x", "+1"]]), ",".join(near_specifier() for _ in range(dice.choice([1, 1, 2])))
+
+
+def requires_python():
+    clause = dice.choice([">={0}.{1}", "<{0}.{1}", "!={0}.{1}.*", ">={0}.{1}.{2}", "<{0}.{1}.{2}", "!={0}.{1}.{2}", "~={0}.{1}",
+                          "~={0}.{1}.{2}", "=={0}.*", "=={0}.{1}.*", "<={0}.{1}", ">{0}.{1}", "<={0}.{1}.{2}", ">{0}.{1}.{2}",
+                          "==={0}.{1}.{2}", "<{0}.{1}a1", ">={0}.{1}.{2}rc1", ">={0}", "<{0}", "{0}.{1}"])
+    return clause.format(dice.choice("23334"), dice.choice("01789") if dice.random() < 0.5 else "11", dice.choice("0125"))
+
+
+def python_case():
+    return dice.choice(["2.7", "3.8", "3.11", "3.12", "3.13t", "pp311"]), ", ".join(
+        requires_python() for _ in range(dice.choice([0, 1, 1, 2, 3])))
+
+
+def name():
+    letters = "abzABZ019"
+    text = "".join(dice.choice(letters + "..__") for _ in range(dice.randint(1, 8)))
+    return dice.choice(letters) + text + dice.choice(letters)
+
+
+def tag_set(atoms):
+    return ".".join(dice.choices(atoms, k=dice.choice([1, 1, 1, 2, 3])))
+
+
+def wheel():
+    parts = [name(), version(blanks=False)]
+    if dice.random() < 0.3:
+        parts.append(dice.choice(["1", "007", "2abc", "0_py38h16f9016", "b1", "x"]))
+    parts.append(tag_set(["py2", "py3", "cp38", "CP310", "pp39"]))
+    parts.append(tag_set(["none", "abi3", "abi3t", "cp313t", "cp27mu", "pypy311_pp73"]))
+    parts.append(tag_set(["any", "win32", "linux_x86_64", "manylinux1_i686", "musllinux_1_2_i686"]))
+    return "-".join(parts) + ".whl"
+
+
+def sdist():
+    return f"{name()}-{version(blanks=False)}" + dice.choice([".tar.gz", ".zip"])
+
+
+# What packaging says of it, in the columns of domain-tool.
+
+VALID_NAME = re.compile(r"[a-z0-9]([a-z0-9._-]*[a-z0-9])?", re.IGNORECASE | re.ASCII)
+
+
+def expect_name(text):
+    return [str(int(bool(VALID_NAME.fullmatch(text)))), canonicalize_name(text).encode().hex()]
+
+
+def expect_version(text):
+    try:
+        v = Version(text)
+    except InvalidVersion:
+        return ["0"]
+    return ["1", str(v), str(int(v.is_prerelease)), str(int(v.local is not None))]
+
+
+def expect_specifier(text):
+    try:
+        SpecifierSet(text)
+    except InvalidSpecifier:
+        return ["0"]
+    return ["1"]
+
+
+def same_release(one, other):
+    return Version(one.base_version) == Version(other.base_version)
+
+
+def as_newest_has_it(version, wanted):
+    """Whether packaging before 26 says the same: it forgets epochs, and takes more for a pre- or post-release."""
+    if not hasattr(SpecifierSet, "to_range"):
+        for one in wanted:
+            ordered = one.operator in ("<", ">") and same_release(Version(one.version), version)
+            if ordered or "!" in str(version) + one.version and (one.operator == "~=" or one.version.endswith(".*")):
+                return False
+    return True
+
+
+def expect_admits(text):
+    v, wanted = text.split("\n")
+    try:
+        return ["1", str(int(SpecifierSet(wanted).contains(Version(v), prereleases=True)))]
+    except InvalidSpecifier:
+        return ["0"]
+
+
+def expect_micros(text):
+    python, wanted = text.split("\n")
+    try:
+        wanted = SpecifierSet(wanted)
+    except InvalidSpecifier:
+        return ["0"]
+    dotted = python.rstrip("t") if "." in python else f"3.{python[3:]}"
+    return ["1", f"{sum(1 << n for n in range(64) if wanted.contains(f'{dotted}.{n}', prereleases=True)):x}"]
+
+
+def near_text():
+    while True:
+        v, wanted = near_case()
+        try:
+            if as_newest_has_it(Version(v), SpecifierSet(wanted)):
+                return f"{v}\n{wanted}"
+        except InvalidSpecifier:
+            return f"{v}\n{wanted}"
+
+
+def expect_wheel(text):
+    # packaging lets blanks stand around the version; no file name of ours has any.
+    if re.search(r"\s", text):
+        return ["0"]
+    try:
+        project, v, build, tags = parse_wheel_filename(text)
+    except ValueError:
+        return ["0"]
+    return ["1", project, str(v), (build or None), *sorted(map(str, tags))]
+
+
+def expect_sdist(text):
+    stem = text.removesuffix(".zip").removesuffix(".tar.gz")
+    # packaging takes any text in front of the last dash for a name.
+    if re.search(r"\s", text) or not VALID_NAME.fullmatch(stem.rpartition("-")[0]):
+        return ["0"]
+    try:
+        project, v = parse_sdist_filename(text)
+    except ValueError:
+        return ["0"]
+    return ["1", project, str(v), None]
+
+
+def build_number(text):
+    """As packaging sorts it: the digits as a number, then the rest."""
+    digits = re.match(r"\d*", text).group()
+    return (int(digits), text[len(digits):]) if digits else None
+
+
+def in_words_of_packaging(kind, answer):
+    if kind == "version" and len(answer) > 1:
+        return answer[:2] + answer[3:]
+    if kind == "filename" and len(answer) > 1:
+        return answer[:3] + [build_number(answer[3])] + sorted(answer[4:])
+    return answer
+
+
+def compare(what, kind, make, expect, count):
+    """Returns how many answers differ, and shows some."""
+    texts = sorted({make() for _ in range(count)})
+    answers = ask(kind, texts)
+    wrong = valid = 0
+    for text, answer in zip(texts, answers):
+        should = expect(text)
+        valid += should[0] == "1"
+        if in_words_of_packaging(kind, answer) != should:
+            wrong += 1
+            if wrong <= 10:
+                print(f"{what} {text!r}: {answer} instead of {should}")
+    print(f"{what}: {len(texts)} texts, {valid} of them valid, {wrong} wrong")
+    assert len(texts) > valid > 100, "the generator is no good"
+    return wrong
+
+
+def compare_order(count):
+    """Whether the keys order versions as packaging does, and are equal where it says so."""
+    texts = sorted({version() for _ in range(count)})
+    answers = zip(texts, ask("version", texts))
+    keyed = [(bytes.fromhex(a[2]), Version(text)) for text, a in answers if a[0] == "1"]
+    keyed.sort(key=lambda pair: pair[0])
+    wrong = 0
+    for (key_a, a), (key_b, b) in zip(keyed, keyed[1:]):
+        if not (a == b if key_a == key_b else a < b):
+            wrong += 1
+            print(f"order of {a} and {b}")
+    print(f"order: {len(keyed)} versions, {wrong} wrong")
+    return wrong
+
+
+wrong = compare("name", "name", lambda: damage(name()), expect_name, 2000)
+wrong += compare("version", "version", version, expect_version, 6000)
+wrong += compare("specifier set", "specifier", specifier_set, expect_specifier, 6000)
+wrong += compare("version in a set", "admits", near_text, expect_admits, 8000)
+wrong += compare("Pythons in a set", "micros", lambda: "\n".join(python_case()), expect_micros, 2000)
+wrong += compare("wheel", "filename", wheel, expect_wheel, 3000)
+wrong += compare("sdist", "filename", sdist, expect_sdist, 2000)
+wrong += compare_order(4000)
+sys.exit(wrong > 0)

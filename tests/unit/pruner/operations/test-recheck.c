@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// What upstream's changes mean for what was pruned (justify) and for what is yanked (yanks).
+#include "pruner/operations/recheck.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lib/base/limits.h"
+#include "lib/domain/index/simplepage.h"
+#include "lib/state/store/sidecar.h"
+#include "lib/state/upstream/upstream.h"
+#include "pruner/operations/yanked-releases.h"
+
+#define URL "http://127.0.0.1/simple/foo/"
+#define OURS "foo-1.0-cp310-cp310-linux_x86_64.whl"
+#define SAME_SHA "\"hashes\":{\"sha256\":\"0000000000000000000000000000000000000000000000000000000000000000\"}"
+#define OTHER_SHA "\"hashes\":{\"sha256\":\"1111111111111111111111111111111111111111111111111111111111111111\"}"
+#define FILE(name, more) "{\"filename\":\"" name "\",\"url\":\"" name "\"," more "}"
+#define PLAIN(name) FILE(name, SAME_SHA)
+
+static struct platform platform;
+
+static int make_platform(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	static char name[] = "ubuntu-22.04-x86_64", pythons[] = "3.10 3.11", arch[] = "x86_64", libc[] = "glibc 2.35";
+	platform = (struct platform){.name = name};
+	return profile_init(&platform.profile, name, &(struct profile_keys){pythons, arch, libc}, &e);
+}
+
+static int release_platform(void **state UNUSED)
+{
+	profile_release(&platform.profile);
+	return 0;
+}
+
+static void make_page(const char *files, struct simplepage *out)
+{
+	struct err e = ERR_INIT;
+	enum simplepage_fault fault;
+	CLEANUP(mem_free) char *body = xasprintf(
+		"{\"meta\":{\"api-version\":\"1.4\"},\"name\":\"foo\",\"versions\":[],\"files\":[%s]}", files);
+	if (simplepage_parse(str_from(body), STR("application/vnd.pypi.simple.v1+json"), URL, "foo", out, &fault, &e) < 0)
+		fail_msg("%s: %s", e.msg, body);
+}
+
+static enum justification judge(
+	const char *ours, const struct tombstone *t, enum upstream_result result, const char *files, struct buf *words)
+{
+	CLEANUP(simplepage_release) struct simplepage page = {0};
+	make_page(files, &page);
+	bool is_known = result == UPSTREAM_KNOWN;
+	CLEANUP(coverage_cleanup) struct coverage *coverage = is_known ? coverage_new(&page, "foo") : NULL;
+	const struct upstream_answer answer = {
+		.result = result, .project = "foo", .index = URL, .why = is_known ? "" : "it said so", .page = is_known ? &page : NULL};
+	const struct justify_file file = {.filename = ours, .tombstone = t};
+	return justify(&platform, &file, &answer, coverage, words);
+}
+
+static void what_justifies_it_now(void **state UNUSED)
+{
+	static const struct {
+		const char *verdict, *ours, *theirs, *requires_python;
+		enum upstream_result result;
+		const char *files;
+		enum justification expected;
+		const char *words;
+	} row[] = {
+		{"duplicate", OURS, OURS, NULL, UPSTREAM_KNOWN, PLAIN(OURS), JUSTIFICATION_HOLDS, ""},
+		{"duplicate", OURS, OURS, NULL, UPSTREAM_KNOWN, FILE(OURS, SAME_SHA ",\"yanked\":\"bad\""), JUSTIFICATION_YANKED,
+			"upstream has yanked " OURS ": bad"},
+		{"duplicate", OURS, OURS, NULL, UPSTREAM_KNOWN, PLAIN("foo-2.0-py3-none-any.whl"), JUSTIFICATION_GONE,
+			"upstream has no " OURS " any more"},
+		{"duplicate", OURS, OURS, NULL, UPSTREAM_KNOWN, FILE(OURS, OTHER_SHA), JUSTIFICATION_GONE,
+			"upstream has other bytes under the name " OURS},
+		// Another file does it now.
+		{"duplicate", OURS, OURS, NULL, UPSTREAM_KNOWN, PLAIN("foo-1.0-py3-none-any.whl"), JUSTIFICATION_HOLDS, ""},
+		{"duplicate", OURS, OURS, NULL, UPSTREAM_KNOWN, PLAIN("foo-1.0-cp311-cp311-linux_x86_64.whl"), JUSTIFICATION_GONE,
+			"upstream has no " OURS " any more"},
+		{"superseded", OURS, "foo-1.0-py3-none-any.whl", NULL, UPSTREAM_KNOWN, PLAIN("foo-1.0-py3-none-any.whl"),
+			JUSTIFICATION_HOLDS, ""},
+		// It needs a newer Python by now than ours did; or no newer one than ours.
+		{"superseded", OURS, "foo-1.0-py3-none-any.whl", NULL, UPSTREAM_KNOWN,
+			FILE("foo-1.0-py3-none-any.whl", SAME_SHA ",\"requires-python\":\">=3.10.5\""), JUSTIFICATION_NARROWER,
+			"upstream has nothing any more that does the same on Python 3.10"},
+		{"superseded", OURS, "foo-1.0-py3-none-any.whl", ">=3.10.7", UPSTREAM_KNOWN,
+			FILE("foo-1.0-py3-none-any.whl", SAME_SHA ",\"requires-python\":\">=3.10.5\""), JUSTIFICATION_HOLDS, ""},
+		{"pure", "foo-1.0-py3-none-any.whl", "foo-1.0.tar.gz", NULL, UPSTREAM_KNOWN, PLAIN("foo-1.0.tar.gz"),
+			JUSTIFICATION_HOLDS, ""},
+		{"pure", "foo-1.0-py3-none-any.whl", "foo-1.0.tar.gz", NULL, UPSTREAM_KNOWN,
+			FILE("foo-1.0.tar.gz", SAME_SHA ",\"yanked\":true"), JUSTIFICATION_YANKED, "upstream has yanked foo-1.0.tar.gz"},
+		{"pure", "foo-1.0-py3-none-any.whl", "foo-1.0.tar.gz", NULL, UPSTREAM_KNOWN, PLAIN("foo-2.0.tar.gz"),
+			JUSTIFICATION_GONE, "upstream has no foo-1.0.tar.gz any more"},
+		{"duplicate", OURS, OURS, NULL, UPSTREAM_ABSENT, PLAIN(OURS), JUSTIFICATION_GONE,
+			"upstream has no such project any more"},
+		{"duplicate", OURS, OURS, NULL, UPSTREAM_TIMEOUT, PLAIN(OURS), JUSTIFICATION_UNKNOWN, "it said so"},
+		{"duplicate", OURS, NULL, NULL, UPSTREAM_KNOWN, PLAIN(OURS), JUSTIFICATION_UNKNOWN,
+			"nobody knows what upstream had"},
+		// The platform has no such Python any more.
+		{"duplicate", "foo-1.0-cp39-cp39-linux_x86_64.whl", "foo-1.0-cp39-cp39-linux_x86_64.whl", NULL, UPSTREAM_KNOWN,
+			PLAIN(OURS), JUSTIFICATION_UNKNOWN, "the platform's profile says nothing of it any more"},
+		// Upstream has nothing to do with it.
+		{"off-list", OURS, OURS, NULL, UPSTREAM_KNOWN, PLAIN("foo-2.0.tar.gz"), JUSTIFICATION_HOLDS, ""},
+		{TOMBSTONE_RETIRED, OURS, NULL, NULL, UPSTREAM_ABSENT, PLAIN("foo-2.0.tar.gz"), JUSTIFICATION_HOLDS, ""},
+		{NULL, OURS, NULL, NULL, UPSTREAM_ABSENT, PLAIN("foo-2.0.tar.gz"), JUSTIFICATION_HOLDS, ""},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
+		const struct tombstone t = {.reason = "",
+			.verdict = row[i].verdict,
+			.requires_python = row[i].requires_python,
+			.upstream = {.filename = row[i].theirs, .has_sha256 = true}};
+		CLEANUP(buf_release) struct buf words;
+		buf_init(&words, LIMIT_MARK);
+		enum justification found = judge(row[i].ours, &t, row[i].result, row[i].files, &words);
+		if (found != row[i].expected || strcmp(words.data, row[i].words) != 0)
+			fail_msg("row %zu: %d, %s", i, (int)found, words.data);
+	}
+}
+
+// --- yanks ---
+
+static void which_releases_are_yanked(void **state UNUSED)
+{
+	CLEANUP(simplepage_release) struct simplepage page = {0};
+	make_page(FILE("foo-1.0-py3-none-any.whl", SAME_SHA ",\"yanked\":true") ","
+		  FILE("foo-1.0.0.tar.gz", SAME_SHA ",\"yanked\":\"two\\nlines\"") ","
+		  FILE("foo-2.0-py3-none-any.whl", SAME_SHA ",\"yanked\":\"bad\"") ","
+		  PLAIN("foo-2.0.tar.gz") ","
+		  FILE("foo-3.0.tar.gz", SAME_SHA ",\"yanked\":true") ","
+		  PLAIN("foo-4.0.tar.gz"), &page);
+	CLEANUP(yanks_cleanup) struct yanks *y = yanks_new(&page, "foo", URL);
+	static const struct {
+		const char *filename, *text;
+		bool offered;
+	} row[] = {
+		{"foo-1.0-cp310-cp310-linux_x86_64.whl", "two lines\n" MARK_FOLLOWS URL "\n", false},
+		{"foo-1.tar.gz", "two lines\n" MARK_FOLLOWS URL "\n", false},
+		{"foo-1.0+local-py3-none-any.whl", NULL, false}, // ours alone
+		{"foo-2.0-1-py3-none-any.whl", NULL, true},      // not all of it
+		{"foo-3.0-py3-none-any.whl", "\n" MARK_FOLLOWS URL "\n", false},
+		{"foo-4.0-py3-none-any.whl", NULL, true},
+		{"foo-5.0-py3-none-any.whl", NULL, false},
+		{"nonsense", NULL, false},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
+		const char *text = yanks_of_name(y, row[i].filename);
+		if (!text != !row[i].text || (text && strcmp(text, row[i].text) != 0))
+			fail_msg("%s: %s", row[i].filename, text ? text : "not yanked");
+		if (yanks_offers(y, row[i].filename) != row[i].offered)
+			fail_msg("%s: offered or not", row[i].filename);
+		assert_true(!text || mark_follows(str_from(text)));
+	}
+	assert_true(yanks_has_any(y));
+	struct err e = ERR_INIT;
+	struct version v;
+	assert_int_equal(version_parse(STR("3"), &v, &e), 0);
+	assert_non_null(yanks_of_key(y, v.key));
+	version_release(&v);
+}
+
+static void nothing_is_yanked(void **state UNUSED)
+{
+	CLEANUP(simplepage_release) struct simplepage page = {0};
+	make_page(PLAIN("foo-1.0.tar.gz"), &page);
+	CLEANUP(yanks_cleanup) struct yanks *y = yanks_new(&page, "foo", URL);
+	assert_false(yanks_has_any(y));
+	assert_false(mark_follows(STR("an operator's\nreason\n")));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_justifies_it_now),
+		cmocka_unit_test(which_releases_are_yanked),
+		cmocka_unit_test(nothing_is_yanked),
+	};
+	return cmocka_run_group_tests_name("justify", tests, make_platform, release_platform);
+}

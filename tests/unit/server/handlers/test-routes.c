@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: Apache-2.0
+// The handlers, without a socket: a store of one wheel, a catalog that knows it, requests in and replies out.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/base/buf.h"
+#include "lib/format/compress.h"
+#include "lib/os/fs.h"
+#include "lib/state/catalog/catalog-file.h"
+#include "server/core/server-context.h"
+#include "server/handlers/routes.h"
+#include "server/http/worker-pools.h"
+
+enum { WHEEL_SIZE = 10000 };
+
+#define WHEEL "foo_bar-1.0+local.1-py3-none-any.whl"
+#define WHEEL_URL "/files/wheels/foo-bar/foo_bar-1.0%2Blocal.1-py3-none-any.whl"
+
+static const char metadata[] = "Metadata-Version: 2.1\nName: foo-bar\nVersion: 1.0+local.1\n";
+
+struct fixture {
+	char folder[32];
+	char wheel[128];
+	char bytes[WHEEL_SIZE];
+	struct site site;
+	struct service service;
+	struct host host;
+	unsigned stale;
+};
+
+static void ok(int result, const struct err *e)
+{
+	if (result < 0)
+		fail_msg("%s", e->msg);
+}
+
+static void on_stale(void *ctx)
+{
+	struct fixture *f = ctx;
+	f->stale++;
+}
+
+static void get_scans(void *ctx UNUSED, struct host_scans *out)
+{
+	*out = (struct host_scans){.ended = 1};
+}
+
+static void write_wheel(struct fixture *f, struct stat *st)
+{
+	for (size_t i = 0; i < sizeof(f->bytes); i++)
+		f->bytes[i] = (char)('a' + i % 23);
+	CLEANUP(mem_close) int fd = open(f->wheel, O_CREAT | O_TRUNC | O_WRONLY, 0644);
+	assert_int_equal(write(fd, f->bytes, sizeof(f->bytes)), sizeof(f->bytes));
+	assert_int_equal(fstat(fd, st), 0);
+}
+
+static void record_wheel(struct catalog *c, int64_t platform, const struct stat *st, const struct fixture *f)
+{
+	struct err e = ERR_INIT;
+	int64_t root;
+	uint8_t sha256[SHA256_SIZE], metadata_sha256[SHA256_SIZE];
+	struct catalog_effect effect;
+	CLEANUP(buf_release) struct buf packed;
+	buf_init(&packed, 4096);
+	digest_sha256((struct str){f->bytes, sizeof(f->bytes)}, sha256);
+	digest_sha256(str_from(metadata), metadata_sha256);
+	ok(pack_zstd(str_from(metadata), 3, &packed, &e), &e);
+	ok(catalog_begin(c, &e), &e);
+	ok(catalog_folder_ensure(c, platform, "", &root, &e), &e);
+	struct catalog_entry entry = {
+		.platform = platform,
+		.folder = root,
+		.folder_path = "",
+		.filename = WHEEL,
+		.size = (uint64_t)st->st_size,
+		.mtime_ns = fs_mtime_ns(st),
+		.inode = st->st_ino,
+		.sha256 = sha256,
+		.project = "foo-bar",
+		.version = "1.0+local.1",
+		.version_key = STR("k"),
+		.metadata_sha256 = metadata_sha256,
+		.metadata_packed = buf_view(&packed),
+		.requires_python = ">=3.8",
+	};
+	ok(catalog_file_put(c, &entry, &effect, &e), &e);
+	ok(catalog_commit(c, &e), &e);
+}
+
+static int set_up(void **state)
+{
+	static struct fixture f;
+	struct err e = ERR_INIT;
+	struct stat st;
+	struct store store;
+	CLEANUP(catalog_cleanup) struct catalog *c = NULL;
+	CLEANUP(config_release) struct config config;
+	f = (struct fixture){.folder = "/tmp/test-routes-XXXXXX"};
+	assert_non_null(mkdtemp(f.folder));
+	CLEANUP(mem_free) char *store_path = xasprintf("%s/store", f.folder);
+	CLEANUP(mem_free) char *catalog_file = xasprintf("%s/catalog.db", f.folder);
+	ok(fs_make_dirs(store_path, &e), &e);
+	snprintf(f.wheel, sizeof(f.wheel), "%s/%s", store_path, WHEEL);
+	write_wheel(&f, &st);
+	config_init(&config);
+	ok(config_set(&config, "store", "path", store_path, &e), &e);
+	ok(store_open(&config, STORE_PROMPT, &store, &e), &e);
+	ok(catalog_open(catalog_file, &c, &e), &e);
+	ok(store_register(&store, c, &e), &e);
+	store.platform[0].scanned = CATALOG_SCANNED;
+	record_wheel(c, store.platform[0].id, &st, &f);
+	ok(site_init(&f.site, &config, &store, c, &e), &e);
+	f.service.cache = pagecache_new(1 << 20);
+	f.service.names = nameset_new();
+	f.service.readers = readers_new(catalog_file);
+	f.host = (struct host){.get_scans = get_scans, .on_stale = on_stale, .ctx = &f};
+	f.service.host = &f.host;
+	pthread_mutex_init(&f.service.totals_lock, NULL);
+	atomic_store(&f.service.site, &f.site);
+	nameset_add(f.service.names, f.site.store.platform[0].id, STR("foo-bar"));
+	atomic_store(&f.service.names_known, true);
+	atomic_store(&f.service.filled, true);
+	*state = &f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+	pagecache_free(f->service.cache);
+	nameset_free(f->service.names);
+	readers_free(f->service.readers);
+	site_release(&f->site);
+	pthread_mutex_destroy(&f->service.totals_lock);
+	CLEANUP(mem_free) char *command = xasprintf("rm -r %s", f->folder);
+	return system(command);
+}
+
+// As http does it: the event loop first, then a worker.
+static struct reply *ask(struct fixture *f, struct request r)
+{
+	struct reply *reply = routes_quick(&f->service, &r);
+	return reply ? reply : routes_work(&f->service, &r, NULL);
+}
+
+static struct reply *get(struct fixture *f, const char *path)
+{
+	return ask(f, (struct request){.method = METHOD_GET, .path = path});
+}
+
+static void test_statuses(void **state)
+{
+	static const struct {
+		const char *path;
+		unsigned status;
+	} table[] = {
+		{"/", 200},
+		{"/simple/", 200},
+		{"/simple/foo-bar/", 200},
+		{"/simple/Foo.Bar/", 200},
+		{"/simple/foo__bar/", 200},
+		{"/wheels/simple/foo-bar/", 200},
+		{"/simple", 302},
+		{"/wheels/", 302},
+		{"/wheels", 302},
+		{"/other", 404},
+		{"/other/", 404},
+		{"/simple/foo-bar", 302},
+		{"/simple/unknown/", 404},
+		{"/simple/-/", 404},
+		{"/other/simple/", 404},
+		{"/simple/foo-bar/x", 404},
+		{"/simple//", 404},
+		{"/simple/../simple/", 404},
+		{"/simple/%2e%2e/", 404},
+		{"/simple/a%00b/", 400},
+		{"/simple/%zz/", 400},
+		{"/simple/a%0d%0ab/", 400},
+		{WHEEL_URL, 200},
+		{"/files/wheels/foo-bar/" WHEEL, 200},
+		{WHEEL_URL ".metadata", 200},
+		{WHEEL_URL "/", 404},
+		{WHEEL_URL ".asc", 404},
+		{"/files/wheels/foo/" WHEEL, 404},
+		{"/files/other/foo-bar/" WHEEL, 404},
+		{"/files/wheels/foo-bar/..%2f..%2fcatalog.db", 404},
+		{"/-/health", 200},
+		{"/-/nothing", 404},
+		{"/favicon.ico", 404},
+		{"/_/oidc/audience", 404},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		CLEANUP(reply_cleanup) struct reply *r = get(*state, table[i].path);
+		if (r->status != table[i].status)
+			fail_msg("%s: %u", table[i].path, r->status);
+	}
+}
+
+// A 404 would send clients to another index.
+static void test_nothing_is_said_before_a_whole_scan(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const path[] = {"/simple/", "/simple/foo-bar/", "/simple/unknown/", "/files/wheels/foo-bar/other.whl", "/-/ready"};
+	atomic_store(&f->service.filled, false);
+	f->site.store.platform[0].scanned = CATALOG_UNREADABLE;
+	for (size_t i = 0; i < f->site.view_count; i++)
+		f->site.view[i].is_incomplete = true;
+	for (size_t i = 0; i < ARRAY_SIZE(path); i++) {
+		CLEANUP(reply_cleanup) struct reply *r = get(f, path[i]);
+		assert_int_equal(r->status, 503);
+	}
+	CLEANUP(reply_cleanup) struct reply *health = get(f, "/-/health");
+	assert_non_null(strstr(blob_view(health->body).ptr, "degraded"));
+}
+
+static void test_a_page_is_rendered_once(void **state)
+{
+	struct fixture *f = *state;
+	struct request r = {.method = METHOD_GET, .path = "/simple/foo-bar/"};
+	assert_null(routes_quick(&f->service, &r));
+	CLEANUP(reply_cleanup) struct reply *made = routes_work(&f->service, &r, NULL);
+	CLEANUP(reply_cleanup) struct reply *kept = routes_quick(&f->service, &r);
+	assert_ptr_equal(made, kept);
+	r.path = "/simple/FOO_bar/"; // another spelling is the same page
+	CLEANUP(reply_cleanup) struct reply *same = routes_quick(&f->service, &r);
+	assert_ptr_equal(made, same);
+	r.header[HEADER_ACCEPT_ENCODING] = "gzip";
+	assert_null(routes_quick(&f->service, &r));
+	CLEANUP(reply_cleanup) struct reply *packed = routes_work(&f->service, &r, NULL);
+	assert_string_equal(reply_get_header(packed, "Content-Encoding"), "gzip");
+	assert_string_not_equal(packed->etag, made->etag);
+	assert_string_equal(reply_get_header(packed, "Vary"), "Accept, Accept-Encoding, User-Agent");
+}
+
+static void test_an_unknown_name_asks_nobody(void **state)
+{
+	struct fixture *f = *state;
+	struct request r = {.method = METHOD_GET, .path = "/simple/pip/"};
+	CLEANUP(reply_cleanup) struct reply *reply = routes_quick(&f->service, &r);
+	assert_non_null(reply);
+	assert_int_equal(reply->status, 404);
+	assert_non_null(reply_get_header(reply, "Cache-Control"));
+}
+
+static void test_forms_of_a_page(void **state)
+{
+	static const struct {
+		const char *accept, *format, *type;
+		unsigned status;
+	} table[] = {
+		{NULL, NULL, "text/html; charset=utf-8", 200},
+		{"application/vnd.pypi.simple.v1+json", NULL, "application/vnd.pypi.simple.v1+json", 200},
+		{"text/html", "application/vnd.pypi.simple.v1%2Bjson", "application/vnd.pypi.simple.v1+json", 200},
+		{"text/html", "application%2Fvnd.pypi.simple.v1+json", "application/vnd.pypi.simple.v1+json", 200},
+		{"image/png", NULL, "text/plain; charset=utf-8", 406},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		struct request r = {.method = METHOD_GET, .path = "/simple/foo-bar/", .format = table[i].format};
+		r.header[HEADER_ACCEPT] = table[i].accept;
+		CLEANUP(reply_cleanup) struct reply *reply = ask(*state, r);
+		if (reply->status != table[i].status || strcmp(reply->type, table[i].type) != 0)
+			fail_msg("row %zu: %u %s", i, reply->status, reply->type);
+	}
+}
+
+// PEP 503 has nothing to post to; who has a body is told before it comes.
+static void test_methods_that_are_not_allowed(void **state)
+{
+	static const char *const paths[] = {"/", "/simple/", "/simple/foo-bar/", "/wheels/simple", "/nonsense/of/mine", "*", "/%zz"};
+	static const enum method methods[] = {METHOD_POST, METHOD_OTHER};
+	struct fixture *f = *state;
+	for (size_t i = 0; i < ARRAY_SIZE(paths) * ARRAY_SIZE(methods); i++) {
+		struct request r = {.method = methods[i % 2], .path = paths[i / 2]};
+		struct reply *refusal = NULL;
+		assert_null(routes_receive(&f->service, &r, &refusal));
+		assert_int_equal(refusal->status, 405);
+		assert_string_equal(reply_get_header(refusal, "Allow"), "GET, HEAD");
+		reply_unref(refusal);
+	}
+}
+
+static void test_a_slash_is_missing(void **state)
+{
+	struct request r = {.method = METHOD_GET, .path = "/wheels/simple/foo%2Dbar", .format = "text/html"};
+	CLEANUP(reply_cleanup) struct reply *reply = ask(*state, r);
+	assert_int_equal(reply->status, 302);
+	assert_string_equal(reply_get_header(reply, "Location"), "./foo%2Dbar/?format=text/html");
+}
+
+static void test_ranges_and_conditions(void **state)
+{
+	CLEANUP(reply_cleanup) struct reply *whole = get(*state, WHEEL_URL);
+	const struct {
+		const char *range, *if_range, *if_none_match;
+		unsigned status;
+		uint64_t offset, length;
+		const char *content_range;
+	} table[] = {
+		{NULL, NULL, NULL, 200, 0, 10000, NULL},
+		{"bytes=0-0", NULL, NULL, 206, 0, 1, "bytes 0-0/10000"},
+		{"bytes=9990-", NULL, NULL, 206, 9990, 10, "bytes 9990-9999/10000"},
+		{"bytes=-16", NULL, NULL, 206, 9984, 16, "bytes 9984-9999/10000"},
+		{"bytes=5000-99999", whole->etag, NULL, 206, 5000, 5000, "bytes 5000-9999/10000"},
+		{"bytes=0-0", NULL, NULL, 206, 0, 1, "bytes 0-0/10000"},
+		{"bytes=0-1", NULL, NULL, 206, 0, 2, "bytes 0-1/10000"},
+		{"bytes=1-1", NULL, NULL, 206, 1, 1, "bytes 1-1/10000"},
+		{"bytes=5000-", "\"another\"", NULL, 200, 0, 10000, NULL},
+		{"bytes=10000-", NULL, NULL, 416, 0, 0, "bytes */10000"},
+		{"bytes=0-1,5-6", NULL, NULL, 200, 0, 10000, NULL},
+		{"bytes=0-0", NULL, whole->etag, 304, 0, 0, NULL},
+		{NULL, NULL, "\"another\"", 200, 0, 10000, NULL},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		struct request r = {.method = METHOD_GET, .path = WHEEL_URL};
+		r.header[HEADER_RANGE] = table[i].range;
+		r.header[HEADER_IF_RANGE] = table[i].if_range;
+		r.header[HEADER_IF_NONE_MATCH] = table[i].if_none_match;
+		CLEANUP(reply_cleanup) struct reply *reply = ask(*state, r);
+		if (reply->status != table[i].status || reply->offset != table[i].offset ||
+			reply->length != table[i].length)
+			fail_msg("row %zu: %u, %llu", i, reply->status, (unsigned long long)reply->length);
+		const char *content_range = reply_get_header(reply, "Content-Range");
+		if (table[i].content_range)
+			assert_string_equal(content_range, table[i].content_range);
+		else
+			assert_null(content_range);
+		if (reply->status != 416)
+			assert_string_equal(reply->etag, whole->etag);
+	}
+}
+
+static void test_bytes(void **state)
+{
+	struct fixture *f = *state;
+	CLEANUP(reply_cleanup) struct reply *wheel = get(f, WHEEL_URL);
+	assert_memory_equal(blob_view(wheel->body).ptr, f->bytes, WHEEL_SIZE);
+	assert_string_equal(reply_get_header(wheel, "Cache-Control"), "public, max-age=365000000, immutable");
+	assert_null(reply_get_header(wheel, "Content-Encoding"));
+	CLEANUP(reply_cleanup) struct reply *text = get(f, WHEEL_URL ".metadata");
+	assert_int_equal(text->length, sizeof(metadata) - 1);
+	assert_memory_equal(blob_view(text->body).ptr, metadata, sizeof(metadata) - 1);
+}
+
+// The bytes that were hashed, or none: never others under that hash.
+static void test_a_file_that_changed(void **state)
+{
+	struct fixture *f = *state;
+	assert_int_equal(truncate(f->wheel, 100), 0);
+	CLEANUP(reply_cleanup) struct reply *shorter = get(f, WHEEL_URL);
+	assert_int_equal(shorter->status, 503);
+	assert_string_equal(reply_get_header(shorter, "Retry-After"), "1");
+	assert_int_equal(f->stale, 1);
+	assert_int_equal(unlink(f->wheel), 0);
+	CLEANUP(reply_cleanup) struct reply *gone = get(f, WHEEL_URL);
+	assert_int_equal(gone->status, 503);
+	assert_int_equal(f->stale, 2);
+	CLEANUP(reply_cleanup) struct reply *text = get(f, WHEEL_URL ".metadata");
+	assert_int_equal(text->status, 200);
+}
+
+// What costs more than a look-up has a lane of its own, and an end.
+static void test_lanes(void **state)
+{
+	static const struct {
+		const char *path;
+		unsigned lane;
+	} table[] = {
+		{"/", LANE_SUMMARIES}, {"/-/metrics", LANE_SUMMARIES}, {"/-/plan/", LANE_SEARCHES}, {"/%2d/plan/", LANE_SEARCHES},
+		{"/-/explain/wheels/foo-bar", LANE_SEARCHES}, {"/-/explain/wheels/foo-bar/1.0", LANE_SEARCHES},
+		{"/simple/", 0}, {"/simple/foo-bar/", 0}, {"/-/health", 0}, {"/-/nothing", 0}, {"/%zz", 0}, {WHEEL_URL, 1},
+	};
+	struct fixture *f = *state;
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		struct request r = {.method = METHOD_GET, .path = table[i].path};
+		if (routes_lane(&f->service, &r) != table[i].lane)
+			fail_msg("%s: %u", table[i].path, routes_lane(&f->service, &r));
+	}
+	struct err e = {.kind = ERR_TIME, .msg = "late"};
+	CLEANUP(reply_cleanup) struct reply *late = service_error(&e);
+	assert_int_equal(late->status, 503);
+	assert_non_null(reply_get_header(late, "Retry-After"));
+	atomic_store(&f->service.is_stopping, true);
+	CLEANUP(reply_cleanup) struct reply *plan = get(f, "/-/plan/"), *page = get(f, "/simple/foo-bar/");
+	assert_int_equal(plan->status, 503);
+	assert_int_equal(page->status, 200);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_statuses, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_nothing_is_said_before_a_whole_scan, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_a_page_is_rendered_once, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_an_unknown_name_asks_nobody, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_forms_of_a_page, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_a_slash_is_missing, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_methods_that_are_not_allowed, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_ranges_and_conditions, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_bytes, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_lanes, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_a_file_that_changed, set_up, tear_down),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

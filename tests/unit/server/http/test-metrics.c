@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/http/metrics.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lib/base/mem.h"
+#include "lib/state/upstream/upstream.h"
+
+enum { THREADS = 12, TIMES = 1000 };
+
+static void metrics_cleanup(struct metrics **m)
+{
+	metrics_free(*m);
+}
+
+// All that is written has this line.
+static void assert_line(struct metrics *m, const char *line)
+{
+	CLEANUP(buf_release) struct buf out;
+	CLEANUP(mem_free) char *whole = xasprintf("\nwheelcache_%s\n", line);
+	buf_init(&out, 1 << 20);
+	metrics_write(m, &out);
+	if (!strstr(out.data, whole))
+		fail_msg("no %s in\n%s", line, out.data);
+}
+
+static void *count_much(void *metrics)
+{
+	for (int i = 0; i < TIMES; i++) {
+		metrics_add(metrics, METRIC_PAGE_HITS, 1);
+		metrics_request(metrics, STR("/simple/foo/"), 200, 10);
+	}
+	return NULL;
+}
+
+// More threads than there are places for them.
+static void nothing_is_lost(void **state UNUSED)
+{
+	CLEANUP(metrics_cleanup) struct metrics *m = metrics_new();
+	pthread_t thread[THREADS];
+	for (int i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&thread[i], NULL, count_much, m), 0);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+	assert_line(m, "page_cache_hits_total 12000");
+	assert_line(m, "http_requests_total{route=\"simple\",status=\"200\"} 12000");
+	assert_line(m, "http_response_bytes_total{route=\"simple\"} 120000");
+}
+
+static void a_request_has_its_route(void **state UNUSED)
+{
+	static const struct {
+		struct str target;
+		const char *route;
+	} rows[] = {
+		{{"/simple/", 8}, "simple"},
+		{{"/jammy/simple/numpy/", 20}, "simple"},
+		{{"/files/wheels/six/six-1.whl", 27}, "file"},
+		{{"/files/upstream/six/six-1.whl", 29}, "upstream-file"},
+		{{"/upload/wheels/", 15}, "upload"},
+		{{"/-/health", 9}, "machine"},
+		{{"/", 1}, "other"},
+		{{"", 0}, "other"},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		CLEANUP(metrics_cleanup) struct metrics *m = metrics_new();
+		CLEANUP(mem_free) char *line = xasprintf("http_requests_total{route=\"%s\",status=\"404\"} 1", rows[i].route);
+		metrics_request(m, rows[i].target, 404, 0);
+		assert_line(m, line);
+	}
+}
+
+// What is no status counts as nothing, and no place is written to that is not there.
+static void a_status_is_one(void **state UNUSED)
+{
+	CLEANUP(metrics_cleanup) struct metrics *m = metrics_new();
+	static const unsigned status[] = {0, 99, 600, 4000000000};
+	for (size_t i = 0; i < ARRAY_SIZE(status); i++)
+		metrics_request(m, STR("/"), status[i], 1);
+	metrics_request(m, STR("/"), 100, 0);
+	metrics_request(m, STR("/"), 599, 0);
+	assert_line(m, "http_requests_total{route=\"other\",status=\"100\"} 1");
+	assert_line(m, "http_requests_total{route=\"other\",status=\"599\"} 1");
+	assert_line(m, "http_response_bytes_total{route=\"other\"} 0");
+}
+
+static void what_is_sent_and_not_fetched_is_saved(void **state UNUSED)
+{
+	CLEANUP(metrics_cleanup) struct metrics *m = metrics_new();
+	metrics_add(m, METRIC_FETCHED_BYTES, 100);
+	assert_line(m, "upstream_saved_bytes -100");
+	metrics_request(m, STR("/files/upstream/six/six-1.whl"), 200, 100);
+	metrics_request(m, STR("/files/upstream/six/six-1.whl"), 206, 30);
+	metrics_request(m, STR("/files/upstream/six/six-2.whl"), 502, 7);
+	metrics_request(m, STR("/files/wheels/six/six-1.whl"), 200, 100);
+	assert_line(m, "upstream_file_bytes_sent_total 130");
+	assert_line(m, "upstream_saved_bytes 30");
+}
+
+static void latencies_add_up(void **state UNUSED)
+{
+	CLEANUP(metrics_cleanup) struct metrics *m = metrics_new();
+	metrics_upstream(m, UPSTREAM_KNOWN, false, 10); // a bound belongs to its bucket
+	metrics_upstream(m, UPSTREAM_KNOWN, true, 11);
+	metrics_upstream(m, UPSTREAM_TIMEOUT, false, 10001);
+	assert_line(m, "upstream_request_duration_seconds_bucket{le=\"0.01\"} 1");
+	assert_line(m, "upstream_request_duration_seconds_bucket{le=\"0.025\"} 2");
+	assert_line(m, "upstream_request_duration_seconds_bucket{le=\"10\"} 2");
+	assert_line(m, "upstream_request_duration_seconds_bucket{le=\"+Inf\"} 3");
+	assert_line(m, "upstream_request_duration_seconds_count 3");
+	assert_line(m, "upstream_request_duration_seconds_sum 10.022");
+	assert_line(m, "upstream_requests_total{result=\"known\"} 1");
+	assert_line(m, "upstream_requests_total{result=\"unchanged\"} 1");
+	assert_line(m, "upstream_requests_total{result=\"timeout\"} 1");
+	assert_line(m, "upstream_requests_total{result=\"5xx\"} 0");
+}
+
+static void labels_are_escaped(void **state UNUSED)
+{
+	static const char *const labels[] = {"a", "q\"b\\n\n.", "c", "", NULL};
+	CLEANUP(buf_release) struct buf out;
+	buf_init(&out, 1000);
+	metrics_line(&out, "x", labels, 0.5);
+	assert_string_equal(out.data, "wheelcache_x{a=\"q\\\"b\\\\n\\n.\",c=\"\"} 0.5\n");
+}
+
+static void nobody_may_count(void **state UNUSED)
+{
+	metrics_add(NULL, METRIC_PAGE_HITS, 1);
+	metrics_request(NULL, STR("/"), 200, 1);
+	metrics_upstream(NULL, UPSTREAM_KNOWN, false, 1);
+	metrics_free(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_is_lost),
+		cmocka_unit_test(a_request_has_its_route),
+		cmocka_unit_test(a_status_is_one),
+		cmocka_unit_test(what_is_sent_and_not_fetched_is_saved),
+		cmocka_unit_test(latencies_add_up),
+		cmocka_unit_test(labels_are_escaped),
+		cmocka_unit_test(nobody_may_count),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/http/worker-pools.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lib/base/limits.h"
+#include "lib/base/mem.h"
+
+enum { MOST = 2 * LIMIT_SEARCHES_WAITING };
+
+// Jobs that wait at a gate, and note who went through it.
+static struct {
+	pthread_mutex_t gate;
+	atomic_int inside, most_inside, begun;
+	char order[MOST];
+} at;
+
+static void go_through(void *job)
+{
+	int inside = atomic_fetch_add(&at.inside, 1) + 1;
+	if (inside > atomic_load(&at.most_inside))
+		atomic_store(&at.most_inside, inside);
+	pthread_mutex_lock(&at.gate);
+	at.order[atomic_fetch_add(&at.begun, 1)] = *(const char *)job;
+	pthread_mutex_unlock(&at.gate);
+	atomic_fetch_sub(&at.inside, 1);
+}
+
+static struct lanes *begin(void)
+{
+	memset(&at, 0, sizeof(at));
+	pthread_mutex_init(&at.gate, NULL);
+	pthread_mutex_lock(&at.gate);
+	return lanes_new("test");
+}
+
+static void end(struct lanes *l)
+{
+	pthread_mutex_unlock(&at.gate);
+	lanes_free(l);
+	pthread_mutex_destroy(&at.gate);
+}
+
+static void searches_go_one_at_a_time_and_round_the_addresses(void **state UNUSED)
+{
+	struct lanes *l = begin();
+	struct lane *lane = lanes_pick(l, LANE_SEARCHES);
+	static char a[] = "a", b[] = "b", c[] = "c";
+	for (int i = 0; i < 9; i++)
+		assert_true(lane_submit(lane, "192.0.2.1", go_through, a));
+	assert_true(lane_submit(lane, "192.0.2.2", go_through, b));
+	assert_true(lane_submit(lane, "192.0.2.2", go_through, b));
+	assert_true(lane_submit(lane, "192.0.2.3", go_through, c));
+	end(l);
+	assert_int_equal(at.most_inside, 1);
+	assert_int_equal(strlen(at.order), 12);
+	assert_in_range(strchr(at.order, 'b') - at.order, 1, 3);
+	assert_in_range(strchr(at.order, 'c') - at.order, 1, 3);
+	assert_in_range(strrchr(at.order, 'b') - at.order, 3, 5);
+}
+
+static void so_many_may_wait(void **state UNUSED)
+{
+	struct lanes *l = begin();
+	static char a[] = "a", b[] = "b";
+	struct lane *lane = lanes_pick(l, LANE_SUMMARIES);
+	unsigned taken = 0, others = 0;
+	for (int i = 0; i < MOST; i++)
+		taken += lane_submit(lane, "192.0.2.1", go_through, a);
+	assert_in_range(taken, LIMIT_SEARCHES_WAITING / 2, LIMIT_SEARCHES_WAITING - 1);
+	for (int i = 0; i < MOST; i++)
+		others += lane_submit(lane, "192.0.2.2", go_through, b);
+	assert_in_range(others, 1, LIMIT_SEARCHES_WAITING / 2);
+	assert_true(lane_submit(lanes_pick(l, LANE_SEARCHES), "192.0.2.1", go_through, a)); // that is another lane
+	end(l);
+	assert_int_equal(at.begun, taken + others + 1);
+	assert_int_equal(at.order[1] == 'b' || at.order[2] == 'b' || at.order[3] == 'b', true);
+}
+
+static void other_lanes_take_all(void **state UNUSED)
+{
+	struct lanes *l = begin();
+	static char a[] = "a";
+	for (int i = 0; i < MOST; i++)
+		assert_true(lane_submit(lanes_pick(l, i % 2 ? 3 : 0), "192.0.2.1", go_through, a));
+	assert_ptr_equal(lanes_pick(l, LANE_COUNT + LANES), lanes_pick(l, (LANE_COUNT + LANES) % LANES));
+	end(l);
+	assert_int_equal(at.begun, MOST);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(searches_go_one_at_a_time_and_round_the_addresses),
+		cmocka_unit_test(so_many_may_wait),
+		cmocka_unit_test(other_lanes_take_all),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

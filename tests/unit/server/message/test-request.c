@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/message/request.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lib/base/limits.h"
+
+static void lines_of_a_list_are_joined(void **state)
+{
+	(void)state;
+	CLEANUP(request_release) struct request r = {0};
+	request_take_header(&r, STR("Accept"), "a/b");
+	assert_null(r.joined);
+	request_take_header(&r, STR("Range"), "bytes=0-1");
+	request_take_header(&r, STR("ACCEPT"), "c/d;q=0.5");
+	request_take_header(&r, STR("accept"), "");
+	request_take_header(&r, STR("range"), "bytes=2-3");
+	request_take_header(&r, STR("If-None-Match"), "\"x\"");
+	request_take_header(&r, STR("If-None-Match"), "\"y\"");
+	assert_string_equal(r.header[HEADER_ACCEPT], "a/b, c/d;q=0.5, ");
+	assert_string_equal(r.header[HEADER_IF_NONE_MATCH], "\"x\", \"y\"");
+	assert_string_equal(r.header[HEADER_RANGE], "bytes=0-1"); // no list: the first counts
+	assert_null(r.header[HEADER_ACCEPT_ENCODING]);
+}
+
+static void a_list_has_a_limit(void **state)
+{
+	(void)state;
+	CLEANUP(request_release) struct request r = {0};
+	for (size_t i = 0; i < LIMIT_REQUEST_HEADER; i++)
+		request_take_header(&r, STR("Accept-Encoding"), "gzip");
+	size_t len = strlen(r.header[HEADER_ACCEPT_ENCODING]);
+	assert_in_range(len, LIMIT_REQUEST_HEADER - strlen("gzip, "), LIMIT_REQUEST_HEADER);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lines_of_a_list_are_joined), cmocka_unit_test(a_list_has_a_limit)};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

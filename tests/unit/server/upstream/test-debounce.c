@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// What waits for a lull does so in a burst only, and not where too much is pending, or it is closed.
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "lib/base/mem.h"
+#include "lib/os/clock.h"
+#include "server/upstream/debounce.h"
+
+enum { MOST = 4, SHORT_MS = 60, LONG_MS = 1000, BURST = 10, APART_MS = 20, NEVER_MS = 3600 * 1000 }; // who waits for NEVER hangs
+
+struct fixture {
+	struct lull lull;
+	pthread_t other;
+	int64_t last_ms; // of come_for_a_while: when the last one came
+	atomic_bool is_over; // of come_on
+};
+
+static void pause_for(long ms)
+{
+	nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
+}
+
+static int begin(void **state, int64_t pause_ms)
+{
+	struct fixture *f = xcalloc(1, sizeof(*f));
+	lull_init(&f->lull, pause_ms, MOST);
+	*state = f;
+	return 0;
+}
+
+static int begin_short(void **state)
+{
+	return begin(state, SHORT_MS);
+}
+
+static int begin_long(void **state)
+{
+	return begin(state, LONG_MS);
+}
+
+static int begin_never(void **state)
+{
+	return begin(state, NEVER_MS);
+}
+
+static int end(void **state)
+{
+	struct fixture *f = *state;
+	lull_destroy(&f->lull);
+	free(f);
+	return 0;
+}
+
+// One is to be done; fn runs beside the test.
+static void start(struct fixture *f, void *(*fn)(void *))
+{
+	lull_came(&f->lull, 1);
+	assert_int_equal(pthread_create(&f->other, NULL, fn, f), 0);
+}
+
+static void waits_until_the_burst_is_over(void **state)
+{
+	struct fixture *f = *state;
+	lull_wait(&f->lull); // nothing ever came
+	int64_t came = clock_ms();
+	lull_came(&f->lull, 1);
+	lull_wait(&f->lull);
+	assert_true(clock_ms() - came >= SHORT_MS);
+	lull_wait(&f->lull); // it lasts until something comes
+}
+
+static void *come_for_a_while(void *ctx)
+{
+	struct fixture *f = ctx;
+	for (int i = 0; i < BURST; i++) {
+		pause_for(APART_MS);
+		lull_done(&f->lull, 1); // what is done is not too much
+		f->last_ms = clock_ms();
+		lull_came(&f->lull, 1);
+	}
+	return NULL;
+}
+
+// The pause begins again with each that comes. (A machine that stands still for a pause ends the burst: so it is a long one.)
+static void begins_again(void **state)
+{
+	struct fixture *f = *state;
+	start(f, come_for_a_while);
+	lull_wait(&f->lull);
+	int64_t now = clock_ms();
+	pthread_join(f->other, NULL);
+	assert_true(now - f->last_ms >= LONG_MS);
+}
+
+static void *come_on(void *ctx)
+{
+	struct fixture *f = ctx;
+	for (; !atomic_load(&f->is_over); pause_for(1))
+		lull_came(&f->lull, 0);
+	return NULL;
+}
+
+static void burst_without_end_does_not_hold_it_up(void **state)
+{
+	struct fixture *f = *state;
+	start(f, come_on);
+	lull_wait(&f->lull);
+	atomic_store(&f->is_over, true);
+	pthread_join(f->other, NULL);
+}
+
+static void too_much_does_not_wait(void **state)
+{
+	struct fixture *f = *state;
+	lull_came(&f->lull, 1);
+	lull_came(&f->lull, MOST - 1);
+	lull_wait(&f->lull);
+	lull_done(&f->lull, MOST);
+	assert_int_equal(f->lull.pending, 0);
+}
+
+static void *wait(void *ctx)
+{
+	struct fixture *f = ctx;
+	lull_wait(&f->lull);
+	return NULL;
+}
+
+// Also who waits already.
+static void too_much_wakes(void **state)
+{
+	struct fixture *f = *state;
+	start(f, wait);
+	pause_for(APART_MS);
+	lull_came(&f->lull, MOST);
+	pthread_join(f->other, NULL);
+}
+
+static void closing_wakes(void **state)
+{
+	struct fixture *f = *state;
+	start(f, wait);
+	pause_for(APART_MS);
+	lull_close(&f->lull);
+	pthread_join(f->other, NULL);
+	lull_wait(&f->lull);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(waits_until_the_burst_is_over, begin_short, end),
+		cmocka_unit_test_setup_teardown(begins_again, begin_long, end),
+		cmocka_unit_test_setup_teardown(burst_without_end_does_not_hold_it_up, begin_short, end),
+		cmocka_unit_test_setup_teardown(too_much_does_not_wait, begin_never, end),
+		cmocka_unit_test_setup_teardown(too_much_wakes, begin_never, end),
+		cmocka_unit_test_setup_teardown(closing_wakes, begin_never, end),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is newer stays, what others wrote goes, and memory is bounded.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "lib/base/mem.h"
+#include "lib/state/upstream/upstream-row.h"
+#include "server/upstream/upstream-cache.h"
+
+enum { PACKED = 10000 };
+
+static struct upstream *upstream;
+
+// Written to the catalog by the change of this number; 0: not yet.
+static struct upstream_project *project_of(const char *name, int64_t changed, size_t bytes)
+{
+	struct err e = ERR_INIT;
+	struct upstream_project *p;
+	assert_int_equal(upstream_load(upstream, NULL, name, &p, &e), 0);
+	p->row[0].changed = changed;
+	buf_reserve(&p->row[0].packed, bytes);
+	p->row[0].packed.len = bytes;
+	return p;
+}
+
+static struct upstream_project *project(const char *name, int64_t changed)
+{
+	return project_of(name, changed, PACKED);
+}
+
+static void put_large(struct facts *f, const char *name, size_t bytes)
+{
+	struct upstream_project *p = project_of(name, 1, bytes);
+	facts_put(f, p);
+	upstream_project_unref(p);
+}
+
+// Who put it lets go of it.
+static void put(struct facts *f, const char *name, int64_t changed)
+{
+	struct upstream_project *p = project(name, changed);
+	facts_put(f, p);
+	upstream_project_unref(p);
+}
+
+static void add(struct facts *f, const char *name, int64_t changed, uint64_t epoch)
+{
+	struct upstream_project *p = project(name, changed);
+	facts_add(f, p, epoch);
+	upstream_project_unref(p);
+}
+
+// The change of the one that is there; -1: none is.
+static int64_t change_of(struct facts *f, const char *name)
+{
+	struct upstream_project *p = facts_get(f, name);
+	int64_t changed = p ? upstream_project_changed(p) : -1;
+	upstream_project_unref(p);
+	return changed;
+}
+
+static void what_is_newer_stays(void **state UNUSED)
+{
+	struct facts *f = facts_new(10 * PACKED);
+	uint64_t before = facts_epoch(f);
+	assert_int_equal(change_of(f, "six"), -1);
+	add(f, "six", 1, before);
+	assert_int_equal(change_of(f, "six"), 1);
+	put(f, "six", 2);
+	assert_int_equal(change_of(f, "six"), 2);
+	add(f, "six", 1, facts_epoch(f)); // was read before the other one came
+	assert_int_equal(change_of(f, "six"), 2);
+	add(f, "seven", 1, before); // perhaps, too
+	assert_int_equal(change_of(f, "seven"), -1);
+	facts_free(f);
+}
+
+static void what_others_wrote_goes(void **state UNUSED)
+{
+	struct facts *f = facts_new(10 * PACKED);
+	put(f, "six", 7);
+	put(f, "seven", 0);
+	uint64_t before = facts_epoch(f);
+	assert_true(facts_keep_up(f, "six", 7)); // that was this one
+	assert_false(facts_keep_up(f, "seven", 8));
+	assert_false(facts_keep_up(f, "eight", 9));
+	assert_int_equal(change_of(f, "six"), 7);
+	assert_int_equal(change_of(f, "seven"), -1);
+	add(f, "eight", 8, before); // was read before the change was known
+	assert_int_equal(change_of(f, "eight"), -1);
+	assert_false(facts_keep_up(f, "six", 10));
+	assert_int_equal(change_of(f, "six"), -1);
+	facts_free(f);
+}
+
+static void memory_is_bounded(void **state UNUSED)
+{
+	struct facts *f = facts_new(10 * PACKED + PACKED / 2);
+	char name[16];
+	put(f, "held", 1);
+	struct upstream_project *held = facts_get(f, "held");
+	for (int i = 0; i < 30; i++) {
+		snprintf(name, sizeof(name), "p%d", i);
+		put(f, name, i + 1);
+		assert_int_equal(change_of(f, "p0"), 1); // wanted again and again
+	}
+	int there = 0;
+	for (int i = 0; i < 30; i++) {
+		snprintf(name, sizeof(name), "p%d", i);
+		there += change_of(f, name) >= 0;
+	}
+	assert_in_range(there, 8, 10);
+	assert_int_equal(change_of(f, "p29"), 30);
+	assert_int_equal(change_of(f, "p1"), -1);
+	assert_int_equal(change_of(f, "held"), -1);
+	assert_int_equal(upstream_project_changed(held), 1); // whoever has it, has it
+	put_large(f, "large", 100 * PACKED); // nobody goes for one that cannot stay
+	assert_int_equal(change_of(f, "large"), -1);
+	assert_int_equal(change_of(f, "p29"), 30);
+	upstream_project_unref(held);
+	facts_clear(f);
+	assert_int_equal(change_of(f, "p29"), -1);
+	facts_free(f);
+}
+
+int main(void)
+{
+	struct err e = ERR_INIT;
+	char url[] = "http://127.0.0.1:1/simple/";
+	const struct config config = {.upstream_urls = url};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_newer_stays),
+		cmocka_unit_test(what_others_wrote_goes),
+		cmocka_unit_test(memory_is_bounded),
+	};
+	if (upstream_new(&config, &upstream, &e) < 0)
+		return 1;
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+	upstream_free(upstream);
+	return failed;
+}

@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/upstream/upstream-files.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "lib/os/clock.h"
+#include "lib/state/store/tempname.h"
+#include "server/upstream/debounce.h"
+#include "tests/unit/support/loopback.h"
+#include "tests/unit/support/sleeper.h"
+
+enum { SIZE = 300017, HALF = SIZE / 2, ASKERS = 40, PATIENT_S = 600 };
+
+// An upstream of some files, all with the same bytes, or what each of them makes of that.
+struct fixture {
+	struct loopback *server;
+	struct fetch_pool *pool;
+	struct depot *depot;
+	struct retrieve *retrieve;
+	char folder[64];
+	char bytes[SIZE];
+	uint8_t sha256[SHA256_SIZE];
+	atomic_int asked;
+	sem_t held, gate; // a request has come, and may go on
+};
+
+static bool send_part(const struct fixture *f, int fd, const char *status, size_t from, size_t to, size_t length)
+{
+	char head[200];
+	snprintf(head, sizeof(head), "HTTP/1.1 %s\r\nContent-Length: %zu\r\nContent-Range: bytes %zu-%d/%d\r\n\r\n", status,
+		length, from, SIZE - 1, SIZE);
+	return loopback_write(fd, head, strlen(head)) && loopback_write(fd, f->bytes + from, to - from);
+}
+
+static bool send_good(const struct fixture *f, int fd)
+{
+	return send_part(f, fd, "200 OK", 0, SIZE, SIZE);
+}
+
+static void hold(struct fixture *f)
+{
+	sem_post(&f->held);
+	sem_wait(&f->gate);
+}
+
+static bool send_after_a_while(struct fixture *f, int fd, const char *head UNUSED)
+{
+	hold(f);
+	return send_good(f, fd);
+}
+
+static bool send_in_two(struct fixture *f, int fd, const char *head UNUSED)
+{
+	if (!send_part(f, fd, "200 OK", 0, HALF, SIZE))
+		return false;
+	hold(f);
+	return loopback_write(fd, f->bytes + HALF, SIZE - HALF);
+}
+
+static bool send_wrong(struct fixture *f, int fd, const char *head UNUSED)
+{
+	return send_part(f, fd, "200 OK", 0, SIZE - 1, SIZE) && loopback_write(fd, "!", 1);
+}
+
+static bool send_short(struct fixture *f, int fd, const char *head UNUSED)
+{
+	return send_part(f, fd, "200 OK", 0, HALF, HALF);
+}
+
+static bool cut(struct fixture *f, int fd, const char *head)
+{
+	unsigned long from = 0;
+	const char *range = strstr(head, "Range: bytes=");
+	if (range && sscanf(range, "Range: bytes=%lu-", &from) == 1 && from)
+		return send_part(f, fd, "206 Partial Content", from, SIZE, SIZE - from);
+	send_part(f, fd, "200 OK", 0, HALF, SIZE);
+	return false;
+}
+
+static bool send_none(struct fixture *f UNUSED, int fd, const char *head UNUSED)
+{
+	return loopback_send(fd, "404 Not Found", "", "", 0);
+}
+
+static bool answer(void *ctx, int fd, const char *path, const char *head)
+{
+	static const struct {
+		const char *path;
+		bool (*send)(struct fixture *f, int fd, const char *head);
+	} ways[] = {
+		{"/held", send_after_a_while}, {"/halved", send_in_two}, {"/wrong", send_wrong}, {"/short", send_short},
+		{"/cut", cut}, {"/none", send_none},
+	};
+	struct fixture *f = ctx;
+	atomic_fetch_add(&f->asked, 1);
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++)
+		if (strcmp(path, ways[i].path) == 0)
+			return ways[i].send(f, fd, head);
+	return send_good(f, fd);
+}
+
+static int begin(void **state)
+{
+	struct fixture *f = xcalloc(1, sizeof(*f));
+	struct err e = ERR_INIT;
+	const struct fetch_pool_options options = {
+		.fetch.connect_seconds = PATIENT_S, .fetch.stall_seconds = PATIENT_S, .concurrency = 4};
+	snprintf(f->folder, sizeof(f->folder), "test-retrieve.XXXXXX");
+	for (size_t i = 0; i < SIZE; i++)
+		f->bytes[i] = (char)(i * 31 >> 3);
+	digest_sha256((struct str){f->bytes, SIZE}, f->sha256);
+	sem_init(&f->held, 0, 0);
+	sem_init(&f->gate, 0, 0);
+	f->server = loopback_new(answer, f);
+	f->pool = fetch_pool_new(&options);
+	fetch_pool_start(f->pool);
+	*state = f;
+	if (!mkdtemp(f->folder) || depot_open(f->folder, SIZE * 3, &f->depot, &e) < 0)
+		return -1;
+	f->retrieve = retrieve_new(f->pool, 4, f->depot, NULL);
+	return 0;
+}
+
+// All that is under way has ended then.
+static void settle(struct fixture *f)
+{
+	fetch_pool_free(STEAL_PTR(f->pool));
+	retrieve_free(STEAL_PTR(f->retrieve));
+}
+
+static int end(void **state)
+{
+	struct fixture *f = *state;
+	CLEANUP(mem_free) char *command = xasprintf("rm -r '%s'", f->folder);
+	settle(f);
+	depot_close(f->depot);
+	loopback_free(f->server);
+	sem_destroy(&f->held);
+	sem_destroy(&f->gate);
+	free(f);
+	return system(command);
+}
+
+struct question {
+	const char *name;
+	bool is_unknown; // its hash and size
+	bool wants_whole;
+};
+
+// As server/handlers/proxy asks: what the depot has needs nobody else.
+static enum retrieve_state ask(struct fixture *f, const struct question *q, struct sleeper *s, struct retrieve_result *out)
+{
+	CLEANUP(mem_free) char *url = xasprintf("http://127.0.0.1:%u/%s", loopback_port(f->server), q->name);
+	CLEANUP(mem_free) char *filename = xasprintf("%s-1-py3-none-any.whl", q->name);
+	const struct retrieve_wish wish = {.project = q->name, .filename = filename, .url = url, .home = url,
+		.sha256 = q->is_unknown ? NULL : f->sha256, .size = q->is_unknown ? -1 : SIZE};
+	struct err e = ERR_INIT;
+	*out = (struct retrieve_result){.state = RETRIEVE_KEPT};
+	if (depot_find(f->depot, q->name, filename, wish.sha256, &out->file, &e) < 0)
+		retrieve_file(f->retrieve, &wish, q->wants_whole, &s->base, out);
+	return out->state;
+}
+
+// Asks until there is an answer.
+static enum retrieve_state insist(struct fixture *f, const struct question *q, struct retrieve_result *out)
+{
+	struct sleeper s;
+	sleeper_init(&s);
+	while (ask(f, q, &s, out) == RETRIEVE_LATER)
+		sem_wait(&s.is_woken);
+	return out->state;
+}
+
+// What comes of it until its end, which is told: whether it is whole. The stream is given back.
+static bool drain(const struct fixture *f, struct stream *stream, uint64_t length, uint64_t *taken)
+{
+	struct sleeper s;
+	char piece[4096];
+	ssize_t n = 0;
+	sleeper_init(&s);
+	for (*taken = 0; *taken < length; *taken += (uint64_t)n) {
+		while ((n = stream->ops->read(stream, *taken, piece, sizeof(piece))) == 0) {
+			stream->ops->await(stream, *taken, &s.base);
+			sem_wait(&s.is_woken);
+		}
+		if (n < 0)
+			break;
+		assert_memory_equal(piece, f->bytes + *taken, (size_t)n);
+	}
+	stream->ops->unref(stream);
+	return n >= 0;
+}
+
+static void assert_is_whole(const struct fixture *f, struct retrieve_result *r)
+{
+	CLEANUP(mem_free) char *bytes = xmalloc(SIZE + 1);
+	uint64_t taken;
+	if (r->state == RETRIEVE_STREAM) {
+		assert_int_equal(r->length, SIZE);
+		assert_true(drain(f, r->stream, r->length, &taken));
+		return;
+	}
+	assert_int_equal(r->state, RETRIEVE_KEPT);
+	assert_int_equal(r->file.size, SIZE);
+	assert_memory_equal(r->file.sha256, f->sha256, SHA256_SIZE);
+	assert_int_equal(pread(r->file.fd, bytes, SIZE + 1, 0), SIZE);
+	assert_memory_equal(bytes, f->bytes, SIZE);
+	close(r->file.fd);
+}
+
+static bool depot_has(struct fixture *f, const char *name)
+{
+	struct err e = ERR_INIT;
+	struct depot_file file;
+	CLEANUP(mem_free) char *filename = xasprintf("%s-1-py3-none-any.whl", name);
+	if (depot_find(f->depot, name, filename, NULL, &file, &e) < 0)
+		return false;
+	close(file.fd);
+	return true;
+}
+
+static bool is_kept(struct fixture *f, const char *name)
+{
+	settle(f);
+	return depot_has(f, name);
+}
+
+static void all_who_want_a_file_make_one_request(void **state)
+{
+	struct fixture *f = *state;
+	static struct sleeper s[ASKERS];
+	struct retrieve_result r;
+	for (size_t i = 0; i < ASKERS; i++) { // every other one wants all of it at once
+		const struct question q = {.name = "held", .wants_whole = i % 2};
+		sleeper_init(&s[i]);
+		assert_int_equal(ask(f, &q, &s[i], &r), RETRIEVE_LATER);
+	}
+	sem_wait(&f->held);
+	sem_post(&f->gate);
+	for (size_t i = 0; i < ASKERS; i++) {
+		const struct question q = {.name = "held", .wants_whole = i % 2};
+		do
+			sem_wait(&s[i].is_woken);
+		while (ask(f, &q, &s[i], &r) == RETRIEVE_LATER);
+		assert_int_equal(r.state == RETRIEVE_STREAM && q.wants_whole, false);
+		assert_is_whole(f, &r);
+	}
+	assert_int_equal(f->asked, 1);
+	assert_true(is_kept(f, "held"));
+	for (size_t i = 0; i < ASKERS; i++)
+		assert_int_equal(sem_trywait(&s[i].is_woken), -1); // once for each time that he waited
+}
+
+static enum retrieve_state ask_past_the_depot(struct fixture *f, const char *name, struct sleeper *s,
+	struct retrieve_result *out)
+{
+	CLEANUP(mem_free) char *filename = xasprintf("%s-1-py3-none-any.whl", name);
+	const struct retrieve_wish wish = {.project = name, .filename = filename, .url = "http:", .home = "http:",
+		.sha256 = f->sha256, .size = SIZE};
+	retrieve_file(f->retrieve, &wish, true, &s->base, out);
+	return out->state;
+}
+
+// He looked into the depot before it was there, and comes here after it was put there.
+static void who_comes_a_moment_late_makes_no_second_request(void **state)
+{
+	struct fixture *f = *state;
+	struct retrieve_result r = {.state = RETRIEVE_LATER};
+	struct sleeper s;
+	sleeper_init(&s);
+	for (char name[] = "a"; *name < 'f'; ++*name) {
+		long began = clock_seconds();
+		const struct question q = {.name = name, .wants_whole = true};
+		do {
+			insist(f, &q, &r);
+			assert_is_whole(f, &r);
+		} while (!depot_has(f, name));
+		if (clock_seconds() - began < 2 && ask_past_the_depot(f, name, &s, &r) == RETRIEVE_KEPT)
+			close(r.file.fd);
+		assert_true(r.state == RETRIEVE_KEPT || clock_seconds() - began >= 2);
+	}
+}
+
+// Who asked has it before; and who asks in the same burst is not held up by the disk.
+static void it_is_kept_in_a_lull(void **state)
+{
+	struct fixture *f = *state;
+	struct retrieve_result r;
+	const struct timespec often = {.tv_nsec = 1000000};
+	int64_t began = clock_ms();
+	insist(f, &(struct question){.name = "a", .wants_whole = true}, &r);
+	assert_is_whole(f, &r);
+	while (!depot_has(f, "a"))
+		nanosleep(&often, NULL);
+	assert_true(clock_ms() - began >= LULL_PAUSE_MS);
+}
+
+static void bytes_go_out_while_they_come(void **state)
+{
+	struct fixture *f = *state;
+	struct retrieve_result r;
+	struct sleeper s;
+	char piece[64];
+	sleeper_init(&s);
+	assert_int_equal(insist(f, &(struct question){.name = "halved"}, &r), RETRIEVE_STREAM);
+	sem_wait(&f->held); // the second half has not been sent
+	while (r.stream->ops->read(r.stream, 0, piece, sizeof(piece)) <= 0) {
+		r.stream->ops->await(r.stream, 0, &s.base);
+		sem_wait(&s.is_woken);
+	}
+	assert_memory_equal(piece, f->bytes, 1);
+	assert_int_equal(r.stream->ops->read(r.stream, SIZE - 1, piece, 1), 0);
+	sem_post(&f->gate);
+	assert_is_whole(f, &r);
+	assert_true(is_kept(f, "halved"));
+}
+
+// Another process does so, or the disk has lost it.
+static void shorten_what_comes(const struct fixture *f)
+{
+	DIR *dir = opendir(f->folder);
+	assert_non_null(dir);
+	for (struct dirent *entry; (entry = readdir(dir));)
+		if (leftover_is(entry->d_name)) {
+			int fd = openat(dirfd(dir), entry->d_name, O_WRONLY | O_CLOEXEC);
+			assert_int_equal(ftruncate(fd, 0), 0);
+			close(fd);
+		}
+	closedir(dir);
+}
+
+// It would be asked for again at once, for ever.
+static void stream_whose_bytes_are_gone_ends(void **state)
+{
+	struct fixture *f = *state;
+	struct retrieve_result r;
+	struct sleeper s;
+	char byte;
+	sleeper_init(&s);
+	assert_int_equal(insist(f, &(struct question){.name = "halved"}, &r), RETRIEVE_STREAM);
+	sem_wait(&f->held);
+	while (r.stream->ops->read(r.stream, 0, &byte, 1) == 0) {
+		r.stream->ops->await(r.stream, 0, &s.base);
+		sem_wait(&s.is_woken);
+	}
+	shorten_what_comes(f);
+	ssize_t n = r.stream->ops->read(r.stream, 0, &byte, 1);
+	r.stream->ops->unref(r.stream);
+	sem_post(&f->gate);
+	settle(f);
+	assert_int_equal(n, -1);
+}
+
+static void nobody_completes_what_is_wrong(void **state)
+{
+	struct fixture *f = *state;
+	struct retrieve_result r;
+	uint64_t taken = 0;
+	// Whoever comes late is told at once.
+	if (insist(f, &(struct question){.name = "wrong"}, &r) == RETRIEVE_STREAM) {
+		assert_false(drain(f, r.stream, r.length, &taken));
+		assert_true(taken < SIZE);
+	} else {
+		assert_int_equal(r.state, RETRIEVE_FAILED);
+	}
+	assert_false(is_kept(f, "wrong"));
+}
+
+static void what_fails_says_how_and_is_not_kept(void **state)
+{
+	static const struct {
+		struct question question;
+		enum retrieve_state state;
+		const char *why;
+	} table[] = {
+		{{"wrong", false, true}, RETRIEVE_FAILED, "upstream's bytes do not have the hash that its page says"},
+		{{"short", false, true}, RETRIEVE_FAILED, "upstream sends another size than its page says"},
+		{{"cut", true, true}, RETRIEVE_FAILED, "truncated"}, // two halves of what nobody knows are no whole
+		{{"none", false, true}, RETRIEVE_ABSENT, "upstream has no such file any more"},
+	};
+	struct fixture *f = *state;
+	uint64_t files, bytes;
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		struct retrieve_result r;
+		int before = f->asked;
+		assert_int_equal(insist(f, &table[i].question, &r), table[i].state);
+		assert_string_equal(r.why, table[i].why);
+		assert_int_equal(r.file.fd, -1);
+		assert_int_equal(f->asked, before + 1);
+	}
+	settle(f);
+	depot_totals(f->depot, &files, &bytes);
+	assert_int_equal(files, 0);
+}
+
+static void what_was_cut_is_gone_on_with(void **state)
+{
+	struct fixture *f = *state;
+	struct retrieve_result r;
+	insist(f, &(struct question){.name = "cut"}, &r);
+	assert_is_whole(f, &r);
+	assert_int_equal(f->asked, 2);
+	assert_true(is_kept(f, "cut"));
+}
+
+static void file_that_is_too_large_is_not_asked_for(void **state)
+{
+	struct fixture *f = *state;
+	struct retrieve_result r;
+	struct sleeper s;
+	sleeper_init(&s);
+	depot_limit(f->depot, SIZE - 1);
+	assert_int_equal(ask(f, &(struct question){.name = "large"}, &s, &r), RETRIEVE_FULL);
+	assert_int_equal(f->asked, 0);
+	depot_limit(f->depot, SIZE);
+	insist(f, &(struct question){.name = "large"}, &r);
+	assert_is_whole(f, &r);
+}
+
+static void giving_up_wakes_all(void **state)
+{
+	struct fixture *f = *state;
+	static struct sleeper s[ASKERS];
+	struct sleeper reader;
+	struct retrieve_result r, stream;
+	const struct question held = {.name = "held"};
+	char byte;
+	sleeper_init(&reader);
+	assert_int_equal(insist(f, &(struct question){.name = "halved"}, &stream), RETRIEVE_STREAM);
+	stream.stream->ops->await(stream.stream, HALF, &reader.base);
+	for (size_t i = 0; i < ASKERS; i++) {
+		sleeper_init(&s[i]);
+		assert_int_equal(ask(f, &held, &s[i], &r), RETRIEVE_LATER);
+	}
+	sem_wait(&f->held);
+	sem_wait(&f->held);
+	retrieve_give_up(f->retrieve);
+	sem_wait(&reader.is_woken);
+	assert_int_equal(stream.stream->ops->read(stream.stream, 0, &byte, 1), -1);
+	stream.stream->ops->unref(stream.stream);
+	for (size_t i = 0; i < ASKERS; i++) {
+		sem_wait(&s[i].is_woken);
+		assert_int_equal(ask(f, &held, &s[i], &r), RETRIEVE_FAILED);
+	}
+	assert_int_equal(ask(f, &(struct question){.name = "new"}, &reader, &r), RETRIEVE_FAILED);
+	assert_int_equal(f->asked, 2);
+	sem_post(&f->gate);
+	sem_post(&f->gate);
+	settle(f);
+	for (size_t i = 0; i < ASKERS; i++)
+		assert_int_equal(s[i].woken, 1);
+	assert_int_equal(reader.woken, 1);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(all_who_want_a_file_make_one_request),
+		TEST(who_comes_a_moment_late_makes_no_second_request),
+		TEST(it_is_kept_in_a_lull),
+		TEST(bytes_go_out_while_they_come),
+		TEST(stream_whose_bytes_are_gone_ends),
+		TEST(nobody_completes_what_is_wrong),
+		TEST(what_fails_says_how_and_is_not_kept),
+		TEST(what_was_cut_is_gone_on_with),
+		TEST(file_that_is_too_large_is_not_asked_for),
+		TEST(giving_up_wakes_all),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Somebody who waits (server/message/stream.h), and how often he was woken.
+#pragma once
+
+#include <semaphore.h>
+#include <stdatomic.h>
+
+#include "server/message/stream.h"
+
+struct sleeper {
+	struct waiter base;
+	atomic_int woken;
+	sem_t is_woken;
+};
+
+static inline void sleeper_wake(struct waiter *w)
+{
+	struct sleeper *s = (struct sleeper *)w;
+	atomic_fetch_add(&s->woken, 1);
+	sem_post(&s->is_woken);
+}
+
+static inline void sleeper_init(struct sleeper *s)
+{
+	*s = (struct sleeper){.base.wake = sleeper_wake};
+	sem_init(&s->is_woken, 0, 0);
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "uploader/push-report.h"
+
+#include <stdlib.h>
+
+#include "lib/format/jsondoc.h"
+
+// In the order of the enum.
+static const struct outcome {
+	const char *key, *text;
+	bool is_good;
+} outcomes[PUSHED_COUNT] = {
+	[PUSHED_NEW] = {"published", "published", true},
+	[PUSHED_THERE] = {"already-there", "already there", true},
+	[PUSHED_KEPT] = {"kept-earlier", "another build is kept", false},
+	[PUSHED_CONFLICT] = {"conflict", "conflict", false},
+	[PUSHED_REFUSED] = {"refused", "refused", false},
+	[PUSHED_BAD] = {"bad", "not sent", false},
+	[PUSHED_FAILED] = {"failed", "failed", false},
+	[PUSHED_NOT_TRIED] = {"not-tried", "not tried", false},
+};
+
+void pushed_release(struct pushed *p)
+{
+	for (size_t i = 0; i < p->count; i++)
+		parcel_release(&p->file[i].parcel);
+	free(p->file);
+	*p = (struct pushed){0};
+}
+
+static size_t total_of(const struct pushed *p, enum pushed_outcome outcome)
+{
+	size_t total = 0;
+	for (size_t i = 0; i < p->count; i++)
+		total += p->file[i].outcome == outcome;
+	return total;
+}
+
+static bool is_good(const struct pushed *p)
+{
+	for (size_t i = 0; i < p->count; i++)
+		if (!outcomes[p->file[i].outcome].is_good)
+			return false;
+	return true;
+}
+
+void pushed_text(const struct pushed *p, struct buf *out)
+{
+	for (size_t i = 0; i < p->count; i++) {
+		const struct pushed_file *f = &p->file[i];
+		if (!outcomes[f->outcome].is_good && f->outcome != PUSHED_NOT_TRIED)
+			buf_printf(out, "%s: %s: %s\n", f->parcel.path, outcomes[f->outcome].text,
+				f->why.msg);
+	}
+	bool is_first = true;
+	for (int k = 0; k < PUSHED_COUNT; k++) {
+		size_t total = total_of(p, (enum pushed_outcome)k);
+		if (total)
+			buf_printf(out, "%s%zu %s", is_first ? "" : ", ", total, outcomes[k].text);
+		is_first = is_first && !total;
+	}
+	buf_printf(out, " in %.1f s\n", p->seconds);
+}
+
+static struct jsondoc *file_json(const struct pushed_file *f)
+{
+	struct jsondoc *doc = jsondoc_object();
+	jsondoc_put_str(doc, "path", f->parcel.path);
+	jsondoc_put_str(doc, "filename", f->parcel.filename);
+	jsondoc_put_str(doc, "result", outcomes[f->outcome].key);
+	if (f->why.kind != ERR_NONE)
+		jsondoc_put_str(doc, "reason", f->why.msg);
+	jsondoc_put_int(doc, "sent", f->sent);
+	jsondoc_put_bool(doc, "listed", f->is_listed);
+	if (f->parcel.project) {
+		jsondoc_put_str(doc, "project", f->parcel.project);
+		jsondoc_put_str(doc, "version", f->parcel.version);
+		jsondoc_put_str(doc, "sha256", f->parcel.sha256);
+		jsondoc_put_int(doc, "size", f->parcel.st.st_size);
+	}
+	return doc;
+}
+
+void pushed_json(const struct pushed *p, struct buf *out)
+{
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
+	struct jsondoc *files = jsondoc_array();
+	jsondoc_put_bool(doc, "ok", is_good(p));
+	if (p->stop.kind != ERR_NONE)
+		jsondoc_put_str(doc, "reason", p->stop.msg);
+	jsondoc_put_real(doc, "seconds", p->seconds);
+	for (int k = 0; k < PUSHED_COUNT; k++)
+		jsondoc_put_int(
+			doc, outcomes[k].key, (int64_t)total_of(p, (enum pushed_outcome)k));
+	for (size_t i = 0; i < p->count; i++)
+		jsondoc_add(files, file_json(&p->file[i]));
+	jsondoc_put(doc, "files", files);
+	jsondoc_write(doc, 2, out);
+}
+
+int pushed_verdict(const struct pushed *p, struct err *e)
+{
+	if (p->stop.kind != ERR_NONE) {
+		*e = p->stop;
+		return -1;
+	}
+	if (is_good(p))
+		return 0;
+	size_t good = total_of(p, PUSHED_NEW) + total_of(p, PUSHED_THERE);
+	return err_set(e, ERR_CONFLICT, "%zu of %zu files are not there as they are here",
+		p->count - good, p->count);
+}

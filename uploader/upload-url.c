@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "uploader/upload-url.h"
+
+#include <stdlib.h>
+
+#include "lib/base/str.h"
+#include "lib/domain/machine/platform.h"
+#include "lib/net/fetch.h"
+
+// The part between "//" and the path.
+static struct str host_of(struct str url)
+{
+	str_cut(&url, '/');
+	str_cut(&url, '/');
+	return str_cut(&url, '/');
+}
+
+static struct str cut_last(struct str *path)
+{
+	long at = str_rfind(*path, '/');
+	struct str last = str_slice(*path, (size_t)(at + 1), path->len);
+	*path = str_slice(*path, 0, at < 0 ? 0 : (size_t)at);
+	return last;
+}
+
+int target_init(struct target *t, const char *url, struct err *e)
+{
+	CLEANUP(fetch_url_release) struct fetch_url read = {0};
+	struct str rest = str_from(url);
+	*t = (struct target){0};
+	if (!str_starts(rest, STR("http://")) && !str_starts(rest, STR("https://")))
+		return err_set(e, ERR_USAGE, "the URL begins with neither http:// nor https://"); // it may hold a password
+	if (str_find(host_of(rest), '@') >= 0)
+		return err_set(e, ERR_USAGE,
+			"the URL names a user, which everybody on this machine can read: use "
+			"WHEELCACHE_TOKEN or a netrc file");
+	if (fetch_url_parse(url, &read, e) < 0)
+		return err_prefix(e, "%s: ", url);
+	if (str_ends(rest, STR("/")))
+		rest = str_slice(rest, 0, rest.len - 1);
+	struct str platform = cut_last(&rest), upload = cut_last(&rest);
+	if (!str_eq(upload, STR("upload")) || !platform_name_is_valid(platform) ||
+		!host_of(rest).len)
+		return err_set(e, ERR_USAGE, "%s: not .../upload/<platform>/", url);
+	t->platform = xstrndup(platform.ptr, platform.len);
+	t->upload = xasprintf(STR_FMT "/upload/%s/", STR_ARG(rest), t->platform);
+	t->simple = xasprintf(STR_FMT "/%s/simple/", STR_ARG(rest), t->platform);
+	return 0;
+}
+
+void target_release(struct target *t)
+{
+	free(t->upload);
+	free(t->simple);
+	free(t->platform);
+	*t = (struct target){0};
+}
+
+char *target_page(const struct target *t, const char *project)
+{
+	return xasprintf("%s%s/", t->simple, project);
+}
