@@ -12,7 +12,7 @@
 enum { SAMPLE = 1000 }; // unless something else is said
 
 struct checking_store {
-	struct settings settings;
+	struct cli_config settings;
 	struct config config;
 	struct check_options check;
 	struct report report;
@@ -33,7 +33,7 @@ static const struct option_row options[] = {
 	{"log-level", '\0', "LEVEL", "error, warn, info or debug"},
 };
 
-static const struct setting_option keys[] = {
+static const struct cli_config_option keys[] = {
 	{"catalog", "catalog", "path"},
 	{"threads", "index", "threads"},
 	{"log-level", "server", "log-level"},
@@ -47,16 +47,16 @@ static int take_option(void *ctx, const char *name, const char *value, struct er
 		{"json", &x->report.is_json},
 		{"quiet", &x->report.is_quiet},
 	};
-	const struct settings_number numbers[] = {
-		{"sample", &setting_integer, &x->check.sample},
-		{"seed", &setting_integer, &x->check.seed},
-		{"rate", &setting_size, &x->check.rate},
+	const struct cli_config_number numbers[] = {
+		{"sample", &config_type_integer, &x->check.sample},
+		{"seed", &config_type_integer, &x->check.seed},
+		{"rate", &config_type_size, &x->check.rate},
 	};
 	x->has_sample |= strcmp(name, "sample") == 0;
 	if (command_take_flag(flags, ARRAY_SIZE(flags), name) ||
-		settings_take(&x->settings, keys, ARRAY_SIZE(keys), name, value))
+		cli_config_take(&x->settings, keys, ARRAY_SIZE(keys), name, value))
 		return 0;
-	return settings_take_number(numbers, ARRAY_SIZE(numbers), name, value, e);
+	return cli_config_take_number(numbers, ARRAY_SIZE(numbers), name, value, e);
 }
 
 // Another one each time, so that a timer comes to all of the store by and by.
@@ -65,7 +65,7 @@ static void choose_seed(uint64_t *seed)
 	uint32_t random = 0;
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 		random = 0;
-	*seed = 1 + random % (setting_integer.most - 1);
+	*seed = 1 + random % (config_type_integer.most - 1);
 }
 
 static int settle_options(struct checking_store *x, struct err *e)
@@ -99,10 +99,10 @@ static int check_store(struct checking_store *x, struct err *e)
 {
 	CLEANUP(store_release) struct store store = {0};
 	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
-	if (settings_read(&x->settings, &x->config, e) < 0 || settle_options(x, e) < 0 ||
+	if (cli_config_read(&x->settings, &x->config, e) < 0 || settle_options(x, e) < 0 ||
 		store_open(&x->config, STORE_PATIENT, &store, e) < 0)
 		return -1;
-	CLEANUP(mem_free) char *path = settings_catalog(&x->config, e);
+	CLEANUP(mem_free) char *path = cli_config_catalog(&x->config, e);
 	if (!path || catalog_open_read(path, &catalog, e) < 0 || store_find(&store, catalog, e) < 0)
 		return -1;
 	return check(x, &store, catalog, e);
@@ -117,7 +117,7 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
 {
 	CLEANUP(checking_release) struct checking_store x = {0};
 	config_init(&x.config);
-	if (settings_take_line(&x.settings, self, argc, argv, take_option, &x, e) < 0)
+	if (cli_config_take_line(&x.settings, self, argc, argv, take_option, &x, e) < 0)
 		return err_exit_code(e->kind);
 	return check_store(&x, e) < 0 ? err_exit_code(e->kind) : 0;
 }

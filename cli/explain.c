@@ -23,7 +23,7 @@ static const struct option_row options[] = {
 	{"log-level", '\0', "LEVEL", "error, warn, info or debug"},
 };
 
-static const struct setting_option keys[] = {
+static const struct cli_config_option keys[] = {
 	{"catalog", "catalog", "path"},
 	{"store", "store", "path"},
 	{"log-level", "server", "log-level"},
@@ -32,7 +32,7 @@ static const struct setting_option keys[] = {
 };
 
 struct line {
-	struct settings settings;
+	struct cli_config settings;
 	struct config config;
 	const char *view, *version;
 	struct buf project; // normalised
@@ -44,7 +44,7 @@ static int take_option(void *ctx, const char *name, const char *value, struct er
 	struct line *l = ctx;
 	const struct command_flag flags[] = {{"json", &l->is_json}};
 	if (command_take_flag(flags, ARRAY_SIZE(flags), name) ||
-		settings_take(&l->settings, keys, ARRAY_SIZE(keys), name, value ? value : "yes"))
+		cli_config_take(&l->settings, keys, ARRAY_SIZE(keys), name, value ? value : "yes"))
 		return 0;
 	if (strcmp(name, "view") != 0)
 		return err_set(e, ERR_USAGE, "--%s", name);
@@ -63,7 +63,7 @@ static int take_line(struct line *l, const struct command *self, int argc, char 
 		return err_set(e, ERR_USAGE, "%s is no name of a project", argv[first]);
 	name_normalize(str_from(argv[first]), &l->project);
 	l->version = argv[first + 1];
-	return settings_read(&l->settings, &l->config, e);
+	return cli_config_read(&l->settings, &l->config, e);
 }
 
 // What is explained, and where.
@@ -93,9 +93,9 @@ static int tell(void *ctx, const struct upstream_answer *answer, struct err *e)
 static bool is_ours(const struct catalog *c, const char *project)
 {
 	struct err unsaid = ERR_INIT;
-	CLEANUP(ours_cleanup) struct ours *ours = NULL;
-	CLEANUP(mem_free) char *path = ours_path(catalog_path(c));
-	return ours_open(path, &ours, &unsaid) == 0 && ours_has(ours, project);
+	CLEANUP(owned_names_cleanup) struct owned_names *ours = NULL;
+	CLEANUP(mem_free) char *path = owned_names_path(catalog_path(c));
+	return owned_names_open(path, &ours, &unsaid) == 0 && owned_names_has(ours, project);
 }
 
 static int explain_in(const struct line *l, struct catalog *c, struct err *e)
@@ -117,15 +117,15 @@ static int explain_in(const struct line *l, struct catalog *c, struct err *e)
 	x.about.view = site_view(&site, l->view ? str_from(l->view) : (struct str){0});
 	if (!x.about.view)
 		return err_set(e, ERR_NOT_FOUND, "no view or platform %s", l->view);
-	x.about.rule = rules_find(&site.rules, l->project.data);
+	x.about.rule = name_rules_find(&site.rules, l->project.data);
 	x.about.is_ours = is_ours(c, l->project.data);
-	struct presence here;
-	if (owner_look(c, &site.hidden_platforms, l->project.data, &here, e) < 0)
+	struct name_presence here;
+	if (name_owner_look(c, &site.hidden_platforms, l->project.data, &here, e) < 0)
 		return -1;
-	x.about.is_hidden = owner_is_hidden(&here);
+	x.about.is_hidden = name_owner_is_hidden(&here);
 	if (downloads_open(catalog_path(c), &downloads, &uncounted) == 0) // else nobody has counted
 		x.about.downloads = downloads;
-	return upstream_recall_any(upstream, c, l->project.data, tell, &x, e);
+	return upstream_load_cached_any(upstream, c, l->project.data, tell, &x, e);
 }
 
 static int run_line(struct line *l, const struct command *self, int argc, char **argv, struct err *e)
@@ -133,7 +133,7 @@ static int run_line(struct line *l, const struct command *self, int argc, char *
 	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
 	if (take_line(l, self, argc, argv, e) < 0)
 		return -1;
-	CLEANUP(mem_free) char *path = settings_catalog(&l->config, e);
+	CLEANUP(mem_free) char *path = cli_config_catalog(&l->config, e);
 	if (!path || catalog_open_read(path, &catalog, e) < 0)
 		return -1;
 	return explain_in(l, catalog, e);

@@ -16,7 +16,7 @@ enum {
 };
 
 struct freezing {
-	struct settings settings;
+	struct cli_config settings;
 	struct config config;
 	const char *reason;
 	uint64_t wait; // seconds
@@ -36,7 +36,7 @@ static const struct option_row options[] = {
 	{"log-level", '\0', "LEVEL", "error, warn, info or debug"},
 };
 
-static const struct setting_option keys[] = {
+static const struct cli_config_option keys[] = {
 	{"catalog", "catalog", "path"},
 	{"store", "store", "path"},
 	{"log-level", "server", "log-level"},
@@ -45,10 +45,10 @@ static const struct setting_option keys[] = {
 static int take_option(void *ctx, const char *name, const char *value, struct err *e)
 {
 	struct freezing *x = ctx;
-	const struct settings_number numbers[] = {{"wait", &setting_seconds, &x->wait}};
+	const struct cli_config_number numbers[] = {{"wait", &config_type_seconds, &x->wait}};
 	if (strcmp(name, "wait") == 0)
-		return settings_take_number(numbers, ARRAY_SIZE(numbers), name, value, e);
-	if (settings_take(&x->settings, keys, ARRAY_SIZE(keys), name, value))
+		return cli_config_take_number(numbers, ARRAY_SIZE(numbers), name, value, e);
+	if (cli_config_take(&x->settings, keys, ARRAY_SIZE(keys), name, value))
 		return 0;
 	if (strcmp(name, "reason") != 0)
 		return err_set(e, ERR_USAGE, "--%s", name);
@@ -124,8 +124,8 @@ static int change_all(struct freezing *x, const struct store *s, struct err *e)
 static int run_names(struct freezing *x, char **names, struct err *e)
 {
 	CLEANUP(store_release) struct store store = {0};
-	if (settings_read(&x->settings, &x->config, e) < 0 || store_open(&x->config, STORE_PATIENT, &store, e) < 0 ||
-		settings_audit(&x->config, &x->audit, e) < 0)
+	if (cli_config_read(&x->settings, &x->config, e) < 0 || store_open(&x->config, STORE_PATIENT, &store, e) < 0 ||
+		cli_config_audit(&x->config, &x->audit, e) < 0)
 		return -1;
 	x->who = audit_account();
 	int result = *names ? change_named(x, &store, names, e) : change_all(x, &store, e);

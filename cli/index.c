@@ -10,7 +10,7 @@
 #include "lib/base/mem.h"
 
 struct indexing {
-	struct settings settings;
+	struct cli_config settings;
 	struct config config;
 	struct scan_options scan;
 	struct report report;
@@ -33,7 +33,7 @@ static const struct option_row options[] = {
 	{"log-level", '\0', "LEVEL", "error, warn, info or debug"},
 };
 
-static const struct setting_option keys[] = {
+static const struct cli_config_option keys[] = {
 	{"catalog", "catalog", "path"},
 	{"threads", "index", "threads"},
 	{"settle", "index", "settle"},
@@ -72,7 +72,7 @@ static int take_option(void *ctx, const char *name, const char *value, struct er
 {
 	struct indexing *x = ctx;
 	if (take_flag(x, name) || take_text(x, name, value) ||
-		settings_take(&x->settings, keys, ARRAY_SIZE(keys), name, value))
+		cli_config_take(&x->settings, keys, ARRAY_SIZE(keys), name, value))
 		return 0;
 	return err_set(e, ERR_USAGE, "--%s", name);
 }
@@ -87,7 +87,7 @@ static int scan(struct indexing *x, struct store *store, struct catalog *catalog
 	x->scan.owner = "wheelcache index";
 	x->scan.watch = (struct walk_watch){.progress = progress_walk, .ctx = &x->progress};
 	int result = scan_run(store, catalog, &x->scan, summary, e);
-	*has_ended = result == 0 || summary->number[SCANNED_PROBLEMS];
+	*has_ended = result == 0 || summary->number[SCAN_REPORT_PROBLEMS];
 	return result;
 }
 
@@ -134,10 +134,10 @@ static int index_store(struct indexing *x, struct err *e)
 {
 	CLEANUP(site_release) struct site site = {0};
 	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
-	if (settings_read(&x->settings, &x->config, e) < 0 ||
+	if (cli_config_read(&x->settings, &x->config, e) < 0 ||
 		store_open(&x->config, STORE_PATIENT, &site.store, e) < 0)
 		return -1;
-	CLEANUP(mem_free) char *path = settings_catalog(&x->config, e);
+	CLEANUP(mem_free) char *path = cli_config_catalog(&x->config, e);
 	if (!path || catalog_open(path, &catalog, e) < 0)
 		return -1;
 	// A platform whose volume is not mounted keeps its pages in the export, too.
@@ -160,7 +160,7 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
 {
 	CLEANUP(indexing_release) struct indexing x = {0};
 	config_init(&x.config);
-	if (settings_take_line(&x.settings, self, argc, argv, take_option, &x, e) < 0)
+	if (cli_config_take_line(&x.settings, self, argc, argv, take_option, &x, e) < 0)
 		return err_exit_code(e->kind);
 	if (x.export.base && !x.export.folder) {
 		err_set(e, ERR_USAGE, "--base is for --static DIR");

@@ -8,7 +8,7 @@
 #include "pruner/operations/retire.h"
 
 struct ending {
-	struct errands all;
+	struct prune_common all;
 	const char *reason, *platform;
 	uint64_t grace;
 	bool has_grace;
@@ -27,12 +27,12 @@ static const struct option_row options[] = {
 static int take_option(void *ctx, const char *name, const char *value, struct err *e)
 {
 	struct ending *x = ctx;
-	const struct settings_number numbers[] = {{"grace", &setting_seconds, &x->grace}};
+	const struct cli_config_number numbers[] = {{"grace", &config_type_seconds, &x->grace}};
 	if (strcmp(name, "reason") == 0)
 		x->reason = value;
 	else if (strcmp(name, "grace") != 0)
-		return errands_take(&x->all, name, value, e);
-	else if (settings_take_number(numbers, ARRAY_SIZE(numbers), name, value, e) < 0)
+		return prune_common_take(&x->all, name, value, e);
+	else if (cli_config_take_number(numbers, ARRAY_SIZE(numbers), name, value, e) < 0)
 		return -1;
 	x->has_grace |= strcmp(name, "grace") == 0;
 	return 0;
@@ -47,7 +47,7 @@ static int take_words(struct ending *x, char **words, struct err *e)
 		return err_set(e, ERR_USAGE, "one PLATFORM and one STORE, not also %s", words[2]);
 	x->platform = words[0];
 	if (words[1])
-		settings_take_store(&x->all.settings, words[1]);
+		cli_config_take_store(&x->all.settings, words[1]);
 	return 0;
 }
 
@@ -62,11 +62,11 @@ static int purge_rest(struct ending *x, struct err *e)
 		.is_dry = x->all.is_dry};
 	x->all.done = "purged";
 	x->all.would = "would be purged";
-	memset(x->all.errand.count, 0, sizeof(x->all.errand.count));
-	memset(x->all.errand.bytes, 0, sizeof(x->all.errand.bytes));
-	if (purge(&x->all.errand, &x->all.config, NULL, &how, &result, e) < 0)
+	memset(x->all.operation.count, 0, sizeof(x->all.operation.count));
+	memset(x->all.operation.bytes, 0, sizeof(x->all.operation.bytes));
+	if (purge(&x->all.operation, &x->all.config, NULL, &how, &result, e) < 0)
 		return -1;
-	errands_sum_up(&x->all);
+	prune_common_sum_up(&x->all);
 	if (result.waiting && !x->all.is_quiet)
 		printf("%" PRIu64 " files wait until their grace is over: then do this again, or wheelcache prune purge\n",
 			result.waiting);
@@ -76,30 +76,30 @@ static int purge_rest(struct ending *x, struct err *e)
 static int do_it(struct ending *x, struct err *e)
 {
 	const struct retire_options how = {.reason = x->reason, .is_dry = x->all.is_dry};
-	if (errands_open(&x->all, e) < 0)
+	if (prune_common_open(&x->all, e) < 0)
 		return -1;
 	const struct platform *p = store_platform_named(&x->all.store, str_from(x->platform));
 	if (!p)
 		return err_set(e, ERR_USAGE, "the store has no platform %s", x->platform);
-	int retired = retire(&x->all.errand, p, &how, e);
-	errands_sum_up(&x->all);
+	int retired = retire(&x->all.operation, p, &how, e);
+	prune_common_sum_up(&x->all);
 	if (retired == 0)
 		retired = purge_rest(x, e);
 	struct err unreleased = ERR_INIT;
-	if (errand_end(&x->all.errand, retired < 0 ? &unreleased : e) < 0 || retired < 0)
+	if (operation_end(&x->all.operation, retired < 0 ? &unreleased : e) < 0 || retired < 0)
 		return -1;
 	return fflush(stdout) < 0 ? err_errno(e, ERR_IO, "cannot write what was done") : 0;
 }
 
 static void ending_release(struct ending *x)
 {
-	errands_release(&x->all);
+	prune_common_release(&x->all);
 }
 
 static int run_retire(const struct command *self, int argc, char **argv, struct err *e)
 {
 	CLEANUP(ending_release) struct ending x = {.reason = ""};
-	errands_init(&x.all, "unlisted", "would be unlisted");
+	prune_common_init(&x.all, "unlisted", "would be unlisted");
 	int first = command_options(self, argc, argv, take_option, &x, e);
 	if (first < 0 || take_words(&x, argv + first, e) < 0)
 		return err_exit_code(e->kind);

@@ -44,10 +44,10 @@ static int take_option(void *ctx, const char *name, const char *value, struct er
 		{"json", &x->is_json},
 		{"quiet", &x->is_quiet},
 	};
-	const struct settings_number numbers[] = {
-		{"jobs", &setting_integer, &x->jobs},
-		{"retries", &setting_integer, &x->retries},
-		{"timeout", &setting_seconds, &x->timeout},
+	const struct cli_config_number numbers[] = {
+		{"jobs", &config_type_integer, &x->jobs},
+		{"retries", &config_type_integer, &x->retries},
+		{"timeout", &config_type_seconds, &x->timeout},
 	};
 	if (command_take_flag(flags, ARRAY_SIZE(flags), name))
 		return 0;
@@ -59,7 +59,7 @@ static int take_option(void *ctx, const char *name, const char *value, struct er
 		x->ca_file = value;
 		return 0;
 	}
-	return settings_take_number(numbers, ARRAY_SIZE(numbers), name, value, e);
+	return cli_config_take_number(numbers, ARRAY_SIZE(numbers), name, value, e);
 }
 
 static int check_options(const struct pushing *x, int files, struct err *e)
@@ -87,13 +87,13 @@ static void show_progress(void *ctx, const struct push_progress *p)
 	progress_push(ctx, p->files, p->all_files, p->bytes, p->all_bytes);
 }
 
-static int print(const struct pushing *x, const struct pushed *pushed, struct err *e)
+static int print(const struct pushing *x, const struct push_report *pushed, struct err *e)
 {
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, SUMMARY_MAX);
 	if (x->is_quiet && !x->is_json)
 		return 0;
-	(x->is_json ? pushed_json : pushed_text)(pushed, &text);
+	(x->is_json ? push_report_json : push_report_text)(pushed, &text);
 	fwrite(text.data, 1, text.len, stdout);
 	if (text.failed)
 		return err_set(e, ERR_LIMIT, "the summary is too long");
@@ -101,9 +101,9 @@ static int print(const struct pushing *x, const struct pushed *pushed, struct er
 }
 
 static int push_files(
-	struct pushing *x, const struct target *t, char **paths, size_t count, struct err *e)
+	struct pushing *x, const struct upload_url *t, char **paths, size_t count, struct err *e)
 {
-	CLEANUP(pushed_release) struct pushed pushed;
+	CLEANUP(push_report_release) struct push_report pushed;
 	const struct push_options push = {
 		.target = t,
 		.jobs = (unsigned)x->jobs,
@@ -120,15 +120,15 @@ static int push_files(
 	progress_begin(&x->progress, !x->is_quiet);
 	push_run(&push, paths, count, &pushed);
 	progress_end(&x->progress);
-	return print(x, &pushed, e) < 0 ? -1 : pushed_verdict(&pushed, e);
+	return print(x, &pushed, e) < 0 ? -1 : push_report_verdict(&pushed, e);
 }
 
 static int run(const struct command *self, int argc, char **argv, struct err *e)
 {
-	CLEANUP(target_release) struct target t = {0};
+	CLEANUP(upload_url_release) struct upload_url t = {0};
 	struct pushing x = {.jobs = JOBS, .retries = RETRIES, .timeout = TIMEOUT_SECONDS};
 	int first = command_options(self, argc, argv, take_option, &x, e);
-	if (first < 0 || check_options(&x, argc - first, e) < 0 || target_init(&t, x.url, e) < 0 ||
+	if (first < 0 || check_options(&x, argc - first, e) < 0 || upload_url_init(&t, x.url, e) < 0 ||
 		push_files(&x, &t, argv + first, (size_t)(argc - first), e) < 0)
 		return err_exit_code(e->kind);
 	return 0;

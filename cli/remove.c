@@ -15,18 +15,18 @@ static const struct option_row options[] = {
 };
 
 static int remove_file(
-	const struct marker *m, const struct platform *p, struct catalog *c, struct err *e)
+	const struct mark_common *m, const struct platform *p, struct catalog *c, struct err *e)
 {
 	const struct tombstone t = {
 		.reason = m->reason, .when = clock_wall_seconds(), .by = m->who, .size = -1};
-	return marks_remove(p, c, m->file, NULL, &t, m->deletes, e);
+	return sidecar_ops_remove(p, c, m->file, NULL, &t, m->deletes, e);
 }
 
 static int run(const struct command *self, int argc, char **argv, struct err *e)
 {
-	struct marker m = {
+	struct mark_common m = {
 		.action = "remove", .done = "removed", .mark = remove_file, .needs_reason = true};
-	return marker_run(&m, self, argc, argv, e);
+	return mark_common_run(&m, self, argc, argv, e);
 }
 
 const struct command command_remove = {

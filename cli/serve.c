@@ -24,7 +24,7 @@
 
 // All is the main thread's, which waits for signals and for the end of scans.
 struct serving {
-	struct settings settings;
+	struct cli_config settings;
 	struct config config; // as it is served
 	char *catalog_path;
 	struct tls *tls; // NULL: plain HTTP
@@ -32,9 +32,9 @@ struct serving {
 	char *url;
 	int signals; // signalfd
 	int scanned; // eventfd: a scan has ended
-	struct host host;
+	struct server_callbacks host;
 	struct server *server; // NULL until the first scan of a new catalog has ended
-	struct scanner *scanner;
+	struct background_scan *scanner;
 	char *serves; // platforms and catalog, as text: to see that they are others now
 	bool is_incomplete; // one of the platforms was never scanned
 };
@@ -45,16 +45,16 @@ static void scan_ended(void *ctx)
 	eventfd_write(s->scanned, 1);
 }
 
-static void get_scans(void *ctx, struct host_scans *out)
+static void get_scans(void *ctx, struct server_callbacks_scans *out)
 {
 	struct serving *s = ctx;
-	*out = scanner_state(s->scanner);
+	*out = background_scan_state(s->scanner);
 }
 
 static void hurry_scanner(void *ctx)
 {
 	struct serving *s = ctx;
-	scanner_hurry(s->scanner);
+	background_scan_hurry(s->scanner);
 }
 
 // The platforms that are there, and which file the catalog is: it may be removed, and is made again then.
@@ -192,14 +192,14 @@ static int reconfigure(struct serving *s, struct err *e)
 	CLEANUP(config_release) struct config ours, theirs;
 	config_init(&ours);
 	config_init(&theirs);
-	if (settings_read(&s->settings, &ours, e) < 0 || settings_read(&s->settings, &theirs, e) < 0 ||
+	if (cli_config_read(&s->settings, &ours, e) < 0 || cli_config_read(&s->settings, &theirs, e) < 0 ||
 		reload(s, &ours, e) < 0)
 		return -1;
 	tell_unchanged(&s->config, &ours);
 	struct config old = s->config;
 	s->config = ours;
 	ours = old;
-	scanner_configure(s->scanner, &theirs);
+	background_scan_configure(s->scanner, &theirs);
 	return 0;
 }
 
@@ -220,7 +220,7 @@ static void on_hangup(struct serving *s)
 		log_error("the configuration stays as it was: %s", e.msg);
 	else
 		log_info("the configuration was read again");
-	scanner_wake(s->scanner);
+	background_scan_wake(s->scanner);
 }
 
 // A new folder in a store whose platforms are its folders is a new platform; a catalog that was removed has been made
@@ -253,7 +253,7 @@ static int after_scan(struct serving *s, struct err *e)
 	eventfd_read(s->scanned, &times);
 	if (was_scanned(s, &filled, &any, &trouble) < 0)
 		log_error("%s", trouble.msg);
-	struct host_scans scans = scanner_state(s->scanner);
+	struct server_callbacks_scans scans = background_scan_state(s->scanner);
 	filled |= scans.has_looked;
 	if (!s->server)
 		return start_server(s, filled, e);
@@ -301,16 +301,16 @@ static int block_signals(void)
 static int prepare(struct serving *s, bool *all, bool *any, struct err *e)
 {
 	struct store store;
-	if (settings_read(&s->settings, &s->config, e) < 0 || store_open(&s->config, STORE_PROMPT, &store, e) < 0)
+	if (cli_config_read(&s->settings, &s->config, e) < 0 || store_open(&s->config, STORE_PROMPT, &store, e) < 0)
 		return -1;
 	store_release(&store);
-	s->catalog_path = settings_catalog(&s->config, e);
+	s->catalog_path = cli_config_catalog(&s->config, e);
 	if (!s->catalog_path || tls_load(s->config.tls_cert, s->config.tls_key, &s->tls, e) < 0)
 		return -1;
 	s->socket = listen_open(s->config.listen, &s->url, e);
 	if (s->socket < 0 || (s->tls && tls_url(&s->url, e) < 0))
 		return -1;
-	settings_warn_of_readers(&s->settings, &s->config, s->catalog_path);
+	cli_config_warn_of_readers(&s->settings, &s->config, s->catalog_path);
 	return was_scanned(s, all, any, e);
 }
 
@@ -319,21 +319,21 @@ static int start(struct serving *s, struct err *e)
 	bool all = false, any = false;
 	CLEANUP(config_release) struct config theirs;
 	config_init(&theirs);
-	if (prepare(s, &all, &any, e) < 0 || settings_read(&s->settings, &theirs, e) < 0)
+	if (prepare(s, &all, &any, e) < 0 || cli_config_read(&s->settings, &theirs, e) < 0)
 		return -1;
-	s->host = (struct host){.get_scans = get_scans, .on_stale = hurry_scanner, .ctx = s};
-	s->scanner = scanner_new(&theirs, s->catalog_path, scan_ended, s, !all);
+	s->host = (struct server_callbacks){.get_scans = get_scans, .on_stale = hurry_scanner, .ctx = s};
+	s->scanner = background_scan_new(&theirs, s->catalog_path, scan_ended, s, !all);
 	if ((all || any) && start_server(s, all, e) < 0)
 		return -1;
-	scanner_start(s->scanner);
+	background_scan_start(s->scanner);
 	return 0;
 }
 
 static void serving_release(struct serving *s)
 {
-	scanner_stop(s->scanner);
+	background_scan_stop(s->scanner);
 	server_stop(s->server); // which asks the scanner
-	scanner_free(s->scanner);
+	background_scan_free(s->scanner);
 	mem_close(&s->socket);
 	mem_close(&s->signals);
 	mem_close(&s->scanned);
@@ -361,7 +361,7 @@ static const struct option_row options[] = {
 	{"offline", '\0', NULL, "do not ask upstream: serve what is here"},
 };
 
-static const struct setting_option keys[] = {
+static const struct cli_config_option keys[] = {
 	{"catalog", "catalog", "path"},		 {"listen", "server", "listen"},
 	{"url", "server", "url"},
 	{"access-log", "server", "access-log"},	 {"log-level", "server", "log-level"},
@@ -374,7 +374,7 @@ static const struct setting_option keys[] = {
 static int take_option(void *ctx, const char *name, const char *value, struct err *e)
 {
 	struct serving *s = ctx;
-	if (settings_take(&s->settings, keys, ARRAY_SIZE(keys), name, value ? value : "yes"))
+	if (cli_config_take(&s->settings, keys, ARRAY_SIZE(keys), name, value ? value : "yes"))
 		return 0;
 	return err_set(e, ERR_USAGE, "--%s", name);
 }
@@ -383,7 +383,7 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
 {
 	CLEANUP(serving_release) struct serving s = {.socket = -1, .signals = -1, .scanned = -1};
 	config_init(&s.config);
-	if (settings_take_line(&s.settings, self, argc, argv, take_option, &s, e) < 0)
+	if (cli_config_take_line(&s.settings, self, argc, argv, take_option, &s, e) < 0)
 		return err_exit_code(e->kind);
 	s.signals = block_signals();
 	s.scanned = eventfd(0, EFD_CLOEXEC);

@@ -15,7 +15,7 @@
 enum { SECRET_MOST = 100 };
 
 struct tokening {
-	struct settings settings;
+	struct cli_config settings;
 	struct config config;
 	const char *platform, *project, *note; // as given; NULL: not
 	bool may_upload, may_read;
@@ -46,7 +46,7 @@ static const struct option_row options[] = {
 	{"log-level", '\0', "LEVEL", "error, warn, info or debug"},
 };
 
-static const struct setting_option keys[] = {
+static const struct cli_config_option keys[] = {
 	{"catalog", "catalog", "path"},
 	{"log-level", "server", "log-level"},
 };
@@ -70,8 +70,8 @@ static int take_option(void *ctx, const char *name, const char *value, struct er
 	struct tokening *x = ctx;
 	const struct command_flag flags[] = {{"upload", &x->may_upload}, {"read", &x->may_read}};
 	const struct command_flag list_flags[] = {{"json", &x->is_json}};
-	const struct settings_number numbers[] = {{"expires", &setting_seconds, &x->lifetime}};
-	if (settings_take(&x->settings, keys, ARRAY_SIZE(keys), name, value))
+	const struct cli_config_number numbers[] = {{"expires", &config_type_seconds, &x->lifetime}};
+	if (cli_config_take(&x->settings, keys, ARRAY_SIZE(keys), name, value))
 		return 0;
 	if (command_take_flag(list_flags, ARRAY_SIZE(list_flags), name)) {
 		x->only_list = name;
@@ -80,7 +80,7 @@ static int take_option(void *ctx, const char *name, const char *value, struct er
 	x->only_add = name;
 	if (command_take_flag(flags, ARRAY_SIZE(flags), name) || take_text(x, name, value))
 		return 0;
-	if (settings_take_number(numbers, ARRAY_SIZE(numbers), name, value, e) < 0)
+	if (cli_config_take_number(numbers, ARRAY_SIZE(numbers), name, value, e) < 0)
 		return -1;
 	return x->lifetime ? 0 : err_set(e, ERR_USAGE, "--expires: %s is no time at all", value);
 }
@@ -132,7 +132,7 @@ static int add(struct tokening *x, const char *id UNUSED, struct err *e)
 		.expires = x->lifetime ? clock_wall_seconds() + (int64_t)x->lifetime : 0,
 	};
 	buf_init(&secret, SECRET_MOST);
-	if (settings_audit(&x->config, &audit, e) < 0)
+	if (cli_config_audit(&x->config, &audit, e) < 0)
 		return -1;
 	int result = tokenfile_add(x->path, &t, &secret, e);
 	CLEANUP(mem_free) char *words = xasprintf("%s %s", t.id, t.note);
@@ -232,7 +232,7 @@ static int revoke(struct tokening *x, const char *id, struct err *e)
 {
 	CLEANUP(audit_cleanup) struct audit *audit = NULL;
 	CLEANUP(mem_free) char *name = NULL;
-	if (settings_audit(&x->config, &audit, e) < 0)
+	if (cli_config_audit(&x->config, &audit, e) < 0)
 		return -1;
 	int result = tokenfile_revoke(x->path, id, &name, e);
 	CLEANUP(mem_free) char *words = xasprintf("%s %s", id, name ? name : "");
@@ -274,16 +274,16 @@ static int take_words(struct tokening *x, const struct verb *v, char **words, co
 	if (*words && words[1])
 		return err_set(e, ERR_USAGE, "one STORE at most, not also %s", words[1]);
 	if (*words)
-		settings_take_store(&x->settings, *words);
+		cli_config_take_store(&x->settings, *words);
 	return check_options(x, v, e);
 }
 
 static int run_verb(struct tokening *x, const struct verb *v, char **words, struct err *e)
 {
 	const char *id = NULL;
-	if (take_words(x, v, words, &id, e) < 0 || settings_read(&x->settings, &x->config, e) < 0)
+	if (take_words(x, v, words, &id, e) < 0 || cli_config_read(&x->settings, &x->config, e) < 0)
 		return -1;
-	CLEANUP(mem_free) char *catalog = settings_catalog(&x->config, e);
+	CLEANUP(mem_free) char *catalog = cli_config_catalog(&x->config, e);
 	if (!catalog)
 		return -1;
 	x->path = tokens_path(&x->config, catalog);

@@ -12,15 +12,15 @@ static const struct option_row options[] = {
 	{"reason", 'r', "TEXT", "why; pages show it"}, // not of unyank
 };
 
-static int yank(const struct marker *m, const struct platform *p, struct catalog *c, struct err *e)
+static int yank(const struct mark_common *m, const struct platform *p, struct catalog *c, struct err *e)
 {
-	return marks_yank(p, c, m->file, m->reason, e);
+	return sidecar_ops_yank(p, c, m->file, m->reason, e);
 }
 
 static int run_yank(const struct command *self, int argc, char **argv, struct err *e)
 {
-	struct marker m = {.action = "yank", .done = "yanked", .mark = yank, .needs_reason = true};
-	return marker_run(&m, self, argc, argv, e);
+	struct mark_common m = {.action = "yank", .done = "yanked", .mark = yank, .needs_reason = true};
+	return mark_common_run(&m, self, argc, argv, e);
 }
 
 const struct command command_yank = {
@@ -33,15 +33,15 @@ const struct command command_yank = {
 };
 
 static int unyank(
-	const struct marker *m, const struct platform *p, struct catalog *c, struct err *e)
+	const struct mark_common *m, const struct platform *p, struct catalog *c, struct err *e)
 {
-	return marks_unyank(p, c, m->file, e);
+	return sidecar_ops_unyank(p, c, m->file, e);
 }
 
 static int run_unyank(const struct command *self, int argc, char **argv, struct err *e)
 {
-	struct marker m = {.action = "unyank", .done = "no longer yanked:", .mark = unyank};
-	return marker_run(&m, self, argc, argv, e);
+	struct mark_common m = {.action = "unyank", .done = "no longer yanked:", .mark = unyank};
+	return mark_common_run(&m, self, argc, argv, e);
 }
 
 const struct command command_unyank = {

@@ -18,10 +18,10 @@ enum {
 	SWEEP_MS = 1000, // files that nobody asked for in the last second are let go of
 };
 
-struct follow {
-	struct service *service;
-	struct reader reader;
-	struct nameset *gone; // projects that had files once
+struct catalog_watch {
+	struct server_context *service;
+	struct catalog_lease reader;
+	struct project_filter *gone; // projects that had files once
 	int64_t seen, seen_upstream; // numbers of the newest changes known here
 	struct buf wondering; // projects that are new here, each with a NUL
 	bool is_failing;      // and has said so
@@ -30,29 +30,29 @@ struct follow {
 };
 
 struct batch {
-	struct follow *follow;
+	struct catalog_watch *follow;
 	bool is_anew;     // all there is, and every page is dropped at the end
 	bool names_moved; // a project came or went
 };
 
 // Whose a new name is depends on whether upstream knows it already. What only private platforms have nobody asks for.
-static void wonder(struct follow *f, const char *project)
+static void wonder(struct catalog_watch *f, const char *project)
 {
-	struct service *s = f->service;
-	if (s->gateway && rules_find(&service_site(s)->rules, project) == RULE_MERGE && !ours_has(s->ours, project))
+	struct server_context *s = f->service;
+	if (s->upstream_pages && name_rules_find(&service_site(s)->rules, project) == NAME_RULE_MERGE && !owned_names_has(s->ours, project))
 		buf_add(&f->wondering, project, strlen(project) + 1);
 }
 
-static void ask_upstream(struct follow *f)
+static void ask_upstream(struct catalog_watch *f)
 {
 	struct str rest = buf_view(&f->wondering);
 	while (rest.len) {
 		struct err e = ERR_INIT;
-		struct presence here;
+		struct name_presence here;
 		const char *project = str_cut(&rest, '\0').ptr;
-		int looked = owned_look(f->service, f->reader.catalog, project, &here, &e);
+		int looked = name_guard_look(f->service, f->reader.catalog, project, &here, &e);
 		if (looked == 0 && here.is_open)
-			looked = gateway_wonder(f->service->gateway, f->reader.catalog, project, here.arrived, &e);
+			looked = upstream_pages_probe(f->service->upstream_pages, f->reader.catalog, project, here.arrived, &e);
 		if (looked < 0)
 			log_error("upstream is not asked whether it knows a new project: %s", e.msg);
 	}
@@ -63,16 +63,16 @@ static int apply(void *ctx, const struct catalog_project *p, struct err *e)
 {
 	(void)e;
 	struct batch *b = ctx;
-	struct follow *f = b->follow;
+	struct catalog_watch *f = b->follow;
 	struct str name = str_from(p->project);
-	bool was_known = nameset_may_have(f->service->names, p->platform, name);
-	bool was_gone = nameset_may_have(f->gone, p->platform, name);
+	bool was_known = project_filter_may_have(f->service->names, p->platform, name);
+	bool was_gone = project_filter_may_have(f->gone, p->platform, name);
 	if (p->files)
-		nameset_add(f->service->names, p->platform, name);
+		project_filter_add(f->service->names, p->platform, name);
 	if (p->files && was_gone)
-		nameset_remove(f->gone, p->platform, name);
+		project_filter_remove(f->gone, p->platform, name);
 	else if (!p->files)
-		nameset_add(f->gone, p->platform, name);
+		project_filter_add(f->gone, p->platform, name);
 	b->names_moved |= !was_known || was_gone || !p->files;
 	if (p->files && (!was_known || was_gone))
 		wonder(f, p->project);
@@ -85,15 +85,15 @@ static int apply(void *ctx, const struct catalog_project *p, struct err *e)
 static int apply_upstream(void *ctx, const char *project, int64_t changed, struct err *e UNUSED)
 {
 	struct batch *b = ctx;
-	struct service *s = b->follow->service;
-	if (!b->is_anew && !(s->gateway && gateway_keep_up(s->gateway, project, changed)))
+	struct server_context *s = b->follow->service;
+	if (!b->is_anew && !(s->upstream_pages && upstream_pages_note_change(s->upstream_pages, project, changed)))
 		page_key_drop_project(s, project);
 	return 0;
 }
 
-static int count_totals(struct follow *f, struct err *e)
+static int count_totals(struct catalog_watch *f, struct err *e)
 {
-	struct service *s = f->service;
+	struct server_context *s = f->service;
 	const struct site *site = service_site(s);
 	size_t count = site->store.platform_count;
 	CLEANUP(mem_free) struct catalog_totals *fresh = xcalloc(count, sizeof(*fresh));
@@ -109,33 +109,33 @@ static int count_totals(struct follow *f, struct err *e)
 }
 
 // Names first, pages after: a page asked for in between is made from what the catalog says now.
-static int catch_up(struct follow *f, bool is_anew, uint32_t count, struct err *e)
+static int catch_up(struct catalog_watch *f, bool is_anew, uint32_t count, struct err *e)
 {
 	struct batch b = {.follow = f, .is_anew = is_anew};
 	if (catalog_changes(f->reader.catalog, f->seen, apply, &b, &f->seen, e) < 0 ||
 		catalog_upstream_changes(f->reader.catalog, f->seen_upstream, apply_upstream, &b, &f->seen_upstream, e) < 0)
 		return -1;
 	atomic_store_explicit(&f->service->names_known, true, memory_order_release);
-	if (is_anew && f->service->gateway)
-		gateway_forget(f->service->gateway);
+	if (is_anew && f->service->upstream_pages)
+		upstream_pages_clear(f->service->upstream_pages);
 	if (is_anew)
 		pagecache_clear(f->service->cache);
 	else if (b.names_moved)
 		page_key_drop_lists(f->service);
-	service_caught(f->service, count);
+	server_context_caught(f->service, count);
 	ask_upstream(f);
 	return count_totals(f, e);
 }
 
 // All from the beginning, also from another file where the catalog was removed and made again. The new connection comes
 // before the old one goes: without any, SQLite would write its log into the catalog and remove it.
-static int open_anew(struct follow *f, struct err *e)
+static int open_anew(struct catalog_watch *f, struct err *e)
 {
-	struct reader before = f->reader;
+	struct catalog_lease before = f->reader;
 	f->seen = f->seen_upstream = 0;
 	atomic_store(&f->reopen, false);
-	int taken = readers_take(f->service->readers, &f->reader, e);
-	readers_give(f->service->readers, &before);
+	int taken = catalog_pool_take(f->service->readers, &f->reader, e);
+	catalog_pool_give(f->service->readers, &before);
 	if (taken < 0)
 		return -1;
 	changes_renew(f->service->changes);
@@ -145,23 +145,23 @@ static int open_anew(struct follow *f, struct err *e)
 }
 
 // The count is read first: what is committed after that comes with the next one.
-static int look(struct follow *f, uint32_t count, struct err *e)
+static int look(struct catalog_watch *f, uint32_t count, struct err *e)
 {
 	if (atomic_load(&f->reopen) || f->is_failing)
 		return open_anew(f, e);
 	if (catalog_was_written(f->reader.catalog))
 		return catch_up(f, false, count, e);
-	service_caught(f->service, count);
+	server_context_caught(f->service, count);
 	return 0;
 }
 
 // After an error all is read again, until it goes well. Meanwhile what is in memory is as good as it gets.
-static void follow(struct follow *f, uint32_t count)
+static void follow(struct catalog_watch *f, uint32_t count)
 {
 	struct err e = ERR_INIT;
 	int result = look(f, count, &e);
 	if (result < 0)
-		service_caught(f->service, count);
+		server_context_caught(f->service, count);
 	if (result < 0 && !f->is_failing)
 		log_error("cannot follow the catalog: %s", e.msg);
 	f->is_failing = result < 0;
@@ -171,15 +171,15 @@ static void follow(struct follow *f, uint32_t count)
 // itself is asked now and then.
 static void *run(void *ctx)
 {
-	struct follow *f = ctx;
-	struct service *s = f->service;
+	struct catalog_watch *f = ctx;
+	struct server_context *s = f->service;
 	for (int64_t swept_ms = clock_ms(); !atomic_load(&f->stop);) {
 		uint32_t count = changes_read(s->changes);
 		follow(f, count);
 		if (clock_ms() - swept_ms >= SWEEP_MS) {
 			pagecache_sweep(s->cache);
 			if (s->ours)
-				ours_look(s->ours); // the operator may have changed the file
+				owned_names_look(s->ours); // the operator may have changed the file
 			swept_ms = clock_ms();
 		}
 		changes_wait(s->changes, count, POLL_MS);
@@ -187,19 +187,19 @@ static void *run(void *ctx)
 	return NULL;
 }
 
-static void follow_free(struct follow *f)
+static void follow_free(struct catalog_watch *f)
 {
-	readers_give(f->service->readers, &f->reader);
-	nameset_free(f->gone);
+	catalog_pool_give(f->service->readers, &f->reader);
+	project_filter_free(f->gone);
 	buf_release(&f->wondering);
 	free(f);
 }
 
-struct follow *follow_start(struct service *s, struct err *e)
+struct catalog_watch *catalog_watch_start(struct server_context *s, struct err *e)
 {
-	struct follow *f = xcalloc(1, sizeof(*f));
+	struct catalog_watch *f = xcalloc(1, sizeof(*f));
 	f->service = s;
-	f->gone = nameset_new();
+	f->gone = project_filter_new();
 	buf_init(&f->wondering, LIMIT_OURS);
 	if (open_anew(f, e) < 0) {
 		follow_free(f);
@@ -211,13 +211,13 @@ struct follow *follow_start(struct service *s, struct err *e)
 }
 
 // The thread is woken by the count, as by a commit.
-void follow_reopen(struct follow *f)
+void catalog_watch_reopen(struct catalog_watch *f)
 {
 	atomic_store(&f->reopen, true);
 	changes_raise(f->service->changes);
 }
 
-void follow_stop(struct follow *f)
+void catalog_watch_stop(struct catalog_watch *f)
 {
 	if (!f)
 		return;

@@ -6,10 +6,10 @@
 
 #include "server/core/server-context.h"
 
-struct follow;
+struct catalog_watch;
 
 // Reads the whole catalog once before it returns, then follows it in a thread of its own.
-struct follow *follow_start(struct service *s, struct err *e) MUST_CHECK;
+struct catalog_watch *catalog_watch_start(struct server_context *s, struct err *e) MUST_CHECK;
 // After a reload: the platforms of the site may be others, and the catalog another file.
-void follow_reopen(struct follow *f);
-void follow_stop(struct follow *f); // NULL is fine
+void catalog_watch_reopen(struct catalog_watch *f);
+void catalog_watch_stop(struct catalog_watch *f); // NULL is fine

@@ -38,13 +38,13 @@ enum {
 struct generation {
 	struct generation *before;
 	struct site site;
-	struct admission *admission;
+	struct upload_policy *upload_policy;
 };
 
 struct server {
-	struct service service;
+	struct server_context service;
 	struct generation *newest;
-	struct follow *follow;
+	struct catalog_watch *follow;
 	struct http *http;
 	FILE *access_log;
 	char *access_log_path; // NULL: stdout, or none
@@ -52,54 +52,54 @@ struct server {
 };
 
 // Takes both over.
-static void put_site(struct server *s, struct site *site, struct admission *admission)
+static void put_site(struct server *s, struct site *site, struct upload_policy *upload_policy)
 {
 	struct generation *g = xcalloc(1, sizeof(*g));
 	g->site = *site;
-	g->admission = admission;
+	g->upload_policy = upload_policy;
 	g->before = s->newest;
 	s->newest = g;
 	*site = (struct site){0};
-	atomic_store_explicit(&s->service.admission, admission, memory_order_release);
+	atomic_store_explicit(&s->service.upload_policy, upload_policy, memory_order_release);
 	atomic_store_explicit(&s->service.site, &g->site, memory_order_release);
 }
 
 static void count_request(void *ctx, struct str target, unsigned status, uint64_t bytes)
 {
-	const struct service *s = ctx;
+	const struct server_context *s = ctx;
 	metrics_request(s->metrics, target, status, bytes);
 }
 
 static void let_go(void *ctx)
 {
-	merging_let_go(ctx);
+	upstream_setup_let_go(ctx);
 }
 
 static void give_up(void *ctx)
 {
-	merging_give_up(ctx);
+	upstream_setup_cancel(ctx);
 }
 
 // Everything that has an end, in the reverse order of its beginning.
 static void server_free(struct server *s)
 {
 	atomic_store(&s->service.is_stopping, true);
-	merging_hurry(&s->service);
+	upstream_setup_hurry(&s->service);
 	http_stop(s->http, GRACE_SECONDS);
-	releaser_stop(s->service.releaser);
-	follow_stop(s->follow); // which asks upstream
-	merging_stop(&s->service);
-	vigil_stop(s->service.vigil);
+	release_scheduler_stop(s->service.release_scheduler);
+	catalog_watch_stop(s->follow); // which asks upstream
+	upstream_setup_stop(&s->service);
+	platform_monitor_stop(s->service.platform_monitor);
 	pagecache_free(s->service.cache);
-	meter_stop(s->service.meter);
-	nameset_free(s->service.names);
+	download_counter_stop(s->service.download_counter);
+	project_filter_free(s->service.names);
 	metrics_free(s->service.metrics);
-	readers_free(s->service.readers);
+	catalog_pool_free(s->service.readers);
 	auth_free(s->service.auth);
 	for (struct generation *g = s->newest, *before; g; g = before) {
 		before = g->before;
 		site_release(&g->site);
-		admission_free(g->admission);
+		upload_policy_free(g->upload_policy);
 		free(g);
 	}
 	if (s->access_log && s->access_log != stdout)
@@ -167,8 +167,8 @@ static int start_http(struct server *s, const struct server_options *options, st
 		.timeout = (unsigned)c->timeout,
 		.tls = options->tls,
 		.access_log = s->access_log,
-		.quick = routes_quick,
-		.work = routes_work,
+		.handle_inline = routes_inline,
+		.handle_worker = routes_worker,
 		.looked = let_go,
 		.give_up = give_up,
 		.done = count_request,
@@ -180,14 +180,14 @@ static int start_http(struct server *s, const struct server_options *options, st
 	return s->http ? 0 : -1;
 }
 
-static struct server *server_new(const struct server_options *o, struct site *site, struct admission *admission)
+static struct server *server_new(const struct server_options *o, struct site *site, struct upload_policy *upload_policy)
 {
 	struct server *s = xcalloc(1, sizeof(*s));
 	s->service.host = o->host;
 	s->service.cache = pagecache_new((size_t)o->config->page_cache);
-	s->service.names = nameset_new();
+	s->service.names = project_filter_new();
 	s->service.metrics = metrics_new();
-	s->service.readers = readers_new(o->catalog_path);
+	s->service.readers = catalog_pool_new(o->catalog_path);
 	s->service.changes = changes_open(o->catalog_path);
 	CLEANUP(mem_free) char *tokens = tokens_path(o->config, o->catalog_path);
 	s->service.auth = auth_new(tokens);
@@ -202,25 +202,25 @@ static struct server *server_new(const struct server_options *o, struct site *si
 	s->service.started = time(NULL);
 	s->service.has_tls = o->tls != NULL;
 	s->service.search_ms = LIMIT_SEARCH_MS;
-	put_site(s, site, admission);
-	s->service.vigil = vigil_start(&s->service);
-	s->service.releaser = releaser_start(&s->service);
-	s->service.meter = meter_start(o->catalog_path, METER_MS);
+	put_site(s, site, upload_policy);
+	s->service.platform_monitor = platform_monitor_start(&s->service);
+	s->service.release_scheduler = release_scheduler_start(&s->service);
+	s->service.download_counter = download_counter_start(o->catalog_path, METER_MS);
 	return s;
 }
 
 struct server *server_start(const struct server_options *options, struct site *site, struct err *e)
 {
-	struct admission *admission;
-	if (admission_new(options->config, &admission, e) < 0) {
+	struct upload_policy *upload_policy;
+	if (upload_policy_new(options->config, &upload_policy, e) < 0) {
 		site_release(site);
 		return NULL;
 	}
-	struct server *s = server_new(options, site, admission);
+	struct server *s = server_new(options, site, upload_policy);
 	bool ok = open_access_log(s, options->config->access_log, e) == 0 &&
 		upstream_new(options->config, &s->service.upstream, e) == 0 &&
-		merging_start(&s->service, options->config, e) == 0 &&
-		(s->follow = follow_start(&s->service, e)) != NULL && start_http(s, options, e) == 0;
+		upstream_setup_start(&s->service, options->config, e) == 0 &&
+		(s->follow = catalog_watch_start(&s->service, e)) != NULL && start_http(s, options, e) == 0;
 	if (ok)
 		return s;
 	server_free(s);
@@ -234,22 +234,22 @@ const char *server_url(const struct server *s)
 
 int server_reload(struct server *s, const struct config *config, struct site *site, struct err *e)
 {
-	struct admission *admission;
-	if (admission_new(config, &admission, e) < 0) {
+	struct upload_policy *upload_policy;
+	if (upload_policy_new(config, &upload_policy, e) < 0) {
 		site_release(site);
 		return -1;
 	}
-	if (site->merges && !s->service.gateway) {
+	if (site->merges && !s->service.upstream_pages) {
 		log_warn("[upstream] merge has changed: it counts after a restart");
 		site_unmerge(site);
 	}
 	atomic_store(&s->service.names_known, false); // until follow has read the catalog
-	readers_renew(s->service.readers);
-	put_site(s, site, admission);
-	merging_configure(&s->service, config);
+	catalog_pool_renew(s->service.readers);
+	put_site(s, site, upload_policy);
+	upstream_setup_configure(&s->service, config);
 	pagecache_clear(s->service.cache);
-	follow_reopen(s->follow);
-	releaser_look_around(s->service.releaser);
+	catalog_watch_reopen(s->follow);
+	release_scheduler_look_around(s->service.release_scheduler);
 	return 0;
 }
 

@@ -19,7 +19,7 @@ struct server_options {
 	const char *url; // what listen_open() says it is
 	bool filled;     // a scan has looked at every platform, now or once
 	struct tls *tls;         // NULL: plain HTTP; borrowed, as long as the server lives
-	const struct host *host; // borrowed, as long as the server lives
+	const struct server_callbacks *host; // borrowed, as long as the server lives
 };
 
 // Serves once it returns. Takes the site over, also where it fails.

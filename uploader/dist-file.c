@@ -35,7 +35,7 @@ static char *copy(struct str s)
 }
 
 // METADATA names what is in the form; an sdist without a PKG-INFO has its file name only.
-static int take_names(struct parcel *p, const struct ingest_facts *f, struct err *e)
+static int take_names(struct dist_file *p, const struct ingest_facts *f, struct err *e)
 {
 	CLEANUP(findings_release) struct findings ignored;
 	struct metadata m;
@@ -55,7 +55,7 @@ static int take_names(struct parcel *p, const struct ingest_facts *f, struct err
 	return 0;
 }
 
-static int take_facts(struct parcel *p, const struct ingest_facts *f, struct err *e)
+static int take_facts(struct dist_file *p, const struct ingest_facts *f, struct err *e)
 {
 	if (f->refusal)
 		return err_set(e, ERR_INVALID, "%s", f->refusal);
@@ -68,12 +68,12 @@ static int take_facts(struct parcel *p, const struct ingest_facts *f, struct err
 	return take_names(p, f, e);
 }
 
-void parcel_init(struct parcel *p, const char *path)
+void dist_file_init(struct dist_file *p, const char *path)
 {
-	*p = (struct parcel){.path = path, .filename = last_part(path)};
+	*p = (struct dist_file){.path = path, .filename = last_part(path)};
 }
 
-int parcel_read(struct parcel *p, struct err *e)
+int dist_file_read(struct dist_file *p, struct err *e)
 {
 	CLEANUP(mem_close) int fd = open_file(p->path, e);
 	if (fd < 0)
@@ -86,22 +86,22 @@ int parcel_read(struct parcel *p, struct err *e)
 	if (take_facts(p, &facts, e) == 0)
 		return 0;
 	const char *path = p->path;
-	parcel_release(p);
-	parcel_init(p, path);
+	dist_file_release(p);
+	dist_file_init(p, path);
 	return -1;
 }
 
-void parcel_release(struct parcel *p)
+void dist_file_release(struct dist_file *p)
 {
 	free(p->project);
 	free(p->pyversion);
 	free(p->name);
 	free(p->version);
 	free(p->metadata_version);
-	*p = (struct parcel){0};
+	*p = (struct dist_file){0};
 }
 
-int parcel_open(const struct parcel *p, struct err *e)
+int dist_file_open(const struct dist_file *p, struct err *e)
 {
 	struct stat st;
 	CLEANUP(mem_close) int fd = open_file(p->path, e);
@@ -114,9 +114,9 @@ int parcel_open(const struct parcel *p, struct err *e)
 	return mem_steal_fd(&fd);
 }
 
-void parcel_form(const struct parcel *p, struct fetch_field field[PARCEL_FIELDS])
+void dist_file_form(const struct dist_file *p, struct fetch_field field[DIST_FILE_FIELDS])
 {
-	const struct fetch_field all[PARCEL_FIELDS] = {
+	const struct fetch_field all[DIST_FILE_FIELDS] = {
 		{":action", "file_upload"},
 		{"protocol_version", "1"},
 		{"filetype", p->filetype},

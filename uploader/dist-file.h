@@ -8,7 +8,7 @@
 #include "lib/format/digest.h"
 #include "lib/net/fetch.h"
 
-struct parcel {
+struct dist_file {
 	const char *path;     // borrowed
 	const char *filename; // the last part of path
 	char *project;        // normalised
@@ -20,14 +20,14 @@ struct parcel {
 };
 
 // Only its path and file name are known then. To be released.
-void parcel_init(struct parcel *p, const char *path);
+void dist_file_init(struct dist_file *p, const char *path);
 // ERR_INVALID or ERR_LIMIT: it is not what a server could take, and why; others: it cannot be
 // read. It stays as it was then.
-int parcel_read(struct parcel *p, struct err *e) MUST_CHECK;
-void parcel_release(struct parcel *p);
+int dist_file_read(struct dist_file *p, struct err *e) MUST_CHECK;
+void dist_file_release(struct dist_file *p);
 // Opens it once more. ERR_BUSY where it is another one now.
-int parcel_open(const struct parcel *p, struct err *e) MUST_CHECK;
+int dist_file_open(const struct dist_file *p, struct err *e) MUST_CHECK;
 
-enum { PARCEL_FIELDS = 8 };
+enum { DIST_FILE_FIELDS = 8 };
 // The form of the legacy upload API. Its strings are the parcel's.
-void parcel_form(const struct parcel *p, struct fetch_field field[PARCEL_FIELDS]);
+void dist_file_form(const struct dist_file *p, struct fetch_field field[DIST_FILE_FIELDS]);

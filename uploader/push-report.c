@@ -6,29 +6,29 @@
 #include "lib/format/jsondoc.h"
 
 // In the order of the enum.
-static const struct outcome {
+static const struct scan_event {
 	const char *key, *text;
 	bool is_good;
-} outcomes[PUSHED_COUNT] = {
-	[PUSHED_NEW] = {"published", "published", true},
-	[PUSHED_THERE] = {"already-there", "already there", true},
-	[PUSHED_KEPT] = {"kept-earlier", "another build is kept", false},
-	[PUSHED_CONFLICT] = {"conflict", "conflict", false},
-	[PUSHED_REFUSED] = {"refused", "refused", false},
-	[PUSHED_BAD] = {"bad", "not sent", false},
-	[PUSHED_FAILED] = {"failed", "failed", false},
-	[PUSHED_NOT_TRIED] = {"not-tried", "not tried", false},
+} outcomes[PUSH_REPORT_COUNT] = {
+	[PUSH_REPORT_NEW] = {"published", "published", true},
+	[PUSH_REPORT_THERE] = {"already-there", "already there", true},
+	[PUSH_REPORT_KEPT] = {"kept-earlier", "another build is kept", false},
+	[PUSH_REPORT_CONFLICT] = {"conflict", "conflict", false},
+	[PUSH_REPORT_REFUSED] = {"refused", "refused", false},
+	[PUSH_REPORT_BAD] = {"bad", "not sent", false},
+	[PUSH_REPORT_FAILED] = {"failed", "failed", false},
+	[PUSH_REPORT_NOT_TRIED] = {"not-tried", "not tried", false},
 };
 
-void pushed_release(struct pushed *p)
+void push_report_release(struct push_report *p)
 {
 	for (size_t i = 0; i < p->count; i++)
-		parcel_release(&p->file[i].parcel);
+		dist_file_release(&p->file[i].parcel);
 	free(p->file);
-	*p = (struct pushed){0};
+	*p = (struct push_report){0};
 }
 
-static size_t total_of(const struct pushed *p, enum pushed_outcome outcome)
+static size_t total_of(const struct push_report *p, enum push_report_outcome outcome)
 {
 	size_t total = 0;
 	for (size_t i = 0; i < p->count; i++)
@@ -36,7 +36,7 @@ static size_t total_of(const struct pushed *p, enum pushed_outcome outcome)
 	return total;
 }
 
-static bool is_good(const struct pushed *p)
+static bool is_good(const struct push_report *p)
 {
 	for (size_t i = 0; i < p->count; i++)
 		if (!outcomes[p->file[i].outcome].is_good)
@@ -44,17 +44,17 @@ static bool is_good(const struct pushed *p)
 	return true;
 }
 
-void pushed_text(const struct pushed *p, struct buf *out)
+void push_report_text(const struct push_report *p, struct buf *out)
 {
 	for (size_t i = 0; i < p->count; i++) {
-		const struct pushed_file *f = &p->file[i];
-		if (!outcomes[f->outcome].is_good && f->outcome != PUSHED_NOT_TRIED)
+		const struct push_report_file *f = &p->file[i];
+		if (!outcomes[f->outcome].is_good && f->outcome != PUSH_REPORT_NOT_TRIED)
 			buf_printf(out, "%s: %s: %s\n", f->parcel.path, outcomes[f->outcome].text,
 				f->why.msg);
 	}
 	bool is_first = true;
-	for (int k = 0; k < PUSHED_COUNT; k++) {
-		size_t total = total_of(p, (enum pushed_outcome)k);
+	for (int k = 0; k < PUSH_REPORT_COUNT; k++) {
+		size_t total = total_of(p, (enum push_report_outcome)k);
 		if (total)
 			buf_printf(out, "%s%zu %s", is_first ? "" : ", ", total, outcomes[k].text);
 		is_first = is_first && !total;
@@ -62,7 +62,7 @@ void pushed_text(const struct pushed *p, struct buf *out)
 	buf_printf(out, " in %.1f s\n", p->seconds);
 }
 
-static struct jsondoc *file_json(const struct pushed_file *f)
+static struct jsondoc *file_json(const struct push_report_file *f)
 {
 	struct jsondoc *doc = jsondoc_object();
 	jsondoc_put_str(doc, "path", f->parcel.path);
@@ -81,7 +81,7 @@ static struct jsondoc *file_json(const struct pushed_file *f)
 	return doc;
 }
 
-void pushed_json(const struct pushed *p, struct buf *out)
+void push_report_json(const struct push_report *p, struct buf *out)
 {
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
 	struct jsondoc *files = jsondoc_array();
@@ -89,16 +89,16 @@ void pushed_json(const struct pushed *p, struct buf *out)
 	if (p->stop.kind != ERR_NONE)
 		jsondoc_put_str(doc, "reason", p->stop.msg);
 	jsondoc_put_real(doc, "seconds", p->seconds);
-	for (int k = 0; k < PUSHED_COUNT; k++)
+	for (int k = 0; k < PUSH_REPORT_COUNT; k++)
 		jsondoc_put_int(
-			doc, outcomes[k].key, (int64_t)total_of(p, (enum pushed_outcome)k));
+			doc, outcomes[k].key, (int64_t)total_of(p, (enum push_report_outcome)k));
 	for (size_t i = 0; i < p->count; i++)
 		jsondoc_add(files, file_json(&p->file[i]));
 	jsondoc_put(doc, "files", files);
 	jsondoc_write(doc, 2, out);
 }
 
-int pushed_verdict(const struct pushed *p, struct err *e)
+int push_report_verdict(const struct push_report *p, struct err *e)
 {
 	if (p->stop.kind != ERR_NONE) {
 		*e = p->stop;
@@ -106,7 +106,7 @@ int pushed_verdict(const struct pushed *p, struct err *e)
 	}
 	if (is_good(p))
 		return 0;
-	size_t good = total_of(p, PUSHED_NEW) + total_of(p, PUSHED_THERE);
+	size_t good = total_of(p, PUSH_REPORT_NEW) + total_of(p, PUSH_REPORT_THERE);
 	return err_set(e, ERR_CONFLICT, "%zu of %zu files are not there as they are here",
 		p->count - good, p->count);
 }

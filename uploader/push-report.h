@@ -9,36 +9,36 @@
 #include "lib/base/err.h"
 #include "uploader/dist-file.h"
 
-enum pushed_outcome {
-	PUSHED_NEW,       // the server took it
-	PUSHED_THERE,     // it had it, with the same bytes
-	PUSHED_KEPT,      // the server keeps an earlier build of the same contents
-	PUSHED_CONFLICT,  // it has other contents under this name
-	PUSHED_REFUSED,   // the server does not want it
-	PUSHED_BAD,       // not sound: never sent
-	PUSHED_FAILED,    // no answer, or only excuses, however often it was tried
-	PUSHED_NOT_TRIED, // something stopped all of them
-	PUSHED_COUNT,
+enum push_report_outcome {
+	PUSH_REPORT_NEW,       // the server took it
+	PUSH_REPORT_THERE,     // it had it, with the same bytes
+	PUSH_REPORT_KEPT,      // the server keeps an earlier build of the same contents
+	PUSH_REPORT_CONFLICT,  // it has other contents under this name
+	PUSH_REPORT_REFUSED,   // the server does not want it
+	PUSH_REPORT_BAD,       // not sound: never sent
+	PUSH_REPORT_FAILED,    // no answer, or only excuses, however often it was tried
+	PUSH_REPORT_NOT_TRIED, // something stopped all of them
+	PUSH_REPORT_COUNT,
 };
 
-struct pushed_file {
-	struct parcel parcel;
-	enum pushed_outcome outcome;
-	struct err why; // where it is not PUSHED_NEW or PUSHED_THERE
+struct push_report_file {
+	struct dist_file parcel;
+	enum push_report_outcome outcome;
+	struct err why; // where it is not PUSH_REPORT_NEW or PUSH_REPORT_THERE
 	unsigned sent;  // how often
 	bool is_listed; // the page shows it, with these bytes
 };
 
-struct pushed {
-	struct pushed_file *file; // in the order of the command line
+struct push_report {
+	struct push_report_file *file; // in the order of the command line
 	size_t count;
 	struct err stop; // what stopped all of them; ERR_NONE: nothing did
 	double seconds;
 };
 
-void pushed_release(struct pushed *p);
-void pushed_text(const struct pushed *p, struct buf *out);
-void pushed_json(const struct pushed *p, struct buf *out);
+void push_report_release(struct push_report *p);
+void push_report_text(const struct push_report *p, struct buf *out);
+void push_report_json(const struct push_report *p, struct buf *out);
 // 0 where every file is there with the bytes that it has here; else why not, of the first kind that
 // there is.
-int pushed_verdict(const struct pushed *p, struct err *e) MUST_CHECK;
+int push_report_verdict(const struct push_report *p, struct err *e) MUST_CHECK;

@@ -20,12 +20,12 @@ struct project {
 	struct push *push;
 	const char *name; // of one of its files
 	struct remote_page *page;
-	struct remote_answer answer; // to the question for the page
+	struct upload_client_answer answer; // to the question for the page
 };
 
 struct item {
 	struct push *push;
-	struct pushed_file *file;
+	struct push_report_file *file;
 	struct project *project;
 };
 
@@ -39,7 +39,7 @@ struct worker {
 
 struct push {
 	const struct push_options *options;
-	struct pool *pool;
+	struct thread_pool *pool;
 	struct item *item;
 	size_t count;
 	struct project *project; // each once, by name
@@ -168,9 +168,9 @@ static bool wait_for_next(struct push *p, unsigned try, uint64_t retry_after)
 static void examine(void *job)
 {
 	struct item *item = job;
-	struct pushed_file *f = item->file;
-	if (parcel_read(&f->parcel, &f->why) < 0)
-		f->outcome = PUSHED_BAD;
+	struct push_report_file *f = item->file;
+	if (dist_file_read(&f->parcel, &f->why) < 0)
+		f->outcome = PUSH_REPORT_BAD;
 }
 
 // --- what is there ---
@@ -180,21 +180,21 @@ static void ask(void *job)
 	struct project *project = job;
 	struct push *p = project->push;
 	struct worker *w = take_worker(p);
-	remote_page_free(project->page);
+	upload_client_page_free(project->page);
 	project->page = NULL;
 	for (unsigned try = 0; !is_stopped(p); try++) {
-		remote_ask(w->fetch, p->options->target, project->name, &project->page,
+		upload_client_ask(w->fetch, p->options->target, project->name, &project->page,
 			&project->answer);
-		if (project->answer.word != REMOTE_AGAIN ||
+		if (project->answer.word != UPLOAD_CLIENT_AGAIN ||
 			!wait_for_next(p, try, project->answer.retry_after))
 			break;
 	}
-	if (project->answer.word == REMOTE_STOP)
+	if (project->answer.word == UPLOAD_CLIENT_STOP)
 		stop_all(p, &project->answer.why);
 	give_worker(w);
 }
 
-static void settle(struct item *item, enum pushed_outcome outcome, const struct err *why)
+static void settle(struct item *item, enum push_report_outcome outcome, const struct err *why)
 {
 	item->file->outcome = outcome;
 	item->file->why = why ? *why : (struct err)ERR_INIT;
@@ -204,22 +204,22 @@ static void settle_conflict(struct item *item)
 {
 	struct err why = ERR_INIT;
 	err_set(&why, ERR_CONFLICT, "other bytes are there under this name");
-	settle(item, PUSHED_CONFLICT, &why);
+	settle(item, PUSH_REPORT_CONFLICT, &why);
 }
 
 // Whether the page has settled it.
 static bool is_settled(struct item *item, const struct remote_page *page)
 {
-	switch (remote_state(page, &item->file->parcel)) {
-	case REMOTE_SAME:
+	switch (upload_client_state(page, &item->file->parcel)) {
+	case UPLOAD_CLIENT_SAME:
 		// What was sent and came to nothing here may have come to something there.
-		settle(item, item->file->sent ? PUSHED_NEW : PUSHED_THERE, NULL);
+		settle(item, item->file->sent ? PUSH_REPORT_NEW : PUSH_REPORT_THERE, NULL);
 		item->file->is_listed = true;
 		return true;
-	case REMOTE_OTHER:
+	case UPLOAD_CLIENT_OTHER:
 		settle_conflict(item);
 		return true;
-	case REMOTE_ABSENT:
+	case UPLOAD_CLIENT_ABSENT:
 		break;
 	}
 	return false;
@@ -228,16 +228,16 @@ static bool is_settled(struct item *item, const struct remote_page *page)
 // --- sending ---
 
 // False where it cannot be: it is not the file any more that was read.
-static bool send_once(struct worker *w, struct item *item, struct remote_answer *answer)
+static bool send_once(struct worker *w, struct item *item, struct upload_client_answer *answer)
 {
-	struct pushed_file *f = item->file;
-	CLEANUP(mem_close) int fd = parcel_open(&f->parcel, &f->why);
+	struct push_report_file *f = item->file;
+	CLEANUP(mem_close) int fd = dist_file_open(&f->parcel, &f->why);
 	if (fd < 0) {
-		f->outcome = PUSHED_BAD;
+		f->outcome = PUSH_REPORT_BAD;
 		return false;
 	}
 	f->sent++;
-	remote_send(w->fetch, item->push->options->target, &f->parcel, fd, answer);
+	upload_client_send(w->fetch, item->push->options->target, &f->parcel, fd, answer);
 	return true;
 }
 
@@ -245,34 +245,34 @@ static bool send_once(struct worker *w, struct item *item, struct remote_answer 
 // nothing, and the next try goes on.
 static bool is_there_by_now(struct worker *w, struct item *item)
 {
-	CLEANUP(remote_page_cleanup) struct remote_page *page = NULL;
-	struct remote_answer answer;
-	remote_ask(
+	CLEANUP(upload_client_page_cleanup) struct remote_page *page = NULL;
+	struct upload_client_answer answer;
+	upload_client_ask(
 		w->fetch, item->push->options->target, item->file->parcel.project, &page, &answer);
-	return answer.word == REMOTE_GOOD && is_settled(item, page);
+	return answer.word == UPLOAD_CLIENT_GOOD && is_settled(item, page);
 }
 
-static const enum pushed_outcome outcome_of[] = {
-	[REMOTE_GOOD] = PUSHED_NEW,
-	[REMOTE_KEPT] = PUSHED_KEPT,
-	[REMOTE_CONFLICT] = PUSHED_CONFLICT,
-	[REMOTE_REFUSED] = PUSHED_REFUSED,
-	[REMOTE_AGAIN] = PUSHED_FAILED,
-	[REMOTE_STOP] = PUSHED_NOT_TRIED,
+static const enum push_report_outcome outcome_of[] = {
+	[UPLOAD_CLIENT_GOOD] = PUSH_REPORT_NEW,
+	[UPLOAD_CLIENT_KEPT] = PUSH_REPORT_KEPT,
+	[UPLOAD_CLIENT_CONFLICT] = PUSH_REPORT_CONFLICT,
+	[UPLOAD_CLIENT_REFUSED] = PUSH_REPORT_REFUSED,
+	[UPLOAD_CLIENT_AGAIN] = PUSH_REPORT_FAILED,
+	[UPLOAD_CLIENT_STOP] = PUSH_REPORT_NOT_TRIED,
 };
 
 static void try_to_send(struct worker *w, struct item *item)
 {
 	struct push *p = item->push;
-	struct remote_answer answer;
+	struct upload_client_answer answer;
 	for (unsigned try = 0;; try++) {
 		if (!send_once(w, item, &answer))
 			return;
-		if (answer.word != REMOTE_AGAIN)
+		if (answer.word != UPLOAD_CLIENT_AGAIN)
 			break;
 		bool goes_on = wait_for_next(p, try, answer.retry_after);
 		if (is_stopped(p)) {
-			settle(item, PUSHED_NOT_TRIED, NULL);
+			settle(item, PUSH_REPORT_NOT_TRIED, NULL);
 			return;
 		}
 		if (is_there_by_now(w, item))
@@ -280,8 +280,8 @@ static void try_to_send(struct worker *w, struct item *item)
 		if (!goes_on)
 			break;
 	}
-	settle(item, outcome_of[answer.word], answer.word == REMOTE_GOOD ? NULL : &answer.why);
-	if (answer.word == REMOTE_STOP)
+	settle(item, outcome_of[answer.word], answer.word == UPLOAD_CLIENT_GOOD ? NULL : &answer.why);
+	if (answer.word == UPLOAD_CLIENT_STOP)
 		stop_all(p, &answer.why);
 }
 
@@ -322,7 +322,7 @@ static struct item **sound_items(struct push *p, size_t *count)
 	struct item **list = xcalloc(p->count + 1, sizeof(*list));
 	*count = 0;
 	for (size_t i = 0; i < p->count; i++)
-		if (p->item[i].file->outcome != PUSHED_BAD)
+		if (p->item[i].file->outcome != PUSH_REPORT_BAD)
 			list[(*count)++] = &p->item[i];
 	return list;
 }
@@ -344,16 +344,16 @@ static void find_projects(struct push *p)
 static void examine_all(struct push *p)
 {
 	for (size_t i = 0; i < p->count; i++)
-		pool_submit(p->pool, examine, &p->item[i]);
-	pool_drain(p->pool);
+		thread_pool_submit(p->pool, examine, &p->item[i]);
+	thread_pool_drain(p->pool);
 	find_projects(p);
 }
 
 static void ask_all(struct push *p)
 {
 	for (size_t i = 0; i < p->project_count; i++)
-		pool_submit(p->pool, ask, &p->project[i]);
-	pool_drain(p->pool);
+		thread_pool_submit(p->pool, ask, &p->project[i]);
+	thread_pool_drain(p->pool);
 }
 
 // Whether it is to be sent, now that the pages are known.
@@ -361,8 +361,8 @@ static bool is_wanted(struct item *item)
 {
 	if (!item->project || is_stopped(item->push))
 		return false;
-	if (item->project->answer.word == REMOTE_AGAIN) {
-		settle(item, PUSHED_FAILED, &item->project->answer.why);
+	if (item->project->answer.word == UPLOAD_CLIENT_AGAIN) {
+		settle(item, PUSH_REPORT_FAILED, &item->project->answer.why);
 		return false;
 	}
 	return !is_settled(item, item->project->page);
@@ -379,38 +379,38 @@ static void send_all(struct push *p)
 	}
 	for (size_t i = 0; i < p->count; i++)
 		if (wanted[i])
-			pool_submit(p->pool, send_file, &p->item[i]);
-	pool_drain(p->pool);
+			thread_pool_submit(p->pool, send_file, &p->item[i]);
+	thread_pool_drain(p->pool);
 }
 
 // What was taken and is not on the page comes there later: a served replica follows its volume.
 static void confirm(struct item *item)
 {
 	struct err why = ERR_INIT;
-	struct remote_answer kept;
+	struct upload_client_answer kept;
 	const struct project *project = item->project;
-	if (project->answer.word != REMOTE_GOOD) {
+	if (project->answer.word != UPLOAD_CLIENT_GOOD) {
 		why = project->answer.why;
 		err_prefix(&why, "it was taken, but the page does not say so: ");
-		settle(item, PUSHED_FAILED, &why);
+		settle(item, PUSH_REPORT_FAILED, &why);
 		return;
 	}
-	switch (remote_state(project->page, &item->file->parcel)) {
-	case REMOTE_SAME:
+	switch (upload_client_state(project->page, &item->file->parcel)) {
+	case UPLOAD_CLIENT_SAME:
 		item->file->is_listed = true;
 		break;
-	case REMOTE_OTHER:
-		remote_say_kept(&kept);
-		settle(item, PUSHED_KEPT, &kept.why);
+	case UPLOAD_CLIENT_OTHER:
+		upload_client_say_kept(&kept);
+		settle(item, PUSH_REPORT_KEPT, &kept.why);
 		break;
-	case REMOTE_ABSENT:
+	case UPLOAD_CLIENT_ABSENT:
 		break;
 	}
 }
 
 static bool needs_confirmation(const struct item *item)
 {
-	return item->file->outcome == PUSHED_NEW && !item->file->is_listed;
+	return item->file->outcome == PUSH_REPORT_NEW && !item->file->is_listed;
 }
 
 static void confirm_all(struct push *p)
@@ -422,46 +422,46 @@ static void confirm_all(struct push *p)
 	for (size_t i = 0; i < count; i++)
 		if (needs_confirmation(list[i]) && list[i]->project != last) {
 			last = list[i]->project;
-			pool_submit(p->pool, ask, last);
+			thread_pool_submit(p->pool, ask, last);
 		}
-	pool_drain(p->pool);
+	thread_pool_drain(p->pool);
 	for (size_t i = 0; i < count && !is_stopped(p); i++)
 		if (needs_confirmation(list[i]))
 			confirm(list[i]);
 }
 
 static void push_begin(
-	struct push *p, const struct push_options *options, char **paths, struct pushed *out)
+	struct push *p, const struct push_options *options, char **paths, struct push_report *out)
 {
 	*p = (struct push){.options = options, .count = out->count};
 	pthread_mutex_init(&p->lock, NULL);
 	clock_cond_init(&p->stopping);
-	p->pool = pool_new(options->jobs, POOL_FIRST_IN_FIRST_OUT, "push");
+	p->pool = thread_pool_new(options->jobs, THREAD_POOL_FIRST_IN_FIRST_OUT, "push");
 	p->item = xcalloc(p->count + 1, sizeof(*p->item));
 	for (size_t i = 0; i < p->count; i++) {
-		out->file[i].outcome = PUSHED_NOT_TRIED;
-		parcel_init(&out->file[i].parcel, paths[i]);
+		out->file[i].outcome = PUSH_REPORT_NOT_TRIED;
+		dist_file_init(&out->file[i].parcel, paths[i]);
 		p->item[i] = (struct item){.push = p, .file = &out->file[i]};
 	}
 }
 
 static void push_end(struct push *p)
 {
-	pool_free(p->pool);
+	thread_pool_free(p->pool);
 	free_workers(p);
 	for (size_t i = 0; i < p->project_count; i++)
-		remote_page_free(p->project[i].page);
+		upload_client_page_free(p->project[i].page);
 	free(p->project);
 	free(p->item);
 	pthread_cond_destroy(&p->stopping);
 	pthread_mutex_destroy(&p->lock);
 }
 
-void push_run(const struct push_options *options, char **paths, size_t count, struct pushed *out)
+void push_run(const struct push_options *options, char **paths, size_t count, struct push_report *out)
 {
 	struct push p;
 	int64_t begun = clock_ms();
-	*out = (struct pushed){.file = xcalloc(count + 1, sizeof(*out->file)), .count = count};
+	*out = (struct push_report){.file = xcalloc(count + 1, sizeof(*out->file)), .count = count};
 	push_begin(&p, options, paths, out);
 	examine_all(&p);
 	ask_all(&p);

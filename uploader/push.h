@@ -15,7 +15,7 @@ struct push_progress {
 };
 
 struct push_options {
-	const struct target *target;
+	const struct upload_url *target;
 	unsigned jobs;    // at once, 1 or more
 	unsigned retries; // after a first try
 	// How to reach the server; .progress is ours.
@@ -26,4 +26,4 @@ struct push_options {
 };
 
 // Never fails: what did is in *out, to be released. The paths are borrowed by it.
-void push_run(const struct push_options *options, char **paths, size_t count, struct pushed *out);
+void push_run(const struct push_options *options, char **paths, size_t count, struct push_report *out);

@@ -13,29 +13,29 @@ struct remote_page {
 
 enum { REASON_MAX = 400 };
 
-// What a status means: the first row that holds it; REMOTE_REFUSED where none does.
+// What a status means: the first row that holds it; UPLOAD_CLIENT_REFUSED where none does.
 static const struct status_row {
 	unsigned first, last;
-	enum remote_word word;
+	enum upload_client_word word;
 } statuses[] = {
-	{200, 299, REMOTE_GOOD},
-	{300, 399, REMOTE_STOP}, // it is elsewhere, for whoever wrote the URL
-	{401, 401, REMOTE_STOP},
-	{403, 403, REMOTE_STOP},
-	{404, 405, REMOTE_STOP}, // no such platform, or not where uploads go
-	{408, 408, REMOTE_AGAIN},
-	{409, 409, REMOTE_CONFLICT},
-	{429, 429, REMOTE_AGAIN},
-	{507, 507, REMOTE_REFUSED}, // full: nothing that goes away in a minute
-	{500, 599, REMOTE_AGAIN},
+	{200, 299, UPLOAD_CLIENT_GOOD},
+	{300, 399, UPLOAD_CLIENT_STOP}, // it is elsewhere, for whoever wrote the URL
+	{401, 401, UPLOAD_CLIENT_STOP},
+	{403, 403, UPLOAD_CLIENT_STOP},
+	{404, 405, UPLOAD_CLIENT_STOP}, // no such platform, or not where uploads go
+	{408, 408, UPLOAD_CLIENT_AGAIN},
+	{409, 409, UPLOAD_CLIENT_CONFLICT},
+	{429, 429, UPLOAD_CLIENT_AGAIN},
+	{507, 507, UPLOAD_CLIENT_REFUSED}, // full: nothing that goes away in a minute
+	{500, 599, UPLOAD_CLIENT_AGAIN},
 };
 
-static enum remote_word word_of(unsigned status)
+static enum upload_client_word word_of(unsigned status)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(statuses); i++)
 		if (status >= statuses[i].first && status <= statuses[i].last)
 			return statuses[i].word;
-	return REMOTE_REFUSED;
+	return UPLOAD_CLIENT_REFUSED;
 }
 
 static bool is_type(const struct fetch_answer *a, struct str type)
@@ -85,26 +85,26 @@ static void put_reason(const struct fetch_answer *a, struct err *why)
 
 // err: what fetch said where there was no answer.
 static void judge(
-	const struct fetch_answer *a, int result, const struct err *err, struct remote_answer *out)
+	const struct fetch_answer *a, int result, const struct err *err, struct upload_client_answer *out)
 {
-	*out = (struct remote_answer){.retry_after = a->retry_after};
+	*out = (struct upload_client_answer){.retry_after = a->retry_after};
 	if (result < 0) {
-		out->word = err->kind == ERR_NET ? REMOTE_AGAIN : REMOTE_STOP;
+		out->word = err->kind == ERR_NET ? UPLOAD_CLIENT_AGAIN : UPLOAD_CLIENT_STOP;
 		out->why = *err;
 		return;
 	}
 	out->word = word_of(a->status);
-	if (out->word != REMOTE_GOOD)
+	if (out->word != UPLOAD_CLIENT_GOOD)
 		put_reason(a, &out->why);
 }
 
 static void take_page(const struct fetch_answer *a, const char *url, struct remote_page **out,
-	struct remote_answer *answer)
+	struct upload_client_answer *answer)
 {
 	struct jsondoc *doc = jsondoc_read(buf_view(&a->body), &answer->why);
 	if (!doc || !jsondoc_get(doc, "files")) {
 		jsondoc_cleanup(&doc);
-		answer->word = REMOTE_STOP;
+		answer->word = UPLOAD_CLIENT_STOP;
 		err_set(&answer->why, ERR_INVALID, "%s: no simple page in JSON", url);
 		return;
 	}
@@ -112,26 +112,26 @@ static void take_page(const struct fetch_answer *a, const char *url, struct remo
 	(*out)->doc = doc;
 }
 
-void remote_ask(struct fetch *f, const struct target *t, const char *project,
-	struct remote_page **out, struct remote_answer *answer)
+void upload_client_ask(struct fetch *f, const struct upload_url *t, const char *project,
+	struct remote_page **out, struct upload_client_answer *answer)
 {
 	static const char *const headers[] = {
 		"Accept: application/vnd.pypi.simple.v1+json", "Cache-Control: no-cache", NULL};
 	CLEANUP(fetch_answer_release) struct fetch_answer a;
-	CLEANUP(mem_free) char *url = target_page(t, project);
+	CLEANUP(mem_free) char *url = upload_url_page(t, project);
 	struct err e = ERR_INIT;
 	*out = NULL;
 	fetch_answer_init(&a, LIMIT_PAGE);
 	judge(&a, fetch_get(f, url, headers, &a, &e), &e, answer);
 	if (a.status == 404)
-		*answer = (struct remote_answer){.word = REMOTE_GOOD};
-	else if (answer->word == REMOTE_GOOD)
+		*answer = (struct upload_client_answer){.word = UPLOAD_CLIENT_GOOD};
+	else if (answer->word == UPLOAD_CLIENT_GOOD)
 		take_page(&a, url, out, answer);
-	else if (answer->word != REMOTE_AGAIN)
-		answer->word = REMOTE_STOP;
+	else if (answer->word != UPLOAD_CLIENT_AGAIN)
+		answer->word = UPLOAD_CLIENT_STOP;
 }
 
-void remote_page_free(struct remote_page *page)
+void upload_client_page_free(struct remote_page *page)
 {
 	if (!page)
 		return;
@@ -139,9 +139,9 @@ void remote_page_free(struct remote_page *page)
 	free(page);
 }
 
-void remote_page_cleanup(struct remote_page **page)
+void upload_client_page_cleanup(struct remote_page **page)
 {
-	remote_page_free(*page);
+	upload_client_page_free(*page);
 }
 
 static const char *sha256_of(const struct jsondoc *file)
@@ -151,7 +151,7 @@ static const char *sha256_of(const struct jsondoc *file)
 	return hash ? hash : "";
 }
 
-enum remote_state remote_state(const struct remote_page *page, const struct parcel *p)
+enum upload_client_state upload_client_state(const struct remote_page *page, const struct dist_file *p)
 {
 	const struct jsondoc *files = page ? jsondoc_get(page->doc, "files") : NULL;
 	for (size_t i = 0; files && i < jsondoc_count(files); i++) {
@@ -159,39 +159,39 @@ enum remote_state remote_state(const struct remote_page *page, const struct parc
 		const char *name = jsondoc_get_str(file, "filename");
 		if (!name || !str_eq(str_from(name), str_from(p->filename)))
 			continue;
-		return str_eq_nocase(str_from(sha256_of(file)), str_from(p->sha256)) ? REMOTE_SAME
-										     : REMOTE_OTHER;
+		return str_eq_nocase(str_from(sha256_of(file)), str_from(p->sha256)) ? UPLOAD_CLIENT_SAME
+										     : UPLOAD_CLIENT_OTHER;
 	}
-	return REMOTE_ABSENT;
+	return UPLOAD_CLIENT_ABSENT;
 }
 
 // Our own server says which bytes are under the name now.
 static void check_kept(
-	const struct fetch_answer *a, const struct parcel *p, struct remote_answer *answer)
+	const struct fetch_answer *a, const struct dist_file *p, struct upload_client_answer *answer)
 {
 	CLEANUP(mem_free) char *sha256 = get_word(a, "sha256");
 	if (*sha256 && !str_eq_nocase(str_from(sha256), str_from(p->sha256)))
-		remote_say_kept(answer);
+		upload_client_say_kept(answer);
 }
 
-void remote_say_kept(struct remote_answer *answer)
+void upload_client_say_kept(struct upload_client_answer *answer)
 {
-	answer->word = REMOTE_KEPT;
+	answer->word = UPLOAD_CLIENT_KEPT;
 	err_set(&answer->why, ERR_CONFLICT,
 		"the server keeps an earlier build with the same contents and other bytes");
 }
 
-void remote_send(struct fetch *f, const struct target *t, const struct parcel *p, int fd,
-	struct remote_answer *answer)
+void upload_client_send(struct fetch *f, const struct upload_url *t, const struct dist_file *p, int fd,
+	struct upload_client_answer *answer)
 {
 	static const char *const headers[] = {"Accept: application/json, text/plain;q=0.9", NULL};
 	CLEANUP(fetch_answer_release) struct fetch_answer a;
-	struct fetch_field field[PARCEL_FIELDS];
+	struct fetch_field field[DIST_FILE_FIELDS];
 	struct err e = ERR_INIT;
-	parcel_form(p, field);
+	dist_file_form(p, field);
 	const struct fetch_form form = {
 		.field = field,
-		.count = PARCEL_FIELDS,
+		.count = DIST_FILE_FIELDS,
 		.file_field = "content",
 		.file_name = p->filename,
 		.fd = fd,
@@ -199,6 +199,6 @@ void remote_send(struct fetch *f, const struct target *t, const struct parcel *p
 	};
 	fetch_answer_init(&a, LIMIT_ANSWER);
 	judge(&a, fetch_post(f, t->upload, headers, &form, &a, &e), &e, answer);
-	if (answer->word == REMOTE_GOOD)
+	if (answer->word == UPLOAD_CLIENT_GOOD)
 		check_kept(&a, p, answer);
 }

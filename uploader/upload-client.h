@@ -9,17 +9,17 @@
 #include "uploader/dist-file.h"
 #include "uploader/upload-url.h"
 
-enum remote_word {
-	REMOTE_GOOD,
-	REMOTE_KEPT,     // it has another build of the same contents, which stays
-	REMOTE_CONFLICT, // it has other bytes under this name
-	REMOTE_REFUSED,  // it does not take this file
-	REMOTE_AGAIN,    // it could not be asked, or is in trouble: later perhaps
-	REMOTE_STOP,     // the same for every file: who we are, or where we ask
+enum upload_client_word {
+	UPLOAD_CLIENT_GOOD,
+	UPLOAD_CLIENT_KEPT,     // it has another build of the same contents, which stays
+	UPLOAD_CLIENT_CONFLICT, // it has other bytes under this name
+	UPLOAD_CLIENT_REFUSED,  // it does not take this file
+	UPLOAD_CLIENT_AGAIN,    // it could not be asked, or is in trouble: later perhaps
+	UPLOAD_CLIENT_STOP,     // the same for every file: who we are, or where we ask
 };
 
-struct remote_answer {
-	enum remote_word word;
+struct upload_client_answer {
+	enum upload_client_word word;
 	uint64_t retry_after; // seconds that the server wants between; 0: it did not say
 	struct err why;       // unless it is good
 };
@@ -27,19 +27,19 @@ struct remote_answer {
 // The files of a project by name, with their hashes. NULL is an empty one.
 struct remote_page;
 
-// Asks for the page; *out is NULL where the project is unknown there. Never REMOTE_CONFLICT or
-// REMOTE_REFUSED.
-void remote_ask(struct fetch *f, const struct target *t, const char *project,
-	struct remote_page **out, struct remote_answer *answer);
-void remote_page_free(struct remote_page *page);     // NULL is fine
-void remote_page_cleanup(struct remote_page **page); // for CLEANUP
+// Asks for the page; *out is NULL where the project is unknown there. Never UPLOAD_CLIENT_CONFLICT or
+// UPLOAD_CLIENT_REFUSED.
+void upload_client_ask(struct fetch *f, const struct upload_url *t, const char *project,
+	struct remote_page **out, struct upload_client_answer *answer);
+void upload_client_page_free(struct remote_page *page);     // NULL is fine
+void upload_client_page_cleanup(struct remote_page **page); // for CLEANUP
 
 // It keeps an earlier build.
-void remote_say_kept(struct remote_answer *answer);
+void upload_client_say_kept(struct upload_client_answer *answer);
 
-enum remote_state { REMOTE_ABSENT, REMOTE_SAME, REMOTE_OTHER };
-enum remote_state remote_state(const struct remote_page *page, const struct parcel *p);
+enum upload_client_state { UPLOAD_CLIENT_ABSENT, UPLOAD_CLIENT_SAME, UPLOAD_CLIENT_OTHER };
+enum upload_client_state upload_client_state(const struct remote_page *page, const struct dist_file *p);
 
 // Sends the file, which is open as fd.
-void remote_send(struct fetch *f, const struct target *t, const struct parcel *p, int fd,
-	struct remote_answer *answer);
+void upload_client_send(struct fetch *f, const struct upload_url *t, const struct dist_file *p, int fd,
+	struct upload_client_answer *answer);

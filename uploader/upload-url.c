@@ -23,11 +23,11 @@ static struct str cut_last(struct str *path)
 	return last;
 }
 
-int target_init(struct target *t, const char *url, struct err *e)
+int upload_url_init(struct upload_url *t, const char *url, struct err *e)
 {
 	CLEANUP(fetch_url_release) struct fetch_url read = {0};
 	struct str rest = str_from(url);
-	*t = (struct target){0};
+	*t = (struct upload_url){0};
 	if (!str_starts(rest, STR("http://")) && !str_starts(rest, STR("https://")))
 		return err_set(e, ERR_USAGE, "the URL begins with neither http:// nor https://"); // it may hold a password
 	if (str_find(host_of(rest), '@') >= 0)
@@ -48,15 +48,15 @@ int target_init(struct target *t, const char *url, struct err *e)
 	return 0;
 }
 
-void target_release(struct target *t)
+void upload_url_release(struct upload_url *t)
 {
 	free(t->upload);
 	free(t->simple);
 	free(t->platform);
-	*t = (struct target){0};
+	*t = (struct upload_url){0};
 }
 
-char *target_page(const struct target *t, const char *project)
+char *upload_url_page(const struct upload_url *t, const char *project)
 {
 	return xasprintf("%s%s/", t->simple, project);
 }

@@ -4,7 +4,7 @@
 
 #include "lib/base/err.h"
 
-struct target {
+struct upload_url {
 	char *upload;   // https://host/upload/<platform>/
 	char *simple;   // https://host/<platform>/simple/
 	char *platform; // <platform>
@@ -12,7 +12,7 @@ struct target {
 
 // url is http(s)://HOST/…/upload/<platform>/; its last slash may be missing. ERR_USAGE where it is
 // none, or holds a password: what is on a command line, everybody sees. To be released.
-int target_init(struct target *t, const char *url, struct err *e) MUST_CHECK;
-void target_release(struct target *t);
+int upload_url_init(struct upload_url *t, const char *url, struct err *e) MUST_CHECK;
+void upload_url_release(struct upload_url *t);
 // The page of a project (normalised). To be freed by the caller.
-char *target_page(const struct target *t, const char *project);
+char *upload_url_page(const struct upload_url *t, const char *project);

@@ -17,7 +17,7 @@ enum {
 	LEAST_PAUSE = 1000, // milliseconds
 };
 
-struct scanner {
+struct background_scan {
 	struct config config; // the thread's own
 	char *catalog_path;
 	void (*on_end)(void *ctx);
@@ -30,7 +30,7 @@ struct scanner {
 	pthread_cond_t wake;
 	struct config next; // this and what follows under lock
 	bool has_next, is_woken, is_hurried, is_ending;
-	struct host_scans state;
+	struct server_callbacks_scans state;
 	_Atomic bool cancel;
 };
 
@@ -38,12 +38,12 @@ static void log_summary(const struct summary *s)
 {
 	const uint64_t *n = s->number;
 	size_t hidden = 0;
-	if (n[SCANNED_ADDED] || n[SCANNED_CHANGED] || n[SCANNED_GONE])
+	if (n[SCAN_REPORT_ADDED] || n[SCAN_REPORT_CHANGED] || n[SCAN_REPORT_GONE])
 		log_info("scan: %llu added, %llu changed, %llu gone, %llu quarantined, %.1f s",
-			(unsigned long long)n[SCANNED_ADDED], (unsigned long long)n[SCANNED_CHANGED],
-			(unsigned long long)n[SCANNED_GONE], (unsigned long long)n[SCANNED_QUARANTINED], s->seconds);
-	for (size_t i = 0; i < s->list[SCANNED_LIST_CHANGED].count; i++) {
-		const struct summary_item *item = &s->list[SCANNED_LIST_CHANGED].item[i];
+			(unsigned long long)n[SCAN_REPORT_ADDED], (unsigned long long)n[SCAN_REPORT_CHANGED],
+			(unsigned long long)n[SCAN_REPORT_GONE], (unsigned long long)n[SCAN_REPORT_QUARANTINED], s->seconds);
+	for (size_t i = 0; i < s->list[SCAN_REPORT_LIST_CHANGED].count; i++) {
+		const struct summary_item *item = &s->list[SCAN_REPORT_LIST_CHANGED].item[i];
 		hidden += item->is_private;
 		(item->is_private ? log_debug : log_warn)("scan: other bytes under a known name: %s", item->field[0]);
 	}
@@ -52,7 +52,7 @@ static void log_summary(const struct summary *s)
 }
 
 // A trouble that lasts is told once.
-static void complain(struct scanner *s, const char *text)
+static void complain(struct background_scan *s, const char *text)
 {
 	bool is_new = !s->complaint || strcmp(s->complaint, text) != 0;
 	if (is_new && !atomic_load(&s->cancel))
@@ -62,7 +62,7 @@ static void complain(struct scanner *s, const char *text)
 }
 
 // *has_looked: it came to its end.
-static int scan_store(struct scanner *s, struct store *store, struct summary *summary, bool *has_looked, struct err *e)
+static int scan_store(struct background_scan *s, struct store *store, struct summary *summary, bool *has_looked, struct err *e)
 {
 	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
 	struct progress progress;
@@ -78,23 +78,23 @@ static int scan_store(struct scanner *s, struct store *store, struct summary *su
 	progress_begin(&progress, s->is_shown);
 	int code = scan_run(store, catalog, &options, summary, e);
 	progress_end(&progress);
-	*has_looked = code == 0 || summary->number[SCANNED_PROBLEMS];
+	*has_looked = code == 0 || summary->number[SCAN_REPORT_PROBLEMS];
 	if (*has_looked)
 		log_summary(summary);
 	return code;
 }
 
-static void set_running(struct scanner *s)
+static void set_running(struct background_scan *s)
 {
 	pthread_mutex_lock(&s->lock);
 	s->state.is_running = true;
 	pthread_mutex_unlock(&s->lock);
 }
 
-static void set_ended(struct scanner *s, bool has_failed, bool has_looked, uint64_t quarantined)
+static void set_ended(struct background_scan *s, bool has_failed, bool has_looked, uint64_t quarantined)
 {
 	pthread_mutex_lock(&s->lock);
-	s->state = (struct host_scans){
+	s->state = (struct server_callbacks_scans){
 		.has_failed = has_failed,
 		.has_looked = has_looked || s->state.has_looked,
 		.quarantined = quarantined,
@@ -104,7 +104,7 @@ static void set_ended(struct scanner *s, bool has_failed, bool has_looked, uint6
 }
 
 // Returns how long it was at work, in milliseconds.
-static int64_t scan_once(struct scanner *s)
+static int64_t scan_once(struct background_scan *s)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(store_release) struct store store = {0};
@@ -119,21 +119,21 @@ static int64_t scan_once(struct scanner *s)
 		complain(s, e.msg);
 	else
 		mem_free(&s->complaint);
-	set_ended(s, has_failed, has_looked, summary.number[SCANNED_QUARANTINED]);
+	set_ended(s, has_failed, has_looked, summary.number[SCAN_REPORT_QUARANTINED]);
 	s->on_end(s->ctx);
 	return clock_ms() - begun - store.waited;
 }
 
-struct host_scans scanner_state(struct scanner *s)
+struct server_callbacks_scans background_scan_state(struct background_scan *s)
 {
 	pthread_mutex_lock(&s->lock);
-	struct host_scans state = s->state;
+	struct server_callbacks_scans state = s->state;
 	pthread_mutex_unlock(&s->lock);
 	return state;
 }
 
 // Until it is time, or somebody wakes us. Where no rescan is configured: until somebody does.
-static void pause_after(struct scanner *s, int64_t took)
+static void pause_after(struct background_scan *s, int64_t took)
 {
 	int64_t now = clock_ms();
 	int64_t rest = took * REST > LEAST_PAUSE ? took * REST : LEAST_PAUSE;
@@ -151,7 +151,7 @@ static void pause_after(struct scanner *s, int64_t took)
 	s->is_woken = s->is_hurried = false;
 }
 
-static void take_next(struct scanner *s)
+static void take_next(struct background_scan *s)
 {
 	if (!s->has_next)
 		return;
@@ -162,7 +162,7 @@ static void take_next(struct scanner *s)
 
 static void *run(void *ctx)
 {
-	struct scanner *s = ctx;
+	struct background_scan *s = ctx;
 	pthread_mutex_lock(&s->lock);
 	while (!s->is_ending) {
 		take_next(s);
@@ -183,10 +183,10 @@ static struct config take_over(struct config *config)
 	return taken;
 }
 
-struct scanner *scanner_new(struct config *config, const char *catalog_path, void (*on_end)(void *ctx), void *ctx,
+struct background_scan *background_scan_new(struct config *config, const char *catalog_path, void (*on_end)(void *ctx), void *ctx,
 	bool is_shown)
 {
-	struct scanner *s = xcalloc(1, sizeof(*s));
+	struct background_scan *s = xcalloc(1, sizeof(*s));
 	s->config = take_over(config);
 	s->catalog_path = xstrdup(catalog_path);
 	s->on_end = on_end;
@@ -197,14 +197,14 @@ struct scanner *scanner_new(struct config *config, const char *catalog_path, voi
 	return s;
 }
 
-void scanner_start(struct scanner *s)
+void background_scan_start(struct background_scan *s)
 {
 	s->is_started = true;
 	if (pthread_create(&s->thread, NULL, run, s) != 0)
 		abort();
 }
 
-void scanner_configure(struct scanner *s, struct config *config)
+void background_scan_configure(struct background_scan *s, struct config *config)
 {
 	pthread_mutex_lock(&s->lock);
 	if (s->has_next)
@@ -214,7 +214,7 @@ void scanner_configure(struct scanner *s, struct config *config)
 	pthread_mutex_unlock(&s->lock);
 }
 
-static void set(struct scanner *s, bool *flag)
+static void set(struct background_scan *s, bool *flag)
 {
 	pthread_mutex_lock(&s->lock);
 	*flag = true;
@@ -222,17 +222,17 @@ static void set(struct scanner *s, bool *flag)
 	pthread_mutex_unlock(&s->lock);
 }
 
-void scanner_wake(struct scanner *s)
+void background_scan_wake(struct background_scan *s)
 {
 	set(s, &s->is_woken);
 }
 
-void scanner_hurry(struct scanner *s)
+void background_scan_hurry(struct background_scan *s)
 {
 	set(s, &s->is_hurried);
 }
 
-void scanner_stop(struct scanner *s)
+void background_scan_stop(struct background_scan *s)
 {
 	if (!s || !s->is_started)
 		return;
@@ -241,7 +241,7 @@ void scanner_stop(struct scanner *s)
 	pthread_join(s->thread, NULL);
 }
 
-void scanner_free(struct scanner *s)
+void background_scan_free(struct background_scan *s)
 {
 	if (!s)
 		return;

@@ -13,9 +13,9 @@
 #include "lib/state/catalog/catalog.h"
 #include "lib/state/upstream/owned-names.h"
 
-static void give(struct settings *s, const char *section, const char *key, const char *value)
+static void give(struct cli_config *s, const char *section, const char *key, const char *value)
 {
-	assert(s->count < SETTINGS_MOST); // a command has fewer options, and a repeated one takes its own place
+	assert(s->count < CLI_CONFIG_MOST); // a command has fewer options, and a repeated one takes its own place
 	for (size_t i = 0; i < s->count; i++)
 		if (strcmp(s->given[i].section, section) == 0 && strcmp(s->given[i].key, key) == 0) {
 			s->given[i].value = value;
@@ -26,7 +26,7 @@ static void give(struct settings *s, const char *section, const char *key, const
 	s->given[s->count++].value = value;
 }
 
-bool settings_take(struct settings *s, const struct setting_option *table, size_t count, const char *option,
+bool cli_config_take(struct cli_config *s, const struct cli_config_option *table, size_t count, const char *option,
 	const char *value)
 {
 	if (strcmp(option, "config") == 0) {
@@ -41,12 +41,12 @@ bool settings_take(struct settings *s, const struct setting_option *table, size_
 	return false;
 }
 
-void settings_take_store(struct settings *s, const char *store)
+void cli_config_take_store(struct cli_config *s, const char *store)
 {
 	give(s, "store", "path", store);
 }
 
-int settings_take_line(struct settings *s, const struct command *command, int argc, char **argv, option_fn *fn,
+int cli_config_take_line(struct cli_config *s, const struct command *command, int argc, char **argv, option_fn *fn,
 	void *ctx, struct err *e)
 {
 	int first = command_options(command, argc, argv, fn, ctx, e);
@@ -55,11 +55,11 @@ int settings_take_line(struct settings *s, const struct command *command, int ar
 	if (argc - first > 1)
 		return err_set(e, ERR_USAGE, "one STORE at most, not also %s", argv[first + 1]);
 	if (argc - first == 1)
-		settings_take_store(s, argv[first]);
+		cli_config_take_store(s, argv[first]);
 	return 0;
 }
 
-static int set_number(const struct settings_number *row, const char *value, struct err *e)
+static int set_number(const struct cli_config_number *row, const char *value, struct err *e)
 {
 	if (!row->setting->set(row->out, value))
 		return err_set(e, ERR_USAGE, "--%s: \"%s\" is not %s", row->option, value,
@@ -70,7 +70,7 @@ static int set_number(const struct settings_number *row, const char *value, stru
 	return 0;
 }
 
-int settings_take_number(const struct settings_number *table, size_t count, const char *option,
+int cli_config_take_number(const struct cli_config_number *table, size_t count, const char *option,
 	const char *value, struct err *e)
 {
 	for (size_t i = 0; i < count; i++)
@@ -94,7 +94,7 @@ static void warn_of_indexes(const struct config *c)
 			 "a name at one of them can add files to another one's project (first: they may not)");
 }
 
-int settings_read(const struct settings *s, struct config *c, struct err *e)
+int cli_config_read(const struct cli_config *s, struct config *c, struct err *e)
 {
 	if (s->file && config_read(c, s->file, e) < 0) {
 		e->kind = ERR_USAGE; // also a file that is not there
@@ -108,7 +108,7 @@ int settings_read(const struct settings *s, struct config *c, struct err *e)
 	return 0;
 }
 
-char *settings_catalog(const struct config *c, struct err *e)
+char *cli_config_catalog(const struct config *c, struct err *e)
 {
 	if (c->catalog)
 		return xstrdup(c->catalog);
@@ -131,11 +131,11 @@ static void warn_of_readers(const char *path, const char *what)
 }
 
 // The mode of what is made is right; what is there may have been opened on purpose, so it stays as it is.
-void settings_warn_of_readers(const struct settings *s, const struct config *c, const char *catalog)
+void cli_config_warn_of_readers(const struct cli_config *s, const struct config *c, const char *catalog)
 {
 	CLEANUP(mem_free) char *audit = audit_path(c, catalog);
 	CLEANUP(mem_free) char *tokens = tokens_path(c, catalog);
-	CLEANUP(mem_free) char *ours = ours_path(catalog);
+	CLEANUP(mem_free) char *ours = owned_names_path(catalog);
 	CLEANUP(mem_free) char *downloads = downloads_path(catalog);
 	const char *const path[] = {catalog, audit, tokens, ours, downloads};
 	for (size_t i = 0; i < ARRAY_SIZE(path); i++)
@@ -144,9 +144,9 @@ void settings_warn_of_readers(const struct settings *s, const struct config *c, 
 		warn_of_readers(s->file, "the password of an upstream index in it");
 }
 
-int settings_audit(const struct config *c, struct audit **out, struct err *e)
+int cli_config_audit(const struct config *c, struct audit **out, struct err *e)
 {
-	CLEANUP(mem_free) char *catalog = settings_catalog(c, e);
+	CLEANUP(mem_free) char *catalog = cli_config_catalog(c, e);
 	CLEANUP(mem_free) char *path = catalog ? audit_path(c, catalog) : NULL;
 	return path ? audit_open(path, out, e) : -1;
 }

@@ -12,14 +12,14 @@
 #include "lib/state/access/audit.h"
 #include "lib/state/store/release.h"
 
-static const struct setting_option keys[] = {
+static const struct cli_config_option keys[] = {
 	{"catalog", "catalog", "path"},
 	{"log-level", "server", "log-level"},
 };
 
 struct line {
-	struct marker *marker;
-	struct settings settings;
+	struct mark_common *marker;
+	struct cli_config settings;
 };
 
 static int take_option(void *ctx, const char *name, const char *value, struct err *e)
@@ -37,7 +37,7 @@ static int take_option(void *ctx, const char *name, const char *value, struct er
 		{"reason", &l->marker->reason},
 	};
 	if (command_take_flag(flags, ARRAY_SIZE(flags), name) ||
-		settings_take(&l->settings, keys, ARRAY_SIZE(keys), name, value))
+		cli_config_take(&l->settings, keys, ARRAY_SIZE(keys), name, value))
 		return 0;
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		if (strcmp(name, texts[i].name) == 0) {
@@ -50,7 +50,7 @@ static int take_option(void *ctx, const char *name, const char *value, struct er
 static int take_line(
 	struct line *l, const struct command *self, int argc, char **argv, struct err *e)
 {
-	struct marker *m = l->marker;
+	struct mark_common *m = l->marker;
 	int first = command_options(self, argc, argv, take_option, l, e);
 	if (first < 0)
 		return -1;
@@ -61,7 +61,7 @@ static int take_line(
 			e, ERR_USAGE, "one FILE and one STORE, not also %s", argv[first + 2]);
 	m->file = argv[first];
 	if (argc - first == 2)
-		settings_take_store(&l->settings, argv[first + 1]);
+		cli_config_take_store(&l->settings, argv[first + 1]);
 	if (filename_kind(str_from(m->file)) == FILENAME_OTHER || strchr(m->file, '/'))
 		return err_set(e, ERR_USAGE, "%s is not the name of a wheel or an sdist", m->file);
 	if (m->needs_reason && !m->reason)
@@ -77,7 +77,7 @@ static const char *result_of(int marked, const struct err *e)
 }
 
 // Where marking failed, that is what is told; the audit log has both.
-static int mark_audited(const struct marker *m, const struct platform *p, struct catalog *c,
+static int mark_audited(const struct mark_common *m, const struct platform *p, struct catalog *c,
 	struct audit *audit, struct err *e)
 {
 	struct err unknown = ERR_INIT;
@@ -104,7 +104,7 @@ static int mark_audited(const struct marker *m, const struct platform *p, struct
 
 // Where a platform has a release command, it runs at once: nobody else may be there to do it. A server that is
 // tries again where it fails.
-static int release(const struct marker *m, const struct platform *p, struct catalog *c, struct audit *audit,
+static int release(const struct mark_common *m, const struct platform *p, struct catalog *c, struct audit *audit,
 	struct err *e)
 {
 	if (!p->release)
@@ -125,7 +125,7 @@ static int release(const struct marker *m, const struct platform *p, struct cata
 	return released < 0 || written < 0 ? -1 : 0;
 }
 
-static void tell(const struct marker *m, const struct platform *p)
+static void tell(const struct mark_common *m, const struct platform *p)
 {
 	bool waits = store_is_split(p) && !p->release;
 	printf("%s: %s %s%s\n", p->name, m->done, m->file,
@@ -133,7 +133,7 @@ static void tell(const struct marker *m, const struct platform *p)
 }
 
 // Every platform is tried; the last error is told.
-static int mark_all(const struct marker *m, const struct store *store, struct catalog *c,
+static int mark_all(const struct mark_common *m, const struct store *store, struct catalog *c,
 	struct audit *audit, struct err *e)
 {
 	size_t found = 0;
@@ -162,30 +162,30 @@ static int mark_all(const struct marker *m, const struct store *store, struct ca
 	return result;
 }
 
-static int open_and_mark(const struct marker *m, const struct config *config, struct err *e)
+static int open_and_mark(const struct mark_common *m, const struct config *config, struct err *e)
 {
 	CLEANUP(store_release) struct store store = {0};
 	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
 	CLEANUP(audit_cleanup) struct audit *audit = NULL;
-	CLEANUP(mem_free) char *path = settings_catalog(config, e);
+	CLEANUP(mem_free) char *path = cli_config_catalog(config, e);
 	if (!path || store_open(config, STORE_PATIENT, &store, e) < 0)
 		return -1;
 	if (access(path, F_OK) < 0)
 		return err_errno(e, ERR_NOT_FOUND, "catalog %s", path);
-	if (settings_audit(config, &audit, e) < 0 || catalog_open(path, &catalog, e) < 0 ||
+	if (cli_config_audit(config, &audit, e) < 0 || catalog_open(path, &catalog, e) < 0 ||
 		store_find(&store, catalog, e) < 0)
 		return -1;
 	return mark_all(m, &store, catalog, audit, e);
 }
 
-int marker_run(struct marker *m, const struct command *self, int argc, char **argv, struct err *e)
+int mark_common_run(struct mark_common *m, const struct command *self, int argc, char **argv, struct err *e)
 {
 	struct line l = {.marker = m};
 	CLEANUP(config_release) struct config config;
 	config_init(&config);
 	CLEANUP(mem_free) char *who = audit_account();
 	m->who = who;
-	if (take_line(&l, self, argc, argv, e) < 0 || settings_read(&l.settings, &config, e) < 0 ||
+	if (take_line(&l, self, argc, argv, e) < 0 || cli_config_read(&l.settings, &config, e) < 0 ||
 		open_and_mark(m, &config, e) < 0)
 		return err_exit_code(e->kind);
 	return 0;

@@ -7,16 +7,16 @@
 #include "lib/state/catalog/catalog.h"
 #include "lib/state/store/store.h"
 
-struct marker;
+struct mark_common;
 
 // Marks the file on one platform, by lib/state/publish/sidecar-ops.
-typedef int marker_fn(
-	const struct marker *m, const struct platform *p, struct catalog *c, struct err *e);
+typedef int mark_common_fn(
+	const struct mark_common *m, const struct platform *p, struct catalog *c, struct err *e);
 
-struct marker {
+struct mark_common {
 	const char *action; // "yank", for the audit log
 	const char *done;   // "yanked", for the terminal
-	marker_fn *mark;
+	mark_common_fn *mark;
 	bool needs_reason;
 	// From the command line, and who runs this.
 	const char *file, *reason, *platform; // NULL: not given
@@ -26,4 +26,4 @@ struct marker {
 
 // Runs such a command: takes its line, "FILE [STORE]", and marks FILE on each platform that has it,
 // or on the one that was named. m has the first four.
-int marker_run(struct marker *m, const struct command *self, int argc, char **argv, struct err *e);
+int mark_common_run(struct mark_common *m, const struct command *self, int argc, char **argv, struct err *e);

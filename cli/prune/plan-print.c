@@ -215,7 +215,7 @@ static void print_failures(const struct planfile_head *h, FILE *out)
 	}
 }
 
-void plantable_print(const struct planfile_head *h, const struct config *c, FILE *out)
+void plan_print_print(const struct planfile_head *h, const struct config *c, FILE *out)
 {
 	if (h->platforms > 1)
 		for (size_t i = 0; i < h->platforms; i++)

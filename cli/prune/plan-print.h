@@ -8,4 +8,4 @@
 #include "pruner/plan/planfile.h"
 
 // c has the caps that "prune apply" will hold the plan against.
-void plantable_print(const struct planfile_head *head, const struct config *c, FILE *out);
+void plan_print_print(const struct planfile_head *head, const struct config *c, FILE *out);

@@ -6,7 +6,7 @@
 #include "pruner/operations/apply.h"
 
 struct applying {
-	struct errands all;
+	struct prune_common all;
 	const char *plan;
 	struct apply_options how;
 	bool has_max_files, has_max_bytes, has_max_failures;
@@ -34,10 +34,10 @@ static int take_option(void *ctx, const char *name, const char *value, struct er
 		{"skip-changed-wheels", &x->how.skips_changed_wheels},
 		{"skip-changed-evidence", &x->how.skips_changed_evidence},
 	};
-	const struct settings_number numbers[] = {
-		{"max-files", &setting_percent, &x->how.max_files},
-		{"max-bytes", &setting_percent, &x->how.max_bytes},
-		{"max-failures", &setting_percent, &x->how.max_failures},
+	const struct cli_config_number numbers[] = {
+		{"max-files", &config_type_percent, &x->how.max_files},
+		{"max-bytes", &config_type_percent, &x->how.max_bytes},
+		{"max-failures", &config_type_percent, &x->how.max_failures},
 	};
 	const struct command_flag given[] = {
 		{"max-files", &x->has_max_files},
@@ -47,8 +47,8 @@ static int take_option(void *ctx, const char *name, const char *value, struct er
 	if (command_take_flag(flags, ARRAY_SIZE(flags), name))
 		return 0;
 	if (command_take_flag(given, ARRAY_SIZE(given), name))
-		return settings_take_number(numbers, ARRAY_SIZE(numbers), name, value, e);
-	return errands_take(&x->all, name, value, e);
+		return cli_config_take_number(numbers, ARRAY_SIZE(numbers), name, value, e);
+	return prune_common_take(&x->all, name, value, e);
 }
 
 // PLAN, then one STORE at most.
@@ -60,7 +60,7 @@ static int take_words(struct applying *x, char **words, struct err *e)
 		return err_set(e, ERR_USAGE, "one PLAN and one STORE, not also %s", words[2]);
 	x->plan = words[0];
 	if (words[1])
-		settings_take_store(&x->all.settings, words[1]);
+		cli_config_take_store(&x->all.settings, words[1]);
 	return 0;
 }
 
@@ -83,15 +83,15 @@ static int do_it(struct applying *x, struct err *e)
 {
 	CLEANUP(planfile_release) struct planfile plan = {0};
 	CLEANUP(policy_release) struct policy policy = {0};
-	if (planfile_read(x->plan, &plan, e) < 0 || errands_open(&x->all, e) < 0)
+	if (planfile_read(x->plan, &plan, e) < 0 || prune_common_open(&x->all, e) < 0)
 		return -1;
 	const struct policy_takes takes = apply_takes(&plan.head);
 	if (policy_init(&policy, &x->all.config, &x->all.store, &takes, e) < 0)
 		return -1;
 	take_rest_from_config(x);
-	int result = apply(&x->all.errand, &x->all.config, &policy, &plan, &x->how, e);
+	int result = apply(&x->all.operation, &x->all.config, &policy, &plan, &x->how, e);
 	progress_end(&x->all.progress);
-	errands_sum_up(&x->all);
+	prune_common_sum_up(&x->all);
 	if (result == 0 && !x->all.is_quiet && !x->all.is_dry)
 		printf("To undo it: wheelcache prune restore --run %s\n", plan.head.id);
 	if (fflush(stdout) < 0 && result == 0)
@@ -101,13 +101,13 @@ static int do_it(struct applying *x, struct err *e)
 
 static void applying_release(struct applying *x)
 {
-	errands_release(&x->all);
+	prune_common_release(&x->all);
 }
 
 static int run(const struct command *self, int argc, char **argv, struct err *e)
 {
 	CLEANUP(applying_release) struct applying x = {.plan = NULL};
-	errands_init(&x.all, "pruned", "would be pruned");
+	prune_common_init(&x.all, "pruned", "would be pruned");
 	int first = command_options(self, argc, argv, take_option, &x, e);
 	if (first < 0 || take_words(&x, argv + first, e) < 0)
 		return err_exit_code(e->kind);

@@ -9,11 +9,11 @@
 #include "lib/state/config/config.h"
 #include "pruner/operations/operation.h"
 
-struct errands {
+struct prune_common {
 	const char *done, *would; // the words for what it does: "restored", "would be restored"
 	bool tells_each;          // also of what went well
 	// From the command line.
-	struct settings settings;
+	struct cli_config settings;
 	const char **glob;
 	size_t globs, glob_room;
 	bool is_quiet, is_dry;
@@ -23,15 +23,15 @@ struct errands {
 	struct catalog *catalog;
 	struct audit *audit;
 	char *who;
-	struct errand errand;
+	struct operation operation;
 	struct progress progress;
 };
 
-void errands_init(struct errands *x, const char *done, const char *would);
-void errands_release(struct errands *x);
+void prune_common_init(struct prune_common *x, const char *done, const char *would);
+void prune_common_release(struct prune_common *x);
 // --platform, --dry-run, --quiet, and those of the configuration. ERR_USAGE where it is another one.
-int errands_take(struct errands *x, const char *name, const char *value, struct err *e) MUST_CHECK;
+int prune_common_take(struct prune_common *x, const char *name, const char *value, struct err *e) MUST_CHECK;
 // Reads the configuration, opens store, catalog and audit log, and begins the errand.
-int errands_open(struct errands *x, struct err *e) MUST_CHECK;
+int prune_common_open(struct prune_common *x, struct err *e) MUST_CHECK;
 // "foo: restored 3 files (1.2 MB)": how many of each fate; nothing where it is quiet.
-void errands_sum_up(const struct errands *x);
+void prune_common_sum_up(const struct prune_common *x);

@@ -10,7 +10,7 @@
 #include "pruner/operations/follow.h"
 
 struct following_upstream {
-	struct settings settings;
+	struct cli_config settings;
 	struct config config;
 	struct progress progress;
 	bool is_dry_run, is_json, is_quiet;
@@ -26,7 +26,7 @@ static const struct option_row options[] = {
 	{"log-level", '\0', "LEVEL", "error, warn, info or debug"},
 };
 
-static const struct setting_option keys[] = {
+static const struct cli_config_option keys[] = {
 	{"catalog", "catalog", "path"},
 	{"log-level", "server", "log-level"},
 };
@@ -40,7 +40,7 @@ static int take_option(void *ctx, const char *name, const char *value, struct er
 		{"quiet", &x->is_quiet},
 	};
 	if (command_take_flag(flags, ARRAY_SIZE(flags), name) ||
-		settings_take(&x->settings, keys, ARRAY_SIZE(keys), name, value))
+		cli_config_take(&x->settings, keys, ARRAY_SIZE(keys), name, value))
 		return 0;
 	return err_set(e, ERR_USAGE, "--%s", name);
 }
@@ -49,11 +49,11 @@ static int take_option(void *ctx, const char *name, const char *value, struct er
 
 static const struct {
 	const char *code, *done, *will; // for JSON, and in words
-} kinds[FOLLOWING_COUNT] = {
-	[FOLLOWING_RELIST] = {"relist", "listed again", "would be listed again"},
-	[FOLLOWING_LOST] = {"lost", "lost", "lost"},
-	[FOLLOWING_YANK] = {"yank", "yanked", "would be yanked"},
-	[FOLLOWING_UNYANK] = {"unyank", "no longer yanked", "would no longer be yanked"},
+} kinds[UPSTREAM_DIFF_COUNT] = {
+	[UPSTREAM_DIFF_RELIST] = {"relist", "listed again", "would be listed again"},
+	[UPSTREAM_DIFF_LOST] = {"lost", "lost", "lost"},
+	[UPSTREAM_DIFF_YANK] = {"yank", "yanked", "would be yanked"},
+	[UPSTREAM_DIFF_UNYANK] = {"unyank", "no longer yanked", "would no longer be yanked"},
 };
 
 static const struct {
@@ -68,7 +68,7 @@ static const struct {
 };
 
 static void add_json(struct following_upstream *x, enum follow_result result, const struct platform *p,
-	const struct following_step *step, const char *why)
+	const struct upstream_diff_step *step, const char *why)
 {
 	struct jsondoc *doc = jsondoc_object();
 	jsondoc_put_str(doc, "platform", p->name);
@@ -80,7 +80,7 @@ static void add_json(struct following_upstream *x, enum follow_result result, co
 	jsondoc_add(x->steps, doc);
 }
 
-static void tell(void *ctx, enum follow_result result, const struct platform *p, const struct following_step *step,
+static void tell(void *ctx, enum follow_result result, const struct platform *p, const struct upstream_diff_step *step,
 	const char *why)
 {
 	struct following_upstream *x = ctx;
@@ -95,7 +95,7 @@ static void tell(void *ctx, enum follow_result result, const struct platform *p,
 	}
 }
 
-static void print_json(struct following_upstream *x, const struct following *f, const struct follow_counts *n)
+static void print_json(struct following_upstream *x, const struct upstream_diff *f, const struct follow_counts *n)
 {
 	const struct {
 		const char *key;
@@ -104,10 +104,10 @@ static void print_json(struct following_upstream *x, const struct following *f, 
 		{"pruned", f->pruned},
 		{"projects", f->projects},
 		{"unknown", f->unknown},
-		{"relisted", n->done[FOLLOWING_RELIST]},
+		{"relisted", n->done[UPSTREAM_DIFF_RELIST]},
 		{"lost", n->of[FOLLOW_LOST]},
-		{"yanked", n->done[FOLLOWING_YANK]},
-		{"unyanked", n->done[FOLLOWING_UNYANK]},
+		{"yanked", n->done[UPSTREAM_DIFF_YANK]},
+		{"unyanked", n->done[UPSTREAM_DIFF_UNYANK]},
 		{"failed", n->of[FOLLOW_FAILED]},
 		{"frozen", n->of[FOLLOW_HELD]},
 	};
@@ -122,16 +122,16 @@ static void print_json(struct following_upstream *x, const struct following *f, 
 	fwrite(text.data, 1, text.len, stdout);
 }
 
-static void print_text(const struct following *f, const struct follow_counts *n)
+static void print_text(const struct upstream_diff *f, const struct follow_counts *n)
 {
 	printf("%zu pruned files, %zu projects: %zu listed again, %zu lost, %zu yanked, %zu no longer yanked\n", f->pruned,
-		f->projects, n->done[FOLLOWING_RELIST], n->of[FOLLOW_LOST], n->done[FOLLOWING_YANK],
-		n->done[FOLLOWING_UNYANK]);
+		f->projects, n->done[UPSTREAM_DIFF_RELIST], n->of[FOLLOW_LOST], n->done[UPSTREAM_DIFF_YANK],
+		n->done[UPSTREAM_DIFF_UNYANK]);
 	if (f->unknown)
 		printf("%zu of %zu projects are as they were: upstream did not say how they are\n", f->unknown, f->projects);
 }
 
-static int report(struct following_upstream *x, const struct following *f, const struct follow_counts *n, struct err *e)
+static int report(struct following_upstream *x, const struct upstream_diff *f, const struct follow_counts *n, struct err *e)
 {
 	if (x->is_json)
 		print_json(x, f, n);
@@ -153,15 +153,15 @@ static int follow(struct following_upstream *x, const struct store *store, struc
 {
 	CLEANUP(audit_cleanup) struct audit *audit = NULL;
 	CLEANUP(upstream_cleanup) struct upstream *upstream = NULL;
-	CLEANUP(following_release) struct following found = {0};
+	CLEANUP(upstream_diff_release) struct upstream_diff found = {0};
 	CLEANUP(mem_free) char *who = audit_account();
 	struct follow_counts counts;
-	const struct following_options finding = {
+	const struct upstream_diff_options finding = {
 		.yanks = x->config.prune_follow_yanks, .progress = progress_look, .ctx = &x->progress};
-	if ((!x->is_dry_run && settings_audit(&x->config, &audit, e) < 0) || upstream_new(&x->config, &upstream, e) < 0)
+	if ((!x->is_dry_run && cli_config_audit(&x->config, &audit, e) < 0) || upstream_new(&x->config, &upstream, e) < 0)
 		return -1;
 	progress_begin(&x->progress, !x->is_quiet);
-	int result = following_find(store, c, upstream, &finding, &found, e);
+	int result = upstream_diff_find(store, c, upstream, &finding, &found, e);
 	progress_end(&x->progress);
 	const struct follow_options doing = {
 		.is_dry_run = x->is_dry_run, .who = who, .audit = audit, .told = tell, .ctx = x};
@@ -177,9 +177,9 @@ static int open_and_follow(struct following_upstream *x, struct err *e)
 {
 	CLEANUP(store_release) struct store store = {0};
 	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
-	if (settings_read(&x->settings, &x->config, e) < 0 || store_open(&x->config, STORE_PATIENT, &store, e) < 0)
+	if (cli_config_read(&x->settings, &x->config, e) < 0 || store_open(&x->config, STORE_PATIENT, &store, e) < 0)
 		return -1;
-	CLEANUP(mem_free) char *path = settings_catalog(&x->config, e);
+	CLEANUP(mem_free) char *path = cli_config_catalog(&x->config, e);
 	if (!path)
 		return -1;
 	if (access(path, F_OK) < 0)
@@ -199,7 +199,7 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
 {
 	CLEANUP(following_upstream_release) struct following_upstream x = {.steps = jsondoc_array()};
 	config_init(&x.config);
-	if (settings_take_line(&x.settings, self, argc, argv, take_option, &x, e) < 0)
+	if (cli_config_take_line(&x.settings, self, argc, argv, take_option, &x, e) < 0)
 		return err_exit_code(e->kind);
 	return open_and_follow(&x, e) < 0 ? err_exit_code(e->kind) : 0;
 }

@@ -12,7 +12,7 @@
 #include "pruner/plan/plan.h"
 
 struct planning_store {
-	struct settings settings;
+	struct cli_config settings;
 	struct config config;
 	struct policy_takes takes;
 	struct plan_options plan;
@@ -38,7 +38,7 @@ static const struct option_row options[] = {
 	{"log-level", '\0', "LEVEL", "error, warn, info or debug"},
 };
 
-static const struct setting_option keys[] = {
+static const struct cli_config_option keys[] = {
 	{"catalog", "catalog", "path"},
 	{"log-level", "server", "log-level"},
 };
@@ -57,7 +57,7 @@ static int take_option(void *ctx, const char *name, const char *value, struct er
 		{"quiet", &x->is_quiet},
 	};
 	if (command_take_flag(flags, ARRAY_SIZE(flags), name) ||
-		settings_take(&x->settings, keys, ARRAY_SIZE(keys), name, value))
+		cli_config_take(&x->settings, keys, ARRAY_SIZE(keys), name, value))
 		return 0;
 	if (strcmp(name, "output") == 0) {
 		x->plan.path = value;
@@ -78,7 +78,7 @@ static int print_plan(const struct planning_store *x, const struct plan *plan, s
 		planfile_write_head(&plan->head, &out);
 		fwrite(out.data, 1, out.len, stdout);
 	} else if (!x->is_quiet) {
-		plantable_print(&plan->head, &x->config, stdout);
+		plan_print_print(&plan->head, &x->config, stdout);
 		if (x->plan.path)
 			printf("\nThe plan is %s. Review it, then: wheelcache prune apply %s\n", x->plan.path, x->plan.path);
 		else
@@ -117,9 +117,9 @@ static int open_all(struct planning_store *x, struct err *e)
 {
 	CLEANUP(store_release) struct store store = {0};
 	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
-	if (settings_read(&x->settings, &x->config, e) < 0 || store_open(&x->config, STORE_PATIENT, &store, e) < 0)
+	if (cli_config_read(&x->settings, &x->config, e) < 0 || store_open(&x->config, STORE_PATIENT, &store, e) < 0)
 		return -1;
-	CLEANUP(mem_free) char *path = settings_catalog(&x->config, e);
+	CLEANUP(mem_free) char *path = cli_config_catalog(&x->config, e);
 	if (!path || catalog_open(path, &catalog, e) < 0 || store_find(&store, catalog, e) < 0)
 		return -1;
 	return plan_store(x, &store, catalog, e);
@@ -135,7 +135,7 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
 {
 	CLEANUP(planning_release) struct planning_store x = {0};
 	config_init(&x.config);
-	if (settings_take_line(&x.settings, self, argc, argv, take_option, &x, e) < 0)
+	if (cli_config_take_line(&x.settings, self, argc, argv, take_option, &x, e) < 0)
 		return err_exit_code(e->kind);
 	return open_all(&x, e) < 0 ? err_exit_code(e->kind) : 0;
 }

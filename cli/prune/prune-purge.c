@@ -7,7 +7,7 @@
 #include "pruner/operations/purge.h"
 
 struct purging {
-	struct errands all;
+	struct prune_common all;
 	uint64_t grace;
 	bool has_grace;
 	struct policy_takes takes;
@@ -27,21 +27,21 @@ static const struct option_row options[] = {
 static int take_option(void *ctx, const char *name, const char *value, struct err *e)
 {
 	struct purging *x = ctx;
-	const struct settings_number numbers[] = {{"grace", &setting_seconds, &x->grace}};
+	const struct cli_config_number numbers[] = {{"grace", &config_type_seconds, &x->grace}};
 	const struct command_flag flags[] = {{"name-taken-over", &x->takes.taken_over}};
 	if (command_take_flag(flags, ARRAY_SIZE(flags), name))
 		return 0;
 	if (strcmp(name, numbers[0].option) != 0)
-		return errands_take(&x->all, name, value, e);
+		return prune_common_take(&x->all, name, value, e);
 	x->has_grace = true;
-	return settings_take_number(numbers, ARRAY_SIZE(numbers), name, value, e);
+	return cli_config_take_number(numbers, ARRAY_SIZE(numbers), name, value, e);
 }
 
 static void tell_rest(const struct purging *x, const struct purge_result *r)
 {
 	if (x->all.is_quiet)
 		return;
-	errands_sum_up(&x->all);
+	prune_common_sum_up(&x->all);
 	if (r->waiting)
 		printf("%" PRIu64 " files wait until their grace is over\n", r->waiting);
 	if (r->unknown)
@@ -52,7 +52,7 @@ static int do_it(struct purging *x, struct err *e)
 {
 	struct purge_result result;
 	CLEANUP(policy_release) struct policy policy = {0};
-	if (errands_open(&x->all, e) < 0 ||
+	if (prune_common_open(&x->all, e) < 0 ||
 		policy_init(&policy, &x->all.config, &x->all.store, &x->takes, e) < 0)
 		return -1;
 	const struct purge_options how = {.glob = x->all.glob,
@@ -61,26 +61,26 @@ static int do_it(struct purging *x, struct err *e)
 		.is_dry = x->all.is_dry,
 		.progress = progress_look,
 		.ctx = &x->all.progress};
-	int purged = purge(&x->all.errand, &x->all.config, &policy, &how, &result, e);
+	int purged = purge(&x->all.operation, &x->all.config, &policy, &how, &result, e);
 	progress_end(&x->all.progress);
 	tell_rest(x, &result);
 	struct err unreleased = ERR_INIT;
-	if (errand_end(&x->all.errand, purged < 0 ? &unreleased : e) < 0 || purged < 0)
+	if (operation_end(&x->all.operation, purged < 0 ? &unreleased : e) < 0 || purged < 0)
 		return -1;
 	return fflush(stdout) < 0 ? err_errno(e, ERR_IO, "cannot write what was done") : 0;
 }
 
 static void purging_release(struct purging *x)
 {
-	errands_release(&x->all);
+	prune_common_release(&x->all);
 }
 
 static int run(const struct command *self, int argc, char **argv, struct err *e)
 {
 	CLEANUP(purging_release) struct purging x = {.has_grace = false};
-	errands_init(&x.all, "purged", "would be purged");
+	prune_common_init(&x.all, "purged", "would be purged");
 	x.all.tells_each = true;
-	if (settings_take_line(&x.all.settings, self, argc, argv, take_option, &x, e) < 0)
+	if (cli_config_take_line(&x.all.settings, self, argc, argv, take_option, &x, e) < 0)
 		return err_exit_code(e->kind);
 	return do_it(&x, e) < 0 ? err_exit_code(e->kind) : 0;
 }

@@ -7,7 +7,7 @@
 #include "pruner/operations/restore.h"
 
 struct restoring {
-	struct errands all;
+	struct prune_common all;
 	const char *run;
 };
 
@@ -24,7 +24,7 @@ static int take_option(void *ctx, const char *name, const char *value, struct er
 {
 	struct restoring *x = ctx;
 	if (strcmp(name, "run") != 0)
-		return errands_take(&x->all, name, value, e);
+		return prune_common_take(&x->all, name, value, e);
 	x->run = value;
 	return 0;
 }
@@ -38,7 +38,7 @@ static int take_words(struct restoring *x, char **words, struct err *e)
 	if (words[files] && words[files + 1])
 		return err_set(e, ERR_USAGE, "one STORE, behind the FILEs; not also %s", words[files + 1]);
 	if (words[files])
-		settings_take_store(&x->all.settings, words[files]);
+		cli_config_take_store(&x->all.settings, words[files]);
 	if (!files == !x->run)
 		return err_set(e, ERR_USAGE, "what is to be restored: the names of wheels or sdists, or --run ID");
 	return files;
@@ -51,10 +51,10 @@ static int do_it(struct restoring *x, char **words, int files, struct err *e)
 		.run = x->run,
 		.glob = x->all.glob,
 		.globs = x->all.globs};
-	if (errands_open(&x->all, e) < 0)
+	if (prune_common_open(&x->all, e) < 0)
 		return -1;
-	int result = restore(&x->all.errand, &what, e);
-	errands_sum_up(&x->all);
+	int result = restore(&x->all.operation, &what, e);
+	prune_common_sum_up(&x->all);
 	if (fflush(stdout) < 0 && result == 0)
 		return err_errno(e, ERR_IO, "cannot write what was done");
 	return result;
@@ -62,13 +62,13 @@ static int do_it(struct restoring *x, char **words, int files, struct err *e)
 
 static void restoring_release(struct restoring *x)
 {
-	errands_release(&x->all);
+	prune_common_release(&x->all);
 }
 
 static int run(const struct command *self, int argc, char **argv, struct err *e)
 {
 	CLEANUP(restoring_release) struct restoring x = {.run = NULL};
-	errands_init(&x.all, "restored", "would be restored");
+	prune_common_init(&x.all, "restored", "would be restored");
 	x.all.tells_each = true;
 	int first = command_options(self, argc, argv, take_option, &x, e);
 	int files = first < 0 ? -1 : take_words(&x, argv + first, e);

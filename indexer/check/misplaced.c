@@ -13,12 +13,12 @@ struct layout_stray {
 	char *project;
 };
 
-void layout_init(struct layout *l, layout_fn *fn, void *ctx)
+void misplaced_init(struct misplaced *l, misplaced_fn *fn, void *ctx)
 {
-	*l = (struct layout){.fn = fn, .ctx = ctx};
+	*l = (struct misplaced){.fn = fn, .ctx = ctx};
 }
 
-static void forget_folder(struct layout *l)
+static void forget_folder(struct misplaced *l)
 {
 	for (size_t i = 0; i < l->count; i++) {
 		free(l->stray[i].filename);
@@ -30,7 +30,7 @@ static void forget_folder(struct layout *l)
 	l->count = 0;
 }
 
-void layout_release(struct layout *l)
+void misplaced_release(struct misplaced *l)
 {
 	forget_folder(l);
 	free(l->stray);
@@ -52,23 +52,23 @@ static char *project_of(const char *folder, bool *has_letter)
 	return buf_steal(&out);
 }
 
-void layout_end(struct layout *l)
+void misplaced_end(struct misplaced *l)
 {
 	for (size_t i = 0; i < l->count && (l->is_sorted || !l->is_mixed); i++)
 		l->fn(l->ctx, l->platform, l->folder, l->stray[i].filename, l->stray[i].project);
 	forget_folder(l);
 }
 
-static void begin_folder(struct layout *l, int64_t platform, const char *folder)
+static void begin_folder(struct misplaced *l, int64_t platform, const char *folder)
 {
-	layout_end(l);
+	misplaced_end(l);
 	l->platform = platform;
 	l->folder = xstrdup(folder);
 	l->project = project_of(folder, &l->is_sorted);
 	l->is_mixed = false;
 }
 
-void layout_see(struct layout *l, int64_t platform, const char *folder, const char *filename,
+void misplaced_see(struct misplaced *l, int64_t platform, const char *folder, const char *filename,
 	const char *project)
 {
 	if (!l->folder || l->platform != platform || strcmp(l->folder, folder) != 0)

@@ -10,13 +10,13 @@
 #include <stdint.h>
 
 // A misplaced file; strings are borrowed for the call.
-typedef void layout_fn(
+typedef void misplaced_fn(
 	void *ctx, int64_t platform, const char *folder, const char *filename, const char *project);
 
 struct layout_stray;
 
-struct layout {
-	layout_fn *fn;
+struct misplaced {
+	misplaced_fn *fn;
 	void *ctx;
 	// The folder whose files come now.
 	int64_t platform;
@@ -28,10 +28,10 @@ struct layout {
 	size_t count, room;
 };
 
-void layout_init(struct layout *l, layout_fn *fn, void *ctx);
-void layout_release(struct layout *l);
+void misplaced_init(struct misplaced *l, misplaced_fn *fn, void *ctx);
+void misplaced_release(struct misplaced *l);
 // The files of a folder come one behind the other; fn is called when the next folder begins.
-void layout_see(struct layout *l, int64_t platform, const char *folder, const char *filename,
+void misplaced_see(struct misplaced *l, int64_t platform, const char *folder, const char *filename,
 	const char *project);
 // The last folder has ended too.
-void layout_end(struct layout *l);
+void misplaced_end(struct misplaced *l);

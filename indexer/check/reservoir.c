@@ -10,22 +10,22 @@ struct chosen {
 	uint64_t size;
 };
 
-struct sample {
+struct reservoir {
 	struct chosen *chosen;
 	size_t count, room, most;
 	uint64_t offered;
 	uint64_t random; // splitmix64's state
 };
 
-struct sample *sample_new(size_t most, uint64_t seed)
+struct reservoir *reservoir_new(size_t most, uint64_t seed)
 {
-	struct sample *s = xcalloc(1, sizeof(*s));
+	struct reservoir *s = xcalloc(1, sizeof(*s));
 	s->most = most;
 	s->random = seed;
 	return s;
 }
 
-void sample_free(struct sample *s)
+void reservoir_free(struct reservoir *s)
 {
 	if (!s)
 		return;
@@ -33,14 +33,14 @@ void sample_free(struct sample *s)
 	free(s);
 }
 
-void sample_cleanup(struct sample **s)
+void reservoir_cleanup(struct reservoir **s)
 {
-	sample_free(*s);
+	reservoir_free(*s);
 	*s = NULL;
 }
 
 // splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014.
-static uint64_t next_random(struct sample *s)
+static uint64_t next_random(struct reservoir *s)
 {
 	uint64_t z = s->random += 0x9e3779b97f4a7c15;
 	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
@@ -50,7 +50,7 @@ static uint64_t next_random(struct sample *s)
 
 // Vitter's algorithm R: the n-th one is chosen with the likelihood most / n, in the place of any
 // other.
-void sample_offer(struct sample *s, int64_t id, uint64_t size)
+void reservoir_offer(struct reservoir *s, int64_t id, uint64_t size)
 {
 	s->offered++;
 	if (s->count < s->most) {
@@ -69,19 +69,19 @@ static int by_id(const void *a, const void *b)
 	return (left->id > right->id) - (left->id < right->id);
 }
 
-void sample_end(struct sample *s)
+void reservoir_end(struct reservoir *s)
 {
 	if (s->count)
 		qsort(s->chosen, s->count, sizeof(*s->chosen), by_id);
 }
 
-bool sample_has(const struct sample *s, int64_t id)
+bool reservoir_has(const struct reservoir *s, int64_t id)
 {
 	struct chosen wanted = {.id = id};
 	return s->count && bsearch(&wanted, s->chosen, s->count, sizeof(wanted), by_id);
 }
 
-uint64_t sample_bytes(const struct sample *s)
+uint64_t reservoir_bytes(const struct reservoir *s)
 {
 	uint64_t sum = 0;
 	for (size_t i = 0; i < s->count; i++)

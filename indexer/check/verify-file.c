@@ -7,7 +7,7 @@
 #include "lib/os/fs.h"
 #include "lib/state/catalog/catalog-check.h"
 
-void checking_found(struct checking *c, enum checked_list list, const struct folder *folder,
+void verify_file_found(struct verify_file *c, enum check_report_list list, const struct folder *folder,
 	const char *filename, const char *second, const char *third)
 {
 	CLEANUP(mem_free) char *below = folder_file(folder, filename);
@@ -17,19 +17,19 @@ void checking_found(struct checking *c, enum checked_list list, const struct fol
 	pthread_mutex_unlock(&c->lock);
 }
 
-bool checking_is_wanted(void *ctx, const struct catalog_known *known, const struct stat *st)
+bool verify_file_is_wanted(void *ctx, const struct catalog_known *known, const struct stat *st)
 {
-	const struct checking *c = ctx;
+	const struct verify_file *c = ctx;
 	if (known->state != FILE_IS_LISTED)
 		return false;
-	return !c->sample || sample_has(c->sample, known->id) ||
+	return !c->sample || reservoir_has(c->sample, known->id) ||
 	       known->size != (uint64_t)st->st_size;
 }
 
 // What is to be said of a file.
 struct verdict {
 	bool is_bad;
-	enum checked_list list;
+	enum check_report_list list;
 	const char *second, *third;
 	char recorded[SHA256_HEX + 1], found[SHA256_HEX + 1];
 };
@@ -37,7 +37,7 @@ struct verdict {
 static void call_changed(struct verdict *v, const char *how)
 {
 	v->is_bad = true;
-	v->list = CHECKED_LIST_CHANGED;
+	v->list = CHECK_REPORT_LIST_CHANGED;
 	v->second = how;
 }
 
@@ -46,7 +46,7 @@ static void call_corrupt(struct verdict *v, const struct catalog_sum *sum, const
 	hex_encode(sum->sha256, SHA256_SIZE, v->recorded);
 	hex_encode(found, SHA256_SIZE, v->found);
 	v->is_bad = true;
-	v->list = CHECKED_LIST_CORRUPT;
+	v->list = CHECK_REPORT_LIST_CORRUPT;
 	v->second = v->recorded;
 	v->third = v->found;
 }
@@ -62,7 +62,7 @@ static void compare(const struct catalog_sum *sum, const struct stat *st, const 
 		call_changed(v, "other bytes, of another time");
 }
 
-static int look(struct crew *crew, struct ingest *in, int fd, const struct catalog_sum *sum,
+static int look(struct scan_workers *workers, struct ingest *in, int fd, const struct catalog_sum *sum,
 	struct verdict *v, struct err *e)
 {
 	struct err why = ERR_INIT;
@@ -75,8 +75,8 @@ static int look(struct crew *crew, struct ingest *in, int fd, const struct catal
 		return 0;
 	}
 	if (ingest_hash(in, fd, &st, found, &why) == 0) {
-		crew_count(crew, COUNT_CHECKED, 1);
-		crew_count(crew, COUNT_BYTES, (uint64_t)st.st_size);
+		scan_workers_count(workers, COUNT_CHECKED, 1);
+		scan_workers_count(workers, COUNT_BYTES, (uint64_t)st.st_size);
 		compare(sum, &st, found, v);
 		return 0;
 	}
@@ -101,7 +101,7 @@ static int is_still(struct worker *w, int64_t id, const struct catalog_sum *befo
 }
 
 // -1: there is no saying.
-static int check_file(struct crew *crew, struct worker *w, struct job *job, struct err *e)
+static int check_file(struct scan_workers *workers, struct worker *w, struct job *job, struct err *e)
 {
 	struct err why = ERR_INIT;
 	struct catalog_sum sum;
@@ -112,27 +112,27 @@ static int check_file(struct crew *crew, struct worker *w, struct job *job, stru
 	CLEANUP(mem_free) char *path = folder_file(job->folder, job->filename);
 	CLEANUP(mem_close) int fd = store_open_file(job->folder->platform, path, &why);
 	if (fd < 0 && (why.kind == ERR_NOT_FOUND || why.kind == ERR_DENIED)) {
-		crew_gone(crew, job->folder, job->id, job->written);
+		scan_workers_gone(workers, job->folder, job->id, job->written);
 		return 0;
 	}
 	if (fd < 0) {
 		*e = why;
 		return -1;
 	}
-	if (look(crew, w->ingest, fd, &sum, &v, e) < 0)
+	if (look(workers, w->ingest, fd, &sum, &v, e) < 0)
 		return -1;
 	int still = v.is_bad ? is_still(w, job->id, &sum, e) : 0;
 	if (still > 0)
-		checking_found(crew_options(crew)->ctx, v.list, job->folder, job->filename,
+		verify_file_found(scan_workers_options(workers)->ctx, v.list, job->folder, job->filename,
 			v.second, v.third);
 	return still < 0 ? -1 : 0;
 }
 
-void checking_run(struct crew *crew, struct worker *worker, struct job *job)
+void verify_file_run(struct scan_workers *workers, struct worker *worker, struct job *job)
 {
 	struct err e = ERR_INIT;
-	if (check_file(crew, worker, job, &e) < 0)
-		crew_problem(crew, job->folder, job->filename, &e);
-	crew_count(crew, COUNT_DONE, job->share);
-	crew_folder_end(crew, job->folder);
+	if (check_file(workers, worker, job, &e) < 0)
+		scan_workers_problem(workers, job->folder, job->filename, &e);
+	scan_workers_count(workers, COUNT_DONE, job->share);
+	scan_workers_folder_end(workers, job->folder);
 }

@@ -27,9 +27,9 @@ static const char marker[] = ".wheelcache-static"; // the inventory: proves that
 struct docroot {
 	char *path;
 	int fd;
-	struct inventory ours; // what the marker has: all that is there, and maybe more
+	struct manifest ours; // what the marker has: all that is there, and maybe more
 	struct docroot_counts counts;
-	struct outfolder here; // where we are at work
+	struct output_dir here; // where we are at work
 };
 
 // The folder of a page, without its slash.
@@ -45,35 +45,35 @@ static bool is_page(const char *path)
 
 static int put_file(struct docroot *d, const char *name, struct str bytes, struct err *e)
 {
-	if (outfolder_has_file(&d->here, name, &bytes)) {
+	if (output_dir_has_file(&d->here, name, &bytes)) {
 		d->counts.kept++;
 		return 0;
 	}
 	d->counts.written++;
-	return outfolder_put_file(&d->here, name, bytes, e);
+	return output_dir_put_file(&d->here, name, bytes, e);
 }
 
 int docroot_file(struct docroot *d, const char *path, struct str bytes, struct err *e)
 {
-	CLEANUP(outpath_release) struct outpath at = outpath_of(path);
-	if (outfolder_enter(&d->here, at.folder, true, e) < 0)
+	CLEANUP(output_path_release) struct output_path at = output_path_of(path);
+	if (output_dir_enter(&d->here, at.folder, true, e) < 0)
 		return -1;
 	return put_file(d, at.name, bytes, e);
 }
 
 int docroot_link(struct docroot *d, const char *path, const char *target, struct err *e)
 {
-	CLEANUP(outpath_release) struct outpath at = outpath_of(path);
-	if (outfolder_enter(&d->here, at.folder, true, e) < 0)
+	CLEANUP(output_path_release) struct output_path at = output_path_of(path);
+	if (output_dir_enter(&d->here, at.folder, true, e) < 0)
 		return -1;
 	CLEANUP(mem_free) char *folder = xasprintf("%s/%s", d->path, at.folder);
 	CLEANUP(mem_free) char *seen = fs_relative_path(folder, target);
-	if (outfolder_has_link(&d->here, at.name, seen)) {
+	if (output_dir_has_link(&d->here, at.name, seen)) {
 		d->counts.kept++;
 		return 0;
 	}
 	d->counts.written++;
-	return outfolder_put_link(&d->here, at.name, seen, e);
+	return output_dir_put_link(&d->here, at.name, seen, e);
 }
 
 // The plain file is put last: where it is right, so are the packed ones, and need not be made to
@@ -81,9 +81,9 @@ int docroot_link(struct docroot *d, const char *path, const char *target, struct
 static bool has_form(const struct docroot *d, enum page_format format, struct str page)
 {
 	const char *const *file = docroot_page_file[format];
-	bool is_right = outfolder_has_file(&d->here, file[PAGE_PLAIN], &page);
+	bool is_right = output_dir_has_file(&d->here, file[PAGE_PLAIN], &page);
 	for (int coding = PAGE_PLAIN + 1; coding < PAGE_CODING_COUNT; coding++)
-		is_right = is_right && outfolder_has_file(&d->here, file[coding], NULL);
+		is_right = is_right && output_dir_has_file(&d->here, file[coding], NULL);
 	return is_right;
 }
 
@@ -93,7 +93,7 @@ int docroot_page(struct docroot *d, const char *path, enum page_format format, s
 	CLEANUP(mem_free) char *folder = page_folder(path);
 	CLEANUP(buf_release) struct buf packed;
 	buf_init(&packed, LIMIT_PAGE);
-	if (outfolder_enter(&d->here, folder, true, e) < 0)
+	if (output_dir_enter(&d->here, folder, true, e) < 0)
 		return -1;
 	if (has_form(d, format, page)) {
 		d->counts.kept += PAGE_CODING_COUNT;
@@ -141,27 +141,27 @@ static int check_free(const struct docroot *d, const char *path, struct err *e)
 }
 
 static int write_marker(
-	struct docroot *d, const struct inventory *a, const struct inventory *b, struct err *e)
+	struct docroot *d, const struct manifest *a, const struct manifest *b, struct err *e)
 {
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, LIMIT_INVENTORY);
-	inventory_print(a, b, &text);
+	manifest_print(a, b, &text);
 	struct str bytes = buf_view(&text);
 	if (text.failed)
 		return err_set(e, ERR_LIMIT, "%s/%s: larger than %d bytes", d->path, marker,
 			LIMIT_INVENTORY);
-	if (outfolder_enter(&d->here, ".", false, e) < 0)
+	if (output_dir_enter(&d->here, ".", false, e) < 0)
 		return -1;
-	if (!outfolder_has_file(&d->here, marker, &bytes) &&
-		outfolder_put_file(&d->here, marker, bytes, e) < 0)
+	if (!output_dir_has_file(&d->here, marker, &bytes) &&
+		output_dir_put_file(&d->here, marker, bytes, e) < 0)
 		return -1;
-	return outfolder_leave(&d->here, e);
+	return output_dir_leave(&d->here, e);
 }
 
-int docroot_claim(struct docroot *d, const struct inventory *wanted, struct err *e)
+int docroot_claim(struct docroot *d, const struct manifest *wanted, struct err *e)
 {
 	for (size_t i = 0; i < wanted->count; i++)
-		if (!inventory_has(&d->ours, wanted->path[i]) &&
+		if (!manifest_has(&d->ours, wanted->path[i]) &&
 			check_free(d, wanted->path[i], e) < 0)
 			return -1;
 	return write_marker(d, &d->ours, wanted, e);
@@ -169,7 +169,7 @@ int docroot_claim(struct docroot *d, const struct inventory *wanted, struct err 
 
 static int remove_name(struct docroot *d, const char *name, struct err *e)
 {
-	int found = outfolder_remove(&d->here, name, e);
+	int found = output_dir_remove(&d->here, name, e);
 	d->counts.removed += found > 0;
 	return found;
 }
@@ -186,32 +186,32 @@ static int remove_page(struct docroot *d, struct err *e)
 static int remove_path(struct docroot *d, const char *path, struct err *e)
 {
 	struct err gone = ERR_INIT;
-	CLEANUP(outpath_release) struct outpath at = outpath_of(path);
-	if (outfolder_enter(&d->here, at.folder, false, &gone) < 0) {
+	CLEANUP(output_path_release) struct output_path at = output_path_of(path);
+	if (output_dir_enter(&d->here, at.folder, false, &gone) < 0) {
 		if (gone.kind == ERR_NOT_FOUND)
 			return 0;
 		*e = gone;
 		return -1;
 	}
 	int result = is_page(path) ? remove_page(d, e) : remove_name(d, at.name, e);
-	return result < 0 ? -1 : outfolder_remove_empty(&d->here, e);
+	return result < 0 ? -1 : output_dir_remove_empty(&d->here, e);
 }
 
 static int remove_unwanted(
-	struct docroot *d, const struct inventory *wanted, bool pages, struct err *e)
+	struct docroot *d, const struct manifest *wanted, bool pages, struct err *e)
 {
 	for (size_t i = 0; i < d->ours.count; i++)
-		if (is_page(d->ours.path[i]) == pages && !inventory_has(wanted, d->ours.path[i]) &&
+		if (is_page(d->ours.path[i]) == pages && !manifest_has(wanted, d->ours.path[i]) &&
 			remove_path(d, d->ours.path[i], e) < 0)
 			return -1;
 	return 0;
 }
 
-int docroot_settle(struct docroot *d, const struct inventory *wanted, struct err *e)
+int docroot_settle(struct docroot *d, const struct manifest *wanted, struct err *e)
 {
-	static const struct inventory none = {0};
+	static const struct manifest none = {0};
 	if (remove_unwanted(d, wanted, true, e) < 0 || remove_unwanted(d, wanted, false, e) < 0 ||
-		outfolder_leave(&d->here, e) < 0)
+		output_dir_leave(&d->here, e) < 0)
 		return -1;
 	return write_marker(d, wanted, &none, e);
 }
@@ -224,7 +224,7 @@ static int check_empty(const struct docroot *d, struct err *e)
 	if (!dir)
 		return err_errno(e, ERR_IO, "%s", d->path);
 	for (struct dirent *entry; errno = 0, (entry = readdir(dir)) != NULL;) {
-		static const char *const harmless[] = {".", "..", outfolder_unready};
+		static const char *const harmless[] = {".", "..", output_dir_unready};
 		size_t i = 0;
 		while (i < ARRAY_SIZE(harmless) && strcmp(entry->d_name, harmless[i]) != 0)
 			i++;
@@ -243,7 +243,7 @@ static int read_marker(struct docroot *d, struct err *e)
 	buf_init(&text, LIMIT_INVENTORY);
 	CLEANUP(mem_free) char *path = xasprintf("%s/%s", d->path, marker);
 	if (fs_read_file(path, &text, &missing) == 0)
-		return inventory_parse(buf_view(&text), &d->ours, e) < 0
+		return manifest_parse(buf_view(&text), &d->ours, e) < 0
 			       ? err_prefix(e, "%s ", path)
 			       : 0;
 	if (missing.kind != ERR_NOT_FOUND) {
@@ -268,7 +268,7 @@ int docroot_open(const char *path, struct docroot **out, struct err *e)
 	CLEANUP(docroot_cleanup) struct docroot *d = xcalloc(1, sizeof(*d));
 	d->path = xstrdup(path);
 	d->fd = fs_open_dir(path, e);
-	outfolder_init(&d->here, d->path, d->fd);
+	output_dir_init(&d->here, d->path, d->fd);
 	if (d->fd < 0 || lock(d, e) < 0 || read_marker(d, e) < 0)
 		return -1;
 	*out = STEAL_PTR(d);
@@ -279,8 +279,8 @@ void docroot_cleanup(struct docroot **d)
 {
 	if (!*d)
 		return;
-	inventory_release(&(*d)->ours);
-	outfolder_release(&(*d)->here);
+	manifest_release(&(*d)->ours);
+	output_dir_release(&(*d)->here);
 	mem_close(&(*d)->fd);
 	free((*d)->path);
 	free(*d);

@@ -28,7 +28,7 @@ const struct docroot_counts *docroot_counts(const struct docroot *d);
 // Takes the names of all that will be put, before any is: what a killed run leaves is known to be
 // ours. ERR_CONFLICT where one is there already and not ours. Paths are below the folder; wanted is
 // sorted.
-int docroot_claim(struct docroot *d, const struct inventory *wanted, struct err *e) MUST_CHECK;
+int docroot_claim(struct docroot *d, const struct manifest *wanted, struct err *e) MUST_CHECK;
 // Put one thing each; path was claimed. A page is put a form at a time; its path ends in "/". A
 // link's target is absolute, but the link relative where both are below one top-level folder, which
 // may then be mounted elsewhere.
@@ -37,4 +37,4 @@ int docroot_page(struct docroot *d, const char *path, enum page_format format, s
 int docroot_file(struct docroot *d, const char *path, struct str bytes, struct err *e) MUST_CHECK;
 int docroot_link(struct docroot *d, const char *path, const char *target, struct err *e) MUST_CHECK;
 // Removes all of ours that is not wanted: pages first, then what they led to.
-int docroot_settle(struct docroot *d, const struct inventory *wanted, struct err *e) MUST_CHECK;
+int docroot_settle(struct docroot *d, const struct manifest *wanted, struct err *e) MUST_CHECK;

@@ -17,7 +17,7 @@ struct exporting {
 	const struct export_options *options;
 	char *folder; // real path
 	char *base;   // as views want it; NULL: none
-	struct inventory wanted;
+	struct manifest wanted;
 	struct docroot *root;
 	uint64_t done;
 	struct view view;                // whose pages are being made
@@ -27,7 +27,7 @@ struct exporting {
 static void export_release(struct exporting *x)
 {
 	docroot_cleanup(&x->root);
-	inventory_release(&x->wanted);
+	manifest_release(&x->wanted);
 	free(x->folder);
 	free(x->base);
 }
@@ -126,16 +126,16 @@ static bool has_metadata(const struct catalog_location *file)
 static int want_file(void *ctx, const struct catalog_location *file, struct err *e UNUSED)
 {
 	struct exporting *x = ctx;
-	inventory_add(&x->wanted, file_path(x, file, ""));
+	manifest_add(&x->wanted, file_path(x, file, ""));
 	if (has_metadata(file))
-		inventory_add(&x->wanted, file_path(x, file, ".metadata"));
+		manifest_add(&x->wanted, file_path(x, file, ".metadata"));
 	return 0;
 }
 
 static int want_page(void *ctx, const char *project, struct err *e UNUSED)
 {
 	struct exporting *x = ctx;
-	inventory_add(&x->wanted, page_path(x, project));
+	manifest_add(&x->wanted, page_path(x, project));
 	return 0;
 }
 
@@ -236,7 +236,7 @@ static int bring_up_to_date(struct exporting *x, struct err *e)
 	if (each_file(x, want_file, e) < 0 || each_project(x, want_page, e) < 0 ||
 		each_root(x, want_page, e) < 0)
 		return -1;
-	inventory_sort(&x->wanted);
+	manifest_sort(&x->wanted);
 	if (docroot_open(x->folder, &x->root, e) < 0 || docroot_claim(x->root, &x->wanted, e) < 0)
 		return -1;
 	if (each_file(x, put_file, e) < 0 || each_project(x, put_page, e) < 0 ||
@@ -250,9 +250,9 @@ static void sum_up(const struct exporting *x, struct summary *summary)
 	if (!x->root)
 		return;
 	const struct docroot_counts *counts = docroot_counts(x->root);
-	summary->number[SCANNED_EXPORT_WRITTEN] += counts->written;
-	summary->number[SCANNED_EXPORT_REMOVED] += counts->removed;
-	summary->number[SCANNED_EXPORT_KEPT] += counts->kept;
+	summary->number[SCAN_REPORT_EXPORT_WRITTEN] += counts->written;
+	summary->number[SCAN_REPORT_EXPORT_REMOVED] += counts->removed;
+	summary->number[SCAN_REPORT_EXPORT_KEPT] += counts->kept;
 }
 
 int export_run(const struct site *site, struct catalog *catalog,

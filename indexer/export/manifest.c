@@ -6,15 +6,15 @@
 
 static const struct str heading = STR("wheelcache static export 1\n");
 
-void inventory_release(struct inventory *i)
+void manifest_release(struct manifest *i)
 {
 	for (size_t k = 0; k < i->count; k++)
 		free(i->path[k]);
 	free(i->path);
-	*i = (struct inventory){0};
+	*i = (struct manifest){0};
 }
 
-void inventory_add(struct inventory *i, char *path)
+void manifest_add(struct manifest *i, char *path)
 {
 	GROW(i->path, i->count, i->room);
 	i->path[i->count++] = path;
@@ -25,13 +25,13 @@ static int by_bytes(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-void inventory_sort(struct inventory *i)
+void manifest_sort(struct manifest *i)
 {
 	if (i->count)
 		qsort(i->path, i->count, sizeof(*i->path), by_bytes);
 }
 
-bool inventory_has(const struct inventory *i, const char *path)
+bool manifest_has(const struct manifest *i, const char *path)
 {
 	return i->count && bsearch(&path, i->path, i->count, sizeof(*i->path), by_bytes);
 }
@@ -42,7 +42,7 @@ static void print_line(struct buf *out, const char *path)
 	buf_putc(out, '\n');
 }
 
-void inventory_print(const struct inventory *a, const struct inventory *b, struct buf *out)
+void manifest_print(const struct manifest *a, const struct manifest *b, struct buf *out)
 {
 	size_t i = 0, k = 0;
 	buf_str(out, heading);
@@ -54,7 +54,7 @@ void inventory_print(const struct inventory *a, const struct inventory *b, struc
 	}
 }
 
-int inventory_parse(struct str text, struct inventory *out, struct err *e)
+int manifest_parse(struct str text, struct manifest *out, struct err *e)
 {
 	if (!str_starts(text, heading))
 		return err_set(
@@ -63,8 +63,8 @@ int inventory_parse(struct str text, struct inventory *out, struct err *e)
 	while (rest.len) {
 		struct str line = str_cut(&rest, '\n');
 		if (line.len)
-			inventory_add(out, xstrndup(line.ptr, line.len));
+			manifest_add(out, xstrndup(line.ptr, line.len));
 	}
-	inventory_sort(out);
+	manifest_sort(out);
 	return 0;
 }

@@ -10,17 +10,17 @@
 #include "lib/base/err.h"
 
 // All zero is an empty one.
-struct inventory {
+struct manifest {
 	char **path;
 	size_t count, room;
 };
 
-void inventory_release(struct inventory *i);
-void inventory_add(struct inventory *i, char *path); // takes it over
-// To be called after the last inventory_add, before what follows.
-void inventory_sort(struct inventory *i);
-bool inventory_has(const struct inventory *i, const char *path);
+void manifest_release(struct manifest *i);
+void manifest_add(struct manifest *i, char *path); // takes it over
+// To be called after the last manifest_add, before what follows.
+void manifest_sort(struct manifest *i);
+bool manifest_has(const struct manifest *i, const char *path);
 // As the text of a file that says what it is, each path once: what any of the two lists has.
-void inventory_print(const struct inventory *a, const struct inventory *b, struct buf *out);
+void manifest_print(const struct manifest *a, const struct manifest *b, struct buf *out);
 // Reads such a text into an empty list. ERR_USAGE where it is none.
-int inventory_parse(struct str text, struct inventory *out, struct err *e) MUST_CHECK;
+int manifest_parse(struct str text, struct manifest *out, struct err *e) MUST_CHECK;

@@ -12,27 +12,27 @@
 #include "lib/base/limits.h"
 #include "lib/os/fs.h"
 
-const char outfolder_unready[] = ".wheelcache-tmp";
+const char output_dir_unready[] = ".wheelcache-tmp";
 
-struct outpath outpath_of(const char *path)
+struct output_path output_path_of(const char *path)
 {
 	long slash = str_rfind(str_from(path), '/');
 	if (slash < 0)
-		return (struct outpath){xstrdup("."), path};
-	return (struct outpath){xstrndup(path, (size_t)slash), path + slash + 1};
+		return (struct output_path){xstrdup("."), path};
+	return (struct output_path){xstrndup(path, (size_t)slash), path + slash + 1};
 }
 
-void outpath_release(struct outpath *p)
+void output_path_release(struct output_path *p)
 {
 	free(p->folder);
 }
 
-void outfolder_init(struct outfolder *f, const char *root_path, int root)
+void output_dir_init(struct output_dir *f, const char *root_path, int root)
 {
-	*f = (struct outfolder){.root_path = root_path, .root = root, .fd = -1};
+	*f = (struct output_dir){.root_path = root_path, .root = root, .fd = -1};
 }
 
-void outfolder_release(struct outfolder *f)
+void output_dir_release(struct output_dir *f)
 {
 	mem_close(&f->fd);
 	free(f->path);
@@ -41,16 +41,16 @@ void outfolder_release(struct outfolder *f)
 }
 
 // Puts in front of the message where it was; returns -1.
-static int blame(const struct outfolder *f, struct err *e)
+static int blame(const struct output_dir *f, struct err *e)
 {
 	bool is_root = strcmp(f->path, ".") == 0;
 	return err_prefix(e, "%s/%s%s", f->root_path, is_root ? "" : f->path, is_root ? "" : "/");
 }
 
-int outfolder_leave(struct outfolder *f, struct err *e)
+int output_dir_leave(struct output_dir *f, struct err *e)
 {
 	int result = f->is_changed && fs_sync_dir(f->fd, e) < 0 ? blame(f, e) : 0;
-	outfolder_release(f);
+	output_dir_release(f);
 	return result;
 }
 
@@ -58,7 +58,7 @@ static int open_below(int root, const char *path, bool make, struct err *e);
 
 static int make_below(int root, const char *path, struct err *e)
 {
-	CLEANUP(outpath_release) struct outpath at = outpath_of(path);
+	CLEANUP(output_path_release) struct output_path at = output_path_of(path);
 	CLEANUP(mem_close) int parent = open_below(root, at.folder, true, e);
 	if (parent < 0)
 		return -1;
@@ -79,17 +79,17 @@ static int open_below(int root, const char *path, bool make, struct err *e)
 	return fd;
 }
 
-int outfolder_enter(struct outfolder *f, const char *path, bool make, struct err *e)
+int output_dir_enter(struct output_dir *f, const char *path, bool make, struct err *e)
 {
 	if (f->path && strcmp(f->path, path) == 0)
 		return 0;
-	if (outfolder_leave(f, e) < 0)
+	if (output_dir_leave(f, e) < 0)
 		return -1;
 	f->fd = open_below(f->root, path, make, e);
 	if (f->fd < 0)
 		return err_prefix(e, "%s/", f->root_path);
 	f->path = xstrdup(path);
-	f->is_changed = unlinkat(f->fd, outfolder_unready, 0) == 0;
+	f->is_changed = unlinkat(f->fd, output_dir_unready, 0) == 0;
 	return 0;
 }
 
@@ -105,7 +105,7 @@ static bool has_bytes(int fd, struct str bytes)
 	return n == 0 && !bytes.len;
 }
 
-bool outfolder_has_file(const struct outfolder *f, const char *name, const struct str *bytes)
+bool output_dir_has_file(const struct output_dir *f, const char *name, const struct str *bytes)
 {
 	struct stat st;
 	if (fstatat(f->fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
@@ -116,7 +116,7 @@ bool outfolder_has_file(const struct outfolder *f, const char *name, const struc
 	return fd >= 0 && has_bytes(fd, *bytes);
 }
 
-bool outfolder_has_link(const struct outfolder *f, const char *name, const char *target)
+bool output_dir_has_link(const struct output_dir *f, const char *name, const char *target)
 {
 	char found[LIMIT_PATH + 1];
 	ssize_t n = readlinkat(f->fd, name, found, sizeof(found));
@@ -137,28 +137,28 @@ static void keep_times_apart(int dirfd, const struct fs_tmp *tmp)
 	futimens(tmp->fd, times);
 }
 
-int outfolder_put_file(struct outfolder *f, const char *name, struct str bytes, struct err *e)
+int output_dir_put_file(struct output_dir *f, const char *name, struct str bytes, struct err *e)
 {
 	CLEANUP(fs_tmp_release) struct fs_tmp tmp;
 	f->is_changed = true;
-	if (fs_tmp_open(&tmp, f->fd, outfolder_unready, name, e) < 0 ||
+	if (fs_tmp_open(&tmp, f->fd, output_dir_unready, name, e) < 0 ||
 		fs_tmp_write(&tmp, bytes, e) < 0)
 		return blame(f, e);
 	keep_times_apart(f->fd, &tmp);
 	return fs_tmp_publish(&tmp, e) < 0 ? blame(f, e) : 0;
 }
 
-int outfolder_put_link(struct outfolder *f, const char *name, const char *target, struct err *e)
+int output_dir_put_link(struct output_dir *f, const char *name, const char *target, struct err *e)
 {
 	f->is_changed = true;
-	if (symlinkat(target, f->fd, outfolder_unready) == 0 &&
-		renameat(f->fd, outfolder_unready, f->fd, name) == 0)
+	if (symlinkat(target, f->fd, output_dir_unready) == 0 &&
+		renameat(f->fd, output_dir_unready, f->fd, name) == 0)
 		return 0;
 	err_errno(e, ERR_IO, "%s", name);
 	return blame(f, e);
 }
 
-int outfolder_remove(struct outfolder *f, const char *name, struct err *e)
+int output_dir_remove(struct output_dir *f, const char *name, struct err *e)
 {
 	if (unlinkat(f->fd, name, 0) == 0) {
 		f->is_changed = true;
@@ -170,13 +170,13 @@ int outfolder_remove(struct outfolder *f, const char *name, struct err *e)
 	return blame(f, e);
 }
 
-int outfolder_remove_empty(struct outfolder *f, struct err *e)
+int output_dir_remove_empty(struct output_dir *f, struct err *e)
 {
 	CLEANUP(mem_free) char *path = xstrdup(f->path);
-	if (outfolder_leave(f, e) < 0)
+	if (output_dir_leave(f, e) < 0)
 		return -1;
 	while (strcmp(path, ".") != 0) {
-		CLEANUP(outpath_release) struct outpath at = outpath_of(path);
+		CLEANUP(output_path_release) struct output_path at = output_path_of(path);
 		struct err gone = ERR_INIT;
 		CLEANUP(mem_close) int parent = open_below(f->root, at.folder, false, &gone);
 		if (parent < 0 || unlinkat(parent, at.name, AT_REMOVEDIR) < 0)

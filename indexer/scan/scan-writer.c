@@ -15,14 +15,14 @@ enum { BATCH = 2000 };
 #define BATCH_NS ((int64_t)1000000000)
 
 // A row that is to be removed.
-struct goner {
+struct removal {
 	int64_t id, written;
 	size_t platform_index;
 	unsigned depth; // of a folder
 };
 
-struct goners {
-	struct goner *item;
+struct removals {
+	struct removal *item;
 	size_t count, room;
 };
 
@@ -34,13 +34,13 @@ struct gone_mark {
 	int64_t written;
 };
 
-struct recorder {
+struct scan_writer {
 	struct catalog *catalog;
 	const struct store *store;
 	struct summary *summary;
 	unsigned batch;   // rows in the open transaction; 0: none is open
 	int64_t begun_ns; // when it was opened
-	struct goners files, folders;
+	struct removals files, folders;
 	struct gone_mark *mark;
 	size_t mark_count, mark_room;
 	bool has_missed; // a whole platform
@@ -49,9 +49,9 @@ struct recorder {
 	uint64_t *gone;  // a platform
 };
 
-struct recorder *recorder_new(struct catalog *c, const struct store *store, struct summary *summary)
+struct scan_writer *scan_writer_new(struct catalog *c, const struct store *store, struct summary *summary)
 {
-	struct recorder *r = xcalloc(1, sizeof(*r));
+	struct scan_writer *r = xcalloc(1, sizeof(*r));
 	r->catalog = c;
 	r->store = store;
 	r->summary = summary;
@@ -61,7 +61,7 @@ struct recorder *recorder_new(struct catalog *c, const struct store *store, stru
 	return r;
 }
 
-void recorder_free(struct recorder *r)
+void scan_writer_free(struct scan_writer *r)
 {
 	if (!r)
 		return;
@@ -80,7 +80,7 @@ void recorder_free(struct recorder *r)
 	free(r);
 }
 
-static int commit(struct recorder *r, struct err *e)
+static int commit(struct scan_writer *r, struct err *e)
 {
 	if (!r->batch)
 		return 0;
@@ -90,13 +90,13 @@ static int commit(struct recorder *r, struct err *e)
 	return 0;
 }
 
-int recorder_tick(struct recorder *r, struct err *e)
+int scan_writer_tick(struct scan_writer *r, struct err *e)
 {
 	return r->batch && clock_wall_ns() - r->begun_ns >= BATCH_NS ? commit(r, e) : 0;
 }
 
 // Before each row that is written.
-static int next_row(struct recorder *r, struct err *e)
+static int next_row(struct scan_writer *r, struct err *e)
 {
 	if (r->batch >= BATCH && commit(r, e) < 0)
 		return -1;
@@ -110,32 +110,32 @@ static int next_row(struct recorder *r, struct err *e)
 }
 
 // An upload may have made it meanwhile.
-static int ensure_folder(struct recorder *r, struct folder *f, struct err *e)
+static int ensure_folder(struct scan_writer *r, struct folder *f, struct err *e)
 {
 	if (f->row)
 		return 0;
 	return catalog_folder_ensure(r->catalog, f->platform->id, f->path, &f->row, e);
 }
 
-static void alarm(struct recorder *r, const struct platform *p, const char *path,
+static void alarm(struct scan_writer *r, const struct platform *p, const char *path,
 	const struct catalog_effect *effect)
 {
 	char before[SHA256_HEX + 1] = "", after[SHA256_HEX + 1] = "";
 	CLEANUP(mem_free) char *whole = xasprintf("%s/%s", p->name, path);
-	r->summary->number[SCANNED_CHANGED]++;
+	r->summary->number[SCAN_REPORT_CHANGED]++;
 	if (p->is_mutable)
 		return;
 	hex_encode(effect->before, SHA256_SIZE, before);
 	hex_encode(effect->after, SHA256_SIZE, after);
-	summary_add_private(r->summary, SCANNED_LIST_CHANGED, p->is_private, whole, before, after);
+	summary_add_private(r->summary, SCAN_REPORT_LIST_CHANGED, p->is_private, whole, before, after);
 }
 
 // What became of the name. True where its bytes are as they were.
-static bool judge(struct recorder *r, const struct platform *p, const char *path,
+static bool judge(struct scan_writer *r, const struct platform *p, const char *path,
 	const struct catalog_effect *effect)
 {
 	if (effect->is_listed && !effect->was_listed)
-		r->summary->number[SCANNED_ADDED]++;
+		r->summary->number[SCAN_REPORT_ADDED]++;
 	if (!effect->is_listed || !effect->was_listed)
 		return false;
 	if (memcmp(effect->before, effect->after, SHA256_SIZE) == 0)
@@ -144,7 +144,7 @@ static bool judge(struct recorder *r, const struct platform *p, const char *path
 	return false;
 }
 
-static struct catalog_entry entry_of(const struct outcome *o)
+static struct catalog_entry entry_of(const struct scan_event *o)
 {
 	const struct folder *f = o->folder;
 	struct catalog_entry entry = ingest_entry(o->facts);
@@ -159,18 +159,18 @@ static struct catalog_entry entry_of(const struct outcome *o)
 }
 
 // The lines of a file's oddities as one.
-static void tell_findings(struct recorder *r, const struct outcome *o, const char *path)
+static void tell_findings(struct scan_writer *r, const struct scan_event *o, const char *path)
 {
 	const struct findings *f = &o->facts->wheel.findings;
 	CLEANUP(mem_free) char *whole = xasprintf("%s/%s", o->folder->platform->name, path);
 	CLEANUP(mem_free) char *lines = xstrndup(f->text.data, str_trim(buf_view(&f->text)).len);
 	for (char *at = lines; (at = strchr(at, '\n')) != NULL;)
 		*at = ';';
-	r->summary->number[SCANNED_FINDINGS] += f->count;
-	summary_add(r->summary, SCANNED_LIST_FINDINGS, whole, lines, NULL);
+	r->summary->number[SCAN_REPORT_FINDINGS] += f->count;
+	summary_add(r->summary, SCAN_REPORT_LIST_FINDINGS, whole, lines, NULL);
 }
 
-static int put_file(struct recorder *r, const struct outcome *o, struct err *e)
+static int put_file(struct scan_writer *r, const struct scan_event *o, struct err *e)
 {
 	struct catalog_effect effect;
 	if (next_row(r, e) < 0 || ensure_folder(r, o->folder, e) < 0)
@@ -182,14 +182,14 @@ static int put_file(struct recorder *r, const struct outcome *o, struct err *e)
 	if (effect.was_left)
 		return 0;
 	if (judge(r, o->folder->platform, path, &effect) && o->id && !entry.refusal)
-		r->summary->number[SCANNED_UNCHANGED]++;
+		r->summary->number[SCAN_REPORT_UNCHANGED]++;
 	if (!entry.refusal && entry.findings)
 		tell_findings(r, o, path);
 	return 0;
 }
 
 // What a mark did to its file; *m gets the folder's row.
-static int put_mark(struct recorder *r, struct folder *f, struct catalog_mark *m, struct err *e)
+static int put_mark(struct scan_writer *r, struct folder *f, struct catalog_mark *m, struct err *e)
 {
 	struct catalog_effect effect;
 	if (next_row(r, e) < 0 || ensure_folder(r, f, e) < 0)
@@ -202,12 +202,12 @@ static int put_mark(struct recorder *r, struct folder *f, struct catalog_mark *m
 		return err_prefix(e, "%s/%s/%s%s: ", f->platform->name, f->path, m->filename,
 			sidecar_ending[m->mark]);
 	if (effect.was_listed && !effect.is_listed)
-		r->summary->number[SCANNED_GONE]++;
+		r->summary->number[SCAN_REPORT_GONE]++;
 	judge(r, f->platform, m->filename, &effect);
 	return 0;
 }
 
-static int see_mark(struct recorder *r, const struct outcome *o, struct err *e)
+static int see_mark(struct scan_writer *r, const struct scan_event *o, struct err *e)
 {
 	struct catalog_mark m = {.written = o->written,
 		.filename = o->filename,
@@ -221,19 +221,19 @@ static int see_mark(struct recorder *r, const struct outcome *o, struct err *e)
 	return 0;
 }
 
-static int remove_mark(struct recorder *r, const struct gone_mark *g, struct err *e)
+static int remove_mark(struct scan_writer *r, const struct gone_mark *g, struct err *e)
 {
 	struct catalog_mark m = {
 		.written = g->written, .filename = g->filename, .mark = g->mark};
 	return put_mark(r, g->folder, &m, e);
 }
 
-static int put_new_folder(struct recorder *r, const struct outcome *o, struct err *e)
+static int put_new_folder(struct scan_writer *r, const struct scan_event *o, struct err *e)
 {
 	return next_row(r, e) < 0 ? -1 : ensure_folder(r, o->folder, e);
 }
 
-static int put_folder(struct recorder *r, const struct outcome *o, struct err *e)
+static int put_folder(struct scan_writer *r, const struct scan_event *o, struct err *e)
 {
 	struct folder *f = o->folder;
 	struct catalog_folder row = {.mtime_ns = f->mtime_ns,
@@ -249,68 +249,68 @@ static int put_folder(struct recorder *r, const struct outcome *o, struct err *e
 	return catalog_folder_set(r->catalog, &row, e);
 }
 
-static void add_goner(struct goners *list, int64_t id, int64_t written, const struct folder *f)
+static void add_removal(struct removals *list, int64_t id, int64_t written, const struct folder *f)
 {
 	GROW(list->item, list->count, list->room);
-	list->item[list->count++] = (struct goner){id, written, f->platform_index, f->depth};
+	list->item[list->count++] = (struct removal){id, written, f->platform_index, f->depth};
 }
 
-static void miss_platform(struct recorder *r, size_t index)
+static void miss_platform(struct scan_writer *r, size_t index)
 {
-	recorder_miss(r);
+	scan_writer_miss(r);
 	r->missed[index] = true;
 }
 
-int recorder_outcome(struct recorder *r, const struct outcome *o, struct err *e)
+int scan_writer_outcome(struct scan_writer *r, const struct scan_event *o, struct err *e)
 {
 	bool is_whole; // what could not be looked at is the platform
 	switch (o->kind) {
-	case OUTCOME_FILE:
+	case SCAN_EVENT_FILE:
 		return put_file(r, o, e);
-	case OUTCOME_MARK:
+	case SCAN_EVENT_MARK:
 		return see_mark(r, o, e);
-	case OUTCOME_FOLDER_NEW:
+	case SCAN_EVENT_FOLDER_NEW:
 		return put_new_folder(r, o, e);
-	case OUTCOME_FOLDER:
+	case SCAN_EVENT_FOLDER:
 		return put_folder(r, o, e);
-	case OUTCOME_FILE_GONE:
+	case SCAN_EVENT_FILE_GONE:
 		r->gone[o->folder->platform_index]++;
-		add_goner(&r->files, o->id, o->written, o->folder);
+		add_removal(&r->files, o->id, o->written, o->folder);
 		return 0;
-	case OUTCOME_FOLDER_GONE:
+	case SCAN_EVENT_FOLDER_GONE:
 		if (o->folder->row)
-			add_goner(&r->folders, o->folder->row, 0, o->folder);
+			add_removal(&r->folders, o->folder->row, 0, o->folder);
 		return 0;
-	case OUTCOME_PROBLEM:
+	case SCAN_EVENT_PROBLEM:
 		is_whole = o->is_blind && !o->folder->parent;
 		if (is_whole)
 			miss_platform(r, o->folder->platform_index);
-		summary_add_private(r->summary, SCANNED_LIST_PROBLEMS, !is_whole && o->folder->platform->is_private, o->text, NULL, NULL);
+		summary_add_private(r->summary, SCAN_REPORT_LIST_PROBLEMS, !is_whole && o->folder->platform->is_private, o->text, NULL, NULL);
 		return 0;
-	case OUTCOME_WAITING:
-		summary_add(r->summary, SCANNED_LIST_WAITING, o->text, NULL, NULL);
+	case SCAN_EVENT_WAITING:
+		summary_add(r->summary, SCAN_REPORT_LIST_WAITING, o->text, NULL, NULL);
 		return 0;
 	}
 	return 0;
 }
 
-uint64_t recorder_gone(const struct recorder *r, size_t platform_index)
+uint64_t scan_writer_gone(const struct scan_writer *r, size_t platform_index)
 {
 	return r->gone[platform_index];
 }
 
-void recorder_miss(struct recorder *r)
+void scan_writer_miss(struct scan_writer *r)
 {
 	r->has_missed = true;
 }
 
-void recorder_keep(struct recorder *r, size_t platform_index)
+void scan_writer_keep(struct scan_writer *r, size_t platform_index)
 {
 	miss_platform(r, platform_index);
 	r->kept[platform_index] = true;
 }
 
-static int remove_file(struct recorder *r, const struct goner *g, struct err *e)
+static int remove_file(struct scan_writer *r, const struct removal *g, struct err *e)
 {
 	struct catalog_effect effect;
 	char name[LIMIT_FILE_NAME + 1];
@@ -318,20 +318,20 @@ static int remove_file(struct recorder *r, const struct goner *g, struct err *e)
 					   g->written, name, &effect, e) < 0)
 		return -1;
 	if (effect.was_listed && !effect.is_listed)
-		r->summary->number[SCANNED_GONE]++;
+		r->summary->number[SCAN_REPORT_GONE]++;
 	judge(r, &r->store->platform[g->platform_index], name, &effect);
 	return 0;
 }
 
 static int deepest_first(const void *a, const void *b)
 {
-	const struct goner *x = a, *y = b;
+	const struct removal *x = a, *y = b;
 	return (x->depth < y->depth) - (x->depth > y->depth);
 }
 
 // Files first, then the marks that were beside them, then the folders that have nothing in them any
 // more: what others wrote since the scan looked stays.
-static int remove_gone(struct recorder *r, struct err *e)
+static int remove_gone(struct scan_writer *r, struct err *e)
 {
 	if (r->folders.count)
 		qsort(r->folders.item, r->folders.count, sizeof(*r->folders.item), deepest_first);
@@ -351,7 +351,7 @@ static int remove_gone(struct recorder *r, struct err *e)
 	return 0;
 }
 
-static int note_platforms(struct recorder *r, struct err *e)
+static int note_platforms(struct scan_writer *r, struct err *e)
 {
 	for (size_t i = 0; i < r->store->platform_count; i++) {
 		const struct platform *p = &r->store->platform[i];
@@ -363,7 +363,7 @@ static int note_platforms(struct recorder *r, struct err *e)
 	return 0;
 }
 
-static int note_scan(struct recorder *r, struct err *e)
+static int note_scan(struct scan_writer *r, struct err *e)
 {
 	bool scanned;
 	if (catalog_was_scanned(r->catalog, &scanned, e) < 0)
@@ -373,7 +373,7 @@ static int note_scan(struct recorder *r, struct err *e)
 	return next_row(r, e) < 0 ? -1 : catalog_set_scanned(r->catalog, e);
 }
 
-int recorder_finish(struct recorder *r, const int64_t *dropped, size_t dropped_count, struct err *e)
+int scan_writer_finish(struct scan_writer *r, const int64_t *dropped, size_t dropped_count, struct err *e)
 {
 	if (remove_gone(r, e) < 0)
 		return -1;

@@ -25,14 +25,14 @@ struct scan {
 	const struct scan_options *options;
 	struct summary *summary;
 	struct walk walk;
-	struct recorder *recorder;
+	struct scan_writer *recorder;
 	int64_t *dropped; // platforms that the store has no more
 	size_t dropped_count, dropped_room;
 };
 
 static void scan_release(struct scan *s)
 {
-	recorder_free(s->recorder);
+	scan_writer_free(s->recorder);
 	walk_release(&s->walk);
 	free(s->dropped);
 }
@@ -82,8 +82,8 @@ static int see_platform(void *ctx, const struct catalog_platform *p, struct err 
 			"platform %s: %s/%s is gone, but the catalog knows %" PRIu64
 			" files there; is its volume mounted? (--allow-empty forgets them)",
 			p->name, s->store->path, p->name, p->files);
-		summary_add(s->summary, SCANNED_LIST_PROBLEMS, text, NULL, NULL);
-		recorder_miss(s->recorder);
+		summary_add(s->summary, SCAN_REPORT_LIST_PROBLEMS, text, NULL, NULL);
+		scan_writer_miss(s->recorder);
 		return 0;
 	}
 	log_info("platform %s is no more: its %" PRIu64 " files leave the catalog", p->name,
@@ -99,24 +99,24 @@ static void keep_emptied(struct scan *s)
 {
 	for (size_t i = 0; i < s->store->platform_count && !s->options->allow_empty; i++) {
 		const struct platform *p = &s->store->platform[i];
-		uint64_t gone = recorder_gone(s->recorder, i);
-		if (!gone || crew_seen(s->walk.crew, i))
+		uint64_t gone = scan_writer_gone(s->recorder, i);
+		if (!gone || scan_workers_seen(s->walk.workers, i))
 			continue;
-		recorder_keep(s->recorder, i);
+		scan_writer_keep(s->recorder, i);
 		CLEANUP(mem_free)
 		char *text = xasprintf(
 			"platform %s: %s holds no wheel, but the catalog knows %" PRIu64
 			" files there; is its volume mounted? (--allow-empty forgets them)",
 			p->name, p->path, gone);
-		summary_add(s->summary, SCANNED_LIST_PROBLEMS, text, NULL, NULL);
+		summary_add(s->summary, SCAN_REPORT_LIST_PROBLEMS, text, NULL, NULL);
 	}
 }
 
 struct unlisted {
 	struct scan *scan;
 	enum catalog_state state;
-	enum scanned_number number;
-	enum scanned_list list; // SCANNED_LISTS: none, where somebody wants it so and there may be many
+	enum scan_report_number number;
+	enum scan_report_list list; // SCAN_REPORT_LISTS: none, where somebody wants it so and there may be many
 };
 
 static int see_unlisted(
@@ -127,7 +127,7 @@ static int see_unlisted(
 	const struct platform *p = store_platform(s->store, platform);
 	CLEANUP(mem_free) char *whole = xasprintf("%s/%s", p ? p->name : "?", path);
 	s->summary->number[row->number]++;
-	if (row->list < SCANNED_LISTS)
+	if (row->list < SCAN_REPORT_LISTS)
 		summary_add(s->summary, row->list, whole, reason, NULL);
 	return 0;
 }
@@ -135,9 +135,9 @@ static int see_unlisted(
 static int sum_up_unlisted(struct scan *s, struct err *e)
 {
 	struct unlisted row[] = {
-		{s, FILE_IS_REFUSED, SCANNED_QUARANTINED, SCANNED_LIST_QUARANTINED},
-		{s, FILE_IS_DUPLICATE, SCANNED_DUPLICATES, SCANNED_LIST_DUPLICATES},
-		{s, FILE_IS_UNLISTED, SCANNED_PRUNED, SCANNED_LISTS},
+		{s, FILE_IS_REFUSED, SCAN_REPORT_QUARANTINED, SCAN_REPORT_LIST_QUARANTINED},
+		{s, FILE_IS_DUPLICATE, SCAN_REPORT_DUPLICATES, SCAN_REPORT_LIST_DUPLICATES},
+		{s, FILE_IS_UNLISTED, SCAN_REPORT_PRUNED, SCAN_REPORT_LISTS},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(row); i++)
 		if (catalog_unlisted(s->catalog, row[i].state, see_unlisted, &row[i], e) < 0)
@@ -149,73 +149,73 @@ static int see_shared(void *ctx, const char *filename, uint64_t platforms, uint6
 	struct err *e UNUSED)
 {
 	struct scan *s = ctx;
-	s->summary->number[SCANNED_SHADOWED] += platforms - 1;
+	s->summary->number[SCAN_REPORT_SHADOWED] += platforms - 1;
 	if (contents == 1)
 		return 0;
 	CLEANUP(mem_free)
 	char *text = xasprintf(
 		"%" PRIu64 " platforms, %" PRIu64 " different files", platforms, contents);
-	summary_add(s->summary, SCANNED_LIST_DIFFERING, filename, text, NULL);
+	summary_add(s->summary, SCAN_REPORT_LIST_DIFFERING, filename, text, NULL);
 	return 0;
 }
 
 static int sum_up(struct scan *s, struct err *e)
 {
 	static const struct {
-		enum crew_count from;
-		enum scanned_number to;
+		enum scan_workers_count from;
+		enum scan_report_number to;
 	} row[] = {
-		{COUNT_FILES, SCANNED_FILES},
-		{COUNT_UNCHANGED, SCANNED_UNCHANGED},
-		{COUNT_WAITING, SCANNED_WAITING},
-		{COUNT_IGNORED, SCANNED_IGNORED},
-		{COUNT_LINKS, SCANNED_LINKS},
-		{COUNT_BYTES, SCANNED_BYTES},
+		{COUNT_FILES, SCAN_REPORT_FILES},
+		{COUNT_UNCHANGED, SCAN_REPORT_UNCHANGED},
+		{COUNT_WAITING, SCAN_REPORT_WAITING},
+		{COUNT_IGNORED, SCAN_REPORT_IGNORED},
+		{COUNT_LINKS, SCAN_REPORT_LINKS},
+		{COUNT_BYTES, SCAN_REPORT_BYTES},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(row); i++)
-		s->summary->number[row[i].to] += crew_counted(s->walk.crew, row[i].from);
-	s->summary->number[SCANNED_IGNORED] += s->store->stray_count;
+		s->summary->number[row[i].to] += scan_workers_counted(s->walk.workers, row[i].from);
+	s->summary->number[SCAN_REPORT_IGNORED] += s->store->stray_count;
 	for (size_t i = 0; i < s->store->stray_count; i++)
-		summary_add(s->summary, SCANNED_LIST_STRAY, s->store->stray[i], NULL, NULL);
-	s->summary->number[SCANNED_PROBLEMS] = s->summary->list[SCANNED_LIST_PROBLEMS].all;
+		summary_add(s->summary, SCAN_REPORT_LIST_STRAY, s->store->stray[i], NULL, NULL);
+	s->summary->number[SCAN_REPORT_PROBLEMS] = s->summary->list[SCAN_REPORT_LIST_PROBLEMS].all;
 	if (sum_up_unlisted(s, e) < 0)
 		return -1;
 	bool may_share = s->options->compare_platforms && s->store->platform_count > 1;
 	return may_share ? catalog_shared(s->catalog, see_shared, s, e) : 0;
 }
 
-static int take(void *ctx, const struct outcome *o, struct err *e)
+static int take(void *ctx, const struct scan_event *o, struct err *e)
 {
 	struct scan *s = ctx;
-	if (o && recorder_outcome(s->recorder, o, e) < 0)
+	if (o && scan_writer_outcome(s->recorder, o, e) < 0)
 		return -1;
-	return recorder_tick(s->recorder, e);
+	return scan_writer_tick(s->recorder, e);
 }
 
 static int run_locked(struct scan *s, struct err *e)
 {
-	s->recorder = recorder_new(s->catalog, s->store, s->summary);
+	s->recorder = scan_writer_new(s->catalog, s->store, s->summary);
 	if (catalog_enlarge_cache(s->catalog, e) < 0 ||
 		catalog_platforms(s->catalog, see_platform, s, e) < 0 || walk_run(&s->walk, e) < 0)
 		return -1;
 	walk_report(&s->walk, WALK_ENDS);
 	keep_emptied(s);
-	if (recorder_finish(s->recorder, s->dropped, s->dropped_count, e) < 0 || sum_up(s, e) < 0)
+	if (scan_writer_finish(s->recorder, s->dropped, s->dropped_count, e) < 0 || sum_up(s, e) < 0)
 		return -1;
-	if (!s->summary->number[SCANNED_PROBLEMS])
+	if (!s->summary->number[SCAN_REPORT_PROBLEMS])
 		return 0;
-	const char *first = s->options->is_logged ? summary_first_public(s->summary, SCANNED_LIST_PROBLEMS)
-						  : s->summary->list[SCANNED_LIST_PROBLEMS].item[0].field[0];
+	const char *first = s->options->is_logged ? summary_first_public(s->summary, SCAN_REPORT_LIST_PROBLEMS)
+						  : s->summary->list[SCAN_REPORT_LIST_PROBLEMS].item[0].field[0];
 	return err_set(e, ERR_IO, "the scan is not whole: %s%s",
 		first ? first : "something of a private platform could not be looked at (\"wheelcache index\" says what)",
-		s->summary->number[SCANNED_PROBLEMS] > 1 ? ", and more" : "");
+		s->summary->number[SCAN_REPORT_PROBLEMS] > 1 ? ", and more" : "");
 }
 
 int scan_run(struct store *store, struct catalog *catalog, const struct scan_options *options,
 	struct summary *summary, struct err *e)
 {
 	int64_t begin = clock_wall_ns();
-	*summary = (struct summary){.shape = &scanned_shape};
+	*summary = (struct summary){.shape = &scan_report_shape};
 	CLEANUP(mem_close) int held = -1; // let go last
 	CLEANUP(scan_release)
 	struct scan s = {
@@ -223,13 +223,13 @@ int scan_run(struct store *store, struct catalog *catalog, const struct scan_opt
 	s.walk = (struct walk){
 		.watch = options->watch,
 		.catalog = catalog,
-		.crew_options = {.store = store,
+		.scan_workers_options = {.store = store,
 			.threads = options->threads,
 			.settle_ns = (int64_t)options->settle * SECOND_NS,
 			.allow_empty = options->allow_empty,
 			.sweeps = true,
-			.is_wanted = reading_is_wanted,
-			.look = reading_run},
+			.is_wanted = scan_file_is_wanted,
+			.look = scan_file_run},
 		.take = take,
 		.ctx = &s,
 	};

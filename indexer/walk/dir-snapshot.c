@@ -7,7 +7,7 @@
 
 #include "lib/base/mem.h"
 
-void known_release(struct known *k)
+void dir_snapshot_release(struct dir_snapshot *k)
 {
 	for (size_t i = 0; i < k->folder_count; i++)
 		folder_unref(k->folder[i].folder);
@@ -16,25 +16,25 @@ void known_release(struct known *k)
 	free(k->mark);
 	if (k->names.data)
 		buf_release(&k->names);
-	*k = (struct known){0};
+	*k = (struct dir_snapshot){0};
 }
 
-// The names move while they are collected: known_load points to them when all are there.
+// The names move while they are collected: dir_snapshot_load points to them when all are there.
 static int add_file(void *ctx, const struct catalog_known *row, struct err *e UNUSED)
 {
-	struct known *k = ctx;
+	struct dir_snapshot *k = ctx;
 	GROW(k->file, k->file_count, k->file_room);
-	k->file[k->file_count++] = (struct known_file){.row = *row, .name = k->names.len};
+	k->file[k->file_count++] = (struct dir_snapshot_file){.row = *row, .name = k->names.len};
 	buf_add(&k->names, row->filename, strlen(row->filename) + 1);
 	return 0;
 }
 
 static int add_mark(void *ctx, const struct catalog_known_mark *row, struct err *e UNUSED)
 {
-	struct known *k = ctx;
+	struct dir_snapshot *k = ctx;
 	GROW(k->mark, k->mark_count, k->mark_room);
-	struct known_mark *mark = &k->mark[k->mark_count++];
-	*mark = (struct known_mark){.row = *row, .name = k->names.len};
+	struct dir_snapshot_mark *mark = &k->mark[k->mark_count++];
+	*mark = (struct dir_snapshot_mark){.row = *row, .name = k->names.len};
 	buf_add(&k->names, row->filename, strlen(row->filename) + 1);
 	mark->text = k->names.len;
 	if (row->text)
@@ -43,50 +43,50 @@ static int add_mark(void *ctx, const struct catalog_known_mark *row, struct err 
 }
 
 struct loading {
-	struct known *known;
+	struct dir_snapshot *known;
 	struct folder *parent;
 };
 
 static int add_folder(void *ctx, const struct catalog_folder *row, struct err *e UNUSED)
 {
 	struct loading *l = ctx;
-	struct known *k = l->known;
+	struct dir_snapshot *k = l->known;
 	const char *slash = strrchr(row->path, '/');
 	struct folder *f = folder_new(l->parent, slash ? slash + 1 : row->path);
 	f->known = *row;
 	f->known.path = f->path;
 	f->row = row->id;
 	GROW(k->folder, k->folder_count, k->folder_room);
-	k->folder[k->folder_count++] = (struct known_folder){.folder = f};
+	k->folder[k->folder_count++] = (struct dir_snapshot_folder){.folder = f};
 	return 0;
 }
 
 static int compare_files(const void *a, const void *b)
 {
-	const struct known_file *left = a, *right = b;
+	const struct dir_snapshot_file *left = a, *right = b;
 	return strcmp(left->row.filename, right->row.filename);
 }
 
 static int compare_marks(const void *a, const void *b)
 {
-	const struct known_mark *left = a, *right = b;
+	const struct dir_snapshot_mark *left = a, *right = b;
 	int order = strcmp(left->row.filename, right->row.filename);
 	return order ? order : (int)left->row.mark - (int)right->row.mark;
 }
 
 static int compare_folders(const void *a, const void *b)
 {
-	const struct known_folder *left = a, *right = b;
+	const struct dir_snapshot_folder *left = a, *right = b;
 	return strcmp(left->folder->path, right->folder->path);
 }
 
 // All names are there, and stay where they are.
-static void point_to_names(struct known *k)
+static void point_to_names(struct dir_snapshot *k)
 {
 	for (size_t i = 0; i < k->file_count; i++)
 		k->file[i].row.filename = k->names.data + k->file[i].name;
 	for (size_t i = 0; i < k->mark_count; i++) {
-		struct known_mark *mark = &k->mark[i];
+		struct dir_snapshot_mark *mark = &k->mark[i];
 		mark->row.filename = k->names.data + mark->name;
 		if (mark->row.text)
 			mark->row.text = k->names.data + mark->text;
@@ -99,7 +99,7 @@ static void sort(void *items, size_t count, size_t size, int (*compare)(const vo
 		qsort(items, count, size, compare);
 }
 
-int known_load(struct known *k, struct folder *f, struct catalog *c, struct err *e)
+int dir_snapshot_load(struct dir_snapshot *k, struct folder *f, struct catalog *c, struct err *e)
 {
 	struct loading l = {k, f};
 	if (!f->known.id)
@@ -116,23 +116,23 @@ int known_load(struct known *k, struct folder *f, struct catalog *c, struct err 
 	return 0;
 }
 
-struct known_file *known_file(struct known *k, const char *filename)
+struct dir_snapshot_file *dir_snapshot_file(struct dir_snapshot *k, const char *filename)
 {
-	struct known_file wanted = {.row = {.filename = filename}};
+	struct dir_snapshot_file wanted = {.row = {.filename = filename}};
 	return k->file_count
 		       ? bsearch(&wanted, k->file, k->file_count, sizeof(wanted), compare_files)
 		       : NULL;
 }
 
-struct known_mark *known_mark(struct known *k, const char *filename, enum mark mark)
+struct dir_snapshot_mark *dir_snapshot_mark(struct dir_snapshot *k, const char *filename, enum mark mark)
 {
-	struct known_mark wanted = {.row = {.filename = filename, .mark = mark}};
+	struct dir_snapshot_mark wanted = {.row = {.filename = filename, .mark = mark}};
 	return k->mark_count
 		       ? bsearch(&wanted, k->mark, k->mark_count, sizeof(wanted), compare_marks)
 		       : NULL;
 }
 
-struct known_folder *known_folder(struct known *k, const char *path)
+struct dir_snapshot_folder *dir_snapshot_folder(struct dir_snapshot *k, const char *path)
 {
 	for (size_t low = 0, high = k->folder_count; low < high;) {
 		size_t middle = low + (high - low) / 2;

@@ -11,38 +11,38 @@
 #include "lib/state/catalog/catalog-file.h"
 #include "lib/state/catalog/catalog-mark.h"
 
-struct known_file {
-	struct catalog_known row; // row.filename lives as long as the struct known
+struct dir_snapshot_file {
+	struct catalog_known row; // row.filename lives as long as the struct dir_snapshot
 	size_t name;              // where it is in names
 	bool seen;
 };
 
-struct known_mark {
-	struct catalog_known_mark row; // its strings live as long as the struct known
+struct dir_snapshot_mark {
+	struct catalog_known_mark row; // its strings live as long as the struct dir_snapshot
 	size_t name, text;             // where they are in names
 	bool seen;
 };
 
-struct known_folder {
+struct dir_snapshot_folder {
 	struct folder *folder; // a reference
 	bool seen;
 };
 
-struct known {
-	struct known_file *file; // by name
+struct dir_snapshot {
+	struct dir_snapshot_file *file; // by name
 	size_t file_count, file_room;
-	struct known_mark *mark; // by name
+	struct dir_snapshot_mark *mark; // by name
 	size_t mark_count, mark_room;
-	struct known_folder *folder; // by path
+	struct dir_snapshot_folder *folder; // by path
 	size_t folder_count, folder_room;
 	struct buf names;
 };
 
 // All zero is an empty one.
-void known_release(struct known *k);
+void dir_snapshot_release(struct dir_snapshot *k);
 // Reads what is known of f; nothing where it is new.
-int known_load(struct known *k, struct folder *f, struct catalog *c, struct err *e) MUST_CHECK;
+int dir_snapshot_load(struct dir_snapshot *k, struct folder *f, struct catalog *c, struct err *e) MUST_CHECK;
 // NULL where there is none.
-struct known_file *known_file(struct known *k, const char *filename);
-struct known_mark *known_mark(struct known *k, const char *filename, enum mark mark);
-struct known_folder *known_folder(struct known *k, const char *path);
+struct dir_snapshot_file *dir_snapshot_file(struct dir_snapshot *k, const char *filename);
+struct dir_snapshot_mark *dir_snapshot_mark(struct dir_snapshot *k, const char *filename, enum mark mark);
+struct dir_snapshot_folder *dir_snapshot_folder(struct dir_snapshot *k, const char *path);

@@ -21,77 +21,77 @@
 #define SECOND_NS ((int64_t)1000000000)
 
 struct visit {
-	struct crew *crew;
+	struct scan_workers *workers;
 	struct worker *worker;
 	struct folder *folder;
-	struct known known;
+	struct dir_snapshot known;
 	int fd;
 	uint64_t share; // of each thing in the folder
 };
 
 static void visit_release(struct visit *v)
 {
-	known_release(&v->known);
+	dir_snapshot_release(&v->known);
 	mem_close(&v->fd);
 }
 
 static void share_among(struct visit *v, size_t things)
 {
 	v->share = things ? v->folder->share / things : 0;
-	crew_count(v->crew, COUNT_DONE, v->folder->share - v->share * things);
+	scan_workers_count(v->workers, COUNT_DONE, v->folder->share - v->share * things);
 }
 
-static void skip(struct visit *v, enum crew_count why)
+static void skip(struct visit *v, enum scan_workers_count why)
 {
-	crew_count(v->crew, why, 1);
-	crew_count(v->crew, COUNT_DONE, v->share);
+	scan_workers_count(v->workers, why, 1);
+	scan_workers_count(v->workers, COUNT_DONE, v->share);
 }
 
 static void problem(struct visit *v, const char *filename, const struct err *why)
 {
 	atomic_store(&v->folder->restless, true);
-	crew_problem(v->crew, v->folder, filename, why);
+	scan_workers_problem(v->workers, v->folder, filename, why);
 }
 
 // Takes child over.
 static void submit(struct visit *v, struct folder *child, bool is_gone)
 {
 	child->share = v->share;
-	crew_submit(v->crew, &(struct job){.run = visit_run, .folder = child, .is_gone = is_gone});
+	scan_workers_submit(v->workers, &(struct job){.run = scan_dir_run, .folder = child, .is_gone = is_gone});
 }
 
 // It is written down before anybody looks into it: the parent counts as done without it, and a scan
 // that is killed, or cannot open it, would never come back to a folder that the catalog has not.
 static void submit_new(struct visit *v, struct folder *child)
 {
-	crew_tell(v->crew, outcome_new(OUTCOME_FOLDER_NEW, child));
+	scan_workers_tell(v->workers, scan_event_new(SCAN_EVENT_FOLDER_NEW, child));
 	submit(v, child, false);
 }
 
 // A wheel or an sdist. While many jobs wait, it is read here and now: the queue stays short.
 static void see_file(
-	struct visit *v, const char *name, struct known_file *file, const struct stat *st)
+	struct visit *v, const char *name, struct dir_snapshot_file *file, const struct stat *st)
 {
-	const struct crew_options *options = crew_options(v->crew);
-	crew_saw(v->crew, v->folder);
+	const struct scan_workers_options *options = scan_workers_options(v->workers);
+	scan_workers_saw(v->workers, v->folder);
 	if (file && !options->is_wanted(options->ctx, &file->row, st)) {
-		crew_count(v->crew, COUNT_UNCHANGED, file->row.state == FILE_IS_LISTED);
-		crew_count(v->crew, COUNT_DONE, v->share);
+		scan_workers_count(v->workers, COUNT_UNCHANGED, file->row.state == FILE_IS_LISTED);
+		scan_workers_count(v->workers, COUNT_DONE, v->share);
 		return;
 	}
-	struct job job = {.run = file ? options->look : reading_run,
+	struct job job = {.run = file ? options->look : scan_file_run,
 		.folder = v->folder,
 		.filename = xstrdup(name),
 		.id = file ? file->row.id : 0,
 		.written = file ? file->row.written : 0,
 		.share = v->share};
 	atomic_fetch_add(&v->folder->pending, 1);
-	if (!crew_is_busy(v->crew)) {
+	if (!scan_workers_is_busy(v->workers)) {
 		folder_ref(job.folder);
-		crew_submit(v->crew, &job);
+		scan_workers_submit(v->workers, &job);
 		return;
 	}
-	job.run(v->crew, v->worker, &job);
+	job.run(v->workers, v->worker, &job);
 	free(job.filename);
 }
 
@@ -107,7 +107,7 @@ static void see_folder(struct visit *v, const char *name, const struct stat *st,
 		return;
 	}
 	CLEANUP(mem_free) char *path = folder_file(v->folder, name);
-	struct known_folder *known = known_folder(&v->known, path);
+	struct dir_snapshot_folder *known = dir_snapshot_folder(&v->known, path);
 	if (!known) {
 		submit_new(v, folder_new(v->folder, name));
 		return;
@@ -136,12 +136,12 @@ static int look(struct visit *v, const char *name, struct stat *st, bool *is_lin
 		return 1;
 	int found = stat_link(v, name, st, e);
 	if (found == 0)
-		crew_count(v->crew, COUNT_LINKS, 1);
+		scan_workers_count(v->workers, COUNT_LINKS, 1);
 	return found;
 }
 
 // A file that the catalog knows, in a folder whose names are as they were.
-static void look_again(struct visit *v, struct known_file *file)
+static void look_again(struct visit *v, struct dir_snapshot_file *file)
 {
 	struct err e = ERR_INIT;
 	struct stat st;
@@ -151,11 +151,11 @@ static void look_again(struct visit *v, struct known_file *file)
 		see_file(v, file->row.filename, file, &st);
 		return;
 	}
-	crew_count(v->crew, COUNT_DONE, v->share);
+	scan_workers_count(v->workers, COUNT_DONE, v->share);
 	if (found < 0)
 		problem(v, file->row.filename, &e);
 	else
-		crew_gone(v->crew, v->folder, file->row.id, file->row.written);
+		scan_workers_gone(v->workers, v->folder, file->row.id, file->row.written);
 }
 
 // A mark's text may have changed where no name has.
@@ -163,17 +163,17 @@ static void look_at_known_marks(struct visit *v)
 {
 	for (size_t i = 0; i < v->known.mark_count; i++) {
 		const struct catalog_known_mark *mark = &v->known.mark[i].row;
-		marking_see(v->crew, v->folder, v->fd, &v->known, mark->filename, mark->mark);
+		scan_sidecars_see(v->workers, v->folder, v->fd, &v->known, mark->filename, mark->mark);
 	}
-	marking_end(v->crew, v->folder, &v->known);
+	scan_sidecars_end(v->workers, v->folder, &v->known);
 }
 
 static void look_at_known(struct visit *v)
 {
 	look_at_known_marks(v);
 	share_among(v, v->known.file_count + v->known.folder_count);
-	crew_count(v->crew, COUNT_IGNORED, v->folder->known.ignored);
-	for (size_t i = 0; i < v->known.file_count && !crew_is_cancelled(v->crew); i++)
+	scan_workers_count(v->workers, COUNT_IGNORED, v->folder->known.ignored);
+	for (size_t i = 0; i < v->known.file_count && !scan_workers_is_cancelled(v->workers); i++)
 		look_again(v, &v->known.file[i]);
 	for (size_t i = 0; i < v->known.folder_count; i++)
 		submit(v, folder_ref(v->known.folder[i].folder), false);
@@ -190,7 +190,7 @@ static void see_entry(struct visit *v, const char *name, unsigned char type)
 	struct err e = ERR_INIT;
 	struct stat st;
 	bool is_link = false, is_ours = filename_kind(str_from(name)) != FILENAME_OTHER;
-	struct known_file *file = is_ours ? known_file(&v->known, name) : NULL;
+	struct dir_snapshot_file *file = is_ours ? dir_snapshot_file(&v->known, name) : NULL;
 	int found = type == DT_REG && !is_ours ? 1 : look(v, name, &st, &is_link, &e);
 	if (found < 0) {
 		if (file)
@@ -198,7 +198,7 @@ static void see_entry(struct visit *v, const char *name, unsigned char type)
 		problem(v, name, &e);
 	}
 	if (found <= 0) {
-		crew_count(v->crew, COUNT_DONE, v->share);
+		scan_workers_count(v->workers, COUNT_DONE, v->share);
 	} else if (type != DT_REG && S_ISDIR(st.st_mode)) {
 		see_folder(v, name, &st, is_link);
 	} else if (is_ours && S_ISREG(st.st_mode)) {
@@ -220,10 +220,10 @@ static bool sweep(struct visit *v, const char *name)
 	if (freeze_enter(p, false, &hold, &ignored) < 0)
 		return false;
 	if (!store_is_split(p))
-		return leftover_sweep(v->fd, name);
+		return tempname_sweep(v->fd, name);
 	CLEANUP(mem_close) int fd = store_open_writable_folder(p, v->folder->path, &ignored);
 	if (fd >= 0)
-		leftover_sweep(fd, name);
+		tempname_sweep(fd, name);
 	return false; // it is seen here until the next release
 }
 
@@ -231,7 +231,7 @@ static bool sweep(struct visit *v, const char *name)
 // again: it does not change when that ends.
 static void see_hidden(struct visit *v, const char *name)
 {
-	if (crew_options(v->crew)->sweeps && leftover_is(name) && !sweep(v, name))
+	if (scan_workers_options(v->workers)->sweeps && tempname_is(name) && !sweep(v, name))
 		atomic_store(&v->folder->restless, true);
 }
 
@@ -266,8 +266,8 @@ static void see_marks(struct visit *v, const struct buf *names)
 		if (!is_mark(at + 1, (unsigned char)*at, &filename, &mark))
 			continue;
 		CLEANUP(mem_free) char *name = xstrndup(filename.ptr, filename.len);
-		marking_see(v->crew, v->folder, v->fd, &v->known, name, mark);
-		crew_count(v->crew, COUNT_DONE, v->share);
+		scan_sidecars_see(v->workers, v->folder, v->fd, &v->known, name, mark);
+		scan_workers_count(v->workers, COUNT_DONE, v->share);
 	}
 }
 
@@ -276,7 +276,7 @@ static void see_entries(struct visit *v, const struct buf *names)
 	struct str filename;
 	enum mark mark;
 	for (const char *at = names->data; at < names->data + names->len; at += strlen(at + 1) + 2) {
-		if (crew_is_cancelled(v->crew))
+		if (scan_workers_is_cancelled(v->workers))
 			return;
 		if (!is_mark(at + 1, (unsigned char)*at, &filename, &mark))
 			see_entry(v, at + 1, (unsigned char)*at);
@@ -286,11 +286,11 @@ static void see_entries(struct visit *v, const struct buf *names)
 static void forget_unseen(struct visit *v)
 {
 	v->share = 0;
-	marking_end(v->crew, v->folder, &v->known);
+	scan_sidecars_end(v->workers, v->folder, &v->known);
 	for (size_t i = 0; i < v->known.file_count; i++) {
-		const struct known_file *file = &v->known.file[i];
+		const struct dir_snapshot_file *file = &v->known.file[i];
 		if (!file->seen)
-			crew_gone(v->crew, v->folder, file->row.id, file->row.written);
+			scan_workers_gone(v->workers, v->folder, file->row.id, file->row.written);
 	}
 	for (size_t i = 0; i < v->known.folder_count; i++)
 		if (!v->known.folder[i].seen)
@@ -309,7 +309,7 @@ static void list(struct visit *v)
 	share_among(v, count);
 	see_marks(v, &names);
 	see_entries(v, &names);
-	if (crew_is_cancelled(v->crew))
+	if (scan_workers_is_cancelled(v->workers))
 		return;
 	if (is_whole)
 		forget_unseen(v);
@@ -321,7 +321,7 @@ static void forget(struct visit *v)
 {
 	share_among(v, 0);
 	forget_unseen(v);
-	crew_tell(v->crew, outcome_new(OUTCOME_FOLDER_GONE, v->folder));
+	scan_workers_tell(v->workers, scan_event_new(SCAN_EVENT_FOLDER_GONE, v->folder));
 }
 
 // 1: it is open, 0: it is gone, -1: there is no saying.
@@ -332,7 +332,7 @@ static int open_folder(struct visit *v, struct err *e)
 		return err_set(e, ERR_IO, "does not answer: is its file server away?");
 	v->fd = store_open_folder(f->platform, f->path, e);
 	bool is_missing = v->fd < 0 && (e->kind == ERR_NOT_FOUND || e->kind == ERR_DENIED);
-	if (is_missing && (f->parent || crew_options(v->crew)->allow_empty))
+	if (is_missing && (f->parent || scan_workers_options(v->workers)->allow_empty))
 		return 0;
 	return v->fd < 0 ? -1 : 1;
 }
@@ -359,7 +359,7 @@ static void enter(struct visit *v)
 	f->inode = st.st_ino;
 	f->mtime_ns = fs_mtime_ns(&st);
 	f->is_settled = folder_time_tells(f->mtime_ns, looked_at);
-	if (!crew_options(v->crew)->lists_all && f->is_settled && f->known.id && f->known.trusted &&
+	if (!scan_workers_options(v->workers)->lists_all && f->is_settled && f->known.id && f->known.trusted &&
 		f->known.mtime_ns == f->mtime_ns)
 		look_at_known(v);
 	else
@@ -368,12 +368,12 @@ static void enter(struct visit *v)
 
 // What is known is read before the names of the folder: what an upload puts there in between is a new
 // file then, which the recorder finds in the catalog, and never a known one that is not there.
-void visit_run(struct crew *crew, struct worker *worker, struct job *job)
+void scan_dir_run(struct scan_workers *workers, struct worker *worker, struct job *job)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(visit_release)
-	struct visit v = {.crew = crew, .worker = worker, .folder = job->folder, .fd = -1};
-	int found = known_load(&v.known, v.folder, worker->catalog, &e);
+	struct visit v = {.workers = workers, .worker = worker, .folder = job->folder, .fd = -1};
+	int found = dir_snapshot_load(&v.known, v.folder, worker->catalog, &e);
 	if (found == 0 && !job->is_gone)
 		found = open_folder(&v, &e);
 	if (found < 0)
@@ -382,5 +382,5 @@ void visit_run(struct crew *crew, struct worker *worker, struct job *job)
 		enter(&v);
 	else
 		forget(&v);
-	crew_folder_end(crew, v.folder);
+	scan_workers_folder_end(workers, v.folder);
 }

@@ -4,6 +4,6 @@
 
 #include "indexer/walk/scan-workers.h"
 
-// A crew_fn for job->folder; submits jobs for the folders in it and for the files that must be
+// A scan_workers_fn for job->folder; submits jobs for the folders in it and for the files that must be
 // read.
-void visit_run(struct crew *crew, struct worker *worker, struct job *job);
+void scan_dir_run(struct scan_workers *workers, struct worker *worker, struct job *job);

@@ -5,17 +5,17 @@
 
 #include "lib/base/mem.h"
 
-struct outcome *outcome_new(enum outcome_kind kind, struct folder *folder)
+struct scan_event *scan_event_new(enum scan_event_kind kind, struct folder *folder)
 {
-	struct outcome *o = xcalloc(1, sizeof(*o));
+	struct scan_event *o = xcalloc(1, sizeof(*o));
 	o->kind = kind;
 	o->folder = folder_ref(folder);
 	return o;
 }
 
-void outcome_cleanup(struct outcome **outcome)
+void scan_event_cleanup(struct scan_event **outcome)
 {
-	struct outcome *o = STEAL_PTR(*outcome);
+	struct scan_event *o = STEAL_PTR(*outcome);
 	if (!o)
 		return;
 	if (o->facts)

@@ -6,19 +6,19 @@
 #include "lib/state/store/ingest.h"
 #include "lib/state/store/sidecar.h"
 
-enum outcome_kind {
-	OUTCOME_FILE,       // facts of a new or changed file
-	OUTCOME_FILE_GONE,  // id, written
-	OUTCOME_MARK,       // filename, mark and its text; NULL: it has gone
-	OUTCOME_FOLDER_NEW, // told before anything in it, and before its parent's OUTCOME_FOLDER
-	OUTCOME_FOLDER,     // it and all of its files are done
-	OUTCOME_FOLDER_GONE,
-	OUTCOME_PROBLEM, // text: something could not be looked at, and stays as it was
-	OUTCOME_WAITING, // text: a file is still being written
+enum scan_event_kind {
+	SCAN_EVENT_FILE,       // facts of a new or changed file
+	SCAN_EVENT_FILE_GONE,  // id, written
+	SCAN_EVENT_MARK,       // filename, mark and its text; NULL: it has gone
+	SCAN_EVENT_FOLDER_NEW, // told before anything in it, and before its parent's SCAN_EVENT_FOLDER
+	SCAN_EVENT_FOLDER,     // it and all of its files are done
+	SCAN_EVENT_FOLDER_GONE,
+	SCAN_EVENT_PROBLEM, // text: something could not be looked at, and stays as it was
+	SCAN_EVENT_WAITING, // text: a file is still being written
 };
 
-struct outcome {
-	enum outcome_kind kind;
+struct scan_event {
+	enum scan_event_kind kind;
 	struct folder *folder; // a reference
 	int64_t id;            // the known file; 0: a new one
 	int64_t written;       // of it or the mark, as it is known, so that what others wrote meanwhile stays
@@ -31,5 +31,5 @@ struct outcome {
 };
 
 // Takes a reference to folder.
-struct outcome *outcome_new(enum outcome_kind kind, struct folder *folder);
-void outcome_cleanup(struct outcome **o); // for CLEANUP
+struct scan_event *scan_event_new(enum scan_event_kind kind, struct folder *folder);
+void scan_event_cleanup(struct scan_event **o); // for CLEANUP

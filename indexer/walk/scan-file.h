@@ -6,6 +6,6 @@
 
 
 // What a scan wants to know of a file that the catalog knows: whether it must be read again.
-bool reading_is_wanted(void *ctx, const struct catalog_known *known, const struct stat *st);
-// A crew_fn: job->filename in job->folder, whose pending was raised for it.
-void reading_run(struct crew *crew, struct worker *worker, struct job *job);
+bool scan_file_is_wanted(void *ctx, const struct catalog_known *known, const struct stat *st);
+// A scan_workers_fn: job->filename in job->folder, whose pending was raised for it.
+void scan_file_run(struct scan_workers *workers, struct worker *worker, struct job *job);

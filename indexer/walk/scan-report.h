@@ -4,38 +4,38 @@
 
 #include "indexer/walk/summary.h"
 
-enum scanned_number {
-	SCANNED_FILES, // wheels and sdists seen
-	SCANNED_ADDED, // file names that are listed now
-	SCANNED_UNCHANGED,
-	SCANNED_CHANGED,     // other bytes under a listed name
-	SCANNED_GONE,        // file names that are listed no more
-	SCANNED_QUARANTINED, // files that are refused, with those of earlier scans
-	SCANNED_DUPLICATES,  // good files whose name another folder of the platform has
-	SCANNED_PRUNED,      // good files that have a tombstone
-	SCANNED_WAITING,     // still being written
-	SCANNED_IGNORED,     // neither wheels nor sdists
-	SCANNED_LINKS,       // links that were not followed
-	SCANNED_SHADOWED,    // files that the merged view hides behind one of the same name
-	SCANNED_FINDINGS,    // oddities of files that were read and taken all the same
-	SCANNED_PROBLEMS,    // what could not be looked at: the scan has failed
-	SCANNED_BYTES,       // hashed
-	SCANNED_EXPORT_WRITTEN, // files and links of the static export
-	SCANNED_EXPORT_REMOVED,
-	SCANNED_EXPORT_KEPT, // right already
-	SCANNED_NUMBERS,
+enum scan_report_number {
+	SCAN_REPORT_FILES, // wheels and sdists seen
+	SCAN_REPORT_ADDED, // file names that are listed now
+	SCAN_REPORT_UNCHANGED,
+	SCAN_REPORT_CHANGED,     // other bytes under a listed name
+	SCAN_REPORT_GONE,        // file names that are listed no more
+	SCAN_REPORT_QUARANTINED, // files that are refused, with those of earlier scans
+	SCAN_REPORT_DUPLICATES,  // good files whose name another folder of the platform has
+	SCAN_REPORT_PRUNED,      // good files that have a tombstone
+	SCAN_REPORT_WAITING,     // still being written
+	SCAN_REPORT_IGNORED,     // neither wheels nor sdists
+	SCAN_REPORT_LINKS,       // links that were not followed
+	SCAN_REPORT_SHADOWED,    // files that the merged view hides behind one of the same name
+	SCAN_REPORT_FINDINGS,    // oddities of files that were read and taken all the same
+	SCAN_REPORT_PROBLEMS,    // what could not be looked at: the scan has failed
+	SCAN_REPORT_BYTES,       // hashed
+	SCAN_REPORT_EXPORT_WRITTEN, // files and links of the static export
+	SCAN_REPORT_EXPORT_REMOVED,
+	SCAN_REPORT_EXPORT_KEPT, // right already
+	SCAN_REPORT_NUMBERS,
 };
 
-enum scanned_list {
-	SCANNED_LIST_PROBLEMS,    // reason
-	SCANNED_LIST_CHANGED,     // path, old and new sha256; not of mutable platforms
-	SCANNED_LIST_QUARANTINED, // path, reason
-	SCANNED_LIST_DUPLICATES,  // path, reason
-	SCANNED_LIST_DIFFERING,   // file name, of which platforms list different bytes
-	SCANNED_LIST_WAITING,     // path and why
-	SCANNED_LIST_FINDINGS,    // path, oddities
-	SCANNED_LIST_STRAY,       // names at the top of the store that are no platform's folder
-	SCANNED_LISTS,
+enum scan_report_list {
+	SCAN_REPORT_LIST_PROBLEMS,    // reason
+	SCAN_REPORT_LIST_CHANGED,     // path, old and new sha256; not of mutable platforms
+	SCAN_REPORT_LIST_QUARANTINED, // path, reason
+	SCAN_REPORT_LIST_DUPLICATES,  // path, reason
+	SCAN_REPORT_LIST_DIFFERING,   // file name, of which platforms list different bytes
+	SCAN_REPORT_LIST_WAITING,     // path and why
+	SCAN_REPORT_LIST_FINDINGS,    // path, oddities
+	SCAN_REPORT_LIST_STRAY,       // names at the top of the store that are no platform's folder
+	SCAN_REPORT_LISTS,
 };
 
-extern const struct summary_shape scanned_shape;
+extern const struct summary_shape scan_report_shape;

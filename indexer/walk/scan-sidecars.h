@@ -7,7 +7,7 @@
 #include "indexer/walk/scan-workers.h"
 
 // A mark that the folder seems to have; fd is the open folder. Tells what is new about it.
-void marking_see(struct crew *crew, struct folder *folder, int fd, struct known *known,
+void scan_sidecars_see(struct scan_workers *workers, struct folder *folder, int fd, struct dir_snapshot *known,
 	const char *filename, enum mark mark);
 // Tells of those known marks that were not seen.
-void marking_end(struct crew *crew, struct folder *folder, const struct known *known);
+void scan_sidecars_end(struct scan_workers *workers, struct folder *folder, const struct dir_snapshot *known);

@@ -12,14 +12,14 @@ enum {
 	JOBS_A_THREAD = 8, // queued, before a thread does the next file itself
 };
 
-struct crew {
-	const struct crew_options *options;
-	struct pool *pool;
+struct scan_workers {
+	const struct scan_workers_options *options;
+	struct thread_pool *pool;
 	struct channel *channel;
 	pthread_mutex_t lock; // idle
 	struct worker *idle;
 	_Atomic uint64_t jobs; // waiting or running
-	_Atomic uint64_t count[CREW_COUNTS];
+	_Atomic uint64_t count[SCAN_WORKERS_COUNTS];
 	_Atomic uint64_t *seen; // a platform
 };
 
@@ -30,181 +30,181 @@ static void worker_free(struct worker *w)
 	free(w);
 }
 
-static int add_worker(struct crew *crew, struct err *e)
+static int add_worker(struct scan_workers *workers, struct err *e)
 {
 	struct worker *w = xcalloc(1, sizeof(*w));
 	w->ingest = ingest_new();
-	w->next = crew->idle;
-	crew->idle = w;
-	ingest_throttle(w->ingest, crew->options->throttle);
-	return catalog_open_read(crew->options->catalog, &w->catalog, e);
+	w->next = workers->idle;
+	workers->idle = w;
+	ingest_throttle(w->ingest, workers->options->throttle);
+	return catalog_open_read(workers->options->catalog, &w->catalog, e);
 }
 
-struct crew *crew_new(const struct crew_options *options, struct err *e)
+struct scan_workers *scan_workers_new(const struct scan_workers_options *options, struct err *e)
 {
-	CLEANUP(crew_cleanup) struct crew *crew = xcalloc(1, sizeof(*crew));
-	crew->options = options;
-	crew->channel = channel_new(CHANNEL_ROOM);
-	crew->seen = xcalloc(options->store->platform_count, sizeof(*crew->seen));
-	pthread_mutex_init(&crew->lock, NULL);
-	atomic_init(&crew->jobs, 1); // crew_started ends this one
+	CLEANUP(scan_workers_cleanup) struct scan_workers *workers = xcalloc(1, sizeof(*workers));
+	workers->options = options;
+	workers->channel = channel_new(CHANNEL_ROOM);
+	workers->seen = xcalloc(options->store->platform_count, sizeof(*workers->seen));
+	pthread_mutex_init(&workers->lock, NULL);
+	atomic_init(&workers->jobs, 1); // scan_workers_started ends this one
 	for (unsigned i = 0; i < options->threads; i++)
-		if (add_worker(crew, e) < 0)
+		if (add_worker(workers, e) < 0)
 			return NULL;
-	crew->pool = pool_new(options->threads, POOL_LAST_IN_FIRST_OUT, "scan");
-	return STEAL_PTR(crew);
+	workers->pool = thread_pool_new(options->threads, THREAD_POOL_LAST_IN_FIRST_OUT, "scan");
+	return STEAL_PTR(workers);
 }
 
-void crew_free(struct crew *crew)
+void scan_workers_free(struct scan_workers *workers)
 {
-	if (!crew)
+	if (!workers)
 		return;
-	pool_free(crew->pool);
-	while (crew->idle) {
-		struct worker *w = crew->idle;
-		crew->idle = w->next;
+	thread_pool_free(workers->pool);
+	while (workers->idle) {
+		struct worker *w = workers->idle;
+		workers->idle = w->next;
 		worker_free(w);
 	}
-	channel_free(crew->channel);
-	pthread_mutex_destroy(&crew->lock);
-	free(crew->seen);
-	free(crew);
+	channel_free(workers->channel);
+	pthread_mutex_destroy(&workers->lock);
+	free(workers->seen);
+	free(workers);
 }
 
-void crew_cleanup(struct crew **crew)
+void scan_workers_cleanup(struct scan_workers **workers)
 {
-	crew_free(*crew);
-	*crew = NULL;
+	scan_workers_free(*workers);
+	*workers = NULL;
 }
 
-const struct crew_options *crew_options(const struct crew *crew)
+const struct scan_workers_options *scan_workers_options(const struct scan_workers *workers)
 {
-	return crew->options;
+	return workers->options;
 }
 
 // There are as many workers as threads, so one is always idle.
-static struct worker *borrow(struct crew *crew)
+static struct worker *borrow(struct scan_workers *workers)
 {
-	pthread_mutex_lock(&crew->lock);
-	struct worker *w = crew->idle;
-	crew->idle = w->next;
-	pthread_mutex_unlock(&crew->lock);
+	pthread_mutex_lock(&workers->lock);
+	struct worker *w = workers->idle;
+	workers->idle = w->next;
+	pthread_mutex_unlock(&workers->lock);
 	return w;
 }
 
-static void give_back(struct crew *crew, struct worker *w)
+static void give_back(struct scan_workers *workers, struct worker *w)
 {
-	pthread_mutex_lock(&crew->lock);
-	w->next = crew->idle;
-	crew->idle = w;
-	pthread_mutex_unlock(&crew->lock);
+	pthread_mutex_lock(&workers->lock);
+	w->next = workers->idle;
+	workers->idle = w;
+	pthread_mutex_unlock(&workers->lock);
 }
 
-static void end_job(struct crew *crew)
+static void end_job(struct scan_workers *workers)
 {
-	if (atomic_fetch_sub(&crew->jobs, 1) == 1)
-		channel_close(crew->channel);
+	if (atomic_fetch_sub(&workers->jobs, 1) == 1)
+		channel_close(workers->channel);
 }
 
 static void run(void *arg)
 {
 	struct job *job = arg;
-	struct crew *crew = job->crew;
-	struct worker *w = borrow(crew);
-	if (!crew_is_cancelled(crew))
-		job->run(crew, w, job);
-	give_back(crew, w);
+	struct scan_workers *workers = job->workers;
+	struct worker *w = borrow(workers);
+	if (!scan_workers_is_cancelled(workers))
+		job->run(workers, w, job);
+	give_back(workers, w);
 	folder_unref(job->folder);
 	free(job->filename);
 	free(job);
-	end_job(crew);
+	end_job(workers);
 }
 
-void crew_submit(struct crew *crew, const struct job *job)
+void scan_workers_submit(struct scan_workers *workers, const struct job *job)
 {
 	struct job *copy = xmalloc(sizeof(*copy));
 	*copy = *job;
-	copy->crew = crew;
-	atomic_fetch_add(&crew->jobs, 1);
-	pool_submit(crew->pool, run, copy);
+	copy->workers = workers;
+	atomic_fetch_add(&workers->jobs, 1);
+	thread_pool_submit(workers->pool, run, copy);
 }
 
-void crew_started(struct crew *crew)
+void scan_workers_started(struct scan_workers *workers)
 {
-	end_job(crew);
+	end_job(workers);
 }
 
-bool crew_is_busy(const struct crew *crew)
+bool scan_workers_is_busy(const struct scan_workers *workers)
 {
-	return atomic_load(&crew->jobs) > JOBS_A_THREAD * crew->options->threads;
+	return atomic_load(&workers->jobs) > JOBS_A_THREAD * workers->options->threads;
 }
 
-bool crew_is_cancelled(const struct crew *crew)
+bool scan_workers_is_cancelled(const struct scan_workers *workers)
 {
-	return crew->options->cancel && atomic_load(crew->options->cancel);
+	return workers->options->cancel && atomic_load(workers->options->cancel);
 }
 
-void crew_count(struct crew *crew, enum crew_count what, uint64_t number)
+void scan_workers_count(struct scan_workers *workers, enum scan_workers_count what, uint64_t number)
 {
-	atomic_fetch_add_explicit(&crew->count[what], number, memory_order_relaxed);
+	atomic_fetch_add_explicit(&workers->count[what], number, memory_order_relaxed);
 }
 
-uint64_t crew_counted(const struct crew *crew, enum crew_count what)
+uint64_t scan_workers_counted(const struct scan_workers *workers, enum scan_workers_count what)
 {
-	return atomic_load(&crew->count[what]);
+	return atomic_load(&workers->count[what]);
 }
 
-void crew_saw(struct crew *crew, const struct folder *in)
+void scan_workers_saw(struct scan_workers *workers, const struct folder *in)
 {
-	crew_count(crew, COUNT_FILES, 1);
-	atomic_fetch_add_explicit(&crew->seen[in->platform_index], 1, memory_order_relaxed);
+	scan_workers_count(workers, COUNT_FILES, 1);
+	atomic_fetch_add_explicit(&workers->seen[in->platform_index], 1, memory_order_relaxed);
 }
 
-uint64_t crew_seen(const struct crew *crew, size_t platform_index)
+uint64_t scan_workers_seen(const struct scan_workers *workers, size_t platform_index)
 {
-	return atomic_load(&crew->seen[platform_index]);
+	return atomic_load(&workers->seen[platform_index]);
 }
 
-void crew_tell(struct crew *crew, struct outcome *outcome)
+void scan_workers_tell(struct scan_workers *workers, struct scan_event *outcome)
 {
-	channel_put(crew->channel, outcome);
+	channel_put(workers->channel, outcome);
 }
 
-void crew_gone(struct crew *crew, struct folder *folder, int64_t id, int64_t written)
+void scan_workers_gone(struct scan_workers *workers, struct folder *folder, int64_t id, int64_t written)
 {
-	struct outcome *o = outcome_new(OUTCOME_FILE_GONE, folder);
+	struct scan_event *o = scan_event_new(SCAN_EVENT_FILE_GONE, folder);
 	o->id = id;
 	o->written = written;
-	crew_tell(crew, o);
+	scan_workers_tell(workers, o);
 }
 
-void crew_problem(
-	struct crew *crew, struct folder *folder, const char *filename, const struct err *why)
+void scan_workers_problem(
+	struct scan_workers *workers, struct folder *folder, const char *filename, const struct err *why)
 {
-	struct outcome *o = outcome_new(OUTCOME_PROBLEM, folder);
+	struct scan_event *o = scan_event_new(SCAN_EVENT_PROBLEM, folder);
 	CLEANUP(mem_free)
 	char *path = filename ? folder_file(folder, filename) : xstrdup(folder->path);
 	o->is_blind = !filename;
 	o->text = xasprintf("%s/%s: %s", folder->platform->path, path, why->msg);
-	crew_tell(crew, o);
+	scan_workers_tell(workers, o);
 }
 
-void crew_waits(struct crew *crew, struct folder *folder, const char *filename, const char *why)
+void scan_workers_waits(struct scan_workers *workers, struct folder *folder, const char *filename, const char *why)
 {
-	struct outcome *o = outcome_new(OUTCOME_WAITING, folder);
+	struct scan_event *o = scan_event_new(SCAN_EVENT_WAITING, folder);
 	CLEANUP(mem_free) char *path = folder_file(folder, filename);
 	o->text = xasprintf("%s/%s: %s", folder->platform->name, path, why);
-	crew_count(crew, COUNT_WAITING, 1);
-	crew_tell(crew, o);
+	scan_workers_count(workers, COUNT_WAITING, 1);
+	scan_workers_tell(workers, o);
 }
 
-void crew_folder_end(struct crew *crew, struct folder *folder)
+void scan_workers_folder_end(struct scan_workers *workers, struct folder *folder)
 {
 	if (atomic_fetch_sub(&folder->pending, 1) == 1 && folder->is_listed)
-		crew_tell(crew, outcome_new(OUTCOME_FOLDER, folder));
+		scan_workers_tell(workers, scan_event_new(SCAN_EVENT_FOLDER, folder));
 }
 
-struct outcome *crew_take(struct crew *crew, unsigned timeout_ms, bool *ended)
+struct scan_event *scan_workers_take(struct scan_workers *workers, unsigned timeout_ms, bool *ended)
 {
-	return channel_take(crew->channel, timeout_ms, ended);
+	return channel_take(workers->channel, timeout_ms, ended);
 }

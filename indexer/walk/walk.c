@@ -15,8 +15,8 @@ enum {
 
 void walk_release(struct walk *w)
 {
-	crew_free(w->crew);
-	w->crew = NULL;
+	scan_workers_free(w->workers);
+	w->workers = NULL;
 }
 
 bool walk_is_cancelled(const struct walk *w)
@@ -28,7 +28,7 @@ static double share_done(const struct walk *w, uint64_t bytes)
 {
 	if (w->bytes)
 		return (double)bytes / (double)w->bytes;
-	return (double)crew_counted(w->crew, COUNT_DONE) / (double)SHARE_ALL;
+	return (double)scan_workers_counted(w->workers, COUNT_DONE) / (double)SHARE_ALL;
 }
 
 void walk_report(struct walk *w, enum walk_phase phase)
@@ -37,9 +37,9 @@ void walk_report(struct walk *w, enum walk_phase phase)
 	if (!w->watch.progress || (phase == WALK_READS && now - w->reported_ns < TICK_NS))
 		return;
 	struct walk_progress p = {.phase = phase};
-	if (w->crew) {
-		p.files = crew_counted(w->crew, COUNT_FILES);
-		p.bytes = crew_counted(w->crew, COUNT_BYTES);
+	if (w->workers) {
+		p.files = scan_workers_counted(w->workers, COUNT_FILES);
+		p.bytes = scan_workers_counted(w->workers, COUNT_BYTES);
 		p.done = share_done(w, p.bytes);
 	}
 	w->reported_ns = now;
@@ -49,7 +49,7 @@ void walk_report(struct walk *w, enum walk_phase phase)
 static int submit_platform(struct walk *w, size_t index, struct err *e)
 {
 	struct err missing = ERR_INIT;
-	const struct store *store = w->crew_options.store;
+	const struct store *store = w->scan_workers_options.store;
 	struct folder *root = folder_new(NULL, "");
 	root->platform = &store->platform[index];
 	root->platform_index = index;
@@ -62,7 +62,7 @@ static int submit_platform(struct walk *w, size_t index, struct err *e)
 	}
 	root->known.path = root->path;
 	root->row = root->known.id;
-	crew_submit(w->crew, &(struct job){.run = visit_run, .folder = root});
+	scan_workers_submit(w->workers, &(struct job){.run = scan_dir_run, .folder = root});
 	return 0;
 }
 
@@ -72,7 +72,7 @@ static int take_all(struct walk *w, struct err *e)
 {
 	int result = 0;
 	for (bool ended = false; !ended;) {
-		CLEANUP(outcome_cleanup) struct outcome *o = crew_take(w->crew, TICK_MS, &ended);
+		CLEANUP(scan_event_cleanup) struct scan_event *o = scan_workers_take(w->workers, TICK_MS, &ended);
 		walk_report(w, WALK_READS);
 		if (walk_is_cancelled(w))
 			atomic_store(&w->stop, true);
@@ -87,12 +87,12 @@ static int take_all(struct walk *w, struct err *e)
 static int start(struct walk *w, struct err *e)
 {
 	unsigned threads =
-		w->crew_options.threads ? w->crew_options.threads : (unsigned)get_nprocs();
-	w->crew_options.threads = threads > MOST_THREADS ? MOST_THREADS : threads;
-	w->crew_options.catalog = catalog_path(w->catalog);
-	w->crew_options.cancel = &w->stop;
-	w->crew = crew_new(&w->crew_options, e);
-	return w->crew ? 0 : -1;
+		w->scan_workers_options.threads ? w->scan_workers_options.threads : (unsigned)get_nprocs();
+	w->scan_workers_options.threads = threads > MOST_THREADS ? MOST_THREADS : threads;
+	w->scan_workers_options.catalog = catalog_path(w->catalog);
+	w->scan_workers_options.cancel = &w->stop;
+	w->workers = scan_workers_new(&w->scan_workers_options, e);
+	return w->workers ? 0 : -1;
 }
 
 int walk_run(struct walk *w, struct err *e)
@@ -100,9 +100,9 @@ int walk_run(struct walk *w, struct err *e)
 	int result = 0;
 	if (start(w, e) < 0)
 		return -1;
-	for (size_t i = 0; i < w->crew_options.store->platform_count && result == 0; i++)
+	for (size_t i = 0; i < w->scan_workers_options.store->platform_count && result == 0; i++)
 		result = submit_platform(w, i, e);
-	crew_started(w->crew);
+	scan_workers_started(w->workers);
 	if (result < 0)
 		atomic_store(&w->stop, true);
 	struct err later = ERR_INIT;

@@ -31,20 +31,20 @@ struct walk_watch {
 };
 
 // What became of a file or folder; NULL: a while has passed. On -1 the walk ends.
-typedef int walk_fn(void *ctx, const struct outcome *outcome, struct err *e);
+typedef int walk_fn(void *ctx, const struct scan_event *outcome, struct err *e);
 
 struct walk {
-	// The caller's. crew_options.threads 0 stands for the machine's processors; catalog and
+	// The caller's. scan_workers_options.threads 0 stands for the machine's processors; catalog and
 	// cancel are filled in.
 	struct walk_watch watch;
 	struct catalog *catalog;
-	struct crew_options crew_options;
+	struct scan_workers_options scan_workers_options;
 	walk_fn *take;
 	void *ctx;
 	uint64_t bytes; // how many will be hashed, to tell the progress by; 0: every folder counts
 			// as its neighbours
 	// The walk's own. The crew can be asked what it counted until walk_release.
-	struct crew *crew;
+	struct scan_workers *workers;
 	_Atomic bool stop;
 	int64_t reported_ns;
 };

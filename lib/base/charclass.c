@@ -16,8 +16,8 @@
 	((!IS_CONTROL(c) || IS(c, '\t') || IS(c, '\n')) && !IS(c, '&') && !IS(c, '<') && !IS(c, '>') && !IS(c, '"'))
 
 #define OF(c) \
-	(((c) < 0x80) * BYTES_ASCII | IS_GRAPHIC(c) * BYTES_GRAPHIC | IS_NAME(c) * BYTES_NAME | IS_URL(c) * BYTES_URL | \
-		IS_UNRESERVED(c) * BYTES_UNRESERVED | IS_JSON(c) * BYTES_JSON | IS_HTML(c) * BYTES_HTML)
+	(((c) < 0x80) * CHARCLASS_ASCII | IS_GRAPHIC(c) * CHARCLASS_GRAPHIC | IS_NAME(c) * CHARCLASS_NAME | IS_URL(c) * CHARCLASS_URL | \
+		IS_UNRESERVED(c) * CHARCLASS_UNRESERVED | IS_JSON(c) * CHARCLASS_JSON | IS_HTML(c) * CHARCLASS_HTML)
 #define FOUR(c) OF(c), OF((c) + 1), OF((c) + 2), OF((c) + 3)
 #define SIXTEEN(c) FOUR(c), FOUR((c) + 4), FOUR((c) + 8), FOUR((c) + 12)
 #define ALL(c) SIXTEEN(c), SIXTEEN((c) + 16), SIXTEEN((c) + 32), SIXTEEN((c) + 48)
@@ -25,7 +25,7 @@
 static const uint8_t sets_of[UINT8_MAX + 1] = {ALL(0), ALL(64), ALL(128), ALL(192)};
 
 // Four at a time, while they are there.
-size_t bytes_run(struct str s, unsigned sets)
+size_t charclass_run(struct str s, unsigned sets)
 {
 	const unsigned char *at = (const unsigned char *)s.ptr;
 	size_t i = 0;

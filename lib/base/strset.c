@@ -6,7 +6,7 @@
 
 #include "lib/base/mem.h"
 
-void names_add(struct names *n, const char *name)
+void strset_add(struct strset *n, const char *name)
 {
 	GROW(n->item, n->count, n->room);
 	n->item[n->count++] = xstrdup(name);
@@ -18,7 +18,7 @@ static int compare(const void *a, const void *b)
 	return strcmp(*left, *right);
 }
 
-void names_sort(struct names *n)
+void strset_sort(struct strset *n)
 {
 	size_t kept = 0;
 	if (n->count)
@@ -36,15 +36,15 @@ static int compare_name(const void *name, const void *item)
 	return strcmp(name, *(char *const *)item);
 }
 
-bool names_has(const struct names *n, const char *name)
+bool strset_has(const struct strset *n, const char *name)
 {
 	return n->count && bsearch(name, n->item, n->count, sizeof(*n->item), compare_name);
 }
 
-void names_release(struct names *n)
+void strset_release(struct strset *n)
 {
 	for (size_t i = 0; i < n->count; i++)
 		free(n->item[i]);
 	free(n->item);
-	*n = (struct names){0};
+	*n = (struct strset){0};
 }

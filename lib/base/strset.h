@@ -6,13 +6,13 @@
 #include <stddef.h>
 
 // All zero is none.
-struct names {
-	char **item; // after names_sort each once, by strcmp
+struct strset {
+	char **item; // after strset_sort each once, by strcmp
 	size_t count, room;
 };
 
-void names_add(struct names *n, const char *name); // a copy of it
-void names_sort(struct names *n);
+void strset_add(struct strset *n, const char *name); // a copy of it
+void strset_sort(struct strset *n);
 // Of names that are sorted.
-bool names_has(const struct names *n, const char *name);
-void names_release(struct names *n); // it is empty after it
+bool strset_has(const struct strset *n, const char *name);
+void strset_release(struct strset *n); // it is empty after it

@@ -22,7 +22,7 @@ static void gzip_done(struct libdeflate_compressor **gzip)
 	libdeflate_free_compressor(*gzip);
 }
 
-int pack_gzip(struct str bytes, int level, struct buf *out, struct err *e)
+int compress_gzip(struct str bytes, int level, struct buf *out, struct err *e)
 {
 	CLEANUP(gzip_done) struct libdeflate_compressor *gzip = libdeflate_alloc_compressor(level);
 	if (!gzip)
@@ -36,25 +36,25 @@ int pack_gzip(struct str bytes, int level, struct buf *out, struct err *e)
 	return 0;
 }
 
-struct pack {
+struct compress {
 	ZSTD_CCtx *zstd; // NULL: out of memory
 };
 
-struct pack *pack_new(void)
+struct compress *compress_new(void)
 {
-	struct pack *p = xmalloc(sizeof(*p));
+	struct compress *p = xmalloc(sizeof(*p));
 	p->zstd = ZSTD_createCCtx();
 	return p;
 }
 
-void pack_free(struct pack *p)
+void compress_free(struct compress *p)
 {
 	if (p)
 		ZSTD_freeCCtx(p->zstd);
 	free(p);
 }
 
-int pack_zstd_by(struct pack *p, struct str bytes, int level, struct buf *out, struct err *e)
+int compress_zstd_by(struct compress *p, struct str bytes, int level, struct buf *out, struct err *e)
 {
 	if (!p->zstd)
 		return err_set(e, ERR_LIMIT, "zstd: out of memory");
@@ -70,15 +70,15 @@ int pack_zstd_by(struct pack *p, struct str bytes, int level, struct buf *out, s
 	return 0;
 }
 
-int pack_zstd(struct str bytes, int level, struct buf *out, struct err *e)
+int compress_zstd(struct str bytes, int level, struct buf *out, struct err *e)
 {
-	struct pack *p = pack_new();
-	int r = pack_zstd_by(p, bytes, level, out, e);
-	pack_free(p);
+	struct compress *p = compress_new();
+	int r = compress_zstd_by(p, bytes, level, out, e);
+	compress_free(p);
 	return r;
 }
 
-int unpack_zstd(struct str packed, struct buf *out, struct err *e)
+int decompress_zstd(struct str packed, struct buf *out, struct err *e)
 {
 	unsigned long long size = ZSTD_getFrameContentSize(packed.ptr, packed.len);
 	if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN)
@@ -130,7 +130,7 @@ static int gunzip_member(struct libdeflate_decompressor *gzip, struct str *packe
 	}
 }
 
-int unpack_gzip_whole(struct str packed, struct buf *out, struct err *e)
+int decompress_gzip_whole(struct str packed, struct buf *out, struct err *e)
 {
 	CLEANUP(gunzip_done) struct libdeflate_decompressor *gzip = libdeflate_alloc_decompressor();
 	if (!gzip)
@@ -143,11 +143,11 @@ int unpack_gzip_whole(struct str packed, struct buf *out, struct err *e)
 }
 
 // Fills the input again; 0 at the end of the file.
-static int refill(z_stream *z, const struct source *s, uint64_t *offset, unsigned char *block, struct err *e)
+static int refill(z_stream *z, const struct byte_source *s, uint64_t *offset, unsigned char *block, struct err *e)
 {
 	uint64_t left = s->size - *offset;
 	size_t n = left < BLOCK ? (size_t)left : BLOCK;
-	if (source_read(s, *offset, block, n, e) < 0)
+	if (byte_source_read(s, *offset, block, n, e) < 0)
 		return -1;
 	*offset += n;
 	z->next_in = block;
@@ -156,8 +156,8 @@ static int refill(z_stream *z, const struct source *s, uint64_t *offset, unsigne
 }
 
 // One member of the file, from where z stands.
-static int unpack_member(z_stream *z, const struct source *s, uint64_t *offset, unsigned char *block,
-	unpack_sink *sink, void *ctx, struct err *e)
+static int unpack_member(z_stream *z, const struct byte_source *s, uint64_t *offset, unsigned char *block,
+	decompress_sink *sink, void *ctx, struct err *e)
 {
 	unsigned char out[BLOCK];
 	for (;;) {
@@ -177,7 +177,7 @@ static int unpack_member(z_stream *z, const struct source *s, uint64_t *offset, 
 	}
 }
 
-int unpack_gzip(const struct source *packed, unpack_sink *sink, void *ctx, struct err *e)
+int decompress_gzip(const struct byte_source *packed, decompress_sink *sink, void *ctx, struct err *e)
 {
 	CLEANUP(inflate_done) z_stream z = {0};
 	unsigned char block[BLOCK];

@@ -8,24 +8,24 @@
 #include "lib/os/byte-source.h"
 
 // Add the packed bytes to out. Levels as the libraries count them (gzip 1-12, zstd 1-19).
-int pack_gzip(struct str bytes, int level, struct buf *out, struct err *e) MUST_CHECK;
-int pack_zstd(struct str bytes, int level, struct buf *out, struct err *e) MUST_CHECK;
+int compress_gzip(struct str bytes, int level, struct buf *out, struct err *e) MUST_CHECK;
+int compress_zstd(struct str bytes, int level, struct buf *out, struct err *e) MUST_CHECK;
 
 // What a thread keeps from one small frame to the next: making it takes longer than packing one.
-struct pack;
+struct compress;
 
-struct pack *pack_new(void);
-void pack_free(struct pack *p); // NULL is fine
-int pack_zstd_by(struct pack *p, struct str bytes, int level, struct buf *out, struct err *e) MUST_CHECK;
+struct compress *compress_new(void);
+void compress_free(struct compress *p); // NULL is fine
+int compress_zstd_by(struct compress *p, struct str bytes, int level, struct buf *out, struct err *e) MUST_CHECK;
 
 // Adds what one zstd frame holds to out; ERR_LIMIT where it passes out's ceiling.
-int unpack_zstd(struct str packed, struct buf *out, struct err *e) MUST_CHECK;
+int decompress_zstd(struct str packed, struct buf *out, struct err *e) MUST_CHECK;
 
 // Adds what a gzip file in memory holds (several members are one) to out: ERR_LIMIT where it passes out's ceiling,
 // ERR_INVALID where it is damaged, or its end is missing.
-int unpack_gzip_whole(struct str packed, struct buf *out, struct err *e) MUST_CHECK;
+int decompress_gzip_whole(struct str packed, struct buf *out, struct err *e) MUST_CHECK;
 
 // Called with each piece of what comes out. Returns 0 to go on, 1 to end early, -1 with *e set.
-typedef int unpack_sink(void *ctx, struct str piece, struct err *e);
+typedef int decompress_sink(void *ctx, struct str piece, struct err *e);
 // Unpacks a gzip file (several members are one stream) piece by piece, its CRC checked at the end.
-int unpack_gzip(const struct source *packed, unpack_sink *sink, void *ctx, struct err *e) MUST_CHECK;
+int decompress_gzip(const struct byte_source *packed, decompress_sink *sink, void *ctx, struct err *e) MUST_CHECK;

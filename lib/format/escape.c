@@ -25,7 +25,7 @@ static struct str repaired(struct str s, struct buf *room)
 static void escape(struct buf *out, struct str s, unsigned sets, put_fn *put)
 {
 	for (;;) {
-		size_t n = bytes_run(s, sets);
+		size_t n = charclass_run(s, sets);
 		buf_str(out, str_slice(s, 0, n));
 		if (n == s.len)
 			return;
@@ -36,7 +36,7 @@ static void escape(struct buf *out, struct str s, unsigned sets, put_fn *put)
 
 static void escape_text(struct buf *out, struct str s, unsigned sets, put_fn *put)
 {
-	if (bytes_run(s, sets | BYTES_ASCII) == s.len) { // as nearly all is
+	if (charclass_run(s, sets | CHARCLASS_ASCII) == s.len) { // as nearly all is
 		buf_str(out, s);
 		return;
 	}
@@ -58,7 +58,7 @@ static void put_json(struct buf *out, char c)
 void escape_json(struct buf *out, struct str s)
 {
 	buf_putc(out, '"');
-	escape_text(out, s, BYTES_JSON, put_json);
+	escape_text(out, s, CHARCLASS_JSON, put_json);
 	buf_putc(out, '"');
 }
 
@@ -84,7 +84,7 @@ static void put_html(struct buf *out, char c)
 
 void escape_html(struct buf *out, struct str s)
 {
-	escape_text(out, s, BYTES_HTML, put_html);
+	escape_text(out, s, CHARCLASS_HTML, put_html);
 }
 
 static void put_url(struct buf *out, char c)
@@ -95,10 +95,10 @@ static void put_url(struct buf *out, char c)
 
 void escape_url(struct buf *out, struct str s)
 {
-	escape(out, s, BYTES_UNRESERVED, put_url);
+	escape(out, s, CHARCLASS_UNRESERVED, put_url);
 }
 
 void escape_reference(struct buf *out, struct str s)
 {
-	escape(out, s, BYTES_URL, put_url);
+	escape(out, s, CHARCLASS_URL, put_url);
 }

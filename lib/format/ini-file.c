@@ -10,7 +10,7 @@
 #include "lib/os/fs.h"
 
 struct reading {
-	conf_handler *handler;
+	ini_file_handler *handler;
 	void *ctx;
 	struct err *e;
 	const char *rest; // of the text
@@ -74,7 +74,7 @@ static int on_key(void *user, const char *section UNUSED, const char *key, const
 }
 
 static int read_text(
-	const char *text, const char *name, conf_handler *handler, void *ctx, struct err *e)
+	const char *text, const char *name, ini_file_handler *handler, void *ctx, struct err *e)
 {
 	struct reading r = {.handler = handler, .ctx = ctx, .e = e, .rest = text};
 	int line = ini_parse_stream(next_line, &r, on_key, &r);
@@ -87,7 +87,7 @@ static int read_text(
 	return 0;
 }
 
-int conf_read_file(const char *path, conf_handler *handler, void *ctx, struct err *e)
+int ini_file_read_file(const char *path, ini_file_handler *handler, void *ctx, struct err *e)
 {
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, LIMIT_CONFIG);

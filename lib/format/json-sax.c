@@ -7,10 +7,10 @@
 
 struct walk {
 	struct str all;
-	jsonwalk_fn *fn;
+	json_sax_fn *fn;
 	void *ctx;
 	size_t depth;
-	struct str key[JSONWALK_DEPTH];
+	struct str key[JSON_SAX_DEPTH];
 	struct arena *room;
 	yajl_handle parser;
 	size_t end; // of the outermost object or array; 0: it has not ended, or there is none
@@ -25,24 +25,24 @@ static struct str lasting(struct walk *w, const unsigned char *bytes, size_t len
 	return s;
 }
 
-static int tell(struct walk *w, enum jsonwalk_kind kind, struct str text)
+static int tell(struct walk *w, enum json_sax_kind kind, struct str text)
 {
-	const struct jsonwalk_value value = {.kind = kind, .depth = w->depth, .key = w->key, .text = text};
-	if (w->depth <= JSONWALK_DEPTH)
+	const struct json_sax_value value = {.kind = kind, .depth = w->depth, .key = w->key, .text = text};
+	if (w->depth <= JSON_SAX_DEPTH)
 		w->fn(w->ctx, &value);
 	return 1;
 }
 
-static int enter(struct walk *w, enum jsonwalk_kind kind)
+static int enter(struct walk *w, enum json_sax_kind kind)
 {
 	tell(w, kind, (struct str){0});
-	if (w->depth < JSONWALK_DEPTH)
+	if (w->depth < JSON_SAX_DEPTH)
 		w->key[w->depth] = (struct str){0};
 	w->depth++;
 	return 1;
 }
 
-static int leave(struct walk *w, enum jsonwalk_kind kind)
+static int leave(struct walk *w, enum json_sax_kind kind)
 {
 	w->depth--;
 	if (w->depth == 0)
@@ -52,50 +52,50 @@ static int leave(struct walk *w, enum jsonwalk_kind kind)
 
 static int on_null(void *ctx)
 {
-	return tell(ctx, JSONWALK_NULL, (struct str){0});
+	return tell(ctx, JSON_SAX_NULL, (struct str){0});
 }
 
 static int on_bool(void *ctx, int value)
 {
-	return tell(ctx, value ? JSONWALK_TRUE : JSONWALK_FALSE, (struct str){0});
+	return tell(ctx, value ? JSON_SAX_TRUE : JSON_SAX_FALSE, (struct str){0});
 }
 
 static int on_number(void *ctx, const char *digits, size_t len)
 {
-	return tell(ctx, JSONWALK_NUMBER, lasting(ctx, (const unsigned char *)digits, len));
+	return tell(ctx, JSON_SAX_NUMBER, lasting(ctx, (const unsigned char *)digits, len));
 }
 
 static int on_string(void *ctx, const unsigned char *bytes, size_t len)
 {
-	return tell(ctx, JSONWALK_STRING, lasting(ctx, bytes, len));
+	return tell(ctx, JSON_SAX_STRING, lasting(ctx, bytes, len));
 }
 
 static int on_key(void *ctx, const unsigned char *bytes, size_t len)
 {
 	struct walk *w = ctx;
-	if (w->depth <= JSONWALK_DEPTH)
+	if (w->depth <= JSON_SAX_DEPTH)
 		w->key[w->depth - 1] = lasting(w, bytes, len);
 	return 1;
 }
 
 static int on_object(void *ctx)
 {
-	return enter(ctx, JSONWALK_OBJECT);
+	return enter(ctx, JSON_SAX_OBJECT);
 }
 
 static int on_object_end(void *ctx)
 {
-	return leave(ctx, JSONWALK_OBJECT_END);
+	return leave(ctx, JSON_SAX_OBJECT_END);
 }
 
 static int on_array(void *ctx)
 {
-	return enter(ctx, JSONWALK_ARRAY);
+	return enter(ctx, JSON_SAX_ARRAY);
 }
 
 static int on_array_end(void *ctx)
 {
-	return leave(ctx, JSONWALK_ARRAY_END);
+	return leave(ctx, JSON_SAX_ARRAY_END);
 }
 
 static const yajl_callbacks told = {
@@ -145,7 +145,7 @@ static int check_end(const struct walk *w, struct err *e)
 	return 0;
 }
 
-int jsonwalk(struct str text, struct arena *room, jsonwalk_fn *fn, void *ctx, bool *is_cut, struct err *e)
+int jsonwalk(struct str text, struct arena *room, json_sax_fn *fn, void *ctx, bool *is_cut, struct err *e)
 {
 	struct walk w = {.all = {text.ptr ? text.ptr : "", text.len}, .fn = fn, .ctx = ctx, .room = room};
 	yajl_alloc_funcs memory = {.malloc = take, .realloc = take_more, .free = give};

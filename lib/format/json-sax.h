@@ -10,23 +10,23 @@
 #include "lib/base/err.h"
 #include "lib/base/str.h"
 
-enum jsonwalk_kind {
-	JSONWALK_STRING,
-	JSONWALK_NUMBER,
-	JSONWALK_TRUE,
-	JSONWALK_FALSE,
-	JSONWALK_NULL,
-	JSONWALK_OBJECT, // begins; what is in it comes next
-	JSONWALK_ARRAY,  // the same
-	JSONWALK_OBJECT_END,
-	JSONWALK_ARRAY_END,
+enum json_sax_kind {
+	JSON_SAX_STRING,
+	JSON_SAX_NUMBER,
+	JSON_SAX_TRUE,
+	JSON_SAX_FALSE,
+	JSON_SAX_NULL,
+	JSON_SAX_OBJECT, // begins; what is in it comes next
+	JSON_SAX_ARRAY,  // the same
+	JSON_SAX_OBJECT_END,
+	JSON_SAX_ARRAY_END,
 };
 
-enum { JSONWALK_DEPTH = 8 };
+enum { JSON_SAX_DEPTH = 8 };
 
-struct jsonwalk_value {
-	enum jsonwalk_kind kind;
-	size_t depth;    // how many objects and arrays it is in; what lies deeper than JSONWALK_DEPTH is not told
+struct json_sax_value {
+	enum json_sax_kind kind;
+	size_t depth;    // how many objects and arrays it is in; what lies deeper than JSON_SAX_DEPTH is not told
 	const struct str *key; // its keys, one for each of them from the outermost on; ptr is NULL where that is an array
 	// A number as it is written; a string's bytes without its escapes, UTF-8 but for what those may say: NUL, and halves
 	// of surrogate pairs.
@@ -34,8 +34,8 @@ struct jsonwalk_value {
 };
 
 // Borrowed: the value and its array of keys until this returns, all bytes for as long as the text and the room last.
-typedef void jsonwalk_fn(void *ctx, const struct jsonwalk_value *value);
+typedef void json_sax_fn(void *ctx, const struct json_sax_value *value);
 
 // room: for strings with escapes. ERR_INVALID where the text is no JSON; *is_cut says then whether it is only the
 // beginning of a document.
-int jsonwalk(struct str text, struct arena *room, jsonwalk_fn *fn, void *ctx, bool *is_cut, struct err *e) MUST_CHECK;
+int jsonwalk(struct str text, struct arena *room, json_sax_fn *fn, void *ctx, bool *is_cut, struct err *e) MUST_CHECK;

@@ -8,14 +8,14 @@
 
 enum { BLAKE2B_256_SIZE = 32, ALIGNMENT = 64 }; // crypto_generichash_state wants that
 
-struct hashes {
+struct multi_digest {
 	struct digest *sha256, *md5; // md5 may be NULL
 	crypto_generichash_state *blake2b;
 };
 
-struct hashes *hashes_new(void)
+struct multi_digest *multi_digest_new(void)
 {
-	struct hashes *h = xmalloc(sizeof(*h));
+	struct multi_digest *h = xmalloc(sizeof(*h));
 	h->sha256 = digest_new();
 	h->md5 = digest_new_md5();
 	h->blake2b = aligned_alloc(ALIGNMENT, crypto_generichash_statebytes());
@@ -28,7 +28,7 @@ struct hashes *hashes_new(void)
 	return h;
 }
 
-void hashes_free(struct hashes *h)
+void multi_digest_free(struct multi_digest *h)
 {
 	if (!h)
 		return;
@@ -38,7 +38,7 @@ void hashes_free(struct hashes *h)
 	free(h);
 }
 
-void hashes_add(struct hashes *h, struct str bytes)
+void multi_digest_add(struct multi_digest *h, struct str bytes)
 {
 	digest_add(h->sha256, bytes.ptr, bytes.len);
 	if (h->md5)
@@ -46,13 +46,13 @@ void hashes_add(struct hashes *h, struct str bytes)
 	crypto_generichash_update(h->blake2b, (const unsigned char *)bytes.ptr, bytes.len);
 }
 
-void hashes_end(struct hashes *h, struct hash_value out[HASH_COUNT])
+void multi_digest_end(struct multi_digest *h, struct digest_value out[DIGEST_COUNT])
 {
-	out[HASH_SHA256].size = SHA256_SIZE;
-	digest_end(h->sha256, out[HASH_SHA256].bytes);
-	out[HASH_BLAKE2B_256].size = BLAKE2B_256_SIZE;
-	crypto_generichash_final(h->blake2b, out[HASH_BLAKE2B_256].bytes, BLAKE2B_256_SIZE);
-	out[HASH_MD5].size = h->md5 ? MD5_SIZE : 0;
+	out[DIGEST_SHA256].size = SHA256_SIZE;
+	digest_end(h->sha256, out[DIGEST_SHA256].bytes);
+	out[DIGEST_BLAKE2B_256].size = BLAKE2B_256_SIZE;
+	crypto_generichash_final(h->blake2b, out[DIGEST_BLAKE2B_256].bytes, BLAKE2B_256_SIZE);
+	out[DIGEST_MD5].size = h->md5 ? MD5_SIZE : 0;
 	if (h->md5)
-		digest_end(h->md5, out[HASH_MD5].bytes);
+		digest_end(h->md5, out[DIGEST_MD5].bytes);
 }

@@ -5,20 +5,20 @@
 
 #include "lib/format/digest.h"
 
-enum hash_kind { HASH_SHA256, HASH_BLAKE2B_256, HASH_MD5, HASH_COUNT };
+enum digest_kind { DIGEST_SHA256, DIGEST_BLAKE2B_256, DIGEST_MD5, DIGEST_COUNT };
 
-enum { HASH_MOST = 32 }; // bytes of the longest
+enum { DIGEST_MOST = 32 }; // bytes of the longest
 
-struct hash_value {
+struct digest_value {
 	size_t size; // bytes; 0: it was not counted, since the library has no such digest (FIPS mode)
-	uint8_t bytes[HASH_MOST];
+	uint8_t bytes[DIGEST_MOST];
 };
 
 // One thread at a time.
-struct hashes;
+struct multi_digest;
 
-struct hashes *hashes_new(void);
-void hashes_free(struct hashes *h); // NULL is fine
-void hashes_add(struct hashes *h, struct str bytes);
+struct multi_digest *multi_digest_new(void);
+void multi_digest_free(struct multi_digest *h); // NULL is fine
+void multi_digest_add(struct multi_digest *h, struct str bytes);
 // Once.
-void hashes_end(struct hashes *h, struct hash_value out[HASH_COUNT]);
+void multi_digest_end(struct multi_digest *h, struct digest_value out[DIGEST_COUNT]);

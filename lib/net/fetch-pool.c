@@ -405,7 +405,7 @@ static void turn(struct fetch_pool *p, int wait_ms)
 	enum fetch_failure failure;
 	const char *why;
 	void *t;
-	transfer_set_turn(p->set, wait_ms);
+	transfer_set_poll(p->set, wait_ms);
 	while ((t = transfer_set_ended(p->set, &failure, &why)))
 		conclude(p, t, failure, why);
 }

@@ -347,7 +347,7 @@ void transfer_set_wake(struct transfer_set *s)
 	curl_multi_wakeup(s->multi);
 }
 
-void transfer_set_turn(struct transfer_set *s, int wait_ms)
+void transfer_set_poll(struct transfer_set *s, int wait_ms)
 {
 	int left;
 	curl_multi_poll(s->multi, NULL, 0, wait_ms, NULL);

@@ -30,10 +30,10 @@ struct transfer_spec { // borrowed until transfer_end()
 
 struct transfer_set *transfer_set_new(unsigned concurrency);
 void transfer_set_free(struct transfer_set *s); // when all of it were ended
-// Any thread: has transfer_set_turn() return.
+// Any thread: has transfer_set_poll() return.
 void transfer_set_wake(struct transfer_set *s);
 // Goes on with all, and waits up to wait_ms for something to happen.
-void transfer_set_turn(struct transfer_set *s, int wait_ms);
+void transfer_set_poll(struct transfer_set *s, int wait_ms);
 // One that has come to its end: its ctx; NULL: none. *why lives until transfer_end(); it may be "".
 void *transfer_set_ended(struct transfer_set *s, enum fetch_failure *failure, const char **why);
 

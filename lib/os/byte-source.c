@@ -5,17 +5,17 @@
 #include <string.h>
 #include <unistd.h>
 
-struct source source_memory(struct str bytes)
+struct byte_source byte_source_memory(struct str bytes)
 {
-	return (struct source){.memory = bytes.ptr ? bytes.ptr : "", .fd = -1, .size = bytes.len};
+	return (struct byte_source){.memory = bytes.ptr ? bytes.ptr : "", .fd = -1, .size = bytes.len};
 }
 
-struct source source_file(int fd, uint64_t size)
+struct byte_source byte_source_file(int fd, uint64_t size)
 {
-	return (struct source){.memory = NULL, .fd = fd, .size = size};
+	return (struct byte_source){.memory = NULL, .fd = fd, .size = size};
 }
 
-static int read_file(const struct source *s, uint64_t offset, char *out, size_t len, struct err *e)
+static int read_file(const struct byte_source *s, uint64_t offset, char *out, size_t len, struct err *e)
 {
 	while (len) {
 		ssize_t n = pread(s->fd, out, len, (off_t)offset);
@@ -32,7 +32,7 @@ static int read_file(const struct source *s, uint64_t offset, char *out, size_t 
 	return 0;
 }
 
-int source_read(const struct source *s, uint64_t offset, void *out, size_t len, struct err *e)
+int byte_source_read(const struct byte_source *s, uint64_t offset, void *out, size_t len, struct err *e)
 {
 	if (offset > s->size || len > s->size - offset)
 		return err_set(e, ERR_INVALID, "truncated: bytes end at %llu",

@@ -9,13 +9,13 @@
 #include "lib/base/err.h"
 #include "lib/base/str.h"
 
-struct source {
+struct byte_source {
 	const char *memory; // NULL: read fd
 	int fd;             // borrowed
 	uint64_t size;
 };
 
-struct source source_memory(struct str bytes); // borrowed, must outlive the source
-struct source source_file(int fd, uint64_t size);
+struct byte_source byte_source_memory(struct str bytes); // borrowed, must outlive the source
+struct byte_source byte_source_file(int fd, uint64_t size);
 // Reads exactly len bytes from offset; ERR_INVALID where the bytes end before, ERR_IO where reading fails.
-int source_read(const struct source *s, uint64_t offset, void *out, size_t len, struct err *e) MUST_CHECK;
+int byte_source_read(const struct byte_source *s, uint64_t offset, void *out, size_t len, struct err *e) MUST_CHECK;

@@ -67,7 +67,7 @@ static struct question *new_question(const char *path)
 	return q;
 }
 
-struct question *patience_ask(const char *path)
+struct question *path_probe_ask(const char *path)
 {
 	pthread_once(&once, begin);
 	pthread_mutex_lock(&lock);
@@ -81,7 +81,7 @@ struct question *patience_ask(const char *path)
 	return q;
 }
 
-bool patience_answer(struct question *q, int64_t end_ms, char **real)
+bool path_probe_answer(struct question *q, int64_t end_ms, char **real)
 {
 	pthread_mutex_lock(&lock);
 	while (!q->is_answered && !q->is_late && clock_wait(&answered, &lock, end_ms))

@@ -9,8 +9,8 @@
 
 struct question;
 
-// Asks what realpath() says of the path. To be ended by patience_answer().
-struct question *patience_ask(const char *path);
+// Asks what realpath() says of the path. To be ended by path_probe_answer().
+struct question *path_probe_ask(const char *path);
 // Waits until clock_ms() is end_ms at most, or not at all where somebody waited in vain before. False: there is no
 // answer yet. *real: the path, to be freed by the caller; NULL where there is none.
-bool patience_answer(struct question *q, int64_t end_ms, char **real);
+bool path_probe_answer(struct question *q, int64_t end_ms, char **real);

@@ -10,23 +10,23 @@
 
 struct job {
 	struct job *next;
-	pool_fn *fn;
+	thread_pool_fn *fn;
 	void *arg;
 };
 
-struct pool {
+struct thread_pool {
 	pthread_mutex_t lock;
 	pthread_cond_t work;
 	pthread_cond_t idle;
 	struct job *first, *last;
 	size_t running;
-	enum pool_order order;
+	enum thread_pool_order order;
 	bool ending;
 	unsigned threads;
 	pthread_t thread[];
 };
 
-static struct job *take(struct pool *p)
+static struct job *take(struct thread_pool *p)
 {
 	while (!p->first && !p->ending)
 		pthread_cond_wait(&p->work, &p->lock);
@@ -42,7 +42,7 @@ static struct job *take(struct pool *p)
 
 static void *worker(void *arg)
 {
-	struct pool *p = arg;
+	struct thread_pool *p = arg;
 	pthread_mutex_lock(&p->lock);
 	for (struct job *j; (j = take(p)) != NULL;) {
 		pthread_mutex_unlock(&p->lock);
@@ -57,7 +57,7 @@ static void *worker(void *arg)
 }
 
 // Signals are for the main thread: the workers are born with all of them blocked.
-static void start_thread(struct pool *p, const char *name)
+static void start_thread(struct thread_pool *p, const char *name)
 {
 	sigset_t all, old;
 	sigfillset(&all);
@@ -69,14 +69,14 @@ static void start_thread(struct pool *p, const char *name)
 }
 
 // The priority is the thread's own on Linux, whatever POSIX says of processes.
-void pool_give_way(int nice)
+void thread_pool_give_way(int nice)
 {
 	setpriority(PRIO_PROCESS, 0, nice);
 }
 
-struct pool *pool_new(unsigned threads, enum pool_order order, const char *name)
+struct thread_pool *thread_pool_new(unsigned threads, enum thread_pool_order order, const char *name)
 {
-	struct pool *p = xcalloc(1, sizeof(*p) + threads * sizeof(p->thread[0]));
+	struct thread_pool *p = xcalloc(1, sizeof(*p) + threads * sizeof(p->thread[0]));
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->work, NULL);
 	pthread_cond_init(&p->idle, NULL);
@@ -86,11 +86,11 @@ struct pool *pool_new(unsigned threads, enum pool_order order, const char *name)
 	return p;
 }
 
-static void enqueue(struct pool *p, struct job *j)
+static void enqueue(struct thread_pool *p, struct job *j)
 {
 	if (!p->first) {
 		p->first = p->last = j;
-	} else if (p->order == POOL_LAST_IN_FIRST_OUT) {
+	} else if (p->order == THREAD_POOL_LAST_IN_FIRST_OUT) {
 		j->next = p->first;
 		p->first = j;
 	} else {
@@ -99,7 +99,7 @@ static void enqueue(struct pool *p, struct job *j)
 	}
 }
 
-void pool_submit(struct pool *p, pool_fn *fn, void *arg)
+void thread_pool_submit(struct thread_pool *p, thread_pool_fn *fn, void *arg)
 {
 	struct job *j = xmalloc(sizeof(*j));
 	*j = (struct job){.fn = fn, .arg = arg};
@@ -109,7 +109,7 @@ void pool_submit(struct pool *p, pool_fn *fn, void *arg)
 	pthread_mutex_unlock(&p->lock);
 }
 
-void pool_drain(struct pool *p)
+void thread_pool_drain(struct thread_pool *p)
 {
 	pthread_mutex_lock(&p->lock);
 	while (p->first || p->running)
@@ -117,11 +117,11 @@ void pool_drain(struct pool *p)
 	pthread_mutex_unlock(&p->lock);
 }
 
-void pool_free(struct pool *p)
+void thread_pool_free(struct thread_pool *p)
 {
 	if (!p)
 		return;
-	pool_drain(p);
+	thread_pool_drain(p);
 	pthread_mutex_lock(&p->lock);
 	p->ending = true;
 	pthread_cond_broadcast(&p->work);

@@ -13,7 +13,7 @@
 #include "lib/state/store/tombstone.h"
 
 // Whose files pip is asked about.
-enum source { FROM_HERE = 1, FROM_UPSTREAM = 2, FROM_BOTH = 4 };
+enum byte_source { FROM_HERE = 1, FROM_UPSTREAM = 2, FROM_BOTH = 4 };
 
 // A file that the view shows.
 struct shown {
@@ -183,7 +183,7 @@ static struct jsondoc *new_row(const struct platform *p, const char *filename, c
 	return row;
 }
 
-static const char *state_of(const struct catalog_trace *f)
+static const char *state_of(const struct catalog_history *f)
 {
 	static const char *const name[] = {
 		[FILE_IS_LISTED] = "listed",
@@ -226,7 +226,7 @@ static void put_downloads(const struct explaining *x, struct jsondoc *row, const
 	jsondoc_put(row, "downloads", out);
 }
 
-static int take_trace(void *ctx, const struct catalog_trace *f, struct err *e UNUSED)
+static int take_trace(void *ctx, const struct catalog_history *f, struct err *e UNUSED)
 {
 	struct explaining *x = ctx;
 	const struct platform *p = platform_of(x, f->platform);
@@ -257,7 +257,7 @@ static int gather_here(struct explaining *x, struct err *e)
 	add_shown(x);
 	if (catalog_plan_project(x->catalog, x->project, take_planned, x, e) < 0)
 		return -1;
-	return catalog_traces(x->catalog, x->project, take_trace, x, e);
+	return catalog_histories(x->catalog, x->project, take_trace, x, e);
 }
 
 // --- what upstream has ---
@@ -279,8 +279,8 @@ static void add_theirs(struct explaining *x)
 // Whether the view's page does not have this wheel of upstream; a name that is here too it has.
 static bool is_left_out(const struct explaining *x, const struct simplepage_file *f)
 {
-	bool is_shown = x->about->rule != RULE_UPSTREAM && find_shown(x, f->filename);
-	return x->view->merges && !is_shown && !fitting_admits(&x->view->fitting, f->filename);
+	bool is_shown = x->about->rule != NAME_RULE_UPSTREAM && find_shown(x, f->filename);
+	return x->view->merges && !is_shown && !wheel_filter_admits(&x->view->fitting, f->filename);
 }
 
 static void put_left_out(const struct explaining *x, struct jsondoc *out)
@@ -345,7 +345,7 @@ static struct jsondoc *tell_upstream(
 // --- what pip takes ---
 
 static void put_choice(
-	const struct explaining *x, struct jsondoc *out, const char *key, const struct environment *env, enum source source)
+	const struct explaining *x, struct jsondoc *out, const char *key, const struct environment *env, enum byte_source source)
 {
 	struct finder_choice choice;
 	finder_choose(x->finder, env, source, &choice);
@@ -392,12 +392,12 @@ static struct jsondoc *tell_environments(const struct explaining *x)
 
 static const struct {
 	const char *files, *why;
-} by_rule[RULE_COUNT] = {
-	[RULE_MERGE] = {"both", "nothing says otherwise"},
-	[RULE_PRIVATE] = {"here", "[upstream] private: upstream is never asked for it"},
-	[RULE_LOCAL] = {"here", "[upstream] local-only: upstream is not asked for it"},
-	[RULE_UPSTREAM] = {"upstream", "[upstream] upstream-only"},
-	[RULE_SHARED] = {"both", "[upstream] shared: merged, whoever had it first"},
+} by_rule[NAME_RULE_COUNT] = {
+	[NAME_RULE_MERGE] = {"both", "nothing says otherwise"},
+	[NAME_RULE_PRIVATE] = {"here", "[upstream] private: upstream is never asked for it"},
+	[NAME_RULE_LOCAL] = {"here", "[upstream] local-only: upstream is not asked for it"},
+	[NAME_RULE_UPSTREAM] = {"upstream", "[upstream] upstream-only"},
+	[NAME_RULE_SHARED] = {"both", "[upstream] shared: merged, whoever had it first"},
 };
 
 // Somebody took the name meanwhile: what he has there.
@@ -417,8 +417,8 @@ static struct jsondoc *tell_taken(const struct simplepage *page, int64_t fetched
 static struct jsondoc *tell_names(const struct explaining *x, const struct upstream_answer *answer)
 {
 	struct jsondoc *out = jsondoc_object();
-	enum rule rule = x->about->rule;
-	bool is_first = rule == RULE_MERGE && x->about->is_ours;
+	enum name_rule rule = x->about->rule;
+	bool is_first = rule == NAME_RULE_MERGE && x->about->is_ours;
 	const char *files = by_rule[rule].files, *why = by_rule[rule].why;
 	if (!x->view->merges) {
 		files = "here";
@@ -427,7 +427,7 @@ static struct jsondoc *tell_names(const struct explaining *x, const struct upstr
 		files = "here";
 		why = "upstream did not know it when it came here; [upstream] shared would merge it";
 	}
-	jsondoc_put_str(out, "rule", rule_name[rule]);
+	jsondoc_put_str(out, "rule", name_rule_text[rule]);
 	jsondoc_put_bool(out, "ours", x->about->is_ours);
 	jsondoc_put_str(out, "files", files);
 	jsondoc_put_str(out, "why", why);

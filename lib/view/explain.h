@@ -15,7 +15,7 @@ struct explain_about {
 	const struct view *view;
 	const char *project; // normalised
 	const char *version; // NULL: all of them, and pip is asked for any; else what "==version" admits
-	enum rule rule;      // of the name
+	enum name_rule rule;      // of the name
 	bool is_ours;        // it was here first (lib/state/upstream/owned-names)
 	bool is_hidden;      // only private platforms have it: upstream is not asked for their views
 	const struct downloads *downloads; // what was counted of them; NULL: that is not told
@@ -25,7 +25,7 @@ struct explain_about {
 // is none, ERR_NOT_FOUND where neither the view nor upstream has anything of it.
 //
 //	{"project", "version"?, "view"?, "platforms": [name, …],
-//	 "names": {"rule": rule_name, "ours": bool, "files" (whose count): "here"|"upstream"|"both", "why",
+//	 "names": {"rule": name_rule_text, "ours": bool, "files" (whose count): "here"|"upstream"|"both", "why",
 //	     "taken"? (what upstream has under a name that is ours alone): {"files", "since"? (the oldest), "fetched"}},
 //	 "here": [{"platform", "filename", "path",
 //	     "state": "listed"|"yanked"|"quarantined"|"copy"|"unlisted"|"removed",

@@ -91,8 +91,8 @@ static void drop_shadowed(struct rows *rows)
 	qsort(rows->row, rows->count, sizeof(*rows->row), by_version);
 }
 
-int merge_files(const struct platform *const *platform, size_t count, struct catalog *c, const char *project,
-	merge_file_fn *fn, void *ctx, struct err *e)
+int merge_platforms_files(const struct platform *const *platform, size_t count, struct catalog *c, const char *project,
+	merge_platforms_file_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(rows_release) struct rows rows = {0};
 	for (; rows.rank < count; rows.rank++)
@@ -106,20 +106,20 @@ int merge_files(const struct platform *const *platform, size_t count, struct cat
 }
 
 // Names that are owned from taken on; those before it have gone into another list.
-struct names {
+struct strset {
 	char **name;
 	size_t count, room, taken;
 };
 
-static void names_release(struct names *names)
+static void strset_release(struct strset *names)
 {
 	for (size_t i = names->taken; i < names->count; i++)
 		free(names->name[i]);
 	free(names->name);
-	*names = (struct names){0};
+	*names = (struct strset){0};
 }
 
-static void names_add(struct names *names, char *owned)
+static void strset_add(struct strset *names, char *owned)
 {
 	GROW(names->name, names->count, names->room);
 	names->name[names->count++] = owned;
@@ -127,13 +127,13 @@ static void names_add(struct names *names, char *owned)
 
 // A sorted list and what comes of it while one more platform's names, sorted too, are merged in.
 struct merging {
-	struct names before, after;
+	struct strset before, after;
 };
 
 static void merging_release(struct merging *m)
 {
-	names_release(&m->before);
-	names_release(&m->after);
+	strset_release(&m->before);
+	strset_release(&m->after);
 }
 
 static char *next_before(struct merging *m)
@@ -143,7 +143,7 @@ static char *next_before(struct merging *m)
 
 static void take_before(struct merging *m)
 {
-	names_add(&m->after, m->before.name[m->before.taken++]);
+	strset_add(&m->after, m->before.name[m->before.taken++]);
 }
 
 static int merge_project(void *ctx, const struct catalog_project *project, struct err *e UNUSED)
@@ -155,7 +155,7 @@ static int merge_project(void *ctx, const struct catalog_project *project, struc
 	if (next_before(m) && order == 0)
 		take_before(m);
 	else
-		names_add(&m->after, xstrdup(project->project));
+		strset_add(&m->after, xstrdup(project->project));
 	return 0;
 }
 
@@ -163,12 +163,12 @@ static void next_platform(struct merging *m)
 {
 	while (next_before(m))
 		take_before(m);
-	names_release(&m->before);
+	strset_release(&m->before);
 	m->before = m->after;
-	m->after = (struct names){0};
+	m->after = (struct strset){0};
 }
 
-int merge_projects(const struct platform *const *platform, size_t count, struct catalog *c, merge_name_fn *fn,
+int merge_platforms_projects(const struct platform *const *platform, size_t count, struct catalog *c, merge_platforms_name_fn *fn,
 	void *ctx, struct err *e)
 {
 	CLEANUP(merging_release) struct merging m = {0};

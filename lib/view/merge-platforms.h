@@ -7,13 +7,13 @@
 #include "lib/state/catalog/catalog.h"
 #include "lib/state/store/store.h"
 
-typedef int merge_file_fn(void *ctx, const struct platform *platform, const struct catalog_file *file,
+typedef int merge_platforms_file_fn(void *ctx, const struct platform *platform, const struct catalog_file *file,
 	struct err *e);
 // By version key, then file name.
-int merge_files(const struct platform *const *platform, size_t count, struct catalog *c, const char *project,
-	merge_file_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+int merge_platforms_files(const struct platform *const *platform, size_t count, struct catalog *c, const char *project,
+	merge_platforms_file_fn *fn, void *ctx, struct err *e) MUST_CHECK;
 
-typedef int merge_name_fn(void *ctx, const char *project, struct err *e);
+typedef int merge_platforms_name_fn(void *ctx, const char *project, struct err *e);
 // Sorted by bytes.
-int merge_projects(const struct platform *const *platform, size_t count, struct catalog *c, merge_name_fn *fn,
+int merge_platforms_projects(const struct platform *const *platform, size_t count, struct catalog *c, merge_platforms_name_fn *fn,
 	void *ctx, struct err *e) MUST_CHECK;

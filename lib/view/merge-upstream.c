@@ -8,7 +8,7 @@
 #include "lib/domain/text/filename.h"
 
 // One of upstream's files.
-struct entry {
+struct plan_entry {
 	const struct simplepage_file *file;
 	struct filename name; // kind FILENAME_OTHER: not understood
 };
@@ -16,13 +16,13 @@ struct entry {
 struct blending {
 	const struct simplepage *page; // NULL: none
 	bool is_sorted;                // what follows is there, since there are files of ours
-	struct entry *entry; // by version, then file name
+	struct plan_entry *entry; // by version, then file name
 	size_t count, next;  // those before next have been given to the caller
 	const char **name;   // all names, sorted, once there is one of ours to look for; NULL: not yet
-	struct names ours;   // versions of ours
-	const struct fitting *fitting;
-	blend_file_fn *file_fn;
-	blend_version_fn *version_fn;
+	struct strset ours;   // versions of ours
+	const struct wheel_filter *fitting;
+	merge_upstream_file_fn *file_fn;
+	merge_upstream_version_fn *version_fn;
 	void *ctx;
 };
 
@@ -32,17 +32,17 @@ static void blending_release(struct blending *b)
 		filename_release(&b->entry[i].name);
 	free(b->entry);
 	free(b->name);
-	names_release(&b->ours);
+	strset_release(&b->ours);
 }
 
-static bool is_odd(const struct entry *x)
+static bool is_odd(const struct plan_entry *x)
 {
 	return x->name.kind == FILENAME_OTHER;
 }
 
 static int by_version(const void *a, const void *b)
 {
-	const struct entry *x = a, *y = b;
+	const struct plan_entry *x = a, *y = b;
 	if (is_odd(x) != is_odd(y))
 		return is_odd(x) ? 1 : -1;
 	int order = is_odd(x) ? 0 : version_cmp(&x->name.version, &y->name.version);
@@ -63,7 +63,7 @@ static void sort(struct blending *b)
 	b->entry = xcalloc(page->files, sizeof(*b->entry));
 	for (b->count = 0; b->count < page->files; b->count++) {
 		struct err ignored = ERR_INIT;
-		struct entry *x = &b->entry[b->count];
+		struct plan_entry *x = &b->entry[b->count];
 		x->file = &page->file[b->count];
 		if (filename_parse(str_from(x->file->filename), &x->name, &ignored) < 0)
 			x->name = (struct filename){.kind = FILENAME_OTHER};
@@ -90,7 +90,7 @@ static size_t first_of(const struct blending *b, struct str key)
 	size_t low = 0, high = b->count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		const struct entry *x = &b->entry[middle];
+		const struct plan_entry *x = &b->entry[middle];
 		if (!is_odd(x) && str_cmp(x->name.version.key, key) < 0)
 			low = middle + 1;
 		else
@@ -134,10 +134,10 @@ static void give_file(struct blending *b, const struct simplepage_file *f, const
 }
 
 // Of what does not fit the version alone, unless the name is ours too.
-static void give(struct blending *b, const struct entry *x, bool is_ours_too)
+static void give(struct blending *b, const struct plan_entry *x, bool is_ours_too)
 {
 	const struct version *version = is_odd(x) ? NULL : &x->name.version;
-	if (is_ours_too || fitting_admits(b->fitting, x->file->filename))
+	if (is_ours_too || wheel_filter_admits(b->fitting, x->file->filename))
 		give_file(b, x->file, version);
 	else if (version)
 		b->version_fn(b->ctx, version);
@@ -147,7 +147,7 @@ static void give(struct blending *b, const struct entry *x, bool is_ours_too)
 static void give_before(struct blending *b, const struct catalog_file *ours)
 {
 	for (; b->next < b->count; b->next++) {
-		const struct entry *x = &b->entry[b->next];
+		const struct plan_entry *x = &b->entry[b->next];
 		int order = is_odd(x) ? 1 : str_cmp(x->name.version.key, ours->version_key);
 		if (order == 0)
 			order = strcmp(x->file->filename, ours->filename);
@@ -161,7 +161,7 @@ static void give_before(struct blending *b, const struct catalog_file *ours)
 static void note_version(struct blending *b, const char *version)
 {
 	if (!b->ours.count || strcmp(b->ours.item[b->ours.count - 1], version) != 0)
-		names_add(&b->ours, version);
+		strset_add(&b->ours, version);
 }
 
 static int on_ours(void *ctx, const struct platform *platform, const struct catalog_file *file, struct err *e UNUSED)
@@ -207,7 +207,7 @@ static void give_once(const struct blending *b, struct version *version, size_t 
 // Those of upstream that no file has.
 static void give_versions(struct blending *b)
 {
-	names_sort(&b->ours);
+	strset_sort(&b->ours);
 	CLEANUP(mem_free) struct version *version = xcalloc(b->page->versions + 1, sizeof(*version));
 	size_t count = 0;
 	for (size_t i = 0; i < b->page->versions; i++) {
@@ -215,7 +215,7 @@ static void give_versions(struct blending *b)
 		struct version *v = &version[count];
 		if (version_parse(str_from(b->page->version[i]), v, &ignored) < 0)
 			continue;
-		if (is_of(b, first_of(b, v->key), v->key) || names_has(&b->ours, v->text))
+		if (is_of(b, first_of(b, v->key), v->key) || strset_has(&b->ours, v->text))
 			version_release(v);
 		else
 			count++;
@@ -230,23 +230,23 @@ static void give_rest(struct blending *b)
 	for (; b->is_sorted && b->next < b->count; b->next++)
 		give(b, &b->entry[b->next], false);
 	for (size_t i = 0; !b->is_sorted && i < b->page->files; i++)
-		if (fitting_admits(b->fitting, b->page->file[i].filename))
+		if (wheel_filter_admits(b->fitting, b->page->file[i].filename))
 			give_file(b, &b->page->file[i], NULL);
 	give_versions(b);
 }
 
 static bool is_quarantined(const struct upstream_answer *upstream)
 {
-	return upstream && upstream->standing == UPSTREAM_QUARANTINED;
+	return upstream && upstream->last_definitive == UPSTREAM_QUARANTINED;
 }
 
 // What is known is good until upstream says for certain that it is otherwise.
 static const struct simplepage *page_of(const struct upstream_answer *upstream)
 {
-	return upstream && upstream->standing == UPSTREAM_KNOWN ? upstream->stale : NULL;
+	return upstream && upstream->last_definitive == UPSTREAM_KNOWN ? upstream->stale : NULL;
 }
 
-const char *blend_status(const struct upstream_answer *upstream)
+const char *merge_upstream_status(const struct upstream_answer *upstream)
 {
 	const struct simplepage *page = page_of(upstream);
 	if (is_quarantined(upstream))
@@ -256,14 +256,14 @@ const char *blend_status(const struct upstream_answer *upstream)
 		: NULL;
 }
 
-const char *blend_status_reason(const struct upstream_answer *upstream)
+const char *merge_upstream_status_reason(const struct upstream_answer *upstream)
 {
 	const struct simplepage *page = page_of(upstream);
-	return page && blend_status(upstream) ? page->status_reason : NULL;
+	return page && merge_upstream_status(upstream) ? page->status_reason : NULL;
 }
 
-int blend_files(const struct view *v, struct catalog *c, const char *project, const struct upstream_answer *upstream,
-	blend_file_fn *file, blend_version_fn *version, void *ctx, bool *is_known, struct err *e)
+int merge_upstream_files(const struct view *v, struct catalog *c, const char *project, const struct upstream_answer *upstream,
+	merge_upstream_file_fn *file, merge_upstream_version_fn *version, void *ctx, bool *is_known, struct err *e)
 {
 	CLEANUP(blending_release) struct blending b = {
 		.fitting = &v->fitting, .file_fn = file, .version_fn = version, .ctx = ctx, .page = page_of(upstream)};

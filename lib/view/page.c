@@ -92,9 +92,9 @@ int page_project(const struct view *v, struct catalog *c, const char *project, c
 	bool is_known = false;
 	reserve(out, upstream);
 	page_init(&p, v, project, format, out);
-	p.r.status = blend_status(upstream);
-	p.r.status_reason = blend_status_reason(upstream);
-	if (blend_files(v, c, project, upstream, on_file, on_version, &p, &is_known, e) < 0)
+	p.r.status = merge_upstream_status(upstream);
+	p.r.status_reason = merge_upstream_status_reason(upstream);
+	if (merge_upstream_files(v, c, project, upstream, on_file, on_version, &p, &is_known, e) < 0)
 		return -1;
 	if (is_known)
 		page_begin(&p);
@@ -156,9 +156,9 @@ enum { GZIP_LEVEL = 5, ZSTD_LEVEL = 1 };
 int page_pack(struct str page, enum page_coding coding, struct buf *out, struct err *e)
 {
 	if (coding == PAGE_GZIP)
-		return pack_gzip(page, GZIP_LEVEL, out, e);
+		return compress_gzip(page, GZIP_LEVEL, out, e);
 	if (coding == PAGE_ZSTD)
-		return pack_zstd(page, ZSTD_LEVEL, out, e);
+		return compress_zstd(page, ZSTD_LEVEL, out, e);
 	buf_str(out, page);
 	return out->failed ? err_set(e, ERR_LIMIT, "page: larger than %zu bytes", out->cap) : 0;
 }

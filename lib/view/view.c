@@ -102,7 +102,7 @@ static void mark_merging_views(struct site *s, const struct config *c)
 		const struct view *as = i == 0 && same ? same : v;
 		v->merges = wants_upstream(c, as);
 		if (v->merges && wants_fitting(c, as))
-			fitting_init(&v->fitting, v->platform, v->platform_count);
+			wheel_filter_init(&v->fitting, v->platform, v->platform_count);
 		s->merges |= v->merges;
 		s->merges_publicly |= v->merges && !v->is_private;
 	}
@@ -159,7 +159,7 @@ int site_init(struct site *s, const struct config *c, struct store *store, struc
 	*s = (struct site){
 		.store = *store, .base = c->url ? xstrdup(c->url) : NULL, .page_max_age = c->page_max_age, .max_file = c->max_file,
 		.redirects = c->upstream_files && strcmp(c->upstream_files, "redirect") == 0, .is_offline = c->upstream_offline};
-	rules_init(&s->rules, c);
+	name_rules_init(&s->rules, c);
 	const char *how = c->prune_redirect ? c->prune_redirect : "";
 	s->redirects_others = strcmp(how, "superseded") == 0;
 	s->redirects_same = s->redirects_others || strcmp(how, "identical") == 0;
@@ -175,12 +175,12 @@ void site_release(struct site *s)
 	for (size_t i = 0; i < s->view_count; i++) {
 		free(s->view[i].name);
 		free(s->view[i].platform);
-		fitting_release(&s->view[i].fitting);
+		wheel_filter_release(&s->view[i].fitting);
 	}
 	free(s->view);
 	free(s->base);
-	rules_release(&s->rules);
-	names_release(&s->hidden_platforms);
+	name_rules_release(&s->rules);
+	strset_release(&s->hidden_platforms);
 	store_release(&s->store);
 	*s = (struct site){0};
 }
@@ -224,7 +224,7 @@ int view_files(const struct view *v, struct catalog *c, const char *project, vie
 	struct err *e)
 {
 	if (v->platform_count != 1)
-		return merge_files(v->platform, v->platform_count, c, project, fn, ctx, e);
+		return merge_platforms_files(v->platform, v->platform_count, c, project, fn, ctx, e);
 	struct direct d = {.platform = v->platform[0], .file = fn, .ctx = ctx};
 	return catalog_project_files(c, d.platform->id, project, direct_file, &d, e);
 }
@@ -232,7 +232,7 @@ int view_files(const struct view *v, struct catalog *c, const char *project, vie
 int view_projects(const struct view *v, struct catalog *c, view_name_fn *fn, void *ctx, struct err *e)
 {
 	if (v->platform_count != 1)
-		return merge_projects(v->platform, v->platform_count, c, fn, ctx, e);
+		return merge_platforms_projects(v->platform, v->platform_count, c, fn, ctx, e);
 	struct direct d = {.platform = v->platform[0], .name = fn, .ctx = ctx};
 	return catalog_projects(c, d.platform->id, direct_project, &d, e);
 }

@@ -18,7 +18,7 @@ struct view {
 	bool is_private; // one of them is
 	bool is_incomplete; // one was never scanned, and may hold anything: there is no saying what the view has
 	bool merges;     // it has what upstream has, too,
-	struct fitting fitting; // of its wheels those that fit
+	struct wheel_filter fitting; // of its wheels those that fit
 	const char *base; // what links to files begin with: an absolute URL that ends in "/", borrowed;
 			  // NULL: they are relative to the page
 };
@@ -30,10 +30,10 @@ struct site {
 	struct view *view;  // [0] is the default; then a view a platform, then those of the configuration
 	size_t view_count;
 	bool has_private;      // a platform is private
-	struct names hidden_platforms; // the names of those whose projects upstream is not to hear of, sorted
+	struct strset hidden_platforms; // the names of those whose projects upstream is not to hear of, sorted
 	uint64_t page_max_age; // seconds
 	uint64_t max_file;     // bytes: a larger one is not taken
-	struct rules rules;    // for the names of views that merge
+	struct name_rules rules;    // for the names of views that merge
 	bool merges;           // one of the views does
 	bool merges_publicly;  // one that is not private
 	bool redirects;        // to upstream's files, instead of getting them from there

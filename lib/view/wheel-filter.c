@@ -3,29 +3,29 @@
 
 #include "lib/domain/text/filename.h"
 
-void fitting_init(struct fitting *f, const struct platform *const *platform, size_t count)
+void wheel_filter_init(struct wheel_filter *f, const struct platform *const *platform, size_t count)
 {
-	*f = (struct fitting){.is_wanted = true};
+	*f = (struct wheel_filter){.is_wanted = true};
 	for (size_t i = 0; i < count && !f->unknown; i++)
 		if (!platform[i]->profile.environment_count)
 			f->unknown = platform[i];
 	if (f->unknown || !count)
 		return;
-	names_add(&f->tag, "any");
+	strset_add(&f->tag, "any");
 	for (size_t i = 0; i < count; i++) {
 		const struct environment *env = platform[i]->profile.environment; // its platform tags are those of all others
 		for (size_t n = 0; n < env->platforms; n++)
-			names_add(&f->tag, env->platform[n]);
+			strset_add(&f->tag, env->platform[n]);
 	}
-	names_sort(&f->tag);
+	strset_sort(&f->tag);
 }
 
-void fitting_release(struct fitting *f)
+void wheel_filter_release(struct wheel_filter *f)
 {
-	names_release(&f->tag);
+	strset_release(&f->tag);
 }
 
-static bool has_tag(const struct fitting *f, struct str tag)
+static bool has_tag(const struct wheel_filter *f, struct str tag)
 {
 	char text[sizeof(*((struct environment *)0)->platform)]; // what is longer is none of them
 	if (tag.len >= sizeof(text))
@@ -33,10 +33,10 @@ static bool has_tag(const struct fitting *f, struct str tag)
 	for (size_t i = 0; i < tag.len; i++)
 		text[i] = ascii_lower(tag.ptr[i]);
 	text[tag.len] = '\0';
-	return names_has(&f->tag, text);
+	return strset_has(&f->tag, text);
 }
 
-bool fitting_admits(const struct fitting *f, const char *filename)
+bool wheel_filter_admits(const struct wheel_filter *f, const char *filename)
 {
 	struct str name = str_from(filename);
 	if (!f->tag.count || filename_kind(name) != FILENAME_WHEEL)

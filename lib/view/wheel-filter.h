@@ -10,13 +10,13 @@
 #include "lib/base/strset.h"
 #include "lib/state/store/store.h"
 
-struct fitting {
+struct wheel_filter {
 	bool is_wanted;
 	const struct platform *unknown; // the first of whose machines nothing is known; borrowed
-	struct names tag; // in lower case; none where there is such a one, or no platform: nobody knows what fits
+	struct strset tag; // in lower case; none where there is such a one, or no platform: nobody knows what fits
 };
 
-void fitting_init(struct fitting *f, const struct platform *const *platform, size_t count);
-void fitting_release(struct fitting *f);
+void wheel_filter_init(struct wheel_filter *f, const struct platform *const *platform, size_t count);
+void wheel_filter_release(struct wheel_filter *f);
 // By its name alone; always for what is no wheel.
-bool fitting_admits(const struct fitting *f, const char *filename);
+bool wheel_filter_admits(const struct wheel_filter *f, const char *filename);

@@ -34,14 +34,14 @@ struct removal {
 };
 
 struct applying {
-	struct errand *errand;
+	struct operation *operation;
 	const struct config *config;
 	const struct policy *policy;
 	const struct planfile *plan;
 	const struct apply_options *options;
 	struct removal *removal; // by platform and path
 	size_t count;
-	struct names projects; // of those that are not done
+	struct strset projects; // of those that are not done
 	struct arena text;
 	int64_t now;
 };
@@ -49,7 +49,7 @@ struct applying {
 static void applying_release(struct applying *a)
 {
 	free(a->removal);
-	names_release(&a->projects);
+	strset_release(&a->projects);
 	arena_release(&a->text);
 }
 
@@ -95,7 +95,7 @@ static int collect(struct applying *a, struct err *e)
 	a->removal = xcalloc(plan->count + 1, sizeof(*a->removal));
 	for (size_t i = 0; i < plan->count; i++) {
 		const struct planfile_entry *entry = &plan->entry[i];
-		const struct platform *p = store_platform_named(a->errand->store, str_from(entry->platform));
+		const struct platform *p = store_platform_named(a->operation->store, str_from(entry->platform));
 		if (!entry->removes)
 			continue;
 		if (!p || !p->id)
@@ -110,7 +110,7 @@ static int collect(struct applying *a, struct err *e)
 	return 0;
 }
 
-static bool is_of_run(void *ctx, const struct grave *grave UNUSED, const struct tombstone *stone)
+static bool is_of_run(void *ctx, const struct tombstones_file *grave UNUSED, const struct tombstone *stone)
 {
 	const struct applying *a = ctx;
 	return stone->run && strcmp(stone->run, a->plan->head.id) == 0;
@@ -118,12 +118,12 @@ static bool is_of_run(void *ctx, const struct grave *grave UNUSED, const struct 
 
 static int find_done(struct applying *a, struct err *e)
 {
-	CLEANUP(graves_release) struct graves done;
-	const struct graves_wanted wanted = {.fits = is_of_run, .ctx = a};
-	if (graves_load(&done, a->errand->store, a->errand->catalog, &wanted, e) < 0)
+	CLEANUP(tombstones_release) struct tombstones done;
+	const struct tombstones_wanted wanted = {.fits = is_of_run, .ctx = a};
+	if (tombstones_load(&done, a->operation->store, a->operation->catalog, &wanted, e) < 0)
 		return -1;
 	for (size_t i = 0; i < done.count; i++) {
-		const struct grave *g = &done.item[i];
+		const struct tombstones_file *g = &done.item[i];
 		CLEANUP(mem_free) char *path = *g->folder ? xasprintf("%s/%s", g->folder, g->filename) : xstrdup(g->filename);
 		struct removal *r = find(a, &(struct planfile_entry){.platform = g->platform->name, .path = path});
 		if (r)
@@ -137,7 +137,7 @@ static int find_done(struct applying *a, struct err *e)
 static int check_plan(const struct applying *a, struct err *e)
 {
 	const struct planfile_head *h = &a->plan->head;
-	const char *store = a->errand->store->path ? a->errand->store->path : "";
+	const char *store = a->operation->store->path ? a->operation->store->path : "";
 	if (strcmp(h->store, store) != 0)
 		return err_set(e, ERR_CONFLICT, "the plan is of the store %s, not of %s", h->store, store);
 	if (strcmp(h->policy_hash, a->policy->hash) != 0 && !a->options->accepts_changed_policy)
@@ -228,9 +228,9 @@ static size_t collect_projects(struct applying *a)
 		const struct removal *r = &a->removal[i];
 		left += r->look != LOOK_DONE;
 		if (r->look != LOOK_DONE && r->planned->project)
-			names_add(&a->projects, r->planned->project);
+			strset_add(&a->projects, r->planned->project);
 	}
-	names_sort(&a->projects);
+	strset_sort(&a->projects);
 	return left;
 }
 
@@ -245,7 +245,7 @@ static int look_again(struct applying *a, struct err *e)
 		.entry_ctx = a,
 		.progress = a->options->look_progress,
 		.ctx = a->options->ctx};
-	if (plan_make(a->config, a->errand->store, a->errand->catalog, a->policy, &options, &now, e) < 0)
+	if (plan_make(a->config, a->operation->store, a->operation->catalog, a->policy, &options, &now, e) < 0)
 		return -1;
 	return check_failures(a, &now.head, "now", e);
 }
@@ -262,7 +262,7 @@ static int check_look(const struct applying *a, enum second_look from, enum seco
 		if (r->look < from || r->look > to || r->look == LOOK_DONE)
 			continue;
 		const char *words = r->words ? r->words : "the catalog has it no more";
-		errand_tell(a->errand, r->platform, r->planned->filename, ERRAND_KEPT, r->planned->size, words);
+		operation_tell(a->operation, r->platform, r->planned->filename, OPERATION_KEPT, r->planned->size, words);
 		first = first ? first : r;
 		wrong++;
 	}
@@ -297,7 +297,7 @@ static bool is_listed(const struct applying *a, const struct removal *r)
 	struct err unknown = ERR_INIT;
 	CLEANUP(catalog_place_release) struct catalog_place place = {0};
 	return r->look != LOOK_DONE &&
-	       catalog_find_file(a->errand->catalog, r->platform->id, r->planned->filename, &place, &unknown) == 0 &&
+	       catalog_find_file(a->operation->catalog, r->platform->id, r->planned->filename, &place, &unknown) == 0 &&
 	       !place.is_unlisted && strcmp(place.path, r->planned->path) == 0;
 }
 
@@ -306,7 +306,7 @@ static int check_cap(const struct applying *a, const struct platform *p, struct 
 {
 	struct catalog_totals listed;
 	uint64_t files = 0, bytes = 0, more_files = 0, more_bytes = 0;
-	if (catalog_totals(a->errand->catalog, p->id, &listed, e) < 0)
+	if (catalog_totals(a->operation->catalog, p->id, &listed, e) < 0)
 		return -1;
 	for (size_t i = 0; i < a->count; i++) {
 		const struct removal *r = &a->removal[i];
@@ -325,8 +325,8 @@ static int check_cap(const struct applying *a, const struct platform *p, struct 
 
 static int check_caps(const struct applying *a, struct err *e)
 {
-	for (size_t i = 0; i < a->errand->store->platform_count; i++)
-		if (a->errand->store->platform[i].id && check_cap(a, &a->errand->store->platform[i], e) < 0)
+	for (size_t i = 0; i < a->operation->store->platform_count; i++)
+		if (a->operation->store->platform[i].id && check_cap(a, &a->operation->store->platform[i], e) < 0)
 			return -1;
 	return 0;
 }
@@ -336,10 +336,10 @@ static int check_caps(const struct applying *a, struct err *e)
 static int unlist(struct applying *a, const struct removal *r, struct err *trouble, struct err *e)
 {
 	struct err why = ERR_INIT;
-	CLEANUP(mem_free) char *folder = errand_folder(r->planned->path);
+	CLEANUP(mem_free) char *folder = operation_folder(r->planned->path);
 	struct tombstone stone = {.reason = r->reason,
 		.when = a->now,
-		.by = a->errand->who,
+		.by = a->operation->who,
 		.verdict = r->verdict,
 		.run = a->plan->head.id,
 		.project = r->project,
@@ -349,13 +349,13 @@ static int unlist(struct applying *a, const struct removal *r, struct err *troub
 		.upstream = r->upstream};
 	memcpy(stone.sha256, r->planned->sha256, SHA256_SIZE);
 	const char *name = r->planned->filename;
-	int done = is_on_disk(r) ? marks_remove(r->platform, a->errand->catalog, name, folder, &stone, false, &why)
+	int done = is_on_disk(r) ? sidecar_ops_remove(r->platform, a->operation->catalog, name, folder, &stone, false, &why)
 				 : err_set(&why, ERR_CONFLICT, "it became another file, or went, since it was looked at again");
-	errand_tell(a->errand, r->platform, name, done < 0 ? ERRAND_FAILED : ERRAND_DONE, r->planned->size, why.msg);
+	operation_tell(a->operation, r->platform, name, done < 0 ? OPERATION_FAILED : OPERATION_DONE, r->planned->size, why.msg);
 	if (done < 0)
 		*trouble = why;
-	return errand_note(a->errand,
-		&(struct errand_deed){.platform = r->platform,
+	return operation_note(a->operation,
+		&(struct operation_op_event){.platform = r->platform,
 			.action = "prune",
 			.project = r->project,
 			.file = name,
@@ -373,20 +373,20 @@ static int unlist_all(struct applying *a, struct err *trouble, struct err *e)
 		if (a->options->file_progress)
 			a->options->file_progress(a->options->ctx, i, a->count);
 		if (r->look == LOOK_DONE)
-			errand_tell(a->errand, r->platform, name, ERRAND_BEFORE, r->planned->size, "");
+			operation_tell(a->operation, r->platform, name, OPERATION_BEFORE, r->planned->size, "");
 		else if (r->look == LOOK_HOLDS && a->options->is_dry)
-			errand_tell(a->errand, r->platform, name, ERRAND_WOULD, r->planned->size, "");
+			operation_tell(a->operation, r->platform, name, OPERATION_WOULD, r->planned->size, "");
 		else if (r->look == LOOK_HOLDS && unlist(a, r, trouble, e) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-int apply(struct errand *x, const struct config *c, const struct policy *policy, const struct planfile *plan,
+int apply(struct operation *x, const struct config *c, const struct policy *policy, const struct planfile *plan,
 	const struct apply_options *options, struct err *e)
 {
 	struct err trouble = ERR_INIT;
-	CLEANUP(applying_release) struct applying a = {.errand = x,
+	CLEANUP(applying_release) struct applying a = {.operation = x,
 		.config = c,
 		.policy = policy,
 		.plan = plan,
@@ -395,7 +395,7 @@ int apply(struct errand *x, const struct config *c, const struct policy *policy,
 	if (check_plan(&a, e) < 0 || check_failures(&a, &plan->head, "when the plan was made", e) < 0 ||
 		collect(&a, e) < 0 || check_frozen(&a, e) < 0 || find_done(&a, e) < 0 || look_again(&a, e) < 0 ||
 		check_looks(&a, e) < 0 || check_caps(&a, e) < 0 || unlist_all(&a, &trouble, e) < 0 ||
-		errand_end(x, trouble.kind ? &trouble : e) < 0 || trouble.kind) {
+		operation_end(x, trouble.kind ? &trouble : e) < 0 || trouble.kind) {
 		if (trouble.kind)
 			*e = trouble;
 		return -1;

@@ -23,6 +23,6 @@ struct apply_options {
 // policy: by the configuration as it is now and the classes that the plan was made with (apply_takes). ERR_CONFLICT: the
 // plan does not hold any more; ERR_LIMIT: it is over a cap; ERR_NET: too many look-ups failed; ERR_BUSY: a platform is
 // frozen. Nothing was done then. Later trouble is told of each file, and the last is the error. Ends the errand.
-int apply(struct errand *x, const struct config *c, const struct policy *policy, const struct planfile *plan,
+int apply(struct operation *x, const struct config *c, const struct policy *policy, const struct planfile *plan,
 	const struct apply_options *options, struct err *e) MUST_CHECK;
 struct policy_takes apply_takes(const struct planfile_head *head);

@@ -9,7 +9,7 @@
 
 // One step: what was done, and why not.
 struct doing {
-	const struct following_step *step;
+	const struct upstream_diff_step *step;
 	struct catalog *catalog;
 	bool is_skipped; // it needs not be done any more, or somebody else's mark is there
 };
@@ -17,67 +17,67 @@ struct doing {
 // What is written where we write, which may wait for its release: the catalog does not know it yet. 1: there is a mark.
 static int read_yank(const struct doing *d, struct buf *text, struct err *e)
 {
-	const struct following_step *s = d->step;
+	const struct upstream_diff_step *s = d->step;
 	CLEANUP(catalog_place_release) struct catalog_place place = {0};
 	if (catalog_find_file(d->catalog, s->platform->id, s->filename, &place, e) < 0)
 		return -1;
-	CLEANUP(mem_free) char *folder = errand_folder(place.path);
+	CLEANUP(mem_free) char *folder = operation_folder(place.path);
 	CLEANUP(mem_close) int fd = store_open_writable_folder(s->platform, folder, e);
 	return fd < 0 ? -1 : sidecar_read(fd, s->filename, MARK_YANKED, text, e);
 }
 
 static int relist(struct doing *d, struct err *e)
 {
-	const struct following_step *s = d->step;
+	const struct upstream_diff_step *s = d->step;
 	if (!s->has_sha256)
 		return err_set(e, ERR_CONFLICT, "its tombstone does not say what its bytes were");
-	return marks_restore(s->platform, d->catalog, s->filename, s->folder, s->sha256, e);
+	return sidecar_ops_restore(s->platform, d->catalog, s->filename, s->folder, s->sha256, e);
 }
 
 static int yank(struct doing *d, struct err *e)
 {
-	const struct following_step *s = d->step;
+	const struct upstream_diff_step *s = d->step;
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, 2 * LIMIT_MARK);
 	int found = read_yank(d, &text, e);
 	if (found < 0)
 		return -1;
 	d->is_skipped = found && (!mark_follows(buf_view(&text)) || str_eq(buf_view(&text), str_from(s->text)));
-	return d->is_skipped ? 0 : marks_yank(s->platform, d->catalog, s->filename, s->text, e);
+	return d->is_skipped ? 0 : sidecar_ops_yank(s->platform, d->catalog, s->filename, s->text, e);
 }
 
 static int unyank(struct doing *d, struct err *e)
 {
-	const struct following_step *s = d->step;
+	const struct upstream_diff_step *s = d->step;
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, 2 * LIMIT_MARK);
 	int found = read_yank(d, &text, e);
 	if (found < 0)
 		return -1;
 	d->is_skipped = !found || !mark_follows(buf_view(&text));
-	return d->is_skipped ? 0 : marks_unyank(s->platform, d->catalog, s->filename, e);
+	return d->is_skipped ? 0 : sidecar_ops_unyank(s->platform, d->catalog, s->filename, e);
 }
 
 static const struct {
 	int (*fn)(struct doing *d, struct err *e); // NULL: nothing can be done
 	const char *action; // for the audit log
-} doings[FOLLOWING_COUNT] = {
-	[FOLLOWING_RELIST] = {relist, "restore"},
-	[FOLLOWING_LOST] = {NULL, NULL},
-	[FOLLOWING_YANK] = {yank, "yank"},
-	[FOLLOWING_UNYANK] = {unyank, "unyank"},
+} doings[UPSTREAM_DIFF_COUNT] = {
+	[UPSTREAM_DIFF_RELIST] = {relist, "restore"},
+	[UPSTREAM_DIFF_LOST] = {NULL, NULL},
+	[UPSTREAM_DIFF_YANK] = {yank, "yank"},
+	[UPSTREAM_DIFF_UNYANK] = {unyank, "unyank"},
 };
 
 struct run {
 	struct catalog *catalog;
-	const struct following *following;
+	const struct upstream_diff *following;
 	const struct follow_options *options;
-	struct errand *errand; // NULL in a dry run
+	struct operation *operation; // NULL in a dry run
 	struct follow_counts *counts;
 };
 
 static void tell(const struct run *r, enum follow_result result, const struct platform *p,
-	const struct following_step *s, const char *why)
+	const struct upstream_diff_step *s, const char *why)
 {
 	r->counts->of[result]++;
 	if (result == FOLLOW_DONE)
@@ -85,19 +85,19 @@ static void tell(const struct run *r, enum follow_result result, const struct pl
 	r->options->told(r->options->ctx, result, p, s, why);
 }
 
-static int do_it(const struct run *r, const struct following_step *s, struct err *e)
+static int do_it(const struct run *r, const struct upstream_diff_step *s, struct err *e)
 {
 	struct err why = ERR_INIT;
 	struct doing d = {.step = s, .catalog = r->catalog};
 	bool is_done = doings[s->kind].fn(&d, &why) == 0;
-	const struct errand_deed deed = {.platform = s->platform,
+	const struct operation_op_event op_event = {.platform = s->platform,
 		.action = doings[s->kind].action,
 		.project = s->project,
 		.file = s->filename,
 		.sha256 = s->has_sha256 ? s->sha256 : NULL,
 		.reason = s->reason,
 		.failure = is_done ? NULL : &why};
-	if (!d.is_skipped && errand_note(r->errand, &deed, e) < 0)
+	if (!d.is_skipped && operation_note(r->operation, &op_event, e) < 0)
 		return -1;
 	enum follow_result result = !is_done ? FOLLOW_FAILED : d.is_skipped ? FOLLOW_SKIPPED : FOLLOW_DONE;
 	tell(r, result, s->platform, s, is_done ? s->reason : why.msg);
@@ -112,14 +112,14 @@ static int do_platform(const struct run *r, const struct platform *p, struct err
 	buf_init(&frozen, 2 * LIMIT_WORDS);
 	int is_held = freeze_is(p, &frozen, &unsaid); // what cannot be looked at fails at its first step
 	for (size_t i = 0; i < r->following->count; i++) {
-		const struct following_step *s = &r->following->step[i];
+		const struct upstream_diff_step *s = &r->following->step[i];
 		if (s->platform != p)
 			continue;
-		if (s->kind == FOLLOWING_LOST)
+		if (s->kind == UPSTREAM_DIFF_LOST)
 			tell(r, FOLLOW_LOST, p, s, s->reason);
 		else if (is_held > 0)
 			tell(r, FOLLOW_HELD, p, s, frozen.data);
-		else if (!r->errand)
+		else if (!r->operation)
 			tell(r, FOLLOW_DONE, p, s, s->reason);
 		else if (do_it(r, s, e) < 0)
 			return -1;
@@ -127,7 +127,7 @@ static int do_platform(const struct run *r, const struct platform *p, struct err
 	return 0;
 }
 
-static bool has_steps(const struct following *f, const struct platform *p)
+static bool has_steps(const struct upstream_diff *f, const struct platform *p)
 {
 	for (size_t i = 0; i < f->count; i++)
 		if (f->step[i].platform == p)
@@ -143,16 +143,16 @@ static int do_all(const struct run *r, const struct store *store, struct err *e)
 	return 0;
 }
 
-int follow_run(const struct store *store, struct catalog *c, const struct following *f, const struct follow_options *o,
+int follow_run(const struct store *store, struct catalog *c, const struct upstream_diff *f, const struct follow_options *o,
 	struct follow_counts *out, struct err *e)
 {
 	*out = (struct follow_counts){0};
 	struct run r = {.catalog = c, .following = f, .options = o, .counts = out};
 	if (o->is_dry_run)
 		return do_all(&r, store, e);
-	CLEANUP(errand_release) struct errand errand;
-	r.errand = &errand;
-	if (errand_begin(&errand, store, c, o->audit, o->who, e) < 0 || do_all(&r, store, e) < 0)
+	CLEANUP(operation_release) struct operation operation;
+	r.operation = &operation;
+	if (operation_begin(&operation, store, c, o->audit, o->who, e) < 0 || do_all(&r, store, e) < 0)
 		return -1;
-	return errand_end(&errand, e);
+	return operation_end(&operation, e);
 }

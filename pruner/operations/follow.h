@@ -18,7 +18,7 @@ enum follow_result {
 };
 
 typedef void follow_fn(void *ctx, enum follow_result result, const struct platform *platform,
-	const struct following_step *step, const char *why);
+	const struct upstream_diff_step *step, const char *why);
 
 struct follow_options {
 	bool is_dry_run;
@@ -30,12 +30,12 @@ struct follow_options {
 
 // What came of the steps.
 struct follow_counts {
-	size_t done[FOLLOWING_COUNT];
+	size_t done[UPSTREAM_DIFF_COUNT];
 	size_t of[FOLLOW_COUNT];
 };
 
 // Goes on where one fails. ERR_BUSY: somebody else changes the store for pruning. Other errors: the audit log cannot be
 // written; or, at the end, a platform that was written could not be released.
 // store is the one that was searched.
-int follow_run(const struct store *store, struct catalog *c, const struct following *f, const struct follow_options *o,
+int follow_run(const struct store *store, struct catalog *c, const struct upstream_diff *f, const struct follow_options *o,
 	struct follow_counts *out, struct err *e) MUST_CHECK;

@@ -9,13 +9,13 @@
 #include "lib/os/safefile.h"
 #include "lib/state/store/release.h"
 
-const char *const errand_fate_name[ERRAND_FATE_COUNT] = {
-	[ERRAND_DONE] = "done",
-	[ERRAND_WOULD] = "would",
-	[ERRAND_BEFORE] = "before",
-	[ERRAND_KEPT] = "kept",
-	[ERRAND_GONE] = "gone",
-	[ERRAND_FAILED] = "failed",
+const char *const operation_op_result_name[OPERATION_FATE_COUNT] = {
+	[OPERATION_DONE] = "done",
+	[OPERATION_WOULD] = "would",
+	[OPERATION_BEFORE] = "before",
+	[OPERATION_KEPT] = "kept",
+	[OPERATION_GONE] = "gone",
+	[OPERATION_FAILED] = "failed",
 };
 
 static int lock(const char *catalog, const char *who, struct err *e)
@@ -24,10 +24,10 @@ static int lock(const char *catalog, const char *who, struct err *e)
 	return safefile_lock(path, false, who, e);
 }
 
-int errand_begin(struct errand *x, const struct store *store, struct catalog *catalog, struct audit *audit,
+int operation_begin(struct operation *x, const struct store *store, struct catalog *catalog, struct audit *audit,
 	const char *who, struct err *e)
 {
-	*x = (struct errand){.store = store, .catalog = catalog, .audit = audit, .who = who};
+	*x = (struct operation){.store = store, .catalog = catalog, .audit = audit, .who = who};
 	x->is_written = xcalloc(store->platform_count + 1, sizeof(*x->is_written));
 	x->lock = lock(catalog_path(catalog), who, e);
 	if (x->lock < 0 && e->kind == ERR_BUSY)
@@ -35,41 +35,41 @@ int errand_begin(struct errand *x, const struct store *store, struct catalog *ca
 	return x->lock < 0 ? -1 : 0;
 }
 
-void errand_release(struct errand *x)
+void operation_release(struct operation *x)
 {
 	mem_close(&x->lock);
 	free(x->is_written);
 	x->is_written = NULL;
 }
 
-void errand_tell(struct errand *x, const struct platform *platform, const char *filename, enum errand_fate fate,
+void operation_tell(struct operation *x, const struct platform *platform, const char *filename, enum operation_op_result op_result,
 	uint64_t bytes, const char *words)
 {
-	x->count[fate]++;
-	x->bytes[fate] += bytes;
+	x->count[op_result]++;
+	x->bytes[op_result] += bytes;
 	if (x->tell)
-		x->tell(x->tell_ctx, platform, filename, fate, bytes, words);
+		x->tell(x->tell_ctx, platform, filename, op_result, bytes, words);
 }
 
-int errand_note(struct errand *x, const struct errand_deed *deed, struct err *e)
+int operation_note(struct operation *x, const struct operation_op_event *op_event, struct err *e)
 {
 	char digits[SHA256_HEX + 1] = "";
-	if (deed->sha256)
-		hex_encode(deed->sha256, SHA256_SIZE, digits);
-	if (!deed->failure)
-		x->is_written[deed->platform - x->store->platform] = true;
+	if (op_event->sha256)
+		hex_encode(op_event->sha256, SHA256_SIZE, digits);
+	if (!op_event->failure)
+		x->is_written[op_event->platform - x->store->platform] = true;
 	const struct audit_entry entry = {.who = x->who,
-		.action = deed->action,
-		.platform = deed->platform->name,
-		.project = deed->project,
-		.file = deed->file,
-		.sha256 = deed->sha256 ? digits : NULL,
-		.result = deed->failure ? "failed" : "done",
-		.reason = deed->failure ? deed->failure->msg : deed->reason};
+		.action = op_event->action,
+		.platform = op_event->platform->name,
+		.project = op_event->project,
+		.file = op_event->file,
+		.sha256 = op_event->sha256 ? digits : NULL,
+		.result = op_event->failure ? "failed" : "done",
+		.reason = op_event->failure ? op_event->failure->msg : op_event->reason};
 	return audit_write(x->audit, &entry, e);
 }
 
-static int release(const struct errand *x, const struct platform *p, struct err *e)
+static int release(const struct operation *x, const struct platform *p, struct err *e)
 {
 	const _Atomic int64_t end_ms = clock_ms() + (int64_t)p->release_timeout * 1000;
 	int released = release_run(catalog_path(x->catalog), p, &end_ms, true, e);
@@ -88,7 +88,7 @@ static int release(const struct errand *x, const struct platform *p, struct err 
 }
 
 // What an earlier errand wrote and could not release is wanted still.
-int errand_end(struct errand *x, struct err *e)
+int operation_end(struct operation *x, struct err *e)
 {
 	int result = 0;
 	for (size_t i = 0; i < x->store->platform_count; i++) {
@@ -105,7 +105,7 @@ int errand_end(struct errand *x, struct err *e)
 	return result;
 }
 
-char *errand_folder(const char *path)
+char *operation_folder(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	return slash ? xstrndup(path, (size_t)(slash - path)) : xstrdup("");

@@ -12,42 +12,42 @@
 #include "lib/state/store/store.h"
 
 // What became of a file.
-enum errand_fate {
-	ERRAND_DONE,   // pruned, restored, purged, …
-	ERRAND_WOULD,  // it would be, in a dry run
-	ERRAND_BEFORE, // it had been done before
-	ERRAND_KEPT,   // it is left as it is, for a good reason
-	ERRAND_GONE,   // its bytes are there no more
-	ERRAND_FAILED,
-	ERRAND_FATE_COUNT,
+enum operation_op_result {
+	OPERATION_DONE,   // pruned, restored, purged, …
+	OPERATION_WOULD,  // it would be, in a dry run
+	OPERATION_BEFORE, // it had been done before
+	OPERATION_KEPT,   // it is left as it is, for a good reason
+	OPERATION_GONE,   // its bytes are there no more
+	OPERATION_FAILED,
+	OPERATION_FATE_COUNT,
 };
-extern const char *const errand_fate_name[ERRAND_FATE_COUNT]; // "done", …
+extern const char *const operation_op_result_name[OPERATION_FATE_COUNT]; // "done", …
 
 // Told of each file; words: why, or "". bytes: what it has.
-typedef void errand_tell_fn(void *ctx, const struct platform *platform, const char *filename, enum errand_fate fate,
+typedef void operation_tell_fn(void *ctx, const struct platform *platform, const char *filename, enum operation_op_result op_result,
 	uint64_t bytes, const char *words);
 
-struct errand {
+struct operation {
 	const struct store *store;
 	struct catalog *catalog;
 	struct audit *audit;
 	const char *who;
-	errand_tell_fn *tell; // NULL: nobody wants to know
+	operation_tell_fn *tell; // NULL: nobody wants to know
 	void *tell_ctx;
 	bool *is_written; // by store->platform
-	uint64_t count[ERRAND_FATE_COUNT]; // of files that were told of
-	uint64_t bytes[ERRAND_FATE_COUNT];
+	uint64_t count[OPERATION_FATE_COUNT]; // of files that were told of
+	uint64_t bytes[OPERATION_FATE_COUNT];
 	int lock;
 };
 
 // ERR_BUSY where somebody else is at it: a purge must not delete what a restore lists. All is borrowed. To be released
 // whatever it returned.
-int errand_begin(struct errand *x, const struct store *store, struct catalog *catalog, struct audit *audit,
+int operation_begin(struct operation *x, const struct store *store, struct catalog *catalog, struct audit *audit,
 	const char *who, struct err *e) MUST_CHECK;
-void errand_release(struct errand *x);
+void operation_release(struct operation *x);
 
 // What was done to one file, or tried.
-struct errand_deed {
+struct operation_op_event {
 	const struct platform *platform;
 	const char *action; // "prune", "restore", …
 	const char *project, *file;
@@ -55,11 +55,11 @@ struct errand_deed {
 	const char *reason;
 	const struct err *failure; // NULL: it was done
 };
-void errand_tell(struct errand *x, const struct platform *platform, const char *filename, enum errand_fate fate,
+void operation_tell(struct operation *x, const struct platform *platform, const char *filename, enum operation_op_result op_result,
 	uint64_t bytes, const char *words);
-int errand_note(struct errand *x, const struct errand_deed *deed, struct err *e) MUST_CHECK;
+int operation_note(struct operation *x, const struct operation_op_event *op_event, struct err *e) MUST_CHECK;
 // Releases what was written, as far as a platform has a release command; each is tried, the last error is told.
-int errand_end(struct errand *x, struct err *e) MUST_CHECK;
+int operation_end(struct operation *x, struct err *e) MUST_CHECK;
 
 // "" for the platform's root: the folder of a path below it. To be freed by the caller.
-char *errand_folder(const char *path);
+char *operation_folder(const char *path);

@@ -15,20 +15,20 @@
 
 // A grave whose grace is over.
 struct candidate {
-	const struct grave *grave;
+	const struct tombstones_file *grave;
 	char *project; // whose it is
 	bool is_retired, may_go;
 	char *words; // why it may not
 };
 
 struct purging {
-	struct errand *errand;
+	struct operation *operation;
 	const struct policy *policy;
 	const struct purge_options *options;
 	struct purge_result *result;
 	struct upstream *upstream;
 	struct downloads *downloads; // NULL: nobody counted
-	struct graves graves;
+	struct tombstones tombstones;
 	struct candidate *candidate; // by project
 	size_t count;
 	const char **project; // each once, of those that upstream is asked about
@@ -44,7 +44,7 @@ static void purging_release(struct purging *p)
 	}
 	free(p->candidate);
 	free(p->project);
-	graves_release(&p->graves);
+	tombstones_release(&p->tombstones);
 	upstream_free(p->upstream);
 	downloads_close(p->downloads);
 }
@@ -56,7 +56,7 @@ static bool is_retired(const struct tombstone *stone)
 
 // --- what is to be looked at ---
 
-static bool fits(void *ctx, const struct grave *grave, const struct tombstone *stone)
+static bool fits(void *ctx, const struct tombstones_file *grave, const struct tombstone *stone)
 {
 	struct purging *p = ctx;
 	if (!grave->has_file || !stone->run || (p->options->is_retired_only && !is_retired(stone)))
@@ -74,7 +74,7 @@ static int compare(const void *a, const void *b)
 }
 
 // What is in quarantine has no project in the catalog; its name says one.
-static char *project_of(const struct grave *g)
+static char *project_of(const struct tombstones_file *g)
 {
 	struct err unknown = ERR_INIT;
 	char *by_name = g->project ? xstrdup(g->project) : publish_project_of(g->filename, NULL, &unknown);
@@ -83,14 +83,14 @@ static char *project_of(const struct grave *g)
 
 static int find(struct purging *p, struct err *e)
 {
-	const struct graves_wanted wanted = {
+	const struct tombstones_wanted wanted = {
 		.glob = p->options->glob, .globs = p->options->globs, .fits = fits, .ctx = p};
-	if (graves_load(&p->graves, p->errand->store, p->errand->catalog, &wanted, e) < 0)
+	if (tombstones_load(&p->tombstones, p->operation->store, p->operation->catalog, &wanted, e) < 0)
 		return -1;
-	p->count = p->graves.count;
+	p->count = p->tombstones.count;
 	p->candidate = xcalloc(p->count + 1, sizeof(*p->candidate));
 	for (size_t i = 0; i < p->count; i++) {
-		const struct grave *g = &p->graves.item[i];
+		const struct tombstones_file *g = &p->tombstones.item[i];
 		CLEANUP(tombstone_release) struct tombstone stone;
 		tombstone_read(str_from(g->text), &stone);
 		p->candidate[i] = (struct candidate){.grave = g, .project = project_of(g), .is_retired = is_retired(&stone)};
@@ -114,7 +114,7 @@ static struct policy_takes take_as_then(const struct tombstone *stone)
 
 static void judge(struct purging *p, struct candidate *one, const struct verdict_upstream *upstream)
 {
-	const struct grave *g = one->grave;
+	const struct tombstones_file *g = one->grave;
 	struct policy policy = *p->policy;
 	CLEANUP(tombstone_release) struct tombstone stone;
 	CLEANUP(verdict_release) struct verdict v;
@@ -156,7 +156,7 @@ static int judge_project(void *ctx, const struct upstream_answer *answer, struct
 	p->result->unknown += answer->result != UPSTREAM_KNOWN && answer->result != UPSTREAM_ABSENT;
 	if (p->options->progress)
 		p->options->progress(p->options->ctx, p->result->projects, p->projects, p->result->unknown);
-	if (catalog_project_oldest(p->errand->catalog, answer->project, &oldest, e) < 0)
+	if (catalog_project_oldest(p->operation->catalog, answer->project, &oldest, e) < 0)
 		return -1;
 	verdict_upstream_init(&upstream, answer->project, answer);
 	upstream.is_younger = upstream_is_younger(p->upstream, oldest, answer);
@@ -181,18 +181,18 @@ static int ask(struct purging *p, const struct config *c, struct err *e)
 	}
 	if (!p->projects)
 		return 0;
-	if (policy_open_downloads(p->policy, catalog_path(p->errand->catalog), &p->downloads, e) < 0 ||
+	if (policy_open_downloads(p->policy, catalog_path(p->operation->catalog), &p->downloads, e) < 0 ||
 		upstream_new(c, &p->upstream, e) < 0)
 		return -1;
-	return upstream_look(p->upstream, p->errand->catalog, p->project, p->projects, judge_project, p, e);
+	return upstream_lookup(p->upstream, p->operation->catalog, p->project, p->projects, judge_project, p, e);
 }
 
 // --- deleting ---
 
-static int note(struct purging *p, const struct grave *g, const struct err *failure, struct err *e)
+static int note(struct purging *p, const struct tombstones_file *g, const struct err *failure, struct err *e)
 {
-	return errand_note(p->errand,
-		&(struct errand_deed){.platform = g->platform,
+	return operation_note(p->operation,
+		&(struct operation_op_event){.platform = g->platform,
 			.action = "purge",
 			.project = g->project,
 			.file = g->filename,
@@ -202,25 +202,25 @@ static int note(struct purging *p, const struct grave *g, const struct err *fail
 }
 
 // trouble gets what went wrong; the others are tried.
-static int purge_one(struct purging *p, const struct grave *g, struct err *trouble, struct err *e)
+static int purge_one(struct purging *p, const struct tombstones_file *g, struct err *trouble, struct err *e)
 {
 	struct err why = ERR_INIT;
 	if (p->options->is_dry) {
-		errand_tell(p->errand, g->platform, g->filename, ERRAND_WOULD, g->size, "");
+		operation_tell(p->operation, g->platform, g->filename, OPERATION_WOULD, g->size, "");
 		return 0;
 	}
-	int purged = marks_purge(g->platform, p->errand->catalog, g->filename, g->folder, str_from(g->text), &why);
+	int purged = sidecar_ops_purge(g->platform, p->operation->catalog, g->filename, g->folder, str_from(g->text), &why);
 	if (purged == 0)
 		return 0; // it was gone before
 	bool is_kept = purged < 0 && why.kind == ERR_CONFLICT;
-	errand_tell(p->errand, g->platform, g->filename,
-		purged > 0 ? ERRAND_DONE : is_kept ? ERRAND_KEPT : ERRAND_FAILED, g->size, why.msg);
+	operation_tell(p->operation, g->platform, g->filename,
+		purged > 0 ? OPERATION_DONE : is_kept ? OPERATION_KEPT : OPERATION_FAILED, g->size, why.msg);
 	if (purged < 0 && !is_kept)
 		*trouble = why;
 	return note(p, g, purged < 0 ? &why : NULL, e);
 }
 
-static int compare_graves(const void *a, const void *b)
+static int compare_tombstones(const void *a, const void *b)
 {
 	const struct candidate *left = a, *right = b;
 	return (left->grave > right->grave) - (left->grave < right->grave);
@@ -230,15 +230,15 @@ static int compare_graves(const void *a, const void *b)
 static int delete_all(struct purging *p, struct err *trouble, struct err *e)
 {
 	const struct platform *frozen = NULL;
-	qsort(p->candidate, p->count, sizeof(*p->candidate), compare_graves);
+	qsort(p->candidate, p->count, sizeof(*p->candidate), compare_tombstones);
 	for (size_t i = 0; i < p->count; i++) {
 		const struct candidate *one = &p->candidate[i];
-		const struct grave *g = one->grave;
+		const struct tombstones_file *g = one->grave;
 		struct err why = ERR_INIT;
 		if (g->platform == frozen)
 			continue;
 		if (!one->may_go) {
-			errand_tell(p->errand, g->platform, g->filename, ERRAND_KEPT, g->size,
+			operation_tell(p->operation, g->platform, g->filename, OPERATION_KEPT, g->size,
 				one->words ? one->words : "nobody said what upstream has");
 			continue;
 		}
@@ -251,13 +251,13 @@ static int delete_all(struct purging *p, struct err *trouble, struct err *e)
 	return 0;
 }
 
-int purge(struct errand *x, const struct config *c, const struct policy *policy, const struct purge_options *options,
+int purge(struct operation *x, const struct config *c, const struct policy *policy, const struct purge_options *options,
 	struct purge_result *out, struct err *e)
 {
 	struct err trouble = ERR_INIT;
 	*out = (struct purge_result){0};
 	CLEANUP(purging_release) struct purging p = {
-		.errand = x, .policy = policy, .options = options, .result = out, .now = clock_wall_seconds()};
+		.operation = x, .policy = policy, .options = options, .result = out, .now = clock_wall_seconds()};
 	if (find(&p, e) < 0 || ask(&p, c, e) < 0 || delete_all(&p, &trouble, e) < 0)
 		return -1;
 	if (trouble.kind)

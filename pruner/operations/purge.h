@@ -25,5 +25,5 @@ struct purge_result {
 
 // What cannot be deleted is told, and the others are. ERR_BUSY where a platform is frozen, else the last trouble there
 // was. policy may be NULL where only retired platforms are meant. The caller ends the errand.
-int purge(struct errand *x, const struct config *c, const struct policy *policy, const struct purge_options *options,
+int purge(struct operation *x, const struct config *c, const struct policy *policy, const struct purge_options *options,
 	struct purge_result *out, struct err *e) MUST_CHECK;

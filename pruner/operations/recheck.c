@@ -12,7 +12,7 @@ static bool is_verdict(const struct tombstone *t, enum verdict_kind kind)
 	return t->verdict && strcmp(t->verdict, verdict_name[kind]) == 0;
 }
 
-bool justify_is_upstreams(const struct tombstone *t)
+bool recheck_is_upstreams(const struct tombstone *t)
 {
 	static const enum verdict_kind kinds[] = {VERDICT_DUPLICATE, VERDICT_SUPERSEDED, VERDICT_PURE};
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
@@ -21,33 +21,33 @@ bool justify_is_upstreams(const struct tombstone *t)
 	return false;
 }
 
-static enum justification nobody_can_tell(const char *why, struct buf *words)
+static enum recheck_result nobody_can_tell(const char *why, struct buf *words)
 {
 	buf_clear(words);
 	buf_puts(words, why);
-	return JUSTIFICATION_UNKNOWN;
+	return RECHECK_UNKNOWN;
 }
 
 // How upstream's file that the tombstone names is today.
-static enum justification look_at_named(const struct tombstone_upstream *was, const struct simplepage_file *now,
+static enum recheck_result look_at_named(const struct tombstone_upstream *was, const struct simplepage_file *now,
 	struct buf *words)
 {
 	if (!now) {
 		buf_printf(words, "upstream has no %s any more", was->filename);
-		return JUSTIFICATION_GONE;
+		return RECHECK_GONE;
 	}
 	if (now->yanked) {
 		buf_printf(words, "upstream has yanked %s%s%s", now->filename, *now->yanked ? ": " : "", now->yanked);
-		return JUSTIFICATION_YANKED;
+		return RECHECK_YANKED;
 	}
 	if (was->has_sha256 && now->has_sha256 && memcmp(was->sha256, now->sha256, SHA256_SIZE) != 0) {
 		buf_printf(words, "upstream has other bytes under the name %s", now->filename);
-		return JUSTIFICATION_GONE;
+		return RECHECK_GONE;
 	}
-	return JUSTIFICATION_HOLDS;
+	return RECHECK_HOLDS;
 }
 
-static enum justification tell_gap(const struct coverage_answer *a, struct buf *words)
+static enum recheck_result tell_gap(const struct coverage_answer *a, struct buf *words)
 {
 	size_t i = 0;
 	while (i < a->places && !a->place[i].missing)
@@ -58,12 +58,12 @@ static enum justification tell_gap(const struct coverage_answer *a, struct buf *
 		buf_puts(words, " on Python ");
 		python_print(&a->place[i].environment->python, words);
 	}
-	return JUSTIFICATION_NARROWER;
+	return RECHECK_NARROWER;
 }
 
 // Of what other files do in its place, or the one of its name.
-static enum justification look_at_all(const struct platform *p, const struct coverage_file *ours,
-	struct coverage *coverage, enum justification named, struct buf *words)
+static enum recheck_result look_at_all(const struct platform *p, const struct coverage_file *ours,
+	struct coverage *coverage, enum recheck_result named, struct buf *words)
 {
 	struct err unsaid = ERR_INIT;
 	struct coverage_answer a;
@@ -73,12 +73,12 @@ static enum justification look_at_all(const struct platform *p, const struct cov
 	if (answer.kind == COVERAGE_NOWHERE)
 		return nobody_can_tell("the platform's profile says nothing of it any more", words);
 	if (coverage_is_whole(&answer))
-		return JUSTIFICATION_HOLDS;
-	return named == JUSTIFICATION_HOLDS ? tell_gap(&answer, words) : named;
+		return RECHECK_HOLDS;
+	return named == RECHECK_HOLDS ? tell_gap(&answer, words) : named;
 }
 
-static enum justification look_at_coverage(const struct platform *p, const struct justify_file *file,
-	struct coverage *coverage, enum justification named, struct buf *words)
+static enum recheck_result look_at_coverage(const struct platform *p, const struct recheck_file *file,
+	struct coverage *coverage, enum recheck_result named, struct buf *words)
 {
 	struct err unsaid = ERR_INIT;
 	CLEANUP(filename_release) struct filename name = {0};
@@ -91,26 +91,26 @@ static enum justification look_at_coverage(const struct platform *p, const struc
 	return look_at_all(p, &ours, coverage, named, words);
 }
 
-enum justification justify(const struct platform *platform, const struct justify_file *file,
+enum recheck_result justify(const struct platform *platform, const struct recheck_file *file,
 	const struct upstream_answer *answer, struct coverage *coverage, struct buf *words)
 {
 	const struct tombstone *t = file->tombstone;
-	if (!justify_is_upstreams(t))
-		return JUSTIFICATION_HOLDS;
+	if (!recheck_is_upstreams(t))
+		return RECHECK_HOLDS;
 	if (answer->result == UPSTREAM_ABSENT) {
 		buf_puts(words, "upstream has no such project any more");
-		return JUSTIFICATION_GONE;
+		return RECHECK_GONE;
 	}
 	if (answer->result != UPSTREAM_KNOWN || !t->upstream.filename || !coverage)
 		return nobody_can_tell(*answer->why ? answer->why : "nobody knows what upstream had", words);
 	CLEANUP(buf_release) struct buf unsaid;
 	buf_init(&unsaid, words->cap);
 	const struct simplepage_file *now = simplepage_find(answer->page, t->upstream.filename);
-	enum justification result = look_at_named(&t->upstream, now, &unsaid);
-	bool is_other = result == JUSTIFICATION_GONE && now;
+	enum recheck_result result = look_at_named(&t->upstream, now, &unsaid);
+	bool is_other = result == RECHECK_GONE && now;
 	if (!is_verdict(t, VERDICT_PURE) && !is_other)
 		result = look_at_coverage(platform, file, coverage, result, &unsaid);
-	if (result != JUSTIFICATION_HOLDS)
+	if (result != RECHECK_HOLDS)
 		buf_str(words, buf_view(&unsaid));
 	return result;
 }

@@ -10,17 +10,17 @@
 
 struct upstream_answer;
 
-enum justification {
-	JUSTIFICATION_HOLDS,
-	JUSTIFICATION_UNKNOWN,  // upstream's word is none, or nobody can tell what ours was
-	JUSTIFICATION_YANKED,   // upstream has yanked its file since
-	JUSTIFICATION_GONE,     // upstream has it no more, or other bytes under its name
-	JUSTIFICATION_NARROWER, // upstream has it, and some environment of the platform has nothing any more
-	JUSTIFICATION_COUNT,
+enum recheck_result {
+	RECHECK_HOLDS,
+	RECHECK_UNKNOWN,  // upstream's word is none, or nobody can tell what ours was
+	RECHECK_YANKED,   // upstream has yanked its file since
+	RECHECK_GONE,     // upstream has it no more, or other bytes under its name
+	RECHECK_NARROWER, // upstream has it, and some environment of the platform has nothing any more
+	RECHECK_COUNT,
 };
 
 // A file that was pruned.
-struct justify_file {
+struct recheck_file {
 	const char *filename;
 	const struct tombstone *tombstone;
 	bool has_bytes; // they are there: then what follows is known
@@ -29,8 +29,8 @@ struct justify_file {
 
 // Whether upstream was the reason at all: a retired platform, an unusable or a corrupt file, or one that is on no list
 // went for reasons of our own.
-bool justify_is_upstreams(const struct tombstone *t);
+bool recheck_is_upstreams(const struct tombstone *t);
 // coverage is of the answer's page (coverage_new); NULL where it has none. Why it does not hold is added to words. What is
 // not upstream's to justify HOLDS.
-enum justification justify(const struct platform *platform, const struct justify_file *file,
+enum recheck_result justify(const struct platform *platform, const struct recheck_file *file,
 	const struct upstream_answer *answer, struct coverage *coverage, struct buf *words);

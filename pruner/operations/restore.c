@@ -8,7 +8,7 @@
 #include "pruner/operations/tombstones.h"
 
 struct restoring {
-	struct errand *errand;
+	struct operation *operation;
 	const struct restore_options *options;
 	bool *is_found; // by options->file
 };
@@ -22,7 +22,7 @@ static bool is_named(const struct restoring *r, const char *filename)
 	return found;
 }
 
-static bool fits(void *ctx, const struct grave *grave, const struct tombstone *stone)
+static bool fits(void *ctx, const struct tombstones_file *grave, const struct tombstone *stone)
 {
 	const struct restoring *r = ctx;
 	const char *run = r->options->run;
@@ -32,8 +32,8 @@ static bool fits(void *ctx, const struct grave *grave, const struct tombstone *s
 static int note(struct restoring *r, const struct platform *p, const char *project, const char *file,
 	const uint8_t *sha256, const struct err *failure, struct err *e)
 {
-	return errand_note(r->errand,
-		&(struct errand_deed){.platform = p,
+	return operation_note(r->operation,
+		&(struct operation_op_event){.platform = p,
 			.action = "restore",
 			.project = project,
 			.file = file,
@@ -42,16 +42,16 @@ static int note(struct restoring *r, const struct platform *p, const char *proje
 		e);
 }
 
-static void tell_gone(struct restoring *r, const struct grave *g, const struct tombstone *stone)
+static void tell_gone(struct restoring *r, const struct tombstones_file *g, const struct tombstone *stone)
 {
 	const char *url = stone->upstream.url;
 	CLEANUP(mem_free)
 	char *words = url ? xasprintf("it was purged; upstream has %s", url) : xstrdup("its bytes are there no more");
-	errand_tell(r->errand, g->platform, g->filename, ERRAND_GONE, 0, words);
+	operation_tell(r->operation, g->platform, g->filename, OPERATION_GONE, 0, words);
 }
 
 // What of it is wrong is told, and the others are tried.
-static int restore_grave(struct restoring *r, const struct grave *g, struct err *e)
+static int restore_grave(struct restoring *r, const struct tombstones_file *g, struct err *e)
 {
 	struct err why = ERR_INIT;
 	CLEANUP(tombstone_release) struct tombstone stone;
@@ -63,12 +63,12 @@ static int restore_grave(struct restoring *r, const struct grave *g, struct err 
 	}
 	if (!stone.has_sha256 && !g->has_sha256)
 		err_set(&why, ERR_INVALID, "nobody knows what its bytes were");
-	else if (marks_restore(g->platform, r->errand->catalog, g->filename, g->folder, sha256, &why) == 0)
-		errand_tell(r->errand, g->platform, g->filename, ERRAND_DONE, g->size, "");
+	else if (sidecar_ops_restore(g->platform, r->operation->catalog, g->filename, g->folder, sha256, &why) == 0)
+		operation_tell(r->operation, g->platform, g->filename, OPERATION_DONE, g->size, "");
 	if (why.kind == ERR_NOT_FOUND)
 		tell_gone(r, g, &stone);
 	else if (why.kind)
-		errand_tell(r->errand, g->platform, g->filename, ERRAND_FAILED, g->size, why.msg);
+		operation_tell(r->operation, g->platform, g->filename, OPERATION_FAILED, g->size, why.msg);
 	return note(r, g->platform, g->project, g->filename, sha256, why.kind ? &why : NULL, e);
 }
 
@@ -78,21 +78,21 @@ static int restore_listed(struct restoring *r, const struct platform *p, size_t 
 	struct err why = ERR_INIT;
 	const char *file = r->options->file[i];
 	CLEANUP(catalog_place_release) struct catalog_place place = {0};
-	if (!p->id || catalog_find_file(r->errand->catalog, p->id, file, &place, &why) < 0 || place.is_unlisted) {
+	if (!p->id || catalog_find_file(r->operation->catalog, p->id, file, &place, &why) < 0 || place.is_unlisted) {
 		if (why.kind == ERR_NONE || why.kind == ERR_NOT_FOUND)
 			return 0;
 		*e = why;
 		return -1;
 	}
 	r->is_found[i] = true;
-	int restored = marks_restore(p, r->errand->catalog, file, NULL, place.sha256, &why);
-	errand_tell(r->errand, p, file, restored < 0 ? ERRAND_FAILED : ERRAND_BEFORE, place.size, why.msg);
+	int restored = sidecar_ops_restore(p, r->operation->catalog, file, NULL, place.sha256, &why);
+	operation_tell(r->operation, p, file, restored < 0 ? OPERATION_FAILED : OPERATION_BEFORE, place.size, why.msg);
 	return restored < 0 ? note(r, p, place.project, file, place.sha256, &why, e) : 0;
 }
 
 static int restore_all_listed(struct restoring *r, struct err *e)
 {
-	const struct store *s = r->errand->store;
+	const struct store *s = r->operation->store;
 	const struct restore_options *o = r->options;
 	for (size_t i = 0; i < s->platform_count; i++)
 		for (size_t k = 0; k < o->files && store_is_wanted(o->glob, o->globs, s->platform[i].name); k++)
@@ -113,27 +113,27 @@ static int check_run(const struct restoring *r, struct err *e)
 	CLEANUP(buf_release) struct buf last, head;
 	buf_init(&last, SIZE_MAX / 2);
 	buf_init(&head, SIZE_MAX / 2);
-	if (catalog_plan_last(r->errand->catalog, &last, &made, &head, &unsaid) == 0 && strcmp(last.data, run) == 0)
+	if (catalog_plan_last(r->operation->catalog, &last, &made, &head, &unsaid) == 0 && strcmp(last.data, run) == 0)
 		return 0;
 	return err_set(e, ERR_NOT_FOUND, "no file here is pruned by a run %s: it is another id, or all of them are listed again", run);
 }
 
-int restore(struct errand *x, const struct restore_options *options, struct err *e)
+int restore(struct operation *x, const struct restore_options *options, struct err *e)
 {
 	CLEANUP(mem_free) bool *is_found = xcalloc(options->files + 1, sizeof(*is_found));
-	CLEANUP(graves_release) struct graves graves;
+	CLEANUP(tombstones_release) struct tombstones tombstones;
 	struct restoring r = {x, options, is_found};
-	const struct graves_wanted wanted = {
+	const struct tombstones_wanted wanted = {
 		.glob = options->glob, .globs = options->globs, .fits = fits, .ctx = &r};
-	if (graves_load(&graves, x->store, x->catalog, &wanted, e) < 0 || restore_all_listed(&r, e) < 0)
+	if (tombstones_load(&tombstones, x->store, x->catalog, &wanted, e) < 0 || restore_all_listed(&r, e) < 0)
 		return -1;
-	if (options->run && !graves.count && check_run(&r, e) < 0)
+	if (options->run && !tombstones.count && check_run(&r, e) < 0)
 		return -1;
-	for (size_t i = 0; i < graves.count; i++)
-		if (restore_grave(&r, &graves.item[i], e) < 0)
+	for (size_t i = 0; i < tombstones.count; i++)
+		if (restore_grave(&r, &tombstones.item[i], e) < 0)
 			return -1;
-	uint64_t lost = x->count[ERRAND_GONE] + x->count[ERRAND_FAILED];
-	if (errand_end(x, e) < 0)
+	uint64_t lost = x->count[OPERATION_GONE] + x->count[OPERATION_FAILED];
+	if (operation_end(x, e) < 0)
 		return -1;
 	return lost ? err_set(e, ERR_NOT_FOUND, "%llu files could not be restored", (unsigned long long)lost) : 0;
 }

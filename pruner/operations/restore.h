@@ -15,4 +15,4 @@ struct restore_options {
 
 // Each file on its own: the errand tells what became of it. ERR_NOT_FOUND: a name that no platform has, pruned or listed; a
 // run that nothing is pruned by, but for that of the last plan; or some could not be restored.
-int restore(struct errand *x, const struct restore_options *options, struct err *e) MUST_CHECK;
+int restore(struct operation *x, const struct restore_options *options, struct err *e) MUST_CHECK;

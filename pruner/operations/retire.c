@@ -14,11 +14,11 @@
 
 // What is to be unlisted: a file, or one that another run unlisted already.
 struct retiring {
-	struct errand *errand;
+	struct operation *operation;
 	const struct platform *platform;
 	const struct retire_options *options;
-	struct graves found;
-	struct names projects;
+	struct tombstones found;
+	struct strset projects;
 	const char *name; // of the project that is being looked at
 	char *run, *reason;
 	int64_t now;
@@ -26,10 +26,10 @@ struct retiring {
 
 static void retiring_release(struct retiring *r)
 {
-	names_release(&r->projects);
+	strset_release(&r->projects);
 	free(r->run);
 	free(r->reason);
-	graves_release(&r->found);
+	tombstones_release(&r->found);
 }
 
 // --- what there is ---
@@ -37,17 +37,17 @@ static void retiring_release(struct retiring *r)
 static int add_project(void *ctx, const struct catalog_project *project, struct err *e UNUSED)
 {
 	struct retiring *r = ctx;
-	names_add(&r->projects, project->project);
+	strset_add(&r->projects, project->project);
 	return 0;
 }
 
-static int add_file(void *ctx, const struct catalog_held *file, struct err *e UNUSED)
+static int add_file(void *ctx, const struct catalog_candidate *file, struct err *e UNUSED)
 {
 	struct retiring *r = ctx;
 	if (file->platform != r->platform->id)
 		return 0;
-	CLEANUP(mem_free) char *folder = errand_folder(file->path);
-	struct grave one = {.platform = r->platform,
+	CLEANUP(mem_free) char *folder = operation_folder(file->path);
+	struct tombstones_file one = {.platform = r->platform,
 		.filename = file->filename,
 		.folder = folder,
 		.project = r->name,
@@ -56,40 +56,40 @@ static int add_file(void *ctx, const struct catalog_held *file, struct err *e UN
 		.has_sha256 = file->sha256 != NULL};
 	if (file->sha256)
 		memcpy(one.sha256, file->sha256, SHA256_SIZE);
-	graves_add(&r->found, &one);
+	tombstones_add(&r->found, &one);
 	return 0;
 }
 
 // Another run's, which the platform's end overtakes.
-static bool is_overtaken(void *ctx UNUSED, const struct grave *grave, const struct tombstone *stone)
+static bool is_overtaken(void *ctx UNUSED, const struct tombstones_file *grave, const struct tombstone *stone)
 {
 	return grave->has_file && stone->run && !(stone->verdict && strcmp(stone->verdict, TOMBSTONE_RETIRED) == 0);
 }
 
 // Those in quarantine may have a tombstone already.
-static bool is_buried_and_refused(void *ctx UNUSED, const struct grave *grave, const struct tombstone *stone UNUSED)
+static bool is_buried_and_refused(void *ctx UNUSED, const struct tombstones_file *grave, const struct tombstone *stone UNUSED)
 {
 	return grave->has_file && grave->refusal;
 }
 
 static int find(struct retiring *r, struct err *e)
 {
-	struct catalog *c = r->errand->catalog;
-	const struct graves_wanted overtaken = {
+	struct catalog *c = r->operation->catalog;
+	const struct tombstones_wanted overtaken = {
 		.glob = (const char *const *)&r->platform->name, .globs = 1, .fits = is_overtaken};
-	if (graves_load(&r->found, r->errand->store, c, &overtaken, e) < 0 ||
+	if (tombstones_load(&r->found, r->operation->store, c, &overtaken, e) < 0 ||
 		catalog_projects(c, r->platform->id, add_project, r, e) < 0)
 		return -1;
 	for (size_t i = 0; i < r->projects.count; i++) {
 		r->name = r->projects.item[i];
-		if (catalog_held_files(c, r->platform->id, r->name, add_file, r, e) < 0)
+		if (catalog_candidates(c, r->platform->id, r->name, add_file, r, e) < 0)
 			return -1;
 	}
 	r->name = NULL;
-	return catalog_refused_files(c, add_file, r, e);
+	return catalog_quarantined_files(c, add_file, r, e);
 }
 
-static bool is_done(const struct graves *done, const struct grave *g)
+static bool is_done(const struct tombstones *done, const struct tombstones_file *g)
 {
 	for (size_t i = 0; i < done->count; i++)
 		if (strcmp(done->item[i].filename, g->filename) == 0 && strcmp(done->item[i].folder, g->folder) == 0)
@@ -99,12 +99,12 @@ static bool is_done(const struct graves *done, const struct grave *g)
 
 // --- doing it ---
 
-static int bury(struct retiring *r, const struct grave *g, struct err *e)
+static int bury(struct retiring *r, const struct tombstones_file *g, struct err *e)
 {
 	struct err why = ERR_INIT;
 	struct tombstone stone = {.reason = r->reason,
 		.when = r->now,
-		.by = r->errand->who,
+		.by = r->operation->who,
 		.verdict = TOMBSTONE_RETIRED,
 		.run = r->run,
 		.project = g->project,
@@ -113,13 +113,13 @@ static int bury(struct retiring *r, const struct grave *g, struct err *e)
 		.has_sha256 = g->has_sha256};
 	memcpy(stone.sha256, g->sha256, SHA256_SIZE);
 	if (r->options->is_dry) {
-		errand_tell(r->errand, g->platform, g->filename, ERRAND_WOULD, g->size, "");
+		operation_tell(r->operation, g->platform, g->filename, OPERATION_WOULD, g->size, "");
 		return 0;
 	}
-	int buried = marks_remove(g->platform, r->errand->catalog, g->filename, g->folder, &stone, false, &why);
-	errand_tell(r->errand, g->platform, g->filename, buried < 0 ? ERRAND_FAILED : ERRAND_DONE, g->size, why.msg);
-	return errand_note(r->errand,
-		&(struct errand_deed){.platform = g->platform,
+	int buried = sidecar_ops_remove(g->platform, r->operation->catalog, g->filename, g->folder, &stone, false, &why);
+	operation_tell(r->operation, g->platform, g->filename, buried < 0 ? OPERATION_FAILED : OPERATION_DONE, g->size, why.msg);
+	return operation_note(r->operation,
+		&(struct operation_op_event){.platform = g->platform,
 			.action = "retire",
 			.project = g->project,
 			.file = g->filename,
@@ -143,28 +143,28 @@ static int freeze(struct retiring *r, struct err *e)
 	CLEANUP(mem_free) char *reason = *r->options->reason
 						 ? xasprintf(FREEZE_RETIRED ": %s", r->options->reason)
 						 : xstrdup(FREEZE_RETIRED);
-	if (freeze_set(r->platform, r->errand->who, reason, FREEZE_WAIT_MS, e) < 0)
+	if (freeze_set(r->platform, r->operation->who, reason, FREEZE_WAIT_MS, e) < 0)
 		return -1;
-	return errand_note(r->errand,
-		&(struct errand_deed){.platform = r->platform, .action = "freeze", .reason = reason}, e);
+	return operation_note(r->operation,
+		&(struct operation_op_event){.platform = r->platform, .action = "freeze", .reason = reason}, e);
 }
 
-int retire(struct errand *x, const struct platform *p, const struct retire_options *options, struct err *e)
+int retire(struct operation *x, const struct platform *p, const struct retire_options *options, struct err *e)
 {
-	CLEANUP(graves_release) struct graves refused = {0};
+	CLEANUP(tombstones_release) struct tombstones refused = {0};
 	CLEANUP(retiring_release) struct retiring r = {
-		.errand = x, .platform = p, .options = options, .now = clock_wall_seconds()};
-	const struct graves_wanted wanted = {
+		.operation = x, .platform = p, .options = options, .now = clock_wall_seconds()};
+	const struct tombstones_wanted wanted = {
 		.glob = (const char *const *)&p->name, .globs = 1, .fits = is_buried_and_refused};
 	r.run = xasprintf("retire-%s", p->name);
 	r.reason = xasprintf("the platform was retired%s%s", *options->reason ? ": " : "", options->reason);
 	if (!p->id)
 		return err_set(e, ERR_NOT_FOUND, "platform %s is not in the catalog: wheelcache index comes first", p->name);
-	if (freeze(&r, e) < 0 || find(&r, e) < 0 || graves_load(&refused, x->store, x->catalog, &wanted, e) < 0)
+	if (freeze(&r, e) < 0 || find(&r, e) < 0 || tombstones_load(&refused, x->store, x->catalog, &wanted, e) < 0)
 		return -1;
 	for (size_t i = 0; i < r.found.count; i++)
 		if (!is_done(&refused, &r.found.item[i]) && bury(&r, &r.found.item[i], e) < 0)
 			return -1;
-	uint64_t failed = x->count[ERRAND_FAILED];
+	uint64_t failed = x->count[OPERATION_FAILED];
 	return failed ? err_set(e, ERR_IO, "%llu files are listed still", (unsigned long long)failed) : 0;
 }

@@ -7,8 +7,8 @@
 #include "lib/state/catalog/catalog-mark.h"
 
 struct loading {
-	struct graves *graves;
-	const struct graves_wanted *wanted;
+	struct tombstones *tombstones;
+	const struct tombstones_wanted *wanted;
 	const struct platform *platform;
 };
 
@@ -17,10 +17,10 @@ static const char *keep(struct arena *text, const char *s)
 	return s ? arena_copy(text, str_from(s)) : NULL;
 }
 
-void graves_add(struct graves *g, const struct grave *found)
+void tombstones_add(struct tombstones *g, const struct tombstones_file *found)
 {
 	GROW(g->item, g->count, g->room);
-	struct grave *one = &g->item[g->count++];
+	struct tombstones_file *one = &g->item[g->count++];
 	*one = *found;
 	const char **const kept[] = {&one->filename, &one->folder, &one->text, &one->project, &one->version,
 		&one->requires_python, &one->refusal};
@@ -31,7 +31,7 @@ void graves_add(struct graves *g, const struct grave *found)
 static int take(void *ctx, const struct catalog_marked *mark, struct err *e UNUSED)
 {
 	const struct loading *l = ctx;
-	struct grave one = {
+	struct tombstones_file one = {
 		.platform = l->platform,
 		.filename = mark->filename,
 		.folder = mark->folder_path,
@@ -50,15 +50,15 @@ static int take(void *ctx, const struct catalog_marked *mark, struct err *e UNUS
 	CLEANUP(tombstone_release) struct tombstone stone;
 	tombstone_read(str_from(one.text), &stone);
 	if (!l->wanted->fits || l->wanted->fits(l->wanted->ctx, &one, &stone))
-		graves_add(l->graves, &one);
+		tombstones_add(l->tombstones, &one);
 	return 0;
 }
 
-int graves_load(struct graves *out, const struct store *store, struct catalog *catalog, const struct graves_wanted *wanted,
+int tombstones_load(struct tombstones *out, const struct store *store, struct catalog *catalog, const struct tombstones_wanted *wanted,
 	struct err *e)
 {
 	size_t platforms = 0;
-	*out = (struct graves){0};
+	*out = (struct tombstones){0};
 	for (size_t i = 0; i < store->platform_count; i++) {
 		struct loading l = {out, wanted, &store->platform[i]};
 		if (!store_is_wanted(wanted->glob, wanted->globs, l.platform->name))
@@ -70,9 +70,9 @@ int graves_load(struct graves *out, const struct store *store, struct catalog *c
 	return platforms || !wanted->globs ? 0 : err_set(e, ERR_NOT_FOUND, "no platform of the store has such a name");
 }
 
-void graves_release(struct graves *g)
+void tombstones_release(struct tombstones *g)
 {
 	free(g->item);
 	arena_release(&g->text);
-	*g = (struct graves){0};
+	*g = (struct tombstones){0};
 }

@@ -12,7 +12,7 @@
 #include "lib/state/store/tombstone.h"
 
 // One tombstone, and the file beside it.
-struct grave {
+struct tombstones_file {
 	const struct platform *platform;
 	const char *filename, *folder;
 	const char *text; // of the tombstone
@@ -26,23 +26,23 @@ struct grave {
 };
 
 // Which are wanted.
-struct graves_wanted {
+struct tombstones_wanted {
 	const char *const *glob; // names of platforms; none: all
 	size_t globs;
 	// NULL: all. The tombstone is read, and is the caller's only for the call.
-	bool (*fits)(void *ctx, const struct grave *grave, const struct tombstone *stone);
+	bool (*fits)(void *ctx, const struct tombstones_file *grave, const struct tombstone *stone);
 	void *ctx;
 };
 
-struct graves {
-	struct grave *item; // by platform, then file name
+struct tombstones {
+	struct tombstones_file *item; // by platform, then file name
 	size_t count, room;
 	struct arena text;
 };
 
 // ERR_NOT_FOUND where a platform was asked for and none has such a name. To be released whatever it returned.
-int graves_load(struct graves *out, const struct store *store, struct catalog *catalog, const struct graves_wanted *wanted,
+int tombstones_load(struct tombstones *out, const struct store *store, struct catalog *catalog, const struct tombstones_wanted *wanted,
 	struct err *e) MUST_CHECK;
 // Copies it, and its strings.
-void graves_add(struct graves *g, const struct grave *found);
-void graves_release(struct graves *g);
+void tombstones_add(struct tombstones *g, const struct tombstones_file *found);
+void tombstones_release(struct tombstones *g);

@@ -24,15 +24,15 @@ struct marked {
 
 // What is read before anybody is asked, and then by the answers.
 struct search {
-	struct following *out;
+	struct upstream_diff *out;
 	const struct store *store;
 	struct catalog *catalog;
 	const struct upstream *upstream;
-	const struct following_options *options;
+	const struct upstream_diff_options *options;
 	const struct platform *platform; // whose marks or projects are read
 	struct marked *marked; // by project
 	size_t count, room;
-	struct names projects;
+	struct strset projects;
 	size_t done;
 };
 
@@ -45,19 +45,19 @@ static void search_release(struct search *s)
 			free(owned[k]);
 	}
 	free(s->marked);
-	names_release(&s->projects);
+	strset_release(&s->projects);
 }
 
-void following_release(struct following *f)
+void upstream_diff_release(struct upstream_diff *f)
 {
 	for (size_t i = 0; i < f->count; i++) {
-		struct following_step *step = &f->step[i];
+		struct upstream_diff_step *step = &f->step[i];
 		char *owned[] = {step->filename, step->project, step->folder, step->reason, step->text};
 		for (size_t k = 0; k < ARRAY_SIZE(owned); k++)
 			free(owned[k]);
 	}
 	free(f->step);
-	*f = (struct following){0};
+	*f = (struct upstream_diff){0};
 }
 
 static char *copy(const char *text)
@@ -90,7 +90,7 @@ static void add_mark(struct search *s, const struct catalog_marked *m, enum mark
 		.requires_python = copy(m->requires_python),
 		.has_bytes = m->has_file,
 	};
-	names_add(&s->projects, project);
+	strset_add(&s->projects, project);
 }
 
 // Only what upstream justified: what `remove` or a retirement took off is nobody's business here.
@@ -99,7 +99,7 @@ static int take_tombstone(void *ctx, const struct catalog_marked *m, struct err 
 	struct search *s = ctx;
 	CLEANUP(tombstone_release) struct tombstone t;
 	tombstone_read(str_from(m->text ? m->text : ""), &t);
-	char *project = t.run && justify_is_upstreams(&t) ? project_of(m, t.project) : NULL;
+	char *project = t.run && recheck_is_upstreams(&t) ? project_of(m, t.project) : NULL;
 	if (project)
 		add_mark(s, m, MARK_PRUNED, project);
 	s->out->pruned += project != NULL;
@@ -118,7 +118,7 @@ static int take_yank(void *ctx, const struct catalog_marked *m, struct err *e UN
 static int take_project(void *ctx, const struct catalog_project *p, struct err *e UNUSED)
 {
 	struct search *s = ctx;
-	names_add(&s->projects, p->project);
+	strset_add(&s->projects, p->project);
 	return 0;
 }
 
@@ -132,7 +132,7 @@ static void sort(struct search *s)
 {
 	if (s->count)
 		qsort(s->marked, s->count, sizeof(*s->marked), by_project);
-	names_sort(&s->projects);
+	strset_sort(&s->projects);
 }
 
 static int read_platform(struct search *s, const struct platform *p, struct err *e)
@@ -155,17 +155,17 @@ struct project {
 	struct search *search;
 	const struct upstream_answer *answer;
 	const struct platform *platform; // whose files are walked
-	struct yanks *yanks;             // NULL: nobody follows them, or upstream's page is none
-	bool is_strangers; // upstream's project is another one: its yanks are taken back
+	struct yanked_releases *yanks;             // NULL: nobody follows them, or upstream's page is none
+	bool is_unknown_names; // upstream's project is another one: its yanks are taken back
 	bool is_doubtful;  // it may be: no yank of it is followed, and none is taken back
 };
 
-static struct following_step *add_step(struct following *out, enum following_kind kind, const struct platform *p,
+static struct upstream_diff_step *add_step(struct upstream_diff *out, enum upstream_diff_kind kind, const struct platform *p,
 	const char *project, const char *filename, const char *reason)
 {
 	GROW(out->step, out->count, out->room);
-	struct following_step *step = &out->step[out->count++];
-	*step = (struct following_step){
+	struct upstream_diff_step *step = &out->step[out->count++];
+	*step = (struct upstream_diff_step){
 		.kind = kind, .platform = p, .project = xstrdup(project), .filename = xstrdup(filename), .reason = xstrdup(reason)};
 	return step;
 }
@@ -175,8 +175,8 @@ static void add_yank(struct project *of, const struct platform *p, const char *f
 	CLEANUP(buf_release) struct buf reason;
 	buf_init(&reason, LIMIT_MARK);
 	mark_reason(MARK_YANKED, str_from(text), &reason);
-	struct following_step *step =
-		add_step(of->search->out, FOLLOWING_YANK, p, of->answer->project, filename, reason.data);
+	struct upstream_diff_step *step =
+		add_step(of->search->out, UPSTREAM_DIFF_YANK, p, of->answer->project, filename, reason.data);
 	step->text = xstrdup(text);
 }
 
@@ -218,26 +218,26 @@ static int is_rebuilt(struct search *s, const struct marked *m, bool *out, struc
 
 static int reconsider_tombstone(struct project *of, struct coverage *coverage, const struct marked *m, struct err *e)
 {
-	struct following *out = of->search->out;
+	struct upstream_diff *out = of->search->out;
 	bool rebuilt = false;
 	CLEANUP(tombstone_release) struct tombstone t;
 	CLEANUP(buf_release) struct buf words;
 	buf_init(&words, LIMIT_MARK);
 	tombstone_read(str_from(m->text), &t);
-	const struct justify_file file = {m->filename, &t, m->has_bytes, m->requires_python};
-	enum justification now = justify(m->platform, &file, of->answer, coverage, &words);
-	if (now == JUSTIFICATION_HOLDS || now == JUSTIFICATION_UNKNOWN)
+	const struct recheck_file file = {m->filename, &t, m->has_bytes, m->requires_python};
+	enum recheck_result now = justify(m->platform, &file, of->answer, coverage, &words);
+	if (now == RECHECK_HOLDS || now == RECHECK_UNKNOWN)
 		return 0;
 	if (!m->has_bytes && is_rebuilt(of->search, m, &rebuilt, e) < 0)
 		return -1;
 	if (rebuilt)
 		return 0;
-	struct following_step *step = add_step(out, m->has_bytes ? FOLLOWING_RELIST : FOLLOWING_LOST, m->platform,
+	struct upstream_diff_step *step = add_step(out, m->has_bytes ? UPSTREAM_DIFF_RELIST : UPSTREAM_DIFF_LOST, m->platform,
 		m->project, m->filename, words.data);
 	step->folder = xstrdup(m->folder);
 	step->has_sha256 = t.has_sha256;
 	memcpy(step->sha256, t.sha256, SHA256_SIZE);
-	const char *text = m->has_bytes && of->yanks ? yanks_of_name(of->yanks, m->filename) : NULL;
+	const char *text = m->has_bytes && of->yanks ? yanked_releases_of_name(of->yanks, m->filename) : NULL;
 	if (text)
 		add_yank(of, m->platform, m->filename, text);
 	return 0;
@@ -245,16 +245,16 @@ static int reconsider_tombstone(struct project *of, struct coverage *coverage, c
 
 static void reconsider_yank(struct project *of, const struct marked *m)
 {
-	if (of->is_strangers)
-		add_step(of->search->out, FOLLOWING_UNYANK, m->platform, m->project, m->filename,
+	if (of->is_unknown_names)
+		add_step(of->search->out, UPSTREAM_DIFF_UNYANK, m->platform, m->project, m->filename,
 			"the name was ours before upstream had it");
 	if (!of->yanks)
 		return;
-	const char *text = yanks_of_name(of->yanks, m->filename);
+	const char *text = yanked_releases_of_name(of->yanks, m->filename);
 	if (text && strcmp(text, m->text) != 0)
 		add_yank(of, m->platform, m->filename, text);
-	if (!text && yanks_offers(of->yanks, m->filename))
-		add_step(of->search->out, FOLLOWING_UNYANK, m->platform, m->project, m->filename,
+	if (!text && yanked_releases_offers(of->yanks, m->filename))
+		add_step(of->search->out, UPSTREAM_DIFF_UNYANK, m->platform, m->project, m->filename,
 			"upstream has taken its yank back");
 }
 
@@ -283,7 +283,7 @@ static int reconsider_marked(struct project *of, struct err *e)
 static int look_at_listed(void *ctx, const struct catalog_file *file, struct err *e UNUSED)
 {
 	struct project *of = ctx;
-	const char *text = file->yanked ? NULL : yanks_of_key(of->yanks, file->version_key);
+	const char *text = file->yanked ? NULL : yanked_releases_of_key(of->yanks, file->version_key);
 	if (text)
 		add_yank(of, of->platform, file->filename, text);
 	return 0;
@@ -302,17 +302,17 @@ static int look_at_platforms(struct project *of, struct err *e)
 }
 
 // Unless the operator says that both are the same.
-static int see_if_strangers(struct project *of, struct err *e)
+static int see_if_unknown_names(struct project *of, struct err *e)
 {
 	const struct upstream_answer *a = of->answer;
 	int64_t oldest = 0;
-	of->is_strangers = a->is_ours;
+	of->is_unknown_names = a->is_ours;
 	if (a->result != UPSTREAM_KNOWN)
 		return 0;
 	if (catalog_project_oldest(of->search->catalog, a->project, &oldest, e) < 0)
 		return -1;
 	of->is_doubtful = upstream_is_younger(of->search->upstream, oldest, a);
-	of->is_strangers = of->is_doubtful && owner_is_certain(oldest, a);
+	of->is_unknown_names = of->is_doubtful && name_owner_is_certain(oldest, a);
 	return 0;
 }
 
@@ -321,10 +321,10 @@ static int take_answer(void *ctx, const struct upstream_answer *answer, struct e
 	struct search *s = ctx;
 	bool is_known = answer->result == UPSTREAM_KNOWN;
 	struct project of = {.search = s, .answer = answer};
-	if (see_if_strangers(&of, e) < 0)
+	if (see_if_unknown_names(&of, e) < 0)
 		return -1;
-	CLEANUP(yanks_cleanup) struct yanks *yanks =
-		is_known && s->options->yanks && !of.is_doubtful ? yanks_new(answer->page, answer->project, answer->index) : NULL;
+	CLEANUP(yanked_releases_cleanup) struct yanked_releases *yanks =
+		is_known && s->options->yanks && !of.is_doubtful ? yanked_releases_new(answer->page, answer->project, answer->index) : NULL;
 	of.yanks = yanks;
 	s->out->unknown += !is_known && answer->result != UPSTREAM_ABSENT;
 	s->done++;
@@ -332,13 +332,13 @@ static int take_answer(void *ctx, const struct upstream_answer *answer, struct e
 		s->options->progress(s->options->ctx, s->done, s->projects.count, s->out->unknown);
 	if (reconsider_marked(&of, e) < 0)
 		return -1;
-	return yanks && yanks_has_any(yanks) ? look_at_platforms(&of, e) : 0;
+	return yanks && yanked_releases_has_any(yanks) ? look_at_platforms(&of, e) : 0;
 }
 
-int following_find(const struct store *store, struct catalog *c, struct upstream *u, const struct following_options *o,
-	struct following *out, struct err *e)
+int upstream_diff_find(const struct store *store, struct catalog *c, struct upstream *u, const struct upstream_diff_options *o,
+	struct upstream_diff *out, struct err *e)
 {
-	*out = (struct following){0};
+	*out = (struct upstream_diff){0};
 	CLEANUP(search_release)
 	struct search s = {.out = out, .store = store, .catalog = c, .upstream = u, .options = o};
 	for (size_t i = 0; i < store->platform_count; i++)
@@ -346,5 +346,5 @@ int following_find(const struct store *store, struct catalog *c, struct upstream
 			return -1;
 	sort(&s);
 	out->projects = s.projects.count;
-	return upstream_look(u, c, (const char *const *)s.projects.item, s.projects.count, take_answer, &s, e);
+	return upstream_lookup(u, c, (const char *const *)s.projects.item, s.projects.count, take_answer, &s, e);
 }

@@ -17,7 +17,7 @@ struct release {
 	char *text; // NULL: it is offered
 };
 
-struct yanks {
+struct yanked_releases {
 	struct release *release; // by version, each once
 	size_t count;
 	bool has_any;
@@ -29,7 +29,7 @@ static int by_version(const void *a, const void *b)
 	return version_cmp(&x->version, &y->version);
 }
 
-static void add_file(struct yanks *y, const struct simplepage_file *file, const char *project)
+static void add_file(struct yanked_releases *y, const struct simplepage_file *file, const char *project)
 {
 	struct err unsaid = ERR_INIT;
 	CLEANUP(filename_release) struct filename name = {0};
@@ -41,7 +41,7 @@ static void add_file(struct yanks *y, const struct simplepage_file *file, const 
 }
 
 // Those of one version become one.
-static void merge(struct yanks *y)
+static void merge(struct yanked_releases *y)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < y->count; i++) {
@@ -67,9 +67,9 @@ static char *compose(const struct release *r, const char *index)
 	return buf_steal(&text);
 }
 
-struct yanks *yanks_new(const struct simplepage *page, const char *project, const char *index)
+struct yanked_releases *yanked_releases_new(const struct simplepage *page, const char *project, const char *index)
 {
-	struct yanks *y = xcalloc(1, sizeof(*y));
+	struct yanked_releases *y = xcalloc(1, sizeof(*y));
 	y->release = xcalloc(page->files + 1, sizeof(*y->release));
 	for (size_t i = 0; i < page->files; i++)
 		add_file(y, &page->file[i], project);
@@ -83,7 +83,7 @@ struct yanks *yanks_new(const struct simplepage *page, const char *project, cons
 	return y;
 }
 
-void yanks_free(struct yanks *y)
+void yanked_releases_free(struct yanked_releases *y)
 {
 	if (!y)
 		return;
@@ -95,43 +95,43 @@ void yanks_free(struct yanks *y)
 	free(y);
 }
 
-void yanks_cleanup(struct yanks **y)
+void yanked_releases_cleanup(struct yanked_releases **y)
 {
-	yanks_free(*y);
+	yanked_releases_free(*y);
 	*y = NULL;
 }
 
-bool yanks_has_any(const struct yanks *y)
+bool yanked_releases_has_any(const struct yanked_releases *y)
 {
 	return y->has_any;
 }
 
-static const struct release *find(const struct yanks *y, struct str version_key)
+static const struct release *find(const struct yanked_releases *y, struct str version_key)
 {
 	const struct release key = {.version = {.key = version_key}};
 	return bsearch(&key, y->release, y->count, sizeof(key), by_version);
 }
 
-static const struct release *find_name(const struct yanks *y, const char *filename)
+static const struct release *find_name(const struct yanked_releases *y, const char *filename)
 {
 	struct err unsaid = ERR_INIT;
 	CLEANUP(filename_release) struct filename name = {0};
 	return filename_parse(str_from(filename), &name, &unsaid) < 0 ? NULL : find(y, name.version.key);
 }
 
-const char *yanks_of_key(const struct yanks *y, struct str version_key)
+const char *yanked_releases_of_key(const struct yanked_releases *y, struct str version_key)
 {
 	const struct release *r = find(y, version_key);
 	return r ? r->text : NULL;
 }
 
-const char *yanks_of_name(const struct yanks *y, const char *filename)
+const char *yanked_releases_of_name(const struct yanked_releases *y, const char *filename)
 {
 	const struct release *r = find_name(y, filename);
 	return r ? r->text : NULL;
 }
 
-bool yanks_offers(const struct yanks *y, const char *filename)
+bool yanked_releases_offers(const struct yanked_releases *y, const char *filename)
 {
 	const struct release *r = find_name(y, filename);
 	return r && r->is_offered;

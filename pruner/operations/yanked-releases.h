@@ -8,17 +8,17 @@
 #include "lib/base/str.h"
 
 struct simplepage;
-struct yanks;
+struct yanked_releases;
 
 // Borrows nothing. project: a file of another one counts for nothing. index: whose page it is, for the marks.
-struct yanks *yanks_new(const struct simplepage *page, const char *project, const char *index);
-void yanks_free(struct yanks *y);     // NULL is fine
-void yanks_cleanup(struct yanks **y); // for CLEANUP
+struct yanked_releases *yanked_releases_new(const struct simplepage *page, const char *project, const char *index);
+void yanked_releases_free(struct yanked_releases *y);     // NULL is fine
+void yanked_releases_cleanup(struct yanked_releases **y); // for CLEANUP
 // Whether a release is yanked at all.
-bool yanks_has_any(const struct yanks *y);
+bool yanked_releases_has_any(const struct yanked_releases *y);
 // What the mark of a file of this release says (lib/state/store/sidecar.h); NULL: the release is not yanked, or not upstream's.
 // By the version's key (lib/domain/text/version.h), or by the file's name.
-const char *yanks_of_key(const struct yanks *y, struct str version_key);
-const char *yanks_of_name(const struct yanks *y, const char *filename);
+const char *yanked_releases_of_key(const struct yanked_releases *y, struct str version_key);
+const char *yanked_releases_of_name(const struct yanked_releases *y, const char *filename);
 // Whether upstream has a file of the release that is not yanked.
-bool yanks_offers(const struct yanks *y, const char *filename);
+bool yanked_releases_offers(const struct yanked_releases *y, const char *filename);

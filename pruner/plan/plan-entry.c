@@ -23,7 +23,7 @@ static void fill_evidence(const struct simplepage_file *file, bool is_identical,
 }
 
 // Which file in which environment.
-static void fill_covers(struct entry *entry, const struct coverage_answer *from)
+static void fill_covers(struct plan_entry *entry, const struct coverage_answer *from)
 {
 	struct planfile_evidence *out = &entry->plan.evidence;
 	entry->cover = xcalloc(from->places + 1, sizeof(*entry->cover));
@@ -34,17 +34,17 @@ static void fill_covers(struct entry *entry, const struct coverage_answer *from)
 		if (!place->file)
 			continue;
 		CLEANUP(buf_release) struct buf text;
-		buf_init(&text, ENTRY_LABEL - 1);
+		buf_init(&text, PLAN_ENTRY_LABEL - 1);
 		python_print(&place->environment->python, &text);
 		memcpy(entry->label[i], text.data, text.len + 1);
 		entry->cover[out->covers++] = (struct planfile_cover){entry->label[i], place->file->filename};
 	}
 }
 
-void entry_init(struct entry *entry, const char *platform, const char *project, const struct catalog_held *file,
+void plan_entry_init(struct plan_entry *entry, const char *platform, const char *project, const struct catalog_candidate *file,
 	const struct verdict *verdict, const struct upstream_answer *answer)
 {
-	*entry = (struct entry){.plan = {
+	*entry = (struct plan_entry){.plan = {
 		.platform = platform,
 		.filename = file->filename,
 		.path = file->path,
@@ -67,7 +67,7 @@ void entry_init(struct entry *entry, const char *platform, const char *project, 
 	fill_covers(entry, &verdict->evidence);
 }
 
-void entry_release(struct entry *entry)
+void plan_entry_release(struct plan_entry *entry)
 {
 	free(entry->cover);
 	free(entry->label);

@@ -7,15 +7,15 @@
 #include "pruner/plan/planfile.h"
 #include "pruner/plan/verdict.h"
 
-enum { ENTRY_LABEL = 16 }; // of an environment: "3.13t"
+enum { PLAN_ENTRY_LABEL = 16 }; // of an environment: "3.13t"
 
-struct entry {
+struct plan_entry {
 	struct planfile_entry plan; // borrows from all that it was made of
 	struct planfile_cover *cover;
-	char (*label)[ENTRY_LABEL];
+	char (*label)[PLAN_ENTRY_LABEL];
 };
 
 // project NULL: nobody knows it, and answer is NULL too. To be released.
-void entry_init(struct entry *entry, const char *platform, const char *project, const struct catalog_held *file,
+void plan_entry_init(struct plan_entry *entry, const char *platform, const char *project, const struct catalog_candidate *file,
 	const struct verdict *verdict, const struct upstream_answer *answer);
-void entry_release(struct entry *entry);
+void plan_entry_release(struct plan_entry *entry);

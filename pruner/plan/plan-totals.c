@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pruner/plan/plan-totals.h"
 
-void tally_add(struct tally *t, enum verdict_kind kind, enum verdict_why why, uint64_t bytes)
+void plan_totals_add(struct plan_totals *t, enum verdict_kind kind, enum verdict_why why, uint64_t bytes)
 {
 	t->by[kind][why].files++;
 	t->by[kind][why].bytes += bytes;
 }
 
-struct planfile_platform tally_all(const struct tally *t, const char *platform)
+struct planfile_platform plan_totals_all(const struct plan_totals *t, const char *platform)
 {
 	struct planfile_platform all = {.name = platform};
 	for (size_t kind = 0; kind < VERDICT_COUNT; kind++)
@@ -18,11 +18,11 @@ struct planfile_platform tally_all(const struct tally *t, const char *platform)
 	return all;
 }
 
-size_t tally_rows(const struct tally *t, const char *platform, struct planfile_total *row, size_t count)
+size_t plan_totals_rows(const struct plan_totals *t, const char *platform, struct planfile_total *row, size_t count)
 {
 	for (size_t kind = 0; kind < VERDICT_COUNT; kind++)
 		for (size_t why = 0; why < VERDICT_WHY_COUNT; why++) {
-			const struct tally_sum *sum = &t->by[kind][why];
+			const struct plan_totals_sum *sum = &t->by[kind][why];
 			if (sum->files)
 				row[count++] = (struct planfile_total){platform, verdict_name[kind],
 					verdict_why_name[why], why == VERDICT_REMOVES, sum->files, sum->bytes};

@@ -3,15 +3,15 @@
 
 #include "lib/state/catalog/catalog-plan.h"
 
-int ledger_open(struct ledger *l, const char *path, struct catalog *catalog, ledger_fn *fn, void *ctx, struct err *e)
+int plan_writer_open(struct plan_writer *l, const char *path, struct catalog *catalog, plan_writer_fn *fn, void *ctx, struct err *e)
 {
-	*l = (struct ledger){.fn = fn, .ctx = ctx};
+	*l = (struct plan_writer){.fn = fn, .ctx = ctx};
 	if (planfile_create(path, &l->file, e) < 0)
 		return -1;
 	return path ? catalog_plan_begin(catalog, &l->catalog, e) : 0;
 }
 
-static int add_to_catalog(struct ledger *l, int64_t platform, const struct planfile_entry *f, struct err *e)
+static int add_to_catalog(struct plan_writer *l, int64_t platform, const struct planfile_entry *f, struct err *e)
 {
 	const struct catalog_planned planned = {
 		.platform = platform,
@@ -30,14 +30,14 @@ static int add_to_catalog(struct ledger *l, int64_t platform, const struct planf
 	return catalog_plan_add(l->catalog, &planned, e);
 }
 
-int ledger_add(struct ledger *l, int64_t platform, const struct planfile_entry *entry, struct err *e)
+int plan_writer_add(struct plan_writer *l, int64_t platform, const struct planfile_entry *entry, struct err *e)
 {
 	if (planfile_add(l->file, entry, e) < 0 || (l->catalog && add_to_catalog(l, platform, entry, e) < 0))
 		return -1;
 	return l->fn ? l->fn(l->ctx, entry, e) : 0;
 }
 
-int ledger_finish(struct ledger *l, const struct planfile_head *head, struct err *e)
+int plan_writer_finish(struct plan_writer *l, const struct planfile_head *head, struct err *e)
 {
 	if (planfile_finish(l->file, head, e) < 0)
 		return -1;
@@ -49,7 +49,7 @@ int ledger_finish(struct ledger *l, const struct planfile_head *head, struct err
 	return catalog_plan_finish(l->catalog, head->id, head->made, text.data, e);
 }
 
-void ledger_release(struct ledger *l)
+void plan_writer_release(struct plan_writer *l)
 {
 	planfile_cleanup(&l->file);
 	catalog_plan_cleanup(&l->catalog);

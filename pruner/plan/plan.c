@@ -19,7 +19,7 @@
 // A platform of the store.
 struct chosen {
 	const struct platform *platform; // NULL: it was not chosen
-	struct tally tally;
+	struct plan_totals plan_totals;
 };
 
 struct planning {
@@ -30,12 +30,12 @@ struct planning {
 	const struct plan_options *options;
 	struct upstream *upstream;
 	struct downloads *downloads; // NULL: nobody counted
-	struct ledger ledger;
+	struct plan_writer plan_writer;
 	struct plan *plan;
 	struct chosen *chosen; // as store->platform
 	int64_t now;
-	struct names projects; // to be asked about
-	struct refused refused;
+	struct strset projects; // to be asked about
+	struct quarantined refused;
 	uint64_t done, failed; // look-ups
 	// What is being decided.
 	const char *name;
@@ -69,13 +69,13 @@ static struct chosen *find_chosen(struct planning *x, int64_t platform)
 
 static bool is_asked_for(const struct plan_options *o, const char *project)
 {
-	return !o->projects || !o->projects->count || names_has(o->projects, project);
+	return !o->projects || !o->projects->count || strset_has(o->projects, project);
 }
 
 static void add_name(struct planning *x, const char *project)
 {
 	if (is_asked_for(x->options, project))
-		names_add(&x->projects, project);
+		strset_add(&x->projects, project);
 }
 
 static int add_project(void *ctx, const char *project, int64_t platform, struct err *e UNUSED)
@@ -88,20 +88,20 @@ static int add_project(void *ctx, const char *project, int64_t platform, struct 
 
 static int find_projects(struct planning *x, struct catalog *in, struct err *e)
 {
-	names_release(&x->projects);
-	refused_release(&x->refused);
-	if (catalog_holders(in, add_project, x, e) < 0 || refused_read(&x->refused, in, e) < 0)
+	strset_release(&x->projects);
+	quarantined_release(&x->refused);
+	if (catalog_name_owners(in, add_project, x, e) < 0 || quarantined_read(&x->refused, in, e) < 0)
 		return -1;
 	for (size_t i = 0; i < x->refused.count; i++)
 		if (*x->refused.file[i].project && find_chosen(x, x->refused.file[i].held.platform))
 			add_name(x, x->refused.file[i].project);
-	names_sort(&x->projects);
+	strset_sort(&x->projects);
 	return 0;
 }
 
 // --- one file ---
 
-static int decide_file(void *ctx, const struct catalog_held *file, struct err *e)
+static int decide_file(void *ctx, const struct catalog_candidate *file, struct err *e)
 {
 	struct planning *x = ctx;
 	CLEANUP(verdict_release) struct verdict v;
@@ -117,10 +117,10 @@ static int decide_file(void *ctx, const struct catalog_held *file, struct err *e
 			x->policy, x->downloads, x->on->platform->name, file->filename, x->now),
 	};
 	verdict_decide(x->policy, x->on->platform, &ours, &x->facts, x->now, &v);
-	tally_add(&x->on->tally, v.kind, v.why, file->size);
-	CLEANUP(entry_release) struct entry entry;
-	entry_init(&entry, x->on->platform->name, x->name, file, &v, x->facts.answer);
-	return ledger_add(&x->ledger, x->on->platform->id, &entry.plan, e);
+	plan_totals_add(&x->on->plan_totals, v.kind, v.why, file->size);
+	CLEANUP(plan_entry_release) struct plan_entry entry;
+	plan_entry_init(&entry, x->on->platform->name, x->name, file, &v, x->facts.answer);
+	return plan_writer_add(&x->plan_writer, x->on->platform->id, &entry.plan, e);
 }
 
 // Those in quarantine whose name says this project; "": none.
@@ -128,7 +128,7 @@ static int decide_refused(struct planning *x, const char *project, struct err *e
 {
 	int result = 0;
 	for (size_t i = 0; i < x->refused.count && result == 0; i++) {
-		const struct refused_file *file = &x->refused.file[i];
+		const struct quarantined_file *file = &x->refused.file[i];
 		x->on = find_chosen(x, file->held.platform);
 		if (x->on && strcmp(file->project, project) == 0)
 			result = decide_file(x, &file->held, e);
@@ -174,7 +174,7 @@ static int decide_project(void *ctx, const struct upstream_answer *answer, struc
 	for (size_t i = 0; i < x->store->platform_count && result == 0; i++) {
 		x->on = &x->chosen[i];
 		if (x->on->platform)
-			result = catalog_held_files(x->reader, x->on->platform->id, x->name, decide_file, x, e);
+			result = catalog_candidates(x->reader, x->on->platform->id, x->name, decide_file, x, e);
 	}
 	if (result == 0)
 		result = decide_refused(x, x->name, e);
@@ -186,7 +186,7 @@ static int decide_projects(struct planning *x, struct err *e)
 {
 	for (size_t i = 0; i < x->projects.count; i++) {
 		x->name = x->projects.item[i];
-		if (upstream_recall(x->upstream, x->reader, x->name, decide_project, x, e) < 0)
+		if (upstream_load_cached(x->upstream, x->reader, x->name, decide_project, x, e) < 0)
 			return -1;
 	}
 	x->name = NULL;
@@ -226,7 +226,7 @@ static int ask(struct planning *x, struct err *e)
 		return 0;
 	if (find_projects(x, x->catalog, e) < 0)
 		return -1;
-	return upstream_look(x->upstream, x->catalog, (const char *const *)x->projects.item, x->projects.count,
+	return upstream_lookup(x->upstream, x->catalog, (const char *const *)x->projects.item, x->projects.count,
 		count_answer, x, e);
 }
 
@@ -242,8 +242,8 @@ static void sum_up_platforms(struct planning *x)
 		const struct chosen *on = &x->chosen[i];
 		if (!on->platform)
 			continue;
-		p->platform[p->head.platforms++] = tally_all(&on->tally, on->platform->name);
-		p->head.totals = tally_rows(&on->tally, on->platform->name, p->total, p->head.totals);
+		p->platform[p->head.platforms++] = plan_totals_all(&on->plan_totals, on->platform->name);
+		p->head.totals = plan_totals_rows(&on->plan_totals, on->platform->name, p->total, p->head.totals);
 	}
 	p->head.platform = p->platform;
 	p->head.total = p->total;
@@ -291,19 +291,19 @@ static int make(struct planning *x, struct err *e)
 			catalog_path(x->catalog));
 	if (catalog_enlarge_cache(x->catalog, e) < 0 || choose_platforms(x, e) < 0 ||
 		policy_open_downloads(x->policy, catalog_path(x->catalog), &x->downloads, e) < 0 ||
-		ledger_open(&x->ledger, x->options->path, x->catalog, x->options->entry, x->options->entry_ctx, e) < 0 ||
+		plan_writer_open(&x->plan_writer, x->options->path, x->catalog, x->options->entry, x->options->entry_ctx, e) < 0 ||
 		ask(x, e) < 0 || decide_all(x, e) < 0)
 		return -1;
 	sum_up(x);
-	return ledger_finish(&x->ledger, &x->plan->head, e);
+	return plan_writer_finish(&x->plan_writer, &x->plan->head, e);
 }
 
 static void planning_release(struct planning *x)
 {
-	names_release(&x->projects);
-	refused_release(&x->refused);
+	strset_release(&x->projects);
+	quarantined_release(&x->refused);
 	free(x->chosen);
-	ledger_release(&x->ledger);
+	plan_writer_release(&x->plan_writer);
 	downloads_close(x->downloads);
 	upstream_free(x->upstream);
 	catalog_close(x->reader);

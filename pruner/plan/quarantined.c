@@ -6,7 +6,7 @@
 
 #include "lib/domain/text/filename.h"
 
-static const char *project_of(struct refused *r, const char *filename)
+static const char *project_of(struct quarantined *r, const char *filename)
 {
 	struct err none = ERR_INIT;
 	struct filename name;
@@ -17,12 +17,12 @@ static const char *project_of(struct refused *r, const char *filename)
 	return project;
 }
 
-static int keep(void *ctx, const struct catalog_held *file, struct err *e UNUSED)
+static int keep(void *ctx, const struct catalog_candidate *file, struct err *e UNUSED)
 {
-	struct refused *r = ctx;
+	struct quarantined *r = ctx;
 	GROW(r->file, r->count, r->room);
-	struct refused_file *kept = &r->file[r->count++];
-	*kept = (struct refused_file){.project = project_of(r, file->filename), .held = *file};
+	struct quarantined_file *kept = &r->file[r->count++];
+	*kept = (struct quarantined_file){.project = project_of(r, file->filename), .held = *file};
 	kept->held.filename = arena_copy(&r->text, str_from(file->filename));
 	kept->held.path = arena_copy(&r->text, str_from(file->path));
 	kept->held.refusal = arena_copy(&r->text, str_from(file->refusal));
@@ -34,16 +34,16 @@ static int keep(void *ctx, const struct catalog_held *file, struct err *e UNUSED
 
 static int by_project(const void *a, const void *b)
 {
-	const struct refused_file *left = a, *right = b;
+	const struct quarantined_file *left = a, *right = b;
 	int order = strcmp(left->project, right->project);
 	if (!order)
 		order = (left->held.platform > right->held.platform) - (left->held.platform < right->held.platform);
 	return order ? order : strcmp(left->held.path, right->held.path);
 }
 
-int refused_read(struct refused *r, struct catalog *c, struct err *e)
+int quarantined_read(struct quarantined *r, struct catalog *c, struct err *e)
 {
-	if (catalog_refused_files(c, keep, r, e) < 0)
+	if (catalog_quarantined_files(c, keep, r, e) < 0)
 		return -1;
 	if (r->count)
 		qsort(r->file, r->count, sizeof(*r->file), by_project);
@@ -53,9 +53,9 @@ int refused_read(struct refused *r, struct catalog *c, struct err *e)
 	return 0;
 }
 
-void refused_release(struct refused *r)
+void quarantined_release(struct quarantined *r)
 {
 	free(r->file);
 	arena_release(&r->text);
-	*r = (struct refused){0};
+	*r = (struct quarantined){0};
 }

@@ -6,19 +6,19 @@
 #include "lib/base/arena.h"
 #include "lib/state/catalog/catalog-candidate.h"
 
-struct refused_file {
+struct quarantined_file {
 	const char *project; // normalised; "": its name says none
-	struct catalog_held held;
+	struct catalog_candidate held;
 	uint8_t sha256[SHA256_SIZE];
 };
 
 // All zero is none.
-struct refused {
-	struct refused_file *file; // by project, then platform and path
+struct quarantined {
+	struct quarantined_file *file; // by project, then platform and path
 	size_t count, room;
 	struct arena text;
 };
 
 // Adds what there is. To be released whatever it returned.
-int refused_read(struct refused *r, struct catalog *c, struct err *e) MUST_CHECK;
-void refused_release(struct refused *r); // it is empty after it
+int quarantined_read(struct quarantined *r, struct catalog *c, struct err *e) MUST_CHECK;
+void quarantined_release(struct quarantined *r); // it is empty after it

@@ -13,14 +13,14 @@ enum { CREDENTIALS_MOST = 512 };
 
 struct auth {
 	struct tokens *tokens;
-	struct tries *tries;
+	struct rate_limit *rate_limit;
 };
 
 struct auth *auth_new(const char *tokens_path)
 {
 	struct auth *a = xcalloc(1, sizeof(*a));
 	a->tokens = tokens_new(tokens_path);
-	a->tries = tries_new();
+	a->rate_limit = rate_limit_new();
 	return a;
 }
 
@@ -29,7 +29,7 @@ void auth_free(struct auth *a)
 	if (!a)
 		return;
 	tokens_free(a->tokens);
-	tries_free(a->tries);
+	rate_limit_free(a->rate_limit);
 	free(a);
 }
 
@@ -62,10 +62,10 @@ static struct reply *ask_for_token(const char *words)
 	return r;
 }
 
-static struct reply *wrong(struct service *s, const struct request *r, const struct err *why)
+static struct reply *wrong(struct server_context *s, const struct request *r, const struct err *why)
 {
 	const char *peer = r->peer ? r->peer : "unix";
-	int64_t wait = tries_fail(s->auth->tries, peer, clock_ms());
+	int64_t wait = rate_limit_fail(s->auth->rate_limit, peer, clock_ms());
 	if (!wait) {
 		log_info("%s: %s", peer, why->msg);
 		return ask_for_token(why->msg);
@@ -94,7 +94,7 @@ static struct reply *nobody_may(enum token_right right)
 	return uncached(reply_text(403, "403 Forbidden: %s", words[right]));
 }
 
-struct reply *auth_check(struct service *s, const struct request *r, enum token_right right, const char *platform,
+struct reply *auth_check(struct server_context *s, const struct request *r, enum token_right right, const char *platform,
 	const char *project, char **who)
 {
 	char room[CREDENTIALS_MOST];
@@ -116,14 +116,14 @@ struct reply *auth_check(struct service *s, const struct request *r, enum token_
 					       : ask_for_token("a token is needed, as the password of any user name");
 }
 
-struct reply *auth_unknown(struct service *s, const struct request *r, enum token_right right, struct str name,
+struct reply *auth_unknown(struct server_context *s, const struct request *r, enum token_right right, struct str name,
 	const char *project)
 {
 	CLEANUP(mem_free) char *platform = xstrndup(name.ptr ? name.ptr : "", name.len);
 	return service_site(s)->has_private ? auth_check(s, r, right, platform, project, NULL) : NULL;
 }
 
-bool auth_sees(struct service *s, const struct request *r, const struct platform *p)
+bool auth_sees(struct server_context *s, const struct request *r, const struct platform *p)
 {
 	if (!p->is_private)
 		return true;
@@ -132,7 +132,7 @@ bool auth_sees(struct service *s, const struct request *r, const struct platform
 	return r->header[HEADER_AUTHORIZATION] && !refused;
 }
 
-struct reply *auth_read(struct service *s, const struct request *r, const struct view *view, const char *project)
+struct reply *auth_read(struct server_context *s, const struct request *r, const struct view *view, const char *project)
 {
 	struct reply *refusal = NULL;
 	for (size_t i = 0; i < view->platform_count && !refusal; i++)

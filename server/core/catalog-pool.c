@@ -7,23 +7,23 @@
 
 #include "lib/state/catalog/catalog.h"
 
-struct readers {
+struct catalog_pool {
 	pthread_mutex_t lock;
 	char *path;
 	unsigned generation; // of what is opened now
-	struct reader *idle;
+	struct catalog_lease *idle;
 	size_t count, room;
 };
 
-struct readers *readers_new(const char *catalog_path)
+struct catalog_pool *catalog_pool_new(const char *catalog_path)
 {
-	struct readers *r = xcalloc(1, sizeof(*r));
+	struct catalog_pool *r = xcalloc(1, sizeof(*r));
 	pthread_mutex_init(&r->lock, NULL);
 	r->path = xstrdup(catalog_path);
 	return r;
 }
 
-void readers_free(struct readers *r)
+void catalog_pool_free(struct catalog_pool *r)
 {
 	if (!r)
 		return;
@@ -35,9 +35,9 @@ void readers_free(struct readers *r)
 	free(r);
 }
 
-int readers_take(struct readers *r, struct reader *out, struct err *e)
+int catalog_pool_take(struct catalog_pool *r, struct catalog_lease *out, struct err *e)
 {
-	*out = (struct reader){0};
+	*out = (struct catalog_lease){0};
 	pthread_mutex_lock(&r->lock);
 	out->generation = r->generation;
 	if (r->count)
@@ -46,7 +46,7 @@ int readers_take(struct readers *r, struct reader *out, struct err *e)
 	return out->catalog ? 0 : catalog_open(r->path, &out->catalog, e);
 }
 
-void readers_give(struct readers *r, struct reader *reader)
+void catalog_pool_give(struct catalog_pool *r, struct catalog_lease *reader)
 {
 	bool kept = false;
 	pthread_mutex_lock(&r->lock);
@@ -61,7 +61,7 @@ void readers_give(struct readers *r, struct reader *reader)
 	reader->catalog = NULL;
 }
 
-void readers_renew(struct readers *r)
+void catalog_pool_renew(struct catalog_pool *r)
 {
 	pthread_mutex_lock(&r->lock);
 	r->generation++;

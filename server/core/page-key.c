@@ -17,7 +17,7 @@ struct str page_key_make(const struct view *view, const char *project, enum vari
 	return (struct str){room, (size_t)(at - room)};
 }
 
-void page_key_drop_project(struct service *s, const char *project)
+void page_key_drop_project(struct server_context *s, const char *project)
 {
 	const struct site *site = service_site(s);
 	char room[PAGE_KEY_SIZE];
@@ -27,7 +27,7 @@ void page_key_drop_project(struct service *s, const char *project)
 							 (enum page_coding)(i % PAGE_CODING_COUNT), room));
 }
 
-void page_key_drop_lists(struct service *s)
+void page_key_drop_lists(struct server_context *s)
 {
 	page_key_drop_project(s, "");
 }

@@ -12,5 +12,5 @@ enum { PAGE_KEY_SIZE = 2 * LIMIT_FILE_NAME + 16 };
 struct str page_key_make(const struct view *view, const char *project, enum variant variant, enum page_coding coding,
 	char room[PAGE_KEY_SIZE]);
 // Drops the pages of a project, or the lists, in every view, form and coding. Any thread.
-void page_key_drop_project(struct service *s, const char *project);
-void page_key_drop_lists(struct service *s);
+void page_key_drop_project(struct server_context *s, const char *project);
+void page_key_drop_lists(struct server_context *s);

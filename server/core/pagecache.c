@@ -17,9 +17,9 @@ enum {
 	LARGEST_SHARE = 4, // one reply may take a quarter of the cache
 };
 
-struct entry {
-	struct entry *next;         // in its bucket
-	struct entry *newer, *older; // in its shard, by last use
+struct plan_entry {
+	struct plan_entry *next;         // in its bucket
+	struct plan_entry *newer, *older; // in its shard, by last use
 	struct reply *reply;
 	size_t weight;
 	uint64_t hash;
@@ -30,8 +30,8 @@ struct entry {
 
 struct shard {
 	pthread_mutex_t lock;
-	struct entry *bucket[SHARD_BUCKETS];
-	struct entry *newest, *oldest;
+	struct plan_entry *bucket[SHARD_BUCKETS];
+	struct plan_entry *newest, *oldest;
 };
 
 struct pagecache {
@@ -54,21 +54,21 @@ static struct shard *shard_of(struct pagecache *c, uint64_t hash)
 	return &c->shard[hash % SHARDS];
 }
 
-static struct entry **slot_of(struct shard *s, uint64_t hash, struct str key)
+static struct plan_entry **slot_of(struct shard *s, uint64_t hash, struct str key)
 {
-	struct entry **at = &s->bucket[hash / SHARDS % SHARD_BUCKETS];
+	struct plan_entry **at = &s->bucket[hash / SHARDS % SHARD_BUCKETS];
 	while (*at && !((*at)->hash == hash && str_eq((struct str){(*at)->key, (*at)->key_len}, key)))
 		at = &(*at)->next;
 	return at;
 }
 
-static void unlink_use(struct shard *s, struct entry *e)
+static void unlink_use(struct shard *s, struct plan_entry *e)
 {
 	*(e->newer ? &e->newer->older : &s->newest) = e->older;
 	*(e->older ? &e->older->newer : &s->oldest) = e->newer;
 }
 
-static void link_newest(struct shard *s, struct entry *e)
+static void link_newest(struct shard *s, struct plan_entry *e)
 {
 	e->newer = NULL;
 	e->older = s->newest;
@@ -77,9 +77,9 @@ static void link_newest(struct shard *s, struct entry *e)
 }
 
 // Under the shard's lock. Whoever still sends the reply has a reference of his own.
-static void remove_at(struct pagecache *c, struct shard *s, struct entry **at)
+static void remove_at(struct pagecache *c, struct shard *s, struct plan_entry **at)
 {
-	struct entry *e = *at;
+	struct plan_entry *e = *at;
 	*at = e->next;
 	unlink_use(s, e);
 	atomic_fetch_sub(&c->used, e->weight);
@@ -87,7 +87,7 @@ static void remove_at(struct pagecache *c, struct shard *s, struct entry **at)
 	free(e);
 }
 
-static void remove_entry(struct pagecache *c, struct shard *s, struct entry *e)
+static void remove_entry(struct pagecache *c, struct shard *s, struct plan_entry *e)
 {
 	remove_at(c, s, slot_of(s, e->hash, (struct str){e->key, e->key_len}));
 }
@@ -133,7 +133,7 @@ struct reply *pagecache_get(struct pagecache *c, struct str key)
 	struct shard *s = shard_of(c, hash);
 	struct reply *found = NULL;
 	pthread_mutex_lock(&s->lock);
-	struct entry *e = *slot_of(s, hash, key);
+	struct plan_entry *e = *slot_of(s, hash, key);
 	if (e && (!e->expires || clock_seconds() < e->expires)) {
 		if (e != s->newest) {
 			unlink_use(s, e);
@@ -160,9 +160,9 @@ uint64_t pagecache_epoch(const struct pagecache *c, struct str key, uint32_t cle
 	return epoch_of(c, hash_of(key), cleared);
 }
 
-static struct entry *entry_new(struct str key, uint64_t hash, struct reply *reply, unsigned seconds)
+static struct plan_entry *entry_new(struct str key, uint64_t hash, struct reply *reply, unsigned seconds)
 {
-	struct entry *e = xcalloc(1, sizeof(*e) + key.len);
+	struct plan_entry *e = xcalloc(1, sizeof(*e) + key.len);
 	e->reply = reply_ref(reply);
 	e->weight = sizeof(*e) + key.len + reply_weight(reply);
 	e->hash = hash;
@@ -188,7 +188,7 @@ void pagecache_put(struct pagecache *c, struct str key, struct reply *reply, uns
 {
 	uint64_t hash = hash_of(key);
 	struct shard *s = shard_of(c, hash);
-	struct entry *e = entry_new(key, hash, reply, seconds);
+	struct plan_entry *e = entry_new(key, hash, reply, seconds);
 	pthread_mutex_lock(&s->lock);
 	if (epoch_of(c, hash, pagecache_cleared(c)) != epoch || e->weight > c->limit / LARGEST_SHARE) {
 		pthread_mutex_unlock(&s->lock);
@@ -196,7 +196,7 @@ void pagecache_put(struct pagecache *c, struct str key, struct reply *reply, uns
 		free(e);
 		return;
 	}
-	struct entry **at = slot_of(s, hash, key);
+	struct plan_entry **at = slot_of(s, hash, key);
 	if (*at)
 		remove_at(c, s, at);
 	at = slot_of(s, hash, key);
@@ -213,7 +213,7 @@ void pagecache_drop(struct pagecache *c, struct str key)
 	struct shard *s = shard_of(c, hash);
 	atomic_fetch_add(&c->drops[hash % DROP_SLOTS], 1);
 	pthread_mutex_lock(&s->lock);
-	struct entry **at = slot_of(s, hash, key);
+	struct plan_entry **at = slot_of(s, hash, key);
 	if (*at)
 		remove_at(c, s, at);
 	pthread_mutex_unlock(&s->lock);
@@ -225,7 +225,7 @@ void pagecache_sweep(struct pagecache *c)
 	for (int i = 0; i < SHARDS; i++) {
 		struct shard *s = &c->shard[i];
 		pthread_mutex_lock(&s->lock);
-		for (struct entry *e = s->oldest, *next; e; e = next) {
+		for (struct plan_entry *e = s->oldest, *next; e; e = next) {
 			next = e->newer;
 			if (e->expires && e->expires <= now)
 				remove_entry(c, s, e);

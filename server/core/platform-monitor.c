@@ -17,11 +17,11 @@ enum {
 
 struct seen {
 	char *name;
-	struct vigil_state state;
+	struct platform_monitor_state state;
 };
 
-struct vigil {
-	struct service *service;
+struct platform_monitor {
+	struct server_context *service;
 	pthread_t thread;
 	pthread_cond_t wake;
 	pthread_mutex_t lock; // of all below; only the thread itself writes seen
@@ -30,7 +30,7 @@ struct vigil {
 	size_t count, room;
 };
 
-static struct seen *find(struct vigil *v, const char *name)
+static struct seen *find(struct platform_monitor *v, const char *name)
 {
 	for (size_t i = 0; i < v->count; i++)
 		if (strcmp(v->seen[i].name, name) == 0)
@@ -38,7 +38,7 @@ static struct seen *find(struct vigil *v, const char *name)
 	return NULL;
 }
 
-bool vigil_get(struct vigil *v, const char *platform, struct vigil_state *out)
+bool platform_monitor_get(struct platform_monitor *v, const char *platform, struct platform_monitor_state *out)
 {
 	pthread_mutex_lock(&v->lock);
 	const struct seen *seen = find(v, platform);
@@ -48,7 +48,7 @@ bool vigil_get(struct vigil *v, const char *platform, struct vigil_state *out)
 	return seen != NULL;
 }
 
-static void put(struct vigil *v, const char *name, const struct vigil_state *state)
+static void put(struct platform_monitor *v, const char *name, const struct platform_monitor_state *state)
 {
 	pthread_mutex_lock(&v->lock);
 	struct seen *seen = find(v, name);
@@ -62,7 +62,7 @@ static void put(struct vigil *v, const char *name, const struct vigil_state *sta
 }
 
 // A folder that cannot be looked at is as it was: the scan tells that it is away.
-static void look_at_mark(const struct platform *p, struct vigil_state *state)
+static void look_at_mark(const struct platform *p, struct platform_monitor_state *state)
 {
 	struct err ignored = ERR_INIT;
 	CLEANUP(buf_release) struct buf why;
@@ -80,23 +80,23 @@ static void look_at_mark(const struct platform *p, struct vigil_state *state)
 	state->reason[words.len] = '\0';
 }
 
-static void count(struct vigil *v, const struct platform *p, struct vigil_state *state)
+static void count(struct platform_monitor *v, const struct platform *p, struct platform_monitor_state *state)
 {
-	struct reader reader;
+	struct catalog_lease reader;
 	struct err e = ERR_INIT;
 	struct catalog_usage usage;
 	state->quota_percent = 0;
 	if (!p->quota_bytes && !p->quota_files)
 		return;
-	if (readers_take(v->service->readers, &reader, &e) < 0)
+	if (catalog_pool_take(v->service->readers, &reader, &e) < 0)
 		return; // follow tells
 	if (catalog_usage(reader.catalog, p->id, &usage, &e) == 0)
 		state->quota_percent =
 			quota_percent(p, &(struct quota_use){.files = usage.files, .bytes = usage.bytes});
-	readers_give(v->service->readers, &reader);
+	catalog_pool_give(v->service->readers, &reader);
 }
 
-static void tell(const struct platform *p, const struct vigil_state *before, const struct vigil_state *now)
+static void tell(const struct platform *p, const struct platform_monitor_state *before, const struct platform_monitor_state *now)
 {
 	bool was_near = before->quota_percent >= QUOTA_WARNING, is_near = now->quota_percent >= QUOTA_WARNING;
 	if (now->is_frozen && (!before->is_frozen || strcmp(before->reason, now->reason) != 0))
@@ -109,11 +109,11 @@ static void tell(const struct platform *p, const struct vigil_state *before, con
 		log_info("platform %s: %u %% of its quota is used, which is less again", p->name, now->quota_percent);
 }
 
-static void look(struct vigil *v, const struct platform *p, bool counts)
+static void look(struct platform_monitor *v, const struct platform *p, bool counts)
 {
-	struct vigil_state before = {0};
-	vigil_get(v, p->name, &before);
-	struct vigil_state now = before;
+	struct platform_monitor_state before = {0};
+	platform_monitor_get(v, p->name, &before);
+	struct platform_monitor_state now = before;
 	look_at_mark(p, &now);
 	if (counts)
 		count(v, p, &now);
@@ -121,7 +121,7 @@ static void look(struct vigil *v, const struct platform *p, bool counts)
 	put(v, p->name, &now);
 }
 
-static bool is_stopped(struct vigil *v)
+static bool is_stopped(struct platform_monitor *v)
 {
 	pthread_mutex_lock(&v->lock);
 	bool stop = v->stop;
@@ -129,7 +129,7 @@ static bool is_stopped(struct vigil *v)
 	return stop;
 }
 
-static void wait(struct vigil *v)
+static void wait(struct platform_monitor *v)
 {
 	int64_t end = clock_ms() + ROUND_MS;
 	pthread_mutex_lock(&v->lock);
@@ -140,7 +140,7 @@ static void wait(struct vigil *v)
 
 static void *run(void *ctx)
 {
-	struct vigil *v = ctx;
+	struct platform_monitor *v = ctx;
 	for (unsigned rounds = 0; !is_stopped(v); rounds++) {
 		const struct site *site = service_site(v->service);
 		for (size_t i = 0; i < site->store.platform_count && !is_stopped(v); i++)
@@ -150,9 +150,9 @@ static void *run(void *ctx)
 	return NULL;
 }
 
-struct vigil *vigil_start(struct service *s)
+struct platform_monitor *platform_monitor_start(struct server_context *s)
 {
-	struct vigil *v = xcalloc(1, sizeof(*v));
+	struct platform_monitor *v = xcalloc(1, sizeof(*v));
 	v->service = s;
 	pthread_mutex_init(&v->lock, NULL);
 	clock_cond_init(&v->wake);
@@ -161,7 +161,7 @@ struct vigil *vigil_start(struct service *s)
 	return v;
 }
 
-void vigil_stop(struct vigil *v)
+void platform_monitor_stop(struct platform_monitor *v)
 {
 	if (!v)
 		return;

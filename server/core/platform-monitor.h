@@ -5,17 +5,17 @@
 
 #include "server/core/server-context.h"
 
-enum { VIGIL_REASON = 256 };
+enum { PLATFORM_MONITOR_REASON = 256 };
 
-struct vigil;
+struct platform_monitor;
 
-struct vigil_state {
+struct platform_monitor_state {
 	bool is_frozen;
-	char reason[VIGIL_REASON]; // why, cut at its end
+	char reason[PLATFORM_MONITOR_REASON]; // why, cut at its end
 	unsigned quota_percent;    // quota_percent()
 };
 
-struct vigil *vigil_start(struct service *s);
-void vigil_stop(struct vigil *v); // NULL is fine
+struct platform_monitor *platform_monitor_start(struct server_context *s);
+void platform_monitor_stop(struct platform_monitor *v); // NULL is fine
 // What was seen last of the platform of this name; false where it was not looked at yet. Thread-safe, never blocks.
-bool vigil_get(struct vigil *v, const char *platform, struct vigil_state *out);
+bool platform_monitor_get(struct platform_monitor *v, const char *platform, struct platform_monitor_state *out);

@@ -16,7 +16,7 @@ struct table {
 	_Atomic uint64_t slot[];
 };
 
-struct nameset {
+struct project_filter {
 	struct table *_Atomic table;
 };
 
@@ -34,14 +34,14 @@ static struct table *table_new(size_t size, struct table *smaller)
 	return t;
 }
 
-struct nameset *nameset_new(void)
+struct project_filter *project_filter_new(void)
 {
-	struct nameset *s = xcalloc(1, sizeof(*s));
+	struct project_filter *s = xcalloc(1, sizeof(*s));
 	atomic_init(&s->table, table_new(FIRST_SIZE, NULL));
 	return s;
 }
 
-void nameset_free(struct nameset *s)
+void project_filter_free(struct project_filter *s)
 {
 	if (!s)
 		return;
@@ -63,7 +63,7 @@ static size_t find(const struct table *t, uint64_t hash)
 	}
 }
 
-bool nameset_may_have(const struct nameset *s, int64_t platform, struct str project)
+bool project_filter_may_have(const struct project_filter *s, int64_t platform, struct str project)
 {
 	const struct table *t = atomic_load_explicit(&s->table, memory_order_acquire);
 	uint64_t hash = hash_of(platform, project);
@@ -83,7 +83,7 @@ static struct table *grown(struct table *old)
 	return t;
 }
 
-void nameset_add(struct nameset *s, int64_t platform, struct str project)
+void project_filter_add(struct project_filter *s, int64_t platform, struct str project)
 {
 	struct table *t = atomic_load_explicit(&s->table, memory_order_relaxed);
 	uint64_t hash = hash_of(platform, project);
@@ -98,7 +98,7 @@ void nameset_add(struct nameset *s, int64_t platform, struct str project)
 	atomic_store_explicit(&t->slot[at], hash, memory_order_release);
 }
 
-void nameset_remove(struct nameset *s, int64_t platform, struct str project)
+void project_filter_remove(struct project_filter *s, int64_t platform, struct str project)
 {
 	struct table *t = atomic_load_explicit(&s->table, memory_order_relaxed);
 	uint64_t hash = hash_of(platform, project);

@@ -9,10 +9,10 @@
 
 #include "lib/base/str.h"
 
-struct nameset;
+struct project_filter;
 
-struct nameset *nameset_new(void);
-void nameset_free(struct nameset *s); // no reader may be left; NULL is fine
-bool nameset_may_have(const struct nameset *s, int64_t platform, struct str project);
-void nameset_add(struct nameset *s, int64_t platform, struct str project);
-void nameset_remove(struct nameset *s, int64_t platform, struct str project);
+struct project_filter *project_filter_new(void);
+void project_filter_free(struct project_filter *s); // no reader may be left; NULL is fine
+bool project_filter_may_have(const struct project_filter *s, int64_t platform, struct str project);
+void project_filter_add(struct project_filter *s, int64_t platform, struct str project);
+void project_filter_remove(struct project_filter *s, int64_t platform, struct str project);

@@ -13,25 +13,25 @@
 enum { PLACES = 1024 };
 
 // The generic cell rate algorithm: of each place, when all of its tries will have been made up for.
-struct tries {
+struct rate_limit {
 	uint64_t seed; // so that nobody chooses whose place he shares
 	_Atomic int64_t free_at[PLACES];
 };
 
-struct tries *tries_new(void)
+struct rate_limit *rate_limit_new(void)
 {
-	struct tries *t = xcalloc(1, sizeof(*t));
+	struct rate_limit *t = xcalloc(1, sizeof(*t));
 	if (getrandom(&t->seed, sizeof(t->seed), 0) != (ssize_t)sizeof(t->seed))
 		t->seed = (uintptr_t)t;
 	return t;
 }
 
-void tries_free(struct tries *t)
+void rate_limit_free(struct rate_limit *t)
 {
 	free(t);
 }
 
-static uint64_t hash(const struct tries *t, const char *peer)
+static uint64_t hash(const struct rate_limit *t, const char *peer)
 {
 	enum { NETWORK = 8 }; // bytes of an IPv6 address
 	struct in6_addr a;
@@ -40,14 +40,14 @@ static uint64_t hash(const struct tries *t, const char *peer)
 	return str_hash((struct str){(const char *)a.s6_addr, NETWORK}, t->seed);
 }
 
-int64_t tries_fail(struct tries *t, const char *peer, int64_t now)
+int64_t rate_limit_fail(struct rate_limit *t, const char *peer, int64_t now)
 {
 	_Atomic int64_t *place = &t->free_at[hash(t, peer) % PLACES];
 	int64_t old = atomic_load(place), next;
 	do {
-		next = (old > now ? old : now) + TRIES_MS;
-		if (next - now > (int64_t)TRIES_AT_ONCE * TRIES_MS)
-			return next - now - (int64_t)TRIES_AT_ONCE * TRIES_MS;
+		next = (old > now ? old : now) + RATE_LIMIT_MS;
+		if (next - now > (int64_t)RATE_LIMIT_AT_ONCE * RATE_LIMIT_MS)
+			return next - now - (int64_t)RATE_LIMIT_AT_ONCE * RATE_LIMIT_MS;
 	} while (!atomic_compare_exchange_weak(place, &old, next));
 	return 0;
 }

@@ -5,12 +5,12 @@
 
 #include <stdint.h>
 
-enum { TRIES_AT_ONCE = 20, TRIES_MS = 2000 };
+enum { RATE_LIMIT_AT_ONCE = 20, RATE_LIMIT_MS = 2000 };
 
-struct tries;
+struct rate_limit;
 
-struct tries *tries_new(void);
-void tries_free(struct tries *t); // NULL is fine
+struct rate_limit *rate_limit_new(void);
+void rate_limit_free(struct rate_limit *t); // NULL is fine
 // This peer (an address, as text) has failed, at clock_ms(). 0, or the milliseconds that it must wait for now. Of IPv6
 // all addresses of a /64, which one machine may have, are one peer.
-int64_t tries_fail(struct tries *t, const char *peer, int64_t now);
+int64_t rate_limit_fail(struct rate_limit *t, const char *peer, int64_t now);

@@ -19,16 +19,16 @@ enum {
 };
 
 struct worker {
-	struct releaser *releaser;
+	struct release_scheduler *release_scheduler;
 	char *platform;
 	pthread_t thread;
-	struct releaser_state state; // under lock; written by the thread alone
+	struct release_scheduler_state state; // under lock; written by the thread alone
 	_Atomic int64_t end_ms;      // of the release that is running
 	int64_t due_ms;              // of the next one; 0: none is wanted
 };
 
-struct releaser {
-	struct service *service;
+struct release_scheduler {
+	struct server_context *service;
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	bool stop;
@@ -36,7 +36,7 @@ struct releaser {
 	size_t count, room;
 };
 
-static struct worker *find(const struct releaser *r, const char *platform)
+static struct worker *find(const struct release_scheduler *r, const char *platform)
 {
 	for (size_t i = 0; i < r->count; i++)
 		if (strcmp(r->worker[i]->platform, platform) == 0)
@@ -44,7 +44,7 @@ static struct worker *find(const struct releaser *r, const char *platform)
 	return NULL;
 }
 
-bool releaser_get(struct releaser *r, const struct platform *p, struct releaser_state *out)
+bool release_scheduler_get(struct release_scheduler *r, const struct platform *p, struct release_scheduler_state *out)
 {
 	pthread_mutex_lock(&r->lock);
 	const struct worker *w = p->release ? find(r, p->name) : NULL;
@@ -67,30 +67,30 @@ static void write_audit(struct worker *w, const char *result, const char *reason
 		.result = result,
 		.reason = reason,
 	};
-	if (audit_open(w->releaser->service->audit_path, &audit, &e) < 0 || audit_write(audit, &entry, &e) < 0)
+	if (audit_open(w->release_scheduler->service->audit_path, &audit, &e) < 0 || audit_write(audit, &entry, &e) < 0)
 		log_error("%s", e.msg);
 }
 
 static void set_running(struct worker *w, const struct platform *p)
 {
-	pthread_mutex_lock(&w->releaser->lock);
-	bool stops = w->releaser->stop;
+	pthread_mutex_lock(&w->release_scheduler->lock);
+	bool stops = w->release_scheduler->stop;
 	w->state.is_running = true;
 	atomic_store(&w->end_ms, clock_ms() + (stops ? 0 : (int64_t)p->release_timeout * 1000));
-	pthread_mutex_unlock(&w->releaser->lock);
+	pthread_mutex_unlock(&w->release_scheduler->lock);
 }
 
 static void succeed(struct worker *w, bool did)
 {
-	struct service *s = w->releaser->service;
+	struct server_context *s = w->release_scheduler->service;
 	if (did && w->state.failures)
 		log_info("platform %s: released, after %u failures", w->platform, w->state.failures);
-	pthread_mutex_lock(&w->releaser->lock);
+	pthread_mutex_lock(&w->release_scheduler->lock);
 	w->state.failures = 0;
 	w->state.pending_since = 0;
 	if (did)
 		w->state.succeeded = clock_wall_seconds();
-	pthread_mutex_unlock(&w->releaser->lock);
+	pthread_mutex_unlock(&w->release_scheduler->lock);
 	w->due_ms = 0;
 	if (!did)
 		return; // another process was first
@@ -106,10 +106,10 @@ static void fail(struct worker *w, const struct err *why)
 		pause *= 2;
 	bool is_new = !w->state.failures || strcmp(w->state.error, why->msg) != 0;
 	(is_new ? log_error : log_debug)("platform %s: it is not released: %s", w->platform, why->msg);
-	pthread_mutex_lock(&w->releaser->lock);
+	pthread_mutex_lock(&w->release_scheduler->lock);
 	w->state.failures++;
 	memcpy(w->state.error, why->msg, sizeof(w->state.error));
-	pthread_mutex_unlock(&w->releaser->lock);
+	pthread_mutex_unlock(&w->release_scheduler->lock);
 	w->due_ms = clock_ms() + (pause < RETRY_MOST_MS ? pause : RETRY_MOST_MS);
 	write_audit(w, "failed", why->msg);
 }
@@ -118,10 +118,10 @@ static void release(struct worker *w, const struct platform *p)
 {
 	struct err e = ERR_INIT;
 	set_running(w, p);
-	int done = release_run(w->releaser->service->catalog_path, p, &w->end_ms, false, &e);
-	pthread_mutex_lock(&w->releaser->lock);
+	int done = release_run(w->release_scheduler->service->catalog_path, p, &w->end_ms, false, &e);
+	pthread_mutex_lock(&w->release_scheduler->lock);
 	w->state.is_running = false;
-	pthread_mutex_unlock(&w->releaser->lock);
+	pthread_mutex_unlock(&w->release_scheduler->lock);
 	if (done >= 0)
 		succeed(w, done > 0);
 	else if (e.kind == ERR_BUSY)
@@ -135,12 +135,12 @@ static void release(struct worker *w, const struct platform *p)
 static void look(struct worker *w)
 {
 	int64_t since;
-	const struct releaser *r = w->releaser;
+	const struct release_scheduler *r = w->release_scheduler;
 	const struct platform *p = site_platform(service_site(r->service), str_from(w->platform));
 	bool is_wanted = p && release_is_wanted(r->service->catalog_path, p, &since);
-	pthread_mutex_lock(&w->releaser->lock);
+	pthread_mutex_lock(&w->release_scheduler->lock);
 	w->state.pending_since = is_wanted ? since : 0;
-	pthread_mutex_unlock(&w->releaser->lock);
+	pthread_mutex_unlock(&w->release_scheduler->lock);
 	if (!is_wanted && w->state.failures)
 		succeed(w, false); // another process was there
 	else if (!is_wanted)
@@ -154,7 +154,7 @@ static void look(struct worker *w)
 static void *run(void *ctx)
 {
 	struct worker *w = ctx;
-	struct releaser *r = w->releaser;
+	struct release_scheduler *r = w->release_scheduler;
 	pthread_mutex_lock(&r->lock);
 	while (!r->stop) {
 		pthread_mutex_unlock(&r->lock);
@@ -168,10 +168,10 @@ static void *run(void *ctx)
 	return NULL;
 }
 
-static void add(struct releaser *r, const char *platform)
+static void add(struct release_scheduler *r, const char *platform)
 {
 	struct worker *w = xcalloc(1, sizeof(*w));
-	w->releaser = r;
+	w->release_scheduler = r;
 	w->platform = xstrdup(platform);
 	pthread_mutex_lock(&r->lock);
 	GROW(r->worker, r->count, r->room);
@@ -181,7 +181,7 @@ static void add(struct releaser *r, const char *platform)
 		abort();
 }
 
-void releaser_look_around(struct releaser *r)
+void release_scheduler_look_around(struct release_scheduler *r)
 {
 	const struct store *store = &service_site(r->service)->store;
 	for (size_t i = 0; i < store->platform_count; i++)
@@ -189,17 +189,17 @@ void releaser_look_around(struct releaser *r)
 			add(r, store->platform[i].name);
 }
 
-struct releaser *releaser_start(struct service *s)
+struct release_scheduler *release_scheduler_start(struct server_context *s)
 {
-	struct releaser *r = xcalloc(1, sizeof(*r));
+	struct release_scheduler *r = xcalloc(1, sizeof(*r));
 	r->service = s;
 	pthread_mutex_init(&r->lock, NULL);
 	clock_cond_init(&r->wake);
-	releaser_look_around(r);
+	release_scheduler_look_around(r);
 	return r;
 }
 
-void releaser_stop(struct releaser *r)
+void release_scheduler_stop(struct release_scheduler *r)
 {
 	if (!r)
 		return;

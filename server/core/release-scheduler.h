@@ -6,23 +6,23 @@
 
 #include "server/core/server-context.h"
 
-struct releaser;
+struct release_scheduler;
 
-enum { RELEASER_ERROR = ERR_MSG_SIZE };
+enum { RELEASE_SCHEDULER_ERROR = ERR_MSG_SIZE };
 
-struct releaser_state {
+struct release_scheduler_state {
 	bool is_running;
 	unsigned failures;           // since the last success
-	char error[RELEASER_ERROR];  // of the last one
+	char error[RELEASE_SCHEDULER_ERROR];  // of the last one
 	int64_t pending_since;       // seconds since 1970; 0: nothing waits
 	int64_t succeeded;           // the last time; 0: not since the start
 };
 
 // What waited when the last server ended goes on.
-struct releaser *releaser_start(struct service *s);
+struct release_scheduler *release_scheduler_start(struct server_context *s);
 // After a reload: the platforms may be others.
-void releaser_look_around(struct releaser *r);
+void release_scheduler_look_around(struct release_scheduler *r);
 // A release under way gets some seconds to end. What waits stays noted. NULL is fine.
-void releaser_stop(struct releaser *r);
+void release_scheduler_stop(struct release_scheduler *r);
 // False for a platform that nobody releases. Thread-safe, never blocks.
-bool releaser_get(struct releaser *r, const struct platform *p, struct releaser_state *out);
+bool release_scheduler_get(struct release_scheduler *r, const struct platform *p, struct release_scheduler_state *out);

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 // The scans of the store, for /-/health and the page for people.
-struct host_scans {
+struct server_callbacks_scans {
 	bool is_running;
 	bool has_failed;      // the last one that ended
 	bool has_looked;      // one came to its end: each platform was looked at, whether it could be read or not
@@ -14,8 +14,8 @@ struct host_scans {
 	int64_t ended;        // seconds since 1970, of the last one that went well; 0: none has
 };
 
-struct host {
-	void (*get_scans)(void *ctx, struct host_scans *out);
+struct server_callbacks {
+	void (*get_scans)(void *ctx, struct server_callbacks_scans *out);
 	// A file on the disk is not what the catalog says: somebody should scan. Clients can make this come often.
 	void (*on_stale)(void *ctx);
 	void *ctx;

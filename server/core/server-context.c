@@ -7,12 +7,12 @@
 
 enum { CATCH_UP_MS = 2000 };
 
-struct site *service_site(struct service *s)
+struct site *service_site(struct server_context *s)
 {
 	return atomic_load_explicit(&s->site, memory_order_acquire);
 }
 
-void service_catch_up(struct service *s)
+void service_catch_up(struct server_context *s)
 {
 	if (service_is_current(s))
 		return;
@@ -25,7 +25,7 @@ void service_catch_up(struct service *s)
 	pthread_mutex_unlock(&s->caught_lock);
 }
 
-void service_caught(struct service *s, uint32_t count)
+void server_context_caught(struct server_context *s, uint32_t count)
 {
 	pthread_mutex_lock(&s->caught_lock);
 	atomic_store_explicit(&s->caught, count, memory_order_release);
@@ -33,7 +33,7 @@ void service_caught(struct service *s, uint32_t count)
 	pthread_mutex_unlock(&s->caught_lock);
 }
 
-struct catalog_totals service_platform_totals(struct service *s, size_t platform)
+struct catalog_totals server_context_platform_totals(struct server_context *s, size_t platform)
 {
 	struct catalog_totals found = {0};
 	pthread_mutex_lock(&s->totals_lock);
@@ -43,35 +43,35 @@ struct catalog_totals service_platform_totals(struct service *s, size_t platform
 	return found;
 }
 
-void service_fresh(struct service *s, struct reply *r, bool is_private)
+void server_context_fresh(struct server_context *s, struct reply *r, bool is_private)
 {
 	reply_header(r, "Cache-Control", "%s, max-age=%llu, must-revalidate", is_private ? "private" : "public",
 		(unsigned long long)service_site(s)->page_max_age);
 }
 
 // The words are the key: those of pages begin with a digit, those of files with "f/".
-struct reply *service_not_found(struct service *s, const char *what)
+struct reply *server_context_not_found(struct server_context *s, const char *what)
 {
 	uint64_t epoch = pagecache_epoch(s->cache, str_from(what), pagecache_cleared(s->cache));
 	struct reply *r = pagecache_get(s->cache, str_from(what));
 	if (!r) {
 		r = reply_text(404, "404 Not Found: %s", what);
-		service_fresh(s, r, false);
+		server_context_fresh(s, r, false);
 		pagecache_put(s->cache, str_from(what), r, 0, epoch);
 	}
 	return r;
 }
 
-struct reply *service_not_found_in(struct service *s, bool is_private, const char *what)
+struct reply *server_context_not_found_in(struct server_context *s, bool is_private, const char *what)
 {
 	if (!is_private)
-		return service_not_found(s, what);
+		return server_context_not_found(s, what);
 	struct reply *r = reply_text(404, "404 Not Found: %s", what);
-	service_fresh(s, r, true);
+	server_context_fresh(s, r, true);
 	return r;
 }
 
-struct reply *service_error(const struct err *e)
+struct reply *server_context_error(const struct err *e)
 {
 	static const struct {
 		unsigned status;
@@ -100,7 +100,7 @@ struct reply *service_error(const struct err *e)
 	return r;
 }
 
-struct reply *service_busy(void)
+struct reply *server_context_busy(void)
 {
 	struct reply *r = reply_text(503, "503 Service Unavailable: too much is asked of upstream at once; ask again");
 	reply_header(r, "Cache-Control", "no-store");
@@ -108,7 +108,7 @@ struct reply *service_busy(void)
 	return r;
 }
 
-struct reply *service_not_filled(void)
+struct reply *server_context_not_filled(void)
 {
 	struct reply *r = reply_text(503, "503 Service Unavailable: what is asked for has not been indexed yet");
 	reply_header(r, "Cache-Control", "no-store");

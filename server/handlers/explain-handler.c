@@ -12,7 +12,7 @@
 
 struct explaining {
 	const struct view *view;
-	struct service *service;
+	struct server_context *service;
 	struct catalog *catalog;
 	struct buf project; // normalised
 	const char *version; // NULL: all
@@ -23,16 +23,16 @@ struct explaining {
 static int tell(void *ctx, const struct upstream_answer *answer, struct err *e)
 {
 	struct explaining *x = ctx;
-	struct presence here;
-	if (owned_look(x->service, x->catalog, x->project.data, &here, e) < 0)
+	struct name_presence here;
+	if (name_guard_look(x->service, x->catalog, x->project.data, &here, e) < 0)
 		return -1;
 	const struct explain_about about = {
 		.view = x->view,
 		.project = x->project.data,
 		.version = x->version,
-		.rule = rules_find(&service_site(x->service)->rules, x->project.data),
-		.is_ours = owned_is_noted(x->service, x->project.data),
-		.is_hidden = owner_is_hidden(&here),
+		.rule = name_rules_find(&service_site(x->service)->rules, x->project.data),
+		.is_ours = name_guard_is_noted(x->service, x->project.data),
+		.is_hidden = name_owner_is_hidden(&here),
 	};
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = explain(&about, x->catalog, answer, e);
 	if (!doc)
@@ -44,19 +44,19 @@ static int tell(void *ctx, const struct upstream_answer *answer, struct err *e)
 	return x->body.failed ? err_set(e, ERR_LIMIT, "explain: more than %d bytes", LIMIT_PAGE) : 0;
 }
 
-static struct reply *answer(struct service *s, struct explaining *x)
+static struct reply *answer(struct server_context *s, struct explaining *x)
 {
 	struct err e = ERR_INIT;
 	const struct upstream_answer unasked = {.result = UPSTREAM_NEVER_ASKED, .project = x->project.data, .why = ""};
-	int result = s->upstream ? upstream_recall_any(s->upstream, x->catalog, x->project.data, tell, x, &e)
+	int result = s->upstream ? upstream_load_cached_any(s->upstream, x->catalog, x->project.data, tell, x, &e)
 				 : tell(x, &unasked, &e);
 	if (result < 0 && (e.kind == ERR_NOT_FOUND || e.kind == ERR_INVALID))
-		return service_not_found_in(s, x->view->is_private, "nothing is known of it");
+		return server_context_not_found_in(s, x->view->is_private, "nothing is known of it");
 	if (result < 0)
-		return service_error(&e);
+		return server_context_error(&e);
 	struct reply *r = reply_new(
 		200, x->is_text ? "text/plain; charset=utf-8" : "application/json", blob_from_buf(&x->body));
-	service_fresh(s, r, x->view->is_private);
+	server_context_fresh(s, r, x->view->is_private);
 	reply_header(r, "X-Content-Type-Options", "nosniff");
 	return r;
 }
@@ -67,29 +67,29 @@ static void explaining_release(struct explaining *x)
 	buf_release(&x->body);
 }
 
-struct reply *explaining_work(struct service *s, struct catalog *c, const struct call *call)
+struct reply *explain_handler_worker(struct server_context *s, struct catalog *c, const struct route_match *match)
 {
 	const struct site *site = service_site(s);
 	CLEANUP(explaining_release) struct explaining x = {.service = s, .catalog = c};
-	CLEANUP(mem_free) char *version = call->file.len ? xstrndup(call->file.ptr, call->file.len) : NULL;
+	CLEANUP(mem_free) char *version = match->file.len ? xstrndup(match->file.ptr, match->file.len) : NULL;
 	buf_init(&x.project, LIMIT_FILE_NAME);
 	buf_init(&x.body, LIMIT_PAGE);
 	x.version = version;
-	x.is_text = call->request->format && strcmp(call->request->format, "text") == 0;
-	x.view = site_view(site, call->view);
-	if (!x.view && str_eq(call->view, STR("simple")))
+	x.is_text = match->request->format && strcmp(match->request->format, "text") == 0;
+	x.view = site_view(site, match->view);
+	if (!x.view && str_eq(match->view, STR("simple")))
 		x.view = site_view(site, STR(""));
-	if (name_is_valid(call->project))
-		name_normalize(call->project, &x.project);
+	if (name_is_valid(match->project))
+		name_normalize(match->project, &x.project);
 	const char *project = x.project.len ? x.project.data : NULL;
-	struct reply *refused = !x.view ? auth_unknown(s, call->request, TOKEN_READ, call->view, project)
-				: x.view->is_private ? auth_read(s, call->request, x.view, project)
+	struct reply *refused = !x.view ? auth_unknown(s, match->request, TOKEN_READ, match->view, project)
+				: x.view->is_private ? auth_read(s, match->request, x.view, project)
 						     : NULL;
 	if (refused)
 		return refused;
 	if (!x.view)
-		return service_not_found(s, "no such view");
+		return server_context_not_found(s, "no such view");
 	if (x.view->is_incomplete)
-		return service_not_filled();
-	return x.project.len ? answer(s, &x) : service_not_found_in(s, x.view->is_private, "no such project");
+		return server_context_not_filled();
+	return x.project.len ? answer(s, &x) : server_context_not_found_in(s, x.view->is_private, "no such project");
 }

@@ -5,4 +5,4 @@
 
 #include "server/core/server-context.h"
 
-struct reply *explaining_work(struct service *s, struct catalog *c, const struct call *call);
+struct reply *explain_handler_worker(struct server_context *s, struct catalog *c, const struct route_match *match);

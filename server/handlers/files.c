@@ -21,9 +21,9 @@ enum {
 	BLOCK = 1 << 18,
 };
 
-static struct str set_key(const struct call *call, char out[KEY_SIZE])
+static struct str set_key(const struct route_match *match, char out[KEY_SIZE])
 {
-	const struct str part[] = {call->view, call->project, call->file};
+	const struct str part[] = {match->view, match->project, match->file};
 	size_t len = 0;
 	out[len++] = 'f';
 	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
@@ -37,34 +37,34 @@ static struct str set_key(const struct call *call, char out[KEY_SIZE])
 
 // What is said to whoever may not have a file of this platform (NULL: there is none); NULL: he may. The project is the URL's, and the file's
 // too, where there is one.
-static struct reply *guard(struct service *s, const struct platform *p, const struct call *call)
+static struct reply *guard(struct server_context *s, const struct platform *p, const struct route_match *match)
 {
 	if (p && !p->is_private)
 		return NULL;
-	CLEANUP(mem_free) char *project = xstrndup(call->project.ptr, call->project.len);
-	return p ? auth_check(s, call->request, TOKEN_READ, p->name, project, NULL)
-		 : auth_unknown(s, call->request, TOKEN_READ, call->view, project);
+	CLEANUP(mem_free) char *project = xstrndup(match->project.ptr, match->project.len);
+	return p ? auth_check(s, match->request, TOKEN_READ, p->name, project, NULL)
+		 : auth_unknown(s, match->request, TOKEN_READ, match->view, project);
 }
 
-struct reply *files_quick(struct service *s, const struct call *call)
+struct reply *files_inline(struct server_context *s, const struct route_match *match)
 {
 	char key[KEY_SIZE];
 	const struct site *site = service_site(s);
-	bool is_ours = call->view.len > 0; // upstream's have no platform
-	struct reply *refused = site->has_private && is_ours ? guard(s, site_platform(site, call->view), call) : NULL;
+	bool is_ours = match->view.len > 0; // upstream's have no platform
+	struct reply *refused = site->has_private && is_ours ? guard(s, site_platform(site, match->view), match) : NULL;
 	if (refused)
 		return refused;
-	return pagecache_get(s->cache, set_key(call, key));
+	return pagecache_get(s->cache, set_key(match, key));
 }
 
-static void set_headers(struct service *s, const struct platform *p, const uint8_t sha256[SHA256_SIZE],
+static void set_headers(struct server_context *s, const struct platform *p, const uint8_t sha256[SHA256_SIZE],
 	struct reply *r)
 {
 	char etag[SHA256_HEX + 3] = "\"";
 	hex_encode(sha256, SHA256_SIZE, etag + 1);
 	etag[SHA256_HEX + 1] = '"';
 	if (p->is_mutable)
-		service_fresh(s, r, p->is_private);
+		server_context_fresh(s, r, p->is_private);
 	else
 		reply_header(r, "Cache-Control", "%s, max-age=365000000, immutable",
 			p->is_private ? "private" : "public");
@@ -73,7 +73,7 @@ static void set_headers(struct service *s, const struct platform *p, const uint8
 }
 
 // The catalog is behind the disk: whoever can is asked to scan.
-static int stale(struct service *s, const char *name, const char *what, struct err *e)
+static int stale(struct server_context *s, const char *name, const char *what, struct err *e)
 {
 	s->host->on_stale(s->host->ctx);
 	return err_set(e, ERR_BUSY, "%s %s since it was indexed", name, what);
@@ -92,11 +92,11 @@ static int hash(int fd, uint64_t size, uint8_t sha256[SHA256_SIZE], struct err *
 {
 	CLEANUP(digest_cleanup) struct digest *d = digest_new();
 	CLEANUP(mem_free) char *block = xmalloc(BLOCK);
-	struct source file = source_file(fd, size);
+	struct byte_source file = byte_source_file(fd, size);
 	digest_begin(d);
 	for (uint64_t at = 0; at < size; at += BLOCK) {
 		size_t len = size - at < BLOCK ? (size_t)(size - at) : BLOCK;
-		if (source_read(&file, at, block, len, e) < 0)
+		if (byte_source_read(&file, at, block, len, e) < 0)
 			return -1;
 		digest_add(d, block, len);
 	}
@@ -106,7 +106,7 @@ static int hash(int fd, uint64_t size, uint8_t sha256[SHA256_SIZE], struct err *
 
 // Another inode with the size and time of the one that was hashed: a store that was moved, or a file
 // that another one replaced by `cp -p`. Its bytes tell. The scan notes the inode.
-static int check_bytes(struct service *s, const struct catalog_place *place, int fd, struct err *e)
+static int check_bytes(struct server_context *s, const struct catalog_place *place, int fd, struct err *e)
 {
 	uint8_t sha256[SHA256_SIZE];
 	int hashed = hash(fd, place->size, sha256, e);
@@ -119,7 +119,7 @@ static int check_bytes(struct service *s, const struct catalog_place *place, int
 }
 
 // Maps the file if it is still the one that was hashed: other bytes must not go out under this hash.
-static struct blob *map_place(struct service *s, const struct platform *p, const struct catalog_place *place,
+static struct blob *map_place(struct server_context *s, const struct platform *p, const struct catalog_place *place,
 	bool *is_gone, struct err *e)
 {
 	struct stat st;
@@ -148,79 +148,79 @@ static struct blob *map_place(struct service *s, const struct platform *p, const
 }
 
 // A purge takes the bytes away before it tells the catalog.
-static struct reply *send_file(struct service *s, struct catalog *c, const struct platform *p,
-	const struct catalog_place *place, const struct call *call, const char *name)
+static struct reply *send_file(struct server_context *s, struct catalog *c, const struct platform *p,
+	const struct catalog_place *place, const struct route_match *match, const char *name)
 {
 	bool is_gone;
 	struct err e = ERR_INIT;
 	struct blob *body = map_place(s, p, place, &is_gone, &e);
-	struct reply *buried = is_gone && place->is_unlisted ? buried_reply(s, c, p, call, name, false) : NULL;
+	struct reply *buried = is_gone && place->is_unlisted ? removed_file_reply(s, c, p, match, name, false) : NULL;
 	if (!body)
-		return buried ? buried : service_error(&e);
+		return buried ? buried : server_context_error(&e);
 	struct reply *r = reply_new(200, "application/octet-stream", body);
-	r->count = meter_of(s->meter, p->name, call->file);
+	r->count = download_counter_of(s->download_counter, p->name, match->file);
 	set_headers(s, p, place->sha256, r);
 	return r;
 }
 
-static struct reply *send_metadata(struct service *s, struct catalog *c, const struct platform *p,
+static struct reply *send_metadata(struct server_context *s, struct catalog *c, const struct platform *p,
 	const struct catalog_place *place)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, LIMIT_METADATA);
 	if (!place->has_metadata)
-		return service_not_found_in(s, p->is_private, "this file has no metadata");
+		return server_context_not_found_in(s, p->is_private, "this file has no metadata");
 	if (catalog_metadata(c, place->metadata_sha256, &text, &e) < 0)
-		return service_error(&e);
+		return server_context_error(&e);
 	struct reply *r = reply_new(200, "application/octet-stream", blob_from_buf(&text));
 	set_headers(s, p, place->metadata_sha256, r);
 	return r;
 }
 
-static struct reply *send_no_file(struct service *s, struct catalog *c, const struct platform *p,
-	const struct call *call, const char *name, bool is_metadata)
+static struct reply *send_no_file(struct server_context *s, struct catalog *c, const struct platform *p,
+	const struct route_match *match, const char *name, bool is_metadata)
 {
-	struct reply *buried = buried_reply(s, c, p, call, name, is_metadata);
-	return buried ? buried : service_not_found_in(s, p->is_private, "no such file");
+	struct reply *buried = removed_file_reply(s, c, p, match, name, is_metadata);
+	return buried ? buried : server_context_not_found_in(s, p->is_private, "no such file");
 }
 
-static struct reply *find_and_send(struct service *s, struct catalog *c, const struct platform *p,
-	const struct call *call)
+static struct reply *find_and_send(struct server_context *s, struct catalog *c, const struct platform *p,
+	const struct route_match *match)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(catalog_place_release) struct catalog_place place = {0};
-	bool is_metadata = str_ends(call->file, STR(".metadata"));
-	size_t len = call->file.len - (is_metadata ? strlen(".metadata") : 0);
-	CLEANUP(mem_free) char *name = xstrndup(call->file.ptr, len);
+	bool is_metadata = str_ends(match->file, STR(".metadata"));
+	size_t len = match->file.len - (is_metadata ? strlen(".metadata") : 0);
+	CLEANUP(mem_free) char *name = xstrndup(match->file.ptr, len);
 	if (catalog_find_file(c, p->id, name, &place, &e) < 0 && e.kind != ERR_NOT_FOUND)
-		return service_error(&e);
+		return server_context_error(&e);
 	if (e.kind == ERR_NOT_FOUND)
-		return p->scanned == CATALOG_SCANNED ? send_no_file(s, c, p, call, name, is_metadata) : service_not_filled();
-	if (!str_eq(str_from(place.project), call->project))
-		return service_not_found_in(s, p->is_private, "no such file"); // whose it is tells only its project's token
-	return is_metadata ? send_metadata(s, c, p, &place) : send_file(s, c, p, &place, call, name);
+		return p->scanned == CATALOG_SCANNED ? send_no_file(s, c, p, match, name, is_metadata) : server_context_not_filled();
+	if (!str_eq(str_from(place.project), match->project))
+		return server_context_not_found_in(s, p->is_private, "no such file"); // whose it is tells only its project's token
+	return is_metadata ? send_metadata(s, c, p, &place) : send_file(s, c, p, &place, match, name);
 }
 
-void files_keep(struct service *s, const struct call *call, struct reply *r, unsigned seconds)
+void files_keep(struct server_context *s, const struct route_match *match, struct reply *r, unsigned seconds)
 {
 	char key[KEY_SIZE];
-	struct str name = set_key(call, key);
+	struct str name = set_key(match, key);
 	pagecache_put(s->cache, name, r, seconds, pagecache_epoch(s->cache, name, pagecache_cleared(s->cache)));
 }
 
-struct reply *files_work(struct service *s, struct catalog *c, const struct call *call)
+struct reply *files_worker(struct server_context *s, struct catalog *c, const struct route_match *match)
 {
 	char key_bytes[KEY_SIZE];
-	struct str key = set_key(call, key_bytes);
+	struct str key = set_key(match, key_bytes);
 	uint64_t epoch = pagecache_epoch(s->cache, key, pagecache_cleared(s->cache));
-	const struct platform *p = site_platform(service_site(s), call->view);
-	struct reply *refused = guard(s, p, call);
+	const struct platform *p = site_platform(service_site(s), match->view);
+	struct reply *refused = guard(s, p, match);
 	if (refused)
 		return refused;
 	if (!p)
-		return service_not_found(s, "no such platform");
-	struct reply *r = find_and_send(s, c, p, call);
+		return server_context_not_found(s, "no such platform");
+	struct reply *r = find_and_send(s, c, p, match);
 	if (r->status == 200)
 		pagecache_put(s->cache, key, r, FILE_SECONDS, epoch);
 	return r;

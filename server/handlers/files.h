@@ -4,7 +4,7 @@
 
 #include "server/core/server-context.h"
 
-struct reply *files_quick(struct service *s, const struct call *call);
-struct reply *files_work(struct service *s, struct catalog *c, const struct call *call);
+struct reply *files_inline(struct server_context *s, const struct route_match *match);
+struct reply *files_worker(struct server_context *s, struct catalog *c, const struct route_match *match);
 // Keeps a reply for the quick half, for so many seconds.
-void files_keep(struct service *s, const struct call *call, struct reply *r, unsigned seconds);
+void files_keep(struct server_context *s, const struct route_match *match, struct reply *r, unsigned seconds);

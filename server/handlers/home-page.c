@@ -6,12 +6,12 @@
 #include "lib/format/escape.h"
 #include "server/handlers/html-layout.h"
 
-const char web_policy[] = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; "
+const char home_page_policy[] = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; "
 			  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 struct web {
 	const struct site *site;
-	const struct web_stats *stats;
+	const struct home_page_stats *stats;
 	struct str base;    // without "/" at its end
 	struct str distrust; // what pip must be told to trust; empty: nothing
 	struct buf *out;
@@ -45,7 +45,7 @@ static void add_index(struct web *w)
 
 static void add_state(struct web *w)
 {
-	const struct web_stats *s = w->stats;
+	const struct home_page_stats *s = w->stats;
 	time_t t = (time_t)s->last_scan;
 	struct tm tm;
 	char when[96];
@@ -62,7 +62,7 @@ static void add_state(struct web *w)
 
 static void add_head(struct web *w)
 {
-	web_begin(w->out, "wheelcache", "Python wheels, ready to install with pip and uv");
+	html_begin(w->out, "wheelcache", "Python wheels, ready to install with pip and uv");
 	add_state(w);
 	buf_puts(w->out, "</header>\n");
 }
@@ -79,11 +79,11 @@ static void add_totals(struct web *w)
 		all.bytes += w->stats->platform[i].bytes;
 	}
 	buf_puts(w->out, "<dl><div><dt>Platforms</dt><dd>");
-	web_count(w->out, count);
+	html_count(w->out, count);
 	buf_puts(w->out, "</dd></div><div><dt>Files</dt><dd>");
-	web_count(w->out, all.files);
+	html_count(w->out, all.files);
 	buf_puts(w->out, "</dd></div><div><dt>Size</dt><dd>");
-	web_size(w->out, all.bytes);
+	html_size(w->out, all.bytes);
 	buf_puts(w->out, "</dd></div></dl>\n");
 }
 
@@ -198,7 +198,7 @@ static void add_views(struct web *w)
 static void add_number_cell(struct web *w, uint64_t n, const char *unit)
 {
 	buf_printf(w->out, "<td class=\"n\" data-of=\"%s\">", unit);
-	web_count(w->out, n);
+	html_count(w->out, n);
 	buf_puts(w->out, "</td>");
 }
 
@@ -217,7 +217,7 @@ static void add_platforms(struct web *w)
 		add_number_cell(w, p->projects, "projects");
 		add_number_cell(w, p->files, "files");
 		buf_puts(w->out, "<td class=\"n\">");
-		web_size(w->out, p->bytes);
+		html_size(w->out, p->bytes);
 		buf_puts(w->out, "</td>");
 		add_index_cell(w, &w->site->view[1 + i]);
 		buf_puts(w->out, "</tr>\n");
@@ -225,7 +225,7 @@ static void add_platforms(struct web *w)
 	buf_puts(w->out, "</tbody>\n</table></div>\n");
 }
 
-int web_page(const struct site *s, const struct web_stats *stats, const char *base_url, struct buf *out,
+int home_page_page(const struct site *s, const struct home_page_stats *stats, const char *base_url, struct buf *out,
 	struct err *e)
 {
 	struct str base = str_from(base_url);
@@ -238,6 +238,6 @@ int web_page(const struct site *s, const struct web_stats *stats, const char *ba
 	add_default_note(&w);
 	add_views(&w);
 	add_platforms(&w);
-	web_end(out, "<a href=\"simple/\">all projects</a> · <a href=\"-/plan/\">the last plan</a>");
+	html_end(out, "<a href=\"simple/\">all projects</a> · <a href=\"-/plan/\">the last plan</a>");
 	return out->failed ? err_set(e, ERR_LIMIT, "web page: larger than %zu bytes", out->cap) : 0;
 }

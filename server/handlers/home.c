@@ -16,7 +16,7 @@ static bool is_host(struct str host)
 	return host.len > 0 && host.len <= HOST_MOST;
 }
 
-static char *base_url(const struct service *s, const struct site *site, const struct request *r)
+static char *base_url(const struct server_context *s, const struct site *site, const struct request *r)
 {
 	if (site->base)
 		return xstrdup(site->base);
@@ -24,29 +24,29 @@ static char *base_url(const struct service *s, const struct site *site, const st
 	return xasprintf("%s://%s", s->has_tls ? "https" : "http", host && is_host(str_from(host)) ? host : "localhost");
 }
 
-struct reply *people_page(struct service *s, struct catalog *c, const struct call *call)
+struct reply *home_page(struct server_context *s, struct catalog *c, const struct route_match *match)
 {
 	(void)c;
 	struct err e = ERR_INIT;
 	const struct site *site = service_site(s);
 	CLEANUP(mem_free) struct catalog_totals *totals = xcalloc(site->store.platform_count, sizeof(*totals));
-	CLEANUP(mem_free) char *base = base_url(s, site, call->request);
+	CLEANUP(mem_free) char *base = base_url(s, site, match->request);
 	for (size_t i = 0; i < site->store.platform_count; i++)
-		totals[i] = service_platform_totals(s, i);
-	struct host_scans scans;
+		totals[i] = server_context_platform_totals(s, i);
+	struct server_callbacks_scans scans;
 	s->host->get_scans(s->host->ctx, &scans);
-	struct web_stats stats = {
+	struct home_page_stats stats = {
 		.platform = totals,
 		.is_scanning = scans.is_running,
 		.last_scan = scans.ended,
 	};
 	CLEANUP(buf_release) struct buf page;
 	buf_init(&page, PAGE_MOST);
-	if (web_page(site, &stats, base, &page, &e) < 0)
-		return service_error(&e);
+	if (home_page_page(site, &stats, base, &page, &e) < 0)
+		return server_context_error(&e);
 	struct reply *r = reply_new(200, "text/html; charset=utf-8", blob_from_buf(&page));
-	service_fresh(s, r, false);
-	reply_header(r, "Content-Security-Policy", "%s", web_policy);
+	server_context_fresh(s, r, false);
+	reply_header(r, "Content-Security-Policy", "%s", home_page_policy);
 	reply_header(r, "X-Content-Type-Options", "nosniff");
 	return r;
 }

@@ -4,4 +4,4 @@
 
 #include "server/core/server-context.h"
 
-struct reply *people_page(struct service *s, struct catalog *c, const struct call *call);
+struct reply *home_page(struct server_context *s, struct catalog *c, const struct route_match *match);

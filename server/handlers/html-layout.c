@@ -5,7 +5,7 @@
 #include "server/handlers/web-style.h"
 
 // "1,234,567"
-void web_count(struct buf *out, uint64_t n)
+void html_count(struct buf *out, uint64_t n)
 {
 	char digits[32];
 	size_t at = sizeof(digits);
@@ -17,7 +17,7 @@ void web_count(struct buf *out, uint64_t n)
 	buf_add(out, digits + at, sizeof(digits) - at);
 }
 
-void web_size(struct buf *out, uint64_t bytes)
+void html_size(struct buf *out, uint64_t bytes)
 {
 	static const char *const unit[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
 	double n = (double)bytes;
@@ -27,7 +27,7 @@ void web_size(struct buf *out, uint64_t bytes)
 	buf_printf(out, i && n < 99.95 ? "%.1f %s" : "%.0f %s", n, unit[i]);
 }
 
-void web_begin(struct buf *out, const char *title, const char *words)
+void html_begin(struct buf *out, const char *title, const char *words)
 {
 	buf_puts(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 		      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
@@ -41,7 +41,7 @@ void web_begin(struct buf *out, const char *title, const char *words)
 	buf_puts(out, "</p></div>");
 }
 
-void web_end(struct buf *out, const char *links)
+void html_end(struct buf *out, const char *links)
 {
 	buf_puts(out, "</main>\n<footer>wheelcache " PACKAGE_VERSION " · ");
 	buf_puts(out, links);

@@ -5,8 +5,8 @@
 #include "lib/base/buf.h"
 
 // All up to the words in the header, which is left open: "</header>" is for the page.
-void web_begin(struct buf *out, const char *title, const char *words);
+void html_begin(struct buf *out, const char *title, const char *words);
 // links: HTML, for the last line.
-void web_end(struct buf *out, const char *links);
-void web_count(struct buf *out, uint64_t n);    // "1,234,567"
-void web_size(struct buf *out, uint64_t bytes); // "5.5 GB"
+void html_end(struct buf *out, const char *links);
+void html_count(struct buf *out, uint64_t n);    // "1,234,567"
+void html_size(struct buf *out, uint64_t bytes); // "5.5 GB"

@@ -24,14 +24,14 @@ static bool take_argument(const struct request *r, enum request_argument which, 
 	return true;
 }
 
-static struct reply *ask(struct service *s, const struct request *r, const struct platform *p)
+static struct reply *ask(struct server_context *s, const struct request *r, const struct platform *p)
 {
 	return p->is_private ? auth_check(s, r, TOKEN_READ, p->name, NULL, NULL) : NULL;
 }
 
 // The platforms that the reader may see: he is asked for a token only where he names one that wants it. Freed by the
 // caller.
-static const struct platform **visible(struct service *s, const struct request *r, const struct site *site, size_t *count)
+static const struct platform **visible(struct server_context *s, const struct request *r, const struct site *site, size_t *count)
 {
 	const struct store *store = &site->store;
 	const struct platform **out = xcalloc(store->platform_count + 1, sizeof(const struct platform *));
@@ -50,36 +50,36 @@ static uint64_t read_page(const char *text)
 	return page;
 }
 
-struct reply *plans_work(struct service *s, struct catalog *c, const struct call *call)
+struct reply *plan_handler_worker(struct server_context *s, struct catalog *c, const struct route_match *match)
 {
 	struct err e = ERR_INIT;
 	const struct site *site = service_site(s);
 	char text[ARGUMENT_COUNT][ARGUMENT_MOST];
 	for (int i = 0; i < ARGUMENT_COUNT; i++)
-		if (!take_argument(call->request, (enum request_argument)i, text[i]))
+		if (!take_argument(match->request, (enum request_argument)i, text[i]))
 			return reply_text(400, "400 Bad Request: a part of the query is longer than %d bytes", ARGUMENT_MOST - 1);
 	const struct platform *only = site_platform(site, str_from(text[ARGUMENT_PLATFORM]));
 	struct str wanted = str_from(text[ARGUMENT_PLATFORM]);
-	struct reply *refused = only ? ask(s, call->request, only)
-				: wanted.len ? auth_unknown(s, call->request, TOKEN_READ, wanted, NULL)
+	struct reply *refused = only ? ask(s, match->request, only)
+				: wanted.len ? auth_unknown(s, match->request, TOKEN_READ, wanted, NULL)
 					     : NULL;
 	if (refused)
 		return refused;
-	struct webplan_query query = {
+	struct plan_page_query query = {
 		.only = only ? only->name : "",
 		.verdict = text[ARGUMENT_VERDICT],
 		.text = text[ARGUMENT_TEXT],
 		.page = read_page(text[ARGUMENT_PAGE]),
 	};
-	const struct platform **platforms CLEANUP(mem_free) = visible(s, call->request, site, &query.platforms);
+	const struct platform **platforms CLEANUP(mem_free) = visible(s, match->request, site, &query.platforms);
 	query.platform = platforms;
 	CLEANUP(buf_release) struct buf page;
 	buf_init(&page, PAGE_MOST);
-	if (webplan_page(c, &query, &page, &e) < 0)
-		return service_error(&e);
+	if (plan_page_page(c, &query, &page, &e) < 0)
+		return server_context_error(&e);
 	struct reply *r = reply_new(200, "text/html; charset=utf-8", blob_from_buf(&page));
-	service_fresh(s, r, site->has_private);
-	reply_header(r, "Content-Security-Policy", "%s", webplan_policy);
+	server_context_fresh(s, r, site->has_private);
+	reply_header(r, "Content-Security-Policy", "%s", plan_page_policy);
 	reply_header(r, "X-Content-Type-Options", "nosniff");
 	return r;
 }

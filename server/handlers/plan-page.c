@@ -11,7 +11,7 @@
 #include "lib/state/catalog/catalog-plan.h"
 #include "server/handlers/html-layout.h"
 
-const char webplan_policy[] = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
+const char plan_page_policy[] = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
 			      "img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
 enum { ROWS = 200 };
@@ -20,7 +20,7 @@ static const char *const verdicts[] = {
 	"duplicate", "superseded", "pure", "off-list", "unusable", "corrupt", "keep"};
 
 struct webplan {
-	const struct webplan_query *query;
+	const struct plan_page_query *query;
 	struct catalog *catalog;
 	const struct jsondoc *head; // what the plan says beside its files
 	struct buf *out;
@@ -82,15 +82,15 @@ static void add_totals(struct webplan *w)
 	struct sum goes = sum_of_all(w, 1), stays = sum_of_all(w, 0);
 	const struct jsondoc *asked = jsondoc_get(w->head, "look-ups");
 	buf_puts(w->out, "<dl><div><dt>To be removed</dt><dd>");
-	web_count(w->out, goes.files);
+	html_count(w->out, goes.files);
 	buf_puts(w->out, "</dd></div><div><dt>Their size</dt><dd>");
-	web_size(w->out, goes.bytes);
+	html_size(w->out, goes.bytes);
 	buf_puts(w->out, "</dd></div><div><dt>Stay</dt><dd>");
-	web_count(w->out, stays.files);
+	html_count(w->out, stays.files);
 	buf_puts(w->out, "</dd></div><div><dt>Projects asked upstream</dt><dd>");
-	web_count(w->out, (uint64_t)number(asked, "projects"));
+	html_count(w->out, (uint64_t)number(asked, "projects"));
 	buf_puts(w->out, "</dd></div><div><dt>Failed look-ups</dt><dd>");
-	web_count(w->out, (uint64_t)number(asked, "failed"));
+	html_count(w->out, (uint64_t)number(asked, "failed"));
 	buf_puts(w->out, "</dd></div></dl>\n");
 }
 
@@ -117,7 +117,7 @@ static void add_sum_cell(struct webplan *w, const char *platform, const char *ve
 	buf_printf(w->out, "<td class=\"n%s\" data-of=\"%s\">", files ? "" : " zero", verdict);
 	if (files)
 		begin_link(w, platform, verdict, "", 1);
-	web_count(w->out, files);
+	html_count(w->out, files);
 	buf_puts(w->out, files ? "</a></td>" : "</td>");
 }
 
@@ -132,7 +132,7 @@ static void add_platform(struct webplan *w, const char *name)
 		add_sum_cell(w, name, verdicts[i], sum_of(w, name, verdicts[i], -1).files);
 	add_sum_cell(w, name, "removed", goes.files);
 	buf_puts(w->out, "<td class=\"n\" data-of=\"\">");
-	web_size(w->out, goes.bytes);
+	html_size(w->out, goes.bytes);
 	buf_puts(w->out, "</td></tr>\n");
 }
 
@@ -161,7 +161,7 @@ static void add_option(struct webplan *w, const char *value, const char *words, 
 
 static void add_form(struct webplan *w)
 {
-	const struct webplan_query *q = w->query;
+	const struct plan_page_query *q = w->query;
 	buf_puts(w->out, "<h2>Files</h2>\n<form method=\"get\" action=\"./\">"
 			 "<select name=\"platform\" aria-label=\"Platform\">");
 	add_option(w, "", "All platforms", q->only);
@@ -218,7 +218,7 @@ static int add_file(void *ctx, const struct catalog_planned *f, struct err *e UN
 	buf_puts(w->out, f->removes ? "</td><td><span class=\"verdict goes\">" : "</td><td><span class=\"verdict\">");
 	add_text(w->out, f->verdict);
 	buf_puts(w->out, "</span></td><td class=\"n\" data-of=\"\">");
-	web_size(w->out, f->size);
+	html_size(w->out, f->size);
 	buf_puts(w->out, "</td><td class=\"why full\">");
 	add_text(w->out, f->reason);
 	if (f->upstream && strcmp(f->upstream, f->filename) != 0) {
@@ -280,7 +280,7 @@ static int add_rows(struct webplan *w, const uint64_t *of, uint64_t skip, struct
 
 static void add_steps(struct webplan *w, uint64_t page, uint64_t pages)
 {
-	const struct webplan_query *q = w->query;
+	const struct plan_page_query *q = w->query;
 	if (pages < 2)
 		return;
 	buf_puts(w->out, "<nav>");
@@ -305,9 +305,9 @@ static int add_files(struct webplan *w, struct err *e)
 	uint64_t pages = (all.files + ROWS - 1) / ROWS;
 	uint64_t page = w->query->page < 1 ? 1 : w->query->page > pages && pages ? pages : w->query->page;
 	buf_puts(w->out, "<p class=\"note\">");
-	web_count(w->out, all.files);
+	html_count(w->out, all.files);
 	buf_puts(w->out, all.files == 1 ? " file, " : " files, ");
-	web_size(w->out, all.bytes);
+	html_size(w->out, all.bytes);
 	buf_puts(w->out, "</p>\n");
 	if (!all.files)
 		return 0;
@@ -335,7 +335,7 @@ static int add_plan(struct webplan *w, int64_t made, const char *id, struct err 
 	buf_init(&words, LIMIT_WORDS);
 	clock_write(made, when);
 	buf_printf(&words, "What the last plan of a prune says: %s", id);
-	web_begin(w->out, "Plan", words.data);
+	html_begin(w->out, "Plan", words.data);
 	buf_printf(w->out, "<span class=\"state\">Made <time datetime=\"%s\">%.10s %.5s UTC</time></span>\n</header>\n", when,
 		when, when + 11);
 	add_totals(w);
@@ -346,7 +346,7 @@ static int add_plan(struct webplan *w, int64_t made, const char *id, struct err 
 
 static int add_none(struct buf *out)
 {
-	web_begin(out, "Plan", "No plan of a prune has been made yet");
+	html_begin(out, "Plan", "No plan of a prune has been made yet");
 	buf_puts(out, "</header>\n<div class=\"lines\"><figure class=\"card\"><figcaption>To make one</figcaption><pre><code>"
 		      "wheelcache prune plan --config /etc/wheelcache.conf -o plan.json</code></pre></figure></div>\n");
 	return 0;
@@ -371,7 +371,7 @@ static int add_last(struct webplan *w, struct err *e)
 	return document ? add_plan(w, made, id.data, e) : -1;
 }
 
-int webplan_page(struct catalog *c, const struct webplan_query *query, struct buf *out, struct err *e)
+int plan_page_page(struct catalog *c, const struct plan_page_query *query, struct buf *out, struct err *e)
 {
 	struct webplan w = {.query = query, .catalog = c, .out = out};
 	lower(query->text, w.text);
@@ -382,6 +382,6 @@ int webplan_page(struct catalog *c, const struct webplan_query *query, struct bu
 	}
 	if (add_last(&w, e) < 0)
 		return -1;
-	web_end(out, "<a href=\"../../\">wheelcache</a>");
+	html_end(out, "<a href=\"../../\">wheelcache</a>");
 	return out->failed ? err_set(e, ERR_LIMIT, "page of the plan: larger than %zu bytes", out->cap) : 0;
 }

@@ -8,7 +8,7 @@
 #include "lib/state/store/store.h"
 
 // What was asked for. Nothing in it is trusted.
-struct webplan_query {
+struct plan_page_query {
 	const struct platform *const *platform; // that the reader may see, in their order
 	size_t platforms;
 	const char *only;    // the name of one of them; "": all
@@ -18,7 +18,7 @@ struct webplan_query {
 };
 
 // For the header Content-Security-Policy.
-extern const char webplan_policy[];
+extern const char plan_page_policy[];
 
 // Adds the page to out; ERR_LIMIT where it passes out's ceiling. Where no plan was made, it says how to.
-int webplan_page(struct catalog *c, const struct webplan_query *query, struct buf *out, struct err *e) MUST_CHECK;
+int plan_page_page(struct catalog *c, const struct plan_page_query *query, struct buf *out, struct err *e) MUST_CHECK;

@@ -23,8 +23,8 @@ enum { KEPT_SECONDS = 60 }; // so long an open file answers: what has its hash i
 
 // What a request is about.
 struct wanted {
-	struct service *service;
-	const struct call *call;
+	struct server_context *service;
+	const struct route_match *match;
 	char *project;
 	char *filename; // of the wheel or sdist
 	char *kept_name; // what the depot calls it: the same, or with .metadata behind it
@@ -37,8 +37,8 @@ struct wanted {
 	bool has_metadata;
 	bool is_known; // upstream has said whether it has the project
 	bool is_quarantined;
-	struct presence here;
-	enum owner owner; // of the name
+	struct name_presence here;
+	enum name_owner owner; // of the name
 	char why[256]; // where it has not
 };
 
@@ -51,24 +51,24 @@ static void wanted_release(struct wanted *w)
 	free(w->home);
 }
 
-static bool wanted_init(struct wanted *w, struct service *s, const struct call *call)
+static bool wanted_init(struct wanted *w, struct server_context *s, const struct route_match *match)
 {
-	struct str file = call->file;
-	*w = (struct wanted){.service = s, .call = call, .size = -1};
+	struct str file = match->file;
+	*w = (struct wanted){.service = s, .match = match, .size = -1};
 	w->is_metadata = str_ends(file, STR(".metadata"));
 	w->kept_name = xstrndup(file.ptr, file.len);
 	w->filename = xstrndup(file.ptr, file.len - (w->is_metadata ? strlen(".metadata") : 0));
-	w->project = xstrndup(call->project.ptr, call->project.len);
-	return name_is_valid(call->project) && name_is_normal(call->project) && *w->filename;
+	w->project = xstrndup(match->project.ptr, match->project.len);
+	return name_is_valid(match->project) && name_is_normal(match->project) && *w->filename;
 }
 
 static int take_facts(void *ctx, const struct upstream_answer *answer, struct err *e UNUSED)
 {
 	struct wanted *w = ctx;
-	const struct simplepage *page = answer->standing == UPSTREAM_KNOWN ? answer->stale : NULL;
+	const struct simplepage *page = answer->last_definitive == UPSTREAM_KNOWN ? answer->stale : NULL;
 	const struct simplepage_file *f = page ? simplepage_find(page, w->filename) : NULL;
-	w->owner = owned_judge(w->service, &w->here, answer);
-	w->is_quarantined = answer->standing == UPSTREAM_QUARANTINED;
+	w->owner = name_guard_judge(w->service, &w->here, answer);
+	w->is_quarantined = answer->last_definitive == UPSTREAM_QUARANTINED;
 	w->is_known = page || answer->result == UPSTREAM_NOT_FOUND || answer->result == UPSTREAM_ABSENT ||
 		w->is_quarantined;
 	snprintf(w->why, sizeof(w->why), "%s", upstream_result_name[answer->result]);
@@ -108,15 +108,15 @@ static struct reply *dress(const struct wanted *w, struct reply *r, const uint8_
 	return r;
 }
 
-static struct reply *send_kept(const struct wanted *w, const struct depot_file *file)
+static struct reply *send_kept(const struct wanted *w, const struct file_cache_file *file)
 {
 	struct err e = ERR_INIT;
 	struct blob *body = blob_map(file->fd, (size_t)file->size, &e);
 	if (!body)
-		return service_error(&e);
+		return server_context_error(&e);
 	blob_prefetch(body);
 	struct reply *r = dress(w, reply_new(200, "application/octet-stream", body), file->sha256);
-	files_keep(w->service, w->call, r, KEPT_SECONDS);
+	files_keep(w->service, w->match, r, KEPT_SECONDS);
 	return r;
 }
 
@@ -124,8 +124,8 @@ static struct reply *send_kept(const struct wanted *w, const struct depot_file *
 static struct reply *find_kept(const struct wanted *w)
 {
 	struct err e = ERR_INIT;
-	struct depot_file file;
-	if (depot_find(w->service->depot, w->project, w->kept_name, hash_of(w), &file, &e) < 0)
+	struct file_cache_file file;
+	if (file_cache_find(w->service->file_cache, w->project, w->kept_name, hash_of(w), &file, &e) < 0)
 		return NULL;
 	struct reply *r = send_kept(w, &file);
 	close(file.fd);
@@ -145,16 +145,16 @@ static struct reply *redirect(const struct wanted *w)
 	return no_store(r);
 }
 
-static struct reply *bad_gateway(const struct wanted *w, const char *why)
+static struct reply *bad_upstream_pages(const struct wanted *w, const char *why)
 {
 	return no_store(reply_text(502, "502 Bad Gateway: %s: upstream: %s", w->kept_name, why));
 }
 
 // What has just come, and may not be in the depot yet.
-static struct reply *send_file(const struct wanted *w, struct retrieve_result *result)
+static struct reply *send_file(const struct wanted *w, struct file_fetch_result *result)
 {
 	if (result->file.fd < 0)
-		return bad_gateway(w, "it was kept, and is gone");
+		return bad_upstream_pages(w, "it was kept, and is gone");
 	struct reply *r = send_kept(w, &result->file);
 	mem_close(&result->file.fd);
 	return r;
@@ -166,9 +166,9 @@ static ssize_t read_nothing(struct stream *s UNUSED, uint64_t at UNUSED, char *o
 	return -1;
 }
 
-static void await_nothing(struct stream *s UNUSED, uint64_t at UNUSED, struct waiter *w)
+static void await_nothing(struct stream *s UNUSED, uint64_t at UNUSED, struct continuation *w)
 {
-	w->wake(w);
+	w->resume(w);
 }
 
 static void unref_nothing(struct stream *s UNUSED)
@@ -186,7 +186,7 @@ static struct reply *send_head(const struct wanted *w)
 
 static int take_metadata(const struct wanted *w, int fd, uint64_t size, struct wheel *wheel, struct err *e)
 {
-	struct source bytes = source_file(fd, size);
+	struct byte_source bytes = byte_source_file(fd, size);
 	CLEANUP(filename_release) struct filename name = {0};
 	if (filename_parse(str_from(w->filename), &name, e) < 0)
 		return -1;
@@ -200,27 +200,27 @@ static int take_metadata(const struct wanted *w, int fd, uint64_t size, struct w
 static int keep_metadata(const struct wanted *w, const struct wheel *wheel, struct err *e)
 {
 	uint8_t sha256[SHA256_SIZE];
-	struct arrival *a = depot_begin(w->service->depot, w->project, w->kept_name, wheel->metadata_sha256, wheel->metadata.len, e);
+	struct file_cache_writer *a = file_cache_begin(w->service->file_cache, w->project, w->kept_name, wheel->metadata_sha256, wheel->metadata.len, e);
 	if (!a)
 		return -1;
-	int kept = arrival_write(a, wheel->metadata.data, wheel->metadata.len, e) < 0 ||
-		arrival_check(a, sha256, e) < 0 || arrival_keep(a, sha256, e) < 0 ? -1 : 0;
-	arrival_free(a);
+	int kept = file_cache_writer_write(a, wheel->metadata.data, wheel->metadata.len, e) < 0 ||
+		file_cache_writer_check(a, sha256, e) < 0 || file_cache_writer_keep(a, sha256, e) < 0 ? -1 : 0;
+	file_cache_writer_free(a);
 	return kept;
 }
 
 // The wheel whose metadata is wanted; fd is -1 where it is not kept.
-static struct depot_file find_wheel(const struct wanted *w)
+static struct file_cache_file find_wheel(const struct wanted *w)
 {
 	struct err e = ERR_INIT;
-	struct depot_file file;
-	if (depot_find(w->service->depot, w->project, w->filename, w->has_sha256 ? w->sha256 : NULL, &file, &e) < 0)
+	struct file_cache_file file;
+	if (file_cache_find(w->service->file_cache, w->project, w->filename, w->has_sha256 ? w->sha256 : NULL, &file, &e) < 0)
 		file.fd = -1;
 	return file;
 }
 
 // Closes the wheel.
-static struct reply *extract(const struct wanted *w, struct depot_file *file)
+static struct reply *extract(const struct wanted *w, struct file_cache_file *file)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(wheel_release) struct wheel wheel;
@@ -228,40 +228,40 @@ static struct reply *extract(const struct wanted *w, struct depot_file *file)
 	int taken = take_metadata(w, file->fd, file->size, &wheel, &e);
 	mem_close(&file->fd);
 	if (taken < 0 || keep_metadata(w, &wheel, &e) < 0)
-		return bad_gateway(w, e.msg);
+		return bad_upstream_pages(w, e.msg);
 	struct reply *r = find_kept(w);
-	return r ? r : bad_gateway(w, "its metadata is not kept here");
+	return r ? r : bad_upstream_pages(w, "its metadata is not kept here");
 }
 
 // --- fetching ---
 
-static struct reply *answer(const struct wanted *w, struct retrieve_result *result)
+static struct reply *answer(const struct wanted *w, struct file_fetch_result *result)
 {
 	switch (result->state) {
-	case RETRIEVE_LATER:
+	case FILE_FETCH_LATER:
 		return NULL;
-	case RETRIEVE_STREAM:
+	case FILE_FETCH_STREAM:
 		return dress(w, reply_stream(200, "application/octet-stream", result->stream, result->length), hash_of(w));
-	case RETRIEVE_FULL:
+	case FILE_FETCH_FULL:
 		return redirect(w); // who cannot keep it can still say where it is
-	case RETRIEVE_ABSENT:
+	case FILE_FETCH_ABSENT:
 		return no_store(reply_text(404, "404 Not Found: %s: %s", w->kept_name, result->why));
-	case RETRIEVE_KEPT:
+	case FILE_FETCH_KEPT:
 		return send_file(w, result);
 	case RETRIEVE_BUSY:
-		return service_busy();
-	case RETRIEVE_FAILED:
+		return server_context_busy();
+	case FILE_FETCH_FAILED:
 	default:
-		return bad_gateway(w, result->why);
+		return bad_upstream_pages(w, result->why);
 	}
 }
 
-static void retrieve(const struct wanted *w, bool is_wheel, struct retrieve_result *result)
+static void upstream_files(const struct wanted *w, bool is_wheel, struct file_fetch_result *result)
 {
-	const struct request *r = w->call->request;
+	const struct request *r = w->match->request;
 	size_t length = strlen(w->url) - (w->is_metadata && is_wheel ? strlen(".metadata") : 0);
 	CLEANUP(mem_free) char *url = xstrndup(w->url, length);
-	const struct retrieve_wish wish = {
+	const struct file_request wish = {
 		.project = w->project,
 		.filename = is_wheel ? w->filename : w->kept_name,
 		.url = url,
@@ -270,7 +270,7 @@ static void retrieve(const struct wanted *w, bool is_wheel, struct retrieve_resu
 		.size = is_wheel ? w->size : -1,
 		.peer = r->peer,
 	};
-	retrieve_file(w->service->retrieve, &wish, w->is_metadata || r->header[HEADER_RANGE], w->call->again, result);
+	upstream_files_file(w->service->upstream_files, &wish, w->is_metadata || r->header[HEADER_RANGE], w->match->continuation, result);
 }
 
 enum { STEP_METADATA, STEP_WHEEL };
@@ -279,17 +279,17 @@ enum { STEP_METADATA, STEP_WHEEL };
 // fail there would be no end.
 static struct reply *fetch_metadata(const struct wanted *w)
 {
-	struct retrieve_result result = {.state = RETRIEVE_FAILED};
-	if (w->call->again->step == STEP_METADATA)
-		retrieve(w, false, &result);
+	struct file_fetch_result result = {.state = FILE_FETCH_FAILED};
+	if (w->match->continuation->step == STEP_METADATA)
+		upstream_files(w, false, &result);
 	bool is_wheel = filename_kind(str_from(w->filename)) == FILENAME_WHEEL; // nothing else has any in it
-	if (!is_wheel || (result.state != RETRIEVE_ABSENT && result.state != RETRIEVE_FAILED))
+	if (!is_wheel || (result.state != FILE_FETCH_ABSENT && result.state != FILE_FETCH_FAILED))
 		return answer(w, &result);
-	w->call->again->step = STEP_WHEEL;
-	struct depot_file wheel = find_wheel(w);
+	w->match->continuation->step = STEP_WHEEL;
+	struct file_cache_file wheel = find_wheel(w);
 	if (wheel.fd < 0)
-		retrieve(w, true, &result);
-	if (wheel.fd < 0 && result.state != RETRIEVE_KEPT)
+		upstream_files(w, true, &result);
+	if (wheel.fd < 0 && result.state != FILE_FETCH_KEPT)
 		return answer(w, &result);
 	if (wheel.fd < 0)
 		wheel = result.file;
@@ -304,15 +304,15 @@ static bool is_held(const struct wanted *w)
 		return false;
 	hex_encode(w->sha256, SHA256_SIZE, etag + 1);
 	etag[SHA256_HEX + 1] = '"';
-	return etag_matches(w->call->request->header[HEADER_IF_NONE_MATCH], etag);
+	return etag_matches(w->match->request->header[HEADER_IF_NONE_MATCH], etag);
 }
 
 static struct reply *fetch(const struct wanted *w)
 {
-	struct retrieve_result result;
-	if (w->size >= 0 && (w->call->request->method == METHOD_HEAD || is_held(w)))
+	struct file_fetch_result result;
+	if (w->size >= 0 && (w->match->request->method == METHOD_HEAD || is_held(w)))
 		return send_head(w);
-	retrieve(w, true, &result);
+	upstream_files(w, true, &result);
 	return answer(w, &result);
 }
 
@@ -322,23 +322,23 @@ static const char no_such_file[] = "upstream has no such file";
 static struct reply *send(const struct wanted *w)
 {
 	const struct site *site = service_site(w->service);
-	if (w->owner == OWNER_OURS)
-		return service_not_found(w->service, no_such_file);
-	if (w->owner == OWNER_UNDECIDED)
-		return bad_gateway(w, "it has not said whether the name is ours");
+	if (w->owner == NAME_OWNER_OURS)
+		return server_context_not_found(w->service, no_such_file);
+	if (w->owner == NAME_OWNER_UNDECIDED)
+		return bad_upstream_pages(w, "it has not said whether the name is ours");
 	if (w->is_quarantined)
-		return service_not_found(w->service, "upstream has this project in quarantine");
+		return server_context_not_found(w->service, "upstream has this project in quarantine");
 	struct reply *kept = find_kept(w);
 	if (kept)
 		return kept;
 	if (!w->url)
-		return w->is_known ? service_not_found(w->service, no_such_file) : bad_gateway(w, w->why);
+		return w->is_known ? server_context_not_found(w->service, no_such_file) : bad_upstream_pages(w, w->why);
 	if (w->is_metadata && !w->has_metadata)
-		return service_not_found(w->service, "this file has no metadata");
+		return server_context_not_found(w->service, "this file has no metadata");
 	if (site->redirects)
 		return redirect(w);
 	if (site->is_offline)
-		return bad_gateway(w, "it is not kept here, and the server is offline");
+		return bad_upstream_pages(w, "it is not kept here, and the server is offline");
 	return w->is_metadata ? fetch_metadata(w) : fetch(w);
 }
 
@@ -351,37 +351,37 @@ static struct reply *guard(const struct wanted *w)
 		if (!site->view[i].merges)
 			continue;
 		reply_unref(refused);
-		refused = auth_read(w->service, w->call->request, &site->view[i], w->project);
+		refused = auth_read(w->service, w->match->request, &site->view[i], w->project);
 		if (!refused)
 			return NULL;
 	}
 	return refused;
 }
 
-struct reply *proxy_quick(struct service *s, const struct call *call)
+struct reply *proxy_inline(struct server_context *s, const struct route_match *match)
 {
-	return service_site(s)->merges_publicly ? files_quick(s, call) : NULL;
+	return service_site(s)->merges_publicly ? files_inline(s, match) : NULL;
 }
 
-struct reply *proxy_work(struct service *s, struct catalog *c, const struct call *call)
+struct reply *proxy_worker(struct server_context *s, struct catalog *c, const struct route_match *match)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(wanted_release) struct wanted w;
-	bool is_name = wanted_init(&w, s, call);
-	if (!s->gateway || !is_name || !rule_asks(rules_find(&service_site(s)->rules, w.project)))
-		return service_not_found(s, no_such_file);
+	bool is_name = wanted_init(&w, s, match);
+	if (!s->upstream_pages || !is_name || !name_rule_asks_upstream(name_rules_find(&service_site(s)->rules, w.project)))
+		return server_context_not_found(s, no_such_file);
 	struct reply *refused = guard(&w);
 	if (refused)
 		return refused;
-	if (owned_look(s, c, w.project, &w.here, &e) < 0)
-		return service_error(&e);
-	if (owned_is_hidden(s, c, NULL, &w.here, w.project))
-		return service_not_found(s, no_such_file);
-	int64_t since = owned_since(s, &w.here, w.project);
-	int told = gateway_project(s->gateway, c, w.project, call->request->peer, since, call->again, take_facts, &w, &e);
+	if (name_guard_look(s, c, w.project, &w.here, &e) < 0)
+		return server_context_error(&e);
+	if (name_guard_is_hidden(s, c, NULL, &w.here, w.project))
+		return server_context_not_found(s, no_such_file);
+	int64_t since = name_guard_since(s, &w.here, w.project);
+	int told = upstream_pages_get(s->upstream_pages, c, w.project, match->request->peer, since, match->continuation, take_facts, &w, &e);
 	if (told < 0)
-		return service_error(&e);
-	if (told == GATEWAY_BUSY)
-		return service_busy();
-	return told == GATEWAY_LATER ? NULL : send(&w);
+		return server_context_error(&e);
+	if (told == UPSTREAM_PAGES_BUSY)
+		return server_context_busy();
+	return told == UPSTREAM_PAGES_LATER ? NULL : send(&w);
 }

@@ -6,5 +6,5 @@
 #include "server/core/server-context.h"
 
 // Such a file, and its .metadata (PEP 658). Where only private views merge, they are for those who may read one of them.
-struct reply *proxy_quick(struct service *s, const struct call *call);
-struct reply *proxy_work(struct service *s, struct catalog *c, const struct call *call);
+struct reply *proxy_inline(struct server_context *s, const struct route_match *match);
+struct reply *proxy_worker(struct server_context *s, struct catalog *c, const struct route_match *match);

@@ -63,7 +63,7 @@ static struct reply *gone(const struct tombstone *t, const char *filename)
 	return reply_new(410, "text/plain; charset=utf-8", blob_from_buf(&text));
 }
 
-struct reply *buried_reply(struct service *s, struct catalog *c, const struct platform *p, const struct call *call,
+struct reply *removed_file_reply(struct server_context *s, struct catalog *c, const struct platform *p, const struct route_match *match,
 	const char *filename, bool is_metadata)
 {
 	struct err e = ERR_INIT;
@@ -71,12 +71,12 @@ struct reply *buried_reply(struct service *s, struct catalog *c, const struct pl
 	buf_init(&text, 2 * LIMIT_MARK);
 	int found = catalog_tombstone_text(c, p->id, filename, &text, &e);
 	if (found <= 0)
-		return found < 0 ? service_error(&e) : NULL;
+		return found < 0 ? server_context_error(&e) : NULL;
 	CLEANUP(tombstone_release) struct tombstone t;
 	tombstone_read(buf_view(&text), &t);
-	if (!is_of_project(&t, filename, call->project))
+	if (!is_of_project(&t, filename, match->project))
 		return NULL;
 	struct reply *r = leads_on(service_site(s), &t) ? redirect(&t, is_metadata) : gone(&t, filename);
-	service_fresh(s, r, p->is_private);
+	server_context_fresh(s, r, p->is_private);
 	return r;
 }

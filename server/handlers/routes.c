@@ -18,63 +18,63 @@
 #include "server/message/conditional.h"
 #include "server/message/urlpath.h"
 
-// A pattern names a part of the path by ":" and the field of struct call that gets it. Where it ends in "/" and the
+// A pattern names a part of the path by ":" and the field of struct route_match that gets it. Where it ends in "/" and the
 // path does not, the client is sent there.
 struct route {
 	const char *pattern;
-	quick_fn *quick; // NULL: always on a worker
-	work_fn *work;   // NULL: quick always answers, or there is nothing to GET
+	handle_inline_fn *handle_inline; // NULL: always on a worker
+	handle_worker_fn *handle_worker;   // NULL: quick always answers, or there is nothing to GET
 	receive_fn *receive; // NULL: nothing is posted there
 	unsigned lane;       // one that has a name, as work costs much; 0: that of pages, or of a platform
 };
 
 // People try the name of a platform.
-static struct reply *view_quick(struct service *s, const struct call *call)
+static struct reply *view_inline(struct server_context *s, const struct route_match *match)
 {
-	const struct view *v = site_view(service_site(s), call->view);
+	const struct view *v = site_view(service_site(s), match->view);
 	CLEANUP(reply_cleanup) struct reply *refused =
-		v && v->is_private && call->request->header[HEADER_AUTHORIZATION] ? auth_read(s, call->request, v, NULL) : NULL;
-	bool is_seen = v && (!v->is_private || (call->request->header[HEADER_AUTHORIZATION] && !refused));
+		v && v->is_private && match->request->header[HEADER_AUTHORIZATION] ? auth_read(s, match->request, v, NULL) : NULL;
+	bool is_seen = v && (!v->is_private || (match->request->header[HEADER_AUTHORIZATION] && !refused));
 	if (!is_seen) // what is private is as what is not there; a browser that asks for /favicon.ico is not to want a password
-		return service_not_found(s, "no such page");
+		return server_context_not_found(s, "no such page");
 	struct reply *r = reply_text(302, "302 Found: its index is simple/");
-	const char *last = strrchr(call->request->path, '/') + 1;
+	const char *last = strrchr(match->request->path, '/') + 1;
 	reply_header(r, "Location", "./%s%ssimple/", last, *last ? "/" : "");
 	return r;
 }
 
 static const struct route routes[] = {
-	{"/", NULL, people_page, NULL, LANE_SUMMARIES},
-	{"/simple/", simple_root_quick, simple_root_work, NULL, 0},
-	{"/simple/:project/", simple_project_quick, simple_project_work, NULL, 0},
-	{"/files/upstream/:project/:file", proxy_quick, proxy_work, NULL, 0}, // no platform has that name
-	{"/files/:view/:project/:file", files_quick, files_work, NULL, 0},
+	{"/", NULL, home_page, NULL, LANE_SUMMARIES},
+	{"/simple/", simple_root_inline, simple_root_worker, NULL, 0},
+	{"/simple/:project/", simple_project_inline, simple_project_worker, NULL, 0},
+	{"/files/upstream/:project/:file", proxy_inline, proxy_worker, NULL, 0}, // no platform has that name
+	{"/files/:view/:project/:file", files_inline, files_worker, NULL, 0},
 	{"/upload/:view/", NULL, NULL, upload_receive, 0},
-	{"/-/health", machine_health, NULL, NULL, 0},
-	{"/-/ready", machine_ready, NULL, NULL, 0},
-	{"/-/metrics", NULL, machine_metrics, NULL, LANE_SUMMARIES},
-	{"/-/explain/:view/:project", NULL, explaining_work, NULL, LANE_SEARCHES},
-	{"/-/explain/:view/:project/:file", NULL, explaining_work, NULL, LANE_SEARCHES},
-	{"/-/plan/", NULL, plans_work, NULL, LANE_SEARCHES},
-	{"/:view", view_quick, NULL, NULL, 0}, // before the next one, which would send all that is unknown to a slash
-	{"/:view/", view_quick, NULL, NULL, 0},
-	{"/:view/simple/", simple_root_quick, simple_root_work, NULL, 0},
-	{"/:view/simple/:project/", simple_project_quick, simple_project_work, NULL, 0},
+	{"/-/health", status_health, NULL, NULL, 0},
+	{"/-/ready", status_ready, NULL, NULL, 0},
+	{"/-/metrics", NULL, status_metrics, NULL, LANE_SUMMARIES},
+	{"/-/explain/:view/:project", NULL, explain_handler_worker, NULL, LANE_SEARCHES},
+	{"/-/explain/:view/:project/:file", NULL, explain_handler_worker, NULL, LANE_SEARCHES},
+	{"/-/plan/", NULL, plan_handler_worker, NULL, LANE_SEARCHES},
+	{"/:view", view_inline, NULL, NULL, 0}, // before the next one, which would send all that is unknown to a slash
+	{"/:view/", view_inline, NULL, NULL, 0},
+	{"/:view/simple/", simple_root_inline, simple_root_worker, NULL, 0},
+	{"/:view/simple/:project/", simple_project_inline, simple_project_worker, NULL, 0},
 };
 
-static struct str *field(struct call *call, struct str name)
+static struct str *field(struct route_match *match, struct str name)
 {
 	switch (name.ptr[1]) {
 	case 'v':
-		return &call->view;
+		return &match->view;
 	case 'p':
-		return &call->project;
+		return &match->project;
 	default:
-		return &call->file;
+		return &match->file;
 	}
 }
 
-static bool matches(const struct route *route, const struct urlpath *path, struct call *call)
+static bool matches(const struct route *route, const struct urlpath *path, struct route_match *match)
 {
 	struct str rest = str_from(route->pattern + 1);
 	size_t i = 0;
@@ -83,7 +83,7 @@ static bool matches(const struct route *route, const struct urlpath *path, struc
 		if (i == path->count)
 			return false;
 		if (part.ptr[0] == ':')
-			*field(call, part) = path->segment[i];
+			*field(match, part) = path->segment[i];
 		else if (!str_eq(part, path->segment[i]))
 			return false;
 	}
@@ -126,19 +126,19 @@ static struct reply *not_allowed(const struct route *route)
 
 static bool has_page(const struct route *route)
 {
-	return route->quick || route->work;
+	return route->handle_inline || route->handle_worker;
 }
 
 // Finds the route and fills the call, whose parts lie in path; a reply where there is nothing to call.
-static struct reply *find(struct service *s, const struct request *r, struct urlpath *path, struct call *call,
+static struct reply *find(struct server_context *s, const struct request *r, struct urlpath *path, struct route_match *match,
 	const struct route **route)
 {
 	enum urlpath_result result = urlpath_parse(str_from(r->path), path);
 	if (result == URLPATH_MALFORMED)
 		return malformed();
 	for (size_t i = 0; result == URLPATH_GOOD && i < ARRAY_SIZE(routes); i++) {
-		*call = (struct call){.request = r};
-		if (!matches(&routes[i], path, call))
+		*match = (struct route_match){.request = r};
+		if (!matches(&routes[i], path, match))
 			continue;
 		if (!has_page(&routes[i]))
 			return not_allowed(&routes[i]);
@@ -149,7 +149,7 @@ static struct reply *find(struct service *s, const struct request *r, struct url
 		if (wants_slash(&routes[i]))
 			return send_to_slash(r);
 	}
-	return service_not_found(s, "no such page");
+	return server_context_not_found(s, "no such page");
 }
 
 // RFC 9110 section 14.2 and 15.3.7. The reply is dropped; what comes instead has the same body.
@@ -169,7 +169,7 @@ static struct reply *send_range(struct reply *whole, struct range range)
 	r = reply_new(206, whole->type, blob_ref(whole->body));
 	for (unsigned i = 0; i < whole->header_count; i++)
 		reply_header(r, whole->header[i].name, "%s", whole->header[i].value);
-	r->count = length == whole->length ? meter_ref(whole->count) : NULL;
+	r->count = length == whole->length ? download_counter_ref(whole->count) : NULL;
 	r->offset = range.first;
 	r->length = length;
 	snprintf(r->etag, sizeof(r->etag), "%s", whole->etag);
@@ -196,57 +196,57 @@ static struct reply *settle(const struct request *r, struct reply *reply)
 	return range.kind == RANGE_WHOLE ? reply : send_range(reply, range);
 }
 
-struct reply *routes_quick(void *ctx, const struct request *request)
+struct reply *routes_inline(void *ctx, const struct request *request)
 {
-	struct service *s = ctx;
+	struct server_context *s = ctx;
 	struct urlpath path;
-	struct call call;
+	struct route_match match;
 	const struct route *route;
-	struct reply *refused = find(s, request, &path, &call, &route);
+	struct reply *refused = find(s, request, &path, &match, &route);
 	if (refused)
 		return refused;
-	return route->quick ? settle(request, route->quick(s, &call)) : NULL;
+	return route->handle_inline ? settle(request, route->handle_inline(s, &match)) : NULL;
 }
 
-struct reply *routes_work(void *ctx, const struct request *request, struct waiter *again)
+struct reply *routes_worker(void *ctx, const struct request *request, struct continuation *continuation)
 {
-	struct service *s = ctx;
+	struct server_context *s = ctx;
 	struct err e = ERR_INIT;
 	struct urlpath path;
-	struct call call;
+	struct route_match match;
 	const struct route *route;
-	struct reply *refused = find(s, request, &path, &call, &route);
+	struct reply *refused = find(s, request, &path, &match, &route);
 	if (refused)
 		return refused;
-	call.again = again;
+	match.continuation = continuation;
 	if (route->lane && atomic_load_explicit(&s->is_stopping, memory_order_relaxed))
 		return reply_text(503, "503 Service Unavailable: the server is stopping");
-	struct reader reader;
-	if (readers_take(s->readers, &reader, &e) < 0)
-		return service_error(&e);
+	struct catalog_lease reader;
+	if (catalog_pool_take(s->readers, &reader, &e) < 0)
+		return server_context_error(&e);
 	if (route->lane)
 		catalog_limit(reader.catalog, s->search_ms);
-	struct reply *reply = route->work(s, reader.catalog, &call);
+	struct reply *reply = route->handle_worker(s, reader.catalog, &match);
 	if (route->lane)
 		catalog_limit(reader.catalog, 0);
-	readers_give(s->readers, &reader);
+	catalog_pool_give(s->readers, &reader);
 	return settle(request, reply);
 }
 
 // With or without the slash at the end: no client that uploads follows a redirect.
-struct receiver *routes_receive(void *ctx, const struct request *request, struct reply **refusal)
+struct body_handler *routes_receive(void *ctx, const struct request *request, struct reply **refusal)
 {
 	struct urlpath path;
 	const struct route *route = NULL;
-	struct call call;
+	struct route_match match;
 	bool is_good = urlpath_parse(str_from(request->path), &path) == URLPATH_GOOD;
 	for (size_t i = 0; is_good && i < ARRAY_SIZE(routes) && !route; i++) {
-		call = (struct call){.request = request};
-		if (matches(&routes[i], &path, &call))
+		match = (struct route_match){.request = request};
+		if (matches(&routes[i], &path, &match))
 			route = &routes[i];
 	}
 	if (route && route->receive && request->method == METHOD_POST)
-		return route->receive(ctx, &call, refusal);
+		return route->receive(ctx, &match, refusal);
 	*refusal = not_allowed(route);
 	return NULL;
 }
@@ -254,7 +254,7 @@ struct receiver *routes_receive(void *ctx, const struct request *request, struct
 // Of a path that belongs to no platform.
 static unsigned lane_of(const struct urlpath *path)
 {
-	struct call ignored;
+	struct route_match ignored;
 	for (size_t i = 0; i < ARRAY_SIZE(routes); i++)
 		if (routes[i].lane && matches(&routes[i], path, &ignored))
 			return routes[i].lane;
@@ -263,7 +263,7 @@ static unsigned lane_of(const struct urlpath *path)
 
 unsigned routes_lane(void *ctx, const struct request *request)
 {
-	struct service *s = ctx;
+	struct server_context *s = ctx;
 	struct urlpath path;
 	if (urlpath_parse(str_from(request->path), &path) != URLPATH_GOOD)
 		return 0;
@@ -271,5 +271,5 @@ unsigned routes_lane(void *ctx, const struct request *request)
 		return lane_of(&path);
 	const struct site *site = service_site(s);
 	const struct platform *p = site_platform(site, path.segment[1]);
-	return p ? 1 + (unsigned)(p - site->store.platform) % (LANES - 1) : 0;
+	return p ? 1 + (unsigned)(p - site->store.platform) % (WORKER_POOLS - 1) : 0;
 }

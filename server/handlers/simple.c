@@ -18,7 +18,7 @@
 enum { FORMAT_SIZE = 64 };
 
 // Which page a request means.
-struct target {
+struct upload_url {
 	const struct view *view;
 	char project[LIMIT_FILE_NAME + 1]; // normalised; "" for the list
 	enum variant variant;
@@ -29,7 +29,7 @@ struct target {
 	bool is_upstreams; // and ours do not
 };
 
-static bool set_project(struct target *t, struct str name)
+static bool set_project(struct upload_url *t, struct str name)
 {
 	if (!name_is_valid(name) || name.len >= sizeof(t->project))
 		return false;
@@ -45,21 +45,21 @@ static bool set_project(struct target *t, struct str name)
 	return true;
 }
 
-static bool view_may_have(struct service *s, const struct view *v, const char *project)
+static bool view_may_have(struct server_context *s, const struct view *v, const char *project)
 {
 	if (!atomic_load_explicit(&s->names_known, memory_order_acquire))
 		return true;
 	for (size_t i = 0; i < v->platform_count; i++)
-		if (nameset_may_have(s->names, v->platform[i]->id, str_from(project)))
+		if (project_filter_may_have(s->names, v->platform[i]->id, str_from(project)))
 			return true;
 	return false;
 }
 
-static struct reply *not_acceptable(struct service *s, const struct view *v)
+static struct reply *not_acceptable(struct server_context *s, const struct view *v)
 {
 	struct reply *r = reply_text(406, "406 Not Acceptable: there are application/vnd.pypi.simple.v1+json, "
 					  "application/vnd.pypi.simple.v1+html and text/html");
-	service_fresh(s, r, v->is_private);
+	server_context_fresh(s, r, v->is_private);
 	return r;
 }
 
@@ -70,28 +70,28 @@ static const char *wanted_format(const struct request *r, char out[FORMAT_SIZE])
 }
 
 // Fills the target; a reply where there is nothing to look for.
-static struct reply *find_target(struct service *s, const struct call *call, bool is_root, struct target *t)
+static struct reply *find_target(struct server_context *s, const struct route_match *match, bool is_root, struct upload_url *t)
 {
-	const struct request *r = call->request;
+	const struct request *r = match->request;
 	char text[FORMAT_SIZE];
 	t->project[0] = '\0';
-	t->view = site_view(service_site(s), call->view);
-	bool is_name = is_root || set_project(t, call->project);
+	t->view = site_view(service_site(s), match->view);
+	bool is_name = is_root || set_project(t, match->project);
 	const char *project = t->project[0] ? t->project : NULL;
-	struct reply *refused = !t->view ? auth_unknown(s, r, TOKEN_READ, call->view, project)
+	struct reply *refused = !t->view ? auth_unknown(s, r, TOKEN_READ, match->view, project)
 				: t->view->is_private ? auth_read(s, r, t->view, project)
 						      : NULL;
 	if (refused)
 		return refused;
 	if (!t->view)
-		return service_not_found(s, "no such view");
-	enum rule rule = rules_find(&service_site(s)->rules, t->project);
-	t->merges = is_name && t->project[0] && t->view->merges && s->gateway && rule_asks(rule);
-	t->is_upstreams = t->merges && rule == RULE_UPSTREAM;
+		return server_context_not_found(s, "no such view");
+	enum name_rule rule = name_rules_find(&service_site(s)->rules, t->project);
+	t->merges = is_name && t->project[0] && t->view->merges && s->upstream_pages && name_rule_asks_upstream(rule);
+	t->is_upstreams = t->merges && rule == NAME_RULE_UPSTREAM;
 	if (t->view->is_incomplete && !t->is_upstreams)
-		return service_not_filled();
+		return server_context_not_filled();
 	if (!is_name || (!is_root && !t->merges && !view_may_have(s, t->view, t->project)))
-		return service_not_found_in(s, t->view->is_private, "no such project");
+		return server_context_not_found_in(s, t->view->is_private, "no such project");
 	int variant = negotiate_variant(r->header[HEADER_ACCEPT], wanted_format(r, text), r->header[HEADER_USER_AGENT]);
 	if (variant < 0)
 		return not_acceptable(s, t->view);
@@ -101,19 +101,19 @@ static struct reply *find_target(struct service *s, const struct call *call, boo
 	return NULL;
 }
 
-static bool lists_all(const struct service *s, const struct target *t)
+static bool lists_all(const struct server_context *s, const struct upload_url *t)
 {
-	return !t->project[0] && t->view->merges && s->roster;
+	return !t->project[0] && t->view->merges && s->project_list;
 }
 
-static struct reply *quick(struct service *s, const struct call *call, bool is_root)
+static struct reply *answer_inline(struct server_context *s, const struct route_match *match, bool is_root)
 {
-	struct target t;
+	struct upload_url t;
 	if (!service_is_current(s))
 		return NULL;
-	struct reply *refused = find_target(s, call, is_root, &t);
-	if (refused || (t.merges && !gateway_is_fresh(s->gateway, str_from(t.project))) ||
-		(lists_all(s, &t) && !roster_is_fresh(s->roster)))
+	struct reply *refused = find_target(s, match, is_root, &t);
+	if (refused || (t.merges && !upstream_pages_is_fresh(s->upstream_pages, str_from(t.project))) ||
+		(lists_all(s, &t) && !project_list_is_fresh(s->project_list)))
 		return refused;
 	struct reply *r = pagecache_get(s->cache, t.key);
 	if (r && !is_root)
@@ -122,7 +122,7 @@ static struct reply *quick(struct service *s, const struct call *call, bool is_r
 }
 
 // more: of the list, other names.
-static int render(const struct target *t, struct catalog *c, const struct upstream_answer *upstream, struct str more,
+static int render(const struct upload_url *t, struct catalog *c, const struct upstream_answer *upstream, struct str more,
 	struct buf *page, struct err *e)
 {
 	struct view none = *t->view;
@@ -134,7 +134,7 @@ static int render(const struct target *t, struct catalog *c, const struct upstre
 }
 
 // RFC 9110 section 12.5.5: what the choice depended on. User-Agent because of the pips that cannot read the JSON.
-static struct reply *dress(struct service *s, const struct target *t, struct buf *body, bool may_be_kept)
+static struct reply *dress(struct server_context *s, const struct upload_url *t, struct buf *body, bool may_be_kept)
 {
 	char etag[PAGE_ETAG_SIZE];
 	const char *type = variant_row[t->variant].type;
@@ -142,7 +142,7 @@ static struct reply *dress(struct service *s, const struct target *t, struct buf
 	struct reply *r = reply_new(200, type, blob_from_buf(body));
 	reply_header(r, "Vary", "Accept, Accept-Encoding, User-Agent");
 	if (may_be_kept)
-		service_fresh(s, r, t->view->is_private);
+		server_context_fresh(s, r, t->view->is_private);
 	else
 		reply_header(r, "Cache-Control", "no-store");
 	reply_set_etag(r, etag);
@@ -152,7 +152,7 @@ static struct reply *dress(struct service *s, const struct target *t, struct buf
 }
 
 // The page as a reply; NULL where there is none.
-static struct reply *make(struct service *s, struct catalog *c, const struct target *t,
+static struct reply *make(struct server_context *s, struct catalog *c, const struct upload_url *t,
 	const struct upstream_answer *upstream, struct str more, bool may_be_kept, struct err *e)
 {
 	CLEANUP(buf_release) struct buf page, packed;
@@ -166,7 +166,7 @@ static struct reply *make(struct service *s, struct catalog *c, const struct tar
 	return dress(s, t, is_plain ? &page : &packed, may_be_kept);
 }
 
-static struct reply *make_and_keep(struct service *s, struct catalog *c, const struct target *t,
+static struct reply *make_and_keep(struct server_context *s, struct catalog *c, const struct upload_url *t,
 	const struct upstream_answer *upstream, struct str more, uint64_t epoch)
 {
 	struct err e = ERR_INIT;
@@ -174,14 +174,14 @@ static struct reply *make_and_keep(struct service *s, struct catalog *c, const s
 	if (r)
 		pagecache_put(s->cache, t->key, r, 0, epoch);
 	else if (e.kind == ERR_NOT_FOUND)
-		r = service_not_found_in(s, t->view->is_private, "no such project");
+		r = server_context_not_found_in(s, t->view->is_private, "no such project");
 	else
-		r = service_error(&e);
+		r = server_context_error(&e);
 	return r;
 }
 
 // A page that many ask for at once is rendered once: the others wait for the one who renders.
-static struct reply *make_once(struct service *s, struct catalog *c, const struct target *t,
+static struct reply *make_once(struct server_context *s, struct catalog *c, const struct upload_url *t,
 	const struct upstream_answer *upstream, struct str more, uint64_t epoch)
 {
 	pagecache_make_begin(s->cache, t->key);
@@ -195,12 +195,12 @@ static struct reply *make_once(struct service *s, struct catalog *c, const struc
 static const struct str none = {"", 0};
 
 // A page on its way, once it is known what upstream has.
-struct merging {
-	struct service *service;
+struct upstream_setup {
+	struct server_context *service;
 	struct catalog *catalog;
-	const struct target *target;
+	const struct upload_url *target;
 	uint64_t epoch;
-	struct presence here;
+	struct name_presence here;
 	struct reply *reply;
 };
 
@@ -208,18 +208,18 @@ struct merging {
 static bool is_said(const struct upstream_answer *upstream)
 {
 	bool is_missing = upstream->result == UPSTREAM_NOT_FOUND || upstream->result == UPSTREAM_ABSENT;
-	return upstream->standing == UPSTREAM_KNOWN ? upstream->stale != NULL
-						    : upstream->standing == UPSTREAM_QUARANTINED || is_missing;
+	return upstream->last_definitive == UPSTREAM_KNOWN ? upstream->stale != NULL
+						    : upstream->last_definitive == UPSTREAM_QUARANTINED || is_missing;
 }
 
 // Upstream cannot be asked, and never said what it has: ours, if there are any, for this moment; never a 404, which clients
 // take for "no such project".
-static struct reply *make_without(const struct merging *m, const struct upstream_answer *upstream)
+static struct reply *make_without(const struct upstream_setup *m, const struct upstream_answer *upstream)
 {
 	struct err e = ERR_INIT;
 	struct reply *r = make(m->service, m->catalog, m->target, NULL, none, false, &e);
 	if (r || e.kind != ERR_NOT_FOUND)
-		return r ? r : service_error(&e);
+		return r ? r : server_context_error(&e);
 	if (is_said(upstream))
 		r = reply_text(502, "502 Bad Gateway: %s: upstream has not said whether the name is ours", m->target->project);
 	else
@@ -231,82 +231,82 @@ static struct reply *make_without(const struct merging *m, const struct upstream
 
 static int on_told(void *ctx, const struct upstream_answer *upstream, struct err *e UNUSED)
 {
-	struct merging *m = ctx;
-	enum owner owner = owned_judge(m->service, &m->here, upstream);
-	if (owner == OWNER_OURS)
+	struct upstream_setup *m = ctx;
+	enum name_owner owner = name_guard_judge(m->service, &m->here, upstream);
+	if (owner == NAME_OWNER_OURS)
 		m->reply = make_once(m->service, m->catalog, m->target, NULL, none, m->epoch);
-	else if (is_said(upstream) && owner == OWNER_BOTH)
+	else if (is_said(upstream) && owner == NAME_OWNER_BOTH)
 		m->reply = make_once(m->service, m->catalog, m->target, upstream, none, m->epoch);
 	else
 		m->reply = make_without(m, upstream);
 	return 0;
 }
 
-static struct reply *merge(struct service *s, struct catalog *c, const struct call *call, const struct target *t,
+static struct reply *merge(struct server_context *s, struct catalog *c, const struct route_match *match, const struct upload_url *t,
 	uint64_t epoch)
 {
 	struct err e = ERR_INIT;
-	struct merging m = {.service = s, .catalog = c, .target = t, .epoch = epoch};
-	if (owned_look(s, c, t->project, &m.here, &e) < 0)
-		return service_error(&e);
-	if (owned_is_hidden(s, c, t->view, &m.here, t->project))
+	struct upstream_setup m = {.service = s, .catalog = c, .target = t, .epoch = epoch};
+	if (name_guard_look(s, c, t->project, &m.here, &e) < 0)
+		return server_context_error(&e);
+	if (name_guard_is_hidden(s, c, t->view, &m.here, t->project))
 		return make_once(s, c, t, NULL, none, epoch);
-	int64_t since = owned_since(s, &m.here, t->project);
-	struct waiter *again = owned_is_known(s, t->project) ? NULL : call->again; // upstream's word changes nothing there
-	int told = gateway_project(s->gateway, c, t->project, call->request->peer, since, again, on_told, &m, &e);
-	if (told == GATEWAY_TOLD)
+	int64_t since = name_guard_since(s, &m.here, t->project);
+	struct continuation *continuation = name_guard_is_known(s, t->project) ? NULL : match->continuation; // upstream's word changes nothing there
+	int told = upstream_pages_get(s->upstream_pages, c, t->project, match->request->peer, since, continuation, on_told, &m, &e);
+	if (told == UPSTREAM_PAGES_TOLD)
 		return m.reply;
 	reply_unref(m.reply);
-	if (told == GATEWAY_BUSY)
-		return service_busy();
-	return told == GATEWAY_LATER ? NULL : service_error(&e);
+	if (told == UPSTREAM_PAGES_BUSY)
+		return server_context_busy();
+	return told == UPSTREAM_PAGES_LATER ? NULL : server_context_error(&e);
 }
 
 // The list of a view with all that upstream has; where upstream does not say, what is here.
-static struct reply *list_all(struct service *s, struct catalog *c, const struct call *call, const struct target *t,
+static struct reply *list_all(struct server_context *s, struct catalog *c, const struct route_match *match, const struct upload_url *t,
 	uint64_t epoch)
 {
 	struct blob *names = NULL;
-	if (!roster_get(s->roster, call->again, &names))
+	if (!project_list_get(s->project_list, match->continuation, &names))
 		return NULL;
 	struct reply *r = make_once(s, c, t, NULL, names ? blob_view(names) : none, epoch);
 	blob_unref(names);
 	return r;
 }
 
-static struct reply *work(struct service *s, struct catalog *c, const struct call *call, bool is_root)
+static struct reply *answer_worker(struct server_context *s, struct catalog *c, const struct route_match *match, bool is_root)
 {
-	struct target t;
+	struct upload_url t;
 	service_catch_up(s);
 	uint32_t cleared = pagecache_cleared(s->cache); // before the site is read: a reload drops what the old one made
-	struct reply *r = find_target(s, call, is_root, &t);
+	struct reply *r = find_target(s, match, is_root, &t);
 	if (r)
 		return r;
 	uint64_t epoch = pagecache_epoch(s->cache, t.key, cleared);
 	if (lists_all(s, &t))
-		return list_all(s, c, call, &t, epoch);
-	r = t.merges ? merge(s, c, call, &t, epoch) : make_once(s, c, &t, NULL, none, epoch);
+		return list_all(s, c, match, &t, epoch);
+	r = t.merges ? merge(s, c, match, &t, epoch) : make_once(s, c, &t, NULL, none, epoch);
 	if (r && !is_root)
 		metrics_add(s->metrics, METRIC_PAGE_MISSES, 1);
 	return r;
 }
 
-struct reply *simple_root_quick(struct service *s, const struct call *call)
+struct reply *simple_root_inline(struct server_context *s, const struct route_match *match)
 {
-	return quick(s, call, true);
+	return answer_inline(s, match, true);
 }
 
-struct reply *simple_root_work(struct service *s, struct catalog *c, const struct call *call)
+struct reply *simple_root_worker(struct server_context *s, struct catalog *c, const struct route_match *match)
 {
-	return work(s, c, call, true);
+	return answer_worker(s, c, match, true);
 }
 
-struct reply *simple_project_quick(struct service *s, const struct call *call)
+struct reply *simple_project_inline(struct server_context *s, const struct route_match *match)
 {
-	return quick(s, call, false);
+	return answer_inline(s, match, false);
 }
 
-struct reply *simple_project_work(struct service *s, struct catalog *c, const struct call *call)
+struct reply *simple_project_worker(struct server_context *s, struct catalog *c, const struct route_match *match)
 {
-	return work(s, c, call, false);
+	return answer_worker(s, c, match, false);
 }

@@ -4,7 +4,7 @@
 
 #include "server/core/server-context.h"
 
-struct reply *simple_root_quick(struct service *s, const struct call *call);
-struct reply *simple_root_work(struct service *s, struct catalog *c, const struct call *call);
-struct reply *simple_project_quick(struct service *s, const struct call *call);
-struct reply *simple_project_work(struct service *s, struct catalog *c, const struct call *call);
+struct reply *simple_root_inline(struct server_context *s, const struct route_match *match);
+struct reply *simple_root_worker(struct server_context *s, struct catalog *c, const struct route_match *match);
+struct reply *simple_project_inline(struct server_context *s, const struct route_match *match);
+struct reply *simple_project_worker(struct server_context *s, struct catalog *c, const struct route_match *match);

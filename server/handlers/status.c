@@ -26,10 +26,10 @@ static struct reply *json_reply(unsigned status, const struct jsondoc *doc)
 	return r;
 }
 
-static void put_vigil(struct service *s, const struct platform *p, struct jsondoc *doc)
+static void put_platform_monitor(struct server_context *s, const struct platform *p, struct jsondoc *doc)
 {
-	struct vigil_state state;
-	if (!s->vigil || !vigil_get(s->vigil, p->name, &state))
+	struct platform_monitor_state state;
+	if (!s->platform_monitor || !platform_monitor_get(s->platform_monitor, p->name, &state))
 		return;
 	jsondoc_put_bool(doc, "frozen", state.is_frozen);
 	if (state.is_frozen)
@@ -40,10 +40,10 @@ static void put_vigil(struct service *s, const struct platform *p, struct jsondo
 	jsondoc_put_bool(doc, "quota-warning", state.quota_percent >= QUOTA_WARNING);
 }
 
-static void put_release(struct service *s, const struct platform *p, struct jsondoc *doc)
+static void put_release(struct server_context *s, const struct platform *p, struct jsondoc *doc)
 {
-	struct releaser_state state;
-	if (!s->releaser || !releaser_get(s->releaser, p, &state))
+	struct release_scheduler_state state;
+	if (!s->release_scheduler || !release_scheduler_get(s->release_scheduler, p, &state))
 		return;
 	struct jsondoc *release = jsondoc_object();
 	jsondoc_put_bool(release, "running", state.is_running);
@@ -56,30 +56,30 @@ static void put_release(struct service *s, const struct platform *p, struct json
 	jsondoc_put(doc, "release", release);
 }
 
-static struct jsondoc *platform_doc(struct service *s, const struct site *site, size_t i)
+static struct jsondoc *platform_doc(struct server_context *s, const struct site *site, size_t i)
 {
-	struct catalog_totals t = service_platform_totals(s, i);
+	struct catalog_totals t = server_context_platform_totals(s, i);
 	struct jsondoc *doc = jsondoc_object();
 	jsondoc_put_str(doc, "name", site->store.platform[i].name);
 	jsondoc_put_bool(doc, "indexed", site->store.platform[i].scanned == CATALOG_SCANNED);
 	jsondoc_put_int(doc, "projects", (int64_t)t.projects);
 	jsondoc_put_int(doc, "files", (int64_t)t.files);
 	jsondoc_put_int(doc, "bytes", (int64_t)t.bytes);
-	put_vigil(s, &site->store.platform[i], doc);
+	put_platform_monitor(s, &site->store.platform[i], doc);
 	put_release(s, &site->store.platform[i], doc);
 	return doc;
 }
 
-static bool is_ready(struct service *s)
+static bool is_ready(struct server_context *s)
 {
 	return atomic_load(&s->filled) && atomic_load(&s->names_known);
 }
 
-static bool is_unreleased(struct service *s, const struct site *site)
+static bool is_unreleased(struct server_context *s, const struct site *site)
 {
-	struct releaser_state state;
+	struct release_scheduler_state state;
 	for (size_t i = 0; i < site->store.platform_count; i++)
-		if (s->releaser && releaser_get(s->releaser, &site->store.platform[i], &state) && state.failures)
+		if (s->release_scheduler && release_scheduler_get(s->release_scheduler, &site->store.platform[i], &state) && state.failures)
 			return true;
 	return false;
 }
@@ -92,7 +92,7 @@ static bool is_unscanned(const struct site *site)
 	return false;
 }
 
-static void put_scans(struct jsondoc *doc, const struct host_scans *scans)
+static void put_scans(struct jsondoc *doc, const struct server_callbacks_scans *scans)
 {
 	struct jsondoc *scan = jsondoc_object();
 	jsondoc_put_bool(scan, "running", scans->is_running);
@@ -102,12 +102,12 @@ static void put_scans(struct jsondoc *doc, const struct host_scans *scans)
 	jsondoc_put(doc, "scan", scan);
 }
 
-struct reply *machine_health(struct service *s, const struct call *call)
+struct reply *status_health(struct server_context *s, const struct route_match *match)
 {
 	const struct site *site = service_site(s);
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
 	struct jsondoc *platforms = jsondoc_array();
-	struct host_scans scans;
+	struct server_callbacks_scans scans;
 	s->host->get_scans(s->host->ctx, &scans);
 	jsondoc_put_str(doc, "status", scans.has_failed || !is_ready(s) || is_unscanned(site) || is_unreleased(s, site) ? "degraded" : "ok");
 	jsondoc_put_str(doc, "version", PACKAGE_VERSION);
@@ -116,15 +116,15 @@ struct reply *machine_health(struct service *s, const struct call *call)
 	put_scans(doc, &scans);
 	jsondoc_put_int(doc, "page-cache", (int64_t)pagecache_bytes(s->cache));
 	for (size_t i = 0; i < site->store.platform_count; i++)
-		if (auth_sees(s, call->request, &site->store.platform[i]))
+		if (auth_sees(s, match->request, &site->store.platform[i]))
 			jsondoc_add(platforms, platform_doc(s, site, i));
 	jsondoc_put(doc, "platforms", platforms);
 	return json_reply(200, doc);
 }
 
-struct reply *machine_ready(struct service *s, const struct call *call)
+struct reply *status_ready(struct server_context *s, const struct route_match *match)
 {
-	(void)call;
+	(void)match;
 	bool ready = is_ready(s);
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
 	jsondoc_put_bool(doc, "ready", ready);
@@ -142,7 +142,7 @@ static void put_gauge(struct buf *out, const char *name, const char *help, doubl
 }
 
 // What is private is nobody's business.
-static void put_platforms(struct service *s, struct buf *out)
+static void put_platforms(struct server_context *s, struct buf *out)
 {
 	static const struct {
 		const char *name, *help;
@@ -156,7 +156,7 @@ static void put_platforms(struct service *s, struct buf *out)
 	for (size_t row = 0; row < ARRAY_SIZE(rows); row++) {
 		metrics_head(out, rows[row].name, "gauge", rows[row].help);
 		for (size_t i = 0; i < site->store.platform_count; i++) {
-			struct catalog_totals t = service_platform_totals(s, i);
+			struct catalog_totals t = server_context_platform_totals(s, i);
 			const char *const labels[] = {"platform", site->store.platform[i].name, NULL};
 			if (!site->store.platform[i].is_private)
 				metrics_line(out, rows[row].name, labels,
@@ -165,7 +165,7 @@ static void put_platforms(struct service *s, struct buf *out)
 	}
 }
 
-static void put_plan_rows(struct service *s, const struct jsondoc *totals, const char *name, const char *key,
+static void put_plan_rows(struct server_context *s, const struct jsondoc *totals, const char *name, const char *key,
 	const char *help, struct buf *out)
 {
 	metrics_head(out, name, "gauge", help);
@@ -183,7 +183,7 @@ static void put_plan_rows(struct service *s, const struct jsondoc *totals, const
 	}
 }
 
-static void put_plan(struct service *s, struct catalog *c, struct buf *out)
+static void put_plan(struct server_context *s, struct catalog *c, struct buf *out)
 {
 	struct err e = ERR_INIT;
 	int64_t made = 0;
@@ -199,40 +199,40 @@ static void put_plan(struct service *s, struct catalog *c, struct buf *out)
 	put_plan_rows(s, totals, "plan_bytes", "bytes", "Bytes by verdict in the last plan.", out);
 }
 
-static void put_turns(const char *of, const struct turns_counts *counts, struct buf *out)
+static void put_turns(const char *of, const struct fair_queue_counts *counts, struct buf *out)
 {
 	CLEANUP(mem_free) char *waiting = xasprintf("upstream_%s_waiting", of), *under_way = xasprintf("upstream_%s_under_way", of);
 	put_gauge(out, waiting, "What is to be asked of upstream and waits for its turn.", (double)counts->waiting);
 	put_gauge(out, under_way, "What upstream is being asked for.", (double)counts->under_way);
 }
 
-static void put_queues(struct service *s, struct buf *out)
+static void put_queues(struct server_context *s, struct buf *out)
 {
-	struct turns_counts counts;
-	if (!s->gateway)
+	struct fair_queue_counts counts;
+	if (!s->upstream_pages)
 		return;
-	gateway_count(s->gateway, &counts);
+	upstream_pages_count(s->upstream_pages, &counts);
 	put_turns("pages", &counts, out);
-	retrieve_count(s->retrieve, &counts);
+	upstream_files_count(s->upstream_files, &counts);
 	put_turns("files", &counts, out);
 	put_gauge(out, "upstream_under_way_bytes", "Bytes that are reserved for files of upstream on their way.",
-		(double)depot_reserved(s->depot));
+		(double)file_cache_reserved(s->file_cache));
 }
 
-static void put_depot(struct service *s, struct buf *out)
+static void put_file_cache(struct server_context *s, struct buf *out)
 {
 	uint64_t files = 0, bytes = 0;
-	if (!s->depot)
+	if (!s->file_cache)
 		return;
-	depot_totals(s->depot, &files, &bytes);
+	file_cache_totals(s->file_cache, &files, &bytes);
 	put_gauge(out, "upstream_kept_files", "Files of upstream that are kept here.", (double)files);
 	put_gauge(out, "upstream_kept_bytes", "Bytes of the files of upstream that are kept here.", (double)bytes);
 }
 
-struct reply *machine_metrics(struct service *s, struct catalog *c, const struct call *call UNUSED)
+struct reply *status_metrics(struct server_context *s, struct catalog *c, const struct route_match *match UNUSED)
 {
 	static const char *const version[] = {"version", PACKAGE_VERSION, NULL};
-	struct host_scans scans;
+	struct server_callbacks_scans scans;
 	struct buf out;
 	buf_init(&out, JSON_MOST);
 	s->host->get_scans(s->host->ctx, &scans);
@@ -244,7 +244,7 @@ struct reply *machine_metrics(struct service *s, struct catalog *c, const struct
 	put_gauge(&out, "quarantined_files", "Files that the last scan did not list.", (double)scans.quarantined);
 	metrics_write(s->metrics, &out);
 	put_platforms(s, &out);
-	put_depot(s, &out);
+	put_file_cache(s, &out);
 	put_queues(s, &out);
 	put_plan(s, c, &out);
 	struct reply *r = reply_new(200, "text/plain; version=0.0.4; charset=utf-8", blob_from_buf(&out));

@@ -5,6 +5,6 @@
 
 #include "server/core/server-context.h"
 
-struct reply *machine_health(struct service *s, const struct call *call);
-struct reply *machine_ready(struct service *s, const struct call *call);
-struct reply *machine_metrics(struct service *s, struct catalog *c, const struct call *call);
+struct reply *status_health(struct server_context *s, const struct route_match *match);
+struct reply *status_ready(struct server_context *s, const struct route_match *match);
+struct reply *status_metrics(struct server_context *s, struct catalog *c, const struct route_match *match);

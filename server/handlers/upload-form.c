@@ -4,34 +4,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const field_name[FORM_COUNT] = {
-	[FORM_ACTION] = ":action",
-	[FORM_PROTOCOL] = "protocol_version",
-	[FORM_NAME] = "name",
-	[FORM_VERSION] = "version",
-	[FORM_FILETYPE] = "filetype",
-	[FORM_SHA256] = "sha256_digest",
-	[FORM_BLAKE2B_256] = "blake2_256_digest",
-	[FORM_MD5] = "md5_digest",
+static const char *const field_name[UPLOAD_FORM_COUNT] = {
+	[UPLOAD_FORM_ACTION] = ":action",
+	[UPLOAD_FORM_PROTOCOL] = "protocol_version",
+	[UPLOAD_FORM_NAME] = "name",
+	[UPLOAD_FORM_VERSION] = "version",
+	[UPLOAD_FORM_FILETYPE] = "filetype",
+	[UPLOAD_FORM_SHA256] = "sha256_digest",
+	[UPLOAD_FORM_BLAKE2B_256] = "blake2_256_digest",
+	[UPLOAD_FORM_MD5] = "md5_digest",
 };
 
-void form_release(struct form *f)
+void upload_form_release(struct upload_form *f)
 {
-	for (int i = 0; i < FORM_COUNT; i++)
+	for (int i = 0; i < UPLOAD_FORM_COUNT; i++)
 		free(f->value[i]);
-	*f = (struct form){0};
+	*f = (struct upload_form){0};
 }
 
-enum form_field form_find(struct str name)
+enum upload_form_field upload_form_find(struct str name)
 {
 	int i = 0;
-	while (i < FORM_COUNT && !str_eq(name, str_from(field_name[i])))
+	while (i < UPLOAD_FORM_COUNT && !str_eq(name, str_from(field_name[i])))
 		i++;
-	return (enum form_field)i;
+	return (enum upload_form_field)i;
 }
 
 // twine and poetry send empty fields for what there is not, and older tools "UNKNOWN".
-int form_put(struct form *f, enum form_field field, struct str value, struct err *e)
+int upload_form_put(struct upload_form *f, enum upload_form_field field, struct str value, struct err *e)
 {
 	value = str_trim(value);
 	if (!value.len || str_eq(value, STR("UNKNOWN")))
@@ -43,10 +43,10 @@ int form_put(struct form *f, enum form_field field, struct str value, struct err
 	return 0;
 }
 
-int form_check(const struct form *f, struct err *e)
+int upload_form_check(const struct upload_form *f, struct err *e)
 {
 	static const char *const retired[] = {"submit", "submit_pkg_info", "doc_upload"};
-	const char *action = f->value[FORM_ACTION], *protocol = f->value[FORM_PROTOCOL];
+	const char *action = f->value[UPLOAD_FORM_ACTION], *protocol = f->value[UPLOAD_FORM_PROTOCOL];
 	for (size_t i = 0; action && i < ARRAY_SIZE(retired); i++)
 		if (strcmp(action, retired[i]) == 0)
 			return err_set(e, ERR_DENIED, ":action %s is no more: upload the file itself", action);
@@ -57,14 +57,14 @@ int form_check(const struct form *f, struct err *e)
 	return 0;
 }
 
-struct claims form_claims(const struct form *f)
+struct declared upload_form_claims(const struct upload_form *f)
 {
-	return (struct claims){
-		.name = f->value[FORM_NAME],
-		.version = f->value[FORM_VERSION],
-		.filetype = f->value[FORM_FILETYPE],
-		.digest = {[HASH_SHA256] = f->value[FORM_SHA256],
-			[HASH_BLAKE2B_256] = f->value[FORM_BLAKE2B_256],
-			[HASH_MD5] = f->value[FORM_MD5]},
+	return (struct declared){
+		.name = f->value[UPLOAD_FORM_NAME],
+		.version = f->value[UPLOAD_FORM_VERSION],
+		.filetype = f->value[UPLOAD_FORM_FILETYPE],
+		.digest = {[DIGEST_SHA256] = f->value[UPLOAD_FORM_SHA256],
+			[DIGEST_BLAKE2B_256] = f->value[UPLOAD_FORM_BLAKE2B_256],
+			[DIGEST_MD5] = f->value[UPLOAD_FORM_MD5]},
 	};
 }

@@ -25,15 +25,15 @@ enum { RESERVED_AHEAD = 8 << 20 }; // bytes
 // One upload, from its header to its answer. What a known token is told is a line of the audit log, and so is a token
 // that is wrong, until it is told so too often: who has none writes nothing here.
 struct upload {
-	struct receiver receiver; // first
-	struct service *service;
+	struct body_handler receiver; // first
+	struct server_context *service;
 	const struct platform *platform;
 	char *peer, *authorization; // of its header
 	bool wants_json;
 	char *who; // whose token it is
 	struct multipart body;
-	struct form form;
-	enum form_field field; // of the part that is being read; FORM_COUNT: one that nobody reads
+	struct upload_form form;
+	enum upload_form_field field; // of the part that is being read; UPLOAD_FORM_COUNT: one that nobody reads
 	bool in_content;
 	struct buf text; // of the field
 	char *file;
@@ -172,14 +172,14 @@ static int check_quota(const struct upload *u, uint64_t bytes, struct err *e)
 	return quota_check(u->platform, service_site(u->service)->max_file, &u->use, bytes, e);
 }
 
-struct asking {
+struct page_requests {
 	struct upload *upload;
 	struct catalog *catalog;
 };
 
 static int tell_use(void *ctx, struct quota_use *use, struct err *e)
 {
-	const struct asking *a = ctx;
+	const struct page_requests *a = ctx;
 	if (read_use(a->upload, a->catalog, e) < 0)
 		return -1;
 	*use = a->upload->use;
@@ -211,7 +211,7 @@ static int reserve(struct upload *u, struct catalog *c, uint64_t bytes, struct e
 		return read_use(u, c, e) < 0 ? -1 : check_quota(u, bytes, e);
 	if (!u->reservation && reservation_open(u->service->catalog_path, p, &u->reservation, e) < 0)
 		return -1;
-	struct asking asking = {u, c};
+	struct page_requests asking = {u, c};
 	struct err full = ERR_INIT;
 	if (reservation_set(u->reservation, service_site(u->service)->max_file, bytes, tell_use, &asking, &full) == 0 ||
 		(full.kind == ERR_FULL && send_again(u, c, bytes, &full) == 0))
@@ -223,16 +223,16 @@ static int reserve(struct upload *u, struct catalog *c, uint64_t bytes, struct e
 // More comes than was announced: much at once, where there is room.
 static int reserve_more(struct upload *u, uint64_t bytes, struct err *e)
 {
-	struct reader reader;
+	struct catalog_lease reader;
 	struct err why = ERR_INIT;
-	if (readers_take(u->service->readers, &reader, e) < 0)
+	if (catalog_pool_take(u->service->readers, &reader, e) < 0)
 		return -1;
 	int result = reserve(u, reader.catalog, bytes + RESERVED_AHEAD, &why);
 	if (result < 0 && (why.kind == ERR_FULL || why.kind == ERR_LIMIT))
 		result = reserve(u, reader.catalog, bytes, e);
 	else if (result < 0)
 		*e = why;
-	readers_give(u->service->readers, &reader);
+	catalog_pool_give(u->service->readers, &reader);
 	return result;
 }
 
@@ -259,7 +259,7 @@ static bool may_write(struct upload *u, const char *project)
 
 static int open_content(struct upload *u, struct catalog *c, struct err *e)
 {
-	CLEANUP(mem_free) char *project = publish_project_of(u->file, u->form.value[FORM_NAME], e);
+	CLEANUP(mem_free) char *project = publish_project_of(u->file, u->form.value[UPLOAD_FORM_NAME], e);
 	if (!project)
 		return -1;
 	if (!may_write(u, project))
@@ -272,17 +272,17 @@ static int open_content(struct upload *u, struct catalog *c, struct err *e)
 
 static int begin_content(struct upload *u, const char *filename, struct err *e)
 {
-	struct reader reader;
+	struct catalog_lease reader;
 	if (u->file)
 		return err_set(e, ERR_INVALID, "the form has two parts \"content\"");
 	if (!filename || !*filename)
 		return err_set(e, ERR_INVALID, "the part \"content\" has no filename");
 	u->file = xstrdup(filename);
 	u->in_content = true;
-	if (form_check(&u->form, e) < 0 || readers_take(u->service->readers, &reader, e) < 0)
+	if (upload_form_check(&u->form, e) < 0 || catalog_pool_take(u->service->readers, &reader, e) < 0)
 		return -1;
 	int result = open_content(u, reader.catalog, e);
-	readers_give(u->service->readers, &reader);
+	catalog_pool_give(u->service->readers, &reader);
 	return result;
 }
 
@@ -304,7 +304,7 @@ static int on_part(void *ctx, const struct multipart_part *part, struct err *e)
 	struct upload *u = ctx;
 	buf_clear(&u->text);
 	u->in_content = false;
-	u->field = form_find(str_from(part->name));
+	u->field = upload_form_find(str_from(part->name));
 	return strcmp(part->name, "content") == 0 ? begin_content(u, part->filename, e) : 0;
 }
 
@@ -313,7 +313,7 @@ static int on_bytes(void *ctx, struct str bytes, struct err *e)
 	struct upload *u = ctx;
 	if (u->in_content)
 		return add_content(u, bytes, e);
-	if (u->field == FORM_COUNT)
+	if (u->field == UPLOAD_FORM_COUNT)
 		return 0;
 	buf_str(&u->text, bytes);
 	if (u->text.failed)
@@ -324,14 +324,14 @@ static int on_bytes(void *ctx, struct str bytes, struct err *e)
 static int on_part_end(void *ctx, struct err *e)
 {
 	struct upload *u = ctx;
-	if (u->in_content || u->field == FORM_COUNT)
+	if (u->in_content || u->field == UPLOAD_FORM_COUNT)
 		return 0;
-	return form_put(&u->form, u->field, buf_view(&u->text), e);
+	return upload_form_put(&u->form, u->field, buf_view(&u->text), e);
 }
 
 // --- the receiver ---
 
-static struct reply *take(struct receiver *r, struct str bytes)
+static struct reply *take(struct body_handler *r, struct str bytes)
 {
 	struct err e = ERR_INIT;
 	struct upload *u = (struct upload *)r;
@@ -342,26 +342,26 @@ static struct reply *take(struct receiver *r, struct str bytes)
 
 static int publish(struct upload *u, struct publish_receipt *receipt, struct err *e)
 {
-	struct reader reader;
-	struct claims claims = form_claims(&u->form);
-	if (multipart_end(&u->body, e) < 0 || form_check(&u->form, e) < 0)
+	struct catalog_lease reader;
+	struct declared claims = upload_form_claims(&u->form);
+	if (multipart_end(&u->body, e) < 0 || upload_form_check(&u->form, e) < 0)
 		return -1;
 	if (!u->publish)
 		return err_set(e, ERR_INVALID, "the form has no part \"content\"");
-	if (readers_take(u->service->readers, &reader, e) < 0)
+	if (catalog_pool_take(u->service->readers, &reader, e) < 0)
 		return -1;
 	int result = check_room(u, reader.catalog, publish_size(u->publish), e);
 	if (result == 0 && u->reservation)
 		result = reservation_take(u->reservation, e);
 	if (result == 0)
 		result = publish_end(u->publish, reader.catalog, &claims,
-			atomic_load_explicit(&u->service->admission, memory_order_acquire), receipt, e);
-	readers_give(u->service->readers, &reader);
+			atomic_load_explicit(&u->service->upload_policy, memory_order_acquire), receipt, e);
+	catalog_pool_give(u->service->readers, &reader);
 	reservation_close(STEAL_PTR(u->reservation)); // the catalog has it, or it is not to be had
 	return result;
 }
 
-static struct reply *end(struct receiver *r)
+static struct reply *end(struct body_handler *r)
 {
 	struct err e = ERR_INIT;
 	struct upload *u = (struct upload *)r;
@@ -371,7 +371,7 @@ static struct reply *end(struct receiver *r)
 	return publish(u, &receipt, &e) < 0 ? fail(u, &e) : succeed(u, &receipt);
 }
 
-static void upload_free(struct receiver *r)
+static void upload_free(struct body_handler *r)
 {
 	struct upload *u = (struct upload *)r;
 	publish_free(u->publish);
@@ -379,7 +379,7 @@ static void upload_free(struct receiver *r)
 	if (u->body.ops)
 		multipart_release(&u->body);
 	audit_close(u->audit);
-	form_release(&u->form);
+	upload_form_release(&u->form);
 	buf_release(&u->text);
 	reply_unref(u->refusal);
 	free(u->peer);
@@ -389,7 +389,7 @@ static void upload_free(struct receiver *r)
 	free(u);
 }
 
-static const struct receiver_ops ops = {.take = take, .end = end, .free = upload_free};
+static const struct body_handler_ops ops = {.take = take, .end = end, .free = upload_free};
 static const struct multipart_ops parts = {.begin = on_part, .data = on_bytes, .end = on_part_end};
 
 // Whoever has no token writes nothing, nor does his trying fill the disk: but for the few tries that auth lets pass.
@@ -417,13 +417,13 @@ static struct reply *prepare(struct upload *u, const struct request *r)
 	return NULL;
 }
 
-struct receiver *upload_receive(struct service *s, const struct call *call, struct reply **refusal)
+struct body_handler *upload_receive(struct server_context *s, const struct route_match *match, struct reply **refusal)
 {
-	const struct request *r = call->request;
-	const struct platform *p = site_platform(service_site(s), call->view);
+	const struct request *r = match->request;
+	const struct platform *p = site_platform(service_site(s), match->view);
 	if (!p) {
-		struct reply *refused = auth_unknown(s, r, TOKEN_UPLOAD, call->view, NULL);
-		*refusal = refused ? refused : service_not_found(s, "no such platform");
+		struct reply *refused = auth_unknown(s, r, TOKEN_UPLOAD, match->view, NULL);
+		*refusal = refused ? refused : server_context_not_found(s, "no such platform");
 		return NULL;
 	}
 	struct upload *u = xcalloc(1, sizeof(*u));
@@ -438,7 +438,7 @@ struct receiver *upload_receive(struct service *s, const struct call *call, stru
 	buf_init(&u->text, LIMIT_FORM_VALUE);
 	*refusal = prepare(u, r);
 	if (!*refusal && p->scanned != CATALOG_SCANNED) // nobody knows yet which names are taken, or were taken out of use
-		*refusal = service_not_filled();
+		*refusal = server_context_not_filled();
 	if (!*refusal)
 		return &u->receiver;
 	upload_free(&u->receiver);

@@ -5,4 +5,4 @@
 #include "server/core/server-context.h"
 
 // A receive_fn: call->view is the platform.
-struct receiver *upload_receive(struct service *s, const struct call *call, struct reply **refusal);
+struct body_handler *upload_receive(struct server_context *s, const struct route_match *match, struct reply **refusal);

@@ -4,14 +4,14 @@
 #include <microhttpd.h>
 #include <stddef.h>
 
-void client_wake(struct client *c)
+void connection_resume(struct connection *c)
 {
-	struct clients *clients = c->clients;
+	struct connections *clients = c->clients;
 	MHD_resume_connection(c->connection); // from here on it may go away
-	clients_wake(clients);
+	connections_resumed(clients);
 }
 
-struct client *client_of_waiter(struct waiter *w)
+struct connection *connection_of_continuation(struct continuation *w)
 {
-	return (struct client *)(void *)((char *)w - offsetof(struct client, waiter));
+	return (struct connection *)(void *)((char *)w - offsetof(struct connection, continuation));
 }

@@ -15,20 +15,20 @@ struct MHD_Connection;
 
 // A connection. It answers one request after the other, so what belongs to the request under way is here too and
 // a request without a body allocates nothing.
-struct client {
-	struct client_link link;
+struct connection {
+	struct connection_link link;
 	struct http *http;
-	struct clients *clients;
+	struct connections *clients;
 	struct MHD_Connection *connection;
 	struct str target;      // in the library's buffer
 	struct request request; // while a worker has it
 	struct reply *reply;    // chosen, not dropped yet
-	struct body *body;      // NULL where the request has none, or after it
-	struct waiter waiter;   // while it sleeps for something from elsewhere
+	struct request_body *body;      // NULL where the request has none, or after it
+	struct continuation continuation;   // while it sleeps for something from elsewhere
 	char peer[LISTEN_PEER];
 	struct accesslog_line line;
 };
 
 // Who sleeps goes on, on his event loop. Any thread; afterwards the connection may be gone.
-void client_wake(struct client *c);
-struct client *client_of_waiter(struct waiter *w);
+void connection_resume(struct connection *c);
+struct connection *connection_of_continuation(struct continuation *w);

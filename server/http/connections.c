@@ -14,11 +14,11 @@
 
 enum { LOOK_MS = 1000, DRAIN_POLL_MS = 20, ROUSE_POLL_MS = 5 };
 
-struct clients {
+struct connections {
 	pthread_mutex_t lock;
 	pthread_cond_t stopping;
 	pthread_t reaper;
-	struct client_link *first;
+	struct connection_link *first;
 	long timeout;
 	void (*looked)(void *ctx);
 	void *ctx;
@@ -48,17 +48,17 @@ static void wake_reader(int fd)
 
 // libmicrohttpd does not look at a connection that it has suspended. Bytes may come before the end (the next request, or
 // the last words of TLS), so it is not read for.
-static void note_end(struct client_link *c)
+static void note_end(struct connection_link *c)
 {
 	struct pollfd p = {.fd = c->fd, .events = POLLRDHUP};
 	if (poll(&p, 1, 0) == 1)
 		atomic_store_explicit(&c->has_left, true, memory_order_relaxed);
 }
 
-static void look_at_all(struct clients *t)
+static void look_at_all(struct connections *t)
 {
 	long now = clock_seconds();
-	for (struct client_link *c = t->first; c; c = c->next) {
+	for (struct connection_link *c = t->first; c; c = c->next) {
 		long since = atomic_load_explicit(&c->waiting_since, memory_order_relaxed);
 		if (!since)
 			note_end(c);
@@ -73,7 +73,7 @@ static void look_at_all(struct clients *t)
 
 static void *reap(void *ctx)
 {
-	struct clients *t = ctx;
+	struct connections *t = ctx;
 	pthread_mutex_lock(&t->lock);
 	while (!t->stop) {
 		if (clock_wait(&t->stopping, &t->lock, clock_ms() + LOOK_MS))
@@ -88,9 +88,9 @@ static void *reap(void *ctx)
 	return NULL;
 }
 
-struct clients *clients_new(unsigned timeout_seconds, void (*looked)(void *ctx), void *ctx)
+struct connections *connections_new(unsigned timeout_seconds, void (*looked)(void *ctx), void *ctx)
 {
-	struct clients *t = xcalloc(1, sizeof(*t));
+	struct connections *t = xcalloc(1, sizeof(*t));
 	t->timeout = (long)timeout_seconds;
 	t->looked = looked;
 	t->ctx = ctx;
@@ -101,7 +101,7 @@ struct clients *clients_new(unsigned timeout_seconds, void (*looked)(void *ctx),
 	return t;
 }
 
-void clients_free(struct clients *t)
+void connections_free(struct connections *t)
 {
 	if (!t)
 		return;
@@ -115,7 +115,7 @@ void clients_free(struct clients *t)
 	free(t);
 }
 
-void clients_add(struct clients *t, struct client_link *link, int fd)
+void connections_add(struct connections *t, struct connection_link *link, int fd)
 {
 	link->fd = fd;
 	atomic_init(&link->waiting_since, clock_seconds());
@@ -130,7 +130,7 @@ void clients_add(struct clients *t, struct client_link *link, int fd)
 	pthread_mutex_unlock(&t->lock);
 }
 
-void clients_remove(struct clients *t, struct client_link *link)
+void connections_remove(struct connections *t, struct connection_link *link)
 {
 	pthread_mutex_lock(&t->lock);
 	if (link->next)
@@ -142,59 +142,59 @@ void clients_remove(struct clients *t, struct client_link *link)
 	pthread_mutex_unlock(&t->lock);
 }
 
-void clients_begin(struct client_link *link)
+void connections_begin(struct connection_link *link)
 {
 	atomic_store_explicit(&link->is_busy, true, memory_order_relaxed);
-	clients_work(link);
+	connections_work(link);
 }
 
-void clients_await(struct client_link *link)
+void connections_await(struct connection_link *link)
 {
 	atomic_store_explicit(&link->waiting_since, clock_seconds(), memory_order_relaxed);
 }
 
-void clients_work(struct client_link *link)
+void connections_work(struct connection_link *link)
 {
 	atomic_store_explicit(&link->waiting_since, 0, memory_order_relaxed);
 }
 
 // Whoever stops says so first, and then waits until none sleeps: so a request counts itself in before it asks.
-bool clients_sleep(struct clients *t, struct client_link *link)
+bool connections_sleep(struct connections *t, struct connection_link *link)
 {
 	atomic_fetch_add(&t->asleep, 1);
 	if (atomic_load(&t->is_stopping)) {
-		clients_wake(t);
+		connections_resumed(t);
 		return false;
 	}
-	clients_work(link);
+	connections_work(link);
 	return true;
 }
 
-void clients_wake(struct clients *t)
+void connections_resumed(struct connections *t)
 {
 	atomic_fetch_sub(&t->asleep, 1);
 }
 
 // One that waits for a request has nothing to lose: the other side sees the end of the connection.
-static void end_idle(struct client_link *link)
+static void end_idle(struct connection_link *link)
 {
 	shutdown(link->fd, SHUT_RD);
 }
 
-void clients_end(struct clients *t, struct client_link *link)
+void connections_end(struct connections *t, struct connection_link *link)
 {
-	clients_await(link);
+	connections_await(link);
 	atomic_store(&link->is_busy, false);
 	if (atomic_load(&t->is_draining))
 		end_idle(link);
 }
 
 // How many are busy; the others are told to go.
-static unsigned send_home(struct clients *t)
+static unsigned send_home(struct connections *t)
 {
 	unsigned busy = 0;
 	pthread_mutex_lock(&t->lock);
-	for (struct client_link *c = t->first; c; c = c->next) {
+	for (struct connection_link *c = t->first; c; c = c->next) {
 		if (atomic_load(&c->is_busy))
 			busy++;
 		else
@@ -209,14 +209,14 @@ static void pause_ms(long ms)
 	nanosleep(&(struct timespec){.tv_nsec = ms * 1000000L}, NULL);
 }
 
-void clients_drain(struct clients *t, unsigned seconds)
+void connections_drain(struct connections *t, unsigned seconds)
 {
 	atomic_store(&t->is_draining, true);
 	for (unsigned waited = 0; send_home(t) && waited < seconds * 1000; waited += DRAIN_POLL_MS)
 		pause_ms(DRAIN_POLL_MS);
 }
 
-void clients_rouse(struct clients *t)
+void connections_rouse(struct connections *t)
 {
 	atomic_store(&t->is_stopping, true);
 	while (atomic_load(&t->asleep))

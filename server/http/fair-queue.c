@@ -18,29 +18,29 @@ struct turns_address {
 	struct turns_address *next; // round
 	unsigned char id[sizeof(struct in6_addr)];
 	bool is_shared; // by many clients
-	struct turn *first, **end; // who wait
+	struct fair_queue_entry *first, **end; // who wait
 	unsigned waiting, under_way, passed;
 	uint64_t weight;
 };
 
-struct turns {
-	struct turns_options options;
+struct fair_queue {
+	struct fair_queue_options options;
 	pthread_mutex_t lock;
 	struct turns_address *last; // whose turn it was last; NULL: there is none
 	unsigned waiting, under_way;
 	uint64_t weight, most_weight;
 };
 
-struct turns *turns_new(const struct turns_options *options)
+struct fair_queue *fair_queue_new(const struct fair_queue_options *options)
 {
-	struct turns *t = xcalloc(1, sizeof(*t));
+	struct fair_queue *t = xcalloc(1, sizeof(*t));
 	t->options = *options;
 	t->most_weight = UINT64_MAX;
 	pthread_mutex_init(&t->lock, NULL);
 	return t;
 }
 
-void turns_free(struct turns *t)
+void fair_queue_free(struct fair_queue *t)
 {
 	if (!t)
 		return;
@@ -52,7 +52,7 @@ void turns_free(struct turns *t)
 	free(t);
 }
 
-void turns_limit(struct turns *t, uint64_t weight)
+void fair_queue_limit(struct fair_queue *t, uint64_t weight)
 {
 	pthread_mutex_lock(&t->lock);
 	t->most_weight = weight;
@@ -74,7 +74,7 @@ static void read_id(const char *peer, unsigned char id[sizeof(struct in6_addr)])
 	memcpy(id + 12, &four, sizeof(four));
 }
 
-static struct turns_address *address_of(struct turns *t, const char *peer)
+static struct turns_address *address_of(struct fair_queue *t, const char *peer)
 {
 	unsigned char id[sizeof(struct in6_addr)];
 	const char *name = peer ? peer : "unix";
@@ -96,7 +96,7 @@ static struct turns_address *address_of(struct turns *t, const char *peer)
 }
 
 // Where nothing of it is left.
-static void forget(struct turns *t, struct turns_address *a)
+static void forget(struct fair_queue *t, struct turns_address *a)
 {
 	if (a->waiting || a->under_way)
 		return;
@@ -116,7 +116,7 @@ static uint64_t share(const struct turns_address *a, uint64_t all)
 
 // --- queues: under the lock ---
 
-static void append(struct turns *t, struct turns_address *a, struct turn *turn)
+static void append(struct fair_queue *t, struct turns_address *a, struct fair_queue_entry *turn)
 {
 	turn->next = NULL;
 	turn->address = a;
@@ -126,10 +126,10 @@ static void append(struct turns *t, struct turns_address *a, struct turn *turn)
 	t->waiting++;
 }
 
-static void take_out(struct turns *t, struct turn *turn)
+static void take_out(struct fair_queue *t, struct fair_queue_entry *turn)
 {
 	struct turns_address *a = turn->address;
-	struct turn **at = &a->first;
+	struct fair_queue_entry **at = &a->first;
 	while (*at != turn)
 		at = &(*at)->next;
 	*at = turn->next;
@@ -139,7 +139,7 @@ static void take_out(struct turns *t, struct turn *turn)
 	t->waiting--;
 }
 
-static bool has_room(const struct turns *t, const struct turns_address *a)
+static bool has_room(const struct fair_queue *t, const struct turns_address *a)
 {
 	return t->waiting < t->options.waiting && a->waiting < share(a, t->options.waiting);
 }
@@ -149,14 +149,14 @@ static bool fits(uint64_t sum, uint64_t more, uint64_t most)
 	return !sum || (sum <= most && more <= most - sum);
 }
 
-static bool is_too_heavy(const struct turns *t, const struct turns_address *a)
+static bool is_too_heavy(const struct fair_queue *t, const struct turns_address *a)
 {
 	uint64_t weight = a->first->weight;
 	return !fits(t->weight, weight, t->most_weight) || !fits(a->weight, weight, share(a, t->most_weight));
 }
 
 // The next of those that may begin; NULL: none.
-static struct turns_address *choose(struct turns *t)
+static struct turns_address *choose(struct fair_queue *t)
 {
 	struct turns_address *a = t->last;
 	do {
@@ -171,13 +171,13 @@ static struct turns_address *choose(struct turns *t)
 	return NULL;
 }
 
-static struct turn *next(struct turns *t)
+static struct fair_queue_entry *next(struct fair_queue *t)
 {
 	bool may = t->waiting && t->under_way < t->options.under_way;
 	struct turns_address *a = may ? choose(t) : NULL;
 	if (!a)
 		return NULL;
-	struct turn *turn = a->first;
+	struct fair_queue_entry *turn = a->first;
 	take_out(t, turn);
 	turn->has_begun = true;
 	a->passed = 0;
@@ -191,7 +191,7 @@ static struct turn *next(struct turns *t)
 
 // --- calls ---
 
-bool turns_enter(struct turns *t, struct turn *turn, const char *peer, uint64_t weight)
+bool fair_queue_enter(struct fair_queue *t, struct fair_queue_entry *turn, const char *peer, uint64_t weight)
 {
 	pthread_mutex_lock(&t->lock);
 	struct turns_address *a = address_of(t, peer);
@@ -206,7 +206,7 @@ bool turns_enter(struct turns *t, struct turn *turn, const char *peer, uint64_t 
 	return has_entered;
 }
 
-void turns_join(struct turns *t, struct turn *turn, const char *peer)
+void fair_queue_join(struct fair_queue *t, struct fair_queue_entry *turn, const char *peer)
 {
 	pthread_mutex_lock(&t->lock);
 	if (turn->address && !turn->has_begun) {
@@ -222,7 +222,7 @@ void turns_join(struct turns *t, struct turn *turn, const char *peer)
 	pthread_mutex_unlock(&t->lock);
 }
 
-bool turns_leave(struct turns *t, struct turn *turn)
+bool fair_queue_leave(struct fair_queue *t, struct fair_queue_entry *turn)
 {
 	pthread_mutex_lock(&t->lock);
 	struct turns_address *a = turn->address;
@@ -236,7 +236,7 @@ bool turns_leave(struct turns *t, struct turn *turn)
 	return waits;
 }
 
-void turns_end(struct turns *t, struct turn *turn)
+void fair_queue_end(struct fair_queue *t, struct fair_queue_entry *turn)
 {
 	pthread_mutex_lock(&t->lock);
 	struct turns_address *a = turn->address;
@@ -251,9 +251,9 @@ void turns_end(struct turns *t, struct turn *turn)
 	pthread_mutex_unlock(&t->lock);
 }
 
-void turns_run(struct turns *t)
+void fair_queue_run(struct fair_queue *t)
 {
-	struct turn *turn;
+	struct fair_queue_entry *turn;
 	do {
 		pthread_mutex_lock(&t->lock);
 		turn = next(t);
@@ -263,9 +263,9 @@ void turns_run(struct turns *t)
 	} while (turn);
 }
 
-void turns_count(struct turns *t, struct turns_counts *out)
+void fair_queue_count(struct fair_queue *t, struct fair_queue_counts *out)
 {
 	pthread_mutex_lock(&t->lock);
-	*out = (struct turns_counts){t->waiting, t->under_way, t->weight};
+	*out = (struct fair_queue_counts){t->waiting, t->under_way, t->weight};
 	pthread_mutex_unlock(&t->lock);
 }

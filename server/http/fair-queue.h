@@ -8,41 +8,41 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct turns;
+struct fair_queue;
 struct turns_address;
 
 // Embedded in whatever wants a turn; zeros at first.
-struct turn {
-	struct turn *next;
+struct fair_queue_entry {
+	struct fair_queue_entry *next;
 	struct turns_address *address; // NULL: it neither waits nor has its turn
 	uint64_t weight;
 	bool has_begun;
 };
 
-struct turns_options {
+struct fair_queue_options {
 	unsigned under_way; // at most
 	unsigned waiting;   // at most
-	void (*begin)(void *ctx, struct turn *t); // its turn has come; called without a lock, by whoever calls turns_run()
+	void (*begin)(void *ctx, struct fair_queue_entry *t); // its turn has come; called without a lock, by whoever calls fair_queue_run()
 	void *ctx;
 };
 
-struct turns_counts {
+struct fair_queue_counts {
 	unsigned waiting, under_way;
 	uint64_t weight; // of what is under way
 };
 
-struct turns *turns_new(const struct turns_options *options);
-void turns_free(struct turns *t); // NULL is fine. What still waits is forgotten.
+struct fair_queue *fair_queue_new(const struct fair_queue_options *options);
+void fair_queue_free(struct fair_queue *t); // NULL is fine. What still waits is forgotten.
 // Of all that is under way together, from now on; what is heavier by itself goes alone. Without it: any.
-void turns_limit(struct turns *t, uint64_t weight);
+void fair_queue_limit(struct fair_queue *t, uint64_t weight);
 // Puts it into the queue of peer's address (NULL: "unix"). False: too many wait, of this address or of all.
-bool turns_enter(struct turns *t, struct turn *turn, const char *peer, uint64_t weight);
+bool fair_queue_enter(struct fair_queue *t, struct fair_queue_entry *turn, const char *peer, uint64_t weight);
 // Somebody else wants the same. While it waits, it moves to his address's queue where that is shorter.
-void turns_join(struct turns *t, struct turn *turn, const char *peer);
+void fair_queue_join(struct fair_queue *t, struct fair_queue_entry *turn, const char *peer);
 // Takes it out of the queue. False: it did not wait.
-bool turns_leave(struct turns *t, struct turn *turn);
+bool fair_queue_leave(struct fair_queue *t, struct fair_queue_entry *turn);
 // Its turn is over; of one that has none nothing happens.
-void turns_end(struct turns *t, struct turn *turn);
+void fair_queue_end(struct fair_queue *t, struct fair_queue_entry *turn);
 // Begins with those whose turn it is. After each of the others, holding no lock that begin() takes.
-void turns_run(struct turns *t);
-void turns_count(struct turns *t, struct turns_counts *out);
+void fair_queue_run(struct fair_queue *t);
+void fair_queue_count(struct fair_queue *t, struct fair_queue_counts *out);

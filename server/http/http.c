@@ -24,21 +24,21 @@ enum {
 struct http {
 	struct http_options options;
 	struct MHD_Daemon *daemon;
-	struct handshakes *handshakes; // NULL: plain HTTP
+	struct tls_handshakes *handshakes; // NULL: plain HTTP
 	unsigned adopted;              // connections, by their thread
-	struct lanes *workers;
-	struct lanes *receivers;
-	struct clients *clients;
+	struct worker_pools *workers;
+	struct worker_pools *receivers;
+	struct connections *clients;
 	char *url;
 };
 
 // --- requests ---
 
 // Takes the reply over; it is dropped when the request has ended.
-static enum MHD_Result send_reply(struct client *c, struct reply *r)
+static enum MHD_Result send_reply(struct connection *c, struct reply *r)
 {
 	c->reply = r;
-	return sending_queue(c) ? MHD_YES : MHD_NO;
+	return mhd_response_queue(c) ? MHD_YES : MHD_NO;
 }
 
 static enum MHD_Result take_value(void *ctx, enum MHD_ValueKind kind, const char *name, size_t name_len,
@@ -52,7 +52,7 @@ static enum MHD_Result take_value(void *ctx, enum MHD_ValueKind kind, const char
 	return MHD_YES;
 }
 
-static struct request read_request(struct client *c, const char *url, const char *method)
+static struct request read_request(struct connection *c, const char *url, const char *method)
 {
 	struct request r = {.method = request_method(method), .path = url, .peer = c->peer};
 	MHD_get_connection_values_n(c->connection, MHD_HEADER_KIND | MHD_GET_ARGUMENT_KIND, take_value, &r);
@@ -63,26 +63,26 @@ static enum MHD_Result scrutinize_header(void *ctx, enum MHD_ValueKind kind, con
 	size_t name_len, const char *value, size_t value_len)
 {
 	(void)kind;
-	scrutiny_header(ctx, (struct str){name, name_len}, (struct str){value, value_len});
+	request_check_header(ctx, (struct str){name, name_len}, (struct str){value, value_len});
 	return MHD_YES;
 }
 
 // Where its empty line lies.
-static const char *end_of_header(struct client *c, const char *begin)
+static const char *end_of_header(struct connection *c, const char *begin)
 {
 	return begin - strlen("\r\n") +
 		MHD_get_connection_info(c->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE)->header_size;
 }
 
-static struct scrutiny scrutinize(struct client *c, const char *method, const char *version)
+static struct request_check check_request(struct connection *c, const char *method, const char *version)
 {
-	struct scrutiny s = {.next = quirks_is_lax(MHD_get_version()) ? method : NULL};
-	scrutiny_piece(&s, str_from(method), strlen(" "));
-	scrutiny_piece(&s, c->target, strlen(" "));
-	scrutiny_piece(&s, str_from(version), strlen("\r\n"));
+	struct request_check s = {.next = mhd_workarounds_is_lax(MHD_get_version()) ? method : NULL};
+	request_check_piece(&s, str_from(method), strlen(" "));
+	request_check_piece(&s, c->target, strlen(" "));
+	request_check_piece(&s, str_from(version), strlen("\r\n"));
 	MHD_get_connection_values_n(c->connection, MHD_HEADER_KIND, scrutinize_header, &s);
 	if (s.next)
-		scrutiny_piece(&s, (struct str){end_of_header(c, method), 0}, 0);
+		request_check_piece(&s, (struct str){end_of_header(c, method), 0}, 0);
 	return s;
 }
 
@@ -95,25 +95,25 @@ static struct reply *too_many(void)
 }
 
 // Of a client that sleeps. Where the lane takes no more, that is the answer.
-static void submit(struct client *c, struct lane *lane, pool_fn *job)
+static void submit(struct connection *c, struct worker_pool *lane, thread_pool_fn *job)
 {
-	if (lane_submit(lane, c->peer, job, c))
+	if (worker_pool_submit(lane, c->peer, job, c))
 		return;
 	c->reply = too_many();
-	client_wake(c);
+	connection_resume(c);
 }
 
 // False where the server is stopping.
-static bool sleep_on_worker(struct client *c, struct lane *lane, pool_fn *job)
+static bool sleep_on_worker(struct connection *c, struct worker_pool *lane, thread_pool_fn *job)
 {
-	if (!clients_sleep(c->clients, &c->link))
+	if (!connections_sleep(c->clients, &c->link))
 		return false;
 	MHD_suspend_connection(c->connection);
 	submit(c, lane, job);
 	return true;
 }
 
-static bool sleeps(struct client *c)
+static bool sleeps(struct connection *c)
 {
 	return MHD_get_connection_info(c->connection, MHD_CONNECTION_INFO_CONNECTION_SUSPENDED)->suspended == MHD_YES;
 }
@@ -122,17 +122,17 @@ static bool sleeps(struct client *c)
 
 static void feed_job(void *job)
 {
-	struct client *c = job;
-	body_feed(c->body);
-	clients_await(&c->link);
-	client_wake(c);
+	struct connection *c = job;
+	request_body_feed(c->body);
+	connections_await(&c->link);
+	connection_resume(c);
 }
 
 static void end_job(void *job)
 {
-	struct client *c = job;
-	body_end(c->body);
-	client_wake(c);
+	struct connection *c = job;
+	request_body_end(c->body);
+	connection_resume(c);
 }
 
 static void free_job(void *job)
@@ -141,108 +141,108 @@ static void free_job(void *job)
 }
 
 // A receiver has files to remove: that is work.
-static void drop_body(struct client *c)
+static void drop_body(struct connection *c)
 {
-	struct body *b = STEAL_PTR(c->body);
+	struct request_body *b = STEAL_PTR(c->body);
 	if (b && b->receiver)
 		lane_submit_always(b->lane, free_job, b);
 	else
 		body_free(b);
 }
 
-static enum MHD_Result begin_body(struct client *c, const struct request *r, const struct scrutiny *s)
+static enum MHD_Result begin_body(struct connection *c, const struct request *r, const struct request_check *s)
 {
 	const struct http_options *o = &c->http->options;
-	struct lane *lane = lanes_pick(c->http->receivers, o->lane(o->ctx, r));
+	struct worker_pool *lane = worker_pools_pick(c->http->receivers, o->lane(o->ctx, r));
 	struct reply *refusal = NULL;
 	c->body = body_open(lane, o->connections / LANE_SHARE + 1, o->receive, o->ctx, r, s, &refusal);
 	if (!c->body)
 		return send_reply(c, refusal);
-	clients_await(&c->link);
+	connections_await(&c->link);
 	return MHD_YES;
 }
 
 // Within one call the library may offer the next piece to a connection that sleeps: a worker has the body then.
-static enum MHD_Result take_bytes(struct client *c, const char *bytes, size_t *len)
+static enum MHD_Result take_bytes(struct connection *c, const char *bytes, size_t *len)
 {
 	if (!c->body)
 		return MHD_NO;
 	if (sleeps(c))
 		return MHD_YES;
-	*len -= body_add(c->body, (struct str){bytes, *len});
-	if (body_is_hopeless(c->body))
+	*len -= request_body_add(c->body, (struct str){bytes, *len});
+	if (request_body_is_hopeless(c->body))
 		return MHD_NO;
-	if (body_has_progress(c->body))
-		clients_await(&c->link);
-	if (!body_is_full(c->body))
+	if (request_body_has_progress(c->body))
+		connections_await(&c->link);
+	if (!request_body_is_full(c->body))
 		return MHD_YES;
 	return sleep_on_worker(c, c->body->lane, feed_job) ? MHD_YES : MHD_NO;
 }
 
-static enum MHD_Result end_body(struct client *c)
+static enum MHD_Result end_body(struct connection *c)
 {
 	if (!c->body->reply)
 		return sleep_on_worker(c, c->body->lane, end_job) ? MHD_YES : MHD_NO;
-	clients_work(&c->link);
-	return send_reply(c, body_reply(c->body));
+	connections_work(&c->link);
+	return send_reply(c, request_body_reply(c->body));
 }
 
 // --- answers ---
 
 static void work_job(void *job);
 
-static void submit_work(struct client *c)
+static void submit_work(struct connection *c)
 {
 	struct http *h = c->http;
-	submit(c, lanes_pick(h->workers, h->options.lane(h->options.ctx, &c->request)), work_job);
+	submit(c, worker_pools_pick(h->workers, h->options.lane(h->options.ctx, &c->request)), work_job);
 }
 
 // nginx's word for a client who has closed the connection: it counts in no rate of our errors.
-static void work_again(struct waiter *w)
+static void work_again(struct continuation *w)
 {
-	struct client *c = client_of_waiter(w);
-	if (!waiter_has_left(w)) {
+	struct connection *c = connection_of_continuation(w);
+	if (!continuation_has_left(w)) {
 		submit_work(c);
 		return;
 	}
 	c->reply = reply_text(499, "499 Client Closed Request");
-	client_wake(c);
+	connection_resume(c);
 }
 
 // Where there is no reply yet, somebody else has it by now: it is not ours to touch.
 static void work_job(void *job)
 {
-	struct client *c = job;
-	c->waiter.wake = work_again;
-	struct reply *reply = c->http->options.work(c->http->options.ctx, &c->request, &c->waiter);
+	struct connection *c = job;
+	c->continuation.resume = work_again;
+	struct reply *reply = c->http->options.handle_worker(c->http->options.ctx, &c->request, &c->continuation);
 	if (!reply)
 		return;
 	c->reply = reply;
-	client_wake(c);
+	connection_resume(c);
 }
 
-static enum MHD_Result answer(struct client *c, const char *url, const char *method)
+static enum MHD_Result answer(struct connection *c, const char *url, const char *method)
 {
 	struct http *h = c->http;
 	if (c->reply) // a worker has answered, and woke us
 		return send_reply(c, c->reply);
 	c->request = read_request(c, url, method);
-	c->waiter.step = 0;
-	c->waiter.has_left = &c->link.has_left;
-	struct reply *reply = h->options.quick(h->options.ctx, &c->request);
+	c->continuation.step = 0;
+	c->continuation.has_left = &c->link.has_left;
+	struct reply *reply = h->options.handle_inline(h->options.ctx, &c->request);
 	if (reply)
 		return send_reply(c, reply);
-	if (sleep_on_worker(c, lanes_pick(h->workers, h->options.lane(h->options.ctx, &c->request)), work_job))
+	if (sleep_on_worker(c, worker_pools_pick(h->workers, h->options.lane(h->options.ctx, &c->request)), work_job))
 		return MHD_YES;
 	return send_reply(c, reply_text(503, "503 Service Unavailable: the server is stopping"));
 }
 
 // When the header is there. An answer now ends the connection, so what follows is never taken for a request.
-static enum MHD_Result begin(struct client *c, const char *url, const char *method, const char *version)
+static enum MHD_Result begin(struct connection *c, const char *url, const char *method, const char *version)
 {
-	struct scrutiny s = scrutinize(c, method, version);
+	struct request_check s = check_request(c, method, version);
 	enum method m = request_method(method);
-	struct reply *refusal = scrutiny_refuse(&s, m, str_from(version));
+	struct reply *refusal = request_check_refuse(&s, m, str_from(version));
 	if (refusal)
 		return send_reply(c, refusal);
 	if (m == METHOD_GET || m == METHOD_HEAD)
@@ -251,7 +251,7 @@ static enum MHD_Result begin(struct client *c, const char *url, const char *meth
 	return begin_body(c, &r, &s);
 }
 
-static struct client *client_of(struct MHD_Connection *connection)
+static struct connection *client_of(struct MHD_Connection *connection)
 {
 	return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
 }
@@ -262,7 +262,7 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, 
 	const char *method, const char *version, const char *bytes, size_t *len, void **state)
 {
 	(void)ctx;
-	struct client *c = *state;
+	struct connection *c = *state;
 	if (c && *len)
 		return take_bytes(c, bytes, len);
 	if (c)
@@ -271,7 +271,7 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, 
 	if (!c)
 		return MHD_NO;
 	*state = c;
-	clients_begin(&c->link);
+	connections_begin(&c->link);
 	if (c->http->options.access_log)
 		accesslog_note(&c->line, method, version);
 	return begin(c, url, method, version);
@@ -282,7 +282,7 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, 
 static void *on_uri(void *ctx, const char *uri, struct MHD_Connection *connection)
 {
 	(void)ctx;
-	struct client *c = client_of(connection);
+	struct connection *c = client_of(connection);
 	if (!c)
 		return NULL;
 	c->target = str_from(uri);
@@ -291,7 +291,7 @@ static void *on_uri(void *ctx, const char *uri, struct MHD_Connection *connectio
 	return NULL;
 }
 
-static void log_request(struct client *c)
+static void log_request(struct connection *c)
 {
 	accesslog_write(c->http->options.access_log,
 		&(struct accesslog_entry){
@@ -306,7 +306,7 @@ static void log_request(struct client *c)
 }
 
 // Of the body; what was cut off counts as nothing.
-static uint64_t sent(const struct client *c, enum MHD_RequestTerminationCode how)
+static uint64_t sent(const struct connection *c, enum MHD_RequestTerminationCode how)
 {
 	return how == MHD_REQUEST_TERMINATED_COMPLETED_OK && c->request.method != METHOD_HEAD ? c->reply->length : 0;
 }
@@ -315,11 +315,11 @@ static void on_completed(void *ctx, struct MHD_Connection *connection, void **st
 	enum MHD_RequestTerminationCode how)
 {
 	(void)ctx, (void)connection;
-	struct client *c = *state;
+	struct connection *c = *state;
 	if (!c)
 		return;
 	if (c->reply && how == MHD_REQUEST_TERMINATED_COMPLETED_OK && c->request.method == METHOD_GET)
-		meter_raise(c->reply->count);
+		download_counter_raise(c->reply->count);
 	if (c->reply && c->http->options.access_log)
 		log_request(c);
 	if (c->reply && c->http->options.done)
@@ -328,7 +328,7 @@ static void on_completed(void *ctx, struct MHD_Connection *connection, void **st
 	reply_unref(c->reply);
 	c->reply = NULL;
 	request_release(&c->request);
-	clients_end(c->clients, &c->link);
+	connections_end(c->clients, &c->link);
 }
 
 static void on_connection(void *ctx, struct MHD_Connection *connection, void **context,
@@ -336,19 +336,19 @@ static void on_connection(void *ctx, struct MHD_Connection *connection, void **c
 {
 	struct http *h = ctx;
 	if (what == MHD_CONNECTION_NOTIFY_STARTED) {
-		struct client *c = xcalloc(1, sizeof(*c));
+		struct connection *c = xcalloc(1, sizeof(*c));
 		c->http = h;
 		c->clients = h->clients;
 		c->connection = connection;
 		accesslog_line_init(&c->line);
 		listen_peer(MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr,
 			c->peer);
-		clients_add(h->clients, &c->link,
+		connections_add(h->clients, &c->link,
 			MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd);
 		*context = c;
 	} else if (*context) {
-		struct client *c = *context;
-		clients_remove(h->clients, &c->link);
+		struct connection *c = *context;
+		connections_remove(h->clients, &c->link);
 		accesslog_line_release(&c->line);
 		free(c);
 		*context = NULL;
@@ -401,13 +401,13 @@ static bool adopt(void *ctx, int fd, const struct sockaddr *addr, socklen_t len)
 {
 	struct http *h = ctx;
 	unsigned loops = h->options.threads ? h->options.threads : 1;
-	return MHD_add_connection(h->daemon, quirks_for_loop(fd, h->adopted++, loops), addr, len) == MHD_YES;
+	return MHD_add_connection(h->daemon, mhd_workarounds_for_loop(fd, h->adopted++, loops), addr, len) == MHD_YES;
 }
 
-static struct handshakes *start_handshakes(struct http *h)
+static struct tls_handshakes *start_handshakes(struct http *h)
 {
 	const struct http_options *o = &h->options;
-	const struct handshakes_options how = {
+	const struct tls_handshakes_options how = {
 		.socket = o->socket,
 		.tls = o->tls,
 		.connections = o->connections,
@@ -416,14 +416,14 @@ static struct handshakes *start_handshakes(struct http *h)
 		.adopt = adopt,
 		.ctx = h,
 	};
-	return handshakes_start(&how);
+	return tls_handshakes_start(&how);
 }
 
 static void http_free(struct http *h)
 {
-	lanes_free(h->workers);
-	lanes_free(h->receivers);
-	clients_free(h->clients);
+	worker_pools_free(h->workers);
+	worker_pools_free(h->receivers);
+	connections_free(h->clients);
 	free(h->url);
 	free(h);
 }
@@ -436,9 +436,9 @@ struct http *http_start(const struct http_options *options, struct err *e)
 	h->options = *options;
 	h->options.connections = listen_limit(options->connections, options->tls ? TLS_SOCKETS : 1);
 	h->url = xstrdup(options->url);
-	h->clients = clients_new(options->timeout, options->looked, options->ctx);
-	h->workers = lanes_new("work");
-	h->receivers = lanes_new("receive");
+	h->clients = connections_new(options->timeout, options->looked, options->ctx);
+	h->workers = worker_pools_new("work");
+	h->receivers = worker_pools_new("receive");
 	h->daemon = start_daemon(h);
 	if (!h->daemon) {
 		err_set(e, ERR_NET, "cannot serve on %s", options->url);
@@ -460,7 +460,7 @@ const char *http_url(const struct http *h)
 static int refuse(struct http *h)
 {
 	if (h->handshakes) {
-		handshakes_quiesce(h->handshakes);
+		tls_handshakes_quiesce(h->handshakes);
 		return -1;
 	}
 	int fd = MHD_quiesce_daemon(h->daemon);
@@ -474,13 +474,13 @@ void http_stop(struct http *h, unsigned grace)
 		return;
 	int64_t ends_at = clock_ms() + 1000 * (int64_t)grace;
 	CLEANUP(mem_close) int fd UNUSED = refuse(h); // closed at the end
-	clients_drain(h->clients, grace);
+	connections_drain(h->clients, grace);
 	if (h->options.give_up)
 		h->options.give_up(h->options.ctx);
-	clients_rouse(h->clients);
+	connections_rouse(h->clients);
 	MHD_stop_daemon(h->daemon);
 	int64_t left = ends_at - clock_ms();
-	handshakes_free(h->handshakes, left > 0 ? (unsigned)left : 0);
+	tls_handshakes_free(h->handshakes, left > 0 ? (unsigned)left : 0);
 	listen_end(h->url);
 	http_free(h);
 }

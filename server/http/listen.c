@@ -56,7 +56,7 @@ static void place_release(struct place *p)
 	free(p->name);
 }
 
-static int place_open(struct place *p, const char *path, struct err *e)
+static int target_dir_open(struct place *p, const char *path, struct err *e)
 {
 	*p = (struct place){.addr = {.sun_family = AF_UNIX}};
 	p->folder = safefile_parent(path, false, &p->name, e);
@@ -79,7 +79,7 @@ void listen_end(const char *url)
 	struct err ignored = ERR_INIT;
 	CLEANUP(place_release) struct place p = {.folder = -1};
 	if (strncmp(url, unix_scheme, strlen(unix_scheme)) == 0 &&
-		place_open(&p, url + strlen(unix_scheme), &ignored) == 0 && is_socket(&p))
+		target_dir_open(&p, url + strlen(unix_scheme), &ignored) == 0 && is_socket(&p))
 		unlinkat(p.folder, p.name, 0);
 }
 
@@ -117,7 +117,7 @@ static int open_unix(const char *path, char **url, struct err *e)
 	CLEANUP(place_release) struct place p = {.folder = -1};
 	if (!*path || strlen(path) >= sizeof(p.addr.sun_path))
 		return err_set(e, ERR_USAGE, "unix:%s: a path of 1 to %zu bytes is wanted", path, sizeof(p.addr.sun_path) - 1);
-	if (place_open(&p, path, e) < 0 || remove_dead_socket(&p, path, e) < 0)
+	if (target_dir_open(&p, path, e) < 0 || remove_dead_socket(&p, path, e) < 0)
 		return -1;
 	CLEANUP(mem_close) int fd = start(AF_UNIX, (const struct sockaddr *)&p.addr, sizeof(p.addr), path, e);
 	if (fd < 0 || open_for_all(&p, path, e) < 0)

@@ -64,27 +64,27 @@ static struct MHD_Response *prepared(struct reply *r)
 	return mine;
 }
 
-static void wake(struct waiter *w)
+static void wake(struct continuation *w)
 {
-	client_wake(client_of_waiter(w));
+	connection_resume(connection_of_continuation(w));
 }
 
 static ssize_t read_stream(void *ctx, uint64_t at, char *out, size_t room)
 {
-	struct client *c = ctx;
+	struct connection *c = ctx;
 	struct stream *s = c->reply->stream;
 	ssize_t n = s->ops->read(s, at, out, room);
 	if (n > 0)
 		return n;
-	if (n < 0 || atomic_load_explicit(&c->link.has_left, memory_order_relaxed) || !clients_sleep(c->clients, &c->link))
+	if (n < 0 || atomic_load_explicit(&c->link.has_left, memory_order_relaxed) || !connections_sleep(c->clients, &c->link))
 		return MHD_CONTENT_READER_END_WITH_ERROR;
 	MHD_suspend_connection(c->connection);
-	c->waiter.wake = wake;
-	s->ops->await(s, at, &c->waiter);
+	c->continuation.resume = wake;
+	s->ops->await(s, at, &c->continuation);
 	return 0;
 }
 
-bool sending_queue(struct client *c)
+bool mhd_response_queue(struct connection *c)
 {
 	struct reply *r = c->reply;
 	if (!r->stream)

@@ -8,4 +8,4 @@
 
 // Sends c->reply, from the event loop of its connection. A page that was sent before costs no formatting; a stream is
 // read as the client takes it, who sleeps where there is nothing yet. False: the connection is to be closed.
-bool sending_queue(struct client *c);
+bool mhd_response_queue(struct connection *c);

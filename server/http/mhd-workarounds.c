@@ -11,12 +11,12 @@ int epoll_wait(int epoll, struct epoll_event *events, int room, int timeout)
 	return epoll_pwait(epoll, events, room > 1 ? room - 1 : room, timeout, NULL);
 }
 
-bool quirks_is_lax(const char *version)
+bool mhd_workarounds_is_lax(const char *version)
 {
 	return strncmp(version, "0.", 2) == 0;
 }
 
-int quirks_for_loop(int fd, unsigned loop, unsigned loops)
+int mhd_workarounds_for_loop(int fd, unsigned loop, unsigned loops)
 {
 	unsigned number = (unsigned)fd, ahead = (loop % loops + loops - number % loops) % loops;
 	int moved = ahead ? fcntl(fd, F_DUPFD_CLOEXEC, (int)(number + ahead)) : -1;

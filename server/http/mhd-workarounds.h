@@ -12,9 +12,9 @@
 // Whether this version of it takes request headers laxly: 0.9 cuts a line at a NUL, and glues one that begins with a
 // blank to the name before it. But it hands out its buffer as the client filled it, so that a gap tells. Version 1.0
 // refuses all this itself, and moves things.
-bool quirks_is_lax(const char *version);
+bool mhd_workarounds_is_lax(const char *version);
 
 // A descriptor that it is given it hands to the loop that the number of the descriptor says, modulo the number of loops.
 // Where each connection takes two or three of them, many loops get nothing. Returns the same open file under a number that
 // belongs to the loop that is wanted, as far as one is free; the old one is closed.
-int quirks_for_loop(int fd, unsigned loop, unsigned loops);
+int mhd_workarounds_for_loop(int fd, unsigned loop, unsigned loops);

@@ -8,35 +8,35 @@ enum {
 	BUSY_SECONDS = 5,             // until a client may try again
 };
 
-static struct receiver *find_receiver(struct lane *lane, unsigned most, body_receive_fn *receive, void *ctx,
+static struct body_handler *find_receiver(struct worker_pool *lane, unsigned most, request_body_receive_fn *receive, void *ctx,
 	const struct request *r, struct reply **refusal)
 {
-	if (!lane_enter(lane, most)) {
+	if (!worker_pool_enter(lane, most)) {
 		*refusal = reply_text(503, "503 Service Unavailable: %u uploads are under way there", most);
 		reply_header(*refusal, "Retry-After", "%d", BUSY_SECONDS);
 		return NULL;
 	}
-	struct receiver *receiver = receive(ctx, r, refusal);
+	struct body_handler *receiver = receive(ctx, r, refusal);
 	if (!receiver)
-		lane_leave(lane);
+		worker_pool_leave(lane);
 	return receiver;
 }
 
 // An answer before the body ends the connection, and what the client has sent meanwhile resets it: he may never see the
 // answer. So it waits for the end of his body, unless he asked, or that end is far or in doubt.
-static bool is_refused_at_once(const struct request *r, const struct scrutiny *s)
+static bool is_refused_at_once(const struct request *r, const struct request_check *s)
 {
 	return r->method != METHOD_POST || s->expects || s->codings || !s->has_body ||
 		strtoull(r->header[HEADER_CONTENT_LENGTH], NULL, 10) > LIMIT_BODY_DISCARDED;
 }
 
-struct body *body_open(struct lane *lane, unsigned most, body_receive_fn *receive, void *ctx, const struct request *r,
-	const struct scrutiny *s, struct reply **refusal)
+struct request_body *body_open(struct worker_pool *lane, unsigned most, request_body_receive_fn *receive, void *ctx, const struct request *r,
+	const struct request_check *s, struct reply **refusal)
 {
-	struct receiver *receiver = find_receiver(lane, most, receive, ctx, r, refusal);
+	struct body_handler *receiver = find_receiver(lane, most, receive, ctx, r, refusal);
 	if (!receiver && is_refused_at_once(r, s))
 		return NULL;
-	struct body *b = xcalloc(1, sizeof(*b));
+	struct request_body *b = xcalloc(1, sizeof(*b));
 	b->lane = lane;
 	b->receiver = receiver;
 	b->reply = receiver ? NULL : *refusal;
@@ -45,16 +45,16 @@ struct body *body_open(struct lane *lane, unsigned most, body_receive_fn *receiv
 	return b;
 }
 
-static void free_receiver(struct body *b)
+static void free_receiver(struct request_body *b)
 {
 	if (!b->receiver)
 		return;
 	b->receiver->ops->free(b->receiver);
 	b->receiver = NULL;
-	lane_leave(b->lane);
+	worker_pool_leave(b->lane);
 }
 
-void body_free(struct body *b)
+void body_free(struct request_body *b)
 {
 	if (!b)
 		return;
@@ -64,7 +64,7 @@ void body_free(struct body *b)
 	free(b);
 }
 
-size_t body_add(struct body *b, struct str bytes)
+size_t request_body_add(struct request_body *b, struct str bytes)
 {
 	size_t room = ROOM - b->bytes.len;
 	size_t len = bytes.len < room || !b->receiver ? bytes.len : room;
@@ -76,17 +76,17 @@ size_t body_add(struct body *b, struct str bytes)
 	return len;
 }
 
-bool body_is_full(const struct body *b)
+bool request_body_is_full(const struct request_body *b)
 {
 	return b->bytes.len == ROOM;
 }
 
-bool body_is_hopeless(const struct body *b)
+bool request_body_is_hopeless(const struct request_body *b)
 {
 	return b->discarded > LIMIT_BODY_DISCARDED;
 }
 
-bool body_has_progress(struct body *b)
+bool request_body_has_progress(struct request_body *b)
 {
 	if (b->counted < LIMIT_BODY_PROGRESS)
 		return false;
@@ -94,28 +94,28 @@ bool body_has_progress(struct body *b)
 	return true;
 }
 
-struct reply *body_reply(const struct body *b)
+struct reply *request_body_reply(const struct request_body *b)
 {
 	return b->must_close ? reply_closing(b->reply) : reply_ref(b->reply);
 }
 
-static void settle(struct body *b, struct reply *reply)
+static void settle(struct request_body *b, struct reply *reply)
 {
 	b->reply = reply;
 	if (reply)
 		free_receiver(b);
 }
 
-void body_feed(struct body *b)
+void request_body_feed(struct request_body *b)
 {
 	if (b->receiver && b->bytes.len)
 		settle(b, b->receiver->ops->take(b->receiver, buf_view(&b->bytes)));
 	buf_clear(&b->bytes);
 }
 
-void body_end(struct body *b)
+void request_body_end(struct request_body *b)
 {
-	body_feed(b);
+	request_body_feed(b);
 	if (b->receiver)
 		settle(b, b->receiver->ops->end(b->receiver));
 }

@@ -12,41 +12,41 @@
 #include "server/message/body-handler.h"
 #include "server/message/request-check.h"
 
-struct body {
-	struct receiver *receiver; // owned; NULL: there is nothing to feed any more
+struct request_body {
+	struct body_handler *receiver; // owned; NULL: there is nothing to feed any more
 	struct reply *reply;       // owned; the answer, once it is known
 	struct buf bytes;          // collected
-	struct lane *lane;         // whose workers have it; while it has a receiver it is one of its guests
+	struct worker_pool *lane;         // whose workers have it; while it has a receiver it is one of its guests
 	bool must_close;           // the connection, behind the answer
 	size_t discarded;
 	size_t counted; // towards LIMIT_BODY_PROGRESS
 };
 
-typedef struct receiver *body_receive_fn(void *ctx, const struct request *r, struct reply **refusal);
+typedef struct body_handler *request_body_receive_fn(void *ctx, const struct request *r, struct reply **refusal);
 
 // Asks who takes the body, unless the lane has most of them already. NULL: nobody does, and *refusal (handed over) is
 // to be sent at once. Where nobody does and the client did not ask, the body is thrown away first.
-struct body *body_open(struct lane *lane, unsigned most, body_receive_fn *receive, void *ctx, const struct request *r,
-	const struct scrutiny *s, struct reply **refusal);
+struct request_body *body_open(struct worker_pool *lane, unsigned most, request_body_receive_fn *receive, void *ctx, const struct request *r,
+	const struct request_check *s, struct reply **refusal);
 // NULL is fine. On a worker, where it has a receiver still.
-void body_free(struct body *b);
+void body_free(struct request_body *b);
 
 // --- on the event loop ---
 
 // Takes as many bytes as there is room for, and says how many.
-size_t body_add(struct body *b, struct str bytes);
-bool body_is_full(const struct body *b);
+size_t request_body_add(struct request_body *b, struct str bytes);
+bool request_body_is_full(const struct request_body *b);
 // Whether more was thrown away than we read for politeness.
-bool body_is_hopeless(const struct body *b);
+bool request_body_is_hopeless(const struct request_body *b);
 // Whether another LIMIT_BODY_PROGRESS bytes came since it last said so.
-bool body_has_progress(struct body *b);
+bool request_body_has_progress(struct request_body *b);
 
 // The answer, where it is known; to be dropped by the caller.
-struct reply *body_reply(const struct body *b);
+struct reply *request_body_reply(const struct request_body *b);
 
 // --- on a worker ---
 
 // Feeds what was collected; the receiver is freed as soon as there is a reply.
-void body_feed(struct body *b);
+void request_body_feed(struct request_body *b);
 // Feeds the rest, and ends: there is a reply.
-void body_end(struct body *b);
+void request_body_end(struct request_body *b);

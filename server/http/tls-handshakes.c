@@ -44,9 +44,9 @@ struct handshake {
 	struct sockaddr_storage addr;
 };
 
-struct handshakes {
-	struct handshakes_options options;
-	struct relays *relays;
+struct tls_handshakes {
+	struct tls_handshakes_options options;
+	struct tls_relays *relays;
 	pthread_t thread;
 	int epoll, bell;
 	atomic_bool is_stopping;
@@ -64,7 +64,7 @@ struct handshakes {
 
 // --- the list ---
 
-static struct place *place_of(struct handshakes *h, const struct sockaddr_storage *addr)
+static struct place *place_of(struct tls_handshakes *h, const struct sockaddr_storage *addr)
 {
 	const struct sockaddr_in *v4 = (const void *)addr;
 	const struct sockaddr_in6 *v6 = (const void *)addr;
@@ -78,7 +78,7 @@ static struct place *place_of(struct handshakes *h, const struct sockaddr_storag
 	return &h->place[str_hash(key, h->seed) % PLACES];
 }
 
-static void append(struct handshakes *h, struct handshake *one)
+static void append(struct tls_handshakes *h, struct handshake *one)
 {
 	one->prev = h->last;
 	if (h->last)
@@ -90,14 +90,14 @@ static void append(struct handshakes *h, struct handshake *one)
 	one->place->here++;
 }
 
-static void set_ready(struct handshakes *h, struct handshake *one, bool is_ready)
+static void set_ready(struct tls_handshakes *h, struct handshake *one, bool is_ready)
 {
 	if (one->is_ready != is_ready)
 		h->ready += is_ready ? 1U : -1U;
 	one->is_ready = is_ready;
 }
 
-static void unlink_handshake(struct handshakes *h, struct handshake *one)
+static void unlink_handshake(struct tls_handshakes *h, struct handshake *one)
 {
 	set_ready(h, one, false);
 	if (one->next)
@@ -114,7 +114,7 @@ static void unlink_handshake(struct handshakes *h, struct handshake *one)
 		one->place->begun--;
 }
 
-static void drop(struct handshakes *h, struct handshake *one)
+static void drop(struct tls_handshakes *h, struct handshake *one)
 {
 	unlink_handshake(h, one);
 	tls_session_free(one->session);
@@ -125,12 +125,12 @@ static void drop(struct handshakes *h, struct handshake *one)
 
 // --- accepting ---
 
-static bool has_room(const struct handshakes *h)
+static bool has_room(const struct tls_handshakes *h)
 {
 	return atomic_load(&h->connections) < h->options.connections;
 }
 
-static void watch_socket(struct handshakes *h)
+static void watch_socket(struct tls_handshakes *h)
 {
 	bool accepts = !h->is_paused && has_room(h);
 	struct epoll_event event = {.events = accepts ? EPOLLIN : 0, .data.ptr = &h->options.socket};
@@ -139,14 +139,14 @@ static void watch_socket(struct handshakes *h)
 	h->accepts = accepts;
 }
 
-static unsigned most_handshakes(const struct handshakes *h)
+static unsigned most_handshakes(const struct tls_handshakes *h)
 {
 	unsigned half = h->options.connections / 2 + 1;
 	return half < LIMIT_HANDSHAKES ? half : LIMIT_HANDSHAKES;
 }
 
 // Who holds the most is in the way of the others.
-static void make_room(struct handshakes *h)
+static void make_room(struct tls_handshakes *h)
 {
 	struct handshake *worst = NULL;
 	if (h->count < most_handshakes(h))
@@ -158,7 +158,7 @@ static void make_room(struct handshakes *h)
 		drop(h, worst);
 }
 
-static void take(struct handshakes *h, int fd, const struct sockaddr_storage *addr, socklen_t len)
+static void take(struct tls_handshakes *h, int fd, const struct sockaddr_storage *addr, socklen_t len)
 {
 	struct handshake *one = xcalloc(1, sizeof(*one));
 	struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.ptr = one};
@@ -172,7 +172,7 @@ static void take(struct handshakes *h, int fd, const struct sockaddr_storage *ad
 }
 
 // Where a socket cannot be had the next look tries again: epoll would tell of it all the time.
-static void accept_some(struct handshakes *h)
+static void accept_some(struct tls_handshakes *h)
 {
 	h->is_called = false;
 	for (unsigned i = 0; i < ACCEPTS && has_room(h); i++) {
@@ -191,7 +191,7 @@ static void accept_some(struct handshakes *h)
 // --- shaking hands ---
 
 // Its descriptors are handed on; what is left of it goes.
-static void establish(struct handshakes *h, struct handshake *one)
+static void establish(struct tls_handshakes *h, struct handshake *one)
 {
 	int pair[2];
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0) {
@@ -205,18 +205,18 @@ static void establish(struct handshakes *h, struct handshake *one)
 	}
 	epoll_ctl(h->epoll, EPOLL_CTL_DEL, one->fd, NULL);
 	unlink_handshake(h, one);
-	relays_add(h->relays, relay_new(one->session, one->fd, pair[0]));
+	tls_relays_add(h->relays, tls_relay_new(one->session, one->fd, pair[0]));
 	free(one);
 }
 
-static void wait_for_room(struct handshakes *h, struct handshake *one)
+static void wait_for_room(struct tls_handshakes *h, struct handshake *one)
 {
 	struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data.ptr = one};
 	if (epoll_ctl(h->epoll, EPOLL_CTL_MOD, one->fd, &event) < 0)
 		drop(h, one);
 }
 
-static bool begin(struct handshakes *h, struct handshake *one)
+static bool begin(struct tls_handshakes *h, struct handshake *one)
 {
 	one->session = tls_accept(h->options.tls, one->fd);
 	if (!one->session)
@@ -226,7 +226,7 @@ static bool begin(struct handshakes *h, struct handshake *one)
 	return true;
 }
 
-static void go_on(struct handshakes *h, struct handshake *one)
+static void go_on(struct tls_handshakes *h, struct handshake *one)
 {
 	set_ready(h, one, false);
 	int outcome = one->session || begin(h, one) ? tls_handshake(one->session) : TLS_FAILED;
@@ -239,7 +239,7 @@ static void go_on(struct handshakes *h, struct handshake *one)
 }
 
 // Which is to go on: of the address that had the fewest. NULL: none may.
-static struct handshake *choose(const struct handshakes *h)
+static struct handshake *choose(const struct tls_handshakes *h)
 {
 	struct handshake *best = NULL;
 	for (struct handshake *one = h->ready ? h->first : NULL; one; one = one->next)
@@ -251,25 +251,25 @@ static struct handshake *choose(const struct handshakes *h)
 
 // --- the thread ---
 
-static long patience(const struct handshakes *h)
+static long path_probe(const struct tls_handshakes *h)
 {
 	return h->options.timeout < LIMIT_HANDSHAKE_SECONDS ? (long)h->options.timeout : LIMIT_HANDSHAKE_SECONDS;
 }
 
-static void look_at_all(struct handshakes *h)
+static void look_at_all(struct tls_handshakes *h)
 {
 	long now = clock_seconds();
 	if (now == h->looked)
 		return;
 	h->looked = now;
-	while (h->first && now - h->first->since > patience(h))
+	while (h->first && now - h->first->since > path_probe(h))
 		drop(h, h->first);
 	for (unsigned i = 0; i < PLACES; i++)
 		h->place[i].spent /= 2;
 	h->is_paused = false;
 }
 
-static void take_event(struct handshakes *h, const struct epoll_event *event)
+static void take_event(struct tls_handshakes *h, const struct epoll_event *event)
 {
 	eventfd_t times;
 	if (event->data.ptr == &h->bell)
@@ -282,7 +282,7 @@ static void take_event(struct handshakes *h, const struct epoll_event *event)
 
 static void *shake_hands(void *ctx)
 {
-	struct handshakes *h = ctx;
+	struct tls_handshakes *h = ctx;
 	struct epoll_event event[EVENTS];
 	while (!atomic_load(&h->is_stopping)) {
 		watch_socket(h);
@@ -306,20 +306,20 @@ static void *shake_hands(void *ctx)
 // One that could not be accepted may be now. From a thread of the relays.
 static void on_ended(void *ctx)
 {
-	struct handshakes *h = ctx;
+	struct tls_handshakes *h = ctx;
 	if (atomic_fetch_sub(&h->connections, 1) == h->options.connections)
 		eventfd_write(h->bell, 1);
 }
 
-struct handshakes *handshakes_start(const struct handshakes_options *options)
+struct tls_handshakes *tls_handshakes_start(const struct tls_handshakes_options *options)
 {
-	struct handshakes *h = xcalloc(1, sizeof(*h));
+	struct tls_handshakes *h = xcalloc(1, sizeof(*h));
 	h->options = *options;
 	h->accepts = true;
 	if (getrandom(&h->seed, sizeof(h->seed), 0) != (ssize_t)sizeof(h->seed))
 		h->seed = (uintptr_t)h;
-	const struct relays_options how = {options->threads, options->timeout, on_ended, h};
-	h->relays = relays_new(&how);
+	const struct tls_relays_options how = {options->threads, options->timeout, on_ended, h};
+	h->relays = tls_relays_new(&how);
 	struct epoll_event socket = {.events = EPOLLIN, .data.ptr = &h->options.socket};
 	struct epoll_event bell = {.events = EPOLLIN, .data.ptr = &h->bell};
 	h->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -331,7 +331,7 @@ struct handshakes *handshakes_start(const struct handshakes_options *options)
 	return h;
 }
 
-void handshakes_quiesce(struct handshakes *h)
+void tls_handshakes_quiesce(struct tls_handshakes *h)
 {
 	atomic_store(&h->is_stopping, true);
 	eventfd_write(h->bell, 1);
@@ -339,11 +339,11 @@ void handshakes_quiesce(struct handshakes *h)
 	mem_close(&h->options.socket);
 }
 
-void handshakes_free(struct handshakes *h, unsigned milliseconds)
+void tls_handshakes_free(struct tls_handshakes *h, unsigned milliseconds)
 {
 	if (!h)
 		return;
-	relays_free(h->relays, milliseconds);
+	tls_relays_free(h->relays, milliseconds);
 	close(h->epoll);
 	close(h->bell);
 	free(h);

@@ -10,9 +10,9 @@
 
 #include "server/http/tls-relays.h"
 
-struct handshakes;
+struct tls_handshakes;
 
-struct handshakes_options {
+struct tls_handshakes_options {
 	int socket;           // which listens; becomes the thread's
 	struct tls *tls;      // borrowed
 	unsigned connections; // at most, with those that relays have; one more waits to be accepted
@@ -23,8 +23,8 @@ struct handshakes_options {
 	void *ctx;
 };
 
-struct handshakes *handshakes_start(const struct handshakes_options *options);
+struct tls_handshakes *tls_handshakes_start(const struct tls_handshakes_options *options);
 // Accepts no more, and drops the handshakes under way. Afterwards nothing is adopted any more.
-void handshakes_quiesce(struct handshakes *h);
+void tls_handshakes_quiesce(struct tls_handshakes *h);
 // After the library has closed its ends: lets the rest go out for at most so many milliseconds. NULL is fine.
-void handshakes_free(struct handshakes *h, unsigned milliseconds);
+void tls_handshakes_free(struct tls_handshakes *h, unsigned milliseconds);

@@ -11,16 +11,16 @@
 #include "lib/base/mem.h"
 #include "lib/os/clock.h"
 
-struct relay *relay_new(struct tls_session *session, int client, int inner)
+struct tls_relay *tls_relay_new(struct tls_session *session, int client, int inner)
 {
-	struct relay *r = xcalloc(1, sizeof(*r));
+	struct tls_relay *r = xcalloc(1, sizeof(*r));
 	r->session = session;
-	r->client = (struct relay_end){.relay = r, .fd = client};
-	r->inner = (struct relay_end){.relay = r, .fd = inner};
+	r->client = (struct tls_relay_end){.relay = r, .fd = client};
+	r->inner = (struct tls_relay_end){.relay = r, .fd = inner};
 	return r;
 }
 
-void relay_free(struct relay *r)
+void tls_relay_free(struct tls_relay *r)
 {
 	tls_session_free(r->session);
 	close(r->client.fd);
@@ -32,20 +32,20 @@ void relay_free(struct relay *r)
 
 // --- pieces ---
 
-static void keep(struct relay_piece *p, const char *bytes, size_t len)
+static void keep(struct tls_relay_piece *p, const char *bytes, size_t len)
 {
-	*p = (struct relay_piece){xmalloc(len), 0, len};
+	*p = (struct tls_relay_piece){xmalloc(len), 0, len};
 	memcpy(p->bytes, bytes, len);
 }
 
 // The first n bytes of what is left were taken. True where that was all.
-static bool taken(struct relay_piece *p, size_t n)
+static bool taken(struct tls_relay_piece *p, size_t n)
 {
 	p->at += n;
 	if (p->at < p->len)
 		return false;
 	free(p->bytes);
-	*p = (struct relay_piece){0};
+	*p = (struct tls_relay_piece){0};
 	return true;
 }
 
@@ -53,7 +53,7 @@ static bool taken(struct relay_piece *p, size_t n)
 
 // How many of the bytes the library's socket took. Where it takes no more the rest is of no use to anybody; the answer
 // may still come.
-static size_t hand_in(struct relay *r, const char *bytes, size_t len)
+static size_t hand_in(struct tls_relay *r, const char *bytes, size_t len)
 {
 	ssize_t n = send(r->inner.fd, bytes, len, MSG_NOSIGNAL | MSG_DONTWAIT);
 	if (n >= 0)
@@ -64,18 +64,18 @@ static size_t hand_in(struct relay *r, const char *bytes, size_t len)
 	return len;
 }
 
-static void end_input(struct relay *r)
+static void end_input(struct tls_relay *r)
 {
 	r->client_has_ended = true;
 	shutdown(r->inner.fd, SHUT_WR);
 }
 
 // One piece at a time: epoll tells of what is left in the socket, and a record is always read whole.
-static void take_from_client(struct relay *r, char *scratch)
+static void take_from_client(struct tls_relay *r, char *scratch)
 {
 	if (r->up.bytes || r->client_has_ended)
 		return;
-	ssize_t n = tls_read(r->session, scratch, RELAY_SCRATCH);
+	ssize_t n = tls_read(r->session, scratch, TLS_RELAY_SCRATCH);
 	r->read_wants_room = n == TLS_WANTS_WRITE;
 	if (n == TLS_ENDED)
 		end_input(r);
@@ -88,9 +88,9 @@ static void take_from_client(struct relay *r, char *scratch)
 		keep(&r->up, scratch + done, (size_t)n - done);
 }
 
-static void go_on_with_library(struct relay *r)
+static void go_on_with_library(struct tls_relay *r)
 {
-	struct relay_piece *p = &r->up;
+	struct tls_relay_piece *p = &r->up;
 	if (p->bytes)
 		taken(p, hand_in(r, p->bytes + p->at, p->len - p->at));
 }
@@ -98,7 +98,7 @@ static void go_on_with_library(struct relay *r)
 // --- from the library to the client ---
 
 // How many of the bytes the client's socket took.
-static size_t hand_out(struct relay *r, const char *bytes, size_t len)
+static size_t hand_out(struct tls_relay *r, const char *bytes, size_t len)
 {
 	size_t done = 0;
 	while (done < len) {
@@ -113,17 +113,17 @@ static size_t hand_out(struct relay *r, const char *bytes, size_t len)
 	return done;
 }
 
-static void finish(struct relay *r)
+static void finish(struct tls_relay *r)
 {
 	tls_end(r->session);
 	r->is_dead = true;
 }
 
-static void take_from_library(struct relay *r, char *scratch)
+static void take_from_library(struct tls_relay *r, char *scratch)
 {
 	if (r->down.bytes)
 		return;
-	ssize_t n = recv(r->inner.fd, scratch, RELAY_SCRATCH, MSG_DONTWAIT);
+	ssize_t n = recv(r->inner.fd, scratch, TLS_RELAY_SCRATCH, MSG_DONTWAIT);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n <= 0) {
@@ -136,28 +136,28 @@ static void take_from_library(struct relay *r, char *scratch)
 		keep(&r->down, scratch + done, (size_t)n - done);
 }
 
-static void go_on_with_client(struct relay *r)
+static void go_on_with_client(struct tls_relay *r)
 {
-	struct relay_piece *p = &r->down;
+	struct tls_relay_piece *p = &r->down;
 	if (p->bytes)
 		taken(p, hand_out(r, p->bytes + p->at, p->len - p->at));
 }
 
 // --- what it waits for ---
 
-static uint32_t of_client(const struct relay *r)
+static uint32_t of_client(const struct tls_relay *r)
 {
 	bool reads = !r->up.bytes && !r->client_has_ended;
 	return (reads ? EPOLLIN : 0U) | (r->down.bytes || r->read_wants_room ? EPOLLOUT : 0U);
 }
 
-static uint32_t of_inner(const struct relay *r)
+static uint32_t of_inner(const struct tls_relay *r)
 {
 	return (r->down.bytes ? 0U : EPOLLIN) | (r->up.bytes ? EPOLLOUT : 0U);
 }
 
 // An end whose other side has gone is told of again and again: it is taken out while nothing can be done about it.
-static void watch(struct relay_end *end, int epoll, uint32_t wanted, bool may_be_out)
+static void watch(struct tls_relay_end *end, int epoll, uint32_t wanted, bool may_be_out)
 {
 	struct epoll_event event = {.events = wanted, .data.ptr = end};
 	bool is_in = end->watched != 0;
@@ -170,13 +170,13 @@ static void watch(struct relay_end *end, int epoll, uint32_t wanted, bool may_be
 	end->watched = next;
 }
 
-void relay_watch(struct relay *r, int epoll)
+void tls_relay_watch(struct tls_relay *r, int epoll)
 {
 	watch(&r->client, epoll, of_client(r), false);
 	watch(&r->inner, epoll, of_inner(r), r->inner_has_gone);
 }
 
-static void act_client(struct relay *r, uint32_t events, char *scratch)
+static void act_client(struct tls_relay *r, uint32_t events, char *scratch)
 {
 	if (events & (EPOLLERR | EPOLLHUP))
 		r->is_dead = true;
@@ -186,7 +186,7 @@ static void act_client(struct relay *r, uint32_t events, char *scratch)
 		take_from_client(r, scratch);
 }
 
-static void act_inner(struct relay *r, uint32_t events, char *scratch)
+static void act_inner(struct tls_relay *r, uint32_t events, char *scratch)
 {
 	r->inner_has_gone |= (events & (EPOLLERR | EPOLLHUP)) != 0;
 	if (r->inner_has_gone) { // and takes nothing more
@@ -199,7 +199,7 @@ static void act_inner(struct relay *r, uint32_t events, char *scratch)
 		take_from_library(r, scratch);
 }
 
-void relay_act(struct relay *r, const struct relay_end *end, uint32_t events, char scratch[RELAY_SCRATCH])
+void tls_relay_act(struct tls_relay *r, const struct tls_relay_end *end, uint32_t events, char scratch[TLS_RELAY_SCRATCH])
 {
 	if (r->is_dead)
 		return;
@@ -209,7 +209,7 @@ void relay_act(struct relay *r, const struct relay_end *end, uint32_t events, ch
 		act_inner(r, events, scratch);
 }
 
-void relay_expire(struct relay *r, long now, long timeout)
+void tls_relay_expire(struct tls_relay *r, long now, long timeout)
 {
 	if (r->down.bytes && now - r->stuck_since > timeout)
 		r->is_dead = true;

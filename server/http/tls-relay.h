@@ -11,23 +11,23 @@
 #include "server/http/tls.h"
 
 // What one side has not taken yet.
-struct relay_piece {
+struct tls_relay_piece {
 	char *bytes; // NULL: nothing
 	size_t at, len;
 };
 
 // A socket as epoll knows it.
-struct relay_end {
-	struct relay *relay;
+struct tls_relay_end {
+	struct tls_relay *relay;
 	int fd;
 	uint32_t watched; // events of epoll; 0: it is not in there
 };
 
-struct relay {
-	struct relay *next, *prev; // of whoever keeps it
+struct tls_relay {
+	struct tls_relay *next, *prev; // of whoever keeps it
 	struct tls_session *session;
-	struct relay_end client, inner;
-	struct relay_piece up, down; // for the inner socket, for the client
+	struct tls_relay_end client, inner;
+	struct tls_relay_piece up, down; // for the inner socket, for the client
 	long stuck_since;            // since when the client takes nothing of down: a second of the monotonic clock
 	bool client_has_ended;       // sends nothing more
 	bool inner_has_gone;         // the library has closed its end: what it has written is still there
@@ -35,15 +35,15 @@ struct relay {
 	bool is_dead;
 };
 
-enum { RELAY_SCRATCH = 64 << 10 }; // that a thread lends to its relays: so many bytes for the client at a time
+enum { TLS_RELAY_SCRATCH = 64 << 10 }; // that a thread lends to its relays: so many bytes for the client at a time
 
 // Takes over the session and both sockets, which do not block.
-struct relay *relay_new(struct tls_session *session, int client, int inner);
+struct tls_relay *tls_relay_new(struct tls_session *session, int client, int inner);
 // Closes everything. What was read and not taken is lost.
-void relay_free(struct relay *r);
+void tls_relay_free(struct tls_relay *r);
 // Watches what it waits for; first called when it is to begin.
-void relay_watch(struct relay *r, int epoll);
+void tls_relay_watch(struct tls_relay *r, int epoll);
 // One of its sockets has these events. Afterwards is_dead may be set: then it is to be freed, once no event of it is left.
-void relay_act(struct relay *r, const struct relay_end *end, uint32_t events, char scratch[RELAY_SCRATCH]);
+void tls_relay_act(struct tls_relay *r, const struct tls_relay_end *end, uint32_t events, char scratch[TLS_RELAY_SCRATCH]);
 // Ends it where the client has not taken anything for longer than so many seconds.
-void relay_expire(struct relay *r, long now, long timeout);
+void tls_relay_expire(struct tls_relay *r, long now, long timeout);

@@ -14,19 +14,19 @@
 enum { EVENTS = 64, LOOK_MS = 1000, STOP_LOOK_MS = 20 };
 
 struct carrier { // a thread
-	struct relays *all;
+	struct tls_relays *all;
 	pthread_t thread;
 	int epoll, bell;
 	pthread_mutex_t lock;
-	struct relay *added; // by others, under the lock
+	struct tls_relay *added; // by others, under the lock
 	// The thread's own.
-	struct relay *first;
+	struct tls_relay *first;
 	long looked; // the second in which it looked at all of them
-	char scratch[RELAY_SCRATCH];
+	char scratch[TLS_RELAY_SCRATCH];
 };
 
-struct relays {
-	struct relays_options options;
+struct tls_relays {
+	struct tls_relays_options options;
 	atomic_uint next;
 	atomic_bool is_stopping;
 	int64_t ends_at; // of clock_ms(); set before is_stopping
@@ -34,7 +34,7 @@ struct relays {
 	struct carrier *carrier;
 };
 
-static void link_relay(struct carrier *c, struct relay *r)
+static void link_relay(struct carrier *c, struct tls_relay *r)
 {
 	r->prev = NULL;
 	r->next = c->first;
@@ -43,7 +43,7 @@ static void link_relay(struct carrier *c, struct relay *r)
 	c->first = r;
 }
 
-static void drop(struct carrier *c, struct relay *r)
+static void drop(struct carrier *c, struct tls_relay *r)
 {
 	if (r->next)
 		r->next->prev = r->prev;
@@ -51,7 +51,7 @@ static void drop(struct carrier *c, struct relay *r)
 		r->prev->next = r->next;
 	else
 		c->first = r->next;
-	relay_free(r);
+	tls_relay_free(r);
 	c->all->options.ended(c->all->options.ctx);
 }
 
@@ -60,12 +60,12 @@ static void take_added(struct carrier *c)
 	eventfd_t times;
 	eventfd_read(c->bell, &times);
 	pthread_mutex_lock(&c->lock);
-	struct relay *added = STEAL_PTR(c->added);
+	struct tls_relay *added = STEAL_PTR(c->added);
 	pthread_mutex_unlock(&c->lock);
-	for (struct relay *r = added, *next; r; r = next) {
+	for (struct tls_relay *r = added, *next; r; r = next) {
 		next = r->next;
 		link_relay(c, r);
-		relay_watch(r, c->epoll);
+		tls_relay_watch(r, c->epoll);
 		if (r->is_dead)
 			drop(c, r);
 	}
@@ -78,9 +78,9 @@ static void look_at_all(struct carrier *c)
 	if (now == c->looked)
 		return;
 	c->looked = now;
-	for (struct relay *r = c->first, *next; r; r = next) {
+	for (struct tls_relay *r = c->first, *next; r; r = next) {
 		next = r->next;
-		relay_expire(r, now, (long)c->all->options.timeout);
+		tls_relay_expire(r, now, (long)c->all->options.timeout);
 		if (r->is_dead)
 			drop(c, r);
 	}
@@ -89,15 +89,15 @@ static void look_at_all(struct carrier *c)
 // Both sockets of a relay may have an event here: it is freed after the last one.
 static void act(struct carrier *c, const struct epoll_event *event, int count)
 {
-	struct relay *dead[EVENTS];
+	struct tls_relay *dead[EVENTS];
 	unsigned died = 0;
 	for (int i = 0; i < count; i++) {
-		const struct relay_end *end = event[i].data.ptr;
+		const struct tls_relay_end *end = event[i].data.ptr;
 		if (!end || end->relay->is_dead)
 			continue;
-		relay_act(end->relay, end, event[i].events, c->scratch);
+		tls_relay_act(end->relay, end, event[i].events, c->scratch);
 		if (!end->relay->is_dead)
-			relay_watch(end->relay, c->epoll);
+			tls_relay_watch(end->relay, c->epoll);
 		if (end->relay->is_dead)
 			dead[died++] = end->relay;
 	}
@@ -129,7 +129,7 @@ static void *carry(void *ctx)
 	return NULL;
 }
 
-static void start(struct relays *t, struct carrier *c)
+static void start(struct tls_relays *t, struct carrier *c)
 {
 	struct epoll_event bell = {.events = EPOLLIN};
 	c->all = t;
@@ -141,9 +141,9 @@ static void start(struct relays *t, struct carrier *c)
 		abort();
 }
 
-struct relays *relays_new(const struct relays_options *options)
+struct tls_relays *tls_relays_new(const struct tls_relays_options *options)
 {
-	struct relays *t = xcalloc(1, sizeof(*t));
+	struct tls_relays *t = xcalloc(1, sizeof(*t));
 	t->options = *options;
 	t->count = options->threads;
 	t->carrier = xcalloc(t->count, sizeof(*t->carrier));
@@ -152,7 +152,7 @@ struct relays *relays_new(const struct relays_options *options)
 	return t;
 }
 
-void relays_add(struct relays *t, struct relay *r)
+void tls_relays_add(struct tls_relays *t, struct tls_relay *r)
 {
 	struct carrier *c = &t->carrier[atomic_fetch_add(&t->next, 1) % t->count];
 	pthread_mutex_lock(&c->lock);
@@ -162,7 +162,7 @@ void relays_add(struct relays *t, struct relay *r)
 	eventfd_write(c->bell, 1);
 }
 
-void relays_free(struct relays *t, unsigned milliseconds)
+void tls_relays_free(struct tls_relays *t, unsigned milliseconds)
 {
 	if (!t)
 		return;

@@ -5,18 +5,18 @@
 
 #include "server/http/tls-relay.h"
 
-struct relays;
+struct tls_relays;
 
-struct relays_options {
+struct tls_relays_options {
 	unsigned threads;
 	unsigned timeout;         // seconds: a client that takes nothing for so long is let go
 	void (*ended)(void *ctx); // a relay has been freed; from any of the threads
 	void *ctx;
 };
 
-struct relays *relays_new(const struct relays_options *options);
+struct tls_relays *tls_relays_new(const struct tls_relays_options *options);
 // Takes the relay over. Any thread.
-void relays_add(struct relays *t, struct relay *r);
+void tls_relays_add(struct tls_relays *t, struct tls_relay *r);
 // Lets what the library has written go out for at most so many milliseconds, then closes the rest. Nobody adds any
 // more, and the library has closed its ends. NULL is fine.
-void relays_free(struct relays *t, unsigned milliseconds);
+void tls_relays_free(struct tls_relays *t, unsigned milliseconds);

@@ -8,23 +8,23 @@
 #include "lib/os/thread-pool.h"
 
 enum {
-	LANES = 12,
-	LANE_SEARCHES = LANES, // what reads much of the catalog
+	WORKER_POOLS = 12,
+	LANE_SEARCHES = WORKER_POOLS, // what reads much of the catalog
 	LANE_SUMMARIES,        // what is made anew for each who asks
 	LANE_COUNT,
 };
 
-struct lane;
-struct lanes;
+struct worker_pool;
+struct worker_pools;
 
-struct lanes *lanes_new(const char *name);
-void lanes_free(struct lanes *l); // waits for what is to be done; NULL is fine
-// number may be any: there are LANES of them, and those that have a name.
-struct lane *lanes_pick(struct lanes *l, unsigned number);
+struct worker_pools *worker_pools_new(const char *name);
+void worker_pools_free(struct worker_pools *l); // waits for what is to be done; NULL is fine
+// number may be any: there are WORKER_POOLS of them, and those that have a name.
+struct worker_pool *worker_pools_pick(struct worker_pools *l, unsigned number);
 // peer: the address of whom it is for. False where so many wait already.
-bool lane_submit(struct lane *lane, const char *peer, pool_fn *fn, void *job) __attribute__((warn_unused_result));
+bool worker_pool_submit(struct worker_pool *lane, const char *peer, thread_pool_fn *fn, void *job) __attribute__((warn_unused_result));
 // The same past every queue, for what must not be refused.
-void lane_submit_always(struct lane *lane, pool_fn *fn, void *job);
+void lane_submit_always(struct worker_pool *lane, thread_pool_fn *fn, void *job);
 // What stays for many jobs says so, that a lane that hangs does not gather all there is. False where so many are there.
-bool lane_enter(struct lane *lane, unsigned most);
-void lane_leave(struct lane *lane);
+bool worker_pool_enter(struct worker_pool *lane, unsigned most);
+void worker_pool_leave(struct worker_pool *lane);

@@ -6,16 +6,16 @@
 #include "lib/base/str.h"
 #include "server/message/reply.h"
 
-struct receiver {
-	const struct receiver_ops *ops;
+struct body_handler {
+	const struct body_handler_ops *ops;
 };
 
-struct receiver_ops {
+struct body_handler_ops {
 	// The next bytes, in order, on a worker: it may block. NULL: go on. A reply (handed over): that is the answer.
 	// What the client still sends is then read and thrown away, so that he reads the answer; end is not called.
-	struct reply *(*take)(struct receiver *r, struct str bytes);
+	struct reply *(*take)(struct body_handler *r, struct str bytes);
 	// The body is whole, on a worker: the answer, never NULL. Handed over.
-	struct reply *(*end)(struct receiver *r);
+	struct reply *(*end)(struct body_handler *r);
 	// Once, last, on a worker: behind the reply, or where the client went away or the server stops before it.
-	void (*free)(struct receiver *r);
+	void (*free)(struct body_handler *r);
 };

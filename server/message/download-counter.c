@@ -15,7 +15,7 @@ enum {
 	MOST = 1 << 18, // more are not counted, where they cannot be written
 };
 
-struct meter {
+struct download_counter {
 	char *catalog_path;
 	unsigned period_ms;
 	bool is_failing; // and has said so
@@ -25,17 +25,17 @@ struct meter {
 	pthread_cond_t wake;
 	bool stop, hurries;
 	size_t count;
-	struct meter_count *bucket[BUCKETS];
+	struct download_count *bucket[BUCKETS];
 };
 
-struct meter_count *meter_ref(struct meter_count *count)
+struct download_count *download_counter_ref(struct download_count *count)
 {
 	if (count)
 		atomic_fetch_add_explicit(&count->owners, 1, memory_order_relaxed);
 	return count;
 }
 
-void meter_unref(struct meter_count *count)
+void download_counter_unref(struct download_count *count)
 {
 	if (count && atomic_fetch_sub_explicit(&count->owners, 1, memory_order_acq_rel) == 1)
 		free(count);
@@ -50,13 +50,13 @@ static bool has_controls(struct str s)
 }
 
 // Under the lock.
-static struct meter_count *find_or_add(struct meter *t, struct str key)
+static struct download_count *find_or_add(struct download_counter *t, struct str key)
 {
-	struct meter_count **at = &t->bucket[str_hash(key, 0) % BUCKETS];
+	struct download_count **at = &t->bucket[str_hash(key, 0) % BUCKETS];
 	while (*at && strcmp((*at)->key, key.ptr) != 0)
 		at = &(*at)->next;
 	if (*at)
-		return meter_ref(*at);
+		return download_counter_ref(*at);
 	if (t->count >= MOST)
 		return NULL;
 	*at = xcalloc(1, sizeof(**at) + key.len + 1);
@@ -66,16 +66,16 @@ static struct meter_count *find_or_add(struct meter *t, struct str key)
 		t->hurries = true;
 		pthread_cond_signal(&t->wake);
 	}
-	return meter_ref(*at);
+	return download_counter_ref(*at);
 }
 
-struct meter_count *meter_of(struct meter *t, const char *platform, struct str filename)
+struct download_count *download_counter_of(struct download_counter *t, const char *platform, struct str filename)
 {
 	CLEANUP(mem_free) char *key = xasprintf("%s/" STR_FMT, platform, STR_ARG(filename));
 	if (!t || has_controls(str_from(key)))
 		return NULL;
 	pthread_mutex_lock(&t->lock);
-	struct meter_count *count = find_or_add(t, str_from(key));
+	struct download_count *count = find_or_add(t, str_from(key));
 	pthread_mutex_unlock(&t->lock);
 	return count;
 }
@@ -84,7 +84,7 @@ struct meter_count *meter_of(struct meter *t, const char *platform, struct str f
 
 // All there are now: whoever writes alone removes, so that they stay meanwhile.
 struct batch {
-	struct meter_count **item;
+	struct download_count **item;
 	struct downloads_news *news;
 	size_t count;
 };
@@ -95,12 +95,12 @@ static void batch_release(struct batch *b)
 	free(b->news);
 }
 
-static struct batch take(struct meter *t)
+static struct batch take(struct download_counter *t)
 {
 	pthread_mutex_lock(&t->lock);
-	struct batch b = {.item = xcalloc(t->count + 1, sizeof(struct meter_count *))};
+	struct batch b = {.item = xcalloc(t->count + 1, sizeof(struct download_count *))};
 	for (size_t i = 0; i < BUCKETS; i++)
-		for (struct meter_count *c = t->bucket[i]; c; c = c->next)
+		for (struct download_count *c = t->bucket[i]; c; c = c->next)
 			b.item[b.count++] = c;
 	pthread_mutex_unlock(&t->lock);
 	return b;
@@ -110,7 +110,7 @@ static void make_news(struct batch *b)
 {
 	b->news = xcalloc(b->count + 1, sizeof(*b->news));
 	for (size_t i = 0; i < b->count; i++) {
-		struct meter_count *c = b->item[i];
+		struct download_count *c = b->item[i];
 		c->taken = atomic_load(&c->sent);
 		b->news[i] = (struct downloads_news){c->key, c->taken};
 	}
@@ -125,13 +125,13 @@ static void subtract(const struct batch *b)
 
 // Those that no reply holds, and that hold nothing. Under the lock nobody finds them; who had one let go of it only
 // after he had raised it.
-static void forget(struct meter *t)
+static void forget(struct download_counter *t)
 {
 	pthread_mutex_lock(&t->lock);
 	for (size_t i = 0; i < BUCKETS; i++) {
-		struct meter_count **at = &t->bucket[i];
+		struct download_count **at = &t->bucket[i];
 		while (*at) {
-			struct meter_count *c = *at;
+			struct download_count *c = *at;
 			bool is_alone = atomic_load_explicit(&c->owners, memory_order_acquire) == 1;
 			if (!is_alone || atomic_load(&c->sent)) {
 				at = &c->next;
@@ -139,13 +139,13 @@ static void forget(struct meter *t)
 			}
 			*at = c->next;
 			t->count--;
-			meter_unref(c);
+			download_counter_unref(c);
 		}
 	}
 	pthread_mutex_unlock(&t->lock);
 }
 
-void meter_write(struct meter *t)
+void download_counter_write(struct download_counter *t)
 {
 	struct err e = ERR_INIT;
 	pthread_mutex_lock(&t->writing);
@@ -163,7 +163,7 @@ void meter_write(struct meter *t)
 }
 
 // False at the end.
-static bool wait(struct meter *t)
+static bool wait(struct download_counter *t)
 {
 	int64_t end = clock_ms() + t->period_ms;
 	pthread_mutex_lock(&t->lock);
@@ -177,27 +177,27 @@ static bool wait(struct meter *t)
 
 static void *run(void *ctx)
 {
-	struct meter *t = ctx;
+	struct download_counter *t = ctx;
 	while (wait(t))
-		meter_write(t);
+		download_counter_write(t);
 	return NULL;
 }
 
-struct meter *meter_start(const char *catalog_path, unsigned period_ms)
+struct download_counter *download_counter_start(const char *catalog_path, unsigned period_ms)
 {
-	struct meter *t = xcalloc(1, sizeof(*t));
+	struct download_counter *t = xcalloc(1, sizeof(*t));
 	t->catalog_path = xstrdup(catalog_path);
 	t->period_ms = period_ms;
 	pthread_mutex_init(&t->writing, NULL);
 	pthread_mutex_init(&t->lock, NULL);
 	clock_cond_init(&t->wake);
-	meter_write(t);
+	download_counter_write(t);
 	if (pthread_create(&t->thread, NULL, run, t) != 0)
 		abort();
 	return t;
 }
 
-void meter_stop(struct meter *t)
+void download_counter_stop(struct download_counter *t)
 {
 	if (!t)
 		return;
@@ -206,11 +206,11 @@ void meter_stop(struct meter *t)
 	pthread_cond_signal(&t->wake);
 	pthread_mutex_unlock(&t->lock);
 	pthread_join(t->thread, NULL);
-	meter_write(t);
+	download_counter_write(t);
 	for (size_t i = 0; i < BUCKETS; i++)
-		for (struct meter_count *c = t->bucket[i], *next; c; c = next) {
+		for (struct download_count *c = t->bucket[i], *next; c; c = next) {
 			next = c->next;
-			meter_unref(c);
+			download_counter_unref(c);
 		}
 	pthread_cond_destroy(&t->wake);
 	pthread_mutex_destroy(&t->lock);

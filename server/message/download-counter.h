@@ -9,29 +9,29 @@
 
 #include "lib/base/str.h"
 
-struct meter;
+struct download_counter;
 
 // The number of one file, shared by its replies.
-struct meter_count {
+struct download_count {
 	_Atomic uint32_t sent; // since it was written last
 	_Atomic unsigned owners;
 	uint32_t taken; // of sent, by who writes it
-	struct meter_count *next;
+	struct download_count *next;
 	char key[]; // "platform/file name"
 };
 
 // The file is there from now on, if it can be: it says since when is counted.
-struct meter *meter_start(const char *catalog_path, unsigned period_ms);
-void meter_stop(struct meter *t); // NULL is fine. References may outlive it
+struct download_counter *download_counter_start(const char *catalog_path, unsigned period_ms);
+void download_counter_stop(struct download_counter *t); // NULL is fine. References may outlive it
 // A reference, to be given back; NULL where it is not counted: t is NULL, the name is odd, or there are too many that
 // could not be written. Takes a lock: for workers. The other functions may be called by any thread.
-struct meter_count *meter_of(struct meter *t, const char *platform, struct str filename);
-struct meter_count *meter_ref(struct meter_count *count); // NULL is fine, also below
-void meter_unref(struct meter_count *count);
-static inline void meter_raise(struct meter_count *count)
+struct download_count *download_counter_of(struct download_counter *t, const char *platform, struct str filename);
+struct download_count *download_counter_ref(struct download_count *count); // NULL is fine, also below
+void download_counter_unref(struct download_count *count);
+static inline void download_counter_raise(struct download_count *count)
 {
 	if (count)
 		atomic_fetch_add_explicit(&count->sent, 1, memory_order_relaxed);
 }
 // Adds to the file what was counted so far. What cannot be written stays counted.
-void meter_write(struct meter *t);
+void download_counter_write(struct download_counter *t);

@@ -8,7 +8,7 @@ static bool is_token_char(char c)
 	return ascii_is_alnum(c) || (c && strchr("!#$&+-.^_`|~%'*/:=?@(),[]{}", c));
 }
 
-struct str formheader_value(struct str *rest)
+struct str header_params_value(struct str *rest)
 {
 	return str_trim(str_cut(rest, ';'));
 }
@@ -79,7 +79,7 @@ static bool has_control(struct str s)
 	return false;
 }
 
-int formheader_next(struct str *rest, struct str *name, struct buf *value, struct err *e)
+int header_params_next(struct str *rest, struct str *name, struct buf *value, struct err *e)
 {
 	buf_clear(value);
 	*rest = str_trim(*rest);

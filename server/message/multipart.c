@@ -32,9 +32,9 @@ static int find_boundary(const char *content_type, struct buf *boundary, struct 
 	bool is_found = false;
 	int there;
 	buf_init(&value, LIMIT_PART_HEADER);
-	if (!str_eq_nocase(formheader_value(&rest), STR("multipart/form-data")))
+	if (!str_eq_nocase(header_params_value(&rest), STR("multipart/form-data")))
 		return err_set(e, ERR_INVALID, "Content-Type: multipart/form-data is wanted");
-	while ((there = formheader_next(&rest, &name, &value, e)) > 0) {
+	while ((there = header_params_next(&rest, &name, &value, e)) > 0) {
 		if (!str_eq_nocase(name, STR("boundary")))
 			continue;
 		if (is_found || !is_boundary(buf_view(&value)))
@@ -193,10 +193,10 @@ static int take_disposition(struct header *h, struct str value, struct err *e)
 	CLEANUP(buf_release) struct buf text;
 	int there;
 	buf_init(&text, LIMIT_PART_HEADER);
-	if (h->has_disposition || !str_eq_nocase(formheader_value(&value), STR("form-data")))
+	if (h->has_disposition || !str_eq_nocase(header_params_value(&value), STR("form-data")))
 		return err_set(e, ERR_INVALID, "one Content-Disposition: form-data is wanted");
 	h->has_disposition = true;
-	while ((there = formheader_next(&value, &key, &text, e)) > 0) {
+	while ((there = header_params_next(&value, &key, &text, e)) > 0) {
 		bool is_name = str_eq_nocase(key, STR("name")), is_filename = str_eq_nocase(key, STR("filename"));
 		if ((is_name && h->has_name) || (is_filename && h->has_filename))
 			return err_set(e, ERR_INVALID, "Content-Disposition: " STR_FMT " is there twice", STR_ARG(key));

@@ -116,7 +116,7 @@ void reply_unref(struct reply *r)
 		free(r->header[i].value);
 	reply_unref(r->unchanged);
 	reply_unref(atomic_load(&r->part));
-	meter_unref(r->count);
+	download_counter_unref(r->count);
 	blob_unref(r->body);
 	if (r->stream)
 		r->stream->ops->unref(r->stream);

@@ -29,7 +29,7 @@ struct reply {
 	unsigned header_count;
 	struct reply *unchanged; // owned: the 304 for a client that has this etag; NULL where there is none
 
-	struct meter_count *count; // owned: raised where all of the body was sent; NULL: nobody counts
+	struct download_count *count; // owned: raised where all of the body was sent; NULL: nobody counts
 	struct reply *_Atomic part; // owned: the first 206 that was made of it, see reply_keep_part()
 
 	// Whoever sends replies keeps the form here in which he sends them (server/http/http).

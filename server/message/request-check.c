@@ -19,7 +19,7 @@ static bool is_token(struct str s)
 }
 
 // RFC 9112 section 2.2: a CR without its LF may end a line for somebody else.
-void scrutiny_piece(struct scrutiny *s, struct str piece, size_t gap)
+void request_check_piece(struct request_check *s, struct str piece, size_t gap)
 {
 	s->is_malformed |= str_find(piece, '\r') >= 0;
 	if (!s->next)
@@ -29,12 +29,12 @@ void scrutiny_piece(struct scrutiny *s, struct str piece, size_t gap)
 }
 
 // Between name and value there is the colon, and then blanks.
-static void place_header(struct scrutiny *s, struct str name, struct str value)
+static void place_header(struct request_check *s, struct str name, struct str value)
 {
-	scrutiny_piece(s, name, 1);
+	request_check_piece(s, name, 1);
 	if (s->next && !s->is_malformed)
 		s->next += strspn(s->next, " \t");
-	scrutiny_piece(s, value, LINE_END);
+	request_check_piece(s, value, LINE_END);
 }
 
 static bool is_number(struct str s)
@@ -45,32 +45,32 @@ static bool is_number(struct str s)
 	return s.len > 0;
 }
 
-static void take_length(struct scrutiny *s, struct str value)
+static void take_length(struct request_check *s, struct str value)
 {
 	s->lengths++;
 	s->has_body |= !str_eq(value, STR("0"));
 	s->is_odd_length |= !is_number(value);
 }
 
-static void take_coding(struct scrutiny *s, struct str value)
+static void take_coding(struct request_check *s, struct str value)
 {
 	s->codings++;
 	s->has_body = true;
 	s->is_odd_length |= !str_eq_nocase(value, STR("chunked"));
 }
 
-static void take_expect(struct scrutiny *s, struct str value)
+static void take_expect(struct request_check *s, struct str value)
 {
 	s->expects++;
 	s->has_body = true;
 	s->is_odd_expect |= !str_eq_nocase(value, STR("100-continue"));
 }
 
-void scrutiny_header(struct scrutiny *s, struct str name, struct str value)
+void request_check_header(struct request_check *s, struct str name, struct str value)
 {
 	static const struct {
 		struct str name;
-		void (*take)(struct scrutiny *s, struct str value);
+		void (*take)(struct request_check *s, struct str value);
 	} telling[] = {
 		{STR("Content-Length"), take_length},
 		{STR("Transfer-Encoding"), take_coding},
@@ -84,7 +84,7 @@ void scrutiny_header(struct scrutiny *s, struct str name, struct str value)
 			telling[i].take(s, value);
 }
 
-static const char *unclear_body(const struct scrutiny *s, struct str version)
+static const char *unclear_body(const struct request_check *s, struct str version)
 {
 	if (s->lengths + s->codings == 0)
 		return "a POST without Content-Length";
@@ -97,7 +97,7 @@ static const char *unclear_body(const struct scrutiny *s, struct str version)
 	return NULL;
 }
 
-struct reply *scrutiny_refuse(const struct scrutiny *s, enum method m, struct str version)
+struct reply *request_check_refuse(const struct request_check *s, enum method m, struct str version)
 {
 	if (s->is_malformed || s->hosts > 1)
 		return reply_text(400, "400 Bad Request: malformed header");

@@ -9,7 +9,7 @@
 #include "lib/base/str.h"
 #include "server/message/reply.h"
 
-struct scrutiny {
+struct request_check {
 	const char *next; // where the next piece must lie; NULL: anywhere
 	unsigned hosts;
 	unsigned lengths;   // Content-Length
@@ -23,11 +23,11 @@ struct scrutiny {
 
 // A piece of the request line. Where next is known, the piece must begin there, and after gap bytes
 // comes the next.
-void scrutiny_piece(struct scrutiny *s, struct str piece, size_t gap);
+void request_check_piece(struct request_check *s, struct str piece, size_t gap);
 // A field, its value without the blanks before it. Where next is known, it must have a line of its
 // own.
-void scrutiny_header(struct scrutiny *s, struct str name, struct str value);
+void request_check_header(struct request_check *s, struct str name, struct str value);
 
 // NULL: all is well. Otherwise the answer to a request that others may read in another way. The body of a POST must end
 // at the same place for everybody: one length, or chunked (RFC 9112 section 6.3).
-struct reply *scrutiny_refuse(const struct scrutiny *s, enum method m, struct str version);
+struct reply *request_check_refuse(const struct request_check *s, enum method m, struct str version);

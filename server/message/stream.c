@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/message/stream.h"
 
-void waiter_wake_all(struct waiter *first)
+void continuation_resume_all(struct continuation *first)
 {
-	for (struct waiter *w = first, *next; w; w = next) {
+	for (struct continuation *w = first, *next; w; w = next) {
 		next = w->next;
-		w->wake(w);
+		w->resume(w);
 	}
 }
 
-struct waiter *waiter_take_left(struct waiter **first)
+struct continuation *continuation_take_left(struct continuation **first)
 {
-	struct waiter *left = NULL;
-	for (struct waiter **at = first; *at;) {
-		struct waiter *w = *at;
-		if (!waiter_has_left(w)) {
+	struct continuation *left = NULL;
+	for (struct continuation **at = first; *at;) {
+		struct continuation *w = *at;
+		if (!continuation_has_left(w)) {
 			at = &w->next;
 			continue;
 		}

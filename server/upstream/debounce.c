@@ -3,20 +3,20 @@
 
 #include "lib/os/clock.h"
 
-void lull_init(struct lull *l, int64_t pause_ms, size_t most)
+void debounce_init(struct debounce *l, int64_t pause_ms, size_t most)
 {
-	*l = (struct lull){.pause_ms = pause_ms, .most = most};
+	*l = (struct debounce){.pause_ms = pause_ms, .most = most};
 	pthread_mutex_init(&l->lock, NULL);
 	clock_cond_init(&l->changed);
 }
 
-void lull_destroy(struct lull *l)
+void debounce_destroy(struct debounce *l)
 {
 	pthread_cond_destroy(&l->changed);
 	pthread_mutex_destroy(&l->lock);
 }
 
-void lull_came(struct lull *l, size_t weight)
+void debounce_came(struct debounce *l, size_t weight)
 {
 	pthread_mutex_lock(&l->lock);
 	l->came_ms = clock_ms();
@@ -27,7 +27,7 @@ void lull_came(struct lull *l, size_t weight)
 	pthread_mutex_unlock(&l->lock);
 }
 
-void lull_done(struct lull *l, size_t weight)
+void debounce_done(struct debounce *l, size_t weight)
 {
 	pthread_mutex_lock(&l->lock);
 	l->pending -= weight;
@@ -35,13 +35,13 @@ void lull_done(struct lull *l, size_t weight)
 }
 
 // Under the lock.
-static int64_t end_ms(const struct lull *l)
+static int64_t end_ms(const struct debounce *l)
 {
-	int64_t pause = l->came_ms + l->pause_ms, latest = l->pending_ms + LULL_PAUSES * l->pause_ms;
+	int64_t pause = l->came_ms + l->pause_ms, latest = l->pending_ms + DEBOUNCE_PAUSES * l->pause_ms;
 	return pause < latest ? pause : latest;
 }
 
-void lull_wait(struct lull *l)
+void debounce_wait(struct debounce *l)
 {
 	pthread_mutex_lock(&l->lock);
 	while (!l->is_closed && l->pending < l->most && clock_ms() < end_ms(l))
@@ -49,7 +49,7 @@ void lull_wait(struct lull *l)
 	pthread_mutex_unlock(&l->lock);
 }
 
-void lull_close(struct lull *l)
+void debounce_close(struct debounce *l)
 {
 	pthread_mutex_lock(&l->lock);
 	l->is_closed = true;

@@ -9,12 +9,12 @@
 #include <stdint.h>
 
 enum {
-	LULL_PAUSE_MS = 200, // so long nothing comes
-	LULL_PAUSES = 5,     // work waits for so many pauses at most
-	LULL_MOST = 32,      // pieces of work, and MiB of them, that wait at all
+	DEBOUNCE_PAUSE_MS = 200, // so long nothing comes
+	DEBOUNCE_PAUSES = 5,     // work waits for so many pauses at most
+	DEBOUNCE_MOST = 32,      // pieces of work, and MiB of them, that wait at all
 };
 
-struct lull {
+struct debounce {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	int64_t pause_ms, came_ms;
@@ -24,16 +24,16 @@ struct lull {
 };
 
 // What a piece of work counts: one, and one more for each MiB of it.
-static inline size_t lull_weight(uint64_t bytes)
+static inline size_t debounce_weight(uint64_t bytes)
 {
 	return 1 + (size_t)(bytes >> 20);
 }
 
 // A lull is when nothing came for pause_ms. most: where so much is pending nobody waits for one.
-void lull_init(struct lull *l, int64_t pause_ms, size_t most);
-void lull_destroy(struct lull *l);
-void lull_came(struct lull *l, size_t weight); // it is to be done
-void lull_done(struct lull *l, size_t weight);
-// Returns in a lull, or where too much is pending, or for too long, or after lull_close().
-void lull_wait(struct lull *l);
-void lull_close(struct lull *l); // from now on nobody waits
+void debounce_init(struct debounce *l, int64_t pause_ms, size_t most);
+void debounce_destroy(struct debounce *l);
+void debounce_came(struct debounce *l, size_t weight); // it is to be done
+void debounce_done(struct debounce *l, size_t weight);
+// Returns in a lull, or where too much is pending, or for too long, or after debounce_close().
+void debounce_wait(struct debounce *l);
+void debounce_close(struct debounce *l); // from now on nobody waits

@@ -6,22 +6,22 @@
 #include "server/http/metrics.h"
 #include "server/upstream/upstream-pages.h"
 
-static enum rule rule_of(struct service *s, const char *project)
+static enum name_rule rule_of(struct server_context *s, const char *project)
 {
-	return rules_find(&service_site(s)->rules, project);
+	return name_rules_find(&service_site(s)->rules, project);
 }
 
-static bool may_be_in(struct service *s, const struct platform *const *platform, size_t count, const char *project)
+static bool may_be_in(struct server_context *s, const struct platform *const *platform, size_t count, const char *project)
 {
 	if (!atomic_load_explicit(&s->names_known, memory_order_acquire))
 		return true;
 	for (size_t i = 0; i < count; i++)
-		if (nameset_may_have(s->names, platform[i]->id, str_from(project)))
+		if (project_filter_may_have(s->names, platform[i]->id, str_from(project)))
 			return true;
 	return false;
 }
 
-static bool may_be_here(struct service *s, const char *project, bool publicly)
+static bool may_be_here(struct server_context *s, const char *project, bool publicly)
 {
 	const struct store *store = &service_site(s)->store;
 	const struct platform *one;
@@ -31,29 +31,29 @@ static bool may_be_here(struct service *s, const char *project, bool publicly)
 	return false;
 }
 
-int owned_look(struct service *s, struct catalog *c, const char *project, struct presence *out, struct err *e)
+int name_guard_look(struct server_context *s, struct catalog *c, const char *project, struct name_presence *out, struct err *e)
 {
-	*out = (struct presence){0};
-	return may_be_here(s, project, false) ? owner_look(c, &service_site(s)->hidden_platforms, project, out, e) : 0;
+	*out = (struct name_presence){0};
+	return may_be_here(s, project, false) ? name_owner_look(c, &service_site(s)->hidden_platforms, project, out, e) : 0;
 }
 
-enum owner owned_judge(struct service *s, const struct presence *here, const struct upstream_answer *upstream)
+enum name_owner name_guard_judge(struct server_context *s, const struct name_presence *here, const struct upstream_answer *upstream)
 {
 	struct err e = ERR_INIT;
 	const char *project = upstream->project;
-	if (rule_of(s, project) != RULE_MERGE)
-		return OWNER_BOTH;
-	if (ours_has(s->ours, project))
-		return OWNER_OURS;
-	enum owner owner = owner_judge(here, upstream);
-	if (owner == OWNER_OURS && ours_add(s->ours, project, &e) < 0)
+	if (rule_of(s, project) != NAME_RULE_MERGE)
+		return NAME_OWNER_BOTH;
+	if (owned_names_has(s->ours, project))
+		return NAME_OWNER_OURS;
+	enum name_owner owner = name_owner_judge(here, upstream);
+	if (owner == NAME_OWNER_OURS && owned_names_add(s->ours, project, &e) < 0)
 		log_error("that %s is ours is not noted: %s", may_be_here(s, project, true) ? project : "a name", e.msg);
 	return owner;
 }
 
-int64_t owned_since(struct service *s, const struct presence *here, const char *project)
+int64_t name_guard_since(struct server_context *s, const struct name_presence *here, const char *project)
 {
-	return here->is_open && rule_of(s, project) == RULE_MERGE && !ours_has(s->ours, project) ? here->arrived : 0;
+	return here->is_open && rule_of(s, project) == NAME_RULE_MERGE && !owned_names_has(s->ours, project) ? here->arrived : 0;
 }
 
 static int see_if_had(void *ctx, const struct upstream_answer *upstream, struct err *e UNUSED)
@@ -62,35 +62,35 @@ static int see_if_had(void *ctx, const struct upstream_answer *upstream, struct 
 	return 0;
 }
 
-bool owned_is_hidden(struct service *s, struct catalog *c, const struct view *v, const struct presence *here,
+bool name_guard_is_hidden(struct server_context *s, struct catalog *c, const struct view *v, const struct name_presence *here,
 	const char *project)
 {
 	bool was_had = false;
 	struct err unsaid = ERR_INIT;
-	if (!owner_is_hidden(here) || rule_of(s, project) != RULE_MERGE)
+	if (!name_owner_is_hidden(here) || rule_of(s, project) != NAME_RULE_MERGE)
 		return false;
 	if (v && may_be_in(s, v->platform, v->platform_count, project))
 		return true;
-	return gateway_recall(s->gateway, c, project, see_if_had, &was_had, &unsaid) < 0 || !was_had;
+	return upstream_pages_recall(s->upstream_pages, c, project, see_if_had, &was_had, &unsaid) < 0 || !was_had;
 }
 
-bool owned_is_known(struct service *s, const char *project)
+bool name_guard_is_known(struct server_context *s, const char *project)
 {
-	return rule_of(s, project) == RULE_MERGE && ours_has(s->ours, project);
+	return rule_of(s, project) == NAME_RULE_MERGE && owned_names_has(s->ours, project);
 }
 
-bool owned_is_noted(struct service *s, const char *project)
+bool name_guard_is_noted(struct server_context *s, const char *project)
 {
-	return s->ours && ours_has(s->ours, project);
+	return s->ours && owned_names_has(s->ours, project);
 }
 
-static void tell(struct service *s, enum owner owner, const struct upstream_answer *upstream)
+static void tell(struct server_context *s, enum name_owner owner, const struct upstream_answer *upstream)
 {
 	const char *project = upstream->project;
-	if (upstream->result != UPSTREAM_KNOWN || owner == OWNER_BOTH)
+	if (upstream->result != UPSTREAM_KNOWN || owner == NAME_OWNER_BOTH)
 		return;
 	metrics_add(s->metrics, METRIC_NAME_CONFLICTS, 1);
-	if (owner == OWNER_OURS)
+	if (owner == NAME_OWNER_OURS)
 		log_warn("upstream has a project %s now, which is ours: its files are not merged ([upstream] shared = %s would)",
 			project, project);
 	else
@@ -98,20 +98,20 @@ static void tell(struct service *s, enum owner owner, const struct upstream_answ
 			 "([upstream] shared = %s would)", project, project);
 }
 
-int owned_learn(void *ctx, const struct upstream_answer *upstream, struct err *e)
+int name_guard_learn(void *ctx, const struct upstream_answer *upstream, struct err *e)
 {
-	struct service *s = ctx;
-	struct reader reader;
-	struct presence here;
-	if (rule_of(s, upstream->project) != RULE_MERGE || !may_be_here(s, upstream->project, false))
+	struct server_context *s = ctx;
+	struct catalog_lease reader;
+	struct name_presence here;
+	if (rule_of(s, upstream->project) != NAME_RULE_MERGE || !may_be_here(s, upstream->project, false))
 		return 0;
-	if (readers_take(s->readers, &reader, e) < 0)
+	if (catalog_pool_take(s->readers, &reader, e) < 0)
 		return -1;
-	int looked = owned_look(s, reader.catalog, upstream->project, &here, e);
-	readers_give(s->readers, &reader);
+	int looked = name_guard_look(s, reader.catalog, upstream->project, &here, e);
+	catalog_pool_give(s->readers, &reader);
 	if (looked < 0 || !here.is_open)
 		return looked;
-	enum owner owner = owned_judge(s, &here, upstream);
+	enum name_owner owner = name_guard_judge(s, &here, upstream);
 	if (may_be_here(s, upstream->project, true)) // else nobody who reads the log may know the name
 		tell(s, owner, upstream);
 	return 0;

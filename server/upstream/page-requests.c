@@ -22,8 +22,8 @@ enum {
 struct question {
 	struct question *next; // of its bucket
 	char *project;
-	struct waiter *waiters;
-	struct turn turn;
+	struct continuation *waiters;
+	struct fair_queue_entry turn;
 	bool is_for_waiters; // alone: it needs not be asked for where they have left
 	int64_t began_ms;
 	long rests_until; // seconds of the monotonic clock; 0: it is being asked for, or waits for its turn
@@ -32,8 +32,8 @@ struct question {
 	size_t lost; // bytes of news that the catalog has not taken
 };
 
-struct asking {
-	struct turns *turns;
+struct page_requests {
+	struct fair_queue *turns;
 	struct metrics *metrics;
 	void (*begin)(void *ctx, const char *project);
 	void *ctx;
@@ -45,7 +45,7 @@ struct asking {
 
 // --- the table: under its lock ---
 
-static struct question **find(struct asking *a, const char *project)
+static struct question **find(struct page_requests *a, const char *project)
 {
 	struct question **at = &a->bucket[str_hash(str_from(project), 0) % BUCKETS];
 	while (*at && strcmp((*at)->project, project) != 0)
@@ -53,7 +53,7 @@ static struct question **find(struct asking *a, const char *project)
 	return at;
 }
 
-static void forget(struct asking *a, struct question **at)
+static void forget(struct page_requests *a, struct question **at)
 {
 	struct question *q = *at;
 	*at = q->next;
@@ -68,17 +68,17 @@ static bool has_rested(const struct question *q)
 	return q->rests_until && q->rests_until <= clock_seconds() && (!q->news || q->lost);
 }
 
-static void forget_rested(struct asking *a, struct question **at, int64_t since)
+static void forget_rested(struct page_requests *a, struct question **at, int64_t since)
 {
 	if (*at && (has_rested(*at) || ((*at)->rests_until && (*at)->told < since)))
 		forget(a, at);
 }
 
 // NULL: too many wait.
-static struct question *begin(struct asking *a, struct question **at, const char *project, const char *peer)
+static struct question *begin(struct page_requests *a, struct question **at, const char *project, const char *peer)
 {
 	struct question *q = xcalloc(1, sizeof(*q));
-	if (!turns_enter(a->turns, &q->turn, peer, 0)) {
+	if (!fair_queue_enter(a->turns, &q->turn, peer, 0)) {
 		free(q);
 		return NULL;
 	}
@@ -89,31 +89,31 @@ static struct question *begin(struct asking *a, struct question **at, const char
 }
 
 // Whether there is nothing to wait for: the waiter is to be woken.
-static bool is_over(const struct asking *a, const struct question *q)
+static bool is_over(const struct page_requests *a, const struct question *q)
 {
 	return a->has_given_up || (q && q->rests_until);
 }
 
-static enum asking_joined join(struct asking *a, struct question **at, const char *project, const char *peer,
-	struct waiter *again)
+static enum page_requests_joined join(struct page_requests *a, struct question **at, const char *project, const char *peer,
+	struct continuation *continuation)
 {
 	struct question *q = *at;
 	if (q)
-		turns_join(a->turns, &q->turn, peer);
+		fair_queue_join(a->turns, &q->turn, peer);
 	else if (!(q = begin(a, at, project, peer)))
-		return ASKING_FULL;
-	if (!again) {
+		return PAGE_REQUESTS_FULL;
+	if (!continuation) {
 		q->is_for_waiters = false;
-		return ASKING_JOINED;
+		return PAGE_REQUESTS_JOINED;
 	}
-	again->next = q->waiters;
-	q->waiters = again;
-	return ASKING_JOINED;
+	continuation->next = q->waiters;
+	q->waiters = continuation;
+	return PAGE_REQUESTS_JOINED;
 }
 
 // --- asking ---
 
-bool asking_may(struct asking *a, const char *project, int64_t since)
+bool page_requests_may(struct page_requests *a, const char *project, int64_t since)
 {
 	pthread_mutex_lock(&a->lock);
 	struct question **at = find(a, project);
@@ -123,58 +123,58 @@ bool asking_may(struct asking *a, const char *project, int64_t since)
 	return may;
 }
 
-enum asking_joined asking_join(struct asking *a, const char *project, const char *peer, struct waiter *again)
+enum page_requests_joined page_requests_join(struct page_requests *a, const char *project, const char *peer, struct continuation *continuation)
 {
 	pthread_mutex_lock(&a->lock);
 	struct question **at = find(a, project);
 	bool wakes = is_over(a, *at);
-	enum asking_joined joined = wakes ? ASKING_JOINED : join(a, at, project, peer, again);
+	enum page_requests_joined joined = wakes ? PAGE_REQUESTS_JOINED : join(a, at, project, peer, continuation);
 	pthread_mutex_unlock(&a->lock);
-	if (joined == ASKING_FULL)
+	if (joined == PAGE_REQUESTS_FULL)
 		metrics_add(a->metrics, METRIC_REFUSED_PAGES, 1);
-	if (wakes && again)
-		again->wake(again);
-	turns_run(a->turns);
+	if (wakes && continuation)
+		continuation->resume(continuation);
+	fair_queue_run(a->turns);
 	return joined;
 }
 
 // It stays in the table until its turn ends.
-static void on_turn(void *ctx, struct turn *turn)
+static void on_turn(void *ctx, struct fair_queue_entry *turn)
 {
-	struct asking *a = ctx;
+	struct page_requests *a = ctx;
 	const struct question *q = (const struct question *)(const void *)((char *)turn - offsetof(struct question, turn));
 	a->begin(a->ctx, q->project);
 }
 
-void asking_end(struct asking *a, const char *project, struct upstream_project *news)
+void page_requests_end(struct page_requests *a, const char *project, struct upstream_project *news)
 {
 	pthread_mutex_lock(&a->lock);
 	struct question *q = *find(a, project);
-	struct waiter *waiters = q ? STEAL_PTR(q->waiters) : NULL;
+	struct continuation *waiters = q ? STEAL_PTR(q->waiters) : NULL;
 	if (q) {
 		q->news = news ? upstream_project_ref(news) : NULL;
 		q->told = clock_wall_seconds();
 		q->rests_until = clock_seconds() + REST_SECONDS;
-		turns_end(a->turns, &q->turn);
+		fair_queue_end(a->turns, &q->turn);
 	}
 	pthread_mutex_unlock(&a->lock);
-	waiter_wake_all(waiters);
+	continuation_resume_all(waiters);
 	if (news)
-		turns_run(a->turns); // else whoever began with it goes on
+		fair_queue_run(a->turns); // else whoever began with it goes on
 }
 
 // --- who has left ---
 
-static bool is_left(struct asking *a, struct question *q)
+static bool is_left(struct page_requests *a, struct question *q)
 {
-	return !q->rests_until && q->is_for_waiters && !q->waiters && turns_leave(a->turns, &q->turn);
+	return !q->rests_until && q->is_for_waiters && !q->waiters && fair_queue_leave(a->turns, &q->turn);
 }
 
 // More of those to be woken.
-static struct waiter *let_go(struct asking *a, struct question **at, struct waiter *woken)
+static struct continuation *let_go(struct page_requests *a, struct question **at, struct continuation *woken)
 {
 	struct question *q = *at;
-	for (struct waiter *w = waiter_take_left(&q->waiters), *next; w; w = next) {
+	for (struct continuation *w = continuation_take_left(&q->waiters), *next; w; w = next) {
 		next = w->next;
 		w->next = woken;
 		woken = w;
@@ -186,9 +186,9 @@ static struct waiter *let_go(struct asking *a, struct question **at, struct wait
 	return woken;
 }
 
-void asking_let_go(struct asking *a)
+void page_requests_let_go(struct page_requests *a)
 {
-	struct waiter *woken = NULL;
+	struct continuation *woken = NULL;
 	pthread_mutex_lock(&a->lock);
 	for (size_t i = 0; i < BUCKETS; i++)
 		for (struct question **at = &a->bucket[i], *q; (q = *at);) {
@@ -197,17 +197,17 @@ void asking_let_go(struct asking *a)
 				at = &q->next;
 		}
 	pthread_mutex_unlock(&a->lock);
-	waiter_wake_all(woken);
+	continuation_resume_all(woken);
 }
 
-void asking_count(struct asking *a, struct turns_counts *out)
+void page_requests_count(struct page_requests *a, struct fair_queue_counts *out)
 {
-	turns_count(a->turns, out);
+	fair_queue_count(a->turns, out);
 }
 
 // --- news ---
 
-int64_t asking_ms(struct asking *a, const char *project)
+int64_t page_requests_ms(struct page_requests *a, const char *project)
 {
 	pthread_mutex_lock(&a->lock);
 	const struct question *q = *find(a, project);
@@ -216,7 +216,7 @@ int64_t asking_ms(struct asking *a, const char *project)
 	return clock_ms() - began;
 }
 
-struct upstream_project *asking_news(struct asking *a, const char *project)
+struct upstream_project *page_requests_news(struct page_requests *a, const char *project)
 {
 	pthread_mutex_lock(&a->lock);
 	const struct question *q = *find(a, project);
@@ -225,7 +225,7 @@ struct upstream_project *asking_news(struct asking *a, const char *project)
 	return news;
 }
 
-void asking_written(struct asking *a, struct upstream_project *news, bool is_kept)
+void page_requests_written(struct page_requests *a, struct upstream_project *news, bool is_kept)
 {
 	struct upstream_project *old = NULL;
 	size_t bytes = upstream_project_bytes(news);
@@ -240,7 +240,7 @@ void asking_written(struct asking *a, struct upstream_project *news, bool is_kep
 	upstream_project_unref(old);
 }
 
-void asking_drop_older(struct asking *a, const char *project, int64_t changed)
+void page_requests_drop_older(struct page_requests *a, const char *project, int64_t changed)
 {
 	struct upstream_project *old = NULL;
 	pthread_mutex_lock(&a->lock);
@@ -254,20 +254,20 @@ void asking_drop_older(struct asking *a, const char *project, int64_t changed)
 
 // --- beginning, end ---
 
-struct asking *asking_new(unsigned concurrency, struct metrics *metrics, void (*begin_fn)(void *ctx, const char *project),
+struct page_requests *page_requests_new(unsigned concurrency, struct metrics *metrics, void (*begin_fn)(void *ctx, const char *project),
 	void *ctx)
 {
-	struct asking *a = xcalloc(1, sizeof(*a));
+	struct page_requests *a = xcalloc(1, sizeof(*a));
 	a->metrics = metrics;
 	a->begin = begin_fn;
 	a->ctx = ctx;
-	a->turns = turns_new(&(struct turns_options){
+	a->turns = fair_queue_new(&(struct fair_queue_options){
 		.under_way = concurrency, .waiting = LIMIT_PAGES_WAITING, .begin = on_turn, .ctx = a});
 	pthread_mutex_init(&a->lock, NULL);
 	return a;
 }
 
-bool asking_has_given_up(struct asking *a)
+bool page_requests_has_given_up(struct page_requests *a)
 {
 	pthread_mutex_lock(&a->lock);
 	bool has_given_up = a->has_given_up;
@@ -275,31 +275,31 @@ bool asking_has_given_up(struct asking *a)
 	return has_given_up;
 }
 
-void asking_give_up(struct asking *a)
+void page_requests_cancel(struct page_requests *a)
 {
-	struct waiter *all = NULL;
+	struct continuation *all = NULL;
 	pthread_mutex_lock(&a->lock);
 	a->has_given_up = true;
 	for (size_t i = 0; i < BUCKETS; i++)
 		for (struct question *q = a->bucket[i]; q; q = q->next)
 			while (q->waiters) {
-				struct waiter *w = q->waiters;
+				struct continuation *w = q->waiters;
 				q->waiters = w->next;
 				w->next = all;
 				all = w;
 			}
 	pthread_mutex_unlock(&a->lock);
-	waiter_wake_all(all);
+	continuation_resume_all(all);
 }
 
-void asking_free(struct asking *a)
+void page_requests_free(struct page_requests *a)
 {
 	if (!a)
 		return;
 	for (size_t i = 0; i < BUCKETS; i++)
 		while (a->bucket[i])
 			forget(a, &a->bucket[i]);
-	turns_free(a->turns);
+	fair_queue_free(a->turns);
 	pthread_mutex_destroy(&a->lock);
 	free(a);
 }

@@ -24,13 +24,13 @@ enum {
 
 static const char file_name[] = ".projects";
 
-struct roster {
-	struct roster_options options;
+struct project_list {
+	struct project_list_options options;
 	char *folder, *url; // of the options
-	struct pool *workers;
+	struct thread_pool *workers;
 	pthread_mutex_t lock;
 	struct blob *names;    // NULL: none yet
-	struct waiter *waiters;
+	struct continuation *waiters;
 	int64_t fetched;       // seconds since 1970, of names
 	long rests_until;      // of the monotonic clock: after a failure
 	bool is_asking, has_given_up;
@@ -42,7 +42,7 @@ struct roster {
 
 // --- reading a list as it comes ---
 
-static void take_name(struct roster *r, struct str name)
+static void take_name(struct project_list *r, struct str name)
 {
 	if (!name_is_valid(name) || name.len > LIMIT_FILE_NAME)
 		return;
@@ -83,7 +83,7 @@ static int next_in_html(struct str *text, struct str *name)
 	return 1;
 }
 
-static void read_names(struct roster *r)
+static void read_names(struct project_list *r)
 {
 	struct str text = buf_view(&r->carry), name;
 	while ((r->is_html ? next_in_html : next_in_json)(&text, &name))
@@ -122,7 +122,7 @@ static void sort_names(struct buf *text, struct buf *out)
 }
 
 // Into memory, and not mapped: pages are made of it, and others may cut the file short.
-static struct blob *open_list(const struct roster *r, int64_t *fetched)
+static struct blob *open_list(const struct project_list *r, int64_t *fetched)
 {
 	struct err e = ERR_INIT;
 	struct stat st;
@@ -138,7 +138,7 @@ static struct blob *open_list(const struct roster *r, int64_t *fetched)
 	return blob_from_buf(&names);
 }
 
-static int write_list(const struct roster *r, struct str names, struct err *e)
+static int write_list(const struct project_list *r, struct str names, struct err *e)
 {
 	CLEANUP(fs_tmp_release) struct fs_tmp tmp = {.fd = -1};
 	CLEANUP(mem_close) int dir = safefile_folder(r->options.folder, false, e);
@@ -149,7 +149,7 @@ static int write_list(const struct roster *r, struct str names, struct err *e)
 }
 
 // Who waits looks again.
-static void end_asking(struct roster *r, struct blob *names, int64_t fetched)
+static void end_asking(struct project_list *r, struct blob *names, int64_t fetched)
 {
 	pthread_mutex_lock(&r->lock);
 	struct blob *before = NULL;
@@ -161,18 +161,18 @@ static void end_asking(struct roster *r, struct blob *names, int64_t fetched)
 		r->rests_until = clock_seconds() + REST_SECONDS;
 	}
 	r->is_asking = false;
-	struct waiter *waiters = STEAL_PTR(r->waiters);
+	struct continuation *waiters = STEAL_PTR(r->waiters);
 	pthread_mutex_unlock(&r->lock);
 	blob_unref(before);
 	if (names)
 		r->options.changed(r->options.ctx);
-	waiter_wake_all(waiters);
+	continuation_resume_all(waiters);
 }
 
 // A worker's.
 static void keep(void *job)
 {
-	struct roster *r = job;
+	struct project_list *r = job;
 	struct err e = ERR_INIT;
 	int64_t fetched = 0;
 	struct blob *names = NULL;
@@ -191,14 +191,14 @@ static void keep(void *job)
 
 static enum fetch_flow on_head(void *ctx, const struct fetch_answer *answer, const char *url UNUSED)
 {
-	struct roster *r = ctx;
+	struct project_list *r = ctx;
 	r->is_html = !str_starts(fetch_header(answer, "Content-Type"), STR("application/vnd.pypi.simple.v1+json"));
 	return answer->status == 200 ? FETCH_GO_ON : FETCH_STOP;
 }
 
 static enum fetch_flow on_body(void *ctx, struct str piece)
 {
-	struct roster *r = ctx;
+	struct project_list *r = ctx;
 	buf_str(&r->carry, piece);
 	if (r->carry.failed)
 		return FETCH_STOP;
@@ -212,10 +212,10 @@ static enum fetch_flow on_body(void *ctx, struct str piece)
 
 static void on_done(void *ctx, const struct fetch_result *result)
 {
-	struct roster *r = ctx;
+	struct project_list *r = ctx;
 	buf_release(&r->carry);
 	if (result->failure == FETCH_WHOLE && result->answer->status == 200) {
-		pool_submit(r->workers, keep, r);
+		thread_pool_submit(r->workers, keep, r);
 		return;
 	}
 	log_warn("upstream's list of projects did not come: %s", *result->why ? result->why : "it is not answered with 200");
@@ -223,7 +223,7 @@ static void on_done(void *ctx, const struct fetch_result *result)
 	end_asking(r, NULL, 0);
 }
 
-static void ask(struct roster *r)
+static void ask(struct project_list *r)
 {
 	static const char *const headers[] = {simplepage_accept, NULL};
 	const struct fetch_request request = {
@@ -241,13 +241,13 @@ static void ask(struct roster *r)
 }
 
 // Under the lock.
-static bool is_fresh(const struct roster *r)
+static bool is_fresh(const struct project_list *r)
 {
 	int64_t age = clock_wall_seconds() - r->fetched;
 	return r->options.is_offline || (r->names && age >= 0 && age < (int64_t)r->options.max_age);
 }
 
-void roster_configure(struct roster *r, unsigned max_age, bool is_offline)
+void project_list_configure(struct project_list *r, unsigned max_age, bool is_offline)
 {
 	pthread_mutex_lock(&r->lock);
 	r->options.max_age = max_age;
@@ -255,7 +255,7 @@ void roster_configure(struct roster *r, unsigned max_age, bool is_offline)
 	pthread_mutex_unlock(&r->lock);
 }
 
-bool roster_is_fresh(struct roster *r)
+bool project_list_is_fresh(struct project_list *r)
 {
 	pthread_mutex_lock(&r->lock);
 	bool fresh = is_fresh(r) || r->is_asking || r->rests_until > clock_seconds();
@@ -263,7 +263,7 @@ bool roster_is_fresh(struct roster *r)
 	return fresh;
 }
 
-bool roster_get(struct roster *r, struct waiter *again, struct blob **names)
+bool project_list_get(struct project_list *r, struct continuation *continuation, struct blob **names)
 {
 	pthread_mutex_lock(&r->lock);
 	bool may_ask = !r->options.is_offline && !r->has_given_up && r->rests_until <= clock_seconds();
@@ -272,8 +272,8 @@ bool roster_get(struct roster *r, struct waiter *again, struct blob **names)
 	*names = r->names ? blob_ref(r->names) : NULL;
 	r->is_asking |= asks;
 	if (waits) {
-		again->next = r->waiters;
-		r->waiters = again;
+		continuation->next = r->waiters;
+		r->waiters = continuation;
 	}
 	pthread_mutex_unlock(&r->lock);
 	if (asks)
@@ -283,34 +283,34 @@ bool roster_get(struct roster *r, struct waiter *again, struct blob **names)
 
 // --- beginning, end ---
 
-struct roster *roster_new(const struct roster_options *options)
+struct project_list *project_list_new(const struct project_list_options *options)
 {
-	struct roster *r = xcalloc(1, sizeof(*r));
+	struct project_list *r = xcalloc(1, sizeof(*r));
 	r->options = *options;
 	r->options.folder = r->folder = xstrdup(options->folder);
 	r->options.url = r->url = xstrdup(options->url);
 	pthread_mutex_init(&r->lock, NULL);
-	r->workers = pool_new(1, POOL_FIRST_IN_FIRST_OUT, "roster");
+	r->workers = thread_pool_new(1, THREAD_POOL_FIRST_IN_FIRST_OUT, "roster");
 	r->names = open_list(r, &r->fetched);
 	return r;
 }
 
-void roster_give_up(struct roster *r)
+void project_list_cancel(struct project_list *r)
 {
 	if (!r)
 		return;
 	pthread_mutex_lock(&r->lock);
 	r->has_given_up = true;
-	struct waiter *waiters = STEAL_PTR(r->waiters);
+	struct continuation *waiters = STEAL_PTR(r->waiters);
 	pthread_mutex_unlock(&r->lock);
-	waiter_wake_all(waiters);
+	continuation_resume_all(waiters);
 }
 
-void roster_free(struct roster *r)
+void project_list_free(struct project_list *r)
 {
 	if (!r)
 		return;
-	pool_free(r->workers);
+	thread_pool_free(r->workers);
 	blob_unref(r->names);
 	pthread_mutex_destroy(&r->lock);
 	free(r->folder);

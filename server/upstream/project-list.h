@@ -10,9 +10,9 @@
 #include "lib/net/fetch-pool.h"
 #include "server/message/stream.h"
 
-struct roster;
+struct project_list;
 
-struct roster_options {
+struct project_list_options {
 	const char *folder;   // where the file is, which must be there
 	const char *url;      // of the simple index
 	struct fetch_pool *pool;
@@ -23,13 +23,13 @@ struct roster_options {
 };
 
 // The pool is borrowed. A list that an earlier process left is used.
-struct roster *roster_new(const struct roster_options *options);
-void roster_configure(struct roster *r, unsigned max_age, bool is_offline);
-void roster_give_up(struct roster *r); // who waits is woken, now and from now on; NULL is fine
-void roster_free(struct roster *r);    // after the pool was freed; NULL is fine
+struct project_list *project_list_new(const struct project_list_options *options);
+void project_list_configure(struct project_list *r, unsigned max_age, bool is_offline);
+void project_list_cancel(struct project_list *r); // who waits is woken, now and from now on; NULL is fine
+void project_list_free(struct project_list *r);    // after the pool was freed; NULL is fine
 
 // Whether the list need not be asked for. On the event loop.
-bool roster_is_fresh(struct roster *r);
+bool project_list_is_fresh(struct project_list *r);
 // False: there is none yet, and again was taken. Else *names is a reference of the caller's; NULL: there is none, and
 // upstream cannot be asked.
-bool roster_get(struct roster *r, struct waiter *again, struct blob **names);
+bool project_list_get(struct project_list *r, struct continuation *continuation, struct blob **names);

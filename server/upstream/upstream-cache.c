@@ -11,55 +11,55 @@
 
 enum { BUCKETS = 1024 };
 
-struct entry {
-	struct entry *next;          // of its bucket
-	struct entry *newer, *older; // by last use
+struct plan_entry {
+	struct plan_entry *next;          // of its bucket
+	struct plan_entry *newer, *older; // by last use
 	struct upstream_project *project;
 	size_t bytes;
 };
 
-struct facts {
+struct upstream_cache {
 	pthread_mutex_t lock;
 	size_t most, used;
 	uint64_t epoch; // raised by all that takes something away, or puts something newer
-	struct entry *bucket[BUCKETS];
-	struct entry *newest, *oldest;
+	struct plan_entry *bucket[BUCKETS];
+	struct plan_entry *newest, *oldest;
 };
 
-struct facts *facts_new(size_t bytes)
+struct upstream_cache *upstream_cache_new(size_t bytes)
 {
-	struct facts *f = xcalloc(1, sizeof(*f));
+	struct upstream_cache *f = xcalloc(1, sizeof(*f));
 	f->most = bytes;
 	pthread_mutex_init(&f->lock, NULL);
 	return f;
 }
 
-void facts_free(struct facts *f)
+void upstream_cache_free(struct upstream_cache *f)
 {
 	if (!f)
 		return;
-	facts_clear(f);
+	upstream_cache_clear(f);
 	pthread_mutex_destroy(&f->lock);
 	free(f);
 }
 
 // --- under the lock ---
 
-static struct entry **slot_of(struct facts *f, const char *project)
+static struct plan_entry **slot_of(struct upstream_cache *f, const char *project)
 {
-	struct entry **at = &f->bucket[str_hash(str_from(project), 0) % BUCKETS];
+	struct plan_entry **at = &f->bucket[str_hash(str_from(project), 0) % BUCKETS];
 	while (*at && strcmp(upstream_project_name((*at)->project), project) != 0)
 		at = &(*at)->next;
 	return at;
 }
 
-static void unlink_use(struct facts *f, struct entry *x)
+static void unlink_use(struct upstream_cache *f, struct plan_entry *x)
 {
 	*(x->newer ? &x->newer->older : &f->newest) = x->older;
 	*(x->older ? &x->older->newer : &f->oldest) = x->newer;
 }
 
-static void link_newest(struct facts *f, struct entry *x)
+static void link_newest(struct upstream_cache *f, struct plan_entry *x)
 {
 	x->newer = NULL;
 	x->older = f->newest;
@@ -67,9 +67,9 @@ static void link_newest(struct facts *f, struct entry *x)
 	f->newest = x;
 }
 
-static void remove_at(struct facts *f, struct entry **at)
+static void remove_at(struct upstream_cache *f, struct plan_entry **at)
 {
-	struct entry *x = *at;
+	struct plan_entry *x = *at;
 	if (!x)
 		return;
 	*at = x->next;
@@ -80,11 +80,11 @@ static void remove_at(struct facts *f, struct entry **at)
 }
 
 // One that is larger than all may be is not taken.
-static void insert(struct facts *f, struct upstream_project *p)
+static void insert(struct upstream_cache *f, struct upstream_project *p)
 {
 	if (upstream_project_bytes(p) > f->most)
 		return;
-	struct entry *x = xcalloc(1, sizeof(*x)), **at = slot_of(f, upstream_project_name(p));
+	struct plan_entry *x = xcalloc(1, sizeof(*x)), **at = slot_of(f, upstream_project_name(p));
 	x->project = upstream_project_ref(p);
 	x->bytes = upstream_project_bytes(p);
 	*at = x;
@@ -96,10 +96,10 @@ static void insert(struct facts *f, struct upstream_project *p)
 
 // --- calls ---
 
-struct upstream_project *facts_get(struct facts *f, const char *project)
+struct upstream_project *upstream_cache_get(struct upstream_cache *f, const char *project)
 {
 	pthread_mutex_lock(&f->lock);
-	struct entry *x = *slot_of(f, project);
+	struct plan_entry *x = *slot_of(f, project);
 	struct upstream_project *found = x ? upstream_project_ref(x->project) : NULL;
 	if (x) {
 		unlink_use(f, x);
@@ -109,7 +109,7 @@ struct upstream_project *facts_get(struct facts *f, const char *project)
 	return found;
 }
 
-void facts_put(struct facts *f, struct upstream_project *p)
+void upstream_cache_put(struct upstream_cache *f, struct upstream_project *p)
 {
 	pthread_mutex_lock(&f->lock);
 	f->epoch++;
@@ -118,7 +118,7 @@ void facts_put(struct facts *f, struct upstream_project *p)
 	pthread_mutex_unlock(&f->lock);
 }
 
-uint64_t facts_epoch(struct facts *f)
+uint64_t upstream_cache_epoch(struct upstream_cache *f)
 {
 	pthread_mutex_lock(&f->lock);
 	uint64_t epoch = f->epoch;
@@ -126,7 +126,7 @@ uint64_t facts_epoch(struct facts *f)
 	return epoch;
 }
 
-void facts_add(struct facts *f, struct upstream_project *p, uint64_t epoch)
+void upstream_cache_add(struct upstream_cache *f, struct upstream_project *p, uint64_t epoch)
 {
 	pthread_mutex_lock(&f->lock);
 	if (f->epoch == epoch && !*slot_of(f, upstream_project_name(p)))
@@ -134,10 +134,10 @@ void facts_add(struct facts *f, struct upstream_project *p, uint64_t epoch)
 	pthread_mutex_unlock(&f->lock);
 }
 
-bool facts_keep_up(struct facts *f, const char *project, int64_t changed)
+bool upstream_cache_keep_up(struct upstream_cache *f, const char *project, int64_t changed)
 {
 	pthread_mutex_lock(&f->lock);
-	struct entry **at = slot_of(f, project);
+	struct plan_entry **at = slot_of(f, project);
 	bool is_new = *at && upstream_project_changed((*at)->project) >= changed;
 	if (!is_new) {
 		f->epoch++;
@@ -147,7 +147,7 @@ bool facts_keep_up(struct facts *f, const char *project, int64_t changed)
 	return is_new;
 }
 
-void facts_clear(struct facts *f)
+void upstream_cache_clear(struct upstream_cache *f)
 {
 	pthread_mutex_lock(&f->lock);
 	f->epoch++;

@@ -20,29 +20,29 @@ enum {
 	KEEPERS_NICE = 15,    // whoever asked has them by then
 };
 
-struct retrieve {
+struct upstream_files {
 	struct fetch_pool *pool;
-	struct depot *depot;
+	struct file_cache *file_cache;
 	struct metrics *metrics;
-	struct pool *keepers;
-	struct turns *turns;
-	struct lull lull;
+	struct thread_pool *keepers;
+	struct fair_queue *turns;
+	struct debounce debounce;
 	pthread_mutex_t lock;
-	struct parcel *first;
+	struct inflight_file *first;
 	bool has_given_up;
 };
 
 // --- fetching: the pool's thread ---
 
-static enum fetch_flow stop(struct parcel *p, enum retrieve_state state, const char *why)
+static enum fetch_flow stop(struct inflight_file *p, enum file_fetch_state state, const char *why)
 {
 	p->has_stopped = true;
-	parcel_end(p, state, why);
+	inflight_file_end(p, state, why);
 	return FETCH_STOP;
 }
 
 // RFC 9110 section 14.4: "bytes 100-199/200", and what begins where we are is what we want.
-static bool goes_on_here(const struct parcel *p, struct str range)
+static bool goes_on_here(const struct inflight_file *p, struct str range)
 {
 	CLEANUP(mem_free) char *want = xasprintf("bytes %llu-", (unsigned long long)p->written);
 	return str_starts(range, str_from(want));
@@ -62,116 +62,116 @@ static bool read_length(struct str text, uint64_t *out)
 	return true;
 }
 
-static enum fetch_flow begin_stream(struct parcel *p, const struct fetch_answer *answer)
+static enum fetch_flow begin_stream(struct inflight_file *p, const struct fetch_answer *answer)
 {
 	uint64_t length = 0;
 	bool has_length = read_length(fetch_header(answer, "Content-Length"), &length);
 	if (has_length && p->size >= 0 && length != (uint64_t)p->size)
-		return stop(p, RETRIEVE_FAILED, "upstream sends another size than its page says");
+		return stop(p, FILE_FETCH_FAILED, "upstream sends another size than its page says");
 	if (!has_length && p->size >= 0) {
 		length = (uint64_t)p->size;
 		has_length = true;
 	}
-	parcel_begin(p, length, has_length);
+	inflight_file_begin(p, length, has_length);
 	return FETCH_GO_ON;
 }
 
 static enum fetch_flow on_head(void *ctx, const struct fetch_answer *answer, const char *url UNUSED)
 {
-	struct parcel *p = ctx;
+	struct inflight_file *p = ctx;
 	char why[64];
 	bool goes_on = p->written && answer->status == 206 && goes_on_here(p, fetch_header(answer, "Content-Range"));
 	struct str coding = fetch_header(answer, "Content-Encoding");
 	if (answer->status < 300 && coding.len && !str_eq_nocase(coding, STR("identity")))
-		return stop(p, RETRIEVE_FAILED, "upstream sends it packed, which it was not asked for");
+		return stop(p, FILE_FETCH_FAILED, "upstream sends it packed, which it was not asked for");
 	if (goes_on || answer->status == 200) {
 		p->skip = goes_on ? 0 : p->written;
-		return parcel_state(p) == RETRIEVE_STREAM ? FETCH_GO_ON : begin_stream(p, answer);
+		return inflight_file_state(p) == FILE_FETCH_STREAM ? FETCH_GO_ON : begin_stream(p, answer);
 	}
 	if (answer->status == 404 || answer->status == 410)
-		return stop(p, RETRIEVE_ABSENT, "upstream has no such file any more");
+		return stop(p, FILE_FETCH_ABSENT, "upstream has no such file any more");
 	if (answer->status == 429 || answer->status >= 500)
 		return FETCH_STOP; // on_done tries again
 	snprintf(why, sizeof(why), "upstream answers %u", answer->status);
-	return stop(p, RETRIEVE_FAILED, why);
+	return stop(p, FILE_FETCH_FAILED, why);
 }
 
 static enum fetch_flow on_body(void *ctx, struct str piece)
 {
-	struct parcel *p = ctx;
+	struct inflight_file *p = ctx;
 	struct err e = ERR_INIT;
 	size_t skipped = piece.len < p->skip ? piece.len : (size_t)p->skip;
 	piece = str_slice(piece, skipped, piece.len);
 	p->skip -= skipped;
 	if (p->has_length && p->written + piece.len > p->length)
-		return stop(p, RETRIEVE_FAILED, "upstream sends more than it said");
-	if (arrival_write(p->arrival, piece.ptr, piece.len, &e) < 0) {
+		return stop(p, FILE_FETCH_FAILED, "upstream sends more than it said");
+	if (file_cache_writer_write(p->file_cache_writer, piece.ptr, piece.len, &e) < 0) {
 		log_error("a file of upstream is not kept: %s", e.msg);
-		return stop(p, e.kind == ERR_FULL || e.kind == ERR_LIMIT ? RETRIEVE_FULL : RETRIEVE_FAILED, "it could not be written here");
+		return stop(p, e.kind == ERR_FULL || e.kind == ERR_LIMIT ? FILE_FETCH_FULL : FILE_FETCH_FAILED, "it could not be written here");
 	}
 	metrics_add(p->all->metrics, METRIC_FETCHED_BYTES, piece.len);
-	parcel_grow(p, piece.len);
+	inflight_file_grow(p, piece.len);
 	return FETCH_GO_ON;
 }
 
-static void end_turn(struct parcel *p)
+static void end_turn(struct inflight_file *p)
 {
-	turns_end(p->turns, &p->turn);
-	turns_run(p->turns);
+	fair_queue_end(p->turns, &p->turn);
+	fair_queue_run(p->turns);
 }
 
 // Its last request's end. What is not kept takes no room from then on, though it is remembered why.
-static void leave(struct parcel *p)
+static void leave(struct inflight_file *p)
 {
-	arrival_discard(p->arrival);
+	file_cache_writer_discard(p->file_cache_writer);
 	end_turn(p);
-	parcel_unref(p);
+	inflight_file_unref(p);
 }
 
 // It may go on some time: the room of what did not come is for others meanwhile.
-static void rest(struct parcel *p)
+static void rest(struct inflight_file *p)
 {
 	struct err e = ERR_INIT;
-	if (arrival_reserve(p->arrival, 0, &e) < 0)
+	if (file_cache_writer_reserve(p->file_cache_writer, 0, &e) < 0)
 		log_debug("%s", e.msg); // less is always to be had
 	end_turn(p);
-	parcel_unref(p);
+	inflight_file_unref(p);
 }
 
 // A keeper's: the disk may take its time. Until it is kept, who wants it gets it from here; where it cannot be, it is
 // fetched again some seconds later.
 static void keep(void *job)
 {
-	struct parcel *p = job;
+	struct inflight_file *p = job;
 	struct err e = ERR_INIT;
-	pool_give_way(KEEPERS_NICE);
-	lull_wait(&p->all->lull);
-	if (arrival_keep(p->arrival, p->found, &e) < 0)
+	thread_pool_give_way(KEEPERS_NICE);
+	debounce_wait(&p->all->debounce);
+	if (file_cache_writer_keep(p->file_cache_writer, p->found, &e) < 0)
 		log_error("a file of upstream is not kept: %s", e.msg);
-	lull_done(&p->all->lull, lull_weight(p->written));
-	parcel_put(p);
-	parcel_unref(p); // not leave(): who was told that it is whole may be reading
+	debounce_done(&p->all->debounce, debounce_weight(p->written));
+	inflight_file_put(p);
+	inflight_file_unref(p); // not leave(): who was told that it is whole may be reading
 }
 
 // Its hash says whether it is right: then it is whole for all who wait, and is brought onto the disk.
-static void judge(struct parcel *p)
+static void judge(struct inflight_file *p)
 {
 	struct err e = ERR_INIT;
-	if (arrival_check(p->arrival, p->found, &e) == 0) {
-		parcel_end(p, RETRIEVE_KEPT, "");
-		lull_came(&p->all->lull, lull_weight(p->written));
+	if (file_cache_writer_check(p->file_cache_writer, p->found, &e) == 0) {
+		inflight_file_end(p, FILE_FETCH_KEPT, "");
+		debounce_came(&p->all->debounce, debounce_weight(p->written));
 		end_turn(p);
-		pool_submit(p->all->keepers, keep, p);
+		thread_pool_submit(p->all->keepers, keep, p);
 		return;
 	}
 	log_error("a file of upstream is not kept: %s", e.msg);
-	parcel_end(p, RETRIEVE_FAILED, "upstream's bytes do not have the hash that its page says");
+	inflight_file_end(p, FILE_FETCH_FAILED, "upstream's bytes do not have the hash that its page says");
 	leave(p);
 }
 
-static void ask(struct parcel *p, uint64_t delay_ms);
+static void ask(struct inflight_file *p, uint64_t delay_ms);
 
-static bool may_try_again(struct parcel *p, const struct fetch_result *result)
+static bool may_try_again(struct inflight_file *p, const struct fetch_result *result)
 {
 	bool is_passing = result->failure == FETCH_REFUSED || result->failure == FETCH_TIMEOUT ||
 		result->failure == FETCH_TRUNCATED || result->failure == FETCH_RESOLVE ||
@@ -179,31 +179,31 @@ static bool may_try_again(struct parcel *p, const struct fetch_result *result)
 	pthread_mutex_lock(&p->all->lock);
 	bool goes_on = !p->all->has_given_up && (p->is_known || !p->written); // parts of two files have no right hash
 	pthread_mutex_unlock(&p->all->lock);
-	return goes_on && is_passing && ++p->tries < TRIES;
+	return goes_on && is_passing && ++p->rate_limit < TRIES;
 }
 
 static void on_done(void *ctx, const struct fetch_result *result)
 {
-	struct parcel *p = ctx;
-	bool is_whole = result->failure == FETCH_WHOLE && parcel_state(p) == RETRIEVE_STREAM, is_wanted = false;
+	struct inflight_file *p = ctx;
+	bool is_whole = result->failure == FETCH_WHOLE && inflight_file_state(p) == FILE_FETCH_STREAM, is_wanted = false;
 	if (p->has_stopped) {
 		leave(p);
-	} else if (result->failure == FETCH_CANCELLED && parcel_pause(p, &is_wanted)) {
+	} else if (result->failure == FETCH_CANCELLED && inflight_file_pause(p, &is_wanted)) {
 		rest(p);
 	} else if (is_wanted) {
 		ask(p, 0);
 	} else if (is_whole && !(p->has_length && p->written < p->length)) {
 		judge(p);
 	} else if (may_try_again(p, result)) {
-		ask(p, (uint64_t)FIRST_PAUSE_MS << p->tries);
+		ask(p, (uint64_t)FIRST_PAUSE_MS << p->rate_limit);
 	} else {
 		log_warn("a file of upstream did not come: %s", *result->why ? result->why : p->filename);
-		parcel_end(p, RETRIEVE_FAILED, is_whole ? "upstream sends less than it said" : fetch_failure_name[result->failure]);
+		inflight_file_end(p, FILE_FETCH_FAILED, is_whole ? "upstream sends less than it said" : fetch_failure_name[result->failure]);
 		leave(p);
 	}
 }
 
-static void ask(struct parcel *p, uint64_t delay_ms)
+static void ask(struct inflight_file *p, uint64_t delay_ms)
 {
 	CLEANUP(mem_free) char *range = xasprintf("Range: bytes=%llu-", (unsigned long long)p->written);
 	const char *const headers[] = {p->written ? range : NULL, NULL};
@@ -212,7 +212,7 @@ static void ask(struct parcel *p, uint64_t delay_ms)
 		.headers = headers,
 		.home = p->home,
 		.delay_ms = delay_ms,
-		.limit = depot_most(p->all->depot),
+		.limit = file_cache_most(p->all->file_cache),
 		.on_head = on_head,
 		.on_body = on_body,
 		.is_raw = true,
@@ -227,20 +227,20 @@ static void ask(struct parcel *p, uint64_t delay_ms)
 
 // --- the table ---
 
-static bool is_wanted(const struct parcel *p, const struct retrieve_wish *w)
+static bool is_wanted(const struct inflight_file *p, const struct file_request *w)
 {
 	return strcmp(p->filename, w->filename) == 0 && strcmp(p->project, w->project) == 0 && p->is_known == (w->sha256 != NULL) &&
 		(!p->is_known || memcmp(p->sha256, w->sha256, SHA256_SIZE) == 0);
 }
 
 // Under the table's lock: those that are over are let go of.
-static void sweep(struct retrieve *r)
+static void sweep(struct upstream_files *r)
 {
-	for (struct parcel **at = &r->first; *at;) {
-		struct parcel *p = *at;
-		if (parcel_is_over(p)) {
+	for (struct inflight_file **at = &r->first; *at;) {
+		struct inflight_file *p = *at;
+		if (inflight_file_is_over(p)) {
 			*at = p->next;
-			parcel_unref(p);
+			inflight_file_unref(p);
 		} else {
 			at = &p->next;
 		}
@@ -248,36 +248,36 @@ static void sweep(struct retrieve *r)
 }
 
 // The same; the one that is wanted, with a reference.
-static struct parcel *find(struct retrieve *r, const struct retrieve_wish *w)
+static struct inflight_file *find(struct upstream_files *r, const struct file_request *w)
 {
 	sweep(r);
-	for (struct parcel *p = r->first; p; p = p->next)
+	for (struct inflight_file *p = r->first; p; p = p->next)
 		if (is_wanted(p, w))
-			return parcel_ref(p);
+			return inflight_file_ref(p);
 	return NULL;
 }
 
 // --- turns ---
 
-static int reserve(struct parcel *p, uint64_t size, struct err *e)
+static int reserve(struct inflight_file *p, uint64_t size, struct err *e)
 {
-	if (p->arrival)
-		return arrival_reserve(p->arrival, size, e);
-	p->arrival = depot_begin(p->all->depot, p->project, p->filename, p->is_known ? p->sha256 : NULL, size, e);
-	return p->arrival ? 0 : -1;
+	if (p->file_cache_writer)
+		return file_cache_writer_reserve(p->file_cache_writer, size, e);
+	p->file_cache_writer = file_cache_begin(p->all->file_cache, p->project, p->filename, p->is_known ? p->sha256 : NULL, size, e);
+	return p->file_cache_writer ? 0 : -1;
 }
 
 // What may be gone on with gives its room to what is to begin.
-static void forget_resting(struct retrieve *r)
+static void forget_resting(struct upstream_files *r)
 {
 	pthread_mutex_lock(&r->lock);
-	for (struct parcel *p = r->first; p; p = p->next)
-		parcel_forget(p);
+	for (struct inflight_file *p = r->first; p; p = p->next)
+		inflight_file_forget(p);
 	sweep(r);
 	pthread_mutex_unlock(&r->lock);
 }
 
-static int prepare(struct parcel *p, struct err *e)
+static int prepare(struct inflight_file *p, struct err *e)
 {
 	uint64_t size = p->size >= 0 ? (uint64_t)p->size : 0;
 	pthread_mutex_lock(&p->all->lock);
@@ -293,145 +293,145 @@ static int prepare(struct parcel *p, struct err *e)
 	return reserve(p, size, e);
 }
 
-// Whoever called turns_run(), which goes on with the next.
-static void on_turn(void *ctx UNUSED, struct turn *turn)
+// Whoever called fair_queue_run(), which goes on with the next.
+static void on_turn(void *ctx UNUSED, struct fair_queue_entry *turn)
 {
-	struct parcel *p = (struct parcel *)(void *)((char *)turn - offsetof(struct parcel, turn));
+	struct inflight_file *p = (struct inflight_file *)(void *)((char *)turn - offsetof(struct inflight_file, turn));
 	struct err e = ERR_INIT;
 	if (prepare(p, &e) == 0) {
 		ask(p, 0);
 		return;
 	}
 	log_error("a file of upstream is not fetched: %s", e.msg);
-	enum retrieve_state state = e.kind == ERR_FULL ? RETRIEVE_FULL : e.kind == ERR_LIMIT ? RETRIEVE_BUSY : RETRIEVE_FAILED;
-	parcel_end(p, state, "it could not be written here");
-	turns_end(p->turns, turn);
-	if (p->arrival)
-		arrival_discard(p->arrival);
-	parcel_unref(p);
+	enum file_fetch_state state = e.kind == ERR_FULL ? FILE_FETCH_FULL : e.kind == ERR_LIMIT ? RETRIEVE_BUSY : FILE_FETCH_FAILED;
+	inflight_file_end(p, state, "it could not be written here");
+	fair_queue_end(p->turns, turn);
+	if (p->file_cache_writer)
+		file_cache_writer_discard(p->file_cache_writer);
+	inflight_file_unref(p);
 }
 
 // --- calls ---
 
 // NULL where the server is stopping.
-static struct parcel *find_or_begin(struct retrieve *r, const struct retrieve_wish *w)
+static struct inflight_file *find_or_begin(struct upstream_files *r, const struct file_request *w)
 {
 	pthread_mutex_lock(&r->lock);
-	struct parcel *p = find(r, w);
+	struct inflight_file *p = find(r, w);
 	if (!p && !r->has_given_up) {
-		p = parcel_new(w, r->turns, r->metrics);
+		p = inflight_file_new(w, r->turns, r->metrics);
 		p->all = r;
 		p->next = r->first;
-		r->first = parcel_ref(p);
+		r->first = inflight_file_ref(p);
 	}
 	pthread_mutex_unlock(&r->lock);
 	return p;
 }
 
-static void refuse(struct retrieve_result *out, enum retrieve_state state, const char *why)
+static void refuse(struct file_fetch_result *out, enum file_fetch_state state, const char *why)
 {
 	out->state = state;
 	snprintf(out->why, sizeof(out->why), "%s", why);
 }
 
-void retrieve_file(struct retrieve *r, const struct retrieve_wish *wish, bool wants_whole, struct waiter *again,
-	struct retrieve_result *out)
+void upstream_files_file(struct upstream_files *r, const struct file_request *wish, bool wants_whole, struct continuation *continuation,
+	struct file_fetch_result *out)
 {
-	*out = (struct retrieve_result){.state = RETRIEVE_LATER, .file.fd = -1};
-	if (wish->size >= 0 && (uint64_t)wish->size > depot_most(r->depot)) {
-		refuse(out, RETRIEVE_FULL, "it is larger than what is kept here");
+	*out = (struct file_fetch_result){.state = FILE_FETCH_LATER, .file.fd = -1};
+	if (wish->size >= 0 && (uint64_t)wish->size > file_cache_most(r->file_cache)) {
+		refuse(out, FILE_FETCH_FULL, "it is larger than what is kept here");
 		return;
 	}
-	struct parcel *p = find_or_begin(r, wish);
+	struct inflight_file *p = find_or_begin(r, wish);
 	if (!p) {
-		refuse(out, RETRIEVE_FAILED, "the server is stopping");
+		refuse(out, FILE_FETCH_FAILED, "the server is stopping");
 		return;
 	}
-	turns_limit(r->turns, depot_most(r->depot));
-	parcel_tell(p, wish->peer, wants_whole, again, out);
+	fair_queue_limit(r->turns, file_cache_most(r->file_cache));
+	inflight_file_tell(p, wish->peer, wants_whole, continuation, out);
 	if (out->state == RETRIEVE_BUSY)
 		metrics_add(r->metrics, METRIC_REFUSED_FILES, 1);
-	parcel_unref(p);
-	turns_run(r->turns);
+	inflight_file_unref(p);
+	fair_queue_run(r->turns);
 }
 
 // Under the table's lock.
-static void look_at(struct retrieve *r, struct parcel *p)
+static void look_at(struct upstream_files *r, struct inflight_file *p)
 {
 	uint64_t request = 0;
-	switch (parcel_let_go(p, &request)) {
-	case PARCEL_LEFT:
-		parcel_unref(p); // the table has it
+	switch (inflight_file_let_go(p, &request)) {
+	case INFLIGHT_FILE_LEFT:
+		inflight_file_unref(p); // the table has it
 		break;
-	case PARCEL_DROPPED:
+	case INFLIGHT_FILE_DROPPED:
 		fetch_pool_cancel(r->pool, request);
 		break;
-	case PARCEL_WANTED:
+	case INFLIGHT_FILE_WANTED:
 	default:
 		break;
 	}
 }
 
-void retrieve_let_go(struct retrieve *r)
+void upstream_files_let_go(struct upstream_files *r)
 {
 	pthread_mutex_lock(&r->lock);
 	sweep(r);
-	for (struct parcel *p = r->first; p; p = p->next)
+	for (struct inflight_file *p = r->first; p; p = p->next)
 		look_at(r, p);
 	pthread_mutex_unlock(&r->lock);
 }
 
-void retrieve_count(struct retrieve *r, struct turns_counts *out)
+void upstream_files_count(struct upstream_files *r, struct fair_queue_counts *out)
 {
-	*out = (struct turns_counts){0};
+	*out = (struct fair_queue_counts){0};
 	if (r)
-		turns_count(r->turns, out);
+		fair_queue_count(r->turns, out);
 }
 
 // --- beginning, end ---
 
-struct retrieve *retrieve_new(struct fetch_pool *pool, unsigned concurrency, struct depot *depot, struct metrics *metrics)
+struct upstream_files *upstream_files_new(struct fetch_pool *pool, unsigned concurrency, struct file_cache *file_cache, struct metrics *metrics)
 {
-	struct retrieve *r = xcalloc(1, sizeof(*r));
+	struct upstream_files *r = xcalloc(1, sizeof(*r));
 	r->pool = pool;
-	r->depot = depot;
+	r->file_cache = file_cache;
 	r->metrics = metrics;
-	r->turns = turns_new(&(struct turns_options){
+	r->turns = fair_queue_new(&(struct fair_queue_options){
 		.under_way = concurrency, .waiting = LIMIT_FILES_WAITING, .begin = on_turn, .ctx = r});
-	lull_init(&r->lull, LULL_PAUSE_MS, LULL_MOST);
-	r->keepers = pool_new(KEEPERS, POOL_FIRST_IN_FIRST_OUT, "keep");
+	debounce_init(&r->debounce, DEBOUNCE_PAUSE_MS, DEBOUNCE_MOST);
+	r->keepers = thread_pool_new(KEEPERS, THREAD_POOL_FIRST_IN_FIRST_OUT, "keep");
 	pthread_mutex_init(&r->lock, NULL);
 	return r;
 }
 
-void retrieve_give_up(struct retrieve *r)
+void upstream_files_cancel(struct upstream_files *r)
 {
 	if (!r)
 		return;
 	pthread_mutex_lock(&r->lock);
 	r->has_given_up = true;
-	for (struct parcel *p = r->first; p; p = p->next) {
-		parcel_end(p, RETRIEVE_FAILED, "the server is stopping");
-		if (turns_leave(r->turns, &p->turn))
-			parcel_unref(p); // the table has it
+	for (struct inflight_file *p = r->first; p; p = p->next) {
+		inflight_file_end(p, FILE_FETCH_FAILED, "the server is stopping");
+		if (fair_queue_leave(r->turns, &p->turn))
+			inflight_file_unref(p); // the table has it
 	}
 	pthread_mutex_unlock(&r->lock);
 }
 
-void retrieve_free(struct retrieve *r)
+void upstream_files_free(struct upstream_files *r)
 {
 	if (!r)
 		return;
-	lull_close(&r->lull);
-	pool_free(r->keepers);
-	lull_destroy(&r->lull);
-	for (struct parcel *p = r->first, *next; p; p = next) {
+	debounce_close(&r->debounce);
+	thread_pool_free(r->keepers);
+	debounce_destroy(&r->debounce);
+	for (struct inflight_file *p = r->first, *next; p; p = next) {
 		next = p->next;
-		if (turns_leave(r->turns, &p->turn))
-			parcel_unref(p);
-		parcel_unref(p);
+		if (fair_queue_leave(r->turns, &p->turn))
+			inflight_file_unref(p);
+		inflight_file_unref(p);
 	}
-	turns_free(r->turns);
+	fair_queue_free(r->turns);
 	pthread_mutex_destroy(&r->lock);
 	free(r);
 }

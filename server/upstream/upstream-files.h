@@ -9,20 +9,20 @@
 #include "lib/net/fetch-pool.h"
 #include "server/upstream/inflight-file.h"
 
-struct retrieve;
+struct upstream_files;
 
 // The pool runs in a thread of its own; all three are borrowed. What is larger than all that the depot may hold is not
 // fetched.
 // concurrency: files under way at once.
-struct retrieve *retrieve_new(struct fetch_pool *pool, unsigned concurrency, struct depot *depot, struct metrics *metrics);
+struct upstream_files *upstream_files_new(struct fetch_pool *pool, unsigned concurrency, struct file_cache *file_cache, struct metrics *metrics);
 // To be called now and then: lets go of those whose clients have left, and of what nobody wants any more.
-void retrieve_let_go(struct retrieve *r);
-void retrieve_count(struct retrieve *r, struct turns_counts *out); // NULL is fine: zeros
+void upstream_files_let_go(struct upstream_files *r);
+void upstream_files_count(struct upstream_files *r, struct fair_queue_counts *out); // NULL is fine: zeros
 // Who waits is woken, streams end, and nothing is begun any more. Any thread; NULL is fine.
-void retrieve_give_up(struct retrieve *r);
-void retrieve_free(struct retrieve *r); // after the pool was stopped; NULL is fine
+void upstream_files_cancel(struct upstream_files *r);
+void upstream_files_free(struct upstream_files *r); // after the pool was stopped; NULL is fine
 
-// Joins those who want it, or begins. wants_whole: no stream will do. Where the state is RETRIEVE_LATER, again may have
+// Joins those who want it, or begins. wants_whole: no stream will do. Where the state is FILE_FETCH_LATER, again may have
 // been woken before this returns.
-void retrieve_file(struct retrieve *r, const struct retrieve_wish *wish, bool wants_whole, struct waiter *again,
-	struct retrieve_result *out);
+void upstream_files_file(struct upstream_files *r, const struct file_request *wish, bool wants_whole, struct continuation *continuation,
+	struct file_fetch_result *out);

@@ -19,12 +19,12 @@ enum {
 	MAX_AGE = 600,       // where upstream does not say
 };
 
-struct gateway {
+struct upstream_pages {
 	struct upstream *upstream;
-	struct facts *facts;
-	struct intake *intake;
-	struct readers *readers;
-	struct asking *asking;
+	struct upstream_cache *facts;
+	struct upstream_writer *upstream_writer;
+	struct catalog_pool *readers;
+	struct page_requests *asking;
 	struct metrics *metrics;
 	upstream_fn *learn;
 	void *ctx; // its
@@ -36,19 +36,19 @@ struct gateway {
 
 // --- what is fresh ---
 
-static _Atomic uint64_t *slot_of(struct gateway *g, uint64_t hash)
+static _Atomic uint64_t *slot_of(struct upstream_pages *g, uint64_t hash)
 {
 	return &g->fresh[hash % FRESH_SLOTS];
 }
 
-bool gateway_is_fresh(struct gateway *g, struct str project)
+bool upstream_pages_is_fresh(struct upstream_pages *g, struct str project)
 {
 	uint64_t hash = str_hash(project, 0);
 	uint64_t slot = atomic_load_explicit(slot_of(g, hash), memory_order_acquire);
 	return slot >> 32 == hash >> 32 && (long)(slot & UINT32_MAX) > clock_seconds();
 }
 
-static void set_fresh(struct gateway *g, const char *project, int64_t seconds)
+static void set_fresh(struct upstream_pages *g, const char *project, int64_t seconds)
 {
 	uint64_t hash = str_hash(str_from(project), 0);
 	uint64_t until = (uint64_t)(clock_seconds() + seconds);
@@ -57,46 +57,46 @@ static void set_fresh(struct gateway *g, const char *project, int64_t seconds)
 
 // --- asking ---
 
-static bool may_ask(struct gateway *g, const char *project, int64_t since)
+static bool may_ask(struct upstream_pages *g, const char *project, int64_t since)
 {
-	return !g->is_offline && asking_may(g->asking, project, since);
+	return !g->is_offline && page_requests_may(g->asking, project, since);
 }
 
 // It is this project's turn.
 static void on_turn(void *ctx, const char *project)
 {
-	struct gateway *g = ctx;
+	struct upstream_pages *g = ctx;
 	struct upstream_project *p = NULL;
-	struct reader reader;
+	struct catalog_lease reader;
 	struct err e = ERR_INIT;
-	bool is_loaded = !asking_has_given_up(g->asking) && readers_take(g->readers, &reader, &e) == 0;
+	bool is_loaded = !page_requests_has_given_up(g->asking) && catalog_pool_take(g->readers, &reader, &e) == 0;
 	if (is_loaded) {
 		is_loaded = upstream_load(g->upstream, reader.catalog, project, &p, &e) == 0;
-		readers_give(g->readers, &reader);
+		catalog_pool_give(g->readers, &reader);
 	}
 	if (is_loaded) {
-		intake_ask(g->intake, p);
+		upstream_writer_ask(g->upstream_writer, p);
 		return;
 	}
 	if (e.kind)
 		log_error("upstream is not asked for a page: %s", e.msg);
-	asking_end(g->asking, project, NULL);
+	page_requests_end(g->asking, project, NULL);
 }
 
-void gateway_let_go(struct gateway *g)
+void upstream_pages_let_go(struct upstream_pages *g)
 {
-	asking_let_go(g->asking);
+	page_requests_let_go(g->asking);
 }
 
-void gateway_count(struct gateway *g, struct turns_counts *out)
+void upstream_pages_count(struct upstream_pages *g, struct fair_queue_counts *out)
 {
-	asking_count(g->asking, out);
+	page_requests_count(g->asking, out);
 }
 
 // --- what was answered ---
 
 struct lesson {
-	struct gateway *gateway;
+	struct upstream_pages *upstream_pages;
 	enum upstream_result result;
 	bool is_unchanged;
 };
@@ -106,32 +106,32 @@ static int learn(void *ctx, const struct upstream_answer *answer, struct err *e)
 	struct lesson *l = ctx;
 	l->result = answer->result;
 	l->is_unchanged = answer->result == UPSTREAM_KNOWN && answer->is_unchanged;
-	return l->gateway->learn(l->gateway->ctx, answer, e);
+	return l->upstream_pages->learn(l->upstream_pages->ctx, answer, e);
 }
 
 // The intake's thread. Whoever is woken finds what is new.
 static void on_settled(void *ctx, struct upstream_project *p)
 {
-	struct gateway *g = ctx;
-	struct lesson l = {.gateway = g};
+	struct upstream_pages *g = ctx;
+	struct lesson l = {.upstream_pages = g};
 	struct err e = ERR_INIT;
-	facts_put(g->facts, p);
-	if (upstream_tell(g->upstream, p, learn, &l, &e) < 0)
+	upstream_cache_put(g->facts, p);
+	if (upstream_report(g->upstream, p, learn, &l, &e) < 0)
 		log_error("what upstream has: %s", e.msg);
-	metrics_upstream(g->metrics, l.result, l.is_unchanged, asking_ms(g->asking, upstream_project_name(p)));
-	asking_end(g->asking, upstream_project_name(p), p);
+	metrics_upstream(g->metrics, l.result, l.is_unchanged, page_requests_ms(g->asking, upstream_project_name(p)));
+	page_requests_end(g->asking, upstream_project_name(p), p);
 }
 
 static void on_written(void *ctx, struct upstream_project *p, bool is_kept)
 {
-	struct gateway *g = ctx;
-	asking_written(g->asking, p, is_kept);
+	struct upstream_pages *g = ctx;
+	page_requests_written(g->asking, p, is_kept);
 }
 
 // --- telling ---
 
 struct telling {
-	struct gateway *gateway;
+	struct upstream_pages *upstream_pages;
 	upstream_fn *fn;
 	void *ctx;
 	bool may_wait;
@@ -147,7 +147,7 @@ static int64_t most(int64_t said, int64_t cap)
 }
 
 // For how many seconds more what is known is as good as new; 0: it is not.
-static int64_t freshness(const struct gateway *g, const struct upstream_answer *a, int64_t now)
+static int64_t freshness(const struct upstream_pages *g, const struct upstream_answer *a, int64_t now)
 {
 	int64_t age = 0, since = a->asked;
 	if (a->result == UPSTREAM_KNOWN) {
@@ -160,7 +160,7 @@ static int64_t freshness(const struct gateway *g, const struct upstream_answer *
 	return since && left > 0 && left <= age ? left : 0;
 }
 
-static bool is_usable(const struct gateway *g, const struct upstream_answer *a, int64_t now)
+static bool is_usable(const struct upstream_pages *g, const struct upstream_answer *a, int64_t now)
 {
 	return a->stale && now - a->fetched < g->stale;
 }
@@ -168,7 +168,7 @@ static bool is_usable(const struct gateway *g, const struct upstream_answer *a, 
 static int on_recalled(void *ctx, const struct upstream_answer *answer, struct err *e)
 {
 	struct telling *t = ctx;
-	struct gateway *g = t->gateway;
+	struct upstream_pages *g = t->upstream_pages;
 	int64_t now = clock_wall_seconds();
 	bool counts = answer->certain >= t->since;
 	int64_t left = counts ? freshness(g, answer, now) : 0;
@@ -187,57 +187,57 @@ static int on_recalled(void *ctx, const struct upstream_answer *answer, struct e
 }
 
 // What has just come may be out of memory before it is in the catalog.
-static int find(struct gateway *g, struct catalog *c, const char *project, struct upstream_project **out, struct err *e)
+static int find(struct upstream_pages *g, struct catalog *c, const char *project, struct upstream_project **out, struct err *e)
 {
-	uint64_t epoch = facts_epoch(g->facts);
-	*out = facts_get(g->facts, project);
+	uint64_t epoch = upstream_cache_epoch(g->facts);
+	*out = upstream_cache_get(g->facts, project);
 	if (!*out)
-		*out = asking_news(g->asking, project);
-	if (*out && !upstream_project_is_outdone(*out))
+		*out = page_requests_news(g->asking, project);
+	if (*out && !upstream_project_is_superseded(*out))
 		return 0;
 	if (*out)
-		facts_keep_up(g->facts, project, INT64_MAX); // it goes
+		upstream_cache_keep_up(g->facts, project, INT64_MAX); // it goes
 	upstream_project_unref(*out);
 	if (upstream_load(g->upstream, c, project, out, e) < 0)
 		return -1;
-	facts_add(g->facts, *out, epoch);
+	upstream_cache_add(g->facts, *out, epoch);
 	return 0;
 }
 
 // Whosever the name is: that is for those to judge who are told.
-int gateway_recall(struct gateway *g, struct catalog *c, const char *project, upstream_fn *fn, void *ctx, struct err *e)
+int upstream_pages_recall(struct upstream_pages *g, struct catalog *c, const char *project, upstream_fn *fn, void *ctx, struct err *e)
 {
 	struct upstream_project *p = NULL;
 	if (find(g, c, project, &p, e) < 0)
 		return -1;
-	int told = upstream_tell(g->upstream, p, fn, ctx, e);
+	int told = upstream_report(g->upstream, p, fn, ctx, e);
 	upstream_project_unref(p);
 	return told;
 }
 
 // What is known to be older than what somebody else wrote is no news; ours, where it is newer, is written after that.
-bool gateway_keep_up(struct gateway *g, const char *project, int64_t changed)
+bool upstream_pages_note_change(struct upstream_pages *g, const char *project, int64_t changed)
 {
-	asking_drop_older(g->asking, project, changed);
-	return facts_keep_up(g->facts, project, changed);
+	page_requests_drop_older(g->asking, project, changed);
+	return upstream_cache_keep_up(g->facts, project, changed);
 }
 
-void gateway_forget(struct gateway *g)
+void upstream_pages_clear(struct upstream_pages *g)
 {
-	facts_clear(g->facts);
+	upstream_cache_clear(g->facts);
 }
 
 // The last that is done here is to ask: with again gone, nothing of the request is ours any more.
-int gateway_project(struct gateway *g, struct catalog *c, const char *project, const char *peer, int64_t since,
-	struct waiter *again, upstream_fn *fn, void *ctx, struct err *e)
+int upstream_pages_get(struct upstream_pages *g, struct catalog *c, const char *project, const char *peer, int64_t since,
+	struct continuation *continuation, upstream_fn *fn, void *ctx, struct err *e)
 {
-	struct telling t = {.gateway = g, .fn = fn, .ctx = ctx, .may_wait = again != NULL, .since = since};
-	if (gateway_recall(g, c, project, on_recalled, &t, e) < 0)
+	struct telling t = {.upstream_pages = g, .fn = fn, .ctx = ctx, .may_wait = continuation != NULL, .since = since};
+	if (upstream_pages_recall(g, c, project, on_recalled, &t, e) < 0)
 		return -1;
-	enum asking_joined joined = t.asks ? asking_join(g->asking, project, peer, t.waits ? again : NULL) : ASKING_JOINED;
+	enum page_requests_joined joined = t.asks ? page_requests_join(g->asking, project, peer, t.waits ? continuation : NULL) : PAGE_REQUESTS_JOINED;
 	if (!t.waits)
-		return GATEWAY_TOLD;
-	return joined == ASKING_FULL ? GATEWAY_BUSY : GATEWAY_LATER;
+		return UPSTREAM_PAGES_TOLD;
+	return joined == PAGE_REQUESTS_FULL ? UPSTREAM_PAGES_BUSY : UPSTREAM_PAGES_LATER;
 }
 
 static int on_wondered(void *ctx, const struct upstream_answer *answer, struct err *e)
@@ -247,20 +247,20 @@ static int on_wondered(void *ctx, const struct upstream_answer *answer, struct e
 	return t->asks ? 0 : t->fn(t->ctx, answer, e);
 }
 
-int gateway_wonder(struct gateway *g, struct catalog *c, const char *project, int64_t since, struct err *e)
+int upstream_pages_probe(struct upstream_pages *g, struct catalog *c, const char *project, int64_t since, struct err *e)
 {
-	struct telling t = {.gateway = g, .fn = g->learn, .ctx = g->ctx, .since = since};
-	if (gateway_recall(g, c, project, on_wondered, &t, e) < 0)
+	struct telling t = {.upstream_pages = g, .fn = g->learn, .ctx = g->ctx, .since = since};
+	if (upstream_pages_recall(g, c, project, on_wondered, &t, e) < 0)
 		return -1;
 	if (t.asks && may_ask(g, project, since))
-		asking_join(g->asking, project, NULL, NULL);
+		page_requests_join(g->asking, project, NULL, NULL);
 	return 0;
 }
 
 // --- beginning, end ---
 
 // What was fresh by the configuration before counts anew.
-void gateway_configure(struct gateway *g, const struct config *c)
+void upstream_pages_configure(struct upstream_pages *g, const struct config *c)
 {
 	g->max_age = (int64_t)c->upstream_max_age;
 	g->negative_max_age = (int64_t)c->upstream_negative_max_age;
@@ -270,38 +270,38 @@ void gateway_configure(struct gateway *g, const struct config *c)
 		atomic_store_explicit(&g->fresh[i], 0, memory_order_release);
 }
 
-struct gateway *gateway_start(const struct config *c, struct upstream *u, struct readers *readers, struct metrics *metrics,
+struct upstream_pages *upstream_pages_start(const struct config *c, struct upstream *u, struct catalog_pool *readers, struct metrics *metrics,
 	upstream_fn *learn_fn, void *ctx)
 {
-	struct gateway *g = xcalloc(1, sizeof(*g));
+	struct upstream_pages *g = xcalloc(1, sizeof(*g));
 	g->upstream = u;
 	g->readers = readers;
-	g->asking = asking_new((unsigned)c->upstream_concurrency, metrics, on_turn, g);
+	g->asking = page_requests_new((unsigned)c->upstream_concurrency, metrics, on_turn, g);
 	g->metrics = metrics;
 	g->learn = learn_fn;
 	g->ctx = ctx;
-	gateway_configure(g, c);
+	upstream_pages_configure(g, c);
 	fetch_pool_start(upstream_pool(u));
-	g->facts = facts_new(FACTS_BYTES);
-	g->intake = intake_new(u, readers, on_settled, on_written, g);
+	g->facts = upstream_cache_new(FACTS_BYTES);
+	g->upstream_writer = upstream_writer_new(u, readers, on_settled, on_written, g);
 	return g;
 }
 
-void gateway_give_up(struct gateway *g)
+void upstream_pages_cancel(struct upstream_pages *g)
 {
 	if (g)
-		asking_give_up(g->asking);
+		page_requests_cancel(g->asking);
 }
 
 // What is asked is answered first: cancelled. That is taken in.
-void gateway_free(struct gateway *g)
+void upstream_pages_free(struct upstream_pages *g)
 {
 	if (!g)
 		return;
-	gateway_give_up(g);
+	upstream_pages_cancel(g);
 	fetch_pool_cancel(upstream_pool(g->upstream), 0);
-	intake_free(g->intake);
-	facts_free(g->facts);
-	asking_free(g->asking);
+	upstream_writer_free(g->upstream_writer);
+	upstream_cache_free(g->facts);
+	page_requests_free(g->asking);
 	free(g);
 }

@@ -16,44 +16,44 @@
 #include "server/http/fair-queue.h"
 #include "server/message/stream.h"
 
-struct gateway;
+struct upstream_pages;
 struct metrics;
 
 // u is the gateway's while it lives, its pool too, and is borrowed; so are the readers. learn is called with whatever upstream said, by a thread of the
 // gateway's, before those are woken who wait for it.
-struct gateway *gateway_start(const struct config *c, struct upstream *u, struct readers *readers, struct metrics *metrics,
+struct upstream_pages *upstream_pages_start(const struct config *c, struct upstream *u, struct catalog_pool *readers, struct metrics *metrics,
 	upstream_fn *learn, void *ctx);
 // How long what upstream said counts, and whether it is asked at all, as this configuration says. Any thread.
-void gateway_configure(struct gateway *g, const struct config *c);
+void upstream_pages_configure(struct upstream_pages *g, const struct config *c);
 // Nothing is asked any more, and who waits is woken, now and from now on. Any thread; NULL is fine.
-void gateway_give_up(struct gateway *g);
+void upstream_pages_cancel(struct upstream_pages *g);
 // NULL is fine. What is asked is cancelled; its pool goes on.
-void gateway_free(struct gateway *g);
+void upstream_pages_free(struct upstream_pages *g);
 // The catalog's change of that number is one of this project's. Whether what is in memory is as new, since it was this
 // server that wrote it; else it is forgotten.
-bool gateway_keep_up(struct gateway *g, const char *project, int64_t changed);
+bool upstream_pages_note_change(struct upstream_pages *g, const char *project, int64_t changed);
 // All that is in memory: the catalog is another one.
-void gateway_forget(struct gateway *g);
+void upstream_pages_clear(struct upstream_pages *g);
 
 // To be called now and then: those whose clients have left wait no more, and what waits for its turn for them alone is dropped.
-void gateway_let_go(struct gateway *g);
-void gateway_count(struct gateway *g, struct turns_counts *out);
+void upstream_pages_let_go(struct upstream_pages *g);
+void upstream_pages_count(struct upstream_pages *g, struct fair_queue_counts *out);
 
 // Whether what is in memory of the project may be sent without another look. On the event loop.
-bool gateway_is_fresh(struct gateway *g, struct str project);
+bool upstream_pages_is_fresh(struct upstream_pages *g, struct str project);
 
 // For a project that is new here since then (seconds since 1970; 0: nobody knows): learn is called with what upstream said
 // since, or else it is asked. Any thread.
-int gateway_wonder(struct gateway *g, struct catalog *c, const char *project, int64_t since, struct err *e) MUST_CHECK;
+int upstream_pages_probe(struct upstream_pages *g, struct catalog *c, const char *project, int64_t since, struct err *e) MUST_CHECK;
 // Calls fn with what is known, however old, and asks nobody. Any thread.
-int gateway_recall(struct gateway *g, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
+int upstream_pages_recall(struct upstream_pages *g, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
 
-enum { GATEWAY_LATER, GATEWAY_TOLD, GATEWAY_BUSY };
-// On a worker, with a connection of its own. GATEWAY_TOLD: fn was called with what is known; it has no stale page where
-// nothing usable is, and result says why. GATEWAY_LATER: again was taken, and is woken when it can be told. -1: fn's
-// error, or the catalog's. again NULL: does not wait, and tells what there is. GATEWAY_BUSY: nothing was told, and too much
+enum { UPSTREAM_PAGES_LATER, UPSTREAM_PAGES_TOLD, UPSTREAM_PAGES_BUSY };
+// On a worker, with a connection of its own. UPSTREAM_PAGES_TOLD: fn was called with what is known; it has no stale page where
+// nothing usable is, and result says why. UPSTREAM_PAGES_LATER: again was taken, and is woken when it can be told. -1: fn's
+// error, or the catalog's. again NULL: does not wait, and tells what there is. UPSTREAM_PAGES_BUSY: nothing was told, and too much
 // is to be asked already, by the client at peer (NULL: "unix") or by all. since: what was said for certain before then is as
 // good as nothing.
-int gateway_project(struct gateway *g, struct catalog *c, const char *project, const char *peer, int64_t since,
-	struct waiter *again, upstream_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+int upstream_pages_get(struct upstream_pages *g, struct catalog *c, const char *project, const char *peer, int64_t since,
+	struct continuation *continuation, upstream_fn *fn, void *ctx, struct err *e) MUST_CHECK;

@@ -19,7 +19,7 @@ static int learn(void *ctx, const struct upstream_answer *answer, struct err *e)
 {
 	if (answer->is_changed)
 		page_key_drop_project(ctx, answer->project);
-	return owned_learn(ctx, answer, e);
+	return name_guard_learn(ctx, answer, e);
 }
 
 static void drop_lists(void *ctx)
@@ -32,20 +32,20 @@ static void drop_page(void *ctx, const char *project)
 	page_key_drop_project(ctx, project);
 }
 
-static unsigned roster_age(const struct config *c)
+static unsigned project_list_age(const struct config *c)
 {
 	return (unsigned)(c->upstream_max_age > ROSTER_SECONDS ? c->upstream_max_age : ROSTER_SECONDS);
 }
 
-static void start_roster(struct service *s, const struct config *c, const char *files)
+static void start_project_list(struct server_context *s, const struct config *c, const char *files)
 {
 	if (strcmp(c->upstream_root, "all") != 0)
 		return;
-	s->roster = roster_new(&(struct roster_options){
+	s->project_list = project_list_new(&(struct project_list_options){
 		.folder = files,
 		.url = upstream_first_url(s->upstream),
 		.pool = upstream_pool(s->upstream),
-		.max_age = roster_age(c),
+		.max_age = project_list_age(c),
 		.is_offline = c->upstream_offline,
 		.changed = drop_lists,
 		.ctx = s,
@@ -70,67 +70,67 @@ static void tell_unknown(const struct site *site)
 	}
 }
 
-int merging_start(struct service *s, const struct config *c, struct err *e)
+int upstream_setup_start(struct server_context *s, const struct config *c, struct err *e)
 {
-	CLEANUP(mem_free) char *ours = ours_path(s->catalog_path);
+	CLEANUP(mem_free) char *ours = owned_names_path(s->catalog_path);
 	CLEANUP(mem_free) char *files = c->upstream_files_path ? xstrdup(c->upstream_files_path)
 							       : xasprintf("%s.files", s->catalog_path);
 	if (!service_site(s)->merges)
 		return 0;
 	tell_unknown(service_site(s));
-	if (ours_open(ours, &s->ours, e) < 0)
+	if (owned_names_open(ours, &s->ours, e) < 0)
 		return -1;
-	ours_watch(s->ours, drop_page, s);
-	if (depot_open(files, c->upstream_files_size, &s->depot, e) < 0)
+	owned_names_watch(s->ours, drop_page, s);
+	if (file_cache_open(files, c->upstream_files_size, &s->file_cache, e) < 0)
 		return -1;
-	s->gateway = gateway_start(c, s->upstream, s->readers, s->metrics, learn, s);
-	start_roster(s, c, files);
+	s->upstream_pages = upstream_pages_start(c, s->upstream, s->readers, s->metrics, learn, s);
+	start_project_list(s, c, files);
 	s->files_pool = upstream_new_pool(c);
 	fetch_pool_start(s->files_pool);
-	s->retrieve = retrieve_new(s->files_pool, (unsigned)c->upstream_concurrency, s->depot, s->metrics);
+	s->upstream_files = upstream_files_new(s->files_pool, (unsigned)c->upstream_concurrency, s->file_cache, s->metrics);
 	return 0;
 }
 
-void merging_configure(struct service *s, const struct config *c)
+void upstream_setup_configure(struct server_context *s, const struct config *c)
 {
-	if (s->gateway)
-		gateway_configure(s->gateway, c);
-	if (s->depot)
-		depot_limit(s->depot, c->upstream_files_size);
+	if (s->upstream_pages)
+		upstream_pages_configure(s->upstream_pages, c);
+	if (s->file_cache)
+		file_cache_limit(s->file_cache, c->upstream_files_size);
 	tell_unknown(service_site(s));
-	if (s->roster)
-		roster_configure(s->roster, roster_age(c), c->upstream_offline);
+	if (s->project_list)
+		project_list_configure(s->project_list, project_list_age(c), c->upstream_offline);
 }
 
-void merging_hurry(struct service *s)
+void upstream_setup_hurry(struct server_context *s)
 {
-	gateway_give_up(s->gateway);
-	roster_give_up(s->roster);
+	upstream_pages_cancel(s->upstream_pages);
+	project_list_cancel(s->project_list);
 }
 
-void merging_let_go(struct service *s)
+void upstream_setup_let_go(struct server_context *s)
 {
-	if (s->retrieve)
-		retrieve_let_go(s->retrieve);
-	if (s->gateway)
-		gateway_let_go(s->gateway);
+	if (s->upstream_files)
+		upstream_files_let_go(s->upstream_files);
+	if (s->upstream_pages)
+		upstream_pages_let_go(s->upstream_pages);
 }
 
-void merging_give_up(struct service *s)
+void upstream_setup_cancel(struct server_context *s)
 {
-	merging_hurry(s);
-	retrieve_give_up(s->retrieve);
+	upstream_setup_hurry(s);
+	upstream_files_cancel(s->upstream_files);
 }
 
 // With the pools all that is under way ends.
-void merging_stop(struct service *s)
+void upstream_setup_stop(struct server_context *s)
 {
-	merging_give_up(s);
+	upstream_setup_cancel(s);
 	fetch_pool_free(s->files_pool);
-	retrieve_free(s->retrieve);
-	gateway_free(s->gateway);
+	upstream_files_free(s->upstream_files);
+	upstream_pages_free(s->upstream_pages);
 	upstream_free(STEAL_PTR(s->upstream));
-	roster_free(s->roster);
-	depot_close(s->depot);
-	ours_close(s->ours);
+	project_list_free(s->project_list);
+	file_cache_close(s->file_cache);
+	owned_names_close(s->ours);
 }

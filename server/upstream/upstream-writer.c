@@ -21,11 +21,11 @@ struct queue {
 	size_t weight; // as the lull counts
 };
 
-struct intake {
+struct upstream_writer {
 	struct upstream *upstream;
-	struct readers *readers;
-	intake_fn *settled;
-	intake_written_fn *written;
+	struct catalog_pool *readers;
+	upstream_writer_fn *settled;
+	upstream_writer_written_fn *written;
 	void *ctx;
 	pthread_mutex_t lock;
 	pthread_cond_t moved; // any of what follows
@@ -33,7 +33,7 @@ struct intake {
 	unsigned asked; // and not answered
 	bool stop, is_read; // is_read: nothing comes behind what is unkept
 	pthread_t reader, keeper;
-	struct lull lull;
+	struct debounce debounce;
 	size_t kept; // of the keeper: the weight of answers, since names that nobody has were forgotten
 };
 
@@ -48,7 +48,7 @@ static void push(struct queue *q, struct upstream_project *p)
 // The pool's thread: reading is for another one.
 static void on_answer(void *ctx, struct upstream_project *p)
 {
-	struct intake *i = ctx;
+	struct upstream_writer *i = ctx;
 	pthread_mutex_lock(&i->lock);
 	push(&i->answered, p);
 	i->asked--;
@@ -56,27 +56,27 @@ static void on_answer(void *ctx, struct upstream_project *p)
 	pthread_mutex_unlock(&i->lock);
 }
 
-void intake_ask(struct intake *i, struct upstream_project *p)
+void upstream_writer_ask(struct upstream_writer *i, struct upstream_project *p)
 {
 	pthread_mutex_lock(&i->lock);
 	i->asked++;
 	pthread_mutex_unlock(&i->lock);
-	upstream_ask(i->upstream, p, on_answer, i);
+	upstream_request(i->upstream, p, on_answer, i);
 }
 
 // --- reading ---
 
-static void read_one(struct intake *i, struct upstream_project *p)
+static void read_one(struct upstream_writer *i, struct upstream_project *p)
 {
-	upstream_settle(i->upstream, p);
+	upstream_parse(i->upstream, p);
 	i->settled(i->ctx, p);
-	size_t weight = lull_weight(upstream_project_bytes(p));
+	size_t weight = debounce_weight(upstream_project_bytes(p));
 	pthread_mutex_lock(&i->lock);
 	while (i->unkept.count >= MOST_UNKEPT && !i->stop)
 		pthread_cond_wait(&i->moved, &i->lock);
 	push(&i->unkept, p);
 	i->unkept.weight += weight;
-	lull_came(&i->lull, weight);
+	debounce_came(&i->debounce, weight);
 	pthread_cond_broadcast(&i->moved);
 	pthread_mutex_unlock(&i->lock);
 }
@@ -91,7 +91,7 @@ static int by_length(const void *a, const void *b)
 // Of those that are there the shortest first, for whoever waits for one of them; of the others that come meanwhile none.
 static void *read_all(void *ctx)
 {
-	struct intake *i = ctx;
+	struct upstream_writer *i = ctx;
 	pthread_mutex_lock(&i->lock);
 	while (!i->stop || i->asked || i->answered.count) {
 		struct queue q = i->answered;
@@ -115,20 +115,20 @@ static void *read_all(void *ctx)
 // --- keeping ---
 
 // All of the queue in one transaction.
-static void keep(struct intake *i, const struct queue *q)
+static void keep(struct upstream_writer *i, const struct queue *q)
 {
 	struct err e = ERR_INIT;
-	struct reader reader;
-	int kept = readers_take(i->readers, &reader, &e);
+	struct catalog_lease reader;
+	int kept = catalog_pool_take(i->readers, &reader, &e);
 	if (kept == 0)
-		kept = upstream_keep(i->upstream, reader.catalog, q->project, q->count, &e);
+		kept = upstream_save(i->upstream, reader.catalog, q->project, q->count, &e);
 	bool is_kept = kept == 0;
 	i->kept += q->weight;
 	if (kept == 0 && i->kept >= SWEEP_EVERY) {
 		i->kept = 0;
 		kept = upstream_forget(reader.catalog, &e);
 	}
-	readers_give(i->readers, &reader);
+	catalog_pool_give(i->readers, &reader);
 	if (kept < 0)
 		log_error("what upstream has is not kept: %s", e.msg);
 	for (size_t k = 0; k < q->count; k++) {
@@ -141,8 +141,8 @@ static void keep(struct intake *i, const struct queue *q)
 // In each lull, all that has come until then.
 static void *keep_all(void *ctx)
 {
-	struct intake *i = ctx;
-	pool_give_way(KEEPERS_NICE);
+	struct upstream_writer *i = ctx;
+	thread_pool_give_way(KEEPERS_NICE);
 	pthread_mutex_lock(&i->lock);
 	while (!i->is_read || i->unkept.count) {
 		if (!i->unkept.count) {
@@ -150,11 +150,11 @@ static void *keep_all(void *ctx)
 			continue;
 		}
 		pthread_mutex_unlock(&i->lock);
-		lull_wait(&i->lull);
+		debounce_wait(&i->debounce);
 		pthread_mutex_lock(&i->lock);
 		struct queue q = i->unkept;
 		i->unkept = (struct queue){0};
-		lull_done(&i->lull, q.weight);
+		debounce_done(&i->debounce, q.weight);
 		pthread_cond_broadcast(&i->moved);
 		pthread_mutex_unlock(&i->lock);
 		keep(i, &q);
@@ -166,9 +166,9 @@ static void *keep_all(void *ctx)
 
 // --- beginning, end ---
 
-struct intake *intake_new(struct upstream *u, struct readers *readers, intake_fn *settled, intake_written_fn *written, void *ctx)
+struct upstream_writer *upstream_writer_new(struct upstream *u, struct catalog_pool *readers, upstream_writer_fn *settled, upstream_writer_written_fn *written, void *ctx)
 {
-	struct intake *i = xcalloc(1, sizeof(*i));
+	struct upstream_writer *i = xcalloc(1, sizeof(*i));
 	i->upstream = u;
 	i->readers = readers;
 	i->settled = settled;
@@ -176,7 +176,7 @@ struct intake *intake_new(struct upstream *u, struct readers *readers, intake_fn
 	i->ctx = ctx;
 	pthread_mutex_init(&i->lock, NULL);
 	pthread_cond_init(&i->moved, NULL);
-	lull_init(&i->lull, LULL_PAUSE_MS, LULL_MOST);
+	debounce_init(&i->debounce, DEBOUNCE_PAUSE_MS, DEBOUNCE_MOST);
 	if (pthread_create(&i->reader, NULL, read_all, i) != 0 || pthread_create(&i->keeper, NULL, keep_all, i) != 0)
 		abort();
 	pthread_setname_np(i->reader, "read");
@@ -184,7 +184,7 @@ struct intake *intake_new(struct upstream *u, struct readers *readers, intake_fn
 	return i;
 }
 
-void intake_free(struct intake *i)
+void upstream_writer_free(struct upstream_writer *i)
 {
 	if (!i)
 		return;
@@ -193,9 +193,9 @@ void intake_free(struct intake *i)
 	pthread_cond_broadcast(&i->moved);
 	pthread_mutex_unlock(&i->lock);
 	pthread_join(i->reader, NULL);
-	lull_close(&i->lull);
+	debounce_close(&i->debounce);
 	pthread_join(i->keeper, NULL);
-	lull_destroy(&i->lull);
+	debounce_destroy(&i->debounce);
 	pthread_cond_destroy(&i->moved);
 	pthread_mutex_destroy(&i->lock);
 	free(i);

@@ -7,15 +7,15 @@
 #include "lib/state/upstream/upstream.h"
 #include "server/core/catalog-pool.h"
 
-struct intake;
+struct upstream_writer;
 
 // By the thread that reads: the project is settled, and others may be told of it from now on. Borrowed.
-typedef void intake_fn(void *ctx, struct upstream_project *p);
+typedef void upstream_writer_fn(void *ctx, struct upstream_project *p);
 // By the thread that writes: it is in the catalog, or cannot be.
-typedef void intake_written_fn(void *ctx, struct upstream_project *p, bool is_kept);
+typedef void upstream_writer_written_fn(void *ctx, struct upstream_project *p, bool is_kept);
 // All is borrowed until it is freed.
-struct intake *intake_new(struct upstream *u, struct readers *readers, intake_fn *settled, intake_written_fn *written, void *ctx);
+struct upstream_writer *upstream_writer_new(struct upstream *u, struct catalog_pool *readers, upstream_writer_fn *settled, upstream_writer_written_fn *written, void *ctx);
 // Takes p over. Any thread.
-void intake_ask(struct intake *i, struct upstream_project *p);
+void upstream_writer_ask(struct upstream_writer *i, struct upstream_project *p);
 // What is asked has to be answered before it ends, so the pool is cancelled first. NULL is fine.
-void intake_free(struct intake *i);
+void upstream_writer_free(struct upstream_writer *i);

@@ -19,8 +19,8 @@ static void check_range(const char *header, uint64_t size)
 		return;
 	HOLDS(r.first <= r.last && r.last < size);
 	CLEANUP(mem_free) char *text = xasprintf("bytes=%" PRIu64 "-%" PRIu64, r.first, r.last);
-	struct range again = range_parse(text, size);
-	HOLDS(again.kind == RANGE_PART && again.first == r.first && again.last == r.last);
+	struct range continuation = range_parse(text, size);
+	HOLDS(continuation.kind == RANGE_PART && continuation.first == r.first && continuation.last == r.last);
 }
 
 static void check_etags(const char *if_none_match, const char *if_range)

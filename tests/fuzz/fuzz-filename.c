@@ -11,17 +11,17 @@
 static void means_the_same(const struct filename *f, const char *text, bool in_general)
 {
 	struct err e = ERR_INIT;
-	CLEANUP(filename_release) struct filename again = {0};
+	CLEANUP(filename_release) struct filename continuation = {0};
 	if (strlen(text) > LIMIT_FILE_NAME)
 		return;
 	if (in_general)
-		HOLDS(filename_parse(str_from(text), &again, &e) == 0);
+		HOLDS(filename_parse(str_from(text), &continuation, &e) == 0);
 	else
 		HOLDS(filename_parse_sdist(str_from(text), str_from(f->project),
-			      str_from(f->version.text), &again, &e) == 0);
+			      str_from(f->version.text), &continuation, &e) == 0);
 	HOLDS(e.kind == ERR_NONE);
-	HOLDS(again.kind == f->kind && strcmp(again.project, f->project) == 0);
-	HOLDS(version_cmp(&again.version, &f->version) == 0);
+	HOLDS(continuation.kind == f->kind && strcmp(continuation.project, f->project) == 0);
+	HOLDS(version_cmp(&continuation.version, &f->version) == 0);
 }
 
 static void check_wheel(const struct filename *f, struct str text)

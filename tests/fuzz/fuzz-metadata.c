@@ -27,15 +27,15 @@ static void check_value(struct str value)
 
 static void check_fields(struct str text)
 {
-	struct headerfield field;
+	struct rfc822_field field;
 	struct str rest = text, value;
-	for (size_t left = rest.len; headerfields_next(&rest, &field); left = rest.len) {
+	for (size_t left = rest.len; rfc822_fields_next(&rest, &field); left = rest.len) {
 		HOLDS(rest.len < left && fuzz_lies_within(rest, text));
 		HOLDS(fuzz_lies_within(field.name, text) && fuzz_lies_within(field.value, text));
 		HOLDS(field.name.len && str_find(field.name, ':') < 0 &&
 			str_find(field.name, ' ') < 0);
 		check_value(field.value);
-		HOLDS(headerfields_first(text, field.name, &value) && value.ptr <= field.value.ptr);
+		HOLDS(rfc822_fields_first(text, field.name, &value) && value.ptr <= field.value.ptr);
 	}
 }
 

@@ -11,14 +11,14 @@ static void pack_tar(struct str text, struct buf *out)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(mem_free) char *tar = tarsums_set(text);
-	HOLDS(pack_gzip((struct str){tar, text.len}, 1, out, &e) == 0);
+	HOLDS(compress_gzip((struct str){tar, text.len}, 1, out, &e) == 0);
 }
 
 static bool examine(
 	struct str bytes, struct str filename, enum strictness strictness, struct wheel *out)
 {
 	struct err e = ERR_INIT;
-	struct source s = source_memory(bytes);
+	struct byte_source s = byte_source_memory(bytes);
 	CLEANUP(filename_release) struct filename name = {0};
 	HOLDS(filename_parse(filename, &name, &e) == 0);
 	wheel_init(out);

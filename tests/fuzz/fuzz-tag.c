@@ -63,8 +63,8 @@ static int limited(void *ctx, struct str tag, struct err *e UNUSED)
 // Whatever a Tag line is, at most so many tags come of it, of so many bytes, or none at all.
 static void holds_of_lines(struct str wheel)
 {
-	struct headerfield field;
-	while (headerfields_next(&wheel, &field)) {
+	struct rfc822_field field;
+	while (rfc822_fields_next(&wheel, &field)) {
 		struct err e = ERR_INIT;
 		struct str rest = field.value;
 		struct filename sets = {.python = str_cut(&rest, '-')};

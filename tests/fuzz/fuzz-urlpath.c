@@ -19,7 +19,7 @@ static void check_segment(struct str s)
 static void is_the_same(const struct urlpath *path)
 {
 	CLEANUP(buf_release) struct buf text;
-	struct urlpath again;
+	struct urlpath continuation;
 	buf_init(&text, 3 * LIMIT_PATH + 2);
 	for (size_t i = 0; i < path->count; i++) {
 		buf_putc(&text, '/');
@@ -30,10 +30,10 @@ static void is_the_same(const struct urlpath *path)
 	HOLDS(!text.failed);
 	if (text.len > LIMIT_PATH)
 		return;
-	HOLDS(urlpath_parse(buf_view(&text), &again) == URLPATH_GOOD);
-	HOLDS(again.count == path->count && again.has_trailing_slash == path->has_trailing_slash);
+	HOLDS(urlpath_parse(buf_view(&text), &continuation) == URLPATH_GOOD);
+	HOLDS(continuation.count == path->count && continuation.has_trailing_slash == path->has_trailing_slash);
 	for (size_t i = 0; i < path->count; i++)
-		HOLDS(str_eq(again.segment[i], path->segment[i]));
+		HOLDS(str_eq(continuation.segment[i], path->segment[i]));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

@@ -7,11 +7,11 @@
 static void normal_form_stays(const struct version *v)
 {
 	struct err e = ERR_INIT;
-	CLEANUP(version_release) struct version again = {0};
-	HOLDS(version_parse(str_from(v->text), &again, &e) == 0);
-	HOLDS(str_eq(str_from(v->text), str_from(again.text)));
-	HOLDS(str_eq(v->key, again.key));
-	HOLDS(v->is_prerelease == again.is_prerelease && v->is_local == again.is_local);
+	CLEANUP(version_release) struct version continuation = {0};
+	HOLDS(version_parse(str_from(v->text), &continuation, &e) == 0);
+	HOLDS(str_eq(str_from(v->text), str_from(continuation.text)));
+	HOLDS(str_eq(v->key, continuation.key));
+	HOLDS(v->is_prerelease == continuation.is_prerelease && v->is_local == continuation.is_local);
 }
 
 static int sign(int n)

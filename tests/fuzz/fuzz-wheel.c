@@ -22,7 +22,7 @@ static bool examine(struct str bytes, const struct filename *name, enum strictne
 	struct wheel *out)
 {
 	struct err e = ERR_INIT;
-	struct source s = source_memory(bytes);
+	struct byte_source s = byte_source_memory(bytes);
 	wheel_init(out);
 	if (wheel_examine(&s, name, strictness, out, &e) < 0) {
 		HOLDS((e.kind == ERR_INVALID || e.kind == ERR_LIMIT) && e.msg[0]);

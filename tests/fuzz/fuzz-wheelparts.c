@@ -15,7 +15,7 @@
 static bool examine(const struct zipmake *zip, enum strictness strictness, struct wheel *out)
 {
 	struct err e = ERR_INIT;
-	struct source s = source_memory(buf_view(&zip->bytes));
+	struct byte_source s = byte_source_memory(buf_view(&zip->bytes));
 	CLEANUP(filename_release) struct filename name = {0};
 	HOLDS(filename_parse(STR("demo-1.0-py3-none-any.whl"), &name, &e) == 0);
 	wheel_init(out);

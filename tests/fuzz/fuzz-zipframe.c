@@ -17,7 +17,7 @@ static void check_name(struct str name)
 }
 
 static void check_member(
-	const struct source *s, const struct zipdirectory *zip, const struct zipmember *m)
+	const struct byte_source *s, const struct zipdirectory *zip, const struct zipmember *m)
 {
 	check_name(m->name);
 	HOLDS(zipdirectory_find(zip, m->name) == m);
@@ -58,7 +58,7 @@ static void is_one_chain(const struct zipdirectory *zip)
 static bool read(struct str bytes, enum strictness strictness, struct zipdirectory *zip)
 {
 	struct err e = ERR_INIT;
-	struct source s = source_memory(bytes);
+	struct byte_source s = byte_source_memory(bytes);
 	CLEANUP(findings_release) struct findings findings;
 	findings_init(&findings);
 	if (zipframe_read(&s, strictness, &findings, zip, &e) < 0) {

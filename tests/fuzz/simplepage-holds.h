@@ -51,17 +51,17 @@ static inline bool is_same(const char *a, const char *b)
 static inline void holds_of_packed(const struct simplepage *page)
 {
 	struct err e = ERR_INIT;
-	CLEANUP(simplepage_release) struct simplepage again = {0};
+	CLEANUP(simplepage_release) struct simplepage continuation = {0};
 	CLEANUP(buf_release) struct buf packed, twice;
 	buf_init(&packed, 64 << 20);
 	buf_init(&twice, 64 << 20);
-	HOLDS(simplepage_pack(page, &packed, &e) == 0 && simplepage_unpack(buf_view(&packed), &again, &e) == 0);
-	HOLDS(again.files == page->files && again.versions == page->versions && again.serial == page->serial);
-	HOLDS(again.status == page->status && is_same(again.status_reason, page->status_reason));
+	HOLDS(simplepage_pack(page, &packed, &e) == 0 && simplepage_unpack(buf_view(&packed), &continuation, &e) == 0);
+	HOLDS(continuation.files == page->files && continuation.versions == page->versions && continuation.serial == page->serial);
+	HOLDS(continuation.status == page->status && is_same(continuation.status_reason, page->status_reason));
 	for (size_t i = 0; i < page->versions; i++)
-		HOLDS(is_same(page->version[i], again.version[i]));
+		HOLDS(is_same(page->version[i], continuation.version[i]));
 	for (size_t i = 0; i < page->files; i++) {
-		const struct simplepage_file *a = &page->file[i], *b = &again.file[i];
+		const struct simplepage_file *a = &page->file[i], *b = &continuation.file[i];
 		HOLDS(is_same(a->filename, b->filename) && is_same(a->url, b->url) && is_same(a->yanked, b->yanked));
 		HOLDS(is_same(a->requires_python, b->requires_python) && is_same(a->provenance, b->provenance));
 		HOLDS(is_same(a->upload_time, b->upload_time) && a->uploaded == b->uploaded && a->size == b->size);
@@ -70,7 +70,7 @@ static inline void holds_of_packed(const struct simplepage *page)
 		HOLDS(memcmp(a->metadata_sha256, b->metadata_sha256, SHA256_SIZE) == 0);
 		HOLDS(simplepage_find(page, a->filename) == a);
 	}
-	HOLDS(simplepage_pack(&again, &twice, &e) == 0 && str_eq(buf_view(&packed), buf_view(&twice)));
+	HOLDS(simplepage_pack(&continuation, &twice, &e) == 0 && str_eq(buf_view(&packed), buf_view(&twice)));
 }
 
 // Whether it is a page.

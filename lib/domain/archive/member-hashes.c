@@ -13,8 +13,8 @@ static int add_piece(void *ctx, struct str piece, struct err *e)
 	return 0;
 }
 
-int contents_read(
-	const struct source *s, const struct zipdirectory *zip, struct contents *out, struct err *e)
+int member_hashes_read(
+	const struct byte_source *s, const struct zipdirectory *zip, struct member_hashes *out, struct err *e)
 {
 	CLEANUP(digest_cleanup) struct digest *digest = digest_new();
 	out->sha256 = xcalloc(zip->count, sizeof(*out->sha256));
@@ -23,7 +23,7 @@ int contents_read(
 			continue;
 		digest_begin(digest);
 		if (zipread_member(s, &zip->members[i], add_piece, digest, e) < 0) {
-			contents_release(out);
+			member_hashes_release(out);
 			return -1;
 		}
 		digest_end(digest, out->sha256[i]);
@@ -31,7 +31,7 @@ int contents_read(
 	return 0;
 }
 
-void contents_release(struct contents *c)
+void member_hashes_release(struct member_hashes *c)
 {
 	free(c->sha256);
 	c->sha256 = NULL;
@@ -50,8 +50,8 @@ static int by_text(const void *a, const void *b)
 	return order ? order : str_cmp(left->name, right->name);
 }
 
-void contents_digest(
-	const struct contents *c, const struct zipdirectory *zip, uint8_t out[SHA256_SIZE])
+void member_hashes_digest(
+	const struct member_hashes *c, const struct zipdirectory *zip, uint8_t out[SHA256_SIZE])
 {
 	CLEANUP(digest_cleanup) struct digest *digest = digest_new();
 	CLEANUP(mem_free) struct line *lines = xcalloc(zip->count, sizeof(*lines));

@@ -165,17 +165,17 @@ static int refuse_duplicates(struct zipdirectory *zip, struct err *e)
 	return 0;
 }
 
-static int load(const struct source *s, struct zipdirectory *zip, enum strictness strictness,
+static int load(const struct byte_source *s, struct zipdirectory *zip, enum strictness strictness,
 	struct findings *findings, struct err *e)
 {
-	if (source_read(s, zip->offset, zip->bytes, (size_t)zip->size, e) < 0)
+	if (byte_source_read(s, zip->offset, zip->bytes, (size_t)zip->size, e) < 0)
 		return err_prefix(e, "Malformed zip file: ");
 	if (read_entries(zip, strictness, findings, e) < 0)
 		return -1;
 	return refuse_duplicates(zip, e);
 }
 
-int zipdirectory_read(const struct source *s, enum strictness strictness, struct findings *findings,
+int zipdirectory_read(const struct byte_source *s, enum strictness strictness, struct findings *findings,
 	struct zipdirectory *out, struct err *e)
 {
 	struct zipend end;

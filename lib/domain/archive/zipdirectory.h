@@ -32,7 +32,7 @@ struct zipdirectory {
 
 // ERR_INVALID with PyPI's words (warehouse's zipfiles.py) in front, ERR_LIMIT, ERR_IO. On an error
 // nothing is left to release.
-int zipdirectory_read(const struct source *s, enum strictness strictness, struct findings *findings,
+int zipdirectory_read(const struct byte_source *s, enum strictness strictness, struct findings *findings,
 	struct zipdirectory *out, struct err *e) MUST_CHECK;
 void zipdirectory_release(struct zipdirectory *zip);
 // NULL where there is none.

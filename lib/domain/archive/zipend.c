@@ -19,12 +19,12 @@ static long last_signature(struct str tail)
 }
 
 // Finds the end record: its place, and its fixed part.
-static int find_end(const struct source *s, uint64_t *at, char end[ZIP_END_SIZE], struct err *e)
+static int find_end(const struct byte_source *s, uint64_t *at, char end[ZIP_END_SIZE], struct err *e)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(tail_size); i++) {
 		size_t size = s->size < tail_size[i] ? (size_t)s->size : tail_size[i];
 		CLEANUP(mem_free) char *bytes = xmalloc(size);
-		if (source_read(s, s->size - size, bytes, size, e) < 0)
+		if (byte_source_read(s, s->size - size, bytes, size, e) < 0)
 			return -1;
 		long place = last_signature((struct str){bytes, size});
 		if (place < 0)
@@ -51,7 +51,7 @@ static bool agrees(uint64_t old, uint64_t ones, uint64_t wide)
 }
 
 // Reads the ZIP64 end record that the locator at *at points to; both must lie right before *at.
-static int read_end64(const struct source *s, const char *locator, const char *end, uint64_t *at,
+static int read_end64(const struct byte_source *s, const char *locator, const char *end, uint64_t *at,
 	struct zipend *out, struct err *e)
 {
 	char end64[ZIP_END64_SIZE];
@@ -60,7 +60,7 @@ static int read_end64(const struct source *s, const char *locator, const char *e
 		return err_set(e, ERR_INVALID, "Malformed zip file: spans several disks");
 	if (place > *at || *at - place < ZIP_END64_SIZE)
 		return err_set(e, ERR_INVALID, "Corrupt zip64 end of central directory locator");
-	if (source_read(s, place, end64, sizeof(end64), e) < 0)
+	if (byte_source_read(s, place, end64, sizeof(end64), e) < 0)
 		return -1;
 	if (zip_get32(end64) != ZIP_END64)
 		return err_set(e, ERR_INVALID, "Corrupt zip64 end of central directory record");
@@ -85,7 +85,7 @@ static int read_end64(const struct source *s, const char *locator, const char *e
 	return 0;
 }
 
-int zipend_read(const struct source *s, struct zipend *out, struct err *e)
+int zipend_read(const struct byte_source *s, struct zipend *out, struct err *e)
 {
 	char end[ZIP_END_SIZE] = "", locator[ZIP_LOCATOR_SIZE] = "";
 	uint64_t at = 0;
@@ -99,7 +99,7 @@ int zipend_read(const struct source *s, struct zipend *out, struct err *e)
 		.offset = zip_get32(end + 16),
 	};
 	if (at >= ZIP_LOCATOR_SIZE &&
-		source_read(s, at - ZIP_LOCATOR_SIZE, locator, sizeof(locator), e) < 0)
+		byte_source_read(s, at - ZIP_LOCATOR_SIZE, locator, sizeof(locator), e) < 0)
 		return -1;
 	if (zip_get32(locator) == ZIP_LOCATOR) {
 		at -= ZIP_LOCATOR_SIZE;

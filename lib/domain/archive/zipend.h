@@ -14,4 +14,4 @@ struct zipend {
 
 // Takes the last end record of the file, as every reader that begins at the end does, and refuses
 // all that could make another reader take another one.
-int zipend_read(const struct source *s, struct zipend *out, struct err *e) MUST_CHECK;
+int zipend_read(const struct byte_source *s, struct zipend *out, struct err *e) MUST_CHECK;

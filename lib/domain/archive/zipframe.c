@@ -221,7 +221,7 @@ static int check_bomb(const struct zipdirectory *zip, uint64_t file_size, struct
 	return 0;
 }
 
-int zipframe_read(const struct source *s, enum strictness strictness, struct findings *findings,
+int zipframe_read(const struct byte_source *s, enum strictness strictness, struct findings *findings,
 	struct zipdirectory *out, struct err *e)
 {
 	CLEANUP(zipwindow_release) struct zipwindow w = {.source = s};

@@ -13,5 +13,5 @@
 // Walks all records of s. out is the members, as the central directory orders them, to be released
 // with zipdirectory_release(). ERR_INVALID with PyPI's words in front, ERR_LIMIT, ERR_IO; then
 // nothing is to release.
-int zipframe_read(const struct source *s, enum strictness strictness, struct findings *findings,
+int zipframe_read(const struct byte_source *s, enum strictness strictness, struct findings *findings,
 	struct zipdirectory *out, struct err *e) MUST_CHECK;

@@ -16,7 +16,7 @@ enum {
 };
 
 struct capsule {
-	const struct source *source;
+	const struct byte_source *source;
 	const struct zipmember *member;
 	char head[HEAD], tail[TAIL];
 	uint64_t at;    // where libzip reads
@@ -41,7 +41,7 @@ static void put_facts(char *at, const struct zipmember *m)
 	zip_put16(at + 22, 1);
 }
 
-static void capsule_init(struct capsule *c, const struct source *s, const struct zipmember *m)
+static void capsule_init(struct capsule *c, const struct byte_source *s, const struct zipmember *m)
 {
 	*c = (struct capsule){.source = s, .member = m};
 	zip_error_init(&c->zip_err);
@@ -69,7 +69,7 @@ static int64_t read_part(struct capsule *c, char *out, uint64_t len)
 	uint64_t n = len < part - from ? len : part - from;
 	if (!in_data)
 		memcpy(out, (in_head ? c->head : c->tail) + from, n);
-	else if (source_read(c->source, c->member->data + from, out, n, &c->err) < 0)
+	else if (byte_source_read(c->source, c->member->data + from, out, n, &c->err) < 0)
 		return -1;
 	c->at += n;
 	return (int64_t)n;
@@ -183,7 +183,7 @@ static zip_t *open_capsule(struct capsule *c)
 	return archive;
 }
 
-int zipread_member(const struct source *s, const struct zipmember *m, zipread_sink *sink, void *ctx,
+int zipread_member(const struct byte_source *s, const struct zipmember *m, zipread_sink *sink, void *ctx,
 	struct err *e)
 {
 	if (m->packed > UINT32_MAX - HEAD - TAIL || m->size >= UINT32_MAX)
@@ -206,7 +206,7 @@ static int add_piece(void *ctx, struct str piece, struct err *e)
 	return 0;
 }
 
-int zipread_whole(const struct source *s, const struct zipmember *m, struct buf *out, struct err *e)
+int zipread_whole(const struct byte_source *s, const struct zipmember *m, struct buf *out, struct err *e)
 {
 	if (m->size > out->cap - out->len || !buf_reserve(out, (size_t)m->size))
 		return err_set(e, ERR_LIMIT, STR_FMT ": %llu bytes, more than %zu",

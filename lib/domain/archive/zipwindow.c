@@ -12,7 +12,7 @@ void zipwindow_release(struct zipwindow *w)
 
 const char *zipwindow_get(struct zipwindow *w, uint64_t at, size_t len, struct err *e)
 {
-	const struct source *s = w->source;
+	const struct byte_source *s = w->source;
 	if (at > s->size || len > s->size - at) {
 		err_set(e, ERR_INVALID, "Malformed zip file: truncated");
 		return NULL;
@@ -29,7 +29,7 @@ const char *zipwindow_get(struct zipwindow *w, uint64_t at, size_t len, struct e
 		w->room = want;
 	}
 	w->len = 0;
-	if (source_read(s, at, w->bytes, want, e) < 0)
+	if (byte_source_read(s, at, w->bytes, want, e) < 0)
 		return NULL;
 	w->at = at;
 	w->len = want;

@@ -9,7 +9,7 @@
 
 // {.source = s} to begin with.
 struct zipwindow {
-	const struct source *source; // borrowed
+	const struct byte_source *source; // borrowed
 	char *bytes;
 	size_t room, len;
 	uint64_t at;

@@ -20,7 +20,7 @@ struct reading {
 	struct simplepage_make *m;
 	struct simplepage_link link; // of the file that is being read
 	struct metadata metadata[METADATA_KEYS];
-	uint8_t within[JSONWALK_DEPTH + 1]; // the place of each object and array that is open, from the outermost on
+	uint8_t within[JSON_SAX_DEPTH + 1]; // the place of each object and array that is open, from the outermost on
 	size_t turn;           // values that were told of it; what is beyond counts as the last one
 	uint8_t likely[TURNS]; // which place the same one of the file before was at: most files have the same keys in one order
 	bool has_meta, has_files;
@@ -42,56 +42,56 @@ static void find_odd_file(struct reading *r, const char *what)
 }
 
 // ptr is NULL where it is no string.
-static struct str text(const struct jsonwalk_value *v)
+static struct str text(const struct json_sax_value *v)
 {
-	return v->kind == JSONWALK_STRING ? v->text : (struct str){0};
+	return v->kind == JSON_SAX_STRING ? v->text : (struct str){0};
 }
 
-static void take_text(struct reading *r, const struct jsonwalk_value *v, size_t offset)
+static void take_text(struct reading *r, const struct json_sax_value *v, size_t offset)
 {
 	*(struct str *)((char *)r + offset) = text(v);
 }
 
-static int64_t number(const struct jsonwalk_value *v)
+static int64_t number(const struct json_sax_value *v)
 {
-	return v->kind == JSONWALK_NUMBER ? simplepage_make_number(v->text) : -1;
+	return v->kind == JSON_SAX_NUMBER ? simplepage_make_number(v->text) : -1;
 }
 
-static void take_size(struct reading *r, const struct jsonwalk_value *v, size_t what UNUSED)
+static void take_size(struct reading *r, const struct json_sax_value *v, size_t what UNUSED)
 {
 	r->link.size = number(v);
 }
 
-static void take_serial(struct reading *r, const struct jsonwalk_value *v, size_t what UNUSED)
+static void take_serial(struct reading *r, const struct json_sax_value *v, size_t what UNUSED)
 {
 	int64_t serial = number(v);
 	r->m->page.serial = serial > 0 ? (uint64_t)serial : 0;
 }
 
-static bool is_begun(const struct jsonwalk_value *v)
+static bool is_begun(const struct json_sax_value *v)
 {
-	return v->kind != JSONWALK_OBJECT_END && v->kind != JSONWALK_ARRAY_END;
+	return v->kind != JSON_SAX_OBJECT_END && v->kind != JSON_SAX_ARRAY_END;
 }
 
 // What is no bool counts as yanked.
-static void take_yanked(struct reading *r, const struct jsonwalk_value *v, size_t what UNUSED)
+static void take_yanked(struct reading *r, const struct json_sax_value *v, size_t what UNUSED)
 {
 	if (!is_begun(v))
 		return;
-	r->link.is_yanked = v->kind != JSONWALK_FALSE && v->kind != JSONWALK_NULL;
+	r->link.is_yanked = v->kind != JSON_SAX_FALSE && v->kind != JSON_SAX_NULL;
 	r->link.reason = text(v);
 }
 
-static void take_metadata(struct reading *r, const struct jsonwalk_value *v, size_t which)
+static void take_metadata(struct reading *r, const struct json_sax_value *v, size_t which)
 {
 	if (is_begun(v))
 		r->metadata[which] = (struct metadata){
-			.is_said = v->kind != JSONWALK_NULL,
-			.is_there = v->kind == JSONWALK_TRUE || v->kind == JSONWALK_OBJECT || v->kind == JSONWALK_ARRAY,
+			.is_said = v->kind != JSON_SAX_NULL,
+			.is_there = v->kind == JSON_SAX_TRUE || v->kind == JSON_SAX_OBJECT || v->kind == JSON_SAX_ARRAY,
 		};
 }
 
-static void take_metadata_hash(struct reading *r, const struct jsonwalk_value *v, size_t which)
+static void take_metadata_hash(struct reading *r, const struct json_sax_value *v, size_t which)
 {
 	r->metadata[which].sha256 = text(v);
 }
@@ -110,14 +110,14 @@ static void end_file(struct reading *r)
 	simplepage_make_link(r->m, &r->link);
 }
 
-static void take_file(struct reading *r, const struct jsonwalk_value *v, size_t what UNUSED)
+static void take_file(struct reading *r, const struct json_sax_value *v, size_t what UNUSED)
 {
-	if (v->kind == JSONWALK_OBJECT_END)
+	if (v->kind == JSON_SAX_OBJECT_END)
 		end_file(r);
 	if (!is_begun(v))
 		return;
 	r->files++;
-	if (v->kind != JSONWALK_OBJECT) {
+	if (v->kind != JSON_SAX_OBJECT) {
 		find_odd_file(r, "is no object");
 		return;
 	}
@@ -127,49 +127,49 @@ static void take_file(struct reading *r, const struct jsonwalk_value *v, size_t 
 		r->metadata[i] = (struct metadata){0};
 }
 
-static void take_files(struct reading *r, const struct jsonwalk_value *v, size_t what UNUSED)
+static void take_files(struct reading *r, const struct json_sax_value *v, size_t what UNUSED)
 {
 	r->has_files = true;
-	if (is_begun(v) && v->kind != JSONWALK_ARRAY)
+	if (is_begun(v) && v->kind != JSON_SAX_ARRAY)
 		find_odd(r, "its \"files\" is no list");
 }
 
-static void take_meta(struct reading *r, const struct jsonwalk_value *v, size_t what UNUSED)
+static void take_meta(struct reading *r, const struct json_sax_value *v, size_t what UNUSED)
 {
 	r->has_meta = true;
-	if (is_begun(v) && v->kind != JSONWALK_OBJECT)
+	if (is_begun(v) && v->kind != JSON_SAX_OBJECT)
 		find_odd(r, "its \"meta\" is no object");
 }
 
 // What may be left out may be null.
-static void take_versions(struct reading *r, const struct jsonwalk_value *v, size_t what UNUSED)
+static void take_versions(struct reading *r, const struct json_sax_value *v, size_t what UNUSED)
 {
-	if (is_begun(v) && v->kind != JSONWALK_ARRAY && v->kind != JSONWALK_NULL)
+	if (is_begun(v) && v->kind != JSON_SAX_ARRAY && v->kind != JSON_SAX_NULL)
 		find_odd(r, "its \"versions\" is no list");
 }
 
-static void take_version(struct reading *r, const struct jsonwalk_value *v, size_t what UNUSED)
+static void take_version(struct reading *r, const struct json_sax_value *v, size_t what UNUSED)
 {
-	if (v->kind == JSONWALK_STRING)
+	if (v->kind == JSON_SAX_STRING)
 		simplepage_make_version(r->m, v->text);
 	else
 		find_odd(r, "a version is no string");
 }
 
-static void take_project_status(struct reading *r, const struct jsonwalk_value *v, size_t what UNUSED)
+static void take_project_status(struct reading *r, const struct json_sax_value *v, size_t what UNUSED)
 {
-	if (is_begun(v) && v->kind != JSONWALK_OBJECT && v->kind != JSONWALK_NULL)
+	if (is_begun(v) && v->kind != JSON_SAX_OBJECT && v->kind != JSON_SAX_NULL)
 		find_odd(r, "its \"project-status\" is no object");
 }
 
-static void take_status(struct reading *r, const struct jsonwalk_value *v, size_t what UNUSED)
+static void take_status(struct reading *r, const struct json_sax_value *v, size_t what UNUSED)
 {
-	if (is_begun(v) && v->kind != JSONWALK_STRING && v->kind != JSONWALK_NULL)
+	if (is_begun(v) && v->kind != JSON_SAX_STRING && v->kind != JSON_SAX_NULL)
 		find_odd(r, "the project's status is no string");
 	r->status = text(v);
 }
 
-static void take_nothing(struct reading *r UNUSED, const struct jsonwalk_value *v UNUSED, size_t what UNUSED)
+static void take_nothing(struct reading *r UNUSED, const struct json_sax_value *v UNUSED, size_t what UNUSED)
 {
 }
 
@@ -182,7 +182,7 @@ enum { PAGE, FILES, A_FILE, HASHES, METADATA, DIST_INFO, DATA_DIST_INFO, VERSION
 static const struct place {
 	uint8_t within;
 	struct str key; // in that
-	void (*take)(struct reading *r, const struct jsonwalk_value *v, size_t what);
+	void (*take)(struct reading *r, const struct json_sax_value *v, size_t what);
 	size_t what;
 } places[] = {
 	[PAGE] = {UNKNOWN, MEMBER, take_nothing, 0},
@@ -220,7 +220,7 @@ static bool is_at(const struct place *p, uint8_t within, struct str key)
 }
 
 // UNKNOWN where we know nothing of such a value.
-static uint8_t place_of(struct reading *r, const struct jsonwalk_value *v)
+static uint8_t place_of(struct reading *r, const struct json_sax_value *v)
 {
 	if (v->depth == 0)
 		return PAGE;
@@ -237,11 +237,11 @@ static uint8_t place_of(struct reading *r, const struct jsonwalk_value *v)
 	return UNKNOWN;
 }
 
-static void on_value(void *ctx, const struct jsonwalk_value *v)
+static void on_value(void *ctx, const struct json_sax_value *v)
 {
 	struct reading *r = ctx;
 	uint8_t at = place_of(r, v);
-	if (v->kind == JSONWALK_OBJECT || v->kind == JSONWALK_ARRAY)
+	if (v->kind == JSON_SAX_OBJECT || v->kind == JSON_SAX_ARRAY)
 		r->within[v->depth] = at;
 	if (at != UNKNOWN)
 		places[at].take(r, v, places[at].what);

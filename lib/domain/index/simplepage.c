@@ -119,7 +119,7 @@ int simplepage_pack(const struct simplepage *page, struct buf *out, struct err *
 	buf_str(&image, buf_view(&text));
 	if (text.failed || image.failed)
 		return err_set(e, ERR_LIMIT, "the page of %s is too large", page->project);
-	return pack_zstd(buf_view(&image), LEVEL, out, e);
+	return compress_zstd(buf_view(&image), LEVEL, out, e);
 }
 
 // The arrays of an image, and its text as the page owns it.
@@ -226,7 +226,7 @@ int simplepage_unpack(struct str packed, struct simplepage *out, struct err *e)
 	CLEANUP(simplepage_release) struct simplepage page = {0};
 	struct image im = {0};
 	buf_init(&bytes, UINT32_MAX);
-	if (unpack_zstd(packed, &bytes, e) < 0)
+	if (decompress_zstd(packed, &bytes, e) < 0)
 		return -1;
 	if (!divide(buf_view(&bytes), &im))
 		return err_set(e, ERR_INVALID, "no packed page of this version");

@@ -37,7 +37,7 @@ int filename_check(struct str filename, struct err *e)
 {
 	if (filename.len > LIMIT_FILE_NAME)
 		return err_set(e, ERR_INVALID, "file name longer than %d bytes", LIMIT_FILE_NAME);
-	if (bytes_run(filename, BYTES_NAME) == filename.len) // as nearly all are
+	if (charclass_run(filename, CHARCLASS_NAME) == filename.len) // as nearly all are
 		return 0;
 	for (size_t i = 0; i < filename.len; i++) {
 		unsigned char c = (unsigned char)filename.ptr[i];
@@ -46,7 +46,7 @@ int filename_check(struct str filename, struct err *e)
 	}
 	if (!str_is_utf8(filename))
 		return err_set(e, ERR_INVALID, "file name is not UTF-8");
-	if (space_is_in(filename))
+	if (pyspace_is_in(filename))
 		return err_set(e, ERR_INVALID, "file name has a blank");
 	return 0;
 }

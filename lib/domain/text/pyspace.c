@@ -36,7 +36,7 @@ static size_t last_blank(struct str s)
 	return 0;
 }
 
-struct str space_trim(struct str s)
+struct str pyspace_trim(struct str s)
 {
 	size_t n;
 	while ((n = first_blank(s)))
@@ -46,7 +46,7 @@ struct str space_trim(struct str s)
 	return s;
 }
 
-bool space_is_in(struct str s)
+bool pyspace_is_in(struct str s)
 {
 	for (size_t i = 0; i < s.len; i++)
 		if (first_blank(str_slice(s, i, s.len)))

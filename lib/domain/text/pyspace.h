@@ -8,6 +8,6 @@
 #include "lib/base/str.h"
 
 // Cuts them off both ends.
-struct str space_trim(struct str s);
+struct str pyspace_trim(struct str s);
 // Whether there is one anywhere.
-bool space_is_in(struct str s);
+bool pyspace_is_in(struct str s);

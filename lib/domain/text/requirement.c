@@ -76,7 +76,7 @@ static int set_specifier(struct requirement *r, struct str text, struct err *e)
 	CLEANUP(buf_release) struct buf out;
 	buf_init(&out, 2 * text.len + 1);
 	while (text.ptr) {
-		struct str clause = space_trim(str_cut(&text, ','));
+		struct str clause = pyspace_trim(str_cut(&text, ','));
 		if (clause.len)
 			add_clause(&out, clause);
 	}
@@ -135,21 +135,21 @@ static int read_constraint(struct requirement *r, struct str line, struct err *e
 {
 	if (set_project(r, &line, e) < 0)
 		return -1;
-	struct str specifier = space_trim(str_cut(&line, ';'));
+	struct str specifier = pyspace_trim(str_cut(&line, ';'));
 	if (specifier.len && !begins_specifier(specifier))
 		return err_set(e, ERR_USAGE, "behind the name stands no specifier");
 	r->reason = xstrdup("");
 	return set_specifier(r, specifier, e);
 }
 
-static const struct form {
+static const struct upload_form {
 	int (*read)(struct requirement *r, struct str line, struct err *e);
 } forms[] = {
 	[REQUIREMENT_PACKAGES] = {read_package},
 	[REQUIREMENT_CONSTRAINTS] = {read_constraint},
 };
 
-static int add_line(struct requirements *list, struct str line, const struct form *form, struct err *e)
+static int add_line(struct requirements *list, struct str line, const struct upload_form *form, struct err *e)
 {
 	line = str_trim(without_comment(line));
 	if (!line.len)

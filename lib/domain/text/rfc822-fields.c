@@ -50,7 +50,7 @@ static bool end_header(struct str *rest, size_t line)
 	return false;
 }
 
-bool headerfields_next(struct str *rest, struct headerfield *out)
+bool rfc822_fields_next(struct str *rest, struct rfc822_field *out)
 {
 	for (;;) {
 		size_t line = line_length(*rest);
@@ -68,16 +68,16 @@ bool headerfields_next(struct str *rest, struct headerfield *out)
 		struct str value = skip(field, (size_t)name + 1);
 		while (is_folded(value))
 			value = skip(value, 1);
-		*out = (struct headerfield){
+		*out = (struct rfc822_field){
 			str_slice(field, 0, (size_t)name), trim_line_end(value)};
 		return true;
 	}
 }
 
-bool headerfields_first(struct str text, struct str name, struct str *value)
+bool rfc822_fields_first(struct str text, struct str name, struct str *value)
 {
-	struct headerfield field;
-	while (headerfields_next(&text, &field)) {
+	struct rfc822_field field;
+	while (rfc822_fields_next(&text, &field)) {
 		if (!str_eq_nocase(field.name, name))
 			continue;
 		*value = field.value;

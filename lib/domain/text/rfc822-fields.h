@@ -7,13 +7,13 @@
 
 #include "lib/base/str.h"
 
-struct headerfield {
+struct rfc822_field {
 	struct str name;
 	struct str value; // without the blanks in front and the line end behind; a folded one keeps
 			  // its inner line ends
 };
 
 // Takes the next field off *rest. false at the end of the header: *rest is the body then.
-bool headerfields_next(struct str *rest, struct headerfield *out);
+bool rfc822_fields_next(struct str *rest, struct rfc822_field *out);
 // The value of the first field of this name (ASCII case does not count); false without one.
-bool headerfields_first(struct str text, struct str name, struct str *value);
+bool rfc822_fields_first(struct str text, struct str name, struct str *value);

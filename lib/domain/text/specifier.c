@@ -36,7 +36,7 @@ static bool is_for_compatible(struct str text)
 // Arbitrary equality compares text; packaging stops at what would end it in a requirement.
 static bool is_for_identity(struct str text)
 {
-	return !space_is_in(text) && str_find(text, ';') < 0 && str_find(text, ')') < 0;
+	return !pyspace_is_in(text) && str_find(text, ';') < 0 && str_find(text, ')') < 0;
 }
 
 // A version that is asked about.
@@ -175,7 +175,7 @@ static const struct comparison *find_comparison(struct str s, struct str *text)
 		struct str sign = str_from(comparisons[i].sign);
 		if (!str_starts(s, sign))
 			continue;
-		*text = space_trim(str_slice(s, sign.len, s.len));
+		*text = pyspace_trim(str_slice(s, sign.len, s.len));
 		return comparisons[i].takes(*text) ? &comparisons[i] : NULL;
 	}
 	return NULL;
@@ -187,7 +187,7 @@ bool specifier_set_is_valid(struct str text)
 	if (!str_is_utf8(text))
 		return false;
 	while (text.ptr) {
-		struct str one = space_trim(str_cut(&text, ','));
+		struct str one = pyspace_trim(str_cut(&text, ','));
 		if (one.len && !find_comparison(one, &ignored))
 			return false;
 	}
@@ -231,7 +231,7 @@ static void clause_release(struct clause *k)
 static uint64_t sift(struct str set, const struct candidate *c, unsigned count, uint64_t mask)
 {
 	while (set.ptr) {
-		struct str one = space_trim(str_cut(&set, ','));
+		struct str one = pyspace_trim(str_cut(&set, ','));
 		if (!one.len)
 			continue;
 		CLEANUP(clause_release) struct clause k;

@@ -154,7 +154,7 @@ static void write_key(const struct pep440 *s, struct buf *key)
 
 static bool scan(struct str text, struct pep440 *out)
 {
-	return text.len < UINT32_MAX / 4 && pep440_scan(space_trim(text), out);
+	return text.len < UINT32_MAX / 4 && pep440_scan(pyspace_trim(text), out);
 }
 
 int version_parse(struct str text, struct version *out, struct err *e)

@@ -7,16 +7,16 @@
 #include "lib/base/limits.h"
 #include "lib/domain/text/name.h"
 
-static const char *const field_of[HASH_COUNT] = {
-	[HASH_SHA256] = "sha256_digest",
-	[HASH_BLAKE2B_256] = "blake2_256_digest",
-	[HASH_MD5] = "md5_digest",
+static const char *const field_of[DIGEST_COUNT] = {
+	[DIGEST_SHA256] = "sha256_digest",
+	[DIGEST_BLAKE2B_256] = "blake2_256_digest",
+	[DIGEST_MD5] = "md5_digest",
 };
 
-static int check_digest(const char *field, const char *said, const struct hash_value *is, struct err *e)
+static int check_digest(const char *field, const char *said, const struct digest_value *is, struct err *e)
 {
-	uint8_t bytes[HASH_MOST];
-	char hex[2 * HASH_MOST + 1] = "";
+	uint8_t bytes[DIGEST_MOST];
+	char hex[2 * DIGEST_MOST + 1] = "";
 	if (!hex_decode(str_from(said), bytes, is->size))
 		return err_set(e, ERR_INVALID, "%s is not %zu hexadecimal digits", field, 2 * is->size);
 	if (memcmp(bytes, is->bytes, is->size) == 0)
@@ -25,10 +25,10 @@ static int check_digest(const char *field, const char *said, const struct hash_v
 	return err_set(e, ERR_INVALID, "%s is %s, but the bytes that came have %s", field, said, hex);
 }
 
-int claims_check_bytes(
-	const struct claims *claims, const struct hash_value hash[HASH_COUNT], struct err *e)
+int declared_check_bytes(
+	const struct declared *claims, const struct digest_value hash[DIGEST_COUNT], struct err *e)
 {
-	for (int i = 0; i < HASH_COUNT; i++)
+	for (int i = 0; i < DIGEST_COUNT; i++)
 		if (claims->digest[i] && hash[i].size &&
 			check_digest(field_of[i], claims->digest[i], &hash[i], e) < 0)
 			return -1;
@@ -81,8 +81,8 @@ static int check_filetype(const char *said, enum filename_kind kind, struct err 
 		e, ERR_INVALID, "the form's filetype is \"%.40s\", but the file is a %s", said, types[kind]);
 }
 
-int claims_check_name(
-	const struct claims *claims, struct str filename, const struct filename *file, struct err *e)
+int declared_check_name(
+	const struct declared *claims, struct str filename, const struct filename *file, struct err *e)
 {
 	if (claims->name && check_project(claims->name, file->project, e) < 0)
 		return -1;

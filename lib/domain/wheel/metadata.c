@@ -49,8 +49,8 @@ static const struct str field_name[FIELD_COUNT] = {
 // The first value of each field, and how often the field is there.
 static void collect(struct str text, struct str value[FIELD_COUNT], unsigned count[FIELD_COUNT])
 {
-	struct headerfield field;
-	while (headerfields_next(&text, &field))
+	struct rfc822_field field;
+	while (rfc822_fields_next(&text, &field))
 		for (size_t i = 0; i < FIELD_COUNT; i++)
 			if (str_eq_nocase(field.name, field_name[i]) && count[i]++ == 0)
 				value[i] = str_trim(field.value);

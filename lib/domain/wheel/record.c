@@ -9,7 +9,7 @@
 
 enum { FIELDS = 3, HASH_MAX = 64 };
 
-struct reader {
+struct catalog_lease {
 	struct str rest;
 	size_t line;
 	struct buf quoted; // quoted fields of one row, without their quotes
@@ -22,23 +22,23 @@ struct field {
 	size_t from;
 };
 
-static void reader_release(struct reader *r)
+static void reader_release(struct catalog_lease *r)
 {
 	buf_release(&r->quoted);
 }
 
-static char peek(const struct reader *r)
+static char peek(const struct catalog_lease *r)
 {
 	return r->rest.len ? r->rest.ptr[0] : '\n';
 }
 
-static void advance(struct reader *r, size_t n)
+static void advance(struct catalog_lease *r, size_t n)
 {
 	r->rest = str_slice(r->rest, n, r->rest.len);
 }
 
 // From an opening quote on; behind the closing one csv adds what follows up to the comma.
-static int read_quoted(struct reader *r, struct field *out, struct err *e)
+static int read_quoted(struct catalog_lease *r, struct field *out, struct err *e)
 {
 	bool open = true;
 	*out = (struct field){.is_quoted = true, .from = r->quoted.len};
@@ -63,7 +63,7 @@ static int read_quoted(struct reader *r, struct field *out, struct err *e)
 	return 0;
 }
 
-static int read_field(struct reader *r, struct field *out, struct err *e)
+static int read_field(struct catalog_lease *r, struct field *out, struct err *e)
 {
 	if (r->rest.len && peek(r) == '"')
 		return read_quoted(r, out, e);
@@ -75,14 +75,14 @@ static int read_field(struct reader *r, struct field *out, struct err *e)
 	return 0;
 }
 
-static struct str field_text(const struct reader *r, const struct field *f)
+static struct str field_text(const struct catalog_lease *r, const struct field *f)
 {
 	return f->is_quoted ? str_slice(buf_view(&r->quoted), f->from, f->from + f->text.len)
 			    : f->text;
 }
 
 // Empty lines at once: 64 MB of them are 64 KB in a wheel.
-static void skip_empty_lines(struct reader *r)
+static void skip_empty_lines(struct catalog_lease *r)
 {
 	size_t n = 0;
 	for (; n < r->rest.len && (r->rest.ptr[n] == '\n' || r->rest.ptr[n] == '\r'); n++)
@@ -91,7 +91,7 @@ static void skip_empty_lines(struct reader *r)
 }
 
 // The fields of a row up to its line end, or up to the first that is too many; how many there are, -1 on an error.
-static int read_row(struct reader *r, struct field fields[FIELDS], struct err *e)
+static int read_row(struct catalog_lease *r, struct field fields[FIELDS], struct err *e)
 {
 	for (int count = 0;; advance(r, 1)) {
 		struct field extra;
@@ -103,7 +103,7 @@ static int read_row(struct reader *r, struct field fields[FIELDS], struct err *e
 	}
 }
 
-static void skip_line_end(struct reader *r)
+static void skip_line_end(struct catalog_lease *r)
 {
 	if (r->rest.len && peek(r) == '\r')
 		advance(r, 1);
@@ -119,7 +119,7 @@ static bool is_blank_row(const struct field fields[FIELDS], int count)
 
 int record_foreach(struct str text, record_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(reader_release) struct reader r = {.rest = text, .line = 1};
+	CLEANUP(reader_release) struct catalog_lease r = {.rest = text, .line = 1};
 	buf_init(&r.quoted, LIMIT_RECORD);
 	for (skip_empty_lines(&r); r.rest.len; skip_empty_lines(&r)) {
 		struct field fields[FIELDS] = {0};

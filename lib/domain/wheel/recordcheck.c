@@ -9,7 +9,7 @@
 struct check {
 	const struct zipmember *record;
 	const struct zipdirectory *zip;
-	const struct contents *contents;
+	const struct member_hashes *contents;
 	enum strictness strictness;
 	struct findings *findings;
 	bool *seen;      // one a member
@@ -112,7 +112,7 @@ static int check_complete(struct check *c, struct err *e)
 }
 
 int recordcheck(struct str text, const struct zipmember *record, const struct zipdirectory *zip,
-	const struct contents *contents, enum strictness strictness, struct findings *findings,
+	const struct member_hashes *contents, enum strictness strictness, struct findings *findings,
 	struct err *e)
 {
 	CLEANUP(check_release) struct check c = {

@@ -10,5 +10,5 @@
 // and a good hash; RECORD itself and its signatures need not be. What is wrong is ERR_INVALID under
 // STRICT, a finding under LENIENT. contents may be NULL: hashes are only looked at then.
 int recordcheck(struct str text, const struct zipmember *record, const struct zipdirectory *zip,
-	const struct contents *contents, enum strictness strictness, struct findings *findings,
+	const struct member_hashes *contents, enum strictness strictness, struct findings *findings,
 	struct err *e) MUST_CHECK;

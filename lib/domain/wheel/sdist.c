@@ -9,7 +9,7 @@
 #include "lib/format/compress.h"
 
 struct examination {
-	const struct source *bytes;
+	const struct byte_source *bytes;
 	enum strictness strictness;
 	struct wheel *out;
 	bool has_pkg_info, has_second_pkg_info;
@@ -86,7 +86,7 @@ static int take_piece(void *ctx, struct str piece, struct err *e)
 static int read_tar(struct examination *x, struct err *e)
 {
 	tarstream_init(&x->tar, take_entry, x);
-	if (unpack_gzip(x->bytes, take_piece, x, e) < 0)
+	if (decompress_gzip(x->bytes, take_piece, x, e) < 0)
 		return -1;
 	return tarstream_end(&x->tar, e);
 }
@@ -135,7 +135,7 @@ static int correct_name(
 	return 0;
 }
 
-int sdist_examine(const struct source *bytes, struct str filename, enum strictness strictness,
+int sdist_examine(const struct byte_source *bytes, struct str filename, enum strictness strictness,
 	struct filename *name, struct wheel *out, struct err *e)
 {
 	CLEANUP(examination_release) struct examination x = {

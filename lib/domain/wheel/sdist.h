@@ -11,5 +11,5 @@
 // *name may be empty where filename_parse() refused it: PKG-INFO must say then which project and
 // version it is. *name is corrected where PKG-INFO shows that the file name was split at the wrong
 // dash; ERR_INVALID where the two contradict each other, or the archive is damaged.
-int sdist_examine(const struct source *bytes, struct str filename, enum strictness strictness,
+int sdist_examine(const struct byte_source *bytes, struct str filename, enum strictness strictness,
 	struct filename *name, struct wheel *out, struct err *e) MUST_CHECK;

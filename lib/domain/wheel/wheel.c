@@ -15,12 +15,12 @@
 enum { READ_WHOLE = 256 << 10 }; // a file up to this size is one read
 
 struct examination {
-	const struct source *source;
+	const struct byte_source *source;
 	const struct filename *name;
 	enum strictness strictness;
 	struct zipdirectory zip;
 	struct str folder; // "<name>-<version>.dist-info"
-	struct contents contents;
+	struct member_hashes contents;
 	struct wheel *out;
 };
 
@@ -64,7 +64,7 @@ int wheel_take_metadata(
 static void examination_release(struct examination *x)
 {
 	zipdirectory_release(&x->zip);
-	contents_release(&x->contents);
+	member_hashes_release(&x->contents);
 }
 
 // The member of this name in the .dist-info folder; NULL without one.
@@ -120,7 +120,7 @@ static int check_record(struct examination *x, struct err *e)
 	buf_init(&text, LIMIT_RECORD);
 	if (zipread_whole(x->source, m, &text, e) < 0)
 		return -1;
-	const struct contents *contents = x->strictness == STRICT ? &x->contents : NULL;
+	const struct member_hashes *contents = x->strictness == STRICT ? &x->contents : NULL;
 	return recordcheck(
 		buf_view(&text), m, &x->zip, contents, x->strictness, &x->out->findings, e);
 }
@@ -129,9 +129,9 @@ static int check_contents(struct examination *x, struct err *e)
 {
 	if (x->strictness != STRICT)
 		return 0;
-	if (contents_read(x->source, &x->zip, &x->contents, e) < 0)
+	if (member_hashes_read(x->source, &x->zip, &x->contents, e) < 0)
 		return -1;
-	contents_digest(&x->contents, &x->zip, x->out->content_sha256);
+	member_hashes_digest(&x->contents, &x->zip, x->out->content_sha256);
 	x->out->has_content = true;
 	return 0;
 }
@@ -144,7 +144,7 @@ static int check_paths(struct examination *x, struct err *e)
 	return distinfo_find(&x->zip, x->name, x->strictness, findings, &x->folder, e);
 }
 
-static int examine(const struct source *bytes, const struct filename *name,
+static int examine(const struct byte_source *bytes, const struct filename *name,
 	enum strictness strictness, struct wheel *out, struct err *e)
 {
 	// Cheap ones first. All bytes are read after the framing is proved, RECORD after the
@@ -161,15 +161,15 @@ static int examine(const struct source *bytes, const struct filename *name,
 	return 0;
 }
 
-int wheel_examine(const struct source *bytes, const struct filename *name,
+int wheel_examine(const struct byte_source *bytes, const struct filename *name,
 	enum strictness strictness, struct wheel *out, struct err *e)
 {
 	if (bytes->memory || bytes->size > READ_WHOLE)
 		return examine(bytes, name, strictness, out, e);
 	size_t size = (size_t)bytes->size;
 	CLEANUP(mem_free) char *whole = xmalloc(size);
-	if (source_read(bytes, 0, whole, size, e) < 0)
+	if (byte_source_read(bytes, 0, whole, size, e) < 0)
 		return -1;
-	struct source memory = source_memory((struct str){whole, size});
+	struct byte_source memory = byte_source_memory((struct str){whole, size});
 	return examine(&memory, name, strictness, out, e);
 }

@@ -34,5 +34,5 @@ int wheel_take_metadata(struct wheel *w, enum strictness strictness, struct meta
 // refused (which of the two strictnesses decides), ERR_IO where it could not be read, ERR_LIMIT
 // where a part is too large. LENIENT opens only the members of the .dist-info folder; STRICT reads
 // every one and checks RECORD's hashes.
-int wheel_examine(const struct source *bytes, const struct filename *name,
+int wheel_examine(const struct byte_source *bytes, const struct filename *name,
 	enum strictness strictness, struct wheel *out, struct err *e) MUST_CHECK;

@@ -68,9 +68,9 @@ static void taglist_tidy(struct taglist *list)
 static bool tags_agree(struct str text, struct taglist *ours)
 {
 	CLEANUP(taglist_release) struct taglist theirs = {0};
-	struct headerfield field;
+	struct rfc822_field field;
 	struct err ignored = ERR_INIT;
-	while (headerfields_next(&text, &field))
+	while (rfc822_fields_next(&text, &field))
 		if (str_eq_nocase(field.name, STR("Tag")) &&
 			add_line(&theirs, field.value, &ignored) < 0)
 			return false;
@@ -96,7 +96,7 @@ int wheelfile_check(struct str text, const struct filename *name, enum strictnes
 	struct findings *findings, struct err *e)
 {
 	struct str version = STR("");
-	if (!headerfields_first(text, STR("Wheel-Version"), &version)) {
+	if (!rfc822_fields_first(text, STR("Wheel-Version"), &version)) {
 		if (findings_judge(findings, strictness, e, "WHEEL: no Wheel-Version") < 0)
 			return -1;
 	} else if (!str_starts(version, STR("1."))) { // pip: "please upgrade pip"

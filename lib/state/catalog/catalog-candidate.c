@@ -4,11 +4,11 @@
 #include "lib/base/limits.h"
 #include "lib/state/catalog/query.h"
 
-static int tell_files(struct query *q, catalog_held_fn *fn, void *ctx, struct err *e)
+static int tell_files(struct query *q, catalog_candidate_fn *fn, void *ctx, struct err *e)
 {
 	int row;
 	while ((row = query_step(q, e)) > 0) {
-		struct catalog_held file = {
+		struct catalog_candidate file = {
 			.platform = query_int(q, 0),
 			.filename = query_text(q, 1),
 			.path = query_text(q, 2),
@@ -25,8 +25,8 @@ static int tell_files(struct query *q, catalog_held_fn *fn, void *ctx, struct er
 	return row;
 }
 
-int catalog_held_files(
-	struct catalog *c, int64_t platform, const char *project, catalog_held_fn *fn, void *ctx, struct err *e)
+int catalog_candidates(
+	struct catalog *c, int64_t platform, const char *project, catalog_candidate_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, HELD_FILES, e);
 	if (!q)
@@ -36,13 +36,13 @@ int catalog_held_files(
 	return tell_files(q, fn, ctx, e);
 }
 
-int catalog_refused_files(struct catalog *c, catalog_held_fn *fn, void *ctx, struct err *e)
+int catalog_quarantined_files(struct catalog *c, catalog_candidate_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, REFUSED_FILES, e);
 	return q ? tell_files(q, fn, ctx, e) : -1;
 }
 
-int catalog_holders(struct catalog *c, catalog_holder_fn *fn, void *ctx, struct err *e)
+int catalog_name_owners(struct catalog *c, catalog_name_owner_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, HOLDERS, e);
 	if (!q)

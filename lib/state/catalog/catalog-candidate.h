@@ -6,7 +6,7 @@
 #include "lib/state/catalog/catalog-file.h"
 
 // Strings and bytes are borrowed for the call.
-struct catalog_held {
+struct catalog_candidate {
 	int64_t platform;
 	const char *filename;
 	const char *path;    // below the platform
@@ -17,16 +17,16 @@ struct catalog_held {
 	const char *requires_python; // NULL: none
 	const char *refusal;         // why it is in quarantine; NULL: it is not
 };
-typedef int catalog_held_fn(void *ctx, const struct catalog_held *file, struct err *e);
+typedef int catalog_candidate_fn(void *ctx, const struct catalog_candidate *file, struct err *e);
 // Of a project on a platform, by version, then name, then path.
-int catalog_held_files(struct catalog *c, int64_t platform, const char *project, catalog_held_fn *fn, void *ctx,
+int catalog_candidates(struct catalog *c, int64_t platform, const char *project, catalog_candidate_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
 // In quarantine and without a tombstone, by platform and path.
-int catalog_refused_files(struct catalog *c, catalog_held_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+int catalog_quarantined_files(struct catalog *c, catalog_candidate_fn *fn, void *ctx, struct err *e) MUST_CHECK;
 
 // Which projects have such files, and on which platforms: by name.
-typedef int catalog_holder_fn(void *ctx, const char *project, int64_t platform, struct err *e);
-int catalog_holders(struct catalog *c, catalog_holder_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+typedef int catalog_name_owner_fn(void *ctx, const char *project, int64_t platform, struct err *e);
+int catalog_name_owners(struct catalog *c, catalog_name_owner_fn *fn, void *ctx, struct err *e) MUST_CHECK;
 
 // The number of the newest change.
 int catalog_newest_change(struct catalog *c, int64_t *change, struct err *e) MUST_CHECK;

@@ -111,14 +111,14 @@ static int look_beside(
 }
 
 // What a row says of a file, but for what the file itself is.
-struct standing {
+struct last_definitive {
 	enum catalog_state state;
 	const char *reason, *yanked;
 	int64_t project; // 0: none
 };
 
 // FILE_ADD and FILE_SET have the same parameters; each leaves out those that it has no use for.
-static int write_row(struct catalog *c, const struct catalog_entry *f, const struct standing *s,
+static int write_row(struct catalog *c, const struct catalog_entry *f, const struct last_definitive *s,
 	struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, f->id ? FILE_SET : FILE_ADD, e);
@@ -150,15 +150,15 @@ static int write_row(struct catalog *c, const struct catalog_entry *f, const str
 }
 
 static int put_good(
-	struct catalog *c, const struct catalog_entry *f, const struct holder *rival, struct err *e)
+	struct catalog *c, const struct catalog_entry *f, const struct holder *competitor, struct err *e)
 {
 	CLEANUP(beside_release) struct beside marks = {0};
 	CLEANUP(mem_free) char *reason = NULL;
-	struct standing s = {.state = FILE_IS_UNLISTED};
+	struct last_definitive s = {.state = FILE_IS_UNLISTED};
 	if (look_beside(c, f, &marks, e) < 0)
 		return -1;
 	if (!marks.reason[MARK_PRUNED] &&
-		catalog_name_claim(c, f->id, f->folder_path, rival, &s.state, &reason, e) < 0)
+		catalog_name_claim(c, f->id, f->folder_path, competitor, &s.state, &reason, e) < 0)
 		return -1;
 	if (project_id(c, f->platform, f->project, &s.project, e) < 0)
 		return -1;
@@ -170,7 +170,7 @@ static int put_good(
 }
 
 static int put_refused(
-	struct catalog *c, const struct catalog_entry *f, const struct holder *rival, struct err *e)
+	struct catalog *c, const struct catalog_entry *f, const struct holder *competitor, struct err *e)
 {
 	struct catalog_entry bare = {.id = f->id,
 		.platform = f->platform,
@@ -181,10 +181,10 @@ static int put_refused(
 		.mtime_ns = f->mtime_ns,
 		.inode = f->inode,
 		.sha256 = f->sha256};
-	struct standing s = {.state = FILE_IS_REFUSED, .reason = f->refusal};
+	struct last_definitive s = {.state = FILE_IS_REFUSED, .reason = f->refusal};
 	if (write_row(c, &bare, &s, e) < 0)
 		return -1;
-	return f->id && rival->id == f->id ? catalog_name_promote(c, f->filename, f->platform, e) : 0;
+	return f->id && competitor->id == f->id ? catalog_name_promote(c, f->filename, f->platform, e) : 0;
 }
 
 // The same bytes at the same time as the catalog has them: no page changes.

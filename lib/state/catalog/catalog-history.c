@@ -4,7 +4,7 @@
 #include "lib/base/limits.h"
 #include "lib/state/catalog/query.h"
 
-int catalog_traces(struct catalog *c, const char *project, catalog_trace_fn *fn, void *ctx, struct err *e)
+int catalog_histories(struct catalog *c, const char *project, catalog_history_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, TRACES, e);
 	if (!q)
@@ -12,7 +12,7 @@ int catalog_traces(struct catalog *c, const char *project, catalog_trace_fn *fn,
 	query_bind_text(q, 1, project);
 	int row;
 	while ((row = query_step(q, e)) > 0) {
-		const struct catalog_trace file = {
+		const struct catalog_history file = {
 			.platform = query_int(q, 0),
 			.filename = query_text(q, 1),
 			.path = query_text(q, 2),

@@ -6,7 +6,7 @@
 #include "lib/state/catalog/catalog-write.h"
 
 // Strings and bytes are borrowed for the call.
-struct catalog_trace {
+struct catalog_history {
 	int64_t platform;
 	const char *filename;
 	const char *path; // below the platform
@@ -19,7 +19,7 @@ struct catalog_trace {
 	const char *reason;          // why it is not listed; NULL: it is
 	const char *tombstone;       // its text (lib/state/store/tombstone.h); NULL: none, or nobody kept it
 };
-typedef int catalog_trace_fn(void *ctx, const struct catalog_trace *file, struct err *e);
+typedef int catalog_history_fn(void *ctx, const struct catalog_history *file, struct err *e);
 // By file name, on all platforms. project is normalised; of what is not listed the file's name counts, so now and then
 // one of another project is among them ("foo-bar" beside "foo").
-int catalog_traces(struct catalog *c, const char *project, catalog_trace_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+int catalog_histories(struct catalog *c, const char *project, catalog_history_fn *fn, void *ctx, struct err *e) MUST_CHECK;

@@ -83,11 +83,11 @@ static int yank(struct catalog *c, int64_t id, const char *reason, struct err *e
 
 // The file wants its name again.
 static int list_again(struct catalog *c, const struct catalog_mark *m, int64_t id,
-	const struct holder *rival, struct err *e)
+	const struct holder *competitor, struct err *e)
 {
 	CLEANUP(mem_free) char *reason = NULL;
 	enum catalog_state state;
-	if (catalog_name_claim(c, id, m->folder_path, rival, &state, &reason, e) < 0)
+	if (catalog_name_claim(c, id, m->folder_path, competitor, &state, &reason, e) < 0)
 		return -1;
 	return catalog_name_set_state(c, id, state, reason, e);
 }

@@ -54,10 +54,10 @@ int catalog_name_set_state(
 
 int catalog_name_promote(struct catalog *c, const char *filename, int64_t platform, struct err *e)
 {
-	struct holder heir;
-	if (find_holder(c, FILE_HEIR, filename, platform, &heir, e) < 0)
+	struct holder next_owner;
+	if (find_holder(c, FILE_HEIR, filename, platform, &next_owner, e) < 0)
 		return -1;
-	return heir.id ? catalog_name_set_state(c, heir.id, FILE_IS_LISTED, NULL, e) : 0;
+	return next_owner.id ? catalog_name_set_state(c, next_owner.id, FILE_IS_LISTED, NULL, e) : 0;
 }
 
 static char *duplicate_reason(const char *winner)
@@ -73,19 +73,19 @@ static bool comes_first(const char *a, const char *b)
 	return strcmp(left, right) < 0;
 }
 
-int catalog_name_claim(struct catalog *c, int64_t id, const char *folder, const struct holder *rival,
+int catalog_name_claim(struct catalog *c, int64_t id, const char *folder, const struct holder *competitor,
 	enum catalog_state *state, char **reason, struct err *e)
 {
-	bool has_rival = rival->id && rival->id != id;
+	bool has_competitor = competitor->id && competitor->id != id;
 	*state = FILE_IS_LISTED;
 	*reason = NULL;
-	if (has_rival && comes_first(rival->folder, folder)) {
+	if (has_competitor && comes_first(competitor->folder, folder)) {
 		*state = FILE_IS_DUPLICATE;
-		*reason = duplicate_reason(rival->folder);
+		*reason = duplicate_reason(competitor->folder);
 		return 0;
 	}
-	CLEANUP(mem_free) char *why = has_rival ? duplicate_reason(folder) : NULL;
-	return has_rival ? catalog_name_set_state(c, rival->id, FILE_IS_DUPLICATE, why, e) : 0;
+	CLEANUP(mem_free) char *why = has_competitor ? duplicate_reason(folder) : NULL;
+	return has_competitor ? catalog_name_set_state(c, competitor->id, FILE_IS_DUPLICATE, why, e) : 0;
 }
 
 int catalog_name_row(

@@ -23,7 +23,7 @@ int catalog_name_promote(
 	struct catalog *c, const char *filename, int64_t platform, struct err *e) MUST_CHECK;
 // A good file that wants its name: takes it from whoever holds it and comes later; *state and
 // *reason (to be freed by the caller) become what the file is. id 0: it has no row yet.
-int catalog_name_claim(struct catalog *c, int64_t id, const char *folder, const struct holder *rival,
+int catalog_name_claim(struct catalog *c, int64_t id, const char *folder, const struct holder *competitor,
 	enum catalog_state *state, char **reason, struct err *e) MUST_CHECK;
 int catalog_name_set_state(struct catalog *c, int64_t id, enum catalog_state state, const char *reason,
 	struct err *e) MUST_CHECK;

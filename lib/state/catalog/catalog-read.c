@@ -262,5 +262,5 @@ int catalog_metadata(
 	int row = query_step(q, e);
 	if (row == 0)
 		return err_set(e, ERR_NOT_FOUND, "no such metadata in the catalog");
-	return row < 0 ? -1 : unpack_zstd(query_bytes(q, 0), out, e);
+	return row < 0 ? -1 : decompress_zstd(query_bytes(q, 0), out, e);
 }

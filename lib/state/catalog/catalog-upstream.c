@@ -20,7 +20,7 @@ int catalog_upstream_rows(
 			.source = query_text(q, 0),
 			.result = query_text(q, 1),
 			.why = query_text(q, 2),
-			.standing = query_text(q, 3),
+			.last_definitive = query_text(q, 3),
 			.etag = query_text(q, 4),
 			.asked = query_int(q, 5),
 			.fetched = query_int(q, 6),
@@ -47,7 +47,7 @@ static int put_row(struct catalog *c, const struct catalog_upstream *row, bool i
 	query_bind_text(q, 2, row->source);
 	query_bind_text(q, 3, row->result);
 	query_bind_text(q, 4, row->why);
-	query_bind_text(q, 5, row->standing);
+	query_bind_text(q, 5, row->last_definitive);
 	query_bind_text(q, 6, row->etag);
 	query_bind_int(q, 7, row->asked);
 	query_bind_int(q, 8, row->fetched);

@@ -11,7 +11,7 @@ struct catalog_upstream {
 	const char *source;  // the index's URL
 	const char *result;  // of the last time that it was asked
 	const char *why;
-	const char *standing; // what it said for certain last; NULL: nothing
+	const char *last_definitive; // what it said for certain last; NULL: nothing
 	const char *etag;     // of the facts; NULL: none
 	int64_t asked;
 	int64_t fetched; // when the facts were confirmed last

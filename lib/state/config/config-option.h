@@ -8,10 +8,10 @@
 
 #include "lib/state/config/config-type.h"
 
-struct config_row {
+struct config_option {
 	const char *section; // "platform" and "view" stand for "[platform NAME]" and "[view NAME]"
 	const char *key;
-	const struct setting *setting;
+	const struct config_type *setting;
 	size_t offset; // in struct config, config_platform or config_view; of names: the view
 		       // itself
 	uint64_t least;
@@ -19,7 +19,7 @@ struct config_row {
 	const char *help;
 };
 
-extern const struct config_row config_table[];
-extern const size_t config_rows;
+extern const struct config_option config_table[];
+extern const size_t config_options;
 // A list of names, which may go on in another line.
-extern const struct setting setting_names;
+extern const struct config_type setting_names;

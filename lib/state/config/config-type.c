@@ -246,46 +246,46 @@ static bool set_hosts(void *field, const char *value)
 	return add_words(field, value, is_host);
 }
 
-const struct setting setting_string = {.wants = "a value", .set = set_string, .is_owned = true};
-const struct setting setting_path = {.wants = "a path", .set = set_string, .is_owned = true};
-const struct setting setting_level = {
+const struct config_type config_type_string = {.wants = "a value", .set = set_string, .is_owned = true};
+const struct config_type config_type_path = {.wants = "a path", .set = set_string, .is_owned = true};
+const struct config_type config_type_level = {
 	.wants = "one of error, warn, info, debug", .set = set_level, .is_owned = true};
-const struct setting setting_integer = {.wants = "a number", .set = set_integer, .most = 1 << 20};
-const struct setting setting_threads = {.wants = "a number", .set = set_integer, .most = 1024};
-const struct setting setting_size = {
+const struct config_type config_type_integer = {.wants = "a number", .set = set_integer, .most = 1 << 20};
+const struct config_type config_type_threads = {.wants = "a number", .set = set_integer, .most = 1024};
+const struct config_type config_type_size = {
 	.wants = "a size (as 500K, 64M, 1G)", .set = set_size, .most = 1ULL << 40};
-const struct setting setting_quota = {
+const struct config_type config_type_quota = {
 	.wants = "a size (as 500K, 64M, 1G)", .set = set_size, .most = 1ULL << 60};
-const struct setting setting_count = {.wants = "a number", .set = set_integer, .most = NUMBER_MAX};
-const struct setting setting_seconds = {
+const struct config_type config_type_count = {.wants = "a number", .set = set_integer, .most = NUMBER_MAX};
+const struct config_type config_type_seconds = {
 	.wants = "a time (as 60, 2m, 1h, 1d)", .set = set_seconds, .most = 10 * 365 * 86400};
-const struct setting setting_percent = {
+const struct config_type config_type_percent = {
 	.wants = "a share (as 20%)", .set = set_percent, .most = 100};
-const struct setting setting_redirect = {
+const struct config_type config_type_redirect = {
 	.wants = "one of identical, superseded, no", .set = set_redirect, .is_owned = true};
-const struct setting setting_bool = {.wants = "yes or no", .set = set_bool};
-const struct setting setting_covered = {.wants = "accept or refuse", .set = set_covered};
-const struct setting setting_pythons = {
+const struct config_type config_type_bool = {.wants = "yes or no", .set = set_bool};
+const struct config_type config_type_covered = {.wants = "accept or refuse", .set = set_covered};
+const struct config_type config_type_pythons = {
 	.wants = "a list of Pythons (as 3.12 3.13t pp311)", .set = set_pythons, .is_owned = true};
-const struct setting setting_arch = {
+const struct config_type config_type_arch = {
 	.wants = "an architecture (as x86_64, aarch64)", .set = set_arch, .is_owned = true};
-const struct setting setting_libc = {
+const struct config_type config_type_libc = {
 	.wants = "a libc (as glibc 2.35, musl 1.2)", .set = set_libc, .is_owned = true};
-const struct setting setting_release = {
+const struct config_type config_type_release = {
 	.wants = "a command (with %v, %w, %p, and %% for a per cent sign)", .set = set_release, .is_owned = true};
-const struct setting setting_paths = {
+const struct config_type config_type_paths = {
 	.wants = "a list of paths", .set = set_paths, .is_owned = true, .is_list = true};
-const struct setting setting_url = {
+const struct config_type config_type_url = {
 	.wants = "an address (as https://wheels.example.org/)", .set = set_url, .is_owned = true};
-const struct setting setting_urls = {
+const struct config_type config_type_urls = {
 	.wants = "a list of addresses, http: or https:", .set = set_urls, .is_owned = true, .is_list = true,
 	.is_secret = true};
-const struct setting setting_projects = {
+const struct config_type config_type_projects = {
 	.wants = "a list of projects (names, or globs as acme-*)", .set = set_projects, .is_owned = true, .is_list = true};
-const struct setting setting_files = {.wants = "proxy or redirect", .set = set_files, .is_owned = true};
-const struct setting setting_indexes = {.wants = "first or together", .set = set_indexes, .is_owned = true};
-const struct setting setting_root = {.wants = "local or all", .set = set_root, .is_owned = true};
-const struct setting setting_wheels = {.wants = "all or fitting", .set = set_wheels, .is_owned = true};
-const struct setting setting_merge = {.wants = "merge or no", .set = set_merge, .is_owned = true};
-const struct setting setting_hosts = {
+const struct config_type config_type_files = {.wants = "proxy or redirect", .set = set_files, .is_owned = true};
+const struct config_type config_type_indexes = {.wants = "first or together", .set = set_indexes, .is_owned = true};
+const struct config_type config_type_root = {.wants = "local or all", .set = set_root, .is_owned = true};
+const struct config_type config_type_wheels = {.wants = "all or fitting", .set = set_wheels, .is_owned = true};
+const struct config_type config_type_merge = {.wants = "merge or no", .set = set_merge, .is_owned = true};
+const struct config_type config_type_hosts = {
 	.wants = "a list of hosts, without ports", .set = set_hosts, .is_owned = true, .is_list = true};

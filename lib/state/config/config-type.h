@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct setting {
+struct config_type {
 	const char *wants; // for errors: "... is not <wants>"
 	// Writes what the text means into the field; false where it means nothing, then the field
 	// is as it was or a plain value. A string that the field held is freed.
@@ -16,33 +16,33 @@ struct setting {
 	uint64_t most; // the field is a uint64_t of at most this; 0: it is none
 };
 
-extern const struct setting setting_string;
-extern const struct setting setting_path;
-extern const struct setting setting_level;
-extern const struct setting setting_integer;
-extern const struct setting setting_threads;
-extern const struct setting setting_size;    // bytes
-extern const struct setting setting_quota;   // bytes, of a whole volume
-extern const struct setting setting_count;   // files
-extern const struct setting setting_seconds; // seconds
-extern const struct setting setting_percent;
-extern const struct setting setting_bool;
-extern const struct setting setting_covered; // a bool: "refuse", not "accept"
-extern const struct setting setting_redirect; // what is redirected to upstream (lib/state/config/config.h)
+extern const struct config_type config_type_string;
+extern const struct config_type config_type_path;
+extern const struct config_type config_type_level;
+extern const struct config_type config_type_integer;
+extern const struct config_type config_type_threads;
+extern const struct config_type config_type_size;    // bytes
+extern const struct config_type config_type_quota;   // bytes, of a whole volume
+extern const struct config_type config_type_count;   // files
+extern const struct config_type config_type_seconds; // seconds
+extern const struct config_type config_type_percent;
+extern const struct config_type config_type_bool;
+extern const struct config_type config_type_covered; // a bool: "refuse", not "accept"
+extern const struct config_type config_type_redirect; // what is redirected to upstream (lib/state/config/config.h)
 // What a platform's machines are (lib/domain/machine/profile.h); the text stays as it is.
-extern const struct setting setting_pythons;
-extern const struct setting setting_arch;
-extern const struct setting setting_libc;
+extern const struct config_type config_type_pythons;
+extern const struct config_type config_type_arch;
+extern const struct config_type config_type_libc;
 // A command that releases a platform (lib/state/store/release.h).
-extern const struct setting setting_release;
+extern const struct config_type config_type_release;
 // Paths, indexes, and hosts, with blanks between: one text, to which each line adds.
-extern const struct setting setting_paths;
-extern const struct setting setting_url; // one, as url_base() has it
-extern const struct setting setting_urls;
-extern const struct setting setting_hosts;
-extern const struct setting setting_projects;
-extern const struct setting setting_files; // proxy, redirect
-extern const struct setting setting_merge; // merge, no
-extern const struct setting setting_wheels; // all, fitting
-extern const struct setting setting_root;  // local, all
-extern const struct setting setting_indexes; // first, together
+extern const struct config_type config_type_paths;
+extern const struct config_type config_type_url; // one, as url_base() has it
+extern const struct config_type config_type_urls;
+extern const struct config_type config_type_hosts;
+extern const struct config_type config_type_projects;
+extern const struct config_type config_type_files; // proxy, redirect
+extern const struct config_type config_type_merge; // merge, no
+extern const struct config_type config_type_wheels; // all, fitting
+extern const struct config_type config_type_root;  // local, all
+extern const struct config_type config_type_indexes; // first, together

@@ -10,7 +10,7 @@
 #include "lib/format/ini-file.h"
 #include "lib/state/config/config-option.h"
 
-static int check_range(const struct config_row *row, uint64_t n, const char *value, struct err *e)
+static int check_range(const struct config_option *row, uint64_t n, const char *value, struct err *e)
 {
 	if (n >= row->least && n <= row->setting->most)
 		return 0;
@@ -19,7 +19,7 @@ static int check_range(const struct config_row *row, uint64_t n, const char *val
 		(unsigned long long)row->setting->most);
 }
 
-static int set_row(const struct config_row *row, void *object, const char *value, struct err *e)
+static int set_row(const struct config_option *row, void *object, const char *value, struct err *e)
 {
 	void *field = (char *)object + row->offset;
 	bool is_good = row->setting->set(field, value);
@@ -34,7 +34,7 @@ static int set_row(const struct config_row *row, void *object, const char *value
 static void set_defaults(const char *section, void *object)
 {
 	struct err e = ERR_INIT;
-	for (size_t i = 0; i < config_rows; i++)
+	for (size_t i = 0; i < config_options; i++)
 		if (strcmp(config_table[i].section, section) == 0 && config_table[i].fallback) {
 			int r = set_row(&config_table[i], object, config_table[i].fallback, &e);
 			assert(r == 0);
@@ -44,7 +44,7 @@ static void set_defaults(const char *section, void *object)
 
 static void free_strings(const char *section, void *object)
 {
-	for (size_t i = 0; i < config_rows; i++)
+	for (size_t i = 0; i < config_options; i++)
 		if (strcmp(config_table[i].section, section) == 0 && config_table[i].setting->is_owned)
 			free(*(char **)(void *)((char *)object + config_table[i].offset));
 }
@@ -155,9 +155,9 @@ static int find_section(struct config *c, const char *heading, struct section *s
 	return err_set(e, ERR_USAGE, "there is no section [%s]", heading);
 }
 
-static const struct config_row *find_row(struct str section, const char *key, struct err *e)
+static const struct config_option *find_row(struct str section, const char *key, struct err *e)
 {
-	for (size_t i = 0; i < config_rows; i++)
+	for (size_t i = 0; i < config_options; i++)
 		if (str_eq(section, str_from(config_table[i].section)) && strcmp(config_table[i].key, key) == 0)
 			return &config_table[i];
 	err_set(e, ERR_USAGE, "[" STR_FMT "] has no key \"%s\"", STR_ARG(section), key);
@@ -165,7 +165,7 @@ static const struct config_row *find_row(struct str section, const char *key, st
 }
 
 // What a list holds by default goes when it is given.
-static void begin_list(const struct config_row *row, void *object)
+static void begin_list(const struct config_option *row, void *object)
 {
 	char **field = (void *)((char *)object + row->offset);
 	if (!row->setting->is_list || !row->setting->is_owned)
@@ -180,7 +180,7 @@ int config_set(
 	struct section s;
 	if (find_section(c, section, &s, e) < 0)
 		return -1;
-	const struct config_row *row = find_row(s.kind, key, e);
+	const struct config_option *row = find_row(s.kind, key, e);
 	if (!row)
 		return -1;
 	begin_list(row, s.object);
@@ -194,7 +194,7 @@ struct reading {
 
 static void forget(struct reading *r, struct str section)
 {
-	for (size_t i = 0; i < config_rows; i++)
+	for (size_t i = 0; i < config_options; i++)
 		if (str_eq(section, str_from(config_table[i].section)))
 			r->seen[i] = false;
 }
@@ -222,7 +222,7 @@ static int on_line(
 		return begin_section(r, heading, e);
 	if (find_section(r->config, heading, &s, e) < 0)
 		return -1;
-	const struct config_row *row = find_row(s.kind, key, e);
+	const struct config_option *row = find_row(s.kind, key, e);
 	if (!row)
 		return -1;
 	bool *seen = &r->seen[row - config_table];
@@ -277,9 +277,9 @@ static int check_profiles(const struct config *c, struct err *e)
 
 int config_read(struct config *c, const char *path, struct err *e)
 {
-	CLEANUP(mem_free) bool *seen = xcalloc(config_rows, sizeof(*seen));
+	CLEANUP(mem_free) bool *seen = xcalloc(config_options, sizeof(*seen));
 	struct reading r = {.config = c, .seen = seen};
-	if (conf_read_file(path, on_line, &r, e) < 0)
+	if (ini_file_read_file(path, on_line, &r, e) < 0)
 		return -1;
 	for (size_t i = 0; i < c->view_count; i++)
 		if (!c->views[i].platform_count)
@@ -287,7 +287,7 @@ int config_read(struct config *c, const char *path, struct err *e)
 				c->views[i].name);
 	if (check_profiles(c, e) < 0)
 		return err_prefix(e, "%s: ", path);
-	return c->platform_count ? conf_read_file(path, check_line, c, e) : 0;
+	return c->platform_count ? ini_file_read_file(path, check_line, c, e) : 0;
 }
 
 static bool view_has(const struct config_view *v, const char *platform)
@@ -308,19 +308,19 @@ static bool is_asked_for(const struct config *c, const char *platform)
 	return false;
 }
 
-void config_hidden_platforms(const struct config *c, struct names *out)
+void config_hidden_platforms(const struct config *c, struct strset *out)
 {
 	for (size_t i = 0; i < c->platform_count; i++)
 		if (c->platforms[i].is_private && !is_asked_for(c, c->platforms[i].name))
-			names_add(out, c->platforms[i].name);
-	names_sort(out);
+			strset_add(out, c->platforms[i].name);
+	strset_sort(out);
 }
 
 void config_print(FILE *out)
 {
 	const char *section = "";
-	for (size_t i = 0; i < config_rows; i++) {
-		const struct config_row *row = &config_table[i];
+	for (size_t i = 0; i < config_options; i++) {
+		const struct config_option *row = &config_table[i];
 		bool is_named =
 			strcmp(row->section, "platform") == 0 || strcmp(row->section, "view") == 0;
 		if (strcmp(section, row->section) != 0)

@@ -12,7 +12,7 @@
 #include "lib/base/err.h"
 #include "lib/domain/machine/profile.h"
 
-struct names;
+struct strset;
 
 struct config_platform { // [platform NAME]
 	char *name;
@@ -110,6 +110,6 @@ int config_set(struct config *c, const char *section, const char *key, const cha
 int config_profile(const struct config_platform *p, struct profile *out, struct err *e) MUST_CHECK;
 // The private platforms that upstream is not to hear of, sorted: none whose projects the operator asks for by a view of his own
 // that says upstream = merge. To be released.
-void config_hidden_platforms(const struct config *c, struct names *out);
+void config_hidden_platforms(const struct config *c, struct strset *out);
 // Every key with its default and help, in the form of the file: --print-config.
 void config_print(FILE *out);

@@ -29,12 +29,12 @@ struct publish {
 	char *folder;         // below the platform
 	unsigned made;        // so many of its last parts were made for this file
 	int dirfd;
-	char tmp_name[LEFTOVER_NAME];
+	char tmp_name[TEMPNAME_NAME];
 	struct fs_tmp tmp;
-	struct hashes *hashes;
+	struct multi_digest *hashes;
 	uint64_t size;
 	struct ingest *ingest;
-	struct ingest_facts facts, rival; // of what came, and of what has its name already
+	struct ingest_facts facts, competitor; // of what came, and of what has its name already
 };
 
 // --- beginning, writing ---
@@ -79,13 +79,13 @@ static int begin(struct publish *p, struct catalog *c, struct err *e)
 	CLEANUP(freeze_leave) struct freeze_hold hold;
 	if (enter(p, &hold, e) < 0)
 		return -1;
-	p->folder = place_choose(p->platform, c, p->project, e);
+	p->folder = target_dir_choose(p->platform, c, p->project, e);
 	if (!p->folder)
 		return -1;
-	p->dirfd = place_open(p->platform, c, p->folder, &p->made, e);
-	if (p->dirfd < 0 || place_check(p->platform, c, p->dirfd, p->filename, e) < 0)
+	p->dirfd = target_dir_open(p->platform, c, p->folder, &p->made, e);
+	if (p->dirfd < 0 || target_dir_check(p->platform, c, p->dirfd, p->filename, e) < 0)
 		return -1;
-	leftover_name(p->tmp_name);
+	tempname_name(p->tmp_name);
 	return fs_tmp_open(&p->tmp, p->dirfd, p->tmp_name, p->filename, e);
 }
 
@@ -96,10 +96,10 @@ struct publish *publish_begin(const struct platform *platform, struct catalog *c
 	p->platform = platform;
 	p->filename = xstrdup(filename);
 	p->project = xstrdup(project);
-	p->hashes = hashes_new();
+	p->hashes = multi_digest_new();
 	p->dirfd = p->tmp.fd = -1;
 	ingest_facts_init(&p->facts);
-	ingest_facts_init(&p->rival);
+	ingest_facts_init(&p->competitor);
 	if (begin(p, c, e) == 0)
 		return p;
 	publish_free(p);
@@ -112,13 +112,13 @@ static void clear_away(struct publish *p)
 	struct err why = ERR_INIT;
 	CLEANUP(freeze_leave) struct freeze_hold hold = {0};
 	if ((p->tmp.tmp || p->made) && enter(p, &hold, &why) < 0 && why.kind == ERR_BUSY) {
-		leftover_abandon(p->tmp_name);
+		tempname_abandon(p->tmp_name);
 		p->tmp.tmp = NULL;
 		p->made = 0;
 	}
 	fs_tmp_release(&p->tmp);
 	if (p->made)
-		place_drop(p->platform, p->folder, p->made);
+		target_dir_drop(p->platform, p->folder, p->made);
 }
 
 void publish_free(struct publish *p)
@@ -127,10 +127,10 @@ void publish_free(struct publish *p)
 		return;
 	clear_away(p);
 	mem_close(&p->dirfd);
-	hashes_free(p->hashes);
+	multi_digest_free(p->hashes);
 	ingest_free(p->ingest);
 	ingest_facts_release(&p->facts);
-	ingest_facts_release(&p->rival);
+	ingest_facts_release(&p->competitor);
 	free(p->project);
 	free(p->filename);
 	free(p->folder);
@@ -152,7 +152,7 @@ int publish_write(struct publish *p, struct str bytes, struct err *e)
 	CLEANUP(freeze_leave) struct freeze_hold hold;
 	if (enter(p, &hold, e) < 0)
 		return -1;
-	hashes_add(p->hashes, bytes);
+	multi_digest_add(p->hashes, bytes);
 	p->size += bytes.len;
 	return fs_tmp_write(&p->tmp, bytes, e);
 }
@@ -162,12 +162,12 @@ int publish_write(struct publish *p, struct str bytes, struct err *e)
 // Its bytes are others: *equal says whether its members hold the same. An sdist has no such digest.
 static int compare_contents(struct publish *p, int fd, bool *equal, struct err *e)
 {
-	const struct wheel *ours = &p->facts.wheel, *theirs = &p->rival.wheel;
+	const struct wheel *ours = &p->facts.wheel, *theirs = &p->competitor.wheel;
 	if (lseek(fd, 0, SEEK_SET) < 0)
 		return err_errno(e, ERR_IO, "lseek");
-	if (ingest_read(p->ingest, fd, p->filename, STRICT, &p->rival, e) < 0)
+	if (ingest_read(p->ingest, fd, p->filename, STRICT, &p->competitor, e) < 0)
 		return -1;
-	*equal = !p->rival.refusal && ours->has_content && theirs->has_content &&
+	*equal = !p->competitor.refusal && ours->has_content && theirs->has_content &&
 		memcmp(ours->content_sha256, theirs->content_sha256, SHA256_SIZE) == 0;
 	return 0;
 }
@@ -190,7 +190,7 @@ static int compare(struct publish *p, int fd, struct publish_receipt *out, struc
 		return 0;
 	hex_encode(out->sha256, SHA256_SIZE, hex);
 	return err_set(e, ERR_CONFLICT, "File already exists: %s with other contents, sha256 %s%s%s", p->filename, hex,
-		p->rival.refusal ? "; what is there is damaged: " : "", p->rival.refusal ? p->rival.refusal : "");
+		p->competitor.refusal ? "; what is there is damaged: " : "", p->competitor.refusal ? p->competitor.refusal : "");
 }
 
 // Opens the file that the platform lists under the name, wherever it lies. 1: it is there; 0: none,
@@ -214,11 +214,11 @@ static int open_listed(struct publish *p, struct catalog *c, int *fd, char **fol
 
 // --- the end ---
 
-static int examine(struct publish *p, const struct claims *claims, struct err *e)
+static int examine(struct publish *p, const struct declared *claims, struct err *e)
 {
-	struct hash_value hash[HASH_COUNT];
-	hashes_end(p->hashes, hash);
-	if (claims_check_bytes(claims, hash, e) < 0)
+	struct digest_value hash[DIGEST_COUNT];
+	multi_digest_end(p->hashes, hash);
+	if (declared_check_bytes(claims, hash, e) < 0)
 		return -1;
 	if (lseek(p->tmp.fd, 0, SEEK_SET) < 0)
 		return err_errno(e, ERR_IO, "%s", p->filename);
@@ -226,7 +226,7 @@ static int examine(struct publish *p, const struct claims *claims, struct err *e
 		return err_prefix(e, "%s: ", p->filename);
 	if (p->facts.refusal)
 		return err_set(e, ERR_INVALID, "%s: %s", p->filename, p->facts.refusal);
-	if (memcmp(hash[HASH_SHA256].bytes, p->facts.sha256, SHA256_SIZE) != 0)
+	if (memcmp(hash[DIGEST_SHA256].bytes, p->facts.sha256, SHA256_SIZE) != 0)
 		return err_set(e, ERR_IO, "%s: the disk has other bytes than came", p->filename);
 	if (strcmp(p->facts.name.project, p->project) != 0)
 		return err_set(e, ERR_INVALID,
@@ -234,7 +234,7 @@ static int examine(struct publish *p, const struct claims *claims, struct err *e
 			p->filename, p->facts.name.project);
 	if (!profile_admits(&p->platform->profile, &p->facts.name, e))
 		return err_prefix(e, "%s: ", p->filename);
-	return claims_check_name(claims, str_from(p->filename), &p->facts.name, e);
+	return declared_check_name(claims, str_from(p->filename), &p->facts.name, e);
 }
 
 // What is served after a release only, is listed then: it has another inode there, and maybe another time.
@@ -242,8 +242,8 @@ static int record(const struct publish *p, struct catalog *c, const struct inges
 	const char *folder, const struct stat *st, struct err *e)
 {
 	if (store_is_split(p->platform))
-		return place_check(p->platform, c, p->dirfd, p->filename, e);
-	return listing_put(p->platform, c, facts, folder, st, e);
+		return target_dir_check(p->platform, c, p->dirfd, p->filename, e);
+	return catalog_update_put(p->platform, c, facts, folder, st, e);
 }
 
 // Whoever brought it may have died before it was there for good, or be about to see to it.
@@ -268,7 +268,7 @@ static int settle_for(struct publish *p, struct catalog *c, int fd, const char *
 	out->is_listed = is_listed || !store_is_split(p->platform);
 	if (!is_listed && release_want(catalog_path(c), p->platform, folder, p->filename, e) < 0)
 		return -1;
-	return record(p, c, out->result == PUBLISH_EQUAL ? &p->rival : &p->facts, folder, &st, e);
+	return record(p, c, out->result == PUBLISH_EQUAL ? &p->competitor : &p->facts, folder, &st, e);
 }
 
 // The file that has the name now. It may be something else's: a folder's, a pipe's, a link's that leads nowhere.
@@ -334,7 +334,7 @@ static bool is_there(const struct publish *p)
 	return fstatat(p->dirfd, p->filename, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-int publish_end(struct publish *p, struct catalog *c, const struct claims *claims, const struct admission *admission,
+int publish_end(struct publish *p, struct catalog *c, const struct declared *claims, const struct upload_policy *upload_policy,
 	struct publish_receipt *out, struct err *e)
 {
 	CLEANUP(mem_close) int fd = -1;
@@ -342,13 +342,13 @@ int publish_end(struct publish *p, struct catalog *c, const struct claims *claim
 	CLEANUP(freeze_leave) struct freeze_hold hold = {0};
 	p->ingest = ingest_new();
 	// Between the beginning and now somebody may have removed the name.
-	if (examine(p, claims, e) < 0 || enter(p, &hold, e) < 0 || place_check(p->platform, c, p->dirfd, p->filename, e) < 0)
+	if (examine(p, claims, e) < 0 || enter(p, &hold, e) < 0 || target_dir_check(p->platform, c, p->dirfd, p->filename, e) < 0)
 		return -1;
 	int found = open_listed(p, c, &fd, &folder, e);
 	if (found < 0)
 		return -1;
 	if (!found && !is_there(p) &&
-		admission_check(admission, c, p->platform, &p->facts, clock_wall_seconds(), e) < 0)
+		upload_policy_check(upload_policy, c, p->platform, &p->facts, clock_wall_seconds(), e) < 0)
 		return -1;
 	return found ? settle_for(p, c, fd, folder, true, out, e) : link_file(p, c, out, e);
 }

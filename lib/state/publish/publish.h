@@ -15,7 +15,7 @@
 #include "lib/format/digest.h"
 #include "lib/state/store/store.h"
 
-struct admission;
+struct upload_policy;
 struct catalog;
 struct publish;
 
@@ -48,7 +48,7 @@ uint64_t publish_size(const struct publish *p); // bytes so far
 // ERR_INVALID: it is not what it or the sender claims to be, or nobody could install it here.
 // ERR_CONFLICT: the name is another file's. ERR_DENIED as above. Once; then only publish_free.
 // admission: who says whether a new file is wanted (ERR_DENIED); NULL: nobody.
-int publish_end(struct publish *p, struct catalog *c, const struct claims *claims, const struct admission *admission,
+int publish_end(struct publish *p, struct catalog *c, const struct declared *claims, const struct upload_policy *upload_policy,
 	struct publish_receipt *out, struct err *e) MUST_CHECK;
 // What was not published leaves nothing. NULL is fine.
 void publish_free(struct publish *p);

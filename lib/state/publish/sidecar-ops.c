@@ -80,7 +80,7 @@ static char *folder_of(const struct copies *all, struct err *e)
 	if (all->in)
 		return xstrdup(all->in);
 	CLEANUP(mem_free) char *project = publish_project_of(all->filename, NULL, e);
-	return project ? place_choose(all->platform, all->catalog, project, e) : NULL;
+	return project ? target_dir_choose(all->platform, all->catalog, project, e) : NULL;
 }
 
 // What waits at the write path for its release is in no catalog yet.
@@ -185,7 +185,7 @@ static int mark(const struct copies *all, enum mark mark, const struct str *text
 	return store_is_split(all->platform) ? 0 : tell_catalog(all, mark, text, e);
 }
 
-int marks_yank(const struct platform *p, struct catalog *c, const char *filename,
+int sidecar_ops_yank(const struct platform *p, struct catalog *c, const char *filename,
 	const char *reason, struct err *e)
 {
 	CLEANUP(copies_release)
@@ -194,7 +194,7 @@ int marks_yank(const struct platform *p, struct catalog *c, const char *filename
 	return find(&all, e) < 0 ? -1 : mark(&all, MARK_YANKED, &text, e);
 }
 
-int marks_unyank(const struct platform *p, struct catalog *c, const char *filename, struct err *e)
+int sidecar_ops_unyank(const struct platform *p, struct catalog *c, const char *filename, struct err *e)
 {
 	CLEANUP(copies_release)
 	struct copies all = {.platform = p, .catalog = c, .filename = filename};
@@ -254,7 +254,7 @@ static bool is_retirement(const struct tombstone *t)
 	return t->verdict && strcmp(t->verdict, TOMBSTONE_RETIRED) == 0;
 }
 
-int marks_remove(const struct platform *p, struct catalog *c, const char *filename,
+int sidecar_ops_remove(const struct platform *p, struct catalog *c, const char *filename,
 	const char *folder, const struct tombstone *t, bool deletes, struct err *e)
 {
 	CLEANUP(copies_release)
@@ -318,7 +318,7 @@ static int choose_whole(struct copies *all, const uint8_t sha256[SHA256_SIZE], s
 				   all->platform->name, all->filename);
 }
 
-int marks_restore(const struct platform *p, struct catalog *c, const char *filename,
+int sidecar_ops_restore(const struct platform *p, struct catalog *c, const char *filename,
 	const char *folder, const uint8_t sha256[SHA256_SIZE], struct err *e)
 {
 	CLEANUP(copies_release)
@@ -379,7 +379,7 @@ static int choose_buried(struct copies *all, struct str tombstone, const struct 
 		all->platform->name, all->filename);
 }
 
-int marks_purge(const struct platform *p, struct catalog *c, const char *filename,
+int sidecar_ops_purge(const struct platform *p, struct catalog *c, const char *filename,
 	const char *folder, struct str tombstone, struct err *e)
 {
 	struct err why = ERR_INIT;

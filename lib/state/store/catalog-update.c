@@ -13,7 +13,7 @@
 #include "lib/state/store/sidecar.h"
 #include "lib/state/store/target-dir.h"
 
-int listing_put(const struct platform *p, struct catalog *c, const struct ingest_facts *facts, const char *folder,
+int catalog_update_put(const struct platform *p, struct catalog *c, const struct ingest_facts *facts, const char *folder,
 	const struct stat *st, struct err *e)
 {
 	struct catalog_effect effect;
@@ -25,7 +25,7 @@ int listing_put(const struct platform *p, struct catalog *c, const struct ingest
 	entry.trusted = fs_mtime_tells(entry.mtime_ns, clock_wall_ns());
 	if (catalog_begin(c, e) < 0)
 		return -1;
-	if (place_check_again(p, c, facts->filename, e) == 0 &&
+	if (target_dir_check_again(p, c, facts->filename, e) == 0 &&
 		catalog_folder_ensure(c, entry.platform, folder, &entry.folder, e) == 0 &&
 		catalog_file_put(c, &entry, &effect, e) == 0 && catalog_commit(c, e) == 0)
 		return 0;
@@ -84,10 +84,10 @@ static int look_at_file(const struct platform *p, struct catalog *c, const char 
 	ingest_facts_init(&facts);
 	if (ingest_read(in, fd, filename, LENIENT, &facts, e) < 0)
 		return -1;
-	return facts.refusal ? 0 : listing_put(p, c, &facts, folder, &facts.st, e);
+	return facts.refusal ? 0 : catalog_update_put(p, c, &facts, folder, &facts.st, e);
 }
 
-int listing_look(const struct platform *p, struct catalog *c, const char *path, struct err *e)
+int catalog_update_look(const struct platform *p, struct catalog *c, const char *path, struct err *e)
 {
 	struct str of;
 	enum mark mark;

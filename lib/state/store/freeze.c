@@ -57,8 +57,8 @@ static int put_mark(const struct platform *p, int folder, const char *who, const
 	compose(who, reason, &text);
 	if (text.failed)
 		return err_set(e, ERR_LIMIT, "the reason is longer than %d bytes", LIMIT_WORDS);
-	char tmp[LEFTOVER_NAME];
-	leftover_name(tmp);
+	char tmp[TEMPNAME_NAME];
+	tempname_name(tmp);
 	CLEANUP(fs_tmp_release) struct fs_tmp t;
 	if (fs_tmp_open(&t, folder, tmp, mark, e) < 0 || fs_tmp_write(&t, buf_view(&text), e) < 0 ||
 		fs_tmp_publish(&t, e) < 0 || fs_sync_dir(folder, e) < 0)

@@ -18,7 +18,7 @@ enum {
 
 struct ingest {
 	struct digest *digest;
-	struct pack *pack;
+	struct compress *pack;
 	struct throttle *throttle;
 	char *block;
 };
@@ -27,7 +27,7 @@ struct ingest *ingest_new(void)
 {
 	struct ingest *in = xmalloc(sizeof(*in));
 	in->digest = digest_new();
-	in->pack = pack_new();
+	in->pack = compress_new();
 	in->throttle = NULL;
 	in->block = xmalloc(BLOCK);
 	return in;
@@ -38,7 +38,7 @@ void ingest_free(struct ingest *in)
 	if (!in)
 		return;
 	digest_free(in->digest);
-	pack_free(in->pack);
+	compress_free(in->pack);
 	free(in->block);
 	free(in);
 }
@@ -115,7 +115,7 @@ static int is_unchanged(int fd, const struct stat *before, struct err *e)
 	return 0;
 }
 
-static int examine(const struct source *bytes, enum strictness strictness, struct ingest_facts *f,
+static int examine(const struct byte_source *bytes, enum strictness strictness, struct ingest_facts *f,
 	struct err *e)
 {
 	if (f->name.kind == FILENAME_WHEEL)
@@ -131,7 +131,7 @@ static int pack_metadata(struct ingest *in, struct ingest_facts *f, struct err *
 	if (!f->has_metadata)
 		return 0;
 	struct str metadata = buf_view(&f->wheel.metadata);
-	return pack_zstd_by(in->pack, metadata, PACK_LEVEL, &f->metadata_packed, e);
+	return compress_zstd_by(in->pack, metadata, PACK_LEVEL, &f->metadata_packed, e);
 }
 
 // What is wrong with the file's contents becomes the refusal; what is wrong with the disk stays an
@@ -177,8 +177,8 @@ int ingest_read(struct ingest *in, int fd, const char *filename, enum strictness
 	if (hash(in, fd, size, out->sha256, e) < 0)
 		return -1;
 	out->was_read = true;
-	struct source bytes = size > BLOCK ? source_file(fd, size)
-					   : source_memory((struct str){in->block, (size_t)size});
+	struct byte_source bytes = size > BLOCK ? byte_source_file(fd, size)
+					   : byte_source_memory((struct str){in->block, (size_t)size});
 	bool is_bad =
 		examine(&bytes, strictness, out, &why) < 0 || pack_metadata(in, out, &why) < 0;
 	if (is_unchanged(fd, &out->st, e) < 0)

@@ -183,7 +183,7 @@ static void list(const char *catalog_path, const struct platform *p, struct str 
 	bool is_open = catalog_open(catalog_path, &catalog, &e) == 0;
 	for (char *path; is_open && (path = next_path(&lines)) != NULL; free(path)) {
 		struct err why = ERR_INIT;
-		if (listing_look(p, catalog, path, &why) < 0)
+		if (catalog_update_look(p, catalog, path, &why) < 0)
 			log_debug("platform %s: %s is left to the scan: %s", p->name, path, why.msg);
 	}
 }

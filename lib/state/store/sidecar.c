@@ -90,10 +90,10 @@ int sidecar_read(int folder, const char *filename, enum mark mark, struct buf *o
 
 int sidecar_write(int folder, const char *filename, enum mark mark, struct str text, struct err *e)
 {
-	char tmp[LEFTOVER_NAME];
+	char tmp[TEMPNAME_NAME];
 	CLEANUP(mem_free) char *name = name_of(filename, mark, e);
 	CLEANUP(fs_tmp_release) struct fs_tmp file = {.fd = -1};
-	leftover_name(tmp);
+	tempname_name(tmp);
 	if (!name || fs_tmp_open(&file, folder, tmp, name, e) < 0 ||
 		fs_tmp_write(&file, text, e) < 0 || fs_tmp_publish(&file, e) < 0)
 		return -1;

@@ -50,15 +50,15 @@ struct wanted {
 };
 
 // All are asked together, so that the patience is needed once.
-static void ask(struct store *s, struct wanted *wanted, size_t count, unsigned patience)
+static void ask(struct store *s, struct wanted *wanted, size_t count, unsigned path_probe)
 {
 	int64_t begin = clock_ms();
 	for (size_t i = 0; i < count; i++)
 		if (wanted[i].path)
-			wanted[i].question = patience_ask(wanted[i].path);
+			wanted[i].question = path_probe_ask(wanted[i].path);
 	for (size_t i = 0; i < count; i++)
 		if (wanted[i].question)
-			wanted[i].is_away = !patience_answer(wanted[i].question, begin + patience, &wanted[i].real);
+			wanted[i].is_away = !path_probe_answer(wanted[i].question, begin + path_probe, &wanted[i].real);
 	for (size_t i = 0; i < count; i++)
 		if (wanted[i].is_away)
 			s->waited = clock_ms() - begin;
@@ -122,7 +122,7 @@ static int want_configured(const struct store *s, const struct config_platform *
 	return 0;
 }
 
-static int configured(struct store *s, const struct config *c, unsigned patience, struct err *e)
+static int configured(struct store *s, const struct config *c, unsigned path_probe, struct err *e)
 {
 	struct wanted *wanted = xcalloc(c->platform_count, sizeof(*wanted));
 	int result = 0;
@@ -130,7 +130,7 @@ static int configured(struct store *s, const struct config *c, unsigned patience
 		result = want_configured(s, &c->platforms[i], &wanted[i], e);
 	s->platform = xcalloc(c->platform_count, sizeof(*s->platform));
 	if (result == 0)
-		ask(s, wanted, c->platform_count, patience);
+		ask(s, wanted, c->platform_count, path_probe);
 	for (size_t i = 0; i < c->platform_count && result == 0; i++)
 		result = add_configured(s, &c->platforms[i], &wanted[i], e);
 	forget_wanted(wanted, c->platform_count);
@@ -189,7 +189,7 @@ static int add_detected(struct store *s, int store_fd, const struct wanted *want
 }
 
 // The first-level folders with a platform's name.
-static int detect(struct store *s, unsigned patience, struct err *e)
+static int detect(struct store *s, unsigned path_probe, struct err *e)
 {
 	int fd = fs_open_dir(s->path, e);
 	if (fd < 0)
@@ -203,7 +203,7 @@ static int detect(struct store *s, unsigned patience, struct err *e)
 	size_t count = 0;
 	int result = list_top(s, dir, &wanted, &count, e);
 	if (result == 0) {
-		ask(s, wanted, count, patience);
+		ask(s, wanted, count, path_probe);
 		result = add_detected(s, dirfd(dir), wanted, count, e);
 	}
 	forget_wanted(wanted, count);
@@ -218,12 +218,12 @@ static void forget_stray(struct store *s)
 	s->stray = NULL;
 }
 
-static int find_platforms(struct store *s, const struct config *c, unsigned patience, struct err *e)
+static int find_platforms(struct store *s, const struct config *c, unsigned path_probe, struct err *e)
 {
 	if (c->platform_count)
-		return configured(s, c, patience, e);
+		return configured(s, c, path_probe, e);
 	s->is_detected = true;
-	if (detect(s, patience, e) < 0)
+	if (detect(s, path_probe, e) < 0)
 		return -1;
 	if (s->platform_count)
 		return 0;
@@ -233,7 +233,7 @@ static int find_platforms(struct store *s, const struct config *c, unsigned pati
 	return 0;
 }
 
-int store_open(const struct config *c, unsigned patience, struct store *out, struct err *e)
+int store_open(const struct config *c, unsigned path_probe, struct store *out, struct err *e)
 {
 	CLEANUP(store_release) struct store s = {0};
 	if (!c->store && !c->platform_count && c->upstream_merge) {
@@ -249,7 +249,7 @@ int store_open(const struct config *c, unsigned patience, struct store *out, str
 		if (fd < 0)
 			return err_prefix(e, "store ");
 	}
-	if (find_platforms(&s, c, patience, e) < 0)
+	if (find_platforms(&s, c, path_probe, e) < 0)
 		return -1;
 	*out = s;
 	s = (struct store){0};

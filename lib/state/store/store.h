@@ -52,7 +52,7 @@ struct store {
 // Without a store and without platforms there is nothing, where upstream is merged in: a mirror of that alone.
 // A platform whose folder does not answer within the patience (milliseconds, for all together) is taken as it is named.
 // ERR_USAGE where no store is given, ERR_NOT_FOUND or ERR_IO where it cannot be opened.
-int store_open(const struct config *c, unsigned patience, struct store *out, struct err *e) MUST_CHECK;
+int store_open(const struct config *c, unsigned path_probe, struct store *out, struct err *e) MUST_CHECK;
 void store_release(struct store *s);
 // Where folders are platforms: adds those that the catalog has files of and that are not there now. A volume that is
 // not mounted keeps its pages, until a scan is told that it was emptied on purpose. For a server; the scan compares.

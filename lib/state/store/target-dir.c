@@ -14,7 +14,7 @@
 #include "lib/state/catalog/catalog-mark.h"
 #include "lib/state/store/sidecar.h"
 
-char *place_choose(const struct platform *p, struct catalog *c, const char *project, struct err *e)
+char *target_dir_choose(const struct platform *p, struct catalog *c, const char *project, struct err *e)
 {
 	CLEANUP(mem_free) char *known = NULL;
 	if (catalog_project_folder(c, p->id, project, &known, e) < 0)
@@ -64,7 +64,7 @@ static int check_mounted(const struct platform *p, struct catalog *c, struct err
 }
 
 // Whoever gave up another file just now may have taken the folder away under our feet.
-int place_open(const struct platform *p, struct catalog *c, const char *folder, unsigned *made, struct err *e)
+int target_dir_open(const struct platform *p, struct catalog *c, const char *folder, unsigned *made, struct err *e)
 {
 	struct err first = ERR_INIT;
 	if (check_mounted(p, c, e) < 0)
@@ -77,7 +77,7 @@ int place_open(const struct platform *p, struct catalog *c, const char *folder, 
 	return fd;
 }
 
-void place_drop(const struct platform *p, const char *folder, unsigned made)
+void target_dir_drop(const struct platform *p, const char *folder, unsigned made)
 {
 	struct err ignored = ERR_INIT;
 	CLEANUP(mem_free) char *path = xstrdup(folder);
@@ -97,7 +97,7 @@ static int deny(const char *filename, const struct buf *reason, struct err *e)
 		reason->len ? reason->data : "no reason was given");
 }
 
-int place_check_again(const struct platform *p, struct catalog *c, const char *filename, struct err *e)
+int target_dir_check_again(const struct platform *p, struct catalog *c, const char *filename, struct err *e)
 {
 	CLEANUP(buf_release) struct buf reason;
 	buf_init(&reason, LIMIT_REASON);
@@ -106,14 +106,14 @@ int place_check_again(const struct platform *p, struct catalog *c, const char *f
 }
 
 // The catalog knows those in other folders, as far as a scan saw them.
-int place_check(const struct platform *p, struct catalog *c, int fd, const char *filename, struct err *e)
+int target_dir_check(const struct platform *p, struct catalog *c, int fd, const char *filename, struct err *e)
 {
 	CLEANUP(buf_release) struct buf text, reason;
 	buf_init(&text, LIMIT_MARK);
 	buf_init(&reason, LIMIT_REASON);
 	int found = sidecar_read(fd, filename, MARK_PRUNED, &text, e);
 	if (found <= 0)
-		return found < 0 ? -1 : place_check_again(p, c, filename, e);
+		return found < 0 ? -1 : target_dir_check_again(p, c, filename, e);
 	mark_reason(MARK_PRUNED, buf_view(&text), &reason);
 	return deny(filename, &reason, e);
 }

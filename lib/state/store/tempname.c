@@ -108,11 +108,11 @@ static const struct maker *this_process(void)
 	return &self;
 }
 
-void leftover_name(char out[LEFTOVER_NAME])
+void tempname_name(char out[TEMPNAME_NAME])
 {
 	static atomic_uint count;
 	const struct maker *me = this_process();
-	snprintf(out, LEFTOVER_NAME, "%s%" PRIx32 "-%" PRIx32 "-%" PRIx64 "-%x.tmp", prefix, me->machine,
+	snprintf(out, TEMPNAME_NAME, "%s%" PRIx32 "-%" PRIx32 "-%" PRIx64 "-%x.tmp", prefix, me->machine,
 		(uint32_t)me->pid, me->start, atomic_fetch_add(&count, 1));
 }
 
@@ -130,7 +130,7 @@ static bool parse(const char *name, struct maker *out)
 	return true;
 }
 
-bool leftover_is(const char *name)
+bool tempname_is(const char *name)
 {
 	struct maker maker;
 	return parse(name, &maker);
@@ -142,7 +142,7 @@ static bool is_old(int dirfd, const char *name)
 	return fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_mtime < time(NULL) - DAY;
 }
 
-void leftover_abandon(const char *name)
+void tempname_abandon(const char *name)
 {
 	struct maker maker;
 	if (!parse(name, &maker))
@@ -179,7 +179,7 @@ static bool is_dead(int dirfd, const char *name, const struct maker *maker)
 	return identity ? identity != maker->start : kill(maker->pid, 0) < 0 && errno == ESRCH;
 }
 
-bool leftover_sweep(int dirfd, const char *name)
+bool tempname_sweep(int dirfd, const char *name)
 {
 	struct maker maker;
 	return parse(name, &maker) && is_dead(dirfd, name, &maker) &&

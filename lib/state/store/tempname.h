@@ -6,14 +6,14 @@
 
 #include <stdbool.h>
 
-enum { LEFTOVER_NAME = 80 };
+enum { TEMPNAME_NAME = 80 };
 
 // A new name, for this process alone.
-void leftover_name(char out[LEFTOVER_NAME]);
+void tempname_name(char out[TEMPNAME_NAME]);
 // Whether the name is one of those.
-bool leftover_is(const char *name);
+bool tempname_is(const char *name);
 // The name of this process will never be finished, though the process lives: the next sweep takes it away.
-void leftover_abandon(const char *name);
+void tempname_abandon(const char *name);
 // Takes it away where its maker is dead: a process of this machine that has ended, or one of
 // another machine that has not touched it for a day. True where it is gone.
-bool leftover_sweep(int dirfd, const char *name);
+bool tempname_sweep(int dirfd, const char *name);

@@ -28,7 +28,7 @@ enum {
 	RESERVED_STEP = 1 << 20, // where nobody knows how much comes
 };
 
-struct depot {
+struct file_cache {
 	char *path;
 	int dirfd;
 	_Atomic uint64_t most;
@@ -38,11 +38,11 @@ struct depot {
 	uint64_t unwritten; // of that: the disk has it free still
 };
 
-struct arrival {
-	struct depot *depot;
+struct file_cache_writer {
+	struct file_cache *file_cache;
 	char *project, *filename;
 	int dirfd; // the depot's; the file's own folders are made when it is whole
-	char tmp_name[LEFTOVER_NAME];
+	char tmp_name[TEMPNAME_NAME];
 	struct fs_tmp tmp;
 	struct digest *digest;
 	bool is_known;
@@ -59,22 +59,22 @@ struct kept {
 	int64_t used; // seconds since 1970
 };
 
-struct inventory {
+struct manifest {
 	struct kept *kept;
 	size_t count, room;
 	uint64_t bytes;
 };
 
-static void inventory_release(struct inventory *v)
+static void manifest_release(struct manifest *v)
 {
 	for (size_t i = 0; i < v->count; i++)
 		free(v->kept[i].path);
 	free(v->kept);
 }
 
-static int walk(const char *path, int dirfd, unsigned depth, struct inventory *v, struct err *e);
+static int walk(const char *path, int dirfd, unsigned depth, struct manifest *v, struct err *e);
 
-static int walk_entry(const char *folder, int dirfd, const char *name, unsigned depth, struct inventory *v, struct err *e)
+static int walk_entry(const char *folder, int dirfd, const char *name, unsigned depth, struct manifest *v, struct err *e)
 {
 	struct stat st;
 	CLEANUP(mem_free) char *path = *folder ? xasprintf("%s/%s", folder, name) : xstrdup(name);
@@ -95,7 +95,7 @@ static int walk_entry(const char *folder, int dirfd, const char *name, unsigned 
 }
 
 // Others may come and go meanwhile.
-static int walk(const char *path, int dirfd, unsigned depth, struct inventory *v, struct err *e)
+static int walk(const char *path, int dirfd, unsigned depth, struct manifest *v, struct err *e)
 {
 	int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	CLEANUP(fs_close_dir) DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -105,8 +105,8 @@ static int walk(const char *path, int dirfd, unsigned depth, struct inventory *v
 		return -1;
 	}
 	for (struct dirent *entry; (entry = readdir(dir));) {
-		if (leftover_is(entry->d_name))
-			leftover_sweep(dirfd, entry->d_name);
+		if (tempname_is(entry->d_name))
+			tempname_sweep(dirfd, entry->d_name);
 		else if (entry->d_name[0] != '.' && walk_entry(path, dirfd, entry->d_name, depth, v, e) < 0)
 			return -1;
 	}
@@ -124,7 +124,7 @@ static int by_use(const void *a, const void *b)
 }
 
 // With its folders, where nothing else is in them.
-static void discard(const struct depot *d, char *path)
+static void discard(const struct file_cache *d, char *path)
 {
 	unlinkat(d->dirfd, path, 0);
 	for (unsigned depth = 1; depth < DEPTH; depth++) {
@@ -135,9 +135,9 @@ static void discard(const struct depot *d, char *path)
 }
 
 // What lies there is counted anew, for others may use it too; most of it may stay. To be called under the lock.
-static int make_room(struct depot *d, uint64_t most, struct err *e)
+static int make_room(struct file_cache *d, uint64_t most, struct err *e)
 {
-	CLEANUP(inventory_release) struct inventory v = {0};
+	CLEANUP(manifest_release) struct manifest v = {0};
 	if (walk("", d->dirfd, 1, &v, e) < 0)
 		return err_prefix(e, "%s: ", d->path);
 	size_t gone = 0;
@@ -154,7 +154,7 @@ static int make_room(struct depot *d, uint64_t most, struct err *e)
 }
 
 // Under the lock. What is on its way takes the room of others as it is written, not before: it may never come.
-static void bound(struct depot *d)
+static void bound(struct file_cache *d)
 {
 	struct err e = ERR_INIT;
 	uint64_t written = d->reserved - d->unwritten, most = d->most > written ? d->most - written : 0;
@@ -162,7 +162,7 @@ static void bound(struct depot *d)
 		log_warn("the files of upstream that are kept: no room was made: %s", e.msg);
 }
 
-static void count_in(struct depot *d, uint64_t size)
+static void count_in(struct file_cache *d, uint64_t size)
 {
 	pthread_mutex_lock(&d->lock);
 	d->files++;
@@ -174,7 +174,7 @@ static void count_in(struct depot *d, uint64_t size)
 // --- what is reserved ---
 
 // Under the lock.
-static bool disk_has(const struct depot *d, uint64_t more)
+static bool disk_has(const struct file_cache *d, uint64_t more)
 {
 	struct statvfs disk;
 	if (fstatvfs(d->dirfd, &disk) < 0)
@@ -184,7 +184,7 @@ static bool disk_has(const struct depot *d, uint64_t more)
 }
 
 // Where others would have to go for it in the end, they go now.
-static int ask_disk(struct depot *d, uint64_t more, struct err *e)
+static int ask_disk(struct file_cache *d, uint64_t more, struct err *e)
 {
 	if (disk_has(d, more))
 		return 0;
@@ -196,9 +196,9 @@ static int ask_disk(struct depot *d, uint64_t more, struct err *e)
 	return err_set(e, ERR_FULL, "%s: the disk has no room for %llu bytes more", d->path, (unsigned long long)more);
 }
 
-static int reserve(struct arrival *a, uint64_t size, struct err *e)
+static int reserve(struct file_cache_writer *a, uint64_t size, struct err *e)
 {
-	struct depot *d = a->depot;
+	struct file_cache *d = a->file_cache;
 	uint64_t want = size > a->size ? size : a->size, others = d->reserved - a->reserved;
 	if (want > a->reserved) {
 		if (want > d->most)
@@ -214,17 +214,17 @@ static int reserve(struct arrival *a, uint64_t size, struct err *e)
 	return 0;
 }
 
-int arrival_reserve(struct arrival *a, uint64_t size, struct err *e)
+int file_cache_writer_reserve(struct file_cache_writer *a, uint64_t size, struct err *e)
 {
-	pthread_mutex_lock(&a->depot->lock);
+	pthread_mutex_lock(&a->file_cache->lock);
 	int reserved = reserve(a, size, e);
-	pthread_mutex_unlock(&a->depot->lock);
+	pthread_mutex_unlock(&a->file_cache->lock);
 	return reserved;
 }
 
-static void give_back(struct arrival *a)
+static void give_back(struct file_cache_writer *a)
 {
-	struct depot *d = a->depot;
+	struct file_cache *d = a->file_cache;
 	pthread_mutex_lock(&d->lock);
 	d->reserved -= a->reserved;
 	d->unwritten -= a->reserved - (a->size < a->reserved ? a->size : a->reserved);
@@ -232,16 +232,16 @@ static void give_back(struct arrival *a)
 	pthread_mutex_unlock(&d->lock);
 }
 
-static void note_written(struct arrival *a, size_t len)
+static void note_written(struct file_cache_writer *a, size_t len)
 {
-	pthread_mutex_lock(&a->depot->lock);
+	pthread_mutex_lock(&a->file_cache->lock);
 	a->size += len;
-	a->depot->unwritten -= len;
-	bound(a->depot);
-	pthread_mutex_unlock(&a->depot->lock);
+	a->file_cache->unwritten -= len;
+	bound(a->file_cache);
+	pthread_mutex_unlock(&a->file_cache->lock);
 }
 
-uint64_t depot_reserved(struct depot *d)
+uint64_t file_cache_reserved(struct file_cache *d)
 {
 	pthread_mutex_lock(&d->lock);
 	uint64_t reserved = d->reserved;
@@ -249,12 +249,12 @@ uint64_t depot_reserved(struct depot *d)
 	return reserved;
 }
 
-uint64_t depot_most(const struct depot *d)
+uint64_t file_cache_most(const struct file_cache *d)
 {
 	return d->most;
 }
 
-void depot_limit(struct depot *d, uint64_t most_bytes)
+void file_cache_limit(struct file_cache *d, uint64_t most_bytes)
 {
 	pthread_mutex_lock(&d->lock);
 	d->most = most_bytes;
@@ -264,9 +264,9 @@ void depot_limit(struct depot *d, uint64_t most_bytes)
 
 // --- opening, closing ---
 
-int depot_open(const char *path, uint64_t most_bytes, struct depot **out, struct err *e)
+int file_cache_open(const char *path, uint64_t most_bytes, struct file_cache **out, struct err *e)
 {
-	CLEANUP(depot_cleanup) struct depot *d = xcalloc(1, sizeof(*d));
+	CLEANUP(file_cache_cleanup) struct file_cache *d = xcalloc(1, sizeof(*d));
 	d->path = xstrdup(path);
 	d->most = most_bytes;
 	d->dirfd = -1;
@@ -278,7 +278,7 @@ int depot_open(const char *path, uint64_t most_bytes, struct depot **out, struct
 	return 0;
 }
 
-void depot_close(struct depot *d)
+void file_cache_close(struct file_cache *d)
 {
 	if (!d)
 		return;
@@ -288,12 +288,12 @@ void depot_close(struct depot *d)
 	free(d);
 }
 
-void depot_cleanup(struct depot **d)
+void file_cache_cleanup(struct file_cache **d)
 {
-	depot_close(*d);
+	file_cache_close(*d);
 }
 
-void depot_totals(struct depot *d, uint64_t *files, uint64_t *bytes)
+void file_cache_totals(struct file_cache *d, uint64_t *files, uint64_t *bytes)
 {
 	pthread_mutex_lock(&d->lock);
 	*files = d->files;
@@ -320,7 +320,7 @@ static char *path_of(const char *project, const char *filename, const uint8_t sh
 	return xasprintf("%s/%s/%s", project, hex, filename);
 }
 
-static int open_kept(const struct depot *d, const char *project, const char *filename, struct depot_file *out, struct err *e)
+static int open_kept(const struct file_cache *d, const char *project, const char *filename, struct file_cache_file *out, struct err *e)
 {
 	struct stat st;
 	CLEANUP(mem_free) char *path = path_of(project, filename, out->sha256);
@@ -338,7 +338,7 @@ static int open_kept(const struct depot *d, const char *project, const char *fil
 }
 
 // Whichever hash was used last of those that have such a file.
-static int find_any(const struct depot *d, const char *project, const char *filename, uint8_t sha256[SHA256_SIZE],
+static int find_any(const struct file_cache *d, const char *project, const char *filename, uint8_t sha256[SHA256_SIZE],
 	struct err *e)
 {
 	bool is_there = false;
@@ -364,10 +364,10 @@ static int find_any(const struct depot *d, const char *project, const char *file
 	return is_there ? 0 : err_set(e, ERR_NOT_FOUND, "%s: no file %s is kept", project, filename);
 }
 
-int depot_find(struct depot *d, const char *project, const char *filename, const uint8_t *sha256,
-	struct depot_file *out, struct err *e)
+int file_cache_find(struct file_cache *d, const char *project, const char *filename, const uint8_t *sha256,
+	struct file_cache_file *out, struct err *e)
 {
-	*out = (struct depot_file){.fd = -1};
+	*out = (struct file_cache_file){.fd = -1};
 	if (check_names(project, filename, e) < 0)
 		return -1;
 	if (sha256)
@@ -379,13 +379,13 @@ int depot_find(struct depot *d, const char *project, const char *filename, const
 
 // --- arriving ---
 
-struct arrival *depot_begin(struct depot *d, const char *project, const char *filename, const uint8_t *sha256,
+struct file_cache_writer *file_cache_begin(struct file_cache *d, const char *project, const char *filename, const uint8_t *sha256,
 	uint64_t size, struct err *e)
 {
 	if (check_names(project, filename, e) < 0)
 		return NULL;
-	struct arrival *a = xcalloc(1, sizeof(*a));
-	a->depot = d;
+	struct file_cache_writer *a = xcalloc(1, sizeof(*a));
+	a->file_cache = d;
 	a->project = xstrdup(project);
 	a->filename = xstrdup(filename);
 	a->digest = digest_new();
@@ -393,17 +393,17 @@ struct arrival *depot_begin(struct depot *d, const char *project, const char *fi
 	if (sha256)
 		memcpy(a->expected, sha256, SHA256_SIZE);
 	digest_begin(a->digest);
-	leftover_name(a->tmp_name);
-	if (arrival_reserve(a, size, e) == 0 && fs_tmp_open_mode(&a->tmp, d->dirfd, a->tmp_name, a->tmp_name, SAFEFILE_MODE, e) == 0)
+	tempname_name(a->tmp_name);
+	if (file_cache_writer_reserve(a, size, e) == 0 && fs_tmp_open_mode(&a->tmp, d->dirfd, a->tmp_name, a->tmp_name, SAFEFILE_MODE, e) == 0)
 		return a;
-	arrival_free(a);
+	file_cache_writer_free(a);
 	return NULL;
 }
 
-int arrival_write(struct arrival *a, const void *bytes, size_t len, struct err *e)
+int file_cache_writer_write(struct file_cache_writer *a, const void *bytes, size_t len, struct err *e)
 {
-	if (a->size + len > a->reserved && arrival_reserve(a, a->size + len + RESERVED_STEP, e) < 0 &&
-		arrival_reserve(a, a->size + len, e) < 0)
+	if (a->size + len > a->reserved && file_cache_writer_reserve(a, a->size + len + RESERVED_STEP, e) < 0 &&
+		file_cache_writer_reserve(a, a->size + len, e) < 0)
 		return -1;
 	if (fs_tmp_write(&a->tmp, (struct str){bytes, len}, e) < 0)
 		return err_prefix(e, "%s: ", a->filename);
@@ -412,7 +412,7 @@ int arrival_write(struct arrival *a, const void *bytes, size_t len, struct err *
 	return 0;
 }
 
-int arrival_fd(const struct arrival *a)
+int file_cache_writer_fd(const struct file_cache_writer *a)
 {
 	return a->tmp.fd;
 }
@@ -424,10 +424,10 @@ static int enter(int folder, const char *name)
 }
 
 // Whatever makes room may take the folders away in between.
-static int put(struct arrival *a, const uint8_t sha256[SHA256_SIZE], struct err *e)
+static int put(struct file_cache_writer *a, const uint8_t sha256[SHA256_SIZE], struct err *e)
 {
 	char hex[SHA256_HEX + 1] = "";
-	const struct depot *d = a->depot;
+	const struct file_cache *d = a->file_cache;
 	hex_encode(sha256, SHA256_SIZE, hex);
 	for (int tries = 0; tries < 10; tries++) {
 		CLEANUP(mem_close) int project = enter(d->dirfd, a->project);
@@ -442,7 +442,7 @@ static int put(struct arrival *a, const uint8_t sha256[SHA256_SIZE], struct err 
 	return err_errno(e, fs_kind_of_write(), "%s/%s/%s/%s", d->path, a->project, hex, a->filename);
 }
 
-int arrival_check(struct arrival *a, uint8_t sha256[SHA256_SIZE], struct err *e)
+int file_cache_writer_check(struct file_cache_writer *a, uint8_t sha256[SHA256_SIZE], struct err *e)
 {
 	give_back(a);
 	digest_end(a->digest, sha256);
@@ -452,17 +452,17 @@ int arrival_check(struct arrival *a, uint8_t sha256[SHA256_SIZE], struct err *e)
 }
 
 // Its bytes are on the disk before it has its name. Its folders need not be: what is lost is fetched again.
-int arrival_keep(struct arrival *a, const uint8_t sha256[SHA256_SIZE], struct err *e)
+int file_cache_writer_keep(struct file_cache_writer *a, const uint8_t sha256[SHA256_SIZE], struct err *e)
 {
 	if (fdatasync(a->tmp.fd) < 0)
 		return err_errno(e, fs_kind_of_write(), "%s", a->filename);
 	if (put(a, sha256, e) < 0)
 		return -1;
-	count_in(a->depot, a->size);
+	count_in(a->file_cache, a->size);
 	return 0;
 }
 
-void arrival_discard(struct arrival *a)
+void file_cache_writer_discard(struct file_cache_writer *a)
 {
 	give_back(a);
 	if (!a->tmp.tmp)
@@ -473,7 +473,7 @@ void arrival_discard(struct arrival *a)
 		log_warn("%s: what is not kept of it takes room until nobody reads it: %s", a->filename, strerror(errno));
 }
 
-void arrival_free(struct arrival *a)
+void file_cache_writer_free(struct file_cache_writer *a)
 {
 	if (!a)
 		return;

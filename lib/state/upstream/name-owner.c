@@ -6,38 +6,38 @@
 #include "lib/state/upstream/upstream.h"
 
 struct looking {
-	const struct names *hidden_platforms;
-	struct presence *out;
+	const struct strset *hidden_platforms;
+	struct name_presence *out;
 };
 
 static int take_place(void *ctx, const char *platform, int64_t files, int64_t arrived, struct err *e UNUSED)
 {
 	struct looking *l = ctx;
-	struct presence *p = l->out;
+	struct name_presence *p = l->out;
 	if (files <= 0)
 		return 0;
 	p->is_here = true;
-	if (names_has(l->hidden_platforms, platform))
+	if (strset_has(l->hidden_platforms, platform))
 		return 0;
 	p->arrived = p->is_open && p->arrived < arrived ? p->arrived : arrived;
 	p->is_open = true;
 	return 0;
 }
 
-int owner_look(struct catalog *c, const struct names *hidden_platforms, const char *project, struct presence *out,
+int name_owner_look(struct catalog *c, const struct strset *hidden_platforms, const char *project, struct name_presence *out,
 	struct err *e)
 {
 	struct looking l = {hidden_platforms, out};
-	*out = (struct presence){0};
+	*out = (struct name_presence){0};
 	return catalog_project_places(c, project, take_place, &l, e);
 }
 
-bool owner_is_hidden(const struct presence *p)
+bool name_owner_is_hidden(const struct name_presence *p)
 {
 	return p->is_here && !p->is_open;
 }
 
-int64_t owner_oldest_upload(const struct simplepage *page)
+int64_t name_owner_oldest_upload(const struct simplepage *page)
 {
 	int64_t oldest = 0;
 	for (size_t i = 0; page && i < page->files; i++) {
@@ -47,42 +47,42 @@ int64_t owner_oldest_upload(const struct simplepage *page)
 	return oldest;
 }
 
-static enum owner judge_missing(const struct presence *p, const struct upstream_answer *a)
+static enum name_owner judge_missing(const struct name_presence *p, const struct upstream_answer *a)
 {
 	if (a->fetched && a->fetched >= p->arrived)
-		return OWNER_BOTH; // it had it since: a mirror in disorder, or one that is gone, makes no name ours
-	return a->certain >= p->arrived ? OWNER_OURS : OWNER_UNDECIDED;
+		return NAME_OWNER_BOTH; // it had it since: a mirror in disorder, or one that is gone, makes no name ours
+	return a->certain >= p->arrived ? NAME_OWNER_OURS : NAME_OWNER_UNDECIDED;
 }
 
-static enum owner judge_known(const struct presence *p, const struct upstream_answer *a)
+static enum name_owner judge_known(const struct name_presence *p, const struct upstream_answer *a)
 {
 	if (!p->arrived)
-		return OWNER_BOTH;
+		return NAME_OWNER_BOTH;
 	if (a->certain < p->arrived)
-		return OWNER_UNDECIDED;
+		return NAME_OWNER_UNDECIDED;
 	if (a->had_since <= p->arrived)
-		return OWNER_BOTH;
-	return owner_oldest_upload(a->stale) ? OWNER_OURS : OWNER_UNDECIDED;
+		return NAME_OWNER_BOTH;
+	return name_owner_oldest_upload(a->stale) ? NAME_OWNER_OURS : NAME_OWNER_UNDECIDED;
 }
 
-enum owner owner_judge(const struct presence *p, const struct upstream_answer *a)
+enum name_owner name_owner_judge(const struct name_presence *p, const struct upstream_answer *a)
 {
 	if (!p->is_open)
-		return OWNER_BOTH;
-	if (a->standing == UPSTREAM_NOT_FOUND || a->standing == UPSTREAM_ABSENT)
+		return NAME_OWNER_BOTH;
+	if (a->last_definitive == UPSTREAM_NOT_FOUND || a->last_definitive == UPSTREAM_ABSENT)
 		return judge_missing(p, a);
-	if (a->standing == UPSTREAM_KNOWN || a->standing == UPSTREAM_QUARANTINED)
+	if (a->last_definitive == UPSTREAM_KNOWN || a->last_definitive == UPSTREAM_QUARANTINED)
 		return judge_known(p, a);
-	return OWNER_UNDECIDED;
+	return NAME_OWNER_UNDECIDED;
 }
 
-bool owner_is_younger(int64_t ours, const struct upstream_answer *a)
+bool name_owner_is_younger(int64_t ours, const struct upstream_answer *a)
 {
-	int64_t theirs = owner_oldest_upload(a->stale ? a->stale : a->page);
+	int64_t theirs = name_owner_oldest_upload(a->stale ? a->stale : a->page);
 	return ours && (!theirs || theirs > ours);
 }
 
-bool owner_is_certain(int64_t ours, const struct upstream_answer *a)
+bool name_owner_is_certain(int64_t ours, const struct upstream_answer *a)
 {
-	return ours >= OWNER_NO_WHEELS_S && owner_oldest_upload(a->stale ? a->stale : a->page);
+	return ours >= NAME_OWNER_NO_WHEELS_S && name_owner_oldest_upload(a->stale ? a->stale : a->page);
 }

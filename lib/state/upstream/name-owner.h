@@ -2,7 +2,7 @@
 // Whose a project's name is, by the order of times: what upstream says of it when our first file of it arrives decides, not
 // what it said once. A name that upstream does not know then is ours (and lib/state/upstream/owned-names.h remembers it). Where upstream is
 // asked later, the oldest upload time of its page tells whether it had the project then. Doubt is UNDECIDED: until it is
-// decided, upstream's files are not merged. Pure, but for owner_look().
+// decided, upstream's files are not merged. Pure, but for name_owner_look().
 #pragma once
 
 #include <stdbool.h>
@@ -16,34 +16,34 @@ struct simplepage;
 struct upstream_answer;
 
 enum {
-	OWNER_AT_ONCE_S = 60, // of a page without upload times it counts that it was there so long before it was asked for
-	OWNER_NO_WHEELS_S = 1325376000, // 2012: what has an older modification time lost its own, in an image or an archive
+	NAME_OWNER_AT_ONCE_S = 60, // of a page without upload times it counts that it was there so long before it was asked for
+	NAME_OWNER_NO_WHEELS_S = 1325376000, // 2012: what has an older modification time lost its own, in an image or an archive
 };
 
 // Which platforms have listed files of a project.
-struct presence {
+struct name_presence {
 	bool is_here;    // any
 	bool is_open;    // one whose projects upstream may be asked for
 	int64_t arrived; // when the first of those of an open one came, in seconds since 1970; 0: nobody noted that
 };
 
 // hidden_platforms: the names of those that are not open, sorted (config_hidden_platforms).
-int owner_look(struct catalog *c, const struct names *hidden_platforms, const char *project, struct presence *out,
+int name_owner_look(struct catalog *c, const struct strset *hidden_platforms, const char *project, struct name_presence *out,
 	struct err *e) MUST_CHECK;
 // Only hidden platforms have it: upstream is not to hear its name.
-bool owner_is_hidden(const struct presence *p);
+bool name_owner_is_hidden(const struct name_presence *p);
 
-enum owner {
-	OWNER_BOTH,      // what upstream has is the same project
-	OWNER_OURS,      // upstream did not know it when it came here
-	OWNER_UNDECIDED, // upstream has not said since, or nobody can tell
+enum name_owner {
+	NAME_OWNER_BOTH,      // what upstream has is the same project
+	NAME_OWNER_OURS,      // upstream did not know it when it came here
+	NAME_OWNER_UNDECIDED, // upstream has not said since, or nobody can tell
 };
-enum owner owner_judge(const struct presence *p, const struct upstream_answer *a);
+enum name_owner name_owner_judge(const struct name_presence *p, const struct upstream_answer *a);
 
 // When the oldest of its files was uploaded, in seconds since 1970; 0: none says so. NULL has none.
-int64_t owner_oldest_upload(const struct simplepage *page);
+int64_t name_owner_oldest_upload(const struct simplepage *page);
 // Whether all of upstream's files are younger than our oldest file (seconds since 1970; 0: there is none), or nobody can
 // tell: then upstream's may be another project that was registered later under the name.
-bool owner_is_younger(int64_t ours, const struct upstream_answer *a);
+bool name_owner_is_younger(int64_t ours, const struct upstream_answer *a);
 // Whether that is certain: upstream's page has upload times, and ours is a time that a wheel can have.
-bool owner_is_certain(int64_t ours, const struct upstream_answer *a);
+bool name_owner_is_certain(int64_t ours, const struct upstream_answer *a);

@@ -8,12 +8,12 @@
 #include "lib/base/limits.h"
 #include "lib/domain/text/name.h"
 
-const char *const rule_name[RULE_COUNT] = {
-	[RULE_MERGE] = "merge",
-	[RULE_PRIVATE] = "private",
-	[RULE_LOCAL] = "local-only",
-	[RULE_UPSTREAM] = "upstream-only",
-	[RULE_SHARED] = "shared",
+const char *const name_rule_text[NAME_RULE_COUNT] = {
+	[NAME_RULE_MERGE] = "merge",
+	[NAME_RULE_PRIVATE] = "private",
+	[NAME_RULE_LOCAL] = "local-only",
+	[NAME_RULE_UPSTREAM] = "upstream-only",
+	[NAME_RULE_SHARED] = "shared",
 };
 
 // "Foo_Bar-*" as projects are called. A glob's own characters stay.
@@ -27,23 +27,23 @@ static char *normalized(const char *names)
 	return buf_steal(&out);
 }
 
-void rules_init(struct rules *r, const struct config *c)
+void name_rules_init(struct name_rules *r, const struct config *c)
 {
-	const char *const names[RULE_COUNT] = {
-		[RULE_PRIVATE] = c->upstream_private,
-		[RULE_LOCAL] = c->upstream_local_only,
-		[RULE_UPSTREAM] = c->upstream_upstream_only,
-		[RULE_SHARED] = c->upstream_shared,
+	const char *const names[NAME_RULE_COUNT] = {
+		[NAME_RULE_PRIVATE] = c->upstream_private,
+		[NAME_RULE_LOCAL] = c->upstream_local_only,
+		[NAME_RULE_UPSTREAM] = c->upstream_upstream_only,
+		[NAME_RULE_SHARED] = c->upstream_shared,
 	};
-	for (int i = 0; i < RULE_COUNT; i++)
+	for (int i = 0; i < NAME_RULE_COUNT; i++)
 		r->names[i] = normalized(names[i]);
 }
 
-void rules_release(struct rules *r)
+void name_rules_release(struct name_rules *r)
 {
-	for (int i = 0; i < RULE_COUNT; i++)
+	for (int i = 0; i < NAME_RULE_COUNT; i++)
 		free(r->names[i]);
-	*r = (struct rules){0};
+	*r = (struct name_rules){0};
 }
 
 static bool has(const char *names, const char *project)
@@ -62,15 +62,15 @@ static bool has(const char *names, const char *project)
 	return false;
 }
 
-enum rule rules_find(const struct rules *r, const char *project)
+enum name_rule name_rules_find(const struct name_rules *r, const char *project)
 {
-	for (int i = 0; i < RULE_COUNT; i++)
+	for (int i = 0; i < NAME_RULE_COUNT; i++)
 		if (r->names[i] && has(r->names[i], project))
-			return (enum rule)i;
-	return RULE_MERGE;
+			return (enum name_rule)i;
+	return NAME_RULE_MERGE;
 }
 
-bool rule_asks(enum rule rule)
+bool name_rule_asks_upstream(enum name_rule rule)
 {
-	return rule != RULE_PRIVATE && rule != RULE_LOCAL;
+	return rule != NAME_RULE_PRIVATE && rule != NAME_RULE_LOCAL;
 }

@@ -24,9 +24,9 @@ struct list {
 	size_t count, room;
 };
 
-struct ours {
+struct owned_names {
 	char *path;
-	ours_fn *moved; // NULL: nobody watches
+	owned_names_fn *moved; // NULL: nobody watches
 	void *ctx;      // its
 	pthread_mutex_t lock;
 	struct stat seen, shorter; // of the file as it was read, and as it became shorter; st_ino 0: there was none
@@ -34,7 +34,7 @@ struct ours {
 	struct list list;
 };
 
-char *ours_path(const char *catalog_path)
+char *owned_names_path(const char *catalog_path)
 {
 	return xasprintf("%s.ours", catalog_path);
 }
@@ -77,7 +77,7 @@ static bool list_has(const struct list *l, const char *project)
 }
 
 // Those of one list that the other does not have, but for added: that is our own doing.
-static void tell_moved(const struct ours *o, const struct list *one, const struct list *other, const char *added)
+static void tell_moved(const struct owned_names *o, const struct list *one, const struct list *other, const char *added)
 {
 	for (size_t i = 0; o->moved && i < one->count; i++)
 		if (!list_has(other, one->project[i]) && strcmp(one->project[i], added) != 0)
@@ -90,7 +90,7 @@ static bool is_same(const struct stat *a, const struct stat *b)
 }
 
 // Whoever writes a file anew may have emptied it before, or put it aside.
-static bool is_being_written(struct ours *o, const struct stat *now)
+static bool is_being_written(struct owned_names *o, const struct stat *now)
 {
 	if (!o->list.text || now->st_size >= o->seen.st_size)
 		return false;
@@ -102,7 +102,7 @@ static bool is_being_written(struct ours *o, const struct stat *now)
 }
 
 // Under the lock. added: what has just been put in here; or "".
-static int renew(struct ours *o, const char *added, struct err *e)
+static int renew(struct owned_names *o, const char *added, struct err *e)
 {
 	struct stat now = {0};
 	CLEANUP(buf_release) struct buf text;
@@ -124,9 +124,9 @@ static int renew(struct ours *o, const char *added, struct err *e)
 	return 0;
 }
 
-int ours_open(const char *path, struct ours **out, struct err *e)
+int owned_names_open(const char *path, struct owned_names **out, struct err *e)
 {
-	CLEANUP(ours_cleanup) struct ours *o = xcalloc(1, sizeof(*o));
+	CLEANUP(owned_names_cleanup) struct owned_names *o = xcalloc(1, sizeof(*o));
 	o->path = xstrdup(path);
 	pthread_mutex_init(&o->lock, NULL);
 	if (renew(o, "", e) < 0)
@@ -135,7 +135,7 @@ int ours_open(const char *path, struct ours **out, struct err *e)
 	return 0;
 }
 
-void ours_close(struct ours *o)
+void owned_names_close(struct owned_names *o)
 {
 	if (!o)
 		return;
@@ -145,33 +145,33 @@ void ours_close(struct ours *o)
 	free(o);
 }
 
-void ours_cleanup(struct ours **o)
+void owned_names_cleanup(struct owned_names **o)
 {
-	ours_close(*o);
+	owned_names_close(*o);
 }
 
-void ours_watch(struct ours *o, ours_fn *moved, void *ctx)
+void owned_names_watch(struct owned_names *o, owned_names_fn *moved, void *ctx)
 {
 	o->moved = moved;
 	o->ctx = ctx;
 }
 
 // Under the lock.
-static void look(struct ours *o, const char *added)
+static void look(struct owned_names *o, const char *added)
 {
 	struct err e = ERR_INIT;
 	if (renew(o, added, &e) < 0)
 		log_error("which projects are ours: %s", e.msg);
 }
 
-void ours_look(struct ours *o)
+void owned_names_look(struct owned_names *o)
 {
 	pthread_mutex_lock(&o->lock);
 	look(o, "");
 	pthread_mutex_unlock(&o->lock);
 }
 
-bool ours_has(struct ours *o, const char *project)
+bool owned_names_has(struct owned_names *o, const char *project)
 {
 	pthread_mutex_lock(&o->lock);
 	look(o, "");
@@ -189,7 +189,7 @@ static bool is_torn(int fd)
 }
 
 // One write, so that processes do not mix their lines.
-static int append(const struct ours *o, const char *project, struct err *e)
+static int append(const struct owned_names *o, const char *project, struct err *e)
 {
 	char when[CLOCK_TEXT];
 	clock_write(clock_wall_seconds(), when);
@@ -203,7 +203,7 @@ static int append(const struct ours *o, const char *project, struct err *e)
 	return 0;
 }
 
-int ours_add(struct ours *o, const char *project, struct err *e)
+int owned_names_add(struct owned_names *o, const char *project, struct err *e)
 {
 	int added = 0;
 	pthread_mutex_lock(&o->lock);

@@ -16,7 +16,7 @@ enum {
 	STALE_SECONDS = 7 * 86400, // upstream may be another by now
 };
 
-struct admission {
+struct upload_policy {
 	struct config config; // what upstream is, and where the lists are
 	struct upstream *upstream;
 };
@@ -53,22 +53,22 @@ static int copy_keys(const struct config *from, struct config *to, struct err *e
 	return copy_private_platforms(from, to, e);
 }
 
-int admission_new(const struct config *c, struct admission **out, struct err *e)
+int upload_policy_new(const struct config *c, struct upload_policy **out, struct err *e)
 {
 	*out = NULL;
 	if (!c->refuses_covered)
 		return 0;
-	struct admission *a = xcalloc(1, sizeof(*a));
+	struct upload_policy *a = xcalloc(1, sizeof(*a));
 	config_init(&a->config);
 	if (copy_keys(c, &a->config, e) < 0 || upstream_new(&a->config, &a->upstream, e) < 0) {
-		admission_free(a);
+		upload_policy_free(a);
 		return -1;
 	}
 	*out = a;
 	return 0;
 }
 
-void admission_free(struct admission *a)
+void upload_policy_free(struct upload_policy *a)
 {
 	if (!a)
 		return;
@@ -119,7 +119,7 @@ static bool is_listed(const struct config *c, const struct filename *name, const
 // --- what upstream has ---
 
 struct question {
-	const struct admission *admission;
+	const struct upload_policy *upload_policy;
 	const struct platform *platform;
 	const struct ingest_facts *file;
 	int64_t now;
@@ -149,13 +149,13 @@ static int take_answer(void *ctx, const struct upstream_answer *answer, struct e
 	struct coverage_answer a;
 	const struct filename *name = &q->file->name;
 	if (answer->result != UPSTREAM_KNOWN || q->now - answer->fetched > STALE_SECONDS ||
-		upstream_is_younger(q->admission->upstream, q->oldest, answer))
+		upstream_is_younger(q->upload_policy->upstream, q->oldest, answer))
 		return 0;
 	CLEANUP(coverage_cleanup) struct coverage *coverage = coverage_new(answer->page, answer->project);
 	const struct coverage_file ours = {.filename = q->file->filename,
 		.name = name->kind == FILENAME_WHEEL ? name : NULL,
 		.requires_python = q->file->wheel.requires_python};
-	int64_t until = q->now - (int64_t)q->admission->config.prune_upstream_min_age;
+	int64_t until = q->now - (int64_t)q->upload_policy->config.prune_upstream_min_age;
 	if (coverage_ask(coverage, &q->platform->profile, &ours, until, &a, &unsaid) < 0)
 		return 0;
 	if (coverage_is_whole(&a))
@@ -164,15 +164,15 @@ static int take_answer(void *ctx, const struct upstream_answer *answer, struct e
 	return 0;
 }
 
-int admission_check(const struct admission *a, struct catalog *c, const struct platform *p,
+int upload_policy_check(const struct upload_policy *a, struct catalog *c, const struct platform *p,
 	const struct ingest_facts *file, int64_t now, struct err *e)
 {
 	if (!a || p->is_private)
 		return 0;
-	CLEANUP(question_release) struct question q = {.admission = a, .platform = p, .file = file, .now = now};
+	CLEANUP(question_release) struct question q = {.upload_policy = a, .platform = p, .file = file, .now = now};
 	buf_init(&q.why, LIMIT_PATH);
 	if (catalog_project_oldest(c, file->name.project, &q.oldest, e) < 0 ||
-		upstream_recall(a->upstream, c, file->name.project, take_answer, &q, e) < 0)
+		upstream_load_cached(a->upstream, c, file->name.project, take_answer, &q, e) < 0)
 		return err_prefix(e, "%s: ", file->filename);
 	if (!q.why.len || is_listed(&a->config, &file->name, p->name))
 		return 0;

@@ -14,14 +14,14 @@ static int64_t newest(const struct simplepage *page)
 // Of two pages of which nothing else says which is newer: whether the one lacks files of the other, and has none of its own.
 static bool only_lacks_files(const struct simplepage *page, const struct simplepage *before)
 {
-	CLEANUP(names_release) struct names had = {0};
+	CLEANUP(strset_release) struct strset had = {0};
 	if (page->files >= before->files)
 		return false;
 	for (size_t i = 0; i < before->files; i++)
-		names_add(&had, before->file[i].filename);
-	names_sort(&had);
+		strset_add(&had, before->file[i].filename);
+	strset_sort(&had);
 	for (size_t i = 0; i < page->files; i++)
-		if (!names_has(&had, page->file[i].filename))
+		if (!strset_has(&had, page->file[i].filename))
 			return false;
 	return true;
 }

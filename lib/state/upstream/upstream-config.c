@@ -44,7 +44,7 @@ int upstream_new(const struct config *c, struct upstream **out, struct err *e)
 	u->max_page = c->upstream_max_page;
 	u->trust_404 = c->upstream_trust_404;
 	u->is_together = c->upstream_indexes && strcmp(c->upstream_indexes, "together") == 0;
-	rules_init(&u->rules, c);
+	name_rules_init(&u->rules, c);
 	config_hidden_platforms(c, &u->hidden_platforms);
 	for (struct str rest = str_from(c->upstream_urls); rest.len;)
 		if (add_index(u, str_cut(&rest, ' '), e) < 0)
@@ -64,10 +64,10 @@ void upstream_free(struct upstream *u)
 		free(u->index[i].shown);
 	}
 	free(u->index);
-	rules_release(&u->rules);
-	names_release(&u->hidden_platforms);
-	names_release(&u->noted);
-	ours_close(u->ours);
+	name_rules_release(&u->rules);
+	strset_release(&u->hidden_platforms);
+	strset_release(&u->noted);
+	owned_names_close(u->ours);
 	pthread_mutex_destroy(&u->lock);
 	free(u);
 }
@@ -88,20 +88,20 @@ struct fetch_pool *upstream_pool(struct upstream *u)
 	return u->pool;
 }
 
-enum rule upstream_rule(const struct upstream *u, const char *project)
+enum name_rule upstream_rule(const struct upstream *u, const char *project)
 {
-	return rules_find(&u->rules, project);
+	return name_rules_find(&u->rules, project);
 }
 
 bool upstream_is_younger(const struct upstream *u, int64_t ours, const struct upstream_answer *a)
 {
-	return upstream_rule(u, a->project) == RULE_MERGE && owner_is_younger(ours, a);
+	return upstream_rule(u, a->project) == NAME_RULE_MERGE && name_owner_is_younger(ours, a);
 }
 
-const char *upstream_owner(enum rule rule, bool is_ours, bool is_hidden)
+const char *upstream_owner(enum name_rule rule, bool is_ours, bool is_hidden)
 {
-	if (rule != RULE_MERGE)
-		return rule_asks(rule) ? NULL : rule_name[rule];
+	if (rule != NAME_RULE_MERGE)
+		return name_rule_asks_upstream(rule) ? NULL : name_rule_text[rule];
 	if (is_hidden)
 		return "only private platforms have it: upstream is not asked ([upstream] shared would)";
 	return is_ours ? "upstream did not know it when it came here: the name is ours" : NULL;

@@ -16,9 +16,9 @@ enum {
 // Opened where it is asked for first, by whichever thread.
 static int open_ours(struct upstream *u, struct catalog *c, struct err *e)
 {
-	CLEANUP(mem_free) char *path = ours_path(catalog_path(c));
+	CLEANUP(mem_free) char *path = owned_names_path(catalog_path(c));
 	pthread_mutex_lock(&u->lock);
-	int opened = u->ours ? 0 : ours_open(path, &u->ours, e);
+	int opened = u->ours ? 0 : owned_names_open(path, &u->ours, e);
 	pthread_mutex_unlock(&u->lock);
 	return opened;
 }
@@ -31,39 +31,39 @@ struct ownership {
 
 static int find_owner(struct upstream *u, struct catalog *c, const char *project, struct ownership *out, struct err *e)
 {
-	struct presence here;
-	if (open_ours(u, c, e) < 0 || owner_look(c, &u->hidden_platforms, project, &here, e) < 0)
+	struct name_presence here;
+	if (open_ours(u, c, e) < 0 || name_owner_look(c, &u->hidden_platforms, project, &here, e) < 0)
 		return -1;
-	out->is_ours = ours_has(u->ours, project) && !names_has(&u->noted, project);
-	out->why = upstream_owner(rules_find(&u->rules, project), out->is_ours, owner_is_hidden(&here));
+	out->is_ours = owned_names_has(u->ours, project) && !strset_has(&u->noted, project);
+	out->why = upstream_owner(name_rules_find(&u->rules, project), out->is_ours, name_owner_is_hidden(&here));
 	return 0;
 }
 
 static int tell_private(const char *project, const struct ownership *owner, upstream_fn *fn, void *ctx, struct err *e)
 {
-	const struct upstream_answer answer = {.result = UPSTREAM_PRIVATE, .standing = UPSTREAM_NEVER_ASKED,
+	const struct upstream_answer answer = {.result = UPSTREAM_PRIVATE, .last_definitive = UPSTREAM_NEVER_ASKED,
 		.project = project, .index = "", .why = owner->why, .max_age = -1, .is_ours = owner->is_ours};
 	return fn(ctx, &answer, e);
 }
 
-int upstream_recall_any(struct upstream *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
+int upstream_load_cached_any(struct upstream *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
 	struct err *e)
 {
 	struct upstream_project *p;
 	if (upstream_load(u, c, project, &p, e) < 0)
 		return -1;
-	int r = upstream_tell(u, p, fn, ctx, e);
+	int r = upstream_report(u, p, fn, ctx, e);
 	upstream_project_unref(p);
 	return r;
 }
 
-int upstream_recall(struct upstream *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
+int upstream_load_cached(struct upstream *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
 	struct err *e)
 {
 	struct ownership owner;
 	if (find_owner(u, c, project, &owner, e) < 0)
 		return -1;
-	return owner.why ? tell_private(project, &owner, fn, ctx, e) : upstream_recall_any(u, c, project, fn, ctx, e);
+	return owner.why ? tell_private(project, &owner, fn, ctx, e) : upstream_load_cached_any(u, c, project, fn, ctx, e);
 }
 
 struct look {
@@ -78,13 +78,13 @@ struct look {
 	struct upstream_project *batch[BATCH]; // to be written
 	size_t batched;
 	size_t known;          // projects that upstream has
-	struct names unknown;  // that it does not, and are ours for that
+	struct strset unknown;  // that it does not, and are ours for that
 	const struct upstream_project *project; // that is told of
 };
 
 static void look_release(struct look *l)
 {
-	names_release(&l->unknown);
+	strset_release(&l->unknown);
 }
 
 static void give_up(struct look *l)
@@ -95,7 +95,7 @@ static void give_up(struct look *l)
 
 static int flush(struct look *l)
 {
-	int r = upstream_keep(l->upstream, l->catalog, l->batch, l->batched, l->e);
+	int r = upstream_save(l->upstream, l->catalog, l->batch, l->batched, l->e);
 	for (size_t i = 0; i < l->batched; i++)
 		upstream_project_unref(l->batch[i]);
 	l->batched = 0;
@@ -119,7 +119,7 @@ static int ask_next(struct look *l)
 	}
 	if (upstream_load(l->upstream, l->catalog, project, &p, l->e) < 0)
 		return -1;
-	upstream_ask(l->upstream, p, on_answer, l);
+	upstream_request(l->upstream, p, on_answer, l);
 	return 0;
 }
 
@@ -128,25 +128,25 @@ static int tell(void *ctx, const struct upstream_answer *a, struct err *e)
 {
 	struct look *l = ctx;
 	const char *project = l->project->name;
-	bool is_missing = a->standing == UPSTREAM_NOT_FOUND || a->standing == UPSTREAM_ABSENT;
-	bool is_ours = rules_find(&l->upstream->rules, project) == RULE_MERGE &&
-		       owner_judge(&l->project->here, a) == OWNER_OURS;
+	bool is_missing = a->last_definitive == UPSTREAM_NOT_FOUND || a->last_definitive == UPSTREAM_ABSENT;
+	bool is_ours = name_rules_find(&l->upstream->rules, project) == NAME_RULE_MERGE &&
+		       name_owner_judge(&l->project->here, a) == NAME_OWNER_OURS;
 	l->known += a->result == UPSTREAM_KNOWN;
 	if (!is_ours)
 		return l->fn(l->ctx, a, e);
 	if (is_missing) {
-		names_add(&l->unknown, project);
+		strset_add(&l->unknown, project);
 		return l->fn(l->ctx, a, e);
 	}
-	const struct ownership owner = {upstream_owner(RULE_MERGE, true, false), true};
-	return ours_add(l->upstream->ours, project, e) < 0 ? -1 : tell_private(project, &owner, l->fn, l->ctx, e);
+	const struct ownership owner = {upstream_owner(NAME_RULE_MERGE, true, false), true};
+	return owned_names_add(l->upstream->ours, project, e) < 0 ? -1 : tell_private(project, &owner, l->fn, l->ctx, e);
 }
 
 static int take_answer(struct look *l, struct upstream_project *p)
 {
-	upstream_settle(l->upstream, p);
+	upstream_parse(l->upstream, p);
 	l->project = p;
-	int r = upstream_tell(l->upstream, p, tell, l, l->e);
+	int r = upstream_report(l->upstream, p, tell, l, l->e);
 	upstream_project_slim(p);
 	l->batch[l->batched++] = p;
 	if (r < 0 || (l->batched == BATCH && flush(l) < 0))
@@ -167,22 +167,22 @@ static void on_answer(void *ctx, struct upstream_project *p)
 static int note_unknown(struct look *l, struct err *e)
 {
 	struct upstream *u = l->upstream;
-	names_release(&u->noted);
-	names_sort(&l->unknown);
+	strset_release(&u->noted);
+	strset_sort(&l->unknown);
 	if (l->unknown.count >= SEVERAL && !l->known && !u->trust_404) {
 		log_warn("upstream knows none of %zu projects: that they are ours is not noted (is [upstream] url right? "
 			 "trust-404 = yes, or private, would tell)", l->unknown.count);
 		return 0;
 	}
 	for (size_t i = 0; i < l->unknown.count; i++) {
-		names_add(&u->noted, l->unknown.item[i]);
-		if (ours_add(u->ours, l->unknown.item[i], e) < 0)
+		strset_add(&u->noted, l->unknown.item[i]);
+		if (owned_names_add(u->ours, l->unknown.item[i], e) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-int upstream_look(struct upstream *u, struct catalog *c, const char *const *projects, size_t count, upstream_fn *fn,
+int upstream_lookup(struct upstream *u, struct catalog *c, const char *const *projects, size_t count, upstream_fn *fn,
 	void *ctx, struct err *e)
 {
 	CLEANUP(look_release)

@@ -85,8 +85,8 @@ static void conclude(struct upstream_row *row, enum upstream_result result, cons
 	set_text(&row->why, why);
 	if (!is_certain(result))
 		return;
-	row->is_changed = row->is_changed || row->standing != result;
-	row->standing = result;
+	row->is_changed = row->is_changed || row->last_definitive != result;
+	row->last_definitive = result;
 	row->certain = row->asked;
 }
 
@@ -107,10 +107,10 @@ static bool is_there_for_long(struct upstream_row *row, struct str packed)
 // What it says first after our first file came decides whose the name is: what it said before is forgotten.
 static void note_since(struct upstream_row *row)
 {
-	bool is_anew = row->standing != UPSTREAM_KNOWN || !row->had_since || row->certain < row->project->here.arrived;
-	int64_t oldest = owner_oldest_upload(row->has_page ? &row->page : NULL);
+	bool is_anew = row->last_definitive != UPSTREAM_KNOWN || !row->had_since || row->certain < row->project->here.arrived;
+	int64_t oldest = name_owner_oldest_upload(row->has_page ? &row->page : NULL);
 	if (is_anew)
-		row->had_since = oldest ? oldest : row->asked - OWNER_AT_ONCE_S;
+		row->had_since = oldest ? oldest : row->asked - NAME_OWNER_AT_ONCE_S;
 	else if (oldest && oldest < row->had_since)
 		row->had_since = oldest;
 }
@@ -154,7 +154,7 @@ static bool unpack_body(struct upstream_row *row)
 	struct err e = ERR_INIT;
 	CLEANUP(buf_release) struct buf plain;
 	buf_init(&plain, row->upstream->max_page);
-	if (s->is_packed && unpack_gzip_whole(buf_view(&s->body), &plain, &e) < 0) {
+	if (s->is_packed && decompress_gzip_whole(buf_view(&s->body), &plain, &e) < 0) {
 		conclude(row, e.kind == ERR_LIMIT ? UPSTREAM_TOO_LARGE : UPSTREAM_TRUNCATED, e.msg);
 		return false;
 	}
@@ -192,7 +192,7 @@ static void read_page(struct upstream_row *row)
 		return;
 	}
 	if (page.status == SIMPLEPAGE_QUARANTINED) {
-		row->had_since = row->standing == UPSTREAM_KNOWN ? row->had_since : row->asked - OWNER_AT_ONCE_S;
+		row->had_since = row->last_definitive == UPSTREAM_KNOWN ? row->had_since : row->asked - NAME_OWNER_AT_ONCE_S;
 		conclude(row, UPSTREAM_QUARANTINED, page.status_reason ? page.status_reason : "no reason is given");
 		return;
 	}
@@ -227,7 +227,7 @@ static void settle_row(struct upstream_row *row)
 	upstream_said_release(s);
 }
 
-void upstream_settle(struct upstream *u, struct upstream_project *p)
+void upstream_parse(struct upstream *u, struct upstream_project *p)
 {
 	for (size_t i = 0; i < u->count; i++)
 		settle_row(&p->row[i]);
@@ -242,7 +242,7 @@ void upstream_row_unpack(struct upstream_row *row)
 	// Another version of us wrote it: as if it had never been asked for.
 	buf_clear(&row->packed);
 	set_text(&row->etag, NULL);
-	row->result = row->standing = UPSTREAM_NEVER_ASKED;
+	row->result = row->last_definitive = UPSTREAM_NEVER_ASKED;
 	row->fetched = row->certain = row->had_since = 0;
 }
 
@@ -312,7 +312,7 @@ static void add_up(const struct upstream_project *p, struct sum *out)
 	bool has_first = false;
 	for (size_t i = 0; i < p->upstream->count; i++) {
 		const struct simplepage *page = &p->row[i].page;
-		if (p->row[i].standing != UPSTREAM_KNOWN || !p->row[i].has_page)
+		if (p->row[i].last_definitive != UPSTREAM_KNOWN || !p->row[i].has_page)
 			continue;
 		if (!has_first)
 			out->page = *page;
@@ -347,13 +347,13 @@ bool upstream_row_may_lack(const struct upstream_row *row)
 static const struct upstream_row *home_of(const struct upstream_project *p)
 {
 	size_t i = 0;
-	while (i + 1 < p->upstream->count && p->row[i].standing == UPSTREAM_NOT_FOUND && upstream_row_may_lack(&p->row[i]))
+	while (i + 1 < p->upstream->count && p->row[i].last_definitive == UPSTREAM_NOT_FOUND && upstream_row_may_lack(&p->row[i]))
 		i++;
 	return &p->row[i];
 }
 
 // The same, of what the indexes answered last: one that is down may have it by now.
-static const struct upstream_row *first_spokesman(const struct upstream_project *p)
+static const struct upstream_row *first_deciding_index(const struct upstream_project *p)
 {
 	const struct upstream_row *home = home_of(p);
 	for (const struct upstream_row *row = p->row; row < home; row++)
@@ -364,11 +364,11 @@ static const struct upstream_row *first_spokesman(const struct upstream_project 
 
 // The row whose result is that of all. Of indexes = together: one that is in doubt, else one that knows it, else one that does
 // not have it.
-static const struct upstream_row *spokesman(const struct upstream_project *p)
+static const struct upstream_row *deciding_index(const struct upstream_project *p)
 {
 	const struct upstream_row *known = NULL;
 	if (!p->upstream->is_together)
-		return first_spokesman(p);
+		return first_deciding_index(p);
 	for (size_t i = 0; i < p->upstream->count; i++) {
 		const struct upstream_row *row = &p->row[i];
 		if (row->result != UPSTREAM_KNOWN && !is_missing(row))
@@ -385,14 +385,14 @@ static enum upstream_result shown(const struct upstream *u, enum upstream_result
 }
 
 // Of what was said for certain: quarantined by one is quarantined; else what one has is there.
-static enum upstream_result standing_of(const struct upstream_project *p)
+static enum upstream_result last_definitive_of(const struct upstream_project *p)
 {
 	static const enum upstream_result order[] = {UPSTREAM_QUARANTINED, UPSTREAM_KNOWN, UPSTREAM_NOT_FOUND};
 	if (!p->upstream->is_together)
-		return shown(p->upstream, home_of(p)->standing);
+		return shown(p->upstream, home_of(p)->last_definitive);
 	for (size_t k = 0; k < ARRAY_SIZE(order); k++)
 		for (size_t i = 0; i < p->upstream->count; i++)
-			if (p->row[i].standing == order[k])
+			if (p->row[i].last_definitive == order[k])
 				return shown(p->upstream, order[k]);
 	return UPSTREAM_NEVER_ASKED;
 }
@@ -418,7 +418,7 @@ const char *upstream_home(const struct upstream_answer *answer, const char *file
 		return home_of(p)->index->url;
 	for (size_t i = 0; p && i < p->upstream->count; i++) {
 		const struct upstream_row *row = &p->row[i];
-		if (row->standing == UPSTREAM_KNOWN && row->has_page && simplepage_find(&row->page, filename))
+		if (row->last_definitive == UPSTREAM_KNOWN && row->has_page && simplepage_find(&row->page, filename))
 			return row->index->url;
 	}
 	return answer->index;
@@ -436,7 +436,7 @@ static void tell_times(const struct upstream_project *p, struct upstream_answer 
 	if (p->upstream->is_together) {
 		for (size_t i = 0; i < p->upstream->count; i++) {
 			const struct upstream_row *row = &p->row[i];
-			bool is_had = row->standing == UPSTREAM_KNOWN && row->had_since;
+			bool is_had = row->last_definitive == UPSTREAM_KNOWN && row->had_since;
 			out->certain = i ? least(out->certain, row->certain) : row->certain;
 			out->fetched = row->fetched > out->fetched ? row->fetched : out->fetched;
 			out->had_since = is_had && (!out->had_since || row->had_since < out->had_since) ? row->had_since : out->had_since;
@@ -452,9 +452,9 @@ static void tell_times(const struct upstream_project *p, struct upstream_answer 
 	}
 }
 
-int upstream_tell(struct upstream *u, struct upstream_project *p, upstream_fn *fn, void *ctx, struct err *e)
+int upstream_report(struct upstream *u, struct upstream_project *p, upstream_fn *fn, void *ctx, struct err *e)
 {
-	const struct upstream_row *row = spokesman(p);
+	const struct upstream_row *row = deciding_index(p);
 	bool is_one = u->count == 1 || !u->is_together;
 	struct upstream_answer answer = {
 		.result = shown(u, row->result),
@@ -465,16 +465,16 @@ int upstream_tell(struct upstream *u, struct upstream_project *p, upstream_fn *f
 		.is_unchanged = is_unchanged(p),
 		.asked = row->asked,
 		.max_age = row->max_age,
-		.standing = standing_of(p),
+		.last_definitive = last_definitive_of(p),
 		.of = p,
 	};
 	for (size_t i = 0; i < u->count; i++)
 		answer.is_changed = answer.is_changed || p->row[i].is_changed;
 	tell_times(p, &answer);
 	CLEANUP(release_sum) struct sum sum = {0};
-	if (!is_one && answer.standing == UPSTREAM_KNOWN)
+	if (!is_one && answer.last_definitive == UPSTREAM_KNOWN)
 		add_up(p, &sum);
-	if (answer.standing == UPSTREAM_KNOWN)
+	if (answer.last_definitive == UPSTREAM_KNOWN)
 		answer.stale = !is_one ? &sum.page : home_of(p)->has_page ? &home_of(p)->page : NULL;
 	answer.page = answer.result == UPSTREAM_KNOWN ? answer.stale : NULL;
 	return fn(ctx, &answer, e);

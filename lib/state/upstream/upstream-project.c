@@ -23,7 +23,7 @@ static int take_row(void *ctx, const struct catalog_upstream *found, struct err 
 		if (strcmp(found->source, p->upstream->index[i].shown) != 0)
 			continue;
 		row->result = result_named(found->result);
-		row->standing = result_named(found->standing);
+		row->last_definitive = result_named(found->last_definitive);
 		free(row->why);
 		row->why = xstrdup(found->why);
 		free(row->etag);
@@ -57,10 +57,10 @@ int upstream_load(struct upstream *u, struct catalog *c, const char *project, st
 		row->project = p;
 		row->index = &u->index[i];
 		row->max_age = -1;
-		row->result = row->standing = UPSTREAM_NEVER_ASKED;
+		row->result = row->last_definitive = UPSTREAM_NEVER_ASKED;
 		buf_init(&row->packed, SIZE_MAX / 2);
 	}
-	if (c && (owner_look(c, &u->hidden_platforms, project, &p->here, e) < 0 ||
+	if (c && (name_owner_look(c, &u->hidden_platforms, project, &p->here, e) < 0 ||
 			 catalog_upstream_rows(c, project, take_row, p, e) < 0)) {
 		upstream_project_unref(p);
 		return -1;
@@ -92,9 +92,9 @@ const char *upstream_project_name(const struct upstream_project *p)
 	return p->name;
 }
 
-bool upstream_project_is_outdone(const struct upstream_project *p)
+bool upstream_project_is_superseded(const struct upstream_project *p)
 {
-	return atomic_load_explicit(&p->is_outdone, memory_order_acquire);
+	return atomic_load_explicit(&p->is_superseded, memory_order_acquire);
 }
 
 size_t upstream_project_unread(const struct upstream_project *p)
@@ -118,7 +118,7 @@ size_t upstream_project_bytes(const struct upstream_project *p)
 int64_t upstream_project_changed(const struct upstream_project *p)
 {
 	int64_t newest = 0;
-	for (size_t i = 0; i < p->upstream->count && !upstream_project_is_outdone(p); i++)
+	for (size_t i = 0; i < p->upstream->count && !upstream_project_is_superseded(p); i++)
 		newest = p->row[i].changed > newest ? p->row[i].changed : newest;
 	return newest;
 }

@@ -308,7 +308,7 @@ static void begin(void *ctx)
 		first_try(&p->row[i]);
 }
 
-void upstream_ask(struct upstream *u, struct upstream_project *p, upstream_done *done, void *ctx)
+void upstream_request(struct upstream *u, struct upstream_project *p, upstream_done *done, void *ctx)
 {
 	p->left = u->is_together ? u->count : 1;
 	p->done = done;

@@ -24,7 +24,7 @@ enum {
 	UPSTREAM_PROBE_MS = 5000,      // only so often, until it answers
 };
 
-struct ours;
+struct owned_names;
 
 // Projects by their hashes, each once.
 struct upstream_some {
@@ -56,11 +56,11 @@ struct upstream {
 	uint64_t max_page;
 	bool trust_404;
 	bool is_together; // what several indexes have of a project is one; else the first's that has it
-	struct rules rules;
+	struct name_rules rules;
 	pthread_mutex_t lock; // of the next
-	struct ours *ours; // beside the first catalog that was looked into; NULL: none yet
-	struct names hidden_platforms; // sorted
-	struct names noted; // as ours, by the last look; sorted
+	struct owned_names *ours; // beside the first catalog that was looked into; NULL: none yet
+	struct strset hidden_platforms; // sorted
+	struct strset noted; // as ours, by the last look; sorted
 	bool is_leaving; // of the thread that runs the pool: nobody wants answers any more
 };
 
@@ -78,7 +78,7 @@ struct upstream_said {
 
 struct upstream_row {
 	// As the catalog has it.
-	enum upstream_result result, standing;
+	enum upstream_result result, last_definitive;
 	char *why, *etag;
 	int64_t asked, fetched, max_age, doubted, certain, had_since;
 	_Atomic int64_t changed; // written while others may read what was learned
@@ -103,8 +103,8 @@ struct upstream_project {
 	atomic_uint refs;
 	char *name;
 	struct upstream *upstream;
-	atomic_bool is_outdone;
-	struct presence here; // when it was loaded
+	atomic_bool is_superseded;
+	struct name_presence here; // when it was loaded
 	size_t left; // rows that are not answered
 	upstream_done *done;
 	void *ctx;

@@ -17,7 +17,7 @@ static int keep_row(struct catalog *c, struct upstream_row *row, struct str pack
 		.source = row->index->shown,
 		.result = upstream_result_name[row->result],
 		.why = row->why ? row->why : "",
-		.standing = row->standing == UPSTREAM_NEVER_ASKED ? NULL : upstream_result_name[row->standing],
+		.last_definitive = row->last_definitive == UPSTREAM_NEVER_ASKED ? NULL : upstream_result_name[row->last_definitive],
 		.etag = row->etag,
 		.asked = row->asked,
 		.fetched = row->fetched,
@@ -101,7 +101,7 @@ static int find_other(struct catalog *c, const struct upstream_project *p, struc
 
 // Of two pages the newer one counts, whoever asked, or writes, first: an answer may be slow. Who learned nothing, a 304 or a
 // failure, takes nothing away from who did. Else who asked later knows better.
-static bool is_outdone(const struct upstream_row *row, const struct upstream_row *other)
+static bool is_superseded(const struct upstream_row *row, const struct upstream_row *other)
 {
 	if (other->changed == row->changed)
 		return false;
@@ -124,9 +124,9 @@ static int keep_project(struct catalog *c, struct upstream_project *p, const str
 		return -1;
 	for (size_t i = 0; i < p->upstream->count; i++) {
 		struct upstream_row *row = &p->row[i];
-		bool stays = row->is_dirty && other && is_outdone(row, &other->row[i]);
+		bool stays = row->is_dirty && other && is_superseded(row, &other->row[i]);
 		if (stays)
-			atomic_store_explicit(&p->is_outdone, true, memory_order_release);
+			atomic_store_explicit(&p->is_superseded, true, memory_order_release);
 		if (stays && catalog_upstream_touch(c, p->name, row->index->shown, e) < 0)
 			return -1;
 		if (row->is_dirty && !stays && keep_row(c, row, page[i], e) < 0)
@@ -162,7 +162,7 @@ static int keep_all(struct catalog *c, struct upstream_project *const *projects,
 	return 0;
 }
 
-int upstream_keep(struct upstream *u UNUSED, struct catalog *c, struct upstream_project *const *projects, size_t count,
+int upstream_save(struct upstream *u UNUSED, struct catalog *c, struct upstream_project *const *projects, size_t count,
 	struct err *e)
 {
 	bool is_any = false;

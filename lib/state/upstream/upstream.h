@@ -3,9 +3,9 @@
 // catalog. One conditional request a project and index; what fails for a moment is tried again. Doubt is never "absent":
 // each failure has its name, and facts that were good outlive it.
 //
-// upstream_look() is all that a command needs. A server goes the same way in single steps, so that its threads share the
-// work: upstream_load() where the catalog is, upstream_ask() anywhere, upstream_settle() where there is time to parse,
-// upstream_keep() where the catalog is.
+// upstream_lookup() is all that a command needs. A server goes the same way in single steps, so that its threads share the
+// work: upstream_load() where the catalog is, upstream_request() anywhere, upstream_parse() where there is time to parse,
+// upstream_save() where the catalog is.
 #pragma once
 
 #include <stdbool.h>
@@ -37,7 +37,7 @@ enum upstream_result {
 	UPSTREAM_TRUNCATED,
 	UPSTREAM_TOO_LARGE,
 	UPSTREAM_WRONG_PROJECT,
-	UPSTREAM_OLDER,         // than what we had: see upstream_settle()
+	UPSTREAM_OLDER,         // than what we had: see upstream_parse()
 	UPSTREAM_QUARANTINED,   // PEP 792
 	UPSTREAM_NEVER_ASKED,   // the catalog has nothing of it
 	UPSTREAM_PRIVATE,       // it is not asked, or does not count: the name is ours alone (lib/state/upstream/name-rules.h, ours.h)
@@ -63,7 +63,7 @@ struct upstream_answer {
 	// KNOWN, it is the page.
 	const struct simplepage *stale;
 	// What was said for certain last: KNOWN, ABSENT, NOT_FOUND or QUARANTINED; NEVER_ASKED: nothing.
-	enum upstream_result standing;
+	enum upstream_result last_definitive;
 	int64_t certain;   // when that was; 0: never
 	int64_t had_since; // since when it has the project: its oldest file's upload, else a minute before it was first asked; 0: it has not
 	bool is_ours;      // of PRIVATE: since the name was ours first (lib/state/upstream/name-owner.h)
@@ -84,7 +84,7 @@ void upstream_cleanup(struct upstream **u); // for CLEANUP
 struct fetch_pool *upstream_new_pool(const struct config *c);
 // Of the first index, as it is asked: with "/" at its end, user and password.
 const char *upstream_first_url(const struct upstream *u);
-// Its own, to be started (fetch_pool_start) where upstream_ask() is to be used without upstream_look().
+// Its own, to be started (fetch_pool_start) where upstream_request() is to be used without upstream_lookup().
 struct fetch_pool *upstream_pool(struct upstream *u);
 
 // Asks for each of the projects (normalised) but those that are ours alone and those that only private platforms have, and calls
@@ -92,22 +92,22 @@ struct fetch_pool *upstream_pool(struct upstream *u);
 // answer, no error. fn must not use the catalog for writing; where it fails, the rest is left. The pool must not have been
 // started. At the end the names that upstream does not know, and that are here, are noted as ours: but for an index that knows
 // none of several projects and is not trusted (trust-404), which is logged.
-int upstream_look(struct upstream *u, struct catalog *c, const char *const *projects, size_t count,
+int upstream_lookup(struct upstream *u, struct catalog *c, const char *const *projects, size_t count,
 	upstream_fn *fn, void *ctx, struct err *e) MUST_CHECK;
 // What the catalog has of one, without asking: the result of the last time. Of a name that is ours alone nothing, unless the
 // last look of this u noted it.
-int upstream_recall(struct upstream *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
+int upstream_load_cached(struct upstream *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
-// The same whosever the name is. Any thread, and so is upstream_recall().
-int upstream_recall_any(struct upstream *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
+// The same whosever the name is. Any thread, and so is upstream_load_cached().
+int upstream_load_cached_any(struct upstream *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
 // What the operator wants of the name.
-enum rule upstream_rule(const struct upstream *u, const char *project);
-// Whether what it has may be another project that was registered after ours (owner_is_younger), and no rule says that it is not.
+enum name_rule upstream_rule(const struct upstream *u, const char *project);
+// Whether what it has may be another project that was registered after ours (name_owner_is_younger), and no rule says that it is not.
 bool upstream_is_younger(const struct upstream *u, int64_t ours, const struct upstream_answer *a);
 // Why a name is ours alone, whatever is upstream under it; NULL: it is not. is_ours: it was here first (lib/state/upstream/owned-names.h).
 // is_hidden: only private platforms have it, and upstream is not asked.
-const char *upstream_owner(enum rule rule, bool is_ours, bool is_hidden);
+const char *upstream_owner(enum name_rule rule, bool is_ours, bool is_hidden);
 
 // The single steps. A struct upstream_project is one thread's at a time until it is settled; then all may be told of it,
 // while one keeps it. Whoever has it has a reference.
@@ -120,23 +120,23 @@ struct upstream_project *upstream_project_ref(struct upstream_project *p);
 void upstream_project_unref(struct upstream_project *p); // NULL is fine
 const char *upstream_project_name(const struct upstream_project *p);
 // Another server on the catalog wrote down what it was told later: that counts.
-bool upstream_project_is_outdone(const struct upstream_project *p);
+bool upstream_project_is_superseded(const struct upstream_project *p);
 size_t upstream_project_unread(const struct upstream_project *p); // bytes that were answered and are not settled
 size_t upstream_project_bytes(const struct upstream_project *p); // of memory, about
 // The change (catalog-upstream.h) that it is as new as; 0: it was never kept.
 int64_t upstream_project_changed(const struct upstream_project *p);
 // done is called once, by the pool's thread, which has p until then; nothing is parsed yet.
 typedef void upstream_done(void *ctx, struct upstream_project *p);
-void upstream_ask(struct upstream *u, struct upstream_project *p, upstream_done *done, void *ctx);
+void upstream_request(struct upstream *u, struct upstream_project *p, upstream_done *done, void *ctx);
 // Takes in what was answered. A page that is older than what is known (by its serial, else its newest upload; where it has
 // neither, one that only lacks files) is not believed, and known as OLDER, until it is newer again, or has been
 // the same for a day.
-void upstream_settle(struct upstream *u, struct upstream_project *p);
+void upstream_parse(struct upstream *u, struct upstream_project *p);
 // Calls fn with what is known of it.
-int upstream_tell(struct upstream *u, struct upstream_project *p, upstream_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+int upstream_report(struct upstream *u, struct upstream_project *p, upstream_fn *fn, void *ctx, struct err *e) MUST_CHECK;
 // Bounds what the catalog has of names that nobody has, and of pages of projects that no platform has, as a server is asked for them: a
 // transaction of its own.
 int upstream_forget(struct catalog *c, struct err *e) MUST_CHECK;
 // Writes what was learned of them, in one transaction.
-int upstream_keep(struct upstream *u, struct catalog *c, struct upstream_project *const *projects, size_t count,
+int upstream_save(struct upstream *u, struct catalog *c, struct upstream_project *const *projects, size_t count,
 	struct err *e) MUST_CHECK;

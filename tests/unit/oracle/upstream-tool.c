@@ -26,7 +26,7 @@ static int print(void *ctx UNUSED, const struct upstream_answer *a, struct err *
 	buf_init(&text, SIZE_MAX / 2);
 	jsondoc_put_str(doc, "project", a->project);
 	jsondoc_put_str(doc, "result", upstream_result_name[a->result]);
-	jsondoc_put_str(doc, "standing", upstream_result_name[a->standing]);
+	jsondoc_put_str(doc, "standing", upstream_result_name[a->last_definitive]);
 	jsondoc_put_str(doc, "index", a->index);
 	jsondoc_put_str(doc, "why", a->why);
 	if (a->etag)
@@ -50,7 +50,7 @@ static int end(void *ctx UNUSED, const struct upstream_answer *a UNUSED, struct 
 static int recall(struct upstream *u, struct catalog *c, const char *const *projects, size_t count, struct err *e)
 {
 	for (size_t i = 0; i < count; i++)
-		if (upstream_recall(u, c, projects[i], print, NULL, e) < 0)
+		if (upstream_load_cached(u, c, projects[i], print, NULL, e) < 0)
 			return -1;
 	return 0;
 }
@@ -68,7 +68,7 @@ static int run(int argc, char **argv, struct err *e)
 	if (strcmp(argv[3], "recall") == 0)
 		return recall(u, c, projects, count, e);
 	bool is_first = strcmp(argv[3], "first") == 0;
-	return upstream_look(u, c, projects, count, is_first ? end : print, NULL, e);
+	return upstream_lookup(u, c, projects, count, is_first ? end : print, NULL, e);
 }
 
 int main(int argc, char **argv)

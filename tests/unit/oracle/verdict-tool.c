@@ -107,7 +107,7 @@ static int read_upstream(struct asked *a, const struct jsondoc *from, int64_t ol
 	if (a->answer.result == UPSTREAM_KNOWN && read_page(a, from, e) < 0)
 		return -1;
 	verdict_upstream_init(&a->upstream, a->project, &a->answer);
-	a->upstream.is_younger = owner_is_younger(oldest, &a->answer);
+	a->upstream.is_younger = name_owner_is_younger(oldest, &a->answer);
 	return 0;
 }
 

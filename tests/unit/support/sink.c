@@ -24,7 +24,7 @@ enum { ANSWER_MOST = 64 << 10 };
 // What receivers do is in the path: "/count/", "/refuse/", "/early/" (an answer at the first bytes), "/late/" (waits for
 // the gate at its end).
 struct sink {
-	struct receiver base;
+	struct body_handler base;
 	struct fixture *f;
 	char path[16];
 	uint64_t bytes, sum;
@@ -37,7 +37,7 @@ static uint64_t add_up(uint64_t sum, struct str bytes)
 	return sum;
 }
 
-static struct reply *take(struct receiver *r, struct str bytes)
+static struct reply *take(struct body_handler *r, struct str bytes)
 {
 	struct sink *s = (struct sink *)r;
 	if (pthread_equal(pthread_self(), s->f->loop))
@@ -64,7 +64,7 @@ void open_gate(struct fixture *f)
 	pthread_mutex_unlock(&f->lock);
 }
 
-static struct reply *end(struct receiver *r)
+static struct reply *end(struct body_handler *r)
 {
 	struct sink *s = (struct sink *)r;
 	atomic_fetch_add(&s->f->ended, 1);
@@ -73,16 +73,16 @@ static struct reply *end(struct receiver *r)
 	return reply_text(200, "took %llu %016llx", (unsigned long long)s->bytes, (unsigned long long)s->sum);
 }
 
-static void sink_free(struct receiver *r)
+static void sink_free(struct body_handler *r)
 {
 	struct sink *s = (struct sink *)r;
 	atomic_fetch_add(&s->f->freed, 1);
 	free(s);
 }
 
-static const struct receiver_ops sink_ops = {take, end, sink_free};
+static const struct body_handler_ops sink_ops = {take, end, sink_free};
 
-struct receiver *sink_receive(void *ctx, const struct request *r, struct reply **refusal)
+struct body_handler *sink_receive(void *ctx, const struct request *r, struct reply **refusal)
 {
 	struct fixture *f = ctx;
 	f->loop = pthread_self();
@@ -105,9 +105,9 @@ static struct reply *quick(void *ctx, const struct request *r)
 	return strcmp(r->path, "/work") == 0 ? NULL : reply_text(200, "smuggled");
 }
 
-static struct reply *work(void *ctx, const struct request *r, struct waiter *again)
+static struct reply *work(void *ctx, const struct request *r, struct continuation *continuation)
 {
-	(void)ctx, (void)r, (void)again;
+	(void)ctx, (void)r, (void)continuation;
 	return reply_text(200, "worked");
 }
 
@@ -122,7 +122,7 @@ int sink_setup(void **state)
 	struct fixture *f = xcalloc(1, sizeof(*f));
 	struct err e = ERR_INIT;
 	CLEANUP(mem_free) char *url = NULL;
-	struct http_options o = {.threads = 1, .connections = CONNECTIONS, .timeout = TIMEOUT, .quick = quick, .work = work,
+	struct http_options o = {.threads = 1, .connections = CONNECTIONS, .timeout = TIMEOUT, .handle_inline = quick, .handle_worker = work,
 		.receive = sink_receive, .lane = lane, .ctx = f};
 	pthread_mutex_init(&f->lock, NULL);
 	pthread_cond_init(&f->opened, NULL);
@@ -151,9 +151,9 @@ int sink_teardown(void **state)
 int dial(const struct fixture *f)
 {
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	struct timeval patience = {.tv_sec = PATIENCE};
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	struct timeval path_probe = {.tv_sec = PATIENCE};
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &path_probe, sizeof(path_probe));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &path_probe, sizeof(path_probe));
 	assert_int_equal(connect(fd, (const struct sockaddr *)&f->address, sizeof(f->address)), 0);
 	return fd;
 }

@@ -8,12 +8,12 @@
 #include "server/message/stream.h"
 
 struct sleeper {
-	struct waiter base;
+	struct continuation base;
 	atomic_int woken;
 	sem_t is_woken;
 };
 
-static inline void sleeper_wake(struct waiter *w)
+static inline void sleeper_wake(struct continuation *w)
 {
 	struct sleeper *s = (struct sleeper *)w;
 	atomic_fetch_add(&s->woken, 1);
@@ -22,6 +22,6 @@ static inline void sleeper_wake(struct waiter *w)
 
 static inline void sleeper_init(struct sleeper *s)
 {
-	*s = (struct sleeper){.base.wake = sleeper_wake};
+	*s = (struct sleeper){.base.resume = sleeper_wake};
 	sem_init(&s->is_woken, 0, 0);
 }

@@ -57,22 +57,22 @@ static void strays_are_found(void **state UNUSED)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		CLEANUP(buf_release) struct buf strays;
-		CLEANUP(layout_release) struct layout l;
+		CLEANUP(misplaced_release) struct misplaced l;
 		buf_init(&strays, 1000);
-		layout_init(&l, note, &strays);
+		misplaced_init(&l, note, &strays);
 		for (const struct file *f = table[i].file; f < table[i].file + FILES && f->folder;
 			f++)
-			layout_see(&l, f->platform, f->folder, f->filename, f->project);
-		layout_end(&l);
+			misplaced_see(&l, f->platform, f->folder, f->filename, f->project);
+		misplaced_end(&l);
 		assert_string_equal(strays.data, table[i].strays);
 	}
 }
 
 static void what_did_not_end_is_released(void **state UNUSED)
 {
-	CLEANUP(layout_release) struct layout l;
-	layout_init(&l, note, NULL);
-	layout_see(&l, 1, "numpy", "a", "six");
+	CLEANUP(misplaced_release) struct misplaced l;
+	misplaced_init(&l, note, NULL);
+	misplaced_see(&l, 1, "numpy", "a", "six");
 }
 
 int main(void)

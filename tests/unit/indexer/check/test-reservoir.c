@@ -12,20 +12,20 @@
 enum { OFFERED = 100 };
 
 // The ids 0, 10, 20, …, each of its own size.
-static struct sample *make(size_t most, uint64_t seed)
+static struct reservoir *make(size_t most, uint64_t seed)
 {
-	struct sample *s = sample_new(most, seed);
+	struct reservoir *s = reservoir_new(most, seed);
 	for (int64_t i = 0; i < OFFERED; i++)
-		sample_offer(s, 10 * i, (uint64_t)i);
-	sample_end(s);
+		reservoir_offer(s, 10 * i, (uint64_t)i);
+	reservoir_end(s);
 	return s;
 }
 
-static size_t count(const struct sample *s)
+static size_t count(const struct reservoir *s)
 {
 	size_t n = 0;
 	for (int64_t i = 0; i < OFFERED; i++)
-		n += sample_has(s, 10 * i);
+		n += reservoir_has(s, 10 * i);
 	return n;
 }
 
@@ -33,22 +33,22 @@ static void so_many_are_chosen(void **state UNUSED)
 {
 	static const size_t most[] = {0, 1, 7, OFFERED - 1, OFFERED, 1000};
 	for (size_t i = 0; i < ARRAY_SIZE(most); i++) {
-		CLEANUP(sample_cleanup) struct sample *s = make(most[i], 3);
+		CLEANUP(reservoir_cleanup) struct reservoir *s = make(most[i], 3);
 		assert_int_equal(count(s), most[i] < OFFERED ? most[i] : OFFERED);
-		assert_false(sample_has(s, 5));
+		assert_false(reservoir_has(s, 5));
 		if (most[i] >= OFFERED)
-			assert_int_equal(sample_bytes(s), OFFERED * (OFFERED - 1) / 2);
+			assert_int_equal(reservoir_bytes(s), OFFERED * (OFFERED - 1) / 2);
 	}
 }
 
 static void seed_decides(void **state UNUSED)
 {
-	CLEANUP(sample_cleanup)
-	struct sample *one = make(50, 1), *same = make(50, 1), *other = make(50, 2);
+	CLEANUP(reservoir_cleanup)
+	struct reservoir *one = make(50, 1), *same = make(50, 1), *other = make(50, 2);
 	size_t differing = 0;
 	for (int64_t i = 0; i < OFFERED; i++) {
-		assert_int_equal(sample_has(one, 10 * i), sample_has(same, 10 * i));
-		differing += sample_has(one, 10 * i) != sample_has(other, 10 * i);
+		assert_int_equal(reservoir_has(one, 10 * i), reservoir_has(same, 10 * i));
+		differing += reservoir_has(one, 10 * i) != reservoir_has(other, 10 * i);
 	}
 	assert_true(differing > 0);
 }
@@ -58,9 +58,9 @@ static void each_is_as_likely(void **state UNUSED)
 {
 	size_t chosen[OFFERED] = {0};
 	for (uint64_t seed = 1; seed <= 1000; seed++) {
-		CLEANUP(sample_cleanup) struct sample *s = make(10, seed);
+		CLEANUP(reservoir_cleanup) struct reservoir *s = make(10, seed);
 		for (int64_t i = 0; i < OFFERED; i++)
-			chosen[i] += sample_has(s, 10 * i);
+			chosen[i] += reservoir_has(s, 10 * i);
 	}
 	for (size_t i = 0; i < OFFERED; i++)
 		assert_in_range(chosen[i], 55, 145);

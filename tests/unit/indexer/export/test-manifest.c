@@ -10,14 +10,14 @@
 
 #define HEADING "wheelcache static export 1\n"
 
-static void fill(struct inventory *i, struct str words)
+static void fill(struct manifest *i, struct str words)
 {
 	while (words.ptr) {
 		struct str word = str_cut(&words, ' ');
 		if (word.len)
-			inventory_add(i, xstrndup(word.ptr, word.len));
+			manifest_add(i, xstrndup(word.ptr, word.len));
 	}
-	inventory_sort(i);
+	manifest_sort(i);
 }
 
 static void test_two_lists_are_printed_as_one(void **state UNUSED)
@@ -33,13 +33,13 @@ static void test_two_lists_are_printed_as_one(void **state UNUSED)
 		{STR("x/ x"), STR("x- x/"), HEADING "x\nx-\nx/\n"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
-		CLEANUP(inventory_release) struct inventory a = {0};
-		CLEANUP(inventory_release) struct inventory b = {0};
+		CLEANUP(manifest_release) struct manifest a = {0};
+		CLEANUP(manifest_release) struct manifest b = {0};
 		CLEANUP(buf_release) struct buf out;
 		buf_init(&out, 1000);
 		fill(&a, table[i].a);
 		fill(&b, table[i].b);
-		inventory_print(&a, &b, &out);
+		manifest_print(&a, &b, &out);
 		assert_string_equal(out.data, table[i].text);
 	}
 }
@@ -47,13 +47,13 @@ static void test_two_lists_are_printed_as_one(void **state UNUSED)
 static void test_what_was_printed_is_read(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
-	CLEANUP(inventory_release) struct inventory i = {0};
+	CLEANUP(manifest_release) struct manifest i = {0};
 	assert_int_equal(
-		inventory_parse(STR(HEADING "simple/six/\nfiles/x\nsimple/\n"), &i, &e), 0);
+		manifest_parse(STR(HEADING "simple/six/\nfiles/x\nsimple/\n"), &i, &e), 0);
 	assert_int_equal(i.count, 3);
-	assert_true(inventory_has(&i, "simple/") && inventory_has(&i, "files/x"));
-	assert_false(inventory_has(&i, "files") || inventory_has(&i, "simple/six") ||
-		     inventory_has(&i, ""));
+	assert_true(manifest_has(&i, "simple/") && manifest_has(&i, "files/x"));
+	assert_false(manifest_has(&i, "files") || manifest_has(&i, "simple/six") ||
+		     manifest_has(&i, ""));
 }
 
 static void test_nothing_else_is_read(void **state UNUSED)
@@ -62,10 +62,10 @@ static void test_nothing_else_is_read(void **state UNUSED)
 		STR("wheelcache static export 2\na\n"), STR("simple/\n")};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		struct err e = ERR_INIT;
-		CLEANUP(inventory_release) struct inventory none = {0};
-		assert_int_equal(inventory_parse(table[i], &none, &e), -1);
+		CLEANUP(manifest_release) struct manifest none = {0};
+		assert_int_equal(manifest_parse(table[i], &none, &e), -1);
 		assert_int_equal(e.kind, ERR_USAGE);
-		assert_false(none.count || inventory_has(&none, "simple/"));
+		assert_false(none.count || manifest_has(&none, "simple/"));
 	}
 }
 

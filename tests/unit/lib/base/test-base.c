@@ -177,28 +177,28 @@ static void test_packing(void **state UNUSED)
 	buf_init(&plain, 1 << 20), buf_init(&gz, 1 << 20), buf_init(&zst, 1 << 20), buf_init(&back, 1 << 20);
 	for (int i = 0; i < 5000; i++)
 		buf_printf(&plain, "line %d\n", i);
-	assert_int_equal(pack_gzip(buf_view(&plain), 6, &gz, &e), 0);
-	struct pack *pack = pack_new();
-	assert_int_equal(pack_zstd_by(pack, buf_view(&plain), 3, &zst, &e), 0);
-	assert_int_equal(pack_zstd_by(pack, buf_view(&plain), 3, &again, &e), 0);
-	pack_free(pack);
+	assert_int_equal(compress_gzip(buf_view(&plain), 6, &gz, &e), 0);
+	struct compress *pack = compress_new();
+	assert_int_equal(compress_zstd_by(pack, buf_view(&plain), 3, &zst, &e), 0);
+	assert_int_equal(compress_zstd_by(pack, buf_view(&plain), 3, &again, &e), 0);
+	compress_free(pack);
 	assert_true(str_eq(buf_view(&zst), buf_view(&again)));
 	assert_true(gz.len < plain.len / 2 && zst.len < plain.len / 2);
-	struct source packed = source_memory(buf_view(&gz));
-	assert_int_equal(unpack_gzip(&packed, collect, &back, &e), 0);
+	struct byte_source packed = byte_source_memory(buf_view(&gz));
+	assert_int_equal(decompress_gzip(&packed, collect, &back, &e), 0);
 	assert_true(str_eq(buf_view(&back), buf_view(&plain)));
 	buf_clear(&back);
-	assert_int_equal(unpack_zstd(buf_view(&zst), &back, &e), 0);
+	assert_int_equal(decompress_zstd(buf_view(&zst), &back, &e), 0);
 	assert_true(str_eq(buf_view(&back), buf_view(&plain)));
 	for (size_t cut = 0; cut < gz.len; cut += 97) { // a truncated one is always found
-		packed = source_memory((struct str){gz.data, cut});
-		assert_int_equal(unpack_gzip(&packed, collect, &back, &e), -1);
+		packed = byte_source_memory((struct str){gz.data, cut});
+		assert_int_equal(decompress_gzip(&packed, collect, &back, &e), -1);
 		buf_clear(&back);
-		assert_int_equal(unpack_gzip_whole((struct str){gz.data, cut}, &back, &e), -1);
+		assert_int_equal(decompress_gzip_whole((struct str){gz.data, cut}, &back, &e), -1);
 		assert_int_equal(e.kind, ERR_INVALID);
 	}
 	buf_release(&back), buf_init(&back, 10);
-	assert_int_equal(unpack_zstd(buf_view(&zst), &back, &e), -1);
+	assert_int_equal(decompress_zstd(buf_view(&zst), &back, &e), -1);
 	assert_int_equal(e.kind, ERR_LIMIT);
 }
 
@@ -210,42 +210,42 @@ static void test_unpacking_in_memory(void **state UNUSED)
 	buf_init(&plain, 1 << 20), buf_init(&gz, 1 << 20), buf_init(&back, 1 << 20);
 	for (int i = 0; i < 40000; i++)
 		buf_printf(&plain, "line %d\n", i);
-	assert_int_equal(pack_gzip(buf_view(&plain), 6, &gz, &e), 0);
-	assert_int_equal(unpack_gzip_whole(buf_view(&gz), &back, &e), 0);
+	assert_int_equal(compress_gzip(buf_view(&plain), 6, &gz, &e), 0);
+	assert_int_equal(decompress_gzip_whole(buf_view(&gz), &back, &e), 0);
 	assert_true(str_eq(buf_view(&back), buf_view(&plain)));
-	assert_int_equal(pack_gzip(STR("and more"), 6, &gz, &e), 0); // a large member and a small one
+	assert_int_equal(compress_gzip(STR("and more"), 6, &gz, &e), 0); // a large member and a small one
 	buf_clear(&back), buf_puts(&plain, "and more");
-	assert_int_equal(unpack_gzip_whole(buf_view(&gz), &back, &e), 0);
+	assert_int_equal(decompress_gzip_whole(buf_view(&gz), &back, &e), 0);
 	assert_true(str_eq(buf_view(&back), buf_view(&plain)));
 	buf_release(&back), buf_init(&back, plain.len);
-	assert_int_equal(unpack_gzip_whole(buf_view(&gz), &back, &e), 0);
+	assert_int_equal(decompress_gzip_whole(buf_view(&gz), &back, &e), 0);
 	buf_release(&back), buf_init(&back, plain.len - 1);
-	assert_int_equal(unpack_gzip_whole(buf_view(&gz), &back, &e), -1);
+	assert_int_equal(decompress_gzip_whole(buf_view(&gz), &back, &e), -1);
 	assert_int_equal(e.kind, ERR_LIMIT);
 	gz.data[gz.len - 1] = '\x7f'; // nearly 2 GB, it says
-	assert_int_equal(unpack_gzip_whole(buf_view(&gz), &back, &e), -1);
+	assert_int_equal(decompress_gzip_whole(buf_view(&gz), &back, &e), -1);
 	buf_puts(&gz, "x");
 	buf_release(&back), buf_init(&back, 1 << 20);
-	assert_int_equal(unpack_gzip_whole(buf_view(&gz), &back, &e), -1);
+	assert_int_equal(decompress_gzip_whole(buf_view(&gz), &back, &e), -1);
 	assert_int_equal(e.kind, ERR_INVALID);
 }
 
 // FIPS 180-4, RFC 7693 (the digest of 32 bytes) and RFC 1321 of "abc", in two pieces.
 static void test_hashes_side_by_side(void **state UNUSED)
 {
-	static const char *const wanted[HASH_COUNT] = {
-		[HASH_SHA256] = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
-		[HASH_BLAKE2B_256] = "bddd813c634239723171ef3fee98579b94964e3bb1cb3e427262c8c068d52319",
-		[HASH_MD5] = "900150983cd24fb0d6963f7d28e17f72",
+	static const char *const wanted[DIGEST_COUNT] = {
+		[DIGEST_SHA256] = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+		[DIGEST_BLAKE2B_256] = "bddd813c634239723171ef3fee98579b94964e3bb1cb3e427262c8c068d52319",
+		[DIGEST_MD5] = "900150983cd24fb0d6963f7d28e17f72",
 	};
-	struct hash_value got[HASH_COUNT];
-	struct hashes *h = hashes_new();
-	hashes_add(h, STR("ab"));
-	hashes_add(h, STR("c"));
-	hashes_end(h, got);
-	hashes_free(h);
-	for (int i = 0; i < HASH_COUNT; i++) {
-		char hex[2 * HASH_MOST + 1] = "";
+	struct digest_value got[DIGEST_COUNT];
+	struct multi_digest *h = multi_digest_new();
+	multi_digest_add(h, STR("ab"));
+	multi_digest_add(h, STR("c"));
+	multi_digest_end(h, got);
+	multi_digest_free(h);
+	for (int i = 0; i < DIGEST_COUNT; i++) {
+		char hex[2 * DIGEST_MOST + 1] = "";
 		hex_encode(got[i].bytes, got[i].size, hex);
 		assert_string_equal(hex, wanted[i]);
 	}
@@ -259,13 +259,13 @@ static void count(void *job)
 static void test_a_pool_does_every_job(void **state UNUSED)
 {
 	atomic_int done = 0;
-	for (int order = POOL_FIRST_IN_FIRST_OUT; order <= POOL_LAST_IN_FIRST_OUT; order++) {
-		struct pool *p = pool_new(3, (enum pool_order)order, "test");
+	for (int order = THREAD_POOL_FIRST_IN_FIRST_OUT; order <= THREAD_POOL_LAST_IN_FIRST_OUT; order++) {
+		struct thread_pool *p = thread_pool_new(3, (enum thread_pool_order)order, "test");
 		for (int i = 0; i < 1000; i++)
-			pool_submit(p, count, &done);
-		pool_drain(p);
+			thread_pool_submit(p, count, &done);
+		thread_pool_drain(p);
 		assert_int_equal(atomic_load(&done), 1000 * (order + 1));
-		pool_free(p);
+		thread_pool_free(p);
 	}
 }
 
@@ -431,19 +431,19 @@ static void test_names_are_there_once_and_in_order(void **state UNUSED)
 {
 	static const char *const given[] = {"six", "attrs", "six", "Six", "attrs", "zope", "six"};
 	static const char *const kept[] = {"Six", "attrs", "six", "zope"};
-	struct names names = {0};
-	names_sort(&names);
-	assert_false(names_has(&names, "six"));
+	struct strset names = {0};
+	strset_sort(&names);
+	assert_false(strset_has(&names, "six"));
 	for (size_t i = 0; i < ARRAY_SIZE(given); i++)
-		names_add(&names, given[i]);
-	names_sort(&names);
+		strset_add(&names, given[i]);
+	strset_sort(&names);
 	assert_int_equal(names.count, ARRAY_SIZE(kept));
 	for (size_t i = 0; i < ARRAY_SIZE(kept); i++) {
 		assert_string_equal(names.item[i], kept[i]);
-		assert_true(names_has(&names, kept[i]));
+		assert_true(strset_has(&names, kept[i]));
 	}
-	assert_false(names_has(&names, "si") || names_has(&names, "zope.interface") || names_has(&names, ""));
-	names_release(&names);
+	assert_false(strset_has(&names, "si") || strset_has(&names, "zope.interface") || strset_has(&names, ""));
+	strset_release(&names);
 	assert_int_equal(names.count, 0);
 }
 

@@ -18,12 +18,12 @@ static const struct {
 	const char *also; // of graphic ASCII, besides letters and digits
 	bool has_blank, has_layout, has_more; // " "; "\t" and "\n"; what is beyond ASCII
 } table[] = {
-	{BYTES_GRAPHIC, "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", false, false, false},
-	{BYTES_NAME, "!\"#$%&'()*+,-.:;<=>?@[]^_`{|}~", false, false, false},
-	{BYTES_URL, "!#$%&'()*+,-./:;=?@[]_~", false, false, false},
-	{BYTES_UNRESERVED, "-._~", false, false, false},
-	{BYTES_JSON, "!#$%&'()*+,-./:;<=>?@[]^_`{|}~", true, false, true},
-	{BYTES_HTML, "!#$%'()*+,-./:;=?@[\\]^_`{|}~", true, true, true},
+	{CHARCLASS_GRAPHIC, "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", false, false, false},
+	{CHARCLASS_NAME, "!\"#$%&'()*+,-.:;<=>?@[]^_`{|}~", false, false, false},
+	{CHARCLASS_URL, "!#$%&'()*+,-./:;=?@[]_~", false, false, false},
+	{CHARCLASS_UNRESERVED, "-._~", false, false, false},
+	{CHARCLASS_JSON, "!#$%&'()*+,-./:;<=>?@[]^_`{|}~", true, false, true},
+	{CHARCLASS_HTML, "!#$%'()*+,-./:;=?@[\\]^_`{|}~", true, true, true},
 };
 
 static void sets(void **state UNUSED)
@@ -33,9 +33,9 @@ static void sets(void **state UNUSED)
 			char byte = (char)c;
 			bool is_in = (c && c < 0x80 && (strchr(ALNUM, c) || strchr(table[i].also, c))) || (c == ' ' && table[i].has_blank) ||
 				((c == '\t' || c == '\n') && table[i].has_layout) || (c >= 0x80 && table[i].has_more);
-			if ((bytes_run((struct str){&byte, 1}, table[i].set) == 1) != is_in)
+			if ((charclass_run((struct str){&byte, 1}, table[i].set) == 1) != is_in)
 				fail_msg("row %zu: byte %d", i, c);
-			if ((bytes_run((struct str){&byte, 1}, table[i].set | BYTES_ASCII) == 1) != (is_in && c < 0x80))
+			if ((charclass_run((struct str){&byte, 1}, table[i].set | CHARCLASS_ASCII) == 1) != (is_in && c < 0x80))
 				fail_msg("row %zu: byte %d, ASCII", i, c);
 		}
 }
@@ -48,9 +48,9 @@ static void runs(void **state UNUSED)
 			memset(text, 'a', sizeof(text));
 			if (at < len)
 				text[at] = '/';
-			assert_int_equal(bytes_run((struct str){text, len}, BYTES_NAME), at);
+			assert_int_equal(charclass_run((struct str){text, len}, CHARCLASS_NAME), at);
 		}
-	assert_int_equal(bytes_run((struct str){NULL, 0}, BYTES_NAME), 0);
+	assert_int_equal(charclass_run((struct str){NULL, 0}, CHARCLASS_NAME), 0);
 }
 
 static void escapes(void **state UNUSED)

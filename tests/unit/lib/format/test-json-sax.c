@@ -11,24 +11,24 @@
 #include "lib/format/json-sax.h"
 
 static const char *const kinds[] = {
-	[JSONWALK_STRING] = "string",
-	[JSONWALK_NUMBER] = "number",
-	[JSONWALK_TRUE] = "true",
-	[JSONWALK_FALSE] = "false",
-	[JSONWALK_NULL] = "null",
-	[JSONWALK_OBJECT] = "{",
-	[JSONWALK_ARRAY] = "[",
-	[JSONWALK_OBJECT_END] = "}",
-	[JSONWALK_ARRAY_END] = "]",
+	[JSON_SAX_STRING] = "string",
+	[JSON_SAX_NUMBER] = "number",
+	[JSON_SAX_TRUE] = "true",
+	[JSON_SAX_FALSE] = "false",
+	[JSON_SAX_NULL] = "null",
+	[JSON_SAX_OBJECT] = "{",
+	[JSON_SAX_ARRAY] = "[",
+	[JSON_SAX_OBJECT_END] = "}",
+	[JSON_SAX_ARRAY_END] = "]",
 };
 
-static void write_down(void *ctx, const struct jsonwalk_value *v)
+static void write_down(void *ctx, const struct json_sax_value *v)
 {
 	struct buf *seen = ctx;
 	for (size_t i = 0; i < v->depth; i++)
 		buf_printf(seen, "/" STR_FMT, STR_ARG(v->key[i].ptr ? v->key[i] : STR("*")));
 	buf_printf(seen, " %s", kinds[v->kind]);
-	if (v->kind <= JSONWALK_NUMBER)
+	if (v->kind <= JSON_SAX_NUMBER)
 		buf_printf(seen, " " STR_FMT, STR_ARG(v->text));
 	buf_putc(seen, '\n');
 }
@@ -78,10 +78,10 @@ static void tells_each_value_with_its_keys(void **state UNUSED)
 	}
 }
 
-static void collect(void *ctx, const struct jsonwalk_value *v)
+static void collect(void *ctx, const struct json_sax_value *v)
 {
 	struct str **next = ctx;
-	if (v->kind == JSONWALK_STRING)
+	if (v->kind == JSON_SAX_STRING)
 		*(*next)++ = v->text;
 }
 

@@ -98,7 +98,7 @@ static char *url_of(const struct fixture *f, const char *path)
 }
 
 // What became of a request.
-struct outcome {
+struct scan_event {
 	atomic_int done;
 	sem_t is_done;
 	enum fetch_failure failure;
@@ -106,13 +106,13 @@ struct outcome {
 	char body[1024], url[200], why[ERR_MSG_SIZE];
 };
 
-static void outcome_init(struct outcome *o)
+static void outcome_init(struct scan_event *o)
 {
 	memset(o, 0, sizeof(*o));
 	sem_init(&o->is_done, 0, 0);
 }
 
-static void note(struct outcome *o, const struct fetch_result *r)
+static void note(struct scan_event *o, const struct fetch_result *r)
 {
 	o->failure = r->failure;
 	o->status = r->answer->status;
@@ -128,7 +128,7 @@ static void on_done(void *ctx, const struct fetch_result *r)
 	note(ctx, r);
 }
 
-static uint64_t get(struct fixture *f, const char *path, struct outcome *o)
+static uint64_t get(struct fixture *f, const char *path, struct scan_event *o)
 {
 	CLEANUP(mem_free) char *url = url_of(f, path);
 	return fetch_pool_get(f->pool, &(struct fetch_request){.url = url, .limit = 1000, .on_done = on_done, .ctx = o});
@@ -147,7 +147,7 @@ static void runs_until_none_is_left(void **state)
 		{"/cut", FETCH_TRUNCATED, "abc", "/cut"},
 		{"/lost", FETCH_REFUSED, "", "/lost"},
 	};
-	struct outcome o[ARRAY_SIZE(table)];
+	struct scan_event o[ARRAY_SIZE(table)];
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		outcome_init(&o[i]);
 		get(f, table[i].path, &o[i]);
@@ -167,7 +167,7 @@ static void runs_until_none_is_left(void **state)
 static void bad_url_is_told_as_all_else(void **state)
 {
 	struct fixture *f = *state;
-	struct outcome o;
+	struct scan_event o;
 	outcome_init(&o);
 	fetch_pool_get(f->pool, &(struct fetch_request){.url = "gopher://me:secret@a/", .on_done = on_done, .ctx = &o});
 	assert_int_equal(o.done, 0);
@@ -186,7 +186,7 @@ static void streamed_body_has_a_limit_too(void **state)
 	struct fixture *f = *state;
 	CLEANUP(mem_free) char *url = url_of(f, "/big");
 	for (uint64_t limit = BIG - 1; limit <= BIG; limit++) {
-		struct outcome o;
+		struct scan_event o;
 		outcome_init(&o);
 		fetch_pool_get(f->pool, &(struct fetch_request){
 			.url = url, .limit = limit, .on_body = drop, .on_done = on_done, .ctx = &o});
@@ -198,7 +198,7 @@ static void streamed_body_has_a_limit_too(void **state)
 static void body_beyond_the_limit_is_too_large(void **state)
 {
 	struct fixture *f = *state;
-	struct outcome o;
+	struct scan_event o;
 	outcome_init(&o);
 	get(f, "/big", &o);
 	fetch_pool_run(f->pool);
@@ -208,7 +208,7 @@ static void body_beyond_the_limit_is_too_large(void **state)
 static void foreign_url_reaches_no_private_address(void **state)
 {
 	struct fixture *f = *state;
-	struct outcome o[2];
+	struct scan_event o[2];
 	CLEANUP(mem_free) char *url = url_of(f, "/a");
 	CLEANUP(mem_free) char *home = url_of(f, "/simple/");
 	const char *homes[] = {home, "https://index.example/simple/"};
@@ -225,7 +225,7 @@ static void foreign_url_reaches_no_private_address(void **state)
 
 struct submitter {
 	struct fixture *f;
-	struct outcome o[EACH];
+	struct scan_event o[EACH];
 	pthread_t thread;
 };
 
@@ -267,7 +267,7 @@ static void many_threads_submit(void **state)
 
 // A body that is taken piece by piece.
 struct stream {
-	struct outcome o;
+	struct scan_event o;
 	struct fixture *f;
 	bool is_right, has_head;
 	size_t taken, most; // it is stopped when more has come
@@ -334,7 +334,7 @@ static void head_may_stop_it(void **state)
 	struct fixture *f = *state;
 	static const char *const paths[] = {"/a", "/big"};
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
-		struct outcome o;
+		struct scan_event o;
 		CLEANUP(mem_free) char *url = url_of(f, paths[i]);
 		outcome_init(&o);
 		fetch_pool_get(f->pool, &(struct fetch_request){
@@ -347,7 +347,7 @@ static void head_may_stop_it(void **state)
 static void waiting_and_running_ones_are_cancelled(void **state)
 {
 	struct fixture *f = *state;
-	struct outcome held, waiting;
+	struct scan_event held, waiting;
 	fetch_pool_free(f->pool);
 	f->pool = new_pool(1);
 	fetch_pool_start(f->pool);
@@ -370,7 +370,7 @@ static void waiting_and_running_ones_are_cancelled(void **state)
 static void what_is_left_is_done_when_the_pool_goes(void **state)
 {
 	struct fixture *f = *state;
-	struct outcome held, later;
+	struct scan_event held, later;
 	CLEANUP(mem_free) char *url = url_of(f, "/a");
 	outcome_init(&held);
 	outcome_init(&later);
@@ -434,7 +434,7 @@ static void headers_are_as_asked(void **state)
 	struct fixture *f = *state;
 	CLEANUP(mem_free) char *url = url_of(f, "/head");
 	for (int is_raw = 0; is_raw < 2; is_raw++) {
-		struct outcome o;
+		struct scan_event o;
 		outcome_init(&o);
 		fetch_pool_get(f->pool, &(struct fetch_request){.url = url, .headers = (const char *const[]){"Range: bytes=0-9", NULL},
 			.is_raw = is_raw, .limit = 1000, .on_done = on_done, .ctx = &o});

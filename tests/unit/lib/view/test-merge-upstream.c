@@ -52,7 +52,7 @@ static int release_keys(void **state UNUSED)
 #define PAGE_OF(files, more) "{\"meta\":{\"api-version\":\"1.4\"},\"name\":\"foo\",\"files\":[" files "]" more "}"
 
 // Renders a view's page of foo with what upstream has (JSON; NULL: no page).
-static void render_of(const struct view *v, const char *json, enum upstream_result standing, enum page_format format,
+static void render_of(const struct view *v, const char *json, enum upstream_result last_definitive, enum page_format format,
 	struct buf *out)
 {
 	struct err e = ERR_INIT;
@@ -61,16 +61,16 @@ static void render_of(const struct view *v, const char *json, enum upstream_resu
 	if (json && simplepage_parse(str_from(json), STR("application/vnd.pypi.simple.v1+json"), "http://u/simple/foo/",
 			    "foo", &page, &fault, &e) < 0)
 		fail_msg("%s", e.msg);
-	const struct upstream_answer answer = {.result = standing, .standing = standing, .project = "foo",
-		.page = standing == UPSTREAM_KNOWN ? &page : NULL, .stale = json ? &page : NULL};
+	const struct upstream_answer answer = {.result = last_definitive, .last_definitive = last_definitive, .project = "foo",
+		.page = last_definitive == UPSTREAM_KNOWN ? &page : NULL, .stale = json ? &page : NULL};
 	buf_init(out, LIMIT_PAGE);
 	if (page_project(v, NULL, "foo", &answer, format, out, &e) < 0 && e.kind != ERR_NOT_FOUND)
 		fail_msg("%s", e.msg);
 }
 
-static void render(const char *json, enum upstream_result standing, enum page_format format, struct buf *out)
+static void render(const char *json, enum upstream_result last_definitive, enum page_format format, struct buf *out)
 {
-	render_of(&plain, json, standing, format, out);
+	render_of(&plain, json, last_definitive, format, out);
 }
 
 // The names of the page's files, in its order.

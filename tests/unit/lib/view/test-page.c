@@ -198,11 +198,11 @@ static int collect(void *ctx, struct str piece, struct err *e UNUSED)
 static void unpack(struct str packed, enum page_coding coding, struct buf *out)
 {
 	struct err e = ERR_INIT;
-	struct source source = source_memory(packed);
+	struct byte_source source = byte_source_memory(packed);
 	if (coding == PAGE_GZIP)
-		assert_int_equal(unpack_gzip(&source, collect, out, &e), 0);
+		assert_int_equal(decompress_gzip(&source, collect, out, &e), 0);
 	else if (coding == PAGE_ZSTD)
-		assert_int_equal(unpack_zstd(packed, out, &e), 0);
+		assert_int_equal(decompress_zstd(packed, out, &e), 0);
 	else
 		buf_str(out, packed);
 }

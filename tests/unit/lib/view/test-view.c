@@ -181,8 +181,8 @@ static void views_that_leave_out_wheels(void **state UNUSED)
 		buf_init(&fitting, 10);
 		buf_init(&unknown, 10);
 		for (size_t n = 0; n < s.view_count; n++) {
-			const struct fitting *f = &s.view[n].fitting;
-			if (!fitting_admits(f, "foo-1.0-py3-none-win32.whl"))
+			const struct wheel_filter *f = &s.view[n].fitting;
+			if (!wheel_filter_admits(f, "foo-1.0-py3-none-win32.whl"))
 				buf_putc(&fitting, "dabgo"[n]);
 			if (f->is_wanted && f->unknown)
 				buf_putc(&unknown, "dabgo"[n]);

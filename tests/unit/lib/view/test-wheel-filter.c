@@ -79,13 +79,13 @@ static const struct {
 static void wheels_that_run(void **state UNUSED)
 {
 	const struct platform *both[] = {&machine[DEBIAN], &machine[ALPINE]};
-	CLEANUP(fitting_release) struct fitting debian, either;
-	fitting_init(&debian, both, 1);
-	fitting_init(&either, both, 2);
+	CLEANUP(wheel_filter_release) struct wheel_filter debian, either;
+	wheel_filter_init(&debian, both, 1);
+	wheel_filter_init(&either, both, 2);
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		if (fitting_admits(&debian, cases[i].filename) != cases[i].on_debian)
+		if (wheel_filter_admits(&debian, cases[i].filename) != cases[i].on_debian)
 			fail_msg("%s on Debian", cases[i].filename);
-		if (fitting_admits(&either, cases[i].filename) != cases[i].on_either)
+		if (wheel_filter_admits(&either, cases[i].filename) != cases[i].on_either)
 			fail_msg("%s on either", cases[i].filename);
 	}
 }
@@ -94,16 +94,16 @@ static void wheels_that_run(void **state UNUSED)
 static void machines_that_nobody_knows(void **state UNUSED)
 {
 	const struct platform *all[] = {&machine[DEBIAN], &machine[UNKNOWN], &machine[ALPINE]};
-	CLEANUP(fitting_release) struct fitting unknown, none;
-	const struct fitting unwanted = {0};
-	fitting_init(&unknown, all, 3);
-	fitting_init(&none, NULL, 0);
+	CLEANUP(wheel_filter_release) struct wheel_filter unknown, none;
+	const struct wheel_filter unwanted = {0};
+	wheel_filter_init(&unknown, all, 3);
+	wheel_filter_init(&none, NULL, 0);
 	assert_ptr_equal(unknown.unknown, &machine[UNKNOWN]);
 	assert_null(none.unknown);
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		assert_true(fitting_admits(&unknown, cases[i].filename));
-		assert_true(fitting_admits(&none, cases[i].filename));
-		assert_true(fitting_admits(&unwanted, cases[i].filename));
+		assert_true(wheel_filter_admits(&unknown, cases[i].filename));
+		assert_true(wheel_filter_admits(&none, cases[i].filename));
+		assert_true(wheel_filter_admits(&unwanted, cases[i].filename));
 	}
 }
 

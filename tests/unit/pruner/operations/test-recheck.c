@@ -49,7 +49,7 @@ static void make_page(const char *files, struct simplepage *out)
 		fail_msg("%s: %s", e.msg, body);
 }
 
-static enum justification judge(
+static enum recheck_result judge(
 	const char *ours, const struct tombstone *t, enum upstream_result result, const char *files, struct buf *words)
 {
 	CLEANUP(simplepage_release) struct simplepage page = {0};
@@ -58,7 +58,7 @@ static enum justification judge(
 	CLEANUP(coverage_cleanup) struct coverage *coverage = is_known ? coverage_new(&page, "foo") : NULL;
 	const struct upstream_answer answer = {
 		.result = result, .project = "foo", .index = URL, .why = is_known ? "" : "it said so", .page = is_known ? &page : NULL};
-	const struct justify_file file = {.filename = ours, .tombstone = t};
+	const struct recheck_file file = {.filename = ours, .tombstone = t};
 	return justify(&platform, &file, &answer, coverage, words);
 }
 
@@ -68,46 +68,46 @@ static void what_justifies_it_now(void **state UNUSED)
 		const char *verdict, *ours, *theirs, *requires_python;
 		enum upstream_result result;
 		const char *files;
-		enum justification expected;
+		enum recheck_result expected;
 		const char *words;
 	} row[] = {
-		{"duplicate", OURS, OURS, NULL, UPSTREAM_KNOWN, PLAIN(OURS), JUSTIFICATION_HOLDS, ""},
-		{"duplicate", OURS, OURS, NULL, UPSTREAM_KNOWN, FILE(OURS, SAME_SHA ",\"yanked\":\"bad\""), JUSTIFICATION_YANKED,
+		{"duplicate", OURS, OURS, NULL, UPSTREAM_KNOWN, PLAIN(OURS), RECHECK_HOLDS, ""},
+		{"duplicate", OURS, OURS, NULL, UPSTREAM_KNOWN, FILE(OURS, SAME_SHA ",\"yanked\":\"bad\""), RECHECK_YANKED,
 			"upstream has yanked " OURS ": bad"},
-		{"duplicate", OURS, OURS, NULL, UPSTREAM_KNOWN, PLAIN("foo-2.0-py3-none-any.whl"), JUSTIFICATION_GONE,
+		{"duplicate", OURS, OURS, NULL, UPSTREAM_KNOWN, PLAIN("foo-2.0-py3-none-any.whl"), RECHECK_GONE,
 			"upstream has no " OURS " any more"},
-		{"duplicate", OURS, OURS, NULL, UPSTREAM_KNOWN, FILE(OURS, OTHER_SHA), JUSTIFICATION_GONE,
+		{"duplicate", OURS, OURS, NULL, UPSTREAM_KNOWN, FILE(OURS, OTHER_SHA), RECHECK_GONE,
 			"upstream has other bytes under the name " OURS},
 		// Another file does it now.
-		{"duplicate", OURS, OURS, NULL, UPSTREAM_KNOWN, PLAIN("foo-1.0-py3-none-any.whl"), JUSTIFICATION_HOLDS, ""},
-		{"duplicate", OURS, OURS, NULL, UPSTREAM_KNOWN, PLAIN("foo-1.0-cp311-cp311-linux_x86_64.whl"), JUSTIFICATION_GONE,
+		{"duplicate", OURS, OURS, NULL, UPSTREAM_KNOWN, PLAIN("foo-1.0-py3-none-any.whl"), RECHECK_HOLDS, ""},
+		{"duplicate", OURS, OURS, NULL, UPSTREAM_KNOWN, PLAIN("foo-1.0-cp311-cp311-linux_x86_64.whl"), RECHECK_GONE,
 			"upstream has no " OURS " any more"},
 		{"superseded", OURS, "foo-1.0-py3-none-any.whl", NULL, UPSTREAM_KNOWN, PLAIN("foo-1.0-py3-none-any.whl"),
-			JUSTIFICATION_HOLDS, ""},
+			RECHECK_HOLDS, ""},
 		// It needs a newer Python by now than ours did; or no newer one than ours.
 		{"superseded", OURS, "foo-1.0-py3-none-any.whl", NULL, UPSTREAM_KNOWN,
-			FILE("foo-1.0-py3-none-any.whl", SAME_SHA ",\"requires-python\":\">=3.10.5\""), JUSTIFICATION_NARROWER,
+			FILE("foo-1.0-py3-none-any.whl", SAME_SHA ",\"requires-python\":\">=3.10.5\""), RECHECK_NARROWER,
 			"upstream has nothing any more that does the same on Python 3.10"},
 		{"superseded", OURS, "foo-1.0-py3-none-any.whl", ">=3.10.7", UPSTREAM_KNOWN,
-			FILE("foo-1.0-py3-none-any.whl", SAME_SHA ",\"requires-python\":\">=3.10.5\""), JUSTIFICATION_HOLDS, ""},
+			FILE("foo-1.0-py3-none-any.whl", SAME_SHA ",\"requires-python\":\">=3.10.5\""), RECHECK_HOLDS, ""},
 		{"pure", "foo-1.0-py3-none-any.whl", "foo-1.0.tar.gz", NULL, UPSTREAM_KNOWN, PLAIN("foo-1.0.tar.gz"),
-			JUSTIFICATION_HOLDS, ""},
+			RECHECK_HOLDS, ""},
 		{"pure", "foo-1.0-py3-none-any.whl", "foo-1.0.tar.gz", NULL, UPSTREAM_KNOWN,
-			FILE("foo-1.0.tar.gz", SAME_SHA ",\"yanked\":true"), JUSTIFICATION_YANKED, "upstream has yanked foo-1.0.tar.gz"},
+			FILE("foo-1.0.tar.gz", SAME_SHA ",\"yanked\":true"), RECHECK_YANKED, "upstream has yanked foo-1.0.tar.gz"},
 		{"pure", "foo-1.0-py3-none-any.whl", "foo-1.0.tar.gz", NULL, UPSTREAM_KNOWN, PLAIN("foo-2.0.tar.gz"),
-			JUSTIFICATION_GONE, "upstream has no foo-1.0.tar.gz any more"},
-		{"duplicate", OURS, OURS, NULL, UPSTREAM_ABSENT, PLAIN(OURS), JUSTIFICATION_GONE,
+			RECHECK_GONE, "upstream has no foo-1.0.tar.gz any more"},
+		{"duplicate", OURS, OURS, NULL, UPSTREAM_ABSENT, PLAIN(OURS), RECHECK_GONE,
 			"upstream has no such project any more"},
-		{"duplicate", OURS, OURS, NULL, UPSTREAM_TIMEOUT, PLAIN(OURS), JUSTIFICATION_UNKNOWN, "it said so"},
-		{"duplicate", OURS, NULL, NULL, UPSTREAM_KNOWN, PLAIN(OURS), JUSTIFICATION_UNKNOWN,
+		{"duplicate", OURS, OURS, NULL, UPSTREAM_TIMEOUT, PLAIN(OURS), RECHECK_UNKNOWN, "it said so"},
+		{"duplicate", OURS, NULL, NULL, UPSTREAM_KNOWN, PLAIN(OURS), RECHECK_UNKNOWN,
 			"nobody knows what upstream had"},
 		// The platform has no such Python any more.
 		{"duplicate", "foo-1.0-cp39-cp39-linux_x86_64.whl", "foo-1.0-cp39-cp39-linux_x86_64.whl", NULL, UPSTREAM_KNOWN,
-			PLAIN(OURS), JUSTIFICATION_UNKNOWN, "the platform's profile says nothing of it any more"},
+			PLAIN(OURS), RECHECK_UNKNOWN, "the platform's profile says nothing of it any more"},
 		// Upstream has nothing to do with it.
-		{"off-list", OURS, OURS, NULL, UPSTREAM_KNOWN, PLAIN("foo-2.0.tar.gz"), JUSTIFICATION_HOLDS, ""},
-		{TOMBSTONE_RETIRED, OURS, NULL, NULL, UPSTREAM_ABSENT, PLAIN("foo-2.0.tar.gz"), JUSTIFICATION_HOLDS, ""},
-		{NULL, OURS, NULL, NULL, UPSTREAM_ABSENT, PLAIN("foo-2.0.tar.gz"), JUSTIFICATION_HOLDS, ""},
+		{"off-list", OURS, OURS, NULL, UPSTREAM_KNOWN, PLAIN("foo-2.0.tar.gz"), RECHECK_HOLDS, ""},
+		{TOMBSTONE_RETIRED, OURS, NULL, NULL, UPSTREAM_ABSENT, PLAIN("foo-2.0.tar.gz"), RECHECK_HOLDS, ""},
+		{NULL, OURS, NULL, NULL, UPSTREAM_ABSENT, PLAIN("foo-2.0.tar.gz"), RECHECK_HOLDS, ""},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
 		const struct tombstone t = {.reason = "",
@@ -116,7 +116,7 @@ static void what_justifies_it_now(void **state UNUSED)
 			.upstream = {.filename = row[i].theirs, .has_sha256 = true}};
 		CLEANUP(buf_release) struct buf words;
 		buf_init(&words, LIMIT_MARK);
-		enum justification found = judge(row[i].ours, &t, row[i].result, row[i].files, &words);
+		enum recheck_result found = judge(row[i].ours, &t, row[i].result, row[i].files, &words);
 		if (found != row[i].expected || strcmp(words.data, row[i].words) != 0)
 			fail_msg("row %zu: %d, %s", i, (int)found, words.data);
 	}
@@ -133,7 +133,7 @@ static void which_releases_are_yanked(void **state UNUSED)
 		  PLAIN("foo-2.0.tar.gz") ","
 		  FILE("foo-3.0.tar.gz", SAME_SHA ",\"yanked\":true") ","
 		  PLAIN("foo-4.0.tar.gz"), &page);
-	CLEANUP(yanks_cleanup) struct yanks *y = yanks_new(&page, "foo", URL);
+	CLEANUP(yanked_releases_cleanup) struct yanked_releases *y = yanked_releases_new(&page, "foo", URL);
 	static const struct {
 		const char *filename, *text;
 		bool offered;
@@ -148,18 +148,18 @@ static void which_releases_are_yanked(void **state UNUSED)
 		{"nonsense", NULL, false},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
-		const char *text = yanks_of_name(y, row[i].filename);
+		const char *text = yanked_releases_of_name(y, row[i].filename);
 		if (!text != !row[i].text || (text && strcmp(text, row[i].text) != 0))
 			fail_msg("%s: %s", row[i].filename, text ? text : "not yanked");
-		if (yanks_offers(y, row[i].filename) != row[i].offered)
+		if (yanked_releases_offers(y, row[i].filename) != row[i].offered)
 			fail_msg("%s: offered or not", row[i].filename);
 		assert_true(!text || mark_follows(str_from(text)));
 	}
-	assert_true(yanks_has_any(y));
+	assert_true(yanked_releases_has_any(y));
 	struct err e = ERR_INIT;
 	struct version v;
 	assert_int_equal(version_parse(STR("3"), &v, &e), 0);
-	assert_non_null(yanks_of_key(y, v.key));
+	assert_non_null(yanked_releases_of_key(y, v.key));
 	version_release(&v);
 }
 
@@ -167,8 +167,8 @@ static void nothing_is_yanked(void **state UNUSED)
 {
 	CLEANUP(simplepage_release) struct simplepage page = {0};
 	make_page(PLAIN("foo-1.0.tar.gz"), &page);
-	CLEANUP(yanks_cleanup) struct yanks *y = yanks_new(&page, "foo", URL);
-	assert_false(yanks_has_any(y));
+	CLEANUP(yanked_releases_cleanup) struct yanked_releases *y = yanked_releases_new(&page, "foo", URL);
+	assert_false(yanked_releases_has_any(y));
 	assert_false(mark_follows(STR("an operator's\nreason\n")));
 }
 

@@ -15,32 +15,32 @@
 
 // --- tries ---
 
-static void tries_cleanup(struct tries **t)
+static void tries_cleanup(struct rate_limit **t)
 {
-	tries_free(*t);
+	rate_limit_free(*t);
 }
 
-static int64_t fail_often(struct tries *t, const char *peer, int times, int64_t now)
+static int64_t fail_often(struct rate_limit *t, const char *peer, int times, int64_t now)
 {
 	int64_t wait = 0;
 	for (int i = 0; i < times; i++)
-		wait = tries_fail(t, peer, now);
+		wait = rate_limit_fail(t, peer, now);
 	return wait;
 }
 
 static void some_tries_at_once_then_one_now_and_then(void **state UNUSED)
 {
-	CLEANUP(tries_cleanup) struct tries *t = tries_new();
+	CLEANUP(tries_cleanup) struct rate_limit *t = rate_limit_new();
 	int64_t now = 5000;
-	assert_int_equal(fail_often(t, "192.0.2.1", TRIES_AT_ONCE, now), 0);
-	assert_int_equal(tries_fail(t, "192.0.2.1", now), TRIES_MS);
-	assert_int_equal(fail_often(t, "192.0.2.1", 100000, now), TRIES_MS); // no worse for having tried
-	assert_int_equal(tries_fail(t, "192.0.2.1", now + TRIES_MS - 1), 1);
-	assert_int_equal(tries_fail(t, "192.0.2.1", now + TRIES_MS), 0);
-	assert_int_equal(tries_fail(t, "192.0.2.1", now + TRIES_MS), TRIES_MS);
-	now += (int64_t)10 * TRIES_AT_ONCE * TRIES_MS;
-	assert_int_equal(fail_often(t, "192.0.2.1", TRIES_AT_ONCE, now), 0);
-	assert_int_equal(tries_fail(t, "192.0.2.1", now), TRIES_MS);
+	assert_int_equal(fail_often(t, "192.0.2.1", RATE_LIMIT_AT_ONCE, now), 0);
+	assert_int_equal(rate_limit_fail(t, "192.0.2.1", now), RATE_LIMIT_MS);
+	assert_int_equal(fail_often(t, "192.0.2.1", 100000, now), RATE_LIMIT_MS); // no worse for having tried
+	assert_int_equal(rate_limit_fail(t, "192.0.2.1", now + RATE_LIMIT_MS - 1), 1);
+	assert_int_equal(rate_limit_fail(t, "192.0.2.1", now + RATE_LIMIT_MS), 0);
+	assert_int_equal(rate_limit_fail(t, "192.0.2.1", now + RATE_LIMIT_MS), RATE_LIMIT_MS);
+	now += (int64_t)10 * RATE_LIMIT_AT_ONCE * RATE_LIMIT_MS;
+	assert_int_equal(fail_often(t, "192.0.2.1", RATE_LIMIT_AT_ONCE, now), 0);
+	assert_int_equal(rate_limit_fail(t, "192.0.2.1", now), RATE_LIMIT_MS);
 }
 
 // Two that share a place by chance are as one: of eight others, most do not.
@@ -48,21 +48,21 @@ static void each_has_his_own(void **state UNUSED)
 {
 	static const char *const others[] = {"192.0.2.2", "192.0.2.3", "192.0.2.4", "unix", "::ffff:192.0.2.9",
 		"::ffff:192.0.2.10", "2001:db8:0:2::1", "2001:db8:0:3::1"};
-	CLEANUP(tries_cleanup) struct tries *t = tries_new();
+	CLEANUP(tries_cleanup) struct rate_limit *t = rate_limit_new();
 	size_t held_up = 0;
-	fail_often(t, "192.0.2.1", TRIES_AT_ONCE, 0);
-	fail_often(t, "::ffff:192.0.2.1", TRIES_AT_ONCE, 0);
-	fail_often(t, "2001:db8:0:1::1", TRIES_AT_ONCE, 0);
+	fail_often(t, "192.0.2.1", RATE_LIMIT_AT_ONCE, 0);
+	fail_often(t, "::ffff:192.0.2.1", RATE_LIMIT_AT_ONCE, 0);
+	fail_often(t, "2001:db8:0:1::1", RATE_LIMIT_AT_ONCE, 0);
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
-		held_up += tries_fail(t, others[i], 0) != 0;
+		held_up += rate_limit_fail(t, others[i], 0) != 0;
 	assert_true(held_up < 4);
-	assert_int_not_equal(tries_fail(t, "2001:db8:0:1:ffff::7", 0), 0); // the same network
+	assert_int_not_equal(rate_limit_fail(t, "2001:db8:0:1:ffff::7", 0), 0); // the same network
 }
 
 // --- who may ---
 
 static char path[] = "test-auth.XXXXXX";
-static struct service service;
+static struct server_context service;
 
 static int set_up(void **state UNUSED)
 {

@@ -20,40 +20,40 @@ static struct str name(int i, char out[32])
 
 static void test_platforms_are_apart(void **state UNUSED)
 {
-	struct nameset *s = nameset_new();
-	nameset_add(s, 1, STR("numpy"));
-	assert_true(nameset_may_have(s, 1, STR("numpy")));
-	assert_false(nameset_may_have(s, 2, STR("numpy")));
-	assert_false(nameset_may_have(s, 1, STR("nump")));
-	nameset_free(s);
+	struct project_filter *s = project_filter_new();
+	project_filter_add(s, 1, STR("numpy"));
+	assert_true(project_filter_may_have(s, 1, STR("numpy")));
+	assert_false(project_filter_may_have(s, 2, STR("numpy")));
+	assert_false(project_filter_may_have(s, 1, STR("nump")));
+	project_filter_free(s);
 }
 
 static void test_grows_and_forgets(void **state UNUSED)
 {
-	struct nameset *s = nameset_new();
+	struct project_filter *s = project_filter_new();
 	char text[32];
 	for (int i = 0; i < NAMES; i++)
-		nameset_add(s, i % 3, name(i, text));
+		project_filter_add(s, i % 3, name(i, text));
 	for (int i = 0; i < NAMES; i += 2)
-		nameset_remove(s, i % 3, name(i, text));
+		project_filter_remove(s, i % 3, name(i, text));
 	for (int i = 0; i < NAMES; i++)
-		assert_int_equal(nameset_may_have(s, i % 3, name(i, text)), i % 2);
+		assert_int_equal(project_filter_may_have(s, i % 3, name(i, text)), i % 2);
 	for (int i = 0; i < NAMES; i += 2)
-		nameset_add(s, i % 3, name(i, text));
+		project_filter_add(s, i % 3, name(i, text));
 	for (int i = 0; i < NAMES; i++)
-		assert_true(nameset_may_have(s, i % 3, name(i, text)));
-	nameset_free(s);
+		assert_true(project_filter_may_have(s, i % 3, name(i, text)));
+	project_filter_free(s);
 }
 
 static void test_removing_what_is_not_there(void **state UNUSED)
 {
-	struct nameset *s = nameset_new();
-	nameset_remove(s, 1, STR("a"));
-	nameset_add(s, 1, STR("a"));
-	nameset_add(s, 1, STR("a"));
-	nameset_remove(s, 1, STR("a"));
-	assert_false(nameset_may_have(s, 1, STR("a")));
-	nameset_free(s);
+	struct project_filter *s = project_filter_new();
+	project_filter_remove(s, 1, STR("a"));
+	project_filter_add(s, 1, STR("a"));
+	project_filter_add(s, 1, STR("a"));
+	project_filter_remove(s, 1, STR("a"));
+	assert_false(project_filter_may_have(s, 1, STR("a")));
+	project_filter_free(s);
 }
 
 int main(void)

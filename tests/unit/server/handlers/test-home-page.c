@@ -25,12 +25,12 @@ static const struct catalog_totals counts[] = {{12, 1234567, 999}, {3, 4, 550000
 
 static const struct site site = {.store = {.platform = platforms, .platform_count = 2}, .view = views, .view_count = 4};
 
-static void render(const struct site *s, struct web_stats stats, const char *base, struct buf *out)
+static void render(const struct site *s, struct home_page_stats stats, const char *base, struct buf *out)
 {
 	struct err e = ERR_INIT;
 	stats.platform = counts;
 	buf_init(out, LIMIT_PAGE);
-	assert_int_equal(web_page(s, &stats, base, out, &e), 0);
+	assert_int_equal(home_page_page(s, &stats, base, out, &e), 0);
 	assert_true(str_is_utf8(buf_view(out)));
 }
 
@@ -56,7 +56,7 @@ static void facts(void **state)
 		"Last scan <time datetime=\"2026-01-02T03:04:05Z\">2026-01-02 03:04 UTC</time>",
 	};
 	CLEANUP(buf_release) struct buf out;
-	render(&site, (struct web_stats){.last_scan = 1767323045}, "http://cache.ci:8080/", &out);
+	render(&site, (struct home_page_stats){.last_scan = 1767323045}, "http://cache.ci:8080/", &out);
 	for (size_t i = 0; i < ARRAY_SIZE(want); i++)
 		assert_has(&out, want[i]);
 	assert_null(strstr(out.data, "<centos>"));
@@ -66,7 +66,7 @@ static void states(void **state)
 {
 	(void)state;
 	static const struct {
-		struct web_stats stats;
+		struct home_page_stats stats;
 		const char *want;
 	} cases[] = {
 		{{.is_scanning = true}, "state busy\">First scan is running"},
@@ -85,7 +85,7 @@ static void hostile_base(void **state)
 {
 	(void)state;
 	CLEANUP(buf_release) struct buf out;
-	render(&site, (struct web_stats){0}, "http://\"><script>alert(1)</script>\xff", &out);
+	render(&site, (struct home_page_stats){0}, "http://\"><script>alert(1)</script>\xff", &out);
 	assert_null(strstr(out.data, "<script>alert"));
 	assert_has(&out, "index-url = http://&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;\xef\xbf\xbd/simple/");
 }
@@ -101,7 +101,7 @@ static void trust(void **state)
 		{"http://localhost.example:80", true}, {"http://localhost", false}};
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		CLEANUP(buf_release) struct buf out;
-		render(&site, (struct web_stats){0}, cases[i].base, &out);
+		render(&site, (struct home_page_stats){0}, cases[i].base, &out);
 		assert_int_equal(strstr(out.data, "--trusted-host") != NULL, cases[i].is_distrusted);
 	}
 }
@@ -113,11 +113,11 @@ static void one_platform(void **state)
 	CLEANUP(buf_release) struct buf out, small;
 	const struct site one = {.store = {.platform = platforms, .platform_count = 1}, .view = views, .view_count = 2};
 	const struct site none = {.view = views, .view_count = 1};
-	render(&one, (struct web_stats){0}, "http://a", &out);
+	render(&one, (struct home_page_stats){0}, "http://a", &out);
 	assert_null(strstr(out.data, "<h2>Views"));
 	assert_null(strstr(out.data, "class=\"note\""));
 	buf_init(&small, 100);
-	assert_int_equal(web_page(&none, &(struct web_stats){.platform = counts}, "", &small, &e), -1);
+	assert_int_equal(home_page_page(&none, &(struct home_page_stats){.platform = counts}, "", &small, &e), -1);
 	assert_int_equal(e.kind, ERR_LIMIT);
 }
 

@@ -33,8 +33,8 @@ struct fixture {
 	char wheel[128];
 	char bytes[WHEEL_SIZE];
 	struct site site;
-	struct service service;
-	struct host host;
+	struct server_context service;
+	struct server_callbacks host;
 	unsigned stale;
 };
 
@@ -50,9 +50,9 @@ static void on_stale(void *ctx)
 	f->stale++;
 }
 
-static void get_scans(void *ctx UNUSED, struct host_scans *out)
+static void get_scans(void *ctx UNUSED, struct server_callbacks_scans *out)
 {
-	*out = (struct host_scans){.ended = 1};
+	*out = (struct server_callbacks_scans){.ended = 1};
 }
 
 static void write_wheel(struct fixture *f, struct stat *st)
@@ -74,7 +74,7 @@ static void record_wheel(struct catalog *c, int64_t platform, const struct stat 
 	buf_init(&packed, 4096);
 	digest_sha256((struct str){f->bytes, sizeof(f->bytes)}, sha256);
 	digest_sha256(str_from(metadata), metadata_sha256);
-	ok(pack_zstd(str_from(metadata), 3, &packed, &e), &e);
+	ok(compress_zstd(str_from(metadata), 3, &packed, &e), &e);
 	ok(catalog_begin(c, &e), &e);
 	ok(catalog_folder_ensure(c, platform, "", &root, &e), &e);
 	struct catalog_entry entry = {
@@ -121,13 +121,13 @@ static int set_up(void **state)
 	record_wheel(c, store.platform[0].id, &st, &f);
 	ok(site_init(&f.site, &config, &store, c, &e), &e);
 	f.service.cache = pagecache_new(1 << 20);
-	f.service.names = nameset_new();
-	f.service.readers = readers_new(catalog_file);
-	f.host = (struct host){.get_scans = get_scans, .on_stale = on_stale, .ctx = &f};
+	f.service.names = project_filter_new();
+	f.service.readers = catalog_pool_new(catalog_file);
+	f.host = (struct server_callbacks){.get_scans = get_scans, .on_stale = on_stale, .ctx = &f};
 	f.service.host = &f.host;
 	pthread_mutex_init(&f.service.totals_lock, NULL);
 	atomic_store(&f.service.site, &f.site);
-	nameset_add(f.service.names, f.site.store.platform[0].id, STR("foo-bar"));
+	project_filter_add(f.service.names, f.site.store.platform[0].id, STR("foo-bar"));
 	atomic_store(&f.service.names_known, true);
 	atomic_store(&f.service.filled, true);
 	*state = &f;
@@ -138,8 +138,8 @@ static int tear_down(void **state)
 {
 	struct fixture *f = *state;
 	pagecache_free(f->service.cache);
-	nameset_free(f->service.names);
-	readers_free(f->service.readers);
+	project_filter_free(f->service.names);
+	catalog_pool_free(f->service.readers);
 	site_release(&f->site);
 	pthread_mutex_destroy(&f->service.totals_lock);
 	CLEANUP(mem_free) char *command = xasprintf("rm -r %s", f->folder);
@@ -149,8 +149,8 @@ static int tear_down(void **state)
 // As http does it: the event loop first, then a worker.
 static struct reply *ask(struct fixture *f, struct request r)
 {
-	struct reply *reply = routes_quick(&f->service, &r);
-	return reply ? reply : routes_work(&f->service, &r, NULL);
+	struct reply *reply = routes_inline(&f->service, &r);
+	return reply ? reply : routes_worker(&f->service, &r, NULL);
 }
 
 static struct reply *get(struct fixture *f, const char *path)
@@ -227,16 +227,16 @@ static void test_a_page_is_rendered_once(void **state)
 {
 	struct fixture *f = *state;
 	struct request r = {.method = METHOD_GET, .path = "/simple/foo-bar/"};
-	assert_null(routes_quick(&f->service, &r));
-	CLEANUP(reply_cleanup) struct reply *made = routes_work(&f->service, &r, NULL);
-	CLEANUP(reply_cleanup) struct reply *kept = routes_quick(&f->service, &r);
+	assert_null(routes_inline(&f->service, &r));
+	CLEANUP(reply_cleanup) struct reply *made = routes_worker(&f->service, &r, NULL);
+	CLEANUP(reply_cleanup) struct reply *kept = routes_inline(&f->service, &r);
 	assert_ptr_equal(made, kept);
 	r.path = "/simple/FOO_bar/"; // another spelling is the same page
-	CLEANUP(reply_cleanup) struct reply *same = routes_quick(&f->service, &r);
+	CLEANUP(reply_cleanup) struct reply *same = routes_inline(&f->service, &r);
 	assert_ptr_equal(made, same);
 	r.header[HEADER_ACCEPT_ENCODING] = "gzip";
-	assert_null(routes_quick(&f->service, &r));
-	CLEANUP(reply_cleanup) struct reply *packed = routes_work(&f->service, &r, NULL);
+	assert_null(routes_inline(&f->service, &r));
+	CLEANUP(reply_cleanup) struct reply *packed = routes_worker(&f->service, &r, NULL);
 	assert_string_equal(reply_get_header(packed, "Content-Encoding"), "gzip");
 	assert_string_not_equal(packed->etag, made->etag);
 	assert_string_equal(reply_get_header(packed, "Vary"), "Accept, Accept-Encoding, User-Agent");
@@ -246,7 +246,7 @@ static void test_an_unknown_name_asks_nobody(void **state)
 {
 	struct fixture *f = *state;
 	struct request r = {.method = METHOD_GET, .path = "/simple/pip/"};
-	CLEANUP(reply_cleanup) struct reply *reply = routes_quick(&f->service, &r);
+	CLEANUP(reply_cleanup) struct reply *reply = routes_inline(&f->service, &r);
 	assert_non_null(reply);
 	assert_int_equal(reply->status, 404);
 	assert_non_null(reply_get_header(reply, "Cache-Control"));
@@ -386,7 +386,7 @@ static void test_lanes(void **state)
 			fail_msg("%s: %u", table[i].path, routes_lane(&f->service, &r));
 	}
 	struct err e = {.kind = ERR_TIME, .msg = "late"};
-	CLEANUP(reply_cleanup) struct reply *late = service_error(&e);
+	CLEANUP(reply_cleanup) struct reply *late = server_context_error(&e);
 	assert_int_equal(late->status, 503);
 	assert_non_null(reply_get_header(late, "Retry-After"));
 	atomic_store(&f->service.is_stopping, true);

@@ -238,21 +238,21 @@ static void test_too_long_to_be_polite(void **state)
 	CLEANUP(mem_close) int fd = dial(f);
 	begin_sized(fd, "/refuse/", (size_t)LIMIT_BODY_DISCARDED + 1, "");
 	assert_holds(read_until(fd, NULL), "HTTP/1.1 403 "); // nothing of it was sent
-	struct lanes *lanes = lanes_new("test");
-	struct lane *lane = lanes_pick(lanes, 0);
+	struct worker_pools *lanes = worker_pools_new("test");
+	struct worker_pool *lane = worker_pools_pick(lanes, 0);
 	const struct request r = {.method = METHOD_POST, .path = "/refuse/", .peer = "127.0.0.1", .header[HEADER_CONTENT_LENGTH] = "5"};
-	const struct scrutiny s = {.lengths = 1, .has_body = true};
+	const struct request_check s = {.lengths = 1, .has_body = true};
 	struct reply *refusal = NULL;
-	struct body *b = body_open(lane, 1, sink_receive, f, &r, &s, &refusal);
+	struct request_body *b = body_open(lane, 1, sink_receive, f, &r, &s, &refusal);
 	struct str bytes = some_bytes(MEGABYTE);
 	for (size_t i = 0; i < LIMIT_BODY_DISCARDED / MEGABYTE; i++) {
-		assert_int_equal(body_add(b, bytes), bytes.len);
-		assert_false(body_is_hopeless(b));
+		assert_int_equal(request_body_add(b, bytes), bytes.len);
+		assert_false(request_body_is_hopeless(b));
 	}
-	body_add(b, STR("x"));
-	assert_true(body_is_hopeless(b));
+	request_body_add(b, STR("x"));
+	assert_true(request_body_is_hopeless(b));
 	body_free(b);
-	lanes_free(lanes);
+	worker_pools_free(lanes);
 }
 
 int main(void)

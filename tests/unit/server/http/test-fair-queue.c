@@ -13,19 +13,19 @@
 enum { MOST = 64, UNDER_WAY = 4, WAITING = 16 };
 
 struct wish {
-	struct turn turn;
+	struct fair_queue_entry turn;
 	char name;
 };
 
 // Those that began, in order.
 struct fixture {
-	struct turns *turns;
+	struct fair_queue *turns;
 	struct wish wish[MOST];
 	size_t wishes;
 	char began[MOST + 1];
 };
 
-static void on_begin(void *ctx, struct turn *t)
+static void on_begin(void *ctx, struct fair_queue_entry *t)
 {
 	struct fixture *f = ctx;
 	size_t len = strlen(f->began);
@@ -36,7 +36,7 @@ static void on_begin(void *ctx, struct turn *t)
 static int begin(void **state)
 {
 	struct fixture *f = xcalloc(1, sizeof(*f));
-	f->turns = turns_new(&(struct turns_options){
+	f->turns = fair_queue_new(&(struct fair_queue_options){
 		.under_way = UNDER_WAY, .waiting = WAITING, .begin = on_begin, .ctx = f});
 	*state = f;
 	return 0;
@@ -45,7 +45,7 @@ static int begin(void **state)
 static int end(void **state)
 {
 	struct fixture *f = *state;
-	turns_free(f->turns);
+	fair_queue_free(f->turns);
 	free(f);
 	return 0;
 }
@@ -56,13 +56,13 @@ static struct wish *enter(struct fixture *f, char name, const char *peer, uint64
 	struct wish *w = &f->wish[f->wishes++];
 	assert_true(f->wishes < MOST);
 	w->name = name;
-	return turns_enter(f->turns, &w->turn, peer, weight) ? w : NULL;
+	return fair_queue_enter(f->turns, &w->turn, peer, weight) ? w : NULL;
 }
 
 static void end_turn(struct fixture *f, struct wish *w)
 {
-	turns_end(f->turns, &w->turn);
-	turns_run(f->turns);
+	fair_queue_end(f->turns, &w->turn);
+	fair_queue_run(f->turns);
 }
 
 static struct wish *named(struct fixture *f, char name)
@@ -83,24 +83,24 @@ static void end_all(struct fixture *f)
 static void one_address_has_three_quarters(void **state)
 {
 	struct fixture *f = *state;
-	struct turns_counts counts;
+	struct fair_queue_counts counts;
 	for (char name = 'a'; name < 'a' + 12; name++)
 		assert_non_null(enter(f, name, "192.0.2.1", 0));
 	assert_null(enter(f, '!', "192.0.2.1", 0));
 	assert_null(enter(f, '!', "::ffff:192.0.2.1", 0)); // the same
-	turns_run(f->turns);
+	fair_queue_run(f->turns);
 	assert_string_equal(f->began, "abc");
 	for (char name = 'A'; name < 'A' + 7; name++)
 		assert_non_null(enter(f, name, name % 2 ? "192.0.2.2" : "192.0.2.3", 0));
 	assert_null(enter(f, '!', "192.0.2.4", 0)); // it is full for all
-	turns_run(f->turns);
+	fair_queue_run(f->turns);
 	assert_string_equal(f->began, "abcA");
-	turns_count(f->turns, &counts);
+	fair_queue_count(f->turns, &counts);
 	assert_int_equal(counts.waiting, 15);
 	assert_int_equal(counts.under_way, UNDER_WAY);
 	end_all(f);
 	assert_int_equal(strlen(f->began), 19);
-	turns_count(f->turns, &counts);
+	fair_queue_count(f->turns, &counts);
 	assert_int_equal(counts.waiting + counts.under_way, 0);
 }
 
@@ -109,11 +109,11 @@ static void turns_go_round(void **state)
 	struct fixture *f = *state;
 	for (char name = 'a'; name < 'a' + 10; name++)
 		enter(f, name, "192.0.2.1", 0);
-	turns_run(f->turns);
+	fair_queue_run(f->turns);
 	enter(f, 'A', "192.0.2.2", 0);
 	enter(f, 'X', "192.0.2.3", 0);
 	enter(f, 'B', "192.0.2.2", 0);
-	turns_run(f->turns);
+	fair_queue_run(f->turns);
 	end_all(f);
 	const char *order = f->began; // each of the others' first before two more of the crowd
 	assert_true(strchr(order, 'A') - order <= 4);
@@ -128,10 +128,10 @@ static void addresses_of_a_network_are_one(void **state)
 	struct fixture *f = *state;
 	for (size_t i = 0; i < 4; i++)
 		enter(f, (char)('a' + i), peers[i % 3], 0);
-	turns_run(f->turns);
+	fair_queue_run(f->turns);
 	assert_string_equal(f->began, "abc");
 	enter(f, 'A', "2001:db8:0:1::1", 0);
-	turns_run(f->turns);
+	fair_queue_run(f->turns);
 	assert_string_equal(f->began, "abcA");
 }
 
@@ -141,7 +141,7 @@ static void proxy_on_this_machine_may_have_all(void **state)
 	struct fixture *f = *state;
 	for (char name = 'a'; name < 'a' + WAITING; name++)
 		assert_non_null(enter(f, name, name % 2 ? "unix" : NULL, 0));
-	turns_run(f->turns);
+	fair_queue_run(f->turns);
 	assert_string_equal(f->began, "abcd");
 }
 
@@ -150,11 +150,11 @@ static void who_joins_brings_his_own_place(void **state)
 	struct fixture *f = *state;
 	for (char name = 'a'; name < 'a' + 10; name++)
 		enter(f, name, "192.0.2.1", 0);
-	turns_run(f->turns);
+	fair_queue_run(f->turns);
 	enter(f, 'x', "192.0.2.3", 0); // has the fourth
-	turns_run(f->turns);
-	turns_join(f->turns, &named(f, 'j')->turn, "192.0.2.2");
-	turns_join(f->turns, &named(f, 'a')->turn, "192.0.2.2"); // has begun
+	fair_queue_run(f->turns);
+	fair_queue_join(f->turns, &named(f, 'j')->turn, "192.0.2.2");
+	fair_queue_join(f->turns, &named(f, 'a')->turn, "192.0.2.2"); // has begun
 	end_turn(f, named(f, 'x'));
 	assert_string_equal(f->began, "abcxj");
 	end_all(f);
@@ -166,11 +166,11 @@ static void who_leaves_has_no_turn(void **state)
 	struct fixture *f = *state;
 	for (char name = 'a'; name < 'a' + 6; name++)
 		enter(f, name, "192.0.2.1", 0);
-	turns_run(f->turns);
-	assert_true(turns_leave(f->turns, &named(f, 'd')->turn));
-	assert_false(turns_leave(f->turns, &named(f, 'd')->turn));
-	assert_false(turns_leave(f->turns, &named(f, 'a')->turn)); // it has begun
-	turns_end(f->turns, &named(f, 'd')->turn);
+	fair_queue_run(f->turns);
+	assert_true(fair_queue_leave(f->turns, &named(f, 'd')->turn));
+	assert_false(fair_queue_leave(f->turns, &named(f, 'd')->turn));
+	assert_false(fair_queue_leave(f->turns, &named(f, 'a')->turn)); // it has begun
+	fair_queue_end(f->turns, &named(f, 'd')->turn);
 	end_all(f);
 	assert_string_equal(f->began, "abcef");
 }
@@ -178,12 +178,12 @@ static void who_leaves_has_no_turn(void **state)
 static void weight_is_bounded(void **state)
 {
 	struct fixture *f = *state;
-	turns_limit(f->turns, 100);
+	fair_queue_limit(f->turns, 100);
 	enter(f, 'a', "192.0.2.1", 50);
 	enter(f, 'b', "192.0.2.1", 30); // more than its three quarters
 	enter(f, 'A', "192.0.2.2", 40);
 	enter(f, 'B', "192.0.2.3", 20);
-	turns_run(f->turns);
+	fair_queue_run(f->turns);
 	assert_string_equal(f->began, "aA");
 	end_turn(f, named(f, 'a'));
 	assert_string_equal(f->began, "aABb");
@@ -198,15 +198,15 @@ static void heavy_one_has_its_turn(void **state)
 	struct fixture *f = *state;
 	struct wish *light[2] = {&f->wish[0], &f->wish[MOST - 1]};
 	assert_ptr_equal(enter(f, 'a', "192.0.2.1", 10), light[0]);
-	turns_limit(f->turns, 100);
-	turns_run(f->turns);
+	fair_queue_limit(f->turns, 100);
+	fair_queue_run(f->turns);
 	enter(f, 'H', "192.0.2.2", 100);
 	size_t i = 0;
 	for (; light[i % 2]->turn.has_begun && i < 1000; i++) {
 		f->began[0] = '\0';
 		light[1 - i % 2]->name = 'a';
-		assert_true(turns_enter(f->turns, &light[1 - i % 2]->turn, "192.0.2.3", 10));
-		turns_run(f->turns);
+		assert_true(fair_queue_enter(f->turns, &light[1 - i % 2]->turn, "192.0.2.3", 10));
+		fair_queue_run(f->turns);
 		end_turn(f, light[i % 2]);
 	}
 	assert_in_range(i, 10, 999);

@@ -43,12 +43,12 @@ static void test_any_port(void **state UNUSED)
 static void test_port_in_use(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
-	CLEANUP(mem_free) char *url = NULL, *again = NULL;
+	CLEANUP(mem_free) char *url = NULL, *continuation = NULL;
 	CLEANUP(mem_close) int fd = listen_open("127.0.0.1:0", &url, &e);
 	CLEANUP(mem_free) char *address = xstrndup(url + 7, strlen(url) - 8);
 	assert_true(fd >= 0);
 	assert_int_equal(listen_begin(fd, url, &e), 0);
-	assert_int_equal(listen_open(address, &again, &e), -1);
+	assert_int_equal(listen_open(address, &continuation, &e), -1);
 	assert_int_equal(e.kind, ERR_NET);
 	assert_non_null(strstr(e.msg, address));
 }

@@ -24,7 +24,7 @@ struct feed {
 	struct http *http;
 	struct fixture dialled; // for dial()
 	pthread_mutex_t lock;
-	struct waiter *waiters;
+	struct continuation *waiters;
 	uint64_t have; // bytes that are there
 	bool is_there, has_failed, gives_up;
 	atomic_uint waiting, readers, worked;
@@ -43,11 +43,11 @@ static ssize_t feed_read(struct stream *s, uint64_t at, char *out, size_t room)
 	return len || !has_failed ? (ssize_t)len : -1;
 }
 
-static void feed_wait(struct feed *f, bool is_ready, struct waiter *w)
+static void feed_wait(struct feed *f, bool is_ready, struct continuation *w)
 {
 	if (is_ready) {
 		pthread_mutex_unlock(&f->lock);
-		w->wake(w);
+		w->resume(w);
 		return;
 	}
 	w->next = f->waiters;
@@ -56,7 +56,7 @@ static void feed_wait(struct feed *f, bool is_ready, struct waiter *w)
 	pthread_mutex_unlock(&f->lock);
 }
 
-static void feed_await(struct stream *s, uint64_t at, struct waiter *w)
+static void feed_await(struct stream *s, uint64_t at, struct continuation *w)
 {
 	struct feed *f = (struct feed *)s;
 	pthread_mutex_lock(&f->lock);
@@ -73,11 +73,11 @@ static const struct stream_ops feed_ops = {feed_read, feed_await, feed_unref};
 // Something has happened, under the lock: all look again.
 static void wake_all(struct feed *f)
 {
-	struct waiter *w = f->waiters;
+	struct continuation *w = f->waiters;
 	f->waiters = NULL;
 	atomic_store(&f->waiting, 0);
 	pthread_mutex_unlock(&f->lock);
-	waiter_wake_all(w);
+	continuation_resume_all(w);
 }
 
 static void feed_more(struct feed *f, uint64_t have)
@@ -108,7 +108,7 @@ static struct reply *quick(void *ctx, const struct request *r)
 	return strcmp(r->path, "/now") == 0 ? reply_text(200, "now") : NULL;
 }
 
-static struct reply *work(void *ctx, const struct request *r, struct waiter *again)
+static struct reply *work(void *ctx, const struct request *r, struct continuation *continuation)
 {
 	struct feed *f = ctx;
 	atomic_fetch_add(&f->worked, 1);
@@ -122,7 +122,7 @@ static struct reply *work(void *ctx, const struct request *r, struct waiter *aga
 		pthread_mutex_unlock(&f->lock);
 		return is_there ? reply_text(200, "later") : reply_text(503, "stopping");
 	}
-	feed_wait(f, false, again);
+	feed_wait(f, false, continuation);
 	return NULL;
 }
 
@@ -137,7 +137,7 @@ static int setup(void **state)
 	struct feed *f = xcalloc(1, sizeof(*f));
 	struct err e = ERR_INIT;
 	CLEANUP(mem_free) char *url = NULL;
-	struct http_options o = {.threads = 2, .connections = CONNECTIONS, .timeout = SERVER_PATIENCE, .quick = quick, .work = work,
+	struct http_options o = {.threads = 2, .connections = CONNECTIONS, .timeout = SERVER_PATIENCE, .handle_inline = quick, .handle_worker = work,
 		.give_up = give_up, .lane = lane, .ctx = f};
 	f->base.ops = &feed_ops;
 	pthread_mutex_init(&f->lock, NULL);

@@ -34,31 +34,31 @@ static void go_through(void *job)
 	atomic_fetch_sub(&at.inside, 1);
 }
 
-static struct lanes *begin(void)
+static struct worker_pools *begin(void)
 {
 	memset(&at, 0, sizeof(at));
 	pthread_mutex_init(&at.gate, NULL);
 	pthread_mutex_lock(&at.gate);
-	return lanes_new("test");
+	return worker_pools_new("test");
 }
 
-static void end(struct lanes *l)
+static void end(struct worker_pools *l)
 {
 	pthread_mutex_unlock(&at.gate);
-	lanes_free(l);
+	worker_pools_free(l);
 	pthread_mutex_destroy(&at.gate);
 }
 
 static void searches_go_one_at_a_time_and_round_the_addresses(void **state UNUSED)
 {
-	struct lanes *l = begin();
-	struct lane *lane = lanes_pick(l, LANE_SEARCHES);
+	struct worker_pools *l = begin();
+	struct worker_pool *lane = worker_pools_pick(l, LANE_SEARCHES);
 	static char a[] = "a", b[] = "b", c[] = "c";
 	for (int i = 0; i < 9; i++)
-		assert_true(lane_submit(lane, "192.0.2.1", go_through, a));
-	assert_true(lane_submit(lane, "192.0.2.2", go_through, b));
-	assert_true(lane_submit(lane, "192.0.2.2", go_through, b));
-	assert_true(lane_submit(lane, "192.0.2.3", go_through, c));
+		assert_true(worker_pool_submit(lane, "192.0.2.1", go_through, a));
+	assert_true(worker_pool_submit(lane, "192.0.2.2", go_through, b));
+	assert_true(worker_pool_submit(lane, "192.0.2.2", go_through, b));
+	assert_true(worker_pool_submit(lane, "192.0.2.3", go_through, c));
 	end(l);
 	assert_int_equal(at.most_inside, 1);
 	assert_int_equal(strlen(at.order), 12);
@@ -69,17 +69,17 @@ static void searches_go_one_at_a_time_and_round_the_addresses(void **state UNUSE
 
 static void so_many_may_wait(void **state UNUSED)
 {
-	struct lanes *l = begin();
+	struct worker_pools *l = begin();
 	static char a[] = "a", b[] = "b";
-	struct lane *lane = lanes_pick(l, LANE_SUMMARIES);
+	struct worker_pool *lane = worker_pools_pick(l, LANE_SUMMARIES);
 	unsigned taken = 0, others = 0;
 	for (int i = 0; i < MOST; i++)
-		taken += lane_submit(lane, "192.0.2.1", go_through, a);
+		taken += worker_pool_submit(lane, "192.0.2.1", go_through, a);
 	assert_in_range(taken, LIMIT_SEARCHES_WAITING / 2, LIMIT_SEARCHES_WAITING - 1);
 	for (int i = 0; i < MOST; i++)
-		others += lane_submit(lane, "192.0.2.2", go_through, b);
+		others += worker_pool_submit(lane, "192.0.2.2", go_through, b);
 	assert_in_range(others, 1, LIMIT_SEARCHES_WAITING / 2);
-	assert_true(lane_submit(lanes_pick(l, LANE_SEARCHES), "192.0.2.1", go_through, a)); // that is another lane
+	assert_true(worker_pool_submit(worker_pools_pick(l, LANE_SEARCHES), "192.0.2.1", go_through, a)); // that is another lane
 	end(l);
 	assert_int_equal(at.begun, taken + others + 1);
 	assert_int_equal(at.order[1] == 'b' || at.order[2] == 'b' || at.order[3] == 'b', true);
@@ -87,11 +87,11 @@ static void so_many_may_wait(void **state UNUSED)
 
 static void other_lanes_take_all(void **state UNUSED)
 {
-	struct lanes *l = begin();
+	struct worker_pools *l = begin();
 	static char a[] = "a";
 	for (int i = 0; i < MOST; i++)
-		assert_true(lane_submit(lanes_pick(l, i % 2 ? 3 : 0), "192.0.2.1", go_through, a));
-	assert_ptr_equal(lanes_pick(l, LANE_COUNT + LANES), lanes_pick(l, (LANE_COUNT + LANES) % LANES));
+		assert_true(worker_pool_submit(worker_pools_pick(l, i % 2 ? 3 : 0), "192.0.2.1", go_through, a));
+	assert_ptr_equal(worker_pools_pick(l, LANE_COUNT + WORKER_POOLS), worker_pools_pick(l, (LANE_COUNT + WORKER_POOLS) % WORKER_POOLS));
 	end(l);
 	assert_int_equal(at.begun, MOST);
 }

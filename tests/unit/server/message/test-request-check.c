@@ -43,8 +43,8 @@ static void each_header(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(headers); i++) {
-		struct scrutiny s = {0};
-		scrutiny_header(&s, headers[i].name, headers[i].value);
+		struct request_check s = {0};
+		request_check_header(&s, headers[i].name, headers[i].value);
 		if (s.is_malformed != headers[i].is_malformed ||
 			s.has_body != headers[i].has_body || s.hosts != headers[i].hosts)
 			fail_msg("line %zu: malformed %d, body %d, hosts %u", i, s.is_malformed,
@@ -55,11 +55,11 @@ static void each_header(void **state)
 static void headers_add_up(void **state)
 {
 	(void)state;
-	struct scrutiny s = {0};
-	scrutiny_header(&s, STR("Host"), STR("x"));
-	scrutiny_header(&s, STR("Content-Length"), STR("5"));
-	scrutiny_header(&s, STR("Content-Length"), STR("0"));
-	scrutiny_header(&s, STR("Host"), STR("x"));
+	struct request_check s = {0};
+	request_check_header(&s, STR("Host"), STR("x"));
+	request_check_header(&s, STR("Content-Length"), STR("5"));
+	request_check_header(&s, STR("Content-Length"), STR("0"));
+	request_check_header(&s, STR("Host"), STR("x"));
 	assert_true(s.has_body);
 	assert_int_equal(s.hosts, 2);
 	assert_false(s.is_malformed);
@@ -94,10 +94,10 @@ static void ends_of_bodies(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(bodies); i++) {
-		struct scrutiny s = {0};
-		scrutiny_header(&s, bodies[i].name[0], bodies[i].value[0]);
-		scrutiny_header(&s, bodies[i].name[1], bodies[i].value[1]);
-		CLEANUP(reply_cleanup) struct reply *r = scrutiny_refuse(&s, METHOD_POST, str_from(bodies[i].version));
+		struct request_check s = {0};
+		request_check_header(&s, bodies[i].name[0], bodies[i].value[0]);
+		request_check_header(&s, bodies[i].name[1], bodies[i].value[1]);
+		CLEANUP(reply_cleanup) struct reply *r = request_check_refuse(&s, METHOD_POST, str_from(bodies[i].version));
 		if ((r ? r->status : 0) != bodies[i].status)
 			fail_msg("line %zu: %u", i, r ? r->status : 0);
 	}
@@ -106,13 +106,13 @@ static void ends_of_bodies(void **state)
 static void expectations(void **state)
 {
 	(void)state;
-	struct scrutiny s = {0};
-	scrutiny_header(&s, STR("eXPECT"), STR("100-CONTINUE"));
+	struct request_check s = {0};
+	request_check_header(&s, STR("eXPECT"), STR("100-CONTINUE"));
 	assert_true(s.expects == 1 && !s.is_odd_expect);
-	scrutiny_header(&s, STR("Expect"), STR("wonder"));
+	request_check_header(&s, STR("Expect"), STR("wonder"));
 	assert_true(s.expects == 2 && s.is_odd_expect);
-	assert_null(scrutiny_refuse(&s, METHOD_OTHER, STR("HTTP/1.1"))); // nobody takes its body
-	CLEANUP(reply_cleanup) struct reply *r = scrutiny_refuse(&s, METHOD_GET, STR("HTTP/1.1"));
+	assert_null(request_check_refuse(&s, METHOD_OTHER, STR("HTTP/1.1"))); // nobody takes its body
+	CLEANUP(reply_cleanup) struct reply *r = request_check_refuse(&s, METHOD_GET, STR("HTTP/1.1"));
 	assert_int_equal(r->status, 400);
 }
 
@@ -126,14 +126,14 @@ static struct str piece(size_t at, size_t len)
 
 static bool fits(size_t target, size_t value, size_t end)
 {
-	struct scrutiny s = {.next = lines};
-	scrutiny_piece(&s, piece(0, 3), 1);
-	scrutiny_piece(&s, piece(target, 2), 1);
-	scrutiny_piece(&s, piece(7, 8), 2);
-	scrutiny_header(&s, piece(17, 4), piece(value, 1));
-	scrutiny_header(&s, piece(27, 1), piece(29, 0));
-	scrutiny_header(&s, piece(31, 1), piece(33, 1));
-	scrutiny_piece(&s, piece(end, 0), 0);
+	struct request_check s = {.next = lines};
+	request_check_piece(&s, piece(0, 3), 1);
+	request_check_piece(&s, piece(target, 2), 1);
+	request_check_piece(&s, piece(7, 8), 2);
+	request_check_header(&s, piece(17, 4), piece(value, 1));
+	request_check_header(&s, piece(27, 1), piece(29, 0));
+	request_check_header(&s, piece(31, 1), piece(33, 1));
+	request_check_piece(&s, piece(end, 0), 0);
 	return !s.is_malformed;
 }
 
@@ -151,10 +151,10 @@ static void pieces_follow_one_another(void **state)
 static void bare_cr_is_malformed(void **state)
 {
 	(void)state;
-	struct scrutiny s = {0};
-	scrutiny_piece(&s, STR("/simple/foo/?x"), 1);
+	struct request_check s = {0};
+	request_check_piece(&s, STR("/simple/foo/?x"), 1);
 	assert_false(s.is_malformed);
-	scrutiny_piece(&s, STR("/simple/foo/?\rX:y"), 1);
+	request_check_piece(&s, STR("/simple/foo/?\rX:y"), 1);
 	assert_true(s.is_malformed);
 }
 

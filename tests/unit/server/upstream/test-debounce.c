@@ -18,7 +18,7 @@
 enum { MOST = 4, SHORT_MS = 60, LONG_MS = 1000, BURST = 10, APART_MS = 20, NEVER_MS = 3600 * 1000 }; // who waits for NEVER hangs
 
 struct fixture {
-	struct lull lull;
+	struct debounce debounce;
 	pthread_t other;
 	int64_t last_ms; // of come_for_a_while: when the last one came
 	atomic_bool is_over; // of come_on
@@ -32,7 +32,7 @@ static void pause_for(long ms)
 static int begin(void **state, int64_t pause_ms)
 {
 	struct fixture *f = xcalloc(1, sizeof(*f));
-	lull_init(&f->lull, pause_ms, MOST);
+	debounce_init(&f->debounce, pause_ms, MOST);
 	*state = f;
 	return 0;
 }
@@ -55,7 +55,7 @@ static int begin_never(void **state)
 static int end(void **state)
 {
 	struct fixture *f = *state;
-	lull_destroy(&f->lull);
+	debounce_destroy(&f->debounce);
 	free(f);
 	return 0;
 }
@@ -63,19 +63,19 @@ static int end(void **state)
 // One is to be done; fn runs beside the test.
 static void start(struct fixture *f, void *(*fn)(void *))
 {
-	lull_came(&f->lull, 1);
+	debounce_came(&f->debounce, 1);
 	assert_int_equal(pthread_create(&f->other, NULL, fn, f), 0);
 }
 
 static void waits_until_the_burst_is_over(void **state)
 {
 	struct fixture *f = *state;
-	lull_wait(&f->lull); // nothing ever came
+	debounce_wait(&f->debounce); // nothing ever came
 	int64_t came = clock_ms();
-	lull_came(&f->lull, 1);
-	lull_wait(&f->lull);
+	debounce_came(&f->debounce, 1);
+	debounce_wait(&f->debounce);
 	assert_true(clock_ms() - came >= SHORT_MS);
-	lull_wait(&f->lull); // it lasts until something comes
+	debounce_wait(&f->debounce); // it lasts until something comes
 }
 
 static void *come_for_a_while(void *ctx)
@@ -83,9 +83,9 @@ static void *come_for_a_while(void *ctx)
 	struct fixture *f = ctx;
 	for (int i = 0; i < BURST; i++) {
 		pause_for(APART_MS);
-		lull_done(&f->lull, 1); // what is done is not too much
+		debounce_done(&f->debounce, 1); // what is done is not too much
 		f->last_ms = clock_ms();
-		lull_came(&f->lull, 1);
+		debounce_came(&f->debounce, 1);
 	}
 	return NULL;
 }
@@ -95,7 +95,7 @@ static void begins_again(void **state)
 {
 	struct fixture *f = *state;
 	start(f, come_for_a_while);
-	lull_wait(&f->lull);
+	debounce_wait(&f->debounce);
 	int64_t now = clock_ms();
 	pthread_join(f->other, NULL);
 	assert_true(now - f->last_ms >= LONG_MS);
@@ -105,7 +105,7 @@ static void *come_on(void *ctx)
 {
 	struct fixture *f = ctx;
 	for (; !atomic_load(&f->is_over); pause_for(1))
-		lull_came(&f->lull, 0);
+		debounce_came(&f->debounce, 0);
 	return NULL;
 }
 
@@ -113,7 +113,7 @@ static void burst_without_end_does_not_hold_it_up(void **state)
 {
 	struct fixture *f = *state;
 	start(f, come_on);
-	lull_wait(&f->lull);
+	debounce_wait(&f->debounce);
 	atomic_store(&f->is_over, true);
 	pthread_join(f->other, NULL);
 }
@@ -121,17 +121,17 @@ static void burst_without_end_does_not_hold_it_up(void **state)
 static void too_much_does_not_wait(void **state)
 {
 	struct fixture *f = *state;
-	lull_came(&f->lull, 1);
-	lull_came(&f->lull, MOST - 1);
-	lull_wait(&f->lull);
-	lull_done(&f->lull, MOST);
-	assert_int_equal(f->lull.pending, 0);
+	debounce_came(&f->debounce, 1);
+	debounce_came(&f->debounce, MOST - 1);
+	debounce_wait(&f->debounce);
+	debounce_done(&f->debounce, MOST);
+	assert_int_equal(f->debounce.pending, 0);
 }
 
 static void *wait(void *ctx)
 {
 	struct fixture *f = ctx;
-	lull_wait(&f->lull);
+	debounce_wait(&f->debounce);
 	return NULL;
 }
 
@@ -141,7 +141,7 @@ static void too_much_wakes(void **state)
 	struct fixture *f = *state;
 	start(f, wait);
 	pause_for(APART_MS);
-	lull_came(&f->lull, MOST);
+	debounce_came(&f->debounce, MOST);
 	pthread_join(f->other, NULL);
 }
 
@@ -150,9 +150,9 @@ static void closing_wakes(void **state)
 	struct fixture *f = *state;
 	start(f, wait);
 	pause_for(APART_MS);
-	lull_close(&f->lull);
+	debounce_close(&f->debounce);
 	pthread_join(f->other, NULL);
-	lull_wait(&f->lull);
+	debounce_wait(&f->debounce);
 }
 
 int main(void)

@@ -33,32 +33,32 @@ static struct upstream_project *project(const char *name, int64_t changed)
 	return project_of(name, changed, PACKED);
 }
 
-static void put_large(struct facts *f, const char *name, size_t bytes)
+static void put_large(struct upstream_cache *f, const char *name, size_t bytes)
 {
 	struct upstream_project *p = project_of(name, 1, bytes);
-	facts_put(f, p);
+	upstream_cache_put(f, p);
 	upstream_project_unref(p);
 }
 
 // Who put it lets go of it.
-static void put(struct facts *f, const char *name, int64_t changed)
+static void put(struct upstream_cache *f, const char *name, int64_t changed)
 {
 	struct upstream_project *p = project(name, changed);
-	facts_put(f, p);
+	upstream_cache_put(f, p);
 	upstream_project_unref(p);
 }
 
-static void add(struct facts *f, const char *name, int64_t changed, uint64_t epoch)
+static void add(struct upstream_cache *f, const char *name, int64_t changed, uint64_t epoch)
 {
 	struct upstream_project *p = project(name, changed);
-	facts_add(f, p, epoch);
+	upstream_cache_add(f, p, epoch);
 	upstream_project_unref(p);
 }
 
 // The change of the one that is there; -1: none is.
-static int64_t change_of(struct facts *f, const char *name)
+static int64_t change_of(struct upstream_cache *f, const char *name)
 {
-	struct upstream_project *p = facts_get(f, name);
+	struct upstream_project *p = upstream_cache_get(f, name);
 	int64_t changed = p ? upstream_project_changed(p) : -1;
 	upstream_project_unref(p);
 	return changed;
@@ -66,44 +66,44 @@ static int64_t change_of(struct facts *f, const char *name)
 
 static void what_is_newer_stays(void **state UNUSED)
 {
-	struct facts *f = facts_new(10 * PACKED);
-	uint64_t before = facts_epoch(f);
+	struct upstream_cache *f = upstream_cache_new(10 * PACKED);
+	uint64_t before = upstream_cache_epoch(f);
 	assert_int_equal(change_of(f, "six"), -1);
 	add(f, "six", 1, before);
 	assert_int_equal(change_of(f, "six"), 1);
 	put(f, "six", 2);
 	assert_int_equal(change_of(f, "six"), 2);
-	add(f, "six", 1, facts_epoch(f)); // was read before the other one came
+	add(f, "six", 1, upstream_cache_epoch(f)); // was read before the other one came
 	assert_int_equal(change_of(f, "six"), 2);
 	add(f, "seven", 1, before); // perhaps, too
 	assert_int_equal(change_of(f, "seven"), -1);
-	facts_free(f);
+	upstream_cache_free(f);
 }
 
 static void what_others_wrote_goes(void **state UNUSED)
 {
-	struct facts *f = facts_new(10 * PACKED);
+	struct upstream_cache *f = upstream_cache_new(10 * PACKED);
 	put(f, "six", 7);
 	put(f, "seven", 0);
-	uint64_t before = facts_epoch(f);
-	assert_true(facts_keep_up(f, "six", 7)); // that was this one
-	assert_false(facts_keep_up(f, "seven", 8));
-	assert_false(facts_keep_up(f, "eight", 9));
+	uint64_t before = upstream_cache_epoch(f);
+	assert_true(upstream_cache_keep_up(f, "six", 7)); // that was this one
+	assert_false(upstream_cache_keep_up(f, "seven", 8));
+	assert_false(upstream_cache_keep_up(f, "eight", 9));
 	assert_int_equal(change_of(f, "six"), 7);
 	assert_int_equal(change_of(f, "seven"), -1);
 	add(f, "eight", 8, before); // was read before the change was known
 	assert_int_equal(change_of(f, "eight"), -1);
-	assert_false(facts_keep_up(f, "six", 10));
+	assert_false(upstream_cache_keep_up(f, "six", 10));
 	assert_int_equal(change_of(f, "six"), -1);
-	facts_free(f);
+	upstream_cache_free(f);
 }
 
 static void memory_is_bounded(void **state UNUSED)
 {
-	struct facts *f = facts_new(10 * PACKED + PACKED / 2);
+	struct upstream_cache *f = upstream_cache_new(10 * PACKED + PACKED / 2);
 	char name[16];
 	put(f, "held", 1);
-	struct upstream_project *held = facts_get(f, "held");
+	struct upstream_project *held = upstream_cache_get(f, "held");
 	for (int i = 0; i < 30; i++) {
 		snprintf(name, sizeof(name), "p%d", i);
 		put(f, name, i + 1);
@@ -123,9 +123,9 @@ static void memory_is_bounded(void **state UNUSED)
 	assert_int_equal(change_of(f, "large"), -1);
 	assert_int_equal(change_of(f, "p29"), 30);
 	upstream_project_unref(held);
-	facts_clear(f);
+	upstream_cache_clear(f);
 	assert_int_equal(change_of(f, "p29"), -1);
-	facts_free(f);
+	upstream_cache_free(f);
 }
 
 int main(void)

@@ -27,8 +27,8 @@ enum { SIZE = 300017, HALF = SIZE / 2, ASKERS = 40, PATIENT_S = 600 };
 struct fixture {
 	struct loopback *server;
 	struct fetch_pool *pool;
-	struct depot *depot;
-	struct retrieve *retrieve;
+	struct file_cache *file_cache;
+	struct upstream_files *retrieve;
 	char folder[64];
 	char bytes[SIZE];
 	uint8_t sha256[SHA256_SIZE];
@@ -127,9 +127,9 @@ static int begin(void **state)
 	f->pool = fetch_pool_new(&options);
 	fetch_pool_start(f->pool);
 	*state = f;
-	if (!mkdtemp(f->folder) || depot_open(f->folder, SIZE * 3, &f->depot, &e) < 0)
+	if (!mkdtemp(f->folder) || file_cache_open(f->folder, SIZE * 3, &f->file_cache, &e) < 0)
 		return -1;
-	f->retrieve = retrieve_new(f->pool, 4, f->depot, NULL);
+	f->retrieve = upstream_files_new(f->pool, 4, f->file_cache, NULL);
 	return 0;
 }
 
@@ -137,7 +137,7 @@ static int begin(void **state)
 static void settle(struct fixture *f)
 {
 	fetch_pool_free(STEAL_PTR(f->pool));
-	retrieve_free(STEAL_PTR(f->retrieve));
+	upstream_files_free(STEAL_PTR(f->retrieve));
 }
 
 static int end(void **state)
@@ -145,7 +145,7 @@ static int end(void **state)
 	struct fixture *f = *state;
 	CLEANUP(mem_free) char *command = xasprintf("rm -r '%s'", f->folder);
 	settle(f);
-	depot_close(f->depot);
+	file_cache_close(f->file_cache);
 	loopback_free(f->server);
 	sem_destroy(&f->held);
 	sem_destroy(&f->gate);
@@ -160,25 +160,25 @@ struct question {
 };
 
 // As server/handlers/proxy asks: what the depot has needs nobody else.
-static enum retrieve_state ask(struct fixture *f, const struct question *q, struct sleeper *s, struct retrieve_result *out)
+static enum file_fetch_state ask(struct fixture *f, const struct question *q, struct sleeper *s, struct file_fetch_result *out)
 {
 	CLEANUP(mem_free) char *url = xasprintf("http://127.0.0.1:%u/%s", loopback_port(f->server), q->name);
 	CLEANUP(mem_free) char *filename = xasprintf("%s-1-py3-none-any.whl", q->name);
-	const struct retrieve_wish wish = {.project = q->name, .filename = filename, .url = url, .home = url,
+	const struct file_request wish = {.project = q->name, .filename = filename, .url = url, .home = url,
 		.sha256 = q->is_unknown ? NULL : f->sha256, .size = q->is_unknown ? -1 : SIZE};
 	struct err e = ERR_INIT;
-	*out = (struct retrieve_result){.state = RETRIEVE_KEPT};
-	if (depot_find(f->depot, q->name, filename, wish.sha256, &out->file, &e) < 0)
-		retrieve_file(f->retrieve, &wish, q->wants_whole, &s->base, out);
+	*out = (struct file_fetch_result){.state = FILE_FETCH_KEPT};
+	if (file_cache_find(f->file_cache, q->name, filename, wish.sha256, &out->file, &e) < 0)
+		upstream_files_file(f->retrieve, &wish, q->wants_whole, &s->base, out);
 	return out->state;
 }
 
 // Asks until there is an answer.
-static enum retrieve_state insist(struct fixture *f, const struct question *q, struct retrieve_result *out)
+static enum file_fetch_state insist(struct fixture *f, const struct question *q, struct file_fetch_result *out)
 {
 	struct sleeper s;
 	sleeper_init(&s);
-	while (ask(f, q, &s, out) == RETRIEVE_LATER)
+	while (ask(f, q, &s, out) == FILE_FETCH_LATER)
 		sem_wait(&s.is_woken);
 	return out->state;
 }
@@ -203,16 +203,16 @@ static bool drain(const struct fixture *f, struct stream *stream, uint64_t lengt
 	return n >= 0;
 }
 
-static void assert_is_whole(const struct fixture *f, struct retrieve_result *r)
+static void assert_is_whole(const struct fixture *f, struct file_fetch_result *r)
 {
 	CLEANUP(mem_free) char *bytes = xmalloc(SIZE + 1);
 	uint64_t taken;
-	if (r->state == RETRIEVE_STREAM) {
+	if (r->state == FILE_FETCH_STREAM) {
 		assert_int_equal(r->length, SIZE);
 		assert_true(drain(f, r->stream, r->length, &taken));
 		return;
 	}
-	assert_int_equal(r->state, RETRIEVE_KEPT);
+	assert_int_equal(r->state, FILE_FETCH_KEPT);
 	assert_int_equal(r->file.size, SIZE);
 	assert_memory_equal(r->file.sha256, f->sha256, SHA256_SIZE);
 	assert_int_equal(pread(r->file.fd, bytes, SIZE + 1, 0), SIZE);
@@ -220,12 +220,12 @@ static void assert_is_whole(const struct fixture *f, struct retrieve_result *r)
 	close(r->file.fd);
 }
 
-static bool depot_has(struct fixture *f, const char *name)
+static bool file_cache_has(struct fixture *f, const char *name)
 {
 	struct err e = ERR_INIT;
-	struct depot_file file;
+	struct file_cache_file file;
 	CLEANUP(mem_free) char *filename = xasprintf("%s-1-py3-none-any.whl", name);
-	if (depot_find(f->depot, name, filename, NULL, &file, &e) < 0)
+	if (file_cache_find(f->file_cache, name, filename, NULL, &file, &e) < 0)
 		return false;
 	close(file.fd);
 	return true;
@@ -234,18 +234,18 @@ static bool depot_has(struct fixture *f, const char *name)
 static bool is_kept(struct fixture *f, const char *name)
 {
 	settle(f);
-	return depot_has(f, name);
+	return file_cache_has(f, name);
 }
 
 static void all_who_want_a_file_make_one_request(void **state)
 {
 	struct fixture *f = *state;
 	static struct sleeper s[ASKERS];
-	struct retrieve_result r;
+	struct file_fetch_result r;
 	for (size_t i = 0; i < ASKERS; i++) { // every other one wants all of it at once
 		const struct question q = {.name = "held", .wants_whole = i % 2};
 		sleeper_init(&s[i]);
-		assert_int_equal(ask(f, &q, &s[i], &r), RETRIEVE_LATER);
+		assert_int_equal(ask(f, &q, &s[i], &r), FILE_FETCH_LATER);
 	}
 	sem_wait(&f->held);
 	sem_post(&f->gate);
@@ -253,8 +253,8 @@ static void all_who_want_a_file_make_one_request(void **state)
 		const struct question q = {.name = "held", .wants_whole = i % 2};
 		do
 			sem_wait(&s[i].is_woken);
-		while (ask(f, &q, &s[i], &r) == RETRIEVE_LATER);
-		assert_int_equal(r.state == RETRIEVE_STREAM && q.wants_whole, false);
+		while (ask(f, &q, &s[i], &r) == FILE_FETCH_LATER);
+		assert_int_equal(r.state == FILE_FETCH_STREAM && q.wants_whole, false);
 		assert_is_whole(f, &r);
 	}
 	assert_int_equal(f->asked, 1);
@@ -263,13 +263,13 @@ static void all_who_want_a_file_make_one_request(void **state)
 		assert_int_equal(sem_trywait(&s[i].is_woken), -1); // once for each time that he waited
 }
 
-static enum retrieve_state ask_past_the_depot(struct fixture *f, const char *name, struct sleeper *s,
-	struct retrieve_result *out)
+static enum file_fetch_state ask_past_the_file_cache(struct fixture *f, const char *name, struct sleeper *s,
+	struct file_fetch_result *out)
 {
 	CLEANUP(mem_free) char *filename = xasprintf("%s-1-py3-none-any.whl", name);
-	const struct retrieve_wish wish = {.project = name, .filename = filename, .url = "http:", .home = "http:",
+	const struct file_request wish = {.project = name, .filename = filename, .url = "http:", .home = "http:",
 		.sha256 = f->sha256, .size = SIZE};
-	retrieve_file(f->retrieve, &wish, true, &s->base, out);
+	upstream_files_file(f->retrieve, &wish, true, &s->base, out);
 	return out->state;
 }
 
@@ -277,7 +277,7 @@ static enum retrieve_state ask_past_the_depot(struct fixture *f, const char *nam
 static void who_comes_a_moment_late_makes_no_second_request(void **state)
 {
 	struct fixture *f = *state;
-	struct retrieve_result r = {.state = RETRIEVE_LATER};
+	struct file_fetch_result r = {.state = FILE_FETCH_LATER};
 	struct sleeper s;
 	sleeper_init(&s);
 	for (char name[] = "a"; *name < 'f'; ++*name) {
@@ -286,35 +286,35 @@ static void who_comes_a_moment_late_makes_no_second_request(void **state)
 		do {
 			insist(f, &q, &r);
 			assert_is_whole(f, &r);
-		} while (!depot_has(f, name));
-		if (clock_seconds() - began < 2 && ask_past_the_depot(f, name, &s, &r) == RETRIEVE_KEPT)
+		} while (!file_cache_has(f, name));
+		if (clock_seconds() - began < 2 && ask_past_the_file_cache(f, name, &s, &r) == FILE_FETCH_KEPT)
 			close(r.file.fd);
-		assert_true(r.state == RETRIEVE_KEPT || clock_seconds() - began >= 2);
+		assert_true(r.state == FILE_FETCH_KEPT || clock_seconds() - began >= 2);
 	}
 }
 
 // Who asked has it before; and who asks in the same burst is not held up by the disk.
-static void it_is_kept_in_a_lull(void **state)
+static void it_is_kept_in_a_debounce(void **state)
 {
 	struct fixture *f = *state;
-	struct retrieve_result r;
+	struct file_fetch_result r;
 	const struct timespec often = {.tv_nsec = 1000000};
 	int64_t began = clock_ms();
 	insist(f, &(struct question){.name = "a", .wants_whole = true}, &r);
 	assert_is_whole(f, &r);
-	while (!depot_has(f, "a"))
+	while (!file_cache_has(f, "a"))
 		nanosleep(&often, NULL);
-	assert_true(clock_ms() - began >= LULL_PAUSE_MS);
+	assert_true(clock_ms() - began >= DEBOUNCE_PAUSE_MS);
 }
 
 static void bytes_go_out_while_they_come(void **state)
 {
 	struct fixture *f = *state;
-	struct retrieve_result r;
+	struct file_fetch_result r;
 	struct sleeper s;
 	char piece[64];
 	sleeper_init(&s);
-	assert_int_equal(insist(f, &(struct question){.name = "halved"}, &r), RETRIEVE_STREAM);
+	assert_int_equal(insist(f, &(struct question){.name = "halved"}, &r), FILE_FETCH_STREAM);
 	sem_wait(&f->held); // the second half has not been sent
 	while (r.stream->ops->read(r.stream, 0, piece, sizeof(piece)) <= 0) {
 		r.stream->ops->await(r.stream, 0, &s.base);
@@ -333,7 +333,7 @@ static void shorten_what_comes(const struct fixture *f)
 	DIR *dir = opendir(f->folder);
 	assert_non_null(dir);
 	for (struct dirent *entry; (entry = readdir(dir));)
-		if (leftover_is(entry->d_name)) {
+		if (tempname_is(entry->d_name)) {
 			int fd = openat(dirfd(dir), entry->d_name, O_WRONLY | O_CLOEXEC);
 			assert_int_equal(ftruncate(fd, 0), 0);
 			close(fd);
@@ -345,11 +345,11 @@ static void shorten_what_comes(const struct fixture *f)
 static void stream_whose_bytes_are_gone_ends(void **state)
 {
 	struct fixture *f = *state;
-	struct retrieve_result r;
+	struct file_fetch_result r;
 	struct sleeper s;
 	char byte;
 	sleeper_init(&s);
-	assert_int_equal(insist(f, &(struct question){.name = "halved"}, &r), RETRIEVE_STREAM);
+	assert_int_equal(insist(f, &(struct question){.name = "halved"}, &r), FILE_FETCH_STREAM);
 	sem_wait(&f->held);
 	while (r.stream->ops->read(r.stream, 0, &byte, 1) == 0) {
 		r.stream->ops->await(r.stream, 0, &s.base);
@@ -366,14 +366,14 @@ static void stream_whose_bytes_are_gone_ends(void **state)
 static void nobody_completes_what_is_wrong(void **state)
 {
 	struct fixture *f = *state;
-	struct retrieve_result r;
+	struct file_fetch_result r;
 	uint64_t taken = 0;
 	// Whoever comes late is told at once.
-	if (insist(f, &(struct question){.name = "wrong"}, &r) == RETRIEVE_STREAM) {
+	if (insist(f, &(struct question){.name = "wrong"}, &r) == FILE_FETCH_STREAM) {
 		assert_false(drain(f, r.stream, r.length, &taken));
 		assert_true(taken < SIZE);
 	} else {
-		assert_int_equal(r.state, RETRIEVE_FAILED);
+		assert_int_equal(r.state, FILE_FETCH_FAILED);
 	}
 	assert_false(is_kept(f, "wrong"));
 }
@@ -382,18 +382,18 @@ static void what_fails_says_how_and_is_not_kept(void **state)
 {
 	static const struct {
 		struct question question;
-		enum retrieve_state state;
+		enum file_fetch_state state;
 		const char *why;
 	} table[] = {
-		{{"wrong", false, true}, RETRIEVE_FAILED, "upstream's bytes do not have the hash that its page says"},
-		{{"short", false, true}, RETRIEVE_FAILED, "upstream sends another size than its page says"},
-		{{"cut", true, true}, RETRIEVE_FAILED, "truncated"}, // two halves of what nobody knows are no whole
-		{{"none", false, true}, RETRIEVE_ABSENT, "upstream has no such file any more"},
+		{{"wrong", false, true}, FILE_FETCH_FAILED, "upstream's bytes do not have the hash that its page says"},
+		{{"short", false, true}, FILE_FETCH_FAILED, "upstream sends another size than its page says"},
+		{{"cut", true, true}, FILE_FETCH_FAILED, "truncated"}, // two halves of what nobody knows are no whole
+		{{"none", false, true}, FILE_FETCH_ABSENT, "upstream has no such file any more"},
 	};
 	struct fixture *f = *state;
 	uint64_t files, bytes;
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
-		struct retrieve_result r;
+		struct file_fetch_result r;
 		int before = f->asked;
 		assert_int_equal(insist(f, &table[i].question, &r), table[i].state);
 		assert_string_equal(r.why, table[i].why);
@@ -401,14 +401,14 @@ static void what_fails_says_how_and_is_not_kept(void **state)
 		assert_int_equal(f->asked, before + 1);
 	}
 	settle(f);
-	depot_totals(f->depot, &files, &bytes);
+	file_cache_totals(f->file_cache, &files, &bytes);
 	assert_int_equal(files, 0);
 }
 
 static void what_was_cut_is_gone_on_with(void **state)
 {
 	struct fixture *f = *state;
-	struct retrieve_result r;
+	struct file_fetch_result r;
 	insist(f, &(struct question){.name = "cut"}, &r);
 	assert_is_whole(f, &r);
 	assert_int_equal(f->asked, 2);
@@ -418,13 +418,13 @@ static void what_was_cut_is_gone_on_with(void **state)
 static void file_that_is_too_large_is_not_asked_for(void **state)
 {
 	struct fixture *f = *state;
-	struct retrieve_result r;
+	struct file_fetch_result r;
 	struct sleeper s;
 	sleeper_init(&s);
-	depot_limit(f->depot, SIZE - 1);
-	assert_int_equal(ask(f, &(struct question){.name = "large"}, &s, &r), RETRIEVE_FULL);
+	file_cache_limit(f->file_cache, SIZE - 1);
+	assert_int_equal(ask(f, &(struct question){.name = "large"}, &s, &r), FILE_FETCH_FULL);
 	assert_int_equal(f->asked, 0);
-	depot_limit(f->depot, SIZE);
+	file_cache_limit(f->file_cache, SIZE);
 	insist(f, &(struct question){.name = "large"}, &r);
 	assert_is_whole(f, &r);
 }
@@ -434,27 +434,27 @@ static void giving_up_wakes_all(void **state)
 	struct fixture *f = *state;
 	static struct sleeper s[ASKERS];
 	struct sleeper reader;
-	struct retrieve_result r, stream;
+	struct file_fetch_result r, stream;
 	const struct question held = {.name = "held"};
 	char byte;
 	sleeper_init(&reader);
-	assert_int_equal(insist(f, &(struct question){.name = "halved"}, &stream), RETRIEVE_STREAM);
+	assert_int_equal(insist(f, &(struct question){.name = "halved"}, &stream), FILE_FETCH_STREAM);
 	stream.stream->ops->await(stream.stream, HALF, &reader.base);
 	for (size_t i = 0; i < ASKERS; i++) {
 		sleeper_init(&s[i]);
-		assert_int_equal(ask(f, &held, &s[i], &r), RETRIEVE_LATER);
+		assert_int_equal(ask(f, &held, &s[i], &r), FILE_FETCH_LATER);
 	}
 	sem_wait(&f->held);
 	sem_wait(&f->held);
-	retrieve_give_up(f->retrieve);
+	upstream_files_cancel(f->retrieve);
 	sem_wait(&reader.is_woken);
 	assert_int_equal(stream.stream->ops->read(stream.stream, 0, &byte, 1), -1);
 	stream.stream->ops->unref(stream.stream);
 	for (size_t i = 0; i < ASKERS; i++) {
 		sem_wait(&s[i].is_woken);
-		assert_int_equal(ask(f, &held, &s[i], &r), RETRIEVE_FAILED);
+		assert_int_equal(ask(f, &held, &s[i], &r), FILE_FETCH_FAILED);
 	}
-	assert_int_equal(ask(f, &(struct question){.name = "new"}, &reader, &r), RETRIEVE_FAILED);
+	assert_int_equal(ask(f, &(struct question){.name = "new"}, &reader, &r), FILE_FETCH_FAILED);
 	assert_int_equal(f->asked, 2);
 	sem_post(&f->gate);
 	sem_post(&f->gate);
@@ -471,7 +471,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(all_who_want_a_file_make_one_request),
 		TEST(who_comes_a_moment_late_makes_no_second_request),
-		TEST(it_is_kept_in_a_lull),
+		TEST(it_is_kept_in_a_debounce),
 		TEST(bytes_go_out_while_they_come),
 		TEST(stream_whose_bytes_are_gone_ends),
 		TEST(nobody_completes_what_is_wrong),

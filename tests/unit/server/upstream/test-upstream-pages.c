@@ -27,10 +27,10 @@ enum { ASKERS = 40, PATIENT_S = 60, MINUTE = 60, HOUR = 3600, DAY = 86400 };
 struct fixture {
 	struct loopback *server;
 	struct config config;
-	struct readers *readers;
+	struct catalog_pool *readers;
 	struct catalog *catalog;
 	struct upstream *upstream;
-	struct gateway *gateway;
+	struct upstream_pages *upstream_pages;
 	char folder[64];
 	atomic_int asked, learned; // but for "probe"
 	atomic_bool is_down;
@@ -74,13 +74,13 @@ static void start(struct fixture *f)
 	struct err e = ERR_INIT;
 	if (upstream_new(&f->config, &f->upstream, &e) < 0)
 		fail_msg("%s", e.msg);
-	f->gateway = gateway_start(&f->config, f->upstream, f->readers, NULL, learn, f);
+	f->upstream_pages = upstream_pages_start(&f->config, f->upstream, f->readers, NULL, learn, f);
 }
 
 // What was answered is in the catalog then.
 static void stop(struct fixture *f)
 {
-	gateway_free(STEAL_PTR(f->gateway));
+	upstream_pages_free(STEAL_PTR(f->upstream_pages));
 	upstream_free(STEAL_PTR(f->upstream));
 }
 
@@ -105,7 +105,7 @@ static int begin(void **state)
 			return -1;
 	if (catalog_open(path, &f->catalog, &e) < 0)
 		return -1;
-	f->readers = readers_new(path);
+	f->readers = catalog_pool_new(path);
 	start(f);
 	*state = f;
 	return 0;
@@ -116,7 +116,7 @@ static int end(void **state)
 	struct fixture *f = *state;
 	CLEANUP(mem_free) char *command = xasprintf("rm -r '%s'", f->folder);
 	stop(f);
-	readers_free(f->readers);
+	catalog_pool_free(f->readers);
 	catalog_close(f->catalog);
 	loopback_free(f->server);
 	config_release(&f->config);
@@ -143,7 +143,7 @@ static int take(void *ctx, const struct upstream_answer *a, struct err *e UNUSED
 static int ask(struct fixture *f, const char *project, struct sleeper *s, struct told *told)
 {
 	struct err e = ERR_INIT;
-	int result = gateway_project(f->gateway, f->catalog, project, "192.0.2.1", 0, &s->base, take, told, &e);
+	int result = upstream_pages_get(f->upstream_pages, f->catalog, project, "192.0.2.1", 0, &s->base, take, told, &e);
 	if (result < 0)
 		fail_msg("%s", e.msg);
 	return result;
@@ -155,7 +155,7 @@ static struct told insist(struct fixture *f, const char *project)
 	struct told told;
 	struct sleeper s;
 	sleeper_init(&s);
-	while (ask(f, project, &s, &told) == GATEWAY_LATER)
+	while (ask(f, project, &s, &told) == UPSTREAM_PAGES_LATER)
 		sem_wait(&s.is_woken);
 	return told;
 }
@@ -167,18 +167,18 @@ static void all_who_want_a_page_make_one_request(void **state)
 	struct told told;
 	for (size_t i = 0; i < ASKERS; i++) {
 		sleeper_init(&s[i]);
-		assert_int_equal(ask(f, "held", &s[i], &told), GATEWAY_LATER);
+		assert_int_equal(ask(f, "held", &s[i], &told), UPSTREAM_PAGES_LATER);
 	}
-	assert_false(gateway_is_fresh(f->gateway, STR("held")));
+	assert_false(upstream_pages_is_fresh(f->upstream_pages, STR("held")));
 	sem_wait(&f->held);
 	sem_post(&f->gate);
 	for (size_t i = 0; i < ASKERS; i++) {
 		sem_wait(&s[i].is_woken);
 		assert_int_equal(f->learned, 1); // before anybody is told
-		assert_int_equal(ask(f, "held", &s[i], &told), GATEWAY_TOLD);
+		assert_int_equal(ask(f, "held", &s[i], &told), UPSTREAM_PAGES_TOLD);
 		assert_true(told.result == UPSTREAM_KNOWN && told.has_page);
 	}
-	assert_true(gateway_is_fresh(f->gateway, STR("held")));
+	assert_true(upstream_pages_is_fresh(f->upstream_pages, STR("held")));
 	assert_int_equal(f->asked, 1);
 	stop(f);
 	for (size_t i = 0; i < ASKERS; i++)
@@ -204,7 +204,7 @@ static int rows_of(struct fixture *f, const char *project)
 }
 
 // Who asked has it before; and who asks for another page in the same burst is not held up by the catalog.
-static void it_is_written_in_a_lull(void **state)
+static void it_is_written_in_a_debounce(void **state)
 {
 	struct fixture *f = *state;
 	const struct timespec often = {.tv_nsec = 1000000};
@@ -212,7 +212,7 @@ static void it_is_written_in_a_lull(void **state)
 	assert_true(insist(f, "page").has_page);
 	while (rows_of(f, "page") == 0)
 		nanosleep(&often, NULL);
-	assert_true(clock_ms() - began >= LULL_PAUSE_MS);
+	assert_true(clock_ms() - began >= DEBOUNCE_PAUSE_MS);
 }
 
 static void who_does_not_wait_is_told_what_there_is(void **state)
@@ -220,7 +220,7 @@ static void who_does_not_wait_is_told_what_there_is(void **state)
 	struct fixture *f = *state;
 	struct err e = ERR_INIT;
 	struct told told;
-	assert_int_equal(gateway_project(f->gateway, f->catalog, "held", NULL, 0, NULL, take, &told, &e), GATEWAY_TOLD);
+	assert_int_equal(upstream_pages_get(f->upstream_pages, f->catalog, "held", NULL, 0, NULL, take, &told, &e), UPSTREAM_PAGES_TOLD);
 	assert_true(told.result == UPSTREAM_NEVER_ASKED && !told.has_page);
 	sem_wait(&f->held); // it is asked all the same
 	sem_post(&f->gate);
@@ -234,7 +234,7 @@ static void failure_is_told_to_all(void **state)
 	f->is_down = true;
 	struct told told = insist(f, "page");
 	assert_true(told.result == UPSTREAM_SERVER_ERROR && !told.has_page);
-	assert_false(gateway_is_fresh(f->gateway, STR("page")));
+	assert_false(upstream_pages_is_fresh(f->upstream_pages, STR("page")));
 }
 
 static void giving_up_wakes_all(void **state)
@@ -244,16 +244,16 @@ static void giving_up_wakes_all(void **state)
 	struct told told;
 	for (size_t i = 0; i < ASKERS; i++) {
 		sleeper_init(&s[i]);
-		assert_int_equal(ask(f, "held", &s[i], &told), GATEWAY_LATER);
+		assert_int_equal(ask(f, "held", &s[i], &told), UPSTREAM_PAGES_LATER);
 	}
 	sem_wait(&f->held);
-	gateway_give_up(f->gateway);
+	upstream_pages_cancel(f->upstream_pages);
 	for (size_t i = 0; i < ASKERS; i++) {
 		sem_wait(&s[i].is_woken);
-		assert_int_equal(ask(f, "held", &s[i], &told), GATEWAY_TOLD);
+		assert_int_equal(ask(f, "held", &s[i], &told), UPSTREAM_PAGES_TOLD);
 		assert_true(told.result == UPSTREAM_NEVER_ASKED && !told.has_page);
 	}
-	assert_int_equal(ask(f, "page", &s[0], &told), GATEWAY_TOLD);
+	assert_int_equal(ask(f, "page", &s[0], &told), UPSTREAM_PAGES_TOLD);
 	sem_post(&f->gate);
 	stop(f);
 	for (size_t i = 0; i < ASKERS; i++)
@@ -309,17 +309,17 @@ static void answers_count_for_as_long_as_they_should(void **state)
 		int asks;
 		struct told last; // what is told in the end
 	} table[] = {
-		{"page", 5 * MINUTE, false, GATEWAY_TOLD, 0, {UPSTREAM_KNOWN, true}},
-		{"page", 5 * MINUTE, true, GATEWAY_TOLD, 0, {UPSTREAM_KNOWN, true}},
-		{"page", 15 * MINUTE, false, GATEWAY_TOLD, 1, {UPSTREAM_KNOWN, true}}, // the old one, while it is asked
-		{"page", 15 * MINUTE, true, GATEWAY_TOLD, 1, {UPSTREAM_KNOWN, true}},
-		{"page", -15 * MINUTE, false, GATEWAY_TOLD, 1, {UPSTREAM_KNOWN, true}}, // somebody set the clock
-		{"page", 6 * DAY, true, GATEWAY_TOLD, 1, {UPSTREAM_KNOWN, true}},
-		{"page", 8 * DAY, false, GATEWAY_LATER, 1, {UPSTREAM_KNOWN, true}},
-		{"page", 8 * DAY, true, GATEWAY_LATER, 1, {UPSTREAM_SERVER_ERROR, false}},
-		{"none", MINUTE, false, GATEWAY_TOLD, 0, {UPSTREAM_NOT_FOUND, false}},
-		{"none", 2 * HOUR, false, GATEWAY_LATER, 1, {UPSTREAM_NOT_FOUND, false}},
-		{"none", 2 * HOUR, true, GATEWAY_LATER, 1, {UPSTREAM_SERVER_ERROR, false}},
+		{"page", 5 * MINUTE, false, UPSTREAM_PAGES_TOLD, 0, {UPSTREAM_KNOWN, true}},
+		{"page", 5 * MINUTE, true, UPSTREAM_PAGES_TOLD, 0, {UPSTREAM_KNOWN, true}},
+		{"page", 15 * MINUTE, false, UPSTREAM_PAGES_TOLD, 1, {UPSTREAM_KNOWN, true}}, // the old one, while it is asked
+		{"page", 15 * MINUTE, true, UPSTREAM_PAGES_TOLD, 1, {UPSTREAM_KNOWN, true}},
+		{"page", -15 * MINUTE, false, UPSTREAM_PAGES_TOLD, 1, {UPSTREAM_KNOWN, true}}, // somebody set the clock
+		{"page", 6 * DAY, true, UPSTREAM_PAGES_TOLD, 1, {UPSTREAM_KNOWN, true}},
+		{"page", 8 * DAY, false, UPSTREAM_PAGES_LATER, 1, {UPSTREAM_KNOWN, true}},
+		{"page", 8 * DAY, true, UPSTREAM_PAGES_LATER, 1, {UPSTREAM_SERVER_ERROR, false}},
+		{"none", MINUTE, false, UPSTREAM_PAGES_TOLD, 0, {UPSTREAM_NOT_FOUND, false}},
+		{"none", 2 * HOUR, false, UPSTREAM_PAGES_LATER, 1, {UPSTREAM_NOT_FOUND, false}},
+		{"none", 2 * HOUR, true, UPSTREAM_PAGES_LATER, 1, {UPSTREAM_SERVER_ERROR, false}},
 	};
 	struct fixture *f = *state;
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
@@ -335,9 +335,9 @@ static void answers_count_for_as_long_as_they_should(void **state)
 		f->is_down = table[i].is_down;
 		sleeper_init(&s);
 		int first = ask(f, table[i].project, &s, &told);
-		if (first == GATEWAY_LATER)
+		if (first == UPSTREAM_PAGES_LATER)
 			sem_wait(&s.is_woken);
-		if (first == GATEWAY_LATER)
+		if (first == UPSTREAM_PAGES_LATER)
 			told = insist(f, table[i].project);
 		insist(f, "probe"); // what was asked before that has been sent
 		if (table[i].asks)
@@ -346,7 +346,7 @@ static void answers_count_for_as_long_as_they_should(void **state)
 		if (first != table[i].first || told.result != table[i].last.result || told.has_page != table[i].last.has_page ||
 			f->asked - before != table[i].asks)
 			fail_msg("%s after %lld s, %s: %s, %s, %s, asked %d times", table[i].project, (long long)table[i].seconds,
-				table[i].is_down ? "down" : "up", first == GATEWAY_TOLD ? "told" : "later",
+				table[i].is_down ? "down" : "up", first == UPSTREAM_PAGES_TOLD ? "told" : "later",
 				upstream_result_name[told.result], told.has_page ? "a page" : "no page", f->asked - before);
 		start(f);
 	}
@@ -358,7 +358,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(all_who_want_a_page_make_one_request),
-		TEST(it_is_written_in_a_lull),
+		TEST(it_is_written_in_a_debounce),
 		TEST(who_does_not_wait_is_told_what_there_is),
 		TEST(failure_is_told_to_all),
 		TEST(giving_up_wakes_all),

@@ -20,7 +20,7 @@ static int walk(struct str bytes, enum strictness strictness, char text[ERR_MSG_
 {
 	CLEANUP(findings_release) struct findings findings;
 	struct zipdirectory zip;
-	struct source s = source_memory(bytes);
+	struct byte_source s = byte_source_memory(bytes);
 	struct err e = ERR_INIT;
 	findings_init(&findings);
 	int result = zipframe_read(&s, strictness, &findings, &zip, &e);
@@ -378,7 +378,7 @@ static void test_read(void **state UNUSED)
 		{{.packed = 3, .size = 3, .crc = 0x352441c2, .method = 8, .name = STR("m")}, -1},
 		{{.packed = 9, .size = 3, .crc = 0x352441c2, .method = 8, .name = STR("m")}, -1},
 	};
-	struct source s = source_memory((struct str){packed, sizeof(packed) - 1});
+	struct byte_source s = byte_source_memory((struct str){packed, sizeof(packed) - 1});
 	for (size_t i = 0; i < ARRAY_SIZE(members); i++) {
 		struct err e = ERR_INIT;
 		size_t seen = 0;

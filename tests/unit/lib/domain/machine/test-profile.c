@@ -314,7 +314,7 @@ static long rank_of(const struct profile *p, const struct filename *wheel)
 	return best;
 }
 
-static bool is_rival(const struct held *h, struct str platform, const struct filename *taken)
+static bool is_competitor(const struct held *h, struct str platform, const struct filename *taken)
 {
 	return str_eq(h->platform, platform) && strcmp(h->wheel.project, taken->project) == 0 &&
 	       strcmp(h->wheel.version.text, taken->version.text) == 0 && !h->wheel.build.len;
@@ -337,7 +337,7 @@ static void check_install(void *ctx, const struct vector *row)
 	if (best < 0)
 		fail_msg("line %zu: " STR_FMT, row->line, STR_ARG(file));
 	for (size_t i = 0; i < list->count; i++) {
-		if (!is_rival(&list->items[i], platform, &taken))
+		if (!is_competitor(&list->items[i], platform, &taken))
 			continue;
 		long rank = rank_of(&p, &list->items[i].wheel);
 		if (rank >= 0 && rank < best)

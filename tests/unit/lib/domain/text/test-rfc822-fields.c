@@ -43,9 +43,9 @@ static void test_fields(void **state UNUSED)
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		CLEANUP(buf_release) struct buf seen;
 		struct str rest = str_from(table[i].text);
-		struct headerfield field;
+		struct rfc822_field field;
 		buf_init(&seen, 1000);
-		while (headerfields_next(&rest, &field))
+		while (rfc822_fields_next(&rest, &field))
 			buf_printf(&seen, STR_FMT "=" STR_FMT ";", STR_ARG(field.name),
 				STR_ARG(field.value));
 		assert_string_equal(seen.data, table[i].fields);
@@ -57,10 +57,10 @@ static void test_fields(void **state UNUSED)
 static void test_first(void **state UNUSED)
 {
 	struct str text = STR("Name: a\nTAG: x\ntag: y\n\nBody: z\n"), value = STR("");
-	assert_true(headerfields_first(text, STR("Tag"), &value));
+	assert_true(rfc822_fields_first(text, STR("Tag"), &value));
 	assert_true(str_eq(value, STR("x")));
-	assert_false(headerfields_first(text, STR("Body"), &value));
-	assert_false(headerfields_first(text, STR("Nam"), &value));
+	assert_false(rfc822_fields_first(text, STR("Body"), &value));
+	assert_false(rfc822_fields_first(text, STR("Nam"), &value));
 }
 
 int main(void)

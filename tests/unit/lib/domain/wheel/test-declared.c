@@ -17,7 +17,7 @@ static const char wheel[] = "Foo_Bar-1.0-py3-none-any.whl", sdist[] = "foo-bar-1
 // NULL where the claim is so, else words of the refusal.
 static const struct {
 	const char *file;
-	struct claims claims;
+	struct declared claims;
 	const char *words;
 } names[] = {
 	{wheel, {0}, NULL},
@@ -56,7 +56,7 @@ static void test_names(void **state UNUSED)
 		struct err e = ERR_INIT;
 		CLEANUP(filename_release) struct filename file = {0};
 		parse(names[i].file, &file);
-		int rc = claims_check_name(&names[i].claims, str_from(names[i].file), &file, &e);
+		int rc = declared_check_name(&names[i].claims, str_from(names[i].file), &file, &e);
 		expect(names[i].file, rc, &e, names[i].words);
 	}
 }
@@ -64,21 +64,21 @@ static void test_names(void **state UNUSED)
 static void test_digests(void **state UNUSED)
 {
 	static const char zeros[] = "0000000000000000000000000000000000000000000000000000000000000000";
-	static const struct hash_value counted[HASH_COUNT] = {
-		[HASH_SHA256] = {32, {0}}, [HASH_BLAKE2B_256] = {32, {0}}, [HASH_MD5] = {0, {0}}};
+	static const struct digest_value counted[DIGEST_COUNT] = {
+		[DIGEST_SHA256] = {32, {0}}, [DIGEST_BLAKE2B_256] = {32, {0}}, [DIGEST_MD5] = {0, {0}}};
 	static const struct {
-		struct claims claims;
+		struct declared claims;
 		const char *words;
 	} row[] = {
-		{{.digest = {[HASH_SHA256] = zeros, [HASH_BLAKE2B_256] = zeros}}, NULL},
-		{{.digest = {[HASH_MD5] = "not counted on this machine"}}, NULL},
-		{{.digest = {[HASH_SHA256] = zeros + 1}}, "sha256_digest is not 64 hexadecimal digits"},
-		{{.digest = {[HASH_BLAKE2B_256] = "1111111111111111111111111111111111111111111111111111111111111111"}},
+		{{.digest = {[DIGEST_SHA256] = zeros, [DIGEST_BLAKE2B_256] = zeros}}, NULL},
+		{{.digest = {[DIGEST_MD5] = "not counted on this machine"}}, NULL},
+		{{.digest = {[DIGEST_SHA256] = zeros + 1}}, "sha256_digest is not 64 hexadecimal digits"},
+		{{.digest = {[DIGEST_BLAKE2B_256] = "1111111111111111111111111111111111111111111111111111111111111111"}},
 			"blake2_256_digest is 1111"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
 		struct err e = ERR_INIT;
-		int rc = claims_check_bytes(&row[i].claims, counted, &e);
+		int rc = declared_check_bytes(&row[i].claims, counted, &e);
 		expect("digest", rc, &e, row[i].words);
 	}
 }
@@ -86,18 +86,18 @@ static void test_digests(void **state UNUSED)
 static void test_form(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
-	CLEANUP(form_release) struct form form = {0};
-	assert_int_equal(form_find(STR("name")), FORM_NAME);
-	assert_int_equal(form_find(STR("summary")), FORM_COUNT);
-	assert_int_equal(form_put(&form, FORM_NAME, STR(" foo \r\n"), &e), 0);
-	assert_int_equal(form_put(&form, FORM_NAME, STR("foo"), &e), 0);
-	assert_int_equal(form_put(&form, FORM_VERSION, STR("UNKNOWN"), &e), 0);
-	assert_string_equal(form_claims(&form).name, "foo");
-	assert_null(form_claims(&form).version);
-	assert_int_equal(form_check(&form, &e), 0);
-	assert_int_equal(form_put(&form, FORM_NAME, STR("bar"), &e), -1);
-	assert_int_equal(form_put(&form, FORM_ACTION, STR("doc_upload"), &e), 0);
-	assert_int_equal(form_check(&form, &e), -1);
+	CLEANUP(upload_form_release) struct upload_form form = {0};
+	assert_int_equal(upload_form_find(STR("name")), UPLOAD_FORM_NAME);
+	assert_int_equal(upload_form_find(STR("summary")), UPLOAD_FORM_COUNT);
+	assert_int_equal(upload_form_put(&form, UPLOAD_FORM_NAME, STR(" foo \r\n"), &e), 0);
+	assert_int_equal(upload_form_put(&form, UPLOAD_FORM_NAME, STR("foo"), &e), 0);
+	assert_int_equal(upload_form_put(&form, UPLOAD_FORM_VERSION, STR("UNKNOWN"), &e), 0);
+	assert_string_equal(upload_form_claims(&form).name, "foo");
+	assert_null(upload_form_claims(&form).version);
+	assert_int_equal(upload_form_check(&form, &e), 0);
+	assert_int_equal(upload_form_put(&form, UPLOAD_FORM_NAME, STR("bar"), &e), -1);
+	assert_int_equal(upload_form_put(&form, UPLOAD_FORM_ACTION, STR("doc_upload"), &e), 0);
+	assert_int_equal(upload_form_check(&form, &e), -1);
 	assert_int_equal(e.kind, ERR_DENIED);
 }
 

@@ -17,7 +17,7 @@
 
 enum { ENTRIES = 4, BLOCK = 512 };
 
-struct entry {
+struct plan_entry {
 	const char *path, *content;
 	char type;          // 0: a file
 	const char *prefix; // ustar's second half of a path
@@ -25,7 +25,7 @@ struct entry {
 	unsigned sum_lie;
 };
 
-static void tar_add(struct buf *out, const struct entry *entry)
+static void tar_add(struct buf *out, const struct plan_entry *entry)
 {
 	char head[BLOCK] = {0};
 	unsigned sum = entry->sum_lie;
@@ -45,7 +45,7 @@ static void tar_add(struct buf *out, const struct entry *entry)
 		buf_putc(out, '\0');
 }
 
-static void make(struct buf *out, const struct entry entries[ENTRIES])
+static void make(struct buf *out, const struct plan_entry entries[ENTRIES])
 {
 	CLEANUP(buf_release) struct buf tar;
 	struct err e = ERR_INIT;
@@ -55,7 +55,7 @@ static void make(struct buf *out, const struct entry entries[ENTRIES])
 	for (size_t i = 0; i < ENTRIES && entries[i].path; i++)
 		tar_add(&tar, &entries[i]);
 	buf_add(&tar, zeros, sizeof(zeros));
-	assert_int_equal(pack_gzip(buf_view(&tar), 6, out, &e), 0);
+	assert_int_equal(compress_gzip(buf_view(&tar), 6, out, &e), 0);
 }
 
 #define INFO "Metadata-Version: 2.1\nName: Demo\nVersion: 1.0\n"
@@ -76,7 +76,7 @@ static void make(struct buf *out, const struct entry entries[ENTRIES])
 // expected: NULL is taken without a word, "~" in front a finding, else an error.
 static const struct {
 	const char *filename;
-	struct entry entries[ENTRIES];
+	struct plan_entry entries[ENTRIES];
 	const char *version; // what comes out, and whether there is metadata; NULL: none
 	const char *lenient, *strict;
 } table[] = {
@@ -129,7 +129,7 @@ static const struct {
 };
 
 // name is parsed where it can be, as the callers do.
-static int examine(struct source s, const char *filename, enum strictness strictness,
+static int examine(struct byte_source s, const char *filename, enum strictness strictness,
 	struct filename *name, struct wheel *out, struct err *e)
 {
 	struct err ignored = ERR_INIT;
@@ -146,7 +146,7 @@ static void expect(size_t row, struct str bytes, enum strictness strictness, con
 	CLEANUP(wheel_release) struct wheel w;
 	struct err e = ERR_INIT;
 	bool is_finding = expected && expected[0] == '~';
-	int result = examine(source_memory(bytes), table[row].filename, strictness, &name, &w, &e);
+	int result = examine(byte_source_memory(bytes), table[row].filename, strictness, &name, &w, &e);
 	const char *text = result < 0 ? e.msg : w.findings.text.data;
 	if (result != (expected && !is_finding ? -1 : 0))
 		fail_msg("row %zu, %s: \"%s\"", row, strictness == STRICT ? "strict" : "lenient",
@@ -178,7 +178,7 @@ static void test_truncated(void **state UNUSED)
 		CLEANUP(filename_release) struct filename name;
 		CLEANUP(wheel_release) struct wheel w;
 		struct err e = ERR_INIT;
-		struct source s = source_memory((struct str){bytes.data, len});
+		struct byte_source s = byte_source_memory((struct str){bytes.data, len});
 		if (examine(s, "demo-1.0.tar.gz", LENIENT, &name, &w, &e) == 0)
 			fail_msg("taken when cut after %zu bytes", len);
 		assert_int_equal(e.kind, ERR_INVALID);
@@ -196,7 +196,7 @@ static void test_flipped(void **state UNUSED)
 		struct err e = ERR_INIT;
 		bytes.data[bit / 8] = (char)(bytes.data[bit / 8] ^ 1 << bit % 8);
 		int result = examine(
-			source_memory(buf_view(&bytes)), "demo-1.0.tar.gz", STRICT, &name, &w, &e);
+			byte_source_memory(buf_view(&bytes)), "demo-1.0.tar.gz", STRICT, &name, &w, &e);
 		bytes.data[bit / 8] = (char)(bytes.data[bit / 8] ^ 1 << bit % 8);
 		if (result == 0)
 			assert_true(str_eq(buf_view(&w.metadata), STR(INFO)));
@@ -218,9 +218,9 @@ static void test_hostile_tar(void **state UNUSED)
 		char before = tar.data[i];
 		buf_init(&bytes, 1 << 20);
 		tar.data[i] = (char)(before + (i % 2 ? 1 : -1));
-		assert_int_equal(pack_gzip(buf_view(&tar), 1, &bytes, &e), 0);
+		assert_int_equal(compress_gzip(buf_view(&tar), 1, &bytes, &e), 0);
 		tar.data[i] = before;
-		if (examine(source_memory(buf_view(&bytes)), "demo-1.0.tar.gz", LENIENT, &name, &w,
+		if (examine(byte_source_memory(buf_view(&bytes)), "demo-1.0.tar.gz", LENIENT, &name, &w,
 			    &e) < 0)
 			assert_int_not_equal(e.kind, ERR_NONE);
 	}
@@ -238,7 +238,7 @@ static void test_bomb(void **state UNUSED)
 	size_t len = 70 << 20;
 	memset(buf_reserve(&tar, len), 0, len);
 	tar.len += len;
-	assert_int_equal(pack_gzip(buf_view(&tar), 6, &bytes, &e), 0);
+	assert_int_equal(compress_gzip(buf_view(&tar), 6, &bytes, &e), 0);
 	expect(0, buf_view(&bytes), LENIENT, "Decompression bomb");
 	expect(0, buf_view(&bytes), STRICT, "Decompression bomb");
 }
@@ -253,7 +253,7 @@ static void test_zip(void **state UNUSED)
 	zipmake_add(&z, &(struct zipmake_member){.name = "demo-1.0/PKG-INFO", .content = INFO});
 	zipmake_end(&z, "");
 	assert_int_equal(
-		examine(source_memory(buf_view(&z.bytes)), "demo-1.0.zip", STRICT, &name, &w, &e),
+		examine(byte_source_memory(buf_view(&z.bytes)), "demo-1.0.zip", STRICT, &name, &w, &e),
 		0);
 	assert_true(str_eq(buf_view(&w.metadata), STR(INFO)));
 }
@@ -268,7 +268,7 @@ static void test_zip_that_leads_out(void **state UNUSED)
 	zipmake_add(&z, &(struct zipmake_member){.name = "../PKG-INFO", .content = INFO});
 	zipmake_end(&z, "");
 	assert_int_equal(
-		examine(source_memory(buf_view(&z.bytes)), "demo-1.0.zip", LENIENT, &name, &w, &e),
+		examine(byte_source_memory(buf_view(&z.bytes)), "demo-1.0.zip", LENIENT, &name, &w, &e),
 		-1);
 	assert_non_null(strstr(e.msg, "leads out"));
 }
@@ -321,7 +321,7 @@ static void check_sdist(void *ctx, const struct vector *row)
 		fail_msg("cannot open %s", path);
 	const char *filename = strrchr(path, '/') + 1;
 	int result =
-		examine(source_file(fd, (uint64_t)st.st_size), filename, LENIENT, &name, &w, &e);
+		examine(byte_source_file(fd, (uint64_t)st.st_size), filename, LENIENT, &name, &w, &e);
 	check_facts(path, result, &name, &w, e.msg);
 	++*(size_t *)ctx;
 }

@@ -69,7 +69,7 @@ static void make(struct zipmake *z, const struct file files[FILES])
 	zipmake_end(z, "");
 }
 
-static int examine(const struct source *s, const char *filename, enum strictness strictness,
+static int examine(const struct byte_source *s, const char *filename, enum strictness strictness,
 	struct wheel *out, struct err *e)
 {
 	struct filename name = {0};
@@ -193,7 +193,7 @@ static const struct {
 static void expect(
 	size_t row, const struct zipmake *z, enum strictness strictness, const char *expected)
 {
-	struct source s = source_memory(buf_view(&z->bytes));
+	struct byte_source s = byte_source_memory(buf_view(&z->bytes));
 	CLEANUP(wheel_release) struct wheel w;
 	struct err e = ERR_INIT;
 	bool is_finding = expected && expected[0] == '~';
@@ -228,7 +228,7 @@ static void test_facts(void **state UNUSED)
 	struct err e = ERR_INIT;
 	uint8_t sha256[SHA256_SIZE];
 	make(&z, good);
-	struct source s = source_memory(buf_view(&z.bytes));
+	struct byte_source s = byte_source_memory(buf_view(&z.bytes));
 	assert_int_equal(examine(&s, demo_name, LENIENT, &w, &e), 0);
 	assert_string_equal(w.requires_python, ">=3.8");
 	assert_true(str_eq(buf_view(&w.metadata), str_from(good[2].content)));
@@ -246,7 +246,7 @@ static void test_metadata_too_large(void **state UNUSED)
 	CLEANUP(zipmake_release) struct zipmake z;
 	make(&z, files);
 	for (int strictness = LENIENT; strictness <= STRICT; strictness++) {
-		struct source s = source_memory(buf_view(&z.bytes));
+		struct byte_source s = byte_source_memory(buf_view(&z.bytes));
 		CLEANUP(wheel_release) struct wheel w;
 		struct err e = ERR_INIT;
 		assert_int_equal(examine(&s, demo_name, (enum strictness)strictness, &w, &e), -1);
@@ -265,7 +265,7 @@ static void examine_excess(const char *info, const char *content, struct wheel *
 	CLEANUP(zipmake_release) struct zipmake z;
 	struct err e = ERR_INIT;
 	make(&z, files);
-	struct source s = source_memory(buf_view(&z.bytes));
+	struct byte_source s = byte_source_memory(buf_view(&z.bytes));
 	if (examine(&s, demo_name, LENIENT, w, &e) < 0)
 		fail_msg("%s: %s", info, e.msg);
 }
@@ -345,7 +345,7 @@ static int examine_copy(const char *bytes, size_t len, enum strictness strictnes
 {
 	CLEANUP(mem_free) char *copy = xmalloc(len);
 	memcpy(copy, bytes, len);
-	struct source s = source_memory((struct str){copy, len});
+	struct byte_source s = byte_source_memory((struct str){copy, len});
 	struct err e = ERR_INIT;
 	return examine(&s, demo_name, strictness, w, &e);
 }
@@ -389,13 +389,13 @@ static void test_flipped(void **state UNUSED)
 		z.bytes.len * 8);
 }
 
-static void open_source(const char *path, int *fd, struct source *s)
+static void open_source(const char *path, int *fd, struct byte_source *s)
 {
 	struct stat st;
 	*fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (*fd < 0 || fstat(*fd, &st) < 0)
 		fail_msg("cannot open %s", path);
-	*s = source_file(*fd, (uint64_t)st.st_size);
+	*s = byte_source_file(*fd, (uint64_t)st.st_size);
 }
 
 static void assert_hex(
@@ -427,7 +427,7 @@ static void check_wheel(void *ctx UNUSED, const struct vector *row)
 		vectors_unquote(row->column[REQUIRES_PYTHON], &python);
 	for (int strictness = LENIENT; strictness <= STRICT; strictness++) {
 		CLEANUP(mem_close) int fd = -1;
-		struct source s;
+		struct byte_source s;
 		CLEANUP(wheel_release) struct wheel w;
 		struct err e = ERR_INIT;
 		open_source(path, &fd, &s);
@@ -463,7 +463,7 @@ static void test_clients(void **state UNUSED)
 		CLEANUP(mem_free) char *path = xasprintf("%s/%s", folder, entry->d_name);
 		for (int strictness = LENIENT; strictness <= STRICT; strictness++) {
 			CLEANUP(mem_close) int fd = -1;
-			struct source s;
+			struct byte_source s;
 			CLEANUP(wheel_release) struct wheel w;
 			struct err e = ERR_INIT;
 			open_source(path, &fd, &s);

@@ -126,10 +126,10 @@ static void write_many(void *job UNUSED)
 static void many_write_whole_lines(void **state UNUSED)
 {
 	CLEANUP(buf_release) struct buf text;
-	struct pool *pool = pool_new(WRITERS, POOL_FIRST_IN_FIRST_OUT, "test");
+	struct thread_pool *pool = thread_pool_new(WRITERS, THREAD_POOL_FIRST_IN_FIRST_OUT, "test");
 	for (int i = 0; i < WRITERS; i++)
-		pool_submit(pool, write_many, NULL);
-	pool_free(pool);
+		thread_pool_submit(pool, write_many, NULL);
+	thread_pool_free(pool);
 	read_log(&text);
 	struct str rest = buf_view(&text);
 	size_t lines = 0, len = str_slice(rest, 0, (size_t)str_find(rest, '\n')).len;

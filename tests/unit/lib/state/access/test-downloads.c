@@ -208,18 +208,18 @@ static uint64_t count_of(const char *filename)
 	return downloads_find(d, "p", filename, &found) ? found.count : 0;
 }
 
-static void raise_by(struct meter *t, const char *filename, unsigned times)
+static void raise_by(struct download_counter *t, const char *filename, unsigned times)
 {
-	struct meter_count *count = meter_of(t, "p", str_from(filename));
+	struct download_count *count = download_counter_of(t, "p", str_from(filename));
 	for (unsigned i = 0; i < times; i++)
-		meter_raise(count);
-	meter_unref(count);
+		download_counter_raise(count);
+	download_counter_unref(count);
 }
 
 // Two servers on one catalog.
 static void test_counts_end_up_in_the_file(void **state UNUSED)
 {
-	struct meter *one = meter_start(catalog, 3600 * 1000), *other = meter_start(catalog, 3600 * 1000);
+	struct download_counter *one = download_counter_start(catalog, 3600 * 1000), *other = download_counter_start(catalog, 3600 * 1000);
 	assert_int_equal(count_of("a"), 0); // it is there from the beginning
 	raise_by(one, "a", 3);
 	raise_by(one, "a", 4);
@@ -227,15 +227,15 @@ static void test_counts_end_up_in_the_file(void **state UNUSED)
 	raise_by(other, "b", 1);
 	raise_by(other, "never sent", 0);
 	raise_by(other, "odd\nname", 1);
-	struct meter_count *held = meter_of(one, "p", STR("a")); // of a reply that outlives the meter
-	meter_stop(one);
+	struct download_count *held = download_counter_of(one, "p", STR("a")); // of a reply that outlives the meter
+	download_counter_stop(one);
 	assert_int_equal(count_of("a"), 7);
-	meter_stop(other);
+	download_counter_stop(other);
 	assert_int_equal(count_of("a"), 12);
 	assert_int_equal(count_of("b"), 1);
-	meter_raise(held);
-	meter_unref(held);
-	meter_unref(meter_of(NULL, "p", STR("a")));
+	download_counter_raise(held);
+	download_counter_unref(held);
+	download_counter_unref(download_counter_of(NULL, "p", STR("a")));
 }
 
 // Without an end: as long as a busy machine takes.
@@ -247,32 +247,32 @@ static void wait_for(uint64_t count, const char *filename)
 
 static void test_counts_are_written_now_and_then(void **state UNUSED)
 {
-	struct meter *t = meter_start(catalog, 1);
-	struct meter_count *held = meter_of(t, "p", STR("held"));
+	struct download_counter *t = download_counter_start(catalog, 1);
+	struct download_count *held = download_counter_of(t, "p", STR("held"));
 	raise_by(t, "a", 1);
-	meter_raise(held);
+	download_counter_raise(held);
 	wait_for(1, "a");
 	wait_for(1, "held");
 	raise_by(t, "a", 2); // its count was let go of meanwhile, or not
-	meter_raise(held);
+	download_counter_raise(held);
 	wait_for(3, "a");
 	wait_for(2, "held");
-	meter_unref(held);
-	meter_stop(t);
+	download_counter_unref(held);
+	download_counter_stop(t);
 }
 
 static void test_what_cannot_be_written_is_kept(void **state UNUSED)
 {
 	CLEANUP(mem_free) char *in_the_way = xasprintf("mkdir '%s.new'", path);
 	CLEANUP(mem_free) char *away = xasprintf("rmdir '%s.new'", path);
-	struct meter *t = meter_start(catalog, 3600 * 1000);
+	struct download_counter *t = download_counter_start(catalog, 3600 * 1000);
 	raise_by(t, "a", 1);
 	assert_int_equal(system(in_the_way), 0);
-	meter_write(t);
+	download_counter_write(t);
 	assert_int_equal(count_of("a"), 0);
 	raise_by(t, "a", 1);
 	assert_int_equal(system(away), 0);
-	meter_stop(t);
+	download_counter_stop(t);
 	assert_int_equal(count_of("a"), 2);
 }
 

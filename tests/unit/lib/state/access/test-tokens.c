@@ -286,7 +286,7 @@ static void a_file_that_cannot_be_read_grants_nothing(void **state UNUSED)
 
 enum { ASKED = 300, ASKERS = 3, ADDED = 20 };
 
-struct asking {
+struct page_requests {
 	struct tokens *t;
 	const char *secret;
 	atomic_uint refused;
@@ -294,7 +294,7 @@ struct asking {
 
 static void ask_often(void *job)
 {
-	struct asking *x = job;
+	struct page_requests *x = job;
 	for (int i = 0; i < ASKED; i++) {
 		struct err e = ERR_INIT;
 		if (ask(x->t, x->secret, &e) != TOKENS_GRANTED)
@@ -314,13 +314,13 @@ static void many_threads_ask_and_add(void **state UNUSED)
 	CLEANUP(tokens_cleanup) struct tokens *t = tokens_new(path);
 	CLEANUP(tokenfile_release) struct tokenfile f = {0};
 	struct err e = ERR_INIT;
-	struct asking x = {.t = t, .secret = secret};
-	struct pool *pool = pool_new(ASKERS + 2, POOL_FIRST_IN_FIRST_OUT, "test");
+	struct page_requests x = {.t = t, .secret = secret};
+	struct thread_pool *pool = thread_pool_new(ASKERS + 2, THREAD_POOL_FIRST_IN_FIRST_OUT, "test");
 	for (int i = 0; i < ASKERS; i++)
-		pool_submit(pool, ask_often, &x);
-	pool_submit(pool, add_often, NULL);
-	pool_submit(pool, add_often, NULL);
-	pool_free(pool);
+		thread_pool_submit(pool, ask_often, &x);
+	thread_pool_submit(pool, add_often, NULL);
+	thread_pool_submit(pool, add_often, NULL);
+	thread_pool_free(pool);
 	assert_int_equal(x.refused, 0);
 	assert_int_equal(tokenfile_read(path, &f, &e), 0);
 	assert_int_equal(f.count, 1 + 2 * ADDED);

@@ -88,7 +88,7 @@ static int remove_catalog(void **state UNUSED)
 	return rmdir(folder);
 }
 
-static int add_held(void *ctx, const struct catalog_held *file, struct err *e UNUSED)
+static int add_held(void *ctx, const struct catalog_candidate *file, struct err *e UNUSED)
 {
 	assert_int_equal(file->size, 100);
 	assert_int_equal(file->mtime_ns, 5);
@@ -105,7 +105,7 @@ static void holds(int on, const char *wanted)
 	struct err e = ERR_INIT;
 	CLEANUP(buf_release) struct buf found;
 	buf_init(&found, 4096);
-	ok(catalog_held_files(catalog, platforms[on], "six", add_held, &found, &e), &e);
+	ok(catalog_candidates(catalog, platforms[on], "six", add_held, &found, &e), &e);
 	assert_string_equal(found.data, wanted);
 }
 
@@ -120,7 +120,7 @@ static void are_held(const char *wanted)
 	struct err e = ERR_INIT;
 	CLEANUP(buf_release) struct buf found;
 	buf_init(&found, 4096);
-	ok(catalog_holders(catalog, add_holder, &found, &e), &e);
+	ok(catalog_name_owners(catalog, add_holder, &found, &e), &e);
 	assert_string_equal(found.data, wanted);
 }
 
@@ -156,7 +156,7 @@ static void quarantine_is_told(void **state UNUSED)
 	put(1, "", "bad.whl", NULL, "no ZIP");
 	put(0, "c", "odd.whl", NULL, "");
 	buf_init(&found, 4096);
-	ok(catalog_refused_files(catalog, add_held, &found, &e), &e);
+	ok(catalog_quarantined_files(catalog, add_held, &found, &e), &e);
 	assert_string_equal(found.data, "c/odd.whl !;bad.whl !no ZIP;");
 	holds(0, "a/six-2.whl 2;b/six-2.whl 2;");
 }

@@ -89,7 +89,7 @@ static void upload_takes_the_row_of_its_name(void **state UNUSED)
 }
 
 // Who holds the name is no news of the file itself.
-static void rival_does_not_stop_a_removal(void **state UNUSED)
+static void competitor_does_not_stop_a_removal(void **state UNUSED)
 {
 	two_put_new(two_other, two_sub, two_twos);
 	struct catalog_known known = two_look(two_sub);
@@ -259,7 +259,7 @@ int main(void)
 		WITH_BOTH(known_file_that_somebody_wrote_meanwhile_is_his),
 		WITH_BOTH(known_file_that_somebody_removed_stays_removed),
 		WITH_BOTH(upload_takes_the_row_of_its_name),
-		WITH_BOTH(rival_does_not_stop_a_removal),
+		WITH_BOTH(competitor_does_not_stop_a_removal),
 		WITH_BOTH(folder_with_something_in_it_stays),
 		WITH_BOTH(folders_are_made_with_those_above),
 		WITH_BOTH(mark_that_somebody_set_meanwhile_is_his),

@@ -3,21 +3,21 @@
 #include "lib/state/catalog/catalog-upstream.h"
 #include "tests/unit/support/two-catalogs.h"
 
-static void put_page(const char *project, const char *standing, int64_t asked, int64_t fetched, struct str page)
+static void put_page(const char *project, const char *last_definitive, int64_t asked, int64_t fetched, struct str page)
 {
 	struct err e = ERR_INIT;
 	int64_t changed = 0;
 	const struct catalog_upstream row = {.project = project, .source = "http://127.0.0.1/simple/", .result = "404",
-		.why = "", .standing = standing, .asked = asked, .fetched = fetched, .max_age = -1, .facts = page};
+		.why = "", .last_definitive = last_definitive, .asked = asked, .fetched = fetched, .max_age = -1, .facts = page};
 	two_ok(catalog_begin(two_other, &e), &e);
 	two_ok(catalog_upstream_put(two_other, &row, page.len > 0, true, &changed, &e), &e);
 	two_ok(catalog_commit(two_other, &e), &e);
 	assert_true(changed > 0);
 }
 
-static void put(const char *project, const char *standing, int64_t asked, int64_t fetched)
+static void put(const char *project, const char *last_definitive, int64_t asked, int64_t fetched)
 {
-	put_page(project, standing, asked, fetched, (struct str){0});
+	put_page(project, last_definitive, asked, fetched, (struct str){0});
 }
 
 static void forget_pages(int64_t bytes)
@@ -50,7 +50,7 @@ static bool has(const char *project)
 	return is_there;
 }
 
-static void only_the_newest_strangers_stay(void **state UNUSED)
+static void only_the_newest_unknown_names_stay(void **state UNUSED)
 {
 	put("first", "404", 10, 0);
 	put("second", NULL, 20, 0); // not even a 404
@@ -110,7 +110,7 @@ static void pages_are_bounded_by_bytes(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		WITH_BOTH(only_the_newest_strangers_stay),
+		WITH_BOTH(only_the_newest_unknown_names_stay),
 		WITH_BOTH(what_somebody_has_stays),
 		WITH_BOTH(pages_are_bounded_by_bytes),
 	};

@@ -87,7 +87,7 @@ static struct catalog_entry entry(
 	struct err e = ERR_INIT;
 	if (!packed.data) {
 		buf_init(&packed, 1 << 20);
-		ok(pack_zstd(str_from(plain_metadata), 3, &packed, &e), &e);
+		ok(compress_zstd(str_from(plain_metadata), 3, &packed, &e), &e);
 		digest_sha256(str_from(plain_metadata), metadata_sha256);
 	}
 	return (struct catalog_entry){.platform = f->platform,

@@ -115,9 +115,9 @@ static struct publish *begin_with(const char *code, bool swapped)
 }
 
 // The result, or minus the kind of the error.
-static int end(struct publish *p, const struct claims *claims, struct err *e)
+static int end(struct publish *p, const struct declared *claims, struct err *e)
 {
-	static const struct claims nothing;
+	static const struct declared nothing;
 	struct publish_receipt receipt;
 	int rc = publish_end(p, here.catalog, claims ? claims : &nothing, NULL, &receipt, e);
 	publish_free(p);
@@ -191,7 +191,7 @@ static void test_the_first_of_two_wins(void **state UNUSED)
 static void test_what_is_refused_leaves_nothing(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
-	const struct claims wrong = {.digest = {[HASH_MD5] = "00000000000000000000000000000000"}};
+	const struct declared wrong = {.digest = {[DIGEST_MD5] = "00000000000000000000000000000000"}};
 	assert_int_equal(end(begin_with("A = 1\n", false), &wrong, &e), -(int)ERR_INVALID);
 	struct publish *junk = begin(&e);
 	assert_int_equal(publish_write(junk, STR("no zip"), &e), 0);
@@ -291,17 +291,17 @@ static void test_a_file_that_the_catalog_does_not_know(void **state UNUSED)
 static void test_leftovers(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
-	char name[LEFTOVER_NAME];
+	char name[TEMPNAME_NAME];
 	CLEANUP(mem_close) int dir = fs_open_dir(here.top, &e);
-	leftover_name(name);
-	assert_true(leftover_is(name));
-	assert_false(leftover_is(".wheelcache-frozen"));
-	assert_false(leftover_is(".wheelcache-0-1-2-3.tmpx"));
+	tempname_name(name);
+	assert_true(tempname_is(name));
+	assert_false(tempname_is(".wheelcache-frozen"));
+	assert_false(tempname_is(".wheelcache-0-1-2-3.tmpx"));
 	CLEANUP(mem_close) int fd = openat(dir, name, O_CREAT | O_WRONLY, 0644);
 	assert_true(fd >= 0);
-	assert_false(leftover_sweep(dir, name)); // we live
-	leftover_abandon(name);
-	assert_true(leftover_sweep(dir, name));
+	assert_false(tempname_sweep(dir, name)); // we live
+	tempname_abandon(name);
+	assert_true(tempname_sweep(dir, name));
 	assert_int_equal(faccessat(dir, name, F_OK, 0), -1);
 }
 
@@ -315,16 +315,16 @@ static void test_leftovers_of_the_dead(void **state UNUSED)
 	CLEANUP(fs_close_dir) DIR *entries = fdopendir(dup(dir));
 	unsigned swept = 0;
 	for (struct dirent *entry; (entry = readdir(entries)) != NULL;)
-		if (leftover_is(entry->d_name))
-			swept += leftover_sweep(dir, entry->d_name);
+		if (tempname_is(entry->d_name))
+			swept += tempname_sweep(dir, entry->d_name);
 	assert_int_equal(swept, 1);
 }
 
 // What a process leaves behind that dies in the middle of an upload.
 static int leave(const char *folder)
 {
-	char name[LEFTOVER_NAME];
-	leftover_name(name);
+	char name[TEMPNAME_NAME];
+	tempname_name(name);
 	CLEANUP(mem_free) char *path = xasprintf("%s/%s", folder, name);
 	CLEANUP(mem_close) int fd = open(path, O_CREAT | O_WRONLY, 0644);
 	return fd < 0;

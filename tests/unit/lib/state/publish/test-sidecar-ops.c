@@ -123,7 +123,7 @@ static void prune(const char *folder)
 {
 	struct err e = ERR_INIT;
 	const struct tombstone t = stone("a run");
-	if (marks_remove(at.platform, at.catalog, wheel, folder, &t, false, &e) < 0)
+	if (sidecar_ops_remove(at.platform, at.catalog, wheel, folder, &t, false, &e) < 0)
 		fail_msg("%s", e.msg);
 }
 
@@ -155,12 +155,12 @@ static int purge(const char *folder, struct err *e)
 {
 	CLEANUP(buf_release) struct buf text;
 	get_text(&text);
-	return marks_purge(at.platform, at.catalog, wheel, folder, buf_view(&text), e);
+	return sidecar_ops_purge(at.platform, at.catalog, wheel, folder, buf_view(&text), e);
 }
 
 static int restore(struct err *e)
 {
-	return marks_restore(at.platform, at.catalog, wheel, NULL, at.sha256, e);
+	return sidecar_ops_restore(at.platform, at.catalog, wheel, NULL, at.sha256, e);
 }
 
 static void catalog_has_the_text_of_the_sidecar(void **state UNUSED)
@@ -271,7 +271,7 @@ static void tombstone_that_does_not_say_what_it_was_of_purges_nothing(void **sta
 {
 	struct err e = ERR_INIT;
 	const struct tombstone t = {.reason = "by hand", .size = -1};
-	assert_int_equal(marks_remove(at.platform, at.catalog, wheel, NULL, &t, false, &e), 0);
+	assert_int_equal(sidecar_ops_remove(at.platform, at.catalog, wheel, NULL, &t, false, &e), 0);
 	expect_not_purged();
 }
 
@@ -324,7 +324,7 @@ static void frozen_platform_is_left_alone(void **state UNUSED)
 	assert_int_equal(restore(&e), -1);
 	assert_int_equal(e.kind, ERR_BUSY);
 	t.verdict = TOMBSTONE_RETIRED;
-	assert_int_equal(marks_remove(at.platform, at.catalog, wheel, NULL, &t, false, &e), -1);
+	assert_int_equal(sidecar_ops_remove(at.platform, at.catalog, wheel, NULL, &t, false, &e), -1);
 	assert_int_equal(e.kind, ERR_BUSY);
 }
 
@@ -333,10 +333,10 @@ static void retired_platform_is_cleared(void **state UNUSED)
 	struct err e = ERR_INIT;
 	struct tombstone t = stone("a run");
 	freeze(FREEZE_RETIRED ": nobody uses it");
-	assert_int_equal(marks_remove(at.platform, at.catalog, wheel, NULL, &t, false, &e), -1);
+	assert_int_equal(sidecar_ops_remove(at.platform, at.catalog, wheel, NULL, &t, false, &e), -1);
 	assert_int_equal(e.kind, ERR_BUSY);
 	t.verdict = TOMBSTONE_RETIRED;
-	assert_int_equal(marks_remove(at.platform, at.catalog, wheel, NULL, &t, false, &e), 0);
+	assert_int_equal(sidecar_ops_remove(at.platform, at.catalog, wheel, NULL, &t, false, &e), 0);
 	expect_listed("");
 	assert_int_equal(purge(NULL, &e), 1);
 	assert_false(is_there(here, ""));

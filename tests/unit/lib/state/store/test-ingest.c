@@ -149,7 +149,7 @@ static void wheels_of_every_size_are_read(void **state UNUSED)
 		assert_string_equal(facts.wheel.requires_python, ">=3.8");
 		assert_true(facts.has_metadata);
 		buf_init(&metadata, 1 << 16);
-		assert_int_equal(unpack_zstd(buf_view(&facts.metadata_packed), &metadata, &e), 0);
+		assert_int_equal(decompress_zstd(buf_view(&facts.metadata_packed), &metadata, &e), 0);
 		assert_string_equal(metadata.data, members[1].data);
 		assert_sha256(buf_view(&metadata), facts.wheel.metadata_sha256);
 	}

@@ -29,29 +29,29 @@ static int remove_folder(void **state UNUSED)
 	return system(command);
 }
 
-static struct depot *open_depot(uint64_t most)
+static struct file_cache *open_file_cache(uint64_t most)
 {
 	struct err e = ERR_INIT;
-	struct depot *d = NULL;
-	if (depot_open(folder, most, &d, &e) < 0)
+	struct file_cache *d = NULL;
+	if (file_cache_open(folder, most, &d, &e) < 0)
 		fail_msg("%s", e.msg);
 	return d;
 }
 
-static int put(struct depot *d, const char *project, const char *filename, const char *bytes, const uint8_t *sha256,
+static int put(struct file_cache *d, const char *project, const char *filename, const char *bytes, const uint8_t *sha256,
 	struct err *e)
 {
 	uint8_t found[SHA256_SIZE];
-	struct arrival *a = depot_begin(d, project, filename, sha256, 0, e);
+	struct file_cache_writer *a = file_cache_begin(d, project, filename, sha256, 0, e);
 	if (!a)
 		return -1;
-	int result = arrival_write(a, bytes, strlen(bytes), e) < 0 || arrival_check(a, found, e) < 0 ||
-		arrival_keep(a, found, e) < 0 ? -1 : 0;
-	arrival_free(a);
+	int result = file_cache_writer_write(a, bytes, strlen(bytes), e) < 0 || file_cache_writer_check(a, found, e) < 0 ||
+		file_cache_writer_keep(a, found, e) < 0 ? -1 : 0;
+	file_cache_writer_free(a);
 	return result;
 }
 
-static void must_put(struct depot *d, const char *project, const char *filename, const char *bytes)
+static void must_put(struct file_cache *d, const char *project, const char *filename, const char *bytes)
 {
 	struct err e = ERR_INIT;
 	uint8_t sha256[SHA256_SIZE];
@@ -60,14 +60,14 @@ static void must_put(struct depot *d, const char *project, const char *filename,
 		fail_msg("%s", e.msg);
 }
 
-static bool has(struct depot *d, const char *project, const char *filename, const char *bytes)
+static bool has(struct file_cache *d, const char *project, const char *filename, const char *bytes)
 {
 	struct err e = ERR_INIT;
-	struct depot_file file;
+	struct file_cache_file file;
 	uint8_t sha256[SHA256_SIZE];
 	char got[64] = "";
 	digest_sha256(str_from(bytes), sha256);
-	if (depot_find(d, project, filename, sha256, &file, &e) < 0) {
+	if (file_cache_find(d, project, filename, sha256, &file, &e) < 0) {
 		assert_int_equal(e.kind, ERR_NOT_FOUND);
 		return false;
 	}
@@ -100,15 +100,15 @@ static unsigned count_entries(void)
 
 static void what_is_put_is_found(void **state UNUSED)
 {
-	CLEANUP(depot_cleanup) struct depot *d = open_depot(1000);
+	CLEANUP(file_cache_cleanup) struct file_cache *d = open_file_cache(1000);
 	must_put(d, "foo", "foo-1.0-py3-none-any.whl", "one");
 	assert_true(has(d, "foo", "foo-1.0-py3-none-any.whl", "one"));
 	assert_false(has(d, "foo", "foo-1.0-py3-none-any.whl", "two"));
 	assert_false(has(d, "bar", "foo-1.0-py3-none-any.whl", "one"));
-	CLEANUP(depot_cleanup) struct depot *other = open_depot(1000);
+	CLEANUP(file_cache_cleanup) struct file_cache *other = open_file_cache(1000);
 	assert_true(has(other, "foo", "foo-1.0-py3-none-any.whl", "one"));
 	uint64_t files = 0, bytes = 0;
-	depot_totals(other, &files, &bytes);
+	file_cache_totals(other, &files, &bytes);
 	assert_int_equal(files, 1);
 	assert_int_equal(bytes, 3);
 }
@@ -116,14 +116,14 @@ static void what_is_put_is_found(void **state UNUSED)
 static void without_a_hash_the_last_used_is_found(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
-	struct depot_file file;
-	CLEANUP(depot_cleanup) struct depot *d = open_depot(1000);
-	assert_int_equal(depot_find(d, "foo", "foo-1.tar.gz", NULL, &file, &e), -1);
+	struct file_cache_file file;
+	CLEANUP(file_cache_cleanup) struct file_cache *d = open_file_cache(1000);
+	assert_int_equal(file_cache_find(d, "foo", "foo-1.tar.gz", NULL, &file, &e), -1);
 	assert_int_equal(e.kind, ERR_NOT_FOUND);
 	must_put(d, "foo", "foo-1.tar.gz", "first");
 	must_put(d, "foo", "foo-1.tar.gz", "second");
 	set_use("foo", "foo-1.tar.gz", "second", 1000);
-	assert_int_equal(depot_find(d, "foo", "foo-1.tar.gz", NULL, &file, &e), 0);
+	assert_int_equal(file_cache_find(d, "foo", "foo-1.tar.gz", NULL, &file, &e), 0);
 	assert_int_equal(file.size, strlen("first"));
 	close(file.fd);
 }
@@ -132,7 +132,7 @@ static void wrong_bytes_are_not_kept(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
 	uint8_t sha256[SHA256_SIZE];
-	CLEANUP(depot_cleanup) struct depot *d = open_depot(1000);
+	CLEANUP(file_cache_cleanup) struct file_cache *d = open_file_cache(1000);
 	digest_sha256(STR("right"), sha256);
 	assert_int_equal(put(d, "foo", "foo-1.tar.gz", "wrong", sha256, &e), -1);
 	assert_int_equal(e.kind, ERR_INVALID);
@@ -142,12 +142,12 @@ static void wrong_bytes_are_not_kept(void **state UNUSED)
 static void what_was_not_finished_is_gone(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
-	CLEANUP(depot_cleanup) struct depot *d = open_depot(1000);
-	struct arrival *a = depot_begin(d, "foo", "foo-1.tar.gz", NULL, 0, &e);
-	assert_int_equal(arrival_write(a, "half", 4, &e), 0);
+	CLEANUP(file_cache_cleanup) struct file_cache *d = open_file_cache(1000);
+	struct file_cache_writer *a = file_cache_begin(d, "foo", "foo-1.tar.gz", NULL, 0, &e);
+	assert_int_equal(file_cache_writer_write(a, "half", 4, &e), 0);
 	char got[8] = "";
-	assert_int_equal(pread(arrival_fd(a), got, sizeof(got), 0), 4);
-	arrival_free(a);
+	assert_int_equal(pread(file_cache_writer_fd(a), got, sizeof(got), 0), 4);
+	file_cache_writer_free(a);
 	assert_int_equal(count_entries(), 0);
 }
 
@@ -156,16 +156,16 @@ static void what_is_discarded_takes_no_room(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
 	struct stat st;
-	CLEANUP(depot_cleanup) struct depot *d = open_depot(1000);
-	struct arrival *a = depot_begin(d, "six", "six-1.0.tar.gz", NULL, 0, &e);
+	CLEANUP(file_cache_cleanup) struct file_cache *d = open_file_cache(1000);
+	struct file_cache_writer *a = file_cache_begin(d, "six", "six-1.0.tar.gz", NULL, 0, &e);
 	assert_non_null(a);
-	assert_int_equal(arrival_write(a, "bytes", 5, &e), 0);
-	arrival_discard(a);
-	arrival_discard(a);
-	assert_int_equal(fstat(arrival_fd(a), &st), 0);
+	assert_int_equal(file_cache_writer_write(a, "bytes", 5, &e), 0);
+	file_cache_writer_discard(a);
+	file_cache_writer_discard(a);
+	assert_int_equal(fstat(file_cache_writer_fd(a), &st), 0);
 	assert_int_equal(st.st_size, 0);
 	assert_int_equal(st.st_nlink, 0);
-	arrival_free(a);
+	file_cache_writer_free(a);
 }
 
 static void names_lead_nowhere_else(void **state UNUSED)
@@ -174,13 +174,13 @@ static void names_lead_nowhere_else(void **state UNUSED)
 		const char *project, *filename;
 	} bad[] = {{"..", "a.whl"}, {"foo", "../a.whl"}, {"foo", ".."}, {"foo", ""}, {"", "a.whl"}, {"Foo", "a.whl"},
 		{"foo/bar", "a.whl"}, {"foo", "a/b.whl"}, {"foo", ".a.whl"}, {"foo", "a\n.whl"}};
-	CLEANUP(depot_cleanup) struct depot *d = open_depot(1000);
+	CLEANUP(file_cache_cleanup) struct file_cache *d = open_file_cache(1000);
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		struct err e = ERR_INIT;
-		struct depot_file file;
-		assert_null(depot_begin(d, bad[i].project, bad[i].filename, NULL, 0, &e));
+		struct file_cache_file file;
+		assert_null(file_cache_begin(d, bad[i].project, bad[i].filename, NULL, 0, &e));
 		assert_int_equal(e.kind, ERR_INVALID);
-		assert_int_equal(depot_find(d, bad[i].project, bad[i].filename, NULL, &file, &e), -1);
+		assert_int_equal(file_cache_find(d, bad[i].project, bad[i].filename, NULL, &file, &e), -1);
 		assert_int_equal(e.kind, ERR_INVALID);
 	}
 }
@@ -188,7 +188,7 @@ static void names_lead_nowhere_else(void **state UNUSED)
 static void the_least_used_go_first(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
-	CLEANUP(depot_cleanup) struct depot *d = open_depot(100);
+	CLEANUP(file_cache_cleanup) struct file_cache *d = open_file_cache(100);
 	must_put(d, "a", "a-1.tar.gz", "thirty bytes, which is a third");
 	must_put(d, "b", "b-1.tar.gz", "thirty bytes, which is a third");
 	must_put(d, "c", "c-1.tar.gz", "thirty bytes, which is a third");
@@ -202,62 +202,62 @@ static void the_least_used_go_first(void **state UNUSED)
 	assert_true(has(d, "a", "a-1.tar.gz", "thirty bytes, which is a third"));
 	assert_true(has(d, "d", "d-1.tar.gz", "and thirty bytes, which is one"));
 	assert_int_equal(count_entries(), 3);
-	struct arrival *a = depot_begin(d, "e", "e-1.tar.gz", NULL, 0, &e);
+	struct file_cache_writer *a = file_cache_begin(d, "e", "e-1.tar.gz", NULL, 0, &e);
 	for (int i = 0; i < 10; i++)
-		assert_int_equal(arrival_write(a, "ten bytes.", 10, &e), 0);
-	assert_int_equal(arrival_write(a, "x", 1, &e), -1);
+		assert_int_equal(file_cache_writer_write(a, "ten bytes.", 10, &e), 0);
+	assert_int_equal(file_cache_writer_write(a, "x", 1, &e), -1);
 	assert_int_equal(e.kind, ERR_LIMIT);
-	arrival_free(a);
+	file_cache_writer_free(a);
 }
 
 static void what_is_on_its_way_counts(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
 	uint8_t found[SHA256_SIZE];
-	CLEANUP(depot_cleanup) struct depot *d = open_depot(100);
+	CLEANUP(file_cache_cleanup) struct file_cache *d = open_file_cache(100);
 	must_put(d, "a", "a-1.tar.gz", "thirty bytes, which is a third");
-	struct arrival *one = depot_begin(d, "b", "b-1.tar.gz", NULL, 60, &e), *other = depot_begin(d, "c", "c-1.tar.gz", NULL, 40, &e);
-	assert_int_equal(depot_reserved(d), 100);
+	struct file_cache_writer *one = file_cache_begin(d, "b", "b-1.tar.gz", NULL, 60, &e), *other = file_cache_begin(d, "c", "c-1.tar.gz", NULL, 40, &e);
+	assert_int_equal(file_cache_reserved(d), 100);
 	assert_int_equal(count_entries(), 3); // nothing goes for what may never come
-	assert_null(depot_begin(d, "d", "d-1.tar.gz", NULL, 1, &e));
+	assert_null(file_cache_begin(d, "d", "d-1.tar.gz", NULL, 1, &e));
 	assert_int_equal(e.kind, ERR_LIMIT);
 	for (int i = 0; i < 7; i++)
-		assert_int_equal(arrival_write(i < 4 ? other : one, "ten bytes.", 10, &e), 0);
+		assert_int_equal(file_cache_writer_write(i < 4 ? other : one, "ten bytes.", 10, &e), 0);
 	assert_true(has(d, "a", "a-1.tar.gz", "thirty bytes, which is a third"));
-	assert_int_equal(arrival_write(one, "!", 1, &e), 0);
+	assert_int_equal(file_cache_writer_write(one, "!", 1, &e), 0);
 	assert_false(has(d, "a", "a-1.tar.gz", "thirty bytes, which is a third"));
-	assert_int_equal(arrival_reserve(one, 0, &e), 0); // it goes on later
-	assert_int_equal(depot_reserved(d), 40 + 31);
-	assert_int_equal(arrival_reserve(one, 61, &e), -1);
-	assert_int_equal(arrival_reserve(one, 60, &e), 0);
-	arrival_free(one);
-	assert_int_equal(depot_reserved(d), 40);
-	assert_int_equal(arrival_check(other, found, &e), 0);
-	assert_int_equal(depot_reserved(d), 0);
-	arrival_free(other);
+	assert_int_equal(file_cache_writer_reserve(one, 0, &e), 0); // it goes on later
+	assert_int_equal(file_cache_reserved(d), 40 + 31);
+	assert_int_equal(file_cache_writer_reserve(one, 61, &e), -1);
+	assert_int_equal(file_cache_writer_reserve(one, 60, &e), 0);
+	file_cache_writer_free(one);
+	assert_int_equal(file_cache_reserved(d), 40);
+	assert_int_equal(file_cache_writer_check(other, found, &e), 0);
+	assert_int_equal(file_cache_reserved(d), 0);
+	file_cache_writer_free(other);
 }
 
 static void disk_is_asked_before(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
-	CLEANUP(depot_cleanup) struct depot *d = open_depot(UINT64_MAX / 2);
-	assert_null(depot_begin(d, "b", "b-1.tar.gz", NULL, UINT64_MAX / 4, &e));
+	CLEANUP(file_cache_cleanup) struct file_cache *d = open_file_cache(UINT64_MAX / 2);
+	assert_null(file_cache_begin(d, "b", "b-1.tar.gz", NULL, UINT64_MAX / 4, &e));
 	assert_int_equal(e.kind, ERR_FULL);
-	assert_int_equal(depot_reserved(d), 0);
+	assert_int_equal(file_cache_reserved(d), 0);
 }
 
 static void another_bound_counts_at_once(void **state UNUSED)
 {
 	static const char *const projects[] = {"a", "b", "c", "d", "e"};
-	CLEANUP(depot_cleanup) struct depot *d = open_depot(100);
-	depot_limit(d, 200);
-	assert_int_equal(depot_most(d), 200);
+	CLEANUP(file_cache_cleanup) struct file_cache *d = open_file_cache(100);
+	file_cache_limit(d, 200);
+	assert_int_equal(file_cache_most(d), 200);
 	for (size_t i = 0; i < ARRAY_SIZE(projects); i++) {
 		must_put(d, projects[i], "x-1.tar.gz", "thirty bytes, which is a third");
 		set_use(projects[i], "x-1.tar.gz", "thirty bytes, which is a third", 1000 + (time_t)i);
 	}
 	assert_int_equal(count_entries(), 5);
-	depot_limit(d, 100);
+	file_cache_limit(d, 100);
 	assert_int_equal(count_entries(), 3);
 	assert_false(has(d, "b", "x-1.tar.gz", "thirty bytes, which is a third"));
 	assert_true(has(d, "c", "x-1.tar.gz", "thirty bytes, which is a third"));
@@ -265,19 +265,19 @@ static void another_bound_counts_at_once(void **state UNUSED)
 
 static void the_living_are_not_swept(void **state UNUSED)
 {
-	CLEANUP(depot_cleanup) struct depot *d = open_depot(1000);
+	CLEANUP(file_cache_cleanup) struct file_cache *d = open_file_cache(1000);
 	struct err e = ERR_INIT;
-	struct arrival *a = depot_begin(d, "foo", "foo-1.tar.gz", NULL, 0, &e);
-	CLEANUP(depot_cleanup) struct depot *other = open_depot(1000);
+	struct file_cache_writer *a = file_cache_begin(d, "foo", "foo-1.tar.gz", NULL, 0, &e);
+	CLEANUP(file_cache_cleanup) struct file_cache *other = open_file_cache(1000);
 	assert_int_equal(count_entries(), 1); // its maker lives
-	arrival_free(a);
+	file_cache_writer_free(a);
 }
 
 enum { MANY = 200 };
 
 static void put_some(void *job)
 {
-	struct depot *d = job;
+	struct file_cache *d = job;
 	static _Atomic unsigned next;
 	unsigned n = next++;
 	char name[32], bytes[32];
@@ -290,12 +290,12 @@ static void put_some(void *job)
 static void many_at_once(void **state UNUSED)
 {
 	uint64_t files = 0, bytes = 0;
-	CLEANUP(depot_cleanup) struct depot *d = open_depot(60), *other = open_depot(60);
-	struct pool *pool = pool_new(4, POOL_FIRST_IN_FIRST_OUT, "put");
+	CLEANUP(file_cache_cleanup) struct file_cache *d = open_file_cache(60), *other = open_file_cache(60);
+	struct thread_pool *pool = thread_pool_new(4, THREAD_POOL_FIRST_IN_FIRST_OUT, "put");
 	for (int i = 0; i < MANY; i++)
-		pool_submit(pool, put_some, i % 2 ? d : other);
-	pool_free(pool);
-	depot_totals(d, &files, &bytes);
+		thread_pool_submit(pool, put_some, i % 2 ? d : other);
+	thread_pool_free(pool);
+	file_cache_totals(d, &files, &bytes);
 	assert_true(bytes <= 60);
 }
 

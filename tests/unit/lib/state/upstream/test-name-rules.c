@@ -21,49 +21,49 @@ static void each_name_has_its_rule(void **state UNUSED)
 {
 	static const struct {
 		const char *project;
-		enum rule rule;
+		enum name_rule rule;
 	} row[] = {
-		{"acme", RULE_PRIVATE},
-		{"acme-core", RULE_PRIVATE},
-		{"acm", RULE_MERGE},
-		{"my-acme-core", RULE_MERGE},
-		{"zope-interface", RULE_PRIVATE},
-		{"zopeinterface", RULE_MERGE},
-		{"tool", RULE_LOCAL},
-		{"tools", RULE_MERGE},
-		{"six", RULE_UPSTREAM},
-		{"both", RULE_LOCAL}, // the first list
-		{"shared-lib", RULE_SHARED},
-		{"anything", RULE_MERGE},
+		{"acme", NAME_RULE_PRIVATE},
+		{"acme-core", NAME_RULE_PRIVATE},
+		{"acm", NAME_RULE_MERGE},
+		{"my-acme-core", NAME_RULE_MERGE},
+		{"zope-interface", NAME_RULE_PRIVATE},
+		{"zopeinterface", NAME_RULE_MERGE},
+		{"tool", NAME_RULE_LOCAL},
+		{"tools", NAME_RULE_MERGE},
+		{"six", NAME_RULE_UPSTREAM},
+		{"both", NAME_RULE_LOCAL}, // the first list
+		{"shared-lib", NAME_RULE_SHARED},
+		{"anything", NAME_RULE_MERGE},
 	};
 	CLEANUP(config_release) struct config c;
-	struct rules r;
+	struct name_rules r;
 	config_init(&c);
 	fill(&c, "private", "acme Acme_* zope.interface");
 	fill(&c, "local-only", "tool both");
 	fill(&c, "upstream-only", "Six both");
 	fill(&c, "shared", "shared?lib");
-	rules_init(&r, &c);
+	name_rules_init(&r, &c);
 	for (size_t i = 0; i < ARRAY_SIZE(row); i++)
-		if (rules_find(&r, row[i].project) != row[i].rule)
-			fail_msg("%s: %s", row[i].project, rule_name[rules_find(&r, row[i].project)]);
-	rules_release(&r);
+		if (name_rules_find(&r, row[i].project) != row[i].rule)
+			fail_msg("%s: %s", row[i].project, name_rule_text[name_rules_find(&r, row[i].project)]);
+	name_rules_release(&r);
 }
 
 static void without_lists_all_is_merged(void **state UNUSED)
 {
 	CLEANUP(config_release) struct config c;
-	struct rules r;
+	struct name_rules r;
 	config_init(&c);
-	rules_init(&r, &c);
-	assert_int_equal(rules_find(&r, "six"), RULE_MERGE);
-	rules_release(&r);
+	name_rules_init(&r, &c);
+	assert_int_equal(name_rules_find(&r, "six"), NAME_RULE_MERGE);
+	name_rules_release(&r);
 }
 
 static void names_that_are_not_to_be_heard_of(void **state UNUSED)
 {
-	for (int i = 0; i < RULE_COUNT; i++)
-		assert_int_equal(rule_asks((enum rule)i), i != RULE_PRIVATE && i != RULE_LOCAL);
+	for (int i = 0; i < NAME_RULE_COUNT; i++)
+		assert_int_equal(name_rule_asks_upstream((enum name_rule)i), i != NAME_RULE_PRIVATE && i != NAME_RULE_LOCAL);
 }
 
 int main(void)

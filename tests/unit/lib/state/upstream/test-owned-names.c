@@ -36,19 +36,19 @@ static int remove_folder(void **state UNUSED)
 	return rmdir(folder);
 }
 
-static struct ours *open_ours(void)
+static struct owned_names *open_ours(void)
 {
 	struct err e = ERR_INIT;
-	struct ours *o = NULL;
-	if (ours_open(path, &o, &e) < 0)
+	struct owned_names *o = NULL;
+	if (owned_names_open(path, &o, &e) < 0)
 		fail_msg("%s", e.msg);
 	return o;
 }
 
-static void must_add(struct ours *o, const char *project)
+static void must_add(struct owned_names *o, const char *project)
 {
 	struct err e = ERR_INIT;
-	if (ours_add(o, project, &e) < 0)
+	if (owned_names_add(o, project, &e) < 0)
 		fail_msg("%s", e.msg);
 }
 
@@ -75,61 +75,61 @@ static size_t lines_of(const char *project)
 
 static void it_lies_beside_the_catalog(void **state UNUSED)
 {
-	CLEANUP(mem_free) char *beside = ours_path("/a/catalog.db");
+	CLEANUP(mem_free) char *beside = owned_names_path("/a/catalog.db");
 	assert_string_equal(beside, "/a/catalog.db.ours");
 }
 
 static void what_is_added_stays(void **state UNUSED)
 {
-	CLEANUP(ours_cleanup) struct ours *o = open_ours();
+	CLEANUP(owned_names_cleanup) struct owned_names *o = open_ours();
 	assert_int_not_equal(access(path, F_OK), 0); // nothing to be told, nothing written
-	assert_false(ours_has(o, "acme"));
+	assert_false(owned_names_has(o, "acme"));
 	must_add(o, "acme");
 	must_add(o, "acme");
 	must_add(o, "zebra");
-	assert_true(ours_has(o, "acme") && ours_has(o, "zebra"));
-	assert_false(ours_has(o, "acm") || ours_has(o, "acme-x") || ours_has(o, ""));
+	assert_true(owned_names_has(o, "acme") && owned_names_has(o, "zebra"));
+	assert_false(owned_names_has(o, "acm") || owned_names_has(o, "acme-x") || owned_names_has(o, ""));
 	assert_int_equal(lines_of("acme"), 1);
-	CLEANUP(ours_cleanup) struct ours *later = open_ours();
-	assert_true(ours_has(later, "acme") && ours_has(later, "zebra"));
+	CLEANUP(owned_names_cleanup) struct owned_names *later = open_ours();
+	assert_true(owned_names_has(later, "acme") && owned_names_has(later, "zebra"));
 }
 
 // What is shorter counts after a while.
-static void wait_until_gone(struct ours *o, const char *project)
+static void wait_until_gone(struct owned_names *o, const char *project)
 {
-	for (int i = 0; i < PATIENT_MS / STEP_MS && ours_has(o, project); i++)
+	for (int i = 0; i < PATIENT_MS / STEP_MS && owned_names_has(o, project); i++)
 		usleep(STEP_MS * 1000);
-	assert_false(ours_has(o, project));
+	assert_false(owned_names_has(o, project));
 }
 
 static void what_others_change_counts(void **state UNUSED)
 {
-	CLEANUP(ours_cleanup) struct ours *o = open_ours();
-	CLEANUP(ours_cleanup) struct ours *other = open_ours();
+	CLEANUP(owned_names_cleanup) struct owned_names *o = open_ours();
+	CLEANUP(owned_names_cleanup) struct owned_names *other = open_ours();
 	must_add(other, "acme");
-	assert_true(ours_has(o, "acme"));
+	assert_true(owned_names_has(o, "acme"));
 	write_text("zebra 2026-01-01T00:00:00Z\n"); // the operator takes it out
-	assert_false(ours_has(o, "acme"));
-	assert_true(ours_has(o, "zebra"));
+	assert_false(owned_names_has(o, "acme"));
+	assert_true(owned_names_has(o, "zebra"));
 	assert_int_equal(unlink(path), 0);
-	assert_true(ours_has(o, "zebra")); // he may be putting it back
+	assert_true(owned_names_has(o, "zebra")); // he may be putting it back
 	wait_until_gone(o, "zebra");
 	must_add(o, "acme");
-	assert_true(ours_has(other, "acme"));
+	assert_true(owned_names_has(other, "acme"));
 }
 
 // No name loses its protection because somebody looks while an editor writes.
 static void file_that_is_being_written_takes_nothing_out(void **state UNUSED)
 {
 	write_text("acme 2026\nbeta 2026\nzebra 2026\n");
-	CLEANUP(ours_cleanup) struct ours *o = open_ours();
+	CLEANUP(owned_names_cleanup) struct owned_names *o = open_ours();
 	write_text("");
-	assert_true(ours_has(o, "acme"));
+	assert_true(owned_names_has(o, "acme"));
 	write_text("acme 2026\nnew 2026\n");
-	assert_true(ours_has(o, "zebra"));
+	assert_true(owned_names_has(o, "zebra"));
 	write_text("acme 2026\nnew 2026\nzebra-2 2026\n");
-	assert_true(ours_has(o, "acme") && ours_has(o, "new") && ours_has(o, "zebra-2"));
-	assert_false(ours_has(o, "beta") || ours_has(o, "zebra"));
+	assert_true(owned_names_has(o, "acme") && owned_names_has(o, "new") && owned_names_has(o, "zebra-2"));
+	assert_false(owned_names_has(o, "beta") || owned_names_has(o, "zebra"));
 }
 
 static void note(void *ctx, const char *project)
@@ -143,24 +143,24 @@ static void who_watches_is_told_what_others_moved(void **state UNUSED)
 	CLEANUP(buf_release) struct buf moved;
 	buf_init(&moved, 1000);
 	write_text("acme 2026\nbeta 2026\n");
-	CLEANUP(ours_cleanup) struct ours *o = open_ours();
-	ours_watch(o, note, &moved);
+	CLEANUP(owned_names_cleanup) struct owned_names *o = open_ours();
+	owned_names_watch(o, note, &moved);
 	must_add(o, "own");
-	ours_look(o);
+	owned_names_look(o);
 	assert_int_equal(moved.len, 0);
 	write_text("acme 2026\nown 2026-01-01T00:00:00Z\nzebra 2026-01-01T00:00:00Z\n");
-	ours_look(o);
+	owned_names_look(o);
 	assert_string_equal(moved.data, "beta zebra ");
 }
 
 static void odd_lines_are_passed_over(void **state UNUSED)
 {
 	write_text("\n  \nacme\r\nNot_Normal 2026\n../etc 2026\nzebra\t2026\nhalf");
-	CLEANUP(ours_cleanup) struct ours *o = open_ours();
-	assert_true(ours_has(o, "acme") && ours_has(o, "zebra") && ours_has(o, "half"));
-	assert_false(ours_has(o, "Not_Normal") || ours_has(o, "../etc"));
+	CLEANUP(owned_names_cleanup) struct owned_names *o = open_ours();
+	assert_true(owned_names_has(o, "acme") && owned_names_has(o, "zebra") && owned_names_has(o, "half"));
+	assert_false(owned_names_has(o, "Not_Normal") || owned_names_has(o, "../etc"));
 	must_add(o, "next"); // behind a line that a full disk cut
-	assert_true(ours_has(o, "half") && ours_has(o, "next"));
+	assert_true(owned_names_has(o, "half") && owned_names_has(o, "next"));
 }
 
 static void add_some(void *ours)
@@ -168,19 +168,19 @@ static void add_some(void *ours)
 	for (int i = 0; i < MANY; i++) {
 		CLEANUP(mem_free) char *name = xasprintf("p%d", i);
 		must_add(ours, name);
-		assert_true(ours_has(ours, name));
+		assert_true(owned_names_has(ours, name));
 	}
 }
 
 // By threads, and by two who opened it as processes do.
 static void many_at_once(void **state UNUSED)
 {
-	CLEANUP(ours_cleanup) struct ours *o = open_ours();
-	CLEANUP(ours_cleanup) struct ours *other = open_ours();
-	struct pool *pool = pool_new(4, POOL_FIRST_IN_FIRST_OUT, "add");
+	CLEANUP(owned_names_cleanup) struct owned_names *o = open_ours();
+	CLEANUP(owned_names_cleanup) struct owned_names *other = open_ours();
+	struct thread_pool *pool = thread_pool_new(4, THREAD_POOL_FIRST_IN_FIRST_OUT, "add");
 	for (int i = 0; i < 4; i++)
-		pool_submit(pool, add_some, i % 2 ? o : other);
-	pool_free(pool);
+		thread_pool_submit(pool, add_some, i % 2 ? o : other);
+	thread_pool_free(pool);
 	for (int i = 0; i < MANY; i++) {
 		CLEANUP(mem_free) char *name = xasprintf("p%d", i);
 		assert_in_range(lines_of(name), 1, 2);

@@ -108,10 +108,10 @@ static struct lesson learn(struct fixture *f, const char *name)
 	sem_init(&is_done, 0, 0);
 	if (upstream_load(f->upstream, NULL, name, &p, &e) < 0)
 		return lesson;
-	upstream_ask(f->upstream, p, post, &is_done);
+	upstream_request(f->upstream, p, post, &is_done);
 	sem_wait(&is_done);
-	upstream_settle(f->upstream, p);
-	if (upstream_tell(f->upstream, p, take_result, &lesson, &e) < 0)
+	upstream_parse(f->upstream, p);
+	if (upstream_report(f->upstream, p, take_result, &lesson, &e) < 0)
 		lesson.result = UPSTREAM_RESULT_COUNT;
 	upstream_project_unref(p);
 	sem_destroy(&is_done);
@@ -161,12 +161,12 @@ static void what_is_asked_is_answered_when_it_ends(void **state)
 	sem_t is_done;
 	sem_init(&is_done, 0, 0);
 	assert_int_equal(upstream_load(f->upstream, NULL, "gate", &p, &e), 0);
-	upstream_ask(f->upstream, p, post, &is_done);
+	upstream_request(f->upstream, p, post, &is_done);
 	sem_wait(&f->held);
 	fetch_pool_cancel(upstream_pool(f->upstream), 0);
 	sem_wait(&is_done);
-	upstream_settle(f->upstream, p);
-	assert_int_equal(upstream_tell(f->upstream, p, take_result, &lesson, &e), 0);
+	upstream_parse(f->upstream, p);
+	assert_int_equal(upstream_report(f->upstream, p, take_result, &lesson, &e), 0);
 	assert_int_equal(lesson.result, UPSTREAM_OTHER);
 	upstream_project_unref(p);
 	sem_post(&f->gate);
