@@ -71,8 +71,7 @@ static void choose_seed(uint64_t *seed)
 static int settle_options(struct checking_store *x, struct err *e)
 {
 	if (x->check.hashes_all && (x->has_sample || x->check.seed))
-		return err_set(
-			e, ERR_USAGE, "--all leaves nothing to choose: no --sample, no --seed");
+		return err_set(e, ERR_USAGE, "--all leaves nothing to choose: no --sample, no --seed");
 	if (!x->has_sample)
 		x->check.sample = SAMPLE;
 	if (!x->check.seed)
@@ -83,8 +82,7 @@ static int settle_options(struct checking_store *x, struct err *e)
 	return 0;
 }
 
-static int check(
-	struct checking_store *x, const struct store *store, struct catalog *catalog, struct err *e)
+static int check(struct checking_store *x, const struct store *store, struct catalog *catalog, struct err *e)
 {
 	CLEANUP(summary_release) struct summary summary = {0};
 	progress_begin(&x->progress, !x->report.is_quiet);

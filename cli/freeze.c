@@ -11,7 +11,7 @@
 #include "lib/state/store/freeze.h"
 
 enum {
-	FREEZE_ONLY = 2,         // options
+	FREEZE_ONLY = 2,       // options
 	WAIT_MOST = 24 * 3600, // seconds
 };
 

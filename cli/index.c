@@ -23,8 +23,7 @@ static const struct option_row options[] = {
 	{"catalog", '\0', "FILE", "keep the catalog in FILE"},
 	{"threads", '\0', "N", "threads that read the store; one a processor"},
 	{"settle", '\0', "SECONDS", "a damaged file younger than this is still being written; 60"},
-	{"allow-empty", '\0', NULL,
-		"a platform whose folder is empty or gone was emptied on purpose"},
+	{"allow-empty", '\0', NULL, "a platform whose folder is empty or gone was emptied on purpose"},
 	{"no-wait", '\0', NULL, "fail where another indexer is at work, instead of waiting"},
 	{"static", '\0', "DIR", "then write all pages as files into DIR, for a web server"},
 	{"base", '\0', "URL", "with --static: pages link to files below URL"},
@@ -78,8 +77,8 @@ static int take_option(void *ctx, const char *name, const char *value, struct er
 }
 
 // Runs a scan; *has_ended: also one that is not whole, and said so, has a summary.
-static int scan(struct indexing *x, struct store *store, struct catalog *catalog,
-	struct summary *summary, bool *has_ended, struct err *e)
+static int scan(struct indexing *x, struct store *store, struct catalog *catalog, struct summary *summary,
+	bool *has_ended, struct err *e)
 {
 	x->scan.threads = (unsigned)x->config.index_threads;
 	x->scan.settle = x->config.settle;
@@ -93,15 +92,14 @@ static int scan(struct indexing *x, struct store *store, struct catalog *catalog
 
 // A catalog that never saw all of the store must not empty an export that was made from a whole
 // one.
-static int export_all(struct indexing *x, const struct site *site, struct catalog *catalog,
-	struct summary *summary, struct err *e)
+static int export_all(struct indexing *x, const struct site *site, struct catalog *catalog, struct summary *summary,
+	struct err *e)
 {
 	bool was_scanned;
 	if (catalog_was_scanned(catalog, &was_scanned, e) < 0)
 		return -1;
 	if (!was_scanned)
-		return err_set(e, ERR_IO, "no scan was whole yet, so %s stays as it was",
-			x->export.folder);
+		return err_set(e, ERR_IO, "no scan was whole yet, so %s stays as it was", x->export.folder);
 	return export_run(site, catalog, &x->export, summary, e);
 }
 
@@ -145,8 +143,7 @@ static int index_store(struct indexing *x, struct err *e)
 		return -1;
 	if (store_register(&site.store, catalog, e) < 0)
 		return -1;
-	if (x->export.folder &&
-		(make_views(x, &site, catalog, e) < 0 || export_check(&site, &x->export, e) < 0))
+	if (x->export.folder && (make_views(x, &site, catalog, e) < 0 || export_check(&site, &x->export, e) < 0))
 		return -1;
 	return index_site(x, &site, catalog, e);
 }

@@ -68,7 +68,8 @@ static int purge_rest(struct ending *x, struct err *e)
 		return -1;
 	prune_common_sum_up(&x->all);
 	if (result.waiting && !x->all.is_quiet)
-		printf("%" PRIu64 " files wait until their grace is over: then do this again, or wheelcache prune purge\n",
+		printf("%" PRIu64
+		       " files wait until their grace is over: then do this again, or wheelcache prune purge\n",
 			result.waiting);
 	return 0;
 }

@@ -29,8 +29,7 @@ struct pushing {
 static const struct option_row options[] = {
 	{"to", '\0', "URL", "the platform's upload URL: https://HOST/upload/PLATFORM/"},
 	{"jobs", 'j', "N", "send N files at once; 4"},
-	{"retries", '\0', "N",
-		"try N times again after a lost connection or an error of the server; 5"},
+	{"retries", '\0', "N", "try N times again after a lost connection or an error of the server; 5"},
 	{"timeout", '\0', "TIME", "give a connection up after so long without a byte, as 5m"},
 	{"ca-file", '\0', "FILE", "trust the certificates in FILE (PEM), not the system's"},
 	{"json", '\0', NULL, "print the summary as JSON"},
@@ -100,8 +99,7 @@ static int print(const struct pushing *x, const struct push_report *pushed, stru
 	return fflush(stdout) == 0 ? 0 : err_errno(e, ERR_IO, "the summary");
 }
 
-static int push_files(
-	struct pushing *x, const struct upload_url *t, char **paths, size_t count, struct err *e)
+static int push_files(struct pushing *x, const struct upload_url *t, char **paths, size_t count, struct err *e)
 {
 	CLEANUP(push_report_release) struct push_report pushed;
 	const struct push_options push = {

@@ -14,18 +14,15 @@ static const struct option_row options[] = {
 	{"log-level", '\0', "LEVEL", "error, warn, info or debug"},
 };
 
-static int remove_file(
-	const struct mark_common *m, const struct platform *p, struct catalog *c, struct err *e)
+static int remove_file(const struct mark_common *m, const struct platform *p, struct catalog *c, struct err *e)
 {
-	const struct tombstone t = {
-		.reason = m->reason, .when = clock_wall_seconds(), .by = m->who, .size = -1};
+	const struct tombstone t = {.reason = m->reason, .when = clock_wall_seconds(), .by = m->who, .size = -1};
 	return sidecar_ops_remove(p, c, m->file, NULL, &t, m->deletes, e);
 }
 
 static int run(const struct command *self, int argc, char **argv, struct err *e)
 {
-	struct mark_common m = {
-		.action = "remove", .done = "removed", .mark = remove_file, .needs_reason = true};
+	struct mark_common m = {.action = "remove", .done = "removed", .mark = remove_file, .needs_reason = true};
 	return mark_common_run(&m, self, argc, argv, e);
 }
 

@@ -28,14 +28,14 @@ struct serving {
 	struct config config; // as it is served
 	char *catalog_path;
 	struct tls *tls; // NULL: plain HTTP
-	int socket; // the server's, once it has started
+	int socket;      // the server's, once it has started
 	char *url;
 	int signals; // signalfd
 	int scanned; // eventfd: a scan has ended
 	struct server_callbacks host;
 	struct server *server; // NULL until the first scan of a new catalog has ended
 	struct background_scan *scanner;
-	char *serves; // platforms and catalog, as text: to see that they are others now
+	char *serves;       // platforms and catalog, as text: to see that they are others now
 	bool is_incomplete; // one of the platforms was never scanned
 };
 
@@ -64,7 +64,8 @@ static char *describe(const struct serving *s, const struct store *store)
 	struct buf text;
 	buf_init(&text, SIZE_MAX / 2);
 	for (size_t i = 0; i < store->platform_count; i++)
-		buf_printf(&text, "%s=%s %d\n", store->platform[i].name, store->platform[i].path, store->platform[i].scanned);
+		buf_printf(&text, "%s=%s %d\n", store->platform[i].name, store->platform[i].path,
+			store->platform[i].scanned);
 	if (stat(s->catalog_path, &st) == 0)
 		buf_printf(&text, "%ju:%ju\n", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
 	return buf_steal(&text);
@@ -180,7 +181,8 @@ static void tell_unchanged(const struct config *before, const struct config *now
 {
 	for (size_t i = 0; i < ARRAY_SIZE(stays); i++) {
 		const void *was = (const char *)before + stays[i].at, *is = (const char *)now + stays[i].at;
-		bool differs = stays[i].size ? memcmp(was, is, stays[i].size) != 0 : strcmp(text_at(was), text_at(is)) != 0;
+		bool differs =
+			stays[i].size ? memcmp(was, is, stays[i].size) != 0 : strcmp(text_at(was), text_at(is)) != 0;
 		if (differs)
 			log_warn("%s has changed: it counts after a restart", stays[i].key);
 	}
@@ -362,13 +364,19 @@ static const struct option_row options[] = {
 };
 
 static const struct cli_config_option keys[] = {
-	{"catalog", "catalog", "path"},		 {"listen", "server", "listen"},
+	{"catalog", "catalog", "path"},
+	{"listen", "server", "listen"},
 	{"url", "server", "url"},
-	{"access-log", "server", "access-log"},	 {"log-level", "server", "log-level"},
-	{"threads", "server", "threads"},	 {"page-cache", "server", "page-cache"},
-	{"rescan", "server", "rescan"},		 {"tls-cert", "server", "tls-cert"},
-	{"tls-key", "server", "tls-key"},	 {"upstream", "upstream", "merge"},
-	{"upstream-url", "upstream", "url"},	 {"offline", "upstream", "offline"},
+	{"access-log", "server", "access-log"},
+	{"log-level", "server", "log-level"},
+	{"threads", "server", "threads"},
+	{"page-cache", "server", "page-cache"},
+	{"rescan", "server", "rescan"},
+	{"tls-cert", "server", "tls-cert"},
+	{"tls-key", "server", "tls-key"},
+	{"upstream", "upstream", "merge"},
+	{"upstream-url", "upstream", "url"},
+	{"offline", "upstream", "offline"},
 };
 
 static int take_option(void *ctx, const char *name, const char *value, struct err *e)

@@ -124,7 +124,8 @@ static int add(struct tokening *x, const char *id UNUSED, struct err *e)
 	bool may_upload = x->may_upload || !x->may_read;
 	CLEANUP(audit_cleanup) struct audit *audit = NULL;
 	CLEANUP(buf_release) struct buf secret;
-	CLEANUP(token_release) struct token t = {
+	CLEANUP(token_release)
+	struct token t = {
 		.rights = (unsigned)may_upload << TOKEN_UPLOAD | (unsigned)x->may_read << TOKEN_READ,
 		.platform = xstrdup(x->platform ? x->platform : "*"),
 		.project = xstrdup(x->project ? x->project : "*"),
@@ -152,8 +153,7 @@ static int add(struct tokening *x, const char *id UNUSED, struct err *e)
 static void rights_text(unsigned rights, char out[16])
 {
 	snprintf(out, 16, "%s%s%s", rights & 1u << TOKEN_UPLOAD ? "upload" : "",
-		rights == (1u << TOKEN_UPLOAD | 1u << TOKEN_READ) ? "," : "",
-		rights & 1u << TOKEN_READ ? "read" : "");
+		rights == (1u << TOKEN_UPLOAD | 1u << TOKEN_READ) ? "," : "", rights & 1u << TOKEN_READ ? "read" : "");
 }
 
 static void print_json(const struct tokenfile *f)
@@ -208,8 +208,7 @@ static void print_table(const struct tokenfile *f)
 			clock_write(t->expires, expires);
 		rights_text(t->rights, rights);
 		printf("%s  %-11s  %-*s  %-*s  %-20s  %s%s\n", t->id, rights, platforms, t->platform, projects,
-			t->project, expires, token_is_expired(t, clock_wall_seconds()) ? "(expired) " : "",
-			t->note);
+			t->project, expires, token_is_expired(t, clock_wall_seconds()) ? "(expired) " : "", t->note);
 	}
 }
 

@@ -7,8 +7,7 @@ static const struct option_row options[] = {
 	{"config", 'c', "FILE", "read the configuration (wheelcache.conf(5)) from FILE"},
 	{"catalog", '\0', "FILE", "the catalog is FILE"},
 	{"platform", 'p', "NAME", "on this platform alone; on all that have it"},
-	{"quiet", 'q', NULL, "do not tell what was done"},
-	{"log-level", '\0', "LEVEL", "error, warn, info or debug"},
+	{"quiet", 'q', NULL, "do not tell what was done"}, {"log-level", '\0', "LEVEL", "error, warn, info or debug"},
 	{"reason", 'r', "TEXT", "why; pages show it"}, // not of unyank
 };
 
@@ -32,8 +31,7 @@ const struct command command_yank = {
 	.run = run_yank,
 };
 
-static int unyank(
-	const struct mark_common *m, const struct platform *p, struct catalog *c, struct err *e)
+static int unyank(const struct mark_common *m, const struct platform *p, struct catalog *c, struct err *e)
 {
 	return sidecar_ops_unyank(p, c, m->file, e);
 }

@@ -23,8 +23,8 @@ struct catalog_watch {
 	struct catalog_lease reader;
 	struct project_filter *gone; // projects that had files once
 	int64_t seen, seen_upstream; // numbers of the newest changes known here
-	struct buf wondering; // projects that are new here, each with a NUL
-	bool is_failing;      // and has said so
+	struct buf wondering;        // projects that are new here, each with a NUL
+	bool is_failing;             // and has said so
 	pthread_t thread;
 	atomic_bool reopen, stop;
 };
@@ -39,7 +39,8 @@ struct batch {
 static void wonder(struct catalog_watch *f, const char *project)
 {
 	struct server_context *s = f->service;
-	if (s->upstream_pages && name_rules_find(&service_site(s)->rules, project) == NAME_RULE_MERGE && !owned_names_has(s->ours, project))
+	if (s->upstream_pages && name_rules_find(&service_site(s)->rules, project) == NAME_RULE_MERGE &&
+		!owned_names_has(s->ours, project))
 		buf_add(&f->wondering, project, strlen(project) + 1);
 }
 
@@ -52,7 +53,8 @@ static void ask_upstream(struct catalog_watch *f)
 		const char *project = str_cut(&rest, '\0').ptr;
 		int looked = name_guard_look(f->service, f->reader.catalog, project, &here, &e);
 		if (looked == 0 && here.is_open)
-			looked = upstream_pages_probe(f->service->upstream_pages, f->reader.catalog, project, here.arrived, &e);
+			looked = upstream_pages_probe(f->service->upstream_pages, f->reader.catalog, project,
+				here.arrived, &e);
 		if (looked < 0)
 			log_error("upstream is not asked whether it knows a new project: %s", e.msg);
 	}
@@ -113,7 +115,8 @@ static int catch_up(struct catalog_watch *f, bool is_anew, uint32_t count, struc
 {
 	struct batch b = {.follow = f, .is_anew = is_anew};
 	if (catalog_changes(f->reader.catalog, f->seen, apply, &b, &f->seen, e) < 0 ||
-		catalog_upstream_changes(f->reader.catalog, f->seen_upstream, apply_upstream, &b, &f->seen_upstream, e) < 0)
+		catalog_upstream_changes(f->reader.catalog, f->seen_upstream, apply_upstream, &b, &f->seen_upstream,
+			e) < 0)
 		return -1;
 	atomic_store_explicit(&f->service->names_known, true, memory_order_release);
 	if (is_anew && f->service->upstream_pages)

@@ -218,9 +218,9 @@ struct server *server_start(const struct server_options *options, struct site *s
 	}
 	struct server *s = server_new(options, site, upload_policy);
 	bool ok = open_access_log(s, options->config->access_log, e) == 0 &&
-		upstream_new(options->config, &s->service.upstream, e) == 0 &&
-		upstream_setup_start(&s->service, options->config, e) == 0 &&
-		(s->follow = catalog_watch_start(&s->service, e)) != NULL && start_http(s, options, e) == 0;
+		  upstream_new(options->config, &s->service.upstream, e) == 0 &&
+		  upstream_setup_start(&s->service, options->config, e) == 0 &&
+		  (s->follow = catalog_watch_start(&s->service, e)) != NULL && start_http(s, options, e) == 0;
 	if (ok)
 		return s;
 	server_free(s);

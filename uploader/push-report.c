@@ -49,8 +49,7 @@ void push_report_text(const struct push_report *p, struct buf *out)
 	for (size_t i = 0; i < p->count; i++) {
 		const struct push_report_file *f = &p->file[i];
 		if (!outcomes[f->outcome].is_good && f->outcome != PUSH_REPORT_NOT_TRIED)
-			buf_printf(out, "%s: %s: %s\n", f->parcel.path, outcomes[f->outcome].text,
-				f->why.msg);
+			buf_printf(out, "%s: %s: %s\n", f->parcel.path, outcomes[f->outcome].text, f->why.msg);
 	}
 	bool is_first = true;
 	for (int k = 0; k < PUSH_REPORT_COUNT; k++) {
@@ -90,8 +89,7 @@ void push_report_json(const struct push_report *p, struct buf *out)
 		jsondoc_put_str(doc, "reason", p->stop.msg);
 	jsondoc_put_real(doc, "seconds", p->seconds);
 	for (int k = 0; k < PUSH_REPORT_COUNT; k++)
-		jsondoc_put_int(
-			doc, outcomes[k].key, (int64_t)total_of(p, (enum push_report_outcome)k));
+		jsondoc_put_int(doc, outcomes[k].key, (int64_t)total_of(p, (enum push_report_outcome)k));
 	for (size_t i = 0; i < p->count; i++)
 		jsondoc_add(files, file_json(&p->file[i]));
 	jsondoc_put(doc, "files", files);
@@ -107,6 +105,5 @@ int push_report_verdict(const struct push_report *p, struct err *e)
 	if (is_good(p))
 		return 0;
 	size_t good = total_of(p, PUSH_REPORT_NEW) + total_of(p, PUSH_REPORT_THERE);
-	return err_set(e, ERR_CONFLICT, "%zu of %zu files are not there as they are here",
-		p->count - good, p->count);
+	return err_set(e, ERR_CONFLICT, "%zu of %zu files are not there as they are here", p->count - good, p->count);
 }

@@ -183,10 +183,8 @@ static void ask(void *job)
 	upload_client_page_free(project->page);
 	project->page = NULL;
 	for (unsigned try = 0; !is_stopped(p); try++) {
-		upload_client_ask(w->fetch, p->options->target, project->name, &project->page,
-			&project->answer);
-		if (project->answer.word != UPLOAD_CLIENT_AGAIN ||
-			!wait_for_next(p, try, project->answer.retry_after))
+		upload_client_ask(w->fetch, p->options->target, project->name, &project->page, &project->answer);
+		if (project->answer.word != UPLOAD_CLIENT_AGAIN || !wait_for_next(p, try, project->answer.retry_after))
 			break;
 	}
 	if (project->answer.word == UPLOAD_CLIENT_STOP)
@@ -247,8 +245,7 @@ static bool is_there_by_now(struct worker *w, struct item *item)
 {
 	CLEANUP(upload_client_page_cleanup) struct remote_page *page = NULL;
 	struct upload_client_answer answer;
-	upload_client_ask(
-		w->fetch, item->push->options->target, item->file->parcel.project, &page, &answer);
+	upload_client_ask(w->fetch, item->push->options->target, item->file->parcel.project, &page, &answer);
 	return answer.word == UPLOAD_CLIENT_GOOD && is_settled(item, page);
 }
 
@@ -430,8 +427,7 @@ static void confirm_all(struct push *p)
 			confirm(list[i]);
 }
 
-static void push_begin(
-	struct push *p, const struct push_options *options, char **paths, struct push_report *out)
+static void push_begin(struct push *p, const struct push_options *options, char **paths, struct push_report *out)
 {
 	*p = (struct push){.options = options, .count = out->count};
 	pthread_mutex_init(&p->lock, NULL);

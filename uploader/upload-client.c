@@ -59,8 +59,7 @@ static char *get_word(const struct fetch_answer *a, const char *key)
 static void put_words(const struct fetch_answer *a, struct buf *out)
 {
 	CLEANUP(mem_free) char *message = get_word(a, "message");
-	struct str body =
-		str_trim(is_type(a, STR("text/plain")) ? buf_view(&a->body) : str_from(message));
+	struct str body = str_trim(is_type(a, STR("text/plain")) ? buf_view(&a->body) : str_from(message));
 	struct str line = str_cut(&body, '\n');
 	for (size_t i = 0; str_is_utf8(line) && i < line.len && !out->failed; i++)
 		buf_putc(out, line.ptr[i] >= 0 && line.ptr[i] < ' ' ? '?' : line.ptr[i]);
@@ -84,8 +83,7 @@ static void put_reason(const struct fetch_answer *a, struct err *why)
 }
 
 // err: what fetch said where there was no answer.
-static void judge(
-	const struct fetch_answer *a, int result, const struct err *err, struct upload_client_answer *out)
+static void judge(const struct fetch_answer *a, int result, const struct err *err, struct upload_client_answer *out)
 {
 	*out = (struct upload_client_answer){.retry_after = a->retry_after};
 	if (result < 0) {
@@ -112,8 +110,8 @@ static void take_page(const struct fetch_answer *a, const char *url, struct remo
 	(*out)->doc = doc;
 }
 
-void upload_client_ask(struct fetch *f, const struct upload_url *t, const char *project,
-	struct remote_page **out, struct upload_client_answer *answer)
+void upload_client_ask(struct fetch *f, const struct upload_url *t, const char *project, struct remote_page **out,
+	struct upload_client_answer *answer)
 {
 	static const char *const headers[] = {
 		"Accept: application/vnd.pypi.simple.v1+json", "Cache-Control: no-cache", NULL};
@@ -166,8 +164,7 @@ enum upload_client_state upload_client_state(const struct remote_page *page, con
 }
 
 // Our own server says which bytes are under the name now.
-static void check_kept(
-	const struct fetch_answer *a, const struct dist_file *p, struct upload_client_answer *answer)
+static void check_kept(const struct fetch_answer *a, const struct dist_file *p, struct upload_client_answer *answer)
 {
 	CLEANUP(mem_free) char *sha256 = get_word(a, "sha256");
 	if (*sha256 && !str_eq_nocase(str_from(sha256), str_from(p->sha256)))
@@ -177,8 +174,7 @@ static void check_kept(
 void upload_client_say_kept(struct upload_client_answer *answer)
 {
 	answer->word = UPLOAD_CLIENT_KEPT;
-	err_set(&answer->why, ERR_CONFLICT,
-		"the server keeps an earlier build with the same contents and other bytes");
+	err_set(&answer->why, ERR_CONFLICT, "the server keeps an earlier build with the same contents and other bytes");
 }
 
 void upload_client_send(struct fetch *f, const struct upload_url *t, const struct dist_file *p, int fd,

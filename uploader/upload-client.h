@@ -29,8 +29,8 @@ struct remote_page;
 
 // Asks for the page; *out is NULL where the project is unknown there. Never UPLOAD_CLIENT_CONFLICT or
 // UPLOAD_CLIENT_REFUSED.
-void upload_client_ask(struct fetch *f, const struct upload_url *t, const char *project,
-	struct remote_page **out, struct upload_client_answer *answer);
+void upload_client_ask(struct fetch *f, const struct upload_url *t, const char *project, struct remote_page **out,
+	struct upload_client_answer *answer);
 void upload_client_page_free(struct remote_page *page);     // NULL is fine
 void upload_client_page_cleanup(struct remote_page **page); // for CLEANUP
 

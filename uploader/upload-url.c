@@ -29,7 +29,8 @@ int upload_url_init(struct upload_url *t, const char *url, struct err *e)
 	struct str rest = str_from(url);
 	*t = (struct upload_url){0};
 	if (!str_starts(rest, STR("http://")) && !str_starts(rest, STR("https://")))
-		return err_set(e, ERR_USAGE, "the URL begins with neither http:// nor https://"); // it may hold a password
+		return err_set(e, ERR_USAGE,
+			"the URL begins with neither http:// nor https://"); // it may hold a password
 	if (str_find(host_of(rest), '@') >= 0)
 		return err_set(e, ERR_USAGE,
 			"the URL names a user, which everybody on this machine can read: use "
@@ -39,8 +40,7 @@ int upload_url_init(struct upload_url *t, const char *url, struct err *e)
 	if (str_ends(rest, STR("/")))
 		rest = str_slice(rest, 0, rest.len - 1);
 	struct str platform = cut_last(&rest), upload = cut_last(&rest);
-	if (!str_eq(upload, STR("upload")) || !platform_name_is_valid(platform) ||
-		!host_of(rest).len)
+	if (!str_eq(upload, STR("upload")) || !platform_name_is_valid(platform) || !host_of(rest).len)
 		return err_set(e, ERR_USAGE, "%s: not .../upload/<platform>/", url);
 	t->platform = xstrndup(platform.ptr, platform.len);
 	t->upload = xasprintf(STR_FMT "/upload/%s/", STR_ARG(rest), t->platform);

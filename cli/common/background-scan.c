@@ -22,8 +22,8 @@ struct background_scan {
 	char *catalog_path;
 	void (*on_end)(void *ctx);
 	void *ctx;
-	bool is_shown;    // the next scan is, on the terminal
-	char *complaint;  // what the last scan ended with; NULL: well
+	bool is_shown;   // the next scan is, on the terminal
+	char *complaint; // what the last scan ended with; NULL: well
 	pthread_t thread;
 	bool is_started;
 	pthread_mutex_t lock;
@@ -41,14 +41,16 @@ static void log_summary(const struct summary *s)
 	if (n[SCAN_REPORT_ADDED] || n[SCAN_REPORT_CHANGED] || n[SCAN_REPORT_GONE])
 		log_info("scan: %llu added, %llu changed, %llu gone, %llu quarantined, %.1f s",
 			(unsigned long long)n[SCAN_REPORT_ADDED], (unsigned long long)n[SCAN_REPORT_CHANGED],
-			(unsigned long long)n[SCAN_REPORT_GONE], (unsigned long long)n[SCAN_REPORT_QUARANTINED], s->seconds);
+			(unsigned long long)n[SCAN_REPORT_GONE], (unsigned long long)n[SCAN_REPORT_QUARANTINED],
+			s->seconds);
 	for (size_t i = 0; i < s->list[SCAN_REPORT_LIST_CHANGED].count; i++) {
 		const struct summary_item *item = &s->list[SCAN_REPORT_LIST_CHANGED].item[i];
 		hidden += item->is_private;
 		(item->is_private ? log_debug : log_warn)("scan: other bytes under a known name: %s", item->field[0]);
 	}
 	if (hidden)
-		log_warn("scan: other bytes under %zu known names of private platforms (--log-level debug names them)", hidden);
+		log_warn("scan: other bytes under %zu known names of private platforms (--log-level debug names them)",
+			hidden);
 }
 
 // A trouble that lasts is told once.
@@ -62,7 +64,8 @@ static void complain(struct background_scan *s, const char *text)
 }
 
 // *has_looked: it came to its end.
-static int scan_store(struct background_scan *s, struct store *store, struct summary *summary, bool *has_looked, struct err *e)
+static int scan_store(struct background_scan *s, struct store *store, struct summary *summary, bool *has_looked,
+	struct err *e)
 {
 	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
 	struct progress progress;
@@ -113,7 +116,7 @@ static int64_t scan_once(struct background_scan *s)
 	bool has_looked = false;
 	set_running(s);
 	bool has_failed = store_open(&s->config, STORE_PROMPT, &store, &e) < 0 ||
-		scan_store(s, &store, &summary, &has_looked, &e) < 0;
+			  scan_store(s, &store, &summary, &has_looked, &e) < 0;
 	s->is_shown = false;
 	if (has_failed)
 		complain(s, e.msg);
@@ -183,8 +186,8 @@ static struct config take_over(struct config *config)
 	return taken;
 }
 
-struct background_scan *background_scan_new(struct config *config, const char *catalog_path, void (*on_end)(void *ctx), void *ctx,
-	bool is_shown)
+struct background_scan *background_scan_new(struct config *config, const char *catalog_path, void (*on_end)(void *ctx),
+	void *ctx, bool is_shown)
 {
 	struct background_scan *s = xcalloc(1, sizeof(*s));
 	s->config = take_over(config);

@@ -12,8 +12,8 @@ struct background_scan;
 
 // Begins with a scan at once, and shows that one on the terminal where is_shown. on_end is called from the scanner's
 // thread after each scan. Takes the configuration over: what it held is empty after.
-struct background_scan *background_scan_new(struct config *config, const char *catalog_path, void (*on_end)(void *ctx), void *ctx,
-	bool is_shown);
+struct background_scan *background_scan_new(struct config *config, const char *catalog_path, void (*on_end)(void *ctx),
+	void *ctx, bool is_shown);
 void background_scan_start(struct background_scan *s);
 // Scans with this configuration from the next scan on. Takes it over.
 void background_scan_configure(struct background_scan *s, struct config *config);

@@ -62,16 +62,15 @@ int cli_config_take_line(struct cli_config *s, const struct command *command, in
 static int set_number(const struct cli_config_number *row, const char *value, struct err *e)
 {
 	if (!row->setting->set(row->out, value))
-		return err_set(e, ERR_USAGE, "--%s: \"%s\" is not %s", row->option, value,
-			row->setting->wants);
+		return err_set(e, ERR_USAGE, "--%s: \"%s\" is not %s", row->option, value, row->setting->wants);
 	if (*row->out > row->setting->most)
 		return err_set(e, ERR_USAGE, "--%s: %s is more than %llu", row->option, value,
 			(unsigned long long)row->setting->most);
 	return 0;
 }
 
-int cli_config_take_number(const struct cli_config_number *table, size_t count, const char *option,
-	const char *value, struct err *e)
+int cli_config_take_number(const struct cli_config_number *table, size_t count, const char *option, const char *value,
+	struct err *e)
 {
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(option, table[i].option) == 0)
@@ -90,8 +89,9 @@ static void set_log_level(const char *name)
 static void warn_of_indexes(const struct config *c)
 {
 	if (strchr(c->upstream_urls, ' ') && strcmp(c->upstream_indexes, "together") == 0)
-		log_warn("[upstream] indexes = together: a project's files may come from any of the indexes, so whoever may register "
-			 "a name at one of them can add files to another one's project (first: they may not)");
+		log_warn(
+			"[upstream] indexes = together: a project's files may come from any of the indexes, so whoever may register "
+			"a name at one of them can add files to another one's project (first: they may not)");
 }
 
 int cli_config_read(const struct cli_config *s, struct config *c, struct err *e)

@@ -44,8 +44,8 @@ struct cli_config_number {
 	uint64_t *out;
 };
 // ERR_USAGE where the value is none, or the table has no such option.
-int cli_config_take_number(const struct cli_config_number *table, size_t count, const char *option,
-	const char *value, struct err *e) MUST_CHECK;
+int cli_config_take_number(const struct cli_config_number *table, size_t count, const char *option, const char *value,
+	struct err *e) MUST_CHECK;
 
 // Reads all of it over what c holds; c must be initialised, and is the caller's to release also where this fails.
 int cli_config_read(const struct cli_config *s, struct config *c, struct err *e) MUST_CHECK;

@@ -17,8 +17,8 @@ static struct option *long_options(const struct command *self)
 	struct option *all = xcalloc(self->option_count + 2, sizeof(*all));
 	for (size_t i = 0; i < self->option_count; i++) {
 		const struct option_row *row = &self->options[i];
-		all[i] = (struct option){row->name, row->value ? required_argument : no_argument,
-			NULL, FIRST_ROW + (int)i};
+		all[i] = (struct option){
+			row->name, row->value ? required_argument : no_argument, NULL, FIRST_ROW + (int)i};
 	}
 	all[self->option_count] = (struct option){"help", no_argument, NULL, HELP};
 	return all;
@@ -54,8 +54,7 @@ static int complain(const struct command *self, int found, char **argv, struct e
 	char letter[] = {'-', (char)optopt, '\0'};
 	if (optopt > 0 && optopt < FIRST_ROW && strncmp(what, "--", 2) != 0)
 		what = letter;
-	const char *why =
-		found == ':' ? "needs a value" : "is no option of this command, or takes no value";
+	const char *why = found == ':' ? "needs a value" : "is no option of this command, or takes no value";
 	return err_set(e, ERR_USAGE, "%s %s; see wheelcache %s --help", what, why, self->name);
 }
 
@@ -64,23 +63,20 @@ static void print_option(const struct option_row *row)
 	char letter[] = "    ", left[64];
 	if (row->letter)
 		snprintf(letter, sizeof(letter), "-%c,", row->letter);
-	snprintf(left, sizeof(left), "--%s%s%s", row->name, row->value ? "=" : "",
-		row->value ? row->value : "");
+	snprintf(left, sizeof(left), "--%s%s%s", row->name, row->value ? "=" : "", row->value ? row->value : "");
 	printf("  %-3.3s %-22s %s\n", letter, left, row->help);
 }
 
 static void print_usage(const struct command *self)
 {
 	static const struct option_row help = {"help", 'h', NULL, "print this and end"};
-	printf("Usage: wheelcache %s [OPTION]... %s\n%s\n\n", self->name, self->arguments,
-		self->help);
+	printf("Usage: wheelcache %s [OPTION]... %s\n%s\n\n", self->name, self->arguments, self->help);
 	for (size_t i = 0; i < self->option_count; i++)
 		print_option(&self->options[i]);
 	print_option(&help);
 }
 
-int command_options(
-	const struct command *self, int argc, char **argv, option_fn *fn, void *ctx, struct err *e)
+int command_options(const struct command *self, int argc, char **argv, option_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(mem_free) struct option *all = long_options(self);
 	CLEANUP(buf_release) struct buf letters;
@@ -96,8 +92,7 @@ int command_options(
 			print_usage(self);
 			exit(0);
 		}
-		const struct option_row *row =
-			found == '?' || found == ':' ? NULL : row_of(self, found);
+		const struct option_row *row = found == '?' || found == ':' ? NULL : row_of(self, found);
 		if (!row)
 			return complain(self, found, argv, e);
 		if (fn(ctx, row->name, row->value ? optarg : NULL, e) < 0)
@@ -129,8 +124,8 @@ int command_run_row(const struct command *self, const struct command *const *row
 	for (size_t i = 0; rows[i]; i++)
 		if (strcmp(word, last_word(rows[i])) == 0)
 			return rows[i]->run(rows[i], argc - 1, argv + 1, e);
-	err_set(e, ERR_USAGE, "%s: %s%s; see wheelcache %s --help", self->name, *word ? "no command " : "no command is given",
-		word, self->name);
+	err_set(e, ERR_USAGE, "%s: %s%s; see wheelcache %s --help", self->name,
+		*word ? "no command " : "no command is given", word, self->name);
 	return err_exit_code(ERR_USAGE);
 }
 

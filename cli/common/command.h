@@ -50,8 +50,8 @@ extern const struct command command_yank;
 
 // Walks the options by the command's table (getopt_long); returns the index of the first argument that is
 // none, or -1 with *e set. "--help" prints the usage from the table and ends the process with 0.
-int command_options(const struct command *self, int argc, char **argv, option_fn *fn, void *ctx, struct err *e)
-	MUST_CHECK;
+int command_options(const struct command *self, int argc, char **argv, option_fn *fn, void *ctx,
+	struct err *e) MUST_CHECK;
 
 // Runs the row that the first word names, of a command that is several: "prune" has "prune plan", a command of its own
 // whose name is both words. rows ends with NULL. "--help" prints them.
@@ -65,4 +65,3 @@ struct command_flag {
 };
 // Sets the flag of this name; false where there is none.
 bool command_take_flag(const struct command_flag *flags, size_t count, const char *name);
-

@@ -47,8 +47,7 @@ static int take_option(void *ctx, const char *name, const char *value, struct er
 	return err_set(e, ERR_USAGE, "--%s", name);
 }
 
-static int take_line(
-	struct line *l, const struct command *self, int argc, char **argv, struct err *e)
+static int take_line(struct line *l, const struct command *self, int argc, char **argv, struct err *e)
 {
 	struct mark_common *m = l->marker;
 	int first = command_options(self, argc, argv, take_option, l, e);
@@ -57,8 +56,7 @@ static int take_line(
 	if (first == argc)
 		return err_set(e, ERR_USAGE, "no FILE is given: the name of a wheel or an sdist");
 	if (argc - first > 2)
-		return err_set(
-			e, ERR_USAGE, "one FILE and one STORE, not also %s", argv[first + 2]);
+		return err_set(e, ERR_USAGE, "one FILE and one STORE, not also %s", argv[first + 2]);
 	m->file = argv[first];
 	if (argc - first == 2)
 		cli_config_take_store(&l->settings, argv[first + 1]);
@@ -77,8 +75,8 @@ static const char *result_of(int marked, const struct err *e)
 }
 
 // Where marking failed, that is what is told; the audit log has both.
-static int mark_audited(const struct mark_common *m, const struct platform *p, struct catalog *c,
-	struct audit *audit, struct err *e)
+static int mark_audited(const struct mark_common *m, const struct platform *p, struct catalog *c, struct audit *audit,
+	struct err *e)
 {
 	struct err unknown = ERR_INIT;
 	CLEANUP(catalog_place_release) struct catalog_place place = {0};
@@ -133,8 +131,8 @@ static void tell(const struct mark_common *m, const struct platform *p)
 }
 
 // Every platform is tried; the last error is told.
-static int mark_all(const struct mark_common *m, const struct store *store, struct catalog *c,
-	struct audit *audit, struct err *e)
+static int mark_all(const struct mark_common *m, const struct store *store, struct catalog *c, struct audit *audit,
+	struct err *e)
 {
 	size_t found = 0;
 	int result = 0;
@@ -143,8 +141,8 @@ static int mark_all(const struct mark_common *m, const struct store *store, stru
 		const struct platform *p = &store->platform[i];
 		if (m->platform && strcmp(p->name, m->platform) != 0)
 			continue;
-		int marked = p->id ? mark_audited(m, p, c, audit, &why)
-				   : err_set(&why, ERR_NOT_FOUND, "not in the catalog");
+		int marked =
+			p->id ? mark_audited(m, p, c, audit, &why) : err_set(&why, ERR_NOT_FOUND, "not in the catalog");
 		if (marked < 0 && why.kind == ERR_NOT_FOUND)
 			continue;
 		found++;

@@ -10,8 +10,7 @@
 struct mark_common;
 
 // Marks the file on one platform, by lib/state/publish/sidecar-ops.
-typedef int mark_common_fn(
-	const struct mark_common *m, const struct platform *p, struct catalog *c, struct err *e);
+typedef int mark_common_fn(const struct mark_common *m, const struct platform *p, struct catalog *c, struct err *e);
 
 struct mark_common {
 	const char *action; // "yank", for the audit log

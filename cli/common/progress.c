@@ -52,8 +52,7 @@ static void put_bar(double done, char bar[BAR_CELLS + 1])
 // done: 0 to 1.
 static void show(struct progress *p, uint64_t files, uint64_t bytes, double done)
 {
-	char bar[BAR_CELLS + 1], size[PROGRESS_TEXT], rate[PROGRESS_TEXT],
-		left[PROGRESS_TEXT] = "?";
+	char bar[BAR_CELLS + 1], size[PROGRESS_TEXT], rate[PROGRESS_TEXT], left[PROGRESS_TEXT] = "?";
 	double seconds = (double)(now() - p->begun_ns) / 1e9;
 	done = done > 1 ? 1 : done;
 	put_bar(done, bar);
@@ -61,8 +60,8 @@ static void show(struct progress *p, uint64_t files, uint64_t bytes, double done
 	progress_bytes(seconds > 0 ? (double)bytes / seconds : 0, rate);
 	if (done > 0.01)
 		put_time(seconds * (1 - done) / done, left);
-	fprintf(stderr, "\r\033[K[%s] %3.0f%%  %" PRIu64 " files  %s  %s/s  %s left", bar,
-		done * 100, files, size, rate, left);
+	fprintf(stderr, "\r\033[K[%s] %3.0f%%  %" PRIu64 " files  %s  %s/s  %s left", bar, done * 100, files, size,
+		rate, left);
 }
 
 void progress_walk(void *ctx, const struct walk_progress *walk)

@@ -114,7 +114,8 @@ static void print_why(const struct planfile_head *h, size_t kind, size_t why, FI
 	bool goes = why == VERDICT_REMOVES;
 	struct sum s = sum_of(h, NULL, verdict_name[kind], goes, verdict_why_name[why]);
 	const char *option = why == VERDICT_NOT_ASKED ? verdict_option[kind] : NULL;
-	CLEANUP(mem_free) char *words = xasprintf("%s%s%s", why_words[why] ? why_words[why] : verdict_words[kind],
+	CLEANUP(mem_free)
+	char *words = xasprintf("%s%s%s", why_words[why] ? why_words[why] : verdict_words[kind],
 		option ? "; goes with " : "", option ? option : "");
 	print_row(goes, verdict_name[kind], s, words, out);
 }
@@ -155,8 +156,9 @@ static void print_caps(const struct planfile_head *h, const struct config *c, FI
 		if (!files && !bytes)
 			continue;
 		if (!has_heading)
-			fprintf(out, "\nMore than max-files = %" PRIu64 "%% or max-bytes = %" PRIu64
-				     "%% of a platform, so apply refuses it unless told:\n",
+			fprintf(out,
+				"\nMore than max-files = %" PRIu64 "%% or max-bytes = %" PRIu64
+				"%% of a platform, so apply refuses it unless told:\n",
 				c->prune_max_files, c->prune_max_bytes);
 		has_heading = true;
 		fprintf(out, "  %s:", p->name);

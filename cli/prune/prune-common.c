@@ -105,8 +105,8 @@ void prune_common_sum_up(const struct prune_common *x)
 		if (!x->operation.count[i] && i != (x->is_dry ? OPERATION_WOULD : OPERATION_DONE))
 			continue;
 		progress_bytes((double)x->operation.bytes[i], size);
-		printf("%s%" PRIu64 " file%s %s (%s)", between, x->operation.count[i], x->operation.count[i] == 1 ? "" : "s",
-			words[i], size);
+		printf("%s%" PRIu64 " file%s %s (%s)", between, x->operation.count[i],
+			x->operation.count[i] == 1 ? "" : "s", words[i], size);
 		between = ", ";
 	}
 	putchar('\n');

@@ -88,7 +88,8 @@ static void tell(void *ctx, enum follow_result result, const struct platform *p,
 	if (x->is_json) {
 		add_json(x, result, p, step, why);
 	} else if (needs) {
-		printf("%s: %s: %s: %s: %s\n", p->name, kinds[step->kind].code, results[result].code, step->filename, why);
+		printf("%s: %s: %s: %s: %s\n", p->name, kinds[step->kind].code, results[result].code, step->filename,
+			why);
 	} else if (!x->is_quiet && result == FOLLOW_DONE) {
 		const char *words = x->is_dry_run ? kinds[step->kind].will : kinds[step->kind].done;
 		printf("%s: %s: %s%s%s\n", p->name, words, step->filename, *why ? ": " : "", why);
@@ -124,14 +125,16 @@ static void print_json(struct following_upstream *x, const struct upstream_diff 
 
 static void print_text(const struct upstream_diff *f, const struct follow_counts *n)
 {
-	printf("%zu pruned files, %zu projects: %zu listed again, %zu lost, %zu yanked, %zu no longer yanked\n", f->pruned,
-		f->projects, n->done[UPSTREAM_DIFF_RELIST], n->of[FOLLOW_LOST], n->done[UPSTREAM_DIFF_YANK],
+	printf("%zu pruned files, %zu projects: %zu listed again, %zu lost, %zu yanked, %zu no longer yanked\n",
+		f->pruned, f->projects, n->done[UPSTREAM_DIFF_RELIST], n->of[FOLLOW_LOST], n->done[UPSTREAM_DIFF_YANK],
 		n->done[UPSTREAM_DIFF_UNYANK]);
 	if (f->unknown)
-		printf("%zu of %zu projects are as they were: upstream did not say how they are\n", f->unknown, f->projects);
+		printf("%zu of %zu projects are as they were: upstream did not say how they are\n", f->unknown,
+			f->projects);
 }
 
-static int report(struct following_upstream *x, const struct upstream_diff *f, const struct follow_counts *n, struct err *e)
+static int report(struct following_upstream *x, const struct upstream_diff *f, const struct follow_counts *n,
+	struct err *e)
 {
 	if (x->is_json)
 		print_json(x, f, n);
@@ -141,7 +144,8 @@ static int report(struct following_upstream *x, const struct upstream_diff *f, c
 		return err_errno(e, ERR_IO, "cannot write what was done");
 	if (n->of[FOLLOW_LOST])
 		return err_set(e, ERR_NOT_FOUND,
-			"%zu files are lost: upstream has them no more, and their bytes were purged", n->of[FOLLOW_LOST]);
+			"%zu files are lost: upstream has them no more, and their bytes were purged",
+			n->of[FOLLOW_LOST]);
 	if (n->of[FOLLOW_FAILED])
 		return err_set(e, ERR_IO, "%zu files stay as they were", n->of[FOLLOW_FAILED]);
 	return 0;
@@ -158,7 +162,8 @@ static int follow(struct following_upstream *x, const struct store *store, struc
 	struct follow_counts counts;
 	const struct upstream_diff_options finding = {
 		.yanks = x->config.prune_follow_yanks, .progress = progress_look, .ctx = &x->progress};
-	if ((!x->is_dry_run && cli_config_audit(&x->config, &audit, e) < 0) || upstream_new(&x->config, &upstream, e) < 0)
+	if ((!x->is_dry_run && cli_config_audit(&x->config, &audit, e) < 0) ||
+		upstream_new(&x->config, &upstream, e) < 0)
 		return -1;
 	progress_begin(&x->progress, !x->is_quiet);
 	int result = upstream_diff_find(store, c, upstream, &finding, &found, e);

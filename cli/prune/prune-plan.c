@@ -80,7 +80,8 @@ static int print_plan(const struct planning_store *x, const struct plan *plan, s
 	} else if (!x->is_quiet) {
 		plan_print_print(&plan->head, &x->config, stdout);
 		if (x->plan.path)
-			printf("\nThe plan is %s. Review it, then: wheelcache prune apply %s\n", x->plan.path, x->plan.path);
+			printf("\nThe plan is %s. Review it, then: wheelcache prune apply %s\n", x->plan.path,
+				x->plan.path);
 		else
 			puts("\nNothing was written: -o FILE keeps the plan, for review and for prune apply.");
 	}

@@ -45,15 +45,15 @@ static void tell_rest(const struct purging *x, const struct purge_result *r)
 	if (r->waiting)
 		printf("%" PRIu64 " files wait until their grace is over\n", r->waiting);
 	if (r->unknown)
-		printf("of %" PRIu64 " projects, nobody could say of %" PRIu64 " what upstream has\n", r->projects, r->unknown);
+		printf("of %" PRIu64 " projects, nobody could say of %" PRIu64 " what upstream has\n", r->projects,
+			r->unknown);
 }
 
 static int do_it(struct purging *x, struct err *e)
 {
 	struct purge_result result;
 	CLEANUP(policy_release) struct policy policy = {0};
-	if (prune_common_open(&x->all, e) < 0 ||
-		policy_init(&policy, &x->all.config, &x->all.store, &x->takes, e) < 0)
+	if (prune_common_open(&x->all, e) < 0 || policy_init(&policy, &x->all.config, &x->all.store, &x->takes, e) < 0)
 		return -1;
 	const struct purge_options how = {.glob = x->all.glob,
 		.globs = x->all.globs,

@@ -20,17 +20,14 @@ static const struct summary_number number_row[CHECK_REPORT_NUMBERS] = {
 };
 
 static const struct summary_list list_row[CHECK_REPORT_LISTS] = {
-	[CHECK_REPORT_LIST_CORRUPT] = {"corrupt",
-		"CORRUPT: other bytes, though size and time are those of the catalog",
+	[CHECK_REPORT_LIST_CORRUPT] = {"corrupt", "CORRUPT: other bytes, though size and time are those of the catalog",
 		{"path", "recorded", "found"}},
 	[CHECK_REPORT_LIST_CHANGED] = {"changed", "changed since the scan", {"path", "reason"}},
-	[CHECK_REPORT_LIST_ORPHANED] = {"orphaned", "orphaned: in the catalog, not in the store",
-		{"path"}},
+	[CHECK_REPORT_LIST_ORPHANED] = {"orphaned", "orphaned: in the catalog, not in the store", {"path"}},
 	[CHECK_REPORT_LIST_STRANGE] = {"strange", "strange: in the store, not in the catalog", {"path"}},
-	[CHECK_REPORT_LIST_MISPLACED] = {"misplaced",
-		"misplaced: in the folder of another project than theirs", {"path", "project"}},
-	[CHECK_REPORT_LIST_UNREADABLE] = {"unreadable", "unreadable: nothing can be said of them",
-		{"reason"}},
+	[CHECK_REPORT_LIST_MISPLACED] = {"misplaced", "misplaced: in the folder of another project than theirs",
+		{"path", "project"}},
+	[CHECK_REPORT_LIST_UNREADABLE] = {"unreadable", "unreadable: nothing can be said of them", {"reason"}},
 };
 
 const struct summary_shape check_report_shape = {

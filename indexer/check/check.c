@@ -39,21 +39,17 @@ static int see_platform(void *ctx, const struct catalog_platform *p, struct err 
 	if (store_platform(c->store, p->id) || !p->files)
 		return 0;
 	CLEANUP(mem_free)
-	char *text =
-		xasprintf("platform %s: the store has it no more, but the catalog knows %" PRIu64
-			  " files there",
-			p->name, p->files);
+	char *text = xasprintf("platform %s: the store has it no more, but the catalog knows %" PRIu64 " files there",
+		p->name, p->files);
 	summary_add(c->summary, CHECK_REPORT_LIST_UNREADABLE, text, NULL, NULL);
 	return 0;
 }
 
-static void see_misplaced(
-	void *ctx, int64_t platform, const char *folder, const char *filename, const char *project)
+static void see_misplaced(void *ctx, int64_t platform, const char *folder, const char *filename, const char *project)
 {
 	struct check *c = ctx;
 	CLEANUP(mem_free)
-	char *path =
-		xasprintf("%s/%s/%s", store_platform(c->store, platform)->name, folder, filename);
+	char *path = xasprintf("%s/%s/%s", store_platform(c->store, platform)->name, folder, filename);
 	summary_add(c->summary, CHECK_REPORT_LIST_MISPLACED, path, project, NULL);
 }
 
@@ -77,8 +73,7 @@ static int see_good(void *ctx, const struct catalog_good *file, struct err *e UN
 
 static int choose(struct check *c, struct err *e)
 {
-	if (catalog_platforms(c->catalog, see_platform, c, e) < 0 ||
-		catalog_good_files(c->catalog, see_good, c, e) < 0)
+	if (catalog_platforms(c->catalog, see_platform, c, e) < 0 || catalog_good_files(c->catalog, see_good, c, e) < 0)
 		return -1;
 	misplaced_end(&c->layout);
 	if (!c->sample)
@@ -98,8 +93,7 @@ static int see_new(struct check *c, const struct scan_event *o, struct err *e)
 	if (o->facts->refusal)
 		c->summary->number[CHECK_REPORT_DAMAGED]++;
 	else
-		verify_file_found(
-			&c->checking, CHECK_REPORT_LIST_STRANGE, f, o->facts->filename, NULL, NULL);
+		verify_file_found(&c->checking, CHECK_REPORT_LIST_STRANGE, f, o->facts->filename, NULL, NULL);
 	return 0;
 }
 
@@ -108,8 +102,7 @@ static int see_gone(struct check *c, const struct scan_event *o, struct err *e)
 	CLEANUP(mem_free) char *filename = NULL;
 	int known = catalog_file_name(c->catalog, o->id, &filename, e);
 	if (known > 0)
-		verify_file_found(
-			&c->checking, CHECK_REPORT_LIST_ORPHANED, o->folder, filename, NULL, NULL);
+		verify_file_found(&c->checking, CHECK_REPORT_LIST_ORPHANED, o->folder, filename, NULL, NULL);
 	return known < 0 ? -1 : 0;
 }
 
@@ -174,14 +167,13 @@ static int run(struct check *c, struct err *e)
 	return catalog_is_current(c->catalog, e);
 }
 
-int check_run(const struct store *store, struct catalog *catalog,
-	const struct check_options *options, struct summary *summary, struct err *e)
+int check_run(const struct store *store, struct catalog *catalog, const struct check_options *options,
+	struct summary *summary, struct err *e)
 {
 	int64_t begin = clock_wall_ns();
 	*summary = (struct summary){.shape = &check_report_shape};
 	CLEANUP(check_release)
-	struct check c = {
-		.store = store, .catalog = catalog, .options = options, .summary = summary};
+	struct check c = {.store = store, .catalog = catalog, .options = options, .summary = summary};
 	c.sample = options->hashes_all ? NULL : reservoir_new(options->sample, options->seed);
 	c.throttle = options->rate ? throttle_new(options->rate) : NULL;
 	c.checking = (struct verify_file){.sample = c.sample, .summary = summary};
@@ -212,7 +204,7 @@ int check_verdict(const struct summary *summary, struct err *e)
 	buf_init(&text, ERR_MSG_SIZE);
 	for (unsigned i = 0; i < CHECK_REPORT_LISTS; i++)
 		if (summary->list[i].all)
-			buf_printf(&text, "%s%" PRIu64 " %s", text.len ? ", " : "",
-				summary->list[i].all, summary->shape->list[i].key);
+			buf_printf(&text, "%s%" PRIu64 " %s", text.len ? ", " : "", summary->list[i].all,
+				summary->shape->list[i].key);
 	return text.len ? err_set(e, ERR_INVALID, "store and catalog differ: %s", text.data) : 0;
 }

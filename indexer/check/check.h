@@ -24,7 +24,7 @@ struct check_options {
 // Checks a store whose platforms have their ids (store_find). catalog may be open for reading
 // alone. What is wrong is in summary and no error; neither is a file that cannot be read. ERR_BUSY
 // where it was cancelled, or the catalog was written while it was read without locks.
-int check_run(const struct store *store, struct catalog *catalog,
-	const struct check_options *options, struct summary *summary, struct err *e) MUST_CHECK;
+int check_run(const struct store *store, struct catalog *catalog, const struct check_options *options,
+	struct summary *summary, struct err *e) MUST_CHECK;
 // -1 with ERR_INVALID that counts what is wrong; 0 where nothing is.
 int check_verdict(const struct summary *summary, struct err *e) MUST_CHECK;

@@ -68,8 +68,7 @@ static void begin_folder(struct misplaced *l, int64_t platform, const char *fold
 	l->is_mixed = false;
 }
 
-void misplaced_see(struct misplaced *l, int64_t platform, const char *folder, const char *filename,
-	const char *project)
+void misplaced_see(struct misplaced *l, int64_t platform, const char *folder, const char *filename, const char *project)
 {
 	if (!l->folder || l->platform != platform || strcmp(l->folder, folder) != 0)
 		begin_folder(l, platform, folder);

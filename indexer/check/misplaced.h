@@ -10,8 +10,7 @@
 #include <stdint.h>
 
 // A misplaced file; strings are borrowed for the call.
-typedef void misplaced_fn(
-	void *ctx, int64_t platform, const char *folder, const char *filename, const char *project);
+typedef void misplaced_fn(void *ctx, int64_t platform, const char *folder, const char *filename, const char *project);
 
 struct layout_stray;
 

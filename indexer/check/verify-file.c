@@ -22,8 +22,7 @@ bool verify_file_is_wanted(void *ctx, const struct catalog_known *known, const s
 	const struct verify_file *c = ctx;
 	if (known->state != FILE_IS_LISTED)
 		return false;
-	return !c->sample || reservoir_has(c->sample, known->id) ||
-	       known->size != (uint64_t)st->st_size;
+	return !c->sample || reservoir_has(c->sample, known->id) || known->size != (uint64_t)st->st_size;
 }
 
 // What is to be said of a file.
@@ -51,8 +50,7 @@ static void call_corrupt(struct verdict *v, const struct catalog_sum *sum, const
 	v->third = v->found;
 }
 
-static void compare(const struct catalog_sum *sum, const struct stat *st, const uint8_t *found,
-	struct verdict *v)
+static void compare(const struct catalog_sum *sum, const struct stat *st, const uint8_t *found, struct verdict *v)
 {
 	if (memcmp(found, sum->sha256, SHA256_SIZE) == 0)
 		return; // also where only its time is another one
@@ -95,8 +93,7 @@ static int is_still(struct worker *w, int64_t id, const struct catalog_sum *befo
 	int found = catalog_file_sum(w->catalog, id, &now, e);
 	if (found <= 0)
 		return found;
-	return now.state == before->state && now.size == before->size &&
-	       now.mtime_ns == before->mtime_ns &&
+	return now.state == before->state && now.size == before->size && now.mtime_ns == before->mtime_ns &&
 	       memcmp(now.sha256, before->sha256, SHA256_SIZE) == 0;
 }
 
@@ -123,8 +120,8 @@ static int check_file(struct scan_workers *workers, struct worker *w, struct job
 		return -1;
 	int still = v.is_bad ? is_still(w, job->id, &sum, e) : 0;
 	if (still > 0)
-		verify_file_found(scan_workers_options(workers)->ctx, v.list, job->folder, job->filename,
-			v.second, v.third);
+		verify_file_found(scan_workers_options(workers)->ctx, v.list, job->folder, job->filename, v.second,
+			v.third);
 	return still < 0 ? -1 : 0;
 }
 

@@ -17,8 +17,7 @@
 
 const char *const docroot_page_file[PAGE_FORMAT_COUNT][PAGE_CODING_COUNT] = {
 	[PAGE_HTML] = {"index.html", "index.html.gz", "index.html.zst"},
-	[PAGE_HTML_OLD_PIP] = {"index.old-pip.html", "index.old-pip.html.gz",
-		"index.old-pip.html.zst"},
+	[PAGE_HTML_OLD_PIP] = {"index.old-pip.html", "index.old-pip.html.gz", "index.old-pip.html.zst"},
 	[PAGE_JSON] = {"index.json", "index.json.gz", "index.json.zst"},
 };
 
@@ -87,8 +86,7 @@ static bool has_form(const struct docroot *d, enum page_format format, struct st
 	return is_right;
 }
 
-int docroot_page(struct docroot *d, const char *path, enum page_format format, struct str page,
-	struct err *e)
+int docroot_page(struct docroot *d, const char *path, enum page_format format, struct str page, struct err *e)
 {
 	CLEANUP(mem_free) char *folder = page_folder(path);
 	CLEANUP(buf_release) struct buf packed;
@@ -116,8 +114,7 @@ static bool is_there(const struct docroot *d, const char *path)
 
 static int foreign(const struct docroot *d, const char *path, struct err *e)
 {
-	return err_set(e, ERR_CONFLICT, "%s/%s is in the way: it was not made by wheelcache",
-		d->path, path);
+	return err_set(e, ERR_CONFLICT, "%s/%s is in the way: it was not made by wheelcache", d->path, path);
 }
 
 static int check_page_free(const struct docroot *d, const char *path, struct err *e)
@@ -140,20 +137,17 @@ static int check_free(const struct docroot *d, const char *path, struct err *e)
 	return is_page(path) ? check_page_free(d, path, e) : foreign(d, path, e);
 }
 
-static int write_marker(
-	struct docroot *d, const struct manifest *a, const struct manifest *b, struct err *e)
+static int write_marker(struct docroot *d, const struct manifest *a, const struct manifest *b, struct err *e)
 {
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, LIMIT_INVENTORY);
 	manifest_print(a, b, &text);
 	struct str bytes = buf_view(&text);
 	if (text.failed)
-		return err_set(e, ERR_LIMIT, "%s/%s: larger than %d bytes", d->path, marker,
-			LIMIT_INVENTORY);
+		return err_set(e, ERR_LIMIT, "%s/%s: larger than %d bytes", d->path, marker, LIMIT_INVENTORY);
 	if (output_dir_enter(&d->here, ".", false, e) < 0)
 		return -1;
-	if (!output_dir_has_file(&d->here, marker, &bytes) &&
-		output_dir_put_file(&d->here, marker, bytes, e) < 0)
+	if (!output_dir_has_file(&d->here, marker, &bytes) && output_dir_put_file(&d->here, marker, bytes, e) < 0)
 		return -1;
 	return output_dir_leave(&d->here, e);
 }
@@ -161,8 +155,7 @@ static int write_marker(
 int docroot_claim(struct docroot *d, const struct manifest *wanted, struct err *e)
 {
 	for (size_t i = 0; i < wanted->count; i++)
-		if (!manifest_has(&d->ours, wanted->path[i]) &&
-			check_free(d, wanted->path[i], e) < 0)
+		if (!manifest_has(&d->ours, wanted->path[i]) && check_free(d, wanted->path[i], e) < 0)
 			return -1;
 	return write_marker(d, &d->ours, wanted, e);
 }
@@ -197,8 +190,7 @@ static int remove_path(struct docroot *d, const char *path, struct err *e)
 	return result < 0 ? -1 : output_dir_remove_empty(&d->here, e);
 }
 
-static int remove_unwanted(
-	struct docroot *d, const struct manifest *wanted, bool pages, struct err *e)
+static int remove_unwanted(struct docroot *d, const struct manifest *wanted, bool pages, struct err *e)
 {
 	for (size_t i = 0; i < d->ours.count; i++)
 		if (is_page(d->ours.path[i]) == pages && !manifest_has(wanted, d->ours.path[i]) &&
@@ -229,8 +221,7 @@ static int check_empty(const struct docroot *d, struct err *e)
 		while (i < ARRAY_SIZE(harmless) && strcmp(entry->d_name, harmless[i]) != 0)
 			i++;
 		if (i == ARRAY_SIZE(harmless))
-			return err_set(e, ERR_USAGE,
-				"%s is not empty, and no static export: there is no %s in it",
+			return err_set(e, ERR_USAGE, "%s is not empty, and no static export: there is no %s in it",
 				d->path, marker);
 	}
 	return errno ? err_errno(e, ERR_IO, "%s", d->path) : 0;
@@ -243,9 +234,7 @@ static int read_marker(struct docroot *d, struct err *e)
 	buf_init(&text, LIMIT_INVENTORY);
 	CLEANUP(mem_free) char *path = xasprintf("%s/%s", d->path, marker);
 	if (fs_read_file(path, &text, &missing) == 0)
-		return manifest_parse(buf_view(&text), &d->ours, e) < 0
-			       ? err_prefix(e, "%s ", path)
-			       : 0;
+		return manifest_parse(buf_view(&text), &d->ours, e) < 0 ? err_prefix(e, "%s ", path) : 0;
 	if (missing.kind != ERR_NOT_FOUND) {
 		*e = missing;
 		return -1;

@@ -51,8 +51,7 @@ static char *resolve(const char *folder, struct err *e)
 	char *parent = slash < 0 ? xstrdup(".") : xstrndup(folder, (size_t)slash + 1);
 	CLEANUP(mem_free) char *above = fs_real_path(parent, e);
 	struct str name = str_slice(path, (size_t)(slash + 1), path.len);
-	return above ? xasprintf("%s/" STR_FMT, strcmp(above, "/") == 0 ? "" : above, STR_ARG(name))
-		     : NULL;
+	return above ? xasprintf("%s/" STR_FMT, strcmp(above, "/") == 0 ? "" : above, STR_ARG(name)) : NULL;
 }
 
 // Whether path is outer, or below it.
@@ -105,22 +104,19 @@ int export_check(const struct site *site, const struct export_options *options, 
 // The page of a project, or (project "") the list, with a slash at its end.
 static char *page_path(const struct exporting *x, const char *project)
 {
-	return xasprintf("%s%ssimple/%s%s", x->view.name ? x->view.name : "",
-		x->view.name ? "/" : "", project, *project ? "/" : "");
+	return xasprintf("%s%ssimple/%s%s", x->view.name ? x->view.name : "", x->view.name ? "/" : "", project,
+		*project ? "/" : "");
 }
 
-static char *file_path(
-	const struct exporting *x, const struct catalog_location *file, const char *ending)
+static char *file_path(const struct exporting *x, const struct catalog_location *file, const char *ending)
 {
-	return xasprintf(
-		"files/%s/%s/%s%s", x->platform->name, file->project, file->filename, ending);
+	return xasprintf("files/%s/%s/%s%s", x->platform->name, file->project, file->filename, ending);
 }
 
 // A longer name no file can have; nor does a server find it.
 static bool has_metadata(const struct catalog_location *file)
 {
-	return file->metadata_sha256 &&
-	       strlen(file->filename) + strlen(".metadata") <= LIMIT_FILE_NAME;
+	return file->metadata_sha256 && strlen(file->filename) + strlen(".metadata") <= LIMIT_FILE_NAME;
 }
 
 static int want_file(void *ctx, const struct catalog_location *file, struct err *e UNUSED)
@@ -177,12 +173,10 @@ static int put_page(void *ctx, const char *project, struct err *e)
 	report(x);
 	for (int format = 0; format < PAGE_FORMAT_COUNT; format++) {
 		buf_clear(&page);
-		int made = *project ? page_project(&x->view, x->catalog, project, NULL,
-					      (enum page_format)format, &page, e)
-				    : page_root(&x->view, x->catalog, STR(""), (enum page_format)format,
-					      &page, e);
-		if (made < 0 || docroot_page(x->root, path, (enum page_format)format,
-					buf_view(&page), e) < 0)
+		int made =
+			*project ? page_project(&x->view, x->catalog, project, NULL, (enum page_format)format, &page, e)
+				 : page_root(&x->view, x->catalog, STR(""), (enum page_format)format, &page, e);
+		if (made < 0 || docroot_page(x->root, path, (enum page_format)format, buf_view(&page), e) < 0)
 			return -1;
 	}
 	return 0;
@@ -233,14 +227,12 @@ static int each_root(struct exporting *x, view_name_fn *fn, struct err *e)
 // What a page leads to comes before it, and goes after it.
 static int bring_up_to_date(struct exporting *x, struct err *e)
 {
-	if (each_file(x, want_file, e) < 0 || each_project(x, want_page, e) < 0 ||
-		each_root(x, want_page, e) < 0)
+	if (each_file(x, want_file, e) < 0 || each_project(x, want_page, e) < 0 || each_root(x, want_page, e) < 0)
 		return -1;
 	manifest_sort(&x->wanted);
 	if (docroot_open(x->folder, &x->root, e) < 0 || docroot_claim(x->root, &x->wanted, e) < 0)
 		return -1;
-	if (each_file(x, put_file, e) < 0 || each_project(x, put_page, e) < 0 ||
-		each_root(x, put_page, e) < 0)
+	if (each_file(x, put_file, e) < 0 || each_project(x, put_page, e) < 0 || each_root(x, put_page, e) < 0)
 		return -1;
 	return docroot_settle(x->root, &x->wanted, e);
 }
@@ -255,8 +247,8 @@ static void sum_up(const struct exporting *x, struct summary *summary)
 	summary->number[SCAN_REPORT_EXPORT_KEPT] += counts->kept;
 }
 
-int export_run(const struct site *site, struct catalog *catalog,
-	const struct export_options *options, struct summary *summary, struct err *e)
+int export_run(const struct site *site, struct catalog *catalog, const struct export_options *options,
+	struct summary *summary, struct err *e)
 {
 	CLEANUP(export_release)
 	struct exporting x = {.site = site, .catalog = catalog, .options = options};

@@ -57,8 +57,7 @@ void manifest_print(const struct manifest *a, const struct manifest *b, struct b
 int manifest_parse(struct str text, struct manifest *out, struct err *e)
 {
 	if (!str_starts(text, heading))
-		return err_set(
-			e, ERR_USAGE, "was made by another program, or by a newer wheelcache");
+		return err_set(e, ERR_USAGE, "was made by another program, or by a newer wheelcache");
 	struct str rest = str_slice(text, heading.len, text.len);
 	while (rest.len) {
 		struct str line = str_cut(&rest, '\n');

@@ -129,11 +129,10 @@ bool output_dir_has_link(const struct output_dir *f, const char *name, const cha
 static void keep_times_apart(int dirfd, const struct fs_tmp *tmp)
 {
 	struct stat before, now;
-	if (fstatat(dirfd, tmp->name, &before, AT_SYMLINK_NOFOLLOW) < 0 ||
-		fstat(tmp->fd, &now) < 0 || now.st_mtim.tv_sec > before.st_mtim.tv_sec)
+	if (fstatat(dirfd, tmp->name, &before, AT_SYMLINK_NOFOLLOW) < 0 || fstat(tmp->fd, &now) < 0 ||
+		now.st_mtim.tv_sec > before.st_mtim.tv_sec)
 		return;
-	const struct timespec times[] = {
-		{.tv_nsec = UTIME_OMIT}, {.tv_sec = before.st_mtim.tv_sec + 1}};
+	const struct timespec times[] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = before.st_mtim.tv_sec + 1}};
 	futimens(tmp->fd, times);
 }
 
@@ -141,8 +140,7 @@ int output_dir_put_file(struct output_dir *f, const char *name, struct str bytes
 {
 	CLEANUP(fs_tmp_release) struct fs_tmp tmp;
 	f->is_changed = true;
-	if (fs_tmp_open(&tmp, f->fd, output_dir_unready, name, e) < 0 ||
-		fs_tmp_write(&tmp, bytes, e) < 0)
+	if (fs_tmp_open(&tmp, f->fd, output_dir_unready, name, e) < 0 || fs_tmp_write(&tmp, bytes, e) < 0)
 		return blame(f, e);
 	keep_times_apart(f->fd, &tmp);
 	return fs_tmp_publish(&tmp, e) < 0 ? blame(f, e) : 0;
@@ -151,8 +149,7 @@ int output_dir_put_file(struct output_dir *f, const char *name, struct str bytes
 int output_dir_put_link(struct output_dir *f, const char *name, const char *target, struct err *e)
 {
 	f->is_changed = true;
-	if (symlinkat(target, f->fd, output_dir_unready) == 0 &&
-		renameat(f->fd, output_dir_unready, f->fd, name) == 0)
+	if (symlinkat(target, f->fd, output_dir_unready) == 0 && renameat(f->fd, output_dir_unready, f->fd, name) == 0)
 		return 0;
 	err_errno(e, ERR_IO, "%s", name);
 	return blame(f, e);

@@ -32,10 +32,8 @@ int output_dir_leave(struct output_dir *f, struct err *e) MUST_CHECK;
 // Whether a file with these bytes is there; bytes NULL: with any, but not none.
 bool output_dir_has_file(const struct output_dir *f, const char *name, const struct str *bytes);
 bool output_dir_has_link(const struct output_dir *f, const char *name, const char *target);
-int output_dir_put_file(
-	struct output_dir *f, const char *name, struct str bytes, struct err *e) MUST_CHECK;
-int output_dir_put_link(
-	struct output_dir *f, const char *name, const char *target, struct err *e) MUST_CHECK;
+int output_dir_put_file(struct output_dir *f, const char *name, struct str bytes, struct err *e) MUST_CHECK;
+int output_dir_put_link(struct output_dir *f, const char *name, const char *target, struct err *e) MUST_CHECK;
 // Returns 1, 0 where nothing is there, or -1.
 int output_dir_remove(struct output_dir *f, const char *name, struct err *e) MUST_CHECK;
 // Leaves the folder, and removes it and those above it where nothing is left in them.

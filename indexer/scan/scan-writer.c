@@ -199,8 +199,7 @@ static int put_mark(struct scan_writer *r, struct folder *f, struct catalog_mark
 	m->folder = f->row;
 	m->folder_path = f->path;
 	if (catalog_mark_put(r->catalog, m, &effect, e) < 0)
-		return err_prefix(e, "%s/%s/%s%s: ", f->platform->name, f->path, m->filename,
-			sidecar_ending[m->mark]);
+		return err_prefix(e, "%s/%s/%s%s: ", f->platform->name, f->path, m->filename, sidecar_ending[m->mark]);
 	if (effect.was_listed && !effect.is_listed)
 		r->summary->number[SCAN_REPORT_GONE]++;
 	judge(r, f->platform, m->filename, &effect);
@@ -209,22 +208,17 @@ static int put_mark(struct scan_writer *r, struct folder *f, struct catalog_mark
 
 static int see_mark(struct scan_writer *r, const struct scan_event *o, struct err *e)
 {
-	struct catalog_mark m = {.written = o->written,
-		.filename = o->filename,
-		.mark = o->mark,
-		.text = o->text};
+	struct catalog_mark m = {.written = o->written, .filename = o->filename, .mark = o->mark, .text = o->text};
 	if (o->text)
 		return put_mark(r, o->folder, &m, e);
 	GROW(r->mark, r->mark_count, r->mark_room);
-	r->mark[r->mark_count++] = (struct gone_mark){
-		folder_ref(o->folder), xstrdup(o->filename), o->mark, o->written};
+	r->mark[r->mark_count++] = (struct gone_mark){folder_ref(o->folder), xstrdup(o->filename), o->mark, o->written};
 	return 0;
 }
 
 static int remove_mark(struct scan_writer *r, const struct gone_mark *g, struct err *e)
 {
-	struct catalog_mark m = {
-		.written = g->written, .filename = g->filename, .mark = g->mark};
+	struct catalog_mark m = {.written = g->written, .filename = g->filename, .mark = g->mark};
 	return put_mark(r, g->folder, &m, e);
 }
 
@@ -236,9 +230,8 @@ static int put_new_folder(struct scan_writer *r, const struct scan_event *o, str
 static int put_folder(struct scan_writer *r, const struct scan_event *o, struct err *e)
 {
 	struct folder *f = o->folder;
-	struct catalog_folder row = {.mtime_ns = f->mtime_ns,
-		.ignored = f->ignored,
-		.trusted = f->is_settled && !atomic_load(&f->restless)};
+	struct catalog_folder row = {
+		.mtime_ns = f->mtime_ns, .ignored = f->ignored, .trusted = f->is_settled && !atomic_load(&f->restless)};
 	const struct catalog_folder *known = &f->known;
 	if (known->id && known->mtime_ns == row.mtime_ns && known->ignored == row.ignored &&
 		known->trusted == row.trusted)
@@ -285,7 +278,8 @@ int scan_writer_outcome(struct scan_writer *r, const struct scan_event *o, struc
 		is_whole = o->is_blind && !o->folder->parent;
 		if (is_whole)
 			miss_platform(r, o->folder->platform_index);
-		summary_add_private(r->summary, SCAN_REPORT_LIST_PROBLEMS, !is_whole && o->folder->platform->is_private, o->text, NULL, NULL);
+		summary_add_private(r->summary, SCAN_REPORT_LIST_PROBLEMS, !is_whole && o->folder->platform->is_private,
+			o->text, NULL, NULL);
 		return 0;
 	case SCAN_EVENT_WAITING:
 		summary_add(r->summary, SCAN_REPORT_LIST_WAITING, o->text, NULL, NULL);
@@ -314,8 +308,7 @@ static int remove_file(struct scan_writer *r, const struct removal *g, struct er
 {
 	struct catalog_effect effect;
 	char name[LIMIT_FILE_NAME + 1];
-	if (next_row(r, e) < 0 || catalog_file_remove(r->catalog, g->id,
-					   g->written, name, &effect, e) < 0)
+	if (next_row(r, e) < 0 || catalog_file_remove(r->catalog, g->id, g->written, name, &effect, e) < 0)
 		return -1;
 	if (effect.was_listed && !effect.is_listed)
 		r->summary->number[SCAN_REPORT_GONE]++;
@@ -336,17 +329,14 @@ static int remove_gone(struct scan_writer *r, struct err *e)
 	if (r->folders.count)
 		qsort(r->folders.item, r->folders.count, sizeof(*r->folders.item), deepest_first);
 	for (size_t i = 0; i < r->files.count; i++)
-		if (!r->kept[r->files.item[i].platform_index] &&
-			remove_file(r, &r->files.item[i], e) < 0)
+		if (!r->kept[r->files.item[i].platform_index] && remove_file(r, &r->files.item[i], e) < 0)
 			return -1;
 	for (size_t i = 0; i < r->mark_count; i++)
-		if (!r->kept[r->mark[i].folder->platform_index] &&
-			remove_mark(r, &r->mark[i], e) < 0)
+		if (!r->kept[r->mark[i].folder->platform_index] && remove_mark(r, &r->mark[i], e) < 0)
 			return -1;
 	for (size_t i = 0; i < r->folders.count; i++)
 		if (!r->kept[r->folders.item[i].platform_index] &&
-			(next_row(r, e) < 0 ||
-				catalog_folder_remove(r->catalog, r->folders.item[i].id, e) < 0))
+			(next_row(r, e) < 0 || catalog_folder_remove(r->catalog, r->folders.item[i].id, e) < 0))
 			return -1;
 	return 0;
 }

@@ -11,8 +11,7 @@
 struct scan_writer;
 
 // All are borrowed until scan_writer_free.
-struct scan_writer *scan_writer_new(
-	struct catalog *c, const struct store *store, struct summary *summary);
+struct scan_writer *scan_writer_new(struct catalog *c, const struct store *store, struct summary *summary);
 // Rolls back what is not committed. NULL is fine.
 void scan_writer_free(struct scan_writer *r);
 int scan_writer_outcome(struct scan_writer *r, const struct scan_event *o, struct err *e) MUST_CHECK;
@@ -25,7 +24,6 @@ void scan_writer_miss(struct scan_writer *r);
 // They are there after all: the platform's volume is not mounted.
 void scan_writer_keep(struct scan_writer *r, size_t platform_index);
 // Removes what has gone, with all of these platforms (ids), and commits all that is left.
-int scan_writer_finish(
-	struct scan_writer *r, const int64_t *dropped, size_t dropped_count, struct err *e) MUST_CHECK;
+int scan_writer_finish(struct scan_writer *r, const int64_t *dropped, size_t dropped_count, struct err *e) MUST_CHECK;
 // Commits what waits to be for longer than a second.
 int scan_writer_tick(struct scan_writer *r, struct err *e) MUST_CHECK;

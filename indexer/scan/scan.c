@@ -43,8 +43,8 @@ static int lock(struct scan *s, struct err *e)
 {
 	CLEANUP(mem_free) char *path = xasprintf("%s.lock", catalog_path(s->catalog));
 	CLEANUP(mem_free)
-	char *owner = xasprintf("%s, process %ld",
-		s->options->owner ? s->options->owner : "wheelcache", (long)getpid());
+	char *owner =
+		xasprintf("%s, process %ld", s->options->owner ? s->options->owner : "wheelcache", (long)getpid());
 	for (bool is_told = false;; is_told = true) {
 		struct err busy = ERR_INIT;
 		int fd = safefile_lock(path, false, owner, &busy);
@@ -55,8 +55,7 @@ static int lock(struct scan *s, struct err *e)
 		if (busy.kind != ERR_BUSY)
 			return -1;
 		if (s->options->no_wait)
-			return err_prefix(e, "catalog %s: another indexer is at work: ",
-				catalog_path(s->catalog));
+			return err_prefix(e, "catalog %s: another indexer is at work: ", catalog_path(s->catalog));
 		if (!is_told)
 			log_info("waiting for another indexer to end: %s", busy.msg);
 		if (walk_is_cancelled(&s->walk))
@@ -75,19 +74,16 @@ static int see_platform(void *ctx, const struct catalog_platform *p, struct err 
 	struct scan *s = ctx;
 	if (store_platform(s->store, p->id) || !p->folders)
 		return 0;
-	if (s->store->is_detected && platform_is_slug(str_from(p->name)) &&
-		!s->options->allow_empty) {
+	if (s->store->is_detected && platform_is_slug(str_from(p->name)) && !s->options->allow_empty) {
 		CLEANUP(mem_free)
-		char *text = xasprintf(
-			"platform %s: %s/%s is gone, but the catalog knows %" PRIu64
-			" files there; is its volume mounted? (--allow-empty forgets them)",
+		char *text = xasprintf("platform %s: %s/%s is gone, but the catalog knows %" PRIu64
+				       " files there; is its volume mounted? (--allow-empty forgets them)",
 			p->name, s->store->path, p->name, p->files);
 		summary_add(s->summary, SCAN_REPORT_LIST_PROBLEMS, text, NULL, NULL);
 		scan_writer_miss(s->recorder);
 		return 0;
 	}
-	log_info("platform %s is no more: its %" PRIu64 " files leave the catalog", p->name,
-		p->files);
+	log_info("platform %s is no more: its %" PRIu64 " files leave the catalog", p->name, p->files);
 	GROW(s->dropped, s->dropped_count, s->dropped_room);
 	s->dropped[s->dropped_count++] = p->id;
 	return 0;
@@ -104,9 +100,8 @@ static void keep_emptied(struct scan *s)
 			continue;
 		scan_writer_keep(s->recorder, i);
 		CLEANUP(mem_free)
-		char *text = xasprintf(
-			"platform %s: %s holds no wheel, but the catalog knows %" PRIu64
-			" files there; is its volume mounted? (--allow-empty forgets them)",
+		char *text = xasprintf("platform %s: %s holds no wheel, but the catalog knows %" PRIu64
+				       " files there; is its volume mounted? (--allow-empty forgets them)",
 			p->name, p->path, gone);
 		summary_add(s->summary, SCAN_REPORT_LIST_PROBLEMS, text, NULL, NULL);
 	}
@@ -119,8 +114,7 @@ struct unlisted {
 	enum scan_report_list list; // SCAN_REPORT_LISTS: none, where somebody wants it so and there may be many
 };
 
-static int see_unlisted(
-	void *ctx, int64_t platform, const char *path, const char *reason, struct err *e UNUSED)
+static int see_unlisted(void *ctx, int64_t platform, const char *path, const char *reason, struct err *e UNUSED)
 {
 	const struct unlisted *row = ctx;
 	struct scan *s = row->scan;
@@ -145,16 +139,14 @@ static int sum_up_unlisted(struct scan *s, struct err *e)
 	return 0;
 }
 
-static int see_shared(void *ctx, const char *filename, uint64_t platforms, uint64_t contents,
-	struct err *e UNUSED)
+static int see_shared(void *ctx, const char *filename, uint64_t platforms, uint64_t contents, struct err *e UNUSED)
 {
 	struct scan *s = ctx;
 	s->summary->number[SCAN_REPORT_SHADOWED] += platforms - 1;
 	if (contents == 1)
 		return 0;
 	CLEANUP(mem_free)
-	char *text = xasprintf(
-		"%" PRIu64 " platforms, %" PRIu64 " different files", platforms, contents);
+	char *text = xasprintf("%" PRIu64 " platforms, %" PRIu64 " different files", platforms, contents);
 	summary_add(s->summary, SCAN_REPORT_LIST_DIFFERING, filename, text, NULL);
 	return 0;
 }
@@ -195,8 +187,8 @@ static int take(void *ctx, const struct scan_event *o, struct err *e)
 static int run_locked(struct scan *s, struct err *e)
 {
 	s->recorder = scan_writer_new(s->catalog, s->store, s->summary);
-	if (catalog_enlarge_cache(s->catalog, e) < 0 ||
-		catalog_platforms(s->catalog, see_platform, s, e) < 0 || walk_run(&s->walk, e) < 0)
+	if (catalog_enlarge_cache(s->catalog, e) < 0 || catalog_platforms(s->catalog, see_platform, s, e) < 0 ||
+		walk_run(&s->walk, e) < 0)
 		return -1;
 	walk_report(&s->walk, WALK_ENDS);
 	keep_emptied(s);
@@ -207,19 +199,19 @@ static int run_locked(struct scan *s, struct err *e)
 	const char *first = s->options->is_logged ? summary_first_public(s->summary, SCAN_REPORT_LIST_PROBLEMS)
 						  : s->summary->list[SCAN_REPORT_LIST_PROBLEMS].item[0].field[0];
 	return err_set(e, ERR_IO, "the scan is not whole: %s%s",
-		first ? first : "something of a private platform could not be looked at (\"wheelcache index\" says what)",
+		first ? first
+		      : "something of a private platform could not be looked at (\"wheelcache index\" says what)",
 		s->summary->number[SCAN_REPORT_PROBLEMS] > 1 ? ", and more" : "");
 }
 
-int scan_run(struct store *store, struct catalog *catalog, const struct scan_options *options,
-	struct summary *summary, struct err *e)
+int scan_run(struct store *store, struct catalog *catalog, const struct scan_options *options, struct summary *summary,
+	struct err *e)
 {
 	int64_t begin = clock_wall_ns();
 	*summary = (struct summary){.shape = &scan_report_shape};
 	CLEANUP(mem_close) int held = -1; // let go last
 	CLEANUP(scan_release)
-	struct scan s = {
-		.store = store, .catalog = catalog, .options = options, .summary = summary};
+	struct scan s = {.store = store, .catalog = catalog, .options = options, .summary = summary};
 	s.walk = (struct walk){
 		.watch = options->watch,
 		.catalog = catalog,

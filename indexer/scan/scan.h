@@ -16,11 +16,11 @@
 #include "lib/state/store/store.h"
 
 struct scan_options {
-	unsigned threads; // 0: as many as the machine has processors
-	uint64_t settle;  // seconds: a damaged file younger than this is still being written
-	bool no_wait;     // ERR_BUSY where another indexer is at work, instead of waiting for it
-	bool allow_empty; // a platform that has lost all of its files, or its folder, was emptied
-			  // on purpose
+	unsigned threads;       // 0: as many as the machine has processors
+	uint64_t settle;        // seconds: a damaged file younger than this is still being written
+	bool no_wait;           // ERR_BUSY where another indexer is at work, instead of waiting for it
+	bool allow_empty;       // a platform that has lost all of its files, or its folder, was emptied
+				// on purpose
 	bool compare_platforms; // sum up which names they share, also where nothing changed: as
 				// slow as the scan itself
 	bool is_logged;         // its error, which names nothing of a private platform then
@@ -32,5 +32,5 @@ struct scan_options {
 // what was recorded until then stays, and the next scan goes on from there. ERR_BUSY also where it
 // was cancelled. ERR_IO where something could not be looked at: all else was done, and summary says
 // what.
-int scan_run(struct store *store, struct catalog *catalog, const struct scan_options *options,
-	struct summary *summary, struct err *e) MUST_CHECK;
+int scan_run(struct store *store, struct catalog *catalog, const struct scan_options *options, struct summary *summary,
+	struct err *e) MUST_CHECK;

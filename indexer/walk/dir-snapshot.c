@@ -119,17 +119,13 @@ int dir_snapshot_load(struct dir_snapshot *k, struct folder *f, struct catalog *
 struct dir_snapshot_file *dir_snapshot_file(struct dir_snapshot *k, const char *filename)
 {
 	struct dir_snapshot_file wanted = {.row = {.filename = filename}};
-	return k->file_count
-		       ? bsearch(&wanted, k->file, k->file_count, sizeof(wanted), compare_files)
-		       : NULL;
+	return k->file_count ? bsearch(&wanted, k->file, k->file_count, sizeof(wanted), compare_files) : NULL;
 }
 
 struct dir_snapshot_mark *dir_snapshot_mark(struct dir_snapshot *k, const char *filename, enum mark mark)
 {
 	struct dir_snapshot_mark wanted = {.row = {.filename = filename, .mark = mark}};
-	return k->mark_count
-		       ? bsearch(&wanted, k->mark, k->mark_count, sizeof(wanted), compare_marks)
-		       : NULL;
+	return k->mark_count ? bsearch(&wanted, k->mark, k->mark_count, sizeof(wanted), compare_marks) : NULL;
 }
 
 struct dir_snapshot_folder *dir_snapshot_folder(struct dir_snapshot *k, const char *path)

@@ -69,8 +69,7 @@ static void submit_new(struct visit *v, struct folder *child)
 }
 
 // A wheel or an sdist. While many jobs wait, it is read here and now: the queue stays short.
-static void see_file(
-	struct visit *v, const char *name, struct dir_snapshot_file *file, const struct stat *st)
+static void see_file(struct visit *v, const char *name, struct dir_snapshot_file *file, const struct stat *st)
 {
 	const struct scan_workers_options *options = scan_workers_options(v->workers);
 	scan_workers_saw(v->workers, v->folder);
@@ -179,8 +178,7 @@ static void look_at_known(struct visit *v)
 		submit(v, folder_ref(v->known.folder[i].folder), false);
 }
 
-static bool is_mark(
-	const char *name, unsigned char type, struct str *filename, enum mark *mark)
+static bool is_mark(const char *name, unsigned char type, struct str *filename, enum mark *mark)
 {
 	return type != DT_DIR && sidecar_is(str_from(name), filename, mark);
 }

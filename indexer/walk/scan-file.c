@@ -54,8 +54,8 @@ static void read_file(struct scan_workers *workers, struct worker *worker, struc
 
 bool scan_file_is_wanted(void *ctx UNUSED, const struct catalog_known *known, const struct stat *st)
 {
-	return !known->trusted || known->size != (uint64_t)st->st_size ||
-	       known->mtime_ns != fs_mtime_ns(st) || known->inode != st->st_ino;
+	return !known->trusted || known->size != (uint64_t)st->st_size || known->mtime_ns != fs_mtime_ns(st) ||
+	       known->inode != st->st_ino;
 }
 
 void scan_file_run(struct scan_workers *workers, struct worker *worker, struct job *job)

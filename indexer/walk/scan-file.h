@@ -4,7 +4,6 @@
 
 #include "indexer/walk/scan-workers.h"
 
-
 // What a scan wants to know of a file that the catalog knows: whether it must be read again.
 bool scan_file_is_wanted(void *ctx, const struct catalog_known *known, const struct stat *st);
 // A scan_workers_fn: job->filename in job->folder, whose pending was raised for it.

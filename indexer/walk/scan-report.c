@@ -13,8 +13,7 @@ static const struct summary_number number_row[SCAN_REPORT_NUMBERS] = {
 	[SCAN_REPORT_WAITING] = {"waiting", "still being written", false},
 	[SCAN_REPORT_IGNORED] = {"ignored", "other entries ignored", false},
 	[SCAN_REPORT_LINKS] = {"links_ignored", "links not followed", false},
-	[SCAN_REPORT_SHADOWED] = {"shadowed", "hidden in the merged view by an earlier platform",
-		false},
+	[SCAN_REPORT_SHADOWED] = {"shadowed", "hidden in the merged view by an earlier platform", false},
 	[SCAN_REPORT_FINDINGS] = {"findings", "oddities in files that were taken", false},
 	[SCAN_REPORT_PROBLEMS] = {"problems", NULL, false},
 	[SCAN_REPORT_BYTES] = {"bytes_hashed", NULL, false},
@@ -24,8 +23,7 @@ static const struct summary_number number_row[SCAN_REPORT_NUMBERS] = {
 };
 
 static const struct summary_list list_row[SCAN_REPORT_LISTS] = {
-	[SCAN_REPORT_LIST_PROBLEMS] = {"problems", "could not be looked at, and stay as they were",
-		{"reason"}},
+	[SCAN_REPORT_LIST_PROBLEMS] = {"problems", "could not be looked at, and stay as they were", {"reason"}},
 	[SCAN_REPORT_LIST_CHANGED] = {"changed", "ALARM: bytes changed under a published name",
 		{"path", "before", "after"}},
 	[SCAN_REPORT_LIST_QUARANTINED] = {"quarantined", "quarantined: not listed", {"path", "reason"}},

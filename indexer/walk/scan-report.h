@@ -8,18 +8,18 @@ enum scan_report_number {
 	SCAN_REPORT_FILES, // wheels and sdists seen
 	SCAN_REPORT_ADDED, // file names that are listed now
 	SCAN_REPORT_UNCHANGED,
-	SCAN_REPORT_CHANGED,     // other bytes under a listed name
-	SCAN_REPORT_GONE,        // file names that are listed no more
-	SCAN_REPORT_QUARANTINED, // files that are refused, with those of earlier scans
-	SCAN_REPORT_DUPLICATES,  // good files whose name another folder of the platform has
-	SCAN_REPORT_PRUNED,      // good files that have a tombstone
-	SCAN_REPORT_WAITING,     // still being written
-	SCAN_REPORT_IGNORED,     // neither wheels nor sdists
-	SCAN_REPORT_LINKS,       // links that were not followed
-	SCAN_REPORT_SHADOWED,    // files that the merged view hides behind one of the same name
-	SCAN_REPORT_FINDINGS,    // oddities of files that were read and taken all the same
-	SCAN_REPORT_PROBLEMS,    // what could not be looked at: the scan has failed
-	SCAN_REPORT_BYTES,       // hashed
+	SCAN_REPORT_CHANGED,        // other bytes under a listed name
+	SCAN_REPORT_GONE,           // file names that are listed no more
+	SCAN_REPORT_QUARANTINED,    // files that are refused, with those of earlier scans
+	SCAN_REPORT_DUPLICATES,     // good files whose name another folder of the platform has
+	SCAN_REPORT_PRUNED,         // good files that have a tombstone
+	SCAN_REPORT_WAITING,        // still being written
+	SCAN_REPORT_IGNORED,        // neither wheels nor sdists
+	SCAN_REPORT_LINKS,          // links that were not followed
+	SCAN_REPORT_SHADOWED,       // files that the merged view hides behind one of the same name
+	SCAN_REPORT_FINDINGS,       // oddities of files that were read and taken all the same
+	SCAN_REPORT_PROBLEMS,       // what could not be looked at: the scan has failed
+	SCAN_REPORT_BYTES,          // hashed
 	SCAN_REPORT_EXPORT_WRITTEN, // files and links of the static export
 	SCAN_REPORT_EXPORT_REMOVED,
 	SCAN_REPORT_EXPORT_KEPT, // right already

@@ -18,8 +18,8 @@ static void tell(struct scan_workers *workers, struct folder *folder, const char
 	scan_workers_tell(workers, o);
 }
 
-static void hold_against(struct scan_workers *workers, struct folder *folder, const char *filename,
-	enum mark mark, const char *text, const struct dir_snapshot_mark *known)
+static void hold_against(struct scan_workers *workers, struct folder *folder, const char *filename, enum mark mark,
+	const char *text, const struct dir_snapshot_mark *known)
 {
 	if (!known || !known->row.text || strcmp(known->row.text, text) != 0)
 		tell(workers, folder, filename, mark, text, known);

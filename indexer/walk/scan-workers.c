@@ -178,8 +178,8 @@ void scan_workers_gone(struct scan_workers *workers, struct folder *folder, int6
 	scan_workers_tell(workers, o);
 }
 
-void scan_workers_problem(
-	struct scan_workers *workers, struct folder *folder, const char *filename, const struct err *why)
+void scan_workers_problem(struct scan_workers *workers, struct folder *folder, const char *filename,
+	const struct err *why)
 {
 	struct scan_event *o = scan_event_new(SCAN_EVENT_PROBLEM, folder);
 	CLEANUP(mem_free)

@@ -86,8 +86,8 @@ void scan_workers_tell(struct scan_workers *workers, struct scan_event *outcome)
 // Tells that a file which the catalog knows is not there.
 void scan_workers_gone(struct scan_workers *workers, struct folder *folder, int64_t id, int64_t written);
 // Tells of a problem: the path of a file in the folder (NULL: the folder itself), and the reason.
-void scan_workers_problem(
-	struct scan_workers *workers, struct folder *folder, const char *filename, const struct err *why);
+void scan_workers_problem(struct scan_workers *workers, struct folder *folder, const char *filename,
+	const struct err *why);
 // Says that a file is still being written, and why it seems so.
 void scan_workers_waits(struct scan_workers *workers, struct folder *folder, const char *filename, const char *why);
 // One thing less that the folder waits for; tells when it is done.

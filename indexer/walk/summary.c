@@ -21,8 +21,7 @@ void summary_release(struct summary *s)
 	*s = (struct summary){0};
 }
 
-void summary_add(
-	struct summary *s, unsigned list, const char *first, const char *second, const char *third)
+void summary_add(struct summary *s, unsigned list, const char *first, const char *second, const char *third)
 {
 	summary_add_private(s, list, false, first, second, third);
 }
@@ -35,7 +34,8 @@ const char *summary_first_public(const struct summary *s, unsigned list)
 	return NULL;
 }
 
-void summary_add_private(struct summary *s, unsigned list, bool is_private, const char *first, const char *second, const char *third)
+void summary_add_private(struct summary *s, unsigned list, bool is_private, const char *first, const char *second,
+	const char *third)
 {
 	const char *const text[SUMMARY_FIELDS] = {first, second, third};
 	s->list[list].all++;
@@ -57,8 +57,7 @@ static int by_first(const void *a, const void *b)
 void summary_sort(struct summary *s, unsigned list)
 {
 	if (s->list[list].count)
-		qsort(s->list[list].item, s->list[list].count, sizeof(struct summary_item),
-			by_first);
+		qsort(s->list[list].item, s->list[list].count, sizeof(struct summary_item), by_first);
 }
 
 // What somebody else named must not move the cursor.
@@ -92,8 +91,7 @@ void summary_print(const struct summary *s, FILE *out)
 	for (unsigned i = 0; i < shape->number_count; i++)
 		if (shape->number[i].text && (s->number[i] || shape->number[i].always))
 			fprintf(out, "%9" PRIu64 " %s\n", s->number[i], shape->number[i].text);
-	fprintf(out, "%9.1f MB hashed in %.1f s\n", (double)s->number[shape->bytes] / 1e6,
-		s->seconds);
+	fprintf(out, "%9.1f MB hashed in %.1f s\n", (double)s->number[shape->bytes] / 1e6, s->seconds);
 }
 
 static struct jsondoc *list_json(const struct summary *s, unsigned list)

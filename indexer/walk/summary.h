@@ -55,9 +55,9 @@ struct summary {
 // All zero but the shape is an empty one.
 void summary_release(struct summary *s);
 // Copies the texts; those that the list does not have are NULL.
-void summary_add(
-	struct summary *s, unsigned list, const char *first, const char *second, const char *third);
-void summary_add_private(struct summary *s, unsigned list, bool is_private, const char *first, const char *second, const char *third);
+void summary_add(struct summary *s, unsigned list, const char *first, const char *second, const char *third);
+void summary_add_private(struct summary *s, unsigned list, bool is_private, const char *first, const char *second,
+	const char *third);
 // The first one that a server's log may name; NULL: there is none.
 const char *summary_first_public(const struct summary *s, unsigned list);
 // By the first field.

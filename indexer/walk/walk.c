@@ -86,8 +86,7 @@ static int take_all(struct walk *w, struct err *e)
 
 static int start(struct walk *w, struct err *e)
 {
-	unsigned threads =
-		w->scan_workers_options.threads ? w->scan_workers_options.threads : (unsigned)get_nprocs();
+	unsigned threads = w->scan_workers_options.threads ? w->scan_workers_options.threads : (unsigned)get_nprocs();
 	w->scan_workers_options.threads = threads > MOST_THREADS ? MOST_THREADS : threads;
 	w->scan_workers_options.catalog = catalog_path(w->catalog);
 	w->scan_workers_options.cancel = &w->stop;

@@ -5,19 +5,20 @@
 #define IS_CONTROL(c) ((c) < 0x20 || IS(c, 0x7f))
 #define IS_GRAPHIC(c) (!IS_CONTROL(c) && (c) > ' ' && (c) < 0x7f)
 #define IS_NAME(c) (IS_GRAPHIC(c) && !IS(c, '/') && !IS(c, '\\'))
-#define IS_URL(c) \
-	(IS_GRAPHIC(c) && !IS(c, '"') && !IS(c, '<') && !IS(c, '>') && !IS(c, '\\') && !IS(c, '^') && !IS(c, '`') && \
+#define IS_URL(c)                                                                                                      \
+	(IS_GRAPHIC(c) && !IS(c, '"') && !IS(c, '<') && !IS(c, '>') && !IS(c, '\\') && !IS(c, '^') && !IS(c, '`') &&   \
 		!((c) >= '{' && (c) <= '}'))
-#define IS_UNRESERVED(c) \
-	(((c) >= '0' && (c) <= '9') || ((c) >= 'A' && (c) <= 'Z') || ((c) >= 'a' && (c) <= 'z') || IS(c, '-') || IS(c, '.') || \
-		IS(c, '_') || IS(c, '~'))
+#define IS_UNRESERVED(c)                                                                                               \
+	(((c) >= '0' && (c) <= '9') || ((c) >= 'A' && (c) <= 'Z') || ((c) >= 'a' && (c) <= 'z') || IS(c, '-') ||       \
+		IS(c, '.') || IS(c, '_') || IS(c, '~'))
 #define IS_JSON(c) (!IS_CONTROL(c) && !IS(c, '"') && !IS(c, '\\'))
-#define IS_HTML(c) \
+#define IS_HTML(c)                                                                                                     \
 	((!IS_CONTROL(c) || IS(c, '\t') || IS(c, '\n')) && !IS(c, '&') && !IS(c, '<') && !IS(c, '>') && !IS(c, '"'))
 
-#define OF(c) \
-	(((c) < 0x80) * CHARCLASS_ASCII | IS_GRAPHIC(c) * CHARCLASS_GRAPHIC | IS_NAME(c) * CHARCLASS_NAME | IS_URL(c) * CHARCLASS_URL | \
-		IS_UNRESERVED(c) * CHARCLASS_UNRESERVED | IS_JSON(c) * CHARCLASS_JSON | IS_HTML(c) * CHARCLASS_HTML)
+#define OF(c)                                                                                                          \
+	(((c) < 0x80) * CHARCLASS_ASCII | IS_GRAPHIC(c) * CHARCLASS_GRAPHIC | IS_NAME(c) * CHARCLASS_NAME |            \
+		IS_URL(c) * CHARCLASS_URL | IS_UNRESERVED(c) * CHARCLASS_UNRESERVED | IS_JSON(c) * CHARCLASS_JSON |    \
+		IS_HTML(c) * CHARCLASS_HTML)
 #define FOUR(c) OF(c), OF((c) + 1), OF((c) + 2), OF((c) + 3)
 #define SIXTEEN(c) FOUR(c), FOUR((c) + 4), FOUR((c) + 8), FOUR((c) + 12)
 #define ALL(c) SIXTEEN(c), SIXTEEN((c) + 16), SIXTEEN((c) + 32), SIXTEEN((c) + 48)
@@ -29,7 +30,8 @@ size_t charclass_run(struct str s, unsigned sets)
 {
 	const unsigned char *at = (const unsigned char *)s.ptr;
 	size_t i = 0;
-	while (s.len - i >= 4 && (sets_of[at[i]] & sets_of[at[i + 1]] & sets_of[at[i + 2]] & sets_of[at[i + 3]] & sets) == sets)
+	while (s.len - i >= 4 &&
+		(sets_of[at[i]] & sets_of[at[i + 1]] & sets_of[at[i + 2]] & sets_of[at[i + 3]] & sets) == sets)
 		i += 4;
 	while (i < s.len && (sets_of[at[i]] & sets) == sets)
 		i++;

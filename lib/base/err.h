@@ -32,7 +32,10 @@ struct err {
 	char msg[ERR_MSG_SIZE];
 };
 
-#define ERR_INIT {.kind = ERR_NONE, .msg = ""}
+#define ERR_INIT                                                                                                       \
+	{                                                                                                              \
+		.kind = ERR_NONE, .msg = ""                                                                            \
+	}
 
 // Sets kind and message (cut at the end where it is too long); returns -1.
 int err_set(struct err *e, enum err_kind kind, const char *fmt, ...) PRINTF_LIKE(3, 4);

@@ -51,13 +51,13 @@ static void put(enum log_level level, const char *fmt, va_list ap)
 		return; // nobody left to tell
 }
 
-#define LOG_FUNCTION(name, level)                                                                  \
-	void name(const char *fmt, ...)                                                            \
-	{                                                                                          \
-		va_list ap;                                                                        \
-		va_start(ap, fmt);                                                                 \
-		put(level, fmt, ap);                                                               \
-		va_end(ap);                                                                        \
+#define LOG_FUNCTION(name, level)                                                                                      \
+	void name(const char *fmt, ...)                                                                                \
+	{                                                                                                              \
+		va_list ap;                                                                                            \
+		va_start(ap, fmt);                                                                                     \
+		put(level, fmt, ap);                                                                                   \
+		va_end(ap);                                                                                            \
 	}
 
 LOG_FUNCTION(log_error, LOG_LEVEL_ERROR)

@@ -27,12 +27,12 @@ char *xvasprintf(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0
 char *xasprintf(const char *fmt, ...) PRINTF_LIKE(1, 2) __attribute__((malloc, returns_nonnull));
 
 // Doubles an array's room when it is full: items is the array, count how many are used, room how many fit.
-#define GROW(items, count, room)                                                                   \
-	do {                                                                                       \
-		if ((count) == (room)) {                                                           \
-			(room) = (room) ? (room) * 2 : 8;                                          \
-			(items) = xreallocarray((items), (room), sizeof(*(items)));                \
-		}                                                                                  \
+#define GROW(items, count, room)                                                                                       \
+	do {                                                                                                           \
+		if ((count) == (room)) {                                                                               \
+			(room) = (room) ? (room)*2 : 8;                                                                \
+			(items) = xreallocarray((items), (room), sizeof(*(items)));                                    \
+		}                                                                                                      \
 	} while (0)
 
 // For CLEANUP: free(*p), close(*fd) where it is >= 0.
@@ -40,10 +40,10 @@ void mem_free(void *pointer_to_pointer);
 void mem_close(int *fd);
 
 // Hands an owned pointer or descriptor on: the variable keeps NULL or -1.
-#define STEAL_PTR(p)                                                                               \
-	__extension__({                                                                            \
-		__typeof__(p) steal_ = (p);                                                        \
-		(p) = NULL;                                                                        \
-		steal_;                                                                            \
+#define STEAL_PTR(p)                                                                                                   \
+	__extension__({                                                                                                \
+		__typeof__(p) steal_ = (p);                                                                            \
+		(p) = NULL;                                                                                            \
+		steal_;                                                                                                \
 	})
 int mem_steal_fd(int *fd);

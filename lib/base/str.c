@@ -134,7 +134,8 @@ static size_t utf8_length(const unsigned char *s, size_t len)
 bool str_is_utf8(struct str s)
 {
 	for (size_t i = 0; i < s.len;) {
-		size_t n = (unsigned char)s.ptr[i] < 0x80 ? 1 : utf8_length((const unsigned char *)s.ptr + i, s.len - i);
+		size_t n =
+			(unsigned char)s.ptr[i] < 0x80 ? 1 : utf8_length((const unsigned char *)s.ptr + i, s.len - i);
 		if (!n)
 			return false;
 		i += n;

@@ -103,7 +103,8 @@ static void gunzip_done(struct libdeflate_decompressor **gzip)
 static size_t likely_length(struct str packed)
 {
 	const unsigned char *end = (const unsigned char *)packed.ptr + packed.len;
-	return packed.len < 4 ? 0 : (size_t)end[-4] | (size_t)end[-3] << 8 | (size_t)end[-2] << 16 | (size_t)end[-1] << 24;
+	return packed.len < 4 ? 0
+			      : (size_t)end[-4] | (size_t)end[-3] << 8 | (size_t)end[-2] << 16 | (size_t)end[-1] << 24;
 }
 
 // One member off the front.

@@ -16,7 +16,7 @@ struct digest;
 struct digest *digest_new(void); // of SHA-256
 // Of MD5, which old clients send beside better ones. NULL where the library has none (FIPS mode).
 struct digest *digest_new_md5(void);
-void digest_free(struct digest *d); // NULL is fine
+void digest_free(struct digest *d);     // NULL is fine
 void digest_cleanup(struct digest **d); // for CLEANUP
 void digest_begin(struct digest *d);
 void digest_add(struct digest *d, const void *bytes, size_t len);

@@ -73,8 +73,7 @@ static int on_key(void *user, const char *section UNUSED, const char *key, const
 	return fail(r);
 }
 
-static int read_text(
-	const char *text, const char *name, ini_file_handler *handler, void *ctx, struct err *e)
+static int read_text(const char *text, const char *name, ini_file_handler *handler, void *ctx, struct err *e)
 {
 	struct reading r = {.handler = handler, .ctx = ctx, .e = e, .rest = text};
 	int line = ini_parse_stream(next_line, &r, on_key, &r);
@@ -82,8 +81,7 @@ static int read_text(
 	if (r.failed_line)
 		return err_prefix(e, "%s:%d: ", name, r.failed_line);
 	if (line > 0)
-		return err_set(
-			e, ERR_USAGE, "%s:%d: neither a [section] nor a key = value", name, line);
+		return err_set(e, ERR_USAGE, "%s:%d: neither a [section] nor a key = value", name, line);
 	return 0;
 }
 

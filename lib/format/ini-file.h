@@ -11,7 +11,6 @@
 // Called for each key, and with key and value NULL where a section begins (one without keys is told
 // as well); all strings are borrowed for the call. Returns 0, or -1 with *e set: the reading ends
 // and the error gets "path:line: " in front.
-typedef int ini_file_handler(
-	void *ctx, const char *section, const char *key, const char *value, struct err *e);
+typedef int ini_file_handler(void *ctx, const char *section, const char *key, const char *value, struct err *e);
 
 int ini_file_read_file(const char *path, ini_file_handler *handler, void *ctx, struct err *e) MUST_CHECK;

@@ -26,8 +26,9 @@ enum { JSON_SAX_DEPTH = 8 };
 
 struct json_sax_value {
 	enum json_sax_kind kind;
-	size_t depth;    // how many objects and arrays it is in; what lies deeper than JSON_SAX_DEPTH is not told
-	const struct str *key; // its keys, one for each of them from the outermost on; ptr is NULL where that is an array
+	size_t depth; // how many objects and arrays it is in; what lies deeper than JSON_SAX_DEPTH is not told
+	const struct str
+		*key; // its keys, one for each of them from the outermost on; ptr is NULL where that is an array
 	// A number as it is written; a string's bytes without its escapes, UTF-8 but for what those may say: NUL, and halves
 	// of surrogate pairs.
 	struct str text;

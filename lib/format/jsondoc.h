@@ -27,10 +27,10 @@ const struct jsondoc *jsondoc_get(const struct jsondoc *object, const char *key)
 bool jsondoc_is_true(const struct jsondoc *object, const char *key);
 // False, and *out as it was, where the key has no integer.
 bool jsondoc_get_int(const struct jsondoc *object, const char *key, int64_t *out);
-size_t jsondoc_count(const struct jsondoc *array); // 0 where it is none
+size_t jsondoc_count(const struct jsondoc *array);                       // 0 where it is none
 const struct jsondoc *jsondoc_at(const struct jsondoc *array, size_t i); // borrowed, of any kind; i < count
-const char *jsondoc_at_str(const struct jsondoc *array, size_t i); // NULL where it is no string
-void jsondoc_cleanup(struct jsondoc **doc); // frees it; for CLEANUP
+const char *jsondoc_at_str(const struct jsondoc *array, size_t i);       // NULL where it is no string
+void jsondoc_cleanup(struct jsondoc **doc);                              // frees it; for CLEANUP
 // A string that is not UTF-8 (a file name may be anything) stays readable: bad bytes become "?". NULL becomes null.
 void jsondoc_put_str(struct jsondoc *object, const char *key, const char *value);
 void jsondoc_put_int(struct jsondoc *object, const char *key, int64_t value);

@@ -19,8 +19,7 @@ struct multi_digest *multi_digest_new(void)
 	h->sha256 = digest_new();
 	h->md5 = digest_new_md5();
 	h->blake2b = aligned_alloc(ALIGNMENT, crypto_generichash_statebytes());
-	if (!h->blake2b || sodium_init() < 0 ||
-		crypto_generichash_init(h->blake2b, NULL, 0, BLAKE2B_256_SIZE) < 0)
+	if (!h->blake2b || sodium_init() < 0 || crypto_generichash_init(h->blake2b, NULL, 0, BLAKE2B_256_SIZE) < 0)
 		abort(); // out of memory
 	digest_begin(h->sha256);
 	if (h->md5)

@@ -12,31 +12,34 @@
 enum { V6_SIZE = 16, V4_SIZE = 4, V4_BITS = 96 };
 
 // IPv4 addresses stand here as IPv6 has them: behind ::ffff:0:0/96.
-#define V4(a, b, c, d) {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, a, b, c, d}
+#define V4(a, b, c, d)                                                                                                 \
+	{                                                                                                              \
+		0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, a, b, c, d                                                   \
+	}
 
 static const struct {
 	uint8_t prefix[V6_SIZE];
 	unsigned bits;
 } own[] = {
-	{V4(0, 0, 0, 0), V4_BITS + 8},       // this network
-	{V4(10, 0, 0, 0), V4_BITS + 8},      // private
-	{V4(100, 64, 0, 0), V4_BITS + 10},   // a provider's own
-	{V4(127, 0, 0, 0), V4_BITS + 8},     // loopback
-	{V4(169, 254, 0, 0), V4_BITS + 16},  // link-local
-	{V4(172, 16, 0, 0), V4_BITS + 12},   // private
-	{V4(192, 0, 0, 0), V4_BITS + 24},    // for protocols
-	{V4(192, 168, 0, 0), V4_BITS + 16},  // private
-	{V4(198, 18, 0, 0), V4_BITS + 15},   // benchmarks
-	{V4(224, 0, 0, 0), V4_BITS + 4},     // multicast
-	{V4(240, 0, 0, 0), V4_BITS + 4},     // reserved, broadcast
-	{{0}, 96},                           // unspecified, loopback, IPv4-compatible
-	{{0, 0x64, 0xff, 0x9b, 0, 1}, 48},   // translation within a network
-	{{1, 0}, 64},                        // discarded
-	{{0x20, 0x01, 0, 0}, 32},            // Teredo
-	{{0xfc}, 7},                         // unique local
-	{{0xfe, 0x80}, 10},                  // link-local
-	{{0xfe, 0xc0}, 10},                  // site-local
-	{{0xff}, 8},                         // multicast
+	{V4(0, 0, 0, 0), V4_BITS + 8},      // this network
+	{V4(10, 0, 0, 0), V4_BITS + 8},     // private
+	{V4(100, 64, 0, 0), V4_BITS + 10},  // a provider's own
+	{V4(127, 0, 0, 0), V4_BITS + 8},    // loopback
+	{V4(169, 254, 0, 0), V4_BITS + 16}, // link-local
+	{V4(172, 16, 0, 0), V4_BITS + 12},  // private
+	{V4(192, 0, 0, 0), V4_BITS + 24},   // for protocols
+	{V4(192, 168, 0, 0), V4_BITS + 16}, // private
+	{V4(198, 18, 0, 0), V4_BITS + 15},  // benchmarks
+	{V4(224, 0, 0, 0), V4_BITS + 4},    // multicast
+	{V4(240, 0, 0, 0), V4_BITS + 4},    // reserved, broadcast
+	{{0}, 96},                          // unspecified, loopback, IPv4-compatible
+	{{0, 0x64, 0xff, 0x9b, 0, 1}, 48},  // translation within a network
+	{{1, 0}, 64},                       // discarded
+	{{0x20, 0x01, 0, 0}, 32},           // Teredo
+	{{0xfc}, 7},                        // unique local
+	{{0xfe, 0x80}, 10},                 // link-local
+	{{0xfe, 0xc0}, 10},                 // site-local
+	{{0xff}, 8},                        // multicast
 };
 
 // What has an IPv4 address inside, and where.

@@ -3,9 +3,9 @@
 #pragma once
 
 enum fetch_failure {
-	FETCH_WHOLE,     // there is a whole answer, whatever its status
-	FETCH_REFUSED,   // no connection, or it was lost before the headers
-	FETCH_RESOLVE,   // no address of the host
+	FETCH_WHOLE,   // there is a whole answer, whatever its status
+	FETCH_REFUSED, // no connection, or it was lost before the headers
+	FETCH_RESOLVE, // no address of the host
 	FETCH_TIMEOUT,
 	FETCH_TLS,       // no TLS, or a certificate that is not trusted
 	FETCH_TRUNCATED, // cut short in the headers or the body
@@ -20,5 +20,5 @@ extern const char *const fetch_failure_name[FETCH_FAILURE_COUNT]; // "refused", 
 
 enum fetch_flow {
 	FETCH_GO_ON,
-	FETCH_STOP,  // on_done is next, with FETCH_CANCELLED
+	FETCH_STOP, // on_done is next, with FETCH_CANCELLED
 };

@@ -41,8 +41,8 @@ struct queue {
 struct order {
 	struct order *next;
 	void (*carry_out)(struct fetch_pool *p, const struct order *o);
-	uint64_t id;            // of a request
-	void (*fn)(void *ctx);  // or a call
+	uint64_t id;           // of a request
+	void (*fn)(void *ctx); // or a call
 	void *ctx;
 };
 
@@ -181,8 +181,8 @@ uint64_t fetch_pool_get(struct fetch_pool *p, const struct fetch_request *reques
 static void finish(struct task *t, enum fetch_failure failure, const char *why)
 {
 	const char *url = t->url.text ? t->url.text : "";
-	CLEANUP(mem_free) char *words = failure == FETCH_WHOLE ? xstrdup("") :
-					xasprintf("%s%s%s", url, *url ? ": " : "", why);
+	CLEANUP(mem_free)
+	char *words = failure == FETCH_WHOLE ? xstrdup("") : xasprintf("%s%s%s", url, *url ? ": " : "", why);
 	const struct fetch_result result = {failure, words, url, &t->answer};
 	transfer_end(t->transfer);
 	t->request.on_done(t->request.ctx, &result);
@@ -248,7 +248,9 @@ static void begin(struct fetch_pool *p, struct task *t)
 		.no_private = !is_home && !p->allow_private,
 		.is_raw = t->request.is_raw,
 		.headers = (const char *const *)t->headers,
-		.total_ms = !t->end_ms ? 0 : t->end_ms > now ? t->end_ms - now : 1,
+		.total_ms = !t->end_ms        ? 0
+			    : t->end_ms > now ? t->end_ms - now
+					      : 1,
 		.answer = &t->answer,
 		.on_body = on_body,
 		.ctx = t,

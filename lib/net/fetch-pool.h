@@ -16,10 +16,10 @@
 enum { FETCH_REDIRECTS = 5 };
 
 struct fetch_pool_options {
-	struct fetch_options fetch;     // without user, password and progress: a URL may have them, or netrc
-	unsigned concurrency;           // requests under way at once; others wait for their turn
-	const char *allow_hosts;        // where redirects may lead besides the host itself, with blanks between; NULL: nowhere
-	bool allow_private;             // redirects may lead to private, loopback and link-local addresses
+	struct fetch_options fetch; // without user, password and progress: a URL may have them, or netrc
+	unsigned concurrency;       // requests under way at once; others wait for their turn
+	const char *allow_hosts; // where redirects may lead besides the host itself, with blanks between; NULL: nowhere
+	bool allow_private;      // redirects may lead to private, loopback and link-local addresses
 };
 
 struct fetch_pool;
@@ -37,7 +37,7 @@ struct fetch_result {
 };
 
 struct fetch_request {
-	const char *url;            // http: or https:; may hold user and password, which no callback and no message shows
+	const char *url; // http: or https:; may hold user and password, which no callback and no message shows
 	const char *const *headers; // lines "Name: value", NULL at the end; NULL: none
 	// The URL that the operator wrote and that led to this one, where it did not come from him: another origin than
 	// that one's gets no password, and is reached at no private address. NULL: url is the operator's.

@@ -66,8 +66,7 @@ static size_t take_body(char *bytes, size_t one, size_t len, void *ctx)
 	return fetch_answer_take_body(ctx, (struct str){bytes, one * len}) ? one * len : 0;
 }
 
-static int tell(void *ctx, curl_off_t down_all UNUSED, curl_off_t down UNUSED,
-	curl_off_t up_all UNUSED, curl_off_t up)
+static int tell(void *ctx, curl_off_t down_all UNUSED, curl_off_t down UNUSED, curl_off_t up_all UNUSED, curl_off_t up)
 {
 	const struct fetch_options *o = ctx;
 	return o->progress(o->ctx, up > 0 ? (uint64_t)up : 0) ? 0 : 1;
@@ -121,8 +120,7 @@ static bool set_options(struct fetch *f, const char *url, struct fetch_answer *o
 	return ok && (o->password ? set_password(c, o->user, o->password) : set_netrc(c, o->netrc));
 }
 
-static int fail(struct fetch *f, CURLcode code, const char *url, const struct fetch_answer *out,
-	struct err *e)
+static int fail(struct fetch *f, CURLcode code, const char *url, const struct fetch_answer *out, struct err *e)
 {
 	static const struct {
 		CURLcode code;
@@ -198,8 +196,7 @@ static int perform(struct fetch *f, const char *url, const char *const *headers,
 	return 0;
 }
 
-int fetch_get(struct fetch *f, const char *url, const char *const *headers,
-	struct fetch_answer *out, struct err *e)
+int fetch_get(struct fetch *f, const char *url, const char *const *headers, struct fetch_answer *out, struct err *e)
 {
 	if (check_options(f, url, e) < 0)
 		return -1;
@@ -259,8 +256,8 @@ static bool fill_form(curl_mime *mime, const struct fetch_form *form, struct rea
 	       curl_mime_data_cb(part, r->size, read_file, seek_file, NULL, r) == CURLE_OK;
 }
 
-int fetch_post(struct fetch *f, const char *url, const char *const *headers,
-	const struct fetch_form *form, struct fetch_answer *out, struct err *e)
+int fetch_post(struct fetch *f, const char *url, const char *const *headers, const struct fetch_form *form,
+	struct fetch_answer *out, struct err *e)
 {
 	if (check_options(f, url, e) < 0)
 		return -1;
@@ -372,8 +369,7 @@ static curl_socket_t open_socket(void *ctx, curlsocktype purpose UNUSED, struct 
 
 // A connection that stands already may be somebody else's choice.
 #if LIBCURL_VERSION_NUM >= 0x075000
-static int check_connection(
-	void *ctx, char *ip, char *own_ip UNUSED, int port UNUSED, int own_port UNUSED)
+static int check_connection(void *ctx, char *ip, char *own_ip UNUSED, int port UNUSED, int own_port UNUSED)
 {
 	struct transfer *t = ctx;
 	t->is_forbidden = !address_text_is_public(ip);

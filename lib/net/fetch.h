@@ -46,16 +46,16 @@ struct fetch_form {
 // or timed out; trying again may help. ERR_DENIED: TLS does not trust the other side. ERR_USAGE: a
 // bad URL, or a file of certificates or netrc that cannot be read. A form is sent once at most. url
 // is http: or https:. headers are lines "Name: value", NULL at the end.
-int fetch_get(struct fetch *f, const char *url, const char *const *headers,
+int fetch_get(struct fetch *f, const char *url, const char *const *headers, struct fetch_answer *out,
+	struct err *e) MUST_CHECK;
+int fetch_post(struct fetch *f, const char *url, const char *const *headers, const struct fetch_form *form,
 	struct fetch_answer *out, struct err *e) MUST_CHECK;
-int fetch_post(struct fetch *f, const char *url, const char *const *headers,
-	const struct fetch_form *form, struct fetch_answer *out, struct err *e) MUST_CHECK;
 
 // A URL taken apart, as a request would take it. To be released.
 struct fetch_url {
-	char *text; // without user, password and fragment
+	char *text;                 // without user, password and fragment
 	char *scheme, *host, *port; // in lower case; the port is there even where the text has none
-	char *user, *password; // NULL: none
+	char *user, *password;      // NULL: none
 };
 // ERR_USAGE where it is none, or neither http: nor https:; the message does not show it.
 int fetch_url_parse(const char *text, struct fetch_url *out, struct err *e) MUST_CHECK;

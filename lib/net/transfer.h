@@ -14,15 +14,15 @@ struct fetch_options;
 struct transfer;
 struct transfer_set;
 
-struct transfer_spec { // borrowed until transfer_end()
+struct transfer_spec {                       // borrowed until transfer_end()
 	const struct fetch_options *options; // but for user and password
 	const char *url;
 	const char *user, *password; // NULL: none
-	bool is_foreign; // not the operator's choice: no netrc, and
-	bool no_private; // no private address
-	bool is_raw;     // without asking for compression
+	bool is_foreign;             // not the operator's choice: no netrc, and
+	bool no_private;             // no private address
+	bool is_raw;                 // without asking for compression
 	const char *const *headers;
-	int64_t total_ms; // 0: as long as bytes come
+	int64_t total_ms;            // 0: as long as bytes come
 	struct fetch_answer *answer; // gets status and headers
 	enum fetch_flow (*on_body)(void *ctx, struct str piece);
 	void *ctx;

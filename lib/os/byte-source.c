@@ -35,8 +35,7 @@ static int read_file(const struct byte_source *s, uint64_t offset, char *out, si
 int byte_source_read(const struct byte_source *s, uint64_t offset, void *out, size_t len, struct err *e)
 {
 	if (offset > s->size || len > s->size - offset)
-		return err_set(e, ERR_INVALID, "truncated: bytes end at %llu",
-			(unsigned long long)s->size);
+		return err_set(e, ERR_INVALID, "truncated: bytes end at %llu", (unsigned long long)s->size);
 	if (!s->memory)
 		return read_file(s, offset, out, len, e);
 	if (len)

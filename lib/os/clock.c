@@ -51,7 +51,8 @@ static int64_t days(int year, int month, int day)
 		return -1;
 	int length = before[month] - before[month - 1] + (month == 2 && is_leap(year));
 	int last = year - 1; // leap years are over by its end
-	int64_t whole = 365 * (int64_t)(year - 1970) + (last / 4 - last / 100 + last / 400) - (1969 / 4 - 1969 / 100 + 1969 / 400);
+	int64_t whole = 365 * (int64_t)(year - 1970) + (last / 4 - last / 100 + last / 400) -
+			(1969 / 4 - 1969 / 100 + 1969 / 400);
 	return day > length ? -1 : whole + before[month - 1] + (month > 2 && is_leap(year)) + day - 1;
 }
 

@@ -202,7 +202,8 @@ int fs_sync_dir(int dirfd, struct err *e)
 void fs_give_to_owner(int fd, int dirfd)
 {
 	struct stat folder;
-	if (geteuid() == 0 && fstat(dirfd, &folder) == 0 && fchownat(fd, "", folder.st_uid, folder.st_gid, AT_EMPTY_PATH) < 0)
+	if (geteuid() == 0 && fstat(dirfd, &folder) == 0 &&
+		fchownat(fd, "", folder.st_uid, folder.st_gid, AT_EMPTY_PATH) < 0)
 		log_debug("a new file stays root's: %s", strerror(errno));
 }
 

@@ -36,11 +36,10 @@ struct fs_tmp {
 };
 // Begins one in the folder dirfd. Nobody else may use the name tmp there meanwhile; what a killed
 // process left under it is thrown away.
-int fs_tmp_open(
-	struct fs_tmp *t, int dirfd, const char *tmp, const char *name, struct err *e) MUST_CHECK;
+int fs_tmp_open(struct fs_tmp *t, int dirfd, const char *tmp, const char *name, struct err *e) MUST_CHECK;
 // The same with another mode than 0644 (less the umask), as for what others are not to read.
-int fs_tmp_open_mode(
-	struct fs_tmp *t, int dirfd, const char *tmp, const char *name, mode_t mode, struct err *e) MUST_CHECK;
+int fs_tmp_open_mode(struct fs_tmp *t, int dirfd, const char *tmp, const char *name, mode_t mode,
+	struct err *e) MUST_CHECK;
 int fs_tmp_write(struct fs_tmp *t, struct str bytes, struct err *e) MUST_CHECK;
 // Gives it its name once its bytes are on the disk. The folder is to be synced after its last file.
 int fs_tmp_publish(struct fs_tmp *t, struct err *e) MUST_CHECK;

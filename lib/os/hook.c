@@ -18,7 +18,7 @@ extern char **environ;
 
 enum {
 	POLL_MS = 20,
-	MERCY_MS = 2000, // between the request to end and the end
+	MERCY_MS = 2000,   // between the request to end and the end
 	OUTPUT_KEPT = 256, // of its end: the reason mostly stands there
 	COMMAND_MOST = 1 << 20,
 	NO_PROGRAM = 127, // POSIX, "Consequences of Shell Errors"; posix_spawn() may leave it to the child, too
@@ -201,6 +201,6 @@ int hook_run(const char *command, const struct hook_value *values, size_t count,
 		return tell(words[0], status, plain(&out), e);
 	end_group(pid, &from, &out);
 	struct str said = plain(&out);
-	return err_set(e, ERR_IO, "%s did not end in time and was ended%s" STR_FMT, words[0],
-		said.len ? ": " : "", STR_ARG(said));
+	return err_set(e, ERR_IO, "%s did not end in time and was ended%s" STR_FMT, words[0], said.len ? ": " : "",
+		STR_ARG(said));
 }

@@ -12,7 +12,7 @@
 #include "lib/os/fs.h"
 
 enum {
-	LINKS = 40,     // on the way, as the kernel has it
+	LINKS = 40, // on the way, as the kernel has it
 	LINK_TEXT = 4096,
 	OPEN_TRIES = 10, // of a file that others make and remove
 };
@@ -101,7 +101,8 @@ static int follow_link(struct walk *w, const char *name, struct err *e)
 	if (fd < 0 || fstat(fd, &link) < 0 || fstat(w->here, &folder) < 0)
 		return err_errno(e, ERR_IO, "%s", w->path);
 	if (!is_trusted(&folder, &link))
-		return err_set(e, ERR_IO, "%s: %s is a symbolic link that another account may have put there: it is not followed",
+		return err_set(e, ERR_IO,
+			"%s: %s is a symbolic link that another account may have put there: it is not followed",
 			w->path, name);
 	ssize_t len = readlinkat(fd, "", text, sizeof(text) - 1);
 	if (len < 0 || ++w->links > LINKS) {
@@ -205,8 +206,9 @@ static int check(const struct stat *st, int folder, const char *path, struct err
 		return err_set(e, ERR_IO, "%s: it has %ju names (hard links): it may be another file as well", path,
 			(uintmax_t)st->st_nlink);
 	if (!is_expected_owner(st, &parent))
-		return err_set(e, ERR_IO, "%s: it belongs to user %ju, neither to root nor to its folder's owner, user %ju",
-			path, (uintmax_t)st->st_uid, (uintmax_t)parent.st_uid);
+		return err_set(e, ERR_IO,
+			"%s: it belongs to user %ju, neither to root nor to its folder's owner, user %ju", path,
+			(uintmax_t)st->st_uid, (uintmax_t)parent.st_uid);
 	return 0;
 }
 
@@ -226,13 +228,15 @@ static int open_or_make(int folder, const char *name, int flags, mode_t mode, bo
 	}
 }
 
-static int open_checked(int folder, const char *name, const char *path, int flags, mode_t mode, bool *made, struct err *e)
+static int open_checked(int folder, const char *name, const char *path, int flags, mode_t mode, bool *made,
+	struct err *e)
 {
 	struct stat st;
 	CLEANUP(mem_close) int fd = open_or_make(folder, name, flags, mode, made);
 	if (fd < 0) {
 		int reason = errno;
-		if (reason != ENOENT && fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && check(&st, folder, path, e) < 0)
+		if (reason != ENOENT && fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+			check(&st, folder, path, e) < 0)
 			return -1;
 		errno = reason;
 		return err_errno(e, kind_of_errno(), "%s", path);

@@ -60,8 +60,8 @@ static void add_downloads(const struct jsondoc *downloads, const char *indent, s
 {
 	int64_t count = 0;
 	if (jsondoc_get_int(downloads, "count", &count))
-		buf_printf(out, "%sdownloaded %lld time%s, last on %.10s\n", indent, (long long)count, count == 1 ? "" : "s",
-			or_dash(jsondoc_get_str(downloads, "last")));
+		buf_printf(out, "%sdownloaded %lld time%s, last on %.10s\n", indent, (long long)count,
+			count == 1 ? "" : "s", or_dash(jsondoc_get_str(downloads, "last")));
 }
 
 static void add_plan(const struct jsondoc *plan, const char *indent, struct buf *out)
@@ -121,7 +121,8 @@ static void add_upstream(const struct jsondoc *upstream, struct buf *out)
 	const char *index = jsondoc_get_str(upstream, "index"), *why = jsondoc_get_str(upstream, "why");
 	const char *status = jsondoc_get_str(upstream, "status"), *fetched = jsondoc_get_str(upstream, "fetched");
 	int64_t count = 0;
-	buf_printf(out, "\nUpstream%s%s: %s", index ? " " : "", index ? index : "", jsondoc_get_str(upstream, "result"));
+	buf_printf(out, "\nUpstream%s%s: %s", index ? " " : "", index ? index : "",
+		jsondoc_get_str(upstream, "result"));
 	if (why)
 		buf_printf(out, ": %s", why);
 	if (fetched)
@@ -133,7 +134,8 @@ static void add_upstream(const struct jsondoc *upstream, struct buf *out)
 	if (files)
 		buf_printf(out, ", %zu of this version", jsondoc_count(files));
 	if (jsondoc_get_int(upstream, "left-out", &count))
-		buf_printf(out, "\nOf all of them %lld are not on the view's page, as none of its machines runs them (wheels = fitting)",
+		buf_printf(out,
+			"\nOf all of them %lld are not on the view's page, as none of its machines runs them (wheels = fitting)",
 			(long long)count);
 	buf_putc(out, '\n');
 	for (size_t i = 0; files && i < jsondoc_count(files); i++)
@@ -185,8 +187,9 @@ static void add_names(const struct jsondoc *names, struct buf *out)
 	if (!files)
 		return;
 	buf_printf(out, "Clients get %s: %s%s\n",
-		strcmp(files, "both") == 0 ? "the files here and upstream's"
-			: strcmp(files, "here") == 0 ? "only the files here" : "only upstream's files",
+		strcmp(files, "both") == 0   ? "the files here and upstream's"
+		: strcmp(files, "here") == 0 ? "only the files here"
+					     : "only upstream's files",
 		jsondoc_get_str(names, "why"), jsondoc_is_true(names, "ours") ? " (the name is noted as ours)" : "");
 	if (jsondoc_get(names, "taken"))
 		add_taken(jsondoc_get(names, "taken"), out);

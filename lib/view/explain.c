@@ -34,7 +34,7 @@ struct explaining {
 	const struct view *view; // of it
 	const char *project;     // the same
 	struct catalog *catalog;
-	const char *owner; // why upstream's files do not count; NULL: they do
+	const char *owner;             // why upstream's files do not count; NULL: they do
 	const struct simplepage *page; // upstream's, where they do; NULL: nothing is known
 	struct finder *finder;
 	struct jsondoc *here;
@@ -311,8 +311,8 @@ static struct jsondoc *file_of_upstream(const struct explaining *x, const struct
 	return out;
 }
 
-static struct jsondoc *tell_upstream(
-	const struct explaining *x, const struct upstream_answer *answer, bool is_of_version)
+static struct jsondoc *tell_upstream(const struct explaining *x, const struct upstream_answer *answer,
+	bool is_of_version)
 {
 	struct jsondoc *out = jsondoc_object();
 	if (x->owner) {
@@ -344,8 +344,8 @@ static struct jsondoc *tell_upstream(
 
 // --- what pip takes ---
 
-static void put_choice(
-	const struct explaining *x, struct jsondoc *out, const char *key, const struct environment *env, enum byte_source source)
+static void put_choice(const struct explaining *x, struct jsondoc *out, const char *key, const struct environment *env,
+	enum byte_source source)
 {
 	struct finder_choice choice;
 	finder_choose(x->finder, env, source, &choice);
@@ -362,8 +362,8 @@ static void put_choice(
 	jsondoc_put(out, key, chosen);
 }
 
-static void add_environment(
-	const struct explaining *x, const struct platform *p, const struct environment *env, struct jsondoc *out)
+static void add_environment(const struct explaining *x, const struct platform *p, const struct environment *env,
+	struct jsondoc *out)
 {
 	CLEANUP(buf_release) struct buf python;
 	struct jsondoc *row = jsondoc_object();
@@ -454,8 +454,8 @@ static struct jsondoc *tell(struct explaining *x, const struct upstream_answer *
 	return out;
 }
 
-struct jsondoc *explain(
-	const struct explain_about *about, struct catalog *c, const struct upstream_answer *answer, struct err *e)
+struct jsondoc *explain(const struct explain_about *about, struct catalog *c, const struct upstream_answer *answer,
+	struct err *e)
 {
 	CLEANUP(explaining_release)
 	struct explaining x = {.about = about, .view = about->view, .project = about->project, .catalog = c};
@@ -472,10 +472,10 @@ struct jsondoc *explain(
 		return tell(&x, answer);
 	const char *space = about->version ? " " : "", *version = about->version ? about->version : "";
 	if (x.owner)
-		err_set(e, ERR_NOT_FOUND, "nothing of %s%s%s is here, and what upstream has does not count (%s)", about->project,
-			space, version, x.owner);
+		err_set(e, ERR_NOT_FOUND, "nothing of %s%s%s is here, and what upstream has does not count (%s)",
+			about->project, space, version, x.owner);
 	else
-		err_set(e, ERR_NOT_FOUND, "nothing is known of %s%s%s, neither here nor upstream (%s)", about->project, space,
-			version, upstream_result_name[answer->result]);
+		err_set(e, ERR_NOT_FOUND, "nothing is known of %s%s%s, neither here nor upstream (%s)", about->project,
+			space, version, upstream_result_name[answer->result]);
 	return NULL;
 }

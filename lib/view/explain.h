@@ -13,11 +13,11 @@
 // What is to be explained, and what is known beside the catalog.
 struct explain_about {
 	const struct view *view;
-	const char *project; // normalised
-	const char *version; // NULL: all of them, and pip is asked for any; else what "==version" admits
-	enum name_rule rule;      // of the name
-	bool is_ours;        // it was here first (lib/state/upstream/owned-names)
-	bool is_hidden;      // only private platforms have it: upstream is not asked for their views
+	const char *project;               // normalised
+	const char *version;               // NULL: all of them, and pip is asked for any; else what "==version" admits
+	enum name_rule rule;               // of the name
+	bool is_ours;                      // it was here first (lib/state/upstream/owned-names)
+	bool is_hidden;                    // only private platforms have it: upstream is not asked for their views
 	const struct downloads *downloads; // what was counted of them; NULL: that is not told
 };
 
@@ -40,7 +40,7 @@ struct explain_about {
 //	         "sha256"?, "left-out"?: true, "cut"?: true (a field is beyond its limit, and was left out)}, …]},
 //	 "environments": [{"platform", "python", "here"?, "upstream"?, "both"?: {"filename", "version",
 //	     "from": "here"|"upstream", "yanked"?: true, "some-micros"?: true}}, …]}
-struct jsondoc *explain(
-	const struct explain_about *about, struct catalog *c, const struct upstream_answer *answer, struct err *e) MUST_CHECK;
+struct jsondoc *explain(const struct explain_about *about, struct catalog *c, const struct upstream_answer *answer,
+	struct err *e) MUST_CHECK;
 // The same for people.
 void explain_text(const struct jsondoc *explanation, struct buf *out);

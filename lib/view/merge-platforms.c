@@ -168,8 +168,8 @@ static void next_platform(struct merging *m)
 	m->after = (struct strset){0};
 }
 
-int merge_platforms_projects(const struct platform *const *platform, size_t count, struct catalog *c, merge_platforms_name_fn *fn,
-	void *ctx, struct err *e)
+int merge_platforms_projects(const struct platform *const *platform, size_t count, struct catalog *c,
+	merge_platforms_name_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(merging_release) struct merging m = {0};
 	for (size_t i = 0; i < count; i++) {

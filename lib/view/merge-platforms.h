@@ -15,5 +15,5 @@ int merge_platforms_files(const struct platform *const *platform, size_t count, 
 
 typedef int merge_platforms_name_fn(void *ctx, const char *project, struct err *e);
 // Sorted by bytes.
-int merge_platforms_projects(const struct platform *const *platform, size_t count, struct catalog *c, merge_platforms_name_fn *fn,
-	void *ctx, struct err *e) MUST_CHECK;
+int merge_platforms_projects(const struct platform *const *platform, size_t count, struct catalog *c,
+	merge_platforms_name_fn *fn, void *ctx, struct err *e) MUST_CHECK;

@@ -16,10 +16,10 @@ struct plan_entry {
 struct blending {
 	const struct simplepage *page; // NULL: none
 	bool is_sorted;                // what follows is there, since there are files of ours
-	struct plan_entry *entry; // by version, then file name
-	size_t count, next;  // those before next have been given to the caller
-	const char **name;   // all names, sorted, once there is one of ours to look for; NULL: not yet
-	struct strset ours;   // versions of ours
+	struct plan_entry *entry;      // by version, then file name
+	size_t count, next;            // those before next have been given to the caller
+	const char **name;             // all names, sorted, once there is one of ours to look for; NULL: not yet
+	struct strset ours;            // versions of ours
 	const struct wheel_filter *fitting;
 	merge_upstream_file_fn *file_fn;
 	merge_upstream_version_fn *version_fn;
@@ -252,8 +252,8 @@ const char *merge_upstream_status(const struct upstream_answer *upstream)
 	if (is_quarantined(upstream))
 		return simplepage_status_name[SIMPLEPAGE_QUARANTINED];
 	return page && page->status != SIMPLEPAGE_ACTIVE && page->status != SIMPLEPAGE_UNFAMILIAR
-		? simplepage_status_name[page->status]
-		: NULL;
+		       ? simplepage_status_name[page->status]
+		       : NULL;
 }
 
 const char *merge_upstream_status_reason(const struct upstream_answer *upstream)
@@ -262,10 +262,12 @@ const char *merge_upstream_status_reason(const struct upstream_answer *upstream)
 	return page && merge_upstream_status(upstream) ? page->status_reason : NULL;
 }
 
-int merge_upstream_files(const struct view *v, struct catalog *c, const char *project, const struct upstream_answer *upstream,
-	merge_upstream_file_fn *file, merge_upstream_version_fn *version, void *ctx, bool *is_known, struct err *e)
+int merge_upstream_files(const struct view *v, struct catalog *c, const char *project,
+	const struct upstream_answer *upstream, merge_upstream_file_fn *file, merge_upstream_version_fn *version,
+	void *ctx, bool *is_known, struct err *e)
 {
-	CLEANUP(blending_release) struct blending b = {
+	CLEANUP(blending_release)
+	struct blending b = {
 		.fitting = &v->fitting, .file_fn = file, .version_fn = version, .ctx = ctx, .page = page_of(upstream)};
 	*is_known = b.page || is_quarantined(upstream);
 	if (is_quarantined(upstream))

@@ -18,5 +18,6 @@ typedef void merge_upstream_version_fn(void *ctx, const struct version *version)
 // thousands of names. In place of a wheel of upstream that does not fit the view (lib/view/wheel-filter) there is its version, where
 // the files come by version; one whose name is ours too is listed. Nothing of a project that upstream has in quarantine.
 // *is_known: whether upstream has the project, so that there is a page also without files.
-int merge_upstream_files(const struct view *v, struct catalog *c, const char *project, const struct upstream_answer *upstream,
-	merge_upstream_file_fn *file, merge_upstream_version_fn *version, void *ctx, bool *is_known, struct err *e) MUST_CHECK;
+int merge_upstream_files(const struct view *v, struct catalog *c, const char *project,
+	const struct upstream_answer *upstream, merge_upstream_file_fn *file, merge_upstream_version_fn *version,
+	void *ctx, bool *is_known, struct err *e) MUST_CHECK;

@@ -10,29 +10,31 @@
 // A page on its way. All borrowed but versions.
 struct rendering {
 	struct buf *out;
-	const char *project; // NULL: the root
-	struct str up;       // from the page's own place to where files/ is: "../../", or an absolute URL
-	struct str rule;     // what stands between two entries; empty before the first
-	const char *status;  // PEP 792; NULL: active, which need not be said
+	const char *project;       // NULL: the root
+	struct str up;             // from the page's own place to where files/ is: "../../", or an absolute URL
+	struct str rule;           // what stands between two entries; empty before the first
+	const char *status;        // PEP 792; NULL: active, which need not be said
 	const char *status_reason; // NULL: none
-	struct buf versions; // JSON: each version's text once, comma-separated
-	struct buf key;      // JSON: the version key of the last file ...
-	size_t key_start;    // ... and where in versions the first text of that key is
+	struct buf versions;       // JSON: each version's text once, comma-separated
+	struct buf key;            // JSON: the version key of the last file ...
+	size_t key_start;          // ... and where in versions the first text of that key is
 };
 
 // A file as a page lists it. Borrowed.
 struct listed {
 	const char *place; // the second part of its URL: the platform, or "upstream"
-	struct catalog_file file; // of upstream's, platform is 0, version NULL where the name has none, sha256 NULL where it
-				  // is not known, and size and mtime_ns say nothing
+	struct catalog_file
+		file; // of upstream's, platform is 0, version NULL where the name has none, sha256 NULL where it
+		      // is not known, and size and mtime_ns say nothing
 	const struct simplepage_file *upstream; // what else is known of such a one; NULL: it is ours
 };
 
 struct renderer {
 	void (*begin)(struct rendering *r);
 	void (*file)(struct rendering *r, const struct listed *listed);
-	void (*version)(struct rendering *r, const struct version *version); // one that may have no file, in the files' order
-									     // or after them
+	void (*version)(struct rendering *r,
+		const struct version *version); // one that may have no file, in the files' order
+						// or after them
 	void (*project)(struct rendering *r, const char *project);
 	void (*end)(struct rendering *r);
 };

@@ -39,8 +39,7 @@ static int add_configured_view(struct site *s, const struct config_view *c, stru
 	for (size_t i = 0; i < c->platform_count; i++) {
 		const struct platform *p = site_platform(s, str_from(c->platforms[i]));
 		if (!p)
-			return err_set(e, ERR_USAGE, "view %s: the store has no platform %s", c->name,
-				c->platforms[i]);
+			return err_set(e, ERR_USAGE, "view %s: the store has no platform %s", c->name, c->platforms[i]);
 		view_add(v, p);
 	}
 	return 0;
@@ -153,12 +152,14 @@ static int site_fill(struct site *s, const struct config *c, struct catalog *cat
 	return 0;
 }
 
-int site_init(struct site *s, const struct config *c, struct store *store, struct catalog *catalog,
-	struct err *e)
+int site_init(struct site *s, const struct config *c, struct store *store, struct catalog *catalog, struct err *e)
 {
-	*s = (struct site){
-		.store = *store, .base = c->url ? xstrdup(c->url) : NULL, .page_max_age = c->page_max_age, .max_file = c->max_file,
-		.redirects = c->upstream_files && strcmp(c->upstream_files, "redirect") == 0, .is_offline = c->upstream_offline};
+	*s = (struct site){.store = *store,
+		.base = c->url ? xstrdup(c->url) : NULL,
+		.page_max_age = c->page_max_age,
+		.max_file = c->max_file,
+		.redirects = c->upstream_files && strcmp(c->upstream_files, "redirect") == 0,
+		.is_offline = c->upstream_offline};
 	name_rules_init(&s->rules, c);
 	const char *how = c->prune_redirect ? c->prune_redirect : "";
 	s->redirects_others = strcmp(how, "superseded") == 0;
@@ -220,8 +221,7 @@ static int direct_project(void *ctx, const struct catalog_project *project, stru
 	return d->name(d->ctx, project->project, e);
 }
 
-int view_files(const struct view *v, struct catalog *c, const char *project, view_file_fn *fn, void *ctx,
-	struct err *e)
+int view_files(const struct view *v, struct catalog *c, const char *project, view_file_fn *fn, void *ctx, struct err *e)
 {
 	if (v->platform_count != 1)
 		return merge_platforms_files(v->platform, v->platform_count, c, project, fn, ctx, e);

@@ -13,7 +13,8 @@ void wheel_filter_init(struct wheel_filter *f, const struct platform *const *pla
 		return;
 	strset_add(&f->tag, "any");
 	for (size_t i = 0; i < count; i++) {
-		const struct environment *env = platform[i]->profile.environment; // its platform tags are those of all others
+		const struct environment *env =
+			platform[i]->profile.environment; // its platform tags are those of all others
 		for (size_t n = 0; n < env->platforms; n++)
 			strset_add(&f->tag, env->platform[n]);
 	}

@@ -28,7 +28,7 @@ struct removal {
 	const struct planfile_entry *planned;
 	const struct platform *platform;
 	enum second_look look;
-	const char *words;       // what is wrong with it
+	const char *words;                                        // what is wrong with it
 	const char *verdict, *reason, *project, *requires_python; // of today
 	struct tombstone_upstream upstream;
 };
@@ -99,7 +99,8 @@ static int collect(struct applying *a, struct err *e)
 		if (!entry->removes)
 			continue;
 		if (!p || !p->id)
-			return err_set(e, ERR_CONFLICT, "the plan is of a platform %s, which the store has not", entry->platform);
+			return err_set(e, ERR_CONFLICT, "the plan is of a platform %s, which the store has not",
+				entry->platform);
 		a->removal[a->count++] = (struct removal){.planned = entry, .platform = p};
 	}
 	qsort(a->removal, a->count, sizeof(*a->removal), compare);
@@ -124,7 +125,8 @@ static int find_done(struct applying *a, struct err *e)
 		return -1;
 	for (size_t i = 0; i < done.count; i++) {
 		const struct tombstones_file *g = &done.item[i];
-		CLEANUP(mem_free) char *path = *g->folder ? xasprintf("%s/%s", g->folder, g->filename) : xstrdup(g->filename);
+		CLEANUP(mem_free)
+		char *path = *g->folder ? xasprintf("%s/%s", g->folder, g->filename) : xstrdup(g->filename);
 		struct removal *r = find(a, &(struct planfile_entry){.platform = g->platform->name, .path = path});
 		if (r)
 			r->look = LOOK_DONE;
@@ -141,8 +143,9 @@ static int check_plan(const struct applying *a, struct err *e)
 	if (strcmp(h->store, store) != 0)
 		return err_set(e, ERR_CONFLICT, "the plan is of the store %s, not of %s", h->store, store);
 	if (strcmp(h->policy_hash, a->policy->hash) != 0 && !a->options->accepts_changed_policy)
-		return err_set(e, ERR_CONFLICT, "[prune], its lists, [upstream] or a platform's profile changed since the "
-						"plan was made: make a new one, or take --accept-changed-policy");
+		return err_set(e, ERR_CONFLICT,
+			"[prune], its lists, [upstream] or a platform's profile changed since the "
+			"plan was made: make a new one, or take --accept-changed-policy");
 	return 0;
 }
 
@@ -262,14 +265,15 @@ static int check_look(const struct applying *a, enum second_look from, enum seco
 		if (r->look < from || r->look > to || r->look == LOOK_DONE)
 			continue;
 		const char *words = r->words ? r->words : "the catalog has it no more";
-		operation_tell(a->operation, r->platform, r->planned->filename, OPERATION_KEPT, r->planned->size, words);
+		operation_tell(a->operation, r->platform, r->planned->filename, OPERATION_KEPT, r->planned->size,
+			words);
 		first = first ? first : r;
 		wrong++;
 	}
 	if (!wrong || is_skipped)
 		return 0;
-	return err_set(e, ERR_CONFLICT, "%zu files %s, %s/%s first: make a new plan, or leave them out with %s", wrong, what,
-		first->planned->platform, first->planned->path, option);
+	return err_set(e, ERR_CONFLICT, "%zu files %s, %s/%s first: make a new plan, or leave them out with %s", wrong,
+		what, first->planned->platform, first->planned->path, option);
 }
 
 static int check_looks(const struct applying *a, struct err *e)
@@ -349,9 +353,12 @@ static int unlist(struct applying *a, const struct removal *r, struct err *troub
 		.upstream = r->upstream};
 	memcpy(stone.sha256, r->planned->sha256, SHA256_SIZE);
 	const char *name = r->planned->filename;
-	int done = is_on_disk(r) ? sidecar_ops_remove(r->platform, a->operation->catalog, name, folder, &stone, false, &why)
-				 : err_set(&why, ERR_CONFLICT, "it became another file, or went, since it was looked at again");
-	operation_tell(a->operation, r->platform, name, done < 0 ? OPERATION_FAILED : OPERATION_DONE, r->planned->size, why.msg);
+	int done =
+		is_on_disk(r)
+			? sidecar_ops_remove(r->platform, a->operation->catalog, name, folder, &stone, false, &why)
+			: err_set(&why, ERR_CONFLICT, "it became another file, or went, since it was looked at again");
+	operation_tell(a->operation, r->platform, name, done < 0 ? OPERATION_FAILED : OPERATION_DONE, r->planned->size,
+		why.msg);
 	if (done < 0)
 		*trouble = why;
 	return operation_note(a->operation,
@@ -386,7 +393,8 @@ int apply(struct operation *x, const struct config *c, const struct policy *poli
 	const struct apply_options *options, struct err *e)
 {
 	struct err trouble = ERR_INIT;
-	CLEANUP(applying_release) struct applying a = {.operation = x,
+	CLEANUP(applying_release)
+	struct applying a = {.operation = x,
 		.config = c,
 		.policy = policy,
 		.plan = plan,

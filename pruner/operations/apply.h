@@ -10,11 +10,12 @@
 #include "pruner/plan/policy.h"
 
 struct apply_options {
-	uint64_t max_files, max_bytes, max_failures; // per cent: of a platform's listed files, of their bytes, of look-ups
-	bool accepts_changed_policy;  // each file still needs a verdict by the policy as it is now
-	bool skips_changed_wheels;    // leave out what is not the file that was decided on
-	bool skips_changed_evidence;  // leave out what would not be removed today
-	bool is_dry;                  // nothing is changed: what would be is told
+	uint64_t max_files, max_bytes,
+		max_failures;        // per cent: of a platform's listed files, of their bytes, of look-ups
+	bool accepts_changed_policy; // each file still needs a verdict by the policy as it is now
+	bool skips_changed_wheels;   // leave out what is not the file that was decided on
+	bool skips_changed_evidence; // leave out what would not be removed today
+	bool is_dry;                 // nothing is changed: what would be is told
 	void (*look_progress)(void *ctx, uint64_t done, uint64_t all, uint64_t failed); // NULL: nobody wants it
 	void (*file_progress)(void *ctx, uint64_t done, uint64_t all);
 	void *ctx;

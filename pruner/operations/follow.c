@@ -60,7 +60,7 @@ static int unyank(struct doing *d, struct err *e)
 
 static const struct {
 	int (*fn)(struct doing *d, struct err *e); // NULL: nothing can be done
-	const char *action; // for the audit log
+	const char *action;                        // for the audit log
 } doings[UPSTREAM_DIFF_COUNT] = {
 	[UPSTREAM_DIFF_RELIST] = {relist, "restore"},
 	[UPSTREAM_DIFF_LOST] = {NULL, NULL},
@@ -143,8 +143,8 @@ static int do_all(const struct run *r, const struct store *store, struct err *e)
 	return 0;
 }
 
-int follow_run(const struct store *store, struct catalog *c, const struct upstream_diff *f, const struct follow_options *o,
-	struct follow_counts *out, struct err *e)
+int follow_run(const struct store *store, struct catalog *c, const struct upstream_diff *f,
+	const struct follow_options *o, struct follow_counts *out, struct err *e)
 {
 	*out = (struct follow_counts){0};
 	struct run r = {.catalog = c, .following = f, .options = o, .counts = out};

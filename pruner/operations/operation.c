@@ -42,8 +42,8 @@ void operation_release(struct operation *x)
 	x->is_written = NULL;
 }
 
-void operation_tell(struct operation *x, const struct platform *platform, const char *filename, enum operation_op_result op_result,
-	uint64_t bytes, const char *words)
+void operation_tell(struct operation *x, const struct platform *platform, const char *filename,
+	enum operation_op_result op_result, uint64_t bytes, const char *words)
 {
 	x->count[op_result]++;
 	x->bytes[op_result] += bytes;

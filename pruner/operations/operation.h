@@ -24,8 +24,8 @@ enum operation_op_result {
 extern const char *const operation_op_result_name[OPERATION_FATE_COUNT]; // "done", …
 
 // Told of each file; words: why, or "". bytes: what it has.
-typedef void operation_tell_fn(void *ctx, const struct platform *platform, const char *filename, enum operation_op_result op_result,
-	uint64_t bytes, const char *words);
+typedef void operation_tell_fn(void *ctx, const struct platform *platform, const char *filename,
+	enum operation_op_result op_result, uint64_t bytes, const char *words);
 
 struct operation {
 	const struct store *store;
@@ -34,7 +34,7 @@ struct operation {
 	const char *who;
 	operation_tell_fn *tell; // NULL: nobody wants to know
 	void *tell_ctx;
-	bool *is_written; // by store->platform
+	bool *is_written;                     // by store->platform
 	uint64_t count[OPERATION_FATE_COUNT]; // of files that were told of
 	uint64_t bytes[OPERATION_FATE_COUNT];
 	int lock;
@@ -55,8 +55,8 @@ struct operation_op_event {
 	const char *reason;
 	const struct err *failure; // NULL: it was done
 };
-void operation_tell(struct operation *x, const struct platform *platform, const char *filename, enum operation_op_result op_result,
-	uint64_t bytes, const char *words);
+void operation_tell(struct operation *x, const struct platform *platform, const char *filename,
+	enum operation_op_result op_result, uint64_t bytes, const char *words);
 int operation_note(struct operation *x, const struct operation_op_event *op_event, struct err *e) MUST_CHECK;
 // Releases what was written, as far as a platform has a release command; each is tried, the last error is told.
 int operation_end(struct operation *x, struct err *e) MUST_CHECK;

@@ -61,7 +61,8 @@ static bool fits(void *ctx, const struct tombstones_file *grave, const struct to
 	struct purging *p = ctx;
 	if (!grave->has_file || !stone->run || (p->options->is_retired_only && !is_retired(stone)))
 		return false;
-	bool is_over = stone->when > 0 && stone->when <= p->now && (uint64_t)(p->now - stone->when) >= p->options->grace;
+	bool is_over =
+		stone->when > 0 && stone->when <= p->now && (uint64_t)(p->now - stone->when) >= p->options->grace;
 	p->result->waiting += !is_over;
 	return is_over;
 }
@@ -93,7 +94,8 @@ static int find(struct purging *p, struct err *e)
 		const struct tombstones_file *g = &p->tombstones.item[i];
 		CLEANUP(tombstone_release) struct tombstone stone;
 		tombstone_read(str_from(g->text), &stone);
-		p->candidate[i] = (struct candidate){.grave = g, .project = project_of(g), .is_retired = is_retired(&stone)};
+		p->candidate[i] =
+			(struct candidate){.grave = g, .project = project_of(g), .is_retired = is_retired(&stone)};
 		p->candidate[i].may_go = p->candidate[i].is_retired;
 	}
 	qsort(p->candidate, p->count, sizeof(*p->candidate), compare);
@@ -128,7 +130,8 @@ static void judge(struct purging *p, struct candidate *one, const struct verdict
 		.mtime = g->mtime_ns / 1000000000,
 		.requires_python = g->requires_python,
 		.refusal = g->refusal,
-		.was_downloaded = policy_was_downloaded(p->policy, p->downloads, g->platform->name, g->filename, p->now)};
+		.was_downloaded =
+			policy_was_downloaded(p->policy, p->downloads, g->platform->name, g->filename, p->now)};
 	verdict_decide(&policy, g->platform, &file, upstream, p->now, &v);
 	one->may_go = v.removes;
 	one->words = v.removes ? NULL : xstrdup(v.reason.data);
@@ -209,12 +212,16 @@ static int purge_one(struct purging *p, const struct tombstones_file *g, struct 
 		operation_tell(p->operation, g->platform, g->filename, OPERATION_WOULD, g->size, "");
 		return 0;
 	}
-	int purged = sidecar_ops_purge(g->platform, p->operation->catalog, g->filename, g->folder, str_from(g->text), &why);
+	int purged =
+		sidecar_ops_purge(g->platform, p->operation->catalog, g->filename, g->folder, str_from(g->text), &why);
 	if (purged == 0)
 		return 0; // it was gone before
 	bool is_kept = purged < 0 && why.kind == ERR_CONFLICT;
 	operation_tell(p->operation, g->platform, g->filename,
-		purged > 0 ? OPERATION_DONE : is_kept ? OPERATION_KEPT : OPERATION_FAILED, g->size, why.msg);
+		purged > 0 ? OPERATION_DONE
+		: is_kept  ? OPERATION_KEPT
+			   : OPERATION_FAILED,
+		g->size, why.msg);
 	if (purged < 0 && !is_kept)
 		*trouble = why;
 	return note(p, g, purged < 0 ? &why : NULL, e);
@@ -256,7 +263,8 @@ int purge(struct operation *x, const struct config *c, const struct policy *poli
 {
 	struct err trouble = ERR_INIT;
 	*out = (struct purge_result){0};
-	CLEANUP(purging_release) struct purging p = {
+	CLEANUP(purging_release)
+	struct purging p = {
 		.operation = x, .policy = policy, .options = options, .result = out, .now = clock_wall_seconds()};
 	if (find(&p, e) < 0 || ask(&p, c, e) < 0 || delete_all(&p, &trouble, e) < 0)
 		return -1;

@@ -19,7 +19,7 @@ struct purge_options {
 };
 
 struct purge_result {
-	uint64_t waiting;          // files whose grace is not over
+	uint64_t waiting;           // files whose grace is not over
 	uint64_t projects, unknown; // asked about; of which nobody knows what upstream has: a 404, or a failure
 };
 

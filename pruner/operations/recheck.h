@@ -23,7 +23,7 @@ enum recheck_result {
 struct recheck_file {
 	const char *filename;
 	const struct tombstone *tombstone;
-	bool has_bytes; // they are there: then what follows is known
+	bool has_bytes;              // they are there: then what follows is known
 	const char *requires_python; // NULL: none
 };
 

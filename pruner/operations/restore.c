@@ -115,7 +115,8 @@ static int check_run(const struct restoring *r, struct err *e)
 	buf_init(&head, SIZE_MAX / 2);
 	if (catalog_plan_last(r->operation->catalog, &last, &made, &head, &unsaid) == 0 && strcmp(last.data, run) == 0)
 		return 0;
-	return err_set(e, ERR_NOT_FOUND, "no file here is pruned by a run %s: it is another id, or all of them are listed again", run);
+	return err_set(e, ERR_NOT_FOUND,
+		"no file here is pruned by a run %s: it is another id, or all of them are listed again", run);
 }
 
 int restore(struct operation *x, const struct restore_options *options, struct err *e)

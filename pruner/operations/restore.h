@@ -8,7 +8,7 @@
 struct restore_options {
 	const char *const *file; // names; a removal by hand is undone too
 	size_t files;
-	const char *run; // or all that this run pruned; NULL: none is named
+	const char *run;         // or all that this run pruned; NULL: none is named
 	const char *const *glob; // names of platforms; none: all
 	size_t globs;
 };

@@ -67,7 +67,8 @@ static bool is_overtaken(void *ctx UNUSED, const struct tombstones_file *grave, 
 }
 
 // Those in quarantine may have a tombstone already.
-static bool is_buried_and_refused(void *ctx UNUSED, const struct tombstones_file *grave, const struct tombstone *stone UNUSED)
+static bool is_buried_and_refused(void *ctx UNUSED, const struct tombstones_file *grave,
+	const struct tombstone *stone UNUSED)
 {
 	return grave->has_file && grave->refusal;
 }
@@ -116,8 +117,10 @@ static int bury(struct retiring *r, const struct tombstones_file *g, struct err 
 		operation_tell(r->operation, g->platform, g->filename, OPERATION_WOULD, g->size, "");
 		return 0;
 	}
-	int buried = sidecar_ops_remove(g->platform, r->operation->catalog, g->filename, g->folder, &stone, false, &why);
-	operation_tell(r->operation, g->platform, g->filename, buried < 0 ? OPERATION_FAILED : OPERATION_DONE, g->size, why.msg);
+	int buried =
+		sidecar_ops_remove(g->platform, r->operation->catalog, g->filename, g->folder, &stone, false, &why);
+	operation_tell(r->operation, g->platform, g->filename, buried < 0 ? OPERATION_FAILED : OPERATION_DONE, g->size,
+		why.msg);
 	return operation_note(r->operation,
 		&(struct operation_op_event){.platform = g->platform,
 			.action = "retire",
@@ -140,9 +143,9 @@ static int freeze(struct retiring *r, struct err *e)
 		return frozen < 0 ? -1 : 0;
 	if (frozen > 0)
 		return freeze_settle(r->platform, FREEZE_WAIT_MS, e);
-	CLEANUP(mem_free) char *reason = *r->options->reason
-						 ? xasprintf(FREEZE_RETIRED ": %s", r->options->reason)
-						 : xstrdup(FREEZE_RETIRED);
+	CLEANUP(mem_free)
+	char *reason =
+		*r->options->reason ? xasprintf(FREEZE_RETIRED ": %s", r->options->reason) : xstrdup(FREEZE_RETIRED);
 	if (freeze_set(r->platform, r->operation->who, reason, FREEZE_WAIT_MS, e) < 0)
 		return -1;
 	return operation_note(r->operation,
@@ -152,14 +155,15 @@ static int freeze(struct retiring *r, struct err *e)
 int retire(struct operation *x, const struct platform *p, const struct retire_options *options, struct err *e)
 {
 	CLEANUP(tombstones_release) struct tombstones refused = {0};
-	CLEANUP(retiring_release) struct retiring r = {
-		.operation = x, .platform = p, .options = options, .now = clock_wall_seconds()};
+	CLEANUP(retiring_release)
+	struct retiring r = {.operation = x, .platform = p, .options = options, .now = clock_wall_seconds()};
 	const struct tombstones_wanted wanted = {
 		.glob = (const char *const *)&p->name, .globs = 1, .fits = is_buried_and_refused};
 	r.run = xasprintf("retire-%s", p->name);
 	r.reason = xasprintf("the platform was retired%s%s", *options->reason ? ": " : "", options->reason);
 	if (!p->id)
-		return err_set(e, ERR_NOT_FOUND, "platform %s is not in the catalog: wheelcache index comes first", p->name);
+		return err_set(e, ERR_NOT_FOUND, "platform %s is not in the catalog: wheelcache index comes first",
+			p->name);
 	if (freeze(&r, e) < 0 || find(&r, e) < 0 || tombstones_load(&refused, x->store, x->catalog, &wanted, e) < 0)
 		return -1;
 	for (size_t i = 0; i < r.found.count; i++)

@@ -12,4 +12,5 @@ struct retire_options {
 
 // Done again where it was cut off, and for what came meanwhile. ERR_BUSY where the platform is frozen for another reason.
 // What was removed by hand stays as it is. The caller ends the errand.
-int retire(struct operation *x, const struct platform *p, const struct retire_options *options, struct err *e) MUST_CHECK;
+int retire(struct operation *x, const struct platform *p, const struct retire_options *options,
+	struct err *e) MUST_CHECK;

@@ -54,8 +54,8 @@ static int take(void *ctx, const struct catalog_marked *mark, struct err *e UNUS
 	return 0;
 }
 
-int tombstones_load(struct tombstones *out, const struct store *store, struct catalog *catalog, const struct tombstones_wanted *wanted,
-	struct err *e)
+int tombstones_load(struct tombstones *out, const struct store *store, struct catalog *catalog,
+	const struct tombstones_wanted *wanted, struct err *e)
 {
 	size_t platforms = 0;
 	*out = (struct tombstones){0};

@@ -21,7 +21,7 @@ struct tombstones_file {
 	int64_t mtime_ns;
 	bool has_sha256;
 	uint8_t sha256[SHA256_SIZE];
-	const char *project; // NULL: it is in quarantine, for the reason that follows
+	const char *project;                             // NULL: it is in quarantine, for the reason that follows
 	const char *version, *requires_python, *refusal; // NULL: none
 };
 
@@ -41,8 +41,8 @@ struct tombstones {
 };
 
 // ERR_NOT_FOUND where a platform was asked for and none has such a name. To be released whatever it returned.
-int tombstones_load(struct tombstones *out, const struct store *store, struct catalog *catalog, const struct tombstones_wanted *wanted,
-	struct err *e) MUST_CHECK;
+int tombstones_load(struct tombstones *out, const struct store *store, struct catalog *catalog,
+	const struct tombstones_wanted *wanted, struct err *e) MUST_CHECK;
 // Copies it, and its strings.
 void tombstones_add(struct tombstones *g, const struct tombstones_file *found);
 void tombstones_release(struct tombstones *g);

@@ -30,7 +30,7 @@ struct search {
 	const struct upstream *upstream;
 	const struct upstream_diff_options *options;
 	const struct platform *platform; // whose marks or projects are read
-	struct marked *marked; // by project
+	struct marked *marked;           // by project
 	size_t count, room;
 	struct strset projects;
 	size_t done;
@@ -155,18 +155,21 @@ struct project {
 	struct search *search;
 	const struct upstream_answer *answer;
 	const struct platform *platform; // whose files are walked
-	struct yanked_releases *yanks;             // NULL: nobody follows them, or upstream's page is none
-	bool is_unknown_names; // upstream's project is another one: its yanks are taken back
-	bool is_doubtful;  // it may be: no yank of it is followed, and none is taken back
+	struct yanked_releases *yanks;   // NULL: nobody follows them, or upstream's page is none
+	bool is_unknown_names;           // upstream's project is another one: its yanks are taken back
+	bool is_doubtful;                // it may be: no yank of it is followed, and none is taken back
 };
 
-static struct upstream_diff_step *add_step(struct upstream_diff *out, enum upstream_diff_kind kind, const struct platform *p,
-	const char *project, const char *filename, const char *reason)
+static struct upstream_diff_step *add_step(struct upstream_diff *out, enum upstream_diff_kind kind,
+	const struct platform *p, const char *project, const char *filename, const char *reason)
 {
 	GROW(out->step, out->count, out->room);
 	struct upstream_diff_step *step = &out->step[out->count++];
-	*step = (struct upstream_diff_step){
-		.kind = kind, .platform = p, .project = xstrdup(project), .filename = xstrdup(filename), .reason = xstrdup(reason)};
+	*step = (struct upstream_diff_step){.kind = kind,
+		.platform = p,
+		.project = xstrdup(project),
+		.filename = xstrdup(filename),
+		.reason = xstrdup(reason)};
 	return step;
 }
 
@@ -189,7 +192,7 @@ struct rebuilt {
 static bool has_tags_of(const struct filename *a, const struct filename *b)
 {
 	return a->kind == b->kind && version_cmp(&a->version, &b->version) == 0 && str_eq(a->python, b->python) &&
-		str_eq(a->abi, b->abi) && str_eq(a->platform, b->platform);
+	       str_eq(a->abi, b->abi) && str_eq(a->platform, b->platform);
 }
 
 static int look_if_rebuilt(void *ctx, const struct catalog_file *file, struct err *e UNUSED)
@@ -232,8 +235,8 @@ static int reconsider_tombstone(struct project *of, struct coverage *coverage, c
 		return -1;
 	if (rebuilt)
 		return 0;
-	struct upstream_diff_step *step = add_step(out, m->has_bytes ? UPSTREAM_DIFF_RELIST : UPSTREAM_DIFF_LOST, m->platform,
-		m->project, m->filename, words.data);
+	struct upstream_diff_step *step = add_step(out, m->has_bytes ? UPSTREAM_DIFF_RELIST : UPSTREAM_DIFF_LOST,
+		m->platform, m->project, m->filename, words.data);
 	step->folder = xstrdup(m->folder);
 	step->has_sha256 = t.has_sha256;
 	memcpy(step->sha256, t.sha256, SHA256_SIZE);
@@ -294,8 +297,8 @@ static int look_at_platforms(struct project *of, struct err *e)
 	const struct store *store = of->search->store;
 	for (size_t i = 0; i < store->platform_count; i++) {
 		of->platform = &store->platform[i];
-		if (of->platform->id && catalog_project_files(of->search->catalog, of->platform->id, of->answer->project,
-						look_at_listed, of, e) < 0)
+		if (of->platform->id && catalog_project_files(of->search->catalog, of->platform->id,
+						of->answer->project, look_at_listed, of, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -323,8 +326,10 @@ static int take_answer(void *ctx, const struct upstream_answer *answer, struct e
 	struct project of = {.search = s, .answer = answer};
 	if (see_if_unknown_names(&of, e) < 0)
 		return -1;
-	CLEANUP(yanked_releases_cleanup) struct yanked_releases *yanks =
-		is_known && s->options->yanks && !of.is_doubtful ? yanked_releases_new(answer->page, answer->project, answer->index) : NULL;
+	CLEANUP(yanked_releases_cleanup)
+	struct yanked_releases *yanks = is_known && s->options->yanks && !of.is_doubtful
+						? yanked_releases_new(answer->page, answer->project, answer->index)
+						: NULL;
 	of.yanks = yanks;
 	s->out->unknown += !is_known && answer->result != UPSTREAM_ABSENT;
 	s->done++;
@@ -335,8 +340,8 @@ static int take_answer(void *ctx, const struct upstream_answer *answer, struct e
 	return yanks && yanked_releases_has_any(yanks) ? look_at_platforms(&of, e) : 0;
 }
 
-int upstream_diff_find(const struct store *store, struct catalog *c, struct upstream *u, const struct upstream_diff_options *o,
-	struct upstream_diff *out, struct err *e)
+int upstream_diff_find(const struct store *store, struct catalog *c, struct upstream *u,
+	const struct upstream_diff_options *o, struct upstream_diff *out, struct err *e)
 {
 	*out = (struct upstream_diff){0};
 	CLEANUP(search_release)

@@ -32,17 +32,17 @@ struct upstream_diff_step {
 struct upstream_diff {
 	struct upstream_diff_step *step; // of one project after the other; in the order in which they are to be done
 	size_t count, room;
-	size_t pruned;             // files that upstream justifies
-	size_t projects, unknown;  // asked about; without an answer
+	size_t pruned;            // files that upstream justifies
+	size_t projects, unknown; // asked about; without an answer
 };
 
 struct upstream_diff_options {
-	bool yanks; // follow those too
+	bool yanks;                                                                // follow those too
 	void (*progress)(void *ctx, uint64_t done, uint64_t all, uint64_t failed); // NULL: nobody wants to know
 	void *ctx;
 };
 
 // To be released whatever it returned.
-int upstream_diff_find(const struct store *store, struct catalog *c, struct upstream *u, const struct upstream_diff_options *o,
-	struct upstream_diff *out, struct err *e) MUST_CHECK;
+int upstream_diff_find(const struct store *store, struct catalog *c, struct upstream *u,
+	const struct upstream_diff_options *o, struct upstream_diff *out, struct err *e) MUST_CHECK;
 void upstream_diff_release(struct upstream_diff *f);

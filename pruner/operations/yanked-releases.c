@@ -12,9 +12,9 @@
 
 struct release {
 	struct version version;
-	bool is_offered; // a file of it is not yanked
+	bool is_offered;    // a file of it is not yanked
 	const char *reason; // the first one that is given; the page's, while it is read
-	char *text; // NULL: it is offered
+	char *text;         // NULL: it is offered
 };
 
 struct yanked_releases {
@@ -35,8 +35,9 @@ static void add_file(struct yanked_releases *y, const struct simplepage_file *fi
 	CLEANUP(filename_release) struct filename name = {0};
 	if (filename_parse(str_from(file->filename), &name, &unsaid) < 0 || strcmp(name.project, project) != 0)
 		return;
-	y->release[y->count++] = (struct release){
-		.version = name.version, .is_offered = !file->yanked, .reason = file->yanked && *file->yanked ? file->yanked : NULL};
+	y->release[y->count++] = (struct release){.version = name.version,
+		.is_offered = !file->yanked,
+		.reason = file->yanked && *file->yanked ? file->yanked : NULL};
 	name.version = (struct version){0};
 }
 

@@ -41,24 +41,24 @@ static void fill_covers(struct plan_entry *entry, const struct coverage_answer *
 	}
 }
 
-void plan_entry_init(struct plan_entry *entry, const char *platform, const char *project, const struct catalog_candidate *file,
-	const struct verdict *verdict, const struct upstream_answer *answer)
+void plan_entry_init(struct plan_entry *entry, const char *platform, const char *project,
+	const struct catalog_candidate *file, const struct verdict *verdict, const struct upstream_answer *answer)
 {
 	*entry = (struct plan_entry){.plan = {
-		.platform = platform,
-		.filename = file->filename,
-		.path = file->path,
-		.project = project,
-		.version = file->version,
-		.requires_python = file->requires_python,
-		.size = file->size,
-		.mtime_ns = file->mtime_ns,
-		.has_sha256 = file->sha256 != NULL,
-		.verdict = verdict_name[verdict->kind],
-		.removes = verdict->removes,
-		.why = verdict_why_name[verdict->why],
-		.reason = verdict->reason.data,
-	}};
+					     .platform = platform,
+					     .filename = file->filename,
+					     .path = file->path,
+					     .project = project,
+					     .version = file->version,
+					     .requires_python = file->requires_python,
+					     .size = file->size,
+					     .mtime_ns = file->mtime_ns,
+					     .has_sha256 = file->sha256 != NULL,
+					     .verdict = verdict_name[verdict->kind],
+					     .removes = verdict->removes,
+					     .why = verdict_why_name[verdict->why],
+					     .reason = verdict->reason.data,
+				     }};
 	if (file->sha256)
 		memcpy(entry->plan.sha256, file->sha256, SHA256_SIZE);
 	if (!verdict->file || !answer)

@@ -16,6 +16,6 @@ struct plan_entry {
 };
 
 // project NULL: nobody knows it, and answer is NULL too. To be released.
-void plan_entry_init(struct plan_entry *entry, const char *platform, const char *project, const struct catalog_candidate *file,
-	const struct verdict *verdict, const struct upstream_answer *answer);
+void plan_entry_init(struct plan_entry *entry, const char *platform, const char *project,
+	const struct catalog_candidate *file, const struct verdict *verdict, const struct upstream_answer *answer);
 void plan_entry_release(struct plan_entry *entry);

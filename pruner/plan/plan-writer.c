@@ -3,7 +3,8 @@
 
 #include "lib/state/catalog/catalog-plan.h"
 
-int plan_writer_open(struct plan_writer *l, const char *path, struct catalog *catalog, plan_writer_fn *fn, void *ctx, struct err *e)
+int plan_writer_open(struct plan_writer *l, const char *path, struct catalog *catalog, plan_writer_fn *fn, void *ctx,
+	struct err *e)
 {
 	*l = (struct plan_writer){.fn = fn, .ctx = ctx};
 	if (planfile_create(path, &l->file, e) < 0)

@@ -113,8 +113,8 @@ static int decide_file(void *ctx, const struct catalog_candidate *file, struct e
 		.mtime = file->mtime_ns / 1000000000,
 		.requires_python = file->requires_python,
 		.refusal = file->refusal,
-		.was_downloaded = policy_was_downloaded(
-			x->policy, x->downloads, x->on->platform->name, file->filename, x->now),
+		.was_downloaded =
+			policy_was_downloaded(x->policy, x->downloads, x->on->platform->name, file->filename, x->now),
 	};
 	verdict_decide(x->policy, x->on->platform, &ours, &x->facts, x->now, &v);
 	plan_totals_add(&x->on->plan_totals, v.kind, v.why, file->size);
@@ -199,8 +199,8 @@ static int decide_projects(struct planning *x, struct err *e)
 // All of one moment, so that nothing comes twice or not at all while others write.
 static int decide_all(struct planning *x, struct err *e)
 {
-	if (catalog_open_read(catalog_path(x->catalog), &x->reader, e) < 0 ||
-		catalog_enlarge_cache(x->reader, e) < 0 || catalog_read_begin(x->reader, e) < 0)
+	if (catalog_open_read(catalog_path(x->catalog), &x->reader, e) < 0 || catalog_enlarge_cache(x->reader, e) < 0 ||
+		catalog_read_begin(x->reader, e) < 0)
 		return -1;
 	CLEANUP(catalog_read_end) struct catalog *reading = x->reader;
 	if (catalog_newest_change(reading, &x->plan->head.change, e) < 0 || find_projects(x, reading, e) < 0)
@@ -291,7 +291,8 @@ static int make(struct planning *x, struct err *e)
 			catalog_path(x->catalog));
 	if (catalog_enlarge_cache(x->catalog, e) < 0 || choose_platforms(x, e) < 0 ||
 		policy_open_downloads(x->policy, catalog_path(x->catalog), &x->downloads, e) < 0 ||
-		plan_writer_open(&x->plan_writer, x->options->path, x->catalog, x->options->entry, x->options->entry_ctx, e) < 0 ||
+		plan_writer_open(&x->plan_writer, x->options->path, x->catalog, x->options->entry,
+			x->options->entry_ctx, e) < 0 ||
 		ask(x, e) < 0 || decide_all(x, e) < 0)
 		return -1;
 	sum_up(x);
@@ -313,7 +314,8 @@ int plan_make(const struct config *c, const struct store *store, struct catalog 
 	const struct plan_options *options, struct plan *out, struct err *e)
 {
 	*out = (struct plan){0};
-	CLEANUP(planning_release) struct planning x = {
+	CLEANUP(planning_release)
+	struct planning x = {
 		.store = store,
 		.catalog = catalog,
 		.policy = policy,

@@ -20,8 +20,8 @@ struct plan_options {
 	const char *const *glob; // names of platforms; none: all
 	size_t globs;
 	const struct strset *projects; // these alone, sorted; NULL or none: all
-	const char *path; // where the plan goes; NULL: nowhere
-	bool is_offline;  // nobody is asked: the catalog's last answers count, which is not for apply
+	const char *path;              // where the plan goes; NULL: nowhere
+	bool is_offline;               // nobody is asked: the catalog's last answers count, which is not for apply
 	void (*progress)(void *ctx, uint64_t done, uint64_t all, uint64_t failed); // of look-ups; NULL: nobody wants it
 	void *ctx;
 	plan_writer_fn *entry; // every entry, as it is decided; NULL: nobody wants them

@@ -26,7 +26,7 @@ struct planfile_writer {
 	int folder;
 	char *name, *tmp;
 	struct fs_tmp entries; // without a name from its beginning on: whatever ends us leaves nothing
-	struct buf out; // of the entries, until it is a block
+	struct buf out;        // of the entries, until it is a block
 	bool has_entry;
 };
 

@@ -71,9 +71,9 @@ struct planfile_head {
 	const char *id; // "<time>-<6 hex>": names the run, in tombstones too
 	int64_t made;   // seconds since 1970
 	const char *store;
-	int64_t change;          // the catalog's newest change when it was read
-	const char *policy_hash; // in hex
-	const char *policy;      // what the policy was: a JSON object
+	int64_t change;            // the catalog's newest change when it was read
+	const char *policy_hash;   // in hex
+	const char *policy;        // what the policy was: a JSON object
 	const char *const *option; // the classes that were asked for: "pure", "off-list", "unusable", "corrupt"
 	size_t options;
 	const char *const *glob; // --platform; none: all

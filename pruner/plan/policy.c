@@ -77,11 +77,11 @@ static int read_packages(struct policy *p, const struct config *c, struct digest
 static void add_values(const struct policy *p, const struct config *c, struct digest *d)
 {
 	const int64_t values[] = {p->takes.pure, p->takes.off_list, p->takes.unusable, p->takes.corrupt,
-		p->takes.taken_over, p->min_age,
-		p->upstream_min_age, p->downloaded, c->upstream_trust_404};
+		p->takes.taken_over, p->min_age, p->upstream_min_age, p->downloaded, c->upstream_trust_404};
 	for (size_t i = 0; i < ARRAY_SIZE(values); i++)
 		add_number(d, values[i]);
-	const char *const texts[] = {c->upstream_urls, c->upstream_indexes, c->upstream_private, c->upstream_local_only, c->upstream_shared};
+	const char *const texts[] = {
+		c->upstream_urls, c->upstream_indexes, c->upstream_private, c->upstream_local_only, c->upstream_shared};
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		add_fact(d, str_from(texts[i] ? texts[i] : ""));
 }
@@ -165,8 +165,8 @@ int policy_open_downloads(const struct policy *p, const char *catalog_path, stru
 	return 0;
 }
 
-bool policy_was_downloaded(const struct policy *p, const struct downloads *d, const char *platform, const char *filename,
-	int64_t now)
+bool policy_was_downloaded(const struct policy *p, const struct downloads *d, const char *platform,
+	const char *filename, int64_t now)
 {
 	return p->downloaded && downloads_within(d, platform, filename, now, p->downloaded) != DOWNLOADED_NO;
 }

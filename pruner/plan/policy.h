@@ -18,7 +18,8 @@ struct policy_takes {
 	bool pure, off_list, unusable, corrupt, taken_over;
 };
 enum { POLICY_CLASSES = 4, POLICY_OPTIONS };
-extern const char *const policy_class[POLICY_OPTIONS]; // "pure", "off-list", …: as options, plans and, but for the last, verdicts name them
+extern const char *const policy_class
+	[POLICY_OPTIONS]; // "pure", "off-list", …: as options, plans and, but for the last, verdicts name them
 // Where takes says whether a class of this name goes; NULL: there is no such class.
 bool *policy_takes_class(struct policy_takes *takes, const char *name);
 
@@ -41,8 +42,8 @@ void policy_release(struct policy *p);
 struct downloads; // lib/state/access/downloads.h
 // What servers counted, if that decides anything. *out is NULL where it does not, or nobody counted (which is logged): then
 // every file counts as downloaded. To be closed by the caller.
-int policy_open_downloads(const struct policy *p, const char *catalog_path, struct downloads **out, struct err *e)
-	MUST_CHECK;
+int policy_open_downloads(const struct policy *p, const char *catalog_path, struct downloads **out,
+	struct err *e) MUST_CHECK;
 // Whether it was downloaded lately, or nobody can tell; false where that decides nothing.
-bool policy_was_downloaded(const struct policy *p, const struct downloads *d, const char *platform, const char *filename,
-	int64_t now);
+bool policy_was_downloaded(const struct policy *p, const struct downloads *d, const char *platform,
+	const char *filename, int64_t now);

@@ -150,8 +150,7 @@ static bool if_without_profile(struct question *q)
 
 static int ask(struct question *q, int64_t until, struct coverage_answer *out, struct err *e)
 {
-	const struct coverage_file ours = {
-		q->file->filename, q->is_wheel ? &q->name : NULL, q->file->requires_python};
+	const struct coverage_file ours = {q->file->filename, q->is_wheel ? &q->name : NULL, q->file->requires_python};
 	return coverage_ask(q->upstream->coverage, &q->platform->profile, &ours, until, out, e);
 }
 
@@ -176,8 +175,8 @@ static bool if_unknown(struct question *q)
 		return keep(q, VERDICT_UPSTREAM_ABSENT, "upstream has no %s", q->file->project);
 	if (a->result == UPSTREAM_KNOWN && a->page)
 		return false;
-	return keep(q, VERDICT_UPSTREAM_UNKNOWN, "what upstream has is not known: %s%s%s", upstream_result_name[a->result],
-		a->why && *a->why ? ": " : "", a->why ? a->why : "");
+	return keep(q, VERDICT_UPSTREAM_UNKNOWN, "what upstream has is not known: %s%s%s",
+		upstream_result_name[a->result], a->why && *a->why ? ": " : "", a->why ? a->why : "");
 }
 
 static bool if_yanked(struct question *q)
@@ -279,8 +278,8 @@ static bool if_upstream_is_young(struct question *q)
 	bool wants_sdist = q->policy->takes.pure && is_pure(q) && !q->out->evidence.sdist;
 	bool would_do = coverage_is_whole(&all) || (wants_sdist && all.sdist);
 	coverage_answer_release(&all);
-	return would_do && keep(q, VERDICT_UPSTREAM_TOO_YOUNG,
-				   "upstream got what replaces it only lately, or does not say when");
+	return would_do &&
+	       keep(q, VERDICT_UPSTREAM_TOO_YOUNG, "upstream got what replaces it only lately, or does not say when");
 }
 
 static bool if_sdist(struct question *q)
@@ -292,7 +291,8 @@ static bool if_pure(struct question *q)
 {
 	const struct simplepage_file *sdist = q->out->evidence.sdist;
 	return q->policy->takes.pure && sdist && is_pure(q) &&
-	       (if_taken_over(q, sdist) || take(q, VERDICT_PURE, sdist, "it is pure Python, and upstream has the sdist"));
+	       (if_taken_over(q, sdist) ||
+		       take(q, VERDICT_PURE, sdist, "it is pure Python, and upstream has the sdist"));
 }
 
 static bool if_off_list(struct question *q)

@@ -38,9 +38,9 @@ enum verdict_why {
 	VERDICT_NOT_COVERED,
 	VERDICT_NO_PROFILE,
 	VERDICT_SDIST,
-	VERDICT_NOT_ASKED, // unusable, corrupt: without their option
+	VERDICT_NOT_ASKED,  // unusable, corrupt: without their option
 	VERDICT_TAKEN_OVER, // upstream's project may be another one, registered later
-	VERDICT_UNCERTAIN, // what it is cannot be told: its name, or too many tags
+	VERDICT_UNCERTAIN,  // what it is cannot be told: its name, or too many tags
 	VERDICT_WHY_COUNT,
 };
 extern const char *const verdict_why_name[VERDICT_WHY_COUNT]; // "listed", "upstream-unknown", …; NULL of REMOVES
@@ -54,7 +54,7 @@ struct verdict_file {
 	int64_t mtime;               // seconds since 1970
 	const char *requires_python; // NULL: none
 	const char *refusal;         // why it is quarantined; NULL: it is not
-	bool was_downloaded; // within policy->downloaded, or nobody can tell; false where that is 0
+	bool was_downloaded;         // within policy->downloaded, or nobody can tell; false where that is 0
 };
 
 // What upstream has of one project, for all files of it on all platforms. One thread at a time.
@@ -70,12 +70,12 @@ void verdict_upstream_release(struct verdict_upstream *u);
 struct verdict {
 	enum verdict_kind kind;
 	enum verdict_why why;
-	bool removes; // why is REMOVES
+	bool removes;      // why is REMOVES
 	struct buf reason; // in words, for people
 	// What upstream has: the file of this name, or for what others do together that of the first environment. Of the
 	// answer's page. NULL: nothing.
 	const struct simplepage_file *file;
-	bool is_identical; // its SHA-256 is ours
+	bool is_identical;               // its SHA-256 is ours
 	struct coverage_answer evidence; // each environment in which ours installs, and what upstream has there
 };
 

@@ -94,8 +94,8 @@ static struct reply *nobody_may(enum token_right right)
 	return uncached(reply_text(403, "403 Forbidden: %s", words[right]));
 }
 
-struct reply *auth_check(struct server_context *s, const struct request *r, enum token_right right, const char *platform,
-	const char *project, char **who)
+struct reply *auth_check(struct server_context *s, const struct request *r, enum token_right right,
+	const char *platform, const char *project, char **who)
 {
 	char room[CREDENTIALS_MOST];
 	struct err e = ERR_INIT;
@@ -127,7 +127,8 @@ bool auth_sees(struct server_context *s, const struct request *r, const struct p
 {
 	if (!p->is_private)
 		return true;
-	CLEANUP(reply_cleanup) struct reply *refused =
+	CLEANUP(reply_cleanup)
+	struct reply *refused =
 		r->header[HEADER_AUTHORIZATION] ? auth_check(s, r, TOKEN_READ, p->name, NULL, NULL) : NULL;
 	return r->header[HEADER_AUTHORIZATION] && !refused;
 }

@@ -23,8 +23,9 @@ void page_key_drop_project(struct server_context *s, const char *project)
 	char room[PAGE_KEY_SIZE];
 	for (size_t v = 0; v < site->view_count; v++)
 		for (int i = 0; i < VARIANT_COUNT * PAGE_CODING_COUNT; i++)
-			pagecache_drop(s->cache, page_key_make(&site->view[v], project, (enum variant)(i / PAGE_CODING_COUNT),
-							 (enum page_coding)(i % PAGE_CODING_COUNT), room));
+			pagecache_drop(s->cache,
+				page_key_make(&site->view[v], project, (enum variant)(i / PAGE_CODING_COUNT),
+					(enum page_coding)(i % PAGE_CODING_COUNT), room));
 }
 
 void page_key_drop_lists(struct server_context *s)

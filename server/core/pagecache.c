@@ -18,7 +18,7 @@ enum {
 };
 
 struct plan_entry {
-	struct plan_entry *next;         // in its bucket
+	struct plan_entry *next;          // in its bucket
 	struct plan_entry *newer, *older; // in its shard, by last use
 	struct reply *reply;
 	size_t weight;

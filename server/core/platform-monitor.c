@@ -96,7 +96,8 @@ static void count(struct platform_monitor *v, const struct platform *p, struct p
 	catalog_pool_give(v->service->readers, &reader);
 }
 
-static void tell(const struct platform *p, const struct platform_monitor_state *before, const struct platform_monitor_state *now)
+static void tell(const struct platform *p, const struct platform_monitor_state *before,
+	const struct platform_monitor_state *now)
 {
 	bool was_near = before->quota_percent >= QUOTA_WARNING, is_near = now->quota_percent >= QUOTA_WARNING;
 	if (now->is_frozen && (!before->is_frozen || strcmp(before->reason, now->reason) != 0))

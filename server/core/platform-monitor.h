@@ -12,7 +12,7 @@ struct platform_monitor;
 struct platform_monitor_state {
 	bool is_frozen;
 	char reason[PLATFORM_MONITOR_REASON]; // why, cut at its end
-	unsigned quota_percent;    // quota_percent()
+	unsigned quota_percent;               // quota_percent()
 };
 
 struct platform_monitor *platform_monitor_start(struct server_context *s);

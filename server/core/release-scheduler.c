@@ -12,7 +12,7 @@
 #include "lib/state/store/release.h"
 
 enum {
-	LOOK_MS = 250, // at a file on the local disk: other processes note there what they want, too
+	LOOK_MS = 250,   // at a file on the local disk: other processes note there what they want, too
 	RETRY_MS = 1000, // doubled with each failure
 	RETRY_MOST_MS = 300000,
 	GRACE_MS = 20000, // for a release under way, at the end
@@ -23,8 +23,8 @@ struct worker {
 	char *platform;
 	pthread_t thread;
 	struct release_scheduler_state state; // under lock; written by the thread alone
-	_Atomic int64_t end_ms;      // of the release that is running
-	int64_t due_ms;              // of the next one; 0: none is wanted
+	_Atomic int64_t end_ms;               // of the release that is running
+	int64_t due_ms;                       // of the next one; 0: none is wanted
 };
 
 struct release_scheduler {

@@ -12,10 +12,10 @@ enum { RELEASE_SCHEDULER_ERROR = ERR_MSG_SIZE };
 
 struct release_scheduler_state {
 	bool is_running;
-	unsigned failures;           // since the last success
-	char error[RELEASE_SCHEDULER_ERROR];  // of the last one
-	int64_t pending_since;       // seconds since 1970; 0: nothing waits
-	int64_t succeeded;           // the last time; 0: not since the start
+	unsigned failures;                   // since the last success
+	char error[RELEASE_SCHEDULER_ERROR]; // of the last one
+	int64_t pending_since;               // seconds since 1970; 0: nothing waits
+	int64_t succeeded;                   // the last time; 0: not since the start
 };
 
 // What waited when the last server ended goes on.

@@ -29,29 +29,29 @@ struct upstream;
 struct platform_monitor;
 
 struct server_context {
-	struct site *_Atomic site; // read once a request; a reload puts another one in its place
+	struct site *_Atomic site;                   // read once a request; a reload puts another one in its place
 	struct upload_policy *_Atomic upload_policy; // the same; NULL: whatever comes is wanted
 	struct pagecache *cache;
 	struct catalog_pool *readers;
-	struct project_filter *names;    // that platforms have or had: what is not in it is not there
-	struct changes *changes;  // the catalog's change count; NULL: there is none
-	_Atomic uint32_t caught;  // the count that names and cache are as new as
+	struct project_filter *names; // that platforms have or had: what is not in it is not there
+	struct changes *changes;      // the catalog's change count; NULL: there is none
+	_Atomic uint32_t caught;      // the count that names and cache are as new as
 	pthread_mutex_t caught_lock;
 	pthread_cond_t caught_up;
-	atomic_bool names_known;  // before that a name may be anywhere
-	atomic_bool filled;       // a scan has looked at every platform, now or once
-	long started;             // seconds since 1970
-	bool has_tls;             // its URLs begin with https
-	unsigned search_ms;       // how long a request may search the catalog; 0: for ever
-	atomic_bool is_stopping;  // nothing that takes long is begun any more
+	atomic_bool names_known; // before that a name may be anywhere
+	atomic_bool filled;      // a scan has looked at every platform, now or once
+	long started;            // seconds since 1970
+	bool has_tls;            // its URLs begin with https
+	unsigned search_ms;      // how long a request may search the catalog; 0: for ever
+	atomic_bool is_stopping; // nothing that takes long is begun any more
 	const struct server_callbacks *host;
-	struct auth *auth;        // whose tokens count
+	struct auth *auth; // whose tokens count
 	const char *audit_path;
 	const char *catalog_path;
 	struct release_scheduler *release_scheduler; // has platforms released
-	struct metrics *metrics;  // what the server did; NULL: nobody counts
-	struct download_counter *download_counter;      // what was downloaded; NULL: nobody counts
-	struct platform_monitor *platform_monitor;      // how the platforms are
+	struct metrics *metrics;                     // what the server did; NULL: nobody counts
+	struct download_counter *download_counter;   // what was downloaded; NULL: nobody counts
+	struct platform_monitor *platform_monitor;   // how the platforms are
 	// Where views merge what upstream has; else NULL.
 	struct upstream_pages *upstream_pages;
 	struct fetch_pool *files_pool; // of retrieve
@@ -59,7 +59,7 @@ struct server_context {
 	struct file_cache *file_cache;
 	struct owned_names *ours;
 	struct project_list *project_list; // NULL as well where lists have only what is here
-	struct upstream *upstream; // of gateway; else to tell what its indexes said to others
+	struct upstream *upstream;         // of gateway; else to tell what its indexes said to others
 	pthread_mutex_t totals_lock;
 	struct catalog_totals *totals; // by site->store.platform
 	size_t totals_count;
@@ -81,7 +81,8 @@ typedef struct reply *handle_inline_fn(struct server_context *s, const struct ro
 typedef struct reply *handle_worker_fn(struct server_context *s, struct catalog *c, const struct route_match *call);
 // On the event loop, when the header of a POST is there: who takes its body; NULL: nobody, and *refusal (handed over)
 // is the answer. The call does not outlive it: what is needed of it later is copied.
-typedef struct body_handler *receive_fn(struct server_context *s, const struct route_match *call, struct reply **refusal);
+typedef struct body_handler *receive_fn(struct server_context *s, const struct route_match *call,
+	struct reply **refusal);
 
 struct site *service_site(struct server_context *s);
 // Whether names and cache hold all that anybody has committed so far: what a quick half may answer from.

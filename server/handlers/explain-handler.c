@@ -14,7 +14,7 @@ struct explaining {
 	const struct view *view;
 	struct server_context *service;
 	struct catalog *catalog;
-	struct buf project; // normalised
+	struct buf project;  // normalised
 	const char *version; // NULL: all
 	bool is_text;
 	struct buf body;
@@ -54,8 +54,8 @@ static struct reply *answer(struct server_context *s, struct explaining *x)
 		return server_context_not_found_in(s, x->view->is_private, "nothing is known of it");
 	if (result < 0)
 		return server_context_error(&e);
-	struct reply *r = reply_new(
-		200, x->is_text ? "text/plain; charset=utf-8" : "application/json", blob_from_buf(&x->body));
+	struct reply *r =
+		reply_new(200, x->is_text ? "text/plain; charset=utf-8" : "application/json", blob_from_buf(&x->body));
 	server_context_fresh(s, r, x->view->is_private);
 	reply_header(r, "X-Content-Type-Options", "nosniff");
 	return r;
@@ -82,7 +82,7 @@ struct reply *explain_handler_worker(struct server_context *s, struct catalog *c
 	if (name_is_valid(match->project))
 		name_normalize(match->project, &x.project);
 	const char *project = x.project.len ? x.project.data : NULL;
-	struct reply *refused = !x.view ? auth_unknown(s, match->request, TOKEN_READ, match->view, project)
+	struct reply *refused = !x.view              ? auth_unknown(s, match->request, TOKEN_READ, match->view, project)
 				: x.view->is_private ? auth_read(s, match->request, x.view, project)
 						     : NULL;
 	if (refused)

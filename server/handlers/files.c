@@ -196,9 +196,11 @@ static struct reply *find_and_send(struct server_context *s, struct catalog *c, 
 	if (catalog_find_file(c, p->id, name, &place, &e) < 0 && e.kind != ERR_NOT_FOUND)
 		return server_context_error(&e);
 	if (e.kind == ERR_NOT_FOUND)
-		return p->scanned == CATALOG_SCANNED ? send_no_file(s, c, p, match, name, is_metadata) : server_context_not_filled();
+		return p->scanned == CATALOG_SCANNED ? send_no_file(s, c, p, match, name, is_metadata)
+						     : server_context_not_filled();
 	if (!str_eq(str_from(place.project), match->project))
-		return server_context_not_found_in(s, p->is_private, "no such file"); // whose it is tells only its project's token
+		return server_context_not_found_in(s, p->is_private,
+			"no such file"); // whose it is tells only its project's token
 	return is_metadata ? send_metadata(s, c, p, &place) : send_file(s, c, p, &place, match, name);
 }
 

@@ -6,13 +6,14 @@
 #include "lib/format/escape.h"
 #include "server/handlers/html-layout.h"
 
-const char home_page_policy[] = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; "
-			  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const char home_page_policy[] =
+	"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; "
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 struct web {
 	const struct site *site;
 	const struct home_page_stats *stats;
-	struct str base;    // without "/" at its end
+	struct str base;     // without "/" at its end
 	struct str distrust; // what pip must be told to trust; empty: nothing
 	struct buf *out;
 };
@@ -26,8 +27,8 @@ static struct str distrusted_host(struct str base)
 	struct str host = str_slice(base, plain.len, base.len);
 	host = str_cut(&host, '/');
 	struct str rest = host, name = str_cut(&rest, ':');
-	bool is_here = str_eq(name, STR("localhost")) || str_starts(name, STR("127.")) ||
-		       str_starts(host, STR("[::1]"));
+	bool is_here =
+		str_eq(name, STR("localhost")) || str_starts(name, STR("127.")) || str_starts(host, STR("[::1]"));
 	return is_here ? STR("") : host;
 }
 

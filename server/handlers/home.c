@@ -21,7 +21,8 @@ static char *base_url(const struct server_context *s, const struct site *site, c
 	if (site->base)
 		return xstrdup(site->base);
 	const char *host = r->header[HEADER_HOST];
-	return xasprintf("%s://%s", s->has_tls ? "https" : "http", host && is_host(str_from(host)) ? host : "localhost");
+	return xasprintf("%s://%s", s->has_tls ? "https" : "http",
+		host && is_host(str_from(host)) ? host : "localhost");
 }
 
 struct reply *home_page(struct server_context *s, struct catalog *c, const struct route_match *match)

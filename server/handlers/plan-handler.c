@@ -31,7 +31,8 @@ static struct reply *ask(struct server_context *s, const struct request *r, cons
 
 // The platforms that the reader may see: he is asked for a token only where he names one that wants it. Freed by the
 // caller.
-static const struct platform **visible(struct server_context *s, const struct request *r, const struct site *site, size_t *count)
+static const struct platform **visible(struct server_context *s, const struct request *r, const struct site *site,
+	size_t *count)
 {
 	const struct store *store = &site->store;
 	const struct platform **out = xcalloc(store->platform_count + 1, sizeof(const struct platform *));
@@ -57,10 +58,11 @@ struct reply *plan_handler_worker(struct server_context *s, struct catalog *c, c
 	char text[ARGUMENT_COUNT][ARGUMENT_MOST];
 	for (int i = 0; i < ARGUMENT_COUNT; i++)
 		if (!take_argument(match->request, (enum request_argument)i, text[i]))
-			return reply_text(400, "400 Bad Request: a part of the query is longer than %d bytes", ARGUMENT_MOST - 1);
+			return reply_text(400, "400 Bad Request: a part of the query is longer than %d bytes",
+				ARGUMENT_MOST - 1);
 	const struct platform *only = site_platform(site, str_from(text[ARGUMENT_PLATFORM]));
 	struct str wanted = str_from(text[ARGUMENT_PLATFORM]);
-	struct reply *refused = only ? ask(s, match->request, only)
+	struct reply *refused = only         ? ask(s, match->request, only)
 				: wanted.len ? auth_unknown(s, match->request, TOKEN_READ, wanted, NULL)
 					     : NULL;
 	if (refused)

@@ -12,12 +12,11 @@
 #include "server/handlers/html-layout.h"
 
 const char plan_page_policy[] = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
-			      "img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+				"img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
 enum { ROWS = 200 };
 
-static const char *const verdicts[] = {
-	"duplicate", "superseded", "pure", "off-list", "unusable", "corrupt", "keep"};
+static const char *const verdicts[] = {"duplicate", "superseded", "pure", "off-list", "unusable", "corrupt", "keep"};
 
 struct webplan {
 	const struct plan_page_query *query;
@@ -237,7 +236,9 @@ static struct catalog_plan_filter filter_of(const struct webplan *w, const struc
 		.platform = p->id,
 		.verdict = *verdict && !is_removed && !is_kept ? verdict : NULL,
 		.text = w->text[0] ? w->text : NULL,
-		.removes = is_removed ? 1 : is_kept ? 0 : -1,
+		.removes = is_removed ? 1
+			   : is_kept  ? 0
+				      : -1,
 	};
 }
 
@@ -336,8 +337,8 @@ static int add_plan(struct webplan *w, int64_t made, const char *id, struct err 
 	clock_write(made, when);
 	buf_printf(&words, "What the last plan of a prune says: %s", id);
 	html_begin(w->out, "Plan", words.data);
-	buf_printf(w->out, "<span class=\"state\">Made <time datetime=\"%s\">%.10s %.5s UTC</time></span>\n</header>\n", when,
-		when, when + 11);
+	buf_printf(w->out, "<span class=\"state\">Made <time datetime=\"%s\">%.10s %.5s UTC</time></span>\n</header>\n",
+		when, when, when + 11);
 	add_totals(w);
 	add_platforms(w);
 	add_form(w);
@@ -347,8 +348,9 @@ static int add_plan(struct webplan *w, int64_t made, const char *id, struct err 
 static int add_none(struct buf *out)
 {
 	html_begin(out, "Plan", "No plan of a prune has been made yet");
-	buf_puts(out, "</header>\n<div class=\"lines\"><figure class=\"card\"><figcaption>To make one</figcaption><pre><code>"
-		      "wheelcache prune plan --config /etc/wheelcache.conf -o plan.json</code></pre></figure></div>\n");
+	buf_puts(out,
+		"</header>\n<div class=\"lines\"><figure class=\"card\"><figcaption>To make one</figcaption><pre><code>"
+		"wheelcache prune plan --config /etc/wheelcache.conf -o plan.json</code></pre></figure></div>\n");
 	return 0;
 }
 

@@ -26,7 +26,7 @@ struct wanted {
 	struct server_context *service;
 	const struct route_match *match;
 	char *project;
-	char *filename; // of the wheel or sdist
+	char *filename;  // of the wheel or sdist
 	char *kept_name; // what the depot calls it: the same, or with .metadata behind it
 	bool is_metadata;
 	// What upstream's page says; url NULL: nothing.
@@ -39,7 +39,7 @@ struct wanted {
 	bool is_quarantined;
 	struct name_presence here;
 	enum name_owner owner; // of the name
-	char why[256]; // where it has not
+	char why[256];         // where it has not
 };
 
 static void wanted_release(struct wanted *w)
@@ -69,8 +69,8 @@ static int take_facts(void *ctx, const struct upstream_answer *answer, struct er
 	const struct simplepage_file *f = page ? simplepage_find(page, w->filename) : NULL;
 	w->owner = name_guard_judge(w->service, &w->here, answer);
 	w->is_quarantined = answer->last_definitive == UPSTREAM_QUARANTINED;
-	w->is_known = page || answer->result == UPSTREAM_NOT_FOUND || answer->result == UPSTREAM_ABSENT ||
-		w->is_quarantined;
+	w->is_known =
+		page || answer->result == UPSTREAM_NOT_FOUND || answer->result == UPSTREAM_ABSENT || w->is_quarantined;
 	snprintf(w->why, sizeof(w->why), "%s", upstream_result_name[answer->result]);
 	if (!f)
 		return 0;
@@ -193,18 +193,22 @@ static int take_metadata(const struct wanted *w, int fd, uint64_t size, struct w
 	if (wheel_examine(&bytes, &name, LENIENT, wheel, e) < 0)
 		return -1;
 	if (w->has_metadata_sha256 && memcmp(wheel->metadata_sha256, w->metadata_sha256, SHA256_SIZE) != 0)
-		return err_set(e, ERR_INVALID, "%s: its METADATA does not have the hash that upstream's page says", w->filename);
+		return err_set(e, ERR_INVALID, "%s: its METADATA does not have the hash that upstream's page says",
+			w->filename);
 	return 0;
 }
 
 static int keep_metadata(const struct wanted *w, const struct wheel *wheel, struct err *e)
 {
 	uint8_t sha256[SHA256_SIZE];
-	struct file_cache_writer *a = file_cache_begin(w->service->file_cache, w->project, w->kept_name, wheel->metadata_sha256, wheel->metadata.len, e);
+	struct file_cache_writer *a = file_cache_begin(w->service->file_cache, w->project, w->kept_name,
+		wheel->metadata_sha256, wheel->metadata.len, e);
 	if (!a)
 		return -1;
 	int kept = file_cache_writer_write(a, wheel->metadata.data, wheel->metadata.len, e) < 0 ||
-		file_cache_writer_check(a, sha256, e) < 0 || file_cache_writer_keep(a, sha256, e) < 0 ? -1 : 0;
+				   file_cache_writer_check(a, sha256, e) < 0 || file_cache_writer_keep(a, sha256, e) < 0
+			   ? -1
+			   : 0;
 	file_cache_writer_free(a);
 	return kept;
 }
@@ -214,7 +218,8 @@ static struct file_cache_file find_wheel(const struct wanted *w)
 {
 	struct err e = ERR_INIT;
 	struct file_cache_file file;
-	if (file_cache_find(w->service->file_cache, w->project, w->filename, w->has_sha256 ? w->sha256 : NULL, &file, &e) < 0)
+	if (file_cache_find(w->service->file_cache, w->project, w->filename, w->has_sha256 ? w->sha256 : NULL, &file,
+		    &e) < 0)
 		file.fd = -1;
 	return file;
 }
@@ -241,7 +246,8 @@ static struct reply *answer(const struct wanted *w, struct file_fetch_result *re
 	case FILE_FETCH_LATER:
 		return NULL;
 	case FILE_FETCH_STREAM:
-		return dress(w, reply_stream(200, "application/octet-stream", result->stream, result->length), hash_of(w));
+		return dress(w, reply_stream(200, "application/octet-stream", result->stream, result->length),
+			hash_of(w));
 	case FILE_FETCH_FULL:
 		return redirect(w); // who cannot keep it can still say where it is
 	case FILE_FETCH_ABSENT:
@@ -270,7 +276,8 @@ static void upstream_files(const struct wanted *w, bool is_wheel, struct file_fe
 		.size = is_wheel ? w->size : -1,
 		.peer = r->peer,
 	};
-	upstream_files_file(w->service->upstream_files, &wish, w->is_metadata || r->header[HEADER_RANGE], w->match->continuation, result);
+	upstream_files_file(w->service->upstream_files, &wish, w->is_metadata || r->header[HEADER_RANGE],
+		w->match->continuation, result);
 }
 
 enum { STEP_METADATA, STEP_WHEEL };
@@ -368,7 +375,8 @@ struct reply *proxy_worker(struct server_context *s, struct catalog *c, const st
 	struct err e = ERR_INIT;
 	CLEANUP(wanted_release) struct wanted w;
 	bool is_name = wanted_init(&w, s, match);
-	if (!s->upstream_pages || !is_name || !name_rule_asks_upstream(name_rules_find(&service_site(s)->rules, w.project)))
+	if (!s->upstream_pages || !is_name ||
+		!name_rule_asks_upstream(name_rules_find(&service_site(s)->rules, w.project)))
 		return server_context_not_found(s, no_such_file);
 	struct reply *refused = guard(&w);
 	if (refused)
@@ -378,7 +386,8 @@ struct reply *proxy_worker(struct server_context *s, struct catalog *c, const st
 	if (name_guard_is_hidden(s, c, NULL, &w.here, w.project))
 		return server_context_not_found(s, no_such_file);
 	int64_t since = name_guard_since(s, &w.here, w.project);
-	int told = upstream_pages_get(s->upstream_pages, c, w.project, match->request->peer, since, match->continuation, take_facts, &w, &e);
+	int told = upstream_pages_get(s->upstream_pages, c, w.project, match->request->peer, since, match->continuation,
+		take_facts, &w, &e);
 	if (told < 0)
 		return server_context_error(&e);
 	if (told == UPSTREAM_PAGES_BUSY)

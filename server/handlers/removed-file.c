@@ -63,8 +63,8 @@ static struct reply *gone(const struct tombstone *t, const char *filename)
 	return reply_new(410, "text/plain; charset=utf-8", blob_from_buf(&text));
 }
 
-struct reply *removed_file_reply(struct server_context *s, struct catalog *c, const struct platform *p, const struct route_match *match,
-	const char *filename, bool is_metadata)
+struct reply *removed_file_reply(struct server_context *s, struct catalog *c, const struct platform *p,
+	const struct route_match *match, const char *filename, bool is_metadata)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(buf_release) struct buf text;

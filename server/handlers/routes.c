@@ -23,17 +23,19 @@
 struct route {
 	const char *pattern;
 	handle_inline_fn *handle_inline; // NULL: always on a worker
-	handle_worker_fn *handle_worker;   // NULL: quick always answers, or there is nothing to GET
-	receive_fn *receive; // NULL: nothing is posted there
-	unsigned lane;       // one that has a name, as work costs much; 0: that of pages, or of a platform
+	handle_worker_fn *handle_worker; // NULL: quick always answers, or there is nothing to GET
+	receive_fn *receive;             // NULL: nothing is posted there
+	unsigned lane;                   // one that has a name, as work costs much; 0: that of pages, or of a platform
 };
 
 // People try the name of a platform.
 static struct reply *view_inline(struct server_context *s, const struct route_match *match)
 {
 	const struct view *v = site_view(service_site(s), match->view);
-	CLEANUP(reply_cleanup) struct reply *refused =
-		v && v->is_private && match->request->header[HEADER_AUTHORIZATION] ? auth_read(s, match->request, v, NULL) : NULL;
+	CLEANUP(reply_cleanup)
+	struct reply *refused = v && v->is_private && match->request->header[HEADER_AUTHORIZATION]
+					? auth_read(s, match->request, v, NULL)
+					: NULL;
 	bool is_seen = v && (!v->is_private || (match->request->header[HEADER_AUTHORIZATION] && !refused));
 	if (!is_seen) // what is private is as what is not there; a browser that asks for /favicon.ico is not to want a password
 		return server_context_not_found(s, "no such page");
@@ -130,8 +132,8 @@ static bool has_page(const struct route *route)
 }
 
 // Finds the route and fills the call, whose parts lie in path; a reply where there is nothing to call.
-static struct reply *find(struct server_context *s, const struct request *r, struct urlpath *path, struct route_match *match,
-	const struct route **route)
+static struct reply *find(struct server_context *s, const struct request *r, struct urlpath *path,
+	struct route_match *match, const struct route **route)
 {
 	enum urlpath_result result = urlpath_parse(str_from(r->path), path);
 	if (result == URLPATH_MALFORMED)

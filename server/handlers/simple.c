@@ -25,7 +25,7 @@ struct upload_url {
 	enum page_coding coding;
 	char key_bytes[PAGE_KEY_SIZE];
 	struct str key;
-	bool merges; // upstream's files count, or decide what does
+	bool merges;       // upstream's files count, or decide what does
 	bool is_upstreams; // and ours do not
 };
 
@@ -70,7 +70,8 @@ static const char *wanted_format(const struct request *r, char out[FORMAT_SIZE])
 }
 
 // Fills the target; a reply where there is nothing to look for.
-static struct reply *find_target(struct server_context *s, const struct route_match *match, bool is_root, struct upload_url *t)
+static struct reply *find_target(struct server_context *s, const struct route_match *match, bool is_root,
+	struct upload_url *t)
 {
 	const struct request *r = match->request;
 	char text[FORMAT_SIZE];
@@ -78,7 +79,7 @@ static struct reply *find_target(struct server_context *s, const struct route_ma
 	t->view = site_view(service_site(s), match->view);
 	bool is_name = is_root || set_project(t, match->project);
 	const char *project = t->project[0] ? t->project : NULL;
-	struct reply *refused = !t->view ? auth_unknown(s, r, TOKEN_READ, match->view, project)
+	struct reply *refused = !t->view              ? auth_unknown(s, r, TOKEN_READ, match->view, project)
 				: t->view->is_private ? auth_read(s, r, t->view, project)
 						      : NULL;
 	if (refused)
@@ -122,8 +123,8 @@ static struct reply *answer_inline(struct server_context *s, const struct route_
 }
 
 // more: of the list, other names.
-static int render(const struct upload_url *t, struct catalog *c, const struct upstream_answer *upstream, struct str more,
-	struct buf *page, struct err *e)
+static int render(const struct upload_url *t, struct catalog *c, const struct upstream_answer *upstream,
+	struct str more, struct buf *page, struct err *e)
 {
 	struct view none = *t->view;
 	enum page_format format = variant_row[t->variant].format;
@@ -208,8 +209,9 @@ struct upstream_setup {
 static bool is_said(const struct upstream_answer *upstream)
 {
 	bool is_missing = upstream->result == UPSTREAM_NOT_FOUND || upstream->result == UPSTREAM_ABSENT;
-	return upstream->last_definitive == UPSTREAM_KNOWN ? upstream->stale != NULL
-						    : upstream->last_definitive == UPSTREAM_QUARANTINED || is_missing;
+	return upstream->last_definitive == UPSTREAM_KNOWN
+		       ? upstream->stale != NULL
+		       : upstream->last_definitive == UPSTREAM_QUARANTINED || is_missing;
 }
 
 // Upstream cannot be asked, and never said what it has: ours, if there are any, for this moment; never a 404, which clients
@@ -221,10 +223,12 @@ static struct reply *make_without(const struct upstream_setup *m, const struct u
 	if (r || e.kind != ERR_NOT_FOUND)
 		return r ? r : server_context_error(&e);
 	if (is_said(upstream))
-		r = reply_text(502, "502 Bad Gateway: %s: upstream has not said whether the name is ours", m->target->project);
+		r = reply_text(502, "502 Bad Gateway: %s: upstream has not said whether the name is ours",
+			m->target->project);
 	else
 		r = reply_text(502, "502 Bad Gateway: %s: upstream cannot be asked: %s", m->target->project,
-			service_site(m->service)->is_offline ? "the server is offline" : upstream_result_name[upstream->result]);
+			service_site(m->service)->is_offline ? "the server is offline"
+							     : upstream_result_name[upstream->result]);
 	reply_header(r, "Cache-Control", "no-store");
 	return r;
 }
@@ -242,8 +246,8 @@ static int on_told(void *ctx, const struct upstream_answer *upstream, struct err
 	return 0;
 }
 
-static struct reply *merge(struct server_context *s, struct catalog *c, const struct route_match *match, const struct upload_url *t,
-	uint64_t epoch)
+static struct reply *merge(struct server_context *s, struct catalog *c, const struct route_match *match,
+	const struct upload_url *t, uint64_t epoch)
 {
 	struct err e = ERR_INIT;
 	struct upstream_setup m = {.service = s, .catalog = c, .target = t, .epoch = epoch};
@@ -252,8 +256,11 @@ static struct reply *merge(struct server_context *s, struct catalog *c, const st
 	if (name_guard_is_hidden(s, c, t->view, &m.here, t->project))
 		return make_once(s, c, t, NULL, none, epoch);
 	int64_t since = name_guard_since(s, &m.here, t->project);
-	struct continuation *continuation = name_guard_is_known(s, t->project) ? NULL : match->continuation; // upstream's word changes nothing there
-	int told = upstream_pages_get(s->upstream_pages, c, t->project, match->request->peer, since, continuation, on_told, &m, &e);
+	struct continuation *continuation = name_guard_is_known(s, t->project)
+						    ? NULL
+						    : match->continuation; // upstream's word changes nothing there
+	int told = upstream_pages_get(s->upstream_pages, c, t->project, match->request->peer, since, continuation,
+		on_told, &m, &e);
 	if (told == UPSTREAM_PAGES_TOLD)
 		return m.reply;
 	reply_unref(m.reply);
@@ -263,8 +270,8 @@ static struct reply *merge(struct server_context *s, struct catalog *c, const st
 }
 
 // The list of a view with all that upstream has; where upstream does not say, what is here.
-static struct reply *list_all(struct server_context *s, struct catalog *c, const struct route_match *match, const struct upload_url *t,
-	uint64_t epoch)
+static struct reply *list_all(struct server_context *s, struct catalog *c, const struct route_match *match,
+	const struct upload_url *t, uint64_t epoch)
 {
 	struct blob *names = NULL;
 	if (!project_list_get(s->project_list, match->continuation, &names))
@@ -274,7 +281,8 @@ static struct reply *list_all(struct server_context *s, struct catalog *c, const
 	return r;
 }
 
-static struct reply *answer_worker(struct server_context *s, struct catalog *c, const struct route_match *match, bool is_root)
+static struct reply *answer_worker(struct server_context *s, struct catalog *c, const struct route_match *match,
+	bool is_root)
 {
 	struct upload_url t;
 	service_catch_up(s);

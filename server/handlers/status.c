@@ -79,7 +79,8 @@ static bool is_unreleased(struct server_context *s, const struct site *site)
 {
 	struct release_scheduler_state state;
 	for (size_t i = 0; i < site->store.platform_count; i++)
-		if (s->release_scheduler && release_scheduler_get(s->release_scheduler, &site->store.platform[i], &state) && state.failures)
+		if (s->release_scheduler &&
+			release_scheduler_get(s->release_scheduler, &site->store.platform[i], &state) && state.failures)
 			return true;
 	return false;
 }
@@ -109,7 +110,8 @@ struct reply *status_health(struct server_context *s, const struct route_match *
 	struct jsondoc *platforms = jsondoc_array();
 	struct server_callbacks_scans scans;
 	s->host->get_scans(s->host->ctx, &scans);
-	jsondoc_put_str(doc, "status", scans.has_failed || !is_ready(s) || is_unscanned(site) || is_unreleased(s, site) ? "degraded" : "ok");
+	jsondoc_put_str(doc, "status",
+		scans.has_failed || !is_ready(s) || is_unscanned(site) || is_unreleased(s, site) ? "degraded" : "ok");
 	jsondoc_put_str(doc, "version", PACKAGE_VERSION);
 	jsondoc_put_int(doc, "uptime", time(NULL) - s->started);
 	jsondoc_put_bool(doc, "ready", is_ready(s));
@@ -193,7 +195,8 @@ static void put_plan(struct server_context *s, struct catalog *c, struct buf *ou
 	if (catalog_plan_last(c, &id, &made, &head, &e) < 0)
 		return;
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_read(buf_view(&head), &e);
-	put_gauge(out, "plan_made_timestamp_seconds", "When the last plan of a prune was made, since 1970.", (double)made);
+	put_gauge(out, "plan_made_timestamp_seconds", "When the last plan of a prune was made, since 1970.",
+		(double)made);
 	const struct jsondoc *totals = doc ? jsondoc_get(doc, "totals") : NULL;
 	put_plan_rows(s, totals, "plan_files", "files", "Files by verdict in the last plan.", out);
 	put_plan_rows(s, totals, "plan_bytes", "bytes", "Bytes by verdict in the last plan.", out);
@@ -201,7 +204,9 @@ static void put_plan(struct server_context *s, struct catalog *c, struct buf *ou
 
 static void put_turns(const char *of, const struct fair_queue_counts *counts, struct buf *out)
 {
-	CLEANUP(mem_free) char *waiting = xasprintf("upstream_%s_waiting", of), *under_way = xasprintf("upstream_%s_under_way", of);
+	CLEANUP(mem_free)
+	char *waiting = xasprintf("upstream_%s_waiting", of),
+	     *under_way = xasprintf("upstream_%s_under_way", of);
 	put_gauge(out, waiting, "What is to be asked of upstream and waits for its turn.", (double)counts->waiting);
 	put_gauge(out, under_way, "What upstream is being asked for.", (double)counts->under_way);
 }
@@ -239,8 +244,10 @@ struct reply *status_metrics(struct server_context *s, struct catalog *c, const 
 	metrics_head(&out, "build_info", "gauge", "The version that is running.");
 	metrics_line(&out, "build_info", version, 1);
 	put_gauge(&out, "start_timestamp_seconds", "When the server started, since 1970.", (double)s->started);
-	put_gauge(&out, "page_cache_bytes", "Memory of pages that are ready to be sent.", (double)pagecache_bytes(s->cache));
-	put_gauge(&out, "scan_ended_timestamp_seconds", "When the last scan of the store ended that went well, since 1970.", (double)scans.ended);
+	put_gauge(&out, "page_cache_bytes", "Memory of pages that are ready to be sent.",
+		(double)pagecache_bytes(s->cache));
+	put_gauge(&out, "scan_ended_timestamp_seconds",
+		"When the last scan of the store ended that went well, since 1970.", (double)scans.ended);
 	put_gauge(&out, "quarantined_files", "Files that the last scan did not list.", (double)scans.quarantined);
 	metrics_write(s->metrics, &out);
 	put_platforms(s, &out);

@@ -38,10 +38,10 @@ struct upload {
 	struct buf text; // of the field
 	char *file;
 	struct publish *publish;
-	struct quota_use use; // of the platform, when the file began
-	uint64_t announced;   // bytes of the body; 0: not known
+	struct quota_use use;            // of the platform, when the file began
+	uint64_t announced;              // bytes of the body; 0: not known
 	struct reservation *reservation; // NULL: the platform has no quota
-	uint64_t sent_again;  // the platform is full, and lists this file with so many bytes; 0: no
+	uint64_t sent_again;             // the platform is full, and lists this file with so many bytes; 0: no
 	struct audit *audit;
 	struct reply *refusal; // made while a part was read
 };
@@ -67,8 +67,7 @@ static const struct answer answer_of[ERR_COUNT] = {
 };
 
 // Errors as text; or as uv shows them, whose key is "code" (and whose type has no charset).
-static struct reply *make_reply(const struct upload *u, const struct answer *a, const char *message,
-	const char *sha256)
+static struct reply *make_reply(const struct upload *u, const struct answer *a, const char *message, const char *sha256)
 {
 	struct reply *r;
 	if (u->wants_json) {
@@ -140,7 +139,8 @@ static struct reply *succeed(struct upload *u, const struct publish_receipt *rec
 	char hex[SHA256_HEX + 1] = "";
 	hex_encode(receipt->sha256, SHA256_SIZE, hex);
 	write_audit(u, results[receipt->result], hex, NULL);
-	CLEANUP(mem_free) char *message = xasprintf("%s: %s%s", u->file, words[receipt->result],
+	CLEANUP(mem_free)
+	char *message = xasprintf("%s: %s%s", u->file, words[receipt->result],
 		receipt->is_listed ? "" : "; it is durable, and will be listed once its volume is released");
 	return make_reply(u, &ok, message, hex);
 }
@@ -437,7 +437,8 @@ struct body_handler *upload_receive(struct server_context *s, const struct route
 		u->announced = strtoull(r->header[HEADER_CONTENT_LENGTH], NULL, 10);
 	buf_init(&u->text, LIMIT_FORM_VALUE);
 	*refusal = prepare(u, r);
-	if (!*refusal && p->scanned != CATALOG_SCANNED) // nobody knows yet which names are taken, or were taken out of use
+	if (!*refusal &&
+		p->scanned != CATALOG_SCANNED) // nobody knows yet which names are taken, or were taken out of use
 		*refusal = server_context_not_filled();
 	if (!*refusal)
 		return &u->receiver;

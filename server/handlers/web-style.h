@@ -3,10 +3,10 @@
 #pragma once
 
 // A wheel with eight spokes; also the favicon, with its colour written out.
-#define WEB_WHEEL(colour)                                                                          \
-	"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32' fill='none' stroke='" colour  \
-	"' stroke-width='2.5' stroke-linecap='round'><circle cx='16' cy='16' r='13'/>"             \
-	"<circle cx='16' cy='16' r='4'/><path d='M16 3v9M16 20v9M3 16h9M20 16h9M6.8 6.8l6.4 6.4"   \
+#define WEB_WHEEL(colour)                                                                                              \
+	"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32' fill='none' stroke='" colour                      \
+	"' stroke-width='2.5' stroke-linecap='round'><circle cx='16' cy='16' r='13'/>"                                 \
+	"<circle cx='16' cy='16' r='4'/><path d='M16 3v9M16 20v9M3 16h9M20 16h9M6.8 6.8l6.4 6.4"                       \
 	"M18.8 18.8l6.4 6.4M6.8 25.2l6.4-6.4M18.8 13.2l6.4-6.4'/></svg>"
 
 static const char web_style[] =

@@ -20,11 +20,11 @@ struct connection {
 	struct http *http;
 	struct connections *clients;
 	struct MHD_Connection *connection;
-	struct str target;      // in the library's buffer
-	struct request request; // while a worker has it
-	struct reply *reply;    // chosen, not dropped yet
-	struct request_body *body;      // NULL where the request has none, or after it
-	struct continuation continuation;   // while it sleeps for something from elsewhere
+	struct str target;                // in the library's buffer
+	struct request request;           // while a worker has it
+	struct reply *reply;              // chosen, not dropped yet
+	struct request_body *body;        // NULL where the request has none, or after it
+	struct continuation continuation; // while it sleeps for something from elsewhere
 	char peer[LISTEN_PEER];
 	struct accesslog_line line;
 };

@@ -14,10 +14,10 @@ struct connections;
 // The part of a connection that the table needs; the owner of the connection embeds it.
 struct connection_link {
 	struct connection_link *next, *prev; // of the table
-	int fd;                          // open until connections_remove()
-	atomic_long waiting_since;       // for the client's bytes: a second of the monotonic clock; 0: it is our turn
-	atomic_bool is_busy;             // with a request
-	atomic_bool has_left;            // the client closed the connection while it was our turn
+	int fd;                              // open until connections_remove()
+	atomic_long waiting_since; // for the client's bytes: a second of the monotonic clock; 0: it is our turn
+	atomic_bool is_busy;       // with a request
+	atomic_bool has_left;      // the client closed the connection while it was our turn
 };
 
 // looked: called about once a second by the table's thread, when it is noted which clients have left: who keeps waiters

@@ -17,7 +17,7 @@ enum {
 struct turns_address {
 	struct turns_address *next; // round
 	unsigned char id[sizeof(struct in6_addr)];
-	bool is_shared; // by many clients
+	bool is_shared;                        // by many clients
 	struct fair_queue_entry *first, **end; // who wait
 	unsigned waiting, under_way, passed;
 	uint64_t weight;

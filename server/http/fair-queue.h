@@ -22,7 +22,9 @@ struct fair_queue_entry {
 struct fair_queue_options {
 	unsigned under_way; // at most
 	unsigned waiting;   // at most
-	void (*begin)(void *ctx, struct fair_queue_entry *t); // its turn has come; called without a lock, by whoever calls fair_queue_run()
+	void (*begin)(void *ctx,
+		struct fair_queue_entry
+			*t); // its turn has come; called without a lock, by whoever calls fair_queue_run()
 	void *ctx;
 };
 

@@ -17,7 +17,7 @@
 #include "server/message/request-check.h"
 
 enum {
-	LANE_SHARE = 4, // the part of all connections that the bodies of one lane may have: a platform may hang
+	LANE_SHARE = 4,  // the part of all connections that the bodies of one lane may have: a platform may hang
 	TLS_SOCKETS = 3, // of a connection: the client's, and the two between it and the library
 };
 
@@ -25,7 +25,7 @@ struct http {
 	struct http_options options;
 	struct MHD_Daemon *daemon;
 	struct tls_handshakes *handshakes; // NULL: plain HTTP
-	unsigned adopted;              // connections, by their thread
+	unsigned adopted;                  // connections, by their thread
 	struct worker_pools *workers;
 	struct worker_pools *receivers;
 	struct connections *clients;
@@ -59,8 +59,8 @@ static struct request read_request(struct connection *c, const char *url, const 
 	return r;
 }
 
-static enum MHD_Result scrutinize_header(void *ctx, enum MHD_ValueKind kind, const char *name,
-	size_t name_len, const char *value, size_t value_len)
+static enum MHD_Result scrutinize_header(void *ctx, enum MHD_ValueKind kind, const char *name, size_t name_len,
+	const char *value, size_t value_len)
 {
 	(void)kind;
 	request_check_header(ctx, (struct str){name, name_len}, (struct str){value, value_len});
@@ -71,7 +71,7 @@ static enum MHD_Result scrutinize_header(void *ctx, enum MHD_ValueKind kind, con
 static const char *end_of_header(struct connection *c, const char *begin)
 {
 	return begin - strlen("\r\n") +
-		MHD_get_connection_info(c->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE)->header_size;
+	       MHD_get_connection_info(c->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE)->header_size;
 }
 
 static struct request_check check_request(struct connection *c, const char *method, const char *version)
@@ -258,8 +258,8 @@ static struct connection *client_of(struct MHD_Connection *connection)
 
 // Called when the header is there, then for each piece of the body, then when it has ended, and where a worker has
 // woken the connection.
-static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, const char *url,
-	const char *method, const char *version, const char *bytes, size_t *len, void **state)
+static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, const char *url, const char *method,
+	const char *version, const char *bytes, size_t *len, void **state)
 {
 	(void)ctx;
 	struct connection *c = *state;
@@ -393,7 +393,8 @@ static struct MHD_Daemon *start_daemon(struct http *h)
 		{MHD_OPTION_END, 0, NULL},
 	};
 	return MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
-			(o->tls ? MHD_USE_NO_LISTEN_SOCKET : 0), 0, NULL, NULL, on_request, h, MHD_OPTION_ARRAY, items,
+					(o->tls ? MHD_USE_NO_LISTEN_SOCKET : 0),
+		0, NULL, NULL, on_request, h, MHD_OPTION_ARRAY, items,
 		o->tls ? MHD_OPTION_END : MHD_OPTION_LISTEN_SOCKET, o->socket, MHD_OPTION_END);
 }
 

@@ -116,7 +116,8 @@ static int open_unix(const char *path, char **url, struct err *e)
 {
 	CLEANUP(place_release) struct place p = {.folder = -1};
 	if (!*path || strlen(path) >= sizeof(p.addr.sun_path))
-		return err_set(e, ERR_USAGE, "unix:%s: a path of 1 to %zu bytes is wanted", path, sizeof(p.addr.sun_path) - 1);
+		return err_set(e, ERR_USAGE, "unix:%s: a path of 1 to %zu bytes is wanted", path,
+			sizeof(p.addr.sun_path) - 1);
 	if (target_dir_open(&p, path, e) < 0 || remove_dead_socket(&p, path, e) < 0)
 		return -1;
 	CLEANUP(mem_close) int fd = start(AF_UNIX, (const struct sockaddr *)&p.addr, sizeof(p.addr), path, e);

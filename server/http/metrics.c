@@ -37,16 +37,20 @@ static const struct {
 	const char *name, *help;
 } about[METRIC_COUNT] = {
 	[METRIC_PAGE_HITS] = {"page_cache_hits_total", "Pages of projects sent as they were in memory."},
-	[METRIC_PAGE_MISSES] = {"page_cache_misses_total", "Pages of projects that were not, or had to be looked after."},
+	[METRIC_PAGE_MISSES] = {"page_cache_misses_total",
+		"Pages of projects that were not, or had to be looked after."},
 	[METRIC_PAGE_RENDERS] = {"page_renders_total", "Pages that were rendered."},
 	[METRIC_FETCHED_FILES] = {"upstream_files_fetched_total", "Files of upstream that were fetched and kept."},
 	[METRIC_FAILED_FILES] = {"upstream_files_failed_total", "Files of upstream whose fetching failed."},
 	[METRIC_FETCHED_BYTES] = {"upstream_file_bytes_fetched_total", "Bytes of files that came from upstream."},
-	[METRIC_SENT_BYTES] = {"upstream_file_bytes_sent_total", "Bytes of upstream's files that were sent to clients."},
+	[METRIC_SENT_BYTES] = {"upstream_file_bytes_sent_total",
+		"Bytes of upstream's files that were sent to clients."},
 	[METRIC_DROPPED_FILES] = {"upstream_files_dropped_total", "Files of upstream that nobody waited for any more."},
-	[METRIC_REFUSED_FILES] = {"upstream_files_refused_total", "Requests for a file of upstream that found the queue full."},
+	[METRIC_REFUSED_FILES] = {"upstream_files_refused_total",
+		"Requests for a file of upstream that found the queue full."},
 	[METRIC_DROPPED_PAGES] = {"upstream_pages_dropped_total", "Pages of upstream that nobody waited for any more."},
-	[METRIC_REFUSED_PAGES] = {"upstream_pages_refused_total", "Requests for a page of upstream that found the queue full."},
+	[METRIC_REFUSED_PAGES] = {"upstream_pages_refused_total",
+		"Requests for a page of upstream that found the queue full."},
 	[METRIC_NAME_CONFLICTS] = {"upstream_name_conflicts_total",
 		"Times that upstream had a project under a name that is ours."},
 };
@@ -163,7 +167,8 @@ static uint64_t sum(const struct metrics *m, size_t offset)
 {
 	uint64_t n = 0;
 	for (size_t i = 0; i < SHARDS; i++)
-		n += atomic_load_explicit((_Atomic uint64_t *)(void *)((char *)&m->shard[i] + offset), memory_order_relaxed);
+		n += atomic_load_explicit((_Atomic uint64_t *)(void *)((char *)&m->shard[i] + offset),
+			memory_order_relaxed);
 	return n;
 }
 
@@ -192,21 +197,25 @@ static void write_requests(const struct metrics *m, struct buf *out)
 static void write_upstream(const struct metrics *m, struct buf *out)
 {
 	uint64_t count = 0;
-	metrics_head(out, "upstream_requests_total", "counter", "Pages that upstream was asked for, by what became of it.");
+	metrics_head(out, "upstream_requests_total", "counter",
+		"Pages that upstream was asked for, by what became of it.");
 	for (size_t i = 0; i < RESULTS; i++) { // all, so that the first of a kind is a rise
 		const char *const labels[] = {"result", i == UNCHANGED ? "unchanged" : upstream_result_name[i], NULL};
 		if (i != UPSTREAM_NEVER_ASKED)
 			metrics_line(out, "upstream_requests_total", labels,
 				(double)sum(m, offsetof(struct shard, upstream) + i * sizeof(uint64_t)));
 	}
-	metrics_head(out, "upstream_request_duration_seconds", "histogram", "How long it took, with all that was tried again.");
+	metrics_head(out, "upstream_request_duration_seconds", "histogram",
+		"How long it took, with all that was tried again.");
 	for (size_t i = 0; i <= BOUNDS; i++) {
-		CLEANUP(mem_free) char *text = i < BOUNDS ? xasprintf("%g", (double)bound_ms[i] / 1000) : xstrdup("+Inf");
+		CLEANUP(mem_free)
+		char *text = i < BOUNDS ? xasprintf("%g", (double)bound_ms[i] / 1000) : xstrdup("+Inf");
 		const char *const labels[] = {"le", text, NULL};
 		count += sum(m, offsetof(struct shard, latency) + i * sizeof(uint64_t));
 		metrics_line(out, "upstream_request_duration_seconds_bucket", labels, (double)count);
 	}
-	metrics_line(out, "upstream_request_duration_seconds_sum", NULL, (double)sum(m, offsetof(struct shard, latency_ms)) / 1000);
+	metrics_line(out, "upstream_request_duration_seconds_sum", NULL,
+		(double)sum(m, offsetof(struct shard, latency_ms)) / 1000);
 	metrics_line(out, "upstream_request_duration_seconds_count", NULL, (double)count);
 }
 
@@ -214,11 +223,13 @@ void metrics_write(struct metrics *m, struct buf *out)
 {
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
 		metrics_head(out, about[i].name, "counter", about[i].help);
-		metrics_line(out, about[i].name, NULL, (double)sum(m, offsetof(struct shard, metric) + i * sizeof(uint64_t)));
+		metrics_line(out, about[i].name, NULL,
+			(double)sum(m, offsetof(struct shard, metric) + i * sizeof(uint64_t)));
 	}
 	write_requests(m, out);
 	write_upstream(m, out);
-	metrics_head(out, "upstream_saved_bytes", "gauge", "Bytes of upstream's files that clients got, less those that came from upstream.");
+	metrics_head(out, "upstream_saved_bytes", "gauge",
+		"Bytes of upstream's files that clients got, less those that came from upstream.");
 	metrics_line(out, "upstream_saved_bytes", NULL,
 		(double)sum(m, offsetof(struct shard, metric) + METRIC_SENT_BYTES * sizeof(uint64_t)) -
 			(double)sum(m, offsetof(struct shard, metric) + METRIC_FETCHED_BYTES * sizeof(uint64_t)));

@@ -10,16 +10,16 @@
 #include "lib/base/str.h"
 
 enum metric {
-	METRIC_PAGE_HITS,      // pages sent as they were in memory
-	METRIC_PAGE_MISSES,    // pages that a worker had to look after
-	METRIC_PAGE_RENDERS,   // pages that were rendered
-	METRIC_FETCHED_FILES,  // upstream's files that were fetched whole and kept
-	METRIC_FAILED_FILES,   // … whose fetching failed
-	METRIC_FETCHED_BYTES,  // … of all of them
-	METRIC_SENT_BYTES,     // of upstream's files, to clients
-	METRIC_DROPPED_FILES,  // … that were dropped, since nobody waited for them any more
-	METRIC_REFUSED_FILES,  // … that found no place in the queue
-	METRIC_DROPPED_PAGES,  // the same of upstream's pages
+	METRIC_PAGE_HITS,     // pages sent as they were in memory
+	METRIC_PAGE_MISSES,   // pages that a worker had to look after
+	METRIC_PAGE_RENDERS,  // pages that were rendered
+	METRIC_FETCHED_FILES, // upstream's files that were fetched whole and kept
+	METRIC_FAILED_FILES,  // … whose fetching failed
+	METRIC_FETCHED_BYTES, // … of all of them
+	METRIC_SENT_BYTES,    // of upstream's files, to clients
+	METRIC_DROPPED_FILES, // … that were dropped, since nobody waited for them any more
+	METRIC_REFUSED_FILES, // … that found no place in the queue
+	METRIC_DROPPED_PAGES, // the same of upstream's pages
 	METRIC_REFUSED_PAGES,
 	METRIC_NAME_CONFLICTS, // upstream had a project under a name that is ours
 	METRIC_COUNT,

@@ -33,8 +33,8 @@ static struct MHD_Response *prepare_body(const struct reply *r)
 		const char *ours;
 		void *theirs;
 	} bytes = {.ours = blob_view(r->body).ptr + r->offset};
-	return checked(MHD_create_response_from_buffer_with_free_callback_cls(
-		(size_t)r->length, bytes.theirs, drop_blob, blob_ref(r->body)));
+	return checked(MHD_create_response_from_buffer_with_free_callback_cls((size_t)r->length, bytes.theirs,
+		drop_blob, blob_ref(r->body)));
 }
 
 static struct MHD_Response *dress(struct MHD_Response *m, const struct reply *r)
@@ -76,7 +76,8 @@ static ssize_t read_stream(void *ctx, uint64_t at, char *out, size_t room)
 	ssize_t n = s->ops->read(s, at, out, room);
 	if (n > 0)
 		return n;
-	if (n < 0 || atomic_load_explicit(&c->link.has_left, memory_order_relaxed) || !connections_sleep(c->clients, &c->link))
+	if (n < 0 || atomic_load_explicit(&c->link.has_left, memory_order_relaxed) ||
+		!connections_sleep(c->clients, &c->link))
 		return MHD_CONTENT_READER_END_WITH_ERROR;
 	MHD_suspend_connection(c->connection);
 	c->continuation.resume = wake;
@@ -89,7 +90,8 @@ bool mhd_response_queue(struct connection *c)
 	struct reply *r = c->reply;
 	if (!r->stream)
 		return MHD_queue_response(c->connection, r->status, prepared(r)) == MHD_YES;
-	struct MHD_Response *m = checked(MHD_create_response_from_callback(r->length, STREAM_BLOCK, read_stream, c, NULL));
+	struct MHD_Response *m =
+		checked(MHD_create_response_from_callback(r->length, STREAM_BLOCK, read_stream, c, NULL));
 	enum MHD_Result result = MHD_queue_response(c->connection, r->status, dress(m, r));
 	MHD_destroy_response(m);
 	return result == MHD_YES;

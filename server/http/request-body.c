@@ -8,8 +8,8 @@ enum {
 	BUSY_SECONDS = 5,             // until a client may try again
 };
 
-static struct body_handler *find_receiver(struct worker_pool *lane, unsigned most, request_body_receive_fn *receive, void *ctx,
-	const struct request *r, struct reply **refusal)
+static struct body_handler *find_receiver(struct worker_pool *lane, unsigned most, request_body_receive_fn *receive,
+	void *ctx, const struct request *r, struct reply **refusal)
 {
 	if (!worker_pool_enter(lane, most)) {
 		*refusal = reply_text(503, "503 Service Unavailable: %u uploads are under way there", most);
@@ -27,11 +27,11 @@ static struct body_handler *find_receiver(struct worker_pool *lane, unsigned mos
 static bool is_refused_at_once(const struct request *r, const struct request_check *s)
 {
 	return r->method != METHOD_POST || s->expects || s->codings || !s->has_body ||
-		strtoull(r->header[HEADER_CONTENT_LENGTH], NULL, 10) > LIMIT_BODY_DISCARDED;
+	       strtoull(r->header[HEADER_CONTENT_LENGTH], NULL, 10) > LIMIT_BODY_DISCARDED;
 }
 
-struct request_body *body_open(struct worker_pool *lane, unsigned most, request_body_receive_fn *receive, void *ctx, const struct request *r,
-	const struct request_check *s, struct reply **refusal)
+struct request_body *body_open(struct worker_pool *lane, unsigned most, request_body_receive_fn *receive, void *ctx,
+	const struct request *r, const struct request_check *s, struct reply **refusal)
 {
 	struct body_handler *receiver = find_receiver(lane, most, receive, ctx, r, refusal);
 	if (!receiver && is_refused_at_once(r, s))

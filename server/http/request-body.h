@@ -14,10 +14,10 @@
 
 struct request_body {
 	struct body_handler *receiver; // owned; NULL: there is nothing to feed any more
-	struct reply *reply;       // owned; the answer, once it is known
-	struct buf bytes;          // collected
-	struct worker_pool *lane;         // whose workers have it; while it has a receiver it is one of its guests
-	bool must_close;           // the connection, behind the answer
+	struct reply *reply;           // owned; the answer, once it is known
+	struct buf bytes;              // collected
+	struct worker_pool *lane;      // whose workers have it; while it has a receiver it is one of its guests
+	bool must_close;               // the connection, behind the answer
 	size_t discarded;
 	size_t counted; // towards LIMIT_BODY_PROGRESS
 };
@@ -26,8 +26,8 @@ typedef struct body_handler *request_body_receive_fn(void *ctx, const struct req
 
 // Asks who takes the body, unless the lane has most of them already. NULL: nobody does, and *refusal (handed over) is
 // to be sent at once. Where nobody does and the client did not ask, the body is thrown away first.
-struct request_body *body_open(struct worker_pool *lane, unsigned most, request_body_receive_fn *receive, void *ctx, const struct request *r,
-	const struct request_check *s, struct reply **refusal);
+struct request_body *body_open(struct worker_pool *lane, unsigned most, request_body_receive_fn *receive, void *ctx,
+	const struct request *r, const struct request_check *s, struct reply **refusal);
 // NULL is fine. On a worker, where it has a receiver still.
 void body_free(struct request_body *b);
 

@@ -163,7 +163,8 @@ static void take(struct tls_handshakes *h, int fd, const struct sockaddr_storage
 	struct handshake *one = xcalloc(1, sizeof(*one));
 	struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.ptr = one};
 	const int on = 1;
-	*one = (struct handshake){.fd = fd, .place = place_of(h, addr), .since = clock_seconds(), .addr_len = len, .addr = *addr};
+	*one = (struct handshake){
+		.fd = fd, .place = place_of(h, addr), .since = clock_seconds(), .addr_len = len, .addr = *addr};
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	atomic_fetch_add(&h->connections, 1);
 	append(h, one);

@@ -199,7 +199,8 @@ static void act_inner(struct tls_relay *r, uint32_t events, char *scratch)
 		take_from_library(r, scratch);
 }
 
-void tls_relay_act(struct tls_relay *r, const struct tls_relay_end *end, uint32_t events, char scratch[TLS_RELAY_SCRATCH])
+void tls_relay_act(struct tls_relay *r, const struct tls_relay_end *end, uint32_t events,
+	char scratch[TLS_RELAY_SCRATCH])
 {
 	if (r->is_dead)
 		return;

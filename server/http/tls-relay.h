@@ -28,10 +28,10 @@ struct tls_relay {
 	struct tls_session *session;
 	struct tls_relay_end client, inner;
 	struct tls_relay_piece up, down; // for the inner socket, for the client
-	long stuck_since;            // since when the client takes nothing of down: a second of the monotonic clock
-	bool client_has_ended;       // sends nothing more
-	bool inner_has_gone;         // the library has closed its end: what it has written is still there
-	bool read_wants_room;        // tls_read() has something to send first
+	long stuck_since;                // since when the client takes nothing of down: a second of the monotonic clock
+	bool client_has_ended;           // sends nothing more
+	bool inner_has_gone;             // the library has closed its end: what it has written is still there
+	bool read_wants_room;            // tls_read() has something to send first
 	bool is_dead;
 };
 
@@ -44,6 +44,7 @@ void tls_relay_free(struct tls_relay *r);
 // Watches what it waits for; first called when it is to begin.
 void tls_relay_watch(struct tls_relay *r, int epoll);
 // One of its sockets has these events. Afterwards is_dead may be set: then it is to be freed, once no event of it is left.
-void tls_relay_act(struct tls_relay *r, const struct tls_relay_end *end, uint32_t events, char scratch[TLS_RELAY_SCRATCH]);
+void tls_relay_act(struct tls_relay *r, const struct tls_relay_end *end, uint32_t events,
+	char scratch[TLS_RELAY_SCRATCH]);
 // Ends it where the client has not taken anything for longer than so many seconds.
 void tls_relay_expire(struct tls_relay *r, long now, long timeout);

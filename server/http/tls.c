@@ -157,8 +157,8 @@ static void configure(SSL_CTX *context)
 	SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
 	// A client that ends without close_notify has ended; lengths tell what was cut off.
 	SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_IGNORE_UNEXPECTED_EOF);
-	SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
-			SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+	SSL_CTX_set_mode(context,
+		SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
 	SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
 	SSL_CTX_set_session_id_context(context, name, sizeof(name) - 1);
 	SSL_CTX_set_timeout(context, TLS_TICKET_SECONDS);
@@ -233,8 +233,8 @@ struct tls_session {
 
 // SSL_read goes on while there are records that hold no bytes for us (new keys, a handshake that is refused), and a client
 // can send these for ever: after a few of them the socket seems to be empty.
-static long limit_reads(BIO *socket, int what, const char *out UNUSED, size_t room UNUSED, int argi UNUSED, long argl UNUSED,
-	int result, size_t *count UNUSED)
+static long limit_reads(BIO *socket, int what, const char *out UNUSED, size_t room UNUSED, int argi UNUSED,
+	long argl UNUSED, int result, size_t *count UNUSED)
 {
 	struct tls_session *s = (struct tls_session *)(void *)BIO_get_callback_arg(socket);
 	if (what != BIO_CB_READ || s->reads++ < READS)

@@ -10,7 +10,7 @@
 enum {
 	WORKER_POOLS = 12,
 	LANE_SEARCHES = WORKER_POOLS, // what reads much of the catalog
-	LANE_SUMMARIES,        // what is made anew for each who asks
+	LANE_SUMMARIES,               // what is made anew for each who asks
 	LANE_COUNT,
 };
 
@@ -22,7 +22,8 @@ void worker_pools_free(struct worker_pools *l); // waits for what is to be done;
 // number may be any: there are WORKER_POOLS of them, and those that have a name.
 struct worker_pool *worker_pools_pick(struct worker_pools *l, unsigned number);
 // peer: the address of whom it is for. False where so many wait already.
-bool worker_pool_submit(struct worker_pool *lane, const char *peer, thread_pool_fn *fn, void *job) __attribute__((warn_unused_result));
+bool worker_pool_submit(struct worker_pool *lane, const char *peer, thread_pool_fn *fn, void *job)
+	__attribute__((warn_unused_result));
 // The same past every queue, for what must not be refused.
 void lane_submit_always(struct worker_pool *lane, thread_pool_fn *fn, void *job);
 // What stays for many jobs says so, that a lane that hangs does not gather all there is. False where so many are there.

@@ -32,10 +32,10 @@ struct multipart {
 	char delimiter[4 + MULTIPART_BOUNDARY]; // CR LF "--" boundary
 	size_t delimiter_len;
 	int (*state)(struct multipart *m, struct str *rest, struct err *e);
-	size_t matched;     // of the delimiter, at the end of what came so far
-	struct buf header;  // of the present part; what stands behind a delimiter
+	size_t matched;    // of the delimiter, at the end of what came so far
+	struct buf header; // of the present part; what stands behind a delimiter
 	unsigned parts;
-	size_t outside;     // bytes before the first part and behind the last
+	size_t outside;         // bytes before the first part and behind the last
 	uint64_t came, data_at; // bytes so far; before those of the present part
 };
 

@@ -104,8 +104,8 @@ struct wish {
 static void wish_for(struct wish wish[CANDIDATE_COUNT], const struct media_range *r, int weight)
 {
 	for (size_t i = 0; i < CANDIDATE_COUNT; i++) {
-		bool is_better = r->specific > wish[i].specific ||
-				 (r->specific == wish[i].specific && weight > wish[i].weight);
+		bool is_better =
+			r->specific > wish[i].specific || (r->specific == wish[i].specific && weight > wish[i].weight);
 		if (r->candidates & 1U << i && is_better)
 			wish[i] = (struct wish){weight, r->specific};
 	}

@@ -9,7 +9,14 @@
 
 // A page as a client gets it: its bytes, and the type under which they are sent. Both types of HTML have the same bytes (PEP 691),
 // but a client gets the one that it asked for.
-enum variant { VARIANT_HTML, VARIANT_V1_HTML, VARIANT_V1_JSON, VARIANT_HTML_OLD_PIP, VARIANT_V1_HTML_OLD_PIP, VARIANT_COUNT };
+enum variant {
+	VARIANT_HTML,
+	VARIANT_V1_HTML,
+	VARIANT_V1_JSON,
+	VARIANT_HTML_OLD_PIP,
+	VARIANT_V1_HTML_OLD_PIP,
+	VARIANT_COUNT
+};
 extern const struct variant_row {
 	enum page_format format;
 	const char *type; // Content-Type

@@ -16,10 +16,10 @@ enum { REPLY_HEADERS = 8, REPLY_ETAG = 80 };
 // number of threads.
 struct reply {
 	unsigned status;
-	const char *type;   // Content-Type, static; NULL: none
-	struct blob *body;  // owned; NULL: empty
+	const char *type;      // Content-Type, static; NULL: none
+	struct blob *body;     // owned; NULL: empty
 	struct stream *stream; // owned; NULL: the body is there. Else it is what is sent, length bytes of it
-	uint64_t offset;    // the part of the body that is sent
+	uint64_t offset;       // the part of the body that is sent
 	uint64_t length;
 	char etag[REPLY_ETAG]; // strong, with its quotes; "" where it has none
 	struct {
@@ -30,7 +30,7 @@ struct reply {
 	struct reply *unchanged; // owned: the 304 for a client that has this etag; NULL where there is none
 
 	struct download_count *count; // owned: raised where all of the body was sent; NULL: nobody counts
-	struct reply *_Atomic part; // owned: the first 206 that was made of it, see reply_keep_part()
+	struct reply *_Atomic part;   // owned: the first 206 that was made of it, see reply_keep_part()
 
 	// Whoever sends replies keeps the form here in which he sends them (server/http/http).
 	void *_Atomic prepared;
@@ -57,7 +57,7 @@ void reply_keep_part(struct reply *whole, struct reply *part);
 // The part that is kept, if it is this one, with a reference for the caller; else NULL.
 struct reply *reply_kept_part(struct reply *whole, uint64_t offset, uint64_t length);
 struct reply *reply_ref(struct reply *r);
-void reply_unref(struct reply *r); // NULL is fine
+void reply_unref(struct reply *r);    // NULL is fine
 void reply_cleanup(struct reply **r); // for CLEANUP
 // What it weighs in a cache: body, headers, itself.
 size_t reply_weight(const struct reply *r);

@@ -12,8 +12,7 @@ enum { LINE_END = 2 };
 static bool is_token(struct str s)
 {
 	for (size_t i = 0; i < s.len; i++)
-		if (!ascii_is_alnum(s.ptr[i]) &&
-			(!s.ptr[i] || !strchr("-_.!#$%&'*+^`|~", s.ptr[i])))
+		if (!ascii_is_alnum(s.ptr[i]) && (!s.ptr[i] || !strchr("-_.!#$%&'*+^`|~", s.ptr[i])))
 			return false;
 	return s.len > 0;
 }

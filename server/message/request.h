@@ -32,12 +32,12 @@ enum request_argument {
 
 struct request {
 	enum method method;
-	const char *path;                 // as it was sent, before any "?": still percent-encoded
-	const char *format;               // the value of "?format=", percent-encoded; NULL where there is none
+	const char *path;                     // as it was sent, before any "?": still percent-encoded
+	const char *format;                   // the value of "?format=", percent-encoded; NULL where there is none
 	const char *argument[ARGUMENT_COUNT]; // as format
-	const char *peer;                 // the address of whom it came from, "unix" for a socket file
-	const char *header[HEADER_COUNT]; // NULL where it was not sent
-	struct buf *joined; // owned: by header, the lists that came on several lines; NULL: none did
+	const char *peer;                     // the address of whom it came from, "unix" for a socket file
+	const char *header[HEADER_COUNT];     // NULL where it was not sent
+	struct buf *joined;                   // owned: by header, the lists that came on several lines; NULL: none did
 };
 
 enum method request_method(const char *name);

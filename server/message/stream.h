@@ -13,9 +13,9 @@
 // Somebody who sleeps until something has happened.
 struct continuation {
 	void (*resume)(struct continuation *w); // once, from any thread; when it returns the waiter may be gone
-	struct continuation *next;            // of whoever keeps it meanwhile
-	unsigned step;                  // how far whoever is woken had come; 0 at first
-	const atomic_bool *has_left;    // whether its client has closed the connection; NULL: nobody can tell
+	struct continuation *next;              // of whoever keeps it meanwhile
+	unsigned step;                          // how far whoever is woken had come; 0 at first
+	const atomic_bool *has_left;            // whether its client has closed the connection; NULL: nobody can tell
 };
 
 // Its client is gone: the answer is for nobody. Any thread, while somebody keeps the waiter.

@@ -15,9 +15,9 @@ enum {
 	REST_SECONDS = 3,     // so long it is remembered how one ended
 	WAKE_BYTES = 1 << 16, // who waits is woken for so much, or so seldom
 	WAKE_MS = 50,
-	UNWANTED_LOOKS = 2,   // a second each: who was woken asks again meanwhile
-	PAUSE_SECONDS = 60,   // so long the bytes of what nobody wants are there for one who comes again
-	UNSIZED = 1 << 20,    // what a file weighs of which nobody says how large it is
+	UNWANTED_LOOKS = 2, // a second each: who was woken asks again meanwhile
+	PAUSE_SECONDS = 60, // so long the bytes of what nobody wants are there for one who comes again
+	UNSIZED = 1 << 20,  // what a file weighs of which nobody says how large it is
 };
 
 static bool has_ended(const struct inflight_file *p)
@@ -45,7 +45,8 @@ static ssize_t dist_file_read(struct stream *s, uint64_t at, char *out, size_t r
 	if (has_failed)
 		return -1;
 	size_t len = end_at > at ? (size_t)(end_at - at) : 0;
-	ssize_t n = len ? pread(file_cache_writer_fd(p->file_cache_writer), out, len < room ? len : room, (off_t)at) : 0;
+	ssize_t n =
+		len ? pread(file_cache_writer_fd(p->file_cache_writer), out, len < room ? len : room, (off_t)at) : 0;
 	return len && n == 0 ? -1 : n; // another process has cut the file short
 }
 
@@ -227,7 +228,8 @@ enum inflight_file_op_result inflight_file_let_go(struct inflight_file *p, uint6
 	pthread_mutex_lock(&p->lock);
 	enum inflight_file_op_result op_result = decide(p);
 	*request = p->request;
-	struct continuation *readers = continuation_take_left(&p->readers), *askers = continuation_take_left(&p->askers);
+	struct continuation *readers = continuation_take_left(&p->readers),
+			    *askers = continuation_take_left(&p->askers);
 	pthread_mutex_unlock(&p->lock);
 	continuation_resume_all(readers);
 	continuation_resume_all(askers);
@@ -294,7 +296,8 @@ static void take_file(const struct inflight_file *p, struct file_cache_file *out
 	memcpy(out->sha256, p->found, SHA256_SIZE);
 }
 
-void inflight_file_tell(struct inflight_file *p, const char *peer, bool wants_whole, struct continuation *continuation, struct file_fetch_result *out)
+void inflight_file_tell(struct inflight_file *p, const char *peer, bool wants_whole, struct continuation *continuation,
+	struct file_fetch_result *out)
 {
 	pthread_mutex_lock(&p->lock);
 	// Of an empty one no byte can be held back.

@@ -37,16 +37,16 @@ enum file_fetch_state {
 // What he gets.
 struct file_fetch_result {
 	enum file_fetch_state state;
-	struct stream *stream; // of FILE_FETCH_STREAM: a reference for the caller
-	uint64_t length;       // of it
+	struct stream *stream;       // of FILE_FETCH_STREAM: a reference for the caller
+	uint64_t length;             // of it
 	struct file_cache_file file; // of FILE_FETCH_KEPT: fd is the caller's; else -1
-	char why[256];         // of the last three; they are remembered for some seconds
+	char why[256];               // of the last three; they are remembered for some seconds
 };
 
 // What may become of one that nobody wants any more.
 enum inflight_file_op_result {
-	INFLIGHT_FILE_WANTED, // or it has ended, or goes on to its end
-	INFLIGHT_FILE_LEFT,   // it waits for its turn no more: the turn's reference is the caller's
+	INFLIGHT_FILE_WANTED,  // or it has ended, or goes on to its end
+	INFLIGHT_FILE_LEFT,    // it waits for its turn no more: the turn's reference is the caller's
 	INFLIGHT_FILE_DROPPED, // its request is to be cancelled: inflight_file_pause() when that is done
 };
 
@@ -68,28 +68,29 @@ struct inflight_file {
 	char why[256];
 	struct continuation *readers; // for bytes: of a stream
 	struct continuation *askers;  // for an answer: woken by the head and by the end, not by each piece
-	uint64_t written, length; // length: once it is STREAM
+	uint64_t written, length;     // length: once it is STREAM
 	bool has_length;
 	long rests_until; // of one that has ended, or rests: when it is forgotten
 	struct fair_queue *turns;
 	struct fair_queue_entry turn;
-	bool has_turn;          // it waits for its turn, or its request is under way
-	bool is_dropped;        // that request was cancelled, since nobody wants it
-	unsigned streams;       // that are read
-	unsigned unwanted;      // so often in a row nobody was found who wants it
-	uint64_t request;       // of the pool; 0: none was made yet
-	bool is_put;      // KEPT: the depot has it, or could not take it
+	bool has_turn;     // it waits for its turn, or its request is under way
+	bool is_dropped;   // that request was cancelled, since nobody wants it
+	unsigned streams;  // that are read
+	unsigned unwanted; // so often in a row nobody was found who wants it
+	uint64_t request;  // of the pool; 0: none was made yet
+	bool is_put;       // KEPT: the depot has it, or could not take it
 
 	// The pool's thread alone, and then a keeper.
 	struct file_cache_writer *file_cache_writer;
 	uint64_t skip, woken_at;
 	int64_t woken_ms;
 	unsigned rate_limit;
-	bool has_stopped; // with a state of its own
+	bool has_stopped;           // with a state of its own
 	uint8_t found[SHA256_SIZE]; // of KEPT; all threads may read it then
 };
 
-struct inflight_file *inflight_file_new(const struct file_request *w, struct fair_queue *turns, struct metrics *metrics);
+struct inflight_file *inflight_file_new(const struct file_request *w, struct fair_queue *turns,
+	struct metrics *metrics);
 struct inflight_file *inflight_file_ref(struct inflight_file *p);
 void inflight_file_unref(struct inflight_file *p);
 
@@ -110,4 +111,5 @@ bool inflight_file_pause(struct inflight_file *p, bool *is_wanted);
 // comes here next, and is not to have it fetched again.
 bool inflight_file_is_over(struct inflight_file *p);
 // Fills out, where out->state is LATER; where it stays so, again was taken. It waits for its turn by then, if it has none yet: fair_queue_run().
-void inflight_file_tell(struct inflight_file *p, const char *peer, bool wants_whole, struct continuation *continuation, struct file_fetch_result *out);
+void inflight_file_tell(struct inflight_file *p, const char *peer, bool wants_whole, struct continuation *continuation,
+	struct file_fetch_result *out);

@@ -11,7 +11,8 @@ static enum name_rule rule_of(struct server_context *s, const char *project)
 	return name_rules_find(&service_site(s)->rules, project);
 }
 
-static bool may_be_in(struct server_context *s, const struct platform *const *platform, size_t count, const char *project)
+static bool may_be_in(struct server_context *s, const struct platform *const *platform, size_t count,
+	const char *project)
 {
 	if (!atomic_load_explicit(&s->names_known, memory_order_acquire))
 		return true;
@@ -31,13 +32,16 @@ static bool may_be_here(struct server_context *s, const char *project, bool publ
 	return false;
 }
 
-int name_guard_look(struct server_context *s, struct catalog *c, const char *project, struct name_presence *out, struct err *e)
+int name_guard_look(struct server_context *s, struct catalog *c, const char *project, struct name_presence *out,
+	struct err *e)
 {
 	*out = (struct name_presence){0};
-	return may_be_here(s, project, false) ? name_owner_look(c, &service_site(s)->hidden_platforms, project, out, e) : 0;
+	return may_be_here(s, project, false) ? name_owner_look(c, &service_site(s)->hidden_platforms, project, out, e)
+					      : 0;
 }
 
-enum name_owner name_guard_judge(struct server_context *s, const struct name_presence *here, const struct upstream_answer *upstream)
+enum name_owner name_guard_judge(struct server_context *s, const struct name_presence *here,
+	const struct upstream_answer *upstream)
 {
 	struct err e = ERR_INIT;
 	const char *project = upstream->project;
@@ -47,13 +51,16 @@ enum name_owner name_guard_judge(struct server_context *s, const struct name_pre
 		return NAME_OWNER_OURS;
 	enum name_owner owner = name_owner_judge(here, upstream);
 	if (owner == NAME_OWNER_OURS && owned_names_add(s->ours, project, &e) < 0)
-		log_error("that %s is ours is not noted: %s", may_be_here(s, project, true) ? project : "a name", e.msg);
+		log_error("that %s is ours is not noted: %s", may_be_here(s, project, true) ? project : "a name",
+			e.msg);
 	return owner;
 }
 
 int64_t name_guard_since(struct server_context *s, const struct name_presence *here, const char *project)
 {
-	return here->is_open && rule_of(s, project) == NAME_RULE_MERGE && !owned_names_has(s->ours, project) ? here->arrived : 0;
+	return here->is_open && rule_of(s, project) == NAME_RULE_MERGE && !owned_names_has(s->ours, project)
+		       ? here->arrived
+		       : 0;
 }
 
 static int see_if_had(void *ctx, const struct upstream_answer *upstream, struct err *e UNUSED)
@@ -62,8 +69,8 @@ static int see_if_had(void *ctx, const struct upstream_answer *upstream, struct 
 	return 0;
 }
 
-bool name_guard_is_hidden(struct server_context *s, struct catalog *c, const struct view *v, const struct name_presence *here,
-	const char *project)
+bool name_guard_is_hidden(struct server_context *s, struct catalog *c, const struct view *v,
+	const struct name_presence *here, const char *project)
 {
 	bool was_had = false;
 	struct err unsaid = ERR_INIT;
@@ -91,11 +98,14 @@ static void tell(struct server_context *s, enum name_owner owner, const struct u
 		return;
 	metrics_add(s->metrics, METRIC_NAME_CONFLICTS, 1);
 	if (owner == NAME_OWNER_OURS)
-		log_warn("upstream has a project %s now, which is ours: its files are not merged ([upstream] shared = %s would)",
+		log_warn(
+			"upstream has a project %s now, which is ours: its files are not merged ([upstream] shared = %s would)",
 			project, project);
 	else
-		log_warn("upstream has a project %s, and does not say whether it had it before it came here: its files are not merged "
-			 "([upstream] shared = %s would)", project, project);
+		log_warn(
+			"upstream has a project %s, and does not say whether it had it before it came here: its files are not merged "
+			"([upstream] shared = %s would)",
+			project, project);
 }
 
 int name_guard_learn(void *ctx, const struct upstream_answer *upstream, struct err *e)

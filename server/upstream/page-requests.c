@@ -14,7 +14,7 @@
 
 enum {
 	BUCKETS = 1024,
-	REST_SECONDS = 5, // so long what was asked is not asked again, whatever came of it
+	REST_SECONDS = 5,       // so long what was asked is not asked again, whatever came of it
 	LOST_BYTES = 256 << 20, // of news that the catalog does not take: told until their rest is over
 };
 
@@ -27,9 +27,9 @@ struct question {
 	bool is_for_waiters; // alone: it needs not be asked for where they have left
 	int64_t began_ms;
 	long rests_until; // seconds of the monotonic clock; 0: it is being asked for, or waits for its turn
-	int64_t told; // when it was answered, in seconds since 1970
+	int64_t told;     // when it was answered, in seconds since 1970
 	struct upstream_project *news; // what came, while the catalog does not have it; NULL: nothing
-	size_t lost; // bytes of news that the catalog has not taken
+	size_t lost;                   // bytes of news that the catalog has not taken
 };
 
 struct page_requests {
@@ -94,8 +94,8 @@ static bool is_over(const struct page_requests *a, const struct question *q)
 	return a->has_given_up || (q && q->rests_until);
 }
 
-static enum page_requests_joined join(struct page_requests *a, struct question **at, const char *project, const char *peer,
-	struct continuation *continuation)
+static enum page_requests_joined join(struct page_requests *a, struct question **at, const char *project,
+	const char *peer, struct continuation *continuation)
 {
 	struct question *q = *at;
 	if (q)
@@ -123,7 +123,8 @@ bool page_requests_may(struct page_requests *a, const char *project, int64_t sin
 	return may;
 }
 
-enum page_requests_joined page_requests_join(struct page_requests *a, const char *project, const char *peer, struct continuation *continuation)
+enum page_requests_joined page_requests_join(struct page_requests *a, const char *project, const char *peer,
+	struct continuation *continuation)
 {
 	pthread_mutex_lock(&a->lock);
 	struct question **at = find(a, project);
@@ -142,7 +143,8 @@ enum page_requests_joined page_requests_join(struct page_requests *a, const char
 static void on_turn(void *ctx, struct fair_queue_entry *turn)
 {
 	struct page_requests *a = ctx;
-	const struct question *q = (const struct question *)(const void *)((char *)turn - offsetof(struct question, turn));
+	const struct question *q =
+		(const struct question *)(const void *)((char *)turn - offsetof(struct question, turn));
 	a->begin(a->ctx, q->project);
 }
 
@@ -254,8 +256,8 @@ void page_requests_drop_older(struct page_requests *a, const char *project, int6
 
 // --- beginning, end ---
 
-struct page_requests *page_requests_new(unsigned concurrency, struct metrics *metrics, void (*begin_fn)(void *ctx, const char *project),
-	void *ctx)
+struct page_requests *page_requests_new(unsigned concurrency, struct metrics *metrics,
+	void (*begin_fn)(void *ctx, const char *project), void *ctx)
 {
 	struct page_requests *a = xcalloc(1, sizeof(*a));
 	a->metrics = metrics;

@@ -11,8 +11,8 @@ struct metrics;
 struct upstream_project; // lib/state/upstream/upstream.h
 
 // begin: it is a project's turn to be asked for, until page_requests_end(); by whichever thread calls this. metrics may be NULL.
-struct page_requests *page_requests_new(unsigned concurrency, struct metrics *metrics, void (*begin)(void *ctx, const char *project),
-	void *ctx);
+struct page_requests *page_requests_new(unsigned concurrency, struct metrics *metrics,
+	void (*begin)(void *ctx, const char *project), void *ctx);
 void page_requests_free(struct page_requests *a); // NULL is fine
 // Nothing is begun any more, and who waits is woken, now and from now on.
 void page_requests_cancel(struct page_requests *a);
@@ -23,10 +23,11 @@ bool page_requests_has_given_up(struct page_requests *a);
 bool page_requests_may(struct page_requests *a, const char *project, int64_t since);
 enum page_requests_joined {
 	PAGE_REQUESTS_JOINED, // it is asked for, or waits for its turn. The waiter may have been woken, and all that it belongs to be gone
-	PAGE_REQUESTS_FULL,   // too much waits, of the client at peer or of all; the waiter was not taken
+	PAGE_REQUESTS_FULL, // too much waits, of the client at peer or of all; the waiter was not taken
 };
 // again NULL: it is asked for whoever waits.
-enum page_requests_joined page_requests_join(struct page_requests *a, const char *project, const char *peer, struct continuation *continuation);
+enum page_requests_joined page_requests_join(struct page_requests *a, const char *project, const char *peer,
+	struct continuation *continuation);
 // Lets go of the waiters whose clients have left, and of what waits for its turn for them alone.
 void page_requests_let_go(struct page_requests *a);
 void page_requests_count(struct page_requests *a, struct fair_queue_counts *out);

@@ -18,8 +18,8 @@
 #include "lib/os/thread-pool.h"
 
 enum {
-	REST_SECONDS = 30,  // so long a failure is remembered
-	CARRY = 64 << 10,   // what may lie between two names
+	REST_SECONDS = 30, // so long a failure is remembered
+	CARRY = 64 << 10,  // what may lie between two names
 };
 
 static const char file_name[] = ".projects";
@@ -29,14 +29,14 @@ struct project_list {
 	char *folder, *url; // of the options
 	struct thread_pool *workers;
 	pthread_mutex_t lock;
-	struct blob *names;    // NULL: none yet
+	struct blob *names; // NULL: none yet
 	struct continuation *waiters;
-	int64_t fetched;       // seconds since 1970, of names
-	long rests_until;      // of the monotonic clock: after a failure
+	int64_t fetched;  // seconds since 1970, of names
+	long rests_until; // of the monotonic clock: after a failure
 	bool is_asking, has_given_up;
 	// While it is asked: the pool's thread alone, and then a worker.
-	struct buf text;       // names as they came, each with a line end
-	struct buf carry;      // bytes in which the next name may begin
+	struct buf text;  // names as they came, each with a line end
+	struct buf carry; // bytes in which the next name may begin
 	bool is_html;
 };
 
@@ -143,7 +143,7 @@ static int write_list(const struct project_list *r, struct str names, struct err
 	CLEANUP(fs_tmp_release) struct fs_tmp tmp = {.fd = -1};
 	CLEANUP(mem_close) int dir = safefile_folder(r->options.folder, false, e);
 	if (dir < 0 || fs_tmp_open_mode(&tmp, dir, ".projects.new", file_name, SAFEFILE_MODE, e) < 0 ||
-	    fs_tmp_write(&tmp, names, e) < 0)
+		fs_tmp_write(&tmp, names, e) < 0)
 		return -1;
 	return fs_tmp_publish(&tmp, e);
 }
@@ -218,7 +218,8 @@ static void on_done(void *ctx, const struct fetch_result *result)
 		thread_pool_submit(r->workers, keep, r);
 		return;
 	}
-	log_warn("upstream's list of projects did not come: %s", *result->why ? result->why : "it is not answered with 200");
+	log_warn("upstream's list of projects did not come: %s",
+		*result->why ? result->why : "it is not answered with 200");
 	buf_release(&r->text);
 	end_asking(r, NULL, 0);
 }

@@ -13,10 +13,10 @@
 struct project_list;
 
 struct project_list_options {
-	const char *folder;   // where the file is, which must be there
-	const char *url;      // of the simple index
+	const char *folder; // where the file is, which must be there
+	const char *url;    // of the simple index
 	struct fetch_pool *pool;
-	unsigned max_age;     // seconds
+	unsigned max_age; // seconds
 	bool is_offline;
 	void (*changed)(void *ctx); // there is another list now; from a thread of the roster's
 	void *ctx;
@@ -26,7 +26,7 @@ struct project_list_options {
 struct project_list *project_list_new(const struct project_list_options *options);
 void project_list_configure(struct project_list *r, unsigned max_age, bool is_offline);
 void project_list_cancel(struct project_list *r); // who waits is woken, now and from now on; NULL is fine
-void project_list_free(struct project_list *r);    // after the pool was freed; NULL is fine
+void project_list_free(struct project_list *r);   // after the pool was freed; NULL is fine
 
 // Whether the list need not be asked for. On the event loop.
 bool project_list_is_fresh(struct project_list *r);

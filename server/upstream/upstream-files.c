@@ -107,7 +107,8 @@ static enum fetch_flow on_body(void *ctx, struct str piece)
 		return stop(p, FILE_FETCH_FAILED, "upstream sends more than it said");
 	if (file_cache_writer_write(p->file_cache_writer, piece.ptr, piece.len, &e) < 0) {
 		log_error("a file of upstream is not kept: %s", e.msg);
-		return stop(p, e.kind == ERR_FULL || e.kind == ERR_LIMIT ? FILE_FETCH_FULL : FILE_FETCH_FAILED, "it could not be written here");
+		return stop(p, e.kind == ERR_FULL || e.kind == ERR_LIMIT ? FILE_FETCH_FULL : FILE_FETCH_FAILED,
+			"it could not be written here");
 	}
 	metrics_add(p->all->metrics, METRIC_FETCHED_BYTES, piece.len);
 	inflight_file_grow(p, piece.len);
@@ -174,8 +175,8 @@ static void ask(struct inflight_file *p, uint64_t delay_ms);
 static bool may_try_again(struct inflight_file *p, const struct fetch_result *result)
 {
 	bool is_passing = result->failure == FETCH_REFUSED || result->failure == FETCH_TIMEOUT ||
-		result->failure == FETCH_TRUNCATED || result->failure == FETCH_RESOLVE ||
-		(result->failure == FETCH_CANCELLED && result->answer->status);
+			  result->failure == FETCH_TRUNCATED || result->failure == FETCH_RESOLVE ||
+			  (result->failure == FETCH_CANCELLED && result->answer->status);
 	pthread_mutex_lock(&p->all->lock);
 	bool goes_on = !p->all->has_given_up && (p->is_known || !p->written); // parts of two files have no right hash
 	pthread_mutex_unlock(&p->all->lock);
@@ -185,7 +186,8 @@ static bool may_try_again(struct inflight_file *p, const struct fetch_result *re
 static void on_done(void *ctx, const struct fetch_result *result)
 {
 	struct inflight_file *p = ctx;
-	bool is_whole = result->failure == FETCH_WHOLE && inflight_file_state(p) == FILE_FETCH_STREAM, is_wanted = false;
+	bool is_whole = result->failure == FETCH_WHOLE && inflight_file_state(p) == FILE_FETCH_STREAM,
+	     is_wanted = false;
 	if (p->has_stopped) {
 		leave(p);
 	} else if (result->failure == FETCH_CANCELLED && inflight_file_pause(p, &is_wanted)) {
@@ -198,7 +200,8 @@ static void on_done(void *ctx, const struct fetch_result *result)
 		ask(p, (uint64_t)FIRST_PAUSE_MS << p->rate_limit);
 	} else {
 		log_warn("a file of upstream did not come: %s", *result->why ? result->why : p->filename);
-		inflight_file_end(p, FILE_FETCH_FAILED, is_whole ? "upstream sends less than it said" : fetch_failure_name[result->failure]);
+		inflight_file_end(p, FILE_FETCH_FAILED,
+			is_whole ? "upstream sends less than it said" : fetch_failure_name[result->failure]);
 		leave(p);
 	}
 }
@@ -229,8 +232,8 @@ static void ask(struct inflight_file *p, uint64_t delay_ms)
 
 static bool is_wanted(const struct inflight_file *p, const struct file_request *w)
 {
-	return strcmp(p->filename, w->filename) == 0 && strcmp(p->project, w->project) == 0 && p->is_known == (w->sha256 != NULL) &&
-		(!p->is_known || memcmp(p->sha256, w->sha256, SHA256_SIZE) == 0);
+	return strcmp(p->filename, w->filename) == 0 && strcmp(p->project, w->project) == 0 &&
+	       p->is_known == (w->sha256 != NULL) && (!p->is_known || memcmp(p->sha256, w->sha256, SHA256_SIZE) == 0);
 }
 
 // Under the table's lock: those that are over are let go of.
@@ -263,7 +266,8 @@ static int reserve(struct inflight_file *p, uint64_t size, struct err *e)
 {
 	if (p->file_cache_writer)
 		return file_cache_writer_reserve(p->file_cache_writer, size, e);
-	p->file_cache_writer = file_cache_begin(p->all->file_cache, p->project, p->filename, p->is_known ? p->sha256 : NULL, size, e);
+	p->file_cache_writer =
+		file_cache_begin(p->all->file_cache, p->project, p->filename, p->is_known ? p->sha256 : NULL, size, e);
 	return p->file_cache_writer ? 0 : -1;
 }
 
@@ -303,7 +307,9 @@ static void on_turn(void *ctx UNUSED, struct fair_queue_entry *turn)
 		return;
 	}
 	log_error("a file of upstream is not fetched: %s", e.msg);
-	enum file_fetch_state state = e.kind == ERR_FULL ? FILE_FETCH_FULL : e.kind == ERR_LIMIT ? RETRIEVE_BUSY : FILE_FETCH_FAILED;
+	enum file_fetch_state state = e.kind == ERR_FULL    ? FILE_FETCH_FULL
+				      : e.kind == ERR_LIMIT ? RETRIEVE_BUSY
+							    : FILE_FETCH_FAILED;
 	inflight_file_end(p, state, "it could not be written here");
 	fair_queue_end(p->turns, turn);
 	if (p->file_cache_writer)
@@ -334,8 +340,8 @@ static void refuse(struct file_fetch_result *out, enum file_fetch_state state, c
 	snprintf(out->why, sizeof(out->why), "%s", why);
 }
 
-void upstream_files_file(struct upstream_files *r, const struct file_request *wish, bool wants_whole, struct continuation *continuation,
-	struct file_fetch_result *out)
+void upstream_files_file(struct upstream_files *r, const struct file_request *wish, bool wants_whole,
+	struct continuation *continuation, struct file_fetch_result *out)
 {
 	*out = (struct file_fetch_result){.state = FILE_FETCH_LATER, .file.fd = -1};
 	if (wish->size >= 0 && (uint64_t)wish->size > file_cache_most(r->file_cache)) {
@@ -390,7 +396,8 @@ void upstream_files_count(struct upstream_files *r, struct fair_queue_counts *ou
 
 // --- beginning, end ---
 
-struct upstream_files *upstream_files_new(struct fetch_pool *pool, unsigned concurrency, struct file_cache *file_cache, struct metrics *metrics)
+struct upstream_files *upstream_files_new(struct fetch_pool *pool, unsigned concurrency, struct file_cache *file_cache,
+	struct metrics *metrics)
 {
 	struct upstream_files *r = xcalloc(1, sizeof(*r));
 	r->pool = pool;

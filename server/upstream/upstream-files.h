@@ -14,7 +14,8 @@ struct upstream_files;
 // The pool runs in a thread of its own; all three are borrowed. What is larger than all that the depot may hold is not
 // fetched.
 // concurrency: files under way at once.
-struct upstream_files *upstream_files_new(struct fetch_pool *pool, unsigned concurrency, struct file_cache *file_cache, struct metrics *metrics);
+struct upstream_files *upstream_files_new(struct fetch_pool *pool, unsigned concurrency, struct file_cache *file_cache,
+	struct metrics *metrics);
 // To be called now and then: lets go of those whose clients have left, and of what nobody wants any more.
 void upstream_files_let_go(struct upstream_files *r);
 void upstream_files_count(struct upstream_files *r, struct fair_queue_counts *out); // NULL is fine: zeros
@@ -24,5 +25,5 @@ void upstream_files_free(struct upstream_files *r); // after the pool was stoppe
 
 // Joins those who want it, or begins. wants_whole: no stream will do. Where the state is FILE_FETCH_LATER, again may have
 // been woken before this returns.
-void upstream_files_file(struct upstream_files *r, const struct file_request *wish, bool wants_whole, struct continuation *continuation,
-	struct file_fetch_result *out);
+void upstream_files_file(struct upstream_files *r, const struct file_request *wish, bool wants_whole,
+	struct continuation *continuation, struct file_fetch_result *out);

@@ -16,7 +16,7 @@ enum {
 	FRESH_SLOTS = 1 << 16,
 	MEANWHILE_SECONDS = 1, // so long what is old is sent without another look, while it is asked for again
 	FACTS_BYTES = 16 << 20,
-	MAX_AGE = 600,       // where upstream does not say
+	MAX_AGE = 600, // where upstream does not say
 };
 
 struct upstream_pages {
@@ -136,8 +136,8 @@ struct telling {
 	void *ctx;
 	bool may_wait;
 	int64_t since; // what was said before counts for nothing
-	bool asks;  // what is told, or nothing, is to be asked for
-	bool waits; // nothing was told
+	bool asks;     // what is told, or nothing, is to be asked for
+	bool waits;    // nothing was told
 };
 
 static int64_t most(int64_t said, int64_t cap)
@@ -153,7 +153,8 @@ static int64_t freshness(const struct upstream_pages *g, const struct upstream_a
 	if (a->result == UPSTREAM_KNOWN) {
 		age = most(a->max_age, g->max_age);
 		since = a->fetched;
-	} else if (a->result == UPSTREAM_ABSENT || a->result == UPSTREAM_NOT_FOUND || a->result == UPSTREAM_QUARANTINED) {
+	} else if (a->result == UPSTREAM_ABSENT || a->result == UPSTREAM_NOT_FOUND ||
+		   a->result == UPSTREAM_QUARANTINED) {
 		age = g->negative_max_age;
 	}
 	int64_t left = since + age - now;
@@ -187,7 +188,8 @@ static int on_recalled(void *ctx, const struct upstream_answer *answer, struct e
 }
 
 // What has just come may be out of memory before it is in the catalog.
-static int find(struct upstream_pages *g, struct catalog *c, const char *project, struct upstream_project **out, struct err *e)
+static int find(struct upstream_pages *g, struct catalog *c, const char *project, struct upstream_project **out,
+	struct err *e)
 {
 	uint64_t epoch = upstream_cache_epoch(g->facts);
 	*out = upstream_cache_get(g->facts, project);
@@ -205,7 +207,8 @@ static int find(struct upstream_pages *g, struct catalog *c, const char *project
 }
 
 // Whosever the name is: that is for those to judge who are told.
-int upstream_pages_recall(struct upstream_pages *g, struct catalog *c, const char *project, upstream_fn *fn, void *ctx, struct err *e)
+int upstream_pages_recall(struct upstream_pages *g, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
+	struct err *e)
 {
 	struct upstream_project *p = NULL;
 	if (find(g, c, project, &p, e) < 0)
@@ -228,13 +231,16 @@ void upstream_pages_clear(struct upstream_pages *g)
 }
 
 // The last that is done here is to ask: with again gone, nothing of the request is ours any more.
-int upstream_pages_get(struct upstream_pages *g, struct catalog *c, const char *project, const char *peer, int64_t since,
-	struct continuation *continuation, upstream_fn *fn, void *ctx, struct err *e)
+int upstream_pages_get(struct upstream_pages *g, struct catalog *c, const char *project, const char *peer,
+	int64_t since, struct continuation *continuation, upstream_fn *fn, void *ctx, struct err *e)
 {
-	struct telling t = {.upstream_pages = g, .fn = fn, .ctx = ctx, .may_wait = continuation != NULL, .since = since};
+	struct telling t = {
+		.upstream_pages = g, .fn = fn, .ctx = ctx, .may_wait = continuation != NULL, .since = since};
 	if (upstream_pages_recall(g, c, project, on_recalled, &t, e) < 0)
 		return -1;
-	enum page_requests_joined joined = t.asks ? page_requests_join(g->asking, project, peer, t.waits ? continuation : NULL) : PAGE_REQUESTS_JOINED;
+	enum page_requests_joined joined =
+		t.asks ? page_requests_join(g->asking, project, peer, t.waits ? continuation : NULL)
+		       : PAGE_REQUESTS_JOINED;
 	if (!t.waits)
 		return UPSTREAM_PAGES_TOLD;
 	return joined == PAGE_REQUESTS_FULL ? UPSTREAM_PAGES_BUSY : UPSTREAM_PAGES_LATER;
@@ -270,8 +276,8 @@ void upstream_pages_configure(struct upstream_pages *g, const struct config *c)
 		atomic_store_explicit(&g->fresh[i], 0, memory_order_release);
 }
 
-struct upstream_pages *upstream_pages_start(const struct config *c, struct upstream *u, struct catalog_pool *readers, struct metrics *metrics,
-	upstream_fn *learn_fn, void *ctx)
+struct upstream_pages *upstream_pages_start(const struct config *c, struct upstream *u, struct catalog_pool *readers,
+	struct metrics *metrics, upstream_fn *learn_fn, void *ctx)
 {
 	struct upstream_pages *g = xcalloc(1, sizeof(*g));
 	g->upstream = u;

@@ -21,8 +21,8 @@ struct metrics;
 
 // u is the gateway's while it lives, its pool too, and is borrowed; so are the readers. learn is called with whatever upstream said, by a thread of the
 // gateway's, before those are woken who wait for it.
-struct upstream_pages *upstream_pages_start(const struct config *c, struct upstream *u, struct catalog_pool *readers, struct metrics *metrics,
-	upstream_fn *learn, void *ctx);
+struct upstream_pages *upstream_pages_start(const struct config *c, struct upstream *u, struct catalog_pool *readers,
+	struct metrics *metrics, upstream_fn *learn, void *ctx);
 // How long what upstream said counts, and whether it is asked at all, as this configuration says. Any thread.
 void upstream_pages_configure(struct upstream_pages *g, const struct config *c);
 // Nothing is asked any more, and who waits is woken, now and from now on. Any thread; NULL is fine.
@@ -44,7 +44,8 @@ bool upstream_pages_is_fresh(struct upstream_pages *g, struct str project);
 
 // For a project that is new here since then (seconds since 1970; 0: nobody knows): learn is called with what upstream said
 // since, or else it is asked. Any thread.
-int upstream_pages_probe(struct upstream_pages *g, struct catalog *c, const char *project, int64_t since, struct err *e) MUST_CHECK;
+int upstream_pages_probe(struct upstream_pages *g, struct catalog *c, const char *project, int64_t since,
+	struct err *e) MUST_CHECK;
 // Calls fn with what is known, however old, and asks nobody. Any thread.
 int upstream_pages_recall(struct upstream_pages *g, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
@@ -55,5 +56,5 @@ enum { UPSTREAM_PAGES_LATER, UPSTREAM_PAGES_TOLD, UPSTREAM_PAGES_BUSY };
 // error, or the catalog's. again NULL: does not wait, and tells what there is. UPSTREAM_PAGES_BUSY: nothing was told, and too much
 // is to be asked already, by the client at peer (NULL: "unix") or by all. since: what was said for certain before then is as
 // good as nothing.
-int upstream_pages_get(struct upstream_pages *g, struct catalog *c, const char *project, const char *peer, int64_t since,
-	struct continuation *continuation, upstream_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+int upstream_pages_get(struct upstream_pages *g, struct catalog *c, const char *project, const char *peer,
+	int64_t since, struct continuation *continuation, upstream_fn *fn, void *ctx, struct err *e) MUST_CHECK;

@@ -62,19 +62,23 @@ static void tell_unknown(const struct site *site)
 			continue;
 		CLEANUP(mem_free) char *name = v->name ? xasprintf("view %s", v->name) : xstrdup("the default view");
 		if (p)
-			log_warn("%s lists all of upstream's wheels: nothing is known of the machines of platform %s ([platform %s] "
-				 "pythons, arch, libc would tell)", name, p->name, p->name);
+			log_warn(
+				"%s lists all of upstream's wheels: nothing is known of the machines of platform %s ([platform %s] "
+				"pythons, arch, libc would tell)",
+				name, p->name, p->name);
 		else
-			log_warn("%s lists all of upstream's wheels: it has no platform ([platform NAME] pythons, arch, libc would "
-				 "tell of its machines)", name);
+			log_warn(
+				"%s lists all of upstream's wheels: it has no platform ([platform NAME] pythons, arch, libc would "
+				"tell of its machines)",
+				name);
 	}
 }
 
 int upstream_setup_start(struct server_context *s, const struct config *c, struct err *e)
 {
 	CLEANUP(mem_free) char *ours = owned_names_path(s->catalog_path);
-	CLEANUP(mem_free) char *files = c->upstream_files_path ? xstrdup(c->upstream_files_path)
-							       : xasprintf("%s.files", s->catalog_path);
+	CLEANUP(mem_free)
+	char *files = c->upstream_files_path ? xstrdup(c->upstream_files_path) : xasprintf("%s.files", s->catalog_path);
 	if (!service_site(s)->merges)
 		return 0;
 	tell_unknown(service_site(s));
@@ -87,7 +91,8 @@ int upstream_setup_start(struct server_context *s, const struct config *c, struc
 	start_project_list(s, c, files);
 	s->files_pool = upstream_new_pool(c);
 	fetch_pool_start(s->files_pool);
-	s->upstream_files = upstream_files_new(s->files_pool, (unsigned)c->upstream_concurrency, s->file_cache, s->metrics);
+	s->upstream_files =
+		upstream_files_new(s->files_pool, (unsigned)c->upstream_concurrency, s->file_cache, s->metrics);
 	return 0;
 }
 

@@ -30,7 +30,7 @@ struct upstream_writer {
 	pthread_mutex_t lock;
 	pthread_cond_t moved; // any of what follows
 	struct queue answered, unkept;
-	unsigned asked; // and not answered
+	unsigned asked;     // and not answered
 	bool stop, is_read; // is_read: nothing comes behind what is unkept
 	pthread_t reader, keeper;
 	struct debounce debounce;
@@ -166,7 +166,8 @@ static void *keep_all(void *ctx)
 
 // --- beginning, end ---
 
-struct upstream_writer *upstream_writer_new(struct upstream *u, struct catalog_pool *readers, upstream_writer_fn *settled, upstream_writer_written_fn *written, void *ctx)
+struct upstream_writer *upstream_writer_new(struct upstream *u, struct catalog_pool *readers,
+	upstream_writer_fn *settled, upstream_writer_written_fn *written, void *ctx)
 {
 	struct upstream_writer *i = xcalloc(1, sizeof(*i));
 	i->upstream = u;

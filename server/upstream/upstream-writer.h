@@ -14,7 +14,8 @@ typedef void upstream_writer_fn(void *ctx, struct upstream_project *p);
 // By the thread that writes: it is in the catalog, or cannot be.
 typedef void upstream_writer_written_fn(void *ctx, struct upstream_project *p, bool is_kept);
 // All is borrowed until it is freed.
-struct upstream_writer *upstream_writer_new(struct upstream *u, struct catalog_pool *readers, upstream_writer_fn *settled, upstream_writer_written_fn *written, void *ctx);
+struct upstream_writer *upstream_writer_new(struct upstream *u, struct catalog_pool *readers,
+	upstream_writer_fn *settled, upstream_writer_written_fn *written, void *ctx);
 // Takes p over. Any thread.
 void upstream_writer_ask(struct upstream_writer *i, struct upstream_project *p);
 // What is asked has to be answered before it ends, so the pool is cancelled first. NULL is fine.

@@ -33,9 +33,7 @@ static bool is_broken(int fd)
 	char part[256], link[64], path[4096];
 	int kept = errno;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	ssize_t len = fd < 0 || !read_part(part, sizeof(part))
-			      ? -1
-			      : readlink(link, path, sizeof(path) - 1);
+	ssize_t len = fd < 0 || !read_part(part, sizeof(part)) ? -1 : readlink(link, path, sizeof(path) - 1);
 	path[len > 0 ? len : 0] = '\0';
 	bool broken = len > 0 && strstr(path, part);
 	errno = broken ? EIO : kept;

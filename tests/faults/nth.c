@@ -27,7 +27,8 @@ enum { PAUSE = -1 };
 struct control {
 	atomic_int at;    // which call, from 1; 0: none
 	atomic_int count; // of calls so far
-	atomic_int how;   // an errno; 0: the process is killed; PAUSE: it stops there, and the call is made when it goes on
+	atomic_int
+		how; // an errno; 0: the process is killed; PAUSE: it stops there, and the call is made when it goes on
 };
 
 static struct control *control(void)

@@ -17,8 +17,8 @@ static void means_the_same(const struct filename *f, const char *text, bool in_g
 	if (in_general)
 		HOLDS(filename_parse(str_from(text), &continuation, &e) == 0);
 	else
-		HOLDS(filename_parse_sdist(str_from(text), str_from(f->project),
-			      str_from(f->version.text), &continuation, &e) == 0);
+		HOLDS(filename_parse_sdist(str_from(text), str_from(f->project), str_from(f->version.text),
+			      &continuation, &e) == 0);
 	HOLDS(e.kind == ERR_NONE);
 	HOLDS(continuation.kind == f->kind && strcmp(continuation.project, f->project) == 0);
 	HOLDS(version_cmp(&continuation.version, &f->version) == 0);
@@ -28,8 +28,8 @@ static void check_wheel(const struct filename *f, struct str text)
 {
 	const char *dash = f->build.len ? "-" : "";
 	CLEANUP(mem_free)
-	char *tail = xasprintf("%s" STR_FMT "-" STR_FMT "-" STR_FMT "-" STR_FMT ".whl", dash,
-		STR_ARG(f->build), STR_ARG(f->python), STR_ARG(f->abi), STR_ARG(f->platform));
+	char *tail = xasprintf("%s" STR_FMT "-" STR_FMT "-" STR_FMT "-" STR_FMT ".whl", dash, STR_ARG(f->build),
+		STR_ARG(f->python), STR_ARG(f->abi), STR_ARG(f->platform));
 	CLEANUP(mem_free) char *same = xasprintf(STR_FMT "%s", STR_ARG(f->stem), tail);
 	HOLDS(str_eq(str_from(same), text));
 	CLEANUP(mem_free) char *escaped = xstrdup(f->project);

@@ -32,8 +32,7 @@ static void check_fields(struct str text)
 	for (size_t left = rest.len; rfc822_fields_next(&rest, &field); left = rest.len) {
 		HOLDS(rest.len < left && fuzz_lies_within(rest, text));
 		HOLDS(fuzz_lies_within(field.name, text) && fuzz_lies_within(field.value, text));
-		HOLDS(field.name.len && str_find(field.name, ':') < 0 &&
-			str_find(field.name, ' ') < 0);
+		HOLDS(field.name.len && str_find(field.name, ':') < 0 && str_find(field.name, ' ') < 0);
 		check_value(field.value);
 		HOLDS(rfc822_fields_first(text, field.name, &value) && value.ptr <= field.value.ptr);
 	}

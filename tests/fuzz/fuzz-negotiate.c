@@ -19,14 +19,14 @@ static void check_format(const char *accept, const char *format, const char *use
 	bool named_any = names(accept, "*");
 	HOLDS(chosen >= NEGOTIATE_NOTHING && chosen < VARIANT_COUNT);
 	HOLDS(chosen != VARIANT_V1_JSON || named_json || named_any);
-	HOLDS((chosen != VARIANT_V1_HTML && chosen != VARIANT_V1_HTML_OLD_PIP) || names(accept, "+html") || names(format, "html") || named_any);
+	HOLDS((chosen != VARIANT_V1_HTML && chosen != VARIANT_V1_HTML_OLD_PIP) || names(accept, "+html") ||
+		names(format, "html") || named_any);
 	HOLDS((chosen != VARIANT_HTML_OLD_PIP && chosen != VARIANT_V1_HTML_OLD_PIP) ||
 		str_starts(str_from(user_agent ? user_agent : ""), STR("pip/")));
 	HOLDS(chosen != NEGOTIATE_NOTHING || names(accept, "/"));
 	if (!format)
 		HOLDS(accept || chosen == VARIANT_HTML);
-	HOLDS(negotiate_variant(accept, "application/vnd.pypi.simple.v1+json", user_agent) ==
-		VARIANT_V1_JSON);
+	HOLDS(negotiate_variant(accept, "application/vnd.pypi.simple.v1+json", user_agent) == VARIANT_V1_JSON);
 	HOLDS(negotiate_variant(accept, "text/html", user_agent) == VARIANT_HTML);
 }
 

@@ -22,8 +22,7 @@ static void render(const struct fake_file *file, enum page_format format, struct
 	buf_init(out, LIMIT_PAGE);
 	fake_file = file;
 	fake_file_count = 1;
-	HOLDS(page_project(&view, NULL, "demo", NULL, format, out, &e) == 0 &&
-		str_is_utf8(buf_view(out)));
+	HOLDS(page_project(&view, NULL, "demo", NULL, format, out, &e) == 0 && str_is_utf8(buf_view(out)));
 }
 
 // Bytes that are not UTF-8 become others.
@@ -31,8 +30,7 @@ static void says(const json_t *value, const char *text)
 {
 	struct str s = str_from(text);
 	HOLDS(json_is_string(value));
-	HOLDS(!str_is_utf8(s) ||
-		str_eq(s, (struct str){json_string_value(value), json_string_length(value)}));
+	HOLDS(!str_is_utf8(s) || str_eq(s, (struct str){json_string_value(value), json_string_length(value)}));
 }
 
 static void check_json(const struct fake_file *file)

@@ -14,8 +14,7 @@ static void pack_tar(struct str text, struct buf *out)
 	HOLDS(compress_gzip((struct str){tar, text.len}, 1, out, &e) == 0);
 }
 
-static bool examine(
-	struct str bytes, struct str filename, enum strictness strictness, struct wheel *out)
+static bool examine(struct str bytes, struct str filename, enum strictness strictness, struct wheel *out)
 {
 	struct err e = ERR_INIT;
 	struct byte_source s = byte_source_memory(bytes);
@@ -25,8 +24,7 @@ static bool examine(
 	bool is_good = sdist_examine(&s, filename, strictness, &name, out, &e) == 0;
 	HOLDS(is_good == (e.kind == ERR_NONE));
 	HOLDS(is_good || ((e.kind == ERR_INVALID || e.kind == ERR_LIMIT) && e.msg[0]));
-	HOLDS(!is_good ||
-		(strcmp(name.project, "demo") == 0 && strcmp(name.version.text, "1.0") == 0));
+	HOLDS(!is_good || (strcmp(name.project, "demo") == 0 && strcmp(name.version.text, "1.0") == 0));
 	HOLDS(!is_good || strictness == LENIENT || out->metadata.len > 0);
 	return is_good;
 }

@@ -12,8 +12,7 @@ static void check_segment(struct str s)
 	HOLDS(s.len && s.len <= LIMIT_SEGMENT && str_is_utf8(s) && s.ptr[s.len] == '\0');
 	HOLDS(!str_eq(s, STR(".")) && !str_eq(s, STR("..")));
 	for (size_t i = 0; i < s.len; i++)
-		HOLDS((unsigned char)s.ptr[i] >= ' ' && s.ptr[i] != 0x7f && s.ptr[i] != '/' &&
-			s.ptr[i] != '\\');
+		HOLDS((unsigned char)s.ptr[i] >= ' ' && s.ptr[i] != 0x7f && s.ptr[i] != '/' && s.ptr[i] != '\\');
 }
 
 static void is_the_same(const struct urlpath *path)

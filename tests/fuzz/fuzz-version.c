@@ -23,8 +23,8 @@ static int sign(int n)
 static const struct {
 	const char *text;
 	int rank;
-} suffix[] = {{".dev0", -3}, {"a0", -2}, {"rc1", -1}, {"", 0}, {".0", 0}, {".0.0", 0}, {"+0", 1},
-	{".post0.dev0", 2}, {".post0", 3}, {".1", 4}};
+} suffix[] = {{".dev0", -3}, {"a0", -2}, {"rc1", -1}, {"", 0}, {".0", 0}, {".0.0", 0}, {"+0", 1}, {".post0.dev0", 2},
+	{".post0", 3}, {".1", 4}};
 
 static void suffixes_order(const struct version *v)
 {

@@ -18,8 +18,7 @@ static void check_facts(const struct wheel *w, enum strictness strictness)
 		HOLDS(specifier_set_is_valid(str_from(w->requires_python)));
 }
 
-static bool examine(struct str bytes, const struct filename *name, enum strictness strictness,
-	struct wheel *out)
+static bool examine(struct str bytes, const struct filename *name, enum strictness strictness, struct wheel *out)
 {
 	struct err e = ERR_INIT;
 	struct byte_source s = byte_source_memory(bytes);

@@ -49,8 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	bool is_good = examine(&zip, LENIENT, &lenient);
 	if (is_good) {
 		HOLDS(str_eq(buf_view(&lenient.metadata), str_from(metadata)));
-		HOLDS(!lenient.requires_python ||
-			specifier_set_is_valid(str_from(lenient.requires_python)));
+		HOLDS(!lenient.requires_python || specifier_set_is_valid(str_from(lenient.requires_python)));
 	}
 	if (examine(&zip, STRICT, &strict))
 		HOLDS(is_good && record && !lenient.requires_python == !strict.requires_python);

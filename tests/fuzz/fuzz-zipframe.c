@@ -16,8 +16,7 @@ static void check_name(struct str name)
 		HOLDS((unsigned char)name.ptr[i] >= ' ' && name.ptr[i] != 0x7f);
 }
 
-static void check_member(
-	const struct byte_source *s, const struct zipdirectory *zip, const struct zipmember *m)
+static void check_member(const struct byte_source *s, const struct zipdirectory *zip, const struct zipmember *m)
 {
 	check_name(m->name);
 	HOLDS(zipdirectory_find(zip, m->name) == m);
@@ -46,8 +45,7 @@ static void is_one_chain(const struct zipdirectory *zip)
 	for (; at < zip->offset; records++) {
 		uint64_t end = record_end(zip, at), next = 0;
 		for (size_t i = 0; end && i < ARRAY_SIZE(descriptor) && !next; i++)
-			if (end + descriptor[i] == zip->offset ||
-				record_end(zip, end + descriptor[i]))
+			if (end + descriptor[i] == zip->offset || record_end(zip, end + descriptor[i]))
 				next = end + descriptor[i];
 		HOLDS(next > at);
 		at = next;

@@ -16,13 +16,12 @@
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 // Ends the process where it does not hold: libFuzzer keeps the input, the replay names the file.
-#define HOLDS(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__,          \
-				#condition);                                                       \
-			abort();                                                                   \
-		}                                                                                  \
+#define HOLDS(condition)                                                                                               \
+	do {                                                                                                           \
+		if (!(condition)) {                                                                                    \
+			fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #condition);                 \
+			abort();                                                                                       \
+		}                                                                                                      \
 	} while (0)
 
 static inline struct str fuzz_text(const uint8_t *bytes, size_t size)

@@ -56,7 +56,8 @@ static inline void holds_of_packed(const struct simplepage *page)
 	buf_init(&packed, 64 << 20);
 	buf_init(&twice, 64 << 20);
 	HOLDS(simplepage_pack(page, &packed, &e) == 0 && simplepage_unpack(buf_view(&packed), &continuation, &e) == 0);
-	HOLDS(continuation.files == page->files && continuation.versions == page->versions && continuation.serial == page->serial);
+	HOLDS(continuation.files == page->files && continuation.versions == page->versions &&
+		continuation.serial == page->serial);
 	HOLDS(continuation.status == page->status && is_same(continuation.status_reason, page->status_reason));
 	for (size_t i = 0; i < page->versions; i++)
 		HOLDS(is_same(page->version[i], continuation.version[i]));

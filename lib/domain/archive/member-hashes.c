@@ -13,8 +13,8 @@ static int add_piece(void *ctx, struct str piece, struct err *e)
 	return 0;
 }
 
-int member_hashes_read(
-	const struct byte_source *s, const struct zipdirectory *zip, struct member_hashes *out, struct err *e)
+int member_hashes_read(const struct byte_source *s, const struct zipdirectory *zip, struct member_hashes *out,
+	struct err *e)
 {
 	CLEANUP(digest_cleanup) struct digest *digest = digest_new();
 	out->sha256 = xcalloc(zip->count, sizeof(*out->sha256));
@@ -50,8 +50,7 @@ static int by_text(const void *a, const void *b)
 	return order ? order : str_cmp(left->name, right->name);
 }
 
-void member_hashes_digest(
-	const struct member_hashes *c, const struct zipdirectory *zip, uint8_t out[SHA256_SIZE])
+void member_hashes_digest(const struct member_hashes *c, const struct zipdirectory *zip, uint8_t out[SHA256_SIZE])
 {
 	CLEANUP(digest_cleanup) struct digest *digest = digest_new();
 	CLEANUP(mem_free) struct line *lines = xcalloc(zip->count, sizeof(*lines));

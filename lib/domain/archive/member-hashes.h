@@ -18,5 +18,4 @@ int member_hashes_read(const struct byte_source *s, const struct zipdirectory *z
 void member_hashes_release(struct member_hashes *c);
 // SHA-256 of the sorted lines "<sha256 of member> <name>\n", folders left out: equal for archives
 // that differ in time stamps, order and packing only.
-void member_hashes_digest(
-	const struct member_hashes *c, const struct zipdirectory *zip, uint8_t out[SHA256_SIZE]);
+void member_hashes_digest(const struct member_hashes *c, const struct zipdirectory *zip, uint8_t out[SHA256_SIZE]);

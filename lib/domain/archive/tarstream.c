@@ -78,8 +78,7 @@ static bool pax_value(struct str records, struct str key, struct str *value)
 	bool found = false;
 	while (records.len) {
 		size_t length = 0, i = 0;
-		for (; i < records.len && ascii_is_digit(records.ptr[i]) && length < EXTENDED_MAX;
-			i++)
+		for (; i < records.len && ascii_is_digit(records.ptr[i]) && length < EXTENDED_MAX; i++)
 			length = length * 10 + (size_t)(records.ptr[i] - '0');
 		if (length <= i + 1 || length > records.len)
 			return found;
@@ -133,8 +132,7 @@ static bool has_bytes(char type)
 static int begin_extended(struct tarstream *t, char type, struct err *e)
 {
 	if (t->left > EXTENDED_MAX)
-		return err_set(e, ERR_LIMIT, "tar: an extended header of %llu bytes",
-			(unsigned long long)t->left);
+		return err_set(e, ERR_LIMIT, "tar: an extended header of %llu bytes", (unsigned long long)t->left);
 	buf_clear(&t->extended);
 	t->extended_type = type;
 	t->keep = &t->extended;
@@ -150,8 +148,8 @@ static int begin_entry(struct tarstream *t, char type, struct err *e)
 	int result = t->fn(t->ctx, &entry, &t->keep, e);
 	t->extended_type = 0;
 	if (result == 0 && t->keep && t->left > t->keep->cap - t->keep->len)
-		return err_set(e, ERR_LIMIT, "tar: a file of %llu bytes, more than %zu",
-			(unsigned long long)t->left, t->keep->cap);
+		return err_set(e, ERR_LIMIT, "tar: a file of %llu bytes, more than %zu", (unsigned long long)t->left,
+			t->keep->cap);
 	return result;
 }
 
@@ -170,8 +168,7 @@ static int take_header(struct tarstream *t, struct err *e)
 		t->has_ended = true;
 		return 0;
 	}
-	if (!tarstream_is_header(t->block) ||
-		!number_field(t->block + SIZE_AT, SIZE_SIZE, &t->left) ||
+	if (!tarstream_is_header(t->block) || !number_field(t->block + SIZE_AT, SIZE_SIZE, &t->left) ||
 		(!is_about_others(type) && !pax_size(t, &t->left)))
 		return err_set(e, ERR_INVALID, "tar: damaged header");
 	if (type == 'S') // PyPI refuses them; what they unpack to depends on the reader

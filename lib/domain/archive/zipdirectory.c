@@ -38,14 +38,12 @@ static int widen(struct zipmember *m, uint32_t disk, const struct zipextra *extr
 	const struct {
 		uint64_t *value;
 		const char *name;
-	} wide[] = {{&m->size, "File size"}, {&m->packed, "Compress size"},
-		{&m->header, "Header offset"}};
+	} wide[] = {{&m->size, "File size"}, {&m->packed, "Compress size"}, {&m->header, "Header offset"}};
 	for (size_t i = 0; i < ARRAY_SIZE(wide); i++) {
 		if (*wide[i].value != UINT32_MAX)
 			continue;
 		if (rest.len < 8)
-			return err_set(e, ERR_INVALID, "Corrupt zip64 extra field. %s not found.",
-				wide[i].name);
+			return err_set(e, ERR_INVALID, "Corrupt zip64 extra field. %s not found.", wide[i].name);
 		*wide[i].value = zip_get64(rest.ptr);
 		rest = str_slice(rest, 8, rest.len);
 	}
@@ -56,8 +54,7 @@ static int widen(struct zipmember *m, uint32_t disk, const struct zipextra *extr
 	if (disk)
 		return err_set(e, ERR_INVALID, "Malformed zip file: spans several disks");
 	if (rest.len)
-		return err_set(
-			e, ERR_INVALID, "Mis-matched data size: ZIP64 extra field is too long");
+		return err_set(e, ERR_INVALID, "Mis-matched data size: ZIP64 extra field is too long");
 	return 0;
 }
 
@@ -66,22 +63,19 @@ static int widen(struct zipmember *m, uint32_t disk, const struct zipextra *extr
 static int check_member(const struct zipmember *m, unsigned version_needed, struct err *e)
 {
 	if (m->flags & FLAGS_REFUSED)
-		return err_set(
-			e, ERR_INVALID, "File is encrypted or patched: " STR_FMT, STR_ARG(m->name));
+		return err_set(e, ERR_INVALID, "File is encrypted or patched: " STR_FMT, STR_ARG(m->name));
 	if ((version_needed & 0xff) > NEWEST_VERSION)
-		return err_set(e, ERR_INVALID, "File needs ZIP version %u.%u: " STR_FMT,
-			(version_needed & 0xff) / 10, version_needed % 10, STR_ARG(m->name));
+		return err_set(e, ERR_INVALID, "File needs ZIP version %u.%u: " STR_FMT, (version_needed & 0xff) / 10,
+			version_needed % 10, STR_ARG(m->name));
 	if (m->method != ZIP_STORED && m->method != ZIP_DEFLATED)
-		return err_set(e, ERR_INVALID,
-			"File does not use a supported compression type: " STR_FMT " (%u)",
+		return err_set(e, ERR_INVALID, "File does not use a supported compression type: " STR_FMT " (%u)",
 			STR_ARG(m->name), m->method);
 	if (m->method == ZIP_STORED && m->packed != m->size)
-		return err_set(e, ERR_INVALID,
-			"Mis-matched data size: " STR_FMT " is stored, with two sizes",
+		return err_set(e, ERR_INVALID, "Mis-matched data size: " STR_FMT " is stored, with two sizes",
 			STR_ARG(m->name));
 	if (m->is_folder && m->size) // extractors make a folder and drop the bytes
-		return err_set(e, ERR_INVALID,
-			"Malformed zip file: the folder " STR_FMT " has content", STR_ARG(m->name));
+		return err_set(e, ERR_INVALID, "Malformed zip file: the folder " STR_FMT " has content",
+			STR_ARG(m->name));
 	return 0;
 }
 
@@ -117,8 +111,7 @@ static int read_entry(struct str *rest, struct zipmember *m, bool *commented, st
 	return check_member(m, zip_get16(at + 6), e);
 }
 
-static int read_entries(struct zipdirectory *zip, enum strictness strictness,
-	struct findings *findings, struct err *e)
+static int read_entries(struct zipdirectory *zip, enum strictness strictness, struct findings *findings, struct err *e)
 {
 	struct str rest = {zip->bytes, (size_t)zip->size};
 	size_t comments = 0, ambiguous = 0;
@@ -127,16 +120,13 @@ static int read_entries(struct zipdirectory *zip, enum strictness strictness,
 		if (read_entry(&rest, &zip->members[i], &commented, e) < 0)
 			return -1;
 		comments += commented;
-		ambiguous += !(zip->members[i].flags & ZIP_FLAG_UTF8) &&
-			     !str_is_ascii(zip->members[i].name);
+		ambiguous += !(zip->members[i].flags & ZIP_FLAG_UTF8) && !str_is_ascii(zip->members[i].name);
 	}
 	if (rest.len)
-		return err_set(e, ERR_INVALID,
-			"Truncated central directory: %zu bytes are no entry", rest.len);
+		return err_set(e, ERR_INVALID, "Truncated central directory: %zu bytes are no entry", rest.len);
 	// Info-ZIP writes UTF-8 without saying so; Python takes it for code page 437.
 	if (ambiguous)
-		findings_add(
-			findings, "Filenames not ASCII, and not marked as UTF-8: %zu", ambiguous);
+		findings_add(findings, "Filenames not ASCII, and not marked as UTF-8: %zu", ambiguous);
 	// Clients never show these comments: harmless, and old tools wrote them.
 	if (comments && findings_judge(findings, strictness, e, "Comment in central directory") < 0)
 		return -1;
@@ -159,8 +149,7 @@ static int refuse_duplicates(struct zipdirectory *zip, struct err *e)
 		const struct zipmember *a = zip->by_name[i - 1], *b = zip->by_name[i];
 		if (str_eq(a->name, b->name))
 			return err_set(e, ERR_INVALID, "Duplicate filename in %s: " STR_FMT,
-				a->header == b->header ? "central directory" : "local headers",
-				STR_ARG(a->name));
+				a->header == b->header ? "central directory" : "local headers", STR_ARG(a->name));
 	}
 	return 0;
 }
@@ -182,8 +171,8 @@ int zipdirectory_read(const struct byte_source *s, enum strictness strictness, s
 	if (zipend_read(s, &end, e) < 0)
 		return -1;
 	if (end.count > LIMIT_ZIP_ENTRIES)
-		return err_set(e, ERR_LIMIT, "%llu members: more than %d",
-			(unsigned long long)end.count, LIMIT_ZIP_ENTRIES);
+		return err_set(e, ERR_LIMIT, "%llu members: more than %d", (unsigned long long)end.count,
+			LIMIT_ZIP_ENTRIES);
 	if (end.size > LIMIT_ZIP_DIRECTORY)
 		return err_set(e, ERR_LIMIT, "central directory of %llu bytes: more than %d",
 			(unsigned long long)end.size, LIMIT_ZIP_DIRECTORY);
@@ -214,7 +203,6 @@ void zipdirectory_release(struct zipdirectory *zip)
 const struct zipmember *zipdirectory_find(const struct zipdirectory *zip, struct str name)
 {
 	const struct zipmember wanted = {.name = name}, *key = &wanted;
-	struct zipmember **found =
-		bsearch(&key, zip->by_name, zip->count, sizeof(zip->by_name[0]), by_name);
+	struct zipmember **found = bsearch(&key, zip->by_name, zip->count, sizeof(zip->by_name[0]), by_name);
 	return found ? *found : NULL;
 }

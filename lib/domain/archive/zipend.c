@@ -74,8 +74,7 @@ static int read_end64(const struct byte_source *s, const char *locator, const ch
 		.size = zip_get64(end64 + 40),
 		.offset = zip_get64(end64 + 48),
 	};
-	bool same = zip_get64(end64 + 24) == out->count && zip_get32(end64 + 16) == 0 &&
-		    zip_get32(end64 + 20) == 0 &&
+	bool same = zip_get64(end64 + 24) == out->count && zip_get32(end64 + 16) == 0 && zip_get32(end64 + 20) == 0 &&
 		    agrees(zip_get16(end + 10), UINT16_MAX, out->count) &&
 		    agrees(zip_get16(end + 8), UINT16_MAX, out->count) &&
 		    agrees(zip_get32(end + 12), UINT32_MAX, out->size) &&
@@ -98,8 +97,7 @@ int zipend_read(const struct byte_source *s, struct zipend *out, struct err *e)
 		.size = zip_get32(end + 12),
 		.offset = zip_get32(end + 16),
 	};
-	if (at >= ZIP_LOCATOR_SIZE &&
-		byte_source_read(s, at - ZIP_LOCATOR_SIZE, locator, sizeof(locator), e) < 0)
+	if (at >= ZIP_LOCATOR_SIZE && byte_source_read(s, at - ZIP_LOCATOR_SIZE, locator, sizeof(locator), e) < 0)
 		return -1;
 	if (zip_get32(locator) == ZIP_LOCATOR) {
 		at -= ZIP_LOCATOR_SIZE;

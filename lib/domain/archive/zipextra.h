@@ -15,5 +15,4 @@ struct zipextra {
 
 // Checks the chain of fields, that no deciding one comes twice, and that a Unicode path (0x7075) is
 // the very name: readers differ in which of the two they take. Slices of extra.
-int zipextra_parse(
-	struct str extra, struct str name, struct zipextra *out, struct err *e) MUST_CHECK;
+int zipextra_parse(struct str extra, struct str name, struct zipextra *out, struct err *e) MUST_CHECK;

@@ -52,25 +52,20 @@ static bool agrees(uint64_t local, uint64_t central, bool later)
 
 // The sizes, once from the header and once from its ZIP64 field, which must have both
 // (APPNOTE 4.5.3); bazel writes the field beside sizes that fit the header.
-static int check_sizes(const char *at, const struct zipmember *m, const struct zipextra *extra,
-	bool later, struct err *e)
+static int check_sizes(const char *at, const struct zipmember *m, const struct zipextra *extra, bool later,
+	struct err *e)
 {
 	uint64_t packed = zip_get32(at + 18), size = zip_get32(at + 22);
 	size_t len = extra->zip64.len;
 	if (extra->has_zip64 && len == 0 && (packed == UINT32_MAX || size == UINT32_MAX))
 		return err_set(e, ERR_INVALID, "Malformed zip file: empty ZIP64 extra field");
 	if (len == 8 && m->method != ZIP_STORED)
-		return err_set(
-			e, ERR_INVALID, "Malformed zip file: ZIP64 extra field with one size");
+		return err_set(e, ERR_INVALID, "Malformed zip file: ZIP64 extra field with one size");
 	uint64_t wide_size = len >= 8 ? zip_get64(extra->zip64.ptr) : size;
-	uint64_t wide_packed = len >= 16  ? zip_get64(extra->zip64.ptr + 8)
-			       : len == 8 ? wide_size
-					  : packed;
-	if (!agrees(wide_packed, m->packed, later) ||
-		(packed != UINT32_MAX && !agrees(packed, m->packed, later)))
+	uint64_t wide_packed = len >= 16 ? zip_get64(extra->zip64.ptr + 8) : len == 8 ? wide_size : packed;
+	if (!agrees(wide_packed, m->packed, later) || (packed != UINT32_MAX && !agrees(packed, m->packed, later)))
 		return err_set(e, ERR_INVALID, "Mis-matched data size: " STR_FMT, STR_ARG(m->name));
-	if (!agrees(wide_size, m->size, later) ||
-		(size != UINT32_MAX && !agrees(size, m->size, later)))
+	if (!agrees(wide_size, m->size, later) || (size != UINT32_MAX && !agrees(size, m->size, later)))
 		return err_set(e, ERR_INVALID, "Mis-matched file size: " STR_FMT, STR_ARG(m->name));
 	return 0;
 }
@@ -85,8 +80,7 @@ static int check_header(const char *at, const struct zipmember *m, struct err *e
 	if ((differ & ZIP_FLAG_UTF8) && !str_is_ascii(m->name))
 		return err_set(e, ERR_INVALID, "Mis-matched flags: " STR_FMT, STR_ARG(m->name));
 	if (zip_get16(at + 8) != m->method)
-		return err_set(
-			e, ERR_INVALID, "Mis-matched compression type: " STR_FMT, STR_ARG(m->name));
+		return err_set(e, ERR_INVALID, "Mis-matched compression type: " STR_FMT, STR_ARG(m->name));
 	if (!agrees(zip_get32(at + 14), m->crc, later))
 		return err_set(e, ERR_INVALID, "Mis-matched checksum: " STR_FMT, STR_ARG(m->name));
 	return 0;
@@ -94,22 +88,19 @@ static int check_header(const char *at, const struct zipmember *m, struct err *e
 
 // Reads the local header of m, fills m->data, and holds all against the central directory. next is
 // where the record behind m begins.
-static int read_local(struct zipwindow *w, struct zipmember *m, uint64_t next, unsigned *flags,
-	struct zipextra *extra, struct err *e)
+static int read_local(struct zipwindow *w, struct zipmember *m, uint64_t next, unsigned *flags, struct zipextra *extra,
+	struct err *e)
 {
 	const char *at = zipwindow_get(w, m->header, ZIP_LOCAL_SIZE, e);
 	if (!at)
 		return -1;
 	if (zip_get32(at) != ZIP_LOCAL)
-		return err_set(e, ERR_INVALID, "Missing filename in local headers: " STR_FMT,
-			STR_ARG(m->name));
+		return err_set(e, ERR_INVALID, "Missing filename in local headers: " STR_FMT, STR_ARG(m->name));
 	size_t name_len = zip_get16(at + 26), extra_len = zip_get16(at + 28);
 	size_t whole = ZIP_LOCAL_SIZE + name_len + extra_len;
 	if (whole > next - m->header)
 		return err_set(e, ERR_INVALID,
-			"Malformed zip file: the header of " STR_FMT
-			" reaches into the next record",
-			STR_ARG(m->name));
+			"Malformed zip file: the header of " STR_FMT " reaches into the next record", STR_ARG(m->name));
 	at = zipwindow_get(w, m->header, whole, e);
 	if (!at)
 		return -1;
@@ -129,15 +120,13 @@ static int read_local(struct zipwindow *w, struct zipmember *m, uint64_t next, u
 // The descriptor fills exactly what lies between the data and the next record, so which of its four
 // forms it has is no guess (APPNOTE 4.3.9). 64-bit sizes belong to members with a ZIP64 field, as
 // readers of streams expect.
-static int check_descriptor(
-	struct zipwindow *w, const struct zipmember *m, uint64_t next, bool wide, struct err *e)
+static int check_descriptor(struct zipwindow *w, const struct zipmember *m, uint64_t next, bool wide, struct err *e)
 {
 	uint64_t at = m->data + m->packed;
 	size_t numbers = wide ? 20 : 12;
 	bool is_signed = next - at == numbers + 4;
 	if (!is_signed && next - at != numbers)
-		return err_set(
-			e, ERR_INVALID, "Malformed data descriptor: " STR_FMT, STR_ARG(m->name));
+		return err_set(e, ERR_INVALID, "Malformed data descriptor: " STR_FMT, STR_ARG(m->name));
 	const char *bytes = zipwindow_get(w, at, (size_t)(next - at), e);
 	if (!bytes)
 		return -1;
@@ -146,14 +135,13 @@ static int check_descriptor(
 	uint64_t packed = wide ? zip_get64(bytes + 4) : zip_get32(bytes + 4);
 	uint64_t size = wide ? zip_get64(bytes + 12) : zip_get32(bytes + 8);
 	if (!ok || zip_get32(bytes) != m->crc || packed != m->packed || size != m->size)
-		return err_set(
-			e, ERR_INVALID, "Mis-matched data descriptor: " STR_FMT, STR_ARG(m->name));
+		return err_set(e, ERR_INVALID, "Mis-matched data descriptor: " STR_FMT, STR_ARG(m->name));
 	return 0;
 }
 
 // One record, from its header to where the next one begins.
-static int walk_record(struct zipwindow *w, struct zipmember *m, uint64_t next,
-	enum strictness strictness, size_t *descriptors, struct err *e)
+static int walk_record(struct zipwindow *w, struct zipmember *m, uint64_t next, enum strictness strictness,
+	size_t *descriptors, struct err *e)
 {
 	unsigned flags = 0;
 	struct zipextra extra;
@@ -161,12 +149,10 @@ static int walk_record(struct zipwindow *w, struct zipmember *m, uint64_t next,
 		return -1;
 	bool described = flags & ZIP_FLAG_DESCRIPTOR;
 	if (strictness == STRICT && (described || (m->flags & ZIP_FLAG_DESCRIPTOR)))
-		return err_set(e, ERR_INVALID, "ZIP contains a data descriptor: " STR_FMT,
-			STR_ARG(m->name));
+		return err_set(e, ERR_INVALID, "ZIP contains a data descriptor: " STR_FMT, STR_ARG(m->name));
 	*descriptors += described;
 	if (m->packed > next - m->data)
-		return err_set(e, ERR_INVALID,
-			"Mis-matched data size: " STR_FMT " reaches into the next record",
+		return err_set(e, ERR_INVALID, "Mis-matched data size: " STR_FMT " reaches into the next record",
 			STR_ARG(m->name));
 	if (described)
 		return check_descriptor(w, m, next, extra.has_zip64, e);
@@ -198,8 +184,7 @@ static int walk_records(struct zipwindow *w, struct zipdirectory *zip, enum stri
 		return refuse_stray(w, 0, e);
 	for (size_t i = 0; i < zip->count; i++) {
 		if (order[i]->header >= end.header)
-			return err_set(e, ERR_INVALID,
-				"Missing filename in local headers: " STR_FMT,
+			return err_set(e, ERR_INVALID, "Missing filename in local headers: " STR_FMT,
 				STR_ARG(order[i]->name));
 		if (walk_record(w, order[i], order[i + 1]->header, strictness, &descriptors, e) < 0)
 			return -1;
@@ -216,8 +201,8 @@ static int check_bomb(const struct zipdirectory *zip, uint64_t file_size, struct
 		if (__builtin_add_overflow(total, zip->members[i].size, &total))
 			return err_set(e, ERR_INVALID, "Decompression bomb: sizes pass 64 bits");
 	if (total > LIMIT_UNPACKED && total / LIMIT_UNPACKED_RATIO > file_size)
-		return err_set(e, ERR_INVALID, "Decompression bomb: %llu bytes from %llu",
-			(unsigned long long)total, (unsigned long long)file_size);
+		return err_set(e, ERR_INVALID, "Decompression bomb: %llu bytes from %llu", (unsigned long long)total,
+			(unsigned long long)file_size);
 	return 0;
 }
 

@@ -153,8 +153,7 @@ static int refuse(const struct capsule *c, zip_error_t *why, struct err *e)
 		why ? zip_error_strerror(why) : "size differs");
 }
 
-static int read_all(
-	const struct capsule *c, zip_file_t *file, zipread_sink *sink, void *ctx, struct err *e)
+static int read_all(const struct capsule *c, zip_file_t *file, zipread_sink *sink, void *ctx, struct err *e)
 {
 	char piece[PIECE];
 	uint64_t left = c->member->size;
@@ -183,8 +182,7 @@ static zip_t *open_capsule(struct capsule *c)
 	return archive;
 }
 
-int zipread_member(const struct byte_source *s, const struct zipmember *m, zipread_sink *sink, void *ctx,
-	struct err *e)
+int zipread_member(const struct byte_source *s, const struct zipmember *m, zipread_sink *sink, void *ctx, struct err *e)
 {
 	if (m->packed > UINT32_MAX - HEAD - TAIL || m->size >= UINT32_MAX)
 		return err_set(e, ERR_LIMIT, STR_FMT ": larger than 4 GiB", STR_ARG(m->name));
@@ -209,7 +207,7 @@ static int add_piece(void *ctx, struct str piece, struct err *e)
 int zipread_whole(const struct byte_source *s, const struct zipmember *m, struct buf *out, struct err *e)
 {
 	if (m->size > out->cap - out->len || !buf_reserve(out, (size_t)m->size))
-		return err_set(e, ERR_LIMIT, STR_FMT ": %llu bytes, more than %zu",
-			STR_ARG(m->name), (unsigned long long)m->size, out->cap);
+		return err_set(e, ERR_LIMIT, STR_FMT ": %llu bytes, more than %zu", STR_ARG(m->name),
+			(unsigned long long)m->size, out->cap);
 	return zipread_member(s, m, add_piece, out, e);
 }

@@ -14,5 +14,4 @@ typedef int zipread_sink(void *ctx, struct str piece, struct err *e);
 int zipread_member(const struct byte_source *s, const struct zipmember *m, zipread_sink *sink, void *ctx,
 	struct err *e) MUST_CHECK;
 // Adds the whole of a member to out; ERR_LIMIT where its declared size passes out's ceiling.
-int zipread_whole(const struct byte_source *s, const struct zipmember *m, struct buf *out,
-	struct err *e) MUST_CHECK;
+int zipread_whole(const struct byte_source *s, const struct zipmember *m, struct buf *out, struct err *e) MUST_CHECK;

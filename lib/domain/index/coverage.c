@@ -112,8 +112,8 @@ static const struct memo *ask_memo(struct coverage *c, const char *text, const s
 }
 
 // Of what is no set: otherwise.
-static uint64_t find_micros(
-	struct coverage *c, const char *requires_python, const struct python *python, uint64_t otherwise)
+static uint64_t find_micros(struct coverage *c, const char *requires_python, const struct python *python,
+	uint64_t otherwise)
 {
 	if (!requires_python)
 		return UINT64_MAX;
@@ -204,8 +204,7 @@ static size_t find_version(const struct coverage *c, const struct version *versi
 }
 
 // What of a place an offer does; 0: it does not install there.
-static uint64_t serve(
-	struct coverage *c, const struct coverage_place *p, const struct offer *o, long *rank)
+static uint64_t serve(struct coverage *c, const struct coverage_place *p, const struct offer *o, long *rank)
 {
 	struct err unsaid = ERR_INIT;
 	if (environment_best(p->environment, &o->name, rank, &unsaid) < 0 || *rank < 0)
@@ -255,8 +254,8 @@ static bool goes_everywhere(struct coverage *c, const struct coverage_answer *a,
 	return true;
 }
 
-static const struct simplepage_file *find_sdist(
-	struct coverage *c, const struct coverage_answer *a, const struct version *version, int64_t until)
+static const struct simplepage_file *find_sdist(struct coverage *c, const struct coverage_answer *a,
+	const struct version *version, int64_t until)
 {
 	size_t end;
 	for (size_t i = find_version(c, version, &end); i < end; i++) {

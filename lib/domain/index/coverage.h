@@ -21,7 +21,7 @@ struct coverage;
 // project is the normal form of its name: a file of another one on the page counts for nothing. Both are borrowed and
 // have to outlive it. NULL for the page: upstream has no file.
 struct coverage *coverage_new(const struct simplepage *page, const char *project);
-void coverage_free(struct coverage *c);    // NULL is fine
+void coverage_free(struct coverage *c);     // NULL is fine
 void coverage_cleanup(struct coverage **c); // for CLEANUP
 
 enum coverage_kind {
@@ -37,7 +37,7 @@ enum coverage_kind {
 // An environment in which ours installs.
 struct coverage_place {
 	const struct environment *environment; // the profile's
-	uint64_t micros;  // bit n: on x.y.n, by its Requires-Python. Of one that is no specifier set: all, as pip has it
+	uint64_t micros; // bit n: on x.y.n, by its Requires-Python. Of one that is no specifier set: all, as pip has it
 	uint64_t missing; // of these, those where no file of upstream's installs. Of a bad Requires-Python of theirs:
 			  // it installs nowhere, as uv has it; so does a file that is cut
 	const struct simplepage_file *file; // what installs there instead, the one that is preferred; NULL: none
@@ -45,8 +45,9 @@ struct coverage_place {
 
 struct coverage_answer {
 	enum coverage_kind kind;
-	const struct simplepage_file *same;  // upstream's of this name, whatever it is; NULL: none. The page's
-	const struct simplepage_file *sdist; // upstream's of this version, not yanked, wherever ours installs; NULL: none
+	const struct simplepage_file *same; // upstream's of this name, whatever it is; NULL: none. The page's
+	const struct simplepage_file
+		*sdist;               // upstream's of this version, not yanked, wherever ours installs; NULL: none
 	struct coverage_place *place; // in the profile's order
 	size_t places;
 };

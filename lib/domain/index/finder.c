@@ -88,8 +88,7 @@ static struct fit fit(const struct offer *o, const struct environment *env)
 	if (o->name.kind == FILENAME_WHEEL && (environment_best(env, &o->name, &f.rank, &unsaid) < 0 || f.rank < 0))
 		return (struct fit){0};
 	if (o->file.requires_python)
-		specifier_micros(
-			str_from(o->file.requires_python), env->python.major, env->python.minor, &f.micros);
+		specifier_micros(str_from(o->file.requires_python), env->python.major, env->python.minor, &f.micros);
 	return f.micros ? f : (struct fit){0};
 }
 
@@ -111,8 +110,8 @@ struct pass {
 
 static bool is_in(const struct pass *pass, const struct offer *o)
 {
-	return (o->file.sources & pass->sources) && o->name.kind == pass->kind && o->file.is_yanked == pass->is_yanked &&
-	       (pass->takes_prereleases || !o->name.version.is_prerelease);
+	return (o->file.sources & pass->sources) && o->name.kind == pass->kind &&
+	       o->file.is_yanked == pass->is_yanked && (pass->takes_prereleases || !o->name.version.is_prerelease);
 }
 
 // The best of the newest version that has any.

@@ -18,14 +18,14 @@ struct finder_file {
 	const char *filename;
 	const char *requires_python; // NULL: none; what is no set of specifiers counts for none, as pip has it
 	bool is_yanked;
-	unsigned sources; // bits: who offers it, under this name
+	unsigned sources;   // bits: who offers it, under this name
 	const void *origin; // the caller's
 };
 
 // A version is asked for as "==version" does; NULL: any, but yanked ones, and pre-releases only where there is nothing
 // else. ERR_INVALID where it is no version.
 int finder_new(const char *version, struct finder **out, struct err *e) MUST_CHECK;
-void finder_free(struct finder *f);    // NULL is fine
+void finder_free(struct finder *f);     // NULL is fine
 void finder_cleanup(struct finder **f); // for CLEANUP
 // Whether the version is one that is asked for.
 bool finder_wants(const struct finder *f, const struct filename *name);

@@ -13,10 +13,10 @@ struct reading {
 	struct simplepage_make *make;
 	struct err *e;
 	enum simplepage_fault fault;
-	bool is_page;         // it has a mark of a simple page
-	bool has_base;        // the first one is it, and none behind the first link
+	bool is_page;  // it has a mark of a simple page
+	bool has_base; // the first one is it, and none behind the first link
 	struct buf base;
-	struct buf heading;   // the text of the title or h1 that is being read
+	struct buf heading; // the text of the title or h1 that is being read
 	bool in_heading;
 	struct buf status_text, reason_text;
 };

@@ -21,8 +21,9 @@ struct reading {
 	struct simplepage_link link; // of the file that is being read
 	struct metadata metadata[METADATA_KEYS];
 	uint8_t within[JSON_SAX_DEPTH + 1]; // the place of each object and array that is open, from the outermost on
-	size_t turn;           // values that were told of it; what is beyond counts as the last one
-	uint8_t likely[TURNS]; // which place the same one of the file before was at: most files have the same keys in one order
+	size_t turn;                        // values that were told of it; what is beyond counts as the last one
+	uint8_t likely
+		[TURNS]; // which place the same one of the file before was at: most files have the same keys in one order
 	bool has_meta, has_files;
 	size_t files;   // that began
 	struct err why; // what is not as a page has it; the first of all
@@ -176,7 +177,10 @@ static void take_nothing(struct reading *r UNUSED, const struct json_sax_value *
 // The values that we know. Those that hold others have a name; UNKNOWN holds none.
 enum { PAGE, FILES, A_FILE, HASHES, METADATA, DIST_INFO, DATA_DIST_INFO, VERSIONS, META, STATUS, UNKNOWN = UINT8_MAX };
 
-#define MEMBER {NULL, 0} // of an array
+#define MEMBER                                                                                                         \
+	{                                                                                                              \
+		NULL, 0                                                                                                \
+	} // of an array
 #define OF_LINK(field) offsetof(struct reading, link.field)
 
 static const struct place {

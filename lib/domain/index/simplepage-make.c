@@ -175,8 +175,7 @@ void simplepage_make_status(struct simplepage_make *m, struct str status, struct
 	struct simplepage *page = &m->page;
 	page->status_reason = reason.len ? copy_reason(m, reason) : NULL;
 	page->status = SIMPLEPAGE_ACTIVE;
-	while (page->status < SIMPLEPAGE_UNFAMILIAR &&
-	       !str_eq(status, str_from(simplepage_status_name[page->status])))
+	while (page->status < SIMPLEPAGE_UNFAMILIAR && !str_eq(status, str_from(simplepage_status_name[page->status])))
 		page->status++;
 }
 
@@ -212,7 +211,8 @@ static void leave_out_duplicates(struct simplepage *page)
 {
 	if (!page->files)
 		return;
-	CLEANUP(mem_free) struct simplepage_file **sorted = xreallocarray(NULL, page->files, sizeof(struct simplepage_file *));
+	CLEANUP(mem_free)
+	struct simplepage_file **sorted = xreallocarray(NULL, page->files, sizeof(struct simplepage_file *));
 	for (size_t i = 0; i < page->files; i++)
 		sorted[i] = &page->file[i];
 	qsort(sorted, page->files, sizeof(sorted[0]), by_name);
@@ -237,7 +237,8 @@ enum simplepage_fault simplepage_make_finish(struct simplepage_make *m, struct s
 		return SIMPLEPAGE_TOO_LARGE;
 	}
 	if (m->seen && m->foreign == m->seen) {
-		err_set(e, ERR_INVALID, "the page is another project's: none of its files belongs to %s", m->page.project);
+		err_set(e, ERR_INVALID, "the page is another project's: none of its files belongs to %s",
+			m->page.project);
 		return SIMPLEPAGE_WRONG_PROJECT;
 	}
 	if (m->lost && !m->page.files) {

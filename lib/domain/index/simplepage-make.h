@@ -21,8 +21,8 @@ struct simplepage_make {
 	struct simplepage page; // what there is so far
 	struct str base;        // borrowed: what URLs are relative to
 	size_t file_room, version_room;
-	size_t seen, foreign;   // files with a name; those whose name is another project's
-	size_t lost;            // files without a URL that a client could use
+	size_t seen, foreign;    // files with a name; those whose name is another project's
+	size_t lost;             // files without a URL that a client could use
 	const char *last_python; // of the newest file that has one: most have the same
 	struct str last_name;    // how the newest wheel spells the project: most files spell it alike
 	struct buf url;          // room for the one that is being read
@@ -42,5 +42,5 @@ int simplepage_make_api(struct str version, struct err *e) MUST_CHECK;
 bool simplepage_make_is_named(const struct simplepage_make *m, struct str name);
 // Hands the page over. The fault where it is too large, or all its files are another project's, or none of them has a
 // URL: that is no project without files.
-enum simplepage_fault simplepage_make_finish(struct simplepage_make *m, struct simplepage *out, struct err *e)
-	MUST_CHECK;
+enum simplepage_fault simplepage_make_finish(struct simplepage_make *m, struct simplepage *out,
+	struct err *e) MUST_CHECK;

@@ -180,7 +180,8 @@ static bool take_all(const struct image *im, struct simplepage *out)
 {
 	const struct head *head = &im->head;
 	out->serial = head->serial;
-	out->status = head->status < SIMPLEPAGE_STATUS_COUNT ? (enum simplepage_status)head->status : SIMPLEPAGE_UNFAMILIAR;
+	out->status =
+		head->status < SIMPLEPAGE_STATUS_COUNT ? (enum simplepage_status)head->status : SIMPLEPAGE_UNFAMILIAR;
 	out->file = head->files ? xcalloc(head->files, sizeof(out->file[0])) : NULL;
 	out->version = head->versions ? xcalloc(head->versions, sizeof(out->version[0])) : NULL;
 	bool good = head->project && take(im, head->project, &out->project) &&

@@ -24,8 +24,8 @@ enum simplepage_status {
 extern const char *const simplepage_status_name[SIMPLEPAGE_STATUS_COUNT];
 
 struct simplepage_file {
-	const char *filename; // as filename_check() lets pass; each once on a page
-	const char *url;      // absolute, http: or https:, without fragment, user and password
+	const char *filename;        // as filename_check() lets pass; each once on a page
+	const char *url;             // absolute, http: or https:, without fragment, user and password
 	const char *requires_python; // NULL: none
 	const char *yanked;          // the reason, "" for none; NULL: it is not yanked
 	const char *provenance;      // a URL; NULL: none
@@ -55,8 +55,8 @@ struct simplepage {
 // Why a body is no page of this project.
 enum simplepage_fault {
 	SIMPLEPAGE_GOOD,
-	SIMPLEPAGE_NOT_A_PAGE,    // another type, no JSON, JSON of another shape, HTML without the marks of a simple page, another
-				  // API's major, or files of which none has a URL
+	SIMPLEPAGE_NOT_A_PAGE, // another type, no JSON, JSON of another shape, HTML without the marks of a simple page, another
+			       // API's major, or files of which none has a URL
 	SIMPLEPAGE_TRUNCATED,     // its end is missing
 	SIMPLEPAGE_WRONG_PROJECT, // it is another project's
 	SIMPLEPAGE_TOO_LARGE,     // beyond LIMIT_SIMPLEPAGE_FILES or LIMIT_SIMPLEPAGE_TEXT

@@ -28,8 +28,7 @@ static bool is_python(const struct python *p)
 {
 	if (p->major == 2)
 		return p->minor == 7 && !p->is_pypy && !p->is_threaded;
-	return p->major == 3 && p->minor >= 3 &&
-	       (!p->is_threaded || (p->minor >= 13 && !p->is_pypy));
+	return p->major == 3 && p->minor >= 3 && (!p->is_threaded || (p->minor >= 13 && !p->is_pypy));
 }
 
 int python_parse(struct str text, struct python *out, struct err *e)
@@ -42,20 +41,17 @@ int python_parse(struct str text, struct python *out, struct err *e)
 		is_whole = cut_number(&major, &out->major) && cut_number(&minor, &out->minor);
 		rest = minor;
 	} else {
-		is_whole = cut_number(&rest, &out->major) && cut(&rest, STR(".")) &&
-			   cut_number(&rest, &out->minor);
+		is_whole = cut_number(&rest, &out->major) && cut(&rest, STR(".")) && cut_number(&rest, &out->minor);
 	}
 	out->is_threaded = cut(&rest, STR("t"));
 	if (is_whole && !rest.len && is_python(out))
 		return 0;
-	return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is no Python (as 3.12, 3.13t, pp311)",
-		STR_ARG(text));
+	return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is no Python (as 3.12, 3.13t, pp311)", STR_ARG(text));
 }
 
 void python_print(const struct python *p, struct buf *out)
 {
-	buf_printf(out, p->is_pypy ? "pp%u%u" : "%u.%u%s", p->major, p->minor,
-		p->is_threaded ? "t" : "");
+	buf_printf(out, p->is_pypy ? "pp%u%u" : "%u.%u%s", p->major, p->minor, p->is_threaded ? "t" : "");
 }
 
 int machine_parse_libc(struct str text, struct machine *out, struct err *e)
@@ -68,8 +64,7 @@ int machine_parse_libc(struct str text, struct machine *out, struct err *e)
 		cut(&rest, STR(".")) && cut_number(&rest, &out->libc_minor) && !rest.len &&
 		out->libc_major == (out->is_musl ? 1 : 2))
 		return 0;
-	return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is no libc (as glibc 2.35, musl 1.2)",
-		STR_ARG(text));
+	return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is no libc (as glibc 2.35, musl 1.2)", STR_ARG(text));
 }
 
 static void add_platform(struct environment *env, const char *fmt, ...) PRINTF_LIKE(2, 3);
@@ -251,8 +246,7 @@ static int look(void *ctx, struct str tag, struct err *e UNUSED)
 	return 0;
 }
 
-int environment_best(
-	const struct environment *env, const struct filename *wheel, long *best, struct err *e)
+int environment_best(const struct environment *env, const struct filename *wheel, long *best, struct err *e)
 {
 	struct looking l = {env, -1};
 	if (tag_foreach(wheel, look, &l, e) < 0)

@@ -45,11 +45,9 @@ struct environment {
 void environment_init(struct environment *env, const struct machine *m, const struct python *p);
 void environment_release(struct environment *env);
 // Calls fn for each tag, the most preferred one first, each once.
-int environment_tags(
-	const struct environment *env, tag_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+int environment_tags(const struct environment *env, tag_fn *fn, void *ctx, struct err *e) MUST_CHECK;
 // The place of a tag (in lower case) in that order, from 0; -1 where it does not install.
 long environment_rank(const struct environment *env, struct str tag);
 // The best place that a tag of the wheel has; -1 where none installs. ERR_LIMIT as tag_foreach()
 // has it.
-int environment_best(const struct environment *env, const struct filename *wheel, long *best,
-	struct err *e) MUST_CHECK;
+int environment_best(const struct environment *env, const struct filename *wheel, long *best, struct err *e) MUST_CHECK;

@@ -68,6 +68,5 @@ bool platform_is_slug(struct str name)
 		return false;
 	struct str version = str_slice(name, (size_t)first + 1, (size_t)last);
 	struct str arch = str_slice(name, (size_t)last + 1, name.len);
-	return ascii_is_alpha(name.ptr[0]) && ascii_is_alnum(version.ptr[0]) &&
-	       platform_arch(arch) != NULL;
+	return ascii_is_alpha(name.ptr[0]) && ascii_is_alnum(version.ptr[0]) && platform_arch(arch) != NULL;
 }

@@ -12,8 +12,8 @@ static bool has_python(const struct profile *p, const struct python *python)
 {
 	for (size_t i = 0; i < p->environment_count; i++) {
 		const struct python *q = &p->environment[i].python;
-		if (q->major == python->major && q->minor == python->minor &&
-			q->is_threaded == python->is_threaded && q->is_pypy == python->is_pypy)
+		if (q->major == python->major && q->minor == python->minor && q->is_threaded == python->is_threaded &&
+			q->is_pypy == python->is_pypy)
 			return true;
 	}
 	return false;
@@ -26,8 +26,7 @@ static int add_python(struct profile *p, struct str text, struct err *e)
 		return -1;
 	if (has_python(p, &python))
 		return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is there twice", STR_ARG(text));
-	p->environment =
-		xreallocarray(p->environment, p->environment_count + 1, sizeof(*p->environment));
+	p->environment = xreallocarray(p->environment, p->environment_count + 1, sizeof(*p->environment));
 	environment_init(&p->environment[p->environment_count++], &p->machine, &python);
 	return 0;
 }
@@ -48,8 +47,7 @@ static int set_arch(struct profile *p, struct str text, struct err *e)
 	p->machine.arch = platform_arch(text);
 	if (p->machine.arch)
 		return 0;
-	return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is no architecture (as x86_64, aarch64)",
-		STR_ARG(text));
+	return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is no architecture (as x86_64, aarch64)", STR_ARG(text));
 }
 
 static struct str arch_of(const char *name)
@@ -59,8 +57,7 @@ static struct str arch_of(const char *name)
 }
 
 // The keys, and what is built in where they say nothing.
-static int complete(const char *name, const struct profile_keys *given, struct profile_keys *keys,
-	struct err *e)
+static int complete(const char *name, const struct profile_keys *given, struct profile_keys *keys, struct err *e)
 {
 	const struct distro *d = distro_find(str_from(name));
 	*keys = *given;
@@ -72,8 +69,7 @@ static int complete(const char *name, const struct profile_keys *given, struct p
 		keys->arch = platform_arch(arch_of(name));
 	if (keys->pythons && keys->arch && keys->libc)
 		return 0;
-	return err_set(e, ERR_INVALID,
-		"nothing is built in for this name, so that %s is needed too",
+	return err_set(e, ERR_INVALID, "nothing is built in for this name, so that %s is needed too",
 		!keys->pythons ? "pythons"
 		: !keys->arch  ? "arch"
 			       : "libc");
@@ -97,8 +93,7 @@ static int fill(struct profile *p, const struct profile_keys *keys, struct err *
 	return 0;
 }
 
-int profile_init(
-	struct profile *p, const char *name, const struct profile_keys *given, struct err *e)
+int profile_init(struct profile *p, const char *name, const struct profile_keys *given, struct err *e)
 {
 	struct profile_keys keys;
 	*p = (struct profile){0};
@@ -127,9 +122,8 @@ void profile_describe(const struct profile *p, struct buf *out)
 		buf_putc(out, ' ');
 		python_print(&p->environment[i].python, out);
 	}
-	buf_printf(out, " on %s with %s %u.%u", p->machine.arch,
-		p->machine.is_musl ? "musl" : "glibc", p->machine.libc_major,
-		p->machine.libc_minor);
+	buf_printf(out, " on %s with %s %u.%u", p->machine.arch, p->machine.is_musl ? "musl" : "glibc",
+		p->machine.libc_major, p->machine.libc_minor);
 }
 
 static void refuse(const struct profile *p, const struct filename *wheel, struct err *why)
@@ -137,8 +131,8 @@ static void refuse(const struct profile *p, const struct filename *wheel, struct
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, DESCRIPTION_MAX);
 	profile_describe(p, &text);
-	err_set(why, ERR_INVALID, STR_FMT "-" STR_FMT "-" STR_FMT " does not install here: %s",
-		STR_ARG(wheel->python), STR_ARG(wheel->abi), STR_ARG(wheel->platform), text.data);
+	err_set(why, ERR_INVALID, STR_FMT "-" STR_FMT "-" STR_FMT " does not install here: %s", STR_ARG(wheel->python),
+		STR_ARG(wheel->abi), STR_ARG(wheel->platform), text.data);
 }
 
 bool profile_admits(const struct profile *p, const struct filename *file, struct err *why)

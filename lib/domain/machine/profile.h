@@ -28,8 +28,7 @@ struct profile {
 // Of the platform of this name. Nothing is known where no key is given and nothing built in.
 // ERR_INVALID names the key that is wrong, or that is needed beside those that are given. To be
 // released if it returns 0.
-int profile_init(struct profile *p, const char *name, const struct profile_keys *keys,
-	struct err *e) MUST_CHECK;
+int profile_init(struct profile *p, const char *name, const struct profile_keys *keys, struct err *e) MUST_CHECK;
 void profile_release(struct profile *p);
 // "Python 3.10 3.11 on x86_64 with glibc 2.35"
 void profile_describe(const struct profile *p, struct buf *out);

@@ -101,23 +101,19 @@ static bool is_python_set(struct str set)
 	return true;
 }
 
-static int check_wheel_parts(
-	struct str name, const struct filename *f, bool has_build, struct err *e)
+static int check_wheel_parts(struct str name, const struct filename *f, bool has_build, struct err *e)
 {
 	if (!is_escaped_name(name))
-		return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is no project name (PEP 427)",
-			STR_ARG(name));
+		return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is no project name (PEP 427)", STR_ARG(name));
 	if (has_build && !(f->build.len && ascii_is_digit(f->build.ptr[0])))
-		return err_set(e, ERR_INVALID,
-			"build tag \"" STR_FMT "\" does not start with a digit", STR_ARG(f->build));
+		return err_set(e, ERR_INVALID, "build tag \"" STR_FMT "\" does not start with a digit",
+			STR_ARG(f->build));
 	if (!is_python_set(f->python))
-		return err_set(
-			e, ERR_INVALID, "\"" STR_FMT "\" is no python tag", STR_ARG(f->python));
+		return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is no python tag", STR_ARG(f->python));
 	if (!is_set(f->abi))
 		return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is no ABI tag", STR_ARG(f->abi));
 	if (!is_set(f->platform))
-		return err_set(
-			e, ERR_INVALID, "\"" STR_FMT "\" is no platform tag", STR_ARG(f->platform));
+		return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is no platform tag", STR_ARG(f->platform));
 	return 0;
 }
 
@@ -160,8 +156,7 @@ static int check_sdist_name(struct str name, struct err *e)
 {
 	if (name_is_valid(name))
 		return 0;
-	return err_set(
-		e, ERR_INVALID, "\"" STR_FMT "\" is no project name (PEP 508)", STR_ARG(name));
+	return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is no project name (PEP 508)", STR_ARG(name));
 }
 
 static int parse_sdist(struct str stem, struct filename *f, struct err *e)
@@ -217,20 +212,18 @@ static int match_version(struct str part, struct str stated, struct version *out
 		return err_set(e, ERR_INVALID, "PKG-INFO says a version that is longer than any file name");
 	if (version_parse(stated, &meant, e) < 0)
 		return -1;
-	bool extends =
-		str_starts(part, stated) && part.len > stated.len && part.ptr[stated.len] == '-';
+	bool extends = str_starts(part, stated) && part.len > stated.len && part.ptr[stated.len] == '-';
 	if (version_parse(part, out, e) < 0)
 		return extends ? version_parse(stated, out, e) : -1;
 	if (extends || version_cmp(out, &meant) == 0)
 		return 0;
 	version_release(out);
-	return err_set(e, ERR_INVALID,
-		"file name says version \"" STR_FMT "\", PKG-INFO \"" STR_FMT "\"", STR_ARG(part),
-		STR_ARG(stated));
+	return err_set(e, ERR_INVALID, "file name says version \"" STR_FMT "\", PKG-INFO \"" STR_FMT "\"",
+		STR_ARG(part), STR_ARG(stated));
 }
 
-int filename_parse_sdist(struct str filename, struct str project, struct str version,
-	struct filename *out, struct err *e)
+int filename_parse_sdist(struct str filename, struct str project, struct str version, struct filename *out,
+	struct err *e)
 {
 	const struct ending *ending = find_ending(filename);
 	if (!ending || ending->kind != FILENAME_SDIST)
@@ -240,12 +233,11 @@ int filename_parse_sdist(struct str filename, struct str project, struct str ver
 	struct str stem = str_slice(filename, 0, filename.len - ending->text.len);
 	struct filename f = {.kind = FILENAME_SDIST, .stem = stem, .project = normalized(project)};
 	struct err why = ERR_INIT; // of the last dash: one that fits may follow
-	int rc = err_set(&why, ERR_INVALID,
-		"file name does not begin with PKG-INFO's name \"" STR_FMT "\"", STR_ARG(project));
+	int rc = err_set(&why, ERR_INVALID, "file name does not begin with PKG-INFO's name \"" STR_FMT "\"",
+		STR_ARG(project));
 	for (size_t i = 0; i < stem.len && rc < 0; i++)
 		if (stem.ptr[i] == '-' && is_project_before(stem, i, f.project))
-			rc = match_version(
-				str_slice(stem, i + 1, stem.len), version, &f.version, &why);
+			rc = match_version(str_slice(stem, i + 1, stem.len), version, &f.version, &why);
 	if (rc == 0) {
 		*out = f;
 		return 0;

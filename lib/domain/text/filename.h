@@ -26,8 +26,8 @@ struct filename {
 	char *project;          // normalised; owned
 	struct version version; // owned
 	// Of wheels; slices of the text that was parsed, which must outlive them.
-	struct str stem;  // "<name>-<version>" as spelled: what the .dist-info folder is called
-	struct str build; // "" where there is none
+	struct str stem;                  // "<name>-<version>" as spelled: what the .dist-info folder is called
+	struct str build;                 // "" where there is none
 	struct str python, abi, platform; // compressed sets
 };
 
@@ -39,5 +39,5 @@ void filename_release(struct filename *f);
 int filename_compare_builds(const struct filename *one, const struct filename *other);
 // Splits an sdist's name by the project and version that its PKG-INFO names: "cffi-1.0.2-2.tar.gz"
 // is version 1.0.2.post2 of cffi, which no rule finds. ERR_INVALID where the name cannot be meant.
-int filename_parse_sdist(struct str filename, struct str project, struct str version,
-	struct filename *out, struct err *e) MUST_CHECK;
+int filename_parse_sdist(struct str filename, struct str project, struct str version, struct filename *out,
+	struct err *e) MUST_CHECK;

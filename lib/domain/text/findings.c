@@ -38,8 +38,7 @@ void findings_add(struct findings *f, const char *fmt, ...)
 	add_line(f, line);
 }
 
-int findings_judge(
-	struct findings *f, enum strictness strictness, struct err *e, const char *fmt, ...)
+int findings_judge(struct findings *f, enum strictness strictness, struct err *e, const char *fmt, ...)
 {
 	char line[ERR_MSG_SIZE];
 	va_list ap;

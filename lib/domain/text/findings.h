@@ -25,5 +25,5 @@ bool findings_are_full(const struct findings *f);
 void findings_add(struct findings *f, const char *fmt, ...) PRINTF_LIKE(2, 3);
 // What an upload must not have and a tree may: ERR_INVALID and -1 under STRICT, a finding and 0
 // under LENIENT.
-int findings_judge(struct findings *f, enum strictness strictness, struct err *e, const char *fmt,
-	...) PRINTF_LIKE(4, 5) MUST_CHECK;
+int findings_judge(struct findings *f, enum strictness strictness, struct err *e, const char *fmt, ...)
+	PRINTF_LIKE(4, 5) MUST_CHECK;

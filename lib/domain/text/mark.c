@@ -18,8 +18,7 @@ static void add_line(struct str text, struct buf *out)
 		is_apart = is_blank;
 	}
 	bool is_cut = out->len + is_apart >= LIMIT_REASON; // perhaps in the middle of a character
-	while (is_cut && out->len && (out->data[out->len - 1] & 0x80) &&
-		!str_is_utf8(buf_view(out)))
+	while (is_cut && out->len && (out->data[out->len - 1] & 0x80) && !str_is_utf8(buf_view(out)))
 		out->data[--out->len] = '\0';
 }
 

@@ -4,10 +4,9 @@
 #include "lib/base/mem.h"
 
 // In UTF-8. C allows no \u escape for U+0085.
-static const char *const blank[] = {" ", "\t", "\n", "\v", "\f", "\r", "\x1c", "\x1d", "\x1e",
-	"\x1f", "\xc2\x85", "\u00a0", "\u1680", "\u2000", "\u2001", "\u2002", "\u2003", "\u2004",
-	"\u2005", "\u2006", "\u2007", "\u2008", "\u2009", "\u200a", "\u2028", "\u2029", "\u202f",
-	"\u205f", "\u3000"};
+static const char *const blank[] = {" ", "\t", "\n", "\v", "\f", "\r", "\x1c", "\x1d", "\x1e", "\x1f", "\xc2\x85",
+	"\u00a0", "\u1680", "\u2000", "\u2001", "\u2002", "\u2003", "\u2004", "\u2005", "\u2006", "\u2007", "\u2008",
+	"\u2009", "\u200a", "\u2028", "\u2029", "\u202f", "\u205f", "\u3000"};
 
 // Nearly every byte that is asked for; so it is asked first.
 static bool is_graphic(char c)

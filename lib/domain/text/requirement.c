@@ -171,8 +171,8 @@ static int by_project(const void *a, const void *b)
 	return strcmp(left->project, right->project);
 }
 
-int requirements_parse(
-	struct requirements *list, struct str text, const char *path, enum requirement_form form, struct err *e)
+int requirements_parse(struct requirements *list, struct str text, const char *path, enum requirement_form form,
+	struct err *e)
 {
 	if (!str_is_utf8(text) || memchr(text.ptr, '\0', text.len))
 		return err_set(e, ERR_USAGE, "%s: it is no text in UTF-8", path);
@@ -210,8 +210,8 @@ static size_t find_project(const struct requirements *list, const char *project)
 	return low;
 }
 
-const struct requirement *requirements_find(
-	const struct requirements *list, const char *project, const struct version *version, const char *platform)
+const struct requirement *requirements_find(const struct requirements *list, const char *project,
+	const struct version *version, const char *platform)
 {
 	for (size_t i = find_project(list, project); i < list->count; i++) {
 		const struct requirement *r = &list->item[i];

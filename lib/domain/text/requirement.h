@@ -34,5 +34,5 @@ int requirements_parse(struct requirements *list, struct str text, const char *p
 	struct err *e) MUST_CHECK;
 void requirements_release(struct requirements *list);
 // One that this version of the project on this platform answers; NULL: none does.
-const struct requirement *requirements_find(
-	const struct requirements *list, const char *project, const struct version *version, const char *platform);
+const struct requirement *requirements_find(const struct requirements *list, const char *project,
+	const struct version *version, const char *platform);

@@ -68,8 +68,7 @@ bool rfc822_fields_next(struct str *rest, struct rfc822_field *out)
 		struct str value = skip(field, (size_t)name + 1);
 		while (is_folded(value))
 			value = skip(value, 1);
-		*out = (struct rfc822_field){
-			str_slice(field, 0, (size_t)name), trim_line_end(value)};
+		*out = (struct rfc822_field){str_slice(field, 0, (size_t)name), trim_line_end(value)};
 		return true;
 	}
 }

@@ -14,9 +14,8 @@ static bool is_for_matching(struct str text)
 	struct pep440 v;
 	if (!str_ends(text, any))
 		return pep440_scan(text, &v);
-	return pep440_scan(str_slice(text, 0, text.len - any.len), &v) &&
-	       v.pre.kind == PEP440_ABSENT && v.post.kind == PEP440_ABSENT &&
-	       v.dev.kind == PEP440_ABSENT && !v.local.len;
+	return pep440_scan(str_slice(text, 0, text.len - any.len), &v) && v.pre.kind == PEP440_ABSENT &&
+	       v.post.kind == PEP440_ABSENT && v.dev.kind == PEP440_ABSENT && !v.local.len;
 }
 
 static bool is_for_order(struct str text)
@@ -199,8 +198,7 @@ bool specifier_set_is_valid(struct str text)
 static void set_border(struct clause *k)
 {
 	struct err unsaid = ERR_INIT;
-	CLEANUP(mem_free) char *text =
-		xasprintf("%s%s", k->version.text, k->version.is_prerelease ? "" : ".dev0");
+	CLEANUP(mem_free) char *text = xasprintf("%s%s", k->version.text, k->version.is_prerelease ? "" : ".dev0");
 	if (version_parse(str_from(text), &k->border, &unsaid) < 0)
 		k->border = (struct version){0};
 }
@@ -246,8 +244,7 @@ static uint64_t sift(struct str set, const struct candidate *c, unsigned count, 
 bool specifier_set_admits(struct str text, const struct version *version)
 {
 	CLEANUP(candidate_release) struct candidate c;
-	return candidate_init(&c, version->text) == 0 && specifier_set_is_valid(text) &&
-	       sift(text, &c, 1, 1) == 1;
+	return candidate_init(&c, version->text) == 0 && specifier_set_is_valid(text) && sift(text, &c, 1, 1) == 1;
 }
 
 bool specifier_micros(struct str text, unsigned major, unsigned minor, uint64_t *mask)

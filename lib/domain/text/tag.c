@@ -28,8 +28,7 @@ static int split(struct str text, struct set *set, struct err *e)
 		if (has(set, member))
 			continue;
 		if (set->count == ARRAY_SIZE(set->member))
-			return err_set(e, ERR_LIMIT, "more than %zu tags in one set",
-				ARRAY_SIZE(set->member));
+			return err_set(e, ERR_LIMIT, "more than %zu tags in one set", ARRAY_SIZE(set->member));
 		set->member[set->count++] = member;
 	}
 	return 0;
@@ -43,8 +42,7 @@ static char *put_lower(char *at, struct str s)
 	return at;
 }
 
-static int call(struct str python, struct str abi, struct str platform, tag_fn *fn, void *ctx,
-	struct err *e)
+static int call(struct str python, struct str abi, struct str platform, tag_fn *fn, void *ctx, struct err *e)
 {
 	size_t len = python.len + abi.len + platform.len + 2;
 	CLEANUP(mem_free) char *tag = xmalloc(len + 1);
@@ -70,8 +68,7 @@ int tag_foreach(const struct filename *wheel, tag_fn *fn, void *ctx, struct err 
 	for (size_t i = 0; i < python.count; i++)
 		for (size_t j = 0; j < abi.count; j++)
 			for (size_t k = 0; k < platform.count; k++)
-				if (call(python.member[i], abi.member[j], platform.member[k], fn,
-					    ctx, e) < 0)
+				if (call(python.member[i], abi.member[j], platform.member[k], fn, ctx, e) < 0)
 					return -1;
 	return 0;
 }

@@ -10,9 +10,9 @@
 
 // A parsed version: plain value with two owned byte strings.
 struct version {
-	char *text;     // normal form, NUL-terminated; trailing zeros of the release are kept
-	struct str key; // bytes that sort (memcmp, a prefix is less) as PEP 440 orders; equal
-			// versions have equal keys (1.0 == 1.0.0). May hold NUL bytes. Also owned.
+	char *text;         // normal form, NUL-terminated; trailing zeros of the release are kept
+	struct str key;     // bytes that sort (memcmp, a prefix is less) as PEP 440 orders; equal
+			    // versions have equal keys (1.0 == 1.0.0). May hold NUL bytes. Also owned.
 	bool is_prerelease; // has a pre or dev part
 	bool is_local;      // has a "+local" part
 };

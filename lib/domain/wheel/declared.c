@@ -25,12 +25,10 @@ static int check_digest(const char *field, const char *said, const struct digest
 	return err_set(e, ERR_INVALID, "%s is %s, but the bytes that came have %s", field, said, hex);
 }
 
-int declared_check_bytes(
-	const struct declared *claims, const struct digest_value hash[DIGEST_COUNT], struct err *e)
+int declared_check_bytes(const struct declared *claims, const struct digest_value hash[DIGEST_COUNT], struct err *e)
 {
 	for (int i = 0; i < DIGEST_COUNT; i++)
-		if (claims->digest[i] && hash[i].size &&
-			check_digest(field_of[i], claims->digest[i], &hash[i], e) < 0)
+		if (claims->digest[i] && hash[i].size && check_digest(field_of[i], claims->digest[i], &hash[i], e) < 0)
 			return -1;
 	return 0;
 }
@@ -52,7 +50,7 @@ static bool is_version_of_sdist(const char *said, struct str filename, const str
 	struct err ignored = ERR_INIT;
 	CLEANUP(filename_release) struct filename told = {0};
 	return filename_parse_sdist(filename, str_from(file->project), str_from(said), &told, &ignored) == 0 &&
-		version_cmp(&told.version, &file->version) == 0;
+	       version_cmp(&told.version, &file->version) == 0;
 }
 
 static bool is_version(const char *said, const struct version *version)
@@ -62,8 +60,7 @@ static bool is_version(const char *said, const struct version *version)
 	return version_parse(str_from(said), &stated, &ignored) == 0 && version_cmp(&stated, version) == 0;
 }
 
-static int check_version(
-	const char *said, struct str filename, const struct filename *file, struct err *e)
+static int check_version(const char *said, struct str filename, const struct filename *file, struct err *e)
 {
 	if (is_version(said, &file->version) ||
 		(file->kind == FILENAME_SDIST && is_version_of_sdist(said, filename, file)))
@@ -77,12 +74,10 @@ static int check_filetype(const char *said, enum filename_kind kind, struct err 
 	static const char *const types[] = {[FILENAME_WHEEL] = "bdist_wheel", [FILENAME_SDIST] = "sdist"};
 	if (strcmp(said, types[kind]) == 0)
 		return 0;
-	return err_set(
-		e, ERR_INVALID, "the form's filetype is \"%.40s\", but the file is a %s", said, types[kind]);
+	return err_set(e, ERR_INVALID, "the form's filetype is \"%.40s\", but the file is a %s", said, types[kind]);
 }
 
-int declared_check_name(
-	const struct declared *claims, struct str filename, const struct filename *file, struct err *e)
+int declared_check_name(const struct declared *claims, struct str filename, const struct filename *file, struct err *e)
 {
 	if (claims->name && check_project(claims->name, file->project, e) < 0)
 		return -1;

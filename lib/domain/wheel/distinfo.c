@@ -47,15 +47,14 @@ static int check_stem(struct str folder, const struct filename *name, enum stric
 	if (str_eq(stem, name->stem))
 		return 0;
 	if (stem.len > LIMIT_FILE_NAME || !is_meant(stem, name))
-		return err_set(e, ERR_INVALID, "the folder " STR_FMT " is not of " STR_FMT,
-			STR_ARG(folder), STR_ARG(name->stem));
-	return findings_judge(findings, strictness, e,
-		"the folder " STR_FMT " is not spelled as " STR_FMT, STR_ARG(folder),
-		STR_ARG(name->stem));
+		return err_set(e, ERR_INVALID, "the folder " STR_FMT " is not of " STR_FMT, STR_ARG(folder),
+			STR_ARG(name->stem));
+	return findings_judge(findings, strictness, e, "the folder " STR_FMT " is not spelled as " STR_FMT,
+		STR_ARG(folder), STR_ARG(name->stem));
 }
 
-int distinfo_find(const struct zipdirectory *zip, const struct filename *name,
-	enum strictness strictness, struct findings *findings, struct str *folder, struct err *e)
+int distinfo_find(const struct zipdirectory *zip, const struct filename *name, enum strictness strictness,
+	struct findings *findings, struct str *folder, struct err *e)
 {
 	*folder = (struct str){NULL, 0};
 	for (size_t i = 0; i < zip->count; i++) {
@@ -63,8 +62,7 @@ int distinfo_find(const struct zipdirectory *zip, const struct filename *name,
 		if (!rest.ptr || !str_ends(top, STR(".dist-info")))
 			continue;
 		if (folder->ptr && !str_eq(top, *folder))
-			return err_set(e, ERR_INVALID,
-				"two .dist-info folders: " STR_FMT " and " STR_FMT,
+			return err_set(e, ERR_INVALID, "two .dist-info folders: " STR_FMT " and " STR_FMT,
 				STR_ARG(*folder), STR_ARG(top));
 		*folder = top;
 	}
@@ -73,12 +71,10 @@ int distinfo_find(const struct zipdirectory *zip, const struct filename *name,
 	return check_stem(*folder, name, strictness, findings, e);
 }
 
-static int check_path(const struct zipmember *m, enum strictness strictness,
-	struct findings *findings, struct err *e)
+static int check_path(const struct zipmember *m, enum strictness strictness, struct findings *findings, struct err *e)
 {
 	if (memberpath_leads_out(m->name))
-		return err_set(e, ERR_INVALID, "the path " STR_FMT " leads out of the wheel",
-			STR_ARG(m->name));
+		return err_set(e, ERR_INVALID, "the path " STR_FMT " leads out of the wheel", STR_ARG(m->name));
 	const struct {
 		bool is_odd;
 		const char *what;
@@ -90,15 +86,14 @@ static int check_path(const struct zipmember *m, enum strictness strictness,
 		{S_ISLNK(m->mode), "is a symbolic link"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(oddities); i++)
-		if (oddities[i].is_odd &&
-			findings_judge(findings, strictness, e, "the path " STR_FMT " %s",
-				STR_ARG(m->name), oddities[i].what) < 0)
+		if (oddities[i].is_odd && findings_judge(findings, strictness, e, "the path " STR_FMT " %s",
+						  STR_ARG(m->name), oddities[i].what) < 0)
 			return -1;
 	return 0;
 }
 
-int distinfo_check_paths(const struct zipdirectory *zip, enum strictness strictness,
-	struct findings *findings, struct err *e)
+int distinfo_check_paths(const struct zipdirectory *zip, enum strictness strictness, struct findings *findings,
+	struct err *e)
 {
 	for (size_t i = 0; i < zip->count; i++)
 		if (check_path(&zip->members[i], strictness, findings, e) < 0)

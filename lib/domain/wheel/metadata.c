@@ -21,18 +21,15 @@ static int small_number(struct str digits)
 
 // Consumers must fail on a greater major and warn on a greater minor. 2.0 was never valid, and PyPI
 // has many.
-static int check_version(
-	struct str version, enum strictness strictness, struct findings *findings, struct err *e)
+static int check_version(struct str version, enum strictness strictness, struct findings *findings, struct err *e)
 {
 	if (!version.len)
-		return findings_judge(
-			findings, strictness, e, "core metadata: no Metadata-Version");
+		return findings_judge(findings, strictness, e, "core metadata: no Metadata-Version");
 	struct str rest = version;
 	int major = small_number(str_cut(&rest, '.')), minor = small_number(rest);
 	if (major < 1 || minor < 0 || major > NEWEST_MAJOR)
 		return err_set(e, ERR_INVALID, "core metadata: unknown Metadata-Version");
-	if ((major == NEWEST_MAJOR && (minor == 0 || minor > NEWEST_MINOR)) ||
-		(major == 1 && minor > 2))
+	if ((major == NEWEST_MAJOR && (minor == 0 || minor > NEWEST_MINOR)) || (major == 1 && minor > 2))
 		findings_add(findings, "core metadata: Metadata-Version %d.%d", major, minor);
 	return 0;
 }
@@ -56,23 +53,20 @@ static void collect(struct str text, struct str value[FIELD_COUNT], unsigned cou
 				value[i] = str_trim(field.value);
 }
 
-int metadata_parse(struct str text, enum strictness strictness, struct findings *findings,
-	struct metadata *out, struct err *e)
+int metadata_parse(struct str text, enum strictness strictness, struct findings *findings, struct metadata *out,
+	struct err *e)
 {
 	struct str value[FIELD_COUNT] = {{0}};
 	unsigned count[FIELD_COUNT] = {0};
 	collect(text, value, count);
 	for (size_t i = FIELD_NAME; i <= FIELD_VERSION; i++)
 		if (!value[i].len)
-			return err_set(e, ERR_INVALID, "core metadata: no " STR_FMT,
-				STR_ARG(field_name[i]));
+			return err_set(e, ERR_INVALID, "core metadata: no " STR_FMT, STR_ARG(field_name[i]));
 	for (size_t i = 0; i < FIELD_COUNT; i++) // readers differ in which one they take
-		if (count[i] > 1 &&
-			findings_judge(findings, strictness, e, "core metadata: several " STR_FMT,
-				STR_ARG(field_name[i])) < 0)
+		if (count[i] > 1 && findings_judge(findings, strictness, e, "core metadata: several " STR_FMT,
+					    STR_ARG(field_name[i])) < 0)
 			return -1;
-	if (!str_is_utf8(text) &&
-		findings_judge(findings, strictness, e, "core metadata: not UTF-8") < 0)
+	if (!str_is_utf8(text) && findings_judge(findings, strictness, e, "core metadata: not UTF-8") < 0)
 		return -1;
 	*out = (struct metadata){
 		.metadata_version = value[FIELD_METADATA_VERSION],

@@ -16,5 +16,5 @@ struct metadata {
 // ERR_INVALID where Metadata-Version's major is unknown, or Name or Version is missing or, under
 // STRICT, there twice. Says nothing about the fashion of the rest: PyPI took much that validators
 // refuse.
-int metadata_parse(struct str text, enum strictness strictness, struct findings *findings,
-	struct metadata *out, struct err *e) MUST_CHECK;
+int metadata_parse(struct str text, enum strictness strictness, struct findings *findings, struct metadata *out,
+	struct err *e) MUST_CHECK;

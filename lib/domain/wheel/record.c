@@ -77,8 +77,7 @@ static int read_field(struct catalog_lease *r, struct field *out, struct err *e)
 
 static struct str field_text(const struct catalog_lease *r, const struct field *f)
 {
-	return f->is_quoted ? str_slice(buf_view(&r->quoted), f->from, f->from + f->text.len)
-			    : f->text;
+	return f->is_quoted ? str_slice(buf_view(&r->quoted), f->from, f->from + f->text.len) : f->text;
 }
 
 // Empty lines at once: 64 MB of them are 64 KB in a wheel.
@@ -132,8 +131,7 @@ int record_foreach(struct str text, record_fn *fn, void *ctx, struct err *e)
 		if (is_blank_row(fields, count))
 			continue;
 		if (count != FIELDS)
-			return err_set(
-				e, ERR_INVALID, "RECORD line %zu: not three fields", row.line);
+			return err_set(e, ERR_INVALID, "RECORD line %zu: not three fields", row.line);
 		row.path = field_text(&r, &fields[0]);
 		row.hash = field_text(&r, &fields[1]);
 		row.size = field_text(&r, &fields[2]);

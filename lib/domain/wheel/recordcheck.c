@@ -69,8 +69,7 @@ static int check_hash(struct check *c, const struct record_row *row, size_t inde
 	if (kind == RECORD_HASH_BAD)
 		return judge(c, row, "hash is malformed, or not sha256, sha384, sha512", e);
 	c->has_better |= kind == RECORD_HASH_BETTER;
-	if (kind == RECORD_HASH_SHA256 && c->contents &&
-		memcmp(sha256, c->contents->sha256[index], SHA256_SIZE) != 0)
+	if (kind == RECORD_HASH_SHA256 && c->contents && memcmp(sha256, c->contents->sha256[index], SHA256_SIZE) != 0)
 		return judge(c, row, "hash is not the file's", e);
 	return 0;
 }
@@ -102,8 +101,8 @@ static int check_complete(struct check *c, struct err *e)
 		const struct zipmember *m = &c->zip->members[i];
 		if (c->seen[i] || m->is_folder || is_exempt(c, m->name))
 			continue;
-		if (findings_judge(c->findings, c->strictness, e, "RECORD does not list " STR_FMT,
-			    STR_ARG(m->name)) < 0)
+		if (findings_judge(c->findings, c->strictness, e, "RECORD does not list " STR_FMT, STR_ARG(m->name)) <
+			0)
 			return -1;
 		if (findings_are_full(c->findings))
 			return 0;
@@ -112,10 +111,10 @@ static int check_complete(struct check *c, struct err *e)
 }
 
 int recordcheck(struct str text, const struct zipmember *record, const struct zipdirectory *zip,
-	const struct member_hashes *contents, enum strictness strictness, struct findings *findings,
-	struct err *e)
+	const struct member_hashes *contents, enum strictness strictness, struct findings *findings, struct err *e)
 {
-	CLEANUP(check_release) struct check c = {
+	CLEANUP(check_release)
+	struct check c = {
 		.record = record,
 		.zip = zip,
 		.contents = contents,
@@ -125,8 +124,7 @@ int recordcheck(struct str text, const struct zipmember *record, const struct zi
 	};
 	struct err why = ERR_INIT;
 	buf_init(&c.path, LIMIT_RECORD);
-	if (record_foreach(text, check_row, &c, &why) < 0 &&
-		findings_judge(findings, strictness, e, "%s", why.msg) < 0)
+	if (record_foreach(text, check_row, &c, &why) < 0 && findings_judge(findings, strictness, e, "%s", why.msg) < 0)
 		return -1;
 	if (c.has_better)
 		findings_add(findings, "RECORD has sha384 or sha512 hashes: not compared");

@@ -78,8 +78,7 @@ static int take_piece(void *ctx, struct str piece, struct err *e)
 	struct examination *x = ctx;
 	x->unpacked += piece.len;
 	if (x->unpacked > LIMIT_UNPACKED && x->unpacked / LIMIT_UNPACKED_RATIO > x->bytes->size)
-		return err_set(e, ERR_INVALID, "Decompression bomb: more than %d times its size",
-			LIMIT_UNPACKED_RATIO);
+		return err_set(e, ERR_INVALID, "Decompression bomb: more than %d times its size", LIMIT_UNPACKED_RATIO);
 	return tarstream_add(&x->tar, piece, e);
 }
 
@@ -111,8 +110,7 @@ static int read_zip(struct examination *x, struct err *e)
 
 // Says again which project and version it is, by PKG-INFO. One that nobody can read is odd, no
 // contradiction.
-static int correct_name(
-	struct examination *x, struct str filename, struct filename *name, struct err *e)
+static int correct_name(struct examination *x, struct str filename, struct filename *name, struct err *e)
 {
 	struct findings *findings = &x->out->findings;
 	struct metadata facts;
@@ -126,8 +124,7 @@ static int correct_name(
 		return -1;
 	}
 	if (is_known && !version_is_valid(facts.version))
-		return findings_judge(
-			findings, x->strictness, e, "core metadata: Version is none of PEP 440");
+		return findings_judge(findings, x->strictness, e, "core metadata: Version is none of PEP 440");
 	if (filename_parse_sdist(filename, facts.name, facts.version, &corrected, e) < 0)
 		return -1;
 	filename_release(name);
@@ -138,23 +135,19 @@ static int correct_name(
 int sdist_examine(const struct byte_source *bytes, struct str filename, enum strictness strictness,
 	struct filename *name, struct wheel *out, struct err *e)
 {
-	CLEANUP(examination_release) struct examination x = {
-		.bytes = bytes, .strictness = strictness, .out = out};
+	CLEANUP(examination_release) struct examination x = {.bytes = bytes, .strictness = strictness, .out = out};
 	buf_init(&x.top, LIMIT_PATH);
 	bool is_zip = str_ends(filename, STR(".zip"));
 	if ((is_zip ? read_zip : read_tar)(&x, e) < 0)
 		return -1;
-	if (x.has_second_top &&
-		findings_judge(&out->findings, strictness, e, "several folders at the top") < 0)
+	if (x.has_second_top && findings_judge(&out->findings, strictness, e, "several folders at the top") < 0)
 		return -1;
 	// Whoever unpacks the sdist sees the last one.
-	if (x.has_second_pkg_info &&
-		findings_judge(&out->findings, strictness, e, "several PKG-INFO") < 0)
+	if (x.has_second_pkg_info && findings_judge(&out->findings, strictness, e, "several PKG-INFO") < 0)
 		return -1;
 	if (x.has_pkg_info)
 		return correct_name(&x, filename, name, e);
 	if (!name->project)
-		return err_set(
-			e, ERR_INVALID, "neither its name nor a PKG-INFO says which version it is");
+		return err_set(e, ERR_INVALID, "neither its name nor a PKG-INFO says which version it is");
 	return findings_judge(&out->findings, strictness, e, "no PKG-INFO");
 }

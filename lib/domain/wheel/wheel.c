@@ -51,8 +51,7 @@ static void take_requires_python(struct wheel *w, struct str text)
 		findings_add(&w->findings, "core metadata: Requires-Python is no set of specifiers");
 }
 
-int wheel_take_metadata(
-	struct wheel *w, enum strictness strictness, struct metadata *facts, struct err *e)
+int wheel_take_metadata(struct wheel *w, enum strictness strictness, struct metadata *facts, struct err *e)
 {
 	digest_sha256(buf_view(&w->metadata), w->metadata_sha256);
 	if (metadata_parse(buf_view(&w->metadata), strictness, &w->findings, facts, e) < 0)
@@ -76,8 +75,7 @@ static const struct zipmember *find_info(const struct examination *x, const char
 
 static int judge_missing(struct examination *x, const char *name, struct err *e)
 {
-	return findings_judge(
-		&x->out->findings, x->strictness, e, "no %s in " STR_FMT, name, STR_ARG(x->folder));
+	return findings_judge(&x->out->findings, x->strictness, e, "no %s in " STR_FMT, name, STR_ARG(x->folder));
 }
 
 static int check_metadata(struct examination *x, struct err *e)
@@ -94,8 +92,7 @@ static int check_metadata(struct examination *x, struct err *e)
 	if (!distinfo_is_project(facts.name, x->name))
 		return err_set(e, ERR_INVALID, "METADATA: its Name is not %s", x->name->project);
 	if (!distinfo_is_version(facts.version, x->name))
-		return err_set(
-			e, ERR_INVALID, "METADATA: its Version is not %s", x->name->version.text);
+		return err_set(e, ERR_INVALID, "METADATA: its Version is not %s", x->name->version.text);
 	return 0;
 }
 
@@ -121,8 +118,7 @@ static int check_record(struct examination *x, struct err *e)
 	if (zipread_whole(x->source, m, &text, e) < 0)
 		return -1;
 	const struct member_hashes *contents = x->strictness == STRICT ? &x->contents : NULL;
-	return recordcheck(
-		buf_view(&text), m, &x->zip, contents, x->strictness, &x->out->findings, e);
+	return recordcheck(buf_view(&text), m, &x->zip, contents, x->strictness, &x->out->findings, e);
 }
 
 static int check_contents(struct examination *x, struct err *e)
@@ -144,15 +140,15 @@ static int check_paths(struct examination *x, struct err *e)
 	return distinfo_find(&x->zip, x->name, x->strictness, findings, &x->folder, e);
 }
 
-static int examine(const struct byte_source *bytes, const struct filename *name,
-	enum strictness strictness, struct wheel *out, struct err *e)
+static int examine(const struct byte_source *bytes, const struct filename *name, enum strictness strictness,
+	struct wheel *out, struct err *e)
 {
 	// Cheap ones first. All bytes are read after the framing is proved, RECORD after the
 	// members are hashed.
 	static int (*const steps[])(struct examination *, struct err *) = {
 		check_paths, check_metadata, check_wheelfile, check_contents, check_record};
-	CLEANUP(examination_release) struct examination x = {
-		.source = bytes, .name = name, .strictness = strictness, .out = out};
+	CLEANUP(examination_release)
+	struct examination x = {.source = bytes, .name = name, .strictness = strictness, .out = out};
 	if (zipframe_read(bytes, strictness, &out->findings, &x.zip, e) < 0)
 		return -1;
 	for (size_t i = 0; i < ARRAY_SIZE(steps); i++)
@@ -161,8 +157,8 @@ static int examine(const struct byte_source *bytes, const struct filename *name,
 	return 0;
 }
 
-int wheel_examine(const struct byte_source *bytes, const struct filename *name,
-	enum strictness strictness, struct wheel *out, struct err *e)
+int wheel_examine(const struct byte_source *bytes, const struct filename *name, enum strictness strictness,
+	struct wheel *out, struct err *e)
 {
 	if (bytes->memory || bytes->size > READ_WHOLE)
 		return examine(bytes, name, strictness, out, e);

@@ -28,11 +28,10 @@ struct wheel {
 void wheel_init(struct wheel *w);
 void wheel_release(struct wheel *w);
 // Fills what follows from w->metadata, and *facts (slices of it). Errors as metadata_parse().
-int wheel_take_metadata(struct wheel *w, enum strictness strictness, struct metadata *facts,
-	struct err *e) MUST_CHECK;
+int wheel_take_metadata(struct wheel *w, enum strictness strictness, struct metadata *facts, struct err *e) MUST_CHECK;
 // Examines a wheel; name is its parsed file name. ERR_INVALID with the reason where it is to be
 // refused (which of the two strictnesses decides), ERR_IO where it could not be read, ERR_LIMIT
 // where a part is too large. LENIENT opens only the members of the .dist-info folder; STRICT reads
 // every one and checks RECORD's hashes.
-int wheel_examine(const struct byte_source *bytes, const struct filename *name,
-	enum strictness strictness, struct wheel *out, struct err *e) MUST_CHECK;
+int wheel_examine(const struct byte_source *bytes, const struct filename *name, enum strictness strictness,
+	struct wheel *out, struct err *e) MUST_CHECK;

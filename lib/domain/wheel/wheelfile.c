@@ -71,8 +71,7 @@ static bool tags_agree(struct str text, struct taglist *ours)
 	struct rfc822_field field;
 	struct err ignored = ERR_INIT;
 	while (rfc822_fields_next(&text, &field))
-		if (str_eq_nocase(field.name, STR("Tag")) &&
-			add_line(&theirs, field.value, &ignored) < 0)
+		if (str_eq_nocase(field.name, STR("Tag")) && add_line(&theirs, field.value, &ignored) < 0)
 			return false;
 	taglist_tidy(ours);
 	taglist_tidy(&theirs);
@@ -92,8 +91,8 @@ static void check_tags(struct str text, const struct filename *name, struct find
 		findings_add(findings, "WHEEL: its tags are not the file name's");
 }
 
-int wheelfile_check(struct str text, const struct filename *name, enum strictness strictness,
-	struct findings *findings, struct err *e)
+int wheelfile_check(struct str text, const struct filename *name, enum strictness strictness, struct findings *findings,
+	struct err *e)
 {
 	struct str version = STR("");
 	if (!rfc822_fields_first(text, STR("Wheel-Version"), &version)) {

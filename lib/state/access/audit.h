@@ -18,14 +18,14 @@ void audit_cleanup(struct audit **a); // for CLEANUP
 
 // What is NULL is left out. Strings may hold any bytes.
 struct audit_entry {
-	const char *who;      // a token's name, or the account that ran a command
-	const char *peer;     // where a request came from
-	const char *action;   // "upload", "yank", "freeze", …
+	const char *who;    // a token's name, or the account that ran a command
+	const char *peer;   // where a request came from
+	const char *action; // "upload", "yank", "freeze", …
 	const char *platform;
 	const char *project;
 	const char *file;
-	const char *sha256;   // hexadecimal
-	const char *result;   // "done", "refused", "failed", …
+	const char *sha256; // hexadecimal
+	const char *result; // "done", "refused", "failed", …
 	const char *reason;
 };
 // Adds the time in front. May be called again, for one change after the other; from one thread.

@@ -196,8 +196,8 @@ bool downloads_find(const struct downloads *d, const char *platform, const char 
 	return true;
 }
 
-enum downloaded downloads_within(
-	const struct downloads *d, const char *platform, const char *filename, int64_t now, int64_t seconds)
+enum downloaded downloads_within(const struct downloads *d, const char *platform, const char *filename, int64_t now,
+	int64_t seconds)
 {
 	struct download found;
 	int64_t since = now - seconds;
@@ -268,8 +268,8 @@ static void close_file(FILE **file)
 	*file = NULL;
 }
 
-static int write_sheet(int folder, const char *name, const struct downloads *before,
-	const struct downloads_news *news, size_t count, int64_t now, struct err *e)
+static int write_sheet(int folder, const char *name, const struct downloads *before, const struct downloads_news *news,
+	size_t count, int64_t now, struct err *e)
 {
 	char today[DAY_TEXT];
 	CLEANUP(mem_free) char *tmp = xasprintf("%s.new", name);

@@ -40,8 +40,8 @@ bool downloads_find(const struct downloads *d, const char *platform, const char 
 enum downloaded { DOWNLOADED_NO, DOWNLOADED_YES, DOWNLOADED_UNKNOWN };
 // Whether it was downloaded in the last so many seconds before now, by whole days. UNKNOWN where nobody counted for so
 // long (d NULL: never).
-enum downloaded downloads_within(
-	const struct downloads *d, const char *platform, const char *filename, int64_t now, int64_t seconds);
+enum downloaded downloads_within(const struct downloads *d, const char *platform, const char *filename, int64_t now,
+	int64_t seconds);
 
 // What was counted of one file; once in the news.
 struct downloads_news {

@@ -11,8 +11,7 @@
 #include "lib/os/fs.h"
 #include "lib/os/safefile.h"
 
-const char *const token_right_name[TOKEN_RIGHT_COUNT] = {
-	[TOKEN_UPLOAD] = "upload", [TOKEN_READ] = "read"};
+const char *const token_right_name[TOKEN_RIGHT_COUNT] = {[TOKEN_UPLOAD] = "upload", [TOKEN_READ] = "read"};
 
 static const char heading[] = "# wheelcache(1): ID SHA256 RIGHTS PLATFORM PROJECT CREATED EXPIRES [NOTE]\n";
 static const char never[] = "never";
@@ -156,8 +155,8 @@ static void write_line(const struct token *t, struct buf *out)
 	clock_write(t->expires, expires);
 	buf_printf(out, "%s %s ", t->id, hex);
 	add_rights(t->rights, out);
-	buf_printf(out, " %s %s %s %s%s%s\n", t->platform, t->project, created,
-		t->expires ? expires : never, t->note[0] ? " " : "", t->note);
+	buf_printf(out, " %s %s %s %s%s%s\n", t->platform, t->project, created, t->expires ? expires : never,
+		t->note[0] ? " " : "", t->note);
 }
 
 // --- the file ---
@@ -194,8 +193,7 @@ int tokenfile_read(const char *path, struct tokenfile *out, struct err *e)
 		const char *wrong = read_line(line, &t);
 		if (wrong) {
 			GROW(f.damage, f.damage_count, damage_room);
-			f.damage[f.damage_count++] =
-				xasprintf("%s:%zu: no token, for %s", path, number, wrong);
+			f.damage[f.damage_count++] = xasprintf("%s:%zu: no token, for %s", path, number, wrong);
 			continue;
 		}
 		GROW(f.token, f.count, room);
@@ -290,7 +288,8 @@ static int check_words(const struct token *t, struct err *e)
 	if (!is_project_glob(str_from(t->project)))
 		return err_set(e, ERR_USAGE,
 			"project \"%s\": names are compared in their normal form, in lower case and with "
-			"\"-\" for each of . and _", t->project);
+			"\"-\" for each of . and _",
+			t->project);
 	if (!is_note(str_from(t->note)))
 		return err_set(e, ERR_USAGE, "note: not %d bytes of plain text at most", LIMIT_NOTE);
 	return 0;

@@ -52,8 +52,7 @@ void tokenfile_release(struct tokenfile *f);
 // Makes a secret, "wc_" and 32 random bytes in base64url, adds it to secret, and its line to the file
 // (0600, made where it is missing) with rights, globs, expires and note as in t; fills t->id, sha256
 // and created. ERR_USAGE where a glob or note cannot stand in a line. All processes may write at once.
-int tokenfile_add(
-	const char *path, struct token *t, struct buf *secret, struct err *e) MUST_CHECK;
+int tokenfile_add(const char *path, struct token *t, struct buf *secret, struct err *e) MUST_CHECK;
 // Takes the lines with this id away; who gets the name of the last, to be freed. ERR_NOT_FOUND where
 // there is none.
 int tokenfile_revoke(const char *path, const char *id, char **who, struct err *e) MUST_CHECK;

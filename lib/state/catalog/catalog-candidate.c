@@ -25,8 +25,8 @@ static int tell_files(struct query *q, catalog_candidate_fn *fn, void *ctx, stru
 	return row;
 }
 
-int catalog_candidates(
-	struct catalog *c, int64_t platform, const char *project, catalog_candidate_fn *fn, void *ctx, struct err *e)
+int catalog_candidates(struct catalog *c, int64_t platform, const char *project, catalog_candidate_fn *fn, void *ctx,
+	struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, HELD_FILES, e);
 	if (!q)

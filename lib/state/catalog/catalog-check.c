@@ -58,8 +58,7 @@ int catalog_file_name(struct catalog *c, int64_t id, char **name, struct err *e)
 	return row;
 }
 
-int catalog_has_file(struct catalog *c, int64_t platform, const char *folder, const char *filename,
-	struct err *e)
+int catalog_has_file(struct catalog *c, int64_t platform, const char *folder, const char *filename, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, FILE_AT, e);
 	if (!q)

@@ -28,8 +28,7 @@ struct catalog_sum {
 	uint8_t sha256[SHA256_SIZE];
 };
 // 1: it is there, 0: it is not, or its bytes were never read.
-int catalog_file_sum(
-	struct catalog *c, int64_t id, struct catalog_sum *out, struct err *e) MUST_CHECK;
+int catalog_file_sum(struct catalog *c, int64_t id, struct catalog_sum *out, struct err *e) MUST_CHECK;
 // 1: *name is its file name, to be freed by the caller; 0: there is no such file.
 int catalog_file_name(struct catalog *c, int64_t id, char **name, struct err *e) MUST_CHECK;
 // 1: there is a file of this name in this folder, whatever its state; 0: there is none.

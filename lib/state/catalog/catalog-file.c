@@ -8,8 +8,7 @@
 #include "lib/domain/text/mark.h"
 #include "lib/state/catalog/catalog-name.h"
 
-int catalog_folder_files(
-	struct catalog *c, int64_t folder, catalog_known_fn *fn, void *ctx, struct err *e)
+int catalog_folder_files(struct catalog *c, int64_t folder, catalog_known_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, FOLDER_FILES, e);
 	if (!q)
@@ -33,8 +32,7 @@ int catalog_folder_files(
 	return row;
 }
 
-static int add_project(
-	struct catalog *c, int64_t platform, const char *name, int64_t *id, struct err *e)
+static int add_project(struct catalog *c, int64_t platform, const char *name, int64_t *id, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, PROJECT_ADD, e);
 	if (!q)
@@ -48,8 +46,7 @@ static int add_project(
 }
 
 // 1: found, 0: not there.
-static int find_project(
-	struct catalog *c, int64_t platform, const char *name, int64_t *id, struct err *e)
+static int find_project(struct catalog *c, int64_t platform, const char *name, int64_t *id, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, PROJECT_FIND, e);
 	if (!q)
@@ -63,8 +60,7 @@ static int find_project(
 }
 
 // The id of a project's row, made where it is missing.
-static int project_id(
-	struct catalog *c, int64_t platform, const char *name, int64_t *id, struct err *e)
+static int project_id(struct catalog *c, int64_t platform, const char *name, int64_t *id, struct err *e)
 {
 	int row = find_project(c, platform, name, id, e);
 	if (row)
@@ -93,8 +89,7 @@ static void beside_release(struct beside *b)
 		free(b->reason[i]);
 }
 
-static int look_beside(
-	struct catalog *c, const struct catalog_entry *f, struct beside *out, struct err *e)
+static int look_beside(struct catalog *c, const struct catalog_entry *f, struct beside *out, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, MARKS_OF, e);
 	if (!q)
@@ -118,8 +113,7 @@ struct last_definitive {
 };
 
 // FILE_ADD and FILE_SET have the same parameters; each leaves out those that it has no use for.
-static int write_row(struct catalog *c, const struct catalog_entry *f, const struct last_definitive *s,
-	struct err *e)
+static int write_row(struct catalog *c, const struct catalog_entry *f, const struct last_definitive *s, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, f->id ? FILE_SET : FILE_ADD, e);
 	if (!q)
@@ -149,8 +143,7 @@ static int write_row(struct catalog *c, const struct catalog_entry *f, const str
 	return query_run(q, e);
 }
 
-static int put_good(
-	struct catalog *c, const struct catalog_entry *f, const struct holder *competitor, struct err *e)
+static int put_good(struct catalog *c, const struct catalog_entry *f, const struct holder *competitor, struct err *e)
 {
 	CLEANUP(beside_release) struct beside marks = {0};
 	CLEANUP(mem_free) char *reason = NULL;
@@ -169,8 +162,7 @@ static int put_good(
 	return write_row(c, f, &s, e);
 }
 
-static int put_refused(
-	struct catalog *c, const struct catalog_entry *f, const struct holder *competitor, struct err *e)
+static int put_refused(struct catalog *c, const struct catalog_entry *f, const struct holder *competitor, struct err *e)
 {
 	struct catalog_entry bare = {.id = f->id,
 		.platform = f->platform,
@@ -198,8 +190,8 @@ static int is_same(struct catalog *c, const struct catalog_entry *f, bool *same,
 		return -1;
 	const uint8_t *sha256 = query_sha256(q, 3);
 	bool was_refused = query_int(q, 2) == FILE_IS_REFUSED;
-	*same = sha256 && f->sha256 && memcmp(sha256, f->sha256, SHA256_SIZE) == 0 &&
-		query_int(q, 4) == f->mtime_ns && was_refused == (f->refusal != NULL);
+	*same = sha256 && f->sha256 && memcmp(sha256, f->sha256, SHA256_SIZE) == 0 && query_int(q, 4) == f->mtime_ns &&
+		was_refused == (f->refusal != NULL);
 	return 0;
 }
 
@@ -209,8 +201,7 @@ static int touch(struct catalog *c, const struct catalog_entry *f, struct err *e
 	return query_run_ints(c, FILE_TOUCH, values, ARRAY_SIZE(values), e);
 }
 
-static int put(struct catalog *c, const struct catalog_entry *f, const struct holder *before,
-	struct err *e)
+static int put(struct catalog *c, const struct catalog_entry *f, const struct holder *before, struct err *e)
 {
 	bool same = false;
 	if (f->id && is_same(c, f, &same, e) < 0)
@@ -220,16 +211,14 @@ static int put(struct catalog *c, const struct catalog_entry *f, const struct ho
 	return f->refusal ? put_refused(c, f, before, e) : put_good(c, f, before, e);
 }
 
-int catalog_file_put(struct catalog *c, const struct catalog_entry *entry,
-	struct catalog_effect *effect, struct err *e)
+int catalog_file_put(struct catalog *c, const struct catalog_entry *entry, struct catalog_effect *effect, struct err *e)
 {
 	struct holder before, after;
 	struct name_row place;
 	struct catalog_entry f = *entry;
 	*effect = (struct catalog_effect){0};
 	if (catalog_name_row(c, f.folder, f.filename, &place, e) < 0 ||
-		catalog_name_look(c, f.filename, f.platform, &before, &effect->was_listed, effect->before,
-			e) < 0)
+		catalog_name_look(c, f.filename, f.platform, &before, &effect->was_listed, effect->before, e) < 0)
 		return -1;
 	effect->was_left = f.is_guarded && (place.id != f.id || place.written != f.written);
 	f.id = place.id;
@@ -240,8 +229,7 @@ int catalog_file_put(struct catalog *c, const struct catalog_entry *entry,
 
 // The name and platform of a file; name has room for LIMIT_FILE_NAME and a NUL, and is empty where the
 // row is not as it was.
-static int get_name(struct catalog *c, int64_t id, int64_t written, char *name, int64_t *platform,
-	struct err *e)
+static int get_name(struct catalog *c, int64_t id, int64_t written, char *name, int64_t *platform, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, FILE_GET, e);
 	*name = '\0';
@@ -259,8 +247,8 @@ static int get_name(struct catalog *c, int64_t id, int64_t written, char *name, 
 	return 0;
 }
 
-int catalog_file_remove(struct catalog *c, int64_t id, int64_t written,
-	char name[LIMIT_FILE_NAME + 1], struct catalog_effect *effect, struct err *e)
+int catalog_file_remove(struct catalog *c, int64_t id, int64_t written, char name[LIMIT_FILE_NAME + 1],
+	struct catalog_effect *effect, struct err *e)
 {
 	struct holder before, after;
 	int64_t platform = 0;
@@ -278,8 +266,8 @@ int catalog_file_remove(struct catalog *c, int64_t id, int64_t written,
 	return catalog_name_look(c, name, platform, &after, &effect->is_listed, effect->after, e);
 }
 
-int catalog_file_copies(struct catalog *c, int64_t platform, const char *filename,
-	catalog_copy_fn *fn, void *ctx, struct err *e)
+int catalog_file_copies(struct catalog *c, int64_t platform, const char *filename, catalog_copy_fn *fn, void *ctx,
+	struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, FILE_COPIES, e);
 	if (!q)
@@ -288,8 +276,7 @@ int catalog_file_copies(struct catalog *c, int64_t platform, const char *filenam
 	query_bind_int(q, 2, platform);
 	int row;
 	while ((row = query_step(q, e)) > 0) {
-		struct catalog_copy copy = {
-			query_int(q, 0), query_int(q, 1), query_int(q, 2), query_text(q, 3),
+		struct catalog_copy copy = {query_int(q, 0), query_int(q, 1), query_int(q, 2), query_text(q, 3),
 			(uint64_t)query_int(q, 4), query_int(q, 5), query_sha256(q, 6)};
 		if (fn(ctx, &copy, e) < 0)
 			return -1;
@@ -297,8 +284,7 @@ int catalog_file_copies(struct catalog *c, int64_t platform, const char *filenam
 	return row;
 }
 
-int catalog_unlisted(struct catalog *c, enum catalog_state state, catalog_unlisted_fn *fn,
-	void *ctx, struct err *e)
+int catalog_unlisted(struct catalog *c, enum catalog_state state, catalog_unlisted_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, FILES_UNLISTED, e);
 	if (!q)
@@ -318,8 +304,7 @@ int catalog_shared(struct catalog *c, catalog_shared_fn *fn, void *ctx, struct e
 		return -1;
 	int row;
 	while ((row = query_step(q, e)) > 0)
-		if (fn(ctx, query_text(q, 0), (uint64_t)query_int(q, 1), (uint64_t)query_int(q, 2),
-			    e) < 0)
+		if (fn(ctx, query_text(q, 0), (uint64_t)query_int(q, 1), (uint64_t)query_int(q, 2), e) < 0)
 			return -1;
 	return row;
 }

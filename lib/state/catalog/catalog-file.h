@@ -18,8 +18,7 @@ struct catalog_known {
 	int64_t written; // to tell whether somebody else wrote it since
 };
 typedef int catalog_known_fn(void *ctx, const struct catalog_known *file, struct err *e);
-int catalog_folder_files(struct catalog *c, int64_t folder, catalog_known_fn *fn, void *ctx,
-	struct err *e) MUST_CHECK;
+int catalog_folder_files(struct catalog *c, int64_t folder, catalog_known_fn *fn, void *ctx, struct err *e) MUST_CHECK;
 
 // A file as it was found. Strings and bytes are borrowed for the call.
 struct catalog_entry {
@@ -50,8 +49,8 @@ struct catalog_entry {
 // Adds the file to its folder, or takes its new facts. Of several good files of one name on a
 // platform the first by path is listed, of those that have no tombstone. The marks that lie beside
 // it (catalog-mark.h) are its own.
-int catalog_file_put(struct catalog *c, const struct catalog_entry *entry,
-	struct catalog_effect *effect, struct err *e) MUST_CHECK;
+int catalog_file_put(struct catalog *c, const struct catalog_entry *entry, struct catalog_effect *effect,
+	struct err *e) MUST_CHECK;
 // Removes the file and gives its name; a duplicate of its name is listed now. Where somebody else has
 // written it since it was read (written), or has removed it, nothing happens, and name is empty.
 int catalog_file_remove(struct catalog *c, int64_t id, int64_t written, char name[LIMIT_FILE_NAME + 1],
@@ -67,16 +66,14 @@ struct catalog_copy {
 	const uint8_t *sha256; // NULL: refused before it was read
 };
 typedef int catalog_copy_fn(void *ctx, const struct catalog_copy *copy, struct err *e);
-int catalog_file_copies(struct catalog *c, int64_t platform, const char *filename,
-	catalog_copy_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+int catalog_file_copies(struct catalog *c, int64_t platform, const char *filename, catalog_copy_fn *fn, void *ctx,
+	struct err *e) MUST_CHECK;
 
 // All files that are refused, or duplicates, or unlisted, by platform and path.
-typedef int catalog_unlisted_fn(
-	void *ctx, int64_t platform, const char *path, const char *reason, struct err *e);
-int catalog_unlisted(struct catalog *c, enum catalog_state state, catalog_unlisted_fn *fn,
-	void *ctx, struct err *e) MUST_CHECK;
+typedef int catalog_unlisted_fn(void *ctx, int64_t platform, const char *path, const char *reason, struct err *e);
+int catalog_unlisted(struct catalog *c, enum catalog_state state, catalog_unlisted_fn *fn, void *ctx,
+	struct err *e) MUST_CHECK;
 // File names that several platforms list: on how many, and with how many different contents. Reads
 // every row of the catalog.
-typedef int catalog_shared_fn(
-	void *ctx, const char *filename, uint64_t platforms, uint64_t contents, struct err *e);
+typedef int catalog_shared_fn(void *ctx, const char *filename, uint64_t platforms, uint64_t contents, struct err *e);
 int catalog_shared(struct catalog *c, catalog_shared_fn *fn, void *ctx, struct err *e) MUST_CHECK;

@@ -11,7 +11,7 @@ struct catalog_history {
 	const char *filename;
 	const char *path; // below the platform
 	enum catalog_state state;
-	bool has_file;               // its bytes are there; false: only the tombstone is left
+	bool has_file; // its bytes are there; false: only the tombstone is left
 	uint64_t size;
 	const uint8_t *sha256;       // NULL: it was never read
 	const char *requires_python; // NULL: none
@@ -22,4 +22,5 @@ struct catalog_history {
 typedef int catalog_history_fn(void *ctx, const struct catalog_history *file, struct err *e);
 // By file name, on all platforms. project is normalised; of what is not listed the file's name counts, so now and then
 // one of another project is among them ("foo-bar" beside "foo").
-int catalog_histories(struct catalog *c, const char *project, catalog_history_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+int catalog_histories(struct catalog *c, const char *project, catalog_history_fn *fn, void *ctx,
+	struct err *e) MUST_CHECK;

@@ -5,8 +5,7 @@
 #include "lib/base/mem.h"
 #include "lib/state/catalog/catalog-name.h"
 
-int catalog_folder_marks(
-	struct catalog *c, int64_t folder, catalog_known_mark_fn *fn, void *ctx, struct err *e)
+int catalog_folder_marks(struct catalog *c, int64_t folder, catalog_known_mark_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, FOLDER_MARKS, e);
 	if (!q)
@@ -14,8 +13,8 @@ int catalog_folder_marks(
 	query_bind_int(q, 1, folder);
 	int row;
 	while ((row = query_step(q, e)) > 0) {
-		struct catalog_known_mark mark = {query_text(q, 0), (enum mark)query_int(q, 1),
-			query_text(q, 2), query_int(q, 3)};
+		struct catalog_known_mark mark = {
+			query_text(q, 0), (enum mark)query_int(q, 1), query_text(q, 2), query_int(q, 3)};
 		if (mark.mark < MARK_COUNT && fn(ctx, &mark, e) < 0)
 			return -1;
 	}
@@ -30,8 +29,7 @@ static void bind_key(struct query *q, const struct catalog_mark *m)
 }
 
 // 0 where there is none.
-static int get_written(
-	struct catalog *c, const struct catalog_mark *m, int64_t *written, struct err *e)
+static int get_written(struct catalog *c, const struct catalog_mark *m, int64_t *written, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, MARK_GET, e);
 	if (!q)
@@ -82,8 +80,8 @@ static int yank(struct catalog *c, int64_t id, const char *reason, struct err *e
 }
 
 // The file wants its name again.
-static int list_again(struct catalog *c, const struct catalog_mark *m, int64_t id,
-	const struct holder *competitor, struct err *e)
+static int list_again(struct catalog *c, const struct catalog_mark *m, int64_t id, const struct holder *competitor,
+	struct err *e)
 {
 	CLEANUP(mem_free) char *reason = NULL;
 	enum catalog_state state;
@@ -103,8 +101,8 @@ static int bury(struct catalog *c, const struct catalog_mark *m, const char *rea
 }
 
 // What the mark says of the file beside it, if that is there and good.
-static int tell_file(
-	struct catalog *c, const struct catalog_mark *m, const char *reason, const struct holder *before, struct err *e)
+static int tell_file(struct catalog *c, const struct catalog_mark *m, const char *reason, const struct holder *before,
+	struct err *e)
 {
 	struct name_row file;
 	if (catalog_name_row(c, m->folder, m->filename, &file, e) < 0)
@@ -114,15 +112,13 @@ static int tell_file(
 	return m->mark == MARK_YANKED ? yank(c, file.id, reason, e) : bury(c, m, reason, &file, before, e);
 }
 
-int catalog_mark_put(struct catalog *c, const struct catalog_mark *m, struct catalog_effect *effect,
-	struct err *e)
+int catalog_mark_put(struct catalog *c, const struct catalog_mark *m, struct catalog_effect *effect, struct err *e)
 {
 	struct holder before, after;
 	int64_t written = 0;
 	*effect = (struct catalog_effect){0};
 	if (get_written(c, m, &written, e) < 0 ||
-		catalog_name_look(c, m->filename, m->platform, &before, &effect->was_listed, effect->before,
-			e) < 0)
+		catalog_name_look(c, m->filename, m->platform, &before, &effect->was_listed, effect->before, e) < 0)
 		return -1;
 	effect->was_left = m->is_guarded && written != m->written;
 	CLEANUP(mem_free) char *reason = reason_of(m);
@@ -181,14 +177,12 @@ static int find_tombstone(struct catalog *c, enum statement what, int64_t platfo
 	return row;
 }
 
-int catalog_tombstone(
-	struct catalog *c, int64_t platform, const char *filename, struct buf *out, struct err *e)
+int catalog_tombstone(struct catalog *c, int64_t platform, const char *filename, struct buf *out, struct err *e)
 {
 	return find_tombstone(c, TOMBSTONE_FIND, platform, filename, out, e);
 }
 
-int catalog_tombstone_text(
-	struct catalog *c, int64_t platform, const char *filename, struct buf *out, struct err *e)
+int catalog_tombstone_text(struct catalog *c, int64_t platform, const char *filename, struct buf *out, struct err *e)
 {
 	return find_tombstone(c, TOMBSTONE_TEXT, platform, filename, out, e);
 }

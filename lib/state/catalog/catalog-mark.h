@@ -32,8 +32,8 @@ struct catalog_mark {
 	enum mark mark;
 	const char *text; // of the sidecar, as far as it is a string; NULL: it is taken off
 };
-int catalog_mark_put(struct catalog *c, const struct catalog_mark *mark,
-	struct catalog_effect *effect, struct err *e) MUST_CHECK;
+int catalog_mark_put(struct catalog *c, const struct catalog_mark *mark, struct catalog_effect *effect,
+	struct err *e) MUST_CHECK;
 
 // A mark that is there, and what is known of the file beside it. Strings are borrowed for the call.
 struct catalog_marked {
@@ -45,20 +45,20 @@ struct catalog_marked {
 	enum catalog_state state;
 	uint64_t size;
 	int64_t mtime_ns;
-	const uint8_t *sha256; // NULL: it was refused before it was read
-	const char *project;   // normalised; NULL: it is refused
+	const uint8_t *sha256;                 // NULL: it was refused before it was read
+	const char *project;                   // normalised; NULL: it is refused
 	const char *version, *requires_python; // NULL: none
-	const char *refusal; // NULL: it is not in quarantine
+	const char *refusal;                   // NULL: it is not in quarantine
 };
 typedef int catalog_marked_fn(void *ctx, const struct catalog_marked *mark, struct err *e);
 // All marks of the kind on a platform, by file name, then folder.
-int catalog_marks(struct catalog *c, int64_t platform, enum mark mark, catalog_marked_fn *fn,
-	void *ctx, struct err *e) MUST_CHECK;
+int catalog_marks(struct catalog *c, int64_t platform, enum mark mark, catalog_marked_fn *fn, void *ctx,
+	struct err *e) MUST_CHECK;
 
 // 1: somewhere on the platform there is a tombstone of this name, and its reason is added to out;
 // 0: there is none.
 int catalog_tombstone(struct catalog *c, int64_t platform, const char *filename, struct buf *out,
 	struct err *e) MUST_CHECK;
 // The same with its text (lib/state/store/tombstone.h); its reason alone where nobody kept the text.
-int catalog_tombstone_text(struct catalog *c, int64_t platform, const char *filename,
-	struct buf *out, struct err *e) MUST_CHECK;
+int catalog_tombstone_text(struct catalog *c, int64_t platform, const char *filename, struct buf *out,
+	struct err *e) MUST_CHECK;

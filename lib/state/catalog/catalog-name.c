@@ -5,8 +5,8 @@
 
 #include "lib/base/mem.h"
 
-static int find_holder(struct catalog *c, enum statement id, const char *filename, int64_t platform,
-	struct holder *out, struct err *e)
+static int find_holder(struct catalog *c, enum statement id, const char *filename, int64_t platform, struct holder *out,
+	struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, id, e);
 	out->id = 0;
@@ -20,8 +20,7 @@ static int find_holder(struct catalog *c, enum statement id, const char *filenam
 	const uint8_t *sha256 = query_sha256(q, 2);
 	struct str folder = str_from(query_text(q, 1));
 	if (!sha256 || folder.len > LIMIT_PATH)
-		return err_set(e, ERR_DB, "catalog %s: the row of %s is damaged", catalog_path(c),
-			filename);
+		return err_set(e, ERR_DB, "catalog %s: the row of %s is damaged", catalog_path(c), filename);
 	out->id = query_int(q, 0);
 	memcpy(out->folder, folder.ptr, folder.len);
 	out->folder[folder.len] = '\0';
@@ -29,8 +28,8 @@ static int find_holder(struct catalog *c, enum statement id, const char *filenam
 	return 0;
 }
 
-int catalog_name_look(struct catalog *c, const char *filename, int64_t platform, struct holder *out,
-	bool *is_listed, uint8_t *sha256, struct err *e)
+int catalog_name_look(struct catalog *c, const char *filename, int64_t platform, struct holder *out, bool *is_listed,
+	uint8_t *sha256, struct err *e)
 {
 	if (find_holder(c, FILE_LISTED, filename, platform, out, e) < 0)
 		return -1;
@@ -40,8 +39,7 @@ int catalog_name_look(struct catalog *c, const char *filename, int64_t platform,
 	return 0;
 }
 
-int catalog_name_set_state(
-	struct catalog *c, int64_t id, enum catalog_state state, const char *reason, struct err *e)
+int catalog_name_set_state(struct catalog *c, int64_t id, enum catalog_state state, const char *reason, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, FILE_STATE, e);
 	if (!q)
@@ -62,8 +60,8 @@ int catalog_name_promote(struct catalog *c, const char *filename, int64_t platfo
 
 static char *duplicate_reason(const char *winner)
 {
-	return xasprintf("the same file name is in %s%s, which comes first",
-		*winner ? "the folder " : "the top folder", winner);
+	return xasprintf("the same file name is in %s%s, which comes first", *winner ? "the folder " : "the top folder",
+		winner);
 }
 
 // Whether a/X comes before b/X.
@@ -88,8 +86,7 @@ int catalog_name_claim(struct catalog *c, int64_t id, const char *folder, const 
 	return has_competitor ? catalog_name_set_state(c, competitor->id, FILE_IS_DUPLICATE, why, e) : 0;
 }
 
-int catalog_name_row(
-	struct catalog *c, int64_t folder, const char *filename, struct name_row *out, struct err *e)
+int catalog_name_row(struct catalog *c, int64_t folder, const char *filename, struct name_row *out, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, FILE_FIND, e);
 	*out = (struct name_row){0};
@@ -99,7 +96,6 @@ int catalog_name_row(
 	query_bind_text(q, 2, filename);
 	int row = query_step(q, e);
 	if (row > 0)
-		*out = (struct name_row){
-			query_int(q, 0), (enum catalog_state)query_int(q, 1), query_int(q, 2)};
+		*out = (struct name_row){query_int(q, 0), (enum catalog_state)query_int(q, 1), query_int(q, 2)};
 	return row < 0 ? -1 : 0;
 }

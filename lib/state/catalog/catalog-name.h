@@ -16,11 +16,10 @@ struct holder {
 
 // Who holds the name now. The half of the effect that stands for it is filled in: is_listed and
 // sha256.
-int catalog_name_look(struct catalog *c, const char *filename, int64_t platform, struct holder *out,
-	bool *is_listed, uint8_t *sha256, struct err *e) MUST_CHECK;
+int catalog_name_look(struct catalog *c, const char *filename, int64_t platform, struct holder *out, bool *is_listed,
+	uint8_t *sha256, struct err *e) MUST_CHECK;
 // Nobody holds the name now: the first duplicate takes it.
-int catalog_name_promote(
-	struct catalog *c, const char *filename, int64_t platform, struct err *e) MUST_CHECK;
+int catalog_name_promote(struct catalog *c, const char *filename, int64_t platform, struct err *e) MUST_CHECK;
 // A good file that wants its name: takes it from whoever holds it and comes later; *state and
 // *reason (to be freed by the caller) become what the file is. id 0: it has no row yet.
 int catalog_name_claim(struct catalog *c, int64_t id, const char *folder, const struct holder *competitor,

@@ -63,7 +63,8 @@ static int write_file(struct catalog_planner *p, const struct catalog_planned *f
 	CLEANUP(query_end) struct query *q = query_begin(p->catalog, PLANNED_ADD, e);
 	if (!q)
 		return -1;
-	const char *const text[] = {f->project, f->version, f->filename, f->path, f->verdict, f->why, f->reason, f->upstream};
+	const char *const text[] = {
+		f->project, f->version, f->filename, f->path, f->verdict, f->why, f->reason, f->upstream};
 	const int64_t number[] = {p->plan, f->platform, (int64_t)f->size, f->removes, f->is_identical};
 	for (size_t i = 0; i < ARRAY_SIZE(number); i++)
 		query_bind_int(q, (int)i + 1, number[i]);
@@ -98,8 +99,8 @@ int catalog_plan_add(struct catalog_planner *p, const struct catalog_planned *fi
 {
 	struct catalog_planned *copy = &p->file[p->count++];
 	*copy = *file;
-	const char **const text[] = {&copy->project, &copy->version, &copy->filename, &copy->path, &copy->verdict, &copy->why,
-		&copy->reason, &copy->upstream};
+	const char **const text[] = {&copy->project, &copy->version, &copy->filename, &copy->path, &copy->verdict,
+		&copy->why, &copy->reason, &copy->upstream};
 	for (size_t i = 0; i < ARRAY_SIZE(text); i++)
 		if (*text[i])
 			*text[i] = arena_copy(&p->text, str_from(*text[i]));

@@ -27,8 +27,8 @@ struct catalog_planner;
 int catalog_plan_begin(struct catalog *c, struct catalog_planner **out, struct err *e) MUST_CHECK;
 int catalog_plan_add(struct catalog_planner *p, const struct catalog_planned *file, struct err *e) MUST_CHECK;
 // made: seconds since 1970; head: JSON, all that the plan says beside the files ("totals", "look-ups", …).
-int catalog_plan_finish(struct catalog_planner *p, const char *id, int64_t made, const char *head, struct err *e)
-	MUST_CHECK;
+int catalog_plan_finish(struct catalog_planner *p, const char *id, int64_t made, const char *head,
+	struct err *e) MUST_CHECK;
 void catalog_plan_cleanup(struct catalog_planner **p); // for CLEANUP; what was not finished counts for nothing
 
 // The last plan: its id, when it was made, and its head (added to the buffers). ERR_NOT_FOUND where there is none.
@@ -48,5 +48,5 @@ typedef int catalog_planned_fn(void *ctx, const struct catalog_planned *file, st
 int catalog_plan_files(struct catalog *c, const struct catalog_plan_filter *filter, uint64_t skip, uint64_t limit,
 	catalog_planned_fn *fn, void *ctx, struct err *e) MUST_CHECK;
 // All that it says of a project's files, on all platforms; nothing where there is no plan.
-int catalog_plan_project(struct catalog *c, const char *project, catalog_planned_fn *fn, void *ctx, struct err *e)
-	MUST_CHECK;
+int catalog_plan_project(struct catalog *c, const char *project, catalog_planned_fn *fn, void *ctx,
+	struct err *e) MUST_CHECK;

@@ -30,8 +30,8 @@ int catalog_is_of(struct catalog *c, const char *store, struct err *e)
 		return -1;
 	const char *recorded = query_text(q, 0);
 	if (recorded && strcmp(recorded, store) != 0)
-		return err_set(e, ERR_USAGE, "catalog %s is of the store %s, not of %s",
-			catalog_path(c), recorded, store);
+		return err_set(e, ERR_USAGE, "catalog %s is of the store %s, not of %s", catalog_path(c), recorded,
+			store);
 	return recorded ? 0 : 1;
 }
 
@@ -76,8 +76,8 @@ int catalog_any_was_scanned(struct catalog *c, bool *scanned, struct err *e)
 	return 0;
 }
 
-int catalog_project_files(struct catalog *c, int64_t platform, const char *project,
-	catalog_file_fn *fn, void *ctx, struct err *e)
+int catalog_project_files(struct catalog *c, int64_t platform, const char *project, catalog_file_fn *fn, void *ctx,
+	struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, PROJECT_FILES, e);
 	if (!q)
@@ -108,8 +108,7 @@ int catalog_project_files(struct catalog *c, int64_t platform, const char *proje
 
 // Calls fn for each row of a query over projects; *newest, where wanted, gets the largest change
 // number.
-static int each_project(
-	struct query *q, catalog_project_fn *fn, void *ctx, int64_t *newest, struct err *e)
+static int each_project(struct query *q, catalog_project_fn *fn, void *ctx, int64_t *newest, struct err *e)
 {
 	int row;
 	while ((row = query_step(q, e)) > 0) {
@@ -127,8 +126,7 @@ static int each_project(
 	return row;
 }
 
-int catalog_projects(
-	struct catalog *c, int64_t platform, catalog_project_fn *fn, void *ctx, struct err *e)
+int catalog_projects(struct catalog *c, int64_t platform, catalog_project_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, PROJECT_LIST, e);
 	if (!q)
@@ -137,8 +135,7 @@ int catalog_projects(
 	return each_project(q, fn, ctx, NULL, e);
 }
 
-int catalog_project_folder(
-	struct catalog *c, int64_t platform, const char *project, char **folder, struct err *e)
+int catalog_project_folder(struct catalog *c, int64_t platform, const char *project, char **folder, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, PROJECT_FOLDER, e);
 	*folder = NULL;
@@ -184,8 +181,7 @@ int catalog_usage(struct catalog *c, int64_t platform, struct catalog_usage *out
 	return 0;
 }
 
-int catalog_changes(struct catalog *c, int64_t since, catalog_project_fn *fn, void *ctx,
-	int64_t *newest, struct err *e)
+int catalog_changes(struct catalog *c, int64_t since, catalog_project_fn *fn, void *ctx, int64_t *newest, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, PROJECT_CHANGES, e);
 	if (!q)
@@ -198,8 +194,8 @@ int catalog_changes(struct catalog *c, int64_t since, catalog_project_fn *fn, vo
 	return 0;
 }
 
-int catalog_find_file(struct catalog *c, int64_t platform, const char *filename,
-	struct catalog_place *out, struct err *e)
+int catalog_find_file(struct catalog *c, int64_t platform, const char *filename, struct catalog_place *out,
+	struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, FILE_PLACE, e);
 	if (!q)
@@ -235,8 +231,7 @@ void catalog_place_release(struct catalog_place *p)
 	p->path = p->project = NULL;
 }
 
-int catalog_locations(
-	struct catalog *c, int64_t platform, catalog_location_fn *fn, void *ctx, struct err *e)
+int catalog_locations(struct catalog *c, int64_t platform, catalog_location_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, PLATFORM_FILES, e);
 	if (!q)
@@ -252,8 +247,7 @@ int catalog_locations(
 	return row;
 }
 
-int catalog_metadata(
-	struct catalog *c, const uint8_t sha256[SHA256_SIZE], struct buf *out, struct err *e)
+int catalog_metadata(struct catalog *c, const uint8_t sha256[SHA256_SIZE], struct buf *out, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, METADATA_GET, e);
 	if (!q)

@@ -6,8 +6,7 @@
 
 enum { SECOND = 1000000000 }; // in nanoseconds
 
-int catalog_upstream_rows(
-	struct catalog *c, const char *project, catalog_upstream_fn *fn, void *ctx, struct err *e)
+int catalog_upstream_rows(struct catalog *c, const char *project, catalog_upstream_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, UPSTREAM_ROWS, e);
 	if (!q)
@@ -38,7 +37,8 @@ int catalog_upstream_rows(
 	return row;
 }
 
-static int put_row(struct catalog *c, const struct catalog_upstream *row, bool is_changed, int64_t *changed, struct err *e)
+static int put_row(struct catalog *c, const struct catalog_upstream *row, bool is_changed, int64_t *changed,
+	struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, UPSTREAM_SET, e);
 	if (!q)

@@ -12,11 +12,11 @@ struct catalog_upstream {
 	const char *result;  // of the last time that it was asked
 	const char *why;
 	const char *last_definitive; // what it said for certain last; NULL: nothing
-	const char *etag;     // of the facts; NULL: none
+	const char *etag;            // of the facts; NULL: none
 	int64_t asked;
-	int64_t fetched; // when the facts were confirmed last
-	int64_t max_age; // -1: it did not say
-	int64_t changed; // store.change of the last write that changed what is known
+	int64_t fetched;      // when the facts were confirmed last
+	int64_t max_age;      // -1: it did not say
+	int64_t changed;      // store.change of the last write that changed what is known
 	struct str facts;     // packed; ptr NULL: none
 	const uint8_t *doubt; // SHA-256 of the packed facts that are not believed; NULL: none
 	int64_t doubted;      // since when
@@ -24,8 +24,8 @@ struct catalog_upstream {
 	int64_t had_since;    // since when it has the project; 0: it has not
 };
 typedef int catalog_upstream_fn(void *ctx, const struct catalog_upstream *row, struct err *e);
-int catalog_upstream_rows(
-	struct catalog *c, const char *project, catalog_upstream_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+int catalog_upstream_rows(struct catalog *c, const char *project, catalog_upstream_fn *fn, void *ctx,
+	struct err *e) MUST_CHECK;
 // has_facts: those of the row are written, else what is there stays. is_changed: changed becomes this transaction's number.
 // *changed gets what it is then.
 int catalog_upstream_put(struct catalog *c, const struct catalog_upstream *row, bool has_facts, bool is_changed,

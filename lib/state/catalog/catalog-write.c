@@ -111,8 +111,8 @@ int catalog_platforms(struct catalog *c, catalog_platform_fn *fn, void *ctx, str
 		return -1;
 	int row;
 	while ((row = query_step(q, e)) > 0) {
-		struct catalog_platform platform = {query_int(q, 0), query_text(q, 1),
-			(uint64_t)query_int(q, 2), (uint64_t)query_int(q, 3)};
+		struct catalog_platform platform = {
+			query_int(q, 0), query_text(q, 1), (uint64_t)query_int(q, 2), (uint64_t)query_int(q, 3)};
 		if (fn(ctx, &platform, e) < 0)
 			return -1;
 	}
@@ -128,12 +128,12 @@ int catalog_platform_clear(struct catalog *c, int64_t platform, struct err *e)
 
 static struct catalog_folder folder_of(struct query *q)
 {
-	return (struct catalog_folder){query_int(q, 0), query_text(q, 1), query_int(q, 2),
-		query_int(q, 3) != 0, (uint64_t)query_int(q, 4)};
+	return (struct catalog_folder){
+		query_int(q, 0), query_text(q, 1), query_int(q, 2), query_int(q, 3) != 0, (uint64_t)query_int(q, 4)};
 }
 
-int catalog_folder_find(struct catalog *c, int64_t platform, const char *path,
-	struct catalog_folder *out, struct err *e)
+int catalog_folder_find(struct catalog *c, int64_t platform, const char *path, struct catalog_folder *out,
+	struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, FOLDER_FIND, e);
 	if (!q)
@@ -150,8 +150,7 @@ int catalog_folder_find(struct catalog *c, int64_t platform, const char *path,
 	return 0;
 }
 
-int catalog_folder_children(
-	struct catalog *c, int64_t folder, catalog_folder_fn *fn, void *ctx, struct err *e)
+int catalog_folder_children(struct catalog *c, int64_t folder, catalog_folder_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, FOLDER_CHILDREN, e);
 	if (!q)
@@ -166,8 +165,7 @@ int catalog_folder_children(
 	return row;
 }
 
-static int add_folder(struct catalog *c, int64_t platform, int64_t parent, const char *path,
-	int64_t *id, struct err *e)
+static int add_folder(struct catalog *c, int64_t platform, int64_t parent, const char *path, int64_t *id, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, FOLDER_ADD, e);
 	if (!q)
@@ -182,8 +180,7 @@ static int add_folder(struct catalog *c, int64_t platform, int64_t parent, const
 	return 0;
 }
 
-int catalog_folder_ensure(
-	struct catalog *c, int64_t platform, const char *path, int64_t *id, struct err *e)
+int catalog_folder_ensure(struct catalog *c, int64_t platform, const char *path, int64_t *id, struct err *e)
 {
 	struct err missing = ERR_INIT;
 	struct catalog_folder found;
@@ -205,8 +202,7 @@ int catalog_folder_ensure(
 
 int catalog_folder_set(struct catalog *c, const struct catalog_folder *folder, struct err *e)
 {
-	int64_t values[] = {
-		folder->id, folder->mtime_ns, folder->trusted, (int64_t)folder->ignored};
+	int64_t values[] = {folder->id, folder->mtime_ns, folder->trusted, (int64_t)folder->ignored};
 	return query_run_ints(c, FOLDER_SET, values, ARRAY_SIZE(values), e);
 }
 

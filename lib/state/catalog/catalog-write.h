@@ -17,7 +17,8 @@ void catalog_rollback(struct catalog *c); // nothing where no transaction is ope
 // Notes that a whole scan has ended.
 int catalog_set_scanned(struct catalog *c, struct err *e) MUST_CHECK;
 // Notes how far a scan has come with a platform.
-int catalog_platform_set_scanned(struct catalog *c, int64_t platform, enum catalog_scanned scanned, struct err *e) MUST_CHECK;
+int catalog_platform_set_scanned(struct catalog *c, int64_t platform, enum catalog_scanned scanned,
+	struct err *e) MUST_CHECK;
 
 // A platform of the catalog, configured or not.
 struct catalog_platform {
@@ -27,8 +28,7 @@ struct catalog_platform {
 	uint64_t files; // listed
 };
 typedef int catalog_platform_fn(void *ctx, const struct catalog_platform *platform, struct err *e);
-int catalog_platforms(
-	struct catalog *c, catalog_platform_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+int catalog_platforms(struct catalog *c, catalog_platform_fn *fn, void *ctx, struct err *e) MUST_CHECK;
 // Forgets its folders and files; the id stays, and its projects stay with no files, so that servers
 // see it.
 int catalog_platform_clear(struct catalog *c, int64_t platform, struct err *e) MUST_CHECK;
@@ -43,16 +43,14 @@ struct catalog_folder {
 };
 typedef int catalog_folder_fn(void *ctx, const struct catalog_folder *folder, struct err *e);
 // ERR_NOT_FOUND where it is not there; out->path is the path that was given.
-int catalog_folder_find(struct catalog *c, int64_t platform, const char *path,
-	struct catalog_folder *out, struct err *e) MUST_CHECK;
+int catalog_folder_find(struct catalog *c, int64_t platform, const char *path, struct catalog_folder *out,
+	struct err *e) MUST_CHECK;
 int catalog_folder_children(struct catalog *c, int64_t folder, catalog_folder_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
-int catalog_folder_set(
-	struct catalog *c, const struct catalog_folder *folder, struct err *e) MUST_CHECK;
+int catalog_folder_set(struct catalog *c, const struct catalog_folder *folder, struct err *e) MUST_CHECK;
 // The id of a folder ("" is the platform's root), made where it is missing, with those above it. A new one is
 // not trusted.
-int catalog_folder_ensure(struct catalog *c, int64_t platform, const char *path, int64_t *id,
-	struct err *e) MUST_CHECK;
+int catalog_folder_ensure(struct catalog *c, int64_t platform, const char *path, int64_t *id, struct err *e) MUST_CHECK;
 // Where nothing is in it; else nothing happens: somebody has put something there.
 int catalog_folder_remove(struct catalog *c, int64_t folder, struct err *e) MUST_CHECK;
 

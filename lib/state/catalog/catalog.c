@@ -36,14 +36,14 @@ struct query {
 struct catalog {
 	sqlite3 *db;
 	char *path;
-	char *real_path; // without links: what SQLite is told
+	char *real_path;         // without links: what SQLite is told
 	struct changes *changes; // NULL: read only, or it cannot be had
-	int64_t version_seen; // PRAGMA data_version, 0 before the first look
-	uint32_t mark;        // of the changes, before the statement that runs was begun or tried again
-	int64_t busy_since;   // clock_ms()
-	int64_t ends;         // clock_ms() when reading has to end
-	bool has_failed;      // the system did, once
-	bool is_unlocked;     // read as if nobody could write; opened tells whether somebody did
+	int64_t version_seen;    // PRAGMA data_version, 0 before the first look
+	uint32_t mark;           // of the changes, before the statement that runs was begun or tried again
+	int64_t busy_since;      // clock_ms()
+	int64_t ends;            // clock_ms() when reading has to end
+	bool has_failed;         // the system did, once
+	bool is_unlocked;        // read as if nobody could write; opened tells whether somebody did
 	struct stat opened;
 	struct query slot[STATEMENT_COUNT];
 };
@@ -225,8 +225,8 @@ static int check_version(struct catalog *c, int64_t *version, struct err *e)
 		return err_set(e, ERR_USAGE, "%s is a database, but no catalog of wheelcache", c->path);
 	if (*version > schema_steps)
 		return err_set(e, ERR_USAGE,
-			"catalog %s was made by a newer wheelcache (schema %lld, this one knows %d)",
-			c->path, (long long)*version, schema_steps);
+			"catalog %s was made by a newer wheelcache (schema %lld, this one knows %d)", c->path,
+			(long long)*version, schema_steps);
 	return 0;
 }
 
@@ -246,8 +246,9 @@ static int upgrade_once(struct catalog *c, bool *done, struct err *e)
 	*done = version == schema_steps;
 	if (*done)
 		return 0;
-	CLEANUP(mem_free) char *mark = xasprintf("PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
-		SCHEMA_APPLICATION_ID, (int)version + 1);
+	CLEANUP(mem_free)
+	char *mark = xasprintf("PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT", SCHEMA_APPLICATION_ID,
+		(int)version + 1);
 	if (run_script(c, schema_step[version], e) < 0)
 		return -1;
 	return run_script(c, mark, e);
@@ -380,8 +381,8 @@ static int prepare_read(struct catalog *c, struct err *e)
 		return -1;
 	if (version == schema_steps)
 		return 0;
-	return err_set(e, ERR_USAGE, "catalog %s was made by an older wheelcache; wheelcache index brings it up to date",
-		c->path);
+	return err_set(e, ERR_USAGE,
+		"catalog %s was made by an older wheelcache; wheelcache index brings it up to date", c->path);
 }
 
 // https://www.sqlite.org/uri.html: "immutable" looks neither for other files nor for locks.

@@ -48,11 +48,9 @@ void catalog_close(struct catalog *c);    // NULL is fine
 void catalog_cleanup(struct catalog **c); // for CLEANUP
 
 // The platform's id, stable for the catalog's life. ERR_NOT_FOUND where it is not there.
-int catalog_platform_find(
-	struct catalog *c, const char *name, int64_t *id, struct err *e) MUST_CHECK;
+int catalog_platform_find(struct catalog *c, const char *name, int64_t *id, struct err *e) MUST_CHECK;
 // The same, made where it is missing; outside of a transaction.
-int catalog_platform_add(
-	struct catalog *c, const char *name, int64_t *id, struct err *e) MUST_CHECK;
+int catalog_platform_add(struct catalog *c, const char *name, int64_t *id, struct err *e) MUST_CHECK;
 // ERR_USAGE where the catalog was made for another store; records the store (its real path) where
 // it has none.
 int catalog_claim(struct catalog *c, const char *store, struct err *e) MUST_CHECK;
@@ -92,8 +90,8 @@ struct catalog_file {
 // Returns 0 to go on, -1 with *e set to end.
 typedef int catalog_file_fn(void *ctx, const struct catalog_file *file, struct err *e);
 // The listed files of one project on one platform, by version key, then file name.
-int catalog_project_files(struct catalog *c, int64_t platform, const char *project,
-	catalog_file_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+int catalog_project_files(struct catalog *c, int64_t platform, const char *project, catalog_file_fn *fn, void *ctx,
+	struct err *e) MUST_CHECK;
 
 // A project on a platform; files is 0 where its last one has gone.
 struct catalog_project {
@@ -104,8 +102,7 @@ struct catalog_project {
 };
 typedef int catalog_project_fn(void *ctx, const struct catalog_project *project, struct err *e);
 // The projects of a platform that have files, by name.
-int catalog_projects(struct catalog *c, int64_t platform, catalog_project_fn *fn, void *ctx,
-	struct err *e) MUST_CHECK;
+int catalog_projects(struct catalog *c, int64_t platform, catalog_project_fn *fn, void *ctx, struct err *e) MUST_CHECK;
 // A folder of the platform (its path; to be freed) that lists files of the project; *folder is NULL where
 // none does.
 int catalog_project_folder(struct catalog *c, int64_t platform, const char *project, char **folder,
@@ -114,27 +111,25 @@ int catalog_project_folder(struct catalog *c, int64_t platform, const char *proj
 struct catalog_totals {
 	uint64_t projects, files, bytes;
 };
-int catalog_totals(
-	struct catalog *c, int64_t platform, struct catalog_totals *out, struct err *e) MUST_CHECK;
+int catalog_totals(struct catalog *c, int64_t platform, struct catalog_totals *out, struct err *e) MUST_CHECK;
 // What a platform has on its disk: its listed files, and those that are there but not listed.
 struct catalog_usage {
 	uint64_t files, bytes;
 };
-int catalog_usage(
-	struct catalog *c, int64_t platform, struct catalog_usage *out, struct err *e) MUST_CHECK;
+int catalog_usage(struct catalog *c, int64_t platform, struct catalog_usage *out, struct err *e) MUST_CHECK;
 // All projects that changed after the change numbered since, on every platform; *newest gets the
 // number of the newest change, and stays as it is on an error: whoever asks again misses none.
 // since 0: all there are, also those without files.
-int catalog_changes(struct catalog *c, int64_t since, catalog_project_fn *fn, void *ctx,
-	int64_t *newest, struct err *e) MUST_CHECK;
+int catalog_changes(struct catalog *c, int64_t since, catalog_project_fn *fn, void *ctx, int64_t *newest,
+	struct err *e) MUST_CHECK;
 // Whether anybody else committed since the last call (cheap; true at the first).
 bool catalog_was_written(struct catalog *c);
 
 // Where a file is, and what its bytes were when they were hashed.
 struct catalog_place {
 	bool is_unlisted; // it was pruned: on no page, and still to be had by its URL
-	char *path;    // below the platform; to be released
-	char *project; // normalised; to be released
+	char *path;       // below the platform; to be released
+	char *project;    // normalised; to be released
 	uint64_t size;
 	int64_t mtime_ns;
 	uint64_t inode;
@@ -143,8 +138,8 @@ struct catalog_place {
 	uint8_t metadata_sha256[SHA256_SIZE];
 };
 // ERR_NOT_FOUND where the platform has no such file, listed or unlisted.
-int catalog_find_file(struct catalog *c, int64_t platform, const char *filename,
-	struct catalog_place *out, struct err *e) MUST_CHECK;
+int catalog_find_file(struct catalog *c, int64_t platform, const char *filename, struct catalog_place *out,
+	struct err *e) MUST_CHECK;
 void catalog_place_release(struct catalog_place *p);
 // The same of all listed files of a platform, as far as links to them need it. Borrowed for the
 // call.
@@ -159,5 +154,4 @@ typedef int catalog_location_fn(void *ctx, const struct catalog_location *file, 
 int catalog_locations(struct catalog *c, int64_t platform, catalog_location_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
 // Adds the bytes of METADATA to out.
-int catalog_metadata(struct catalog *c, const uint8_t sha256[SHA256_SIZE], struct buf *out,
-	struct err *e) MUST_CHECK;
+int catalog_metadata(struct catalog *c, const uint8_t sha256[SHA256_SIZE], struct buf *out, struct err *e) MUST_CHECK;

@@ -57,8 +57,8 @@ static void on_bus_error(int number, siginfo_t *info, void *context UNUSED)
 		uintptr_t page = atomic_load(&g->page);
 		if (!page || at < page || at - page >= size)
 			continue;
-		is_ours = syscall(SYS_mmap, page, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) !=
-			-1;
+		is_ours = syscall(SYS_mmap, page, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+				  -1, 0) != -1;
 		atomic_store(&g->is_lost, true);
 	}
 	if (!is_ours)

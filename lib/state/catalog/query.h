@@ -26,8 +26,7 @@ int query_step(struct query *q, struct err *e) MUST_CHECK;
 // Runs a statement that gives no rows.
 int query_run(struct query *q, struct err *e) MUST_CHECK;
 // The same for one whose parameters are all integers, from the first on.
-int query_run_ints(struct catalog *c, enum statement id, const int64_t *values, int count,
-	struct err *e) MUST_CHECK;
+int query_run_ints(struct catalog *c, enum statement id, const int64_t *values, int count, struct err *e) MUST_CHECK;
 
 // Columns of the row, from 0; strings and bytes live until the next step.
 int64_t query_int(struct query *q, int column);

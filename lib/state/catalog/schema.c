@@ -222,41 +222,40 @@ const int schema_steps = ARRAY_SIZE(schema_step);
 
 // A connection keeps 1 MiB of the database's pages, since there is one a thread; the system's file
 // cache is behind them all.
-const char schema_connection[] =
-	"PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -1024;";
+const char schema_connection[] = "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -1024;";
 
 #define PATH_OF_FILE "iif(d.path = '', f.filename, d.path || '/' || f.filename)"
-#define PLACE_OF_FILE                                                                              \
-	"SELECT " PATH_OF_FILE ", f.size, f.mtime_ns, f.inode, f.sha256, f.metadata_sha256, p.name," \
-	" f.state FROM file f JOIN folder d ON d.id = f.folder JOIN project p ON p.id = f.project" \
+#define PLACE_OF_FILE                                                                                                  \
+	"SELECT " PATH_OF_FILE ", f.size, f.mtime_ns, f.inode, f.sha256, f.metadata_sha256, p.name,"                   \
+	" f.state FROM file f JOIN folder d ON d.id = f.folder JOIN project p ON p.id = f.project"                     \
 	" WHERE f.filename = ?1 AND f.platform = ?2 AND"
 
 // By its beginning: a normalised name has nothing that GLOB takes for a sign.
-#define IS_NAMED(table)                                                                            \
-	"replace(replace(lower(" table ".filename), '_', '-'), '.', '-') GLOB ?1 || '-*'"
-#define TRACE_OF_FILE                                                                              \
-	"SELECT f.platform, f.filename, " PATH_OF_FILE ", f.state, 1, f.size, f.sha256, f.requires_python, f.yanked,"             \
-	" f.reason, m.text FROM file f JOIN folder d ON d.id = f.folder LEFT JOIN mark m ON m.folder = f.folder"                  \
+#define IS_NAMED(table) "replace(replace(lower(" table ".filename), '_', '-'), '.', '-') GLOB ?1 || '-*'"
+#define TRACE_OF_FILE                                                                                                  \
+	"SELECT f.platform, f.filename, " PATH_OF_FILE ", f.state, 1, f.size, f.sha256, f.requires_python, f.yanked,"  \
+	" f.reason, m.text FROM file f JOIN folder d ON d.id = f.folder LEFT JOIN mark m ON m.folder = f.folder"       \
 	" AND m.filename = f.filename AND m.kind = 1 AND m.reason IS NOT NULL"
 
 #define LAST_PLAN "(SELECT max(id) FROM plan WHERE name IS NOT NULL)"
-#define PLANNED                                                                                    \
-	"SELECT platform, size, removes, identical, project, version, filename, path, verdict, why, reason, upstream"             \
+#define PLANNED                                                                                                        \
+	"SELECT platform, size, removes, identical, project, version, filename, path, verdict, why, reason, upstream"  \
 	" FROM planned WHERE plan = " LAST_PLAN " AND "
-#define PLANNED_FILTER                                                                             \
-	"platform = ?1 AND (?2 IS NULL OR verdict = ?2) AND (?4 < 0 OR removes = ?4)"              \
+#define PLANNED_FILTER                                                                                                 \
+	"platform = ?1 AND (?2 IS NULL OR verdict = ?2) AND (?4 < 0 OR removes = ?4)"                                  \
 	" AND (?3 IS NULL OR instr(lower(filename), ?3) OR instr(project, ?3))"
 
-#define COPY_OF_FILE                                                                               \
-	"SELECT f.id, f.written, f.folder, d.path, f.size, f.mtime_ns, f.sha256 FROM file f JOIN folder d ON d.id = f.folder"     \
+#define COPY_OF_FILE                                                                                                          \
+	"SELECT f.id, f.written, f.folder, d.path, f.size, f.mtime_ns, f.sha256 FROM file f JOIN folder d ON d.id = f.folder" \
 	" WHERE f.filename = ?1 AND f.platform = ?2 AND"
 
 #define NEVER "9223372036854775807"
-#define OLDEST_IN(state) "ifnull((SELECT min(mtime_ns) FROM file WHERE project = p.id AND state = " state "), " NEVER ")"
+#define OLDEST_IN(state)                                                                                               \
+	"ifnull((SELECT min(mtime_ns) FROM file WHERE project = p.id AND state = " state "), " NEVER ")"
 
-#define FILE_HELD                                                                                  \
-	"SELECT f.platform, f.filename, " PATH_OF_FILE ", f.version, f.size, f.mtime_ns, f.sha256," \
-	" f.requires_python, iif(f.state = 1, coalesce(f.reason, ''), NULL), f.version_key"         \
+#define FILE_HELD                                                                                                      \
+	"SELECT f.platform, f.filename, " PATH_OF_FILE ", f.version, f.size, f.mtime_ns, f.sha256,"                    \
+	" f.requires_python, iif(f.state = 1, coalesce(f.reason, ''), NULL), f.version_key"                            \
 	" FROM file f JOIN folder d ON d.id = f.folder"
 #define FILE_HELD_OF FILE_HELD " JOIN project p ON p.id = f.project WHERE p.platform = ?1 AND p.name = ?2 AND"
 
@@ -299,8 +298,9 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 	[FOLDER_CHILDREN] = "SELECT id, path, mtime_ns, trusted, ignored FROM folder WHERE parent = ?1",
 	[PROJECT_FIND] = "SELECT id FROM project WHERE platform = ?1 AND name = ?2",
 	// The one that was filled last, where there are several.
-	[PROJECT_FOLDER] = "SELECT d.path FROM project p JOIN file f ON f.project = p.id JOIN folder d ON d.id = f.folder"
-			   " WHERE p.platform = ?1 AND p.name = ?2 AND f.state = 0 ORDER BY f.id DESC LIMIT 1",
+	[PROJECT_FOLDER] =
+		"SELECT d.path FROM project p JOIN file f ON f.project = p.id JOIN folder d ON d.id = f.folder"
+		" WHERE p.platform = ?1 AND p.name = ?2 AND f.state = 0 ORDER BY f.id DESC LIMIT 1",
 	[PROJECT_ADD] = "INSERT INTO project (platform, name) VALUES (?1, ?2)",
 	[PROJECT_LIST] = "SELECT platform, name, files, bytes, changed FROM project"
 			 " WHERE platform = ?1 AND files > 0 ORDER BY name",
@@ -314,8 +314,7 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 	[METADATA_GET] = "SELECT packed FROM metadata WHERE sha256 = ?1",
 	[METADATA_ADD] = "INSERT INTO metadata (sha256, packed) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
 	// Each half has an index of its own; the second is looked at only where the first has nothing.
-	[FILE_PLACE] = PLACE_OF_FILE " f.state = 0 UNION ALL " PLACE_OF_FILE
-				     " f.state = 3 AND f.state > 0 LIMIT 1",
+	[FILE_PLACE] = PLACE_OF_FILE " f.state = 0 UNION ALL " PLACE_OF_FILE " f.state = 3 AND f.state > 0 LIMIT 1",
 	[FILE_LISTED] = "SELECT f.id, d.path, f.sha256 FROM file f JOIN folder d ON d.id = f.folder"
 			" WHERE f.filename = ?1 AND f.platform = ?2 AND f.state = 0",
 	[FILE_HEIR] = "SELECT f.id, d.path, f.sha256 FROM file f JOIN folder d ON d.id = f.folder"
@@ -323,8 +322,7 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 		      " ORDER BY d.path || '/' LIMIT 1",
 	[FILE_GET] = "SELECT filename, platform, state, sha256, mtime_ns, written FROM file WHERE id = ?1",
 	[FILE_FIND] = "SELECT id, state, written FROM file WHERE folder = ?1 AND filename = ?2",
-	[FILE_COPIES] = COPY_OF_FILE " f.state = 0 UNION ALL " COPY_OF_FILE
-				     " f.state IN (1, 2, 3) AND f.state > 0",
+	[FILE_COPIES] = COPY_OF_FILE " f.state = 0 UNION ALL " COPY_OF_FILE " f.state IN (1, 2, 3) AND f.state > 0",
 	[FILE_ADD] = "INSERT INTO file (id, folder, platform, project, filename, state, trusted, size, mtime_ns,"
 		     " inode, sha256, version, version_key, metadata_sha256, requires_python, findings, reason,"
 		     " yanked, written)"
@@ -382,52 +380,59 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 	// A row a platform. The oldest of all files of it, listed or not, but for those in quarantine.
 	[PROJECT_PLACES] = "SELECT l.name, p.files, p.arrived FROM platform l CROSS JOIN project p ON p.platform = l.id"
 			   " WHERE p.name = ?1",
-	[PROJECT_OLDEST] = "SELECT min(min(" OLDEST_IN("0") ", " OLDEST_IN("2") ", " OLDEST_IN("3") ","
-			   " iif(p.arrived > 0 AND p.files > 0, p.arrived * 1000000000, " NEVER ")))"
-			   " FROM platform l CROSS JOIN project p ON p.platform = l.id WHERE p.name = ?1",
+	[PROJECT_OLDEST] = "SELECT min(min(" OLDEST_IN("0") ", " OLDEST_IN("2") ", " OLDEST_IN(
+		"3") ","
+		     " iif(p.arrived > 0 AND p.files > 0, p.arrived * 1000000000, " NEVER ")))"
+		     " FROM platform l CROSS JOIN project p ON p.platform = l.id WHERE p.name = ?1",
 	[UPSTREAM_ROWS] = "SELECT u.source, u.result, u.why, u.standing, u.etag, u.asked, u.fetched, u.max_age,"
 			  " u.changed, u.doubt, u.doubted, p.packed, u.certain, u.had_since FROM upstream u"
 			  " LEFT JOIN upstream_page p ON p.upstream = u.id WHERE u.project = ?1",
-	[UPSTREAM_SET] = "INSERT INTO upstream (project, source, result, why, standing, etag, asked, fetched, max_age,"
-			 " doubt, doubted, certain, had_since, changed) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"
-			 " ?13, ?14, iif(?12, (SELECT change FROM store), 0)) ON CONFLICT DO UPDATE SET result = excluded.result,"
-			 " why = excluded.why, standing = excluded.standing, etag = excluded.etag,"
-			 " asked = excluded.asked, fetched = excluded.fetched, max_age = excluded.max_age,"
-			 " doubt = excluded.doubt, doubted = excluded.doubted, certain = excluded.certain,"
-			 " had_since = excluded.had_since,"
-			 " changed = iif(?12, excluded.changed, changed) RETURNING changed",
+	[UPSTREAM_SET] =
+		"INSERT INTO upstream (project, source, result, why, standing, etag, asked, fetched, max_age,"
+		" doubt, doubted, certain, had_since, changed) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"
+		" ?13, ?14, iif(?12, (SELECT change FROM store), 0)) ON CONFLICT DO UPDATE SET result = excluded.result,"
+		" why = excluded.why, standing = excluded.standing, etag = excluded.etag,"
+		" asked = excluded.asked, fetched = excluded.fetched, max_age = excluded.max_age,"
+		" doubt = excluded.doubt, doubted = excluded.doubted, certain = excluded.certain,"
+		" had_since = excluded.had_since,"
+		" changed = iif(?12, excluded.changed, changed) RETURNING changed",
 	[UPSTREAM_SET_PAGE] = "INSERT OR REPLACE INTO upstream_page SELECT id, ?3 FROM upstream"
 			      " WHERE project = ?1 AND source = ?2",
-	[UPSTREAM_TOUCH] = "UPDATE upstream SET changed = (SELECT change FROM store) WHERE project = ?1 AND source = ?2",
+	[UPSTREAM_TOUCH] =
+		"UPDATE upstream SET changed = (SELECT change FROM store) WHERE project = ?1 AND source = ?2",
 	// Of names that are neither here nor there, all but the newest.
 	[UPSTREAM_FORGET] = "DELETE FROM upstream WHERE id IN (SELECT id FROM upstream WHERE fetched = 0"
 			    " AND ifnull(standing, '404') = '404' AND project NOT IN (SELECT name FROM project)"
 			    " ORDER BY asked DESC, id DESC LIMIT -1 OFFSET ?1)",
 	// 200: about what a row takes beside its page.
-	[UPSTREAM_FORGET_PAGES] = "DELETE FROM upstream WHERE id IN (SELECT id FROM (SELECT u.id, u.again, sum(length(p.packed) + 200)"
-				  " OVER (PARTITION BY u.again ORDER BY u.asked DESC, u.id DESC) AS bytes FROM upstream u"
-				  " JOIN upstream_page p ON p.upstream = u.id WHERE u.project NOT IN (SELECT name FROM project))"
-				  " WHERE bytes > iif(again, ?1 - ?1 / 4, ?1 / 4))",
+	[UPSTREAM_FORGET_PAGES] =
+		"DELETE FROM upstream WHERE id IN (SELECT id FROM (SELECT u.id, u.again, sum(length(p.packed) + 200)"
+		" OVER (PARTITION BY u.again ORDER BY u.asked DESC, u.id DESC) AS bytes FROM upstream u"
+		" JOIN upstream_page p ON p.upstream = u.id WHERE u.project NOT IN (SELECT name FROM project))"
+		" WHERE bytes > iif(again, ?1 - ?1 / 4, ?1 / 4))",
 	[UPSTREAM_CHANGES] = "SELECT project, changed FROM upstream WHERE changed > ?1 ORDER BY changed",
 	// What is not listed may be of no project, or gone.
-	[TRACES] = TRACE_OF_FILE " WHERE f.project IN (SELECT id FROM project WHERE name = ?1) AND f.state = 0"
-		   " UNION ALL " TRACE_OF_FILE " WHERE f.state > 0 AND " IS_NAMED("f") " UNION ALL"
-		   " SELECT m.platform, m.filename, iif(d.path = '', m.filename, d.path || '/' || m.filename), 3, 0, 0, NULL,"
-		   " NULL, NULL, m.reason, m.text FROM mark m JOIN folder d ON d.id = m.folder"
-		   " WHERE m.kind = 1 AND m.reason IS NOT NULL AND " IS_NAMED("m")
-		   " AND NOT EXISTS (SELECT 1 FROM file f WHERE f.folder = m.folder AND f.filename = m.filename)"
-		   " ORDER BY 2, 1, 3",
+	[TRACES] = TRACE_OF_FILE
+	" WHERE f.project IN (SELECT id FROM project WHERE name = ?1) AND f.state = 0"
+	" UNION ALL " TRACE_OF_FILE " WHERE f.state > 0 AND " IS_NAMED(
+		"f") " UNION ALL"
+		     " SELECT m.platform, m.filename, iif(d.path = '', m.filename, d.path || '/' || m.filename), 3, 0, 0, NULL,"
+		     " NULL, NULL, m.reason, m.text FROM mark m JOIN folder d ON d.id = m.folder"
+		     " WHERE m.kind = 1 AND m.reason IS NOT NULL AND " IS_NAMED(
+			     "m") " AND NOT EXISTS (SELECT 1 FROM file f WHERE f.folder = m.folder AND f.filename = m.filename)"
+				  " ORDER BY 2, 1, 3",
 	[PLAN_FORGET] = "DELETE FROM plan WHERE name IS NULL AND begun < ?1",
 	[PLAN_ADD] = "INSERT INTO plan (begun) VALUES (?1)",
 	[PLAN_SET] = "UPDATE plan SET name = ?2, made = ?3, head = ?4 WHERE id = ?1",
 	[PLAN_REPLACE] = "DELETE FROM plan WHERE name IS NOT NULL AND id <> ?1",
 	[PLAN_FILES] = "SELECT count(*) FROM planned WHERE plan = ?1",
 	[PLAN_LAST] = "SELECT name, made, head FROM plan WHERE id = " LAST_PLAN,
-	[PLANNED_ADD] = "INSERT INTO planned (plan, platform, size, removes, identical, project, version, filename, path,"
-			" verdict, why, reason, upstream)"
-			" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
-	[PLANNED_COUNT] = "SELECT count(*), coalesce(sum(size), 0) FROM planned WHERE plan = " LAST_PLAN " AND "
-			  PLANNED_FILTER,
+	[PLANNED_ADD] =
+		"INSERT INTO planned (plan, platform, size, removes, identical, project, version, filename, path,"
+		" verdict, why, reason, upstream)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+	[PLANNED_COUNT] =
+		"SELECT count(*), coalesce(sum(size), 0) FROM planned WHERE plan = " LAST_PLAN " AND " PLANNED_FILTER,
 	[PLANNED_LIST] = PLANNED PLANNED_FILTER " ORDER BY id LIMIT ?5 OFFSET ?6",
 	[PLANNED_PROJECT] = PLANNED "project = ?1 ORDER BY id",
 	[FILES_SHARED] = "SELECT filename, count(*), count(DISTINCT sha256) FROM file WHERE state = 0"

@@ -13,7 +13,7 @@ struct config_option {
 	const char *key;
 	const struct config_type *setting;
 	size_t offset; // in struct config, config_platform or config_view; of names: the view
-		       // itself
+		// itself
 	uint64_t least;
 	const char *fallback; // NULL: none
 	const char *help;

@@ -40,14 +40,13 @@ static const struct config_type setting_name = {
 const struct config_type setting_names = {
 	.wants = "a list of platforms, each once, with blanks between", .set = set_names, .is_list = true};
 
-#define ROW(section, key, setting, holder, field, least, fallback, help)                           \
-	{                                                                                          \
-		section, key, setting, offsetof(struct holder, field), least, fallback, help       \
+#define ROW(section, key, setting, holder, field, least, fallback, help)                                               \
+	{                                                                                                              \
+		section, key, setting, offsetof(struct holder, field), least, fallback, help                           \
 	}
 
 const struct config_option config_table[] = {
-	ROW("store", "path", &config_type_path, config, store, 0, NULL,
-		"The tree of wheels to index and serve."),
+	ROW("store", "path", &config_type_path, config, store, 0, NULL, "The tree of wheels to index and serve."),
 	ROW("store", "default-view", &setting_name, config, default_view, 0, NULL,
 		"The view or platform at /simple/. Without it: the only platform, or all of them "
 		"merged."),
@@ -118,16 +117,14 @@ const struct config_option config_table[] = {
 		"A line a request goes to this file; -: to the standard output. Without it: none."),
 	ROW("server", "tls-cert", &config_type_path, config, tls_cert, 0, NULL,
 		"The server's certificate and those that lead to its authority, in PEM: HTTPS is spoken. Without it: HTTP."),
-	ROW("server", "tls-key", &config_type_path, config, tls_key, 0, NULL,
-		"The certificate's key, in PEM."),
+	ROW("server", "tls-key", &config_type_path, config, tls_key, 0, NULL, "The certificate's key, in PEM."),
 	ROW("server", "log-level", &config_type_level, config, log_level, 0, "info",
 		"What is told on the standard error: error, warn, info or debug."),
 	ROW("server", "threads", &config_type_threads, config, threads, 0, "0",
 		"Threads that answer requests; 0: as many as the machine has processors."),
 	ROW("server", "page-cache", &config_type_size, config, page_cache, 0, "64M",
 		"Memory for pages that are ready to be sent."),
-	ROW("server", "connections", &config_type_integer, config, connections, 1, "4096",
-		"Open connections at most."),
+	ROW("server", "connections", &config_type_integer, config, connections, 1, "4096", "Open connections at most."),
 	ROW("server", "timeout", &config_type_seconds, config, timeout, 1, "60",
 		"A connection without progress for so long is closed."),
 	ROW("server", "rescan", &config_type_seconds, config, rescan, 0, "60",
@@ -142,16 +139,14 @@ const struct config_option config_table[] = {
 	ROW("audit", "path", &config_type_path, config, audit, 0, NULL,
 		"A line for each change that somebody made or was refused. Without it: beside the "
 		"catalog, with .audit behind its name."),
-	ROW("upload", "max-file", &config_type_quota, config, max_file, 1, "2G",
-		"A larger file is not taken."),
+	ROW("upload", "max-file", &config_type_quota, config, max_file, 1, "2G", "A larger file is not taken."),
 	ROW("upload", "covered", &config_type_covered, config, refuses_covered, 0, "accept",
 		"Whether a file is taken that upstream has too, as the catalog knows: accept or refuse."),
 	ROW("prune", "packages", &config_type_path, config, prune_packages, 0, NULL,
 		"The list of packages that always stay: etc/packages.list tells its form. Without it: none."),
 	ROW("prune", "constraints", &config_type_paths, config, prune_constraints, 0, NULL,
 		"Constraints files, whose pins stay; may go on in indented lines. Without it: none."),
-	ROW("prune", "min-age", &config_type_seconds, config, prune_min_age, 0, "2d",
-		"What is younger here stays."),
+	ROW("prune", "min-age", &config_type_seconds, config, prune_min_age, 0, "2d", "What is younger here stays."),
 	ROW("prune", "upstream-min-age", &config_type_seconds, config, prune_upstream_min_age, 0, "1d",
 		"What upstream got more recently, or does not say when, replaces nothing of ours."),
 	ROW("prune", "downloaded", &config_type_seconds, config, prune_downloaded, 0, "0",

@@ -128,8 +128,7 @@ static bool set_libc(void *field, const char *value)
 {
 	struct machine ignored;
 	struct err unsaid = ERR_INIT;
-	return machine_parse_libc(str_from(value), &ignored, &unsaid) == 0 &&
-	       set_string(field, value);
+	return machine_parse_libc(str_from(value), &ignored, &unsaid) == 0 && set_string(field, value);
 }
 
 static bool set_release(void *field, const char *value)
@@ -252,15 +251,13 @@ const struct config_type config_type_level = {
 	.wants = "one of error, warn, info, debug", .set = set_level, .is_owned = true};
 const struct config_type config_type_integer = {.wants = "a number", .set = set_integer, .most = 1 << 20};
 const struct config_type config_type_threads = {.wants = "a number", .set = set_integer, .most = 1024};
-const struct config_type config_type_size = {
-	.wants = "a size (as 500K, 64M, 1G)", .set = set_size, .most = 1ULL << 40};
+const struct config_type config_type_size = {.wants = "a size (as 500K, 64M, 1G)", .set = set_size, .most = 1ULL << 40};
 const struct config_type config_type_quota = {
 	.wants = "a size (as 500K, 64M, 1G)", .set = set_size, .most = 1ULL << 60};
 const struct config_type config_type_count = {.wants = "a number", .set = set_integer, .most = NUMBER_MAX};
 const struct config_type config_type_seconds = {
 	.wants = "a time (as 60, 2m, 1h, 1d)", .set = set_seconds, .most = 10 * 365 * 86400};
-const struct config_type config_type_percent = {
-	.wants = "a share (as 20%)", .set = set_percent, .most = 100};
+const struct config_type config_type_percent = {.wants = "a share (as 20%)", .set = set_percent, .most = 100};
 const struct config_type config_type_redirect = {
 	.wants = "one of identical, superseded, no", .set = set_redirect, .is_owned = true};
 const struct config_type config_type_bool = {.wants = "yes or no", .set = set_bool};
@@ -277,11 +274,15 @@ const struct config_type config_type_paths = {
 	.wants = "a list of paths", .set = set_paths, .is_owned = true, .is_list = true};
 const struct config_type config_type_url = {
 	.wants = "an address (as https://wheels.example.org/)", .set = set_url, .is_owned = true};
-const struct config_type config_type_urls = {
-	.wants = "a list of addresses, http: or https:", .set = set_urls, .is_owned = true, .is_list = true,
+const struct config_type config_type_urls = {.wants = "a list of addresses, http: or https:",
+	.set = set_urls,
+	.is_owned = true,
+	.is_list = true,
 	.is_secret = true};
-const struct config_type config_type_projects = {
-	.wants = "a list of projects (names, or globs as acme-*)", .set = set_projects, .is_owned = true, .is_list = true};
+const struct config_type config_type_projects = {.wants = "a list of projects (names, or globs as acme-*)",
+	.set = set_projects,
+	.is_owned = true,
+	.is_list = true};
 const struct config_type config_type_files = {.wants = "proxy or redirect", .set = set_files, .is_owned = true};
 const struct config_type config_type_indexes = {.wants = "first or together", .set = set_indexes, .is_owned = true};
 const struct config_type config_type_root = {.wants = "local or all", .set = set_root, .is_owned = true};

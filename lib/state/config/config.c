@@ -14,9 +14,8 @@ static int check_range(const struct config_option *row, uint64_t n, const char *
 {
 	if (n >= row->least && n <= row->setting->most)
 		return 0;
-	return err_set(e, ERR_USAGE, "[%s] %s: %s is not between %llu and %llu", row->section,
-		row->key, value, (unsigned long long)row->least,
-		(unsigned long long)row->setting->most);
+	return err_set(e, ERR_USAGE, "[%s] %s: %s is not between %llu and %llu", row->section, row->key, value,
+		(unsigned long long)row->least, (unsigned long long)row->setting->most);
 }
 
 static int set_row(const struct config_option *row, void *object, const char *value, struct err *e)
@@ -26,8 +25,8 @@ static int set_row(const struct config_option *row, void *object, const char *va
 	if (!is_good && row->setting->is_secret)
 		return err_set(e, ERR_USAGE, "[%s] %s is not %s", row->section, row->key, row->setting->wants);
 	if (!is_good)
-		return err_set(e, ERR_USAGE, "[%s] %s: \"%s\" is not %s", row->section, row->key,
-			value, row->setting->wants);
+		return err_set(e, ERR_USAGE, "[%s] %s: \"%s\" is not %s", row->section, row->key, value,
+			row->setting->wants);
 	return row->setting->most ? check_range(row, *(uint64_t *)field, value, e) : 0;
 }
 
@@ -49,8 +48,8 @@ static void free_strings(const char *section, void *object)
 			free(*(char **)(void *)((char *)object + config_table[i].offset));
 }
 
-static const char *const plain_sections[] = {"store", "catalog", "index", "server", "tokens", "audit", "upload",
-	"upstream", "prune"};
+static const char *const plain_sections[] = {
+	"store", "catalog", "index", "server", "tokens", "audit", "upload", "upstream", "prune"};
 
 void config_init(struct config *c)
 {
@@ -126,11 +125,10 @@ static int find_named(struct config *c, struct section *s, struct err *e)
 	struct config_platform *p = find_platform(c, s->name);
 	struct config_view *v = find_view(c, s->name);
 	if (!platform_name_is_valid(s->name))
-		return err_set(e, ERR_USAGE, "[" STR_FMT " " STR_FMT "]: not a name",
-			STR_ARG(s->kind), STR_ARG(s->name));
-	if (is_view ? p != NULL : v != NULL)
-		return err_set(e, ERR_USAGE, "\"" STR_FMT "\" names both a platform and a view",
+		return err_set(e, ERR_USAGE, "[" STR_FMT " " STR_FMT "]: not a name", STR_ARG(s->kind),
 			STR_ARG(s->name));
+	if (is_view ? p != NULL : v != NULL)
+		return err_set(e, ERR_USAGE, "\"" STR_FMT "\" names both a platform and a view", STR_ARG(s->name));
 	s->is_new = !p && !v;
 	if (is_view)
 		s->object = v ? v : add_view(c, s->name);
@@ -174,8 +172,7 @@ static void begin_list(const struct config_option *row, void *object)
 	*field = NULL;
 }
 
-int config_set(
-	struct config *c, const char *section, const char *key, const char *value, struct err *e)
+int config_set(struct config *c, const char *section, const char *key, const char *value, struct err *e)
 {
 	struct section s;
 	if (find_section(c, section, &s, e) < 0)
@@ -213,8 +210,7 @@ static int begin_section(struct reading *r, const char *heading, struct err *e)
 
 // A value that goes on in an indented line comes as its key once more: right for lists, and else
 // what somebody gets who indents the lines of a section.
-static int on_line(
-	void *ctx, const char *heading, const char *key, const char *value, struct err *e)
+static int on_line(void *ctx, const char *heading, const char *key, const char *value, struct err *e)
 {
 	struct reading *r = ctx;
 	struct section s;
@@ -227,8 +223,7 @@ static int on_line(
 		return -1;
 	bool *seen = &r->seen[row - config_table];
 	if (*seen && !row->setting->is_list)
-		return err_set(e, ERR_USAGE, "[%s] %s is there twice (or this line is indented)",
-			heading, key);
+		return err_set(e, ERR_USAGE, "[%s] %s is there twice (or this line is indented)", heading, key);
 	if (!*seen)
 		begin_list(row, s.object);
 	*seen = true;
@@ -237,8 +232,7 @@ static int on_line(
 
 // A second look, when all platforms are known in whatever order they stand. Without any in the
 // file, the store's folders tell, later.
-static int check_line(
-	void *ctx, const char *heading, const char *key, const char *value, struct err *e)
+static int check_line(void *ctx, const char *heading, const char *key, const char *value, struct err *e)
 {
 	const struct config *c = ctx;
 	if (!key || strcmp(key, "platforms") != 0 || strncmp(heading, "view ", strlen("view ")) != 0)
@@ -247,8 +241,7 @@ static int check_line(
 	while (rest.len) {
 		struct str name = str_cut(&rest, ' ');
 		if (!find_platform(c, name))
-			return err_set(e, ERR_USAGE,
-				"[%s] names \"" STR_FMT "\", which is no [platform]", heading,
+			return err_set(e, ERR_USAGE, "[%s] names \"" STR_FMT "\", which is no [platform]", heading,
 				STR_ARG(name));
 		rest = str_trim(rest);
 	}
@@ -283,8 +276,7 @@ int config_read(struct config *c, const char *path, struct err *e)
 		return -1;
 	for (size_t i = 0; i < c->view_count; i++)
 		if (!c->views[i].platform_count)
-			return err_set(e, ERR_USAGE, "%s: [view %s] has no platforms", path,
-				c->views[i].name);
+			return err_set(e, ERR_USAGE, "%s: [view %s] has no platforms", path, c->views[i].name);
 	if (check_profiles(c, e) < 0)
 		return err_prefix(e, "%s: ", path);
 	return c->platform_count ? ini_file_read_file(path, check_line, c, e) : 0;
@@ -321,13 +313,12 @@ void config_print(FILE *out)
 	const char *section = "";
 	for (size_t i = 0; i < config_options; i++) {
 		const struct config_option *row = &config_table[i];
-		bool is_named =
-			strcmp(row->section, "platform") == 0 || strcmp(row->section, "view") == 0;
+		bool is_named = strcmp(row->section, "platform") == 0 || strcmp(row->section, "view") == 0;
 		if (strcmp(section, row->section) != 0)
-			fprintf(out, "%s%s[%s%s]\n", i ? "\n" : "", is_named ? "#" : "",
-				row->section, is_named ? " NAME" : "");
+			fprintf(out, "%s%s[%s%s]\n", i ? "\n" : "", is_named ? "#" : "", row->section,
+				is_named ? " NAME" : "");
 		section = row->section;
-		fprintf(out, "# %s\n%s%s = %s\n", row->help, is_named || !row->fallback ? "#" : "",
-			row->key, row->fallback ? row->fallback : "");
+		fprintf(out, "# %s\n%s%s = %s\n", row->help, is_named || !row->fallback ? "#" : "", row->key,
+			row->fallback ? row->fallback : "");
 	}
 }

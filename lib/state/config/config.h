@@ -16,22 +16,22 @@ struct strset;
 
 struct config_platform { // [platform NAME]
 	char *name;
-	char *path;      // absolute, or below [store] path; NULL: [store] path/NAME
+	char *path;       // absolute, or below [store] path; NULL: [store] path/NAME
 	char *write_path; // the same; NULL: path is also where we write
 	char *release;    // a command (lib/os/hook.h) that has path show what write_path holds; NULL: none
 	char *volume;     // what %v of it is; NULL: its name
 	uint64_t release_delay, release_timeout; // seconds
-	bool is_mutable; // bytes may change under a name: files are served with short freshness
-	char *pythons, *arch, *libc; // what its machines are; NULL: as built in for its name
-	bool is_private; // what is here is for those who have a token to read it
-	uint64_t quota_bytes, quota_files; // 0: as the disk allows
+	bool is_mutable;                         // bytes may change under a name: files are served with short freshness
+	char *pythons, *arch, *libc;             // what its machines are; NULL: as built in for its name
+	bool is_private;                         // what is here is for those who have a token to read it
+	uint64_t quota_bytes, quota_files;       // 0: as the disk allows
 };
 
 struct config_view { // [view NAME]
 	char *name;
 	char **platforms; // names, in the order in which they are asked
 	size_t platform_count;
-	char *upstream;   // "merge", "no"; NULL: as [upstream] merge says
+	char *upstream;        // "merge", "no"; NULL: as [upstream] merge says
 	char *upstream_wheels; // "all", "fitting"; NULL: as [upstream] wheels says
 	bool is_partial;       // it is served without a platform that was never there
 };
@@ -47,23 +47,24 @@ struct config {
 	// [audit]
 	char *audit; // NULL: audit_path()
 	// [upload]
-	uint64_t max_file; // bytes
+	uint64_t max_file;    // bytes
 	bool refuses_covered; // "refuse": what upstream has too
 	// [upstream]
-	char *upstream_urls;    // simple indexes, with blanks between
-	char *upstream_indexes; // "first", "together"
-	char *upstream_ca_file; // NULL: the system's
+	char *upstream_urls;                                 // simple indexes, with blanks between
+	char *upstream_indexes;                              // "first", "together"
+	char *upstream_ca_file;                              // NULL: the system's
 	uint64_t upstream_timeout, upstream_connect_timeout; // seconds
 	uint64_t upstream_retries, upstream_concurrency;
 	uint64_t upstream_max_page; // bytes
 	char *upstream_allow_hosts; // with blanks between; NULL: none
 	bool upstream_allow_private, upstream_trust_404;
-	bool upstream_merge;      // views have what upstream has, too, unless one says otherwise
-	char *upstream_wheels;    // "all", "fitting" (those that run on a view's machines)
-	char *upstream_private, *upstream_local_only, *upstream_upstream_only, *upstream_shared; // names and globs, with
-												  // single blanks between; NULL: none
-	char *upstream_files;     // "proxy", "redirect"
-	char *upstream_files_path; // where they are kept; NULL: beside the catalog
+	bool upstream_merge;   // views have what upstream has, too, unless one says otherwise
+	char *upstream_wheels; // "all", "fitting" (those that run on a view's machines)
+	char *upstream_private, *upstream_local_only, *upstream_upstream_only,
+		*upstream_shared;     // names and globs, with
+				      // single blanks between; NULL: none
+	char *upstream_files;         // "proxy", "redirect"
+	char *upstream_files_path;    // where they are kept; NULL: beside the catalog
 	uint64_t upstream_files_size; // bytes
 	uint64_t upstream_max_age, upstream_negative_max_age, upstream_stale; // seconds
 	bool upstream_offline;
@@ -79,17 +80,17 @@ struct config {
 	uint64_t index_threads; // 0: as many as the machine has processors
 	uint64_t settle;        // seconds: a damaged file younger than this is still being written
 	// [server]
-	char *listen;         // ADDR:PORT, [V6]:PORT or unix:PATH
-	char *url;            // what clients call us, with "/" at its end; NULL: anything
-	char *access_log;     // a path, "-" for stdout; NULL: none
+	char *listen;             // ADDR:PORT, [V6]:PORT or unix:PATH
+	char *url;                // what clients call us, with "/" at its end; NULL: anything
+	char *access_log;         // a path, "-" for stdout; NULL: none
 	char *tls_cert, *tls_key; // paths; NULL: plain HTTP
-	char *log_level;      // error warn info debug
-	uint64_t threads;     // 0: as many as the machine has processors
-	uint64_t page_cache;  // bytes of ready answers
-	uint64_t connections; // at most
-	uint64_t timeout;     // seconds without progress before a connection is closed
-	uint64_t rescan; // seconds between scans while serving; 0: only at the start and on SIGHUP
-	uint64_t page_max_age; // seconds: Cache-Control of pages
+	char *log_level;          // error warn info debug
+	uint64_t threads;         // 0: as many as the machine has processors
+	uint64_t page_cache;      // bytes of ready answers
+	uint64_t connections;     // at most
+	uint64_t timeout;         // seconds without progress before a connection is closed
+	uint64_t rescan;          // seconds between scans while serving; 0: only at the start and on SIGHUP
+	uint64_t page_max_age;    // seconds: Cache-Control of pages
 
 	struct config_platform *platforms; // in the order of the file
 	size_t platform_count;
@@ -104,8 +105,7 @@ void config_release(struct config *c);
 // platform or a name twice: ERR_USAGE with "path:line: ".
 int config_read(struct config *c, const char *path, struct err *e) MUST_CHECK;
 // Sets one key as a line of the file would; for options of the command line.
-int config_set(struct config *c, const char *section, const char *key, const char *value,
-	struct err *e) MUST_CHECK;
+int config_set(struct config *c, const char *section, const char *key, const char *value, struct err *e) MUST_CHECK;
 // What the platform's machines are, by its keys and its name. ERR_USAGE. To be released.
 int config_profile(const struct config_platform *p, struct profile *out, struct err *e) MUST_CHECK;
 // The private platforms that upstream is not to hear of, sorted: none whose projects the operator asks for by a view of his own

@@ -25,9 +25,9 @@
 struct publish {
 	const struct platform *platform;
 	char *filename;
-	char *project;        // normalised
-	char *folder;         // below the platform
-	unsigned made;        // so many of its last parts were made for this file
+	char *project; // normalised
+	char *folder;  // below the platform
+	unsigned made; // so many of its last parts were made for this file
 	int dirfd;
 	char tmp_name[TEMPNAME_NAME];
 	struct fs_tmp tmp;
@@ -168,7 +168,7 @@ static int compare_contents(struct publish *p, int fd, bool *equal, struct err *
 	if (ingest_read(p->ingest, fd, p->filename, STRICT, &p->competitor, e) < 0)
 		return -1;
 	*equal = !p->competitor.refusal && ours->has_content && theirs->has_content &&
-		memcmp(ours->content_sha256, theirs->content_sha256, SHA256_SIZE) == 0;
+		 memcmp(ours->content_sha256, theirs->content_sha256, SHA256_SIZE) == 0;
 	return 0;
 }
 
@@ -190,7 +190,8 @@ static int compare(struct publish *p, int fd, struct publish_receipt *out, struc
 		return 0;
 	hex_encode(out->sha256, SHA256_SIZE, hex);
 	return err_set(e, ERR_CONFLICT, "File already exists: %s with other contents, sha256 %s%s%s", p->filename, hex,
-		p->competitor.refusal ? "; what is there is damaged: " : "", p->competitor.refusal ? p->competitor.refusal : "");
+		p->competitor.refusal ? "; what is there is damaged: " : "",
+		p->competitor.refusal ? p->competitor.refusal : "");
 }
 
 // Opens the file that the platform lists under the name, wherever it lies. 1: it is there; 0: none,
@@ -230,16 +231,16 @@ static int examine(struct publish *p, const struct declared *claims, struct err 
 		return err_set(e, ERR_IO, "%s: the disk has other bytes than came", p->filename);
 	if (strcmp(p->facts.name.project, p->project) != 0)
 		return err_set(e, ERR_INVALID,
-			"%s: it is of the project %s; the field \"name\" must come before it and say so",
-			p->filename, p->facts.name.project);
+			"%s: it is of the project %s; the field \"name\" must come before it and say so", p->filename,
+			p->facts.name.project);
 	if (!profile_admits(&p->platform->profile, &p->facts.name, e))
 		return err_prefix(e, "%s: ", p->filename);
 	return declared_check_name(claims, str_from(p->filename), &p->facts.name, e);
 }
 
 // What is served after a release only, is listed then: it has another inode there, and maybe another time.
-static int record(const struct publish *p, struct catalog *c, const struct ingest_facts *facts,
-	const char *folder, const struct stat *st, struct err *e)
+static int record(const struct publish *p, struct catalog *c, const struct ingest_facts *facts, const char *folder,
+	const struct stat *st, struct err *e)
 {
 	if (store_is_split(p->platform))
 		return target_dir_check(p->platform, c, p->dirfd, p->filename, e);
@@ -334,15 +335,16 @@ static bool is_there(const struct publish *p)
 	return fstatat(p->dirfd, p->filename, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-int publish_end(struct publish *p, struct catalog *c, const struct declared *claims, const struct upload_policy *upload_policy,
-	struct publish_receipt *out, struct err *e)
+int publish_end(struct publish *p, struct catalog *c, const struct declared *claims,
+	const struct upload_policy *upload_policy, struct publish_receipt *out, struct err *e)
 {
 	CLEANUP(mem_close) int fd = -1;
 	CLEANUP(mem_free) char *folder = NULL;
 	CLEANUP(freeze_leave) struct freeze_hold hold = {0};
 	p->ingest = ingest_new();
 	// Between the beginning and now somebody may have removed the name.
-	if (examine(p, claims, e) < 0 || enter(p, &hold, e) < 0 || target_dir_check(p->platform, c, p->dirfd, p->filename, e) < 0)
+	if (examine(p, claims, e) < 0 || enter(p, &hold, e) < 0 ||
+		target_dir_check(p->platform, c, p->dirfd, p->filename, e) < 0)
 		return -1;
 	int found = open_listed(p, c, &fd, &folder, e);
 	if (found < 0)

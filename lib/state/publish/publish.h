@@ -29,7 +29,7 @@ enum publish_result {
 struct publish_receipt {
 	enum publish_result result;
 	uint8_t sha256[SHA256_SIZE]; // of the bytes that are under the name now
-	bool is_listed; // false: it is at the write path, and on the pages once that has been released
+	bool is_listed;              // false: it is at the write path, and on the pages once that has been released
 };
 
 // The project (normalised, to be freed) that a file of this name is of. said is what the sender says, any
@@ -48,7 +48,7 @@ uint64_t publish_size(const struct publish *p); // bytes so far
 // ERR_INVALID: it is not what it or the sender claims to be, or nobody could install it here.
 // ERR_CONFLICT: the name is another file's. ERR_DENIED as above. Once; then only publish_free.
 // admission: who says whether a new file is wanted (ERR_DENIED); NULL: nobody.
-int publish_end(struct publish *p, struct catalog *c, const struct declared *claims, const struct upload_policy *upload_policy,
-	struct publish_receipt *out, struct err *e) MUST_CHECK;
+int publish_end(struct publish *p, struct catalog *c, const struct declared *claims,
+	const struct upload_policy *upload_policy, struct publish_receipt *out, struct err *e) MUST_CHECK;
 // What was not published leaves nothing. NULL is fine.
 void publish_free(struct publish *p);

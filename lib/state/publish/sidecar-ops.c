@@ -39,7 +39,7 @@ struct copies {
 	const char *in; // the folder whose copy is meant; NULL: any
 	struct copy *item;
 	size_t count, room;
-	bool is_retirement; // of the platform, which is frozen for it
+	bool is_retirement;      // of the platform, which is frozen for it
 	struct freeze_hold hold; // from before the first write to the last
 };
 
@@ -110,8 +110,7 @@ static int find(struct copies *all, struct err *e)
 	if (!all->count && store_is_split(p) && find_unreleased(all, e) < 0)
 		return -1;
 	if (!all->count)
-		return err_set(
-			e, ERR_NOT_FOUND, "platform %s has no file %s", p->name, all->filename);
+		return err_set(e, ERR_NOT_FOUND, "platform %s has no file %s", p->name, all->filename);
 	if (freeze_enter(p, all->is_retirement, &all->hold, e) < 0)
 		return -1;
 	for (size_t i = 0; i < all->count; i++) {
@@ -132,8 +131,7 @@ static int want_release(const struct copies *all, size_t i, const char *ending, 
 }
 
 // text NULL: the mark is taken away.
-static int put_sidecars(
-	const struct copies *all, enum mark mark, const struct str *text, struct err *e)
+static int put_sidecars(const struct copies *all, enum mark mark, const struct str *text, struct err *e)
 {
 	for (size_t i = 0; i < all->count; i++) {
 		int fd = all->item[i].fd;
@@ -154,8 +152,7 @@ static void rollback(struct catalog **c)
 }
 
 // What a scan would make of the sidecars.
-static int tell_catalog(
-	const struct copies *all, enum mark mark, const struct str *text, struct err *e)
+static int tell_catalog(const struct copies *all, enum mark mark, const struct str *text, struct err *e)
 {
 	CLEANUP(mem_free) char *words = text ? xstrndup(text->ptr, text->len) : NULL;
 	if (catalog_begin(all->catalog, e) < 0)
@@ -185,8 +182,8 @@ static int mark(const struct copies *all, enum mark mark, const struct str *text
 	return store_is_split(all->platform) ? 0 : tell_catalog(all, mark, text, e);
 }
 
-int sidecar_ops_yank(const struct platform *p, struct catalog *c, const char *filename,
-	const char *reason, struct err *e)
+int sidecar_ops_yank(const struct platform *p, struct catalog *c, const char *filename, const char *reason,
+	struct err *e)
 {
 	CLEANUP(copies_release)
 	struct copies all = {.platform = p, .catalog = c, .filename = filename};
@@ -208,8 +205,8 @@ static int delete_bytes(const struct copies *all, struct err *e)
 		if (!all->item[i].is_meant)
 			continue;
 		if (unlinkat(fd, all->filename, 0) < 0 && errno != ENOENT)
-			return err_errno(e, ERR_IO, "platform %s: cannot delete %s",
-				all->platform->name, all->filename);
+			return err_errno(e, ERR_IO, "platform %s: cannot delete %s", all->platform->name,
+				all->filename);
 		if (fs_sync_dir(fd, e) < 0 || want_release(all, i, "", e) < 0)
 			return -1;
 	}
@@ -227,8 +224,7 @@ static int forget(const struct copies *all, struct err *e)
 		struct catalog_effect effect;
 		char name[LIMIT_FILE_NAME + 1];
 		if (all->item[i].is_meant &&
-			catalog_file_remove(
-			    open, all->item[i].id, all->item[i].written, name, &effect, e) < 0)
+			catalog_file_remove(open, all->item[i].id, all->item[i].written, name, &effect, e) < 0)
 			return -1;
 	}
 	if (catalog_commit(open, e) < 0)
@@ -254,15 +250,12 @@ static bool is_retirement(const struct tombstone *t)
 	return t->verdict && strcmp(t->verdict, TOMBSTONE_RETIRED) == 0;
 }
 
-int sidecar_ops_remove(const struct platform *p, struct catalog *c, const char *filename,
-	const char *folder, const struct tombstone *t, bool deletes, struct err *e)
+int sidecar_ops_remove(const struct platform *p, struct catalog *c, const char *filename, const char *folder,
+	const struct tombstone *t, bool deletes, struct err *e)
 {
 	CLEANUP(copies_release)
-	struct copies all = {.platform = p,
-		.catalog = c,
-		.filename = filename,
-		.in = folder,
-		.is_retirement = is_retirement(t)};
+	struct copies all = {
+		.platform = p, .catalog = c, .filename = filename, .in = folder, .is_retirement = is_retirement(t)};
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, LIMIT_MARK);
 	if (tombstone_write(t, &text, e) < 0)
@@ -314,12 +307,13 @@ static int choose_whole(struct copies *all, const uint8_t sha256[SHA256_SIZE], s
 	if (!there)
 		return err_set(e, ERR_NOT_FOUND, "platform %s: the bytes of %s are gone", all->platform->name,
 			all->filename);
-	return right ? 0 : err_set(e, ERR_CONFLICT, "platform %s: %s has other bytes now than when it was removed",
-				   all->platform->name, all->filename);
+	return right ? 0
+		     : err_set(e, ERR_CONFLICT, "platform %s: %s has other bytes now than when it was removed",
+			       all->platform->name, all->filename);
 }
 
-int sidecar_ops_restore(const struct platform *p, struct catalog *c, const char *filename,
-	const char *folder, const uint8_t sha256[SHA256_SIZE], struct err *e)
+int sidecar_ops_restore(const struct platform *p, struct catalog *c, const char *filename, const char *folder,
+	const uint8_t sha256[SHA256_SIZE], struct err *e)
 {
 	CLEANUP(copies_release)
 	struct copies all = {.platform = p, .catalog = c, .filename = filename, .in = folder};
@@ -379,18 +373,15 @@ static int choose_buried(struct copies *all, struct str tombstone, const struct 
 		all->platform->name, all->filename);
 }
 
-int sidecar_ops_purge(const struct platform *p, struct catalog *c, const char *filename,
-	const char *folder, struct str tombstone, struct err *e)
+int sidecar_ops_purge(const struct platform *p, struct catalog *c, const char *filename, const char *folder,
+	struct str tombstone, struct err *e)
 {
 	struct err why = ERR_INIT;
 	CLEANUP(tombstone_release) struct tombstone t;
 	tombstone_read(tombstone, &t);
 	CLEANUP(copies_release)
-	struct copies all = {.platform = p,
-		.catalog = c,
-		.filename = filename,
-		.in = folder,
-		.is_retirement = is_retirement(&t)};
+	struct copies all = {
+		.platform = p, .catalog = c, .filename = filename, .in = folder, .is_retirement = is_retirement(&t)};
 	if (find(&all, &why) < 0) {
 		if (why.kind == ERR_NOT_FOUND && !all.count)
 			return 0;

@@ -13,8 +13,8 @@
 #include "lib/state/store/sidecar.h"
 #include "lib/state/store/target-dir.h"
 
-int catalog_update_put(const struct platform *p, struct catalog *c, const struct ingest_facts *facts, const char *folder,
-	const struct stat *st, struct err *e)
+int catalog_update_put(const struct platform *p, struct catalog *c, const struct ingest_facts *facts,
+	const char *folder, const struct stat *st, struct err *e)
 {
 	struct catalog_effect effect;
 	struct catalog_entry entry = ingest_entry(facts);

@@ -19,7 +19,7 @@
 #include "lib/state/store/tempname.h"
 
 enum {
-	ENTER_MS = 1000, // for a freeze that has the lock alone, which is for a moment
+	ENTER_MS = 1000,     // for a freeze that has the lock alone, which is for a moment
 	STRANGER_MS = 60000, // what has it for longer is no freeze: so long no step of a write waits again
 	POLL_MS = 20,
 };
@@ -73,8 +73,15 @@ static int put_mark(const struct platform *p, int folder, const char *who, const
 static bool is_remote(int folder)
 {
 	static const unsigned magic[] = {
-		NFS_SUPER_MAGIC, AFS_SUPER_MAGIC, AFS_FS_MAGIC, CIFS_SUPER_MAGIC, SMB2_SUPER_MAGIC, CEPH_SUPER_MAGIC,
-		V9FS_MAGIC, OCFS2_SUPER_MAGIC, FUSE_SUPER_MAGIC,
+		NFS_SUPER_MAGIC,
+		AFS_SUPER_MAGIC,
+		AFS_FS_MAGIC,
+		CIFS_SUPER_MAGIC,
+		SMB2_SUPER_MAGIC,
+		CEPH_SUPER_MAGIC,
+		V9FS_MAGIC,
+		OCFS2_SUPER_MAGIC,
+		FUSE_SUPER_MAGIC,
 	};
 	struct statfs disk;
 	if (fstatfs(folder, &disk) < 0)
@@ -126,11 +133,12 @@ static bool is_still_named(int folder, int fd)
 	if (fstat(fd, &held) < 0 || S_ISDIR(held.st_mode))
 		return true;
 	return fstatat(folder, lock_name, &named, AT_SYMLINK_NOFOLLOW) == 0 && named.st_ino == held.st_ino &&
-		named.st_dev == held.st_dev;
+	       named.st_dev == held.st_dev;
 }
 
 // 1: it has the lock; 0: there are no locks here, and nothing is held; -1: ERR_BUSY after so long.
-static int take_lock(const struct platform *p, int folder, int how, unsigned wait_ms, struct freeze_hold *hold, struct err *e)
+static int take_lock(const struct platform *p, int folder, int how, unsigned wait_ms, struct freeze_hold *hold,
+	struct err *e)
 {
 	for (int64_t until = clock_ms() + wait_ms;;) {
 		struct stat st;
@@ -168,9 +176,12 @@ static int settle(const struct platform *p, int folder, unsigned wait_ms, struct
 	CLEANUP(freeze_leave) struct freeze_hold hold = {0};
 	int alone = take_lock(p, folder, LOCK_EX, wait_ms, &hold, e);
 	if (alone == 0)
-		log_warn("platform %s: its file system has no locks: what is being written as it is frozen may end after this", p->name);
+		log_warn(
+			"platform %s: its file system has no locks: what is being written as it is frozen may end after this",
+			p->name);
 	if (alone < 0 && e->kind == ERR_BUSY)
-		return err_prefix(e, "it is frozen, but a write that began before has not ended in %u s; freeze it again to wait on: ",
+		return err_prefix(e,
+			"it is frozen, but a write that began before has not ended in %u s; freeze it again to wait on: ",
 			wait_ms / 1000);
 	return alone < 0 ? -1 : 0;
 }

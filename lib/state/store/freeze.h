@@ -25,7 +25,8 @@ enum { FREEZE_WAIT_MS = 60000 }; // for writes that began before
 
 // reason may be empty. A platform that is frozen already is frozen for this reason from now on. ERR_BUSY: it is frozen, but a
 // write that began before has not ended within wait_ms.
-int freeze_set(const struct platform *p, const char *who, const char *reason, unsigned wait_ms, struct err *e) MUST_CHECK;
+int freeze_set(const struct platform *p, const char *who, const char *reason, unsigned wait_ms,
+	struct err *e) MUST_CHECK;
 // The waiting alone, of a platform that is frozen.
 int freeze_settle(const struct platform *p, unsigned wait_ms, struct err *e) MUST_CHECK;
 // was_frozen: whether there was a mark.

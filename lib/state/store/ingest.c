@@ -83,8 +83,7 @@ static ssize_t read_block(int fd, char *out, size_t len)
 
 // Digests all bytes; in->block holds the whole file where it is small. A file whose size is not
 // what fstat said is found by is_unchanged.
-static int hash(
-	struct ingest *in, int fd, uint64_t size, uint8_t sha256[SHA256_SIZE], struct err *e)
+static int hash(struct ingest *in, int fd, uint64_t size, uint8_t sha256[SHA256_SIZE], struct err *e)
 {
 	if (size > BLOCK)
 		posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
@@ -115,8 +114,7 @@ static int is_unchanged(int fd, const struct stat *before, struct err *e)
 	return 0;
 }
 
-static int examine(const struct byte_source *bytes, enum strictness strictness, struct ingest_facts *f,
-	struct err *e)
+static int examine(const struct byte_source *bytes, enum strictness strictness, struct ingest_facts *f, struct err *e)
 {
 	if (f->name.kind == FILENAME_WHEEL)
 		return wheel_examine(bytes, &f->name, strictness, &f->wheel, e);
@@ -153,16 +151,15 @@ static int stat_file(int fd, struct stat *st, struct err *e)
 	return S_ISREG(st->st_mode) ? 0 : err_set(e, ERR_IO, "not a regular file");
 }
 
-int ingest_hash(
-	struct ingest *in, int fd, struct stat *st, uint8_t sha256[SHA256_SIZE], struct err *e)
+int ingest_hash(struct ingest *in, int fd, struct stat *st, uint8_t sha256[SHA256_SIZE], struct err *e)
 {
 	if (stat_file(fd, st, e) < 0 || hash(in, fd, (uint64_t)st->st_size, sha256, e) < 0)
 		return -1;
 	return is_unchanged(fd, st, e);
 }
 
-int ingest_read(struct ingest *in, int fd, const char *filename, enum strictness strictness,
-	struct ingest_facts *out, struct err *e)
+int ingest_read(struct ingest *in, int fd, const char *filename, enum strictness strictness, struct ingest_facts *out,
+	struct err *e)
 {
 	struct err why = ERR_INIT;
 	out->filename = xstrdup(filename);
@@ -177,10 +174,9 @@ int ingest_read(struct ingest *in, int fd, const char *filename, enum strictness
 	if (hash(in, fd, size, out->sha256, e) < 0)
 		return -1;
 	out->was_read = true;
-	struct byte_source bytes = size > BLOCK ? byte_source_file(fd, size)
-					   : byte_source_memory((struct str){in->block, (size_t)size});
-	bool is_bad =
-		examine(&bytes, strictness, out, &why) < 0 || pack_metadata(in, out, &why) < 0;
+	struct byte_source bytes =
+		size > BLOCK ? byte_source_file(fd, size) : byte_source_memory((struct str){in->block, (size_t)size});
+	bool is_bad = examine(&bytes, strictness, out, &why) < 0 || pack_metadata(in, out, &why) < 0;
 	if (is_unchanged(fd, &out->st, e) < 0)
 		return -1;
 	return is_bad ? refuse(out, &why, e) : 0;

@@ -39,12 +39,11 @@ void ingest_facts_release(struct ingest_facts *f);
 // Reads the file (a wheel or sdist by its name) from its start, where fd must stand; it stays open.
 // A file that is refused is no error. ERR_BUSY: it changed while it was read. ERR_IO: it could not
 // be read.
-int ingest_read(struct ingest *in, int fd, const char *filename, enum strictness strictness,
-	struct ingest_facts *out, struct err *e) MUST_CHECK;
+int ingest_read(struct ingest *in, int fd, const char *filename, enum strictness strictness, struct ingest_facts *out,
+	struct err *e) MUST_CHECK;
 
 // The facts as a row of the catalog, without where the file lies. Borrows from f.
 struct catalog_entry ingest_entry(const struct ingest_facts *f);
 
 // Digests the bytes and nothing more; *st is of what was read. Errors as above.
-int ingest_hash(struct ingest *in, int fd, struct stat *st, uint8_t sha256[SHA256_SIZE],
-	struct err *e) MUST_CHECK;
+int ingest_hash(struct ingest *in, int fd, struct stat *st, uint8_t sha256[SHA256_SIZE], struct err *e) MUST_CHECK;

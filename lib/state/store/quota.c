@@ -21,8 +21,8 @@ static bool passes(uint64_t have, uint64_t more, uint64_t limit)
 	return more > limit || have > limit - more;
 }
 
-int quota_check(const struct platform *p, uint64_t max_file, const struct quota_use *use,
-	uint64_t incoming, struct err *e)
+int quota_check(const struct platform *p, uint64_t max_file, const struct quota_use *use, uint64_t incoming,
+	struct err *e)
 {
 	const unsigned long long more = incoming;
 	if (incoming > max_file)
@@ -32,9 +32,8 @@ int quota_check(const struct platform *p, uint64_t max_file, const struct quota_
 		return err_set(e, ERR_FULL, "platform %s is full: it has %llu files of %llu", p->name,
 			(unsigned long long)use->files, (unsigned long long)p->quota_files);
 	if (p->quota_bytes && passes(use->bytes, incoming, p->quota_bytes))
-		return err_set(e, ERR_FULL,
-			"platform %s is full: it has %llu bytes of %llu, and %llu more do not fit", p->name,
-			(unsigned long long)use->bytes, (unsigned long long)p->quota_bytes, more);
+		return err_set(e, ERR_FULL, "platform %s is full: it has %llu bytes of %llu, and %llu more do not fit",
+			p->name, (unsigned long long)use->bytes, (unsigned long long)p->quota_bytes, more);
 	if (passes(KEPT_FREE, incoming, use->free))
 		return err_set(e, ERR_FULL,
 			"platform %s is full: its disk has %llu bytes left, and %llu more do not fit", p->name,

@@ -17,7 +17,7 @@ struct quota_use {
 void quota_free(int dirfd, struct quota_use *use);
 // Whether one more file of so many bytes may come. ERR_LIMIT (413) where it is larger than max_file,
 // ERR_FULL (507) where a quota or the disk has no room for it; with the figures.
-int quota_check(const struct platform *p, uint64_t max_file, const struct quota_use *use,
-	uint64_t incoming, struct err *e) MUST_CHECK;
+int quota_check(const struct platform *p, uint64_t max_file, const struct quota_use *use, uint64_t incoming,
+	struct err *e) MUST_CHECK;
 // How much of the fuller one of both quotas is used, in per cent; 0 where there is none. May pass 100, up to 999.
 unsigned quota_percent(const struct platform *p, const struct quota_use *use);

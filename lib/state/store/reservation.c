@@ -76,7 +76,8 @@ static int lock_table(const struct reservation *r, int *held, struct err *e)
 		if (errno != EAGAIN && errno != EACCES && errno != EINTR)
 			return err_errno(e, ERR_IO, "cannot lock %s", r->path);
 		if (clock_ms() >= until)
-			return err_set(e, ERR_BUSY, "platform %s: too many uploads ask for room at once", r->platform->name);
+			return err_set(e, ERR_BUSY, "platform %s: too many uploads ask for room at once",
+				r->platform->name);
 	}
 	*held = r->fd;
 	return 0;
@@ -107,7 +108,8 @@ static int claim_slot(struct reservation *r, struct err *e)
 			r->slot = i;
 	}
 	if (r->slot == NO_SLOT)
-		return err_set(e, ERR_BUSY, "platform %s: %d uploads are under way", r->platform->name, LIMIT_RESERVATIONS);
+		return err_set(e, ERR_BUSY, "platform %s: %d uploads are under way", r->platform->name,
+			LIMIT_RESERVATIONS);
 	return 0;
 }
 
@@ -135,8 +137,8 @@ static int add_others(const struct reservation *r, struct quota_use *use, bool *
 // --- reserving ---
 
 // Slots are read before the catalog: a file that has left its slot is in the catalog.
-static int try(struct reservation *r, uint64_t max_file, uint64_t bytes, reservation_use_fn *use, void *ctx, bool *is_settling,
-	struct err *e)
+static int try(struct reservation *r, uint64_t max_file, uint64_t bytes, reservation_use_fn *use, void *ctx,
+	bool *is_settling, struct err *e)
 {
 	CLEANUP(unlock_table) int held = -1;
 	struct quota_use others = {0}, all;
@@ -171,7 +173,8 @@ int reservation_set_again(struct reservation *r, struct err *e)
 	struct flock lock = range(F_WRLCK, AGAIN_LOCK, 1);
 	while (fcntl(r->fd, F_OFD_SETLK, &lock) < 0) {
 		if (errno == EAGAIN || errno == EACCES)
-			return err_set(e, ERR_BUSY, "platform %s is full, and another file that it has is being sent once more: try again",
+			return err_set(e, ERR_BUSY,
+				"platform %s is full, and another file that it has is being sent once more: try again",
 				r->platform->name);
 		if (errno != EINTR)
 			return err_errno(e, ERR_IO, "cannot lock %s", r->path);

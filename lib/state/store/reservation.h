@@ -17,7 +17,8 @@ struct reservation;
 typedef int reservation_use_fn(void *ctx, struct quota_use *use, struct err *e);
 
 // Nothing is reserved yet. ERR_IO, ERR_FULL: its file.
-int reservation_open(const char *catalog_path, const struct platform *p, struct reservation **out, struct err *e) MUST_CHECK;
+int reservation_open(const char *catalog_path, const struct platform *p, struct reservation **out,
+	struct err *e) MUST_CHECK;
 // What is reserved is free again. NULL is fine.
 void reservation_close(struct reservation *r);
 // One file of so many bytes is reserved now, instead of what was; use is asked under a lock of the platform's reservations.

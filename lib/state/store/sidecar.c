@@ -44,8 +44,7 @@ static char *name_of(const char *filename, enum mark mark, struct err *e)
 	char *name = xasprintf("%s%s", filename, sidecar_ending[mark]);
 	if (strlen(name) <= LIMIT_FILE_NAME)
 		return name;
-	err_set(e, ERR_LIMIT, "%s: too long to have a \"%s\" beside it", filename,
-		sidecar_ending[mark]);
+	err_set(e, ERR_LIMIT, "%s: too long to have a \"%s\" beside it", filename, sidecar_ending[mark]);
 	mem_free(&name);
 	return NULL;
 }
@@ -94,8 +93,8 @@ int sidecar_write(int folder, const char *filename, enum mark mark, struct str t
 	CLEANUP(mem_free) char *name = name_of(filename, mark, e);
 	CLEANUP(fs_tmp_release) struct fs_tmp file = {.fd = -1};
 	tempname_name(tmp);
-	if (!name || fs_tmp_open(&file, folder, tmp, name, e) < 0 ||
-		fs_tmp_write(&file, text, e) < 0 || fs_tmp_publish(&file, e) < 0)
+	if (!name || fs_tmp_open(&file, folder, tmp, name, e) < 0 || fs_tmp_write(&file, text, e) < 0 ||
+		fs_tmp_publish(&file, e) < 0)
 		return -1;
 	return fs_sync_dir(folder, e);
 }

@@ -22,10 +22,8 @@ bool sidecar_fits(const char *filename);
 
 // Adds the text of a file's mark to out, of a longer one than LIMIT_MARK the beginning: no text is
 // a wrong one. 1: it is there; 0: it is not. A link that leads out of the folder is ERR_DENIED.
-int sidecar_read(int folder, const char *filename, enum mark mark, struct buf *out,
-	struct err *e) MUST_CHECK;
+int sidecar_read(int folder, const char *filename, enum mark mark, struct buf *out, struct err *e) MUST_CHECK;
 // Puts the mark there, or other text into it, whole or not at all; on the disk when it returns.
-int sidecar_write(int folder, const char *filename, enum mark mark, struct str text,
-	struct err *e) MUST_CHECK;
+int sidecar_write(int folder, const char *filename, enum mark mark, struct str text, struct err *e) MUST_CHECK;
 // Takes it away; it may be gone already.
 int sidecar_remove(int folder, const char *filename, enum mark mark, struct err *e) MUST_CHECK;

@@ -19,8 +19,7 @@
 static const char only_platform[] = "wheels";
 
 // Takes root and folder over. The array has room for one more.
-static struct platform *add_platform(
-	struct store *s, const char *name, char *root, char *folder)
+static struct platform *add_platform(struct store *s, const char *name, char *root, char *folder)
 {
 	bool is_root = strcmp(folder, ".") == 0;
 	struct platform *p = &s->platform[s->platform_count++];
@@ -112,11 +111,10 @@ static int want_configured(const struct store *s, const struct config_platform *
 {
 	const char *path = p->path ? p->path : p->name;
 	if (path[0] != '/' && !s->path)
-		return err_set(e, ERR_USAGE,
-			"platform %s: no store is given, and it has no absolute path", p->name);
+		return err_set(e, ERR_USAGE, "platform %s: no store is given, and it has no absolute path", p->name);
 	if (p->write_path && p->write_path[0] != '/' && !s->path)
-		return err_set(e, ERR_USAGE,
-			"platform %s: no store is given, and its write-path is not absolute", p->name);
+		return err_set(e, ERR_USAGE, "platform %s: no store is given, and its write-path is not absolute",
+			p->name);
 	out->name = xstrdup(p->name);
 	out->path = path[0] == '/' ? xstrdup(path) : xasprintf("%s/%s", s->path, path);
 	return 0;
@@ -241,8 +239,7 @@ int store_open(const struct config *c, unsigned path_probe, struct store *out, s
 		return 0;
 	}
 	if (!c->store && !c->platform_count)
-		return err_set(
-			e, ERR_USAGE, "no store is given: name the folder that holds the wheels");
+		return err_set(e, ERR_USAGE, "no store is given: name the folder that holds the wheels");
 	if (c->store) {
 		s.path = fs_real_path(c->store, e);
 		CLEANUP(mem_close) int fd = s.path ? fs_open_dir(s.path, e) : -1;

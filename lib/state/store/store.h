@@ -20,31 +20,31 @@ enum {
 
 struct platform {
 	char *name;
-	char *path;      // absolute: root, or a folder below it
-	char *root;      // what links must not lead out of: the store, or path itself where that is
-			 // elsewhere
-	char *folder;    // path, seen from root; "." where both are the same
+	char *path;       // absolute: root, or a folder below it
+	char *root;       // what links must not lead out of: the store, or path itself where that is
+			  // elsewhere
+	char *folder;     // path, seen from root; "." where both are the same
 	char *write_path; // absolute: where we write, which path shows after a release; NULL: path itself
 	char *release;    // the command that releases it; NULL: others do, or nothing is to be done
 	char *volume;     // what is released
 	uint64_t release_delay, release_timeout; // seconds
-	bool is_mutable; // bytes may change under a name
-	struct profile profile; // what its machines are, and so which wheels install there
-	bool is_private; // wants a token to read it
-	uint64_t quota_bytes, quota_files; // 0: none
-	bool is_away;    // its folder did not answer: whoever looks into it may wait for long
-	enum catalog_scanned scanned; // as of store_register(); what was never read whole may hold anything
-	int64_t id;      // in the catalog; 0 until store_register()
+	bool is_mutable;                         // bytes may change under a name
+	struct profile profile;                  // what its machines are, and so which wheels install there
+	bool is_private;                         // wants a token to read it
+	uint64_t quota_bytes, quota_files;       // 0: none
+	bool is_away;                            // its folder did not answer: whoever looks into it may wait for long
+	enum catalog_scanned scanned;            // as of store_register(); what was never read whole may hold anything
+	int64_t id;                              // in the catalog; 0 until store_register()
 };
 
 struct store {
 	char *path; // absolute, without links; NULL where every platform has a path of its own
 	struct platform *platform;
 	size_t platform_count;
-	bool is_detected;         // the platforms are the store's folders, not the configuration's
-	char **stray;             // where folders are platforms: what else is at the top of the store
+	bool is_detected; // the platforms are the store's folders, not the configuration's
+	char **stray;     // where folders are platforms: what else is at the top of the store
 	size_t stray_count;
-	int64_t waited;           // milliseconds, for folders that did not answer
+	int64_t waited; // milliseconds, for folders that did not answer
 };
 
 // The platforms of the configuration; else the first-level folders of the store that look like

@@ -38,8 +38,9 @@ static int make_and_open(const struct platform *p, const char *path, unsigned *m
 		}
 		int next = fs_open_beneath(here, name, O_RDONLY | O_DIRECTORY, e);
 		if (next < 0 && e->kind == ERR_DENIED)
-			return err_set(e, ERR_INVALID, "%s/%s: %s is a link that leads elsewhere: nothing is written there",
-				p->name, path, name);
+			return err_set(e, ERR_INVALID,
+				"%s/%s: %s is a link that leads elsewhere: nothing is written there", p->name, path,
+				name);
 		mem_close(&here);
 		here = next;
 	}
@@ -58,8 +59,10 @@ static int check_mounted(const struct platform *p, struct catalog *c, struct err
 	if (catalog_usage(c, p->id, &known, e) < 0)
 		return -1;
 	if (known.files)
-		return err_set(e, ERR_IO, "platform %s: %s is empty, but the catalog knows %llu files there; is its volume "
-			"mounted?", p->name, p->write_path ? p->write_path : p->path, (unsigned long long)known.files);
+		return err_set(e, ERR_IO,
+			"platform %s: %s is empty, but the catalog knows %llu files there; is its volume "
+			"mounted?",
+			p->name, p->write_path ? p->write_path : p->path, (unsigned long long)known.files);
 	return 0;
 }
 

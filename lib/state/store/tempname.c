@@ -183,5 +183,5 @@ bool tempname_sweep(int dirfd, const char *name)
 {
 	struct maker maker;
 	return parse(name, &maker) && is_dead(dirfd, name, &maker) &&
-		(unlinkat(dirfd, name, 0) == 0 || errno == ENOENT);
+	       (unlinkat(dirfd, name, 0) == 0 || errno == ENOENT);
 }

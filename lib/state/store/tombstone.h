@@ -16,22 +16,22 @@
 
 // Upstream's file that justified it: the first one, where each environment has another.
 struct tombstone_upstream {
-	const char *filename; // NULL: there is none
+	const char *filename;    // NULL: there is none
 	const char *url, *index; // NULL: not known
 	bool has_sha256;
 	uint8_t sha256[SHA256_SIZE];
-	int64_t uploaded; // seconds since 1970; 0: not known
+	int64_t uploaded;  // seconds since 1970; 0: not known
 	bool is_identical; // its bytes are the same as ours were
 };
 
 // Strings are borrowed from whoever fills it in, or from what tombstone_read keeps.
 struct tombstone {
-	const char *reason; // one line
-	int64_t when;       // seconds since 1970; 0: not known
+	const char *reason;                       // one line
+	int64_t when;                             // seconds since 1970; 0: not known
 	const char *by, *verdict, *run, *project; // NULL: not said. Only a prune and a retirement have a run
 	bool has_sha256;
 	uint8_t sha256[SHA256_SIZE];
-	int64_t size; // -1: not known
+	int64_t size;                // -1: not known
 	const char *requires_python; // NULL: none
 	struct tombstone_upstream upstream;
 	struct jsondoc *document; // of tombstone_read

@@ -74,7 +74,8 @@ static void manifest_release(struct manifest *v)
 
 static int walk(const char *path, int dirfd, unsigned depth, struct manifest *v, struct err *e);
 
-static int walk_entry(const char *folder, int dirfd, const char *name, unsigned depth, struct manifest *v, struct err *e)
+static int walk_entry(const char *folder, int dirfd, const char *name, unsigned depth, struct manifest *v,
+	struct err *e)
 {
 	struct stat st;
 	CLEANUP(mem_free) char *path = *folder ? xasprintf("%s/%s", folder, name) : xstrdup(name);
@@ -320,7 +321,8 @@ static char *path_of(const char *project, const char *filename, const uint8_t sh
 	return xasprintf("%s/%s/%s", project, hex, filename);
 }
 
-static int open_kept(const struct file_cache *d, const char *project, const char *filename, struct file_cache_file *out, struct err *e)
+static int open_kept(const struct file_cache *d, const char *project, const char *filename, struct file_cache_file *out,
+	struct err *e)
 {
 	struct stat st;
 	CLEANUP(mem_free) char *path = path_of(project, filename, out->sha256);
@@ -379,8 +381,8 @@ int file_cache_find(struct file_cache *d, const char *project, const char *filen
 
 // --- arriving ---
 
-struct file_cache_writer *file_cache_begin(struct file_cache *d, const char *project, const char *filename, const uint8_t *sha256,
-	uint64_t size, struct err *e)
+struct file_cache_writer *file_cache_begin(struct file_cache *d, const char *project, const char *filename,
+	const uint8_t *sha256, uint64_t size, struct err *e)
 {
 	if (check_names(project, filename, e) < 0)
 		return NULL;
@@ -394,7 +396,8 @@ struct file_cache_writer *file_cache_begin(struct file_cache *d, const char *pro
 		memcpy(a->expected, sha256, SHA256_SIZE);
 	digest_begin(a->digest);
 	tempname_name(a->tmp_name);
-	if (file_cache_writer_reserve(a, size, e) == 0 && fs_tmp_open_mode(&a->tmp, d->dirfd, a->tmp_name, a->tmp_name, SAFEFILE_MODE, e) == 0)
+	if (file_cache_writer_reserve(a, size, e) == 0 &&
+		fs_tmp_open_mode(&a->tmp, d->dirfd, a->tmp_name, a->tmp_name, SAFEFILE_MODE, e) == 0)
 		return a;
 	file_cache_writer_free(a);
 	return NULL;
@@ -470,7 +473,8 @@ void file_cache_writer_discard(struct file_cache_writer *a)
 	unlinkat(a->tmp.dirfd, a->tmp.tmp, 0);
 	a->tmp.tmp = NULL;
 	if (ftruncate(a->tmp.fd, 0) < 0)
-		log_warn("%s: what is not kept of it takes room until nobody reads it: %s", a->filename, strerror(errno));
+		log_warn("%s: what is not kept of it takes room until nobody reads it: %s", a->filename,
+			strerror(errno));
 }
 
 void file_cache_writer_free(struct file_cache_writer *a)

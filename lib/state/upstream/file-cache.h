@@ -40,8 +40,8 @@ struct file_cache_writer;
 // project is normalised. sha256 NULL: not known, and whatever comes is right. size: what is reserved for it; 0: not known. ERR_INVALID for
 // a name that is no file's; ERR_FULL where the disk has no room; ERR_LIMIT where there is too much on its way already. What
 // begins is to be freed before the depot is closed.
-struct file_cache_writer *file_cache_begin(struct file_cache *d, const char *project, const char *filename, const uint8_t *sha256,
-	uint64_t size, struct err *e) MUST_CHECK;
+struct file_cache_writer *file_cache_begin(struct file_cache *d, const char *project, const char *filename,
+	const uint8_t *sha256, uint64_t size, struct err *e) MUST_CHECK;
 // Reserves so much for all of it instead, or what was written where that is more. Errors as above. Where more is written than was reserved, writing does this.
 int file_cache_writer_reserve(struct file_cache_writer *a, uint64_t size, struct err *e) MUST_CHECK;
 int file_cache_writer_write(struct file_cache_writer *a, const void *bytes, size_t len, struct err *e) MUST_CHECK;

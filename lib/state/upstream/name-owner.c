@@ -24,8 +24,8 @@ static int take_place(void *ctx, const char *platform, int64_t files, int64_t ar
 	return 0;
 }
 
-int name_owner_look(struct catalog *c, const struct strset *hidden_platforms, const char *project, struct name_presence *out,
-	struct err *e)
+int name_owner_look(struct catalog *c, const struct strset *hidden_platforms, const char *project,
+	struct name_presence *out, struct err *e)
 {
 	struct looking l = {hidden_platforms, out};
 	*out = (struct name_presence){0};

@@ -16,8 +16,10 @@ struct simplepage;
 struct upstream_answer;
 
 enum {
-	NAME_OWNER_AT_ONCE_S = 60, // of a page without upload times it counts that it was there so long before it was asked for
-	NAME_OWNER_NO_WHEELS_S = 1325376000, // 2012: what has an older modification time lost its own, in an image or an archive
+	NAME_OWNER_AT_ONCE_S =
+		60, // of a page without upload times it counts that it was there so long before it was asked for
+	NAME_OWNER_NO_WHEELS_S =
+		1325376000, // 2012: what has an older modification time lost its own, in an image or an archive
 };
 
 // Which platforms have listed files of a project.
@@ -28,8 +30,8 @@ struct name_presence {
 };
 
 // hidden_platforms: the names of those that are not open, sorted (config_hidden_platforms).
-int name_owner_look(struct catalog *c, const struct strset *hidden_platforms, const char *project, struct name_presence *out,
-	struct err *e) MUST_CHECK;
+int name_owner_look(struct catalog *c, const struct strset *hidden_platforms, const char *project,
+	struct name_presence *out, struct err *e) MUST_CHECK;
 // Only hidden platforms have it: upstream is not to hear its name.
 bool name_owner_is_hidden(const struct name_presence *p);
 

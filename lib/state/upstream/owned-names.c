@@ -19,7 +19,7 @@
 enum { SETTLE_MS = 2000 };
 
 struct list {
-	char *text; // NULL: it was never read
+	char *text;           // NULL: it was never read
 	const char **project; // sorted; in text
 	size_t count, room;
 };
@@ -27,10 +27,10 @@ struct list {
 struct owned_names {
 	char *path;
 	owned_names_fn *moved; // NULL: nobody watches
-	void *ctx;      // its
+	void *ctx;             // its
 	pthread_mutex_t lock;
 	struct stat seen, shorter; // of the file as it was read, and as it became shorter; st_ino 0: there was none
-	int64_t shorter_ms; // since when; 0: it is not
+	int64_t shorter_ms;        // since when; 0: it is not
 	struct list list;
 };
 
@@ -86,7 +86,8 @@ static void tell_moved(const struct owned_names *o, const struct list *one, cons
 
 static bool is_same(const struct stat *a, const struct stat *b)
 {
-	return a->st_ino == b->st_ino && a->st_dev == b->st_dev && a->st_size == b->st_size && fs_mtime_ns(a) == fs_mtime_ns(b);
+	return a->st_ino == b->st_ino && a->st_dev == b->st_dev && a->st_size == b->st_size &&
+	       fs_mtime_ns(a) == fs_mtime_ns(b);
 }
 
 // Whoever writes a file anew may have emptied it before, or put it aside.

@@ -41,8 +41,13 @@ static int find_owner(struct upstream *u, struct catalog *c, const char *project
 
 static int tell_private(const char *project, const struct ownership *owner, upstream_fn *fn, void *ctx, struct err *e)
 {
-	const struct upstream_answer answer = {.result = UPSTREAM_PRIVATE, .last_definitive = UPSTREAM_NEVER_ASKED,
-		.project = project, .index = "", .why = owner->why, .max_age = -1, .is_ours = owner->is_ours};
+	const struct upstream_answer answer = {.result = UPSTREAM_PRIVATE,
+		.last_definitive = UPSTREAM_NEVER_ASKED,
+		.project = project,
+		.index = "",
+		.why = owner->why,
+		.max_age = -1,
+		.is_ours = owner->is_ours};
 	return fn(ctx, &answer, e);
 }
 
@@ -63,7 +68,8 @@ int upstream_load_cached(struct upstream *u, struct catalog *c, const char *proj
 	struct ownership owner;
 	if (find_owner(u, c, project, &owner, e) < 0)
 		return -1;
-	return owner.why ? tell_private(project, &owner, fn, ctx, e) : upstream_load_cached_any(u, c, project, fn, ctx, e);
+	return owner.why ? tell_private(project, &owner, fn, ctx, e)
+			 : upstream_load_cached_any(u, c, project, fn, ctx, e);
 }
 
 struct look {
@@ -77,8 +83,8 @@ struct look {
 	bool has_failed;
 	struct upstream_project *batch[BATCH]; // to be written
 	size_t batched;
-	size_t known;          // projects that upstream has
-	struct strset unknown;  // that it does not, and are ours for that
+	size_t known;                           // projects that upstream has
+	struct strset unknown;                  // that it does not, and are ours for that
 	const struct upstream_project *project; // that is told of
 };
 
@@ -139,7 +145,8 @@ static int tell(void *ctx, const struct upstream_answer *a, struct err *e)
 		return l->fn(l->ctx, a, e);
 	}
 	const struct ownership owner = {upstream_owner(NAME_RULE_MERGE, true, false), true};
-	return owned_names_add(l->upstream->ours, project, e) < 0 ? -1 : tell_private(project, &owner, l->fn, l->ctx, e);
+	return owned_names_add(l->upstream->ours, project, e) < 0 ? -1
+								  : tell_private(project, &owner, l->fn, l->ctx, e);
 }
 
 static int take_answer(struct look *l, struct upstream_project *p)
@@ -170,8 +177,10 @@ static int note_unknown(struct look *l, struct err *e)
 	strset_release(&u->noted);
 	strset_sort(&l->unknown);
 	if (l->unknown.count >= SEVERAL && !l->known && !u->trust_404) {
-		log_warn("upstream knows none of %zu projects: that they are ours is not noted (is [upstream] url right? "
-			 "trust-404 = yes, or private, would tell)", l->unknown.count);
+		log_warn(
+			"upstream knows none of %zu projects: that they are ours is not noted (is [upstream] url right? "
+			"trust-404 = yes, or private, would tell)",
+			l->unknown.count);
 		return 0;
 	}
 	for (size_t i = 0; i < l->unknown.count; i++) {
@@ -186,7 +195,8 @@ int upstream_lookup(struct upstream *u, struct catalog *c, const char *const *pr
 	void *ctx, struct err *e)
 {
 	CLEANUP(look_release)
-	struct look l = {.upstream = u, .catalog = c, .projects = projects, .count = count, .fn = fn, .ctx = ctx, .e = e};
+	struct look l = {
+		.upstream = u, .catalog = c, .projects = projects, .count = count, .fn = fn, .ctx = ctx, .e = e};
 	for (unsigned i = 0; i < u->concurrency && !l.has_failed; i++)
 		if (ask_next(&l) < 0)
 			give_up(&l);

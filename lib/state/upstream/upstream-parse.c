@@ -107,7 +107,8 @@ static bool is_there_for_long(struct upstream_row *row, struct str packed)
 // What it says first after our first file came decides whose the name is: what it said before is forgotten.
 static void note_since(struct upstream_row *row)
 {
-	bool is_anew = row->last_definitive != UPSTREAM_KNOWN || !row->had_since || row->certain < row->project->here.arrived;
+	bool is_anew =
+		row->last_definitive != UPSTREAM_KNOWN || !row->had_since || row->certain < row->project->here.arrived;
 	int64_t oldest = name_owner_oldest_upload(row->has_page ? &row->page : NULL);
 	if (is_anew)
 		row->had_since = oldest ? oldest : row->asked - NAME_OWNER_AT_ONCE_S;
@@ -130,7 +131,8 @@ static void confirm(struct upstream_row *row)
 static void take_page(struct upstream_row *row, struct simplepage *page, struct buf *packed)
 {
 	bool is_same = row->has_page && str_eq(buf_view(&row->packed), buf_view(packed));
-	if (row->has_page && !is_same && upstream_page_is_older(page, &row->page) && !is_there_for_long(row, buf_view(packed))) {
+	if (row->has_page && !is_same && upstream_page_is_older(page, &row->page) &&
+		!is_there_for_long(row, buf_view(packed))) {
 		conclude(row, UPSTREAM_OLDER, "the page is older than the one that was there before");
 		return;
 	}
@@ -192,7 +194,8 @@ static void read_page(struct upstream_row *row)
 		return;
 	}
 	if (page.status == SIMPLEPAGE_QUARANTINED) {
-		row->had_since = row->last_definitive == UPSTREAM_KNOWN ? row->had_since : row->asked - NAME_OWNER_AT_ONCE_S;
+		row->had_since =
+			row->last_definitive == UPSTREAM_KNOWN ? row->had_since : row->asked - NAME_OWNER_AT_ONCE_S;
 		conclude(row, UPSTREAM_QUARANTINED, page.status_reason ? page.status_reason : "no reason is given");
 		return;
 	}
@@ -347,7 +350,8 @@ bool upstream_row_may_lack(const struct upstream_row *row)
 static const struct upstream_row *home_of(const struct upstream_project *p)
 {
 	size_t i = 0;
-	while (i + 1 < p->upstream->count && p->row[i].last_definitive == UPSTREAM_NOT_FOUND && upstream_row_may_lack(&p->row[i]))
+	while (i + 1 < p->upstream->count && p->row[i].last_definitive == UPSTREAM_NOT_FOUND &&
+		upstream_row_may_lack(&p->row[i]))
 		i++;
 	return &p->row[i];
 }
@@ -439,7 +443,9 @@ static void tell_times(const struct upstream_project *p, struct upstream_answer 
 			bool is_had = row->last_definitive == UPSTREAM_KNOWN && row->had_since;
 			out->certain = i ? least(out->certain, row->certain) : row->certain;
 			out->fetched = row->fetched > out->fetched ? row->fetched : out->fetched;
-			out->had_since = is_had && (!out->had_since || row->had_since < out->had_since) ? row->had_since : out->had_since;
+			out->had_since = is_had && (!out->had_since || row->had_since < out->had_since)
+						 ? row->had_since
+						 : out->had_since;
 		}
 		return;
 	}

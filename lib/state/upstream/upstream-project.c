@@ -110,7 +110,8 @@ size_t upstream_project_bytes(const struct upstream_project *p)
 	size_t sum = sizeof(*p);
 	for (size_t i = 0; i < p->upstream->count; i++) {
 		const struct upstream_row *row = &p->row[i];
-		sum += sizeof(*row) + row->packed.len + row->page.text.total + row->page.files * sizeof(*row->page.file);
+		sum += sizeof(*row) + row->packed.len + row->page.text.total +
+		       row->page.files * sizeof(*row->page.file);
 	}
 	return sum;
 }

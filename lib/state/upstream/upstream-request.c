@@ -106,7 +106,8 @@ static void first_try(struct upstream_row *row);
 static bool is_next_wanted(const struct upstream_row *row)
 {
 	bool is_last = row == &row->project->row[row->upstream->count - 1];
-	return !row->upstream->is_together && !is_last && row->said.result == UPSTREAM_NOT_FOUND && upstream_row_may_lack(row);
+	return !row->upstream->is_together && !is_last && row->said.result == UPSTREAM_NOT_FOUND &&
+	       upstream_row_may_lack(row);
 }
 
 static void answer_row(struct upstream_row *row)
@@ -130,8 +131,8 @@ static void take(struct upstream_row *row, const struct fetch_result *r, enum up
 {
 	struct upstream_said *s = &row->said;
 	s->result = result;
-	s->why = r->failure == FETCH_WHOLE && result != UPSTREAM_KNOWN ?
-			 xasprintf("%s: %u", r->url, r->answer->status) : xstrdup(r->why);
+	s->why = r->failure == FETCH_WHOLE && result != UPSTREAM_KNOWN ? xasprintf("%s: %u", r->url, r->answer->status)
+								       : xstrdup(r->why);
 	s->url = xstrdup(r->url);
 	s->is_same = r->answer->status == 304;
 	s->etag = copy_header(r->answer, "etag");
@@ -220,7 +221,8 @@ static int64_t rest_of_project(const struct upstream_row *row)
 {
 	uint64_t project = hash_of(row);
 	return row->index->resting[project % UPSTREAM_RESTING].project == project
-		? row->index->resting[project % UPSTREAM_RESTING].until_ms : 0;
+		       ? row->index->resting[project % UPSTREAM_RESTING].until_ms
+		       : 0;
 }
 
 static int64_t rest_of_index(const struct upstream_row *row)
@@ -254,7 +256,8 @@ static void request_row(struct upstream_row *row, int64_t at_ms)
 	CLEANUP(mem_free) char *url = xasprintf("%s%s/", row->index->url, row->project->name);
 	CLEANUP(mem_free) char *condition = xasprintf("If-None-Match: %s", row->etag ? row->etag : "");
 	// As it is, so that it is not unpacked here, where all answers pass, but where it is read.
-	const char *const headers[] = {simplepage_accept, "Accept-Encoding: gzip", row->etag && row->has_page ? condition : NULL, NULL};
+	const char *const headers[] = {
+		simplepage_accept, "Accept-Encoding: gzip", row->etag && row->has_page ? condition : NULL, NULL};
 	const int64_t now = clock_ms();
 	const struct fetch_request request = {
 		.url = url,
@@ -285,7 +288,8 @@ static void first_try(struct upstream_row *row)
 	if (row->upstream->is_leaving) {
 		say(row, UPSTREAM_OTHER, "not asked any more");
 	} else if (rest > row->end_ms) {
-		why = xasprintf("%s: it asks to be left alone for %lld s more", index->shown, (long long)((rest - now) / 1000));
+		why = xasprintf("%s: it asks to be left alone for %lld s more", index->shown,
+			(long long)((rest - now) / 1000));
 		say(row, UPSTREAM_THROTTLED, why);
 	} else if (rest_of_project(row) > row->end_ms) {
 		why = xasprintf("%s: it asks that %s is left alone for %lld s more", index->shown, row->project->name,

@@ -36,15 +36,15 @@ struct upstream_index {
 	char *url;   // with "/" at the end
 	char *shown; // without password
 	// Of the thread that runs the pool:
-	unsigned failures; // in a row; of a 5xx each project's counts once
+	unsigned failures;                  // in a row; of a 5xx each project's counts once
 	struct upstream_some failed, tired; // since it answered one well: with a 5xx; which asked for a rest
-	int64_t rest_ms;   // it asked not to be asked before,
-	int64_t tired_ms;  // or several projects did, and none was answered since
+	int64_t rest_ms;                    // it asked not to be asked before,
+	int64_t tired_ms;                   // or several projects did, and none was answered since
 	struct {
 		uint64_t project;
 		int64_t until_ms;
 	} resting[UPSTREAM_RESTING]; // a place by hash
-	int64_t probe_ms;  // when it may be asked again, where it is down
+	int64_t probe_ms;            // when it may be asked again, where it is down
 	enum upstream_result last_failure;
 };
 
@@ -57,11 +57,11 @@ struct upstream {
 	bool trust_404;
 	bool is_together; // what several indexes have of a project is one; else the first's that has it
 	struct name_rules rules;
-	pthread_mutex_t lock; // of the next
-	struct owned_names *ours; // beside the first catalog that was looked into; NULL: none yet
+	pthread_mutex_t lock;           // of the next
+	struct owned_names *ours;       // beside the first catalog that was looked into; NULL: none yet
 	struct strset hidden_platforms; // sorted
-	struct strset noted; // as ours, by the last look; sorted
-	bool is_leaving; // of the thread that runs the pool: nobody wants answers any more
+	struct strset noted;            // as ours, by the last look; sorted
+	bool is_leaving;                // of the thread that runs the pool: nobody wants answers any more
 };
 
 // What one index answered, before anybody has looked into it.
@@ -84,7 +84,7 @@ struct upstream_row {
 	_Atomic int64_t changed; // written while others may read what was learned
 	bool has_doubt;
 	uint8_t doubt[SHA256_SIZE];
-	struct buf packed; // empty: none, or page is new and will be packed when it is written down
+	struct buf packed;      // empty: none, or page is new and will be packed when it is written down
 	struct simplepage page; // of packed
 	bool has_page;
 	// What is to be written.
@@ -105,7 +105,7 @@ struct upstream_project {
 	struct upstream *upstream;
 	atomic_bool is_superseded;
 	struct name_presence here; // when it was loaded
-	size_t left; // rows that are not answered
+	size_t left;               // rows that are not answered
 	upstream_done *done;
 	void *ctx;
 	struct upstream_row row[]; // one an index, in their order

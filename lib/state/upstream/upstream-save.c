@@ -17,7 +17,9 @@ static int keep_row(struct catalog *c, struct upstream_row *row, struct str pack
 		.source = row->index->shown,
 		.result = upstream_result_name[row->result],
 		.why = row->why ? row->why : "",
-		.last_definitive = row->last_definitive == UPSTREAM_NEVER_ASKED ? NULL : upstream_result_name[row->last_definitive],
+		.last_definitive = row->last_definitive == UPSTREAM_NEVER_ASKED
+					   ? NULL
+					   : upstream_result_name[row->last_definitive],
 		.etag = row->etag,
 		.asked = row->asked,
 		.fetched = row->fetched,
@@ -84,13 +86,15 @@ static int compare(void *ctx, const struct catalog_upstream *found, struct err *
 {
 	struct comparison *x = ctx;
 	for (size_t i = 0; i < x->ours->upstream->count; i++)
-		if (strcmp(found->source, x->ours->row[i].index->shown) == 0 && found->changed != x->ours->row[i].changed)
+		if (strcmp(found->source, x->ours->row[i].index->shown) == 0 &&
+			found->changed != x->ours->row[i].changed)
 			x->is_other = true;
 	return 0;
 }
 
 // What the catalog has by now, where that is not what ours comes from; else NULL.
-static int find_other(struct catalog *c, const struct upstream_project *p, struct upstream_project **other, struct err *e)
+static int find_other(struct catalog *c, const struct upstream_project *p, struct upstream_project **other,
+	struct err *e)
 {
 	struct comparison x = {.ours = p};
 	*other = NULL;
@@ -146,8 +150,9 @@ static void note_lost(struct upstream_project *const *projects, size_t count)
 static int keep_all(struct catalog *c, struct upstream_project *const *projects, size_t count, struct err *e)
 {
 	size_t rows = projects[0]->upstream->count;
-	CLEANUP(packing_release) struct packing packed = {
-		.page = xcalloc(count * rows, sizeof(*packed.page)), .room = xcalloc(count * rows, sizeof(*packed.room))};
+	CLEANUP(packing_release)
+	struct packing packed = {.page = xcalloc(count * rows, sizeof(*packed.page)),
+		.room = xcalloc(count * rows, sizeof(*packed.room))};
 	for (size_t i = 0; i < count; i++)
 		pack(&packed, projects[i]);
 	if (catalog_begin(c, e) < 0)

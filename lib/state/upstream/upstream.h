@@ -24,23 +24,23 @@ enum upstream_result {
 	UPSTREAM_KNOWN,  // the page is there, and as it is now
 	UPSTREAM_ABSENT, // 404, and the operator trusts it (trust-404 = yes): no such project
 	// All that follow are "unknown".
-	UPSTREAM_NOT_FOUND,     // 404, which is not trusted
-	UPSTREAM_REFUSED,       // no connection, or it was lost before an answer
-	UPSTREAM_RESOLVE,       // its name has no address
+	UPSTREAM_NOT_FOUND, // 404, which is not trusted
+	UPSTREAM_REFUSED,   // no connection, or it was lost before an answer
+	UPSTREAM_RESOLVE,   // its name has no address
 	UPSTREAM_TIMEOUT,
 	UPSTREAM_TLS,
-	UPSTREAM_CLIENT_ERROR,  // any other 4xx, or a status that makes no sense here
-	UPSTREAM_SERVER_ERROR,  // 5xx
-	UPSTREAM_THROTTLED,     // 429
-	UPSTREAM_REDIRECTED,    // where it may not lead, or too often
+	UPSTREAM_CLIENT_ERROR, // any other 4xx, or a status that makes no sense here
+	UPSTREAM_SERVER_ERROR, // 5xx
+	UPSTREAM_THROTTLED,    // 429
+	UPSTREAM_REDIRECTED,   // where it may not lead, or too often
 	UPSTREAM_NOT_A_PAGE,
 	UPSTREAM_TRUNCATED,
 	UPSTREAM_TOO_LARGE,
 	UPSTREAM_WRONG_PROJECT,
-	UPSTREAM_OLDER,         // than what we had: see upstream_parse()
-	UPSTREAM_QUARANTINED,   // PEP 792
-	UPSTREAM_NEVER_ASKED,   // the catalog has nothing of it
-	UPSTREAM_PRIVATE,       // it is not asked, or does not count: the name is ours alone (lib/state/upstream/name-rules.h, ours.h)
+	UPSTREAM_OLDER,       // than what we had: see upstream_parse()
+	UPSTREAM_QUARANTINED, // PEP 792
+	UPSTREAM_NEVER_ASKED, // the catalog has nothing of it
+	UPSTREAM_PRIVATE, // it is not asked, or does not count: the name is ours alone (lib/state/upstream/name-rules.h, ours.h)
 	UPSTREAM_OTHER,
 	UPSTREAM_RESULT_COUNT,
 };
@@ -56,17 +56,18 @@ struct upstream_answer {
 	bool is_unchanged;           // of KNOWN, where it has just been asked: each index that has it said 304
 	int64_t asked;               // seconds since 1970; 0: never
 	int64_t fetched;             // when page or stale was confirmed last
-	int64_t max_age;             // seconds since then that it may be used for, as it said (less its Age); -1: it did not say
-	bool is_changed;             // where it has just been asked: what is known is other than before
-	const struct simplepage *page; // of KNOWN; else NULL. Of several indexes: their union, of a file name the first one's
+	int64_t max_age; // seconds since then that it may be used for, as it said (less its Age); -1: it did not say
+	bool is_changed; // where it has just been asked: what is known is other than before
+	const struct simplepage
+		*page; // of KNOWN; else NULL. Of several indexes: their union, of a file name the first one's
 	// What was known when the page was there last, for whoever serves rather than decides; NULL: nothing. Where result is
 	// KNOWN, it is the page.
 	const struct simplepage *stale;
 	// What was said for certain last: KNOWN, ABSENT, NOT_FOUND or QUARANTINED; NEVER_ASKED: nothing.
 	enum upstream_result last_definitive;
-	int64_t certain;   // when that was; 0: never
+	int64_t certain; // when that was; 0: never
 	int64_t had_since; // since when it has the project: its oldest file's upload, else a minute before it was first asked; 0: it has not
-	bool is_ours;      // of PRIVATE: since the name was ours first (lib/state/upstream/name-owner.h)
+	bool is_ours; // of PRIVATE: since the name was ours first (lib/state/upstream/name-owner.h)
 	const struct upstream_project *of; // for upstream_home()
 };
 typedef int upstream_fn(void *ctx, const struct upstream_answer *answer, struct err *e);
@@ -78,7 +79,7 @@ struct upstream;
 
 // ERR_USAGE where [upstream] is not sound. c is borrowed.
 int upstream_new(const struct config *c, struct upstream **out, struct err *e) MUST_CHECK;
-void upstream_free(struct upstream *u); // NULL is fine; ends the pool: what is asked is answered as OTHER before
+void upstream_free(struct upstream *u);     // NULL is fine; ends the pool: what is asked is answered as OTHER before
 void upstream_cleanup(struct upstream **u); // for CLEANUP
 // One more as it has, for files: large ones are not to take the places of pages.
 struct fetch_pool *upstream_new_pool(const struct config *c);
@@ -92,8 +93,8 @@ struct fetch_pool *upstream_pool(struct upstream *u);
 // answer, no error. fn must not use the catalog for writing; where it fails, the rest is left. The pool must not have been
 // started. At the end the names that upstream does not know, and that are here, are noted as ours: but for an index that knows
 // none of several projects and is not trusted (trust-404), which is logged.
-int upstream_lookup(struct upstream *u, struct catalog *c, const char *const *projects, size_t count,
-	upstream_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+int upstream_lookup(struct upstream *u, struct catalog *c, const char *const *projects, size_t count, upstream_fn *fn,
+	void *ctx, struct err *e) MUST_CHECK;
 // What the catalog has of one, without asking: the result of the last time. Of a name that is ours alone nothing, unless the
 // last look of this u noted it.
 int upstream_load_cached(struct upstream *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
@@ -122,7 +123,7 @@ const char *upstream_project_name(const struct upstream_project *p);
 // Another server on the catalog wrote down what it was told later: that counts.
 bool upstream_project_is_superseded(const struct upstream_project *p);
 size_t upstream_project_unread(const struct upstream_project *p); // bytes that were answered and are not settled
-size_t upstream_project_bytes(const struct upstream_project *p); // of memory, about
+size_t upstream_project_bytes(const struct upstream_project *p);  // of memory, about
 // The change (catalog-upstream.h) that it is as new as; 0: it was never kept.
 int64_t upstream_project_changed(const struct upstream_project *p);
 // done is called once, by the pool's thread, which has p until then; nothing is parsed yet.
@@ -133,7 +134,8 @@ void upstream_request(struct upstream *u, struct upstream_project *p, upstream_d
 // the same for a day.
 void upstream_parse(struct upstream *u, struct upstream_project *p);
 // Calls fn with what is known of it.
-int upstream_report(struct upstream *u, struct upstream_project *p, upstream_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+int upstream_report(struct upstream *u, struct upstream_project *p, upstream_fn *fn, void *ctx,
+	struct err *e) MUST_CHECK;
 // Bounds what the catalog has of names that nobody has, and of pages of projects that no platform has, as a server is asked for them: a
 // transaction of its own.
 int upstream_forget(struct catalog *c, struct err *e) MUST_CHECK;

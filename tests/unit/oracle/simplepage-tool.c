@@ -78,7 +78,8 @@ static int tell(char *const *argument, struct jsondoc *out, struct err *e)
 	buf_init(&packed, PAGE_MAX);
 	if (fs_read_file(argument[3], &body, e) < 0)
 		return -1;
-	int result = simplepage_parse(buf_view(&body), str_from(argument[0]), argument[1], argument[2], &page, &fault, e);
+	int result =
+		simplepage_parse(buf_view(&body), str_from(argument[0]), argument[1], argument[2], &page, &fault, e);
 	jsondoc_put_str(out, "fault", fault_name[fault]);
 	if (result < 0) {
 		jsondoc_put_str(out, "why", e->msg);

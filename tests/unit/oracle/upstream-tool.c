@@ -61,7 +61,8 @@ static int run(int argc, char **argv, struct err *e)
 	CLEANUP(upstream_cleanup) struct upstream *u = NULL;
 	CLEANUP(catalog_cleanup) struct catalog *c = NULL;
 	config_init(&config);
-	if (config_read(&config, argv[1], e) < 0 || upstream_new(&config, &u, e) < 0 || catalog_open(argv[2], &c, e) < 0)
+	if (config_read(&config, argv[1], e) < 0 || upstream_new(&config, &u, e) < 0 ||
+		catalog_open(argv[2], &c, e) < 0)
 		return -1;
 	const char *const *projects = (const char *const *)argv + 4;
 	size_t count = (size_t)argc - 4;

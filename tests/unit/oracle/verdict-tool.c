@@ -88,8 +88,8 @@ static int read_page(struct asked *a, const struct jsondoc *from, struct err *e)
 	const char *body = jsondoc_get_str(from, "page"), *type = jsondoc_get_str(from, "type");
 	if (!body || !type)
 		return err_set(e, ERR_INVALID, "known, but no page");
-	if (simplepage_parse(str_from(body), str_from(type), "http://127.0.0.1/simple/x/", a->project, &a->page,
-		    &fault, e) < 0) {
+	if (simplepage_parse(str_from(body), str_from(type), "http://127.0.0.1/simple/x/", a->project, &a->page, &fault,
+		    e) < 0) {
 		a->answer.result = UPSTREAM_NOT_A_PAGE;
 		return 0;
 	}

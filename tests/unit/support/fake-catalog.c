@@ -62,7 +62,8 @@ static int give_file(const struct fake_file *f, catalog_file_fn *fn, void *ctx, 
 	return fn(ctx, &file, e);
 }
 
-int catalog_platform_scanned(struct catalog *c UNUSED, int64_t platform UNUSED, enum catalog_scanned *out, struct err *e UNUSED)
+int catalog_platform_scanned(struct catalog *c UNUSED, int64_t platform UNUSED, enum catalog_scanned *out,
+	struct err *e UNUSED)
 {
 	*out = CATALOG_SCANNED;
 	return 0;

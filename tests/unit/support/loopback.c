@@ -44,8 +44,8 @@ bool loopback_write(int fd, const char *bytes, size_t len)
 
 bool loopback_send(int fd, const char *status, const char *headers, const char *body, size_t len)
 {
-	CLEANUP(mem_free) char *all = xasprintf(
-		"HTTP/1.1 %s\r\nContent-Length: %zu\r\n%s\r\n%.*s", status, len, headers, (int)len, body);
+	CLEANUP(mem_free)
+	char *all = xasprintf("HTTP/1.1 %s\r\nContent-Length: %zu\r\n%s\r\n%.*s", status, len, headers, (int)len, body);
 	return loopback_write(fd, all, strlen(all));
 }
 

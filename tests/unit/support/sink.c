@@ -88,7 +88,8 @@ struct body_handler *sink_receive(void *ctx, const struct request *r, struct rep
 	f->loop = pthread_self();
 	assert_string_equal(r->peer, "127.0.0.1");
 	if (r->method != METHOD_POST || strcmp(r->path, "/refuse/") == 0) {
-		*refusal = reply_text(403, "not for %s", r->header[HEADER_AUTHORIZATION] ? r->header[HEADER_AUTHORIZATION] : "you");
+		*refusal = reply_text(403, "not for %s",
+			r->header[HEADER_AUTHORIZATION] ? r->header[HEADER_AUTHORIZATION] : "you");
 		return NULL;
 	}
 	struct sink *s = xcalloc(1, sizeof(*s));
@@ -122,8 +123,14 @@ int sink_setup(void **state)
 	struct fixture *f = xcalloc(1, sizeof(*f));
 	struct err e = ERR_INIT;
 	CLEANUP(mem_free) char *url = NULL;
-	struct http_options o = {.threads = 1, .connections = CONNECTIONS, .timeout = TIMEOUT, .handle_inline = quick, .handle_worker = work,
-		.receive = sink_receive, .lane = lane, .ctx = f};
+	struct http_options o = {.threads = 1,
+		.connections = CONNECTIONS,
+		.timeout = TIMEOUT,
+		.handle_inline = quick,
+		.handle_worker = work,
+		.receive = sink_receive,
+		.lane = lane,
+		.ctx = f};
 	pthread_mutex_init(&f->lock, NULL);
 	pthread_cond_init(&f->opened, NULL);
 	o.socket = listen_open("127.0.0.1:0", &url, &e);

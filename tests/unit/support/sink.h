@@ -10,7 +10,7 @@
 #include "server/http/http.h"
 
 enum {
-	TIMEOUT = 2,   // seconds, the server's
+	TIMEOUT = 2,    // seconds, the server's
 	PATIENCE = 120, // seconds, ours
 	MEGABYTE = 1 << 20,
 	CONNECTIONS = 1000,

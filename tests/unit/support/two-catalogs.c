@@ -113,8 +113,7 @@ struct catalog_known two_look(int64_t in)
 	return known;
 }
 
-struct catalog_effect two_put_as_scan(
-	int64_t in, const uint8_t *sha256, const struct catalog_known *known)
+struct catalog_effect two_put_as_scan(int64_t in, const uint8_t *sha256, const struct catalog_known *known)
 {
 	struct catalog_entry file = two_entry(in, sha256);
 	file.is_guarded = true;
@@ -134,8 +133,7 @@ bool two_remove(struct catalog *c, const struct catalog_known *known)
 	return !effect.was_left;
 }
 
-struct catalog_effect two_mark(
-	struct catalog *c, int64_t in, enum mark kind, const char *reason, int64_t seen)
+struct catalog_effect two_mark(struct catalog *c, int64_t in, enum mark kind, const char *reason, int64_t seen)
 {
 	struct err e = ERR_INIT;
 	struct catalog_effect effect;
@@ -169,8 +167,7 @@ int64_t two_look_at_mark(int64_t in)
 
 static int print(void *ctx, const struct catalog_file *file, struct err *e UNUSED)
 {
-	buf_printf(ctx, "%d%s%s;", file->sha256[0], file->yanked ? " yanked " : "",
-		file->yanked ? file->yanked : "");
+	buf_printf(ctx, "%d%s%s;", file->sha256[0], file->yanked ? " yanked " : "", file->yanked ? file->yanked : "");
 	return 0;
 }
 

@@ -33,12 +33,10 @@ struct catalog_effect two_put(struct catalog *c, const struct catalog_entry *fil
 void two_put_new(struct catalog *c, int64_t in, const uint8_t *sha256);
 // What the scan knows of six in a folder; id 0: nothing.
 struct catalog_known two_look(int64_t in);
-struct catalog_effect two_put_as_scan(
-	int64_t in, const uint8_t *sha256, const struct catalog_known *known);
+struct catalog_effect two_put_as_scan(int64_t in, const uint8_t *sha256, const struct catalog_known *known);
 // False where it was left.
 bool two_remove(struct catalog *c, const struct catalog_known *known);
-struct catalog_effect two_mark(
-	struct catalog *c, int64_t in, enum mark kind, const char *reason, int64_t seen);
+struct catalog_effect two_mark(struct catalog *c, int64_t in, enum mark kind, const char *reason, int64_t seen);
 // What the scan knows of the one mark of a folder; 0: nothing.
 int64_t two_look_at_mark(int64_t in);
 // "1;" is a listed file whose bytes are ones, "2 yanked why;" another.

@@ -11,8 +11,7 @@
 #include "lib/base/buf.h"
 #include "lib/base/mem.h"
 
-static void note(
-	void *ctx, int64_t platform, const char *folder, const char *filename, const char *project)
+static void note(void *ctx, int64_t platform, const char *folder, const char *filename, const char *project)
 {
 	buf_printf(ctx, "%d:%s/%s=%s;", (int)platform, folder, filename, project);
 }
@@ -44,13 +43,11 @@ static const struct {
 	// A collection, and what is none.
 	{{{1, "old", "a", "six"}, {1, "old", "b", "attrs"}}, ""},
 	{{{1, "old", "a", "six"}, {1, "old", "b", "six"}}, "1:old/a=six;1:old/b=six;"},
-	{{{1, "old", "a", "six"}, {1, "old", "b", "attrs"}, {1, "old", "c", "old"}},
-		"1:old/a=six;1:old/b=attrs;"},
+	{{{1, "old", "a", "six"}, {1, "old", "b", "attrs"}, {1, "old", "c", "old"}}, "1:old/a=six;1:old/b=attrs;"},
 	{{{1, "o/old", "a", "six"}, {1, "o/old", "b", "attrs"}}, "1:o/old/a=six;1:o/old/b=attrs;"},
 	// The next folder is another one, also of the same name.
 	{{{1, "six", "a", "attrs"}, {2, "six", "b", "numpy"}}, "1:six/a=attrs;2:six/b=numpy;"},
-	{{{1, "old", "a", "six"}, {1, "old", "b", "attrs"}, {1, "new", "c", "six"}},
-		"1:new/c=six;"},
+	{{{1, "old", "a", "six"}, {1, "old", "b", "attrs"}, {1, "new", "c", "six"}}, "1:new/c=six;"},
 };
 
 static void strays_are_found(void **state UNUSED)
@@ -60,8 +57,7 @@ static void strays_are_found(void **state UNUSED)
 		CLEANUP(misplaced_release) struct misplaced l;
 		buf_init(&strays, 1000);
 		misplaced_init(&l, note, &strays);
-		for (const struct file *f = table[i].file; f < table[i].file + FILES && f->folder;
-			f++)
+		for (const struct file *f = table[i].file; f < table[i].file + FILES && f->folder; f++)
 			misplaced_see(&l, f->platform, f->folder, f->filename, f->project);
 		misplaced_end(&l);
 		assert_string_equal(strays.data, table[i].strays);

@@ -48,18 +48,16 @@ static void test_what_was_printed_is_read(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(manifest_release) struct manifest i = {0};
-	assert_int_equal(
-		manifest_parse(STR(HEADING "simple/six/\nfiles/x\nsimple/\n"), &i, &e), 0);
+	assert_int_equal(manifest_parse(STR(HEADING "simple/six/\nfiles/x\nsimple/\n"), &i, &e), 0);
 	assert_int_equal(i.count, 3);
 	assert_true(manifest_has(&i, "simple/") && manifest_has(&i, "files/x"));
-	assert_false(manifest_has(&i, "files") || manifest_has(&i, "simple/six") ||
-		     manifest_has(&i, ""));
+	assert_false(manifest_has(&i, "files") || manifest_has(&i, "simple/six") || manifest_has(&i, ""));
 }
 
 static void test_nothing_else_is_read(void **state UNUSED)
 {
-	static const struct str table[] = {STR(""), STR("wheelcache static export 1"),
-		STR("wheelcache static export 2\na\n"), STR("simple/\n")};
+	static const struct str table[] = {
+		STR(""), STR("wheelcache static export 1"), STR("wheelcache static export 2\na\n"), STR("simple/\n")};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		struct err e = ERR_INIT;
 		CLEANUP(manifest_release) struct manifest none = {0};

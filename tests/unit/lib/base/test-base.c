@@ -47,9 +47,19 @@ static void test_utf8(void **state UNUSED)
 		const char *bytes;
 		bool good;
 	} table[] = {
-		{"", true}, {"plain", true}, {"caf\xc3\xa9", true}, {"\xe2\x82\xac", true}, {"\xf0\x9f\x8e\xa1", true},
-		{"\xc3", false}, {"\xc0\xaf", false}, {"\xe0\x80\xaf", false}, {"\xed\xa0\x80", false},
-		{"\xf4\x90\x80\x80", false}, {"\xff", false}, {"\x80", false}, {"\xf0\x9f\x8e", false},
+		{"", true},
+		{"plain", true},
+		{"caf\xc3\xa9", true},
+		{"\xe2\x82\xac", true},
+		{"\xf0\x9f\x8e\xa1", true},
+		{"\xc3", false},
+		{"\xc0\xaf", false},
+		{"\xe0\x80\xaf", false},
+		{"\xed\xa0\x80", false},
+		{"\xf4\x90\x80\x80", false},
+		{"\xff", false},
+		{"\x80", false},
+		{"\xf0\x9f\x8e", false},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
 		if (str_is_utf8(str_from(table[i].bytes)) != table[i].good)
@@ -63,14 +73,30 @@ static void test_base64(void **state UNUSED)
 		enum base64_form form;
 		const char *bytes; // NULL: is none
 	} table[] = {
-		{"", BASE64_PLAIN, ""}, {"Zg==", BASE64_PLAIN, "f"}, {"Zm8=", BASE64_PLAIN, "fo"},
-		{"Zm9v", BASE64_PLAIN, "foo"}, {"Zm9vYg==", BASE64_PLAIN, "foob"}, {"+/+/", BASE64_PLAIN, "\xfb\xff\xbf"},
-		{"Zg", BASE64_PLAIN, NULL}, {"Zg=", BASE64_PLAIN, NULL}, {"Zg===", BASE64_PLAIN, NULL},
-		{"Zh==", BASE64_PLAIN, NULL}, {"Z===", BASE64_PLAIN, NULL}, {"-_-_", BASE64_PLAIN, NULL},
-		{"Zm9v\n", BASE64_PLAIN, NULL}, {"Zm 9", BASE64_PLAIN, NULL}, {"=", BASE64_PLAIN, NULL},
-		{"", BASE64_URL, ""}, {"Zg", BASE64_URL, "f"}, {"Zm8", BASE64_URL, "fo"}, {"Zm9v", BASE64_URL, "foo"},
-		{"-_-_", BASE64_URL, "\xfb\xff\xbf"}, {"Zg==", BASE64_URL, NULL}, {"Z", BASE64_URL, NULL},
-		{"Zh", BASE64_URL, NULL}, {"+/+/", BASE64_URL, NULL},
+		{"", BASE64_PLAIN, ""},
+		{"Zg==", BASE64_PLAIN, "f"},
+		{"Zm8=", BASE64_PLAIN, "fo"},
+		{"Zm9v", BASE64_PLAIN, "foo"},
+		{"Zm9vYg==", BASE64_PLAIN, "foob"},
+		{"+/+/", BASE64_PLAIN, "\xfb\xff\xbf"},
+		{"Zg", BASE64_PLAIN, NULL},
+		{"Zg=", BASE64_PLAIN, NULL},
+		{"Zg===", BASE64_PLAIN, NULL},
+		{"Zh==", BASE64_PLAIN, NULL},
+		{"Z===", BASE64_PLAIN, NULL},
+		{"-_-_", BASE64_PLAIN, NULL},
+		{"Zm9v\n", BASE64_PLAIN, NULL},
+		{"Zm 9", BASE64_PLAIN, NULL},
+		{"=", BASE64_PLAIN, NULL},
+		{"", BASE64_URL, ""},
+		{"Zg", BASE64_URL, "f"},
+		{"Zm8", BASE64_URL, "fo"},
+		{"Zm9v", BASE64_URL, "foo"},
+		{"-_-_", BASE64_URL, "\xfb\xff\xbf"},
+		{"Zg==", BASE64_URL, NULL},
+		{"Z", BASE64_URL, NULL},
+		{"Zh", BASE64_URL, NULL},
+		{"+/+/", BASE64_URL, NULL},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		uint8_t out[16];
@@ -322,8 +348,7 @@ static void test_a_file_appears_whole_or_not_at_all(void **state UNUSED)
 	struct err e = ERR_INIT;
 	struct fs_tmp tmp;
 	CLEANUP(mem_close) int dir = fs_open_dir(folder, &e);
-	assert_int_equal(
-		symlinkat("file", dir, ".tmp"), 0); // a killed process may have left anything there
+	assert_int_equal(symlinkat("file", dir, ".tmp"), 0); // a killed process may have left anything there
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(fs_tmp_open(&tmp, dir, ".tmp", "file", &e), 0);
 		assert_int_equal(fs_tmp_write(&tmp, i ? STR("second") : STR("one"), &e), 0);
@@ -343,8 +368,7 @@ static void test_a_file_appears_whole_or_not_at_all(void **state UNUSED)
 	assert_string_equal(text.data, "second");
 	CLEANUP(mem_free) char *command = xasprintf("rm -r %s && mkdir -p %s/file", folder, folder);
 	assert_int_equal(system(command), 0);
-	assert_int_equal(
-		fs_tmp_open(&tmp, dir, ".tmp", "file", &e), -1); // the folder is not there any more
+	assert_int_equal(fs_tmp_open(&tmp, dir, ".tmp", "file", &e), -1); // the folder is not there any more
 	assert_string_equal(e.msg, "file: No such file or directory");
 	fs_tmp_release(&tmp);
 	CLEANUP(mem_close) int other = fs_open_dir(folder, &e);

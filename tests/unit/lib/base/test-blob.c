@@ -65,7 +65,7 @@ static void mapped(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(from_buf), cmocka_unit_test(shared),
-		cmocka_unit_test(mapped)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(from_buf), cmocka_unit_test(shared), cmocka_unit_test(mapped)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,7 @@
 
 static const struct {
 	unsigned set;
-	const char *also; // of graphic ASCII, besides letters and digits
+	const char *also;                     // of graphic ASCII, besides letters and digits
 	bool has_blank, has_layout, has_more; // " "; "\t" and "\n"; what is beyond ASCII
 } table[] = {
 	{CHARCLASS_GRAPHIC, "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", false, false, false},
@@ -31,11 +31,14 @@ static void sets(void **state UNUSED)
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
 		for (int c = 0; c < 256; c++) {
 			char byte = (char)c;
-			bool is_in = (c && c < 0x80 && (strchr(ALNUM, c) || strchr(table[i].also, c))) || (c == ' ' && table[i].has_blank) ||
-				((c == '\t' || c == '\n') && table[i].has_layout) || (c >= 0x80 && table[i].has_more);
+			bool is_in = (c && c < 0x80 && (strchr(ALNUM, c) || strchr(table[i].also, c))) ||
+				     (c == ' ' && table[i].has_blank) ||
+				     ((c == '\t' || c == '\n') && table[i].has_layout) ||
+				     (c >= 0x80 && table[i].has_more);
 			if ((charclass_run((struct str){&byte, 1}, table[i].set) == 1) != is_in)
 				fail_msg("row %zu: byte %d", i, c);
-			if ((charclass_run((struct str){&byte, 1}, table[i].set | CHARCLASS_ASCII) == 1) != (is_in && c < 0x80))
+			if ((charclass_run((struct str){&byte, 1}, table[i].set | CHARCLASS_ASCII) == 1) !=
+				(is_in && c < 0x80))
 				fail_msg("row %zu: byte %d, ASCII", i, c);
 		}
 }
@@ -59,11 +62,17 @@ static void escapes(void **state UNUSED)
 		void (*escape)(struct buf *out, struct str s);
 		const char *text, *escaped;
 	} rows[] = {
-		{escape_json, "", "\"\""}, {escape_json, "a b/c", "\"a b/c\""}, {escape_json, "\"\\\n\x7f", "\"\\\"\\\\\\u000a\\u007f\""},
-		{escape_json, "\xc3\xa9\"", "\"\xc3\xa9\\\"\""}, {escape_json, "a\xff\"b", "\"a\xef\xbf\xbd\\\"b\""},
-		{escape_html, "<a b=\"&\">\t\n", "&lt;a b=&quot;&amp;&quot;&gt;\t\n"}, {escape_html, "\x01\x7f", "\xef\xbf\xbd\xef\xbf\xbd"},
-		{escape_html, "\xc3\xa9<", "\xc3\xa9&lt;"}, {escape_html, "\xc3<", "\xef\xbf\xbd&lt;"},
-		{escape_url, "a-1.0+x/\xc3\xa9 ", "a-1.0%2Bx%2F%C3%A9%20"}, {escape_url, "~_", "~_"},
+		{escape_json, "", "\"\""},
+		{escape_json, "a b/c", "\"a b/c\""},
+		{escape_json, "\"\\\n\x7f", "\"\\\"\\\\\\u000a\\u007f\""},
+		{escape_json, "\xc3\xa9\"", "\"\xc3\xa9\\\"\""},
+		{escape_json, "a\xff\"b", "\"a\xef\xbf\xbd\\\"b\""},
+		{escape_html, "<a b=\"&\">\t\n", "&lt;a b=&quot;&amp;&quot;&gt;\t\n"},
+		{escape_html, "\x01\x7f", "\xef\xbf\xbd\xef\xbf\xbd"},
+		{escape_html, "\xc3\xa9<", "\xc3\xa9&lt;"},
+		{escape_html, "\xc3<", "\xef\xbf\xbd&lt;"},
+		{escape_url, "a-1.0+x/\xc3\xa9 ", "a-1.0%2Bx%2F%C3%A9%20"},
+		{escape_url, "~_", "~_"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		CLEANUP(buf_release) struct buf out;

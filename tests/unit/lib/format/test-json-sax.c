@@ -72,7 +72,8 @@ static void tells_each_value_with_its_keys(void **state UNUSED)
 		assert_int_equal(walk(str_slice(str_from(text), 0, len), &seen, &is_cut, &e), -1);
 		assert_int_equal(e.kind, ERR_INVALID);
 		assert_true(is_cut);
-		for (int lines = 0; seen.len && lines < 2; lines += seen.data[seen.len] == '\n') // the last may be cut, too
+		for (int lines = 0; seen.len && lines < 2;
+			lines += seen.data[seen.len] == '\n') // the last may be cut, too
 			seen.len--;
 		assert_true(!seen.len || memcmp(seen.data, wanted, seen.len) == 0);
 	}
@@ -101,8 +102,8 @@ static void texts_last(void **state UNUSED)
 
 static void what_is_no_json_is_refused(void **state UNUSED)
 {
-	static const char *const bad[] = {"nonsense", "{\"a\":1,}", "[1] [2]", "[1] \"", "{}\n\n\"a",
-		"{'a':1}", "[\"\xff\"]", "[01]", "// no\n[]", "{1:2}", "]"};
+	static const char *const bad[] = {"nonsense", "{\"a\":1,}", "[1] [2]", "[1] \"", "{}\n\n\"a", "{'a':1}",
+		"[\"\xff\"]", "[01]", "// no\n[]", "{1:2}", "]"};
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		struct err e = ERR_INIT;
 		bool is_cut = true;

@@ -131,7 +131,8 @@ static void on_done(void *ctx, const struct fetch_result *r)
 static uint64_t get(struct fixture *f, const char *path, struct scan_event *o)
 {
 	CLEANUP(mem_free) char *url = url_of(f, path);
-	return fetch_pool_get(f->pool, &(struct fetch_request){.url = url, .limit = 1000, .on_done = on_done, .ctx = o});
+	return fetch_pool_get(f->pool,
+		&(struct fetch_request){.url = url, .limit = 1000, .on_done = on_done, .ctx = o});
 }
 
 static void runs_until_none_is_left(void **state)
@@ -188,8 +189,9 @@ static void streamed_body_has_a_limit_too(void **state)
 	for (uint64_t limit = BIG - 1; limit <= BIG; limit++) {
 		struct scan_event o;
 		outcome_init(&o);
-		fetch_pool_get(f->pool, &(struct fetch_request){
-			.url = url, .limit = limit, .on_body = drop, .on_done = on_done, .ctx = &o});
+		fetch_pool_get(f->pool,
+			&(struct fetch_request){
+				.url = url, .limit = limit, .on_body = drop, .on_done = on_done, .ctx = &o});
 		fetch_pool_run(f->pool);
 		assert_int_equal(o.failure, limit < BIG ? FETCH_TOO_LARGE : FETCH_WHOLE);
 	}
@@ -214,8 +216,9 @@ static void foreign_url_reaches_no_private_address(void **state)
 	const char *homes[] = {home, "https://index.example/simple/"};
 	for (size_t i = 0; i < 2; i++) {
 		outcome_init(&o[i]);
-		fetch_pool_get(f->pool, &(struct fetch_request){
-			.url = url, .home = homes[i], .limit = 9, .on_done = on_done, .ctx = &o[i]});
+		fetch_pool_get(f->pool,
+			&(struct fetch_request){
+				.url = url, .home = homes[i], .limit = 9, .on_done = on_done, .ctx = &o[i]});
 		fetch_pool_run(f->pool); // the second finds the first one's connection
 	}
 	assert_int_equal(o[0].failure, FETCH_WHOLE);
@@ -302,8 +305,13 @@ static void stream(struct fixture *f, struct stream *s, size_t most)
 	CLEANUP(mem_free) char *url = url_of(f, "/big");
 	*s = (struct stream){.f = f, .is_right = true, .most = most};
 	outcome_init(&s->o);
-	fetch_pool_get(f->pool, &(struct fetch_request){.url = url, .limit = UINT64_MAX, .on_head = on_head,
-		.on_body = on_body, .is_raw = true, .on_done = on_stream_done, .ctx = s});
+	fetch_pool_get(f->pool, &(struct fetch_request){.url = url,
+					.limit = UINT64_MAX,
+					.on_head = on_head,
+					.on_body = on_body,
+					.is_raw = true,
+					.on_done = on_stream_done,
+					.ctx = s});
 	fetch_pool_run(f->pool);
 }
 
@@ -337,8 +345,9 @@ static void head_may_stop_it(void **state)
 		struct scan_event o;
 		CLEANUP(mem_free) char *url = url_of(f, paths[i]);
 		outcome_init(&o);
-		fetch_pool_get(f->pool, &(struct fetch_request){
-			.url = url, .limit = BIG, .on_head = stop, .on_done = on_done, .ctx = &o});
+		fetch_pool_get(f->pool,
+			&(struct fetch_request){
+				.url = url, .limit = BIG, .on_head = stop, .on_done = on_done, .ctx = &o});
 		fetch_pool_run(f->pool);
 		assert_int_equal(o.failure, FETCH_CANCELLED);
 	}
@@ -376,8 +385,9 @@ static void what_is_left_is_done_when_the_pool_goes(void **state)
 	outcome_init(&later);
 	fetch_pool_start(f->pool);
 	get(f, "/gate", &held);
-	fetch_pool_get(f->pool, &(struct fetch_request){
-		.url = url, .limit = 9, .delay_ms = 3600 * 1000, .on_done = on_done, .ctx = &later});
+	fetch_pool_get(f->pool,
+		&(struct fetch_request){
+			.url = url, .limit = 9, .delay_ms = 3600 * 1000, .on_done = on_done, .ctx = &later});
 	sem_wait(&f->held);
 	fetch_pool_free(f->pool);
 	f->pool = NULL;
@@ -410,8 +420,9 @@ static void next_of_chain(void *ctx, const struct fetch_result *r)
 	CLEANUP(mem_free) char *url = url_of(c->f, "/a");
 	assert_int_equal(r->failure, FETCH_WHOLE);
 	if (c->left-- > 1)
-		fetch_pool_get(c->f->pool, &(struct fetch_request){
-			.url = url, .limit = 9, .delay_ms = c->left % 2, .on_done = next_of_chain, .ctx = c});
+		fetch_pool_get(c->f->pool,
+			&(struct fetch_request){
+				.url = url, .limit = 9, .delay_ms = c->left % 2, .on_done = next_of_chain, .ctx = c});
 }
 
 static void callbacks_may_submit(void **state)
@@ -436,8 +447,12 @@ static void headers_are_as_asked(void **state)
 	for (int is_raw = 0; is_raw < 2; is_raw++) {
 		struct scan_event o;
 		outcome_init(&o);
-		fetch_pool_get(f->pool, &(struct fetch_request){.url = url, .headers = (const char *const[]){"Range: bytes=0-9", NULL},
-			.is_raw = is_raw, .limit = 1000, .on_done = on_done, .ctx = &o});
+		fetch_pool_get(f->pool, &(struct fetch_request){.url = url,
+						.headers = (const char *const[]){"Range: bytes=0-9", NULL},
+						.is_raw = is_raw,
+						.limit = 1000,
+						.on_done = on_done,
+						.ctx = &o});
 		fetch_pool_run(f->pool);
 		assert_non_null(strstr(o.body, "Range: bytes=0-9\r\n"));
 		assert_int_equal(strstr(o.body, "Accept-Encoding") == NULL, is_raw);

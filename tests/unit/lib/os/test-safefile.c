@@ -88,7 +88,8 @@ static void expect_opened(const char *name, int flags)
 
 static void what_others_may_have_put_there_is_refused(void **state UNUSED)
 {
-	static const int flags[] = {O_RDONLY, O_WRONLY, O_RDWR, O_RDWR | O_CREAT, O_WRONLY | O_APPEND | O_CREAT | O_TRUNC};
+	static const int flags[] = {
+		O_RDONLY, O_WRONLY, O_RDWR, O_RDWR | O_CREAT, O_WRONLY | O_APPEND | O_CREAT | O_TRUNC};
 	make_folder("open", 0777);
 	make_folder("inner", 0700);
 	write_file("victim", "text");
@@ -151,11 +152,19 @@ static void links_go_by_who_may_have_put_them_there(void **state UNUSED)
 		uid_t folder, link;
 		bool is_for_root, is_for_us;
 	} row[] = {
-		{01777, 0, 0, true, true}, {01777, 0, US, false, true}, {01777, 0, OTHER, false, false},
-		{01777, OTHER, OTHER, false, true}, {01777, US, OTHER, false, false},
-		{0777, 0, 0, false, false}, {0777, US, US, false, false}, {0775, 0, 0, true, true},
-		{02775, OTHER, OTHER, false, true}, {02775, OTHER, US, false, true}, {02775, OTHER, 65532, false, false},
-		{0775, US, US, false, true}, {0755, US, US, false, true},
+		{01777, 0, 0, true, true},
+		{01777, 0, US, false, true},
+		{01777, 0, OTHER, false, false},
+		{01777, OTHER, OTHER, false, true},
+		{01777, US, OTHER, false, false},
+		{0777, 0, 0, false, false},
+		{0777, US, US, false, false},
+		{0775, 0, 0, true, true},
+		{02775, OTHER, OTHER, false, true},
+		{02775, OTHER, US, false, true},
+		{02775, OTHER, 65532, false, false},
+		{0775, US, US, false, true},
+		{0755, US, US, false, true},
 	};
 	if (geteuid() != 0)
 		skip();

@@ -34,8 +34,13 @@ static int use_fake(void **state UNUSED)
 		if (version_parse(str_from(versions[i]), &key[i], &e) < 0)
 			return -1;
 	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
-		ours[i] = (struct fake_file){.platform = 1, .project = "foo", .filename = names[i],
-			.version = versions[version_of[i]], .version_key = key[version_of[i]].key, .sha = 0xab, .size = 7};
+		ours[i] = (struct fake_file){.platform = 1,
+			.project = "foo",
+			.filename = names[i],
+			.version = versions[version_of[i]],
+			.version_key = key[version_of[i]].key,
+			.sha = 0xab,
+			.size = 7};
 	fake_file = ours;
 	fake_file_count = ARRAY_SIZE(ours);
 	return 0;
@@ -48,12 +53,13 @@ static int release_keys(void **state UNUSED)
 	return 0;
 }
 
-#define FILE_OF(name, more) "{\"filename\":\"" name "\",\"url\":\"/p/" name "\",\"hashes\":{\"sha256\":\"" C64 "\"}" more "}"
+#define FILE_OF(name, more)                                                                                            \
+	"{\"filename\":\"" name "\",\"url\":\"/p/" name "\",\"hashes\":{\"sha256\":\"" C64 "\"}" more "}"
 #define PAGE_OF(files, more) "{\"meta\":{\"api-version\":\"1.4\"},\"name\":\"foo\",\"files\":[" files "]" more "}"
 
 // Renders a view's page of foo with what upstream has (JSON; NULL: no page).
-static void render_of(const struct view *v, const char *json, enum upstream_result last_definitive, enum page_format format,
-	struct buf *out)
+static void render_of(const struct view *v, const char *json, enum upstream_result last_definitive,
+	enum page_format format, struct buf *out)
 {
 	struct err e = ERR_INIT;
 	enum simplepage_fault fault;
@@ -61,8 +67,11 @@ static void render_of(const struct view *v, const char *json, enum upstream_resu
 	if (json && simplepage_parse(str_from(json), STR("application/vnd.pypi.simple.v1+json"), "http://u/simple/foo/",
 			    "foo", &page, &fault, &e) < 0)
 		fail_msg("%s", e.msg);
-	const struct upstream_answer answer = {.result = last_definitive, .last_definitive = last_definitive, .project = "foo",
-		.page = last_definitive == UPSTREAM_KNOWN ? &page : NULL, .stale = json ? &page : NULL};
+	const struct upstream_answer answer = {.result = last_definitive,
+		.last_definitive = last_definitive,
+		.project = "foo",
+		.page = last_definitive == UPSTREAM_KNOWN ? &page : NULL,
+		.stale = json ? &page : NULL};
 	buf_init(out, LIMIT_PAGE);
 	if (page_project(v, NULL, "foo", &answer, format, out, &e) < 0 && e.kind != ERR_NOT_FOUND)
 		fail_msg("%s", e.msg);
@@ -95,33 +104,47 @@ static void assert_has(const struct buf *out, const char *want)
 static void a_name_upstream_serves_is_upstreams(void **state UNUSED)
 {
 	CLEANUP(buf_release) struct buf json, html;
-	static const char upstream[] = PAGE_OF(FILE_OF("foo-3.0-py3-none-any.whl", ",\"size\":9,\"upload-time\":\"2026-01-02T03:04:05.678901Z\"") ","
-		FILE_OF("foo-1.0.tar.gz", "") "," FILE_OF("foo-1.5.exe", "") "," FILE_OF("foo-1.0-cp310-cp310-win32.whl",
-			",\"requires-python\":\">=3.8\",\"core-metadata\":{\"sha256\":\"" A64 "\"},\"provenance\":\"https://u/p\"") ","
-		FILE_OF("foo-2.5.tar.gz", ",\"core-metadata\":true,\"yanked\":true"), ",\"versions\":[\"1.0\",\"1.5\",\"3\",\"2.5\",\"0.1\",\"2.0\"]");
+	static const char upstream[] = PAGE_OF(
+		FILE_OF("foo-3.0-py3-none-any.whl",
+			",\"size\":9,\"upload-time\":\"2026-01-02T03:04:05.678901Z\"") "," FILE_OF("foo-1.0.tar.gz",
+			"") "," FILE_OF("foo-1.5.exe", "") "," FILE_OF("foo-1.0-cp310-cp310-win32.whl",
+			",\"requires-python\":\">=3.8\",\"core-metadata\":{\"sha256\":\"" A64
+			"\"},\"provenance\":\"https://u/p\"") "," FILE_OF("foo-2.5.tar.gz",
+			",\"core-metadata\":true,\"yanked\":true"),
+		",\"versions\":[\"1.0\",\"1.5\",\"3\",\"2.5\",\"0.1\",\"2.0\"]");
 	render(upstream, UPSTREAM_KNOWN, PAGE_JSON, &json);
 	CLEANUP(mem_free) char *names = names_of(&json);
-	assert_string_equal(names, "1.0-cp310-cp310-win32.whl 1.0-cp311-cp311-linux_x86_64.whl 1.0-py3-none-any.whl 1.0.tar.gz "
+	assert_string_equal(names,
+		"1.0-cp310-cp310-win32.whl 1.0-cp311-cp311-linux_x86_64.whl 1.0-py3-none-any.whl 1.0.tar.gz "
 		"2.0-cp311-cp311-linux_x86_64.whl 2.5.tar.gz 3.0-py3-none-any.whl 1.5.exe ");
-	assert_has(&json, "{\"filename\":\"foo-3.0-py3-none-any.whl\",\"url\":\"../../files/upstream/foo/foo-3.0-py3-none-any.whl\","
+	assert_has(&json,
+		"{\"filename\":\"foo-3.0-py3-none-any.whl\",\"url\":\"../../files/upstream/foo/foo-3.0-py3-none-any.whl\","
 		"\"hashes\":{\"sha256\":\"" C64 "\"},\"size\":9,\"upload-time\":\"2026-01-02T03:04:05.678901Z\"}");
-	assert_has(&json, "\"url\":\"../../files/wheels/foo/foo-2.0-cp311-cp311-linux_x86_64.whl\",\"hashes\":{\"sha256\":\"" A64 "\"},\"size\":7,");
-	assert_has(&json, "\"requires-python\":\">=3.8\",\"core-metadata\":{\"sha256\":\"" A64 "\"},\"provenance\":\"https://u/p\"}");
+	assert_has(&json,
+		"\"url\":\"../../files/wheels/foo/foo-2.0-cp311-cp311-linux_x86_64.whl\",\"hashes\":{\"sha256\":\"" A64
+		"\"},\"size\":7,");
+	assert_has(&json, "\"requires-python\":\">=3.8\",\"core-metadata\":{\"sha256\":\"" A64
+			  "\"},\"provenance\":\"https://u/p\"}");
 	assert_has(&json, "\"yanked\":true,\"core-metadata\":true}");
 	assert_has(&json, "\"versions\":[\"1.0\",\"2.0\",\"2.5\",\"3.0\",\"1.5\",\"0.1\"]");
 	assert_null(strstr(json.data, "project-status"));
 	render(upstream, UPSTREAM_KNOWN, PAGE_HTML, &html);
-	assert_has(&html, "<a href=\"../../files/upstream/foo/foo-1.0-cp310-cp310-win32.whl#sha256=" C64 "\" data-requires-python=\"&gt;=3.8\""
-		" data-core-metadata=\"sha256=" A64 "\" data-dist-info-metadata=\"sha256=" A64 "\" data-provenance=\"https://u/p\">");
+	assert_has(&html, "<a href=\"../../files/upstream/foo/foo-1.0-cp310-cp310-win32.whl#sha256=" C64
+			  "\" data-requires-python=\"&gt;=3.8\""
+			  " data-core-metadata=\"sha256=" A64 "\" data-dist-info-metadata=\"sha256=" A64
+			  "\" data-provenance=\"https://u/p\">");
 	assert_has(&html, "data-yanked=\"\" data-core-metadata=\"true\" data-dist-info-metadata=\"true\">");
 }
 
 // As upstream has them; where it says nothing of versions, those of the files.
 static void where_nothing_is_ours(void **state UNUSED)
 {
-#define FILES FILE_OF("foo-10.0.tar.gz", "") "," FILE_OF("foo-9.0-py3-none-any.whl", ",\"yanked\":\"no\"") "," FILE_OF("foo-x.zip", "")
+#define FILES                                                                                                          \
+	FILE_OF("foo-10.0.tar.gz", "")                                                                                 \
+	"," FILE_OF("foo-9.0-py3-none-any.whl", ",\"yanked\":\"no\"") "," FILE_OF("foo-x.zip", "")
 	CLEANUP(buf_release) struct buf said, unsaid;
-	render_of(&bare, PAGE_OF(FILES, ",\"versions\":[\"10.00\",\"what?\",\"9.0\",\"8\",\"10.0\",\"8\"]"), UPSTREAM_KNOWN, PAGE_JSON, &said);
+	render_of(&bare, PAGE_OF(FILES, ",\"versions\":[\"10.00\",\"what?\",\"9.0\",\"8\",\"10.0\",\"8\"]"),
+		UPSTREAM_KNOWN, PAGE_JSON, &said);
 	CLEANUP(mem_free) char *names = names_of(&said);
 	assert_string_equal(names, "10.0.tar.gz 9.0-py3-none-any.whl x.zip ");
 	assert_has(&said, "\"versions\":[\"10.0\",\"9.0\",\"8\"]");
@@ -134,15 +157,24 @@ static void where_nothing_is_ours(void **state UNUSED)
 }
 
 // What upstream has for other machines, too. Of 2.0 and 2.5 there is nothing else.
-#define NAMES FILE_OF("foo-1.0-cp310-cp310-win32.whl", ",\"yanked\":\"bad\"") "," \
-	FILE_OF("foo-1.0-cp310-cp310-linux_x86_64.whl", ",\"yanked\":\"bad\"") "," FILE_OF("foo-1.0-py3-none-any.whl", ",\"yanked\":true") "," \
-	FILE_OF("foo-2.0-cp311-cp311-win32.whl", "") "," FILE_OF("foo-2.5-cp311-cp311-WIN32.whl", "") "," \
-	FILE_OF("foo-2.5.0-cp311-cp311-musllinux_1_2_x86_64.whl", "") "," FILE_OF("foo-3.0-py3-none-win32.ANY.whl", "") "," \
-	FILE_OF("foo-3.0-py3-none-win32.whl", "") "," FILE_OF("foo-3.0.tar.gz", "") "," FILE_OF("foo-x-win32.whl", "") "," \
-	FILE_OF("foo-x.exe", "")
+#define NAMES                                                                                                          \
+	FILE_OF("foo-1.0-cp310-cp310-win32.whl", ",\"yanked\":\"bad\"")                                                \
+	"," FILE_OF("foo-1.0-cp310-cp310-linux_x86_64.whl",                                                            \
+		",\"yanked\":\"bad\"") "," FILE_OF("foo-1.0-py3-none-any.whl",                                         \
+		",\"yanked\":true") "," FILE_OF("foo-2.0-cp311-cp311-win32.whl",                                       \
+		"") "," FILE_OF("foo-2.5-cp311-cp311-WIN32.whl",                                                       \
+		"") "," FILE_OF("foo-2.5.0-cp311-cp311-musllinux_1_2_x86_64.whl",                                      \
+		"") "," FILE_OF("foo-3.0-py3-none-win32.ANY.whl", "") "," FILE_OF("foo-3.0-py3-none-win32.whl",        \
+		"") "," FILE_OF("foo-3.0.tar.gz", "") "," FILE_OF("foo-x-win32.whl", "") "," FILE_OF("foo-x.exe", "")
 
-#define TAGS(...) {.is_wanted = true, .tag = {.item = (char *[]){__VA_ARGS__}, .count = ARRAY_SIZE(((char *[]){__VA_ARGS__}))}}
-static const struct view fitting = {.platform = platform, .platform_count = 1, .fitting = TAGS((char[]){"any"}, (char[]){"linux_x86_64"})};
+#define TAGS(...)                                                                                                      \
+	{                                                                                                              \
+		.is_wanted = true,                                                                                     \
+		.tag = {.item = (char *[]){__VA_ARGS__},                                                               \
+			.count = ARRAY_SIZE(((char *[]){__VA_ARGS__})) }                                               \
+	}
+static const struct view fitting = {
+	.platform = platform, .platform_count = 1, .fitting = TAGS((char[]){"any"}, (char[]){"linux_x86_64"})};
 static const struct view bare_fitting = {.fitting = TAGS((char[]){"any"}, (char[]){"linux_x86_64"})};
 static const struct view idle = {.platform = platform, .platform_count = 1, .fitting = TAGS((char[]){"none"})};
 static const struct view bare_idle = {.fitting = TAGS((char[]){"none"})};
@@ -155,7 +187,8 @@ static void assert_page(const struct view *v, const char *json, const char *want
 	assert_string_equal(names, want);
 	assert_has(&page, versions);
 	render_of(v, json, UPSTREAM_KNOWN, PAGE_HTML, &html);
-	const char *has_file = strstr(want, "1.0-cp310-cp310-win32.whl"), *in_html = strstr(html.data, "foo-1.0-cp310-cp310-win32.whl");
+	const char *has_file = strstr(want, "1.0-cp310-cp310-win32.whl"),
+		   *in_html = strstr(html.data, "foo-1.0-cp310-cp310-win32.whl");
 	assert_true(!has_file == !in_html);
 }
 
@@ -164,19 +197,27 @@ static void wheels_that_do_not_fit(void **state UNUSED)
 {
 #define VERSIONS "\"versions\":[\"1.0\",\"2.0\",\"2.5\",\"2.5.0\",\"3.0\""
 	static const char unsaid[] = PAGE_OF(NAMES, ""),
-		said[] = PAGE_OF(NAMES, ",\"versions\":[\"0.1\",\"3\",\"2.5.0\",\"2.5\",\"2.0\",\"1.0\",\"0.1\"]");
-	assert_page(&fitting, said, "1.0-cp310-cp310-linux_x86_64.whl 1.0-cp311-cp311-linux_x86_64.whl 1.0-py3-none-any.whl "
-		"2.0-cp311-cp311-linux_x86_64.whl 3.0-py3-none-any.whl 3.0-py3-none-win32.ANY.whl 3.0.tar.gz x.exe ", VERSIONS ",\"0.1\"]");
-	assert_page(&plain, said, "1.0-cp310-cp310-linux_x86_64.whl 1.0-cp310-cp310-win32.whl 1.0-cp311-cp311-linux_x86_64.whl "
+			  said[] = PAGE_OF(NAMES,
+				  ",\"versions\":[\"0.1\",\"3\",\"2.5.0\",\"2.5\",\"2.0\",\"1.0\",\"0.1\"]");
+	assert_page(&fitting, said,
+		"1.0-cp310-cp310-linux_x86_64.whl 1.0-cp311-cp311-linux_x86_64.whl 1.0-py3-none-any.whl "
+		"2.0-cp311-cp311-linux_x86_64.whl 3.0-py3-none-any.whl 3.0-py3-none-win32.ANY.whl 3.0.tar.gz x.exe ",
+		VERSIONS ",\"0.1\"]");
+	assert_page(&plain, said,
+		"1.0-cp310-cp310-linux_x86_64.whl 1.0-cp310-cp310-win32.whl 1.0-cp311-cp311-linux_x86_64.whl "
 		"1.0-py3-none-any.whl 2.0-cp311-cp311-linux_x86_64.whl 2.0-cp311-cp311-win32.whl 2.5-cp311-cp311-WIN32.whl "
 		"2.5.0-cp311-cp311-musllinux_1_2_x86_64.whl 3.0-py3-none-any.whl 3.0-py3-none-win32.ANY.whl 3.0-py3-none-win32.whl "
-		"3.0.tar.gz x-win32.whl x.exe ", VERSIONS ",\"0.1\"]");
-	static const char left[] = "1.0-cp310-cp310-linux_x86_64.whl 1.0-py3-none-any.whl 3.0-py3-none-win32.ANY.whl 3.0.tar.gz x.exe ";
+		"3.0.tar.gz x-win32.whl x.exe ",
+		VERSIONS ",\"0.1\"]");
+	static const char left[] =
+		"1.0-cp310-cp310-linux_x86_64.whl 1.0-py3-none-any.whl 3.0-py3-none-win32.ANY.whl 3.0.tar.gz x.exe ";
 	assert_page(&bare_fitting, said, left, "\"versions\":[\"0.1\",\"3\",\"2.5.0\",\"2.5\",\"2.0\",\"1.0\"]");
 	assert_page(&bare_fitting, unsaid, left, VERSIONS "]");
-	assert_page(&bare, unsaid, "1.0-cp310-cp310-linux_x86_64.whl 1.0-cp310-cp310-win32.whl 1.0-py3-none-any.whl "
+	assert_page(&bare, unsaid,
+		"1.0-cp310-cp310-linux_x86_64.whl 1.0-cp310-cp310-win32.whl 1.0-py3-none-any.whl "
 		"2.0-cp311-cp311-win32.whl 2.5-cp311-cp311-WIN32.whl 2.5.0-cp311-cp311-musllinux_1_2_x86_64.whl "
-		"3.0-py3-none-win32.ANY.whl 3.0-py3-none-win32.whl 3.0.tar.gz x-win32.whl x.exe ", VERSIONS "]");
+		"3.0-py3-none-win32.ANY.whl 3.0-py3-none-win32.whl 3.0.tar.gz x-win32.whl x.exe ",
+		VERSIONS "]");
 #undef VERSIONS
 }
 
@@ -186,22 +227,26 @@ static void names_of_ours_are_listed_though_they_do_not_fit(void **state UNUSED)
 	CLEANUP(buf_release) struct buf json;
 	render_of(&idle, PAGE_OF(NAMES, ""), UPSTREAM_KNOWN, PAGE_JSON, &json);
 	CLEANUP(mem_free) char *names = names_of(&json);
-	assert_string_equal(names, "1.0-cp311-cp311-linux_x86_64.whl 1.0-py3-none-any.whl 2.0-cp311-cp311-linux_x86_64.whl "
+	assert_string_equal(names,
+		"1.0-cp311-cp311-linux_x86_64.whl 1.0-py3-none-any.whl 2.0-cp311-cp311-linux_x86_64.whl "
 		"3.0-py3-none-any.whl 3.0.tar.gz x.exe ");
 	assert_has(&json, "/files/upstream/foo/foo-1.0-py3-none-any.whl");
-	assert_page(&bare_idle, PAGE_OF(FILE_OF("foo-1.0-py3-none-any.whl", ""), ""), "", "\"files\":[\n\n],\"versions\":[\"1.0\"]}");
+	assert_page(&bare_idle, PAGE_OF(FILE_OF("foo-1.0-py3-none-any.whl", ""), ""), "",
+		"\"files\":[\n\n],\"versions\":[\"1.0\"]}");
 }
 
 // A release is yanked or not by all of upstream's files.
 static void what_is_left_out_counts_for_yanks(void **state UNUSED)
 {
 	CLEANUP(buf_release) struct buf json, whole;
-	render_of(&fitting, PAGE_OF(NAMES "," FILE_OF("foo-2.0-cp310-cp310-win32.whl", ",\"yanked\":true"), ""), UPSTREAM_KNOWN, PAGE_JSON, &json);
+	render_of(&fitting, PAGE_OF(NAMES "," FILE_OF("foo-2.0-cp310-cp310-win32.whl", ",\"yanked\":true"), ""),
+		UPSTREAM_KNOWN, PAGE_JSON, &json);
 	const char *mine = strstr(json.data, "foo-1.0-cp311-cp311-linux_x86_64.whl");
 	assert_non_null(memmem(mine, strcspn(mine, "\n"), "\"yanked\":\"bad\"", strlen("\"yanked\":\"bad\"")));
 	mine = strstr(json.data, "foo-2.0-cp311-cp311-linux_x86_64.whl");
 	assert_null(memmem(mine, strcspn(mine, "\n"), "yanked", strlen("yanked")));
-	render_of(&fitting, PAGE_OF(FILE_OF("foo-2.0-cp310-cp310-win32.whl", ",\"yanked\":\"all\""), ""), UPSTREAM_KNOWN, PAGE_JSON, &whole);
+	render_of(&fitting, PAGE_OF(FILE_OF("foo-2.0-cp310-cp310-win32.whl", ",\"yanked\":\"all\""), ""),
+		UPSTREAM_KNOWN, PAGE_JSON, &whole);
 	mine = strstr(whole.data, "foo-2.0-cp311-cp311-linux_x86_64.whl");
 	assert_non_null(memmem(mine, strcspn(mine, "\n"), "\"yanked\":\"all\"", strlen("\"yanked\":\"all\"")));
 }
@@ -210,8 +255,11 @@ static void what_is_left_out_counts_for_yanks(void **state UNUSED)
 static void a_release_yanked_there_is_yanked_here(void **state UNUSED)
 {
 	CLEANUP(buf_release) struct buf json;
-	render(PAGE_OF(FILE_OF("foo-1.0.tar.gz", ",\"yanked\":\"bad one\"") "," FILE_OF("foo-1-py2-none-any.whl", ",\"yanked\":true") ","
-		FILE_OF("foo-2.0.tar.gz", ",\"yanked\":\"no\"") "," FILE_OF("foo-2.0-py2-none-any.whl", ""), ""), UPSTREAM_KNOWN, PAGE_JSON, &json);
+	render(PAGE_OF(FILE_OF("foo-1.0.tar.gz", ",\"yanked\":\"bad one\"") "," FILE_OF("foo-1-py2-none-any.whl",
+			       ",\"yanked\":true") "," FILE_OF("foo-2.0.tar.gz",
+			       ",\"yanked\":\"no\"") "," FILE_OF("foo-2.0-py2-none-any.whl", ""),
+		       ""),
+		UPSTREAM_KNOWN, PAGE_JSON, &json);
 	const char *mine = strstr(json.data, "foo-1.0-py3-none-any.whl");
 	assert_non_null(mine);
 	assert_non_null(memmem(mine, strcspn(mine, "\n"), "\"yanked\":\"bad one\"", strlen("\"yanked\":\"bad one\"")));
@@ -222,11 +270,14 @@ static void a_release_yanked_there_is_yanked_here(void **state UNUSED)
 static void statuses_pass_through(void **state UNUSED)
 {
 	CLEANUP(buf_release) struct buf json, html, quarantined;
-	static const char archived[] = PAGE_OF("", ",\"project-status\":{\"status\":\"archived\",\"reason\":\"no <time>\"}");
+	static const char archived[] =
+		PAGE_OF("", ",\"project-status\":{\"status\":\"archived\",\"reason\":\"no <time>\"}");
 	render(archived, UPSTREAM_KNOWN, PAGE_JSON, &json);
-	assert_has(&json, "\"name\":\"foo\",\"project-status\":{\"status\":\"archived\",\"reason\":\"no <time>\"},\"files\":[\n{");
+	assert_has(&json,
+		"\"name\":\"foo\",\"project-status\":{\"status\":\"archived\",\"reason\":\"no <time>\"},\"files\":[\n{");
 	render(archived, UPSTREAM_KNOWN, PAGE_HTML, &html);
-	assert_has(&html, "<meta name=\"pypi:project-status\" content=\"archived\">\n<meta name=\"pypi:project-status-reason\" content=\"no &lt;time&gt;\">\n");
+	assert_has(&html,
+		"<meta name=\"pypi:project-status\" content=\"archived\">\n<meta name=\"pypi:project-status-reason\" content=\"no &lt;time&gt;\">\n");
 	render(archived, UPSTREAM_QUARANTINED, PAGE_JSON, &quarantined);
 	assert_has(&quarantined, "\"project-status\":{\"status\":\"quarantined\"},\"files\":[\n\n],\"versions\":[]}");
 }

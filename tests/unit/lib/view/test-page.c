@@ -21,18 +21,49 @@
 
 static const struct fake_file files[] = {
 	{.platform = 1, .project = "odd", .filename = ODD_NAME, .version = "1", .key = "1", .sha = 0xab},
-	{.platform = 1, .project = "odd", .filename = BAD_NAME, .version = "1", .key = "1", .sha = 0xab,
+	{.platform = 1,
+		.project = "odd",
+		.filename = BAD_NAME,
+		.version = "1",
+		.key = "1",
+		.sha = 0xab,
 		.requires_python = "<4,>=\"3\"\xfe"},
-	{.platform = 1, .project = "torch", .filename = "torch-1.0-py3-none-any.whl", .version = "1.0", .key = "1",
-		.sha = 0xab, .size = 0, .mtime_ns = 0},
-	{.platform = 1, .project = "torch", .filename = "torch-1.0.0-py3-none-any.whl", .version = "1.0.0",
-		.key = "1", .sha = 0xab, .size = 18446744073709551615U, .mtime_ns = -1},
-	{.platform = 1, .project = "torch", .filename = "torch-1.0.tar.gz", .version = "1.0", .key = "1",
-		.sha = 0xab, .yanked = "", .size = 1, .mtime_ns = 951782400999999999},
-	{.platform = 1, .project = "torch", .filename = "torch-1!2.0+cu118-py3-none-any.whl",
-		.version = "1!2.0+cu118", .key = "2", .sha = 0xab, .metadata_sha = 0xcd, .requires_python = ">=3.8, <4",
+	{.platform = 1,
+		.project = "torch",
+		.filename = "torch-1.0-py3-none-any.whl",
+		.version = "1.0",
+		.key = "1",
+		.sha = 0xab,
+		.size = 0,
+		.mtime_ns = 0},
+	{.platform = 1,
+		.project = "torch",
+		.filename = "torch-1.0.0-py3-none-any.whl",
+		.version = "1.0.0",
+		.key = "1",
+		.sha = 0xab,
+		.size = 18446744073709551615U,
+		.mtime_ns = -1},
+	{.platform = 1,
+		.project = "torch",
+		.filename = "torch-1.0.tar.gz",
+		.version = "1.0",
+		.key = "1",
+		.sha = 0xab,
+		.yanked = "",
+		.size = 1,
+		.mtime_ns = 951782400999999999},
+	{.platform = 1,
+		.project = "torch",
+		.filename = "torch-1!2.0+cu118-py3-none-any.whl",
+		.version = "1!2.0+cu118",
+		.key = "2",
+		.sha = 0xab,
+		.metadata_sha = 0xcd,
+		.requires_python = ">=3.8, <4",
 		.yanked = "a \"b\" <c>",
-		.size = 1234567890, .mtime_ns = 1767323045678901234},
+		.size = 1234567890,
+		.mtime_ns = 1767323045678901234},
 };
 
 static const struct platform one = {.name = (char[]){"ubuntu-22.04-x86_64"}, .id = 1};
@@ -49,18 +80,18 @@ static int use_fake(void **state)
 }
 
 #define URL "../../files/ubuntu-22.04-x86_64/torch/torch-"
-#define ENTRY(file, url) "{\"filename\":\"torch-" file "\",\"url\":\"" URL url "\",\"hashes\":{\"sha256\":\"" HEX_A "\"}"
+#define ENTRY(file, url)                                                                                               \
+	"{\"filename\":\"torch-" file "\",\"url\":\"" URL url "\",\"hashes\":{\"sha256\":\"" HEX_A "\"}"
 
-static const char torch_json[] =
-	"{\"meta\":{\"api-version\":\"1.4\"},\"name\":\"torch\",\"files\":[\n"
-	ENTRY("1.0-py3-none-any.whl", "1.0-py3-none-any.whl") ",\"size\":0,\"upload-time\":\"1970-01-01T00:00:00Z\"},\n"
-	ENTRY("1.0.0-py3-none-any.whl", "1.0.0-py3-none-any.whl")
-	",\"size\":18446744073709551615,\"upload-time\":\"1969-12-31T23:59:59Z\"},\n"
-	ENTRY("1.0.tar.gz", "1.0.tar.gz") ",\"size\":1,\"upload-time\":\"2000-02-29T00:00:00Z\",\"yanked\":true},\n"
-	ENTRY("1!2.0+cu118-py3-none-any.whl", "1%212.0%2Bcu118-py3-none-any.whl")
-	",\"size\":1234567890,\"upload-time\":\"2026-01-02T03:04:05Z\",\"requires-python\":\">=3.8, <4\","
-	"\"yanked\":\"a \\\"b\\\" <c>\",\"core-metadata\":{\"sha256\":\"" HEX_C "\"}}\n"
-	"],\"versions\":[\"1.0\",\"1.0.0\",\"1!2.0+cu118\"]}\n";
+static const char torch_json[] = "{\"meta\":{\"api-version\":\"1.4\"},\"name\":\"torch\",\"files\":[\n" ENTRY(
+	"1.0-py3-none-any.whl",
+	"1.0-py3-none-any.whl") ",\"size\":0,\"upload-time\":\"1970-01-01T00:00:00Z\"},\n" ENTRY("1.0.0-py3-none-any.whl",
+	"1.0.0-py3-none-any.whl") ",\"size\":18446744073709551615,\"upload-time\":\"1969-12-31T23:59:59Z\"},\n" ENTRY("1.0.tar.gz",
+	"1.0.tar.gz") ",\"size\":1,\"upload-time\":\"2000-02-29T00:00:00Z\",\"yanked\":true},\n" ENTRY("1!2.0+cu118-py3-none-any.whl",
+	"1%212.0%2Bcu118-py3-none-any.whl") ",\"size\":1234567890,\"upload-time\":\"2026-01-02T03:04:05Z\",\"requires-python\":\">=3.8, <4\","
+					    "\"yanked\":\"a \\\"b\\\" <c>\",\"core-metadata\":{\"sha256\":\"" HEX_C
+					    "\"}}\n"
+					    "],\"versions\":[\"1.0\",\"1.0.0\",\"1!2.0+cu118\"]}\n";
 
 static const char torch_html[] =
 	"<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -70,7 +101,8 @@ static const char torch_html[] =
 	"<a href=\"../" URL "1.0.0-py3-none-any.whl#sha256=" HEX_A "\">torch-1.0.0-py3-none-any.whl</a><br>\n"
 	"<a href=\"../" URL "1.0.tar.gz#sha256=" HEX_A "\" data-yanked=\"\">torch-1.0.tar.gz</a><br>\n"
 	"<a href=\"../" URL "1%212.0%2Bcu118-py3-none-any.whl#sha256=" HEX_A "\""
-	" data-requires-python=\"&gt;=3.8, &lt;4\" data-yanked=\"a &quot;b&quot; &lt;c&gt;\" data-core-metadata=\"sha256=" HEX_C "\""
+	" data-requires-python=\"&gt;=3.8, &lt;4\" data-yanked=\"a &quot;b&quot; &lt;c&gt;\" data-core-metadata=\"sha256=" HEX_C
+	"\""
 	" data-dist-info-metadata=\"sha256=" HEX_C "\">torch-1!2.0+cu118-py3-none-any.whl</a><br>\n"
 	"</body>\n</html>\n";
 
@@ -266,8 +298,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(exact_pages),
 		cmocka_unit_test(links_begin_with_the_base),
-		cmocka_unit_test(old_pips_are_not_led_to_metadata), cmocka_unit_test(odd_names), cmocka_unit_test(roots),
-		cmocka_unit_test(refusals), cmocka_unit_test(packing), cmocka_unit_test(etags),
+		cmocka_unit_test(old_pips_are_not_led_to_metadata),
+		cmocka_unit_test(odd_names),
+		cmocka_unit_test(roots),
+		cmocka_unit_test(refusals),
+		cmocka_unit_test(packing),
+		cmocka_unit_test(etags),
 	};
 	return cmocka_run_group_tests(tests, use_fake, NULL);
 }

@@ -24,8 +24,16 @@ static const struct fake_file files[] = {
 	{.platform = 3, .project = "numpy", .filename = "numpy-1.9-c.whl", .version = "1.9", .key = "1"},
 	{.platform = 1, .project = "numpy", .filename = "numpy-1.10-a.whl", .version = "1.10", .key = "2", .sha = 1},
 	{.platform = 2, .project = "numpy", .filename = "numpy-1.10-a.whl", .version = "1.10", .key = "2", .sha = 2},
-	{.platform = 2, .project = "numpy", .filename = "numpy-1.10-b.whl", .version = "1.10", .key = "2", .sha = 2,
-		.metadata_sha = 7, .requires_python = ">=3.8", .size = 5, .mtime_ns = 9},
+	{.platform = 2,
+		.project = "numpy",
+		.filename = "numpy-1.10-b.whl",
+		.version = "1.10",
+		.key = "2",
+		.sha = 2,
+		.metadata_sha = 7,
+		.requires_python = ">=3.8",
+		.size = 5,
+		.mtime_ns = 9},
 	{.platform = 3, .project = "numpy", .filename = "numpy-1.10-b.whl", .version = "1.10", .key = "2", .sha = 3},
 	{.platform = 1, .project = "zope", .filename = "zope-1-a.whl", .version = "1", .key = "1"},
 };
@@ -73,8 +81,7 @@ static int add_name(void *ctx, const char *name, struct err *e UNUSED)
 }
 
 // "<platform>/<file name>=<a digit of the hash> ..."
-static int add_file(void *ctx, const struct platform *platform, const struct catalog_file *file,
-	struct err *e UNUSED)
+static int add_file(void *ctx, const struct platform *platform, const struct catalog_file *file, struct err *e UNUSED)
 {
 	buf_printf(ctx, "%s/%s=%d ", platform->name, file->filename, file->sha256[31]);
 	return 0;
@@ -128,7 +135,8 @@ static void bad_sites(void **state)
 	static char *unknown[] = {beta, lost};
 	struct err e = ERR_INIT;
 	struct site s;
-	struct config_view same = {.name = beta, .platforms = both_platforms, .platform_count = 2}, missing = {.name = both, .platforms = unknown, .platform_count = 2};
+	struct config_view same = {.name = beta, .platforms = both_platforms, .platform_count = 2},
+			   missing = {.name = both, .platforms = unknown, .platform_count = 2};
 	assert_int_equal(make_site(&s, lost, NULL, 0, &e), -1);
 	assert_int_equal(e.kind, ERR_USAGE);
 	assert_int_equal(make_site(&s, NULL, &same, 1, &e), -1);
@@ -172,9 +180,13 @@ static void views_that_leave_out_wheels(void **state UNUSED)
 		CLEANUP(site_release) struct site s;
 		CLEANUP(buf_release) struct buf fitting, unknown;
 		struct store store = store_of(3);
-		struct config_view v = {both, both_platforms, 2, settings[i].view_upstream, settings[i].view_wheels, false};
-		struct config c = {.default_view = settings[i].default_view, .views = &v, .view_count = 1,
-			.upstream_merge = settings[i].merges, .upstream_wheels = settings[i].wheels};
+		struct config_view v = {
+			both, both_platforms, 2, settings[i].view_upstream, settings[i].view_wheels, false};
+		struct config c = {.default_view = settings[i].default_view,
+			.views = &v,
+			.view_count = 1,
+			.upstream_merge = settings[i].merges,
+			.upstream_wheels = settings[i].wheels};
 		assert_int_equal(profile_init(&store.platform[0].profile, alpha, &keys, &e), 0);
 		assert_int_equal(profile_init(&store.platform[1].profile, beta, &keys, &e), 0);
 		assert_int_equal(site_init(&s, &c, &store, NULL, &e), 0);
@@ -348,7 +360,8 @@ static void views_that_are_incomplete(void **state)
 	for (size_t i = 0; i < 2 * ARRAY_SIZE(scans); i++) {
 		struct err e = ERR_INIT;
 		CLEANUP(site_release) struct site s;
-		struct config_view v = {.name = both, .platforms = both_platforms, .platform_count = 2, .is_partial = i % 2};
+		struct config_view v = {
+			.name = both, .platforms = both_platforms, .platform_count = 2, .is_partial = i % 2};
 		struct config c = {.views = &v, .view_count = 1};
 		struct store store = store_of(2);
 		store.platform[0].scanned = scans[i / 2].alpha;
@@ -363,10 +376,16 @@ static void views_that_are_incomplete(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sites), cmocka_unit_test(default_views), cmocka_unit_test(bad_sites),
-		cmocka_unit_test(views_that_leave_out_wheels), cmocka_unit_test(views_that_are_incomplete),
-		cmocka_unit_test(merged_files), cmocka_unit_test(merged_facts), cmocka_unit_test(merged_projects),
-		cmocka_unit_test(many_projects), cmocka_unit_test(failures),
+		cmocka_unit_test(sites),
+		cmocka_unit_test(default_views),
+		cmocka_unit_test(bad_sites),
+		cmocka_unit_test(views_that_leave_out_wheels),
+		cmocka_unit_test(views_that_are_incomplete),
+		cmocka_unit_test(merged_files),
+		cmocka_unit_test(merged_facts),
+		cmocka_unit_test(merged_projects),
+		cmocka_unit_test(many_projects),
+		cmocka_unit_test(failures),
 	};
 	return cmocka_run_group_tests(tests, use_fake, NULL);
 }

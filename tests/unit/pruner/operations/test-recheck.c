@@ -43,21 +43,26 @@ static void make_page(const char *files, struct simplepage *out)
 {
 	struct err e = ERR_INIT;
 	enum simplepage_fault fault;
-	CLEANUP(mem_free) char *body = xasprintf(
-		"{\"meta\":{\"api-version\":\"1.4\"},\"name\":\"foo\",\"versions\":[],\"files\":[%s]}", files);
-	if (simplepage_parse(str_from(body), STR("application/vnd.pypi.simple.v1+json"), URL, "foo", out, &fault, &e) < 0)
+	CLEANUP(mem_free)
+	char *body = xasprintf("{\"meta\":{\"api-version\":\"1.4\"},\"name\":\"foo\",\"versions\":[],\"files\":[%s]}",
+		files);
+	if (simplepage_parse(str_from(body), STR("application/vnd.pypi.simple.v1+json"), URL, "foo", out, &fault, &e) <
+		0)
 		fail_msg("%s: %s", e.msg, body);
 }
 
-static enum recheck_result judge(
-	const char *ours, const struct tombstone *t, enum upstream_result result, const char *files, struct buf *words)
+static enum recheck_result judge(const char *ours, const struct tombstone *t, enum upstream_result result,
+	const char *files, struct buf *words)
 {
 	CLEANUP(simplepage_release) struct simplepage page = {0};
 	make_page(files, &page);
 	bool is_known = result == UPSTREAM_KNOWN;
 	CLEANUP(coverage_cleanup) struct coverage *coverage = is_known ? coverage_new(&page, "foo") : NULL;
-	const struct upstream_answer answer = {
-		.result = result, .project = "foo", .index = URL, .why = is_known ? "" : "it said so", .page = is_known ? &page : NULL};
+	const struct upstream_answer answer = {.result = result,
+		.project = "foo",
+		.index = URL,
+		.why = is_known ? "" : "it said so",
+		.page = is_known ? &page : NULL};
 	const struct recheck_file file = {.filename = ours, .tombstone = t};
 	return justify(&platform, &file, &answer, coverage, words);
 }
@@ -72,28 +77,30 @@ static void what_justifies_it_now(void **state UNUSED)
 		const char *words;
 	} row[] = {
 		{"duplicate", OURS, OURS, NULL, UPSTREAM_KNOWN, PLAIN(OURS), RECHECK_HOLDS, ""},
-		{"duplicate", OURS, OURS, NULL, UPSTREAM_KNOWN, FILE(OURS, SAME_SHA ",\"yanked\":\"bad\""), RECHECK_YANKED,
-			"upstream has yanked " OURS ": bad"},
+		{"duplicate", OURS, OURS, NULL, UPSTREAM_KNOWN, FILE(OURS, SAME_SHA ",\"yanked\":\"bad\""),
+			RECHECK_YANKED, "upstream has yanked " OURS ": bad"},
 		{"duplicate", OURS, OURS, NULL, UPSTREAM_KNOWN, PLAIN("foo-2.0-py3-none-any.whl"), RECHECK_GONE,
 			"upstream has no " OURS " any more"},
 		{"duplicate", OURS, OURS, NULL, UPSTREAM_KNOWN, FILE(OURS, OTHER_SHA), RECHECK_GONE,
 			"upstream has other bytes under the name " OURS},
 		// Another file does it now.
 		{"duplicate", OURS, OURS, NULL, UPSTREAM_KNOWN, PLAIN("foo-1.0-py3-none-any.whl"), RECHECK_HOLDS, ""},
-		{"duplicate", OURS, OURS, NULL, UPSTREAM_KNOWN, PLAIN("foo-1.0-cp311-cp311-linux_x86_64.whl"), RECHECK_GONE,
-			"upstream has no " OURS " any more"},
-		{"superseded", OURS, "foo-1.0-py3-none-any.whl", NULL, UPSTREAM_KNOWN, PLAIN("foo-1.0-py3-none-any.whl"),
-			RECHECK_HOLDS, ""},
+		{"duplicate", OURS, OURS, NULL, UPSTREAM_KNOWN, PLAIN("foo-1.0-cp311-cp311-linux_x86_64.whl"),
+			RECHECK_GONE, "upstream has no " OURS " any more"},
+		{"superseded", OURS, "foo-1.0-py3-none-any.whl", NULL, UPSTREAM_KNOWN,
+			PLAIN("foo-1.0-py3-none-any.whl"), RECHECK_HOLDS, ""},
 		// It needs a newer Python by now than ours did; or no newer one than ours.
 		{"superseded", OURS, "foo-1.0-py3-none-any.whl", NULL, UPSTREAM_KNOWN,
-			FILE("foo-1.0-py3-none-any.whl", SAME_SHA ",\"requires-python\":\">=3.10.5\""), RECHECK_NARROWER,
-			"upstream has nothing any more that does the same on Python 3.10"},
+			FILE("foo-1.0-py3-none-any.whl", SAME_SHA ",\"requires-python\":\">=3.10.5\""),
+			RECHECK_NARROWER, "upstream has nothing any more that does the same on Python 3.10"},
 		{"superseded", OURS, "foo-1.0-py3-none-any.whl", ">=3.10.7", UPSTREAM_KNOWN,
-			FILE("foo-1.0-py3-none-any.whl", SAME_SHA ",\"requires-python\":\">=3.10.5\""), RECHECK_HOLDS, ""},
+			FILE("foo-1.0-py3-none-any.whl", SAME_SHA ",\"requires-python\":\">=3.10.5\""), RECHECK_HOLDS,
+			""},
 		{"pure", "foo-1.0-py3-none-any.whl", "foo-1.0.tar.gz", NULL, UPSTREAM_KNOWN, PLAIN("foo-1.0.tar.gz"),
 			RECHECK_HOLDS, ""},
 		{"pure", "foo-1.0-py3-none-any.whl", "foo-1.0.tar.gz", NULL, UPSTREAM_KNOWN,
-			FILE("foo-1.0.tar.gz", SAME_SHA ",\"yanked\":true"), RECHECK_YANKED, "upstream has yanked foo-1.0.tar.gz"},
+			FILE("foo-1.0.tar.gz", SAME_SHA ",\"yanked\":true"), RECHECK_YANKED,
+			"upstream has yanked foo-1.0.tar.gz"},
 		{"pure", "foo-1.0-py3-none-any.whl", "foo-1.0.tar.gz", NULL, UPSTREAM_KNOWN, PLAIN("foo-2.0.tar.gz"),
 			RECHECK_GONE, "upstream has no foo-1.0.tar.gz any more"},
 		{"duplicate", OURS, OURS, NULL, UPSTREAM_ABSENT, PLAIN(OURS), RECHECK_GONE,
@@ -102,8 +109,9 @@ static void what_justifies_it_now(void **state UNUSED)
 		{"duplicate", OURS, NULL, NULL, UPSTREAM_KNOWN, PLAIN(OURS), RECHECK_UNKNOWN,
 			"nobody knows what upstream had"},
 		// The platform has no such Python any more.
-		{"duplicate", "foo-1.0-cp39-cp39-linux_x86_64.whl", "foo-1.0-cp39-cp39-linux_x86_64.whl", NULL, UPSTREAM_KNOWN,
-			PLAIN(OURS), RECHECK_UNKNOWN, "the platform's profile says nothing of it any more"},
+		{"duplicate", "foo-1.0-cp39-cp39-linux_x86_64.whl", "foo-1.0-cp39-cp39-linux_x86_64.whl", NULL,
+			UPSTREAM_KNOWN, PLAIN(OURS), RECHECK_UNKNOWN,
+			"the platform's profile says nothing of it any more"},
 		// Upstream has nothing to do with it.
 		{"off-list", OURS, OURS, NULL, UPSTREAM_KNOWN, PLAIN("foo-2.0.tar.gz"), RECHECK_HOLDS, ""},
 		{TOMBSTONE_RETIRED, OURS, NULL, NULL, UPSTREAM_ABSENT, PLAIN("foo-2.0.tar.gz"), RECHECK_HOLDS, ""},
@@ -127,12 +135,11 @@ static void what_justifies_it_now(void **state UNUSED)
 static void which_releases_are_yanked(void **state UNUSED)
 {
 	CLEANUP(simplepage_release) struct simplepage page = {0};
-	make_page(FILE("foo-1.0-py3-none-any.whl", SAME_SHA ",\"yanked\":true") ","
-		  FILE("foo-1.0.0.tar.gz", SAME_SHA ",\"yanked\":\"two\\nlines\"") ","
-		  FILE("foo-2.0-py3-none-any.whl", SAME_SHA ",\"yanked\":\"bad\"") ","
-		  PLAIN("foo-2.0.tar.gz") ","
-		  FILE("foo-3.0.tar.gz", SAME_SHA ",\"yanked\":true") ","
-		  PLAIN("foo-4.0.tar.gz"), &page);
+	make_page(FILE("foo-1.0-py3-none-any.whl", SAME_SHA ",\"yanked\":true") "," FILE("foo-1.0.0.tar.gz",
+			  SAME_SHA ",\"yanked\":\"two\\nlines\"") "," FILE("foo-2.0-py3-none-any.whl",
+			  SAME_SHA ",\"yanked\":\"bad\"") "," PLAIN("foo-2.0.tar.gz") "," FILE("foo-3.0.tar.gz",
+			  SAME_SHA ",\"yanked\":true") "," PLAIN("foo-4.0.tar.gz"),
+		&page);
 	CLEANUP(yanked_releases_cleanup) struct yanked_releases *y = yanked_releases_new(&page, "foo", URL);
 	static const struct {
 		const char *filename, *text;

@@ -79,8 +79,8 @@ static const struct planfile_entry entries[] = {
 static const char *const classes[] = {"pure", "unusable"}, *const globs[] = {"ubuntu-*"};
 static const struct planfile_failure failures[] = {{"r", "timeout", "no answer in 10 s"}};
 static const struct planfile_platform platforms[] = {{"ubuntu-22.04-x86_64", 1, 12345678901}, {"wheels", 2, 0}};
-static const struct planfile_total totals[] = {
-	{"ubuntu-22.04-x86_64", "superseded", NULL, true, 1, 12345678901}, {"wheels", "corrupt", "not-asked", false, 1, 0}};
+static const struct planfile_total totals[] = {{"ubuntu-22.04-x86_64", "superseded", NULL, true, 1, 12345678901},
+	{"wheels", "corrupt", "not-asked", false, 1, 0}};
 static const struct planfile_head head = {
 	.id = "20261121T204500Z-0123ab",
 	.made = 1795293900,

@@ -52,8 +52,7 @@ static void set_pythons(struct platform *p, const char *pythons)
 {
 	struct err e = ERR_INIT;
 	profile_release(&p->profile);
-	assert_int_equal(
-		profile_init(&p->profile, "", &(struct profile_keys){pythons, "x86_64", "glibc 2.36"}, &e), 0);
+	assert_int_equal(profile_init(&p->profile, "", &(struct profile_keys){pythons, "x86_64", "glibc 2.36"}, &e), 0);
 }
 
 static void setup_init(struct setup *s)
@@ -186,9 +185,9 @@ static void take_corrupt(struct setup *s)
 // A plan is applied under the policy that it was made under.
 static void whatever_decides_is_in_the_hash(void **state UNUSED)
 {
-	static void (*const changes[])(struct setup *s) = {change_age, change_upstream_age, change_downloaded, change_trust,
-		change_upstream, change_private, change_local_only, change_shared, change_packages, change_pins, change_pythons, change_platforms, take_pure, take_off_list,
-		take_unusable, take_corrupt};
+	static void (*const changes[])(struct setup * s) = {change_age, change_upstream_age, change_downloaded,
+		change_trust, change_upstream, change_private, change_local_only, change_shared, change_packages,
+		change_pins, change_pythons, change_platforms, take_pure, take_off_list, take_unusable, take_corrupt};
 	char seen[ARRAY_SIZE(changes) + 1][SHA256_HEX + 1];
 	for (size_t i = 0; i <= ARRAY_SIZE(changes); i++) {
 		CLEANUP(setup_release) struct setup s;

@@ -22,8 +22,8 @@ static const uint8_t our_hash[SHA256_SIZE] = {1}, their_hash[SHA256_SIZE] = {2};
 // How one case differs from a wheel, older than it must be, of a project of which upstream has nothing but the given file.
 struct row {
 	const char *what;
-	const char *ours;      // NULL: WHEEL
-	const char *theirs;    // NULL: upstream has no file
+	const char *ours;                     // NULL: WHEEL
+	const char *theirs;                   // NULL: upstream has no file
 	const char *yanked, *requires_python; // of theirs
 	const char *list, *pins;
 	const char *takes; // "p": pure, "o": off-list, "u": unusable, "c": corrupt, "n": name-taken-over
@@ -47,16 +47,21 @@ static const struct row rows[] = {
 		IS(KEEP, NOT_COVERED, "upstream's file of this name wants Python >=3.11, so not for 3.10")},
 	{"in part", .theirs = OTHER, .requires_python = ">=3.10.4",
 		IS(KEEP, NOT_COVERED, "upstream has no wheel of this version for 3.10 (some of its releases)")},
-	{"yanked", .theirs = WHEEL, .yanked = "broken", IS(KEEP, YANKED_UPSTREAM, "upstream has yanked this file: broken")},
-	{"yanked without a reason", .theirs = WHEEL, .yanked = "", IS(KEEP, YANKED_UPSTREAM, "upstream has yanked this file")},
+	{"yanked", .theirs = WHEEL, .yanked = "broken",
+		IS(KEEP, YANKED_UPSTREAM, "upstream has yanked this file: broken")},
+	{"yanked without a reason", .theirs = WHEEL, .yanked = "",
+		IS(KEEP, YANKED_UPSTREAM, "upstream has yanked this file")},
 	{"a yanked other", .theirs = OTHER, .yanked = "",
 		IS(KEEP, NOT_COVERED, "upstream has no wheel of this version for 3.10 3.11")},
-	{"upstream has nothing of the version", IS(KEEP, NOT_COVERED, "upstream has no wheel of this version for 3.10 3.11")},
+	{"upstream has nothing of the version",
+		IS(KEEP, NOT_COVERED, "upstream has no wheel of this version for 3.10 3.11")},
 
-	{"listed", .theirs = WHEEL, .list = "foo keep we like it", IS(KEEP, LISTED, "it is on the list (list:1): we like it")},
+	{"listed", .theirs = WHEEL, .list = "foo keep we like it",
+		IS(KEEP, LISTED, "it is on the list (list:1): we like it")},
 	{"listed elsewhere", .theirs = WHEEL, .list = "foo platform=debian-*",
 		IS(DUPLICATE, REMOVES, "upstream has this file, with other bytes")},
-	{"pinned", .theirs = WHEEL, .pins = "foo===1.0.0;python_version<'3'", IS(KEEP, PINNED, "pins:1 pins foo==1.0.0")},
+	{"pinned", .theirs = WHEEL, .pins = "foo===1.0.0;python_version<'3'",
+		IS(KEEP, PINNED, "pins:1 pins foo==1.0.0")},
 	{"pinned otherwise", .theirs = WHEEL, .pins = "foo===1.1",
 		IS(DUPLICATE, REMOVES, "upstream has this file, with other bytes")},
 	{"without profile", .theirs = WHEEL, .is_without_profile = true,
@@ -74,7 +79,8 @@ static const struct row rows[] = {
 	{"404 that is not trusted", .theirs = WHEEL, .result = UPSTREAM_NOT_FOUND,
 		IS(KEEP, UPSTREAM_UNKNOWN, "what upstream has is not known: 404: because")},
 	{"not asked", .is_not_asked = true, IS(KEEP, UPSTREAM_UNKNOWN, "upstream was not asked")},
-	{"absent", .result = UPSTREAM_ABSENT, .takes = "po", .list = "bar", IS(KEEP, UPSTREAM_ABSENT, "upstream has no foo")},
+	{"absent", .result = UPSTREAM_ABSENT, .takes = "po", .list = "bar",
+		IS(KEEP, UPSTREAM_ABSENT, "upstream has no foo")},
 
 	{"unusable", .ours = "foo-1.0-cp38-cp38-linux_x86_64.whl", .theirs = WHEEL,
 		IS(UNUSABLE, NOT_ASKED, "no Python of ubuntu-22.04-x86_64 installs it; it goes only with --unusable")},
@@ -114,9 +120,9 @@ static const struct row rows[] = {
 	{"off the list, but covered", .theirs = OTHER, .takes = "o", .list = "bar",
 		IS(SUPERSEDED, REMOVES, "upstream has wheels of this version for 3.10 3.11")},
 
-#define TAKEN_OVER                                                                                                      \
-	IS(KEEP, TAKEN_OVER,                                                                                            \
-		"nothing says that upstream had foo before it was here: it may be another project; it goes only with "     \
+#define TAKEN_OVER                                                                                                     \
+	IS(KEEP, TAKEN_OVER,                                                                                           \
+		"nothing says that upstream had foo before it was here: it may be another project; it goes only with " \
 		"--name-taken-over")
 	{"a stranger's file of the name", .theirs = WHEEL, .is_younger = true, TAKEN_OVER},
 	{"a stranger's other files", .theirs = OTHER, .is_younger = true, TAKEN_OVER},
@@ -130,7 +136,8 @@ static const struct row rows[] = {
 	{"ours and unusable", .ours = "foo-1.0-cp38-cp38-linux_x86_64.whl", .result = UPSTREAM_PRIVATE, .is_ours = true,
 		.takes = "u", IS(UNUSABLE, REMOVES, "no Python of ubuntu-22.04-x86_64 installs it")},
 
-	{"an sdist", .ours = SDIST, .theirs = SDIST, IS(DUPLICATE, REMOVES, "upstream has this file, with other bytes")},
+	{"an sdist", .ours = SDIST, .theirs = SDIST,
+		IS(DUPLICATE, REMOVES, "upstream has this file, with other bytes")},
 	{"an sdist of ours alone", .ours = SDIST, .theirs = WHEEL, .takes = "po", .list = "bar",
 		IS(KEEP, SDIST, "it is an sdist, and upstream does not have this file")},
 };
@@ -161,11 +168,16 @@ static void decide_row(const struct row *r, const uint8_t *sha256, struct verdic
 	struct platform platform = {.name = name};
 	struct verdict_upstream upstream;
 	struct err e = ERR_INIT;
-	struct simplepage_file theirs = {.filename = r->theirs, .yanked = r->yanked, .requires_python = r->requires_python,
-		.has_sha256 = true, .uploaded = NOW - (r->is_theirs_young ? 0 : 2 * DAY)};
+	struct simplepage_file theirs = {.filename = r->theirs,
+		.yanked = r->yanked,
+		.requires_python = r->requires_python,
+		.has_sha256 = true,
+		.uploaded = NOW - (r->is_theirs_young ? 0 : 2 * DAY)};
 	memcpy(theirs.sha256, their_hash, sizeof(their_hash));
 	const struct simplepage page = {.project = "foo", .file = &theirs, .files = r->theirs ? 1 : 0};
-	const struct upstream_answer answer = {.result = r->result, .project = "foo", .why = "because",
+	const struct upstream_answer answer = {.result = r->result,
+		.project = "foo",
+		.why = "because",
 		.is_ours = r->is_ours,
 		.page = r->result == UPSTREAM_KNOWN ? &page : NULL};
 	const struct verdict_file file = {

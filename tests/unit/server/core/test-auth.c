@@ -93,25 +93,25 @@ static void credentials_are_read(void **state UNUSED)
 		unsigned status; // 0: allowed
 		const char *who;
 	} row[] = {
-		{"Basic eDpmb28=", TOKEN_UPLOAD, "ubuntu-1", 0, "builder"},     // x:foo
-		{"bAsIc  eDpmb28= ", TOKEN_UPLOAD, "ubuntu-1", 0, "builder"},   // as RFC 9110 section 11.4 has it
-		{"Basic OmZvbw==", TOKEN_UPLOAD, "ubuntu-1", 0, "builder"},     // :foo
+		{"Basic eDpmb28=", TOKEN_UPLOAD, "ubuntu-1", 0, "builder"},   // x:foo
+		{"bAsIc  eDpmb28= ", TOKEN_UPLOAD, "ubuntu-1", 0, "builder"}, // as RFC 9110 section 11.4 has it
+		{"Basic OmZvbw==", TOKEN_UPLOAD, "ubuntu-1", 0, "builder"},   // :foo
 		{"Basic eDpmb28=", TOKEN_UPLOAD, "debian-1", 403, "builder"},
-		{"Basic eDpmb28=", TOKEN_READ, "ubuntu-1", 403, NULL},          // nobody may
+		{"Basic eDpmb28=", TOKEN_READ, "ubuntu-1", 403, NULL}, // nobody may
 		{NULL, TOKEN_READ, "ubuntu-1", 403, NULL},
 		{NULL, TOKEN_UPLOAD, "ubuntu-1", 401, NULL},
-		{"Basic eDpmb286", TOKEN_UPLOAD, "ubuntu-1", 401, NULL},        // x:foo:
-		{"Basic Zm9v", TOKEN_UPLOAD, "ubuntu-1", 401, NULL},            // foo
-		{"Basic eDo=", TOKEN_UPLOAD, "ubuntu-1", 401, NULL},            // x:
-		{"Basic eDpmb28", TOKEN_UPLOAD, "ubuntu-1", 401, NULL},         // cut
+		{"Basic eDpmb286", TOKEN_UPLOAD, "ubuntu-1", 401, NULL}, // x:foo:
+		{"Basic Zm9v", TOKEN_UPLOAD, "ubuntu-1", 401, NULL},     // foo
+		{"Basic eDo=", TOKEN_UPLOAD, "ubuntu-1", 401, NULL},     // x:
+		{"Basic eDpmb28", TOKEN_UPLOAD, "ubuntu-1", 401, NULL},  // cut
 		{"Basiceg eDpmb28=", TOKEN_UPLOAD, "ubuntu-1", 401, NULL},
 		{"", TOKEN_UPLOAD, "ubuntu-1", 401, NULL},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
 		struct request r = {.peer = "192.0.2.1", .header = {[HEADER_AUTHORIZATION] = row[i].header}};
 		CLEANUP(mem_free) char *who = NULL;
-		CLEANUP(reply_cleanup) struct reply *reply =
-			auth_check(&service, &r, row[i].right, row[i].platform, NULL, &who);
+		CLEANUP(reply_cleanup)
+		struct reply *reply = auth_check(&service, &r, row[i].right, row[i].platform, NULL, &who);
 		if ((reply ? reply->status : 0) != row[i].status)
 			fail_msg("row %zu: %u", i, reply ? reply->status : 0);
 		assert_string_equal(who ? who : "-", row[i].who ? row[i].who : "-");

@@ -12,8 +12,7 @@
 
 #include "lib/base/limits.h"
 
-static struct platform platforms[] = {
-	{.name = (char[]){"ubuntu-22.04-x86_64"}}, {.name = (char[]){"<centos>-8&\""}}};
+static struct platform platforms[] = {{.name = (char[]){"ubuntu-22.04-x86_64"}}, {.name = (char[]){"<centos>-8&\""}}};
 static const struct platform *both[] = {&platforms[0], &platforms[1]};
 static struct view views[] = {
 	{.name = NULL, .platform = both, .platform_count = 2},

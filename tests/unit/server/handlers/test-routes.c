@@ -210,7 +210,8 @@ static void test_statuses(void **state)
 static void test_nothing_is_said_before_a_whole_scan(void **state)
 {
 	struct fixture *f = *state;
-	static const char *const path[] = {"/simple/", "/simple/foo-bar/", "/simple/unknown/", "/files/wheels/foo-bar/other.whl", "/-/ready"};
+	static const char *const path[] = {
+		"/simple/", "/simple/foo-bar/", "/simple/unknown/", "/files/wheels/foo-bar/other.whl", "/-/ready"};
 	atomic_store(&f->service.filled, false);
 	f->site.store.platform[0].scanned = CATALOG_UNREADABLE;
 	for (size_t i = 0; i < f->site.view_count; i++)
@@ -276,7 +277,8 @@ static void test_forms_of_a_page(void **state)
 // PEP 503 has nothing to post to; who has a body is told before it comes.
 static void test_methods_that_are_not_allowed(void **state)
 {
-	static const char *const paths[] = {"/", "/simple/", "/simple/foo-bar/", "/wheels/simple", "/nonsense/of/mine", "*", "/%zz"};
+	static const char *const paths[] = {
+		"/", "/simple/", "/simple/foo-bar/", "/wheels/simple", "/nonsense/of/mine", "*", "/%zz"};
 	static const enum method methods[] = {METHOD_POST, METHOD_OTHER};
 	struct fixture *f = *state;
 	for (size_t i = 0; i < ARRAY_SIZE(paths) * ARRAY_SIZE(methods); i++) {
@@ -375,9 +377,18 @@ static void test_lanes(void **state)
 		const char *path;
 		unsigned lane;
 	} table[] = {
-		{"/", LANE_SUMMARIES}, {"/-/metrics", LANE_SUMMARIES}, {"/-/plan/", LANE_SEARCHES}, {"/%2d/plan/", LANE_SEARCHES},
-		{"/-/explain/wheels/foo-bar", LANE_SEARCHES}, {"/-/explain/wheels/foo-bar/1.0", LANE_SEARCHES},
-		{"/simple/", 0}, {"/simple/foo-bar/", 0}, {"/-/health", 0}, {"/-/nothing", 0}, {"/%zz", 0}, {WHEEL_URL, 1},
+		{"/", LANE_SUMMARIES},
+		{"/-/metrics", LANE_SUMMARIES},
+		{"/-/plan/", LANE_SEARCHES},
+		{"/%2d/plan/", LANE_SEARCHES},
+		{"/-/explain/wheels/foo-bar", LANE_SEARCHES},
+		{"/-/explain/wheels/foo-bar/1.0", LANE_SEARCHES},
+		{"/simple/", 0},
+		{"/simple/foo-bar/", 0},
+		{"/-/health", 0},
+		{"/-/nothing", 0},
+		{"/%zz", 0},
+		{WHEEL_URL, 1},
 	};
 	struct fixture *f = *state;
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {

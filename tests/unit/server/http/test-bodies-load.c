@@ -43,7 +43,8 @@ static void test_slow_bodies(void **state)
 		for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
 			char c;
 			try_send(fd[i], i == 0 ? STR("1\r\nx\r\n") : STR("x"));
-			bool is_closed = recv(fd[i], &c, 1, MSG_DONTWAIT) == 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
+			bool is_closed =
+				recv(fd[i], &c, 1, MSG_DONTWAIT) == 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
 			closed += is_closed && !done[i];
 			done[i] |= is_closed;
 		}
@@ -146,11 +147,14 @@ static void *storm(void *ctx)
 	for (unsigned i = 0; !atomic_load(&s->is_over); i++) {
 		int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 		if (connect(fd, (const struct sockaddr *)&s->f->address, sizeof(s->f->address)) == 0) {
-			CLEANUP(mem_free) char *head = xasprintf("POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n",
+			CLEANUP(mem_free)
+			char *head = xasprintf("POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n",
 				paths[i % 4], MEGABYTE);
-			if (try_send(fd, str_from(head)) && try_send(fd, str_slice(bytes, 0, i % 3 ? bytes.len : bytes.len / 2)) && i % 3) {
+			if (try_send(fd, str_from(head)) &&
+				try_send(fd, str_slice(bytes, 0, i % 3 ? bytes.len : bytes.len / 2)) && i % 3) {
 				char answer[512];
-				while (recv(fd, answer, sizeof(answer), 0) > 0 && !memmem(answer, sizeof(answer), "\r\n\r\n", 4))
+				while (recv(fd, answer, sizeof(answer), 0) > 0 &&
+					!memmem(answer, sizeof(answer), "\r\n\r\n", 4))
 					;
 			}
 		}
@@ -240,7 +244,8 @@ static void test_too_long_to_be_polite(void **state)
 	assert_holds(read_until(fd, NULL), "HTTP/1.1 403 "); // nothing of it was sent
 	struct worker_pools *lanes = worker_pools_new("test");
 	struct worker_pool *lane = worker_pools_pick(lanes, 0);
-	const struct request r = {.method = METHOD_POST, .path = "/refuse/", .peer = "127.0.0.1", .header[HEADER_CONTENT_LENGTH] = "5"};
+	const struct request r = {
+		.method = METHOD_POST, .path = "/refuse/", .peer = "127.0.0.1", .header[HEADER_CONTENT_LENGTH] = "5"};
 	const struct request_check s = {.lengths = 1, .has_body = true};
 	struct reply *refusal = NULL;
 	struct request_body *b = body_open(lane, 1, sink_receive, f, &r, &s, &refusal);

@@ -17,8 +17,8 @@
 
 static void test_sizes(void **state)
 {
-	static const size_t sizes[] = {0, 1, 4095, 8192, 100000, LIMIT_BODY_BUFFER - 2, LIMIT_BODY_BUFFER - 1, LIMIT_BODY_BUFFER,
-		LIMIT_BODY_BUFFER + 1, 3 * MEGABYTE + 7};
+	static const size_t sizes[] = {0, 1, 4095, 8192, 100000, LIMIT_BODY_BUFFER - 2, LIMIT_BODY_BUFFER - 1,
+		LIMIT_BODY_BUFFER, LIMIT_BODY_BUFFER + 1, 3 * MEGABYTE + 7};
 	CLEANUP(mem_close) int fd = dial(*state);
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) { // all on one connection
 		begin_sized(fd, "/count/", sizes[i], "");
@@ -188,8 +188,8 @@ static void test_odd_bodies(void **state)
 // Once the header is good, the chunks may not be.
 static void test_odd_chunks(void **state)
 {
-	static const char *const chunks[] = {"x\r\n", "-1\r\n", "5;\r\nabcdef\r\n", "ffffffffffffffffff\r\n", "5 \r\nabcde\r\n",
-		"\r\n", "0x5\r\nabcde\r\n", "5\r\nabcde0\r\n\r\n", "5\r\nabcdeX\r\n"};
+	static const char *const chunks[] = {"x\r\n", "-1\r\n", "5;\r\nabcdef\r\n", "ffffffffffffffffff\r\n",
+		"5 \r\nabcde\r\n", "\r\n", "0x5\r\nabcde\r\n", "5\r\nabcde0\r\n\r\n", "5\r\nabcdeX\r\n"};
 	for (size_t i = 0; i < ARRAY_SIZE(chunks); i++) {
 		CLEANUP(mem_close) int fd = dial(*state);
 		begin_post(fd, "/count/", "Transfer-Encoding: chunked\r\n");
@@ -206,8 +206,10 @@ static void test_other_methods(void **state)
 	static const char *const methods[] = {"PUT", "DELETE", "BREW"};
 	for (size_t i = 0; i < ARRAY_SIZE(methods); i++) {
 		CLEANUP(mem_close) int fd = dial(*state);
-		CLEANUP(mem_free) char *request = xasprintf("%s /count/ HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc"
-			"GET / HTTP/1.1\r\nHost: x\r\n\r\n", methods[i]);
+		CLEANUP(mem_free)
+		char *request = xasprintf("%s /count/ HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc"
+					  "GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+			methods[i]);
 		send_text(fd, request);
 		const char *answer = read_until(fd, NULL);
 		assert_null(strstr(answer, "smuggled"));

@@ -15,8 +15,8 @@
 
 static void test_bad_addresses(void **state UNUSED)
 {
-	static const char *const table[] = {"", "80", "127.0.0.1", "127.0.0.1:", ":80", "::1:80", "[::1]", "127.0.0.1:x", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:99999999999",
-		"unix:"};
+	static const char *const table[] = {"", "80", "127.0.0.1", "127.0.0.1:", ":80", "::1:80", "[::1]",
+		"127.0.0.1:x", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:99999999999", "unix:"};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		struct err e = ERR_INIT;
 		char *url = NULL;

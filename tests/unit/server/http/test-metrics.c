@@ -71,7 +71,8 @@ static void a_request_has_its_route(void **state UNUSED)
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		CLEANUP(metrics_cleanup) struct metrics *m = metrics_new();
-		CLEANUP(mem_free) char *line = xasprintf("http_requests_total{route=\"%s\",status=\"404\"} 1", rows[i].route);
+		CLEANUP(mem_free)
+		char *line = xasprintf("http_requests_total{route=\"%s\",status=\"404\"} 1", rows[i].route);
 		metrics_request(m, rows[i].target, 404, 0);
 		assert_line(m, line);
 	}

@@ -137,8 +137,14 @@ static int setup(void **state)
 	struct feed *f = xcalloc(1, sizeof(*f));
 	struct err e = ERR_INIT;
 	CLEANUP(mem_free) char *url = NULL;
-	struct http_options o = {.threads = 2, .connections = CONNECTIONS, .timeout = SERVER_PATIENCE, .handle_inline = quick, .handle_worker = work,
-		.give_up = give_up, .lane = lane, .ctx = f};
+	struct http_options o = {.threads = 2,
+		.connections = CONNECTIONS,
+		.timeout = SERVER_PATIENCE,
+		.handle_inline = quick,
+		.handle_worker = work,
+		.give_up = give_up,
+		.lane = lane,
+		.ctx = f};
 	f->base.ops = &feed_ops;
 	pthread_mutex_init(&f->lock, NULL);
 	o.socket = listen_open("127.0.0.1:0", &url, &e);

@@ -121,7 +121,8 @@ static void a_call_reads_a_few_records_and_no_more(void **state UNUSED)
 	assert_int_equal(SSL_write(p.client, "x", 1), 1);
 	int calls = 0, before = arrived(&p);
 	ssize_t got;
-	for (; (got = tls_read(p.session, out, sizeof(out))) == TLS_WANTS_READ && arrived(&p); calls++, before = arrived(&p)) {
+	for (; (got = tls_read(p.session, out, sizeof(out))) == TLS_WANTS_READ && arrived(&p);
+		calls++, before = arrived(&p)) {
 		assert_true(arrived(&p) < before);
 		assert_true(before - arrived(&p) < MOST_BYTES);
 	}

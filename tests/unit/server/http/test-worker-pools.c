@@ -79,7 +79,8 @@ static void so_many_may_wait(void **state UNUSED)
 	for (int i = 0; i < MOST; i++)
 		others += worker_pool_submit(lane, "192.0.2.2", go_through, b);
 	assert_in_range(others, 1, LIMIT_SEARCHES_WAITING / 2);
-	assert_true(worker_pool_submit(worker_pools_pick(l, LANE_SEARCHES), "192.0.2.1", go_through, a)); // that is another lane
+	assert_true(worker_pool_submit(worker_pools_pick(l, LANE_SEARCHES), "192.0.2.1", go_through,
+		a)); // that is another lane
 	end(l);
 	assert_int_equal(at.begun, taken + others + 1);
 	assert_int_equal(at.order[1] == 'b' || at.order[2] == 'b' || at.order[3] == 'b', true);
@@ -91,7 +92,8 @@ static void other_lanes_take_all(void **state UNUSED)
 	static char a[] = "a";
 	for (int i = 0; i < MOST; i++)
 		assert_true(worker_pool_submit(worker_pools_pick(l, i % 2 ? 3 : 0), "192.0.2.1", go_through, a));
-	assert_ptr_equal(worker_pools_pick(l, LANE_COUNT + WORKER_POOLS), worker_pools_pick(l, (LANE_COUNT + WORKER_POOLS) % WORKER_POOLS));
+	assert_ptr_equal(worker_pools_pick(l, LANE_COUNT + WORKER_POOLS),
+		worker_pools_pick(l, (LANE_COUNT + WORKER_POOLS) % WORKER_POOLS));
 	end(l);
 	assert_int_equal(at.begun, MOST);
 }

@@ -86,20 +86,24 @@ static void test_good_bodies(void **state UNUSED)
 		{STR("--b \t\r\n" FIELD("x") "\r\n1\r\n--b\t\r\n" FIELD("y") "\r\n2\r\n--b--  \r\n"), "[x]1.[y]2."},
 		{STR("--b\r\n" FIELD("x") "\r\n\r\n--b\r\n" FIELD("y") "\r\n\r\n--b--"), "[x].[y]."},
 		{STR("--b\r\n" FIELD("x") "\r\n\r\n\r\n\r\n--b--"), "[x]\r\n\r\n."},
-		{STR("--b\r\n" FIELD("x") "\r\n\r\r\n-\r\n--\r\r\n--\r\n--c\r\n--\n--b\n\r\n--b--"), "[x]\r\r\n-\r\n--\r\r\n--\r\n--c\r\n--\n--b\n."},
+		{STR("--b\r\n" FIELD("x") "\r\n\r\r\n-\r\n--\r\r\n--\r\n--c\r\n--\n--b\n\r\n--b--"),
+			"[x]\r\r\n-\r\n--\r\r\n--\r\n--c\r\n--\n--b\n."},
 		{STR("--b--\r\n"), ""},
 		{STR("--b\r\nX: y\r\ncontent-disposition:form-data;NAME=x;FileName=y.whl\r\nCONTENT-TYPE: a/b; c=d\r\n\r\nhi\r\n--b--"),
 			"[x|y.whl|a/b; c=d]hi."},
 		{STR("--b\r\nContent-Disposition: form-data; filename=\"a b;\\\"c\\\\d.whl\"; other=1; name=\"x\"\r\n\r\n\r\n--b--"),
 			"[x|a b;\"c\\d.whl]."},
-		{STR("--b\r\nContent-Disposition: form-data; name=\"x\"; filename=\"C:\\x\\y.whl\"\r\n\r\n\r\n--b--"), "[x|C:\\x\\y.whl]."},
+		{STR("--b\r\nContent-Disposition: form-data; name=\"x\"; filename=\"C:\\x\\y.whl\"\r\n\r\n\r\n--b--"),
+			"[x|C:\\x\\y.whl]."},
 		{STR("--b\r\nContent-Disposition: form-data; name=\"x\"; filename=\"\"\r\n\r\n\r\n--b--"), "[x|]."},
 		{STR("--b\r\nContent-Disposition: form-data; name=\"\"\r\n\r\n\r\n--b--"), "[]."},
-		{STR("--b\r\nContent-Disposition: form-data; name=:action;\r\n\r\nfile_upload\r\n--b--"), "[:action]file_upload."},
+		{STR("--b\r\nContent-Disposition: form-data; name=:action;\r\n\r\nfile_upload\r\n--b--"),
+			"[:action]file_upload."},
 		{STR("--b\r\nContent-Disposition: form-data; name*=utf-8''na%C3%AFve; filename*=UTF-8'en'%2E%2e%2f\r\n\r\n\r\n--b--"),
 			"[na\xc3\xafve|../]."},
 		{STR("--b\r\n" FIELD("x") "Content-Transfer-Encoding: Binary\r\n\r\n1\r\n--b--"), "[x]1."},
-		{STR("--b\r\nContent-Type: text/plain\r\n" FIELD("f\xc3\xb6\xc3\xb6") "\r\n1\r\n--b--"), "[f\xc3\xb6\xc3\xb6|text/plain]1."},
+		{STR("--b\r\nContent-Type: text/plain\r\n" FIELD("f\xc3\xb6\xc3\xb6") "\r\n1\r\n--b--"),
+			"[f\xc3\xb6\xc3\xb6|text/plain]1."},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
 		check(i, TYPE, table[i].body, table[i].want, NULL);
@@ -130,13 +134,17 @@ static void test_bad_bodies(void **state UNUSED)
 		{STR("--b\r\nContent-Disposition: attachment; name=x\r\n\r\n\r\n--b--"), "form-data is wanted"},
 		{STR("--b\r\n" FIELD("x") FIELD("y") "\r\n\r\n--b--"), "form-data is wanted"},
 		{STR("--b\r\nContent-Disposition: form-data; name=x; name=y\r\n\r\n\r\n--b--"), "name is there twice"},
-		{STR("--b\r\nContent-Disposition: form-data; name=x; filename=a; filename*=utf-8''b\r\n\r\n\r\n--b--"), "filename is there twice"},
-		{STR("--b\r\nContent-Disposition: form-data; name=x; filename*=latin-1''b\r\n\r\n\r\n--b--"), "not UTF-8"},
+		{STR("--b\r\nContent-Disposition: form-data; name=x; filename=a; filename*=utf-8''b\r\n\r\n\r\n--b--"),
+			"filename is there twice"},
+		{STR("--b\r\nContent-Disposition: form-data; name=x; filename*=latin-1''b\r\n\r\n\r\n--b--"),
+			"not UTF-8"},
 		{STR("--b\r\nContent-Disposition: form-data; name=x; filename*=utf-8\r\n\r\n\r\n--b--"), "not UTF-8"},
 		{STR("--b\r\nContent-Disposition: form-data; name=x; filename*=utf-8''%4\r\n\r\n\r\n--b--"), "bad %"},
 		{STR("--b\r\nContent-Disposition: form-data; name=x; filename*=utf-8''%zz\r\n\r\n\r\n--b--"), "bad %"},
-		{STR("--b\r\nContent-Disposition: form-data; name=x; filename*=utf-8''a%00b\r\n\r\n\r\n--b--"), "control characters"},
-		{STR("--b\r\nContent-Disposition: form-data; name=x; filename*=utf-8''a%0d%0ab\r\n\r\n\r\n--b--"), "control characters"},
+		{STR("--b\r\nContent-Disposition: form-data; name=x; filename*=utf-8''a%00b\r\n\r\n\r\n--b--"),
+			"control characters"},
+		{STR("--b\r\nContent-Disposition: form-data; name=x; filename*=utf-8''a%0d%0ab\r\n\r\n\r\n--b--"),
+			"control characters"},
 		{STR("--b\r\nContent-Disposition: form-data; name=\"\xff\"\r\n\r\n\r\n--b--"), "not UTF-8"},
 		{STR("--b\r\nContent-Disposition: form-data; name=\"x\r\n\r\n\r\n--b--"), "a quote without its end"},
 		{STR("--b\r\nContent-Disposition: form-data; name=\"x\" y\r\n\r\n\r\n--b--"), "no semicolon"},
@@ -148,8 +156,10 @@ static void test_bad_bodies(void **state UNUSED)
 		{STR("--b\r\n" FIELD("x\0y") "\r\n\r\n--b--"), "control characters"},
 		{STR("--b\r\n" FIELD("x") "nonsense\r\n\r\n\r\n--b--"), "no field"},
 		{STR("--b\r\n" FIELD("x") ": y\r\n\r\n\r\n--b--"), "no field"},
-		{STR("--b\r\n" FIELD("x") "Content-Transfer-Encoding: base64\r\n\r\n\r\n--b--"), "base64 is not understood"},
-		{STR("--b\r\n" FIELD("x") "Content-Type: a/b\r\nContent-Type: a/c\r\n\r\n\r\n--b--"), "Content-Type is there twice"},
+		{STR("--b\r\n" FIELD("x") "Content-Transfer-Encoding: base64\r\n\r\n\r\n--b--"),
+			"base64 is not understood"},
+		{STR("--b\r\n" FIELD("x") "Content-Type: a/b\r\nContent-Type: a/c\r\n\r\n\r\n--b--"),
+			"Content-Type is there twice"},
 		{STR("--b\r\n" FIELD("unwanted") "\r\nhello\r\n--b--"), "unwanted"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
@@ -175,10 +185,12 @@ static void test_content_types(void **state UNUSED)
 		{"multipart/form-data; boundary=\"b \"", "a bad boundary"},
 		{"multipart/form-data; boundary=\"a\\\\b\"", "a bad boundary"},
 		{"multipart/form-data; boundary=b; boundary=c", "a bad boundary"},
-		{"multipart/form-data; boundary=bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb", "a bad boundary"},
+		{"multipart/form-data; boundary=bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb",
+			"a bad boundary"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
-		check(i, table[i].type, STR("--b\r\n" FIELD("x") "\r\nhello\r\n--b--\r\n"), "[x]hello.", table[i].error);
+		check(i, table[i].type, STR("--b\r\n" FIELD("x") "\r\nhello\r\n--b--\r\n"), "[x]hello.",
+			table[i].error);
 	static const char longest[] = "'()+_,-./:=? 0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTU";
 	assert_int_equal(strlen(longest), MULTIPART_BOUNDARY);
 	CLEANUP(mem_free) char *type = xasprintf("multipart/form-data; boundary=\"%s\"", longest);
@@ -206,7 +218,8 @@ static void test_limits(void **state UNUSED)
 	const char *part = "\r\n--b\r\n" FIELD("x") "\r\n";
 	assert_true(read_repeated("", part, LIMIT_PARTS, "\r\n--b--", ERR_NONE));
 	assert_true(read_repeated("", part, LIMIT_PARTS + 1, "\r\n--b--", ERR_LIMIT));
-	assert_true(read_repeated("--b\r\n" FIELD("x"), "X: y\r\n", LIMIT_PART_HEADER / 6 - 10, "\r\n\r\n--b--", ERR_NONE));
+	assert_true(read_repeated("--b\r\n" FIELD("x"), "X: y\r\n", LIMIT_PART_HEADER / 6 - 10, "\r\n\r\n--b--",
+		ERR_NONE));
 	assert_true(read_repeated("--b\r\n" FIELD("x"), "X: y\r\n", LIMIT_PART_HEADER / 6, "\r\n\r\n--b--", ERR_LIMIT));
 	assert_true(read_repeated("--b\r\n", "x", LIMIT_PART_HEADER + 1, "\r\n\r\n--b--", ERR_LIMIT));
 	assert_true(read_repeated("--b", " ", LIMIT_PART_HEADER - 2, "\r\n" FIELD("x") "\r\n\r\n--b--", ERR_NONE));

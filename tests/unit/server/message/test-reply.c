@@ -70,8 +70,13 @@ static void test_a_log_line_cannot_be_forged(void **state UNUSED)
 	char *text = NULL;
 	size_t len = 0;
 	FILE *out = open_memstream(&text, &len);
-	accesslog_write(out, &(struct accesslog_entry){.peer = "127.0.0.1", .method = "GET", .uri = "/a\"\n\\b\xc3\xa9",
-		.version = "HTTP/1.1", .user_agent = NULL, .status = 200, .bytes = 12});
+	accesslog_write(out, &(struct accesslog_entry){.peer = "127.0.0.1",
+				     .method = "GET",
+				     .uri = "/a\"\n\\b\xc3\xa9",
+				     .version = "HTTP/1.1",
+				     .user_agent = NULL,
+				     .status = 200,
+				     .bytes = 12});
 	fclose(out);
 	assert_non_null(strstr(text, "\"GET /a\\x22\\x0a\\x5cb\\xc3\\xa9 HTTP/1.1\" 200 12 \"-\" \"-\"\n"));
 	assert_ptr_equal(strchr(text, '\n'), text + len - 1);

@@ -45,10 +45,9 @@ static void each_header(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(headers); i++) {
 		struct request_check s = {0};
 		request_check_header(&s, headers[i].name, headers[i].value);
-		if (s.is_malformed != headers[i].is_malformed ||
-			s.has_body != headers[i].has_body || s.hosts != headers[i].hosts)
-			fail_msg("line %zu: malformed %d, body %d, hosts %u", i, s.is_malformed,
-				s.has_body, s.hosts);
+		if (s.is_malformed != headers[i].is_malformed || s.has_body != headers[i].has_body ||
+			s.hosts != headers[i].hosts)
+			fail_msg("line %zu: malformed %d, body %d, hosts %u", i, s.is_malformed, s.has_body, s.hosts);
 	}
 }
 
@@ -97,7 +96,8 @@ static void ends_of_bodies(void **state)
 		struct request_check s = {0};
 		request_check_header(&s, bodies[i].name[0], bodies[i].value[0]);
 		request_check_header(&s, bodies[i].name[1], bodies[i].value[1]);
-		CLEANUP(reply_cleanup) struct reply *r = request_check_refuse(&s, METHOD_POST, str_from(bodies[i].version));
+		CLEANUP(reply_cleanup)
+		struct reply *r = request_check_refuse(&s, METHOD_POST, str_from(bodies[i].version));
 		if ((r ? r->status : 0) != bodies[i].status)
 			fail_msg("line %zu: %u", i, r ? r->status : 0);
 	}

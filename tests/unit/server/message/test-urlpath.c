@@ -22,8 +22,8 @@ static const struct {
 	{"/simple", URLPATH_GOOD, "simple|", false},
 	{"/a/b/c/d/e/f", URLPATH_GOOD, "a|b|c|d|e|f|", false},
 	{"/a/b/c/d/e/f/", URLPATH_GOOD, "a|b|c|d|e|f|", true},
-	{"/files/p/torch/torch-2%2Bcu-py3-none-any.whl", URLPATH_GOOD,
-		"files|p|torch|torch-2+cu-py3-none-any.whl|", false},
+	{"/files/p/torch/torch-2%2Bcu-py3-none-any.whl", URLPATH_GOOD, "files|p|torch|torch-2+cu-py3-none-any.whl|",
+		false},
 	{"/a+b/c%2bd/%41", URLPATH_GOOD, "a+b|c+d|A|", false},
 	{"/%C3%a9/\xc3\xa9", URLPATH_GOOD, "\xc3\xa9|\xc3\xa9|", false},
 	{"/%252e%252e/%252f", URLPATH_GOOD, "%2e%2e|%2f|", false}, // decoded once only
@@ -41,7 +41,7 @@ static const struct {
 	{"/a\nb", URLPATH_MALFORMED, NULL, false},
 	{"/a%7f", URLPATH_MALFORMED, NULL, false},
 	{"/%ff", URLPATH_MALFORMED, NULL, false},
-	{"/%c0%af", URLPATH_MALFORMED, NULL, false}, // over-long "/"
+	{"/%c0%af", URLPATH_MALFORMED, NULL, false},    // over-long "/"
 	{"/%ed%a0%80", URLPATH_MALFORMED, NULL, false}, // surrogate
 	{"/%c3/%a9", URLPATH_MALFORMED, NULL, false},
 	{"//", URLPATH_UNKNOWN, NULL, false},

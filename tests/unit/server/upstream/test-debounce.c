@@ -15,12 +15,19 @@
 #include "lib/os/clock.h"
 #include "server/upstream/debounce.h"
 
-enum { MOST = 4, SHORT_MS = 60, LONG_MS = 1000, BURST = 10, APART_MS = 20, NEVER_MS = 3600 * 1000 }; // who waits for NEVER hangs
+enum {
+	MOST = 4,
+	SHORT_MS = 60,
+	LONG_MS = 1000,
+	BURST = 10,
+	APART_MS = 20,
+	NEVER_MS = 3600 * 1000
+}; // who waits for NEVER hangs
 
 struct fixture {
 	struct debounce debounce;
 	pthread_t other;
-	int64_t last_ms; // of come_for_a_while: when the last one came
+	int64_t last_ms;     // of come_for_a_while: when the last one came
 	atomic_bool is_over; // of come_on
 };
 

@@ -119,7 +119,7 @@ static void memory_is_bounded(void **state UNUSED)
 	assert_int_equal(change_of(f, "p1"), -1);
 	assert_int_equal(change_of(f, "held"), -1);
 	assert_int_equal(upstream_project_changed(held), 1); // whoever has it, has it
-	put_large(f, "large", 100 * PACKED); // nobody goes for one that cannot stay
+	put_large(f, "large", 100 * PACKED);                 // nobody goes for one that cannot stay
 	assert_int_equal(change_of(f, "large"), -1);
 	assert_int_equal(change_of(f, "p29"), 30);
 	upstream_project_unref(held);

@@ -39,8 +39,8 @@ struct fixture {
 static bool send_part(const struct fixture *f, int fd, const char *status, size_t from, size_t to, size_t length)
 {
 	char head[200];
-	snprintf(head, sizeof(head), "HTTP/1.1 %s\r\nContent-Length: %zu\r\nContent-Range: bytes %zu-%d/%d\r\n\r\n", status,
-		length, from, SIZE - 1, SIZE);
+	snprintf(head, sizeof(head), "HTTP/1.1 %s\r\nContent-Length: %zu\r\nContent-Range: bytes %zu-%d/%d\r\n\r\n",
+		status, length, from, SIZE - 1, SIZE);
 	return loopback_write(fd, head, strlen(head)) && loopback_write(fd, f->bytes + from, to - from);
 }
 
@@ -100,8 +100,12 @@ static bool answer(void *ctx, int fd, const char *path, const char *head)
 		const char *path;
 		bool (*send)(struct fixture *f, int fd, const char *head);
 	} ways[] = {
-		{"/held", send_after_a_while}, {"/halved", send_in_two}, {"/wrong", send_wrong}, {"/short", send_short},
-		{"/cut", cut}, {"/none", send_none},
+		{"/held", send_after_a_while},
+		{"/halved", send_in_two},
+		{"/wrong", send_wrong},
+		{"/short", send_short},
+		{"/cut", cut},
+		{"/none", send_none},
 	};
 	struct fixture *f = ctx;
 	atomic_fetch_add(&f->asked, 1);
@@ -160,12 +164,17 @@ struct question {
 };
 
 // As server/handlers/proxy asks: what the depot has needs nobody else.
-static enum file_fetch_state ask(struct fixture *f, const struct question *q, struct sleeper *s, struct file_fetch_result *out)
+static enum file_fetch_state ask(struct fixture *f, const struct question *q, struct sleeper *s,
+	struct file_fetch_result *out)
 {
 	CLEANUP(mem_free) char *url = xasprintf("http://127.0.0.1:%u/%s", loopback_port(f->server), q->name);
 	CLEANUP(mem_free) char *filename = xasprintf("%s-1-py3-none-any.whl", q->name);
-	const struct file_request wish = {.project = q->name, .filename = filename, .url = url, .home = url,
-		.sha256 = q->is_unknown ? NULL : f->sha256, .size = q->is_unknown ? -1 : SIZE};
+	const struct file_request wish = {.project = q->name,
+		.filename = filename,
+		.url = url,
+		.home = url,
+		.sha256 = q->is_unknown ? NULL : f->sha256,
+		.size = q->is_unknown ? -1 : SIZE};
 	struct err e = ERR_INIT;
 	*out = (struct file_fetch_result){.state = FILE_FETCH_KEPT};
 	if (file_cache_find(f->file_cache, q->name, filename, wish.sha256, &out->file, &e) < 0)
@@ -267,8 +276,12 @@ static enum file_fetch_state ask_past_the_file_cache(struct fixture *f, const ch
 	struct file_fetch_result *out)
 {
 	CLEANUP(mem_free) char *filename = xasprintf("%s-1-py3-none-any.whl", name);
-	const struct file_request wish = {.project = name, .filename = filename, .url = "http:", .home = "http:",
-		.sha256 = f->sha256, .size = SIZE};
+	const struct file_request wish = {.project = name,
+		.filename = filename,
+		.url = "http:",
+		.home = "http:",
+		.sha256 = f->sha256,
+		.size = SIZE};
 	upstream_files_file(f->retrieve, &wish, true, &s->base, out);
 	return out->state;
 }

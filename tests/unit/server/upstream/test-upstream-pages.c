@@ -55,7 +55,8 @@ static bool answer(void *ctx, int fd, const char *path, const char *head UNUSED)
 		return loopback_send(fd, "500 Oh", "", "", 0);
 	if (strcmp(name, "none") == 0)
 		return loopback_send(fd, "404 Not Found", "", "", 0);
-	CLEANUP(mem_free) char *body = xasprintf(
+	CLEANUP(mem_free)
+	char *body = xasprintf(
 		"{\"meta\": {\"api-version\": \"1.0\"}, \"name\": \"%s\", \"files\": [{\"filename\": \"%s-1-py3-none-any.whl\", "
 		"\"url\": \"a.whl\", \"hashes\": {}}]}",
 		name, name);
@@ -98,8 +99,8 @@ static int begin(void **state)
 	config_init(&f->config);
 	CLEANUP(mem_free) char *url = xasprintf("http://127.0.0.1:%u/simple", loopback_port(f->server));
 	CLEANUP(mem_free) char *path = xasprintf("%s/catalog.db", f->folder);
-	const char *const keys[][2] = {{"url", url}, {"retries", "0"}, {"timeout", "10m"}, {"max-age", "10m"}, {"negative-max-age", "1h"},
-		{"stale", "7d"}};
+	const char *const keys[][2] = {{"url", url}, {"retries", "0"}, {"timeout", "10m"}, {"max-age", "10m"},
+		{"negative-max-age", "1h"}, {"stale", "7d"}};
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 		if (config_set(&f->config, "upstream", keys[i][0], keys[i][1], &e) < 0)
 			return -1;
@@ -143,7 +144,8 @@ static int take(void *ctx, const struct upstream_answer *a, struct err *e UNUSED
 static int ask(struct fixture *f, const char *project, struct sleeper *s, struct told *told)
 {
 	struct err e = ERR_INIT;
-	int result = upstream_pages_get(f->upstream_pages, f->catalog, project, "192.0.2.1", 0, &s->base, take, told, &e);
+	int result =
+		upstream_pages_get(f->upstream_pages, f->catalog, project, "192.0.2.1", 0, &s->base, take, told, &e);
 	if (result < 0)
 		fail_msg("%s", e.msg);
 	return result;
@@ -220,7 +222,8 @@ static void who_does_not_wait_is_told_what_there_is(void **state)
 	struct fixture *f = *state;
 	struct err e = ERR_INIT;
 	struct told told;
-	assert_int_equal(upstream_pages_get(f->upstream_pages, f->catalog, "held", NULL, 0, NULL, take, &told, &e), UPSTREAM_PAGES_TOLD);
+	assert_int_equal(upstream_pages_get(f->upstream_pages, f->catalog, "held", NULL, 0, NULL, take, &told, &e),
+		UPSTREAM_PAGES_TOLD);
 	assert_true(told.result == UPSTREAM_NEVER_ASKED && !told.has_page);
 	sem_wait(&f->held); // it is asked all the same
 	sem_post(&f->gate);
@@ -311,7 +314,8 @@ static void answers_count_for_as_long_as_they_should(void **state)
 	} table[] = {
 		{"page", 5 * MINUTE, false, UPSTREAM_PAGES_TOLD, 0, {UPSTREAM_KNOWN, true}},
 		{"page", 5 * MINUTE, true, UPSTREAM_PAGES_TOLD, 0, {UPSTREAM_KNOWN, true}},
-		{"page", 15 * MINUTE, false, UPSTREAM_PAGES_TOLD, 1, {UPSTREAM_KNOWN, true}}, // the old one, while it is asked
+		{"page", 15 * MINUTE, false, UPSTREAM_PAGES_TOLD, 1,
+			{UPSTREAM_KNOWN, true}}, // the old one, while it is asked
 		{"page", 15 * MINUTE, true, UPSTREAM_PAGES_TOLD, 1, {UPSTREAM_KNOWN, true}},
 		{"page", -15 * MINUTE, false, UPSTREAM_PAGES_TOLD, 1, {UPSTREAM_KNOWN, true}}, // somebody set the clock
 		{"page", 6 * DAY, true, UPSTREAM_PAGES_TOLD, 1, {UPSTREAM_KNOWN, true}},
@@ -343,11 +347,12 @@ static void answers_count_for_as_long_as_they_should(void **state)
 		if (table[i].asks)
 			wait_for_request(f);
 		stop(f);
-		if (first != table[i].first || told.result != table[i].last.result || told.has_page != table[i].last.has_page ||
-			f->asked - before != table[i].asks)
-			fail_msg("%s after %lld s, %s: %s, %s, %s, asked %d times", table[i].project, (long long)table[i].seconds,
-				table[i].is_down ? "down" : "up", first == UPSTREAM_PAGES_TOLD ? "told" : "later",
-				upstream_result_name[told.result], told.has_page ? "a page" : "no page", f->asked - before);
+		if (first != table[i].first || told.result != table[i].last.result ||
+			told.has_page != table[i].last.has_page || f->asked - before != table[i].asks)
+			fail_msg("%s after %lld s, %s: %s, %s, %s, asked %d times", table[i].project,
+				(long long)table[i].seconds, table[i].is_down ? "down" : "up",
+				first == UPSTREAM_PAGES_TOLD ? "told" : "later", upstream_result_name[told.result],
+				told.has_page ? "a page" : "no page", f->asked - before);
 		start(f);
 	}
 }

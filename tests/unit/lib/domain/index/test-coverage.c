@@ -38,22 +38,25 @@ static const struct row rows[] = {
 	{"the same file, yanked, and one that would do", "3.11", "glibc 2.36", "foo-1.0-py3-none-any.whl", NULL,
 		{{"foo-1.0-py3-none-any.whl", NULL, "bad", 0}, {"foo-1.0-py2.py3-none-any.whl", NULL, NULL, 0}},
 		COVERAGE_YANKED, "3.11", NULL},
-	{"the same file, and upstream wants newer Pythons", "3.10 3.11", "glibc 2.36", "foo-1.0-py3-none-any.whl", ">=3.8",
-		{{"foo-1.0-py3-none-any.whl", ">=3.11", NULL, 0}}, COVERAGE_NARROW, "3.10", "foo-1.0-py3-none-any.whl"},
+	{"the same file, and upstream wants newer Pythons", "3.10 3.11", "glibc 2.36", "foo-1.0-py3-none-any.whl",
+		">=3.8", {{"foo-1.0-py3-none-any.whl", ">=3.11", NULL, 0}}, COVERAGE_NARROW, "3.10",
+		"foo-1.0-py3-none-any.whl"},
 	{"the same, and another fills the gap", "3.10 3.11", "glibc 2.36", "foo-1.0-py3-none-any.whl", ">=3.8",
 		{{"foo-1.0-py3-none-any.whl", ">=3.11", NULL, 0}, {"foo-1.0-py2.py3-none-any.whl", NULL, NULL, 0}},
 		COVERAGE_NARROW, "3.10", "foo-1.0-py3-none-any.whl"},
 	{"the same file, and one micro version less", "3.11", "glibc 2.36", "foo-1.0-py3-none-any.whl", ">=3.8",
 		{{"foo-1.0-py3-none-any.whl", ">=3.8,!=3.11.4", NULL, 0}}, COVERAGE_NARROW, "3.11 (part)",
 		"foo-1.0-py3-none-any.whl"},
-	{"the same file, as narrow in other words", "3.8 3.11", "glibc 2.36", "foo-1.0-py3-none-any.whl", ">=3.8, !=3.9.*",
-		{{"foo-1.0-py3-none-any.whl", "!=3.9.*,>=3.8.0", NULL, 0}}, COVERAGE_SAME, "", "foo-1.0-py3-none-any.whl"},
+	{"the same file, as narrow in other words", "3.8 3.11", "glibc 2.36", "foo-1.0-py3-none-any.whl",
+		">=3.8, !=3.9.*", {{"foo-1.0-py3-none-any.whl", "!=3.9.*,>=3.8.0", NULL, 0}}, COVERAGE_SAME, "",
+		"foo-1.0-py3-none-any.whl"},
 	{"ours is narrower, too", "3.8 3.11", "glibc 2.36", "foo-1.0-py3-none-any.whl", ">=3.11",
 		{{"foo-1.0-py3-none-any.whl", ">=3.9", NULL, 0}}, COVERAGE_SAME, "", "foo-1.0-py3-none-any.whl"},
 	{"ours has a Requires-Python that pip ignores", "3.11", "glibc 2.36", "foo-1.0-py3-none-any.whl", ">=3.8.*",
 		{{"foo-1.0-py3-none-any.whl", ">=3.8", NULL, 0}}, COVERAGE_SAME, "", "foo-1.0-py3-none-any.whl"},
 	{"upstream has one that uv does not", "3.11", "glibc 2.36", "foo-1.0-py3-none-any.whl", ">=3.8.*",
-		{{"foo-1.0-py3-none-any.whl", ">=3.8.*", NULL, 0}}, COVERAGE_NARROW, "3.11", "foo-1.0-py3-none-any.whl"},
+		{{"foo-1.0-py3-none-any.whl", ">=3.8.*", NULL, 0}}, COVERAGE_NARROW, "3.11",
+		"foo-1.0-py3-none-any.whl"},
 	{"an empty one is a set", "3.11", "glibc 2.36", "foo-1.0-py3-none-any.whl", NULL,
 		{{"foo-1.0-py3-none-any.whl", "", NULL, 0}}, COVERAGE_SAME, "", "foo-1.0-py3-none-any.whl"},
 
@@ -132,8 +135,8 @@ static const struct row rows[] = {
 		{{"foo-1.0-cp311-none-" LINUX ".whl", NULL, NULL, 0}}, COVERAGE_NONE, "3.10", NULL},
 	{"the platform tags in another order", "3.11", "glibc 2.28",
 		"foo-1.0-cp311-cp311-manylinux_2_17_x86_64.manylinux2014_x86_64.whl", NULL,
-		{{"foo-1.0-cp311-cp311-manylinux2014_x86_64.manylinux_2_17_x86_64.whl", NULL, NULL, 0}}, COVERAGE_OTHERS, "",
-		"foo-1.0-cp311-cp311-manylinux2014_x86_64.manylinux_2_17_x86_64.whl"},
+		{{"foo-1.0-cp311-cp311-manylinux2014_x86_64.manylinux_2_17_x86_64.whl", NULL, NULL, 0}},
+		COVERAGE_OTHERS, "", "foo-1.0-cp311-cp311-manylinux2014_x86_64.manylinux_2_17_x86_64.whl"},
 	{"a build tag of ours", "3.11", "glibc 2.28", "foo-1.0-2-py3-none-any.whl", NULL,
 		{{"foo-1.0-py3-none-any.whl", NULL, NULL, 0}}, COVERAGE_OTHERS, "", "foo-1.0-py3-none-any.whl"},
 	{"build tags of theirs: pip takes the greatest", "3.11", "glibc 2.28", "foo-1.0-1-py3-none-any.whl", NULL,
@@ -165,7 +168,8 @@ static const struct row rows[] = {
 		{{"foo-1.0-cp312-cp312-linux_x86_64.whl", NULL, NULL, 0}}, COVERAGE_NOWHERE, "", NULL},
 	{"installs nowhere by its Requires-Python", "3.11", "glibc 2.36", "foo-1.0-py3-none-any.whl", "<3",
 		{{"foo-1.0-py3-none-any.whl", NULL, NULL, 0}}, COVERAGE_NOWHERE, "", NULL},
-	{"upstream has nothing", "3.11", "glibc 2.36", "foo-1.0-py3-none-any.whl", NULL, {{0}}, COVERAGE_NONE, "3.11", NULL},
+	{"upstream has nothing", "3.11", "glibc 2.36", "foo-1.0-py3-none-any.whl", NULL, {{0}}, COVERAGE_NONE, "3.11",
+		NULL},
 
 	{"an sdist, the same", "3.11", "glibc 2.36", "foo-1.0.tar.gz", ">=3.8", {{"foo-1.0.tar.gz", NULL, NULL, 0}},
 		COVERAGE_SAME, "", "foo-1.0.tar.gz"},
@@ -188,7 +192,9 @@ static size_t fill(const struct theirs *theirs, struct simplepage_file *file)
 			.filename = theirs[files].filename,
 			.requires_python = theirs[files].requires_python,
 			.yanked = theirs[files].yanked,
-			.uploaded = uploaded < 0 ? 0 : uploaded ? uploaded : NOW - 1000 * (int64_t)DAY,
+			.uploaded = uploaded < 0 ? 0
+				    : uploaded   ? uploaded
+						 : NOW - 1000 * (int64_t)DAY,
 		};
 	}
 	return files;
@@ -213,7 +219,8 @@ static void check_row(const struct row *r, const struct coverage_answer *a)
 	list_lacking(a, &lacking);
 	const char *file = a->places && a->place[0].file ? a->place[0].file->filename : "";
 	if (a->kind != r->kind || strcmp(lacking.data, r->lacking) != 0 || strcmp(file, r->file ? r->file : "") != 0)
-		fail_msg("%s: kind %d instead of %d; lacking \"%s\"; file \"%s\"", r->what, a->kind, r->kind, lacking.data, file);
+		fail_msg("%s: kind %d instead of %d; lacking \"%s\"; file \"%s\"", r->what, a->kind, r->kind,
+			lacking.data, file);
 	assert_int_equal(coverage_is_whole(a), r->kind == COVERAGE_SAME || r->kind == COVERAGE_OTHERS);
 }
 
@@ -267,7 +274,8 @@ static void without_an_age_all_count(void **state UNUSED)
 // Perhaps its Requires-Python was beyond the limit.
 static void what_is_cut_covers_nothing(void **state UNUSED)
 {
-	assert_int_equal(kind_of((struct simplepage_file){.filename = "foo-1.0.tar.gz", .is_cut = true}), COVERAGE_NARROW);
+	assert_int_equal(kind_of((struct simplepage_file){.filename = "foo-1.0.tar.gz", .is_cut = true}),
+		COVERAGE_NARROW);
 }
 
 static void of_an_unknown_platform_nothing_is_said(void **state UNUSED)

@@ -26,7 +26,8 @@ static void assert_chosen(const struct environment *env, const struct row *row)
 	assert_int_equal(finder_new(row->version, &f, &e), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(row->file) && row->file[i]; i++) {
 		bool is_yanked = row->file[i][0] == '!';
-		const struct finder_file file = {.filename = row->file[i] + is_yanked, .is_yanked = is_yanked, .sources = OURS};
+		const struct finder_file file = {
+			.filename = row->file[i] + is_yanked, .is_yanked = is_yanked, .sources = OURS};
 		finder_add(f, "foo", &file);
 	}
 	finder_choose(f, env, BOTH, &choice);
@@ -50,13 +51,18 @@ static void order_of_pip(void **state UNUSED)
 {
 	static const struct row table[] = {
 		{NULL, {NULL}, NULL},
-		{NULL, {"foo-1-py3-none-any.whl", "foo-2-py3-none-any.whl", "foo-1.9-py3-none-any.whl"}, "foo-2-py3-none-any.whl"},
+		{NULL, {"foo-1-py3-none-any.whl", "foo-2-py3-none-any.whl", "foo-1.9-py3-none-any.whl"},
+			"foo-2-py3-none-any.whl"},
 		{NULL, {"foo-2-cp310-cp310-linux_x86_64.whl", "foo-1-cp311-cp311-linux_x86_64.whl"},
 			"foo-1-cp311-cp311-linux_x86_64.whl"},
-		{NULL, {"foo-1-py3-none-any.whl", "foo-1-cp38-abi3-linux_x86_64.whl", "foo-1-cp311-cp311-linux_x86_64.whl"},
+		{NULL,
+			{"foo-1-py3-none-any.whl", "foo-1-cp38-abi3-linux_x86_64.whl",
+				"foo-1-cp311-cp311-linux_x86_64.whl"},
 			"foo-1-cp311-cp311-linux_x86_64.whl"},
-		{NULL, {"foo-1-cp311-cp311-manylinux_2_17_x86_64.whl", "foo-1-cp311-cp311-manylinux_2_36_x86_64.whl",
-			       "foo-1-cp311-cp311-manylinux_2_37_x86_64.whl"}, "foo-1-cp311-cp311-manylinux_2_36_x86_64.whl"},
+		{NULL,
+			{"foo-1-cp311-cp311-manylinux_2_17_x86_64.whl", "foo-1-cp311-cp311-manylinux_2_36_x86_64.whl",
+				"foo-1-cp311-cp311-manylinux_2_37_x86_64.whl"},
+			"foo-1-cp311-cp311-manylinux_2_36_x86_64.whl"},
 		{NULL, {"foo-1-2-py3-none-any.whl", "foo-1-10-py3-none-any.whl", "foo-1-py3-none-any.whl"},
 			"foo-1-10-py3-none-any.whl"},
 		{NULL, {"foo-1-py2.py3-none-any.whl", "Foo-1-py3-none-any.whl"}, "Foo-1-py3-none-any.whl"},
@@ -72,7 +78,8 @@ static void order_of_pip(void **state UNUSED)
 		{"2rc1", {"foo-2rc1-py3-none-any.whl"}, "foo-2rc1-py3-none-any.whl"},
 		{"1.0", {"foo-1-py3-none-any.whl", "foo-1.0+local-py3-none-any.whl", "foo-1.0.1-py3-none-any.whl"},
 			"foo-1.0+local-py3-none-any.whl"},
-		{"1+local", {"foo-1-py3-none-any.whl", "foo-1.0+local-py3-none-any.whl"}, "foo-1.0+local-py3-none-any.whl"},
+		{"1+local", {"foo-1-py3-none-any.whl", "foo-1.0+local-py3-none-any.whl"},
+			"foo-1.0+local-py3-none-any.whl"},
 	};
 	CLEANUP(profile_release) struct profile p = debian();
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
@@ -85,7 +92,11 @@ static void requires_python(void **state UNUSED)
 		const char *python;
 		bool is_chosen, has_all;
 	} table[] = {
-		{NULL, true, true}, {">=3.8", true, true}, {"<3.11", false, false}, {">=3.11.4", true, false}, {"junk", true, true},
+		{NULL, true, true},
+		{">=3.8", true, true},
+		{"<3.11", false, false},
+		{">=3.11.4", true, false},
+		{"junk", true, true},
 	};
 	CLEANUP(profile_release) struct profile p = debian();
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
@@ -94,8 +105,9 @@ static void requires_python(void **state UNUSED)
 		struct finder_choice choice;
 		assert_int_equal(finder_new(NULL, &f, &e), 0);
 		finder_add(f, "foo",
-			&(struct finder_file){
-				.filename = "foo-1-py3-none-any.whl", .requires_python = table[i].python, .sources = OURS});
+			&(struct finder_file){.filename = "foo-1-py3-none-any.whl",
+				.requires_python = table[i].python,
+				.sources = OURS});
 		finder_choose(f, &p.environment[0], OURS, &choice);
 		assert_int_equal(choice.file != NULL, table[i].is_chosen);
 		assert_int_equal(choice.has_all_micros, table[i].has_all);

@@ -40,7 +40,8 @@ static void other_shapes(void **state UNUSED)
 		{TOP "\"files\":[],\"meta\":[]}", "\"meta\" is no object"},
 		{TOP "\"files\":[],\"project-status\":\"quarantined\"}", "\"project-status\" is no object"},
 		{TOP "\"files\":[],\"project-status\":[\"quarantined\"]}", "\"project-status\" is no object"},
-		{TOP "\"files\":[],\"project-status\":{\"status\":[\"quarantined\"]}}", "the project's status is no string"},
+		{TOP "\"files\":[],\"project-status\":{\"status\":[\"quarantined\"]}}",
+			"the project's status is no string"},
 		{"{\"meta\":{\"api-version\":1.0},\"name\":\"foo-bar\",\"files\":[]}", "version \"\""},
 		{"{\"meta\":{\"api-version\":\"1.0\"},\"name\":[\"foo-bar\"],\"files\":[]}", "no simple page"},
 		{"[" TOP "\"files\":[]}]", "no simple page"},
@@ -55,7 +56,8 @@ static void what_may_be_null(void **state UNUSED)
 	CLEANUP(simplepage_release) struct simplepage page = {0};
 	read_page(TOP "\"versions\":null,\"project-status\":{\"status\":null,\"reason\":null},\"files\":[{"
 		      "\"filename\":\"foo_bar-1.zip\",\"url\":\"foo_bar-1.zip\",\"hashes\":null,\"core-metadata\":null,"
-		      "\"provenance\":null}]}", JSON, &page);
+		      "\"provenance\":null}]}",
+		JSON, &page);
 	assert_int_equal(page.status, SIMPLEPAGE_ACTIVE);
 	assert_int_equal(page.files, 1);
 	assert_int_equal(page.versions, 0);
@@ -80,10 +82,13 @@ static void fields_beyond_their_limits(void **state UNUSED)
 		CLEANUP(mem_free) char *url = repeat("https://example.org/", 'p', LIMIT_PROVENANCE - 20 + more);
 		CLEANUP(mem_free) char *reason = repeat("\xe2\x82\xac", 'r', LIMIT_REASON - 3 + more);
 		CLEANUP(mem_free) char *version = repeat("1", '0', LIMIT_FILE_NAME - 1 + more);
-		CLEANUP(mem_free) char *body = xasprintf(TOP "\"versions\":[\"1\",\"%s\"],"
-			"\"project-status\":{\"status\":\"quarantined\",\"reason\":\"%s\"},\"files\":["
-			FILE_OF("foo_bar-1.zip", ",\"requires-python\":\"%s\"") "," FILE_OF("foo_bar-2.zip", ",\"yanked\":\"%s\"") ","
-			FILE_OF("foo_bar-3.zip", ",\"provenance\":\"%s\"") "," FILE_OF("foo_bar-4.zip", "") "]}",
+		CLEANUP(mem_free)
+		char *body = xasprintf(TOP
+			"\"versions\":[\"1\",\"%s\"],"
+			"\"project-status\":{\"status\":\"quarantined\",\"reason\":\"%s\"},\"files\":[" FILE_OF(
+				"foo_bar-1.zip", ",\"requires-python\":\"%s\"") "," FILE_OF("foo_bar-2.zip",
+				",\"yanked\":\"%s\"") "," FILE_OF("foo_bar-3.zip",
+				",\"provenance\":\"%s\"") "," FILE_OF("foo_bar-4.zip", "") "]}",
 			version, reason, python, reason, url);
 		read_page(body, JSON, &page);
 		assert_int_equal(page.status, SIMPLEPAGE_QUARANTINED);
@@ -103,8 +108,8 @@ static void reasons_are_cut_between_characters(void **state UNUSED)
 {
 	CLEANUP(simplepage_release) struct simplepage page = {0};
 	CLEANUP(mem_free) char *text = repeat("", 'r', LIMIT_REASON - 1);
-	CLEANUP(mem_free) char *body =
-		xasprintf(TOP "\"files\":[" FILE_OF("foo_bar-1.zip", ",\"yanked\":\"%s\xe2\x82\xac\"") "]}", text);
+	CLEANUP(mem_free)
+	char *body = xasprintf(TOP "\"files\":[" FILE_OF("foo_bar-1.zip", ",\"yanked\":\"%s\xe2\x82\xac\"") "]}", text);
 	read_page(body, JSON, &page);
 	assert_string_equal(page.file[0].yanked, text);
 }
@@ -115,8 +120,10 @@ static void urls_beyond_their_limit(void **state UNUSED)
 	for (size_t more = 0; more < 2; more++) {
 		CLEANUP(simplepage_release) struct simplepage page = {0};
 		CLEANUP(mem_free) char *url = repeat("https://example.org/", 'u', LIMIT_PATH - 20 + more);
-		CLEANUP(mem_free) char *body = xasprintf(TOP "\"files\":[" FILE_OF("foo_bar-1.zip", "")
-			",{\"filename\":\"foo_bar-2.zip\",\"url\":\"%s\"}]}", url);
+		CLEANUP(mem_free)
+		char *body = xasprintf(TOP
+			"\"files\":[" FILE_OF("foo_bar-1.zip", "") ",{\"filename\":\"foo_bar-2.zip\",\"url\":\"%s\"}]}",
+			url);
 		read_page(body, JSON, &page);
 		assert_int_equal(page.files, 2 - more);
 	}
@@ -136,8 +143,13 @@ static void old_packs_have_limits(void **state UNUSED)
 		{.filename = "foo_bar-4.zip", .url = "https://example.org/4", .requires_python = ">3", .yanked = "x"},
 	};
 	const char *version[] = {"1", text, "2"};
-	const struct simplepage old = {.project = "foo-bar", .status = SIMPLEPAGE_ARCHIVED, .status_reason = text,
-		.file = file, .files = ARRAY_SIZE(file), .version = version, .versions = ARRAY_SIZE(version)};
+	const struct simplepage old = {.project = "foo-bar",
+		.status = SIMPLEPAGE_ARCHIVED,
+		.status_reason = text,
+		.file = file,
+		.files = ARRAY_SIZE(file),
+		.version = version,
+		.versions = ARRAY_SIZE(version)};
 	buf_init(&packed, 8 << 20);
 	assert_int_equal(simplepage_pack(&old, &packed, &e), 0);
 	assert_int_equal(simplepage_unpack(buf_view(&packed), &page, &e), 0);

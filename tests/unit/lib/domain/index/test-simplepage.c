@@ -13,16 +13,19 @@
 static void json_page(void **state UNUSED)
 {
 	CLEANUP(simplepage_release) struct simplepage page = {0};
-	read_page(TOP "\"versions\":[\"1.0\",\"\",\"1.1\"],\"project-status\":{\"status\":\"deprecated\",\"reason\":\"old\"},"
-		      "\"unknown\":[{\"name\":\"x\",\"meta\":{\"_last-serial\":1},\"files\":[" FILE_OF("foo_bar-9.zip", "")
-		      "],\"versions\":[\"9\"]}],\"files\":["
-		      "{\"filename\":\"foo_bar-1.0-py3-none-any.whl\",\"url\":\"../../files/a/foo_bar-1.0-py3-none-any.whl#x\","
-		      "\"hashes\":{\"sha256\":\"" "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\"},"
-		      "\"size\":12,\"upload-time\":\"2026-01-02T03:04:05.678901Z\",\"requires-python\":\">=3.8\","
-		      "\"core-metadata\":{\"sha256\":\"ff23456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\"},"
-		      "\"yanked\":\"broken\",\"provenance\":\"https://example.org/p\"},"
-		      FILE_OF("Foo.Bar-1.1.tar.gz", ",\"size\":null,\"upload-time\":null,\"requires-python\":null,\"yanked\":null")
-		      "]}", JSON, &page);
+	read_page(TOP
+		"\"versions\":[\"1.0\",\"\",\"1.1\"],\"project-status\":{\"status\":\"deprecated\",\"reason\":\"old\"},"
+		"\"unknown\":[{\"name\":\"x\",\"meta\":{\"_last-serial\":1},\"files\":[" FILE_OF("foo_bar-9.zip",
+			"") "],\"versions\":[\"9\"]}],\"files\":["
+			    "{\"filename\":\"foo_bar-1.0-py3-none-any.whl\",\"url\":\"../../files/a/foo_bar-1.0-py3-none-any.whl#x\","
+			    "\"hashes\":{\"sha256\":\""
+			    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\"},"
+			    "\"size\":12,\"upload-time\":\"2026-01-02T03:04:05.678901Z\",\"requires-python\":\">=3.8\","
+			    "\"core-metadata\":{\"sha256\":\"ff23456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\"},"
+			    "\"yanked\":\"broken\",\"provenance\":\"https://example.org/p\"}," FILE_OF(
+				    "Foo.Bar-1.1.tar.gz",
+				    ",\"size\":null,\"upload-time\":null,\"requires-python\":null,\"yanked\":null") "]}",
+		JSON, &page);
 	assert_string_equal(page.project, "foo-bar");
 	assert_int_equal(page.serial, 77);
 	assert_int_equal(page.status, SIMPLEPAGE_DEPRECATED);
@@ -61,7 +64,8 @@ static const char html_top[] = "<!DOCTYPE html><html><head><meta name=\"pypi:rep
 static void html_page(void **state UNUSED)
 {
 	CLEANUP(simplepage_release) struct simplepage page = {0};
-	CLEANUP(mem_free) char *body = xasprintf("%s%s", html_top,
+	CLEANUP(mem_free)
+	char *body = xasprintf("%s%s", html_top,
 		"<meta name=pypi:project-status content=quarantined><meta name='pypi:project-status-reason' content='mal&amp;ware'>"
 		"<h1>Links for foo-bar</h1>"
 		"<a href=\"/\">home</a><a name=x>no link</a><a href='javascript:x.whl'>x.whl</a>"
@@ -103,7 +107,8 @@ static void html_page(void **state UNUSED)
 static void html_base(void **state UNUSED)
 {
 	CLEANUP(simplepage_release) struct simplepage page = {0};
-	CLEANUP(mem_free) char *body = xasprintf("%s%s", html_top,
+	CLEANUP(mem_free)
+	char *body = xasprintf("%s%s", html_top,
 		"<base target=x><base href='/other/'><base href='/third/'><a href=foo_bar-1.zip>1</a>"
 		"<base href='/late/'><a href=foo_bar-2.zip>2</a></html>");
 	read_page(body, "application/vnd.pypi.simple.v1+html", &page);
@@ -132,23 +137,32 @@ static void no_pages(void **state UNUSED)
 		{JSON, TOP "\"files\":null}", SIMPLEPAGE_NOT_A_PAGE, "\"files\" is no list"},
 		{JSON, TOP "\"a\":\"\xff\",\"files\":[]}", SIMPLEPAGE_NOT_A_PAGE, "not JSON"},
 		{JSON, "{\"meta\":{},\"name\":\"foo-bar\",\"files\":[]}", SIMPLEPAGE_NOT_A_PAGE, "version \"\""},
-		{JSON, "{\"meta\":{\"api-version\":\"2.0\"},\"name\":\"foo-bar\",\"files\":[]}", SIMPLEPAGE_NOT_A_PAGE, "\"2.0\""},
+		{JSON, "{\"meta\":{\"api-version\":\"2.0\"},\"name\":\"foo-bar\",\"files\":[]}", SIMPLEPAGE_NOT_A_PAGE,
+			"\"2.0\""},
 		{JSON, "{\"meta\":{\"api-version\":\"1.0\"},\"files\":[]}", SIMPLEPAGE_NOT_A_PAGE, "no simple page"},
-		{JSON, "{\"meta\":{\"api-version\":\"1.0\"},\"name\":\"foo\",\"files\":[]}", SIMPLEPAGE_WRONG_PROJECT, ": foo"},
-		{JSON, TOP "\"files\":[" FILE_OF("other-1-py3-none-any.whl", "") "]}", SIMPLEPAGE_WRONG_PROJECT, "none of"},
+		{JSON, "{\"meta\":{\"api-version\":\"1.0\"},\"name\":\"foo\",\"files\":[]}", SIMPLEPAGE_WRONG_PROJECT,
+			": foo"},
+		{JSON, TOP "\"files\":[" FILE_OF("other-1-py3-none-any.whl", "") "]}", SIMPLEPAGE_WRONG_PROJECT,
+			"none of"},
 		{"text/html", "", SIMPLEPAGE_NOT_A_PAGE, "HTML"},
 		{"text/html", "\xff<html>", SIMPLEPAGE_NOT_A_PAGE, "UTF-8"},
-		{"text/html", "<!DOCTYPE html><html><head><title>Error</title></head><body><h1>Unavailable</h1>"
-			      "<a href=/>x</a></body></html>", SIMPLEPAGE_NOT_A_PAGE, "no simple page"},
-		{"text/html", "<html><meta name=pypi:repository-version content=2.0></html>", SIMPLEPAGE_NOT_A_PAGE, "\"2.0\""},
+		{"text/html",
+			"<!DOCTYPE html><html><head><title>Error</title></head><body><h1>Unavailable</h1>"
+			"<a href=/>x</a></body></html>",
+			SIMPLEPAGE_NOT_A_PAGE, "no simple page"},
+		{"text/html", "<html><meta name=pypi:repository-version content=2.0></html>", SIMPLEPAGE_NOT_A_PAGE,
+			"\"2.0\""},
 		{"text/html", "<html><title>Links for bar</title></html>", SIMPLEPAGE_WRONG_PROJECT, "project's: bar"},
-		{"text/html", "<html><h1>Links for\xc2\xa0" "bar</h1><a href=bar-1.zip>x</a></html>", SIMPLEPAGE_WRONG_PROJECT,
-			"none of"},
-		{"text/html", "<html><title>Links for foo-bar</title><a>foo_bar-1.zip</a></html>", SIMPLEPAGE_NOT_A_PAGE,
-			"none of its files"},
+		{"text/html",
+			"<html><h1>Links for\xc2\xa0"
+			"bar</h1><a href=bar-1.zip>x</a></html>",
+			SIMPLEPAGE_WRONG_PROJECT, "none of"},
+		{"text/html", "<html><title>Links for foo-bar</title><a>foo_bar-1.zip</a></html>",
+			SIMPLEPAGE_NOT_A_PAGE, "none of its files"},
 		{"text/html", "<html><title>Links for foo-bar</title><a href=file:///foo_bar-1.zip>x</a></html>",
 			SIMPLEPAGE_NOT_A_PAGE, "none of its files"},
-		{"text/html", "<html><title>Links for foo-bar</title><a href=foo_bar-1.zip>x</a>", SIMPLEPAGE_TRUNCATED, "no end"},
+		{"text/html", "<html><title>Links for foo-bar</title><a href=foo_bar-1.zip>x</a>", SIMPLEPAGE_TRUNCATED,
+			"no end"},
 		{"text/html", "<html><a href=foo_bar-1.zip>x</a></html><p>", SIMPLEPAGE_TRUNCATED, "no end"},
 		{"text/html", "<a href=foo_bar-1.zip>x</a><!-- </html> -->", SIMPLEPAGE_TRUNCATED, "no end"},
 		{"text/html", "<a href=foo_bar-1.zip>x</a></html", SIMPLEPAGE_TRUNCATED, "no end"},
@@ -184,14 +198,15 @@ static void deep_html(void **state UNUSED)
 static void files_that_are_left_out(void **state UNUSED)
 {
 	CLEANUP(simplepage_release) struct simplepage page = {0};
-	read_page(TOP "\"files\":["
-		      "{\"filename\":\"foo_bar-0.zip\",\"url\":\"file:///foo_bar-0.zip\"},"
-		      "{\"filename\":\"../foo_bar-0.zip\",\"url\":\"foo_bar-0.zip\"},"
-		      "{\"filename\":\"foo_bar 0.zip\",\"url\":\"foo_bar-0.zip\"},"
-		      FILE_OF("foo_bar-1.zip", ",\"size\":1") "," FILE_OF("foobar-1.zip", "") ","
-		      FILE_OF("foo_bar_baz-1-py3-none-any.whl", "") ","
-		      FILE_OF("foo_bar-1.zip", ",\"size\":2") "," FILE_OF("foo-bar-2.zip", ",\"size\":-2") ","
-		      FILE_OF("foo_bar-1.zip", ",\"size\":3") "]}", JSON, &page);
+	read_page(TOP
+		"\"files\":["
+		"{\"filename\":\"foo_bar-0.zip\",\"url\":\"file:///foo_bar-0.zip\"},"
+		"{\"filename\":\"../foo_bar-0.zip\",\"url\":\"foo_bar-0.zip\"},"
+		"{\"filename\":\"foo_bar 0.zip\",\"url\":\"foo_bar-0.zip\"}," FILE_OF("foo_bar-1.zip",
+			",\"size\":1") "," FILE_OF("foobar-1.zip", "") "," FILE_OF("foo_bar_baz-1-py3-none-any.whl",
+			"") "," FILE_OF("foo_bar-1.zip", ",\"size\":2") "," FILE_OF("foo-bar-2.zip",
+			",\"size\":-2") "," FILE_OF("foo_bar-1.zip", ",\"size\":3") "]}",
+		JSON, &page);
 	assert_int_equal(page.files, 2);
 	assert_string_equal(page.file[0].filename, "foo_bar-1.zip");
 	assert_int_equal(page.file[0].size, 1);
@@ -202,17 +217,23 @@ static void files_that_are_left_out(void **state UNUSED)
 // Readers guess that a file has its keys in the order of the one before, and spells the project alike.
 static void files_that_are_unlike(void **state UNUSED)
 {
-	static const char many[] = "\"1\":0,\"2\":0,\"3\":0,\"4\":0,\"5\":0,\"6\":0,\"7\":0,\"8\":0,\"9\":[0,{\"size\":9}],";
+	static const char many[] =
+		"\"1\":0,\"2\":0,\"3\":0,\"4\":0,\"5\":0,\"6\":0,\"7\":0,\"8\":0,\"9\":[0,{\"size\":9}],";
 	CLEANUP(simplepage_release) struct simplepage page = {0};
-	CLEANUP(mem_free) char *body = xasprintf(TOP "\"files\":[" FILE_OF("-4-py3-none-any.whl", "") ","
-		"{\"filename\":\"foo_bar-1-py3-none-any.whl\",\"url\":\"1\",\"size\":1,\"requires-python\":\">1\"},"
-		"{\"requires-python\":\">2\",\"size\":2,\"url\":\"2\",\"filename\":\"Foo.Bar-2-py3-none-any.whl\"},"
-		"{\"hashes\":{\"size\":7},%s%s%s\"url\":\"3\",\"core-metadata\":{\"url\":\"x\"},%s\"size\":3,"
-		"\"filename\":\"foo_bar-3-py3-none-any.whl\"},"
-		"{\"size\":4,\"filename\":\"foo-bar-4.tar.gz\",\"url\":\"4\"}," FILE_OF("foo-baz-4.tar.gz", "") ","
-		FILE_OF("foo-4-py3-none-any.whl", "") ","
-		"{\"filename\":\"foo_bar-5-py3-none-any.whl\",\"url\":\"5\",\"yanked\":true,\"size\":5}"
-		"],\"size\":8,\"url\":\"9\"}", many, many, many, many);
+	CLEANUP(mem_free)
+	char *body = xasprintf(TOP
+		"\"files\":[" FILE_OF("-4-py3-none-any.whl",
+			"") ","
+			    "{\"filename\":\"foo_bar-1-py3-none-any.whl\",\"url\":\"1\",\"size\":1,\"requires-python\":\">1\"},"
+			    "{\"requires-python\":\">2\",\"size\":2,\"url\":\"2\",\"filename\":\"Foo.Bar-2-py3-none-any.whl\"},"
+			    "{\"hashes\":{\"size\":7},%s%s%s\"url\":\"3\",\"core-metadata\":{\"url\":\"x\"},%s\"size\":3,"
+			    "\"filename\":\"foo_bar-3-py3-none-any.whl\"},"
+			    "{\"size\":4,\"filename\":\"foo-bar-4.tar.gz\",\"url\":\"4\"}," FILE_OF("foo-baz-4.tar.gz",
+				    "") "," FILE_OF("foo-4-py3-none-any.whl",
+				    "") ","
+					"{\"filename\":\"foo_bar-5-py3-none-any.whl\",\"url\":\"5\",\"yanked\":true,\"size\":5}"
+					"],\"size\":8,\"url\":\"9\"}",
+		many, many, many, many);
 	read_page(body, JSON, &page);
 	assert_int_equal(page.files, 5);
 	for (int i = 0; i < 5; i++) {
@@ -231,13 +252,20 @@ static void yanks(void **state UNUSED)
 	static const struct {
 		const char *json, *reason;
 	} table[] = {
-		{"", NULL}, {",\"yanked\":null", NULL}, {",\"yanked\":false", NULL}, {",\"yanked\":true", ""},
-		{",\"yanked\":\"\"", ""}, {",\"yanked\":\"a\\nb\"", "a b"},
-		{",\"yanked\":\"\\u001b[2J\\u007f\"", " [2J "}, {",\"yanked\":0", ""}, {",\"yanked\":{}", ""},
+		{"", NULL},
+		{",\"yanked\":null", NULL},
+		{",\"yanked\":false", NULL},
+		{",\"yanked\":true", ""},
+		{",\"yanked\":\"\"", ""},
+		{",\"yanked\":\"a\\nb\"", "a b"},
+		{",\"yanked\":\"\\u001b[2J\\u007f\"", " [2J "},
+		{",\"yanked\":0", ""},
+		{",\"yanked\":{}", ""},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		CLEANUP(simplepage_release) struct simplepage page = {0};
-		CLEANUP(mem_free) char *body = xasprintf(TOP "\"files\":[" FILE_OF("foo_bar-1.zip", "%s") "]}", table[i].json);
+		CLEANUP(mem_free)
+		char *body = xasprintf(TOP "\"files\":[" FILE_OF("foo_bar-1.zip", "%s") "]}", table[i].json);
 		read_page(body, JSON, &page);
 		if (table[i].reason)
 			assert_string_equal(page.file[0].yanked, table[i].reason);
@@ -252,15 +280,24 @@ static void upload_times(void **state UNUSED)
 		const char *text;
 		int64_t seconds;
 	} table[] = {
-		{"2026-01-02T03:04:05Z", 1767323045}, {"2026-01-02T03:04:05.9Z", 1767323045},
-		{"2026-01-02T03:04:05.123456789Z", 1767323045}, {"2026-01-02T03:04:05+00:00", 1767323045},
-		{"2026-01-02T03:04:05", 0}, {"2026-01-02T03:04:05+01:00", 0}, {"2026-13-02T03:04:05Z", 0},
-		{"2026-01-02T03:04:05123Z", 0}, {"2026-01-02 03:04:05Z", 0}, {"2026-01-02T03:04:05Zx", 0}, {"", 0}, {"2026", 0},
+		{"2026-01-02T03:04:05Z", 1767323045},
+		{"2026-01-02T03:04:05.9Z", 1767323045},
+		{"2026-01-02T03:04:05.123456789Z", 1767323045},
+		{"2026-01-02T03:04:05+00:00", 1767323045},
+		{"2026-01-02T03:04:05", 0},
+		{"2026-01-02T03:04:05+01:00", 0},
+		{"2026-13-02T03:04:05Z", 0},
+		{"2026-01-02T03:04:05123Z", 0},
+		{"2026-01-02 03:04:05Z", 0},
+		{"2026-01-02T03:04:05Zx", 0},
+		{"", 0},
+		{"2026", 0},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		CLEANUP(simplepage_release) struct simplepage page = {0};
-		CLEANUP(mem_free) char *body = xasprintf(
-			TOP "\"files\":[" FILE_OF("foo_bar-1.zip", ",\"upload-time\":\"%s\"") "]}", table[i].text);
+		CLEANUP(mem_free)
+		char *body = xasprintf(TOP "\"files\":[" FILE_OF("foo_bar-1.zip", ",\"upload-time\":\"%s\"") "]}",
+			table[i].text);
 		read_page(body, JSON, &page);
 		assert_int_equal(page.file[0].uploaded, table[i].seconds);
 		assert_int_equal(page.file[0].upload_time != NULL, table[i].seconds != 0);
@@ -273,9 +310,13 @@ static void statuses(void **state UNUSED)
 		const char *json;
 		enum simplepage_status status;
 	} table[] = {
-		{"null", SIMPLEPAGE_ACTIVE}, {"{}", SIMPLEPAGE_ACTIVE}, {"{\"status\":\"active\"}", SIMPLEPAGE_ACTIVE},
-		{"{\"status\":\"archived\"}", SIMPLEPAGE_ARCHIVED}, {"{\"status\":\"quarantined\"}", SIMPLEPAGE_QUARANTINED},
-		{"{\"status\":\"\"}", SIMPLEPAGE_UNFAMILIAR}, {"{\"status\":\"shiny\"}", SIMPLEPAGE_UNFAMILIAR},
+		{"null", SIMPLEPAGE_ACTIVE},
+		{"{}", SIMPLEPAGE_ACTIVE},
+		{"{\"status\":\"active\"}", SIMPLEPAGE_ACTIVE},
+		{"{\"status\":\"archived\"}", SIMPLEPAGE_ARCHIVED},
+		{"{\"status\":\"quarantined\"}", SIMPLEPAGE_QUARANTINED},
+		{"{\"status\":\"\"}", SIMPLEPAGE_UNFAMILIAR},
+		{"{\"status\":\"shiny\"}", SIMPLEPAGE_UNFAMILIAR},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		CLEANUP(simplepage_release) struct simplepage page = {0};

@@ -37,8 +37,7 @@ static void names_that_are_built_in(void **state UNUSED)
 		{"ubuntu-jammy-amd64", "Python 3.10 3.11 on x86_64 with glibc 2.35"},
 		{"ubuntu-26.04-arm64", "Python 3.14 on aarch64 with glibc 2.43"},
 		{"debian-12.5-riscv64", "Python 3.11 on riscv64 with glibc 2.36"},
-		{"centos-8-stream-aarch64",
-			"Python 3.6 3.8 3.9 3.11 3.12 on aarch64 with glibc 2.28"},
+		{"centos-8-stream-aarch64", "Python 3.6 3.8 3.9 3.11 3.12 on aarch64 with glibc 2.28"},
 		{"openEuler-24.03-x86_64", "Python 3.11 on x86_64 with glibc 2.38"},
 		{"rocky-10-x86_64", "Python 3.12 on x86_64 with glibc 2.39"},
 		{"alpine-3.20.3-x86_64", "Python 3.12 on x86_64 with musl 1.2"},
@@ -70,25 +69,18 @@ static void keys_come_before_what_is_built_in(void **state UNUSED)
 		struct profile_keys keys;
 		const char *text; // the description, or what is wrong
 	} table[] = {
-		{"debian-12-x86_64", {.pythons = "3.13t  pp311"},
-			"Python 3.13t pp311 on x86_64 with glibc 2.36"},
-		{"debian-12-x86_64", {.libc = "glibc 2.17"},
-			"Python 3.11 on x86_64 with glibc 2.17"},
+		{"debian-12-x86_64", {.pythons = "3.13t  pp311"}, "Python 3.13t pp311 on x86_64 with glibc 2.36"},
+		{"debian-12-x86_64", {.libc = "glibc 2.17"}, "Python 3.11 on x86_64 with glibc 2.17"},
 		{"debian-12", {"2.7", "amd64", "musl 1.1"}, "Python 2.7 on x86_64 with musl 1.1"},
-		{"arch-1-x86_64", {.pythons = "3.14", .libc = "glibc 2.42"},
-			"Python 3.14 on x86_64 with glibc 2.42"},
-		{"arch-1-x86_64", {.pythons = "3.14"},
-			"nothing is built in for this name, so that libc is needed too"},
+		{"arch-1-x86_64", {.pythons = "3.14", .libc = "glibc 2.42"}, "Python 3.14 on x86_64 with glibc 2.42"},
+		{"arch-1-x86_64", {.pythons = "3.14"}, "nothing is built in for this name, so that libc is needed too"},
 		{"mine", {.arch = "x86_64", .libc = "musl 1.2"},
 			"nothing is built in for this name, so that pythons is needed too"},
 		{"mine", {.pythons = "3.14", .libc = "musl 1.2"},
 			"nothing is built in for this name, so that arch is needed too"},
-		{"mine", {"3.14", "vax", "musl 1.2"},
-			"arch: \"vax\" is no architecture (as x86_64, aarch64)"},
-		{"mine", {"3.14", "i386", "musl"},
-			"libc: \"musl\" is no libc (as glibc 2.35, musl 1.2)"},
-		{"mine", {"3.14 3.13 3.14", "i386", "musl 1.2"},
-			"pythons: \"3.14\" is there twice"},
+		{"mine", {"3.14", "vax", "musl 1.2"}, "arch: \"vax\" is no architecture (as x86_64, aarch64)"},
+		{"mine", {"3.14", "i386", "musl"}, "libc: \"musl\" is no libc (as glibc 2.35, musl 1.2)"},
+		{"mine", {"3.14 3.13 3.14", "i386", "musl 1.2"}, "pythons: \"3.14\" is there twice"},
 		{"mine", {" ", "i386", "musl 1.2"}, "pythons: no Python is named"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
@@ -104,12 +96,10 @@ static void keys_come_before_what_is_built_in(void **state UNUSED)
 
 static void words_that_are_no_python_and_no_libc(void **state UNUSED)
 {
-	static const char *const pythons[] = {"", "3", "3.", ".3", "4.0", "3.2", "2.6", "2.7t",
-		"3.12t", "3.100", "3.12.1", "pp", "pp3", "pp27", "pp311t", "cp311", "python3.11",
-		"311", "3.12tt", "-3.12"};
-	static const char *const libcs[] = {"", "glibc", "glibc 2", "glibc 2.", "glibc 3.1",
-		"musl 2.0", "2.35", "glibc-2.35", "GLIBC 2.35", "glibc 2.35.1", "uclibc 1.0",
-		"glibc 2.100"};
+	static const char *const pythons[] = {"", "3", "3.", ".3", "4.0", "3.2", "2.6", "2.7t", "3.12t", "3.100",
+		"3.12.1", "pp", "pp3", "pp27", "pp311t", "cp311", "python3.11", "311", "3.12tt", "-3.12"};
+	static const char *const libcs[] = {"", "glibc", "glibc 2", "glibc 2.", "glibc 3.1", "musl 2.0", "2.35",
+		"glibc-2.35", "GLIBC 2.35", "glibc 2.35.1", "uclibc 1.0", "glibc 2.100"};
 	struct err e = ERR_INIT;
 	struct python python;
 	struct machine machine;
@@ -213,9 +203,8 @@ static void rank_is_the_place_in_the_order(void **state UNUSED)
 		} walk = {&p.environment[i], 0};
 		assert_int_equal(environment_tags(walk.env, compare_rank, &walk, &e), 0);
 		assert_true(walk.next > 100);
-		static const char *const none[] = {"", "any", "-", "cp311-cp311-win32",
-			"py4-none-any", "cp311-cp311-any", "py3-abi3-any",
-			"py3-none-linux_x86_64 "};
+		static const char *const none[] = {"", "any", "-", "cp311-cp311-win32", "py4-none-any",
+			"cp311-cp311-any", "py3-abi3-any", "py3-none-linux_x86_64 "};
 		for (size_t k = 0; k < ARRAY_SIZE(none); k++)
 			assert_int_equal(environment_rank(walk.env, str_from(none[k])), -1);
 	}

@@ -26,8 +26,7 @@ static void assert_refused(struct str text, const char *reason)
 	struct filename f;
 	struct err e = ERR_INIT;
 	if (filename_parse(text, &f, &e) == 0)
-		fail_msg("\"" STR_FMT "\" was taken as version %s of %s", STR_ARG(text),
-			f.version.text, f.project);
+		fail_msg("\"" STR_FMT "\" was taken as version %s of %s", STR_ARG(text), f.version.text, f.project);
 	assert_int_equal(e.kind, ERR_INVALID);
 	if (!strstr(e.msg, reason))
 		fail_msg("\"" STR_FMT "\": \"%s\" lacks \"%s\"", STR_ARG(text), e.msg, reason);
@@ -56,22 +55,21 @@ static void test_wheels(void **state UNUSED)
 	static const struct {
 		const char *text, *project, *version, *stem, *build, *python, *abi, *platform;
 	} table[] = {
-		{"MarkupSafe-2.0.1-cp38-cp38-manylinux1_x86_64.whl", "markupsafe", "2.0.1",
-			"MarkupSafe-2.0.1", "", "cp38", "cp38", "manylinux1_x86_64"},
-		{"zope.interface-7.2-cp313-cp313-win_amd64.whl", "zope-interface", "7.2",
-			"zope.interface-7.2", "", "cp313", "cp313", "win_amd64"},
+		{"MarkupSafe-2.0.1-cp38-cp38-manylinux1_x86_64.whl", "markupsafe", "2.0.1", "MarkupSafe-2.0.1", "",
+			"cp38", "cp38", "manylinux1_x86_64"},
+		{"zope.interface-7.2-cp313-cp313-win_amd64.whl", "zope-interface", "7.2", "zope.interface-7.2", "",
+			"cp313", "cp313", "win_amd64"},
 		{"protobuf-4.21.0_rc_1-cp37-abi3-manylinux2014_x86_64.whl", "protobuf", "4.21.0rc1",
 			"protobuf-4.21.0_rc_1", "", "cp37", "abi3", "manylinux2014_x86_64"},
-		{"cffi-1.0.2-2-cp26-none-win32.whl", "cffi", "1.0.2", "cffi-1.0.2", "2", "cp26",
-			"none", "win32"},
-		{"pyzmq-18.1.0-0_py38h16f9016-cp38-cp38-win_amd64.whl", "pyzmq", "18.1.0",
-			"pyzmq-18.1.0", "0_py38h16f9016", "cp38", "cp38", "win_amd64"},
-		{"pyzmq-15.3.0+fix-cp34-cp34m-win32.whl", "pyzmq", "15.3.0+fix", "pyzmq-15.3.0+fix",
-			"", "cp34", "cp34m", "win32"},
-		{"isodatetime-1!2.0.0-py3-none-any.whl", "isodatetime", "1!2.0.0",
-			"isodatetime-1!2.0.0", "", "py3", "none", "any"},
-		{"foo_b\xc3\xa1r-1-py2.py3-none-any.whl", "foo-b\xc3\xa1r", "1", "foo_b\xc3\xa1r-1",
-			"", "py2.py3", "none", "any"},
+		{"cffi-1.0.2-2-cp26-none-win32.whl", "cffi", "1.0.2", "cffi-1.0.2", "2", "cp26", "none", "win32"},
+		{"pyzmq-18.1.0-0_py38h16f9016-cp38-cp38-win_amd64.whl", "pyzmq", "18.1.0", "pyzmq-18.1.0",
+			"0_py38h16f9016", "cp38", "cp38", "win_amd64"},
+		{"pyzmq-15.3.0+fix-cp34-cp34m-win32.whl", "pyzmq", "15.3.0+fix", "pyzmq-15.3.0+fix", "", "cp34",
+			"cp34m", "win32"},
+		{"isodatetime-1!2.0.0-py3-none-any.whl", "isodatetime", "1!2.0.0", "isodatetime-1!2.0.0", "", "py3",
+			"none", "any"},
+		{"foo_b\xc3\xa1r-1-py2.py3-none-any.whl", "foo-b\xc3\xa1r", "1", "foo_b\xc3\xa1r-1", "", "py2.py3",
+			"none", "any"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		CLEANUP(filename_release) struct filename f = parse(str_from(table[i].text));
@@ -201,8 +199,8 @@ static void add_build(struct str build, struct buf *out)
 	while (digits < build.len && ascii_is_digit(build.ptr[digits]))
 		digits++;
 	if (build.len)
-		buf_printf(out, "[" STR_FMT ", \"" STR_FMT "\"]", (int)digits, build.ptr,
-			(int)(build.len - digits), build.ptr + digits);
+		buf_printf(out, "[" STR_FMT ", \"" STR_FMT "\"]", (int)digits, build.ptr, (int)(build.len - digits),
+			build.ptr + digits);
 	else
 		buf_puts(out, "[]");
 }

@@ -18,8 +18,7 @@ static void check(struct str name, bool valid, struct str normal)
 	if (!str_eq(buf_view(&out), normal))
 		fail_msg("\"" STR_FMT "\" became \"%s\"", STR_ARG(name), out.data);
 	if (name_is_valid(name) != valid)
-		fail_msg(
-			"\"" STR_FMT "\" should be %s", STR_ARG(name), valid ? "valid" : "invalid");
+		fail_msg("\"" STR_FMT "\" should be %s", STR_ARG(name), valid ? "valid" : "invalid");
 	if (name_is_normal(name) != str_eq(name, normal))
 		fail_msg("\"" STR_FMT "\" is taken for normal, or not", STR_ARG(name));
 }

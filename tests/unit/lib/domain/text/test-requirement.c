@@ -35,7 +35,8 @@ static void check(const struct requirements *list, const struct row *rows, size_
 		assert_int_equal(version_parse(str_from(rows[i].version), &v, &e), 0);
 		const struct requirement *r = requirements_find(list, rows[i].project, &v, rows[i].platform);
 		if (!r != !rows[i].source || (r && strcmp(r->source, rows[i].source) != 0))
-			fail_msg("%s %s on %s: %s", rows[i].project, rows[i].version, rows[i].platform, r ? r->source : "none");
+			fail_msg("%s %s on %s: %s", rows[i].project, rows[i].version, rows[i].platform,
+				r ? r->source : "none");
 		if (r && rows[i].reason)
 			assert_string_equal(r->reason, rows[i].reason);
 	}
@@ -108,7 +109,8 @@ static void lines_that_are_no_requirement(void **state UNUSED)
 	} rows[] = {
 		{REQUIREMENT_PACKAGES, "a\n>=1\n", "x:2: it does not begin with the name of a project"},
 		{REQUIREMENT_PACKAGES, "numpy >= 1.0\n", "x:1: \">=\" is no specifier (as ==1.2 or >=1.2,<2)"},
-		{REQUIREMENT_PACKAGES, "\n\nnumpy ==1.x keep\n", "x:3: \"==1.x\" is no specifier (as ==1.2 or >=1.2,<2)"},
+		{REQUIREMENT_PACKAGES, "\n\nnumpy ==1.x keep\n",
+			"x:3: \"==1.x\" is no specifier (as ==1.2 or >=1.2,<2)"},
 		{REQUIREMENT_PACKAGES, "numpy platform= keep\n", "x:1: platform= without a name or glob"},
 		{REQUIREMENT_PACKAGES, "numpy[extra] keep\n", "x:1: behind a name stands a blank or a specifier"},
 		{REQUIREMENT_PACKAGES, "numpy, six\n", "x:1: behind a name stands a blank or a specifier"},
@@ -118,7 +120,8 @@ static void lines_that_are_no_requirement(void **state UNUSED)
 		{REQUIREMENT_CONSTRAINTS, "-c other.txt\n", "x:1: it does not begin with the name of a project"},
 		{REQUIREMENT_CONSTRAINTS, "--index-url x\n", "x:1: it does not begin with the name of a project"},
 		{REQUIREMENT_CONSTRAINTS, "https://example.org/a.whl\n", "x:1: behind the name stands no specifier"},
-		{REQUIREMENT_CONSTRAINTS, "a @ https://example.org/a.whl\n", "x:1: behind the name stands no specifier"},
+		{REQUIREMENT_CONSTRAINTS, "a @ https://example.org/a.whl\n",
+			"x:1: behind the name stands no specifier"},
 		{REQUIREMENT_CONSTRAINTS, "a[b]==1\n", "x:1: behind the name stands no specifier"},
 		{REQUIREMENT_CONSTRAINTS, "a==\n", "x:1: \"==\" is no specifier (as ==1.2 or >=1.2,<2)"},
 		{REQUIREMENT_CONSTRAINTS, "a==1 b==2\n", "x:1: \"==1 b==2\" is no specifier (as ==1.2 or >=1.2,<2)"},

@@ -46,8 +46,7 @@ static void test_fields(void **state UNUSED)
 		struct rfc822_field field;
 		buf_init(&seen, 1000);
 		while (rfc822_fields_next(&rest, &field))
-			buf_printf(&seen, STR_FMT "=" STR_FMT ";", STR_ARG(field.name),
-				STR_ARG(field.value));
+			buf_printf(&seen, STR_FMT "=" STR_FMT ";", STR_ARG(field.name), STR_ARG(field.value));
 		assert_string_equal(seen.data, table[i].fields);
 		if (!str_eq(rest, str_from(table[i].body)))
 			fail_msg("row %zu: body \"" STR_FMT "\"", i, STR_ARG(rest));

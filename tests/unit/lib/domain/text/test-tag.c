@@ -87,8 +87,7 @@ static void add_set(struct buf *out, size_t count)
 
 static int count_tags(size_t pythons, size_t abis, size_t platforms, size_t *calls, struct err *e)
 {
-	CLEANUP(buf_release) struct buf python, abi,
-		platform;
+	CLEANUP(buf_release) struct buf python, abi, platform;
 	buf_init(&python, 4096);
 	buf_init(&abi, 4096);
 	buf_init(&platform, 4096);

@@ -52,9 +52,8 @@ static void test_normal_form(void **state UNUSED)
 
 static void test_invalid(void **state UNUSED)
 {
-	static const char *const table[] = {"", "v", "x", "1.", ".1", "1..2", "1.0-", "1.x", "1!",
-		"!1", "1+", "1+a..b", "1+a.", "1+.a", "1 0", "1.0a1a2", "1.0.dev1.post1", "1+a+b",
-		"1.0+\xc4\xb0", "1\xff", "french toast"};
+	static const char *const table[] = {"", "v", "x", "1.", ".1", "1..2", "1.0-", "1.x", "1!", "!1", "1+", "1+a..b",
+		"1+a.", "1+.a", "1 0", "1.0a1a2", "1.0.dev1.post1", "1+a+b", "1.0+\xc4\xb0", "1\xff", "french toast"};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		struct version v;
 		struct err e = ERR_INIT;
@@ -172,8 +171,7 @@ static void check_row(void *ctx, const struct vector *row)
 
 static int by_key(const void *a, const void *b)
 {
-	return version_cmp(
-		&((const struct ranked *)a)->version, &((const struct ranked *)b)->version);
+	return version_cmp(&((const struct ranked *)a)->version, &((const struct ranked *)b)->version);
 }
 
 // Sorted by the keys, ranks rise where keys do, and only there: so every pair is right.

@@ -37,9 +37,8 @@ static const struct {
 static void parse(const char *file, struct filename *out)
 {
 	struct err e = ERR_INIT;
-	int rc = strcmp(file, reissue) == 0
-			 ? filename_parse_sdist(str_from(file), STR("cffi"), STR("1.0.2"), out, &e)
-			 : filename_parse(str_from(file), out, &e);
+	int rc = strcmp(file, reissue) == 0 ? filename_parse_sdist(str_from(file), STR("cffi"), STR("1.0.2"), out, &e)
+					    : filename_parse(str_from(file), out, &e);
 	if (rc < 0)
 		fail_msg("%s: %s", file, e.msg);
 }
@@ -73,7 +72,8 @@ static void test_digests(void **state UNUSED)
 		{{.digest = {[DIGEST_SHA256] = zeros, [DIGEST_BLAKE2B_256] = zeros}}, NULL},
 		{{.digest = {[DIGEST_MD5] = "not counted on this machine"}}, NULL},
 		{{.digest = {[DIGEST_SHA256] = zeros + 1}}, "sha256_digest is not 64 hexadecimal digits"},
-		{{.digest = {[DIGEST_BLAKE2B_256] = "1111111111111111111111111111111111111111111111111111111111111111"}},
+		{{.digest = {[DIGEST_BLAKE2B_256] =
+				     "1111111111111111111111111111111111111111111111111111111111111111"}},
 			"blake2_256_digest is 1111"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {

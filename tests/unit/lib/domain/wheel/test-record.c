@@ -34,8 +34,8 @@ static const struct {
 
 static int add_row(void *ctx, const struct record_row *row, struct err *e UNUSED)
 {
-	buf_printf(ctx, "%zu:" STR_FMT "|" STR_FMT "|" STR_FMT ";", row->line, STR_ARG(row->path),
-		STR_ARG(row->hash), STR_ARG(row->size));
+	buf_printf(ctx, "%zu:" STR_FMT "|" STR_FMT "|" STR_FMT ";", row->line, STR_ARG(row->path), STR_ARG(row->hash),
+		STR_ARG(row->size));
 	return 0;
 }
 
@@ -82,11 +82,9 @@ static void test_hashes(void **state UNUSED)
 		{"", RECORD_HASH_NONE},
 		{"sha256=" EMPTY, RECORD_HASH_SHA256},
 		{"SHA256=" EMPTY, RECORD_HASH_SHA256},
-		{"sha256=" EMPTY "=", RECORD_HASH_BAD}, // padding
-		{"sha256=47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU",
-			RECORD_HASH_BAD}, // other alphabet
-		{"sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFV",
-			RECORD_HASH_BAD}, // stray bits
+		{"sha256=" EMPTY "=", RECORD_HASH_BAD},                                  // padding
+		{"sha256=47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU", RECORD_HASH_BAD}, // other alphabet
+		{"sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFV", RECORD_HASH_BAD}, // stray bits
 		{"sha256=" EMPTY EMPTY, RECORD_HASH_BAD},
 		{"sha256=", RECORD_HASH_BAD},
 		{"sha256", RECORD_HASH_BAD},
@@ -111,8 +109,7 @@ static void test_sizes(void **state UNUSED)
 	uint64_t size;
 	assert_true(record_size_decode(STR("0"), &size) && size == 0);
 	assert_true(record_size_decode(STR("18446744073709551615"), &size) && size == UINT64_MAX);
-	static const char *const bad[] = {
-		"", "18446744073709551616", "-1", "+1", " 1", "1x", "0x1"};
+	static const char *const bad[] = {"", "18446744073709551616", "-1", "+1", " 1", "1x", "0x1"};
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
 		assert_false(record_size_decode(str_from(bad[i]), &size));
 }

@@ -59,18 +59,18 @@ static void make(struct buf *out, const struct plan_entry entries[ENTRIES])
 }
 
 #define INFO "Metadata-Version: 2.1\nName: Demo\nVersion: 1.0\n"
-#define PKG_INFO                                                                                   \
-	{                                                                                          \
-		.path = "demo-1.0/PKG-INFO", .content = INFO                                       \
+#define PKG_INFO                                                                                                       \
+	{                                                                                                              \
+		.path = "demo-1.0/PKG-INFO", .content = INFO                                                           \
 	}
 // A pax record's number counts the whole record.
-#define PAX_PATH                                                                                   \
-	{                                                                                          \
-		.path = "pax", .content = "26 path=demo-1.0/PKG-INFO\n", .type = 'x'               \
+#define PAX_PATH                                                                                                       \
+	{                                                                                                              \
+		.path = "pax", .content = "26 path=demo-1.0/PKG-INFO\n", .type = 'x'                                   \
 	}
-#define GNU_PATH                                                                                   \
-	{                                                                                          \
-		.path = "././@LongLink", .content = "demo-1.0/PKG-INFO", .type = 'L'               \
+#define GNU_PATH                                                                                                       \
+	{                                                                                                              \
+		.path = "././@LongLink", .content = "demo-1.0/PKG-INFO", .type = 'L'                                   \
 	}
 
 // expected: NULL is taken without a word, "~" in front a finding, else an error.
@@ -82,55 +82,44 @@ static const struct {
 } table[] = {
 	{"demo-1.0.tar.gz", {PKG_INFO}, "1.0", NULL, NULL},
 	{"demo-1.0.tar.gz", {{.path = "./demo-1.0/PKG-INFO", .content = INFO}}, "1.0", NULL, NULL},
-	{"demo-1.0.tar.gz",
-		{{.path = "demo-1.0/", .content = "", .type = '5', .size_lie = 512}, PKG_INFO},
-		"1.0", NULL, NULL},
-	{"demo-1.0.tar.gz", {{.path = "PKG-INFO", .content = INFO, .prefix = "demo-1.0"}}, "1.0",
-		NULL, NULL},
+	{"demo-1.0.tar.gz", {{.path = "demo-1.0/", .content = "", .type = '5', .size_lie = 512}, PKG_INFO}, "1.0", NULL,
+		NULL},
+	{"demo-1.0.tar.gz", {{.path = "PKG-INFO", .content = INFO, .prefix = "demo-1.0"}}, "1.0", NULL, NULL},
 	{"demo-1.0.tar.gz", {PAX_PATH, {.path = "cut-off", .content = INFO}}, "1.0", NULL, NULL},
 	{"demo-1.0.tar.gz", {GNU_PATH, {.path = "cut-off", .content = INFO}}, "1.0", NULL, NULL},
-	{"demo-1.0.tar.gz", {{.path = "pax", .content = "9 size=0\n", .type = 'g'}, PKG_INFO},
-		"1.0", NULL, NULL},
-	{"demo-1.0.tar.gz", {PKG_INFO, {.path = "demo-1.0/PKG-INFO", .content = "x"}}, "1.0",
-		"~several PKG-INFO", "several PKG-INFO"},
+	{"demo-1.0.tar.gz", {{.path = "pax", .content = "9 size=0\n", .type = 'g'}, PKG_INFO}, "1.0", NULL, NULL},
+	{"demo-1.0.tar.gz", {PKG_INFO, {.path = "demo-1.0/PKG-INFO", .content = "x"}}, "1.0", "~several PKG-INFO",
+		"several PKG-INFO"},
 	{"demo-1.0-2.tar.gz", {PKG_INFO}, "1.0.post2", NULL, NULL},
 	{"demo-1.0-pypi.tar.gz", {PKG_INFO}, "1.0", NULL, NULL},
-	{"demo-1.0.tar.gz", {{.path = "demo-1.0/a", .content = "x"}}, NULL, "~no PKG-INFO",
+	{"demo-1.0.tar.gz", {{.path = "demo-1.0/a", .content = "x"}}, NULL, "~no PKG-INFO", "no PKG-INFO"},
+	{"demo-1.0.tar.gz", {{.path = "demo-1.0/x/PKG-INFO", .content = INFO}}, NULL, "~no PKG-INFO", "no PKG-INFO"},
+	{"demo-1.0.tar.gz", {{.path = "demo-1.0/PKG-INFO", .content = "", .type = '2'}}, NULL, "~no PKG-INFO",
 		"no PKG-INFO"},
-	{"demo-1.0.tar.gz", {{.path = "demo-1.0/x/PKG-INFO", .content = INFO}}, NULL,
-		"~no PKG-INFO", "no PKG-INFO"},
-	{"demo-1.0.tar.gz", {{.path = "demo-1.0/PKG-INFO", .content = "", .type = '2'}}, NULL,
-		"~no PKG-INFO", "no PKG-INFO"},
-	{"demo-1.0.tar.gz", {{.path = "PKG-INFO", .content = INFO}}, NULL, "~no PKG-INFO",
-		"no PKG-INFO"},
-	{"demo-1.0-pypi.tar.gz", {{.path = "demo-1.0/a", .content = "x"}}, NULL, "neither",
-		"neither"},
-	{"demo-1.0.tar.gz", {PKG_INFO, {.path = "other/a", .content = ""}}, "1.0",
-		"~several folders", "several folders"},
-	{"demo-1.0.tar.gz", {{.path = "demo-1.0/PKG-INFO", .content = "Name: demo\n"}}, "1.0",
-		"~no Version", "no Version"},
+	{"demo-1.0.tar.gz", {{.path = "PKG-INFO", .content = INFO}}, NULL, "~no PKG-INFO", "no PKG-INFO"},
+	{"demo-1.0-pypi.tar.gz", {{.path = "demo-1.0/a", .content = "x"}}, NULL, "neither", "neither"},
+	{"demo-1.0.tar.gz", {PKG_INFO, {.path = "other/a", .content = ""}}, "1.0", "~several folders",
+		"several folders"},
+	{"demo-1.0.tar.gz", {{.path = "demo-1.0/PKG-INFO", .content = "Name: demo\n"}}, "1.0", "~no Version",
+		"no Version"},
 	{"demo-1.0.tar.gz",
-		{{.path = "demo-1.0/PKG-INFO",
-			.content = "Metadata-Version: 1.0\nName: demo\nVersion: ?\n"}},
-		"1.0", "~none of PEP 440", "none of PEP 440"},
+		{{.path = "demo-1.0/PKG-INFO", .content = "Metadata-Version: 1.0\nName: demo\nVersion: ?\n"}}, "1.0",
+		"~none of PEP 440", "none of PEP 440"},
 	{"demo-1.1.tar.gz", {PKG_INFO}, NULL, "version", "version"},
 	{"other-1.0.tar.gz", {PKG_INFO}, NULL, "does not begin", "does not begin"},
-	{"demo-1.0.tar.gz", {PKG_INFO, {.path = "../x", .content = ""}}, NULL, "leads out",
-		"leads out"},
-	{"demo-1.0.tar.gz", {PKG_INFO, {.path = "/x", .content = ""}}, NULL, "leads out",
-		"leads out"},
-	{"demo-1.0.tar.gz", {PKG_INFO, {.path = "demo-1.0/x", .content = "", .type = 'S'}}, NULL,
-		"sparse", "sparse"},
-	{"demo-1.0.tar.gz", {PKG_INFO, {.path = "demo-1.0/x", .content = "", .sum_lie = 1}}, NULL,
-		"damaged header", "damaged header"},
-	{"demo-1.0.tar.gz", {PKG_INFO, {.path = "demo-1.0/x", .content = "", .size_lie = 9999}},
-		NULL, "truncated", "truncated"},
+	{"demo-1.0.tar.gz", {PKG_INFO, {.path = "../x", .content = ""}}, NULL, "leads out", "leads out"},
+	{"demo-1.0.tar.gz", {PKG_INFO, {.path = "/x", .content = ""}}, NULL, "leads out", "leads out"},
+	{"demo-1.0.tar.gz", {PKG_INFO, {.path = "demo-1.0/x", .content = "", .type = 'S'}}, NULL, "sparse", "sparse"},
+	{"demo-1.0.tar.gz", {PKG_INFO, {.path = "demo-1.0/x", .content = "", .sum_lie = 1}}, NULL, "damaged header",
+		"damaged header"},
+	{"demo-1.0.tar.gz", {PKG_INFO, {.path = "demo-1.0/x", .content = "", .size_lie = 9999}}, NULL, "truncated",
+		"truncated"},
 	{"demo-1.0.tar.gz", {{0}}, NULL, "empty", "empty"},
 };
 
 // name is parsed where it can be, as the callers do.
-static int examine(struct byte_source s, const char *filename, enum strictness strictness,
-	struct filename *name, struct wheel *out, struct err *e)
+static int examine(struct byte_source s, const char *filename, enum strictness strictness, struct filename *name,
+	struct wheel *out, struct err *e)
 {
 	struct err ignored = ERR_INIT;
 	*name = (struct filename){0};
@@ -149,8 +138,7 @@ static void expect(size_t row, struct str bytes, enum strictness strictness, con
 	int result = examine(byte_source_memory(bytes), table[row].filename, strictness, &name, &w, &e);
 	const char *text = result < 0 ? e.msg : w.findings.text.data;
 	if (result != (expected && !is_finding ? -1 : 0))
-		fail_msg("row %zu, %s: \"%s\"", row, strictness == STRICT ? "strict" : "lenient",
-			text);
+		fail_msg("row %zu, %s: \"%s\"", row, strictness == STRICT ? "strict" : "lenient", text);
 	if (expected ? !strstr(text, expected + is_finding) : text[0] != '\0')
 		fail_msg("row %zu: \"%s\" should be \"%s\"", row, text, expected ? expected : "");
 	if (result < 0)
@@ -195,8 +183,7 @@ static void test_flipped(void **state UNUSED)
 		CLEANUP(wheel_release) struct wheel w;
 		struct err e = ERR_INIT;
 		bytes.data[bit / 8] = (char)(bytes.data[bit / 8] ^ 1 << bit % 8);
-		int result = examine(
-			byte_source_memory(buf_view(&bytes)), "demo-1.0.tar.gz", STRICT, &name, &w, &e);
+		int result = examine(byte_source_memory(buf_view(&bytes)), "demo-1.0.tar.gz", STRICT, &name, &w, &e);
 		bytes.data[bit / 8] = (char)(bytes.data[bit / 8] ^ 1 << bit % 8);
 		if (result == 0)
 			assert_true(str_eq(buf_view(&w.metadata), STR(INFO)));
@@ -220,8 +207,7 @@ static void test_hostile_tar(void **state UNUSED)
 		tar.data[i] = (char)(before + (i % 2 ? 1 : -1));
 		assert_int_equal(compress_gzip(buf_view(&tar), 1, &bytes, &e), 0);
 		tar.data[i] = before;
-		if (examine(byte_source_memory(buf_view(&bytes)), "demo-1.0.tar.gz", LENIENT, &name, &w,
-			    &e) < 0)
+		if (examine(byte_source_memory(buf_view(&bytes)), "demo-1.0.tar.gz", LENIENT, &name, &w, &e) < 0)
 			assert_int_not_equal(e.kind, ERR_NONE);
 	}
 }
@@ -252,9 +238,7 @@ static void test_zip(void **state UNUSED)
 	zipmake_init(&z);
 	zipmake_add(&z, &(struct zipmake_member){.name = "demo-1.0/PKG-INFO", .content = INFO});
 	zipmake_end(&z, "");
-	assert_int_equal(
-		examine(byte_source_memory(buf_view(&z.bytes)), "demo-1.0.zip", STRICT, &name, &w, &e),
-		0);
+	assert_int_equal(examine(byte_source_memory(buf_view(&z.bytes)), "demo-1.0.zip", STRICT, &name, &w, &e), 0);
 	assert_true(str_eq(buf_view(&w.metadata), STR(INFO)));
 }
 
@@ -267,9 +251,7 @@ static void test_zip_that_leads_out(void **state UNUSED)
 	zipmake_init(&z);
 	zipmake_add(&z, &(struct zipmake_member){.name = "../PKG-INFO", .content = INFO});
 	zipmake_end(&z, "");
-	assert_int_equal(
-		examine(byte_source_memory(buf_view(&z.bytes)), "demo-1.0.zip", LENIENT, &name, &w, &e),
-		-1);
+	assert_int_equal(examine(byte_source_memory(buf_view(&z.bytes)), "demo-1.0.zip", LENIENT, &name, &w, &e), -1);
 	assert_non_null(strstr(e.msg, "leads out"));
 }
 
@@ -287,8 +269,8 @@ static const struct {
 	{"sdists/setuptools-39.0.1.zip", "setuptools", "39.0.1", ">=2.7,!=3.0.*,!=3.1.*,!=3.2.*"},
 };
 
-static void check_facts(const char *path, int result, const struct filename *name,
-	const struct wheel *w, const char *message)
+static void check_facts(const char *path, int result, const struct filename *name, const struct wheel *w,
+	const char *message)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(odd); i++) {
 		if (!str_ends(str_from(path), str_from(odd[i].path)))
@@ -298,8 +280,7 @@ static void check_facts(const char *path, int result, const struct filename *nam
 			return;
 		assert_string_equal(name->project, odd[i].project);
 		assert_string_equal(name->version.text, odd[i].version);
-		assert_string_equal(
-			w->requires_python ? w->requires_python : "", odd[i].requires_python);
+		assert_string_equal(w->requires_python ? w->requires_python : "", odd[i].requires_python);
 	}
 	if (result < 0)
 		fail_msg("%s: %s", path, message);
@@ -320,8 +301,7 @@ static void check_sdist(void *ctx, const struct vector *row)
 	if (fd < 0 || fstat(fd, &st) < 0)
 		fail_msg("cannot open %s", path);
 	const char *filename = strrchr(path, '/') + 1;
-	int result =
-		examine(byte_source_file(fd, (uint64_t)st.st_size), filename, LENIENT, &name, &w, &e);
+	int result = examine(byte_source_file(fd, (uint64_t)st.st_size), filename, LENIENT, &name, &w, &e);
 	check_facts(path, result, &name, &w, e.msg);
 	++*(size_t *)ctx;
 }

@@ -31,8 +31,7 @@ struct file {
 
 static void add_base64(struct buf *out, const uint8_t bytes[SHA256_SIZE])
 {
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 	for (size_t bit = 0; bit < SHA256_SIZE * 8; bit += 6) {
 		unsigned two = (unsigned)bytes[bit / 8] << 8;
 		two |= bit / 8 + 1 < SHA256_SIZE ? bytes[bit / 8 + 1] : 0u;
@@ -62,15 +61,14 @@ static void make(struct zipmake *z, const struct file files[FILES])
 		else
 			buf_printf(&record, INFO "RECORD,,\r\n");
 		const char *content = files[i].content ? files[i].content : record.data;
-		zipmake_add(z, &(struct zipmake_member){.name = files[i].name,
-				       .content = content,
-				       .unix_mode = files[i].unix_mode});
+		zipmake_add(z, &(struct zipmake_member){
+				       .name = files[i].name, .content = content, .unix_mode = files[i].unix_mode});
 	}
 	zipmake_end(z, "");
 }
 
-static int examine(const struct byte_source *s, const char *filename, enum strictness strictness,
-	struct wheel *out, struct err *e)
+static int examine(const struct byte_source *s, const char *filename, enum strictness strictness, struct wheel *out,
+	struct err *e)
 {
 	struct filename name = {0};
 	if (filename_parse(str_from(filename), &name, e) < 0)
@@ -91,17 +89,17 @@ static const struct file good[FILES] = {
 	{INFO "RECORD", NULL, 0},
 };
 
-#define M                                                                                          \
-	{                                                                                          \
-		INFO "METADATA", METADATA, 0                                                       \
+#define M                                                                                                              \
+	{                                                                                                              \
+		INFO "METADATA", METADATA, 0                                                                           \
 	}
-#define W                                                                                          \
-	{                                                                                          \
-		INFO "WHEEL", WHEEL, 0                                                             \
+#define W                                                                                                              \
+	{                                                                                                              \
+		INFO "WHEEL", WHEEL, 0                                                                                 \
 	}
-#define R                                                                                          \
-	{                                                                                          \
-		INFO "RECORD", NULL, 0                                                             \
+#define R                                                                                                              \
+	{                                                                                                              \
+		INFO "RECORD", NULL, 0                                                                                 \
 	}
 
 // expected: NULL is taken without a word, "~" in front a finding, else an error.
@@ -111,74 +109,53 @@ static const struct {
 	const char *lenient, *strict;
 } table[] = {
 	{"least", {M, W, R}, NULL, NULL},
-	{"RECORD first", {{INFO "RECORD", INFO "METADATA,,\n", 0}, M, W}, "~not the file's",
-		"not the file's"},
+	{"RECORD first", {{INFO "RECORD", INFO "METADATA,,\n", 0}, M, W}, "~not the file's", "not the file's"},
 	{"no dist-info", {{"METADATA", METADATA, 0}}, "no .dist-info", "no .dist-info"},
-	{"nested dist-info only", {{"x/" INFO "METADATA", METADATA, 0}}, "no .dist-info",
-		"no .dist-info"},
-	{"nested dist-info too", {{"x/y-1.dist-info/METADATA", "Name: y\n", 0}, M, W, R}, NULL,
-		NULL},
-	{"two dist-infos", {{"y-1.dist-info/METADATA", METADATA, 0}, M, W, R}, "two .dist-info",
-		"two .dist-info"},
+	{"nested dist-info only", {{"x/" INFO "METADATA", METADATA, 0}}, "no .dist-info", "no .dist-info"},
+	{"nested dist-info too", {{"x/y-1.dist-info/METADATA", "Name: y\n", 0}, M, W, R}, NULL, NULL},
+	{"two dist-infos", {{"y-1.dist-info/METADATA", METADATA, 0}, M, W, R}, "two .dist-info", "two .dist-info"},
 	{"a file .dist-info", {{"y-1.dist-info", "", 0}, M, W, R}, NULL, NULL},
-	{"dist-info of another", {{"other-1.0.dist-info/METADATA", METADATA, 0}}, "is not of",
-		"is not of"},
-	{"dist-info of another version", {{"demo_pkg-1.1.dist-info/METADATA", METADATA, 0}},
-		"is not of", "is not of"},
-	{"dist-info spelled otherwise", {{"Demo-Pkg-1.dist-info/METADATA", METADATA, 0}},
-		"~is not spelled", "is not spelled"},
+	{"dist-info of another", {{"other-1.0.dist-info/METADATA", METADATA, 0}}, "is not of", "is not of"},
+	{"dist-info of another version", {{"demo_pkg-1.1.dist-info/METADATA", METADATA, 0}}, "is not of", "is not of"},
+	{"dist-info spelled otherwise", {{"Demo-Pkg-1.dist-info/METADATA", METADATA, 0}}, "~is not spelled",
+		"is not spelled"},
 	{"no METADATA", {W, R}, "no METADATA", "no METADATA"},
-	{"another name",
-		{{INFO "METADATA", "Metadata-Version: 2.1\nName: demo\nVersion: 1.0\n", 0}, W, R},
+	{"another name", {{INFO "METADATA", "Metadata-Version: 2.1\nName: demo\nVersion: 1.0\n", 0}, W, R},
 		"its Name is not", "its Name is not"},
-	{"another version",
-		{{INFO "METADATA", "Metadata-Version: 2.1\nName: demo-pkg\nVersion: 1.1\n", 0}, W,
-			R},
+	{"another version", {{INFO "METADATA", "Metadata-Version: 2.1\nName: demo-pkg\nVersion: 1.1\n", 0}, W, R},
 		"its Version is not", "its Version is not"},
-	{"no version",
-		{{INFO "METADATA", "Metadata-Version: 2.1\nName: demo-pkg\nVersion: x\n", 0}, W, R},
+	{"no version", {{INFO "METADATA", "Metadata-Version: 2.1\nName: demo-pkg\nVersion: x\n", 0}, W, R},
 		"its Version is not", "its Version is not"},
-	{"metadata of the future",
-		{{INFO "METADATA", "Metadata-Version: 3.0\nName: a\nVersion: 1\n", 0}, W, R},
+	{"metadata of the future", {{INFO "METADATA", "Metadata-Version: 3.0\nName: a\nVersion: 1\n", 0}, W, R},
 		"unknown Metadata-Version", "unknown Metadata-Version"},
-	{"bad Requires-Python", {{INFO "METADATA", METADATA "Requires-Python: 3 or so\n", 0}, W, R},
-		"~Requires-Python", "~Requires-Python"},
+	{"bad Requires-Python", {{INFO "METADATA", METADATA "Requires-Python: 3 or so\n", 0}, W, R}, "~Requires-Python",
+		"~Requires-Python"},
 	{"no WHEEL", {M, R}, "~no WHEEL", "no WHEEL"},
-	{"other tags", {M, {INFO "WHEEL", "Wheel-Version: 1.0\nTag: py2-none-any\n", 0}, R},
-		"~tags", "~tags"},
-	{"more tags", {M, {INFO "WHEEL", "Wheel-Version: 1.0\nTag: py3.py2-none-any\n", 0}, R},
-		"~tags", "~tags"},
+	{"other tags", {M, {INFO "WHEEL", "Wheel-Version: 1.0\nTag: py2-none-any\n", 0}, R}, "~tags", "~tags"},
+	{"more tags", {M, {INFO "WHEEL", "Wheel-Version: 1.0\nTag: py3.py2-none-any\n", 0}, R}, "~tags", "~tags"},
 	{"no tags", {M, {INFO "WHEEL", "Wheel-Version: 1.0\n", 0}, R}, "~tags", "~tags"},
-	{"broken tag", {M, {INFO "WHEEL", "Wheel-Version: 1.0\nTag: py3\n", 0}, R}, "~tags",
-		"~tags"},
+	{"broken tag", {M, {INFO "WHEEL", "Wheel-Version: 1.0\nTag: py3\n", 0}, R}, "~tags", "~tags"},
 	{"tag twice", {M, {INFO "WHEEL", WHEEL "Tag: PY3-none-any\n", 0}, R}, NULL, NULL},
-	{"no Wheel-Version", {M, {INFO "WHEEL", "Tag: py3-none-any\n", 0}, R}, "~no Wheel-Version",
-		"no Wheel-Version"},
+	{"no Wheel-Version", {M, {INFO "WHEEL", "Tag: py3-none-any\n", 0}, R}, "~no Wheel-Version", "no Wheel-Version"},
 	{"Wheel-Version 2", {M, {INFO "WHEEL", "Wheel-Version: 2.0\nTag: py3-none-any\n", 0}, R},
 		"unknown Wheel-Version", "unknown Wheel-Version"},
 	{"no RECORD", {M, W}, "~no RECORD", "no RECORD"},
 	{"not in RECORD", {M, W, R, {"a.py", "", 0}}, "~does not list a.py", "does not list a.py"},
-	{"signatures", {M, W, R, {INFO "RECORD.jws", "x", 0}, {INFO "RECORD.p7s", "x", 0}}, NULL,
-		NULL},
+	{"signatures", {M, W, R, {INFO "RECORD.jws", "x", 0}, {INFO "RECORD.p7s", "x", 0}}, NULL, NULL},
 	{"RECORD.asc", {M, W, R, {INFO "RECORD.asc", "x", 0}}, "~does not list", "does not list"},
 	{"not in the wheel", {M, W, {INFO "RECORD", "gone.py,,\n", 0}}, "~no file of the wheel",
 		"no file of the wheel"},
-	{"broken RECORD", {M, W, {INFO "RECORD", "a,b\n", 0}}, "~not three fields",
-		"not three fields"},
-	{"file twice in RECORD", {M, W, {INFO "RECORD", INFO "RECORD,,\n" INFO "RECORD,,\n", 0}},
-		"~lists a file again", "lists a file again"},
+	{"broken RECORD", {M, W, {INFO "RECORD", "a,b\n", 0}}, "~not three fields", "not three fields"},
+	{"file twice in RECORD", {M, W, {INFO "RECORD", INFO "RECORD,,\n" INFO "RECORD,,\n", 0}}, "~lists a file again",
+		"lists a file again"},
 	{"wrong size",
-		{{"a", "", 0}, M, W,
-			{INFO "RECORD", "a,sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU,1\n",
-				0}},
+		{{"a", "", 0}, M, W, {INFO "RECORD", "a,sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU,1\n", 0}},
 		"~size is not", "size is not"},
 	{"no hash", {M, W, {INFO "RECORD", INFO "WHEEL,,37\n", 0}}, "~no hash", "no hash"},
-	{"weak hash", {M, W, {INFO "RECORD", INFO "WHEEL,md5=1B2M2Y8AsgTpgAmY7PhCfg,37\n", 0}},
-		"~malformed", "malformed"},
+	{"weak hash", {M, W, {INFO "RECORD", INFO "WHEEL,md5=1B2M2Y8AsgTpgAmY7PhCfg,37\n", 0}}, "~malformed",
+		"malformed"},
 	{"wrong hash",
-		{{"a", "", 0}, M, W,
-			{INFO "RECORD", "a,sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFA,0\n",
-				0}},
+		{{"a", "", 0}, M, W, {INFO "RECORD", "a,sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFA,0\n", 0}},
 		"~not list", "hash is not"},
 	{"\"..\"", {{"a/../b", "", 0}, M, W, R}, "leads out", "leads out"},
 	{"absolute", {{"/etc/passwd", "", 0}, M, W, R}, "leads out", "leads out"},
@@ -190,8 +167,7 @@ static const struct {
 	{"link", {{"a", "b", S_IFLNK | 0777}, M, W, R}, "~symbolic link", "symbolic link"},
 };
 
-static void expect(
-	size_t row, const struct zipmake *z, enum strictness strictness, const char *expected)
+static void expect(size_t row, const struct zipmake *z, enum strictness strictness, const char *expected)
 {
 	struct byte_source s = byte_source_memory(buf_view(&z->bytes));
 	CLEANUP(wheel_release) struct wheel w;
@@ -200,11 +176,9 @@ static void expect(
 	int result = examine(&s, demo_name, strictness, &w, &e);
 	const char *text = result < 0 ? e.msg : w.findings.text.data;
 	if (result != (expected && !is_finding ? -1 : 0))
-		fail_msg("%s, %s: \"%s\"", table[row].what,
-			strictness == STRICT ? "strict" : "lenient", text);
+		fail_msg("%s, %s: \"%s\"", table[row].what, strictness == STRICT ? "strict" : "lenient", text);
 	if (expected ? !strstr(text, expected + is_finding) : text[0] != '\0')
-		fail_msg("%s: \"%s\" should be \"%s\"", table[row].what, text,
-			expected ? expected : "");
+		fail_msg("%s: \"%s\" should be \"%s\"", table[row].what, text, expected ? expected : "");
 	if (result < 0)
 		assert_int_equal(e.kind, ERR_INVALID);
 	else
@@ -318,8 +292,8 @@ static void test_long_requires_python(void **state UNUSED)
 {
 	for (size_t more = 0; more < 2; more++) {
 		CLEANUP(wheel_release) struct wheel w;
-		CLEANUP(mem_free) char *text =
-			repeat(METADATA "Requires-Python: >=3", ",", LIMIT_REQUIRES_PYTHON - 3 + more, "\n");
+		CLEANUP(mem_free)
+		char *text = repeat(METADATA "Requires-Python: >=3", ",", LIMIT_REQUIRES_PYTHON - 3 + more, "\n");
 		examine_excess("METADATA", text, &w);
 		assert_int_equal(w.requires_python == NULL, more);
 		assert_int_equal(w.findings.count, more);
@@ -378,15 +352,13 @@ static void test_flipped(void **state UNUSED)
 		int easy = examine_copy(z.bytes.data, z.bytes.len, LENIENT, &lenient);
 		int hard = examine_copy(z.bytes.data, z.bytes.len, STRICT, &strict);
 		*byte = before;
-		if (hard == 0 &&
-			memcmp(strict.content_sha256, whole.content_sha256, SHA256_SIZE) != 0)
+		if (hard == 0 && memcmp(strict.content_sha256, whole.content_sha256, SHA256_SIZE) != 0)
 			fail_msg("bit %zu of byte %zu makes another wheel", bit % 8, bit / 8);
 		if (hard == 0 && easy < 0)
 			fail_msg("byte %zu: strict takes what lenient refuses", bit / 8);
 		taken += hard == 0;
 	}
-	print_message("%zu of %zu bits are of no matter (dates, modes, versions)\n", taken,
-		z.bytes.len * 8);
+	print_message("%zu of %zu bits are of no matter (dates, modes, versions)\n", taken, z.bytes.len * 8);
 }
 
 static void open_source(const char *path, int *fd, struct byte_source *s)
@@ -398,8 +370,7 @@ static void open_source(const char *path, int *fd, struct byte_source *s)
 	*s = byte_source_file(*fd, (uint64_t)st.st_size);
 }
 
-static void assert_hex(
-	const char *path, const char *what, const uint8_t sha256[SHA256_SIZE], struct str should)
+static void assert_hex(const char *path, const char *what, const uint8_t sha256[SHA256_SIZE], struct str should)
 {
 	char hex[SHA256_HEX];
 	hex_encode(sha256, SHA256_SIZE, hex);
@@ -408,14 +379,7 @@ static void assert_hex(
 }
 
 // Columns of corpus/expected.tsv.
-enum {
-	PATH,
-	METADATA_SHA256 = 3,
-	METADATA_SIZE,
-	REQUIRES_PYTHON = 10,
-	TAGS_AGREE = 13,
-	CONTENT_SHA256 = 15
-};
+enum { PATH, METADATA_SHA256 = 3, METADATA_SIZE, REQUIRES_PYTHON = 10, TAGS_AGREE = 13, CONTENT_SHA256 = 15 };
 
 static void check_wheel(void *ctx UNUSED, const struct vector *row)
 {
@@ -433,15 +397,13 @@ static void check_wheel(void *ctx UNUSED, const struct vector *row)
 		open_source(path, &fd, &s);
 		if (examine(&s, strrchr(path, '/') + 1, (enum strictness)strictness, &w, &e) < 0)
 			fail_msg("%s: %s", path, e.msg);
-		assert_hex(
-			path, "metadata_sha256", w.metadata_sha256, row->column[METADATA_SHA256]);
+		assert_hex(path, "metadata_sha256", w.metadata_sha256, row->column[METADATA_SHA256]);
 		assert_int_equal(w.metadata.len, strtoul(row->column[METADATA_SIZE].ptr, NULL, 10));
 		assert_string_equal(w.requires_python ? w.requires_python : "", python.data);
 		assert_int_equal(strstr(w.findings.text.data, "tags") == NULL,
 			str_starts(row->column[TAGS_AGREE], STR("1")));
 		if (strictness == STRICT)
-			assert_hex(path, "content_sha256", w.content_sha256,
-				row->column[CONTENT_SHA256]);
+			assert_hex(path, "content_sha256", w.content_sha256, row->column[CONTENT_SHA256]);
 	}
 }
 

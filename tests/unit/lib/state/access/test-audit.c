@@ -53,8 +53,15 @@ static void read_log(struct buf *text)
 	assert_int_equal(fs_read_file(path, text, &e), 0);
 }
 
-static const struct audit_entry plain = {.who = "builder", .peer = "::1", .action = "upload",
-	.platform = "p", .project = "foo", .file = "foo-1.whl", .sha256 = "ab", .result = "done", .reason = "why"};
+static const struct audit_entry plain = {.who = "builder",
+	.peer = "::1",
+	.action = "upload",
+	.platform = "p",
+	.project = "foo",
+	.file = "foo-1.whl",
+	.sha256 = "ab",
+	.result = "done",
+	.reason = "why"};
 
 static void a_line_has_all_fields(void **state UNUSED)
 {

@@ -219,7 +219,8 @@ static void raise_by(struct download_counter *t, const char *filename, unsigned 
 // Two servers on one catalog.
 static void test_counts_end_up_in_the_file(void **state UNUSED)
 {
-	struct download_counter *one = download_counter_start(catalog, 3600 * 1000), *other = download_counter_start(catalog, 3600 * 1000);
+	struct download_counter *one = download_counter_start(catalog, 3600 * 1000),
+				*other = download_counter_start(catalog, 3600 * 1000);
 	assert_int_equal(count_of("a"), 0); // it is there from the beginning
 	raise_by(one, "a", 3);
 	raise_by(one, "a", 4);

@@ -46,9 +46,12 @@ static char *add(const char *platform, const char *project, unsigned rights, con
 {
 	struct err e = ERR_INIT;
 	struct buf secret;
-	CLEANUP(token_release) struct token t = {
-		.platform = xstrdup(platform), .project = xstrdup(project), .rights = rights,
-		.note = xstrdup(note), .expires = expires};
+	CLEANUP(token_release)
+	struct token t = {.platform = xstrdup(platform),
+		.project = xstrdup(project),
+		.rights = rights,
+		.note = xstrdup(note),
+		.expires = expires};
 	buf_init(&secret, 100);
 	if (tokenfile_add(path, &t, &secret, &e) < 0)
 		fail_msg("%s", e.msg);
@@ -143,8 +146,8 @@ static void a_token_does_what_it_may(void **state UNUSED)
 	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
 		struct err e = ERR_INIT;
 		CLEANUP(mem_free) char *who = NULL;
-		enum tokens_answer answer = tokens_check(t, str_from(row[i].secret), row[i].right,
-			row[i].platform, row[i].project, &who, &e);
+		enum tokens_answer answer = tokens_check(t, str_from(row[i].secret), row[i].right, row[i].platform,
+			row[i].project, &who, &e);
 		if (answer != row[i].answer || strncmp(e.msg, row[i].words, strlen(row[i].words)) != 0)
 			fail_msg("row %zu: %d, %s", i, answer, e.msg);
 		assert_string_equal(who ? who : "-", row[i].who ? row[i].who : "-");
@@ -258,8 +261,11 @@ static void what_cannot_stand_in_a_line_is_refused(void **state UNUSED)
 	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
 		struct err e = ERR_INIT;
 		CLEANUP(buf_release) struct buf secret;
-		CLEANUP(token_release) struct token t = {.rights = UPLOAD, .platform = xstrdup(row[i].platform),
-			.project = xstrdup(row[i].project), .note = xstrdup(row[i].note)};
+		CLEANUP(token_release)
+		struct token t = {.rights = UPLOAD,
+			.platform = xstrdup(row[i].platform),
+			.project = xstrdup(row[i].project),
+			.note = xstrdup(row[i].note)};
 		buf_init(&secret, 100);
 		assert_int_equal(tokenfile_add(path, &t, &secret, &e), -1);
 		assert_int_equal(e.kind, ERR_USAGE);

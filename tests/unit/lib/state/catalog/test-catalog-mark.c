@@ -15,8 +15,7 @@ static void yank_is_on_the_page_until_it_is_taken_off(void **state UNUSED)
 	two_assert_page("2;");
 }
 
-static int see_project(
-	void *ctx UNUSED, const struct catalog_project *p UNUSED, struct err *e UNUSED)
+static int see_project(void *ctx UNUSED, const struct catalog_project *p UNUSED, struct err *e UNUSED)
 {
 	return 0;
 }
@@ -60,8 +59,7 @@ static void assert_tombstone(const char *expected)
 	struct err e = ERR_INIT;
 	CLEANUP(buf_release) struct buf out;
 	buf_init(&out, 1000);
-	assert_int_equal(
-		catalog_tombstone(two_other, two_platform, two_six, &out, &e), expected ? 1 : 0);
+	assert_int_equal(catalog_tombstone(two_other, two_platform, two_six, &out, &e), expected ? 1 : 0);
 	assert_string_equal(out.data, expected ? expected : "");
 }
 
@@ -69,8 +67,7 @@ static void pruned_file_is_on_no_page_and_has_its_url(void **state UNUSED)
 {
 	two_put_new(two_other, two_root, two_ones);
 	assert_tombstone(NULL);
-	struct catalog_effect effect =
-		two_mark(two_other, two_root, MARK_PRUNED, "upstream has it", 0);
+	struct catalog_effect effect = two_mark(two_other, two_root, MARK_PRUNED, "upstream has it", 0);
 	assert_true(effect.was_listed && !effect.is_listed);
 	two_assert_page("");
 	assert_place(true, true);

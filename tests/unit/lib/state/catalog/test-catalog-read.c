@@ -37,8 +37,7 @@ static void assert_locations(struct catalog *c, int64_t platform, const char *wa
 	assert_string_equal(out.data, want);
 }
 
-static void put(
-	struct catalog *c, struct catalog_entry entry, const char *path, const uint8_t *metadata)
+static void put(struct catalog *c, struct catalog_entry entry, const char *path, const uint8_t *metadata)
 {
 	struct err e = ERR_INIT;
 	struct catalog_effect effect;
@@ -47,8 +46,7 @@ static void put(
 	entry.metadata_packed = STR("packed");
 	ok(catalog_begin(c, &e), &e);
 	if (*path)
-		ok(catalog_folder_ensure(c, entry.platform, path, &entry.folder, &e),
-			&e);
+		ok(catalog_folder_ensure(c, entry.platform, path, &entry.folder, &e), &e);
 	ok(catalog_file_put(c, &entry, &effect, &e), &e);
 	ok(catalog_commit(c, &e), &e);
 }
@@ -101,8 +99,12 @@ static void usage_is_all_that_is_there(void **state UNUSED)
 {
 	static const uint8_t sha256[SHA256_SIZE] = {1};
 	struct err e = ERR_INIT;
-	struct catalog_entry file = {.filename = "six-2.0.whl", .sha256 = sha256, .project = "six", .version = "2.0",
-		.version_key = STR("2"), .size = 40};
+	struct catalog_entry file = {.filename = "six-2.0.whl",
+		.sha256 = sha256,
+		.project = "six",
+		.version = "2.0",
+		.version_key = STR("2"),
+		.size = 40};
 	CLEANUP(mem_free) char *path = xasprintf("%s/usage.db", folder);
 	CLEANUP(catalog_cleanup) struct catalog *c = NULL;
 	ok(catalog_open(path, &c, &e), &e);

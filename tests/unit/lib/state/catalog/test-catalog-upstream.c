@@ -7,8 +7,15 @@ static void put_page(const char *project, const char *last_definitive, int64_t a
 {
 	struct err e = ERR_INIT;
 	int64_t changed = 0;
-	const struct catalog_upstream row = {.project = project, .source = "http://127.0.0.1/simple/", .result = "404",
-		.why = "", .last_definitive = last_definitive, .asked = asked, .fetched = fetched, .max_age = -1, .facts = page};
+	const struct catalog_upstream row = {.project = project,
+		.source = "http://127.0.0.1/simple/",
+		.result = "404",
+		.why = "",
+		.last_definitive = last_definitive,
+		.asked = asked,
+		.fetched = fetched,
+		.max_age = -1,
+		.facts = page};
 	two_ok(catalog_begin(two_other, &e), &e);
 	two_ok(catalog_upstream_put(two_other, &row, page.len > 0, true, &changed, &e), &e);
 	two_ok(catalog_commit(two_other, &e), &e);

@@ -79,8 +79,7 @@ static int close_catalog(void **state)
 static const char plain_metadata[] = "Metadata-Version: 2.1\nName: six\nVersion: 1.0\n";
 
 // A good file six-<version>.whl whose digest is all of one byte.
-static struct catalog_entry entry(
-	const struct fixture *f, const char *filename, const uint8_t *sha256)
+static struct catalog_entry entry(const struct fixture *f, const char *filename, const uint8_t *sha256)
 {
 	static struct buf packed;
 	static uint8_t metadata_sha256[SHA256_SIZE];
@@ -225,8 +224,7 @@ static void what_is_not_there_is_not_found(void **state)
 static void changes_are_numbered(void **state)
 {
 	struct fixture *f = *state;
-	struct catalog_entry six = entry(f, "six-1.0.whl", ones),
-			     two = entry(f, "six-2.0.whl", twos);
+	struct catalog_entry six = entry(f, "six-1.0.whl", ones), two = entry(f, "six-2.0.whl", twos);
 	put(f, &six);
 	int64_t first = assert_changes(f, 0, "six 1 100;");
 	assert_int_equal(assert_changes(f, first, ""), first);
@@ -319,8 +317,7 @@ static void metadata_lives_as_long_as_it_is_used(void **state)
 {
 	struct fixture *f = *state;
 	struct err e = ERR_INIT;
-	struct catalog_entry six = entry(f, "six-1.0.whl", ones),
-			     two = entry(f, "six-2.0.whl", twos);
+	struct catalog_entry six = entry(f, "six-1.0.whl", ones), two = entry(f, "six-2.0.whl", twos);
 	CLEANUP(buf_release) struct buf out;
 	buf_init(&out, 1 << 16);
 	put(f, &six);
@@ -336,8 +333,7 @@ static void cleared_platform_keeps_its_id(void **state)
 {
 	struct fixture *f = *state;
 	struct err e = ERR_INIT;
-	struct catalog_entry six = entry(f, "six-1.0.whl", ones),
-			     low = entry(f, "six-2.0.whl", twos);
+	struct catalog_entry six = entry(f, "six-1.0.whl", ones), low = entry(f, "six-2.0.whl", twos);
 	low.folder = f->sub;
 	low.folder_path = "b";
 	put(f, &six);

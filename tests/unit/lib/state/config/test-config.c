@@ -143,9 +143,9 @@ static void views_alone_are_left_to_the_store(void **state UNUSED)
 	assert_null(c.views[0].upstream_wheels);
 }
 
-#define LONG_WORD                                                                                  \
-	"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"     \
-	"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"     \
+#define LONG_WORD                                                                                                      \
+	"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"                 \
+	"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"                 \
 	"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 
 static const struct {
@@ -160,14 +160,10 @@ static const struct {
 	{"[store\n", ":1: neither a [section] nor a key = value"},
 	{"[store]\npath =\n", ":2: [store] path: \"\" is not a path"},
 	{"[store]\npath = a\npath = b\n", ":3: [store] path is there twice (or this line is indented)"},
-	{"[store]\npath = a\n  default-view = b\n",
-		":3: [store] path is there twice (or this line is indented)"},
-	{"[store]\ndefault-view = a/b\n",
-		":2: [store] default-view: \"a/b\" is not the name of a platform or view"},
-	{"[upstream]\nurl = ftp://a/\n",
-		":2: [upstream] url is not a list of addresses, http: or https:"},
-	{"[upstream]\nurl = http://a/?q\n",
-		":2: [upstream] url is not a list of addresses, http: or https:"},
+	{"[store]\npath = a\n  default-view = b\n", ":3: [store] path is there twice (or this line is indented)"},
+	{"[store]\ndefault-view = a/b\n", ":2: [store] default-view: \"a/b\" is not the name of a platform or view"},
+	{"[upstream]\nurl = ftp://a/\n", ":2: [upstream] url is not a list of addresses, http: or https:"},
+	{"[upstream]\nurl = http://a/?q\n", ":2: [upstream] url is not a list of addresses, http: or https:"},
 	{"[upstream]\nallow-hosts = a/b\n",
 		":2: [upstream] allow-hosts: \"a/b\" is not a list of hosts, without ports"},
 	{"[upstream]\nallow-hosts = a\n[upstream]\ntimeout = 0\n",
@@ -176,10 +172,8 @@ static const struct {
 	{"[view a]\nupstream-wheels = no\n", ":2: [view] upstream-wheels: \"no\" is not all or fitting"},
 	{"[index]\nthreads = -1\n", ":2: [index] threads: \"-1\" is not a number"},
 	{"[index]\nthreads = 1k\n", ":2: [index] threads: \"1k\" is not a number"},
-	{"[index]\nthreads = 99999999999999999999\n",
-		":2: [index] threads: \"99999999999999999999\" is not a number"},
-	{"[server]\npage-cache = 64MB\n",
-		":2: [server] page-cache: \"64MB\" is not a size (as 500K, 64M, 1G)"},
+	{"[index]\nthreads = 99999999999999999999\n", ":2: [index] threads: \"99999999999999999999\" is not a number"},
+	{"[server]\npage-cache = 64MB\n", ":2: [server] page-cache: \"64MB\" is not a size (as 500K, 64M, 1G)"},
 	{"[server]\npage-cache = M\n", ":2: [server] page-cache: \"M\" is not a size (as 500K, 64M, 1G)"},
 	{"[server]\nrescan = 1 h\n", ":2: [server] rescan: \"1 h\" is not a time (as 60, 2m, 1h, 1d)"},
 	{"[server]\nurl = wheels.example.org\n",
@@ -196,8 +190,7 @@ static const struct {
 	{"[server]\nrescan = 3651d\n", ":2: [server] rescan: 3651d is not between 0 and 315360000"},
 	{"[server]\npage-cache = 1073741824G\n",
 		":2: [server] page-cache: 1073741824G is not between 0 and 1099511627776"},
-	{"[server]\nlog-level = loud\n",
-		":2: [server] log-level: \"loud\" is not one of error, warn, info, debug"},
+	{"[server]\nlog-level = loud\n", ":2: [server] log-level: \"loud\" is not one of error, warn, info, debug"},
 	{"[upload]\nmax-file = 0\n", ":2: [upload] max-file: 0 is not between 1 and 1152921504606846976"},
 	{"[prune]\nmax-files = 101%\n", ":2: [prune] max-files: 101% is not between 0 and 100"},
 	{"[prune]\nmax-bytes = 20 %\n", ":2: [prune] max-bytes: \"20 %\" is not a share (as 20%)"},
@@ -206,10 +199,8 @@ static const struct {
 	{"[platform a]\nmutable = true\n", ":2: [platform] mutable: \"true\" is not yes or no"},
 	{"[platform a]\npythons = 3.12 python3\n",
 		":2: [platform] pythons: \"3.12 python3\" is not a list of Pythons (as 3.12 3.13t pp311)"},
-	{"[platform a]\narch = vax\n",
-		":2: [platform] arch: \"vax\" is not an architecture (as x86_64, aarch64)"},
-	{"[platform a]\nlibc = 2.35\n",
-		":2: [platform] libc: \"2.35\" is not a libc (as glibc 2.35, musl 1.2)"},
+	{"[platform a]\narch = vax\n", ":2: [platform] arch: \"vax\" is not an architecture (as x86_64, aarch64)"},
+	{"[platform a]\nlibc = 2.35\n", ":2: [platform] libc: \"2.35\" is not a libc (as glibc 2.35, musl 1.2)"},
 	{"[platform a]\npythons = 3.12\nlibc = musl 1.2\n",
 		": [platform a] nothing is built in for this name, so that arch is needed too"},
 	{"[platform debian-12-x86_64]\npythons = 3.12 3.11 3.12\n",

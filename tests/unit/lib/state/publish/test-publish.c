@@ -134,8 +134,10 @@ static int publish(const char *code, bool swapped)
 static void expect_tree(const char *wanted)
 {
 	char text[1024] = "";
-	CLEANUP(mem_free) char *command =
-		xasprintf("cd '%s/store' && find . -mindepth 1 -printf '%%P ' | tr ' ' '\\n' | sort | tr '\\n' ' '", here.top);
+	CLEANUP(mem_free)
+	char *command =
+		xasprintf("cd '%s/store' && find . -mindepth 1 -printf '%%P ' | tr ' ' '\\n' | sort | tr '\\n' ' '",
+			here.top);
 	FILE *pipe = popen(command, "r");
 	assert_non_null(pipe);
 	size_t len = fread(text, 1, sizeof(text) - 1, pipe);
@@ -264,8 +266,12 @@ static void test_removed_in_the_last_moment(void **state UNUSED)
 	assert_int_equal(pthread_create(&thread, NULL, end_it, &ending), 0);
 	for (int64_t until = clock_ms() + 30000; stat(file, &st) < 0;)
 		assert_true(clock_ms() < until);
-	const struct catalog_mark mark = {.platform = here.platform->id, .folder = folder, .folder_path = "wheels",
-		.filename = wheel_name, .mark = MARK_PRUNED, .text = "malware"};
+	const struct catalog_mark mark = {.platform = here.platform->id,
+		.folder = folder,
+		.folder_path = "wheels",
+		.filename = wheel_name,
+		.mark = MARK_PRUNED,
+		.text = "malware"};
 	if (catalog_mark_put(remover, &mark, &effect, &e) < 0 || catalog_commit(remover, &e) < 0)
 		fail_msg("%s", e.msg);
 	pthread_join(thread, NULL);

@@ -67,13 +67,10 @@ static const struct {
 	const char *name, *data;
 } members[] = {
 	{"six.py", "A = 1\n"},
-	{"six-1.0.dist-info/METADATA",
-		"Metadata-Version: 2.1\nName: six\nVersion: 1.0\nRequires-Python: >=3.8\n"},
-	{"six-1.0.dist-info/WHEEL",
-		"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"},
-	{"six-1.0.dist-info/RECORD",
-		"six.py,,\nsix-1.0.dist-info/METADATA,,\nsix-1.0.dist-info/WHEEL,,\n"
-		"six-1.0.dist-info/RECORD,,\n"},
+	{"six-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: six\nVersion: 1.0\nRequires-Python: >=3.8\n"},
+	{"six-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"},
+	{"six-1.0.dist-info/RECORD", "six.py,,\nsix-1.0.dist-info/METADATA,,\nsix-1.0.dist-info/WHEEL,,\n"
+				     "six-1.0.dist-info/RECORD,,\n"},
 };
 
 // padding: bytes of one more member, so that the wheel is of about any size.

@@ -89,8 +89,9 @@ static void platforms_are_found_by_name(void **state UNUSED)
 	assert_int_equal(symlink("debian-12-aarch64", at("a/debian-13-aarch64")), 0);
 	open_store("a", &s);
 	names(&s, &found);
-	CLEANUP(mem_free) char *expected = xasprintf("debian-12-aarch64=/a/debian-12-aarch64 %s"
-						     "ubuntu-22.04-x86_64=/a/ubuntu-22.04-x86_64 ",
+	CLEANUP(mem_free)
+	char *expected = xasprintf("debian-12-aarch64=/a/debian-12-aarch64 %s"
+				   "ubuntu-22.04-x86_64=/a/ubuntu-22.04-x86_64 ",
 		has_openat2() ? "debian-13-aarch64=/a/debian-13-aarch64 " : "");
 	assert_string_equal(found.data, expected);
 	// A folder with another name, a file, a link that leads out; a link that cannot be followed.
@@ -121,17 +122,17 @@ static void configured_platforms_are_taken(void **state UNUSED)
 	c.store = xstrdup(at("c"));
 	c.platforms = xcalloc(4, sizeof(*c.platforms));
 	c.platform_count = 4;
-	c.platforms[0] = (struct config_platform){
-		.name = xstrdup("one"), .path = xstrdup("real"), .is_mutable = true};
-	c.platforms[1] = (struct config_platform){
-		.name = xstrdup("two"), .path = xstrdup(at("elsewhere")),
-		.is_private = true, .quota_bytes = 7, .quota_files = 8};
+	c.platforms[0] = (struct config_platform){.name = xstrdup("one"), .path = xstrdup("real"), .is_mutable = true};
+	c.platforms[1] = (struct config_platform){.name = xstrdup("two"),
+		.path = xstrdup(at("elsewhere")),
+		.is_private = true,
+		.quota_bytes = 7,
+		.quota_files = 8};
 	c.platforms[2] = (struct config_platform){.name = xstrdup("real")};
 	c.platforms[3] = (struct config_platform){.name = xstrdup("missing")};
 	assert_int_equal(store_open(&c, STORE_PROMPT, &s, &e), 0);
 	names(&s, &found);
-	assert_string_equal(
-		found.data, "one=/c/real two=/elsewhere real=/c/real missing=/c/missing ");
+	assert_string_equal(found.data, "one=/c/real two=/elsewhere real=/c/real missing=/c/missing ");
 	assert_true(s.platform[0].is_mutable);
 	assert_string_equal(s.platform[0].root, at("c"));
 	assert_string_equal(s.platform[0].folder, "real");
@@ -171,8 +172,7 @@ static void half_a_profile_is_refused(void **state UNUSED)
 	assert_int_equal(config_set(&c, "platform mine", "arch", "aarch64", &e), 0);
 	assert_int_equal(store_open(&c, STORE_PROMPT, &s, &e), -1);
 	assert_int_equal(e.kind, ERR_USAGE);
-	assert_string_equal(e.msg,
-		"[platform mine] nothing is built in for this name, so that pythons is needed too");
+	assert_string_equal(e.msg, "[platform mine] nothing is built in for this name, so that pythons is needed too");
 }
 
 static void bad_stores_are_refused(void **state UNUSED)
@@ -230,13 +230,10 @@ static void files_are_opened_below_the_store_only(void **state UNUSED)
 		const char *path;
 		enum err_kind kind, without_openat2; // ERR_NONE: it opens
 	} table[] = {
-		{"six/six.whl", ERR_NONE, ERR_NONE},
-		{"link.whl", ERR_NONE, ERR_DENIED},
+		{"six/six.whl", ERR_NONE, ERR_NONE}, {"link.whl", ERR_NONE, ERR_DENIED},
 		{"neighbour.whl", ERR_NONE, ERR_DENIED}, // another platform of the same store
-		{"out.whl", ERR_DENIED, ERR_DENIED},
-		{"absolute.whl", ERR_DENIED, ERR_DENIED},
-		{"../../secret", ERR_DENIED, ERR_DENIED},
-		{"dangling.whl", ERR_NOT_FOUND, ERR_DENIED},
+		{"out.whl", ERR_DENIED, ERR_DENIED}, {"absolute.whl", ERR_DENIED, ERR_DENIED},
+		{"../../secret", ERR_DENIED, ERR_DENIED}, {"dangling.whl", ERR_NOT_FOUND, ERR_DENIED},
 		{"fifo.whl", ERR_NONE, ERR_NONE}, // does not wait for a writer
 	};
 	bool is_new = has_openat2();
@@ -247,8 +244,7 @@ static void files_are_opened_below_the_store_only(void **state UNUSED)
 	make_file("e/debian-12-x86_64/six/six.whl");
 	make_file("e/debian-13-x86_64/n.whl");
 	assert_int_equal(symlink("six/six.whl", at("e/debian-12-x86_64/link.whl")), 0);
-	assert_int_equal(
-		symlink("../debian-13-x86_64/n.whl", at("e/debian-12-x86_64/neighbour.whl")), 0);
+	assert_int_equal(symlink("../debian-13-x86_64/n.whl", at("e/debian-12-x86_64/neighbour.whl")), 0);
 	assert_int_equal(symlink("../../secret", at("e/debian-12-x86_64/out.whl")), 0);
 	assert_int_equal(symlink(at("secret"), at("e/debian-12-x86_64/absolute.whl")), 0);
 	assert_int_equal(symlink("nothing", at("e/debian-12-x86_64/dangling.whl")), 0);

@@ -87,10 +87,12 @@ static void any_text_is_one(void **state UNUSED)
 		{"two\nlines", "two lines", NULL, 0},
 		{"{\"reason\": \"cut", "{\"reason\": \"cut", NULL, 0},
 		{"[1, 2]", "", NULL, 0},
-		{"{\"reason\": 7, \"run\": 7, \"when\": 7, \"sha256\": 7, \"size\": \"7\", \"upstream\": 7}", "", NULL, 0},
+		{"{\"reason\": 7, \"run\": 7, \"when\": 7, \"sha256\": 7, \"size\": \"7\", \"upstream\": 7}", "", NULL,
+			0},
 		{"{\"reason\": \"a\\nb\", \"when\": \"yesterday\", \"run\": \"x\"}", "a b", "x", 0},
 		{"{\"when\": \"2026-01-02T03:04:05Z\", \"upstream\": []}", "", NULL, 1767323045},
-		{"{\"sha256\": \"12\", \"upstream\": {\"sha256\": \"zz\", \"uploaded\": \"?\", \"identical\": 1}}", "", NULL, 0},
+		{"{\"sha256\": \"12\", \"upstream\": {\"sha256\": \"zz\", \"uploaded\": \"?\", \"identical\": 1}}", "",
+			NULL, 0},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
 		CLEANUP(tombstone_release) struct tombstone got;
@@ -100,7 +102,7 @@ static void any_text_is_one(void **state UNUSED)
 		assert_int_equal(got.size, -1);
 		assert_true(row[i].run ? got.run && strcmp(got.run, row[i].run) == 0 : !got.run);
 		assert_false(got.has_sha256 || got.upstream.filename || got.upstream.has_sha256 ||
-			got.upstream.is_identical || got.upstream.uploaded);
+			     got.upstream.is_identical || got.upstream.uploaded);
 	}
 }
 

@@ -38,15 +38,17 @@ static struct file_cache *open_file_cache(uint64_t most)
 	return d;
 }
 
-static int put(struct file_cache *d, const char *project, const char *filename, const char *bytes, const uint8_t *sha256,
-	struct err *e)
+static int put(struct file_cache *d, const char *project, const char *filename, const char *bytes,
+	const uint8_t *sha256, struct err *e)
 {
 	uint8_t found[SHA256_SIZE];
 	struct file_cache_writer *a = file_cache_begin(d, project, filename, sha256, 0, e);
 	if (!a)
 		return -1;
-	int result = file_cache_writer_write(a, bytes, strlen(bytes), e) < 0 || file_cache_writer_check(a, found, e) < 0 ||
-		file_cache_writer_keep(a, found, e) < 0 ? -1 : 0;
+	int result = file_cache_writer_write(a, bytes, strlen(bytes), e) < 0 ||
+				     file_cache_writer_check(a, found, e) < 0 || file_cache_writer_keep(a, found, e) < 0
+			     ? -1
+			     : 0;
 	file_cache_writer_free(a);
 	return result;
 }
@@ -216,7 +218,8 @@ static void what_is_on_its_way_counts(void **state UNUSED)
 	uint8_t found[SHA256_SIZE];
 	CLEANUP(file_cache_cleanup) struct file_cache *d = open_file_cache(100);
 	must_put(d, "a", "a-1.tar.gz", "thirty bytes, which is a third");
-	struct file_cache_writer *one = file_cache_begin(d, "b", "b-1.tar.gz", NULL, 60, &e), *other = file_cache_begin(d, "c", "c-1.tar.gz", NULL, 40, &e);
+	struct file_cache_writer *one = file_cache_begin(d, "b", "b-1.tar.gz", NULL, 60, &e),
+				 *other = file_cache_begin(d, "c", "c-1.tar.gz", NULL, 40, &e);
 	assert_int_equal(file_cache_reserved(d), 100);
 	assert_int_equal(count_entries(), 3); // nothing goes for what may never come
 	assert_null(file_cache_begin(d, "d", "d-1.tar.gz", NULL, 1, &e));

@@ -63,7 +63,8 @@ static void without_lists_all_is_merged(void **state UNUSED)
 static void names_that_are_not_to_be_heard_of(void **state UNUSED)
 {
 	for (int i = 0; i < NAME_RULE_COUNT; i++)
-		assert_int_equal(name_rule_asks_upstream((enum name_rule)i), i != NAME_RULE_PRIVATE && i != NAME_RULE_LOCAL);
+		assert_int_equal(name_rule_asks_upstream((enum name_rule)i),
+			i != NAME_RULE_PRIVATE && i != NAME_RULE_LOCAL);
 }
 
 int main(void)

@@ -22,7 +22,7 @@ struct fixture {
 	struct config config;
 	struct upstream *upstream;
 	atomic_int asked, asked_fine, failing; // so many requests are answered with 500
-	sem_t gate, held;          // "/simple/gate/" waits
+	sem_t gate, held;                      // "/simple/gate/" waits
 };
 
 static bool answer(void *ctx, int fd, const char *path, const char *head UNUSED)
@@ -45,7 +45,8 @@ static bool answer(void *ctx, int fd, const char *path, const char *head UNUSED)
 		return loopback_send(fd, "500 Oh", "", "", 0);
 	if (atomic_fetch_sub(&f->failing, 1) > 0)
 		return loopback_send(fd, "500 Oh", "", "", 0);
-	CLEANUP(mem_free) char *body = xasprintf(
+	CLEANUP(mem_free)
+	char *body = xasprintf(
 		"{\"meta\": {\"api-version\": \"1.0\"}, \"name\": \"%s\", \"files\": [{\"filename\": \"%s-1-py3-none-any.whl\", "
 		"\"url\": \"a.whl\", \"hashes\": {}}]}",
 		name, name);
