@@ -6,7 +6,7 @@
 
 #include "lib/domain/archive/zipread.h"
 
-static int add_piece(void *ctx, struct str piece, struct err *e)
+static int hash_piece(void *ctx, struct str piece, struct err *e)
 {
 	(void)e;
 	digest_add(ctx, piece.ptr, piece.len);
@@ -22,7 +22,7 @@ int member_hashes_read(const struct byte_source *s, const struct zipdirectory *z
 		if (zip->members[i].is_folder)
 			continue;
 		digest_begin(digest);
-		if (zipread_member(s, &zip->members[i], add_piece, digest, e) < 0) {
+		if (zipread_member(s, &zip->members[i], hash_piece, digest, e) < 0) {
 			member_hashes_release(out);
 			return -1;
 		}
@@ -37,15 +37,15 @@ void member_hashes_release(struct member_hashes *c)
 	c->sha256 = NULL;
 }
 
-struct line {
+struct hash_line {
 	const uint8_t *sha256;
 	struct str name;
 };
 
-// Hexadecimal digits sort as their bytes do.
-static int by_text(const void *a, const void *b)
+// The order of the bytes is the order of their hexadecimal digits.
+static int compare_hash_lines(const void *a, const void *b)
 {
-	const struct line *left = a, *right = b;
+	const struct hash_line *left = a, *right = b;
 	int order = memcmp(left->sha256, right->sha256, SHA256_SIZE);
 	return order ? order : str_cmp(left->name, right->name);
 }
@@ -53,12 +53,12 @@ static int by_text(const void *a, const void *b)
 void member_hashes_digest(const struct member_hashes *c, const struct zipdirectory *zip, uint8_t out[SHA256_SIZE])
 {
 	CLEANUP(digest_cleanup) struct digest *digest = digest_new();
-	CLEANUP(mem_free) struct line *lines = xcalloc(zip->count, sizeof(*lines));
+	CLEANUP(mem_free) struct hash_line *lines = xcalloc(zip->count, sizeof(*lines));
 	size_t count = 0;
 	for (size_t i = 0; i < zip->count; i++)
 		if (!zip->members[i].is_folder)
-			lines[count++] = (struct line){c->sha256[i], zip->members[i].name};
-	qsort(lines, count, sizeof(*lines), by_text);
+			lines[count++] = (struct hash_line){c->sha256[i], zip->members[i].name};
+	qsort(lines, count, sizeof(*lines), compare_hash_lines);
 	digest_begin(digest);
 	for (size_t i = 0; i < count; i++) {
 		char hex[SHA256_HEX];

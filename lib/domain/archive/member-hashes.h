@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every member of a ZIP file unpacks to. Thread-safe.
+// The SHA-256 of each unpacked member of a ZIP file, and one digest of all of them. Any thread.
 #pragma once
 
 #include <stdint.h>
@@ -8,14 +8,14 @@
 #include "lib/format/digest.h"
 
 struct member_hashes {
-	uint8_t (*sha256)[SHA256_SIZE]; // one a member, as zip->members are ordered; owned
+	uint8_t (*sha256)[SHA256_SIZE]; // one per member, in the order of zip->members; owned
 };
 
-// Unpacks and hashes every member but folders. ERR_INVALID where one is damaged; then nothing is to
-// release.
+// Unpacks and hashes every member except folders. ERR_INVALID if a member is damaged, ERR_LIMIT if one is too large,
+// ERR_IO if the source cannot be read; then the caller releases nothing.
 int member_hashes_read(const struct byte_source *s, const struct zipdirectory *zip, struct member_hashes *out,
 	struct err *e) MUST_CHECK;
 void member_hashes_release(struct member_hashes *c);
-// SHA-256 of the sorted lines "<sha256 of member> <name>\n", folders left out: equal for archives
-// that differ in time stamps, order and packing only.
+// SHA-256 of the sorted lines "<sha256 of member> <name>\n", without folders. Archives that differ only in time stamps,
+// order and compression have the same digest.
 void member_hashes_digest(const struct member_hashes *c, const struct zipdirectory *zip, uint8_t out[SHA256_SIZE]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/domain/archive/memberpath.h"
 
-// One part of a path after the other, cut at "/" and, as Windows does, at "\".
+// Cuts the first part off the path. "/" ends a part and, as on Windows, "\" does too.
 static struct str cut_part(struct str *path)
 {
 	for (size_t i = 0; i < path->len; i++) {
@@ -27,7 +27,7 @@ bool memberpath_leads_out(struct str path)
 	return false;
 }
 
-// "a//b" and "./a" are other spellings of a path: a second member could hide behind one.
+// "a//b" and "./a" are other spellings of a path. A second member could use one of them to overwrite the first.
 bool memberpath_is_plain(struct str path)
 {
 	struct str rest = str_ends(path, STR("/")) ? str_slice(path, 0, path.len - 1) : path;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Paths of members as archives spell them. Pure; thread-safe.
+// Checks of the paths of archive members, as the archive spells them. Pure functions; any thread.
 #pragma once
 
 #include <stdbool.h>
 
 #include "lib/base/str.h"
 
-// Whether unpacking it could write outside: absolute, with a drive, or with a "..", cut at "/" and
-// "\" both.
+// Whether unpacking the path could write outside the target folder: it is absolute, has a drive or has a "..". Both "/"
+// and "\" end a part.
 bool memberpath_leads_out(struct str path);
-// Without empty parts and ".": the only spelling that the path has.
+// Whether the path has neither empty parts nor ".", so that no other spelling of it exists.
 bool memberpath_is_plain(struct str path);

@@ -28,13 +28,13 @@ void tarstream_release(struct tarstream *t)
 	buf_release(&t->extended);
 }
 
-// A field that NUL ends where it is not full.
+// A text field. A NUL ends it unless the text fills the field.
 static struct str text_field(const char *at, size_t size)
 {
 	return (struct str){at, strnlen(at, size)};
 }
 
-// Octal digits between blanks, or GNU's big-endian bytes behind 0x80.
+// Octal digits between blanks, or GNU's big-endian bytes after 0x80.
 static bool number_field(const char *at, size_t size, uint64_t *out)
 {
 	bool is_binary = (unsigned char)at[0] == 0x80;
@@ -53,7 +53,7 @@ static bool number_field(const char *at, size_t size, uint64_t *out)
 	return true;
 }
 
-// The sum counts its own field as blanks.
+// The sum counts the bytes of its own field as blanks.
 bool tarstream_is_header(const char block[TAR_BLOCK])
 {
 	uint64_t written, sum = SUM_SIZE * ' ';
@@ -63,7 +63,7 @@ bool tarstream_is_header(const char block[TAR_BLOCK])
 	return number_field(block + SUM_AT, SUM_SIZE, &written) && written == sum;
 }
 
-static bool is_zero(const char *block)
+static bool is_zero_block(const char *block)
 {
 	for (size_t i = 0; i < TAR_BLOCK; i++)
 		if (block[i])
@@ -71,8 +71,7 @@ static bool is_zero(const char *block)
 	return true;
 }
 
-// The value of a pax record "<length> <key>=<value>\n"; the last one counts. false where the key is
-// not there.
+// The value of the last pax record "<length> <key>=<value>\n" with this key. False if there is none.
 static bool pax_value(struct str records, struct str key, struct str *value)
 {
 	bool found = false;
@@ -92,7 +91,7 @@ static bool pax_value(struct str records, struct str key, struct str *value)
 	return found;
 }
 
-// The path: of the extended header before this one, or of its own two fields, put together in path.
+// The path of the entry: from the extended header before it, or from its own two fields, joined in the buffer.
 static struct str entry_path(struct tarstream *t, struct buf *path)
 {
 	struct str extended = buf_view(&t->extended), value;
@@ -108,7 +107,7 @@ static struct str entry_path(struct tarstream *t, struct buf *path)
 	return buf_view(path);
 }
 
-// The size that a pax header gives instead of the entry's own; false where it is no number.
+// Replaces the size by that of the pax header, if there is one. False if that is not a number.
 static bool pax_size(const struct tarstream *t, uint64_t *size)
 {
 	struct str value;
@@ -122,9 +121,8 @@ static bool pax_size(const struct tarstream *t, uint64_t *size)
 	return true;
 }
 
-// Links, devices, folders and pipes have no bytes, whatever their size field says (as Python's
-// tarfile has it).
-static bool has_bytes(char type)
+// Links, devices, folders and pipes have no bytes, whatever their size field says. Python's tarfile does the same.
+static bool type_has_bytes(char type)
 {
 	return type < '1' || type > '6';
 }
@@ -153,36 +151,35 @@ static int begin_entry(struct tarstream *t, char type, struct err *e)
 	return result;
 }
 
-// Headers that tell of others: of the next entry's path ('x', 'L'), or of what is no path and no
-// size.
-static bool is_about_others(char type)
+// Headers that describe other entries: the path and size of the next one ('x', 'L'), or facts that are not used here.
+static bool is_extended_type(char type)
 {
 	return type == 'x' || type == 'L' || type == 'g' || type == 'K';
 }
 
-static int take_header(struct tarstream *t, struct err *e)
+static int parse_header(struct tarstream *t, struct err *e)
 {
 	char type = t->block[TYPE_AT];
 	t->have = 0;
-	if (is_zero(t->block)) {
+	if (is_zero_block(t->block)) {
 		t->has_ended = true;
 		return 0;
 	}
 	if (!tarstream_is_header(t->block) || !number_field(t->block + SIZE_AT, SIZE_SIZE, &t->left) ||
-		(!is_about_others(type) && !pax_size(t, &t->left)))
+		(!is_extended_type(type) && !pax_size(t, &t->left)))
 		return err_set(e, ERR_INVALID, "tar: damaged header");
-	if (type == 'S') // PyPI refuses them; what they unpack to depends on the reader
+	if (type == 'S') // PyPI rejects sparse files: readers unpack them differently
 		return err_set(e, ERR_INVALID, "tar: sparse file");
-	t->left = has_bytes(type) ? t->left : 0;
+	t->left = type_has_bytes(type) ? t->left : 0;
 	t->padding = (TAR_BLOCK - t->left % TAR_BLOCK) % TAR_BLOCK;
 	t->keep = NULL;
 	if (type == 'x' || type == 'L')
 		return begin_extended(t, type, e);
-	return is_about_others(type) ? 0 : begin_entry(t, type, e);
+	return is_extended_type(type) ? 0 : begin_entry(t, type, e);
 }
 
-// Takes at most n bytes off the piece.
-static struct str take(struct str *piece, uint64_t n)
+// Cuts at most n bytes off the front of the piece.
+static struct str cut_front(struct str *piece, uint64_t n)
 {
 	size_t len = n < piece->len ? (size_t)n : piece->len;
 	struct str taken = str_slice(*piece, 0, len);
@@ -194,20 +191,20 @@ int tarstream_add(struct tarstream *t, struct str piece, struct err *e)
 {
 	while (piece.len && !t->has_ended) {
 		if (t->left) {
-			struct str bytes = take(&piece, t->left);
+			struct str bytes = cut_front(&piece, t->left);
 			t->left -= bytes.len;
 			if (t->keep)
 				buf_str(t->keep, bytes);
 			continue;
 		}
 		if (t->padding) {
-			t->padding -= take(&piece, t->padding).len;
+			t->padding -= cut_front(&piece, t->padding).len;
 			continue;
 		}
-		struct str bytes = take(&piece, TAR_BLOCK - t->have);
+		struct str bytes = cut_front(&piece, TAR_BLOCK - t->have);
 		memcpy(t->block + t->have, bytes.ptr, bytes.len);
 		t->have += bytes.len;
-		if (t->have == TAR_BLOCK && take_header(t, e) < 0)
+		if (t->have == TAR_BLOCK && parse_header(t, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -215,8 +212,7 @@ int tarstream_add(struct tarstream *t, struct str piece, struct err *e)
 
 int tarstream_end(struct tarstream *t, struct err *e)
 {
-	// Python's tarfile and GNU tar take an archive without the two empty blocks at its end; so
-	// do we.
+	// Python's tarfile and GNU tar accept an archive without the two empty blocks at its end. So does this reader.
 	if (t->left || t->padding || t->have)
 		return err_set(e, ERR_INVALID, "tar: truncated");
 	if (!t->has_entries)

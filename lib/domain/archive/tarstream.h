@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tar archive that arrives piece by piece: POSIX ustar and pax, GNU long names. One thread at a
-// time.
+// Reads a tar archive that arrives piece by piece: POSIX ustar and pax, GNU long names. The caller owns the struct and
+// releases it. One thread at a time.
 #pragma once
 
 #include <stdbool.h>
@@ -15,8 +15,8 @@ struct tarentry {
 	uint64_t size;
 };
 
-// Called with each entry; may set *keep to a buffer that its bytes go to, past whose ceiling is
-// ERR_LIMIT. Returns 0, or -1 with *e set: the reading ends.
+// Called for each entry. It may set *keep to a buffer that receives the entry's bytes; an entry larger than the
+// buffer's ceiling is ERR_LIMIT. Returns 0, or -1 with *e set, which ends the reading.
 typedef int tarstream_fn(void *ctx, const struct tarentry *entry, struct buf **keep, struct err *e);
 
 enum { TAR_BLOCK = 512 };
@@ -24,20 +24,21 @@ enum { TAR_BLOCK = 512 };
 struct tarstream {
 	tarstream_fn *fn;
 	void *ctx;
-	char block[TAR_BLOCK]; // a header, as far as it has come
+	char block[TAR_BLOCK]; // the part of a header that has arrived
 	size_t have;
-	uint64_t left, padding; // of the present entry
-	struct buf *keep;       // where its bytes go; NULL: nowhere
-	struct buf extended;    // a pax header or a GNU long name: of the entry that follows
-	char extended_type;     // 'x', 'L'; 0 without one
+	uint64_t left, padding; // bytes of the current entry that are still to come
+	struct buf *keep;       // receives the bytes of the current entry; NULL: they are skipped
+	struct buf extended;    // a pax header or a GNU long name, which describes the next entry
+	char extended_type;     // 'x' or 'L'; 0: none
 	bool has_entries, has_ended;
 };
 
-// Whether a block's check sum is right: all that tells a tar from other files.
+// Whether the checksum of the block is right. Nothing else identifies a tar archive.
 bool tarstream_is_header(const char block[TAR_BLOCK]);
 void tarstream_init(struct tarstream *t, tarstream_fn *fn, void *ctx);
 void tarstream_release(struct tarstream *t);
-// Takes the next piece. ERR_INVALID where it is no tar, or a sparse file is in it.
+// Reads the next piece. ERR_INVALID if this is not a tar archive or it holds a sparse file, ERR_LIMIT if an extended
+// header is too large, and the errors of the callback.
 int tarstream_add(struct tarstream *t, struct str piece, struct err *e) MUST_CHECK;
-// Behind the last piece: ERR_INVALID where more should have come, or nothing was in it.
+// Call it after the last piece. ERR_INVALID if the archive is truncated or has no entries.
 int tarstream_end(struct tarstream *t, struct err *e) MUST_CHECK;

@@ -9,16 +9,16 @@
 #include "lib/domain/archive/zipwire.h"
 
 enum {
-	NEWEST_VERSION = 63, // "version needed to extract" that Python's zipfile still takes
+	NEWEST_VERSION = 63, // the newest "version needed to extract" that Python's zipfile accepts
 	MADE_ON_UNIX = 3,    // APPNOTE 4.4.2
 };
 
-// What Python's zipfile, and so pip, would not open: encryption, patches.
+// Python's zipfile, and so pip, does not open encrypted or patched members.
 enum {
 	FLAGS_REFUSED = ZIP_FLAG_ENCRYPTED | ZIP_FLAG_PATCHED | ZIP_FLAG_STRONG | ZIP_FLAG_MASKED,
 };
 
-static int check_name(struct str name, struct err *e)
+static int check_member_name(struct str name, struct err *e)
 {
 	if (!name.len)
 		return err_set(e, ERR_INVALID, "Empty filename");
@@ -30,9 +30,10 @@ static int check_name(struct str name, struct err *e)
 	return 0;
 }
 
-// APPNOTE 4.5.3: the ZIP64 field holds, in this order, only what is all ones in the header. What is
-// left over is refused: readers that take the first values as sizes would read another member.
-static int widen(struct zipmember *m, uint32_t disk, const struct zipextra *extra, struct err *e)
+// Takes the 64-bit values from the ZIP64 field. It holds, in this order, only the values that are all ones in the
+// header (APPNOTE 4.5.3). Excess values are rejected: a reader that takes the first values as sizes would read another
+// member.
+static int apply_zip64(struct zipmember *m, uint32_t disk, const struct zipextra *extra, struct err *e)
 {
 	struct str rest = extra->zip64;
 	const struct {
@@ -58,8 +59,8 @@ static int widen(struct zipmember *m, uint32_t disk, const struct zipextra *extr
 	return 0;
 }
 
-// What a member is, apart from where it lies. A method that uv does not unpack is refused even in a
-// tree.
+// Checks everything about a member except its position. A compression method that uv cannot unpack is rejected under
+// both strictnesses.
 static int check_member(const struct zipmember *m, unsigned version_needed, struct err *e)
 {
 	if (m->flags & FLAGS_REFUSED)
@@ -73,13 +74,13 @@ static int check_member(const struct zipmember *m, unsigned version_needed, stru
 	if (m->method == ZIP_STORED && m->packed != m->size)
 		return err_set(e, ERR_INVALID, "Mis-matched data size: " STR_FMT " is stored, with two sizes",
 			STR_ARG(m->name));
-	if (m->is_folder && m->size) // extractors make a folder and drop the bytes
+	if (m->is_folder && m->size) // extractors create a folder and drop the bytes
 		return err_set(e, ERR_INVALID, "Malformed zip file: the folder " STR_FMT " has content",
 			STR_ARG(m->name));
 	return 0;
 }
 
-// Reads the entry at *rest into m and moves *rest behind it; *commented where it has a comment.
+// Reads the entry at *rest into m and advances *rest. *commented is whether the entry has a comment.
 static int read_entry(struct str *rest, struct zipmember *m, bool *commented, struct err *e)
 {
 	const char *at = rest->ptr;
@@ -104,9 +105,9 @@ static int read_entry(struct str *rest, struct zipmember *m, bool *commented, st
 	*commented = comment > 0;
 	*rest = str_slice(texts, name + extra + comment, texts.len);
 	struct zipextra fields;
-	if (check_name(m->name, e) < 0 ||
+	if (check_member_name(m->name, e) < 0 ||
 		zipextra_parse(str_slice(texts, name, name + extra), m->name, &fields, e) < 0 ||
-		widen(m, zip_get16(at + 34), &fields, e) < 0)
+		apply_zip64(m, zip_get16(at + 34), &fields, e) < 0)
 		return -1;
 	return check_member(m, zip_get16(at + 6), e);
 }
@@ -124,27 +125,27 @@ static int read_entries(struct zipdirectory *zip, enum strictness strictness, st
 	}
 	if (rest.len)
 		return err_set(e, ERR_INVALID, "Truncated central directory: %zu bytes are no entry", rest.len);
-	// Info-ZIP writes UTF-8 without saying so; Python takes it for code page 437.
+	// Info-ZIP writes UTF-8 without setting the flag. Python then decodes the name as code page 437.
 	if (ambiguous)
 		findings_add(findings, "Filenames not ASCII, and not marked as UTF-8: %zu", ambiguous);
-	// Clients never show these comments: harmless, and old tools wrote them.
+	// Old tools wrote comments. Clients never show them, so they are harmless.
 	if (comments && findings_judge(findings, strictness, e, "Comment in central directory") < 0)
 		return -1;
 	return 0;
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_member_names(const void *a, const void *b)
 {
 	const struct zipmember *const *left = a, *const *right = b;
 	return str_cmp((*left)->name, (*right)->name);
 }
 
-// Sorting, not a table of hashes: nobody can choose names that make it slow.
+// It sorts instead of using a hash table, because no choice of names makes sorting slow.
 static int refuse_duplicates(struct zipdirectory *zip, struct err *e)
 {
 	for (size_t i = 0; i < zip->count; i++)
 		zip->by_name[i] = &zip->members[i];
-	qsort(zip->by_name, zip->count, sizeof(zip->by_name[0]), by_name);
+	qsort(zip->by_name, zip->count, sizeof(zip->by_name[0]), compare_member_names);
 	for (size_t i = 1; i < zip->count; i++) {
 		const struct zipmember *a = zip->by_name[i - 1], *b = zip->by_name[i];
 		if (str_eq(a->name, b->name))
@@ -154,7 +155,7 @@ static int refuse_duplicates(struct zipdirectory *zip, struct err *e)
 	return 0;
 }
 
-static int load(const struct byte_source *s, struct zipdirectory *zip, enum strictness strictness,
+static int load_directory(const struct byte_source *s, struct zipdirectory *zip, enum strictness strictness,
 	struct findings *findings, struct err *e)
 {
 	if (byte_source_read(s, zip->offset, zip->bytes, (size_t)zip->size, e) < 0)
@@ -186,7 +187,7 @@ int zipdirectory_read(const struct byte_source *s, enum strictness strictness, s
 		.offset = end.offset,
 		.size = end.size,
 	};
-	if (load(s, out, strictness, findings, e) == 0)
+	if (load_directory(s, out, strictness, findings, e) == 0)
 		return 0;
 	zipdirectory_release(out);
 	return -1;
@@ -203,6 +204,7 @@ void zipdirectory_release(struct zipdirectory *zip)
 const struct zipmember *zipdirectory_find(const struct zipdirectory *zip, struct str name)
 {
 	const struct zipmember wanted = {.name = name}, *key = &wanted;
-	struct zipmember **found = bsearch(&key, zip->by_name, zip->count, sizeof(zip->by_name[0]), by_name);
+	struct zipmember **found =
+		bsearch(&key, zip->by_name, zip->count, sizeof(zip->by_name[0]), compare_member_names);
 	return found ? *found : NULL;
 }

@@ -5,11 +5,11 @@
 
 #include "lib/domain/archive/zipwire.h"
 
-// Hardly any wheel has a comment: a small look first, the longest possible one where that finds
-// nothing.
+// Hardly any wheel has a comment. So the search reads a short tail first, and the longest possible one if that has no
+// end record.
 static const size_t tail_size[] = {1024, ZIP_END_SIZE + ZIP_COMMENT_MAX};
 
-// Where the last signature begins; -1 without one.
+// The offset of the last signature in the tail; -1 if there is none.
 static long last_signature(struct str tail)
 {
 	for (size_t i = tail.len < 4 ? 0 : tail.len - 3; i-- > 0;)
@@ -18,8 +18,8 @@ static long last_signature(struct str tail)
 	return -1;
 }
 
-// Finds the end record: its place, and its fixed part.
-static int find_end(const struct byte_source *s, uint64_t *at, char end[ZIP_END_SIZE], struct err *e)
+// Finds the end record: its offset and its fixed part.
+static int find_end_record(const struct byte_source *s, uint64_t *at, char end[ZIP_END_SIZE], struct err *e)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(tail_size); i++) {
 		size_t size = s->size < tail_size[i] ? (size_t)s->size : tail_size[i];
@@ -44,13 +44,14 @@ static int find_end(const struct byte_source *s, uint64_t *at, char end[ZIP_END_
 	return err_set(e, ERR_INVALID, "File is not a zip file: no end of central directory");
 }
 
-// A number of the old record is all ones, or the same in the ZIP64 one.
-static bool agrees(uint64_t old, uint64_t ones, uint64_t wide)
+// Whether a number of the old record is all ones, or equal to that of the ZIP64 record.
+static bool agrees_with_zip64(uint64_t old, uint64_t ones, uint64_t wide)
 {
 	return old == ones || old == wide;
 }
 
-// Reads the ZIP64 end record that the locator at *at points to; both must lie right before *at.
+// Reads the ZIP64 end record that the locator names. It must end at *at, where the locator begins; *at becomes its
+// beginning.
 static int read_end64(const struct byte_source *s, const char *locator, const char *end, uint64_t *at,
 	struct zipend *out, struct err *e)
 {
@@ -75,10 +76,10 @@ static int read_end64(const struct byte_source *s, const char *locator, const ch
 		.offset = zip_get64(end64 + 48),
 	};
 	bool same = zip_get64(end64 + 24) == out->count && zip_get32(end64 + 16) == 0 && zip_get32(end64 + 20) == 0 &&
-		    agrees(zip_get16(end + 10), UINT16_MAX, out->count) &&
-		    agrees(zip_get16(end + 8), UINT16_MAX, out->count) &&
-		    agrees(zip_get32(end + 12), UINT32_MAX, out->size) &&
-		    agrees(zip_get32(end + 16), UINT32_MAX, out->offset);
+		    agrees_with_zip64(zip_get16(end + 10), UINT16_MAX, out->count) &&
+		    agrees_with_zip64(zip_get16(end + 8), UINT16_MAX, out->count) &&
+		    agrees_with_zip64(zip_get32(end + 12), UINT32_MAX, out->size) &&
+		    agrees_with_zip64(zip_get32(end + 16), UINT32_MAX, out->offset);
 	if (!same)
 		return err_set(e, ERR_INVALID, "Corrupt zip64 end of central directory record");
 	return 0;
@@ -88,7 +89,7 @@ int zipend_read(const struct byte_source *s, struct zipend *out, struct err *e)
 {
 	char end[ZIP_END_SIZE] = "", locator[ZIP_LOCATOR_SIZE] = "";
 	uint64_t at = 0;
-	if (find_end(s, &at, end, e) < 0)
+	if (find_end_record(s, &at, end, e) < 0)
 		return -1;
 	if (zip_get16(end + 4) || zip_get16(end + 6) || zip_get16(end + 8) != zip_get16(end + 10))
 		return err_set(e, ERR_INVALID, "Malformed zip file: spans several disks");

@@ -9,7 +9,7 @@
 #include "lib/domain/archive/zipwindow.h"
 #include "lib/domain/archive/zipwire.h"
 
-// What a reader who begins at the front sees first.
+// Checks the first bytes, which a reader that begins at the front sees.
 static int check_front(struct zipwindow *w, struct err *e)
 {
 	if (w->source->size < ZIP_END_SIZE)
@@ -33,8 +33,8 @@ static int check_front(struct zipwindow *w, struct err *e)
 	return 0;
 }
 
-// Says what lies at a place where no record that the central directory knows begins.
-static int refuse_stray(struct zipwindow *w, uint64_t at, struct err *e)
+// Sets the error for bytes that belong to no record of the central directory.
+static int reject_stray(struct zipwindow *w, uint64_t at, struct err *e)
 {
 	const char *bytes = zipwindow_get(w, at, 4, e);
 	if (bytes && zip_get32(bytes) == ZIP_LOCAL)
@@ -43,15 +43,14 @@ static int refuse_stray(struct zipwindow *w, uint64_t at, struct err *e)
 	return err_set(e, ERR_INVALID, "Unknown record signature at %llu", (unsigned long long)at);
 }
 
-// A number of a local header: what the central directory says, or 0 where a descriptor brings it
-// later.
-static bool agrees(uint64_t local, uint64_t central, bool later)
+// Whether a number of a local header is that of the central directory, or 0 if a data descriptor follows.
+static bool agrees_with_central(uint64_t local, uint64_t central, bool later)
 {
 	return local == central || (later && local == 0);
 }
 
-// The sizes, once from the header and once from its ZIP64 field, which must have both
-// (APPNOTE 4.5.3); bazel writes the field beside sizes that fit the header.
+// Compares the sizes in the header and those in its ZIP64 field, which must have both (APPNOTE 4.5.3). Bazel writes the
+// field even if the sizes fit the header.
 static int check_sizes(const char *at, const struct zipmember *m, const struct zipextra *extra, bool later,
 	struct err *e)
 {
@@ -63,9 +62,11 @@ static int check_sizes(const char *at, const struct zipmember *m, const struct z
 		return err_set(e, ERR_INVALID, "Malformed zip file: ZIP64 extra field with one size");
 	uint64_t wide_size = len >= 8 ? zip_get64(extra->zip64.ptr) : size;
 	uint64_t wide_packed = len >= 16 ? zip_get64(extra->zip64.ptr + 8) : len == 8 ? wide_size : packed;
-	if (!agrees(wide_packed, m->packed, later) || (packed != UINT32_MAX && !agrees(packed, m->packed, later)))
+	if (!agrees_with_central(wide_packed, m->packed, later) ||
+		(packed != UINT32_MAX && !agrees_with_central(packed, m->packed, later)))
 		return err_set(e, ERR_INVALID, "Mis-matched data size: " STR_FMT, STR_ARG(m->name));
-	if (!agrees(wide_size, m->size, later) || (size != UINT32_MAX && !agrees(size, m->size, later)))
+	if (!agrees_with_central(wide_size, m->size, later) ||
+		(size != UINT32_MAX && !agrees_with_central(size, m->size, later)))
 		return err_set(e, ERR_INVALID, "Mis-matched file size: " STR_FMT, STR_ARG(m->name));
 	return 0;
 }
@@ -76,18 +77,18 @@ static int check_header(const char *at, const struct zipmember *m, struct err *e
 	bool later = flags & ZIP_FLAG_DESCRIPTOR;
 	if (differ & (ZIP_FLAG_ENCRYPTED | ZIP_FLAG_PATCHED | ZIP_FLAG_STRONG | ZIP_FLAG_MASKED))
 		return err_set(e, ERR_INVALID, "Mis-matched flags: " STR_FMT, STR_ARG(m->name));
-	// The flag says how a name is spelled: two readings, unless it is ASCII.
+	// The flag is the encoding of the name. Unless the name is ASCII, two flags are two names.
 	if ((differ & ZIP_FLAG_UTF8) && !str_is_ascii(m->name))
 		return err_set(e, ERR_INVALID, "Mis-matched flags: " STR_FMT, STR_ARG(m->name));
 	if (zip_get16(at + 8) != m->method)
 		return err_set(e, ERR_INVALID, "Mis-matched compression type: " STR_FMT, STR_ARG(m->name));
-	if (!agrees(zip_get32(at + 14), m->crc, later))
+	if (!agrees_with_central(zip_get32(at + 14), m->crc, later))
 		return err_set(e, ERR_INVALID, "Mis-matched checksum: " STR_FMT, STR_ARG(m->name));
 	return 0;
 }
 
-// Reads the local header of m, fills m->data, and holds all against the central directory. next is
-// where the record behind m begins.
+// Reads the local header of m, fills in m->data, and compares the header with the central directory. next is where the
+// record after m begins.
 static int read_local(struct zipwindow *w, struct zipmember *m, uint64_t next, unsigned *flags, struct zipextra *extra,
 	struct err *e)
 {
@@ -117,9 +118,8 @@ static int read_local(struct zipwindow *w, struct zipmember *m, uint64_t next, u
 	return check_sizes(at, m, extra, *flags & ZIP_FLAG_DESCRIPTOR, e);
 }
 
-// The descriptor fills exactly what lies between the data and the next record, so which of its four
-// forms it has is no guess (APPNOTE 4.3.9). 64-bit sizes belong to members with a ZIP64 field, as
-// readers of streams expect.
+// The descriptor fills the bytes between the data and the next record exactly, so its length shows which of the four
+// forms it has (APPNOTE 4.3.9). Sizes have 64 bits if the member has a ZIP64 field, as streaming readers expect.
 static int check_descriptor(struct zipwindow *w, const struct zipmember *m, uint64_t next, bool wide, struct err *e)
 {
 	uint64_t at = m->data + m->packed;
@@ -139,7 +139,7 @@ static int check_descriptor(struct zipwindow *w, const struct zipmember *m, uint
 	return 0;
 }
 
-// One record, from its header to where the next one begins.
+// Checks one record, from its header to the beginning of the next record.
 static int walk_record(struct zipwindow *w, struct zipmember *m, uint64_t next, enum strictness strictness,
 	size_t *descriptors, struct err *e)
 {
@@ -157,19 +157,18 @@ static int walk_record(struct zipwindow *w, struct zipmember *m, uint64_t next, 
 	if (described)
 		return check_descriptor(w, m, next, extra.has_zip64, e);
 	if (m->data + m->packed != next)
-		return refuse_stray(w, m->data + m->packed, e);
+		return reject_stray(w, m->data + m->packed, e);
 	return 0;
 }
 
-static int by_place(const void *a, const void *b)
+static int compare_offsets(const void *a, const void *b)
 {
 	const struct zipmember *const *left = a, *const *right = b;
 	return ((*left)->header > (*right)->header) - ((*left)->header < (*right)->header);
 }
 
-// Each record must end where the next one begins, and the last where the central directory does:
-// then the chain that the front sees is the one that the directory tells of, without gaps and
-// overlaps.
+// Each record must end where the next one begins, and the last record where the central directory begins. Then a reader
+// from the front sees the members of the directory, without gaps and overlaps.
 static int walk_records(struct zipwindow *w, struct zipdirectory *zip, enum strictness strictness,
 	struct findings *findings, struct err *e)
 {
@@ -178,10 +177,10 @@ static int walk_records(struct zipwindow *w, struct zipdirectory *zip, enum stri
 	size_t descriptors = 0;
 	for (size_t i = 0; i < zip->count; i++)
 		order[i] = &zip->members[i];
-	qsort(order, zip->count, sizeof(*order), by_place);
+	qsort(order, zip->count, sizeof(*order), compare_offsets);
 	order[zip->count] = &end;
 	if (order[0]->header != 0)
-		return refuse_stray(w, 0, e);
+		return reject_stray(w, 0, e);
 	for (size_t i = 0; i < zip->count; i++) {
 		if (order[i]->header >= end.header)
 			return err_set(e, ERR_INVALID, "Missing filename in local headers: " STR_FMT,

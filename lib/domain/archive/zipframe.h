@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// ZIP framing: proves that a file is one chain of records from byte 0 to its last, and that a
-// reader who begins at the front finds the same members as one who begins at the end. Thread-safe.
+// ZIP framing: proves that a file is one chain of records from its first byte to its last, and that a reader that
+// begins at the front finds the same members as one that begins at the end. Any thread.
 //
-// What clients read differently is refused under both strictnesses: duplicates, bytes before,
-// between or behind the records, headers that contradict each other, truncation. LENIENT takes what
-// pip and uv install, and records it: data descriptors (PyPI had them before 2025-10), comments of
-// members, any rate of compression.
+// Both strictnesses reject whatever clients read differently: duplicates, bytes before, between or after the records,
+// headers that contradict each other, truncation. LENIENT accepts what pip and uv install, and adds a finding: data
+// descriptors (PyPI accepted them before 2025-10), comments of members, any compression ratio.
 #pragma once
 
 #include "lib/domain/archive/zipdirectory.h"
 
-// Walks all records of s. out is the members, as the central directory orders them, to be released
-// with zipdirectory_release(). ERR_INVALID with PyPI's words in front, ERR_LIMIT, ERR_IO; then
-// nothing is to release.
+// Walks all records of s. *out has the members in the order of the central directory; the caller releases it with
+// zipdirectory_release(). Errors as zipdirectory_read(); then nothing is to be released.
 int zipframe_read(const struct byte_source *s, enum strictness strictness, struct findings *findings,
 	struct zipdirectory *out, struct err *e) MUST_CHECK;

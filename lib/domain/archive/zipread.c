@@ -6,32 +6,31 @@
 
 #include "lib/domain/archive/zipwire.h"
 
-// libzip opens whole archives only, reads their directory by its own lights, and for numpy's
-// thousand members that costs more than all else. So it gets an archive made for it: a header, the
-// very bytes of one member, a directory of one entry. It cannot see, nor mistake, any other.
+// libzip opens only whole archives and parses their directory itself, which for the thousand members of numpy costs
+// more than the rest of the examination. So libzip gets an archive with a single member: a header, the packed bytes of
+// the member, and a directory of one entry. It cannot see any other member, or confuse it with this one.
 enum {
-	HEAD = ZIP_LOCAL_SIZE + 1, // the member's name there is one letter
+	HEAD = ZIP_LOCAL_SIZE + 1, // the member's name in it is one letter
 	TAIL = ZIP_CENTRAL_SIZE + 1 + ZIP_END_SIZE,
 	PIECE = 64 << 10,
 };
 
-struct capsule {
+struct single_archive {
 	const struct byte_source *source;
 	const struct zipmember *member;
 	char head[HEAD], tail[TAIL];
-	uint64_t at;    // where libzip reads
-	struct err err; // why our own reading failed
+	uint64_t at;    // read position of libzip
+	struct err err; // why reading from the source failed
 	zip_error_t zip_err;
 };
 
-static uint64_t capsule_size(const struct capsule *c)
+static uint64_t single_archive_size(const struct single_archive *c)
 {
 	return HEAD + c->member->packed + TAIL;
 }
 
-// The fields that a local header and a directory entry share (APPNOTE 4.3.7, 4.3.12), from "version
-// needed" on.
-static void put_facts(char *at, const struct zipmember *m)
+// Writes the fields that a local header and a directory entry share (APPNOTE 4.3.7, 4.3.12), from "version needed" on.
+static void put_shared_fields(char *at, const struct zipmember *m)
 {
 	zip_put16(at, 20);
 	zip_put16(at + 4, m->method);
@@ -41,15 +40,15 @@ static void put_facts(char *at, const struct zipmember *m)
 	zip_put16(at + 22, 1);
 }
 
-static void capsule_init(struct capsule *c, const struct byte_source *s, const struct zipmember *m)
+static void single_archive_init(struct single_archive *c, const struct byte_source *s, const struct zipmember *m)
 {
-	*c = (struct capsule){.source = s, .member = m};
+	*c = (struct single_archive){.source = s, .member = m};
 	zip_error_init(&c->zip_err);
 	zip_put32(c->head, ZIP_LOCAL);
-	put_facts(c->head + 4, m);
+	put_shared_fields(c->head + 4, m);
 	c->head[ZIP_LOCAL_SIZE] = 'm';
 	zip_put32(c->tail, ZIP_CENTRAL);
-	put_facts(c->tail + 6, m);
+	put_shared_fields(c->tail + 6, m);
 	c->tail[ZIP_CENTRAL_SIZE] = 'm';
 	char *end = c->tail + ZIP_CENTRAL_SIZE + 1;
 	zip_put32(end, ZIP_END);
@@ -59,8 +58,8 @@ static void capsule_init(struct capsule *c, const struct byte_source *s, const s
 	zip_put32(end + 16, (uint32_t)(HEAD + m->packed));
 }
 
-// Copies from the part that holds c->at; returns how much.
-static int64_t read_part(struct capsule *c, char *out, uint64_t len)
+// Copies from the part (head, data or tail) that contains c->at. Returns the number of bytes.
+static int64_t read_from_part(struct single_archive *c, char *out, uint64_t len)
 {
 	uint64_t packed = c->member->packed, at = c->at;
 	bool in_head = at < HEAD, in_data = !in_head && at - HEAD < packed;
@@ -75,11 +74,11 @@ static int64_t read_part(struct capsule *c, char *out, uint64_t len)
 	return (int64_t)n;
 }
 
-static int64_t capsule_read(struct capsule *c, char *out, uint64_t len)
+static int64_t single_archive_read(struct single_archive *c, char *out, uint64_t len)
 {
 	uint64_t done = 0;
-	while (done < len && c->at < capsule_size(c)) {
-		int64_t n = read_part(c, out + done, len - done);
+	while (done < len && c->at < single_archive_size(c)) {
+		int64_t n = read_from_part(c, out + done, len - done);
 		if (n < 0) {
 			zip_error_set(&c->zip_err, ZIP_ER_READ, 0);
 			return -1;
@@ -89,38 +88,38 @@ static int64_t capsule_read(struct capsule *c, char *out, uint64_t len)
 	return (int64_t)done;
 }
 
-static int64_t capsule_seek(struct capsule *c, void *data, uint64_t len)
+static int64_t single_archive_seek(struct single_archive *c, void *data, uint64_t len)
 {
-	int64_t at = zip_source_seek_compute_offset(c->at, capsule_size(c), data, len, &c->zip_err);
+	int64_t at = zip_source_seek_compute_offset(c->at, single_archive_size(c), data, len, &c->zip_err);
 	if (at < 0)
 		return -1;
 	c->at = (uint64_t)at;
 	return 0;
 }
 
-static int64_t capsule_stat(const struct capsule *c, void *data)
+static int64_t single_archive_stat(const struct single_archive *c, void *data)
 {
 	zip_stat_t *st = data;
 	zip_stat_init(st);
 	st->valid = ZIP_STAT_SIZE;
-	st->size = capsule_size(c);
+	st->size = single_archive_size(c);
 	return sizeof(*st);
 }
 
-// What libzip asks of a source (zip_source_function(3)).
-static zip_int64_t capsule_call(void *ctx, void *data, zip_uint64_t len, zip_source_cmd_t cmd)
+// The callback of libzip's source (zip_source_function(3)).
+static zip_int64_t single_archive_call(void *ctx, void *data, zip_uint64_t len, zip_source_cmd_t cmd)
 {
-	struct capsule *c = ctx;
+	struct single_archive *c = ctx;
 	if (cmd == ZIP_SOURCE_SUPPORTS)
 		return ZIP_SOURCE_SUPPORTS_SEEKABLE;
 	if (cmd == ZIP_SOURCE_READ)
-		return capsule_read(c, data, len);
+		return single_archive_read(c, data, len);
 	if (cmd == ZIP_SOURCE_SEEK)
-		return capsule_seek(c, data, len);
+		return single_archive_seek(c, data, len);
 	if (cmd == ZIP_SOURCE_TELL)
 		return (zip_int64_t)c->at;
 	if (cmd == ZIP_SOURCE_STAT)
-		return capsule_stat(c, data);
+		return single_archive_stat(c, data);
 	if (cmd == ZIP_SOURCE_ERROR)
 		return zip_error_to_data(&c->zip_err, data, len);
 	if (cmd == ZIP_SOURCE_OPEN)
@@ -142,8 +141,8 @@ static void file_close(zip_file_t **file)
 		zip_fclose(*file);
 }
 
-// Our own reading failed, or libzip says what is wrong.
-static int refuse(const struct capsule *c, zip_error_t *why, struct err *e)
+// The error is that of the source if reading it failed, and otherwise what libzip reports.
+static int set_read_error(const struct single_archive *c, zip_error_t *why, struct err *e)
 {
 	if (c->err.kind != ERR_NONE) {
 		*e = c->err;
@@ -153,27 +152,27 @@ static int refuse(const struct capsule *c, zip_error_t *why, struct err *e)
 		why ? zip_error_strerror(why) : "size differs");
 }
 
-static int read_all(const struct capsule *c, zip_file_t *file, zipread_sink *sink, void *ctx, struct err *e)
+static int unpack_all(const struct single_archive *c, zip_file_t *file, zipread_sink *sink, void *ctx, struct err *e)
 {
 	char piece[PIECE];
 	uint64_t left = c->member->size;
 	for (;;) {
 		zip_int64_t n = zip_fread(file, piece, sizeof(piece));
 		if (n < 0)
-			return refuse(c, zip_file_get_error(file), e);
+			return set_read_error(c, zip_file_get_error(file), e);
 		if (n == 0)
-			return left ? refuse(c, NULL, e) : 0;
+			return left ? set_read_error(c, NULL, e) : 0;
 		if ((uint64_t)n > left)
-			return refuse(c, NULL, e);
+			return set_read_error(c, NULL, e);
 		left -= (uint64_t)n;
 		if (sink(ctx, (struct str){piece, (size_t)n}, e) < 0)
 			return -1;
 	}
 }
 
-static zip_t *open_capsule(struct capsule *c)
+static zip_t *open_single_archive(struct single_archive *c)
 {
-	zip_source_t *source = zip_source_function_create(capsule_call, c, &c->zip_err);
+	zip_source_t *source = zip_source_function_create(single_archive_call, c, &c->zip_err);
 	if (!source)
 		return NULL;
 	zip_t *archive = zip_open_from_source(source, ZIP_RDONLY, &c->zip_err);
@@ -186,18 +185,18 @@ int zipread_member(const struct byte_source *s, const struct zipmember *m, zipre
 {
 	if (m->packed > UINT32_MAX - HEAD - TAIL || m->size >= UINT32_MAX)
 		return err_set(e, ERR_LIMIT, STR_FMT ": larger than 4 GiB", STR_ARG(m->name));
-	struct capsule c;
-	capsule_init(&c, s, m);
-	CLEANUP(archive_discard) zip_t *archive = open_capsule(&c);
+	struct single_archive c;
+	single_archive_init(&c, s, m);
+	CLEANUP(archive_discard) zip_t *archive = open_single_archive(&c);
 	if (!archive)
-		return refuse(&c, &c.zip_err, e);
+		return set_read_error(&c, &c.zip_err, e);
 	CLEANUP(file_close) zip_file_t *file = zip_fopen_index(archive, 0, 0);
 	if (!file)
-		return refuse(&c, zip_get_error(archive), e);
-	return read_all(&c, file, sink, ctx, e);
+		return set_read_error(&c, zip_get_error(archive), e);
+	return unpack_all(&c, file, sink, ctx, e);
 }
 
-static int add_piece(void *ctx, struct str piece, struct err *e)
+static int append_piece(void *ctx, struct str piece, struct err *e)
 {
 	(void)e;
 	buf_str(ctx, piece);
@@ -209,5 +208,5 @@ int zipread_whole(const struct byte_source *s, const struct zipmember *m, struct
 	if (m->size > out->cap - out->len || !buf_reserve(out, (size_t)m->size))
 		return err_set(e, ERR_LIMIT, STR_FMT ": %llu bytes, more than %zu", STR_ARG(m->name),
 			(unsigned long long)m->size, out->cap);
-	return zipread_member(s, m, add_piece, out, e);
+	return zipread_member(s, m, append_piece, out, e);
 }

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum { READ_AHEAD = 4096 }; // headers of small members share a read
+enum { READ_AHEAD = 4096 }; // one read covers the headers of several small members
 
 void zipwindow_release(struct zipwindow *w)
 {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The records of a ZIP file as they lie in its bytes (APPNOTE 4.3): signatures, sizes,
-// little-endian numbers.
+// The binary format of ZIP records (APPNOTE 4.3): signatures, sizes, little-endian numbers. Pure functions; any thread.
 #pragma once
 
 #include <stdint.h>
@@ -14,7 +13,7 @@ enum {
 	ZIP_LOCATOR = 0x07064b50,    // 4.3.15
 };
 
-// Sizes of the fixed parts, signature included.
+// Sizes of the fixed parts in bytes, including the signature.
 enum {
 	ZIP_LOCAL_SIZE = 30,
 	ZIP_CENTRAL_SIZE = 46,

@@ -15,8 +15,8 @@
 #include "tests/unit/support/vectors.h"
 #include "tests/unit/support/zipmake.h"
 
-// Walks the bytes; returns its verdict, and the finding or the error in text.
-static int walk(struct str bytes, enum strictness strictness, char text[ERR_MSG_SIZE])
+// Walks the bytes and returns the result. text gets the finding or the error.
+static int walk_frame(struct str bytes, enum strictness strictness, char text[ERR_MSG_SIZE])
 {
 	CLEANUP(findings_release) struct findings findings;
 	struct zipdirectory zip;
@@ -32,29 +32,27 @@ static int walk(struct str bytes, enum strictness strictness, char text[ERR_MSG_
 	return result;
 }
 
-// expected: NULL is taken without a word, "~" in front a finding, else an error.
-static void expect(struct str bytes, enum strictness strictness, const char *expected, const char *what)
+// expected: NULL: accepted without a finding; "~TEXT": a finding; "TEXT": an error.
+static void expect_verdict(struct str bytes, enum strictness strictness, const char *expected, const char *what)
 {
 	char text[ERR_MSG_SIZE];
 	bool is_finding = expected && expected[0] == '~';
-	int result = walk(bytes, strictness, text);
+	int result = walk_frame(bytes, strictness, text);
 	if (result != (expected && !is_finding ? -1 : 0))
 		fail_msg("%s, %s: \"%s\"", what, strictness == STRICT ? "strict" : "lenient", text);
 	if (expected ? !strstr(text, expected + is_finding) : text[0] != '\0')
 		fail_msg("%s: \"%s\" should be \"%s\"", what, text, expected ? expected : "");
 }
 
-// Where our words are not those of the vectors, and what passes LENIENT.
+// Files whose message differs from that of the vectors, or that pass under LENIENT.
 static const struct {
 	const char *path, *message;
 	bool is_lenient;
 } different[] = {
-	// PyPI compares a walk from the front, which sees the outer file, with one from the end,
-	// which sees the inner.
-	// We need not look that far: no directory ends at the last end record.
+	// PyPI compares a walk from the front, which sees the outer file, with one from the end, which sees the inner.
+	// This reader stops earlier: no directory ends at the last end record.
 	{"zipdata/reject/zipinzip.zip", "Malformed zip file", false},
-	// A correct descriptor of 64-bit sizes: PyPI had such files until it refused them all in
-	// 2025.
+	// A correct descriptor with 64-bit sizes. PyPI accepted such files until 2025.
 	{"zipdata/reject/data_descriptor_zip64.zip", NULL, true},
 };
 
@@ -76,12 +74,12 @@ static void check_vector(void *ctx UNUSED, const struct vector *row)
 	char text[ERR_MSG_SIZE];
 	buf_init(&bytes, 1 << 20);
 	assert_int_equal(fs_read_file(path, &bytes, &e), 0);
-	expect(buf_view(&bytes), STRICT, expected, name);
-	if (walk(buf_view(&bytes), LENIENT, text) != (is_lenient ? 0 : -1))
+	expect_verdict(buf_view(&bytes), STRICT, expected, name);
+	if (walk_frame(buf_view(&bytes), LENIENT, text) != (is_lenient ? 0 : -1))
 		fail_msg("%s, lenient: \"%s\"", name, text);
 	for (size_t len = 0; is_good && len < bytes.len; len++)
 		for (int s = LENIENT; s <= STRICT; s++)
-			if (walk((struct str){bytes.data, len}, (enum strictness)s, text) == 0)
+			if (walk_frame((struct str){bytes.data, len}, (enum strictness)s, text) == 0)
 				fail_msg("%s is taken when cut after %zu bytes", name, len);
 }
 
@@ -94,7 +92,7 @@ static void test_vectors(void **state UNUSED)
 #define ZIP64(numbers) BYTES("\x01\0\x10\0" numbers)
 #define THREE "\3\0\0\0\0\0\0\0"
 
-// One member "foo" with this twist, between two plain ones.
+// An archive whose middle member "foo" is unusual in one way.
 static const struct {
 	const char *what;
 	struct zipmake_member member;
@@ -118,8 +116,9 @@ static const struct {
 	{"wide descriptor, no signature",
 		{.name = "foo", .content = "abc", .descriptor = 20, .local_extra = ZIP64(THREE THREE)},
 		"~data descriptors: 1", "ZIP contains a data descriptor"},
-	{"wide descriptor that a stream reads otherwise", {.name = "foo", .content = "abc", .descriptor = 24},
-		"Malformed data descriptor", "ZIP contains a data descriptor"},
+	{"wide descriptor that a streaming reader reads differently",
+		{.name = "foo", .content = "abc", .descriptor = 24}, "Malformed data descriptor",
+		"ZIP contains a data descriptor"},
 	{"descriptor of another size", {.name = "foo", .content = "abc", .descriptor = 16, .size_lie = 1},
 		"Mis-matched data descriptor", "ZIP contains a data descriptor"},
 	{"descriptor with another CRC", {.name = "foo", .content = "abc", .descriptor = 16, .crc_lie = 1},
@@ -155,7 +154,7 @@ static const struct {
 	{"folder with bytes", {.name = "foo/", .content = "abc"}, "has content", "has content"},
 	{"gap", {.name = "foo", .content = "abc", .gap = BYTES("x")}, "Unknown record signature",
 		"Unknown record signature"},
-	{"record of nobody", {.name = "foo", .content = "abc", .gap = BYTES("PK\3\4")},
+	{"record that no entry lists", {.name = "foo", .content = "abc", .gap = BYTES("PK\3\4")},
 		"Filename not in central directory", "Filename not in central directory"},
 	{"ZIP64 twice", {.name = "foo", .content = "abc", .central_extra = BYTES("\1\0\0\0\1\0\0\0")},
 		"Invalid duplicate extra", "Invalid duplicate extra"},
@@ -172,7 +171,7 @@ static const struct {
 		"Corrupt extra field 6261", "Corrupt extra field 6261"},
 };
 
-static void make(struct zipmake *z, const struct zipmake_member *member)
+static void make_with(struct zipmake *z, const struct zipmake_member *member)
 {
 	zipmake_init(z);
 	zipmake_add(z, &(struct zipmake_member){.name = "first", .content = "1"});
@@ -184,80 +183,80 @@ static void test_twists(void **state UNUSED)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(twists); i++) {
 		CLEANUP(zipmake_release) struct zipmake z;
-		make(&z, &twists[i].member);
+		make_with(&z, &twists[i].member);
 		zipmake_end(&z, "");
-		expect(buf_view(&z.bytes), LENIENT, twists[i].lenient, twists[i].what);
-		expect(buf_view(&z.bytes), STRICT, twists[i].strict, twists[i].what);
+		expect_verdict(buf_view(&z.bytes), LENIENT, twists[i].lenient, twists[i].what);
+		expect_verdict(buf_view(&z.bytes), STRICT, twists[i].strict, twists[i].what);
 	}
 }
 
 static const struct zipmake_member plain = {.name = "foo", .content = "abc"};
 
-static void both(struct zipmake *z, const char *expected, const char *what)
+static void expect_both(struct zipmake *z, const char *expected, const char *what)
 {
-	expect(buf_view(&z->bytes), LENIENT, expected, what);
-	expect(buf_view(&z->bytes), STRICT, expected, what);
+	expect_verdict(buf_view(&z->bytes), LENIENT, expected, what);
+	expect_verdict(buf_view(&z->bytes), STRICT, expected, what);
 	zipmake_release(z);
 }
 
 static void test_whole(void **state UNUSED)
 {
 	struct zipmake z;
-	make(&z, &plain);
+	make_with(&z, &plain);
 	zipmake_end(&z, "a comment");
-	both(&z, NULL, "comment of the archive");
+	expect_both(&z, NULL, "comment of the archive");
 
-	make(&z, &plain);
+	make_with(&z, &plain);
 	zipmake_end(&z, "");
 	buf_puts(&z.bytes, "x");
-	both(&z, "Trailing data", "a byte behind");
+	expect_both(&z, "Trailing data", "a byte after the end");
 
-	make(&z, &plain);
+	make_with(&z, &plain);
 	zipmake_end(&z, "PK\5\6");
-	both(&z, "Malformed zip file", "an end record's signature in the comment");
+	expect_both(&z, "Malformed zip file", "an end record's signature in the comment");
 
-	make(&z, &plain);
+	make_with(&z, &plain);
 	zipmake_central(&z, &plain, 36);
 	zipmake_end(&z, "");
-	both(&z, "Duplicate filename in central directory", "entry twice");
+	expect_both(&z, "Duplicate filename in central directory", "entry twice");
 
-	make(&z, &plain);
+	make_with(&z, &plain);
 	zipmake_add(&z, &plain);
 	zipmake_end(&z, "");
-	both(&z, "Duplicate filename in local headers", "member twice");
+	expect_both(&z, "Duplicate filename in local headers", "member twice");
 
-	make(&z, &plain);
+	make_with(&z, &plain);
 	zipmake_local(&z, &(struct zipmake_member){.name = "x", .content = ""});
 	zipmake_end(&z, "");
-	both(&z, "Filename not in central directory", "record without entry");
+	expect_both(&z, "Filename not in central directory", "record without entry");
 
-	make(&z, &plain);
+	make_with(&z, &plain);
 	zipmake_central(&z, &(struct zipmake_member){.name = "x", .content = ""}, z.bytes.len);
 	zipmake_end(&z, "");
-	both(&z, "Missing filename in local headers", "entry without record");
+	expect_both(&z, "Missing filename in local headers", "entry without record");
 
-	make(&z, &plain);
+	make_with(&z, &plain);
 	zipmake_central(&z, &(struct zipmake_member){.name = "x", .content = "abc"}, 36);
 	zipmake_end(&z, "");
-	both(&z, "Malformed zip file", "two entries of one record");
+	expect_both(&z, "Malformed zip file", "two entries of one record");
 
 	zipmake_init(&z);
 	buf_puts(&z.bytes, "#!/bin/sh\n");
 	zipmake_add(&z, &plain);
 	zipmake_end(&z, "");
-	both(&z, "Unknown record signature", "bytes in front");
+	expect_both(&z, "Unknown record signature", "bytes in front");
 
 	zipmake_init(&z);
 	zipmake_local(&z, &(struct zipmake_member){.name = "x", .content = ""});
 	zipmake_add(&z, &plain);
 	zipmake_end(&z, "");
-	both(&z, "Filename not in central directory", "first record without entry");
+	expect_both(&z, "Filename not in central directory", "first record without entry");
 }
 
 // Where the records of an archive of one plain member begin.
 enum { CENTRAL_AT = 36, END_AT = CENTRAL_AT + 49 };
 
-// Numbers of such an archive, changed where they lie.
+// Changes of numbers in such an archive.
 static const struct {
 	const char *what;
 	struct {
@@ -266,7 +265,7 @@ static const struct {
 	} patch[4];
 	const char *lenient, *strict;
 } patches[] = {
-	{"of the future", {{CENTRAL_AT + 6, 64}}, "needs ZIP version 6.4", "needs ZIP version 6.4"},
+	{"newer ZIP version", {{CENTRAL_AT + 6, 64}}, "needs ZIP version 6.4", "needs ZIP version 6.4"},
 	{"on another disk", {{CENTRAL_AT + 34, 1}}, "several disks", "several disks"},
 	{"stored, with two sizes", {{22, 4}, {CENTRAL_AT + 24, 4}}, "with two sizes", "with two sizes"},
 	{"end on another disk", {{END_AT + 4, 1}}, "several disks", "several disks"},
@@ -284,21 +283,21 @@ static void test_patches(void **state UNUSED)
 		for (size_t k = 0; k < ARRAY_SIZE(patches[i].patch); k++)
 			if (patches[i].patch[k].at)
 				zip_put32(z.bytes.data + patches[i].patch[k].at, patches[i].patch[k].value);
-		expect(buf_view(&z.bytes), LENIENT, patches[i].lenient, patches[i].what);
-		expect(buf_view(&z.bytes), STRICT, patches[i].strict, patches[i].what);
+		expect_verdict(buf_view(&z.bytes), LENIENT, patches[i].lenient, patches[i].what);
+		expect_verdict(buf_view(&z.bytes), STRICT, patches[i].strict, patches[i].what);
 	}
 }
 
 static void test_truncated_comment(void **state UNUSED)
 {
 	struct zipmake z;
-	make(&z, &plain);
+	make_with(&z, &plain);
 	zipmake_end(&z, "a comment");
 	z.bytes.len--;
-	both(&z, "truncated comment", "comment cut");
+	expect_both(&z, "truncated comment", "comment cut");
 }
 
-// A member that begins with a tar header: its bytes are chosen so that both readers are content.
+// A member that begins with a tar header, so that the file is valid as ZIP and as tar.
 static void test_zip_and_tar(void **state UNUSED)
 {
 	CLEANUP(zipmake_release) struct zipmake z;
@@ -314,13 +313,13 @@ static void test_zip_and_tar(void **state UNUSED)
 		sum += i >= 148 && i < 156 ? 0 : (unsigned char)block[i];
 	char octal[9];
 	snprintf(octal, sizeof(octal), "%07lo", sum);
-	expect(buf_view(&z.bytes), LENIENT, NULL, "before");
+	expect_verdict(buf_view(&z.bytes), LENIENT, NULL, "before");
 	memcpy(block + 148, octal, 8);
-	expect(buf_view(&z.bytes), LENIENT, "both a zip and a tar", "after");
+	expect_verdict(buf_view(&z.bytes), LENIENT, "both a zip and a tar", "after");
 }
 
-// As many as the small end record can tell of, and their names in no order: a walk that compared
-// each with each would take minutes.
+// As many members as the 16-bit end record can count, with names in random order. A quadratic comparison of the names
+// would take minutes.
 static void test_many(void **state UNUSED)
 {
 	CLEANUP(zipmake_release) struct zipmake z;
@@ -331,7 +330,7 @@ static void test_many(void **state UNUSED)
 		zipmake_add(&z, &(struct zipmake_member){.name = name, .content = ""});
 	}
 	zipmake_end(&z, "");
-	expect(buf_view(&z.bytes), STRICT, NULL, "many members");
+	expect_verdict(buf_view(&z.bytes), STRICT, NULL, "many members");
 }
 
 static int count_piece(void *ctx, struct str piece, struct err *e UNUSED)
@@ -340,7 +339,7 @@ static int count_piece(void *ctx, struct str piece, struct err *e UNUSED)
 	return 0;
 }
 
-// The declared size is a ceiling: what unpacks to more or less, or has another CRC, is refused.
+// A member whose unpacked size or CRC is not the declared one is rejected, and the sink never gets more than that size.
 static void test_read(void **state UNUSED)
 {
 	static const char packed[] = "\x4b\x4c\x4a\x06\x00"; // "abc", deflated
