@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/net/fetch-answer.h"
 
+#include <limits.h>
+
+#include "lib/base/decimal.h"
 #include "lib/base/limits.h"
 #include "lib/base/str.h"
 
@@ -32,11 +35,11 @@ struct str fetch_header(const struct fetch_answer *a, const char *name)
 // "HTTP/1.1 200 OK", "HTTP/2 200"
 static unsigned read_status(struct str line)
 {
-	unsigned status = 0;
+	uint64_t status;
 	str_cut(&line, ' ');
-	for (size_t i = 0; i < 3 && i < line.len && ascii_is_digit(line.ptr[i]); i++)
-		status = status * 10 + (unsigned)(line.ptr[i] - '0');
-	return status;
+	line.len = line.len < 3 ? line.len : 3;
+	decimal_cut(&line, UINT_MAX, &status);
+	return (unsigned)status;
 }
 
 // There is a status line before them for each "100 Continue".

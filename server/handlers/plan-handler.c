@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/decimal.h"
 #include "lib/base/limits.h"
 #include "server/core/auth.h"
 #include "server/handlers/plan-page.h"
@@ -45,9 +46,9 @@ static const struct platform **visible(struct server_context *s, const struct re
 
 static uint64_t read_page(const char *text)
 {
-	uint64_t page = 0;
-	for (; ascii_is_digit(*text) && page < 1000000; text++)
-		page = page * 10 + (uint64_t)(*text - '0');
+	uint64_t page;
+	struct str digits = str_from(text);
+	decimal_cut(&digits, 10000000, &page);
 	return page;
 }
 

@@ -433,8 +433,7 @@ struct body_handler *upload_receive(struct server_context *s, const struct route
 	u->wants_json = negotiate_wants_json(r->header[HEADER_ACCEPT]);
 	u->peer = xstrdup(r->peer);
 	u->authorization = r->header[HEADER_AUTHORIZATION] ? xstrdup(r->header[HEADER_AUTHORIZATION]) : NULL;
-	if (r->header[HEADER_CONTENT_LENGTH])
-		u->announced = strtoull(r->header[HEADER_CONTENT_LENGTH], NULL, 10);
+	u->announced = request_content_length(r);
 	buf_init(&u->text, LIMIT_FORM_VALUE);
 	*refusal = prepare(u, r);
 	if (!*refusal &&

@@ -13,6 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "lib/base/decimal.h"
 #include "lib/base/log.h"
 #include "lib/base/str.h"
 #include "lib/os/safefile.h"
@@ -143,12 +144,8 @@ static char *url_of(int fd)
 // getaddrinfo takes any number, modulo 65536.
 static bool is_port(struct str s)
 {
-	unsigned number = 0;
-	for (size_t i = 0; i < s.len; i++) {
-		if (!ascii_is_digit(s.ptr[i]) || (number = 10 * number + (unsigned)(s.ptr[i] - '0')) > UINT16_MAX)
-			return false;
-	}
-	return s.len > 0;
+	uint64_t number;
+	return decimal_parse(s, UINT16_MAX, &number);
 }
 
 // "[::1]:80" or "127.0.0.1:80": the host without brackets, the port behind the last colon.

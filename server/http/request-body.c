@@ -27,7 +27,7 @@ static struct body_handler *find_receiver(struct worker_pool *lane, unsigned mos
 static bool is_refused_at_once(const struct request *r, const struct request_check *s)
 {
 	return r->method != METHOD_POST || s->expects || s->codings || !s->has_body ||
-	       strtoull(r->header[HEADER_CONTENT_LENGTH], NULL, 10) > LIMIT_BODY_DISCARDED;
+	       request_content_length(r) > LIMIT_BODY_DISCARDED;
 }
 
 struct request_body *body_open(struct worker_pool *lane, unsigned most, request_body_receive_fn *receive, void *ctx,

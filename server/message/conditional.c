@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/message/conditional.h"
 
+#include "lib/base/decimal.h"
 #include "lib/base/str.h"
 
 // Cuts one entity tag off the list, without "W/". False at the end, or where it is malformed.
@@ -36,19 +37,6 @@ bool if_range_holds(const char *if_range, const char *etag)
 	return !if_range || str_eq(str_trim(str_from(if_range)), str_from(etag));
 }
 
-// Cuts digits off; what passes 64 bits stays at the largest number. False where there are none.
-static bool take_number(struct str *s, uint64_t *out)
-{
-	size_t i = 0;
-	for (*out = 0; i < s->len && ascii_is_digit(s->ptr[i]); i++) {
-		uint64_t digit = (uint64_t)(s->ptr[i] - '0');
-		bool fits = *out <= (UINT64_MAX - digit) / 10;
-		*out = fits ? *out * 10 + digit : UINT64_MAX;
-	}
-	*s = str_slice(*s, i, s->len);
-	return i > 0;
-}
-
 static bool take_dash(struct str *s)
 {
 	if (!s->len || s->ptr[0] != '-')
@@ -61,7 +49,7 @@ static bool take_dash(struct str *s)
 static struct range range_suffix(struct str s, uint64_t size)
 {
 	uint64_t length;
-	if (!take_number(&s, &length) || s.len)
+	if (!decimal_cut(&s, UINT64_MAX, &length) || s.len)
 		return (struct range){.kind = RANGE_WHOLE};
 	if (length == 0)
 		return (struct range){.kind = RANGE_UNSATISFIABLE};
@@ -81,9 +69,9 @@ struct range range_parse(const char *header, uint64_t size)
 	s = str_slice(s, unit.len, s.len);
 	if (take_dash(&s))
 		return range_suffix(s, size);
-	if (!take_number(&s, &first) || !take_dash(&s))
+	if (!decimal_cut(&s, UINT64_MAX, &first) || !take_dash(&s))
 		return whole;
-	if ((s.len && !take_number(&s, &last)) || s.len || last < first)
+	if ((s.len && !decimal_cut(&s, UINT64_MAX, &last)) || s.len || last < first)
 		return whole;
 	if (first >= size)
 		return (struct range){.kind = RANGE_UNSATISFIABLE};

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "lib/base/decimal.h"
+
 // Weights are in thousandths.
 enum { WEIGHT_FULL = 1000, WEIGHT_BAD = -1 };
 
@@ -130,25 +132,18 @@ static bool read_accept(const char *accept, struct wish wish[CANDIDATE_COUNT])
 	return is_good && has_any;
 }
 
-static bool take_number(const char **s, int *out)
-{
-	const char *at = *s;
-	for (*out = 0; ascii_is_digit(*at) && *out < 10000; at++)
-		*out = *out * 10 + (*at - '0');
-	bool has_digits = at != *s;
-	*s = at;
-	return has_digits;
-}
-
 // pip 22.3 to 23.1: they ask for JSON, but only HTML can be made to suit them.
 static bool is_old_pip(const char *user_agent)
 {
 	static const struct str pip = STR("pip/");
-	int major, minor;
+	uint64_t major, minor;
 	if (!user_agent || !str_starts(str_from(user_agent), pip))
 		return false;
-	const char *at = user_agent + pip.len;
-	if (!take_number(&at, &major) || *at++ != '.' || !take_number(&at, &minor))
+	struct str rest = str_from(user_agent + pip.len);
+	if (!decimal_cut(&rest, UINT64_MAX, &major) || !str_starts(rest, STR(".")))
+		return false;
+	rest = str_slice(rest, 1, rest.len);
+	if (!decimal_cut(&rest, UINT64_MAX, &minor))
 		return false;
 	return (major == 22 && minor >= 3) || (major == 23 && minor <= 1);
 }

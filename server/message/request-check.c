@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "lib/base/decimal.h"
 #include "lib/base/mem.h"
 
 enum { LINE_END = 2 };
@@ -36,19 +37,12 @@ static void place_header(struct request_check *s, struct str name, struct str va
 	request_check_piece(s, value, LINE_END);
 }
 
-static bool is_number(struct str s)
-{
-	for (size_t i = 0; i < s.len; i++)
-		if (!ascii_is_digit(s.ptr[i]))
-			return false;
-	return s.len > 0;
-}
-
 static void take_length(struct request_check *s, struct str value)
 {
+	uint64_t ignored;
 	s->lengths++;
 	s->has_body |= !str_eq(value, STR("0"));
-	s->is_odd_length |= !is_number(value);
+	s->is_odd_length |= !decimal_cut(&value, UINT64_MAX, &ignored) || value.len;
 }
 
 static void take_coding(struct request_check *s, struct str value)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/decimal.h"
 #include "lib/base/limits.h"
 
 static const struct {
@@ -73,6 +74,14 @@ void request_take_header(struct request *r, struct str name, const char *value)
 		else if (headers[i].is_list && value)
 			join(r, i, value);
 	}
+}
+
+uint64_t request_content_length(const struct request *r)
+{
+	uint64_t length = 0;
+	struct str digits = str_from(r->header[HEADER_CONTENT_LENGTH] ? r->header[HEADER_CONTENT_LENGTH] : "");
+	decimal_cut(&digits, UINT64_MAX, &length);
+	return length;
 }
 
 void request_take_argument(struct request *r, struct str name, const char *value)

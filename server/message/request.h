@@ -2,6 +2,8 @@
 // A request as the handlers see it: plain values without a socket.
 #pragma once
 
+#include <stdint.h>
+
 #include "lib/base/buf.h"
 
 enum method { METHOD_GET, METHOD_HEAD, METHOD_POST, METHOD_OTHER };
@@ -45,5 +47,7 @@ void request_release(struct request *r);
 // Takes a header, if some handler reads it. value is borrowed. Lines of one list are joined (RFC 9110 section 5.3), up to
 // LIMIT_REQUEST_HEADER bytes; of other headers the first of its name counts.
 void request_take_header(struct request *r, struct str name, const char *value);
+// The value of Content-Length; 0 where there is none. One beyond 64 bits counts as the largest number.
+uint64_t request_content_length(const struct request *r);
 // Takes a part of the query. value is borrowed; NULL where it has no "=".
 void request_take_argument(struct request *r, struct str name, const char *value);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/decimal.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/os/thread-pool.h"
@@ -48,24 +49,10 @@ static bool goes_on_here(const struct inflight_file *p, struct str range)
 	return str_starts(range, str_from(want));
 }
 
-static bool read_length(struct str text, uint64_t *out)
-{
-	uint64_t n = 0;
-	if (!text.len || text.len > 18)
-		return false;
-	for (size_t i = 0; i < text.len; i++) {
-		if (!ascii_is_digit(text.ptr[i]))
-			return false;
-		n = n * 10 + (uint64_t)(text.ptr[i] - '0');
-	}
-	*out = n;
-	return true;
-}
-
 static enum fetch_flow begin_stream(struct inflight_file *p, const struct fetch_answer *answer)
 {
 	uint64_t length = 0;
-	bool has_length = read_length(fetch_header(answer, "Content-Length"), &length);
+	bool has_length = decimal_parse(fetch_header(answer, "Content-Length"), INT64_MAX, &length);
 	if (has_length && p->size >= 0 && length != (uint64_t)p->size)
 		return stop(p, FILE_FETCH_FAILED, "upstream sends another size than its page says");
 	if (!has_length && p->size >= 0) {

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "lib/base/decimal.h"
+
 enum {
 	EXTENDED_MAX = 1 << 20, // a pax header, a long name
 	NAME_AT = 0,
@@ -76,12 +78,13 @@ static bool pax_value(struct str records, struct str key, struct str *value)
 {
 	bool found = false;
 	while (records.len) {
-		size_t length = 0, i = 0;
-		for (; i < records.len && ascii_is_digit(records.ptr[i]) && length < EXTENDED_MAX; i++)
-			length = length * 10 + (size_t)(records.ptr[i] - '0');
-		if (length <= i + 1 || length > records.len)
+		struct str behind = records;
+		uint64_t length;
+		decimal_cut(&behind, UINT64_MAX, &length);
+		size_t digits = records.len - behind.len;
+		if (length <= digits + 1 || length > records.len)
 			return found;
-		struct str rest = str_slice(records, i + 1, length - 1), name = str_cut(&rest, '=');
+		struct str rest = str_slice(records, digits + 1, length - 1), name = str_cut(&rest, '=');
 		if (rest.ptr && str_eq(name, key)) {
 			*value = rest;
 			found = true;
@@ -113,11 +116,9 @@ static bool pax_size(const struct tarstream *t, uint64_t *size)
 	struct str value;
 	if (t->extended_type != 'x' || !pax_value(buf_view(&t->extended), STR("size"), &value))
 		return true;
-	*size = 0;
-	for (size_t i = 0; i < value.len; i++)
-		if (!ascii_is_digit(value.ptr[i]) || __builtin_mul_overflow(*size, 10, size) ||
-			__builtin_add_overflow(*size, (uint64_t)(value.ptr[i] - '0'), size))
-			return false;
+	if (value.len)
+		return decimal_parse(value, UINT64_MAX, size);
+	*size = 0; // as Python's tarfile has it
 	return true;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/decimal.h"
 #include "lib/base/limits.h"
 #include "lib/domain/text/filename.h"
 #include "lib/domain/text/name.h"
@@ -181,13 +182,8 @@ void simplepage_make_status(struct simplepage_make *m, struct str status, struct
 
 int64_t simplepage_make_number(struct str digits)
 {
-	int64_t number = 0;
-	for (size_t i = 0; i < digits.len; i++) {
-		if (!ascii_is_digit(digits.ptr[i]) || number > INT64_MAX / 16)
-			return -1;
-		number = number * 10 + (digits.ptr[i] - '0');
-	}
-	return digits.len ? number : -1;
+	uint64_t number;
+	return decimal_parse(digits, INT64_MAX / 2, &number) ? (int64_t)number : -1;
 }
 
 int simplepage_make_api(struct str version, struct err *e)

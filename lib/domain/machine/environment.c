@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/domain/machine/environment.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/decimal.h"
+
 // Cuts a number of one or two digits off the front.
 static bool cut_number(struct str *text, unsigned *out)
 {
-	size_t len = 0;
-	for (*out = 0; len < text->len && len < 2 && ascii_is_digit(text->ptr[len]); len++)
-		*out = *out * 10 + (unsigned)(text->ptr[len] - '0');
-	*text = str_slice(*text, len, text->len);
-	return len > 0;
+	size_t most = text->len < 2 ? text->len : 2;
+	struct str digits = str_slice(*text, 0, most);
+	uint64_t number;
+	bool has_digits = decimal_cut(&digits, UINT_MAX, &number);
+	*out = (unsigned)number;
+	*text = str_slice(*text, most - digits.len, text->len);
+	return has_digits;
 }
 
 static bool cut(struct str *text, struct str front)

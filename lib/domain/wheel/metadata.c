@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/domain/wheel/metadata.h"
 
+#include <limits.h>
+
+#include "lib/base/decimal.h"
 #include "lib/domain/text/rfc822-fields.h"
 
 enum { NEWEST_MAJOR = 2, NEWEST_MINOR = 6 };
@@ -8,15 +11,8 @@ enum { NEWEST_MAJOR = 2, NEWEST_MINOR = 6 };
 // Metadata-Version is "<major>.<minor>"; -1 where a part is no small number.
 static int small_number(struct str digits)
 {
-	int n = 0;
-	if (!digits.len || digits.len > 4)
-		return -1;
-	for (size_t i = 0; i < digits.len; i++) {
-		if (!ascii_is_digit(digits.ptr[i]))
-			return -1;
-		n = n * 10 + (digits.ptr[i] - '0');
-	}
-	return n;
+	uint64_t n;
+	return digits.len <= 4 && decimal_parse(digits, INT_MAX, &n) ? (int)n : -1;
 }
 
 // Consumers must fail on a greater major and warn on a greater minor. 2.0 was never valid, and PyPI

@@ -167,14 +167,3 @@ enum record_hash record_hash_decode(struct str hash, uint8_t out[SHA256_SIZE])
 	}
 	return RECORD_HASH_BAD;
 }
-
-bool record_size_decode(struct str size, uint64_t *out)
-{
-	*out = 0;
-	for (size_t i = 0; i < size.len; i++) {
-		if (!ascii_is_digit(size.ptr[i]) || __builtin_mul_overflow(*out, 10, out) ||
-			__builtin_add_overflow(*out, (uint64_t)(size.ptr[i] - '0'), out))
-			return false;
-	}
-	return size.len > 0;
-}

@@ -32,5 +32,3 @@ enum record_hash {
 
 // Reads "sha256=<URL-safe base64 without padding>"; out is filled for RECORD_HASH_SHA256 alone.
 enum record_hash record_hash_decode(struct str hash, uint8_t out[SHA256_SIZE]);
-// A decimal number of bytes.
-bool record_size_decode(struct str size, uint64_t *out) __attribute__((warn_unused_result));

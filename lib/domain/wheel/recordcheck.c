@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "lib/base/decimal.h"
 #include "lib/base/limits.h"
 #include "lib/domain/wheel/record.h"
 
@@ -88,7 +89,7 @@ static int check_row(void *ctx, const struct record_row *row, struct err *e)
 	if (is_exempt(c, path))
 		return 0;
 	uint64_t size;
-	if (!record_size_decode(row->size, &size) || size != member->size) {
+	if (!decimal_parse(row->size, UINT64_MAX, &size) || size != member->size) {
 		if (judge(c, row, "size is not the file's", e) < 0)
 			return -1;
 	}

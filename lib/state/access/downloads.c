@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "lib/base/buf.h"
+#include "lib/base/decimal.h"
 #include "lib/base/limits.h"
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
@@ -32,7 +33,8 @@ struct downloads {
 };
 
 struct line {
-	struct str key, count, day;
+	struct str key, day;
+	uint64_t count;
 };
 
 char *downloads_path(const char *catalog_path)
@@ -58,21 +60,10 @@ static bool read_day(struct str day, int64_t *seconds)
 	return clock_read(text, seconds);
 }
 
-static bool is_number(struct str s)
+// A number beyond 64 bits counts as the largest.
+static bool read_number(struct str s, uint64_t *out)
 {
-	for (size_t i = 0; i < s.len; i++)
-		if (!ascii_is_digit(s.ptr[i]))
-			return false;
-	return s.len > 0;
-}
-
-static uint64_t number(struct str s)
-{
-	char text[24];
-	size_t len = s.len < sizeof(text) ? s.len : sizeof(text) - 1;
-	memcpy(text, s.ptr, len);
-	text[len] = '\0';
-	return strtoull(text, NULL, 10);
+	return decimal_cut(&s, UINT64_MAX, out) && !s.len;
 }
 
 // From the end: a key may hold blanks.
@@ -86,9 +77,8 @@ static bool read_line(struct str text, struct line *out)
 	long count = str_rfind(text, ' ');
 	if (count <= 0)
 		return false;
-	out->count = str_slice(text, (size_t)count + 1, text.len);
 	out->key = str_slice(text, 0, (size_t)count);
-	return out->day.len == DAY_TEXT - 1 && is_number(out->count);
+	return out->day.len == DAY_TEXT - 1 && read_number(str_slice(text, (size_t)count + 1, text.len), &out->count);
 }
 
 // The last line, which says how many there are before it, is cut off.
@@ -100,9 +90,8 @@ static bool take_end(struct str *lines, uint64_t *count)
 	text.len--;
 	long start = str_rfind(text, '\n') + 1;
 	struct str end = str_slice(text, (size_t)start, text.len);
-	if (!str_starts(end, STR("end ")) || !is_number(str_slice(end, 4, end.len)))
+	if (!str_starts(end, STR("end ")) || !read_number(str_slice(end, 4, end.len), count))
 		return false;
-	*count = number(str_slice(end, 4, end.len));
 	*lines = str_slice(*lines, 0, (size_t)start);
 	return true;
 }
@@ -190,7 +179,7 @@ bool downloads_find(const struct downloads *d, const char *platform, const char 
 	CLEANUP(mem_free) char *key = xasprintf("%s/%s", platform, filename);
 	if (!search(d->lines, str_from(key), &line))
 		return false;
-	out->count = number(line.count);
+	out->count = line.count;
 	if (!read_day(line.day, &out->last))
 		out->last = INT64_MAX; // nobody knows
 	return true;
@@ -237,7 +226,7 @@ static void put_line(struct sheet *s, const struct line *line, uint64_t more)
 	bool is_newer = more && str_cmp(line->day, today) < 0; // somebody may have set the clock
 	if (!more && str_cmp(line->day, str_from(s->oldest)) < 0)
 		return;
-	put(s, line->key, number(line->count) + more, is_newer ? today : line->day);
+	put(s, line->key, line->count + more, is_newer ? today : line->day);
 }
 
 static void put_all(struct sheet *s, struct str lines, const struct downloads_news *news, size_t count)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/decimal.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/base/mem.h"
@@ -28,15 +29,13 @@ enum { NUMBER_MAX = 1 << 30 }; // before its unit: no product of the two overflo
 
 static bool read_number(const char *text, const struct unit *units, uint64_t *out)
 {
-	uint64_t n = 0;
-	const char *at = text;
-	for (; ascii_is_digit(*at) && n <= NUMBER_MAX; at++)
-		n = n * 10 + (uint64_t)(*at - '0');
-	if (at == text || n > NUMBER_MAX)
+	uint64_t n;
+	struct str rest = str_from(text);
+	if (!decimal_cut(&rest, NUMBER_MAX + 1, &n) || n > NUMBER_MAX)
 		return false;
-	while (units->letter && units->letter != *at)
+	while (units->letter && units->letter != *rest.ptr)
 		units++;
-	if (at[units->letter != '\0'])
+	if (rest.ptr[units->letter != '\0'])
 		return false;
 	*out = n * units->factor;
 	return true;

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/decimal.h"
 #include "lib/base/limits.h"
 #include "lib/format/digest.h"
 #include "lib/os/fs.h"
@@ -52,7 +53,10 @@ static uint64_t start_of(int32_t pid)
 		at = strchr(at, ' ');
 		at = at ? at + 1 : NULL;
 	}
-	return at ? strtoull(at, NULL, 10) : 0;
+	uint64_t start = 0;
+	struct str digits = str_from(at ? at : "");
+	decimal_cut(&digits, UINT64_MAX, &start);
+	return start;
 }
 
 // The first bytes of a digest of some files and names; what cannot be read counts as empty.

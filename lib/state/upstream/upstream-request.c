@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/decimal.h"
 #include "lib/base/limits.h"
 #include "lib/base/str.h"
 #include "lib/os/clock.h"
@@ -58,9 +59,8 @@ static enum upstream_result result_of(const struct fetch_result *r)
 
 static uint64_t read_digits(struct str text)
 {
-	uint64_t n = 0;
-	for (size_t i = 0; i < text.len && ascii_is_digit(text.ptr[i]) && n < INT64_MAX / 20; i++)
-		n = n * 10 + (uint64_t)(text.ptr[i] - '0');
+	uint64_t n;
+	decimal_cut(&text, INT64_MAX / 2, &n);
 	return n;
 }
 

@@ -39,9 +39,20 @@ static void a_list_has_a_limit(void **state)
 	assert_in_range(len, LIMIT_REQUEST_HEADER - strlen("gzip, "), LIMIT_REQUEST_HEADER);
 }
 
+static void the_length_of_the_body(void **state)
+{
+	(void)state;
+	struct request r = {0};
+	assert_true(request_content_length(&r) == 0);
+	request_take_header(&r, STR("Content-Length"), "1234");
+	assert_true(request_content_length(&r) == 1234);
+	r.header[HEADER_CONTENT_LENGTH] = "99999999999999999999";
+	assert_true(request_content_length(&r) == UINT64_MAX);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lines_of_a_list_are_joined), cmocka_unit_test(a_list_has_a_limit)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(lines_of_a_list_are_joined),
+		cmocka_unit_test(a_list_has_a_limit), cmocka_unit_test(the_length_of_the_body)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

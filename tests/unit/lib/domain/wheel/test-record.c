@@ -104,23 +104,12 @@ static void test_hashes(void **state UNUSED)
 	}
 }
 
-static void test_sizes(void **state UNUSED)
-{
-	uint64_t size;
-	assert_true(record_size_decode(STR("0"), &size) && size == 0);
-	assert_true(record_size_decode(STR("18446744073709551615"), &size) && size == UINT64_MAX);
-	static const char *const bad[] = {"", "18446744073709551616", "-1", "+1", " 1", "1x", "0x1"};
-	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
-		assert_false(record_size_decode(str_from(bad[i]), &size));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_callback_ends_it),
 		cmocka_unit_test(test_hashes),
-		cmocka_unit_test(test_sizes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
