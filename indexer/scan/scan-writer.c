@@ -38,6 +38,7 @@ struct scan_writer {
 	struct catalog *catalog;
 	const struct store *store;
 	struct summary *summary;
+	struct catalog_transaction open;
 	unsigned batch;   // rows in the open transaction; 0: none is open
 	int64_t begun_ns; // when it was opened
 	struct removals files, folders;
@@ -65,8 +66,7 @@ void scan_writer_free(struct scan_writer *r)
 {
 	if (!r)
 		return;
-	if (r->batch)
-		catalog_rollback(r->catalog);
+	catalog_rollback(&r->open);
 	for (size_t i = 0; i < r->mark_count; i++) {
 		folder_unref(r->mark[i].folder);
 		free(r->mark[i].filename);
@@ -84,7 +84,7 @@ static int commit(struct scan_writer *r, struct err *e)
 {
 	if (!r->batch)
 		return 0;
-	if (catalog_commit(r->catalog, e) < 0)
+	if (catalog_commit(&r->open, e) < 0)
 		return -1;
 	r->batch = 0;
 	return 0;
@@ -101,7 +101,7 @@ static int next_row(struct scan_writer *r, struct err *e)
 	if (r->batch >= BATCH && commit(r, e) < 0)
 		return -1;
 	if (!r->batch) {
-		if (catalog_begin(r->catalog, e) < 0)
+		if (catalog_begin(r->catalog, &r->open, e) < 0)
 			return -1;
 		r->begun_ns = clock_wall_ns();
 	}

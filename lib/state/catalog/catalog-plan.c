@@ -22,12 +22,6 @@ struct catalog_planner {
 	struct arena text; // of those
 };
 
-static void rollback(struct catalog **c)
-{
-	if (*c)
-		catalog_rollback(*c);
-}
-
 static int start(struct catalog *c, int64_t *plan, struct err *e)
 {
 	int64_t now = clock_wall_seconds(), stale = now - STALE_SECONDS;
@@ -46,12 +40,11 @@ static int start(struct catalog *c, int64_t *plan, struct err *e)
 int catalog_plan_begin(struct catalog *c, struct catalog_planner **out, struct err *e)
 {
 	int64_t plan;
-	if (catalog_begin(c, e) < 0)
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	if (catalog_begin(c, &t, e) < 0)
 		return -1;
-	CLEANUP(rollback) struct catalog *open = c;
-	if (start(c, &plan, e) < 0 || catalog_commit(c, e) < 0)
+	if (start(c, &plan, e) < 0 || catalog_commit(&t, e) < 0)
 		return -1;
-	open = NULL;
 	*out = xcalloc(1, sizeof(**out));
 	**out = (struct catalog_planner){.catalog = c, .plan = plan};
 	(*out)->file = xcalloc(BATCH, sizeof(struct catalog_planned));
@@ -86,13 +79,10 @@ static int write_batch(struct catalog_planner *p, struct err *e)
 
 static int flush(struct catalog_planner *p, struct err *e)
 {
-	if (catalog_begin(p->catalog, e) < 0)
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	if (catalog_begin(p->catalog, &t, e) < 0)
 		return -1;
-	CLEANUP(rollback) struct catalog *open = p->catalog;
-	if (write_batch(p, e) < 0 || catalog_commit(p->catalog, e) < 0)
-		return -1;
-	open = NULL;
-	return 0;
+	return write_batch(p, e) < 0 ? -1 : catalog_commit(&t, e);
 }
 
 int catalog_plan_add(struct catalog_planner *p, const struct catalog_planned *file, struct err *e)
@@ -139,13 +129,10 @@ static int finish(struct catalog_planner *p, const char *id, int64_t made, const
 
 int catalog_plan_finish(struct catalog_planner *p, const char *id, int64_t made, const char *head, struct err *e)
 {
-	if (catalog_begin(p->catalog, e) < 0)
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	if (catalog_begin(p->catalog, &t, e) < 0)
 		return -1;
-	CLEANUP(rollback) struct catalog *open = p->catalog;
-	if (finish(p, id, made, head, e) < 0 || catalog_commit(p->catalog, e) < 0)
-		return -1;
-	open = NULL;
-	return 0;
+	return finish(p, id, made, head, e) < 0 ? -1 : catalog_commit(&t, e);
 }
 
 void catalog_plan_cleanup(struct catalog_planner **p)

@@ -9,35 +9,33 @@ int catalog_enlarge_cache(struct catalog *c, struct err *e)
 	return query_run_ints(c, LARGE_CACHE, NULL, 0, e);
 }
 
-int catalog_begin(struct catalog *c, struct err *e)
+int catalog_begin(struct catalog *c, struct catalog_transaction *out, struct err *e)
 {
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
 	if (query_run_ints(c, BEGIN_WRITE, NULL, 0, e) < 0)
 		return -1;
-	if (query_run_ints(c, NEXT_CHANGE, NULL, 0, e) == 0)
-		return 0;
-	catalog_rollback(c);
-	return -1;
-}
-
-int catalog_commit(struct catalog *c, struct err *e)
-{
-	if (query_run_ints(c, COMMIT_WRITE, NULL, 0, e) < 0)
+	t.catalog = c;
+	if (query_run_ints(c, NEXT_CHANGE, NULL, 0, e) < 0)
 		return -1;
-	query_committed(c);
+	out->catalog = STEAL_PTR(t.catalog);
 	return 0;
 }
 
-void catalog_rollback(struct catalog *c)
+int catalog_commit(struct catalog_transaction *t, struct err *e)
 {
-	struct err none_open = ERR_INIT;
-	if (query_run_ints(c, ROLLBACK_WRITE, NULL, 0, &none_open) < 0)
-		return;
+	if (query_run_ints(t->catalog, COMMIT_WRITE, NULL, 0, e) < 0)
+		return -1;
+	query_committed(t->catalog);
+	t->catalog = NULL;
+	return 0;
 }
 
-static void rollback(struct catalog **c)
+void catalog_rollback(struct catalog_transaction *t)
 {
-	if (*c)
-		catalog_rollback(*c);
+	struct err ignored = ERR_INIT;
+	struct catalog *c = STEAL_PTR(t->catalog);
+	if (c && query_run_ints(c, ROLLBACK_WRITE, NULL, 0, &ignored) < 0)
+		return;
 }
 
 static int insert_platform(struct catalog *c, const char *name, struct err *e)
@@ -58,12 +56,11 @@ int catalog_platform_add(struct catalog *c, const char *name, int64_t *id, struc
 		*e = missing;
 		return -1;
 	}
-	if (catalog_begin(c, e) < 0)
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	if (catalog_begin(c, &t, e) < 0)
 		return -1;
-	CLEANUP(rollback) struct catalog *open = c;
-	if (insert_platform(c, name, e) < 0 || catalog_commit(c, e) < 0)
+	if (insert_platform(c, name, e) < 0 || catalog_commit(&t, e) < 0)
 		return -1;
-	open = NULL;
 	return catalog_platform_find(c, name, id, e);
 }
 
@@ -81,16 +78,13 @@ int catalog_claim(struct catalog *c, const char *store, struct err *e)
 	int is_new = catalog_is_of(c, store, e);
 	if (is_new <= 0)
 		return is_new;
-	if (catalog_begin(c, e) < 0)
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	if (catalog_begin(c, &t, e) < 0)
 		return -1;
-	CLEANUP(rollback) struct catalog *open = c;
 	is_new = catalog_is_of(c, store, e); // somebody may have been faster
 	if (is_new <= 0)
 		return is_new;
-	if (set_store(c, store, e) < 0 || catalog_commit(c, e) < 0)
-		return -1;
-	open = NULL;
-	return 0;
+	return set_store(c, store, e) < 0 ? -1 : catalog_commit(&t, e);
 }
 
 int catalog_set_scanned(struct catalog *c, struct err *e)

@@ -9,10 +9,17 @@
 // Gives the connection 16 MiB for pages of the database instead of 1: a scan writes all over it.
 int catalog_enlarge_cache(struct catalog *c, struct err *e) MUST_CHECK;
 
-// Waits up to 30 s for another writer, then ERR_BUSY.
-int catalog_begin(struct catalog *c, struct err *e) MUST_CHECK;
-int catalog_commit(struct catalog *c, struct err *e) MUST_CHECK;
-void catalog_rollback(struct catalog *c); // nothing where no transaction is open
+// A write transaction. The caller's storage; all zero: none is open. With CLEANUP(catalog_rollback) it ends with the
+// scope that it is declared in.
+struct catalog_transaction {
+	struct catalog *catalog; // borrowed; NULL: none is open
+};
+// Waits up to 30 s for another writer, then ERR_BUSY. After an error no transaction is open.
+int catalog_begin(struct catalog *c, struct catalog_transaction *out, struct err *e) MUST_CHECK;
+// After an error the transaction is still open, and is to be rolled back.
+int catalog_commit(struct catalog_transaction *t, struct err *e) MUST_CHECK;
+// For CLEANUP; nothing where no transaction is open. An error loses nothing: closing the connection rolls back too.
+void catalog_rollback(struct catalog_transaction *t);
 
 // Notes that a whole scan has ended.
 int catalog_set_scanned(struct catalog *c, struct err *e) MUST_CHECK;

@@ -145,19 +145,13 @@ static int put_sidecars(const struct copies *all, enum mark mark, const struct s
 	return 0;
 }
 
-static void rollback(struct catalog **c)
-{
-	if (*c)
-		catalog_rollback(*c);
-}
-
 // What a scan would make of the sidecars.
 static int tell_catalog(const struct copies *all, enum mark mark, const struct str *text, struct err *e)
 {
 	CLEANUP(mem_free) char *words = text ? xstrndup(text->ptr, text->len) : NULL;
-	if (catalog_begin(all->catalog, e) < 0)
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	if (catalog_begin(all->catalog, &t, e) < 0)
 		return -1;
-	CLEANUP(rollback) struct catalog *open = all->catalog;
 	for (size_t i = 0; i < all->count; i++) {
 		struct catalog_effect effect;
 		const struct catalog_mark m = {.platform = all->platform->id,
@@ -166,13 +160,10 @@ static int tell_catalog(const struct copies *all, enum mark mark, const struct s
 			.filename = all->filename,
 			.mark = mark,
 			.text = words};
-		if (all->item[i].is_meant && catalog_mark_put(open, &m, &effect, e) < 0)
+		if (all->item[i].is_meant && catalog_mark_put(all->catalog, &m, &effect, e) < 0)
 			return -1;
 	}
-	if (catalog_commit(open, e) < 0)
-		return -1;
-	open = NULL;
-	return 0;
+	return catalog_commit(&t, e);
 }
 
 static int mark(const struct copies *all, enum mark mark, const struct str *text, struct err *e)
@@ -217,20 +208,17 @@ static int forget(const struct copies *all, struct err *e)
 {
 	if (store_is_split(all->platform))
 		return 0; // it is served until the release
-	if (catalog_begin(all->catalog, e) < 0)
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	if (catalog_begin(all->catalog, &t, e) < 0)
 		return -1;
-	CLEANUP(rollback) struct catalog *open = all->catalog;
 	for (size_t i = 0; i < all->count; i++) {
 		struct catalog_effect effect;
 		char name[LIMIT_FILE_NAME + 1];
 		if (all->item[i].is_meant &&
-			catalog_file_remove(open, all->item[i].id, all->item[i].written, name, &effect, e) < 0)
+			catalog_file_remove(all->catalog, all->item[i].id, all->item[i].written, name, &effect, e) < 0)
 			return -1;
 	}
-	if (catalog_commit(open, e) < 0)
-		return -1;
-	open = NULL;
-	return 0;
+	return catalog_commit(&t, e);
 }
 
 // An earlier run took file and row away, and perhaps died before it could say so: then all is done.

@@ -23,26 +23,23 @@ int catalog_update_put(const struct platform *p, struct catalog *c, const struct
 	entry.mtime_ns = fs_mtime_ns(st);
 	entry.inode = st->st_ino;
 	entry.trusted = fs_mtime_tells(entry.mtime_ns, clock_wall_ns());
-	if (catalog_begin(c, e) < 0)
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	if (catalog_begin(c, &t, e) < 0 || target_dir_check_again(p, c, facts->filename, e) < 0 ||
+		catalog_folder_ensure(c, entry.platform, folder, &entry.folder, e) < 0 ||
+		catalog_file_put(c, &entry, &effect, e) < 0)
 		return -1;
-	if (target_dir_check_again(p, c, facts->filename, e) == 0 &&
-		catalog_folder_ensure(c, entry.platform, folder, &entry.folder, e) == 0 &&
-		catalog_file_put(c, &entry, &effect, e) == 0 && catalog_commit(c, e) == 0)
-		return 0;
-	catalog_rollback(c);
-	return -1;
+	return catalog_commit(&t, e);
 }
 
 static int put_mark(struct catalog *c, struct catalog_mark *mark, struct err *e)
 {
 	struct catalog_effect effect;
-	if (catalog_begin(c, e) < 0)
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	if (catalog_begin(c, &t, e) < 0 ||
+		catalog_folder_ensure(c, mark->platform, mark->folder_path, &mark->folder, e) < 0 ||
+		catalog_mark_put(c, mark, &effect, e) < 0)
 		return -1;
-	if (catalog_folder_ensure(c, mark->platform, mark->folder_path, &mark->folder, e) == 0 &&
-		catalog_mark_put(c, mark, &effect, e) == 0 && catalog_commit(c, e) == 0)
-		return 0;
-	catalog_rollback(c);
-	return -1;
+	return catalog_commit(&t, e);
 }
 
 static int look_at_mark(const struct platform *p, struct catalog *c, const char *folder, struct str of, enum mark mark,

@@ -38,12 +38,6 @@ static int keep_row(struct catalog *c, struct upstream_row *row, struct str pack
 	return 0;
 }
 
-static void rollback(struct catalog **c)
-{
-	if (*c)
-		catalog_rollback(*c);
-}
-
 static bool is_dirty(const struct upstream_project *p)
 {
 	bool is_dirty = false;
@@ -155,16 +149,13 @@ static int keep_all(struct catalog *c, struct upstream_project *const *projects,
 		.room = xcalloc(count * rows, sizeof(*packed.room))};
 	for (size_t i = 0; i < count; i++)
 		pack(&packed, projects[i]);
-	if (catalog_begin(c, e) < 0)
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	if (catalog_begin(c, &t, e) < 0)
 		return -1;
-	CLEANUP(rollback) struct catalog *open = c;
 	for (size_t i = 0; i < count; i++)
 		if (keep_project(c, projects[i], &packed.page[i * rows], e) < 0)
 			return -1;
-	if (catalog_commit(c, e) < 0)
-		return -1;
-	open = NULL;
-	return 0;
+	return catalog_commit(&t, e);
 }
 
 int upstream_save(struct upstream *u UNUSED, struct catalog *c, struct upstream_project *const *projects, size_t count,
@@ -183,12 +174,11 @@ int upstream_save(struct upstream *u UNUSED, struct catalog *c, struct upstream_
 
 int upstream_forget(struct catalog *c, struct err *e)
 {
-	if (catalog_begin(c, e) < 0)
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	if (catalog_begin(c, &t, e) < 0)
 		return -1;
-	CLEANUP(rollback) struct catalog *open = c;
 	if (catalog_upstream_forget(c, UPSTREAM_STRANGERS, e) < 0 ||
-		catalog_upstream_forget_pages(c, LIMIT_PAGES_KEPT, e) < 0 || catalog_commit(c, e) < 0)
+		catalog_upstream_forget_pages(c, LIMIT_PAGES_KEPT, e) < 0)
 		return -1;
-	open = NULL;
-	return 0;
+	return catalog_commit(&t, e);
 }

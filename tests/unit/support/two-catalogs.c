@@ -36,9 +36,10 @@ int64_t two_ensure(struct catalog *c, const char *below)
 {
 	struct err e = ERR_INIT;
 	int64_t id = 0;
-	two_ok(catalog_begin(c, &e), &e);
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	two_ok(catalog_begin(c, &t, &e), &e);
 	two_ok(catalog_folder_ensure(c, two_platform, below, &id, &e), &e);
-	two_ok(catalog_commit(c, &e), &e);
+	two_ok(catalog_commit(&t, &e), &e);
 	return id;
 }
 
@@ -86,9 +87,10 @@ struct catalog_effect two_put(struct catalog *c, const struct catalog_entry *fil
 {
 	struct err e = ERR_INIT;
 	struct catalog_effect effect;
-	two_ok(catalog_begin(c, &e), &e);
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	two_ok(catalog_begin(c, &t, &e), &e);
 	two_ok(catalog_file_put(c, file, &effect, &e), &e);
-	two_ok(catalog_commit(c, &e), &e);
+	two_ok(catalog_commit(&t, &e), &e);
 	return effect;
 }
 
@@ -127,9 +129,10 @@ bool two_remove(struct catalog *c, const struct catalog_known *known)
 	struct err e = ERR_INIT;
 	struct catalog_effect effect;
 	char name[LIMIT_FILE_NAME + 1];
-	two_ok(catalog_begin(c, &e), &e);
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	two_ok(catalog_begin(c, &t, &e), &e);
 	two_ok(catalog_file_remove(c, known->id, known->written, name, &effect, &e), &e);
-	two_ok(catalog_commit(c, &e), &e);
+	two_ok(catalog_commit(&t, &e), &e);
 	return !effect.was_left;
 }
 
@@ -145,9 +148,10 @@ struct catalog_effect two_mark(struct catalog *c, int64_t in, enum mark kind, co
 		.filename = two_six,
 		.mark = kind,
 		.text = reason};
-	two_ok(catalog_begin(c, &e), &e);
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	two_ok(catalog_begin(c, &t, &e), &e);
 	two_ok(catalog_mark_put(c, &m, &effect, &e), &e);
-	two_ok(catalog_commit(c, &e), &e);
+	two_ok(catalog_commit(&t, &e), &e);
 	return effect;
 }
 

@@ -75,7 +75,8 @@ static void record_wheel(struct catalog *c, int64_t platform, const struct stat 
 	digest_sha256((struct str){f->bytes, sizeof(f->bytes)}, sha256);
 	digest_sha256(str_from(metadata), metadata_sha256);
 	ok(compress_zstd(str_from(metadata), 3, &packed, &e), &e);
-	ok(catalog_begin(c, &e), &e);
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	ok(catalog_begin(c, &t, &e), &e);
 	ok(catalog_folder_ensure(c, platform, "", &root, &e), &e);
 	struct catalog_entry entry = {
 		.platform = platform,
@@ -94,7 +95,7 @@ static void record_wheel(struct catalog *c, int64_t platform, const struct stat 
 		.requires_python = ">=3.8",
 	};
 	ok(catalog_file_put(c, &entry, &effect, &e), &e);
-	ok(catalog_commit(c, &e), &e);
+	ok(catalog_commit(&t, &e), &e);
 }
 
 static int set_up(void **state)

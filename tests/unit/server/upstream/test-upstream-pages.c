@@ -287,8 +287,9 @@ static void age(struct fixture *f, const char *project, int64_t seconds)
 	struct aging x = {f->catalog, seconds};
 	struct err e = ERR_INIT;
 	stop(f);
-	if (catalog_begin(f->catalog, &e) < 0 || catalog_upstream_rows(f->catalog, project, move_back, &x, &e) < 0 ||
-		catalog_commit(f->catalog, &e) < 0)
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	if (catalog_begin(f->catalog, &t, &e) < 0 ||
+		catalog_upstream_rows(f->catalog, project, move_back, &x, &e) < 0 || catalog_commit(&t, &e) < 0)
 		fail_msg("%s", e.msg);
 	start(f);
 }

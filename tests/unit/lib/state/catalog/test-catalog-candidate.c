@@ -44,10 +44,11 @@ static void put(int on, const char *where, const char *filename, const char *ver
 		.version = refusal ? NULL : version,
 		.version_key = refusal ? (struct str){0} : str_from(version),
 		.requires_python = refusal ? NULL : ">=3.8"};
-	ok(catalog_begin(catalog, &e), &e);
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	ok(catalog_begin(catalog, &t, &e), &e);
 	ok(catalog_folder_ensure(catalog, platforms[on], where, &entry.folder, &e), &e);
 	ok(catalog_file_put(catalog, &entry, &effect, &e), &e);
-	ok(catalog_commit(catalog, &e), &e);
+	ok(catalog_commit(&t, &e), &e);
 }
 
 static void unlist(int on, const char *where, const char *filename)
@@ -59,10 +60,11 @@ static void unlist(int on, const char *where, const char *filename)
 		.filename = filename,
 		.mark = MARK_PRUNED,
 		.text = "gone"};
-	ok(catalog_begin(catalog, &e), &e);
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	ok(catalog_begin(catalog, &t, &e), &e);
 	ok(catalog_folder_ensure(catalog, platforms[on], where, &mark.folder, &e), &e);
 	ok(catalog_mark_put(catalog, &mark, &effect, &e), &e);
-	ok(catalog_commit(catalog, &e), &e);
+	ok(catalog_commit(&t, &e), &e);
 }
 
 static int make_catalog(void **state UNUSED)

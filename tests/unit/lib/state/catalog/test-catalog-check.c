@@ -59,11 +59,12 @@ static void put_six(struct catalog *c, int64_t platform)
 		.version = "1.0",
 		.version_key = STR("1")};
 	int64_t root;
-	ok(catalog_begin(c, &e), &e);
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	ok(catalog_begin(c, &t, &e), &e);
 	ok(catalog_folder_ensure(c, platform, "", &root, &e), &e);
 	ok(catalog_folder_ensure(c, platform, "b", &six.folder, &e), &e);
 	ok(catalog_file_put(c, &six, &effect, &e), &e);
-	ok(catalog_commit(c, &e), &e);
+	ok(catalog_commit(&t, &e), &e);
 }
 
 // A closed catalog of /srv/one that lists one file on the platform 1.
@@ -123,7 +124,9 @@ static void reading_changes_nothing(void **state UNUSED)
 	ok(catalog_open_read(path, &c, &e), &e);
 	assert_int_equal(catalog_is_of(c, "/srv/one", &e), 0);
 	assert_int_equal(catalog_is_of(c, "/srv/two", &e), -1);
-	assert_int_equal(catalog_begin(c, &e), -1);
+	struct catalog_transaction none = {0};
+	assert_int_equal(catalog_begin(c, &none, &e), -1);
+	assert_null(none.catalog);
 	assert_int_equal(e.kind, ERR_IO);
 	assert_int_equal(catalog_is_current(c, &e), 0);
 	catalog_close(c);

@@ -109,9 +109,10 @@ static bool has_folder(const char *below)
 static void remove_folder_row(int64_t id)
 {
 	struct err e = ERR_INIT;
-	two_ok(catalog_begin(two_scan, &e), &e);
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	two_ok(catalog_begin(two_scan, &t, &e), &e);
 	two_ok(catalog_folder_remove(two_scan, id, &e), &e);
-	two_ok(catalog_commit(two_scan, &e), &e);
+	two_ok(catalog_commit(&t, &e), &e);
 }
 
 static void folder_with_something_in_it_stays(void **state UNUSED)
@@ -213,12 +214,46 @@ static void totals_follow_whoever_writes(void **state UNUSED)
 	assert_totals(2, 3, 25);
 }
 
+// Returns before the commit, as a function does after an error.
+static void put_without_commit(void)
+{
+	struct err e = ERR_INIT;
+	struct catalog_effect effect;
+	struct catalog_entry six = two_entry(two_root, two_ones);
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	two_ok(catalog_begin(two_scan, &t, &e), &e);
+	two_ok(catalog_file_put(two_scan, &six, &effect, &e), &e);
+}
+
+static void scope_without_commit_is_rolled_back(void **state UNUSED)
+{
+	put_without_commit();
+	two_assert_page("");
+	two_put_new(two_scan, two_root, two_twos); // no transaction is left open
+	two_assert_page("2;");
+}
+
+static void transaction_ends_once(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	struct catalog_transaction none = {0}, first = {0}, second = {0};
+	catalog_rollback(&none);
+	two_ok(catalog_begin(two_scan, &first, &e), &e);
+	assert_int_equal(catalog_begin(two_scan, &second, &e), -1); // the first is open
+	assert_null(second.catalog);
+	catalog_rollback(&second); // the first stays open
+	two_ok(catalog_commit(&first, &e), &e);
+	assert_null(first.catalog);
+	catalog_rollback(&first);
+}
+
 static atomic_bool has_begun;
 
 static void *write_as_other(void *e)
 {
 	atomic_store(&has_begun, true);
-	if (catalog_begin(two_other, e) < 0 || catalog_commit(two_other, e) < 0)
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	if (catalog_begin(two_other, &t, e) < 0 || catalog_commit(&t, e) < 0)
 		return e;
 	return NULL;
 }
@@ -231,16 +266,17 @@ static void writer_waits_for_his_turn(void **state UNUSED)
 		void *trouble = NULL;
 		pthread_t thread;
 		atomic_store(&has_begun, false);
-		two_ok(catalog_begin(two_scan, &e), &e);
+		CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+		two_ok(catalog_begin(two_scan, &t, &e), &e);
 		assert_int_equal(pthread_create(&thread, NULL, write_as_other, &his), 0);
 		while (!atomic_load(&has_begun))
 			sched_yield();
 		for (int i = 0; i < 1000; i++) // most often it has been refused by then
 			sched_yield();
 		if (commits)
-			two_ok(catalog_commit(two_scan, &e), &e);
+			two_ok(catalog_commit(&t, &e), &e);
 		else
-			catalog_rollback(two_scan);
+			catalog_rollback(&t);
 		assert_int_equal(pthread_join(thread, &trouble), 0);
 		two_ok(trouble ? -1 : 0, &his);
 	}
@@ -265,6 +301,8 @@ int main(void)
 		WITH_BOTH(mark_that_somebody_set_meanwhile_is_his),
 		WITH_BOTH(mark_that_somebody_took_off_stays_off),
 		WITH_BOTH(totals_follow_whoever_writes),
+		WITH_BOTH(scope_without_commit_is_rolled_back),
+		WITH_BOTH(transaction_ends_once),
 		WITH_BOTH(writer_waits_for_his_turn),
 	};
 	return cmocka_run_group_tests(tests, two_make_folder, two_remove_folder);

@@ -44,11 +44,12 @@ static void put(struct catalog *c, struct catalog_entry entry, const char *path,
 	entry.folder_path = path;
 	entry.metadata_sha256 = metadata;
 	entry.metadata_packed = STR("packed");
-	ok(catalog_begin(c, &e), &e);
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	ok(catalog_begin(c, &t, &e), &e);
 	if (*path)
 		ok(catalog_folder_ensure(c, entry.platform, path, &entry.folder, &e), &e);
 	ok(catalog_file_put(c, &entry, &effect, &e), &e);
-	ok(catalog_commit(c, &e), &e);
+	ok(catalog_commit(&t, &e), &e);
 }
 
 static void locations_are_of_one_moment(void **state UNUSED)

@@ -16,9 +16,10 @@ static void put_page(const char *project, const char *last_definitive, int64_t a
 		.fetched = fetched,
 		.max_age = -1,
 		.facts = page};
-	two_ok(catalog_begin(two_other, &e), &e);
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	two_ok(catalog_begin(two_other, &t, &e), &e);
 	two_ok(catalog_upstream_put(two_other, &row, page.len > 0, true, &changed, &e), &e);
-	two_ok(catalog_commit(two_other, &e), &e);
+	two_ok(catalog_commit(&t, &e), &e);
 	assert_true(changed > 0);
 }
 
@@ -30,17 +31,19 @@ static void put(const char *project, const char *last_definitive, int64_t asked,
 static void forget_pages(int64_t bytes)
 {
 	struct err e = ERR_INIT;
-	two_ok(catalog_begin(two_other, &e), &e);
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	two_ok(catalog_begin(two_other, &t, &e), &e);
 	two_ok(catalog_upstream_forget_pages(two_other, bytes, &e), &e);
-	two_ok(catalog_commit(two_other, &e), &e);
+	two_ok(catalog_commit(&t, &e), &e);
 }
 
 static void forget(int64_t most)
 {
 	struct err e = ERR_INIT;
-	two_ok(catalog_begin(two_other, &e), &e);
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	two_ok(catalog_begin(two_other, &t, &e), &e);
 	two_ok(catalog_upstream_forget(two_other, most, &e), &e);
-	two_ok(catalog_commit(two_other, &e), &e);
+	two_ok(catalog_commit(&t, &e), &e);
 }
 
 static int see(void *ctx, const struct catalog_upstream *row UNUSED, struct err *e UNUSED)

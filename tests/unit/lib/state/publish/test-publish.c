@@ -260,7 +260,8 @@ static void test_removed_in_the_last_moment(void **state UNUSED)
 	CLEANUP(mem_free) char *path = xasprintf("%s/catalog.db", here.top);
 	CLEANUP(mem_free) char *file = xasprintf("%s/store/s/six/%s", here.top, wheel_name);
 	CLEANUP(catalog_cleanup) struct catalog *remover = NULL;
-	if (catalog_open(path, &remover, &e) < 0 || catalog_begin(remover, &e) < 0 ||
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	if (catalog_open(path, &remover, &e) < 0 || catalog_begin(remover, &t, &e) < 0 ||
 		catalog_folder_ensure(remover, here.platform->id, "wheels", &folder, &e) < 0)
 		fail_msg("%s", e.msg);
 	assert_int_equal(pthread_create(&thread, NULL, end_it, &ending), 0);
@@ -272,7 +273,7 @@ static void test_removed_in_the_last_moment(void **state UNUSED)
 		.filename = wheel_name,
 		.mark = MARK_PRUNED,
 		.text = "malware"};
-	if (catalog_mark_put(remover, &mark, &effect, &e) < 0 || catalog_commit(remover, &e) < 0)
+	if (catalog_mark_put(remover, &mark, &effect, &e) < 0 || catalog_commit(&t, &e) < 0)
 		fail_msg("%s", e.msg);
 	pthread_join(thread, NULL);
 	assert_int_equal(ending.result, -(int)ERR_DENIED);
@@ -286,9 +287,10 @@ static void test_a_file_that_the_catalog_does_not_know(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
 	assert_int_equal(publish("A = 1\n", false), PUBLISH_NEW);
-	assert_int_equal(catalog_begin(here.catalog, &e), 0);
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	assert_int_equal(catalog_begin(here.catalog, &t, &e), 0);
 	assert_int_equal(catalog_platform_clear(here.catalog, here.platform->id, &e), 0);
-	assert_int_equal(catalog_commit(here.catalog, &e), 0);
+	assert_int_equal(catalog_commit(&t, &e), 0);
 	assert_false(is_listed());
 	assert_int_equal(publish("A = 1\n", true), PUBLISH_EQUAL);
 	assert_true(is_listed());

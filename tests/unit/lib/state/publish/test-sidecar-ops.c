@@ -75,9 +75,10 @@ static void place(const char *folder, const char *text)
 		.project = "six",
 		.version = "1.0",
 		.version_key = STR("1")};
-	if (catalog_begin(at.catalog, &e) < 0 ||
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	if (catalog_begin(at.catalog, &t, &e) < 0 ||
 		catalog_folder_ensure(at.catalog, at.platform->id, folder, &entry.folder, &e) < 0 ||
-		catalog_file_put(at.catalog, &entry, &effect, &e) < 0 || catalog_commit(at.catalog, &e) < 0)
+		catalog_file_put(at.catalog, &entry, &effect, &e) < 0 || catalog_commit(&t, &e) < 0)
 		fail_msg("%s", e.msg);
 }
 
