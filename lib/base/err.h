@@ -3,7 +3,7 @@
 //
 // A fallible function returns 0, or -1 (a pointer: NULL) with *e set. On success *e is not touched.
 // Each layer may put its own words in front; nobody logs and returns. The kind alone decides the
-// exit code and the HTTP status.
+// exit code, and the HTTP status (server/message/error-status.h).
 #pragma once
 
 #include "lib/base/mem.h"

@@ -4,6 +4,7 @@
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
+#include "server/message/error-status.h"
 
 enum { CATCH_UP_MS = 2000 };
 
@@ -73,30 +74,13 @@ struct reply *server_context_not_found_in(struct server_context *s, bool is_priv
 
 struct reply *server_context_error(const struct err *e)
 {
-	static const struct {
-		unsigned status;
-		const char *words;
-	} of_kind[ERR_COUNT] = {
-		[ERR_NONE] = {500, "500 Internal Server Error"},
-		[ERR_USAGE] = {500, "500 Internal Server Error"},
-		[ERR_INVALID] = {500, "500 Internal Server Error"},
-		[ERR_NOT_FOUND] = {404, "404 Not Found"},
-		[ERR_CONFLICT] = {409, "409 Conflict"},
-		[ERR_DENIED] = {404, "404 Not Found"},
-		[ERR_LIMIT] = {500, "500 Internal Server Error"},
-		[ERR_FULL] = {507, "507 Insufficient Storage"},
-		[ERR_BUSY] = {503, "503 Service Unavailable: it is changing just now"},
-		[ERR_IO] = {503, "503 Service Unavailable: the store cannot be read"},
-		[ERR_DB] = {503, "503 Service Unavailable: the catalog cannot be read"},
-		[ERR_NET] = {502, "502 Bad Gateway"},
-		[ERR_TIME] = {503, "503 Service Unavailable: it takes too long"},
-	};
-	// What is changing just now the scan tells of, once; clients can ask for it a thousand times, and for what takes long.
-	(e->kind == ERR_BUSY || e->kind == ERR_TIME ? log_debug : log_error)("%s", e->msg);
-	struct reply *r = reply_text(of_kind[e->kind].status, "%s", of_kind[e->kind].words);
+	const struct error_status *answer = error_status(e->kind, ERROR_OF_READ);
+	(answer->is_fault ? log_error : log_debug)("%s", e->msg);
+	struct reply *r = reply_text(answer->status, "%u %s%s%s", answer->status, answer->title,
+		answer->detail ? ": " : "", answer->detail ? answer->detail : "");
 	reply_header(r, "Cache-Control", "no-store");
-	if (r->status == 503)
-		reply_header(r, "Retry-After", "1");
+	if (answer->retry_after)
+		reply_header(r, "Retry-After", "%u", answer->retry_after);
 	return r;
 }
 

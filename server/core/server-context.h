@@ -106,5 +106,5 @@ struct reply *server_context_not_found_in(struct server_context *s, bool is_priv
 struct reply *server_context_not_filled(void);
 // The queue of what is to be asked of upstream is full, for all or for this client: pip and uv ask again.
 struct reply *server_context_busy(void);
-// The status that the kind of an error stands for. Its message, which may name paths of ours, goes to the log only.
+// The answer to a read that failed: its status by error_status(). The message, which may name paths of ours, is only logged.
 struct reply *server_context_error(const struct err *e);

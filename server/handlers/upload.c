@@ -17,6 +17,7 @@
 #include "server/core/auth.h"
 #include "server/handlers/upload-form.h"
 #include "server/message/body-handler.h"
+#include "server/message/error-status.h"
 #include "server/message/multipart.h"
 #include "server/message/negotiate.h"
 
@@ -48,26 +49,9 @@ struct upload {
 
 // --- answers ---
 
-struct answer {
-	unsigned status;
-	const char *title;
-	unsigned retry_after; // seconds; 0: it does not help
-};
-
-static const struct answer answer_of[ERR_COUNT] = {
-	[ERR_INVALID] = {400, "Bad Request", 0},
-	[ERR_NOT_FOUND] = {503, "Service Unavailable", 30}, // the store, or a part of it
-	[ERR_CONFLICT] = {409, "Conflict", 0},
-	[ERR_DENIED] = {410, "Gone", 0},
-	[ERR_LIMIT] = {413, "Content Too Large", 0},
-	[ERR_FULL] = {507, "Insufficient Storage", 0},
-	[ERR_BUSY] = {503, "Service Unavailable", 30},
-	[ERR_IO] = {503, "Service Unavailable", 30},
-	[ERR_DB] = {503, "Service Unavailable", 5},
-};
-
 // Errors as text; or as uv shows them, whose key is "code" (and whose type has no charset).
-static struct reply *make_reply(const struct upload *u, const struct answer *a, const char *message, const char *sha256)
+static struct reply *make_reply(const struct upload *u, const struct error_status *a, const char *message,
+	const char *sha256)
 {
 	struct reply *r;
 	if (u->wants_json) {
@@ -111,24 +95,20 @@ static void write_audit(const struct upload *u, const char *result, const char *
 		log_error("%s", e.msg);
 }
 
-// What went wrong on our side is told in full to the log only: it names our paths.
+// Where the server is at fault, only the log has the message: it names our paths.
 static struct reply *fail(struct upload *u, const struct err *why)
 {
-	struct answer a = answer_of[why->kind];
-	if (!a.status)
-		a = (struct answer){500, "Internal Server Error", 0};
-	bool is_ours = a.status >= 500 && why->kind != ERR_BUSY && why->kind != ERR_FULL;
-	if (is_ours)
+	const struct error_status *answer = error_status(why->kind, ERROR_OF_UPLOAD);
+	if (answer->is_fault)
 		log_error("upload to %s: %s", u->platform->name,
 			u->file && u->platform->is_private ? "it failed, and the audit log says why" : why->msg);
-	write_audit(u, a.status >= 500 ? "failed" : "refused", NULL, why->msg);
-	const char *words = is_ours ? "the store or its catalog cannot be written now: try again" : why->msg;
-	return make_reply(u, &a, words, NULL);
+	write_audit(u, answer->status >= 500 ? "failed" : "refused", NULL, why->msg);
+	return make_reply(u, answer, answer->detail ? answer->detail : why->msg, NULL);
 }
 
 static struct reply *succeed(struct upload *u, const struct publish_receipt *receipt)
 {
-	static const struct answer ok = {200, "OK", 0};
+	static const struct error_status ok = {.status = 200, .title = "OK"};
 	static const char *const words[] = {
 		[PUBLISH_NEW] = "published",
 		[PUBLISH_SAME] = "the same bytes were published before: nothing changed",
