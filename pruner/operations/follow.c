@@ -42,7 +42,8 @@ static int yank(struct doing *d, struct err *e)
 	int found = read_yank(d, &text, e);
 	if (found < 0)
 		return -1;
-	d->is_skipped = found && (!mark_follows(buf_view(&text)) || str_eq(buf_view(&text), str_from(s->text)));
+	d->is_skipped =
+		found && (!mark_is_from_upstream(buf_view(&text)) || str_eq(buf_view(&text), str_from(s->text)));
 	return d->is_skipped ? 0 : sidecar_ops_yank(s->platform, d->catalog, s->filename, s->text, e);
 }
 
@@ -54,7 +55,7 @@ static int unyank(struct doing *d, struct err *e)
 	int found = read_yank(d, &text, e);
 	if (found < 0)
 		return -1;
-	d->is_skipped = !found || !mark_follows(buf_view(&text));
+	d->is_skipped = !found || !mark_is_from_upstream(buf_view(&text));
 	return d->is_skipped ? 0 : sidecar_ops_unyank(s->platform, d->catalog, s->filename, e);
 }
 

@@ -109,7 +109,7 @@ static int take_tombstone(void *ctx, const struct catalog_marked *m, struct err 
 static int take_yank(void *ctx, const struct catalog_marked *m, struct err *e UNUSED)
 {
 	struct search *s = ctx;
-	char *project = m->text && mark_follows(str_from(m->text)) ? project_of(m, NULL) : NULL;
+	char *project = m->text && mark_is_from_upstream(str_from(m->text)) ? project_of(m, NULL) : NULL;
 	if (project)
 		add_mark(s, m, MARK_YANKED, project);
 	return 0;

@@ -64,7 +64,7 @@ static char *compose(const struct release *r, const char *index)
 	struct buf text;
 	buf_init(&text, LIMIT_MARK);
 	mark_reason(MARK_YANKED, str_from(r->reason ? r->reason : ""), &text);
-	buf_printf(&text, "\n" MARK_FOLLOWS "%s\n", index);
+	buf_printf(&text, "\n" MARK_FROM_UPSTREAM "%s\n", index);
 	return buf_steal(&text);
 }
 

@@ -126,7 +126,7 @@ def test_spoilt_wheel_is_told_of_and_never_listed(at, serve, what):
 
 @pytest.mark.parametrize("name, reason", [
     (f"{PROJECT}-1.0.whl", "5 or 6 parts"), (f"{PROJECT}-1.0-1-2-py3-none-any.whl", "5 or 6 parts"),
-    (f"{PROJECT}-one-py3-none-any.whl", "is no version"), ("-1.0-py3-none-any.whl", "is no project name"),
+    (f"{PROJECT}-one-py3-none-any.whl", "is not a version"), ("-1.0-py3-none-any.whl", "is not a project name"),
     (f"{PROJECT}-1.0-py3-none-any (1).whl", "blank"),
 ])
 def test_wheel_with_an_impossible_name(at, serve, name, reason):

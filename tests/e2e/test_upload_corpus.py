@@ -19,8 +19,8 @@ ELSEWHERE = "other-systems"  # nothing is known of it, so that it takes wheels f
 # What is rightly refused, and the words that say why.
 REFUSED = {
     "isodatetime-1!2.0.0-py3.7.egg": "neither a wheel nor an sdist",
-    "dbus-python-1.2.2-pypi.tar.gz": '"pypi" is no version',  # pip passes it over, too
-    "q-2.3.macosx-10.8-intel.tar.gz": '"intel" is no version',  # a bdist_dumb for macOS, in truth
+    "dbus-python-1.2.2-pypi.tar.gz": '"pypi" is not a version',  # pip passes it over, too
+    "q-2.3.macosx-10.8-intel.tar.gz": '"intel" is not a version',  # a bdist_dumb for macOS, in truth
 }
 MOST = 1 << 20  # bytes of a file, without --all
 

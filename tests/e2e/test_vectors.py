@@ -91,7 +91,7 @@ def versions():
         elif "-" in spelled:
             yield Vector("v", name, data, reason="5 or 6 parts between dashes")
         elif valid == "0":
-            yield Vector("v", name, data, reason="is no version")
+            yield Vector("v", name, data, reason="is not a version")
         else:
             yield Vector("v", name, data, "v", normal, metadata, int(rank))
 

@@ -129,7 +129,7 @@ static int read_entries(struct zipdirectory *zip, enum strictness strictness, st
 	if (ambiguous)
 		findings_add(findings, "Filenames not ASCII, and not marked as UTF-8: %zu", ambiguous);
 	// Old tools wrote comments. Clients never show them, so they are harmless.
-	if (comments && findings_judge(findings, strictness, e, "Comment in central directory") < 0)
+	if (comments && findings_add_or_fail(findings, strictness, e, "Comment in central directory") < 0)
 		return -1;
 	return 0;
 }

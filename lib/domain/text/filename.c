@@ -37,7 +37,7 @@ int filename_check(struct str filename, struct err *e)
 {
 	if (filename.len > LIMIT_FILE_NAME)
 		return err_set(e, ERR_INVALID, "file name longer than %d bytes", LIMIT_FILE_NAME);
-	if (charclass_run(filename, CHARCLASS_NAME) == filename.len) // as nearly all are
+	if (charclass_run(filename, CHARCLASS_NAME) == filename.len) // nearly all names
 		return 0;
 	for (size_t i = 0; i < filename.len; i++) {
 		unsigned char c = (unsigned char)filename.ptr[i];
@@ -51,7 +51,7 @@ int filename_check(struct str filename, struct err *e)
 	return 0;
 }
 
-static char *normalized(struct str name)
+static char *normalized_project(struct str name)
 {
 	struct buf out;
 	buf_init(&out, LIMIT_FILE_NAME);
@@ -59,9 +59,8 @@ static char *normalized(struct str name)
 	return buf_steal(&out);
 }
 
-// What a reader of PEP 427 takes for an escaped name: [\w.]+ without "__". Python's \w knows the
-// letters of all scripts; bytes beyond ASCII pass for letters here, since the name is only ever
-// compared and shown.
+// Whether readers of PEP 427 accept this as an escaped name: [\w.]+ without "__". Python's \w knows the letters of all
+// scripts. Here all bytes beyond ASCII count as letters, because the name is only compared and shown.
 static bool is_escaped_name(struct str name)
 {
 	for (size_t i = 0; i < name.len; i++) {
@@ -75,7 +74,7 @@ static bool is_escaped_name(struct str name)
 	return name.len > 0;
 }
 
-static bool is_set(struct str set)
+static bool is_tag_set(struct str set)
 {
 	while (set.ptr)
 		if (!str_cut(&set, '.').len)
@@ -83,7 +82,7 @@ static bool is_set(struct str set)
 	return true;
 }
 
-static bool is_identifier(struct str s)
+static bool is_python_tag(struct str s)
 {
 	for (size_t i = 0; i < s.len; i++)
 		if (!ascii_is_alnum(s.ptr[i]) && s.ptr[i] != '_')
@@ -91,12 +90,11 @@ static bool is_identifier(struct str s)
 	return s.len > 0 && !ascii_is_digit(s.ptr[0]);
 }
 
-// An identifier cannot start with a digit: so a build tag never passes for a Python tag (PEP 427,
-// PEP 425).
-static bool is_python_set(struct str set)
+// A Python tag does not start with a digit, so a build tag is never taken for one (PEP 427, PEP 425).
+static bool is_python_tag_set(struct str set)
 {
 	while (set.ptr)
-		if (!is_identifier(str_cut(&set, '.')))
+		if (!is_python_tag(str_cut(&set, '.')))
 			return false;
 	return true;
 }
@@ -104,22 +102,22 @@ static bool is_python_set(struct str set)
 static int check_wheel_parts(struct str name, const struct filename *f, bool has_build, struct err *e)
 {
 	if (!is_escaped_name(name))
-		return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is no project name (PEP 427)", STR_ARG(name));
+		return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is not a project name (PEP 427)", STR_ARG(name));
 	if (has_build && !(f->build.len && ascii_is_digit(f->build.ptr[0])))
 		return err_set(e, ERR_INVALID, "build tag \"" STR_FMT "\" does not start with a digit",
 			STR_ARG(f->build));
-	if (!is_python_set(f->python))
-		return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is no python tag", STR_ARG(f->python));
-	if (!is_set(f->abi))
-		return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is no ABI tag", STR_ARG(f->abi));
-	if (!is_set(f->platform))
-		return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is no platform tag", STR_ARG(f->platform));
+	if (!is_python_tag_set(f->python))
+		return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is not a python tag", STR_ARG(f->python));
+	if (!is_tag_set(f->abi))
+		return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is not an ABI tag", STR_ARG(f->abi));
+	if (!is_tag_set(f->platform))
+		return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is not a platform tag", STR_ARG(f->platform));
 	return 0;
 }
 
 enum { WHEEL_PARTS = 5, WHEEL_PARTS_WITH_BUILD, WHEEL_PARTS_MAX = WHEEL_PARTS_WITH_BUILD };
 
-// Returns how many parts there are, one more than fit if there are more.
+// Returns the number of parts. It stops at the first part that does not fit and counts it.
 static size_t split_parts(struct str stem, struct str part[WHEEL_PARTS_MAX])
 {
 	size_t count = 0;
@@ -148,7 +146,7 @@ static int parse_wheel(struct str stem, struct filename *f, struct err *e)
 		return -1;
 	if (version_parse(part[1], &f->version, e) < 0)
 		return -1;
-	f->project = normalized(part[0]);
+	f->project = normalized_project(part[0]);
 	return 0;
 }
 
@@ -156,7 +154,7 @@ static int check_sdist_name(struct str name, struct err *e)
 {
 	if (name_is_valid(name))
 		return 0;
-	return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is no project name (PEP 508)", STR_ARG(name));
+	return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is not a project name (PEP 508)", STR_ARG(name));
 }
 
 static int parse_sdist(struct str stem, struct filename *f, struct err *e)
@@ -170,7 +168,7 @@ static int parse_sdist(struct str stem, struct filename *f, struct err *e)
 	if (version_parse(str_slice(stem, (size_t)dash + 1, stem.len), &f->version, e) < 0)
 		return -1;
 	f->stem = stem;
-	f->project = normalized(name);
+	f->project = normalized_project(name);
 	return 0;
 }
 
@@ -196,20 +194,20 @@ void filename_release(struct filename *f)
 	*f = (struct filename){0};
 }
 
-// Whether the part of the stem before this dash is the project, however it is spelled.
+// Whether the part of the stem before this dash is a spelling of the project.
 static bool is_project_before(struct str stem, size_t dash, const char *project)
 {
-	CLEANUP(mem_free) char *before = normalized(str_slice(stem, 0, dash));
+	CLEANUP(mem_free) char *before = normalized_project(str_slice(stem, 0, dash));
 	return str_eq(str_from(before), str_from(project));
 }
 
-// The version that the file name's part spells, if it can mean the stated one: "1.0.2-2" is a
-// re-issue of 1.0.2 and a release of its own (1.0.2.post2), "1.2.2-pypi" says no more than 1.2.2.
-static int match_version(struct str part, struct str stated, struct version *out, struct err *e)
+// Parses the version part of the file name if it can stand for the version that PKG-INFO states. "1.0.2-2" for 1.0.2 is
+// a release of its own (1.0.2.post2); "1.2.2-pypi" for 1.2.2 is 1.2.2.
+static int parse_stated_version(struct str part, struct str stated, struct version *out, struct err *e)
 {
 	CLEANUP(version_release) struct version meant = {0};
 	if (stated.len > LIMIT_FILE_NAME)
-		return err_set(e, ERR_INVALID, "PKG-INFO says a version that is longer than any file name");
+		return err_set(e, ERR_INVALID, "the version in PKG-INFO is longer than any file name");
 	if (version_parse(stated, &meant, e) < 0)
 		return -1;
 	bool extends = str_starts(part, stated) && part.len > stated.len && part.ptr[stated.len] == '-';
@@ -227,17 +225,17 @@ int filename_parse_sdist(struct str filename, struct str project, struct str ver
 {
 	const struct ending *ending = find_ending(filename);
 	if (!ending || ending->kind != FILENAME_SDIST)
-		return err_set(e, ERR_INVALID, "no sdist by its ending");
+		return err_set(e, ERR_INVALID, "not an sdist by its ending");
 	if (filename_check(filename, e) < 0 || check_sdist_name(project, e) < 0)
 		return -1;
 	struct str stem = str_slice(filename, 0, filename.len - ending->text.len);
-	struct filename f = {.kind = FILENAME_SDIST, .stem = stem, .project = normalized(project)};
-	struct err why = ERR_INIT; // of the last dash: one that fits may follow
+	struct filename f = {.kind = FILENAME_SDIST, .stem = stem, .project = normalized_project(project)};
+	struct err why = ERR_INIT; // why the last dash does not fit; a later dash may
 	int rc = err_set(&why, ERR_INVALID, "file name does not begin with PKG-INFO's name \"" STR_FMT "\"",
 		STR_ARG(project));
 	for (size_t i = 0; i < stem.len && rc < 0; i++)
 		if (stem.ptr[i] == '-' && is_project_before(stem, i, f.project))
-			rc = match_version(str_slice(stem, i + 1, stem.len), version, &f.version, &why);
+			rc = parse_stated_version(str_slice(stem, i + 1, stem.len), version, &f.version, &why);
 	if (rc == 0) {
 		*out = f;
 		return 0;
@@ -247,7 +245,7 @@ int filename_parse_sdist(struct str filename, struct str project, struct str ver
 	return -1;
 }
 
-static struct str cut_number(struct str *build)
+static struct str cut_build_number(struct str *build)
 {
 	size_t len = 0;
 	while (len < build->len && ascii_is_digit(build->ptr[len]))
@@ -262,7 +260,7 @@ int filename_compare_builds(const struct filename *one, const struct filename *o
 	struct str a = one->build, b = other->build;
 	if (!a.len || !b.len)
 		return (a.len > 0) - (b.len > 0);
-	struct str left = cut_number(&a), right = cut_number(&b);
+	struct str left = cut_build_number(&a), right = cut_build_number(&b);
 	if (left.len != right.len)
 		return left.len < right.len ? -1 : 1;
 	int order = str_cmp(left, right);

@@ -22,7 +22,7 @@ bool findings_are_full(const struct findings *f)
 	return f->text.failed;
 }
 
-static void add_line(struct findings *f, const char *line)
+static void add_finding(struct findings *f, const char *line)
 {
 	f->count++;
 	buf_printf(&f->text, "%s\n", line);
@@ -35,10 +35,10 @@ void findings_add(struct findings *f, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
-	add_line(f, line);
+	add_finding(f, line);
 }
 
-int findings_judge(struct findings *f, enum strictness strictness, struct err *e, const char *fmt, ...)
+int findings_add_or_fail(struct findings *f, enum strictness strictness, struct err *e, const char *fmt, ...)
 {
 	char line[ERR_MSG_SIZE];
 	va_list ap;
@@ -47,6 +47,6 @@ int findings_judge(struct findings *f, enum strictness strictness, struct err *e
 	va_end(ap);
 	if (strictness == STRICT)
 		return err_set(e, ERR_INVALID, "%s", line);
-	add_line(f, line);
+	add_finding(f, line);
 	return 0;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is odd about a file that is taken all the same (lenient examination): one line of text each.
+// The list of oddities of one file, each a line of text. Lenient examination accepts the file despite them. The caller
+// owns the list. One thread at a time.
 #pragma once
 
 #include <stdbool.h>
@@ -8,22 +9,21 @@
 #include "lib/base/err.h"
 
 enum strictness {
-	LENIENT, // a tree that others filled: what installs is taken, oddities are recorded
-	STRICT,  // an upload: what PyPI refuses is refused
+	LENIENT, // a file of an existing tree: accepted if it can be installed; oddities become findings
+	STRICT,  // an upload: it is rejected if PyPI would reject it
 };
 
 struct findings {
 	unsigned count;
-	struct buf text; // lines; past its ceiling they are counted only
+	struct buf text; // the lines; once LIMIT_FINDINGS is reached, further ones are only counted
 };
 
 void findings_init(struct findings *f);
 void findings_release(struct findings *f);
-// Whether no more is told. Who finds something wrong line for line stops then: a RECORD packs a million bad lines into
-// some kilobytes.
+// Whether the text is full. A loop over lines stops then: a few kilobytes of a packed RECORD can hold a million bad
+// lines.
 bool findings_are_full(const struct findings *f);
 void findings_add(struct findings *f, const char *fmt, ...) PRINTF_LIKE(2, 3);
-// What an upload must not have and a tree may: ERR_INVALID and -1 under STRICT, a finding and 0
-// under LENIENT.
-int findings_judge(struct findings *f, enum strictness strictness, struct err *e, const char *fmt, ...)
+// For oddities that only an upload must not have. STRICT: ERR_INVALID and -1. LENIENT: adds a finding and returns 0.
+int findings_add_or_fail(struct findings *f, enum strictness strictness, struct err *e, const char *fmt, ...)
 	PRINTF_LIKE(4, 5) MUST_CHECK;

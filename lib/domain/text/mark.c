@@ -4,8 +4,8 @@
 #include "lib/base/limits.h"
 #include "lib/format/jsondoc.h"
 
-// One line: all that is no text becomes a blank, and several blanks one.
-static void add_line(struct str text, struct buf *out)
+// Appends the text as one line. Control characters become blanks, and several blanks become one.
+static void add_as_line(struct str text, struct buf *out)
 {
 	bool is_apart = false;
 	text = str_trim(text);
@@ -17,21 +17,21 @@ static void add_line(struct str text, struct buf *out)
 			buf_putc(out, text.ptr[i]);
 		is_apart = is_blank;
 	}
-	bool is_cut = out->len + is_apart >= LIMIT_REASON; // perhaps in the middle of a character
+	bool is_cut = out->len + is_apart >= LIMIT_REASON; // the cut may be inside a character
 	while (is_cut && out->len && (out->data[out->len - 1] & 0x80) && !str_is_utf8(buf_view(out)))
 		out->data[--out->len] = '\0';
 }
 
-// Where the last line begins.
-static size_t last_line(struct str text)
+// The offset of the last line.
+static size_t last_line_offset(struct str text)
 {
 	return (size_t)(str_rfind(str_trim(text), '\n') + 1);
 }
 
-bool mark_follows(struct str text)
+bool mark_is_from_upstream(struct str text)
 {
 	text = str_trim(text);
-	return str_starts(str_slice(text, last_line(text), text.len), STR(MARK_FOLLOWS));
+	return str_starts(str_slice(text, last_line_offset(text), text.len), STR(MARK_FROM_UPSTREAM));
 }
 
 void mark_reason(enum mark mark, struct str text, struct buf *out)
@@ -42,7 +42,7 @@ void mark_reason(enum mark mark, struct str text, struct buf *out)
 	const char *reason = doc ? jsondoc_get_str(doc, "reason") : NULL;
 	if (doc)
 		text = str_from(reason ? reason : "");
-	if (mark == MARK_YANKED && mark_follows(text))
-		text = str_slice(str_trim(text), 0, last_line(str_trim(text)));
-	add_line(text, out);
+	if (mark == MARK_YANKED && mark_is_from_upstream(text))
+		text = str_slice(str_trim(text), 0, last_line_offset(str_trim(text)));
+	add_as_line(text, out);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The marks that a distribution file can have, and the texts of the files that carry them: yanked (PEP 592), whose text is
-// the reason, and pruned, whose text is a JSON object with "reason". Pure functions: any thread.
+// The marks that a distribution file can have, and the texts of the sidecars that hold them. The text of a yank (PEP
+// 592) is its reason; the text of a tombstone is a JSON object with a "reason". Pure functions; any thread.
 #pragma once
 
 #include <stdbool.h>
@@ -9,9 +9,10 @@
 
 enum mark { MARK_YANKED, MARK_PRUNED, MARK_COUNT };
 
-// The last line of a yank that is upstream's begins with this: `prune follow` put it there because upstream yanked the
-// release, takes it away when upstream does, and it is no part of the reason.
-#define MARK_FOLLOWS "wheelcache: yanked by "
-bool mark_follows(struct str text);
-// Adds the reason that a mark's text gives, as one line of at most LIMIT_REASON bytes.
+// The last line of a yank that was copied from upstream begins with this. `prune follow` writes such a yank when
+// upstream yanks the release, and removes it when upstream removes its own. The line is not part of the reason.
+#define MARK_FROM_UPSTREAM "wheelcache: yanked by "
+// Whether the text of a yank ends with that line.
+bool mark_is_from_upstream(struct str text);
+// Appends the reason in the text of a mark, as one line of at most LIMIT_REASON bytes.
 void mark_reason(enum mark mark, struct str text, struct buf *out);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Project names: PEP 503 and PEP 508. Pure; thread-safe.
+// Project names: PEP 503 and PEP 508. Pure functions; any thread.
 #pragma once
 
 #include <stdbool.h>
@@ -8,10 +8,9 @@
 
 struct buf;
 
-// ASCII letters, digits, "." "-" "_", a letter or digit first and last.
+// Whether the name has only ASCII letters, digits, ".", "-" and "_", and begins and ends with a letter or digit.
 bool name_is_valid(struct str name);
-// In its normal form already: lower case, no run of "-_." other than a single "-". Says nothing of
-// validity.
+// Whether the name is in normal form: lower case, and each separator a single "-". It does not check validity.
 bool name_is_normal(struct str name);
-// Adds the normal form to out: lower case (ASCII), each run of "-_." as one "-".
+// Appends the normal form to out: lower case (ASCII), each run of "-", "_" and "." as one "-".
 void name_normalize(struct str name, struct buf *out);

@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-// All spellings of a suffix; the longer before its own beginning, which would match as well.
+// All spellings of a suffix. A word comes before its own prefixes, which would match too.
 struct spelling {
 	const char *word;
 	enum pep440_kind kind;
@@ -29,7 +29,7 @@ static bool is_separator(char c)
 	return c == '.' || c == '_' || c == '-';
 }
 
-static void skip(struct str *rest, size_t n)
+static void skip_bytes(struct str *rest, size_t n)
 {
 	*rest = str_slice(*rest, n, rest->len);
 }
@@ -45,11 +45,11 @@ static size_t count_digits(struct str s)
 static struct str take_digits(struct str *rest)
 {
 	struct str digits = str_slice(*rest, 0, count_digits(*rest));
-	skip(rest, digits.len);
+	skip_bytes(rest, digits.len);
 	return digits;
 }
 
-static size_t separator_at(struct str s)
+static size_t separator_length(struct str s)
 {
 	return s.len && is_separator(s.ptr[0]);
 }
@@ -59,17 +59,17 @@ static bool starts_nocase(struct str s, struct str word)
 	return s.len >= word.len && str_eq_nocase(str_slice(s, 0, word.len), word);
 }
 
-// "[._-]?(word)[._-]?N?"; leaves *rest alone where no word stands there.
+// Cuts "[._-]?(word)[._-]?N?" off. If no word follows, *rest stays as it is.
 static struct pep440_suffix take_suffix(struct str *rest, const struct spelling *words)
 {
 	struct str s = *rest;
-	skip(&s, separator_at(s));
+	skip_bytes(&s, separator_length(s));
 	for (; words->word; words++) {
 		struct str word = str_from(words->word);
 		if (!starts_nocase(s, word))
 			continue;
-		skip(&s, word.len);
-		skip(&s, separator_at(s));
+		skip_bytes(&s, word.len);
+		skip_bytes(&s, separator_length(s));
 		struct pep440_suffix found = {words->kind, take_digits(&s)};
 		*rest = s;
 		return found;
@@ -77,12 +77,12 @@ static struct pep440_suffix take_suffix(struct str *rest, const struct spelling 
 	return (struct pep440_suffix){.kind = PEP440_ABSENT};
 }
 
-// "-N" is the short form of ".postN"; the bare "-" is nothing.
+// "-N" is the short form of ".postN". A "-" alone is none.
 static struct pep440_suffix take_post(struct str *rest)
 {
 	struct str s = *rest;
 	if (s.len > 1 && s.ptr[0] == '-' && ascii_is_digit(s.ptr[1])) {
-		skip(&s, 1);
+		skip_bytes(&s, 1);
 		struct pep440_suffix found = {PEP440_POST, take_digits(&s)};
 		*rest = s;
 		return found;
@@ -98,7 +98,7 @@ static struct str take_release(struct str *rest)
 		more = count_digits(str_slice(from, n + 1, from.len));
 		n += more ? more + 1 : 0;
 	}
-	skip(rest, n);
+	skip_bytes(rest, n);
 	return str_slice(from, 0, n);
 }
 
@@ -113,17 +113,17 @@ static bool is_local(struct str s)
 	return s.len > 0;
 }
 
-// No step needs to be taken back: what a step took, no other could use.
+// There is no backtracking: no later step could use what an earlier step has cut off.
 bool pep440_scan(struct str text, struct pep440 *out)
 {
 	*out = (struct pep440){0};
 	struct str rest = text;
 	if (rest.len && ascii_lower(rest.ptr[0]) == 'v')
-		skip(&rest, 1);
+		skip_bytes(&rest, 1);
 	size_t digits = count_digits(rest);
 	if (digits && digits < rest.len && rest.ptr[digits] == '!') {
 		out->epoch = take_digits(&rest);
-		skip(&rest, 1);
+		skip_bytes(&rest, 1);
 	}
 	out->release = take_release(&rest);
 	if (!out->release.len)
@@ -143,7 +143,7 @@ struct str pep440_take_segment(struct str *local)
 	while (n < local->len && !is_separator(local->ptr[n]))
 		n++;
 	struct str segment = str_slice(*local, 0, n);
-	skip(local, n < local->len ? n + 1 : n);
+	skip_bytes(local, n < local->len ? n + 1 : n);
 	return segment;
 }
 

@@ -8,14 +8,14 @@ static const char *const blank[] = {" ", "\t", "\n", "\v", "\f", "\r", "\x1c", "
 	"\u00a0", "\u1680", "\u2000", "\u2001", "\u2002", "\u2003", "\u2004", "\u2005", "\u2006", "\u2007", "\u2008",
 	"\u2009", "\u200a", "\u2028", "\u2029", "\u202f", "\u205f", "\u3000"};
 
-// Nearly every byte that is asked for; so it is asked first.
+// Most bytes are graphic, so this is checked first.
 static bool is_graphic(char c)
 {
 	return c > ' ' && (unsigned char)c < 0x7f;
 }
 
-// The length of the blank that s starts with; 0 where there is none.
-static size_t first_blank(struct str s)
+// The length of the blank at the beginning of s; 0: none.
+static size_t leading_blank_length(struct str s)
 {
 	if (!s.len || is_graphic(s.ptr[0]))
 		return 0;
@@ -25,7 +25,7 @@ static size_t first_blank(struct str s)
 	return 0;
 }
 
-static size_t last_blank(struct str s)
+static size_t trailing_blank_length(struct str s)
 {
 	if (!s.len || is_graphic(s.ptr[s.len - 1]))
 		return 0;
@@ -38,9 +38,9 @@ static size_t last_blank(struct str s)
 struct str pyspace_trim(struct str s)
 {
 	size_t n;
-	while ((n = first_blank(s)))
+	while ((n = leading_blank_length(s)))
 		s = str_slice(s, n, s.len);
-	while ((n = last_blank(s)))
+	while ((n = trailing_blank_length(s)))
 		s.len -= n;
 	return s;
 }
@@ -48,7 +48,7 @@ struct str pyspace_trim(struct str s)
 bool pyspace_is_in(struct str s)
 {
 	for (size_t i = 0; i < s.len; i++)
-		if (first_blank(str_slice(s, i, s.len)))
+		if (leading_blank_length(str_slice(s, i, s.len)))
 			return true;
 	return false;
 }

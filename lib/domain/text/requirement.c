@@ -10,7 +10,7 @@
 #include "lib/domain/text/pyspace.h"
 #include "lib/domain/text/specifier.h"
 
-static void release_item(struct requirement *r)
+static void requirement_release(struct requirement *r)
 {
 	free(r->project);
 	free(r->specifier);
@@ -20,37 +20,37 @@ static void release_item(struct requirement *r)
 	*r = (struct requirement){0};
 }
 
-static char *copy(struct str s)
+static char *copy_str(struct str s)
 {
 	return xstrndup(s.len ? s.ptr : "", s.len);
 }
 
-// Cuts off the front of which each byte holds.
-static struct str cut_while(struct str *text, bool (*holds)(char c))
+// Cuts off the front whose bytes all match.
+static struct str cut_while(struct str *text, bool (*matches)(char c))
 {
 	size_t len = 0;
-	while (len < text->len && holds(text->ptr[len]))
+	while (len < text->len && matches(text->ptr[len]))
 		len++;
 	struct str front = str_slice(*text, 0, len);
 	*text = str_slice(*text, len, text->len);
 	return front;
 }
 
-static bool is_of_name(char c)
+static bool is_name_byte(char c)
 {
 	return ascii_is_alnum(c) || c == '-' || c == '_' || c == '.';
 }
 
-static bool is_no_blank(char c)
+static bool is_not_blank(char c)
 {
 	return c != ' ' && c != '\t';
 }
 
-static int set_project(struct requirement *r, struct str *line, struct err *e)
+static int take_project(struct requirement *r, struct str *line, struct err *e)
 {
-	struct str name = cut_while(line, is_of_name);
+	struct str name = cut_while(line, is_name_byte);
 	if (!name_is_valid(name))
-		return err_set(e, ERR_USAGE, "it does not begin with the name of a project");
+		return err_set(e, ERR_USAGE, "the line does not begin with a project name");
 	CLEANUP(buf_release) struct buf normal;
 	buf_init(&normal, name.len);
 	name_normalize(name, &normal);
@@ -58,7 +58,7 @@ static int set_project(struct requirement *r, struct str *line, struct err *e)
 	return 0;
 }
 
-// "===" compares texts, and so would let go of 1.0.0 where 1.0 is pinned; "==" means both.
+// "===1.0" compares texts and would not keep 1.0.0. So it becomes "==1.0", which covers both.
 static void add_clause(struct buf *out, struct str clause)
 {
 	struct str same = STR("===");
@@ -72,7 +72,8 @@ static void add_clause(struct buf *out, struct str clause)
 static int set_specifier(struct requirement *r, struct str text, struct err *e)
 {
 	if (!specifier_set_is_valid(text))
-		return err_set(e, ERR_USAGE, "\"" STR_FMT "\" is no specifier (as ==1.2 or >=1.2,<2)", STR_ARG(text));
+		return err_set(e, ERR_USAGE, "\"" STR_FMT "\" is not a specifier (such as ==1.2 or >=1.2,<2)",
+			STR_ARG(text));
 	CLEANUP(buf_release) struct buf out;
 	buf_init(&out, 2 * text.len + 1);
 	while (text.ptr) {
@@ -89,43 +90,43 @@ static bool begins_specifier(struct str text)
 	return text.len && strchr("=<>!~", text.ptr[0]);
 }
 
-// The word says nothing that the line does not: what is listed stays.
+// Drops the word "keep" in front of the reason. It is redundant: each listed package is kept.
 static struct str without_keep(struct str reason)
 {
 	struct str rest = reason;
-	return str_eq(cut_while(&rest, is_no_blank), STR("keep")) ? str_trim(rest) : reason;
+	return str_eq(cut_while(&rest, is_not_blank), STR("keep")) ? str_trim(rest) : reason;
 }
 
 // name [specifier] [platform=GLOB] [keep] reason…
 static int read_package(struct requirement *r, struct str line, struct err *e)
 {
 	const struct str platform = STR("platform=");
-	if (set_project(r, &line, e) < 0)
+	if (take_project(r, &line, e) < 0)
 		return -1;
-	if (line.len && is_no_blank(line.ptr[0]) && !begins_specifier(line))
-		return err_set(e, ERR_USAGE, "behind a name stands a blank or a specifier");
+	if (line.len && is_not_blank(line.ptr[0]) && !begins_specifier(line))
+		return err_set(e, ERR_USAGE, "after the name comes neither a blank nor a specifier");
 	line = str_trim(line);
 	struct str specifier = {"", 0};
 	if (begins_specifier(line))
-		specifier = cut_while(&line, is_no_blank);
+		specifier = cut_while(&line, is_not_blank);
 	if (set_specifier(r, specifier, e) < 0)
 		return -1;
 	line = str_trim(line);
 	if (str_starts(line, platform)) {
-		struct str word = cut_while(&line, is_no_blank);
+		struct str word = cut_while(&line, is_not_blank);
 		if (word.len == platform.len)
 			return err_set(e, ERR_USAGE, "platform= without a name or glob");
-		r->platform = copy(str_slice(word, platform.len, word.len));
+		r->platform = copy_str(str_slice(word, platform.len, word.len));
 	}
-	r->reason = copy(without_keep(str_trim(line)));
+	r->reason = copy_str(without_keep(str_trim(line)));
 	return 0;
 }
 
-// Comments begin at the start or behind a blank, as pip has it.
+// A comment begins at the start of a line or after a blank, as in pip.
 static struct str without_comment(struct str line)
 {
 	for (size_t i = 0; i < line.len; i++)
-		if (line.ptr[i] == '#' && (!i || !is_no_blank(line.ptr[i - 1])))
+		if (line.ptr[i] == '#' && (!i || !is_not_blank(line.ptr[i - 1])))
 			return str_slice(line, 0, i);
 	return line;
 }
@@ -133,23 +134,24 @@ static struct str without_comment(struct str line)
 // name specifier [; marker]
 static int read_constraint(struct requirement *r, struct str line, struct err *e)
 {
-	if (set_project(r, &line, e) < 0)
+	if (take_project(r, &line, e) < 0)
 		return -1;
 	struct str specifier = pyspace_trim(str_cut(&line, ';'));
 	if (specifier.len && !begins_specifier(specifier))
-		return err_set(e, ERR_USAGE, "behind the name stands no specifier");
+		return err_set(e, ERR_USAGE, "after the name comes no specifier");
 	r->reason = xstrdup("");
 	return set_specifier(r, specifier, e);
 }
 
-static const struct upload_form {
+static const struct line_format {
 	int (*read)(struct requirement *r, struct str line, struct err *e);
-} forms[] = {
+} formats[] = {
 	[REQUIREMENT_PACKAGES] = {read_package},
 	[REQUIREMENT_CONSTRAINTS] = {read_constraint},
 };
 
-static int add_line(struct requirements *list, struct str line, const struct upload_form *form, struct err *e)
+static int add_requirement_line(struct requirements *list, struct str line, const struct line_format *format,
+	struct err *e)
 {
 	line = str_trim(without_comment(line));
 	if (!line.len)
@@ -157,15 +159,15 @@ static int add_line(struct requirements *list, struct str line, const struct upl
 	GROW(list->item, list->count, list->room);
 	struct requirement *r = &list->item[list->count];
 	*r = (struct requirement){0};
-	if (form->read(r, line, e) == 0) {
+	if (format->read(r, line, e) == 0) {
 		list->count++;
 		return 0;
 	}
-	release_item(r);
+	requirement_release(r);
 	return -1;
 }
 
-static int by_project(const void *a, const void *b)
+static int compare_projects(const void *a, const void *b)
 {
 	const struct requirement *left = a, *right = b;
 	return strcmp(left->project, right->project);
@@ -175,29 +177,29 @@ int requirements_parse(struct requirements *list, struct str text, const char *p
 	struct err *e)
 {
 	if (!str_is_utf8(text) || memchr(text.ptr, '\0', text.len))
-		return err_set(e, ERR_USAGE, "%s: it is no text in UTF-8", path);
+		return err_set(e, ERR_USAGE, "%s: not UTF-8 text", path);
 	for (unsigned number = 1; text.ptr; number++) {
 		size_t before = list->count;
-		if (add_line(list, str_cut(&text, '\n'), &forms[form], e) < 0)
+		if (add_requirement_line(list, str_cut(&text, '\n'), &formats[form], e) < 0)
 			return err_prefix(e, "%s:%u: ", path, number);
 		if (list->count > before)
 			list->item[before].source = xasprintf("%s:%u", path, number);
 	}
 	if (list->count)
-		qsort(list->item, list->count, sizeof(*list->item), by_project);
+		qsort(list->item, list->count, sizeof(*list->item), compare_projects);
 	return 0;
 }
 
 void requirements_release(struct requirements *list)
 {
 	for (size_t i = 0; i < list->count; i++)
-		release_item(&list->item[i]);
+		requirement_release(&list->item[i]);
 	free(list->item);
 	*list = (struct requirements){0};
 }
 
-// The first of the project, or where it would stand.
-static size_t find_project(const struct requirements *list, const char *project)
+// The index of the first requirement of the project, or where it would be inserted.
+static size_t first_of_project(const struct requirements *list, const char *project)
 {
 	size_t low = 0, high = list->count;
 	while (low < high) {
@@ -213,7 +215,7 @@ static size_t find_project(const struct requirements *list, const char *project)
 const struct requirement *requirements_find(const struct requirements *list, const char *project,
 	const struct version *version, const char *platform)
 {
-	for (size_t i = find_project(list, project); i < list->count; i++) {
+	for (size_t i = first_of_project(list, project); i < list->count; i++) {
 		const struct requirement *r = &list->item[i];
 		if (strcmp(r->project, project) != 0)
 			break;

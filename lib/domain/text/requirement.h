@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of requirements that an operator keeps: packages that always stay, and constraints files, whose pins stay. Both
-// say what to keep, so that whatever is in doubt is kept: a pin "===1.0" is one of all that equals 1.0, and a marker
-// narrows nothing. Pure; read by any number of threads.
+// Lists of requirements that the pruner must keep: a list of packages, and constraints files, whose pins are kept. In
+// doubt a file is kept: a pin "===1.0" covers all versions equal to 1.0, and markers are ignored. Any thread may read a
+// list; one thread at a time adds to it.
 //
-//     numpy >=1.26,<2 platform=ubuntu-* keep what the gate needs      # a line of the list of packages
-//     numpy===1.26.4;python_version>='3.9'                            # one of constraints
+//     numpy >=1.26,<2 platform=ubuntu-* keep what the gate needs      # in a list of packages
+//     numpy===1.26.4;python_version>='3.9'                            # in a constraints file
 #pragma once
 
 #include <stddef.h>
@@ -15,24 +15,24 @@
 
 struct requirement {
 	char *project;   // normal form
-	char *specifier; // "": every version
-	char *platform;  // a glob of platform names; NULL: every platform
+	char *specifier; // "": all versions
+	char *platform;  // a glob of platform names; NULL: all platforms
 	char *reason;    // the rest of the line; ""
-	char *source;    // "path:line", for who asks why
+	char *source;    // "path:line", for reports
 };
 
 struct requirements {
-	struct requirement *item; // by project
+	struct requirement *item; // sorted by project
 	size_t count, room;
 };
 
 enum requirement_form { REQUIREMENT_PACKAGES, REQUIREMENT_CONSTRAINTS };
 
-// Adds the lines of a text to those that are there; zeros begin an empty one. ERR_USAGE with "path:line: " of the first
-// that is no requirement: an option, an URL, a line that says nothing we know. To be released whatever it returns.
+// Adds the lines of a text to the list, which starts as zeros. ERR_USAGE with "path:line: " of the first line that is
+// not a requirement, for example an option or a URL. The caller releases the list whatever this returns.
 int requirements_parse(struct requirements *list, struct str text, const char *path, enum requirement_form form,
 	struct err *e) MUST_CHECK;
 void requirements_release(struct requirements *list);
-// One that this version of the project on this platform answers; NULL: none does.
+// A requirement that covers this version of the project on this platform, borrowed; NULL: none.
 const struct requirement *requirements_find(const struct requirements *list, const char *project,
 	const struct version *version, const char *platform);

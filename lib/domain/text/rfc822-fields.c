@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/domain/text/rfc822-fields.h"
 
-// The length of the first line with its end: LF, CRLF or a lone CR, as email.feedparser cuts them.
+// The length of the first line including its end: LF, CRLF or a lone CR, as in email.feedparser.
 static size_t line_length(struct str text)
 {
 	for (size_t i = 0; i < text.len; i++) {
@@ -13,7 +13,7 @@ static size_t line_length(struct str text)
 	return text.len;
 }
 
-static struct str skip(struct str text, size_t n)
+static struct str after(struct str text, size_t n)
 {
 	return str_slice(text, n, text.len);
 }
@@ -23,8 +23,8 @@ static bool is_folded(struct str text)
 	return text.len && (text.ptr[0] == ' ' || text.ptr[0] == '\t');
 }
 
-// The name's length where the line is a field: printable ASCII without blanks up to a colon (RFC
-// 5322 3.6.8).
+// The length of the field name; -1 if the line is not a field. A name is printable ASCII without blanks, up to a colon
+// (RFC 5322 3.6.8).
 static long name_length(struct str line)
 {
 	long colon = str_find(line, ':');
@@ -41,12 +41,11 @@ static struct str trim_line_end(struct str s)
 	return s;
 }
 
-// A line that is none of a header's begins the body; the blank line between them belongs to
-// neither.
+// The first line that is not a field begins the body. A blank line between header and body belongs to neither.
 static bool end_header(struct str *rest, size_t line)
 {
 	if (trim_line_end(str_slice(*rest, 0, line)).len == 0)
-		*rest = skip(*rest, line);
+		*rest = after(*rest, line);
 	return false;
 }
 
@@ -54,20 +53,20 @@ bool rfc822_fields_next(struct str *rest, struct rfc822_field *out)
 {
 	for (;;) {
 		size_t line = line_length(*rest);
-		bool is_stray = is_folded(*rest); // folded, behind no field: skipped
+		bool is_stray = is_folded(*rest); // a continuation of no field: skipped
 		long name = is_stray ? -1 : name_length(str_slice(*rest, 0, line));
 		if (!is_stray && name < 0)
 			return end_header(rest, line);
 		size_t end = line;
-		while (is_folded(skip(*rest, end)))
-			end += line_length(skip(*rest, end));
+		while (is_folded(after(*rest, end)))
+			end += line_length(after(*rest, end));
 		struct str field = str_slice(*rest, 0, end);
-		*rest = skip(*rest, end);
+		*rest = after(*rest, end);
 		if (name <= 0)
-			continue; // email drops a field without a name
-		struct str value = skip(field, (size_t)name + 1);
+			continue; // Python's email drops a field without a name
+		struct str value = after(field, (size_t)name + 1);
 		while (is_folded(value))
-			value = skip(value, 1);
+			value = after(value, 1);
 		*out = (struct rfc822_field){str_slice(field, 0, (size_t)name), trim_line_end(value)};
 		return true;
 	}

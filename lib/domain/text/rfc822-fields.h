@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// "Name: value" lines as METADATA, PKG-INFO and WHEEL have them: RFC 822 as Python's email package
-// reads it with its compat32 policy. Pure; thread-safe; slices of the text, nothing is copied.
+// Parses the "Name: value" lines of METADATA, PKG-INFO and WHEEL: RFC 822, as Python's email package reads it with its
+// compat32 policy. Results are slices of the text. Pure functions; any thread.
 #pragma once
 
 #include <stdbool.h>
@@ -9,11 +9,10 @@
 
 struct rfc822_field {
 	struct str name;
-	struct str value; // without the blanks in front and the line end behind; a folded one keeps
-			  // its inner line ends
+	struct str value; // without leading blanks and the final line end; a folded value keeps its inner line ends
 };
 
-// Takes the next field off *rest. false at the end of the header: *rest is the body then.
+// Cuts the next field off *rest. False at the end of the header; then *rest is the body.
 bool rfc822_fields_next(struct str *rest, struct rfc822_field *out);
-// The value of the first field of this name (ASCII case does not count); false without one.
+// The value of the first field of this name, in any ASCII case. False if there is none.
 bool rfc822_fields_first(struct str text, struct str name, struct str *value);

@@ -7,7 +7,7 @@
 #include "lib/domain/text/pep440.h"
 #include "lib/domain/text/pyspace.h"
 
-// Version matching: a prefix (epoch and release alone) and local versions are allowed.
+// Version matching allows a prefix (epoch and release only) and local versions.
 static bool is_for_matching(struct str text)
 {
 	struct str any = STR(".*");
@@ -24,33 +24,32 @@ static bool is_for_order(struct str text)
 	return pep440_scan(text, &v) && !v.local.len;
 }
 
-// Compatible release: without a second number in the release there would be nothing to be
-// compatible with.
+// A compatible release needs a second number in its release.
 static bool is_for_compatible(struct str text)
 {
 	struct pep440 v;
 	return pep440_scan(text, &v) && !v.local.len && str_find(v.release, '.') > 0;
 }
 
-// Arbitrary equality compares text; packaging stops at what would end it in a requirement.
+// Arbitrary equality compares text. packaging rejects characters that end a specifier within a requirement.
 static bool is_for_identity(struct str text)
 {
 	return !pyspace_is_in(text) && str_find(text, ';') < 0 && str_find(text, ')') < 0;
 }
 
-// A version that is asked about.
+// A version that is compared with specifiers.
 struct candidate {
-	struct version whole, public; // public: without the local part
+	struct version whole, public; // public: without its local part
 	struct pep440 parts;          // of public.text
 };
 
 static int candidate_init(struct candidate *c, const char *text)
 {
-	struct err unsaid = ERR_INIT;
+	struct err ignored = ERR_INIT;
 	struct str whole = str_from(text);
 	*c = (struct candidate){0};
-	if (version_parse(whole, &c->whole, &unsaid) < 0 ||
-		version_parse(str_cut(&whole, '+'), &c->public, &unsaid) < 0)
+	if (version_parse(whole, &c->whole, &ignored) < 0 ||
+		version_parse(str_cut(&whole, '+'), &c->public, &ignored) < 0)
 		return -1;
 	return pep440_scan(str_from(c->public.text), &c->parts) ? 0 : -1;
 }
@@ -61,18 +60,18 @@ static void candidate_release(struct candidate *c)
 	version_release(&c->public);
 }
 
-struct comparison;
+struct version_operator;
 
-// One of a set, read once for any number of candidates.
+// One specifier of a set, parsed once for any number of candidates.
 struct clause {
-	const struct comparison *how;
-	struct str text;        // behind the sign
+	const struct version_operator *op;
+	struct str text;        // after the operator
 	struct pep440 parts;    // of the text, without ".*"
-	struct version version; // zeros where the text is none: behind "===", or with ".*"
-	struct version border;  // of "<": the first that is of the version, whose pre-releases are not less than it
+	struct version version; // zeros after "===" and with ".*", where the text is no version
+	struct version border;  // of "<": the first pre-release of the version; "<" admits what is less than it
 };
 
-// Whether the release begins with those numbers; one that is shorter goes on with zeros.
+// Whether the release begins with these numbers. A shorter release is extended with zeros.
 static bool begins_with(struct str release, struct str numbers)
 {
 	while (numbers.len) {
@@ -134,16 +133,16 @@ static bool admits_compatible(const struct clause *k, const struct candidate *c)
 	return admits_at_least(k, c) && has_prefix(c, &k->parts, all_but_last);
 }
 
-// Whether it is a post-release of that version, and so not greater than it.
+// Whether the candidate is a post-release of the version. ">" does not admit those.
 static bool is_post_of(const struct candidate *c, const struct version *version)
 {
 	CLEANUP(version_release) struct version before = {0};
-	struct err unsaid = ERR_INIT;
+	struct err ignored = ERR_INIT;
 	struct str text = str_from(c->public.text);
 	if (c->parts.post.kind == PEP440_ABSENT)
 		return false;
 	text.len = (size_t)(c->parts.post.number.ptr - text.ptr) - (sizeof(".post") - 1);
-	return version_parse(text, &before, &unsaid) == 0 && version_cmp(&before, version) == 0;
+	return version_parse(text, &before, &ignored) == 0 && version_cmp(&before, version) == 0;
 }
 
 static bool admits_greater(const struct clause *k, const struct candidate *c)
@@ -151,12 +150,12 @@ static bool admits_greater(const struct clause *k, const struct candidate *c)
 	return version_cmp(&c->public, &k->version) > 0 && !is_post_of(c, &k->version);
 }
 
-// The longer before its own beginning.
-static const struct comparison {
+// An operator comes before its own prefixes.
+static const struct version_operator {
 	const char *sign;
 	bool (*takes)(struct str text);
 	bool (*admits)(const struct clause *k, const struct candidate *c);
-} comparisons[] = {
+} operators[] = {
 	{"===", is_for_identity, admits_identical},
 	{"==", is_for_matching, admits_equal},
 	{"!=", is_for_matching, admits_other},
@@ -167,15 +166,15 @@ static const struct comparison {
 	{">", is_for_order, admits_greater},
 };
 
-// Which comparison it is, and what stands behind its sign; NULL where that is nothing for it.
-static const struct comparison *find_comparison(struct str s, struct str *text)
+// The operator of a specifier, and the text after it. NULL if there is no operator or it does not take such a text.
+static const struct version_operator *find_operator(struct str s, struct str *text)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(comparisons); i++) {
-		struct str sign = str_from(comparisons[i].sign);
+	for (size_t i = 0; i < ARRAY_SIZE(operators); i++) {
+		struct str sign = str_from(operators[i].sign);
 		if (!str_starts(s, sign))
 			continue;
 		*text = pyspace_trim(str_slice(s, sign.len, s.len));
-		return comparisons[i].takes(*text) ? &comparisons[i] : NULL;
+		return operators[i].takes(*text) ? &operators[i] : NULL;
 	}
 	return NULL;
 }
@@ -187,35 +186,35 @@ bool specifier_set_is_valid(struct str text)
 		return false;
 	while (text.ptr) {
 		struct str one = pyspace_trim(str_cut(&text, ','));
-		if (one.len && !find_comparison(one, &ignored))
+		if (one.len && !find_operator(one, &ignored))
 			return false;
 	}
 	return true;
 }
 
-// A pre-release of a version is less than it by its order, and yet "<" does not mean it: the border is the first of
-// them. Of what is a pre-release itself it is that one.
+// "<1.0" does not admit pre-releases of 1.0, although they sort before it. So the border is the first of them,
+// 1.0.dev0. If the version is a pre-release itself, it is the border.
 static void set_border(struct clause *k)
 {
-	struct err unsaid = ERR_INIT;
+	struct err ignored = ERR_INIT;
 	CLEANUP(mem_free) char *text = xasprintf("%s%s", k->version.text, k->version.is_prerelease ? "" : ".dev0");
-	if (version_parse(str_from(text), &k->border, &unsaid) < 0)
+	if (version_parse(str_from(text), &k->border, &ignored) < 0)
 		k->border = (struct version){0};
 }
 
 static void clause_init(struct clause *k, struct str one)
 {
-	struct err unsaid = ERR_INIT;
+	struct err ignored = ERR_INIT;
 	*k = (struct clause){0};
-	k->how = find_comparison(one, &k->text);
-	if (k->how->takes == is_for_identity)
+	k->op = find_operator(one, &k->text);
+	if (k->op->takes == is_for_identity)
 		return;
 	struct str version = k->text;
 	if (is_prefix(k))
 		version.len -= sizeof(".*") - 1;
 	if (!pep440_scan(version, &k->parts) || is_prefix(k))
 		return;
-	if (version_parse(version, &k->version, &unsaid) == 0 && k->how->admits == admits_less)
+	if (version_parse(version, &k->version, &ignored) == 0 && k->op->admits == admits_less)
 		set_border(k);
 }
 
@@ -225,8 +224,8 @@ static void clause_release(struct clause *k)
 	version_release(&k->border);
 }
 
-// Takes the candidates off the mask that the set, a valid one, does not admit.
-static uint64_t sift(struct str set, const struct candidate *c, unsigned count, uint64_t mask)
+// Clears the bits of the candidates that the set does not admit. The set must be valid.
+static uint64_t remove_not_admitted(struct str set, const struct candidate *c, unsigned count, uint64_t mask)
 {
 	while (set.ptr) {
 		struct str one = pyspace_trim(str_cut(&set, ','));
@@ -235,7 +234,7 @@ static uint64_t sift(struct str set, const struct candidate *c, unsigned count, 
 		CLEANUP(clause_release) struct clause k;
 		clause_init(&k, one);
 		for (unsigned i = 0; i < count; i++)
-			if (mask >> i & 1 && !k.how->admits(&k, &c[i]))
+			if (mask >> i & 1 && !k.op->admits(&k, &c[i]))
 				mask &= ~(UINT64_C(1) << i);
 	}
 	return mask;
@@ -244,7 +243,8 @@ static uint64_t sift(struct str set, const struct candidate *c, unsigned count, 
 bool specifier_set_admits(struct str text, const struct version *version)
 {
 	CLEANUP(candidate_release) struct candidate c;
-	return candidate_init(&c, version->text) == 0 && specifier_set_is_valid(text) && sift(text, &c, 1, 1) == 1;
+	return candidate_init(&c, version->text) == 0 && specifier_set_is_valid(text) &&
+	       remove_not_admitted(text, &c, 1, 1) == 1;
 }
 
 bool specifier_micros(struct str text, unsigned major, unsigned minor, uint64_t *mask)
@@ -259,7 +259,7 @@ bool specifier_micros(struct str text, unsigned major, unsigned minor, uint64_t 
 		if (candidate_init(&c[i], version) < 0)
 			*mask &= ~(UINT64_C(1) << i);
 	}
-	*mask = sift(text, c, SPECIFIER_MICROS, *mask);
+	*mask = remove_not_admitted(text, c, SPECIFIER_MICROS, *mask);
 	for (unsigned i = 0; i < SPECIFIER_MICROS; i++)
 		candidate_release(&c[i]);
 	return true;

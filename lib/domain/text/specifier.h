@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Version specifiers: PEP 440. Pure; thread-safe.
+// Version specifiers (PEP 440), as in Requires-Python. Pure functions; any thread.
 #pragma once
 
 #include <stdbool.h>
@@ -8,14 +8,14 @@
 #include "lib/base/str.h"
 #include "lib/domain/text/version.h"
 
-// Whether it is a set that packaging's SpecifierSet takes, as a Requires-Python must be: specifiers
-// between commas, blanks anywhere around them. The empty set is one.
+// Whether packaging's SpecifierSet accepts the text: specifiers separated by commas, with blanks around them or not.
+// The empty set is valid.
 bool specifier_set_is_valid(struct str text);
-// Whether the set admits the version, as SpecifierSet(text).contains(version, prereleases=True) has it. False of what is
-// no set.
+// Whether the set contains the version, as SpecifierSet(text).contains(version, prereleases=True) decides. False if the
+// text is not a valid set.
 bool specifier_set_admits(struct str text, const struct version *version);
 
 enum { SPECIFIER_MICROS = 64 };
-// Which releases 3.11.0 to 3.11.63 of a Python 3.11 a Requires-Python admits: bit n stands for 3.11.n. False where it is
-// no set; then *mask is not touched.
+// Which micro releases of a Python, such as 3.11.0 to 3.11.63, a Requires-Python contains: bit n of *mask is 3.11.n.
+// False if the text is not a valid set; then *mask is not touched.
 bool specifier_micros(struct str text, unsigned major, unsigned minor, uint64_t *mask);

@@ -6,13 +6,13 @@
 #include "lib/base/limits.h"
 #include "lib/base/mem.h"
 
-// A compressed set taken apart: "py2.py3". No file name has room for more members.
-struct set {
+// The members of a compressed set such as "py2.py3". No file name has room for more.
+struct tag_set {
 	struct str member[LIMIT_FILE_NAME / 2 + 1];
 	size_t count;
 };
 
-static bool has(const struct set *set, struct str member)
+static bool tag_set_has(const struct tag_set *set, struct str member)
 {
 	for (size_t i = 0; i < set->count; i++)
 		if (str_eq_nocase(set->member[i], member))
@@ -20,12 +20,12 @@ static bool has(const struct set *set, struct str member)
 	return false;
 }
 
-static int split(struct str text, struct set *set, struct err *e)
+static int tag_set_parse(struct str text, struct tag_set *set, struct err *e)
 {
 	set->count = 0;
 	while (text.ptr) {
 		struct str member = str_cut(&text, '.');
-		if (has(set, member))
+		if (tag_set_has(set, member))
 			continue;
 		if (set->count == ARRAY_SIZE(set->member))
 			return err_set(e, ERR_LIMIT, "more than %zu tags in one set", ARRAY_SIZE(set->member));
@@ -34,7 +34,7 @@ static int split(struct str text, struct set *set, struct err *e)
 	return 0;
 }
 
-// Returns where it ends.
+// Returns the end of the written text.
 static char *put_lower(char *at, struct str s)
 {
 	for (size_t i = 0; i < s.len; i++)
@@ -42,7 +42,7 @@ static char *put_lower(char *at, struct str s)
 	return at;
 }
 
-static int call(struct str python, struct str abi, struct str platform, tag_fn *fn, void *ctx, struct err *e)
+static int call_with_tag(struct str python, struct str abi, struct str platform, tag_fn *fn, void *ctx, struct err *e)
 {
 	size_t len = python.len + abi.len + platform.len + 2;
 	CLEANUP(mem_free) char *tag = xmalloc(len + 1);
@@ -56,11 +56,11 @@ static int call(struct str python, struct str abi, struct str platform, tag_fn *
 
 int tag_foreach(const struct filename *wheel, tag_fn *fn, void *ctx, struct err *e)
 {
-	struct set python, abi, platform;
+	struct tag_set python, abi, platform;
 	if (wheel->python.len + wheel->abi.len + wheel->platform.len > LIMIT_FILE_NAME)
 		return err_set(e, ERR_LIMIT, "tags longer than any file name");
-	if (split(wheel->python, &python, e) < 0 || split(wheel->abi, &abi, e) < 0 ||
-		split(wheel->platform, &platform, e) < 0)
+	if (tag_set_parse(wheel->python, &python, e) < 0 || tag_set_parse(wheel->abi, &abi, e) < 0 ||
+		tag_set_parse(wheel->platform, &platform, e) < 0)
 		return -1;
 	size_t count = python.count * abi.count * platform.count;
 	if (count > LIMIT_TAGS)
@@ -68,7 +68,7 @@ int tag_foreach(const struct filename *wheel, tag_fn *fn, void *ctx, struct err 
 	for (size_t i = 0; i < python.count; i++)
 		for (size_t j = 0; j < abi.count; j++)
 			for (size_t k = 0; k < platform.count; k++)
-				if (call(python.member[i], abi.member[j], platform.member[k], fn, ctx, e) < 0)
+				if (call_with_tag(python.member[i], abi.member[j], platform.member[k], fn, ctx, e) < 0)
 					return -1;
 	return 0;
 }

@@ -8,13 +8,13 @@
 #include "lib/domain/text/pep440.h"
 #include "lib/domain/text/pyspace.h"
 
-static void text_number(struct buf *text, struct str digits)
+static void write_number_text(struct buf *text, struct str digits)
 {
 	digits = pep440_strip_zeros(digits);
 	buf_str(text, digits.len ? digits : STR("0"));
 }
 
-static bool is_number(struct str segment)
+static bool is_numeric_segment(struct str segment)
 {
 	for (size_t i = 0; i < segment.len; i++)
 		if (!ascii_is_digit(segment.ptr[i]))
@@ -22,20 +22,20 @@ static bool is_number(struct str segment)
 	return true;
 }
 
-static void text_local(struct buf *text, struct str local)
+static void write_local_text(struct buf *text, struct str local)
 {
 	for (char lead = '+'; local.len; lead = '.') {
 		struct str segment = pep440_take_segment(&local);
 		buf_putc(text, lead);
-		if (is_number(segment))
-			text_number(text, segment);
+		if (is_numeric_segment(segment))
+			write_number_text(text, segment);
 		else
 			for (size_t i = 0; i < segment.len; i++)
 				buf_putc(text, ascii_lower(segment.ptr[i]));
 	}
 }
 
-static void text_suffix(struct buf *text, struct pep440_suffix suffix)
+static void write_suffix_text(struct buf *text, struct pep440_suffix suffix)
 {
 	static const char *const word[] = {
 		[PEP440_A] = "a",
@@ -47,41 +47,40 @@ static void text_suffix(struct buf *text, struct pep440_suffix suffix)
 	if (suffix.kind == PEP440_ABSENT)
 		return;
 	buf_puts(text, word[suffix.kind]);
-	text_number(text, suffix.number);
+	write_number_text(text, suffix.number);
 }
 
-static void write_text(const struct pep440 *s, struct buf *text)
+static void write_version_text(const struct pep440 *s, struct buf *text)
 {
 	if (pep440_strip_zeros(s->epoch).len) {
-		text_number(text, s->epoch);
+		write_number_text(text, s->epoch);
 		buf_putc(text, '!');
 	}
 	for (struct str rest = s->release; rest.len;) {
-		text_number(text, str_cut(&rest, '.'));
+		write_number_text(text, str_cut(&rest, '.'));
 		if (rest.len)
 			buf_putc(text, '.');
 	}
-	text_suffix(text, s->pre);
-	text_suffix(text, s->post);
-	text_suffix(text, s->dev);
-	text_local(text, s->local);
+	write_suffix_text(text, s->pre);
+	write_suffix_text(text, s->post);
+	write_suffix_text(text, s->dev);
+	write_local_text(text, s->local);
 }
 
-// The key. It is compared byte by byte, and a prefix is less; so each part begins with a byte that
-// puts it right against whatever else could stand there:
-// - A number is 1 + the count of its digits, then the digits, without leading zeros (0 has none): a
-//   longer one is greater. From 254 digits on: 255, then the count in 4 bytes. So it never begins
-//   with a 0.
-// - A version is its epoch; the release's numbers, without zeros at its end, and a 0; the ranks of
-//   pre, post and dev, each with its number where it is there; the segments of local.
-// - A segment is SEGMENT_TEXT and its letters, or SEGMENT_NUMBER and its number. What comes behind
-//   the letters, another segment or nothing, is less than any letter.
+// The key is compared byte by byte, and a prefix is less. So each part begins with a byte that orders it against all
+// parts that could be in its place:
+// - A number is 1 + the count of its digits, then the digits, without leading zeros (0 has none), so that a longer
+//   number is greater. From 254 digits on it is 255, then the count in 4 bytes. So a number never begins with a 0 byte.
+// - A version is its epoch; the numbers of the release, without trailing zeros, and a 0 byte; the ranks of pre, post
+//   and dev, each followed by its number if the part exists; the segments of local.
+// - A segment is SEGMENT_TEXT and its letters, or SEGMENT_NUMBER and its number. The byte after the letters, or the end
+//   of the key, is less than any letter.
 enum { RANK_ONLY_DEV = 1, RANK_A, RANK_B, RANK_RC, RANK_NO_PRE };
 enum { RANK_NO_POST = 1, RANK_POST };
 enum { RANK_DEV = 1, RANK_NO_DEV };
 enum { SEGMENT_TEXT = 1, SEGMENT_NUMBER };
 
-static void key_number(struct buf *key, struct str digits)
+static void write_number_key(struct buf *key, struct str digits)
 {
 	enum { SHORT = 254 };
 	digits = pep440_strip_zeros(digits);
@@ -107,7 +106,7 @@ static struct str strip_zero_parts(struct str release)
 	return release;
 }
 
-static void key_suffix(struct buf *key, char rank_of_none, struct pep440_suffix suffix)
+static void write_suffix_key(struct buf *key, char rank_of_none, struct pep440_suffix suffix)
 {
 	static const char rank[] = {
 		[PEP440_A] = RANK_A,
@@ -121,16 +120,16 @@ static void key_suffix(struct buf *key, char rank_of_none, struct pep440_suffix 
 		return;
 	}
 	buf_putc(key, rank[suffix.kind]);
-	key_number(key, suffix.number);
+	write_number_key(key, suffix.number);
 }
 
-static void key_local(struct buf *key, struct str local)
+static void write_local_key(struct buf *key, struct str local)
 {
 	while (local.len) {
 		struct str segment = pep440_take_segment(&local);
-		buf_putc(key, is_number(segment) ? SEGMENT_NUMBER : SEGMENT_TEXT);
-		if (is_number(segment)) {
-			key_number(key, segment);
+		buf_putc(key, is_numeric_segment(segment) ? SEGMENT_NUMBER : SEGMENT_TEXT);
+		if (is_numeric_segment(segment)) {
+			write_number_key(key, segment);
 			continue;
 		}
 		for (size_t i = 0; i < segment.len; i++)
@@ -138,21 +137,21 @@ static void key_local(struct buf *key, struct str local)
 	}
 }
 
-static void write_key(const struct pep440 *s, struct buf *key)
+static void write_version_key(const struct pep440 *s, struct buf *key)
 {
-	key_number(key, s->epoch);
+	write_number_key(key, s->epoch);
 	for (struct str rest = strip_zero_parts(s->release); rest.len;)
-		key_number(key, str_cut(&rest, '.'));
+		write_number_key(key, str_cut(&rest, '.'));
 	buf_putc(key, 0);
 	// 1.0.dev1 comes before 1.0a1, but 1.0.post1.dev1 is ordered by its post part.
 	bool only_dev = s->dev.kind != PEP440_ABSENT && s->post.kind == PEP440_ABSENT;
-	key_suffix(key, only_dev ? RANK_ONLY_DEV : RANK_NO_PRE, s->pre);
-	key_suffix(key, RANK_NO_POST, s->post);
-	key_suffix(key, RANK_NO_DEV, s->dev);
-	key_local(key, s->local);
+	write_suffix_key(key, only_dev ? RANK_ONLY_DEV : RANK_NO_PRE, s->pre);
+	write_suffix_key(key, RANK_NO_POST, s->post);
+	write_suffix_key(key, RANK_NO_DEV, s->dev);
+	write_local_key(key, s->local);
 }
 
-static bool scan(struct str text, struct pep440 *out)
+static bool scan_trimmed(struct str text, struct pep440 *out)
 {
 	return text.len < UINT32_MAX / 4 && pep440_scan(pyspace_trim(text), out);
 }
@@ -161,14 +160,14 @@ int version_parse(struct str text, struct version *out, struct err *e)
 {
 	enum { SHOWN = 80 };
 	struct pep440 s;
-	if (!scan(text, &s))
-		return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is no version (PEP 440)",
+	if (!scan_trimmed(text, &s))
+		return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is not a version (PEP 440)",
 			STR_ARG(str_slice(text, 0, text.len < SHOWN ? text.len : SHOWN)));
 	struct buf normal, key;
 	buf_init(&normal, 4 * text.len + 64);
 	buf_init(&key, 4 * text.len + 64);
-	write_text(&s, &normal);
-	write_key(&s, &key);
+	write_version_text(&s, &normal);
+	write_version_key(&s, &key);
 	out->key.len = key.len;
 	out->key.ptr = buf_steal(&key);
 	out->text = buf_steal(&normal);
@@ -180,7 +179,7 @@ int version_parse(struct str text, struct version *out, struct err *e)
 bool version_is_valid(struct str text)
 {
 	struct pep440 s;
-	return scan(text, &s);
+	return scan_trimmed(text, &s);
 }
 
 void version_release(struct version *v)

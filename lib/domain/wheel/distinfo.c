@@ -49,7 +49,7 @@ static int check_stem(struct str folder, const struct filename *name, enum stric
 	if (stem.len > LIMIT_FILE_NAME || !is_meant(stem, name))
 		return err_set(e, ERR_INVALID, "the folder " STR_FMT " is not of " STR_FMT, STR_ARG(folder),
 			STR_ARG(name->stem));
-	return findings_judge(findings, strictness, e, "the folder " STR_FMT " is not spelled as " STR_FMT,
+	return findings_add_or_fail(findings, strictness, e, "the folder " STR_FMT " is not spelled as " STR_FMT,
 		STR_ARG(folder), STR_ARG(name->stem));
 }
 
@@ -86,7 +86,7 @@ static int check_path(const struct zipmember *m, enum strictness strictness, str
 		{S_ISLNK(m->mode), "is a symbolic link"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(oddities); i++)
-		if (oddities[i].is_odd && findings_judge(findings, strictness, e, "the path " STR_FMT " %s",
+		if (oddities[i].is_odd && findings_add_or_fail(findings, strictness, e, "the path " STR_FMT " %s",
 						  STR_ARG(m->name), oddities[i].what) < 0)
 			return -1;
 	return 0;

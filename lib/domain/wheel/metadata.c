@@ -20,7 +20,7 @@ static int small_number(struct str digits)
 static int check_version(struct str version, enum strictness strictness, struct findings *findings, struct err *e)
 {
 	if (!version.len)
-		return findings_judge(findings, strictness, e, "core metadata: no Metadata-Version");
+		return findings_add_or_fail(findings, strictness, e, "core metadata: no Metadata-Version");
 	struct str rest = version;
 	int major = small_number(str_cut(&rest, '.')), minor = small_number(rest);
 	if (major < 1 || minor < 0 || major > NEWEST_MAJOR)
@@ -59,10 +59,10 @@ int metadata_parse(struct str text, enum strictness strictness, struct findings 
 		if (!value[i].len)
 			return err_set(e, ERR_INVALID, "core metadata: no " STR_FMT, STR_ARG(field_name[i]));
 	for (size_t i = 0; i < FIELD_COUNT; i++) // readers differ in which one they take
-		if (count[i] > 1 && findings_judge(findings, strictness, e, "core metadata: several " STR_FMT,
+		if (count[i] > 1 && findings_add_or_fail(findings, strictness, e, "core metadata: several " STR_FMT,
 					    STR_ARG(field_name[i])) < 0)
 			return -1;
-	if (!str_is_utf8(text) && findings_judge(findings, strictness, e, "core metadata: not UTF-8") < 0)
+	if (!str_is_utf8(text) && findings_add_or_fail(findings, strictness, e, "core metadata: not UTF-8") < 0)
 		return -1;
 	*out = (struct metadata){
 		.metadata_version = value[FIELD_METADATA_VERSION],

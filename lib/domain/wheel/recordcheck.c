@@ -54,7 +54,7 @@ static struct str spell_as_member(struct check *c, struct str path)
 
 static int judge(struct check *c, const struct record_row *row, const char *what, struct err *e)
 {
-	if (findings_judge(c->findings, c->strictness, e, "RECORD line %zu: %s", row->line, what) < 0)
+	if (findings_add_or_fail(c->findings, c->strictness, e, "RECORD line %zu: %s", row->line, what) < 0)
 		return -1;
 	if (!findings_are_full(c->findings))
 		return 0;
@@ -102,8 +102,8 @@ static int check_complete(struct check *c, struct err *e)
 		const struct zipmember *m = &c->zip->members[i];
 		if (c->seen[i] || m->is_folder || is_exempt(c, m->name))
 			continue;
-		if (findings_judge(c->findings, c->strictness, e, "RECORD does not list " STR_FMT, STR_ARG(m->name)) <
-			0)
+		if (findings_add_or_fail(c->findings, c->strictness, e, "RECORD does not list " STR_FMT,
+			    STR_ARG(m->name)) < 0)
 			return -1;
 		if (findings_are_full(c->findings))
 			return 0;
@@ -125,7 +125,8 @@ int recordcheck(struct str text, const struct zipmember *record, const struct zi
 	};
 	struct err why = ERR_INIT;
 	buf_init(&c.path, LIMIT_RECORD);
-	if (record_foreach(text, check_row, &c, &why) < 0 && findings_judge(findings, strictness, e, "%s", why.msg) < 0)
+	if (record_foreach(text, check_row, &c, &why) < 0 &&
+		findings_add_or_fail(findings, strictness, e, "%s", why.msg) < 0)
 		return -1;
 	if (c.has_better)
 		findings_add(findings, "RECORD has sha384 or sha512 hashes: not compared");

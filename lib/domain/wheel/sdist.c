@@ -119,12 +119,12 @@ static int correct_name(struct examination *x, struct str filename, struct filen
 	bool is_known = name->project != NULL;
 	if (wheel_take_metadata(x->out, x->strictness, &facts, &why) < 0) {
 		if (is_known)
-			return findings_judge(findings, x->strictness, e, "%s", why.msg);
+			return findings_add_or_fail(findings, x->strictness, e, "%s", why.msg);
 		*e = why;
 		return -1;
 	}
 	if (is_known && !version_is_valid(facts.version))
-		return findings_judge(findings, x->strictness, e, "core metadata: Version is none of PEP 440");
+		return findings_add_or_fail(findings, x->strictness, e, "core metadata: Version is none of PEP 440");
 	if (filename_parse_sdist(filename, facts.name, facts.version, &corrected, e) < 0)
 		return -1;
 	filename_release(name);
@@ -140,14 +140,14 @@ int sdist_examine(const struct byte_source *bytes, struct str filename, enum str
 	bool is_zip = str_ends(filename, STR(".zip"));
 	if ((is_zip ? read_zip : read_tar)(&x, e) < 0)
 		return -1;
-	if (x.has_second_top && findings_judge(&out->findings, strictness, e, "several folders at the top") < 0)
+	if (x.has_second_top && findings_add_or_fail(&out->findings, strictness, e, "several folders at the top") < 0)
 		return -1;
 	// Whoever unpacks the sdist sees the last one.
-	if (x.has_second_pkg_info && findings_judge(&out->findings, strictness, e, "several PKG-INFO") < 0)
+	if (x.has_second_pkg_info && findings_add_or_fail(&out->findings, strictness, e, "several PKG-INFO") < 0)
 		return -1;
 	if (x.has_pkg_info)
 		return correct_name(&x, filename, name, e);
 	if (!name->project)
 		return err_set(e, ERR_INVALID, "neither its name nor a PKG-INFO says which version it is");
-	return findings_judge(&out->findings, strictness, e, "no PKG-INFO");
+	return findings_add_or_fail(&out->findings, strictness, e, "no PKG-INFO");
 }

@@ -75,7 +75,7 @@ static const struct zipmember *find_info(const struct examination *x, const char
 
 static int judge_missing(struct examination *x, const char *name, struct err *e)
 {
-	return findings_judge(&x->out->findings, x->strictness, e, "no %s in " STR_FMT, name, STR_ARG(x->folder));
+	return findings_add_or_fail(&x->out->findings, x->strictness, e, "no %s in " STR_FMT, name, STR_ARG(x->folder));
 }
 
 static int check_metadata(struct examination *x, struct err *e)

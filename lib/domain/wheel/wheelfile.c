@@ -96,7 +96,7 @@ int wheelfile_check(struct str text, const struct filename *name, enum strictnes
 {
 	struct str version = STR("");
 	if (!rfc822_fields_first(text, STR("Wheel-Version"), &version)) {
-		if (findings_judge(findings, strictness, e, "WHEEL: no Wheel-Version") < 0)
+		if (findings_add_or_fail(findings, strictness, e, "WHEEL: no Wheel-Version") < 0)
 			return -1;
 	} else if (!str_starts(version, STR("1."))) { // pip: "please upgrade pip"
 		return err_set(e, ERR_INVALID, "WHEEL: unknown Wheel-Version");

@@ -145,11 +145,11 @@ static void which_releases_are_yanked(void **state UNUSED)
 		const char *filename, *text;
 		bool offered;
 	} row[] = {
-		{"foo-1.0-cp310-cp310-linux_x86_64.whl", "two lines\n" MARK_FOLLOWS URL "\n", false},
-		{"foo-1.tar.gz", "two lines\n" MARK_FOLLOWS URL "\n", false},
+		{"foo-1.0-cp310-cp310-linux_x86_64.whl", "two lines\n" MARK_FROM_UPSTREAM URL "\n", false},
+		{"foo-1.tar.gz", "two lines\n" MARK_FROM_UPSTREAM URL "\n", false},
 		{"foo-1.0+local-py3-none-any.whl", NULL, false}, // ours alone
 		{"foo-2.0-1-py3-none-any.whl", NULL, true},      // not all of it
-		{"foo-3.0-py3-none-any.whl", "\n" MARK_FOLLOWS URL "\n", false},
+		{"foo-3.0-py3-none-any.whl", "\n" MARK_FROM_UPSTREAM URL "\n", false},
 		{"foo-4.0-py3-none-any.whl", NULL, true},
 		{"foo-5.0-py3-none-any.whl", NULL, false},
 		{"nonsense", NULL, false},
@@ -160,7 +160,7 @@ static void which_releases_are_yanked(void **state UNUSED)
 			fail_msg("%s: %s", row[i].filename, text ? text : "not yanked");
 		if (yanked_releases_offers(y, row[i].filename) != row[i].offered)
 			fail_msg("%s: offered or not", row[i].filename);
-		assert_true(!text || mark_follows(str_from(text)));
+		assert_true(!text || mark_is_from_upstream(str_from(text)));
 	}
 	assert_true(yanked_releases_has_any(y));
 	struct err e = ERR_INIT;
@@ -176,7 +176,7 @@ static void nothing_is_yanked(void **state UNUSED)
 	make_page(PLAIN("foo-1.0.tar.gz"), &page);
 	CLEANUP(yanked_releases_cleanup) struct yanked_releases *y = yanked_releases_new(&page, "foo", URL);
 	assert_false(yanked_releases_has_any(y));
-	assert_false(mark_follows(STR("an operator's\nreason\n")));
+	assert_false(mark_is_from_upstream(STR("an operator's\nreason\n")));
 }
 
 int main(void)

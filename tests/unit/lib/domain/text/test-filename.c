@@ -12,7 +12,7 @@
 #include "lib/domain/text/filename.h"
 #include "tests/unit/support/vectors.h"
 
-static struct filename parse(struct str text)
+static struct filename parse_valid(struct str text)
 {
 	struct filename f;
 	struct err e = ERR_INIT;
@@ -21,12 +21,12 @@ static struct filename parse(struct str text)
 	return f;
 }
 
-static void assert_refused(struct str text, const char *reason)
+static void assert_rejected(struct str text, const char *reason)
 {
 	struct filename f;
 	struct err e = ERR_INIT;
 	if (filename_parse(text, &f, &e) == 0)
-		fail_msg("\"" STR_FMT "\" was taken as version %s of %s", STR_ARG(text), f.version.text, f.project);
+		fail_msg("\"" STR_FMT "\" was accepted as version %s of %s", STR_ARG(text), f.version.text, f.project);
 	assert_int_equal(e.kind, ERR_INVALID);
 	if (!strstr(e.msg, reason))
 		fail_msg("\"" STR_FMT "\": \"%s\" lacks \"%s\"", STR_ARG(text), e.msg, reason);
@@ -49,7 +49,7 @@ static void test_kind(void **state UNUSED)
 	assert_int_equal(filename_kind(STR("")), FILENAME_OTHER);
 }
 
-// Names of real files; all that is odd about them is on upstream's pages.
+// Names of real files. Each of these oddities occurs on pages of upstream.
 static void test_wheels(void **state UNUSED)
 {
 	static const struct {
@@ -72,7 +72,7 @@ static void test_wheels(void **state UNUSED)
 			"none", "any"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
-		CLEANUP(filename_release) struct filename f = parse(str_from(table[i].text));
+		CLEANUP(filename_release) struct filename f = parse_valid(str_from(table[i].text));
 		assert_int_equal(f.kind, FILENAME_WHEEL);
 		assert_string_equal(f.project, table[i].project);
 		assert_string_equal(f.version.text, table[i].version);
@@ -97,7 +97,7 @@ static void test_sdists(void **state UNUSED)
 		{"cffi-1.0.2-2.tar.gz", "cffi-1-0-2", "2", "cffi-1.0.2-2"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
-		CLEANUP(filename_release) struct filename f = parse(str_from(table[i].text));
+		CLEANUP(filename_release) struct filename f = parse_valid(str_from(table[i].text));
 		assert_int_equal(f.kind, FILENAME_SDIST);
 		assert_string_equal(f.project, table[i].project);
 		assert_string_equal(f.version.text, table[i].version);
@@ -106,7 +106,7 @@ static void test_sdists(void **state UNUSED)
 	}
 }
 
-static void test_refused(void **state UNUSED)
+static void test_rejected(void **state UNUSED)
 {
 	static const struct {
 		const char *text, *reason;
@@ -138,8 +138,8 @@ static void test_refused(void **state UNUSED)
 		{"q-2.3.macosx-10.8-intel.tar.gz", "version"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
-		assert_refused(str_from(table[i].text), table[i].reason);
-	assert_refused(STR("a\0-1-py3-none-any.whl"), "byte 0x00");
+		assert_rejected(str_from(table[i].text), table[i].reason);
+	assert_rejected(STR("a\0-1-py3-none-any.whl"), "byte 0x00");
 }
 
 static void test_too_long(void **state UNUSED)
@@ -148,8 +148,8 @@ static void test_too_long(void **state UNUSED)
 	memset(name, 'a', sizeof(name));
 	static const char tail[] = "-1-py3-none-any.whl";
 	memcpy(name + sizeof(name) - sizeof(tail), tail, sizeof(tail));
-	assert_refused(str_from(name), "longer");
-	CLEANUP(filename_release) struct filename f = parse(str_from(name + 1));
+	assert_rejected(str_from(name), "longer");
+	CLEANUP(filename_release) struct filename f = parse_valid(str_from(name + 1));
 	assert_int_equal(strlen(f.project), LIMIT_FILE_NAME - strlen(tail));
 }
 
@@ -157,7 +157,7 @@ static void test_sdist_by_its_pkg_info(void **state UNUSED)
 {
 	static const struct {
 		const char *text, *name, *version; // in PKG-INFO
-		const char *project, *is;          // NULL: refused
+		const char *project, *is;          // NULL: rejected
 	} table[] = {
 		{"cffi-1.0.2-2.tar.gz", "cffi", "1.0.2", "cffi", "1.0.2.post2"},
 		{"zope.event-3.5.0-1.tar.gz", "zope.event", "3.5.0-1", "zope-event", "3.5.0.post1"},
@@ -192,7 +192,7 @@ static void test_sdist_by_its_pkg_info(void **state UNUSED)
 
 enum { ROW_INPUT, ROW_VALID, ROW_PROJECT, ROW_VERSION, ROW_BUILD };
 
-// As the vectors write it: [1000, "abc"].
+// Appends a build tag as in the vectors: [1000, "abc"].
 static void add_build(struct str build, struct buf *out)
 {
 	size_t digits = 0;
@@ -212,10 +212,10 @@ static void check_row(void *ctx, const struct vector *row)
 	buf_init(&build, 4096);
 	vectors_unquote(row->column[ROW_INPUT], &name);
 	if (!str_eq(row->column[ROW_VALID], STR("1"))) {
-		assert_refused(buf_view(&name), "");
+		assert_rejected(buf_view(&name), "");
 		return;
 	}
-	CLEANUP(filename_release) struct filename f = parse(buf_view(&name));
+	CLEANUP(filename_release) struct filename f = parse_valid(buf_view(&name));
 	assert_true(str_eq(str_from(f.project), row->column[ROW_PROJECT]));
 	assert_true(str_eq(str_from(f.version.text), row->column[ROW_VERSION]));
 	add_build(f.build, &build);
@@ -241,7 +241,7 @@ int main(void)
 		cmocka_unit_test(test_kind),
 		cmocka_unit_test(test_wheels),
 		cmocka_unit_test(test_sdists),
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_rejected),
 		cmocka_unit_test(test_too_long),
 		cmocka_unit_test(test_sdist_by_its_pkg_info),
 		cmocka_unit_test(test_wheel_vectors),

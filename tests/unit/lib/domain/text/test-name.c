@@ -10,7 +10,7 @@
 #include "lib/domain/text/name.h"
 #include "tests/unit/support/vectors.h"
 
-static void check(struct str name, bool valid, struct str normal)
+static void check_name(struct str name, bool valid, struct str normal)
 {
 	CLEANUP(buf_release) struct buf out;
 	buf_init(&out, 4096);
@@ -20,7 +20,7 @@ static void check(struct str name, bool valid, struct str normal)
 	if (name_is_valid(name) != valid)
 		fail_msg("\"" STR_FMT "\" should be %s", STR_ARG(name), valid ? "valid" : "invalid");
 	if (name_is_normal(name) != str_eq(name, normal))
-		fail_msg("\"" STR_FMT "\" is taken for normal, or not", STR_ARG(name));
+		fail_msg("\"" STR_FMT "\": name_is_normal() is wrong", STR_ARG(name));
 }
 
 static void test_names(void **state UNUSED)
@@ -43,10 +43,10 @@ static void test_names(void **state UNUSED)
 		{"caf\xc3\xa9", false, "caf\xc3\xa9"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
-		check(str_from(table[i].name), table[i].valid, str_from(table[i].normal));
+		check_name(str_from(table[i].name), table[i].valid, str_from(table[i].normal));
 }
 
-static void test_nul_is_no_letter(void **state UNUSED)
+static void test_nul_is_not_a_letter(void **state UNUSED)
 {
 	assert_false(name_is_valid(STR("a\0b")));
 }
@@ -60,7 +60,7 @@ static void check_row(void *ctx UNUSED, const struct vector *row)
 	buf_init(&normal, 4096);
 	vectors_unquote(row->column[ROW_INPUT], &name);
 	vectors_unquote(row->column[ROW_NORMAL], &normal);
-	check(buf_view(&name), str_eq(row->column[ROW_VALID], STR("1")), buf_view(&normal));
+	check_name(buf_view(&name), str_eq(row->column[ROW_VALID], STR("1")), buf_view(&normal));
 }
 
 static void test_vectors(void **state UNUSED)
@@ -72,7 +72,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_nul_is_no_letter),
+		cmocka_unit_test(test_nul_is_not_a_letter),
 		cmocka_unit_test(test_vectors),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,11 +23,11 @@ static const char packages[] = "# what always stays\n"
 
 struct row {
 	const char *project, *version, *platform;
-	const char *source; // NULL: on no line
+	const char *source; // NULL: no line covers it
 	const char *reason;
 };
 
-static void check(const struct requirements *list, const struct row *rows, size_t count)
+static void check_found(const struct requirements *list, const struct row *rows, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		CLEANUP(version_release) struct version v = {0};
@@ -42,7 +42,7 @@ static void check(const struct requirements *list, const struct row *rows, size_
 	}
 }
 
-static void packages_that_stay(void **state UNUSED)
+static void test_packages(void **state UNUSED)
 {
 	static const struct row rows[] = {
 		{"numpy", "1.26.4", "ubuntu-22.04-x86_64", "list:3", "what the gate needs"},
@@ -64,10 +64,10 @@ static void packages_that_stay(void **state UNUSED)
 	struct err e = ERR_INIT;
 	assert_int_equal(requirements_parse(&list, str_from(packages), "list", REQUIREMENT_PACKAGES, &e), 0);
 	assert_int_equal(list.count, 7);
-	check(&list, rows, ARRAY_SIZE(rows));
+	check_found(&list, rows, ARRAY_SIZE(rows));
 }
 
-static void pins_that_stay(void **state UNUSED)
+static void test_pins(void **state UNUSED)
 {
 	static const char text[] = "# comment\n"
 				   "numpy===1.24.4;python_version=='3.8'\n"
@@ -84,7 +84,7 @@ static void pins_that_stay(void **state UNUSED)
 	CLEANUP(requirements_release) struct requirements list = {0};
 	struct err e = ERR_INIT;
 	assert_int_equal(requirements_parse(&list, str_from(text), "pins", REQUIREMENT_CONSTRAINTS, &e), 0);
-	check(&list, rows, ARRAY_SIZE(rows));
+	check_found(&list, rows, ARRAY_SIZE(rows));
 	// A second file adds to the first.
 	static const struct row more[] = {
 		{"numpy", "1.24.4", "any", "pins:2", NULL},
@@ -98,59 +98,61 @@ static void pins_that_stay(void **state UNUSED)
 	assert_int_equal(requirements_parse(&list, STR("numpy == 3\nsix\nidna<3,>=1\nq === 0.00;x\n"), "more",
 				 REQUIREMENT_CONSTRAINTS, &e),
 		0);
-	check(&list, more, ARRAY_SIZE(more));
+	check_found(&list, more, ARRAY_SIZE(more));
 }
 
-static void lines_that_are_no_requirement(void **state UNUSED)
+static void test_invalid_lines(void **state UNUSED)
 {
 	static const struct {
 		enum requirement_form form;
 		const char *text, *message;
 	} rows[] = {
-		{REQUIREMENT_PACKAGES, "a\n>=1\n", "x:2: it does not begin with the name of a project"},
-		{REQUIREMENT_PACKAGES, "numpy >= 1.0\n", "x:1: \">=\" is no specifier (as ==1.2 or >=1.2,<2)"},
+		{REQUIREMENT_PACKAGES, "a\n>=1\n", "x:2: the line does not begin with a project name"},
+		{REQUIREMENT_PACKAGES, "numpy >= 1.0\n", "x:1: \">=\" is not a specifier (such as ==1.2 or >=1.2,<2)"},
 		{REQUIREMENT_PACKAGES, "\n\nnumpy ==1.x keep\n",
-			"x:3: \"==1.x\" is no specifier (as ==1.2 or >=1.2,<2)"},
+			"x:3: \"==1.x\" is not a specifier (such as ==1.2 or >=1.2,<2)"},
 		{REQUIREMENT_PACKAGES, "numpy platform= keep\n", "x:1: platform= without a name or glob"},
-		{REQUIREMENT_PACKAGES, "numpy[extra] keep\n", "x:1: behind a name stands a blank or a specifier"},
-		{REQUIREMENT_PACKAGES, "numpy, six\n", "x:1: behind a name stands a blank or a specifier"},
-		{REQUIREMENT_PACKAGES, "_numpy\n", "x:1: it does not begin with the name of a project"},
-		{REQUIREMENT_PACKAGES, "n\xff\n", "x: it is no text in UTF-8"},
-		{REQUIREMENT_CONSTRAINTS, "-e .\n", "x:1: it does not begin with the name of a project"},
-		{REQUIREMENT_CONSTRAINTS, "-c other.txt\n", "x:1: it does not begin with the name of a project"},
-		{REQUIREMENT_CONSTRAINTS, "--index-url x\n", "x:1: it does not begin with the name of a project"},
-		{REQUIREMENT_CONSTRAINTS, "https://example.org/a.whl\n", "x:1: behind the name stands no specifier"},
-		{REQUIREMENT_CONSTRAINTS, "a @ https://example.org/a.whl\n",
-			"x:1: behind the name stands no specifier"},
-		{REQUIREMENT_CONSTRAINTS, "a[b]==1\n", "x:1: behind the name stands no specifier"},
-		{REQUIREMENT_CONSTRAINTS, "a==\n", "x:1: \"==\" is no specifier (as ==1.2 or >=1.2,<2)"},
-		{REQUIREMENT_CONSTRAINTS, "a==1 b==2\n", "x:1: \"==1 b==2\" is no specifier (as ==1.2 or >=1.2,<2)"},
-		{REQUIREMENT_CONSTRAINTS, "a===1 \\\n", "x:1: \"===1 \\\" is no specifier (as ==1.2 or >=1.2,<2)"},
+		{REQUIREMENT_PACKAGES, "numpy[extra] keep\n",
+			"x:1: after the name comes neither a blank nor a specifier"},
+		{REQUIREMENT_PACKAGES, "numpy, six\n", "x:1: after the name comes neither a blank nor a specifier"},
+		{REQUIREMENT_PACKAGES, "_numpy\n", "x:1: the line does not begin with a project name"},
+		{REQUIREMENT_PACKAGES, "n\xff\n", "x: not UTF-8 text"},
+		{REQUIREMENT_CONSTRAINTS, "-e .\n", "x:1: the line does not begin with a project name"},
+		{REQUIREMENT_CONSTRAINTS, "-c other.txt\n", "x:1: the line does not begin with a project name"},
+		{REQUIREMENT_CONSTRAINTS, "--index-url x\n", "x:1: the line does not begin with a project name"},
+		{REQUIREMENT_CONSTRAINTS, "https://example.org/a.whl\n", "x:1: after the name comes no specifier"},
+		{REQUIREMENT_CONSTRAINTS, "a @ https://example.org/a.whl\n", "x:1: after the name comes no specifier"},
+		{REQUIREMENT_CONSTRAINTS, "a[b]==1\n", "x:1: after the name comes no specifier"},
+		{REQUIREMENT_CONSTRAINTS, "a==\n", "x:1: \"==\" is not a specifier (such as ==1.2 or >=1.2,<2)"},
+		{REQUIREMENT_CONSTRAINTS, "a==1 b==2\n",
+			"x:1: \"==1 b==2\" is not a specifier (such as ==1.2 or >=1.2,<2)"},
+		{REQUIREMENT_CONSTRAINTS, "a===1 \\\n",
+			"x:1: \"===1 \\\" is not a specifier (such as ==1.2 or >=1.2,<2)"},
 		{REQUIREMENT_CONSTRAINTS, "a==1 --hash=sha256:00\n",
-			"x:1: \"==1 --hash=sha256:00\" is no specifier (as ==1.2 or >=1.2,<2)"},
-		{REQUIREMENT_CONSTRAINTS, "<<<<<<< HEAD\n", "x:1: it does not begin with the name of a project"},
+			"x:1: \"==1 --hash=sha256:00\" is not a specifier (such as ==1.2 or >=1.2,<2)"},
+		{REQUIREMENT_CONSTRAINTS, "<<<<<<< HEAD\n", "x:1: the line does not begin with a project name"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		CLEANUP(requirements_release) struct requirements list = {0};
 		struct err e = ERR_INIT;
 		if (requirements_parse(&list, str_from(rows[i].text), "x", rows[i].form, &e) == 0)
-			fail_msg("row %zu is taken", i);
+			fail_msg("row %zu is accepted", i);
 		assert_string_equal(e.msg, rows[i].message);
 		assert_int_equal(e.kind, ERR_USAGE);
 	}
 }
 
-static void nothing_is_a_list(void **state UNUSED)
+static void test_empty_lists(void **state UNUSED)
 {
 	CLEANUP(requirements_release) struct requirements list = {0};
 	struct err e = ERR_INIT;
 	assert_int_equal(requirements_parse(&list, STR(""), "x", REQUIREMENT_PACKAGES, &e), 0);
 	assert_int_equal(requirements_parse(&list, STR("#\n \n"), "x", REQUIREMENT_CONSTRAINTS, &e), 0);
 	assert_int_equal(list.count, 0);
-	check(&list, &(const struct row){"a", "1", "any", NULL, NULL}, 1);
+	check_found(&list, &(const struct row){"a", "1", "any", NULL, NULL}, 1);
 }
 
-static void recorded_constraints_are_read(void **state UNUSED)
+static void test_recorded_constraints(void **state UNUSED)
 {
 	static const struct {
 		const char *name;
@@ -176,11 +178,11 @@ static void recorded_constraints_are_read(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(packages_that_stay),
-		cmocka_unit_test(pins_that_stay),
-		cmocka_unit_test(lines_that_are_no_requirement),
-		cmocka_unit_test(nothing_is_a_list),
-		cmocka_unit_test(recorded_constraints_are_read),
+		cmocka_unit_test(test_packages),
+		cmocka_unit_test(test_pins),
+		cmocka_unit_test(test_invalid_lines),
+		cmocka_unit_test(test_empty_lists),
+		cmocka_unit_test(test_recorded_constraints),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,8 +11,8 @@
 #include "lib/base/mem.h"
 #include "lib/domain/text/rfc822-fields.h"
 
-// Each field as "name=value;", then the body. All as Python 3.11's email.message_from_string() has
-// it.
+// Each field as "name=value;", then the body. The expected values are those of email.message_from_string() in Python
+// 3.11.
 static const struct {
 	const char *text, *fields, *body;
 } table[] = {

@@ -77,7 +77,7 @@ static void test_invalid(void **state UNUSED)
 			fail_msg("\"%s\"", table[i]);
 }
 
-// As packaging 26 has it, where older ones say otherwise (test-oracle.py holds the rest against any).
+// Expected values of packaging 26, where older releases differ (test-oracle.py compares the rest with any release).
 static void test_neighbours(void **state UNUSED)
 {
 	static const struct {

@@ -25,7 +25,7 @@ static void tags_release(struct tags *tags)
 	free(tags->items);
 }
 
-static int collect(void *ctx, struct str tag, struct err *e UNUSED)
+static int add_to_tags(void *ctx, struct str tag, struct err *e UNUSED)
 {
 	struct tags *tags = ctx;
 	GROW(tags->items, tags->count, tags->room);
@@ -33,20 +33,20 @@ static int collect(void *ctx, struct str tag, struct err *e UNUSED)
 	return 0;
 }
 
-static int by_text(const void *a, const void *b)
+static int compare_texts(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-// Sorted, a space between.
-static void expand(struct str filename, struct buf *out)
+// The expanded tags, sorted and separated by spaces.
+static void expand_sorted(struct str filename, struct buf *out)
 {
 	CLEANUP(filename_release) struct filename f = {0};
 	CLEANUP(tags_release) struct tags tags = {0};
 	struct err e = ERR_INIT;
-	if (filename_parse(filename, &f, &e) < 0 || tag_foreach(&f, collect, &tags, &e) < 0)
+	if (filename_parse(filename, &f, &e) < 0 || tag_foreach(&f, add_to_tags, &tags, &e) < 0)
 		fail_msg(STR_FMT ": %s", STR_ARG(filename), e.msg);
-	qsort(tags.items, tags.count, sizeof(*tags.items), by_text);
+	qsort(tags.items, tags.count, sizeof(*tags.items), compare_texts);
 	for (size_t i = 0; i < tags.count; i++)
 		buf_printf(out, "%s%s", i ? " " : "", tags.items[i]);
 }
@@ -67,7 +67,7 @@ static void test_sets(void **state UNUSED)
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		CLEANUP(buf_release) struct buf tags;
 		buf_init(&tags, 4096);
-		expand(str_from(table[i].filename), &tags);
+		expand_sorted(str_from(table[i].filename), &tags);
 		assert_string_equal(tags.data, table[i].tags);
 	}
 }
@@ -78,7 +78,7 @@ static int count_calls(void *ctx, struct str tag UNUSED, struct err *e UNUSED)
 	return 0;
 }
 
-// Members "a.b.c…": count of them, each a letter or two.
+// A set of count members, "a.b.c…", each one or two letters.
 static void add_set(struct buf *out, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -116,7 +116,7 @@ static void test_limit(void **state UNUSED)
 	assert_int_equal(e.kind, ERR_LIMIT);
 }
 
-// No file's name says more, and so no line that agrees with one: else a line's length is multiplied by all its tags.
+// Sets longer than any file name are rejected. Otherwise the length of a line would be multiplied by its tags.
 static void test_long_sets(void **state UNUSED)
 {
 	CLEANUP(mem_free) char *text = xmalloc(LIMIT_METADATA);
@@ -139,16 +139,16 @@ static void test_long_sets(void **state UNUSED)
 	}
 }
 
-static int refuse(void *ctx UNUSED, struct str tag, struct err *e)
+static int reject_tag(void *ctx UNUSED, struct str tag, struct err *e)
 {
 	return err_set(e, ERR_DENIED, STR_FMT, STR_ARG(tag));
 }
 
-static void test_callback_ends_the_walk(void **state UNUSED)
+static void test_callback_ends_walk(void **state UNUSED)
 {
 	struct filename f = {.python = STR("py2.py3"), .abi = STR("none"), .platform = STR("any")};
 	struct err e = ERR_INIT;
-	assert_int_equal(tag_foreach(&f, refuse, NULL, &e), -1);
+	assert_int_equal(tag_foreach(&f, reject_tag, NULL, &e), -1);
 	assert_int_equal(e.kind, ERR_DENIED);
 	assert_string_equal(e.msg, "py2-none-any");
 }
@@ -163,7 +163,7 @@ static void check_row(void *ctx UNUSED, const struct vector *row)
 	buf_init(&name, 4096);
 	buf_init(&tags, 1 << 20);
 	vectors_unquote(row->column[ROW_INPUT], &name);
-	expand(buf_view(&name), &tags);
+	expand_sorted(buf_view(&name), &tags);
 	if (!str_eq(buf_view(&tags), row->column[ROW_TAGS]))
 		fail_msg("line %zu: %s", row->line, tags.data);
 }
@@ -179,7 +179,7 @@ int main(void)
 		cmocka_unit_test(test_sets),
 		cmocka_unit_test(test_limit),
 		cmocka_unit_test(test_long_sets),
-		cmocka_unit_test(test_callback_ends_the_walk),
+		cmocka_unit_test(test_callback_ends_walk),
 		cmocka_unit_test(test_vectors),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,7 @@
 #include "lib/domain/text/version.h"
 #include "tests/unit/support/vectors.h"
 
-static struct version parse(struct str text)
+static struct version parse_valid(struct str text)
 {
 	struct version v;
 	struct err e = ERR_INIT;
@@ -43,7 +43,7 @@ static void test_normal_form(void **state UNUSED)
 		{"\xe3\x80\x80 1\xc2\x85", "1", false, false},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
-		CLEANUP(version_release) struct version v = parse(str_from(table[i].text));
+		CLEANUP(version_release) struct version v = parse_valid(str_from(table[i].text));
 		assert_string_equal(v.text, table[i].normal);
 		assert_int_equal(v.is_prerelease, table[i].is_prerelease);
 		assert_int_equal(v.is_local, table[i].is_local);
@@ -65,7 +65,7 @@ static void test_invalid(void **state UNUSED)
 	assert_false(version_is_valid(STR("1\0")));
 }
 
-// Ascending; those in one row are equal.
+// In ascending order; versions in one row are equal.
 static const char *const ladder[][3] = {
 	{"0.dev0", "0.0.dev", NULL},
 	{"0", "0.0.0", "0!0"},
@@ -105,8 +105,8 @@ static int sign(int n)
 
 static void check_order(const char *a, size_t rank_a, const char *b, size_t rank_b)
 {
-	CLEANUP(version_release) struct version va = parse(str_from(a));
-	CLEANUP(version_release) struct version vb = parse(str_from(b));
+	CLEANUP(version_release) struct version va = parse_valid(str_from(a));
+	CLEANUP(version_release) struct version vb = parse_valid(str_from(b));
 	if (sign(version_cmp(&va, &vb)) != (rank_a > rank_b) - (rank_a < rank_b))
 		fail_msg("%s against %s", a, b);
 }
@@ -119,7 +119,7 @@ static void test_order(void **state UNUSED)
 				check_order(ladder[i][k], i, ladder[j][0], j);
 }
 
-// Numbers as long as their count of digits takes one byte in the key, and longer.
+// Numbers whose digit count takes one byte in the key, and longer ones.
 static void test_numbers_of_any_size(void **state UNUSED)
 {
 	static const size_t digits[] = {1, 252, 253, 254, 255, 256, 257, 5000, 70000};
@@ -127,7 +127,7 @@ static void test_numbers_of_any_size(void **state UNUSED)
 	for (size_t i = 0; i < ARRAY_SIZE(digits); i++) {
 		CLEANUP(mem_free) char *text = xmalloc(digits[i]);
 		memset(text, '9', digits[i]);
-		struct version v = parse((struct str){text, digits[i]});
+		struct version v = parse_valid((struct str){text, digits[i]});
 		assert_int_equal(strlen(v.text), digits[i]);
 		if (before.text)
 			assert_true(version_cmp(&before, &v) < 0);
@@ -160,7 +160,7 @@ static void check_row(void *ctx, const struct vector *row)
 			fail_msg("line %zu should be invalid", row->line);
 		return;
 	}
-	struct ranked r = {parse(buf_view(&text)), strtol(row->column[ROW_RANK].ptr, NULL, 10)};
+	struct ranked r = {parse_valid(buf_view(&text)), strtol(row->column[ROW_RANK].ptr, NULL, 10)};
 	if (!str_eq(str_from(r.version.text), row->column[ROW_NORMAL]))
 		fail_msg("line %zu became %s", row->line, r.version.text);
 	assert_int_equal(r.version.is_prerelease, str_eq(row->column[ROW_PRERELEASE], STR("1")));
@@ -174,7 +174,7 @@ static int by_key(const void *a, const void *b)
 	return version_cmp(&((const struct ranked *)a)->version, &((const struct ranked *)b)->version);
 }
 
-// Sorted by the keys, ranks rise where keys do, and only there: so every pair is right.
+// Sorted by keys, the ranks rise exactly where the keys do. So each pair is in the right order.
 static void check_ranking(struct ranking *all)
 {
 	assert_true(all->count > 0);

@@ -72,9 +72,9 @@ static void reasons(void **state UNUSED)
 		{MARK_YANKED, "broken\n", "broken"},
 		{MARK_YANKED, " a\n\tb \x01 c\r\n", "a b c"},
 		{MARK_YANKED, "{\"reason\":\"no JSON here\"}", "{\"reason\":\"no JSON here\"}"},
-		{MARK_YANKED, "broken\n" MARK_FOLLOWS "https://here/simple/\n", "broken"}, // upstream's
-		{MARK_YANKED, "\n" MARK_FOLLOWS "https://here/simple/\n", ""},
-		{MARK_YANKED, MARK_FOLLOWS "it\nbroken", MARK_FOLLOWS "it broken"}, // not the last line
+		{MARK_YANKED, "broken\n" MARK_FROM_UPSTREAM "https://here/simple/\n", "broken"}, // upstream's
+		{MARK_YANKED, "\n" MARK_FROM_UPSTREAM "https://here/simple/\n", ""},
+		{MARK_YANKED, MARK_FROM_UPSTREAM "it\nbroken", MARK_FROM_UPSTREAM "it broken"}, // not the last line
 		{MARK_PRUNED, "{\"reason\": \"upstream\\nhas it\", \"by\": \"root\"}", "upstream has it"},
 		{MARK_PRUNED, "{\"by\": \"root\"}", ""},
 		{MARK_PRUNED, "{\"reason\": 7}", ""},
