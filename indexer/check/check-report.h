@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the summary of a check tells: its rows.
+// The numbers and lists in a check's summary. Constant data: any thread.
 #pragma once
 
 #include "indexer/walk/summary.h"
 
-// What is wrong with a file: a list and, in the same order, a number each.
+// The kinds of differences: each has a list, and a number in the same order.
 enum check_report_list {
-	CHECK_REPORT_LIST_CORRUPT,    // path, sha256 that is recorded, and that was found
+	CHECK_REPORT_LIST_CORRUPT,    // path, recorded sha256, found sha256
 	CHECK_REPORT_LIST_CHANGED,    // path, how
 	CHECK_REPORT_LIST_ORPHANED,   // path
 	CHECK_REPORT_LIST_STRANGE,    // path
@@ -19,17 +19,17 @@ enum check_report_number {
 	CHECK_REPORT_FILES,   // wheels and sdists seen
 	CHECK_REPORT_LISTED,  // in the catalog
 	CHECK_REPORT_HASHED,  // of these
-	CHECK_REPORT_CORRUPT, // other bytes under the size and time that are recorded
-	CHECK_REPORT_CHANGED, // another size, or other bytes and another time: a scan will see it
+	CHECK_REPORT_CORRUPT, // other bytes, with the recorded size and mtime
+	CHECK_REPORT_CHANGED, // another size, or other bytes and another mtime: the next scan finds it
 	CHECK_REPORT_ORPHANED,
 	CHECK_REPORT_STRANGE,
 	CHECK_REPORT_MISPLACED,
 	CHECK_REPORT_UNREADABLE,
 	CHECK_REPORT_WAITING, // still being written
-	CHECK_REPORT_DAMAGED, // not in the catalog, and will be quarantined
+	CHECK_REPORT_DAMAGED, // not in the catalog; the next scan will quarantine it
 	CHECK_REPORT_IGNORED, // neither wheels nor sdists
 	CHECK_REPORT_LINKS,   // links that were not followed
-	CHECK_REPORT_SEED,    // of the random choice; 0: there was none
+	CHECK_REPORT_SEED,    // of the random choice; 0: all files were hashed
 	CHECK_REPORT_BYTES,   // hashed
 	CHECK_REPORT_NUMBERS,
 };

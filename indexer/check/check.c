@@ -10,57 +10,56 @@
 #include "lib/os/clock.h"
 #include "lib/state/catalog/catalog-check.h"
 
-struct check {
+struct check_state {
 	const struct store *store;
 	struct catalog *catalog;
 	const struct check_options *options;
 	struct summary *summary;
-	struct verify_file checking;
+	struct verify_file verify;
 	struct reservoir *sample; // NULL: all
 	struct throttle *throttle;
-	struct misplaced layout;
+	struct misplaced misplaced;
 	struct walk walk;
 };
 
-static void check_release(struct check *c)
+static void check_state_release(struct check_state *c)
 {
-	walk_release(&c->walk); // the crew uses all below
-	misplaced_release(&c->layout);
+	walk_release(&c->walk); // first: its workers use all below
+	misplaced_release(&c->misplaced);
 	throttle_free(c->throttle);
 	reservoir_free(c->sample);
-	pthread_mutex_destroy(&c->checking.lock);
+	pthread_mutex_destroy(&c->verify.lock);
 }
 
-// Instead of each of its files: a volume is not mounted, or no scan has seen yet what was done on
-// purpose.
-static int see_platform(void *ctx, const struct catalog_platform *p, struct err *e UNUSED)
+// Reports a platform once instead of each of its files: its volume is not mounted, or it was removed and not scanned
+// since.
+static int report_missing_platform(void *ctx, const struct catalog_platform *p, struct err *e UNUSED)
 {
-	struct check *c = ctx;
+	struct check_state *c = ctx;
 	if (store_platform(c->store, p->id) || !p->files)
 		return 0;
 	CLEANUP(mem_free)
-	char *text = xasprintf("platform %s: the store has it no more, but the catalog knows %" PRIu64 " files there",
+	char *text = xasprintf("platform %s: the store does not have it, but the catalog knows %" PRIu64 " files there",
 		p->name, p->files);
 	summary_add(c->summary, CHECK_REPORT_LIST_UNREADABLE, text, NULL, NULL);
 	return 0;
 }
 
-static void see_misplaced(void *ctx, int64_t platform, const char *folder, const char *filename, const char *project)
+static void report_misplaced(void *ctx, int64_t platform, const char *folder, const char *filename, const char *project)
 {
-	struct check *c = ctx;
+	struct check_state *c = ctx;
 	CLEANUP(mem_free)
 	char *path = xasprintf("%s/%s/%s", store_platform(c->store, platform)->name, folder, filename);
 	summary_add(c->summary, CHECK_REPORT_LIST_MISPLACED, path, project, NULL);
 }
 
-// Before the walk, in one thread: what can be said of a file by the catalog alone, and whether it
-// is chosen.
-static int see_good(void *ctx, const struct catalog_good *file, struct err *e UNUSED)
+// Before the walk, in one thread: checks what needs only the catalog, and offers the file to the sample.
+static int handle_good_file(void *ctx, const struct catalog_good *file, struct err *e UNUSED)
 {
-	struct check *c = ctx;
+	struct check_state *c = ctx;
 	if (!store_platform(c->store, file->platform))
 		return 0;
-	misplaced_see(&c->layout, file->platform, file->folder, file->filename, file->project);
+	misplaced_add(&c->misplaced, file->platform, file->folder, file->filename, file->project);
 	if (file->state != FILE_IS_LISTED)
 		return 0;
 	c->summary->number[CHECK_REPORT_LISTED]++;
@@ -71,11 +70,12 @@ static int see_good(void *ctx, const struct catalog_good *file, struct err *e UN
 	return 0;
 }
 
-static int choose(struct check *c, struct err *e)
+static int choose_files(struct check_state *c, struct err *e)
 {
-	if (catalog_platforms(c->catalog, see_platform, c, e) < 0 || catalog_good_files(c->catalog, see_good, c, e) < 0)
+	if (catalog_platforms(c->catalog, report_missing_platform, c, e) < 0 ||
+		catalog_good_files(c->catalog, handle_good_file, c, e) < 0)
 		return -1;
-	misplaced_end(&c->layout);
+	misplaced_end(&c->misplaced);
 	if (!c->sample)
 		return 0;
 	reservoir_end(c->sample);
@@ -83,48 +83,48 @@ static int choose(struct check *c, struct err *e)
 	return 0;
 }
 
-// A file that the catalog did not know when its folder was looked at.
-static int see_new(struct check *c, const struct scan_event *o, struct err *e)
+// A file that was not in the catalog when its folder was scanned.
+static int handle_new_file(struct check_state *c, const struct scan_event *ev, struct err *e)
 {
-	const struct folder *f = o->folder;
-	int known = catalog_has_file(c->catalog, f->platform->id, f->path, o->facts->filename, e);
+	const struct folder *f = ev->folder;
+	int known = catalog_has_file(c->catalog, f->platform->id, f->path, ev->facts->filename, e);
 	if (known)
 		return known < 0 ? -1 : 0;
-	if (o->facts->refusal)
+	if (ev->facts->refusal)
 		c->summary->number[CHECK_REPORT_DAMAGED]++;
 	else
-		verify_file_found(&c->checking, CHECK_REPORT_LIST_STRANGE, f, o->facts->filename, NULL, NULL);
+		verify_file_report(&c->verify, CHECK_REPORT_LIST_STRANGE, f, ev->facts->filename, NULL, NULL);
 	return 0;
 }
 
-static int see_gone(struct check *c, const struct scan_event *o, struct err *e)
+static int handle_gone_file(struct check_state *c, const struct scan_event *ev, struct err *e)
 {
 	CLEANUP(mem_free) char *filename = NULL;
-	int known = catalog_file_name(c->catalog, o->id, &filename, e);
+	int known = catalog_file_name(c->catalog, ev->id, &filename, e);
 	if (known > 0)
-		verify_file_found(&c->checking, CHECK_REPORT_LIST_ORPHANED, o->folder, filename, NULL, NULL);
+		verify_file_report(&c->verify, CHECK_REPORT_LIST_ORPHANED, ev->folder, filename, NULL, NULL);
 	return known < 0 ? -1 : 0;
 }
 
-static int see_problem(struct check *c, const struct scan_event *o)
+static int handle_problem(struct check_state *c, const struct scan_event *ev)
 {
-	pthread_mutex_lock(&c->checking.lock);
-	summary_add(c->summary, CHECK_REPORT_LIST_UNREADABLE, o->text, NULL, NULL);
-	pthread_mutex_unlock(&c->checking.lock);
+	pthread_mutex_lock(&c->verify.lock);
+	summary_add(c->summary, CHECK_REPORT_LIST_UNREADABLE, ev->text, NULL, NULL);
+	pthread_mutex_unlock(&c->verify.lock);
 	return 0;
 }
 
-static int take(void *ctx, const struct scan_event *o, struct err *e)
+static int handle_event(void *ctx, const struct scan_event *ev, struct err *e)
 {
-	if (!o)
+	if (!ev)
 		return 0;
-	switch (o->kind) {
+	switch (ev->kind) {
 	case SCAN_EVENT_FILE:
-		return see_new(ctx, o, e);
+		return handle_new_file(ctx, ev, e);
 	case SCAN_EVENT_FILE_GONE:
-		return see_gone(ctx, o, e);
+		return handle_gone_file(ctx, ev, e);
 	case SCAN_EVENT_PROBLEM:
-		return see_problem(ctx, o);
+		return handle_problem(ctx, ev);
 	case SCAN_EVENT_MARK:
 	case SCAN_EVENT_FOLDER_NEW:
 	case SCAN_EVENT_FOLDER:
@@ -135,7 +135,7 @@ static int take(void *ctx, const struct scan_event *o, struct err *e)
 	return 0;
 }
 
-static void sum_up(struct check *c)
+static void summarize_check(struct check_state *c)
 {
 	static const struct {
 		enum scan_workers_count from;
@@ -149,7 +149,7 @@ static void sum_up(struct check *c)
 		{COUNT_BYTES, CHECK_REPORT_BYTES},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(row); i++)
-		c->summary->number[row[i].to] = scan_workers_counted(c->walk.workers, row[i].from);
+		c->summary->number[row[i].to] = scan_workers_total(c->walk.workers, row[i].from);
 	for (unsigned i = 0; i < CHECK_REPORT_LISTS; i++) {
 		c->summary->number[CHECK_REPORT_CORRUPT + i] = c->summary->list[i].all;
 		summary_sort(c->summary, i);
@@ -158,12 +158,12 @@ static void sum_up(struct check *c)
 		c->summary->number[CHECK_REPORT_SEED] = c->options->seed;
 }
 
-static int run(struct check *c, struct err *e)
+static int run_check(struct check_state *c, struct err *e)
 {
-	if (choose(c, e) < 0 || walk_run(&c->walk, e) < 0)
+	if (choose_files(c, e) < 0 || walk_run(&c->walk, e) < 0)
 		return -1;
 	walk_report(&c->walk, WALK_ENDS);
-	sum_up(c);
+	summarize_check(c);
 	return catalog_is_current(c->catalog, e);
 }
 
@@ -172,13 +172,13 @@ int check_run(const struct store *store, struct catalog *catalog, const struct c
 {
 	int64_t begin = clock_wall_ns();
 	*summary = (struct summary){.shape = &check_report_shape};
-	CLEANUP(check_release)
-	struct check c = {.store = store, .catalog = catalog, .options = options, .summary = summary};
+	CLEANUP(check_state_release)
+	struct check_state c = {.store = store, .catalog = catalog, .options = options, .summary = summary};
 	c.sample = options->hashes_all ? NULL : reservoir_new(options->sample, options->seed);
 	c.throttle = options->rate ? throttle_new(options->rate) : NULL;
-	c.checking = (struct verify_file){.sample = c.sample, .summary = summary};
-	pthread_mutex_init(&c.checking.lock, NULL);
-	misplaced_init(&c.layout, see_misplaced, &c);
+	c.verify = (struct verify_file){.sample = c.sample, .summary = summary};
+	pthread_mutex_init(&c.verify.lock, NULL);
+	misplaced_init(&c.misplaced, report_misplaced, &c);
 	c.walk = (struct walk){
 		.watch = options->watch,
 		.catalog = catalog,
@@ -187,13 +187,13 @@ int check_run(const struct store *store, struct catalog *catalog, const struct c
 			.settle_ns = (int64_t)options->settle * 1000000000,
 			.lists_all = true,
 			.is_wanted = verify_file_is_wanted,
-			.look = verify_file_run,
-			.ctx = &c.checking,
+			.read_known = verify_file_run,
+			.ctx = &c.verify,
 			.throttle = c.throttle},
-		.take = take,
+		.handle = handle_event,
 		.ctx = &c,
 	};
-	int result = run(&c, e);
+	int result = run_check(&c, e);
 	summary->seconds = (double)(clock_wall_ns() - begin) / 1e9;
 	return result;
 }

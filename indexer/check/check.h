@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The check: holds the store against the catalog and tells what differs. Writes neither.
+// The check: compares the store with the catalog and reports differences. It writes neither.
 //
-// The names of all files are compared, and the bytes of those that are chosen. What a scan changes
-// in the catalog meanwhile is taken as it is then.
+// It compares the names of all files, and the bytes of a sample or of all. A difference is reported only if the catalog
+// still says the same afterwards: a scan may run meanwhile.
 #pragma once
 
 #include <stdbool.h>
@@ -12,19 +12,20 @@
 #include "indexer/walk/walk.h"
 
 struct check_options {
-	unsigned threads; // 0: as many as the machine has processors
+	unsigned threads; // 0: one per processor
 	uint64_t settle;  // seconds: a damaged file younger than this is still being written
-	uint64_t rate;    // bytes a second that are read at most; 0: any
-	bool hashes_all;  // all listed files, not a sample
-	uint64_t sample;  // how many listed files are hashed
-	uint64_t seed;    // which ones
+	uint64_t rate;    // bytes per second to read at most; 0: no limit
+	bool hashes_all;  // hash all listed files, not a sample
+	uint64_t sample;  // how many listed files to hash
+	uint64_t seed;    // of their random choice
 	struct walk_watch watch;
 };
 
-// Checks a store whose platforms have their ids (store_find). catalog may be open for reading
-// alone. What is wrong is in summary and no error; neither is a file that cannot be read. ERR_BUSY
-// where it was cancelled, or the catalog was written while it was read without locks.
+// Checks a store whose platforms have their ids (store_find), in the calling thread and options->threads more. catalog
+// may be read-only. Differences and unreadable files are in *summary, and are no error. ERR_BUSY where it was
+// cancelled, or the catalog changed while it was read without locks; errors of catalog.h. The caller releases *summary
+// in any case.
 int check_run(const struct store *store, struct catalog *catalog, const struct check_options *options,
 	struct summary *summary, struct err *e) MUST_CHECK;
-// -1 with ERR_INVALID that counts what is wrong; 0 where nothing is.
+// 0 where there is no difference; else -1 with ERR_INVALID and the counts. Any thread.
 int check_verdict(const struct summary *summary, struct err *e) MUST_CHECK;

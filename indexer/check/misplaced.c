@@ -8,37 +8,37 @@
 #include "lib/base/mem.h"
 #include "lib/domain/text/name.h"
 
-struct layout_stray {
+struct misplaced_candidate {
 	char *filename;
 	char *project;
 };
 
-void misplaced_init(struct misplaced *l, misplaced_fn *fn, void *ctx)
+void misplaced_init(struct misplaced *m, misplaced_fn *fn, void *ctx)
 {
-	*l = (struct misplaced){.fn = fn, .ctx = ctx};
+	*m = (struct misplaced){.fn = fn, .ctx = ctx};
 }
 
-static void forget_folder(struct misplaced *l)
+static void clear_folder(struct misplaced *m)
 {
-	for (size_t i = 0; i < l->count; i++) {
-		free(l->stray[i].filename);
-		free(l->stray[i].project);
+	for (size_t i = 0; i < m->count; i++) {
+		free(m->candidate[i].filename);
+		free(m->candidate[i].project);
 	}
-	free(l->folder);
-	free(l->project);
-	l->folder = l->project = NULL;
-	l->count = 0;
+	free(m->folder);
+	free(m->project);
+	m->folder = m->project = NULL;
+	m->count = 0;
 }
 
-void misplaced_release(struct misplaced *l)
+void misplaced_release(struct misplaced *m)
 {
-	forget_folder(l);
-	free(l->stray);
-	l->stray = NULL;
+	clear_folder(m);
+	free(m->candidate);
+	m->candidate = NULL;
 }
 
-// The project that a folder names, normalised; NULL where it names none.
-static char *project_of(const char *folder, bool *has_letter)
+// The normalised project name in the path of a folder; NULL where it has none. The caller frees it.
+static char *project_of_folder(const char *folder, bool *has_letter)
 {
 	struct str rest = str_from(folder), first = str_cut(&rest, '/');
 	*has_letter = first.len == 1 && rest.ptr;
@@ -52,33 +52,33 @@ static char *project_of(const char *folder, bool *has_letter)
 	return buf_steal(&out);
 }
 
-void misplaced_end(struct misplaced *l)
+void misplaced_end(struct misplaced *m)
 {
-	for (size_t i = 0; i < l->count && (l->is_sorted || !l->is_mixed); i++)
-		l->fn(l->ctx, l->platform, l->folder, l->stray[i].filename, l->stray[i].project);
-	forget_folder(l);
+	for (size_t i = 0; i < m->count && (m->is_sorted || !m->is_mixed); i++)
+		m->fn(m->ctx, m->platform, m->folder, m->candidate[i].filename, m->candidate[i].project);
+	clear_folder(m);
 }
 
-static void begin_folder(struct misplaced *l, int64_t platform, const char *folder)
+static void begin_folder(struct misplaced *m, int64_t platform, const char *folder)
 {
-	misplaced_end(l);
-	l->platform = platform;
-	l->folder = xstrdup(folder);
-	l->project = project_of(folder, &l->is_sorted);
-	l->is_mixed = false;
+	misplaced_end(m);
+	m->platform = platform;
+	m->folder = xstrdup(folder);
+	m->project = project_of_folder(folder, &m->is_sorted);
+	m->is_mixed = false;
 }
 
-void misplaced_see(struct misplaced *l, int64_t platform, const char *folder, const char *filename, const char *project)
+void misplaced_add(struct misplaced *m, int64_t platform, const char *folder, const char *filename, const char *project)
 {
-	if (!l->folder || l->platform != platform || strcmp(l->folder, folder) != 0)
-		begin_folder(l, platform, folder);
-	if (!l->project)
+	if (!m->folder || m->platform != platform || strcmp(m->folder, folder) != 0)
+		begin_folder(m, platform, folder);
+	if (!m->project)
 		return;
-	if (strcmp(l->project, project) == 0) {
-		l->is_sorted = true;
+	if (strcmp(m->project, project) == 0) {
+		m->is_sorted = true;
 		return;
 	}
-	l->is_mixed |= l->count && strcmp(l->stray[0].project, project) != 0;
-	GROW(l->stray, l->count, l->room);
-	l->stray[l->count++] = (struct layout_stray){xstrdup(filename), xstrdup(project)};
+	m->is_mixed |= m->count && strcmp(m->candidate[0].project, project) != 0;
+	GROW(m->candidate, m->count, m->room);
+	m->candidate[m->count++] = (struct misplaced_candidate){xstrdup(filename), xstrdup(project)};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A random choice among ids that come one by one, each as likely to be chosen as any other. The
-// same seed and order give the same choice. One thread until reservoir_end; then any may ask.
+// Reservoir sampling: a random choice of a fixed number of ids from a sequence of unknown length, all equally likely.
+// The same seed and order give the same choice. One thread until reservoir_end; any thread afterwards.
 #pragma once
 
 #include <stdbool.h>
@@ -9,12 +9,13 @@
 
 struct reservoir;
 
-// Chooses most of what is offered, or all where that is less.
+// Chooses at most `most` ids. Freed with reservoir_free.
 struct reservoir *reservoir_new(size_t most, uint64_t seed);
-void reservoir_free(struct reservoir *s);     // NULL is fine
-void reservoir_cleanup(struct reservoir **s); // for CLEANUP
-void reservoir_offer(struct reservoir *s, int64_t id, uint64_t size);
-void reservoir_end(struct reservoir *s);
-bool reservoir_has(const struct reservoir *s, int64_t id);
-// Of all that was chosen.
-uint64_t reservoir_bytes(const struct reservoir *s);
+void reservoir_free(struct reservoir *r);     // NULL is fine
+void reservoir_cleanup(struct reservoir **r); // for CLEANUP
+void reservoir_offer(struct reservoir *r, int64_t id, uint64_t size);
+// No offer may follow. To be called before the next two.
+void reservoir_end(struct reservoir *r);
+bool reservoir_has(const struct reservoir *r, int64_t id);
+// The sum of the sizes of the chosen files.
+uint64_t reservoir_bytes(const struct reservoir *r);

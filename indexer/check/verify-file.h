@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checking one file that the catalog lists: are its bytes those of the SHA-256 that is recorded?
+// Compares the bytes of one listed file with the SHA-256 in its row.
 #pragma once
 
 #include <pthread.h>
@@ -8,18 +8,19 @@
 #include "indexer/check/reservoir.h"
 #include "indexer/walk/scan-workers.h"
 
-// What the crew's threads share: scan_workers_options.ctx.
+// What the workers share: scan_workers_options.ctx.
 struct verify_file {
-	const struct reservoir *sample; // which files are hashed; NULL: all
+	const struct reservoir *sample; // the files to hash; NULL: all
 	pthread_mutex_t lock;
 	struct summary *summary; // under lock
 };
 
-// Adds to the list; thread-safe. folder, filename: of what the path is made; texts as in
-// summary_add.
-void verify_file_found(struct verify_file *c, enum check_report_list list, const struct folder *folder,
+// Adds a file to a list of the summary; second and third as in summary_add. Any thread.
+void verify_file_report(struct verify_file *c, enum check_report_list list, const struct folder *folder,
 	const char *filename, const char *second, const char *third);
-// For scan_workers_options.is_wanted: what is chosen, and what has another size, which needs no hashing.
+// For scan_workers_options.is_wanted: the chosen files, and those of another size, which differ without hashing. Any
+// thread.
 bool verify_file_is_wanted(void *ctx, const struct catalog_known *known, const struct stat *st);
-// A scan_workers_fn: job->filename in job->folder, whose pending was raised for it.
-void verify_file_run(struct scan_workers *workers, struct worker *worker, struct job *job);
+// A scan_workers_fn for job->filename in job->folder, whose pending the caller has raised. On a worker thread. Errors
+// become SCAN_EVENT_PROBLEM events.
+void verify_file_run(struct scan_workers *workers, struct scan_worker *worker, struct scan_job *job);

@@ -11,12 +11,13 @@
 #include "lib/os/fs.h"
 #include "lib/view/page.h"
 
-struct exporting {
+struct export
+{
 	const struct site *site;
 	struct catalog *catalog;
 	const struct export_options *options;
 	char *folder; // real path
-	char *base;   // as views want it; NULL: none
+	char *base;   // normalised for struct view; NULL: none
 	struct manifest wanted;
 	struct docroot *root;
 	uint64_t done;
@@ -24,7 +25,7 @@ struct exporting {
 	const struct platform *platform; // whose files are being linked
 };
 
-static void export_release(struct exporting *x)
+static void export_release(struct export *x)
 {
 	docroot_cleanup(&x->root);
 	manifest_release(&x->wanted);
@@ -32,8 +33,8 @@ static void export_release(struct exporting *x)
 	free(x->base);
 }
 
-// The real path of a folder that may be missing, in one that may not.
-static char *resolve(const char *folder, struct err *e)
+// The real path of a folder that may be missing, but whose parent must exist.
+static char *resolve_folder(const char *folder, struct err *e)
 {
 	struct err missing = ERR_INIT;
 	struct str path = str_from(folder);
@@ -54,8 +55,8 @@ static char *resolve(const char *folder, struct err *e)
 	return above ? xasprintf("%s/" STR_FMT, strcmp(above, "/") == 0 ? "" : above, STR_ARG(name)) : NULL;
 }
 
-// Whether path is outer, or below it.
-static bool is_within(const char *path, const char *outer)
+// Whether path is outer or below it.
+static bool is_below(const char *path, const char *outer)
 {
 	size_t len = strcmp(outer, "/") == 0 ? 0 : strlen(outer);
 	return strncmp(path, outer, len) == 0 && (path[len] == '/' || !path[len]);
@@ -63,9 +64,9 @@ static bool is_within(const char *path, const char *outer)
 
 static int check_apart(const char *folder, const char *store, struct err *e)
 {
-	if (store && is_within(folder, store))
+	if (store && is_below(folder, store))
 		return err_set(e, ERR_USAGE, "--static %s: that is in the store %s", folder, store);
-	if (store && is_within(store, folder))
+	if (store && is_below(store, folder))
 		return err_set(e, ERR_USAGE, "--static %s: the store %s is in it", folder, store);
 	return 0;
 }
@@ -78,13 +79,13 @@ static int check_platform(const char *folder, const struct platform *p, struct e
 	return check_apart(folder, real ? real : p->path, e);
 }
 
-static int prepare(struct exporting *x, struct err *e)
+static int prepare_export(struct export *x, struct err *e)
 {
 	const struct export_options *o = x->options;
 	x->base = o->base ? url_base(str_from(o->base)) : NULL;
 	if (o->base && !x->base)
 		return err_set(e, ERR_USAGE, "--base %s: not an http:// or https:// address without query", o->base);
-	x->folder = resolve(o->folder, e);
+	x->folder = resolve_folder(o->folder, e);
 	if (!x->folder)
 		return err_prefix(e, "--static ");
 	if (check_apart(x->folder, x->site->store.path, e) < 0)
@@ -97,18 +98,18 @@ static int prepare(struct exporting *x, struct err *e)
 
 int export_check(const struct site *site, const struct export_options *options, struct err *e)
 {
-	CLEANUP(export_release) struct exporting x = {.site = site, .options = options};
-	return prepare(&x, e);
+	CLEANUP(export_release) struct export x = {.site = site, .options = options};
+	return prepare_export(&x, e);
 }
 
-// The page of a project, or (project "") the list, with a slash at its end.
-static char *page_path(const struct exporting *x, const char *project)
+// The path of a project's page, or (project "") of the project list, with a slash at its end.
+static char *page_path(const struct export *x, const char *project)
 {
 	return xasprintf("%s%ssimple/%s%s", x->view.name ? x->view.name : "", x->view.name ? "/" : "", project,
 		*project ? "/" : "");
 }
 
-static char *file_path(const struct exporting *x, const struct catalog_location *file, const char *ending)
+static char *file_path(const struct export *x, const struct catalog_location *file, const char *ending)
 {
 	return xasprintf("files/%s/%s/%s%s", x->platform->name, file->project, file->filename, ending);
 }
@@ -119,58 +120,58 @@ static bool has_metadata(const struct catalog_location *file)
 	return file->metadata_sha256 && strlen(file->filename) + strlen(".metadata") <= LIMIT_FILE_NAME;
 }
 
-static int want_file(void *ctx, const struct catalog_location *file, struct err *e UNUSED)
+static int add_wanted_file(void *ctx, const struct catalog_location *file, struct err *e UNUSED)
 {
-	struct exporting *x = ctx;
+	struct export *x = ctx;
 	manifest_add(&x->wanted, file_path(x, file, ""));
 	if (has_metadata(file))
 		manifest_add(&x->wanted, file_path(x, file, ".metadata"));
 	return 0;
 }
 
-static int want_page(void *ctx, const char *project, struct err *e UNUSED)
+static int add_wanted_page(void *ctx, const char *project, struct err *e UNUSED)
 {
-	struct exporting *x = ctx;
+	struct export *x = ctx;
 	manifest_add(&x->wanted, page_path(x, project));
 	return 0;
 }
 
-static void report(struct exporting *x)
+static void report_progress(struct export *x)
 {
 	x->done++;
 	if (x->options->progress)
 		x->options->progress(x->options->ctx, x->done, x->wanted.count);
 }
 
-static int put_metadata(struct exporting *x, const struct catalog_location *file, struct err *e)
+static int export_metadata(struct export *x, const struct catalog_location *file, struct err *e)
 {
 	CLEANUP(mem_free) char *path = file_path(x, file, ".metadata");
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, LIMIT_METADATA);
-	report(x);
+	report_progress(x);
 	if (catalog_metadata(x->catalog, file->metadata_sha256, &text, e) < 0)
 		return err_prefix(e, "%s: ", path);
 	return docroot_file(x->root, path, buf_view(&text), e);
 }
 
-static int put_file(void *ctx, const struct catalog_location *file, struct err *e)
+static int export_file(void *ctx, const struct catalog_location *file, struct err *e)
 {
-	struct exporting *x = ctx;
+	struct export *x = ctx;
 	CLEANUP(mem_free) char *path = file_path(x, file, "");
 	CLEANUP(mem_free) char *target = xasprintf("%s/%s", x->platform->path, file->path);
-	report(x);
+	report_progress(x);
 	if (docroot_link(x->root, path, target, e) < 0)
 		return -1;
-	return has_metadata(file) ? put_metadata(x, file, e) : 0;
+	return has_metadata(file) ? export_metadata(x, file, e) : 0;
 }
 
-static int put_page(void *ctx, const char *project, struct err *e)
+static int export_page(void *ctx, const char *project, struct err *e)
 {
-	struct exporting *x = ctx;
+	struct export *x = ctx;
 	CLEANUP(mem_free) char *path = page_path(x, project);
 	CLEANUP(buf_release) struct buf page;
 	buf_init(&page, LIMIT_PAGE);
-	report(x);
+	report_progress(x);
 	for (int format = 0; format < PAGE_FORMAT_COUNT; format++) {
 		buf_clear(&page);
 		int made =
@@ -182,7 +183,7 @@ static int put_page(void *ctx, const char *project, struct err *e)
 	return 0;
 }
 
-static int each_file(struct exporting *x, catalog_location_fn *fn, struct err *e)
+static int for_each_file(struct export *x, catalog_location_fn *fn, struct err *e)
 {
 	for (size_t i = 0; i < x->site->store.platform_count; i++) {
 		x->platform = &x->site->store.platform[i];
@@ -194,16 +195,16 @@ static int each_file(struct exporting *x, catalog_location_fn *fn, struct err *e
 	return 0;
 }
 
-static void set_view(struct exporting *x, size_t i)
+static void select_view(struct export *x, size_t i)
 {
 	x->view = x->site->view[i];
 	x->view.base = x->base;
 }
 
-static int each_project(struct exporting *x, view_name_fn *fn, struct err *e)
+static int for_each_project(struct export *x, view_name_fn *fn, struct err *e)
 {
 	for (size_t i = 0; i < x->site->view_count; i++) {
-		set_view(x, i);
+		select_view(x, i);
 		if (x->view.is_private)
 			continue;
 		if (view_projects(&x->view, x->catalog, fn, x, e) < 0)
@@ -212,10 +213,10 @@ static int each_project(struct exporting *x, view_name_fn *fn, struct err *e)
 	return 0;
 }
 
-static int each_root(struct exporting *x, view_name_fn *fn, struct err *e)
+static int for_each_root(struct export *x, view_name_fn *fn, struct err *e)
 {
 	for (size_t i = 0; i < x->site->view_count; i++) {
-		set_view(x, i);
+		select_view(x, i);
 		if (x->view.is_private)
 			continue;
 		if (fn(x, "", e) < 0)
@@ -224,20 +225,22 @@ static int each_root(struct exporting *x, view_name_fn *fn, struct err *e)
 	return 0;
 }
 
-// What a page leads to comes before it, and goes after it.
-static int bring_up_to_date(struct exporting *x, struct err *e)
+// A file is put before the page that links to it, and removed after it.
+static int update_docroot(struct export *x, struct err *e)
 {
-	if (each_file(x, want_file, e) < 0 || each_project(x, want_page, e) < 0 || each_root(x, want_page, e) < 0)
+	if (for_each_file(x, add_wanted_file, e) < 0 || for_each_project(x, add_wanted_page, e) < 0 ||
+		for_each_root(x, add_wanted_page, e) < 0)
 		return -1;
 	manifest_sort(&x->wanted);
 	if (docroot_open(x->folder, &x->root, e) < 0 || docroot_claim(x->root, &x->wanted, e) < 0)
 		return -1;
-	if (each_file(x, put_file, e) < 0 || each_project(x, put_page, e) < 0 || each_root(x, put_page, e) < 0)
+	if (for_each_file(x, export_file, e) < 0 || for_each_project(x, export_page, e) < 0 ||
+		for_each_root(x, export_page, e) < 0)
 		return -1;
 	return docroot_settle(x->root, &x->wanted, e);
 }
 
-static void sum_up(const struct exporting *x, struct summary *summary)
+static void add_counts(const struct export *x, struct summary *summary)
 {
 	if (!x->root)
 		return;
@@ -251,11 +254,11 @@ int export_run(const struct site *site, struct catalog *catalog, const struct ex
 	struct summary *summary, struct err *e)
 {
 	CLEANUP(export_release)
-	struct exporting x = {.site = site, .catalog = catalog, .options = options};
-	if (prepare(&x, e) < 0 || catalog_read_begin(catalog, e) < 0)
+	struct export x = {.site = site, .catalog = catalog, .options = options};
+	if (prepare_export(&x, e) < 0 || catalog_read_begin(catalog, e) < 0)
 		return -1;
 	CLEANUP(catalog_read_end) struct catalog *reading UNUSED = catalog;
-	int result = bring_up_to_date(&x, e);
-	sum_up(&x, summary);
+	int result = update_docroot(&x, e);
+	add_counts(&x, summary);
 	return result;
 }

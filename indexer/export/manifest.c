@@ -6,18 +6,18 @@
 
 static const struct str heading = STR("wheelcache static export 1\n");
 
-void manifest_release(struct manifest *i)
+void manifest_release(struct manifest *m)
 {
-	for (size_t k = 0; k < i->count; k++)
-		free(i->path[k]);
-	free(i->path);
-	*i = (struct manifest){0};
+	for (size_t k = 0; k < m->count; k++)
+		free(m->path[k]);
+	free(m->path);
+	*m = (struct manifest){0};
 }
 
-void manifest_add(struct manifest *i, char *path)
+void manifest_add(struct manifest *m, char *path)
 {
-	GROW(i->path, i->count, i->room);
-	i->path[i->count++] = path;
+	GROW(m->path, m->count, m->room);
+	m->path[m->count++] = path;
 }
 
 static int by_bytes(const void *a, const void *b)
@@ -25,15 +25,15 @@ static int by_bytes(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-void manifest_sort(struct manifest *i)
+void manifest_sort(struct manifest *m)
 {
-	if (i->count)
-		qsort(i->path, i->count, sizeof(*i->path), by_bytes);
+	if (m->count)
+		qsort(m->path, m->count, sizeof(*m->path), by_bytes);
 }
 
-bool manifest_has(const struct manifest *i, const char *path)
+bool manifest_has(const struct manifest *m, const char *path)
 {
-	return i->count && bsearch(&path, i->path, i->count, sizeof(*i->path), by_bytes);
+	return m->count && bsearch(&path, m->path, m->count, sizeof(*m->path), by_bytes);
 }
 
 static void print_line(struct buf *out, const char *path)

@@ -14,20 +14,20 @@
 enum { BATCH = 2000 };
 #define BATCH_NS ((int64_t)1000000000)
 
-// A row that is to be removed.
-struct removal {
+// A file or folder whose row is to be removed.
+struct row_removal {
 	int64_t id, written;
 	size_t platform_index;
 	unsigned depth; // of a folder
 };
 
 struct removals {
-	struct removal *item;
+	struct row_removal *item;
 	size_t count, room;
 };
 
-// A mark that is to be removed.
-struct gone_mark {
+// A mark whose row is to be removed.
+struct mark_removal {
 	struct folder *folder; // a reference
 	char *filename;
 	enum mark mark;
@@ -42,335 +42,337 @@ struct scan_writer {
 	unsigned batch;   // rows in the open transaction; 0: none is open
 	int64_t begun_ns; // when it was opened
 	struct removals files, folders;
-	struct gone_mark *mark;
+	struct mark_removal *mark;
 	size_t mark_count, mark_room;
-	bool has_missed; // a whole platform
-	bool *missed;    // a platform: it could not be read
-	bool *kept;      // a platform: what has gone stays
-	uint64_t *gone;  // a platform
+	bool is_partial;  // a whole platform could not be read
+	bool *unreadable; // per platform
+	bool *kept;       // per platform: its removals are dropped
+	uint64_t *gone;   // per platform: known files that are gone
 };
 
 struct scan_writer *scan_writer_new(struct catalog *c, const struct store *store, struct summary *summary)
 {
-	struct scan_writer *r = xcalloc(1, sizeof(*r));
-	r->catalog = c;
-	r->store = store;
-	r->summary = summary;
-	r->missed = xcalloc(store->platform_count, sizeof(*r->missed));
-	r->kept = xcalloc(store->platform_count, sizeof(*r->kept));
-	r->gone = xcalloc(store->platform_count, sizeof(*r->gone));
-	return r;
+	struct scan_writer *w = xcalloc(1, sizeof(*w));
+	w->catalog = c;
+	w->store = store;
+	w->summary = summary;
+	w->unreadable = xcalloc(store->platform_count, sizeof(*w->unreadable));
+	w->kept = xcalloc(store->platform_count, sizeof(*w->kept));
+	w->gone = xcalloc(store->platform_count, sizeof(*w->gone));
+	return w;
 }
 
-void scan_writer_free(struct scan_writer *r)
+void scan_writer_free(struct scan_writer *w)
 {
-	if (!r)
+	if (!w)
 		return;
-	catalog_rollback(&r->open);
-	for (size_t i = 0; i < r->mark_count; i++) {
-		folder_unref(r->mark[i].folder);
-		free(r->mark[i].filename);
+	catalog_rollback(&w->open);
+	for (size_t i = 0; i < w->mark_count; i++) {
+		folder_unref(w->mark[i].folder);
+		free(w->mark[i].filename);
 	}
-	free(r->mark);
-	free(r->files.item);
-	free(r->folders.item);
-	free(r->missed);
-	free(r->kept);
-	free(r->gone);
-	free(r);
+	free(w->mark);
+	free(w->files.item);
+	free(w->folders.item);
+	free(w->unreadable);
+	free(w->kept);
+	free(w->gone);
+	free(w);
 }
 
-static int commit(struct scan_writer *r, struct err *e)
+static int commit_batch(struct scan_writer *w, struct err *e)
 {
-	if (!r->batch)
+	if (!w->batch)
 		return 0;
-	if (catalog_commit(&r->open, e) < 0)
+	if (catalog_commit(&w->open, e) < 0)
 		return -1;
-	r->batch = 0;
+	w->batch = 0;
 	return 0;
 }
 
-int scan_writer_tick(struct scan_writer *r, struct err *e)
+int scan_writer_tick(struct scan_writer *w, struct err *e)
 {
-	return r->batch && clock_wall_ns() - r->begun_ns >= BATCH_NS ? commit(r, e) : 0;
+	return w->batch && clock_wall_ns() - w->begun_ns >= BATCH_NS ? commit_batch(w, e) : 0;
 }
 
-// Before each row that is written.
-static int next_row(struct scan_writer *r, struct err *e)
+// To be called before each write: begins a transaction where none is open, and commits a full one before.
+static int begin_row(struct scan_writer *w, struct err *e)
 {
-	if (r->batch >= BATCH && commit(r, e) < 0)
+	if (w->batch >= BATCH && commit_batch(w, e) < 0)
 		return -1;
-	if (!r->batch) {
-		if (catalog_begin(r->catalog, &r->open, e) < 0)
+	if (!w->batch) {
+		if (catalog_begin(w->catalog, &w->open, e) < 0)
 			return -1;
-		r->begun_ns = clock_wall_ns();
+		w->begun_ns = clock_wall_ns();
 	}
-	r->batch++;
+	w->batch++;
 	return 0;
 }
 
-// An upload may have made it meanwhile.
-static int ensure_folder(struct scan_writer *r, struct folder *f, struct err *e)
+// Gives the folder a row. An upload may have written it meanwhile.
+static int ensure_folder(struct scan_writer *w, struct folder *f, struct err *e)
 {
-	if (f->row)
+	if (f->catalog_id)
 		return 0;
-	return catalog_folder_ensure(r->catalog, f->platform->id, f->path, &f->row, e);
+	return catalog_folder_ensure(w->catalog, f->platform->id, f->path, &f->catalog_id, e);
 }
 
-static void alarm(struct scan_writer *r, const struct platform *p, const char *path,
+static void report_changed_bytes(struct scan_writer *w, const struct platform *p, const char *path,
 	const struct catalog_effect *effect)
 {
 	char before[SHA256_HEX + 1] = "", after[SHA256_HEX + 1] = "";
 	CLEANUP(mem_free) char *whole = xasprintf("%s/%s", p->name, path);
-	r->summary->number[SCAN_REPORT_CHANGED]++;
+	w->summary->number[SCAN_REPORT_CHANGED]++;
 	if (p->is_mutable)
 		return;
 	hex_encode(effect->before, SHA256_SIZE, before);
 	hex_encode(effect->after, SHA256_SIZE, after);
-	summary_add_private(r->summary, SCAN_REPORT_LIST_CHANGED, p->is_private, whole, before, after);
+	summary_add_private(w->summary, SCAN_REPORT_LIST_CHANGED, p->is_private, whole, before, after);
 }
 
-// What became of the name. True where its bytes are as they were.
-static bool judge(struct scan_writer *r, const struct platform *p, const char *path,
+// Counts what a write did to a file name. True where the name was and is listed, with the same bytes.
+static bool count_effect(struct scan_writer *w, const struct platform *p, const char *path,
 	const struct catalog_effect *effect)
 {
 	if (effect->is_listed && !effect->was_listed)
-		r->summary->number[SCAN_REPORT_ADDED]++;
+		w->summary->number[SCAN_REPORT_ADDED]++;
 	if (!effect->is_listed || !effect->was_listed)
 		return false;
 	if (memcmp(effect->before, effect->after, SHA256_SIZE) == 0)
 		return true;
-	alarm(r, p, path, effect);
+	report_changed_bytes(w, p, path, effect);
 	return false;
 }
 
-static struct catalog_entry entry_of(const struct scan_event *o)
+static struct catalog_entry entry_of_event(const struct scan_event *ev)
 {
-	const struct folder *f = o->folder;
-	struct catalog_entry entry = ingest_entry(o->facts);
+	const struct folder *f = ev->folder;
+	struct catalog_entry entry = ingest_entry(ev->facts);
 	entry.is_guarded = true;
-	entry.id = o->id;
-	entry.written = o->written;
+	entry.id = ev->id;
+	entry.written = ev->written;
 	entry.platform = f->platform->id;
-	entry.folder = f->row;
+	entry.folder = f->catalog_id;
 	entry.folder_path = f->path;
-	entry.trusted = o->trusted;
+	entry.trusted = ev->trusted;
 	return entry;
 }
 
-// The lines of a file's oddities as one.
-static void tell_findings(struct scan_writer *r, const struct scan_event *o, const char *path)
+// Adds a file's oddities to the summary, as one line.
+static void report_findings(struct scan_writer *w, const struct scan_event *ev, const char *path)
 {
-	const struct findings *f = &o->facts->wheel.findings;
-	CLEANUP(mem_free) char *whole = xasprintf("%s/%s", o->folder->platform->name, path);
+	const struct findings *f = &ev->facts->wheel.findings;
+	CLEANUP(mem_free) char *whole = xasprintf("%s/%s", ev->folder->platform->name, path);
 	CLEANUP(mem_free) char *lines = xstrndup(f->text.data, str_trim(buf_view(&f->text)).len);
 	for (char *at = lines; (at = strchr(at, '\n')) != NULL;)
 		*at = ';';
-	r->summary->number[SCAN_REPORT_FINDINGS] += f->count;
-	summary_add(r->summary, SCAN_REPORT_LIST_FINDINGS, whole, lines, NULL);
+	w->summary->number[SCAN_REPORT_FINDINGS] += f->count;
+	summary_add(w->summary, SCAN_REPORT_LIST_FINDINGS, whole, lines, NULL);
 }
 
-static int put_file(struct scan_writer *r, const struct scan_event *o, struct err *e)
+static int write_file_row(struct scan_writer *w, const struct scan_event *ev, struct err *e)
 {
 	struct catalog_effect effect;
-	if (next_row(r, e) < 0 || ensure_folder(r, o->folder, e) < 0)
+	if (begin_row(w, e) < 0 || ensure_folder(w, ev->folder, e) < 0)
 		return -1;
-	struct catalog_entry entry = entry_of(o);
-	CLEANUP(mem_free) char *path = folder_file(o->folder, entry.filename);
-	if (catalog_file_put(r->catalog, &entry, &effect, e) < 0)
-		return err_prefix(e, "%s/%s: ", o->folder->platform->name, path);
+	struct catalog_entry entry = entry_of_event(ev);
+	CLEANUP(mem_free) char *path = folder_file(ev->folder, entry.filename);
+	if (catalog_file_put(w->catalog, &entry, &effect, e) < 0)
+		return err_prefix(e, "%s/%s: ", ev->folder->platform->name, path);
 	if (effect.was_left)
 		return 0;
-	if (judge(r, o->folder->platform, path, &effect) && o->id && !entry.refusal)
-		r->summary->number[SCAN_REPORT_UNCHANGED]++;
+	if (count_effect(w, ev->folder->platform, path, &effect) && ev->id && !entry.refusal)
+		w->summary->number[SCAN_REPORT_UNCHANGED]++;
 	if (!entry.refusal && entry.findings)
-		tell_findings(r, o, path);
+		report_findings(w, ev, path);
 	return 0;
 }
 
-// What a mark did to its file; *m gets the folder's row.
-static int put_mark(struct scan_writer *r, struct folder *f, struct catalog_mark *m, struct err *e)
+// Writes a mark, and counts what it did to its file. Fills in the folder of *m.
+static int write_mark_row(struct scan_writer *w, struct folder *f, struct catalog_mark *m, struct err *e)
 {
 	struct catalog_effect effect;
-	if (next_row(r, e) < 0 || ensure_folder(r, f, e) < 0)
+	if (begin_row(w, e) < 0 || ensure_folder(w, f, e) < 0)
 		return -1;
 	m->is_guarded = true;
 	m->platform = f->platform->id;
-	m->folder = f->row;
+	m->folder = f->catalog_id;
 	m->folder_path = f->path;
-	if (catalog_mark_put(r->catalog, m, &effect, e) < 0)
+	if (catalog_mark_put(w->catalog, m, &effect, e) < 0)
 		return err_prefix(e, "%s/%s/%s%s: ", f->platform->name, f->path, m->filename, sidecar_ending[m->mark]);
 	if (effect.was_listed && !effect.is_listed)
-		r->summary->number[SCAN_REPORT_GONE]++;
-	judge(r, f->platform, m->filename, &effect);
+		w->summary->number[SCAN_REPORT_GONE]++;
+	count_effect(w, f->platform, m->filename, &effect);
 	return 0;
 }
 
-static int see_mark(struct scan_writer *r, const struct scan_event *o, struct err *e)
+static int handle_mark(struct scan_writer *w, const struct scan_event *ev, struct err *e)
 {
-	struct catalog_mark m = {.written = o->written, .filename = o->filename, .mark = o->mark, .text = o->text};
-	if (o->text)
-		return put_mark(r, o->folder, &m, e);
-	GROW(r->mark, r->mark_count, r->mark_room);
-	r->mark[r->mark_count++] = (struct gone_mark){folder_ref(o->folder), xstrdup(o->filename), o->mark, o->written};
+	struct catalog_mark m = {.written = ev->written, .filename = ev->filename, .mark = ev->mark, .text = ev->text};
+	if (ev->text)
+		return write_mark_row(w, ev->folder, &m, e);
+	GROW(w->mark, w->mark_count, w->mark_room);
+	w->mark[w->mark_count++] =
+		(struct mark_removal){folder_ref(ev->folder), xstrdup(ev->filename), ev->mark, ev->written};
 	return 0;
 }
 
-static int remove_mark(struct scan_writer *r, const struct gone_mark *g, struct err *e)
+static int remove_mark_row(struct scan_writer *w, const struct mark_removal *g, struct err *e)
 {
 	struct catalog_mark m = {.written = g->written, .filename = g->filename, .mark = g->mark};
-	return put_mark(r, g->folder, &m, e);
+	return write_mark_row(w, g->folder, &m, e);
 }
 
-static int put_new_folder(struct scan_writer *r, const struct scan_event *o, struct err *e)
+static int write_new_folder(struct scan_writer *w, const struct scan_event *ev, struct err *e)
 {
-	return next_row(r, e) < 0 ? -1 : ensure_folder(r, o->folder, e);
+	return begin_row(w, e) < 0 ? -1 : ensure_folder(w, ev->folder, e);
 }
 
-static int put_folder(struct scan_writer *r, const struct scan_event *o, struct err *e)
+static int write_folder_row(struct scan_writer *w, const struct scan_event *ev, struct err *e)
 {
-	struct folder *f = o->folder;
-	struct catalog_folder row = {
-		.mtime_ns = f->mtime_ns, .ignored = f->ignored, .trusted = f->is_settled && !atomic_load(&f->restless)};
+	struct folder *f = ev->folder;
+	struct catalog_folder row = {.mtime_ns = f->mtime_ns,
+		.ignored = f->ignored,
+		.trusted = f->is_mtime_reliable && !atomic_load(&f->needs_rescan)};
 	const struct catalog_folder *known = &f->known;
 	if (known->id && known->mtime_ns == row.mtime_ns && known->ignored == row.ignored &&
 		known->trusted == row.trusted)
 		return 0; // a scan that finds nothing new writes nothing
-	if (next_row(r, e) < 0 || ensure_folder(r, f, e) < 0)
+	if (begin_row(w, e) < 0 || ensure_folder(w, f, e) < 0)
 		return -1;
-	row.id = f->row;
-	return catalog_folder_set(r->catalog, &row, e);
+	row.id = f->catalog_id;
+	return catalog_folder_set(w->catalog, &row, e);
 }
 
-static void add_removal(struct removals *list, int64_t id, int64_t written, const struct folder *f)
+static void add_row_removal(struct removals *list, int64_t id, int64_t written, const struct folder *f)
 {
 	GROW(list->item, list->count, list->room);
-	list->item[list->count++] = (struct removal){id, written, f->platform_index, f->depth};
+	list->item[list->count++] = (struct row_removal){id, written, f->platform_index, f->depth};
 }
 
-static void miss_platform(struct scan_writer *r, size_t index)
+static void note_unreadable_platform(struct scan_writer *w, size_t index)
 {
-	scan_writer_miss(r);
-	r->missed[index] = true;
+	scan_writer_note_unreadable(w);
+	w->unreadable[index] = true;
 }
 
-int scan_writer_outcome(struct scan_writer *r, const struct scan_event *o, struct err *e)
+int scan_writer_handle(struct scan_writer *w, const struct scan_event *ev, struct err *e)
 {
-	bool is_whole; // what could not be looked at is the platform
-	switch (o->kind) {
+	bool is_platform; // the folder that could not be read is the root of a platform
+	switch (ev->kind) {
 	case SCAN_EVENT_FILE:
-		return put_file(r, o, e);
+		return write_file_row(w, ev, e);
 	case SCAN_EVENT_MARK:
-		return see_mark(r, o, e);
+		return handle_mark(w, ev, e);
 	case SCAN_EVENT_FOLDER_NEW:
-		return put_new_folder(r, o, e);
+		return write_new_folder(w, ev, e);
 	case SCAN_EVENT_FOLDER:
-		return put_folder(r, o, e);
+		return write_folder_row(w, ev, e);
 	case SCAN_EVENT_FILE_GONE:
-		r->gone[o->folder->platform_index]++;
-		add_removal(&r->files, o->id, o->written, o->folder);
+		w->gone[ev->folder->platform_index]++;
+		add_row_removal(&w->files, ev->id, ev->written, ev->folder);
 		return 0;
 	case SCAN_EVENT_FOLDER_GONE:
-		if (o->folder->row)
-			add_removal(&r->folders, o->folder->row, 0, o->folder);
+		if (ev->folder->catalog_id)
+			add_row_removal(&w->folders, ev->folder->catalog_id, 0, ev->folder);
 		return 0;
 	case SCAN_EVENT_PROBLEM:
-		is_whole = o->is_blind && !o->folder->parent;
-		if (is_whole)
-			miss_platform(r, o->folder->platform_index);
-		summary_add_private(r->summary, SCAN_REPORT_LIST_PROBLEMS, !is_whole && o->folder->platform->is_private,
-			o->text, NULL, NULL);
+		is_platform = ev->hides_folder && !ev->folder->parent;
+		if (is_platform)
+			note_unreadable_platform(w, ev->folder->platform_index);
+		summary_add_private(w->summary, SCAN_REPORT_LIST_PROBLEMS,
+			!is_platform && ev->folder->platform->is_private, ev->text, NULL, NULL);
 		return 0;
 	case SCAN_EVENT_WAITING:
-		summary_add(r->summary, SCAN_REPORT_LIST_WAITING, o->text, NULL, NULL);
+		summary_add(w->summary, SCAN_REPORT_LIST_WAITING, ev->text, NULL, NULL);
 		return 0;
 	}
 	return 0;
 }
 
-uint64_t scan_writer_gone(const struct scan_writer *r, size_t platform_index)
+uint64_t scan_writer_gone(const struct scan_writer *w, size_t platform_index)
 {
-	return r->gone[platform_index];
+	return w->gone[platform_index];
 }
 
-void scan_writer_miss(struct scan_writer *r)
+void scan_writer_note_unreadable(struct scan_writer *w)
 {
-	r->has_missed = true;
+	w->is_partial = true;
 }
 
-void scan_writer_keep(struct scan_writer *r, size_t platform_index)
+void scan_writer_keep_platform(struct scan_writer *w, size_t platform_index)
 {
-	miss_platform(r, platform_index);
-	r->kept[platform_index] = true;
+	note_unreadable_platform(w, platform_index);
+	w->kept[platform_index] = true;
 }
 
-static int remove_file(struct scan_writer *r, const struct removal *g, struct err *e)
+static int remove_file_row(struct scan_writer *w, const struct row_removal *g, struct err *e)
 {
 	struct catalog_effect effect;
 	char name[LIMIT_FILE_NAME + 1];
-	if (next_row(r, e) < 0 || catalog_file_remove(r->catalog, g->id, g->written, name, &effect, e) < 0)
+	if (begin_row(w, e) < 0 || catalog_file_remove(w->catalog, g->id, g->written, name, &effect, e) < 0)
 		return -1;
 	if (effect.was_listed && !effect.is_listed)
-		r->summary->number[SCAN_REPORT_GONE]++;
-	judge(r, &r->store->platform[g->platform_index], name, &effect);
+		w->summary->number[SCAN_REPORT_GONE]++;
+	count_effect(w, &w->store->platform[g->platform_index], name, &effect);
 	return 0;
 }
 
 static int deepest_first(const void *a, const void *b)
 {
-	const struct removal *x = a, *y = b;
+	const struct row_removal *x = a, *y = b;
 	return (x->depth < y->depth) - (x->depth > y->depth);
 }
 
-// Files first, then the marks that were beside them, then the folders that have nothing in them any
-// more: what others wrote since the scan looked stays.
-static int remove_gone(struct scan_writer *r, struct err *e)
+// Removes files first, then their marks, then empty folders, the deepest first. Rows that other processes wrote after
+// the scan read them stay.
+static int remove_gone_rows(struct scan_writer *w, struct err *e)
 {
-	if (r->folders.count)
-		qsort(r->folders.item, r->folders.count, sizeof(*r->folders.item), deepest_first);
-	for (size_t i = 0; i < r->files.count; i++)
-		if (!r->kept[r->files.item[i].platform_index] && remove_file(r, &r->files.item[i], e) < 0)
+	if (w->folders.count)
+		qsort(w->folders.item, w->folders.count, sizeof(*w->folders.item), deepest_first);
+	for (size_t i = 0; i < w->files.count; i++)
+		if (!w->kept[w->files.item[i].platform_index] && remove_file_row(w, &w->files.item[i], e) < 0)
 			return -1;
-	for (size_t i = 0; i < r->mark_count; i++)
-		if (!r->kept[r->mark[i].folder->platform_index] && remove_mark(r, &r->mark[i], e) < 0)
+	for (size_t i = 0; i < w->mark_count; i++)
+		if (!w->kept[w->mark[i].folder->platform_index] && remove_mark_row(w, &w->mark[i], e) < 0)
 			return -1;
-	for (size_t i = 0; i < r->folders.count; i++)
-		if (!r->kept[r->folders.item[i].platform_index] &&
-			(next_row(r, e) < 0 || catalog_folder_remove(r->catalog, r->folders.item[i].id, e) < 0))
+	for (size_t i = 0; i < w->folders.count; i++)
+		if (!w->kept[w->folders.item[i].platform_index] &&
+			(begin_row(w, e) < 0 || catalog_folder_remove(w->catalog, w->folders.item[i].id, e) < 0))
 			return -1;
 	return 0;
 }
 
-static int note_platforms(struct scan_writer *r, struct err *e)
+static int write_platform_states(struct scan_writer *w, struct err *e)
 {
-	for (size_t i = 0; i < r->store->platform_count; i++) {
-		const struct platform *p = &r->store->platform[i];
-		enum catalog_scanned now = r->missed[i] ? CATALOG_UNREADABLE : CATALOG_SCANNED;
+	for (size_t i = 0; i < w->store->platform_count; i++) {
+		const struct platform *p = &w->store->platform[i];
+		enum catalog_scanned now = w->unreadable[i] ? CATALOG_UNREADABLE : CATALOG_SCANNED;
 		if (p->scanned != CATALOG_SCANNED && p->scanned != now &&
-			(next_row(r, e) < 0 || catalog_platform_set_scanned(r->catalog, p->id, now, e) < 0))
+			(begin_row(w, e) < 0 || catalog_platform_set_scanned(w->catalog, p->id, now, e) < 0))
 			return -1;
 	}
 	return 0;
 }
 
-static int note_scan(struct scan_writer *r, struct err *e)
+static int write_scan_done(struct scan_writer *w, struct err *e)
 {
 	bool scanned;
-	if (catalog_was_scanned(r->catalog, &scanned, e) < 0)
+	if (catalog_was_scanned(w->catalog, &scanned, e) < 0)
 		return -1;
 	if (scanned)
 		return 0;
-	return next_row(r, e) < 0 ? -1 : catalog_set_scanned(r->catalog, e);
+	return begin_row(w, e) < 0 ? -1 : catalog_set_scanned(w->catalog, e);
 }
 
-int scan_writer_finish(struct scan_writer *r, const int64_t *dropped, size_t dropped_count, struct err *e)
+int scan_writer_finish(struct scan_writer *w, const int64_t *dropped, size_t dropped_count, struct err *e)
 {
-	if (remove_gone(r, e) < 0)
+	if (remove_gone_rows(w, e) < 0)
 		return -1;
 	for (size_t i = 0; i < dropped_count; i++)
-		if (next_row(r, e) < 0 || catalog_platform_clear(r->catalog, dropped[i], e) < 0)
+		if (begin_row(w, e) < 0 || catalog_platform_clear(w->catalog, dropped[i], e) < 0)
 			return -1;
-	if (note_platforms(r, e) < 0 || (!r->has_missed && note_scan(r, e) < 0))
+	if (write_platform_states(w, e) < 0 || (!w->is_partial && write_scan_done(w, e) < 0))
 		return -1;
-	return commit(r, e);
+	return commit_batch(w, e);
 }

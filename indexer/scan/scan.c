@@ -16,7 +16,7 @@
 #include "lib/os/safefile.h"
 #include "lib/state/catalog/catalog-file.h"
 
-enum { RETRY_MS = 200 }; // between two tries to get the lock
+enum { RETRY_MS = 200 }; // between two attempts to get the lock
 #define SECOND_NS ((int64_t)1000000000)
 
 struct scan {
@@ -25,27 +25,26 @@ struct scan {
 	const struct scan_options *options;
 	struct summary *summary;
 	struct walk walk;
-	struct scan_writer *recorder;
-	int64_t *dropped; // platforms that the store has no more
+	struct scan_writer *writer;
+	int64_t *dropped; // ids of platforms that the store no longer has
 	size_t dropped_count, dropped_room;
 };
 
 static void scan_release(struct scan *s)
 {
-	scan_writer_free(s->recorder);
+	scan_writer_free(s->writer);
 	walk_release(&s->walk);
 	free(s->dropped);
 }
 
-// One indexer a catalog. A waiting one asks again and again, since it must end when it is
-// cancelled.
-static int lock(struct scan *s, struct err *e)
+// Returns the lock: one scan per catalog at a time. It polls, because a waiting scan must end when it is cancelled.
+static int lock_catalog(struct scan *s, struct err *e)
 {
 	CLEANUP(mem_free) char *path = xasprintf("%s.lock", catalog_path(s->catalog));
 	CLEANUP(mem_free)
 	char *owner =
 		xasprintf("%s, process %ld", s->options->owner ? s->options->owner : "wheelcache", (long)getpid());
-	for (bool is_told = false;; is_told = true) {
+	for (bool was_logged = false;; was_logged = true) {
 		struct err busy = ERR_INIT;
 		int fd = safefile_lock(path, false, owner, &busy);
 		if (fd >= 0)
@@ -56,7 +55,7 @@ static int lock(struct scan *s, struct err *e)
 			return -1;
 		if (s->options->no_wait)
 			return err_prefix(e, "catalog %s: another indexer is at work: ", catalog_path(s->catalog));
-		if (!is_told)
+		if (!was_logged)
 			log_info("waiting for another indexer to end: %s", busy.msg);
 		if (walk_is_cancelled(&s->walk))
 			return err_set(e, ERR_BUSY, "stopped before the scan began");
@@ -65,11 +64,10 @@ static int lock(struct scan *s, struct err *e)
 	}
 }
 
-// A platform that the catalog has and the store has not. Where the configuration names the
-// platforms, it was taken out of it. Where folders are platforms, a missing one is more likely a
-// volume that is not mounted; only the name for a store without platforms goes when the first
-// platform comes.
-static int see_platform(void *ctx, const struct catalog_platform *p, struct err *e UNUSED)
+// Handles a platform that the catalog has and the store has not. Where the configuration lists the platforms, the
+// operator removed it. Where folders are platforms, a missing one is more likely a volume that is not mounted, except
+// the name that stands for a store without platforms, which ends with the first platform.
+static int check_known_platform(void *ctx, const struct catalog_platform *p, struct err *e UNUSED)
 {
 	struct scan *s = ctx;
 	if (store_platform(s->store, p->id) || !p->folders)
@@ -80,25 +78,24 @@ static int see_platform(void *ctx, const struct catalog_platform *p, struct err 
 				       " files there; is its volume mounted? (--allow-empty forgets them)",
 			p->name, s->store->path, p->name, p->files);
 		summary_add(s->summary, SCAN_REPORT_LIST_PROBLEMS, text, NULL, NULL);
-		scan_writer_miss(s->recorder);
+		scan_writer_note_unreadable(s->writer);
 		return 0;
 	}
-	log_info("platform %s is no more: its %" PRIu64 " files leave the catalog", p->name, p->files);
+	log_info("platform %s no longer exists: removing its %" PRIu64 " files from the catalog", p->name, p->files);
 	GROW(s->dropped, s->dropped_count, s->dropped_room);
 	s->dropped[s->dropped_count++] = p->id;
 	return 0;
 }
 
-// A platform that has lost all it had is more likely a volume that is not mounted than an empty
-// one.
-static void keep_emptied(struct scan *s)
+// A platform that lost all of its files is more likely a volume that is not mounted than an empty platform.
+static void keep_emptied_platforms(struct scan *s)
 {
 	for (size_t i = 0; i < s->store->platform_count && !s->options->allow_empty; i++) {
 		const struct platform *p = &s->store->platform[i];
-		uint64_t gone = scan_writer_gone(s->recorder, i);
-		if (!gone || scan_workers_seen(s->walk.workers, i))
+		uint64_t gone = scan_writer_gone(s->writer, i);
+		if (!gone || scan_workers_files_of(s->walk.workers, i))
 			continue;
-		scan_writer_keep(s->recorder, i);
+		scan_writer_keep_platform(s->writer, i);
 		CLEANUP(mem_free)
 		char *text = xasprintf("platform %s: %s holds no wheel, but the catalog knows %" PRIu64
 				       " files there; is its volume mounted? (--allow-empty forgets them)",
@@ -107,16 +104,16 @@ static void keep_emptied(struct scan *s)
 	}
 }
 
-struct unlisted {
+struct unlisted_count {
 	struct scan *scan;
 	enum catalog_state state;
 	enum scan_report_number number;
-	enum scan_report_list list; // SCAN_REPORT_LISTS: none, where somebody wants it so and there may be many
+	enum scan_report_list list; // SCAN_REPORT_LISTS: only counted, because there may be many and all are intended
 };
 
-static int see_unlisted(void *ctx, int64_t platform, const char *path, const char *reason, struct err *e UNUSED)
+static int count_unlisted_file(void *ctx, int64_t platform, const char *path, const char *reason, struct err *e UNUSED)
 {
-	const struct unlisted *row = ctx;
+	const struct unlisted_count *row = ctx;
 	struct scan *s = row->scan;
 	const struct platform *p = store_platform(s->store, platform);
 	CLEANUP(mem_free) char *whole = xasprintf("%s/%s", p ? p->name : "?", path);
@@ -126,20 +123,21 @@ static int see_unlisted(void *ctx, int64_t platform, const char *path, const cha
 	return 0;
 }
 
-static int sum_up_unlisted(struct scan *s, struct err *e)
+static int summarize_unlisted(struct scan *s, struct err *e)
 {
-	struct unlisted row[] = {
+	struct unlisted_count row[] = {
 		{s, FILE_IS_REFUSED, SCAN_REPORT_QUARANTINED, SCAN_REPORT_LIST_QUARANTINED},
 		{s, FILE_IS_DUPLICATE, SCAN_REPORT_DUPLICATES, SCAN_REPORT_LIST_DUPLICATES},
 		{s, FILE_IS_UNLISTED, SCAN_REPORT_PRUNED, SCAN_REPORT_LISTS},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(row); i++)
-		if (catalog_unlisted(s->catalog, row[i].state, see_unlisted, &row[i], e) < 0)
+		if (catalog_unlisted(s->catalog, row[i].state, count_unlisted_file, &row[i], e) < 0)
 			return -1;
 	return 0;
 }
 
-static int see_shared(void *ctx, const char *filename, uint64_t platforms, uint64_t contents, struct err *e UNUSED)
+static int count_shared_name(void *ctx, const char *filename, uint64_t platforms, uint64_t contents,
+	struct err *e UNUSED)
 {
 	struct scan *s = ctx;
 	s->summary->number[SCAN_REPORT_SHADOWED] += platforms - 1;
@@ -151,7 +149,7 @@ static int see_shared(void *ctx, const char *filename, uint64_t platforms, uint6
 	return 0;
 }
 
-static int sum_up(struct scan *s, struct err *e)
+static int summarize_scan(struct scan *s, struct err *e)
 {
 	static const struct {
 		enum scan_workers_count from;
@@ -165,34 +163,34 @@ static int sum_up(struct scan *s, struct err *e)
 		{COUNT_BYTES, SCAN_REPORT_BYTES},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(row); i++)
-		s->summary->number[row[i].to] += scan_workers_counted(s->walk.workers, row[i].from);
+		s->summary->number[row[i].to] += scan_workers_total(s->walk.workers, row[i].from);
 	s->summary->number[SCAN_REPORT_IGNORED] += s->store->stray_count;
 	for (size_t i = 0; i < s->store->stray_count; i++)
 		summary_add(s->summary, SCAN_REPORT_LIST_STRAY, s->store->stray[i], NULL, NULL);
 	s->summary->number[SCAN_REPORT_PROBLEMS] = s->summary->list[SCAN_REPORT_LIST_PROBLEMS].all;
-	if (sum_up_unlisted(s, e) < 0)
+	if (summarize_unlisted(s, e) < 0)
 		return -1;
 	bool may_share = s->options->compare_platforms && s->store->platform_count > 1;
-	return may_share ? catalog_shared(s->catalog, see_shared, s, e) : 0;
+	return may_share ? catalog_shared(s->catalog, count_shared_name, s, e) : 0;
 }
 
-static int take(void *ctx, const struct scan_event *o, struct err *e)
+static int handle_event(void *ctx, const struct scan_event *ev, struct err *e)
 {
 	struct scan *s = ctx;
-	if (o && scan_writer_outcome(s->recorder, o, e) < 0)
+	if (ev && scan_writer_handle(s->writer, ev, e) < 0)
 		return -1;
-	return scan_writer_tick(s->recorder, e);
+	return scan_writer_tick(s->writer, e);
 }
 
-static int run_locked(struct scan *s, struct err *e)
+static int run_scan_locked(struct scan *s, struct err *e)
 {
-	s->recorder = scan_writer_new(s->catalog, s->store, s->summary);
-	if (catalog_enlarge_cache(s->catalog, e) < 0 || catalog_platforms(s->catalog, see_platform, s, e) < 0 ||
+	s->writer = scan_writer_new(s->catalog, s->store, s->summary);
+	if (catalog_enlarge_cache(s->catalog, e) < 0 || catalog_platforms(s->catalog, check_known_platform, s, e) < 0 ||
 		walk_run(&s->walk, e) < 0)
 		return -1;
 	walk_report(&s->walk, WALK_ENDS);
-	keep_emptied(s);
-	if (scan_writer_finish(s->recorder, s->dropped, s->dropped_count, e) < 0 || sum_up(s, e) < 0)
+	keep_emptied_platforms(s);
+	if (scan_writer_finish(s->writer, s->dropped, s->dropped_count, e) < 0 || summarize_scan(s, e) < 0)
 		return -1;
 	if (!s->summary->number[SCAN_REPORT_PROBLEMS])
 		return 0;
@@ -209,7 +207,7 @@ int scan_run(struct store *store, struct catalog *catalog, const struct scan_opt
 {
 	int64_t begin = clock_wall_ns();
 	*summary = (struct summary){.shape = &scan_report_shape};
-	CLEANUP(mem_close) int held = -1; // let go last
+	CLEANUP(mem_close) int held = -1; // the lock; released last
 	CLEANUP(scan_release)
 	struct scan s = {.store = store, .catalog = catalog, .options = options, .summary = summary};
 	s.walk = (struct walk){
@@ -221,12 +219,12 @@ int scan_run(struct store *store, struct catalog *catalog, const struct scan_opt
 			.allow_empty = options->allow_empty,
 			.sweeps = true,
 			.is_wanted = scan_file_is_wanted,
-			.look = scan_file_run},
-		.take = take,
+			.read_known = scan_file_run},
+		.handle = handle_event,
 		.ctx = &s,
 	};
-	held = lock(&s, e);
-	int result = held < 0 ? -1 : run_locked(&s, e);
+	held = lock_catalog(&s, e);
+	int result = held < 0 ? -1 : run_scan_locked(&s, e);
 	summary->seconds = (double)(clock_wall_ns() - begin) / (double)SECOND_NS;
 	return result;
 }

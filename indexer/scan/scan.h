@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scan: brings the catalog up to date with the store. Reads the store only; never writes there.
+// The scan: brings the catalog up to date with the store. It only reads the store, except that it removes temporary
+// files of dead processes.
 //
-// A file whose size, mtime and inode are known is not opened; a folder whose mtime is known is not
-// listed, but its known files are looked at. What changed within two seconds of the look that
-// recorded it is not trusted, nor is a folder's mtime of whole seconds.
+// A file whose size, mtime and inode are those of its row is not opened. A folder whose mtime is that of its row is not
+// listed; only its known files are checked. An mtime within two seconds of the scan that recorded it is not trusted,
+// nor is a folder's mtime of whole seconds.
 #pragma once
 
 #include <stdbool.h>
@@ -16,21 +17,19 @@
 #include "lib/state/store/store.h"
 
 struct scan_options {
-	unsigned threads;       // 0: as many as the machine has processors
+	unsigned threads;       // 0: one per processor
 	uint64_t settle;        // seconds: a damaged file younger than this is still being written
 	bool no_wait;           // ERR_BUSY where another indexer is at work, instead of waiting for it
-	bool allow_empty;       // a platform that has lost all of its files, or its folder, was emptied
-				// on purpose
-	bool compare_platforms; // sum up which names they share, also where nothing changed: as
-				// slow as the scan itself
-	bool is_logged;         // its error, which names nothing of a private platform then
-	const char *owner;      // who is at work, for others that wait: "wheelcache index"
+	bool allow_empty;       // a platform without files, or without its folder, was emptied on purpose
+	bool compare_platforms; // report the names that platforms share: as slow as a scan that finds no change
+	bool is_logged;         // the error goes to a log: it names nothing of a private platform
+	const char *owner;      // the name that other processes see while they wait: "wheelcache index"
 	struct walk_watch watch;
 };
 
-// Scans all platforms of a registered store, in the calling thread and options->threads more. On -1
-// what was recorded until then stays, and the next scan goes on from there. ERR_BUSY also where it
-// was cancelled. ERR_IO where something could not be looked at: all else was done, and summary says
-// what.
+// Scans all platforms of a registered store, in the calling thread and options->threads more. On -1 what was committed
+// stays, and the next scan continues from there. ERR_BUSY where another indexer is at work (no_wait) or the scan was
+// cancelled; ERR_IO where something could not be read: all else was done, and the summary has the list; errors of
+// catalog.h. *summary is filled in any case; the caller releases it.
 int scan_run(struct store *store, struct catalog *catalog, const struct scan_options *options, struct summary *summary,
 	struct err *e) MUST_CHECK;

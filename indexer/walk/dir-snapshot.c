@@ -7,57 +7,57 @@
 
 #include "lib/base/mem.h"
 
-void dir_snapshot_release(struct dir_snapshot *k)
+void dir_snapshot_release(struct dir_snapshot *d)
 {
-	for (size_t i = 0; i < k->folder_count; i++)
-		folder_unref(k->folder[i].folder);
-	free(k->folder);
-	free(k->file);
-	free(k->mark);
-	if (k->names.data)
-		buf_release(&k->names);
-	*k = (struct dir_snapshot){0};
+	for (size_t i = 0; i < d->folder_count; i++)
+		folder_unref(d->folder[i].folder);
+	free(d->folder);
+	free(d->file);
+	free(d->mark);
+	if (d->names.data)
+		buf_release(&d->names);
+	*d = (struct dir_snapshot){0};
 }
 
-// The names move while they are collected: dir_snapshot_load points to them when all are there.
-static int add_file(void *ctx, const struct catalog_known *row, struct err *e UNUSED)
+// The buffer of names moves while it grows: dir_snapshot_load sets the pointers when it is complete.
+static int add_file_row(void *ctx, const struct catalog_known *row, struct err *e UNUSED)
 {
-	struct dir_snapshot *k = ctx;
-	GROW(k->file, k->file_count, k->file_room);
-	k->file[k->file_count++] = (struct dir_snapshot_file){.row = *row, .name = k->names.len};
-	buf_add(&k->names, row->filename, strlen(row->filename) + 1);
+	struct dir_snapshot *d = ctx;
+	GROW(d->file, d->file_count, d->file_room);
+	d->file[d->file_count++] = (struct dir_snapshot_file){.row = *row, .name = d->names.len};
+	buf_add(&d->names, row->filename, strlen(row->filename) + 1);
 	return 0;
 }
 
-static int add_mark(void *ctx, const struct catalog_known_mark *row, struct err *e UNUSED)
+static int add_mark_row(void *ctx, const struct catalog_known_mark *row, struct err *e UNUSED)
 {
-	struct dir_snapshot *k = ctx;
-	GROW(k->mark, k->mark_count, k->mark_room);
-	struct dir_snapshot_mark *mark = &k->mark[k->mark_count++];
-	*mark = (struct dir_snapshot_mark){.row = *row, .name = k->names.len};
-	buf_add(&k->names, row->filename, strlen(row->filename) + 1);
-	mark->text = k->names.len;
+	struct dir_snapshot *d = ctx;
+	GROW(d->mark, d->mark_count, d->mark_room);
+	struct dir_snapshot_mark *mark = &d->mark[d->mark_count++];
+	*mark = (struct dir_snapshot_mark){.row = *row, .name = d->names.len};
+	buf_add(&d->names, row->filename, strlen(row->filename) + 1);
+	mark->text = d->names.len;
 	if (row->text)
-		buf_add(&k->names, row->text, strlen(row->text) + 1);
+		buf_add(&d->names, row->text, strlen(row->text) + 1);
 	return 0;
 }
 
-struct loading {
-	struct dir_snapshot *known;
+struct snapshot_load {
+	struct dir_snapshot *snapshot;
 	struct folder *parent;
 };
 
-static int add_folder(void *ctx, const struct catalog_folder *row, struct err *e UNUSED)
+static int add_folder_row(void *ctx, const struct catalog_folder *row, struct err *e UNUSED)
 {
-	struct loading *l = ctx;
-	struct dir_snapshot *k = l->known;
+	struct snapshot_load *l = ctx;
+	struct dir_snapshot *d = l->snapshot;
 	const char *slash = strrchr(row->path, '/');
 	struct folder *f = folder_new(l->parent, slash ? slash + 1 : row->path);
 	f->known = *row;
 	f->known.path = f->path;
-	f->row = row->id;
-	GROW(k->folder, k->folder_count, k->folder_room);
-	k->folder[k->folder_count++] = (struct dir_snapshot_folder){.folder = f};
+	f->catalog_id = row->id;
+	GROW(d->folder, d->folder_count, d->folder_room);
+	d->folder[d->folder_count++] = (struct dir_snapshot_folder){.folder = f};
 	return 0;
 }
 
@@ -80,61 +80,61 @@ static int compare_folders(const void *a, const void *b)
 	return strcmp(left->folder->path, right->folder->path);
 }
 
-// All names are there, and stay where they are.
-static void point_to_names(struct dir_snapshot *k)
+// To be called when the buffer of names is complete.
+static void point_to_names(struct dir_snapshot *d)
 {
-	for (size_t i = 0; i < k->file_count; i++)
-		k->file[i].row.filename = k->names.data + k->file[i].name;
-	for (size_t i = 0; i < k->mark_count; i++) {
-		struct dir_snapshot_mark *mark = &k->mark[i];
-		mark->row.filename = k->names.data + mark->name;
+	for (size_t i = 0; i < d->file_count; i++)
+		d->file[i].row.filename = d->names.data + d->file[i].name;
+	for (size_t i = 0; i < d->mark_count; i++) {
+		struct dir_snapshot_mark *mark = &d->mark[i];
+		mark->row.filename = d->names.data + mark->name;
 		if (mark->row.text)
-			mark->row.text = k->names.data + mark->text;
+			mark->row.text = d->names.data + mark->text;
 	}
 }
 
-static void sort(void *items, size_t count, size_t size, int (*compare)(const void *, const void *))
+static void sort_rows(void *items, size_t count, size_t size, int (*compare)(const void *, const void *))
 {
 	if (count)
 		qsort(items, count, size, compare);
 }
 
-int dir_snapshot_load(struct dir_snapshot *k, struct folder *f, struct catalog *c, struct err *e)
+int dir_snapshot_load(struct dir_snapshot *d, struct folder *f, struct catalog *c, struct err *e)
 {
-	struct loading l = {k, f};
+	struct snapshot_load l = {d, f};
 	if (!f->known.id)
 		return 0;
-	buf_init(&k->names, SIZE_MAX / 2);
-	if (catalog_folder_files(c, f->known.id, add_file, k, e) < 0 ||
-		catalog_folder_marks(c, f->known.id, add_mark, k, e) < 0 ||
-		catalog_folder_children(c, f->known.id, add_folder, &l, e) < 0)
+	buf_init(&d->names, SIZE_MAX / 2);
+	if (catalog_folder_files(c, f->known.id, add_file_row, d, e) < 0 ||
+		catalog_folder_marks(c, f->known.id, add_mark_row, d, e) < 0 ||
+		catalog_folder_children(c, f->known.id, add_folder_row, &l, e) < 0)
 		return -1;
-	point_to_names(k);
-	sort(k->file, k->file_count, sizeof(*k->file), compare_files);
-	sort(k->mark, k->mark_count, sizeof(*k->mark), compare_marks);
-	sort(k->folder, k->folder_count, sizeof(*k->folder), compare_folders);
+	point_to_names(d);
+	sort_rows(d->file, d->file_count, sizeof(*d->file), compare_files);
+	sort_rows(d->mark, d->mark_count, sizeof(*d->mark), compare_marks);
+	sort_rows(d->folder, d->folder_count, sizeof(*d->folder), compare_folders);
 	return 0;
 }
 
-struct dir_snapshot_file *dir_snapshot_file(struct dir_snapshot *k, const char *filename)
+struct dir_snapshot_file *dir_snapshot_file(struct dir_snapshot *d, const char *filename)
 {
 	struct dir_snapshot_file wanted = {.row = {.filename = filename}};
-	return k->file_count ? bsearch(&wanted, k->file, k->file_count, sizeof(wanted), compare_files) : NULL;
+	return d->file_count ? bsearch(&wanted, d->file, d->file_count, sizeof(wanted), compare_files) : NULL;
 }
 
-struct dir_snapshot_mark *dir_snapshot_mark(struct dir_snapshot *k, const char *filename, enum mark mark)
+struct dir_snapshot_mark *dir_snapshot_mark(struct dir_snapshot *d, const char *filename, enum mark mark)
 {
 	struct dir_snapshot_mark wanted = {.row = {.filename = filename, .mark = mark}};
-	return k->mark_count ? bsearch(&wanted, k->mark, k->mark_count, sizeof(wanted), compare_marks) : NULL;
+	return d->mark_count ? bsearch(&wanted, d->mark, d->mark_count, sizeof(wanted), compare_marks) : NULL;
 }
 
-struct dir_snapshot_folder *dir_snapshot_folder(struct dir_snapshot *k, const char *path)
+struct dir_snapshot_folder *dir_snapshot_folder(struct dir_snapshot *d, const char *path)
 {
-	for (size_t low = 0, high = k->folder_count; low < high;) {
+	for (size_t low = 0, high = d->folder_count; low < high;) {
 		size_t middle = low + (high - low) / 2;
-		int order = strcmp(path, k->folder[middle].folder->path);
+		int order = strcmp(path, d->folder[middle].folder->path);
 		if (order == 0)
-			return &k->folder[middle];
+			return &d->folder[middle];
 		if (order < 0)
 			high = middle;
 		else

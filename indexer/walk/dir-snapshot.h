@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the catalog knows of one folder: its files, the marks beside them, and the folders in it, to be
-// found by name.
+// The rows of one folder in the catalog, loaded at once and searched by name: its files, their marks, and its folders.
+// One thread at a time.
 #pragma once
 
 #include <stdbool.h>
@@ -13,13 +13,13 @@
 
 struct dir_snapshot_file {
 	struct catalog_known row; // row.filename lives as long as the struct dir_snapshot
-	size_t name;              // where it is in names
+	size_t name;              // offset in names
 	bool seen;
 };
 
 struct dir_snapshot_mark {
 	struct catalog_known_mark row; // its strings live as long as the struct dir_snapshot
-	size_t name, text;             // where they are in names
+	size_t name, text;             // offsets in names
 	bool seen;
 };
 
@@ -38,11 +38,12 @@ struct dir_snapshot {
 	struct buf names;
 };
 
-// All zero is an empty one.
-void dir_snapshot_release(struct dir_snapshot *k);
-// Reads what is known of f; nothing where it is new.
-int dir_snapshot_load(struct dir_snapshot *k, struct folder *f, struct catalog *c, struct err *e) MUST_CHECK;
-// NULL where there is none.
-struct dir_snapshot_file *dir_snapshot_file(struct dir_snapshot *k, const char *filename);
-struct dir_snapshot_mark *dir_snapshot_mark(struct dir_snapshot *k, const char *filename, enum mark mark);
-struct dir_snapshot_folder *dir_snapshot_folder(struct dir_snapshot *k, const char *path);
+// All zero is an empty snapshot.
+void dir_snapshot_release(struct dir_snapshot *d);
+// Loads the rows of f into an empty snapshot; it stays empty where the catalog does not have f. Errors of catalog.h;
+// the snapshot is to be released in any case.
+int dir_snapshot_load(struct dir_snapshot *d, struct folder *f, struct catalog *c, struct err *e) MUST_CHECK;
+// NULL where there is none. The pointers live as long as the snapshot.
+struct dir_snapshot_file *dir_snapshot_file(struct dir_snapshot *d, const char *filename);
+struct dir_snapshot_mark *dir_snapshot_mark(struct dir_snapshot *d, const char *filename, enum mark mark);
+struct dir_snapshot_folder *dir_snapshot_folder(struct dir_snapshot *d, const char *path);

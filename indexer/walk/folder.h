@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder of a platform during a scan. Counted; what walks changes pending and restless, what
-// records changes row, and all else stays as it was made.
+// A folder of a platform during a scan, with a reference count. Any thread may take and drop references. The job that
+// scans the folder sets the fields that come from the disk, the thread that handles events sets catalog_id, any thread
+// the atomic fields; all else is constant after folder_new.
 #pragma once
 
 #include <stdatomic.h>
@@ -18,25 +19,25 @@ struct folder {
 	size_t platform_index; // in the store
 	char *path;            // below the platform; "" is its root
 	unsigned depth;
-	uint64_t share;              // of the whole scan's progress
-	struct catalog_folder known; // as the catalog has it; id 0: it has not
-	int64_t row;                 // its id in the catalog now, 0 until it is recorded
-	dev_t device;                // of the folder on the disk: how a circle of links is seen
+	uint64_t share;              // of the whole scan's progress, of SHARE_ALL
+	struct catalog_folder known; // its row when the scan began; id 0: there was none
+	int64_t catalog_id;          // of its row; 0 until it is written
+	dev_t device;                // with inode: identifies the folder on disk, to find circles of links
 	ino_t inode;
 	int64_t mtime_ns;
-	uint64_t ignored;
-	bool is_listed;           // its names were read, not only its known files looked at
-	_Atomic unsigned pending; // what must end before the folder counts as done
-	_Atomic bool restless;    // something in it is to be looked at again: not to be trusted
-	bool is_settled;          // its mtime tells of the next change
+	uint64_t ignored;          // how many of its entries are no wheel, sdist, sidecar or folder
+	bool is_listed;            // its names were read; otherwise only its known entries were checked
+	_Atomic unsigned pending;  // files that are not done, and one for the folder itself
+	_Atomic bool needs_rescan; // the next scan must list it, whatever its mtime
+	bool is_mtime_reliable;    // the next change of its names changes its mtime too
 };
 
-// parent is kept (a reference more); name is the last component, "" with no parent for a platform's
-// root.
+// Returns one reference. Takes a reference to parent. name is the last component; a platform's root has no parent and
+// the name "".
 struct folder *folder_new(struct folder *parent, const char *name);
 struct folder *folder_ref(struct folder *f);
 void folder_unref(struct folder *f);
-// The path below the platform of a file in it; to be freed by the caller.
+// The path, below the platform, of a file in the folder. The caller frees it.
 char *folder_file(const struct folder *f, const char *filename);
-// Whether the folder on the disk is one of f and the folders above it.
+// Whether st is f or a folder above it.
 bool folder_is_circle(const struct folder *f, const struct stat *st);

@@ -20,224 +20,225 @@
 
 #define SECOND_NS ((int64_t)1000000000)
 
-struct visit {
+struct scan_dir {
 	struct scan_workers *workers;
-	struct worker *worker;
+	struct scan_worker *worker;
 	struct folder *folder;
 	struct dir_snapshot known;
 	int fd;
-	uint64_t share; // of each thing in the folder
+	uint64_t share; // of the progress, for each entry
 };
 
-static void visit_release(struct visit *v)
+static void scan_dir_release(struct scan_dir *d)
 {
-	dir_snapshot_release(&v->known);
-	mem_close(&v->fd);
+	dir_snapshot_release(&d->known);
+	mem_close(&d->fd);
 }
 
-static void share_among(struct visit *v, size_t things)
+static void divide_share(struct scan_dir *d, size_t things)
 {
-	v->share = things ? v->folder->share / things : 0;
-	scan_workers_count(v->workers, COUNT_DONE, v->folder->share - v->share * things);
+	d->share = things ? d->folder->share / things : 0;
+	scan_workers_count(d->workers, COUNT_DONE, d->folder->share - d->share * things);
 }
 
-static void skip(struct visit *v, enum scan_workers_count why)
+static void skip_entry(struct scan_dir *d, enum scan_workers_count why)
 {
-	scan_workers_count(v->workers, why, 1);
-	scan_workers_count(v->workers, COUNT_DONE, v->share);
+	scan_workers_count(d->workers, why, 1);
+	scan_workers_count(d->workers, COUNT_DONE, d->share);
 }
 
-static void problem(struct visit *v, const char *filename, const struct err *why)
+static void report_problem(struct scan_dir *d, const char *filename, const struct err *why)
 {
-	atomic_store(&v->folder->restless, true);
-	scan_workers_problem(v->workers, v->folder, filename, why);
+	atomic_store(&d->folder->needs_rescan, true);
+	scan_workers_send_problem(d->workers, d->folder, filename, why);
 }
 
-// Takes child over.
-static void submit(struct visit *v, struct folder *child, bool is_gone)
+// Takes ownership of the reference to child.
+static void submit_folder(struct scan_dir *d, struct folder *child, bool is_gone)
 {
-	child->share = v->share;
-	scan_workers_submit(v->workers, &(struct job){.run = scan_dir_run, .folder = child, .is_gone = is_gone});
+	child->share = d->share;
+	scan_workers_submit(d->workers, &(struct scan_job){.run = scan_dir_run, .folder = child, .is_gone = is_gone});
 }
 
-// It is written down before anybody looks into it: the parent counts as done without it, and a scan
-// that is killed, or cannot open it, would never come back to a folder that the catalog has not.
-static void submit_new(struct visit *v, struct folder *child)
+// The folder is written to the catalog before its scan: its parent counts as done without it, so a later scan does not
+// list the parent again and would never find the folder if this scan is killed or cannot open it.
+static void submit_new_folder(struct scan_dir *d, struct folder *child)
 {
-	scan_workers_tell(v->workers, scan_event_new(SCAN_EVENT_FOLDER_NEW, child));
-	submit(v, child, false);
+	scan_workers_send(d->workers, scan_event_new(SCAN_EVENT_FOLDER_NEW, child));
+	submit_folder(d, child, false);
 }
 
-// A wheel or an sdist. While many jobs wait, it is read here and now: the queue stays short.
-static void see_file(struct visit *v, const char *name, struct dir_snapshot_file *file, const struct stat *st)
+// A wheel or an sdist. While many jobs are queued, this thread reads the file itself: the queue stays short.
+static void handle_file(struct scan_dir *d, const char *name, struct dir_snapshot_file *file, const struct stat *st)
 {
-	const struct scan_workers_options *options = scan_workers_options(v->workers);
-	scan_workers_saw(v->workers, v->folder);
+	const struct scan_workers_options *options = scan_workers_options(d->workers);
+	scan_workers_count_file(d->workers, d->folder);
 	if (file && !options->is_wanted(options->ctx, &file->row, st)) {
-		scan_workers_count(v->workers, COUNT_UNCHANGED, file->row.state == FILE_IS_LISTED);
-		scan_workers_count(v->workers, COUNT_DONE, v->share);
+		scan_workers_count(d->workers, COUNT_UNCHANGED, file->row.state == FILE_IS_LISTED);
+		scan_workers_count(d->workers, COUNT_DONE, d->share);
 		return;
 	}
-	struct job job = {.run = file ? options->look : scan_file_run,
-		.folder = v->folder,
+	struct scan_job job = {.run = file ? options->read_known : scan_file_run,
+		.folder = d->folder,
 		.filename = xstrdup(name),
 		.id = file ? file->row.id : 0,
 		.written = file ? file->row.written : 0,
-		.share = v->share};
-	atomic_fetch_add(&v->folder->pending, 1);
-	if (!scan_workers_is_busy(v->workers)) {
+		.share = d->share};
+	atomic_fetch_add(&d->folder->pending, 1);
+	if (!scan_workers_is_busy(d->workers)) {
 		folder_ref(job.folder);
-		scan_workers_submit(v->workers, &job);
+		scan_workers_submit(d->workers, &job);
 		return;
 	}
-	job.run(v->workers, v->worker, &job);
+	job.run(d->workers, d->worker, &job);
 	free(job.filename);
 }
 
-static void see_folder(struct visit *v, const char *name, const struct stat *st, bool is_link)
+static void handle_folder(struct scan_dir *d, const char *name, const struct stat *st, bool is_link)
 {
-	if (is_link && folder_is_circle(v->folder, st)) {
-		skip(v, COUNT_LINKS);
+	if (is_link && folder_is_circle(d->folder, st)) {
+		skip_entry(d, COUNT_LINKS);
 		return;
 	}
-	if (v->folder->depth == LIMIT_DEPTH) {
-		v->folder->ignored++;
-		skip(v, COUNT_IGNORED);
+	if (d->folder->depth == LIMIT_DEPTH) {
+		d->folder->ignored++;
+		skip_entry(d, COUNT_IGNORED);
 		return;
 	}
-	CLEANUP(mem_free) char *path = folder_file(v->folder, name);
-	struct dir_snapshot_folder *known = dir_snapshot_folder(&v->known, path);
+	CLEANUP(mem_free) char *path = folder_file(d->folder, name);
+	struct dir_snapshot_folder *known = dir_snapshot_folder(&d->known, path);
 	if (!known) {
-		submit_new(v, folder_new(v->folder, name));
+		submit_new_folder(d, folder_new(d->folder, name));
 		return;
 	}
 	known->seen = true;
-	submit(v, folder_ref(known->folder), false);
+	submit_folder(d, folder_ref(known->folder), false);
 }
 
-// What a link within the store leads to. 0: it leads out, or nowhere.
-static int stat_link(struct visit *v, const char *name, struct stat *st, struct err *e)
+// Fills st with the target of a link. 1: the target is in the store; 0: it is outside, or there is none; -1: error.
+static int stat_link(struct scan_dir *d, const char *name, struct stat *st, struct err *e)
 {
-	CLEANUP(mem_free) char *path = folder_file(v->folder, name);
-	CLEANUP(mem_close) int fd = store_open_file(v->folder->platform, path, e);
+	CLEANUP(mem_free) char *path = folder_file(d->folder, name);
+	CLEANUP(mem_close) int fd = store_open_file(d->folder->platform, path, e);
 	if (fd < 0)
 		return e->kind == ERR_NOT_FOUND || e->kind == ERR_DENIED ? 0 : -1;
 	return fstat(fd, st) < 0 ? err_errno(e, ERR_IO, "fstat") : 1;
 }
 
-// 1: st is what is there, links followed; 0: nothing that counts; -1: it cannot be said.
-static int look(struct visit *v, const char *name, struct stat *st, bool *is_link, struct err *e)
+// 1: st describes the entry, links followed; 0: the entry is gone, or a link to ignore; -1: error.
+static int stat_entry(struct scan_dir *d, const char *name, struct stat *st, bool *is_link, struct err *e)
 {
-	if (fstatat(v->fd, name, st, AT_SYMLINK_NOFOLLOW) < 0)
+	if (fstatat(d->fd, name, st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT ? 0 : err_errno(e, ERR_IO, "cannot look at it");
 	*is_link = S_ISLNK(st->st_mode);
 	if (!*is_link)
 		return 1;
-	int found = stat_link(v, name, st, e);
+	int found = stat_link(d, name, st, e);
 	if (found == 0)
-		scan_workers_count(v->workers, COUNT_LINKS, 1);
+		scan_workers_count(d->workers, COUNT_LINKS, 1);
 	return found;
 }
 
-// A file that the catalog knows, in a folder whose names are as they were.
-static void look_again(struct visit *v, struct dir_snapshot_file *file)
+// A file that the catalog knows, in a folder that is not listed because its names have not changed.
+static void check_known_file(struct scan_dir *d, struct dir_snapshot_file *file)
 {
 	struct err e = ERR_INIT;
 	struct stat st;
 	bool is_link;
-	int found = look(v, file->row.filename, &st, &is_link, &e);
+	int found = stat_entry(d, file->row.filename, &st, &is_link, &e);
 	if (found > 0 && S_ISREG(st.st_mode)) {
-		see_file(v, file->row.filename, file, &st);
+		handle_file(d, file->row.filename, file, &st);
 		return;
 	}
-	scan_workers_count(v->workers, COUNT_DONE, v->share);
+	scan_workers_count(d->workers, COUNT_DONE, d->share);
 	if (found < 0)
-		problem(v, file->row.filename, &e);
+		report_problem(d, file->row.filename, &e);
 	else
-		scan_workers_gone(v->workers, v->folder, file->row.id, file->row.written);
+		scan_workers_send_gone(d->workers, d->folder, file->row.id, file->row.written);
 }
 
-// A mark's text may have changed where no name has.
-static void look_at_known_marks(struct visit *v)
+// A mark's text can change while the folder's names and mtime stay the same.
+static void check_known_marks(struct scan_dir *d)
 {
-	for (size_t i = 0; i < v->known.mark_count; i++) {
-		const struct catalog_known_mark *mark = &v->known.mark[i].row;
-		scan_sidecars_see(v->workers, v->folder, v->fd, &v->known, mark->filename, mark->mark);
+	for (size_t i = 0; i < d->known.mark_count; i++) {
+		const struct catalog_known_mark *mark = &d->known.mark[i].row;
+		scan_sidecars_check(d->workers, d->folder, d->fd, &d->known, mark->filename, mark->mark);
 	}
-	scan_sidecars_end(v->workers, v->folder, &v->known);
+	scan_sidecars_remove_unseen(d->workers, d->folder, &d->known);
 }
 
-static void look_at_known(struct visit *v)
+static void check_known_entries(struct scan_dir *d)
 {
-	look_at_known_marks(v);
-	share_among(v, v->known.file_count + v->known.folder_count);
-	scan_workers_count(v->workers, COUNT_IGNORED, v->folder->known.ignored);
-	for (size_t i = 0; i < v->known.file_count && !scan_workers_is_cancelled(v->workers); i++)
-		look_again(v, &v->known.file[i]);
-	for (size_t i = 0; i < v->known.folder_count; i++)
-		submit(v, folder_ref(v->known.folder[i].folder), false);
+	check_known_marks(d);
+	divide_share(d, d->known.file_count + d->known.folder_count);
+	scan_workers_count(d->workers, COUNT_IGNORED, d->folder->known.ignored);
+	for (size_t i = 0; i < d->known.file_count && !scan_workers_is_cancelled(d->workers); i++)
+		check_known_file(d, &d->known.file[i]);
+	for (size_t i = 0; i < d->known.folder_count; i++)
+		submit_folder(d, folder_ref(d->known.folder[i].folder), false);
 }
 
-static bool is_mark(const char *name, unsigned char type, struct str *filename, enum mark *mark)
+static bool is_mark_name(const char *name, unsigned char type, struct str *filename, enum mark *mark)
 {
 	return type != DT_DIR && sidecar_is(str_from(name), filename, mark);
 }
 
-static void see_entry(struct visit *v, const char *name, unsigned char type)
+static void handle_entry(struct scan_dir *d, const char *name, unsigned char type)
 {
 	struct err e = ERR_INIT;
 	struct stat st;
 	bool is_link = false, is_ours = filename_kind(str_from(name)) != FILENAME_OTHER;
-	struct dir_snapshot_file *file = is_ours ? dir_snapshot_file(&v->known, name) : NULL;
-	int found = type == DT_REG && !is_ours ? 1 : look(v, name, &st, &is_link, &e);
+	struct dir_snapshot_file *file = is_ours ? dir_snapshot_file(&d->known, name) : NULL;
+	int found = type == DT_REG && !is_ours ? 1 : stat_entry(d, name, &st, &is_link, &e);
 	if (found < 0) {
 		if (file)
-			file->seen = true; // it stays as it was
-		problem(v, name, &e);
+			file->seen = true; // its row stays unchanged
+		report_problem(d, name, &e);
 	}
 	if (found <= 0) {
-		scan_workers_count(v->workers, COUNT_DONE, v->share);
+		scan_workers_count(d->workers, COUNT_DONE, d->share);
 	} else if (type != DT_REG && S_ISDIR(st.st_mode)) {
-		see_folder(v, name, &st, is_link);
+		handle_folder(d, name, &st, is_link);
 	} else if (is_ours && S_ISREG(st.st_mode)) {
 		if (file)
 			file->seen = true;
-		see_file(v, name, file, &st);
+		handle_file(d, name, file, &st);
 	} else {
-		v->folder->ignored++;
-		skip(v, COUNT_IGNORED);
+		d->folder->ignored++;
+		skip_entry(d, COUNT_IGNORED);
 	}
 }
 
-// Where we write: what was released is a copy.
-static bool sweep(struct visit *v, const char *name)
+// Removes a temporary file whose process is dead. On a split platform it does so in the writable volume, because the
+// released one is a copy. False where the file is still there.
+static bool sweep_tempfile(struct scan_dir *d, const char *name)
 {
 	struct err ignored = ERR_INIT;
-	const struct platform *p = v->folder->platform;
+	const struct platform *p = d->folder->platform;
 	CLEANUP(freeze_leave) struct freeze_hold hold;
 	if (freeze_enter(p, false, &hold, &ignored) < 0)
 		return false;
 	if (!store_is_split(p))
-		return tempname_sweep(v->fd, name);
-	CLEANUP(mem_close) int fd = store_open_writable_folder(p, v->folder->path, &ignored);
+		return tempname_sweep(d->fd, name);
+	CLEANUP(mem_close) int fd = store_open_writable_folder(p, d->folder->path, &ignored);
 	if (fd >= 0)
 		tempname_sweep(fd, name);
-	return false; // it is seen here until the next release
+	return false; // the released copy shows it until the next release
 }
 
-// A temporary file of ours whose maker is dead goes. While he lives, or the platform is frozen, the folder is looked at
-// again: it does not change when that ends.
-static void see_hidden(struct visit *v, const char *name)
+// Removes abandoned temporary files of wheelcache. Where one has to stay (its process lives, or the platform is
+// frozen), the folder needs another scan: its mtime does not change when that state ends.
+static void handle_hidden(struct scan_dir *d, const char *name)
 {
-	if (scan_workers_options(v->workers)->sweeps && tempname_is(name) && !sweep(v, name))
-		atomic_store(&v->folder->restless, true);
+	if (scan_workers_options(d->workers)->sweeps && tempname_is(name) && !sweep_tempfile(d, name))
+		atomic_store(&d->folder->needs_rescan, true);
 }
 
-// Adds a byte of type, the name and a NUL for each entry. Read to the end before any is looked at,
-// so that the progress knows how many there are.
-static int read_names(struct visit *v, struct buf *out, size_t *count, struct err *e)
+// Adds the type (one byte), the name and a NUL of each entry to out. All names are read before the first entry is
+// examined, so that the progress has the total.
+static int read_entry_names(struct scan_dir *d, struct buf *out, size_t *count, struct err *e)
 {
-	int fd = fcntl(v->fd, F_DUPFD_CLOEXEC, 0);
+	int fd = fcntl(d->fd, F_DUPFD_CLOEXEC, 0);
 	CLEANUP(fs_close_dir) DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	if (!dir) {
 		mem_close(&fd);
@@ -245,7 +246,7 @@ static int read_names(struct visit *v, struct buf *out, size_t *count, struct er
 	}
 	for (struct dirent *entry; errno = 0, (entry = readdir(dir)) != NULL;) {
 		if (entry->d_name[0] == '.') {
-			see_hidden(v, entry->d_name);
+			handle_hidden(d, entry->d_name);
 			continue;
 		}
 		buf_putc(out, (char)entry->d_type);
@@ -255,130 +256,130 @@ static int read_names(struct visit *v, struct buf *out, size_t *count, struct er
 	return errno ? err_errno(e, ERR_IO, "cannot list it") : 0;
 }
 
-// Before the files: a file that is new together with its mark is never without it on a page.
-static void see_marks(struct visit *v, const struct buf *names)
+// Marks come before files: a file that is new together with its mark never appears on a page without it.
+static void handle_marks(struct scan_dir *d, const struct buf *names)
 {
 	struct str filename;
 	enum mark mark;
 	for (const char *at = names->data; at < names->data + names->len; at += strlen(at + 1) + 2) {
-		if (!is_mark(at + 1, (unsigned char)*at, &filename, &mark))
+		if (!is_mark_name(at + 1, (unsigned char)*at, &filename, &mark))
 			continue;
 		CLEANUP(mem_free) char *name = xstrndup(filename.ptr, filename.len);
-		scan_sidecars_see(v->workers, v->folder, v->fd, &v->known, name, mark);
-		scan_workers_count(v->workers, COUNT_DONE, v->share);
+		scan_sidecars_check(d->workers, d->folder, d->fd, &d->known, name, mark);
+		scan_workers_count(d->workers, COUNT_DONE, d->share);
 	}
 }
 
-static void see_entries(struct visit *v, const struct buf *names)
+static void handle_entries(struct scan_dir *d, const struct buf *names)
 {
 	struct str filename;
 	enum mark mark;
 	for (const char *at = names->data; at < names->data + names->len; at += strlen(at + 1) + 2) {
-		if (scan_workers_is_cancelled(v->workers))
+		if (scan_workers_is_cancelled(d->workers))
 			return;
-		if (!is_mark(at + 1, (unsigned char)*at, &filename, &mark))
-			see_entry(v, at + 1, (unsigned char)*at);
+		if (!is_mark_name(at + 1, (unsigned char)*at, &filename, &mark))
+			handle_entry(d, at + 1, (unsigned char)*at);
 	}
 }
 
-static void forget_unseen(struct visit *v)
+static void remove_unseen(struct scan_dir *d)
 {
-	v->share = 0;
-	scan_sidecars_end(v->workers, v->folder, &v->known);
-	for (size_t i = 0; i < v->known.file_count; i++) {
-		const struct dir_snapshot_file *file = &v->known.file[i];
+	d->share = 0;
+	scan_sidecars_remove_unseen(d->workers, d->folder, &d->known);
+	for (size_t i = 0; i < d->known.file_count; i++) {
+		const struct dir_snapshot_file *file = &d->known.file[i];
 		if (!file->seen)
-			scan_workers_gone(v->workers, v->folder, file->row.id, file->row.written);
+			scan_workers_send_gone(d->workers, d->folder, file->row.id, file->row.written);
 	}
-	for (size_t i = 0; i < v->known.folder_count; i++)
-		if (!v->known.folder[i].seen)
-			submit(v, folder_ref(v->known.folder[i].folder), true);
+	for (size_t i = 0; i < d->known.folder_count; i++)
+		if (!d->known.folder[i].seen)
+			submit_folder(d, folder_ref(d->known.folder[i].folder), true);
 }
 
-static void list(struct visit *v)
+static void list_folder(struct scan_dir *d)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(buf_release) struct buf names;
 	size_t count = 0;
 	buf_init(&names, SIZE_MAX / 2);
-	bool is_whole = read_names(v, &names, &count, &e) == 0;
+	bool is_whole = read_entry_names(d, &names, &count, &e) == 0;
 	if (!is_whole)
-		problem(v, NULL, &e);
-	share_among(v, count);
-	see_marks(v, &names);
-	see_entries(v, &names);
-	if (scan_workers_is_cancelled(v->workers))
+		report_problem(d, NULL, &e);
+	divide_share(d, count);
+	handle_marks(d, &names);
+	handle_entries(d, &names);
+	if (scan_workers_is_cancelled(d->workers))
 		return;
 	if (is_whole)
-		forget_unseen(v);
-	v->folder->is_listed = true;
+		remove_unseen(d);
+	d->folder->is_listed = true;
 }
 
-// The folder is not there: nor is anything that was in it.
-static void forget(struct visit *v)
+// The folder is gone, with all that was in it.
+static void report_gone_folder(struct scan_dir *d)
 {
-	share_among(v, 0);
-	forget_unseen(v);
-	scan_workers_tell(v->workers, scan_event_new(SCAN_EVENT_FOLDER_GONE, v->folder));
+	divide_share(d, 0);
+	remove_unseen(d);
+	scan_workers_send(d->workers, scan_event_new(SCAN_EVENT_FOLDER_GONE, d->folder));
 }
 
-// 1: it is open, 0: it is gone, -1: there is no saying.
-static int open_folder(struct visit *v, struct err *e)
+// 1: it is open, 0: it is gone, -1: error.
+static int open_scanned_folder(struct scan_dir *d, struct err *e)
 {
-	struct folder *f = v->folder;
+	struct folder *f = d->folder;
 	if (f->platform->is_away)
 		return err_set(e, ERR_IO, "does not answer: is its file server away?");
-	v->fd = store_open_folder(f->platform, f->path, e);
-	bool is_missing = v->fd < 0 && (e->kind == ERR_NOT_FOUND || e->kind == ERR_DENIED);
-	if (is_missing && (f->parent || scan_workers_options(v->workers)->allow_empty))
+	d->fd = store_open_folder(f->platform, f->path, e);
+	bool is_missing = d->fd < 0 && (e->kind == ERR_NOT_FOUND || e->kind == ERR_DENIED);
+	if (is_missing && (f->parent || scan_workers_options(d->workers)->allow_empty))
 		return 0;
-	return v->fd < 0 ? -1 : 1;
+	return d->fd < 0 ? -1 : 1;
 }
 
-// Whether a later name must change the folder's time. Whole seconds do not tell, however old: a replica on AFS shows a
-// folder as it was at its release, and the next one what came to it later in the same second.
-static bool folder_time_tells(int64_t mtime_ns, int64_t looked_at)
+// Whether every later change of names changes the folder's mtime too. False for whole seconds, however old: a replica
+// on AFS shows a folder as of its release, and the next release may add names of the same second.
+static bool is_folder_time_reliable(int64_t mtime_ns, int64_t looked_at)
 {
 	return mtime_ns % SECOND_NS != 0 && fs_mtime_tells(mtime_ns, looked_at);
 }
 
-static void enter(struct visit *v)
+static void scan_open_folder(struct scan_dir *d)
 {
 	struct err e = ERR_INIT;
 	struct stat st;
-	struct folder *f = v->folder;
+	struct folder *f = d->folder;
 	int64_t looked_at = clock_wall_ns();
-	if (fstat(v->fd, &st) < 0) {
+	if (fstat(d->fd, &st) < 0) {
 		err_errno(&e, ERR_IO, "fstat");
-		problem(v, NULL, &e);
+		report_problem(d, NULL, &e);
 		return;
 	}
 	f->device = st.st_dev;
 	f->inode = st.st_ino;
 	f->mtime_ns = fs_mtime_ns(&st);
-	f->is_settled = folder_time_tells(f->mtime_ns, looked_at);
-	if (!scan_workers_options(v->workers)->lists_all && f->is_settled && f->known.id && f->known.trusted &&
+	f->is_mtime_reliable = is_folder_time_reliable(f->mtime_ns, looked_at);
+	if (!scan_workers_options(d->workers)->lists_all && f->is_mtime_reliable && f->known.id && f->known.trusted &&
 		f->known.mtime_ns == f->mtime_ns)
-		look_at_known(v);
+		check_known_entries(d);
 	else
-		list(v);
+		list_folder(d);
 }
 
-// What is known is read before the names of the folder: what an upload puts there in between is a new
-// file then, which the recorder finds in the catalog, and never a known one that is not there.
-void scan_dir_run(struct scan_workers *workers, struct worker *worker, struct job *job)
+// The snapshot is loaded before the folder is listed. So a file that an upload adds in between is taken for a new file,
+// which the scan writer finds in the catalog, and never for a known file that is gone.
+void scan_dir_run(struct scan_workers *workers, struct scan_worker *worker, struct scan_job *job)
 {
 	struct err e = ERR_INIT;
-	CLEANUP(visit_release)
-	struct visit v = {.workers = workers, .worker = worker, .folder = job->folder, .fd = -1};
-	int found = dir_snapshot_load(&v.known, v.folder, worker->catalog, &e);
+	CLEANUP(scan_dir_release)
+	struct scan_dir d = {.workers = workers, .worker = worker, .folder = job->folder, .fd = -1};
+	int found = dir_snapshot_load(&d.known, d.folder, worker->catalog, &e);
 	if (found == 0 && !job->is_gone)
-		found = open_folder(&v, &e);
+		found = open_scanned_folder(&d, &e);
 	if (found < 0)
-		problem(&v, NULL, &e);
+		report_problem(&d, NULL, &e);
 	else if (found)
-		enter(&v);
+		scan_open_folder(&d);
 	else
-		forget(&v);
-	scan_workers_folder_end(workers, v.folder);
+		report_gone_folder(&d);
+	scan_workers_item_done(workers, d.folder);
 }

@@ -7,22 +7,22 @@
 
 struct scan_event *scan_event_new(enum scan_event_kind kind, struct folder *folder)
 {
-	struct scan_event *o = xcalloc(1, sizeof(*o));
-	o->kind = kind;
-	o->folder = folder_ref(folder);
-	return o;
+	struct scan_event *ev = xcalloc(1, sizeof(*ev));
+	ev->kind = kind;
+	ev->folder = folder_ref(folder);
+	return ev;
 }
 
-void scan_event_cleanup(struct scan_event **outcome)
+void scan_event_cleanup(struct scan_event **event)
 {
-	struct scan_event *o = STEAL_PTR(*outcome);
-	if (!o)
+	struct scan_event *ev = STEAL_PTR(*event);
+	if (!ev)
 		return;
-	if (o->facts)
-		ingest_facts_release(o->facts);
-	free(o->facts);
-	free(o->text);
-	free(o->filename);
-	folder_unref(o->folder);
-	free(o);
+	if (ev->facts)
+		ingest_facts_release(ev->facts);
+	free(ev->facts);
+	free(ev->text);
+	free(ev->filename);
+	folder_unref(ev->folder);
+	free(ev);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the walk found and the catalog does not know yet.
+// A difference between store and catalog that a worker found. A worker makes it, the thread that runs the walk frees
+// it.
 #pragma once
 
 #include "indexer/walk/folder.h"
@@ -7,29 +8,29 @@
 #include "lib/state/store/sidecar.h"
 
 enum scan_event_kind {
-	SCAN_EVENT_FILE,       // facts of a new or changed file
-	SCAN_EVENT_FILE_GONE,  // id, written
-	SCAN_EVENT_MARK,       // filename, mark and its text; NULL: it has gone
-	SCAN_EVENT_FOLDER_NEW, // told before anything in it, and before its parent's SCAN_EVENT_FOLDER
-	SCAN_EVENT_FOLDER,     // it and all of its files are done
+	SCAN_EVENT_FILE,       // facts: of a new or changed file
+	SCAN_EVENT_FILE_GONE,  // id, written: of its row
+	SCAN_EVENT_MARK,       // filename, mark and text; text NULL: the mark is gone
+	SCAN_EVENT_FOLDER_NEW, // precedes the events of its entries, and its parent's SCAN_EVENT_FOLDER
+	SCAN_EVENT_FOLDER,     // the folder was listed, and all of its files are done
 	SCAN_EVENT_FOLDER_GONE,
-	SCAN_EVENT_PROBLEM, // text: something could not be looked at, and stays as it was
+	SCAN_EVENT_PROBLEM, // text: something could not be read; its rows stay
 	SCAN_EVENT_WAITING, // text: a file is still being written
 };
 
 struct scan_event {
 	enum scan_event_kind kind;
 	struct folder *folder; // a reference
-	int64_t id;            // the known file; 0: a new one
-	int64_t written;       // of it or the mark, as it is known, so that what others wrote meanwhile stays
-	bool trusted;          // the file's mtime is old enough to tell of the next change
+	int64_t id;            // of the file's row; 0: it has none
+	int64_t written;       // version of the row of the file or mark that was read: a newer row is left alone
+	bool trusted;          // the next change of the file changes its mtime too
 	struct ingest_facts *facts;
 	char *text;
 	char *filename;
 	enum mark mark;
-	bool is_blind; // the problem hides the whole folder, not only a file in it
+	bool hides_folder; // the problem concerns the whole folder, not one file
 };
 
-// Takes a reference to folder.
+// Any thread. Takes a reference to folder. The other fields are zero; the event owns the pointers that are set.
 struct scan_event *scan_event_new(enum scan_event_kind kind, struct folder *folder);
-void scan_event_cleanup(struct scan_event **o); // for CLEANUP
+void scan_event_cleanup(struct scan_event **event); // for CLEANUP

@@ -5,51 +5,51 @@
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
 
-static void wait_for(struct scan_workers *workers, const struct job *job, const char *why)
+static void report_waiting(struct scan_workers *workers, const struct scan_job *job, const char *why)
 {
-	atomic_store(&job->folder->restless, true);
-	scan_workers_waits(workers, job->folder, job->filename, why);
+	atomic_store(&job->folder->needs_rescan, true);
+	scan_workers_send_waiting(workers, job->folder, job->filename, why);
 }
 
-// An mtime in the future says nothing about age.
-static bool is_settled(const struct scan_workers *workers, int64_t mtime_ns, int64_t looked_at)
+// Whether a damaged file is no longer being written. An mtime in the future says nothing about age: such a file counts.
+static bool is_old_enough(const struct scan_workers *workers, int64_t mtime_ns, int64_t looked_at)
 {
 	int64_t age = looked_at - mtime_ns;
 	return age < 0 || age >= scan_workers_options(workers)->settle_ns;
 }
 
-static void give_up(struct scan_workers *workers, const struct job *job, const struct err *why)
+static void report_unread(struct scan_workers *workers, const struct scan_job *job, const struct err *why)
 {
 	if (why->kind == ERR_BUSY) {
-		wait_for(workers, job, why->msg);
+		report_waiting(workers, job, why->msg);
 		return;
 	}
-	atomic_store(&job->folder->restless, true);
-	scan_workers_problem(workers, job->folder, job->filename, why);
+	atomic_store(&job->folder->needs_rescan, true);
+	scan_workers_send_problem(workers, job->folder, job->filename, why);
 }
 
-static void read_file(struct scan_workers *workers, struct worker *worker, struct job *job, int fd)
+static void ingest_file(struct scan_workers *workers, struct scan_worker *worker, struct scan_job *job, int fd)
 {
 	struct err e = ERR_INIT;
-	CLEANUP(scan_event_cleanup) struct scan_event *o = scan_event_new(SCAN_EVENT_FILE, job->folder);
+	CLEANUP(scan_event_cleanup) struct scan_event *ev = scan_event_new(SCAN_EVENT_FILE, job->folder);
 	int64_t looked_at = clock_wall_ns();
-	o->id = job->id;
-	o->written = job->written;
-	o->facts = xmalloc(sizeof(*o->facts));
-	ingest_facts_init(o->facts);
-	if (ingest_read(worker->ingest, fd, job->filename, LENIENT, o->facts, &e) < 0) {
-		give_up(workers, job, &e);
+	ev->id = job->id;
+	ev->written = job->written;
+	ev->facts = xmalloc(sizeof(*ev->facts));
+	ingest_facts_init(ev->facts);
+	if (ingest_read(worker->ingest, fd, job->filename, LENIENT, ev->facts, &e) < 0) {
+		report_unread(workers, job, &e);
 		return;
 	}
-	int64_t mtime_ns = fs_mtime_ns(&o->facts->st);
-	if (o->facts->was_read)
-		scan_workers_count(workers, COUNT_BYTES, (uint64_t)o->facts->st.st_size);
-	if (o->facts->refusal && !is_settled(workers, mtime_ns, looked_at)) {
-		wait_for(workers, job, o->facts->refusal);
+	int64_t mtime_ns = fs_mtime_ns(&ev->facts->st);
+	if (ev->facts->was_read)
+		scan_workers_count(workers, COUNT_BYTES, (uint64_t)ev->facts->st.st_size);
+	if (ev->facts->refusal && !is_old_enough(workers, mtime_ns, looked_at)) {
+		report_waiting(workers, job, ev->facts->refusal);
 		return;
 	}
-	o->trusted = fs_mtime_tells(mtime_ns, looked_at);
-	scan_workers_tell(workers, STEAL_PTR(o));
+	ev->trusted = fs_mtime_tells(mtime_ns, looked_at);
+	scan_workers_send(workers, STEAL_PTR(ev));
 }
 
 bool scan_file_is_wanted(void *ctx UNUSED, const struct catalog_known *known, const struct stat *st)
@@ -58,17 +58,17 @@ bool scan_file_is_wanted(void *ctx UNUSED, const struct catalog_known *known, co
 	       known->inode != st->st_ino;
 }
 
-void scan_file_run(struct scan_workers *workers, struct worker *worker, struct job *job)
+void scan_file_run(struct scan_workers *workers, struct scan_worker *worker, struct scan_job *job)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(mem_free) char *path = folder_file(job->folder, job->filename);
 	CLEANUP(mem_close) int fd = store_open_file(job->folder->platform, path, &e);
 	if (fd >= 0)
-		read_file(workers, worker, job, fd);
+		ingest_file(workers, worker, job, fd);
 	else if (e.kind != ERR_NOT_FOUND && e.kind != ERR_DENIED)
-		give_up(workers, job, &e);
+		report_unread(workers, job, &e);
 	else if (job->id)
-		scan_workers_gone(workers, job->folder, job->id, job->written);
+		scan_workers_send_gone(workers, job->folder, job->id, job->written);
 	scan_workers_count(workers, COUNT_DONE, job->share);
-	scan_workers_folder_end(workers, job->folder);
+	scan_workers_item_done(workers, job->folder);
 }

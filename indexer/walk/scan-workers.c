@@ -9,21 +9,21 @@
 
 enum {
 	CHANNEL_ROOM = 512,
-	JOBS_A_THREAD = 8, // queued, before a thread does the next file itself
+	JOBS_A_THREAD = 8, // with more queued, a thread reads the next file itself
 };
 
 struct scan_workers {
 	const struct scan_workers_options *options;
 	struct thread_pool *pool;
 	struct channel *channel;
-	pthread_mutex_t lock; // idle
-	struct worker *idle;
-	_Atomic uint64_t jobs; // waiting or running
+	pthread_mutex_t lock; // of idle
+	struct scan_worker *idle;
+	_Atomic uint64_t jobs; // queued or running
 	_Atomic uint64_t count[SCAN_WORKERS_COUNTS];
-	_Atomic uint64_t *seen; // a platform
+	_Atomic uint64_t *files; // per platform
 };
 
-static void worker_free(struct worker *w)
+static void scan_worker_free(struct scan_worker *w)
 {
 	catalog_close(w->catalog);
 	ingest_free(w->ingest);
@@ -32,7 +32,7 @@ static void worker_free(struct worker *w)
 
 static int add_worker(struct scan_workers *workers, struct err *e)
 {
-	struct worker *w = xcalloc(1, sizeof(*w));
+	struct scan_worker *w = xcalloc(1, sizeof(*w));
 	w->ingest = ingest_new();
 	w->next = workers->idle;
 	workers->idle = w;
@@ -45,9 +45,9 @@ struct scan_workers *scan_workers_new(const struct scan_workers_options *options
 	CLEANUP(scan_workers_cleanup) struct scan_workers *workers = xcalloc(1, sizeof(*workers));
 	workers->options = options;
 	workers->channel = channel_new(CHANNEL_ROOM);
-	workers->seen = xcalloc(options->store->platform_count, sizeof(*workers->seen));
+	workers->files = xcalloc(options->store->platform_count, sizeof(*workers->files));
 	pthread_mutex_init(&workers->lock, NULL);
-	atomic_init(&workers->jobs, 1); // scan_workers_started ends this one
+	atomic_init(&workers->jobs, 1); // ended by scan_workers_start_done
 	for (unsigned i = 0; i < options->threads; i++)
 		if (add_worker(workers, e) < 0)
 			return NULL;
@@ -61,13 +61,13 @@ void scan_workers_free(struct scan_workers *workers)
 		return;
 	thread_pool_free(workers->pool);
 	while (workers->idle) {
-		struct worker *w = workers->idle;
+		struct scan_worker *w = workers->idle;
 		workers->idle = w->next;
-		worker_free(w);
+		scan_worker_free(w);
 	}
 	channel_free(workers->channel);
 	pthread_mutex_destroy(&workers->lock);
-	free(workers->seen);
+	free(workers->files);
 	free(workers);
 }
 
@@ -82,17 +82,17 @@ const struct scan_workers_options *scan_workers_options(const struct scan_worker
 	return workers->options;
 }
 
-// There are as many workers as threads, so one is always idle.
-static struct worker *borrow(struct scan_workers *workers)
+// There are as many workers as threads, so the calling thread always finds an idle one.
+static struct scan_worker *borrow_worker(struct scan_workers *workers)
 {
 	pthread_mutex_lock(&workers->lock);
-	struct worker *w = workers->idle;
+	struct scan_worker *w = workers->idle;
 	workers->idle = w->next;
 	pthread_mutex_unlock(&workers->lock);
 	return w;
 }
 
-static void give_back(struct scan_workers *workers, struct worker *w)
+static void return_worker(struct scan_workers *workers, struct scan_worker *w)
 {
 	pthread_mutex_lock(&workers->lock);
 	w->next = workers->idle;
@@ -100,38 +100,38 @@ static void give_back(struct scan_workers *workers, struct worker *w)
 	pthread_mutex_unlock(&workers->lock);
 }
 
-static void end_job(struct scan_workers *workers)
+static void finish_job(struct scan_workers *workers)
 {
 	if (atomic_fetch_sub(&workers->jobs, 1) == 1)
 		channel_close(workers->channel);
 }
 
-static void run(void *arg)
+static void run_scan_job(void *arg)
 {
-	struct job *job = arg;
+	struct scan_job *job = arg;
 	struct scan_workers *workers = job->workers;
-	struct worker *w = borrow(workers);
+	struct scan_worker *w = borrow_worker(workers);
 	if (!scan_workers_is_cancelled(workers))
 		job->run(workers, w, job);
-	give_back(workers, w);
+	return_worker(workers, w);
 	folder_unref(job->folder);
 	free(job->filename);
 	free(job);
-	end_job(workers);
+	finish_job(workers);
 }
 
-void scan_workers_submit(struct scan_workers *workers, const struct job *job)
+void scan_workers_submit(struct scan_workers *workers, const struct scan_job *job)
 {
-	struct job *copy = xmalloc(sizeof(*copy));
+	struct scan_job *copy = xmalloc(sizeof(*copy));
 	*copy = *job;
 	copy->workers = workers;
 	atomic_fetch_add(&workers->jobs, 1);
-	thread_pool_submit(workers->pool, run, copy);
+	thread_pool_submit(workers->pool, run_scan_job, copy);
 }
 
-void scan_workers_started(struct scan_workers *workers)
+void scan_workers_start_done(struct scan_workers *workers)
 {
-	end_job(workers);
+	finish_job(workers);
 }
 
 bool scan_workers_is_busy(const struct scan_workers *workers)
@@ -149,62 +149,63 @@ void scan_workers_count(struct scan_workers *workers, enum scan_workers_count wh
 	atomic_fetch_add_explicit(&workers->count[what], number, memory_order_relaxed);
 }
 
-uint64_t scan_workers_counted(const struct scan_workers *workers, enum scan_workers_count what)
+uint64_t scan_workers_total(const struct scan_workers *workers, enum scan_workers_count what)
 {
 	return atomic_load(&workers->count[what]);
 }
 
-void scan_workers_saw(struct scan_workers *workers, const struct folder *in)
+void scan_workers_count_file(struct scan_workers *workers, const struct folder *in)
 {
 	scan_workers_count(workers, COUNT_FILES, 1);
-	atomic_fetch_add_explicit(&workers->seen[in->platform_index], 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&workers->files[in->platform_index], 1, memory_order_relaxed);
 }
 
-uint64_t scan_workers_seen(const struct scan_workers *workers, size_t platform_index)
+uint64_t scan_workers_files_of(const struct scan_workers *workers, size_t platform_index)
 {
-	return atomic_load(&workers->seen[platform_index]);
+	return atomic_load(&workers->files[platform_index]);
 }
 
-void scan_workers_tell(struct scan_workers *workers, struct scan_event *outcome)
+void scan_workers_send(struct scan_workers *workers, struct scan_event *event)
 {
-	channel_put(workers->channel, outcome);
+	channel_put(workers->channel, event);
 }
 
-void scan_workers_gone(struct scan_workers *workers, struct folder *folder, int64_t id, int64_t written)
+void scan_workers_send_gone(struct scan_workers *workers, struct folder *folder, int64_t id, int64_t written)
 {
-	struct scan_event *o = scan_event_new(SCAN_EVENT_FILE_GONE, folder);
-	o->id = id;
-	o->written = written;
-	scan_workers_tell(workers, o);
+	struct scan_event *ev = scan_event_new(SCAN_EVENT_FILE_GONE, folder);
+	ev->id = id;
+	ev->written = written;
+	scan_workers_send(workers, ev);
 }
 
-void scan_workers_problem(struct scan_workers *workers, struct folder *folder, const char *filename,
+void scan_workers_send_problem(struct scan_workers *workers, struct folder *folder, const char *filename,
 	const struct err *why)
 {
-	struct scan_event *o = scan_event_new(SCAN_EVENT_PROBLEM, folder);
+	struct scan_event *ev = scan_event_new(SCAN_EVENT_PROBLEM, folder);
 	CLEANUP(mem_free)
 	char *path = filename ? folder_file(folder, filename) : xstrdup(folder->path);
-	o->is_blind = !filename;
-	o->text = xasprintf("%s/%s: %s", folder->platform->path, path, why->msg);
-	scan_workers_tell(workers, o);
+	ev->hides_folder = !filename;
+	ev->text = xasprintf("%s/%s: %s", folder->platform->path, path, why->msg);
+	scan_workers_send(workers, ev);
 }
 
-void scan_workers_waits(struct scan_workers *workers, struct folder *folder, const char *filename, const char *why)
+void scan_workers_send_waiting(struct scan_workers *workers, struct folder *folder, const char *filename,
+	const char *why)
 {
-	struct scan_event *o = scan_event_new(SCAN_EVENT_WAITING, folder);
+	struct scan_event *ev = scan_event_new(SCAN_EVENT_WAITING, folder);
 	CLEANUP(mem_free) char *path = folder_file(folder, filename);
-	o->text = xasprintf("%s/%s: %s", folder->platform->name, path, why);
+	ev->text = xasprintf("%s/%s: %s", folder->platform->name, path, why);
 	scan_workers_count(workers, COUNT_WAITING, 1);
-	scan_workers_tell(workers, o);
+	scan_workers_send(workers, ev);
 }
 
-void scan_workers_folder_end(struct scan_workers *workers, struct folder *folder)
+void scan_workers_item_done(struct scan_workers *workers, struct folder *folder)
 {
 	if (atomic_fetch_sub(&folder->pending, 1) == 1 && folder->is_listed)
-		scan_workers_tell(workers, scan_event_new(SCAN_EVENT_FOLDER, folder));
+		scan_workers_send(workers, scan_event_new(SCAN_EVENT_FOLDER, folder));
 }
 
-struct scan_event *scan_workers_take(struct scan_workers *workers, unsigned timeout_ms, bool *ended)
+struct scan_event *scan_workers_receive(struct scan_workers *workers, unsigned timeout_ms, bool *ended)
 {
 	return channel_take(workers->channel, timeout_ms, ended);
 }

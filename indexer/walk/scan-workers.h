@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The threads of a scan or a check: they take jobs, count what they see, and put outcomes into a
-// channel that ends when the last job has ended. Each job has a worker's tools to itself while it
-// runs.
+// The threads of a scan or a check. They run jobs, count what they find, and send events through a channel, which ends
+// with the last job. A job has a worker to itself while it runs. All functions are for any thread, except
+// scan_workers_new, scan_workers_free, scan_workers_start_done and scan_workers_receive: these are for the thread that
+// runs the walk.
 #pragma once
 
 #include <stdatomic.h>
@@ -26,70 +27,75 @@ enum scan_workers_count {
 #define SHARE_ALL ((uint64_t)1 << 60)
 
 struct scan_workers;
-struct job;
-struct worker;
-typedef void scan_workers_fn(struct scan_workers *workers, struct worker *worker, struct job *job);
+struct scan_job;
+struct scan_worker;
+typedef void scan_workers_fn(struct scan_workers *workers, struct scan_worker *worker, struct scan_job *job);
 
 struct scan_workers_options {
 	const struct store *store;
-	const char *catalog;        // path; each worker reads by a connection of its own
+	const char *catalog;        // path; each worker has a connection of its own
 	unsigned threads;           // at least 1
 	int64_t settle_ns;          // a damaged file younger than this is still being written
 	bool allow_empty;           // a platform's folder may be missing
-	const _Atomic bool *cancel; // set by anybody: the scan ends soon; NULL: never
+	const _Atomic bool *cancel; // any thread may set it: the scan ends soon; NULL: never
 	bool lists_all;             // folders whose mtime is known are listed too
-	bool sweeps;                // what uploads that died have left behind is removed
-	// Whether to look into a file that the catalog knows, and how. A new one is always read
-	// (scan_file_run).
+	bool sweeps;                // temporary files of dead processes are removed
+	// Whether to read a file that the catalog knows, and the job that does. A new file is always read, by
+	// scan_file_run.
 	bool (*is_wanted)(void *ctx, const struct catalog_known *known, const struct stat *st);
-	scan_workers_fn *look;
-	void *ctx;                 // of both
-	struct throttle *throttle; // of all that is read; NULL: none
+	scan_workers_fn *read_known;
+	void *ctx;                 // for both; any thread
+	struct throttle *throttle; // for all reads; NULL: none
 };
 
-struct worker {
-	struct worker *next;
+struct scan_worker {
+	struct scan_worker *next;
 	struct catalog *catalog;
 	struct ingest *ingest;
 };
 
-struct job {
+struct scan_job {
 	struct scan_workers *workers;
 	scan_workers_fn *run;
 	struct folder *folder; // a reference
-	bool is_gone;          // the folder is not there any more
-	char *filename;        // owned; NULL where the job is the folder
-	int64_t id, written;   // of the file in the catalog; 0: a new one
-	uint64_t share;
+	bool is_gone;          // the folder no longer exists
+	char *filename;        // owned; NULL: the job is for the folder
+	int64_t id, written;   // of the file's row; 0: a new file
+	uint64_t share;        // of the progress, of SHARE_ALL
 };
 
-// options are borrowed until scan_workers_free. Opens a connection a thread.
+// options are borrowed until scan_workers_free. Opens one connection per thread. Errors of catalog.h.
 struct scan_workers *scan_workers_new(const struct scan_workers_options *options, struct err *e) MUST_CHECK;
-// Waits for all jobs; the channel must be taken empty until it ended before.
+// Waits for all jobs. scan_workers_receive must have returned the end of the channel before. NULL is fine.
 void scan_workers_free(struct scan_workers *workers);
 void scan_workers_cleanup(struct scan_workers **workers);
 const struct scan_workers_options *scan_workers_options(const struct scan_workers *workers);
 
-// From any thread. The first jobs are handed out between scan_workers_new and scan_workers_started.
-void scan_workers_submit(struct scan_workers *workers, const struct job *job); // copied; folder and filename go over
-void scan_workers_started(struct scan_workers *workers);
-// Whether so many jobs wait that the caller had better do the next one himself.
+// Copies the job and takes ownership of its folder reference and filename. The first jobs are submitted between
+// scan_workers_new and scan_workers_start_done, the others by running jobs.
+void scan_workers_submit(struct scan_workers *workers, const struct scan_job *job);
+void scan_workers_start_done(struct scan_workers *workers);
+// Whether so many jobs are queued that the caller should run its next one itself.
 bool scan_workers_is_busy(const struct scan_workers *workers);
 bool scan_workers_is_cancelled(const struct scan_workers *workers);
 
 void scan_workers_count(struct scan_workers *workers, enum scan_workers_count what, uint64_t number);
-uint64_t scan_workers_counted(const struct scan_workers *workers, enum scan_workers_count what);
-void scan_workers_saw(struct scan_workers *workers, const struct folder *in); // one more wheel or sdist
-uint64_t scan_workers_seen(const struct scan_workers *workers, size_t platform_index);
+uint64_t scan_workers_total(const struct scan_workers *workers, enum scan_workers_count what);
+// Counts one wheel or sdist, for the scan and for the platform of the folder.
+void scan_workers_count_file(struct scan_workers *workers, const struct folder *in);
+uint64_t scan_workers_files_of(const struct scan_workers *workers, size_t platform_index);
 
-void scan_workers_tell(struct scan_workers *workers, struct scan_event *outcome); // takes it over
-// Tells that a file which the catalog knows is not there.
-void scan_workers_gone(struct scan_workers *workers, struct folder *folder, int64_t id, int64_t written);
-// Tells of a problem: the path of a file in the folder (NULL: the folder itself), and the reason.
-void scan_workers_problem(struct scan_workers *workers, struct folder *folder, const char *filename,
+// Takes ownership of the event. Blocks while the channel is full, as do the next three.
+void scan_workers_send(struct scan_workers *workers, struct scan_event *event);
+// Reports that a file of the catalog is gone.
+void scan_workers_send_gone(struct scan_workers *workers, struct folder *folder, int64_t id, int64_t written);
+// Reports that a file in the folder (filename NULL: the folder itself) could not be read, with the reason.
+void scan_workers_send_problem(struct scan_workers *workers, struct folder *folder, const char *filename,
 	const struct err *why);
-// Says that a file is still being written, and why it seems so.
-void scan_workers_waits(struct scan_workers *workers, struct folder *folder, const char *filename, const char *why);
-// One thing less that the folder waits for; tells when it is done.
-void scan_workers_folder_end(struct scan_workers *workers, struct folder *folder);
-struct scan_event *scan_workers_take(struct scan_workers *workers, unsigned timeout_ms, bool *ended);
+// Reports that a file is still being written, with the reason to think so.
+void scan_workers_send_waiting(struct scan_workers *workers, struct folder *folder, const char *filename,
+	const char *why);
+// One pending item of the folder is done. After the last one sends SCAN_EVENT_FOLDER.
+void scan_workers_item_done(struct scan_workers *workers, struct folder *folder);
+// Returns the next event, which the caller owns; NULL after timeout_ms, or with *ended at the end of the channel.
+struct scan_event *scan_workers_receive(struct scan_workers *workers, unsigned timeout_ms, bool *ended);

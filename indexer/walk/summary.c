@@ -8,7 +8,7 @@
 #include "lib/base/mem.h"
 #include "lib/format/jsondoc.h"
 
-enum { SHOWN = 20 }; // of a list, to people
+enum { SHOWN = 20 }; // items of a list in the text form
 
 void summary_release(struct summary *s)
 {
@@ -60,8 +60,8 @@ void summary_sort(struct summary *s, unsigned list)
 		qsort(s->list[list].item, s->list[list].count, sizeof(struct summary_item), by_first);
 }
 
-// What somebody else named must not move the cursor.
-static void put_text(const char *text, FILE *out)
+// Replaces control characters: a file name must not move the cursor of a terminal.
+static void put_printable(const char *text, FILE *out)
 {
 	for (; *text; text++)
 		fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, out);
@@ -75,7 +75,7 @@ static void print_list(const struct summary *s, unsigned list, FILE *out)
 	for (size_t k = 0; k < s->list[list].count && k < SHOWN; k++) {
 		for (int f = 0; f < SUMMARY_FIELDS && s->list[list].item[k].field[f]; f++) {
 			fputs(f == 0 ? "  " : f == 1 ? ": " : " -> ", out);
-			put_text(s->list[list].item[k].field[f], out);
+			put_printable(s->list[list].item[k].field[f], out);
 		}
 		fputc('\n', out);
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a scan or a check did: numbers, and lists of what somebody should look at. Which ones, its
-// shape says. One thread at a time.
+// The result of a scan or a check: numbers, and lists of what an operator should look at. The shape says which.
+// One thread at a time.
 #pragma once
 
 #include <stdbool.h>
@@ -11,15 +11,15 @@
 
 enum {
 	SUMMARY_FIELDS = 3,
-	SUMMARY_KEPT = 1000, // of a list; more are counted only
+	SUMMARY_KEPT = 1000, // items of a list; further ones are only counted
 	SUMMARY_MOST_NUMBERS = 20,
 	SUMMARY_MOST_LISTS = 8,
 };
 
 struct summary_number {
 	const char *key;  // in JSON
-	const char *text; // to people; NULL: not said
-	bool always;      // also where it is 0
+	const char *text; // in the text form; NULL: left out
+	bool always;      // also shown when it is 0
 };
 
 struct summary_list {
@@ -48,20 +48,20 @@ struct summary {
 	struct {
 		struct summary_item *item;
 		size_t count, room;
-		uint64_t all; // with those that were not kept
+		uint64_t all; // also counts items that were not kept
 	} list[SUMMARY_MOST_LISTS];
 };
 
-// All zero but the shape is an empty one.
+// A summary with a shape and all else zero is empty.
 void summary_release(struct summary *s);
-// Copies the texts; those that the list does not have are NULL.
+// Adds an item; the texts are copied, NULL for fields that the list does not have.
 void summary_add(struct summary *s, unsigned list, const char *first, const char *second, const char *third);
 void summary_add_private(struct summary *s, unsigned list, bool is_private, const char *first, const char *second,
 	const char *third);
-// The first one that a server's log may name; NULL: there is none.
+// The first field of the first item that is not private, for a server's log; NULL: there is none. Borrowed.
 const char *summary_first_public(const struct summary *s, unsigned list);
-// By the first field.
+// Sorts a list by its first field.
 void summary_sort(struct summary *s, unsigned list);
-// For people, and for scripts.
+// The text form, for people; JSON, for scripts.
 void summary_print(const struct summary *s, FILE *out);
 void summary_json(const struct summary *s, struct buf *out);

@@ -8,7 +8,7 @@
 #include "lib/os/clock.h"
 
 enum {
-	TICK_MS = 100, // between two looks at the clock, and two reports of progress
+	TICK_MS = 100, // between two ticks, and between two reports of progress
 	MOST_THREADS = 64,
 };
 #define TICK_NS ((int64_t)TICK_MS * 1000000)
@@ -28,7 +28,7 @@ static double share_done(const struct walk *w, uint64_t bytes)
 {
 	if (w->bytes)
 		return (double)bytes / (double)w->bytes;
-	return (double)scan_workers_counted(w->workers, COUNT_DONE) / (double)SHARE_ALL;
+	return (double)scan_workers_total(w->workers, COUNT_DONE) / (double)SHARE_ALL;
 }
 
 void walk_report(struct walk *w, enum walk_phase phase)
@@ -38,8 +38,8 @@ void walk_report(struct walk *w, enum walk_phase phase)
 		return;
 	struct walk_progress p = {.phase = phase};
 	if (w->workers) {
-		p.files = scan_workers_counted(w->workers, COUNT_FILES);
-		p.bytes = scan_workers_counted(w->workers, COUNT_BYTES);
+		p.files = scan_workers_total(w->workers, COUNT_FILES);
+		p.bytes = scan_workers_total(w->workers, COUNT_BYTES);
 		p.done = share_done(w, p.bytes);
 	}
 	w->reported_ns = now;
@@ -61,22 +61,22 @@ static int submit_platform(struct walk *w, size_t index, struct err *e)
 		return -1;
 	}
 	root->known.path = root->path;
-	root->row = root->known.id;
-	scan_workers_submit(w->workers, &(struct job){.run = scan_dir_run, .folder = root});
+	root->catalog_id = root->known.id;
+	scan_workers_submit(w->workers, &(struct scan_job){.run = scan_dir_run, .folder = root});
 	return 0;
 }
 
-// Takes all that the crew finds. After an error the rest is thrown away, until the crew has
-// noticed.
-static int take_all(struct walk *w, struct err *e)
+// Handles events until the channel ends. After an error the remaining events are discarded, until the workers have
+// stopped.
+static int handle_events(struct walk *w, struct err *e)
 {
 	int result = 0;
 	for (bool ended = false; !ended;) {
-		CLEANUP(scan_event_cleanup) struct scan_event *o = scan_workers_take(w->workers, TICK_MS, &ended);
+		CLEANUP(scan_event_cleanup) struct scan_event *ev = scan_workers_receive(w->workers, TICK_MS, &ended);
 		walk_report(w, WALK_READS);
 		if (walk_is_cancelled(w))
 			atomic_store(&w->stop, true);
-		if (result == 0 && w->take(w->ctx, o, e) < 0) {
+		if (result == 0 && w->handle(w->ctx, ev, e) < 0) {
 			result = -1;
 			atomic_store(&w->stop, true);
 		}
@@ -84,7 +84,7 @@ static int take_all(struct walk *w, struct err *e)
 	return result;
 }
 
-static int start(struct walk *w, struct err *e)
+static int start_workers(struct walk *w, struct err *e)
 {
 	unsigned threads = w->scan_workers_options.threads ? w->scan_workers_options.threads : (unsigned)get_nprocs();
 	w->scan_workers_options.threads = threads > MOST_THREADS ? MOST_THREADS : threads;
@@ -97,15 +97,15 @@ static int start(struct walk *w, struct err *e)
 int walk_run(struct walk *w, struct err *e)
 {
 	int result = 0;
-	if (start(w, e) < 0)
+	if (start_workers(w, e) < 0)
 		return -1;
 	for (size_t i = 0; i < w->scan_workers_options.store->platform_count && result == 0; i++)
 		result = submit_platform(w, i, e);
-	scan_workers_started(w->workers);
+	scan_workers_start_done(w->workers);
 	if (result < 0)
 		atomic_store(&w->stop, true);
 	struct err later = ERR_INIT;
-	if (take_all(w, result < 0 ? &later : e) < 0)
+	if (handle_events(w, result < 0 ? &later : e) < 0)
 		result = -1;
 	if (result == 0 && atomic_load(&w->stop))
 		return err_set(e, ERR_BUSY, "stopped before the end");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walking a whole store by a crew, which a scan and a check share: every platform is visited, and
-// what the crew tells is handed to one function, in the calling thread.
+// The walk over all platforms of a store, shared by scan and check. Worker threads read folders and files; one function
+// handles their events in the calling thread. One thread at a time.
 #pragma once
 
 #include <stdatomic.h>
@@ -12,7 +12,7 @@
 enum walk_phase {
 	WALK_WAITS, // for another indexer on the same catalog
 	WALK_READS,
-	WALK_ENDS, // sums up
+	WALK_ENDS, // the summary is made
 };
 
 struct walk_progress {
@@ -22,36 +22,36 @@ struct walk_progress {
 	double done;    // 0 to 1, an estimate
 };
 
-// Who looks on.
+// How a caller follows the walk, and stops it.
 struct walk_watch {
 	void (*progress)(void *ctx,
 		const struct walk_progress *progress); // at most ten times a second; NULL: none
 	void *ctx;
-	const _Atomic bool *cancel; // set by any thread to end it soon; NULL: never
+	const _Atomic bool *cancel; // any thread may set it: the walk ends soon; NULL: never
 };
 
-// What became of a file or folder; NULL: a while has passed. On -1 the walk ends.
-typedef int walk_fn(void *ctx, const struct scan_event *outcome, struct err *e);
+// Handles an event; NULL is a tick, about ten times a second. The event is borrowed. On -1 the walk ends with that
+// error.
+typedef int walk_event_fn(void *ctx, const struct scan_event *event, struct err *e);
 
 struct walk {
-	// The caller's. scan_workers_options.threads 0 stands for the machine's processors; catalog and
-	// cancel are filled in.
+	// Set by the caller. scan_workers_options.threads 0: one per processor; walk_run sets its catalog and cancel.
 	struct walk_watch watch;
 	struct catalog *catalog;
 	struct scan_workers_options scan_workers_options;
-	walk_fn *take;
+	walk_event_fn *handle;
 	void *ctx;
-	uint64_t bytes; // how many will be hashed, to tell the progress by; 0: every folder counts
-			// as its neighbours
-	// The walk's own. The crew can be asked what it counted until walk_release.
+	uint64_t bytes; // to be hashed, for the progress; 0: each folder counts as much as the folders beside it
+	// Set by the walk. The workers' counts can be read until walk_release.
 	struct scan_workers *workers;
 	_Atomic bool stop;
 	int64_t reported_ns;
 };
 
-// ERR_BUSY where it was cancelled.
+// Walks the store and returns after the last event. ERR_BUSY where it was cancelled; errors of catalog.h and of handle.
+// To be released in any case.
 int walk_run(struct walk *w, struct err *e) MUST_CHECK;
 void walk_release(struct walk *w);
 bool walk_is_cancelled(const struct walk *w);
-// Tells the progress, also before and after walk_run.
+// Reports the progress; also usable before and after walk_run.
 void walk_report(struct walk *w, enum walk_phase phase);

@@ -58,7 +58,7 @@ static void strays_are_found(void **state UNUSED)
 		buf_init(&strays, 1000);
 		misplaced_init(&l, note, &strays);
 		for (const struct file *f = table[i].file; f < table[i].file + FILES && f->folder; f++)
-			misplaced_see(&l, f->platform, f->folder, f->filename, f->project);
+			misplaced_add(&l, f->platform, f->folder, f->filename, f->project);
 		misplaced_end(&l);
 		assert_string_equal(strays.data, table[i].strays);
 	}
@@ -68,7 +68,7 @@ static void what_did_not_end_is_released(void **state UNUSED)
 {
 	CLEANUP(misplaced_release) struct misplaced l;
 	misplaced_init(&l, note, NULL);
-	misplaced_see(&l, 1, "numpy", "a", "six");
+	misplaced_add(&l, 1, "numpy", "a", "six");
 }
 
 int main(void)
