@@ -6,32 +6,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/lru.h"
 #include "lib/base/mem.h"
 #include "lib/os/clock.h"
 
 enum {
 	SHARDS = 16,
-	SHARD_BUCKETS = 1024,
 	MAKERS = 64,
 	DROP_SLOTS = 256,
 	LARGEST_SHARE = 4, // one reply may take a quarter of the cache
 };
 
-struct plan_entry {
-	struct plan_entry *next;          // in its bucket
-	struct plan_entry *newer, *older; // in its shard, by last use
+struct cached_reply {
+	struct lru_entry lru; // its key is the one below
 	struct reply *reply;
-	size_t weight;
-	uint64_t hash;
 	long expires; // second of the monotonic clock; 0: never
-	size_t key_len;
 	char key[];
 };
 
 struct shard {
 	pthread_mutex_t lock;
-	struct plan_entry *bucket[SHARD_BUCKETS];
-	struct plan_entry *newest, *oldest;
+	struct lru lru;
 };
 
 struct pagecache {
@@ -54,42 +49,23 @@ static struct shard *shard_of(struct pagecache *c, uint64_t hash)
 	return &c->shard[hash % SHARDS];
 }
 
-static struct plan_entry **slot_of(struct shard *s, uint64_t hash, struct str key)
+static void free_cached(struct cached_reply *e)
 {
-	struct plan_entry **at = &s->bucket[hash / SHARDS % SHARD_BUCKETS];
-	while (*at && !((*at)->hash == hash && str_eq((struct str){(*at)->key, (*at)->key_len}, key)))
-		at = &(*at)->next;
-	return at;
-}
-
-static void unlink_use(struct shard *s, struct plan_entry *e)
-{
-	*(e->newer ? &e->newer->older : &s->newest) = e->older;
-	*(e->older ? &e->older->newer : &s->oldest) = e->newer;
-}
-
-static void link_newest(struct shard *s, struct plan_entry *e)
-{
-	e->newer = NULL;
-	e->older = s->newest;
-	*(s->newest ? &s->newest->newer : &s->oldest) = e;
-	s->newest = e;
-}
-
-// Under the shard's lock. Whoever still sends the reply has a reference of his own.
-static void remove_at(struct pagecache *c, struct shard *s, struct plan_entry **at)
-{
-	struct plan_entry *e = *at;
-	*at = e->next;
-	unlink_use(s, e);
-	atomic_fetch_sub(&c->used, e->weight);
 	reply_unref(e->reply);
 	free(e);
 }
 
-static void remove_entry(struct pagecache *c, struct shard *s, struct plan_entry *e)
+// After the entry was removed, under the shard's lock. A connection that still sends the reply has a reference of its own.
+static void discard_removed(struct pagecache *c, struct lru_entry *e)
 {
-	remove_at(c, s, slot_of(s, e->hash, (struct str){e->key, e->key_len}));
+	atomic_fetch_sub(&c->used, e->weight);
+	free_cached((struct cached_reply *)e);
+}
+
+static void remove_entry(struct pagecache *c, struct shard *s, struct lru_entry *e)
+{
+	lru_remove(&s->lru, e);
+	discard_removed(c, e);
 }
 
 struct pagecache *pagecache_new(size_t bytes)
@@ -108,9 +84,10 @@ void pagecache_clear(struct pagecache *c)
 	atomic_fetch_add(&c->clears, 1);
 	for (int i = 0; i < SHARDS; i++) {
 		struct shard *s = &c->shard[i];
+		struct lru_entry *e;
 		pthread_mutex_lock(&s->lock);
-		while (s->oldest)
-			remove_entry(c, s, s->oldest);
+		while ((e = lru_evict(&s->lru, 0)))
+			discard_removed(c, e);
 		pthread_mutex_unlock(&s->lock);
 	}
 }
@@ -133,12 +110,9 @@ struct reply *pagecache_get(struct pagecache *c, struct str key)
 	struct shard *s = shard_of(c, hash);
 	struct reply *found = NULL;
 	pthread_mutex_lock(&s->lock);
-	struct plan_entry *e = *slot_of(s, hash, key);
+	struct cached_reply *e = (struct cached_reply *)lru_find(&s->lru, hash, key);
 	if (e && (!e->expires || clock_seconds() < e->expires)) {
-		if (e != s->newest) {
-			unlink_use(s, e);
-			link_newest(s, e);
-		}
+		lru_touch(&s->lru, &e->lru);
 		found = reply_ref(e->reply);
 	}
 	pthread_mutex_unlock(&s->lock);
@@ -160,15 +134,15 @@ uint64_t pagecache_epoch(const struct pagecache *c, struct str key, uint32_t cle
 	return epoch_of(c, hash_of(key), cleared);
 }
 
-static struct plan_entry *entry_new(struct str key, uint64_t hash, struct reply *reply, unsigned seconds)
+static struct cached_reply *cached_new(struct str key, uint64_t hash, struct reply *reply, unsigned seconds)
 {
-	struct plan_entry *e = xcalloc(1, sizeof(*e) + key.len);
-	e->reply = reply_ref(reply);
-	e->weight = sizeof(*e) + key.len + reply_weight(reply);
-	e->hash = hash;
-	e->expires = seconds ? clock_seconds() + (long)seconds : 0;
-	e->key_len = key.len;
+	struct cached_reply *e = xcalloc(1, sizeof(*e) + key.len);
 	memcpy(e->key, key.ptr, key.len);
+	e->lru.key = (struct str){e->key, key.len};
+	e->lru.hash = hash;
+	e->lru.weight = sizeof(*e) + key.len + reply_weight(reply);
+	e->reply = reply_ref(reply);
+	e->expires = seconds ? clock_seconds() + (long)seconds : 0;
 	return e;
 }
 
@@ -178,8 +152,8 @@ static void make_room(struct pagecache *c, size_t first)
 	for (size_t i = 0; i < SHARDS && atomic_load(&c->used) > c->limit; i++) {
 		struct shard *s = &c->shard[(first + i) % SHARDS];
 		pthread_mutex_lock(&s->lock);
-		while (s->oldest && (i || s->oldest != s->newest) && atomic_load(&c->used) > c->limit)
-			remove_entry(c, s, s->oldest);
+		while (s->lru.oldest && (i || s->lru.oldest != s->lru.newest) && atomic_load(&c->used) > c->limit)
+			remove_entry(c, s, s->lru.oldest);
 		pthread_mutex_unlock(&s->lock);
 	}
 }
@@ -188,21 +162,18 @@ void pagecache_put(struct pagecache *c, struct str key, struct reply *reply, uns
 {
 	uint64_t hash = hash_of(key);
 	struct shard *s = shard_of(c, hash);
-	struct plan_entry *e = entry_new(key, hash, reply, seconds);
+	struct cached_reply *e = cached_new(key, hash, reply, seconds);
 	pthread_mutex_lock(&s->lock);
-	if (epoch_of(c, hash, pagecache_cleared(c)) != epoch || e->weight > c->limit / LARGEST_SHARE) {
+	if (epoch_of(c, hash, pagecache_cleared(c)) != epoch || e->lru.weight > c->limit / LARGEST_SHARE) {
 		pthread_mutex_unlock(&s->lock);
-		reply_unref(e->reply);
-		free(e);
+		free_cached(e);
 		return;
 	}
-	struct plan_entry **at = slot_of(s, hash, key);
-	if (*at)
-		remove_at(c, s, at);
-	at = slot_of(s, hash, key);
-	*at = e;
-	link_newest(s, e);
-	atomic_fetch_add(&c->used, e->weight);
+	struct lru_entry *old = lru_find(&s->lru, hash, key);
+	if (old)
+		remove_entry(c, s, old);
+	lru_add(&s->lru, &e->lru);
+	atomic_fetch_add(&c->used, e->lru.weight);
 	pthread_mutex_unlock(&s->lock);
 	make_room(c, hash % SHARDS);
 }
@@ -213,9 +184,9 @@ void pagecache_drop(struct pagecache *c, struct str key)
 	struct shard *s = shard_of(c, hash);
 	atomic_fetch_add(&c->drops[hash % DROP_SLOTS], 1);
 	pthread_mutex_lock(&s->lock);
-	struct plan_entry **at = slot_of(s, hash, key);
-	if (*at)
-		remove_at(c, s, at);
+	struct lru_entry *e = lru_find(&s->lru, hash, key);
+	if (e)
+		remove_entry(c, s, e);
 	pthread_mutex_unlock(&s->lock);
 }
 
@@ -225,9 +196,10 @@ void pagecache_sweep(struct pagecache *c)
 	for (int i = 0; i < SHARDS; i++) {
 		struct shard *s = &c->shard[i];
 		pthread_mutex_lock(&s->lock);
-		for (struct plan_entry *e = s->oldest, *next; e; e = next) {
+		for (struct lru_entry *e = s->lru.oldest, *next; e; e = next) {
+			long expires = ((struct cached_reply *)e)->expires;
 			next = e->newer;
-			if (e->expires && e->expires <= now)
+			if (expires && expires <= now)
 				remove_entry(c, s, e);
 		}
 		pthread_mutex_unlock(&s->lock);

@@ -3,27 +3,22 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "lib/base/lru.h"
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
 #include "lib/state/upstream/upstream.h"
 
-enum { BUCKETS = 1024 };
-
-struct plan_entry {
-	struct plan_entry *next;          // of its bucket
-	struct plan_entry *newer, *older; // by last use
+struct cached_project {
+	struct lru_entry lru; // its key is the project's name
 	struct upstream_project *project;
-	size_t bytes;
 };
 
 struct upstream_cache {
 	pthread_mutex_t lock;
-	size_t most, used;
+	size_t most;
 	uint64_t epoch; // raised by all that takes something away, or puts something newer
-	struct plan_entry *bucket[BUCKETS];
-	struct plan_entry *newest, *oldest;
+	struct lru lru;
 };
 
 struct upstream_cache *upstream_cache_new(size_t bytes)
@@ -45,38 +40,33 @@ void upstream_cache_free(struct upstream_cache *f)
 
 // --- under the lock ---
 
-static struct plan_entry **slot_of(struct upstream_cache *f, const char *project)
+static struct cached_project *find_project(const struct upstream_cache *f, const char *project)
 {
-	struct plan_entry **at = &f->bucket[str_hash(str_from(project), 0) % BUCKETS];
-	while (*at && strcmp(upstream_project_name((*at)->project), project) != 0)
-		at = &(*at)->next;
-	return at;
+	struct str key = str_from(project);
+	return (struct cached_project *)lru_find(&f->lru, str_hash(key, 0), key);
 }
 
-static void unlink_use(struct upstream_cache *f, struct plan_entry *x)
+static void free_removed(struct lru_entry *e)
 {
-	*(x->newer ? &x->newer->older : &f->newest) = x->older;
-	*(x->older ? &x->older->newer : &f->oldest) = x->newer;
-}
-
-static void link_newest(struct upstream_cache *f, struct plan_entry *x)
-{
-	x->newer = NULL;
-	x->older = f->newest;
-	*(f->newest ? &f->newest->newer : &f->oldest) = x;
-	f->newest = x;
-}
-
-static void remove_at(struct upstream_cache *f, struct plan_entry **at)
-{
-	struct plan_entry *x = *at;
-	if (!x)
-		return;
-	*at = x->next;
-	unlink_use(f, x);
-	f->used -= x->bytes;
+	struct cached_project *x = (struct cached_project *)e;
 	upstream_project_unref(x->project);
 	free(x);
+}
+
+// NULL is fine.
+static void remove_project(struct upstream_cache *f, struct cached_project *x)
+{
+	if (!x)
+		return;
+	lru_remove(&f->lru, &x->lru);
+	free_removed(&x->lru);
+}
+
+static void evict(struct upstream_cache *f, size_t limit)
+{
+	struct lru_entry *e;
+	while ((e = lru_evict(&f->lru, limit)))
+		free_removed(e);
 }
 
 // One that is larger than all may be is not taken.
@@ -84,14 +74,13 @@ static void insert(struct upstream_cache *f, struct upstream_project *p)
 {
 	if (upstream_project_bytes(p) > f->most)
 		return;
-	struct plan_entry *x = xcalloc(1, sizeof(*x)), **at = slot_of(f, upstream_project_name(p));
+	struct cached_project *x = xcalloc(1, sizeof(*x));
 	x->project = upstream_project_ref(p);
-	x->bytes = upstream_project_bytes(p);
-	*at = x;
-	link_newest(f, x);
-	f->used += x->bytes;
-	while (f->used > f->most)
-		remove_at(f, slot_of(f, upstream_project_name(f->oldest->project)));
+	x->lru.key = str_from(upstream_project_name(p));
+	x->lru.hash = str_hash(x->lru.key, 0);
+	x->lru.weight = upstream_project_bytes(p);
+	lru_add(&f->lru, &x->lru);
+	evict(f, f->most);
 }
 
 // --- calls ---
@@ -99,12 +88,10 @@ static void insert(struct upstream_cache *f, struct upstream_project *p)
 struct upstream_project *upstream_cache_get(struct upstream_cache *f, const char *project)
 {
 	pthread_mutex_lock(&f->lock);
-	struct plan_entry *x = *slot_of(f, project);
+	struct cached_project *x = find_project(f, project);
 	struct upstream_project *found = x ? upstream_project_ref(x->project) : NULL;
-	if (x) {
-		unlink_use(f, x);
-		link_newest(f, x);
-	}
+	if (x)
+		lru_touch(&f->lru, &x->lru);
 	pthread_mutex_unlock(&f->lock);
 	return found;
 }
@@ -113,7 +100,7 @@ void upstream_cache_put(struct upstream_cache *f, struct upstream_project *p)
 {
 	pthread_mutex_lock(&f->lock);
 	f->epoch++;
-	remove_at(f, slot_of(f, upstream_project_name(p)));
+	remove_project(f, find_project(f, upstream_project_name(p)));
 	insert(f, p);
 	pthread_mutex_unlock(&f->lock);
 }
@@ -129,7 +116,7 @@ uint64_t upstream_cache_epoch(struct upstream_cache *f)
 void upstream_cache_add(struct upstream_cache *f, struct upstream_project *p, uint64_t epoch)
 {
 	pthread_mutex_lock(&f->lock);
-	if (f->epoch == epoch && !*slot_of(f, upstream_project_name(p)))
+	if (f->epoch == epoch && !find_project(f, upstream_project_name(p)))
 		insert(f, p);
 	pthread_mutex_unlock(&f->lock);
 }
@@ -137,11 +124,11 @@ void upstream_cache_add(struct upstream_cache *f, struct upstream_project *p, ui
 bool upstream_cache_keep_up(struct upstream_cache *f, const char *project, int64_t changed)
 {
 	pthread_mutex_lock(&f->lock);
-	struct plan_entry **at = slot_of(f, project);
-	bool is_new = *at && upstream_project_changed((*at)->project) >= changed;
+	struct cached_project *x = find_project(f, project);
+	bool is_new = x && upstream_project_changed(x->project) >= changed;
 	if (!is_new) {
 		f->epoch++;
-		remove_at(f, at);
+		remove_project(f, x);
 	}
 	pthread_mutex_unlock(&f->lock);
 	return is_new;
@@ -151,7 +138,6 @@ void upstream_cache_clear(struct upstream_cache *f)
 {
 	pthread_mutex_lock(&f->lock);
 	f->epoch++;
-	while (f->oldest)
-		remove_at(f, slot_of(f, upstream_project_name(f->oldest->project)));
+	evict(f, 0);
 	pthread_mutex_unlock(&f->lock);
 }

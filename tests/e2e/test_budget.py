@@ -64,7 +64,7 @@ def count_instructions(folder):
     """Of the thread that answers: what others do goes by time, and which worker does what is chance."""
     texts = [path.read_text() for path in folder.glob("callgrind-*")]
     return sum(int(re.search(r"^totals: (\d+)", text, re.M).group(1)) for text in texts
-               if re.search(r"\) routes_quick$", text, re.M))
+               if re.search(r"\) routes_inline$", text, re.M))
 
 
 def strace(folder):
