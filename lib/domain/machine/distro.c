@@ -3,12 +3,12 @@
 
 #include "lib/base/mem.h"
 
-// distros.txt, as rows of C.
+// The rows of distros.txt.
 static const struct distro table[] = {
 #include "lib/domain/machine/distros.inc"
 };
 
-static bool is_version(struct str version, const char *wanted)
+static bool version_matches(struct str version, const char *wanted)
 {
 	struct str w = str_from(wanted);
 	return str_starts(version, w) &&
@@ -25,7 +25,7 @@ const struct distro *distro_find(struct str slug)
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		const struct distro *d = &table[i];
 		if (str_eq_nocase(os, str_from(d->os)) &&
-			(is_version(version, d->version) ||
+			(version_matches(version, d->version) ||
 				(d->codename && str_eq_nocase(version, str_from(d->codename)))))
 			return d;
 	}

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the usual distributions have: their libc, and the Pythons in their own archives. Constants, of distros.txt.
+// The libc of the usual distributions and the Pythons in their own archives: constants, generated from distros.txt.
+// Pure functions; any thread.
 #pragma once
 
 #include "lib/base/str.h"
 
 struct distro {
 	const char *os, *version;
-	const char *codename; // which may stand for the version; NULL: none
+	const char *codename; // may be used instead of the version; NULL: none
 	const char *libc;     // as machine_parse_libc() reads it
-	const char *pythons;  // as python_parse() reads them, a blank between
+	const char *pythons;  // as python_parse() reads them, separated by blanks
 };
 
-// What "<os>-<version>-<arch>" is made of; a version may say more than the row ("9.4",
-// "8-stream", "3.20.3"). NULL where there is no such row.
+// The distribution of a platform name "<os>-<version>-<arch>". The version may have more parts than that of the row
+// ("9.4", "8-stream", "3.20.3"). NULL if the table has none.
 const struct distro *distro_find(struct str slug);

@@ -8,8 +8,8 @@
 
 #include "lib/base/decimal.h"
 
-// Cuts a number of one or two digits off the front.
-static bool cut_number(struct str *text, unsigned *out)
+// Cuts one or two digits off the front.
+static bool cut_short_number(struct str *text, unsigned *out)
 {
 	size_t most = text->len < 2 ? text->len : 2;
 	struct str digits = str_slice(*text, 0, most);
@@ -20,7 +20,7 @@ static bool cut_number(struct str *text, unsigned *out)
 	return has_digits;
 }
 
-static bool cut(struct str *text, struct str front)
+static bool cut_prefix(struct str *text, struct str front)
 {
 	if (!str_starts(*text, front))
 		return false;
@@ -28,35 +28,36 @@ static bool cut(struct str *text, struct str front)
 	return true;
 }
 
-// Of Python 3 whatever may come; before 3.3 only 2.7 is of use to anybody.
-static bool is_python(const struct python *p)
+// Allows any Python from 3.3 on, including future ones, and of the older ones only 2.7.
+static bool is_known_python(const struct python *p)
 {
 	if (p->major == 2)
-		return p->minor == 7 && !p->is_pypy && !p->is_threaded;
-	return p->major == 3 && p->minor >= 3 && (!p->is_threaded || (p->minor >= 13 && !p->is_pypy));
+		return p->minor == 7 && !p->is_pypy && !p->is_free_threaded;
+	return p->major == 3 && p->minor >= 3 && (!p->is_free_threaded || (p->minor >= 13 && !p->is_pypy));
 }
 
 int python_parse(struct str text, struct python *out, struct err *e)
 {
 	struct str rest = text;
-	*out = (struct python){.is_pypy = cut(&rest, STR("pp"))};
+	*out = (struct python){.is_pypy = cut_prefix(&rest, STR("pp"))};
 	bool is_whole;
-	if (out->is_pypy && rest.len) { // "pp311": its major version is one digit
+	if (out->is_pypy && rest.len) { // "pp311": the major version is one digit
 		struct str major = str_slice(rest, 0, 1), minor = str_slice(rest, 1, rest.len);
-		is_whole = cut_number(&major, &out->major) && cut_number(&minor, &out->minor);
+		is_whole = cut_short_number(&major, &out->major) && cut_short_number(&minor, &out->minor);
 		rest = minor;
 	} else {
-		is_whole = cut_number(&rest, &out->major) && cut(&rest, STR(".")) && cut_number(&rest, &out->minor);
+		is_whole = cut_short_number(&rest, &out->major) && cut_prefix(&rest, STR(".")) &&
+			   cut_short_number(&rest, &out->minor);
 	}
-	out->is_threaded = cut(&rest, STR("t"));
-	if (is_whole && !rest.len && is_python(out))
+	out->is_free_threaded = cut_prefix(&rest, STR("t"));
+	if (is_whole && !rest.len && is_known_python(out))
 		return 0;
-	return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is no Python (as 3.12, 3.13t, pp311)", STR_ARG(text));
+	return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is not a Python (such as 3.12, 3.13t, pp311)", STR_ARG(text));
 }
 
 void python_print(const struct python *p, struct buf *out)
 {
-	buf_printf(out, p->is_pypy ? "pp%u%u" : "%u.%u%s", p->major, p->minor, p->is_threaded ? "t" : "");
+	buf_printf(out, p->is_pypy ? "pp%u%u" : "%u.%u%s", p->major, p->minor, p->is_free_threaded ? "t" : "");
 }
 
 int machine_parse_libc(struct str text, struct machine *out, struct err *e)
@@ -65,17 +66,17 @@ int machine_parse_libc(struct str text, struct machine *out, struct err *e)
 	struct str name = str_cut(&rest, ' ');
 	out->is_musl = str_eq(name, STR("musl"));
 	rest = str_trim(rest);
-	if ((out->is_musl || str_eq(name, STR("glibc"))) && cut_number(&rest, &out->libc_major) &&
-		cut(&rest, STR(".")) && cut_number(&rest, &out->libc_minor) && !rest.len &&
+	if ((out->is_musl || str_eq(name, STR("glibc"))) && cut_short_number(&rest, &out->libc_major) &&
+		cut_prefix(&rest, STR(".")) && cut_short_number(&rest, &out->libc_minor) && !rest.len &&
 		out->libc_major == (out->is_musl ? 1 : 2))
 		return 0;
-	return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is no libc (as glibc 2.35, musl 1.2)", STR_ARG(text));
+	return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is not a libc (such as glibc 2.35, musl 1.2)", STR_ARG(text));
 }
 
-static void add_platform(struct environment *env, const char *fmt, ...) PRINTF_LIKE(2, 3);
+static void add_platform_tag(struct environment *env, const char *fmt, ...) PRINTF_LIKE(2, 3);
 static void add_pair(struct environment *env, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
-static void add_platform(struct environment *env, const char *fmt, ...)
+static void add_platform_tag(struct environment *env, const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
@@ -93,7 +94,7 @@ static void add_pair(struct environment *env, const char *fmt, ...)
 	va_end(ap);
 }
 
-// PEP 600, and the names that PEP 513, 571 and 599 gave to three of its versions.
+// Older names of three manylinux versions of PEP 600 (PEP 513, 571, 599).
 static const struct legacy {
 	unsigned minor;
 	const char *name;
@@ -102,38 +103,36 @@ static const struct legacy {
 static void add_glibc(struct environment *env, const struct machine *m)
 {
 	bool is_x86 = strcmp(m->arch, "x86_64") == 0 || strcmp(m->arch, "i686") == 0;
-	if (strcmp(m->arch, "armv6l") == 0) // no manylinux was ever defined for it
+	if (strcmp(m->arch, "armv6l") == 0) // no manylinux tag exists for it
 		return;
 	for (unsigned minor = m->libc_minor; minor >= (is_x86 ? 5 : 17); minor--) {
-		add_platform(env, "manylinux_%u_%u_%s", m->libc_major, minor, m->arch);
+		add_platform_tag(env, "manylinux_%u_%u_%s", m->libc_major, minor, m->arch);
 		for (size_t i = 0; i < ARRAY_SIZE(legacy); i++)
 			if (legacy[i].minor == minor)
-				add_platform(env, "%s_%s", legacy[i].name, m->arch);
+				add_platform_tag(env, "%s_%s", legacy[i].name, m->arch);
 	}
 }
 
 static void add_musl(struct environment *env, const struct machine *m)
 {
 	for (unsigned minor = m->libc_minor + 1; minor-- > 0;)
-		add_platform(env, "musllinux_%u_%u_%s", m->libc_major, minor, m->arch);
+		add_platform_tag(env, "musllinux_%u_%u_%s", m->libc_major, minor, m->arch);
 }
 
-// What a CPython's extension modules are built for (PEP 3149); "m" and "u" stood for ways to build
-// it, of which all distributions had the same.
+// The ABI flags of a CPython (PEP 3149). "m" and "u" were build options that all distributions set alike.
 static const char *abi_flags(const struct python *p)
 {
 	if (p->major == 2)
 		return "mu";
-	if (p->is_threaded)
+	if (p->is_free_threaded)
 		return "t";
 	return p->minor < 8 ? "m" : "";
 }
 
-// Its own ABI, the stable one (PEP 384; PEP 803 where it is free-threaded), none, and the stable
-// one of its predecessors.
+// Its own ABI, the stable ABI (PEP 384; PEP 803 if free-threaded), no ABI, and the stable ABI of its predecessors.
 static void add_cpython(struct environment *env, const struct python *p)
 {
-	const char *stable = p->is_threaded ? "abi3t" : "abi3";
+	const char *stable = p->is_free_threaded ? "abi3t" : "abi3";
 	add_pair(env, "cp%u%u-cp%u%u%s", p->major, p->minor, p->major, p->minor, abi_flags(p));
 	if (p->major == 3)
 		add_pair(env, "cp3%u-%s", p->minor, stable);
@@ -142,7 +141,7 @@ static void add_cpython(struct environment *env, const struct python *p)
 		add_pair(env, "cp3%u-%s", minor, stable);
 }
 
-// All PyPys that anybody builds for have the ABI 7.3.
+// All PyPys that wheels are built for have the ABI 7.3.
 static void add_pypy(struct environment *env, const struct python *p)
 {
 	add_pair(env, "pp%u%u-pypy%u%u_pp73", p->major, p->minor, p->major, p->minor);
@@ -161,7 +160,7 @@ void environment_init(struct environment *env, const struct machine *m, const st
 {
 	*env = (struct environment){.python = *p};
 	(m->is_musl ? add_musl : add_glibc)(env, m);
-	add_platform(env, "linux_%s", m->arch); // packaging 26 has it first; older ones and uv last
+	add_platform_tag(env, "linux_%s", m->arch); // packaging 26 puts it first; older releases and uv put it last
 	(p->is_pypy ? add_pypy : add_cpython)(env, p);
 	add_generic(env, p);
 	env->native = env->pairs;
@@ -179,7 +178,7 @@ void environment_release(struct environment *env)
 	*env = (struct environment){0};
 }
 
-static int call(const char *pair, const char *platform, tag_fn *fn, void *ctx, struct err *e)
+static int call_with_pair(const char *pair, const char *platform, tag_fn *fn, void *ctx, struct err *e)
 {
 	char tag[64];
 	int len = snprintf(tag, sizeof(tag), "%s-%s", pair, platform);
@@ -190,16 +189,16 @@ int environment_tags(const struct environment *env, tag_fn *fn, void *ctx, struc
 {
 	for (size_t i = 0; i < env->native; i++)
 		for (size_t k = 0; k < env->platforms; k++)
-			if (call(env->pair[i], env->platform[k], fn, ctx, e) < 0)
+			if (call_with_pair(env->pair[i], env->platform[k], fn, ctx, e) < 0)
 				return -1;
 	for (size_t i = env->native; i < env->pairs; i++)
-		if (call(env->pair[i], "any", fn, ctx, e) < 0)
+		if (call_with_pair(env->pair[i], "any", fn, ctx, e) < 0)
 			return -1;
 	return 0;
 }
 
-// A text of at most size bytes with its NUL; strlen() of each would take longer than the rest.
-static bool is_text(const char *text, size_t size, struct str s)
+// Whether the NUL-terminated text of at most size bytes equals s. It avoids strlen(), which would dominate the search.
+static bool text_equals(const char *text, size_t size, struct str s)
 {
 	return s.len < size && memcmp(text, s.ptr, s.len) == 0 && !text[s.len];
 }
@@ -207,15 +206,15 @@ static bool is_text(const char *text, size_t size, struct str s)
 static long find_pair(const struct environment *env, struct str pair, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++)
-		if (is_text(env->pair[i], sizeof(env->pair[i]), pair))
+		if (text_equals(env->pair[i], sizeof(env->pair[i]), pair))
 			return (long)i;
 	return -1;
 }
 
-static long find_platform(const struct environment *env, struct str platform)
+static long find_platform_tag(const struct environment *env, struct str platform)
 {
 	for (size_t i = 0; i < env->platforms; i++)
-		if (is_text(env->platform[i], sizeof(env->platform[i]), platform))
+		if (text_equals(env->platform[i], sizeof(env->platform[i]), platform))
 			return (long)i;
 	return -1;
 }
@@ -232,19 +231,19 @@ long environment_rank(const struct environment *env, struct str tag)
 		long at = find_pair(env, pair, env->native, env->pairs);
 		return at < 0 ? -1 : native * platforms + at - native;
 	}
-	long k = find_platform(env, platform);
+	long k = find_platform_tag(env, platform);
 	long at = k < 0 ? -1 : find_pair(env, pair, 0, env->native);
 	return at < 0 ? -1 : at * platforms + k;
 }
 
-struct looking {
+struct best_rank {
 	const struct environment *env;
 	long best;
 };
 
-static int look(void *ctx, struct str tag, struct err *e UNUSED)
+static int compare_with_best(void *ctx, struct str tag, struct err *e UNUSED)
 {
-	struct looking *l = ctx;
+	struct best_rank *l = ctx;
 	long rank = environment_rank(l->env, tag);
 	if (rank >= 0 && (l->best < 0 || rank < l->best))
 		l->best = rank;
@@ -253,8 +252,8 @@ static int look(void *ctx, struct str tag, struct err *e UNUSED)
 
 int environment_best(const struct environment *env, const struct filename *wheel, long *best, struct err *e)
 {
-	struct looking l = {env, -1};
-	if (tag_foreach(wheel, look, &l, e) < 0)
+	struct best_rank l = {env, -1};
+	if (tag_foreach(wheel, compare_with_best, &l, e) < 0)
 		return -1;
 	*best = l.best;
 	return 0;

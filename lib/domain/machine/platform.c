@@ -3,7 +3,7 @@
 
 #include "lib/base/mem.h"
 
-// As somebody may spell it, and as the platform tags of PEP 600 and 656 do.
+// Spellings of architectures, and their spelling in platform tags (PEP 600, 656).
 static const struct arch {
 	const char *name, *tag;
 } arches[] = {
@@ -24,7 +24,7 @@ static const struct arch {
 	{"x86_64", "x86_64"},
 };
 
-// Parts of our own paths: the first one of a URL is a view or one of these.
+// The first part of a URL's path is the name of a view or one of these.
 static const char *const reserved[] = {"simple", "files", "upload", "upstream", "-"};
 
 const char *platform_arch(struct str name)
@@ -59,8 +59,7 @@ bool platform_name_is_valid(struct str name)
 	return !is_reserved(name);
 }
 
-// The architecture must be a known one, or the folders of many projects would pass
-// ("zope-2-interface").
+// The architecture must be known. Otherwise the folders of many projects ("zope-2-interface") would be platforms.
 bool platform_is_slug(struct str name)
 {
 	long first = str_find(name, '-'), last = str_rfind(name, '-');

@@ -12,8 +12,8 @@ static bool has_python(const struct profile *p, const struct python *python)
 {
 	for (size_t i = 0; i < p->environment_count; i++) {
 		const struct python *q = &p->environment[i].python;
-		if (q->major == python->major && q->minor == python->minor && q->is_threaded == python->is_threaded &&
-			q->is_pypy == python->is_pypy)
+		if (q->major == python->major && q->minor == python->minor &&
+			q->is_free_threaded == python->is_free_threaded && q->is_pypy == python->is_pypy)
 			return true;
 	}
 	return false;
@@ -25,39 +25,40 @@ static int add_python(struct profile *p, struct str text, struct err *e)
 	if (python_parse(text, &python, e) < 0)
 		return -1;
 	if (has_python(p, &python))
-		return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is there twice", STR_ARG(text));
+		return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is listed twice", STR_ARG(text));
 	p->environment = xreallocarray(p->environment, p->environment_count + 1, sizeof(*p->environment));
 	environment_init(&p->environment[p->environment_count++], &p->machine, &python);
 	return 0;
 }
 
-static int set_pythons(struct profile *p, const char *text, struct err *e)
+static int add_pythons(struct profile *p, const char *text, struct err *e)
 {
 	struct str rest = str_trim(str_from(text));
 	if (!rest.len)
-		return err_set(e, ERR_INVALID, "no Python is named");
+		return err_set(e, ERR_INVALID, "no Python is listed");
 	for (; rest.len; rest = str_trim(rest))
 		if (add_python(p, str_cut(&rest, ' '), e) < 0)
 			return -1;
 	return 0;
 }
 
-static int set_arch(struct profile *p, struct str text, struct err *e)
+static int set_machine_arch(struct profile *p, struct str text, struct err *e)
 {
 	p->machine.arch = platform_arch(text);
 	if (p->machine.arch)
 		return 0;
-	return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is no architecture (as x86_64, aarch64)", STR_ARG(text));
+	return err_set(e, ERR_INVALID, "\"" STR_FMT "\" is not an architecture (such as x86_64, aarch64)",
+		STR_ARG(text));
 }
 
-static struct str arch_of(const char *name)
+static struct str arch_of_slug(const char *name)
 {
 	struct str slug = str_from(name);
 	return str_slice(slug, (size_t)(str_rfind(slug, '-') + 1), slug.len);
 }
 
-// The keys, and what is built in where they say nothing.
-static int complete(const char *name, const struct profile_keys *given, struct profile_keys *keys, struct err *e)
+// The given keys, with defaults for those that are missing.
+static int complete_keys(const char *name, const struct profile_keys *given, struct profile_keys *keys, struct err *e)
 {
 	const struct distro *d = distro_find(str_from(name));
 	*keys = *given;
@@ -66,29 +67,29 @@ static int complete(const char *name, const struct profile_keys *given, struct p
 	if (!keys->pythons && d)
 		keys->pythons = d->pythons;
 	if (!keys->arch)
-		keys->arch = platform_arch(arch_of(name));
+		keys->arch = platform_arch(arch_of_slug(name));
 	if (keys->pythons && keys->arch && keys->libc)
 		return 0;
-	return err_set(e, ERR_INVALID, "nothing is built in for this name, so that %s is needed too",
+	return err_set(e, ERR_INVALID, "there are no defaults for this platform name, so %s must be set too",
 		!keys->pythons ? "pythons"
 		: !keys->arch  ? "arch"
 			       : "libc");
 }
 
-// An architecture that we do not know makes a name that we do not know.
-static bool is_unknown(const char *name, const struct profile_keys *keys)
+// Whether the platform has neither keys nor defaults. A name with an unknown architecture has no defaults.
+static bool is_unknown_platform(const char *name, const struct profile_keys *keys)
 {
 	return !keys->pythons && !keys->arch && !keys->libc &&
-	       (!distro_find(str_from(name)) || !platform_arch(arch_of(name)));
+	       (!distro_find(str_from(name)) || !platform_arch(arch_of_slug(name)));
 }
 
-static int fill(struct profile *p, const struct profile_keys *keys, struct err *e)
+static int profile_fill(struct profile *p, const struct profile_keys *keys, struct err *e)
 {
-	if (set_arch(p, str_from(keys->arch), e) < 0)
+	if (set_machine_arch(p, str_from(keys->arch), e) < 0)
 		return err_prefix(e, "arch: ");
 	if (machine_parse_libc(str_from(keys->libc), &p->machine, e) < 0)
 		return err_prefix(e, "libc: ");
-	if (set_pythons(p, keys->pythons, e) < 0)
+	if (add_pythons(p, keys->pythons, e) < 0)
 		return err_prefix(e, "pythons: ");
 	return 0;
 }
@@ -97,11 +98,11 @@ int profile_init(struct profile *p, const char *name, const struct profile_keys 
 {
 	struct profile_keys keys;
 	*p = (struct profile){0};
-	if (is_unknown(name, given))
+	if (is_unknown_platform(name, given))
 		return 0;
-	if (complete(name, given, &keys, e) < 0)
+	if (complete_keys(name, given, &keys, e) < 0)
 		return -1;
-	if (fill(p, &keys, e) == 0)
+	if (profile_fill(p, &keys, e) == 0)
 		return 0;
 	profile_release(p);
 	return -1;
@@ -126,7 +127,7 @@ void profile_describe(const struct profile *p, struct buf *out)
 		p->machine.libc_major, p->machine.libc_minor);
 }
 
-static void refuse(const struct profile *p, const struct filename *wheel, struct err *why)
+static void set_not_admitted(const struct profile *p, const struct filename *wheel, struct err *why)
 {
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, DESCRIPTION_MAX);
@@ -146,6 +147,6 @@ bool profile_admits(const struct profile *p, const struct filename *file, struct
 		if (best >= 0)
 			return true;
 	}
-	refuse(p, file, why);
+	set_not_admitted(p, file, why);
 	return false;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a platform's machines are: their architecture, their libc, and an environment for each of
-// their Pythons. Built in for the usual names (ubuntu-22.04-x86_64), and as configured. Pure; read
-// by any number of threads.
+// The profile of a platform: the architecture and libc of its machines, and an environment for each of their Pythons.
+// The usual platform names (ubuntu-22.04-x86_64) have built-in defaults, which the configuration overrides. Pure
+// functions; any thread may read a profile.
 #pragma once
 
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 #include "lib/domain/machine/environment.h"
 #include "lib/domain/text/filename.h"
 
-// [platform] keys; NULL: as built in.
+// The keys of a [platform] section. NULL: the built-in default. Borrowed.
 struct profile_keys {
 	const char *pythons; // "3.10 3.11 3.13t pp311"
 	const char *arch;    // "x86_64"
@@ -21,18 +21,17 @@ struct profile_keys {
 
 struct profile {
 	struct machine machine;
-	struct environment *environment; // in the order of the key
-	size_t environment_count;        // 0: nothing is known of this platform
+	struct environment *environment; // in the order of the key "pythons"
+	size_t environment_count;        // 0: the platform is unknown
 };
 
-// Of the platform of this name. Nothing is known where no key is given and nothing built in.
-// ERR_INVALID names the key that is wrong, or that is needed beside those that are given. To be
-// released if it returns 0.
+// Makes the profile of the platform of this name. A platform without keys and without defaults is unknown, which is no
+// error. ERR_INVALID names the key that is wrong or missing. On success the caller releases the profile.
 int profile_init(struct profile *p, const char *name, const struct profile_keys *keys, struct err *e) MUST_CHECK;
 void profile_release(struct profile *p);
-// "Python 3.10 3.11 on x86_64 with glibc 2.35"
+// Appends a description of a known platform: "Python 3.10 3.11 on x86_64 with glibc 2.35".
 void profile_describe(const struct profile *p, struct buf *out);
-// Whether at least one of the platform's environments installs this file by its tags: always for an
-// sdist, and where nothing is known. If not, *why says so: ERR_INVALID, or ERR_LIMIT for a wheel
-// with too many tags. Else *why is not touched.
+// Whether the tags of the file fit at least one environment of the platform. Always true for sdists and for unknown
+// platforms. If false, *why has the reason: ERR_INVALID, or ERR_LIMIT for a wheel with too many tags. If true, *why is
+// not touched.
 bool profile_admits(const struct profile *p, const struct filename *file, struct err *why);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// test-oracle.py holds the tags of environments against python3-packaging; this is the rest.
+// test-oracle.py compares the tags of environments with python3-packaging; this file tests the rest.
 #include "lib/domain/machine/profile.h"
 
 #include <setjmp.h>
@@ -12,14 +12,14 @@
 
 #include "tests/unit/support/vectors.h"
 
-static void make(struct profile *p, const char *name, const struct profile_keys *keys)
+static void profile_make(struct profile *p, const char *name, const struct profile_keys *keys)
 {
 	struct err e = ERR_INIT;
 	if (profile_init(p, name, keys, &e) < 0)
 		fail_msg("%s: %s", name, e.msg);
 }
 
-static bool admits(const struct profile *p, struct str filename, struct err *why)
+static bool admits_file(const struct profile *p, struct str filename, struct err *why)
 {
 	CLEANUP(filename_release) struct filename f = {0};
 	struct err e = ERR_INIT;
@@ -28,10 +28,10 @@ static bool admits(const struct profile *p, struct str filename, struct err *why
 	return profile_admits(p, &f, why);
 }
 
-static void names_that_are_built_in(void **state UNUSED)
+static void test_built_in_names(void **state UNUSED)
 {
 	static const struct {
-		const char *name, *description; // NULL: nothing is known
+		const char *name, *description; // NULL: the platform is unknown
 	} table[] = {
 		{"ubuntu-22.04-x86_64", "Python 3.10 3.11 on x86_64 with glibc 2.35"},
 		{"ubuntu-jammy-amd64", "Python 3.10 3.11 on x86_64 with glibc 2.35"},
@@ -52,7 +52,7 @@ static void names_that_are_built_in(void **state UNUSED)
 		CLEANUP(profile_release) struct profile p;
 		CLEANUP(buf_release) struct buf text;
 		buf_init(&text, 1000);
-		make(&p, table[i].name, &(struct profile_keys){0});
+		profile_make(&p, table[i].name, &(struct profile_keys){0});
 		if (!table[i].description) {
 			assert_int_equal(p.environment_count, 0);
 			continue;
@@ -62,26 +62,27 @@ static void names_that_are_built_in(void **state UNUSED)
 	}
 }
 
-static void keys_come_before_what_is_built_in(void **state UNUSED)
+static void test_keys_override_defaults(void **state UNUSED)
 {
 	static const struct {
 		const char *name;
 		struct profile_keys keys;
-		const char *text; // the description, or what is wrong
+		const char *text; // the description, or the error
 	} table[] = {
 		{"debian-12-x86_64", {.pythons = "3.13t  pp311"}, "Python 3.13t pp311 on x86_64 with glibc 2.36"},
 		{"debian-12-x86_64", {.libc = "glibc 2.17"}, "Python 3.11 on x86_64 with glibc 2.17"},
 		{"debian-12", {"2.7", "amd64", "musl 1.1"}, "Python 2.7 on x86_64 with musl 1.1"},
 		{"arch-1-x86_64", {.pythons = "3.14", .libc = "glibc 2.42"}, "Python 3.14 on x86_64 with glibc 2.42"},
-		{"arch-1-x86_64", {.pythons = "3.14"}, "nothing is built in for this name, so that libc is needed too"},
+		{"arch-1-x86_64", {.pythons = "3.14"},
+			"there are no defaults for this platform name, so libc must be set too"},
 		{"mine", {.arch = "x86_64", .libc = "musl 1.2"},
-			"nothing is built in for this name, so that pythons is needed too"},
+			"there are no defaults for this platform name, so pythons must be set too"},
 		{"mine", {.pythons = "3.14", .libc = "musl 1.2"},
-			"nothing is built in for this name, so that arch is needed too"},
-		{"mine", {"3.14", "vax", "musl 1.2"}, "arch: \"vax\" is no architecture (as x86_64, aarch64)"},
-		{"mine", {"3.14", "i386", "musl"}, "libc: \"musl\" is no libc (as glibc 2.35, musl 1.2)"},
-		{"mine", {"3.14 3.13 3.14", "i386", "musl 1.2"}, "pythons: \"3.14\" is there twice"},
-		{"mine", {" ", "i386", "musl 1.2"}, "pythons: no Python is named"},
+			"there are no defaults for this platform name, so arch must be set too"},
+		{"mine", {"3.14", "vax", "musl 1.2"}, "arch: \"vax\" is not an architecture (such as x86_64, aarch64)"},
+		{"mine", {"3.14", "i386", "musl"}, "libc: \"musl\" is not a libc (such as glibc 2.35, musl 1.2)"},
+		{"mine", {"3.14 3.13 3.14", "i386", "musl 1.2"}, "pythons: \"3.14\" is listed twice"},
+		{"mine", {" ", "i386", "musl 1.2"}, "pythons: no Python is listed"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		CLEANUP(profile_release) struct profile p;
@@ -94,7 +95,7 @@ static void keys_come_before_what_is_built_in(void **state UNUSED)
 	}
 }
 
-static void words_that_are_no_python_and_no_libc(void **state UNUSED)
+static void test_invalid_pythons_and_libcs(void **state UNUSED)
 {
 	static const char *const pythons[] = {"", "3", "3.", ".3", "4.0", "3.2", "2.6", "2.7t", "3.12t", "3.100",
 		"3.12.1", "pp", "pp3", "pp27", "pp311t", "cp311", "python3.11", "311", "3.12tt", "-3.12"};
@@ -111,7 +112,7 @@ static void words_that_are_no_python_and_no_libc(void **state UNUSED)
 			fail_msg("%s", libcs[i]);
 }
 
-static void wheels_that_install_or_do_not(void **state UNUSED)
+static void test_admission(void **state UNUSED)
 {
 	static const struct {
 		const char *platform, *filename;
@@ -147,25 +148,25 @@ static void wheels_that_install_or_do_not(void **state UNUSED)
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		CLEANUP(profile_release) struct profile p;
 		struct err why = ERR_INIT;
-		make(&p, table[i].platform, &(struct profile_keys){0});
-		if (admits(&p, str_from(table[i].filename), &why) != table[i].is_admitted)
+		profile_make(&p, table[i].platform, &(struct profile_keys){0});
+		if (admits_file(&p, str_from(table[i].filename), &why) != table[i].is_admitted)
 			fail_msg("%s on %s: %s", table[i].filename, table[i].platform, why.msg);
 		assert_int_equal(why.kind, table[i].is_admitted ? ERR_NONE : ERR_INVALID);
 	}
 }
 
-static void the_reason_names_both_sides(void **state UNUSED)
+static void test_reason_names_both_sides(void **state UNUSED)
 {
 	CLEANUP(profile_release) struct profile p;
 	struct err why = ERR_INIT;
-	make(&p, "debian-12-x86_64", &(struct profile_keys){0});
-	assert_false(admits(&p, STR("a-1-cp27.cp39-none-win32.whl"), &why));
+	profile_make(&p, "debian-12-x86_64", &(struct profile_keys){0});
+	assert_false(admits_file(&p, STR("a-1-cp27.cp39-none-win32.whl"), &why));
 	assert_string_equal(why.msg, "cp27.cp39-none-win32 does not install here: Python 3.11 on "
 				     "x86_64 with glibc 2.36");
 }
 
-// As many as a profile may ever be described with.
-static void a_long_list_of_pythons_is_told_whole(void **state UNUSED)
+// The longest list of Pythons that a profile can have.
+static void test_long_description(void **state UNUSED)
 {
 	CLEANUP(profile_release) struct profile p;
 	CLEANUP(buf_release) struct buf pythons;
@@ -173,10 +174,10 @@ static void a_long_list_of_pythons_is_told_whole(void **state UNUSED)
 	buf_init(&pythons, 4096);
 	for (int minor = 13; minor < 100; minor++)
 		buf_printf(&pythons, "3.%d 3.%dt ", minor, minor);
-	make(&p, "debian-12-x86_64", &(struct profile_keys){.pythons = pythons.data});
+	profile_make(&p, "debian-12-x86_64", &(struct profile_keys){.pythons = pythons.data});
 	assert_int_equal(p.environment_count, 2 * 87);
-	assert_true(admits(&p, STR("a-1-cp399-cp399t-linux_x86_64.whl"), &why));
-	assert_false(admits(&p, STR("a-1-cp311-cp311-linux_x86_64.whl"), &why));
+	assert_true(admits_file(&p, STR("a-1-cp399-cp399t-linux_x86_64.whl"), &why));
+	assert_false(admits_file(&p, STR("a-1-cp311-cp311-linux_x86_64.whl"), &why));
 	assert_non_null(strstr(why.msg, "does not install here: Python 3.13 "));
 }
 
@@ -191,11 +192,11 @@ static int compare_rank(void *ctx, struct str tag, struct err *e UNUSED)
 	return 0;
 }
 
-static void rank_is_the_place_in_the_order(void **state UNUSED)
+static void test_rank_is_index(void **state UNUSED)
 {
 	CLEANUP(profile_release) struct profile p;
 	struct err e = ERR_INIT;
-	make(&p, "debian-12-x86_64", &(struct profile_keys){.pythons = "2.7 3.7 3.11 3.13t pp311"});
+	profile_make(&p, "debian-12-x86_64", &(struct profile_keys){.pythons = "2.7 3.7 3.11 3.13t pp311"});
 	for (size_t i = 0; i < p.environment_count; i++) {
 		struct {
 			const struct environment *env;
@@ -210,14 +211,14 @@ static void rank_is_the_place_in_the_order(void **state UNUSED)
 	}
 }
 
-static void keys_of(const char *platform, const struct vector *row, struct profile *out)
+static void profile_of_row(const char *platform, const struct vector *row, struct profile *out)
 {
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, 1000);
 	for (size_t i = 1; i < 5; i++) // arch, libc, its version, pythons: each ends with NUL
 		buf_printf(&text, STR_FMT "%c", STR_ARG(row->column[i]), i == 2 ? ' ' : '\0');
 	const char *arch = text.data, *libc = arch + strlen(arch) + 1;
-	make(out, platform, &(struct profile_keys){libc + strlen(libc) + 1, arch, libc});
+	profile_make(out, platform, &(struct profile_keys){libc + strlen(libc) + 1, arch, libc});
 }
 
 struct corpus {
@@ -231,11 +232,11 @@ static void add_profile(void *ctx, const struct vector *row)
 	struct corpus *c = ctx;
 	assert_in_range(c->count, 0, ARRAY_SIZE(c->name) - 1);
 	c->name[c->count] = xstrndup(row->column[0].ptr, row->column[0].len);
-	keys_of(c->name[c->count], row, &c->profile[c->count]);
+	profile_of_row(c->name[c->count], row, &c->profile[c->count]);
 	c->count++;
 }
 
-static void hold_against_profile(void *ctx, const struct vector *row)
+static void check_against_profile(void *ctx, const struct vector *row)
 {
 	struct corpus *c = ctx;
 	size_t at = 0;
@@ -247,19 +248,19 @@ static void hold_against_profile(void *ctx, const struct vector *row)
 	bool fits = str_eq(why_there, STR("fits"));
 	bool is_misplaced = str_eq(why_there, STR("misplaced"));
 	struct err why = ERR_INIT;
-	bool is_admitted = admits(&c->profile[at], filename, &why);
+	bool is_admitted = admits_file(&c->profile[at], filename, &why);
 	if ((fits && !is_admitted) || (is_misplaced && is_admitted))
 		fail_msg("line %zu: " STR_FMT " %s", row->line, STR_ARG(path), why.msg);
 	c->fits += fits;
 	c->misplaced += is_misplaced;
 }
 
-// What pip itself said of 490 real wheels on 9 real platforms.
-static void corpus_fits_where_it_should(void **state UNUSED)
+// The decisions of pip itself about 490 real wheels on 9 real platforms.
+static void test_corpus_admission(void **state UNUSED)
 {
 	struct corpus c = {0};
 	vectors_foreach("../corpus/platforms.tsv", add_profile, &c);
-	vectors_foreach("../corpus/store.tsv", hold_against_profile, &c);
+	vectors_foreach("../corpus/store.tsv", check_against_profile, &c);
 	print_message("%zu wheels fit, %zu do not\n", c.fits, c.misplaced);
 	assert_true(c.fits > 400 && c.misplaced > 5);
 	for (size_t i = 0; i < c.count; i++) {
@@ -268,24 +269,24 @@ static void corpus_fits_where_it_should(void **state UNUSED)
 	}
 }
 
-// A file of the corpus' store, and a fact of what pip took.
-struct held {
+// A file of the corpus' store.
+struct store_file {
 	char *path;
 	struct str platform; // a slice of path
 	struct filename wheel;
 };
 
-struct held_list {
-	struct held *items;
+struct store_file_list {
+	struct store_file *items;
 	size_t count, room, installs, rivals;
 };
 
-static void add_held(void *ctx, const struct vector *row)
+static void add_store_file(void *ctx, const struct vector *row)
 {
-	struct held_list *list = ctx;
+	struct store_file_list *list = ctx;
 	struct err e = ERR_INIT;
 	GROW(list->items, list->count, list->room);
-	struct held *h = &list->items[list->count++];
+	struct store_file *h = &list->items[list->count++];
 	h->path = xstrndup(row->column[1].ptr, row->column[1].len);
 	struct str rest = str_from(h->path);
 	h->platform = str_cut(&rest, '/');
@@ -303,7 +304,7 @@ static long rank_of(const struct profile *p, const struct filename *wheel)
 	return best;
 }
 
-static bool is_competitor(const struct held *h, struct str platform, const struct filename *taken)
+static bool is_competitor(const struct store_file *h, struct str platform, const struct filename *taken)
 {
 	return str_eq(h->platform, platform) && strcmp(h->wheel.project, taken->project) == 0 &&
 	       strcmp(h->wheel.version.text, taken->version.text) == 0 && !h->wheel.build.len;
@@ -311,7 +312,7 @@ static bool is_competitor(const struct held *h, struct str platform, const struc
 
 static void check_install(void *ctx, const struct vector *row)
 {
-	struct held_list *list = ctx;
+	struct store_file_list *list = ctx;
 	struct str platform = row->column[1], python = row->column[2], file = row->column[6];
 	if (!str_eq(row->column[0], STR("cache")) || str_eq(file, STR("-")))
 		return;
@@ -320,7 +321,7 @@ static void check_install(void *ctx, const struct vector *row)
 	CLEANUP(mem_free) char *name = xstrndup(platform.ptr, platform.len);
 	CLEANUP(mem_free) char *pythons = xstrndup(python.ptr, python.len);
 	struct err e = ERR_INIT;
-	make(&p, name, &(struct profile_keys){.pythons = pythons});
+	profile_make(&p, name, &(struct profile_keys){.pythons = pythons});
 	assert_int_equal(filename_parse(file, &taken, &e), 0);
 	long best = rank_of(&p, &taken);
 	if (best < 0)
@@ -336,12 +337,12 @@ static void check_install(void *ctx, const struct vector *row)
 	list->installs++;
 }
 
-// What pip's finder takes from each of these stores installs by our words too, and nothing better.
-static void what_pip_takes_is_the_best(void **state UNUSED)
+// The wheel that pip's finder takes from each store is admitted here too, and no other wheel ranks higher.
+static void test_pip_takes_best(void **state UNUSED)
 {
-	struct held_list list = {0};
-	free(vectors_path("corpus/installs.tsv")); // skips the test where a clone has the other table alone
-	vectors_foreach("../corpus/store.tsv", add_held, &list);
+	struct store_file_list list = {0};
+	free(vectors_path("corpus/installs.tsv")); // skips the test if a clone has only the other table
+	vectors_foreach("../corpus/store.tsv", add_store_file, &list);
 	vectors_foreach("../corpus/installs.tsv", check_install, &list);
 	print_message("%zu installs, %zu files to choose from\n", list.installs, list.rivals);
 	assert_true(list.installs > 500 && list.rivals > list.installs);
@@ -355,15 +356,15 @@ static void what_pip_takes_is_the_best(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_that_are_built_in),
-		cmocka_unit_test(keys_come_before_what_is_built_in),
-		cmocka_unit_test(words_that_are_no_python_and_no_libc),
-		cmocka_unit_test(wheels_that_install_or_do_not),
-		cmocka_unit_test(the_reason_names_both_sides),
-		cmocka_unit_test(a_long_list_of_pythons_is_told_whole),
-		cmocka_unit_test(rank_is_the_place_in_the_order),
-		cmocka_unit_test(corpus_fits_where_it_should),
-		cmocka_unit_test(what_pip_takes_is_the_best),
+		cmocka_unit_test(test_built_in_names),
+		cmocka_unit_test(test_keys_override_defaults),
+		cmocka_unit_test(test_invalid_pythons_and_libcs),
+		cmocka_unit_test(test_admission),
+		cmocka_unit_test(test_reason_names_both_sides),
+		cmocka_unit_test(test_long_description),
+		cmocka_unit_test(test_rank_is_index),
+		cmocka_unit_test(test_corpus_admission),
+		cmocka_unit_test(test_pip_takes_best),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

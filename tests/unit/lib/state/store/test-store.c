@@ -172,7 +172,8 @@ static void half_a_profile_is_refused(void **state UNUSED)
 	assert_int_equal(config_set(&c, "platform mine", "arch", "aarch64", &e), 0);
 	assert_int_equal(store_open(&c, STORE_PROMPT, &s, &e), -1);
 	assert_int_equal(e.kind, ERR_USAGE);
-	assert_string_equal(e.msg, "[platform mine] nothing is built in for this name, so that pythons is needed too");
+	assert_string_equal(e.msg,
+		"[platform mine] there are no defaults for this platform name, so pythons must be set too");
 }
 
 static void bad_stores_are_refused(void **state UNUSED)
