@@ -11,6 +11,7 @@
 #include "indexer/scan/scan.h"
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
+#include "lib/os/timer-thread.h"
 
 enum {
 	REST = 20,          // a scan is followed by a pause of so many times its length: 5 % of the time goes to scans
@@ -24,12 +25,11 @@ struct background_scan {
 	void *ctx;
 	bool is_shown;   // the next scan is, on the terminal
 	char *complaint; // what the last scan ended with; NULL: well
-	pthread_t thread;
-	bool is_started;
+	struct timer_thread *timer;
 	pthread_mutex_t lock;
-	pthread_cond_t wake;
 	struct config next; // this and what follows under lock
-	bool has_next, is_woken, is_hurried, is_ending;
+	bool has_next, is_hurried;
+	int64_t earliest_ms; // a hurried scan begins no earlier, by clock_ms(); INT64_MAX during a scan
 	struct server_callbacks_scans state;
 	_Atomic bool cancel;
 };
@@ -135,47 +135,40 @@ struct server_callbacks_scans background_scan_state(struct background_scan *s)
 	return state;
 }
 
-// Until it is time, or somebody wakes us. Where no rescan is configured: until somebody does.
-static void pause_after(struct background_scan *s, int64_t took)
+static void begin_scan(struct background_scan *s)
 {
-	int64_t now = clock_ms();
-	int64_t rest = took * REST > LEAST_PAUSE ? took * REST : LEAST_PAUSE;
-	int64_t usual = (int64_t)s->config.rescan * 1000;
-	int64_t end = usual ? now + (usual > rest ? usual : rest) : INT64_MAX;
-	while (!s->is_woken && !s->is_ending) {
-		int64_t until = s->is_hurried ? now + rest : end;
-		if (until == INT64_MAX)
-			pthread_cond_wait(&s->wake, &s->lock);
-		else if (clock_ms() >= until)
-			break;
-		else
-			clock_wait(&s->wake, &s->lock, until);
-	}
-	s->is_woken = s->is_hurried = false;
-}
-
-static void take_next(struct background_scan *s)
-{
-	if (!s->has_next)
-		return;
-	config_release(&s->config);
-	s->config = s->next;
-	s->has_next = false;
-}
-
-static void *run(void *ctx)
-{
-	struct background_scan *s = ctx;
 	pthread_mutex_lock(&s->lock);
-	while (!s->is_ending) {
-		take_next(s);
-		pthread_mutex_unlock(&s->lock);
-		int64_t took = scan_once(s);
-		pthread_mutex_lock(&s->lock);
-		pause_after(s, took);
+	s->is_hurried = false;
+	s->earliest_ms = INT64_MAX;
+	if (s->has_next) {
+		config_release(&s->config);
+		s->config = s->next;
+		s->has_next = false;
 	}
 	pthread_mutex_unlock(&s->lock);
-	return NULL;
+}
+
+// Returns the pause before the next scan. Where no rescan is configured, the thread sleeps until it is woken.
+static int64_t end_scan(struct background_scan *s, int64_t took)
+{
+	int64_t rest = took * REST > LEAST_PAUSE ? took * REST : LEAST_PAUSE;
+	int64_t usual = (int64_t)s->config.rescan * 1000;
+	pthread_mutex_lock(&s->lock);
+	s->earliest_ms = clock_ms() + rest;
+	bool is_hurried = s->is_hurried;
+	pthread_mutex_unlock(&s->lock);
+	if (is_hurried)
+		return rest;
+	if (!usual)
+		return TIMER_THREAD_UNTIL_WOKEN;
+	return usual > rest ? usual : rest;
+}
+
+static int64_t scan_periodically(void *ctx)
+{
+	struct background_scan *s = ctx;
+	begin_scan(s);
+	return end_scan(s, scan_once(s));
 }
 
 // Hands a configuration over; what it came from can be released once more.
@@ -195,16 +188,15 @@ struct background_scan *background_scan_new(struct config *config, const char *c
 	s->on_end = on_end;
 	s->ctx = ctx;
 	s->is_shown = is_shown;
+	s->earliest_ms = INT64_MAX;
 	pthread_mutex_init(&s->lock, NULL);
-	clock_cond_init(&s->wake);
+	s->timer = timer_thread_new(scan_periodically, s);
 	return s;
 }
 
 void background_scan_start(struct background_scan *s)
 {
-	s->is_started = true;
-	if (pthread_create(&s->thread, NULL, run, s) != 0)
-		abort();
+	timer_thread_start(s->timer, 0);
 }
 
 void background_scan_configure(struct background_scan *s, struct config *config)
@@ -217,31 +209,25 @@ void background_scan_configure(struct background_scan *s, struct config *config)
 	pthread_mutex_unlock(&s->lock);
 }
 
-static void set(struct background_scan *s, bool *flag)
-{
-	pthread_mutex_lock(&s->lock);
-	*flag = true;
-	pthread_cond_signal(&s->wake);
-	pthread_mutex_unlock(&s->lock);
-}
-
 void background_scan_wake(struct background_scan *s)
 {
-	set(s, &s->is_woken);
+	timer_thread_wake(s->timer);
 }
 
 void background_scan_hurry(struct background_scan *s)
 {
-	set(s, &s->is_hurried);
+	pthread_mutex_lock(&s->lock);
+	s->is_hurried = true;
+	timer_thread_wake_by(s->timer, s->earliest_ms);
+	pthread_mutex_unlock(&s->lock);
 }
 
 void background_scan_stop(struct background_scan *s)
 {
-	if (!s || !s->is_started)
+	if (!s)
 		return;
 	atomic_store(&s->cancel, true);
-	set(s, &s->is_ending);
-	pthread_join(s->thread, NULL);
+	timer_thread_stop(s->timer);
 }
 
 void background_scan_free(struct background_scan *s)
@@ -251,7 +237,7 @@ void background_scan_free(struct background_scan *s)
 	if (s->has_next)
 		config_release(&s->next);
 	config_release(&s->config);
-	pthread_cond_destroy(&s->wake);
+	timer_thread_free(s->timer);
 	pthread_mutex_destroy(&s->lock);
 	free(s->complaint);
 	free(s->catalog_path);

@@ -6,7 +6,7 @@
 
 #include "lib/base/buf.h"
 #include "lib/base/log.h"
-#include "lib/os/clock.h"
+#include "lib/os/timer-thread.h"
 #include "lib/state/store/freeze.h"
 #include "lib/state/store/quota.h"
 
@@ -22,10 +22,9 @@ struct seen {
 
 struct platform_monitor {
 	struct server_context *service;
-	pthread_t thread;
-	pthread_cond_t wake;
-	pthread_mutex_t lock; // of all below; only the thread itself writes seen
-	bool stop;
+	struct timer_thread *timer;
+	unsigned rounds;
+	pthread_mutex_t lock; // of all below; only the timer thread writes them
 	struct seen *seen;
 	size_t count, room;
 };
@@ -122,33 +121,14 @@ static void look(struct platform_monitor *v, const struct platform *p, bool coun
 	put(v, p->name, &now);
 }
 
-static bool is_stopped(struct platform_monitor *v)
-{
-	pthread_mutex_lock(&v->lock);
-	bool stop = v->stop;
-	pthread_mutex_unlock(&v->lock);
-	return stop;
-}
-
-static void wait(struct platform_monitor *v)
-{
-	int64_t end = clock_ms() + ROUND_MS;
-	pthread_mutex_lock(&v->lock);
-	while (!v->stop && clock_wait(&v->wake, &v->lock, end))
-		;
-	pthread_mutex_unlock(&v->lock);
-}
-
-static void *run(void *ctx)
+static int64_t check_platforms(void *ctx)
 {
 	struct platform_monitor *v = ctx;
-	for (unsigned rounds = 0; !is_stopped(v); rounds++) {
-		const struct site *site = service_site(v->service);
-		for (size_t i = 0; i < site->store.platform_count && !is_stopped(v); i++)
-			look(v, &site->store.platform[i], rounds % ROUNDS_A_COUNT == 0);
-		wait(v);
-	}
-	return NULL;
+	bool counts = v->rounds++ % ROUNDS_A_COUNT == 0;
+	const struct site *site = service_site(v->service);
+	for (size_t i = 0; i < site->store.platform_count && !timer_thread_is_stopping(v->timer); i++)
+		look(v, &site->store.platform[i], counts);
+	return ROUND_MS;
 }
 
 struct platform_monitor *platform_monitor_start(struct server_context *s)
@@ -156,9 +136,8 @@ struct platform_monitor *platform_monitor_start(struct server_context *s)
 	struct platform_monitor *v = xcalloc(1, sizeof(*v));
 	v->service = s;
 	pthread_mutex_init(&v->lock, NULL);
-	clock_cond_init(&v->wake);
-	if (pthread_create(&v->thread, NULL, run, v) != 0)
-		abort();
+	v->timer = timer_thread_new(check_platforms, v);
+	timer_thread_start(v->timer, 0);
 	return v;
 }
 
@@ -166,15 +145,10 @@ void platform_monitor_stop(struct platform_monitor *v)
 {
 	if (!v)
 		return;
-	pthread_mutex_lock(&v->lock);
-	v->stop = true;
-	pthread_cond_signal(&v->wake);
-	pthread_mutex_unlock(&v->lock);
-	pthread_join(v->thread, NULL);
+	timer_thread_free(v->timer);
 	while (v->count)
 		free(v->seen[--v->count].name);
 	free(v->seen);
-	pthread_cond_destroy(&v->wake);
 	pthread_mutex_destroy(&v->lock);
 	free(v);
 }

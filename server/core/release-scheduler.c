@@ -8,6 +8,7 @@
 
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
+#include "lib/os/timer-thread.h"
 #include "lib/state/access/audit.h"
 #include "lib/state/store/release.h"
 
@@ -21,7 +22,7 @@ enum {
 struct worker {
 	struct release_scheduler *release_scheduler;
 	char *platform;
-	pthread_t thread;
+	struct timer_thread *timer;
 	struct release_scheduler_state state; // under lock; written by the thread alone
 	_Atomic int64_t end_ms;               // of the release that is running
 	int64_t due_ms;                       // of the next one; 0: none is wanted
@@ -30,8 +31,6 @@ struct worker {
 struct release_scheduler {
 	struct server_context *service;
 	pthread_mutex_t lock;
-	pthread_cond_t wake;
-	bool stop;
 	struct worker **worker;
 	size_t count, room;
 };
@@ -74,7 +73,7 @@ static void write_audit(struct worker *w, const char *result, const char *reason
 static void set_running(struct worker *w, const struct platform *p)
 {
 	pthread_mutex_lock(&w->release_scheduler->lock);
-	bool stops = w->release_scheduler->stop;
+	bool stops = timer_thread_is_stopping(w->timer);
 	w->state.is_running = true;
 	atomic_store(&w->end_ms, clock_ms() + (stops ? 0 : (int64_t)p->release_timeout * 1000));
 	pthread_mutex_unlock(&w->release_scheduler->lock);
@@ -130,10 +129,11 @@ static void release(struct worker *w, const struct platform *p)
 		fail(w, &e);
 }
 
-// --- the thread ---
+// --- the threads ---
 
-static void look(struct worker *w)
+static int64_t check_platform(void *ctx)
 {
+	struct worker *w = ctx;
 	int64_t since;
 	const struct release_scheduler *r = w->release_scheduler;
 	const struct platform *p = site_platform(service_site(r->service), str_from(w->platform));
@@ -149,23 +149,7 @@ static void look(struct worker *w)
 		w->due_ms = clock_ms() + (int64_t)p->release_delay * 1000;
 	else if (clock_ms() >= w->due_ms)
 		release(w, p);
-}
-
-static void *run(void *ctx)
-{
-	struct worker *w = ctx;
-	struct release_scheduler *r = w->release_scheduler;
-	pthread_mutex_lock(&r->lock);
-	while (!r->stop) {
-		pthread_mutex_unlock(&r->lock);
-		look(w);
-		int64_t end = clock_ms() + LOOK_MS;
-		pthread_mutex_lock(&r->lock);
-		while (!r->stop && clock_wait(&r->wake, &r->lock, end))
-			;
-	}
-	pthread_mutex_unlock(&r->lock);
-	return NULL;
+	return LOOK_MS;
 }
 
 static void add(struct release_scheduler *r, const char *platform)
@@ -173,12 +157,12 @@ static void add(struct release_scheduler *r, const char *platform)
 	struct worker *w = xcalloc(1, sizeof(*w));
 	w->release_scheduler = r;
 	w->platform = xstrdup(platform);
+	w->timer = timer_thread_new(check_platform, w);
 	pthread_mutex_lock(&r->lock);
 	GROW(r->worker, r->count, r->room);
 	r->worker[r->count++] = w;
 	pthread_mutex_unlock(&r->lock);
-	if (pthread_create(&w->thread, NULL, run, w) != 0)
-		abort();
+	timer_thread_start(w->timer, 0);
 }
 
 void release_scheduler_look_around(struct release_scheduler *r)
@@ -194,7 +178,6 @@ struct release_scheduler *release_scheduler_start(struct server_context *s)
 	struct release_scheduler *r = xcalloc(1, sizeof(*r));
 	r->service = s;
 	pthread_mutex_init(&r->lock, NULL);
-	clock_cond_init(&r->wake);
 	release_scheduler_look_around(r);
 	return r;
 }
@@ -205,19 +188,18 @@ void release_scheduler_stop(struct release_scheduler *r)
 		return;
 	int64_t soon = clock_ms() + GRACE_MS;
 	pthread_mutex_lock(&r->lock);
-	r->stop = true;
-	for (size_t i = 0; i < r->count; i++)
+	for (size_t i = 0; i < r->count; i++) {
+		timer_thread_request_stop(r->worker[i]->timer);
 		if (atomic_load(&r->worker[i]->end_ms) > soon)
 			atomic_store(&r->worker[i]->end_ms, soon);
-	pthread_cond_broadcast(&r->wake);
+	}
 	pthread_mutex_unlock(&r->lock);
 	for (size_t i = 0; i < r->count; i++) {
-		pthread_join(r->worker[i]->thread, NULL);
+		timer_thread_free(r->worker[i]->timer);
 		free(r->worker[i]->platform);
 		free(r->worker[i]);
 	}
 	free(r->worker);
-	pthread_cond_destroy(&r->wake);
 	pthread_mutex_destroy(&r->lock);
 	free(r);
 }

@@ -11,18 +11,17 @@
 
 #include "lib/base/mem.h"
 #include "lib/os/clock.h"
+#include "lib/os/timer-thread.h"
 
-enum { LOOK_MS = 1000, DRAIN_POLL_MS = 20, ROUSE_POLL_MS = 5 };
+enum { CHECK_MS = 1000, DRAIN_POLL_MS = 20, ROUSE_POLL_MS = 5 };
 
 struct connections {
 	pthread_mutex_t lock;
-	pthread_cond_t stopping;
-	pthread_t reaper;
+	struct timer_thread *reaper;
 	struct connection_link *first;
 	long timeout;
 	void (*looked)(void *ctx);
 	void *ctx;
-	bool stop;
 	atomic_bool is_draining;
 	atomic_bool is_stopping;
 	atomic_uint asleep; // requests that a worker has
@@ -55,9 +54,11 @@ static void note_end(struct connection_link *c)
 		atomic_store_explicit(&c->has_left, true, memory_order_relaxed);
 }
 
-static void look_at_all(struct connections *t)
+static int64_t check_connections(void *ctx)
 {
+	struct connections *t = ctx;
 	long now = clock_seconds();
+	pthread_mutex_lock(&t->lock);
 	for (struct connection_link *c = t->first; c; c = c->next) {
 		long since = atomic_load_explicit(&c->waiting_since, memory_order_relaxed);
 		if (!since)
@@ -69,23 +70,10 @@ static void look_at_all(struct connections *t)
 		else
 			wake_reader(c->fd);
 	}
-}
-
-static void *reap(void *ctx)
-{
-	struct connections *t = ctx;
-	pthread_mutex_lock(&t->lock);
-	while (!t->stop) {
-		if (clock_wait(&t->stopping, &t->lock, clock_ms() + LOOK_MS))
-			continue;
-		look_at_all(t);
-		pthread_mutex_unlock(&t->lock);
-		if (t->looked)
-			t->looked(t->ctx);
-		pthread_mutex_lock(&t->lock);
-	}
 	pthread_mutex_unlock(&t->lock);
-	return NULL;
+	if (t->looked)
+		t->looked(t->ctx);
+	return CHECK_MS;
 }
 
 struct connections *connections_new(unsigned timeout_seconds, void (*looked)(void *ctx), void *ctx)
@@ -95,9 +83,8 @@ struct connections *connections_new(unsigned timeout_seconds, void (*looked)(voi
 	t->looked = looked;
 	t->ctx = ctx;
 	pthread_mutex_init(&t->lock, NULL);
-	clock_cond_init(&t->stopping);
-	if (pthread_create(&t->reaper, NULL, reap, t) != 0)
-		abort();
+	t->reaper = timer_thread_new(check_connections, t);
+	timer_thread_start(t->reaper, CHECK_MS);
 	return t;
 }
 
@@ -105,12 +92,7 @@ void connections_free(struct connections *t)
 {
 	if (!t)
 		return;
-	pthread_mutex_lock(&t->lock);
-	t->stop = true;
-	pthread_cond_broadcast(&t->stopping);
-	pthread_mutex_unlock(&t->lock);
-	pthread_join(t->reaper, NULL);
-	pthread_cond_destroy(&t->stopping);
+	timer_thread_free(t->reaper);
 	pthread_mutex_destroy(&t->lock);
 	free(t);
 }

@@ -7,6 +7,7 @@
 
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
+#include "lib/os/timer-thread.h"
 #include "lib/state/access/downloads.h"
 
 enum {
@@ -19,11 +20,9 @@ struct download_counter {
 	char *catalog_path;
 	unsigned period_ms;
 	bool is_failing; // and has said so
-	pthread_t thread;
+	struct timer_thread *timer;
 	pthread_mutex_t writing; // one at a time
 	pthread_mutex_t lock;    // of all below
-	pthread_cond_t wake;
-	bool stop, hurries;
 	size_t count;
 	struct download_count *bucket[BUCKETS];
 };
@@ -62,10 +61,8 @@ static struct download_count *find_or_add(struct download_counter *t, struct str
 	*at = xcalloc(1, sizeof(**at) + key.len + 1);
 	memcpy((*at)->key, key.ptr, key.len);
 	atomic_init(&(*at)->owners, 1);
-	if (++t->count == MANY) {
-		t->hurries = true;
-		pthread_cond_signal(&t->wake);
-	}
+	if (++t->count == MANY)
+		timer_thread_wake(t->timer);
 	return download_counter_ref(*at);
 }
 
@@ -162,25 +159,11 @@ void download_counter_write(struct download_counter *t)
 	pthread_mutex_unlock(&t->writing);
 }
 
-// False at the end.
-static bool wait(struct download_counter *t)
-{
-	int64_t end = clock_ms() + t->period_ms;
-	pthread_mutex_lock(&t->lock);
-	while (!t->stop && !t->hurries && clock_wait(&t->wake, &t->lock, end))
-		;
-	t->hurries = false;
-	bool goes_on = !t->stop;
-	pthread_mutex_unlock(&t->lock);
-	return goes_on;
-}
-
-static void *run(void *ctx)
+static int64_t write_periodically(void *ctx)
 {
 	struct download_counter *t = ctx;
-	while (wait(t))
-		download_counter_write(t);
-	return NULL;
+	download_counter_write(t);
+	return t->period_ms;
 }
 
 struct download_counter *download_counter_start(const char *catalog_path, unsigned period_ms)
@@ -190,10 +173,9 @@ struct download_counter *download_counter_start(const char *catalog_path, unsign
 	t->period_ms = period_ms;
 	pthread_mutex_init(&t->writing, NULL);
 	pthread_mutex_init(&t->lock, NULL);
-	clock_cond_init(&t->wake);
 	download_counter_write(t);
-	if (pthread_create(&t->thread, NULL, run, t) != 0)
-		abort();
+	t->timer = timer_thread_new(write_periodically, t);
+	timer_thread_start(t->timer, period_ms);
 	return t;
 }
 
@@ -201,18 +183,14 @@ void download_counter_stop(struct download_counter *t)
 {
 	if (!t)
 		return;
-	pthread_mutex_lock(&t->lock);
-	t->stop = true;
-	pthread_cond_signal(&t->wake);
-	pthread_mutex_unlock(&t->lock);
-	pthread_join(t->thread, NULL);
+	timer_thread_stop(t->timer);
 	download_counter_write(t);
 	for (size_t i = 0; i < BUCKETS; i++)
 		for (struct download_count *c = t->bucket[i], *next; c; c = next) {
 			next = c->next;
 			download_counter_unref(c);
 		}
-	pthread_cond_destroy(&t->wake);
+	timer_thread_free(t->timer);
 	pthread_mutex_destroy(&t->lock);
 	pthread_mutex_destroy(&t->writing);
 	free(t->catalog_path);
