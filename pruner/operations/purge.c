@@ -6,9 +6,9 @@
 
 #include "lib/os/clock.h"
 #include "lib/state/access/downloads.h"
-#include "lib/state/catalog/catalog-upstream.h"
 #include "lib/state/publish/publish.h"
 #include "lib/state/publish/sidecar-ops.h"
+#include "lib/state/upstream/name-owner.h"
 #include "lib/state/upstream/upstream.h"
 #include "pruner/operations/tombstones.h"
 #include "pruner/plan/verdict.h"
@@ -154,15 +154,15 @@ static int judge_project(void *ctx, const struct upstream_answer *answer, struct
 {
 	struct purging *p = ctx;
 	struct verdict_upstream upstream;
-	int64_t oldest = 0;
+	enum name_age age;
 	p->result->projects++;
 	p->result->unknown += answer->result != UPSTREAM_KNOWN && answer->result != UPSTREAM_ABSENT;
 	if (p->options->progress)
 		p->options->progress(p->options->ctx, p->result->projects, p->projects, p->result->unknown);
-	if (catalog_project_oldest(p->operation->catalog, answer->project, &oldest, e) < 0)
+	if (name_owner_find_age(p->upstream, p->operation->catalog, answer, &age, e) < 0)
 		return -1;
 	verdict_upstream_init(&upstream, answer->project, answer);
-	upstream.is_younger = upstream_is_younger(p->upstream, oldest, answer);
+	upstream.is_younger = age != NAME_AGE_OLDER;
 	for (size_t i = first_of(p, answer->project); i < p->count; i++) {
 		if (strcmp(p->candidate[i].project, answer->project) != 0)
 			break;

@@ -8,7 +8,6 @@
 #include "lib/base/strset.h"
 #include "lib/domain/index/simplepage.h"
 #include "lib/state/catalog/catalog-mark.h"
-#include "lib/state/catalog/catalog-upstream.h"
 #include "lib/state/upstream/name-owner.h"
 #include "pruner/operations/recheck.h"
 #include "pruner/operations/yanked-releases.h"
@@ -308,14 +307,14 @@ static int look_at_platforms(struct project *of, struct err *e)
 static int see_if_unknown_names(struct project *of, struct err *e)
 {
 	const struct upstream_answer *a = of->answer;
-	int64_t oldest = 0;
+	enum name_age age;
 	of->is_unknown_names = a->is_ours;
 	if (a->result != UPSTREAM_KNOWN)
 		return 0;
-	if (catalog_project_oldest(of->search->catalog, a->project, &oldest, e) < 0)
+	if (name_owner_find_age(of->search->upstream, of->search->catalog, a, &age, e) < 0)
 		return -1;
-	of->is_doubtful = upstream_is_younger(of->search->upstream, oldest, a);
-	of->is_unknown_names = of->is_doubtful && name_owner_is_certain(oldest, a);
+	of->is_doubtful = age != NAME_AGE_OLDER;
+	of->is_unknown_names = age == NAME_AGE_YOUNGER;
 	return 0;
 }
 

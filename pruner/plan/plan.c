@@ -9,7 +9,7 @@
 #include "lib/os/clock.h"
 #include "lib/state/access/downloads.h"
 #include "lib/state/catalog/catalog-candidate.h"
-#include "lib/state/catalog/catalog-upstream.h"
+#include "lib/state/upstream/name-owner.h"
 #include "lib/state/upstream/upstream.h"
 #include "pruner/plan/plan-entry.h"
 #include "pruner/plan/plan-totals.h"
@@ -164,13 +164,13 @@ static int decide_project(void *ctx, const struct upstream_answer *answer, struc
 {
 	struct planning *x = ctx;
 	int result = 0;
-	int64_t oldest = 0;
+	enum name_age age;
 	if (answer->result != UPSTREAM_KNOWN && answer->result != UPSTREAM_ABSENT)
 		note_failure(x->plan, answer);
-	if (catalog_project_oldest(x->reader, x->name, &oldest, e) < 0)
+	if (name_owner_find_age(x->upstream, x->reader, answer, &age, e) < 0)
 		return -1;
 	verdict_upstream_init(&x->facts, x->name, answer);
-	x->facts.is_younger = upstream_is_younger(x->upstream, oldest, answer);
+	x->facts.is_younger = age != NAME_AGE_OLDER;
 	for (size_t i = 0; i < x->store->platform_count && result == 0; i++) {
 		x->on = &x->chosen[i];
 		if (x->on->platform)

@@ -82,7 +82,20 @@ bool name_owner_is_younger(int64_t ours, const struct upstream_answer *a)
 	return ours && (!theirs || theirs > ours);
 }
 
-bool name_owner_is_certain(int64_t ours, const struct upstream_answer *a)
+static bool is_age_certain(int64_t ours, const struct upstream_answer *a)
 {
 	return ours >= NAME_OWNER_NO_WHEELS_S && name_owner_oldest_upload(a->stale ? a->stale : a->page);
+}
+
+int name_owner_find_age(const struct upstream *u, struct catalog *c, const struct upstream_answer *a,
+	enum name_age *out, struct err *e)
+{
+	int64_t ours = 0;
+	if (catalog_project_oldest(c, a->project, &ours, e) < 0)
+		return -1;
+	if (upstream_rule(u, a->project) != NAME_RULE_MERGE || !name_owner_is_younger(ours, a))
+		*out = NAME_AGE_OLDER;
+	else
+		*out = is_age_certain(ours, a) ? NAME_AGE_YOUNGER : NAME_AGE_MAYBE_YOUNGER;
+	return 0;
 }

@@ -13,6 +13,7 @@
 #include "lib/state/catalog/catalog.h"
 
 struct simplepage;
+struct upstream;
 struct upstream_answer;
 
 enum {
@@ -44,8 +45,16 @@ enum name_owner name_owner_judge(const struct name_presence *p, const struct ups
 
 // When the oldest of its files was uploaded, in seconds since 1970; 0: none says so. NULL has none.
 int64_t name_owner_oldest_upload(const struct simplepage *page);
-// Whether all of upstream's files are younger than our oldest file (seconds since 1970; 0: there is none), or nobody can
-// tell: then upstream's may be another project that was registered later under the name.
+// Whether all of upstream's files are younger than our oldest file (seconds since 1970; 0: there is none), or that is
+// unknown: then upstream's may be another project that was registered later under the name.
 bool name_owner_is_younger(int64_t ours, const struct upstream_answer *a);
-// Whether that is certain: upstream's page has upload times, and ours is a time that a wheel can have.
-bool name_owner_is_certain(int64_t ours, const struct upstream_answer *a);
+
+// Whether upstream's project may be another one that was registered under the name after ours.
+enum name_age {
+	NAME_AGE_OLDER,         // no: upstream has an older file, there is none of ours, or a name rule says so
+	NAME_AGE_MAYBE_YOUNGER, // unknown: the page has no upload times, or our file's time is none that a wheel can have
+	NAME_AGE_YOUNGER,       // all of upstream's files are younger than our oldest
+};
+// Compares upstream's answer with our oldest file in the catalog. Errors of catalog.h. Any thread that may use c.
+int name_owner_find_age(const struct upstream *u, struct catalog *c, const struct upstream_answer *a,
+	enum name_age *out, struct err *e) MUST_CHECK;

@@ -9,7 +9,7 @@
 #include "lib/domain/index/simplepage.h"
 #include "lib/domain/text/requirement.h"
 #include "lib/os/fs.h"
-#include "lib/state/catalog/catalog-upstream.h"
+#include "lib/state/upstream/name-owner.h"
 #include "lib/state/upstream/upstream.h"
 
 enum {
@@ -120,10 +120,10 @@ static bool is_listed(const struct config *c, const struct filename *name, const
 
 struct question {
 	const struct upload_policy *upload_policy;
+	struct catalog *catalog;
 	const struct platform *platform;
 	const struct ingest_facts *file;
 	int64_t now;
-	int64_t oldest; // since when ours is here
 	struct buf why; // empty: it is wanted
 };
 
@@ -142,14 +142,18 @@ static void tell(struct question *q, const struct upstream_answer *answer, const
 			q->file->filename, answer->index, q->platform->name, other ? other->url : "");
 }
 
-static int take_answer(void *ctx, const struct upstream_answer *answer, struct err *e UNUSED)
+static int take_answer(void *ctx, const struct upstream_answer *answer, struct err *e)
 {
 	struct question *q = ctx;
 	struct err unsaid = ERR_INIT;
 	struct coverage_answer a;
 	const struct filename *name = &q->file->name;
-	if (answer->result != UPSTREAM_KNOWN || q->now - answer->fetched > STALE_SECONDS ||
-		upstream_is_younger(q->upload_policy->upstream, q->oldest, answer))
+	enum name_age age;
+	if (answer->result != UPSTREAM_KNOWN || q->now - answer->fetched > STALE_SECONDS)
+		return 0;
+	if (name_owner_find_age(q->upload_policy->upstream, q->catalog, answer, &age, e) < 0)
+		return -1;
+	if (age != NAME_AGE_OLDER)
 		return 0;
 	CLEANUP(coverage_cleanup) struct coverage *coverage = coverage_new(answer->page, answer->project);
 	const struct coverage_file ours = {.filename = q->file->filename,
@@ -169,10 +173,10 @@ int upload_policy_check(const struct upload_policy *a, struct catalog *c, const 
 {
 	if (!a || p->is_private)
 		return 0;
-	CLEANUP(question_release) struct question q = {.upload_policy = a, .platform = p, .file = file, .now = now};
+	CLEANUP(question_release)
+	struct question q = {.upload_policy = a, .catalog = c, .platform = p, .file = file, .now = now};
 	buf_init(&q.why, LIMIT_PATH);
-	if (catalog_project_oldest(c, file->name.project, &q.oldest, e) < 0 ||
-		upstream_load_cached(a->upstream, c, file->name.project, take_answer, &q, e) < 0)
+	if (upstream_load_cached(a->upstream, c, file->name.project, take_answer, &q, e) < 0)
 		return err_prefix(e, "%s: ", file->filename);
 	if (!q.why.len || is_listed(&a->config, &file->name, p->name))
 		return 0;

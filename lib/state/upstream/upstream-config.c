@@ -93,11 +93,6 @@ enum name_rule upstream_rule(const struct upstream *u, const char *project)
 	return name_rules_find(&u->rules, project);
 }
 
-bool upstream_is_younger(const struct upstream *u, int64_t ours, const struct upstream_answer *a)
-{
-	return upstream_rule(u, a->project) == NAME_RULE_MERGE && name_owner_is_younger(ours, a);
-}
-
 const char *upstream_owner(enum name_rule rule, bool is_ours, bool is_hidden)
 {
 	if (rule != NAME_RULE_MERGE)

@@ -104,8 +104,6 @@ int upstream_load_cached_any(struct upstream *u, struct catalog *c, const char *
 	struct err *e) MUST_CHECK;
 // What the operator wants of the name.
 enum name_rule upstream_rule(const struct upstream *u, const char *project);
-// Whether what it has may be another project that was registered after ours (name_owner_is_younger), and no rule says that it is not.
-bool upstream_is_younger(const struct upstream *u, int64_t ours, const struct upstream_answer *a);
 // Why a name is ours alone, whatever is upstream under it; NULL: it is not. is_ours: it was here first (lib/state/upstream/owned-names.h).
 // is_hidden: only private platforms have it, and upstream is not asked.
 const char *upstream_owner(enum name_rule rule, bool is_ours, bool is_hidden);
