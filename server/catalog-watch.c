@@ -203,7 +203,7 @@ struct catalog_watch *catalog_watch_start(struct server_context *s, struct err *
 	struct catalog_watch *f = xcalloc(1, sizeof(*f));
 	f->service = s;
 	f->gone = project_filter_new();
-	buf_init(&f->wondering, LIMIT_OURS);
+	buf_init(&f->wondering, LIMIT_OWNED_NAMES);
 	if (open_anew(f, e) < 0) {
 		follow_free(f);
 		return NULL;

@@ -140,11 +140,11 @@ static int check_path_free(const struct docroot *d, const char *path, struct err
 static int write_marker(struct docroot *d, const struct manifest *a, const struct manifest *b, struct err *e)
 {
 	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_INVENTORY);
+	buf_init(&text, LIMIT_MANIFEST);
 	manifest_print(a, b, &text);
 	struct str bytes = buf_view(&text);
 	if (text.failed)
-		return err_set(e, ERR_LIMIT, "%s/%s: larger than %d bytes", d->path, marker, LIMIT_INVENTORY);
+		return err_set(e, ERR_LIMIT, "%s/%s: larger than %d bytes", d->path, marker, LIMIT_MANIFEST);
 	if (output_dir_enter(&d->dir, ".", false, e) < 0)
 		return -1;
 	if (!output_dir_has_file(&d->dir, marker, &bytes) && output_dir_put_file(&d->dir, marker, bytes, e) < 0)
@@ -230,7 +230,7 @@ static int read_marker(struct docroot *d, struct err *e)
 {
 	struct err missing = ERR_INIT;
 	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_INVENTORY);
+	buf_init(&text, LIMIT_MANIFEST);
 	CLEANUP(mem_free) char *path = xasprintf("%s/%s", d->path, marker);
 	if (fs_read_file(path, &text, &missing) == 0)
 		return manifest_parse(buf_view(&text), &d->own, e) < 0 ? err_prefix(e, "%s ", path) : 0;

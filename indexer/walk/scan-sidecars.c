@@ -30,7 +30,7 @@ void scan_sidecars_check(struct scan_workers *workers, struct folder *folder, in
 {
 	struct err e = ERR_INIT;
 	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, 2 * LIMIT_MARK);
+	buf_init(&text, 2 * LIMIT_SIDECAR);
 	struct dir_snapshot_mark *row = dir_snapshot_mark(known, filename, mark);
 	int found = sidecar_read(fd, filename, mark, &text, &e);
 	if (row)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory for what lives and goes together: strings that never move, all released at once.
+// A region allocator: its strings never move, and all are released at once.
+// Memory that runs out ends the process. One thread at a time.
 #pragma once
 
 #include <stddef.h>
@@ -10,12 +11,13 @@
 struct arena_block;
 struct arena {
 	struct arena_block *block; // the newest one; all zero is an empty arena
-	size_t used, room;         // of its bytes
-	size_t total;              // of all blocks: to be held against a limit
+	size_t used, room;         // bytes of that block
+	size_t total;              // bytes of all blocks, for the caller to compare with a limit
 };
 
-void arena_release(struct arena *a); // for CLEANUP; it is empty after it
-// Room for size bytes, not aligned.
+// Frees everything and leaves the arena empty. For CLEANUP.
+void arena_release(struct arena *a);
+// Returns space for size bytes, not aligned. The arena owns it.
 char *arena_alloc(struct arena *a, size_t size) __attribute__((returns_nonnull));
-// A copy with a NUL behind it.
+// Returns a copy that ends with NUL. The arena owns it.
 const char *arena_copy(struct arena *a, struct str s) __attribute__((returns_nonnull));

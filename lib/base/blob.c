@@ -9,7 +9,7 @@
 #include "lib/base/buf.h"
 
 #ifndef MADV_POPULATE_READ
-#define MADV_POPULATE_READ 22 // Linux 5.14; an older kernel says EINVAL, and the bytes come when they are sent
+#define MADV_POPULATE_READ 22 // Linux 5.14; an older kernel returns EINVAL and reads the bytes when they are sent
 #endif
 
 enum { PREFETCH = 16 << 20 };
@@ -32,7 +32,8 @@ static struct blob *blob_new(char *data, size_t size, bool mapped)
 struct blob *blob_from_buf(struct buf *b)
 {
 	size_t size = b->len;
-	// Without the spare room: blobs live long, and a packed page was given room for a plain one.
+	// Blobs live long, so spare room is given back: a compressed page was built in a buffer as large as a plain
+	// one.
 	return blob_new(xreallocarray(buf_steal(b), size + 1, 1), size, false);
 }
 
@@ -51,7 +52,7 @@ struct blob *blob_map(int fd, size_t size, struct err *e)
 void blob_prefetch(const struct blob *b)
 {
 	if (!b->mapped || madvise(b->data, b->size < PREFETCH ? b->size : PREFETCH, MADV_POPULATE_READ) < 0)
-		return; // nothing was promised
+		return;
 	if (b->size > PREFETCH && madvise(b->data + PREFETCH, b->size - PREFETCH, MADV_WILLNEED) < 0)
 		return;
 }

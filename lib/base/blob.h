@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes that several owners share: in memory, or a file mapped read-only. Counted; thread-safe.
+// Read-only bytes with a reference count: in memory, or a file mapped read-only.
+// Any thread may take and drop references.
 #pragma once
 
 #include <stddef.h>
@@ -10,18 +11,18 @@
 struct buf;
 struct blob;
 
-// Takes the buffer's bytes over; b is released after it.
+// Takes over the buffer's bytes and leaves b released. The caller owns the one reference. Never fails.
 struct blob *blob_from_buf(struct buf *b);
-// Maps size bytes of fd, which may be closed afterwards; size 0 is an empty blob. A file that shrinks
-// under its mapping must only ever be read by the kernel for us (send, writev: EFAULT), never by our
-// own code (SIGBUS).
+// Maps size bytes of fd, which the caller may close afterwards; size 0 gives an empty blob. ERR_IO if it cannot be
+// mapped. If the file may shrink, only the kernel may read the mapping (send and writev fail with EFAULT). Code that
+// reads it gets SIGBUS.
 struct blob *blob_map(int fd, size_t size, struct err *e) MUST_CHECK;
-// Has the kernel read a mapped file now, up to 16 MiB, so that sending it later does not wait for the disk, and begin
-// with the rest.
-// May block; a file that has gone or shrunk meanwhile is no error here.
+// Makes the kernel read the first 16 MiB of a mapped file now and start on the rest, so that a later send does not wait
+// for the disk. May block. Ignores errors, such as a file that has shrunk.
 void blob_prefetch(const struct blob *b);
-struct blob *blob_ref(struct blob *b);
-void blob_unref(struct blob *b); // NULL is fine
-struct str blob_view(const struct blob *b);
-// What it takes of our own memory: nothing for the bytes of a mapped file, which are the kernel's.
+struct blob *blob_ref(struct blob *b);      // returns b
+void blob_unref(struct blob *b);            // NULL is fine
+struct str blob_view(const struct blob *b); // valid as long as the caller holds a reference
+// Bytes of heap memory that the blob uses. The bytes of a mapped file do not count: they are in the kernel's page
+// cache.
 size_t blob_weight(const struct blob *b);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char nothing[1]; // of every empty buffer; never written
+static char nothing[1]; // data of every empty buffer; never written
 
 void buf_init(struct buf *b, size_t cap)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one string builder. Its ceiling is given at the start: what would pass it marks the buffer as
-// failed, drops what comes after, and is asked for once at the end. Memory that is out ends the process.
+// A growing byte buffer with an upper limit, used for every string that is built.
+// An addition that would exceed the limit sets failed, and all later additions are ignored, so the caller checks failed
+// once at the end. Memory that runs out ends the process. One thread at a time.
 #pragma once
 
 #include <stdbool.h>
@@ -12,19 +13,19 @@
 struct buf {
 	char *data; // never NULL after init; data[len] is NUL
 	size_t len;
-	size_t room; // bytes allocated; 0: none, and data is not to be written
-	size_t cap;  // len never passes it
-	bool failed; // something did not fit
+	size_t room; // bytes allocated; 0: none, and data must not be written
+	size_t cap;  // the limit of len
+	bool failed; // an addition did not fit
 };
 
-void buf_init(struct buf *b, size_t cap);
-void buf_release(struct buf *b);
-void buf_clear(struct buf *b); // empty again, memory kept
+void buf_init(struct buf *b, size_t cap); // allocates nothing
+void buf_release(struct buf *b);          // for CLEANUP; all zero is fine
+void buf_clear(struct buf *b);            // empties it, resets failed and keeps the memory
 void buf_add(struct buf *b, const void *bytes, size_t len);
 void buf_puts(struct buf *b, const char *s);
 void buf_printf(struct buf *b, const char *fmt, ...) PRINTF_LIKE(2, 3);
-// Room for len more bytes to be written by the caller, who then adds what he wrote to b->len.
-// NULL where the ceiling forbids it.
+// Returns space for len more bytes behind the current ones; the caller writes them and adds their number to b->len.
+// NULL if they would exceed the limit.
 char *buf_reserve(struct buf *b, size_t len);
 static inline void buf_putc(struct buf *b, char c)
 {
@@ -48,6 +49,6 @@ static inline void buf_str(struct buf *b, struct str s)
 	b->data[b->len] = '\0';
 }
 
-struct str buf_view(const struct buf *b);
-// The bytes, NUL at the end, to be freed by the caller; b is empty and released after it.
+struct str buf_view(const struct buf *b); // valid until the buffer changes
+// Returns the bytes, with NUL behind them, for the caller to free, and leaves b released.
 char *buf_steal(struct buf *b);

@@ -25,7 +25,7 @@
 
 static const uint8_t sets_of[UINT8_MAX + 1] = {ALL(0), ALL(64), ALL(128), ALL(192)};
 
-// Four at a time, while they are there.
+// Four bytes at a time as long as there are four.
 size_t charclass_run(struct str s, unsigned sets)
 {
 	const unsigned char *at = (const unsigned char *)s.ptr;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// One error: what kind it is, and a sentence that names the thing and the reason.
+// An error: its kind, and a sentence that names the thing and the reason.
 //
-// A fallible function returns 0, or -1 (a pointer: NULL) with *e set. On success *e is not touched.
-// Each layer may put its own words in front; nobody logs and returns. The kind alone decides the
-// exit code, and the HTTP status (server/message/error-status.h).
+// A fallible function returns 0, or -1 (a pointer: NULL) with *e set. On success it does not change *e. A layer may put
+// words in front of the message. A function that returns an error does not log it. The kind alone decides the exit
+// code, and the HTTP status (server/message/error-status.h). A struct err belongs to the caller; one thread at a time.
 #pragma once
 
 #include "lib/base/mem.h"
@@ -11,17 +11,17 @@
 enum err_kind {
 	ERR_NONE,
 	ERR_USAGE,     // the command line or the configuration is wrong
-	ERR_INVALID,   // bytes that are not what they claim to be
+	ERR_INVALID,   // malformed data
 	ERR_NOT_FOUND, // no such thing
-	ERR_CONFLICT,  // it is there already, and different
+	ERR_CONFLICT,  // it exists already, and differs
 	ERR_DENIED,    // not allowed
-	ERR_LIMIT,     // larger than we accept
-	ERR_FULL,      // no room left: a disk, or a quota
-	ERR_BUSY,      // try again: somebody else works on it, or it is still changing
-	ERR_IO,        // the file system said no
-	ERR_DB,        // the catalog said no
-	ERR_NET,       // the network said no
-	ERR_TIME,      // it takes longer than it may
+	ERR_LIMIT,     // larger than wheelcache accepts
+	ERR_FULL,      // no room left on a disk or in a quota
+	ERR_BUSY,      // in use by another process, or still changing; try again later
+	ERR_IO,        // an error of the file system
+	ERR_DB,        // an error of the catalog
+	ERR_NET,       // an error of the network
+	ERR_TIME,      // the time limit is exceeded
 	ERR_COUNT,
 };
 
@@ -37,11 +37,11 @@ struct err {
 		.kind = ERR_NONE, .msg = ""                                                                            \
 	}
 
-// Sets kind and message (cut at the end where it is too long); returns -1.
+// Sets kind and message and returns -1. A message that is too long is cut at its end.
 int err_set(struct err *e, enum err_kind kind, const char *fmt, ...) PRINTF_LIKE(3, 4);
-// The same with ": " and the text of errno at the end.
+// The same, with ": " and the text of errno at the end.
 int err_errno(struct err *e, enum err_kind kind, const char *fmt, ...) PRINTF_LIKE(3, 4);
-// Puts words in front of the message that is there; returns -1.
+// Puts words in front of the message and returns -1.
 int err_prefix(struct err *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
-// 0 for none, 2 for usage, 1 for all others.
+// The exit code of a command: 0 for ERR_NONE, 2 for ERR_USAGE, 1 for all others.
 int err_exit_code(enum err_kind kind);

@@ -22,7 +22,7 @@ static bool is_on(enum log_level level)
 	return (int)level <= atomic_load(&current);
 }
 
-// sd-daemon(3): the priorities that the journal understands.
+// The journal's priorities are those of sd-daemon(3).
 static const char *prefix(enum log_level level)
 {
 	static const char *const priority[LOG_LEVEL_COUNT] = {"<3>", "<4>", "<6>", "<7>"};
@@ -30,10 +30,10 @@ static const char *prefix(enum log_level level)
 	return getenv("JOURNAL_STREAM") ? priority[level] : word[level];
 }
 
-// A line is one write, so that lines of threads and processes do not mix; a control byte in what
-// somebody else named must not forge a line.
-static void put(enum log_level level, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
-static void put(enum log_level level, const char *fmt, va_list ap)
+// A line is one write(), so that lines of threads and processes do not mix. Control characters are replaced, so that a
+// name from outside cannot forge a line.
+static void write_line(enum log_level level, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
+static void write_line(enum log_level level, const char *fmt, va_list ap)
 {
 	if (!is_on(level))
 		return;
@@ -48,7 +48,7 @@ static void put(enum log_level level, const char *fmt, va_list ap)
 			line[i] = '?';
 	line[len++] = '\n';
 	if (write(STDERR_FILENO, line, len) < 0)
-		return; // nobody left to tell
+		return; // there is no other place for a message
 }
 
 #define LOG_FUNCTION(name, level)                                                                                      \
@@ -56,7 +56,7 @@ static void put(enum log_level level, const char *fmt, va_list ap)
 	{                                                                                                              \
 		va_list ap;                                                                                            \
 		va_start(ap, fmt);                                                                                     \
-		put(level, fmt, ap);                                                                                   \
+		write_line(level, fmt, ap);                                                                            \
 		va_end(ap);                                                                                            \
 	}
 

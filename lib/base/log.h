@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one log: lines on stderr, "<N>" in front where systemd's journal reads them. Thread-safe.
+// The log: one line a message on stderr, with the priority "<N>" in front if systemd's journal reads stderr.
+// Any thread. Nothing here fails; a line longer than 1 KB is cut, and control characters become "?".
 #pragma once
 
 #include "lib/base/mem.h"
@@ -8,6 +9,7 @@ enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBU
 
 extern const char *const log_level_name[LOG_LEVEL_COUNT];
 
+// Messages of a higher level than this are dropped. The default is LOG_LEVEL_INFO.
 void log_set_level(enum log_level level);
 void log_error(const char *fmt, ...) PRINTF_LIKE(1, 2);
 void log_warn(const char *fmt, ...) PRINTF_LIKE(1, 2);

@@ -15,7 +15,7 @@ static void out_of_memory(void)
 	abort();
 }
 
-static void *checked(void *p)
+static void *check_allocated(void *p)
 {
 	if (!p)
 		out_of_memory();
@@ -24,34 +24,34 @@ static void *checked(void *p)
 
 void *xmalloc(size_t size)
 {
-	return checked(malloc(size ? size : 1));
+	return check_allocated(malloc(size ? size : 1));
 }
 
 void *xcalloc(size_t count, size_t size)
 {
-	return checked(calloc(count ? count : 1, size ? size : 1));
+	return check_allocated(calloc(count ? count : 1, size ? size : 1));
 }
 
 void *xreallocarray(void *old, size_t count, size_t size)
 {
-	return checked(reallocarray(old, count ? count : 1, size ? size : 1));
+	return check_allocated(reallocarray(old, count ? count : 1, size ? size : 1));
 }
 
 char *xstrdup(const char *s)
 {
-	return checked(strdup(s));
+	return check_allocated(strdup(s));
 }
 
 char *xstrndup(const char *s, size_t len)
 {
-	return checked(strndup(s, len));
+	return check_allocated(strndup(s, len));
 }
 
 char *xvasprintf(const char *fmt, va_list ap)
 {
 	char *s = NULL;
 	int n = vasprintf(&s, fmt, ap);
-	return checked(n < 0 ? NULL : s);
+	return check_allocated(n < 0 ? NULL : s);
 }
 
 char *xasprintf(const char *fmt, ...)

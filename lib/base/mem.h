@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory and the attributes that the compiler checks for us.
+// Memory allocation that never fails, and attributes that the compiler checks. Any thread.
 //
-// The x-functions end the process when memory is out: a daemon under a supervisor has no better
-// answer. So no size that comes from outside may reach them before it was held against limits.h.
+// The x-functions end the process when memory runs out; its supervisor starts it again. Therefore a size from outside
+// is compared with its limit in limits.h before it reaches them. The caller frees what they return.
 #pragma once
 
 #include <stdarg.h>
@@ -19,14 +19,15 @@
 
 void *xmalloc(size_t size) __attribute__((malloc, returns_nonnull));
 void *xcalloc(size_t count, size_t size) __attribute__((malloc, returns_nonnull));
-// Room for count elements of size bytes; the product is checked.
+// Resizes to count elements of size bytes. A product that overflows counts as memory that runs out.
 void *xreallocarray(void *old, size_t count, size_t size) __attribute__((returns_nonnull));
 char *xstrdup(const char *s) __attribute__((malloc, returns_nonnull));
 char *xstrndup(const char *s, size_t len) __attribute__((malloc, returns_nonnull));
 char *xvasprintf(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0), malloc, returns_nonnull));
 char *xasprintf(const char *fmt, ...) PRINTF_LIKE(1, 2) __attribute__((malloc, returns_nonnull));
 
-// Doubles an array's room when it is full: items is the array, count how many are used, room how many fit.
+// Makes room for one more element. items is the array, count the number of elements, room how many fit. A full array
+// doubles.
 #define GROW(items, count, room)                                                                                       \
 	do {                                                                                                           \
 		if ((count) == (room)) {                                                                               \
@@ -35,11 +36,11 @@ char *xasprintf(const char *fmt, ...) PRINTF_LIKE(1, 2) __attribute__((malloc, r
 		}                                                                                                      \
 	} while (0)
 
-// For CLEANUP: free(*p), close(*fd) where it is >= 0.
+// For CLEANUP: free a pointer, close a descriptor unless it is negative. The variable becomes NULL or -1.
 void mem_free(void *pointer_to_pointer);
 void mem_close(int *fd);
 
-// Hands an owned pointer or descriptor on: the variable keeps NULL or -1.
+// Hand an owned pointer or descriptor over: return its value and set the variable to NULL or -1.
 #define STEAL_PTR(p)                                                                                                   \
 	__extension__({                                                                                                \
 		__typeof__(p) steal_ = (p);                                                                            \

@@ -9,7 +9,7 @@ struct str str_from(const char *s)
 	return (struct str){s, strlen(s)};
 }
 
-// ptr may be NULL where nothing is left of a text: C forbids even to add 0 to it.
+// ptr may be NULL in an empty slice, and C does not allow even NULL + 0.
 struct str str_slice(struct str s, size_t from, size_t to)
 {
 	return (struct str){from ? s.ptr + from : s.ptr, to - from};
@@ -107,7 +107,7 @@ bool str_is_ascii(struct str s)
 	return true;
 }
 
-// The length of the UTF-8 sequence at s, 0 if it is malformed (RFC 3629 section 4).
+// Returns the number of bytes of the UTF-8 character at s, 0 if it is malformed (RFC 3629, section 4).
 static size_t utf8_length(const unsigned char *s, size_t len)
 {
 	static const struct {

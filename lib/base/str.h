@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A borrowed slice of bytes. It owns nothing and need not end with NUL.
+// A slice of bytes: it borrows them, and need not end with NUL. Any thread; nothing here allocates or fails.
 #pragma once
 
 #include <stdbool.h>
@@ -12,7 +12,7 @@ struct str {
 	size_t len;
 };
 
-// printf("%" of a slice: printf("[" STR_FMT "]", STR_ARG(s)).
+// For printf: printf("[" STR_FMT "]", STR_ARG(s)).
 #define STR_FMT "%.*s"
 #define STR_ARG(s) (int)(s).len, (s).ptr
 #define STR(literal) ((struct str){"" literal, sizeof(literal) - 1})
@@ -24,20 +24,20 @@ static inline bool str_eq(struct str a, struct str b)
 	return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 bool str_eq_nocase(struct str a, struct str b); // ASCII only
-int str_cmp(struct str a, struct str b);        // by bytes, a prefix is less
+int str_cmp(struct str a, struct str b);        // orders by bytes; a prefix comes first
 bool str_starts(struct str s, struct str prefix);
 bool str_ends(struct str s, struct str suffix);
-// FNV-1a, from a seed of the caller's; 0 is fine. Nobody's secret: keys can be made that collide.
+// FNV-1a. Any seed is fine, also 0. An attacker can find keys that collide, whatever the seed.
 uint64_t str_hash(struct str s, uint64_t seed);
-// Position of the first or last such byte; -1 if there is none.
+// The position of the first or last byte c; -1 if there is none.
 long str_find(struct str s, char c);
 long str_rfind(struct str s, char c);
-// Cuts the part before the first sep off *rest and returns it; *rest becomes what is behind sep.
-// Without a sep it returns all, and *rest becomes empty with ptr NULL: the sign that nothing is left.
+// Returns the part before the first sep; *rest becomes the part behind sep. Without a sep it returns all of *rest, and
+// *rest becomes empty with ptr NULL, which tells it from an empty last part.
 struct str str_cut(struct str *rest, char sep);
-struct str str_trim(struct str s); // blanks, tabs, CR, LF off both ends
+struct str str_trim(struct str s); // without blanks, tabs, CR and LF at both ends
 
-// ASCII only, whatever the locale.
+// ASCII only, in every locale.
 static inline bool ascii_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
@@ -58,8 +58,8 @@ static inline char ascii_lower(char c)
 	return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
 }
 
-// Its first bytes, at most so many, and no half of a character of UTF-8.
+// The longest beginning of s that has at most this many bytes and does not cut a UTF-8 character.
 struct str str_head(struct str s, size_t most);
 bool str_is_ascii(struct str s);
-// Whether the bytes are well-formed UTF-8 (RFC 3629: no surrogates, no over-long forms).
+// True for well-formed UTF-8 (RFC 3629: no surrogates, no overlong forms).
 bool str_is_utf8(struct str s);

@@ -12,7 +12,7 @@ void strset_add(struct strset *n, const char *name)
 	n->item[n->count++] = xstrdup(name);
 }
 
-static int compare(const void *a, const void *b)
+static int compare_items(const void *a, const void *b)
 {
 	char *const *left = a, *const *right = b;
 	return strcmp(*left, *right);
@@ -22,7 +22,7 @@ void strset_sort(struct strset *n)
 {
 	size_t kept = 0;
 	if (n->count)
-		qsort(n->item, n->count, sizeof(*n->item), compare);
+		qsort(n->item, n->count, sizeof(*n->item), compare_items);
 	for (size_t i = 0; i < n->count; i++)
 		if (kept && strcmp(n->item[kept - 1], n->item[i]) == 0)
 			free(n->item[i]);

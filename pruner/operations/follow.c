@@ -38,7 +38,7 @@ static int yank(struct doing *d, struct err *e)
 {
 	const struct upstream_diff_step *s = d->step;
 	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, 2 * LIMIT_MARK);
+	buf_init(&text, 2 * LIMIT_SIDECAR);
 	int found = read_yank(d, &text, e);
 	if (found < 0)
 		return -1;
@@ -51,7 +51,7 @@ static int unyank(struct doing *d, struct err *e)
 {
 	const struct upstream_diff_step *s = d->step;
 	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, 2 * LIMIT_MARK);
+	buf_init(&text, 2 * LIMIT_SIDECAR);
 	int found = read_yank(d, &text, e);
 	if (found < 0)
 		return -1;

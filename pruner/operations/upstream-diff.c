@@ -175,7 +175,7 @@ static struct upstream_diff_step *add_step(struct upstream_diff *out, enum upstr
 static void add_yank(struct project *of, const struct platform *p, const char *filename, const char *text)
 {
 	CLEANUP(buf_release) struct buf reason;
-	buf_init(&reason, LIMIT_MARK);
+	buf_init(&reason, LIMIT_SIDECAR);
 	mark_reason(MARK_YANKED, str_from(text), &reason);
 	struct upstream_diff_step *step =
 		add_step(of->search->out, UPSTREAM_DIFF_YANK, p, of->answer->project, filename, reason.data);
@@ -224,7 +224,7 @@ static int reconsider_tombstone(struct project *of, struct coverage *coverage, c
 	bool rebuilt = false;
 	CLEANUP(tombstone_release) struct tombstone t;
 	CLEANUP(buf_release) struct buf words;
-	buf_init(&words, LIMIT_MARK);
+	buf_init(&words, LIMIT_SIDECAR);
 	tombstone_read(str_from(m->text), &t);
 	const struct recheck_file file = {m->filename, &t, m->has_bytes, m->requires_python};
 	enum recheck_result now = justify(m->platform, &file, of->answer, coverage, &words);

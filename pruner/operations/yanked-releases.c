@@ -62,7 +62,7 @@ static void merge(struct yanked_releases *y)
 static char *compose(const struct release *r, const char *index)
 {
 	struct buf text;
-	buf_init(&text, LIMIT_MARK);
+	buf_init(&text, LIMIT_SIDECAR);
 	mark_reason(MARK_YANKED, str_from(r->reason ? r->reason : ""), &text);
 	buf_printf(&text, "\n" MARK_FROM_UPSTREAM "%s\n", index);
 	return buf_steal(&text);

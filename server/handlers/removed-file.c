@@ -68,7 +68,7 @@ struct reply *removed_file_reply(struct server_context *s, struct catalog *c, co
 {
 	struct err e = ERR_INIT;
 	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, 2 * LIMIT_MARK);
+	buf_init(&text, 2 * LIMIT_SIDECAR);
 	int found = catalog_tombstone_text(c, p->id, filename, &text, &e);
 	if (found <= 0)
 		return found < 0 ? server_context_error(&e) : NULL;

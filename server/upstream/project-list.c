@@ -131,7 +131,7 @@ static struct blob *open_list(const struct project_list *r, int64_t *fetched)
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return NULL;
 	CLEANUP(buf_release) struct buf names;
-	buf_init(&names, LIMIT_ROSTER);
+	buf_init(&names, LIMIT_PROJECT_LIST);
 	if (fs_read_fd(fd, file_name, &names, &e) < 0)
 		return NULL;
 	*fetched = st.st_mtime;
@@ -177,7 +177,7 @@ static void keep(void *job)
 	int64_t fetched = 0;
 	struct blob *names = NULL;
 	CLEANUP(buf_release) struct buf sorted;
-	buf_init(&sorted, LIMIT_ROSTER);
+	buf_init(&sorted, LIMIT_PROJECT_LIST);
 	sort_names(&r->text, &sorted);
 	buf_release(&r->text);
 	if (!sorted.len || sorted.failed)
@@ -230,14 +230,14 @@ static void ask(struct project_list *r)
 	const struct fetch_request request = {
 		.url = r->options.url,
 		.headers = headers,
-		.limit = LIMIT_ROSTER,
+		.limit = LIMIT_PROJECT_LIST,
 		.on_head = on_head,
 		.on_body = on_body,
 		.on_done = on_done,
 		.ctx = r,
 	};
-	buf_init(&r->text, LIMIT_ROSTER);
-	buf_init(&r->carry, LIMIT_ROSTER);
+	buf_init(&r->text, LIMIT_PROJECT_LIST);
+	buf_init(&r->carry, LIMIT_PROJECT_LIST);
 	fetch_pool_get(r->options.pool, &request);
 }
 

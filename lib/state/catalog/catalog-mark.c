@@ -44,7 +44,7 @@ static int get_written(struct catalog *c, const struct catalog_mark *m, int64_t 
 static char *reason_of(const struct catalog_mark *m)
 {
 	CLEANUP(buf_release) struct buf reason;
-	buf_init(&reason, LIMIT_MARK);
+	buf_init(&reason, LIMIT_SIDECAR);
 	if (!m->text)
 		return NULL;
 	mark_reason(m->mark, str_from(m->text), &reason);

@@ -245,7 +245,7 @@ int sidecar_ops_remove(const struct platform *p, struct catalog *c, const char *
 	struct copies all = {
 		.platform = p, .catalog = c, .filename = filename, .in = folder, .is_retirement = is_retirement(t)};
 	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_MARK);
+	buf_init(&text, LIMIT_SIDECAR);
 	if (tombstone_write(t, &text, e) < 0)
 		return -1;
 	struct str tombstone = buf_view(&text);
@@ -314,7 +314,7 @@ int sidecar_ops_restore(const struct platform *p, struct catalog *c, const char 
 static int has_tombstone(const struct copies *all, const struct copy *one, struct str tombstone, struct err *e)
 {
 	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, 2 * LIMIT_MARK);
+	buf_init(&text, 2 * LIMIT_SIDECAR);
 	int found = sidecar_read(one->fd, all->filename, MARK_PRUNED, &text, e);
 	return found <= 0 ? found : str_eq(buf_view(&text), tombstone);
 }

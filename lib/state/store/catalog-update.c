@@ -48,7 +48,7 @@ static int look_at_mark(const struct platform *p, struct catalog *c, const char 
 	CLEANUP(mem_free) char *filename = xstrndup(of.ptr, of.len);
 	CLEANUP(mem_close) int fd = store_open_folder(p, folder, e);
 	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, 2 * LIMIT_MARK);
+	buf_init(&text, 2 * LIMIT_SIDECAR);
 	int found = fd < 0 ? -1 : sidecar_read(fd, filename, mark, &text, e);
 	if (found < 0)
 		return -1;

@@ -51,7 +51,7 @@ static char *name_of(const char *filename, enum mark mark, struct err *e)
 
 static int read_text(int fd, struct buf *out, struct err *e)
 {
-	for (size_t got = 0; got < LIMIT_MARK;) {
+	for (size_t got = 0; got < LIMIT_SIDECAR;) {
 		char block[4096];
 		ssize_t n = read(fd, block, sizeof(block));
 		if (n < 0 && errno == EINTR)

@@ -20,7 +20,7 @@ bool sidecar_is(struct str name, struct str *filename, enum mark *mark);
 // Whether a file of this name can have every mark beside it.
 bool sidecar_fits(const char *filename);
 
-// Adds the text of a file's mark to out, of a longer one than LIMIT_MARK the beginning: no text is
+// Adds the text of a file's mark to out, of a longer one than LIMIT_SIDECAR the beginning: no text is
 // a wrong one. 1: it is there; 0: it is not. A link that leads out of the folder is ERR_DENIED.
 int sidecar_read(int folder, const char *filename, enum mark mark, struct buf *out, struct err *e) MUST_CHECK;
 // Puts the mark there, or other text into it, whole or not at all; on the disk when it returns.

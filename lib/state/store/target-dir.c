@@ -112,7 +112,7 @@ int target_dir_check_again(const struct platform *p, struct catalog *c, const ch
 int target_dir_check(const struct platform *p, struct catalog *c, int fd, const char *filename, struct err *e)
 {
 	CLEANUP(buf_release) struct buf text, reason;
-	buf_init(&text, LIMIT_MARK);
+	buf_init(&text, LIMIT_SIDECAR);
 	buf_init(&reason, LIMIT_REASON);
 	int found = sidecar_read(fd, filename, MARK_PRUNED, &text, e);
 	if (found <= 0)

@@ -48,7 +48,7 @@ int tombstone_write(const struct tombstone *t, struct buf *out, struct err *e)
 {
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
 	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_MARK);
+	buf_init(&text, LIMIT_SIDECAR);
 	jsondoc_put_str(doc, "reason", t->reason);
 	put_time(doc, "when", t->when);
 	put_text(doc, "by", t->by);
@@ -111,7 +111,7 @@ void tombstone_read(struct str text, struct tombstone *out)
 {
 	struct err no_json = ERR_INIT;
 	CLEANUP(buf_release) struct buf reason;
-	buf_init(&reason, LIMIT_MARK);
+	buf_init(&reason, LIMIT_SIDECAR);
 	*out = (struct tombstone){.size = -1, .document = jsondoc_read(text, &no_json)};
 	mark_reason(MARK_PRUNED, text, &reason);
 	out->reason = out->line = buf_steal(&reason);

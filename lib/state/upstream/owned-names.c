@@ -107,7 +107,7 @@ static int renew(struct owned_names *o, const char *added, struct err *e)
 {
 	struct stat now = {0};
 	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_OURS);
+	buf_init(&text, LIMIT_OWNED_NAMES);
 	if (stat(o->path, &now) < 0 && errno != ENOENT)
 		return err_errno(e, ERR_IO, "%s", o->path);
 	if ((is_same(&now, &o->seen) && o->list.text) || is_being_written(o, &now))

@@ -123,7 +123,7 @@ static void what_justifies_it_now(void **state UNUSED)
 			.requires_python = row[i].requires_python,
 			.upstream = {.filename = row[i].theirs, .has_sha256 = true}};
 		CLEANUP(buf_release) struct buf words;
-		buf_init(&words, LIMIT_MARK);
+		buf_init(&words, LIMIT_SIDECAR);
 		enum recheck_result found = judge(row[i].ours, &t, row[i].result, row[i].files, &words);
 		if (found != row[i].expected || strcmp(words.data, row[i].words) != 0)
 			fail_msg("row %zu: %d, %s", i, (int)found, words.data);

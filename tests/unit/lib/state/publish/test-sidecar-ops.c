@@ -148,7 +148,7 @@ static void expect_listed(const char *wanted)
 static void get_text(struct buf *out)
 {
 	struct err e = ERR_INIT;
-	buf_init(out, LIMIT_MARK);
+	buf_init(out, LIMIT_SIDECAR);
 	assert_int_equal(catalog_tombstone_text(at.catalog, at.platform->id, wheel, out, &e), 1);
 }
 
@@ -169,7 +169,7 @@ static void catalog_has_the_text_of_the_sidecar(void **state UNUSED)
 	struct err e = ERR_INIT;
 	CLEANUP(mem_free) char *path = path_of(here, ".pruned");
 	CLEANUP(buf_release) struct buf text, file;
-	buf_init(&file, LIMIT_MARK);
+	buf_init(&file, LIMIT_SIDECAR);
 	prune(NULL);
 	expect_listed("");
 	get_text(&text);

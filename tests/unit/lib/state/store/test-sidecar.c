@@ -85,7 +85,7 @@ static void reasons(void **state UNUSED)
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		CLEANUP(buf_release) struct buf out;
-		buf_init(&out, LIMIT_MARK);
+		buf_init(&out, LIMIT_SIDECAR);
 		mark_reason(table[i].mark, str_from(table[i].text), &out);
 		assert_string_equal(out.data, table[i].reason);
 	}
@@ -95,8 +95,8 @@ static void reasons(void **state UNUSED)
 static void long_reasons_are_cut(void **state UNUSED)
 {
 	CLEANUP(buf_release) struct buf text, out;
-	buf_init(&text, LIMIT_MARK);
-	buf_init(&out, LIMIT_MARK);
+	buf_init(&text, LIMIT_SIDECAR);
+	buf_init(&out, LIMIT_SIDECAR);
 	while (text.len < 2 * LIMIT_REASON)
 		buf_puts(&text, "\xe2\x82\xac");
 	mark_reason(MARK_YANKED, buf_view(&text), &out);
@@ -112,7 +112,7 @@ static void long_reasons_are_cut(void **state UNUSED)
 
 static int read_mark(enum mark mark, struct buf *out, struct err *e)
 {
-	buf_init(out, 2 * LIMIT_MARK);
+	buf_init(out, 2 * LIMIT_SIDECAR);
 	return sidecar_read(folder, six, mark, out, e);
 }
 
@@ -141,12 +141,12 @@ static void marks_come_and_go(void **state UNUSED)
 static void of_a_long_text_the_beginning_counts(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
-	CLEANUP(mem_free) char *text = xmalloc(4 * LIMIT_MARK);
-	memset(text, 'x', 4 * LIMIT_MARK);
-	ok(sidecar_write(folder, six, MARK_YANKED, (struct str){text, 4 * LIMIT_MARK}, &e), &e);
+	CLEANUP(mem_free) char *text = xmalloc(4 * LIMIT_SIDECAR);
+	memset(text, 'x', 4 * LIMIT_SIDECAR);
+	ok(sidecar_write(folder, six, MARK_YANKED, (struct str){text, 4 * LIMIT_SIDECAR}, &e), &e);
 	CLEANUP(buf_release) struct buf out;
 	assert_int_equal(read_mark(MARK_YANKED, &out, &e), 1);
-	assert_in_range(out.len, LIMIT_MARK, 2 * LIMIT_MARK - 1);
+	assert_in_range(out.len, LIMIT_SIDECAR, 2 * LIMIT_SIDECAR - 1);
 	ok(sidecar_remove(folder, six, MARK_YANKED, &e), &e);
 }
 
@@ -173,7 +173,7 @@ static void name_that_is_too_long_is_refused(void **state UNUSED)
 	struct err e = ERR_INIT;
 	char name[LIMIT_FILE_NAME + 1];
 	CLEANUP(buf_release) struct buf out;
-	buf_init(&out, LIMIT_MARK);
+	buf_init(&out, LIMIT_SIDECAR);
 	memset(name, 'a', LIMIT_FILE_NAME);
 	memcpy(name + LIMIT_FILE_NAME - 4, ".whl", 5);
 	assert_int_equal(sidecar_write(folder, name, MARK_YANKED, STR(""), &e), -1);

@@ -40,7 +40,7 @@ static void what_is_written_is_read(void **state UNUSED)
 	const struct tombstone t = whole();
 	CLEANUP(tombstone_release) struct tombstone got;
 	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_MARK);
+	buf_init(&text, LIMIT_SIDECAR);
 	assert_int_equal(tombstone_write(&t, &text, &e), 0);
 	assert_null(strchr(text.data, '\n'));
 	tombstone_read(buf_view(&text), &got);
@@ -68,7 +68,7 @@ static void what_is_left_out_is_not_there(void **state UNUSED)
 	const struct tombstone t = {.reason = "broken", .by = "user root", .size = -1};
 	CLEANUP(tombstone_release) struct tombstone got;
 	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_MARK);
+	buf_init(&text, LIMIT_SIDECAR);
 	assert_int_equal(tombstone_write(&t, &text, &e), 0);
 	assert_string_equal(text.data, "{\"reason\": \"broken\", \"by\": \"user root\"}");
 	tombstone_read(buf_view(&text), &got);
@@ -109,12 +109,12 @@ static void any_text_is_one(void **state UNUSED)
 static void one_that_is_too_long_is_none(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
-	CLEANUP(mem_free) char *words = xmalloc(LIMIT_MARK + 1);
-	memset(words, 'x', LIMIT_MARK);
-	words[LIMIT_MARK] = '\0';
+	CLEANUP(mem_free) char *words = xmalloc(LIMIT_SIDECAR + 1);
+	memset(words, 'x', LIMIT_SIDECAR);
+	words[LIMIT_SIDECAR] = '\0';
 	const struct tombstone t = {.reason = words, .size = -1};
 	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, 2 * LIMIT_MARK);
+	buf_init(&text, 2 * LIMIT_SIDECAR);
 	assert_int_equal(tombstone_write(&t, &text, &e), -1);
 	assert_int_equal(e.kind, ERR_LIMIT);
 	assert_int_equal(text.len, 0);

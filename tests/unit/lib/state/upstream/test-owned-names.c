@@ -66,7 +66,7 @@ static size_t lines_of(const char *project)
 	CLEANUP(buf_release) struct buf text;
 	CLEANUP(mem_free) char *begin = xasprintf("%s ", project);
 	size_t lines = 0;
-	buf_init(&text, LIMIT_OURS);
+	buf_init(&text, LIMIT_OWNED_NAMES);
 	assert_int_equal(fs_read_file(path, &text, &e), 0);
 	for (struct str rest = buf_view(&text); rest.len;)
 		lines += str_starts(str_cut(&rest, '\n'), str_from(begin));
