@@ -32,7 +32,7 @@ struct serving {
 	char *url;
 	int signals; // signalfd
 	int scanned; // eventfd: a scan has ended
-	struct server_callbacks host;
+	struct server_callbacks callbacks;
 	struct server *server; // NULL until the first scan of a new catalog has ended
 	struct background_scan *scanner;
 	char *serves;       // platforms and catalog, as text: to see that they are others now
@@ -112,8 +112,8 @@ static int start_server(struct serving *s, bool filled, struct err *e)
 		.socket = s->socket,
 		.url = s->url,
 		.tls = s->tls,
-		.filled = filled,
-		.host = &s->host,
+		.is_filled = filled,
+		.callbacks = &s->callbacks,
 	};
 	if (read_site(s, &s->config, &site, e) < 0)
 		return -1;
@@ -323,7 +323,7 @@ static int start(struct serving *s, struct err *e)
 	config_init(&theirs);
 	if (prepare(s, &all, &any, e) < 0 || cli_config_read(&s->settings, &theirs, e) < 0)
 		return -1;
-	s->host = (struct server_callbacks){.get_scans = get_scans, .on_stale = hurry_scanner, .ctx = s};
+	s->callbacks = (struct server_callbacks){.get_scans = get_scans, .on_stale = hurry_scanner, .ctx = s};
 	s->scanner = background_scan_new(&theirs, s->catalog_path, scan_ended, s, !all);
 	if ((all || any) && start_server(s, all, e) < 0)
 		return -1;

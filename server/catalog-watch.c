@@ -19,7 +19,7 @@ enum {
 };
 
 struct catalog_watch {
-	struct server_context *service;
+	struct server_context *context;
 	struct catalog_lease reader;
 	struct project_filter *gone; // projects that had files once
 	int64_t seen, seen_upstream; // numbers of the newest changes known here
@@ -38,9 +38,9 @@ struct batch {
 // Whose a new name is depends on whether upstream knows it already. What only private platforms have nobody asks for.
 static void wonder(struct catalog_watch *f, const char *project)
 {
-	struct server_context *s = f->service;
-	if (s->upstream_pages && name_rules_find(&service_site(s)->rules, project) == NAME_RULE_MERGE &&
-		!owned_names_has(s->ours, project))
+	struct server_context *s = f->context;
+	if (s->upstream_pages && name_rules_find(&server_context_site(s)->rules, project) == NAME_RULE_MERGE &&
+		!owned_names_has(s->owned_names, project))
 		buf_add(&f->wondering, project, strlen(project) + 1);
 }
 
@@ -51,9 +51,9 @@ static void ask_upstream(struct catalog_watch *f)
 		struct err e = ERR_INIT;
 		struct name_presence here;
 		const char *project = str_cut(&rest, '\0').ptr;
-		int looked = name_guard_look(f->service, f->reader.catalog, project, &here, &e);
+		int looked = name_guard_look(f->context, f->reader.catalog, project, &here, &e);
 		if (looked == 0 && here.is_open)
-			looked = upstream_pages_probe(f->service->upstream_pages, f->reader.catalog, project,
+			looked = upstream_pages_probe(f->context->upstream_pages, f->reader.catalog, project,
 				here.arrived, &e);
 		if (looked < 0)
 			log_error("upstream is not asked whether it knows a new project: %s", e.msg);
@@ -67,10 +67,10 @@ static int apply(void *ctx, const struct catalog_project *p, struct err *e)
 	struct batch *b = ctx;
 	struct catalog_watch *f = b->follow;
 	struct str name = str_from(p->project);
-	bool was_known = project_filter_may_have(f->service->names, p->platform, name);
+	bool was_known = project_filter_may_have(f->context->project_filter, p->platform, name);
 	bool was_gone = project_filter_may_have(f->gone, p->platform, name);
 	if (p->files)
-		project_filter_add(f->service->names, p->platform, name);
+		project_filter_add(f->context->project_filter, p->platform, name);
 	if (p->files && was_gone)
 		project_filter_remove(f->gone, p->platform, name);
 	else if (!p->files)
@@ -79,7 +79,7 @@ static int apply(void *ctx, const struct catalog_project *p, struct err *e)
 	if (p->files && (!was_known || was_gone))
 		wonder(f, p->project);
 	if (!b->is_anew)
-		page_key_drop_project(f->service, p->project);
+		page_key_drop_project(f->context, p->project);
 	return 0;
 }
 
@@ -87,7 +87,7 @@ static int apply(void *ctx, const struct catalog_project *p, struct err *e)
 static int apply_upstream(void *ctx, const char *project, int64_t changed, struct err *e UNUSED)
 {
 	struct batch *b = ctx;
-	struct server_context *s = b->follow->service;
+	struct server_context *s = b->follow->context;
 	if (!b->is_anew && !(s->upstream_pages && upstream_pages_note_change(s->upstream_pages, project, changed)))
 		page_key_drop_project(s, project);
 	return 0;
@@ -95,8 +95,8 @@ static int apply_upstream(void *ctx, const char *project, int64_t changed, struc
 
 static int count_totals(struct catalog_watch *f, struct err *e)
 {
-	struct server_context *s = f->service;
-	const struct site *site = service_site(s);
+	struct server_context *s = f->context;
+	const struct site *site = server_context_site(s);
 	size_t count = site->store.platform_count;
 	CLEANUP(mem_free) struct catalog_totals *fresh = xcalloc(count, sizeof(*fresh));
 	for (size_t i = 0; i < count; i++)
@@ -118,14 +118,14 @@ static int catch_up(struct catalog_watch *f, bool is_anew, uint32_t count, struc
 		catalog_upstream_changes(f->reader.catalog, f->seen_upstream, apply_upstream, &b, &f->seen_upstream,
 			e) < 0)
 		return -1;
-	atomic_store_explicit(&f->service->names_known, true, memory_order_release);
-	if (is_anew && f->service->upstream_pages)
-		upstream_pages_clear(f->service->upstream_pages);
+	atomic_store_explicit(&f->context->project_filter_is_complete, true, memory_order_release);
+	if (is_anew && f->context->upstream_pages)
+		upstream_pages_clear(f->context->upstream_pages);
 	if (is_anew)
-		pagecache_clear(f->service->cache);
+		pagecache_clear(f->context->pagecache);
 	else if (b.names_moved)
-		page_key_drop_lists(f->service);
-	server_context_caught(f->service, count);
+		page_key_drop_lists(f->context);
+	server_context_set_current(f->context, count);
 	ask_upstream(f);
 	return count_totals(f, e);
 }
@@ -137,12 +137,12 @@ static int open_anew(struct catalog_watch *f, struct err *e)
 	struct catalog_lease before = f->reader;
 	f->seen = f->seen_upstream = 0;
 	atomic_store(&f->reopen, false);
-	int taken = catalog_pool_take(f->service->readers, &f->reader, e);
-	catalog_pool_give(f->service->readers, &before);
+	int taken = catalog_pool_take(f->context->catalog_pool, &f->reader, e);
+	catalog_pool_give(f->context->catalog_pool, &before);
 	if (taken < 0)
 		return -1;
-	changes_renew(f->service->changes);
-	uint32_t count = changes_read(f->service->changes);
+	changes_renew(f->context->changes);
+	uint32_t count = changes_read(f->context->changes);
 	catalog_was_written(f->reader.catalog); // from here on
 	return catch_up(f, true, count, e);
 }
@@ -154,7 +154,7 @@ static int look(struct catalog_watch *f, uint32_t count, struct err *e)
 		return open_anew(f, e);
 	if (catalog_was_written(f->reader.catalog))
 		return catch_up(f, false, count, e);
-	server_context_caught(f->service, count);
+	server_context_set_current(f->context, count);
 	return 0;
 }
 
@@ -164,7 +164,7 @@ static void follow(struct catalog_watch *f, uint32_t count)
 	struct err e = ERR_INIT;
 	int result = look(f, count, &e);
 	if (result < 0)
-		server_context_caught(f->service, count);
+		server_context_set_current(f->context, count);
 	if (result < 0 && !f->is_failing)
 		log_error("cannot follow the catalog: %s", e.msg);
 	f->is_failing = result < 0;
@@ -175,14 +175,14 @@ static void follow(struct catalog_watch *f, uint32_t count)
 static void *run(void *ctx)
 {
 	struct catalog_watch *f = ctx;
-	struct server_context *s = f->service;
+	struct server_context *s = f->context;
 	for (int64_t swept_ms = clock_ms(); !atomic_load(&f->stop);) {
 		uint32_t count = changes_read(s->changes);
 		follow(f, count);
 		if (clock_ms() - swept_ms >= SWEEP_MS) {
-			pagecache_sweep(s->cache);
-			if (s->ours)
-				owned_names_look(s->ours); // the operator may have changed the file
+			pagecache_sweep(s->pagecache);
+			if (s->owned_names)
+				owned_names_look(s->owned_names); // the operator may have changed the file
 			swept_ms = clock_ms();
 		}
 		changes_wait(s->changes, count, POLL_MS);
@@ -192,7 +192,7 @@ static void *run(void *ctx)
 
 static void follow_free(struct catalog_watch *f)
 {
-	catalog_pool_give(f->service->readers, &f->reader);
+	catalog_pool_give(f->context->catalog_pool, &f->reader);
 	project_filter_free(f->gone);
 	buf_release(&f->wondering);
 	free(f);
@@ -201,7 +201,7 @@ static void follow_free(struct catalog_watch *f)
 struct catalog_watch *catalog_watch_start(struct server_context *s, struct err *e)
 {
 	struct catalog_watch *f = xcalloc(1, sizeof(*f));
-	f->service = s;
+	f->context = s;
 	f->gone = project_filter_new();
 	buf_init(&f->wondering, LIMIT_OWNED_NAMES);
 	if (open_anew(f, e) < 0) {
@@ -217,7 +217,7 @@ struct catalog_watch *catalog_watch_start(struct server_context *s, struct err *
 void catalog_watch_reopen(struct catalog_watch *f)
 {
 	atomic_store(&f->reopen, true);
-	changes_raise(f->service->changes);
+	changes_raise(f->context->changes);
 }
 
 void catalog_watch_stop(struct catalog_watch *f)
@@ -225,7 +225,7 @@ void catalog_watch_stop(struct catalog_watch *f)
 	if (!f)
 		return;
 	atomic_store(&f->stop, true);
-	changes_raise(f->service->changes);
+	changes_raise(f->context->changes);
 	pthread_join(f->thread, NULL);
 	follow_free(f);
 }

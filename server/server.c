@@ -42,9 +42,9 @@ struct generation {
 };
 
 struct server {
-	struct server_context service;
+	struct server_context context;
 	struct generation *newest;
-	struct catalog_watch *follow;
+	struct catalog_watch *catalog_watch;
 	struct http *http;
 	FILE *access_log;
 	char *access_log_path; // NULL: stdout, or none
@@ -60,8 +60,8 @@ static void put_site(struct server *s, struct site *site, struct upload_policy *
 	g->before = s->newest;
 	s->newest = g;
 	*site = (struct site){0};
-	atomic_store_explicit(&s->service.upload_policy, upload_policy, memory_order_release);
-	atomic_store_explicit(&s->service.site, &g->site, memory_order_release);
+	atomic_store_explicit(&s->context.upload_policy, upload_policy, memory_order_release);
+	atomic_store_explicit(&s->context.site, &g->site, memory_order_release);
 }
 
 static void count_request(void *ctx, struct str target, unsigned status, uint64_t bytes)
@@ -83,19 +83,19 @@ static void give_up(void *ctx)
 // Everything that has an end, in the reverse order of its beginning.
 static void server_free(struct server *s)
 {
-	atomic_store(&s->service.is_stopping, true);
-	upstream_setup_hurry(&s->service);
+	atomic_store(&s->context.is_stopping, true);
+	upstream_setup_hurry(&s->context);
 	http_stop(s->http, GRACE_SECONDS);
-	release_scheduler_stop(s->service.release_scheduler);
-	catalog_watch_stop(s->follow); // which asks upstream
-	upstream_setup_stop(&s->service);
-	platform_monitor_stop(s->service.platform_monitor);
-	pagecache_free(s->service.cache);
-	download_counter_stop(s->service.download_counter);
-	project_filter_free(s->service.names);
-	metrics_free(s->service.metrics);
-	catalog_pool_free(s->service.readers);
-	auth_free(s->service.auth);
+	release_scheduler_stop(s->context.release_scheduler);
+	catalog_watch_stop(s->catalog_watch); // which asks upstream
+	upstream_setup_stop(&s->context);
+	platform_monitor_stop(s->context.platform_monitor);
+	pagecache_free(s->context.pagecache);
+	download_counter_stop(s->context.download_counter);
+	project_filter_free(s->context.project_filter);
+	metrics_free(s->context.metrics);
+	catalog_pool_free(s->context.catalog_pool);
+	auth_free(s->context.auth);
 	for (struct generation *g = s->newest, *before; g; g = before) {
 		before = g->before;
 		site_release(&g->site);
@@ -104,11 +104,11 @@ static void server_free(struct server *s)
 	}
 	if (s->access_log && s->access_log != stdout)
 		fclose(s->access_log);
-	pthread_mutex_destroy(&s->service.totals_lock);
-	pthread_mutex_destroy(&s->service.caught_lock);
-	pthread_cond_destroy(&s->service.caught_up);
-	changes_close(s->service.changes);
-	free(s->service.totals);
+	pthread_mutex_destroy(&s->context.totals_lock);
+	pthread_mutex_destroy(&s->context.current_lock);
+	pthread_cond_destroy(&s->context.current_changed);
+	changes_close(s->context.changes);
+	free(s->context.totals);
 	free(s->access_log_path);
 	free(s->audit_path);
 	free(s->catalog_path);
@@ -174,7 +174,7 @@ static int start_http(struct server *s, const struct server_options *options, st
 		.done = count_request,
 		.receive = routes_receive,
 		.lane = routes_lane,
-		.ctx = &s->service,
+		.ctx = &s->context,
 	};
 	s->http = http_start(&o, e);
 	return s->http ? 0 : -1;
@@ -183,29 +183,29 @@ static int start_http(struct server *s, const struct server_options *options, st
 static struct server *server_new(const struct server_options *o, struct site *site, struct upload_policy *upload_policy)
 {
 	struct server *s = xcalloc(1, sizeof(*s));
-	s->service.host = o->host;
-	s->service.cache = pagecache_new((size_t)o->config->page_cache);
-	s->service.names = project_filter_new();
-	s->service.metrics = metrics_new();
-	s->service.readers = catalog_pool_new(o->catalog_path);
-	s->service.changes = changes_open(o->catalog_path);
+	s->context.callbacks = o->callbacks;
+	s->context.pagecache = pagecache_new((size_t)o->config->page_cache);
+	s->context.project_filter = project_filter_new();
+	s->context.metrics = metrics_new();
+	s->context.catalog_pool = catalog_pool_new(o->catalog_path);
+	s->context.changes = changes_open(o->catalog_path);
 	CLEANUP(mem_free) char *tokens = tokens_path(o->config, o->catalog_path);
-	s->service.auth = auth_new(tokens);
+	s->context.auth = auth_new(tokens);
 	s->audit_path = audit_path(o->config, o->catalog_path);
-	s->service.audit_path = s->audit_path;
+	s->context.audit_path = s->audit_path;
 	s->catalog_path = xstrdup(o->catalog_path);
-	s->service.catalog_path = s->catalog_path;
-	pthread_mutex_init(&s->service.totals_lock, NULL);
-	pthread_mutex_init(&s->service.caught_lock, NULL);
-	clock_cond_init(&s->service.caught_up);
-	atomic_store(&s->service.filled, o->filled);
-	s->service.started = time(NULL);
-	s->service.has_tls = o->tls != NULL;
-	s->service.search_ms = LIMIT_SEARCH_MS;
+	s->context.catalog_path = s->catalog_path;
+	pthread_mutex_init(&s->context.totals_lock, NULL);
+	pthread_mutex_init(&s->context.current_lock, NULL);
+	clock_cond_init(&s->context.current_changed);
+	atomic_store(&s->context.is_filled, o->is_filled);
+	s->context.started = time(NULL);
+	s->context.has_tls = o->tls != NULL;
+	s->context.search_ms = LIMIT_SEARCH_MS;
 	put_site(s, site, upload_policy);
-	s->service.platform_monitor = platform_monitor_start(&s->service);
-	s->service.release_scheduler = release_scheduler_start(&s->service);
-	s->service.download_counter = download_counter_start(o->catalog_path, METER_MS);
+	s->context.platform_monitor = platform_monitor_start(&s->context);
+	s->context.release_scheduler = release_scheduler_start(&s->context);
+	s->context.download_counter = download_counter_start(o->catalog_path, METER_MS);
 	return s;
 }
 
@@ -218,9 +218,9 @@ struct server *server_start(const struct server_options *options, struct site *s
 	}
 	struct server *s = server_new(options, site, upload_policy);
 	bool ok = open_access_log(s, options->config->access_log, e) == 0 &&
-		  upstream_new(options->config, &s->service.upstream, e) == 0 &&
-		  upstream_setup_start(&s->service, options->config, e) == 0 &&
-		  (s->follow = catalog_watch_start(&s->service, e)) != NULL && start_http(s, options, e) == 0;
+		  upstream_new(options->config, &s->context.upstream, e) == 0 &&
+		  upstream_setup_start(&s->context, options->config, e) == 0 &&
+		  (s->catalog_watch = catalog_watch_start(&s->context, e)) != NULL && start_http(s, options, e) == 0;
 	if (ok)
 		return s;
 	server_free(s);
@@ -239,23 +239,23 @@ int server_reload(struct server *s, const struct config *config, struct site *si
 		site_release(site);
 		return -1;
 	}
-	if (site->merges && !s->service.upstream_pages) {
+	if (site->merges && !s->context.upstream_pages) {
 		log_warn("[upstream] merge has changed: it counts after a restart");
 		site_unmerge(site);
 	}
-	atomic_store(&s->service.names_known, false); // until follow has read the catalog
-	catalog_pool_renew(s->service.readers);
+	atomic_store(&s->context.project_filter_is_complete, false); // until follow has read the catalog
+	catalog_pool_renew(s->context.catalog_pool);
 	put_site(s, site, upload_policy);
-	upstream_setup_configure(&s->service, config);
-	pagecache_clear(s->service.cache);
-	catalog_watch_reopen(s->follow);
-	release_scheduler_look_around(s->service.release_scheduler);
+	upstream_setup_configure(&s->context, config);
+	pagecache_clear(s->context.pagecache);
+	catalog_watch_reopen(s->catalog_watch);
+	release_scheduler_look_around(s->context.release_scheduler);
 	return 0;
 }
 
 void server_set_filled(struct server *s)
 {
-	atomic_store(&s->service.filled, true);
+	atomic_store(&s->context.is_filled, true);
 }
 
 void server_stop(struct server *s)

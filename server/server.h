@@ -15,11 +15,11 @@ struct server;
 struct server_options {
 	const struct config *config; // borrowed for the call
 	const char *catalog_path;
-	int socket;                          // of listen_open(); the server's, where it starts
-	const char *url;                     // what listen_open() says it is
-	bool filled;                         // a scan has looked at every platform, now or once
-	struct tls *tls;                     // NULL: plain HTTP; borrowed, as long as the server lives
-	const struct server_callbacks *host; // borrowed, as long as the server lives
+	int socket;                               // of listen_open(); the server's, where it starts
+	const char *url;                          // what listen_open() says it is
+	bool is_filled;                           // a scan has looked at every platform, now or once
+	struct tls *tls;                          // NULL: plain HTTP; borrowed, as long as the server lives
+	const struct server_callbacks *callbacks; // borrowed, as long as the server lives
 };
 
 // Serves once it returns. Takes the site over, also where it fails.

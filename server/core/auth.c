@@ -120,7 +120,7 @@ struct reply *auth_unknown(struct server_context *s, const struct request *r, en
 	const char *project)
 {
 	CLEANUP(mem_free) char *platform = xstrndup(name.ptr ? name.ptr : "", name.len);
-	return service_site(s)->has_private ? auth_check(s, r, right, platform, project, NULL) : NULL;
+	return server_context_site(s)->has_private ? auth_check(s, r, right, platform, project, NULL) : NULL;
 }
 
 bool auth_sees(struct server_context *s, const struct request *r, const struct platform *p)

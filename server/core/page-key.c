@@ -19,11 +19,11 @@ struct str page_key_make(const struct view *view, const char *project, enum vari
 
 void page_key_drop_project(struct server_context *s, const char *project)
 {
-	const struct site *site = service_site(s);
+	const struct site *site = server_context_site(s);
 	char room[PAGE_KEY_SIZE];
 	for (size_t v = 0; v < site->view_count; v++)
 		for (int i = 0; i < VARIANT_COUNT * PAGE_CODING_COUNT; i++)
-			pagecache_drop(s->cache,
+			pagecache_drop(s->pagecache,
 				page_key_make(&site->view[v], project, (enum variant)(i / PAGE_CODING_COUNT),
 					(enum page_coding)(i % PAGE_CODING_COUNT), room));
 }

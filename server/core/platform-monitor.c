@@ -21,7 +21,7 @@ struct seen {
 };
 
 struct platform_monitor {
-	struct server_context *service;
+	struct server_context *context;
 	struct timer_thread *timer;
 	unsigned rounds;
 	pthread_mutex_t lock; // of all below; only the timer thread writes them
@@ -87,12 +87,12 @@ static void count(struct platform_monitor *v, const struct platform *p, struct p
 	state->quota_percent = 0;
 	if (!p->quota_bytes && !p->quota_files)
 		return;
-	if (catalog_pool_take(v->service->readers, &reader, &e) < 0)
+	if (catalog_pool_take(v->context->catalog_pool, &reader, &e) < 0)
 		return; // follow tells
 	if (catalog_usage(reader.catalog, p->id, &usage, &e) == 0)
 		state->quota_percent =
 			quota_percent(p, &(struct quota_use){.files = usage.files, .bytes = usage.bytes});
-	catalog_pool_give(v->service->readers, &reader);
+	catalog_pool_give(v->context->catalog_pool, &reader);
 }
 
 static void tell(const struct platform *p, const struct platform_monitor_state *before,
@@ -125,7 +125,7 @@ static int64_t check_platforms(void *ctx)
 {
 	struct platform_monitor *v = ctx;
 	bool counts = v->rounds++ % ROUNDS_A_COUNT == 0;
-	const struct site *site = service_site(v->service);
+	const struct site *site = server_context_site(v->context);
 	for (size_t i = 0; i < site->store.platform_count && !timer_thread_is_stopping(v->timer); i++)
 		look(v, &site->store.platform[i], counts);
 	return ROUND_MS;
@@ -134,7 +134,7 @@ static int64_t check_platforms(void *ctx)
 struct platform_monitor *platform_monitor_start(struct server_context *s)
 {
 	struct platform_monitor *v = xcalloc(1, sizeof(*v));
-	v->service = s;
+	v->context = s;
 	pthread_mutex_init(&v->lock, NULL);
 	v->timer = timer_thread_new(check_platforms, v);
 	timer_thread_start(v->timer, 0);

@@ -29,7 +29,7 @@ struct worker {
 };
 
 struct release_scheduler {
-	struct server_context *service;
+	struct server_context *context;
 	pthread_mutex_t lock;
 	struct worker **worker;
 	size_t count, room;
@@ -66,7 +66,7 @@ static void write_audit(struct worker *w, const char *result, const char *reason
 		.result = result,
 		.reason = reason,
 	};
-	if (audit_open(w->release_scheduler->service->audit_path, &audit, &e) < 0 || audit_write(audit, &entry, &e) < 0)
+	if (audit_open(w->release_scheduler->context->audit_path, &audit, &e) < 0 || audit_write(audit, &entry, &e) < 0)
 		log_error("%s", e.msg);
 }
 
@@ -81,7 +81,7 @@ static void set_running(struct worker *w, const struct platform *p)
 
 static void succeed(struct worker *w, bool did)
 {
-	struct server_context *s = w->release_scheduler->service;
+	struct server_context *s = w->release_scheduler->context;
 	if (did && w->state.failures)
 		log_info("platform %s: released, after %u failures", w->platform, w->state.failures);
 	pthread_mutex_lock(&w->release_scheduler->lock);
@@ -94,7 +94,7 @@ static void succeed(struct worker *w, bool did)
 	if (!did)
 		return; // another process was first
 	write_audit(w, "done", NULL);
-	s->host->on_stale(s->host->ctx); // what else came with it the scan sees
+	s->callbacks->on_stale(s->callbacks->ctx); // what else came with it the scan sees
 }
 
 // A trouble that lasts is logged once.
@@ -117,7 +117,7 @@ static void release(struct worker *w, const struct platform *p)
 {
 	struct err e = ERR_INIT;
 	set_running(w, p);
-	int done = release_run(w->release_scheduler->service->catalog_path, p, &w->end_ms, false, &e);
+	int done = release_run(w->release_scheduler->context->catalog_path, p, &w->end_ms, false, &e);
 	pthread_mutex_lock(&w->release_scheduler->lock);
 	w->state.is_running = false;
 	pthread_mutex_unlock(&w->release_scheduler->lock);
@@ -136,8 +136,8 @@ static int64_t check_platform(void *ctx)
 	struct worker *w = ctx;
 	int64_t since;
 	const struct release_scheduler *r = w->release_scheduler;
-	const struct platform *p = site_platform(service_site(r->service), str_from(w->platform));
-	bool is_wanted = p && release_is_wanted(r->service->catalog_path, p, &since);
+	const struct platform *p = site_platform(server_context_site(r->context), str_from(w->platform));
+	bool is_wanted = p && release_is_wanted(r->context->catalog_path, p, &since);
 	pthread_mutex_lock(&w->release_scheduler->lock);
 	w->state.pending_since = is_wanted ? since : 0;
 	pthread_mutex_unlock(&w->release_scheduler->lock);
@@ -167,7 +167,7 @@ static void add(struct release_scheduler *r, const char *platform)
 
 void release_scheduler_look_around(struct release_scheduler *r)
 {
-	const struct store *store = &service_site(r->service)->store;
+	const struct store *store = &server_context_site(r->context)->store;
 	for (size_t i = 0; i < store->platform_count; i++)
 		if (store->platform[i].release && !find(r, store->platform[i].name))
 			add(r, store->platform[i].name);
@@ -176,7 +176,7 @@ void release_scheduler_look_around(struct release_scheduler *r)
 struct release_scheduler *release_scheduler_start(struct server_context *s)
 {
 	struct release_scheduler *r = xcalloc(1, sizeof(*r));
-	r->service = s;
+	r->context = s;
 	pthread_mutex_init(&r->lock, NULL);
 	release_scheduler_look_around(r);
 	return r;

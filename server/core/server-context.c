@@ -8,30 +8,30 @@
 
 enum { CATCH_UP_MS = 2000 };
 
-struct site *service_site(struct server_context *s)
+struct site *server_context_site(struct server_context *s)
 {
 	return atomic_load_explicit(&s->site, memory_order_acquire);
 }
 
-void service_catch_up(struct server_context *s)
+void server_context_catch_up(struct server_context *s)
 {
-	if (service_is_current(s))
+	if (server_context_is_current(s))
 		return;
 	uint32_t wanted = changes_read(s->changes);
 	int64_t end_ms = clock_ms() + CATCH_UP_MS;
 	bool in_time = true;
-	pthread_mutex_lock(&s->caught_lock);
-	while (in_time && !changes_is_past(wanted, atomic_load(&s->caught)))
-		in_time = clock_wait(&s->caught_up, &s->caught_lock, end_ms);
-	pthread_mutex_unlock(&s->caught_lock);
+	pthread_mutex_lock(&s->current_lock);
+	while (in_time && !changes_is_past(wanted, atomic_load(&s->current_count)))
+		in_time = clock_wait(&s->current_changed, &s->current_lock, end_ms);
+	pthread_mutex_unlock(&s->current_lock);
 }
 
-void server_context_caught(struct server_context *s, uint32_t count)
+void server_context_set_current(struct server_context *s, uint32_t count)
 {
-	pthread_mutex_lock(&s->caught_lock);
-	atomic_store_explicit(&s->caught, count, memory_order_release);
-	pthread_cond_broadcast(&s->caught_up);
-	pthread_mutex_unlock(&s->caught_lock);
+	pthread_mutex_lock(&s->current_lock);
+	atomic_store_explicit(&s->current_count, count, memory_order_release);
+	pthread_cond_broadcast(&s->current_changed);
+	pthread_mutex_unlock(&s->current_lock);
 }
 
 struct catalog_totals server_context_platform_totals(struct server_context *s, size_t platform)
@@ -44,21 +44,21 @@ struct catalog_totals server_context_platform_totals(struct server_context *s, s
 	return found;
 }
 
-void server_context_fresh(struct server_context *s, struct reply *r, bool is_private)
+void server_context_set_freshness(struct server_context *s, struct reply *r, bool is_private)
 {
 	reply_header(r, "Cache-Control", "%s, max-age=%llu, must-revalidate", is_private ? "private" : "public",
-		(unsigned long long)service_site(s)->page_max_age);
+		(unsigned long long)server_context_site(s)->page_max_age);
 }
 
 // The words are the key: those of pages begin with a digit, those of files with "f/".
 struct reply *server_context_not_found(struct server_context *s, const char *what)
 {
-	uint64_t epoch = pagecache_epoch(s->cache, str_from(what), pagecache_cleared(s->cache));
-	struct reply *r = pagecache_get(s->cache, str_from(what));
+	uint64_t epoch = pagecache_epoch(s->pagecache, str_from(what), pagecache_cleared(s->pagecache));
+	struct reply *r = pagecache_get(s->pagecache, str_from(what));
 	if (!r) {
 		r = reply_text(404, "404 Not Found: %s", what);
-		server_context_fresh(s, r, false);
-		pagecache_put(s->cache, str_from(what), r, 0, epoch);
+		server_context_set_freshness(s, r, false);
+		pagecache_put(s->pagecache, str_from(what), r, 0, epoch);
 	}
 	return r;
 }
@@ -68,7 +68,7 @@ struct reply *server_context_not_found_in(struct server_context *s, bool is_priv
 	if (!is_private)
 		return server_context_not_found(s, what);
 	struct reply *r = reply_text(404, "404 Not Found: %s", what);
-	server_context_fresh(s, r, true);
+	server_context_set_freshness(s, r, true);
 	return r;
 }
 

@@ -12,7 +12,7 @@
 
 struct explaining {
 	const struct view *view;
-	struct server_context *service;
+	struct server_context *context;
 	struct catalog *catalog;
 	struct buf project;  // normalised
 	const char *version; // NULL: all
@@ -24,14 +24,14 @@ static int tell(void *ctx, const struct upstream_answer *answer, struct err *e)
 {
 	struct explaining *x = ctx;
 	struct name_presence here;
-	if (name_guard_look(x->service, x->catalog, x->project.data, &here, e) < 0)
+	if (name_guard_look(x->context, x->catalog, x->project.data, &here, e) < 0)
 		return -1;
 	const struct explain_about about = {
 		.view = x->view,
 		.project = x->project.data,
 		.version = x->version,
-		.rule = name_rules_find(&service_site(x->service)->rules, x->project.data),
-		.is_ours = name_guard_is_noted(x->service, x->project.data),
+		.rule = name_rules_find(&server_context_site(x->context)->rules, x->project.data),
+		.is_ours = name_guard_is_noted(x->context, x->project.data),
 		.is_hidden = name_owner_is_hidden(&here),
 	};
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = explain(&about, x->catalog, answer, e);
@@ -56,7 +56,7 @@ static struct reply *answer(struct server_context *s, struct explaining *x)
 		return server_context_error(&e);
 	struct reply *r =
 		reply_new(200, x->is_text ? "text/plain; charset=utf-8" : "application/json", blob_from_buf(&x->body));
-	server_context_fresh(s, r, x->view->is_private);
+	server_context_set_freshness(s, r, x->view->is_private);
 	reply_header(r, "X-Content-Type-Options", "nosniff");
 	return r;
 }
@@ -69,8 +69,8 @@ static void explaining_release(struct explaining *x)
 
 struct reply *explain_handler_worker(struct server_context *s, struct catalog *c, const struct route_match *match)
 {
-	const struct site *site = service_site(s);
-	CLEANUP(explaining_release) struct explaining x = {.service = s, .catalog = c};
+	const struct site *site = server_context_site(s);
+	CLEANUP(explaining_release) struct explaining x = {.context = s, .catalog = c};
 	CLEANUP(mem_free) char *version = match->file.len ? xstrndup(match->file.ptr, match->file.len) : NULL;
 	buf_init(&x.project, LIMIT_FILE_NAME);
 	buf_init(&x.body, LIMIT_PAGE);

@@ -49,12 +49,12 @@ static struct reply *guard(struct server_context *s, const struct platform *p, c
 struct reply *files_inline(struct server_context *s, const struct route_match *match)
 {
 	char key[KEY_SIZE];
-	const struct site *site = service_site(s);
+	const struct site *site = server_context_site(s);
 	bool is_ours = match->view.len > 0; // upstream's have no platform
 	struct reply *refused = site->has_private && is_ours ? guard(s, site_platform(site, match->view), match) : NULL;
 	if (refused)
 		return refused;
-	return pagecache_get(s->cache, set_key(match, key));
+	return pagecache_get(s->pagecache, set_key(match, key));
 }
 
 static void set_headers(struct server_context *s, const struct platform *p, const uint8_t sha256[SHA256_SIZE],
@@ -64,7 +64,7 @@ static void set_headers(struct server_context *s, const struct platform *p, cons
 	hex_encode(sha256, SHA256_SIZE, etag + 1);
 	etag[SHA256_HEX + 1] = '"';
 	if (p->is_mutable)
-		server_context_fresh(s, r, p->is_private);
+		server_context_set_freshness(s, r, p->is_private);
 	else
 		reply_header(r, "Cache-Control", "%s, max-age=365000000, immutable",
 			p->is_private ? "private" : "public");
@@ -75,7 +75,7 @@ static void set_headers(struct server_context *s, const struct platform *p, cons
 // The catalog is behind the disk: whoever can is asked to scan.
 static int stale(struct server_context *s, const char *name, const char *what, struct err *e)
 {
-	s->host->on_stale(s->host->ctx);
+	s->callbacks->on_stale(s->callbacks->ctx);
 	return err_set(e, ERR_BUSY, "%s %s since it was indexed", name, what);
 }
 
@@ -114,7 +114,7 @@ static int check_bytes(struct server_context *s, const struct catalog_place *pla
 		return err_prefix(e, "%s: ", place->path);
 	if (hashed < 0 || memcmp(sha256, place->sha256, SHA256_SIZE) != 0)
 		return stale(s, place->path, "has changed on the disk", e);
-	s->host->on_stale(s->host->ctx);
+	s->callbacks->on_stale(s->callbacks->ctx);
 	return 0;
 }
 
@@ -208,15 +208,16 @@ void files_keep(struct server_context *s, const struct route_match *match, struc
 {
 	char key[KEY_SIZE];
 	struct str name = set_key(match, key);
-	pagecache_put(s->cache, name, r, seconds, pagecache_epoch(s->cache, name, pagecache_cleared(s->cache)));
+	pagecache_put(s->pagecache, name, r, seconds,
+		pagecache_epoch(s->pagecache, name, pagecache_cleared(s->pagecache)));
 }
 
 struct reply *files_worker(struct server_context *s, struct catalog *c, const struct route_match *match)
 {
 	char key_bytes[KEY_SIZE];
 	struct str key = set_key(match, key_bytes);
-	uint64_t epoch = pagecache_epoch(s->cache, key, pagecache_cleared(s->cache));
-	const struct platform *p = site_platform(service_site(s), match->view);
+	uint64_t epoch = pagecache_epoch(s->pagecache, key, pagecache_cleared(s->pagecache));
+	const struct platform *p = site_platform(server_context_site(s), match->view);
 	struct reply *refused = guard(s, p, match);
 	if (refused)
 		return refused;
@@ -224,6 +225,6 @@ struct reply *files_worker(struct server_context *s, struct catalog *c, const st
 		return server_context_not_found(s, "no such platform");
 	struct reply *r = find_and_send(s, c, p, match);
 	if (r->status == 200)
-		pagecache_put(s->cache, key, r, FILE_SECONDS, epoch);
+		pagecache_put(s->pagecache, key, r, FILE_SECONDS, epoch);
 	return r;
 }

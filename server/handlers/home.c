@@ -29,13 +29,13 @@ struct reply *home_page(struct server_context *s, struct catalog *c, const struc
 {
 	(void)c;
 	struct err e = ERR_INIT;
-	const struct site *site = service_site(s);
+	const struct site *site = server_context_site(s);
 	CLEANUP(mem_free) struct catalog_totals *totals = xcalloc(site->store.platform_count, sizeof(*totals));
 	CLEANUP(mem_free) char *base = base_url(s, site, match->request);
 	for (size_t i = 0; i < site->store.platform_count; i++)
 		totals[i] = server_context_platform_totals(s, i);
 	struct server_callbacks_scans scans;
-	s->host->get_scans(s->host->ctx, &scans);
+	s->callbacks->get_scans(s->callbacks->ctx, &scans);
 	struct home_page_stats stats = {
 		.platform = totals,
 		.is_scanning = scans.is_running,
@@ -46,7 +46,7 @@ struct reply *home_page(struct server_context *s, struct catalog *c, const struc
 	if (home_page_page(site, &stats, base, &page, &e) < 0)
 		return server_context_error(&e);
 	struct reply *r = reply_new(200, "text/html; charset=utf-8", blob_from_buf(&page));
-	server_context_fresh(s, r, false);
+	server_context_set_freshness(s, r, false);
 	reply_header(r, "Content-Security-Policy", "%s", home_page_policy);
 	reply_header(r, "X-Content-Type-Options", "nosniff");
 	return r;

@@ -55,7 +55,7 @@ static uint64_t read_page(const char *text)
 struct reply *plan_handler_worker(struct server_context *s, struct catalog *c, const struct route_match *match)
 {
 	struct err e = ERR_INIT;
-	const struct site *site = service_site(s);
+	const struct site *site = server_context_site(s);
 	char text[ARGUMENT_COUNT][ARGUMENT_MOST];
 	for (int i = 0; i < ARGUMENT_COUNT; i++)
 		if (!take_argument(match->request, (enum request_argument)i, text[i]))
@@ -81,7 +81,7 @@ struct reply *plan_handler_worker(struct server_context *s, struct catalog *c, c
 	if (plan_page_page(c, &query, &page, &e) < 0)
 		return server_context_error(&e);
 	struct reply *r = reply_new(200, "text/html; charset=utf-8", blob_from_buf(&page));
-	server_context_fresh(s, r, site->has_private);
+	server_context_set_freshness(s, r, site->has_private);
 	reply_header(r, "Content-Security-Policy", "%s", plan_page_policy);
 	reply_header(r, "X-Content-Type-Options", "nosniff");
 	return r;

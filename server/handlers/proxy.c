@@ -23,7 +23,7 @@ enum { KEPT_SECONDS = 60 }; // so long an open file answers: what has its hash i
 
 // What a request is about.
 struct wanted {
-	struct server_context *service;
+	struct server_context *context;
 	const struct route_match *match;
 	char *project;
 	char *filename;  // of the wheel or sdist
@@ -54,7 +54,7 @@ static void wanted_release(struct wanted *w)
 static bool wanted_init(struct wanted *w, struct server_context *s, const struct route_match *match)
 {
 	struct str file = match->file;
-	*w = (struct wanted){.service = s, .match = match, .size = -1};
+	*w = (struct wanted){.context = s, .match = match, .size = -1};
 	w->is_metadata = str_ends(file, STR(".metadata"));
 	w->kept_name = xstrndup(file.ptr, file.len);
 	w->filename = xstrndup(file.ptr, file.len - (w->is_metadata ? strlen(".metadata") : 0));
@@ -67,7 +67,7 @@ static int take_facts(void *ctx, const struct upstream_answer *answer, struct er
 	struct wanted *w = ctx;
 	const struct simplepage *page = answer->last_definitive == UPSTREAM_KNOWN ? answer->stale : NULL;
 	const struct simplepage_file *f = page ? simplepage_find(page, w->filename) : NULL;
-	w->owner = name_guard_judge(w->service, &w->here, answer);
+	w->owner = name_guard_judge(w->context, &w->here, answer);
 	w->is_quarantined = answer->last_definitive == UPSTREAM_QUARANTINED;
 	w->is_known =
 		page || answer->result == UPSTREAM_NOT_FOUND || answer->result == UPSTREAM_ABSENT || w->is_quarantined;
@@ -98,7 +98,7 @@ static struct reply *dress(const struct wanted *w, struct reply *r, const uint8_
 {
 	char etag[SHA256_HEX + 3] = "\"";
 	reply_header(r, "Cache-Control", "%s, max-age=365000000, immutable",
-		service_site(w->service)->merges_publicly ? "public" : "private");
+		server_context_site(w->context)->merges_publicly ? "public" : "private");
 	reply_header(r, "Accept-Ranges", "bytes");
 	if (sha256) {
 		hex_encode(sha256, SHA256_SIZE, etag + 1);
@@ -116,7 +116,7 @@ static struct reply *send_kept(const struct wanted *w, const struct file_cache_f
 		return server_context_error(&e);
 	blob_prefetch(body);
 	struct reply *r = dress(w, reply_new(200, "application/octet-stream", body), file->sha256);
-	files_keep(w->service, w->match, r, KEPT_SECONDS);
+	files_keep(w->context, w->match, r, KEPT_SECONDS);
 	return r;
 }
 
@@ -125,7 +125,7 @@ static struct reply *find_kept(const struct wanted *w)
 {
 	struct err e = ERR_INIT;
 	struct file_cache_file file;
-	if (file_cache_find(w->service->file_cache, w->project, w->kept_name, hash_of(w), &file, &e) < 0)
+	if (file_cache_find(w->context->file_cache, w->project, w->kept_name, hash_of(w), &file, &e) < 0)
 		return NULL;
 	struct reply *r = send_kept(w, &file);
 	close(file.fd);
@@ -201,7 +201,7 @@ static int take_metadata(const struct wanted *w, int fd, uint64_t size, struct w
 static int keep_metadata(const struct wanted *w, const struct wheel *wheel, struct err *e)
 {
 	uint8_t sha256[SHA256_SIZE];
-	struct file_cache_writer *a = file_cache_begin(w->service->file_cache, w->project, w->kept_name,
+	struct file_cache_writer *a = file_cache_begin(w->context->file_cache, w->project, w->kept_name,
 		wheel->metadata_sha256, wheel->metadata.len, e);
 	if (!a)
 		return -1;
@@ -218,7 +218,7 @@ static struct file_cache_file find_wheel(const struct wanted *w)
 {
 	struct err e = ERR_INIT;
 	struct file_cache_file file;
-	if (file_cache_find(w->service->file_cache, w->project, w->filename, w->has_sha256 ? w->sha256 : NULL, &file,
+	if (file_cache_find(w->context->file_cache, w->project, w->filename, w->has_sha256 ? w->sha256 : NULL, &file,
 		    &e) < 0)
 		file.fd = -1;
 	return file;
@@ -276,7 +276,7 @@ static void upstream_files(const struct wanted *w, bool is_wheel, struct file_fe
 		.size = is_wheel ? w->size : -1,
 		.peer = r->peer,
 	};
-	upstream_files_file(w->service->upstream_files, &wish, w->is_metadata || r->header[HEADER_RANGE],
+	upstream_files_file(w->context->upstream_files, &wish, w->is_metadata || r->header[HEADER_RANGE],
 		w->match->continuation, result);
 }
 
@@ -328,20 +328,20 @@ static const char no_such_file[] = "upstream has no such file";
 
 static struct reply *send(const struct wanted *w)
 {
-	const struct site *site = service_site(w->service);
+	const struct site *site = server_context_site(w->context);
 	if (w->owner == NAME_OWNER_OURS)
-		return server_context_not_found(w->service, no_such_file);
+		return server_context_not_found(w->context, no_such_file);
 	if (w->owner == NAME_OWNER_UNDECIDED)
 		return bad_upstream_pages(w, "it has not said whether the name is ours");
 	if (w->is_quarantined)
-		return server_context_not_found(w->service, "upstream has this project in quarantine");
+		return server_context_not_found(w->context, "upstream has this project in quarantine");
 	struct reply *kept = find_kept(w);
 	if (kept)
 		return kept;
 	if (!w->url)
-		return w->is_known ? server_context_not_found(w->service, no_such_file) : bad_upstream_pages(w, w->why);
+		return w->is_known ? server_context_not_found(w->context, no_such_file) : bad_upstream_pages(w, w->why);
 	if (w->is_metadata && !w->has_metadata)
-		return server_context_not_found(w->service, "this file has no metadata");
+		return server_context_not_found(w->context, "this file has no metadata");
 	if (site->redirects)
 		return redirect(w);
 	if (site->is_offline)
@@ -352,13 +352,13 @@ static struct reply *send(const struct wanted *w)
 // What is said to whoever may read none of the views that merge; NULL: he may.
 static struct reply *guard(const struct wanted *w)
 {
-	const struct site *site = service_site(w->service);
+	const struct site *site = server_context_site(w->context);
 	struct reply *refused = NULL;
 	for (size_t i = 0; i < site->view_count && !site->merges_publicly; i++) {
 		if (!site->view[i].merges)
 			continue;
 		reply_unref(refused);
-		refused = auth_read(w->service, w->match->request, &site->view[i], w->project);
+		refused = auth_read(w->context, w->match->request, &site->view[i], w->project);
 		if (!refused)
 			return NULL;
 	}
@@ -367,7 +367,7 @@ static struct reply *guard(const struct wanted *w)
 
 struct reply *proxy_inline(struct server_context *s, const struct route_match *match)
 {
-	return service_site(s)->merges_publicly ? files_inline(s, match) : NULL;
+	return server_context_site(s)->merges_publicly ? files_inline(s, match) : NULL;
 }
 
 struct reply *proxy_worker(struct server_context *s, struct catalog *c, const struct route_match *match)
@@ -376,7 +376,7 @@ struct reply *proxy_worker(struct server_context *s, struct catalog *c, const st
 	CLEANUP(wanted_release) struct wanted w;
 	bool is_name = wanted_init(&w, s, match);
 	if (!s->upstream_pages || !is_name ||
-		!name_rule_asks_upstream(name_rules_find(&service_site(s)->rules, w.project)))
+		!name_rule_asks_upstream(name_rules_find(&server_context_site(s)->rules, w.project)))
 		return server_context_not_found(s, no_such_file);
 	struct reply *refused = guard(&w);
 	if (refused)

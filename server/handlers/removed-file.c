@@ -76,7 +76,7 @@ struct reply *removed_file_reply(struct server_context *s, struct catalog *c, co
 	tombstone_read(buf_view(&text), &t);
 	if (!is_of_project(&t, filename, match->project))
 		return NULL;
-	struct reply *r = leads_on(service_site(s), &t) ? redirect(&t, is_metadata) : gone(&t, filename);
-	server_context_fresh(s, r, p->is_private);
+	struct reply *r = leads_on(server_context_site(s), &t) ? redirect(&t, is_metadata) : gone(&t, filename);
+	server_context_set_freshness(s, r, p->is_private);
 	return r;
 }

@@ -31,7 +31,7 @@ struct route {
 // People try the name of a platform.
 static struct reply *view_inline(struct server_context *s, const struct route_match *match)
 {
-	const struct view *v = site_view(service_site(s), match->view);
+	const struct view *v = site_view(server_context_site(s), match->view);
 	CLEANUP(reply_cleanup)
 	struct reply *refused = v && v->is_private && match->request->header[HEADER_AUTHORIZATION]
 					? auth_read(s, match->request, v, NULL)
@@ -224,14 +224,14 @@ struct reply *routes_worker(void *ctx, const struct request *request, struct con
 	if (route->lane && atomic_load_explicit(&s->is_stopping, memory_order_relaxed))
 		return reply_text(503, "503 Service Unavailable: the server is stopping");
 	struct catalog_lease reader;
-	if (catalog_pool_take(s->readers, &reader, &e) < 0)
+	if (catalog_pool_take(s->catalog_pool, &reader, &e) < 0)
 		return server_context_error(&e);
 	if (route->lane)
 		catalog_limit(reader.catalog, s->search_ms);
 	struct reply *reply = route->handle_worker(s, reader.catalog, &match);
 	if (route->lane)
 		catalog_limit(reader.catalog, 0);
-	catalog_pool_give(s->readers, &reader);
+	catalog_pool_give(s->catalog_pool, &reader);
 	return settle(request, reply);
 }
 
@@ -271,7 +271,7 @@ unsigned routes_lane(void *ctx, const struct request *request)
 		return 0;
 	if (path.count < 2 || !(str_eq(path.segment[0], STR("files")) || str_eq(path.segment[0], STR("upload"))))
 		return lane_of(&path);
-	const struct site *site = service_site(s);
+	const struct site *site = server_context_site(s);
 	const struct platform *p = site_platform(site, path.segment[1]);
 	return p ? 1 + (unsigned)(p - site->store.platform) % (WORKER_POOLS - 1) : 0;
 }

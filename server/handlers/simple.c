@@ -47,10 +47,10 @@ static bool set_project(struct upload_url *t, struct str name)
 
 static bool view_may_have(struct server_context *s, const struct view *v, const char *project)
 {
-	if (!atomic_load_explicit(&s->names_known, memory_order_acquire))
+	if (!atomic_load_explicit(&s->project_filter_is_complete, memory_order_acquire))
 		return true;
 	for (size_t i = 0; i < v->platform_count; i++)
-		if (project_filter_may_have(s->names, v->platform[i]->id, str_from(project)))
+		if (project_filter_may_have(s->project_filter, v->platform[i]->id, str_from(project)))
 			return true;
 	return false;
 }
@@ -59,7 +59,7 @@ static struct reply *not_acceptable(struct server_context *s, const struct view 
 {
 	struct reply *r = reply_text(406, "406 Not Acceptable: there are application/vnd.pypi.simple.v1+json, "
 					  "application/vnd.pypi.simple.v1+html and text/html");
-	server_context_fresh(s, r, v->is_private);
+	server_context_set_freshness(s, r, v->is_private);
 	return r;
 }
 
@@ -76,7 +76,7 @@ static struct reply *find_target(struct server_context *s, const struct route_ma
 	const struct request *r = match->request;
 	char text[FORMAT_SIZE];
 	t->project[0] = '\0';
-	t->view = site_view(service_site(s), match->view);
+	t->view = site_view(server_context_site(s), match->view);
 	bool is_name = is_root || set_project(t, match->project);
 	const char *project = t->project[0] ? t->project : NULL;
 	struct reply *refused = !t->view              ? auth_unknown(s, r, TOKEN_READ, match->view, project)
@@ -86,7 +86,7 @@ static struct reply *find_target(struct server_context *s, const struct route_ma
 		return refused;
 	if (!t->view)
 		return server_context_not_found(s, "no such view");
-	enum name_rule rule = name_rules_find(&service_site(s)->rules, t->project);
+	enum name_rule rule = name_rules_find(&server_context_site(s)->rules, t->project);
 	t->merges = is_name && t->project[0] && t->view->merges && s->upstream_pages && name_rule_asks_upstream(rule);
 	t->is_upstreams = t->merges && rule == NAME_RULE_UPSTREAM;
 	if (t->view->is_incomplete && !t->is_upstreams)
@@ -110,13 +110,13 @@ static bool lists_all(const struct server_context *s, const struct upload_url *t
 static struct reply *answer_inline(struct server_context *s, const struct route_match *match, bool is_root)
 {
 	struct upload_url t;
-	if (!service_is_current(s))
+	if (!server_context_is_current(s))
 		return NULL;
 	struct reply *refused = find_target(s, match, is_root, &t);
 	if (refused || (t.merges && !upstream_pages_is_fresh(s->upstream_pages, str_from(t.project))) ||
 		(lists_all(s, &t) && !project_list_is_fresh(s->project_list)))
 		return refused;
-	struct reply *r = pagecache_get(s->cache, t.key);
+	struct reply *r = pagecache_get(s->pagecache, t.key);
 	if (r && !is_root)
 		metrics_add(s->metrics, METRIC_PAGE_HITS, 1);
 	return r;
@@ -143,7 +143,7 @@ static struct reply *dress(struct server_context *s, const struct upload_url *t,
 	struct reply *r = reply_new(200, type, blob_from_buf(body));
 	reply_header(r, "Vary", "Accept, Accept-Encoding, User-Agent");
 	if (may_be_kept)
-		server_context_fresh(s, r, t->view->is_private);
+		server_context_set_freshness(s, r, t->view->is_private);
 	else
 		reply_header(r, "Cache-Control", "no-store");
 	reply_set_etag(r, etag);
@@ -173,7 +173,7 @@ static struct reply *make_and_keep(struct server_context *s, struct catalog *c, 
 	struct err e = ERR_INIT;
 	struct reply *r = make(s, c, t, upstream, more, true, &e);
 	if (r)
-		pagecache_put(s->cache, t->key, r, 0, epoch);
+		pagecache_put(s->pagecache, t->key, r, 0, epoch);
 	else if (e.kind == ERR_NOT_FOUND)
 		r = server_context_not_found_in(s, t->view->is_private, "no such project");
 	else
@@ -185,11 +185,11 @@ static struct reply *make_and_keep(struct server_context *s, struct catalog *c, 
 static struct reply *make_once(struct server_context *s, struct catalog *c, const struct upload_url *t,
 	const struct upstream_answer *upstream, struct str more, uint64_t epoch)
 {
-	pagecache_make_begin(s->cache, t->key);
-	struct reply *r = pagecache_get(s->cache, t->key);
+	pagecache_make_begin(s->pagecache, t->key);
+	struct reply *r = pagecache_get(s->pagecache, t->key);
 	if (!r)
 		r = make_and_keep(s, c, t, upstream, more, epoch);
-	pagecache_make_end(s->cache, t->key);
+	pagecache_make_end(s->pagecache, t->key);
 	return r;
 }
 
@@ -197,7 +197,7 @@ static const struct str none = {"", 0};
 
 // A page on its way, once it is known what upstream has.
 struct upstream_setup {
-	struct server_context *service;
+	struct server_context *context;
 	struct catalog *catalog;
 	const struct upload_url *target;
 	uint64_t epoch;
@@ -219,7 +219,7 @@ static bool is_said(const struct upstream_answer *upstream)
 static struct reply *make_without(const struct upstream_setup *m, const struct upstream_answer *upstream)
 {
 	struct err e = ERR_INIT;
-	struct reply *r = make(m->service, m->catalog, m->target, NULL, none, false, &e);
+	struct reply *r = make(m->context, m->catalog, m->target, NULL, none, false, &e);
 	if (r || e.kind != ERR_NOT_FOUND)
 		return r ? r : server_context_error(&e);
 	if (is_said(upstream))
@@ -227,8 +227,8 @@ static struct reply *make_without(const struct upstream_setup *m, const struct u
 			m->target->project);
 	else
 		r = reply_text(502, "502 Bad Gateway: %s: upstream cannot be asked: %s", m->target->project,
-			service_site(m->service)->is_offline ? "the server is offline"
-							     : upstream_result_name[upstream->result]);
+			server_context_site(m->context)->is_offline ? "the server is offline"
+								    : upstream_result_name[upstream->result]);
 	reply_header(r, "Cache-Control", "no-store");
 	return r;
 }
@@ -236,11 +236,11 @@ static struct reply *make_without(const struct upstream_setup *m, const struct u
 static int on_told(void *ctx, const struct upstream_answer *upstream, struct err *e UNUSED)
 {
 	struct upstream_setup *m = ctx;
-	enum name_owner owner = name_guard_judge(m->service, &m->here, upstream);
+	enum name_owner owner = name_guard_judge(m->context, &m->here, upstream);
 	if (owner == NAME_OWNER_OURS)
-		m->reply = make_once(m->service, m->catalog, m->target, NULL, none, m->epoch);
+		m->reply = make_once(m->context, m->catalog, m->target, NULL, none, m->epoch);
 	else if (is_said(upstream) && owner == NAME_OWNER_BOTH)
-		m->reply = make_once(m->service, m->catalog, m->target, upstream, none, m->epoch);
+		m->reply = make_once(m->context, m->catalog, m->target, upstream, none, m->epoch);
 	else
 		m->reply = make_without(m, upstream);
 	return 0;
@@ -250,7 +250,7 @@ static struct reply *merge(struct server_context *s, struct catalog *c, const st
 	const struct upload_url *t, uint64_t epoch)
 {
 	struct err e = ERR_INIT;
-	struct upstream_setup m = {.service = s, .catalog = c, .target = t, .epoch = epoch};
+	struct upstream_setup m = {.context = s, .catalog = c, .target = t, .epoch = epoch};
 	if (name_guard_look(s, c, t->project, &m.here, &e) < 0)
 		return server_context_error(&e);
 	if (name_guard_is_hidden(s, c, t->view, &m.here, t->project))
@@ -285,12 +285,13 @@ static struct reply *answer_worker(struct server_context *s, struct catalog *c, 
 	bool is_root)
 {
 	struct upload_url t;
-	service_catch_up(s);
-	uint32_t cleared = pagecache_cleared(s->cache); // before the site is read: a reload drops what the old one made
+	server_context_catch_up(s);
+	uint32_t cleared =
+		pagecache_cleared(s->pagecache); // before the site is read: a reload drops what the old one made
 	struct reply *r = find_target(s, match, is_root, &t);
 	if (r)
 		return r;
-	uint64_t epoch = pagecache_epoch(s->cache, t.key, cleared);
+	uint64_t epoch = pagecache_epoch(s->pagecache, t.key, cleared);
 	if (lists_all(s, &t))
 		return list_all(s, c, match, &t, epoch);
 	r = t.merges ? merge(s, c, match, &t, epoch) : make_once(s, c, &t, NULL, none, epoch);

@@ -72,7 +72,7 @@ static struct jsondoc *platform_doc(struct server_context *s, const struct site 
 
 static bool is_ready(struct server_context *s)
 {
-	return atomic_load(&s->filled) && atomic_load(&s->names_known);
+	return atomic_load(&s->is_filled) && atomic_load(&s->project_filter_is_complete);
 }
 
 static bool is_unreleased(struct server_context *s, const struct site *site)
@@ -105,18 +105,18 @@ static void put_scans(struct jsondoc *doc, const struct server_callbacks_scans *
 
 struct reply *status_health(struct server_context *s, const struct route_match *match)
 {
-	const struct site *site = service_site(s);
+	const struct site *site = server_context_site(s);
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
 	struct jsondoc *platforms = jsondoc_array();
 	struct server_callbacks_scans scans;
-	s->host->get_scans(s->host->ctx, &scans);
+	s->callbacks->get_scans(s->callbacks->ctx, &scans);
 	jsondoc_put_str(doc, "status",
 		scans.has_failed || !is_ready(s) || is_unscanned(site) || is_unreleased(s, site) ? "degraded" : "ok");
 	jsondoc_put_str(doc, "version", PACKAGE_VERSION);
 	jsondoc_put_int(doc, "uptime", time(NULL) - s->started);
 	jsondoc_put_bool(doc, "ready", is_ready(s));
 	put_scans(doc, &scans);
-	jsondoc_put_int(doc, "page-cache", (int64_t)pagecache_bytes(s->cache));
+	jsondoc_put_int(doc, "page-cache", (int64_t)pagecache_bytes(s->pagecache));
 	for (size_t i = 0; i < site->store.platform_count; i++)
 		if (auth_sees(s, match->request, &site->store.platform[i]))
 			jsondoc_add(platforms, platform_doc(s, site, i));
@@ -154,7 +154,7 @@ static void put_platforms(struct server_context *s, struct buf *out)
 		{"platform_files", "Files on a platform.", offsetof(struct catalog_totals, files)},
 		{"platform_bytes", "Bytes of the files on a platform.", offsetof(struct catalog_totals, bytes)},
 	};
-	const struct site *site = service_site(s);
+	const struct site *site = server_context_site(s);
 	for (size_t row = 0; row < ARRAY_SIZE(rows); row++) {
 		metrics_head(out, rows[row].name, "gauge", rows[row].help);
 		for (size_t i = 0; i < site->store.platform_count; i++) {
@@ -174,7 +174,7 @@ static void put_plan_rows(struct server_context *s, const struct jsondoc *totals
 	for (size_t i = 0; totals && i < jsondoc_count(totals); i++) {
 		const struct jsondoc *row = jsondoc_at(totals, i);
 		const char *platform = jsondoc_get_str(row, "platform"), *verdict = jsondoc_get_str(row, "verdict");
-		const struct platform *p = platform ? site_platform(service_site(s), str_from(platform)) : NULL;
+		const struct platform *p = platform ? site_platform(server_context_site(s), str_from(platform)) : NULL;
 		int64_t value = 0;
 		if (!p || p->is_private || !verdict || !jsondoc_get_int(row, key, &value))
 			continue;
@@ -205,8 +205,7 @@ static void put_plan(struct server_context *s, struct catalog *c, struct buf *ou
 static void put_turns(const char *of, const struct fair_queue_counts *counts, struct buf *out)
 {
 	CLEANUP(mem_free)
-	char *waiting = xasprintf("upstream_%s_waiting", of),
-	     *under_way = xasprintf("upstream_%s_under_way", of);
+	char *waiting = xasprintf("upstream_%s_waiting", of), *under_way = xasprintf("upstream_%s_under_way", of);
 	put_gauge(out, waiting, "What is to be asked of upstream and waits for its turn.", (double)counts->waiting);
 	put_gauge(out, under_way, "What upstream is being asked for.", (double)counts->under_way);
 }
@@ -240,12 +239,12 @@ struct reply *status_metrics(struct server_context *s, struct catalog *c, const 
 	struct server_callbacks_scans scans;
 	struct buf out;
 	buf_init(&out, JSON_MOST);
-	s->host->get_scans(s->host->ctx, &scans);
+	s->callbacks->get_scans(s->callbacks->ctx, &scans);
 	metrics_head(&out, "build_info", "gauge", "The version that is running.");
 	metrics_line(&out, "build_info", version, 1);
 	put_gauge(&out, "start_timestamp_seconds", "When the server started, since 1970.", (double)s->started);
 	put_gauge(&out, "page_cache_bytes", "Memory of pages that are ready to be sent.",
-		(double)pagecache_bytes(s->cache));
+		(double)pagecache_bytes(s->pagecache));
 	put_gauge(&out, "scan_ended_timestamp_seconds",
 		"When the last scan of the store ended that went well, since 1970.", (double)scans.ended);
 	put_gauge(&out, "quarantined_files", "Files that the last scan did not list.", (double)scans.quarantined);

@@ -27,7 +27,7 @@ enum { RESERVED_AHEAD = 8 << 20 }; // bytes
 // that is wrong, until it is told so too often: who has none writes nothing here.
 struct upload {
 	struct body_handler receiver; // first
-	struct server_context *service;
+	struct server_context *context;
 	const struct platform *platform;
 	char *peer, *authorization; // of its header
 	bool wants_json;
@@ -135,7 +135,7 @@ static int read_use(struct upload *u, struct catalog *c, struct err *e)
 	struct release_backlog waiting = {0};
 	if ((p->quota_bytes || p->quota_files) &&
 		(catalog_usage(c, p->id, &held, e) < 0 ||
-			release_backlog(u->service->catalog_path, p, &waiting, e) < 0))
+			release_backlog(u->context->catalog_path, p, &waiting, e) < 0))
 		return -1;
 	CLEANUP(mem_close) int fd = store_open_writable_folder(p, "", e);
 	if (fd < 0)
@@ -149,7 +149,7 @@ static int read_use(struct upload *u, struct catalog *c, struct err *e)
 
 static int check_quota(const struct upload *u, uint64_t bytes, struct err *e)
 {
-	return quota_check(u->platform, service_site(u->service)->max_file, &u->use, bytes, e);
+	return quota_check(u->platform, server_context_site(u->context)->max_file, &u->use, bytes, e);
 }
 
 struct page_requests {
@@ -176,7 +176,7 @@ static int send_again(struct upload *u, struct catalog *c, uint64_t bytes, struc
 	CLEANUP(catalog_place_release) struct catalog_place place = {0};
 	if (catalog_find_file(c, u->platform->id, u->file, &place, &unlisted) < 0 || (u->publish && bytes > place.size))
 		return -1;
-	if (quota_check(&unlimited, service_site(u->service)->max_file, &u->use, place.size, e) < 0 ||
+	if (quota_check(&unlimited, server_context_site(u->context)->max_file, &u->use, place.size, e) < 0 ||
 		reservation_set_again(u->reservation, e) < 0)
 		return -1;
 	u->sent_again = place.size;
@@ -189,11 +189,12 @@ static int reserve(struct upload *u, struct catalog *c, uint64_t bytes, struct e
 	const struct platform *p = u->platform;
 	if (!p->quota_bytes && !p->quota_files)
 		return read_use(u, c, e) < 0 ? -1 : check_quota(u, bytes, e);
-	if (!u->reservation && reservation_open(u->service->catalog_path, p, &u->reservation, e) < 0)
+	if (!u->reservation && reservation_open(u->context->catalog_path, p, &u->reservation, e) < 0)
 		return -1;
 	struct page_requests asking = {u, c};
 	struct err full = ERR_INIT;
-	if (reservation_set(u->reservation, service_site(u->service)->max_file, bytes, tell_use, &asking, &full) == 0 ||
+	if (reservation_set(u->reservation, server_context_site(u->context)->max_file, bytes, tell_use, &asking,
+		    &full) == 0 ||
 		(full.kind == ERR_FULL && send_again(u, c, bytes, &full) == 0))
 		return 0;
 	*e = full;
@@ -205,14 +206,14 @@ static int reserve_more(struct upload *u, uint64_t bytes, struct err *e)
 {
 	struct catalog_lease reader;
 	struct err why = ERR_INIT;
-	if (catalog_pool_take(u->service->readers, &reader, e) < 0)
+	if (catalog_pool_take(u->context->catalog_pool, &reader, e) < 0)
 		return -1;
 	int result = reserve(u, reader.catalog, bytes + RESERVED_AHEAD, &why);
 	if (result < 0 && (why.kind == ERR_FULL || why.kind == ERR_LIMIT))
 		result = reserve(u, reader.catalog, bytes, e);
 	else if (result < 0)
 		*e = why;
-	catalog_pool_give(u->service->readers, &reader);
+	catalog_pool_give(u->context->catalog_pool, &reader);
 	return result;
 }
 
@@ -231,7 +232,7 @@ static int check_room(struct upload *u, struct catalog *c, uint64_t bytes, struc
 static bool may_write(struct upload *u, const char *project)
 {
 	struct request sender = {.peer = u->peer, .header = {[HEADER_AUTHORIZATION] = u->authorization}};
-	u->refusal = auth_check(u->service, &sender, TOKEN_UPLOAD, u->platform->name, project, NULL);
+	u->refusal = auth_check(u->context, &sender, TOKEN_UPLOAD, u->platform->name, project, NULL);
 	if (u->refusal)
 		write_audit(u, "refused", NULL, "the token is not for this project, or counts no more");
 	return !u->refusal;
@@ -259,10 +260,10 @@ static int begin_content(struct upload *u, const char *filename, struct err *e)
 		return err_set(e, ERR_INVALID, "the part \"content\" has no filename");
 	u->file = xstrdup(filename);
 	u->in_content = true;
-	if (upload_form_check(&u->form, e) < 0 || catalog_pool_take(u->service->readers, &reader, e) < 0)
+	if (upload_form_check(&u->form, e) < 0 || catalog_pool_take(u->context->catalog_pool, &reader, e) < 0)
 		return -1;
 	int result = open_content(u, reader.catalog, e);
-	catalog_pool_give(u->service->readers, &reader);
+	catalog_pool_give(u->context->catalog_pool, &reader);
 	return result;
 }
 
@@ -328,15 +329,15 @@ static int publish(struct upload *u, struct publish_receipt *receipt, struct err
 		return -1;
 	if (!u->publish)
 		return err_set(e, ERR_INVALID, "the form has no part \"content\"");
-	if (catalog_pool_take(u->service->readers, &reader, e) < 0)
+	if (catalog_pool_take(u->context->catalog_pool, &reader, e) < 0)
 		return -1;
 	int result = check_room(u, reader.catalog, publish_size(u->publish), e);
 	if (result == 0 && u->reservation)
 		result = reservation_take(u->reservation, e);
 	if (result == 0)
 		result = publish_end(u->publish, reader.catalog, &claims,
-			atomic_load_explicit(&u->service->upload_policy, memory_order_acquire), receipt, e);
-	catalog_pool_give(u->service->readers, &reader);
+			atomic_load_explicit(&u->context->upload_policy, memory_order_acquire), receipt, e);
+	catalog_pool_give(u->context->catalog_pool, &reader);
 	reservation_close(STEAL_PTR(u->reservation)); // the catalog has it, or it is not to be had
 	return result;
 }
@@ -383,10 +384,10 @@ static struct reply *prepare(struct upload *u, const struct request *r)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(reply_cleanup)
-	struct reply *refusal = auth_check(u->service, r, TOKEN_UPLOAD, u->platform->name, NULL, &u->who);
+	struct reply *refusal = auth_check(u->context, r, TOKEN_UPLOAD, u->platform->name, NULL, &u->who);
 	if (refusal && !is_noted(u, refusal))
 		return STEAL_PTR(refusal);
-	if (audit_open(u->service->audit_path, &u->audit, &e) < 0)
+	if (audit_open(u->context->audit_path, &u->audit, &e) < 0)
 		return fail(u, &e);
 	if (refusal) {
 		write_audit(u, "refused", NULL, "no token that may upload here");
@@ -400,7 +401,7 @@ static struct reply *prepare(struct upload *u, const struct request *r)
 struct body_handler *upload_receive(struct server_context *s, const struct route_match *match, struct reply **refusal)
 {
 	const struct request *r = match->request;
-	const struct platform *p = site_platform(service_site(s), match->view);
+	const struct platform *p = site_platform(server_context_site(s), match->view);
 	if (!p) {
 		struct reply *refused = auth_unknown(s, r, TOKEN_UPLOAD, match->view, NULL);
 		*refusal = refused ? refused : server_context_not_found(s, "no such platform");
@@ -408,7 +409,7 @@ struct body_handler *upload_receive(struct server_context *s, const struct route
 	}
 	struct upload *u = xcalloc(1, sizeof(*u));
 	u->receiver.ops = &ops;
-	u->service = s;
+	u->context = s;
 	u->platform = p;
 	u->wants_json = negotiate_wants_json(r->header[HEADER_ACCEPT]);
 	u->peer = xstrdup(r->peer);

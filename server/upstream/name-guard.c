@@ -8,23 +8,23 @@
 
 static enum name_rule rule_of(struct server_context *s, const char *project)
 {
-	return name_rules_find(&service_site(s)->rules, project);
+	return name_rules_find(&server_context_site(s)->rules, project);
 }
 
 static bool may_be_in(struct server_context *s, const struct platform *const *platform, size_t count,
 	const char *project)
 {
-	if (!atomic_load_explicit(&s->names_known, memory_order_acquire))
+	if (!atomic_load_explicit(&s->project_filter_is_complete, memory_order_acquire))
 		return true;
 	for (size_t i = 0; i < count; i++)
-		if (project_filter_may_have(s->names, platform[i]->id, str_from(project)))
+		if (project_filter_may_have(s->project_filter, platform[i]->id, str_from(project)))
 			return true;
 	return false;
 }
 
 static bool may_be_here(struct server_context *s, const char *project, bool publicly)
 {
-	const struct store *store = &service_site(s)->store;
+	const struct store *store = &server_context_site(s)->store;
 	const struct platform *one;
 	for (size_t i = 0; i < store->platform_count; i++)
 		if (one = &store->platform[i], (!publicly || !one->is_private) && may_be_in(s, &one, 1, project))
@@ -36,8 +36,9 @@ int name_guard_look(struct server_context *s, struct catalog *c, const char *pro
 	struct err *e)
 {
 	*out = (struct name_presence){0};
-	return may_be_here(s, project, false) ? name_owner_look(c, &service_site(s)->hidden_platforms, project, out, e)
-					      : 0;
+	return may_be_here(s, project, false)
+		       ? name_owner_look(c, &server_context_site(s)->hidden_platforms, project, out, e)
+		       : 0;
 }
 
 enum name_owner name_guard_judge(struct server_context *s, const struct name_presence *here,
@@ -47,10 +48,10 @@ enum name_owner name_guard_judge(struct server_context *s, const struct name_pre
 	const char *project = upstream->project;
 	if (rule_of(s, project) != NAME_RULE_MERGE)
 		return NAME_OWNER_BOTH;
-	if (owned_names_has(s->ours, project))
+	if (owned_names_has(s->owned_names, project))
 		return NAME_OWNER_OURS;
 	enum name_owner owner = name_owner_judge(here, upstream);
-	if (owner == NAME_OWNER_OURS && owned_names_add(s->ours, project, &e) < 0)
+	if (owner == NAME_OWNER_OURS && owned_names_add(s->owned_names, project, &e) < 0)
 		log_error("that %s is ours is not noted: %s", may_be_here(s, project, true) ? project : "a name",
 			e.msg);
 	return owner;
@@ -58,7 +59,7 @@ enum name_owner name_guard_judge(struct server_context *s, const struct name_pre
 
 int64_t name_guard_since(struct server_context *s, const struct name_presence *here, const char *project)
 {
-	return here->is_open && rule_of(s, project) == NAME_RULE_MERGE && !owned_names_has(s->ours, project)
+	return here->is_open && rule_of(s, project) == NAME_RULE_MERGE && !owned_names_has(s->owned_names, project)
 		       ? here->arrived
 		       : 0;
 }
@@ -83,12 +84,12 @@ bool name_guard_is_hidden(struct server_context *s, struct catalog *c, const str
 
 bool name_guard_is_known(struct server_context *s, const char *project)
 {
-	return rule_of(s, project) == NAME_RULE_MERGE && owned_names_has(s->ours, project);
+	return rule_of(s, project) == NAME_RULE_MERGE && owned_names_has(s->owned_names, project);
 }
 
 bool name_guard_is_noted(struct server_context *s, const char *project)
 {
-	return s->ours && owned_names_has(s->ours, project);
+	return s->owned_names && owned_names_has(s->owned_names, project);
 }
 
 static void tell(struct server_context *s, enum name_owner owner, const struct upstream_answer *upstream)
@@ -115,10 +116,10 @@ int name_guard_learn(void *ctx, const struct upstream_answer *upstream, struct e
 	struct name_presence here;
 	if (rule_of(s, upstream->project) != NAME_RULE_MERGE || !may_be_here(s, upstream->project, false))
 		return 0;
-	if (catalog_pool_take(s->readers, &reader, e) < 0)
+	if (catalog_pool_take(s->catalog_pool, &reader, e) < 0)
 		return -1;
 	int looked = name_guard_look(s, reader.catalog, upstream->project, &here, e);
-	catalog_pool_give(s->readers, &reader);
+	catalog_pool_give(s->catalog_pool, &reader);
 	if (looked < 0 || !here.is_open)
 		return looked;
 	enum name_owner owner = name_guard_judge(s, &here, upstream);

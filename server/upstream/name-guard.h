@@ -23,5 +23,5 @@ bool name_guard_is_hidden(struct server_context *s, struct catalog *c, const str
 bool name_guard_is_known(struct server_context *s, const char *project);
 // Whether it was first here, whatever the rules say; false where nothing merges.
 bool name_guard_is_noted(struct server_context *s, const char *project);
-// Learns from what upstream has just said: an upstream_fn, ctx is the service. A name of ours that upstream has is told.
+// Learns from what upstream has just said: an upstream_fn, ctx is the server context. A name of ours that upstream has is told.
 int name_guard_learn(void *ctx, const struct upstream_answer *upstream, struct err *e);

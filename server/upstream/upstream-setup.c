@@ -79,20 +79,20 @@ int upstream_setup_start(struct server_context *s, const struct config *c, struc
 	CLEANUP(mem_free) char *ours = owned_names_path(s->catalog_path);
 	CLEANUP(mem_free)
 	char *files = c->upstream_files_path ? xstrdup(c->upstream_files_path) : xasprintf("%s.files", s->catalog_path);
-	if (!service_site(s)->merges)
+	if (!server_context_site(s)->merges)
 		return 0;
-	tell_unknown(service_site(s));
-	if (owned_names_open(ours, &s->ours, e) < 0)
+	tell_unknown(server_context_site(s));
+	if (owned_names_open(ours, &s->owned_names, e) < 0)
 		return -1;
-	owned_names_watch(s->ours, drop_page, s);
+	owned_names_watch(s->owned_names, drop_page, s);
 	if (file_cache_open(files, c->upstream_files_size, &s->file_cache, e) < 0)
 		return -1;
-	s->upstream_pages = upstream_pages_start(c, s->upstream, s->readers, s->metrics, learn, s);
+	s->upstream_pages = upstream_pages_start(c, s->upstream, s->catalog_pool, s->metrics, learn, s);
 	start_project_list(s, c, files);
-	s->files_pool = upstream_new_pool(c);
-	fetch_pool_start(s->files_pool);
+	s->fetch_pool = upstream_new_pool(c);
+	fetch_pool_start(s->fetch_pool);
 	s->upstream_files =
-		upstream_files_new(s->files_pool, (unsigned)c->upstream_concurrency, s->file_cache, s->metrics);
+		upstream_files_new(s->fetch_pool, (unsigned)c->upstream_concurrency, s->file_cache, s->metrics);
 	return 0;
 }
 
@@ -102,7 +102,7 @@ void upstream_setup_configure(struct server_context *s, const struct config *c)
 		upstream_pages_configure(s->upstream_pages, c);
 	if (s->file_cache)
 		file_cache_limit(s->file_cache, c->upstream_files_size);
-	tell_unknown(service_site(s));
+	tell_unknown(server_context_site(s));
 	if (s->project_list)
 		project_list_configure(s->project_list, project_list_age(c), c->upstream_offline);
 }
@@ -131,11 +131,11 @@ void upstream_setup_cancel(struct server_context *s)
 void upstream_setup_stop(struct server_context *s)
 {
 	upstream_setup_cancel(s);
-	fetch_pool_free(s->files_pool);
+	fetch_pool_free(s->fetch_pool);
 	upstream_files_free(s->upstream_files);
 	upstream_pages_free(s->upstream_pages);
 	upstream_free(STEAL_PTR(s->upstream));
 	project_list_free(s->project_list);
 	file_cache_close(s->file_cache);
-	owned_names_close(s->ours);
+	owned_names_close(s->owned_names);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All that a server has because its views merge what upstream has: in the service, from upstream_setup_start() to upstream_setup_stop().
+// All that a server has because its views merge what upstream has: in the server context, from upstream_setup_start() to upstream_setup_stop().
 #pragma once
 
 #include "lib/state/config/config.h"

@@ -62,7 +62,7 @@ static void each_has_his_own(void **state UNUSED)
 // --- who may ---
 
 static char path[] = "test-auth.XXXXXX";
-static struct server_context service;
+static struct server_context context;
 
 static int set_up(void **state UNUSED)
 {
@@ -74,13 +74,13 @@ static int set_up(void **state UNUSED)
 	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
 		return -1;
 	close(fd);
-	service.auth = auth_new(path);
+	context.auth = auth_new(path);
 	return 0;
 }
 
 static int tear_down(void **state UNUSED)
 {
-	auth_free(service.auth);
+	auth_free(context.auth);
 	return unlink(path);
 }
 
@@ -111,7 +111,7 @@ static void credentials_are_read(void **state UNUSED)
 		struct request r = {.peer = "192.0.2.1", .header = {[HEADER_AUTHORIZATION] = row[i].header}};
 		CLEANUP(mem_free) char *who = NULL;
 		CLEANUP(reply_cleanup)
-		struct reply *reply = auth_check(&service, &r, row[i].right, row[i].platform, NULL, &who);
+		struct reply *reply = auth_check(&context, &r, row[i].right, row[i].platform, NULL, &who);
 		if ((reply ? reply->status : 0) != row[i].status)
 			fail_msg("row %zu: %u", i, reply ? reply->status : 0);
 		assert_string_equal(who ? who : "-", row[i].who ? row[i].who : "-");

@@ -33,7 +33,7 @@ struct fixture {
 	char wheel[128];
 	char bytes[WHEEL_SIZE];
 	struct site site;
-	struct server_context service;
+	struct server_context context;
 	struct server_callbacks host;
 	unsigned stale;
 };
@@ -121,16 +121,16 @@ static int set_up(void **state)
 	store.platform[0].scanned = CATALOG_SCANNED;
 	record_wheel(c, store.platform[0].id, &st, &f);
 	ok(site_init(&f.site, &config, &store, c, &e), &e);
-	f.service.cache = pagecache_new(1 << 20);
-	f.service.names = project_filter_new();
-	f.service.readers = catalog_pool_new(catalog_file);
+	f.context.pagecache = pagecache_new(1 << 20);
+	f.context.project_filter = project_filter_new();
+	f.context.catalog_pool = catalog_pool_new(catalog_file);
 	f.host = (struct server_callbacks){.get_scans = get_scans, .on_stale = on_stale, .ctx = &f};
-	f.service.host = &f.host;
-	pthread_mutex_init(&f.service.totals_lock, NULL);
-	atomic_store(&f.service.site, &f.site);
-	project_filter_add(f.service.names, f.site.store.platform[0].id, STR("foo-bar"));
-	atomic_store(&f.service.names_known, true);
-	atomic_store(&f.service.filled, true);
+	f.context.callbacks = &f.host;
+	pthread_mutex_init(&f.context.totals_lock, NULL);
+	atomic_store(&f.context.site, &f.site);
+	project_filter_add(f.context.project_filter, f.site.store.platform[0].id, STR("foo-bar"));
+	atomic_store(&f.context.project_filter_is_complete, true);
+	atomic_store(&f.context.is_filled, true);
 	*state = &f;
 	return 0;
 }
@@ -138,11 +138,11 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	struct fixture *f = *state;
-	pagecache_free(f->service.cache);
-	project_filter_free(f->service.names);
-	catalog_pool_free(f->service.readers);
+	pagecache_free(f->context.pagecache);
+	project_filter_free(f->context.project_filter);
+	catalog_pool_free(f->context.catalog_pool);
 	site_release(&f->site);
-	pthread_mutex_destroy(&f->service.totals_lock);
+	pthread_mutex_destroy(&f->context.totals_lock);
 	CLEANUP(mem_free) char *command = xasprintf("rm -r %s", f->folder);
 	return system(command);
 }
@@ -150,8 +150,8 @@ static int tear_down(void **state)
 // As http does it: the event loop first, then a worker.
 static struct reply *ask(struct fixture *f, struct request r)
 {
-	struct reply *reply = routes_inline(&f->service, &r);
-	return reply ? reply : routes_worker(&f->service, &r, NULL);
+	struct reply *reply = routes_inline(&f->context, &r);
+	return reply ? reply : routes_worker(&f->context, &r, NULL);
 }
 
 static struct reply *get(struct fixture *f, const char *path)
@@ -213,7 +213,7 @@ static void test_nothing_is_said_before_a_whole_scan(void **state)
 	struct fixture *f = *state;
 	static const char *const path[] = {
 		"/simple/", "/simple/foo-bar/", "/simple/unknown/", "/files/wheels/foo-bar/other.whl", "/-/ready"};
-	atomic_store(&f->service.filled, false);
+	atomic_store(&f->context.is_filled, false);
 	f->site.store.platform[0].scanned = CATALOG_UNREADABLE;
 	for (size_t i = 0; i < f->site.view_count; i++)
 		f->site.view[i].is_incomplete = true;
@@ -229,16 +229,16 @@ static void test_a_page_is_rendered_once(void **state)
 {
 	struct fixture *f = *state;
 	struct request r = {.method = METHOD_GET, .path = "/simple/foo-bar/"};
-	assert_null(routes_inline(&f->service, &r));
-	CLEANUP(reply_cleanup) struct reply *made = routes_worker(&f->service, &r, NULL);
-	CLEANUP(reply_cleanup) struct reply *kept = routes_inline(&f->service, &r);
+	assert_null(routes_inline(&f->context, &r));
+	CLEANUP(reply_cleanup) struct reply *made = routes_worker(&f->context, &r, NULL);
+	CLEANUP(reply_cleanup) struct reply *kept = routes_inline(&f->context, &r);
 	assert_ptr_equal(made, kept);
 	r.path = "/simple/FOO_bar/"; // another spelling is the same page
-	CLEANUP(reply_cleanup) struct reply *same = routes_inline(&f->service, &r);
+	CLEANUP(reply_cleanup) struct reply *same = routes_inline(&f->context, &r);
 	assert_ptr_equal(made, same);
 	r.header[HEADER_ACCEPT_ENCODING] = "gzip";
-	assert_null(routes_inline(&f->service, &r));
-	CLEANUP(reply_cleanup) struct reply *packed = routes_worker(&f->service, &r, NULL);
+	assert_null(routes_inline(&f->context, &r));
+	CLEANUP(reply_cleanup) struct reply *packed = routes_worker(&f->context, &r, NULL);
 	assert_string_equal(reply_get_header(packed, "Content-Encoding"), "gzip");
 	assert_string_not_equal(packed->etag, made->etag);
 	assert_string_equal(reply_get_header(packed, "Vary"), "Accept, Accept-Encoding, User-Agent");
@@ -248,7 +248,7 @@ static void test_an_unknown_name_asks_nobody(void **state)
 {
 	struct fixture *f = *state;
 	struct request r = {.method = METHOD_GET, .path = "/simple/pip/"};
-	CLEANUP(reply_cleanup) struct reply *reply = routes_inline(&f->service, &r);
+	CLEANUP(reply_cleanup) struct reply *reply = routes_inline(&f->context, &r);
 	assert_non_null(reply);
 	assert_int_equal(reply->status, 404);
 	assert_non_null(reply_get_header(reply, "Cache-Control"));
@@ -285,7 +285,7 @@ static void test_methods_that_are_not_allowed(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(paths) * ARRAY_SIZE(methods); i++) {
 		struct request r = {.method = methods[i % 2], .path = paths[i / 2]};
 		struct reply *refusal = NULL;
-		assert_null(routes_receive(&f->service, &r, &refusal));
+		assert_null(routes_receive(&f->context, &r, &refusal));
 		assert_int_equal(refusal->status, 405);
 		assert_string_equal(reply_get_header(refusal, "Allow"), "GET, HEAD");
 		reply_unref(refusal);
@@ -394,14 +394,14 @@ static void test_lanes(void **state)
 	struct fixture *f = *state;
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		struct request r = {.method = METHOD_GET, .path = table[i].path};
-		if (routes_lane(&f->service, &r) != table[i].lane)
-			fail_msg("%s: %u", table[i].path, routes_lane(&f->service, &r));
+		if (routes_lane(&f->context, &r) != table[i].lane)
+			fail_msg("%s: %u", table[i].path, routes_lane(&f->context, &r));
 	}
 	struct err e = {.kind = ERR_TIME, .msg = "late"};
 	CLEANUP(reply_cleanup) struct reply *late = server_context_error(&e);
 	assert_int_equal(late->status, 503);
 	assert_non_null(reply_get_header(late, "Retry-After"));
-	atomic_store(&f->service.is_stopping, true);
+	atomic_store(&f->context.is_stopping, true);
 	CLEANUP(reply_cleanup) struct reply *plan = get(f, "/-/plan/"), *page = get(f, "/simple/foo-bar/");
 	assert_int_equal(plan->status, 503);
 	assert_int_equal(page->status, 200);
