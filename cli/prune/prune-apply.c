@@ -74,7 +74,7 @@ static void take_rest_from_config(struct applying *x)
 	if (!x->has_max_failures)
 		x->how.max_failures = c->prune_max_failures;
 	x->how.is_dry = x->all.is_dry;
-	x->how.look_progress = progress_look;
+	x->how.lookup_progress = progress_look;
 	x->how.file_progress = progress_export;
 	x->how.ctx = &x->all.progress;
 }

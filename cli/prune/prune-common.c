@@ -44,11 +44,11 @@ int prune_common_take(struct prune_common *x, const char *name, const char *valu
 	return 0;
 }
 
-static void tell(void *ctx, const struct platform *platform, const char *filename, enum operation_op_result op_result,
+static void tell(void *ctx, const struct platform *platform, const char *filename, enum operation_result result,
 	uint64_t bytes UNUSED, const char *words)
 {
 	struct prune_common *x = ctx;
-	const char *const word[OPERATION_FATE_COUNT] = {
+	const char *const word[OPERATION_RESULT_COUNT] = {
 		[OPERATION_DONE] = x->done,
 		[OPERATION_WOULD] = x->would,
 		[OPERATION_BEFORE] = "nothing to do for",
@@ -56,15 +56,15 @@ static void tell(void *ctx, const struct platform *platform, const char *filenam
 		[OPERATION_GONE] = "gone:",
 		[OPERATION_FAILED] = "failed:",
 	};
-	bool is_bad = op_result == OPERATION_FAILED || op_result == OPERATION_GONE;
-	bool is_dull = op_result == OPERATION_DONE || op_result == OPERATION_BEFORE;
+	bool is_bad = result == OPERATION_FAILED || result == OPERATION_GONE;
+	bool is_dull = result == OPERATION_DONE || result == OPERATION_BEFORE;
 	if ((is_dull && !x->tells_each) || (x->is_quiet && !is_bad))
 		return;
 	progress_end(&x->progress);
 	if (is_bad)
-		log_error("%s: %s %s: %s", platform->name, word[op_result], filename, words);
+		log_error("%s: %s %s: %s", platform->name, word[result], filename, words);
 	else
-		printf("%s: %s %s%s%s\n", platform->name, word[op_result], filename, *words ? ": " : "", words);
+		printf("%s: %s %s%s%s\n", platform->name, word[result], filename, *words ? ": " : "", words);
 }
 
 int prune_common_open(struct prune_common *x, struct err *e)
@@ -81,15 +81,15 @@ int prune_common_open(struct prune_common *x, struct err *e)
 	x->who = audit_account();
 	if (operation_begin(&x->operation, &x->store, x->catalog, x->audit, x->who, e) < 0)
 		return -1;
-	x->operation.tell = tell;
-	x->operation.tell_ctx = x;
+	x->operation.report = tell;
+	x->operation.report_ctx = x;
 	progress_begin(&x->progress, !x->is_quiet);
 	return 0;
 }
 
 void prune_common_sum_up(const struct prune_common *x)
 {
-	const char *const words[OPERATION_FATE_COUNT] = {
+	const char *const words[OPERATION_RESULT_COUNT] = {
 		[OPERATION_DONE] = x->done,
 		[OPERATION_WOULD] = x->would,
 		[OPERATION_BEFORE] = "so before",
@@ -100,7 +100,7 @@ void prune_common_sum_up(const struct prune_common *x)
 	const char *between = "";
 	if (x->is_quiet || x->operation.lock < 0)
 		return;
-	for (size_t i = 0; i < OPERATION_FATE_COUNT; i++) {
+	for (size_t i = 0; i < OPERATION_RESULT_COUNT; i++) {
 		char size[PROGRESS_TEXT];
 		if (!x->operation.count[i] && i != (x->is_dry ? OPERATION_WOULD : OPERATION_DONE))
 			continue;

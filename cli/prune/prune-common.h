@@ -31,7 +31,7 @@ void prune_common_init(struct prune_common *x, const char *done, const char *wou
 void prune_common_release(struct prune_common *x);
 // --platform, --dry-run, --quiet, and those of the configuration. ERR_USAGE where it is another one.
 int prune_common_take(struct prune_common *x, const char *name, const char *value, struct err *e) MUST_CHECK;
-// Reads the configuration, opens store, catalog and audit log, and begins the errand.
+// Reads the configuration, opens store, catalog and audit log, and begins the operation.
 int prune_common_open(struct prune_common *x, struct err *e) MUST_CHECK;
 // "foo: restored 3 files (1.2 MB)": how many of each fate; nothing where it is quiet.
 void prune_common_sum_up(const struct prune_common *x);

@@ -169,7 +169,7 @@ static int follow(struct following_upstream *x, const struct store *store, struc
 	int result = upstream_diff_find(store, c, upstream, &finding, &found, e);
 	progress_end(&x->progress);
 	const struct follow_options doing = {
-		.is_dry_run = x->is_dry_run, .who = who, .audit = audit, .told = tell, .ctx = x};
+		.is_dry_run = x->is_dry_run, .who = who, .audit = audit, .report = tell, .ctx = x};
 	if (result < 0)
 		return -1;
 	struct err unsaid = ERR_INIT;

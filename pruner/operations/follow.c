@@ -7,15 +7,16 @@
 #include "lib/state/store/sidecar.h"
 #include "pruner/operations/operation.h"
 
-// One step: what was done, and why not.
-struct doing {
+// One step that is being done.
+struct follow_step_state {
 	const struct upstream_diff_step *step;
 	struct catalog *catalog;
-	bool is_skipped; // it needs not be done any more, or somebody else's mark is there
+	bool is_skipped; // it is already done, or an operator's mark is there
 };
 
-// What is written where we write, which may wait for its release: the catalog does not know it yet. 1: there is a mark.
-static int read_yank(const struct doing *d, struct buf *text, struct err *e)
+// Reads the yank mark from the writable volume: the catalog does not know a mark that is not released yet. 1: there is
+// one; 0: none; -1: error.
+static int read_written_yank(const struct follow_step_state *d, struct buf *text, struct err *e)
 {
 	const struct upstream_diff_step *s = d->step;
 	CLEANUP(catalog_place_release) struct catalog_place place = {0};
@@ -26,20 +27,20 @@ static int read_yank(const struct doing *d, struct buf *text, struct err *e)
 	return fd < 0 ? -1 : sidecar_read(fd, s->filename, MARK_YANKED, text, e);
 }
 
-static int relist(struct doing *d, struct err *e)
+static int relist_file(struct follow_step_state *d, struct err *e)
 {
 	const struct upstream_diff_step *s = d->step;
 	if (!s->has_sha256)
-		return err_set(e, ERR_CONFLICT, "its tombstone does not say what its bytes were");
+		return err_set(e, ERR_CONFLICT, "its tombstone has no SHA-256");
 	return sidecar_ops_restore(s->platform, d->catalog, s->filename, s->folder, s->sha256, e);
 }
 
-static int yank(struct doing *d, struct err *e)
+static int yank_file(struct follow_step_state *d, struct err *e)
 {
 	const struct upstream_diff_step *s = d->step;
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, 2 * LIMIT_SIDECAR);
-	int found = read_yank(d, &text, e);
+	int found = read_written_yank(d, &text, e);
 	if (found < 0)
 		return -1;
 	d->is_skipped =
@@ -47,12 +48,12 @@ static int yank(struct doing *d, struct err *e)
 	return d->is_skipped ? 0 : sidecar_ops_yank(s->platform, d->catalog, s->filename, s->text, e);
 }
 
-static int unyank(struct doing *d, struct err *e)
+static int unyank_file(struct follow_step_state *d, struct err *e)
 {
 	const struct upstream_diff_step *s = d->step;
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, 2 * LIMIT_SIDECAR);
-	int found = read_yank(d, &text, e);
+	int found = read_written_yank(d, &text, e);
 	if (found < 0)
 		return -1;
 	d->is_skipped = !found || !mark_is_from_upstream(buf_view(&text));
@@ -60,75 +61,75 @@ static int unyank(struct doing *d, struct err *e)
 }
 
 static const struct {
-	int (*fn)(struct doing *d, struct err *e); // NULL: nothing can be done
-	const char *action;                        // for the audit log
-} doings[UPSTREAM_DIFF_COUNT] = {
-	[UPSTREAM_DIFF_RELIST] = {relist, "restore"},
+	int (*fn)(struct follow_step_state *d, struct err *e); // NULL: there is nothing to do
+	const char *action;                                    // for the audit log
+} step_actions[UPSTREAM_DIFF_COUNT] = {
+	[UPSTREAM_DIFF_RELIST] = {relist_file, "restore"},
 	[UPSTREAM_DIFF_LOST] = {NULL, NULL},
-	[UPSTREAM_DIFF_YANK] = {yank, "yank"},
-	[UPSTREAM_DIFF_UNYANK] = {unyank, "unyank"},
+	[UPSTREAM_DIFF_YANK] = {yank_file, "yank"},
+	[UPSTREAM_DIFF_UNYANK] = {unyank_file, "unyank"},
 };
 
-struct run {
+struct follow_state {
 	struct catalog *catalog;
-	const struct upstream_diff *following;
+	const struct upstream_diff *diff;
 	const struct follow_options *options;
 	struct operation *operation; // NULL in a dry run
 	struct follow_counts *counts;
 };
 
-static void tell(const struct run *r, enum follow_result result, const struct platform *p,
+static void report_step(const struct follow_state *r, enum follow_result result, const struct platform *p,
 	const struct upstream_diff_step *s, const char *why)
 {
 	r->counts->of[result]++;
 	if (result == FOLLOW_DONE)
 		r->counts->done[s->kind]++;
-	r->options->told(r->options->ctx, result, p, s, why);
+	r->options->report(r->options->ctx, result, p, s, why);
 }
 
-static int do_it(const struct run *r, const struct upstream_diff_step *s, struct err *e)
+static int run_step(const struct follow_state *r, const struct upstream_diff_step *s, struct err *e)
 {
 	struct err why = ERR_INIT;
-	struct doing d = {.step = s, .catalog = r->catalog};
-	bool is_done = doings[s->kind].fn(&d, &why) == 0;
-	const struct operation_op_event op_event = {.platform = s->platform,
-		.action = doings[s->kind].action,
+	struct follow_step_state d = {.step = s, .catalog = r->catalog};
+	bool is_done = step_actions[s->kind].fn(&d, &why) == 0;
+	const struct operation_event event = {.platform = s->platform,
+		.action = step_actions[s->kind].action,
 		.project = s->project,
 		.file = s->filename,
 		.sha256 = s->has_sha256 ? s->sha256 : NULL,
 		.reason = s->reason,
 		.failure = is_done ? NULL : &why};
-	if (!d.is_skipped && operation_note(r->operation, &op_event, e) < 0)
+	if (!d.is_skipped && operation_audit(r->operation, &event, e) < 0)
 		return -1;
 	enum follow_result result = !is_done ? FOLLOW_FAILED : d.is_skipped ? FOLLOW_SKIPPED : FOLLOW_DONE;
-	tell(r, result, s->platform, s, is_done ? s->reason : why.msg);
+	report_step(r, result, s->platform, s, is_done ? s->reason : why.msg);
 	return 0;
 }
 
-// All steps of one platform, whose freeze is asked about once.
-static int do_platform(const struct run *r, const struct platform *p, struct err *e)
+// Runs all steps of one platform, whose freeze is checked once.
+static int run_steps_of_platform(const struct follow_state *r, const struct platform *p, struct err *e)
 {
 	struct err unsaid = ERR_INIT;
 	CLEANUP(buf_release) struct buf frozen;
 	buf_init(&frozen, 2 * LIMIT_WORDS);
-	int is_held = freeze_is(p, &frozen, &unsaid); // what cannot be looked at fails at its first step
-	for (size_t i = 0; i < r->following->count; i++) {
-		const struct upstream_diff_step *s = &r->following->step[i];
+	int is_held = freeze_is(p, &frozen, &unsaid); // on an error the first step fails
+	for (size_t i = 0; i < r->diff->count; i++) {
+		const struct upstream_diff_step *s = &r->diff->step[i];
 		if (s->platform != p)
 			continue;
 		if (s->kind == UPSTREAM_DIFF_LOST)
-			tell(r, FOLLOW_LOST, p, s, s->reason);
+			report_step(r, FOLLOW_LOST, p, s, s->reason);
 		else if (is_held > 0)
-			tell(r, FOLLOW_HELD, p, s, frozen.data);
+			report_step(r, FOLLOW_HELD, p, s, frozen.data);
 		else if (!r->operation)
-			tell(r, FOLLOW_DONE, p, s, s->reason);
-		else if (do_it(r, s, e) < 0)
+			report_step(r, FOLLOW_DONE, p, s, s->reason);
+		else if (run_step(r, s, e) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-static bool has_steps(const struct upstream_diff *f, const struct platform *p)
+static bool has_steps_on(const struct upstream_diff *f, const struct platform *p)
 {
 	for (size_t i = 0; i < f->count; i++)
 		if (f->step[i].platform == p)
@@ -136,10 +137,10 @@ static bool has_steps(const struct upstream_diff *f, const struct platform *p)
 	return false;
 }
 
-static int do_all(const struct run *r, const struct store *store, struct err *e)
+static int run_all_steps(const struct follow_state *r, const struct store *store, struct err *e)
 {
 	for (size_t i = 0; i < store->platform_count; i++)
-		if (has_steps(r->following, &store->platform[i]) && do_platform(r, &store->platform[i], e) < 0)
+		if (has_steps_on(r->diff, &store->platform[i]) && run_steps_of_platform(r, &store->platform[i], e) < 0)
 			return -1;
 	return 0;
 }
@@ -148,12 +149,12 @@ int follow_run(const struct store *store, struct catalog *c, const struct upstre
 	const struct follow_options *o, struct follow_counts *out, struct err *e)
 {
 	*out = (struct follow_counts){0};
-	struct run r = {.catalog = c, .following = f, .options = o, .counts = out};
+	struct follow_state r = {.catalog = c, .diff = f, .options = o, .counts = out};
 	if (o->is_dry_run)
-		return do_all(&r, store, e);
+		return run_all_steps(&r, store, e);
 	CLEANUP(operation_release) struct operation operation;
 	r.operation = &operation;
-	if (operation_begin(&operation, store, c, o->audit, o->who, e) < 0 || do_all(&r, store, e) < 0)
+	if (operation_begin(&operation, store, c, o->audit, o->who, e) < 0 || run_all_steps(&r, store, e) < 0)
 		return -1;
 	return operation_end(&operation, e);
 }

@@ -9,7 +9,7 @@
 #include "lib/os/safefile.h"
 #include "lib/state/store/release.h"
 
-const char *const operation_op_result_name[OPERATION_FATE_COUNT] = {
+const char *const operation_result_name[OPERATION_RESULT_COUNT] = {
 	[OPERATION_DONE] = "done",
 	[OPERATION_WOULD] = "would",
 	[OPERATION_BEFORE] = "before",
@@ -18,7 +18,7 @@ const char *const operation_op_result_name[OPERATION_FATE_COUNT] = {
 	[OPERATION_FAILED] = "failed",
 };
 
-static int lock(const char *catalog, const char *who, struct err *e)
+static int lock_prune(const char *catalog, const char *who, struct err *e)
 {
 	CLEANUP(mem_free) char *path = xasprintf("%s.prune", catalog);
 	return safefile_lock(path, false, who, e);
@@ -29,7 +29,7 @@ int operation_begin(struct operation *x, const struct store *store, struct catal
 {
 	*x = (struct operation){.store = store, .catalog = catalog, .audit = audit, .who = who};
 	x->is_written = xcalloc(store->platform_count + 1, sizeof(*x->is_written));
-	x->lock = lock(catalog_path(catalog), who, e);
+	x->lock = lock_prune(catalog_path(catalog), who, e);
 	if (x->lock < 0 && e->kind == ERR_BUSY)
 		return err_prefix(e, "another prune, purge or restore is under way: ");
 	return x->lock < 0 ? -1 : 0;
@@ -42,39 +42,39 @@ void operation_release(struct operation *x)
 	x->is_written = NULL;
 }
 
-void operation_tell(struct operation *x, const struct platform *platform, const char *filename,
-	enum operation_op_result op_result, uint64_t bytes, const char *words)
+void operation_report(struct operation *x, const struct platform *platform, const char *filename,
+	enum operation_result result, uint64_t bytes, const char *words)
 {
-	x->count[op_result]++;
-	x->bytes[op_result] += bytes;
-	if (x->tell)
-		x->tell(x->tell_ctx, platform, filename, op_result, bytes, words);
+	x->count[result]++;
+	x->bytes[result] += bytes;
+	if (x->report)
+		x->report(x->report_ctx, platform, filename, result, bytes, words);
 }
 
-int operation_note(struct operation *x, const struct operation_op_event *op_event, struct err *e)
+int operation_audit(struct operation *x, const struct operation_event *event, struct err *e)
 {
 	char digits[SHA256_HEX + 1] = "";
-	if (op_event->sha256)
-		hex_encode(op_event->sha256, SHA256_SIZE, digits);
-	if (!op_event->failure)
-		x->is_written[op_event->platform - x->store->platform] = true;
+	if (event->sha256)
+		hex_encode(event->sha256, SHA256_SIZE, digits);
+	if (!event->failure)
+		x->is_written[event->platform - x->store->platform] = true;
 	const struct audit_entry entry = {.who = x->who,
-		.action = op_event->action,
-		.platform = op_event->platform->name,
-		.project = op_event->project,
-		.file = op_event->file,
-		.sha256 = op_event->sha256 ? digits : NULL,
-		.result = op_event->failure ? "failed" : "done",
-		.reason = op_event->failure ? op_event->failure->msg : op_event->reason};
+		.action = event->action,
+		.platform = event->platform->name,
+		.project = event->project,
+		.file = event->file,
+		.sha256 = event->sha256 ? digits : NULL,
+		.result = event->failure ? "failed" : "done",
+		.reason = event->failure ? event->failure->msg : event->reason};
 	return audit_write(x->audit, &entry, e);
 }
 
-static int release(const struct operation *x, const struct platform *p, struct err *e)
+static int release_platform(const struct operation *x, const struct platform *p, struct err *e)
 {
 	const _Atomic int64_t end_ms = clock_ms() + (int64_t)p->release_timeout * 1000;
 	int released = release_run(catalog_path(x->catalog), p, &end_ms, true, e);
 	if (released == 0)
-		return 0; // a server was first
+		return 0; // a server has released it meanwhile
 	const struct audit_entry entry = {.who = x->who,
 		.action = "release",
 		.platform = p->name,
@@ -83,11 +83,11 @@ static int release(const struct operation *x, const struct platform *p, struct e
 	struct err unwritten = ERR_INIT;
 	int written = audit_write(x->audit, &entry, released < 0 ? &unwritten : e);
 	if (released < 0)
-		err_prefix(e, "platform %s: all is done, but it is not released: ", p->name);
+		err_prefix(e, "platform %s: all changes are made, but it is not released: ", p->name);
 	return released < 0 || written < 0 ? -1 : 0;
 }
 
-// What an earlier errand wrote and could not release is wanted still.
+// Also releases platforms that an earlier operation wrote and could not release.
 int operation_end(struct operation *x, struct err *e)
 {
 	int result = 0;
@@ -97,7 +97,7 @@ int operation_end(struct operation *x, struct err *e)
 		struct err why = ERR_INIT;
 		if (!p->release || !(x->is_written[i] || release_is_wanted(catalog_path(x->catalog), p, &since)))
 			continue;
-		if (release(x, p, &why) < 0) {
+		if (release_platform(x, p, &why) < 0) {
 			*e = why;
 			result = -1;
 		}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What those share that change a store for pruning: one of them at a time, a line of the audit log for each change, and
-// at the end the release of the platforms that were written. One thread.
+// What all operations that change a store for pruning share: a lock, so that one runs at a time; a line in the audit
+// log for each change; a report for each file; and at the end the release of the platforms that were written. One
+// thread at a time.
 #pragma once
 
 #include <stdbool.h>
@@ -11,55 +12,57 @@
 #include "lib/state/catalog/catalog.h"
 #include "lib/state/store/store.h"
 
-// What became of a file.
-enum operation_op_result {
+// The result for a file.
+enum operation_result {
 	OPERATION_DONE,   // pruned, restored, purged, …
-	OPERATION_WOULD,  // it would be, in a dry run
-	OPERATION_BEFORE, // it had been done before
-	OPERATION_KEPT,   // it is left as it is, for a good reason
-	OPERATION_GONE,   // its bytes are there no more
+	OPERATION_WOULD,  // would be done; this is a dry run
+	OPERATION_BEFORE, // had been done before
+	OPERATION_KEPT,   // left as it is; words say why
+	OPERATION_GONE,   // its bytes are gone
 	OPERATION_FAILED,
-	OPERATION_FATE_COUNT,
+	OPERATION_RESULT_COUNT,
 };
-extern const char *const operation_op_result_name[OPERATION_FATE_COUNT]; // "done", …
+extern const char *const operation_result_name[OPERATION_RESULT_COUNT]; // "done", …
 
-// Told of each file; words: why, or "". bytes: what it has.
-typedef void operation_tell_fn(void *ctx, const struct platform *platform, const char *filename,
-	enum operation_op_result op_result, uint64_t bytes, const char *words);
+// Called for each file with its result. words: the reason, or "". bytes: its size.
+typedef void operation_report_fn(void *ctx, const struct platform *platform, const char *filename,
+	enum operation_result result, uint64_t bytes, const char *words);
 
 struct operation {
 	const struct store *store;
 	struct catalog *catalog;
 	struct audit *audit;
 	const char *who;
-	operation_tell_fn *tell; // NULL: nobody wants to know
-	void *tell_ctx;
-	bool *is_written;                     // by store->platform
-	uint64_t count[OPERATION_FATE_COUNT]; // of files that were told of
-	uint64_t bytes[OPERATION_FATE_COUNT];
+	operation_report_fn *report; // NULL: none
+	void *report_ctx;
+	bool *is_written;                       // as store->platform
+	uint64_t count[OPERATION_RESULT_COUNT]; // of files that were reported
+	uint64_t bytes[OPERATION_RESULT_COUNT];
 	int lock;
 };
 
-// ERR_BUSY where somebody else is at it: a purge must not delete what a restore lists. All is borrowed. To be released
-// whatever it returned.
+// Takes the lock. ERR_BUSY where another operation has it: a purge must not delete what a restore lists. The arguments
+// are borrowed. To be released in any case.
 int operation_begin(struct operation *x, const struct store *store, struct catalog *catalog, struct audit *audit,
 	const char *who, struct err *e) MUST_CHECK;
 void operation_release(struct operation *x);
 
-// What was done to one file, or tried.
-struct operation_op_event {
+// A change of one file, or an attempt, for the audit log.
+struct operation_event {
 	const struct platform *platform;
 	const char *action; // "prune", "restore", …
 	const char *project, *file;
 	const uint8_t *sha256; // NULL: not known
 	const char *reason;
-	const struct err *failure; // NULL: it was done
+	const struct err *failure; // NULL: it succeeded
 };
-void operation_tell(struct operation *x, const struct platform *platform, const char *filename,
-	enum operation_op_result op_result, uint64_t bytes, const char *words);
-int operation_note(struct operation *x, const struct operation_op_event *op_event, struct err *e) MUST_CHECK;
-// Releases what was written, as far as a platform has a release command; each is tried, the last error is told.
+// Counts the result and calls report.
+void operation_report(struct operation *x, const struct platform *platform, const char *filename,
+	enum operation_result result, uint64_t bytes, const char *words);
+// Writes a line to the audit log, and marks the platform as written. Errors of audit.h.
+int operation_audit(struct operation *x, const struct operation_event *event, struct err *e) MUST_CHECK;
+// Runs the release command of each platform that was written and has one. Tries all; returns the last error.
 int operation_end(struct operation *x, struct err *e) MUST_CHECK;
 
-// "" for the platform's root: the folder of a path below it. To be freed by the caller.
+// The folder of a path below a platform; "" for its root. The caller frees it. Any thread.
 char *operation_folder(const char *path);

@@ -13,34 +13,34 @@
 #include "pruner/operations/tombstones.h"
 #include "pruner/plan/verdict.h"
 
-// A grave whose grace is over.
-struct candidate {
-	const struct tombstones_file *grave;
-	char *project; // whose it is
-	bool is_retired, may_go;
-	char *words; // why it may not
+// A tombstone whose grace period is over.
+struct purge_candidate {
+	const struct tombstones_file *file;
+	char *project; // "" where it is unknown
+	bool is_retired, is_purgeable;
+	char *reason; // why it may not be purged; NULL: it may
 };
 
-struct purging {
+struct purge_state {
 	struct operation *operation;
 	const struct policy *policy;
 	const struct purge_options *options;
 	struct purge_result *result;
 	struct upstream *upstream;
-	struct downloads *downloads; // NULL: nobody counted
+	struct downloads *downloads; // NULL: there are no counts
 	struct tombstones tombstones;
-	struct candidate *candidate; // by project
+	struct purge_candidate *candidate; // by project
 	size_t count;
-	const char **project; // each once, of those that upstream is asked about
+	const char **project; // those that upstream is asked about, each once
 	size_t projects;
 	int64_t now;
 };
 
-static void purging_release(struct purging *p)
+static void purge_state_release(struct purge_state *p)
 {
 	for (size_t i = 0; i < p->count; i++) {
 		free(p->candidate[i].project);
-		free(p->candidate[i].words);
+		free(p->candidate[i].reason);
 	}
 	free(p->candidate);
 	free(p->project);
@@ -49,17 +49,17 @@ static void purging_release(struct purging *p)
 	downloads_close(p->downloads);
 }
 
-static bool is_retired(const struct tombstone *stone)
+static bool is_tombstone_of_retired(const struct tombstone *stone)
 {
 	return stone->verdict && strcmp(stone->verdict, TOMBSTONE_RETIRED) == 0;
 }
 
-// --- what is to be looked at ---
+// --- the candidates ---
 
-static bool fits(void *ctx, const struct tombstones_file *grave, const struct tombstone *stone)
+static bool is_past_grace(void *ctx, const struct tombstones_file *file, const struct tombstone *stone)
 {
-	struct purging *p = ctx;
-	if (!grave->has_file || !stone->run || (p->options->is_retired_only && !is_retired(stone)))
+	struct purge_state *p = ctx;
+	if (!file->has_file || !stone->run || (p->options->is_retired_only && !is_tombstone_of_retired(stone)))
 		return false;
 	bool is_over =
 		stone->when > 0 && stone->when <= p->now && (uint64_t)(p->now - stone->when) >= p->options->grace;
@@ -67,45 +67,45 @@ static bool fits(void *ctx, const struct tombstones_file *grave, const struct to
 	return is_over;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_by_project(const void *a, const void *b)
 {
-	const struct candidate *left = a, *right = b;
+	const struct purge_candidate *left = a, *right = b;
 	int order = strcmp(left->project, right->project);
-	return order ? order : (left->grave > right->grave) - (left->grave < right->grave);
+	return order ? order : (left->file > right->file) - (left->file < right->file);
 }
 
-// What is in quarantine has no project in the catalog; its name says one.
-static char *project_of(const struct tombstones_file *g)
+// A quarantined file has no project in the catalog; then the file name gives it.
+static char *find_project_of_file(const struct tombstones_file *f)
 {
 	struct err unknown = ERR_INIT;
-	char *by_name = g->project ? xstrdup(g->project) : publish_project_of(g->filename, NULL, &unknown);
+	char *by_name = f->project ? xstrdup(f->project) : publish_project_of(f->filename, NULL, &unknown);
 	return by_name ? by_name : xstrdup("");
 }
 
-static int find(struct purging *p, struct err *e)
+static int find_candidates(struct purge_state *p, struct err *e)
 {
 	const struct tombstones_wanted wanted = {
-		.glob = p->options->glob, .globs = p->options->globs, .fits = fits, .ctx = p};
+		.glob = p->options->glob, .globs = p->options->globs, .matches = is_past_grace, .ctx = p};
 	if (tombstones_load(&p->tombstones, p->operation->store, p->operation->catalog, &wanted, e) < 0)
 		return -1;
 	p->count = p->tombstones.count;
 	p->candidate = xcalloc(p->count + 1, sizeof(*p->candidate));
 	for (size_t i = 0; i < p->count; i++) {
-		const struct tombstones_file *g = &p->tombstones.item[i];
+		const struct tombstones_file *f = &p->tombstones.item[i];
 		CLEANUP(tombstone_release) struct tombstone stone;
-		tombstone_read(str_from(g->text), &stone);
-		p->candidate[i] =
-			(struct candidate){.grave = g, .project = project_of(g), .is_retired = is_retired(&stone)};
-		p->candidate[i].may_go = p->candidate[i].is_retired;
+		tombstone_read(str_from(f->text), &stone);
+		p->candidate[i] = (struct purge_candidate){
+			.file = f, .project = find_project_of_file(f), .is_retired = is_tombstone_of_retired(&stone)};
+		p->candidate[i].is_purgeable = p->candidate[i].is_retired;
 	}
-	qsort(p->candidate, p->count, sizeof(*p->candidate), compare);
+	qsort(p->candidate, p->count, sizeof(*p->candidate), compare_by_project);
 	return 0;
 }
 
-// --- what upstream says ---
+// --- upstream's answers ---
 
-// As it was decided then: what was asked for then is asked for now.
-static struct policy_takes take_as_then(const struct tombstone *stone)
+// The class of the first verdict is decided by again.
+static struct policy_takes classes_of_tombstone(const struct tombstone *stone)
 {
 	struct policy_takes takes = {false};
 	bool *class = stone->verdict ? policy_takes_class(&takes, stone->verdict) : NULL;
@@ -114,30 +114,31 @@ static struct policy_takes take_as_then(const struct tombstone *stone)
 	return takes;
 }
 
-static void judge(struct purging *p, struct candidate *one, const struct verdict_upstream *upstream)
+static void decide_candidate(struct purge_state *p, struct purge_candidate *one,
+	const struct verdict_upstream *upstream)
 {
-	const struct tombstones_file *g = one->grave;
+	const struct tombstones_file *f = one->file;
 	struct policy policy = *p->policy;
 	CLEANUP(tombstone_release) struct tombstone stone;
 	CLEANUP(verdict_release) struct verdict v;
-	tombstone_read(str_from(g->text), &stone);
-	policy.takes = take_as_then(&stone);
+	tombstone_read(str_from(f->text), &stone);
+	policy.takes = classes_of_tombstone(&stone);
 	policy.takes.taken_over = p->policy->takes.taken_over;
-	const struct verdict_file file = {.filename = g->filename,
-		.project = g->project,
-		.version = g->version,
-		.sha256 = g->has_sha256 ? g->sha256 : NULL,
-		.mtime = g->mtime_ns / 1000000000,
-		.requires_python = g->requires_python,
-		.refusal = g->refusal,
+	const struct verdict_file file = {.filename = f->filename,
+		.project = f->project,
+		.version = f->version,
+		.sha256 = f->has_sha256 ? f->sha256 : NULL,
+		.mtime = f->mtime_ns / 1000000000,
+		.requires_python = f->requires_python,
+		.refusal = f->refusal,
 		.was_downloaded =
-			policy_was_downloaded(p->policy, p->downloads, g->platform->name, g->filename, p->now)};
-	verdict_decide(&policy, g->platform, &file, upstream, p->now, &v);
-	one->may_go = v.removes;
-	one->words = v.removes ? NULL : xstrdup(v.reason.data);
+			policy_was_downloaded(p->policy, p->downloads, f->platform->name, f->filename, p->now)};
+	verdict_decide(&policy, f->platform, &file, upstream, p->now, &v);
+	one->is_purgeable = v.removes;
+	one->reason = v.removes ? NULL : xstrdup(v.reason.data);
 }
 
-static size_t first_of(const struct purging *p, const char *project)
+static size_t find_first_of_project(const struct purge_state *p, const char *project)
 {
 	size_t low = 0, high = p->count;
 	while (low < high) {
@@ -150,9 +151,9 @@ static size_t first_of(const struct purging *p, const char *project)
 	return low;
 }
 
-static int judge_project(void *ctx, const struct upstream_answer *answer, struct err *e)
+static int decide_project_candidates(void *ctx, const struct upstream_answer *answer, struct err *e)
 {
-	struct purging *p = ctx;
+	struct purge_state *p = ctx;
 	struct verdict_upstream upstream;
 	enum name_age age;
 	p->result->projects++;
@@ -163,21 +164,21 @@ static int judge_project(void *ctx, const struct upstream_answer *answer, struct
 		return -1;
 	verdict_upstream_init(&upstream, answer->project, answer);
 	upstream.is_younger = age != NAME_AGE_OLDER;
-	for (size_t i = first_of(p, answer->project); i < p->count; i++) {
+	for (size_t i = find_first_of_project(p, answer->project); i < p->count; i++) {
 		if (strcmp(p->candidate[i].project, answer->project) != 0)
 			break;
 		if (!p->candidate[i].is_retired)
-			judge(p, &p->candidate[i], &upstream);
+			decide_candidate(p, &p->candidate[i], &upstream);
 	}
 	verdict_upstream_release(&upstream);
 	return 0;
 }
 
-static int ask(struct purging *p, const struct config *c, struct err *e)
+static int ask_upstream(struct purge_state *p, const struct config *c, struct err *e)
 {
 	p->project = xcalloc(p->count + 1, sizeof(*p->project));
 	for (size_t i = 0; i < p->count; i++) {
-		const struct candidate *one = &p->candidate[i];
+		const struct purge_candidate *one = &p->candidate[i];
 		bool is_new = !p->projects || strcmp(p->project[p->projects - 1], one->project) != 0;
 		if (!one->is_retired && is_new)
 			p->project[p->projects++] = one->project;
@@ -187,73 +188,74 @@ static int ask(struct purging *p, const struct config *c, struct err *e)
 	if (policy_open_downloads(p->policy, catalog_path(p->operation->catalog), &p->downloads, e) < 0 ||
 		upstream_new(c, &p->upstream, e) < 0)
 		return -1;
-	return upstream_lookup(p->upstream, p->operation->catalog, p->project, p->projects, judge_project, p, e);
+	return upstream_lookup(p->upstream, p->operation->catalog, p->project, p->projects, decide_project_candidates,
+		p, e);
 }
 
 // --- deleting ---
 
-static int note(struct purging *p, const struct tombstones_file *g, const struct err *failure, struct err *e)
+static int audit_purge(struct purge_state *p, const struct tombstones_file *f, const struct err *failure, struct err *e)
 {
-	return operation_note(p->operation,
-		&(struct operation_op_event){.platform = g->platform,
+	return operation_audit(p->operation,
+		&(struct operation_event){.platform = f->platform,
 			.action = "purge",
-			.project = g->project,
-			.file = g->filename,
-			.sha256 = g->has_sha256 ? g->sha256 : NULL,
+			.project = f->project,
+			.file = f->filename,
+			.sha256 = f->has_sha256 ? f->sha256 : NULL,
 			.failure = failure},
 		e);
 }
 
-// trouble gets what went wrong; the others are tried.
-static int purge_one(struct purging *p, const struct tombstones_file *g, struct err *trouble, struct err *e)
+// An error of this file goes to *trouble, so that the others are tried; -1 only where the audit log fails.
+static int purge_candidate(struct purge_state *p, const struct tombstones_file *f, struct err *trouble, struct err *e)
 {
 	struct err why = ERR_INIT;
 	if (p->options->is_dry) {
-		operation_tell(p->operation, g->platform, g->filename, OPERATION_WOULD, g->size, "");
+		operation_report(p->operation, f->platform, f->filename, OPERATION_WOULD, f->size, "");
 		return 0;
 	}
 	int purged =
-		sidecar_ops_purge(g->platform, p->operation->catalog, g->filename, g->folder, str_from(g->text), &why);
+		sidecar_ops_purge(f->platform, p->operation->catalog, f->filename, f->folder, str_from(f->text), &why);
 	if (purged == 0)
-		return 0; // it was gone before
+		return 0; // it was already gone
 	bool is_kept = purged < 0 && why.kind == ERR_CONFLICT;
-	operation_tell(p->operation, g->platform, g->filename,
+	operation_report(p->operation, f->platform, f->filename,
 		purged > 0 ? OPERATION_DONE
 		: is_kept  ? OPERATION_KEPT
 			   : OPERATION_FAILED,
-		g->size, why.msg);
+		f->size, why.msg);
 	if (purged < 0 && !is_kept)
 		*trouble = why;
-	return note(p, g, purged < 0 ? &why : NULL, e);
+	return audit_purge(p, f, purged < 0 ? &why : NULL, e);
 }
 
-static int compare_tombstones(const void *a, const void *b)
+static int compare_by_tombstone(const void *a, const void *b)
 {
-	const struct candidate *left = a, *right = b;
-	return (left->grave > right->grave) - (left->grave < right->grave);
+	const struct purge_candidate *left = a, *right = b;
+	return (left->file > right->file) - (left->file < right->file);
 }
 
-// By platform: one that is frozen is told of once.
-static int delete_all(struct purging *p, struct err *trouble, struct err *e)
+// In the order of platforms: a frozen platform is reported once.
+static int purge_candidates(struct purge_state *p, struct err *trouble, struct err *e)
 {
 	const struct platform *frozen = NULL;
-	qsort(p->candidate, p->count, sizeof(*p->candidate), compare_tombstones);
+	qsort(p->candidate, p->count, sizeof(*p->candidate), compare_by_tombstone);
 	for (size_t i = 0; i < p->count; i++) {
-		const struct candidate *one = &p->candidate[i];
-		const struct tombstones_file *g = one->grave;
+		const struct purge_candidate *one = &p->candidate[i];
+		const struct tombstones_file *f = one->file;
 		struct err why = ERR_INIT;
-		if (g->platform == frozen)
+		if (f->platform == frozen)
 			continue;
-		if (!one->may_go) {
-			operation_tell(p->operation, g->platform, g->filename, OPERATION_KEPT, g->size,
-				one->words ? one->words : "nobody said what upstream has");
+		if (!one->is_purgeable) {
+			operation_report(p->operation, f->platform, f->filename, OPERATION_KEPT, f->size,
+				one->reason ? one->reason : "what upstream has is not known");
 			continue;
 		}
-		if (purge_one(p, g, &why, e) < 0)
+		if (purge_candidate(p, f, &why, e) < 0)
 			return -1;
 		if (why.kind)
 			*trouble = why;
-		frozen = why.kind == ERR_BUSY ? g->platform : frozen;
+		frozen = why.kind == ERR_BUSY ? f->platform : frozen;
 	}
 	return 0;
 }
@@ -263,10 +265,10 @@ int purge(struct operation *x, const struct config *c, const struct policy *poli
 {
 	struct err trouble = ERR_INIT;
 	*out = (struct purge_result){0};
-	CLEANUP(purging_release)
-	struct purging p = {
+	CLEANUP(purge_state_release)
+	struct purge_state p = {
 		.operation = x, .policy = policy, .options = options, .result = out, .now = clock_wall_seconds()};
-	if (find(&p, e) < 0 || ask(&p, c, e) < 0 || delete_all(&p, &trouble, e) < 0)
+	if (find_candidates(&p, e) < 0 || ask_upstream(&p, c, e) < 0 || purge_candidates(&p, &trouble, e) < 0)
 		return -1;
 	if (trouble.kind)
 		*e = trouble;

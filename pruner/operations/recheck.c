@@ -7,33 +7,33 @@
 #include "lib/state/upstream/upstream.h"
 #include "pruner/plan/verdict.h"
 
-static bool is_verdict(const struct tombstone *t, enum verdict_kind kind)
+static bool has_verdict(const struct tombstone *t, enum verdict_kind kind)
 {
 	return t->verdict && strcmp(t->verdict, verdict_name[kind]) == 0;
 }
 
-bool recheck_is_upstreams(const struct tombstone *t)
+bool recheck_is_due_to_upstream(const struct tombstone *t)
 {
 	static const enum verdict_kind kinds[] = {VERDICT_DUPLICATE, VERDICT_SUPERSEDED, VERDICT_PURE};
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		if (is_verdict(t, kinds[i]))
+		if (has_verdict(t, kinds[i]))
 			return true;
 	return false;
 }
 
-static enum recheck_result nobody_can_tell(const char *why, struct buf *words)
+static enum recheck_result set_unknown(const char *why, struct buf *words)
 {
 	buf_clear(words);
 	buf_puts(words, why);
 	return RECHECK_UNKNOWN;
 }
 
-// How upstream's file that the tombstone names is today.
-static enum recheck_result look_at_named(const struct tombstone_upstream *was, const struct simplepage_file *now,
+// Compares the file that the tombstone names with what upstream has now.
+static enum recheck_result recheck_named_file(const struct tombstone_upstream *was, const struct simplepage_file *now,
 	struct buf *words)
 {
 	if (!now) {
-		buf_printf(words, "upstream has no %s any more", was->filename);
+		buf_printf(words, "upstream no longer has %s", was->filename);
 		return RECHECK_GONE;
 	}
 	if (now->yanked) {
@@ -47,13 +47,13 @@ static enum recheck_result look_at_named(const struct tombstone_upstream *was, c
 	return RECHECK_HOLDS;
 }
 
-static enum recheck_result tell_gap(const struct coverage_answer *a, struct buf *words)
+static enum recheck_result report_gap(const struct coverage_answer *a, struct buf *words)
 {
 	size_t i = 0;
 	while (i < a->places && !a->place[i].missing)
 		i++;
 	buf_clear(words);
-	buf_puts(words, "upstream has nothing any more that does the same");
+	buf_puts(words, "upstream no longer has a replacement");
 	if (i < a->places) {
 		buf_puts(words, " on Python ");
 		python_print(&a->place[i].environment->python, words);
@@ -61,56 +61,56 @@ static enum recheck_result tell_gap(const struct coverage_answer *a, struct buf 
 	return RECHECK_NARROWER;
 }
 
-// Of what other files do in its place, or the one of its name.
-static enum recheck_result look_at_all(const struct platform *p, const struct coverage_file *ours,
+// Whether upstream's files, together, still install wherever ours did.
+static enum recheck_result recheck_environments(const struct platform *p, const struct coverage_file *ours,
 	struct coverage *coverage, enum recheck_result named, struct buf *words)
 {
-	struct err unsaid = ERR_INIT;
+	struct err why = ERR_INIT;
 	struct coverage_answer a;
-	if (coverage_ask(coverage, &p->profile, ours, INT64_MAX, &a, &unsaid) < 0)
-		return nobody_can_tell(unsaid.msg, words);
+	if (coverage_ask(coverage, &p->profile, ours, INT64_MAX, &a, &why) < 0)
+		return set_unknown(why.msg, words);
 	CLEANUP(coverage_answer_release) struct coverage_answer answer = a;
 	if (answer.kind == COVERAGE_NOWHERE)
-		return nobody_can_tell("the platform's profile says nothing of it any more", words);
+		return set_unknown("no Python of the platform's profile installs it any more", words);
 	if (coverage_is_whole(&answer))
 		return RECHECK_HOLDS;
-	return named == RECHECK_HOLDS ? tell_gap(&answer, words) : named;
+	return named == RECHECK_HOLDS ? report_gap(&answer, words) : named;
 }
 
-static enum recheck_result look_at_coverage(const struct platform *p, const struct recheck_file *file,
+static enum recheck_result recheck_coverage(const struct platform *p, const struct recheck_file *file,
 	struct coverage *coverage, enum recheck_result named, struct buf *words)
 {
-	struct err unsaid = ERR_INIT;
+	struct err why = ERR_INIT;
 	CLEANUP(filename_release) struct filename name = {0};
 	bool is_wheel = filename_kind(str_from(file->filename)) == FILENAME_WHEEL;
-	if (is_wheel && filename_parse(str_from(file->filename), &name, &unsaid) < 0)
-		return nobody_can_tell(unsaid.msg, words);
+	if (is_wheel && filename_parse(str_from(file->filename), &name, &why) < 0)
+		return set_unknown(why.msg, words);
 	const struct coverage_file ours = {.filename = file->filename,
 		.name = is_wheel ? &name : NULL,
 		.requires_python = file->has_bytes ? file->requires_python : file->tombstone->requires_python};
-	return look_at_all(p, &ours, coverage, named, words);
+	return recheck_environments(p, &ours, coverage, named, words);
 }
 
-enum recheck_result justify(const struct platform *platform, const struct recheck_file *file,
+enum recheck_result recheck_tombstone(const struct platform *platform, const struct recheck_file *file,
 	const struct upstream_answer *answer, struct coverage *coverage, struct buf *words)
 {
 	const struct tombstone *t = file->tombstone;
-	if (!recheck_is_upstreams(t))
+	if (!recheck_is_due_to_upstream(t))
 		return RECHECK_HOLDS;
 	if (answer->result == UPSTREAM_ABSENT) {
-		buf_puts(words, "upstream has no such project any more");
+		buf_puts(words, "upstream no longer has the project");
 		return RECHECK_GONE;
 	}
 	if (answer->result != UPSTREAM_KNOWN || !t->upstream.filename || !coverage)
-		return nobody_can_tell(*answer->why ? answer->why : "nobody knows what upstream had", words);
-	CLEANUP(buf_release) struct buf unsaid;
-	buf_init(&unsaid, words->cap);
+		return set_unknown(*answer->why ? answer->why : "the tombstone does not say what upstream had", words);
+	CLEANUP(buf_release) struct buf reason;
+	buf_init(&reason, words->cap);
 	const struct simplepage_file *now = simplepage_find(answer->page, t->upstream.filename);
-	enum recheck_result result = look_at_named(&t->upstream, now, &unsaid);
+	enum recheck_result result = recheck_named_file(&t->upstream, now, &reason);
 	bool is_other = result == RECHECK_GONE && now;
-	if (!is_verdict(t, VERDICT_PURE) && !is_other)
-		result = look_at_coverage(platform, file, coverage, result, &unsaid);
+	if (!has_verdict(t, VERDICT_PURE) && !is_other)
+		result = recheck_coverage(platform, file, coverage, result, &reason);
 	if (result != RECHECK_HOLDS)
-		buf_str(words, buf_view(&unsaid));
+		buf_str(words, buf_view(&reason));
 	return result;
 }

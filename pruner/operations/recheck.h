@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether what upstream has now still justifies that a file of ours was pruned: before its bytes go, and after. Decides by
-// what it is given, and reads nothing. Doubt is UNKNOWN.
+// Whether upstream still justifies that a file was pruned, before its bytes are deleted or after. It decides from its
+// arguments alone. Doubt is RECHECK_UNKNOWN. Any thread, but a coverage is for one thread at a time.
 #pragma once
 
 #include "lib/base/buf.h"
@@ -12,25 +12,25 @@ struct upstream_answer;
 
 enum recheck_result {
 	RECHECK_HOLDS,
-	RECHECK_UNKNOWN,  // upstream's word is none, or nobody can tell what ours was
-	RECHECK_YANKED,   // upstream has yanked its file since
-	RECHECK_GONE,     // upstream has it no more, or other bytes under its name
-	RECHECK_NARROWER, // upstream has it, and some environment of the platform has nothing any more
+	RECHECK_UNKNOWN,  // upstream gave no answer, or the tombstone says too little
+	RECHECK_YANKED,   // upstream has yanked its file
+	RECHECK_GONE,     // upstream no longer has its file, or has other bytes under the name
+	RECHECK_NARROWER, // upstream has its file, but some environment of the platform has no replacement
 	RECHECK_COUNT,
 };
 
-// A file that was pruned.
+// A pruned file. Borrowed.
 struct recheck_file {
 	const char *filename;
 	const struct tombstone *tombstone;
-	bool has_bytes;              // they are there: then what follows is known
+	bool has_bytes;              // its bytes are there, and requires_python is known
 	const char *requires_python; // NULL: none
 };
 
-// Whether upstream was the reason at all: a retired platform, an unusable or a corrupt file, or one that is on no list
-// went for reasons of our own.
-bool recheck_is_upstreams(const struct tombstone *t);
-// coverage is of the answer's page (coverage_new); NULL where it has none. Why it does not hold is added to words. What is
-// not upstream's to justify HOLDS.
-enum recheck_result justify(const struct platform *platform, const struct recheck_file *file,
+// Whether the file was pruned for what upstream has. False for the other reasons: a retired platform, an unusable or
+// corrupt file, a file on no list.
+bool recheck_is_due_to_upstream(const struct tombstone *t);
+// coverage: of the answer's page (coverage_new); NULL where it has none. Appends to words why it does not hold. A file
+// that was not pruned for what upstream has is RECHECK_HOLDS.
+enum recheck_result recheck_tombstone(const struct platform *platform, const struct recheck_file *file,
 	const struct upstream_answer *answer, struct coverage *coverage, struct buf *words);

@@ -7,13 +7,13 @@
 #include "lib/state/publish/sidecar-ops.h"
 #include "pruner/operations/tombstones.h"
 
-struct restoring {
+struct restore_state {
 	struct operation *operation;
 	const struct restore_options *options;
 	bool *is_found; // by options->file
 };
 
-static bool is_named(const struct restoring *r, const char *filename)
+static bool is_named_file(const struct restore_state *r, const char *filename)
 {
 	bool found = false;
 	for (size_t i = 0; i < r->options->files; i++)
@@ -22,18 +22,18 @@ static bool is_named(const struct restoring *r, const char *filename)
 	return found;
 }
 
-static bool fits(void *ctx, const struct tombstones_file *grave, const struct tombstone *stone)
+static bool is_wanted_tombstone(void *ctx, const struct tombstones_file *file, const struct tombstone *stone)
 {
-	const struct restoring *r = ctx;
+	const struct restore_state *r = ctx;
 	const char *run = r->options->run;
-	return run ? stone->run && strcmp(stone->run, run) == 0 : is_named(r, grave->filename);
+	return run ? stone->run && strcmp(stone->run, run) == 0 : is_named_file(r, file->filename);
 }
 
-static int note(struct restoring *r, const struct platform *p, const char *project, const char *file,
+static int audit_restore(struct restore_state *r, const struct platform *p, const char *project, const char *file,
 	const uint8_t *sha256, const struct err *failure, struct err *e)
 {
-	return operation_note(r->operation,
-		&(struct operation_op_event){.platform = p,
+	return operation_audit(r->operation,
+		&(struct operation_event){.platform = p,
 			.action = "restore",
 			.project = project,
 			.file = file,
@@ -42,38 +42,38 @@ static int note(struct restoring *r, const struct platform *p, const char *proje
 		e);
 }
 
-static void tell_gone(struct restoring *r, const struct tombstones_file *g, const struct tombstone *stone)
+static void report_gone(struct restore_state *r, const struct tombstones_file *f, const struct tombstone *stone)
 {
 	const char *url = stone->upstream.url;
 	CLEANUP(mem_free)
-	char *words = url ? xasprintf("it was purged; upstream has %s", url) : xstrdup("its bytes are there no more");
-	operation_tell(r->operation, g->platform, g->filename, OPERATION_GONE, 0, words);
+	char *words = url ? xasprintf("it was purged; upstream has %s", url) : xstrdup("its bytes are gone");
+	operation_report(r->operation, f->platform, f->filename, OPERATION_GONE, 0, words);
 }
 
-// What of it is wrong is told, and the others are tried.
-static int restore_grave(struct restoring *r, const struct tombstones_file *g, struct err *e)
+// A failure is reported, and the other files are tried; -1 only where the audit log fails.
+static int restore_file(struct restore_state *r, const struct tombstones_file *f, struct err *e)
 {
 	struct err why = ERR_INIT;
 	CLEANUP(tombstone_release) struct tombstone stone;
-	tombstone_read(str_from(g->text), &stone);
-	const uint8_t *sha256 = stone.has_sha256 ? stone.sha256 : g->sha256;
-	if (!g->has_file) {
-		tell_gone(r, g, &stone);
+	tombstone_read(str_from(f->text), &stone);
+	const uint8_t *sha256 = stone.has_sha256 ? stone.sha256 : f->sha256;
+	if (!f->has_file) {
+		report_gone(r, f, &stone);
 		return 0;
 	}
-	if (!stone.has_sha256 && !g->has_sha256)
-		err_set(&why, ERR_INVALID, "nobody knows what its bytes were");
-	else if (sidecar_ops_restore(g->platform, r->operation->catalog, g->filename, g->folder, sha256, &why) == 0)
-		operation_tell(r->operation, g->platform, g->filename, OPERATION_DONE, g->size, "");
+	if (!stone.has_sha256 && !f->has_sha256)
+		err_set(&why, ERR_INVALID, "its SHA-256 is not known");
+	else if (sidecar_ops_restore(f->platform, r->operation->catalog, f->filename, f->folder, sha256, &why) == 0)
+		operation_report(r->operation, f->platform, f->filename, OPERATION_DONE, f->size, "");
 	if (why.kind == ERR_NOT_FOUND)
-		tell_gone(r, g, &stone);
+		report_gone(r, f, &stone);
 	else if (why.kind)
-		operation_tell(r->operation, g->platform, g->filename, OPERATION_FAILED, g->size, why.msg);
-	return note(r, g->platform, g->project, g->filename, sha256, why.kind ? &why : NULL, e);
+		operation_report(r->operation, f->platform, f->filename, OPERATION_FAILED, f->size, why.msg);
+	return audit_restore(r, f->platform, f->project, f->filename, sha256, why.kind ? &why : NULL, e);
 }
 
-// One that is listed may have a tombstone that nobody has told the catalog of yet.
-static int restore_listed(struct restoring *r, const struct platform *p, size_t i, struct err *e)
+// A file that the catalog lists may have a tombstone that no scan has found yet.
+static int restore_listed_file(struct restore_state *r, const struct platform *p, size_t i, struct err *e)
 {
 	struct err why = ERR_INIT;
 	const char *file = r->options->file[i];
@@ -86,17 +86,18 @@ static int restore_listed(struct restoring *r, const struct platform *p, size_t 
 	}
 	r->is_found[i] = true;
 	int restored = sidecar_ops_restore(p, r->operation->catalog, file, NULL, place.sha256, &why);
-	operation_tell(r->operation, p, file, restored < 0 ? OPERATION_FAILED : OPERATION_BEFORE, place.size, why.msg);
-	return restored < 0 ? note(r, p, place.project, file, place.sha256, &why, e) : 0;
+	operation_report(r->operation, p, file, restored < 0 ? OPERATION_FAILED : OPERATION_BEFORE, place.size,
+		why.msg);
+	return restored < 0 ? audit_restore(r, p, place.project, file, place.sha256, &why, e) : 0;
 }
 
-static int restore_all_listed(struct restoring *r, struct err *e)
+static int restore_listed_names(struct restore_state *r, struct err *e)
 {
 	const struct store *s = r->operation->store;
 	const struct restore_options *o = r->options;
 	for (size_t i = 0; i < s->platform_count; i++)
 		for (size_t k = 0; k < o->files && store_is_wanted(o->glob, o->globs, s->platform[i].name); k++)
-			if (restore_listed(r, &s->platform[i], k, e) < 0)
+			if (restore_listed_file(r, &s->platform[i], k, e) < 0)
 				return -1;
 	for (size_t k = 0; k < o->files; k++)
 		if (!r->is_found[k])
@@ -104,8 +105,9 @@ static int restore_all_listed(struct restoring *r, struct err *e)
 	return 0;
 }
 
-// Nothing has a tombstone of the run: an id that nobody gave, or all is listed again. What the catalog knows is the last.
-static int check_run(const struct restoring *r, struct err *e)
+// For a run that has no tombstone. No error where it is the last plan, which the catalog has; otherwise the id is
+// wrong, or all of its files are listed again.
+static int check_run_is_known(const struct restore_state *r, struct err *e)
 {
 	struct err unsaid = ERR_INIT;
 	const char *run = r->options->run;
@@ -116,22 +118,22 @@ static int check_run(const struct restoring *r, struct err *e)
 	if (catalog_plan_last(r->operation->catalog, &last, &made, &head, &unsaid) == 0 && strcmp(last.data, run) == 0)
 		return 0;
 	return err_set(e, ERR_NOT_FOUND,
-		"no file here is pruned by a run %s: it is another id, or all of them are listed again", run);
+		"no file here was pruned by run %s: the id is wrong, or all of its files are listed again", run);
 }
 
 int restore(struct operation *x, const struct restore_options *options, struct err *e)
 {
 	CLEANUP(mem_free) bool *is_found = xcalloc(options->files + 1, sizeof(*is_found));
 	CLEANUP(tombstones_release) struct tombstones tombstones;
-	struct restoring r = {x, options, is_found};
+	struct restore_state r = {x, options, is_found};
 	const struct tombstones_wanted wanted = {
-		.glob = options->glob, .globs = options->globs, .fits = fits, .ctx = &r};
-	if (tombstones_load(&tombstones, x->store, x->catalog, &wanted, e) < 0 || restore_all_listed(&r, e) < 0)
+		.glob = options->glob, .globs = options->globs, .matches = is_wanted_tombstone, .ctx = &r};
+	if (tombstones_load(&tombstones, x->store, x->catalog, &wanted, e) < 0 || restore_listed_names(&r, e) < 0)
 		return -1;
-	if (options->run && !tombstones.count && check_run(&r, e) < 0)
+	if (options->run && !tombstones.count && check_run_is_known(&r, e) < 0)
 		return -1;
 	for (size_t i = 0; i < tombstones.count; i++)
-		if (restore_grave(&r, &tombstones.item[i], e) < 0)
+		if (restore_file(&r, &tombstones.item[i], e) < 0)
 			return -1;
 	uint64_t lost = x->count[OPERATION_GONE] + x->count[OPERATION_FAILED];
 	if (operation_end(x, e) < 0)

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Undoing: what was pruned is listed again, as long as its bytes are there and still those. What was purged is named, and
-// where upstream has it.
+// Restores: lists pruned files again, if their bytes are still there and unchanged. Purged files are reported, with
+// their URL at upstream. One thread.
 #pragma once
 
 #include "pruner/operations/operation.h"
 
 struct restore_options {
-	const char *const *file; // names; a removal by hand is undone too
+	const char *const *file; // names; a removal by an operator is undone too
 	size_t files;
-	const char *run;         // or all that this run pruned; NULL: none is named
-	const char *const *glob; // names of platforms; none: all
+	const char *run;         // all files that this run pruned; NULL: none
+	const char *const *glob; // of platform names; none: all
 	size_t globs;
 };
 
-// Each file on its own: the errand tells what became of it. ERR_NOT_FOUND: a name that no platform has, pruned or listed; a
-// run that nothing is pruned by, but for that of the last plan; or some could not be restored.
+// Reports each file's result. ERR_NOT_FOUND: no platform has a file of that name, listed or pruned; no file was pruned
+// by the run, and it is not the last plan; or some files could not be restored. Ends the operation.
 int restore(struct operation *x, const struct restore_options *options, struct err *e) MUST_CHECK;

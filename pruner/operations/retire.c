@@ -12,19 +12,19 @@
 #include "lib/state/store/freeze.h"
 #include "pruner/operations/tombstones.h"
 
-// What is to be unlisted: a file, or one that another run unlisted already.
-struct retiring {
+// found: the files to retire, those included that another run has already unlisted.
+struct retire_state {
 	struct operation *operation;
 	const struct platform *platform;
 	const struct retire_options *options;
 	struct tombstones found;
 	struct strset projects;
-	const char *name; // of the project that is being looked at
+	const char *name; // of the current project
 	char *run, *reason;
 	int64_t now;
 };
 
-static void retiring_release(struct retiring *r)
+static void retire_state_release(struct retire_state *r)
 {
 	strset_release(&r->projects);
 	free(r->run);
@@ -32,18 +32,18 @@ static void retiring_release(struct retiring *r)
 	tombstones_release(&r->found);
 }
 
-// --- what there is ---
+// --- the files of the platform ---
 
-static int add_project(void *ctx, const struct catalog_project *project, struct err *e UNUSED)
+static int add_project_name(void *ctx, const struct catalog_project *project, struct err *e UNUSED)
 {
-	struct retiring *r = ctx;
+	struct retire_state *r = ctx;
 	strset_add(&r->projects, project->project);
 	return 0;
 }
 
-static int add_file(void *ctx, const struct catalog_candidate *file, struct err *e UNUSED)
+static int add_file_of_platform(void *ctx, const struct catalog_candidate *file, struct err *e UNUSED)
 {
-	struct retiring *r = ctx;
+	struct retire_state *r = ctx;
 	if (file->platform != r->platform->id)
 		return 0;
 	CLEANUP(mem_free) char *folder = operation_folder(file->path);
@@ -60,47 +60,47 @@ static int add_file(void *ctx, const struct catalog_candidate *file, struct err 
 	return 0;
 }
 
-// Another run's, which the platform's end overtakes.
-static bool is_overtaken(void *ctx UNUSED, const struct tombstones_file *grave, const struct tombstone *stone)
+// A tombstone of another run is replaced by one of the retirement.
+static bool is_of_other_run(void *ctx UNUSED, const struct tombstones_file *file, const struct tombstone *stone)
 {
-	return grave->has_file && stone->run && !(stone->verdict && strcmp(stone->verdict, TOMBSTONE_RETIRED) == 0);
+	return file->has_file && stone->run && !(stone->verdict && strcmp(stone->verdict, TOMBSTONE_RETIRED) == 0);
 }
 
-// Those in quarantine may have a tombstone already.
-static bool is_buried_and_refused(void *ctx UNUSED, const struct tombstones_file *grave,
+// A quarantined file may already have a tombstone.
+static bool is_quarantined_tombstone(void *ctx UNUSED, const struct tombstones_file *file,
 	const struct tombstone *stone UNUSED)
 {
-	return grave->has_file && grave->refusal;
+	return file->has_file && file->refusal;
 }
 
-static int find(struct retiring *r, struct err *e)
+static int find_files(struct retire_state *r, struct err *e)
 {
 	struct catalog *c = r->operation->catalog;
-	const struct tombstones_wanted overtaken = {
-		.glob = (const char *const *)&r->platform->name, .globs = 1, .fits = is_overtaken};
-	if (tombstones_load(&r->found, r->operation->store, c, &overtaken, e) < 0 ||
-		catalog_projects(c, r->platform->id, add_project, r, e) < 0)
+	const struct tombstones_wanted other_runs = {
+		.glob = (const char *const *)&r->platform->name, .globs = 1, .matches = is_of_other_run};
+	if (tombstones_load(&r->found, r->operation->store, c, &other_runs, e) < 0 ||
+		catalog_projects(c, r->platform->id, add_project_name, r, e) < 0)
 		return -1;
 	for (size_t i = 0; i < r->projects.count; i++) {
 		r->name = r->projects.item[i];
-		if (catalog_candidates(c, r->platform->id, r->name, add_file, r, e) < 0)
+		if (catalog_candidates(c, r->platform->id, r->name, add_file_of_platform, r, e) < 0)
 			return -1;
 	}
 	r->name = NULL;
-	return catalog_quarantined_files(c, add_file, r, e);
+	return catalog_quarantined_files(c, add_file_of_platform, r, e);
 }
 
-static bool is_done(const struct tombstones *done, const struct tombstones_file *g)
+static bool has_tombstone(const struct tombstones *done, const struct tombstones_file *f)
 {
 	for (size_t i = 0; i < done->count; i++)
-		if (strcmp(done->item[i].filename, g->filename) == 0 && strcmp(done->item[i].folder, g->folder) == 0)
+		if (strcmp(done->item[i].filename, f->filename) == 0 && strcmp(done->item[i].folder, f->folder) == 0)
 			return true;
 	return false;
 }
 
-// --- doing it ---
+// --- retiring ---
 
-static int bury(struct retiring *r, const struct tombstones_file *g, struct err *e)
+static int retire_file(struct retire_state *r, const struct tombstones_file *f, struct err *e)
 {
 	struct err why = ERR_INIT;
 	struct tombstone stone = {.reason = r->reason,
@@ -108,31 +108,31 @@ static int bury(struct retiring *r, const struct tombstones_file *g, struct err 
 		.by = r->operation->who,
 		.verdict = TOMBSTONE_RETIRED,
 		.run = r->run,
-		.project = g->project,
-		.requires_python = g->requires_python,
-		.size = (int64_t)g->size,
-		.has_sha256 = g->has_sha256};
-	memcpy(stone.sha256, g->sha256, SHA256_SIZE);
+		.project = f->project,
+		.requires_python = f->requires_python,
+		.size = (int64_t)f->size,
+		.has_sha256 = f->has_sha256};
+	memcpy(stone.sha256, f->sha256, SHA256_SIZE);
 	if (r->options->is_dry) {
-		operation_tell(r->operation, g->platform, g->filename, OPERATION_WOULD, g->size, "");
+		operation_report(r->operation, f->platform, f->filename, OPERATION_WOULD, f->size, "");
 		return 0;
 	}
-	int buried =
-		sidecar_ops_remove(g->platform, r->operation->catalog, g->filename, g->folder, &stone, false, &why);
-	operation_tell(r->operation, g->platform, g->filename, buried < 0 ? OPERATION_FAILED : OPERATION_DONE, g->size,
-		why.msg);
-	return operation_note(r->operation,
-		&(struct operation_op_event){.platform = g->platform,
+	int retired =
+		sidecar_ops_remove(f->platform, r->operation->catalog, f->filename, f->folder, &stone, false, &why);
+	operation_report(r->operation, f->platform, f->filename, retired < 0 ? OPERATION_FAILED : OPERATION_DONE,
+		f->size, why.msg);
+	return operation_audit(r->operation,
+		&(struct operation_event){.platform = f->platform,
 			.action = "retire",
-			.project = g->project,
-			.file = g->filename,
-			.sha256 = g->has_sha256 ? g->sha256 : NULL,
+			.project = f->project,
+			.file = f->filename,
+			.sha256 = f->has_sha256 ? f->sha256 : NULL,
 			.reason = r->options->reason,
-			.failure = buried < 0 ? &why : NULL},
+			.failure = retired < 0 ? &why : NULL},
 		e);
 }
 
-static int freeze(struct retiring *r, struct err *e)
+static int freeze_platform(struct retire_state *r, struct err *e)
 {
 	CLEANUP(buf_release) struct buf why;
 	buf_init(&why, SIZE_MAX / 2);
@@ -148,27 +148,28 @@ static int freeze(struct retiring *r, struct err *e)
 		*r->options->reason ? xasprintf(FREEZE_RETIRED ": %s", r->options->reason) : xstrdup(FREEZE_RETIRED);
 	if (freeze_set(r->platform, r->operation->who, reason, FREEZE_WAIT_MS, e) < 0)
 		return -1;
-	return operation_note(r->operation,
-		&(struct operation_op_event){.platform = r->platform, .action = "freeze", .reason = reason}, e);
+	return operation_audit(r->operation,
+		&(struct operation_event){.platform = r->platform, .action = "freeze", .reason = reason}, e);
 }
 
 int retire(struct operation *x, const struct platform *p, const struct retire_options *options, struct err *e)
 {
 	CLEANUP(tombstones_release) struct tombstones refused = {0};
-	CLEANUP(retiring_release)
-	struct retiring r = {.operation = x, .platform = p, .options = options, .now = clock_wall_seconds()};
+	CLEANUP(retire_state_release)
+	struct retire_state r = {.operation = x, .platform = p, .options = options, .now = clock_wall_seconds()};
 	const struct tombstones_wanted wanted = {
-		.glob = (const char *const *)&p->name, .globs = 1, .fits = is_buried_and_refused};
+		.glob = (const char *const *)&p->name, .globs = 1, .matches = is_quarantined_tombstone};
 	r.run = xasprintf("retire-%s", p->name);
 	r.reason = xasprintf("the platform was retired%s%s", *options->reason ? ": " : "", options->reason);
 	if (!p->id)
-		return err_set(e, ERR_NOT_FOUND, "platform %s is not in the catalog: wheelcache index comes first",
+		return err_set(e, ERR_NOT_FOUND, "platform %s is not in the catalog: run wheelcache index first",
 			p->name);
-	if (freeze(&r, e) < 0 || find(&r, e) < 0 || tombstones_load(&refused, x->store, x->catalog, &wanted, e) < 0)
+	if (freeze_platform(&r, e) < 0 || find_files(&r, e) < 0 ||
+		tombstones_load(&refused, x->store, x->catalog, &wanted, e) < 0)
 		return -1;
 	for (size_t i = 0; i < r.found.count; i++)
-		if (!is_done(&refused, &r.found.item[i]) && bury(&r, &r.found.item[i], e) < 0)
+		if (!has_tombstone(&refused, &r.found.item[i]) && retire_file(&r, &r.found.item[i], e) < 0)
 			return -1;
 	uint64_t failed = x->count[OPERATION_FAILED];
-	return failed ? err_set(e, ERR_IO, "%llu files are listed still", (unsigned long long)failed) : 0;
+	return failed ? err_set(e, ERR_IO, "%llu files are still listed", (unsigned long long)failed) : 0;
 }

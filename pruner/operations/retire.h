@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Taking a whole platform out of use: it is frozen, so that nobody fills it any more, and everything on it is unlisted. Its
-// bytes go by a purge (pruner/operations/purge.h), after the grace. The run of its tombstones is "retire-PLATFORM".
+// Retires a platform: freezes it, so that nothing is added, and unlists all of its files. A purge (purge.h) deletes the
+// bytes after the grace period. The run id of the tombstones is "retire-PLATFORM". One thread.
 #pragma once
 
 #include "pruner/operations/operation.h"
 
 struct retire_options {
 	const char *reason; // "" for none
-	bool is_dry;        // nothing is changed: what would be is told
+	bool is_dry;        // only report what would be done
 };
 
-// Done again where it was cut off, and for what came meanwhile. ERR_BUSY where the platform is frozen for another reason.
-// What was removed by hand stays as it is. The caller ends the errand.
+// Can be repeated: it continues a run that was killed, and retires files that came later. Files that an operator
+// removed by hand stay as they are. ERR_BUSY where the platform is frozen for another reason, ERR_NOT_FOUND where it
+// was never scanned, ERR_IO where a file could not be unlisted. The caller ends the operation.
 int retire(struct operation *x, const struct platform *p, const struct retire_options *options,
 	struct err *e) MUST_CHECK;

@@ -6,31 +6,31 @@
 
 #include "lib/state/catalog/catalog-mark.h"
 
-struct loading {
+struct tombstones_load_state {
 	struct tombstones *tombstones;
 	const struct tombstones_wanted *wanted;
 	const struct platform *platform;
 };
 
-static const char *keep(struct arena *text, const char *s)
+static const char *copy_to_arena(struct arena *text, const char *s)
 {
 	return s ? arena_copy(text, str_from(s)) : NULL;
 }
 
-void tombstones_add(struct tombstones *g, const struct tombstones_file *found)
+void tombstones_add(struct tombstones *t, const struct tombstones_file *found)
 {
-	GROW(g->item, g->count, g->room);
-	struct tombstones_file *one = &g->item[g->count++];
+	GROW(t->item, t->count, t->room);
+	struct tombstones_file *one = &t->item[t->count++];
 	*one = *found;
 	const char **const kept[] = {&one->filename, &one->folder, &one->text, &one->project, &one->version,
 		&one->requires_python, &one->refusal};
 	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
-		*kept[i] = keep(&g->text, *kept[i]);
+		*kept[i] = copy_to_arena(&t->text, *kept[i]);
 }
 
-static int take(void *ctx, const struct catalog_marked *mark, struct err *e UNUSED)
+static int add_marked_file(void *ctx, const struct catalog_marked *mark, struct err *e UNUSED)
 {
-	const struct loading *l = ctx;
+	const struct tombstones_load_state *l = ctx;
 	struct tombstones_file one = {
 		.platform = l->platform,
 		.filename = mark->filename,
@@ -49,7 +49,7 @@ static int take(void *ctx, const struct catalog_marked *mark, struct err *e UNUS
 		memcpy(one.sha256, mark->sha256, SHA256_SIZE);
 	CLEANUP(tombstone_release) struct tombstone stone;
 	tombstone_read(str_from(one.text), &stone);
-	if (!l->wanted->fits || l->wanted->fits(l->wanted->ctx, &one, &stone))
+	if (!l->wanted->matches || l->wanted->matches(l->wanted->ctx, &one, &stone))
 		tombstones_add(l->tombstones, &one);
 	return 0;
 }
@@ -60,19 +60,19 @@ int tombstones_load(struct tombstones *out, const struct store *store, struct ca
 	size_t platforms = 0;
 	*out = (struct tombstones){0};
 	for (size_t i = 0; i < store->platform_count; i++) {
-		struct loading l = {out, wanted, &store->platform[i]};
+		struct tombstones_load_state l = {out, wanted, &store->platform[i]};
 		if (!store_is_wanted(wanted->glob, wanted->globs, l.platform->name))
 			continue;
 		platforms++;
-		if (l.platform->id && catalog_marks(catalog, l.platform->id, MARK_PRUNED, take, &l, e) < 0)
+		if (l.platform->id && catalog_marks(catalog, l.platform->id, MARK_PRUNED, add_marked_file, &l, e) < 0)
 			return -1;
 	}
 	return platforms || !wanted->globs ? 0 : err_set(e, ERR_NOT_FOUND, "no platform of the store has such a name");
 }
 
-void tombstones_release(struct tombstones *g)
+void tombstones_release(struct tombstones *t)
 {
-	free(g->item);
-	arena_release(&g->text);
-	*g = (struct tombstones){0};
+	free(t->item);
+	arena_release(&t->text);
+	*t = (struct tombstones){0};
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tombstones of a store as the catalog has them, read into memory: whoever handles them writes the catalog meanwhile.
+// The tombstones of a store that the catalog has, read into memory, because the caller writes the catalog while it
+// handles them. One thread at a time.
 #pragma once
 
 #include <stdbool.h>
@@ -11,26 +12,26 @@
 #include "lib/state/store/store.h"
 #include "lib/state/store/tombstone.h"
 
-// One tombstone, and the file beside it.
+// One tombstone and its file. The strings belong to struct tombstones.
 struct tombstones_file {
 	const struct platform *platform;
 	const char *filename, *folder;
 	const char *text; // of the tombstone
-	bool has_file;    // its bytes are there, and what follows is of these
+	bool has_file;    // its bytes are there, and the fields below describe them
 	uint64_t size;
 	int64_t mtime_ns;
 	bool has_sha256;
 	uint8_t sha256[SHA256_SIZE];
-	const char *project;                             // NULL: it is in quarantine, for the reason that follows
+	const char *project;                             // NULL: the file is quarantined, and refusal says why
 	const char *version, *requires_python, *refusal; // NULL: none
 };
 
-// Which are wanted.
+// Which tombstones to load.
 struct tombstones_wanted {
-	const char *const *glob; // names of platforms; none: all
+	const char *const *glob; // of platform names; none: all
 	size_t globs;
-	// NULL: all. The tombstone is read, and is the caller's only for the call.
-	bool (*fits)(void *ctx, const struct tombstones_file *grave, const struct tombstone *stone);
+	// NULL: all. file and stone are valid during the call.
+	bool (*matches)(void *ctx, const struct tombstones_file *file, const struct tombstone *stone);
 	void *ctx;
 };
 
@@ -40,9 +41,9 @@ struct tombstones {
 	struct arena text;
 };
 
-// ERR_NOT_FOUND where a platform was asked for and none has such a name. To be released whatever it returned.
+// ERR_NOT_FOUND where no platform matches glob; errors of catalog.h. To be released in any case.
 int tombstones_load(struct tombstones *out, const struct store *store, struct catalog *catalog,
 	const struct tombstones_wanted *wanted, struct err *e) MUST_CHECK;
-// Copies it, and its strings.
-void tombstones_add(struct tombstones *g, const struct tombstones_file *found);
-void tombstones_release(struct tombstones *g);
+// Adds a copy, with its strings.
+void tombstones_add(struct tombstones *t, const struct tombstones_file *found);
+void tombstones_release(struct tombstones *t);

@@ -157,7 +157,7 @@ def test_other_bytes_are_not_restored(at):
     ([FIRST, "--run", "x"], "what is to be restored", 2),
     (["seven-1.0-py3-none-any.whl"], "no platform has", 1),
     ([FIRST, "--platform", "nowhere"], "no platform", 1),
-    (["--run", "no-such-run"], "no file here is pruned by a run no-such-run: ", 1),
+    (["--run", "no-such-run"], "no file here was pruned by run no-such-run: ", 1),
 ])
 def test_mistakes_are_named(at, words, expected, code):
     assert expected in at.restore(*words, code=code).stderr

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What upstream's changes mean for what was pruned (justify) and for what is yanked (yanks).
+// What upstream's changes mean for what was pruned (recheck_tombstone) and for what is yanked (yanks).
 #include "pruner/operations/recheck.h"
 
 #include <setjmp.h>
@@ -64,7 +64,7 @@ static enum recheck_result judge(const char *ours, const struct tombstone *t, en
 		.why = is_known ? "" : "it said so",
 		.page = is_known ? &page : NULL};
 	const struct recheck_file file = {.filename = ours, .tombstone = t};
-	return justify(&platform, &file, &answer, coverage, words);
+	return recheck_tombstone(&platform, &file, &answer, coverage, words);
 }
 
 static void what_justifies_it_now(void **state UNUSED)
@@ -80,19 +80,19 @@ static void what_justifies_it_now(void **state UNUSED)
 		{"duplicate", OURS, OURS, NULL, UPSTREAM_KNOWN, FILE(OURS, SAME_SHA ",\"yanked\":\"bad\""),
 			RECHECK_YANKED, "upstream has yanked " OURS ": bad"},
 		{"duplicate", OURS, OURS, NULL, UPSTREAM_KNOWN, PLAIN("foo-2.0-py3-none-any.whl"), RECHECK_GONE,
-			"upstream has no " OURS " any more"},
+			"upstream no longer has " OURS},
 		{"duplicate", OURS, OURS, NULL, UPSTREAM_KNOWN, FILE(OURS, OTHER_SHA), RECHECK_GONE,
 			"upstream has other bytes under the name " OURS},
 		// Another file does it now.
 		{"duplicate", OURS, OURS, NULL, UPSTREAM_KNOWN, PLAIN("foo-1.0-py3-none-any.whl"), RECHECK_HOLDS, ""},
 		{"duplicate", OURS, OURS, NULL, UPSTREAM_KNOWN, PLAIN("foo-1.0-cp311-cp311-linux_x86_64.whl"),
-			RECHECK_GONE, "upstream has no " OURS " any more"},
+			RECHECK_GONE, "upstream no longer has " OURS},
 		{"superseded", OURS, "foo-1.0-py3-none-any.whl", NULL, UPSTREAM_KNOWN,
 			PLAIN("foo-1.0-py3-none-any.whl"), RECHECK_HOLDS, ""},
 		// It needs a newer Python by now than ours did; or no newer one than ours.
 		{"superseded", OURS, "foo-1.0-py3-none-any.whl", NULL, UPSTREAM_KNOWN,
 			FILE("foo-1.0-py3-none-any.whl", SAME_SHA ",\"requires-python\":\">=3.10.5\""),
-			RECHECK_NARROWER, "upstream has nothing any more that does the same on Python 3.10"},
+			RECHECK_NARROWER, "upstream no longer has a replacement on Python 3.10"},
 		{"superseded", OURS, "foo-1.0-py3-none-any.whl", ">=3.10.7", UPSTREAM_KNOWN,
 			FILE("foo-1.0-py3-none-any.whl", SAME_SHA ",\"requires-python\":\">=3.10.5\""), RECHECK_HOLDS,
 			""},
@@ -102,16 +102,16 @@ static void what_justifies_it_now(void **state UNUSED)
 			FILE("foo-1.0.tar.gz", SAME_SHA ",\"yanked\":true"), RECHECK_YANKED,
 			"upstream has yanked foo-1.0.tar.gz"},
 		{"pure", "foo-1.0-py3-none-any.whl", "foo-1.0.tar.gz", NULL, UPSTREAM_KNOWN, PLAIN("foo-2.0.tar.gz"),
-			RECHECK_GONE, "upstream has no foo-1.0.tar.gz any more"},
+			RECHECK_GONE, "upstream no longer has foo-1.0.tar.gz"},
 		{"duplicate", OURS, OURS, NULL, UPSTREAM_ABSENT, PLAIN(OURS), RECHECK_GONE,
-			"upstream has no such project any more"},
+			"upstream no longer has the project"},
 		{"duplicate", OURS, OURS, NULL, UPSTREAM_TIMEOUT, PLAIN(OURS), RECHECK_UNKNOWN, "it said so"},
 		{"duplicate", OURS, NULL, NULL, UPSTREAM_KNOWN, PLAIN(OURS), RECHECK_UNKNOWN,
-			"nobody knows what upstream had"},
-		// The platform has no such Python any more.
+			"the tombstone does not say what upstream had"},
+		// The platform no longer has such a Python.
 		{"duplicate", "foo-1.0-cp39-cp39-linux_x86_64.whl", "foo-1.0-cp39-cp39-linux_x86_64.whl", NULL,
 			UPSTREAM_KNOWN, PLAIN(OURS), RECHECK_UNKNOWN,
-			"the platform's profile says nothing of it any more"},
+			"no Python of the platform's profile installs it any more"},
 		// Upstream has nothing to do with it.
 		{"off-list", OURS, OURS, NULL, UPSTREAM_KNOWN, PLAIN("foo-2.0.tar.gz"), RECHECK_HOLDS, ""},
 		{TOMBSTONE_RETIRED, OURS, NULL, NULL, UPSTREAM_ABSENT, PLAIN("foo-2.0.tar.gz"), RECHECK_HOLDS, ""},
@@ -186,5 +186,5 @@ int main(void)
 		cmocka_unit_test(which_releases_are_yanked),
 		cmocka_unit_test(nothing_is_yanked),
 	};
-	return cmocka_run_group_tests_name("justify", tests, make_platform, release_platform);
+	return cmocka_run_group_tests_name("recheck_tombstone", tests, make_platform, release_platform);
 }
