@@ -52,7 +52,6 @@ OWNER = {
     "openssl/": "lib/format/digest.c server/http/tls.c",
     "sodium.h": "lib/format/multi-digest.c",
     "sqlite3.h": "lib/state/catalog/catalog.c",
-    "yajl/": "lib/format/json-sax.c",
     "zip.h": "lib/domain/archive/zipread.c",
     "zlib.h": "lib/format/compress.c",
     "zstd.h": "lib/format/compress.c",

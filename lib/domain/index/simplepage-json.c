@@ -275,7 +275,7 @@ enum simplepage_fault simplepage_read_json(struct simplepage_make *m, struct str
 	bool is_cut = false;
 	CLEANUP(arena_release) struct arena room = {0};
 	struct reading r = {.m = m};
-	if (jsonwalk(body, &room, on_value, &r, &is_cut, e) < 0)
+	if (json_sax_read(body, &room, on_value, &r, &is_cut, e) < 0)
 		return is_cut ? SIMPLEPAGE_TRUNCATED : SIMPLEPAGE_NOT_A_PAGE;
 	if (r.status.ptr)
 		simplepage_make_status(m, r.status, r.reason);

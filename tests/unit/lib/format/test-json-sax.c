@@ -36,7 +36,7 @@ static void write_down(void *ctx, const struct json_sax_value *v)
 static int walk(struct str text, struct buf *seen, bool *is_cut, struct err *e)
 {
 	CLEANUP(arena_release) struct arena room = {0};
-	return jsonwalk(text, &room, write_down, seen, is_cut, e);
+	return json_sax_read(text, &room, write_down, seen, is_cut, e);
 }
 
 static void tells_each_value_with_its_keys(void **state UNUSED)
@@ -92,18 +92,48 @@ static void texts_last(void **state UNUSED)
 	bool is_cut;
 	struct str text[3], *next = text;
 	CLEANUP(arena_release) struct arena room = {0};
-	assert_int_equal(jsonwalk(STR("[\"\\u0041\",\"plain\",\"\\u0000b\"]"), &room, collect, &next, &is_cut, &e), 0);
+	assert_int_equal(json_sax_read(STR("[\"\\u0041\",\"plain\",\"\\u0000b\"]"), &room, collect, &next, &is_cut, &e),
+		0);
 	assert_true(str_eq(text[0], STR("A")));
 	assert_true(str_eq(text[1], STR("plain")));
 	assert_true(str_eq(text[2], STR("\0b")));
-	next = text; // half a pair of surrogates, before what looks like the other one: a yajl without patches ends the program
-	assert_int_equal(jsonwalk(STR("[\"\\uD800\\\\u\"]"), &room, collect, &next, &is_cut, &e), 0);
+}
+
+static void escapes_become_utf8(void **state UNUSED)
+{
+	static const struct {
+		const char *json, *wanted;
+	} cases[] = {
+		{"\\\"\\\\\\/\\b\\f\\n\\r\\t", "\"\\/\b\f\n\r\t"},
+		{"\\u007f\\u0080\\u07FF\\u0800\\uffff", "\x7f\xc2\x80\xdf\xbf\xe0\xa0\x80\xef\xbf\xbf"},
+		{"\\ud83D\\uDe00", "\xf0\x9f\x98\x80"},
+		{"\\uDBFF\\uDFFF", "\xf4\x8f\xbf\xbf"},
+		{"\\uD800", "\xef\xbf\xbd"},
+		{"\\uD800\\\\u", "\xef\xbf\xbd\\u"},
+		{"\\uDC00\\uD800", "\xef\xbf\xbd\xef\xbf\xbd"},
+		{"\\uD800\\uD83D\\uDE00", "\xef\xbf\xbd\xf0\x9f\x98\x80"},
+		{"\\uD800\\u0041", "\xef\xbf\xbd"
+				   "A"},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct err e = ERR_INIT;
+		bool is_cut;
+		struct str text, *next = &text;
+		CLEANUP(arena_release) struct arena room = {0};
+		CLEANUP(mem_free) char *json = xasprintf("\"%s\"", cases[i].json);
+		assert_int_equal(json_sax_read(str_from(json), &room, collect, &next, &is_cut, &e), 0);
+		assert_true(str_eq(text, str_from(cases[i].wanted)));
+	}
 }
 
 static void what_is_no_json_is_refused(void **state UNUSED)
 {
 	static const char *const bad[] = {"nonsense", "{\"a\":1,}", "[1] [2]", "[1] \"", "{}\n\n\"a", "{'a':1}",
-		"[\"\xff\"]", "[01]", "// no\n[]", "{1:2}", "]"};
+		"[\"\xff\"]", "[01]", "// no\n[]", "{1:2}", "]", "[\"\xc3\"]", "[\"\xed\xa0\x80\"]", "[\"\xc0\xaf\"]",
+		"\xef\xbb\xbf[]", "[\"a\tb\"]", "[\"long enough\n\"]", "[\"\\x41\"]", "[\"\\u00g0\"]", "[\"\\U0041\"]",
+		"[1.]", "[.5]", "[+1]", "[-]", "[1e]", "[1e+]", "[-01]", "[0x1]", "[NaN]", "[truE]", "[nulll]", "[1,]",
+		"[,1]", "[1 2]", "[1:2]", "{\"a\" 1}", "{\"a\",1}", "{\"a\":1 \"b\":2}", "{\"a\":1:2}", "{,}",
+		"{\"a\"}", "[}", "{]", "[{]}", "[1}", "{\"a\":1]", ":", ",", "\"a\"\"b\"", "1 2", "[\f1]"};
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		struct err e = ERR_INIT;
 		bool is_cut = true;
@@ -144,6 +174,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tells_each_value_with_its_keys),
 		cmocka_unit_test(texts_last),
+		cmocka_unit_test(escapes_become_utf8),
 		cmocka_unit_test(what_is_no_json_is_refused),
 		cmocka_unit_test(depth_takes_nothing),
 	};
