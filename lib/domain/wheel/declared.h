@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the sender of a file says of it, held against what the file is: the form of the legacy upload
-// API. The page's facts come from the file; the form can only contradict them. Pure; thread-safe.
+// Compares what the form of the legacy upload API declares about a file with the file itself. The index uses only the
+// facts of the file; a form that contradicts them is rejected. Pure functions; any thread.
 #pragma once
 
 #include "lib/base/err.h"
 #include "lib/domain/text/filename.h"
 #include "lib/format/multi-digest.h"
 
-// NULL: nothing was said. Borrowed.
+// The fields of the form; NULL: not given. Borrowed.
 struct declared {
 	const char *name;                 // of the project, any spelling
 	const char *version;              // any spelling
@@ -15,10 +15,11 @@ struct declared {
 	const char *digest[DIGEST_COUNT]; // hexadecimal
 };
 
-// ERR_INVALID with what was said and what is so. A digest that could not be counted (FIPS mode) is
-// not compared.
-int declared_check_bytes(const struct declared *claims, const struct digest_value hash[DIGEST_COUNT],
+// Compares the declared digests with those of the file. ERR_INVALID with both values if one differs. A digest that
+// could not be computed (FIPS mode) is not compared.
+int declared_check_bytes(const struct declared *form, const struct digest_value hash[DIGEST_COUNT],
 	struct err *e) MUST_CHECK;
-// file is what was found in the file of this name.
-int declared_check_name(const struct declared *claims, struct str filename, const struct filename *file,
+// Compares the declared name, version and type with those of the file. filename is its name; file is what the name and
+// the content say. ERR_INVALID with both values if one differs.
+int declared_check_name(const struct declared *form, struct str filename, const struct filename *file,
 	struct err *e) MUST_CHECK;

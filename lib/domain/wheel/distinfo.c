@@ -30,8 +30,8 @@ bool distinfo_is_version(struct str text, const struct filename *name)
 	return same;
 }
 
-// "<name>-<version>", where old tools left dashes in either.
-static bool is_meant(struct str stem, const struct filename *name)
+// Whether the stem is another spelling of "<name>-<version>". Old tools left dashes in both parts.
+static bool is_other_spelling(struct str stem, const struct filename *name)
 {
 	for (size_t i = 1; i + 1 < stem.len; i++)
 		if (stem.ptr[i] == '-' && distinfo_is_project(str_slice(stem, 0, i), name) &&
@@ -46,8 +46,8 @@ static int check_stem(struct str folder, const struct filename *name, enum stric
 	struct str stem = str_slice(folder, 0, folder.len - STR(".dist-info").len);
 	if (str_eq(stem, name->stem))
 		return 0;
-	if (stem.len > LIMIT_FILE_NAME || !is_meant(stem, name))
-		return err_set(e, ERR_INVALID, "the folder " STR_FMT " is not of " STR_FMT, STR_ARG(folder),
+	if (stem.len > LIMIT_FILE_NAME || !is_other_spelling(stem, name))
+		return err_set(e, ERR_INVALID, "the folder " STR_FMT " does not belong to " STR_FMT, STR_ARG(folder),
 			STR_ARG(name->stem));
 	return findings_add_or_fail(findings, strictness, e, "the folder " STR_FMT " is not spelled as " STR_FMT,
 		STR_ARG(folder), STR_ARG(name->stem));
@@ -71,7 +71,8 @@ int distinfo_find(const struct zipdirectory *zip, const struct filename *name, e
 	return check_stem(*folder, name, strictness, findings, e);
 }
 
-static int check_path(const struct zipmember *m, enum strictness strictness, struct findings *findings, struct err *e)
+static int check_member_path(const struct zipmember *m, enum strictness strictness, struct findings *findings,
+	struct err *e)
 {
 	if (memberpath_leads_out(m->name))
 		return err_set(e, ERR_INVALID, "the path " STR_FMT " leads out of the wheel", STR_ARG(m->name));
@@ -80,9 +81,9 @@ static int check_path(const struct zipmember *m, enum strictness strictness, str
 		const char *what;
 	} oddities[] = {
 		{!memberpath_is_plain(m->name), "has empty parts or \".\""},
-		// APPNOTE 4.4.17.1. On Linux pip makes a file whose name has the backslash.
+		// APPNOTE 4.4.17.1. On Linux pip creates a file whose name contains the backslash.
 		{str_find(m->name, '\\') >= 0, "has backslashes"},
-		// PEP 778 is deferred: installers write the link's target into a plain file.
+		// PEP 778 is deferred. Installers write the target of the link into a regular file.
 		{S_ISLNK(m->mode), "is a symbolic link"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(oddities); i++)
@@ -96,7 +97,7 @@ int distinfo_check_paths(const struct zipdirectory *zip, enum strictness strictn
 	struct err *e)
 {
 	for (size_t i = 0; i < zip->count; i++)
-		if (check_path(&zip->members[i], strictness, findings, e) < 0)
+		if (check_member_path(&zip->members[i], strictness, findings, e) < 0)
 			return -1;
 	return 0;
 }

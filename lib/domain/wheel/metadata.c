@@ -8,21 +8,22 @@
 
 enum { NEWEST_MAJOR = 2, NEWEST_MINOR = 6 };
 
-// Metadata-Version is "<major>.<minor>"; -1 where a part is no small number.
-static int small_number(struct str digits)
+// Parses a part of Metadata-Version, which is "<major>.<minor>". -1 if it is not a number of at most four digits.
+static int parse_small_number(struct str digits)
 {
 	uint64_t n;
 	return digits.len <= 4 && decimal_parse(digits, INT_MAX, &n) ? (int)n : -1;
 }
 
-// Consumers must fail on a greater major and warn on a greater minor. 2.0 was never valid, and PyPI
-// has many.
-static int check_version(struct str version, enum strictness strictness, struct findings *findings, struct err *e)
+// Consumers must fail on a greater major and warn on a greater minor. 2.0 was never valid, but PyPI has many such
+// files.
+static int check_metadata_version(struct str version, enum strictness strictness, struct findings *findings,
+	struct err *e)
 {
 	if (!version.len)
 		return findings_add_or_fail(findings, strictness, e, "core metadata: no Metadata-Version");
 	struct str rest = version;
-	int major = small_number(str_cut(&rest, '.')), minor = small_number(rest);
+	int major = parse_small_number(str_cut(&rest, '.')), minor = parse_small_number(rest);
 	if (major < 1 || minor < 0 || major > NEWEST_MAJOR)
 		return err_set(e, ERR_INVALID, "core metadata: unknown Metadata-Version");
 	if ((major == NEWEST_MAJOR && (minor == 0 || minor > NEWEST_MINOR)) || (major == 1 && minor > 2))
@@ -39,8 +40,8 @@ static const struct str field_name[FIELD_COUNT] = {
 	[FIELD_REQUIRES_PYTHON] = STR("Requires-Python"),
 };
 
-// The first value of each field, and how often the field is there.
-static void collect(struct str text, struct str value[FIELD_COUNT], unsigned count[FIELD_COUNT])
+// The first value of each field, and how often the field occurs.
+static void collect_fields(struct str text, struct str value[FIELD_COUNT], unsigned count[FIELD_COUNT])
 {
 	struct rfc822_field field;
 	while (rfc822_fields_next(&text, &field))
@@ -54,11 +55,11 @@ int metadata_parse(struct str text, enum strictness strictness, struct findings 
 {
 	struct str value[FIELD_COUNT] = {{0}};
 	unsigned count[FIELD_COUNT] = {0};
-	collect(text, value, count);
+	collect_fields(text, value, count);
 	for (size_t i = FIELD_NAME; i <= FIELD_VERSION; i++)
 		if (!value[i].len)
 			return err_set(e, ERR_INVALID, "core metadata: no " STR_FMT, STR_ARG(field_name[i]));
-	for (size_t i = 0; i < FIELD_COUNT; i++) // readers differ in which one they take
+	for (size_t i = 0; i < FIELD_COUNT; i++) // readers differ in which one they use
 		if (count[i] > 1 && findings_add_or_fail(findings, strictness, e, "core metadata: several " STR_FMT,
 					    STR_ARG(field_name[i])) < 0)
 			return -1;
@@ -70,5 +71,5 @@ int metadata_parse(struct str text, enum strictness strictness, struct findings 
 		.version = value[FIELD_VERSION],
 		.requires_python = value[FIELD_REQUIRES_PYTHON],
 	};
-	return check_version(out->metadata_version, strictness, findings, e);
+	return check_metadata_version(out->metadata_version, strictness, findings, e);
 }

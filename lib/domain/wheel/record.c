@@ -9,46 +9,46 @@
 
 enum { FIELDS = 3, HASH_MAX = 64 };
 
-struct catalog_lease {
+struct csv_reader {
 	struct str rest;
 	size_t line;
-	struct buf quoted; // quoted fields of one row, without their quotes
+	struct buf quoted; // the quoted fields of one row, unquoted
 };
 
-// A field lies in the text, or from this place on in r->quoted, which may still move.
+// A field is a slice of the text or, if it is quoted, begins at an offset in r->quoted, which may still be reallocated.
 struct field {
 	struct str text;
 	bool is_quoted;
 	size_t from;
 };
 
-static void reader_release(struct catalog_lease *r)
+static void csv_release(struct csv_reader *r)
 {
 	buf_release(&r->quoted);
 }
 
-static char peek(const struct catalog_lease *r)
+static char csv_peek(const struct csv_reader *r)
 {
 	return r->rest.len ? r->rest.ptr[0] : '\n';
 }
 
-static void advance(struct catalog_lease *r, size_t n)
+static void csv_advance(struct csv_reader *r, size_t n)
 {
 	r->rest = str_slice(r->rest, n, r->rest.len);
 }
 
-// From an opening quote on; behind the closing one csv adds what follows up to the comma.
-static int read_quoted(struct catalog_lease *r, struct field *out, struct err *e)
+// Reads a quoted field. Like Python's csv, it appends the text between the closing quote and the comma.
+static int csv_read_quoted(struct csv_reader *r, struct field *out, struct err *e)
 {
 	bool open = true;
 	*out = (struct field){.is_quoted = true, .from = r->quoted.len};
-	advance(r, 1);
-	for (; r->rest.len; advance(r, 1)) {
-		char c = peek(r);
+	csv_advance(r, 1);
+	for (; r->rest.len; csv_advance(r, 1)) {
+		char c = csv_peek(r);
 		if (open && c == '"') {
 			bool doubled = r->rest.len > 1 && r->rest.ptr[1] == '"';
 			open = doubled;
-			advance(r, doubled);
+			csv_advance(r, doubled);
 			if (!doubled)
 				continue;
 		} else if (!open && (c == ',' || c == '\n' || c == '\r')) {
@@ -63,51 +63,52 @@ static int read_quoted(struct catalog_lease *r, struct field *out, struct err *e
 	return 0;
 }
 
-static int read_field(struct catalog_lease *r, struct field *out, struct err *e)
+static int csv_read_field(struct csv_reader *r, struct field *out, struct err *e)
 {
-	if (r->rest.len && peek(r) == '"')
-		return read_quoted(r, out, e);
+	if (r->rest.len && csv_peek(r) == '"')
+		return csv_read_quoted(r, out, e);
 	size_t n = 0;
 	while (n < r->rest.len && !memchr(",\r\n", r->rest.ptr[n], 3))
 		n++;
 	*out = (struct field){.text = str_slice(r->rest, 0, n)};
-	advance(r, n);
+	csv_advance(r, n);
 	return 0;
 }
 
-static struct str field_text(const struct catalog_lease *r, const struct field *f)
+static struct str csv_field_text(const struct csv_reader *r, const struct field *f)
 {
 	return f->is_quoted ? str_slice(buf_view(&r->quoted), f->from, f->from + f->text.len) : f->text;
 }
 
-// Empty lines at once: 64 MB of them are 64 KB in a wheel.
-static void skip_empty_lines(struct catalog_lease *r)
+// Skips all empty lines in one step, because 64 MB of them are 64 KB in a wheel.
+static void csv_skip_empty_lines(struct csv_reader *r)
 {
 	size_t n = 0;
 	for (; n < r->rest.len && (r->rest.ptr[n] == '\n' || r->rest.ptr[n] == '\r'); n++)
 		r->line += r->rest.ptr[n] == '\n' || n + 1 == r->rest.len || r->rest.ptr[n + 1] != '\n';
-	advance(r, n);
+	csv_advance(r, n);
 }
 
-// The fields of a row up to its line end, or up to the first that is too many; how many there are, -1 on an error.
-static int read_row(struct catalog_lease *r, struct field fields[FIELDS], struct err *e)
+// Reads the fields of a row, up to its end or to the first field that is too many. Returns their count, or -1 on an
+// error.
+static int csv_read_row(struct csv_reader *r, struct field fields[FIELDS], struct err *e)
 {
-	for (int count = 0;; advance(r, 1)) {
+	for (int count = 0;; csv_advance(r, 1)) {
 		struct field extra;
-		if (read_field(r, count < FIELDS ? &fields[count] : &extra, e) < 0)
+		if (csv_read_field(r, count < FIELDS ? &fields[count] : &extra, e) < 0)
 			return -1;
 		count++;
-		if (count > FIELDS || !r->rest.len || peek(r) != ',')
+		if (count > FIELDS || !r->rest.len || csv_peek(r) != ',')
 			return count;
 	}
 }
 
-static void skip_line_end(struct catalog_lease *r)
+static void csv_skip_line_end(struct csv_reader *r)
 {
-	if (r->rest.len && peek(r) == '\r')
-		advance(r, 1);
-	if (r->rest.len && peek(r) == '\n')
-		advance(r, 1);
+	if (r->rest.len && csv_peek(r) == '\r')
+		csv_advance(r, 1);
+	if (r->rest.len && csv_peek(r) == '\n')
+		csv_advance(r, 1);
 	r->line++;
 }
 
@@ -118,23 +119,23 @@ static bool is_blank_row(const struct field fields[FIELDS], int count)
 
 int record_foreach(struct str text, record_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(reader_release) struct catalog_lease r = {.rest = text, .line = 1};
+	CLEANUP(csv_release) struct csv_reader r = {.rest = text, .line = 1};
 	buf_init(&r.quoted, LIMIT_RECORD);
-	for (skip_empty_lines(&r); r.rest.len; skip_empty_lines(&r)) {
+	for (csv_skip_empty_lines(&r); r.rest.len; csv_skip_empty_lines(&r)) {
 		struct field fields[FIELDS] = {0};
 		struct record_row row = {.line = r.line};
 		buf_clear(&r.quoted);
-		int count = read_row(&r, fields, e);
+		int count = csv_read_row(&r, fields, e);
 		if (count < 0)
 			return -1;
-		skip_line_end(&r);
+		csv_skip_line_end(&r);
 		if (is_blank_row(fields, count))
 			continue;
 		if (count != FIELDS)
 			return err_set(e, ERR_INVALID, "RECORD line %zu: not three fields", row.line);
-		row.path = field_text(&r, &fields[0]);
-		row.hash = field_text(&r, &fields[1]);
-		row.size = field_text(&r, &fields[2]);
+		row.path = csv_field_text(&r, &fields[0]);
+		row.hash = csv_field_text(&r, &fields[1]);
+		row.size = csv_field_text(&r, &fields[2]);
 		if (fn(ctx, &row, e) < 0)
 			return -1;
 	}

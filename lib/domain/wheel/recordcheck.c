@@ -7,25 +7,25 @@
 #include "lib/base/limits.h"
 #include "lib/domain/wheel/record.h"
 
-struct check {
+struct record_check {
 	const struct zipmember *record;
 	const struct zipdirectory *zip;
 	const struct member_hashes *contents;
 	enum strictness strictness;
 	struct findings *findings;
-	bool *seen;      // one a member
-	struct buf path; // of the row, spelled as members are
-	bool has_better; // a hash that we cannot compute
+	bool *seen;      // one per member
+	struct buf path; // path of a row, in the spelling of members
+	bool has_better; // a hash that is not compared was seen
 };
 
-static void check_release(struct check *c)
+static void record_check_release(struct record_check *c)
 {
 	mem_free(&c->seen);
 	buf_release(&c->path);
 }
 
-// RECORD, RECORD.jws, RECORD.p7s: they cannot list themselves.
-static bool is_exempt(const struct check *c, struct str name)
+// Whether the member is RECORD, RECORD.jws or RECORD.p7s, which cannot list themselves.
+static bool is_exempt(const struct record_check *c, struct str name)
 {
 	static const struct str ending[] = {STR(""), STR(".jws"), STR(".p7s")};
 	if (!str_starts(name, c->record->name))
@@ -37,8 +37,8 @@ static bool is_exempt(const struct check *c, struct str name)
 	return false;
 }
 
-// "\" may stand for "/", and uv takes "./" in front.
-static struct str spell_as_member(struct check *c, struct str path)
+// A row may have "\" instead of "/", and uv accepts "./" in front.
+static struct str spell_as_member(struct record_check *c, struct str path)
 {
 	if (str_starts(path, STR("./")))
 		path = str_slice(path, 2, path.len);
@@ -52,51 +52,51 @@ static struct str spell_as_member(struct check *c, struct str path)
 	return buf_view(&c->path);
 }
 
-static int judge(struct check *c, const struct record_row *row, const char *what, struct err *e)
+static int report_row(struct record_check *c, const struct record_row *row, const char *what, struct err *e)
 {
 	if (findings_add_or_fail(c->findings, c->strictness, e, "RECORD line %zu: %s", row->line, what) < 0)
 		return -1;
 	if (!findings_are_full(c->findings))
 		return 0;
-	return err_set(e, ERR_LIMIT, "RECORD line %zu: so much is odd that the rest is not read", row->line);
+	return err_set(e, ERR_LIMIT, "RECORD line %zu: too many findings, the rest is not checked", row->line);
 }
 
-static int check_hash(struct check *c, const struct record_row *row, size_t index, struct err *e)
+static int check_hash(struct record_check *c, const struct record_row *row, size_t index, struct err *e)
 {
 	uint8_t sha256[SHA256_SIZE];
 	enum record_hash kind = record_hash_decode(row->hash, sha256);
 	if (kind == RECORD_HASH_NONE)
-		return judge(c, row, "no hash", e);
+		return report_row(c, row, "no hash", e);
 	if (kind == RECORD_HASH_BAD)
-		return judge(c, row, "hash is malformed, or not sha256, sha384, sha512", e);
+		return report_row(c, row, "hash is malformed, or not sha256, sha384, sha512", e);
 	c->has_better |= kind == RECORD_HASH_BETTER;
 	if (kind == RECORD_HASH_SHA256 && c->contents && memcmp(sha256, c->contents->sha256[index], SHA256_SIZE) != 0)
-		return judge(c, row, "hash is not the file's", e);
+		return report_row(c, row, "hash differs from that of the file", e);
 	return 0;
 }
 
 static int check_row(void *ctx, const struct record_row *row, struct err *e)
 {
-	struct check *c = ctx;
+	struct record_check *c = ctx;
 	struct str path = spell_as_member(c, row->path);
 	const struct zipmember *member = zipdirectory_find(c->zip, path);
 	if (!member || member->is_folder)
-		return judge(c, row, "lists what is no file of the wheel", e);
+		return report_row(c, row, "lists a path that is not a file of the wheel", e);
 	size_t index = (size_t)(member - c->zip->members);
-	if (c->seen[index] && judge(c, row, "lists a file again", e) < 0)
+	if (c->seen[index] && report_row(c, row, "lists a file again", e) < 0)
 		return -1;
 	c->seen[index] = true;
 	if (is_exempt(c, path))
 		return 0;
 	uint64_t size;
 	if (!decimal_parse(row->size, UINT64_MAX, &size) || size != member->size) {
-		if (judge(c, row, "size is not the file's", e) < 0)
+		if (report_row(c, row, "size differs from that of the file", e) < 0)
 			return -1;
 	}
 	return check_hash(c, row, index, e);
 }
 
-static int check_complete(struct check *c, struct err *e)
+static int check_complete(struct record_check *c, struct err *e)
 {
 	for (size_t i = 0; i < c->zip->count; i++) {
 		const struct zipmember *m = &c->zip->members[i];
@@ -114,8 +114,8 @@ static int check_complete(struct check *c, struct err *e)
 int recordcheck(struct str text, const struct zipmember *record, const struct zipdirectory *zip,
 	const struct member_hashes *contents, enum strictness strictness, struct findings *findings, struct err *e)
 {
-	CLEANUP(check_release)
-	struct check c = {
+	CLEANUP(record_check_release)
+	struct record_check c = {
 		.record = record,
 		.zip = zip,
 		.contents = contents,

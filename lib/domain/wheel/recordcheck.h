@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// RECORD held against the members of its wheel. Pure; thread-safe.
+// Compares RECORD with the members of its wheel. A pure function; any thread.
 #pragma once
 
 #include "lib/domain/archive/member-hashes.h"
 #include "lib/domain/archive/zipdirectory.h"
 #include "lib/domain/text/findings.h"
 
-// record is RECORD's own member, text what it holds. Each file must be listed once, with its size
-// and a good hash; RECORD itself and its signatures need not be. What is wrong is ERR_INVALID under
-// STRICT, a finding under LENIENT. contents may be NULL: hashes are only looked at then.
+// record is the member RECORD, text its content. Each file except RECORD and its signatures must be listed once, with
+// its size and a well-formed hash. A fault is ERR_INVALID under STRICT and a finding under LENIENT. If contents is not
+// NULL, the hashes are compared with it.
 int recordcheck(struct str text, const struct zipmember *record, const struct zipdirectory *zip,
 	const struct member_hashes *contents, enum strictness strictness, struct findings *findings,
 	struct err *e) MUST_CHECK;

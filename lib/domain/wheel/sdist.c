@@ -8,7 +8,7 @@
 #include "lib/domain/archive/zipread.h"
 #include "lib/format/compress.h"
 
-struct examination {
+struct sdist_examination {
 	const struct byte_source *bytes;
 	enum strictness strictness;
 	struct wheel *out;
@@ -19,7 +19,7 @@ struct examination {
 	bool has_second_top;
 };
 
-static void examination_release(struct examination *x)
+static void sdist_examination_release(struct sdist_examination *x)
 {
 	tarstream_release(&x->tar);
 	buf_release(&x->top);
@@ -32,15 +32,15 @@ static bool is_pkg_info(struct str path)
 	return str_cut(&rest, '/').len && rest.ptr && str_eq(rest, STR("PKG-INFO"));
 }
 
-// bdist_dumb and some old tools put "./" in front.
+// Removes the "./" that bdist_dumb and some old tools put in front.
 static struct str without_dot(struct str path)
 {
 	return str_starts(path, STR("./")) ? str_slice(path, 2, path.len) : path;
 }
 
-static int check_path(struct examination *x, struct str path, struct err *e)
+static int check_sdist_path(struct sdist_examination *x, struct str path, struct err *e)
 {
-	if (memberpath_leads_out(path)) // pip refuses to unpack it
+	if (memberpath_leads_out(path)) // pip does not unpack such a path
 		return err_set(e, ERR_INVALID, "a path leads out of the sdist");
 	if (!path.len || str_eq(path, STR(".")))
 		return 0;
@@ -51,8 +51,8 @@ static int check_path(struct examination *x, struct str path, struct err *e)
 	return 0;
 }
 
-// Whether this is the PKG-INFO to take: the first one.
-static bool claim_pkg_info(struct examination *x, struct str path)
+// Whether this is the PKG-INFO to use, which is the first one.
+static bool claim_pkg_info(struct sdist_examination *x, struct str path)
 {
 	if (!is_pkg_info(path))
 		return false;
@@ -61,11 +61,11 @@ static bool claim_pkg_info(struct examination *x, struct str path)
 	return !x->has_second_pkg_info;
 }
 
-static int take_entry(void *ctx, const struct tarentry *entry, struct buf **keep, struct err *e)
+static int on_tar_entry(void *ctx, const struct tarentry *entry, struct buf **keep, struct err *e)
 {
-	struct examination *x = ctx;
+	struct sdist_examination *x = ctx;
 	struct str path = without_dot(entry->path);
-	if (check_path(x, path, e) < 0)
+	if (check_sdist_path(x, path, e) < 0)
 		return -1;
 	if (entry->type != '0' || !claim_pkg_info(x, path))
 		return 0;
@@ -73,24 +73,24 @@ static int take_entry(void *ctx, const struct tarentry *entry, struct buf **keep
 	return 0;
 }
 
-static int take_piece(void *ctx, struct str piece, struct err *e)
+static int on_unpacked_piece(void *ctx, struct str piece, struct err *e)
 {
-	struct examination *x = ctx;
+	struct sdist_examination *x = ctx;
 	x->unpacked += piece.len;
 	if (x->unpacked > LIMIT_UNPACKED && x->unpacked / LIMIT_UNPACKED_RATIO > x->bytes->size)
 		return err_set(e, ERR_INVALID, "Decompression bomb: more than %d times its size", LIMIT_UNPACKED_RATIO);
 	return tarstream_add(&x->tar, piece, e);
 }
 
-static int read_tar(struct examination *x, struct err *e)
+static int read_tar(struct sdist_examination *x, struct err *e)
 {
-	tarstream_init(&x->tar, take_entry, x);
-	if (decompress_gzip(x->bytes, take_piece, x, e) < 0)
+	tarstream_init(&x->tar, on_tar_entry, x);
+	if (decompress_gzip(x->bytes, on_unpacked_piece, x, e) < 0)
 		return -1;
 	return tarstream_end(&x->tar, e);
 }
 
-static int read_zip(struct examination *x, struct err *e)
+static int read_zip(struct sdist_examination *x, struct err *e)
 {
 	CLEANUP(zipdirectory_release) struct zipdirectory zip = {0};
 	if (zipframe_read(x->bytes, x->strictness, &x->out->findings, &zip, e) < 0)
@@ -98,7 +98,7 @@ static int read_zip(struct examination *x, struct err *e)
 	for (size_t i = 0; i < zip.count; i++) {
 		const struct zipmember *m = &zip.members[i];
 		struct str path = without_dot(m->name);
-		if (check_path(x, path, e) < 0)
+		if (check_sdist_path(x, path, e) < 0)
 			return -1;
 		if (!claim_pkg_info(x, path))
 			continue;
@@ -108,9 +108,9 @@ static int read_zip(struct examination *x, struct err *e)
 	return 0;
 }
 
-// Says again which project and version it is, by PKG-INFO. One that nobody can read is odd, no
-// contradiction.
-static int correct_name(struct examination *x, struct str filename, struct filename *name, struct err *e)
+// Determines project and version again, with PKG-INFO. A PKG-INFO that cannot be parsed is a finding, not a
+// contradiction, if the file name gave them.
+static int correct_name(struct sdist_examination *x, struct str filename, struct filename *name, struct err *e)
 {
 	struct findings *findings = &x->out->findings;
 	struct metadata facts;
@@ -124,7 +124,8 @@ static int correct_name(struct examination *x, struct str filename, struct filen
 		return -1;
 	}
 	if (is_known && !version_is_valid(facts.version))
-		return findings_add_or_fail(findings, x->strictness, e, "core metadata: Version is none of PEP 440");
+		return findings_add_or_fail(findings, x->strictness, e,
+			"core metadata: Version is not valid (PEP 440)");
 	if (filename_parse_sdist(filename, facts.name, facts.version, &corrected, e) < 0)
 		return -1;
 	filename_release(name);
@@ -135,19 +136,20 @@ static int correct_name(struct examination *x, struct str filename, struct filen
 int sdist_examine(const struct byte_source *bytes, struct str filename, enum strictness strictness,
 	struct filename *name, struct wheel *out, struct err *e)
 {
-	CLEANUP(examination_release) struct examination x = {.bytes = bytes, .strictness = strictness, .out = out};
+	CLEANUP(sdist_examination_release)
+	struct sdist_examination x = {.bytes = bytes, .strictness = strictness, .out = out};
 	buf_init(&x.top, LIMIT_PATH);
 	bool is_zip = str_ends(filename, STR(".zip"));
 	if ((is_zip ? read_zip : read_tar)(&x, e) < 0)
 		return -1;
 	if (x.has_second_top && findings_add_or_fail(&out->findings, strictness, e, "several folders at the top") < 0)
 		return -1;
-	// Whoever unpacks the sdist sees the last one.
+	// Unpacking leaves the last one on disk.
 	if (x.has_second_pkg_info && findings_add_or_fail(&out->findings, strictness, e, "several PKG-INFO") < 0)
 		return -1;
 	if (x.has_pkg_info)
 		return correct_name(&x, filename, name, e);
 	if (!name->project)
-		return err_set(e, ERR_INVALID, "neither its name nor a PKG-INFO says which version it is");
+		return err_set(e, ERR_INVALID, "neither the file name nor a PKG-INFO gives the version");
 	return findings_add_or_fail(&out->findings, strictness, e, "no PKG-INFO");
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an sdist's bytes say (PEP 517, 625, 643). Thread-safe.
+// Examines the content of an sdist (PEP 517, 625, 643). Any thread.
 #pragma once
 
 #include "lib/domain/wheel/wheel.h"
 
-// Reads a .tar.gz or .zip to its end (a truncated one is found) and fills out->metadata with
-// PKG-INFO of its top folder, out->requires_python with what that says. Without a PKG-INFO metadata
-// stays empty: a finding, under STRICT an error.
+// Reads a .tar.gz or .zip to its end and fills out->metadata with the PKG-INFO of its top folder, and
+// out->requires_python with the field of it. Without a PKG-INFO metadata stays empty, which is a finding under LENIENT
+// and ERR_INVALID under STRICT. The caller releases *out and *name, whatever this returns.
 //
-// *name may be empty where filename_parse() refused it: PKG-INFO must say then which project and
-// version it is. *name is corrected where PKG-INFO shows that the file name was split at the wrong
-// dash; ERR_INVALID where the two contradict each other, or the archive is damaged.
+// *name may be zeros if filename_parse() failed; then PKG-INFO must give the project and version. *name is corrected if
+// PKG-INFO shows that the file name was split at the wrong dash. ERR_INVALID if name and PKG-INFO contradict each other
+// or the archive is damaged or truncated, ERR_LIMIT if a part is too large, ERR_IO if the source cannot be read.
 int sdist_examine(const struct byte_source *bytes, struct str filename, enum strictness strictness,
 	struct filename *name, struct wheel *out, struct err *e) MUST_CHECK;

@@ -14,7 +14,7 @@
 
 enum { READ_WHOLE = 256 << 10 }; // a file up to this size is one read
 
-struct examination {
+struct wheel_examination {
 	const struct byte_source *source;
 	const struct filename *name;
 	enum strictness strictness;
@@ -39,16 +39,16 @@ void wheel_release(struct wheel *w)
 	w->requires_python = NULL;
 }
 
-// What is left out installs on more Pythons than it says, which an installer sees for itself.
+// Without the field the page offers the file to more Pythons. The installer still reads it in METADATA.
 static void take_requires_python(struct wheel *w, struct str text)
 {
 	if (text.len > LIMIT_REQUIRES_PYTHON)
-		findings_add(&w->findings, "core metadata: Requires-Python has %zu bytes, more than %d: it is left out",
+		findings_add(&w->findings, "core metadata: Requires-Python is omitted: %zu bytes, more than %d",
 			text.len, LIMIT_REQUIRES_PYTHON);
 	else if (text.len && str_find(text, '\0') < 0 && specifier_set_is_valid(text))
 		w->requires_python = xstrndup(text.ptr, text.len);
 	else if (text.len)
-		findings_add(&w->findings, "core metadata: Requires-Python is no set of specifiers");
+		findings_add(&w->findings, "core metadata: Requires-Python is not a set of specifiers");
 }
 
 int wheel_take_metadata(struct wheel *w, enum strictness strictness, struct metadata *facts, struct err *e)
@@ -60,28 +60,28 @@ int wheel_take_metadata(struct wheel *w, enum strictness strictness, struct meta
 	return 0;
 }
 
-static void examination_release(struct examination *x)
+static void wheel_examination_release(struct wheel_examination *x)
 {
 	zipdirectory_release(&x->zip);
 	member_hashes_release(&x->contents);
 }
 
-// The member of this name in the .dist-info folder; NULL without one.
-static const struct zipmember *find_info(const struct examination *x, const char *name)
+// The member of this name in the .dist-info folder; NULL: none.
+static const struct zipmember *find_distinfo_member(const struct wheel_examination *x, const char *name)
 {
 	CLEANUP(mem_free) char *path = xasprintf(STR_FMT "/%s", STR_ARG(x->folder), name);
 	return zipdirectory_find(&x->zip, str_from(path));
 }
 
-static int judge_missing(struct examination *x, const char *name, struct err *e)
+static int report_missing(struct wheel_examination *x, const char *name, struct err *e)
 {
 	return findings_add_or_fail(&x->out->findings, x->strictness, e, "no %s in " STR_FMT, name, STR_ARG(x->folder));
 }
 
-static int check_metadata(struct examination *x, struct err *e)
+static int check_metadata(struct wheel_examination *x, struct err *e)
 {
 	struct wheel *out = x->out;
-	const struct zipmember *m = find_info(x, "METADATA");
+	const struct zipmember *m = find_distinfo_member(x, "METADATA");
 	struct metadata facts;
 	if (!m)
 		return err_set(e, ERR_INVALID, "no METADATA in " STR_FMT, STR_ARG(x->folder));
@@ -96,11 +96,11 @@ static int check_metadata(struct examination *x, struct err *e)
 	return 0;
 }
 
-static int check_wheelfile(struct examination *x, struct err *e)
+static int check_wheelfile(struct wheel_examination *x, struct err *e)
 {
-	const struct zipmember *m = find_info(x, "WHEEL");
+	const struct zipmember *m = find_distinfo_member(x, "WHEEL");
 	if (!m)
-		return judge_missing(x, "WHEEL", e);
+		return report_missing(x, "WHEEL", e);
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, LIMIT_METADATA);
 	if (zipread_whole(x->source, m, &text, e) < 0)
@@ -108,11 +108,11 @@ static int check_wheelfile(struct examination *x, struct err *e)
 	return wheelfile_check(buf_view(&text), x->name, x->strictness, &x->out->findings, e);
 }
 
-static int check_record(struct examination *x, struct err *e)
+static int check_record(struct wheel_examination *x, struct err *e)
 {
-	const struct zipmember *m = find_info(x, "RECORD");
+	const struct zipmember *m = find_distinfo_member(x, "RECORD");
 	if (!m)
-		return judge_missing(x, "RECORD", e);
+		return report_missing(x, "RECORD", e);
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, LIMIT_RECORD);
 	if (zipread_whole(x->source, m, &text, e) < 0)
@@ -121,7 +121,7 @@ static int check_record(struct examination *x, struct err *e)
 	return recordcheck(buf_view(&text), m, &x->zip, contents, x->strictness, &x->out->findings, e);
 }
 
-static int check_contents(struct examination *x, struct err *e)
+static int check_contents(struct wheel_examination *x, struct err *e)
 {
 	if (x->strictness != STRICT)
 		return 0;
@@ -132,7 +132,7 @@ static int check_contents(struct examination *x, struct err *e)
 	return 0;
 }
 
-static int check_paths(struct examination *x, struct err *e)
+static int check_paths(struct wheel_examination *x, struct err *e)
 {
 	struct findings *findings = &x->out->findings;
 	if (distinfo_check_paths(&x->zip, x->strictness, findings, e) < 0)
@@ -140,15 +140,15 @@ static int check_paths(struct examination *x, struct err *e)
 	return distinfo_find(&x->zip, x->name, x->strictness, findings, &x->folder, e);
 }
 
-static int examine(const struct byte_source *bytes, const struct filename *name, enum strictness strictness,
+static int examine_wheel(const struct byte_source *bytes, const struct filename *name, enum strictness strictness,
 	struct wheel *out, struct err *e)
 {
-	// Cheap ones first. All bytes are read after the framing is proved, RECORD after the
-	// members are hashed.
-	static int (*const steps[])(struct examination *, struct err *) = {
+	// Cheap steps come first. All bytes are read only after the framing is checked. RECORD comes after the members
+	// are hashed.
+	static int (*const steps[])(struct wheel_examination *, struct err *) = {
 		check_paths, check_metadata, check_wheelfile, check_contents, check_record};
-	CLEANUP(examination_release)
-	struct examination x = {.source = bytes, .name = name, .strictness = strictness, .out = out};
+	CLEANUP(wheel_examination_release)
+	struct wheel_examination x = {.source = bytes, .name = name, .strictness = strictness, .out = out};
 	if (zipframe_read(bytes, strictness, &out->findings, &x.zip, e) < 0)
 		return -1;
 	for (size_t i = 0; i < ARRAY_SIZE(steps); i++)
@@ -161,11 +161,11 @@ int wheel_examine(const struct byte_source *bytes, const struct filename *name, 
 	struct wheel *out, struct err *e)
 {
 	if (bytes->memory || bytes->size > READ_WHOLE)
-		return examine(bytes, name, strictness, out, e);
+		return examine_wheel(bytes, name, strictness, out, e);
 	size_t size = (size_t)bytes->size;
 	CLEANUP(mem_free) char *whole = xmalloc(size);
 	if (byte_source_read(bytes, 0, whole, size, e) < 0)
 		return -1;
 	struct byte_source memory = byte_source_memory((struct str){whole, size});
-	return examine(&memory, name, strictness, out, e);
+	return examine_wheel(&memory, name, strictness, out, e);
 }

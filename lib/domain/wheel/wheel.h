@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a wheel's bytes say: framing, METADATA, WHEEL, RECORD, held against the file name.
-// Specifications: binary distribution format, core metadata; PEP 427, 643, 658. Thread-safe.
+// Examines the content of a wheel: framing, METADATA, WHEEL and RECORD, compared with the file name. Specifications:
+// binary distribution format, core metadata; PEP 427, 643, 658. Any thread; the caller owns the struct.
 #pragma once
 
 #include <stdbool.h>
@@ -14,24 +14,23 @@
 #include "lib/os/byte-source.h"
 
 struct wheel {
-	struct buf metadata; // METADATA, or an sdist's PKG-INFO (empty where it has none)
+	struct buf metadata; // METADATA, or an sdist's PKG-INFO; empty: it has none
 	uint8_t metadata_sha256[SHA256_SIZE];
-	char *requires_python; // as METADATA spells it; NULL where absent, no valid specifier set, or longer than
+	char *requires_python; // as spelled in METADATA; NULL: absent, not a valid specifier set, or longer than
 			       // LIMIT_REQUIRES_PYTHON
-	bool has_content;      // content_sha256 was computed: STRICT only, it inflates every member
-	uint8_t content_sha256[SHA256_SIZE]; // of the sorted lines "<sha256 of member> <name>\n",
-					     // no folders: equal for builds that differ in time
-					     // stamps and order only
+	bool has_content;      // content_sha256 is set: only under STRICT, because it unpacks every member
+	uint8_t content_sha256[SHA256_SIZE]; // member_hashes_digest(): equal for builds that differ only in time stamps
+					     // and order
 	struct findings findings;
 };
 
 void wheel_init(struct wheel *w);
 void wheel_release(struct wheel *w);
-// Fills what follows from w->metadata, and *facts (slices of it). Errors as metadata_parse().
+// Fills metadata_sha256, requires_python and *facts (slices) from w->metadata. Errors as metadata_parse().
 int wheel_take_metadata(struct wheel *w, enum strictness strictness, struct metadata *facts, struct err *e) MUST_CHECK;
-// Examines a wheel; name is its parsed file name. ERR_INVALID with the reason where it is to be
-// refused (which of the two strictnesses decides), ERR_IO where it could not be read, ERR_LIMIT
-// where a part is too large. LENIENT opens only the members of the .dist-info folder; STRICT reads
-// every one and checks RECORD's hashes.
+// Examines a wheel; name is its parsed file name. LENIENT unpacks only members of the .dist-info folder; STRICT unpacks
+// all members and checks the hashes in RECORD. ERR_INVALID with the reason if the wheel is to be rejected under this
+// strictness, ERR_LIMIT if a part is too large, ERR_IO if the source cannot be read. The caller releases *out, whatever
+// this returns.
 int wheel_examine(const struct byte_source *bytes, const struct filename *name, enum strictness strictness,
 	struct wheel *out, struct err *e) MUST_CHECK;

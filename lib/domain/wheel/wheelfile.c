@@ -20,7 +20,7 @@ static void taglist_release(struct taglist *list)
 	free(list->tags);
 }
 
-static int add_tag(void *ctx, struct str tag, struct err *e)
+static int taglist_add(void *ctx, struct str tag, struct err *e)
 {
 	struct taglist *list = ctx;
 	if (list->count == LIMIT_TAGS)
@@ -30,32 +30,31 @@ static int add_tag(void *ctx, struct str tag, struct err *e)
 	return 0;
 }
 
-// The tags of one "Tag: python-abi-platform" line; its parts may be compressed sets as a file
-// name's are.
-static int add_line(struct taglist *list, struct str value, struct err *e)
+// Adds the tags of one "Tag: python-abi-platform" line. Its parts may be compressed sets, as in a file name.
+static int taglist_add_line(struct taglist *list, struct str value, struct err *e)
 {
 	struct filename parts = {0};
 	struct str rest = str_trim(value);
 	parts.python = str_cut(&rest, '-');
 	parts.abi = rest.ptr ? str_cut(&rest, '-') : STR("");
 	parts.platform = rest.ptr ? rest : STR("");
-	return tag_foreach(&parts, add_tag, list, e);
+	return tag_foreach(&parts, taglist_add, list, e);
 }
 
-static int by_text(const void *a, const void *b)
+static int compare_tags(const void *a, const void *b)
 {
 	const char *const *left = a, *const *right = b;
 	return str_cmp(str_from(*left), str_from(*right));
 }
 
-// Sorts the tags and drops those that come again.
+// Sorts the tags and removes duplicates.
 static void taglist_tidy(struct taglist *list)
 {
 	size_t kept = 0;
 	if (list->count)
-		qsort(list->tags, list->count, sizeof(*list->tags), by_text);
+		qsort(list->tags, list->count, sizeof(*list->tags), compare_tags);
 	for (size_t i = 0; i < list->count; i++) {
-		if (kept && by_text(&list->tags[kept - 1], &list->tags[i]) == 0)
+		if (kept && compare_tags(&list->tags[kept - 1], &list->tags[i]) == 0)
 			free(list->tags[i]);
 		else
 			list->tags[kept++] = list->tags[i];
@@ -63,32 +62,32 @@ static void taglist_tidy(struct taglist *list)
 	list->count = kept;
 }
 
-// Whether the Tag lines stand for the very tags that the file name stands for. Lines that expand to
-// too much cannot: a file's name is short.
+// Whether the Tag lines expand to exactly the tags of the file name. Lines that expand to too many tags do not, because
+// a file name is short.
 static bool tags_agree(struct str text, struct taglist *ours)
 {
 	CLEANUP(taglist_release) struct taglist theirs = {0};
 	struct rfc822_field field;
 	struct err ignored = ERR_INIT;
 	while (rfc822_fields_next(&text, &field))
-		if (str_eq_nocase(field.name, STR("Tag")) && add_line(&theirs, field.value, &ignored) < 0)
+		if (str_eq_nocase(field.name, STR("Tag")) && taglist_add_line(&theirs, field.value, &ignored) < 0)
 			return false;
 	taglist_tidy(ours);
 	taglist_tidy(&theirs);
 	bool same = ours->count == theirs.count;
 	for (size_t i = 0; same && i < ours->count; i++)
-		same = by_text(&ours->tags[i], &theirs.tags[i]) == 0;
+		same = compare_tags(&ours->tags[i], &theirs.tags[i]) == 0;
 	return same;
 }
 
-static void check_tags(struct str text, const struct filename *name, struct findings *findings)
+static void compare_with_filename(struct str text, const struct filename *name, struct findings *findings)
 {
 	CLEANUP(taglist_release) struct taglist ours = {0};
 	struct err why = ERR_INIT;
-	if (tag_foreach(name, add_tag, &ours, &why) < 0)
-		findings_add(findings, "WHEEL: its tags are not compared, since the file name's are %s", why.msg);
+	if (tag_foreach(name, taglist_add, &ours, &why) < 0)
+		findings_add(findings, "WHEEL: tags not compared; those of the file name: %s", why.msg);
 	else if (!tags_agree(text, &ours))
-		findings_add(findings, "WHEEL: its tags are not the file name's");
+		findings_add(findings, "WHEEL: tags differ from those of the file name");
 }
 
 int wheelfile_check(struct str text, const struct filename *name, enum strictness strictness, struct findings *findings,
@@ -101,6 +100,6 @@ int wheelfile_check(struct str text, const struct filename *name, enum strictnes
 	} else if (!str_starts(version, STR("1."))) { // pip: "please upgrade pip"
 		return err_set(e, ERR_INVALID, "WHEEL: unknown Wheel-Version");
 	}
-	check_tags(text, name, findings);
+	compare_with_filename(text, name, findings);
 	return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a form says of a file, held against it.
+// Compares forms with a file.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 static const char wheel[] = "Foo_Bar-1.0-py3-none-any.whl", sdist[] = "foo-bar-1.0.tar.gz",
 		  reissue[] = "cffi-1.0.2-2.tar.gz";
 
-// NULL where the claim is so, else words of the refusal.
+// NULL: the form matches; else words of the error.
 static const struct {
 	const char *file;
 	struct declared claims;
@@ -29,12 +29,12 @@ static const struct {
 	{wheel, {.filetype = "sdist"}, "but the file is a bdist_wheel"},
 	{sdist, {.name = "Foo_Bar", .version = "1", .filetype = "sdist"}, NULL},
 	{sdist, {.filetype = "bdist_wininst"}, "but the file is a sdist"},
-	{reissue, {.name = "cffi", .version = "1.0.2"}, NULL}, // its PKG-INFO says no more
+	{reissue, {.name = "cffi", .version = "1.0.2"}, NULL}, // as in its PKG-INFO
 	{reissue, {.name = "cffi", .version = "1.0.2.post2"}, NULL},
 	{reissue, {.name = "cffi", .version = "1.0.3"}, "but the file is version 1.0.2.post2"},
 };
 
-static void parse(const char *file, struct filename *out)
+static void parse_valid(const char *file, struct filename *out)
 {
 	struct err e = ERR_INIT;
 	int rc = strcmp(file, reissue) == 0 ? filename_parse_sdist(str_from(file), STR("cffi"), STR("1.0.2"), out, &e)
@@ -43,7 +43,7 @@ static void parse(const char *file, struct filename *out)
 		fail_msg("%s: %s", file, e.msg);
 }
 
-static void expect(const char *what, int rc, const struct err *e, const char *words)
+static void expect_result(const char *what, int rc, const struct err *e, const char *words)
 {
 	if ((rc < 0) != (words != NULL) || (words && (e->kind != ERR_INVALID || !strstr(e->msg, words))))
 		fail_msg("%s: %d, %s", what, rc, e->msg);
@@ -54,9 +54,9 @@ static void test_names(void **state UNUSED)
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		struct err e = ERR_INIT;
 		CLEANUP(filename_release) struct filename file = {0};
-		parse(names[i].file, &file);
+		parse_valid(names[i].file, &file);
 		int rc = declared_check_name(&names[i].claims, str_from(names[i].file), &file, &e);
-		expect(names[i].file, rc, &e, names[i].words);
+		expect_result(names[i].file, rc, &e, names[i].words);
 	}
 }
 
@@ -79,7 +79,7 @@ static void test_digests(void **state UNUSED)
 	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
 		struct err e = ERR_INIT;
 		int rc = declared_check_bytes(&row[i].claims, counted, &e);
-		expect("digest", rc, &e, row[i].words);
+		expect_result("digest", rc, &e, row[i].words);
 	}
 }
 

@@ -9,7 +9,7 @@
 
 #include "lib/domain/wheel/metadata.h"
 
-// What each strictness says: NULL is taken without a word, "~" in front a finding, else an error.
+// Expected result of each strictness. NULL: accepted without a finding; "~TEXT": a finding; "TEXT": an error.
 static const struct {
 	const char *text, *lenient, *strict;
 } table[] = {
@@ -30,7 +30,7 @@ static const struct {
 	{"", "no Name", "no Name"},
 };
 
-static void check(const char *text, enum strictness strictness, const char *expected)
+static void check_verdict(const char *text, enum strictness strictness, const char *expected)
 {
 	CLEANUP(findings_release) struct findings findings;
 	struct metadata facts;
@@ -40,16 +40,16 @@ static void check(const char *text, enum strictness strictness, const char *expe
 	bool is_finding = expected && expected[0] == '~';
 	assert_int_equal(result, expected && !is_finding ? -1 : 0);
 	assert_int_equal(findings.count, is_finding ? 1 : 0);
-	const char *said = is_finding ? findings.text.data : e.msg;
-	if (expected && !strstr(said, expected + is_finding))
-		fail_msg("\"%s\" lacks \"%s\"", said, expected);
+	const char *message = is_finding ? findings.text.data : e.msg;
+	if (expected && !strstr(message, expected + is_finding))
+		fail_msg("\"%s\" lacks \"%s\"", message, expected);
 }
 
 static void test_table(void **state UNUSED)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
-		check(table[i].text, LENIENT, table[i].lenient);
-		check(table[i].text, STRICT, table[i].strict);
+		check_verdict(table[i].text, LENIENT, table[i].lenient);
+		check_verdict(table[i].text, STRICT, table[i].strict);
 	}
 }
 

@@ -10,7 +10,7 @@
 #include "lib/base/buf.h"
 #include "lib/domain/wheel/record.h"
 
-// Each row as "line:path|hash|size;", as Python's csv.reader() cuts them; NULL: refused.
+// Each row as "line:path|hash|size;", with the fields as Python's csv.reader() returns them; NULL: rejected.
 static const struct {
 	const char *text, *rows;
 } table[] = {
@@ -55,22 +55,22 @@ static void test_rows(void **state UNUSED)
 	}
 }
 
-static int refuse(void *ctx, const struct record_row *row UNUSED, struct err *e)
+static int reject_row(void *ctx, const struct record_row *row UNUSED, struct err *e)
 {
 	++*(int *)ctx;
 	return err_set(e, ERR_CONFLICT, "enough");
 }
 
-static void test_callback_ends_it(void **state UNUSED)
+static void test_callback_ends_reading(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
 	int calls = 0;
-	assert_int_equal(record_foreach(STR("a,,\nb,,\n"), refuse, &calls, &e), -1);
+	assert_int_equal(record_foreach(STR("a,,\nb,,\n"), reject_row, &calls, &e), -1);
 	assert_int_equal(calls, 1);
 	assert_int_equal(e.kind, ERR_CONFLICT);
 }
 
-// SHA-256 of nothing.
+// SHA-256 of the empty text.
 #define EMPTY "47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU"
 
 static void test_hashes(void **state UNUSED)
@@ -108,7 +108,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_callback_ends_it),
+		cmocka_unit_test(test_callback_ends_reading),
 		cmocka_unit_test(test_hashes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,15 +17,15 @@
 
 enum { ENTRIES = 4, BLOCK = 512 };
 
-struct plan_entry {
+struct tar_file {
 	const char *path, *content;
-	char type;          // 0: a file
-	const char *prefix; // ustar's second half of a path
+	char type;          // 0: a regular file
+	const char *prefix; // ustar's prefix field
 	unsigned long size_lie;
 	unsigned sum_lie;
 };
 
-static void tar_add(struct buf *out, const struct plan_entry *entry)
+static void tar_add(struct buf *out, const struct tar_file *entry)
 {
 	char head[BLOCK] = {0};
 	unsigned sum = entry->sum_lie;
@@ -45,7 +45,7 @@ static void tar_add(struct buf *out, const struct plan_entry *entry)
 		buf_putc(out, '\0');
 }
 
-static void make(struct buf *out, const struct plan_entry entries[ENTRIES])
+static void tar_make(struct buf *out, const struct tar_file entries[ENTRIES])
 {
 	CLEANUP(buf_release) struct buf tar;
 	struct err e = ERR_INIT;
@@ -63,7 +63,7 @@ static void make(struct buf *out, const struct plan_entry entries[ENTRIES])
 	{                                                                                                              \
 		.path = "demo-1.0/PKG-INFO", .content = INFO                                                           \
 	}
-// A pax record's number counts the whole record.
+// The number of a pax record is the length of the whole record.
 #define PAX_PATH                                                                                                       \
 	{                                                                                                              \
 		.path = "pax", .content = "26 path=demo-1.0/PKG-INFO\n", .type = 'x'                                   \
@@ -73,11 +73,11 @@ static void make(struct buf *out, const struct plan_entry entries[ENTRIES])
 		.path = "././@LongLink", .content = "demo-1.0/PKG-INFO", .type = 'L'                                   \
 	}
 
-// expected: NULL is taken without a word, "~" in front a finding, else an error.
+// expected: NULL: accepted without a finding; "~TEXT": a finding; "TEXT": an error.
 static const struct {
 	const char *filename;
-	struct plan_entry entries[ENTRIES];
-	const char *version; // what comes out, and whether there is metadata; NULL: none
+	struct tar_file entries[ENTRIES];
+	const char *version; // the resulting version, and whether there is metadata; NULL: none
 	const char *lenient, *strict;
 } table[] = {
 	{"demo-1.0.tar.gz", {PKG_INFO}, "1.0", NULL, NULL},
@@ -104,7 +104,7 @@ static const struct {
 		"no Version"},
 	{"demo-1.0.tar.gz",
 		{{.path = "demo-1.0/PKG-INFO", .content = "Metadata-Version: 1.0\nName: demo\nVersion: ?\n"}}, "1.0",
-		"~none of PEP 440", "none of PEP 440"},
+		"~not valid (PEP 440)", "not valid (PEP 440)"},
 	{"demo-1.1.tar.gz", {PKG_INFO}, NULL, "version", "version"},
 	{"other-1.0.tar.gz", {PKG_INFO}, NULL, "does not begin", "does not begin"},
 	{"demo-1.0.tar.gz", {PKG_INFO, {.path = "../x", .content = ""}}, NULL, "leads out", "leads out"},
@@ -117,8 +117,8 @@ static const struct {
 	{"demo-1.0.tar.gz", {{0}}, NULL, "empty", "empty"},
 };
 
-// name is parsed where it can be, as the callers do.
-static int examine(struct byte_source s, const char *filename, enum strictness strictness, struct filename *name,
+// Parses the name if possible, as the callers do.
+static int examine_named(struct byte_source s, const char *filename, enum strictness strictness, struct filename *name,
 	struct wheel *out, struct err *e)
 {
 	struct err ignored = ERR_INIT;
@@ -129,13 +129,13 @@ static int examine(struct byte_source s, const char *filename, enum strictness s
 	return sdist_examine(&s, str_from(filename), strictness, name, out, e);
 }
 
-static void expect(size_t row, struct str bytes, enum strictness strictness, const char *expected)
+static void expect_verdict(size_t row, struct str bytes, enum strictness strictness, const char *expected)
 {
 	CLEANUP(filename_release) struct filename name;
 	CLEANUP(wheel_release) struct wheel w;
 	struct err e = ERR_INIT;
 	bool is_finding = expected && expected[0] == '~';
-	int result = examine(byte_source_memory(bytes), table[row].filename, strictness, &name, &w, &e);
+	int result = examine_named(byte_source_memory(bytes), table[row].filename, strictness, &name, &w, &e);
 	const char *text = result < 0 ? e.msg : w.findings.text.data;
 	if (result != (expected && !is_finding ? -1 : 0))
 		fail_msg("row %zu, %s: \"%s\"", row, strictness == STRICT ? "strict" : "lenient", text);
@@ -152,45 +152,46 @@ static void test_table(void **state UNUSED)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		CLEANUP(buf_release) struct buf bytes;
-		make(&bytes, table[i].entries);
-		expect(i, buf_view(&bytes), LENIENT, table[i].lenient);
-		expect(i, buf_view(&bytes), STRICT, table[i].strict);
+		tar_make(&bytes, table[i].entries);
+		expect_verdict(i, buf_view(&bytes), LENIENT, table[i].lenient);
+		expect_verdict(i, buf_view(&bytes), STRICT, table[i].strict);
 	}
 }
 
 static void test_truncated(void **state UNUSED)
 {
 	CLEANUP(buf_release) struct buf bytes;
-	make(&bytes, table[0].entries);
+	tar_make(&bytes, table[0].entries);
 	for (size_t len = 0; len < bytes.len; len++) {
 		CLEANUP(filename_release) struct filename name;
 		CLEANUP(wheel_release) struct wheel w;
 		struct err e = ERR_INIT;
 		struct byte_source s = byte_source_memory((struct str){bytes.data, len});
-		if (examine(s, "demo-1.0.tar.gz", LENIENT, &name, &w, &e) == 0)
-			fail_msg("taken when cut after %zu bytes", len);
+		if (examine_named(s, "demo-1.0.tar.gz", LENIENT, &name, &w, &e) == 0)
+			fail_msg("accepted when cut after %zu bytes", len);
 		assert_int_equal(e.kind, ERR_INVALID);
 	}
 }
 
-// gzip's own CRC finds nearly all of them; none may crash.
+// gzip's CRC detects nearly all flipped bits. None may crash the parser.
 static void test_flipped(void **state UNUSED)
 {
 	CLEANUP(buf_release) struct buf bytes;
-	make(&bytes, table[4].entries);
+	tar_make(&bytes, table[4].entries);
 	for (size_t bit = 0; bit < bytes.len * 8; bit++) {
 		CLEANUP(filename_release) struct filename name;
 		CLEANUP(wheel_release) struct wheel w;
 		struct err e = ERR_INIT;
 		bytes.data[bit / 8] = (char)(bytes.data[bit / 8] ^ 1 << bit % 8);
-		int result = examine(byte_source_memory(buf_view(&bytes)), "demo-1.0.tar.gz", STRICT, &name, &w, &e);
+		int result =
+			examine_named(byte_source_memory(buf_view(&bytes)), "demo-1.0.tar.gz", STRICT, &name, &w, &e);
 		bytes.data[bit / 8] = (char)(bytes.data[bit / 8] ^ 1 << bit % 8);
 		if (result == 0)
 			assert_true(str_eq(buf_view(&w.metadata), STR(INFO)));
 	}
 }
 
-// The same under the CRC: every byte of the tar is one that a hostile builder can choose.
+// The same below the CRC, because a hostile builder can choose every byte of the tar.
 static void test_hostile_tar(void **state UNUSED)
 {
 	CLEANUP(buf_release) struct buf tar;
@@ -207,12 +208,12 @@ static void test_hostile_tar(void **state UNUSED)
 		tar.data[i] = (char)(before + (i % 2 ? 1 : -1));
 		assert_int_equal(compress_gzip(buf_view(&tar), 1, &bytes, &e), 0);
 		tar.data[i] = before;
-		if (examine(byte_source_memory(buf_view(&bytes)), "demo-1.0.tar.gz", LENIENT, &name, &w, &e) < 0)
+		if (examine_named(byte_source_memory(buf_view(&bytes)), "demo-1.0.tar.gz", LENIENT, &name, &w, &e) < 0)
 			assert_int_not_equal(e.kind, ERR_NONE);
 	}
 }
 
-// 70 MB of zeros in 70 KB: whoever scans a tree must not be kept busy by it either.
+// 70 MB of zeros in 70 KB are rejected under LENIENT too, so that they cannot occupy a scan.
 static void test_bomb(void **state UNUSED)
 {
 	CLEANUP(buf_release) struct buf tar;
@@ -225,8 +226,8 @@ static void test_bomb(void **state UNUSED)
 	memset(buf_reserve(&tar, len), 0, len);
 	tar.len += len;
 	assert_int_equal(compress_gzip(buf_view(&tar), 6, &bytes, &e), 0);
-	expect(0, buf_view(&bytes), LENIENT, "Decompression bomb");
-	expect(0, buf_view(&bytes), STRICT, "Decompression bomb");
+	expect_verdict(0, buf_view(&bytes), LENIENT, "Decompression bomb");
+	expect_verdict(0, buf_view(&bytes), STRICT, "Decompression bomb");
 }
 
 static void test_zip(void **state UNUSED)
@@ -238,11 +239,12 @@ static void test_zip(void **state UNUSED)
 	zipmake_init(&z);
 	zipmake_add(&z, &(struct zipmake_member){.name = "demo-1.0/PKG-INFO", .content = INFO});
 	zipmake_end(&z, "");
-	assert_int_equal(examine(byte_source_memory(buf_view(&z.bytes)), "demo-1.0.zip", STRICT, &name, &w, &e), 0);
+	assert_int_equal(examine_named(byte_source_memory(buf_view(&z.bytes)), "demo-1.0.zip", STRICT, &name, &w, &e),
+		0);
 	assert_true(str_eq(buf_view(&w.metadata), STR(INFO)));
 }
 
-static void test_zip_that_leads_out(void **state UNUSED)
+static void test_zip_path_leads_out(void **state UNUSED)
 {
 	CLEANUP(zipmake_release) struct zipmake z;
 	CLEANUP(filename_release) struct filename name;
@@ -251,12 +253,12 @@ static void test_zip_that_leads_out(void **state UNUSED)
 	zipmake_init(&z);
 	zipmake_add(&z, &(struct zipmake_member){.name = "../PKG-INFO", .content = INFO});
 	zipmake_end(&z, "");
-	assert_int_equal(examine(byte_source_memory(buf_view(&z.bytes)), "demo-1.0.zip", LENIENT, &name, &w, &e), -1);
+	assert_int_equal(examine_named(byte_source_memory(buf_view(&z.bytes)), "demo-1.0.zip", LENIENT, &name, &w, &e),
+		-1);
 	assert_non_null(strstr(e.msg, "leads out"));
 }
 
-// What comes out of the corpus where it is no matter of course; NULL: refused, since nothing says
-// the version.
+// The results for unusual files of the corpus. NULL: rejected, because nothing gives the version.
 static const struct {
 	const char *path, *project, *version, *requires_python;
 } odd[] = {
@@ -301,7 +303,7 @@ static void check_sdist(void *ctx, const struct vector *row)
 	if (fd < 0 || fstat(fd, &st) < 0)
 		fail_msg("cannot open %s", path);
 	const char *filename = strrchr(path, '/') + 1;
-	int result = examine(byte_source_file(fd, (uint64_t)st.st_size), filename, LENIENT, &name, &w, &e);
+	int result = examine_named(byte_source_file(fd, (uint64_t)st.st_size), filename, LENIENT, &name, &w, &e);
 	check_facts(path, result, &name, &w, e.msg);
 	++*(size_t *)ctx;
 }
@@ -323,7 +325,7 @@ int main(void)
 		cmocka_unit_test(test_hostile_tar),
 		cmocka_unit_test(test_bomb),
 		cmocka_unit_test(test_zip),
-		cmocka_unit_test(test_zip_that_leads_out),
+		cmocka_unit_test(test_zip_path_leads_out),
 		cmocka_unit_test(test_corpus),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

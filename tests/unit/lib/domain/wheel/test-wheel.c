@@ -24,8 +24,8 @@
 
 enum { FILES = 6 };
 
-struct file {
-	const char *name, *content; // RECORD without content is made up from the files before
+struct wheel_file {
+	const char *name, *content; // a RECORD without content is generated from the files before it
 	unsigned unix_mode;
 };
 
@@ -39,7 +39,7 @@ static void add_base64(struct buf *out, const uint8_t bytes[SHA256_SIZE])
 	}
 }
 
-static void add_row(struct buf *record, const struct file *f)
+static void add_record_row(struct buf *record, const struct wheel_file *f)
 {
 	uint8_t sha256[SHA256_SIZE];
 	if (f->name[strlen(f->name) - 1] == '/')
@@ -50,14 +50,14 @@ static void add_row(struct buf *record, const struct file *f)
 	buf_printf(record, ",%zu\r\n", strlen(f->content));
 }
 
-static void make(struct zipmake *z, const struct file files[FILES])
+static void wheel_make(struct zipmake *z, const struct wheel_file files[FILES])
 {
 	CLEANUP(buf_release) struct buf record;
 	buf_init(&record, 1 << 20);
 	zipmake_init(z);
 	for (size_t i = 0; i < FILES && files[i].name; i++) {
 		if (files[i].content)
-			add_row(&record, &files[i]);
+			add_record_row(&record, &files[i]);
 		else
 			buf_printf(&record, INFO "RECORD,,\r\n");
 		const char *content = files[i].content ? files[i].content : record.data;
@@ -67,8 +67,8 @@ static void make(struct zipmake *z, const struct file files[FILES])
 	zipmake_end(z, "");
 }
 
-static int examine(const struct byte_source *s, const char *filename, enum strictness strictness, struct wheel *out,
-	struct err *e)
+static int examine_named(const struct byte_source *s, const char *filename, enum strictness strictness,
+	struct wheel *out, struct err *e)
 {
 	struct filename name = {0};
 	if (filename_parse(str_from(filename), &name, e) < 0)
@@ -81,7 +81,7 @@ static int examine(const struct byte_source *s, const char *filename, enum stric
 
 static const char *const demo_name = "demo_pkg-1.0-py3-none-any.whl";
 
-static const struct file good[FILES] = {
+static const struct wheel_file good[FILES] = {
 	{"demo/", "", 0},
 	{"demo/a.py", "print()\n", 0},
 	{INFO "METADATA", METADATA "Requires-Python: >=3.8\n\nWords.\n", 0},
@@ -102,21 +102,24 @@ static const struct file good[FILES] = {
 		INFO "RECORD", NULL, 0                                                                                 \
 	}
 
-// expected: NULL is taken without a word, "~" in front a finding, else an error.
+// expected: NULL: accepted without a finding; "~TEXT": a finding; "TEXT": an error.
 static const struct {
 	const char *what;
-	struct file files[FILES];
+	struct wheel_file files[FILES];
 	const char *lenient, *strict;
 } table[] = {
 	{"least", {M, W, R}, NULL, NULL},
-	{"RECORD first", {{INFO "RECORD", INFO "METADATA,,\n", 0}, M, W}, "~not the file's", "not the file's"},
+	{"RECORD first", {{INFO "RECORD", INFO "METADATA,,\n", 0}, M, W}, "~differs from that of the file",
+		"differs from that of the file"},
 	{"no dist-info", {{"METADATA", METADATA, 0}}, "no .dist-info", "no .dist-info"},
 	{"nested dist-info only", {{"x/" INFO "METADATA", METADATA, 0}}, "no .dist-info", "no .dist-info"},
 	{"nested dist-info too", {{"x/y-1.dist-info/METADATA", "Name: y\n", 0}, M, W, R}, NULL, NULL},
 	{"two dist-infos", {{"y-1.dist-info/METADATA", METADATA, 0}, M, W, R}, "two .dist-info", "two .dist-info"},
 	{"a file .dist-info", {{"y-1.dist-info", "", 0}, M, W, R}, NULL, NULL},
-	{"dist-info of another", {{"other-1.0.dist-info/METADATA", METADATA, 0}}, "is not of", "is not of"},
-	{"dist-info of another version", {{"demo_pkg-1.1.dist-info/METADATA", METADATA, 0}}, "is not of", "is not of"},
+	{"dist-info of another", {{"other-1.0.dist-info/METADATA", METADATA, 0}}, "does not belong to",
+		"does not belong to"},
+	{"dist-info of another version", {{"demo_pkg-1.1.dist-info/METADATA", METADATA, 0}}, "does not belong to",
+		"does not belong to"},
 	{"dist-info spelled otherwise", {{"Demo-Pkg-1.dist-info/METADATA", METADATA, 0}}, "~is not spelled",
 		"is not spelled"},
 	{"no METADATA", {W, R}, "no METADATA", "no METADATA"},
@@ -143,20 +146,20 @@ static const struct {
 	{"not in RECORD", {M, W, R, {"a.py", "", 0}}, "~does not list a.py", "does not list a.py"},
 	{"signatures", {M, W, R, {INFO "RECORD.jws", "x", 0}, {INFO "RECORD.p7s", "x", 0}}, NULL, NULL},
 	{"RECORD.asc", {M, W, R, {INFO "RECORD.asc", "x", 0}}, "~does not list", "does not list"},
-	{"not in the wheel", {M, W, {INFO "RECORD", "gone.py,,\n", 0}}, "~no file of the wheel",
-		"no file of the wheel"},
+	{"not in the wheel", {M, W, {INFO "RECORD", "gone.py,,\n", 0}}, "~not a file of the wheel",
+		"not a file of the wheel"},
 	{"broken RECORD", {M, W, {INFO "RECORD", "a,b\n", 0}}, "~not three fields", "not three fields"},
 	{"file twice in RECORD", {M, W, {INFO "RECORD", INFO "RECORD,,\n" INFO "RECORD,,\n", 0}}, "~lists a file again",
 		"lists a file again"},
 	{"wrong size",
 		{{"a", "", 0}, M, W, {INFO "RECORD", "a,sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU,1\n", 0}},
-		"~size is not", "size is not"},
+		"~size differs", "size differs"},
 	{"no hash", {M, W, {INFO "RECORD", INFO "WHEEL,,37\n", 0}}, "~no hash", "no hash"},
 	{"weak hash", {M, W, {INFO "RECORD", INFO "WHEEL,md5=1B2M2Y8AsgTpgAmY7PhCfg,37\n", 0}}, "~malformed",
 		"malformed"},
 	{"wrong hash",
 		{{"a", "", 0}, M, W, {INFO "RECORD", "a,sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFA,0\n", 0}},
-		"~not list", "hash is not"},
+		"~not list", "hash differs"},
 	{"\"..\"", {{"a/../b", "", 0}, M, W, R}, "leads out", "leads out"},
 	{"absolute", {{"/etc/passwd", "", 0}, M, W, R}, "leads out", "leads out"},
 	{"drive", {{"C:a", "", 0}, M, W, R}, "leads out", "leads out"},
@@ -167,13 +170,13 @@ static const struct {
 	{"link", {{"a", "b", S_IFLNK | 0777}, M, W, R}, "~symbolic link", "symbolic link"},
 };
 
-static void expect(size_t row, const struct zipmake *z, enum strictness strictness, const char *expected)
+static void expect_verdict(size_t row, const struct zipmake *z, enum strictness strictness, const char *expected)
 {
 	struct byte_source s = byte_source_memory(buf_view(&z->bytes));
 	CLEANUP(wheel_release) struct wheel w;
 	struct err e = ERR_INIT;
 	bool is_finding = expected && expected[0] == '~';
-	int result = examine(&s, demo_name, strictness, &w, &e);
+	int result = examine_named(&s, demo_name, strictness, &w, &e);
 	const char *text = result < 0 ? e.msg : w.findings.text.data;
 	if (result != (expected && !is_finding ? -1 : 0))
 		fail_msg("%s, %s: \"%s\"", table[row].what, strictness == STRICT ? "strict" : "lenient", text);
@@ -189,9 +192,9 @@ static void test_table(void **state UNUSED)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		CLEANUP(zipmake_release) struct zipmake z;
-		make(&z, table[i].files);
-		expect(i, &z, LENIENT, table[i].lenient);
-		expect(i, &z, STRICT, table[i].strict);
+		wheel_make(&z, table[i].files);
+		expect_verdict(i, &z, LENIENT, table[i].lenient);
+		expect_verdict(i, &z, STRICT, table[i].strict);
 	}
 }
 
@@ -201,9 +204,9 @@ static void test_facts(void **state UNUSED)
 	CLEANUP(wheel_release) struct wheel w;
 	struct err e = ERR_INIT;
 	uint8_t sha256[SHA256_SIZE];
-	make(&z, good);
+	wheel_make(&z, good);
 	struct byte_source s = byte_source_memory(buf_view(&z.bytes));
-	assert_int_equal(examine(&s, demo_name, LENIENT, &w, &e), 0);
+	assert_int_equal(examine_named(&s, demo_name, LENIENT, &w, &e), 0);
 	assert_string_equal(w.requires_python, ">=3.8");
 	assert_true(str_eq(buf_view(&w.metadata), str_from(good[2].content)));
 	digest_sha256(str_from(good[2].content), sha256);
@@ -216,31 +219,31 @@ static void test_metadata_too_large(void **state UNUSED)
 	CLEANUP(mem_free) char *text = xmalloc(LIMIT_METADATA + 2);
 	memset(text, '\n', LIMIT_METADATA + 1);
 	text[LIMIT_METADATA + 1] = '\0';
-	struct file files[FILES] = {{INFO "METADATA", text, 0}};
+	struct wheel_file files[FILES] = {{INFO "METADATA", text, 0}};
 	CLEANUP(zipmake_release) struct zipmake z;
-	make(&z, files);
+	wheel_make(&z, files);
 	for (int strictness = LENIENT; strictness <= STRICT; strictness++) {
 		struct byte_source s = byte_source_memory(buf_view(&z.bytes));
 		CLEANUP(wheel_release) struct wheel w;
 		struct err e = ERR_INIT;
-		assert_int_equal(examine(&s, demo_name, (enum strictness)strictness, &w, &e), -1);
+		assert_int_equal(examine_named(&s, demo_name, (enum strictness)strictness, &w, &e), -1);
 		assert_int_equal(e.kind, ERR_LIMIT);
 	}
 }
 
-// A wheel with far too much of something in METADATA, WHEEL or RECORD.
+// Examines a wheel with an excessive METADATA, WHEEL or RECORD.
 static void examine_excess(const char *info, const char *content, struct wheel *w)
 {
-	const struct file files[FILES] = {
+	const struct wheel_file files[FILES] = {
 		{INFO "METADATA", strcmp(info, "METADATA") == 0 ? content : METADATA, 0},
 		{INFO "WHEEL", strcmp(info, "WHEEL") == 0 ? content : WHEEL, 0},
 		{INFO "RECORD", strcmp(info, "RECORD") == 0 ? content : NULL, 0},
 	};
 	CLEANUP(zipmake_release) struct zipmake z;
 	struct err e = ERR_INIT;
-	make(&z, files);
+	wheel_make(&z, files);
 	struct byte_source s = byte_source_memory(buf_view(&z.bytes));
-	if (examine(&s, demo_name, LENIENT, w, &e) < 0)
+	if (examine_named(&s, demo_name, LENIENT, w, &e) < 0)
 		fail_msg("%s: %s", info, e.msg);
 }
 
@@ -263,7 +266,7 @@ static long peak_kb(void)
 	return use.ru_maxrss;
 }
 
-// One line of 64 times 64 tags. Its Python tag of 100 KB makes them 400 MB (one of 7 MB, 28 GB).
+// One line of 64 times 64 tags. A Python tag of 100 KB expands them to 400 MB, one of 7 MB to 28 GB.
 static void test_long_tags(void **state UNUSED)
 {
 	CLEANUP(buf_release) struct buf set;
@@ -276,7 +279,7 @@ static void test_long_tags(void **state UNUSED)
 	long before = peak_kb();
 	examine_excess("WHEEL", text, &w);
 	assert_in_range(peak_kb() - before, 0, 100 << 10);
-	assert_non_null(strstr(w.findings.text.data, "its tags are not"));
+	assert_non_null(strstr(w.findings.text.data, "WHEEL: tags "));
 }
 
 static void test_many_tags(void **state UNUSED)
@@ -284,10 +287,10 @@ static void test_many_tags(void **state UNUSED)
 	CLEANUP(wheel_release) struct wheel w;
 	CLEANUP(mem_free) char *text = repeat("Wheel-Version: 1.0\n", "Tag: py3-none-any\n", 400000, "");
 	examine_excess("WHEEL", text, &w);
-	assert_non_null(strstr(w.findings.text.data, "its tags are not"));
+	assert_non_null(strstr(w.findings.text.data, "WHEEL: tags "));
 }
 
-// It would be on every page of the project.
+// A Requires-Python appears on every page of the project, so a long one is omitted.
 static void test_long_requires_python(void **state UNUSED)
 {
 	for (size_t more = 0; more < 2; more++) {
@@ -301,7 +304,7 @@ static void test_long_requires_python(void **state UNUSED)
 	}
 }
 
-// What is wrong line for line is told until the text is full; then the rest is not read.
+// Findings about lines are added until the text is full. Then the rest is not read.
 static void test_bad_record(void **state UNUSED)
 {
 	static const char *const lines[] = {"x,,\n", "x,sha256=1,2\r\n", INFO "WHEEL,md5=1,2\n"};
@@ -314,36 +317,35 @@ static void test_bad_record(void **state UNUSED)
 	}
 }
 
-// A copy of exactly len bytes, so that a read behind them is seen.
+// Examines a copy of exactly len bytes, so that the sanitizer detects a read beyond them.
 static int examine_copy(const char *bytes, size_t len, enum strictness strictness, struct wheel *w)
 {
 	CLEANUP(mem_free) char *copy = xmalloc(len);
 	memcpy(copy, bytes, len);
 	struct byte_source s = byte_source_memory((struct str){copy, len});
 	struct err e = ERR_INIT;
-	return examine(&s, demo_name, strictness, w, &e);
+	return examine_named(&s, demo_name, strictness, w, &e);
 }
 
 static void test_truncated(void **state UNUSED)
 {
 	CLEANUP(zipmake_release) struct zipmake z;
-	make(&z, good);
+	wheel_make(&z, good);
 	for (size_t len = 0; len < z.bytes.len; len++)
 		for (int strictness = LENIENT; strictness <= STRICT; strictness++) {
 			CLEANUP(wheel_release) struct wheel w;
 			if (examine_copy(z.bytes.data, len, (enum strictness)strictness, &w) == 0)
-				fail_msg("taken when cut after %zu bytes", len);
+				fail_msg("accepted when cut after %zu bytes", len);
 		}
 }
 
-// No bit makes it crash, and under STRICT none makes it another wheel: what is taken has the same
-// contents.
+// No flipped bit crashes the examination. Under STRICT none makes another wheel: what is accepted has the same content.
 static void test_flipped(void **state UNUSED)
 {
 	CLEANUP(zipmake_release) struct zipmake z;
 	CLEANUP(wheel_release) struct wheel whole;
 	size_t taken = 0;
-	make(&z, good);
+	wheel_make(&z, good);
 	assert_int_equal(examine_copy(z.bytes.data, z.bytes.len, STRICT, &whole), 0);
 	for (size_t bit = 0; bit < z.bytes.len * 8; bit++) {
 		CLEANUP(wheel_release) struct wheel lenient, strict CLEANUP(wheel_release);
@@ -355,7 +357,7 @@ static void test_flipped(void **state UNUSED)
 		if (hard == 0 && memcmp(strict.content_sha256, whole.content_sha256, SHA256_SIZE) != 0)
 			fail_msg("bit %zu of byte %zu makes another wheel", bit % 8, bit / 8);
 		if (hard == 0 && easy < 0)
-			fail_msg("byte %zu: strict takes what lenient refuses", bit / 8);
+			fail_msg("byte %zu: STRICT accepts what LENIENT rejects", bit / 8);
 		taken += hard == 0;
 	}
 	print_message("%zu of %zu bits are of no matter (dates, modes, versions)\n", taken, z.bytes.len * 8);
@@ -395,7 +397,7 @@ static void check_wheel(void *ctx UNUSED, const struct vector *row)
 		CLEANUP(wheel_release) struct wheel w;
 		struct err e = ERR_INIT;
 		open_source(path, &fd, &s);
-		if (examine(&s, strrchr(path, '/') + 1, (enum strictness)strictness, &w, &e) < 0)
+		if (examine_named(&s, strrchr(path, '/') + 1, (enum strictness)strictness, &w, &e) < 0)
 			fail_msg("%s: %s", path, e.msg);
 		assert_hex(path, "metadata_sha256", w.metadata_sha256, row->column[METADATA_SHA256]);
 		assert_int_equal(w.metadata.len, strtoul(row->column[METADATA_SIZE].ptr, NULL, 10));
@@ -409,7 +411,7 @@ static void check_wheel(void *ctx UNUSED, const struct vector *row)
 
 static void test_corpus(void **state UNUSED)
 {
-	free(vectors_path("corpus/wheels")); // skips the test where a clone has the table without the wheels
+	free(vectors_path("corpus/wheels")); // skips the test if a clone has the table without the wheels
 	vectors_foreach("../corpus/expected.tsv", check_wheel, NULL);
 }
 
@@ -429,7 +431,7 @@ static void test_clients(void **state UNUSED)
 			CLEANUP(wheel_release) struct wheel w;
 			struct err e = ERR_INIT;
 			open_source(path, &fd, &s);
-			if (examine(&s, entry->d_name, (enum strictness)strictness, &w, &e) < 0)
+			if (examine_named(&s, entry->d_name, (enum strictness)strictness, &w, &e) < 0)
 				fail_msg("%s: %s", path, e.msg);
 		}
 		count++;
