@@ -131,7 +131,7 @@ def test_what_is_replaced_meanwhile_is_not_unlisted(tmp_path, up):
             replace_on_disk(at, last)
         process.send_signal(signal.SIGCONT)
         errors = process.communicate(timeout=600)[1]
-    assert not is_stopped or f"{last}: it became another file" in errors
+    assert not is_stopped or f"{last}: it changed or disappeared" in errors
     assert at.mark(last).exists() != is_stopped and at.there() == sorted(at.bytes)
 
 
