@@ -13,75 +13,54 @@
 #include "lib/view/explain.h"
 
 static const struct option_row options[] = {
-	{"config", 'c', "FILE", "read the configuration (wheelcache.conf(5)) from FILE"},
-	{"catalog", '\0', "FILE", "the catalog is FILE"},
-	{"store", 's', "DIR", "the store is DIR"},
-	{"upstream", '\0', NULL, "as where a server serves with this option, and"},
-	{"upstream-url", '\0', "URL", "with this one"},
-	{"view", '\0', "NAME", "of this view or platform; of the default view"},
-	{"json", 'j', NULL, "print a JSON object, for scripts"},
-	{"log-level", '\0', "LEVEL", "error, warn, info or debug"},
+	{"view", '\0', "NAME", "explain for this view or platform; the default view", NO_KEY},
+	{"json", 'j', NULL, "print the result as JSON", NO_KEY},
 };
 
-static const struct cli_config_option keys[] = {
-	{"catalog", "catalog", "path"},
-	{"store", "store", "path"},
-	{"log-level", "server", "log-level"},
-	{"upstream", "upstream", "merge"},
-	{"upstream-url", "upstream", "url"},
-};
-
-struct line {
+struct explain_command {
 	struct cli_config settings;
 	struct config config;
 	const char *view, *version;
 	struct buf project; // normalised
-	bool is_json;
 };
 
 static int take_option(void *ctx, const char *name, const char *value, struct err *e)
 {
-	struct line *l = ctx;
-	const struct command_flag flags[] = {{"json", &l->is_json}};
-	if (command_take_flag(flags, ARRAY_SIZE(flags), name) ||
-		cli_config_take(&l->settings, keys, ARRAY_SIZE(keys), name, value ? value : "yes"))
-		return 0;
-	if (strcmp(name, "view") != 0)
-		return err_set(e, ERR_USAGE, "--%s", name);
-	l->view = value;
-	return 0;
+	struct explain_command *l = ctx;
+	const struct command_text texts[] = {{"view", &l->view}};
+	return command_take_text(texts, ARRAY_SIZE(texts), name, value) ? 0 : err_set(e, ERR_USAGE, "--%s", name);
 }
 
-static int take_line(struct line *l, const struct command *self, int argc, char **argv, struct err *e)
+static int take_line(struct explain_command *l, const struct command *self, int argc, char **argv, struct err *e)
 {
-	int first = command_options(self, argc, argv, take_option, l, e);
+	int first = cli_config_options(&l->settings, self, argc, argv, take_option, l, e);
 	if (first < 0)
 		return -1;
 	if (first == argc || argc - first > 2)
-		return err_set(e, ERR_USAGE, "a PROJECT is wanted, and one VERSION at most");
+		return err_set(e, ERR_USAGE, "expected one PROJECT and at most one VERSION");
 	if (!name_is_valid(str_from(argv[first])))
-		return err_set(e, ERR_USAGE, "%s is no name of a project", argv[first]);
+		return err_set(e, ERR_USAGE, "%s is not a valid project name", argv[first]);
 	name_normalize(str_from(argv[first]), &l->project);
 	l->version = argv[first + 1];
 	return cli_config_read(&l->settings, &l->config, e);
 }
 
-// What is explained, and where.
-struct explaining {
-	const struct line *line;
+// The arguments of print_explanation.
+struct explain_request {
+	const struct explain_command *command;
 	struct catalog *catalog;
 	struct explain_about about;
 };
 
-static int tell(void *ctx, const struct upstream_answer *answer, struct err *e)
+static int print_explanation(void *ctx, const struct upstream_answer *answer, struct err *e)
 {
-	struct explaining *x = ctx;
+	struct explain_request *x = ctx;
 	CLEANUP(buf_release) struct buf out;
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = explain(&x->about, x->catalog, answer, e);
 	buf_init(&out, LIMIT_PAGE);
 	if (!doc)
 		return -1;
-	if (x->line->is_json)
+	if (x->command->settings.is_json)
 		jsondoc_write(doc, 2, &out);
 	else
 		explain_text(doc, &out);
@@ -90,15 +69,15 @@ static int tell(void *ctx, const struct upstream_answer *answer, struct err *e)
 	return 0;
 }
 
-static bool is_ours(const struct catalog *c, const char *project)
+static bool is_owned_name(const struct catalog *c, const char *project)
 {
-	struct err unsaid = ERR_INIT;
+	struct err ignored = ERR_INIT;
 	CLEANUP(owned_names_cleanup) struct owned_names *ours = NULL;
 	CLEANUP(mem_free) char *path = owned_names_path(catalog_path(c));
-	return owned_names_open(path, &ours, &unsaid) == 0 && owned_names_has(ours, project);
+	return owned_names_open(path, &ours, &ignored) == 0 && owned_names_has(ours, project);
 }
 
-static int explain_in(const struct line *l, struct catalog *c, struct err *e)
+static int explain_in(const struct explain_command *l, struct catalog *c, struct err *e)
 {
 	struct store store = {0};
 	CLEANUP(site_release) struct site site = {0};
@@ -111,24 +90,25 @@ static int explain_in(const struct line *l, struct catalog *c, struct err *e)
 	}
 	if (site_init(&site, &l->config, &store, c, e) < 0 || upstream_new(&l->config, &upstream, e) < 0)
 		return -1;
-	struct err uncounted = ERR_INIT;
+	struct err ignored = ERR_INIT;
 	CLEANUP(downloads_cleanup) struct downloads *downloads = NULL;
-	struct explaining x = {.line = l, .catalog = c, .about = {.project = l->project.data, .version = l->version}};
+	struct explain_request x = {
+		.command = l, .catalog = c, .about = {.project = l->project.data, .version = l->version}};
 	x.about.view = site_view(&site, l->view ? str_from(l->view) : (struct str){0});
 	if (!x.about.view)
 		return err_set(e, ERR_NOT_FOUND, "no view or platform %s", l->view);
 	x.about.rule = name_rules_find(&site.rules, l->project.data);
-	x.about.is_ours = is_ours(c, l->project.data);
+	x.about.is_ours = is_owned_name(c, l->project.data);
 	struct name_presence here;
 	if (name_owner_look(c, &site.hidden_platforms, l->project.data, &here, e) < 0)
 		return -1;
 	x.about.is_hidden = name_owner_is_hidden(&here);
-	if (downloads_open(catalog_path(c), &downloads, &uncounted) == 0) // else nobody has counted
+	if (downloads_open(catalog_path(c), &downloads, &ignored) == 0) // otherwise there are no counts
 		x.about.downloads = downloads;
-	return upstream_load_cached_any(upstream, c, l->project.data, tell, &x, e);
+	return upstream_load_cached_any(upstream, c, l->project.data, print_explanation, &x, e);
 }
 
-static int run_line(struct line *l, const struct command *self, int argc, char **argv, struct err *e)
+static int explain_line(struct explain_command *l, const struct command *self, int argc, char **argv, struct err *e)
 {
 	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
 	if (take_line(l, self, argc, argv, e) < 0)
@@ -139,25 +119,26 @@ static int run_line(struct line *l, const struct command *self, int argc, char *
 	return explain_in(l, catalog, e);
 }
 
-static void line_release(struct line *l)
+static void explain_command_release(struct explain_command *l)
 {
 	config_release(&l->config);
 	buf_release(&l->project);
 }
 
-static int run(const struct command *self, int argc, char **argv, struct err *e)
+static int run_explain(const struct command *self, int argc, char **argv, struct err *e)
 {
-	CLEANUP(line_release) struct line l = {0};
+	CLEANUP(explain_command_release) struct explain_command l = {0};
 	config_init(&l.config);
 	buf_init(&l.project, LIMIT_FILE_NAME);
-	return run_line(&l, self, argc, argv, e) == 0 ? 0 : err_exit_code(e->kind);
+	return explain_line(&l, self, argc, argv, e) == 0 ? 0 : err_exit_code(e->kind);
 }
 
 const struct command command_explain = {
 	.name = "explain",
 	.arguments = "PROJECT [VERSION]",
-	.help = "say why a wheel is or is not to be had",
+	.help = "explain why a wheel is or is not offered",
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
-	.run = run,
+	.shared = SHARED_BASE | SHARED(STORE) | SHARED(UPSTREAM) | SHARED(UPSTREAM_URL),
+	.run = run_explain,
 };

@@ -10,12 +10,9 @@
 #include "lib/state/config/config-type.h"
 #include "lib/state/store/freeze.h"
 
-enum {
-	FREEZE_ONLY = 2,       // options
-	WAIT_MOST = 24 * 3600, // seconds
-};
+enum { MAX_WAIT = 24 * 3600 }; // seconds
 
-struct freezing {
+struct freeze_command {
 	struct cli_config settings;
 	struct config config;
 	const char *reason;
@@ -27,45 +24,30 @@ struct freezing {
 };
 
 static const struct option_row options[] = {
-	// Of freeze alone: thaw begins behind them.
-	{"reason", 'r', "TEXT", "why; builders are told"},
-	{"wait", '\0', "TIME", "how long to wait for writes that began before; 60s"},
-	{"config", 'c', "FILE", "read the configuration (wheelcache.conf(5)) from FILE"},
-	{"catalog", '\0', "FILE", "the catalog is FILE"},
-	{"store", 's', "DIR", "the store is DIR"},
-	{"log-level", '\0', "LEVEL", "error, warn, info or debug"},
-};
-
-static const struct cli_config_option keys[] = {
-	{"catalog", "catalog", "path"},
-	{"store", "store", "path"},
-	{"log-level", "server", "log-level"},
+	{"reason", 'r', "TEXT", "the reason, for refused builders", NO_KEY},
+	{"wait", '\0', "TIME", "wait at most TIME for writes in progress; 60s", NO_KEY},
 };
 
 static int take_option(void *ctx, const char *name, const char *value, struct err *e)
 {
-	struct freezing *x = ctx;
+	struct freeze_command *x = ctx;
+	const struct command_text texts[] = {{"reason", &x->reason}};
 	const struct cli_config_number numbers[] = {{"wait", &config_type_seconds, &x->wait}};
-	if (strcmp(name, "wait") == 0)
-		return cli_config_take_number(numbers, ARRAY_SIZE(numbers), name, value, e);
-	if (cli_config_take(&x->settings, keys, ARRAY_SIZE(keys), name, value))
+	if (command_take_text(texts, ARRAY_SIZE(texts), name, value))
 		return 0;
-	if (strcmp(name, "reason") != 0)
-		return err_set(e, ERR_USAGE, "--%s", name);
-	x->reason = value;
-	return 0;
+	return cli_config_take_number(numbers, ARRAY_SIZE(numbers), name, value, e);
 }
 
-static int freeze(struct freezing *x, const struct platform *p, struct err *e)
+static int freeze_platform(struct freeze_command *x, const struct platform *p, struct err *e)
 {
-	uint64_t most = x->wait < WAIT_MOST ? x->wait : WAIT_MOST;
+	uint64_t most = x->wait < MAX_WAIT ? x->wait : MAX_WAIT;
 	if (freeze_set(p, x->who, x->reason ? x->reason : "", (unsigned)most * 1000, e) < 0)
 		return -1;
 	printf("%s: frozen\n", p->name);
 	return 0;
 }
 
-static int thaw(const struct platform *p, struct err *e)
+static int thaw_platform(const struct platform *p, struct err *e)
 {
 	bool was_frozen = false;
 	if (freeze_clear(p, &was_frozen, e) < 0)
@@ -74,13 +56,13 @@ static int thaw(const struct platform *p, struct err *e)
 	return 0;
 }
 
-// One that is away holds up no other.
-static int change(struct freezing *x, const struct platform *p, struct err *e)
+// A failure on one platform does not stop the others. -1: the audit log cannot be written.
+static int change_platform(struct freeze_command *x, const struct platform *p, struct err *e)
 {
-	struct err trouble = ERR_INIT;
-	int result = x->is_thaw ? thaw(p, &trouble) : freeze(x, p, &trouble);
+	struct err failure = ERR_INIT;
+	int result = x->is_thaw ? thaw_platform(p, &failure) : freeze_platform(x, p, &failure);
 	if (result < 0) {
-		log_error("%s", trouble.msg);
+		log_error("%s", failure.msg);
 		x->failed++;
 	}
 	return audit_write(x->audit,
@@ -89,12 +71,12 @@ static int change(struct freezing *x, const struct platform *p, struct err *e)
 			.action = x->is_thaw ? "thaw" : "freeze",
 			.platform = p->name,
 			.result = result < 0 ? "failed" : "done",
-			.reason = result < 0 ? trouble.msg : x->reason,
+			.reason = result < 0 ? failure.msg : x->reason,
 		},
 		e);
 }
 
-static const struct platform *find(const struct store *s, const char *name, struct err *e)
+static const struct platform *find_platform(const struct store *s, const char *name, struct err *e)
 {
 	const struct platform *p = store_platform_named(s, str_from(name));
 	if (!p)
@@ -102,26 +84,26 @@ static const struct platform *find(const struct store *s, const char *name, stru
 	return p;
 }
 
-static int change_named(struct freezing *x, const struct store *s, char **names, struct err *e)
+static int change_named(struct freeze_command *x, const struct store *s, char **names, struct err *e)
 {
-	for (char **name = names; *name; name++) // all of them are right before the first is touched
-		if (!find(s, *name, e))
+	for (char **name = names; *name; name++) // check all names before the first change
+		if (!find_platform(s, *name, e))
 			return -1;
 	for (char **name = names; *name; name++)
-		if (change(x, find(s, *name, e), e) < 0)
+		if (change_platform(x, find_platform(s, *name, e), e) < 0)
 			return -1;
 	return 0;
 }
 
-static int change_all(struct freezing *x, const struct store *s, struct err *e)
+static int change_all(struct freeze_command *x, const struct store *s, struct err *e)
 {
 	for (size_t i = 0; i < s->platform_count; i++)
-		if (change(x, &s->platform[i], e) < 0)
+		if (change_platform(x, &s->platform[i], e) < 0)
 			return -1;
 	return 0;
 }
 
-static int run_names(struct freezing *x, char **names, struct err *e)
+static int change_platforms(struct freeze_command *x, char **names, struct err *e)
 {
 	CLEANUP(store_release) struct store store = {0};
 	if (cli_config_read(&x->settings, &x->config, e) < 0 || store_open(&x->config, STORE_PATIENT, &store, e) < 0 ||
@@ -133,38 +115,39 @@ static int run_names(struct freezing *x, char **names, struct err *e)
 		return -1;
 	if (x->failed)
 		return err_set(e, ERR_IO, "%zu platforms failed: see above", x->failed);
-	return fflush(stdout) < 0 ? err_errno(e, ERR_IO, "cannot write what was done") : 0;
+	return fflush(stdout) < 0 ? err_errno(e, ERR_IO, "cannot write the result") : 0;
 }
 
-static void freezing_release(struct freezing *x)
+static void freeze_command_release(struct freeze_command *x)
 {
 	config_release(&x->config);
 	audit_close(x->audit);
 	free(x->who);
 }
 
-static int run(const struct command *self, int argc, char **argv, struct err *e)
+static int run_freeze(const struct command *self, int argc, char **argv, struct err *e)
 {
-	CLEANUP(freezing_release) struct freezing x = {.is_thaw = self == &command_thaw, .wait = FREEZE_WAIT_MS / 1000};
+	CLEANUP(freeze_command_release)
+	struct freeze_command x = {.is_thaw = self == &command_thaw, .wait = FREEZE_WAIT_MS / 1000};
 	config_init(&x.config);
-	int first = command_options(self, argc, argv, take_option, &x, e);
-	return first >= 0 && run_names(&x, argv + first, e) == 0 ? 0 : err_exit_code(e->kind);
+	int first = cli_config_options(&x.settings, self, argc, argv, take_option, &x, e);
+	return first >= 0 && change_platforms(&x, argv + first, e) == 0 ? 0 : err_exit_code(e->kind);
 }
 
 const struct command command_freeze = {
 	.name = "freeze",
 	.arguments = "[PLATFORM]...",
-	.help = "refuse writes to platforms, or to all, while reads go on",
+	.help = "refuse writes to platforms, or to all; reads continue",
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
-	.run = run,
+	.shared = SHARED_BASE | SHARED(STORE),
+	.run = run_freeze,
 };
 
 const struct command command_thaw = {
 	.name = "thaw",
 	.arguments = "[PLATFORM]...",
-	.help = "let platforms be written again",
-	.options = options + FREEZE_ONLY,
-	.option_count = ARRAY_SIZE(options) - FREEZE_ONLY,
-	.run = run,
+	.help = "allow writes to platforms, or to all, again",
+	.shared = SHARED_BASE | SHARED(STORE),
+	.run = run_freeze,
 };

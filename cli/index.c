@@ -9,80 +9,46 @@
 #include "indexer/scan/scan.h"
 #include "lib/base/mem.h"
 
-struct indexing {
+struct index_command {
 	struct cli_config settings;
 	struct config config;
 	struct scan_options scan;
-	struct report report;
 	struct export_options export;
 	struct progress progress;
 };
 
 static const struct option_row options[] = {
-	{"config", 'c', "FILE", "read the configuration (wheelcache.conf(5)) from FILE"},
-	{"catalog", '\0', "FILE", "keep the catalog in FILE"},
-	{"threads", '\0', "N", "threads that read the store; one a processor"},
-	{"settle", '\0', "SECONDS", "a damaged file younger than this is still being written; 60"},
-	{"allow-empty", '\0', NULL, "a platform whose folder is empty or gone was emptied on purpose"},
-	{"no-wait", '\0', NULL, "fail where another indexer is at work, instead of waiting"},
-	{"static", '\0', "DIR", "then write all pages as files into DIR, for a web server"},
-	{"base", '\0', "URL", "with --static: pages link to files below URL"},
-	{"json", '\0', NULL, "print the summary as JSON"},
-	{"quiet", 'q', NULL, "no progress bar and no summary"},
-	{"log-level", '\0', "LEVEL", "error, warn, info or debug"},
+	{"settle", '\0', "SECONDS", "do not judge a damaged file younger than this; 60", NO_KEY},
+	{"allow-empty", '\0', NULL, "accept that the folder of a platform is empty or missing", NO_KEY},
+	{"no-wait", '\0', NULL, "fail instead of waiting for another indexer", NO_KEY},
+	{"static", '\0', "DIR", "then write all pages as files to DIR, for a web server", NO_KEY},
+	{"base", '\0', "URL", "with --static: link to files below URL", NO_KEY},
 };
-
-static const struct cli_config_option keys[] = {
-	{"catalog", "catalog", "path"},
-	{"threads", "index", "threads"},
-	{"settle", "index", "settle"},
-	{"log-level", "server", "log-level"},
-};
-
-static bool take_flag(struct indexing *x, const char *name)
-{
-	const struct command_flag flags[] = {
-		{"allow-empty", &x->scan.allow_empty},
-		{"no-wait", &x->scan.no_wait},
-		{"json", &x->report.is_json},
-		{"quiet", &x->report.is_quiet},
-	};
-	return command_take_flag(flags, ARRAY_SIZE(flags), name);
-}
-
-static bool take_text(struct indexing *x, const char *name, const char *value)
-{
-	const struct {
-		const char *name;
-		const char **text;
-	} texts[] = {
-		{"static", &x->export.folder},
-		{"base", &x->export.base},
-	};
-	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-		if (strcmp(name, texts[i].name) == 0) {
-			*texts[i].text = value;
-			return true;
-		}
-	return false;
-}
 
 static int take_option(void *ctx, const char *name, const char *value, struct err *e)
 {
-	struct indexing *x = ctx;
-	if (take_flag(x, name) || take_text(x, name, value) ||
-		cli_config_take(&x->settings, keys, ARRAY_SIZE(keys), name, value))
+	struct index_command *x = ctx;
+	const struct command_flag flags[] = {
+		{"allow-empty", &x->scan.allow_empty},
+		{"no-wait", &x->scan.no_wait},
+	};
+	const struct command_text texts[] = {
+		{"static", &x->export.folder},
+		{"base", &x->export.base},
+	};
+	if (command_take_flag(flags, ARRAY_SIZE(flags), name) ||
+		command_take_text(texts, ARRAY_SIZE(texts), name, value))
 		return 0;
 	return err_set(e, ERR_USAGE, "--%s", name);
 }
 
-// Runs a scan; *has_ended: also one that is not whole, and said so, has a summary.
-static int scan(struct indexing *x, struct store *store, struct catalog *catalog, struct summary *summary,
+// *has_ended: the scan has a summary. This is also true of an incomplete scan, which fails.
+static int scan_store(struct index_command *x, struct store *store, struct catalog *catalog, struct summary *summary,
 	bool *has_ended, struct err *e)
 {
 	x->scan.threads = (unsigned)x->config.index_threads;
 	x->scan.settle = x->config.settle;
-	x->scan.compare_platforms = x->report.is_json || !x->report.is_quiet;
+	x->scan.compare_platforms = x->settings.is_json || !x->settings.is_quiet;
 	x->scan.owner = "wheelcache index";
 	x->scan.watch = (struct walk_watch){.progress = progress_walk, .ctx = &x->progress};
 	int result = scan_run(store, catalog, &x->scan, summary, e);
@@ -90,36 +56,34 @@ static int scan(struct indexing *x, struct store *store, struct catalog *catalog
 	return result;
 }
 
-// A catalog that never saw all of the store must not empty an export that was made from a whole
-// one.
-static int export_all(struct indexing *x, const struct site *site, struct catalog *catalog, struct summary *summary,
-	struct err *e)
+// An export made from a complete catalog is not replaced from a catalog that has never seen the whole store.
+static int export_all(struct index_command *x, const struct site *site, struct catalog *catalog,
+	struct summary *summary, struct err *e)
 {
 	bool was_scanned;
 	if (catalog_was_scanned(catalog, &was_scanned, e) < 0)
 		return -1;
 	if (!was_scanned)
-		return err_set(e, ERR_IO, "no scan was whole yet, so %s stays as it was", x->export.folder);
+		return err_set(e, ERR_IO, "no scan is complete yet, so %s is left unchanged", x->export.folder);
 	return export_run(site, catalog, &x->export, summary, e);
 }
 
-// Each step is done where it can be; the last error is the one that is told, since what a scan
-// could not look at is in its summary.
-static int index_site(struct indexing *x, struct site *site, struct catalog *catalog, struct err *e)
+// A failed step does not stop the next one. Returns the last error; the summary lists the problems of the scan.
+static int index_site(struct index_command *x, struct site *site, struct catalog *catalog, struct err *e)
 {
 	CLEANUP(summary_release) struct summary summary = {0};
 	bool has_ended;
-	progress_begin(&x->progress, !x->report.is_quiet);
-	int result = scan(x, &site->store, catalog, &summary, &has_ended, e);
+	progress_begin(&x->progress, !x->settings.is_quiet);
+	int result = scan_store(x, &site->store, catalog, &summary, &has_ended, e);
 	if (has_ended && x->export.folder && export_all(x, site, catalog, &summary, e) < 0)
 		result = -1;
 	progress_end(&x->progress);
-	if (has_ended && report_print(&x->report, &summary, e) < 0)
+	if (has_ended && report_print(&x->settings, &summary, e) < 0)
 		result = -1;
 	return result;
 }
 
-static int make_views(struct indexing *x, struct site *site, struct catalog *catalog, struct err *e)
+static int make_views(struct index_command *x, struct site *site, struct catalog *catalog, struct err *e)
 {
 	struct store store = site->store;
 	x->export.progress = progress_export;
@@ -127,8 +91,8 @@ static int make_views(struct indexing *x, struct site *site, struct catalog *cat
 	return site_init(site, &x->config, &store, catalog, e);
 }
 
-// Views are made where they are exported: a scan alone does not mind what is wrong with them.
-static int index_store(struct indexing *x, struct err *e)
+// Only an export needs views: a scan alone does not fail on wrong ones.
+static int index_store(struct index_command *x, struct err *e)
 {
 	CLEANUP(site_release) struct site site = {0};
 	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
@@ -138,7 +102,7 @@ static int index_store(struct indexing *x, struct err *e)
 	CLEANUP(mem_free) char *path = cli_config_catalog(&x->config, e);
 	if (!path || catalog_open(path, &catalog, e) < 0)
 		return -1;
-	// A platform whose volume is not mounted keeps its pages in the export, too.
+	// The export keeps the pages of a platform whose volume is not mounted.
 	if (x->export.folder && !x->scan.allow_empty && store_recall(&site.store, catalog, e) < 0)
 		return -1;
 	if (store_register(&site.store, catalog, e) < 0)
@@ -148,19 +112,19 @@ static int index_store(struct indexing *x, struct err *e)
 	return index_site(x, &site, catalog, e);
 }
 
-static void indexing_release(struct indexing *x)
+static void index_command_release(struct index_command *x)
 {
 	config_release(&x->config);
 }
 
-static int run(const struct command *self, int argc, char **argv, struct err *e)
+static int run_index(const struct command *self, int argc, char **argv, struct err *e)
 {
-	CLEANUP(indexing_release) struct indexing x = {0};
+	CLEANUP(index_command_release) struct index_command x = {0};
 	config_init(&x.config);
 	if (cli_config_take_line(&x.settings, self, argc, argv, take_option, &x, e) < 0)
 		return err_exit_code(e->kind);
 	if (x.export.base && !x.export.folder) {
-		err_set(e, ERR_USAGE, "--base is for --static DIR");
+		err_set(e, ERR_USAGE, "--base needs --static DIR");
 		return err_exit_code(e->kind);
 	}
 	return index_store(&x, e) < 0 ? err_exit_code(e->kind) : 0;
@@ -172,5 +136,6 @@ const struct command command_index = {
 	.help = "bring the catalog up to date with a store",
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
-	.run = run,
+	.shared = SHARED_BASE | SHARED(THREADS) | SHARED(JSON) | SHARED(QUIET),
+	.run = run_index,
 };

@@ -28,8 +28,8 @@ static void print_usage(FILE *out)
 	fputs("Usage: wheelcache COMMAND [OPTION]...\n\n", out);
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->help);
-	fputs("\n\"wheelcache COMMAND --help\" tells of its options; --version, of this program;\n"
-	      "--print-config prints every key of the configuration with its default.\n",
+	fputs("\n\"wheelcache COMMAND --help\" prints the options of a command.\n"
+	      "--version prints the version, --print-config every configuration key with its default.\n",
 		out);
 }
 
@@ -46,8 +46,8 @@ static void print_version(FILE *out)
 	fputs("wheelcache " PACKAGE_VERSION "\n", out);
 }
 
-// What is printed without a command.
-static bool print_told(const char *option)
+// Handles the options that need no command.
+static bool print_requested(const char *option)
 {
 	static const struct {
 		const char *option;
@@ -70,18 +70,17 @@ int main(int argc, char **argv)
 {
 	struct err e = ERR_INIT;
 	const char *name = argc > 1 ? argv[1] : "";
-	if (print_told(name))
+	if (print_requested(name))
 		return 0;
 	const struct command *command = find_command(name);
 	if (!command) {
 		if (*name)
-			log_error("no command %s", name);
+			log_error("unknown command %s", name);
 		print_usage(stderr);
 		return err_exit_code(ERR_USAGE);
 	}
-	// libzip asks for the local time of every member that it opens, and where TZ is not set,
-	// libc looks at /etc/localtime each time: three system calls a wheel. We tell the time in
-	// UTC anyway.
+	// libzip converts the time of each member that it opens. Without TZ, libc checks /etc/localtime each time:
+	// three system calls per wheel. All our times are in UTC.
 	setenv("TZ", "UTC0", 1);
 	int code = command->run(command, argc - 1, argv + 1, &e);
 	if (e.kind != ERR_NONE)

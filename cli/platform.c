@@ -7,7 +7,7 @@
 #include "pruner/operations/purge.h"
 #include "pruner/operations/retire.h"
 
-struct ending {
+struct retire_command {
 	struct prune_common all;
 	const char *reason, *platform;
 	uint64_t grace;
@@ -15,51 +15,42 @@ struct ending {
 };
 
 static const struct option_row options[] = {
-	{"reason", 'r', "TEXT", "why; builders and whoever asks for a file are told"},
-	{"grace", '\0', "TIME", "delete only what was unlisted so long ago (as 7d)"},
-	{"dry-run", 'n', NULL, "change nothing, tell what would be"},
-	{"config", 'c', "FILE", "read the configuration (wheelcache.conf(5)) from FILE"},
-	{"catalog", '\0', "FILE", "the catalog is FILE"},
-	{"quiet", 'q', NULL, "do not tell what was done"},
-	{"log-level", '\0', "LEVEL", "error, warn, info or debug"},
+	{"reason", 'r', "TEXT", "the reason, for builders and for clients that request a file", NO_KEY},
 };
 
 static int take_option(void *ctx, const char *name, const char *value, struct err *e)
 {
-	struct ending *x = ctx;
+	struct retire_command *x = ctx;
 	const struct cli_config_number numbers[] = {{"grace", &config_type_seconds, &x->grace}};
-	if (strcmp(name, "reason") == 0)
-		x->reason = value;
-	else if (strcmp(name, "grace") != 0)
-		return prune_common_take(&x->all, name, value, e);
-	else if (cli_config_take_number(numbers, ARRAY_SIZE(numbers), name, value, e) < 0)
-		return -1;
-	x->has_grace |= strcmp(name, "grace") == 0;
-	return 0;
+	const struct command_text texts[] = {{"reason", &x->reason}};
+	if (command_take_text(texts, ARRAY_SIZE(texts), name, value))
+		return 0;
+	x->has_grace = true;
+	return cli_config_take_number(numbers, ARRAY_SIZE(numbers), name, value, e);
 }
 
-// PLATFORM, then one STORE at most.
-static int take_words(struct ending *x, char **words, struct err *e)
+// Expects PLATFORM, then at most one STORE.
+static int take_words(struct retire_command *x, char **words, struct err *e)
 {
 	if (!*words)
 		return err_set(e, ERR_USAGE, "no PLATFORM is given");
 	if (words[1] && words[2])
-		return err_set(e, ERR_USAGE, "one PLATFORM and one STORE, not also %s", words[2]);
+		return err_set(e, ERR_USAGE, "expected one PLATFORM and at most one STORE, not also %s", words[2]);
 	x->platform = words[0];
 	if (words[1])
 		cli_config_take_store(&x->all.settings, words[1]);
 	return 0;
 }
 
-// What was unlisted long ago goes; the rest when this is done again, or by prune purge.
-static int purge_rest(struct ending *x, struct err *e)
+// Deletes the files whose grace period is over. The next retire or prune purge deletes the rest.
+static int purge_rest(struct retire_command *x, struct err *e)
 {
 	struct purge_result result;
 	const struct purge_options how = {.glob = &x->platform,
 		.globs = 1,
 		.grace = x->has_grace ? x->grace : x->all.config.prune_grace,
 		.is_retired_only = true,
-		.is_dry = x->all.is_dry};
+		.is_dry = x->all.settings.is_dry_run};
 	x->all.done = "purged";
 	x->all.would = "would be purged";
 	memset(x->all.operation.count, 0, sizeof(x->all.operation.count));
@@ -67,16 +58,16 @@ static int purge_rest(struct ending *x, struct err *e)
 	if (purge(&x->all.operation, &x->all.config, NULL, &how, &result, e) < 0)
 		return -1;
 	prune_common_sum_up(&x->all);
-	if (result.waiting && !x->all.is_quiet)
+	if (result.waiting && !x->all.settings.is_quiet)
 		printf("%" PRIu64
-		       " files wait until their grace is over: then do this again, or wheelcache prune purge\n",
+		       " files wait until their grace period is over: then repeat this, or run wheelcache prune purge\n",
 			result.waiting);
 	return 0;
 }
 
-static int do_it(struct ending *x, struct err *e)
+static int retire_platform(struct retire_command *x, struct err *e)
 {
-	const struct retire_options how = {.reason = x->reason, .is_dry = x->all.is_dry};
+	const struct retire_options how = {.reason = x->reason, .is_dry = x->all.settings.is_dry_run};
 	if (prune_common_open(&x->all, e) < 0)
 		return -1;
 	const struct platform *p = store_platform_named(&x->all.store, str_from(x->platform));
@@ -89,30 +80,31 @@ static int do_it(struct ending *x, struct err *e)
 	struct err unreleased = ERR_INIT;
 	if (operation_end(&x->all.operation, retired < 0 ? &unreleased : e) < 0 || retired < 0)
 		return -1;
-	return fflush(stdout) < 0 ? err_errno(e, ERR_IO, "cannot write what was done") : 0;
+	return fflush(stdout) < 0 ? err_errno(e, ERR_IO, "cannot write the result") : 0;
 }
 
-static void ending_release(struct ending *x)
+static void retire_command_release(struct retire_command *x)
 {
 	prune_common_release(&x->all);
 }
 
 static int run_retire(const struct command *self, int argc, char **argv, struct err *e)
 {
-	CLEANUP(ending_release) struct ending x = {.reason = ""};
+	CLEANUP(retire_command_release) struct retire_command x = {.reason = ""};
 	prune_common_init(&x.all, "unlisted", "would be unlisted");
-	int first = command_options(self, argc, argv, take_option, &x, e);
+	int first = cli_config_options(&x.all.settings, self, argc, argv, take_option, &x, e);
 	if (first < 0 || take_words(&x, argv + first, e) < 0)
 		return err_exit_code(e->kind);
-	return do_it(&x, e) < 0 ? err_exit_code(e->kind) : 0;
+	return retire_platform(&x, e) < 0 ? err_exit_code(e->kind) : 0;
 }
 
 static const struct command command_platform_retire = {
 	.name = "platform retire",
 	.arguments = "PLATFORM [STORE]",
-	.help = "take a whole platform out of use",
+	.help = "unlist and then delete all files of a platform",
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
+	.shared = SHARED_BASE | SHARED(GRACE) | SHARED(DRY_RUN) | SHARED(QUIET),
 	.run = run_retire,
 };
 
@@ -121,13 +113,13 @@ static const struct command *const rows[] = {
 	NULL,
 };
 
-static int run(const struct command *self, int argc, char **argv, struct err *e)
+static int run_platform(const struct command *self, int argc, char **argv, struct err *e)
 {
 	return command_run_row(self, rows, argc, argv, e);
 }
 
 const struct command command_platform = {
 	.name = "platform",
-	.help = "whole platforms: retire one",
-	.run = run,
+	.help = "manage whole platforms: retire",
+	.run = run_platform,
 };

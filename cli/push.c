@@ -11,71 +11,61 @@
 
 enum {
 	JOBS = 4,
-	MOST_JOBS = 64,
+	MAX_JOBS = 64,
 	RETRIES = 5,
 	CONNECT_SECONDS = 20,
-	TIMEOUT_SECONDS = 300, // a server looks at a large wheel before it says anything
+	TIMEOUT_SECONDS = 300, // a server checks a large wheel before it answers
 	SUMMARY_MAX = 256 << 20,
 };
 
-struct pushing {
+struct push_command {
+	struct cli_config settings;
 	const char *url;
 	uint64_t jobs, retries, timeout;
 	const char *ca_file;
-	bool is_json, is_quiet;
 	struct progress progress;
 };
 
 static const struct option_row options[] = {
-	{"to", '\0', "URL", "the platform's upload URL: https://HOST/upload/PLATFORM/"},
-	{"jobs", 'j', "N", "send N files at once; 4"},
-	{"retries", '\0', "N", "try N times again after a lost connection or an error of the server; 5"},
-	{"timeout", '\0', "TIME", "give a connection up after so long without a byte, as 5m"},
-	{"ca-file", '\0', "FILE", "trust the certificates in FILE (PEM), not the system's"},
-	{"json", '\0', NULL, "print the summary as JSON"},
-	{"quiet", 'q', NULL, "no progress bar and no summary"},
+	{"to", '\0', "URL", "the upload URL of the platform: https://HOST/upload/PLATFORM/", NO_KEY},
+	{"jobs", 'j', "N", "send N files at once; 4", NO_KEY},
+	{"retries", '\0', "N", "retry N times after a lost connection or a server error; 5", NO_KEY},
+	{"timeout", '\0', "TIME", "give up a connection that is silent for TIME, such as 5m", NO_KEY},
+	{"ca-file", '\0', "FILE", "trust the certificates in FILE (PEM) instead of the system's", NO_KEY},
 };
 
 static int take_option(void *ctx, const char *name, const char *value, struct err *e)
 {
-	struct pushing *x = ctx;
-	const struct command_flag flags[] = {
-		{"json", &x->is_json},
-		{"quiet", &x->is_quiet},
+	struct push_command *x = ctx;
+	const struct command_text texts[] = {
+		{"to", &x->url},
+		{"ca-file", &x->ca_file},
 	};
 	const struct cli_config_number numbers[] = {
 		{"jobs", &config_type_integer, &x->jobs},
 		{"retries", &config_type_integer, &x->retries},
 		{"timeout", &config_type_seconds, &x->timeout},
 	};
-	if (command_take_flag(flags, ARRAY_SIZE(flags), name))
+	if (command_take_text(texts, ARRAY_SIZE(texts), name, value))
 		return 0;
-	if (strcmp(name, "to") == 0) {
-		x->url = value;
-		return 0;
-	}
-	if (strcmp(name, "ca-file") == 0) {
-		x->ca_file = value;
-		return 0;
-	}
 	return cli_config_take_number(numbers, ARRAY_SIZE(numbers), name, value, e);
 }
 
-static int check_options(const struct pushing *x, int files, struct err *e)
+static int check_options(const struct push_command *x, int files, struct err *e)
 {
 	if (!x->url)
-		return err_set(e, ERR_USAGE, "--to is missing: where do they go?");
+		return err_set(e, ERR_USAGE, "--to URL is missing");
 	if (files < 1)
-		return err_set(e, ERR_USAGE, "no file is named");
-	if (x->jobs < 1 || x->jobs > MOST_JOBS)
-		return err_set(e, ERR_USAGE, "--jobs is not between 1 and %d", MOST_JOBS);
+		return err_set(e, ERR_USAGE, "no FILE is given");
+	if (x->jobs < 1 || x->jobs > MAX_JOBS)
+		return err_set(e, ERR_USAGE, "--jobs is not between 1 and %d", MAX_JOBS);
 	if (x->timeout < 1)
 		return err_set(e, ERR_USAGE, "--timeout is not 1 or more");
 	return 0;
 }
 
-// Empty is as unset: CI systems set variables of secrets that a job may not see to nothing.
-static const char *environment(const char *name)
+// An empty variable counts as unset: CI systems set secrets that a job may not see to the empty string.
+static const char *get_variable(const char *name)
 {
 	const char *value = getenv(name);
 	return value && *value ? value : NULL;
@@ -86,20 +76,20 @@ static void show_progress(void *ctx, const struct push_progress *p)
 	progress_push(ctx, p->files, p->all_files, p->bytes, p->all_bytes);
 }
 
-static int print(const struct pushing *x, const struct push_report *pushed, struct err *e)
+static int print_report(const struct push_command *x, const struct push_report *pushed, struct err *e)
 {
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, SUMMARY_MAX);
-	if (x->is_quiet && !x->is_json)
+	if (x->settings.is_quiet && !x->settings.is_json)
 		return 0;
-	(x->is_json ? push_report_json : push_report_text)(pushed, &text);
+	(x->settings.is_json ? push_report_json : push_report_text)(pushed, &text);
 	fwrite(text.data, 1, text.len, stdout);
 	if (text.failed)
 		return err_set(e, ERR_LIMIT, "the summary is too long");
 	return fflush(stdout) == 0 ? 0 : err_errno(e, ERR_IO, "the summary");
 }
 
-static int push_files(struct pushing *x, const struct upload_url *t, char **paths, size_t count, struct err *e)
+static int push_files(struct push_command *x, const struct upload_url *t, char **paths, size_t count, struct err *e)
 {
 	CLEANUP(push_report_release) struct push_report pushed;
 	const struct push_options push = {
@@ -108,24 +98,24 @@ static int push_files(struct pushing *x, const struct upload_url *t, char **path
 		.retries = (unsigned)x->retries,
 		.fetch = {.ca_file = x->ca_file,
 			.user = "__token__",
-			.password = environment("WHEELCACHE_TOKEN"),
-			.netrc = environment("NETRC"),
+			.password = get_variable("WHEELCACHE_TOKEN"),
+			.netrc = get_variable("NETRC"),
 			.connect_seconds = CONNECT_SECONDS,
 			.stall_seconds = (unsigned)x->timeout},
 		.progress = show_progress,
 		.ctx = &x->progress,
 	};
-	progress_begin(&x->progress, !x->is_quiet);
+	progress_begin(&x->progress, !x->settings.is_quiet);
 	push_run(&push, paths, count, &pushed);
 	progress_end(&x->progress);
-	return print(x, &pushed, e) < 0 ? -1 : push_report_verdict(&pushed, e);
+	return print_report(x, &pushed, e) < 0 ? -1 : push_report_verdict(&pushed, e);
 }
 
-static int run(const struct command *self, int argc, char **argv, struct err *e)
+static int run_push(const struct command *self, int argc, char **argv, struct err *e)
 {
 	CLEANUP(upload_url_release) struct upload_url t = {0};
-	struct pushing x = {.jobs = JOBS, .retries = RETRIES, .timeout = TIMEOUT_SECONDS};
-	int first = command_options(self, argc, argv, take_option, &x, e);
+	struct push_command x = {.jobs = JOBS, .retries = RETRIES, .timeout = TIMEOUT_SECONDS};
+	int first = cli_config_options(&x.settings, self, argc, argv, take_option, &x, e);
 	if (first < 0 || check_options(&x, argc - first, e) < 0 || upload_url_init(&t, x.url, e) < 0 ||
 		push_files(&x, &t, argv + first, (size_t)(argc - first), e) < 0)
 		return err_exit_code(e->kind);
@@ -135,8 +125,9 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
 const struct command command_push = {
 	.name = "push",
 	.arguments = "FILE... --to=URL",
-	.help = "send wheels and sdists to a server's platform",
+	.help = "upload wheels and sdists to a platform of a server",
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
-	.run = run,
+	.shared = SHARED(JSON) | SHARED(QUIET),
+	.run = run_push,
 };

@@ -22,43 +22,43 @@
 #include "server/http/listen.h"
 #include "server/server.h"
 
-// All is the main thread's, which waits for signals and for the end of scans.
-struct serving {
+// Used by the main thread only, which waits for signals and for the end of scans.
+struct serve_command {
 	struct cli_config settings;
-	struct config config; // as it is served
+	struct config config; // in effect
 	char *catalog_path;
 	struct tls *tls; // NULL: plain HTTP
-	int socket;      // the server's, once it has started
+	int socket;      // the server takes it over when it starts
 	char *url;
 	int signals; // signalfd
 	int scanned; // eventfd: a scan has ended
 	struct server_callbacks callbacks;
 	struct server *server; // NULL until the first scan of a new catalog has ended
 	struct background_scan *scanner;
-	char *serves;       // platforms and catalog, as text: to see that they are others now
-	bool is_incomplete; // one of the platforms was never scanned
+	char *serves;       // describe_site() of the current server, to notice changes
+	bool is_incomplete; // at least one platform was never scanned
 };
 
-static void scan_ended(void *ctx)
+static void on_scan_end(void *ctx)
 {
-	struct serving *s = ctx;
+	struct serve_command *s = ctx;
 	eventfd_write(s->scanned, 1);
 }
 
 static void get_scans(void *ctx, struct server_callbacks_scans *out)
 {
-	struct serving *s = ctx;
+	struct serve_command *s = ctx;
 	*out = background_scan_state(s->scanner);
 }
 
 static void hurry_scanner(void *ctx)
 {
-	struct serving *s = ctx;
+	struct serve_command *s = ctx;
 	background_scan_hurry(s->scanner);
 }
 
-// The platforms that are there, and which file the catalog is: it may be removed, and is made again then.
-static char *describe(const struct serving *s, const struct store *store)
+// The platforms and the identity of the catalog file, which may be removed and made again. The caller frees it.
+static char *describe_site(const struct serve_command *s, const struct store *store)
 {
 	struct stat st = {0};
 	struct buf text;
@@ -71,8 +71,8 @@ static char *describe(const struct serving *s, const struct store *store)
 	return buf_steal(&text);
 }
 
-// The store with what the catalog knows of it.
-static int open_store(const struct serving *s, const struct config *config, struct store *store,
+// Adds to the store what the catalog knows of it.
+static int open_store(const struct serve_command *s, const struct config *config, struct store *store,
 	struct catalog **catalog, struct err *e)
 {
 	if (store_open(config, STORE_PROMPT, store, e) < 0)
@@ -84,14 +84,14 @@ static int open_store(const struct serving *s, const struct config *config, stru
 	return -1;
 }
 
-// The views, as the configuration and the store say now.
-static int read_site(struct serving *s, const struct config *config, struct site *site, struct err *e)
+// Builds the views from the current configuration and store.
+static int read_site(struct serve_command *s, const struct config *config, struct site *site, struct err *e)
 {
 	struct store store;
 	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
 	if (open_store(s, config, &store, &catalog, e) < 0)
 		return -1;
-	CLEANUP(mem_free) char *text = describe(s, &store);
+	CLEANUP(mem_free) char *text = describe_site(s, &store);
 	bool is_incomplete = false;
 	for (size_t i = 0; i < store.platform_count; i++)
 		is_incomplete |= store.platform[i].scanned != CATALOG_SCANNED;
@@ -103,7 +103,7 @@ static int read_site(struct serving *s, const struct config *config, struct site
 	return 0;
 }
 
-static int start_server(struct serving *s, bool filled, struct err *e)
+static int start_server(struct serve_command *s, bool filled, struct err *e)
 {
 	struct site site;
 	struct server_options options = {
@@ -126,21 +126,21 @@ static int start_server(struct serving *s, bool filled, struct err *e)
 	return 0;
 }
 
-static int reload(struct serving *s, const struct config *config, struct err *e)
+static int reload_server(struct serve_command *s, const struct config *config, struct err *e)
 {
 	struct site site;
 	if (!s->server)
-		return 0; // it starts with the new one
+		return 0; // it will start with the new configuration
 	if (read_site(s, config, &site, e) < 0)
 		return -1;
 	return server_reload(s->server, config, &site, e);
 }
 
-// What was read at the start and stays: texts, and other fields by their size.
+// Keys that take effect only after a restart.
 static const struct {
 	const char *key;
-	size_t at, size; // in struct config; size 0: a text, or NULL
-} stays[] = {
+	size_t at, size; // the field in struct config; size 0: a string, or NULL
+} restart_keys[] = {
 #define TEXT(field) offsetof(struct config, field), 0
 #define VALUE(field) offsetof(struct config, field), sizeof(((struct config *)0)->field)
 	{"[catalog] path", TEXT(catalog)},
@@ -177,27 +177,28 @@ static const char *text_at(const void *field)
 	return *text ? *text : "";
 }
 
-static void tell_unchanged(const struct config *before, const struct config *now)
+static void warn_of_restart_keys(const struct config *before, const struct config *now)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(stays); i++) {
-		const void *was = (const char *)before + stays[i].at, *is = (const char *)now + stays[i].at;
-		bool differs =
-			stays[i].size ? memcmp(was, is, stays[i].size) != 0 : strcmp(text_at(was), text_at(is)) != 0;
+	for (size_t i = 0; i < ARRAY_SIZE(restart_keys); i++) {
+		const void *was = (const char *)before + restart_keys[i].at,
+			   *is = (const char *)now + restart_keys[i].at;
+		bool differs = restart_keys[i].size ? memcmp(was, is, restart_keys[i].size) != 0
+						    : strcmp(text_at(was), text_at(is)) != 0;
 		if (differs)
-			log_warn("%s has changed: it counts after a restart", stays[i].key);
+			log_warn("%s has changed: this takes effect after a restart", restart_keys[i].key);
 	}
 }
 
-// Two copies: one is ours, one the scanner's.
-static int reconfigure(struct serving *s, struct err *e)
+// Reads two copies: the server's and the scanner's.
+static int reconfigure(struct serve_command *s, struct err *e)
 {
 	CLEANUP(config_release) struct config ours, theirs;
 	config_init(&ours);
 	config_init(&theirs);
 	if (cli_config_read(&s->settings, &ours, e) < 0 || cli_config_read(&s->settings, &theirs, e) < 0 ||
-		reload(s, &ours, e) < 0)
+		reload_server(s, &ours, e) < 0)
 		return -1;
-	tell_unchanged(&s->config, &ours);
+	warn_of_restart_keys(&s->config, &ours);
 	struct config old = s->config;
 	s->config = ours;
 	ours = old;
@@ -205,41 +206,40 @@ static int reconfigure(struct serving *s, struct err *e)
 	return 0;
 }
 
-static void renew_certificate(struct serving *s)
+static void renew_certificate(struct serve_command *s)
 {
 	struct err e = ERR_INIT;
 	if (s->tls && tls_renew(s->tls, &e) < 0)
-		log_error("the certificate stays as it was: %s", e.msg);
+		log_error("the certificate is unchanged: %s", e.msg);
 }
 
-static void on_hangup(struct serving *s)
+static void on_hangup(struct serve_command *s)
 {
 	struct err e = ERR_INIT;
 	renew_certificate(s);
 	if (s->server)
 		server_reopen_log(s->server);
 	if (reconfigure(s, &e) < 0)
-		log_error("the configuration stays as it was: %s", e.msg);
+		log_error("the configuration is unchanged: %s", e.msg);
 	else
-		log_info("the configuration was read again");
+		log_info("the configuration is reloaded");
 	background_scan_wake(s->scanner);
 }
 
-// A new folder in a store whose platforms are its folders is a new platform; a catalog that was removed has been made
-// again by this scan.
-static int look_around(struct serving *s, struct err *e)
+// Reloads the server if a scan found a new platform folder, or made a removed catalog again.
+static int reload_if_changed(struct serve_command *s, struct err *e)
 {
 	struct store store;
 	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
 	if (open_store(s, &s->config, &store, &catalog, e) < 0)
 		return -1;
-	CLEANUP(mem_free) char *text = describe(s, &store);
+	CLEANUP(mem_free) char *text = describe_site(s, &store);
 	store_release(&store);
-	return strcmp(text, s->serves) == 0 ? 0 : reload(s, &s->config, e);
+	return strcmp(text, s->serves) == 0 ? 0 : reload_server(s, &s->config, e);
 }
 
-// Whether the catalog holds what a scan saw, of all platforms or of one: then there is something to serve while the next one runs.
-static int was_scanned(struct serving *s, bool *all, bool *any, struct err *e)
+// Whether the catalog holds a scan of all platforms, or of any. Then the server can start before the next scan ends.
+static int was_scanned(struct serve_command *s, bool *all, bool *any, struct err *e)
 {
 	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
 	if (catalog_open(s->catalog_path, &catalog, e) < 0 || catalog_was_scanned(catalog, all, e) < 0)
@@ -247,27 +247,27 @@ static int was_scanned(struct serving *s, bool *all, bool *any, struct err *e)
 	return catalog_any_was_scanned(catalog, any, e);
 }
 
-static int after_scan(struct serving *s, struct err *e)
+static int after_scan(struct serve_command *s, struct err *e)
 {
-	struct err trouble = ERR_INIT;
+	struct err failure = ERR_INIT;
 	bool filled = false, any = false;
 	eventfd_t times;
 	eventfd_read(s->scanned, &times);
-	if (was_scanned(s, &filled, &any, &trouble) < 0)
-		log_error("%s", trouble.msg);
+	if (was_scanned(s, &filled, &any, &failure) < 0)
+		log_error("%s", failure.msg);
 	struct server_callbacks_scans scans = background_scan_state(s->scanner);
 	filled |= scans.has_looked;
 	if (!s->server)
 		return start_server(s, filled, e);
 	if (filled)
 		server_set_filled(s->server);
-	if ((!scans.has_failed || (scans.has_looked && s->is_incomplete)) && look_around(s, &trouble) < 0)
-		log_error("platforms: %s", trouble.msg);
+	if ((!scans.has_failed || (scans.has_looked && s->is_incomplete)) && reload_if_changed(s, &failure) < 0)
+		log_error("platforms: %s", failure.msg);
 	return 0;
 }
 
 // Until SIGTERM or SIGINT.
-static int run_until_stopped(struct serving *s, struct err *e)
+static int run_until_stopped(struct serve_command *s, struct err *e)
 {
 	struct pollfd wait[] = {{.fd = s->signals, .events = POLLIN}, {.fd = s->scanned, .events = POLLIN}};
 	for (;;) {
@@ -294,13 +294,13 @@ static int block_signals(void)
 	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
-	sigprocmask(SIG_BLOCK, &set, NULL); // also in every thread that is born from now on
+	sigprocmask(SIG_BLOCK, &set, NULL); // inherited by all later threads
 	signal(SIGPIPE, SIG_IGN);
 	return signalfd(-1, &set, SFD_CLOEXEC);
 }
 
-// What cannot work is told before the scan begins.
-static int prepare(struct serving *s, bool *all, bool *any, struct err *e)
+// Reports configuration errors before the scan begins.
+static int prepare_server(struct serve_command *s, bool *all, bool *any, struct err *e)
 {
 	struct store store;
 	if (cli_config_read(&s->settings, &s->config, e) < 0 || store_open(&s->config, STORE_PROMPT, &store, e) < 0)
@@ -316,25 +316,25 @@ static int prepare(struct serving *s, bool *all, bool *any, struct err *e)
 	return was_scanned(s, all, any, e);
 }
 
-static int start(struct serving *s, struct err *e)
+static int start_serving(struct serve_command *s, struct err *e)
 {
 	bool all = false, any = false;
 	CLEANUP(config_release) struct config theirs;
 	config_init(&theirs);
-	if (prepare(s, &all, &any, e) < 0 || cli_config_read(&s->settings, &theirs, e) < 0)
+	if (prepare_server(s, &all, &any, e) < 0 || cli_config_read(&s->settings, &theirs, e) < 0)
 		return -1;
 	s->callbacks = (struct server_callbacks){.get_scans = get_scans, .on_stale = hurry_scanner, .ctx = s};
-	s->scanner = background_scan_new(&theirs, s->catalog_path, scan_ended, s, !all);
+	s->scanner = background_scan_new(&theirs, s->catalog_path, on_scan_end, s, !all);
 	if ((all || any) && start_server(s, all, e) < 0)
 		return -1;
 	background_scan_start(s->scanner);
 	return 0;
 }
 
-static void serving_release(struct serving *s)
+static void serve_command_release(struct serve_command *s)
 {
 	background_scan_stop(s->scanner);
-	server_stop(s->server); // which asks the scanner
+	server_stop(s->server); // before the scanner, which it calls
 	background_scan_free(s->scanner);
 	mem_close(&s->socket);
 	mem_close(&s->signals);
@@ -347,62 +347,37 @@ static void serving_release(struct serving *s)
 }
 
 static const struct option_row options[] = {
-	{"config", 'c', "FILE", "read the configuration (wheelcache.conf(5)) from FILE"},
-	{"catalog", '\0', "FILE", "keep the catalog in FILE"},
-	{"listen", 'l', "ADDRESS", "ADDR:PORT (port 0: any free one), [V6]:PORT or unix:PATH; 127.0.0.1:8080"},
-	{"url", '\0', "URL", "what clients call this server: links to files are absolute then"},
-	{"access-log", '\0', "FILE", "a line a request in the combined format; \"-\": to stdout"},
-	{"tls-cert", '\0', "FILE", "speak HTTPS with the certificate in FILE (PEM)"},
-	{"tls-key", '\0', "FILE", "the key of the certificate"},
-	{"log-level", '\0', "LEVEL", "error, warn, info or debug"},
-	{"threads", '\0', "N", "threads that answer requests; one a processor"},
-	{"page-cache", '\0', "SIZE", "bytes of ready answers to keep, as 64M"},
-	{"rescan", '\0', "SECONDS", "pause between scans of the store; 0: only at the start and on SIGHUP"},
-	{"upstream", '\0', NULL, "have what upstream (PyPI) has, too; without a STORE: that alone"},
-	{"upstream-url", '\0', "URL", "the simple index that upstream is"},
-	{"offline", '\0', NULL, "do not ask upstream: serve what is here"},
+	{"listen", 'l', "ADDRESS", "ADDR:PORT (port 0: any free one), [V6]:PORT or unix:PATH; 127.0.0.1:8080", "server",
+		"listen"},
+	{"url", '\0', "URL", "the public URL of this server; makes links to files absolute", "server", "url"},
+	{"access-log", '\0', "FILE", "log each request in the combined format; \"-\": to stdout", "server",
+		"access-log"},
+	{"tls-cert", '\0', "FILE", "serve HTTPS with the certificate in FILE (PEM)", "server", "tls-cert"},
+	{"tls-key", '\0', "FILE", "the key of the certificate", "server", "tls-key"},
+	{"threads", '\0', "N", "answer requests in N threads; one per processor", "server", "threads"},
+	{"page-cache", '\0', "SIZE", "keep at most SIZE bytes of ready answers, such as 64M", "server", "page-cache"},
+	{"rescan", '\0', "SECONDS", "pause between scans of the store; 0: scan only at the start and on SIGHUP",
+		"server", "rescan"},
+	{"offline", '\0', NULL, "never contact upstream; serve what is cached", "upstream", "offline"},
 };
 
-static const struct cli_config_option keys[] = {
-	{"catalog", "catalog", "path"},
-	{"listen", "server", "listen"},
-	{"url", "server", "url"},
-	{"access-log", "server", "access-log"},
-	{"log-level", "server", "log-level"},
-	{"threads", "server", "threads"},
-	{"page-cache", "server", "page-cache"},
-	{"rescan", "server", "rescan"},
-	{"tls-cert", "server", "tls-cert"},
-	{"tls-key", "server", "tls-key"},
-	{"upstream", "upstream", "merge"},
-	{"upstream-url", "upstream", "url"},
-	{"offline", "upstream", "offline"},
-};
-
-static int take_option(void *ctx, const char *name, const char *value, struct err *e)
+static int run_serve(const struct command *self, int argc, char **argv, struct err *e)
 {
-	struct serving *s = ctx;
-	if (cli_config_take(&s->settings, keys, ARRAY_SIZE(keys), name, value ? value : "yes"))
-		return 0;
-	return err_set(e, ERR_USAGE, "--%s", name);
-}
-
-static int run(const struct command *self, int argc, char **argv, struct err *e)
-{
-	CLEANUP(serving_release) struct serving s = {.socket = -1, .signals = -1, .scanned = -1};
+	CLEANUP(serve_command_release) struct serve_command s = {.socket = -1, .signals = -1, .scanned = -1};
 	config_init(&s.config);
-	if (cli_config_take_line(&s.settings, self, argc, argv, take_option, &s, e) < 0)
+	if (cli_config_take_line(&s.settings, self, argc, argv, NULL, NULL, e) < 0)
 		return err_exit_code(e->kind);
 	s.signals = block_signals();
 	s.scanned = eventfd(0, EFD_CLOEXEC);
-	return start(&s, e) == 0 && run_until_stopped(&s, e) == 0 ? 0 : err_exit_code(e->kind);
+	return start_serving(&s, e) == 0 && run_until_stopped(&s, e) == 0 ? 0 : err_exit_code(e->kind);
 }
 
 const struct command command_serve = {
 	.name = "serve",
 	.arguments = "[STORE]",
-	.help = "serve a store to pip and uv, and keep its index up to date",
+	.help = "serve a store to pip and uv, and keep the catalog up to date",
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
-	.run = run,
+	.shared = SHARED_BASE | SHARED(UPSTREAM) | SHARED(UPSTREAM_URL),
+	.run = run_serve,
 };

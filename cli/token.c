@@ -12,80 +12,52 @@
 #include "lib/state/access/tokens.h"
 #include "lib/state/config/config-type.h"
 
-enum { SECRET_MOST = 100 };
+enum { MAX_SECRET = 100 }; // bytes
 
-struct tokening {
+struct token_command {
 	struct cli_config settings;
 	struct config config;
-	const char *platform, *project, *note; // as given; NULL: not
+	const char *platform, *project, *note; // NULL: not given
 	bool may_upload, may_read;
-	uint64_t lifetime; // seconds; 0: for ever
-	bool is_json;
-	const char *only_add, *only_list; // an option that only this verb has; NULL: none was given
-	char *path;                       // of the file of tokens
-	char *who;
+	uint64_t lifetime;    // seconds; 0: no expiry
+	const char *only_add; // the last given option that only "add" has; NULL: none
+	char *path;           // the token file
+	char *who;            // the account that runs the command
 };
 
-// What to do is the first word behind "token".
+// The first word after "token".
 struct verb {
 	const char *name;
-	const char *id; // what an argument before STORE stands for; NULL: there is none
-	int (*run)(struct tokening *x, const char *id, struct err *e);
+	const char *id; // the name of the argument before STORE; NULL: none
+	int (*run)(struct token_command *x, const char *id, struct err *e);
 };
 
 static const struct option_row options[] = {
-	{"config", 'c', "FILE", "read the configuration (wheelcache.conf(5)) from FILE"},
-	{"catalog", '\0', "FILE", "the catalog is FILE"},
-	{"platform", 'p', "GLOB", "add: for platforms of this name; all"},
-	{"project", '\0', "GLOB", "add: for projects of this name, in normal form; all"},
-	{"expires", '\0', "TIME", "add: after so long it counts no more, as 12h, 90d; never"},
-	{"note", '\0', "TEXT", "add: whose it is, for the list and the audit log"},
-	{"upload", '\0', NULL, "add: it may upload; so it may without --read"},
-	{"read", '\0', NULL, "add: it may read what is private"},
-	{"json", '\0', NULL, "list: as a JSON document"},
-	{"log-level", '\0', "LEVEL", "error, warn, info or debug"},
+	{"platform", 'p', "GLOB", "add: for platforms that match GLOB; all", NO_KEY},
+	{"project", '\0', "GLOB", "add: for projects whose normalized name matches GLOB; all", NO_KEY},
+	{"expires", '\0', "TIME", "add: valid for TIME, such as 12h or 90d; for ever", NO_KEY},
+	{"note", '\0', "TEXT", "add: the owner, for the list and the audit log", NO_KEY},
+	{"upload", '\0', NULL, "add: it may upload; the default without --read", NO_KEY},
+	{"read", '\0', NULL, "add: it may read private platforms", NO_KEY},
 };
-
-static const struct cli_config_option keys[] = {
-	{"catalog", "catalog", "path"},
-	{"log-level", "server", "log-level"},
-};
-
-static bool take_text(struct tokening *x, const char *name, const char *value)
-{
-	const struct {
-		const char *name;
-		const char **text;
-	} row[] = {{"platform", &x->platform}, {"project", &x->project}, {"note", &x->note}};
-	for (size_t i = 0; i < ARRAY_SIZE(row); i++)
-		if (strcmp(name, row[i].name) == 0) {
-			*row[i].text = value;
-			return true;
-		}
-	return false;
-}
 
 static int take_option(void *ctx, const char *name, const char *value, struct err *e)
 {
-	struct tokening *x = ctx;
+	struct token_command *x = ctx;
 	const struct command_flag flags[] = {{"upload", &x->may_upload}, {"read", &x->may_read}};
-	const struct command_flag list_flags[] = {{"json", &x->is_json}};
+	const struct command_text texts[] = {{"platform", &x->platform}, {"project", &x->project}, {"note", &x->note}};
 	const struct cli_config_number numbers[] = {{"expires", &config_type_seconds, &x->lifetime}};
-	if (cli_config_take(&x->settings, keys, ARRAY_SIZE(keys), name, value))
-		return 0;
-	if (command_take_flag(list_flags, ARRAY_SIZE(list_flags), name)) {
-		x->only_list = name;
-		return 0;
-	}
 	x->only_add = name;
-	if (command_take_flag(flags, ARRAY_SIZE(flags), name) || take_text(x, name, value))
+	if (command_take_flag(flags, ARRAY_SIZE(flags), name) ||
+		command_take_text(texts, ARRAY_SIZE(texts), name, value))
 		return 0;
 	if (cli_config_take_number(numbers, ARRAY_SIZE(numbers), name, value, e) < 0)
 		return -1;
-	return x->lifetime ? 0 : err_set(e, ERR_USAGE, "--expires: %s is no time at all", value);
+	return x->lifetime ? 0 : err_set(e, ERR_USAGE, "--expires: %s is not more than 0", value);
 }
 
-static int write_audit(struct tokening *x, struct audit *a, const struct audit_entry *what, int result, struct err *e)
+static int write_audit(struct token_command *x, struct audit *a, const struct audit_entry *what, int result,
+	struct err *e)
 {
 	struct audit_entry entry = *what;
 	entry.who = x->who;
@@ -101,14 +73,14 @@ static int write_audit(struct tokening *x, struct audit *a, const struct audit_e
 
 // --- add ---
 
-static void tell(const struct token *t, bool may_upload, bool may_read)
+static void log_added(const struct token *t, bool may_upload, bool may_read)
 {
 	char until[CLOCK_TEXT + sizeof("until ")] = "for ever";
 	if (t->expires) {
 		memcpy(until, "until ", sizeof("until "));
 		clock_write(t->expires, until + strlen("until "));
 	}
-	log_info("token %s may %s%s%s %s on %s %s; it is shown this once", t->id, may_upload ? "upload" : "",
+	log_info("token %s may %s%s%s %s on %s %s; it is printed only once", t->id, may_upload ? "upload" : "",
 		may_upload && may_read ? " and " : "", may_read ? "read" : "", t->project, t->platform, until);
 }
 
@@ -119,7 +91,7 @@ static int print_secret(const struct token *t, const struct buf *secret, struct 
 	return 0;
 }
 
-static int add(struct tokening *x, const char *id UNUSED, struct err *e)
+static int add_token(struct token_command *x, const char *id UNUSED, struct err *e)
 {
 	bool may_upload = x->may_upload || !x->may_read;
 	CLEANUP(audit_cleanup) struct audit *audit = NULL;
@@ -132,7 +104,7 @@ static int add(struct tokening *x, const char *id UNUSED, struct err *e)
 		.note = xstrdup(x->note ? x->note : ""),
 		.expires = x->lifetime ? clock_wall_seconds() + (int64_t)x->lifetime : 0,
 	};
-	buf_init(&secret, SECRET_MOST);
+	buf_init(&secret, MAX_SECRET);
 	if (cli_config_audit(&x->config, &audit, e) < 0)
 		return -1;
 	int result = tokenfile_add(x->path, &t, &secret, e);
@@ -144,7 +116,7 @@ static int add(struct tokening *x, const char *id UNUSED, struct err *e)
 	explicit_bzero(secret.data, secret.len);
 	if (write_audit(x, audit, &entry, result, e) < 0)
 		return -1;
-	tell(&t, may_upload, x->may_read);
+	log_added(&t, may_upload, x->may_read);
 	return 0;
 }
 
@@ -186,7 +158,7 @@ static void print_json(const struct tokenfile *f)
 	fputs(text.data, stdout);
 }
 
-static int width(const struct tokenfile *f, bool of_projects)
+static int column_width(const struct tokenfile *f, bool of_projects)
 {
 	size_t most = of_projects ? strlen("PROJECT") : strlen("PLATFORM");
 	for (size_t i = 0; i < f->count; i++) {
@@ -198,7 +170,7 @@ static int width(const struct tokenfile *f, bool of_projects)
 
 static void print_table(const struct tokenfile *f)
 {
-	int platforms = width(f, false), projects = width(f, true);
+	int platforms = column_width(f, false), projects = column_width(f, true);
 	printf("%-*s  %-11s  %-*s  %-*s  %-20s  %s\n", TOKEN_ID, "ID", "RIGHTS", platforms, "PLATFORM", projects,
 		"PROJECT", "EXPIRES", "NOTE");
 	for (size_t i = 0; i < f->count; i++) {
@@ -212,22 +184,22 @@ static void print_table(const struct tokenfile *f)
 	}
 }
 
-static int list(struct tokening *x, const char *id UNUSED, struct err *e)
+static int list_tokens(struct token_command *x, const char *id UNUSED, struct err *e)
 {
 	CLEANUP(tokenfile_release) struct tokenfile f = {0};
 	if (tokenfile_read(x->path, &f, e) < 0)
 		return -1;
-	(x->is_json ? print_json : print_table)(&f);
+	(x->settings.is_json ? print_json : print_table)(&f);
 	if (fflush(stdout) < 0)
 		return err_errno(e, ERR_IO, "cannot write the list");
 	for (size_t i = 0; i < f.damage_count; i++)
 		log_error("%s", f.damage[i]);
-	return f.damage_count ? err_set(e, ERR_INVALID, "%zu damaged lines, which grant nothing", f.damage_count) : 0;
+	return f.damage_count ? err_set(e, ERR_INVALID, "%zu damaged lines; they grant no rights", f.damage_count) : 0;
 }
 
 // --- revoke ---
 
-static int revoke(struct tokening *x, const char *id, struct err *e)
+static int revoke_token(struct token_command *x, const char *id, struct err *e)
 {
 	CLEANUP(audit_cleanup) struct audit *audit = NULL;
 	CLEANUP(mem_free) char *name = NULL;
@@ -238,13 +210,14 @@ static int revoke(struct tokening *x, const char *id, struct err *e)
 	const struct audit_entry entry = {.action = "token revoke", .reason = words};
 	if (write_audit(x, audit, &entry, result, e) < 0)
 		return -1;
-	log_info("token %s (%s) counts no more", id, name);
+	log_info("token %s (%s) is revoked", id, name);
 	return 0;
 }
 
 // --- the command ---
 
-static const struct verb verbs[] = {{"add", NULL, add}, {"list", NULL, list}, {"revoke", "ID", revoke}};
+static const struct verb verbs[] = {
+	{"add", NULL, add_token}, {"list", NULL, list_tokens}, {"revoke", "ID", revoke_token}};
 
 static const struct verb *find_verb(const char *name)
 {
@@ -254,20 +227,20 @@ static const struct verb *find_verb(const char *name)
 	return NULL;
 }
 
-static int check_options(const struct tokening *x, const struct verb *v, struct err *e)
+static int check_options(const struct token_command *x, const struct verb *v, struct err *e)
 {
-	const char *wrong = v->run != add ? x->only_add : NULL;
-	if (!wrong && v->run != list)
-		wrong = x->only_list;
-	return wrong ? err_set(e, ERR_USAGE, "--%s is no option of token %s", wrong, v->name) : 0;
+	const char *wrong = v->run != add_token ? x->only_add : NULL;
+	if (!wrong && v->run != list_tokens && x->settings.is_json)
+		wrong = "json";
+	return wrong ? err_set(e, ERR_USAGE, "--%s is not an option of token %s", wrong, v->name) : 0;
 }
 
-// ID where the verb has one, then one STORE at most.
-static int take_words(struct tokening *x, const struct verb *v, char **words, const char **id, struct err *e)
+// Expects ID if the verb has one, then at most one STORE.
+static int take_words(struct token_command *x, const struct verb *v, char **words, const char **id, struct err *e)
 {
 	if (v->id) {
 		if (!*words)
-			return err_set(e, ERR_USAGE, "token %s: which %s?", v->name, v->id);
+			return err_set(e, ERR_USAGE, "token %s: no %s is given", v->name, v->id);
 		*id = *words++;
 	}
 	if (*words && words[1])
@@ -277,7 +250,7 @@ static int take_words(struct tokening *x, const struct verb *v, char **words, co
 	return check_options(x, v, e);
 }
 
-static int run_verb(struct tokening *x, const struct verb *v, char **words, struct err *e)
+static int run_verb(struct token_command *x, const struct verb *v, char **words, struct err *e)
 {
 	const char *id = NULL;
 	if (take_words(x, v, words, &id, e) < 0 || cli_config_read(&x->settings, &x->config, e) < 0)
@@ -290,31 +263,33 @@ static int run_verb(struct tokening *x, const struct verb *v, char **words, stru
 	return v->run(x, id, e);
 }
 
-static void tokening_release(struct tokening *x)
+static void token_command_release(struct token_command *x)
 {
 	config_release(&x->config);
 	free(x->path);
 	free(x->who);
 }
 
-static int run(const struct command *self, int argc, char **argv, struct err *e)
+static int run_token(const struct command *self, int argc, char **argv, struct err *e)
 {
-	CLEANUP(tokening_release) struct tokening x = {0};
+	CLEANUP(token_command_release) struct token_command x = {0};
 	config_init(&x.config);
-	int first = command_options(self, argc, argv, take_option, &x, e);
+	int first = cli_config_options(&x.settings, self, argc, argv, take_option, &x, e);
 	if (first < 0)
 		return err_exit_code(e->kind);
 	const struct verb *v = find_verb(argv[first]);
 	if (!v)
-		err_set(e, ERR_USAGE, "token: add, list or revoke, not \"%s\"", argv[first] ? argv[first] : "");
+		err_set(e, ERR_USAGE, "token: expected add, list or revoke, not \"%s\"",
+			argv[first] ? argv[first] : "");
 	return v && run_verb(&x, v, argv + first + 1, e) == 0 ? 0 : err_exit_code(e->kind);
 }
 
 const struct command command_token = {
 	.name = "token",
 	.arguments = "add|list|revoke ID [STORE]",
-	.help = "say who may upload, and who may read what is private",
+	.help = "manage tokens, which allow uploads and private reads",
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
-	.run = run,
+	.shared = SHARED_BASE | SHARED(JSON),
+	.run = run_token,
 };

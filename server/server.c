@@ -240,7 +240,7 @@ int server_reload(struct server *s, const struct config *config, struct site *si
 		return -1;
 	}
 	if (site->merges && !s->context.upstream_pages) {
-		log_warn("[upstream] merge has changed: it counts after a restart");
+		log_warn("[upstream] merge has changed: this takes effect after a restart");
 		site_unmerge(site);
 	}
 	atomic_store(&s->context.project_filter_is_complete, false); // until follow has read the catalog

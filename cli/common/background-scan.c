@@ -14,22 +14,22 @@
 #include "lib/os/timer-thread.h"
 
 enum {
-	REST = 20,          // a scan is followed by a pause of so many times its length: 5 % of the time goes to scans
-	LEAST_PAUSE = 1000, // milliseconds
+	PAUSE_FACTOR = 20, // the pause is at least 20 times as long as the scan: scans take at most 5 % of the time
+	MIN_PAUSE = 1000,  // milliseconds
 };
 
 struct background_scan {
-	struct config config; // the thread's own
+	struct config config; // used by the thread only
 	char *catalog_path;
 	void (*on_end)(void *ctx);
 	void *ctx;
-	bool is_shown;   // the next scan is, on the terminal
-	char *complaint; // what the last scan ended with; NULL: well
+	bool is_shown;    // the next scan draws a progress line
+	char *last_error; // of the last scan; NULL: it succeeded
 	struct timer_thread *timer;
 	pthread_mutex_t lock;
-	struct config next; // this and what follows under lock
+	struct config next; // this and the following members are guarded by lock
 	bool has_next, is_hurried;
-	int64_t earliest_ms; // a hurried scan begins no earlier, by clock_ms(); INT64_MAX during a scan
+	int64_t earliest_ms; // the earliest start of a hurried scan, by clock_ms(); INT64_MAX during a scan
 	struct server_callbacks_scans state;
 	_Atomic bool cancel;
 };
@@ -53,17 +53,17 @@ static void log_summary(const struct summary *s)
 			hidden);
 }
 
-// A trouble that lasts is told once.
-static void complain(struct background_scan *s, const char *text)
+// An error that persists is logged once.
+static void log_new_error(struct background_scan *s, const char *text)
 {
-	bool is_new = !s->complaint || strcmp(s->complaint, text) != 0;
+	bool is_new = !s->last_error || strcmp(s->last_error, text) != 0;
 	if (is_new && !atomic_load(&s->cancel))
 		log_error("scan: %s", text);
-	free(s->complaint);
-	s->complaint = xstrdup(text);
+	free(s->last_error);
+	s->last_error = xstrdup(text);
 }
 
-// *has_looked: it came to its end.
+// *has_looked: the scan has visited all that it could.
 static int scan_store(struct background_scan *s, struct store *store, struct summary *summary, bool *has_looked,
 	struct err *e)
 {
@@ -106,7 +106,7 @@ static void set_ended(struct background_scan *s, bool has_failed, bool has_looke
 	pthread_mutex_unlock(&s->lock);
 }
 
-// Returns how long it was at work, in milliseconds.
+// Returns the duration in milliseconds, without the time spent waiting for file systems.
 static int64_t scan_once(struct background_scan *s)
 {
 	struct err e = ERR_INIT;
@@ -119,9 +119,9 @@ static int64_t scan_once(struct background_scan *s)
 			  scan_store(s, &store, &summary, &has_looked, &e) < 0;
 	s->is_shown = false;
 	if (has_failed)
-		complain(s, e.msg);
+		log_new_error(s, e.msg);
 	else
-		mem_free(&s->complaint);
+		mem_free(&s->last_error);
 	set_ended(s, has_failed, has_looked, summary.number[SCAN_REPORT_QUARANTINED]);
 	s->on_end(s->ctx);
 	return clock_ms() - begun - store.waited;
@@ -148,10 +148,10 @@ static void begin_scan(struct background_scan *s)
 	pthread_mutex_unlock(&s->lock);
 }
 
-// Returns the pause before the next scan. Where no rescan is configured, the thread sleeps until it is woken.
+// Returns the pause before the next scan. With rescan = 0 it lasts until background_scan_wake.
 static int64_t end_scan(struct background_scan *s, int64_t took)
 {
-	int64_t rest = took * REST > LEAST_PAUSE ? took * REST : LEAST_PAUSE;
+	int64_t rest = took * PAUSE_FACTOR > MIN_PAUSE ? took * PAUSE_FACTOR : MIN_PAUSE;
 	int64_t usual = (int64_t)s->config.rescan * 1000;
 	pthread_mutex_lock(&s->lock);
 	s->earliest_ms = clock_ms() + rest;
@@ -171,8 +171,8 @@ static int64_t scan_periodically(void *ctx)
 	return end_scan(s, scan_once(s));
 }
 
-// Hands a configuration over; what it came from can be released once more.
-static struct config take_over(struct config *config)
+// Moves a configuration. The source can still be released.
+static struct config move_config(struct config *config)
 {
 	struct config taken = *config;
 	*config = (struct config){0};
@@ -183,7 +183,7 @@ struct background_scan *background_scan_new(struct config *config, const char *c
 	void *ctx, bool is_shown)
 {
 	struct background_scan *s = xcalloc(1, sizeof(*s));
-	s->config = take_over(config);
+	s->config = move_config(config);
 	s->catalog_path = xstrdup(catalog_path);
 	s->on_end = on_end;
 	s->ctx = ctx;
@@ -204,7 +204,7 @@ void background_scan_configure(struct background_scan *s, struct config *config)
 	pthread_mutex_lock(&s->lock);
 	if (s->has_next)
 		config_release(&s->next);
-	s->next = take_over(config);
+	s->next = move_config(config);
 	s->has_next = true;
 	pthread_mutex_unlock(&s->lock);
 }
@@ -239,7 +239,7 @@ void background_scan_free(struct background_scan *s)
 	config_release(&s->config);
 	timer_thread_free(s->timer);
 	pthread_mutex_destroy(&s->lock);
-	free(s->complaint);
+	free(s->last_error);
 	free(s->catalog_path);
 	free(s);
 }

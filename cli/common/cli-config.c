@@ -13,9 +13,9 @@
 #include "lib/state/catalog/catalog.h"
 #include "lib/state/upstream/owned-names.h"
 
-static void give(struct cli_config *s, const char *section, const char *key, const char *value)
+static void give_value(struct cli_config *s, const char *section, const char *key, const char *value)
 {
-	assert(s->count < CLI_CONFIG_MOST); // a command has fewer options, and a repeated one takes its own place
+	assert(s->count < CLI_CONFIG_MOST); // a command has fewer options, and a repeated option replaces its value
 	for (size_t i = 0; i < s->count; i++)
 		if (strcmp(s->given[i].section, section) == 0 && strcmp(s->given[i].key, key) == 0) {
 			s->given[i].value = value;
@@ -26,30 +26,48 @@ static void give(struct cli_config *s, const char *section, const char *key, con
 	s->given[s->count++].value = value;
 }
 
-bool cli_config_take(struct cli_config *s, const struct cli_config_option *table, size_t count, const char *option,
-	const char *value)
+struct option_sink {
+	struct cli_config *config;
+	cli_config_option_fn *fn;
+	void *ctx;
+};
+
+static int take_option_row(void *ctx, const struct option_row *row, const char *value, struct err *e)
 {
-	if (strcmp(option, "config") == 0) {
-		s->file = value;
-		return true;
+	const struct option_sink *sink = ctx;
+	struct cli_config *s = sink->config;
+	const struct command_flag flags[] = {
+		{"json", &s->is_json}, {"quiet", &s->is_quiet}, {"dry-run", &s->is_dry_run}};
+	if (command_take_flag(flags, ARRAY_SIZE(flags), row->name))
+		return 0;
+	if (row->key) {
+		give_value(s, row->section, row->key, value ? value : "yes");
+		return 0;
 	}
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(option, table[i].option) == 0) {
-			give(s, table[i].section, table[i].key, value);
-			return true;
-		}
-	return false;
+	if (strcmp(row->name, "config") == 0) {
+		s->file = value;
+		return 0;
+	}
+	assert(sink->fn); // a command without fn has no other option
+	return sink->fn(sink->ctx, row->name, value, e);
+}
+
+int cli_config_options(struct cli_config *s, const struct command *command, int argc, char **argv,
+	cli_config_option_fn *fn, void *ctx, struct err *e)
+{
+	struct option_sink sink = {s, fn, ctx};
+	return command_options(command, argc, argv, take_option_row, &sink, e);
 }
 
 void cli_config_take_store(struct cli_config *s, const char *store)
 {
-	give(s, "store", "path", store);
+	give_value(s, "store", "path", store);
 }
 
-int cli_config_take_line(struct cli_config *s, const struct command *command, int argc, char **argv, option_fn *fn,
-	void *ctx, struct err *e)
+int cli_config_take_line(struct cli_config *s, const struct command *command, int argc, char **argv,
+	cli_config_option_fn *fn, void *ctx, struct err *e)
 {
-	int first = command_options(command, argc, argv, fn, ctx, e);
+	int first = cli_config_options(s, command, argc, argv, fn, ctx, e);
 	if (first < 0)
 		return -1;
 	if (argc - first > 1)
@@ -85,19 +103,20 @@ static void set_log_level(const char *name)
 			log_set_level((enum log_level)level);
 }
 
-// Whoever can register a name at one of them joins the project of that name at another.
+// Anyone who may register a name at one index can add files to the project of that name at another.
 static void warn_of_indexes(const struct config *c)
 {
 	if (strchr(c->upstream_urls, ' ') && strcmp(c->upstream_indexes, "together") == 0)
 		log_warn(
-			"[upstream] indexes = together: a project's files may come from any of the indexes, so whoever may register "
-			"a name at one of them can add files to another one's project (first: they may not)");
+			"[upstream] indexes = together: the files of a project may come from any of the indexes. "
+			"Anyone who may register a name at one index can add files to the project of that name at another. "
+			"indexes = first prevents this");
 }
 
 int cli_config_read(const struct cli_config *s, struct config *c, struct err *e)
 {
 	if (s->file && config_read(c, s->file, e) < 0) {
-		e->kind = ERR_USAGE; // also a file that is not there
+		e->kind = ERR_USAGE; // even for a missing file
 		return -1;
 	}
 	for (size_t i = 0; i < s->count; i++)
@@ -115,22 +134,22 @@ char *cli_config_catalog(const struct config *c, struct err *e)
 	if (!c->store && !c->platform_count && c->upstream_merge)
 		return catalog_default_path("/upstream");
 	if (!c->store) {
-		err_set(e, ERR_USAGE, "no store is given, so the catalog must be: --catalog FILE, or [catalog] path");
+		err_set(e, ERR_USAGE, "without a store, the catalog must be given: --catalog FILE, or [catalog] path");
 		return NULL;
 	}
 	CLEANUP(mem_free) char *real = fs_real_path(c->store, e);
 	return real ? catalog_default_path(real) : NULL;
 }
 
-static void warn_of_readers(const char *path, const char *what)
+static void warn_if_world_readable(const char *path, const char *what)
 {
 	struct stat st;
 	if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_mode & S_IROTH)
-		log_warn("%s: every account of this machine may read %s (its mode is %04o): chmod o= %s", path, what,
+		log_warn("%s: every account of this machine can read %s (mode %04o): chmod o= %s", path, what,
 			(unsigned)st.st_mode & 07777, path);
 }
 
-// The mode of what is made is right; what is there may have been opened on purpose, so it stays as it is.
+// New files get a safe mode. The mode of existing files may be intended, so it is not changed.
 void cli_config_warn_of_readers(const struct cli_config *s, const struct config *c, const char *catalog)
 {
 	CLEANUP(mem_free) char *audit = audit_path(c, catalog);
@@ -139,9 +158,9 @@ void cli_config_warn_of_readers(const struct cli_config *s, const struct config 
 	CLEANUP(mem_free) char *downloads = downloads_path(catalog);
 	const char *const path[] = {catalog, audit, tokens, ours, downloads};
 	for (size_t i = 0; i < ARRAY_SIZE(path); i++)
-		warn_of_readers(path[i], "what it says of projects and people");
+		warn_if_world_readable(path[i], "the names of projects and people in it");
 	if (s->file && c->upstream_urls && strchr(c->upstream_urls, '@'))
-		warn_of_readers(s->file, "the password of an upstream index in it");
+		warn_if_world_readable(s->file, "the password of an upstream index in it");
 }
 
 int cli_config_audit(const struct config *c, struct audit **out, struct err *e)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The configuration as a command sees it: the file of --config, with the options and the STORE of the command line
-// above it. The command line is kept, so that the file can be read again.
+// A command line's effect on the configuration, and the options that many commands share. Values of the command line
+// override those of the file; they are kept, so that the file can be read again. One thread at a time.
 #pragma once
 
 #include <stddef.h>
@@ -12,46 +12,47 @@
 
 struct audit;
 
-// An option that stands for a key of the configuration.
-struct cli_config_option {
-	const char *option;
-	const char *section, *key;
-};
-
 enum { CLI_CONFIG_MOST = 32 };
 
 struct cli_config {
-	const char *file; // --config; NULL: none. Borrowed, as all below: the command line outlives it
+	const char *file; // --config; NULL: none. All strings are borrowed from the command line
 	struct {
 		const char *section, *key, *value;
 	} given[CLI_CONFIG_MOST];
 	size_t count;
+	bool is_json, is_quiet, is_dry_run; // --json, --quiet, --dry-run
 };
 
-// Looks the option up in the table: "config" and those of the table are taken. False where it is another one.
-bool cli_config_take(struct cli_config *s, const struct cli_config_option *table, size_t count, const char *option,
-	const char *value);
-// Takes the STORE of a command line.
-void cli_config_take_store(struct cli_config *s, const char *store);
-// Takes a command's whole line: its options by fn, then one STORE at most.
-int cli_config_take_line(struct cli_config *s, const struct command *command, int argc, char **argv, option_fn *fn,
-	void *ctx, struct err *e) MUST_CHECK;
+// Called for each option that is neither a configuration key nor one of the flags above. value is NULL if the option
+// takes none.
+typedef int cli_config_option_fn(void *ctx, const char *name, const char *value, struct err *e);
 
-// An option that is a number, and no key of the configuration.
+// Parses the options of a command. Returns the index of the first argument that is not an option, or -1.
+// fn is NULL if the command has no options for it.
+int cli_config_options(struct cli_config *s, const struct command *command, int argc, char **argv,
+	cli_config_option_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+// Sets [store] path to the STORE of a command line.
+void cli_config_take_store(struct cli_config *s, const char *store);
+// Parses a whole command line: options, then at most one STORE.
+int cli_config_take_line(struct cli_config *s, const struct command *command, int argc, char **argv,
+	cli_config_option_fn *fn, void *ctx, struct err *e) MUST_CHECK;
+
+// An option whose value is a number, but which is not a configuration key.
 struct cli_config_number {
 	const char *option;
 	const struct config_type *setting;
 	uint64_t *out;
 };
-// ERR_USAGE where the value is none, or the table has no such option.
+// Fails with ERR_USAGE if the value is invalid, or the table has no such option.
 int cli_config_take_number(const struct cli_config_number *table, size_t count, const char *option, const char *value,
 	struct err *e) MUST_CHECK;
 
-// Reads all of it over what c holds; c must be initialised, and is the caller's to release also where this fails.
+// Reads the file, then the command line's values, into c. The caller initialises c, and releases it even on failure.
+// Also sets the log level and warns of risky upstream settings. ERR_USAGE if the file cannot be read.
 int cli_config_read(const struct cli_config *s, struct config *c, struct err *e) MUST_CHECK;
-// Opens the audit log, before a change.
+// Opens the audit log. A command that writes opens it before its first change. The caller closes *out.
 int cli_config_audit(const struct config *c, struct audit **out, struct err *e) MUST_CHECK;
-// Warns of each file whose mode lets every account of the machine read what may hold names or passwords.
+// Logs a warning for each file that may hold names or passwords and that every account of the machine can read.
 void cli_config_warn_of_readers(const struct cli_config *s, const struct config *c, const char *catalog);
-// Where the catalog is: as configured, or where that of the store belongs. To be freed by the caller.
+// The path of the catalog: as configured, or the default path for the store. The caller frees it.
 char *cli_config_catalog(const struct config *c, struct err *e) MUST_CHECK;

@@ -9,52 +9,84 @@
 #include "lib/base/buf.h"
 #include "lib/base/mem.h"
 
-// getopt's val: a row of the table, or help; above all letters.
+// getopt's val: the index of a row plus FIRST_ROW, or 'h'. FIRST_ROW is above all letters.
 enum { FIRST_ROW = 256, HELP = 'h' };
+
+static const struct option_row shared_options[SHARED_COUNT] = {
+	[SHARED_CONFIG] = {"config", 'c', "FILE", "read the configuration (wheelcache.conf(5)) from FILE", NO_KEY},
+	[SHARED_CATALOG] = {"catalog", '\0', "FILE", "use FILE as the catalog", "catalog", "path"},
+	[SHARED_STORE] = {"store", 's', "DIR", "use DIR as the store", "store", "path"},
+	[SHARED_THREADS] = {"threads", '\0', "N", "read the store in N threads; one per processor", "index", "threads"},
+	[SHARED_UPSTREAM] = {"upstream", '\0', NULL, "serve upstream's (PyPI's) files too; without a store, only these",
+		"upstream", "merge"},
+	[SHARED_UPSTREAM_URL] = {"upstream-url", '\0', "URL", "use the simple index at URL as upstream", "upstream",
+		"url"},
+	[SHARED_PLATFORM] = {"platform", 'p', "NAME", "only on this platform; on every platform that has the file",
+		NO_KEY},
+	[SHARED_PLATFORMS] = {"platform", 'p', "GLOB", "only on platforms that match GLOB; may be repeated", NO_KEY},
+	[SHARED_GRACE] = {"grace", '\0', "TIME", "delete only what was unlisted at least TIME ago, such as 7d", NO_KEY},
+	[SHARED_NAME_TAKEN_OVER] = {"name-taken-over", '\0', NULL,
+		"count upstream's files even where all are younger than ours", NO_KEY},
+	[SHARED_DRY_RUN] = {"dry-run", 'n', NULL, "change nothing; print what would be done", NO_KEY},
+	[SHARED_JSON] = {"json", '\0', NULL, "print the result as JSON", NO_KEY},
+	[SHARED_QUIET] = {"quiet", 'q', NULL, "print only problems: no progress bar, no summary", NO_KEY},
+	[SHARED_LOG_LEVEL] = {"log-level", '\0', "LEVEL", "error, warn, info or debug", "server", "log-level"},
+};
+
+// Returns the row at *i and moves *i past it; NULL at the end. The command's own rows come first.
+static const struct option_row *next_row(const struct command *self, size_t *i)
+{
+	if (*i < self->option_count)
+		return &self->options[(*i)++];
+	for (; *i < self->option_count + SHARED_COUNT; (*i)++)
+		if (self->shared & 1u << (*i - self->option_count))
+			return &shared_options[(*i)++ - self->option_count];
+	return NULL;
+}
 
 static struct option *long_options(const struct command *self)
 {
-	struct option *all = xcalloc(self->option_count + 2, sizeof(*all));
-	for (size_t i = 0; i < self->option_count; i++) {
-		const struct option_row *row = &self->options[i];
-		all[i] = (struct option){
-			row->name, row->value ? required_argument : no_argument, NULL, FIRST_ROW + (int)i};
-	}
-	all[self->option_count] = (struct option){"help", no_argument, NULL, HELP};
+	struct option *all = xcalloc(self->option_count + SHARED_COUNT + 2, sizeof(*all));
+	const struct option_row *row;
+	size_t count = 0;
+	for (size_t i = 0; (row = next_row(self, &i)); count++)
+		all[count] = (struct option){
+			row->name, row->value ? required_argument : no_argument, NULL, FIRST_ROW + (int)i - 1};
+	all[count] = (struct option){"help", no_argument, NULL, HELP};
 	return all;
 }
 
-// ":" first: a missing value is told from an unknown option.
+// The leading ":" makes getopt report a missing value and an unknown option differently.
 static void add_letters(const struct command *self, struct buf *out)
 {
+	const struct option_row *row;
 	buf_puts(out, ":h");
-	for (size_t i = 0; i < self->option_count; i++) {
-		if (!self->options[i].letter)
+	for (size_t i = 0; (row = next_row(self, &i));) {
+		if (!row->letter)
 			continue;
-		buf_putc(out, self->options[i].letter);
-		if (self->options[i].value)
+		buf_putc(out, row->letter);
+		if (row->value)
 			buf_putc(out, ':');
 	}
 }
 
-static const struct option_row *row_of(const struct command *self, int found)
+static const struct option_row *find_row(const struct command *self, int found)
 {
-	if (found >= FIRST_ROW)
-		return &self->options[found - FIRST_ROW];
-	for (size_t i = 0; i < self->option_count; i++)
-		if (self->options[i].letter == found)
-			return &self->options[i];
+	const struct option_row *row;
+	for (size_t i = 0; (row = next_row(self, &i));)
+		if (found == FIRST_ROW + (int)i - 1 || (row->letter && found == row->letter))
+			return row;
 	return NULL;
 }
 
-// argv was not reordered when getopt stopped at what it does not like: it is just before optind.
-static int complain(const struct command *self, int found, char **argv, struct err *e)
+// getopt has not reordered argv when it stops at an error: the wrong word is just before optind.
+static int refuse_option(const struct command *self, int found, char **argv, struct err *e)
 {
 	const char *what = argv[optind - 1];
 	char letter[] = {'-', (char)optopt, '\0'};
 	if (optopt > 0 && optopt < FIRST_ROW && strncmp(what, "--", 2) != 0)
 		what = letter;
-	const char *why = found == ':' ? "needs a value" : "is no option of this command, or takes no value";
+	const char *why = found == ':' ? "needs a value" : "is not an option of this command, or takes no value";
 	return err_set(e, ERR_USAGE, "%s %s; see wheelcache %s --help", what, why, self->name);
 }
 
@@ -64,25 +96,26 @@ static void print_option(const struct option_row *row)
 	if (row->letter)
 		snprintf(letter, sizeof(letter), "-%c,", row->letter);
 	snprintf(left, sizeof(left), "--%s%s%s", row->name, row->value ? "=" : "", row->value ? row->value : "");
-	printf("  %-3.3s %-22s %s\n", letter, left, row->help);
+	printf("  %-3.3s %-24s %s\n", letter, left, row->help);
 }
 
 static void print_usage(const struct command *self)
 {
-	static const struct option_row help = {"help", 'h', NULL, "print this and end"};
+	static const struct option_row help = {"help", 'h', NULL, "print this help and exit", NO_KEY};
+	const struct option_row *row;
 	printf("Usage: wheelcache %s [OPTION]... %s\n%s\n\n", self->name, self->arguments, self->help);
-	for (size_t i = 0; i < self->option_count; i++)
-		print_option(&self->options[i]);
+	for (size_t i = 0; (row = next_row(self, &i));)
+		print_option(row);
 	print_option(&help);
 }
 
-int command_options(const struct command *self, int argc, char **argv, option_fn *fn, void *ctx, struct err *e)
+int command_options(const struct command *self, int argc, char **argv, command_option_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(mem_free) struct option *all = long_options(self);
 	CLEANUP(buf_release) struct buf letters;
 	buf_init(&letters, 256);
 	add_letters(self, &letters);
-	optind = 0; // glibc: begin anew
+	optind = 0; // glibc starts again
 	opterr = 0;
 	for (;;) {
 		int found = getopt_long(argc, argv, letters.data, all, NULL);
@@ -92,10 +125,10 @@ int command_options(const struct command *self, int argc, char **argv, option_fn
 			print_usage(self);
 			exit(0);
 		}
-		const struct option_row *row = found == '?' || found == ':' ? NULL : row_of(self, found);
+		const struct option_row *row = found == '?' || found == ':' ? NULL : find_row(self, found);
 		if (!row)
-			return complain(self, found, argv, e);
-		if (fn(ctx, row->name, row->value ? optarg : NULL, e) < 0)
+			return refuse_option(self, found, argv, e);
+		if (fn(ctx, row, row->value ? optarg : NULL, e) < 0)
 			return -1;
 	}
 }
@@ -111,7 +144,7 @@ static void print_rows(const struct command *self, const struct command *const *
 	fprintf(out, "Usage: wheelcache %s COMMAND [OPTION]...\n%s\n\n", self->name, self->help);
 	for (; *rows; rows++)
 		fprintf(out, "  %-9s %s\n", last_word(*rows), (*rows)->help);
-	fprintf(out, "\n\"wheelcache %s COMMAND --help\" tells of its options.\n", self->name);
+	fprintf(out, "\n\"wheelcache %s COMMAND --help\" prints the options of a command.\n", self->name);
 }
 
 int command_run_row(const struct command *self, const struct command *const *rows, int argc, char **argv, struct err *e)
@@ -125,7 +158,7 @@ int command_run_row(const struct command *self, const struct command *const *row
 		if (strcmp(word, last_word(rows[i])) == 0)
 			return rows[i]->run(rows[i], argc - 1, argv + 1, e);
 	err_set(e, ERR_USAGE, "%s: %s%s; see wheelcache %s --help", self->name,
-		*word ? "no command " : "no command is given", word, self->name);
+		*word ? "unknown command " : "no command is given", word, self->name);
 	return err_exit_code(ERR_USAGE);
 }
 
@@ -134,6 +167,16 @@ bool command_take_flag(const struct command_flag *flags, size_t count, const cha
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(name, flags[i].name) == 0) {
 			*flags[i].flag = true;
+			return true;
+		}
+	return false;
+}
+
+bool command_take_text(const struct command_text *texts, size_t count, const char *name, const char *value)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(name, texts[i].name) == 0) {
+			*texts[i].text = value;
 			return true;
 		}
 	return false;

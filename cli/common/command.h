@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A command of the program: its file is cli/<name>.c, its manual is wheelcache(1), its test tests/e2e/.
+// One command of the program as a table row: its name, its options and its function. The main thread only.
+// A command's file is cli/NAME.c, its manual is a section of wheelcache(1), its tests are in tests/e2e/.
 #pragma once
 
 #include <stdbool.h>
@@ -7,25 +8,46 @@
 
 #include "lib/base/err.h"
 
-// A long option; .value is the word that stands for its argument in the help, NULL where it takes none.
+// One option. An option that is a configuration key names it, and needs no code of its command.
 struct option_row {
-	const char *name;
-	char letter; // its short form, '\0' where it has none
-	const char *value;
-	const char *help;
+	const char *name;          // the long form, without "--"
+	char letter;               // the short form; '\0': none
+	const char *value;         // the word for its value in the help; NULL: it takes no value
+	const char *help;          // one line
+	const char *section, *key; // the configuration key that it sets ("yes" without a value); NO_KEY: none
 };
+#define NO_KEY NULL, NULL
 
-// Called for each option as it comes; value is NULL where the option takes none.
-typedef int option_fn(void *ctx, const char *name, const char *value, struct err *e);
+// The options that several commands have. Their rows are in command.c, once for all commands.
+enum shared_option {
+	SHARED_CONFIG,
+	SHARED_CATALOG,
+	SHARED_STORE,
+	SHARED_THREADS,
+	SHARED_UPSTREAM,
+	SHARED_UPSTREAM_URL,
+	SHARED_PLATFORM,  // one name
+	SHARED_PLATFORMS, // patterns
+	SHARED_GRACE,
+	SHARED_NAME_TAKEN_OVER,
+	SHARED_DRY_RUN,
+	SHARED_JSON,
+	SHARED_QUIET,
+	SHARED_LOG_LEVEL,
+	SHARED_COUNT
+};
+#define SHARED(option) (1u << SHARED_##option)
+// What a command has that reads the configuration.
+#define SHARED_BASE (SHARED(CONFIG) | SHARED(CATALOG) | SHARED(LOG_LEVEL))
 
 struct command {
-	const char *name;
-	const char *arguments; // what follows the options, for the usage line
-	const char *help;      // one line
-	const struct option_row *options;
+	const char *name;                 // "index"; "prune plan" for a command of a group
+	const char *arguments;            // what follows the options, for the usage line
+	const char *help;                 // one line
+	const struct option_row *options; // the options that this command alone has
 	size_t option_count;
-	// Runs with what follows the command's name (argv[0] is the name). Returns the exit code; an
-	// error is in *e and is printed by main.
+	unsigned shared; // the others: SHARED(JSON) | SHARED(QUIET)
+	// argv[0] is the command's name. Returns the exit code; main prints the error in *e.
 	int (*run)(const struct command *self, int argc, char **argv, struct err *e);
 };
 
@@ -48,13 +70,16 @@ extern const struct command command_token;
 extern const struct command command_unyank;
 extern const struct command command_yank;
 
-// Walks the options by the command's table (getopt_long); returns the index of the first argument that is
-// none, or -1 with *e set. "--help" prints the usage from the table and ends the process with 0.
-int command_options(const struct command *self, int argc, char **argv, option_fn *fn, void *ctx,
+// Called once per given option, in the order of the command line. value is NULL if the option takes none.
+typedef int command_option_fn(void *ctx, const struct option_row *row, const char *value, struct err *e);
+
+// Parses the options with getopt_long. Returns the index of the first argument that is not an option, or -1 with
+// ERR_USAGE or an error of fn. "--help" prints the usage and ends the process with 0.
+int command_options(const struct command *self, int argc, char **argv, command_option_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
 
-// Runs the row that the first word names, of a command that is several: "prune" has "prune plan", a command of its own
-// whose name is both words. rows ends with NULL. "--help" prints them.
+// For a group of commands, such as "prune": runs the row whose second word is argv[1]. rows ends with NULL.
+// "--help" prints the rows. Returns the exit code.
 int command_run_row(const struct command *self, const struct command *const *rows, int argc, char **argv,
 	struct err *e) MUST_CHECK;
 
@@ -63,5 +88,13 @@ struct command_flag {
 	const char *name;
 	bool *flag;
 };
-// Sets the flag of this name; false where there is none.
+// Sets the flag of this name. Returns false if the table has no such name.
 bool command_take_flag(const struct command_flag *flags, size_t count, const char *name);
+
+// An option whose value is text. The text is borrowed from the command line.
+struct command_text {
+	const char *name;
+	const char **text;
+};
+// Sets the text of this name. Returns false if the table has no such name.
+bool command_take_text(const struct command_text *texts, size_t count, const char *name, const char *value);

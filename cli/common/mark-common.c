@@ -12,69 +12,47 @@
 #include "lib/state/access/audit.h"
 #include "lib/state/store/release.h"
 
-static const struct cli_config_option keys[] = {
-	{"catalog", "catalog", "path"},
-	{"log-level", "server", "log-level"},
-};
-
-struct line {
-	struct mark_common *marker;
-	struct cli_config settings;
-};
-
 static int take_option(void *ctx, const char *name, const char *value, struct err *e)
 {
-	struct line *l = ctx;
-	const struct command_flag flags[] = {
-		{"delete", &l->marker->deletes},
-		{"quiet", &l->marker->is_quiet},
-	};
-	const struct {
-		const char *name;
-		const char **text;
-	} texts[] = {
-		{"platform", &l->marker->platform},
-		{"reason", &l->marker->reason},
+	struct mark_common *m = ctx;
+	const struct command_flag flags[] = {{"delete", &m->deletes}};
+	const struct command_text texts[] = {
+		{"platform", &m->platform},
+		{"reason", &m->reason},
 	};
 	if (command_take_flag(flags, ARRAY_SIZE(flags), name) ||
-		cli_config_take(&l->settings, keys, ARRAY_SIZE(keys), name, value))
+		command_take_text(texts, ARRAY_SIZE(texts), name, value))
 		return 0;
-	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-		if (strcmp(name, texts[i].name) == 0) {
-			*texts[i].text = value;
-			return 0;
-		}
 	return err_set(e, ERR_USAGE, "--%s", name);
 }
 
-static int take_line(struct line *l, const struct command *self, int argc, char **argv, struct err *e)
+static int take_words(struct mark_common *m, const struct command *self, int argc, char **argv, struct err *e)
 {
-	struct mark_common *m = l->marker;
-	int first = command_options(self, argc, argv, take_option, l, e);
+	int first = cli_config_options(&m->settings, self, argc, argv, take_option, m, e);
 	if (first < 0)
 		return -1;
 	if (first == argc)
 		return err_set(e, ERR_USAGE, "no FILE is given: the name of a wheel or an sdist");
 	if (argc - first > 2)
-		return err_set(e, ERR_USAGE, "one FILE and one STORE, not also %s", argv[first + 2]);
+		return err_set(e, ERR_USAGE, "expected one FILE and at most one STORE, not also %s", argv[first + 2]);
 	m->file = argv[first];
 	if (argc - first == 2)
-		cli_config_take_store(&l->settings, argv[first + 1]);
+		cli_config_take_store(&m->settings, argv[first + 1]);
 	if (filename_kind(str_from(m->file)) == FILENAME_OTHER || strchr(m->file, '/'))
 		return err_set(e, ERR_USAGE, "%s is not the name of a wheel or an sdist", m->file);
 	if (m->needs_reason && !m->reason)
-		return err_set(e, ERR_USAGE, "no --reason is given: others will ask why");
+		return err_set(e, ERR_USAGE, "--reason TEXT is missing");
 	return 0;
 }
 
-static const char *result_of(int marked, const struct err *e)
+static const char *audit_result(int marked, const struct err *e)
 {
 	if (marked == 0)
 		return "done";
 	return e->kind == ERR_BUSY ? "refused" : "failed";
 }
 
-// Where marking failed, that is what is told; the audit log has both.
+// Both results are in the audit log. If marking fails, *e is its error, not that of the audit log.
 static int mark_audited(const struct mark_common *m, const struct platform *p, struct catalog *c, struct audit *audit,
 	struct err *e)
 {
@@ -93,24 +71,24 @@ static int mark_audited(const struct mark_common *m, const struct platform *p, s
 		.project = place.project,
 		.file = m->file,
 		.sha256 = is_known ? sha256 : NULL,
-		.result = result_of(marked, e),
+		.result = audit_result(marked, e),
 		.reason = marked < 0 ? e->msg : m->reason};
 	struct err unwritten = ERR_INIT;
 	int written = audit_write(audit, &entry, marked < 0 ? &unwritten : e);
 	return marked < 0 || written < 0 ? -1 : 0;
 }
 
-// Where a platform has a release command, it runs at once: nobody else may be there to do it. A server that is
-// tries again where it fails.
-static int release(const struct mark_common *m, const struct platform *p, struct catalog *c, struct audit *audit,
-	struct err *e)
+// Runs the release command of the platform at once, since no server may be running. If it fails, a running server
+// tries it again.
+static int release_platform(const struct mark_common *m, const struct platform *p, struct catalog *c,
+	struct audit *audit, struct err *e)
 {
 	if (!p->release)
 		return 0;
 	const _Atomic int64_t end_ms = clock_ms() + (int64_t)p->release_timeout * 1000;
 	int released = release_run(catalog_path(c), p, &end_ms, true, e);
 	if (released == 0)
-		return 0; // a server was first
+		return 0; // a server has released it
 	const struct audit_entry entry = {.who = m->who,
 		.action = "release",
 		.platform = p->name,
@@ -123,14 +101,14 @@ static int release(const struct mark_common *m, const struct platform *p, struct
 	return released < 0 || written < 0 ? -1 : 0;
 }
 
-static void tell(const struct mark_common *m, const struct platform *p)
+static void report_marked(const struct mark_common *m, const struct platform *p)
 {
 	bool waits = store_is_split(p) && !p->release;
 	printf("%s: %s %s%s\n", p->name, m->done, m->file,
 		waits ? "; the pages show it once its volume is released" : "");
 }
 
-// Every platform is tried; the last error is told.
+// A failure on one platform does not stop the others. *e is the last error.
 static int mark_all(const struct mark_common *m, const struct store *store, struct catalog *c, struct audit *audit,
 	struct err *e)
 {
@@ -146,11 +124,11 @@ static int mark_all(const struct mark_common *m, const struct store *store, stru
 		if (marked < 0 && why.kind == ERR_NOT_FOUND)
 			continue;
 		found++;
-		if (marked < 0 || release(m, p, c, audit, &why) < 0) {
+		if (marked < 0 || release_platform(m, p, c, audit, &why) < 0) {
 			*e = why;
 			result = -1;
-		} else if (!m->is_quiet) {
-			tell(m, p);
+		} else if (!m->settings.is_quiet) {
+			report_marked(m, p);
 		}
 	}
 	if (!found && m->platform)
@@ -178,12 +156,11 @@ static int open_and_mark(const struct mark_common *m, const struct config *confi
 
 int mark_common_run(struct mark_common *m, const struct command *self, int argc, char **argv, struct err *e)
 {
-	struct line l = {.marker = m};
 	CLEANUP(config_release) struct config config;
 	config_init(&config);
 	CLEANUP(mem_free) char *who = audit_account();
 	m->who = who;
-	if (take_line(&l, self, argc, argv, e) < 0 || cli_config_read(&l.settings, &config, e) < 0 ||
+	if (take_words(m, self, argc, argv, e) < 0 || cli_config_read(&m->settings, &config, e) < 0 ||
 		open_and_mark(m, &config, e) < 0)
 		return err_exit_code(e->kind);
 	return 0;

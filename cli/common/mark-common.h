@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the commands that mark a file share: finding it on the platforms, the audit log, and the
-// words.
+// Shared by the commands that mark a file (yank, unyank, remove): they find it on the platforms, mark it and write
+// the audit log. One thread at a time.
 #pragma once
 
+#include "cli/common/cli-config.h"
 #include "cli/common/command.h"
 #include "lib/state/catalog/catalog.h"
 #include "lib/state/store/store.h"
 
 struct mark_common;
 
-// Marks the file on one platform, by lib/state/publish/sidecar-ops.
+// Marks m->file on one platform. ERR_NOT_FOUND: the platform does not have the file; ERR_BUSY: it is frozen.
 typedef int mark_common_fn(const struct mark_common *m, const struct platform *p, struct catalog *c, struct err *e);
 
 struct mark_common {
@@ -17,12 +18,13 @@ struct mark_common {
 	const char *done;   // "yanked", for the terminal
 	mark_common_fn *mark;
 	bool needs_reason;
-	// From the command line, and who runs this.
+	// From here on mark_common_run fills it.
+	struct cli_config settings;
 	const char *file, *reason, *platform; // NULL: not given
-	bool deletes, is_quiet;
-	const char *who;
+	bool deletes;
+	const char *who; // the account that runs the command
 };
 
-// Runs such a command: takes its line, "FILE [STORE]", and marks FILE on each platform that has it,
-// or on the one that was named. m has the first four.
+// Parses "FILE [STORE]" and marks FILE on each platform that has it, or on that of --platform. The caller fills the
+// first four members of m. Returns the exit code.
 int mark_common_run(struct mark_common *m, const struct command *self, int argc, char **argv, struct err *e);

@@ -10,7 +10,7 @@
 
 enum { BAR_CELLS = 20 };
 
-static int64_t now(void)
+static int64_t monotonic_ns(void)
 {
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);
@@ -27,7 +27,7 @@ void progress_bytes(double bytes, char out[PROGRESS_TEXT])
 }
 
 // "1:02:03" or "2:03".
-static void put_time(double seconds, char out[PROGRESS_TEXT])
+static void write_time(double seconds, char out[PROGRESS_TEXT])
 {
 	unsigned long s = seconds < 0 ? 0 : seconds > 359999 ? 359999 : (unsigned long)seconds;
 	if (s >= 3600)
@@ -38,11 +38,11 @@ static void put_time(double seconds, char out[PROGRESS_TEXT])
 
 void progress_begin(struct progress *p, bool wanted)
 {
-	*p = (struct progress){.is_on = wanted && isatty(STDERR_FILENO), .begun_ns = now()};
+	*p = (struct progress){.is_on = wanted && isatty(STDERR_FILENO), .begun_ns = monotonic_ns()};
 }
 
 // done: 0 to 1.
-static void put_bar(double done, char bar[BAR_CELLS + 1])
+static void fill_bar(double done, char bar[BAR_CELLS + 1])
 {
 	for (int i = 0; i < BAR_CELLS; i++)
 		bar[i] = i < (int)(done * BAR_CELLS) ? '#' : '.';
@@ -50,16 +50,16 @@ static void put_bar(double done, char bar[BAR_CELLS + 1])
 }
 
 // done: 0 to 1.
-static void show(struct progress *p, uint64_t files, uint64_t bytes, double done)
+static void draw_line(struct progress *p, uint64_t files, uint64_t bytes, double done)
 {
 	char bar[BAR_CELLS + 1], size[PROGRESS_TEXT], rate[PROGRESS_TEXT], left[PROGRESS_TEXT] = "?";
-	double seconds = (double)(now() - p->begun_ns) / 1e9;
+	double seconds = (double)(monotonic_ns() - p->begun_ns) / 1e9;
 	done = done > 1 ? 1 : done;
-	put_bar(done, bar);
+	fill_bar(done, bar);
 	progress_bytes((double)bytes, size);
 	progress_bytes(seconds > 0 ? (double)bytes / seconds : 0, rate);
 	if (done > 0.01)
-		put_time(seconds * (1 - done) / done, left);
+		write_time(seconds * (1 - done) / done, left);
 	fprintf(stderr, "\r\033[K[%s] %3.0f%%  %" PRIu64 " files  %s  %s/s  %s left", bar, done * 100, files, size,
 		rate, left);
 }
@@ -69,7 +69,7 @@ void progress_walk(void *ctx, const struct walk_progress *walk)
 	static const char *const word[] = {
 		[WALK_WAITS] = "waiting for another indexer",
 		[WALK_READS] = NULL,
-		[WALK_ENDS] = "summing up",
+		[WALK_ENDS] = "computing the summary",
 	};
 	struct progress *p = ctx;
 	if (!p->is_on)
@@ -77,7 +77,7 @@ void progress_walk(void *ctx, const struct walk_progress *walk)
 	if (word[walk->phase])
 		fprintf(stderr, "\r\033[K%s", word[walk->phase]);
 	else
-		show(p, walk->files, walk->bytes, walk->done);
+		draw_line(p, walk->files, walk->bytes, walk->done);
 	fflush(stderr);
 	p->is_drawn = true;
 }
@@ -97,7 +97,7 @@ void progress_push(struct progress *p, size_t files, size_t all_files, uint64_t 
 {
 	if (!p->is_on || !all_files)
 		return;
-	show(p, files, bytes, all_bytes ? (double)bytes / (double)all_bytes : 1);
+	draw_line(p, files, bytes, all_bytes ? (double)bytes / (double)all_bytes : 1);
 	fflush(stderr);
 	p->is_drawn = true;
 }
@@ -108,8 +108,8 @@ void progress_look(void *ctx, uint64_t done, uint64_t all, uint64_t failed)
 	char bar[BAR_CELLS + 1];
 	if (!p->is_on || !all)
 		return;
-	put_bar((double)done / (double)all, bar);
-	fprintf(stderr, "\r\033[K[%s] %3.0f%%  %" PRIu64 " of %" PRIu64 " projects asked about", bar,
+	fill_bar((double)done / (double)all, bar);
+	fprintf(stderr, "\r\033[K[%s] %3.0f%%  %" PRIu64 " of %" PRIu64 " projects looked up", bar,
 		(double)done * 100 / (double)all, done, all);
 	if (failed)
 		fprintf(stderr, ", %" PRIu64 " failed", failed);

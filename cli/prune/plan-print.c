@@ -8,35 +8,35 @@
 #include "lib/state/upstream/upstream.h"
 #include "pruner/plan/verdict.h"
 
-enum { SHOWN = 5 }; // projects of which nothing is known
+enum { MAX_NAMES = 5 }; // projects printed per kind of failed look-up
 
 static const char *const verdict_words[VERDICT_COUNT] = {
 	[VERDICT_DUPLICATE] = "upstream has this file",
-	[VERDICT_SUPERSEDED] = "upstream's other wheels do all that it does",
+	[VERDICT_SUPERSEDED] = "upstream's other wheels cover it",
 	[VERDICT_PURE] = "pure Python, and upstream has its sdist",
-	[VERDICT_OFF_LIST] = "on no list",
-	[VERDICT_UNUSABLE] = "nothing of its platform installs it",
-	[VERDICT_CORRUPT] = "in quarantine",
+	[VERDICT_OFF_LIST] = "on no package list",
+	[VERDICT_UNUSABLE] = "no environment of its platform installs it",
+	[VERDICT_CORRUPT] = "quarantined",
 };
 
 static const char *const why_words[VERDICT_WHY_COUNT] = {
-	[VERDICT_LISTED] = "on the list of packages",
+	[VERDICT_LISTED] = "on the package list",
 	[VERDICT_PINNED] = "pinned by constraints",
 	[VERDICT_TOO_YOUNG] = "younger than min-age",
 	[VERDICT_UPSTREAM_TOO_YOUNG] = "upstream's file is younger than upstream-min-age",
-	[VERDICT_DOWNLOADED] = "downloaded lately",
-	[VERDICT_UPSTREAM_UNKNOWN] = "what upstream has is not known",
+	[VERDICT_DOWNLOADED] = "downloaded recently",
+	[VERDICT_UPSTREAM_UNKNOWN] = "upstream's files are unknown",
 	[VERDICT_UPSTREAM_ABSENT] = "upstream has no such project",
 	[VERDICT_YANKED_UPSTREAM] = "yanked upstream",
 	[VERDICT_NOT_COVERED] = "some environment has only ours",
-	[VERDICT_NO_PROFILE] = "[platform NAME] has to say pythons, arch and libc",
-	[VERDICT_SDIST] = "an sdist that upstream has not",
-	[VERDICT_NOT_ASKED] = NULL, // the verdict says it
+	[VERDICT_NO_PROFILE] = "[platform NAME] must set pythons, arch and libc",
+	[VERDICT_SDIST] = "an sdist that upstream does not have",
+	[VERDICT_NOT_ASKED] = NULL, // the text of the verdict is used
 	[VERDICT_TAKEN_OVER] = "all of upstream's files are younger than ours: --name-taken-over",
-	[VERDICT_UNCERTAIN] = "what it is cannot be told",
+	[VERDICT_UNCERTAIN] = "its contents are unknown",
 };
 
-// Which option asks for it.
+// The option that enables a verdict.
 static const char *const verdict_option[VERDICT_COUNT] = {
 	[VERDICT_PURE] = "--pure",
 	[VERDICT_OFF_LIST] = "--off-list",
@@ -48,23 +48,23 @@ struct sum {
 	uint64_t files, bytes;
 };
 
-static void add(struct sum *s, const struct planfile_total *t)
+static void add_total(struct sum *s, const struct planfile_total *t)
 {
 	s->files += t->files;
 	s->bytes += t->bytes;
 }
 
-// What goes of a platform; NULL: of all.
+// The removed files of a platform; NULL: of all platforms.
 static struct sum sum_going(const struct planfile_head *h, const char *platform)
 {
 	struct sum s = {0};
 	for (size_t i = 0; i < h->totals; i++)
 		if (h->total[i].removes && (!platform || strcmp(h->total[i].platform, platform) == 0))
-			add(&s, &h->total[i]);
+			add_total(&s, &h->total[i]);
 	return s;
 }
 
-// What has this verdict, for this reason, of a platform; NULL: for any, of all.
+// The files with this verdict. platform NULL: of all platforms; why NULL: for any reason.
 static struct sum sum_of(const struct planfile_head *h, const char *platform, const char *verdict, bool removes,
 	const char *why)
 {
@@ -73,7 +73,7 @@ static struct sum sum_of(const struct planfile_head *h, const char *platform, co
 		const struct planfile_total *t = &h->total[i];
 		if ((!platform || strcmp(t->platform, platform) == 0) && strcmp(t->verdict, verdict) == 0 &&
 			t->removes == removes && (!why || (t->why && strcmp(t->why, why) == 0)))
-			add(&s, t);
+			add_total(&s, t);
 	}
 	return s;
 }
@@ -95,7 +95,7 @@ static void print_row(bool goes, const char *verdict, struct sum s, const char *
 			words && *words ? "  " : "", words ? words : "");
 }
 
-// What goes first, then what stays.
+// Removed files first, then kept ones.
 static void print_platform(const struct planfile_head *h, const struct planfile_platform *p, FILE *out)
 {
 	if (!p->files)
@@ -135,10 +135,10 @@ static void print_all(const struct planfile_head *h, FILE *out)
 			print_why(h, i / VERDICT_WHY_COUNT, i % VERDICT_WHY_COUNT, out);
 }
 
-// --- what is wrong with it ---
+// --- problems ---
 
-// Above a cap, in per cent rounded up; 0: it is not.
-static unsigned above(uint64_t part, uint64_t whole, uint64_t cap)
+// The share in per cent, rounded up, if it is above the limit; otherwise 0.
+static unsigned share_above(uint64_t part, uint64_t whole, uint64_t cap)
 {
 	if (!whole || part * 100 <= whole * cap)
 		return 0;
@@ -151,14 +151,14 @@ static void print_caps(const struct planfile_head *h, const struct config *c, FI
 	for (size_t i = 0; i < h->platforms; i++) {
 		const struct planfile_platform *p = &h->platform[i];
 		struct sum going = sum_going(h, p->name);
-		unsigned files = above(going.files, p->files, c->prune_max_files);
-		unsigned bytes = above(going.bytes, p->bytes, c->prune_max_bytes);
+		unsigned files = share_above(going.files, p->files, c->prune_max_files);
+		unsigned bytes = share_above(going.bytes, p->bytes, c->prune_max_bytes);
 		if (!files && !bytes)
 			continue;
 		if (!has_heading)
 			fprintf(out,
 				"\nMore than max-files = %" PRIu64 "%% or max-bytes = %" PRIu64
-				"%% of a platform, so apply refuses it unless told:\n",
+				"%% of a platform. prune apply refuses the plan without these options:\n",
 				c->prune_max_files, c->prune_max_bytes);
 		has_heading = true;
 		fprintf(out, "  %s:", p->name);
@@ -170,8 +170,8 @@ static void print_caps(const struct planfile_head *h, const struct config *c, FI
 	}
 }
 
-// What somebody else wrote must not move the cursor.
-static void put_text(const char *text, FILE *out)
+// Foreign text must not contain control characters.
+static void print_foreign_text(const char *text, FILE *out)
 {
 	for (; *text; text++)
 		fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, out);
@@ -184,14 +184,14 @@ static void print_names(const struct planfile_head *h, const char *result, FILE 
 	for (size_t i = 0; i < h->failures; i++) {
 		if (strcmp(h->failure[i].result, result) != 0)
 			continue;
-		if (all++ < SHOWN)
+		if (all++ < MAX_NAMES)
 			fprintf(out, "%s%s", all == 1 ? "" : ", ", h->failure[i].project);
 		why = why ? why : h->failure[i].why;
 	}
-	if (all > SHOWN)
-		fprintf(out, " and %" PRIu64 " more", all - SHOWN);
+	if (all > MAX_NAMES)
+		fprintf(out, " and %" PRIu64 " more", all - MAX_NAMES);
 	fputs("\n    ", out);
-	put_text(why ? why : "", out);
+	print_foreign_text(why ? why : "", out);
 	fputc('\n', out);
 }
 
@@ -203,11 +203,11 @@ static bool has_result(const struct planfile_head *h, const char *result)
 	return false;
 }
 
-// By what went wrong, each with the words of the first.
+// Grouped by kind of failure, each with the reason of its first project.
 static void print_failures(const struct planfile_head *h, FILE *out)
 {
 	if (h->failures)
-		fprintf(out, "\nWhat upstream has is not known of %zu of %" PRIu64 " projects, whose files all stay:\n",
+		fprintf(out, "\nUpstream's files are not known of %zu of %" PRIu64 " projects; their files stay:\n",
 			h->failures, h->projects);
 	for (size_t i = 0; i < UPSTREAM_RESULT_COUNT; i++) {
 		if (!has_result(h, upstream_result_name[i]))
@@ -217,7 +217,7 @@ static void print_failures(const struct planfile_head *h, FILE *out)
 	}
 }
 
-void plan_print_print(const struct planfile_head *h, const struct config *c, FILE *out)
+void plan_print(const struct planfile_head *h, const struct config *c, FILE *out)
 {
 	if (h->platforms > 1)
 		for (size_t i = 0; i < h->platforms; i++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan as a table for people: what goes and what stays, by platform, and what is wrong with it.
+// Prints a plan as a table: which files are removed and kept, by platform, and its problems. Any thread.
 #pragma once
 
 #include <stdio.h>
@@ -7,5 +7,5 @@
 #include "lib/state/config/config.h"
 #include "pruner/plan/planfile.h"
 
-// c has the caps that "prune apply" will hold the plan against.
-void plan_print_print(const struct planfile_head *head, const struct config *c, FILE *out);
+// c has the limits that "prune apply" checks the plan against.
+void plan_print(const struct planfile_head *head, const struct config *c, FILE *out);

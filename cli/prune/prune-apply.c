@@ -5,7 +5,7 @@
 #include "cli/prune/prune-common.h"
 #include "pruner/operations/apply.h"
 
-struct applying {
+struct apply_command {
 	struct prune_common all;
 	const char *plan;
 	struct apply_options how;
@@ -13,22 +13,17 @@ struct applying {
 };
 
 static const struct option_row options[] = {
-	{"max-files", '\0', "N%", "so much of a platform's files may go, whatever [prune] says"},
-	{"max-bytes", '\0', "N%", "so much of a platform's bytes may go"},
-	{"max-failures", '\0', "N%", "so many look-ups may fail"},
-	{"accept-changed-policy", '\0', NULL, "the policy may be another one than that of the plan"},
-	{"skip-changed-wheels", '\0', NULL, "leave out what is another file now"},
-	{"skip-changed-evidence", '\0', NULL, "leave out what would not be removed today"},
-	{"dry-run", 'n', NULL, "look at everything again, and change nothing"},
-	{"config", 'c', "FILE", "read the configuration (wheelcache.conf(5)) from FILE"},
-	{"catalog", '\0', "FILE", "the catalog is FILE"},
-	{"quiet", 'q', NULL, "do not tell what was done"},
-	{"log-level", '\0', "LEVEL", "error, warn, info or debug"},
+	{"max-files", '\0', "N%", "remove up to N% of a platform's files, instead of [prune] max-files", NO_KEY},
+	{"max-bytes", '\0', "N%", "remove up to N% of a platform's bytes", NO_KEY},
+	{"max-failures", '\0', "N%", "accept a plan with up to N% failed look-ups", NO_KEY},
+	{"accept-changed-policy", '\0', NULL, "apply the plan although the policy has changed since", NO_KEY},
+	{"skip-changed-wheels", '\0', NULL, "skip files whose bytes have changed since the plan", NO_KEY},
+	{"skip-changed-evidence", '\0', NULL, "skip files that a new plan would keep", NO_KEY},
 };
 
 static int take_option(void *ctx, const char *name, const char *value, struct err *e)
 {
-	struct applying *x = ctx;
+	struct apply_command *x = ctx;
 	const struct command_flag flags[] = {
 		{"accept-changed-policy", &x->how.accepts_changed_policy},
 		{"skip-changed-wheels", &x->how.skips_changed_wheels},
@@ -51,20 +46,20 @@ static int take_option(void *ctx, const char *name, const char *value, struct er
 	return prune_common_take(&x->all, name, value, e);
 }
 
-// PLAN, then one STORE at most.
-static int take_words(struct applying *x, char **words, struct err *e)
+// Expects PLAN, then at most one STORE.
+static int take_words(struct apply_command *x, char **words, struct err *e)
 {
 	if (!*words)
-		return err_set(e, ERR_USAGE, "no PLAN is given: what wheelcache prune plan -o FILE wrote");
+		return err_set(e, ERR_USAGE, "no PLAN is given: a file that wheelcache prune plan -o FILE writes");
 	if (words[1] && words[2])
-		return err_set(e, ERR_USAGE, "one PLAN and one STORE, not also %s", words[2]);
+		return err_set(e, ERR_USAGE, "expected one PLAN and at most one STORE, not also %s", words[2]);
 	x->plan = words[0];
 	if (words[1])
 		cli_config_take_store(&x->all.settings, words[1]);
 	return 0;
 }
 
-static void take_rest_from_config(struct applying *x)
+static void complete_options(struct apply_command *x)
 {
 	const struct config *c = &x->all.config;
 	if (!x->has_max_files)
@@ -73,13 +68,13 @@ static void take_rest_from_config(struct applying *x)
 		x->how.max_bytes = c->prune_max_bytes;
 	if (!x->has_max_failures)
 		x->how.max_failures = c->prune_max_failures;
-	x->how.is_dry = x->all.is_dry;
+	x->how.is_dry = x->all.settings.is_dry_run;
 	x->how.lookup_progress = progress_look;
 	x->how.file_progress = progress_export;
 	x->how.ctx = &x->all.progress;
 }
 
-static int do_it(struct applying *x, struct err *e)
+static int apply_plan(struct apply_command *x, struct err *e)
 {
 	CLEANUP(planfile_release) struct planfile plan = {0};
 	CLEANUP(policy_release) struct policy policy = {0};
@@ -88,37 +83,38 @@ static int do_it(struct applying *x, struct err *e)
 	const struct policy_takes takes = apply_takes(&plan.head);
 	if (policy_init(&policy, &x->all.config, &x->all.store, &takes, e) < 0)
 		return -1;
-	take_rest_from_config(x);
+	complete_options(x);
 	int result = apply(&x->all.operation, &x->all.config, &policy, &plan, &x->how, e);
 	progress_end(&x->all.progress);
 	prune_common_sum_up(&x->all);
-	if (result == 0 && !x->all.is_quiet && !x->all.is_dry)
+	if (result == 0 && !x->all.settings.is_quiet && !x->all.settings.is_dry_run)
 		printf("To undo it: wheelcache prune restore --run %s\n", plan.head.id);
 	if (fflush(stdout) < 0 && result == 0)
-		return err_errno(e, ERR_IO, "cannot write what was done");
+		return err_errno(e, ERR_IO, "cannot write the result");
 	return result;
 }
 
-static void applying_release(struct applying *x)
+static void apply_command_release(struct apply_command *x)
 {
 	prune_common_release(&x->all);
 }
 
-static int run(const struct command *self, int argc, char **argv, struct err *e)
+static int run_apply(const struct command *self, int argc, char **argv, struct err *e)
 {
-	CLEANUP(applying_release) struct applying x = {.plan = NULL};
+	CLEANUP(apply_command_release) struct apply_command x = {.plan = NULL};
 	prune_common_init(&x.all, "pruned", "would be pruned");
-	int first = command_options(self, argc, argv, take_option, &x, e);
+	int first = cli_config_options(&x.all.settings, self, argc, argv, take_option, &x, e);
 	if (first < 0 || take_words(&x, argv + first, e) < 0)
 		return err_exit_code(e->kind);
-	return do_it(&x, e) < 0 ? err_exit_code(e->kind) : 0;
+	return apply_plan(&x, e) < 0 ? err_exit_code(e->kind) : 0;
 }
 
 const struct command command_prune_apply = {
 	.name = "prune apply",
 	.arguments = "PLAN [STORE]",
-	.help = "unlist what a plan removes",
+	.help = "unlist the files that a plan removes",
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
-	.run = run,
+	.shared = SHARED_BASE | SHARED(DRY_RUN) | SHARED(QUIET),
+	.run = run_apply,
 };

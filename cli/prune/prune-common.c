@@ -9,11 +9,6 @@
 
 #include "lib/base/log.h"
 
-static const struct cli_config_option keys[] = {
-	{"catalog", "catalog", "path"},
-	{"log-level", "server", "log-level"},
-};
-
 void prune_common_init(struct prune_common *x, const char *done, const char *would)
 {
 	*x = (struct prune_common){.done = done, .would = would, .operation = {.lock = -1}};
@@ -33,10 +28,6 @@ void prune_common_release(struct prune_common *x)
 
 int prune_common_take(struct prune_common *x, const char *name, const char *value, struct err *e)
 {
-	const struct command_flag flags[] = {{"dry-run", &x->is_dry}, {"quiet", &x->is_quiet}};
-	if (command_take_flag(flags, ARRAY_SIZE(flags), name) ||
-		cli_config_take(&x->settings, keys, ARRAY_SIZE(keys), name, value))
-		return 0;
 	if (strcmp(name, "platform") != 0)
 		return err_set(e, ERR_USAGE, "--%s", name);
 	GROW(x->glob, x->globs, x->glob_room);
@@ -44,7 +35,7 @@ int prune_common_take(struct prune_common *x, const char *name, const char *valu
 	return 0;
 }
 
-static void tell(void *ctx, const struct platform *platform, const char *filename, enum operation_result result,
+static void report_event(void *ctx, const struct platform *platform, const char *filename, enum operation_result result,
 	uint64_t bytes UNUSED, const char *words)
 {
 	struct prune_common *x = ctx;
@@ -57,8 +48,8 @@ static void tell(void *ctx, const struct platform *platform, const char *filenam
 		[OPERATION_FAILED] = "failed:",
 	};
 	bool is_bad = result == OPERATION_FAILED || result == OPERATION_GONE;
-	bool is_dull = result == OPERATION_DONE || result == OPERATION_BEFORE;
-	if ((is_dull && !x->tells_each) || (x->is_quiet && !is_bad))
+	bool is_expected = result == OPERATION_DONE || result == OPERATION_BEFORE;
+	if ((is_expected && !x->prints_each) || (x->settings.is_quiet && !is_bad))
 		return;
 	progress_end(&x->progress);
 	if (is_bad)
@@ -81,9 +72,9 @@ int prune_common_open(struct prune_common *x, struct err *e)
 	x->who = audit_account();
 	if (operation_begin(&x->operation, &x->store, x->catalog, x->audit, x->who, e) < 0)
 		return -1;
-	x->operation.report = tell;
+	x->operation.report = report_event;
 	x->operation.report_ctx = x;
-	progress_begin(&x->progress, !x->is_quiet);
+	progress_begin(&x->progress, !x->settings.is_quiet);
 	return 0;
 }
 
@@ -98,11 +89,11 @@ void prune_common_sum_up(const struct prune_common *x)
 		[OPERATION_FAILED] = "failed",
 	};
 	const char *between = "";
-	if (x->is_quiet || x->operation.lock < 0)
+	if (x->settings.is_quiet || x->operation.lock < 0)
 		return;
 	for (size_t i = 0; i < OPERATION_RESULT_COUNT; i++) {
 		char size[PROGRESS_TEXT];
-		if (!x->operation.count[i] && i != (x->is_dry ? OPERATION_WOULD : OPERATION_DONE))
+		if (!x->operation.count[i] && i != (x->settings.is_dry_run ? OPERATION_WOULD : OPERATION_DONE))
 			continue;
 		progress_bytes((double)x->operation.bytes[i], size);
 		printf("%s%" PRIu64 " file%s %s (%s)", between, x->operation.count[i],

@@ -11,41 +11,28 @@
 #include "lib/base/log.h"
 #include "pruner/plan/plan.h"
 
-struct planning_store {
+struct plan_command {
 	struct cli_config settings;
 	struct config config;
 	struct policy_takes takes;
 	struct plan_options plan;
 	const char **glob;
 	size_t glob_room;
-	bool is_json, is_quiet;
 	struct progress progress;
 };
 
 static const struct option_row options[] = {
-	{"output", 'o', "FILE", "write the plan to FILE, for review and for prune apply"},
-	{"platform", 'p', "GLOB", "only platforms of such names; may be repeated"},
-	{"pure", '\0', NULL, "pure Python may go where upstream has the sdist"},
-	{"off-list", '\0', NULL, "what is on no list may go"},
-	{"unusable", '\0', NULL, "what its platform cannot install may go"},
-	{"corrupt", '\0', NULL, "what is in quarantine may go"},
-	{"name-taken-over", '\0', NULL, "upstream's files count though all are younger than ours"},
-	{"offline", '\0', NULL, "ask nobody: by what upstream answered last"},
-	{"config", 'c', "FILE", "read the configuration (wheelcache.conf(5)) from FILE"},
-	{"catalog", '\0', "FILE", "the catalog is FILE"},
-	{"json", '\0', NULL, "print the totals as JSON"},
-	{"quiet", 'q', NULL, "no progress bar and no table"},
-	{"log-level", '\0', "LEVEL", "error, warn, info or debug"},
-};
-
-static const struct cli_config_option keys[] = {
-	{"catalog", "catalog", "path"},
-	{"log-level", "server", "log-level"},
+	{"output", 'o', "FILE", "write the plan to FILE, for review and for prune apply", NO_KEY},
+	{"pure", '\0', NULL, "remove pure Python wheels where upstream has the sdist", NO_KEY},
+	{"off-list", '\0', NULL, "remove files that are on no package list", NO_KEY},
+	{"unusable", '\0', NULL, "remove files that their platform cannot install", NO_KEY},
+	{"corrupt", '\0', NULL, "remove quarantined files", NO_KEY},
+	{"offline", '\0', NULL, "use the cached answers of upstream; send no request", NO_KEY},
 };
 
 static int take_option(void *ctx, const char *name, const char *value, struct err *e)
 {
-	struct planning_store *x = ctx;
+	struct plan_command *x = ctx;
 	const struct command_flag flags[] = {
 		{"pure", &x->takes.pure},
 		{"off-list", &x->takes.off_list},
@@ -53,16 +40,11 @@ static int take_option(void *ctx, const char *name, const char *value, struct er
 		{"corrupt", &x->takes.corrupt},
 		{"name-taken-over", &x->takes.taken_over},
 		{"offline", &x->plan.is_offline},
-		{"json", &x->is_json},
-		{"quiet", &x->is_quiet},
 	};
+	const struct command_text texts[] = {{"output", &x->plan.path}};
 	if (command_take_flag(flags, ARRAY_SIZE(flags), name) ||
-		cli_config_take(&x->settings, keys, ARRAY_SIZE(keys), name, value))
+		command_take_text(texts, ARRAY_SIZE(texts), name, value))
 		return 0;
-	if (strcmp(name, "output") == 0) {
-		x->plan.path = value;
-		return 0;
-	}
 	if (strcmp(name, "platform") != 0)
 		return err_set(e, ERR_USAGE, "--%s", name);
 	GROW(x->glob, x->plan.globs, x->glob_room);
@@ -70,25 +52,25 @@ static int take_option(void *ctx, const char *name, const char *value, struct er
 	return 0;
 }
 
-static int print_plan(const struct planning_store *x, const struct plan *plan, struct err *e)
+static int print_plan(const struct plan_command *x, const struct plan *plan, struct err *e)
 {
-	if (x->is_json) {
+	if (x->settings.is_json) {
 		CLEANUP(buf_release) struct buf out;
 		buf_init(&out, SIZE_MAX / 2);
 		planfile_write_head(&plan->head, &out);
 		fwrite(out.data, 1, out.len, stdout);
-	} else if (!x->is_quiet) {
-		plan_print_print(&plan->head, &x->config, stdout);
+	} else if (!x->settings.is_quiet) {
+		plan_print(&plan->head, &x->config, stdout);
 		if (x->plan.path)
 			printf("\nThe plan is %s. Review it, then: wheelcache prune apply %s\n", x->plan.path,
 				x->plan.path);
 		else
-			puts("\nNothing was written: -o FILE keeps the plan, for review and for prune apply.");
+			puts("\nThe plan is not saved: -o FILE saves it, for review and for prune apply.");
 	}
 	return fflush(stdout) < 0 ? err_errno(e, ERR_IO, "cannot write the table") : 0;
 }
 
-static void warn(const struct planfile_head *h, const struct config *c)
+static void warn_of_failures(const struct planfile_head *h, const struct config *c)
 {
 	if (h->failed * 100 > h->projects * c->prune_max_failures)
 		log_warn("%" PRIu64 " of %" PRIu64 " look-ups failed, more than max-failures = %" PRIu64
@@ -96,13 +78,13 @@ static void warn(const struct planfile_head *h, const struct config *c)
 			h->failed, h->projects, c->prune_max_failures);
 }
 
-static int plan_store(struct planning_store *x, const struct store *store, struct catalog *catalog, struct err *e)
+static int plan_store(struct plan_command *x, const struct store *store, struct catalog *catalog, struct err *e)
 {
 	CLEANUP(policy_release) struct policy policy = {0};
 	CLEANUP(plan_release) struct plan plan = {0};
 	if (policy_init(&policy, &x->config, store, &x->takes, e) < 0)
 		return -1;
-	progress_begin(&x->progress, !x->is_quiet);
+	progress_begin(&x->progress, !x->settings.is_quiet);
 	x->plan.glob = x->glob;
 	x->plan.progress = progress_look;
 	x->plan.ctx = &x->progress;
@@ -110,11 +92,11 @@ static int plan_store(struct planning_store *x, const struct store *store, struc
 	progress_end(&x->progress);
 	if (result < 0 || print_plan(x, &plan, e) < 0)
 		return -1;
-	warn(&plan.head, &x->config);
+	warn_of_failures(&plan.head, &x->config);
 	return 0;
 }
 
-static int open_all(struct planning_store *x, struct err *e)
+static int open_and_plan(struct plan_command *x, struct err *e)
 {
 	CLEANUP(store_release) struct store store = {0};
 	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
@@ -126,26 +108,27 @@ static int open_all(struct planning_store *x, struct err *e)
 	return plan_store(x, &store, catalog, e);
 }
 
-static void planning_release(struct planning_store *x)
+static void plan_command_release(struct plan_command *x)
 {
 	config_release(&x->config);
 	free(x->glob);
 }
 
-static int run(const struct command *self, int argc, char **argv, struct err *e)
+static int run_plan(const struct command *self, int argc, char **argv, struct err *e)
 {
-	CLEANUP(planning_release) struct planning_store x = {0};
+	CLEANUP(plan_command_release) struct plan_command x = {0};
 	config_init(&x.config);
 	if (cli_config_take_line(&x.settings, self, argc, argv, take_option, &x, e) < 0)
 		return err_exit_code(e->kind);
-	return open_all(&x, e) < 0 ? err_exit_code(e->kind) : 0;
+	return open_and_plan(&x, e) < 0 ? err_exit_code(e->kind) : 0;
 }
 
 const struct command command_prune_plan = {
 	.name = "prune plan",
 	.arguments = "[STORE]",
-	.help = "decide what may go, and why; changes nothing",
+	.help = "decide which files to remove, and why; changes nothing",
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
-	.run = run,
+	.shared = SHARED_BASE | SHARED(PLATFORMS) | SHARED(NAME_TAKEN_OVER) | SHARED(JSON) | SHARED(QUIET),
+	.run = run_plan,
 };

@@ -6,27 +6,16 @@
 #include "cli/prune/prune-common.h"
 #include "pruner/operations/purge.h"
 
-struct purging {
+struct purge_command {
 	struct prune_common all;
 	uint64_t grace;
 	bool has_grace;
 	struct policy_takes takes;
 };
 
-static const struct option_row options[] = {
-	{"grace", '\0', "TIME", "only what was unlisted so long ago (as 7d)"},
-	{"platform", 'p', "GLOB", "only on platforms of such names; may be repeated"},
-	{"name-taken-over", '\0', NULL, "upstream's files count though all are younger than ours"},
-	{"dry-run", 'n', NULL, "delete nothing, tell what would be"},
-	{"config", 'c', "FILE", "read the configuration (wheelcache.conf(5)) from FILE"},
-	{"catalog", '\0', "FILE", "the catalog is FILE"},
-	{"quiet", 'q', NULL, "do not tell what was deleted"},
-	{"log-level", '\0', "LEVEL", "error, warn, info or debug"},
-};
-
 static int take_option(void *ctx, const char *name, const char *value, struct err *e)
 {
-	struct purging *x = ctx;
+	struct purge_command *x = ctx;
 	const struct cli_config_number numbers[] = {{"grace", &config_type_seconds, &x->grace}};
 	const struct command_flag flags[] = {{"name-taken-over", &x->takes.taken_over}};
 	if (command_take_flag(flags, ARRAY_SIZE(flags), name))
@@ -37,19 +26,19 @@ static int take_option(void *ctx, const char *name, const char *value, struct er
 	return cli_config_take_number(numbers, ARRAY_SIZE(numbers), name, value, e);
 }
 
-static void tell_rest(const struct purging *x, const struct purge_result *r)
+static void report_result(const struct purge_command *x, const struct purge_result *r)
 {
-	if (x->all.is_quiet)
+	if (x->all.settings.is_quiet)
 		return;
 	prune_common_sum_up(&x->all);
 	if (r->waiting)
-		printf("%" PRIu64 " files wait until their grace is over\n", r->waiting);
+		printf("%" PRIu64 " files wait until their grace period is over\n", r->waiting);
 	if (r->unknown)
-		printf("of %" PRIu64 " projects, nobody could say of %" PRIu64 " what upstream has\n", r->projects,
-			r->unknown);
+		printf("the files of %" PRIu64 " of %" PRIu64 " projects stay: upstream's files are unknown\n",
+			r->unknown, r->projects);
 }
 
-static int do_it(struct purging *x, struct err *e)
+static int purge_files(struct purge_command *x, struct err *e)
 {
 	struct purge_result result;
 	CLEANUP(policy_release) struct policy policy = {0};
@@ -58,38 +47,38 @@ static int do_it(struct purging *x, struct err *e)
 	const struct purge_options how = {.glob = x->all.glob,
 		.globs = x->all.globs,
 		.grace = x->has_grace ? x->grace : x->all.config.prune_grace,
-		.is_dry = x->all.is_dry,
+		.is_dry = x->all.settings.is_dry_run,
 		.progress = progress_look,
 		.ctx = &x->all.progress};
 	int purged = purge(&x->all.operation, &x->all.config, &policy, &how, &result, e);
 	progress_end(&x->all.progress);
-	tell_rest(x, &result);
+	report_result(x, &result);
 	struct err unreleased = ERR_INIT;
 	if (operation_end(&x->all.operation, purged < 0 ? &unreleased : e) < 0 || purged < 0)
 		return -1;
-	return fflush(stdout) < 0 ? err_errno(e, ERR_IO, "cannot write what was done") : 0;
+	return fflush(stdout) < 0 ? err_errno(e, ERR_IO, "cannot write the result") : 0;
 }
 
-static void purging_release(struct purging *x)
+static void purge_command_release(struct purge_command *x)
 {
 	prune_common_release(&x->all);
 }
 
-static int run(const struct command *self, int argc, char **argv, struct err *e)
+static int run_purge(const struct command *self, int argc, char **argv, struct err *e)
 {
-	CLEANUP(purging_release) struct purging x = {.has_grace = false};
+	CLEANUP(purge_command_release) struct purge_command x = {.has_grace = false};
 	prune_common_init(&x.all, "purged", "would be purged");
-	x.all.tells_each = true;
+	x.all.prints_each = true;
 	if (cli_config_take_line(&x.all.settings, self, argc, argv, take_option, &x, e) < 0)
 		return err_exit_code(e->kind);
-	return do_it(&x, e) < 0 ? err_exit_code(e->kind) : 0;
+	return purge_files(&x, e) < 0 ? err_exit_code(e->kind) : 0;
 }
 
 const struct command command_prune_purge = {
 	.name = "prune purge",
 	.arguments = "[STORE]",
-	.help = "delete what was pruned long ago",
-	.options = options,
-	.option_count = ARRAY_SIZE(options),
-	.run = run,
+	.help = "delete pruned files whose grace period is over",
+	.shared = SHARED_BASE | SHARED(PLATFORMS) | SHARED(GRACE) | SHARED(NAME_TAKEN_OVER) | SHARED(DRY_RUN) |
+		  SHARED(QUIET),
+	.run = run_purge,
 };

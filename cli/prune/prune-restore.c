@@ -6,45 +6,41 @@
 #include "lib/domain/text/filename.h"
 #include "pruner/operations/restore.h"
 
-struct restoring {
+struct restore_command {
 	struct prune_common all;
 	const char *run;
 };
 
 static const struct option_row options[] = {
-	{"run", '\0', "ID", "all that this run pruned: the id of its plan"},
-	{"platform", 'p', "GLOB", "only on platforms of such names; may be repeated"},
-	{"config", 'c', "FILE", "read the configuration (wheelcache.conf(5)) from FILE"},
-	{"catalog", '\0', "FILE", "the catalog is FILE"},
-	{"quiet", 'q', NULL, "do not tell what was restored"},
-	{"log-level", '\0', "LEVEL", "error, warn, info or debug"},
+	{"run", '\0', "ID", "all files that the plan with this ID removed", NO_KEY},
 };
 
 static int take_option(void *ctx, const char *name, const char *value, struct err *e)
 {
-	struct restoring *x = ctx;
-	if (strcmp(name, "run") != 0)
-		return prune_common_take(&x->all, name, value, e);
-	x->run = value;
-	return 0;
+	struct restore_command *x = ctx;
+	const struct command_text texts[] = {{"run", &x->run}};
+	if (command_take_text(texts, ARRAY_SIZE(texts), name, value))
+		return 0;
+	return prune_common_take(&x->all, name, value, e);
 }
 
-// FILE..., then one STORE at most: whatever is no name of a wheel or an sdist. Returns how many are files, or -1.
-static int take_words(struct restoring *x, char **words, struct err *e)
+// Expects FILE..., then at most one STORE, which is not the name of a wheel or sdist. Returns the number of files, or -1.
+static int take_words(struct restore_command *x, char **words, struct err *e)
 {
 	int files = 0;
 	while (words[files] && filename_kind(str_from(words[files])) != FILENAME_OTHER && !strchr(words[files], '/'))
 		files++;
 	if (words[files] && words[files + 1])
-		return err_set(e, ERR_USAGE, "one STORE, behind the FILEs; not also %s", words[files + 1]);
+		return err_set(e, ERR_USAGE, "expected at most one STORE after the FILEs, not also %s",
+			words[files + 1]);
 	if (words[files])
 		cli_config_take_store(&x->all.settings, words[files]);
 	if (!files == !x->run)
-		return err_set(e, ERR_USAGE, "what is to be restored: the names of wheels or sdists, or --run ID");
+		return err_set(e, ERR_USAGE, "expected either names of wheels or sdists, or --run ID");
 	return files;
 }
 
-static int do_it(struct restoring *x, char **words, int files, struct err *e)
+static int restore_files(struct restore_command *x, char **words, int files, struct err *e)
 {
 	const struct restore_options what = {.file = (const char *const *)words,
 		.files = (size_t)files,
@@ -56,30 +52,31 @@ static int do_it(struct restoring *x, char **words, int files, struct err *e)
 	int result = restore(&x->all.operation, &what, e);
 	prune_common_sum_up(&x->all);
 	if (fflush(stdout) < 0 && result == 0)
-		return err_errno(e, ERR_IO, "cannot write what was done");
+		return err_errno(e, ERR_IO, "cannot write the result");
 	return result;
 }
 
-static void restoring_release(struct restoring *x)
+static void restore_command_release(struct restore_command *x)
 {
 	prune_common_release(&x->all);
 }
 
-static int run(const struct command *self, int argc, char **argv, struct err *e)
+static int run_restore(const struct command *self, int argc, char **argv, struct err *e)
 {
-	CLEANUP(restoring_release) struct restoring x = {.run = NULL};
+	CLEANUP(restore_command_release) struct restore_command x = {.run = NULL};
 	prune_common_init(&x.all, "restored", "would be restored");
-	x.all.tells_each = true;
-	int first = command_options(self, argc, argv, take_option, &x, e);
+	x.all.prints_each = true;
+	int first = cli_config_options(&x.all.settings, self, argc, argv, take_option, &x, e);
 	int files = first < 0 ? -1 : take_words(&x, argv + first, e);
-	return files >= 0 && do_it(&x, argv + first, files, e) == 0 ? 0 : err_exit_code(e->kind);
+	return files >= 0 && restore_files(&x, argv + first, files, e) == 0 ? 0 : err_exit_code(e->kind);
 }
 
 const struct command command_prune_restore = {
 	.name = "prune restore",
 	.arguments = "FILE... [STORE]",
-	.help = "list again what was pruned",
+	.help = "list pruned files again",
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
-	.run = run,
+	.shared = SHARED_BASE | SHARED(PLATFORMS) | SHARED(QUIET),
+	.run = run_restore,
 };

@@ -10,13 +10,13 @@ static const struct command *const rows[] = {
 	NULL,
 };
 
-static int run(const struct command *self, int argc, char **argv, struct err *e)
+static int run_prune(const struct command *self, int argc, char **argv, struct err *e)
 {
 	return command_run_row(self, rows, argc, argv, e);
 }
 
 const struct command command_prune = {
 	.name = "prune",
-	.help = "unlist what upstream has as well: plan, review, apply, undo",
-	.run = run,
+	.help = "remove files that upstream also has: plan, review, apply, undo",
+	.run = run_prune,
 };

@@ -329,7 +329,7 @@ def test_server_names_what_every_account_may_read(site, serve):
     site.catalog.chmod(0o644)
     server = serve(config=config, state=site.state)
     errors = server.errors()
-    assert f"{site.catalog}: every account of this machine may read" in errors
-    assert f"{server.config_path}: every account of this machine may read the password" in errors
+    assert f"{site.catalog}: every account of this machine can read" in errors
+    assert f"{server.config_path}: every account of this machine can read the password" in errors
     assert stat.S_IMODE(site.catalog.stat().st_mode) == 0o644
     assert "secret" not in errors

@@ -265,7 +265,7 @@ def test_catalog_keeps_its_locks(serve, store, wheelcache):
     log = server.catalog.with_name(server.catalog.name + "-wal")
     for number in range(5):
         server.signal(signal.SIGHUP)  # reads the platforms, scans: opens the catalog and closes it again
-        serving.wait_for(lambda: server.errors().count("was read again") > number, EVENTUALLY, "the hangup")
+        serving.wait_for(lambda: server.errors().count("is reloaded") > number, EVENTUALLY, "the hangup")
         newer = storelib.make_wheel(store, "foo", f"2.{number}")
         done = wheelcache("index", "--catalog", server.catalog, store)
         assert done.returncode == 0, done.stderr

@@ -156,7 +156,7 @@ def test_reload_says_anew_how_long_it_counts(serve, index, wheel, newer, tmp_pat
         before = len(server.errors())
         server.config_path.write_text(merging.config(index, **keys))
         server.signal(signal.SIGHUP)
-        serving.wait_for(lambda: "the configuration was read again" in server.errors()[before:], SOON, keys)
+        serving.wait_for(lambda: "the configuration is reloaded" in server.errors()[before:], SOON, keys)
         assert "has changed" not in server.errors()[before:]
     assert merging.names(server, "six") == [wheel.name]
     index.add("six", newer)

@@ -314,7 +314,7 @@ def test_first_index_that_has_a_project_is_its_own(serve, tmp_path):
         internal.is_down = False
         server = serve(None, config=config.replace("merge = yes", "merge = yes\nindexes = together"))
         assert len(merging.names(server, "acme")) == 2
-        assert "whoever may register a name at one of them can add files" in server.errors()
+        assert "Anyone who may register a name at one index can add files" in server.errors()
 
 
 def test_prune_covers_by_the_projects_index(tmp_path, upstream):

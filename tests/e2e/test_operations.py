@@ -109,7 +109,7 @@ def test_access_log_is_opened_again_on_hangup(serve, store):
     moved = server.log_path.with_suffix(".1")
     server.log_path.rename(moved)
     server.signal(signal.SIGHUP)
-    serving.wait_for(lambda: "the configuration was read again" in server.errors(), SOON, "what comes after the log")
+    serving.wait_for(lambda: "the configuration is reloaded" in server.errors(), SOON, "what comes after the log")
     server.get("/simple/bar/")
     serving.wait_for(lambda: "/simple/bar/" in server.log_path.read_text(), SOON, "a line in the new log")
     assert "/simple/foo/" in moved.read_text() and "/simple/bar/" not in moved.read_text()
@@ -120,7 +120,7 @@ def hang_up(server, config):
     before = len(server.errors())
     server.config_path.write_text(config)
     server.signal(signal.SIGHUP)
-    serving.wait_for(lambda: "the configuration was read again" in server.errors()[before:], SOON, "the new configuration")
+    serving.wait_for(lambda: "the configuration is reloaded" in server.errors()[before:], SOON, "the new configuration")
     return server.errors()[before:]
 
 
@@ -129,14 +129,14 @@ def test_hangup_names_what_counts_after_a_restart(serve, store):
     server = serve(store, config=f"[server]\nthreads = 1\n[upstream]\nurl = {url}\nretries = 1\ntrust-404 = no\n")
     told = hang_up(server, f"[server]\nthreads = 2\n[upstream]\nurl = {url}\nretries = 2\ntrust-404 = yes\nca-file = x\n")
     for key in ("[server] threads", "[upstream] retries", "[upstream] trust-404", "[upstream] ca-file"):
-        assert f"{key} has changed: it counts after a restart" in told
+        assert f"{key} has changed: this takes effect after a restart" in told
     assert told.count("has changed") == 4
 
 
 @pytest.mark.parametrize("lines", ["[upstream]\nmerge = yes\n", f"[view both]\nplatforms = {FIRST}\nupstream = merge\n"])
 def test_hangup_does_not_turn_upstream_on(serve, store, lines):
     server = serve(store, config="[server]\nthreads = 1\n")
-    assert "[upstream] merge has changed: it counts after a restart" in hang_up(server, f"[server]\nthreads = 1\n{lines}")
+    assert "[upstream] merge has changed: this takes effect after a restart" in hang_up(server, f"[server]\nthreads = 1\n{lines}")
     view = "both" if "both" in lines else FIRST
     assert status(server, f"/{view}/simple/foo/") == 200
     names = json.loads(server.get(f"/-/explain/{view}/foo").body)["names"]

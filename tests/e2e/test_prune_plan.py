@@ -222,7 +222,7 @@ def test_store_is_indexed_first(at):
 
 def test_terminal_sees_how_far_it_is(at):
     text = on_terminal(at.plan_command())
-    assert b"100%  1 of 1 projects asked about" in text and text.endswith(b"\r\033[K")
+    assert b"100%  1 of 1 projects looked up" in text and text.endswith(b"\r\033[K")
 
 
 @pytest.mark.parametrize("rule", ["private = s[hi]x", "local-only = SIX"])

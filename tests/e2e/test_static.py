@@ -357,7 +357,7 @@ def test_first_scan_must_be_whole(at):
     before = state_of(at.tree)
     shutil.rmtree(at.catalog.parent)
     (at.store / FIRST).rename(at.folder / "away")
-    assert "stays as it was" in at.fails()
+    assert "is left unchanged" in at.fails()
     assert state_of(at.tree) == before
 
 

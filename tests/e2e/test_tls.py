@@ -243,7 +243,7 @@ def test_renewed_certificate_counts_from_sighup_on(serve, store, authority, tmp_
         assert serving.ask(kept, "/simple/foo/").status == 200
         shutil.copy(other.cert, cert)
         server.signal(signal.SIGHUP)
-        serving.wait_for(lambda: "the certificate stays as it was" in server.errors(), 60, "a word about the key")
+        serving.wait_for(lambda: "the certificate is unchanged" in server.errors(), 60, "a word about the key")
         assert presented(server) == der(authority.cert)
         shutil.copy(other.key, key)
         server.signal(signal.SIGHUP)

@@ -119,13 +119,13 @@ def test_a_damaged_line_is_named_and_kept(site):
 
 
 @pytest.mark.parametrize("words, reason", [
-    (["token"], 'token: add, list or revoke, not ""'),
-    (["token", "make"], 'token: add, list or revoke, not "make"'),
-    (["token", "revoke"], "token revoke: which ID?"),
-    (["token", "list", "--note", "x"], "--note is no option of token list"),
-    (["token", "add", "--json"], "--json is no option of token add"),
+    (["token"], 'token: expected add, list or revoke, not ""'),
+    (["token", "make"], 'token: expected add, list or revoke, not "make"'),
+    (["token", "revoke"], "token revoke: no ID is given"),
+    (["token", "list", "--note", "x"], "--note is not an option of token list"),
+    (["token", "add", "--json"], "--json is not an option of token add"),
     (["token", "add", "--expires", "soon"], '--expires: "soon" is not a time'),
-    (["token", "add", "--expires", "0"], "--expires: 0 is no time at all"),
+    (["token", "add", "--expires", "0"], "--expires: 0 is not more than 0"),
     (["token", "add", "--project", "Zope.x"], 'project "Zope.x": names are compared in their normal form'),
     (["token", "add", "--platform", "a b"], 'platform "a b": not a glob'),
     (["token", "add", "--note", "a\nb"], "note: not 200 bytes of plain text"),

@@ -113,6 +113,16 @@ class CommandLine(unittest.TestCase):
         for command, usage in usages.items():
             self.assertEqual(documented[command], options(usage), command)
 
+    def test_shared_option_is_one_row(self):
+        every = [row for path in sorted((TOP / "cli").rglob("*.c")) for row in option_rows(path.read_text("utf-8"))]
+        self.assertGreater(len(every), 40)
+        self.assertEqual([row for row in every if every.count(row) > 1], [])
+
+
+def option_rows(text):
+    """The option rows of a C source: name, letter and help."""
+    return re.findall(r'\{"([a-z-]+)", \'(.*?)\', (?:NULL|"[^"]*"),\s*"((?:\\.|[^"\\])*)",', text)
+
 
 def claims(text):
     """What a page of the documentation says there is: limits, files of tests, and tests by their names."""
