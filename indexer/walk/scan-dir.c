@@ -340,7 +340,7 @@ static int open_scanned_folder(struct scan_dir *d, struct err *e)
 // on AFS shows a folder as of its release, and the next release may add names of the same second.
 static bool is_folder_time_reliable(int64_t mtime_ns, int64_t looked_at)
 {
-	return mtime_ns % SECOND_NS != 0 && fs_mtime_tells(mtime_ns, looked_at);
+	return mtime_ns % SECOND_NS != 0 && fs_mtime_is_reliable(mtime_ns, looked_at);
 }
 
 static void scan_open_folder(struct scan_dir *d)

@@ -48,7 +48,7 @@ static void ingest_file(struct scan_workers *workers, struct scan_worker *worker
 		report_waiting(workers, job, ev->facts->refusal);
 		return;
 	}
-	ev->trusted = fs_mtime_tells(mtime_ns, looked_at);
+	ev->trusted = fs_mtime_is_reliable(mtime_ns, looked_at);
 	scan_workers_send(workers, STEAL_PTR(ev));
 }
 

@@ -15,7 +15,7 @@ struct byte_source byte_source_file(int fd, uint64_t size)
 	return (struct byte_source){.memory = NULL, .fd = fd, .size = size};
 }
 
-static int read_file(const struct byte_source *s, uint64_t offset, char *out, size_t len, struct err *e)
+static int read_from_file(const struct byte_source *s, uint64_t offset, char *out, size_t len, struct err *e)
 {
 	while (len) {
 		ssize_t n = pread(s->fd, out, len, (off_t)offset);
@@ -37,7 +37,7 @@ int byte_source_read(const struct byte_source *s, uint64_t offset, void *out, si
 	if (offset > s->size || len > s->size - offset)
 		return err_set(e, ERR_INVALID, "truncated: bytes end at %llu", (unsigned long long)s->size);
 	if (!s->memory)
-		return read_file(s, offset, out, len, e);
+		return read_from_file(s, offset, out, len, e);
 	if (len)
 		memcpy(out, s->memory + offset, len);
 	return 0;

@@ -24,7 +24,7 @@ void clock_write(int64_t seconds, char out[CLOCK_TEXT])
 	strftime(out, CLOCK_TEXT, "%Y-%m-%dT%H:%M:%SZ", &tm);
 }
 
-static bool has_form(const char *text)
+static bool has_time_form(const char *text)
 {
 	static const char form[] = "0000-00-00T00:00:00Z";
 	size_t i = 0;
@@ -33,7 +33,7 @@ static bool has_form(const char *text)
 	return !form[i] && !text[i];
 }
 
-static int two(const char *digits)
+static int read_two_digits(const char *digits)
 {
 	return 10 * (digits[0] - '0') + (digits[1] - '0');
 }
@@ -43,26 +43,27 @@ static bool is_leap(int year)
 	return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
 }
 
-// Days since 1970; -1 where there is no such day, or it is before that.
-static int64_t days(int year, int month, int day)
+// Returns the number of days since 1970; -1 if there is no such day or it is before 1970.
+static int64_t days_since_1970(int year, int month, int day)
 {
 	static const int before[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365};
 	if (year < 1970 || month < 1 || month > 12 || day < 1)
 		return -1;
 	int length = before[month] - before[month - 1] + (month == 2 && is_leap(year));
-	int last = year - 1; // leap years are over by its end
+	int last = year - 1; // the last year whose leap day counts
 	int64_t whole = 365 * (int64_t)(year - 1970) + (last / 4 - last / 100 + last / 400) -
 			(1969 / 4 - 1969 / 100 + 1969 / 400);
 	return day > length ? -1 : whole + before[month - 1] + (month > 2 && is_leap(year)) + day - 1;
 }
 
-// Not timegm(), which is ten times as slow, and puts the 31st of June right.
+// timegm() takes ten times as long, and accepts June 31 as July 1.
 bool clock_read(const char *text, int64_t *seconds)
 {
-	if (!has_form(text))
+	if (!has_time_form(text))
 		return false;
-	int64_t day = days(100 * two(text) + two(text + 2), two(text + 5), two(text + 8));
-	int hour = two(text + 11), minute = two(text + 14), second = two(text + 17);
+	int64_t day = days_since_1970(100 * read_two_digits(text) + read_two_digits(text + 2),
+		read_two_digits(text + 5), read_two_digits(text + 8));
+	int hour = read_two_digits(text + 11), minute = read_two_digits(text + 14), second = read_two_digits(text + 17);
 	if (day < 0 || hour > 23 || minute > 59 || second > 59)
 		return false;
 	*seconds = ((day * 24 + hour) * 60 + minute) * 60 + second;

@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time, and waiting for some of it. What is waited for is never changed by somebody who sets the clock.
+// Clocks, and waiting with a time limit. Waits use the monotonic clock, so that setting the wall clock does not change
+// them. Any thread; nothing here fails.
 #pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-// Nanoseconds since 1970, as file systems count.
+// The wall clock in nanoseconds since 1970, like the mtime of a file.
 int64_t clock_wall_ns(void);
-// Seconds since 1970.
+// The wall clock in seconds since 1970.
 int64_t clock_wall_seconds(void);
-// "2026-01-02T03:04:05Z" (RFC 3339), of years that have four digits.
+// Writes seconds since 1970 as "2026-01-02T03:04:05Z" (RFC 3339), with NUL. A time before 1970 or after 9999 becomes
+// the first or last one of that range.
 enum { CLOCK_TEXT = 21 };
 void clock_write(int64_t seconds, char out[CLOCK_TEXT]);
-// Reads exactly this form.
+// Reads exactly this form, from 1970 on. Returns false, with *seconds unchanged, for anything else.
 bool clock_read(const char *text, int64_t *seconds);
-// Seconds of the monotonic clock; never 0.
+// The monotonic clock in seconds; never 0.
 long clock_seconds(void);
-// Milliseconds of the monotonic clock.
+// The monotonic clock in milliseconds.
 int64_t clock_ms(void);
-// A condition that clock_wait() can wait for.
+// Initialises a condition for clock_wait(). The caller destroys it.
 void clock_cond_init(pthread_cond_t *condition);
-// Waits for the condition until clock_ms() is end_ms. False where that came first.
+// Waits with lock held until the condition is signalled or clock_ms() reaches end_ms. False in the second case.
 bool clock_wait(pthread_cond_t *condition, pthread_mutex_t *lock, int64_t end_ms);

@@ -16,7 +16,7 @@
 
 enum { OPEN_TRIES = 100 };
 
-static enum err_kind kind_of_errno(void)
+static enum err_kind kind_of_open(void)
 {
 	switch (errno) {
 	case ENOENT:
@@ -35,7 +35,8 @@ enum err_kind fs_kind_of_write(void)
 	return errno == ENOSPC || errno == EDQUOT || errno == EFBIG ? ERR_FULL : ERR_IO;
 }
 
-// Without openat2 (before Linux 5.6, or forbidden by a container): component by component, and no link at all.
+// For kernels without openat2() (before Linux 5.6) and containers that forbid it: opens one component after the other
+// and follows no link.
 static int open_by_components(int dirfd, const char *path, int flags)
 {
 	CLEANUP(mem_close) int here = fcntl(dirfd, F_DUPFD_CLOEXEC, 0);
@@ -62,13 +63,13 @@ int fs_open_beneath(int dirfd, const char *path, int flags, struct err *e)
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
 	};
 	int fd, tries = 0;
-	do // EAGAIN: something was renamed meanwhile, or the file is leased
+	do // EAGAIN: a folder on the path was renamed meanwhile, or the file has a lease
 		fd = (int)syscall(SYS_openat2, dirfd, path, &how, sizeof(how));
 	while (fd < 0 && (errno == EINTR || errno == EAGAIN) && ++tries < OPEN_TRIES);
 	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
 		fd = open_by_components(dirfd, path, flags);
 	if (fd < 0)
-		return err_errno(e, kind_of_errno(), "%s", path);
+		return err_errno(e, kind_of_open(), "%s", path);
 	return fd;
 }
 
@@ -76,7 +77,7 @@ int fs_open_dir(const char *path, struct err *e)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return err_errno(e, kind_of_errno(), "%s", path);
+		return err_errno(e, kind_of_open(), "%s", path);
 	return fd;
 }
 
@@ -93,13 +94,13 @@ int fs_is_empty(int dirfd, struct err *e)
 	CLEANUP(fs_close_dir) DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	if (!dir) {
 		mem_close(&fd);
-		return err_errno(e, ERR_IO, "cannot list it");
+		return err_errno(e, ERR_IO, "cannot list the folder");
 	}
 	rewinddir(dir);
 	for (struct dirent *entry; errno = 0, (entry = readdir(dir)) != NULL;)
 		if (entry->d_name[0] != '.')
 			return 0;
-	return errno ? err_errno(e, ERR_IO, "cannot list it") : 1;
+	return errno ? err_errno(e, ERR_IO, "cannot list the folder") : 1;
 }
 
 int fs_read_fd(int fd, const char *path, struct buf *b, struct err *e)
@@ -122,7 +123,7 @@ int fs_read_fd(int fd, const char *path, struct buf *b, struct err *e)
 int fs_read_file(const char *path, struct buf *b, struct err *e)
 {
 	CLEANUP(mem_close) int fd = open(path, O_RDONLY | O_CLOEXEC);
-	return fd < 0 ? err_errno(e, kind_of_errno(), "%s", path) : fs_read_fd(fd, path, b, e);
+	return fd < 0 ? err_errno(e, kind_of_open(), "%s", path) : fs_read_fd(fd, path, b, e);
 }
 
 int fs_tmp_open(struct fs_tmp *t, int dirfd, const char *tmp, const char *name, struct err *e)
@@ -155,8 +156,8 @@ int fs_tmp_write(struct fs_tmp *t, struct str bytes, struct err *e)
 	return 0;
 }
 
-// AFS and NFS may say only at the end that the disk is full.
-static int settle(struct fs_tmp *t, struct err *e)
+// AFS and NFS may report a full disk only at fsync() or close().
+static int sync_and_close(struct fs_tmp *t, struct err *e)
 {
 	if (fsync(t->fd) < 0 || close(mem_steal_fd(&t->fd)) < 0)
 		return err_errno(e, fs_kind_of_write(), "%s", t->name);
@@ -165,7 +166,7 @@ static int settle(struct fs_tmp *t, struct err *e)
 
 int fs_tmp_publish(struct fs_tmp *t, struct err *e)
 {
-	if (settle(t, e) < 0)
+	if (sync_and_close(t, e) < 0)
 		return -1;
 	if (renameat(t->dirfd, t->tmp, t->dirfd, t->name) < 0)
 		return err_errno(e, fs_kind_of_write(), "%s", t->name);
@@ -173,10 +174,10 @@ int fs_tmp_publish(struct fs_tmp *t, struct err *e)
 	return 0;
 }
 
-// A link, since rename would replace what is there.
+// A link, since rename() would replace an existing file.
 int fs_tmp_link(struct fs_tmp *t, struct err *e)
 {
-	if (settle(t, e) < 0)
+	if (sync_and_close(t, e) < 0)
 		return -1;
 	if (linkat(t->dirfd, t->tmp, t->dirfd, t->name, 0) < 0)
 		return err_errno(e, errno == EEXIST ? ERR_CONFLICT : fs_kind_of_write(), "%s", t->name);
@@ -191,7 +192,7 @@ void fs_tmp_release(struct fs_tmp *t)
 	t->tmp = NULL;
 }
 
-// Not every file system syncs folders: AFS has nothing to do there.
+// A file system that cannot sync folders, such as AFS, returns EINVAL.
 int fs_sync_dir(int dirfd, struct err *e)
 {
 	if (fsync(dirfd) < 0 && errno != EINVAL)
@@ -204,7 +205,7 @@ void fs_give_to_owner(int fd, int dirfd)
 	struct stat folder;
 	if (geteuid() == 0 && fstat(dirfd, &folder) == 0 &&
 		fchownat(fd, "", folder.st_uid, folder.st_gid, AT_EMPTY_PATH) < 0)
-		log_debug("a new file stays root's: %s", strerror(errno));
+		log_debug("cannot give a new file to its folder's owner: %s", strerror(errno));
 }
 
 int fs_make_dirs(const char *path, struct err *e)
@@ -236,11 +237,11 @@ char *fs_real_path(const char *path, struct err *e)
 {
 	char *real = realpath(path, NULL);
 	if (!real)
-		err_errno(e, kind_of_errno(), "%s", path);
+		err_errno(e, kind_of_open(), "%s", path);
 	return real;
 }
 
-// How long the beginning is that both have in common, in whole components, with the slash.
+// Returns the length of the longest common beginning of both that consists of whole components.
 static size_t common_length(const char *a, const char *b)
 {
 	size_t last = 0;
@@ -277,7 +278,7 @@ int64_t fs_mtime_ns(const struct stat *st)
 	return (int64_t)st->st_mtim.tv_sec * second + st->st_mtim.tv_nsec;
 }
 
-bool fs_mtime_tells(int64_t mtime_ns, int64_t looked_at)
+bool fs_mtime_is_reliable(int64_t mtime_ns, int64_t looked_at)
 {
 	return mtime_ns < looked_at - RACY_NS || mtime_ns > looked_at + RACY_NS;
 }

@@ -18,10 +18,11 @@ extern char **environ;
 
 enum {
 	POLL_MS = 20,
-	MERCY_MS = 2000,   // between the request to end and the end
-	OUTPUT_KEPT = 256, // of its end: the reason mostly stands there
+	KILL_MS = 2000,    // between SIGTERM and SIGKILL
+	OUTPUT_KEPT = 256, // bytes of the end of its output, where the reason usually is
 	COMMAND_MOST = 1 << 20,
-	NO_PROGRAM = 127, // POSIX, "Consequences of Shell Errors"; posix_spawn() may leave it to the child, too
+	NO_PROGRAM =
+		127, // exit code of POSIX, "Consequences of Shell Errors"; posix_spawn() may report it by the child
 };
 
 struct output {
@@ -39,7 +40,7 @@ bool hook_is_valid(const char *command, const char *letters)
 	return str_trim(str_from(command)).len != 0;
 }
 
-static const char *value_of(char letter, const struct hook_value *values, size_t count)
+static const char *value_of_letter(char letter, const struct hook_value *values, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (values[i].letter == letter)
@@ -47,13 +48,13 @@ static const char *value_of(char letter, const struct hook_value *values, size_t
 	return "%";
 }
 
-static char *expand(struct str word, const struct hook_value *values, size_t count)
+static char *expand_word(struct str word, const struct hook_value *values, size_t count)
 {
 	struct buf out;
 	buf_init(&out, COMMAND_MOST);
 	for (size_t i = 0; i < word.len; i++)
 		if (word.ptr[i] == '%' && i + 1 < word.len)
-			buf_puts(&out, value_of(word.ptr[++i], values, count));
+			buf_puts(&out, value_of_letter(word.ptr[++i], values, count));
 		else
 			buf_putc(&out, word.ptr[i]);
 	return buf_steal(&out);
@@ -66,14 +67,14 @@ static void free_words(char ***words)
 	free(*words);
 }
 
-static char **split(const char *command, const struct hook_value *values, size_t count)
+static char **split_words(const char *command, const struct hook_value *values, size_t count)
 {
 	char **words = NULL;
 	size_t used = 0, room = 0;
 	for (const char *at = command + strspn(command, " \t"); *at; at += strspn(at, " \t")) {
 		size_t len = strcspn(at, " \t");
 		GROW(words, used, room);
-		words[used++] = expand((struct str){at, len}, values, count);
+		words[used++] = expand_word((struct str){at, len}, values, count);
 		at += len;
 	}
 	GROW(words, used, room);
@@ -83,7 +84,7 @@ static char **split(const char *command, const struct hook_value *values, size_t
 
 // --- its output ---
 
-static void keep(struct output *out, const char *bytes, size_t len)
+static void append_output(struct output *out, const char *bytes, size_t len)
 {
 	size_t over = out->len + len > OUTPUT_KEPT ? out->len + len - OUTPUT_KEPT : 0;
 	memmove(out->text, out->text + over, out->len - over);
@@ -92,7 +93,7 @@ static void keep(struct output *out, const char *bytes, size_t len)
 	out->len += len;
 }
 
-// Waits a little for something to read; *fd is closed at its end. False where nothing came.
+// Reads some output, after waiting up to POLL_MS for it. At the end of the output it closes *fd. False if nothing came.
 static bool read_some(int *fd, struct output *out)
 {
 	char block[OUTPUT_KEPT / 2];
@@ -101,14 +102,14 @@ static bool read_some(int *fd, struct output *out)
 		return false;
 	ssize_t n = read(*fd, block, sizeof(block));
 	if (n > 0)
-		keep(out, block, (size_t)n);
+		append_output(out, block, (size_t)n);
 	else
 		mem_close(fd);
 	return n > 0;
 }
 
-// One line of plain text.
-static struct str plain(struct output *out)
+// Makes the output one line of printable text.
+static struct str as_one_line(struct output *out)
 {
 	for (size_t i = 0; i < out->len; i++)
 		if (out->text[i] < ' ' || out->text[i] > '~')
@@ -122,18 +123,18 @@ static int spawn(char **words, int output, pid_t *pid)
 {
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
-	sigset_t none, usual;
-	sigemptyset(&none);
-	sigemptyset(&usual);
-	sigaddset(&usual, SIGPIPE); // a server ignores it
+	sigset_t empty, defaults;
+	sigemptyset(&empty);
+	sigemptyset(&defaults);
+	sigaddset(&defaults, SIGPIPE); // the server ignores it
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
 	posix_spawn_file_actions_adddup2(&files, output, STDERR_FILENO);
 	posix_spawnattr_init(&attr);
 	posix_spawnattr_setpgroup(&attr, 0);
-	posix_spawnattr_setsigmask(&attr, &none);
-	posix_spawnattr_setsigdefault(&attr, &usual);
+	posix_spawnattr_setsigmask(&attr, &empty);
+	posix_spawnattr_setsigdefault(&attr, &defaults);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 	int code = posix_spawnp(pid, words[0], &files, &attr, words, environ);
 	posix_spawnattr_destroy(&attr);
@@ -141,15 +142,16 @@ static int spawn(char **words, int output, pid_t *pid)
 	return code;
 }
 
-// False where it has not ended in time. What it leaves running in the background may keep the pipe open.
-static bool await(pid_t pid, int *fd, const _Atomic int64_t *end_ms, struct output *out, int *status)
+// Waits for the process and reads its output. False if it has not ended in time. It does not wait for the end of the
+// output: a process in the background may keep the pipe open.
+static bool wait_for_process(pid_t pid, int *fd, const _Atomic int64_t *end_ms, struct output *out, int *status)
 {
 	for (;;) {
 		while (read_some(fd, out) && clock_ms() < atomic_load(end_ms))
 			;
 		if (waitpid(pid, status, WNOHANG) == pid) {
 			while (read_some(fd, out) && clock_ms() < atomic_load(end_ms))
-				; // its last words
+				; // the rest of its output
 			return true;
 		}
 		if (clock_ms() >= atomic_load(end_ms))
@@ -160,32 +162,32 @@ static bool await(pid_t pid, int *fd, const _Atomic int64_t *end_ms, struct outp
 static void end_group(pid_t pid, int *fd, struct output *out)
 {
 	int status;
-	const _Atomic int64_t soon = clock_ms() + MERCY_MS;
+	const _Atomic int64_t kill_at = clock_ms() + KILL_MS;
 	kill(-pid, SIGTERM);
-	bool has_ended = await(pid, fd, &soon, out, &status);
-	kill(-pid, SIGKILL); // also those that it left
+	bool has_ended = wait_for_process(pid, fd, &kill_at, out, &status);
+	kill(-pid, SIGKILL); // also its processes in the background
 	while (!has_ended && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 }
 
-static int tell(const char *name, int status, struct str said, struct err *e)
+static int report_status(const char *name, int status, struct str last_output, struct err *e)
 {
-	const char *colon = said.len ? ": " : "";
+	const char *colon = last_output.len ? ": " : "";
 	if (WIFSIGNALED(status))
 		return err_set(e, ERR_IO, "%s was ended by signal %d%s" STR_FMT, name, WTERMSIG(status), colon,
-			STR_ARG(said));
-	if (WEXITSTATUS(status) == NO_PROGRAM && !said.len)
+			STR_ARG(last_output));
+	if (WEXITSTATUS(status) == NO_PROGRAM && !last_output.len)
 		return err_set(e, ERR_IO, "cannot run %s: it ended with %d", name, NO_PROGRAM);
 	if (WEXITSTATUS(status) != 0)
 		return err_set(e, ERR_IO, "%s ended with %d%s" STR_FMT, name, WEXITSTATUS(status), colon,
-			STR_ARG(said));
+			STR_ARG(last_output));
 	return 0;
 }
 
 int hook_run(const char *command, const struct hook_value *values, size_t count, const _Atomic int64_t *end_ms,
 	struct err *e)
 {
-	CLEANUP(free_words) char **words = split(command, values, count);
+	CLEANUP(free_words) char **words = split_words(command, values, count);
 	CLEANUP(mem_close) int from = -1;
 	struct output out = {.len = 0};
 	int pipe_fds[2], status = 0;
@@ -197,10 +199,10 @@ int hook_run(const char *command, const struct hook_value *values, size_t count,
 	close(pipe_fds[1]);
 	if (errno)
 		return err_errno(e, ERR_IO, "cannot run %s", words[0]);
-	if (await(pid, &from, end_ms, &out, &status))
-		return tell(words[0], status, plain(&out), e);
+	if (wait_for_process(pid, &from, end_ms, &out, &status))
+		return report_status(words[0], status, as_one_line(&out), e);
 	end_group(pid, &from, &out);
-	struct str said = plain(&out);
-	return err_set(e, ERR_IO, "%s did not end in time and was ended%s" STR_FMT, words[0], said.len ? ": " : "",
-		STR_ARG(said));
+	struct str last_output = as_one_line(&out);
+	return err_set(e, ERR_IO, "%s did not end in time and was ended%s" STR_FMT, words[0],
+		last_output.len ? ": " : "", STR_ARG(last_output));
 }

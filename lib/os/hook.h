@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A command of the operator's, run without a shell: its words stand between blanks, there are no quotes, and "%" with a
-// letter is a value that the caller has for it ("%%" is a per cent sign). Thread-safe.
+// Runs a command that the operator configured, without a shell.
+// Blanks separate its words, and there are no quotes. "%" and a letter is replaced by the caller's value for that
+// letter; "%%" is a per cent sign. Any thread.
 #pragma once
 
 #include <stdatomic.h>
@@ -12,13 +13,14 @@
 
 struct hook_value {
 	char letter;
-	const char *text;
+	const char *text; // borrowed
 };
 
-// Whether it has a word, and no "%" but with these letters.
+// True if the command has a word, and every "%" is followed by one of these letters or "%".
 bool hook_is_valid(const char *command, const char *letters);
-// Runs it to its end, in a process group of its own, with nothing to read. ERR_IO where it cannot be run, does not exit
-// with 0, or has not ended when clock_ms() passes *end_ms, which others may change meanwhile: then it is asked to end
-// (SIGTERM), and killed. What it said last is in the message.
+// Runs the command and waits for its end. It runs in a process group of its own with /dev/null as standard input.
+// ERR_IO if it cannot be started, if it exits with another code than 0, or if it still runs when clock_ms() reaches
+// *end_ms; then the group gets SIGTERM, and SIGKILL two seconds later. Another thread may change *end_ms meanwhile. The
+// message has the end of the command's output.
 int hook_run(const char *command, const struct hook_value *values, size_t count, const _Atomic int64_t *end_ms,
 	struct err *e) MUST_CHECK;

@@ -8,89 +8,89 @@
 #include "lib/base/mem.h"
 #include "lib/os/clock.h"
 
-struct question {
-	struct question *next;
+struct path_probe {
+	struct path_probe *next;
 	char *path;
 	char *real;
-	unsigned askers;
-	bool is_answered;
-	bool is_late; // somebody waited in vain
+	unsigned waiters;
+	bool is_done;
+	bool is_late; // a wait for it was in vain
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // all that follows, and all questions
-static pthread_cond_t answered;
-static struct question *questions;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // protects what follows, and all probes
+static pthread_cond_t done;
+static struct path_probe *probes;
 
-static void begin(void)
+static void init_condition(void)
 {
-	clock_cond_init(&answered);
+	clock_cond_init(&done);
 }
 
-// One that is answered goes with the last who asked; one that is not stays for its thread.
-static void end_if_unused(struct question *q)
+// Frees a probe that is done and has no waiter. One that is not done is still used by its thread.
+static void free_if_unused(struct path_probe *p)
 {
-	if (!q->is_answered || q->askers)
+	if (!p->is_done || p->waiters)
 		return;
-	struct question **at = &questions;
-	while (*at != q)
+	struct path_probe **at = &probes;
+	while (*at != p)
 		at = &(*at)->next;
-	*at = q->next;
-	free(q->path);
-	free(q->real);
-	free(q);
+	*at = p->next;
+	free(p->path);
+	free(p->real);
+	free(p);
 }
 
-static void *put(void *question)
+static void *run_probe(void *probe)
 {
-	struct question *q = question;
-	char *real = realpath(q->path, NULL);
+	struct path_probe *p = probe;
+	char *real = realpath(p->path, NULL);
 	pthread_mutex_lock(&lock);
-	q->real = real;
-	q->is_answered = true;
-	pthread_cond_broadcast(&answered);
-	end_if_unused(q);
+	p->real = real;
+	p->is_done = true;
+	pthread_cond_broadcast(&done);
+	free_if_unused(p);
 	pthread_mutex_unlock(&lock);
 	return NULL;
 }
 
-static struct question *new_question(const char *path)
+static struct path_probe *probe_new(const char *path)
 {
-	struct question *q = xcalloc(1, sizeof(*q));
+	struct path_probe *p = xcalloc(1, sizeof(*p));
 	pthread_t thread;
-	q->path = xstrdup(path);
-	q->next = questions;
-	questions = q;
-	if (pthread_create(&thread, NULL, put, q) != 0)
+	p->path = xstrdup(path);
+	p->next = probes;
+	probes = p;
+	if (pthread_create(&thread, NULL, run_probe, p) != 0)
 		abort();
 	pthread_detach(thread);
-	return q;
+	return p;
 }
 
-struct question *path_probe_ask(const char *path)
+struct path_probe *path_probe_start(const char *path)
 {
-	pthread_once(&once, begin);
+	pthread_once(&once, init_condition);
 	pthread_mutex_lock(&lock);
-	struct question *q = questions;
-	while (q && (strcmp(q->path, path) != 0 || q->is_answered))
-		q = q->next;
-	if (!q)
-		q = new_question(path);
-	q->askers++;
+	struct path_probe *p = probes;
+	while (p && (strcmp(p->path, path) != 0 || p->is_done))
+		p = p->next;
+	if (!p)
+		p = probe_new(path);
+	p->waiters++;
 	pthread_mutex_unlock(&lock);
-	return q;
+	return p;
 }
 
-bool path_probe_answer(struct question *q, int64_t end_ms, char **real)
+bool path_probe_wait(struct path_probe *p, int64_t end_ms, char **real)
 {
 	pthread_mutex_lock(&lock);
-	while (!q->is_answered && !q->is_late && clock_wait(&answered, &lock, end_ms))
+	while (!p->is_done && !p->is_late && clock_wait(&done, &lock, end_ms))
 		;
-	bool is_answered = q->is_answered;
-	q->is_late = !is_answered;
-	*real = q->real ? xstrdup(q->real) : NULL;
-	q->askers--;
-	end_if_unused(q);
+	bool is_done = p->is_done;
+	p->is_late = !is_done;
+	*real = p->real ? xstrdup(p->real) : NULL;
+	p->waiters--;
+	free_if_unused(p);
 	pthread_mutex_unlock(&lock);
-	return is_answered;
+	return is_done;
 }

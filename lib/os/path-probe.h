@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asking a file system that may hang, as AFS and NFS do when a server is away: each question is put by a thread of its
-// own, and whoever asks waits only for so long. A question without an answer is not put again while it hangs, so that
-// no more than one thread a path is ever stuck. Any thread.
+// realpath() with a time limit, for file systems that may hang, such as AFS and NFS when a server is down.
+// A thread of its own calls realpath(); the caller waits for it with a limit. While a probe of a path hangs, further
+// probes of that path share it, so that at most one thread a path is blocked. Any thread.
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct question;
+struct path_probe;
 
-// Asks what realpath() says of the path. To be ended by path_probe_answer().
-struct question *path_probe_ask(const char *path);
-// Waits until clock_ms() is end_ms at most, or not at all where somebody waited in vain before. False: there is no
-// answer yet. *real: the path, to be freed by the caller; NULL where there is none.
-bool path_probe_answer(struct question *q, int64_t end_ms, char **real);
+// Starts a probe of the path. The caller passes it to path_probe_wait() once.
+struct path_probe *path_probe_start(const char *path);
+// Waits for the result until clock_ms() reaches end_ms; does not wait if an earlier wait for this probe was in vain.
+// Returns false if there is no result yet. *real becomes the real path, which the caller frees, or NULL if there is
+// none. Releases the probe.
+bool path_probe_wait(struct path_probe *p, int64_t end_ms, char **real);

@@ -12,17 +12,17 @@
 #include "lib/os/fs.h"
 
 enum {
-	LINKS = 40, // on the way, as the kernel has it
+	LINKS = 40, // symbolic links in one path; the kernel has the same limit
 	LINK_TEXT = 4096,
-	OPEN_TRIES = 10, // of a file that others make and remove
+	OPEN_TRIES = 10, // of a file that other processes create and remove
 };
 
-static enum err_kind kind_of_errno(void)
+static enum err_kind kind_of_failure(void)
 {
 	return errno == ENOENT || errno == ENOTDIR ? ERR_NOT_FOUND : fs_kind_of_write();
 }
 
-// Whether no other account can put something into the folder.
+// True if no other account can write the folder.
 static bool is_ours_alone(const struct stat *folder)
 {
 	if (folder->st_mode & S_IWOTH || (folder->st_uid != 0 && folder->st_uid != geteuid()))
@@ -30,10 +30,11 @@ static bool is_ours_alone(const struct stat *folder)
 	return geteuid() != 0 || !(folder->st_mode & S_IWGRP) || folder->st_gid == 0;
 }
 
-// Whether no account that matters could have put the link there: in a sticky folder none can replace what is root's or ours
-// (a mounted secret of Kubernetes is such a folder of root's, with links of root's). Who is not root also goes by the links of
-// a folder's owner, as the kernel does (proc(5), protected_symlinks), unless all may write there.
-static bool is_trusted(const struct stat *folder, const struct stat *link)
+// True if no hostile account can have put the link there. In a sticky folder no other account can replace a link of
+// root or ours (a mounted Kubernetes secret is such a folder of root, with links of root). A user other than root also
+// trusts the links of the folder's owner, as the kernel does (proc(5), protected_symlinks), unless all may write the
+// folder.
+static bool is_trusted_link(const struct stat *folder, const struct stat *link)
 {
 	const uid_t self = geteuid();
 	const bool is_sticky = folder->st_mode & S_ISVTX;
@@ -46,38 +47,39 @@ static bool is_trusted(const struct stat *folder, const struct stat *link)
 	return link->st_uid == 0 || link->st_uid == self || (self != 0 && link->st_uid == folder->st_uid);
 }
 
-// --- the way to it ---
+// --- the path ---
 
-struct walk {
-	const char *path; // as it was given
+struct path_walk {
+	const char *path; // as the caller gave it
 	bool make;
-	int here;
-	unsigned links;
-	char *rest; // of the path, below here
+	int here;       // the folder that the walk has reached
+	unsigned links; // followed so far
+	char *rest;     // the part of the path below it
 };
 
-static void walk_release(struct walk *w)
+static void path_walk_release(struct path_walk *w)
 {
 	mem_close(&w->here);
 	free(w->rest);
 }
 
-static int start_over(struct walk *w, struct err *e)
+static int restart_at_root(struct path_walk *w, struct err *e)
 {
 	mem_close(&w->here);
 	w->here = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return w->here < 0 ? err_errno(e, ERR_IO, "%s", w->path) : 0;
 }
 
-static int walk_begin(struct walk *w, const char *path, struct err *e)
+static int path_walk_init(struct path_walk *w, const char *path, struct err *e)
 {
 	w->rest = xstrdup(path);
 	w->here = open(*path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return w->here < 0 ? err_errno(e, ERR_IO, "%s", path) : 0;
 }
 
-// The next part of the rest, to be freed; *is_last: nothing is behind it. NULL: the path has ended.
-static char *next_part(struct walk *w, bool *is_last)
+// Takes the next component off the rest; the caller frees it. *is_last: it is the last one. NULL at the end of the
+// path.
+static char *next_part(struct path_walk *w, bool *is_last)
 {
 	const char *part = w->rest + strspn(w->rest, "/");
 	size_t len = strcspn(part, "/");
@@ -92,15 +94,15 @@ static char *next_part(struct walk *w, bool *is_last)
 	return name;
 }
 
-// What the link says is walked as well.
-static int follow_link(struct walk *w, const char *name, struct err *e)
+// Puts the link's target in front of the rest.
+static int follow_link(struct path_walk *w, const char *name, struct err *e)
 {
 	struct stat folder, link;
 	char text[LINK_TEXT];
 	CLEANUP(mem_close) int fd = openat(w->here, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &link) < 0 || fstat(w->here, &folder) < 0)
 		return err_errno(e, ERR_IO, "%s", w->path);
-	if (!is_trusted(&folder, &link))
+	if (!is_trusted_link(&folder, &link))
 		return err_set(e, ERR_IO,
 			"%s: %s is a symbolic link that another account may have put there: it is not followed",
 			w->path, name);
@@ -113,7 +115,7 @@ static int follow_link(struct walk *w, const char *name, struct err *e)
 	char *rest = xasprintf("%s/%s", text, w->rest);
 	free(w->rest);
 	w->rest = rest;
-	return *text == '/' ? start_over(w, e) : 0;
+	return *text == '/' ? restart_at_root(w, e) : 0;
 }
 
 static bool is_link(int folder, const char *name)
@@ -122,7 +124,7 @@ static bool is_link(int folder, const char *name)
 	return fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode);
 }
 
-static int enter(struct walk *w, const char *name, mode_t mode, struct err *e)
+static int enter_folder(struct path_walk *w, const char *name, mode_t mode, struct err *e)
 {
 	const int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 	int next = openat(w->here, name, flags);
@@ -135,14 +137,14 @@ static int enter(struct walk *w, const char *name, mode_t mode, struct err *e)
 			fs_give_to_owner(next, w->here);
 	}
 	if (next < 0)
-		return err_errno(e, kind_of_errno(), "%s", w->path);
+		return err_errno(e, kind_of_failure(), "%s", w->path);
 	mem_close(&w->here);
 	w->here = next;
 	return 0;
 }
 
-// Walks to the folder of the last part, or (name NULL) through it too.
-static int walk_on(struct walk *w, char **name, struct err *e)
+// Walks to the folder of the last component, which becomes *name. With name NULL it enters the last one too.
+static int walk_path(struct path_walk *w, char **name, struct err *e)
 {
 	bool is_last;
 	char *next;
@@ -157,7 +159,7 @@ static int walk_on(struct walk *w, char **name, struct err *e)
 			*name = STEAL_PTR(part);
 			return 0;
 		}
-		if (enter(w, part, is_last ? SAFEFILE_FOLDER_MODE : 0755, e) < 0)
+		if (enter_folder(w, part, is_last ? SAFEFILE_FOLDER_MODE : 0755, e) < 0)
 			return -1;
 	}
 	return name ? err_set(e, ERR_IO, "%s: it names no file", w->path) : 0;
@@ -166,8 +168,8 @@ static int walk_on(struct walk *w, char **name, struct err *e)
 int safefile_parent(const char *path, bool make, char **name, struct err *e)
 {
 	CLEANUP(mem_free) char *last = NULL;
-	CLEANUP(walk_release) struct walk w = {.path = path, .make = make, .here = -1};
-	if (walk_begin(&w, path, e) < 0 || walk_on(&w, &last, e) < 0)
+	CLEANUP(path_walk_release) struct path_walk w = {.path = path, .make = make, .here = -1};
+	if (path_walk_init(&w, path, e) < 0 || walk_path(&w, &last, e) < 0)
 		return -1;
 	if (name)
 		*name = STEAL_PTR(last);
@@ -177,11 +179,11 @@ int safefile_parent(const char *path, bool make, char **name, struct err *e)
 
 int safefile_folder(const char *path, bool make, struct err *e)
 {
-	CLEANUP(walk_release) struct walk w = {.path = path, .make = make, .here = -1};
-	if (walk_begin(&w, path, e) < 0 || walk_on(&w, NULL, e) < 0)
+	CLEANUP(path_walk_release) struct path_walk w = {.path = path, .make = make, .here = -1};
+	if (path_walk_init(&w, path, e) < 0 || walk_path(&w, NULL, e) < 0)
 		return -1;
 	int fd = openat(w.here, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return fd < 0 ? err_errno(e, kind_of_errno(), "%s", path) : fd;
+	return fd < 0 ? err_errno(e, kind_of_failure(), "%s", path) : fd;
 }
 
 // --- the file ---
@@ -193,7 +195,7 @@ static bool is_expected_owner(const struct stat *st, const struct stat *folder)
 	return folder->st_mode & S_IWGRP && !(folder->st_mode & S_IWOTH);
 }
 
-static int check(const struct stat *st, int folder, const char *path, struct err *e)
+static int check_file(const struct stat *st, int folder, const char *path, struct err *e)
 {
 	struct stat parent;
 	if (fstat(folder, &parent) < 0)
@@ -212,7 +214,7 @@ static int check(const struct stat *st, int folder, const char *path, struct err
 	return 0;
 }
 
-// -1 with errno. Others may make and remove it meanwhile.
+// Returns -1 with errno. Other processes may create and remove the file meanwhile.
 static int open_or_make(int folder, const char *name, int flags, mode_t mode, bool *made)
 {
 	const int how = (flags & ~(O_CREAT | O_EXCL | O_TRUNC)) | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
@@ -236,14 +238,14 @@ static int open_checked(int folder, const char *name, const char *path, int flag
 	if (fd < 0) {
 		int reason = errno;
 		if (reason != ENOENT && fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-			check(&st, folder, path, e) < 0)
+			check_file(&st, folder, path, e) < 0)
 			return -1;
 		errno = reason;
-		return err_errno(e, kind_of_errno(), "%s", path);
+		return err_errno(e, kind_of_failure(), "%s", path);
 	}
 	if (fstat(fd, &st) < 0)
 		return err_errno(e, ERR_IO, "%s", path);
-	if (!*made && check(&st, folder, path, e) < 0)
+	if (!*made && check_file(&st, folder, path, e) < 0)
 		return -1;
 	if (*made)
 		fs_give_to_owner(fd, folder);
@@ -266,8 +268,9 @@ int safefile_open(const char *path, int flags, struct err *e)
 	return folder < 0 ? -1 : open_checked(folder, name, path, flags, SAFEFILE_MODE, &made, e);
 }
 
-// What has the name by now may be another file of root's, if whoever may write the folder put it there.
-static void give_new(int folder, const char *name)
+// Gives away only an empty regular file with one name: an account that may write the folder can have put another file
+// of root's there meanwhile.
+static void give_new_file(int folder, const char *name)
 {
 	struct stat st;
 	CLEANUP(mem_close) int fd = openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -279,7 +282,7 @@ int safefile_make_at(int folder, const char *name)
 {
 	if (mknodat(folder, name, S_IFREG | SAFEFILE_MODE, 0) < 0)
 		return errno == EEXIST ? 0 : -1;
-	give_new(folder, name);
+	give_new_file(folder, name);
 	return 0;
 }
 
@@ -288,7 +291,7 @@ int safefile_check_at(int folder, const char *name, struct err *e)
 	struct stat st;
 	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT ? 0 : err_errno(e, ERR_IO, "%s", name);
-	return check(&st, folder, name, e);
+	return check_file(&st, folder, name, e);
 }
 
 int safefile_read(const char *path, struct buf *b, struct err *e)
@@ -299,7 +302,7 @@ int safefile_read(const char *path, struct buf *b, struct err *e)
 
 // --- locks ---
 
-// What the holder of a lock wrote about itself.
+// Reads the owner text of the process that holds the lock.
 static void read_owner(int fd, char *out, size_t size)
 {
 	ssize_t n = pread(fd, out, size - 1, 0);
@@ -312,13 +315,13 @@ int safefile_lock(const char *path, bool wait, const char *owner, struct err *e)
 	if (fd < 0)
 		return err_prefix(e, "cannot make the lock ");
 	while (flock(fd, wait ? LOCK_EX : LOCK_EX | LOCK_NB) < 0) {
-		char who[128];
+		char holder[128];
 		if (errno == EINTR)
 			continue;
 		if (errno != EWOULDBLOCK)
 			return err_errno(e, ERR_IO, "cannot take the lock %s", path);
-		read_owner(fd, who, sizeof(who));
-		return err_set(e, ERR_BUSY, "%s", who[0] ? who : "another process");
+		read_owner(fd, holder, sizeof(holder));
+		return err_set(e, ERR_BUSY, "%s", holder[0] ? holder : "another process");
 	}
 	if (ftruncate(fd, 0) < 0 || pwrite(fd, owner, strlen(owner), 0) < 0)
 		return err_errno(e, ERR_IO, "cannot write the lock %s", path);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps SIGPIPE from a thread while a library writes to sockets in it: OpenSSL does so by write(2), and libcurl leaves the
-// signal to us (CURLOPT_NOSIGNAL).
+// Blocks SIGPIPE in the calling thread while a library writes to sockets: OpenSSL uses write(2), and libcurl leaves the
+// signal to its caller (CURLOPT_NOSIGNAL). Any thread; hold and release in the same one. Nothing here fails.
 #pragma once
 
 #include <signal.h>
@@ -12,4 +12,5 @@ struct sigpipe {
 };
 
 void sigpipe_hold(struct sigpipe *s);
-void sigpipe_release(struct sigpipe *s); // for CLEANUP; what came meanwhile is forgotten
+// Discards a SIGPIPE that came meanwhile and restores the signal mask. For CLEANUP.
+void sigpipe_release(struct sigpipe *s);

@@ -16,8 +16,8 @@ struct job {
 
 struct thread_pool {
 	pthread_mutex_t lock;
-	pthread_cond_t work;
-	pthread_cond_t idle;
+	pthread_cond_t has_work;
+	pthread_cond_t is_idle;
 	struct job *first, *last;
 	size_t running;
 	enum thread_pool_order order;
@@ -26,10 +26,10 @@ struct thread_pool {
 	pthread_t thread[];
 };
 
-static struct job *take(struct thread_pool *p)
+static struct job *take_job(struct thread_pool *p)
 {
 	while (!p->first && !p->ending)
-		pthread_cond_wait(&p->work, &p->lock);
+		pthread_cond_wait(&p->has_work, &p->lock);
 	struct job *j = p->first;
 	if (!j)
 		return NULL;
@@ -40,36 +40,36 @@ static struct job *take(struct thread_pool *p)
 	return j;
 }
 
-static void *worker(void *arg)
+static void *run_worker(void *arg)
 {
 	struct thread_pool *p = arg;
 	pthread_mutex_lock(&p->lock);
-	for (struct job *j; (j = take(p)) != NULL;) {
+	for (struct job *j; (j = take_job(p)) != NULL;) {
 		pthread_mutex_unlock(&p->lock);
 		j->fn(j->arg);
 		free(j);
 		pthread_mutex_lock(&p->lock);
 		if (--p->running == 0 && !p->first)
-			pthread_cond_broadcast(&p->idle);
+			pthread_cond_broadcast(&p->is_idle);
 	}
 	pthread_mutex_unlock(&p->lock);
 	return NULL;
 }
 
-// Signals are for the main thread: the workers are born with all of them blocked.
+// The main thread handles the signals, so a run_worker starts with all of them blocked.
 static void start_thread(struct thread_pool *p, const char *name)
 {
 	sigset_t all, old;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	if (pthread_create(&p->thread[p->threads], NULL, worker, p) != 0)
+	if (pthread_create(&p->thread[p->threads], NULL, run_worker, p) != 0)
 		abort();
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	pthread_setname_np(p->thread[p->threads++], name);
 }
 
-// The priority is the thread's own on Linux, whatever POSIX says of processes.
-void thread_pool_give_way(int nice)
+// On Linux each thread has a priority of its own, although POSIX says that the process has it.
+void thread_pool_set_nice(int nice)
 {
 	setpriority(PRIO_PROCESS, 0, nice);
 }
@@ -78,15 +78,15 @@ struct thread_pool *thread_pool_new(unsigned threads, enum thread_pool_order ord
 {
 	struct thread_pool *p = xcalloc(1, sizeof(*p) + threads * sizeof(p->thread[0]));
 	pthread_mutex_init(&p->lock, NULL);
-	pthread_cond_init(&p->work, NULL);
-	pthread_cond_init(&p->idle, NULL);
+	pthread_cond_init(&p->has_work, NULL);
+	pthread_cond_init(&p->is_idle, NULL);
 	p->order = order;
 	while (p->threads < threads)
 		start_thread(p, name);
 	return p;
 }
 
-static void enqueue(struct thread_pool *p, struct job *j)
+static void enqueue_job(struct thread_pool *p, struct job *j)
 {
 	if (!p->first) {
 		p->first = p->last = j;
@@ -104,8 +104,8 @@ void thread_pool_submit(struct thread_pool *p, thread_pool_fn *fn, void *arg)
 	struct job *j = xmalloc(sizeof(*j));
 	*j = (struct job){.fn = fn, .arg = arg};
 	pthread_mutex_lock(&p->lock);
-	enqueue(p, j);
-	pthread_cond_signal(&p->work);
+	enqueue_job(p, j);
+	pthread_cond_signal(&p->has_work);
 	pthread_mutex_unlock(&p->lock);
 }
 
@@ -113,7 +113,7 @@ void thread_pool_drain(struct thread_pool *p)
 {
 	pthread_mutex_lock(&p->lock);
 	while (p->first || p->running)
-		pthread_cond_wait(&p->idle, &p->lock);
+		pthread_cond_wait(&p->is_idle, &p->lock);
 	pthread_mutex_unlock(&p->lock);
 }
 
@@ -124,12 +124,12 @@ void thread_pool_free(struct thread_pool *p)
 	thread_pool_drain(p);
 	pthread_mutex_lock(&p->lock);
 	p->ending = true;
-	pthread_cond_broadcast(&p->work);
+	pthread_cond_broadcast(&p->has_work);
 	pthread_mutex_unlock(&p->lock);
 	for (unsigned i = 0; i < p->threads; i++)
 		pthread_join(p->thread[i], NULL);
-	pthread_cond_destroy(&p->idle);
-	pthread_cond_destroy(&p->work);
+	pthread_cond_destroy(&p->is_idle);
+	pthread_cond_destroy(&p->has_work);
 	pthread_mutex_destroy(&p->lock);
 	free(p);
 }

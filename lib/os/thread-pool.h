@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pool of threads that take jobs from one queue.
+// A fixed number of threads that run jobs from one queue. The queue has no limit.
 #pragma once
 
 #include <stdbool.h>
@@ -8,19 +8,20 @@
 typedef void thread_pool_fn(void *job);
 
 enum thread_pool_order {
-	THREAD_POOL_FIRST_IN_FIRST_OUT, // fair: requests
-	THREAD_POOL_LAST_IN_FIRST_OUT,  // small: walking a tree depth first keeps the queue short
+	THREAD_POOL_FIRST_IN_FIRST_OUT, // fair, for requests
+	THREAD_POOL_LAST_IN_FIRST_OUT,  // keeps the queue short when jobs add jobs, as a walk of a tree does
 };
 
 struct thread_pool;
 
+// Starts the threads, with all signals blocked. name is what the system shows for each thread (15 bytes at most).
 struct thread_pool *thread_pool_new(unsigned threads, enum thread_pool_order order, const char *name);
-// Any thread, also a job of the pool itself. job belongs to fn from then on.
+// Queues fn(job). Any thread, also one of the pool's. fn owns job from then on.
 void thread_pool_submit(struct thread_pool *p, thread_pool_fn *fn, void *job);
-// The work of the calling thread, in a pool or not, can wait: where processors are scarce others go first, by so much (nice(2)).
-// Who holds a lock, or has somebody wait in the end, is not to ask for much.
-void thread_pool_give_way(int nice);
-// Waits until no job waits or runs. Not from within a job.
+// Lowers the priority of the calling thread, which need not belong to a pool, to this nice value (nice(2)). A thread
+// that holds a lock delays others, so it should not be lowered much.
+void thread_pool_set_nice(int nice);
+// Waits until the queue is empty and no job runs. Any thread that is not one of the pool's.
 void thread_pool_drain(struct thread_pool *p);
-// Drains, ends the threads, frees. NULL is fine.
+// Drains the queue, ends the threads and frees the pool. NULL is fine. No other thread may use the pool any more.
 void thread_pool_free(struct thread_pool *p);

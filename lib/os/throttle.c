@@ -12,7 +12,7 @@
 struct throttle {
 	pthread_mutex_t lock;
 	uint64_t rate;
-	double paid_ms; // clock_ms, when all that was taken is paid for
+	double due_ms; // the clock_ms() at which the rate allows all bytes so far
 };
 
 struct throttle *throttle_new(uint64_t rate)
@@ -37,22 +37,22 @@ void throttle_cleanup(struct throttle **t)
 	*t = NULL;
 }
 
-// What was not used while nobody took anything is not kept: no burst makes up for a pause.
-static double pay(struct throttle *t, uint64_t bytes)
+// A pause earns nothing: no burst follows it.
+static double account_for(struct throttle *t, uint64_t bytes)
 {
 	double now = (double)clock_ms();
 	pthread_mutex_lock(&t->lock);
-	if (t->paid_ms < now)
-		t->paid_ms = now;
-	t->paid_ms += (double)bytes * 1000 / (double)t->rate;
-	double until = t->paid_ms;
+	if (t->due_ms < now)
+		t->due_ms = now;
+	t->due_ms += (double)bytes * 1000 / (double)t->rate;
+	double until = t->due_ms;
 	pthread_mutex_unlock(&t->lock);
 	return until;
 }
 
-void throttle_took(struct throttle *t, uint64_t bytes)
+void throttle_account(struct throttle *t, uint64_t bytes)
 {
-	int64_t until = (int64_t)pay(t, bytes);
+	int64_t until = (int64_t)account_for(t, bytes);
 	struct timespec at = {.tv_sec = until / 1000, .tv_nsec = until % 1000 * 1000000};
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
 		;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps a rate of bytes a second that several threads share: who took bytes waits until they are
-// paid for. Thread-safe.
+// Limits the bytes a second that several threads read together: a thread that has read bytes sleeps as long as they are
+// ahead of the rate. Any thread; nothing here fails.
 #pragma once
 
 #include <stdint.h>
@@ -11,5 +11,5 @@ struct throttle;
 struct throttle *throttle_new(uint64_t rate);
 void throttle_free(struct throttle *t);     // NULL is fine
 void throttle_cleanup(struct throttle **t); // for CLEANUP
-// So many bytes were taken: sleeps as long as that was ahead of the rate.
-void throttle_took(struct throttle *t, uint64_t bytes);
+// Accounts for bytes that the caller has read, and sleeps until the rate allows them.
+void throttle_account(struct throttle *t, uint64_t bytes);

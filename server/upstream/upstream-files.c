@@ -132,7 +132,7 @@ static void keep(void *job)
 {
 	struct inflight_file *p = job;
 	struct err e = ERR_INIT;
-	thread_pool_give_way(KEEPERS_NICE);
+	thread_pool_set_nice(KEEPERS_NICE);
 	debounce_wait(&p->all->debounce);
 	if (file_cache_writer_keep(p->file_cache_writer, p->found, &e) < 0)
 		log_error("a file of upstream is not kept: %s", e.msg);

@@ -142,7 +142,7 @@ static void keep(struct upstream_writer *i, const struct queue *q)
 static void *keep_all(void *ctx)
 {
 	struct upstream_writer *i = ctx;
-	thread_pool_give_way(KEEPERS_NICE);
+	thread_pool_set_nice(KEEPERS_NICE);
 	pthread_mutex_lock(&i->lock);
 	while (!i->is_read || i->unkept.count) {
 		if (!i->unkept.count) {

@@ -22,7 +22,7 @@ int catalog_update_put(const struct platform *p, struct catalog *c, const struct
 	entry.folder_path = folder;
 	entry.mtime_ns = fs_mtime_ns(st);
 	entry.inode = st->st_ino;
-	entry.trusted = fs_mtime_tells(entry.mtime_ns, clock_wall_ns());
+	entry.trusted = fs_mtime_is_reliable(entry.mtime_ns, clock_wall_ns());
 	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
 	if (catalog_begin(c, &t, e) < 0 || target_dir_check_again(p, c, facts->filename, e) < 0 ||
 		catalog_folder_ensure(c, entry.platform, folder, &entry.folder, e) < 0 ||

@@ -98,7 +98,7 @@ static int hash(struct ingest *in, int fd, uint64_t size, uint8_t sha256[SHA256_
 		digest_add(in->digest, in->block, (size_t)n);
 		left -= (size_t)n;
 		if (in->throttle)
-			throttle_took(in->throttle, (uint64_t)n);
+			throttle_account(in->throttle, (uint64_t)n);
 	}
 	digest_end(in->digest, sha256);
 	return 0;

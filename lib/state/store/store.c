@@ -43,9 +43,9 @@ static int set_profile(struct platform *p, struct err *e)
 struct wanted {
 	char *name;
 	char *path;
-	struct question *question; // NULL: it cannot be one
-	char *real;                // the answer
-	bool is_away;              // or that there was none
+	struct path_probe *probe; // NULL: it cannot be one
+	char *real;               // the answer
+	bool is_away;             // or that there was none
 };
 
 // All are asked together, so that the patience is needed once.
@@ -54,10 +54,10 @@ static void ask(struct store *s, struct wanted *wanted, size_t count, unsigned p
 	int64_t begin = clock_ms();
 	for (size_t i = 0; i < count; i++)
 		if (wanted[i].path)
-			wanted[i].question = path_probe_ask(wanted[i].path);
+			wanted[i].probe = path_probe_start(wanted[i].path);
 	for (size_t i = 0; i < count; i++)
-		if (wanted[i].question)
-			wanted[i].is_away = !path_probe_answer(wanted[i].question, begin + path_probe, &wanted[i].real);
+		if (wanted[i].probe)
+			wanted[i].is_away = !path_probe_wait(wanted[i].probe, begin + path_probe, &wanted[i].real);
 	for (size_t i = 0; i < count; i++)
 		if (wanted[i].is_away)
 			s->waited = clock_ms() - begin;

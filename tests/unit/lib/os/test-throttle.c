@@ -22,7 +22,7 @@ static double now(void)
 static void *take_four(void *throttle)
 {
 	for (int i = 0; i < 4; i++)
-		throttle_took(throttle, 25000);
+		throttle_account(throttle, 25000);
 	return NULL;
 }
 
@@ -43,10 +43,10 @@ static void threads_share_the_rate(void **state UNUSED)
 static void pause_is_not_made_up_for(void **state UNUSED)
 {
 	CLEANUP(throttle_cleanup) struct throttle *t = throttle_new(1000000);
-	throttle_took(t, 1);
+	throttle_account(t, 1);
 	nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
 	double begin = now();
-	throttle_took(t, 50000);
+	throttle_account(t, 50000);
 	assert_true(now() - begin >= 0.04);
 }
 
