@@ -2,6 +2,7 @@
 #include "server/http/tls-relay.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -32,28 +33,41 @@ void tls_relay_free(struct tls_relay *r)
 
 // --- pieces ---
 
-static void keep(struct tls_relay_piece *p, const char *bytes, size_t len)
+static void keep_piece(struct tls_relay_piece *p, const char *bytes, size_t len)
 {
 	*p = (struct tls_relay_piece){xmalloc(len), 0, len};
 	memcpy(p->bytes, bytes, len);
 }
 
-// The first n bytes of what is left were taken. True where that was all.
-static bool taken(struct tls_relay_piece *p, size_t n)
+// Drops the first n bytes of the piece.
+static void drop_bytes(struct tls_relay_piece *p, size_t n)
 {
 	p->at += n;
 	if (p->at < p->len)
-		return false;
+		return;
 	free(p->bytes);
 	*p = (struct tls_relay_piece){0};
-	return true;
 }
 
 // --- from the client to the library ---
 
-// How many of the bytes the library's socket took. Where it takes no more the rest is of no use to anybody; the answer
-// may still come.
-static size_t hand_in(struct tls_relay *r, const char *bytes, size_t len)
+static size_t read_client(struct tls_relay *r, char *scratch)
+{
+	if (r->client_has_ended)
+		return 0;
+	ssize_t n = tls_read(r->session, scratch, TLS_RELAY_SCRATCH);
+	r->read_wants_room = n == TLS_WANTS_WRITE;
+	if (n == TLS_ENDED) {
+		r->client_has_ended = true;
+		shutdown(r->inner.fd, SHUT_WR);
+	} else if (n == TLS_FAILED) {
+		r->is_dead = true;
+	}
+	return n > 0 ? (size_t)n : 0;
+}
+
+// Where the library's socket is closed for good, the bytes are dropped: the library may still answer.
+static size_t write_inner(struct tls_relay *r, const char *bytes, size_t len)
 {
 	ssize_t n = send(r->inner.fd, bytes, len, MSG_NOSIGNAL | MSG_DONTWAIT);
 	if (n >= 0)
@@ -64,41 +78,23 @@ static size_t hand_in(struct tls_relay *r, const char *bytes, size_t len)
 	return len;
 }
 
-static void end_input(struct tls_relay *r)
-{
-	r->client_has_ended = true;
-	shutdown(r->inner.fd, SHUT_WR);
-}
-
-// One piece at a time: epoll tells of what is left in the socket, and a record is always read whole.
-static void take_from_client(struct tls_relay *r, char *scratch)
-{
-	if (r->up.bytes || r->client_has_ended)
-		return;
-	ssize_t n = tls_read(r->session, scratch, TLS_RELAY_SCRATCH);
-	r->read_wants_room = n == TLS_WANTS_WRITE;
-	if (n == TLS_ENDED)
-		end_input(r);
-	else if (n == TLS_FAILED)
-		r->is_dead = true;
-	if (n <= 0)
-		return;
-	size_t done = hand_in(r, scratch, (size_t)n);
-	if (done < (size_t)n)
-		keep(&r->up, scratch + done, (size_t)n - done);
-}
-
-static void go_on_with_library(struct tls_relay *r)
-{
-	struct tls_relay_piece *p = &r->up;
-	if (p->bytes)
-		taken(p, hand_in(r, p->bytes + p->at, p->len - p->at));
-}
-
 // --- from the library to the client ---
 
-// How many of the bytes the client's socket took.
-static size_t hand_out(struct tls_relay *r, const char *bytes, size_t len)
+static size_t read_inner(struct tls_relay *r, char *scratch)
+{
+	ssize_t n = recv(r->inner.fd, scratch, TLS_RELAY_SCRATCH, MSG_DONTWAIT);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	if (n <= 0) {
+		tls_end(r->session);
+		r->is_dead = true;
+		return 0;
+	}
+	r->stuck_since = clock_seconds();
+	return (size_t)n;
+}
+
+static size_t write_client(struct tls_relay *r, const char *bytes, size_t len)
 {
 	size_t done = 0;
 	while (done < len) {
@@ -113,51 +109,54 @@ static size_t hand_out(struct tls_relay *r, const char *bytes, size_t len)
 	return done;
 }
 
-static void finish(struct tls_relay *r)
+// --- both directions ---
+
+struct direction {
+	size_t piece;                                                        // offset in struct tls_relay
+	size_t (*read)(struct tls_relay *r, char *scratch);                  // how many bytes; 0: none
+	size_t (*write)(struct tls_relay *r, const char *bytes, size_t len); // how many were written
+};
+
+static const struct direction up = {offsetof(struct tls_relay, up), read_client, write_inner};
+static const struct direction down = {offsetof(struct tls_relay, down), read_inner, write_client};
+
+static struct tls_relay_piece *piece_of(struct tls_relay *r, const struct direction *d)
 {
-	tls_end(r->session);
-	r->is_dead = true;
+	return (struct tls_relay_piece *)(void *)((char *)r + d->piece);
 }
 
-static void take_from_library(struct tls_relay *r, char *scratch)
+static void write_piece(struct tls_relay *r, const struct direction *d)
 {
-	if (r->down.bytes)
-		return;
-	ssize_t n = recv(r->inner.fd, scratch, TLS_RELAY_SCRATCH, MSG_DONTWAIT);
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return;
-	if (n <= 0) {
-		finish(r);
-		return;
-	}
-	r->stuck_since = clock_seconds();
-	size_t done = hand_out(r, scratch, (size_t)n);
-	if (done < (size_t)n)
-		keep(&r->down, scratch + done, (size_t)n - done);
-}
-
-static void go_on_with_client(struct tls_relay *r)
-{
-	struct tls_relay_piece *p = &r->down;
+	struct tls_relay_piece *p = piece_of(r, d);
 	if (p->bytes)
-		taken(p, hand_out(r, p->bytes + p->at, p->len - p->at));
+		drop_bytes(p, d->write(r, p->bytes + p->at, p->len - p->at));
 }
 
-// --- what it waits for ---
+// One piece at a time: epoll reports what is left in the socket, and tls_read() always reads whole records.
+static void pass_bytes(struct tls_relay *r, const struct direction *d, char *scratch)
+{
+	struct tls_relay_piece *p = piece_of(r, d);
+	size_t n = p->bytes ? 0 : d->read(r, scratch);
+	size_t done = n ? d->write(r, scratch, n) : 0;
+	if (done < n)
+		keep_piece(p, scratch + done, n - done);
+}
 
-static uint32_t of_client(const struct tls_relay *r)
+// --- events ---
+
+static uint32_t events_of_client(const struct tls_relay *r)
 {
 	bool reads = !r->up.bytes && !r->client_has_ended;
 	return (reads ? EPOLLIN : 0U) | (r->down.bytes || r->read_wants_room ? EPOLLOUT : 0U);
 }
 
-static uint32_t of_inner(const struct tls_relay *r)
+static uint32_t events_of_inner(const struct tls_relay *r)
 {
 	return (r->down.bytes ? 0U : EPOLLIN) | (r->up.bytes ? EPOLLOUT : 0U);
 }
 
-// An end whose other side has gone is told of again and again: it is taken out while nothing can be done about it.
-static void watch(struct tls_relay_end *end, int epoll, uint32_t wanted, bool may_be_out)
+// epoll reports a closed socket all the time. may_be_out: such a socket leaves the epoll set while there is nothing to do.
+static void watch_end(struct tls_relay_end *end, int epoll, uint32_t wanted, bool may_be_out)
 {
 	struct epoll_event event = {.events = wanted, .data.ptr = end};
 	bool is_in = end->watched != 0;
@@ -172,31 +171,31 @@ static void watch(struct tls_relay_end *end, int epoll, uint32_t wanted, bool ma
 
 void tls_relay_watch(struct tls_relay *r, int epoll)
 {
-	watch(&r->client, epoll, of_client(r), false);
-	watch(&r->inner, epoll, of_inner(r), r->inner_has_gone);
+	watch_end(&r->client, epoll, events_of_client(r), false);
+	watch_end(&r->inner, epoll, events_of_inner(r), r->inner_has_gone);
 }
 
-static void act_client(struct tls_relay *r, uint32_t events, char *scratch)
+static void handle_client(struct tls_relay *r, uint32_t events, char *scratch)
 {
 	if (events & (EPOLLERR | EPOLLHUP))
 		r->is_dead = true;
 	if (!r->is_dead && events & EPOLLOUT)
-		go_on_with_client(r);
+		write_piece(r, &down);
 	if (!r->is_dead && (events & EPOLLIN || r->read_wants_room))
-		take_from_client(r, scratch);
+		pass_bytes(r, &up, scratch);
 }
 
-static void act_inner(struct tls_relay *r, uint32_t events, char *scratch)
+static void handle_inner(struct tls_relay *r, uint32_t events, char *scratch)
 {
 	r->inner_has_gone |= (events & (EPOLLERR | EPOLLHUP)) != 0;
-	if (r->inner_has_gone) { // and takes nothing more
+	if (r->inner_has_gone) { // the library reads nothing more
 		r->client_has_ended = true;
-		taken(&r->up, r->up.len);
+		drop_bytes(&r->up, r->up.len);
 	}
 	if (events & EPOLLOUT)
-		go_on_with_library(r);
+		write_piece(r, &up);
 	if (events & EPOLLIN || r->inner_has_gone)
-		take_from_library(r, scratch);
+		pass_bytes(r, &down, scratch);
 }
 
 void tls_relay_act(struct tls_relay *r, const struct tls_relay_end *end, uint32_t events,
@@ -205,9 +204,9 @@ void tls_relay_act(struct tls_relay *r, const struct tls_relay_end *end, uint32_
 	if (r->is_dead)
 		return;
 	if (end == &r->client)
-		act_client(r, events, scratch);
+		handle_client(r, events, scratch);
 	else
-		act_inner(r, events, scratch);
+		handle_inner(r, events, scratch);
 }
 
 void tls_relay_expire(struct tls_relay *r, long now, long timeout)
