@@ -11,5 +11,5 @@ struct catalog_watch;
 // Reads the whole catalog once before it returns, then follows it in a thread of its own.
 struct catalog_watch *catalog_watch_start(struct server_context *s, struct err *e) MUST_CHECK;
 // After a reload: the platforms of the site may be others, and the catalog another file.
-void catalog_watch_reopen(struct catalog_watch *f);
-void catalog_watch_stop(struct catalog_watch *f); // NULL is fine
+void catalog_watch_reopen(struct catalog_watch *w);
+void catalog_watch_stop(struct catalog_watch *w); // NULL is fine

@@ -29,8 +29,8 @@
 #include "server/upstream/upstream-setup.h"
 
 enum {
-	GRACE_SECONDS = 30, // for downloads under way
-	METER_MS = 300000,  // how often downloads are written down
+	GRACE_SECONDS = 30,  // for downloads under way
+	COUNTER_MS = 300000, // how often downloads are written down
 };
 
 // A site with what belongs to it, and the one before it. Requests hold no reference: a hit must not write what all threads read. So an old site
@@ -70,12 +70,12 @@ static void count_request(void *ctx, struct str target, unsigned status, uint64_
 	metrics_request(s->metrics, target, status, bytes);
 }
 
-static void let_go(void *ctx)
+static void drop_left_clients(void *ctx)
 {
 	upstream_setup_let_go(ctx);
 }
 
-static void give_up(void *ctx)
+static void cancel_upstream(void *ctx)
 {
 	upstream_setup_cancel(ctx);
 }
@@ -169,11 +169,11 @@ static int start_http(struct server *s, const struct server_options *options, st
 		.access_log = s->access_log,
 		.handle_inline = routes_inline,
 		.handle_worker = routes_worker,
-		.looked = let_go,
-		.give_up = give_up,
-		.done = count_request,
+		.on_checked = drop_left_clients,
+		.cancel = cancel_upstream,
+		.on_answered = count_request,
 		.receive = routes_receive,
-		.lane = routes_lane,
+		.pool = routes_lane,
 		.ctx = &s->context,
 	};
 	s->http = http_start(&o, e);
@@ -205,7 +205,7 @@ static struct server *server_new(const struct server_options *o, struct site *si
 	put_site(s, site, upload_policy);
 	s->context.platform_monitor = platform_monitor_start(&s->context);
 	s->context.release_scheduler = release_scheduler_start(&s->context);
-	s->context.download_counter = download_counter_start(o->catalog_path, METER_MS);
+	s->context.download_counter = download_counter_start(o->catalog_path, COUNTER_MS);
 	return s;
 }
 
@@ -249,7 +249,7 @@ int server_reload(struct server *s, const struct config *config, struct site *si
 	upstream_setup_configure(&s->context, config);
 	pagecache_clear(s->context.pagecache);
 	catalog_watch_reopen(s->catalog_watch);
-	release_scheduler_look_around(s->context.release_scheduler);
+	release_scheduler_update(s->context.release_scheduler);
 	return 0;
 }
 

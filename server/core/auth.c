@@ -34,7 +34,7 @@ void auth_free(struct auth *a)
 }
 
 // The password of "Basic <base64 of user:password>"; empty where there is none. It lies in room.
-static struct str password(const char *header, char room[CREDENTIALS_MOST])
+static struct str read_password(const char *header, char room[CREDENTIALS_MOST])
 {
 	static const struct str scheme = STR("Basic ");
 	struct str text = str_from(header ? header : "");
@@ -49,41 +49,41 @@ static struct str password(const char *header, char room[CREDENTIALS_MOST])
 	return rest.ptr ? rest : STR("");
 }
 
-static struct reply *uncached(struct reply *r)
+static struct reply *forbid_caching(struct reply *r)
 {
 	reply_header(r, "Cache-Control", "no-store");
 	return r;
 }
 
-static struct reply *ask_for_token(const char *words)
+static struct reply *reply_token_needed(const char *words)
 {
-	struct reply *r = uncached(reply_text(401, "401 Unauthorized: %s", words));
+	struct reply *r = forbid_caching(reply_text(401, "401 Unauthorized: %s", words));
 	reply_header(r, "WWW-Authenticate", "Basic realm=\"wheelcache\"");
 	return r;
 }
 
-static struct reply *wrong(struct server_context *s, const struct request *r, const struct err *why)
+static struct reply *reply_wrong_token(struct server_context *s, const struct request *r, const struct err *why)
 {
 	const char *peer = r->peer ? r->peer : "unix";
 	int64_t wait = rate_limit_fail(s->auth->rate_limit, peer, clock_ms());
 	if (!wait) {
 		log_info("%s: %s", peer, why->msg);
-		return ask_for_token(why->msg);
+		return reply_token_needed(why->msg);
 	}
-	struct reply *reply = uncached(reply_text(429, "429 Too Many Requests: %s", why->msg));
+	struct reply *reply = forbid_caching(reply_text(429, "429 Too Many Requests: %s", why->msg));
 	reply_header(reply, "Retry-After", "%d", (int)(wait / 1000) + 1);
 	return reply;
 }
 
-static struct reply *failed(const struct err *e)
+static struct reply *reply_unreadable_tokens(const struct err *e)
 {
 	log_error("%s", e->msg);
-	struct reply *r = uncached(reply_text(503, "503 Service Unavailable: the tokens cannot be read"));
+	struct reply *r = forbid_caching(reply_text(503, "503 Service Unavailable: the tokens cannot be read"));
 	reply_header(r, "Retry-After", "10");
 	return r;
 }
 
-static struct reply *nobody_may(enum token_right right)
+static struct reply *reply_no_token_defined(enum token_right right)
 {
 	static const char *const words[TOKEN_RIGHT_COUNT] = {
 		[TOKEN_UPLOAD] = "uploads are off, for no token is defined that may upload: "
@@ -91,7 +91,7 @@ static struct reply *nobody_may(enum token_right right)
 		[TOKEN_READ] = "this is private, and no token is defined that may read it: "
 			       "\"wheelcache token add --read\" on the server makes one",
 	};
-	return uncached(reply_text(403, "403 Forbidden: %s", words[right]));
+	return forbid_caching(reply_text(403, "403 Forbidden: %s", words[right]));
 }
 
 struct reply *auth_check(struct server_context *s, const struct request *r, enum token_right right,
@@ -99,21 +99,22 @@ struct reply *auth_check(struct server_context *s, const struct request *r, enum
 {
 	char room[CREDENTIALS_MOST];
 	struct err e = ERR_INIT;
-	struct str secret = password(r->header[HEADER_AUTHORIZATION], room);
+	struct str secret = read_password(r->header[HEADER_AUTHORIZATION], room);
 	enum tokens_answer answer = tokens_check(s->auth->tokens, secret, right, platform, project, who, &e);
 	explicit_bzero(room, sizeof(room));
 	if (answer == TOKENS_GRANTED)
 		return NULL;
 	if (answer == TOKENS_FAILED)
-		return failed(&e);
+		return reply_unreadable_tokens(&e);
 	if (answer == TOKENS_NONE)
-		return nobody_may(right);
+		return reply_no_token_defined(right);
 	if (answer == TOKENS_FORBIDDEN && right == TOKEN_READ) // the words would tell which platforms a view has
-		return uncached(reply_text(403, "403 Forbidden: this token may not read it"));
+		return forbid_caching(reply_text(403, "403 Forbidden: this token may not read it"));
 	if (answer == TOKENS_FORBIDDEN)
-		return uncached(reply_text(403, "403 Forbidden: %s", e.msg));
-	return r->header[HEADER_AUTHORIZATION] ? wrong(s, r, &e)
-					       : ask_for_token("a token is needed, as the password of any user name");
+		return forbid_caching(reply_text(403, "403 Forbidden: %s", e.msg));
+	return r->header[HEADER_AUTHORIZATION]
+		       ? reply_wrong_token(s, r, &e)
+		       : reply_token_needed("a token is needed, as the password of any user name");
 }
 
 struct reply *auth_unknown(struct server_context *s, const struct request *r, enum token_right right, struct str name,

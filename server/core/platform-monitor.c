@@ -12,10 +12,10 @@
 
 enum {
 	ROUND_MS = 1000,
-	ROUNDS_A_COUNT = 5, // adding up what a platform has costs more than a look at a mark
+	ROUNDS_PER_COUNT = 5, // adding up what a platform has costs more than a look at a mark
 };
 
-struct seen {
+struct platform_entry {
 	char *name;
 	struct platform_monitor_state state;
 };
@@ -25,43 +25,43 @@ struct platform_monitor {
 	struct timer_thread *timer;
 	unsigned rounds;
 	pthread_mutex_t lock; // of all below; only the timer thread writes them
-	struct seen *seen;
+	struct platform_entry *seen;
 	size_t count, room;
 };
 
-static struct seen *find(struct platform_monitor *v, const char *name)
+static struct platform_entry *find_platform_entry(struct platform_monitor *m, const char *name)
 {
-	for (size_t i = 0; i < v->count; i++)
-		if (strcmp(v->seen[i].name, name) == 0)
-			return &v->seen[i];
+	for (size_t i = 0; i < m->count; i++)
+		if (strcmp(m->seen[i].name, name) == 0)
+			return &m->seen[i];
 	return NULL;
 }
 
-bool platform_monitor_get(struct platform_monitor *v, const char *platform, struct platform_monitor_state *out)
+bool platform_monitor_get(struct platform_monitor *m, const char *platform, struct platform_monitor_state *out)
 {
-	pthread_mutex_lock(&v->lock);
-	const struct seen *seen = find(v, platform);
+	pthread_mutex_lock(&m->lock);
+	const struct platform_entry *seen = find_platform_entry(m, platform);
 	if (seen)
 		*out = seen->state;
-	pthread_mutex_unlock(&v->lock);
+	pthread_mutex_unlock(&m->lock);
 	return seen != NULL;
 }
 
-static void put(struct platform_monitor *v, const char *name, const struct platform_monitor_state *state)
+static void put_state(struct platform_monitor *m, const char *name, const struct platform_monitor_state *state)
 {
-	pthread_mutex_lock(&v->lock);
-	struct seen *seen = find(v, name);
+	pthread_mutex_lock(&m->lock);
+	struct platform_entry *seen = find_platform_entry(m, name);
 	if (!seen) {
-		GROW(v->seen, v->count, v->room);
-		seen = &v->seen[v->count++];
+		GROW(m->seen, m->count, m->room);
+		seen = &m->seen[m->count++];
 		seen->name = xstrdup(name);
 	}
 	seen->state = *state;
-	pthread_mutex_unlock(&v->lock);
+	pthread_mutex_unlock(&m->lock);
 }
 
 // A folder that cannot be looked at is as it was: the scan tells that it is away.
-static void look_at_mark(const struct platform *p, struct platform_monitor_state *state)
+static void check_frozen(const struct platform *p, struct platform_monitor_state *state)
 {
 	struct err ignored = ERR_INIT;
 	CLEANUP(buf_release) struct buf why;
@@ -79,7 +79,7 @@ static void look_at_mark(const struct platform *p, struct platform_monitor_state
 	state->reason[words.len] = '\0';
 }
 
-static void count(struct platform_monitor *v, const struct platform *p, struct platform_monitor_state *state)
+static void check_quota(struct platform_monitor *m, const struct platform *p, struct platform_monitor_state *state)
 {
 	struct catalog_lease reader;
 	struct err e = ERR_INIT;
@@ -87,15 +87,15 @@ static void count(struct platform_monitor *v, const struct platform *p, struct p
 	state->quota_percent = 0;
 	if (!p->quota_bytes && !p->quota_files)
 		return;
-	if (catalog_pool_take(v->context->catalog_pool, &reader, &e) < 0)
+	if (catalog_pool_take(m->context->catalog_pool, &reader, &e) < 0)
 		return; // follow tells
 	if (catalog_usage(reader.catalog, p->id, &usage, &e) == 0)
 		state->quota_percent =
 			quota_percent(p, &(struct quota_use){.files = usage.files, .bytes = usage.bytes});
-	catalog_pool_give(v->context->catalog_pool, &reader);
+	catalog_pool_give(m->context->catalog_pool, &reader);
 }
 
-static void tell(const struct platform *p, const struct platform_monitor_state *before,
+static void log_changes(const struct platform *p, const struct platform_monitor_state *before,
 	const struct platform_monitor_state *now)
 {
 	bool was_near = before->quota_percent >= QUOTA_WARNING, is_near = now->quota_percent >= QUOTA_WARNING;
@@ -109,46 +109,46 @@ static void tell(const struct platform *p, const struct platform_monitor_state *
 		log_info("platform %s: %u %% of its quota is used, which is less again", p->name, now->quota_percent);
 }
 
-static void look(struct platform_monitor *v, const struct platform *p, bool counts)
+static void check_platform(struct platform_monitor *m, const struct platform *p, bool counts)
 {
 	struct platform_monitor_state before = {0};
-	platform_monitor_get(v, p->name, &before);
+	platform_monitor_get(m, p->name, &before);
 	struct platform_monitor_state now = before;
-	look_at_mark(p, &now);
+	check_frozen(p, &now);
 	if (counts)
-		count(v, p, &now);
-	tell(p, &before, &now);
-	put(v, p->name, &now);
+		check_quota(m, p, &now);
+	log_changes(p, &before, &now);
+	put_state(m, p->name, &now);
 }
 
 static int64_t check_platforms(void *ctx)
 {
-	struct platform_monitor *v = ctx;
-	bool counts = v->rounds++ % ROUNDS_A_COUNT == 0;
-	const struct site *site = server_context_site(v->context);
-	for (size_t i = 0; i < site->store.platform_count && !timer_thread_is_stopping(v->timer); i++)
-		look(v, &site->store.platform[i], counts);
+	struct platform_monitor *m = ctx;
+	bool counts = m->rounds++ % ROUNDS_PER_COUNT == 0;
+	const struct site *site = server_context_site(m->context);
+	for (size_t i = 0; i < site->store.platform_count && !timer_thread_is_stopping(m->timer); i++)
+		check_platform(m, &site->store.platform[i], counts);
 	return ROUND_MS;
 }
 
 struct platform_monitor *platform_monitor_start(struct server_context *s)
 {
-	struct platform_monitor *v = xcalloc(1, sizeof(*v));
-	v->context = s;
-	pthread_mutex_init(&v->lock, NULL);
-	v->timer = timer_thread_new(check_platforms, v);
-	timer_thread_start(v->timer, 0);
-	return v;
+	struct platform_monitor *m = xcalloc(1, sizeof(*m));
+	m->context = s;
+	pthread_mutex_init(&m->lock, NULL);
+	m->timer = timer_thread_new(check_platforms, m);
+	timer_thread_start(m->timer, 0);
+	return m;
 }
 
-void platform_monitor_stop(struct platform_monitor *v)
+void platform_monitor_stop(struct platform_monitor *m)
 {
-	if (!v)
+	if (!m)
 		return;
-	timer_thread_free(v->timer);
-	while (v->count)
-		free(v->seen[--v->count].name);
-	free(v->seen);
-	pthread_mutex_destroy(&v->lock);
-	free(v);
+	timer_thread_free(m->timer);
+	while (m->count)
+		free(m->seen[--m->count].name);
+	free(m->seen);
+	pthread_mutex_destroy(&m->lock);
+	free(m);
 }

@@ -16,6 +16,6 @@ struct platform_monitor_state {
 };
 
 struct platform_monitor *platform_monitor_start(struct server_context *s);
-void platform_monitor_stop(struct platform_monitor *v); // NULL is fine
+void platform_monitor_stop(struct platform_monitor *m); // NULL is fine
 // What was seen last of the platform of this name; false where it was not looked at yet. Thread-safe, never blocks.
-bool platform_monitor_get(struct platform_monitor *v, const char *platform, struct platform_monitor_state *out);
+bool platform_monitor_get(struct platform_monitor *m, const char *platform, struct platform_monitor_state *out);

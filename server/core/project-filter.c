@@ -20,7 +20,7 @@ struct project_filter {
 	struct table *_Atomic table;
 };
 
-static uint64_t hash_of(int64_t platform, struct str project)
+static uint64_t hash_project(int64_t platform, struct str project)
 {
 	uint64_t seed = (uint64_t)platform * 0x9e3779b97f4a7c15u;
 	return str_hash(project, seed) | 2; // neither EMPTY nor REMOVED
@@ -53,7 +53,7 @@ void project_filter_free(struct project_filter *s)
 }
 
 // The slot that holds the hash, or the empty one where the search ends.
-static size_t find(const struct table *t, uint64_t hash)
+static size_t find_slot(const struct table *t, uint64_t hash)
 {
 	size_t at = (hash >> 8) & (t->size - 1);
 	for (;; at = (at + 1) & (t->size - 1)) {
@@ -66,18 +66,18 @@ static size_t find(const struct table *t, uint64_t hash)
 bool project_filter_may_have(const struct project_filter *s, int64_t platform, struct str project)
 {
 	const struct table *t = atomic_load_explicit(&s->table, memory_order_acquire);
-	uint64_t hash = hash_of(platform, project);
-	return atomic_load_explicit(&t->slot[find(t, hash)], memory_order_relaxed) == hash;
+	uint64_t hash = hash_project(platform, project);
+	return atomic_load_explicit(&t->slot[find_slot(t, hash)], memory_order_relaxed) == hash;
 }
 
-static struct table *grown(struct table *old)
+static struct table *grow_table(struct table *old)
 {
 	struct table *t = table_new(old->size * 2, old);
 	for (size_t i = 0; i < old->size; i++) {
 		uint64_t hash = atomic_load_explicit(&old->slot[i], memory_order_relaxed);
 		if (hash == EMPTY || hash == REMOVED)
 			continue;
-		atomic_store_explicit(&t->slot[find(t, hash)], hash, memory_order_relaxed);
+		atomic_store_explicit(&t->slot[find_slot(t, hash)], hash, memory_order_relaxed);
 		t->used++;
 	}
 	return t;
@@ -86,12 +86,12 @@ static struct table *grown(struct table *old)
 void project_filter_add(struct project_filter *s, int64_t platform, struct str project)
 {
 	struct table *t = atomic_load_explicit(&s->table, memory_order_relaxed);
-	uint64_t hash = hash_of(platform, project);
+	uint64_t hash = hash_project(platform, project);
 	if (2 * (t->used + 1) > t->size) {
-		t = grown(t);
+		t = grow_table(t);
 		atomic_store_explicit(&s->table, t, memory_order_release);
 	}
-	size_t at = find(t, hash);
+	size_t at = find_slot(t, hash);
 	if (atomic_load_explicit(&t->slot[at], memory_order_relaxed) == hash)
 		return;
 	t->used++;
@@ -101,8 +101,8 @@ void project_filter_add(struct project_filter *s, int64_t platform, struct str p
 void project_filter_remove(struct project_filter *s, int64_t platform, struct str project)
 {
 	struct table *t = atomic_load_explicit(&s->table, memory_order_relaxed);
-	uint64_t hash = hash_of(platform, project);
-	size_t at = find(t, hash);
+	uint64_t hash = hash_project(platform, project);
+	size_t at = find_slot(t, hash);
 	if (atomic_load_explicit(&t->slot[at], memory_order_relaxed) == hash)
 		atomic_store_explicit(&t->slot[at], REMOVED, memory_order_release);
 }

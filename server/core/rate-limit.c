@@ -10,12 +10,12 @@
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
 
-enum { PLACES = 1024 };
+enum { SLOTS = 1024 };
 
-// The generic cell rate algorithm: of each place, when all of its tries will have been made up for.
+// The generic cell rate algorithm: of each slot, when all of its tries will have been made up for.
 struct rate_limit {
-	uint64_t seed; // so that nobody chooses whose place he shares
-	_Atomic int64_t free_at[PLACES];
+	uint64_t seed; // so that nobody chooses whose slot he shares
+	_Atomic int64_t free_at[SLOTS];
 };
 
 struct rate_limit *rate_limit_new(void)
@@ -31,7 +31,7 @@ void rate_limit_free(struct rate_limit *t)
 	free(t);
 }
 
-static uint64_t hash(const struct rate_limit *t, const char *peer)
+static uint64_t hash_peer(const struct rate_limit *t, const char *peer)
 {
 	enum { NETWORK = 8 }; // bytes of an IPv6 address
 	struct in6_addr a;
@@ -42,12 +42,12 @@ static uint64_t hash(const struct rate_limit *t, const char *peer)
 
 int64_t rate_limit_fail(struct rate_limit *t, const char *peer, int64_t now)
 {
-	_Atomic int64_t *place = &t->free_at[hash(t, peer) % PLACES];
-	int64_t old = atomic_load(place), next;
+	_Atomic int64_t *slot = &t->free_at[hash_peer(t, peer) % SLOTS];
+	int64_t old = atomic_load(slot), next;
 	do {
 		next = (old > now ? old : now) + RATE_LIMIT_MS;
 		if (next - now > (int64_t)RATE_LIMIT_AT_ONCE * RATE_LIMIT_MS)
 			return next - now - (int64_t)RATE_LIMIT_AT_ONCE * RATE_LIMIT_MS;
-	} while (!atomic_compare_exchange_weak(place, &old, next));
+	} while (!atomic_compare_exchange_weak(slot, &old, next));
 	return 0;
 }

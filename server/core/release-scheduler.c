@@ -13,13 +13,13 @@
 #include "lib/state/store/release.h"
 
 enum {
-	LOOK_MS = 250,   // at a file on the local disk: other processes note there what they want, too
+	CHECK_MS = 250,  // at a file on the local disk: other processes note there what they want, too
 	RETRY_MS = 1000, // doubled with each failure
 	RETRY_MOST_MS = 300000,
 	GRACE_MS = 20000, // for a release under way, at the end
 };
 
-struct worker {
+struct release_worker {
 	struct release_scheduler *release_scheduler;
 	char *platform;
 	struct timer_thread *timer;
@@ -31,11 +31,11 @@ struct worker {
 struct release_scheduler {
 	struct server_context *context;
 	pthread_mutex_t lock;
-	struct worker **worker;
+	struct release_worker **worker;
 	size_t count, room;
 };
 
-static struct worker *find(const struct release_scheduler *r, const char *platform)
+static struct release_worker *find_worker(const struct release_scheduler *r, const char *platform)
 {
 	for (size_t i = 0; i < r->count; i++)
 		if (strcmp(r->worker[i]->platform, platform) == 0)
@@ -46,7 +46,7 @@ static struct worker *find(const struct release_scheduler *r, const char *platfo
 bool release_scheduler_get(struct release_scheduler *r, const struct platform *p, struct release_scheduler_state *out)
 {
 	pthread_mutex_lock(&r->lock);
-	const struct worker *w = p->release ? find(r, p->name) : NULL;
+	const struct release_worker *w = p->release ? find_worker(r, p->name) : NULL;
 	if (w)
 		*out = w->state;
 	pthread_mutex_unlock(&r->lock);
@@ -55,7 +55,7 @@ bool release_scheduler_get(struct release_scheduler *r, const struct platform *p
 
 // --- one attempt ---
 
-static void write_audit(struct worker *w, const char *result, const char *reason)
+static void write_release_audit(struct release_worker *w, const char *result, const char *reason)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(audit_cleanup) struct audit *audit = NULL;
@@ -70,7 +70,7 @@ static void write_audit(struct worker *w, const char *result, const char *reason
 		log_error("%s", e.msg);
 }
 
-static void set_running(struct worker *w, const struct platform *p)
+static void begin_release(struct release_worker *w, const struct platform *p)
 {
 	pthread_mutex_lock(&w->release_scheduler->lock);
 	bool stops = timer_thread_is_stopping(w->timer);
@@ -79,7 +79,7 @@ static void set_running(struct worker *w, const struct platform *p)
 	pthread_mutex_unlock(&w->release_scheduler->lock);
 }
 
-static void succeed(struct worker *w, bool did)
+static void note_success(struct release_worker *w, bool did)
 {
 	struct server_context *s = w->release_scheduler->context;
 	if (did && w->state.failures)
@@ -93,12 +93,12 @@ static void succeed(struct worker *w, bool did)
 	w->due_ms = 0;
 	if (!did)
 		return; // another process was first
-	write_audit(w, "done", NULL);
+	write_release_audit(w, "done", NULL);
 	s->callbacks->on_stale(s->callbacks->ctx); // what else came with it the scan sees
 }
 
 // A trouble that lasts is logged once.
-static void fail(struct worker *w, const struct err *why)
+static void note_failure(struct release_worker *w, const struct err *why)
 {
 	int64_t pause = RETRY_MS;
 	for (unsigned i = 0; i < w->state.failures && pause < RETRY_MOST_MS; i++)
@@ -110,30 +110,30 @@ static void fail(struct worker *w, const struct err *why)
 	memcpy(w->state.error, why->msg, sizeof(w->state.error));
 	pthread_mutex_unlock(&w->release_scheduler->lock);
 	w->due_ms = clock_ms() + (pause < RETRY_MOST_MS ? pause : RETRY_MOST_MS);
-	write_audit(w, "failed", why->msg);
+	write_release_audit(w, "failed", why->msg);
 }
 
-static void release(struct worker *w, const struct platform *p)
+static void run_release(struct release_worker *w, const struct platform *p)
 {
 	struct err e = ERR_INIT;
-	set_running(w, p);
+	begin_release(w, p);
 	int done = release_run(w->release_scheduler->context->catalog_path, p, &w->end_ms, false, &e);
 	pthread_mutex_lock(&w->release_scheduler->lock);
 	w->state.is_running = false;
 	pthread_mutex_unlock(&w->release_scheduler->lock);
 	if (done >= 0)
-		succeed(w, done > 0);
+		note_success(w, done > 0);
 	else if (e.kind == ERR_BUSY)
 		w->due_ms = clock_ms() + RETRY_MS; // another one of this volume
 	else
-		fail(w, &e);
+		note_failure(w, &e);
 }
 
 // --- the threads ---
 
 static int64_t check_platform(void *ctx)
 {
-	struct worker *w = ctx;
+	struct release_worker *w = ctx;
 	int64_t since;
 	const struct release_scheduler *r = w->release_scheduler;
 	const struct platform *p = site_platform(server_context_site(r->context), str_from(w->platform));
@@ -142,19 +142,19 @@ static int64_t check_platform(void *ctx)
 	w->state.pending_since = is_wanted ? since : 0;
 	pthread_mutex_unlock(&w->release_scheduler->lock);
 	if (!is_wanted && w->state.failures)
-		succeed(w, false); // another process was there
+		note_success(w, false); // another process was there
 	else if (!is_wanted)
 		w->due_ms = 0;
 	else if (!w->due_ms)
 		w->due_ms = clock_ms() + (int64_t)p->release_delay * 1000;
 	else if (clock_ms() >= w->due_ms)
-		release(w, p);
-	return LOOK_MS;
+		run_release(w, p);
+	return CHECK_MS;
 }
 
-static void add(struct release_scheduler *r, const char *platform)
+static void add_worker(struct release_scheduler *r, const char *platform)
 {
-	struct worker *w = xcalloc(1, sizeof(*w));
+	struct release_worker *w = xcalloc(1, sizeof(*w));
 	w->release_scheduler = r;
 	w->platform = xstrdup(platform);
 	w->timer = timer_thread_new(check_platform, w);
@@ -165,12 +165,12 @@ static void add(struct release_scheduler *r, const char *platform)
 	timer_thread_start(w->timer, 0);
 }
 
-void release_scheduler_look_around(struct release_scheduler *r)
+void release_scheduler_update(struct release_scheduler *r)
 {
 	const struct store *store = &server_context_site(r->context)->store;
 	for (size_t i = 0; i < store->platform_count; i++)
-		if (store->platform[i].release && !find(r, store->platform[i].name))
-			add(r, store->platform[i].name);
+		if (store->platform[i].release && !find_worker(r, store->platform[i].name))
+			add_worker(r, store->platform[i].name);
 }
 
 struct release_scheduler *release_scheduler_start(struct server_context *s)
@@ -178,7 +178,7 @@ struct release_scheduler *release_scheduler_start(struct server_context *s)
 	struct release_scheduler *r = xcalloc(1, sizeof(*r));
 	r->context = s;
 	pthread_mutex_init(&r->lock, NULL);
-	release_scheduler_look_around(r);
+	release_scheduler_update(r);
 	return r;
 }
 

@@ -21,7 +21,7 @@ struct release_scheduler_state {
 // What waited when the last server ended goes on.
 struct release_scheduler *release_scheduler_start(struct server_context *s);
 // After a reload: the platforms may be others.
-void release_scheduler_look_around(struct release_scheduler *r);
+void release_scheduler_update(struct release_scheduler *r);
 // A release under way gets some seconds to end. What waits stays noted. NULL is fine.
 void release_scheduler_stop(struct release_scheduler *r);
 // False for a platform that nobody releases. Thread-safe, never blocks.

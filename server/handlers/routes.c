@@ -46,7 +46,7 @@ static struct reply *view_inline(struct server_context *s, const struct route_ma
 }
 
 static const struct route routes[] = {
-	{"/", NULL, home_page, NULL, LANE_SUMMARIES},
+	{"/", NULL, home_page, NULL, WORKER_POOL_SUMMARIES},
 	{"/simple/", simple_root_inline, simple_root_worker, NULL, 0},
 	{"/simple/:project/", simple_project_inline, simple_project_worker, NULL, 0},
 	{"/files/upstream/:project/:file", proxy_inline, proxy_worker, NULL, 0}, // no platform has that name
@@ -54,10 +54,10 @@ static const struct route routes[] = {
 	{"/upload/:view/", NULL, NULL, upload_receive, 0},
 	{"/-/health", status_health, NULL, NULL, 0},
 	{"/-/ready", status_ready, NULL, NULL, 0},
-	{"/-/metrics", NULL, status_metrics, NULL, LANE_SUMMARIES},
-	{"/-/explain/:view/:project", NULL, explain_handler_worker, NULL, LANE_SEARCHES},
-	{"/-/explain/:view/:project/:file", NULL, explain_handler_worker, NULL, LANE_SEARCHES},
-	{"/-/plan/", NULL, plan_handler_worker, NULL, LANE_SEARCHES},
+	{"/-/metrics", NULL, status_metrics, NULL, WORKER_POOL_SUMMARIES},
+	{"/-/explain/:view/:project", NULL, explain_handler_worker, NULL, WORKER_POOL_SEARCHES},
+	{"/-/explain/:view/:project/:file", NULL, explain_handler_worker, NULL, WORKER_POOL_SEARCHES},
+	{"/-/plan/", NULL, plan_handler_worker, NULL, WORKER_POOL_SEARCHES},
 	{"/:view", view_inline, NULL, NULL, 0}, // before the next one, which would send all that is unknown to a slash
 	{"/:view/", view_inline, NULL, NULL, 0},
 	{"/:view/simple/", simple_root_inline, simple_root_worker, NULL, 0},

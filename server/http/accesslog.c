@@ -43,7 +43,7 @@ static void put_escaped(struct buf *line, const char *text)
 		buf_putc(line, '-');
 }
 
-static void put_time(struct buf *line)
+static void put_log_time(struct buf *line)
 {
 	char text[64];
 	time_t now = time(NULL);
@@ -58,7 +58,7 @@ void accesslog_write(FILE *out, const struct accesslog_entry *entry)
 	CLEANUP(buf_release) struct buf line;
 	buf_init(&line, LINE_MOST);
 	buf_printf(&line, "%s - - ", entry->peer);
-	put_time(&line);
+	put_log_time(&line);
 	buf_puts(&line, " \"");
 	put_escaped(&line, entry->method);
 	buf_putc(&line, ' ');

@@ -6,9 +6,9 @@
 
 void connection_resume(struct connection *c)
 {
-	struct connections *clients = c->clients;
-	MHD_resume_connection(c->connection); // from here on it may go away
-	connections_resumed(clients);
+	struct connections *connections = c->connections;
+	MHD_resume_connection(c->mhd); // from here on it may go away
+	connections_note_resumed(connections);
 }
 
 struct connection *connection_of_continuation(struct continuation *w)

@@ -18,8 +18,8 @@ struct MHD_Connection;
 struct connection {
 	struct connection_link link;
 	struct http *http;
-	struct connections *clients;
-	struct MHD_Connection *connection;
+	struct connections *connections;
+	struct MHD_Connection *mhd;
 	struct str target;                // in the library's buffer
 	struct request request;           // while a worker has it
 	struct reply *reply;              // chosen, not dropped yet

@@ -13,18 +13,18 @@
 #include "lib/os/clock.h"
 #include "lib/os/timer-thread.h"
 
-enum { CHECK_MS = 1000, DRAIN_POLL_MS = 20, ROUSE_POLL_MS = 5 };
+enum { CHECK_MS = 1000, DRAIN_POLL_MS = 20, RESUME_POLL_MS = 5 };
 
 struct connections {
 	pthread_mutex_t lock;
 	struct timer_thread *reaper;
 	struct connection_link *first;
 	long timeout;
-	void (*looked)(void *ctx);
+	void (*checked)(void *ctx);
 	void *ctx;
 	atomic_bool is_draining;
 	atomic_bool is_stopping;
-	atomic_uint asleep; // requests that a worker has
+	atomic_uint suspended; // requests that a worker has
 };
 
 // Where a mapped file has shrunk, the kernel sends what there is of it. libmicrohttpd takes that for
@@ -47,7 +47,7 @@ static void wake_reader(int fd)
 
 // libmicrohttpd does not look at a connection that it has suspended. Bytes may come before the end (the next request, or
 // the last words of TLS), so it is not read for.
-static void note_end(struct connection_link *c)
+static void note_client_end(struct connection_link *c)
 {
 	struct pollfd p = {.fd = c->fd, .events = POLLRDHUP};
 	if (poll(&p, 1, 0) == 1)
@@ -62,7 +62,7 @@ static int64_t check_connections(void *ctx)
 	for (struct connection_link *c = t->first; c; c = c->next) {
 		long since = atomic_load_explicit(&c->waiting_since, memory_order_relaxed);
 		if (!since)
-			note_end(c);
+			note_client_end(c);
 		if (!since)
 			wake_sender(c->fd);
 		else if (now - since > t->timeout)
@@ -71,16 +71,16 @@ static int64_t check_connections(void *ctx)
 			wake_reader(c->fd);
 	}
 	pthread_mutex_unlock(&t->lock);
-	if (t->looked)
-		t->looked(t->ctx);
+	if (t->checked)
+		t->checked(t->ctx);
 	return CHECK_MS;
 }
 
-struct connections *connections_new(unsigned timeout_seconds, void (*looked)(void *ctx), void *ctx)
+struct connections *connections_new(unsigned timeout_seconds, void (*checked)(void *ctx), void *ctx)
 {
 	struct connections *t = xcalloc(1, sizeof(*t));
 	t->timeout = (long)timeout_seconds;
-	t->looked = looked;
+	t->checked = checked;
 	t->ctx = ctx;
 	pthread_mutex_init(&t->lock, NULL);
 	t->reaper = timer_thread_new(check_connections, t);
@@ -124,55 +124,55 @@ void connections_remove(struct connections *t, struct connection_link *link)
 	pthread_mutex_unlock(&t->lock);
 }
 
-void connections_begin(struct connection_link *link)
+void connections_begin_request(struct connection_link *link)
 {
 	atomic_store_explicit(&link->is_busy, true, memory_order_relaxed);
-	connections_work(link);
+	connections_end_wait(link);
 }
 
-void connections_await(struct connection_link *link)
+void connections_await_bytes(struct connection_link *link)
 {
 	atomic_store_explicit(&link->waiting_since, clock_seconds(), memory_order_relaxed);
 }
 
-void connections_work(struct connection_link *link)
+void connections_end_wait(struct connection_link *link)
 {
 	atomic_store_explicit(&link->waiting_since, 0, memory_order_relaxed);
 }
 
 // Whoever stops says so first, and then waits until none sleeps: so a request counts itself in before it asks.
-bool connections_sleep(struct connections *t, struct connection_link *link)
+bool connections_suspend(struct connections *t, struct connection_link *link)
 {
-	atomic_fetch_add(&t->asleep, 1);
+	atomic_fetch_add(&t->suspended, 1);
 	if (atomic_load(&t->is_stopping)) {
-		connections_resumed(t);
+		connections_note_resumed(t);
 		return false;
 	}
-	connections_work(link);
+	connections_end_wait(link);
 	return true;
 }
 
-void connections_resumed(struct connections *t)
+void connections_note_resumed(struct connections *t)
 {
-	atomic_fetch_sub(&t->asleep, 1);
+	atomic_fetch_sub(&t->suspended, 1);
 }
 
 // One that waits for a request has nothing to lose: the other side sees the end of the connection.
-static void end_idle(struct connection_link *link)
+static void end_idle_connection(struct connection_link *link)
 {
 	shutdown(link->fd, SHUT_RD);
 }
 
-void connections_end(struct connections *t, struct connection_link *link)
+void connections_end_request(struct connections *t, struct connection_link *link)
 {
-	connections_await(link);
+	connections_await_bytes(link);
 	atomic_store(&link->is_busy, false);
 	if (atomic_load(&t->is_draining))
-		end_idle(link);
+		end_idle_connection(link);
 }
 
 // How many are busy; the others are told to go.
-static unsigned send_home(struct connections *t)
+static unsigned end_idle_connections(struct connections *t)
 {
 	unsigned busy = 0;
 	pthread_mutex_lock(&t->lock);
@@ -180,7 +180,7 @@ static unsigned send_home(struct connections *t)
 		if (atomic_load(&c->is_busy))
 			busy++;
 		else
-			end_idle(c);
+			end_idle_connection(c);
 	}
 	pthread_mutex_unlock(&t->lock);
 	return busy;
@@ -194,13 +194,13 @@ static void pause_ms(long ms)
 void connections_drain(struct connections *t, unsigned seconds)
 {
 	atomic_store(&t->is_draining, true);
-	for (unsigned waited = 0; send_home(t) && waited < seconds * 1000; waited += DRAIN_POLL_MS)
+	for (unsigned waited = 0; end_idle_connections(t) && waited < seconds * 1000; waited += DRAIN_POLL_MS)
 		pause_ms(DRAIN_POLL_MS);
 }
 
-void connections_rouse(struct connections *t)
+void connections_await_resumed(struct connections *t)
 {
 	atomic_store(&t->is_stopping, true);
-	while (atomic_load(&t->asleep))
-		pause_ms(ROUSE_POLL_MS);
+	while (atomic_load(&t->suspended))
+		pause_ms(RESUME_POLL_MS);
 }

@@ -20,23 +20,23 @@ struct connection_link {
 	atomic_bool has_left;      // the client closed the connection while it was our turn
 };
 
-// looked: called about once a second by the table's thread, when it is noted which clients have left: who keeps waiters
+// checked: called about once a second by the table's thread, when it is noted which clients have left: who keeps waiters
 // of theirs lets go of them. NULL is fine.
-struct connections *connections_new(unsigned timeout_seconds, void (*looked)(void *ctx), void *ctx);
+struct connections *connections_new(unsigned timeout_seconds, void (*checked)(void *ctx), void *ctx);
 void connections_free(struct connections *t); // the connections must have been removed; NULL is fine
 void connections_add(struct connections *t, struct connection_link *link, int fd);
 void connections_remove(struct connections *t, struct connection_link *link);
 // A request header is there; part of its body is awaited, from now on; it is our turn; its answer has been sent.
-void connections_begin(struct connection_link *link);
-void connections_await(struct connection_link *link);
-void connections_work(struct connection_link *link);
-void connections_end(struct connections *t, struct connection_link *link);
-// A worker gets the request: it is our turn, and the library must not be stopped before connections_resumed(). False where the
+void connections_begin_request(struct connection_link *link);
+void connections_await_bytes(struct connection_link *link);
+void connections_end_wait(struct connection_link *link);
+void connections_end_request(struct connections *t, struct connection_link *link);
+// A worker gets the request: it is our turn, and the library must not be stopped before connections_note_resumed(). False where the
 // server is stopping, and no worker may have it.
-bool connections_sleep(struct connections *t, struct connection_link *link);
-void connections_resumed(struct connections *t);
+bool connections_suspend(struct connections *t, struct connection_link *link);
+void connections_note_resumed(struct connections *t);
 // Ends the connections that wait, and each other one after its answer; returns when none is busy, or after so many
 // seconds.
 void connections_drain(struct connections *t, unsigned seconds);
 // From now on none falls asleep; returns when all that sleep have woken.
-void connections_rouse(struct connections *t);
+void connections_await_resumed(struct connections *t);

@@ -9,24 +9,24 @@
 #include "lib/base/mem.h"
 
 enum {
-	PATIENCE = 64, // so often one that is too heavy for now is passed by, then nothing else begins before it
-	NETWORK = 8,   // bytes of an IPv6 address
+	SKIPS_MOST = 64, // so often one that is too heavy for now is skipped by, then nothing else begins before it
+	NETWORK = 8,     // bytes of an IPv6 address
 };
 
 // Only while something of it waits or is under way: so there are no more of them than that.
-struct turns_address {
-	struct turns_address *next; // round
+struct fair_queue_address {
+	struct fair_queue_address *next; // round
 	unsigned char id[sizeof(struct in6_addr)];
 	bool is_shared;                        // by many clients
 	struct fair_queue_entry *first, **end; // who wait
-	unsigned waiting, under_way, passed;
+	unsigned waiting, under_way, skipped;
 	uint64_t weight;
 };
 
 struct fair_queue {
 	struct fair_queue_options options;
 	pthread_mutex_t lock;
-	struct turns_address *last; // whose turn it was last; NULL: there is none
+	struct fair_queue_address *last; // whose entry it was last; NULL: there is none
 	unsigned waiting, under_way;
 	uint64_t weight, most_weight;
 };
@@ -44,7 +44,7 @@ void fair_queue_free(struct fair_queue *t)
 {
 	if (!t)
 		return;
-	for (struct turns_address *a = t->last, *next; a; a = next) {
+	for (struct fair_queue_address *a = t->last, *next; a; a = next) {
 		next = a->next == t->last ? NULL : a->next;
 		free(a);
 	}
@@ -61,7 +61,7 @@ void fair_queue_limit(struct fair_queue *t, uint64_t weight)
 
 // --- addresses: under the lock ---
 
-static void read_id(const char *peer, unsigned char id[sizeof(struct in6_addr)])
+static void read_address_id(const char *peer, unsigned char id[sizeof(struct in6_addr)])
 {
 	struct in6_addr six;
 	struct in_addr four;
@@ -74,12 +74,12 @@ static void read_id(const char *peer, unsigned char id[sizeof(struct in6_addr)])
 	memcpy(id + 12, &four, sizeof(four));
 }
 
-static struct turns_address *address_of(struct fair_queue *t, const char *peer)
+static struct fair_queue_address *find_or_add_address(struct fair_queue *t, const char *peer)
 {
 	unsigned char id[sizeof(struct in6_addr)];
 	const char *name = peer ? peer : "unix";
-	read_id(name, id);
-	struct turns_address *a = t->last;
+	read_address_id(name, id);
+	struct fair_queue_address *a = t->last;
 	while (a && memcmp(a->id, id, sizeof(id)) != 0)
 		a = a->next == t->last ? NULL : a->next;
 	if (a)
@@ -96,11 +96,11 @@ static struct turns_address *address_of(struct fair_queue *t, const char *peer)
 }
 
 // Where nothing of it is left.
-static void forget(struct fair_queue *t, struct turns_address *a)
+static void remove_if_unused(struct fair_queue *t, struct fair_queue_address *a)
 {
 	if (a->waiting || a->under_way)
 		return;
-	struct turns_address *before = a;
+	struct fair_queue_address *before = a;
 	while (before->next != a)
 		before = before->next;
 	before->next = a->next;
@@ -109,158 +109,160 @@ static void forget(struct fair_queue *t, struct turns_address *a)
 	free(a);
 }
 
-static uint64_t share(const struct turns_address *a, uint64_t all)
+static uint64_t share_of_address(const struct fair_queue_address *a, uint64_t all)
 {
 	return a->is_shared || all < 2 ? all : all - (all + 3) / 4;
 }
 
 // --- queues: under the lock ---
 
-static void append(struct fair_queue *t, struct turns_address *a, struct fair_queue_entry *turn)
+static void append_entry(struct fair_queue *t, struct fair_queue_address *a, struct fair_queue_entry *entry)
 {
-	turn->next = NULL;
-	turn->address = a;
-	*a->end = turn;
-	a->end = &turn->next;
+	entry->next = NULL;
+	entry->address = a;
+	*a->end = entry;
+	a->end = &entry->next;
 	a->waiting++;
 	t->waiting++;
 }
 
-static void take_out(struct fair_queue *t, struct fair_queue_entry *turn)
+static void remove_entry(struct fair_queue *t, struct fair_queue_entry *entry)
 {
-	struct turns_address *a = turn->address;
+	struct fair_queue_address *a = entry->address;
 	struct fair_queue_entry **at = &a->first;
-	while (*at != turn)
+	while (*at != entry)
 		at = &(*at)->next;
-	*at = turn->next;
-	if (a->end == &turn->next)
+	*at = entry->next;
+	if (a->end == &entry->next)
 		a->end = at;
 	a->waiting--;
 	t->waiting--;
 }
 
-static bool has_room(const struct fair_queue *t, const struct turns_address *a)
+static bool has_room(const struct fair_queue *t, const struct fair_queue_address *a)
 {
-	return t->waiting < t->options.waiting && a->waiting < share(a, t->options.waiting);
+	return t->waiting < t->options.waiting && a->waiting < share_of_address(a, t->options.waiting);
 }
 
-static bool fits(uint64_t sum, uint64_t more, uint64_t most)
+static bool fits_limit(uint64_t sum, uint64_t more, uint64_t most)
 {
 	return !sum || (sum <= most && more <= most - sum);
 }
 
-static bool is_too_heavy(const struct fair_queue *t, const struct turns_address *a)
+static bool is_too_heavy(const struct fair_queue *t, const struct fair_queue_address *a)
 {
 	uint64_t weight = a->first->weight;
-	return !fits(t->weight, weight, t->most_weight) || !fits(a->weight, weight, share(a, t->most_weight));
+	return !fits_limit(t->weight, weight, t->most_weight) ||
+	       !fits_limit(a->weight, weight, share_of_address(a, t->most_weight));
 }
 
 // The next of those that may begin; NULL: none.
-static struct turns_address *choose(struct fair_queue *t)
+static struct fair_queue_address *choose_address(struct fair_queue *t)
 {
-	struct turns_address *a = t->last;
+	struct fair_queue_address *a = t->last;
 	do {
 		a = a->next;
-		if (!a->waiting || a->under_way >= share(a, t->options.under_way))
+		if (!a->waiting || a->under_way >= share_of_address(a, t->options.under_way))
 			continue;
 		if (!is_too_heavy(t, a))
 			return a;
-		if (++a->passed > PATIENCE && fits(a->weight, a->first->weight, share(a, t->most_weight)))
+		if (++a->skipped > SKIPS_MOST &&
+			fits_limit(a->weight, a->first->weight, share_of_address(a, t->most_weight)))
 			return NULL;
 	} while (a != t->last);
 	return NULL;
 }
 
-static struct fair_queue_entry *next(struct fair_queue *t)
+static struct fair_queue_entry *next_entry(struct fair_queue *t)
 {
 	bool may = t->waiting && t->under_way < t->options.under_way;
-	struct turns_address *a = may ? choose(t) : NULL;
+	struct fair_queue_address *a = may ? choose_address(t) : NULL;
 	if (!a)
 		return NULL;
-	struct fair_queue_entry *turn = a->first;
-	take_out(t, turn);
-	turn->has_begun = true;
-	a->passed = 0;
+	struct fair_queue_entry *entry = a->first;
+	remove_entry(t, entry);
+	entry->has_begun = true;
+	a->skipped = 0;
 	a->under_way++;
-	a->weight += turn->weight;
+	a->weight += entry->weight;
 	t->under_way++;
-	t->weight += turn->weight;
+	t->weight += entry->weight;
 	t->last = a;
-	return turn;
+	return entry;
 }
 
 // --- calls ---
 
-bool fair_queue_enter(struct fair_queue *t, struct fair_queue_entry *turn, const char *peer, uint64_t weight)
+bool fair_queue_enter(struct fair_queue *t, struct fair_queue_entry *entry, const char *peer, uint64_t weight)
 {
 	pthread_mutex_lock(&t->lock);
-	struct turns_address *a = address_of(t, peer);
+	struct fair_queue_address *a = find_or_add_address(t, peer);
 	bool has_entered = has_room(t, a);
-	turn->weight = weight;
-	turn->has_begun = false;
+	entry->weight = weight;
+	entry->has_begun = false;
 	if (has_entered)
-		append(t, a, turn);
+		append_entry(t, a, entry);
 	else
-		forget(t, a);
+		remove_if_unused(t, a);
 	pthread_mutex_unlock(&t->lock);
 	return has_entered;
 }
 
-void fair_queue_join(struct fair_queue *t, struct fair_queue_entry *turn, const char *peer)
+void fair_queue_join(struct fair_queue *t, struct fair_queue_entry *entry, const char *peer)
 {
 	pthread_mutex_lock(&t->lock);
-	if (turn->address && !turn->has_begun) {
-		struct turns_address *before = turn->address, *a = address_of(t, peer);
+	if (entry->address && !entry->has_begun) {
+		struct fair_queue_address *before = entry->address, *a = find_or_add_address(t, peer);
 		if (a->waiting < before->waiting && has_room(t, a)) {
-			take_out(t, turn);
-			append(t, a, turn);
-			forget(t, before);
+			remove_entry(t, entry);
+			append_entry(t, a, entry);
+			remove_if_unused(t, before);
 		} else {
-			forget(t, a);
+			remove_if_unused(t, a);
 		}
 	}
 	pthread_mutex_unlock(&t->lock);
 }
 
-bool fair_queue_leave(struct fair_queue *t, struct fair_queue_entry *turn)
+bool fair_queue_leave(struct fair_queue *t, struct fair_queue_entry *entry)
 {
 	pthread_mutex_lock(&t->lock);
-	struct turns_address *a = turn->address;
-	bool waits = a && !turn->has_begun;
+	struct fair_queue_address *a = entry->address;
+	bool waits = a && !entry->has_begun;
 	if (waits) {
-		take_out(t, turn);
-		turn->address = NULL;
-		forget(t, a);
+		remove_entry(t, entry);
+		entry->address = NULL;
+		remove_if_unused(t, a);
 	}
 	pthread_mutex_unlock(&t->lock);
 	return waits;
 }
 
-void fair_queue_end(struct fair_queue *t, struct fair_queue_entry *turn)
+void fair_queue_end(struct fair_queue *t, struct fair_queue_entry *entry)
 {
 	pthread_mutex_lock(&t->lock);
-	struct turns_address *a = turn->address;
-	if (a && turn->has_begun) {
+	struct fair_queue_address *a = entry->address;
+	if (a && entry->has_begun) {
 		a->under_way--;
-		a->weight -= turn->weight;
+		a->weight -= entry->weight;
 		t->under_way--;
-		t->weight -= turn->weight;
-		turn->address = NULL;
-		forget(t, a);
+		t->weight -= entry->weight;
+		entry->address = NULL;
+		remove_if_unused(t, a);
 	}
 	pthread_mutex_unlock(&t->lock);
 }
 
 void fair_queue_run(struct fair_queue *t)
 {
-	struct fair_queue_entry *turn;
+	struct fair_queue_entry *entry;
 	do {
 		pthread_mutex_lock(&t->lock);
-		turn = next(t);
+		entry = next_entry(t);
 		pthread_mutex_unlock(&t->lock);
-		if (turn)
-			t->options.begin(t->options.ctx, turn);
-	} while (turn);
+		if (entry)
+			t->options.begin(t->options.ctx, entry);
+	} while (entry);
 }
 
 void fair_queue_count(struct fair_queue *t, struct fair_queue_counts *out)

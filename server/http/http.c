@@ -17,7 +17,7 @@
 #include "server/message/request-check.h"
 
 enum {
-	LANE_SHARE = 4,  // the part of all connections that the bodies of one lane may have: a platform may hang
+	POOL_SHARE = 4,  // the part of all connections that the bodies of one pool may have: a platform may hang
 	TLS_SOCKETS = 3, // of a connection: the client's, and the two between it and the library
 };
 
@@ -26,9 +26,9 @@ struct http {
 	struct MHD_Daemon *daemon;
 	struct tls_handshakes *handshakes; // NULL: plain HTTP
 	unsigned adopted;                  // connections, by their thread
-	struct worker_pools *workers;
-	struct worker_pools *receivers;
-	struct connections *clients;
+	struct worker_pools *worker_pools;
+	struct worker_pools *body_pools;
+	struct connections *connections;
 	char *url;
 };
 
@@ -41,7 +41,7 @@ static enum MHD_Result send_reply(struct connection *c, struct reply *r)
 	return mhd_response_queue(c) ? MHD_YES : MHD_NO;
 }
 
-static enum MHD_Result take_value(void *ctx, enum MHD_ValueKind kind, const char *name, size_t name_len,
+static enum MHD_Result read_value(void *ctx, enum MHD_ValueKind kind, const char *name, size_t name_len,
 	const char *value, size_t value_len)
 {
 	(void)value_len;
@@ -55,11 +55,11 @@ static enum MHD_Result take_value(void *ctx, enum MHD_ValueKind kind, const char
 static struct request read_request(struct connection *c, const char *url, const char *method)
 {
 	struct request r = {.method = request_method(method), .path = url, .peer = c->peer};
-	MHD_get_connection_values_n(c->connection, MHD_HEADER_KIND | MHD_GET_ARGUMENT_KIND, take_value, &r);
+	MHD_get_connection_values_n(c->mhd, MHD_HEADER_KIND | MHD_GET_ARGUMENT_KIND, read_value, &r);
 	return r;
 }
 
-static enum MHD_Result scrutinize_header(void *ctx, enum MHD_ValueKind kind, const char *name, size_t name_len,
+static enum MHD_Result check_header(void *ctx, enum MHD_ValueKind kind, const char *name, size_t name_len,
 	const char *value, size_t value_len)
 {
 	(void)kind;
@@ -71,7 +71,7 @@ static enum MHD_Result scrutinize_header(void *ctx, enum MHD_ValueKind kind, con
 static const char *end_of_header(struct connection *c, const char *begin)
 {
 	return begin - strlen("\r\n") +
-	       MHD_get_connection_info(c->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE)->header_size;
+	       MHD_get_connection_info(c->mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE)->header_size;
 }
 
 static struct request_check check_request(struct connection *c, const char *method, const char *version)
@@ -80,13 +80,13 @@ static struct request_check check_request(struct connection *c, const char *meth
 	request_check_piece(&s, str_from(method), strlen(" "));
 	request_check_piece(&s, c->target, strlen(" "));
 	request_check_piece(&s, str_from(version), strlen("\r\n"));
-	MHD_get_connection_values_n(c->connection, MHD_HEADER_KIND, scrutinize_header, &s);
+	MHD_get_connection_values_n(c->mhd, MHD_HEADER_KIND, check_header, &s);
 	if (s.next)
 		request_check_piece(&s, (struct str){end_of_header(c, method), 0}, 0);
 	return s;
 }
 
-static struct reply *too_many(void)
+static struct reply *make_busy_reply(void)
 {
 	struct reply *r = reply_text(503, "503 Service Unavailable: too many ask for this");
 	reply_header(r, "Cache-Control", "no-store");
@@ -94,115 +94,115 @@ static struct reply *too_many(void)
 	return r;
 }
 
-// Of a client that sleeps. Where the lane takes no more, that is the answer.
-static void submit(struct connection *c, struct worker_pool *lane, thread_pool_fn *job)
+// Of a client that sleeps. Where the pool takes no more, that is the answer.
+static void submit_job(struct connection *c, struct worker_pool *pool, thread_pool_fn *job)
 {
-	if (worker_pool_submit(lane, c->peer, job, c))
+	if (worker_pool_submit(pool, c->peer, job, c))
 		return;
-	c->reply = too_many();
+	c->reply = make_busy_reply();
 	connection_resume(c);
 }
 
 // False where the server is stopping.
-static bool sleep_on_worker(struct connection *c, struct worker_pool *lane, thread_pool_fn *job)
+static bool suspend_for_worker(struct connection *c, struct worker_pool *pool, thread_pool_fn *job)
 {
-	if (!connections_sleep(c->clients, &c->link))
+	if (!connections_suspend(c->connections, &c->link))
 		return false;
-	MHD_suspend_connection(c->connection);
-	submit(c, lane, job);
+	MHD_suspend_connection(c->mhd);
+	submit_job(c, pool, job);
 	return true;
 }
 
-static bool sleeps(struct connection *c)
+static bool is_suspended(struct connection *c)
 {
-	return MHD_get_connection_info(c->connection, MHD_CONNECTION_INFO_CONNECTION_SUSPENDED)->suspended == MHD_YES;
+	return MHD_get_connection_info(c->mhd, MHD_CONNECTION_INFO_CONNECTION_SUSPENDED)->suspended == MHD_YES;
 }
 
 // --- bodies ---
 
-static void feed_job(void *job)
+static void feed_body_job(void *job)
 {
 	struct connection *c = job;
 	request_body_feed(c->body);
-	connections_await(&c->link);
+	connections_await_bytes(&c->link);
 	connection_resume(c);
 }
 
-static void end_job(void *job)
+static void end_body_job(void *job)
 {
 	struct connection *c = job;
 	request_body_end(c->body);
 	connection_resume(c);
 }
 
-static void free_job(void *job)
+static void free_body_job(void *job)
 {
-	body_free(job);
+	request_body_free(job);
 }
 
-// A receiver has files to remove: that is work.
+// A handler has files to remove: that is work.
 static void drop_body(struct connection *c)
 {
 	struct request_body *b = STEAL_PTR(c->body);
-	if (b && b->receiver)
-		lane_submit_always(b->lane, free_job, b);
+	if (b && b->handler)
+		worker_pool_submit_always(b->pool, free_body_job, b);
 	else
-		body_free(b);
+		request_body_free(b);
 }
 
 static enum MHD_Result begin_body(struct connection *c, const struct request *r, const struct request_check *s)
 {
 	const struct http_options *o = &c->http->options;
-	struct worker_pool *lane = worker_pools_pick(c->http->receivers, o->lane(o->ctx, r));
+	struct worker_pool *pool = worker_pools_pick(c->http->body_pools, o->pool(o->ctx, r));
 	struct reply *refusal = NULL;
-	c->body = body_open(lane, o->connections / LANE_SHARE + 1, o->receive, o->ctx, r, s, &refusal);
+	c->body = request_body_open(pool, o->connections / POOL_SHARE + 1, o->receive, o->ctx, r, s, &refusal);
 	if (!c->body)
 		return send_reply(c, refusal);
-	connections_await(&c->link);
+	connections_await_bytes(&c->link);
 	return MHD_YES;
 }
 
 // Within one call the library may offer the next piece to a connection that sleeps: a worker has the body then.
-static enum MHD_Result take_bytes(struct connection *c, const char *bytes, size_t *len)
+static enum MHD_Result add_bytes(struct connection *c, const char *bytes, size_t *len)
 {
 	if (!c->body)
 		return MHD_NO;
-	if (sleeps(c))
+	if (is_suspended(c))
 		return MHD_YES;
 	*len -= request_body_add(c->body, (struct str){bytes, *len});
-	if (request_body_is_hopeless(c->body))
+	if (request_body_is_past_limit(c->body))
 		return MHD_NO;
 	if (request_body_has_progress(c->body))
-		connections_await(&c->link);
+		connections_await_bytes(&c->link);
 	if (!request_body_is_full(c->body))
 		return MHD_YES;
-	return sleep_on_worker(c, c->body->lane, feed_job) ? MHD_YES : MHD_NO;
+	return suspend_for_worker(c, c->body->pool, feed_body_job) ? MHD_YES : MHD_NO;
 }
 
 static enum MHD_Result end_body(struct connection *c)
 {
 	if (!c->body->reply)
-		return sleep_on_worker(c, c->body->lane, end_job) ? MHD_YES : MHD_NO;
-	connections_work(&c->link);
+		return suspend_for_worker(c, c->body->pool, end_body_job) ? MHD_YES : MHD_NO;
+	connections_end_wait(&c->link);
 	return send_reply(c, request_body_reply(c->body));
 }
 
 // --- answers ---
 
-static void work_job(void *job);
+static void worker_job(void *job);
 
-static void submit_work(struct connection *c)
+static void submit_worker_job(struct connection *c)
 {
 	struct http *h = c->http;
-	submit(c, worker_pools_pick(h->workers, h->options.lane(h->options.ctx, &c->request)), work_job);
+	submit_job(c, worker_pools_pick(h->worker_pools, h->options.pool(h->options.ctx, &c->request)), worker_job);
 }
 
 // nginx's word for a client who has closed the connection: it counts in no rate of our errors.
-static void work_again(struct continuation *w)
+static void resume_worker_job(struct continuation *w)
 {
 	struct connection *c = connection_of_continuation(w);
 	if (!continuation_has_left(w)) {
-		submit_work(c);
+		submit_worker_job(c);
 		return;
 	}
 	c->reply = reply_text(499, "499 Client Closed Request");
@@ -210,10 +210,10 @@ static void work_again(struct continuation *w)
 }
 
 // Where there is no reply yet, somebody else has it by now: it is not ours to touch.
-static void work_job(void *job)
+static void worker_job(void *job)
 {
 	struct connection *c = job;
-	c->continuation.resume = work_again;
+	c->continuation.resume = resume_worker_job;
 	struct reply *reply = c->http->options.handle_worker(c->http->options.ctx, &c->request, &c->continuation);
 	if (!reply)
 		return;
@@ -221,7 +221,7 @@ static void work_job(void *job)
 	connection_resume(c);
 }
 
-static enum MHD_Result answer(struct connection *c, const char *url, const char *method)
+static enum MHD_Result answer_request(struct connection *c, const char *url, const char *method)
 {
 	struct http *h = c->http;
 	if (c->reply) // a worker has answered, and woke us
@@ -232,13 +232,14 @@ static enum MHD_Result answer(struct connection *c, const char *url, const char 
 	struct reply *reply = h->options.handle_inline(h->options.ctx, &c->request);
 	if (reply)
 		return send_reply(c, reply);
-	if (sleep_on_worker(c, worker_pools_pick(h->workers, h->options.lane(h->options.ctx, &c->request)), work_job))
+	if (suspend_for_worker(c, worker_pools_pick(h->worker_pools, h->options.pool(h->options.ctx, &c->request)),
+		    worker_job))
 		return MHD_YES;
 	return send_reply(c, reply_text(503, "503 Service Unavailable: the server is stopping"));
 }
 
 // When the header is there. An answer now ends the connection, so what follows is never taken for a request.
-static enum MHD_Result begin(struct connection *c, const char *url, const char *method, const char *version)
+static enum MHD_Result begin_request(struct connection *c, const char *url, const char *method, const char *version)
 {
 	struct request_check s = check_request(c, method, version);
 	enum method m = request_method(method);
@@ -251,7 +252,7 @@ static enum MHD_Result begin(struct connection *c, const char *url, const char *
 	return begin_body(c, &r, &s);
 }
 
-static struct connection *client_of(struct MHD_Connection *connection)
+static struct connection *connection_of(struct MHD_Connection *connection)
 {
 	return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
 }
@@ -264,17 +265,17 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, 
 	(void)ctx;
 	struct connection *c = *state;
 	if (c && *len)
-		return take_bytes(c, bytes, len);
+		return add_bytes(c, bytes, len);
 	if (c)
-		return c->body && !c->reply ? end_body(c) : answer(c, url, method);
-	c = client_of(connection);
+		return c->body && !c->reply ? end_body(c) : answer_request(c, url, method);
+	c = connection_of(connection);
 	if (!c)
 		return MHD_NO;
 	*state = c;
-	connections_begin(&c->link);
+	connections_begin_request(&c->link);
 	if (c->http->options.access_log)
 		accesslog_note(&c->line, method, version);
-	return begin(c, url, method, version);
+	return begin_request(c, url, method, version);
 }
 
 // --- connections ---
@@ -282,7 +283,7 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, 
 static void *on_uri(void *ctx, const char *uri, struct MHD_Connection *connection)
 {
 	(void)ctx;
-	struct connection *c = client_of(connection);
+	struct connection *c = connection_of(connection);
 	if (!c)
 		return NULL;
 	c->target = str_from(uri);
@@ -299,14 +300,14 @@ static void log_request(struct connection *c)
 			.method = c->line.method,
 			.uri = c->line.uri.data,
 			.version = c->line.version,
-			.user_agent = MHD_lookup_connection_value(c->connection, MHD_HEADER_KIND, "User-Agent"),
+			.user_agent = MHD_lookup_connection_value(c->mhd, MHD_HEADER_KIND, "User-Agent"),
 			.status = c->reply->status,
 			.bytes = c->reply->length,
 		});
 }
 
 // Of the body; what was cut off counts as nothing.
-static uint64_t sent(const struct connection *c, enum MHD_RequestTerminationCode how)
+static uint64_t count_sent(const struct connection *c, enum MHD_RequestTerminationCode how)
 {
 	return how == MHD_REQUEST_TERMINATED_COMPLETED_OK && c->request.method != METHOD_HEAD ? c->reply->length : 0;
 }
@@ -322,13 +323,13 @@ static void on_completed(void *ctx, struct MHD_Connection *connection, void **st
 		download_counter_raise(c->reply->count);
 	if (c->reply && c->http->options.access_log)
 		log_request(c);
-	if (c->reply && c->http->options.done)
-		c->http->options.done(c->http->options.ctx, c->target, c->reply->status, sent(c, how));
+	if (c->reply && c->http->options.on_answered)
+		c->http->options.on_answered(c->http->options.ctx, c->target, c->reply->status, count_sent(c, how));
 	drop_body(c);
 	reply_unref(c->reply);
 	c->reply = NULL;
 	request_release(&c->request);
-	connections_end(c->clients, &c->link);
+	connections_end_request(c->connections, &c->link);
 }
 
 static void on_connection(void *ctx, struct MHD_Connection *connection, void **context,
@@ -338,17 +339,17 @@ static void on_connection(void *ctx, struct MHD_Connection *connection, void **c
 	if (what == MHD_CONNECTION_NOTIFY_STARTED) {
 		struct connection *c = xcalloc(1, sizeof(*c));
 		c->http = h;
-		c->clients = h->clients;
-		c->connection = connection;
+		c->connections = h->connections;
+		c->mhd = connection;
 		accesslog_line_init(&c->line);
 		listen_peer(MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr,
 			c->peer);
-		connections_add(h->clients, &c->link,
+		connections_add(h->connections, &c->link,
 			MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd);
 		*context = c;
 	} else if (*context) {
 		struct connection *c = *context;
-		connections_remove(h->clients, &c->link);
+		connections_remove(h->connections, &c->link);
 		accesslog_line_release(&c->line);
 		free(c);
 		*context = NULL;
@@ -398,7 +399,7 @@ static struct MHD_Daemon *start_daemon(struct http *h)
 		o->tls ? MHD_OPTION_END : MHD_OPTION_LISTEN_SOCKET, o->socket, MHD_OPTION_END);
 }
 
-static bool adopt(void *ctx, int fd, const struct sockaddr *addr, socklen_t len)
+static bool adopt_connection(void *ctx, int fd, const struct sockaddr *addr, socklen_t len)
 {
 	struct http *h = ctx;
 	unsigned loops = h->options.threads ? h->options.threads : 1;
@@ -414,7 +415,7 @@ static struct tls_handshakes *start_handshakes(struct http *h)
 		.connections = o->connections,
 		.timeout = o->timeout,
 		.threads = o->threads ? o->threads : 1,
-		.adopt = adopt,
+		.adopt = adopt_connection,
 		.ctx = h,
 	};
 	return tls_handshakes_start(&how);
@@ -422,9 +423,9 @@ static struct tls_handshakes *start_handshakes(struct http *h)
 
 static void http_free(struct http *h)
 {
-	worker_pools_free(h->workers);
-	worker_pools_free(h->receivers);
-	connections_free(h->clients);
+	worker_pools_free(h->worker_pools);
+	worker_pools_free(h->body_pools);
+	connections_free(h->connections);
 	free(h->url);
 	free(h);
 }
@@ -437,9 +438,9 @@ struct http *http_start(const struct http_options *options, struct err *e)
 	h->options = *options;
 	h->options.connections = listen_limit(options->connections, options->tls ? TLS_SOCKETS : 1);
 	h->url = xstrdup(options->url);
-	h->clients = connections_new(options->timeout, options->looked, options->ctx);
-	h->workers = worker_pools_new("work");
-	h->receivers = worker_pools_new("receive");
+	h->connections = connections_new(options->timeout, options->on_checked, options->ctx);
+	h->worker_pools = worker_pools_new("work");
+	h->body_pools = worker_pools_new("receive");
 	h->daemon = start_daemon(h);
 	if (!h->daemon) {
 		err_set(e, ERR_NET, "cannot serve on %s", options->url);
@@ -458,7 +459,7 @@ const char *http_url(const struct http *h)
 
 // Connections are refused from here on. The library's threads may still hold the socket against their epoll, and abort
 // where it is closed: that is for later.
-static int refuse(struct http *h)
+static int stop_accepting(struct http *h)
 {
 	if (h->handshakes) {
 		tls_handshakes_quiesce(h->handshakes);
@@ -474,11 +475,11 @@ void http_stop(struct http *h, unsigned grace)
 	if (!h)
 		return;
 	int64_t ends_at = clock_ms() + 1000 * (int64_t)grace;
-	CLEANUP(mem_close) int fd UNUSED = refuse(h); // closed at the end
-	connections_drain(h->clients, grace);
-	if (h->options.give_up)
-		h->options.give_up(h->options.ctx);
-	connections_rouse(h->clients);
+	CLEANUP(mem_close) int fd UNUSED = stop_accepting(h); // closed at the end
+	connections_drain(h->connections, grace);
+	if (h->options.cancel)
+		h->options.cancel(h->options.ctx);
+	connections_await_resumed(h->connections);
 	MHD_stop_daemon(h->daemon);
 	int64_t left = ends_at - clock_ms();
 	tls_handshakes_free(h->handshakes, left > 0 ? (unsigned)left : 0);

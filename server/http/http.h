@@ -26,19 +26,19 @@ struct http_options {
 	// NULL: what the answer needs is not there yet. Again is woken when it is, and the request is worked at once more;
 	// whoever keeps again lets go of all else first.
 	struct reply *(*handle_worker)(void *ctx, const struct request *request, struct continuation *continuation);
-	void (*looked)(
+	void (*on_checked)(
 		void *ctx); // about once a second, when waiters know whether their clients have left. NULL: nobody waits
-	void (*give_up)(void
+	void (*cancel)(void
 			*ctx); // the server stops: who waits is to be woken, now and from now on. NULL: nobody waits
 	// Runs on the event loop when the header of a request that is neither GET nor HEAD is there, and must not
 	// block: who takes the body of a POST; NULL, and *refusal (handed over), where nobody does, as of all other
 	// methods. The request does not outlive the call. A client who asks with Expect is refused before he sends
 	// his body; of others it is read first, or they would not read the answer.
 	struct body_handler *(*receive)(void *ctx, const struct request *request, struct reply **refusal);
-	unsigned (*lane)(void *ctx, const struct request *request); // whose workers do it: any number.
+	unsigned (*pool)(void *ctx, const struct request *request); // whose workers do it: any number.
 								    // Bodies have lanes of their own
 	// A request was answered; target is as it was sent. On the event loop. NULL: nobody wants to know.
-	void (*done)(void *ctx, struct str target, unsigned status, uint64_t bytes);
+	void (*on_answered)(void *ctx, struct str target, unsigned status, uint64_t bytes);
 	void *ctx;
 };
 

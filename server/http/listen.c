@@ -25,7 +25,7 @@ enum {
 
 static const char unix_scheme[] = "unix:";
 
-static int start(int family, const struct sockaddr *addr, socklen_t len, const char *text, struct err *e)
+static int bind_socket(int family, const struct sockaddr *addr, socklen_t len, const char *text, struct err *e)
 {
 	int on = 1;
 	CLEANUP(mem_close) int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -45,21 +45,21 @@ int listen_begin(int socket, const char *url, struct err *e)
 
 // The folder that holds a socket, and the socket's address seen from it: neither may be led elsewhere by a link that
 // another account put there.
-struct place {
+struct socket_file {
 	int folder;
 	char *name;
 	struct sockaddr_un addr;
 };
 
-static void place_release(struct place *p)
+static void socket_file_release(struct socket_file *p)
 {
 	mem_close(&p->folder);
 	free(p->name);
 }
 
-static int target_dir_open(struct place *p, const char *path, struct err *e)
+static int socket_file_open(struct socket_file *p, const char *path, struct err *e)
 {
-	*p = (struct place){.addr = {.sun_family = AF_UNIX}};
+	*p = (struct socket_file){.addr = {.sun_family = AF_UNIX}};
 	p->folder = safefile_parent(path, false, &p->name, e);
 	if (p->folder < 0)
 		return err_prefix(e, "cannot listen on ");
@@ -69,7 +69,7 @@ static int target_dir_open(struct place *p, const char *path, struct err *e)
 	return 0;
 }
 
-static bool is_socket(const struct place *p)
+static bool is_socket_file(const struct socket_file *p)
 {
 	struct stat st;
 	return fstatat(p->folder, p->name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISSOCK(st.st_mode);
@@ -78,14 +78,14 @@ static bool is_socket(const struct place *p)
 void listen_end(const char *url)
 {
 	struct err ignored = ERR_INIT;
-	CLEANUP(place_release) struct place p = {.folder = -1};
+	CLEANUP(socket_file_release) struct socket_file p = {.folder = -1};
 	if (strncmp(url, unix_scheme, strlen(unix_scheme)) == 0 &&
-		target_dir_open(&p, url + strlen(unix_scheme), &ignored) == 0 && is_socket(&p))
+		socket_file_open(&p, url + strlen(unix_scheme), &ignored) == 0 && is_socket_file(&p))
 		unlinkat(p.folder, p.name, 0);
 }
 
 // A socket file that a dead server left would be in the way for ever; one that answers is another server's.
-static int remove_dead_socket(const struct place *p, const char *path, struct err *e)
+static int remove_dead_socket(const struct socket_file *p, const char *path, struct err *e)
 {
 	struct stat st;
 	if (fstatat(p->folder, p->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
@@ -100,7 +100,7 @@ static int remove_dead_socket(const struct place *p, const char *path, struct er
 }
 
 // Its folder says who may come. What has the name now must be what was bound.
-static int open_for_all(const struct place *p, const char *path, struct err *e)
+static int allow_all_users(const struct socket_file *p, const char *path, struct err *e)
 {
 	struct stat st;
 	char link[64];
@@ -113,22 +113,22 @@ static int open_for_all(const struct place *p, const char *path, struct err *e)
 	return chmod(link, 0666) < 0 ? err_errno(e, ERR_NET, "cannot open %s for all", path) : 0;
 }
 
-static int open_unix(const char *path, char **url, struct err *e)
+static int open_unix_socket(const char *path, char **url, struct err *e)
 {
-	CLEANUP(place_release) struct place p = {.folder = -1};
+	CLEANUP(socket_file_release) struct socket_file p = {.folder = -1};
 	if (!*path || strlen(path) >= sizeof(p.addr.sun_path))
 		return err_set(e, ERR_USAGE, "unix:%s: a path of 1 to %zu bytes is wanted", path,
 			sizeof(p.addr.sun_path) - 1);
-	if (target_dir_open(&p, path, e) < 0 || remove_dead_socket(&p, path, e) < 0)
+	if (socket_file_open(&p, path, e) < 0 || remove_dead_socket(&p, path, e) < 0)
 		return -1;
-	CLEANUP(mem_close) int fd = start(AF_UNIX, (const struct sockaddr *)&p.addr, sizeof(p.addr), path, e);
-	if (fd < 0 || open_for_all(&p, path, e) < 0)
+	CLEANUP(mem_close) int fd = bind_socket(AF_UNIX, (const struct sockaddr *)&p.addr, sizeof(p.addr), path, e);
+	if (fd < 0 || allow_all_users(&p, path, e) < 0)
 		return -1;
 	*url = xasprintf("%s%s", unix_scheme, path);
 	return mem_steal_fd(&fd);
 }
 
-static char *url_of(int fd)
+static char *make_url(int fd)
 {
 	struct sockaddr_storage addr;
 	socklen_t len = sizeof(addr);
@@ -149,7 +149,7 @@ static bool is_port(struct str s)
 }
 
 // "[::1]:80" or "127.0.0.1:80": the host without brackets, the port behind the last colon.
-static bool split(struct str text, struct str *host, struct str *port)
+static bool split_address(struct str text, struct str *host, struct str *port)
 {
 	long colon = str_rfind(text, ':');
 	if (colon < 0)
@@ -173,8 +173,8 @@ int listen_open(const char *text, char **url, struct err *e)
 {
 	struct str host, port;
 	if (strncmp(text, unix_scheme, strlen(unix_scheme)) == 0)
-		return open_unix(text + strlen(unix_scheme), url, e);
-	if (!split(str_from(text), &host, &port))
+		return open_unix_socket(text + strlen(unix_scheme), url, e);
+	if (!split_address(str_from(text), &host, &port))
 		return err_set(e, ERR_USAGE, "%s: ADDR:PORT, [V6]:PORT or unix:PATH is wanted", text);
 	CLEANUP(mem_free) char *name = xstrndup(host.ptr, host.len);
 	CLEANUP(mem_free) char *service = xstrndup(port.ptr, port.len);
@@ -183,9 +183,9 @@ int listen_open(const char *text, char **url, struct err *e)
 	int code = getaddrinfo(name, service, &hints, &list);
 	if (code != 0)
 		return err_set(e, ERR_USAGE, "%s: %s", text, gai_strerror(code));
-	int fd = start(list->ai_family, list->ai_addr, list->ai_addrlen, text, e);
+	int fd = bind_socket(list->ai_family, list->ai_addr, list->ai_addrlen, text, e);
 	if (fd >= 0)
-		*url = url_of(fd);
+		*url = make_url(fd);
 	return fd;
 }
 

@@ -20,7 +20,7 @@ enum {
 // Of latencies, in milliseconds; the last bucket has no bound.
 static const int64_t bound_ms[BOUNDS] = {10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000};
 
-struct shard {
+struct metrics_shard {
 	_Alignas(64) _Atomic uint64_t metric[METRIC_COUNT];
 	_Atomic uint64_t bytes[ROUTE_COUNT];
 	_Atomic uint32_t requests[ROUTE_COUNT][STATUSES];
@@ -29,7 +29,7 @@ struct shard {
 };
 
 struct metrics {
-	struct shard *shard;
+	struct metrics_shard *shard;
 	_Atomic unsigned next;
 };
 
@@ -60,7 +60,7 @@ static const char *const route_name[ROUTE_COUNT] = {"simple", "file", "upstream-
 struct metrics *metrics_new(void)
 {
 	struct metrics *m = xcalloc(1, sizeof(*m));
-	m->shard = aligned_alloc(_Alignof(struct shard), SHARDS * sizeof(*m->shard));
+	m->shard = aligned_alloc(_Alignof(struct metrics_shard), SHARDS * sizeof(*m->shard));
 	if (!m->shard)
 		abort(); // out of memory
 	memset(m->shard, 0, SHARDS * sizeof(*m->shard));
@@ -75,7 +75,7 @@ void metrics_free(struct metrics *m)
 	free(m);
 }
 
-static struct shard *mine(struct metrics *m)
+static struct metrics_shard *shard_of_thread(struct metrics *m)
 {
 	static _Thread_local unsigned place; // 0: none yet
 	if (!place)
@@ -86,7 +86,7 @@ static struct shard *mine(struct metrics *m)
 void metrics_add(struct metrics *m, enum metric metric, uint64_t n)
 {
 	if (m)
-		atomic_fetch_add_explicit(&mine(m)->metric[metric], n, memory_order_relaxed);
+		atomic_fetch_add_explicit(&shard_of_thread(m)->metric[metric], n, memory_order_relaxed);
 }
 
 static enum metric_route route_of(struct str target)
@@ -111,7 +111,7 @@ void metrics_request(struct metrics *m, struct str target, unsigned status, uint
 {
 	if (!m || status < FIRST_STATUS || status >= FIRST_STATUS + STATUSES)
 		return;
-	struct shard *s = mine(m);
+	struct metrics_shard *s = shard_of_thread(m);
 	enum metric_route route = route_of(target);
 	atomic_fetch_add_explicit(&s->requests[route][status - FIRST_STATUS], 1, memory_order_relaxed);
 	atomic_fetch_add_explicit(&s->bytes[route], bytes, memory_order_relaxed);
@@ -123,7 +123,7 @@ void metrics_upstream(struct metrics *m, unsigned result, bool is_unchanged, int
 {
 	if (!m)
 		return;
-	struct shard *s = mine(m);
+	struct metrics_shard *s = shard_of_thread(m);
 	size_t i = 0;
 	while (i < BOUNDS && milliseconds > bound_ms[i])
 		i++;
@@ -139,7 +139,7 @@ void metrics_head(struct buf *out, const char *name, const char *type, const cha
 	buf_printf(out, "# HELP wheelcache_%s %s\n# TYPE wheelcache_%s %s\n", name, help, name, type);
 }
 
-static void put_value(struct buf *out, const char *value)
+static void put_label_value(struct buf *out, const char *value)
 {
 	for (; *value; value++) {
 		if (*value == '\\' || *value == '"')
@@ -156,14 +156,14 @@ void metrics_line(struct buf *out, const char *name, const char *const *labels, 
 	buf_printf(out, "wheelcache_%s", name);
 	for (size_t i = 0; labels && labels[i]; i += 2) {
 		buf_printf(out, "%s%s=\"", i ? "," : "{", labels[i]);
-		put_value(out, labels[i + 1]);
+		put_label_value(out, labels[i + 1]);
 		buf_putc(out, '"');
 	}
 	buf_printf(out, "%s %.15g\n", labels && labels[0] ? "}" : "", value);
 }
 
 // The sum of a number over all shards: offset is its place in one.
-static uint64_t sum(const struct metrics *m, size_t offset)
+static uint64_t sum_shards(const struct metrics *m, size_t offset)
 {
 	uint64_t n = 0;
 	for (size_t i = 0; i < SHARDS; i++)
@@ -190,7 +190,7 @@ static void write_requests(const struct metrics *m, struct buf *out)
 	for (size_t route = 0; route < ROUTE_COUNT; route++) {
 		const char *const labels[] = {"route", route_name[route], NULL};
 		metrics_line(out, "http_response_bytes_total", labels,
-			(double)sum(m, offsetof(struct shard, bytes) + route * sizeof(uint64_t)));
+			(double)sum_shards(m, offsetof(struct metrics_shard, bytes) + route * sizeof(uint64_t)));
 	}
 }
 
@@ -203,7 +203,7 @@ static void write_upstream(const struct metrics *m, struct buf *out)
 		const char *const labels[] = {"result", i == UNCHANGED ? "unchanged" : upstream_result_name[i], NULL};
 		if (i != UPSTREAM_NEVER_ASKED)
 			metrics_line(out, "upstream_requests_total", labels,
-				(double)sum(m, offsetof(struct shard, upstream) + i * sizeof(uint64_t)));
+				(double)sum_shards(m, offsetof(struct metrics_shard, upstream) + i * sizeof(uint64_t)));
 	}
 	metrics_head(out, "upstream_request_duration_seconds", "histogram",
 		"How long it took, with all that was tried again.");
@@ -211,11 +211,11 @@ static void write_upstream(const struct metrics *m, struct buf *out)
 		CLEANUP(mem_free)
 		char *text = i < BOUNDS ? xasprintf("%g", (double)bound_ms[i] / 1000) : xstrdup("+Inf");
 		const char *const labels[] = {"le", text, NULL};
-		count += sum(m, offsetof(struct shard, latency) + i * sizeof(uint64_t));
+		count += sum_shards(m, offsetof(struct metrics_shard, latency) + i * sizeof(uint64_t));
 		metrics_line(out, "upstream_request_duration_seconds_bucket", labels, (double)count);
 	}
 	metrics_line(out, "upstream_request_duration_seconds_sum", NULL,
-		(double)sum(m, offsetof(struct shard, latency_ms)) / 1000);
+		(double)sum_shards(m, offsetof(struct metrics_shard, latency_ms)) / 1000);
 	metrics_line(out, "upstream_request_duration_seconds_count", NULL, (double)count);
 }
 
@@ -224,13 +224,14 @@ void metrics_write(struct metrics *m, struct buf *out)
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
 		metrics_head(out, about[i].name, "counter", about[i].help);
 		metrics_line(out, about[i].name, NULL,
-			(double)sum(m, offsetof(struct shard, metric) + i * sizeof(uint64_t)));
+			(double)sum_shards(m, offsetof(struct metrics_shard, metric) + i * sizeof(uint64_t)));
 	}
 	write_requests(m, out);
 	write_upstream(m, out);
 	metrics_head(out, "upstream_saved_bytes", "gauge",
 		"Bytes of upstream's files that clients got, less those that came from upstream.");
 	metrics_line(out, "upstream_saved_bytes", NULL,
-		(double)sum(m, offsetof(struct shard, metric) + METRIC_SENT_BYTES * sizeof(uint64_t)) -
-			(double)sum(m, offsetof(struct shard, metric) + METRIC_FETCHED_BYTES * sizeof(uint64_t)));
+		(double)sum_shards(m, offsetof(struct metrics_shard, metric) + METRIC_SENT_BYTES * sizeof(uint64_t)) -
+			(double)sum_shards(m,
+				offsetof(struct metrics_shard, metric) + METRIC_FETCHED_BYTES * sizeof(uint64_t)));
 }

@@ -7,17 +7,17 @@
 
 enum { STREAM_BLOCK = 1 << 16 };
 
-static void drop_blob(void *blob)
+static void unref_blob(void *blob)
 {
 	blob_unref(blob);
 }
 
-static void drop_prepared(void *prepared)
+static void destroy_prepared(void *prepared)
 {
 	MHD_destroy_response(prepared);
 }
 
-static struct MHD_Response *checked(struct MHD_Response *m)
+static struct MHD_Response *require_response(struct MHD_Response *m)
 {
 	if (!m)
 		abort(); // out of memory
@@ -27,17 +27,17 @@ static struct MHD_Response *checked(struct MHD_Response *m)
 static struct MHD_Response *prepare_body(const struct reply *r)
 {
 	if (!r->body || r->length == 0)
-		return checked(MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT));
+		return require_response(MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT));
 	// libmicrohttpd only reads it, but its parameter is not const.
 	union {
 		const char *ours;
 		void *theirs;
 	} bytes = {.ours = blob_view(r->body).ptr + r->offset};
-	return checked(MHD_create_response_from_buffer_with_free_callback_cls((size_t)r->length, bytes.theirs,
-		drop_blob, blob_ref(r->body)));
+	return require_response(MHD_create_response_from_buffer_with_free_callback_cls((size_t)r->length, bytes.theirs,
+		unref_blob, blob_ref(r->body)));
 }
 
-static struct MHD_Response *dress(struct MHD_Response *m, const struct reply *r)
+static struct MHD_Response *add_headers(struct MHD_Response *m, const struct reply *r)
 {
 	if (r->type)
 		MHD_add_response_header(m, MHD_HTTP_HEADER_CONTENT_TYPE, r->type);
@@ -50,21 +50,21 @@ static struct MHD_Response *dress(struct MHD_Response *m, const struct reply *r)
 
 // Made at the first sending and kept with the reply: a page that is sent again costs no formatting. Several event loops
 // may do so at once: only the first may write. It owns a part of the reply, so whoever frees that sees what it wrote.
-static struct MHD_Response *prepared(struct reply *r)
+static struct MHD_Response *prepare_response(struct reply *r)
 {
 	void *kept = atomic_load_explicit(&r->prepared, memory_order_acquire);
 	if (kept)
 		return kept;
-	struct MHD_Response *mine = dress(prepare_body(r), r);
+	struct MHD_Response *mine = add_headers(prepare_body(r), r);
 	if (!atomic_compare_exchange_strong(&r->prepared, &kept, mine)) {
 		MHD_destroy_response(mine);
 		return kept;
 	}
-	r->prepared_free = drop_prepared;
+	r->prepared_free = destroy_prepared;
 	return mine;
 }
 
-static void wake(struct continuation *w)
+static void resume_connection(struct continuation *w)
 {
 	connection_resume(connection_of_continuation(w));
 }
@@ -77,10 +77,10 @@ static ssize_t read_stream(void *ctx, uint64_t at, char *out, size_t room)
 	if (n > 0)
 		return n;
 	if (n < 0 || atomic_load_explicit(&c->link.has_left, memory_order_relaxed) ||
-		!connections_sleep(c->clients, &c->link))
+		!connections_suspend(c->connections, &c->link))
 		return MHD_CONTENT_READER_END_WITH_ERROR;
-	MHD_suspend_connection(c->connection);
-	c->continuation.resume = wake;
+	MHD_suspend_connection(c->mhd);
+	c->continuation.resume = resume_connection;
 	s->ops->await(s, at, &c->continuation);
 	return 0;
 }
@@ -89,10 +89,10 @@ bool mhd_response_queue(struct connection *c)
 {
 	struct reply *r = c->reply;
 	if (!r->stream)
-		return MHD_queue_response(c->connection, r->status, prepared(r)) == MHD_YES;
+		return MHD_queue_response(c->mhd, r->status, prepare_response(r)) == MHD_YES;
 	struct MHD_Response *m =
-		checked(MHD_create_response_from_callback(r->length, STREAM_BLOCK, read_stream, c, NULL));
-	enum MHD_Result result = MHD_queue_response(c->connection, r->status, dress(m, r));
+		require_response(MHD_create_response_from_callback(r->length, STREAM_BLOCK, read_stream, c, NULL));
+	enum MHD_Result result = MHD_queue_response(c->mhd, r->status, add_headers(m, r));
 	MHD_destroy_response(m);
 	return result == MHD_YES;
 }

@@ -8,18 +8,18 @@ enum {
 	BUSY_SECONDS = 5,             // until a client may try again
 };
 
-static struct body_handler *find_receiver(struct worker_pool *lane, unsigned most, request_body_receive_fn *receive,
+static struct body_handler *find_handler(struct worker_pool *pool, unsigned most, request_body_receive_fn *receive,
 	void *ctx, const struct request *r, struct reply **refusal)
 {
-	if (!worker_pool_enter(lane, most)) {
+	if (!worker_pool_enter(pool, most)) {
 		*refusal = reply_text(503, "503 Service Unavailable: %u uploads are under way there", most);
 		reply_header(*refusal, "Retry-After", "%d", BUSY_SECONDS);
 		return NULL;
 	}
-	struct body_handler *receiver = receive(ctx, r, refusal);
-	if (!receiver)
-		worker_pool_leave(lane);
-	return receiver;
+	struct body_handler *handler = receive(ctx, r, refusal);
+	if (!handler)
+		worker_pool_leave(pool);
+	return handler;
 }
 
 // An answer before the body ends the connection, and what the client has sent meanwhile resets it: he may never see the
@@ -30,35 +30,35 @@ static bool is_refused_at_once(const struct request *r, const struct request_che
 	       request_content_length(r) > LIMIT_BODY_DISCARDED;
 }
 
-struct request_body *body_open(struct worker_pool *lane, unsigned most, request_body_receive_fn *receive, void *ctx,
-	const struct request *r, const struct request_check *s, struct reply **refusal)
+struct request_body *request_body_open(struct worker_pool *pool, unsigned most, request_body_receive_fn *receive,
+	void *ctx, const struct request *r, const struct request_check *s, struct reply **refusal)
 {
-	struct body_handler *receiver = find_receiver(lane, most, receive, ctx, r, refusal);
-	if (!receiver && is_refused_at_once(r, s))
+	struct body_handler *handler = find_handler(pool, most, receive, ctx, r, refusal);
+	if (!handler && is_refused_at_once(r, s))
 		return NULL;
 	struct request_body *b = xcalloc(1, sizeof(*b));
-	b->lane = lane;
-	b->receiver = receiver;
-	b->reply = receiver ? NULL : *refusal;
-	b->must_close = !receiver || s->codings;
+	b->pool = pool;
+	b->handler = handler;
+	b->reply = handler ? NULL : *refusal;
+	b->must_close = !handler || s->codings;
 	buf_init(&b->bytes, ROOM);
 	return b;
 }
 
-static void free_receiver(struct request_body *b)
+static void free_handler(struct request_body *b)
 {
-	if (!b->receiver)
+	if (!b->handler)
 		return;
-	b->receiver->ops->free(b->receiver);
-	b->receiver = NULL;
-	worker_pool_leave(b->lane);
+	b->handler->ops->free(b->handler);
+	b->handler = NULL;
+	worker_pool_leave(b->pool);
 }
 
-void body_free(struct request_body *b)
+void request_body_free(struct request_body *b)
 {
 	if (!b)
 		return;
-	free_receiver(b);
+	free_handler(b);
 	reply_unref(b->reply);
 	buf_release(&b->bytes);
 	free(b);
@@ -67,8 +67,8 @@ void body_free(struct request_body *b)
 size_t request_body_add(struct request_body *b, struct str bytes)
 {
 	size_t room = ROOM - b->bytes.len;
-	size_t len = bytes.len < room || !b->receiver ? bytes.len : room;
-	if (b->receiver)
+	size_t len = bytes.len < room || !b->handler ? bytes.len : room;
+	if (b->handler)
 		buf_add(&b->bytes, bytes.ptr, len);
 	else
 		b->discarded += len;
@@ -81,7 +81,7 @@ bool request_body_is_full(const struct request_body *b)
 	return b->bytes.len == ROOM;
 }
 
-bool request_body_is_hopeless(const struct request_body *b)
+bool request_body_is_past_limit(const struct request_body *b)
 {
 	return b->discarded > LIMIT_BODY_DISCARDED;
 }
@@ -99,23 +99,23 @@ struct reply *request_body_reply(const struct request_body *b)
 	return b->must_close ? reply_closing(b->reply) : reply_ref(b->reply);
 }
 
-static void settle(struct request_body *b, struct reply *reply)
+static void set_reply(struct request_body *b, struct reply *reply)
 {
 	b->reply = reply;
 	if (reply)
-		free_receiver(b);
+		free_handler(b);
 }
 
 void request_body_feed(struct request_body *b)
 {
-	if (b->receiver && b->bytes.len)
-		settle(b, b->receiver->ops->take(b->receiver, buf_view(&b->bytes)));
+	if (b->handler && b->bytes.len)
+		set_reply(b, b->handler->ops->take(b->handler, buf_view(&b->bytes)));
 	buf_clear(&b->bytes);
 }
 
 void request_body_end(struct request_body *b)
 {
 	request_body_feed(b);
-	if (b->receiver)
-		settle(b, b->receiver->ops->end(b->receiver));
+	if (b->handler)
+		set_reply(b, b->handler->ops->end(b->handler));
 }

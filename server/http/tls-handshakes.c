@@ -21,13 +21,13 @@
 
 enum {
 	EVENTS = 64,
-	ACCEPTS = 16,   // at a time, before handshakes go on
-	PLACES = 4096,  // of addresses; two that share one are counted together
-	LOOK_MS = 1000, // how often late ones are looked for, and a socket that could not be accepted is tried again
-	NETWORK_V6 = 8, // bytes of an address
+	ACCEPTS = 16,    // at a time, before handshakes go on
+	SLOTS = 4096,    // of addresses; two that share one are counted together
+	CHECK_MS = 1000, // how often late ones are checked for, and a socket that could not be accepted is tried again
+	NETWORK_V6 = 8,  // bytes of an address
 };
 
-struct place {
+struct address_slot {
 	unsigned here;  // clients that have not shaken hands,
 	unsigned begun; // of these, with a session
 	unsigned spent; // handshakes begun lately; halved each second
@@ -36,7 +36,7 @@ struct place {
 struct handshake {
 	struct handshake *next, *prev; // the oldest first
 	int fd;
-	struct place *place;
+	struct address_slot *slot;
 	struct tls_session *session; // NULL: not begun
 	long since;                  // second of the monotonic clock
 	bool is_ready;               // there is something to do
@@ -48,23 +48,23 @@ struct tls_handshakes {
 	struct tls_handshakes_options options;
 	struct tls_relays *relays;
 	pthread_t thread;
-	int epoll, bell;
+	int epoll, wakeup;
 	atomic_bool is_stopping;
 	atomic_uint connections; // all of them
 	// The thread's own.
 	struct handshake *first, *last;
 	unsigned count, ready;
-	bool is_called; // somebody wants to be accepted
-	bool accepts;   // the listening socket is watched
-	bool is_paused; // no socket could be had: until the next look
-	long looked;
-	uint64_t seed; // so that nobody chooses with whom he shares a place
-	struct place place[PLACES];
+	bool has_waiting_client; // somebody wants to be accepted
+	bool accepts;            // the listening socket is watched
+	bool is_paused;          // no socket could be had: until the next look
+	long checked;
+	uint64_t seed; // so that nobody chooses with whom he shares a slot
+	struct address_slot slot[SLOTS];
 };
 
 // --- the list ---
 
-static struct place *place_of(struct tls_handshakes *h, const struct sockaddr_storage *addr)
+static struct address_slot *slot_of_address(struct tls_handshakes *h, const struct sockaddr_storage *addr)
 {
 	const struct sockaddr_in *v4 = (const void *)addr;
 	const struct sockaddr_in6 *v6 = (const void *)addr;
@@ -75,10 +75,10 @@ static struct place *place_of(struct tls_handshakes *h, const struct sockaddr_st
 		key = (struct str){(const char *)&v6->sin6_addr.s6_addr[12], sizeof(v4->sin_addr)};
 	else if (addr->ss_family == AF_INET6)
 		key = (struct str){(const char *)&v6->sin6_addr, NETWORK_V6};
-	return &h->place[str_hash(key, h->seed) % PLACES];
+	return &h->slot[str_hash(key, h->seed) % SLOTS];
 }
 
-static void append(struct tls_handshakes *h, struct handshake *one)
+static void append_handshake(struct tls_handshakes *h, struct handshake *one)
 {
 	one->prev = h->last;
 	if (h->last)
@@ -87,7 +87,7 @@ static void append(struct tls_handshakes *h, struct handshake *one)
 		h->first = one;
 	h->last = one;
 	h->count++;
-	one->place->here++;
+	one->slot->here++;
 }
 
 static void set_ready(struct tls_handshakes *h, struct handshake *one, bool is_ready)
@@ -109,12 +109,12 @@ static void unlink_handshake(struct tls_handshakes *h, struct handshake *one)
 	else
 		h->first = one->next;
 	h->count--;
-	one->place->here--;
+	one->slot->here--;
 	if (one->session)
-		one->place->begun--;
+		one->slot->begun--;
 }
 
-static void drop(struct tls_handshakes *h, struct handshake *one)
+static void drop_handshake(struct tls_handshakes *h, struct handshake *one)
 {
 	unlink_handshake(h, one);
 	tls_session_free(one->session);
@@ -146,36 +146,36 @@ static unsigned most_handshakes(const struct tls_handshakes *h)
 }
 
 // Who holds the most is in the way of the others.
-static void make_room(struct tls_handshakes *h)
+static void make_room_for_handshake(struct tls_handshakes *h)
 {
 	struct handshake *worst = NULL;
 	if (h->count < most_handshakes(h))
 		return;
 	for (struct handshake *one = h->first; one; one = one->next)
-		if (!worst || one->place->here > worst->place->here)
+		if (!worst || one->slot->here > worst->slot->here)
 			worst = one;
 	if (worst)
-		drop(h, worst);
+		drop_handshake(h, worst);
 }
 
-static void take(struct tls_handshakes *h, int fd, const struct sockaddr_storage *addr, socklen_t len)
+static void add_handshake(struct tls_handshakes *h, int fd, const struct sockaddr_storage *addr, socklen_t len)
 {
 	struct handshake *one = xcalloc(1, sizeof(*one));
 	struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.ptr = one};
 	const int on = 1;
 	*one = (struct handshake){
-		.fd = fd, .place = place_of(h, addr), .since = clock_seconds(), .addr_len = len, .addr = *addr};
+		.fd = fd, .slot = slot_of_address(h, addr), .since = clock_seconds(), .addr_len = len, .addr = *addr};
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	atomic_fetch_add(&h->connections, 1);
-	append(h, one);
+	append_handshake(h, one);
 	if (epoll_ctl(h->epoll, EPOLL_CTL_ADD, fd, &event) < 0)
-		drop(h, one);
+		drop_handshake(h, one);
 }
 
 // Where a socket cannot be had the next look tries again: epoll would tell of it all the time.
 static void accept_some(struct tls_handshakes *h)
 {
-	h->is_called = false;
+	h->has_waiting_client = false;
 	for (unsigned i = 0; i < ACCEPTS && has_room(h); i++) {
 		struct sockaddr_storage addr;
 		socklen_t len = sizeof(addr);
@@ -184,24 +184,24 @@ static void accept_some(struct tls_handshakes *h)
 			h->is_paused = errno != EAGAIN && errno != EINTR && errno != ECONNABORTED;
 			return;
 		}
-		make_room(h);
-		take(h, fd, &addr, len);
+		make_room_for_handshake(h);
+		add_handshake(h, fd, &addr, len);
 	}
 }
 
 // --- shaking hands ---
 
 // Its descriptors are handed on; what is left of it goes.
-static void establish(struct tls_handshakes *h, struct handshake *one)
+static void start_relay(struct tls_handshakes *h, struct handshake *one)
 {
 	int pair[2];
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0) {
-		drop(h, one);
+		drop_handshake(h, one);
 		return;
 	}
 	if (!h->options.adopt(h->options.ctx, pair[1], (const struct sockaddr *)&one->addr, one->addr_len)) {
 		close(pair[0]);
-		drop(h, one);
+		drop_handshake(h, one);
 		return;
 	}
 	epoll_ctl(h->epoll, EPOLL_CTL_DEL, one->fd, NULL);
@@ -210,106 +210,106 @@ static void establish(struct tls_handshakes *h, struct handshake *one)
 	free(one);
 }
 
-static void wait_for_room(struct tls_handshakes *h, struct handshake *one)
+static void watch_for_room(struct tls_handshakes *h, struct handshake *one)
 {
 	struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data.ptr = one};
 	if (epoll_ctl(h->epoll, EPOLL_CTL_MOD, one->fd, &event) < 0)
-		drop(h, one);
+		drop_handshake(h, one);
 }
 
-static bool begin(struct tls_handshakes *h, struct handshake *one)
+static bool begin_handshake(struct tls_handshakes *h, struct handshake *one)
 {
 	one->session = tls_accept(h->options.tls, one->fd);
 	if (!one->session)
 		return false;
-	one->place->begun++;
-	one->place->spent++;
+	one->slot->begun++;
+	one->slot->spent++;
 	return true;
 }
 
-static void go_on(struct tls_handshakes *h, struct handshake *one)
+static void continue_handshake(struct tls_handshakes *h, struct handshake *one)
 {
 	set_ready(h, one, false);
-	int outcome = one->session || begin(h, one) ? tls_handshake(one->session) : TLS_FAILED;
+	int outcome = one->session || begin_handshake(h, one) ? tls_handshake(one->session) : TLS_FAILED;
 	if (outcome == 0)
-		establish(h, one);
+		start_relay(h, one);
 	else if (outcome == TLS_WANTS_WRITE)
-		wait_for_room(h, one);
+		watch_for_room(h, one);
 	else if (outcome != TLS_WANTS_READ)
-		drop(h, one);
+		drop_handshake(h, one);
 }
 
 // Which is to go on: of the address that had the fewest. NULL: none may.
-static struct handshake *choose(const struct tls_handshakes *h)
+static struct handshake *choose_handshake(const struct tls_handshakes *h)
 {
 	struct handshake *best = NULL;
 	for (struct handshake *one = h->ready ? h->first : NULL; one; one = one->next)
-		if (one->is_ready && (one->session || one->place->begun < LIMIT_HANDSHAKES_ADDRESS) &&
-			(!best || one->place->spent < best->place->spent))
+		if (one->is_ready && (one->session || one->slot->begun < LIMIT_HANDSHAKES_ADDRESS) &&
+			(!best || one->slot->spent < best->slot->spent))
 			best = one;
 	return best;
 }
 
 // --- the thread ---
 
-static long path_probe(const struct tls_handshakes *h)
+static long handshake_seconds(const struct tls_handshakes *h)
 {
 	return h->options.timeout < LIMIT_HANDSHAKE_SECONDS ? (long)h->options.timeout : LIMIT_HANDSHAKE_SECONDS;
 }
 
-static void look_at_all(struct tls_handshakes *h)
+static void check_handshakes(struct tls_handshakes *h)
 {
 	long now = clock_seconds();
-	if (now == h->looked)
+	if (now == h->checked)
 		return;
-	h->looked = now;
-	while (h->first && now - h->first->since > path_probe(h))
-		drop(h, h->first);
-	for (unsigned i = 0; i < PLACES; i++)
-		h->place[i].spent /= 2;
+	h->checked = now;
+	while (h->first && now - h->first->since > handshake_seconds(h))
+		drop_handshake(h, h->first);
+	for (unsigned i = 0; i < SLOTS; i++)
+		h->slot[i].spent /= 2;
 	h->is_paused = false;
 }
 
-static void take_event(struct tls_handshakes *h, const struct epoll_event *event)
+static void note_event(struct tls_handshakes *h, const struct epoll_event *event)
 {
 	eventfd_t times;
-	if (event->data.ptr == &h->bell)
-		eventfd_read(h->bell, &times);
+	if (event->data.ptr == &h->wakeup)
+		eventfd_read(h->wakeup, &times);
 	else if (event->data.ptr == &h->options.socket)
-		h->is_called = true;
+		h->has_waiting_client = true;
 	else
 		set_ready(h, event->data.ptr, true);
 }
 
-static void *shake_hands(void *ctx)
+static void *run_handshakes(void *ctx)
 {
 	struct tls_handshakes *h = ctx;
 	struct epoll_event event[EVENTS];
 	while (!atomic_load(&h->is_stopping)) {
 		watch_socket(h);
-		int count = epoll_wait(h->epoll, event, EVENTS, choose(h) ? 0 : LOOK_MS);
+		int count = epoll_wait(h->epoll, event, EVENTS, choose_handshake(h) ? 0 : CHECK_MS);
 		for (int i = 0; i < count; i++)
-			take_event(h, &event[i]);
-		if (h->is_called) // only now: it may drop what had an event
+			note_event(h, &event[i]);
+		if (h->has_waiting_client) // only now: it may drop what had an event
 			accept_some(h);
-		struct handshake *next = choose(h);
+		struct handshake *next = choose_handshake(h);
 		if (next)
-			go_on(h, next);
-		look_at_all(h);
+			continue_handshake(h, next);
+		check_handshakes(h);
 	}
 	while (h->first)
-		drop(h, h->first);
+		drop_handshake(h, h->first);
 	return NULL;
 }
 
 // --- beginning, end ---
 
 // One that could not be accepted may be now. From a thread of the relays.
-static void on_ended(void *ctx)
+static void on_relay_ended(void *ctx)
 {
 	struct tls_handshakes *h = ctx;
 	if (atomic_fetch_sub(&h->connections, 1) == h->options.connections)
-		eventfd_write(h->bell, 1);
+		eventfd_write(h->wakeup, 1);
 }
 
 struct tls_handshakes *tls_handshakes_start(const struct tls_handshakes_options *options)
@@ -319,15 +319,15 @@ struct tls_handshakes *tls_handshakes_start(const struct tls_handshakes_options 
 	h->accepts = true;
 	if (getrandom(&h->seed, sizeof(h->seed), 0) != (ssize_t)sizeof(h->seed))
 		h->seed = (uintptr_t)h;
-	const struct tls_relays_options how = {options->threads, options->timeout, on_ended, h};
+	const struct tls_relays_options how = {options->threads, options->timeout, on_relay_ended, h};
 	h->relays = tls_relays_new(&how);
 	struct epoll_event socket = {.events = EPOLLIN, .data.ptr = &h->options.socket};
-	struct epoll_event bell = {.events = EPOLLIN, .data.ptr = &h->bell};
+	struct epoll_event wakeup = {.events = EPOLLIN, .data.ptr = &h->wakeup};
 	h->epoll = epoll_create1(EPOLL_CLOEXEC);
-	h->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (h->epoll < 0 || h->bell < 0 || epoll_ctl(h->epoll, EPOLL_CTL_ADD, options->socket, &socket) < 0 ||
-		epoll_ctl(h->epoll, EPOLL_CTL_ADD, h->bell, &bell) < 0 ||
-		pthread_create(&h->thread, NULL, shake_hands, h) != 0)
+	h->wakeup = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (h->epoll < 0 || h->wakeup < 0 || epoll_ctl(h->epoll, EPOLL_CTL_ADD, options->socket, &socket) < 0 ||
+		epoll_ctl(h->epoll, EPOLL_CTL_ADD, h->wakeup, &wakeup) < 0 ||
+		pthread_create(&h->thread, NULL, run_handshakes, h) != 0)
 		abort();
 	return h;
 }
@@ -335,7 +335,7 @@ struct tls_handshakes *tls_handshakes_start(const struct tls_handshakes_options 
 void tls_handshakes_quiesce(struct tls_handshakes *h)
 {
 	atomic_store(&h->is_stopping, true);
-	eventfd_write(h->bell, 1);
+	eventfd_write(h->wakeup, 1);
 	pthread_join(h->thread, NULL);
 	mem_close(&h->options.socket);
 }
@@ -346,6 +346,6 @@ void tls_handshakes_free(struct tls_handshakes *h, unsigned milliseconds)
 		return;
 	tls_relays_free(h->relays, milliseconds);
 	close(h->epoll);
-	close(h->bell);
+	close(h->wakeup);
 	free(h);
 }

@@ -11,17 +11,17 @@
 #include "lib/base/mem.h"
 #include "lib/os/clock.h"
 
-enum { EVENTS = 64, LOOK_MS = 1000, STOP_LOOK_MS = 20 };
+enum { EVENTS = 64, CHECK_MS = 1000, STOP_CHECK_MS = 20 };
 
-struct carrier { // a thread
+struct relay_thread { // a thread
 	struct tls_relays *all;
 	pthread_t thread;
-	int epoll, bell;
+	int epoll, wakeup;
 	pthread_mutex_t lock;
 	struct tls_relay *added; // by others, under the lock
 	// The thread's own.
 	struct tls_relay *first;
-	long looked; // the second in which it looked at all of them
+	long checked; // the second in which it checked at all of them
 	char scratch[TLS_RELAY_SCRATCH];
 };
 
@@ -31,10 +31,10 @@ struct tls_relays {
 	atomic_bool is_stopping;
 	int64_t ends_at; // of clock_ms(); set before is_stopping
 	unsigned count;
-	struct carrier *carrier;
+	struct relay_thread *relay_thread;
 };
 
-static void link_relay(struct carrier *c, struct tls_relay *r)
+static void link_relay(struct relay_thread *c, struct tls_relay *r)
 {
 	r->prev = NULL;
 	r->next = c->first;
@@ -43,7 +43,7 @@ static void link_relay(struct carrier *c, struct tls_relay *r)
 	c->first = r;
 }
 
-static void drop(struct carrier *c, struct tls_relay *r)
+static void drop_relay(struct relay_thread *c, struct tls_relay *r)
 {
 	if (r->next)
 		r->next->prev = r->prev;
@@ -55,10 +55,10 @@ static void drop(struct carrier *c, struct tls_relay *r)
 	c->all->options.ended(c->all->options.ctx);
 }
 
-static void take_added(struct carrier *c)
+static void watch_added(struct relay_thread *c)
 {
 	eventfd_t times;
-	eventfd_read(c->bell, &times);
+	eventfd_read(c->wakeup, &times);
 	pthread_mutex_lock(&c->lock);
 	struct tls_relay *added = STEAL_PTR(c->added);
 	pthread_mutex_unlock(&c->lock);
@@ -67,27 +67,27 @@ static void take_added(struct carrier *c)
 		link_relay(c, r);
 		tls_relay_watch(r, c->epoll);
 		if (r->is_dead)
-			drop(c, r);
+			drop_relay(c, r);
 	}
 }
 
-// One whose client is stuck is looked for once a second.
-static void look_at_all(struct carrier *c)
+// One whose client is stuck is checked for once a second.
+static void expire_relays(struct relay_thread *c)
 {
 	long now = clock_seconds();
-	if (now == c->looked)
+	if (now == c->checked)
 		return;
-	c->looked = now;
+	c->checked = now;
 	for (struct tls_relay *r = c->first, *next; r; r = next) {
 		next = r->next;
 		tls_relay_expire(r, now, (long)c->all->options.timeout);
 		if (r->is_dead)
-			drop(c, r);
+			drop_relay(c, r);
 	}
 }
 
 // Both sockets of a relay may have an event here: it is freed after the last one.
-static void act(struct carrier *c, const struct epoll_event *event, int count)
+static void handle_events(struct relay_thread *c, const struct epoll_event *event, int count)
 {
 	struct tls_relay *dead[EVENTS];
 	unsigned died = 0;
@@ -102,42 +102,42 @@ static void act(struct carrier *c, const struct epoll_event *event, int count)
 			dead[died++] = end->relay;
 	}
 	while (died)
-		drop(c, dead[--died]);
+		drop_relay(c, dead[--died]);
 }
 
-static bool goes_on(const struct carrier *c)
+static bool has_work(const struct relay_thread *c)
 {
 	return !atomic_load(&c->all->is_stopping) || (c->first && clock_ms() < c->all->ends_at);
 }
 
-static void *carry(void *ctx)
+static void *run_relays(void *ctx)
 {
-	struct carrier *c = ctx;
+	struct relay_thread *c = ctx;
 	struct epoll_event event[EVENTS];
-	while (goes_on(c)) {
-		int wait = atomic_load(&c->all->is_stopping) ? STOP_LOOK_MS : c->first ? LOOK_MS : -1;
+	while (has_work(c)) {
+		int wait = atomic_load(&c->all->is_stopping) ? STOP_CHECK_MS : c->first ? CHECK_MS : -1;
 		int count = epoll_wait(c->epoll, event, EVENTS, wait);
-		act(c, event, count);
+		handle_events(c, event, count);
 		for (int i = 0; i < count; i++)
 			if (!event[i].data.ptr)
-				take_added(c);
-		look_at_all(c);
+				watch_added(c);
+		expire_relays(c);
 	}
-	take_added(c);
+	watch_added(c);
 	while (c->first)
-		drop(c, c->first);
+		drop_relay(c, c->first);
 	return NULL;
 }
 
-static void start(struct tls_relays *t, struct carrier *c)
+static void start_relay_thread(struct tls_relays *t, struct relay_thread *c)
 {
-	struct epoll_event bell = {.events = EPOLLIN};
+	struct epoll_event wakeup = {.events = EPOLLIN};
 	c->all = t;
 	pthread_mutex_init(&c->lock, NULL);
 	c->epoll = epoll_create1(EPOLL_CLOEXEC);
-	c->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (c->epoll < 0 || c->bell < 0 || epoll_ctl(c->epoll, EPOLL_CTL_ADD, c->bell, &bell) < 0 ||
-		pthread_create(&c->thread, NULL, carry, c) != 0)
+	c->wakeup = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (c->epoll < 0 || c->wakeup < 0 || epoll_ctl(c->epoll, EPOLL_CTL_ADD, c->wakeup, &wakeup) < 0 ||
+		pthread_create(&c->thread, NULL, run_relays, c) != 0)
 		abort();
 }
 
@@ -146,20 +146,20 @@ struct tls_relays *tls_relays_new(const struct tls_relays_options *options)
 	struct tls_relays *t = xcalloc(1, sizeof(*t));
 	t->options = *options;
 	t->count = options->threads;
-	t->carrier = xcalloc(t->count, sizeof(*t->carrier));
+	t->relay_thread = xcalloc(t->count, sizeof(*t->relay_thread));
 	for (unsigned i = 0; i < t->count; i++)
-		start(t, &t->carrier[i]);
+		start_relay_thread(t, &t->relay_thread[i]);
 	return t;
 }
 
 void tls_relays_add(struct tls_relays *t, struct tls_relay *r)
 {
-	struct carrier *c = &t->carrier[atomic_fetch_add(&t->next, 1) % t->count];
+	struct relay_thread *c = &t->relay_thread[atomic_fetch_add(&t->next, 1) % t->count];
 	pthread_mutex_lock(&c->lock);
 	r->next = c->added;
 	c->added = r;
 	pthread_mutex_unlock(&c->lock);
-	eventfd_write(c->bell, 1);
+	eventfd_write(c->wakeup, 1);
 }
 
 void tls_relays_free(struct tls_relays *t, unsigned milliseconds)
@@ -169,13 +169,13 @@ void tls_relays_free(struct tls_relays *t, unsigned milliseconds)
 	t->ends_at = clock_ms() + milliseconds;
 	atomic_store(&t->is_stopping, true);
 	for (unsigned i = 0; i < t->count; i++)
-		eventfd_write(t->carrier[i].bell, 1);
+		eventfd_write(t->relay_thread[i].wakeup, 1);
 	for (unsigned i = 0; i < t->count; i++) {
-		pthread_join(t->carrier[i].thread, NULL);
-		pthread_mutex_destroy(&t->carrier[i].lock);
-		close(t->carrier[i].epoll);
-		close(t->carrier[i].bell);
+		pthread_join(t->relay_thread[i].thread, NULL);
+		pthread_mutex_destroy(&t->relay_thread[i].lock);
+		close(t->relay_thread[i].epoll);
+		close(t->relay_thread[i].wakeup);
 	}
-	free(t->carrier);
+	free(t->relay_thread);
 	free(t);
 }

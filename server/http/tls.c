@@ -111,7 +111,7 @@ static int read_pem(const char *path, struct buf *text, struct err *e)
 	return fs_read_file(path, text, e);
 }
 
-static void wipe(struct buf *text)
+static void wipe_buf(struct buf *text)
 {
 	if (text->data)
 		explicit_bzero(text->data, text->len);
@@ -121,7 +121,7 @@ static void wipe(struct buf *text)
 static int use_files(const struct tls *t, SSL_CTX *context, struct err *e)
 {
 	CLEANUP(buf_release) struct buf cert = {0};
-	CLEANUP(wipe) struct buf key = {0};
+	CLEANUP(wipe_buf) struct buf key = {0};
 	if (read_pem(t->cert_path, &cert, e) < 0 || read_pem(t->key_path, &key, e) < 0)
 		return -1;
 	ERR_clear_error();
@@ -151,7 +151,7 @@ static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *o
 	return SSL_TLSEXT_ERR_NOACK;
 }
 
-static void configure(SSL_CTX *context)
+static void configure_context(SSL_CTX *context)
 {
 	static const unsigned char name[] = "wheelcache";
 	SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
@@ -172,7 +172,7 @@ int tls_renew(struct tls *t, struct err *e)
 		return err_set(e, ERR_IO, "OpenSSL gives no context");
 	if (use_files(t, context, e) < 0)
 		return -1;
-	configure(context);
+	configure_context(context);
 	pthread_mutex_lock(&t->lock);
 	SSL_CTX *before = t->context;
 	t->context = context;
@@ -260,7 +260,7 @@ struct tls_session *tls_accept(struct tls *t, int fd)
 }
 
 // After a call that did not return a count.
-static int outcome(struct tls_session *s, int result)
+static int outcome_of(struct tls_session *s, int result)
 {
 	switch (SSL_get_error(s->ssl, result)) {
 	case SSL_ERROR_WANT_READ:
@@ -279,7 +279,7 @@ int tls_handshake(struct tls_session *s)
 	ERR_clear_error();
 	int result = SSL_do_handshake(s->ssl);
 	if (result != 1)
-		return outcome(s, result);
+		return outcome_of(s, result);
 	BIO_set_callback_arg(SSL_get_rbio(s->ssl), (char *)s);
 	BIO_set_callback_ex(SSL_get_rbio(s->ssl), limit_reads);
 	return 0;
@@ -291,7 +291,7 @@ ssize_t tls_read(struct tls_session *s, char *out, size_t room)
 	s->reads = 0;
 	ERR_clear_error();
 	int result = SSL_read_ex(s->ssl, out, room, &count);
-	return result == 1 ? (ssize_t)count : outcome(s, result);
+	return result == 1 ? (ssize_t)count : outcome_of(s, result);
 }
 
 ssize_t tls_write(struct tls_session *s, const char *bytes, size_t len)
@@ -299,7 +299,7 @@ ssize_t tls_write(struct tls_session *s, const char *bytes, size_t len)
 	size_t count;
 	ERR_clear_error();
 	int result = SSL_write_ex(s->ssl, bytes, len, &count);
-	return result == 1 ? (ssize_t)count : outcome(s, result);
+	return result == 1 ? (ssize_t)count : outcome_of(s, result);
 }
 
 void tls_end(struct tls_session *s)

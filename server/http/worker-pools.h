@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Workers in lanes: what hangs in one holds up no other. Most have a few threads each, and take what comes in its order. Those of
-// requests that cost much have one thread each and a bounded queue that is fair between addresses (turns). Thread-safe.
+// requests that cost much have one thread each and a bounded queue that is fair between addresses (queue). Thread-safe.
 #pragma once
 
 #include <stdbool.h>
@@ -9,9 +9,9 @@
 
 enum {
 	WORKER_POOLS = 12,
-	LANE_SEARCHES = WORKER_POOLS, // what reads much of the catalog
-	LANE_SUMMARIES,               // what is made anew for each who asks
-	LANE_COUNT,
+	WORKER_POOL_SEARCHES = WORKER_POOLS, // what reads much of the catalog
+	WORKER_POOL_SUMMARIES,               // what is made anew for each who asks
+	WORKER_POOL_COUNT,
 };
 
 struct worker_pool;
@@ -22,10 +22,10 @@ void worker_pools_free(struct worker_pools *l); // waits for what is to be done;
 // number may be any: there are WORKER_POOLS of them, and those that have a name.
 struct worker_pool *worker_pools_pick(struct worker_pools *l, unsigned number);
 // peer: the address of whom it is for. False where so many wait already.
-bool worker_pool_submit(struct worker_pool *lane, const char *peer, thread_pool_fn *fn, void *job)
+bool worker_pool_submit(struct worker_pool *pool, const char *peer, thread_pool_fn *fn, void *job)
 	__attribute__((warn_unused_result));
 // The same past every queue, for what must not be refused.
-void lane_submit_always(struct worker_pool *lane, thread_pool_fn *fn, void *job);
-// What stays for many jobs says so, that a lane that hangs does not gather all there is. False where so many are there.
-bool worker_pool_enter(struct worker_pool *lane, unsigned most);
-void worker_pool_leave(struct worker_pool *lane);
+void worker_pool_submit_always(struct worker_pool *pool, thread_pool_fn *fn, void *job);
+// What stays for many jobs says so, that a pool that hangs does not gather all there is. False where so many are there.
+bool worker_pool_enter(struct worker_pool *pool, unsigned most);
+void worker_pool_leave(struct worker_pool *pool);

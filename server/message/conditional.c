@@ -37,7 +37,7 @@ bool if_range_holds(const char *if_range, const char *etag)
 	return !if_range || str_eq(str_trim(str_from(if_range)), str_from(etag));
 }
 
-static bool take_dash(struct str *s)
+static bool skip_dash(struct str *s)
 {
 	if (!s->len || s->ptr[0] != '-')
 		return false;
@@ -67,9 +67,9 @@ struct range range_parse(const char *header, uint64_t size)
 	if (s.len < unit.len || !str_eq_nocase(str_slice(s, 0, unit.len), unit))
 		return whole;
 	s = str_slice(s, unit.len, s.len);
-	if (take_dash(&s))
+	if (skip_dash(&s))
 		return range_suffix(s, size);
-	if (!decimal_cut(&s, UINT64_MAX, &first) || !take_dash(&s))
+	if (!decimal_cut(&s, UINT64_MAX, &first) || !skip_dash(&s))
 		return whole;
 	if ((s.len && !decimal_cut(&s, UINT64_MAX, &last)) || s.len || last < first)
 		return whole;

@@ -92,7 +92,7 @@ static void batch_release(struct batch *b)
 	free(b->news);
 }
 
-static struct batch take(struct download_counter *t)
+static struct batch take_batch(struct download_counter *t)
 {
 	pthread_mutex_lock(&t->lock);
 	struct batch b = {.item = xcalloc(t->count + 1, sizeof(struct download_count *))};
@@ -103,7 +103,7 @@ static struct batch take(struct download_counter *t)
 	return b;
 }
 
-static void make_news(struct batch *b)
+static void make_additions(struct batch *b)
 {
 	b->news = xcalloc(b->count + 1, sizeof(*b->news));
 	for (size_t i = 0; i < b->count; i++) {
@@ -122,7 +122,7 @@ static void subtract(const struct batch *b)
 
 // Those that no reply holds, and that hold nothing. Under the lock nobody finds them; who had one let go of it only
 // after he had raised it.
-static void forget(struct download_counter *t)
+static void remove_unused(struct download_counter *t)
 {
 	pthread_mutex_lock(&t->lock);
 	for (size_t i = 0; i < BUCKETS; i++) {
@@ -146,12 +146,12 @@ void download_counter_write(struct download_counter *t)
 {
 	struct err e = ERR_INIT;
 	pthread_mutex_lock(&t->writing);
-	CLEANUP(batch_release) struct batch b = take(t);
-	make_news(&b);
+	CLEANUP(batch_release) struct batch b = take_batch(t);
+	make_additions(&b);
 	int result = downloads_add(t->catalog_path, b.news, b.count, clock_wall_seconds(), &e);
 	if (result == 0) {
 		subtract(&b);
-		forget(t);
+		remove_unused(t);
 	} else if (!t->is_failing) {
 		log_warn("cannot write the counts of downloads: %s", e.msg);
 	}

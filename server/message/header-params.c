@@ -14,7 +14,7 @@ struct str header_params_value(struct str *rest)
 }
 
 // Between the quotes. Of browsers some escape a quote by a backslash and none a backslash: C:\x.whl stays.
-static int take_quoted(struct str *rest, struct buf *value, struct err *e)
+static int parse_quoted(struct str *rest, struct buf *value, struct err *e)
 {
 	size_t i = 1;
 	for (; i < rest->len && rest->ptr[i] != '"'; i++) {
@@ -27,7 +27,7 @@ static int take_quoted(struct str *rest, struct buf *value, struct err *e)
 	return 0;
 }
 
-static int take_token(struct str *rest, struct buf *value, struct err *e)
+static int parse_token(struct str *rest, struct buf *value, struct err *e)
 {
 	size_t i = 0;
 	while (i < rest->len && is_token_char(rest->ptr[i]))
@@ -93,7 +93,7 @@ int header_params_next(struct str *rest, struct str *name, struct buf *value, st
 	*name = str_slice(key, 0, key.len - is_extended);
 	after = str_trim(after);
 	bool is_quoted = str_starts(after, STR("\""));
-	if ((is_quoted ? take_quoted : take_token)(&after, value, e) < 0 ||
+	if ((is_quoted ? parse_quoted : parse_token)(&after, value, e) < 0 ||
 		(is_extended && decode_extended(value, e) < 0))
 		return -1;
 	if (value->failed || has_control(buf_view(value)) || !str_is_utf8(buf_view(value)))

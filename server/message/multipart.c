@@ -17,7 +17,7 @@ static int behind_end(struct multipart *m, struct str *rest, struct err *e);
 
 // RFC 2046 section 5.1.1. No CR is in it: so what has matched of a delimiter and then does not holds no other
 // beginning.
-static bool is_boundary(struct str s)
+static bool is_valid_boundary(struct str s)
 {
 	for (size_t i = 0; i < s.len; i++)
 		if (!ascii_is_alnum(s.ptr[i]) && (!s.ptr[i] || !strchr("'()+_,-./:=? ", s.ptr[i])))
@@ -37,7 +37,7 @@ static int find_boundary(const char *content_type, struct buf *boundary, struct 
 	while ((there = header_params_next(&rest, &name, &value, e)) > 0) {
 		if (!str_eq_nocase(name, STR("boundary")))
 			continue;
-		if (is_found || !is_boundary(buf_view(&value)))
+		if (is_found || !is_valid_boundary(buf_view(&value)))
 			return err_set(e, ERR_INVALID, "Content-Type: a bad boundary");
 		buf_str(boundary, buf_view(&value));
 		is_found = true;
@@ -69,7 +69,7 @@ void multipart_release(struct multipart *m)
 }
 
 // How many bytes of s go on with the delimiter, of which so many have matched.
-static size_t match(const struct multipart *m, size_t matched, struct str s)
+static size_t match_delimiter(const struct multipart *m, size_t matched, struct str s)
 {
 	size_t n = 0;
 	while (n < s.len && matched + n < m->delimiter_len && s.ptr[n] == m->delimiter[matched + n])
@@ -81,7 +81,7 @@ static size_t match(const struct multipart *m, size_t matched, struct str s)
 // no part of it.
 static bool finish_match(struct multipart *m, struct str *rest, struct str *held)
 {
-	size_t n = match(m, m->matched, *rest);
+	size_t n = match_delimiter(m, m->matched, *rest);
 	bool is_found = m->matched + n == m->delimiter_len;
 	if (is_found || n == rest->len) {
 		m->matched = is_found ? 0 : m->matched + n;
@@ -95,7 +95,7 @@ static bool finish_match(struct multipart *m, struct str *rest, struct str *held
 
 // Goes behind the next delimiter, or to the end of *rest. What is before it is *held, then *plain. True where it was
 // found.
-static bool seek(struct multipart *m, struct str *rest, struct str *held, struct str *plain)
+static bool seek_delimiter(struct multipart *m, struct str *rest, struct str *held, struct str *plain)
 {
 	*held = *plain = (struct str){0};
 	if (m->matched && (finish_match(m, rest, held) || !rest->len))
@@ -105,7 +105,7 @@ static bool seek(struct multipart *m, struct str *rest, struct str *held, struct
 	for (;; at++) {
 		const char *cr = memchr(all.ptr + at, '\r', all.len - at);
 		at = cr ? (size_t)(cr - all.ptr) : all.len;
-		n = match(m, 0, str_slice(all, at, all.len));
+		n = match_delimiter(m, 0, str_slice(all, at, all.len));
 		if (n == m->delimiter_len || at + n == all.len)
 			break;
 	}
@@ -124,7 +124,7 @@ static int count_outside(struct multipart *m, size_t len, struct err *e)
 static int outside(struct multipart *m, struct str *rest, struct err *e)
 {
 	struct str held, plain;
-	if (seek(m, rest, &held, &plain))
+	if (seek_delimiter(m, rest, &held, &plain))
 		m->state = behind_delimiter;
 	return count_outside(m, held.len + plain.len, e);
 }
@@ -166,20 +166,20 @@ static int behind_end(struct multipart *m, struct str *rest, struct err *e)
 
 // --- a part's header ---
 
-struct header {
+struct part_header {
 	struct buf name, filename, type;
 	bool has_disposition, has_name, has_filename, has_type;
 };
 
-static void header_init(struct header *h)
+static void part_header_init(struct part_header *h)
 {
-	*h = (struct header){0};
+	*h = (struct part_header){0};
 	buf_init(&h->name, LIMIT_PART_HEADER);
 	buf_init(&h->filename, LIMIT_PART_HEADER);
 	buf_init(&h->type, LIMIT_PART_HEADER);
 }
 
-static void header_release(struct header *h)
+static void part_header_release(struct part_header *h)
 {
 	buf_release(&h->name);
 	buf_release(&h->filename);
@@ -187,7 +187,7 @@ static void header_release(struct header *h)
 }
 
 // RFC 7578 section 4.2. Two readers must not see two names.
-static int take_disposition(struct header *h, struct str value, struct err *e)
+static int parse_disposition(struct part_header *h, struct str value, struct err *e)
 {
 	struct str key;
 	CLEANUP(buf_release) struct buf text;
@@ -208,7 +208,7 @@ static int take_disposition(struct header *h, struct str value, struct err *e)
 	return there < 0 ? err_prefix(e, "Content-Disposition: ") : 0;
 }
 
-static int take_type(struct header *h, struct str value, struct err *e)
+static int parse_type(struct part_header *h, struct str value, struct err *e)
 {
 	if (h->has_type)
 		return err_set(e, ERR_INVALID, "Content-Type is there twice");
@@ -218,7 +218,7 @@ static int take_type(struct header *h, struct str value, struct err *e)
 }
 
 // RFC 7578 section 4.7 knows none. These change nothing.
-static int take_encoding(struct header *h UNUSED, struct str value, struct err *e)
+static int parse_encoding(struct part_header *h UNUSED, struct str value, struct err *e)
 {
 	static const char *const none[] = {"binary", "8bit", "7bit"};
 	for (size_t i = 0; i < ARRAY_SIZE(none); i++)
@@ -227,15 +227,15 @@ static int take_encoding(struct header *h UNUSED, struct str value, struct err *
 	return err_set(e, ERR_INVALID, "Content-Transfer-Encoding: " STR_FMT " is not understood", STR_ARG(value));
 }
 
-static int take_line(struct header *h, struct str line, struct err *e)
+static int parse_header_line(struct part_header *h, struct str line, struct err *e)
 {
 	static const struct {
 		struct str name;
-		int (*take)(struct header *h, struct str value, struct err *e);
+		int (*parse)(struct part_header *h, struct str value, struct err *e);
 	} known[] = {
-		{STR("Content-Disposition"), take_disposition},
-		{STR("Content-Transfer-Encoding"), take_encoding},
-		{STR("Content-Type"), take_type},
+		{STR("Content-Disposition"), parse_disposition},
+		{STR("Content-Transfer-Encoding"), parse_encoding},
+		{STR("Content-Type"), parse_type},
 	};
 	for (size_t i = 0; i < line.len; i++)
 		if (((unsigned char)line.ptr[i] < 0x20 && line.ptr[i] != '\t') || line.ptr[i] == 0x7f)
@@ -246,27 +246,27 @@ static int take_line(struct header *h, struct str line, struct err *e)
 		return err_set(e, ERR_INVALID, "a line that is no field");
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
 		if (str_eq_nocase(name, known[i].name))
-			return known[i].take(h, str_trim(value), e);
+			return known[i].parse(h, str_trim(value), e);
 	return 0;
 }
 
-static int read_header(struct header *h, struct str text, struct err *e)
+static int parse_part_header(struct part_header *h, struct str text, struct err *e)
 {
 	for (struct str line = str_cut(&text, '\n'); line.len > 1; line = str_cut(&text, '\n'))
 		if (line.ptr[line.len - 1] != '\r')
 			return err_set(e, ERR_INVALID, "a line without CR");
-		else if (take_line(h, str_slice(line, 0, line.len - 1), e) < 0)
+		else if (parse_header_line(h, str_slice(line, 0, line.len - 1), e) < 0)
 			return -1;
 	return h->has_name ? 0 : err_set(e, ERR_INVALID, "no name");
 }
 
 static int begin_part(struct multipart *m, struct err *e)
 {
-	CLEANUP(header_release) struct header h;
-	header_init(&h);
+	CLEANUP(part_header_release) struct part_header h;
+	part_header_init(&h);
 	if (++m->parts > LIMIT_PARTS)
 		return err_set(e, ERR_LIMIT, "more than %d parts", LIMIT_PARTS);
-	if (read_header(&h, buf_view(&m->header), e) < 0)
+	if (parse_part_header(&h, buf_view(&m->header), e) < 0)
 		return err_prefix(e, "the header of part %u: ", m->parts);
 	buf_clear(&m->header);
 	m->state = in_data;
@@ -297,7 +297,7 @@ static int in_header(struct multipart *m, struct str *rest, struct err *e)
 static int in_data(struct multipart *m, struct str *rest, struct err *e)
 {
 	struct str held, plain;
-	bool is_end = seek(m, rest, &held, &plain);
+	bool is_end = seek_delimiter(m, rest, &held, &plain);
 	if (held.len && m->ops->data(m->ctx, held, e) < 0)
 		return -1;
 	if (plain.len && m->ops->data(m->ctx, plain, e) < 0)

@@ -91,7 +91,7 @@ static const struct media_range {
 	{STR("*/*"), 1 << VARIANT_HTML | 1 << VARIANT_V1_HTML | 1 << VARIANT_V1_JSON, ALL},
 };
 
-static const struct media_range *find_range(struct str name)
+static const struct media_range *find_media_range(struct str name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(media_range); i++)
 		if (str_eq_nocase(media_range[i].name, name))
@@ -99,35 +99,35 @@ static const struct media_range *find_range(struct str name)
 	return NULL;
 }
 
-struct wish {
+struct preference {
 	int weight, specific;
 };
 
-static void wish_for(struct wish wish[CANDIDATE_COUNT], const struct media_range *r, int weight)
+static void add_preference(struct preference preference[CANDIDATE_COUNT], const struct media_range *r, int weight)
 {
 	for (size_t i = 0; i < CANDIDATE_COUNT; i++) {
-		bool is_better =
-			r->specific > wish[i].specific || (r->specific == wish[i].specific && weight > wish[i].weight);
+		bool is_better = r->specific > preference[i].specific ||
+				 (r->specific == preference[i].specific && weight > preference[i].weight);
 		if (r->candidates & 1U << i && is_better)
-			wish[i] = (struct wish){weight, r->specific};
+			preference[i] = (struct preference){weight, r->specific};
 	}
 }
 
 // False where the header is empty or has a malformed part, which is skipped: then it excludes nothing.
-static bool read_accept(const char *accept, struct wish wish[CANDIDATE_COUNT])
+static bool read_accept(const char *accept, struct preference preference[CANDIDATE_COUNT])
 {
 	struct str list = str_from(accept);
 	bool is_good = true, has_any = false;
 	while (list.len) {
 		struct element element = next_element(&list);
-		const struct media_range *r = find_range(element.name);
+		const struct media_range *r = find_media_range(element.name);
 		if (!element.name.len)
 			continue;
 		has_any = true;
 		if (element.weight == WEIGHT_BAD || str_find(element.name, '/') <= 0)
 			is_good = false;
 		else if (r)
-			wish_for(wish, r, element.weight);
+			add_preference(preference, r, element.weight);
 	}
 	return is_good && has_any;
 }
@@ -156,7 +156,7 @@ static int read_format(const char *format)
 		return NEGOTIATE_NOTHING;
 	for (size_t i = 0; i < len; i++)
 		name[i] = format[i] == ' ' ? '+' : format[i];
-	const struct media_range *r = find_range((struct str){name, len});
+	const struct media_range *r = find_media_range((struct str){name, len});
 	for (int i = 0; r && r->specific == EXACT && i < CANDIDATE_COUNT; i++)
 		if (r->candidates == 1U << i)
 			return i;
@@ -165,20 +165,20 @@ static int read_format(const char *format)
 
 int negotiate_variant(const char *accept, const char *format, const char *user_agent)
 {
-	struct wish wish[CANDIDATE_COUNT] = {0};
+	struct preference preference[CANDIDATE_COUNT] = {0};
 	size_t best = 0;
 	int asked = read_format(format);
 	if (asked != NEGOTIATE_NOTHING)
 		return asked;
-	bool excludes = accept && read_accept(accept, wish);
+	bool excludes = accept && read_accept(accept, preference);
 	for (size_t i = 1; i < CANDIDATE_COUNT; i++)
-		if (wish[i].weight > wish[best].weight)
+		if (preference[i].weight > preference[best].weight)
 			best = i;
-	if (wish[best].weight == 0)
+	if (preference[best].weight == 0)
 		return excludes ? NEGOTIATE_NOTHING : VARIANT_HTML;
-	bool takes_html = wish[VARIANT_HTML].weight || wish[VARIANT_V1_HTML].weight;
+	bool takes_html = preference[VARIANT_HTML].weight || preference[VARIANT_V1_HTML].weight;
 	if (takes_html && is_old_pip(user_agent))
-		return wish[VARIANT_HTML].weight ? VARIANT_HTML_OLD_PIP : VARIANT_V1_HTML_OLD_PIP;
+		return preference[VARIANT_HTML].weight ? VARIANT_HTML_OLD_PIP : VARIANT_V1_HTML_OLD_PIP;
 	return (int)best;
 }
 

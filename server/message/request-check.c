@@ -29,7 +29,7 @@ void request_check_piece(struct request_check *s, struct str piece, size_t gap)
 }
 
 // Between name and value there is the colon, and then blanks.
-static void place_header(struct request_check *s, struct str name, struct str value)
+static void check_place(struct request_check *s, struct str name, struct str value)
 {
 	request_check_piece(s, name, 1);
 	if (s->next && !s->is_malformed)
@@ -37,7 +37,7 @@ static void place_header(struct request_check *s, struct str name, struct str va
 	request_check_piece(s, value, LINE_END);
 }
 
-static void take_length(struct request_check *s, struct str value)
+static void note_length(struct request_check *s, struct str value)
 {
 	uint64_t ignored;
 	s->lengths++;
@@ -45,14 +45,14 @@ static void take_length(struct request_check *s, struct str value)
 	s->is_odd_length |= !decimal_cut(&value, UINT64_MAX, &ignored) || value.len;
 }
 
-static void take_coding(struct request_check *s, struct str value)
+static void note_coding(struct request_check *s, struct str value)
 {
 	s->codings++;
 	s->has_body = true;
 	s->is_odd_length |= !str_eq_nocase(value, STR("chunked"));
 }
 
-static void take_expect(struct request_check *s, struct str value)
+static void note_expect(struct request_check *s, struct str value)
 {
 	s->expects++;
 	s->has_body = true;
@@ -63,21 +63,21 @@ void request_check_header(struct request_check *s, struct str name, struct str v
 {
 	static const struct {
 		struct str name;
-		void (*take)(struct request_check *s, struct str value);
-	} telling[] = {
-		{STR("Content-Length"), take_length},
-		{STR("Transfer-Encoding"), take_coding},
-		{STR("Expect"), take_expect},
+		void (*note)(struct request_check *s, struct str value);
+	} noted[] = {
+		{STR("Content-Length"), note_length},
+		{STR("Transfer-Encoding"), note_coding},
+		{STR("Expect"), note_expect},
 	};
-	place_header(s, name, value);
+	check_place(s, name, value);
 	s->is_malformed |= !is_token(name);
 	s->hosts += str_eq_nocase(name, STR("Host"));
-	for (size_t i = 0; i < ARRAY_SIZE(telling); i++)
-		if (str_eq_nocase(name, telling[i].name))
-			telling[i].take(s, value);
+	for (size_t i = 0; i < ARRAY_SIZE(noted); i++)
+		if (str_eq_nocase(name, noted[i].name))
+			noted[i].note(s, value);
 }
 
-static const char *unclear_body(const struct request_check *s, struct str version)
+static const char *find_unclear_length(const struct request_check *s, struct str version)
 {
 	if (s->lengths + s->codings == 0)
 		return "a POST without Content-Length";
@@ -98,7 +98,7 @@ struct reply *request_check_refuse(const struct request_check *s, enum method m,
 		return reply_text(400, "400 Bad Request: %s with a body", m == METHOD_GET ? "GET" : "HEAD");
 	if (m != METHOD_POST)
 		return NULL;
-	const char *why = unclear_body(s, version);
+	const char *why = find_unclear_length(s, version);
 	if (why && s->lengths + s->codings == 0)
 		return reply_text(411, "411 Length Required: %s", why);
 	if (why)

@@ -50,7 +50,7 @@ void request_release(struct request *r)
 	r->joined = NULL;
 }
 
-static void join(struct request *r, int header, const char *value)
+static void join_header(struct request *r, int header, const char *value)
 {
 	if (!r->joined)
 		r->joined = xcalloc(HEADER_COUNT, sizeof(*r->joined));
@@ -72,7 +72,7 @@ void request_take_header(struct request *r, struct str name, const char *value)
 		if (!r->header[i])
 			r->header[i] = value;
 		else if (headers[i].is_list && value)
-			join(r, i, value);
+			join_header(r, i, value);
 	}
 }
 

@@ -6,7 +6,7 @@
 #include "lib/format/digest.h"
 
 // Decodes s to out, which has room for as much. Returns the length, or -1.
-static long decode(struct str s, char *out)
+static long decode_percent(struct str s, char *out)
 {
 	size_t len = 0;
 	for (size_t i = 0; i < s.len; i++) {
@@ -27,7 +27,7 @@ bool urlpath_decode(struct str raw, char *out, size_t room)
 {
 	if (raw.len >= room)
 		return false;
-	long len = decode(raw, out);
+	long len = decode_percent(raw, out);
 	out[len < 0 ? 0 : len] = '\0';
 	return len >= 0;
 }
@@ -56,7 +56,7 @@ enum urlpath_result urlpath_parse(struct str raw, struct urlpath *out)
 			out->has_trailing_slash = true;
 			return URLPATH_GOOD;
 		}
-		long len = decode(part, at);
+		long len = decode_percent(part, at);
 		if (len < 0)
 			return URLPATH_MALFORMED;
 		struct str segment = {at, (size_t)len};

@@ -129,7 +129,7 @@ int sink_setup(void **state)
 		.handle_inline = quick,
 		.handle_worker = work,
 		.receive = sink_receive,
-		.lane = lane,
+		.pool = lane,
 		.ctx = f};
 	pthread_mutex_init(&f->lock, NULL);
 	pthread_cond_init(&f->opened, NULL);

@@ -378,12 +378,12 @@ static void test_lanes(void **state)
 		const char *path;
 		unsigned lane;
 	} table[] = {
-		{"/", LANE_SUMMARIES},
-		{"/-/metrics", LANE_SUMMARIES},
-		{"/-/plan/", LANE_SEARCHES},
-		{"/%2d/plan/", LANE_SEARCHES},
-		{"/-/explain/wheels/foo-bar", LANE_SEARCHES},
-		{"/-/explain/wheels/foo-bar/1.0", LANE_SEARCHES},
+		{"/", WORKER_POOL_SUMMARIES},
+		{"/-/metrics", WORKER_POOL_SUMMARIES},
+		{"/-/plan/", WORKER_POOL_SEARCHES},
+		{"/%2d/plan/", WORKER_POOL_SEARCHES},
+		{"/-/explain/wheels/foo-bar", WORKER_POOL_SEARCHES},
+		{"/-/explain/wheels/foo-bar/1.0", WORKER_POOL_SEARCHES},
 		{"/simple/", 0},
 		{"/simple/foo-bar/", 0},
 		{"/-/health", 0},

@@ -248,15 +248,15 @@ static void test_too_long_to_be_polite(void **state)
 		.method = METHOD_POST, .path = "/refuse/", .peer = "127.0.0.1", .header[HEADER_CONTENT_LENGTH] = "5"};
 	const struct request_check s = {.lengths = 1, .has_body = true};
 	struct reply *refusal = NULL;
-	struct request_body *b = body_open(lane, 1, sink_receive, f, &r, &s, &refusal);
+	struct request_body *b = request_body_open(lane, 1, sink_receive, f, &r, &s, &refusal);
 	struct str bytes = some_bytes(MEGABYTE);
 	for (size_t i = 0; i < LIMIT_BODY_DISCARDED / MEGABYTE; i++) {
 		assert_int_equal(request_body_add(b, bytes), bytes.len);
-		assert_false(request_body_is_hopeless(b));
+		assert_false(request_body_is_past_limit(b));
 	}
 	request_body_add(b, STR("x"));
-	assert_true(request_body_is_hopeless(b));
-	body_free(b);
+	assert_true(request_body_is_past_limit(b));
+	request_body_free(b);
 	worker_pools_free(lanes);
 }
 

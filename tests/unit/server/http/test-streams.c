@@ -142,8 +142,8 @@ static int setup(void **state)
 		.timeout = SERVER_PATIENCE,
 		.handle_inline = quick,
 		.handle_worker = work,
-		.give_up = give_up,
-		.lane = lane,
+		.cancel = give_up,
+		.pool = lane,
 		.ctx = f};
 	f->base.ops = &feed_ops;
 	pthread_mutex_init(&f->lock, NULL);

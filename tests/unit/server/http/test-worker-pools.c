@@ -52,7 +52,7 @@ static void end(struct worker_pools *l)
 static void searches_go_one_at_a_time_and_round_the_addresses(void **state UNUSED)
 {
 	struct worker_pools *l = begin();
-	struct worker_pool *lane = worker_pools_pick(l, LANE_SEARCHES);
+	struct worker_pool *lane = worker_pools_pick(l, WORKER_POOL_SEARCHES);
 	static char a[] = "a", b[] = "b", c[] = "c";
 	for (int i = 0; i < 9; i++)
 		assert_true(worker_pool_submit(lane, "192.0.2.1", go_through, a));
@@ -71,7 +71,7 @@ static void so_many_may_wait(void **state UNUSED)
 {
 	struct worker_pools *l = begin();
 	static char a[] = "a", b[] = "b";
-	struct worker_pool *lane = worker_pools_pick(l, LANE_SUMMARIES);
+	struct worker_pool *lane = worker_pools_pick(l, WORKER_POOL_SUMMARIES);
 	unsigned taken = 0, others = 0;
 	for (int i = 0; i < MOST; i++)
 		taken += worker_pool_submit(lane, "192.0.2.1", go_through, a);
@@ -79,7 +79,7 @@ static void so_many_may_wait(void **state UNUSED)
 	for (int i = 0; i < MOST; i++)
 		others += worker_pool_submit(lane, "192.0.2.2", go_through, b);
 	assert_in_range(others, 1, LIMIT_SEARCHES_WAITING / 2);
-	assert_true(worker_pool_submit(worker_pools_pick(l, LANE_SEARCHES), "192.0.2.1", go_through,
+	assert_true(worker_pool_submit(worker_pools_pick(l, WORKER_POOL_SEARCHES), "192.0.2.1", go_through,
 		a)); // that is another lane
 	end(l);
 	assert_int_equal(at.begun, taken + others + 1);
@@ -92,8 +92,8 @@ static void other_lanes_take_all(void **state UNUSED)
 	static char a[] = "a";
 	for (int i = 0; i < MOST; i++)
 		assert_true(worker_pool_submit(worker_pools_pick(l, i % 2 ? 3 : 0), "192.0.2.1", go_through, a));
-	assert_ptr_equal(worker_pools_pick(l, LANE_COUNT + WORKER_POOLS),
-		worker_pools_pick(l, (LANE_COUNT + WORKER_POOLS) % WORKER_POOLS));
+	assert_ptr_equal(worker_pools_pick(l, WORKER_POOL_COUNT + WORKER_POOLS),
+		worker_pools_pick(l, (WORKER_POOL_COUNT + WORKER_POOLS) % WORKER_POOLS));
 	end(l);
 	assert_int_equal(at.begun, MOST);
 }
