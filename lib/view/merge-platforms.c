@@ -4,59 +4,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A file that outlives the catalog's call. All its strings are in one block.
+// A file that outlives the catalog's call.
 struct row {
 	struct catalog_file file;
 	size_t rank; // of its platform: less wins
-	char *block;
 };
 
 struct rows {
 	struct row *row;
 	size_t count, room;
-	size_t rank; // of the platform being read
+	size_t rank;       // of the platform being read
+	struct arena text; // of the rows
 };
 
 static void rows_release(struct rows *rows)
 {
-	for (size_t i = 0; i < rows->count; i++)
-		free(rows->row[i].block);
+	arena_release(&rows->text);
 	free(rows->row);
-}
-
-// Copies bytes to *at, which moves behind them; NULL stays NULL.
-static const void *keep(char **at, const void *bytes, size_t len)
-{
-	char *copy = *at;
-	if (!bytes)
-		return NULL;
-	memcpy(copy, bytes, len);
-	*at += len;
-	return copy;
-}
-
-static size_t size_of(const char *s)
-{
-	return s ? strlen(s) + 1 : 0;
 }
 
 static int gather_file(void *ctx, const struct catalog_file *file, struct err *e UNUSED)
 {
 	struct rows *rows = ctx;
-	size_t name = size_of(file->filename), version = size_of(file->version);
-	size_t python = size_of(file->requires_python), key = file->version_key.len;
-	size_t yanked = size_of(file->yanked);
 	GROW(rows->row, rows->count, rows->room);
 	struct row *row = &rows->row[rows->count++];
 	*row = (struct row){.file = *file, .rank = rows->rank};
-	char *at = row->block = xmalloc(name + version + python + yanked + key + 2 * SHA256_SIZE);
-	row->file.filename = keep(&at, file->filename, name);
-	row->file.version = keep(&at, file->version, version);
-	row->file.requires_python = keep(&at, file->requires_python, python);
-	row->file.yanked = keep(&at, file->yanked, yanked);
-	row->file.version_key.ptr = keep(&at, file->version_key.ptr, key);
-	row->file.sha256 = keep(&at, file->sha256, SHA256_SIZE);
-	row->file.metadata_sha256 = keep(&at, file->metadata_sha256, SHA256_SIZE);
+	catalog_file_copy(&rows->text, &row->file);
 	return 0;
 }
 
@@ -81,12 +54,9 @@ static void drop_shadowed(struct rows *rows)
 	if (!rows->count)
 		return;
 	qsort(rows->row, rows->count, sizeof(*rows->row), by_name);
-	for (size_t i = 1; i < rows->count; i++) {
-		if (strcmp(rows->row[i].file.filename, rows->row[kept].file.filename) == 0)
-			free(rows->row[i].block);
-		else
+	for (size_t i = 1; i < rows->count; i++)
+		if (strcmp(rows->row[i].file.filename, rows->row[kept].file.filename) != 0)
 			rows->row[++kept] = rows->row[i];
-	}
 	rows->count = kept + 1;
 	qsort(rows->row, rows->count, sizeof(*rows->row), by_version);
 }

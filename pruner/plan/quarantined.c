@@ -23,12 +23,7 @@ static int keep(void *ctx, const struct catalog_candidate *file, struct err *e U
 	GROW(r->file, r->count, r->room);
 	struct quarantined_file *kept = &r->file[r->count++];
 	*kept = (struct quarantined_file){.project = project_of(r, file->filename), .held = *file};
-	kept->held.filename = arena_copy(&r->text, str_from(file->filename));
-	kept->held.path = arena_copy(&r->text, str_from(file->path));
-	kept->held.refusal = arena_copy(&r->text, str_from(file->refusal));
-	kept->held.version = kept->held.requires_python = NULL;
-	if (file->sha256)
-		memcpy(kept->sha256, file->sha256, SHA256_SIZE);
+	catalog_candidate_copy(&r->text, &kept->held);
 	return 0;
 }
 
@@ -47,9 +42,6 @@ int quarantined_read(struct quarantined *r, struct catalog *c, struct err *e)
 		return -1;
 	if (r->count)
 		qsort(r->file, r->count, sizeof(*r->file), by_project);
-	for (size_t i = 0; i < r->count; i++)
-		if (r->file[i].held.sha256)
-			r->file[i].held.sha256 = r->file[i].sha256;
 	return 0;
 }
 

@@ -9,7 +9,6 @@
 struct quarantined_file {
 	const char *project; // normalised; "": its name says none
 	struct catalog_candidate held;
-	uint8_t sha256[SHA256_SIZE];
 };
 
 // All zero is none.

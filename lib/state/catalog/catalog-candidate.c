@@ -2,23 +2,32 @@
 #include "lib/state/catalog/catalog-candidate.h"
 
 #include "lib/base/limits.h"
+#include "lib/state/catalog/file-columns.h"
 #include "lib/state/catalog/query.h"
 
-static int tell_files(struct query *q, catalog_candidate_fn *fn, void *ctx, struct err *e)
+static struct catalog_candidate candidate_of(struct query *q)
+{
+	struct catalog_candidate file = {
+		.filename = query_text(q, 0), .path = query_text(q, 1), .refusal = query_text(q, 2)};
+	struct catalog_candidate *out = &file;
+	int at = 4; // behind version_key, which sorts them
+	FILE_COLUMNS(FILE_READ_PRUNE)
+	return file;
+}
+
+void catalog_candidate_copy(struct arena *a, struct catalog_candidate *out)
+{
+	out->filename = arena_copy(a, str_from(out->filename));
+	out->path = arena_copy(a, str_from(out->path));
+	out->refusal = out->refusal ? arena_copy(a, str_from(out->refusal)) : NULL;
+	FILE_COLUMNS(FILE_COPY_PRUNE)
+}
+
+static int report_candidates(struct query *q, catalog_candidate_fn *fn, void *ctx, struct err *e)
 {
 	int row;
 	while ((row = query_step(q, e)) > 0) {
-		struct catalog_candidate file = {
-			.platform = query_int(q, 0),
-			.filename = query_text(q, 1),
-			.path = query_text(q, 2),
-			.version = query_text(q, 3),
-			.size = (uint64_t)query_int(q, 4),
-			.mtime_ns = query_int(q, 5),
-			.sha256 = query_sha256(q, 6),
-			.requires_python = query_text_within(q, 7, LIMIT_REQUIRES_PYTHON),
-			.refusal = query_text(q, 8),
-		};
+		const struct catalog_candidate file = candidate_of(q);
 		if (fn(ctx, &file, e) < 0)
 			return -1;
 	}
@@ -33,13 +42,13 @@ int catalog_candidates(struct catalog *c, int64_t platform, const char *project,
 		return -1;
 	query_bind_int(q, 1, platform);
 	query_bind_text(q, 2, project);
-	return tell_files(q, fn, ctx, e);
+	return report_candidates(q, fn, ctx, e);
 }
 
 int catalog_quarantined_files(struct catalog *c, catalog_candidate_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, REFUSED_FILES, e);
-	return q ? tell_files(q, fn, ctx, e) : -1;
+	return q ? report_candidates(q, fn, ctx, e) : -1;
 }
 
 int catalog_name_owners(struct catalog *c, catalog_name_owner_fn *fn, void *ctx, struct err *e)

@@ -17,6 +17,8 @@ struct catalog_candidate {
 	const char *requires_python; // NULL: none
 	const char *refusal;         // why it is in quarantine; NULL: it is not
 };
+// Has *file own its strings and bytes: they are copied into the arena, with which they go.
+void catalog_candidate_copy(struct arena *a, struct catalog_candidate *file);
 typedef int catalog_candidate_fn(void *ctx, const struct catalog_candidate *file, struct err *e);
 // Of a project on a platform, by version, then name, then path.
 int catalog_candidates(struct catalog *c, int64_t platform, const char *project, catalog_candidate_fn *fn, void *ctx,

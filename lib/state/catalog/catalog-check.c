@@ -3,7 +3,18 @@
 
 #include <string.h>
 
+#include "lib/state/catalog/file-columns.h"
 #include "lib/state/catalog/query.h"
+
+static struct catalog_good good_file(struct query *q)
+{
+	struct catalog_good file = {
+		.folder = query_text(q, 0), .filename = query_text(q, 1), .project = query_text(q, 2)};
+	struct catalog_good *out = &file;
+	int at = 3;
+	FILE_COLUMNS(FILE_READ_CHECK)
+	return file;
+}
 
 int catalog_good_files(struct catalog *c, catalog_good_fn *fn, void *ctx, struct err *e)
 {
@@ -12,15 +23,7 @@ int catalog_good_files(struct catalog *c, catalog_good_fn *fn, void *ctx, struct
 		return -1;
 	int row;
 	while ((row = query_step(q, e)) > 0) {
-		struct catalog_good file = {
-			.id = query_int(q, 0),
-			.platform = query_int(q, 1),
-			.state = (enum catalog_state)query_int(q, 2),
-			.size = (uint64_t)query_int(q, 3),
-			.folder = query_text(q, 4),
-			.filename = query_text(q, 5),
-			.project = query_text(q, 6),
-		};
+		const struct catalog_good file = good_file(q);
 		if (fn(ctx, &file, e) < 0)
 			return -1;
 	}

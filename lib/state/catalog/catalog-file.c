@@ -7,6 +7,15 @@
 #include "lib/base/mem.h"
 #include "lib/domain/text/mark.h"
 #include "lib/state/catalog/catalog-name.h"
+#include "lib/state/catalog/file-columns.h"
+
+static struct catalog_known known_file(struct query *q)
+{
+	struct catalog_known file = {.filename = query_text(q, 0)}, *out = &file;
+	int at = 1;
+	FILE_COLUMNS(FILE_READ_SCAN)
+	return file;
+}
 
 int catalog_folder_files(struct catalog *c, int64_t folder, catalog_known_fn *fn, void *ctx, struct err *e)
 {
@@ -16,16 +25,7 @@ int catalog_folder_files(struct catalog *c, int64_t folder, catalog_known_fn *fn
 	query_bind_int(q, 1, folder);
 	int row;
 	while ((row = query_step(q, e)) > 0) {
-		struct catalog_known file = {
-			.id = query_int(q, 0),
-			.filename = query_text(q, 1),
-			.state = (enum catalog_state)query_int(q, 2),
-			.trusted = query_int(q, 3) != 0,
-			.size = (uint64_t)query_int(q, 4),
-			.mtime_ns = query_int(q, 5),
-			.inode = (uint64_t)query_int(q, 6),
-			.written = query_int(q, 7),
-		};
+		const struct catalog_known file = known_file(q);
 		if (fn(ctx, &file, e) < 0)
 			return -1;
 	}
@@ -105,41 +105,30 @@ static int look_beside(struct catalog *c, const struct catalog_entry *f, struct 
 	return row;
 }
 
-// What a row says of a file, but for what the file itself is.
-struct last_definitive {
+// What a row says of a file beside what the file itself is.
+struct file_listing {
 	enum catalog_state state;
 	const char *reason, *yanked;
 	int64_t project; // 0: none
 };
 
 // FILE_ADD and FILE_SET have the same parameters; each leaves out those that it has no use for.
-static int write_row(struct catalog *c, const struct catalog_entry *f, const struct last_definitive *s, struct err *e)
+static int write_row(struct catalog *c, const struct catalog_entry *f, const struct file_listing *s, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, f->id ? FILE_SET : FILE_ADD, e);
 	if (!q)
 		return -1;
-	const int64_t number[] = {[1] = f->id,
-		[2] = f->folder,
-		[3] = f->platform,
-		[6] = s->state,
-		[7] = f->trusted,
-		[8] = (int64_t)f->size,
-		[9] = f->mtime_ns,
-		[10] = (int64_t)f->inode,
-		[16] = f->findings};
-	static const int used[] = {1, 2, 3, 6, 7, 8, 9, 10, 16};
-	for (size_t i = 0; i < ARRAY_SIZE(used); i++)
-		query_bind_int(q, used[i], number[used[i]]);
+	query_bind_int(q, 1, f->id);
+	query_bind_int(q, 2, f->folder);
+	query_bind_int(q, 3, f->platform);
+	query_bind_text(q, 4, f->filename);
 	if (s->project)
-		query_bind_int(q, 4, s->project);
-	query_bind_text(q, 5, f->filename);
-	query_bind_bytes(q, 11, f->sha256, f->sha256 ? SHA256_SIZE : 0);
-	query_bind_text(q, 12, f->version);
-	query_bind_bytes(q, 13, f->version_key.ptr, f->version_key.len);
-	query_bind_bytes(q, 14, f->metadata_sha256, f->metadata_sha256 ? SHA256_SIZE : 0);
-	query_bind_text(q, 15, f->requires_python);
-	query_bind_text(q, 17, s->reason);
-	query_bind_text(q, 18, s->yanked);
+		query_bind_int(q, 5, s->project);
+	query_bind_int(q, 6, s->state);
+	query_bind_text(q, 7, s->reason);
+	query_bind_text(q, 8, s->yanked);
+	int at = 9;
+	FILE_COLUMNS(FILE_BIND_PUT)
 	return query_run(q, e);
 }
 
@@ -147,7 +136,7 @@ static int put_good(struct catalog *c, const struct catalog_entry *f, const stru
 {
 	CLEANUP(beside_release) struct beside marks = {0};
 	CLEANUP(mem_free) char *reason = NULL;
-	struct last_definitive s = {.state = FILE_IS_UNLISTED};
+	struct file_listing s = {.state = FILE_IS_UNLISTED};
 	if (look_beside(c, f, &marks, e) < 0)
 		return -1;
 	if (!marks.reason[MARK_PRUNED] &&
@@ -164,17 +153,8 @@ static int put_good(struct catalog *c, const struct catalog_entry *f, const stru
 
 static int put_refused(struct catalog *c, const struct catalog_entry *f, const struct holder *competitor, struct err *e)
 {
-	struct catalog_entry bare = {.id = f->id,
-		.platform = f->platform,
-		.folder = f->folder,
-		.filename = f->filename,
-		.trusted = f->trusted,
-		.size = f->size,
-		.mtime_ns = f->mtime_ns,
-		.inode = f->inode,
-		.sha256 = f->sha256};
-	struct last_definitive s = {.state = FILE_IS_REFUSED, .reason = f->refusal};
-	if (write_row(c, &bare, &s, e) < 0)
+	struct file_listing s = {.state = FILE_IS_REFUSED, .reason = f->refusal};
+	if (write_row(c, f, &s, e) < 0)
 		return -1;
 	return f->id && competitor->id == f->id ? catalog_name_promote(c, f->filename, f->platform, e) : 0;
 }
@@ -266,6 +246,14 @@ int catalog_file_remove(struct catalog *c, int64_t id, int64_t written, char nam
 	return catalog_name_look(c, name, platform, &after, &effect->is_listed, effect->after, e);
 }
 
+static struct catalog_copy copy_of_name(struct query *q)
+{
+	struct catalog_copy copy = {.folder_path = query_text(q, 0)}, *out = &copy;
+	int at = 1;
+	FILE_COLUMNS(FILE_READ_COPY)
+	return copy;
+}
+
 int catalog_file_copies(struct catalog *c, int64_t platform, const char *filename, catalog_copy_fn *fn, void *ctx,
 	struct err *e)
 {
@@ -276,8 +264,7 @@ int catalog_file_copies(struct catalog *c, int64_t platform, const char *filenam
 	query_bind_int(q, 2, platform);
 	int row;
 	while ((row = query_step(q, e)) > 0) {
-		struct catalog_copy copy = {query_int(q, 0), query_int(q, 1), query_int(q, 2), query_text(q, 3),
-			(uint64_t)query_int(q, 4), query_int(q, 5), query_sha256(q, 6)};
+		const struct catalog_copy copy = copy_of_name(q);
 		if (fn(ctx, &copy, e) < 0)
 			return -1;
 	}

@@ -2,7 +2,25 @@
 #include "lib/state/catalog/catalog-history.h"
 
 #include "lib/base/limits.h"
+#include "lib/state/catalog/file-columns.h"
 #include "lib/state/catalog/query.h"
+
+static struct catalog_history history_of(struct query *q)
+{
+	struct catalog_history file = {
+		.platform = query_int(q, 0),
+		.filename = query_text(q, 1),
+		.path = query_text(q, 2),
+		.state = (enum catalog_state)query_int(q, 3),
+		.has_file = query_int(q, 4),
+		.reason = query_text(q, 5),
+		.tombstone = query_text(q, 6),
+	};
+	struct catalog_history *out = &file;
+	int at = 7;
+	FILE_COLUMNS(FILE_READ_WHY)
+	return file;
+}
 
 int catalog_histories(struct catalog *c, const char *project, catalog_history_fn *fn, void *ctx, struct err *e)
 {
@@ -12,19 +30,7 @@ int catalog_histories(struct catalog *c, const char *project, catalog_history_fn
 	query_bind_text(q, 1, project);
 	int row;
 	while ((row = query_step(q, e)) > 0) {
-		const struct catalog_history file = {
-			.platform = query_int(q, 0),
-			.filename = query_text(q, 1),
-			.path = query_text(q, 2),
-			.state = (enum catalog_state)query_int(q, 3),
-			.has_file = query_int(q, 4),
-			.size = (uint64_t)query_int(q, 5),
-			.sha256 = query_sha256(q, 6),
-			.requires_python = query_text_within(q, 7, LIMIT_REQUIRES_PYTHON),
-			.yanked = query_text(q, 8),
-			.reason = query_text(q, 9),
-			.tombstone = query_text(q, 10),
-		};
+		const struct catalog_history file = history_of(q);
 		if (fn(ctx, &file, e) < 0)
 			return -1;
 	}

@@ -4,6 +4,7 @@
 #include "lib/base/limits.h"
 #include "lib/base/mem.h"
 #include "lib/state/catalog/catalog-name.h"
+#include "lib/state/catalog/file-columns.h"
 
 int catalog_folder_marks(struct catalog *c, int64_t folder, catalog_known_mark_fn *fn, void *ctx, struct err *e)
 {
@@ -129,22 +130,20 @@ int catalog_mark_put(struct catalog *c, const struct catalog_mark *m, struct cat
 
 static struct catalog_marked marked_of(struct query *q)
 {
-	return (struct catalog_marked){
+	struct catalog_marked file = {
 		.platform = query_int(q, 0),
 		.folder_path = query_text(q, 1),
 		.filename = query_text(q, 2),
 		.reason = query_text(q, 3),
 		.text = query_text(q, 4),
 		.has_file = query_int(q, 5) != 0,
-		.state = (enum catalog_state)query_int(q, 6),
-		.size = (uint64_t)query_int(q, 7),
-		.mtime_ns = query_int(q, 8),
-		.sha256 = query_sha256(q, 9),
-		.project = query_text(q, 10),
-		.version = query_text(q, 11),
-		.requires_python = query_text_within(q, 12, LIMIT_REQUIRES_PYTHON),
-		.refusal = query_text(q, 13),
+		.project = query_text(q, 6),
+		.refusal = query_text(q, 7),
 	};
+	struct catalog_marked *out = &file;
+	int at = 8;
+	FILE_COLUMNS(FILE_READ_MARK)
+	return file;
 }
 
 int catalog_marks(struct catalog *c, int64_t platform, enum mark mark, catalog_marked_fn *fn, void *ctx, struct err *e)

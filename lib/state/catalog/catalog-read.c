@@ -7,6 +7,7 @@
 #include "lib/base/mem.h"
 #include "lib/format/compress.h"
 #include "lib/state/catalog/catalog.h"
+#include "lib/state/catalog/file-columns.h"
 #include "lib/state/catalog/query.h"
 
 int catalog_platform_find(struct catalog *c, const char *name, int64_t *id, struct err *e)
@@ -76,6 +77,14 @@ int catalog_any_was_scanned(struct catalog *c, bool *scanned, struct err *e)
 	return 0;
 }
 
+static struct catalog_file listed_file(struct query *q)
+{
+	struct catalog_file file = {.filename = query_text(q, 0)}, *out = &file;
+	int at = 1;
+	FILE_COLUMNS(FILE_READ_PAGE)
+	return file;
+}
+
 int catalog_project_files(struct catalog *c, int64_t platform, const char *project, catalog_file_fn *fn, void *ctx,
 	struct err *e)
 {
@@ -86,20 +95,7 @@ int catalog_project_files(struct catalog *c, int64_t platform, const char *proje
 	query_bind_text(q, 2, project);
 	int row;
 	while ((row = query_step(q, e)) > 0) {
-		struct catalog_file file = {
-			.platform = query_int(q, 0),
-			.filename = query_text(q, 1),
-			.version = query_text(q, 2),
-			.version_key = query_bytes(q, 3),
-			.size = (uint64_t)query_int(q, 4),
-			.mtime_ns = query_int(q, 5),
-			.sha256 = query_sha256(q, 6),
-			.metadata_sha256 = query_sha256(q, 7),
-			.requires_python = query_text_within(q, 8, LIMIT_REQUIRES_PYTHON),
-			.yanked = query_text_within(q, 9, LIMIT_REASON),
-		};
-		if (query_text(q, 9) && !file.yanked)
-			file.yanked = ""; // it stays yanked
+		const struct catalog_file file = listed_file(q);
 		if (fn(ctx, &file, e) < 0)
 			return -1;
 	}

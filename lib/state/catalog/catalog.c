@@ -146,21 +146,6 @@ int query_step(struct query *q, struct err *e)
 	return code == SQLITE_DONE ? 0 : fail(q->catalog, code, e);
 }
 
-int query_run(struct query *q, struct err *e)
-{
-	return query_step(q, e) < 0 ? -1 : 0;
-}
-
-int query_run_ints(struct catalog *c, enum statement id, const int64_t *values, int count, struct err *e)
-{
-	CLEANUP(query_end) struct query *q = query_begin(c, id, e);
-	if (!q)
-		return -1;
-	for (int i = 0; i < count; i++)
-		query_bind_int(q, i + 1, values[i]);
-	return query_run(q, e);
-}
-
 int64_t query_int(struct query *q, int column)
 {
 	return sqlite3_column_int64(q->stmt, column);
@@ -181,12 +166,6 @@ struct str query_bytes(struct query *q, int column)
 {
 	const char *bytes = sqlite3_column_blob(q->stmt, column);
 	return (struct str){bytes, (size_t)sqlite3_column_bytes(q->stmt, column)};
-}
-
-const uint8_t *query_sha256(struct query *q, int column)
-{
-	struct str bytes = query_bytes(q, column);
-	return bytes.len == SHA256_SIZE ? (const uint8_t *)bytes.ptr : NULL;
 }
 
 int64_t query_new_id(struct query *q)

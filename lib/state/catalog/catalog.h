@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/base/arena.h"
 #include "lib/base/buf.h"
 #include "lib/base/err.h"
 #include "lib/format/digest.h"
@@ -74,7 +75,7 @@ int catalog_platform_scanned(struct catalog *c, int64_t platform, enum catalog_s
 // Whether a scan has read all of any platform.
 int catalog_any_was_scanned(struct catalog *c, bool *scanned, struct err *e) MUST_CHECK;
 
-// A listed file. Strings and bytes are borrowed for the call.
+// A listed file. Strings and bytes are borrowed for the call. Its columns are in file-columns.h.
 struct catalog_file {
 	int64_t platform;
 	const char *filename;
@@ -87,6 +88,8 @@ struct catalog_file {
 	const char *requires_python;    // NULL: none
 	const char *yanked;             // the reason, "" for none; NULL: it is not yanked
 };
+// Has *file own its strings and bytes: they are copied into the arena, with which they go.
+void catalog_file_copy(struct arena *a, struct catalog_file *file);
 // Returns 0 to go on, -1 with *e set to end.
 typedef int catalog_file_fn(void *ctx, const struct catalog_file *file, struct err *e);
 // The listed files of one project on one platform, by version key, then file name.

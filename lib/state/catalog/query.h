@@ -20,6 +20,8 @@ void query_end(struct query **q); // for CLEANUP; NULL is fine
 void query_bind_int(struct query *q, int at, int64_t value);
 void query_bind_text(struct query *q, int at, const char *text);
 void query_bind_bytes(struct query *q, int at, const void *bytes, size_t len);
+void query_bind_str(struct query *q, int at, struct str bytes);
+void query_bind_sha256(struct query *q, int at, const uint8_t *sha256);
 
 // 1: there is a row, 0: no more, -1: an error.
 int query_step(struct query *q, struct err *e) MUST_CHECK;
@@ -33,6 +35,8 @@ int64_t query_int(struct query *q, int column);
 const char *query_text(struct query *q, int column); // NULL where it is NULL
 // The same; NULL too where it has more bytes: what an older version wrote had fewer limits.
 const char *query_text_within(struct query *q, int column, size_t most);
+// The same of a reason: "" where it has more than LIMIT_REASON bytes.
+const char *query_reason(struct query *q, int column);
 struct str query_bytes(struct query *q, int column); // ptr NULL where it is NULL
 // NULL where it is no SHA-256.
 const uint8_t *query_sha256(struct query *q, int column);

@@ -2,6 +2,7 @@
 #include "lib/state/catalog/schema.h"
 
 #include "lib/base/mem.h"
+#include "lib/state/catalog/file-columns.h"
 
 const char *const schema_step[] = {
 	"CREATE TABLE store ("
@@ -232,9 +233,11 @@ const char schema_connection[] = "PRAGMA synchronous = NORMAL; PRAGMA foreign_ke
 
 // By its beginning: a normalised name has nothing that GLOB takes for a sign.
 #define IS_NAMED(table) "replace(replace(lower(" table ".filename), '_', '-'), '.', '-') GLOB ?1 || '-*'"
+#define IS_NAMED_F IS_NAMED("f")
+#define IS_NAMED_M IS_NAMED("m")
 #define TRACE_OF_FILE                                                                                                  \
-	"SELECT f.platform, f.filename, " PATH_OF_FILE ", f.state, 1, f.size, f.sha256, f.requires_python, f.yanked,"  \
-	" f.reason, m.text FROM file f JOIN folder d ON d.id = f.folder LEFT JOIN mark m ON m.folder = f.folder"       \
+	"SELECT f.platform, f.filename, " PATH_OF_FILE ", f.state, 1, f.reason, m.text" FILE_WHY_LIST " FROM file f"   \
+	" JOIN folder d ON d.id = f.folder LEFT JOIN mark m ON m.folder = f.folder"                                    \
 	" AND m.filename = f.filename AND m.kind = 1 AND m.reason IS NOT NULL"
 
 #define LAST_PLAN "(SELECT max(id) FROM plan WHERE name IS NOT NULL)"
@@ -245,8 +248,8 @@ const char schema_connection[] = "PRAGMA synchronous = NORMAL; PRAGMA foreign_ke
 	"platform = ?1 AND (?2 IS NULL OR verdict = ?2) AND (?4 < 0 OR removes = ?4)"                                  \
 	" AND (?3 IS NULL OR instr(lower(filename), ?3) OR instr(project, ?3))"
 
-#define COPY_OF_FILE                                                                                                          \
-	"SELECT f.id, f.written, f.folder, d.path, f.size, f.mtime_ns, f.sha256 FROM file f JOIN folder d ON d.id = f.folder" \
+#define COPY_OF_FILE                                                                                                   \
+	"SELECT d.path" FILE_COPY_LIST " FROM file f JOIN folder d ON d.id = f.folder"                                 \
 	" WHERE f.filename = ?1 AND f.platform = ?2 AND"
 
 #define NEVER "9223372036854775807"
@@ -254,8 +257,8 @@ const char schema_connection[] = "PRAGMA synchronous = NORMAL; PRAGMA foreign_ke
 	"ifnull((SELECT min(mtime_ns) FROM file WHERE project = p.id AND state = " state "), " NEVER ")"
 
 #define FILE_HELD                                                                                                      \
-	"SELECT f.platform, f.filename, " PATH_OF_FILE ", f.version, f.size, f.mtime_ns, f.sha256,"                    \
-	" f.requires_python, iif(f.state = 1, coalesce(f.reason, ''), NULL), f.version_key"                            \
+	"SELECT f.filename, " PATH_OF_FILE                                                                             \
+	", iif(f.state = 1, coalesce(f.reason, ''), NULL), f.version_key" FILE_PRUNE_LIST                              \
 	" FROM file f JOIN folder d ON d.id = f.folder"
 #define FILE_HELD_OF FILE_HELD " JOIN project p ON p.id = f.project WHERE p.platform = ?1 AND p.name = ?2 AND"
 
@@ -304,8 +307,7 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 	[PROJECT_ADD] = "INSERT INTO project (platform, name) VALUES (?1, ?2)",
 	[PROJECT_LIST] = "SELECT platform, name, files, bytes, changed FROM project"
 			 " WHERE platform = ?1 AND files > 0 ORDER BY name",
-	[PROJECT_FILES] = "SELECT f.platform, f.filename, f.version, f.version_key, f.size, f.mtime_ns, f.sha256,"
-			  " f.metadata_sha256, f.requires_python, f.yanked FROM project p"
+	[PROJECT_FILES] = "SELECT f.filename" FILE_PAGE_LIST " FROM project p"
 			  " JOIN file f ON f.project = p.id"
 			  " WHERE p.platform = ?1 AND p.name = ?2 AND f.state = 0"
 			  " ORDER BY f.version_key, f.filename",
@@ -323,23 +325,18 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 	[FILE_GET] = "SELECT filename, platform, state, sha256, mtime_ns, written FROM file WHERE id = ?1",
 	[FILE_FIND] = "SELECT id, state, written FROM file WHERE folder = ?1 AND filename = ?2",
 	[FILE_COPIES] = COPY_OF_FILE " f.state = 0 UNION ALL " COPY_OF_FILE " f.state IN (1, 2, 3) AND f.state > 0",
-	[FILE_ADD] = "INSERT INTO file (id, folder, platform, project, filename, state, trusted, size, mtime_ns,"
-		     " inode, sha256, version, version_key, metadata_sha256, requires_python, findings, reason,"
-		     " yanked, written)"
-		     " VALUES (NULL, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,"
-		     " (SELECT change FROM store))",
-	[FILE_SET] = "UPDATE file SET project = ?4, state = ?6, trusted = ?7, size = ?8, mtime_ns = ?9,"
-		     " inode = ?10, sha256 = ?11, version = ?12, version_key = ?13, metadata_sha256 = ?14,"
-		     " requires_python = ?15, findings = ?16, reason = ?17, yanked = ?18,"
-		     " written = (SELECT change FROM store) WHERE id = ?1",
+	[FILE_ADD] = "INSERT INTO file (folder, platform, filename, project, state, reason, yanked" FILE_PUT_NAMES
+		     ", written)"
+		     " VALUES (?2, ?3, ?4, ?5, ?6, ?7, ?8" FILE_PUT_PARAMETERS ", (SELECT change FROM store))",
+	[FILE_SET] = "UPDATE file SET project = ?5, state = ?6, reason = ?7, yanked = ?8" FILE_PUT_VALUES
+		     ", written = (SELECT change FROM store) WHERE id = ?1",
 	[FILE_TOUCH] = "UPDATE file SET inode = ?2, trusted = ?3, written = (SELECT change FROM store)"
 		       " WHERE id = ?1",
 	[FILE_YANK] = "UPDATE file SET yanked = ?2 WHERE id = ?1",
 	[FILE_STATE] = "UPDATE file SET state = ?2, reason = ?3 WHERE id = ?1",
 	[FILE_REMOVE] = "DELETE FROM file WHERE id = ?1",
-	[FOLDER_FILES] = "SELECT id, filename, state, trusted, size, mtime_ns, inode, written FROM file"
-			 " WHERE folder = ?1",
-	[FILES_GOOD] = "SELECT f.id, f.platform, f.state, f.size, d.path, f.filename, p.name FROM file f"
+	[FOLDER_FILES] = "SELECT f.filename" FILE_SCAN_LIST " FROM file f WHERE f.folder = ?1",
+	[FILES_GOOD] = "SELECT d.path, f.filename, p.name" FILE_CHECK_LIST " FROM file f"
 		       " JOIN folder d ON d.id = f.folder JOIN project p ON p.id = f.project"
 		       " WHERE f.state <> 1 ORDER BY f.folder",
 	[FILE_SUM] = "SELECT state, size, mtime_ns, sha256 FROM file WHERE id = ?1",
@@ -362,18 +359,17 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 			   " ON f.folder = m.folder AND f.filename = m.filename WHERE m.filename = ?1"
 			   " AND m.platform = ?2 AND m.kind = 1 AND m.reason IS NOT NULL"
 			   " ORDER BY f.id IS NULL, m.folder LIMIT 1",
-	[MARKS_OF_KIND] = "SELECT m.platform, d.path, m.filename, m.reason, m.text, f.id IS NOT NULL, f.state, f.size,"
-			  " f.mtime_ns, f.sha256, p.name, f.version, f.requires_python,"
-			  " iif(f.state = 1, f.reason, NULL) FROM mark m"
+	[MARKS_OF_KIND] = "SELECT m.platform, d.path, m.filename, m.reason, m.text, f.id IS NOT NULL, p.name,"
+			  " iif(f.state = 1, f.reason, NULL)" FILE_MARK_LIST " FROM mark m"
 			  " JOIN folder d ON d.id = m.folder"
 			  " LEFT JOIN file f ON f.folder = m.folder AND f.filename = m.filename"
 			  " LEFT JOIN project p ON p.id = f.project"
 			  " WHERE m.platform = ?1 AND m.kind = ?2 AND m.reason IS NOT NULL"
 			  " ORDER BY m.filename, d.path",
-	[HELD_FILES] = FILE_HELD_OF " f.state = 0 UNION ALL " FILE_HELD_OF " f.state = 2 ORDER BY 10, 2, 3",
+	[HELD_FILES] = FILE_HELD_OF " f.state = 0 UNION ALL " FILE_HELD_OF " f.state = 2 ORDER BY 4, 1, 2",
 	[REFUSED_FILES] = FILE_HELD " WHERE f.state = 1 AND f.state > 0 AND NOT EXISTS (SELECT 1 FROM mark m"
 				    " WHERE m.folder = f.folder AND m.filename = f.filename AND m.kind = 1"
-				    " AND m.reason IS NOT NULL) ORDER BY f.platform, 3",
+				    " AND m.reason IS NOT NULL) ORDER BY f.platform, 2",
 	[HOLDERS] = "SELECT name, platform FROM project p WHERE files > 0"
 		    " OR EXISTS (SELECT 1 FROM file f WHERE f.project = p.id AND f.state = 2) ORDER BY name, platform",
 	[STORE_CHANGE] = "SELECT change FROM store",
@@ -414,13 +410,11 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 	// What is not listed may be of no project, or gone.
 	[TRACES] = TRACE_OF_FILE
 	" WHERE f.project IN (SELECT id FROM project WHERE name = ?1) AND f.state = 0"
-	" UNION ALL " TRACE_OF_FILE " WHERE f.state > 0 AND " IS_NAMED(
-		"f") " UNION ALL"
-		     " SELECT m.platform, m.filename, iif(d.path = '', m.filename, d.path || '/' || m.filename), 3, 0, 0, NULL,"
-		     " NULL, NULL, m.reason, m.text FROM mark m JOIN folder d ON d.id = m.folder"
-		     " WHERE m.kind = 1 AND m.reason IS NOT NULL AND " IS_NAMED(
-			     "m") " AND NOT EXISTS (SELECT 1 FROM file f WHERE f.folder = m.folder AND f.filename = m.filename)"
-				  " ORDER BY 2, 1, 3",
+	" UNION ALL " TRACE_OF_FILE " WHERE f.state > 0 AND " IS_NAMED_F " UNION ALL"
+	" SELECT m.platform, m.filename, iif(d.path = '', m.filename, d.path || '/' || m.filename), 3, 0, m.reason,"
+	" m.text" FILE_WHY_LIST " FROM mark m JOIN folder d ON d.id = m.folder"
+	" LEFT JOIN file f ON f.folder = m.folder AND f.filename = m.filename"
+	" WHERE f.id IS NULL AND m.kind = 1 AND m.reason IS NOT NULL AND " IS_NAMED_M " ORDER BY 2, 1, 3",
 	[PLAN_FORGET] = "DELETE FROM plan WHERE name IS NULL AND begun < ?1",
 	[PLAN_ADD] = "INSERT INTO plan (begun) VALUES (?1)",
 	[PLAN_SET] = "UPDATE plan SET name = ?2, made = ?3, head = ?4 WHERE id = ?1",
