@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The shape of the C sources: who includes whom, one file a foreign library, and the house style's limits.
+"""The shape of the C sources: the direction of includes and calls, one file per foreign library, the house style.
 
-Each rule is a function that yields complaints about a Tree; each is shown a made-up tree first that breaks it.
+Each rule is a function that yields complaints about a Tree, or about the Objects of a build. Each rule is shown first
+that it finds a made-up breach. Runs in the build folder, where the objects are.
 """
 import os
 import pathlib
@@ -13,8 +14,10 @@ import tempfile
 import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path.cwd()
 
-# A file includes files of its own folder and of those above it here; "a b" stands for two that do not include each other.
+# A file includes and calls files of its own folder and of the folders above it here. Folders of one line do not use each
+# other.
 FOLDERS = """
 lib/base
 lib/os
@@ -37,7 +40,7 @@ cli/common
 cli/prune
 cli
 """
-PEERS = {"uploader", "indexer", "pruner", "server"}  # None of these includes another.
+PEERS = {"uploader", "indexer", "pruner", "server"}  # None of these uses another.
 LAYER = {name: number for number, line in enumerate(FOLDERS.split("\n")) for name in line.split()}
 TOPS = sorted({name.partition("/")[0] for name in LAYER})
 
@@ -92,6 +95,32 @@ class Tree:
         return re.sub(pattern, lambda m: "\n" * m[0].count("\n"), self.text[path], flags=re.S)
 
 
+class Objects:
+    """The global symbols that the objects of a build define and use, by the path of their source without .c."""
+
+    def __init__(self, build, modules):
+        self.missing = [name for name in modules if not (build / f"{name}.o").is_file()]
+        self.defined_by, self.used_by = {}, {name: set() for name in modules}
+        for name in sorted(set(modules) - set(self.missing)):
+            for symbol, kind in self.symbols(build / f"{name}.o"):
+                if kind in "Uwv":
+                    self.used_by[name].add(symbol)
+                else:
+                    self.defined_by[symbol] = name
+
+    @staticmethod
+    def symbols(path):
+        command = [*shlex.split(os.environ.get("NM") or "nm"), "-P", "-g", path]
+        for line in subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines():
+            yield line.split()[:2]
+
+    def calls(self, name):
+        """Each symbol of another module of ours that this one uses, with that module."""
+        for symbol in sorted(self.used_by[name]):
+            if self.defined_by.get(symbol, name) != name:
+                yield symbol, self.defined_by[symbol]
+
+
 def module(path):
     return path.rsplit(".", 1)[0]
 
@@ -100,32 +129,57 @@ def folder(path):
     return path.rpartition("/")[0]
 
 
+def may_use(path, target):
+    """Whether the first file may include or call the second one."""
+    here, there = LAYER.get(folder(path)), LAYER.get(folder(target))
+    tops = {folder(file).partition("/")[0] for file in (path, target)}
+    return folder(target) == folder(path) or there is not None and there < here and not (tops <= PEERS and len(tops) == 2)
+
+
+def on_circles(arrows):
+    """The nodes that are on a circle, or between two circles."""
+    left = {node: targets - {node} for node, targets in arrows.items()}
+    while True:
+        reached = set().union(*left.values())
+        left, before = {node: targets & left.keys() for node, targets in left.items()
+                        if targets & left.keys() and node in reached}, left
+        if left.keys() == before.keys():
+            return sorted(left)
+
+
 def arrows_go_one_way(tree):
     for path in tree.text:
-        here = LAYER.get(folder(path))
-        if here is None:
+        if folder(path) not in LAYER:
             yield f"{path}: its folder is in no layer"
             continue
         for target in tree.own_includes(path):
-            there = LAYER.get(folder(target))
-            tops = {folder(file).partition("/")[0] for file in (path, target)}
-            if folder(target) != folder(path) and (there is None or there >= here or tops <= PEERS and len(tops) == 2):
+            if not may_use(path, target):
                 yield f"{path}: may not include {target}"
 
 
 def there_is_no_circle(tree):
     arrows = {module(path): set() for path in tree.text}
     for path in tree.text:
-        arrows[module(path)] |= {module(t) for t in tree.own_includes(path)} - {module(path)}
-    left = dict(arrows)
-    while True:
-        done = [m for m in left if not any(t in left for t in left[m])]
-        if not done:
-            break
-        for name in done:
-            del left[name]
-    if left:
-        yield f"includes go in a circle among {' '.join(sorted(left))}"
+        arrows[module(path)] |= {module(t) for t in tree.own_includes(path)}
+    if circle := on_circles(arrows):
+        yield f"includes go in a circle among {' '.join(circle)}"
+
+
+def each_source_has_an_object(objects):
+    for name in objects.missing:
+        yield f"{name}.c: the build folder has no object of it"
+
+
+def calls_go_one_way(objects):
+    for name in objects.used_by:
+        for symbol, target in objects.calls(name):
+            if not may_use(name, target):
+                yield f"{name}.c: may not use {symbol} of {target}.c"
+
+
+def calls_have_no_circle(objects):
+    if circle := on_circles({name: {target for _, target in objects.calls(name)} for name in objects.used_by}):
+        yield f"calls go in a circle among {' '.join(circle)}"
 
 
 def one_file_a_foreign_library(tree):
@@ -226,6 +280,23 @@ BROKEN = [
     (headers_compile_alone, {"cli/a.h": HEADER + "size_t f(void);\n"}, "cli/a.h: does not compile alone: "),
 ]
 
+# The same for calls; headers are not needed.
+BROKEN_CALLS = [
+    (each_source_has_an_object, {"cli/a.c": None}, "cli/a.c: the build folder has no object of it"),
+    (calls_go_one_way, {"lib/base/a.c": "void b(void); void a(void); void a(void) { b(); }", "lib/os/b.c": "void b(void) {}"},
+     "lib/base/a.c: may not use b of lib/os/b.c"),
+    (calls_go_one_way, {"server/a.c": "extern int b; int a(void); int a(void) { return b; }", "indexer/scan/b.c": "int b = 1;"},
+     "server/a.c: may not use b of indexer/scan/b.c"),
+    (calls_have_no_circle, {"cli/a.c": "void b(void); void a(void) { b(); }", "cli/b.c": "void a(void); void b(void) { a(); }",
+                            "cli/c.c": "void a(void); void c(void) { a(); }"},
+     "calls go in a circle among cli/a cli/b"),
+]
+SOUND_CALLS = {
+    "lib/base/a.c": "#include <stdlib.h>\nstatic int b(void) { return abs(-1); } int a(void) { return b(); }",
+    "lib/os/b.c": "int a(void); static int c(void) { return 1; } int b(void) { return a() + c(); }",
+    "lib/os/c.c": "int b(void); int c(void) { return b(); }",
+}
+
 # Looks like a breach, is none.
 SOUND = {
     "lib/base/a.h": HEADER + "#include <stddef.h>\n\nsize_t a_size(void);\n",
@@ -236,6 +307,7 @@ SOUND = {
     "cli/main.c": SPDX + '#include "lib/base/a.h"\n#include "server/s.h"\n#include "indexer/scan/i.h"\n',
 }
 RULES = sorted({rule for rule, _, _ in BROKEN}, key=lambda rule: rule.__name__)
+CALL_RULES = sorted({rule for rule, _, _ in BROKEN_CALLS}, key=lambda rule: rule.__name__)
 
 
 def made_up(files):
@@ -249,11 +321,34 @@ def made_up(files):
         return {rule: list(rule(tree)) for rule in RULES}
 
 
+def made_up_calls(files):
+    """The complaints of the rules about calls, by rule; a file without text is not compiled."""
+    with tempfile.TemporaryDirectory() as name:
+        top = pathlib.Path(name)
+        for path, text in ((path, text) for path, text in files.items() if text):
+            (top / path).parent.mkdir(parents=True, exist_ok=True)
+            (top / path).write_text(text, encoding="utf-8")
+            subprocess.run([*shlex.split(os.environ.get("CC") or "cc"), "-c", "-o", top / f"{module(path)}.o", top / path],
+                           check=True)
+        objects = Objects(top, [module(path) for path in files])
+        return {rule: list(rule(objects)) for rule in CALL_RULES}
+
+
 class Rules(unittest.TestCase):
     def test_each_rule_can_fail(self):
         for rule, files, complaint in BROKEN:
             with self.subTest(rule.__name__, complaint=complaint):
                 self.assertEqual([c[:len(complaint)] for c in made_up(files)[rule]], [complaint])
+
+    def test_each_rule_of_calls_can_fail(self):
+        for rule, files, complaint in BROKEN_CALLS:
+            with self.subTest(rule.__name__, complaint=complaint):
+                self.assertEqual(made_up_calls(files)[rule], [complaint])
+
+    def test_sound_calls_are_left_alone(self):
+        for rule, complaints in made_up_calls(SOUND_CALLS).items():
+            with self.subTest(rule.__name__):
+                self.assertEqual(complaints, [])
 
     def test_sound_tree_is_left_alone(self):
         for rule, complaints in made_up(SOUND).items():
@@ -269,7 +364,14 @@ class Sources(unittest.TestCase):
             with self.subTest(rule.__name__):
                 self.assertEqual(list(rule(tree)), [])
 
-    def test_each_owner_includes_his_library(self):
+    def test_our_calls_keep_every_rule(self):
+        objects = Objects(BUILD, [module(path) for path in Tree(TOP, TOPS).text if path.endswith(".c")])
+        self.assertGreater(len(objects.defined_by), 500)
+        for rule in CALL_RULES:
+            with self.subTest(rule.__name__):
+                self.assertEqual(list(rule(objects)), [])
+
+    def test_each_owner_includes_its_library(self):
         tree = Tree(TOP, ["lib", "server"])
         for library, owners in OWNER.items():
             for owner in owners.split():
