@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why a wheel is or is not to be had: what a view's platforms have of a project, listed or not, what was pruned and
-// why, what upstream has, and for each environment what pip takes from here, from upstream, and from both. Reads the
-// catalog and nothing else.
+// Explains which files of a project clients can get: the files of a view's platforms, listed or not; what was pruned
+// and why; what upstream has; and for each environment what pip takes from here, from upstream, and from both. It reads
+// only the catalog. One thread at a time per catalog connection.
 #pragma once
 
 #include "lib/format/jsondoc.h"
@@ -10,23 +10,24 @@
 #include "lib/state/upstream/upstream.h"
 #include "lib/view/view.h"
 
-// What is to be explained, and what is known beside the catalog.
+// The request, and what is known apart from the catalog. Borrowed.
 struct explain_about {
 	const struct view *view;
-	const char *project;               // normalised
-	const char *version;               // NULL: all of them, and pip is asked for any; else what "==version" admits
-	enum name_rule rule;               // of the name
-	bool is_ours;                      // it was here first (lib/state/upstream/owned-names)
-	bool is_hidden;                    // only private platforms have it: upstream is not asked for their views
-	const struct downloads *downloads; // what was counted of them; NULL: that is not told
+	const char *project;               // normal form
+	const char *version;               // NULL: all versions; else only those that "==version" admits
+	enum name_rule rule;               // of the project's name
+	bool is_ours;                      // the name is noted as ours (lib/state/upstream/owned-names)
+	bool is_hidden;                    // only private platforms have the project, so upstream is not asked
+	const struct downloads *downloads; // download counts; NULL: not reported
 };
 
-// A document for machines, to be freed by the caller. answer: what is known, whosever the name is. ERR_INVALID where version
-// is none, ERR_NOT_FOUND where neither the view nor upstream has anything of it.
+// Returns a document that the caller frees. answer is what is known of upstream's project of this name, even if the
+// name is ours. NULL on an error: ERR_INVALID if version is not a version, ERR_NOT_FOUND if neither the view nor
+// upstream has any such file, and the errors of the catalog.
 //
 //	{"project", "version"?, "view"?, "platforms": [name, …],
-//	 "names": {"rule": name_rule_text, "ours": bool, "files" (whose count): "here"|"upstream"|"both", "why",
-//	     "taken"? (what upstream has under a name that is ours alone): {"files", "since"? (the oldest), "fetched"}},
+//	 "names": {"rule": name_rule_text, "ours": bool, "files" (that clients get): "here"|"upstream"|"both", "why",
+//	     "taken"? (upstream has a project under our name): {"files", "since"? (of the oldest), "fetched"}},
 //	 "here": [{"platform", "filename", "path",
 //	     "state": "listed"|"yanked"|"quarantined"|"copy"|"unlisted"|"removed",
 //	     "size"?, "sha256"?, "requires-python"?, "reason"?,
@@ -34,13 +35,13 @@ struct explain_about {
 //	     "removal"?: {"when"?, "by"?, "verdict"?, "run"?, "upstream"?: {"filename", "url"?, "identical"}},
 //	     "downloads"?: {"count", "last"},
 //	     "plan"?: {"verdict", "removes", "why"?, "reason", "upstream"?}}, …],
-//	 "upstream": {"result", "why"?, "index"?, "asked"?, "fetched"?, "stale"?, "status"?, "files"? (how many),
-//	     "left-out"? (how many of them the view's pages do not have, as none of its machines runs them),
-//	     "file"? (of one version): [{"filename", "url", "yanked"?, "requires-python"?, "upload-time"?, "size"?,
-//	         "sha256"?, "left-out"?: true, "cut"?: true (a field is beyond its limit, and was left out)}, …]},
+//	 "upstream": {"result", "why"?, "index"?, "asked"?, "fetched"?, "stale"?, "status"?, "files"? (count),
+//	     "left-out"? (count of those that the view's pages omit, because none of its machines runs them),
+//	     "file"? (if a version was requested): [{"filename", "url", "yanked"?, "requires-python"?, "upload-time"?,
+//	         "size"?, "sha256"?, "left-out"?: true, "cut"?: true (a field was too long and was omitted)}, …]},
 //	 "environments": [{"platform", "python", "here"?, "upstream"?, "both"?: {"filename", "version",
 //	     "from": "here"|"upstream", "yanked"?: true, "some-micros"?: true}}, …]}
 struct jsondoc *explain(const struct explain_about *about, struct catalog *c, const struct upstream_answer *answer,
 	struct err *e) MUST_CHECK;
-// The same for people.
+// Appends the document to out as text for a terminal.
 void explain_text(const struct jsondoc *explanation, struct buf *out);

@@ -4,69 +4,70 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A file that outlives the catalog's call.
-struct row {
+// A copy of a file that outlives the catalog's callback.
+struct file_copy {
 	struct catalog_file file;
-	size_t rank; // of its platform: less wins
+	size_t rank; // of its platform; the lower rank wins
 };
 
-struct rows {
-	struct row *row;
+struct file_copies {
+	struct file_copy *row;
 	size_t count, room;
-	size_t rank;       // of the platform being read
-	struct arena text; // of the rows
+	size_t rank;       // of the platform that is being read
+	struct arena text; // the strings of the rows
 };
 
-static void rows_release(struct rows *rows)
+static void file_copies_release(struct file_copies *rows)
 {
 	arena_release(&rows->text);
 	free(rows->row);
 }
 
-static int gather_file(void *ctx, const struct catalog_file *file, struct err *e UNUSED)
+static int copy_file(void *ctx, const struct catalog_file *file, struct err *e UNUSED)
 {
-	struct rows *rows = ctx;
+	struct file_copies *rows = ctx;
 	GROW(rows->row, rows->count, rows->room);
-	struct row *row = &rows->row[rows->count++];
-	*row = (struct row){.file = *file, .rank = rows->rank};
+	struct file_copy *row = &rows->row[rows->count++];
+	*row = (struct file_copy){.file = *file, .rank = rows->rank};
 	catalog_file_copy(&rows->text, &row->file);
 	return 0;
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_name_and_rank(const void *a, const void *b)
 {
-	const struct row *x = a, *y = b;
+	const struct file_copy *x = a, *y = b;
 	int order = strcmp(x->file.filename, y->file.filename);
 	return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-static int by_version(const void *a, const void *b)
+static int compare_version_and_name(const void *a, const void *b)
 {
-	const struct row *x = a, *y = b;
+	const struct file_copy *x = a, *y = b;
 	int order = str_cmp(x->file.version_key, y->file.version_key);
 	return order ? order : strcmp(x->file.filename, y->file.filename);
 }
 
-// Not while merging by version: the same sdist name may be read as two versions (PKG-INFO decides).
-static void drop_shadowed(struct rows *rows)
+// Removes all but the first of equal names. It does not compare versions: PKG-INFO decides the version of an sdist, so
+// the same name may have two.
+static void drop_shadowed(struct file_copies *rows)
 {
 	size_t kept = 0;
 	if (!rows->count)
 		return;
-	qsort(rows->row, rows->count, sizeof(*rows->row), by_name);
+	qsort(rows->row, rows->count, sizeof(*rows->row), compare_name_and_rank);
 	for (size_t i = 1; i < rows->count; i++)
 		if (strcmp(rows->row[i].file.filename, rows->row[kept].file.filename) != 0)
 			rows->row[++kept] = rows->row[i];
 	rows->count = kept + 1;
-	qsort(rows->row, rows->count, sizeof(*rows->row), by_version);
+	qsort(rows->row, rows->count, sizeof(*rows->row), compare_version_and_name);
 }
 
 int merge_platforms_files(const struct platform *const *platform, size_t count, struct catalog *c, const char *project,
 	merge_platforms_file_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(rows_release) struct rows rows = {0};
+	CLEANUP(file_copies_release) struct file_copies rows = {0};
 	for (; rows.rank < count; rows.rank++)
-		if (catalog_project_files(c, platform[rows.rank]->id, project, gather_file, &rows, e) < 0)
+		if (catalog_project_files(c, platform[rows.rank]->id, project, copy_file, &rows, e) < 0)
 			return -1;
 	drop_shadowed(&rows);
 	for (size_t i = 0; i < rows.count; i++)
@@ -75,77 +76,77 @@ int merge_platforms_files(const struct platform *const *platform, size_t count, 
 	return 0;
 }
 
-// Names that are owned from taken on; those before it have gone into another list.
-struct strset {
+// A list of names. It owns those from taken on; the ones before it were moved to another list.
+struct owned_names {
 	char **name;
 	size_t count, room, taken;
 };
 
-static void strset_release(struct strset *names)
+static void owned_names_release(struct owned_names *names)
 {
 	for (size_t i = names->taken; i < names->count; i++)
 		free(names->name[i]);
 	free(names->name);
-	*names = (struct strset){0};
+	*names = (struct owned_names){0};
 }
 
-static void strset_add(struct strset *names, char *owned)
+static void owned_names_add(struct owned_names *names, char *owned)
 {
 	GROW(names->name, names->count, names->room);
 	names->name[names->count++] = owned;
 }
 
-// A sorted list and what comes of it while one more platform's names, sorted too, are merged in.
-struct merging {
-	struct strset before, after;
+// The sorted names so far, and the result of merging in the sorted names of one more platform.
+struct name_merge {
+	struct owned_names before, after;
 };
 
-static void merging_release(struct merging *m)
+static void name_merge_release(struct name_merge *m)
 {
-	strset_release(&m->before);
-	strset_release(&m->after);
+	owned_names_release(&m->before);
+	owned_names_release(&m->after);
 }
 
-static char *next_before(struct merging *m)
+static char *peek_before(struct name_merge *m)
 {
 	return m->before.taken < m->before.count ? m->before.name[m->before.taken] : NULL;
 }
 
-static void take_before(struct merging *m)
+static void move_before(struct name_merge *m)
 {
-	strset_add(&m->after, m->before.name[m->before.taken++]);
+	owned_names_add(&m->after, m->before.name[m->before.taken++]);
 }
 
 static int merge_project(void *ctx, const struct catalog_project *project, struct err *e UNUSED)
 {
-	struct merging *m = ctx;
+	struct name_merge *m = ctx;
 	int order = -1;
-	while (next_before(m) && (order = strcmp(next_before(m), project->project)) < 0)
-		take_before(m);
-	if (next_before(m) && order == 0)
-		take_before(m);
+	while (peek_before(m) && (order = strcmp(peek_before(m), project->project)) < 0)
+		move_before(m);
+	if (peek_before(m) && order == 0)
+		move_before(m);
 	else
-		strset_add(&m->after, xstrdup(project->project));
+		owned_names_add(&m->after, xstrdup(project->project));
 	return 0;
 }
 
-static void next_platform(struct merging *m)
+static void finish_platform(struct name_merge *m)
 {
-	while (next_before(m))
-		take_before(m);
-	strset_release(&m->before);
+	while (peek_before(m))
+		move_before(m);
+	owned_names_release(&m->before);
 	m->before = m->after;
-	m->after = (struct strset){0};
+	m->after = (struct owned_names){0};
 }
 
 int merge_platforms_projects(const struct platform *const *platform, size_t count, struct catalog *c,
 	merge_platforms_name_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(merging_release) struct merging m = {0};
+	CLEANUP(name_merge_release) struct name_merge m = {0};
 	for (size_t i = 0; i < count; i++) {
 		if (catalog_projects(c, platform[i]->id, merge_project, &m, e) < 0)
 			return -1;
-		next_platform(&m);
+		finish_platform(&m);
 	}
 	for (size_t i = 0; i < m.before.count; i++)
 		if (fn(ctx, m.before.name[i], e) < 0)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What several platforms hold, as one: files by name, where the first platform that has one wins, and project
-// names, each once. A project's files, or all names, are in memory until the call ends.
+// Merges the contents of several platforms: files by name, where the first platform that has the name wins, and project
+// names, each once. A project's files, or all names, are in memory during the call. One thread at a time per catalog
+// connection. What a callback gets is borrowed for the call; an error that it returns ends the walk.
 #pragma once
 
 #include "lib/base/err.h"
@@ -9,11 +10,11 @@
 
 typedef int merge_platforms_file_fn(void *ctx, const struct platform *platform, const struct catalog_file *file,
 	struct err *e);
-// By version key, then file name.
+// Calls fn for the files of a project (normal form), ordered by version key, then file name.
 int merge_platforms_files(const struct platform *const *platform, size_t count, struct catalog *c, const char *project,
 	merge_platforms_file_fn *fn, void *ctx, struct err *e) MUST_CHECK;
 
 typedef int merge_platforms_name_fn(void *ctx, const char *project, struct err *e);
-// Sorted by bytes.
+// Calls fn for all project names, sorted by bytes.
 int merge_platforms_projects(const struct platform *const *platform, size_t count, struct catalog *c,
 	merge_platforms_name_fn *fn, void *ctx, struct err *e) MUST_CHECK;

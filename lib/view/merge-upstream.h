@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// A project's files here and upstream as one list: each name once, and a name that upstream serves is upstream's, for its
-// hash is in people's lock files. What upstream yanked, a whole release, is yanked here too. Pure but for the catalog.
+// Merges a project's files here and upstream into one list. Each name occurs once. A name that upstream has is
+// upstream's, because its hash is in lock files. A release that upstream yanked completely is yanked here too. It reads
+// only the catalog. One thread at a time per catalog connection.
 #pragma once
 
 #include "lib/state/upstream/upstream.h"
 #include "lib/view/render.h"
 #include "lib/view/view.h"
 
-// How it stands (PEP 792), as far as a page has to say so; NULL: it need not.
+// The project's status (PEP 792) and its reason, if the page must show them; NULL: it need not. Borrowed.
 const char *merge_upstream_status(const struct upstream_answer *upstream);
 const char *merge_upstream_status_reason(const struct upstream_answer *upstream);
 
-typedef void merge_upstream_file_fn(void *ctx, const struct listed *listed);
+typedef void merge_upstream_file_fn(void *ctx, const struct page_file *listed);
 typedef void merge_upstream_version_fn(void *ctx, const struct version *version);
-// By version, then file name; upstream's whose names have no version come last. Then upstream's versions that have no
-// file there, each once. Where there is no file of ours, upstream's as they stand there, and its versions, which spares looking into
-// thousands of names. In place of a wheel of upstream that does not fit the view (lib/view/wheel-filter) there is its version, where
-// the files come by version; one whose name is ours too is listed. Nothing of a project that upstream has in quarantine.
-// *is_known: whether upstream has the project, so that there is a page also without files.
+// Calls file for each file, ordered by version, then file name; files of upstream whose names have no version come
+// last. Then it calls version for each version of upstream that has no file, once. The arguments are borrowed for the
+// call.
+//
+// If no file is ours, upstream's files keep upstream's order and only its versions follow, because parsing thousands of
+// names is expensive. A wheel that the view's filter (lib/view/wheel-filter) rejects is omitted unless its name is here
+// too; if the files are ordered by version, version is called in its place. A project that upstream has quarantined has
+// no files. *is_known is whether upstream has the project; then it has a page even without files.
 int merge_upstream_files(const struct view *v, struct catalog *c, const char *project,
 	const struct upstream_answer *upstream, merge_upstream_file_fn *file, merge_upstream_version_fn *version,
 	void *ctx, bool *is_known, struct err *e) MUST_CHECK;

@@ -14,24 +14,24 @@ const char *const page_coding_name[PAGE_CODING_COUNT] = {
 	[PAGE_ZSTD] = "zstd",
 };
 
-static const struct renderer *const renderer[PAGE_FORMAT_COUNT] = {
+static const struct renderer *const renderers[PAGE_FORMAT_COUNT] = {
 	[PAGE_HTML] = &render_html,
 	[PAGE_HTML_OLD_PIP] = &render_html_old_pip,
 	[PAGE_JSON] = &render_json,
 };
 
-// A page that begins with its first entry: a project without files has none.
+// A page that is being written. It begins with the first entry, because a project without files has no page.
 struct page {
-	const struct renderer *with;
-	struct rendering r;
+	const struct renderer *renderer;
+	struct render_state r;
 	bool has_begun;
 };
 
 static void page_init(struct page *p, const struct view *v, const char *project, enum page_format format,
 	struct buf *out)
 {
-	*p = (struct page){.with = renderer[format], .r = {.out = out, .project = project}};
-	p->r.up = v->base ? str_from(v->base) : v->name ? STR("../../../") : STR("../../");
+	*p = (struct page){.renderer = renderers[format], .r = {.out = out, .project = project}};
+	p->r.link_prefix = v->base ? str_from(v->base) : v->name ? STR("../../../") : STR("../../");
 	buf_init(&p->r.versions, LIMIT_PAGE);
 	buf_init(&p->r.key, LIMIT_PAGE);
 }
@@ -45,40 +45,40 @@ static void page_release(struct page *p)
 static void page_begin(struct page *p)
 {
 	if (!p->has_begun)
-		p->with->begin(&p->r);
+		p->renderer->begin(&p->r);
 	p->has_begun = true;
 }
 
 static int page_end(struct page *p, struct err *e)
 {
-	p->with->end(&p->r);
+	p->renderer->end(&p->r);
 	if (p->r.out->failed || p->r.versions.failed)
 		return err_set(e, ERR_LIMIT, "page of %s: larger than %zu bytes",
 			p->r.project ? p->r.project : "all projects", p->r.out->cap);
 	return 0;
 }
 
-static void on_file(void *ctx, const struct listed *listed)
+static void on_page_file(void *ctx, const struct page_file *listed)
 {
 	struct page *p = ctx;
 	page_begin(p);
-	p->with->file(&p->r, listed);
+	p->renderer->file(&p->r, listed);
 }
 
-static void on_version(void *ctx, const struct version *version)
+static void on_page_version(void *ctx, const struct version *version)
 {
 	struct page *p = ctx;
 	page_begin(p);
-	p->with->version(&p->r, version);
+	p->renderer->version(&p->r, version);
 }
 
 enum {
-	FILE_BYTES = 300, // that a file takes on a page, about
+	FILE_BYTES = 300, // of a file on a page, approximately
 	MOST_ROOM = 16 << 20,
 };
 
-// Room for upstream's files at once: else they are copied each time that it doubles.
-static void reserve(struct buf *out, const struct upstream_answer *upstream)
+// Allocates room for upstream's files at once. Otherwise the page is copied each time that the buffer doubles.
+static void reserve_page(struct buf *out, const struct upstream_answer *upstream)
 {
 	size_t files = upstream && upstream->stale ? upstream->stale->files : 0;
 	size_t left = out->cap - out->len, most = left < MOST_ROOM ? left : MOST_ROOM;
@@ -90,11 +90,11 @@ int page_project(const struct view *v, struct catalog *c, const char *project, c
 {
 	CLEANUP(page_release) struct page p;
 	bool is_known = false;
-	reserve(out, upstream);
+	reserve_page(out, upstream);
 	page_init(&p, v, project, format, out);
 	p.r.status = merge_upstream_status(upstream);
 	p.r.status_reason = merge_upstream_status_reason(upstream);
-	if (merge_upstream_files(v, c, project, upstream, on_file, on_version, &p, &is_known, e) < 0)
+	if (merge_upstream_files(v, c, project, upstream, on_page_file, on_page_version, &p, &is_known, e) < 0)
 		return -1;
 	if (is_known)
 		page_begin(&p);
@@ -103,13 +103,13 @@ int page_project(const struct view *v, struct catalog *c, const char *project, c
 	return page_end(&p, e);
 }
 
-// The view's names, with those of others put between them; both are sorted.
-struct listing {
+// Merges the sorted names of the view with the sorted names in more.
+struct project_listing {
 	struct page *page;
 	struct str more;
 };
 
-static void give_more(struct listing *l, const char *before)
+static void list_more(struct project_listing *l, const char *before)
 {
 	while (l->more.len) {
 		char name[LIMIT_FILE_NAME + 1];
@@ -120,17 +120,17 @@ static void give_more(struct listing *l, const char *before)
 		if (order < 0 && line.len < sizeof(name)) {
 			memcpy(name, line.ptr, line.len);
 			name[line.len] = '\0';
-			l->page->with->project(&l->page->r, name);
+			l->page->renderer->project(&l->page->r, name);
 		}
 		l->more = rest;
 	}
 }
 
-static int on_project(void *ctx, const char *project, struct err *e UNUSED)
+static int on_view_project(void *ctx, const char *project, struct err *e UNUSED)
 {
-	struct listing *l = ctx;
-	give_more(l, project);
-	l->page->with->project(&l->page->r, project);
+	struct project_listing *l = ctx;
+	list_more(l, project);
+	l->page->renderer->project(&l->page->r, project);
 	return 0;
 }
 
@@ -138,19 +138,19 @@ int page_root(const struct view *v, struct catalog *c, struct str more, enum pag
 	struct err *e)
 {
 	CLEANUP(page_release) struct page p;
-	struct listing l = {.page = &p, .more = more};
+	struct project_listing l = {.page = &p, .more = more};
 	page_init(&p, v, NULL, format, out);
 	page_begin(&p);
-	if (view_projects(v, c, on_project, &l, e) < 0)
+	if (view_projects(v, c, on_view_project, &l, e) < 0)
 		return -1;
-	give_more(&l, NULL);
+	list_more(&l, NULL);
 	return page_end(&p, e);
 }
 
-// 18 recorded pages of PyPI, JSON of 12.9 MB: gzip 1 (libdeflate): 2.29 MB in 44 ms, 5: 2.10 in 67, 6: 2.03 in 86, 9: 1.96
-// in 306; zlib's 6: 2.06 in 239. zstd 1: 2.01 MB in 20 ms, 3: 2.26 in 39, 6: 2.12 in 94, 9: 2.06 in 146. Small pages are alike: most of a
-// page are hashes, and a repetition of few of their digits costs more than the digits, which the greedy low levels of zstd
-// leave alone.
+// Measured with 18 recorded pages of PyPI (12.9 MB of JSON). gzip 1 (libdeflate): 2.29 MB in 44 ms, 5: 2.10 in 67, 6:
+// 2.03 in 86, 9: 1.96 in 306; zlib's 6: 2.06 in 239. zstd 1: 2.01 MB in 20 ms, 3: 2.26 in 39, 6: 2.12 in 94, 9: 2.06 in
+// 146. Small pages give the same picture. Most of a page are hashes. A reference to a short repetition costs more than
+// its digits, and the greedy low levels of zstd do not use one.
 enum { GZIP_LEVEL = 5, ZSTD_LEVEL = 1 };
 
 int page_pack(struct str page, enum page_coding coding, struct buf *out, struct err *e)

@@ -3,7 +3,7 @@
 
 #include "lib/format/escape.h"
 
-static void meta(struct buf *out, struct str name, const char *content)
+static void put_meta(struct buf *out, struct str name, const char *content)
 {
 	buf_str(out, STR("<meta name=\""));
 	buf_str(out, name);
@@ -12,7 +12,7 @@ static void meta(struct buf *out, struct str name, const char *content)
 	buf_str(out, STR("\">\n"));
 }
 
-static void html_begin(struct rendering *r)
+static void html_begin(struct render_state *r)
 {
 	buf_str(r->out, STR("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 			    "<meta name=\"pypi:repository-version\" content=\"1.4\">\n<title>"));
@@ -21,9 +21,9 @@ static void html_begin(struct rendering *r)
 	escape_html(r->out, r->project ? str_from(r->project) : STR("Simple index"));
 	buf_str(r->out, STR("</title>\n"));
 	if (r->status)
-		meta(r->out, STR("pypi:project-status"), r->status);
+		put_meta(r->out, STR("pypi:project-status"), r->status);
 	if (r->status_reason)
-		meta(r->out, STR("pypi:project-status-reason"), r->status_reason);
+		put_meta(r->out, STR("pypi:project-status-reason"), r->status_reason);
 	buf_str(r->out, STR("</head>\n<body>\n"));
 	if (!r->project)
 		return;
@@ -32,7 +32,7 @@ static void html_begin(struct rendering *r)
 	buf_str(r->out, STR("</h1>\n"));
 }
 
-static void attribute(struct buf *out, struct str name, const char *value)
+static void put_attribute(struct buf *out, struct str name, const char *value)
 {
 	buf_str(out, name);
 	buf_str(out, STR("=\""));
@@ -40,7 +40,7 @@ static void attribute(struct buf *out, struct str name, const char *value)
 	buf_putc(out, '"');
 }
 
-static void attribute_sha256(struct buf *out, struct str name, const uint8_t *sha256)
+static void put_sha256_attribute(struct buf *out, struct str name, const uint8_t *sha256)
 {
 	buf_str(out, name);
 	buf_str(out, STR("=\"sha256="));
@@ -48,10 +48,10 @@ static void attribute_sha256(struct buf *out, struct str name, const uint8_t *sh
 	buf_putc(out, '"');
 }
 
-// PEP 658 and 714: the metadata's hash under both names. pip 22.3 to 23.1 know the old name only, and then hold
-// METADATA's Name against the requirement as it is spelled: "pip install pyyaml" refuses a wheel whose METADATA says
-// PyYAML. Without the old name they fetch the wheel, and install it.
-static void put_file(struct rendering *r, const struct listed *listed, bool is_old_pip)
+// Writes the hash of the metadata under both names (PEP 658 and 714). pip 22.3 to 23.1 know only the old name, and
+// compare the Name in METADATA with the requirement as spelled: "pip install pyyaml" rejects a wheel whose METADATA
+// says PyYAML. Without the old name they download the wheel and install it.
+static void put_link(struct render_state *r, const struct page_file *listed, bool is_old_pip)
 {
 	struct buf *out = r->out;
 	const struct catalog_file *file = &listed->file;
@@ -63,38 +63,38 @@ static void put_file(struct rendering *r, const struct listed *listed, bool is_o
 	}
 	buf_putc(out, '"');
 	if (file->requires_python)
-		attribute(out, STR(" data-requires-python"), file->requires_python);
+		put_attribute(out, STR(" data-requires-python"), file->requires_python);
 	if (file->yanked)
-		attribute(out, STR(" data-yanked"), file->yanked);
+		put_attribute(out, STR(" data-yanked"), file->yanked);
 	if (file->metadata_sha256)
-		attribute_sha256(out, STR(" data-core-metadata"), file->metadata_sha256);
+		put_sha256_attribute(out, STR(" data-core-metadata"), file->metadata_sha256);
 	if (file->metadata_sha256 && !is_old_pip)
-		attribute_sha256(out, STR(" data-dist-info-metadata"), file->metadata_sha256);
+		put_sha256_attribute(out, STR(" data-dist-info-metadata"), file->metadata_sha256);
 	if (render_has_unhashed_metadata(listed))
 		buf_str(out, is_old_pip ? STR(" data-core-metadata=\"true\"")
 					: STR(" data-core-metadata=\"true\" data-dist-info-metadata=\"true\""));
 	if (listed->upstream && listed->upstream->provenance)
-		attribute(out, STR(" data-provenance"), listed->upstream->provenance);
+		put_attribute(out, STR(" data-provenance"), listed->upstream->provenance);
 	buf_putc(out, '>');
 	escape_html(out, str_from(file->filename));
 	buf_str(out, STR("</a><br>\n"));
 }
 
-static void html_file(struct rendering *r, const struct listed *listed)
+static void html_file(struct render_state *r, const struct page_file *listed)
 {
-	put_file(r, listed, false);
+	put_link(r, listed, false);
 }
 
-static void html_file_old_pip(struct rendering *r, const struct listed *listed)
+static void html_file_old_pip(struct render_state *r, const struct page_file *listed)
 {
-	put_file(r, listed, true);
+	put_link(r, listed, true);
 }
 
-static void html_version(struct rendering *r UNUSED, const struct version *version UNUSED)
+static void html_version(struct render_state *r UNUSED, const struct version *version UNUSED)
 {
 }
 
-static void html_project(struct rendering *r, const char *project)
+static void html_project(struct render_state *r, const char *project)
 {
 	buf_str(r->out, STR("<a href=\""));
 	escape_url(r->out, str_from(project));
@@ -103,7 +103,7 @@ static void html_project(struct rendering *r, const char *project)
 	buf_str(r->out, STR("</a><br>\n"));
 }
 
-static void html_end(struct rendering *r)
+static void html_end(struct render_state *r)
 {
 	buf_str(r->out, STR("</body>\n</html>\n"));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// uv parses strictly: null for an optional key makes it drop the whole page. So what is not there is left out.
+// uv drops the whole page if an optional key is null. So absent facts have no key.
 #include "lib/view/render.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 
 #include "lib/format/escape.h"
 
-static void put_status(struct rendering *r)
+static void json_put_status(struct render_state *r)
 {
 	if (!r->status)
 		return;
@@ -20,20 +20,20 @@ static void put_status(struct rendering *r)
 	buf_putc(r->out, '}');
 }
 
-static void json_begin(struct rendering *r)
+static void json_begin(struct render_state *r)
 {
 	buf_str(r->out, STR("{\"meta\":{\"api-version\":\"1.4\"},"));
 	if (r->project) {
 		buf_str(r->out, STR("\"name\":"));
 		escape_json(r->out, str_from(r->project));
-		put_status(r);
+		json_put_status(r);
 		buf_str(r->out, STR(",\"files\":[\n"));
 	} else {
 		buf_str(r->out, STR("\"projects\":[\n"));
 	}
 }
 
-static void add_number(struct buf *out, uint64_t n, size_t digits)
+static void json_put_number(struct buf *out, uint64_t n, size_t digits)
 {
 	char text[20];
 	size_t at = sizeof(text);
@@ -45,8 +45,8 @@ static void add_number(struct buf *out, uint64_t n, size_t digits)
 	buf_add(out, text + at, sizeof(text) - at);
 }
 
-// "2026-01-02T03:04:05Z". Nanoseconds in 64 bits reach no year that has not four digits.
-static void add_time(struct buf *out, int64_t mtime_ns)
+// Writes "2026-01-02T03:04:05Z". Nanoseconds in 64 bits only reach years with four digits.
+static void json_put_time(struct buf *out, int64_t mtime_ns)
 {
 	const int64_t second = 1000000000;
 	time_t t = (time_t)(mtime_ns / second - (mtime_ns % second < 0));
@@ -58,13 +58,13 @@ static void add_time(struct buf *out, int64_t mtime_ns)
 	} part[] = {{tm.tm_year + 1900, '-'}, {tm.tm_mon + 1, '-'}, {tm.tm_mday, 'T'}, {tm.tm_hour, ':'},
 		{tm.tm_min, ':'}, {tm.tm_sec, 'Z'}};
 	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
-		add_number(out, (uint64_t)part[i].value, 2);
+		json_put_number(out, (uint64_t)part[i].value, 2);
 		buf_putc(out, part[i].end);
 	}
 }
 
-// Equal versions come one after another, in any spelling (1.0, 1.0.0): each spelling is listed once.
-static void add_version(struct rendering *r, const char *text, struct str key)
+// Adds a version to the list. Equal versions are adjacent, in any spelling (1.0, 1.0.0); each spelling is listed once.
+static void json_add_version(struct render_state *r, const char *text, struct str key)
 {
 	struct buf *all = &r->versions;
 	if (!str_eq(buf_view(&r->key), key)) {
@@ -81,8 +81,8 @@ static void add_version(struct rendering *r, const char *text, struct str key)
 		all->len = before;
 }
 
-// PEP 691: the reason, where there is one.
-static void put_yanked(struct buf *out, struct str reason)
+// PEP 691: the reason if there is one, else true.
+static void json_put_yanked(struct buf *out, struct str reason)
 {
 	buf_str(out, STR(",\"yanked\":"));
 	if (reason.len)
@@ -91,39 +91,39 @@ static void put_yanked(struct buf *out, struct str reason)
 		buf_str(out, STR("true"));
 }
 
-// Size and time: ours are always known, upstream's where it says so, as it says it.
-static void put_age(struct buf *out, const struct listed *listed)
+// Ours are always known. Upstream's are copied from its page if it has them.
+static void json_put_size_and_time(struct buf *out, const struct page_file *listed)
 {
 	const struct simplepage_file *u = listed->upstream;
 	if (!u || u->size >= 0) {
 		buf_str(out, STR(",\"size\":"));
-		add_number(out, u ? (uint64_t)u->size : listed->file.size, 1);
+		json_put_number(out, u ? (uint64_t)u->size : listed->file.size, 1);
 	}
 	if (u && u->upload_time) {
 		buf_str(out, STR(",\"upload-time\":"));
 		escape_json(out, str_from(u->upload_time));
 	} else if (!u) {
 		buf_str(out, STR(",\"upload-time\":\""));
-		add_time(out, listed->file.mtime_ns);
+		json_put_time(out, listed->file.mtime_ns);
 		buf_putc(out, '"');
 	}
 }
 
-// Never "dist-info-metadata" too: its dict crashes pip 22.3 to 23.1 (PEP 714).
-static void put_metadata(struct buf *out, const uint8_t *sha256)
+// It omits "dist-info-metadata", whose dict crashes pip 22.3 to 23.1 (PEP 714).
+static void json_put_metadata(struct buf *out, const uint8_t *sha256)
 {
 	buf_str(out, STR(",\"core-metadata\":{\"sha256\":\""));
 	render_sha256(out, sha256);
 	buf_str(out, STR("\"}"));
 }
 
-// filename and url beside each other: the second is packed as a copy of the first.
-static void json_file(struct rendering *r, const struct listed *listed)
+// filename and url are adjacent, so that compression finds the repetition.
+static void json_file(struct render_state *r, const struct page_file *listed)
 {
 	struct buf *out = r->out;
 	const struct catalog_file *file = &listed->file;
-	buf_str(out, r->rule);
-	r->rule = STR(",\n");
+	buf_str(out, r->separator);
+	r->separator = STR(",\n");
 	buf_str(out, STR("{\"filename\":"));
 	escape_json(out, str_from(file->filename));
 	buf_str(out, STR(",\"url\":\""));
@@ -135,15 +135,15 @@ static void json_file(struct rendering *r, const struct listed *listed)
 		buf_putc(out, '"');
 	}
 	buf_putc(out, '}');
-	put_age(out, listed);
+	json_put_size_and_time(out, listed);
 	if (file->requires_python) {
 		buf_str(out, STR(",\"requires-python\":"));
 		escape_json(out, str_from(file->requires_python));
 	}
 	if (file->yanked)
-		put_yanked(out, str_from(file->yanked));
+		json_put_yanked(out, str_from(file->yanked));
 	if (file->metadata_sha256)
-		put_metadata(out, file->metadata_sha256);
+		json_put_metadata(out, file->metadata_sha256);
 	if (render_has_unhashed_metadata(listed))
 		buf_str(out, STR(",\"core-metadata\":true"));
 	if (listed->upstream && listed->upstream->provenance) {
@@ -152,25 +152,25 @@ static void json_file(struct rendering *r, const struct listed *listed)
 	}
 	buf_putc(out, '}');
 	if (file->version)
-		add_version(r, file->version, file->version_key);
+		json_add_version(r, file->version, file->version_key);
 }
 
-// PEP 700: a set.
-static void json_version(struct rendering *r, const struct version *version)
+// PEP 700: the versions are a set.
+static void json_version(struct render_state *r, const struct version *version)
 {
-	add_version(r, version->text, version->key);
+	json_add_version(r, version->text, version->key);
 }
 
-static void json_project(struct rendering *r, const char *project)
+static void json_project(struct render_state *r, const char *project)
 {
-	buf_str(r->out, r->rule);
-	r->rule = STR(",\n");
+	buf_str(r->out, r->separator);
+	r->separator = STR(",\n");
 	buf_str(r->out, STR("{\"name\":"));
 	escape_json(r->out, str_from(project));
 	buf_putc(r->out, '}');
 }
 
-static void json_end(struct rendering *r)
+static void json_end(struct render_state *r)
 {
 	buf_str(r->out, STR("\n]"));
 	if (r->project) {

@@ -3,9 +3,9 @@
 
 #include "lib/format/escape.h"
 
-void render_url(struct rendering *r, const char *platform, const char *filename)
+void render_url(struct render_state *r, const char *platform, const char *filename)
 {
-	buf_str(r->out, r->up);
+	buf_str(r->out, r->link_prefix);
 	buf_str(r->out, STR("files/"));
 	escape_url(r->out, str_from(platform));
 	buf_putc(r->out, '/');
@@ -21,7 +21,7 @@ void render_sha256(struct buf *out, const uint8_t *sha256)
 	buf_add(out, hex, sizeof(hex));
 }
 
-bool render_has_unhashed_metadata(const struct listed *listed)
+bool render_has_unhashed_metadata(const struct page_file *listed)
 {
 	return !listed->file.metadata_sha256 && listed->upstream && listed->upstream->has_metadata;
 }

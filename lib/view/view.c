@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <string.h>
 
 #include "lib/view/merge-platforms.h"
 
@@ -45,7 +44,8 @@ static int add_configured_view(struct site *s, const struct config_view *c, stru
 	return 0;
 }
 
-// Fills view[0], once the others are there: it may be one of them. Where nobody said so, it is for everybody.
+// Fills view[0] after the other views, because it may be one of them. Without a configured one it has all platforms
+// that are not private.
 static int fill_default_view(struct site *s, const char *name, struct err *e)
 {
 	struct view *v = &s->view[0];
@@ -60,7 +60,7 @@ static int fill_default_view(struct site *s, const char *name, struct err *e)
 	return 0;
 }
 
-static int find_ids(struct store *store, struct catalog *catalog, struct err *e)
+static int find_platform_ids(struct store *store, struct catalog *catalog, struct err *e)
 {
 	for (size_t i = 0; i < store->platform_count; i++) {
 		struct platform *p = &store->platform[i];
@@ -70,8 +70,8 @@ static int find_ids(struct store *store, struct catalog *catalog, struct err *e)
 	return 0;
 }
 
-// What is said of this view alone; NULL: nothing.
-static const struct config_view *said_of(const struct config *c, const struct view *v)
+// The configuration section of this view; NULL: none.
+static const struct config_view *config_of_view(const struct config *c, const struct view *v)
 {
 	for (size_t i = 0; i < c->view_count && v->name; i++)
 		if (strcmp(c->views[i].name, v->name) == 0)
@@ -79,36 +79,36 @@ static const struct config_view *said_of(const struct config *c, const struct vi
 	return NULL;
 }
 
-static bool wants_upstream(const struct config *c, const struct view *v)
+static bool config_merges(const struct config *c, const struct view *v)
 {
-	const struct config_view *said = said_of(c, v);
-	return said && said->upstream ? strcmp(said->upstream, "merge") == 0 : c->upstream_merge;
+	const struct config_view *own = config_of_view(c, v);
+	return own && own->upstream ? strcmp(own->upstream, "merge") == 0 : c->upstream_merge;
 }
 
-static bool wants_fitting(const struct config *c, const struct view *v)
+static bool config_filters_wheels(const struct config *c, const struct view *v)
 {
-	const struct config_view *said = said_of(c, v);
-	const char *which = said && said->upstream_wheels ? said->upstream_wheels : c->upstream_wheels;
+	const struct config_view *own = config_of_view(c, v);
+	const char *which = own && own->upstream_wheels ? own->upstream_wheels : c->upstream_wheels;
 	return which && strcmp(which, "fitting") == 0;
 }
 
-// The default view is as the one that it is.
+// The default view has the settings of the view that it is configured to be.
 static void mark_merging_views(struct site *s, const struct config *c)
 {
 	const struct view *same = c->default_view ? site_view(s, str_from(c->default_view)) : NULL;
 	for (size_t i = 0; i < s->view_count; i++) {
 		struct view *v = &s->view[i];
 		const struct view *as = i == 0 && same ? same : v;
-		v->merges = wants_upstream(c, as);
-		if (v->merges && wants_fitting(c, as))
-			wheel_filter_init(&v->fitting, v->platform, v->platform_count);
+		v->merges = config_merges(c, as);
+		if (v->merges && config_filters_wheels(c, as))
+			wheel_filter_init(&v->wheels, v->platform, v->platform_count);
 		s->merges |= v->merges;
 		s->merges_publicly |= v->merges && !v->is_private;
 	}
 }
 
-// Whether the view may be served: a platform was read, and none is unreadable unless the view may be partial. A platform that
-// no scan has looked at yet was just added to the configuration: it takes no page away from the clients of the others.
+// Whether the view may be served: some platform was scanned, and none is unreadable unless the view may be partial. A
+// platform that no scan has tried yet was just added to the configuration; the view is served without it.
 static bool is_complete(const struct view *v, bool may_be_partial)
 {
 	size_t count[3] = {0};
@@ -121,8 +121,8 @@ static void mark_incomplete_views(struct site *s, const struct config *c)
 {
 	const struct view *same = c->default_view ? site_view(s, str_from(c->default_view)) : NULL;
 	for (size_t i = 0; i < s->view_count; i++) {
-		const struct config_view *said = said_of(c, i == 0 && same ? same : &s->view[i]);
-		s->view[i].is_incomplete = !is_complete(&s->view[i], said && said->is_partial);
+		const struct config_view *own = config_of_view(c, i == 0 && same ? same : &s->view[i]);
+		s->view[i].is_incomplete = !is_complete(&s->view[i], own && own->is_partial);
 	}
 }
 
@@ -135,7 +135,7 @@ void site_unmerge(struct site *s)
 
 static int site_fill(struct site *s, const struct config *c, struct catalog *catalog, struct err *e)
 {
-	if (find_ids(&s->store, catalog, e) < 0)
+	if (find_platform_ids(&s->store, catalog, e) < 0)
 		return -1;
 	site_add(s, NULL);
 	for (size_t i = 0; i < s->store.platform_count; i++)
@@ -176,7 +176,7 @@ void site_release(struct site *s)
 	for (size_t i = 0; i < s->view_count; i++) {
 		free(s->view[i].name);
 		free(s->view[i].platform);
-		wheel_filter_release(&s->view[i].fitting);
+		wheel_filter_release(&s->view[i].wheels);
 	}
 	free(s->view);
 	free(s->base);
@@ -201,23 +201,23 @@ const struct platform *site_platform(const struct site *s, struct str name)
 	return store_platform_named(&s->store, name);
 }
 
-// The rows of the only platform are handed on as they come.
-struct direct {
+// Forwards the rows of the only platform without a merge.
+struct single_platform {
 	const struct platform *platform;
 	view_file_fn *file;
 	view_name_fn *name;
 	void *ctx;
 };
 
-static int direct_file(void *ctx, const struct catalog_file *file, struct err *e)
+static int forward_file(void *ctx, const struct catalog_file *file, struct err *e)
 {
-	const struct direct *d = ctx;
+	const struct single_platform *d = ctx;
 	return d->file(d->ctx, d->platform, file, e);
 }
 
-static int direct_project(void *ctx, const struct catalog_project *project, struct err *e)
+static int forward_project(void *ctx, const struct catalog_project *project, struct err *e)
 {
-	const struct direct *d = ctx;
+	const struct single_platform *d = ctx;
 	return d->name(d->ctx, project->project, e);
 }
 
@@ -225,14 +225,14 @@ int view_files(const struct view *v, struct catalog *c, const char *project, vie
 {
 	if (v->platform_count != 1)
 		return merge_platforms_files(v->platform, v->platform_count, c, project, fn, ctx, e);
-	struct direct d = {.platform = v->platform[0], .file = fn, .ctx = ctx};
-	return catalog_project_files(c, d.platform->id, project, direct_file, &d, e);
+	struct single_platform d = {.platform = v->platform[0], .file = fn, .ctx = ctx};
+	return catalog_project_files(c, d.platform->id, project, forward_file, &d, e);
 }
 
 int view_projects(const struct view *v, struct catalog *c, view_name_fn *fn, void *ctx, struct err *e)
 {
 	if (v->platform_count != 1)
 		return merge_platforms_projects(v->platform, v->platform_count, c, fn, ctx, e);
-	struct direct d = {.platform = v->platform[0], .name = fn, .ctx = ctx};
-	return catalog_projects(c, d.platform->id, direct_project, &d, e);
+	struct single_platform d = {.platform = v->platform[0], .name = fn, .ctx = ctx};
+	return catalog_projects(c, d.platform->id, forward_project, &d, e);
 }

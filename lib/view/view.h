@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Views: what a client sees under one index URL. A view is an ordered list of platforms; where two of them have
-// a file of the same name, the first one's is seen.
+// Views: what a client sees under one index URL. A view is an ordered list of platforms. If two of them have a file of
+// the same name, the view shows that of the first. The functions that read the catalog: one thread at a time per
+// connection.
 #pragma once
 
 #include "lib/base/err.h"
@@ -12,51 +13,53 @@
 #include "lib/view/wheel-filter.h"
 
 struct view {
-	char *name;                       // NULL: /simple/ itself
+	char *name;                       // NULL: the default view, /simple/
 	const struct platform **platform; // borrowed from the store
 	size_t platform_count;
-	bool is_private;    // one of them is
-	bool is_incomplete; // one was never scanned, and may hold anything: there is no saying what the view has
-	bool merges;        // it has what upstream has, too,
-	struct wheel_filter fitting; // of its wheels those that fit
-	const char *base;            // what links to files begin with: an absolute URL that ends in "/", borrowed;
-				     // NULL: they are relative to the page
+	bool is_private;    // one of its platforms is private
+	bool is_incomplete; // a platform is unreadable or none was scanned, so the content of the view is unknown
+	bool merges;        // upstream's files are merged in
+	struct wheel_filter wheels; // which of upstream's wheels the view shows
+	const char *base;           // of links to files: an absolute URL that ends in "/", borrowed; NULL: links
+		// are relative to the page
 };
 
-// All views of a configuration over a store. Read-only after site_init, so any thread may read.
+// All views of a configuration over a store. It owns them and the store. After site_init() it is constant, so any
+// thread may read it.
 struct site {
 	struct store store; // registered in the catalog
 	char *base;         // of all views
-	struct view *view;  // [0] is the default; then a view a platform, then those of the configuration
+	struct view *view;  // [0] is the default; then one per platform, then those of the configuration
 	size_t view_count;
 	bool has_private;               // a platform is private
-	struct strset hidden_platforms; // the names of those whose projects upstream is not to hear of, sorted
+	struct strset hidden_platforms; // names of platforms whose projects upstream is not asked for, sorted
 	uint64_t page_max_age;          // seconds
-	uint64_t max_file;              // bytes: a larger one is not taken
-	struct name_rules rules;        // for the names of views that merge
-	bool merges;                    // one of the views does
-	bool merges_publicly;           // one that is not private
-	bool redirects;                 // to upstream's files, instead of getting them from there
+	uint64_t max_file;              // bytes; a larger file is rejected
+	struct name_rules rules;        // for views that merge
+	bool merges;                    // a view merges
+	bool merges_publicly;           // a view that is not private merges
+	bool redirects;                 // clients are redirected to upstream's files
 	bool is_offline;                // upstream is not asked
 	bool redirects_same,
-		redirects_others; // what was pruned, to upstream's same file, or to the one that does as well
+		redirects_others; // requests for a pruned file: to upstream's same file; to its replacement
 };
 
-// Takes the store over (also where it fails). The catalog is read for the ids only.
+// Takes ownership of the store, even on an error, and reads the ids of the platforms in the catalog. ERR_USAGE if the
+// configuration names unknown platforms or views, and the errors of the catalog; then nothing is to be released.
 int site_init(struct site *s, const struct config *c, struct store *store, struct catalog *catalog,
 	struct err *e) MUST_CHECK;
 void site_release(struct site *s);
-// As if no view had what upstream has.
+// Turns merging off in all views. Call it before other threads read the site.
 void site_unmerge(struct site *s);
-// NULL where there is none; an empty name is the default view.
+// The view or platform of this name, borrowed; NULL: none. An empty name is the default view.
 const struct view *site_view(const struct site *s, struct str name);
 const struct platform *site_platform(const struct site *s, struct str name);
 
 typedef int view_file_fn(void *ctx, const struct platform *platform, const struct catalog_file *file, struct err *e);
-// The files of a project that the view shows, each name once, by version key, then file name.
-// project is normalised. Calls nothing where there is none.
+// Calls fn for the files of a project (normal form) that the view shows: each name once, ordered by version key, then
+// file name. The arguments are borrowed for the call; an error that fn returns ends the walk. No file is no error.
 int view_files(const struct view *v, struct catalog *c, const char *project, view_file_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
 typedef int view_name_fn(void *ctx, const char *project, struct err *e);
-// The names of all projects of the view, each once, sorted by bytes.
+// Calls fn for the name of each project of the view, once, sorted by bytes.
 int view_projects(const struct view *v, struct catalog *c, view_name_fn *fn, void *ctx, struct err *e) MUST_CHECK;

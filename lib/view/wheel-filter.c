@@ -5,7 +5,7 @@
 
 void wheel_filter_init(struct wheel_filter *f, const struct platform *const *platform, size_t count)
 {
-	*f = (struct wheel_filter){.is_wanted = true};
+	*f = (struct wheel_filter){.is_enabled = true};
 	for (size_t i = 0; i < count && !f->unknown; i++)
 		if (!platform[i]->profile.environment_count)
 			f->unknown = platform[i];
@@ -14,7 +14,7 @@ void wheel_filter_init(struct wheel_filter *f, const struct platform *const *pla
 	strset_add(&f->tag, "any");
 	for (size_t i = 0; i < count; i++) {
 		const struct environment *env =
-			platform[i]->profile.environment; // its platform tags are those of all others
+			platform[i]->profile.environment; // all environments of a platform have the same platform tags
 		for (size_t n = 0; n < env->platforms; n++)
 			strset_add(&f->tag, env->platform[n]);
 	}
@@ -28,7 +28,7 @@ void wheel_filter_release(struct wheel_filter *f)
 
 static bool has_tag(const struct wheel_filter *f, struct str tag)
 {
-	char text[sizeof(*((struct environment *)0)->platform)]; // what is longer is none of them
+	char text[sizeof(*((struct environment *)0)->platform)]; // no tag is longer
 	if (tag.len >= sizeof(text))
 		return false;
 	for (size_t i = 0; i < tag.len; i++)

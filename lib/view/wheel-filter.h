@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of upstream's wheels run on a view's machines: those with a platform tag that one of its platforms has, or "any".
-// Python and ABI do not count, for a machine may have a newer Python from elsewhere. All zero: every wheel does. Pure; read by
-// any number of threads.
+// Selects the wheels of upstream that run on a view's machines: those with a platform tag of one of its platforms, or
+// "any". Python and ABI tags are ignored, because a machine may have further Pythons. A filter of zeros admits every
+// wheel. Pure functions; any thread may read a filter.
 #pragma once
 
 #include <stdbool.h>
@@ -11,12 +11,13 @@
 #include "lib/state/store/store.h"
 
 struct wheel_filter {
-	bool is_wanted;
-	const struct platform *unknown; // the first of whose machines nothing is known; borrowed
-	struct strset tag; // in lower case; none where there is such a one, or no platform: nobody knows what fits
+	bool is_enabled;
+	const struct platform *unknown; // the first platform without a profile, borrowed; NULL: none
+	struct strset tag; // in lower case; empty if a platform is unknown or there is none: all wheels are admitted
 };
 
+// Makes the filter of these platforms. The caller releases it.
 void wheel_filter_init(struct wheel_filter *f, const struct platform *const *platform, size_t count);
 void wheel_filter_release(struct wheel_filter *f);
-// By its name alone; always for what is no wheel.
+// Decides by the file name alone. Always true for files that are not wheels.
 bool wheel_filter_admits(const struct wheel_filter *f, const char *filename);

@@ -57,8 +57,8 @@ static void tell_unknown(const struct site *site)
 {
 	for (size_t i = 0; i < site->view_count; i++) {
 		const struct view *v = &site->view[i];
-		const struct platform *p = v->fitting.unknown;
-		if (!v->merges || !v->fitting.is_wanted || v->fitting.tag.count)
+		const struct platform *p = v->wheels.unknown;
+		if (!v->merges || !v->wheels.is_enabled || v->wheels.tag.count)
 			continue;
 		CLEANUP(mem_free) char *name = v->name ? xasprintf("view %s", v->name) : xstrdup("the default view");
 		if (p)

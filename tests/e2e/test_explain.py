@@ -307,7 +307,7 @@ def test_name_of_ours_that_somebody_took(tmp_path, serve):
         assert {one["both"]["filename"] for one in reply["environments"]} == {ours}
         done = serving.run("explain", "--view", OPEN, "--config", server.config_path, "--catalog", server.catalog, "own")
         assert done.stdout == server.get(f"{path}?format=text").body.decode()
-        assert ("Upstream has a project of this name meanwhile, with 2 files, the first of 2026-02-03T04:05:06Z, as of "
+        assert ("Upstream now has a project of this name, with 2 files, the first of 2026-02-03T04:05:06Z, as of "
                 in done.stdout), done.stdout
 
 

@@ -139,7 +139,7 @@ def test_explain_tells_what_is_left_out(serve, store, index, theirs):
     assert (upstream["files"], upstream["left-out"]) == (11, 7)
     assert {one["filename"] for one in upstream["file"] if one.get("left-out")} == {
         name for name in theirs if ELSEWHERE.search(name) and "-1.0-" in name}
-    assert "Of all of them 7 are not on the view's page, as none of its machines runs them (wheels = fitting)" in text
+    assert "7 of all files are not on the view's page, because none of its machines runs them (wheels = fitting)" in text
     assert "  six-1.0-cp311-cp311-win_amd64.whl  not on the page\n" in text
     assert "  six-1.0-py3-none-any.whl\n" in text
     done = serving.run("explain", "--config", server.config_path, "--catalog", server.catalog, "six", "1.0")

@@ -57,7 +57,7 @@ static int release_keys(void **state UNUSED)
 	"{\"filename\":\"" name "\",\"url\":\"/p/" name "\",\"hashes\":{\"sha256\":\"" C64 "\"}" more "}"
 #define PAGE_OF(files, more) "{\"meta\":{\"api-version\":\"1.4\"},\"name\":\"foo\",\"files\":[" files "]" more "}"
 
-// Renders a view's page of foo with what upstream has (JSON; NULL: no page).
+// Renders a view's page of foo, merged with upstream's page (JSON; NULL: none).
 static void render_of(const struct view *v, const char *json, enum upstream_result last_definitive,
 	enum page_format format, struct buf *out)
 {
@@ -82,7 +82,7 @@ static void render(const char *json, enum upstream_result last_definitive, enum 
 	render_of(&plain, json, last_definitive, format, out);
 }
 
-// The names of the page's files, in its order.
+// The names of the page's files, in the order of the page.
 static char *names_of(const struct buf *page)
 {
 	struct buf names;
@@ -101,7 +101,7 @@ static void assert_has(const struct buf *out, const char *want)
 		fail_msg("no '%s' in:\n%s", want, out->data);
 }
 
-static void a_name_upstream_serves_is_upstreams(void **state UNUSED)
+static void test_upstream_wins_names(void **state UNUSED)
 {
 	CLEANUP(buf_release) struct buf json, html;
 	static const char upstream[] = PAGE_OF(
@@ -118,7 +118,8 @@ static void a_name_upstream_serves_is_upstreams(void **state UNUSED)
 		"1.0-cp310-cp310-win32.whl 1.0-cp311-cp311-linux_x86_64.whl 1.0-py3-none-any.whl 1.0.tar.gz "
 		"2.0-cp311-cp311-linux_x86_64.whl 2.5.tar.gz 3.0-py3-none-any.whl 1.5.exe ");
 	assert_has(&json,
-		"{\"filename\":\"foo-3.0-py3-none-any.whl\",\"url\":\"../../files/upstream/foo/foo-3.0-py3-none-any.whl\","
+		"{\"filename\":\"foo-3.0-py3-none-any.whl\","
+		"\"url\":\"../../files/upstream/foo/foo-3.0-py3-none-any.whl\","
 		"\"hashes\":{\"sha256\":\"" C64 "\"},\"size\":9,\"upload-time\":\"2026-01-02T03:04:05.678901Z\"}");
 	assert_has(&json,
 		"\"url\":\"../../files/wheels/foo/foo-2.0-cp311-cp311-linux_x86_64.whl\",\"hashes\":{\"sha256\":\"" A64
@@ -136,27 +137,27 @@ static void a_name_upstream_serves_is_upstreams(void **state UNUSED)
 	assert_has(&html, "data-yanked=\"\" data-core-metadata=\"true\" data-dist-info-metadata=\"true\">");
 }
 
-// As upstream has them; where it says nothing of versions, those of the files.
-static void where_nothing_is_ours(void **state UNUSED)
+// Upstream's files keep its order. If its page has no versions, they are those of the files.
+static void test_only_upstream(void **state UNUSED)
 {
 #define FILES                                                                                                          \
 	FILE_OF("foo-10.0.tar.gz", "")                                                                                 \
 	"," FILE_OF("foo-9.0-py3-none-any.whl", ",\"yanked\":\"no\"") "," FILE_OF("foo-x.zip", "")
-	CLEANUP(buf_release) struct buf said, unsaid;
+	CLEANUP(buf_release) struct buf with_versions, without_versions;
 	render_of(&bare, PAGE_OF(FILES, ",\"versions\":[\"10.00\",\"what?\",\"9.0\",\"8\",\"10.0\",\"8\"]"),
-		UPSTREAM_KNOWN, PAGE_JSON, &said);
-	CLEANUP(mem_free) char *names = names_of(&said);
+		UPSTREAM_KNOWN, PAGE_JSON, &with_versions);
+	CLEANUP(mem_free) char *names = names_of(&with_versions);
 	assert_string_equal(names, "10.0.tar.gz 9.0-py3-none-any.whl x.zip ");
-	assert_has(&said, "\"versions\":[\"10.0\",\"9.0\",\"8\"]");
-	assert_has(&said, "\"yanked\":\"no\"");
-	render_of(&bare, PAGE_OF(FILES, ""), UPSTREAM_KNOWN, PAGE_JSON, &unsaid);
-	CLEANUP(mem_free) char *sorted = names_of(&unsaid);
+	assert_has(&with_versions, "\"versions\":[\"10.0\",\"9.0\",\"8\"]");
+	assert_has(&with_versions, "\"yanked\":\"no\"");
+	render_of(&bare, PAGE_OF(FILES, ""), UPSTREAM_KNOWN, PAGE_JSON, &without_versions);
+	CLEANUP(mem_free) char *sorted = names_of(&without_versions);
 	assert_string_equal(sorted, "9.0-py3-none-any.whl 10.0.tar.gz x.zip ");
-	assert_has(&unsaid, "\"versions\":[\"9.0\",\"10.0\"]");
+	assert_has(&without_versions, "\"versions\":[\"9.0\",\"10.0\"]");
 #undef FILES
 }
 
-// What upstream has for other machines, too. Of 2.0 and 2.5 there is nothing else.
+// Upstream's files, including those for other machines. 2.0 and 2.5 have only such files.
 #define NAMES                                                                                                          \
 	FILE_OF("foo-1.0-cp310-cp310-win32.whl", ",\"yanked\":\"bad\"")                                                \
 	"," FILE_OF("foo-1.0-cp310-cp310-linux_x86_64.whl",                                                            \
@@ -169,15 +170,15 @@ static void where_nothing_is_ours(void **state UNUSED)
 
 #define TAGS(...)                                                                                                      \
 	{                                                                                                              \
-		.is_wanted = true,                                                                                     \
+		.is_enabled = true,                                                                                    \
 		.tag = {.item = (char *[]){__VA_ARGS__},                                                               \
 			.count = ARRAY_SIZE(((char *[]){__VA_ARGS__})) }                                               \
 	}
-static const struct view fitting = {
-	.platform = platform, .platform_count = 1, .fitting = TAGS((char[]){"any"}, (char[]){"linux_x86_64"})};
-static const struct view bare_fitting = {.fitting = TAGS((char[]){"any"}, (char[]){"linux_x86_64"})};
-static const struct view idle = {.platform = platform, .platform_count = 1, .fitting = TAGS((char[]){"none"})};
-static const struct view bare_idle = {.fitting = TAGS((char[]){"none"})};
+static const struct view filtered = {
+	.platform = platform, .platform_count = 1, .wheels = TAGS((char[]){"any"}, (char[]){"linux_x86_64"})};
+static const struct view bare_filtered = {.wheels = TAGS((char[]){"any"}, (char[]){"linux_x86_64"})};
+static const struct view idle = {.platform = platform, .platform_count = 1, .wheels = TAGS((char[]){"none"})};
+static const struct view bare_idle = {.wheels = TAGS((char[]){"none"})};
 
 static void assert_page(const struct view *v, const char *json, const char *want, const char *versions)
 {
@@ -192,28 +193,29 @@ static void assert_page(const struct view *v, const char *json, const char *want
 	assert_true(!has_file == !in_html);
 }
 
-// The versions are those of a page that has all, in their order.
-static void wheels_that_do_not_fit(void **state UNUSED)
+// The versions are those of a complete page, in the same order.
+static void test_wheel_filter(void **state UNUSED)
 {
 #define VERSIONS "\"versions\":[\"1.0\",\"2.0\",\"2.5\",\"2.5.0\",\"3.0\""
-	static const char unsaid[] = PAGE_OF(NAMES, ""),
-			  said[] = PAGE_OF(NAMES,
+	static const char without_versions[] = PAGE_OF(NAMES, ""),
+			  with_versions[] = PAGE_OF(NAMES,
 				  ",\"versions\":[\"0.1\",\"3\",\"2.5.0\",\"2.5\",\"2.0\",\"1.0\",\"0.1\"]");
-	assert_page(&fitting, said,
+	assert_page(&filtered, with_versions,
 		"1.0-cp310-cp310-linux_x86_64.whl 1.0-cp311-cp311-linux_x86_64.whl 1.0-py3-none-any.whl "
 		"2.0-cp311-cp311-linux_x86_64.whl 3.0-py3-none-any.whl 3.0-py3-none-win32.ANY.whl 3.0.tar.gz x.exe ",
 		VERSIONS ",\"0.1\"]");
-	assert_page(&plain, said,
+	assert_page(&plain, with_versions,
 		"1.0-cp310-cp310-linux_x86_64.whl 1.0-cp310-cp310-win32.whl 1.0-cp311-cp311-linux_x86_64.whl "
-		"1.0-py3-none-any.whl 2.0-cp311-cp311-linux_x86_64.whl 2.0-cp311-cp311-win32.whl 2.5-cp311-cp311-WIN32.whl "
-		"2.5.0-cp311-cp311-musllinux_1_2_x86_64.whl 3.0-py3-none-any.whl 3.0-py3-none-win32.ANY.whl 3.0-py3-none-win32.whl "
-		"3.0.tar.gz x-win32.whl x.exe ",
+		"1.0-py3-none-any.whl 2.0-cp311-cp311-linux_x86_64.whl 2.0-cp311-cp311-win32.whl "
+		"2.5-cp311-cp311-WIN32.whl 2.5.0-cp311-cp311-musllinux_1_2_x86_64.whl 3.0-py3-none-any.whl "
+		"3.0-py3-none-win32.ANY.whl 3.0-py3-none-win32.whl 3.0.tar.gz x-win32.whl x.exe ",
 		VERSIONS ",\"0.1\"]");
 	static const char left[] =
 		"1.0-cp310-cp310-linux_x86_64.whl 1.0-py3-none-any.whl 3.0-py3-none-win32.ANY.whl 3.0.tar.gz x.exe ";
-	assert_page(&bare_fitting, said, left, "\"versions\":[\"0.1\",\"3\",\"2.5.0\",\"2.5\",\"2.0\",\"1.0\"]");
-	assert_page(&bare_fitting, unsaid, left, VERSIONS "]");
-	assert_page(&bare, unsaid,
+	assert_page(&bare_filtered, with_versions, left,
+		"\"versions\":[\"0.1\",\"3\",\"2.5.0\",\"2.5\",\"2.0\",\"1.0\"]");
+	assert_page(&bare_filtered, without_versions, left, VERSIONS "]");
+	assert_page(&bare, without_versions,
 		"1.0-cp310-cp310-linux_x86_64.whl 1.0-cp310-cp310-win32.whl 1.0-py3-none-any.whl "
 		"2.0-cp311-cp311-win32.whl 2.5-cp311-cp311-WIN32.whl 2.5.0-cp311-cp311-musllinux_1_2_x86_64.whl "
 		"3.0-py3-none-win32.ANY.whl 3.0-py3-none-win32.whl 3.0.tar.gz x-win32.whl x.exe ",
@@ -221,8 +223,8 @@ static void wheels_that_do_not_fit(void **state UNUSED)
 #undef VERSIONS
 }
 
-// A page of nothing that fits is a page; a name that is here too is upstream's.
-static void names_of_ours_are_listed_though_they_do_not_fit(void **state UNUSED)
+// If no wheel fits there still is a page. A name that is here too is upstream's.
+static void test_filter_keeps_our_names(void **state UNUSED)
 {
 	CLEANUP(buf_release) struct buf json;
 	render_of(&idle, PAGE_OF(NAMES, ""), UPSTREAM_KNOWN, PAGE_JSON, &json);
@@ -235,24 +237,24 @@ static void names_of_ours_are_listed_though_they_do_not_fit(void **state UNUSED)
 		"\"files\":[\n\n],\"versions\":[\"1.0\"]}");
 }
 
-// A release is yanked or not by all of upstream's files.
-static void what_is_left_out_counts_for_yanks(void **state UNUSED)
+// All of upstream's files decide whether a release is yanked, including omitted ones.
+static void test_omitted_files_count_for_yanks(void **state UNUSED)
 {
 	CLEANUP(buf_release) struct buf json, whole;
-	render_of(&fitting, PAGE_OF(NAMES "," FILE_OF("foo-2.0-cp310-cp310-win32.whl", ",\"yanked\":true"), ""),
+	render_of(&filtered, PAGE_OF(NAMES "," FILE_OF("foo-2.0-cp310-cp310-win32.whl", ",\"yanked\":true"), ""),
 		UPSTREAM_KNOWN, PAGE_JSON, &json);
 	const char *mine = strstr(json.data, "foo-1.0-cp311-cp311-linux_x86_64.whl");
 	assert_non_null(memmem(mine, strcspn(mine, "\n"), "\"yanked\":\"bad\"", strlen("\"yanked\":\"bad\"")));
 	mine = strstr(json.data, "foo-2.0-cp311-cp311-linux_x86_64.whl");
 	assert_null(memmem(mine, strcspn(mine, "\n"), "yanked", strlen("yanked")));
-	render_of(&fitting, PAGE_OF(FILE_OF("foo-2.0-cp310-cp310-win32.whl", ",\"yanked\":\"all\""), ""),
+	render_of(&filtered, PAGE_OF(FILE_OF("foo-2.0-cp310-cp310-win32.whl", ",\"yanked\":\"all\""), ""),
 		UPSTREAM_KNOWN, PAGE_JSON, &whole);
 	mine = strstr(whole.data, "foo-2.0-cp311-cp311-linux_x86_64.whl");
 	assert_non_null(memmem(mine, strcspn(mine, "\n"), "\"yanked\":\"all\"", strlen("\"yanked\":\"all\"")));
 }
 
-// Ours follow a release that is yanked as a whole, and no other.
-static void a_release_yanked_there_is_yanked_here(void **state UNUSED)
+// Our files are yanked only if the whole release is yanked upstream.
+static void test_yanked_release(void **state UNUSED)
 {
 	CLEANUP(buf_release) struct buf json;
 	render(PAGE_OF(FILE_OF("foo-1.0.tar.gz", ",\"yanked\":\"bad one\"") "," FILE_OF("foo-1-py2-none-any.whl",
@@ -267,23 +269,23 @@ static void a_release_yanked_there_is_yanked_here(void **state UNUSED)
 	assert_null(memmem(mine, strcspn(mine, "\n"), "yanked", strlen("yanked")));
 }
 
-static void statuses_pass_through(void **state UNUSED)
+static void test_statuses(void **state UNUSED)
 {
 	CLEANUP(buf_release) struct buf json, html, quarantined;
 	static const char archived[] =
 		PAGE_OF("", ",\"project-status\":{\"status\":\"archived\",\"reason\":\"no <time>\"}");
 	render(archived, UPSTREAM_KNOWN, PAGE_JSON, &json);
-	assert_has(&json,
-		"\"name\":\"foo\",\"project-status\":{\"status\":\"archived\",\"reason\":\"no <time>\"},\"files\":[\n{");
+	assert_has(&json, "\"name\":\"foo\",\"project-status\":{\"status\":\"archived\",\"reason\":\"no <time>\"},"
+			  "\"files\":[\n{");
 	render(archived, UPSTREAM_KNOWN, PAGE_HTML, &html);
-	assert_has(&html,
-		"<meta name=\"pypi:project-status\" content=\"archived\">\n<meta name=\"pypi:project-status-reason\" content=\"no &lt;time&gt;\">\n");
+	assert_has(&html, "<meta name=\"pypi:project-status\" content=\"archived\">\n"
+			  "<meta name=\"pypi:project-status-reason\" content=\"no &lt;time&gt;\">\n");
 	render(archived, UPSTREAM_QUARANTINED, PAGE_JSON, &quarantined);
 	assert_has(&quarantined, "\"project-status\":{\"status\":\"quarantined\"},\"files\":[\n\n],\"versions\":[]}");
 }
 
-// What upstream does not have, or no more, is ours alone; what nobody has is no page.
-static void without_upstream_ours_stay(void **state UNUSED)
+// A project that upstream does not have (any more) has only our files. A project without any files has no page.
+static void test_without_upstream(void **state UNUSED)
 {
 	static const enum upstream_result results[] = {UPSTREAM_NOT_FOUND, UPSTREAM_ABSENT, UPSTREAM_NEVER_ASKED};
 	for (size_t i = 0; i < ARRAY_SIZE(results); i++) {
@@ -303,14 +305,14 @@ static void without_upstream_ours_stay(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_name_upstream_serves_is_upstreams),
-		cmocka_unit_test(where_nothing_is_ours),
-		cmocka_unit_test(wheels_that_do_not_fit),
-		cmocka_unit_test(names_of_ours_are_listed_though_they_do_not_fit),
-		cmocka_unit_test(what_is_left_out_counts_for_yanks),
-		cmocka_unit_test(a_release_yanked_there_is_yanked_here),
-		cmocka_unit_test(statuses_pass_through),
-		cmocka_unit_test(without_upstream_ours_stay),
+		cmocka_unit_test(test_upstream_wins_names),
+		cmocka_unit_test(test_only_upstream),
+		cmocka_unit_test(test_wheel_filter),
+		cmocka_unit_test(test_filter_keeps_our_names),
+		cmocka_unit_test(test_omitted_files_count_for_yanks),
+		cmocka_unit_test(test_yanked_release),
+		cmocka_unit_test(test_statuses),
+		cmocka_unit_test(test_without_upstream),
 	};
 	return cmocka_run_group_tests(tests, use_fake, release_keys);
 }

@@ -106,7 +106,7 @@ static const char torch_html[] =
 	" data-dist-info-metadata=\"sha256=" HEX_C "\">torch-1!2.0+cu118-py3-none-any.whl</a><br>\n"
 	"</body>\n</html>\n";
 
-static void exact_pages(void **state)
+static void test_exact_pages(void **state)
 {
 	(void)state;
 	static const struct {
@@ -129,7 +129,7 @@ static void assert_has(const struct buf *out, const char *want)
 		fail_msg("no '%s' in:\n%s", want, out->data);
 }
 
-static void links_begin_with_the_base(void **state)
+static void test_link_base(void **state)
 {
 	(void)state;
 	struct err e = ERR_INIT;
@@ -148,7 +148,7 @@ static void links_begin_with_the_base(void **state)
 	assert_null(strstr(html.data, "../"));
 }
 
-static void old_pips_are_not_led_to_metadata(void **state)
+static void test_old_pip_metadata(void **state)
 {
 	(void)state;
 	struct err e = ERR_INIT;
@@ -161,8 +161,8 @@ static void old_pips_are_not_led_to_metadata(void **state)
 	assert_string_equal(out.data + before, strchr(start, '>'));
 }
 
-// What is no name at all must still not break the page that it is on.
-static void odd_names(void **state)
+// An invalid name must not break the page.
+static void test_odd_names(void **state)
 {
 	(void)state;
 	struct err e = ERR_INIT;
@@ -182,7 +182,7 @@ static void odd_names(void **state)
 	assert_has(&html, "data-requires-python=\"&lt;4,&gt;=&quot;3&quot;\xef\xbf\xbd\"");
 }
 
-static void roots(void **state)
+static void test_roots(void **state)
 {
 	(void)state;
 	struct err e = ERR_INIT;
@@ -201,7 +201,7 @@ static void roots(void **state)
 	use_fake(NULL);
 }
 
-static void refusals(void **state)
+static void test_failures(void **state)
 {
 	(void)state;
 	struct err e = ERR_INIT;
@@ -221,7 +221,7 @@ static void refusals(void **state)
 	fake_fails = false;
 }
 
-static int collect(void *ctx, struct str piece, struct err *e UNUSED)
+static int append_piece(void *ctx, struct str piece, struct err *e UNUSED)
 {
 	buf_str(ctx, piece);
 	return 0;
@@ -232,15 +232,15 @@ static void unpack(struct str packed, enum page_coding coding, struct buf *out)
 	struct err e = ERR_INIT;
 	struct byte_source source = byte_source_memory(packed);
 	if (coding == PAGE_GZIP)
-		assert_int_equal(decompress_gzip(&source, collect, out, &e), 0);
+		assert_int_equal(decompress_gzip(&source, append_piece, out, &e), 0);
 	else if (coding == PAGE_ZSTD)
 		assert_int_equal(decompress_zstd(packed, out, &e), 0);
 	else
 		buf_str(out, packed);
 }
 
-// A page of size bytes that does not repeat itself.
-static void noise(struct buf *page, size_t size)
+// A page of size bytes without repetitions.
+static void fill_random(struct buf *page, size_t size)
 {
 	uint32_t x = 1;
 	while (page->len < size) {
@@ -249,10 +249,11 @@ static void noise(struct buf *page, size_t size)
 	}
 }
 
-static void packing(void **state)
+static void test_packing(void **state)
 {
 	(void)state;
-	static const size_t sizes[] = {0, 1, 2000, 300 << 10, 9 << 20}; // one for each effort, and the small ends
+	static const size_t sizes[] = {
+		0, 1, 2000, 300 << 10, 9 << 20}; // one for each compression effort, and small ones
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
 		for (enum page_coding coding = 0; coding < PAGE_CODING_COUNT; coding++) {
 			struct err e = ERR_INIT;
@@ -260,7 +261,7 @@ static void packing(void **state)
 			buf_init(&page, LIMIT_PAGE);
 			buf_init(&packed, LIMIT_PAGE);
 			buf_init(&back, LIMIT_PAGE);
-			noise(&page, sizes[i]);
+			fill_random(&page, sizes[i]);
 			assert_int_equal(page_pack(buf_view(&page), coding, &packed, &e), 0);
 			unpack(buf_view(&packed), coding, &back);
 			assert_true(str_eq(buf_view(&page), buf_view(&back)));
@@ -274,7 +275,7 @@ static void packing(void **state)
 	}
 }
 
-static void etags(void **state)
+static void test_etags(void **state)
 {
 	(void)state;
 	char tag[PAGE_ETAG_SIZE], other[PAGE_ETAG_SIZE];
@@ -296,14 +297,14 @@ static void etags(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(exact_pages),
-		cmocka_unit_test(links_begin_with_the_base),
-		cmocka_unit_test(old_pips_are_not_led_to_metadata),
-		cmocka_unit_test(odd_names),
-		cmocka_unit_test(roots),
-		cmocka_unit_test(refusals),
-		cmocka_unit_test(packing),
-		cmocka_unit_test(etags),
+		cmocka_unit_test(test_exact_pages),
+		cmocka_unit_test(test_link_base),
+		cmocka_unit_test(test_old_pip_metadata),
+		cmocka_unit_test(test_odd_names),
+		cmocka_unit_test(test_roots),
+		cmocka_unit_test(test_failures),
+		cmocka_unit_test(test_packing),
+		cmocka_unit_test(test_etags),
 	};
 	return cmocka_run_group_tests(tests, use_fake, NULL);
 }

@@ -15,7 +15,7 @@
 
 static const char *const platforms[] = {"alpha", "beta", "gamma"};
 
-// cffi's sdist is one name with two versions: alpha's PKG-INFO says another one.
+// cffi's sdist has one name and two versions: alpha's PKG-INFO gives another one.
 static const struct fake_file files[] = {
 	{.platform = 2, .project = "attrs", .filename = "attrs-1.0-py3-none-any.whl", .version = "1.0", .key = "1"},
 	{.platform = 1, .project = "cffi", .filename = "cffi-1.0.2-2.tar.gz", .version = "1.0.2.post2", .key = "5"},
@@ -91,7 +91,7 @@ static const struct {
 	const char *view, *platforms;
 } views[] = {{"", "alpha beta gamma "}, {"alpha", "alpha "}, {"gamma", "gamma "}, {"both", "beta alpha "}};
 
-static void sites(void **state)
+static void test_sites(void **state)
 {
 	(void)state;
 	struct err e = ERR_INIT;
@@ -115,7 +115,7 @@ static void sites(void **state)
 	}
 }
 
-static void default_views(void **state)
+static void test_default_views(void **state)
 {
 	(void)state;
 	struct err e = ERR_INIT;
@@ -129,7 +129,7 @@ static void default_views(void **state)
 	site_release(&one);
 }
 
-static void bad_sites(void **state)
+static void test_bad_sites(void **state)
 {
 	(void)state;
 	static char *unknown[] = {beta, lost};
@@ -152,12 +152,12 @@ static void bad_sites(void **state)
 
 static char merge[] = "merge", no[] = "no", all[] = "all", fit[] = "fitting";
 
-// What [upstream] and [view both] say, and which views then leave out wheels: (d)efault, (a)lpha, (b)eta, (g)amma, b(o)th. Of
-// gamma's machines nothing is known.
+// The settings of [upstream] and [view both], and which views then omit wheels: (d)efault, (a)lpha, (b)eta, (g)amma,
+// b(o)th. Platform gamma has no profile.
 static const struct {
 	bool merges;
 	char *wheels, *default_view, *view_upstream, *view_wheels;
-	const char *fitting, *unknown;
+	const char *filtered, *unknown;
 } settings[] = {
 	{true, NULL, NULL, NULL, NULL, "", ""},
 	{true, all, both, NULL, NULL, "", ""},
@@ -172,13 +172,13 @@ static const struct {
 	{false, fit, both, NULL, fit, "", ""},
 };
 
-static void views_that_leave_out_wheels(void **state UNUSED)
+static void test_wheel_filters(void **state UNUSED)
 {
 	static const struct profile_keys keys = {"3.11", "x86_64", "glibc 2.36"};
 	for (size_t i = 0; i < ARRAY_SIZE(settings); i++) {
 		struct err e = ERR_INIT;
 		CLEANUP(site_release) struct site s;
-		CLEANUP(buf_release) struct buf fitting, unknown;
+		CLEANUP(buf_release) struct buf filtered, unknown;
 		struct store store = store_of(3);
 		struct config_view v = {
 			both, both_platforms, 2, settings[i].view_upstream, settings[i].view_wheels, false};
@@ -190,16 +190,16 @@ static void views_that_leave_out_wheels(void **state UNUSED)
 		assert_int_equal(profile_init(&store.platform[0].profile, alpha, &keys, &e), 0);
 		assert_int_equal(profile_init(&store.platform[1].profile, beta, &keys, &e), 0);
 		assert_int_equal(site_init(&s, &c, &store, NULL, &e), 0);
-		buf_init(&fitting, 10);
+		buf_init(&filtered, 10);
 		buf_init(&unknown, 10);
 		for (size_t n = 0; n < s.view_count; n++) {
-			const struct wheel_filter *f = &s.view[n].fitting;
+			const struct wheel_filter *f = &s.view[n].wheels;
 			if (!wheel_filter_admits(f, "foo-1.0-py3-none-win32.whl"))
-				buf_putc(&fitting, "dabgo"[n]);
-			if (f->is_wanted && f->unknown)
+				buf_putc(&filtered, "dabgo"[n]);
+			if (f->is_enabled && f->unknown)
 				buf_putc(&unknown, "dabgo"[n]);
 		}
-		assert_string_equal(fitting.data, settings[i].fitting);
+		assert_string_equal(filtered.data, settings[i].filtered);
 		assert_string_equal(unknown.data, settings[i].unknown);
 	}
 }
@@ -216,7 +216,7 @@ static const struct {
 	{"alpha", "attrs", ""},
 };
 
-static void merged_files(void **state)
+static void test_merged_files(void **state)
 {
 	(void)state;
 	struct err e = ERR_INIT;
@@ -232,7 +232,7 @@ static void merged_files(void **state)
 	}
 }
 
-static int check_facts(void *ctx, const struct platform *platform, const struct catalog_file *file,
+static int check_file_fields(void *ctx, const struct platform *platform, const struct catalog_file *file,
 	struct err *e UNUSED)
 {
 	if (strcmp(file->filename, "numpy-1.10-b.whl") != 0)
@@ -248,18 +248,18 @@ static int check_facts(void *ctx, const struct platform *platform, const struct 
 	return 0;
 }
 
-static void merged_facts(void **state)
+static void test_merged_fields(void **state)
 {
 	(void)state;
 	struct err e = ERR_INIT;
 	CLEANUP(site_release) struct site s;
 	int seen = 0;
 	assert_int_equal(make_site(&s, NULL, NULL, 0, &e), 0);
-	assert_int_equal(view_files(&s.view[0], NULL, "numpy", check_facts, &seen, &e), 0);
+	assert_int_equal(view_files(&s.view[0], NULL, "numpy", check_file_fields, &seen, &e), 0);
 	assert_int_equal(seen, 1);
 }
 
-static void merged_projects(void **state)
+static void test_merged_projects(void **state)
 {
 	(void)state;
 	static const struct {
@@ -278,8 +278,8 @@ static void merged_projects(void **state)
 	}
 }
 
-// Many names on two platforms, every third on both.
-static void many_projects(void **state)
+// Many names on two platforms. Both platforms have every third name.
+static void test_many_projects(void **state)
 {
 	(void)state;
 	enum { COUNT = 3000 };
@@ -308,18 +308,18 @@ static void many_projects(void **state)
 	free(name);
 }
 
-static int refuse_name(void *ctx UNUSED, const char *name, struct err *e)
+static int reject_name(void *ctx UNUSED, const char *name, struct err *e)
 {
 	return err_set(e, ERR_LIMIT, "enough at %s", name);
 }
 
-static int refuse_file(void *ctx UNUSED, const struct platform *p UNUSED, const struct catalog_file *f, struct err *e)
+static int reject_file(void *ctx UNUSED, const struct platform *p UNUSED, const struct catalog_file *f, struct err *e)
 {
 	return err_set(e, ERR_LIMIT, "enough at %s", f->filename);
 }
 
-// A callback's and the catalog's refusals come through, from one platform and from several.
-static void failures(void **state)
+// Errors of the callback and of the catalog are returned, with one platform and with several.
+static void test_failures(void **state)
 {
 	(void)state;
 	static const char *const names[] = {"", "alpha"};
@@ -328,33 +328,33 @@ static void failures(void **state)
 	assert_int_equal(make_site(&s, NULL, NULL, 0, &e), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		const struct view *v = site_view(&s, str_from(names[i]));
-		assert_int_equal(view_files(v, NULL, "zope", refuse_file, NULL, &e), -1);
+		assert_int_equal(view_files(v, NULL, "zope", reject_file, NULL, &e), -1);
 		assert_string_equal(e.msg, "enough at zope-1-a.whl");
-		assert_int_equal(view_projects(v, NULL, refuse_name, NULL, &e), -1);
+		assert_int_equal(view_projects(v, NULL, reject_name, NULL, &e), -1);
 		assert_int_equal(e.kind, ERR_LIMIT);
 		fake_fails = true;
-		assert_int_equal(view_files(v, NULL, "zope", refuse_file, NULL, &e), -1);
+		assert_int_equal(view_files(v, NULL, "zope", reject_file, NULL, &e), -1);
 		assert_int_equal(e.kind, ERR_DB);
-		assert_int_equal(view_projects(v, NULL, refuse_name, NULL, &e), -1);
+		assert_int_equal(view_projects(v, NULL, reject_name, NULL, &e), -1);
 		assert_int_equal(e.kind, ERR_DB);
 		fake_fails = false;
 	}
 }
 
-// How far scans have come with alpha and beta, and whether the view of both is complete, without and with partial = yes.
+// The scan states of alpha and beta, and whether the view of both is complete, without and with partial = yes.
 static const struct {
 	enum catalog_scanned alpha, beta;
 	bool is_complete, is_complete_in_part;
 } scans[] = {
 	{CATALOG_SCANNED, CATALOG_SCANNED, true, true},
 	{CATALOG_SCANNED, CATALOG_UNREADABLE, false, true},
-	{CATALOG_SCANNED, CATALOG_NOT_TRIED, true, true}, // just added: it takes no page away from the other's clients
+	{CATALOG_SCANNED, CATALOG_NOT_TRIED, true, true}, // just added: the view is served without it
 	{CATALOG_NOT_TRIED, CATALOG_NOT_TRIED, false, false},
 	{CATALOG_NOT_TRIED, CATALOG_UNREADABLE, false, false},
 	{CATALOG_UNREADABLE, CATALOG_UNREADABLE, false, false},
 };
 
-static void views_that_are_incomplete(void **state)
+static void test_incomplete_views(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < 2 * ARRAY_SIZE(scans); i++) {
@@ -376,16 +376,16 @@ static void views_that_are_incomplete(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sites),
-		cmocka_unit_test(default_views),
-		cmocka_unit_test(bad_sites),
-		cmocka_unit_test(views_that_leave_out_wheels),
-		cmocka_unit_test(views_that_are_incomplete),
-		cmocka_unit_test(merged_files),
-		cmocka_unit_test(merged_facts),
-		cmocka_unit_test(merged_projects),
-		cmocka_unit_test(many_projects),
-		cmocka_unit_test(failures),
+		cmocka_unit_test(test_sites),
+		cmocka_unit_test(test_default_views),
+		cmocka_unit_test(test_bad_sites),
+		cmocka_unit_test(test_wheel_filters),
+		cmocka_unit_test(test_incomplete_views),
+		cmocka_unit_test(test_merged_files),
+		cmocka_unit_test(test_merged_fields),
+		cmocka_unit_test(test_merged_projects),
+		cmocka_unit_test(test_many_projects),
+		cmocka_unit_test(test_failures),
 	};
 	return cmocka_run_group_tests(tests, use_fake, NULL);
 }

@@ -30,13 +30,14 @@ static int release_machines(void **state UNUSED)
 	return 0;
 }
 
-// On Debian 12 (glibc 2.36) of x86_64; there or on Alpine 3.20 (musl 1.2) of aarch64.
+// Whether a wheel runs on Debian 12 (glibc 2.36) of x86_64, and whether it runs there or on Alpine 3.20 (musl 1.2) of
+// aarch64.
 static const struct {
 	const char *filename;
 	bool on_debian, on_either;
 } cases[] = {
 	{"foo-1.0-py3-none-any.whl", true, true},
-	{"foo-1.0-cp314-cp314t-linux_x86_64.whl", true, true}, // whatever the Python
+	{"foo-1.0-cp314-cp314t-linux_x86_64.whl", true, true}, // the Python tag is ignored
 	{"foo-1.0-cp27-cp27mu-manylinux1_x86_64.whl", true, true},
 	{"foo-1.0-1-cp311-cp311-manylinux_2_36_x86_64.whl", true, true},
 	{"foo-1.0-cp311-cp311-manylinux_2_37_x86_64.whl", false, false},
@@ -46,25 +47,25 @@ static const struct {
 	{"foo-1.0-cp311-cp311-linux_aarch64.whl", false, true},
 	{"foo-1.0-cp311-cp311-win32.whl", false, false},
 	{"foo-1.0-cp311-cp311-macosx_10_9_universal2.whl", false, false},
-	// Compressed sets: one is enough, wherever it stands.
+	// Compressed sets: one tag is enough, at any position.
 	{"foo-1.0-cp311-cp311-manylinux_2_17_x86_64.manylinux2014_x86_64.whl", true, true},
 	{"foo-1.0-cp311-cp311-win32.win_amd64.whl", false, false},
 	{"foo-1.0-cp311-cp311-macosx_10_9_x86_64.manylinux2014_x86_64.whl", true, true},
 	{"foo-1.0-cp311-cp311-manylinux2014_x86_64.win32.whl", true, true},
 	{"foo-1.0-py3-none-win32.any.whl", true, true},
 	{"foo-1.0-py3-none-win32..any.whl", true, true},
-	// In any case.
+	// Tags in any case.
 	{"foo-1.0-PY3-NONE-ANY.whl", true, true},
 	{"foo-1.0-cp311-cp311-Manylinux2014_X86_64.whl", true, true},
 	{"foo-1.0-cp311-cp311-Linux_AArch64.whl", false, true},
 	{"foo-1.0-cp311-cp311-WIN32.whl", false, false},
-	// What is no wheel; what is one by its ending alone.
+	// Files that are not wheels, and a wheel by its ending alone.
 	{"foo-1.0.tar.gz", true, true},
 	{"foo-1.0-win32.zip", true, true},
 	{"foo-1.0.win-amd64-py2.7.exe", true, true},
 	{"foo-1.0-py2.7-win32.egg", true, true},
 	{"foo-1.0-py3-none-win32.whl.asc", true, true},
-	{"foo-1.0-py3-none-win32.WHL", true, true}, // to no client either
+	{"foo-1.0-py3-none-win32.WHL", true, true}, // no client treats it as a wheel
 	{"foo-1.0-any.whl", true, true},
 	{"any.whl", true, true},
 	{"foo.whl", false, false},
@@ -76,7 +77,7 @@ static const struct {
 	{"foo-1.0-py3-none-manylinux_2_17_x86_64_and_so_on_longer_than_any.whl", false, false},
 };
 
-static void wheels_that_run(void **state UNUSED)
+static void test_wheels(void **state UNUSED)
 {
 	const struct platform *both[] = {&machine[DEBIAN], &machine[ALPINE]};
 	CLEANUP(wheel_filter_release) struct wheel_filter debian, either;
@@ -90,8 +91,8 @@ static void wheels_that_run(void **state UNUSED)
 	}
 }
 
-// Then every wheel may be wanted.
-static void machines_that_nobody_knows(void **state UNUSED)
+// With an unknown platform the filter admits every wheel.
+static void test_unknown_platforms(void **state UNUSED)
 {
 	const struct platform *all[] = {&machine[DEBIAN], &machine[UNKNOWN], &machine[ALPINE]};
 	CLEANUP(wheel_filter_release) struct wheel_filter unknown, none;
@@ -110,8 +111,8 @@ static void machines_that_nobody_knows(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(wheels_that_run),
-		cmocka_unit_test(machines_that_nobody_knows),
+		cmocka_unit_test(test_wheels),
+		cmocka_unit_test(test_unknown_platforms),
 	};
 	return cmocka_run_group_tests(tests, make_machines, release_machines);
 }
