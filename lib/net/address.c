@@ -11,7 +11,7 @@
 
 enum { V6_SIZE = 16, V4_SIZE = 4, V4_BITS = 96 };
 
-// IPv4 addresses stand here as IPv6 has them: behind ::ffff:0:0/96.
+// IPv4 addresses are written as IPv4-mapped IPv6 addresses (::ffff:0:0/96).
 #define V4(a, b, c, d)                                                                                                 \
 	{                                                                                                              \
 		0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, a, b, c, d                                                   \
@@ -20,10 +20,10 @@ enum { V6_SIZE = 16, V4_SIZE = 4, V4_BITS = 96 };
 static const struct {
 	uint8_t prefix[V6_SIZE];
 	unsigned bits;
-} own[] = {
+} special[] = {
 	{V4(0, 0, 0, 0), V4_BITS + 8},      // this network
 	{V4(10, 0, 0, 0), V4_BITS + 8},     // private
-	{V4(100, 64, 0, 0), V4_BITS + 10},  // a provider's own
+	{V4(100, 64, 0, 0), V4_BITS + 10},  // shared by a provider's customers
 	{V4(127, 0, 0, 0), V4_BITS + 8},    // loopback
 	{V4(169, 254, 0, 0), V4_BITS + 16}, // link-local
 	{V4(172, 16, 0, 0), V4_BITS + 12},  // private
@@ -42,16 +42,16 @@ static const struct {
 	{{0xff}, 8},                        // multicast
 };
 
-// What has an IPv4 address inside, and where.
+// Prefixes whose addresses contain an IPv4 address, from byte at on.
 static const struct {
 	uint8_t prefix[V6_SIZE];
 	unsigned bits, at;
-} holding[] = {
+} embedding[] = {
 	{{0, 0x64, 0xff, 0x9b}, 96, 12}, // NAT64
 	{{0x20, 0x02}, 16, 2},           // 6to4
 };
 
-static bool starts(const uint8_t *address, const uint8_t *prefix, unsigned bits)
+static bool has_prefix(const uint8_t *address, const uint8_t *prefix, unsigned bits)
 {
 	unsigned whole = bits / 8, rest = bits % 8;
 	if (memcmp(address, prefix, whole) != 0)
@@ -61,15 +61,15 @@ static bool starts(const uint8_t *address, const uint8_t *prefix, unsigned bits)
 
 static bool is_public(const uint8_t *address)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
-		if (starts(address, own[i].prefix, own[i].bits))
+	for (size_t i = 0; i < ARRAY_SIZE(special); i++)
+		if (has_prefix(address, special[i].prefix, special[i].bits))
 			return false;
-	for (size_t i = 0; i < ARRAY_SIZE(holding); i++) {
-		if (!starts(address, holding[i].prefix, holding[i].bits))
+	for (size_t i = 0; i < ARRAY_SIZE(embedding); i++) {
+		if (!has_prefix(address, embedding[i].prefix, embedding[i].bits))
 			continue;
-		uint8_t inside[V6_SIZE] = V4(0, 0, 0, 0);
-		memcpy(inside + V6_SIZE - V4_SIZE, address + holding[i].at, V4_SIZE);
-		return is_public(inside);
+		uint8_t embedded[V6_SIZE] = V4(0, 0, 0, 0);
+		memcpy(embedded + V6_SIZE - V4_SIZE, address + embedding[i].at, V4_SIZE);
+		return is_public(embedded);
 	}
 	return true;
 }

@@ -42,7 +42,7 @@ static unsigned read_status(struct str line)
 	return (unsigned)status;
 }
 
-// There is a status line before them for each "100 Continue".
+// Each interim response, such as "100 Continue", has a status line and headers of its own.
 bool fetch_answer_take_header(struct fetch_answer *a, struct str line)
 {
 	line = str_trim(line);
@@ -60,6 +60,6 @@ bool fetch_answer_take_body(struct fetch_answer *a, struct str piece)
 {
 	buf_str(&a->body, piece);
 	if (a->status >= 400)
-		a->body.failed = false; // an error's first words are enough
+		a->body.failed = false; // the beginning of an error's body is enough
 	return !a->body.failed;
 }

@@ -14,35 +14,36 @@
 #include "lib/os/clock.h"
 #include "lib/os/sigpipe.h"
 
-enum { WAIT_MS = 60 * 1000 }; // for anything to happen
+enum { WAIT_MS = 60 * 1000 }; // longest wait in one poll
 
 struct task {
 	struct task *next;
 	struct fetch_pool *pool;
 	uint64_t id;
-	struct fetch_request request; // its text is in what follows
-	struct fetch_url home, url;
+	struct fetch_request request; // its url and configured_url are NULL: the parsed ones follow
+	struct fetch_url configured, url;
 	char **headers;
-	int64_t at_ms;  // not before
-	int64_t end_ms; // 0: as long as bytes come
-	uint64_t taken; // of the body
+	int64_t start_ms;  // starts at this clock_ms() or later
+	int64_t end_ms;    // 0: no limit
+	uint64_t received; // bytes of the body
 	unsigned redirects;
 	bool has_begun, has_head, is_stopped, is_too_large;
-	struct transfer *transfer; // NULL: it waits
+	struct transfer *transfer; // NULL: the task is queued
 	struct fetch_answer answer;
 	struct err why;
 };
 
 // First in, first out.
-struct queue {
+struct task_queue {
 	struct task *first, **end;
 };
 
-struct order {
-	struct order *next;
-	void (*carry_out)(struct fetch_pool *p, const struct order *o);
-	uint64_t id;           // of a request
-	void (*fn)(void *ctx); // or a call
+// What another thread asks the pool's thread to do.
+struct pool_call {
+	struct pool_call *next;
+	void (*run)(struct fetch_pool *p, const struct pool_call *call);
+	uint64_t id;           // of the request to cancel
+	void (*fn)(void *ctx); // the function to call
 	void *ctx;
 };
 
@@ -52,31 +53,31 @@ struct fetch_pool {
 	bool allow_private;
 	unsigned concurrency, active;
 	struct transfer_set *set;
-	struct queue waiting, running; // of the thread that runs the pool
+	struct task_queue queued, running; // only for the thread that runs the pool
 
-	pthread_mutex_t lock; // of what follows
-	struct queue inbox;
-	struct order *orders, **orders_end;
-	uint64_t ids;
+	pthread_mutex_t lock; // protects what follows
+	struct task_queue inbox;
+	struct pool_call *calls, **calls_end;
+	uint64_t last_id;
 	bool is_ending;
 	bool has_thread;
 	pthread_t thread;
 };
 
-static void queue_init(struct queue *q)
+static void queue_init(struct task_queue *q)
 {
 	q->first = NULL;
 	q->end = &q->first;
 }
 
-static void queue_add(struct queue *q, struct task *t)
+static void queue_add(struct task_queue *q, struct task *t)
 {
 	t->next = NULL;
 	*q->end = t;
 	q->end = &t->next;
 }
 
-static void queue_take(struct queue *q, struct task *t)
+static void queue_remove(struct task_queue *q, struct task *t)
 {
 	struct task **at = &q->first;
 	while (*at != t)
@@ -86,7 +87,7 @@ static void queue_take(struct queue *q, struct task *t)
 		q->end = at;
 }
 
-static void queue_append(struct queue *q, struct queue *other)
+static void queue_append(struct task_queue *q, struct task_queue *other)
 {
 	if (!other->first)
 		return;
@@ -95,8 +96,8 @@ static void queue_append(struct queue *q, struct queue *other)
 	queue_init(other);
 }
 
-// id 0: any.
-static struct task *queue_find(const struct queue *q, uint64_t id)
+// id 0: the first task.
+static struct task *queue_find(const struct task_queue *q, uint64_t id)
 {
 	struct task *t = q->first;
 	while (t && id && t->id != id)
@@ -119,10 +120,10 @@ struct fetch_pool *fetch_pool_new(const struct fetch_pool_options *options)
 	p->allow_private = options->allow_private;
 	p->concurrency = options->concurrency;
 	p->set = transfer_set_new(options->concurrency);
-	queue_init(&p->waiting);
+	queue_init(&p->queued);
 	queue_init(&p->running);
 	queue_init(&p->inbox);
-	p->orders_end = &p->orders;
+	p->calls_end = &p->calls;
 	pthread_mutex_init(&p->lock, NULL);
 	return p;
 }
@@ -143,18 +144,18 @@ static void free_task(struct task *t)
 	for (size_t i = 0; t->headers[i]; i++)
 		free(t->headers[i]);
 	free(t->headers);
-	fetch_url_release(&t->home);
+	fetch_url_release(&t->configured);
 	fetch_url_release(&t->url);
 	fetch_answer_release(&t->answer);
 	free(t);
 }
 
-// The parts of both URLs. What is bad is told by on_done, as all else.
-static void read_urls(struct task *t, const struct fetch_request *r)
+// Parses both URLs. If one is malformed, url stays empty, and on_done reports it later.
+static void parse_urls(struct task *t, const struct fetch_request *r)
 {
 	if (fetch_url_parse(r->url, &t->url, &t->why) < 0)
 		return;
-	if (fetch_url_parse(r->home ? r->home : r->url, &t->home, &t->why) < 0)
+	if (fetch_url_parse(r->configured_url ? r->configured_url : r->url, &t->configured, &t->why) < 0)
 		fetch_url_release(&t->url);
 }
 
@@ -164,26 +165,26 @@ uint64_t fetch_pool_get(struct fetch_pool *p, const struct fetch_request *reques
 	t->pool = p;
 	t->request = *request;
 	t->headers = copy_headers(request->headers);
-	t->at_ms = clock_ms() + (int64_t)request->delay_ms;
-	read_urls(t, request);
-	t->request.url = t->request.home = NULL;
+	t->start_ms = clock_ms() + (int64_t)request->delay_ms;
+	parse_urls(t, request);
+	t->request.url = t->request.configured_url = NULL;
 	size_t limit = request->limit < SIZE_MAX / 2 ? (size_t)request->limit : SIZE_MAX / 2;
 	fetch_answer_init(&t->answer, limit);
 	pthread_mutex_lock(&p->lock);
-	uint64_t id = t->id = ++p->ids;
+	uint64_t id = t->id = ++p->last_id;
 	queue_add(&p->inbox, t);
 	pthread_mutex_unlock(&p->lock);
 	transfer_set_wake(p->set);
 	return id;
 }
 
-// It is in no queue any more.
-static void finish(struct task *t, enum fetch_failure failure, const char *why)
+// Calls on_done and frees the task, which is in no queue any more.
+static void finish_task(struct task *t, enum fetch_failure failure, const char *why)
 {
 	const char *url = t->url.text ? t->url.text : "";
 	CLEANUP(mem_free)
-	char *words = failure == FETCH_WHOLE ? xstrdup("") : xasprintf("%s%s%s", url, *url ? ": " : "", why);
-	const struct fetch_result result = {failure, words, url, &t->answer};
+	char *message = failure == FETCH_WHOLE ? xstrdup("") : xasprintf("%s%s%s", url, *url ? ": " : "", why);
+	const struct fetch_result result = {failure, message, url, &t->answer};
 	transfer_end(t->transfer);
 	t->request.on_done(t->request.ctx, &result);
 	free_task(t);
@@ -198,7 +199,7 @@ static bool is_redirect(const struct fetch_answer *a)
 	return false;
 }
 
-static enum fetch_flow tell_head(struct task *t)
+static enum fetch_flow report_head(struct task *t)
 {
 	if (t->has_head || !t->request.on_head)
 		return FETCH_GO_ON;
@@ -206,46 +207,46 @@ static enum fetch_flow tell_head(struct task *t)
 	return t->request.on_head(t->request.ctx, &t->answer, t->url.text);
 }
 
-static enum fetch_flow take_piece(struct task *t, struct str piece)
+static enum fetch_flow add_to_body(struct task *t, struct str piece)
 {
 	if (!t->request.on_body)
 		return fetch_answer_take_body(&t->answer, piece) ? FETCH_GO_ON : FETCH_STOP;
-	if (piece.len > t->request.limit - t->taken) {
+	if (piece.len > t->request.limit - t->received) {
 		t->is_too_large = true;
 		return FETCH_STOP;
 	}
-	t->taken += piece.len;
+	t->received += piece.len;
 	return t->request.on_body(t->request.ctx, piece);
 }
 
-// The words of a redirect are nobody's.
+// Ignores the body of a redirect.
 static enum fetch_flow on_body(void *ctx, struct str piece)
 {
 	struct task *t = ctx;
 	if (is_redirect(&t->answer))
 		return FETCH_GO_ON;
-	enum fetch_flow flow = tell_head(t);
+	enum fetch_flow flow = report_head(t);
 	if (flow == FETCH_GO_ON)
-		flow = take_piece(t, piece);
+		flow = add_to_body(t, piece);
 	t->is_too_large = t->is_too_large || t->answer.body.failed;
 	t->is_stopped = flow == FETCH_STOP;
 	return flow;
 }
 
-static void begin(struct fetch_pool *p, struct task *t)
+static void start_transfer(struct fetch_pool *p, struct task *t)
 {
 	int64_t now = clock_ms();
 	if (!t->has_begun && t->request.total_seconds)
 		t->end_ms = now + (int64_t)t->request.total_seconds * 1000;
 	t->has_begun = true;
-	bool is_home = fetch_url_same_origin(&t->url, &t->home);
+	bool is_configured = fetch_url_same_origin(&t->url, &t->configured);
 	const struct transfer_spec spec = {
 		.options = &p->options,
 		.url = t->url.text,
-		.user = is_home ? t->home.user : NULL,
-		.password = is_home ? t->home.password : NULL,
-		.is_foreign = !is_home,
-		.no_private = !is_home && !p->allow_private,
+		.user = is_configured ? t->configured.user : NULL,
+		.password = is_configured ? t->configured.password : NULL,
+		.no_netrc = !is_configured,
+		.no_private = !is_configured && !p->allow_private,
 		.is_raw = t->request.is_raw,
 		.headers = (const char *const *)t->headers,
 		.total_ms = !t->end_ms        ? 0
@@ -257,16 +258,16 @@ static void begin(struct fetch_pool *p, struct task *t)
 	};
 	t->transfer = transfer_begin(p->set, &spec);
 	if (!t->transfer) {
-		finish(t, FETCH_OTHER, "libcurl does not take it");
+		finish_task(t, FETCH_OTHER, "libcurl refuses the URL or an option");
 		return;
 	}
 	queue_add(&p->running, t);
 	p->active++;
 }
 
-static bool is_allowed(const struct fetch_pool *p, const struct task *t, const struct fetch_url *to)
+static bool is_allowed_host(const struct fetch_pool *p, const struct task *t, const struct fetch_url *to)
 {
-	if (strcmp(to->host, t->home.host) == 0 || strcmp(to->host, t->url.host) == 0)
+	if (strcmp(to->host, t->configured.host) == 0 || strcmp(to->host, t->url.host) == 0)
 		return true;
 	struct str rest = str_from(p->allow_hosts ? p->allow_hosts : "");
 	while (rest.len)
@@ -275,29 +276,29 @@ static bool is_allowed(const struct fetch_pool *p, const struct task *t, const s
 	return false;
 }
 
-static int judge_redirect(const struct fetch_pool *p, struct task *t, struct fetch_url *to, struct err *e)
+static int check_redirect(const struct fetch_pool *p, struct task *t, struct fetch_url *to, struct err *e)
 {
 	CLEANUP(buf_release) struct buf url;
 	struct str location = fetch_header(&t->answer, "location");
 	buf_init(&url, LIMIT_ANSWER_HEADERS);
 	if (++t->redirects > FETCH_REDIRECTS)
-		return err_set(e, ERR_NET, "redirects more than %d times", FETCH_REDIRECTS);
+		return err_set(e, ERR_NET, "more than %d redirects", FETCH_REDIRECTS);
 	if (!url_resolve(str_from(t->url.text), location, &url) || url.failed || fetch_url_parse(url.data, to, e) < 0)
-		return err_set(e, ERR_NET, "redirects to what is no http: or https: URL");
+		return err_set(e, ERR_NET, "redirects to something other than an http: or https: URL");
 	if (strcmp(t->url.scheme, "https") == 0 && strcmp(to->scheme, "https") != 0)
 		return err_set(e, ERR_NET, "redirects from https: to %s", to->text);
-	if (!is_allowed(p, t, to))
+	if (!is_allowed_host(p, t, to))
 		return err_set(e, ERR_NET, "redirects to %s, which is not among the hosts that are allowed", to->text);
 	return 0;
 }
 
-static void follow(struct fetch_pool *p, struct task *t)
+static void follow_redirect(struct fetch_pool *p, struct task *t)
 {
 	struct fetch_url to = {0};
 	struct err e = ERR_INIT;
-	if (judge_redirect(p, t, &to, &e) < 0) {
+	if (check_redirect(p, t, &to, &e) < 0) {
 		fetch_url_release(&to);
-		finish(t, FETCH_REDIRECT, e.msg);
+		finish_task(t, FETCH_REDIRECT, e.msg);
 		return;
 	}
 	transfer_end(t->transfer);
@@ -306,116 +307,116 @@ static void follow(struct fetch_pool *p, struct task *t)
 	t->url = to;
 	buf_clear(&t->answer.headers);
 	t->answer.status = 0;
-	begin(p, t);
+	start_transfer(p, t);
 }
 
-static void conclude(struct fetch_pool *p, struct task *t, enum fetch_failure failure, const char *why)
+static void complete_task(struct fetch_pool *p, struct task *t, enum fetch_failure failure, const char *why)
 {
-	queue_take(&p->running, t);
+	queue_remove(&p->running, t);
 	p->active--;
 	if (t->is_too_large || t->answer.headers.failed)
-		finish(t, FETCH_TOO_LARGE, "the answer is too large");
+		finish_task(t, FETCH_TOO_LARGE, "the answer is too large");
 	else if (t->is_stopped)
-		finish(t, FETCH_CANCELLED, "cancelled");
+		finish_task(t, FETCH_CANCELLED, "cancelled");
 	else if (failure == FETCH_FORBIDDEN)
-		finish(t, failure, "a private address, where a redirect may not lead");
+		finish_task(t, failure, "a private address, which is not allowed here");
 	else if (failure == FETCH_WHOLE && is_redirect(&t->answer))
-		follow(p, t);
-	else if (failure == FETCH_WHOLE && tell_head(t) == FETCH_STOP)
-		finish(t, FETCH_CANCELLED, "cancelled");
+		follow_redirect(p, t);
+	else if (failure == FETCH_WHOLE && report_head(t) == FETCH_STOP)
+		finish_task(t, FETCH_CANCELLED, "cancelled");
 	else
-		finish(t, failure, why);
+		finish_task(t, failure, why);
 }
 
-static void give_order(struct fetch_pool *p, const struct order *order)
+static void post_call(struct fetch_pool *p, const struct pool_call *call)
 {
-	struct order *o = xmalloc(sizeof(*o));
-	*o = *order;
+	struct pool_call *copy = xmalloc(sizeof(*copy));
+	*copy = *call;
 	pthread_mutex_lock(&p->lock);
-	*p->orders_end = o;
-	p->orders_end = &o->next;
+	*p->calls_end = copy;
+	p->calls_end = &copy->next;
 	pthread_mutex_unlock(&p->lock);
 	transfer_set_wake(p->set);
 }
 
-static void cancel(struct fetch_pool *p, const struct order *o)
+static void cancel_tasks(struct fetch_pool *p, const struct pool_call *call)
 {
 	struct task *t;
-	while ((t = queue_find(&p->running, o->id)) || (t = queue_find(&p->waiting, o->id))) {
+	while ((t = queue_find(&p->running, call->id)) || (t = queue_find(&p->queued, call->id))) {
 		p->active -= t->transfer != NULL;
-		queue_take(t->transfer ? &p->running : &p->waiting, t);
-		finish(t, FETCH_CANCELLED, "cancelled");
+		queue_remove(t->transfer ? &p->running : &p->queued, t);
+		finish_task(t, FETCH_CANCELLED, "cancelled");
 	}
 }
 
-static void call(struct fetch_pool *p UNUSED, const struct order *o)
+static void call_fn(struct fetch_pool *p UNUSED, const struct pool_call *call)
 {
-	o->fn(o->ctx);
+	call->fn(call->ctx);
 }
 
 void fetch_pool_cancel(struct fetch_pool *p, uint64_t request)
 {
-	give_order(p, &(struct order){.carry_out = cancel, .id = request});
+	post_call(p, &(struct pool_call){.run = cancel_tasks, .id = request});
 }
 
 void fetch_pool_call(struct fetch_pool *p, void (*fn)(void *ctx), void *ctx)
 {
-	give_order(p, &(struct order){.carry_out = call, .fn = fn, .ctx = ctx});
+	post_call(p, &(struct pool_call){.run = call_fn, .fn = fn, .ctx = ctx});
 }
 
-// Whether it is to end.
-static bool take_inbox(struct fetch_pool *p)
+// Queues the new requests and runs the calls. Returns whether the pool's thread must end.
+static bool process_inbox(struct fetch_pool *p)
 {
 	pthread_mutex_lock(&p->lock);
-	queue_append(&p->waiting, &p->inbox);
-	struct order *orders = p->orders;
-	p->orders = NULL;
-	p->orders_end = &p->orders;
+	queue_append(&p->queued, &p->inbox);
+	struct pool_call *calls = p->calls;
+	p->calls = NULL;
+	p->calls_end = &p->calls;
 	bool is_ending = p->is_ending;
 	pthread_mutex_unlock(&p->lock);
-	while (orders) {
-		struct order *o = orders;
-		orders = o->next;
-		o->carry_out(p, o);
-		free(o);
+	while (calls) {
+		struct pool_call *call = calls;
+		calls = call->next;
+		call->run(p, call);
+		free(call);
 	}
 	return is_ending;
 }
 
-// Begins with those whose time has come; how long there is nothing to begin.
-static int begin_due(struct fetch_pool *p)
+// Starts the queued requests that are due. Returns the milliseconds until the next one is.
+static int start_due_tasks(struct fetch_pool *p)
 {
 	int64_t now = clock_ms(), wait = WAIT_MS;
 	struct task *next;
-	for (struct task *t = p->waiting.first; t && p->active < p->concurrency; t = next) {
+	for (struct task *t = p->queued.first; t && p->active < p->concurrency; t = next) {
 		next = t->next;
-		if (t->at_ms > now) {
-			wait = t->at_ms - now < wait ? t->at_ms - now : wait;
+		if (t->start_ms > now) {
+			wait = t->start_ms - now < wait ? t->start_ms - now : wait;
 			continue;
 		}
-		queue_take(&p->waiting, t);
+		queue_remove(&p->queued, t);
 		if (t->url.text)
-			begin(p, t);
+			start_transfer(p, t);
 		else
-			finish(t, FETCH_OTHER, t->why.msg);
+			finish_task(t, FETCH_OTHER, t->why.msg);
 	}
 	return (int)wait;
 }
 
-static void turn(struct fetch_pool *p, int wait_ms)
+static void poll_transfers(struct fetch_pool *p, int wait_ms)
 {
 	enum fetch_failure failure;
 	const char *why;
 	void *t;
 	transfer_set_poll(p->set, wait_ms);
-	while ((t = transfer_set_ended(p->set, &failure, &why)))
-		conclude(p, t, failure, why);
+	while ((t = transfer_set_next_completed(p->set, &failure, &why)))
+		complete_task(p, t, failure, why);
 }
 
 static bool is_idle(struct fetch_pool *p)
 {
 	pthread_mutex_lock(&p->lock);
-	bool is_idle = !p->inbox.first && !p->orders && !p->waiting.first && !p->running.first;
+	bool is_idle = !p->inbox.first && !p->calls && !p->queued.first && !p->running.first;
 	pthread_mutex_unlock(&p->lock);
 	return is_idle;
 }
@@ -425,32 +426,32 @@ void fetch_pool_run(struct fetch_pool *p)
 	CLEANUP(sigpipe_release) struct sigpipe held;
 	sigpipe_hold(&held);
 	while (!is_idle(p)) {
-		take_inbox(p);
-		int wait = begin_due(p);
+		process_inbox(p);
+		int wait = start_due_tasks(p);
 		if (!is_idle(p))
-			turn(p, wait);
+			poll_transfers(p, wait);
 	}
 }
 
-static void *run_until_end(void *ctx)
+static void *run_thread(void *ctx)
 {
 	struct fetch_pool *p = ctx;
 	CLEANUP(sigpipe_release) struct sigpipe held;
 	sigpipe_hold(&held);
-	while (!take_inbox(p))
-		turn(p, begin_due(p));
+	while (!process_inbox(p))
+		poll_transfers(p, start_due_tasks(p));
 	return NULL;
 }
 
 void fetch_pool_start(struct fetch_pool *p)
 {
-	if (pthread_create(&p->thread, NULL, run_until_end, p) != 0)
-		abort(); // no memory for a thread
+	if (pthread_create(&p->thread, NULL, run_thread, p) != 0)
+		abort(); // out of memory
 	pthread_setname_np(p->thread, "fetch");
 	p->has_thread = true;
 }
 
-static void end_thread(struct fetch_pool *p)
+static void stop_thread(struct fetch_pool *p)
 {
 	if (!p->has_thread)
 		return;
@@ -467,10 +468,10 @@ void fetch_pool_free(struct fetch_pool *p)
 		return;
 	CLEANUP(sigpipe_release) struct sigpipe held;
 	sigpipe_hold(&held);
-	end_thread(p);
+	stop_thread(p);
 	while (!is_idle(p)) {
-		take_inbox(p);
-		cancel(p, &(struct order){.id = 0});
+		process_inbox(p);
+		cancel_tasks(p, &(struct pool_call){.id = 0});
 	}
 	transfer_set_free(p->set);
 	pthread_mutex_destroy(&p->lock);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many requests at once, over few connections (HTTP/2 where the other side has it), in one thread. Redirects are followed
-// here: to the same host, or to one that is allowed, five at most.
+// Runs many HTTP GET requests at once in one thread, over few connections (HTTP/2 if the server supports it).
+// It follows up to five redirects of a request, to the same host or to an allowed one.
 //
-// The callbacks come from the thread that runs the pool: fetch_pool_run()'s caller, or the pool's own. They may call
-// everything here but fetch_pool_run() and fetch_pool_free(), and must not block: all requests wait meanwhile. get,
-// cancel and call are for any thread.
+// The callbacks run in the thread that runs the pool: the caller of fetch_pool_run(), or the pool's own thread. They
+// may call every function here except fetch_pool_run() and fetch_pool_free(). They must not block, since all requests
+// share the thread. Any thread may call fetch_pool_get(), fetch_pool_cancel() and fetch_pool_call(); the other
+// functions are for the thread that owns the pool.
 #pragma once
 
 #include <stdbool.h>
@@ -16,54 +17,56 @@
 enum { FETCH_REDIRECTS = 5 };
 
 struct fetch_pool_options {
-	struct fetch_options fetch; // without user, password and progress: a URL may have them, or netrc
-	unsigned concurrency;       // requests under way at once; others wait for their turn
-	const char *allow_hosts; // where redirects may lead besides the host itself, with blanks between; NULL: nowhere
-	bool allow_private;      // redirects may lead to private, loopback and link-local addresses
+	struct fetch_options fetch; // without user, password and progress; URLs and netrc may give passwords
+	unsigned concurrency;       // how many requests run at once; the others are queued
+	const char *allow_hosts;    // other hosts that redirects may lead to, separated by blanks; NULL: none
+	bool allow_private;         // redirects may lead to private, loopback and link-local addresses
 };
 
 struct fetch_pool;
 
-// What the options point to is copied.
+// Copies the options and what they point to. Memory that runs out ends the process.
 struct fetch_pool *fetch_pool_new(const struct fetch_pool_options *options);
-// Cancels what is left (each on_done is called, in this thread), ends the pool's own thread. NULL is fine.
+// Ends the pool's own thread, cancels the remaining requests and calls their on_done in the calling thread. NULL is
+// fine.
 void fetch_pool_free(struct fetch_pool *p);
 
 struct fetch_result {
 	enum fetch_failure failure;
-	const char *why;                   // in words, with the URL; "" for FETCH_WHOLE
-	const char *url;                   // that answered, after redirects
-	const struct fetch_answer *answer; // what came; status 0: nothing
+	const char *why;                   // a sentence with the URL; "" for FETCH_WHOLE
+	const char *url;                   // of the last request, after redirects
+	const struct fetch_answer *answer; // what arrived; status 0: nothing
 };
 
 struct fetch_request {
-	const char *url; // http: or https:; may hold user and password, which no callback and no message shows
+	const char *url;            // http: or https:; callbacks and messages do not show a user and password in it
 	const char *const *headers; // lines "Name: value", NULL at the end; NULL: none
-	// The URL that the operator wrote and that led to this one, where it did not come from him: another origin than
-	// that one's gets no password, and is reached at no private address. NULL: url is the operator's.
-	const char *home;
-	uint64_t delay_ms;      // not before so long from now
-	unsigned total_seconds; // for the whole of it, once it has its turn; 0: as long as bytes come
-	uint64_t limit;         // of the body
-	// A GET's status and headers, of the last answer only; NULL: nobody is told.
+	// The configured URL that led to this one, if url comes from another server. A request to another origin than
+	// configured_url's gets no password and may not reach a private address. NULL: url itself is configured.
+	const char *configured_url;
+	uint64_t delay_ms;      // starts the request this long from now, or later
+	unsigned total_seconds; // time limit from its start to its end; 0: none but the one for a stall
+	uint64_t limit;         // of the body, in bytes
+	// Called with status and headers of the last response, not of redirects. NULL is fine.
 	enum fetch_flow (*on_head)(void *ctx, const struct fetch_answer *answer, const char *url);
-	// A piece of the body, decoded unless is_raw; NULL: it is collected in the answer.
+	// Called with each piece of the body, decompressed unless is_raw. NULL: the answer collects the body.
 	enum fetch_flow (*on_body)(void *ctx, struct str piece);
-	bool is_raw; // the body as it is, without asking for compression: a file and ranges of it
-	// Exactly once, as the last of all. Everything is borrowed for the call.
+	bool is_raw; // asks for no compression: for a file and its ranges
+	// Called exactly once, after all other callbacks. What result points to is borrowed for the call.
 	void (*on_done)(void *ctx, const struct fetch_result *result);
 	void *ctx;
 };
 
-// The request, which is copied, for cancel; never 0. A bad URL fails as any other: on_done tells, later.
+// Queues a copy of the request and returns its number, which is never 0, for fetch_pool_cancel. It never fails: a
+// malformed URL is reported by on_done, later.
 uint64_t fetch_pool_get(struct fetch_pool *p, const struct fetch_request *request);
-// 0: all there are. What is done already is left alone.
+// Cancels a request; 0 cancels all. Does nothing if the request has ended.
 void fetch_pool_cancel(struct fetch_pool *p, uint64_t request);
-// Has the thread that runs the pool call fn; for fetch_pool_run() this is work as requests are. Where the pool is freed
-// before, that is where it is called.
+// Calls fn in the thread that runs the pool, or in fetch_pool_free() if the pool is freed before. fetch_pool_run() does
+// not return before it has called fn.
 void fetch_pool_call(struct fetch_pool *p, void (*fn)(void *ctx), void *ctx);
 
-// Runs them in this thread until none is left, nor waits.
+// Runs the pool in the calling thread until all requests and calls are done.
 void fetch_pool_run(struct fetch_pool *p);
-// Has a thread of its own run them until fetch_pool_free(). Not beside fetch_pool_run().
+// Starts a thread that runs the pool until fetch_pool_free(). Not together with fetch_pool_run().
 void fetch_pool_start(struct fetch_pool *p);

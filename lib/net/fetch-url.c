@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is done with the parts of a URL, which fetch.c takes from libcurl.
+// Operations on a parsed URL that do not need libcurl; fetch.c parses it.
 #include <stdlib.h>
 #include <string.h>
 

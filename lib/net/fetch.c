@@ -15,7 +15,7 @@
 #include "lib/net/transfer.h"
 #include "lib/os/sigpipe.h"
 
-enum { READ_BYTES = 128 << 10 }; // of a socket at once; libcurl would take 16 KB
+enum { READ_BYTES = 128 << 10 }; // read from a socket at once; libcurl's default is 16 KB
 
 struct fetch {
 	CURL *curl;
@@ -23,7 +23,7 @@ struct fetch {
 	char why[CURL_ERROR_SIZE];
 };
 
-static void start_library(void)
+static void init_library(void)
 {
 	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
 		abort();
@@ -32,7 +32,7 @@ static void start_library(void)
 static void need_library(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	pthread_once(&once, start_library);
+	pthread_once(&once, init_library);
 }
 
 struct fetch *fetch_new(const struct fetch_options *options)
@@ -66,20 +66,20 @@ static size_t take_body(char *bytes, size_t one, size_t len, void *ctx)
 	return fetch_answer_take_body(ctx, (struct str){bytes, one * len}) ? one * len : 0;
 }
 
-static int tell(void *ctx, curl_off_t down_all UNUSED, curl_off_t down UNUSED, curl_off_t up_all UNUSED, curl_off_t up)
+static int on_progress(void *ctx, curl_off_t down_all UNUSED, curl_off_t down UNUSED, curl_off_t up_all UNUSED,
+	curl_off_t up)
 {
 	const struct fetch_options *o = ctx;
 	return o->progress(o->ctx, up > 0 ? (uint64_t)up : 0) ? 0 : 1;
 }
 
-// What is the same for every request. What cannot be set is out of memory, or an option that this
-// libcurl was built without.
+// The options of every request. Setting one fails if memory runs out or this libcurl was built without it.
 static bool set_common(CURL *c, const struct fetch_options *o, const char *url, char *why, struct fetch_answer *out)
 {
 	why[0] = '\0';
 	bool ok = curl_easy_setopt(c, CURLOPT_URL, url) == CURLE_OK;
 	curl_easy_setopt(c, CURLOPT_ERRORBUFFER, why);
-	curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L); // threads
+	curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L); // the process has several threads
 	curl_easy_setopt(c, CURLOPT_USERAGENT, "wheelcache/" PACKAGE_VERSION);
 	curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT, (long)o->connect_seconds);
 	curl_easy_setopt(c, CURLOPT_LOW_SPEED_LIMIT, 1L);
@@ -108,19 +108,20 @@ static bool set_options(struct fetch *f, const char *url, struct fetch_answer *o
 {
 	const struct fetch_options *o = &f->options;
 	CURL *c = f->curl;
-	curl_easy_reset(c); // connections stay
+	curl_easy_reset(c); // keeps connections
 	bool ok = set_common(c, o, url, f->why, out);
 	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, take_body);
 	curl_easy_setopt(c, CURLOPT_WRITEDATA, out);
 	if (o->progress) {
 		curl_easy_setopt(c, CURLOPT_NOPROGRESS, 0L);
-		curl_easy_setopt(c, CURLOPT_XFERINFOFUNCTION, tell);
+		curl_easy_setopt(c, CURLOPT_XFERINFOFUNCTION, on_progress);
 		curl_easy_setopt(c, CURLOPT_XFERINFODATA, &f->options);
 	}
 	return ok && (o->password ? set_password(c, o->user, o->password) : set_netrc(c, o->netrc));
 }
 
-static int fail(struct fetch *f, CURLcode code, const char *url, const struct fetch_answer *out, struct err *e)
+static int report_failure(struct fetch *f, CURLcode code, const char *url, const struct fetch_answer *out,
+	struct err *e)
 {
 	static const struct {
 		CURLcode code;
@@ -132,7 +133,7 @@ static int fail(struct fetch *f, CURLcode code, const char *url, const struct fe
 		{CURLE_URL_MALFORMAT, ERR_USAGE},
 	};
 	if (out->body.failed || out->headers.failed)
-		return err_set(e, ERR_LIMIT, "%s: more than %zu bytes are answered", url,
+		return err_set(e, ERR_LIMIT, "%s: the answer has more than %zu bytes", url,
 			out->body.failed ? out->body.cap : out->headers.cap);
 	enum err_kind kind = ERR_NET;
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
@@ -146,7 +147,7 @@ static bool has_scheme(const char *url)
 	return strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0;
 }
 
-static int check_options(const struct fetch *f, const char *url, struct err *e)
+static int check_request(const struct fetch *f, const char *url, struct err *e)
 {
 	const struct fetch_options *o = &f->options;
 	if (!has_scheme(url))
@@ -179,7 +180,7 @@ static void note_retry_after(CURL *c, struct fetch_answer *out)
 	out->retry_after = wait > 0 ? (uint64_t)wait : 0;
 }
 
-static int perform(struct fetch *f, const char *url, const char *const *headers, curl_mime *mime,
+static int perform_request(struct fetch *f, const char *url, const char *const *headers, curl_mime *mime,
 	struct fetch_answer *out, struct err *e)
 {
 	CLEANUP(free_list) struct curl_slist *list = make_list(headers);
@@ -191,44 +192,44 @@ static int perform(struct fetch *f, const char *url, const char *const *headers,
 	sigpipe_hold(&held);
 	CURLcode code = curl_easy_perform(f->curl);
 	if (code != CURLE_OK)
-		return fail(f, code, url, out, e);
+		return report_failure(f, code, url, out, e);
 	note_retry_after(f->curl, out);
 	return 0;
 }
 
 int fetch_get(struct fetch *f, const char *url, const char *const *headers, struct fetch_answer *out, struct err *e)
 {
-	if (check_options(f, url, e) < 0)
+	if (check_request(f, url, e) < 0)
 		return -1;
 	if (!set_options(f, url, out))
-		return err_set(e, ERR_USAGE, "%s: libcurl does not take it", url);
-	curl_easy_setopt(f->curl, CURLOPT_ACCEPT_ENCODING, ""); // whatever it can unpack
-	return perform(f, url, headers, NULL, out, e);
+		return err_set(e, ERR_USAGE, "%s: libcurl refuses the URL or an option", url);
+	curl_easy_setopt(f->curl, CURLOPT_ACCEPT_ENCODING, ""); // every coding that libcurl can decompress
+	return perform_request(f, url, headers, NULL, out, e);
 }
 
-struct reading {
+struct form_file {
 	int fd;
 	curl_off_t at, size;
 };
 
-static size_t read_file(char *out, size_t one, size_t count, void *ctx)
+static size_t read_form_file(char *out, size_t one, size_t count, void *ctx)
 {
-	struct reading *r = ctx;
+	struct form_file *r = ctx;
 	size_t want = one * count;
 	if ((curl_off_t)want > r->size - r->at)
 		want = (size_t)(r->size - r->at);
 	ssize_t n = pread(r->fd, out, want, (off_t)r->at);
 	if (n < 0 || (n == 0 && want))
-		return CURL_READFUNC_ABORT; // gone, or shorter than it was
+		return CURL_READFUNC_ABORT; // an error, or the file is shorter than before
 	r->at += n;
 	return (size_t)n;
 }
 
-// libcurl would by itself send everything once more where a connection that it used before is lost.
-// What became of the first is for the caller to find out.
-static int seek_file(void *ctx, curl_off_t offset, int origin)
+// If a connection that was kept open is lost, libcurl rewinds the body and sends the request again. This refuses to
+// rewind: the server may have processed the first request, and the caller must find out.
+static int seek_form_file(void *ctx, curl_off_t offset, int origin)
 {
-	const struct reading *r = ctx;
+	const struct form_file *r = ctx;
 	return origin == SEEK_SET && offset == r->at ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL;
 }
 
@@ -244,7 +245,7 @@ static bool add_part(curl_mime *mime, const char *name, const char *value)
 	       curl_mime_data(part, value, CURL_ZERO_TERMINATED) == CURLE_OK;
 }
 
-static bool fill_form(curl_mime *mime, const struct fetch_form *form, struct reading *r)
+static bool fill_form(curl_mime *mime, const struct fetch_form *form, struct form_file *r)
 {
 	for (size_t i = 0; i < form->count; i++)
 		if (!add_part(mime, form->field[i].name, form->field[i].value))
@@ -253,21 +254,21 @@ static bool fill_form(curl_mime *mime, const struct fetch_form *form, struct rea
 	return part && curl_mime_name(part, form->file_field) == CURLE_OK &&
 	       curl_mime_filename(part, form->file_name) == CURLE_OK &&
 	       curl_mime_type(part, "application/octet-stream") == CURLE_OK &&
-	       curl_mime_data_cb(part, r->size, read_file, seek_file, NULL, r) == CURLE_OK;
+	       curl_mime_data_cb(part, r->size, read_form_file, seek_form_file, NULL, r) == CURLE_OK;
 }
 
 int fetch_post(struct fetch *f, const char *url, const char *const *headers, const struct fetch_form *form,
 	struct fetch_answer *out, struct err *e)
 {
-	if (check_options(f, url, e) < 0)
+	if (check_request(f, url, e) < 0)
 		return -1;
 	if (!set_options(f, url, out))
-		return err_set(e, ERR_USAGE, "%s: libcurl does not take it", url);
-	struct reading r = {.fd = form->fd, .size = (curl_off_t)form->size};
+		return err_set(e, ERR_USAGE, "%s: libcurl refuses the URL or an option", url);
+	struct form_file r = {.fd = form->fd, .size = (curl_off_t)form->size};
 	CLEANUP(free_mime) curl_mime *mime = curl_mime_init(f->curl);
 	if (!mime || !fill_form(mime, form, &r))
 		abort(); // out of memory
-	return perform(f, url, headers, mime, out, e);
+	return perform_request(f, url, headers, mime, out, e);
 }
 
 static void free_url(CURLU **u)
@@ -275,7 +276,7 @@ static void free_url(CURLU **u)
 	curl_url_cleanup(*u);
 }
 
-// NULL where it has none.
+// NULL if the URL has no such part.
 static char *copy_part(CURLU *u, CURLUPart part, unsigned flags)
 {
 	char *text = NULL;
@@ -318,7 +319,7 @@ struct transfer {
 	struct transfer_spec spec;
 	CURL *curl;
 	struct curl_slist *headers;
-	bool is_forbidden; // an address was
+	bool is_forbidden; // it met an address that is not allowed
 	char why[CURL_ERROR_SIZE];
 };
 
@@ -351,13 +352,13 @@ void transfer_set_poll(struct transfer_set *s, int wait_ms)
 	curl_multi_perform(s->multi, &left);
 }
 
-static size_t hand_over(char *bytes, size_t one, size_t len, void *ctx)
+static size_t pass_body(char *bytes, size_t one, size_t len, void *ctx)
 {
 	struct transfer *t = ctx;
 	return t->spec.on_body(t->spec.ctx, (struct str){bytes, one * len}) == FETCH_GO_ON ? one * len : 0;
 }
 
-// Closed in the operator's commands (lib/os/hook.h).
+// CLOEXEC, so that the operator's commands (lib/os/hook.h) do not inherit the socket.
 static curl_socket_t open_socket(void *ctx, curlsocktype purpose UNUSED, struct curl_sockaddr *address)
 {
 	struct transfer *t = ctx;
@@ -367,7 +368,7 @@ static curl_socket_t open_socket(void *ctx, curlsocktype purpose UNUSED, struct 
 	return CURL_SOCKET_BAD;
 }
 
-// A connection that stands already may be somebody else's choice.
+// libcurl may reuse a connection that another request, with other rules, has opened.
 #if LIBCURL_VERSION_NUM >= 0x075000
 static int check_connection(void *ctx, char *ip, char *own_ip UNUSED, int port UNUSED, int own_port UNUSED)
 {
@@ -395,12 +396,13 @@ static bool set_transfer(struct transfer *t)
 	curl_easy_setopt(c, CURLOPT_PRIVATE, t);
 	curl_easy_setopt(c, CURLOPT_OPENSOCKETFUNCTION, open_socket);
 	curl_easy_setopt(c, CURLOPT_OPENSOCKETDATA, t);
-	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, hand_over);
+	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, pass_body);
 	curl_easy_setopt(c, CURLOPT_WRITEDATA, t);
 	curl_easy_setopt(c, CURLOPT_BUFFERSIZE, (long)READ_BYTES);
 	curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, (long)s->total_ms);
 	curl_easy_setopt(c, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
-	// Rather a second request on a connection that may turn out to be HTTP/2 than a second one.
+	// Waits whether the first connection to a host is HTTP/2, which carries several requests, before it opens
+	// another one.
 	curl_easy_setopt(c, CURLOPT_PIPEWAIT, strncmp(s->url, "https:", 6) == 0 ? 1L : 0L);
 	if (!s->is_raw)
 		curl_easy_setopt(c, CURLOPT_ACCEPT_ENCODING, "");
@@ -410,7 +412,7 @@ static bool set_transfer(struct transfer *t)
 		forbid_private(t);
 	if (s->password)
 		return ok && set_password(c, s->user, s->password);
-	return ok && (s->is_foreign || set_netrc(c, s->options->netrc));
+	return ok && (s->no_netrc || set_netrc(c, s->options->netrc));
 }
 
 static enum fetch_failure classify(const struct transfer *t, CURLcode code)
@@ -438,14 +440,14 @@ static enum fetch_failure classify(const struct transfer *t, CURLcode code)
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
 		if (table[i].code == code)
 			return table[i].failure;
-	bool is_lost = code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR || code == CURLE_HTTP2 ||
-		       code == CURLE_HTTP2_STREAM;
-	if (!is_lost)
+	bool lost_connection = code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR || code == CURLE_HTTP2 ||
+			       code == CURLE_HTTP2_STREAM;
+	if (!lost_connection)
 		return FETCH_OTHER;
 	return t->spec.answer->status ? FETCH_TRUNCATED : FETCH_REFUSED;
 }
 
-void *transfer_set_ended(struct transfer_set *s, enum fetch_failure *failure, const char **why)
+void *transfer_set_next_completed(struct transfer_set *s, enum fetch_failure *failure, const char **why)
 {
 	int left;
 	CURLMsg *m = curl_multi_info_read(s->multi, &left);

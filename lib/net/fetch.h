@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HTTP from the client's side, by libcurl: a request, and what was answered. Redirects are not
-// followed: where they lead is for the caller to judge. Many requests at once: lib/net/fetch-pool.h.
+// An HTTP client for one request at a time, with libcurl. It does not follow redirects.
+// For many requests at once see lib/net/fetch-pool.h.
 #pragma once
 
 #include <stdbool.h>
@@ -11,53 +11,54 @@
 #include "lib/net/fetch-answer.h"
 
 struct fetch_options {
-	const char *ca_file;         // certificates to trust (PEM); NULL: the system's
-	const char *user, *password; // Basic; NULL: what netrc has for the host
-	const char *netrc;           // a file that must be there; NULL: ~/.netrc, where it is there
-	unsigned connect_seconds;    // until a connection stands
-	unsigned stall_seconds;      // without a byte in either direction
-	// Called now and then with what was sent of the request's body; false ends the request.
-	// NULL: nobody is told.
+	const char *ca_file;         // trusted certificates (PEM); NULL: the system's
+	const char *user, *password; // for Basic authentication; NULL: those of netrc for the host
+	const char *netrc;           // a file that must exist; NULL: ~/.netrc if it exists
+	unsigned connect_seconds;    // time limit for connecting
+	unsigned stall_seconds;      // time limit without a byte in either direction
+	// Called from time to time with the number of bytes of the body that were sent; false ends the request. NULL is
+	// fine.
 	bool (*progress)(void *ctx, uint64_t sent);
 	void *ctx;
 };
 
-// Keeps its connections from request to request. One thread at a time. What the options point to is
-// borrowed.
+// Keeps connections open from one request to the next. One thread at a time.
 struct fetch;
 
+// Borrows what the options point to until fetch_free. Memory that runs out ends the process.
 struct fetch *fetch_new(const struct fetch_options *options);
 void fetch_free(struct fetch *f); // NULL is fine
 
-// multipart/form-data (RFC 7578): the fields, then the file.
+// A multipart/form-data body (RFC 7578): the fields, then the file. Everything is borrowed for the request.
 struct fetch_field {
 	const char *name;
-	const char *value; // text
+	const char *value;
 };
 struct fetch_form {
 	const struct fetch_field *field;
 	size_t count;
 	const char *file_field, *file_name;
-	int fd; // read from its start, by offset
+	int fd; // of the file; read with pread() from offset 0
 	uint64_t size;
 };
 
-// Both answer 0 where there was an answer, whatever its status. Else ERR_NET: no connection, lost,
-// or timed out; trying again may help. ERR_DENIED: TLS does not trust the other side. ERR_USAGE: a
-// bad URL, or a file of certificates or netrc that cannot be read. A form is sent once at most. url
-// is http: or https:. headers are lines "Name: value", NULL at the end.
+// Both return 0 if there was a response, with any status; out was initialised by the caller, who releases it.
+// ERR_NET: no connection, a lost one, or a timeout; another try may succeed. ERR_DENIED: TLS does not trust the server.
+// ERR_LIMIT: the response is too large. ERR_USAGE: a malformed URL, or a certificate or netrc file that cannot be read.
+// url is http: or https:. headers are lines "Name: value" with NULL at the end, or NULL. A form is sent once at most.
 int fetch_get(struct fetch *f, const char *url, const char *const *headers, struct fetch_answer *out,
 	struct err *e) MUST_CHECK;
 int fetch_post(struct fetch *f, const char *url, const char *const *headers, const struct fetch_form *form,
 	struct fetch_answer *out, struct err *e) MUST_CHECK;
 
-// A URL taken apart, as a request would take it. To be released.
+// The parts of a URL as libcurl sees them. They are owned; fetch_url_release frees them.
 struct fetch_url {
 	char *text;                 // without user, password and fragment
-	char *scheme, *host, *port; // in lower case; the port is there even where the text has none
-	char *user, *password;      // NULL: none
+	char *scheme, *host, *port; // in lower case; port is the default one if the text has none
+	char *user, *password;      // percent-decoded; NULL: none
 };
-// ERR_USAGE where it is none, or neither http: nor https:; the message does not show it.
+// ERR_USAGE unless it is an http: or https: URL. The message does not show the text, which may have a password. Any
+// thread.
 int fetch_url_parse(const char *text, struct fetch_url *out, struct err *e) MUST_CHECK;
-void fetch_url_release(struct fetch_url *u); // all NULL is fine
+void fetch_url_release(struct fetch_url *u); // for CLEANUP; all NULL is fine
 bool fetch_url_same_origin(const struct fetch_url *a, const struct fetch_url *b);

@@ -7,8 +7,8 @@
 #include "lib/format/escape.h"
 #include "lib/net/fetch.h"
 
-// Slices of a reference; ptr is NULL where the part is missing, which is another thing than empty.
-struct parts {
+// The parts of a reference, as slices. ptr is NULL if the part is missing, which differs from an empty part.
+struct url_parts {
 	struct str scheme, authority, path, query;
 };
 
@@ -20,10 +20,10 @@ static bool is_scheme(struct str s)
 	return s.len && ascii_is_alpha(s.ptr[0]);
 }
 
-// Appendix B, without its regular expression.
-static struct parts split(struct str s)
+// Does what the regular expression of appendix B does.
+static struct url_parts split_reference(struct str s)
 {
-	struct parts p = {0};
+	struct url_parts p = {0};
 	s = str_cut(&s, '#');
 	struct str rest = s;
 	struct str first = str_cut(&rest, ':');
@@ -49,7 +49,7 @@ static struct str without_user(struct str authority)
 	return at < 0 ? authority : str_slice(authority, (size_t)at + 1, authority.len);
 }
 
-// How many bytes there are from the last segment on that begins with a dot; more than all where none does.
+// Returns the number of bytes from the last segment that begins with a dot to the end; len + 1 if none does.
 static size_t from_last_dots(struct str path)
 {
 	struct str before = path;
@@ -59,8 +59,8 @@ static size_t from_last_dots(struct str path)
 	return path.len + 1;
 }
 
-// The segment before the end of out goes, but nothing before start.
-static void go_up(struct buf *out, size_t start)
+// Removes the last segment of out, but nothing before start.
+static void remove_last_segment(struct buf *out, size_t start)
 {
 	while (out->len > start && out->data[out->len - 1] != '/')
 		out->len--;
@@ -68,8 +68,8 @@ static void go_up(struct buf *out, size_t start)
 		out->len--;
 }
 
-// Adds "/" and each segment, without those that are dots (section 5.2.4); start is where the path began in out. is_end:
-// they are the URL's last, so that dots at their end leave a slash.
+// Adds "/" and each segment, and resolves dot segments (section 5.2.4). start is where the path began in out. is_end:
+// this is the end of the URL's path, where a dot segment leaves a slash.
 static void add_segments(struct buf *out, size_t start, struct str path, bool is_end)
 {
 	size_t dots = from_last_dots(path);
@@ -77,7 +77,7 @@ static void add_segments(struct buf *out, size_t start, struct str path, bool is
 		struct str segment = str_cut(&path, '/');
 		bool is_up = str_eq(segment, STR("..")), is_dots = is_up || str_eq(segment, STR("."));
 		if (is_up)
-			go_up(out, start);
+			remove_last_segment(out, start);
 		if (!is_dots || (is_end && !path.ptr))
 			buf_putc(out, '/');
 		if (!is_dots)
@@ -90,17 +90,18 @@ static void add_segments(struct buf *out, size_t start, struct str path, bool is
 	out->data[out->len] = '\0';
 }
 
-// Section 5.2.3: the base's path up to its last slash, without that and the first one.
-static struct str folder_of(struct str path)
+// Section 5.2.3: the base's path up to its last slash, without its first and last slash.
+static struct str path_folder(struct str path)
 {
 	long slash = str_rfind(path, '/');
 	return slash > 0 ? str_slice(path, 1, (size_t)slash) : (struct str){0};
 }
 
-// Section 5.2.2, of a reference that has no scheme. Returns the folder that its path is relative to; ptr is NULL: none.
-static struct str transform(struct str base_url, struct parts *r)
+// Section 5.2.2, for a reference without a scheme. Returns the folder that its path is relative to; ptr is NULL for
+// none.
+static struct str complete_reference(struct str base_url, struct url_parts *r)
 {
-	struct parts base = split(base_url);
+	struct url_parts base = split_reference(base_url);
 	struct str folder = {0};
 	r->scheme = base.scheme;
 	if (r->authority.ptr)
@@ -110,15 +111,15 @@ static struct str transform(struct str base_url, struct parts *r)
 		r->path = base.path;
 		r->query = r->query.ptr ? r->query : base.query;
 	} else if (r->path.ptr[0] != '/') {
-		folder = folder_of(base.path);
+		folder = path_folder(base.path);
 	}
 	return folder;
 }
 
 bool url_resolve(struct str base, struct str reference, struct buf *out)
 {
-	struct parts to = split(str_trim(reference));
-	struct str folder = to.scheme.ptr ? (struct str){0} : transform(base, &to);
+	struct url_parts to = split_reference(str_trim(reference));
+	struct str folder = to.scheme.ptr ? (struct str){0} : complete_reference(base, &to);
 	struct str host = without_user(to.authority);
 	bool is_tls = str_eq_nocase(to.scheme, STR("https"));
 	if ((!is_tls && !str_eq_nocase(to.scheme, STR("http"))) || !host.len)
@@ -137,8 +138,8 @@ bool url_resolve(struct str base, struct str reference, struct buf *out)
 
 char *url_base(struct str url)
 {
-	static const char others[] = "-._~:/[]%+"; // no "@": a password would stand in every link
-	struct parts p = split(url);
+	static const char others[] = "-._~:/[]%+"; // no "@": every link would show the password
+	struct url_parts p = split_reference(url);
 	bool is_http = str_eq(p.scheme, STR("http")) || str_eq(p.scheme, STR("https"));
 	bool is_good = is_http && p.authority.len && (ascii_is_alnum(p.authority.ptr[0]) || p.authority.ptr[0] == '[');
 	for (size_t i = 0; i < url.len; i++)

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// References in pages: RFC 3986, section 5. Pure; thread-safe. Who is really connected to is for libcurl to say
-// (lib/net/fetch), not for this.
+// URLs and references in pages (RFC 3986, section 5). Any thread.
+// These functions compute text. To which host a request connects is decided by libcurl alone (lib/net/fetch.h).
 #pragma once
 
 #include <stdbool.h>
 
 #include "lib/base/buf.h"
 
-// Adds the absolute URL that reference means in a page at base, without its fragment, and without user and password:
-// these are nobody's but the asker's. What no URL may hold (blanks, controls, bytes beyond ASCII) becomes %XX.
-// False where that is no http: or https: URL with a host; out then has what it had.
+// Adds the absolute URL of a reference in the page at base to out, without fragment, user and password: a client must
+// not see the operator's password. Bytes that no URL may hold (blanks, control characters, non-ASCII) become %XX.
+// Returns false, with out unchanged, unless the result is an http: or https: URL with a host.
 bool url_resolve(struct str base, struct str reference, struct buf *out);
-// The address as a copy that ends in "/", for paths to be put behind it; to be freed. NULL where it is none for that: not
-// http: or https:, without a host or with an impossible one, with a port that is none, with a query, or with what has to be escaped in HTML or JSON.
+// Returns a copy of the URL that ends in "/", to which paths can be appended; the caller frees it. NULL if it is not
+// usable for that: not http: or https:, no host or an impossible one, an impossible port, a query, or characters that
+// HTML or JSON must escape.
 char *url_base(struct str url);
-// The last segment of a URL's path, decoded, added to out: the name of the file. False where it has none, or %XX of it
-// are malformed.
+// Adds the file name, the decoded last segment of the URL's path, to out. False if it is empty or has a malformed %XX;
+// out may then hold a part of it.
 bool url_filename(struct str url, struct buf *out);

@@ -200,7 +200,7 @@ static void ask(struct inflight_file *p, uint64_t delay_ms)
 	const struct fetch_request request = {
 		.url = p->url,
 		.headers = headers,
-		.home = p->home,
+		.configured_url = p->home,
 		.delay_ms = delay_ms,
 		.limit = file_cache_most(p->all->file_cache),
 		.on_head = on_head,

@@ -21,7 +21,7 @@ enum { THREADS = 8, EACH = 40, BIG = 8 << 20, PIECE = 64 << 10, PATIENT_S = 600 
 struct fixture {
 	struct loopback *server;
 	struct fetch_pool *pool;
-	sem_t gate; // a request for /gate waits for it, and /held has begun
+	sem_t gate; // a request for /gate posts held and waits for gate
 	sem_t held;
 	atomic_int asked;
 	char piece[PIECE];
@@ -97,8 +97,8 @@ static char *url_of(const struct fixture *f, const char *path)
 	return xasprintf("http://127.0.0.1:%u%s", loopback_port(f->server), path);
 }
 
-// What became of a request.
-struct scan_event {
+// The result of a request.
+struct outcome {
 	atomic_int done;
 	sem_t is_done;
 	enum fetch_failure failure;
@@ -106,13 +106,13 @@ struct scan_event {
 	char body[1024], url[200], why[ERR_MSG_SIZE];
 };
 
-static void outcome_init(struct scan_event *o)
+static void outcome_init(struct outcome *o)
 {
 	memset(o, 0, sizeof(*o));
 	sem_init(&o->is_done, 0, 0);
 }
 
-static void note(struct scan_event *o, const struct fetch_result *r)
+static void note(struct outcome *o, const struct fetch_result *r)
 {
 	o->failure = r->failure;
 	o->status = r->answer->status;
@@ -128,7 +128,7 @@ static void on_done(void *ctx, const struct fetch_result *r)
 	note(ctx, r);
 }
 
-static uint64_t get(struct fixture *f, const char *path, struct scan_event *o)
+static uint64_t get(struct fixture *f, const char *path, struct outcome *o)
 {
 	CLEANUP(mem_free) char *url = url_of(f, path);
 	return fetch_pool_get(f->pool,
@@ -148,7 +148,7 @@ static void runs_until_none_is_left(void **state)
 		{"/cut", FETCH_TRUNCATED, "abc", "/cut"},
 		{"/lost", FETCH_REFUSED, "", "/lost"},
 	};
-	struct scan_event o[ARRAY_SIZE(table)];
+	struct outcome o[ARRAY_SIZE(table)];
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		outcome_init(&o[i]);
 		get(f, table[i].path, &o[i]);
@@ -162,13 +162,13 @@ static void runs_until_none_is_left(void **state)
 		assert_string_equal(o[i].url, url);
 		assert_int_equal(o[i].failure == FETCH_WHOLE, !*o[i].why);
 	}
-	fetch_pool_run(f->pool); // nothing
+	fetch_pool_run(f->pool); // there is nothing to do
 }
 
-static void bad_url_is_told_as_all_else(void **state)
+static void a_bad_url_is_reported_by_on_done(void **state)
 {
 	struct fixture *f = *state;
-	struct scan_event o;
+	struct outcome o;
 	outcome_init(&o);
 	fetch_pool_get(f->pool, &(struct fetch_request){.url = "gopher://me:secret@a/", .on_done = on_done, .ctx = &o});
 	assert_int_equal(o.done, 0);
@@ -187,7 +187,7 @@ static void streamed_body_has_a_limit_too(void **state)
 	struct fixture *f = *state;
 	CLEANUP(mem_free) char *url = url_of(f, "/big");
 	for (uint64_t limit = BIG - 1; limit <= BIG; limit++) {
-		struct scan_event o;
+		struct outcome o;
 		outcome_init(&o);
 		fetch_pool_get(f->pool,
 			&(struct fetch_request){
@@ -200,7 +200,7 @@ static void streamed_body_has_a_limit_too(void **state)
 static void body_beyond_the_limit_is_too_large(void **state)
 {
 	struct fixture *f = *state;
-	struct scan_event o;
+	struct outcome o;
 	outcome_init(&o);
 	get(f, "/big", &o);
 	fetch_pool_run(f->pool);
@@ -210,7 +210,7 @@ static void body_beyond_the_limit_is_too_large(void **state)
 static void foreign_url_reaches_no_private_address(void **state)
 {
 	struct fixture *f = *state;
-	struct scan_event o[2];
+	struct outcome o[2];
 	CLEANUP(mem_free) char *url = url_of(f, "/a");
 	CLEANUP(mem_free) char *home = url_of(f, "/simple/");
 	const char *homes[] = {home, "https://index.example/simple/"};
@@ -218,8 +218,8 @@ static void foreign_url_reaches_no_private_address(void **state)
 		outcome_init(&o[i]);
 		fetch_pool_get(f->pool,
 			&(struct fetch_request){
-				.url = url, .home = homes[i], .limit = 9, .on_done = on_done, .ctx = &o[i]});
-		fetch_pool_run(f->pool); // the second finds the first one's connection
+				.url = url, .configured_url = homes[i], .limit = 9, .on_done = on_done, .ctx = &o[i]});
+		fetch_pool_run(f->pool); // the second reuses the connection of the first
 	}
 	assert_int_equal(o[0].failure, FETCH_WHOLE);
 	assert_int_equal(o[1].failure, FETCH_FORBIDDEN);
@@ -228,7 +228,7 @@ static void foreign_url_reaches_no_private_address(void **state)
 
 struct submitter {
 	struct fixture *f;
-	struct scan_event o[EACH];
+	struct outcome o[EACH];
 	pthread_t thread;
 };
 
@@ -268,12 +268,12 @@ static void many_threads_submit(void **state)
 	free(s);
 }
 
-// A body that is taken piece by piece.
+// A body whose pieces the callback takes.
 struct stream {
-	struct scan_event o;
+	struct outcome o;
 	struct fixture *f;
 	bool is_right, has_head;
-	size_t taken, most; // it is stopped when more has come
+	size_t taken, most; // the callback stops the request beyond most
 	unsigned pieces;
 };
 
@@ -342,7 +342,7 @@ static void head_may_stop_it(void **state)
 	struct fixture *f = *state;
 	static const char *const paths[] = {"/a", "/big"};
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
-		struct scan_event o;
+		struct outcome o;
 		CLEANUP(mem_free) char *url = url_of(f, paths[i]);
 		outcome_init(&o);
 		fetch_pool_get(f->pool,
@@ -356,7 +356,7 @@ static void head_may_stop_it(void **state)
 static void waiting_and_running_ones_are_cancelled(void **state)
 {
 	struct fixture *f = *state;
-	struct scan_event held, waiting;
+	struct outcome held, waiting;
 	fetch_pool_free(f->pool);
 	f->pool = new_pool(1);
 	fetch_pool_start(f->pool);
@@ -379,7 +379,7 @@ static void waiting_and_running_ones_are_cancelled(void **state)
 static void what_is_left_is_done_when_the_pool_goes(void **state)
 {
 	struct fixture *f = *state;
-	struct scan_event held, later;
+	struct outcome held, later;
 	CLEANUP(mem_free) char *url = url_of(f, "/a");
 	outcome_init(&held);
 	outcome_init(&later);
@@ -398,7 +398,7 @@ static void what_is_left_is_done_when_the_pool_goes(void **state)
 	assert_int_equal(later.failure, FETCH_CANCELLED);
 }
 
-// Goes on from its own callbacks.
+// Starts further requests in its own callbacks.
 struct chain {
 	struct fixture *f;
 	unsigned left;
@@ -445,7 +445,7 @@ static void headers_are_as_asked(void **state)
 	struct fixture *f = *state;
 	CLEANUP(mem_free) char *url = url_of(f, "/head");
 	for (int is_raw = 0; is_raw < 2; is_raw++) {
-		struct scan_event o;
+		struct outcome o;
 		outcome_init(&o);
 		fetch_pool_get(f->pool, &(struct fetch_request){.url = url,
 						.headers = (const char *const[]){"Range: bytes=0-9", NULL},
@@ -465,7 +465,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(runs_until_none_is_left),
-		TEST(bad_url_is_told_as_all_else),
+		TEST(a_bad_url_is_reported_by_on_done),
 		TEST(body_beyond_the_limit_is_too_large),
 		TEST(streamed_body_has_a_limit_too),
 		TEST(foreign_url_reaches_no_private_address),

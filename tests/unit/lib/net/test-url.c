@@ -24,7 +24,7 @@ static void resolves(const char *base, const struct row *row)
 		fail_msg("\"%s\" at %s is %s \"%s\"", row->reference, base, is_good ? "good" : "bad", out.data);
 }
 
-// RFC 3986, section 5.4; but fragments go, and other schemes are refused.
+// RFC 3986, section 5.4, except that fragments are removed and other schemes refused.
 static void examples_of_the_rfc(void **state UNUSED)
 {
 	static const struct row table[] = {
