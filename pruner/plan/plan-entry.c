@@ -22,7 +22,7 @@ static void fill_evidence(const struct simplepage_file *file, bool is_identical,
 	memcpy(out->sha256, file->sha256, SHA256_SIZE);
 }
 
-// Which file in which environment.
+// For each environment, upstream's file for it.
 static void fill_covers(struct plan_entry *entry, const struct coverage_answer *from)
 {
 	struct planfile_evidence *out = &entry->plan.evidence;

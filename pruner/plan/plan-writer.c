@@ -3,16 +3,16 @@
 
 #include "lib/state/catalog/catalog-plan.h"
 
-int plan_writer_open(struct plan_writer *l, const char *path, struct catalog *catalog, plan_writer_fn *fn, void *ctx,
+int plan_writer_open(struct plan_writer *w, const char *path, struct catalog *catalog, plan_writer_fn *fn, void *ctx,
 	struct err *e)
 {
-	*l = (struct plan_writer){.fn = fn, .ctx = ctx};
-	if (planfile_create(path, &l->file, e) < 0)
+	*w = (struct plan_writer){.fn = fn, .ctx = ctx};
+	if (planfile_create(path, &w->file, e) < 0)
 		return -1;
-	return path ? catalog_plan_begin(catalog, &l->catalog, e) : 0;
+	return path ? catalog_plan_begin(catalog, &w->catalog, e) : 0;
 }
 
-static int add_to_catalog(struct plan_writer *l, int64_t platform, const struct planfile_entry *f, struct err *e)
+static int add_entry_to_catalog(struct plan_writer *w, int64_t platform, const struct planfile_entry *f, struct err *e)
 {
 	const struct catalog_planned planned = {
 		.platform = platform,
@@ -28,30 +28,30 @@ static int add_to_catalog(struct plan_writer *l, int64_t platform, const struct 
 		.upstream = f->evidence.filename,
 		.is_identical = f->evidence.is_identical,
 	};
-	return catalog_plan_add(l->catalog, &planned, e);
+	return catalog_plan_add(w->catalog, &planned, e);
 }
 
-int plan_writer_add(struct plan_writer *l, int64_t platform, const struct planfile_entry *entry, struct err *e)
+int plan_writer_add(struct plan_writer *w, int64_t platform, const struct planfile_entry *entry, struct err *e)
 {
-	if (planfile_add(l->file, entry, e) < 0 || (l->catalog && add_to_catalog(l, platform, entry, e) < 0))
+	if (planfile_add(w->file, entry, e) < 0 || (w->catalog && add_entry_to_catalog(w, platform, entry, e) < 0))
 		return -1;
-	return l->fn ? l->fn(l->ctx, entry, e) : 0;
+	return w->fn ? w->fn(w->ctx, entry, e) : 0;
 }
 
-int plan_writer_finish(struct plan_writer *l, const struct planfile_head *head, struct err *e)
+int plan_writer_finish(struct plan_writer *w, const struct planfile_head *head, struct err *e)
 {
-	if (planfile_finish(l->file, head, e) < 0)
+	if (planfile_finish(w->file, head, e) < 0)
 		return -1;
-	if (!l->catalog)
+	if (!w->catalog)
 		return 0;
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, SIZE_MAX / 2);
 	planfile_write_head(head, &text);
-	return catalog_plan_finish(l->catalog, head->id, head->made, text.data, e);
+	return catalog_plan_finish(w->catalog, head->id, head->made, text.data, e);
 }
 
-void plan_writer_release(struct plan_writer *l)
+void plan_writer_release(struct plan_writer *w)
 {
-	planfile_cleanup(&l->file);
-	catalog_plan_cleanup(&l->catalog);
+	planfile_cleanup(&w->file);
+	catalog_plan_cleanup(&w->catalog);
 }

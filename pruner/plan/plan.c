@@ -17,35 +17,35 @@
 #include "pruner/plan/verdict.h"
 
 // A platform of the store.
-struct chosen {
+struct plan_platform {
 	const struct platform *platform; // NULL: it was not chosen
 	struct plan_totals plan_totals;
 };
 
-struct planning {
+struct plan_state {
 	const struct store *store;
-	struct catalog *catalog; // to be written
-	struct catalog *reader;  // of one moment
+	struct catalog *catalog; // for writing
+	struct catalog *reader;  // one read transaction, for all decisions
 	const struct policy *policy;
 	const struct plan_options *options;
 	struct upstream *upstream;
-	struct downloads *downloads; // NULL: nobody counted
+	struct downloads *downloads; // NULL: there are no counts
 	struct plan_writer plan_writer;
 	struct plan *plan;
-	struct chosen *chosen; // as store->platform
+	struct plan_platform *chosen; // as store->platform
 	int64_t now;
-	struct strset projects; // to be asked about
+	struct strset projects; // to look up
 	struct quarantined refused;
 	uint64_t done, failed; // look-ups
-	// What is being decided.
+	// The project and platform that are being decided.
 	const char *name;
-	struct chosen *on;
-	struct verdict_upstream facts;
+	struct plan_platform *on;
+	struct verdict_upstream upstream_facts;
 };
 
 // --- which platforms, which projects ---
 
-static int choose_platforms(struct planning *x, struct err *e)
+static int choose_platforms(struct plan_state *x, struct err *e)
 {
 	size_t count = 0;
 	x->chosen = xcalloc(x->store->platform_count + 1, sizeof(*x->chosen));
@@ -59,7 +59,7 @@ static int choose_platforms(struct planning *x, struct err *e)
 	return count ? 0 : err_set(e, ERR_NOT_FOUND, "no platform of the store has such a name");
 }
 
-static struct chosen *find_chosen(struct planning *x, int64_t platform)
+static struct plan_platform *find_chosen_platform(struct plan_state *x, int64_t platform)
 {
 	for (size_t i = 0; i < x->store->platform_count; i++)
 		if (x->chosen[i].platform && x->chosen[i].platform->id == platform)
@@ -67,34 +67,34 @@ static struct chosen *find_chosen(struct planning *x, int64_t platform)
 	return NULL;
 }
 
-static bool is_asked_for(const struct plan_options *o, const char *project)
+static bool is_wanted_project(const struct plan_options *o, const char *project)
 {
 	return !o->projects || !o->projects->count || strset_has(o->projects, project);
 }
 
-static void add_name(struct planning *x, const char *project)
+static void add_project_if_wanted(struct plan_state *x, const char *project)
 {
-	if (is_asked_for(x->options, project))
+	if (is_wanted_project(x->options, project))
 		strset_add(&x->projects, project);
 }
 
-static int add_project(void *ctx, const char *project, int64_t platform, struct err *e UNUSED)
+static int add_owned_project(void *ctx, const char *project, int64_t platform, struct err *e UNUSED)
 {
-	struct planning *x = ctx;
-	if (find_chosen(x, platform))
-		add_name(x, project);
+	struct plan_state *x = ctx;
+	if (find_chosen_platform(x, platform))
+		add_project_if_wanted(x, project);
 	return 0;
 }
 
-static int find_projects(struct planning *x, struct catalog *in, struct err *e)
+static int collect_projects(struct plan_state *x, struct catalog *in, struct err *e)
 {
 	strset_release(&x->projects);
 	quarantined_release(&x->refused);
-	if (catalog_name_owners(in, add_project, x, e) < 0 || quarantined_read(&x->refused, in, e) < 0)
+	if (catalog_name_owners(in, add_owned_project, x, e) < 0 || quarantined_read(&x->refused, in, e) < 0)
 		return -1;
 	for (size_t i = 0; i < x->refused.count; i++)
-		if (*x->refused.file[i].project && find_chosen(x, x->refused.file[i].held.platform))
-			add_name(x, x->refused.file[i].project);
+		if (*x->refused.file[i].project && find_chosen_platform(x, x->refused.file[i].row.platform))
+			add_project_if_wanted(x, x->refused.file[i].project);
 	strset_sort(&x->projects);
 	return 0;
 }
@@ -103,7 +103,7 @@ static int find_projects(struct planning *x, struct catalog *in, struct err *e)
 
 static int decide_file(void *ctx, const struct catalog_candidate *file, struct err *e)
 {
-	struct planning *x = ctx;
+	struct plan_state *x = ctx;
 	CLEANUP(verdict_release) struct verdict v;
 	const struct verdict_file ours = {
 		.filename = file->filename,
@@ -116,30 +116,30 @@ static int decide_file(void *ctx, const struct catalog_candidate *file, struct e
 		.was_downloaded =
 			policy_was_downloaded(x->policy, x->downloads, x->on->platform->name, file->filename, x->now),
 	};
-	verdict_decide(x->policy, x->on->platform, &ours, &x->facts, x->now, &v);
+	verdict_decide(x->policy, x->on->platform, &ours, &x->upstream_facts, x->now, &v);
 	plan_totals_add(&x->on->plan_totals, v.kind, v.why, file->size);
 	CLEANUP(plan_entry_release) struct plan_entry entry;
-	plan_entry_init(&entry, x->on->platform->name, x->name, file, &v, x->facts.answer);
+	plan_entry_init(&entry, x->on->platform->name, x->name, file, &v, x->upstream_facts.answer);
 	return plan_writer_add(&x->plan_writer, x->on->platform->id, &entry.plan, e);
 }
 
-// Those in quarantine whose name says this project; "": none.
-static int decide_refused(struct planning *x, const char *project, struct err *e)
+// Decides the quarantined files whose name gives this project; "": those whose name gives none.
+static int decide_quarantined(struct plan_state *x, const char *project, struct err *e)
 {
 	int result = 0;
 	for (size_t i = 0; i < x->refused.count && result == 0; i++) {
 		const struct quarantined_file *file = &x->refused.file[i];
-		x->on = find_chosen(x, file->held.platform);
+		x->on = find_chosen_platform(x, file->row.platform);
 		if (x->on && strcmp(file->project, project) == 0)
-			result = decide_file(x, &file->held, e);
+			result = decide_file(x, &file->row, e);
 	}
 	return result;
 }
 
 // --- one project ---
 
-// A project that upstream does not have, and says so, is no failure.
-static bool has_failed(enum upstream_result result)
+// An answer that upstream does not have the project is no failure.
+static bool is_failed_lookup(enum upstream_result result)
 {
 	static const enum upstream_result fine[] = {
 		UPSTREAM_KNOWN, UPSTREAM_ABSENT, UPSTREAM_NOT_FOUND, UPSTREAM_QUARANTINED, UPSTREAM_PRIVATE};
@@ -149,7 +149,7 @@ static bool has_failed(enum upstream_result result)
 	return true;
 }
 
-static void note_failure(struct plan *p, const struct upstream_answer *answer)
+static void add_failed_lookup(struct plan *p, const struct upstream_answer *answer)
 {
 	GROW(p->failure, p->head.failures, p->failure_room);
 	p->failure[p->head.failures++] = (struct planfile_failure){
@@ -157,32 +157,32 @@ static void note_failure(struct plan *p, const struct upstream_answer *answer)
 		.result = upstream_result_name[answer->result],
 		.why = arena_copy(&p->text, str_from(answer->why ? answer->why : "")),
 	};
-	p->head.failed += has_failed(answer->result);
+	p->head.failed += is_failed_lookup(answer->result);
 }
 
 static int decide_project(void *ctx, const struct upstream_answer *answer, struct err *e)
 {
-	struct planning *x = ctx;
+	struct plan_state *x = ctx;
 	int result = 0;
 	enum name_age age;
 	if (answer->result != UPSTREAM_KNOWN && answer->result != UPSTREAM_ABSENT)
-		note_failure(x->plan, answer);
+		add_failed_lookup(x->plan, answer);
 	if (name_owner_find_age(x->upstream, x->reader, answer, &age, e) < 0)
 		return -1;
-	verdict_upstream_init(&x->facts, x->name, answer);
-	x->facts.is_younger = age != NAME_AGE_OLDER;
+	verdict_upstream_init(&x->upstream_facts, x->name, answer);
+	x->upstream_facts.is_younger = age != NAME_AGE_OLDER;
 	for (size_t i = 0; i < x->store->platform_count && result == 0; i++) {
 		x->on = &x->chosen[i];
 		if (x->on->platform)
 			result = catalog_candidates(x->reader, x->on->platform->id, x->name, decide_file, x, e);
 	}
 	if (result == 0)
-		result = decide_refused(x, x->name, e);
-	verdict_upstream_release(&x->facts);
+		result = decide_quarantined(x, x->name, e);
+	verdict_upstream_release(&x->upstream_facts);
 	return result;
 }
 
-static int decide_projects(struct planning *x, struct err *e)
+static int decide_projects(struct plan_state *x, struct err *e)
 {
 	for (size_t i = 0; i < x->projects.count; i++) {
 		x->name = x->projects.item[i];
@@ -190,56 +190,56 @@ static int decide_projects(struct planning *x, struct err *e)
 			return -1;
 	}
 	x->name = NULL;
-	verdict_upstream_init(&x->facts, "", NULL);
-	int result = decide_refused(x, "", e);
-	verdict_upstream_release(&x->facts);
+	verdict_upstream_init(&x->upstream_facts, "", NULL);
+	int result = decide_quarantined(x, "", e);
+	verdict_upstream_release(&x->upstream_facts);
 	return result;
 }
 
-// All of one moment, so that nothing comes twice or not at all while others write.
-static int decide_all(struct planning *x, struct err *e)
+// Reads in one transaction, so that no file comes twice or never while others write.
+static int decide_all(struct plan_state *x, struct err *e)
 {
 	if (catalog_open_read(catalog_path(x->catalog), &x->reader, e) < 0 || catalog_enlarge_cache(x->reader, e) < 0 ||
 		catalog_read_begin(x->reader, e) < 0)
 		return -1;
-	CLEANUP(catalog_read_end) struct catalog *reading = x->reader;
-	if (catalog_newest_change(reading, &x->plan->head.change, e) < 0 || find_projects(x, reading, e) < 0)
+	CLEANUP(catalog_read_end) struct catalog *snapshot = x->reader;
+	if (catalog_newest_change(snapshot, &x->plan->head.change, e) < 0 || collect_projects(x, snapshot, e) < 0)
 		return -1;
 	return decide_projects(x, e);
 }
 
-// --- asking ---
+// --- looking up ---
 
 static int count_answer(void *ctx, const struct upstream_answer *answer, struct err *e UNUSED)
 {
-	struct planning *x = ctx;
+	struct plan_state *x = ctx;
 	x->done++;
-	x->failed += has_failed(answer->result);
+	x->failed += is_failed_lookup(answer->result);
 	if (x->options->progress)
 		x->options->progress(x->options->ctx, x->done, x->projects.count, x->failed);
 	return 0;
 }
 
-static int ask(struct planning *x, struct err *e)
+static int ask_upstream(struct plan_state *x, struct err *e)
 {
 	if (x->options->is_offline)
 		return 0;
-	if (find_projects(x, x->catalog, e) < 0)
+	if (collect_projects(x, x->catalog, e) < 0)
 		return -1;
 	return upstream_lookup(x->upstream, x->catalog, (const char *const *)x->projects.item, x->projects.count,
 		count_answer, x, e);
 }
 
-// --- the whole ---
+// --- the plan ---
 
-static void sum_up_platforms(struct planning *x)
+static void summarize_platforms(struct plan_state *x)
 {
 	struct plan *p = x->plan;
 	size_t most = x->store->platform_count;
 	p->platform = xcalloc(most + 1, sizeof(*p->platform));
 	p->total = xcalloc((most + 1) * VERDICT_COUNT * VERDICT_WHY_COUNT, sizeof(*p->total));
 	for (size_t i = 0; i < most; i++) {
-		const struct chosen *on = &x->chosen[i];
+		const struct plan_platform *on = &x->chosen[i];
 		if (!on->platform)
 			continue;
 		p->platform[p->head.platforms++] = plan_totals_all(&on->plan_totals, on->platform->name);
@@ -249,11 +249,11 @@ static void sum_up_platforms(struct planning *x)
 	p->head.total = p->total;
 }
 
-static void sum_up(struct planning *x)
+static void summarize_plan(struct plan_state *x)
 {
 	struct plan *p = x->plan;
 	struct policy_takes takes = x->policy->takes;
-	sum_up_platforms(x);
+	summarize_platforms(x);
 	for (size_t i = 0; i < POLICY_OPTIONS; i++)
 		if (*policy_takes_class(&takes, policy_class[i]))
 			p->option[p->head.options++] = policy_class[i];
@@ -264,7 +264,7 @@ static void sum_up(struct planning *x)
 	p->head.failure = p->failure;
 }
 
-// What the policy was, for people; its hash says whether it is the same. Not upstream's URLs, which may hold passwords.
+// The policy for people to read; apply compares its hash. Without upstream's URLs, which may contain passwords.
 static char *policy_text(const struct config *c)
 {
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
@@ -281,25 +281,25 @@ static char *policy_text(const struct config *c)
 	return buf_steal(&text);
 }
 
-static int make(struct planning *x, struct err *e)
+static int make_plan(struct plan_state *x, struct err *e)
 {
 	bool scanned;
 	if (catalog_was_scanned(x->catalog, &scanned, e) < 0)
 		return -1;
 	if (!scanned)
-		return err_set(e, ERR_NOT_FOUND, "%s: no scan of the store has ended yet: wheelcache index comes first",
+		return err_set(e, ERR_NOT_FOUND, "%s: no scan of the store has ended yet: run wheelcache index first",
 			catalog_path(x->catalog));
 	if (catalog_enlarge_cache(x->catalog, e) < 0 || choose_platforms(x, e) < 0 ||
 		policy_open_downloads(x->policy, catalog_path(x->catalog), &x->downloads, e) < 0 ||
 		plan_writer_open(&x->plan_writer, x->options->path, x->catalog, x->options->entry,
 			x->options->entry_ctx, e) < 0 ||
-		ask(x, e) < 0 || decide_all(x, e) < 0)
+		ask_upstream(x, e) < 0 || decide_all(x, e) < 0)
 		return -1;
-	sum_up(x);
+	summarize_plan(x);
 	return plan_writer_finish(&x->plan_writer, &x->plan->head, e);
 }
 
-static void planning_release(struct planning *x)
+static void plan_state_release(struct plan_state *x)
 {
 	strset_release(&x->projects);
 	quarantined_release(&x->refused);
@@ -314,8 +314,8 @@ int plan_make(const struct config *c, const struct store *store, struct catalog 
 	const struct plan_options *options, struct plan *out, struct err *e)
 {
 	*out = (struct plan){0};
-	CLEANUP(planning_release)
-	struct planning x = {
+	CLEANUP(plan_state_release)
+	struct plan_state x = {
 		.store = store,
 		.catalog = catalog,
 		.policy = policy,
@@ -329,7 +329,7 @@ int plan_make(const struct config *c, const struct store *store, struct catalog 
 	out->head.store = store->path ? store->path : "";
 	out->head.policy_hash = policy->hash;
 	out->head.policy = out->policy = policy_text(c);
-	return upstream_new(c, &x.upstream, e) < 0 ? -1 : make(&x, e);
+	return upstream_new(c, &x.upstream, e) < 0 ? -1 : make_plan(&x, e);
 }
 
 void plan_release(struct plan *p)

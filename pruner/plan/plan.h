@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is to become of every file of the store: upstream is asked about each project once, then each file gets its
-// verdict, by what the catalog has at that moment. Nothing in the store changes. One thread.
+// Makes a plan: looks up each project at upstream once, then gives each file of the store its verdict, from one
+// snapshot of the catalog. It does not change the store. One thread at a time.
 #pragma once
 
 #include <stdbool.h>
@@ -17,20 +17,20 @@
 #include "pruner/plan/policy.h"
 
 struct plan_options {
-	const char *const *glob; // names of platforms; none: all
+	const char *const *glob; // of platform names; none: all
 	size_t globs;
-	const struct strset *projects; // these alone, sorted; NULL or none: all
-	const char *path;              // where the plan goes; NULL: nowhere
-	bool is_offline;               // nobody is asked: the catalog's last answers count, which is not for apply
-	void (*progress)(void *ctx, uint64_t done, uint64_t all, uint64_t failed); // of look-ups; NULL: nobody wants it
+	const struct strset *projects; // only these, sorted; NULL or empty: all
+	const char *path;              // of the plan file; NULL: none
+	bool is_offline; // use the catalog's last answers, without look-ups; such a plan cannot be applied
+	void (*progress)(void *ctx, uint64_t done, uint64_t all, uint64_t failed); // of look-ups; NULL: none
 	void *ctx;
-	plan_writer_fn *entry; // every entry, as it is decided; NULL: nobody wants them
+	plan_writer_fn *entry; // called with each entry when it is decided; NULL: none
 	void *entry_ctx;
 };
 
-// What came out, without the files.
+// The plan without its files.
 struct plan {
-	struct planfile_head head; // borrows from config, store, policy and options, else the plan's
+	struct planfile_head head; // borrows from config, store, policy and options; the rest is the plan's
 	char id[PLANFILE_ID];
 	char *policy;
 	struct arena text;
@@ -41,8 +41,8 @@ struct plan {
 	const char *option[POLICY_OPTIONS];
 };
 
-// Failed look-ups are no error: all files of such a project are kept, and the plan says why. ERR_NOT_FOUND where the
-// store was never indexed, or no platform has such a name. To be released whatever it returned.
+// A failed look-up is no error: all files of its project are kept, and the plan says why. ERR_NOT_FOUND where the store
+// was never scanned, or no platform matches glob; errors of catalog.h and planfile.h. To be released in any case.
 int plan_make(const struct config *c, const struct store *store, struct catalog *catalog, const struct policy *policy,
 	const struct plan_options *options, struct plan *out, struct err *e) MUST_CHECK;
 void plan_release(struct plan *p);

@@ -20,19 +20,19 @@
 
 enum { BLOCK = 256 << 10 };
 
-// The entries wait in a file of their own, since the head stands before them and knows what they add up to.
+// The entries go to a temporary file of their own first, because the head precedes them and has their totals.
 struct planfile_writer {
-	bool is_on; // else nothing is written
+	bool is_on; // false: nothing is written
 	int folder;
 	char *name, *tmp;
-	struct fs_tmp entries; // without a name from its beginning on: whatever ends us leaves nothing
-	struct buf out;        // of the entries, until it is a block
+	struct fs_tmp entries; // unlinked when it is opened, so that a killed process leaves nothing
+	struct buf out;        // entries that are not written yet, less than a block
 	bool has_entry;
 };
 
 // --- an entry ---
 
-// "key": with a comma before it but for the first of an object.
+// Appends "key":, after a comma unless it is the first of its object.
 static void put_key(struct buf *out, const char *key)
 {
 	if (out->data[out->len - 1] != '{')
@@ -102,7 +102,7 @@ static void put_evidence(struct buf *out, const struct planfile_evidence *v)
 	buf_putc(out, '}');
 }
 
-static void put_entry(struct buf *out, const struct planfile_entry *f)
+static void put_planfile_entry(struct buf *out, const struct planfile_entry *f)
 {
 	buf_putc(out, '{');
 	put_str(out, "platform", f->platform);
@@ -127,7 +127,7 @@ static void put_entry(struct buf *out, const struct planfile_entry *f)
 
 // --- the head ---
 
-static struct jsondoc *texts(const char *const *text, size_t count)
+static struct jsondoc *texts_json(const char *const *text, size_t count)
 {
 	struct jsondoc *all = jsondoc_array();
 	for (size_t i = 0; i < count; i++)
@@ -148,8 +148,8 @@ static struct jsondoc *policy_json(const struct planfile_head *h)
 static struct jsondoc *options_json(const struct planfile_head *h)
 {
 	struct jsondoc *options = jsondoc_object();
-	jsondoc_put(options, "classes", texts(h->option, h->options));
-	jsondoc_put(options, "platforms", texts(h->glob, h->globs));
+	jsondoc_put(options, "classes", texts_json(h->option, h->options));
+	jsondoc_put(options, "platforms", texts_json(h->glob, h->globs));
 	return options;
 }
 
@@ -262,7 +262,7 @@ int planfile_add(struct planfile_writer *w, const struct planfile_entry *entry, 
 		return 0;
 	buf_puts(&w->out, w->has_entry ? ",\n" : "\n");
 	w->has_entry = true;
-	put_entry(&w->out, entry);
+	put_planfile_entry(&w->out, entry);
 	return w->out.len < BLOCK ? 0 : flush_entries(w, e);
 }
 

@@ -23,70 +23,72 @@ bool *policy_takes_class(struct policy_takes *takes, const char *name)
 	return NULL;
 }
 
-// Each fact with its length, so that no two policies give the same bytes.
-static void add_fact(struct digest *d, struct str fact)
+// Hashes the length too, so that no two policies give the same bytes.
+static void hash_text(struct digest *d, struct str fact)
 {
 	uint64_t len = fact.len;
 	digest_add(d, &len, sizeof(len));
 	digest_add(d, fact.ptr, fact.len);
 }
 
-static void add_number(struct digest *d, int64_t number)
+static void hash_number(struct digest *d, int64_t number)
 {
 	digest_add(d, &number, sizeof(number));
 }
 
-static int read_list(struct requirements *list, const char *path, enum requirement_form form, struct digest *d,
+static int read_requirements(struct requirements *list, const char *path, enum requirement_form form, struct digest *d,
 	struct err *e)
 {
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, LIMIT_REQUIREMENTS);
 	if (fs_read_file(path, &text, e) < 0 || requirements_parse(list, buf_view(&text), path, form, e) < 0)
 		return -1;
-	add_fact(d, buf_view(&text));
+	hash_text(d, buf_view(&text));
 	return 0;
 }
 
-static int read_pins(struct policy *p, const struct config *c, struct digest *d, struct err *e)
+static int read_constraint_pins(struct policy *p, const struct config *c, struct digest *d, struct err *e)
 {
 	struct str rest = str_from(c->prune_constraints ? c->prune_constraints : "");
 	while (rest.len) {
 		struct str word = str_cut(&rest, ' ');
 		CLEANUP(mem_free) char *path = xstrndup(word.ptr, word.len);
 		size_t before = p->pins.count;
-		if (read_list(&p->pins, path, REQUIREMENT_CONSTRAINTS, d, e) < 0)
+		if (read_requirements(&p->pins, path, REQUIREMENT_CONSTRAINTS, d, e) < 0)
 			return err_prefix(e, "[prune] constraints: ");
-		if (p->pins.count == before) // what a download that failed leaves would let go of every pin
+		if (p->pins.count ==
+			before) // an empty file, such as a failed download leaves, must not unpin everything
 			return err_set(e, ERR_USAGE, "[prune] constraints: %s: it pins nothing", path);
 	}
 	return 0;
 }
 
-static int read_packages(struct policy *p, const struct config *c, struct digest *d, struct err *e)
+static int read_package_list(struct policy *p, const struct config *c, struct digest *d, struct err *e)
 {
 	p->has_packages = c->prune_packages != NULL;
-	add_number(d, p->has_packages);
-	if (p->has_packages && read_list(&p->packages, c->prune_packages, REQUIREMENT_PACKAGES, d, e) < 0)
+	hash_number(d, p->has_packages);
+	if (p->has_packages && read_requirements(&p->packages, c->prune_packages, REQUIREMENT_PACKAGES, d, e) < 0)
 		return err_prefix(e, "[prune] packages: ");
 	if (p->takes.off_list && !p->packages.count)
 		return err_set(e, ERR_USAGE,
-			"--off-list needs [prune] packages: without a list, or with an empty one, everything would be off it");
+			"--off-list needs [prune] packages: without a list, or with an empty one, everything "
+			"would be off it");
 	return 0;
 }
 
-static void add_values(const struct policy *p, const struct config *c, struct digest *d)
+static void hash_values(const struct policy *p, const struct config *c, struct digest *d)
 {
 	const int64_t values[] = {p->takes.pure, p->takes.off_list, p->takes.unusable, p->takes.corrupt,
 		p->takes.taken_over, p->min_age, p->upstream_min_age, p->downloaded, c->upstream_trust_404};
 	for (size_t i = 0; i < ARRAY_SIZE(values); i++)
-		add_number(d, values[i]);
+		hash_number(d, values[i]);
 	const char *const texts[] = {
 		c->upstream_urls, c->upstream_indexes, c->upstream_private, c->upstream_local_only, c->upstream_shared};
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-		add_fact(d, str_from(texts[i] ? texts[i] : ""));
+		hash_text(d, str_from(texts[i] ? texts[i] : ""));
 }
 
-static void add_platforms(const struct store *s, struct digest *d)
+static void hash_platforms(const struct store *s, struct digest *d)
 {
 	CLEANUP(buf_release) struct buf profile;
 	buf_init(&profile, DESCRIPTION_MAX);
@@ -95,12 +97,12 @@ static void add_platforms(const struct store *s, struct digest *d)
 		buf_clear(&profile);
 		if (platform->profile.environment_count)
 			profile_describe(&platform->profile, &profile);
-		add_fact(d, str_from(platform->name));
-		add_fact(d, buf_view(&profile));
+		hash_text(d, str_from(platform->name));
+		hash_text(d, buf_view(&profile));
 	}
 }
 
-// A line that protects nothing may be a mistake; or it is meant for another store with the same list.
+// A line that matches no platform may be a mistake, or be meant for another store with the same list: only a warning.
 static void warn_of_globs(const struct policy *p, const struct store *s)
 {
 	for (size_t i = 0; i < p->packages.count; i++) {
@@ -113,16 +115,16 @@ static void warn_of_globs(const struct policy *p, const struct store *s)
 	}
 }
 
-static int fill(struct policy *p, const struct config *c, const struct store *s, struct err *e)
+static int read_and_hash(struct policy *p, const struct config *c, const struct store *s, struct err *e)
 {
 	CLEANUP(digest_cleanup) struct digest *d = digest_new();
 	uint8_t sha256[SHA256_SIZE];
 	digest_begin(d);
-	add_values(p, c, d);
-	if (read_packages(p, c, d, e) < 0 || read_pins(p, c, d, e) < 0)
+	hash_values(p, c, d);
+	if (read_package_list(p, c, d, e) < 0 || read_constraint_pins(p, c, d, e) < 0)
 		return -1;
 	warn_of_globs(p, s);
-	add_platforms(s, d);
+	hash_platforms(s, d);
 	digest_end(d, sha256);
 	hex_encode(sha256, sizeof(sha256), p->hash);
 	return 0;
@@ -137,7 +139,7 @@ int policy_init(struct policy *p, const struct config *c, const struct store *s,
 		.upstream_min_age = (int64_t)c->prune_upstream_min_age,
 		.downloaded = (int64_t)c->prune_downloaded,
 	};
-	if (fill(p, c, s, e) == 0)
+	if (read_and_hash(p, c, s, e) == 0)
 		return 0;
 	policy_release(p);
 	return -1;
@@ -150,7 +152,7 @@ void policy_release(struct policy *p)
 	*p = (struct policy){0};
 }
 
-// A file of counts that is torn, or not there: nobody counted, and what was downloaded cannot be told.
+// Without a readable file of counts, nothing is known of downloads.
 int policy_open_downloads(const struct policy *p, const char *catalog_path, struct downloads **out, struct err *e)
 {
 	struct err why = ERR_INIT;
@@ -161,7 +163,7 @@ int policy_open_downloads(const struct policy *p, const char *catalog_path, stru
 		*e = why;
 		return -1;
 	}
-	log_warn("every file counts as downloaded lately: %s", why.msg);
+	log_warn("every file counts as recently downloaded: %s", why.msg);
 	return 0;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the operator says of pruning, as decisions need it: [prune] of the configuration, the lists that it names, and
-// which of the optional classes may go. A plain value, read once; then read by any number of threads.
+// The operator's policy for pruning: [prune] of the configuration, the lists that it names, and the optional classes to
+// remove. A plain value: one thread reads it, then any thread may use it.
 #pragma once
 
 #include <stdbool.h>
@@ -12,38 +12,40 @@
 #include "lib/state/config/config.h"
 #include "lib/state/store/store.h"
 
-// What goes only where it is asked for: --pure --off-list --unusable --corrupt; and what upstream's files replace of a project
-// that may be another one there, --name-taken-over.
+// The classes of files that are removed only on request: --pure --off-list --unusable --corrupt, and --name-taken-over
+// for files of a project that may be another one at upstream.
 struct policy_takes {
 	bool pure, off_list, unusable, corrupt, taken_over;
 };
 enum { POLICY_CLASSES = 4, POLICY_OPTIONS };
 extern const char *const policy_class
 	[POLICY_OPTIONS]; // "pure", "off-list", …: as options, plans and, but for the last, verdicts name them
-// Where takes says whether a class of this name goes; NULL: there is no such class.
+// The member of takes for a class name; NULL: there is no such class.
 bool *policy_takes_class(struct policy_takes *takes, const char *name);
 
 struct policy {
 	struct policy_takes takes;
 	int64_t min_age, upstream_min_age; // seconds
-	int64_t downloaded;                // seconds: what was downloaded within stays; 0: that decides nothing
-	bool has_packages;                 // there is a list of packages
+	int64_t downloaded;                // seconds: files downloaded within them are kept; 0: downloads do not matter
+	bool has_packages;                 // a list of packages is configured
 	struct requirements packages, pins;
-	// Of all that decides: the values above, the bytes of the lists, each platform's name and profile, the upstream.
+	// SHA-256 of all that decides: the values above, the bytes of the lists, each platform's name and profile, and
+	// the upstream configuration. In hex.
 	char hash[SHA256_HEX + 1];
 };
 
-// ERR_USAGE where a list has a line that is no requirement, or off_list is taken and there is no list of packages;
-// ERR_NOT_FOUND or ERR_IO where a list cannot be read. To be released if it returns 0.
+// ERR_USAGE where a list has an invalid line, a constraints file pins nothing, or off_list is set without a list of
+// packages; ERR_NOT_FOUND or ERR_IO where a list cannot be read. To be released if it returns 0.
 int policy_init(struct policy *p, const struct config *c, const struct store *s, const struct policy_takes *takes,
 	struct err *e) MUST_CHECK;
 void policy_release(struct policy *p);
 
 struct downloads; // lib/state/access/downloads.h
-// What servers counted, if that decides anything. *out is NULL where it does not, or nobody counted (which is logged): then
-// every file counts as downloaded. To be closed by the caller.
+// Opens the servers' download counts, if the policy uses them. *out is NULL where it does not, or where there are none,
+// which is logged: every file counts as downloaded then. The caller closes *out.
 int policy_open_downloads(const struct policy *p, const char *catalog_path, struct downloads **out,
 	struct err *e) MUST_CHECK;
-// Whether it was downloaded lately, or nobody can tell; false where that decides nothing.
+// Whether the file was downloaded within p->downloaded, or that is unknown; false where the policy does not use
+// downloads.
 bool policy_was_downloaded(const struct policy *p, const struct downloads *d, const char *platform,
 	const char *filename, int64_t now);

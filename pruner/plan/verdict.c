@@ -50,8 +50,8 @@ void verdict_upstream_release(struct verdict_upstream *u)
 	*u = (struct verdict_upstream){0};
 }
 
-// What one decision is made from.
-struct question {
+// One decision: its inputs, the parsed name, and the result.
+struct decision {
 	const struct policy *policy;
 	const struct platform *platform;
 	const struct verdict_file *file;
@@ -59,25 +59,25 @@ struct question {
 	int64_t now;
 	bool is_wheel;
 	struct filename name;   // of a wheel
-	struct version version; // of both
+	struct version version; // of a wheel or an sdist
 	struct verdict *out;
 };
 
-static bool keep(struct question *q, enum verdict_why why, const char *fmt, ...) PRINTF_LIKE(3, 4);
-static bool take(struct question *q, enum verdict_kind kind, const struct simplepage_file *file, const char *fmt, ...)
-	PRINTF_LIKE(4, 5);
+static bool decide_keep(struct decision *q, enum verdict_why why, const char *fmt, ...) PRINTF_LIKE(3, 4);
+static bool decide_remove(struct decision *q, enum verdict_kind kind, const struct simplepage_file *file,
+	const char *fmt, ...) PRINTF_LIKE(4, 5);
 
-static void set_reason(struct question *q, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
+static void set_reason(struct decision *q, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 
-static void set_reason(struct question *q, const char *fmt, va_list ap)
+static void set_reason(struct decision *q, const char *fmt, va_list ap)
 {
 	CLEANUP(mem_free) char *text = xvasprintf(fmt, ap);
 	buf_clear(&q->out->reason);
 	buf_str(&q->out->reason, str_slice(str_from(text), 0, strnlen(text, REASON_MAX)));
 }
 
-// Both return true: it is decided.
-static bool keep(struct question *q, enum verdict_why why, const char *fmt, ...)
+// decide_keep and decide_remove return true: the verdict is reached.
+static bool decide_keep(struct decision *q, enum verdict_why why, const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
@@ -88,7 +88,8 @@ static bool keep(struct question *q, enum verdict_why why, const char *fmt, ...)
 	return true;
 }
 
-static bool take(struct question *q, enum verdict_kind kind, const struct simplepage_file *file, const char *fmt, ...)
+static bool decide_remove(struct decision *q, enum verdict_kind kind, const struct simplepage_file *file,
+	const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
@@ -100,97 +101,98 @@ static bool take(struct question *q, enum verdict_kind kind, const struct simple
 	return true;
 }
 
-static bool not_asked(struct question *q, const char *option)
+static bool decide_not_asked(struct decision *q, const char *option)
 {
 	q->out->why = VERDICT_NOT_ASKED;
-	buf_printf(&q->out->reason, "; it goes only with %s", option);
+	buf_printf(&q->out->reason, "; it is removed only with %s", option);
 	return true;
 }
 
-static bool if_corrupt(struct question *q)
+static bool check_corrupt(struct decision *q)
 {
 	if (!q->file->refusal)
 		return false;
-	take(q, VERDICT_CORRUPT, NULL, "it is quarantined: %s", q->file->refusal);
-	return q->policy->takes.corrupt || not_asked(q, "--corrupt");
+	decide_remove(q, VERDICT_CORRUPT, NULL, "it is quarantined: %s", q->file->refusal);
+	return q->policy->takes.corrupt || decide_not_asked(q, "--corrupt");
 }
 
-// Of an sdist the catalog alone knows the version: its name may be one that no rule splits.
-static bool if_nameless(struct question *q)
+// Parses the name. The version of an sdist comes from the catalog, because no rule splits every name of an sdist.
+static bool check_name(struct decision *q)
 {
 	struct err why = ERR_INIT;
 	q->is_wheel = filename_kind(str_from(q->file->filename)) == FILENAME_WHEEL;
 	if (!q->file->project || !q->file->version)
-		return keep(q, VERDICT_UNCERTAIN, "the catalog does not know what it is");
+		return decide_keep(q, VERDICT_UNCERTAIN, "the catalog does not know what it is");
 	if (version_parse(str_from(q->file->version), &q->version, &why) < 0 ||
 		(q->is_wheel && filename_parse(str_from(q->file->filename), &q->name, &why) < 0))
-		return keep(q, VERDICT_UNCERTAIN, "%s", why.msg);
+		return decide_keep(q, VERDICT_UNCERTAIN, "%s", why.msg);
 	return false;
 }
 
-static bool if_listed(struct question *q)
+static bool check_listed(struct decision *q)
 {
 	const struct requirement *r =
 		requirements_find(&q->policy->packages, q->file->project, &q->version, q->platform->name);
-	return r && keep(q, VERDICT_LISTED, "it is on the list (%s)%s%s", r->source, *r->reason ? ": " : "", r->reason);
+	return r && decide_keep(q, VERDICT_LISTED, "it is on the list (%s)%s%s", r->source, *r->reason ? ": " : "",
+			    r->reason);
 }
 
-static bool if_pinned(struct question *q)
+static bool check_pinned(struct decision *q)
 {
 	const struct requirement *r =
 		requirements_find(&q->policy->pins, q->file->project, &q->version, q->platform->name);
-	return r && keep(q, VERDICT_PINNED, "%s pins %s%s", r->source, r->project, r->specifier);
+	return r && decide_keep(q, VERDICT_PINNED, "%s pins %s%s", r->source, r->project, r->specifier);
 }
 
-static bool if_without_profile(struct question *q)
+static bool check_profile(struct decision *q)
 {
 	return !q->platform->profile.environment_count &&
-	       keep(q, VERDICT_NO_PROFILE, "nothing is known of the machines of %s", q->platform->name);
+	       decide_keep(q, VERDICT_NO_PROFILE, "the profile of %s is not known", q->platform->name);
 }
 
-static int ask(struct question *q, int64_t until, struct coverage_answer *out, struct err *e)
+static int ask_coverage(struct decision *q, int64_t until, struct coverage_answer *out, struct err *e)
 {
 	const struct coverage_file ours = {q->file->filename, q->is_wheel ? &q->name : NULL, q->file->requires_python};
 	return coverage_ask(q->upstream->coverage, &q->platform->profile, &ours, until, out, e);
 }
 
-static bool if_unusable(struct question *q)
+static bool check_unusable(struct decision *q)
 {
 	struct err why = ERR_INIT;
 	int64_t age = q->policy->upstream_min_age;
-	if (ask(q, age > 0 ? q->now - age : INT64_MAX, &q->out->evidence, &why) < 0)
-		return keep(q, VERDICT_UNCERTAIN, "%s", why.msg);
+	if (ask_coverage(q, age > 0 ? q->now - age : INT64_MAX, &q->out->evidence, &why) < 0)
+		return decide_keep(q, VERDICT_UNCERTAIN, "%s", why.msg);
 	if (q->out->evidence.kind != COVERAGE_NOWHERE)
 		return false;
-	take(q, VERDICT_UNUSABLE, NULL, "no Python of %s installs it", q->platform->name);
-	return q->policy->takes.unusable || not_asked(q, "--unusable");
+	decide_remove(q, VERDICT_UNUSABLE, NULL, "no Python of %s installs it", q->platform->name);
+	return q->policy->takes.unusable || decide_not_asked(q, "--unusable");
 }
 
-static bool if_unknown(struct question *q)
+static bool check_upstream_known(struct decision *q)
 {
 	const struct upstream_answer *a = q->upstream->answer;
 	if (!a)
-		return keep(q, VERDICT_UPSTREAM_UNKNOWN, "upstream was not asked");
+		return decide_keep(q, VERDICT_UPSTREAM_UNKNOWN, "upstream was not asked");
 	if (a->result == UPSTREAM_ABSENT)
-		return keep(q, VERDICT_UPSTREAM_ABSENT, "upstream has no %s", q->file->project);
+		return decide_keep(q, VERDICT_UPSTREAM_ABSENT, "upstream has no %s", q->file->project);
 	if (a->result == UPSTREAM_KNOWN && a->page)
 		return false;
-	return keep(q, VERDICT_UPSTREAM_UNKNOWN, "what upstream has is not known: %s%s%s",
+	return decide_keep(q, VERDICT_UPSTREAM_UNKNOWN, "what upstream has is not known: %s%s%s",
 		upstream_result_name[a->result], a->why && *a->why ? ": " : "", a->why ? a->why : "");
 }
 
-static bool if_yanked(struct question *q)
+static bool check_yanked(struct decision *q)
 {
 	const struct simplepage_file *same = q->out->evidence.same;
 	if (q->out->evidence.kind != COVERAGE_YANKED)
 		return false;
 	q->out->file = same;
-	return keep(q, VERDICT_YANKED_UPSTREAM, "upstream has yanked this file%s%s", *same->yanked ? ": " : "",
+	return decide_keep(q, VERDICT_YANKED_UPSTREAM, "upstream has yanked this file%s%s", *same->yanked ? ": " : "",
 		same->yanked);
 }
 
-// The environments, of which those only that lack something.
-static void list_places(const struct coverage_answer *a, bool lacking, struct buf *out)
+// Appends the environments; with lacking, only those that upstream does not cover.
+static void list_environments(const struct coverage_answer *a, bool lacking, struct buf *out)
 {
 	for (size_t i = 0; i < a->places; i++) {
 		const struct coverage_place *p = &a->place[i];
@@ -203,151 +205,154 @@ static void list_places(const struct coverage_answer *a, bool lacking, struct bu
 	}
 }
 
-static bool if_narrow(struct question *q)
+static bool check_narrow(struct decision *q)
 {
 	const struct coverage_answer *a = &q->out->evidence;
 	if (a->kind != COVERAGE_NARROW)
 		return false;
 	q->out->file = a->same;
-	keep(q, VERDICT_NOT_COVERED, "upstream's file of this name wants Python %s, so not for",
+	decide_keep(q, VERDICT_NOT_COVERED, "upstream's file of this name requires Python %s, so it is not for",
 		a->same->requires_python);
-	list_places(a, true, &q->out->reason);
+	list_environments(a, true, &q->out->reason);
 	return true;
 }
 
-static bool is_identical(const struct question *q, const struct simplepage_file *file)
+static bool is_identical(const struct decision *q, const struct simplepage_file *file)
 {
 	return file && file->has_sha256 && q->file->sha256 && digest_equal(file->sha256, q->file->sha256);
 }
 
-// Somebody may have registered the name upstream after us: what he has under it replaces nothing, but the same bytes.
-static bool if_taken_over(struct question *q, const struct simplepage_file *theirs)
+// Upstream's project may be another one that was registered after ours: only the same bytes replace a file of ours.
+static bool check_taken_over(struct decision *q, const struct simplepage_file *theirs)
 {
 	if (!q->upstream->is_younger || q->policy->takes.taken_over)
 		return false;
 	q->out->file = theirs;
-	return keep(q, VERDICT_TAKEN_OVER,
-		"nothing says that upstream had %s before it was here: it may be another project; it goes only with --name-taken-over",
+	return decide_keep(q, VERDICT_TAKEN_OVER,
+		"upstream may not have had %s before it was here, so it may be another project there; "
+		"it is removed only with --name-taken-over",
 		q->file->project);
 }
 
-static bool if_duplicate(struct question *q)
+static bool check_duplicate(struct decision *q)
 {
 	const struct simplepage_file *same = q->out->evidence.same;
 	if (q->out->evidence.kind != COVERAGE_SAME)
 		return false;
-	if (!is_identical(q, same) && if_taken_over(q, same))
+	if (!is_identical(q, same) && check_taken_over(q, same))
 		return true;
-	return take(q, VERDICT_DUPLICATE, same, "upstream has this file%s",
+	return decide_remove(q, VERDICT_DUPLICATE, same, "upstream has this file%s",
 		is_identical(q, same) ? "" : ", with other bytes");
 }
 
-static bool if_superseded(struct question *q)
+static bool check_superseded(struct decision *q)
 {
 	const struct coverage_answer *a = &q->out->evidence;
 	if (a->kind != COVERAGE_OTHERS)
 		return false;
-	if (if_taken_over(q, a->place[0].file))
+	if (check_taken_over(q, a->place[0].file))
 		return true;
-	take(q, VERDICT_SUPERSEDED, a->place[0].file, "upstream has wheels of this version for");
-	list_places(a, false, &q->out->reason);
+	decide_remove(q, VERDICT_SUPERSEDED, a->place[0].file, "upstream has wheels of this version for");
+	list_environments(a, false, &q->out->reason);
 	return true;
 }
 
-static int see_if_pure(void *ctx, struct str tag, struct err *e UNUSED)
+static int check_pure_tag(void *ctx, struct str tag, struct err *e UNUSED)
 {
 	bool *is_pure = ctx;
 	*is_pure = *is_pure && str_starts(tag, STR("py")) && str_ends(tag, STR("-none-any"));
 	return 0;
 }
 
-static bool is_pure(const struct question *q)
+static bool is_pure_wheel(const struct decision *q)
 {
 	struct err unsaid = ERR_INIT;
 	bool pure = q->is_wheel;
-	return pure && tag_foreach(&q->name, see_if_pure, &pure, &unsaid) == 0 && pure;
+	return pure && tag_foreach(&q->name, check_pure_tag, &pure, &unsaid) == 0 && pure;
 }
 
-// What would be enough if it were older.
-static bool if_upstream_is_young(struct question *q)
+// Whether upstream's files would be enough if they were older.
+static bool check_upstream_age(struct decision *q)
 {
 	struct coverage_answer all;
 	struct err unsaid = ERR_INIT;
-	if (q->policy->upstream_min_age <= 0 || ask(q, INT64_MAX, &all, &unsaid) < 0)
+	if (q->policy->upstream_min_age <= 0 || ask_coverage(q, INT64_MAX, &all, &unsaid) < 0)
 		return false;
-	bool wants_sdist = q->policy->takes.pure && is_pure(q) && !q->out->evidence.sdist;
+	bool wants_sdist = q->policy->takes.pure && is_pure_wheel(q) && !q->out->evidence.sdist;
 	bool would_do = coverage_is_whole(&all) || (wants_sdist && all.sdist);
 	coverage_answer_release(&all);
-	return would_do &&
-	       keep(q, VERDICT_UPSTREAM_TOO_YOUNG, "upstream got what replaces it only lately, or does not say when");
+	return would_do && decide_keep(q, VERDICT_UPSTREAM_TOO_YOUNG,
+				   "upstream's replacement is too recent, or has no upload time");
 }
 
-static bool if_sdist(struct question *q)
+static bool check_sdist(struct decision *q)
 {
-	return !q->is_wheel && keep(q, VERDICT_SDIST, "it is an sdist, and upstream does not have this file");
+	return !q->is_wheel && decide_keep(q, VERDICT_SDIST, "it is an sdist, and upstream does not have this file");
 }
 
-static bool if_pure(struct question *q)
+static bool check_pure(struct decision *q)
 {
 	const struct simplepage_file *sdist = q->out->evidence.sdist;
-	return q->policy->takes.pure && sdist && is_pure(q) &&
-	       (if_taken_over(q, sdist) ||
-		       take(q, VERDICT_PURE, sdist, "it is pure Python, and upstream has the sdist"));
+	return q->policy->takes.pure && sdist && is_pure_wheel(q) &&
+	       (check_taken_over(q, sdist) ||
+		       decide_remove(q, VERDICT_PURE, sdist, "it is pure Python, and upstream has the sdist"));
 }
 
-static bool if_off_list(struct question *q)
+static bool check_off_list(struct decision *q)
 {
 	return q->policy->takes.off_list && q->policy->has_packages &&
-	       take(q, VERDICT_OFF_LIST, NULL, "it is on no list");
+	       decide_remove(q, VERDICT_OFF_LIST, NULL, "it is on no list");
 }
 
-static bool if_needed(struct question *q)
+static bool check_needed(struct decision *q)
 {
-	keep(q, VERDICT_NOT_COVERED, "upstream has no wheel of this version for");
-	list_places(&q->out->evidence, true, &q->out->reason);
+	decide_keep(q, VERDICT_NOT_COVERED, "upstream has no wheel of this version for");
+	list_environments(&q->out->evidence, true, &q->out->reason);
 	return true;
 }
 
-// In this order; the first that decides does.
-static bool (*const steps[])(struct question *q) = {
-	if_corrupt,
-	if_nameless,
-	if_listed,
-	if_pinned,
-	if_without_profile,
-	if_unusable,
-	if_unknown,
-	if_yanked,
-	if_narrow,
-	if_duplicate,
-	if_superseded,
-	if_upstream_is_young,
-	if_sdist,
-	if_pure,
-	if_off_list,
-	if_needed,
+// In this order: the first step that returns true decides.
+static bool (*const steps[])(struct decision *q) = {
+	check_corrupt,
+	check_name,
+	check_listed,
+	check_pinned,
+	check_profile,
+	check_unusable,
+	check_upstream_known,
+	check_yanked,
+	check_narrow,
+	check_duplicate,
+	check_superseded,
+	check_upstream_age,
+	check_sdist,
+	check_pure,
+	check_off_list,
+	check_needed,
 };
 
-// An upstream out of reach removes nothing, whatever is asked for. Of a name that is ours it plays no part.
-static bool is_upstream_known(const struct question *q)
+// While upstream is out of reach nothing is removed, with any options. For a name that is ours, upstream does not
+// matter.
+static bool is_upstream_known(const struct decision *q)
 {
 	const struct upstream_answer *a = q->upstream->answer;
 	return a && (a->is_ours || a->result == UPSTREAM_ABSENT || (a->result == UPSTREAM_KNOWN && a->page));
 }
 
-// What speaks against any removal.
-static void reconsider(struct question *q)
+// The reasons to keep a file whatever its verdict.
+static void check_removal(struct decision *q)
 {
 	struct verdict *v = q->out;
 	if (v->why != VERDICT_REMOVES)
 		return;
 	if (!is_upstream_known(q)) {
 		v->why = VERDICT_UPSTREAM_UNKNOWN;
-		buf_puts(&v->reason, "; it stays while nothing is known of upstream");
+		buf_puts(&v->reason, "; it is kept while what upstream has is not known");
 	} else if (q->file->mtime > q->now - q->policy->min_age) {
-		keep(q, VERDICT_TOO_YOUNG, "it changed less than %lld seconds ago", (long long)q->policy->min_age);
+		decide_keep(q, VERDICT_TOO_YOUNG, "it changed less than %lld seconds ago",
+			(long long)q->policy->min_age);
 	} else if (q->file->was_downloaded) {
-		keep(q, VERDICT_DOWNLOADED, "it was downloaded lately, or nobody counted");
+		decide_keep(q, VERDICT_DOWNLOADED, "it was downloaded recently, or downloads were not counted");
 	}
 	v->removes = v->why == VERDICT_REMOVES;
 }
@@ -355,12 +360,12 @@ static void reconsider(struct question *q)
 void verdict_decide(const struct policy *policy, const struct platform *platform, const struct verdict_file *file,
 	const struct verdict_upstream *upstream, int64_t now, struct verdict *out)
 {
-	struct question q = {policy, platform, file, upstream, now, .out = out};
+	struct decision q = {policy, platform, file, upstream, now, .out = out};
 	*out = (struct verdict){.kind = VERDICT_KEEP, .why = VERDICT_UNCERTAIN};
 	buf_init(&out->reason, 2 * REASON_MAX);
 	for (size_t i = 0; i < ARRAY_SIZE(steps) && !steps[i](&q); i++)
 		;
-	reconsider(&q);
+	check_removal(&q);
 	out->is_identical = is_identical(&q, out->file);
 	filename_release(&q.name);
 	version_release(&q.version);

@@ -217,7 +217,7 @@ def test_failed_look_ups_are_told(at, up):
 
 def test_store_is_indexed_first(at):
     at.catalog.unlink()
-    assert "wheelcache index comes first" in at.plan(code=1).stderr
+    assert "run wheelcache index first" in at.plan(code=1).stderr
 
 
 def test_terminal_sees_how_far_it_is(at):

@@ -298,13 +298,13 @@ static void what_is_no_plan_is_told(void **state UNUSED)
 	static const struct {
 		const char *text, *complaint;
 	} row[] = {
-		{"", "no plan"},
-		{"[]", "no plan"},
-		{"{\"files\": []}", "no plan"},
+		{"", "not a plan"},
+		{"[]", "not a plan"},
+		{"{\"files\": []}", "not a plan"},
 		{"{\"wheelcache-plan\": 2, \"id\": \"x\", \"files\": []}", "version 2"},
 		{"{\"wheelcache-plan\": 1, \"files\": []}", "id"},
 		{"{\"wheelcache-plan\": 1, \"id\": \"x\", \"files\": {}}", "no list"},
-		{"{\"wheelcache-plan\": 1, \"id\": \"x\", \"files\": []} x", "behind"},
+		{"{\"wheelcache-plan\": 1, \"id\": \"x\", \"files\": []} x", "more text"},
 		{"{\"wheelcache-plan\": 1, \"id\": \"x\", \"files\": [{}]}", "file 1: it lacks"},
 		{"{\"wheelcache-plan\": 1, \"id\": \"x\", \"files\": [7]}", "file 1: it lacks"},
 		{"{\"wheelcache-plan\": 1, \"id\": \"x\", \"files\": [{]}", "file 1: not JSON"},
@@ -313,7 +313,7 @@ static void what_is_no_plan_is_told(void **state UNUSED)
 		{"{\"wheelcache-plan\": 1, \"\xff\": 1}", "no UTF-8"},
 		{"{\"wheelcache-plan\": 1, \"files\": [{\"platform\": \"p\", \"filename\": \"a.whl\", "
 		 "\"path\": \"q/ba.whl\", \"verdict\": \"duplicate\", \"size\": 1}]}",
-			"file 1: its path q/ba.whl is not one of a.whl"},
+			"file 1: its path q/ba.whl does not end in a.whl"},
 		{"{\"wheelcache-plan\" 1}", "no value for \"wheelcache-plan\""},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {

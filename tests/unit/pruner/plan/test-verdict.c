@@ -19,7 +19,8 @@ enum { DAY = 86400, NOW = 1790000000 };
 
 static const uint8_t our_hash[SHA256_SIZE] = {1}, their_hash[SHA256_SIZE] = {2};
 
-// How one case differs from a wheel, older than it must be, of a project of which upstream has nothing but the given file.
+// How one case differs from a wheel, older than it must be, of a project of which upstream has nothing but the given
+// file.
 struct row {
 	const char *what;
 	const char *ours;                     // NULL: WHEEL
@@ -44,7 +45,7 @@ static const struct row rows[] = {
 	{"superseded", .theirs = OTHER, IS(SUPERSEDED, REMOVES, "upstream has wheels of this version for 3.10 3.11")},
 	{"needed", .theirs = SDIST, IS(KEEP, NOT_COVERED, "upstream has no wheel of this version for 3.10 3.11")},
 	{"narrower", .theirs = WHEEL, .requires_python = ">=3.11",
-		IS(KEEP, NOT_COVERED, "upstream's file of this name wants Python >=3.11, so not for 3.10")},
+		IS(KEEP, NOT_COVERED, "upstream's file of this name requires Python >=3.11, so it is not for 3.10")},
 	{"in part", .theirs = OTHER, .requires_python = ">=3.10.4",
 		IS(KEEP, NOT_COVERED, "upstream has no wheel of this version for 3.10 (some of its releases)")},
 	{"yanked", .theirs = WHEEL, .yanked = "broken",
@@ -65,12 +66,12 @@ static const struct row rows[] = {
 	{"pinned otherwise", .theirs = WHEEL, .pins = "foo===1.1",
 		IS(DUPLICATE, REMOVES, "upstream has this file, with other bytes")},
 	{"without profile", .theirs = WHEEL, .is_without_profile = true,
-		IS(KEEP, NO_PROFILE, "nothing is known of the machines of ubuntu-22.04-x86_64")},
+		IS(KEEP, NO_PROFILE, "the profile of ubuntu-22.04-x86_64 is not known")},
 	{"young", .theirs = WHEEL, .is_young = true, IS(KEEP, TOO_YOUNG, "it changed less than 172800 seconds ago")},
 	{"upstream's is young", .theirs = WHEEL, .is_theirs_young = true,
-		IS(KEEP, UPSTREAM_TOO_YOUNG, "upstream got what replaces it only lately, or does not say when")},
+		IS(KEEP, UPSTREAM_TOO_YOUNG, "upstream's replacement is too recent, or has no upload time")},
 	{"downloaded", .theirs = OTHER, .is_downloaded = true,
-		IS(KEEP, DOWNLOADED, "it was downloaded lately, or nobody counted")},
+		IS(KEEP, DOWNLOADED, "it was downloaded recently, or downloads were not counted")},
 	{"young and needed", .theirs = SDIST, .is_young = true,
 		IS(KEEP, NOT_COVERED, "upstream has no wheel of this version for 3.10 3.11")},
 
@@ -83,7 +84,8 @@ static const struct row rows[] = {
 		IS(KEEP, UPSTREAM_ABSENT, "upstream has no foo")},
 
 	{"unusable", .ours = "foo-1.0-cp38-cp38-linux_x86_64.whl", .theirs = WHEEL,
-		IS(UNUSABLE, NOT_ASKED, "no Python of ubuntu-22.04-x86_64 installs it; it goes only with --unusable")},
+		IS(UNUSABLE, NOT_ASKED,
+			"no Python of ubuntu-22.04-x86_64 installs it; it is removed only with --unusable")},
 	{"unusable, and asked for", .ours = "foo-1.0-cp38-cp38-linux_x86_64.whl", .takes = "u",
 		IS(UNUSABLE, REMOVES, "no Python of ubuntu-22.04-x86_64 installs it")},
 	{"unusable, asked for, and young", .ours = "foo-1.0-cp38-cp38-linux_x86_64.whl", .takes = "u", .is_young = true,
@@ -91,23 +93,23 @@ static const struct row rows[] = {
 	{"unusable, and upstream out of reach", .ours = "foo-1.0-cp38-cp38-linux_x86_64.whl", .takes = "u",
 		.result = UPSTREAM_SERVER_ERROR,
 		IS(UNUSABLE, UPSTREAM_UNKNOWN,
-			"no Python of ubuntu-22.04-x86_64 installs it; it stays while nothing is known of upstream")},
+			"no Python of ubuntu-22.04-x86_64 installs it; it is kept while what upstream has is not known")},
 	{"unusable, and listed", .ours = "foo-1.0-cp38-cp38-linux_x86_64.whl", .takes = "u", .list = "foo",
 		IS(KEEP, LISTED, "it is on the list (list:1)")},
 	{"corrupt", .theirs = WHEEL, .refusal = "no METADATA", .list = "foo",
-		IS(CORRUPT, NOT_ASKED, "it is quarantined: no METADATA; it goes only with --corrupt")},
+		IS(CORRUPT, NOT_ASKED, "it is quarantined: no METADATA; it is removed only with --corrupt")},
 	{"corrupt, and asked for", .refusal = "no METADATA", .takes = "c", .is_nameless = true,
 		IS(CORRUPT, REMOVES, "it is quarantined: no METADATA")},
 	{"corrupt, and upstream out of reach", .refusal = "no METADATA", .takes = "c", .is_not_asked = true,
 		IS(CORRUPT, UPSTREAM_UNKNOWN,
-			"it is quarantined: no METADATA; it stays while nothing is known of upstream")},
+			"it is quarantined: no METADATA; it is kept while what upstream has is not known")},
 	{"nameless", .theirs = WHEEL, .is_nameless = true, IS(KEEP, UNCERTAIN, "the catalog does not know what it is")},
 
 	{"pure, and not asked for", .theirs = SDIST, .takes = "u",
 		IS(KEEP, NOT_COVERED, "upstream has no wheel of this version for 3.10 3.11")},
 	{"pure", .theirs = SDIST, .takes = "p", IS(PURE, REMOVES, "it is pure Python, and upstream has the sdist")},
 	{"pure, and the sdist is young", .theirs = SDIST, .takes = "p", .is_theirs_young = true,
-		IS(KEEP, UPSTREAM_TOO_YOUNG, "upstream got what replaces it only lately, or does not say when")},
+		IS(KEEP, UPSTREAM_TOO_YOUNG, "upstream's replacement is too recent, or has no upload time")},
 	{"pure, and the sdist is narrower", .theirs = SDIST, .takes = "p", .requires_python = ">=3.11",
 		IS(KEEP, NOT_COVERED, "upstream has no wheel of this version for 3.10 3.11")},
 	{"not pure", .ours = "foo-1.0-py3-none-linux_x86_64.whl", .theirs = SDIST, .takes = "p",
@@ -120,9 +122,9 @@ static const struct row rows[] = {
 	{"off the list, but covered", .theirs = OTHER, .takes = "o", .list = "bar",
 		IS(SUPERSEDED, REMOVES, "upstream has wheels of this version for 3.10 3.11")},
 
-#define TAKEN_OVER                                                                                                     \
-	IS(KEEP, TAKEN_OVER,                                                                                           \
-		"nothing says that upstream had foo before it was here: it may be another project; it goes only with " \
+#define TAKEN_OVER                                                                                                               \
+	IS(KEEP, TAKEN_OVER,                                                                                                     \
+		"upstream may not have had foo before it was here, so it may be another project there; it is removed only with " \
 		"--name-taken-over")
 	{"a stranger's file of the name", .theirs = WHEEL, .is_younger = true, TAKEN_OVER},
 	{"a stranger's other files", .theirs = OTHER, .is_younger = true, TAKEN_OVER},
