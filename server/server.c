@@ -64,10 +64,10 @@ static void put_site(struct server *s, struct site *site, struct upload_policy *
 	atomic_store_explicit(&s->context.site, &g->site, memory_order_release);
 }
 
-static void count_request(void *ctx, struct str target, unsigned status, uint64_t bytes)
+static void count_request(void *ctx, const struct request *request, unsigned status, uint64_t bytes)
 {
 	const struct server_context *s = ctx;
-	metrics_request(s->metrics, target, status, bytes);
+	metrics_request(s->metrics, (enum metric_route)request->metric, status, bytes);
 }
 
 static void drop_left_clients(void *ctx)
@@ -173,7 +173,7 @@ static int start_http(struct server *s, const struct server_options *options, st
 		.cancel = cancel_upstream,
 		.on_answered = count_request,
 		.receive = routes_receive,
-		.pool = routes_lane,
+		.pool = routes_pool,
 		.ctx = &s->context,
 	};
 	s->http = http_start(&o, e);

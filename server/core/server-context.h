@@ -73,23 +73,28 @@ struct server_context {
 	struct project_list *project_list; // NULL as well where the list of projects is not merged
 };
 
-// The parts of a request's path that the route's pattern names, percent-decoded. A part that it does not name is empty.
+// What a handler is called with. The parts of the path are percent-decoded, and empty where the route's path does not name
+// them. All of it lasts until the handler returns.
 struct route_match {
 	const struct request *request;
-	struct str view; // of a file: the platform
+	const struct site *site;       // the site for all of this request: its rights were checked by it
+	uint32_t pages_cleared;        // pagecache_cleared() from before site was read, for pagecache_epoch()
+	const struct view *found_view; // of a route with ROUTE_RIGHT_READ_VIEW: never NULL, and the client may read it
+	struct str view;               // or the platform
 	struct str project;
-	struct str file;
-	struct continuation *continuation; // see handle_worker_fn
+	struct str file;                   // or the version
+	struct continuation *continuation; // for a worker handler; NULL: the answer must not wait
 };
 
-// Answers on the event loop and must not block. NULL: it would have to block, and the worker handler is called.
-typedef struct reply *handle_inline_fn(struct server_context *s, const struct route_match *call);
-// Answers on a worker thread, with a catalog connection. NULL: the handler has passed call->continuation to a module that
-// resumes it; then the handler is called once more. After it has passed the continuation it must touch nothing of call.
-typedef struct reply *handle_worker_fn(struct server_context *s, struct catalog *c, const struct route_match *call);
+// Answers on the event loop and must not block. NULL: it would have to block, and the worker handler is called. The caller drops
+// the reply.
+typedef struct reply *handle_inline_fn(struct server_context *s, const struct route_match *match);
+// Answers on a worker thread, with a catalog connection. NULL: the handler has passed match->continuation to a module that
+// resumes it; then the handler is called once more. After it has passed the continuation it must touch nothing of match.
+typedef struct reply *handle_worker_fn(struct server_context *s, struct catalog *c, const struct route_match *match);
 // Chooses, on the event loop and without blocking, the handler of a POST's body when the header has arrived. NULL: the
-// request is refused, and the caller drops *refusal. call is valid during this call only.
-typedef struct body_handler *receive_fn(struct server_context *s, const struct route_match *call,
+// request is refused, and the caller drops *refusal. match is valid during this call only.
+typedef struct body_handler *receive_fn(struct server_context *s, const struct route_match *match,
 	struct reply **refusal);
 
 // Valid until the server ends.

@@ -7,7 +7,6 @@
 #include "lib/domain/text/name.h"
 #include "lib/state/upstream/upstream.h"
 #include "lib/view/explain.h"
-#include "server/core/auth.h"
 #include "server/upstream/name-guard.h"
 
 struct explaining {
@@ -69,26 +68,14 @@ static void explaining_release(struct explaining *x)
 
 struct reply *explain_handler_worker(struct server_context *s, struct catalog *c, const struct route_match *match)
 {
-	const struct site *site = server_context_site(s);
-	CLEANUP(explaining_release) struct explaining x = {.context = s, .catalog = c};
+	CLEANUP(explaining_release) struct explaining x = {.context = s, .catalog = c, .view = match->found_view};
 	CLEANUP(mem_free) char *version = match->file.len ? xstrndup(match->file.ptr, match->file.len) : NULL;
 	buf_init(&x.project, LIMIT_FILE_NAME);
 	buf_init(&x.body, LIMIT_PAGE);
 	x.version = version;
 	x.is_text = match->request->format && strcmp(match->request->format, "text") == 0;
-	x.view = site_view(site, match->view);
-	if (!x.view && str_eq(match->view, STR("simple")))
-		x.view = site_view(site, STR(""));
 	if (name_is_valid(match->project))
 		name_normalize(match->project, &x.project);
-	const char *project = x.project.len ? x.project.data : NULL;
-	struct reply *refused = !x.view              ? auth_unknown(s, match->request, TOKEN_READ, match->view, project)
-				: x.view->is_private ? auth_read(s, match->request, x.view, project)
-						     : NULL;
-	if (refused)
-		return refused;
-	if (!x.view)
-		return server_context_not_found(s, "no such view");
 	if (x.view->is_incomplete)
 		return server_context_not_filled();
 	return x.project.len ? answer(s, &x) : server_context_not_found_in(s, x.view->is_private, "no such project");

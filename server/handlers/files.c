@@ -10,7 +10,6 @@
 #include "lib/os/byte-source.h"
 #include "lib/os/fs.h"
 #include "lib/state/catalog/catalog.h"
-#include "server/core/auth.h"
 #include "server/handlers/removed-file.h"
 
 enum {
@@ -35,25 +34,9 @@ static struct str set_key(const struct route_match *match, char out[KEY_SIZE])
 	return (struct str){out, len};
 }
 
-// What is said to whoever may not have a file of this platform (NULL: there is none); NULL: he may. The project is the URL's, and the file's
-// too, where there is one.
-static struct reply *guard(struct server_context *s, const struct platform *p, const struct route_match *match)
-{
-	if (p && !p->is_private)
-		return NULL;
-	CLEANUP(mem_free) char *project = xstrndup(match->project.ptr, match->project.len);
-	return p ? auth_check(s, match->request, TOKEN_READ, p->name, project, NULL)
-		 : auth_unknown(s, match->request, TOKEN_READ, match->view, project);
-}
-
 struct reply *files_inline(struct server_context *s, const struct route_match *match)
 {
 	char key[KEY_SIZE];
-	const struct site *site = server_context_site(s);
-	bool is_ours = match->view.len > 0; // upstream's have no platform
-	struct reply *refused = site->has_private && is_ours ? guard(s, site_platform(site, match->view), match) : NULL;
-	if (refused)
-		return refused;
 	return pagecache_get(s->pagecache, set_key(match, key));
 }
 
@@ -216,11 +199,8 @@ struct reply *files_worker(struct server_context *s, struct catalog *c, const st
 {
 	char key_bytes[KEY_SIZE];
 	struct str key = set_key(match, key_bytes);
-	uint64_t epoch = pagecache_epoch(s->pagecache, key, pagecache_cleared(s->pagecache));
-	const struct platform *p = site_platform(server_context_site(s), match->view);
-	struct reply *refused = guard(s, p, match);
-	if (refused)
-		return refused;
+	uint64_t epoch = pagecache_epoch(s->pagecache, key, match->pages_cleared);
+	const struct platform *p = site_platform(match->site, match->view);
 	if (!p)
 		return server_context_not_found(s, "no such platform");
 	struct reply *r = find_and_send(s, c, p, match);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "server/core/auth.h"
 #include "server/handlers/home-page.h"
 
 enum { PAGE_MOST = 4 << 20, HOST_MOST = 255 };
@@ -49,5 +50,21 @@ struct reply *home_page(struct server_context *s, struct catalog *c, const struc
 	server_context_set_freshness(s, r, false);
 	reply_header(r, "Content-Security-Policy", "%s", home_page_policy);
 	reply_header(r, "X-Content-Type-Options", "nosniff");
+	return r;
+}
+
+// A private view is treated as absent, not as refused: a browser asks for /favicon.ico, and must not ask its user for a password.
+struct reply *home_view_inline(struct server_context *s, const struct route_match *match)
+{
+	const struct request *request = match->request;
+	const struct view *v = site_view(match->site, match->view);
+	bool has_token = request->header[HEADER_AUTHORIZATION] != NULL;
+	CLEANUP(reply_cleanup)
+	struct reply *refused = v && v->is_private && has_token ? auth_read(s, request, v, NULL) : NULL;
+	if (!v || refused || (v->is_private && !has_token))
+		return server_context_not_found(s, "no such page");
+	struct reply *r = reply_text(302, "302 Found: its index is simple/");
+	const char *last = strrchr(request->path, '/') + 1;
+	reply_header(r, "Location", "./%s%ssimple/", last, *last ? "/" : "");
 	return r;
 }

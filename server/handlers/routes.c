@@ -4,88 +4,39 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/base/limits.h"
+#include "lib/domain/text/name.h"
 #include "server/core/auth.h"
 #include "server/core/server-context.h"
-#include "server/handlers/explain-handler.h"
-#include "server/handlers/files.h"
-#include "server/handlers/home.h"
-#include "server/handlers/plan-handler.h"
-#include "server/handlers/proxy.h"
-#include "server/handlers/simple.h"
-#include "server/handlers/status.h"
-#include "server/handlers/upload.h"
+#include "server/handlers/route-table.h"
 #include "server/http/worker-pools.h"
 #include "server/message/conditional.h"
 #include "server/message/urlpath.h"
 
-// A pattern names a part of the path by ":" and the field of struct route_match that gets it. Where it ends in "/" and the
-// path does not, the client is sent there.
-struct route {
-	const char *pattern;
-	handle_inline_fn *handle_inline; // NULL: always on a worker
-	handle_worker_fn *handle_worker; // NULL: quick always answers, or there is nothing to GET
-	receive_fn *receive;             // NULL: nothing is posted there
-	unsigned lane;                   // one that has a name, as work costs much; 0: that of pages, or of a platform
-};
-
-// People try the name of a platform.
-static struct reply *view_inline(struct server_context *s, const struct route_match *match)
+// Of a part that begins with ":". Its first letters tell which one it is.
+static struct str *match_field(struct route_match *match, struct str part)
 {
-	const struct view *v = site_view(server_context_site(s), match->view);
-	CLEANUP(reply_cleanup)
-	struct reply *refused = v && v->is_private && match->request->header[HEADER_AUTHORIZATION]
-					? auth_read(s, match->request, v, NULL)
-					: NULL;
-	bool is_seen = v && (!v->is_private || (match->request->header[HEADER_AUTHORIZATION] && !refused));
-	if (!is_seen) // what is private is as what is not there; a browser that asks for /favicon.ico is not to want a password
-		return server_context_not_found(s, "no such page");
-	struct reply *r = reply_text(302, "302 Found: its index is simple/");
-	const char *last = strrchr(match->request->path, '/') + 1;
-	reply_header(r, "Location", "./%s%ssimple/", last, *last ? "/" : "");
-	return r;
-}
-
-static const struct route routes[] = {
-	{"/", NULL, home_page, NULL, WORKER_POOL_SUMMARIES},
-	{"/simple/", simple_root_inline, simple_root_worker, NULL, 0},
-	{"/simple/:project/", simple_project_inline, simple_project_worker, NULL, 0},
-	{"/files/upstream/:project/:file", proxy_inline, proxy_worker, NULL, 0}, // no platform has that name
-	{"/files/:view/:project/:file", files_inline, files_worker, NULL, 0},
-	{"/upload/:view/", NULL, NULL, upload_receive, 0},
-	{"/-/health", status_health, NULL, NULL, 0},
-	{"/-/ready", status_ready, NULL, NULL, 0},
-	{"/-/metrics", NULL, status_metrics, NULL, WORKER_POOL_SUMMARIES},
-	{"/-/explain/:view/:project", NULL, explain_handler_worker, NULL, WORKER_POOL_SEARCHES},
-	{"/-/explain/:view/:project/:file", NULL, explain_handler_worker, NULL, WORKER_POOL_SEARCHES},
-	{"/-/plan/", NULL, plan_handler_worker, NULL, WORKER_POOL_SEARCHES},
-	{"/:view", view_inline, NULL, NULL, 0}, // before the next one, which would send all that is unknown to a slash
-	{"/:view/", view_inline, NULL, NULL, 0},
-	{"/:view/simple/", simple_root_inline, simple_root_worker, NULL, 0},
-	{"/:view/simple/:project/", simple_project_inline, simple_project_worker, NULL, 0},
-};
-
-static struct str *field(struct route_match *match, struct str name)
-{
-	switch (name.ptr[1]) {
+	switch (part.ptr[1]) {
 	case 'v':
-		return &match->view;
+		return part.ptr[2] == 'e' ? &match->file : &match->view; // version, view
 	case 'p':
-		return &match->project;
+		return part.ptr[2] == 'l' ? &match->view : &match->project; // platform, project
 	default:
 		return &match->file;
 	}
 }
 
-static bool matches(const struct route *route, const struct urlpath *path, struct route_match *match)
+// Whether the path is the route's, but for a slash at its end.
+static bool path_fits(const struct route *route, const struct urlpath *path, struct route_match *match)
 {
-	struct str rest = str_from(route->pattern + 1);
+	struct str rest = str_from(route->path + 1);
 	size_t i = 0;
 	for (; rest.len; i++) {
 		struct str part = str_cut(&rest, '/');
 		if (i == path->count)
 			return false;
 		if (part.ptr[0] == ':')
-			*field(match, part) = path->segment[i];
+			*match_field(match, part) = path->segment[i];
 		else if (!str_eq(part, path->segment[i]))
 			return false;
 	}
@@ -94,7 +45,22 @@ static bool matches(const struct route *route, const struct urlpath *path, struc
 
 static bool wants_slash(const struct route *route)
 {
-	return str_ends(str_from(route->pattern), STR("/"));
+	return str_ends(str_from(route->path), STR("/"));
+}
+
+static bool is_of_method(const struct route *route, enum method method)
+{
+	return route->method == (method == METHOD_HEAD ? METHOD_GET : method);
+}
+
+// The row of the method, of those with the path of this one; this one where there is none.
+static const struct route *route_of_method(const struct route *route, enum method method)
+{
+	const struct route *end = route_table + route_table_count;
+	for (const struct route *r = route; r < end && strcmp(r->path, route->path) == 0; r++)
+		if (is_of_method(r, method))
+			return r;
+	return route;
 }
 
 // PEP 503: a page's address ends in a slash, and its links are relative to it. 302, because pip keeps a 301 for ever.
@@ -109,7 +75,7 @@ static struct reply *send_to_slash(const struct request *r)
 	return reply;
 }
 
-// Who sends this may be misread in what he sends next, too.
+// What the client sends next may be misread too, so the connection ends.
 static struct reply *malformed(void)
 {
 	struct reply *r = reply_text(400, "400 Bad Request: the path is malformed");
@@ -117,42 +83,101 @@ static struct reply *malformed(void)
 	return r;
 }
 
-// PEP 503 knows no POST, and legacy uploads no GET. uv tells who posts to a page of a 405 what he has mistaken.
+// route NULL: there is none of this path. uv shows its user the text of a 405.
 static struct reply *not_allowed(const struct route *route)
 {
-	const char *allow = route && route->receive ? "POST" : "GET, HEAD";
+	const char *allow = route && route->method == METHOD_POST ? "POST" : "GET, HEAD";
 	struct reply *r = reply_text(405, "405 Method Not Allowed: %s", allow);
 	reply_header(r, "Allow", "%s", allow);
 	return r;
 }
 
-static bool has_page(const struct route *route)
-{
-	return route->handle_inline || route->handle_worker;
-}
-
-// Finds the route and fills the call, whose parts lie in path; a reply where there is nothing to call.
-static struct reply *find(struct server_context *s, const struct request *r, struct urlpath *path,
+// Finds the route of a GET or HEAD and fills in the parts of the path, which lie in path. A reply where there is no handler to
+// call.
+static struct reply *find_route(struct server_context *s, const struct request *r, struct urlpath *path,
 	struct route_match *match, const struct route **route)
 {
 	enum urlpath_result result = urlpath_parse(str_from(r->path), path);
+	*route = NULL;
 	if (result == URLPATH_MALFORMED)
 		return malformed();
-	for (size_t i = 0; result == URLPATH_GOOD && i < ARRAY_SIZE(routes); i++) {
+	for (size_t i = 0; result == URLPATH_GOOD && i < route_table_count; i++) {
 		*match = (struct route_match){.request = r};
-		if (!matches(&routes[i], path, match))
+		if (!path_fits(&route_table[i], path, match))
 			continue;
-		if (!has_page(&routes[i]))
-			return not_allowed(&routes[i]);
-		if (wants_slash(&routes[i]) == path->has_trailing_slash) {
-			*route = &routes[i];
+		*route = route_of_method(&route_table[i], r->method);
+		if (!is_of_method(*route, r->method))
+			return not_allowed(*route);
+		if (wants_slash(*route) == path->has_trailing_slash)
 			return NULL;
-		}
-		if (wants_slash(&routes[i]))
+		if (wants_slash(*route))
 			return send_to_slash(r);
 	}
+	*route = NULL;
 	return server_context_not_found(s, "no such page");
 }
+
+// The row whose path fits, with or without a slash at the end; NULL: none.
+static const struct route *find_any_slash(const struct request *r, struct urlpath *path, struct route_match *match)
+{
+	if (urlpath_parse(str_from(r->path), path) != URLPATH_GOOD)
+		return NULL;
+	for (size_t i = 0; i < route_table_count; i++) {
+		*match = (struct route_match){.request = r};
+		if (path_fits(&route_table[i], path, match))
+			return route_of_method(&route_table[i], r->method);
+	}
+	return NULL;
+}
+
+// --- rights ---
+
+// A token may be for some projects only, by their normal form. An invalid name is that of no project.
+static struct reply *check_private_view(struct server_context *s, const struct route_match *match)
+{
+	CLEANUP(buf_release) struct buf normal;
+	buf_init(&normal, LIMIT_FILE_NAME);
+	if (name_is_valid(match->project))
+		name_normalize(match->project, &normal);
+	const char *project = normal.len && !normal.failed ? normal.data : NULL;
+	return match->found_view ? auth_read(s, match->request, match->found_view, project)
+				 : auth_unknown(s, match->request, TOKEN_READ, match->view, project);
+}
+
+static struct reply *check_view(struct server_context *s, struct route_match *match)
+{
+	const struct view *view = match->found_view = site_view(match->site, match->view);
+	struct reply *refused =
+		(view ? view->is_private : match->site->has_private) ? check_private_view(s, match) : NULL;
+	return refused || view ? refused : server_context_not_found(s, "no such view");
+}
+
+// The project is the one in the URL as it was sent. It is the file's too, or the file is not found.
+static struct reply *check_platform(struct server_context *s, struct route_match *match)
+{
+	if (!match->site->has_private)
+		return NULL;
+	const struct platform *p = site_platform(match->site, match->view);
+	if (p && !p->is_private)
+		return NULL;
+	CLEANUP(mem_free) char *project = xstrndup(match->project.ptr, match->project.len);
+	return p ? auth_check(s, match->request, TOKEN_READ, p->name, project, NULL)
+		 : auth_unknown(s, match->request, TOKEN_READ, match->view, project);
+}
+
+// Reads the site, and checks the right of the route by it. A reply where the client is refused, or there is no such view.
+static struct reply *check_right(struct server_context *s, const struct route *route, struct route_match *match)
+{
+	static struct reply *(*const checks[ROUTE_RIGHT_COUNT])(struct server_context *, struct route_match *) = {
+		[ROUTE_RIGHT_READ_VIEW] = check_view,
+		[ROUTE_RIGHT_READ_PLATFORM] = check_platform,
+	};
+	match->pages_cleared = pagecache_cleared(s->pagecache);
+	match->site = server_context_site(s);
+	return checks[route->right] ? checks[route->right](s, match) : NULL;
+}
+
+// --- conditions and ranges ---
 
 // RFC 9110 section 14.2 and 15.3.7. The reply is dropped; what comes instead has the same body.
 static struct reply *send_range(struct reply *whole, struct range range)
@@ -182,7 +207,7 @@ static struct reply *send_range(struct reply *whole, struct range range)
 }
 
 // What the client's conditions make of a reply: RFC 9110 section 13.2.2.
-static struct reply *settle(const struct request *r, struct reply *reply)
+static struct reply *apply_conditions(const struct request *r, struct reply *reply)
 {
 	if (!reply || reply->status != 200)
 		return reply;
@@ -198,80 +223,84 @@ static struct reply *settle(const struct request *r, struct reply *reply)
 	return range.kind == RANGE_WHOLE ? reply : send_range(reply, range);
 }
 
-struct reply *routes_inline(void *ctx, const struct request *request)
+// --- the entry points ---
+
+struct reply *routes_inline(void *ctx, struct request *request)
 {
 	struct server_context *s = ctx;
 	struct urlpath path;
 	struct route_match match;
 	const struct route *route;
-	struct reply *refused = find(s, request, &path, &match, &route);
-	if (refused)
+	struct reply *refused = find_route(s, request, &path, &match, &route);
+	request->metric = route ? route->metric : METRIC_ROUTE_OTHER;
+	if (refused || !route->handle_inline)
 		return refused;
-	return route->handle_inline ? settle(request, route->handle_inline(s, &match)) : NULL;
+	refused = check_right(s, route, &match);
+	return refused ? refused : apply_conditions(request, route->handle_inline(s, &match));
+}
+
+static bool is_search(const struct route *route)
+{
+	return route->pool == ROUTE_POOL_SEARCHES || route->pool == ROUTE_POOL_SUMMARIES;
+}
+
+static struct reply *call_worker(struct server_context *s, const struct route *route, const struct route_match *match)
+{
+	struct err e = ERR_INIT;
+	struct catalog_lease reader;
+	if (catalog_pool_take(s->catalog_pool, &reader, &e) < 0)
+		return server_context_error(&e);
+	if (is_search(route))
+		catalog_limit(reader.catalog, s->search_ms);
+	struct reply *reply = route->handle_worker(s, reader.catalog, match);
+	if (is_search(route))
+		catalog_limit(reader.catalog, 0);
+	catalog_pool_give(s->catalog_pool, &reader);
+	return reply;
 }
 
 struct reply *routes_worker(void *ctx, const struct request *request, struct continuation *continuation)
 {
 	struct server_context *s = ctx;
-	struct err e = ERR_INIT;
 	struct urlpath path;
 	struct route_match match;
 	const struct route *route;
-	struct reply *refused = find(s, request, &path, &match, &route);
+	struct reply *refused = find_route(s, request, &path, &match, &route);
 	if (refused)
 		return refused;
 	match.continuation = continuation;
-	if (route->lane && atomic_load_explicit(&s->is_stopping, memory_order_relaxed))
+	if (is_search(route) && atomic_load_explicit(&s->is_stopping, memory_order_relaxed))
 		return reply_text(503, "503 Service Unavailable: the server is stopping");
-	struct catalog_lease reader;
-	if (catalog_pool_take(s->catalog_pool, &reader, &e) < 0)
-		return server_context_error(&e);
-	if (route->lane)
-		catalog_limit(reader.catalog, s->search_ms);
-	struct reply *reply = route->handle_worker(s, reader.catalog, &match);
-	if (route->lane)
-		catalog_limit(reader.catalog, 0);
-	catalog_pool_give(s->catalog_pool, &reader);
-	return settle(request, reply);
+	refused = check_right(s, route, &match);
+	return refused ? refused : apply_conditions(request, call_worker(s, route, &match));
 }
 
 // With or without the slash at the end: no client that uploads follows a redirect.
-struct body_handler *routes_receive(void *ctx, const struct request *request, struct reply **refusal)
-{
-	struct urlpath path;
-	const struct route *route = NULL;
-	struct route_match match;
-	bool is_good = urlpath_parse(str_from(request->path), &path) == URLPATH_GOOD;
-	for (size_t i = 0; is_good && i < ARRAY_SIZE(routes) && !route; i++) {
-		match = (struct route_match){.request = request};
-		if (matches(&routes[i], &path, &match))
-			route = &routes[i];
-	}
-	if (route && route->receive && request->method == METHOD_POST)
-		return route->receive(ctx, &match, refusal);
-	*refusal = not_allowed(route);
-	return NULL;
-}
-
-// Of a path that belongs to no platform.
-static unsigned lane_of(const struct urlpath *path)
-{
-	struct route_match ignored;
-	for (size_t i = 0; i < ARRAY_SIZE(routes); i++)
-		if (routes[i].lane && matches(&routes[i], path, &ignored))
-			return routes[i].lane;
-	return 0;
-}
-
-unsigned routes_lane(void *ctx, const struct request *request)
+struct body_handler *routes_receive(void *ctx, struct request *request, struct reply **refusal)
 {
 	struct server_context *s = ctx;
 	struct urlpath path;
-	if (urlpath_parse(str_from(request->path), &path) != URLPATH_GOOD)
-		return 0;
-	if (path.count < 2 || !(str_eq(path.segment[0], STR("files")) || str_eq(path.segment[0], STR("upload"))))
-		return lane_of(&path);
-	const struct site *site = server_context_site(s);
-	const struct platform *p = site_platform(site, path.segment[1]);
+	struct route_match match;
+	const struct route *route = find_any_slash(request, &path, &match);
+	request->metric = route ? route->metric : METRIC_ROUTE_OTHER;
+	if (!route || !is_of_method(route, request->method)) {
+		*refusal = not_allowed(route);
+		return NULL;
+	}
+	*refusal = check_right(s, route, &match);
+	return *refusal ? NULL : route->receive(s, &match, refusal);
+}
+
+unsigned routes_pool(void *ctx, const struct request *request)
+{
+	static const unsigned numbers[ROUTE_POOL_COUNT] = {
+		[ROUTE_POOL_SEARCHES] = WORKER_POOL_SEARCHES, [ROUTE_POOL_SUMMARIES] = WORKER_POOL_SUMMARIES};
+	struct urlpath path;
+	struct route_match match;
+	const struct route *route = find_any_slash(request, &path, &match);
+	if (!route || route->pool != ROUTE_POOL_PLATFORM)
+		return route ? numbers[route->pool] : 0;
+	const struct site *site = server_context_site(ctx);
+	const struct platform *p = site_platform(site, match.view);
 	return p ? 1 + (unsigned)(p - site->store.platform) % (WORKER_POOLS - 1) : 0;
 }

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The routes: one table of patterns and their handlers. Also what every answer has in common: conditions, ranges,
-// the slash at the end. ctx is the struct server_context. They fit struct http_options.
+// From a request to its handler: finds the row of route-table.c, checks the right that the row needs, calls the handler, and
+// does what all answers have in common: conditions, ranges, the slash at the end of a path.
+//
+// The functions fit struct http_options; ctx is the struct server_context. The caller drops the replies. Any thread.
 #pragma once
 
 #include "server/message/body-handler.h"
 
-struct reply *routes_inline(void *ctx, const struct request *request);
+// On the event loop, for GET and HEAD; does not block. Sets request->metric. NULL: routes_worker() has the answer.
+struct reply *routes_inline(void *ctx, struct request *request);
+// On a worker thread. NULL: the handler keeps continuation, and resumes it when routes_worker() is to be called again.
 struct reply *routes_worker(void *ctx, const struct request *request, struct continuation *continuation);
-struct body_handler *routes_receive(void *ctx, const struct request *request, struct reply **refusal);
-// Files, and uploads, have lanes of their own, a platform one: a volume that hangs holds up neither pages nor the
-// others. So has what costs more than a look-up.
-unsigned routes_lane(void *ctx, const struct request *request);
+// On the event loop, for all other methods; does not block. Sets request->metric. Returns what takes the body, for
+// the caller to free; NULL: *refusal is the answer.
+struct body_handler *routes_receive(void *ctx, struct request *request, struct reply **refusal);
+// The number of the worker pool for the request, see worker_pools_pick(). Files and uploads have a pool for each platform: a
+// volume that hangs delays neither pages nor other platforms.
+unsigned routes_pool(void *ctx, const struct request *request);

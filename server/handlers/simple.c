@@ -6,7 +6,6 @@
 #include "lib/base/limits.h"
 #include "lib/domain/text/name.h"
 #include "lib/view/page.h"
-#include "server/core/auth.h"
 #include "server/core/page-key.h"
 #include "server/http/metrics.h"
 #include "server/message/negotiate.h"
@@ -76,17 +75,9 @@ static struct reply *find_target(struct server_context *s, const struct route_ma
 	const struct request *r = match->request;
 	char text[FORMAT_SIZE];
 	t->project[0] = '\0';
-	t->view = site_view(server_context_site(s), match->view);
+	t->view = match->found_view;
 	bool is_name = is_root || set_project(t, match->project);
-	const char *project = t->project[0] ? t->project : NULL;
-	struct reply *refused = !t->view              ? auth_unknown(s, r, TOKEN_READ, match->view, project)
-				: t->view->is_private ? auth_read(s, r, t->view, project)
-						      : NULL;
-	if (refused)
-		return refused;
-	if (!t->view)
-		return server_context_not_found(s, "no such view");
-	enum name_rule rule = name_rules_find(&server_context_site(s)->rules, t->project);
+	enum name_rule rule = name_rules_find(&match->site->rules, t->project);
 	t->merges = is_name && t->project[0] && t->view->merges && s->upstream_pages && name_rule_asks_upstream(rule);
 	t->is_upstreams = t->merges && rule == NAME_RULE_UPSTREAM;
 	if (t->view->is_incomplete && !t->is_upstreams)
@@ -286,12 +277,10 @@ static struct reply *answer_worker(struct server_context *s, struct catalog *c, 
 {
 	struct upload_url t;
 	server_context_catch_up(s);
-	uint32_t cleared =
-		pagecache_cleared(s->pagecache); // before the site is read: a reload drops what the old one made
 	struct reply *r = find_target(s, match, is_root, &t);
 	if (r)
 		return r;
-	uint64_t epoch = pagecache_epoch(s->pagecache, t.key, cleared);
+	uint64_t epoch = pagecache_epoch(s->pagecache, t.key, match->pages_cleared);
 	if (lists_all(s, &t))
 		return list_all(s, c, match, &t, epoch);
 	r = t.merges ? merge(s, c, match, &t, epoch) : make_once(s, c, &t, NULL, none, epoch);

@@ -150,12 +150,13 @@ static void drop_body(struct connection *c)
 		request_body_free(b);
 }
 
-static enum MHD_Result begin_body(struct connection *c, const struct request *r, const struct request_check *s)
+static enum MHD_Result begin_body(struct connection *c, struct request *r, const struct request_check *s)
 {
 	const struct http_options *o = &c->http->options;
 	struct worker_pool *pool = worker_pools_pick(c->http->body_pools, o->pool(o->ctx, r));
 	struct reply *refusal = NULL;
 	c->body = request_body_open(pool, o->connections / POOL_SHARE + 1, o->receive, o->ctx, r, s, &refusal);
+	c->request.metric = r->metric;
 	if (!c->body)
 		return send_reply(c, refusal);
 	connections_await_bytes(&c->link);
@@ -243,6 +244,8 @@ static enum MHD_Result begin_request(struct connection *c, const char *url, cons
 {
 	struct request_check s = check_request(c, method, version);
 	enum method m = request_method(method);
+	c->request.method = m;
+	c->request.metric = 0; // not that of the request before
 	struct reply *refusal = request_check_refuse(&s, m, str_from(version));
 	if (refusal)
 		return send_reply(c, refusal);
@@ -324,7 +327,7 @@ static void on_completed(void *ctx, struct MHD_Connection *connection, void **st
 	if (c->reply && c->http->options.access_log)
 		log_request(c);
 	if (c->reply && c->http->options.on_answered)
-		c->http->options.on_answered(c->http->options.ctx, c->target, c->reply->status, count_sent(c, how));
+		c->http->options.on_answered(c->http->options.ctx, &c->request, c->reply->status, count_sent(c, how));
 	drop_body(c);
 	reply_unref(c->reply);
 	c->reply = NULL;

@@ -22,7 +22,7 @@ struct http_options {
 	unsigned timeout;     // seconds: no progress, or no whole request header, for so long ends the connection
 	struct tls *tls;      // NULL: plain HTTP. Borrowed
 	FILE *access_log;     // combined log format, a line a request; NULL: none. Borrowed
-	struct reply *(*handle_inline)(void *ctx, const struct request *request); // a reference that http drops
+	struct reply *(*handle_inline)(void *ctx, struct request *request); // a reference that http drops
 	// NULL: what the answer needs is not there yet. Again is woken when it is, and the request is worked at once more;
 	// whoever keeps again lets go of all else first.
 	struct reply *(*handle_worker)(void *ctx, const struct request *request, struct continuation *continuation);
@@ -34,11 +34,12 @@ struct http_options {
 	// block: who takes the body of a POST; NULL, and *refusal (handed over), where nobody does, as of all other
 	// methods. The request does not outlive the call. A client who asks with Expect is refused before he sends
 	// his body; of others it is read first, or they would not read the answer.
-	struct body_handler *(*receive)(void *ctx, const struct request *request, struct reply **refusal);
+	struct body_handler *(*receive)(void *ctx, struct request *request, struct reply **refusal);
 	unsigned (*pool)(void *ctx, const struct request *request); // whose workers do it: any number.
 								    // Bodies have lanes of their own
-	// A request was answered; target is as it was sent. On the event loop. NULL: nobody wants to know.
-	void (*on_answered)(void *ctx, struct str target, unsigned status, uint64_t bytes);
+	// A request was answered. On the event loop. NULL: nothing is counted. Of the request only method and metric are set
+	// where it was refused before handle_inline or receive was called.
+	void (*on_answered)(void *ctx, const struct request *request, unsigned status, uint64_t bytes);
 	void *ctx;
 };
 

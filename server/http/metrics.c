@@ -22,8 +22,8 @@ static const int64_t bound_ms[BOUNDS] = {10, 25, 50, 100, 250, 500, 1000, 2500, 
 
 struct metrics_shard {
 	_Alignas(64) _Atomic uint64_t metric[METRIC_COUNT];
-	_Atomic uint64_t bytes[ROUTE_COUNT];
-	_Atomic uint32_t requests[ROUTE_COUNT][STATUSES];
+	_Atomic uint64_t bytes[METRIC_ROUTE_COUNT];
+	_Atomic uint32_t requests[METRIC_ROUTE_COUNT][STATUSES];
 	_Atomic uint64_t upstream[RESULTS];
 	_Atomic uint64_t latency[BOUNDS + 1], latency_ms;
 };
@@ -55,7 +55,8 @@ static const struct {
 		"Times that upstream had a project under a name that is ours."},
 };
 
-static const char *const route_name[ROUTE_COUNT] = {"simple", "file", "upstream-file", "upload", "machine", "other"};
+const char *const metric_route_name[METRIC_ROUTE_COUNT] = {
+	"other", "simple", "file", "upstream-file", "upload", "machine"};
 
 struct metrics *metrics_new(void)
 {
@@ -89,33 +90,14 @@ void metrics_add(struct metrics *m, enum metric metric, uint64_t n)
 		atomic_fetch_add_explicit(&shard_of_thread(m)->metric[metric], n, memory_order_relaxed);
 }
 
-static enum metric_route route_of(struct str target)
-{
-	static const struct {
-		struct str prefix;
-		enum metric_route route;
-	} rows[] = {
-		{{"/simple/", 8}, ROUTE_SIMPLE},
-		{{"/files/upstream/", 16}, ROUTE_UPSTREAM_FILE},
-		{{"/files/", 7}, ROUTE_FILE},
-		{{"/upload/", 8}, ROUTE_UPLOAD},
-		{{"/-/", 3}, ROUTE_MACHINE},
-	};
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		if (str_starts(target, rows[i].prefix))
-			return rows[i].route;
-	return memmem(target.ptr, target.len, "/simple/", 8) ? ROUTE_SIMPLE : ROUTE_OTHER;
-}
-
-void metrics_request(struct metrics *m, struct str target, unsigned status, uint64_t bytes)
+void metrics_request(struct metrics *m, enum metric_route route, unsigned status, uint64_t bytes)
 {
 	if (!m || status < FIRST_STATUS || status >= FIRST_STATUS + STATUSES)
 		return;
 	struct metrics_shard *s = shard_of_thread(m);
-	enum metric_route route = route_of(target);
 	atomic_fetch_add_explicit(&s->requests[route][status - FIRST_STATUS], 1, memory_order_relaxed);
 	atomic_fetch_add_explicit(&s->bytes[route], bytes, memory_order_relaxed);
-	if (route == ROUTE_UPSTREAM_FILE && (status == 200 || status == 206))
+	if (route == METRIC_ROUTE_UPSTREAM_FILE && (status == 200 || status == 206))
 		metrics_add(m, METRIC_SENT_BYTES, bytes);
 }
 
@@ -175,7 +157,7 @@ static uint64_t sum_shards(const struct metrics *m, size_t offset)
 static void write_requests(const struct metrics *m, struct buf *out)
 {
 	metrics_head(out, "http_requests_total", "counter", "Requests that were answered.");
-	for (size_t route = 0; route < ROUTE_COUNT; route++)
+	for (size_t route = 0; route < METRIC_ROUTE_COUNT; route++)
 		for (unsigned status = 0; status < STATUSES; status++) {
 			uint64_t n = 0;
 			for (size_t i = 0; i < SHARDS; i++)
@@ -183,12 +165,12 @@ static void write_requests(const struct metrics *m, struct buf *out)
 			if (!n)
 				continue;
 			CLEANUP(mem_free) char *text = xasprintf("%u", status + FIRST_STATUS);
-			const char *const labels[] = {"route", route_name[route], "status", text, NULL};
+			const char *const labels[] = {"route", metric_route_name[route], "status", text, NULL};
 			metrics_line(out, "http_requests_total", labels, (double)n);
 		}
 	metrics_head(out, "http_response_bytes_total", "counter", "Bytes of the bodies of answers.");
-	for (size_t route = 0; route < ROUTE_COUNT; route++) {
-		const char *const labels[] = {"route", route_name[route], NULL};
+	for (size_t route = 0; route < METRIC_ROUTE_COUNT; route++) {
+		const char *const labels[] = {"route", metric_route_name[route], NULL};
 		metrics_line(out, "http_response_bytes_total", labels,
 			(double)sum_shards(m, offsetof(struct metrics_shard, bytes) + route * sizeof(uint64_t)));
 	}

@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "lib/base/buf.h"
-#include "lib/base/str.h"
 
 enum metric {
 	METRIC_PAGE_HITS,     // pages sent as they were in memory
@@ -25,15 +24,18 @@ enum metric {
 	METRIC_COUNT,
 };
 
+// The label "route" of the numbers about requests.
 enum metric_route {
-	ROUTE_SIMPLE,
-	ROUTE_FILE,
-	ROUTE_UPSTREAM_FILE,
-	ROUTE_UPLOAD,
-	ROUTE_MACHINE,
-	ROUTE_OTHER,
-	ROUTE_COUNT,
+	METRIC_ROUTE_OTHER, // no route, or none of these
+	METRIC_ROUTE_SIMPLE,
+	METRIC_ROUTE_FILE,
+	METRIC_ROUTE_UPSTREAM_FILE,
+	METRIC_ROUTE_UPLOAD,
+	METRIC_ROUTE_MACHINE,
+	METRIC_ROUTE_COUNT,
 };
+
+extern const char *const metric_route_name[METRIC_ROUTE_COUNT];
 
 struct metrics;
 
@@ -41,8 +43,8 @@ struct metrics *metrics_new(void);
 void metrics_free(struct metrics *m); // NULL is fine
 // m may be NULL in all of these: then nobody counts.
 void metrics_add(struct metrics *m, enum metric metric, uint64_t n);
-// A request was answered. target is as it was sent; bytes: of the body, which were sent.
-void metrics_request(struct metrics *m, struct str target, unsigned status, uint64_t bytes);
+// A request was answered. bytes: of the body, which were sent. A status outside 100 to 599 is not counted.
+void metrics_request(struct metrics *m, enum metric_route route, unsigned status, uint64_t bytes);
 // Upstream was asked for a page: what became of it (enum upstream_result; a page that is known may be unchanged, by a 304),
 // and how long it took.
 void metrics_upstream(struct metrics *m, unsigned result, bool is_unchanged, int64_t milliseconds);

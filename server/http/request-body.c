@@ -9,7 +9,7 @@ enum {
 };
 
 static struct body_handler *find_handler(struct worker_pool *pool, unsigned most, request_body_receive_fn *receive,
-	void *ctx, const struct request *r, struct reply **refusal)
+	void *ctx, struct request *r, struct reply **refusal)
 {
 	if (!worker_pool_enter(pool, most)) {
 		*refusal = reply_text(503, "503 Service Unavailable: %u uploads are under way there", most);
@@ -31,7 +31,7 @@ static bool is_refused_at_once(const struct request *r, const struct request_che
 }
 
 struct request_body *request_body_open(struct worker_pool *pool, unsigned most, request_body_receive_fn *receive,
-	void *ctx, const struct request *r, const struct request_check *s, struct reply **refusal)
+	void *ctx, struct request *r, const struct request_check *s, struct reply **refusal)
 {
 	struct body_handler *handler = find_handler(pool, most, receive, ctx, r, refusal);
 	if (!handler && is_refused_at_once(r, s))

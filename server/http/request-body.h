@@ -22,12 +22,12 @@ struct request_body {
 	size_t counted; // towards LIMIT_BODY_PROGRESS
 };
 
-typedef struct body_handler *request_body_receive_fn(void *ctx, const struct request *r, struct reply **refusal);
+typedef struct body_handler *request_body_receive_fn(void *ctx, struct request *r, struct reply **refusal);
 
 // Asks who takes the body, unless the pool has most of them already. NULL: nobody does, and *refusal (handed over) is
 // to be sent at once. Where nobody does and the client did not ask, the body is thrown away first.
 struct request_body *request_body_open(struct worker_pool *pool, unsigned most, request_body_receive_fn *receive,
-	void *ctx, const struct request *r, const struct request_check *s, struct reply **refusal);
+	void *ctx, struct request *r, const struct request_check *s, struct reply **refusal);
 // NULL is fine. On a worker, where it has a handler still.
 void request_body_free(struct request_body *b);
 

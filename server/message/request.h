@@ -39,6 +39,7 @@ struct request {
 	const char *argument[ARGUMENT_COUNT]; // as format
 	const char *peer;                     // the address of whom it came from, "unix" for a socket file
 	const char *header[HEADER_COUNT];     // NULL where it was not sent
+	unsigned metric;                      // enum metric_route, by which it is counted; the routes set it
 	struct buf *joined;                   // owned: by header, the lists that came on several lines; NULL: none did
 };
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The manuals and the example against the program: every key, every default, every option, and nothing else.
+"""The manuals and the example against the program: every key, every default, every option, every route, and nothing else.
 
-Runs in the build folder, where the program and read-config are.
+Runs in the build folder, where the program, read-config and list-routes are.
 """
 import pathlib
 import re
@@ -122,6 +122,40 @@ class CommandLine(unittest.TestCase):
 def option_rows(text):
     """The option rows of a C source: name, letter and help."""
     return re.findall(r'\{"([a-z-]+)", \'(.*?)\', (?:NULL|"[^"]*"),\s*"((?:\\.|[^"\\])*)",', text)
+
+
+def plain(mdoc):
+    """A text of a manual without its macros, in one line."""
+    text = re.sub(r"^\.Nm$", "wheelcache", mdoc, flags=re.M)
+    return " ".join(re.sub(r"^\.[A-Z][a-z] ", "", text, flags=re.M).split())
+
+
+def manual_routes(text):
+    """(method, path) to what stands behind it, of the section WHAT IS SERVED. Parts of a path that vary are ":name"."""
+    section = re.search(r"^\.Sh WHAT IS SERVED\n(.*?)^\.El$", text, re.M | re.S)[1]
+    found = {}
+    for head, body in re.findall(r"^\.It (.*)\n((?:(?!\.It ).*\n)*)", section, re.M):
+        method = "POST" if head.startswith("POST ") else "GET"
+        for item in head.removeprefix("POST ").split(" , "):
+            path = re.sub(r"Ar ", ":", re.sub(r"Pa ", "", item.replace(" Ns ", "")))
+            found[method, path] = plain(body)
+    return found
+
+
+class Routes(unittest.TestCase):
+    def setUp(self):
+        self.rows = [line.split("\t") for line in output("tests/unit/list-routes").splitlines()]
+        self.assertGreater(len(self.rows), 10)
+
+    def test_manual_has_every_route_with_its_line(self):
+        manual = manual_routes((TOP / "docs/wheelcache.1").read_text())
+        self.assertEqual(manual.keys(), {(method, path) for method, path, *_ in self.rows})
+        for method, path, *_, about in self.rows:
+            self.assertTrue(f"{manual[method, path]} ".startswith(f"{about} "), (path, about, manual[method, path]))
+
+    def test_each_line_is_one_sentence(self):
+        for *_, about in self.rows:
+            self.assertRegex(about, r"^[A-Z0-9][^.]*\.$")
 
 
 def claims(text):

@@ -82,7 +82,7 @@ static void sink_free(struct body_handler *r)
 
 static const struct body_handler_ops sink_ops = {take, end, sink_free};
 
-struct body_handler *sink_receive(void *ctx, const struct request *r, struct reply **refusal)
+struct body_handler *sink_receive(void *ctx, struct request *r, struct reply **refusal)
 {
 	struct fixture *f = ctx;
 	f->loop = pthread_self();
@@ -100,7 +100,7 @@ struct body_handler *sink_receive(void *ctx, const struct request *r, struct rep
 	return &s->base;
 }
 
-static struct reply *quick(void *ctx, const struct request *r)
+static struct reply *quick(void *ctx, struct request *r)
 {
 	(void)ctx;
 	return strcmp(r->path, "/work") == 0 ? NULL : reply_text(200, "smuggled");

@@ -27,7 +27,7 @@ struct fixture {
 };
 
 // As http_options wants it; ctx is the fixture.
-struct body_handler *sink_receive(void *ctx, const struct request *r, struct reply **refusal);
+struct body_handler *sink_receive(void *ctx, struct request *r, struct reply **refusal);
 // For cmocka: a server on a free port. teardown fails where a receiver was not freed, or was fed on the event loop.
 int sink_setup(void **state);
 int sink_teardown(void **state);

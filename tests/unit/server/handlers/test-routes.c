@@ -1,151 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The handlers, without a socket: a store of one wheel, a catalog that knows it, requests in and replies out.
+// The handlers, without a socket: requests in and replies out.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/base/buf.h"
-#include "lib/format/compress.h"
-#include "lib/os/fs.h"
-#include "lib/state/catalog/catalog-file.h"
-#include "server/core/server-context.h"
 #include "server/handlers/routes.h"
 #include "server/http/worker-pools.h"
-
-enum { WHEEL_SIZE = 10000 };
-
-#define WHEEL "foo_bar-1.0+local.1-py3-none-any.whl"
-#define WHEEL_URL "/files/wheels/foo-bar/foo_bar-1.0%2Blocal.1-py3-none-any.whl"
-
-static const char metadata[] = "Metadata-Version: 2.1\nName: foo-bar\nVersion: 1.0+local.1\n";
-
-struct fixture {
-	char folder[32];
-	char wheel[128];
-	char bytes[WHEEL_SIZE];
-	struct site site;
-	struct server_context context;
-	struct server_callbacks host;
-	unsigned stale;
-};
-
-static void ok(int result, const struct err *e)
-{
-	if (result < 0)
-		fail_msg("%s", e->msg);
-}
-
-static void on_stale(void *ctx)
-{
-	struct fixture *f = ctx;
-	f->stale++;
-}
-
-static void get_scans(void *ctx UNUSED, struct server_callbacks_scans *out)
-{
-	*out = (struct server_callbacks_scans){.ended = 1};
-}
-
-static void write_wheel(struct fixture *f, struct stat *st)
-{
-	for (size_t i = 0; i < sizeof(f->bytes); i++)
-		f->bytes[i] = (char)('a' + i % 23);
-	CLEANUP(mem_close) int fd = open(f->wheel, O_CREAT | O_TRUNC | O_WRONLY, 0644);
-	assert_int_equal(write(fd, f->bytes, sizeof(f->bytes)), sizeof(f->bytes));
-	assert_int_equal(fstat(fd, st), 0);
-}
-
-static void record_wheel(struct catalog *c, int64_t platform, const struct stat *st, const struct fixture *f)
-{
-	struct err e = ERR_INIT;
-	int64_t root;
-	uint8_t sha256[SHA256_SIZE], metadata_sha256[SHA256_SIZE];
-	struct catalog_effect effect;
-	CLEANUP(buf_release) struct buf packed;
-	buf_init(&packed, 4096);
-	digest_sha256((struct str){f->bytes, sizeof(f->bytes)}, sha256);
-	digest_sha256(str_from(metadata), metadata_sha256);
-	ok(compress_zstd(str_from(metadata), 3, &packed, &e), &e);
-	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
-	ok(catalog_begin(c, &t, &e), &e);
-	ok(catalog_folder_ensure(c, platform, "", &root, &e), &e);
-	struct catalog_entry entry = {
-		.platform = platform,
-		.folder = root,
-		.folder_path = "",
-		.filename = WHEEL,
-		.size = (uint64_t)st->st_size,
-		.mtime_ns = fs_mtime_ns(st),
-		.inode = st->st_ino,
-		.sha256 = sha256,
-		.project = "foo-bar",
-		.version = "1.0+local.1",
-		.version_key = STR("k"),
-		.metadata_sha256 = metadata_sha256,
-		.metadata_packed = buf_view(&packed),
-		.requires_python = ">=3.8",
-	};
-	ok(catalog_file_put(c, &entry, &effect, &e), &e);
-	ok(catalog_commit(&t, &e), &e);
-}
-
-static int set_up(void **state)
-{
-	static struct fixture f;
-	struct err e = ERR_INIT;
-	struct stat st;
-	struct store store;
-	CLEANUP(catalog_cleanup) struct catalog *c = NULL;
-	CLEANUP(config_release) struct config config;
-	f = (struct fixture){.folder = "/tmp/test-routes-XXXXXX"};
-	assert_non_null(mkdtemp(f.folder));
-	CLEANUP(mem_free) char *store_path = xasprintf("%s/store", f.folder);
-	CLEANUP(mem_free) char *catalog_file = xasprintf("%s/catalog.db", f.folder);
-	ok(fs_make_dirs(store_path, &e), &e);
-	snprintf(f.wheel, sizeof(f.wheel), "%s/%s", store_path, WHEEL);
-	write_wheel(&f, &st);
-	config_init(&config);
-	ok(config_set(&config, "store", "path", store_path, &e), &e);
-	ok(store_open(&config, STORE_PROMPT, &store, &e), &e);
-	ok(catalog_open(catalog_file, &c, &e), &e);
-	ok(store_register(&store, c, &e), &e);
-	store.platform[0].scanned = CATALOG_SCANNED;
-	record_wheel(c, store.platform[0].id, &st, &f);
-	ok(site_init(&f.site, &config, &store, c, &e), &e);
-	f.context.pagecache = pagecache_new(1 << 20);
-	f.context.project_filter = project_filter_new();
-	f.context.catalog_pool = catalog_pool_new(catalog_file);
-	f.host = (struct server_callbacks){.get_scans = get_scans, .on_stale = on_stale, .ctx = &f};
-	f.context.callbacks = &f.host;
-	pthread_mutex_init(&f.context.totals_lock, NULL);
-	atomic_store(&f.context.site, &f.site);
-	project_filter_add(f.context.project_filter, f.site.store.platform[0].id, STR("foo-bar"));
-	atomic_store(&f.context.project_filter_is_complete, true);
-	atomic_store(&f.context.is_filled, true);
-	*state = &f;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct fixture *f = *state;
-	pagecache_free(f->context.pagecache);
-	project_filter_free(f->context.project_filter);
-	catalog_pool_free(f->context.catalog_pool);
-	site_release(&f->site);
-	pthread_mutex_destroy(&f->context.totals_lock);
-	CLEANUP(mem_free) char *command = xasprintf("rm -r %s", f->folder);
-	return system(command);
-}
+#include "tests/unit/support/one-wheel.h"
 
 // As http does it: the event loop first, then a worker.
 static struct reply *ask(struct fixture *f, struct request r)
@@ -350,8 +216,8 @@ static void test_bytes(void **state)
 	assert_string_equal(reply_get_header(wheel, "Cache-Control"), "public, max-age=365000000, immutable");
 	assert_null(reply_get_header(wheel, "Content-Encoding"));
 	CLEANUP(reply_cleanup) struct reply *text = get(f, WHEEL_URL ".metadata");
-	assert_int_equal(text->length, sizeof(metadata) - 1);
-	assert_memory_equal(blob_view(text->body).ptr, metadata, sizeof(metadata) - 1);
+	assert_int_equal(text->length, strlen(METADATA));
+	assert_memory_equal(blob_view(text->body).ptr, METADATA, strlen(METADATA));
 }
 
 // The bytes that were hashed, or none: never others under that hash.
@@ -371,12 +237,12 @@ static void test_a_file_that_changed(void **state)
 	assert_int_equal(text->status, 200);
 }
 
-// What costs more than a look-up has a lane of its own, and an end.
-static void test_lanes(void **state)
+// What costs more than a look-up has a pool of its own, and a time limit.
+static void test_pools(void **state)
 {
 	static const struct {
 		const char *path;
-		unsigned lane;
+		unsigned pool;
 	} table[] = {
 		{"/", WORKER_POOL_SUMMARIES},
 		{"/-/metrics", WORKER_POOL_SUMMARIES},
@@ -394,8 +260,8 @@ static void test_lanes(void **state)
 	struct fixture *f = *state;
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		struct request r = {.method = METHOD_GET, .path = table[i].path};
-		if (routes_lane(&f->context, &r) != table[i].lane)
-			fail_msg("%s: %u", table[i].path, routes_lane(&f->context, &r));
+		if (routes_pool(&f->context, &r) != table[i].pool)
+			fail_msg("%s: %u", table[i].path, routes_pool(&f->context, &r));
 	}
 	struct err e = {.kind = ERR_TIME, .msg = "late"};
 	CLEANUP(reply_cleanup) struct reply *late = server_context_error(&e);
@@ -410,17 +276,20 @@ static void test_lanes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_statuses, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_nothing_is_said_before_a_whole_scan, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_a_page_is_rendered_once, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_an_unknown_name_asks_nobody, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_forms_of_a_page, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_a_slash_is_missing, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_methods_that_are_not_allowed, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_ranges_and_conditions, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_bytes, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_lanes, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_a_file_that_changed, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_statuses, one_wheel_set_up, one_wheel_tear_down),
+		cmocka_unit_test_setup_teardown(test_nothing_is_said_before_a_whole_scan, one_wheel_set_up,
+			one_wheel_tear_down),
+		cmocka_unit_test_setup_teardown(test_a_page_is_rendered_once, one_wheel_set_up, one_wheel_tear_down),
+		cmocka_unit_test_setup_teardown(test_an_unknown_name_asks_nobody, one_wheel_set_up,
+			one_wheel_tear_down),
+		cmocka_unit_test_setup_teardown(test_forms_of_a_page, one_wheel_set_up, one_wheel_tear_down),
+		cmocka_unit_test_setup_teardown(test_a_slash_is_missing, one_wheel_set_up, one_wheel_tear_down),
+		cmocka_unit_test_setup_teardown(test_methods_that_are_not_allowed, one_wheel_set_up,
+			one_wheel_tear_down),
+		cmocka_unit_test_setup_teardown(test_ranges_and_conditions, one_wheel_set_up, one_wheel_tear_down),
+		cmocka_unit_test_setup_teardown(test_bytes, one_wheel_set_up, one_wheel_tear_down),
+		cmocka_unit_test_setup_teardown(test_pools, one_wheel_set_up, one_wheel_tear_down),
+		cmocka_unit_test_setup_teardown(test_a_file_that_changed, one_wheel_set_up, one_wheel_tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -244,7 +244,7 @@ static void test_too_long_to_be_polite(void **state)
 	assert_holds(read_until(fd, NULL), "HTTP/1.1 403 "); // nothing of it was sent
 	struct worker_pools *lanes = worker_pools_new("test");
 	struct worker_pool *lane = worker_pools_pick(lanes, 0);
-	const struct request r = {
+	struct request r = {
 		.method = METHOD_POST, .path = "/refuse/", .peer = "127.0.0.1", .header[HEADER_CONTENT_LENGTH] = "5"};
 	const struct request_check s = {.lengths = 1, .has_body = true};
 	struct reply *refusal = NULL;

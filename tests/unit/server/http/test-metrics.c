@@ -35,7 +35,7 @@ static void *count_much(void *metrics)
 {
 	for (int i = 0; i < TIMES; i++) {
 		metrics_add(metrics, METRIC_PAGE_HITS, 1);
-		metrics_request(metrics, STR("/simple/foo/"), 200, 10);
+		metrics_request(metrics, METRIC_ROUTE_SIMPLE, 200, 10);
 	}
 	return NULL;
 }
@@ -56,25 +56,16 @@ static void nothing_is_lost(void **state UNUSED)
 
 static void a_request_has_its_route(void **state UNUSED)
 {
-	static const struct {
-		struct str target;
-		const char *route;
-	} rows[] = {
-		{{"/simple/", 8}, "simple"},
-		{{"/jammy/simple/numpy/", 20}, "simple"},
-		{{"/files/wheels/six/six-1.whl", 27}, "file"},
-		{{"/files/upstream/six/six-1.whl", 29}, "upstream-file"},
-		{{"/upload/wheels/", 15}, "upload"},
-		{{"/-/health", 9}, "machine"},
-		{{"/", 1}, "other"},
-		{{"", 0}, "other"},
-	};
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		CLEANUP(metrics_cleanup) struct metrics *m = metrics_new();
+	CLEANUP(metrics_cleanup) struct metrics *m = metrics_new();
+	for (int route = 0; route < METRIC_ROUTE_COUNT; route++)
+		metrics_request(m, (enum metric_route)route, 404, (uint64_t)route);
+	for (int route = 0; route < METRIC_ROUTE_COUNT; route++) {
+		const char *name = metric_route_name[route];
 		CLEANUP(mem_free)
-		char *line = xasprintf("http_requests_total{route=\"%s\",status=\"404\"} 1", rows[i].route);
-		metrics_request(m, rows[i].target, 404, 0);
-		assert_line(m, line);
+		char *requests = xasprintf("http_requests_total{route=\"%s\",status=\"404\"} 1", name);
+		CLEANUP(mem_free) char *bytes = xasprintf("http_response_bytes_total{route=\"%s\"} %d", name, route);
+		assert_line(m, requests);
+		assert_line(m, bytes);
 	}
 }
 
@@ -84,9 +75,9 @@ static void a_status_is_one(void **state UNUSED)
 	CLEANUP(metrics_cleanup) struct metrics *m = metrics_new();
 	static const unsigned status[] = {0, 99, 600, 4000000000};
 	for (size_t i = 0; i < ARRAY_SIZE(status); i++)
-		metrics_request(m, STR("/"), status[i], 1);
-	metrics_request(m, STR("/"), 100, 0);
-	metrics_request(m, STR("/"), 599, 0);
+		metrics_request(m, METRIC_ROUTE_OTHER, status[i], 1);
+	metrics_request(m, METRIC_ROUTE_OTHER, 100, 0);
+	metrics_request(m, METRIC_ROUTE_OTHER, 599, 0);
 	assert_line(m, "http_requests_total{route=\"other\",status=\"100\"} 1");
 	assert_line(m, "http_requests_total{route=\"other\",status=\"599\"} 1");
 	assert_line(m, "http_response_bytes_total{route=\"other\"} 0");
@@ -97,10 +88,10 @@ static void what_is_sent_and_not_fetched_is_saved(void **state UNUSED)
 	CLEANUP(metrics_cleanup) struct metrics *m = metrics_new();
 	metrics_add(m, METRIC_FETCHED_BYTES, 100);
 	assert_line(m, "upstream_saved_bytes -100");
-	metrics_request(m, STR("/files/upstream/six/six-1.whl"), 200, 100);
-	metrics_request(m, STR("/files/upstream/six/six-1.whl"), 206, 30);
-	metrics_request(m, STR("/files/upstream/six/six-2.whl"), 502, 7);
-	metrics_request(m, STR("/files/wheels/six/six-1.whl"), 200, 100);
+	metrics_request(m, METRIC_ROUTE_UPSTREAM_FILE, 200, 100);
+	metrics_request(m, METRIC_ROUTE_UPSTREAM_FILE, 206, 30);
+	metrics_request(m, METRIC_ROUTE_UPSTREAM_FILE, 502, 7);
+	metrics_request(m, METRIC_ROUTE_FILE, 200, 100);
 	assert_line(m, "upstream_file_bytes_sent_total 130");
 	assert_line(m, "upstream_saved_bytes 30");
 }
@@ -135,7 +126,7 @@ static void labels_are_escaped(void **state UNUSED)
 static void nobody_may_count(void **state UNUSED)
 {
 	metrics_add(NULL, METRIC_PAGE_HITS, 1);
-	metrics_request(NULL, STR("/"), 200, 1);
+	metrics_request(NULL, METRIC_ROUTE_OTHER, 200, 1);
 	metrics_upstream(NULL, UPSTREAM_KNOWN, false, 1);
 	metrics_free(NULL);
 }

@@ -102,7 +102,7 @@ static void give_up(void *ctx)
 	wake_all(f);
 }
 
-static struct reply *quick(void *ctx, const struct request *r)
+static struct reply *quick(void *ctx, struct request *r)
 {
 	(void)ctx;
 	return strcmp(r->path, "/now") == 0 ? reply_text(200, "now") : NULL;

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/handlers/route-table.h"
+
+#include "server/handlers/explain-handler.h"
+#include "server/handlers/files.h"
+#include "server/handlers/home.h"
+#include "server/handlers/plan-handler.h"
+#include "server/handlers/proxy.h"
+#include "server/handlers/simple.h"
+#include "server/handlers/status.h"
+#include "server/handlers/upload.h"
+
+// The first row that fits a path is its route. Two lines a row.
+// clang-format off
+const struct route route_table[] = {
+	{"/", METHOD_GET, ROUTE_POOL_SUMMARIES, METRIC_ROUTE_OTHER, ROUTE_RIGHT_NONE,
+		NULL, home_page, NULL, "A page for people."},
+	{"/simple/", METHOD_GET, ROUTE_POOL_PAGES, METRIC_ROUTE_SIMPLE, ROUTE_RIGHT_READ_VIEW,
+		simple_root_inline, simple_root_worker, NULL, "The projects of the default view."},
+	{"/simple/:project/", METHOD_GET, ROUTE_POOL_PAGES, METRIC_ROUTE_SIMPLE, ROUTE_RIGHT_READ_VIEW,
+		simple_project_inline, simple_project_worker, NULL, "The files of a project in the default view."},
+	// Before the next one: no platform has the name "upstream".
+	{"/files/upstream/:project/:file", METHOD_GET, ROUTE_POOL_PAGES, METRIC_ROUTE_UPSTREAM_FILE, ROUTE_RIGHT_BY_DATA,
+		proxy_inline, proxy_worker, NULL, "A file of upstream, where a view merges it."},
+	{"/files/:platform/:project/:file", METHOD_GET, ROUTE_POOL_PLATFORM, METRIC_ROUTE_FILE, ROUTE_RIGHT_READ_PLATFORM,
+		files_inline, files_worker, NULL, "A file of a platform."},
+	{"/upload/:platform/", METHOD_POST, ROUTE_POOL_PLATFORM, METRIC_ROUTE_UPLOAD, ROUTE_RIGHT_UPLOAD,
+		NULL, NULL, upload_receive, "The legacy upload API."},
+	{"/-/health", METHOD_GET, ROUTE_POOL_NONE, METRIC_ROUTE_MACHINE, ROUTE_RIGHT_BY_DATA,
+		status_health, NULL, NULL, "The state of the server, as JSON."},
+	{"/-/ready", METHOD_GET, ROUTE_POOL_NONE, METRIC_ROUTE_MACHINE, ROUTE_RIGHT_NONE,
+		status_ready, NULL, NULL, "200 once a scan has looked at every platform, 503 before."},
+	{"/-/metrics", METHOD_GET, ROUTE_POOL_SUMMARIES, METRIC_ROUTE_MACHINE, ROUTE_RIGHT_NONE,
+		NULL, status_metrics, NULL, "Numbers for Prometheus, in its text format."},
+	{"/-/explain/simple/:project", METHOD_GET, ROUTE_POOL_SEARCHES, METRIC_ROUTE_MACHINE, ROUTE_RIGHT_READ_VIEW,
+		NULL, explain_handler_worker, NULL, "What wheelcache explain says about a project, as JSON."},
+	{"/-/explain/simple/:project/:version", METHOD_GET, ROUTE_POOL_SEARCHES, METRIC_ROUTE_MACHINE, ROUTE_RIGHT_READ_VIEW,
+		NULL, explain_handler_worker, NULL, "The same about one version."},
+	{"/-/explain/:view/:project", METHOD_GET, ROUTE_POOL_SEARCHES, METRIC_ROUTE_MACHINE, ROUTE_RIGHT_READ_VIEW,
+		NULL, explain_handler_worker, NULL, "The same in a view or a platform."},
+	{"/-/explain/:view/:project/:version", METHOD_GET, ROUTE_POOL_SEARCHES, METRIC_ROUTE_MACHINE, ROUTE_RIGHT_READ_VIEW,
+		NULL, explain_handler_worker, NULL, "The same about one version in a view or a platform."},
+	{"/-/plan/", METHOD_GET, ROUTE_POOL_SEARCHES, METRIC_ROUTE_MACHINE, ROUTE_RIGHT_BY_DATA,
+		NULL, plan_handler_worker, NULL, "The last plan of a prune, for people."},
+	// Before the next one, which would redirect each unknown path of one part.
+	{"/:view", METHOD_GET, ROUTE_POOL_NONE, METRIC_ROUTE_OTHER, ROUTE_RIGHT_BY_DATA,
+		home_view_inline, NULL, NULL, "A redirect to the index of a view or a platform."},
+	{"/:view/", METHOD_GET, ROUTE_POOL_NONE, METRIC_ROUTE_OTHER, ROUTE_RIGHT_BY_DATA,
+		home_view_inline, NULL, NULL, "A redirect to the index of a view or a platform."},
+	{"/:view/simple/", METHOD_GET, ROUTE_POOL_PAGES, METRIC_ROUTE_SIMPLE, ROUTE_RIGHT_READ_VIEW,
+		simple_root_inline, simple_root_worker, NULL, "The projects of a view or a platform."},
+	{"/:view/simple/:project/", METHOD_GET, ROUTE_POOL_PAGES, METRIC_ROUTE_SIMPLE, ROUTE_RIGHT_READ_VIEW,
+		simple_project_inline, simple_project_worker, NULL, "The files of a project in a view or a platform."},
+};
+// clang-format on
+
+const size_t route_table_count = ARRAY_SIZE(route_table);
+
+const char *const route_pool_name[ROUTE_POOL_COUNT] = {"none", "pages", "platform", "searches", "summaries"};
+const char *const route_right_name[ROUTE_RIGHT_COUNT] = {"none", "read-view", "read-platform", "upload", "by-data"};
