@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whoever takes the body of a request. server/http/http feeds it while the client sends; one thread at a time, but not
-// always the same one. It is embedded in the struct of whoever implements it.
+// The interface of a handler of request bodies. server/http/request-body calls it on worker threads while the body
+// arrives: one thread at a time, but not always the same one. A handler embeds the struct in its own.
 #pragma once
 
 #include "lib/base/str.h"
@@ -11,11 +11,12 @@ struct body_handler {
 };
 
 struct body_handler_ops {
-	// The next bytes, in order, on a worker: it may block. NULL: go on. A reply (handed over): that is the answer.
-	// What the client still sends is then read and thrown away, so that he reads the answer; end is not called.
+	// Takes the next bytes, in order. May block. NULL: the handler wants more. A reply, which the caller drops,
+	// ends the handling: the server discards the rest of the body, so that the client reads the answer, and does
+	// not call end.
 	struct reply *(*take)(struct body_handler *r, struct str bytes);
-	// The body is whole, on a worker: the answer, never NULL. Handed over.
+	// The body is complete. May block. Returns the answer, never NULL, which the caller drops.
 	struct reply *(*end)(struct body_handler *r);
-	// Once, last, on a worker: behind the reply, or where the client went away or the server stops before it.
+	// Called once, as the last one: after the reply, or when the client disconnects or the server stops before.
 	void (*free)(struct body_handler *r);
 };

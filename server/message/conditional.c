@@ -4,7 +4,7 @@
 #include "lib/base/decimal.h"
 #include "lib/base/str.h"
 
-// Cuts one entity tag off the list, without "W/". False at the end, or where it is malformed.
+// Cuts the next entity tag off the list, without "W/". False at the end of the list, or where it is malformed.
 static bool next_etag(struct str *list, struct str *etag)
 {
 	while (list->len && (list->ptr[0] == ',' || list->ptr[0] == ' ' || list->ptr[0] == '\t'))

@@ -12,17 +12,17 @@
 
 enum {
 	BUCKETS = 1 << 12,
-	MANY = 1 << 14, // files: they are written before their time
-	MOST = 1 << 18, // more are not counted, where they cannot be written
+	MANY = 1 << 14, // files: a write begins before the period is over
+	MOST = 1 << 18, // further files are not counted while writing fails
 };
 
 struct download_counter {
 	char *catalog_path;
 	unsigned period_ms;
-	bool is_failing; // and has said so
+	bool is_failing; // a warning was logged
 	struct timer_thread *timer;
-	pthread_mutex_t writing; // one at a time
-	pthread_mutex_t lock;    // of all below
+	pthread_mutex_t writing; // held by a write: one at a time
+	pthread_mutex_t lock;    // of the fields below
 	size_t count;
 	struct download_count *bucket[BUCKETS];
 };
@@ -79,7 +79,7 @@ struct download_count *download_counter_of(struct download_counter *t, const cha
 
 // --- writing ---
 
-// All there are now: whoever writes alone removes, so that they stay meanwhile.
+// All counts of one moment. Only a write removes counts, so they stay valid during it.
 struct batch {
 	struct download_count **item;
 	struct downloads_news *news;
@@ -113,15 +113,15 @@ static void make_additions(struct batch *b)
 	}
 }
 
-// What was raised since stays.
+// Downloads since make_additions() stay counted.
 static void subtract(const struct batch *b)
 {
 	for (size_t i = 0; i < b->count; i++)
 		atomic_fetch_sub(&b->item[i]->sent, b->item[i]->taken);
 }
 
-// Those that no reply holds, and that hold nothing. Under the lock nobody finds them; who had one let go of it only
-// after he had raised it.
+// Removes the counts that are 0 and that no reply refers to. Under the lock no thread can get a new reference, and a
+// reply drops its reference only after it has raised the count.
 static void remove_unused(struct download_counter *t)
 {
 	pthread_mutex_lock(&t->lock);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts the files that were sent whole, in memory: what answers a request adds one to a number, and that is all. A
-// thread adds the numbers to the file of downloads (lib/state/access/downloads.h) now and then, and once at the end; what was
-// counted since is lost where the process is killed.
+// Counts completed downloads per file, in memory. A timer thread adds the counts to the file of downloads
+// (lib/state/access/downloads.h) periodically and at the stop. A process that is killed loses the counts since the last
+// write. Any thread may call all functions except start and stop.
 #pragma once
 
 #include <stdatomic.h>
@@ -11,20 +11,21 @@
 
 struct download_counter;
 
-// The number of one file, shared by its replies.
+// The count of one file, shared by its replies.
 struct download_count {
-	_Atomic uint32_t sent; // since it was written last
+	_Atomic uint32_t sent; // downloads since the last write
 	_Atomic unsigned owners;
-	uint32_t taken; // of sent, by who writes it
+	uint32_t taken; // how many of sent a write under way covers
 	struct download_count *next;
 	char key[]; // "platform/file name"
 };
 
-// The file is there from now on, if it can be: it says since when is counted.
+// Creates the file at once, if possible: it records when the counting began.
 struct download_counter *download_counter_start(const char *catalog_path, unsigned period_ms);
-void download_counter_stop(struct download_counter *t); // NULL is fine. References may outlive it
-// A reference, to be given back; NULL where it is not counted: t is NULL, the name is odd, or there are too many that
-// could not be written. Takes a lock: for workers. The other functions may be called by any thread.
+// Writes once more. References may outlive the counter. NULL is fine.
+void download_counter_stop(struct download_counter *t);
+// A reference, which the caller drops. NULL: the file is not counted, since t is NULL, the name has control characters,
+// or too many counts could not be written. Takes a lock, so it is not for the event loop.
 struct download_count *download_counter_of(struct download_counter *t, const char *platform, struct str filename);
 struct download_count *download_counter_ref(struct download_count *count); // NULL is fine, also below
 void download_counter_unref(struct download_count *count);
@@ -33,5 +34,5 @@ static inline void download_counter_raise(struct download_count *count)
 	if (count)
 		atomic_fetch_add_explicit(&count->sent, 1, memory_order_relaxed);
 }
-// Adds to the file what was counted so far. What cannot be written stays counted.
+// Adds the counts to the file now. On an error it logs a warning and keeps the counts for the next write.
 void download_counter_write(struct download_counter *t);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The HTTP status of an error, by its kind. No other file decides it. Any thread.
 //
-// The same kind means another status where the server reads its own data than where it takes a client's upload: a damaged
-// file of the store is not the client's mistake, a damaged upload is. So the table has two columns.
+// The same kind means another status where the server reads its own data than where it takes a client's upload: a
+// damaged file of the store is not the client's mistake, a damaged upload is. So the table has two columns.
 #pragma once
 
 #include <stdbool.h>

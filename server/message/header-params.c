@@ -13,7 +13,7 @@ struct str header_params_value(struct str *rest)
 	return str_trim(str_cut(rest, ';'));
 }
 
-// Between the quotes. Of browsers some escape a quote by a backslash and none a backslash: C:\x.whl stays.
+// Some browsers escape a quote by a backslash, none escapes a backslash: C:\x.whl stays as it is.
 static int parse_quoted(struct str *rest, struct buf *value, struct err *e)
 {
 	size_t i = 1;
@@ -22,7 +22,7 @@ static int parse_quoted(struct str *rest, struct buf *value, struct err *e)
 		buf_putc(value, rest->ptr[i += is_escape]);
 	}
 	if (i >= rest->len)
-		return err_set(e, ERR_INVALID, "a quote without its end");
+		return err_set(e, ERR_INVALID, "a quoted value without closing quote");
 	*rest = str_slice(*rest, i + 1, rest->len);
 	return 0;
 }

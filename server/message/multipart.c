@@ -6,7 +6,7 @@
 #include "lib/base/limits.h"
 #include "server/message/header-params.h"
 
-// A state takes from *rest what it understands, and may put another one in its place.
+// The states of the parser. Each consumes bytes of *rest and may set the next state.
 static int outside(struct multipart *m, struct str *rest, struct err *e);
 static int behind_delimiter(struct multipart *m, struct str *rest, struct err *e);
 static int in_header(struct multipart *m, struct str *rest, struct err *e);
@@ -15,8 +15,7 @@ static int behind_end(struct multipart *m, struct str *rest, struct err *e);
 
 // --- the boundary ---
 
-// RFC 2046 section 5.1.1. No CR is in it: so what has matched of a delimiter and then does not holds no other
-// beginning.
+// RFC 2046 section 5.1.1. A boundary has no CR, so a partial match that fails contains no other start of a delimiter.
 static bool is_valid_boundary(struct str s)
 {
 	for (size_t i = 0; i < s.len; i++)
@@ -58,7 +57,7 @@ int multipart_init(struct multipart *m, const char *content_type, const struct m
 	memcpy(m->delimiter, "\r\n--", 4);
 	memcpy(m->delimiter + 4, boundary.data, boundary.len);
 	m->delimiter_len = 4 + boundary.len;
-	m->matched = 2; // a body may begin with its first delimiter
+	m->matched = 2; // as after a CR LF: a body may begin with its first delimiter
 	buf_init(&m->header, LIMIT_PART_HEADER);
 	return 0;
 }
@@ -68,7 +67,7 @@ void multipart_release(struct multipart *m)
 	buf_release(&m->header);
 }
 
-// How many bytes of s go on with the delimiter, of which so many have matched.
+// How many bytes at the beginning of s continue the delimiter after its first matched bytes.
 static size_t match_delimiter(const struct multipart *m, size_t matched, struct str s)
 {
 	size_t n = 0;
@@ -77,8 +76,8 @@ static size_t match_delimiter(const struct multipart *m, size_t matched, struct 
 	return n;
 }
 
-// Goes on with what may be a delimiter since the piece before. True where it is one. Where it is none, *held is what is
-// no part of it.
+// Continues a partial match of the piece before. True where the delimiter is complete. Where the match fails, *held
+// gets the bytes that had matched: they are data.
 static bool finish_match(struct multipart *m, struct str *rest, struct str *held)
 {
 	size_t n = match_delimiter(m, m->matched, *rest);
@@ -93,8 +92,8 @@ static bool finish_match(struct multipart *m, struct str *rest, struct str *held
 	return is_found;
 }
 
-// Goes behind the next delimiter, or to the end of *rest. What is before it is *held, then *plain. True where it was
-// found.
+// Moves *rest past the next delimiter, or to its end. *held and then *plain get the bytes before the delimiter. True
+// where a delimiter was found.
 static bool seek_delimiter(struct multipart *m, struct str *rest, struct str *held, struct str *plain)
 {
 	*held = *plain = (struct str){0};
@@ -118,7 +117,7 @@ static bool seek_delimiter(struct multipart *m, struct str *rest, struct str *he
 static int count_outside(struct multipart *m, size_t len, struct err *e)
 {
 	m->outside += len;
-	return m->outside > LIMIT_MULTIPART_OUTSIDE ? err_set(e, ERR_LIMIT, "too much outside of the parts") : 0;
+	return m->outside > LIMIT_MULTIPART_OUTSIDE ? err_set(e, ERR_LIMIT, "too many bytes outside of the parts") : 0;
 }
 
 static int outside(struct multipart *m, struct str *rest, struct err *e)
@@ -139,7 +138,7 @@ static bool may_follow(char before, char c)
 	return false;
 }
 
-// Blanks and a line's end, and a part begins; or "--", and it was the last.
+// After a delimiter: blanks and CR LF begin a part, "--" ends the body.
 static int behind_delimiter(struct multipart *m, struct str *rest, struct err *e)
 {
 	char c = rest->ptr[0];
@@ -186,7 +185,7 @@ static void part_header_release(struct part_header *h)
 	buf_release(&h->type);
 }
 
-// RFC 7578 section 4.2. Two readers must not see two names.
+// RFC 7578 section 4.2. A second name is an error, since another parser could prefer it.
 static int parse_disposition(struct part_header *h, struct str value, struct err *e)
 {
 	struct str key;
@@ -217,7 +216,7 @@ static int parse_type(struct part_header *h, struct str value, struct err *e)
 	return 0;
 }
 
-// RFC 7578 section 4.7 knows none. These change nothing.
+// RFC 7578 section 4.7 deprecates this field. The accepted encodings change nothing.
 static int parse_encoding(struct part_header *h UNUSED, struct str value, struct err *e)
 {
 	static const char *const none[] = {"binary", "8bit", "7bit"};

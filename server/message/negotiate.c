@@ -8,10 +8,10 @@
 // Weights are in thousandths.
 enum { WEIGHT_FULL = 1000, WEIGHT_BAD = -1 };
 
-// How much a range says: the more specific one counts (RFC 9110 section 12.5.1).
+// How specific a range is: the most specific one decides (RFC 9110 section 12.5.1).
 enum { ALL = 1, WHOLE_TYPE, EXACT };
 
-// Cuts off what stands before the next sep outside of quotes, without blanks around it.
+// Cuts off the text before the next sep outside of quotes, and trims it.
 static struct str cut_unquoted(struct str *rest, char sep)
 {
 	bool is_quoted = false;
@@ -72,10 +72,10 @@ const struct variant_row variant_row[VARIANT_COUNT] = {
 	[VARIANT_V1_HTML_OLD_PIP] = {PAGE_HTML_OLD_PIP, SIMPLE "v1+html"},
 };
 
-// Of the variants those that a client can choose. Where it wants two alike, the first one is sent.
+// The variants that a client can choose. Of two with the same weight the first one is sent.
 enum { CANDIDATE_COUNT = VARIANT_V1_JSON + 1 };
 
-// Which of them a media type or range means.
+// The candidates that a media type or range means.
 static const struct media_range {
 	struct str name;
 	unsigned candidates; // bits
@@ -113,7 +113,7 @@ static void add_preference(struct preference preference[CANDIDATE_COUNT], const 
 	}
 }
 
-// False where the header is empty or has a malformed part, which is skipped: then it excludes nothing.
+// Skips malformed parts. False where the header is empty or has such a part: then it excludes nothing.
 static bool read_accept(const char *accept, struct preference preference[CANDIDATE_COUNT])
 {
 	struct str list = str_from(accept);
@@ -132,7 +132,7 @@ static bool read_accept(const char *accept, struct preference preference[CANDIDA
 	return is_good && has_any;
 }
 
-// pip 22.3 to 23.1: they ask for JSON, but only HTML can be made to suit them.
+// pip 22.3 to 23.1 ask for JSON, but only HTML can avoid their bugs.
 static bool is_old_pip(const char *user_agent)
 {
 	static const struct str pip = STR("pip/");

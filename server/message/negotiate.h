@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which form of a page a client gets: RFC 9110 section 12.5, PEP 691. Pure, without allocation; every pointer
-// may be NULL: the client did not send it.
+// Content negotiation: which form of a page a client gets (RFC 9110 section 12.5, PEP 691). Pure functions without
+// allocation; any thread. A header is NULL where the client did not send it.
 #pragma once
 
 #include <stdbool.h>
 
 #include "lib/view/page.h"
 
-// A page as a client gets it: its bytes, and the type under which they are sent. Both types of HTML have the same bytes (PEP 691),
-// but a client gets the one that it asked for.
+// A page's bytes with their Content-Type. Both types of HTML have the same bytes (PEP 691), but a client gets the type
+// that it asked for.
 enum variant {
 	VARIANT_HTML,
 	VARIANT_V1_HTML,
@@ -22,12 +22,12 @@ extern const struct variant_row {
 	const char *type; // Content-Type
 } variant_row[VARIANT_COUNT];
 
-enum { NEGOTIATE_NOTHING = -1 }; // 406: a well-formed Accept that excludes all we have
+enum { NEGOTIATE_NOTHING = -1 }; // 406: a well-formed Accept that excludes all variants
 
-// An enum variant, or NEGOTIATE_NOTHING. format: the value of ?format=, decoded ("+" may have become a blank); one
-// that we do not know is ignored.
+// Returns an enum variant, or NEGOTIATE_NOTHING. format: the value of ?format=, decoded ("+" may have become a blank).
+// An unknown format is ignored.
 int negotiate_variant(const char *accept, const char *format, const char *user_agent);
-// PAGE_PLAIN where nothing we have is acceptable: RFC 9110 section 12.5.3 allows it, and it helps more than an error.
+// PAGE_PLAIN where no coding is acceptable: RFC 9110 section 12.5.3 allows it, and clients can use it, unlike an error.
 enum page_coding negotiate_coding(const char *accept_encoding);
-// Whether a client would rather have an answer as application/json than as text.
+// Whether a client prefers application/json to text/plain.
 bool negotiate_wants_json(const char *accept);

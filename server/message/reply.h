@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reply that a handler returns: a plain value without a socket.
+// The reply that a handler returns: a value without a socket. One thread builds a reply; after that any thread may call
+// the functions.
 #pragma once
 
 #include <stddef.h>
@@ -12,52 +13,52 @@
 
 enum { REPLY_HEADERS = 8, REPLY_ETAG = 80 };
 
-// Counted. Built by one thread, then not changed any more: so it can be kept and sent any number of times, by any
-// number of threads.
+// Reference-counted. Immutable once it is built, so threads can keep and send it any number of times.
 struct reply {
 	unsigned status;
 	const char *type;      // Content-Type, static; NULL: none
 	struct blob *body;     // owned; NULL: empty
-	struct stream *stream; // owned; NULL: the body is there. Else it is what is sent, length bytes of it
-	uint64_t offset;       // the part of the body that is sent
+	struct stream *stream; // owned; the source of the body, length bytes; NULL: body has them
+	uint64_t offset;       // the part of body that is sent
 	uint64_t length;
-	char etag[REPLY_ETAG]; // strong, with its quotes; "" where it has none
+	char etag[REPLY_ETAG]; // strong, with its quotes; "": none
 	struct {
 		const char *name; // static
 		char *value;      // owned
 	} header[REPLY_HEADERS];
 	unsigned header_count;
-	struct reply *unchanged; // owned: the 304 for a client that has this etag; NULL where there is none
+	struct reply *unchanged; // owned: the 304 for a client that has this etag; NULL: none
 
-	struct download_count *count; // owned: raised where all of the body was sent; NULL: nobody counts
-	struct reply *_Atomic part;   // owned: the first 206 that was made of it, see reply_keep_part()
+	struct download_count *count; // owned: raised when all of the body was sent; NULL: not counted
+	struct reply *_Atomic part;   // owned: see reply_keep_part()
 
-	// Whoever sends replies keeps the form here in which he sends them (server/http/http).
+	// The libmicrohttpd response of this reply, cached by server/http/mhd-response.
 	void *_Atomic prepared;
 	void (*prepared_free)(void *prepared);
 	_Atomic unsigned owners;
 };
 
-// Takes the body over; all of it is sent.
+// Takes the body over and sends all of it. reply_unref() drops the result.
 struct reply *reply_new(unsigned status, const char *type, struct blob *body);
-// The same of a body that still comes; a reference of the stream is taken over. It is for one client: not to be kept.
+// A reply whose body a stream produces. Takes over the caller's reference to the stream. For one client: the caller
+// must not keep it.
 struct reply *reply_stream(unsigned status, const char *type, struct stream *stream, uint64_t length);
-// A line of text for people and logs; a line end is added.
+// A line of text for people and logs. Adds the line end.
 struct reply *reply_text(unsigned status, const char *fmt, ...) PRINTF_LIKE(2, 3);
-// While it is built. At most REPLY_HEADERS; name must be static.
+// Adds a header, while the reply is built. At most REPLY_HEADERS; name must be static.
 void reply_header(struct reply *r, const char *name, const char *fmt, ...) PRINTF_LIKE(3, 4);
-// Gives it an ETag and its 304, which carries the headers that the reply has so far (RFC 9110 section 15.4.5).
+// Sets the ETag and makes the 304, which has the headers that the reply has so far (RFC 9110 section 15.4.5).
 void reply_set_etag(struct reply *r, const char *etag);
-// The same once more with "Connection: close": what is kept and sent to others stays as it is.
+// A copy with "Connection: close". r, which other clients may get, stays as it is.
 struct reply *reply_closing(const struct reply *r);
-// The value of a header, NULL where it has none.
+// The value of a header; NULL: none.
 const char *reply_get_header(const struct reply *r, const char *name);
-// Keeps a part for those who ask for the same one: clients do, for the end of an archive. One is kept, the first.
+// Keeps the first 206 that was made of a reply: many clients ask for the same part, the end of an archive.
 void reply_keep_part(struct reply *whole, struct reply *part);
-// The part that is kept, if it is this one, with a reference for the caller; else NULL.
+// A reference to the kept part, if it is this one; else NULL.
 struct reply *reply_kept_part(struct reply *whole, uint64_t offset, uint64_t length);
 struct reply *reply_ref(struct reply *r);
 void reply_unref(struct reply *r);    // NULL is fine
 void reply_cleanup(struct reply **r); // for CLEANUP
-// What it weighs in a cache: body, headers, itself.
+// The memory of the reply in bytes: body, headers, itself.
 size_t reply_weight(const struct reply *r);

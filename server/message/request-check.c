@@ -8,8 +8,7 @@
 
 enum { LINE_END = 2 };
 
-// RFC 9110 section 5.6.2. A blank before the colon is no token either, and would hide a length from
-// us.
+// RFC 9110 section 5.6.2. Refuses a blank before the colon as well, which would hide a length from this server.
 static bool is_token(struct str s)
 {
 	for (size_t i = 0; i < s.len; i++)
@@ -18,7 +17,7 @@ static bool is_token(struct str s)
 	return s.len > 0;
 }
 
-// RFC 9112 section 2.2: a CR without its LF may end a line for somebody else.
+// RFC 9112 section 2.2: another parser may end a line at a CR without LF.
 void request_check_piece(struct request_check *s, struct str piece, size_t gap)
 {
 	s->is_malformed |= str_find(piece, '\r') >= 0;
@@ -28,7 +27,7 @@ void request_check_piece(struct request_check *s, struct str piece, size_t gap)
 	s->next = piece.ptr + piece.len + gap;
 }
 
-// Between name and value there is the colon, and then blanks.
+// Between name and value are the colon and blanks.
 static void check_place(struct request_check *s, struct str name, struct str value)
 {
 	request_check_piece(s, name, 1);
@@ -104,6 +103,6 @@ struct reply *request_check_refuse(const struct request_check *s, enum method m,
 	if (why)
 		return reply_text(400, "400 Bad Request: %s", why);
 	if (s->is_odd_expect || s->expects > 1)
-		return reply_text(417, "417 Expectation Failed: only 100-continue is met");
+		return reply_text(417, "417 Expectation Failed: only 100-continue is supported");
 	return NULL;
 }

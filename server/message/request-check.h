@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a request's header must not be, lest a proxy before us reads another request out of it than
-// we do: then one client gets what another one asked for. Fed piece by piece, in the order of the
-// header. Pure.
+// Rejects request smuggling: headers that a proxy in front of the server could read as another request, so that a
+// client gets the answer to another client's request. The caller passes the pieces of the header in their order. No
+// I/O, no allocation except for replies. One thread at a time.
 #pragma once
 
 #include <stdbool.h>
@@ -10,24 +10,22 @@
 #include "server/message/reply.h"
 
 struct request_check {
-	const char *next; // where the next piece must lie; NULL: anywhere
+	const char *next; // address at which the next piece must begin; NULL: anywhere
 	unsigned hosts;
 	unsigned lengths;   // Content-Length
 	unsigned codings;   // Transfer-Encoding
 	unsigned expects;   // Expect
-	bool has_body;      // or announces one
-	bool is_odd_length; // one that is no number, or a coding that is not "chunked" alone
+	bool has_body;      // or announces a body
+	bool is_odd_length; // a length that is no number, or a coding other than "chunked"
 	bool is_odd_expect; // other than 100-continue
 	bool is_malformed;
 };
 
-// A piece of the request line. Where next is known, the piece must begin there, and after gap bytes
-// comes the next.
+// A piece of the request line, with gap bytes after it. If next is set, the piece must begin there.
 void request_check_piece(struct request_check *s, struct str piece, size_t gap);
-// A field, its value without the blanks before it. Where next is known, it must have a line of its
-// own.
+// A header field; value has no leading blanks. If next is set, the field must have a line of its own.
 void request_check_header(struct request_check *s, struct str name, struct str value);
 
-// NULL: all is well. Otherwise the answer to a request that others may read in another way. The body of a POST must end
-// at the same place for everybody: one length, or chunked (RFC 9112 section 6.3).
+// NULL: the request is unambiguous. Otherwise the answer, which the caller drops. All readers must agree where the body
+// of a POST ends: one length, or chunked (RFC 9112 section 6.3).
 struct reply *request_check_refuse(const struct request_check *s, enum method m, struct str version);

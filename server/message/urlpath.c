@@ -5,7 +5,7 @@
 
 #include "lib/format/digest.h"
 
-// Decodes s to out, which has room for as much. Returns the length, or -1.
+// Decodes s to out, which has room for s.len bytes. Returns the length, or -1.
 static long decode_percent(struct str s, char *out)
 {
 	size_t len = 0;

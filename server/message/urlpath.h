@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The path of a request, taken apart: decoded once, and nothing in it that could name a thing elsewhere. Pure.
+// Parses the path of a request into decoded segments, none of which can lead to another folder. Pure functions; any
+// thread.
 #pragma once
 
 #include <stdbool.h>
@@ -9,7 +10,7 @@
 
 enum { URLPATH_SEGMENTS = 6 };
 
-// Segments are slices of bytes, each with a NUL behind it and none inside.
+// Segments are slices of bytes. Each is followed by a NUL and contains none.
 struct urlpath {
 	struct str segment[URLPATH_SEGMENTS];
 	size_t count;            // 0: "/"
@@ -20,12 +21,12 @@ struct urlpath {
 enum urlpath_result {
 	URLPATH_GOOD,
 	URLPATH_MALFORMED, // 400: bad %XX, a control character, not UTF-8
-	URLPATH_UNKNOWN,   // 404: well-formed, but nothing of ours: ".", "..", an empty segment, "/" or "\" encoded,
+	URLPATH_UNKNOWN,   // 404: no path of this server: ".", "..", an empty segment, "/" or "\" encoded,
 			   // too long, too deep
 };
 
-// Decodes %XX of any text once; out gets a NUL at the end. False where it is malformed, holds a control character or
-// does not fit.
+// Decodes %XX once; out gets a NUL at the end. False where the text is malformed, has a control character or does not
+// fit.
 bool urlpath_decode(struct str raw, char *out, size_t room);
-// raw is the path as it came: still encoded, without the query. "+" is itself.
+// raw: the path as sent, encoded, without the query. "+" stays "+".
 enum urlpath_result urlpath_parse(struct str raw, struct urlpath *out);

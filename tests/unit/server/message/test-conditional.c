@@ -37,7 +37,7 @@ static const struct {
 	{"bytes=-0", 10, {RANGE_UNSATISFIABLE, 0, 0}},
 	{"bytes=0-", 0, {RANGE_UNSATISFIABLE, 0, 0}},
 	{"bytes=-5", 0, {RANGE_WHOLE, 0, 0}},
-	// Ignored: several, malformed, other units.
+	// Ignored: several ranges, malformed ones, other units.
 	{"bytes=0-1,4-5", 10, {RANGE_WHOLE, 0, 0}},
 	{"bytes=-1,-2", 10, {RANGE_WHOLE, 0, 0}},
 	{"bytes=5-2", 10, {RANGE_WHOLE, 0, 0}},

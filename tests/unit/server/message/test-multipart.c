@@ -17,7 +17,7 @@ enum { TOLD_MAX = 1 << 20 };
 #define TYPE "multipart/form-data; boundary=b"
 #define FIELD(name) "Content-Disposition: form-data; name=\"" name "\"\r\n"
 
-// What the callbacks are told: [name] or [name|filename|type], the bytes, and "." at the end.
+// What the callbacks get: [name] or [name|filename|type], the bytes, and "." at the end.
 static int tell_begin(void *ctx, const struct multipart_part *part, struct err *e)
 {
 	struct buf *told = ctx;
@@ -146,7 +146,8 @@ static void test_bad_bodies(void **state UNUSED)
 		{STR("--b\r\nContent-Disposition: form-data; name=x; filename*=utf-8''a%0d%0ab\r\n\r\n\r\n--b--"),
 			"control characters"},
 		{STR("--b\r\nContent-Disposition: form-data; name=\"\xff\"\r\n\r\n\r\n--b--"), "not UTF-8"},
-		{STR("--b\r\nContent-Disposition: form-data; name=\"x\r\n\r\n\r\n--b--"), "a quote without its end"},
+		{STR("--b\r\nContent-Disposition: form-data; name=\"x\r\n\r\n\r\n--b--"),
+			"a quoted value without closing quote"},
 		{STR("--b\r\nContent-Disposition: form-data; name=\"x\" y\r\n\r\n\r\n--b--"), "no semicolon"},
 		{STR("--b\r\nContent-Disposition: form-data; name=\r\n\r\n\r\n--b--"), "without value"},
 		{STR("--b\r\nContent-Disposition: form-data; name\r\n\r\n\r\n--b--"), "without value"},

@@ -18,7 +18,7 @@ static const struct {
 	const char *accept, *format, *user_agent;
 	int want;
 } forms[] = {
-	// Clients as they are.
+	// Real clients.
 	{PIP, NULL, "pip/26.2.1 {\"ci\":true}", VARIANT_V1_JSON},
 	{PIP, NULL, "pip/24.2 {}", VARIANT_V1_JSON},
 	{PIP, NULL, "pip/23.2 {}", VARIANT_V1_JSON},
@@ -64,7 +64,7 @@ static const struct {
 	{"text/html;charset=utf-8;q=0.1, " JSON ";q=0.2", NULL, NULL, VARIANT_V1_JSON},
 	{"text/html;p=\"a,b;q=0\";q=0.7, " JSON ";q=0.2", NULL, NULL, VARIANT_HTML},
 	{" , text/html ,, ", NULL, NULL, VARIANT_HTML},
-	// Nothing of ours.
+	// No variant of the server.
 	{"application/json", NULL, NULL, NEGOTIATE_NOTHING},
 	{"application/vnd.pypi.simple.v2+json", NULL, NULL, NEGOTIATE_NOTHING},
 	{"image/*;q=0.5, application/json", NULL, NULL, NEGOTIATE_NOTHING},
@@ -76,7 +76,7 @@ static const struct {
 	{"application/json;q=0.1234", NULL, NULL, VARIANT_HTML},
 	{"application/json;q=x, " JSON ";q=0.3", NULL, NULL, VARIANT_V1_JSON},
 	{"text/html, image/gif, *; q=.2, */*; q=.2", NULL, "Java/1.8", VARIANT_HTML},
-	// ?format= comes first.
+	// ?format= overrides Accept.
 	{"text/html", JSON, NULL, VARIANT_V1_JSON},
 	{JSON, HTML, NULL, VARIANT_V1_HTML},
 	{"text/html", "application/vnd.pypi.simple.latest+html", NULL, VARIANT_V1_HTML},

@@ -27,7 +27,7 @@ static void test_the_304_of_a_reply(void **state UNUSED)
 	assert_true(reply_weight(r) > reply_weight(r->unchanged));
 }
 
-// What is kept is sent to others, too: their connections go on.
+// The original is sent to other clients as well, whose connections stay open.
 static void test_a_reply_that_closes(void **state UNUSED)
 {
 	CLEANUP(reply_cleanup) struct reply *r = reply_text(409, "no");

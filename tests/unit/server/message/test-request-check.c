@@ -111,12 +111,12 @@ static void expectations(void **state)
 	assert_true(s.expects == 1 && !s.is_odd_expect);
 	request_check_header(&s, STR("Expect"), STR("wonder"));
 	assert_true(s.expects == 2 && s.is_odd_expect);
-	assert_null(request_check_refuse(&s, METHOD_OTHER, STR("HTTP/1.1"))); // nobody takes its body
+	assert_null(request_check_refuse(&s, METHOD_OTHER, STR("HTTP/1.1"))); // refused elsewhere
 	CLEANUP(reply_cleanup) struct reply *r = request_check_refuse(&s, METHOD_GET, STR("HTTP/1.1"));
 	assert_int_equal(r->status, 400);
 }
 
-// As the library leaves a header behind: cut by NULs, each line with two.
+// A header as libmicrohttpd leaves it in its buffer: cut by NULs, two for each line end.
 static const char lines[] = "GET\0/x\0HTTP/1.1\0\0Host\0 \tx\0\0Y\0\0\0Z\0z\0\0\0\0";
 
 static struct str piece(size_t at, size_t len)
