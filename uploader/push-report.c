@@ -6,7 +6,7 @@
 #include "lib/format/jsondoc.h"
 
 // In the order of the enum.
-static const struct scan_event {
+static const struct outcome_row {
 	const char *key, *text;
 	bool is_good;
 } outcomes[PUSH_REPORT_COUNT] = {
@@ -23,12 +23,12 @@ static const struct scan_event {
 void push_report_release(struct push_report *p)
 {
 	for (size_t i = 0; i < p->count; i++)
-		dist_file_release(&p->file[i].parcel);
+		dist_file_release(&p->file[i].dist);
 	free(p->file);
 	*p = (struct push_report){0};
 }
 
-static size_t total_of(const struct push_report *p, enum push_report_outcome outcome)
+static size_t count_outcome(const struct push_report *p, enum push_report_outcome outcome)
 {
 	size_t total = 0;
 	for (size_t i = 0; i < p->count; i++)
@@ -36,7 +36,7 @@ static size_t total_of(const struct push_report *p, enum push_report_outcome out
 	return total;
 }
 
-static bool is_good(const struct push_report *p)
+static bool are_all_published(const struct push_report *p)
 {
 	for (size_t i = 0; i < p->count; i++)
 		if (!outcomes[p->file[i].outcome].is_good)
@@ -49,11 +49,11 @@ void push_report_text(const struct push_report *p, struct buf *out)
 	for (size_t i = 0; i < p->count; i++) {
 		const struct push_report_file *f = &p->file[i];
 		if (!outcomes[f->outcome].is_good && f->outcome != PUSH_REPORT_NOT_TRIED)
-			buf_printf(out, "%s: %s: %s\n", f->parcel.path, outcomes[f->outcome].text, f->why.msg);
+			buf_printf(out, "%s: %s: %s\n", f->dist.path, outcomes[f->outcome].text, f->why.msg);
 	}
 	bool is_first = true;
 	for (int k = 0; k < PUSH_REPORT_COUNT; k++) {
-		size_t total = total_of(p, (enum push_report_outcome)k);
+		size_t total = count_outcome(p, (enum push_report_outcome)k);
 		if (total)
 			buf_printf(out, "%s%zu %s", is_first ? "" : ", ", total, outcomes[k].text);
 		is_first = is_first && !total;
@@ -64,18 +64,18 @@ void push_report_text(const struct push_report *p, struct buf *out)
 static struct jsondoc *file_json(const struct push_report_file *f)
 {
 	struct jsondoc *doc = jsondoc_object();
-	jsondoc_put_str(doc, "path", f->parcel.path);
-	jsondoc_put_str(doc, "filename", f->parcel.filename);
+	jsondoc_put_str(doc, "path", f->dist.path);
+	jsondoc_put_str(doc, "filename", f->dist.filename);
 	jsondoc_put_str(doc, "result", outcomes[f->outcome].key);
 	if (f->why.kind != ERR_NONE)
 		jsondoc_put_str(doc, "reason", f->why.msg);
 	jsondoc_put_int(doc, "sent", f->sent);
 	jsondoc_put_bool(doc, "listed", f->is_listed);
-	if (f->parcel.project) {
-		jsondoc_put_str(doc, "project", f->parcel.project);
-		jsondoc_put_str(doc, "version", f->parcel.version);
-		jsondoc_put_str(doc, "sha256", f->parcel.sha256);
-		jsondoc_put_int(doc, "size", f->parcel.st.st_size);
+	if (f->dist.project) {
+		jsondoc_put_str(doc, "project", f->dist.project);
+		jsondoc_put_str(doc, "version", f->dist.version);
+		jsondoc_put_str(doc, "sha256", f->dist.sha256);
+		jsondoc_put_int(doc, "size", f->dist.st.st_size);
 	}
 	return doc;
 }
@@ -84,12 +84,12 @@ void push_report_json(const struct push_report *p, struct buf *out)
 {
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
 	struct jsondoc *files = jsondoc_array();
-	jsondoc_put_bool(doc, "ok", is_good(p));
+	jsondoc_put_bool(doc, "ok", are_all_published(p));
 	if (p->stop.kind != ERR_NONE)
 		jsondoc_put_str(doc, "reason", p->stop.msg);
 	jsondoc_put_real(doc, "seconds", p->seconds);
 	for (int k = 0; k < PUSH_REPORT_COUNT; k++)
-		jsondoc_put_int(doc, outcomes[k].key, (int64_t)total_of(p, (enum push_report_outcome)k));
+		jsondoc_put_int(doc, outcomes[k].key, (int64_t)count_outcome(p, (enum push_report_outcome)k));
 	for (size_t i = 0; i < p->count; i++)
 		jsondoc_add(files, file_json(&p->file[i]));
 	jsondoc_put(doc, "files", files);
@@ -102,8 +102,8 @@ int push_report_verdict(const struct push_report *p, struct err *e)
 		*e = p->stop;
 		return -1;
 	}
-	if (is_good(p))
+	if (are_all_published(p))
 		return 0;
-	size_t good = total_of(p, PUSH_REPORT_NEW) + total_of(p, PUSH_REPORT_THERE);
-	return err_set(e, ERR_CONFLICT, "%zu of %zu files are not there as they are here", p->count - good, p->count);
+	size_t good = count_outcome(p, PUSH_REPORT_NEW) + count_outcome(p, PUSH_REPORT_THERE);
+	return err_set(e, ERR_CONFLICT, "%zu of %zu files are not on the server with these bytes", p->count - good, p->count);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What became of the files that were to be pushed.
+// The report of a push: the outcome for each file. One thread at a time.
 #pragma once
 
 #include <stdbool.h>
@@ -10,35 +10,35 @@
 #include "uploader/dist-file.h"
 
 enum push_report_outcome {
-	PUSH_REPORT_NEW,       // the server took it
-	PUSH_REPORT_THERE,     // it had it, with the same bytes
+	PUSH_REPORT_NEW,       // the server published it
+	PUSH_REPORT_THERE,     // the server already has it, with the same bytes
 	PUSH_REPORT_KEPT,      // the server keeps an earlier build of the same contents
-	PUSH_REPORT_CONFLICT,  // it has other contents under this name
-	PUSH_REPORT_REFUSED,   // the server does not want it
-	PUSH_REPORT_BAD,       // not sound: never sent
-	PUSH_REPORT_FAILED,    // no answer, or only excuses, however often it was tried
-	PUSH_REPORT_NOT_TRIED, // something stopped all of them
+	PUSH_REPORT_CONFLICT,  // the server has other contents under this name
+	PUSH_REPORT_REFUSED,   // the server refuses it
+	PUSH_REPORT_BAD,       // invalid, so it was not sent
+	PUSH_REPORT_FAILED,    // no answer, or server errors, at each try
+	PUSH_REPORT_NOT_TRIED, // an error stopped the whole push
 	PUSH_REPORT_COUNT,
 };
 
 struct push_report_file {
-	struct dist_file parcel;
+	struct dist_file dist;
 	enum push_report_outcome outcome;
-	struct err why; // where it is not PUSH_REPORT_NEW or PUSH_REPORT_THERE
-	unsigned sent;  // how often
-	bool is_listed; // the page shows it, with these bytes
+	struct err why; // unless PUSH_REPORT_NEW or PUSH_REPORT_THERE
+	unsigned sent;  // number of tries
+	bool is_listed; // the page lists it, with these bytes
 };
 
 struct push_report {
 	struct push_report_file *file; // in the order of the command line
 	size_t count;
-	struct err stop; // what stopped all of them; ERR_NONE: nothing did
+	struct err stop; // the error that stopped the whole push; ERR_NONE: none
 	double seconds;
 };
 
 void push_report_release(struct push_report *p);
+// Appends the report for people, or as JSON.
 void push_report_text(const struct push_report *p, struct buf *out);
 void push_report_json(const struct push_report *p, struct buf *out);
-// 0 where every file is there with the bytes that it has here; else why not, of the first kind that
-// there is.
+// 0 where the server has every file with these bytes; otherwise -1: the error that stopped the push, or ERR_CONFLICT.
 int push_report_verdict(const struct push_report *p, struct err *e) MUST_CHECK;

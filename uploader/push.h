@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sends files to a platform: examines them, asks what is there, sends what is missing, several at a
-// time, asks again after each mishap, and in the end whether all of them are there.
+// Pushes files to a platform: reads and checks them, gets the pages of their projects, sends what is missing, several
+// files at a time, and checks the pages again: after each error, and in the end for all files.
 #pragma once
 
 #include <stdint.h>
@@ -10,20 +10,22 @@
 #include "uploader/upload-url.h"
 
 struct push_progress {
-	size_t files, all_files;   // done with
-	uint64_t bytes, all_bytes; // of what is to be sent
+	size_t files, all_files;   // done, of all
+	uint64_t bytes, all_bytes; // of the files to send
 };
 
 struct push_options {
 	const struct upload_url *target;
-	unsigned jobs;    // at once, 1 or more
-	unsigned retries; // after a first try
-	// How to reach the server; .progress is ours.
+	unsigned jobs;    // uploads at once, at least 1
+	unsigned retries; // after the first try
+	// How to reach the server. push_run sets progress and ctx.
 	struct fetch_options fetch;
-	// Called at most ten times a second, from one thread at a time. NULL: nobody is told.
+	// Called at most ten times a second and after each file, by one thread at a time, any of the workers. NULL:
+	// none.
 	void (*progress)(void *ctx, const struct push_progress *progress);
 	void *ctx;
 };
 
-// Never fails: what did is in *out, to be released. The paths are borrowed by it.
+// Does not fail: errors are in *out, which borrows the paths and is to be released. In the calling thread and
+// options->jobs more.
 void push_run(const struct push_options *options, char **paths, size_t count, struct push_report *out);

@@ -7,71 +7,70 @@
 #include "lib/base/str.h"
 #include "lib/format/jsondoc.h"
 
-struct remote_page {
+struct upload_client_page {
 	struct jsondoc *doc; // PEP 691
 };
 
 enum { REASON_MAX = 400 };
 
-// What a status means: the first row that holds it; UPLOAD_CLIENT_REFUSED where none does.
+// The meaning of an HTTP status: the first matching row; UPLOAD_CLIENT_REFUSED where none matches.
 static const struct status_row {
 	unsigned first, last;
-	enum upload_client_word word;
+	enum upload_client_result result;
 } statuses[] = {
-	{200, 299, UPLOAD_CLIENT_GOOD},
-	{300, 399, UPLOAD_CLIENT_STOP}, // it is elsewhere, for whoever wrote the URL
+	{200, 299, UPLOAD_CLIENT_OK},
+	{300, 399, UPLOAD_CLIENT_STOP}, // the URL is wrong: the operator has to correct it
 	{401, 401, UPLOAD_CLIENT_STOP},
 	{403, 403, UPLOAD_CLIENT_STOP},
-	{404, 405, UPLOAD_CLIENT_STOP}, // no such platform, or not where uploads go
-	{408, 408, UPLOAD_CLIENT_AGAIN},
+	{404, 405, UPLOAD_CLIENT_STOP}, // no such platform, or not an upload URL
+	{408, 408, UPLOAD_CLIENT_RETRY},
 	{409, 409, UPLOAD_CLIENT_CONFLICT},
-	{429, 429, UPLOAD_CLIENT_AGAIN},
-	{507, 507, UPLOAD_CLIENT_REFUSED}, // full: nothing that goes away in a minute
-	{500, 599, UPLOAD_CLIENT_AGAIN},
+	{429, 429, UPLOAD_CLIENT_RETRY},
+	{507, 507, UPLOAD_CLIENT_REFUSED}, // the disk is full: a retry in a minute does not help
+	{500, 599, UPLOAD_CLIENT_RETRY},
 };
 
-static enum upload_client_word word_of(unsigned status)
+static enum upload_client_result result_of_status(unsigned status)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(statuses); i++)
 		if (status >= statuses[i].first && status <= statuses[i].last)
-			return statuses[i].word;
+			return statuses[i].result;
 	return UPLOAD_CLIENT_REFUSED;
 }
 
-static bool is_type(const struct fetch_answer *a, struct str type)
+static bool has_type(const struct fetch_answer *a, struct str type)
 {
 	return str_starts(fetch_header(a, "content-type"), type);
 }
 
-// The string of this key of a JSON answer; empty where there is none. To be freed by the caller.
-static char *get_word(const struct fetch_answer *a, const char *key)
+// The string of this key in a JSON answer; empty where there is none. The caller frees it.
+static char *get_json_str(const struct fetch_answer *a, const char *key)
 {
-	struct err unsaid = ERR_INIT;
+	struct err ignored = ERR_INIT;
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = NULL;
-	if (is_type(a, STR("application/json")))
-		doc = jsondoc_read(buf_view(&a->body), &unsaid);
+	if (has_type(a, STR("application/json")))
+		doc = jsondoc_read(buf_view(&a->body), &ignored);
 	const char *word = doc ? jsondoc_get_str(doc, key) : NULL;
 	return xstrdup(word ? word : "");
 }
 
-// The first line of what the server says, as something to be shown on a terminal. A page for a
-// browser says nothing here.
-static void put_words(const struct fetch_answer *a, struct buf *out)
+// Appends the first line of the server's message, without control characters. An HTML page gives none.
+static void put_server_message(const struct fetch_answer *a, struct buf *out)
 {
-	CLEANUP(mem_free) char *message = get_word(a, "message");
-	struct str body = str_trim(is_type(a, STR("text/plain")) ? buf_view(&a->body) : str_from(message));
+	CLEANUP(mem_free) char *message = get_json_str(a, "message");
+	struct str body = str_trim(has_type(a, STR("text/plain")) ? buf_view(&a->body) : str_from(message));
 	struct str line = str_cut(&body, '\n');
 	for (size_t i = 0; str_is_utf8(line) && i < line.len && !out->failed; i++)
 		buf_putc(out, line.ptr[i] >= 0 && line.ptr[i] < ' ' ? '?' : line.ptr[i]);
 }
 
-static void put_reason(const struct fetch_answer *a, struct err *why)
+static void set_reason(const struct fetch_answer *a, struct err *why)
 {
 	CLEANUP(buf_release) struct buf text;
 	CLEANUP(mem_free) char *number = xasprintf("%u", a->status);
 	struct str where = fetch_header(a, "location");
 	buf_init(&text, REASON_MAX);
-	put_words(a, &text);
+	put_server_message(a, &text);
 	if (str_starts(buf_view(&text), str_from(number)))
 		err_set(why, ERR_DENIED, "%s", text.data);
 	else if (text.len)
@@ -82,27 +81,28 @@ static void put_reason(const struct fetch_answer *a, struct err *why)
 		err_set(why, ERR_DENIED, "answered with %u", a->status);
 }
 
-// err: what fetch said where there was no answer.
-static void judge(const struct fetch_answer *a, int result, const struct err *err, struct upload_client_answer *out)
+// err: the error of fetch where there was no answer (result < 0).
+static void set_answer(const struct fetch_answer *a, int result, const struct err *err,
+	struct upload_client_answer *out)
 {
 	*out = (struct upload_client_answer){.retry_after = a->retry_after};
 	if (result < 0) {
-		out->word = err->kind == ERR_NET ? UPLOAD_CLIENT_AGAIN : UPLOAD_CLIENT_STOP;
+		out->result = err->kind == ERR_NET ? UPLOAD_CLIENT_RETRY : UPLOAD_CLIENT_STOP;
 		out->why = *err;
 		return;
 	}
-	out->word = word_of(a->status);
-	if (out->word != UPLOAD_CLIENT_GOOD)
-		put_reason(a, &out->why);
+	out->result = result_of_status(a->status);
+	if (out->result != UPLOAD_CLIENT_OK)
+		set_reason(a, &out->why);
 }
 
-static void take_page(const struct fetch_answer *a, const char *url, struct remote_page **out,
+static void parse_page(const struct fetch_answer *a, const char *url, struct upload_client_page **out,
 	struct upload_client_answer *answer)
 {
 	struct jsondoc *doc = jsondoc_read(buf_view(&a->body), &answer->why);
 	if (!doc || !jsondoc_get(doc, "files")) {
 		jsondoc_cleanup(&doc);
-		answer->word = UPLOAD_CLIENT_STOP;
+		answer->result = UPLOAD_CLIENT_STOP;
 		err_set(&answer->why, ERR_INVALID, "%s: no simple page in JSON", url);
 		return;
 	}
@@ -110,8 +110,8 @@ static void take_page(const struct fetch_answer *a, const char *url, struct remo
 	(*out)->doc = doc;
 }
 
-void upload_client_ask(struct fetch *f, const struct upload_url *t, const char *project, struct remote_page **out,
-	struct upload_client_answer *answer)
+void upload_client_get_page(struct fetch *f, const struct upload_url *t, const char *project,
+	struct upload_client_page **out, struct upload_client_answer *answer)
 {
 	static const char *const headers[] = {
 		"Accept: application/vnd.pypi.simple.v1+json", "Cache-Control: no-cache", NULL};
@@ -120,16 +120,16 @@ void upload_client_ask(struct fetch *f, const struct upload_url *t, const char *
 	struct err e = ERR_INIT;
 	*out = NULL;
 	fetch_answer_init(&a, LIMIT_PAGE);
-	judge(&a, fetch_get(f, url, headers, &a, &e), &e, answer);
+	set_answer(&a, fetch_get(f, url, headers, &a, &e), &e, answer);
 	if (a.status == 404)
-		*answer = (struct upload_client_answer){.word = UPLOAD_CLIENT_GOOD};
-	else if (answer->word == UPLOAD_CLIENT_GOOD)
-		take_page(&a, url, out, answer);
-	else if (answer->word != UPLOAD_CLIENT_AGAIN)
-		answer->word = UPLOAD_CLIENT_STOP;
+		*answer = (struct upload_client_answer){.result = UPLOAD_CLIENT_OK};
+	else if (answer->result == UPLOAD_CLIENT_OK)
+		parse_page(&a, url, out, answer);
+	else if (answer->result != UPLOAD_CLIENT_RETRY)
+		answer->result = UPLOAD_CLIENT_STOP;
 }
 
-void upload_client_page_free(struct remote_page *page)
+void upload_client_page_free(struct upload_client_page *page)
 {
 	if (!page)
 		return;
@@ -137,7 +137,7 @@ void upload_client_page_free(struct remote_page *page)
 	free(page);
 }
 
-void upload_client_page_cleanup(struct remote_page **page)
+void upload_client_page_cleanup(struct upload_client_page **page)
 {
 	upload_client_page_free(*page);
 }
@@ -149,7 +149,7 @@ static const char *sha256_of(const struct jsondoc *file)
 	return hash ? hash : "";
 }
 
-enum upload_client_state upload_client_state(const struct remote_page *page, const struct dist_file *p)
+enum upload_client_found upload_client_find(const struct upload_client_page *page, const struct dist_file *p)
 {
 	const struct jsondoc *files = page ? jsondoc_get(page->doc, "files") : NULL;
 	for (size_t i = 0; files && i < jsondoc_count(files); i++) {
@@ -163,17 +163,17 @@ enum upload_client_state upload_client_state(const struct remote_page *page, con
 	return UPLOAD_CLIENT_ABSENT;
 }
 
-// Our own server says which bytes are under the name now.
-static void check_kept(const struct fetch_answer *a, const struct dist_file *p, struct upload_client_answer *answer)
+// A wheelcache server says which bytes it keeps under the name.
+static void check_is_kept(const struct fetch_answer *a, const struct dist_file *p, struct upload_client_answer *answer)
 {
-	CLEANUP(mem_free) char *sha256 = get_word(a, "sha256");
+	CLEANUP(mem_free) char *sha256 = get_json_str(a, "sha256");
 	if (*sha256 && !str_eq_nocase(str_from(sha256), str_from(p->sha256)))
-		upload_client_say_kept(answer);
+		upload_client_set_kept(answer);
 }
 
-void upload_client_say_kept(struct upload_client_answer *answer)
+void upload_client_set_kept(struct upload_client_answer *answer)
 {
-	answer->word = UPLOAD_CLIENT_KEPT;
+	answer->result = UPLOAD_CLIENT_KEPT;
 	err_set(&answer->why, ERR_CONFLICT, "the server keeps an earlier build with the same contents and other bytes");
 }
 
@@ -194,7 +194,7 @@ void upload_client_send(struct fetch *f, const struct upload_url *t, const struc
 		.size = (uint64_t)p->st.st_size,
 	};
 	fetch_answer_init(&a, LIMIT_ANSWER);
-	judge(&a, fetch_post(f, t->upload, headers, &form, &a, &e), &e, answer);
-	if (answer->word == UPLOAD_CLIENT_GOOD)
-		check_kept(&a, p, answer);
+	set_answer(&a, fetch_post(f, t->upload, headers, &form, &a, &e), &e, answer);
+	if (answer->result == UPLOAD_CLIENT_OK)
+		check_is_kept(&a, p, answer);
 }

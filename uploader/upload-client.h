@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a server says: of a project's files, and to an upload. Threads: as struct fetch.
+// The client of an index server: gets a project's page, and uploads a file. One thread at a time per struct fetch.
 #pragma once
 
 #include <stdint.h>
@@ -9,37 +9,38 @@
 #include "uploader/dist-file.h"
 #include "uploader/upload-url.h"
 
-enum upload_client_word {
-	UPLOAD_CLIENT_GOOD,
-	UPLOAD_CLIENT_KEPT,     // it has another build of the same contents, which stays
-	UPLOAD_CLIENT_CONFLICT, // it has other bytes under this name
-	UPLOAD_CLIENT_REFUSED,  // it does not take this file
-	UPLOAD_CLIENT_AGAIN,    // it could not be asked, or is in trouble: later perhaps
-	UPLOAD_CLIENT_STOP,     // the same for every file: who we are, or where we ask
+enum upload_client_result {
+	UPLOAD_CLIENT_OK,
+	UPLOAD_CLIENT_KEPT,     // the server keeps another build of the same contents
+	UPLOAD_CLIENT_CONFLICT, // the server has other bytes under this name
+	UPLOAD_CLIENT_REFUSED,  // the server refuses this file
+	UPLOAD_CLIENT_RETRY,    // no answer, or a temporary error: try again later
+	UPLOAD_CLIENT_STOP,     // an error that every file would have: the token or the URL
 };
 
 struct upload_client_answer {
-	enum upload_client_word word;
-	uint64_t retry_after; // seconds that the server wants between; 0: it did not say
-	struct err why;       // unless it is good
+	enum upload_client_result result;
+	uint64_t retry_after; // seconds, from the header; 0: none
+	struct err why;       // unless UPLOAD_CLIENT_OK
 };
 
-// The files of a project by name, with their hashes. NULL is an empty one.
-struct remote_page;
+// The files of a project with their hashes. NULL is an empty page.
+struct upload_client_page;
 
-// Asks for the page; *out is NULL where the project is unknown there. Never UPLOAD_CLIENT_CONFLICT or
-// UPLOAD_CLIENT_REFUSED.
-void upload_client_ask(struct fetch *f, const struct upload_url *t, const char *project, struct remote_page **out,
-	struct upload_client_answer *answer);
-void upload_client_page_free(struct remote_page *page);     // NULL is fine
-void upload_client_page_cleanup(struct remote_page **page); // for CLEANUP
+// Gets the page of a project (normalised); *out is NULL where the server does not know it, and on an error. The caller
+// frees *out. The result is UPLOAD_CLIENT_OK, UPLOAD_CLIENT_RETRY or UPLOAD_CLIENT_STOP.
+void upload_client_get_page(struct fetch *f, const struct upload_url *t, const char *project,
+	struct upload_client_page **out, struct upload_client_answer *answer);
+void upload_client_page_free(struct upload_client_page *page);     // NULL is fine
+void upload_client_page_cleanup(struct upload_client_page **page); // for CLEANUP
 
-// It keeps an earlier build.
-void upload_client_say_kept(struct upload_client_answer *answer);
+// Sets UPLOAD_CLIENT_KEPT and its reason.
+void upload_client_set_kept(struct upload_client_answer *answer);
 
-enum upload_client_state { UPLOAD_CLIENT_ABSENT, UPLOAD_CLIENT_SAME, UPLOAD_CLIENT_OTHER };
-enum upload_client_state upload_client_state(const struct remote_page *page, const struct dist_file *p);
+enum upload_client_found { UPLOAD_CLIENT_ABSENT, UPLOAD_CLIENT_SAME, UPLOAD_CLIENT_OTHER };
+// Whether the page has the file, with the same bytes or with others.
+enum upload_client_found upload_client_find(const struct upload_client_page *page, const struct dist_file *p);
 
-// Sends the file, which is open as fd.
+// Uploads the file, which is open as fd; the caller closes it.
 void upload_client_send(struct fetch *f, const struct upload_url *t, const struct dist_file *p, int fd,
 	struct upload_client_answer *answer);

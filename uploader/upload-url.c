@@ -7,7 +7,7 @@
 #include "lib/domain/machine/platform.h"
 #include "lib/net/fetch.h"
 
-// The part between "//" and the path.
+// The authority of a URL, between "//" and the path.
 static struct str host_of(struct str url)
 {
 	str_cut(&url, '/');
@@ -15,7 +15,7 @@ static struct str host_of(struct str url)
 	return str_cut(&url, '/');
 }
 
-static struct str cut_last(struct str *path)
+static struct str cut_last_segment(struct str *path)
 {
 	long at = str_rfind(*path, '/');
 	struct str last = str_slice(*path, (size_t)(at + 1), path->len);
@@ -23,40 +23,40 @@ static struct str cut_last(struct str *path)
 	return last;
 }
 
-int upload_url_init(struct upload_url *t, const char *url, struct err *e)
+int upload_url_init(struct upload_url *u, const char *url, struct err *e)
 {
 	CLEANUP(fetch_url_release) struct fetch_url read = {0};
 	struct str rest = str_from(url);
-	*t = (struct upload_url){0};
+	*u = (struct upload_url){0};
 	if (!str_starts(rest, STR("http://")) && !str_starts(rest, STR("https://")))
 		return err_set(e, ERR_USAGE,
 			"the URL begins with neither http:// nor https://"); // it may hold a password
 	if (str_find(host_of(rest), '@') >= 0)
 		return err_set(e, ERR_USAGE,
-			"the URL names a user, which everybody on this machine can read: use "
+			"the URL contains a user name, which every user of this machine can read: use "
 			"WHEELCACHE_TOKEN or a netrc file");
 	if (fetch_url_parse(url, &read, e) < 0)
 		return err_prefix(e, "%s: ", url);
 	if (str_ends(rest, STR("/")))
 		rest = str_slice(rest, 0, rest.len - 1);
-	struct str platform = cut_last(&rest), upload = cut_last(&rest);
+	struct str platform = cut_last_segment(&rest), upload = cut_last_segment(&rest);
 	if (!str_eq(upload, STR("upload")) || !platform_name_is_valid(platform) || !host_of(rest).len)
 		return err_set(e, ERR_USAGE, "%s: not .../upload/<platform>/", url);
-	t->platform = xstrndup(platform.ptr, platform.len);
-	t->upload = xasprintf(STR_FMT "/upload/%s/", STR_ARG(rest), t->platform);
-	t->simple = xasprintf(STR_FMT "/%s/simple/", STR_ARG(rest), t->platform);
+	u->platform = xstrndup(platform.ptr, platform.len);
+	u->upload = xasprintf(STR_FMT "/upload/%s/", STR_ARG(rest), u->platform);
+	u->simple = xasprintf(STR_FMT "/%s/simple/", STR_ARG(rest), u->platform);
 	return 0;
 }
 
-void upload_url_release(struct upload_url *t)
+void upload_url_release(struct upload_url *u)
 {
-	free(t->upload);
-	free(t->simple);
-	free(t->platform);
-	*t = (struct upload_url){0};
+	free(u->upload);
+	free(u->simple);
+	free(u->platform);
+	*u = (struct upload_url){0};
 }
 
-char *upload_url_page(const struct upload_url *t, const char *project)
+char *upload_url_page(const struct upload_url *u, const char *project)
 {
-	return xasprintf("%s%s/", t->simple, project);
+	return xasprintf("%s%s/", u->simple, project);
 }

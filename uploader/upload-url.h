@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where files are pushed to: one platform of one server, by its upload URL. Pure.
+// The upload URL: one platform of one server. Pure; one thread at a time.
 #pragma once
 
 #include "lib/base/err.h"
@@ -10,9 +10,9 @@ struct upload_url {
 	char *platform; // <platform>
 };
 
-// url is http(s)://HOST/…/upload/<platform>/; its last slash may be missing. ERR_USAGE where it is
-// none, or holds a password: what is on a command line, everybody sees. To be released.
-int upload_url_init(struct upload_url *t, const char *url, struct err *e) MUST_CHECK;
-void upload_url_release(struct upload_url *t);
-// The page of a project (normalised). To be freed by the caller.
-char *upload_url_page(const struct upload_url *t, const char *project);
+// url is http(s)://HOST/…/upload/<platform>/; the last slash may be missing. ERR_USAGE where it is another URL, or has
+// a user name or password: every user of the machine sees command lines. To be released if it returns 0.
+int upload_url_init(struct upload_url *u, const char *url, struct err *e) MUST_CHECK;
+void upload_url_release(struct upload_url *u);
+// The URL of the page of a project (normalised). The caller frees it.
+char *upload_url_page(const struct upload_url *u, const char *project);

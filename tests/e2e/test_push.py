@@ -439,7 +439,7 @@ def test_summary_in_words(server, wheelcache, tmp_path):
     server.files[made[1].name] = made[1].path.read_bytes()
     done = wheelcache("push", *[w.path for w in made], "--to", server.url, env=environment(tmp_path))
     assert done.returncode == 1
-    assert done.stdout.startswith(f"{made[0].path}: conflict: other bytes are there under this name\n"
+    assert done.stdout.startswith(f"{made[0].path}: conflict: the server has other bytes under this name\n"
                                   "2 published, 1 already there, 1 conflict in ")
     quiet = wheelcache("push", made[2].path, "--to", server.url, "--quiet", env=environment(tmp_path))
     assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, "", "")
