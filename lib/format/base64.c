@@ -3,7 +3,7 @@
 
 static const char url_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-static int value_of(char c, enum base64_form form)
+static int digit_value(char c, enum base64_form form)
 {
 	if (c >= 'A' && c <= 'Z')
 		return c - 'A';
@@ -35,7 +35,7 @@ bool base64_decode(struct str text, enum base64_form form, uint8_t *out)
 	if ((form == BASE64_PLAIN && text.len % 4 != 0) || digits.len % 4 == 1)
 		return false;
 	for (size_t i = 0; i < digits.len; i++) {
-		int value = value_of(digits.ptr[i], form);
+		int value = digit_value(digits.ptr[i], form);
 		if (value < 0)
 			return false;
 		bits = bits << 6 | (uint32_t)value;

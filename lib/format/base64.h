@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Base64 (RFC 4648). Strict: no other bytes, no stray bits at the end. Pure; thread-safe.
+// Base64 (RFC 4648), decoded strictly: no other bytes, no stray bits at the end. Any thread.
 #pragma once
 
 #include <stdbool.h>
@@ -13,9 +13,9 @@ enum base64_form {
 	BASE64_URL,   // section 5: "-" and "_", without padding
 };
 
-// How many bytes the text stands for, if it is one.
+// The number of bytes that base64_decode writes for this text.
 size_t base64_size(struct str text);
-// Writes base64_size(text) bytes to out.
+// Writes base64_size(text) bytes to out. False if the text is malformed; out may then have been written.
 bool base64_decode(struct str text, enum base64_form form, uint8_t *out) MUST_CHECK;
-// Adds the text in BASE64_URL.
+// Adds the bytes to out in the form BASE64_URL.
 void base64_encode_url(const uint8_t *bytes, size_t len, struct buf *out);

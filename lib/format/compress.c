@@ -8,7 +8,7 @@
 #include <zstd.h>
 
 enum {
-	GZIP_WINDOW = 15 + 16, // zlib's way to say: 32 KiB window, gzip header
+	GZIP_WINDOW = 15 + 16, // zlib's code for a 32 KiB window and a gzip header
 	BLOCK = 64 << 10,
 };
 
@@ -31,7 +31,7 @@ int compress_gzip(struct str bytes, int level, struct buf *out, struct err *e)
 	char *room = buf_reserve(out, bound);
 	if (!room)
 		return err_set(e, ERR_LIMIT, "gzip: the result is too large");
-	out->len += libdeflate_gzip_compress(gzip, bytes.ptr, bytes.len, room, bound); // the bound is always enough
+	out->len += libdeflate_gzip_compress(gzip, bytes.ptr, bytes.len, room, bound); // never fails with this bound
 	out->data[out->len] = '\0';
 	return 0;
 }
@@ -82,10 +82,10 @@ int decompress_zstd(struct str packed, struct buf *out, struct err *e)
 {
 	unsigned long long size = ZSTD_getFrameContentSize(packed.ptr, packed.len);
 	if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN)
-		return err_set(e, ERR_INVALID, "zstd: not a frame with a size");
+		return err_set(e, ERR_INVALID, "zstd: not a frame that states its size");
 	char *room = size > out->cap ? NULL : buf_reserve(out, (size_t)size);
 	if (!room)
-		return err_set(e, ERR_LIMIT, "zstd: %llu bytes are too many", size);
+		return err_set(e, ERR_LIMIT, "zstd: the content has %llu bytes, which is too much", size);
 	size_t n = ZSTD_decompress(room, (size_t)size, packed.ptr, packed.len);
 	if (ZSTD_isError(n))
 		return err_set(e, ERR_INVALID, "zstd: %s", ZSTD_getErrorName(n));
@@ -99,18 +99,18 @@ static void gunzip_done(struct libdeflate_decompressor **gzip)
 	libdeflate_free_decompressor(*gzip);
 }
 
-// What the last member says of its length, in its last four bytes: where there is only one, of all.
-static size_t likely_length(struct str packed)
+// The length in the last four bytes of the last member: that of the whole content if there is one member.
+static size_t stated_length(struct str packed)
 {
 	const unsigned char *end = (const unsigned char *)packed.ptr + packed.len;
 	return packed.len < 4 ? 0
 			      : (size_t)end[-4] | (size_t)end[-3] << 8 | (size_t)end[-2] << 16 | (size_t)end[-1] << 24;
 }
 
-// One member off the front.
+// Decompresses the first member and cuts it off *packed.
 static int gunzip_member(struct libdeflate_decompressor *gzip, struct str *packed, struct buf *out, struct err *e)
 {
-	size_t left = out->cap - out->len, guess = likely_length(*packed);
+	size_t left = out->cap - out->len, guess = stated_length(*packed);
 	size_t size = guess < left ? guess : left;
 	for (;;) {
 		size_t taken = 0, given = 0;
@@ -124,9 +124,9 @@ static int gunzip_member(struct libdeflate_decompressor *gzip, struct str *packe
 			return 0;
 		}
 		if (result != LIBDEFLATE_INSUFFICIENT_SPACE)
-			return err_set(e, ERR_INVALID, "gzip: it is damaged, or its end is missing");
+			return err_set(e, ERR_INVALID, "gzip: damaged or truncated");
 		if (size == left)
-			return err_set(e, ERR_LIMIT, "gzip: it holds more than %zu bytes", out->cap);
+			return err_set(e, ERR_LIMIT, "gzip: the content has more than %zu bytes", out->cap);
 		size = left - size > size + BLOCK ? 2 * size + BLOCK : left;
 	}
 }
@@ -143,8 +143,8 @@ int decompress_gzip_whole(struct str packed, struct buf *out, struct err *e)
 	return 0;
 }
 
-// Fills the input again; 0 at the end of the file.
-static int refill(z_stream *z, const struct byte_source *s, uint64_t *offset, unsigned char *block, struct err *e)
+// Reads the next block of the file; at its end, an empty one.
+static int refill_input(z_stream *z, const struct byte_source *s, uint64_t *offset, unsigned char *block, struct err *e)
 {
 	uint64_t left = s->size - *offset;
 	size_t n = left < BLOCK ? (size_t)left : BLOCK;
@@ -156,13 +156,13 @@ static int refill(z_stream *z, const struct byte_source *s, uint64_t *offset, un
 	return 0;
 }
 
-// One member of the file, from where z stands.
-static int unpack_member(z_stream *z, const struct byte_source *s, uint64_t *offset, unsigned char *block,
+// Decompresses the member at the position of z.
+static int inflate_member(z_stream *z, const struct byte_source *s, uint64_t *offset, unsigned char *block,
 	decompress_sink *sink, void *ctx, struct err *e)
 {
 	unsigned char out[BLOCK];
 	for (;;) {
-		if (z->avail_in == 0 && refill(z, s, offset, block, e) < 0)
+		if (z->avail_in == 0 && refill_input(z, s, offset, block, e) < 0)
 			return -1;
 		z->next_out = out;
 		z->avail_out = sizeof(out);
@@ -186,7 +186,7 @@ int decompress_gzip(const struct byte_source *packed, decompress_sink *sink, voi
 	if (inflateInit2(&z, GZIP_WINDOW) != Z_OK)
 		return err_set(e, ERR_LIMIT, "gzip: out of memory");
 	do {
-		int go = unpack_member(&z, packed, &offset, block, sink, ctx, e);
+		int go = inflate_member(&z, packed, &offset, block, sink, ctx, e);
 		if (go)
 			return go < 0 ? -1 : 0;
 		inflateReset(&z);

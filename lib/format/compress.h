@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packing: gzip (RFC 1952) by libdeflate, and what comes in pieces by zlib; zstd (RFC 8878) by libzstd. Same input, same
-// output.
+// Compression: gzip (RFC 1952) with libdeflate, gzip in pieces with zlib, zstd (RFC 8878) with libzstd.
+// The same input and level always give the same output. Any thread; a struct compress is for one thread at a time.
+// Errors: ERR_INVALID for damaged input, ERR_LIMIT if the result exceeds out's limit or memory runs out.
 #pragma once
 
 #include "lib/base/buf.h"
 #include "lib/base/err.h"
 #include "lib/os/byte-source.h"
 
-// Add the packed bytes to out. Levels as the libraries count them (gzip 1-12, zstd 1-19).
+// Add the compressed bytes to out. The levels are the libraries' (gzip 1-12, zstd 1-19).
 int compress_gzip(struct str bytes, int level, struct buf *out, struct err *e) MUST_CHECK;
 int compress_zstd(struct str bytes, int level, struct buf *out, struct err *e) MUST_CHECK;
 
-// What a thread keeps from one small frame to the next: making it takes longer than packing one.
+// A zstd context that a thread keeps for many small frames: creating one takes longer than compressing such a frame.
 struct compress;
 
-struct compress *compress_new(void);
+struct compress *compress_new(void);    // if memory runs out, compress_zstd_by reports it
 void compress_free(struct compress *p); // NULL is fine
 int compress_zstd_by(struct compress *p, struct str bytes, int level, struct buf *out, struct err *e) MUST_CHECK;
 
-// Adds what one zstd frame holds to out; ERR_LIMIT where it passes out's ceiling.
+// Adds the content of one zstd frame, which must state its size, to out.
 int decompress_zstd(struct str packed, struct buf *out, struct err *e) MUST_CHECK;
 
-// Adds what a gzip file in memory holds (several members are one) to out: ERR_LIMIT where it passes out's ceiling,
-// ERR_INVALID where it is damaged, or its end is missing.
+// Adds the content of a gzip file in memory to out. Several members are one content.
 int decompress_gzip_whole(struct str packed, struct buf *out, struct err *e) MUST_CHECK;
 
-// Called with each piece of what comes out. Returns 0 to go on, 1 to end early, -1 with *e set.
+// Called with each piece of the content, which is borrowed. Returns 0 to continue, 1 to end early, -1 with *e set.
 typedef int decompress_sink(void *ctx, struct str piece, struct err *e);
-// Unpacks a gzip file (several members are one stream) piece by piece, its CRC checked at the end.
+// Decompresses a gzip file in pieces, and checks the CRC at the end of each member. Several members are one content.
+// Returns 0 also if sink ended it early. Errors of reading (lib/os/byte-source.h) and of sink are passed on.
 int decompress_gzip(const struct byte_source *packed, decompress_sink *sink, void *ctx, struct err *e) MUST_CHECK;

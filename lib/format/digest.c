@@ -13,44 +13,44 @@ struct digest {
 	const EVP_MD *kind;
 };
 
-// Fetched once: an implicit fetch for each file costs more than hashing a small wheel.
+// Looked up once: an implicit look-up for each file takes longer than hashing a small wheel.
 static const EVP_MD *sha256, *md5;
 
-static void fetch(void)
+static void fetch_kinds(void)
 {
 	sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
 	md5 = EVP_MD_fetch(NULL, "MD5", NULL);
 }
 
-static void check(int ok)
+static void abort_unless(int ok)
 {
 	if (ok != 1)
 		abort(); // libcrypto without SHA-256, or out of memory
 }
 
-static struct digest *new_of(const EVP_MD *const *kind)
+static struct digest *new_digest(const EVP_MD *const *kind)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	pthread_once(&once, fetch);
+	pthread_once(&once, fetch_kinds);
 	if (!*kind)
 		return NULL;
 	struct digest *d = xmalloc(sizeof(*d));
 	d->kind = *kind;
 	d->ctx = EVP_MD_CTX_new();
-	check(d->ctx != NULL);
+	abort_unless(d->ctx != NULL);
 	return d;
 }
 
 struct digest *digest_new(void)
 {
-	struct digest *d = new_of(&sha256);
-	check(d != NULL);
+	struct digest *d = new_digest(&sha256);
+	abort_unless(d != NULL);
 	return d;
 }
 
 struct digest *digest_new_md5(void)
 {
-	return new_of(&md5);
+	return new_digest(&md5);
 }
 
 void digest_free(struct digest *d)
@@ -69,17 +69,17 @@ void digest_cleanup(struct digest **d)
 
 void digest_begin(struct digest *d)
 {
-	check(EVP_DigestInit_ex2(d->ctx, d->kind, NULL));
+	abort_unless(EVP_DigestInit_ex2(d->ctx, d->kind, NULL));
 }
 
 void digest_add(struct digest *d, const void *bytes, size_t len)
 {
-	check(EVP_DigestUpdate(d->ctx, bytes, len));
+	abort_unless(EVP_DigestUpdate(d->ctx, bytes, len));
 }
 
 void digest_end(struct digest *d, uint8_t *out)
 {
-	check(EVP_DigestFinal_ex(d->ctx, out, NULL));
+	abort_unless(EVP_DigestFinal_ex(d->ctx, out, NULL));
 }
 
 void digest_sha256(struct str bytes, uint8_t out[SHA256_SIZE])
@@ -104,7 +104,7 @@ void hex_encode(const uint8_t *bytes, size_t len, char *out)
 	}
 }
 
-// One more than it is worth; 0: no digit.
+// The value of each digit plus 1; 0: no digit.
 static const uint8_t hex_value[UINT8_MAX + 1] = {
 	['0'] = 1,
 	['1'] = 2,

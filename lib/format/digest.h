@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SHA-256 (FIPS 180-4) and MD5 (RFC 1321), by libcrypto; and hexadecimal.
+// SHA-256 (FIPS 180-4) and MD5 (RFC 1321) with libcrypto; hexadecimal text.
+// Memory that runs out ends the process. Any thread; a struct digest is for one thread at a time.
 #pragma once
 
 #include <stdbool.h>
@@ -10,23 +11,23 @@
 
 enum { SHA256_SIZE = 32, SHA256_HEX = 64, MD5_SIZE = 16 };
 
-// A running digest. One thread at a time; may be used again after digest_end.
+// The state of a digest. After digest_end, digest_begin starts another one.
 struct digest;
 
 struct digest *digest_new(void); // of SHA-256
-// Of MD5, which old clients send beside better ones. NULL where the library has none (FIPS mode).
+// Of MD5, which old clients send besides better digests. NULL if libcrypto has no MD5 (FIPS mode).
 struct digest *digest_new_md5(void);
 void digest_free(struct digest *d);     // NULL is fine
 void digest_cleanup(struct digest **d); // for CLEANUP
 void digest_begin(struct digest *d);
 void digest_add(struct digest *d, const void *bytes, size_t len);
-void digest_end(struct digest *d, uint8_t *out); // SHA256_SIZE or MD5_SIZE bytes
+void digest_end(struct digest *d, uint8_t *out); // writes SHA256_SIZE or MD5_SIZE bytes
 void digest_sha256(struct str bytes, uint8_t out[SHA256_SIZE]);
 
-// Whether they are the same, in a time that tells nothing of where they differ.
+// Compares in constant time.
 bool digest_equal(const uint8_t a[SHA256_SIZE], const uint8_t b[SHA256_SIZE]);
 
-// out gets 2 * len lower-case digits, without a NUL.
+// Writes 2 * len lower-case digits to out, without NUL.
 void hex_encode(const uint8_t *bytes, size_t len, char *out);
-// hex must hold exactly 2 * len digits.
+// Writes len bytes. False unless hex has exactly 2 * len digits, in lower or upper case.
 bool hex_decode(struct str hex, uint8_t *out, size_t len) __attribute__((warn_unused_result));

@@ -13,16 +13,16 @@ static void put_hex(struct buf *out, const char *digits, char c)
 	buf_putc(out, digits[(unsigned char)c & 15]);
 }
 
-// A copy in room without the bad bytes.
-static struct str repaired(struct str s, struct buf *room)
+// Makes a copy in room with U+FFFD for each byte that is not ASCII.
+static struct str replace_non_ascii(struct str s, struct buf *room)
 {
 	for (size_t i = 0; i < s.len; i++)
 		buf_str(room, s.ptr[i] & 0x80 ? REPLACEMENT : str_slice(s, i, i + 1));
 	return buf_view(room);
 }
 
-// What is in the sets is copied, a run in one piece.
-static void escape(struct buf *out, struct str s, unsigned sets, put_fn *put)
+// Copies runs of bytes that are in the sets, and calls put for each other byte.
+static void escape_bytes(struct buf *out, struct str s, unsigned sets, put_fn *put)
 {
 	for (;;) {
 		size_t n = charclass_run(s, sets);
@@ -36,13 +36,13 @@ static void escape(struct buf *out, struct str s, unsigned sets, put_fn *put)
 
 static void escape_text(struct buf *out, struct str s, unsigned sets, put_fn *put)
 {
-	if (charclass_run(s, sets | CHARCLASS_ASCII) == s.len) { // as nearly all is
+	if (charclass_run(s, sets | CHARCLASS_ASCII) == s.len) { // nearly always
 		buf_str(out, s);
 		return;
 	}
 	CLEANUP(buf_release) struct buf room;
 	buf_init(&room, s.len * REPLACEMENT.len);
-	escape(out, str_is_utf8(s) ? s : repaired(s, &room), sets, put);
+	escape_bytes(out, str_is_utf8(s) ? s : replace_non_ascii(s, &room), sets, put);
 }
 
 static void put_json(struct buf *out, char c)
@@ -95,10 +95,10 @@ static void put_url(struct buf *out, char c)
 
 void escape_url(struct buf *out, struct str s)
 {
-	escape(out, s, CHARCLASS_UNRESERVED, put_url);
+	escape_bytes(out, s, CHARCLASS_UNRESERVED, put_url);
 }
 
 void escape_reference(struct buf *out, struct str s)
 {
-	escape(out, s, CHARCLASS_URL, put_url);
+	escape_bytes(out, s, CHARCLASS_URL, put_url);
 }

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text inside of other text: what a string becomes in JSON, HTML and URLs. Each adds to out; what goes in
-// may be any bytes, what comes out is always well-formed. Pure; thread-safe.
+// Escaping for JSON, HTML and URLs. Each function adds to out. The input may be any bytes; the output is well-formed.
+// Any thread.
 #pragma once
 
 #include "lib/base/buf.h"
 
-// A JSON string with its quotes (RFC 8259 section 7). In bytes that are not UTF-8, all but ASCII becomes U+FFFD.
+// Adds a JSON string with its quotes (RFC 8259, section 7). If s is not UTF-8, all bytes that are not ASCII become
+// U+FFFD.
 void escape_json(struct buf *out, struct str s);
-// Text of an element, or of an attribute in double quotes. Control characters, which HTML forbids, become
-// U+FFFD too.
+// Adds the text of an element, or of an attribute in double quotes. The same holds for bytes that are not UTF-8.
+// Control characters, which HTML forbids, become U+FFFD too.
 void escape_html(struct buf *out, struct str s);
-// One segment of a URL's path: all but RFC 3986's unreserved characters as %XX.
+// Adds one segment of a URL's path: all characters except the unreserved ones of RFC 3986 become %XX.
 void escape_url(struct buf *out, struct str s);
-// What is a part of a URL already: what no URL may hold (blanks, controls, bytes beyond ASCII) as %XX.
+// Adds a part of a URL: bytes that no URL may hold (blanks, control characters, non-ASCII) become %XX.
 void escape_reference(struct buf *out, struct str s);

@@ -9,7 +9,7 @@
 
 #include "lib/base/limits.h"
 
-struct reading {
+struct html_reader {
 	const struct html_handler *handler;
 	void *ctx;
 	htmlParserCtxt *parser;
@@ -17,47 +17,47 @@ struct reading {
 	bool too_deep;
 };
 
-static const char *ours(const xmlChar *s)
+static const char *as_text(const xmlChar *s)
 {
 	return (const char *)s;
 }
 
-static void on_begin(void *ctx, const xmlChar *name, const xmlChar **attributes)
+static void on_element_begin(void *ctx, const xmlChar *name, const xmlChar **attributes)
 {
 	static const char *const none[] = {NULL};
-	struct reading *r = ctx;
+	struct html_reader *r = ctx;
 	if (++r->depth > LIMIT_HTML_DEPTH) {
 		r->too_deep = true;
 		xmlStopParser(r->parser);
 	} else {
-		r->handler->begin(r->ctx, ours(name), attributes ? (const char *const *)attributes : none);
+		r->handler->begin(r->ctx, as_text(name), attributes ? (const char *const *)attributes : none);
 	}
 }
 
-static void on_end(void *ctx, const xmlChar *name)
+static void on_element_end(void *ctx, const xmlChar *name)
 {
-	struct reading *r = ctx;
+	struct html_reader *r = ctx;
 	r->depth -= r->depth > 0;
-	r->handler->end(r->ctx, ours(name));
+	r->handler->end(r->ctx, as_text(name));
 }
 
 static void on_text(void *ctx, const xmlChar *text, int len)
 {
-	struct reading *r = ctx;
-	r->handler->text(r->ctx, (struct str){ours(text), (size_t)len});
+	struct html_reader *r = ctx;
+	r->handler->text(r->ctx, (struct str){as_text(text), (size_t)len});
 }
 
 static void on_comment(void *ctx, const xmlChar *text)
 {
-	struct reading *r = ctx;
-	r->handler->comment(r->ctx, str_from(ours(text)));
+	struct html_reader *r = ctx;
+	r->handler->comment(r->ctx, str_from(as_text(text)));
 }
 
-static void parse(struct reading *r, struct str bytes)
+static void parse_html(struct html_reader *r, struct str bytes)
 {
 	const htmlSAXHandler events = {
-		.startElement = on_begin,
-		.endElement = on_end,
+		.startElement = on_element_begin,
+		.endElement = on_element_end,
 		.characters = on_text,
 		.ignorableWhitespace = on_text,
 		.comment = on_comment,
@@ -76,13 +76,13 @@ static void parse(struct reading *r, struct str bytes)
 int html_read(struct str bytes, const struct html_handler *handler, void *ctx, struct err *e)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	struct reading r = {.handler = handler, .ctx = ctx};
+	struct html_reader r = {.handler = handler, .ctx = ctx};
 	if (!bytes.len || bytes.len > INT_MAX || str_find(bytes, '\0') >= 0 || !str_is_utf8(bytes))
-		return err_set(e, ERR_INVALID, "no HTML in UTF-8");
+		return err_set(e, ERR_INVALID, "not HTML in UTF-8");
 	pthread_once(&once, xmlInitParser);
-	parse(&r, bytes);
+	parse_html(&r, bytes);
 	if (r.too_deep)
-		return err_set(e, ERR_LIMIT, "HTML of elements in each other, deeper than %d", LIMIT_HTML_DEPTH);
+		return err_set(e, ERR_LIMIT, "HTML elements are nested deeper than %d", LIMIT_HTML_DEPTH);
 	return 0;
 }
 

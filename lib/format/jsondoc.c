@@ -5,31 +5,31 @@
 #include <stdlib.h>
 
 struct jsondoc {
-	json_t value; // never made: a jsondoc is a json_t under our name
+	json_t value; // never allocated as such: a jsondoc is jansson's json_t under our name
 };
 
-static struct jsondoc *own(json_t *value)
+static struct jsondoc *check_allocated(json_t *value)
 {
 	if (!value)
 		abort(); // out of memory
 	return (struct jsondoc *)value;
 }
 
-static json_t *string(const char *text)
+static json_t *new_string(const char *text)
 {
 	if (!text)
 		return json_null();
 	json_t *value = json_string(text);
 	if (value)
 		return value;
-	CLEANUP(mem_free) char *mended = xstrdup(text);
-	for (char *at = mended; *at; at++)
+	CLEANUP(mem_free) char *repaired = xstrdup(text);
+	for (char *at = repaired; *at; at++)
 		if (*at & 0x80)
 			*at = '?';
-	return json_string(mended);
+	return json_string(repaired);
 }
 
-static void put(struct jsondoc *object, const char *key, json_t *value)
+static void put_value(struct jsondoc *object, const char *key, json_t *value)
 {
 	if (json_object_set_new(&object->value, key, value) < 0)
 		abort();
@@ -37,15 +37,15 @@ static void put(struct jsondoc *object, const char *key, json_t *value)
 
 struct jsondoc *jsondoc_object(void)
 {
-	return own(json_object());
+	return check_allocated(json_object());
 }
 
 struct jsondoc *jsondoc_array(void)
 {
-	return own(json_array());
+	return check_allocated(json_array());
 }
 
-static json_t *load(struct str text, size_t flags, json_error_t *why, struct err *e)
+static json_t *load_json(struct str text, size_t flags, json_error_t *why, struct err *e)
 {
 	json_t *value = json_loadb(text.ptr ? text.ptr : "", text.len, flags, why);
 	if (!value)
@@ -56,13 +56,13 @@ static json_t *load(struct str text, size_t flags, json_error_t *why, struct err
 struct jsondoc *jsondoc_read(struct str text, struct err *e)
 {
 	json_error_t why;
-	return (struct jsondoc *)load(text, 0, &why, e);
+	return (struct jsondoc *)load_json(text, 0, &why, e);
 }
 
 struct jsondoc *jsondoc_next(struct str *rest, struct err *e)
 {
 	json_error_t why;
-	json_t *value = load(*rest, JSON_DISABLE_EOF_CHECK | JSON_DECODE_ANY, &why, e);
+	json_t *value = load_json(*rest, JSON_DISABLE_EOF_CHECK | JSON_DECODE_ANY, &why, e);
 	if (value)
 		*rest = str_slice(*rest, (size_t)why.position, rest->len);
 	return (struct jsondoc *)value;
@@ -116,27 +116,27 @@ void jsondoc_cleanup(struct jsondoc **doc)
 
 void jsondoc_put_str(struct jsondoc *object, const char *key, const char *value)
 {
-	put(object, key, string(value));
+	put_value(object, key, new_string(value));
 }
 
 void jsondoc_put_int(struct jsondoc *object, const char *key, int64_t value)
 {
-	put(object, key, json_integer(value));
+	put_value(object, key, json_integer(value));
 }
 
 void jsondoc_put_real(struct jsondoc *object, const char *key, double value)
 {
-	put(object, key, json_real(value));
+	put_value(object, key, json_real(value));
 }
 
 void jsondoc_put_bool(struct jsondoc *object, const char *key, bool value)
 {
-	put(object, key, json_boolean(value));
+	put_value(object, key, json_boolean(value));
 }
 
 void jsondoc_put(struct jsondoc *object, const char *key, struct jsondoc *value)
 {
-	put(object, key, &value->value);
+	put_value(object, key, &value->value);
 }
 
 void jsondoc_add(struct jsondoc *array, struct jsondoc *value)
@@ -153,7 +153,7 @@ static int add_bytes(const char *bytes, size_t len, void *out)
 
 void jsondoc_add_str(struct jsondoc *array, const char *value)
 {
-	if (json_array_append_new(&array->value, string(value)) < 0)
+	if (json_array_append_new(&array->value, new_string(value)) < 0)
 		abort();
 }
 

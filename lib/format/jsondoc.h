@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON documents for machines (summaries, health, tombstones), by jansson. The pages of the simple API are written
-// by lib/view/page, straight into their bytes.
+// JSON documents as trees, with jansson: summaries, health, tombstones. lib/view/page writes the pages of the simple
+// API without a tree. Memory that runs out ends the process. Any thread may read a document; changing one is for one
+// thread at a time.
 #pragma once
 
 #include <stdbool.h>
@@ -9,35 +10,35 @@
 #include "lib/base/buf.h"
 #include "lib/base/err.h"
 
-// An object or an array. What is put into another belongs to that one from then on.
+// An object or an array. A document that is put into another one belongs to that one.
 struct jsondoc;
 
+// Empty documents. The caller owns them, and frees them with jsondoc_cleanup or puts them into another document.
 struct jsondoc *jsondoc_object(void);
 struct jsondoc *jsondoc_array(void);
-// Reads a whole document, an object or an array; NULL with ERR_INVALID where it is none.
+// Reads a whole document, an object or an array, which the caller owns. ERR_INVALID if it is malformed.
 struct jsondoc *jsondoc_read(struct str text, struct err *e) MUST_CHECK;
-// Reads one value of any kind off the front of *rest, with the blanks before it; what is not an object or an array is
-// only to be put somewhere.
+// Reads one value of any kind and the blanks before it, and cuts them off *rest. The caller owns the value. If it is
+// neither object nor array, it may only be put into another document. ERR_INVALID if it is malformed.
 struct jsondoc *jsondoc_next(struct str *rest, struct err *e) MUST_CHECK;
-// The string of this key; borrowed. NULL where it has none, or it is no string.
+// The string of this key, borrowed. NULL if there is none.
 const char *jsondoc_get_str(const struct jsondoc *object, const char *key);
-// The object or array of this key; borrowed. NULL where it has none, or it is neither.
+// The object or array of this key, borrowed. NULL if there is none.
 const struct jsondoc *jsondoc_get(const struct jsondoc *object, const char *key);
-// Whether this key has the value true.
 bool jsondoc_is_true(const struct jsondoc *object, const char *key);
-// False, and *out as it was, where the key has no integer.
+// False, with *out unchanged, if the key has no integer.
 bool jsondoc_get_int(const struct jsondoc *object, const char *key, int64_t *out);
-size_t jsondoc_count(const struct jsondoc *array);                       // 0 where it is none
+size_t jsondoc_count(const struct jsondoc *array);                       // 0 if it is no array
 const struct jsondoc *jsondoc_at(const struct jsondoc *array, size_t i); // borrowed, of any kind; i < count
-const char *jsondoc_at_str(const struct jsondoc *array, size_t i);       // NULL where it is no string
-void jsondoc_cleanup(struct jsondoc **doc);                              // frees it; for CLEANUP
-// A string that is not UTF-8 (a file name may be anything) stays readable: bad bytes become "?". NULL becomes null.
+const char *jsondoc_at_str(const struct jsondoc *array, size_t i);       // borrowed; NULL if it is no string
+void jsondoc_cleanup(struct jsondoc **doc);                              // frees *doc; for CLEANUP
+// Sets a string. If it is not UTF-8, as a file name may be, all bytes that are not ASCII become "?". NULL becomes null.
 void jsondoc_put_str(struct jsondoc *object, const char *key, const char *value);
 void jsondoc_put_int(struct jsondoc *object, const char *key, int64_t value);
 void jsondoc_put_real(struct jsondoc *object, const char *key, double value);
 void jsondoc_put_bool(struct jsondoc *object, const char *key, bool value);
-void jsondoc_put(struct jsondoc *object, const char *key, struct jsondoc *value); // takes value over
-void jsondoc_add(struct jsondoc *array, struct jsondoc *value);                   // takes value over
+void jsondoc_put(struct jsondoc *object, const char *key, struct jsondoc *value); // takes over value
+void jsondoc_add(struct jsondoc *array, struct jsondoc *value);                   // takes over value
 void jsondoc_add_str(struct jsondoc *array, const char *value);
-// Adds the document and a line end to out; indent 0 puts all on one line.
+// Adds the document and a line end to out. With indent 0 it is one line.
 void jsondoc_write(const struct jsondoc *doc, unsigned indent, struct buf *out);
