@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,57 +135,9 @@ static int reload_server(struct serve_command *s, const struct config *config, s
 	return server_reload(s->server, config, &site, e);
 }
 
-// Keys that take effect only after a restart.
-static const struct {
-	const char *key;
-	size_t at, size; // the field in struct config; size 0: a string, or NULL
-} restart_keys[] = {
-#define TEXT(field) offsetof(struct config, field), 0
-#define VALUE(field) offsetof(struct config, field), sizeof(((struct config *)0)->field)
-	{"[catalog] path", TEXT(catalog)},
-	{"[tokens] path", TEXT(tokens)},
-	{"[audit] path", TEXT(audit)},
-	{"[server] listen", TEXT(listen)},
-	{"[server] access-log", TEXT(access_log)},
-	{"[server] tls-cert", TEXT(tls_cert)},
-	{"[server] tls-key", TEXT(tls_key)},
-	{"[server] threads", VALUE(threads)},
-	{"[server] page-cache", VALUE(page_cache)},
-	{"[server] connections", VALUE(connections)},
-	{"[server] timeout", VALUE(timeout)},
-	{"[upstream] url", TEXT(upstream_urls)},
-	{"[upstream] indexes", TEXT(upstream_indexes)},
-	{"[upstream] ca-file", TEXT(upstream_ca_file)},
-	{"[upstream] timeout", VALUE(upstream_timeout)},
-	{"[upstream] connect-timeout", VALUE(upstream_connect_timeout)},
-	{"[upstream] retries", VALUE(upstream_retries)},
-	{"[upstream] concurrency", VALUE(upstream_concurrency)},
-	{"[upstream] max-page", VALUE(upstream_max_page)},
-	{"[upstream] allow-hosts", TEXT(upstream_allow_hosts)},
-	{"[upstream] allow-private", VALUE(upstream_allow_private)},
-	{"[upstream] trust-404", VALUE(upstream_trust_404)},
-	{"[upstream] files-path", TEXT(upstream_files_path)},
-	{"[upstream] root", TEXT(upstream_root)},
-#undef TEXT
-#undef VALUE
-};
-
-static const char *text_at(const void *field)
+static void warn_of_restart_key(void *ctx UNUSED, const char *section, const char *key)
 {
-	const char *const *text = field;
-	return *text ? *text : "";
-}
-
-static void warn_of_restart_keys(const struct config *before, const struct config *now)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(restart_keys); i++) {
-		const void *was = (const char *)before + restart_keys[i].at,
-			   *is = (const char *)now + restart_keys[i].at;
-		bool differs = restart_keys[i].size ? memcmp(was, is, restart_keys[i].size) != 0
-						    : strcmp(text_at(was), text_at(is)) != 0;
-		if (differs)
-			log_warn("%s has changed: this takes effect after a restart", restart_keys[i].key);
-	}
+	log_warn("[%s] %s has changed: this takes effect after a restart", section, key);
 }
 
 // Reads two copies: the server's and the scanner's.
@@ -198,7 +149,7 @@ static int reconfigure(struct serve_command *s, struct err *e)
 	if (cli_config_read(&s->settings, &ours, e) < 0 || cli_config_read(&s->settings, &theirs, e) < 0 ||
 		reload_server(s, &ours, e) < 0)
 		return -1;
-	warn_of_restart_keys(&s->config, &ours);
+	config_restart_keys(&s->config, &ours, warn_of_restart_key, NULL);
 	struct config old = s->config;
 	s->config = ours;
 	ours = old;

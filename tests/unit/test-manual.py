@@ -48,6 +48,28 @@ def manual_keys(text):
     return found
 
 
+def restart_keys(text):
+    """The keys of --print-config that take effect after a restart only."""
+    pairs = re.findall(r"^#?\[(\w+).*\]|^# .*(Takes effect after a restart)\.\n#?([a-z0-9-]+) =", text, re.M)
+    section, found = None, set()
+    for heading, note, key in pairs:
+        section = heading or section
+        found |= {(section, key)} if note else set()
+    return found
+
+
+def manual_restart_keys(text):
+    """The same of SIGHUP in wheelcache(1): after each section its keys."""
+    body = text.partition("\nThese keys take effect only after a restart")[2].partition("\nAll other keys")[0]
+    found, section = set(), None
+    for word in re.findall(r"[\[\w][\w\]-]*", " ".join(re.findall(r"^\.Ic (.*)", body, re.M))):
+        if word[0] == "[":
+            section = word.strip("[]")
+        else:
+            found.add((section, word))
+    return found
+
+
 def manual_options(text):
     """The options of each command in wheelcache(1) by its name ("prune plan"), each with its letter or ""."""
     parts = re.split(r"^\.S[sh] (.*)\n", text, flags=re.M)
@@ -94,6 +116,11 @@ class Configuration(unittest.TestCase):
         for key, value in self.keys.items():
             if value != "none":
                 self.assertEqual(example[key], value, key)
+
+    def test_manual_has_every_key_that_needs_a_restart(self):
+        needed = restart_keys(output("wheelcache", "--print-config"))
+        self.assertGreater(len(needed), 10)
+        self.assertEqual(manual_restart_keys((TOP / "docs/wheelcache.1").read_text(encoding="utf-8")), needed)
 
     def test_example_is_read(self):
         output("tests/unit/read-config", TOP / "etc/wheelcache.conf")

@@ -8,14 +8,21 @@
 
 #include "lib/state/config/config-type.h"
 
+// When a running server follows a key that has changed in the file.
+enum config_effect {
+	CONFIG_RELOAD,  // at SIGHUP
+	CONFIG_RESTART, // after a restart; not for keys of a platform or view
+};
+
 struct config_option {
 	const char *section; // "platform" and "view" stand for "[platform NAME]" and "[view NAME]"
 	const char *key;
 	const struct config_type *setting;
 	size_t offset; // in struct config, config_platform or config_view; of names: the view
-		// itself
+		       // itself
 	uint64_t least;
 	const char *fallback; // NULL: none
+	enum config_effect effect;
 	const char *help;
 };
 

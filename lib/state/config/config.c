@@ -308,6 +308,24 @@ void config_hidden_platforms(const struct config *c, struct strset *out)
 	strset_sort(out);
 }
 
+static bool field_differs(const struct config_type *type, const void *a, const void *b)
+{
+	if (!type->is_owned)
+		return type->most ? *(const uint64_t *)a != *(const uint64_t *)b : *(const bool *)a != *(const bool *)b;
+	const char *left = *(const char *const *)a, *right = *(const char *const *)b;
+	return strcmp(left ? left : "", right ? right : "") != 0;
+}
+
+void config_restart_keys(const struct config *before, const struct config *now, config_key_fn *fn, void *ctx)
+{
+	for (size_t i = 0; i < config_options; i++) {
+		const struct config_option *row = &config_table[i];
+		if (row->effect == CONFIG_RESTART && field_differs(row->setting, (const char *)before + row->offset,
+							     (const char *)now + row->offset))
+			fn(ctx, row->section, row->key);
+	}
+}
+
 void config_print(FILE *out)
 {
 	const char *section = "";
@@ -318,7 +336,8 @@ void config_print(FILE *out)
 			fprintf(out, "%s%s[%s%s]\n", i ? "\n" : "", is_named ? "#" : "", row->section,
 				is_named ? " NAME" : "");
 		section = row->section;
-		fprintf(out, "# %s\n%s%s = %s\n", row->help, is_named || !row->fallback ? "#" : "", row->key,
-			row->fallback ? row->fallback : "");
+		fprintf(out, "# %s%s\n%s%s = %s\n", row->help,
+			row->effect == CONFIG_RESTART ? " Takes effect after a restart." : "",
+			is_named || !row->fallback ? "#" : "", row->key, row->fallback ? row->fallback : "");
 	}
 }

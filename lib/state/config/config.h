@@ -111,5 +111,8 @@ int config_profile(const struct config_platform *p, struct profile *out, struct 
 // The private platforms that upstream is not to hear of, sorted: none whose projects the operator asks for by a view of his own
 // that says upstream = merge. To be released.
 void config_hidden_platforms(const struct config *c, struct strset *out);
+// Calls fn for each key that takes effect only after a restart and whose value differs. Strings are borrowed for the call.
+typedef void config_key_fn(void *ctx, const char *section, const char *key);
+void config_restart_keys(const struct config *before, const struct config *now, config_key_fn *fn, void *ctx);
 // Every key with its default and help, in the form of the file: --print-config.
 void config_print(FILE *out);

@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "lib/state/config/config-option.h"
+
 static char path[] = "test-config.XXXXXX";
 
 static int make_file(void **state UNUSED)
@@ -318,6 +320,52 @@ static void printed_form_is_the_defaults(void **state UNUSED)
 	assert_non_null(strstr(text, "\n#[view NAME]\n"));
 }
 
+static int reported;
+
+// A value that the key takes and that is not its default.
+static void change_key(struct config *c, const struct config_option *row)
+{
+	static const char *const values[] = {"/other", "127.0.0.1:1", "13", "yes", "refuse", "together", "all",
+		"redirect", "https://other.example/", "other.example", "fitting", "debug", "superseded", "no",
+		"other-*", "/a /b"};
+	struct err e = ERR_INIT;
+	for (size_t i = 0; i < ARRAY_SIZE(values); i++)
+		if ((!row->fallback || strcmp(values[i], row->fallback) != 0) &&
+			config_set(c, row->section, row->key, values[i], &e) == 0)
+			return;
+	fail_msg("[%s] %s takes none of the values", row->section, row->key);
+}
+
+static void note_key(void *ctx, const char *section, const char *key)
+{
+	const struct config_option *row = ctx;
+	assert_string_equal(section, row->section);
+	assert_string_equal(key, row->key);
+	reported++;
+}
+
+static void restart_keys_are_those_of_the_table(void **state UNUSED)
+{
+	for (size_t i = 0; i < config_options; i++) {
+		struct config_option row = config_table[i];
+		CLEANUP(config_release) struct config before, now;
+		config_init(&before);
+		config_init(&now);
+		reported = 0;
+		if (strcmp(row.section, "platform") == 0 || strcmp(row.section, "view") == 0) {
+			assert_int_equal(row.effect, CONFIG_RELOAD);
+			continue;
+		}
+		config_restart_keys(&before, &now, note_key, &row);
+		assert_int_equal(reported, 0);
+		change_key(&now, &row);
+		config_restart_keys(&before, &now, note_key, &row);
+		assert_int_equal(reported, row.effect == CONFIG_RESTART);
+		config_restart_keys(&now, &now, note_key, &row);
+		assert_int_equal(reported, row.effect == CONFIG_RESTART);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -331,6 +379,7 @@ int main(void)
 		cmocka_unit_test(missing_file_is_named),
 		cmocka_unit_test(option_overrides_file),
 		cmocka_unit_test(printed_form_is_the_defaults),
+		cmocka_unit_test(restart_keys_are_those_of_the_table),
 	};
 	return cmocka_run_group_tests(tests, make_file, remove_file);
 }
