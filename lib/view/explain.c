@@ -100,7 +100,7 @@ static bool matches_request(const struct explanation *x, const char *filename, b
 	CLEANUP(filename_release) struct filename name = {0};
 	if (filename_parse(str_from(filename), &name, &ignored) < 0)
 		return otherwise;
-	return strcmp(name.project, x->project) == 0 && finder_wants(x->finder, &name);
+	return strcmp(name.project, x->project) == 0 && finder_matches_version(x->finder, &name);
 }
 
 // --- the last plan ---

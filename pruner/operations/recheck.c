@@ -67,12 +67,12 @@ static enum recheck_result recheck_environments(const struct platform *p, const 
 {
 	struct err why = ERR_INIT;
 	struct coverage_answer a;
-	if (coverage_ask(coverage, &p->profile, ours, INT64_MAX, &a, &why) < 0)
+	if (coverage_compute(coverage, &p->profile, ours, INT64_MAX, &a, &why) < 0)
 		return set_unknown(why.msg, words);
 	CLEANUP(coverage_answer_release) struct coverage_answer answer = a;
 	if (answer.kind == COVERAGE_NOWHERE)
 		return set_unknown("no Python of the platform's profile installs it any more", words);
-	if (coverage_is_whole(&answer))
+	if (coverage_is_complete(&answer))
 		return RECHECK_HOLDS;
 	return named == RECHECK_HOLDS ? report_gap(&answer, words) : named;
 }

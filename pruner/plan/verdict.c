@@ -153,7 +153,7 @@ static bool check_profile(struct decision *q)
 static int ask_coverage(struct decision *q, int64_t until, struct coverage_answer *out, struct err *e)
 {
 	const struct coverage_file ours = {q->file->filename, q->is_wheel ? &q->name : NULL, q->file->requires_python};
-	return coverage_ask(q->upstream->coverage, &q->platform->profile, &ours, until, out, e);
+	return coverage_compute(q->upstream->coverage, &q->platform->profile, &ours, until, out, e);
 }
 
 static bool check_unusable(struct decision *q)
@@ -279,7 +279,7 @@ static bool check_upstream_age(struct decision *q)
 	if (q->policy->upstream_min_age <= 0 || ask_coverage(q, INT64_MAX, &all, &unsaid) < 0)
 		return false;
 	bool wants_sdist = q->policy->takes.pure && is_pure_wheel(q) && !q->out->evidence.sdist;
-	bool would_do = coverage_is_whole(&all) || (wants_sdist && all.sdist);
+	bool would_do = coverage_is_complete(&all) || (wants_sdist && all.sdist);
 	coverage_answer_release(&all);
 	return would_do && decide_keep(q, VERDICT_UPSTREAM_TOO_YOUNG,
 				   "upstream's replacement is too recent, or has no upload time");

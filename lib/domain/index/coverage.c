@@ -7,50 +7,50 @@
 #include "lib/domain/index/simplepage.h"
 #include "lib/domain/text/specifier.h"
 
-// A file of upstream's whose name says what it is.
-struct offer {
+// A file of upstream whose name could be parsed.
+struct parsed_offer {
 	const struct simplepage_file *file;
 	struct filename name;
 };
 
-// What a Requires-Python says to one Python: projects have few of them, and many files.
+// The micro versions of one Python that a Requires-Python admits. A project has many files and few different values.
 struct memo {
 	char *text;
 	unsigned major, minor;
-	bool is_set; // else it is no set of specifiers
+	bool is_set; // false: not a valid specifier set
 	uint64_t micros;
 };
 
 enum { MEMOS = 256 };
 
 struct coverage {
-	const struct simplepage_file **file; // all, by their names
+	const struct simplepage_file **file; // all files, sorted by name
 	size_t files;
-	struct offer *offer; // by version
+	struct parsed_offer *offer; // sorted by version
 	size_t offers;
 	struct memo memo[MEMOS];
 	size_t memos;
 };
 
-static int by_filename(const void *a, const void *b)
+static int compare_pointed_filenames(const void *a, const void *b)
 {
 	const struct simplepage_file *const *left = a, *const *right = b;
 	return strcmp((*left)->filename, (*right)->filename);
 }
 
-static int by_version(const void *a, const void *b)
+static int compare_offer_versions(const void *a, const void *b)
 {
-	const struct offer *left = a, *right = b;
+	const struct parsed_offer *left = a, *right = b;
 	return version_cmp(&left->name.version, &right->name.version);
 }
 
-static void add_file(struct coverage *c, const struct simplepage_file *file, const char *project)
+static void coverage_add(struct coverage *c, const struct simplepage_file *file, const char *project)
 {
-	struct err unsaid = ERR_INIT;
-	struct offer *o = &c->offer[c->offers];
-	*o = (struct offer){.file = file};
+	struct err ignored = ERR_INIT;
+	struct parsed_offer *o = &c->offer[c->offers];
+	*o = (struct parsed_offer){.file = file};
 	c->file[c->files++] = file;
-	if (filename_parse(str_from(file->filename), &o->name, &unsaid) < 0)
+	if (filename_parse(str_from(file->filename), &o->name, &ignored) < 0)
 		return;
 	if (o->name.kind != FILENAME_OTHER && strcmp(o->name.project, project) == 0)
 		c->offers++;
@@ -67,13 +67,13 @@ struct coverage *coverage_new(const struct simplepage *page, const char *project
 	c->file = xreallocarray(NULL, files, sizeof(const struct simplepage_file *));
 	c->offer = xreallocarray(NULL, files, sizeof(*c->offer));
 	for (size_t i = 0; i < files; i++)
-		add_file(c, &page->file[i], project);
-	qsort(c->file, c->files, sizeof(const struct simplepage_file *), by_filename);
-	qsort(c->offer, c->offers, sizeof(*c->offer), by_version);
+		coverage_add(c, &page->file[i], project);
+	qsort(c->file, c->files, sizeof(const struct simplepage_file *), compare_pointed_filenames);
+	qsort(c->offer, c->offers, sizeof(*c->offer), compare_offer_versions);
 	return c;
 }
 
-static void forget(struct coverage *c)
+static void memo_clear(struct coverage *c)
 {
 	while (c->memos)
 		free(c->memo[--c->memos].text);
@@ -85,7 +85,7 @@ void coverage_free(struct coverage *c)
 		return;
 	for (size_t i = 0; i < c->offers; i++)
 		filename_release(&c->offer[i].name);
-	forget(c);
+	memo_clear(c);
 	free(c->offer);
 	free(c->file);
 	free(c);
@@ -97,48 +97,48 @@ void coverage_cleanup(struct coverage **c)
 	*c = NULL;
 }
 
-static const struct memo *ask_memo(struct coverage *c, const char *text, const struct python *python)
+static const struct memo *memo_get(struct coverage *c, const char *text, const struct python *python)
 {
 	for (size_t i = 0; i < c->memos; i++)
 		if (c->memo[i].major == python->major && c->memo[i].minor == python->minor &&
 			strcmp(c->memo[i].text, text) == 0)
 			return &c->memo[i];
 	if (c->memos == MEMOS)
-		forget(c);
+		memo_clear(c);
 	struct memo *m = &c->memo[c->memos++];
 	*m = (struct memo){.text = xstrdup(text), .major = python->major, .minor = python->minor};
 	m->is_set = specifier_micros(str_from(text), m->major, m->minor, &m->micros);
 	return m;
 }
 
-// Of what is no set: otherwise.
-static uint64_t find_micros(struct coverage *c, const char *requires_python, const struct python *python,
+// The result for an invalid specifier set is otherwise.
+static uint64_t admitted_micros(struct coverage *c, const char *requires_python, const struct python *python,
 	uint64_t otherwise)
 {
 	if (!requires_python)
 		return UINT64_MAX;
-	const struct memo *m = ask_memo(c, requires_python, python);
+	const struct memo *m = memo_get(c, requires_python, python);
 	return m->is_set ? m->micros : otherwise;
 }
 
-static uint64_t micros_of_ours(struct coverage *c, const char *requires_python, const struct python *python)
+static uint64_t our_micros(struct coverage *c, const char *requires_python, const struct python *python)
 {
-	return find_micros(c, requires_python, python, UINT64_MAX);
+	return admitted_micros(c, requires_python, python, UINT64_MAX);
 }
 
-static uint64_t micros_of_theirs(struct coverage *c, const struct simplepage_file *file, const struct python *python)
+static uint64_t upstream_micros(struct coverage *c, const struct simplepage_file *file, const struct python *python)
 {
-	return file->is_cut ? 0 : find_micros(c, file->requires_python, python, 0);
+	return file->is_cut ? 0 : admitted_micros(c, file->requires_python, python, 0);
 }
 
-// Where ours installs; nothing of upstream's is there yet.
-static int find_places(struct coverage *c, const struct profile *profile, const struct coverage_file *ours,
+// Collects the places where ours installs. Nothing of upstream covers them yet.
+static int find_our_places(struct coverage *c, const struct profile *profile, const struct coverage_file *ours,
 	struct coverage_answer *out, struct err *e)
 {
 	out->place = xcalloc(profile->environment_count + 1, sizeof(*out->place));
 	for (size_t i = 0; i < profile->environment_count; i++) {
 		const struct environment *env = &profile->environment[i];
-		uint64_t micros = micros_of_ours(c, ours->requires_python, &env->python);
+		uint64_t micros = our_micros(c, ours->requires_python, &env->python);
 		long rank = 0;
 		if (ours->name && environment_best(env, ours->name, &rank, e) < 0)
 			return -1;
@@ -148,15 +148,17 @@ static int find_places(struct coverage *c, const struct profile *profile, const 
 	return 0;
 }
 
-static const struct simplepage_file *find_file(const struct coverage *c, const char *filename)
+static const struct simplepage_file *find_upstream_file(const struct coverage *c, const char *filename)
 {
 	const struct simplepage_file wanted = {.filename = filename}, *key = &wanted;
 	const struct simplepage_file **found =
-		c->files ? bsearch(&key, c->file, c->files, sizeof(const struct simplepage_file *), by_filename) : NULL;
+		c->files ? bsearch(&key, c->file, c->files, sizeof(const struct simplepage_file *),
+				   compare_pointed_filenames)
+			 : NULL;
 	return found ? *found : NULL;
 }
 
-static bool counts(const struct simplepage_file *file, int64_t until)
+static bool is_eligible(const struct simplepage_file *file, int64_t until)
 {
 	return !file->yanked && (until == INT64_MAX || (file->uploaded > 0 && file->uploaded <= until));
 }
@@ -169,17 +171,18 @@ static bool is_covered(const struct coverage_answer *a)
 	return true;
 }
 
-// The file of our name goes wherever ours goes, but for Pythons that it refuses.
-static void put_same(struct coverage *c, struct coverage_answer *a)
+// Covers the places with upstream's file of our name. It installs wherever ours does, except on Pythons that its
+// Requires-Python excludes.
+static void cover_by_same(struct coverage *c, struct coverage_answer *a)
 {
 	for (size_t i = 0; i < a->places; i++) {
 		struct coverage_place *p = &a->place[i];
-		p->missing = p->micros & ~micros_of_theirs(c, a->same, &p->environment->python);
+		p->missing = p->micros & ~upstream_micros(c, a->same, &p->environment->python);
 		p->file = a->same;
 	}
 }
 
-static void put_nothing(struct coverage_answer *a)
+static void clear_cover(struct coverage_answer *a)
 {
 	for (size_t i = 0; i < a->places; i++) {
 		a->place[i].missing = a->place[i].micros;
@@ -187,7 +190,7 @@ static void put_nothing(struct coverage_answer *a)
 	}
 }
 
-// The offers of a version: the first, and behind the last.
+// The index of the first offer of a version; *end is the index after the last.
 static size_t find_version(const struct coverage *c, const struct version *version, size_t *end)
 {
 	size_t low = 0, high = c->offers;
@@ -203,24 +206,25 @@ static size_t find_version(const struct coverage *c, const struct version *versi
 	return low;
 }
 
-// What of a place an offer does; 0: it does not install there.
-static uint64_t serve(struct coverage *c, const struct coverage_place *p, const struct offer *o, long *rank)
+// The micro versions of a place that an offer covers; 0: it does not install there.
+static uint64_t served_micros(struct coverage *c, const struct coverage_place *p, const struct parsed_offer *o,
+	long *rank)
 {
-	struct err unsaid = ERR_INIT;
-	if (environment_best(p->environment, &o->name, rank, &unsaid) < 0 || *rank < 0)
+	struct err ignored = ERR_INIT;
+	if (environment_best(p->environment, &o->name, rank, &ignored) < 0 || *rank < 0)
 		return 0;
-	return p->micros & micros_of_theirs(c, o->file, &p->environment->python);
+	return p->micros & upstream_micros(c, o->file, &p->environment->python);
 }
 
-// What does best in a place of those that were looked at.
+// The best offer so far for a place.
 struct best {
-	const struct offer *offer; // NULL: none yet
+	const struct parsed_offer *offer; // NULL: none yet
 	uint64_t served;
 	long rank;
 };
 
-// Doing more comes before being preferred.
-static bool is_better(const struct best *a, const struct best *b)
+// Covering more versions comes first, then the preference of pip.
+static bool is_better_cover(const struct best *a, const struct best *b)
 {
 	if (!b->offer || a->served != b->served)
 		return !(b->served & ~a->served);
@@ -229,27 +233,28 @@ static bool is_better(const struct best *a, const struct best *b)
 	return filename_compare_builds(&a->offer->name, &b->offer->name) > 0;
 }
 
-// All wheels of the version together; each place shows the one that pip prefers of those that do most there.
-static void put_others(struct coverage *c, struct coverage_place *p, const struct version *version, int64_t until)
+// Covers a place with all wheels of the version together. p->file becomes the one that pip prefers of those that cover
+// the most.
+static void cover_by_wheels(struct coverage *c, struct coverage_place *p, const struct version *version, int64_t until)
 {
 	size_t end;
 	struct best best = {0};
 	for (size_t i = find_version(c, version, &end); i < end; i++) {
 		struct best here = {.offer = &c->offer[i]};
-		if (here.offer->name.kind != FILENAME_WHEEL || !counts(here.offer->file, until))
+		if (here.offer->name.kind != FILENAME_WHEEL || !is_eligible(here.offer->file, until))
 			continue;
-		here.served = serve(c, p, here.offer, &here.rank);
+		here.served = served_micros(c, p, here.offer, &here.rank);
 		p->missing &= ~here.served;
-		if (here.served && is_better(&here, &best))
+		if (here.served && is_better_cover(&here, &best))
 			best = here;
 	}
 	p->file = best.offer ? best.offer->file : NULL;
 }
 
-static bool goes_everywhere(struct coverage *c, const struct coverage_answer *a, const struct simplepage_file *file)
+static bool installs_everywhere(struct coverage *c, const struct coverage_answer *a, const struct simplepage_file *file)
 {
 	for (size_t i = 0; i < a->places; i++)
-		if (a->place[i].micros & ~micros_of_theirs(c, file, &a->place[i].environment->python))
+		if (a->place[i].micros & ~upstream_micros(c, file, &a->place[i].environment->python))
 			return false;
 	return true;
 }
@@ -259,54 +264,54 @@ static const struct simplepage_file *find_sdist(struct coverage *c, const struct
 {
 	size_t end;
 	for (size_t i = find_version(c, version, &end); i < end; i++) {
-		const struct offer *o = &c->offer[i];
-		if (o->name.kind == FILENAME_SDIST && counts(o->file, until) && goes_everywhere(c, a, o->file))
+		const struct parsed_offer *o = &c->offer[i];
+		if (o->name.kind == FILENAME_SDIST && is_eligible(o->file, until) && installs_everywhere(c, a, o->file))
 			return o->file;
 	}
 	return NULL;
 }
 
-// Says what the file of our name makes of it; NONE where others are to be asked.
-static enum coverage_kind judge_same(struct coverage *c, struct coverage_answer *a, int64_t until)
+// The answer of upstream's file of our name. NONE: the other files decide.
+static enum coverage_kind classify_same(struct coverage *c, struct coverage_answer *a, int64_t until)
 {
 	if (!a->same)
 		return COVERAGE_NONE;
 	if (a->same->yanked)
 		return COVERAGE_YANKED;
-	put_same(c, a);
+	cover_by_same(c, a);
 	if (!is_covered(a))
 		return COVERAGE_NARROW;
-	if (counts(a->same, until))
+	if (is_eligible(a->same, until))
 		return COVERAGE_SAME;
-	put_nothing(a);
+	clear_cover(a);
 	return COVERAGE_NONE;
 }
 
-static void judge(struct coverage *c, const struct coverage_file *ours, int64_t until, struct coverage_answer *a)
+static void classify(struct coverage *c, const struct coverage_file *ours, int64_t until, struct coverage_answer *a)
 {
-	a->same = find_file(c, ours->filename);
-	a->kind = judge_same(c, a, until);
+	a->same = find_upstream_file(c, ours->filename);
+	a->kind = classify_same(c, a, until);
 	if (!ours->name)
 		return;
 	a->sdist = find_sdist(c, a, &ours->name->version, until);
 	if (a->kind != COVERAGE_NONE)
 		return;
 	for (size_t i = 0; i < a->places; i++)
-		put_others(c, &a->place[i], &ours->name->version, until);
+		cover_by_wheels(c, &a->place[i], &ours->name->version, until);
 	a->kind = is_covered(a) ? COVERAGE_OTHERS : COVERAGE_NONE;
 }
 
-int coverage_ask(struct coverage *c, const struct profile *profile, const struct coverage_file *ours, int64_t until,
+int coverage_compute(struct coverage *c, const struct profile *profile, const struct coverage_file *ours, int64_t until,
 	struct coverage_answer *out, struct err *e)
 {
 	*out = (struct coverage_answer){.kind = COVERAGE_NOWHERE};
-	if (find_places(c, profile, ours, out, e) < 0) {
+	if (find_our_places(c, profile, ours, out, e) < 0) {
 		coverage_answer_release(out);
 		return -1;
 	}
 	bool is_anywhere = ours->name ? out->places > 0 : profile->environment_count > 0;
 	if (is_anywhere)
-		judge(c, ours, until, out);
+		classify(c, ours, until, out);
 	return 0;
 }
 
@@ -316,7 +321,7 @@ void coverage_answer_release(struct coverage_answer *a)
 	*a = (struct coverage_answer){0};
 }
 
-bool coverage_is_whole(const struct coverage_answer *a)
+bool coverage_is_complete(const struct coverage_answer *a)
 {
 	return a->kind == COVERAGE_SAME || a->kind == COVERAGE_OTHERS;
 }

@@ -6,15 +6,15 @@
 
 #include "lib/domain/text/specifier.h"
 
-struct offer {
+struct added_file {
 	struct finder_file file;
 	struct filename name;
-	size_t place; // in which it was added
+	size_t place; // position in the order of finder_add()
 };
 
 struct finder {
 	char *specifiers; // "==1.0"; NULL: any version
-	struct offer *offer;
+	struct added_file *offer;
 	size_t count, room;
 	bool is_sorted;
 };
@@ -46,18 +46,19 @@ void finder_cleanup(struct finder **f)
 	*f = NULL;
 }
 
-bool finder_wants(const struct finder *f, const struct filename *name)
+bool finder_matches_version(const struct finder *f, const struct filename *name)
 {
 	return !f->specifiers || specifier_set_admits(str_from(f->specifiers), &name->version);
 }
 
 void finder_add(struct finder *f, const char *project, const struct finder_file *file)
 {
-	struct err unsaid = ERR_INIT;
-	struct offer o = {.file = *file, .place = f->count};
-	if (filename_parse(str_from(file->filename), &o.name, &unsaid) < 0)
+	struct err ignored = ERR_INIT;
+	struct added_file o = {.file = *file, .place = f->count};
+	if (filename_parse(str_from(file->filename), &o.name, &ignored) < 0)
 		return;
-	if (o.name.kind == FILENAME_OTHER || strcmp(o.name.project, project) != 0 || !finder_wants(f, &o.name)) {
+	if (o.name.kind == FILENAME_OTHER || strcmp(o.name.project, project) != 0 ||
+		!finder_matches_version(f, &o.name)) {
 		filename_release(&o.name);
 		return;
 	}
@@ -67,40 +68,40 @@ void finder_add(struct finder *f, const char *project, const struct finder_file 
 }
 
 // The newest version first.
-static int by_version(const void *a, const void *b)
+static int compare_newest_first(const void *a, const void *b)
 {
-	const struct offer *left = a, *right = b;
+	const struct added_file *left = a, *right = b;
 	int order = version_cmp(&right->name.version, &left->name.version);
 	return order ? order : (left->place > right->place) - (left->place < right->place);
 }
 
-// What there is of an offer in an environment.
+// How a file installs in an environment.
 struct fit {
-	const struct offer *offer; // NULL: nothing
+	const struct added_file *offer; // NULL: it does not install
 	long rank;
 	uint64_t micros;
 };
 
-static struct fit fit(const struct offer *o, const struct environment *env)
+static struct fit fit_in(const struct added_file *o, const struct environment *env)
 {
-	struct err unsaid = ERR_INIT;
+	struct err ignored = ERR_INIT;
 	struct fit f = {.offer = o, .rank = 0, .micros = UINT64_MAX};
-	if (o->name.kind == FILENAME_WHEEL && (environment_best(env, &o->name, &f.rank, &unsaid) < 0 || f.rank < 0))
+	if (o->name.kind == FILENAME_WHEEL && (environment_best(env, &o->name, &f.rank, &ignored) < 0 || f.rank < 0))
 		return (struct fit){0};
 	if (o->file.requires_python)
 		specifier_micros(str_from(o->file.requires_python), env->python.major, env->python.minor, &f.micros);
 	return f.micros ? f : (struct fit){0};
 }
 
-// Among files of one version; a was added after b.
-static bool is_better(const struct fit *a, const struct fit *b)
+// Whether pip prefers a to b. Both have the same version, and a was added after b.
+static bool is_preferred(const struct fit *a, const struct fit *b)
 {
 	if (a->rank != b->rank)
 		return a->rank < b->rank;
 	return filename_compare_builds(&a->offer->name, &b->offer->name) >= 0;
 }
 
-// Which files are looked at.
+// The files that one pass considers.
 struct pass {
 	unsigned sources;
 	enum filename_kind kind;
@@ -108,29 +109,30 @@ struct pass {
 	bool takes_prereleases;
 };
 
-static bool is_in(const struct pass *pass, const struct offer *o)
+static bool is_in_pass(const struct pass *pass, const struct added_file *o)
 {
 	return (o->file.sources & pass->sources) && o->name.kind == pass->kind &&
 	       o->file.is_yanked == pass->is_yanked && (pass->takes_prereleases || !o->name.version.is_prerelease);
 }
 
-// The best of the newest version that has any.
-static struct fit best_of(const struct finder *f, const struct environment *env, const struct pass *pass)
+// The best file of the newest version that has one which installs.
+static struct fit best_in_pass(const struct finder *f, const struct environment *env, const struct pass *pass)
 {
 	struct fit best = {0};
 	for (size_t i = 0; i < f->count; i++) {
-		const struct offer *o = &f->offer[i];
+		const struct added_file *o = &f->offer[i];
 		if (best.offer && version_cmp(&best.offer->name.version, &o->name.version) != 0)
 			break;
-		struct fit here = is_in(pass, o) ? fit(o, env) : (struct fit){0};
-		if (here.offer && (!best.offer || is_better(&here, &best)))
+		struct fit here = is_in_pass(pass, o) ? fit_in(o, env) : (struct fit){0};
+		if (here.offer && (!best.offer || is_preferred(&here, &best)))
 			best = here;
 	}
 	return best;
 }
 
-// Wheels before sdists; what is not yanked first (PEP 592: else only where its version was asked for).
-static struct fit find(const struct finder *f, const struct environment *env, unsigned sources)
+// Wheels come before sdists, and files that are not yanked before yanked ones, which are only considered if their
+// version was requested (PEP 592).
+static struct fit best_of_sources(const struct finder *f, const struct environment *env, unsigned sources)
 {
 	static const enum filename_kind kinds[] = {FILENAME_WHEEL, FILENAME_SDIST};
 	bool is_pinned = f->specifiers != NULL;
@@ -141,7 +143,7 @@ static struct fit find(const struct finder *f, const struct environment *env, un
 			{sources, kinds[i], is_pinned, true},
 		};
 		for (size_t n = 0; n < ARRAY_SIZE(passes) && !found.offer; n++)
-			found = best_of(f, env, &passes[n]);
+			found = best_in_pass(f, env, &passes[n]);
 	}
 	return found;
 }
@@ -149,9 +151,9 @@ static struct fit find(const struct finder *f, const struct environment *env, un
 void finder_choose(struct finder *f, const struct environment *env, unsigned sources, struct finder_choice *out)
 {
 	if (!f->is_sorted && f->count)
-		qsort(f->offer, f->count, sizeof(f->offer[0]), by_version);
+		qsort(f->offer, f->count, sizeof(f->offer[0]), compare_newest_first);
 	f->is_sorted = true;
-	struct fit best = find(f, env, sources);
+	struct fit best = best_of_sources(f, env, sources);
 	*out = (struct finder_choice){0};
 	if (!best.offer)
 		return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of a project's files pip takes on a machine: its order of preference (PEP 425, 440, 592), over files of several
-// sources. For people who ask what happens; what may be removed is for lib/domain/index/coverage to say, which doubts more.
-// Pure. A struct finder: one thread at a time.
+// Finds the file of a project that pip takes on a machine, by pip's order of preference (PEP 425, 440, 592), among
+// files of several sources. It is used for explanations. What may be removed is decided by lib/domain/index/coverage,
+// which is more cautious. One thread at a time per struct finder.
 #pragma once
 
 #include <stdbool.h>
@@ -13,31 +13,31 @@
 
 struct finder;
 
-// A file that is offered. Strings are borrowed, and outlive the finder.
+// A file that pip may take. The strings are borrowed and must outlive the finder.
 struct finder_file {
 	const char *filename;
-	const char *requires_python; // NULL: none; what is no set of specifiers counts for none, as pip has it
+	const char *requires_python; // NULL: none; an invalid one is ignored, as in pip
 	bool is_yanked;
-	unsigned sources;   // bits: who offers it, under this name
-	const void *origin; // the caller's
+	unsigned sources;   // bit set of the sources that have a file of this name
+	const void *origin; // a pointer of the caller, not used here
 };
 
-// A version is asked for as "==version" does; NULL: any, but yanked ones, and pre-releases only where there is nothing
-// else. ERR_INVALID where it is no version.
+// The caller frees *out. version is a request for "==version"; NULL: any version, without yanked ones, and pre-releases
+// only if there is nothing else. ERR_INVALID if it is not a version.
 int finder_new(const char *version, struct finder **out, struct err *e) MUST_CHECK;
-void finder_free(struct finder *f);     // NULL is fine
+void finder_free(struct finder *f);     // NULL is allowed
 void finder_cleanup(struct finder **f); // for CLEANUP
-// Whether the version is one that is asked for.
-bool finder_wants(const struct finder *f, const struct filename *name);
-// What has no name of a wheel or sdist of this project, or another version than was asked for, is left out. Of two that
-// are equal in all else the last is taken: pip sorts, and begins at the end.
+// Whether the file has a requested version.
+bool finder_matches_version(const struct finder *f, const struct filename *name);
+// Adds a file. A file that is not a wheel or sdist of this project, or not of a requested version, is ignored. Of files
+// that are otherwise equal the last one is taken, because pip sorts and begins at the end.
 void finder_add(struct finder *f, const char *project, const struct finder_file *file);
 
 struct finder_choice {
-	const struct finder_file *file; // NULL: nothing. The finder's
-	const char *version;            // of it, in its normal form
-	bool is_wheel;                  // else an sdist, which is taken only where there is no wheel
-	bool has_all_micros;            // it installs on every micro version of this Python; else on some
+	const struct finder_file *file; // NULL: nothing. Borrowed from the finder
+	const char *version;            // of the file, in normal form
+	bool is_wheel;                  // false: an sdist, which is taken only if there is no wheel
+	bool has_all_micros;            // it installs on every micro version of this Python; false: only on some
 };
-// Of the files that one of these sources offers.
+// Chooses among the files of these sources (a bit set).
 void finder_choose(struct finder *f, const struct environment *env, unsigned sources, struct finder_choice *out);

@@ -9,26 +9,26 @@
 #include "lib/format/html.h"
 #include "lib/net/url.h"
 
-struct reading {
+struct html_page {
 	struct simplepage_make *make;
 	struct err *e;
 	enum simplepage_fault fault;
-	bool is_page;  // it has a mark of a simple page
-	bool has_base; // the first one is it, and none behind the first link
+	bool is_page;  // it has a feature of a simple page
+	bool has_base; // the base is final: only the first <base> counts, and none after the first link
 	struct buf base;
 	struct buf heading; // the text of the title or h1 that is being read
 	bool in_heading;
 	struct buf status_text, reason_text;
 };
 
-static struct str attribute(const char *const *attributes, const char *name)
+static struct str get_attribute(const char *const *attributes, const char *name)
 {
 	const char *value = html_attribute(attributes, name);
 	return value ? str_from(value) : (struct str){0};
 }
 
-// What files of an index end in: other links lead elsewhere.
-static bool is_file(struct str name)
+// Whether the name has an ending of files in an index. Other links do not lead to files.
+static bool has_file_ending(struct str name)
 {
 	static const char *const endings[] = {".whl", ".tar.gz", ".zip", ".egg", ".exe", ".tar.bz2", ".tgz", ".msi",
 		".rpm", ".dmg", ".deb", ".tar.xz", ".tar.Z", ".tar"};
@@ -38,7 +38,7 @@ static bool is_file(struct str name)
 	return false;
 }
 
-// "#sha256=…", perhaps among others with "&" between.
+// The value of "#sha256=…", possibly among further parameters that "&" separates.
 static struct str fragment_sha256(struct str href)
 {
 	str_cut(&href, '#');
@@ -50,47 +50,47 @@ static struct str fragment_sha256(struct str href)
 	return (struct str){0};
 }
 
-// PEP 714: the new name first; "true", or a hash.
-static void read_metadata(const char *const *attributes, struct simplepage_link *link)
+// PEP 714: the new name takes precedence. The value is "true" or a hash.
+static void parse_metadata(const char *const *attributes, struct simplepage_link *link)
 {
-	struct str value = attribute(attributes, "data-core-metadata");
+	struct str value = get_attribute(attributes, "data-core-metadata");
 	if (!value.ptr)
-		value = attribute(attributes, "data-dist-info-metadata");
+		value = get_attribute(attributes, "data-dist-info-metadata");
 	link->has_metadata = value.len && !str_eq(value, STR("false"));
 	if (str_starts(value, STR("sha256=")))
 		link->metadata = str_slice(value, sizeof("sha256=") - 1, value.len);
 }
 
-static void begin_a(struct reading *r, const char *const *attributes)
+static void begin_link(struct html_page *r, const char *const *attributes)
 {
 	CLEANUP(buf_release) struct buf name;
 	buf_init(&name, LIMIT_FILE_NAME);
-	struct str href = str_trim(attribute(attributes, "href"));
+	struct str href = str_trim(get_attribute(attributes, "href"));
 	struct simplepage_link link = {
 		.url = href,
-		.requires_python = attribute(attributes, "data-requires-python"),
-		.provenance = attribute(attributes, "data-provenance"),
-		.upload_time = attribute(attributes, "data-upload-time"),
+		.requires_python = get_attribute(attributes, "data-requires-python"),
+		.provenance = get_attribute(attributes, "data-provenance"),
+		.upload_time = get_attribute(attributes, "data-upload-time"),
 		.sha256 = fragment_sha256(href),
-		.reason = attribute(attributes, "data-yanked"),
-		.size = simplepage_make_number(attribute(attributes, "data-size")),
+		.reason = get_attribute(attributes, "data-yanked"),
+		.size = simplepage_make_number(get_attribute(attributes, "data-size")),
 	};
 	link.is_yanked = link.reason.ptr;
-	read_metadata(attributes, &link);
+	parse_metadata(attributes, &link);
 	r->has_base = true;
 	if (!url_filename(href, &name) || name.failed) {
 		r->make->lost += !href.len;
 		return;
 	}
-	if (!is_file(buf_view(&name)))
+	if (!has_file_ending(buf_view(&name)))
 		return;
 	link.filename = buf_view(&name);
 	simplepage_make_link(r->make, &link);
 }
 
-static void begin_base(struct reading *r, const char *const *attributes)
+static void begin_base(struct html_page *r, const char *const *attributes)
 {
-	struct str href = attribute(attributes, "href");
+	struct str href = get_attribute(attributes, "href");
 	if (r->has_base || !href.ptr)
 		return;
 	r->has_base = true;
@@ -98,18 +98,18 @@ static void begin_base(struct reading *r, const char *const *attributes)
 		r->make->base = buf_view(&r->base);
 }
 
-static void found(struct reading *r, enum simplepage_fault fault)
+static void set_fault(struct html_page *r, enum simplepage_fault fault)
 {
 	r->fault = r->fault ? r->fault : fault;
 }
 
-static void begin_meta(struct reading *r, const char *const *attributes)
+static void begin_meta(struct html_page *r, const char *const *attributes)
 {
-	struct str name = attribute(attributes, "name"), content = attribute(attributes, "content");
+	struct str name = get_attribute(attributes, "name"), content = get_attribute(attributes, "content");
 	if (str_eq(name, STR("pypi:repository-version"))) {
 		r->is_page = true;
 		if (!r->fault && simplepage_make_api(content, r->e) < 0)
-			found(r, SIMPLEPAGE_NOT_A_PAGE);
+			set_fault(r, SIMPLEPAGE_NOT_A_PAGE);
 	} else if (str_eq(name, STR("pypi:project-status"))) {
 		buf_clear(&r->status_text);
 		buf_str(&r->status_text, content);
@@ -119,7 +119,7 @@ static void begin_meta(struct reading *r, const char *const *attributes)
 	}
 }
 
-static void begin_heading(struct reading *r, const char *const *attributes UNUSED)
+static void begin_heading(struct html_page *r, const char *const *attributes UNUSED)
 {
 	r->in_heading = true;
 	buf_clear(&r->heading);
@@ -129,9 +129,9 @@ static void on_begin(void *ctx, const char *name, const char *const *attributes)
 {
 	static const struct {
 		const char *name;
-		void (*begin)(struct reading *r, const char *const *attributes);
+		void (*begin)(struct html_page *r, const char *const *attributes);
 	} elements[] = {
-		{"a", begin_a},
+		{"a", begin_link},
 		{"base", begin_base},
 		{"meta", begin_meta},
 		{"title", begin_heading},
@@ -142,10 +142,10 @@ static void on_begin(void *ctx, const char *name, const char *const *attributes)
 			elements[i].begin(ctx, attributes);
 }
 
-// "Links for foo": the project's name, in nearly all dialects.
+// Nearly all dialects have a heading "Links for foo", which names the project.
 static void on_end(void *ctx, const char *name)
 {
-	struct reading *r = ctx;
+	struct html_page *r = ctx;
 	if (!r->in_heading || (strcmp(name, "title") != 0 && strcmp(name, "h1") != 0))
 		return;
 	r->in_heading = false;
@@ -156,21 +156,21 @@ static void on_end(void *ctx, const char *name)
 	r->is_page = true;
 	if (simplepage_make_is_named(r->make, heading) || r->fault)
 		return;
-	err_set(r->e, ERR_INVALID, "the page is another project's: %.100s", heading.ptr);
-	found(r, SIMPLEPAGE_WRONG_PROJECT);
+	err_set(r->e, ERR_INVALID, "the page belongs to another project: %.100s", heading.ptr);
+	set_fault(r, SIMPLEPAGE_WRONG_PROJECT);
 }
 
 static void on_text(void *ctx, struct str text)
 {
-	struct reading *r = ctx;
+	struct html_page *r = ctx;
 	if (r->in_heading)
 		buf_str(&r->heading, text);
 }
 
-// PyPI's "SERIAL 123".
+// Parses PyPI's "SERIAL 123".
 static void on_comment(void *ctx, struct str text)
 {
-	struct reading *r = ctx;
+	struct html_page *r = ctx;
 	struct str word = STR("SERIAL ");
 	text = str_trim(text);
 	if (!str_starts(text, word))
@@ -180,8 +180,9 @@ static void on_comment(void *ctx, struct str text)
 		r->make->page.serial = (uint64_t)serial;
 }
 
-// Whether the document ends as documents do, but for blanks and comments: an HTML parser does not tell.
-static bool is_whole(struct str body)
+// Whether the document ends with the end tag of html or body, apart from blanks and comments. The HTML parser does not
+// report a missing end.
+static bool has_end_tag(struct str body)
 {
 	static const char comment[] = "<!--";
 	body = str_trim(body);
@@ -198,22 +199,23 @@ static bool is_whole(struct str body)
 	return str_eq_nocase(str_trim(tag), STR("/html")) || str_eq_nocase(str_trim(tag), STR("/body"));
 }
 
-static void judge(struct reading *r, struct str body)
+static void check_page(struct html_page *r, struct str body)
 {
 	if (r->fault)
 		return;
 	if (!r->is_page && !r->make->seen) {
-		err_set(r->e, ERR_INVALID, "HTML, but no simple page: it neither says so nor has links to files");
-		found(r, SIMPLEPAGE_NOT_A_PAGE);
-	} else if (!is_whole(body)) {
-		err_set(r->e, ERR_INVALID, "the page has no end: it is truncated");
-		found(r, SIMPLEPAGE_TRUNCATED);
+		err_set(r->e, ERR_INVALID,
+			"HTML, but not a simple page: it has neither the marks of one nor links to files");
+		set_fault(r, SIMPLEPAGE_NOT_A_PAGE);
+	} else if (!has_end_tag(body)) {
+		err_set(r->e, ERR_INVALID, "the page is truncated: it has no end tag");
+		set_fault(r, SIMPLEPAGE_TRUNCATED);
 	} else if (r->status_text.len) {
 		simplepage_make_status(r->make, buf_view(&r->status_text), buf_view(&r->reason_text));
 	}
 }
 
-static void reading_release(struct reading *r)
+static void html_page_release(struct html_page *r)
 {
 	buf_release(&r->base);
 	buf_release(&r->heading);
@@ -224,13 +226,13 @@ static void reading_release(struct reading *r)
 enum simplepage_fault simplepage_read_html(struct simplepage_make *m, struct str body, struct err *e)
 {
 	static const struct html_handler handler = {on_begin, on_end, on_text, on_comment};
-	CLEANUP(reading_release) struct reading r = {.make = m, .e = e};
+	CLEANUP(html_page_release) struct html_page r = {.make = m, .e = e};
 	buf_init(&r.base, LIMIT_PATH);
 	buf_init(&r.heading, LIMIT_PATH);
 	buf_init(&r.status_text, LIMIT_WORDS);
 	buf_init(&r.reason_text, LIMIT_WORDS);
 	if (html_read(body, &handler, &r, e) < 0)
 		return SIMPLEPAGE_NOT_A_PAGE;
-	judge(&r, body);
+	check_page(&r, body);
 	return r.fault;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pages in HTML: PEP 503, 592, 629, 658, 714, 740, 792, and what mirrors put beside it.
+// Parses simple pages in HTML: PEP 503, 592, 629, 658, 714, 740, 792, and dialects of mirrors. Reads the page into m.
+// Returns the fault, with *e set; SIMPLEPAGE_GOOD: none. Any thread; one at a time per m.
 #pragma once
 
 #include "lib/domain/index/simplepage-make.h"

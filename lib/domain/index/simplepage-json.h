@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pages in JSON: PEP 691, 700, 714, 740, 792.
+// Parses simple pages in JSON: PEP 691, 700, 714, 740, 792. Reads the page into m. Returns the fault, with *e set;
+// SIMPLEPAGE_GOOD: none. Any thread; one at a time per m.
 #pragma once
 
 #include "lib/domain/index/simplepage-make.h"

@@ -24,14 +24,15 @@ void simplepage_make_release(struct simplepage_make *m)
 	simplepage_release(&m->page);
 }
 
-static bool is_full(const struct simplepage_make *m)
+static bool is_over_limit(const struct simplepage_make *m)
 {
 	const struct simplepage *page = &m->page;
 	return page->files > LIMIT_SIMPLEPAGE_FILES || page->versions > LIMIT_SIMPLEPAGE_FILES ||
 	       page->text.total > LIMIT_SIMPLEPAGE_TEXT;
 }
 
-// In one line: it is told on terminals, in logs and in sidecars, where control bytes of another index do harm.
+// Copies the text with control bytes replaced by blanks. It is shown on terminals and written to logs and sidecars,
+// where control bytes of another index could do harm.
 static const char *copy_line(struct simplepage_make *m, struct str s)
 {
 	char *line = arena_alloc(&m->page.text, s.len + 1);
@@ -41,8 +42,8 @@ static const char *copy_line(struct simplepage_make *m, struct str s)
 	return line;
 }
 
-// NULL where the page says nothing.
-static const char *copy(struct simplepage_make *m, struct str s)
+// NULL stays NULL.
+static const char *copy_optional(struct simplepage_make *m, struct str s)
 {
 	return s.ptr ? copy_line(m, s) : NULL;
 }
@@ -55,33 +56,33 @@ bool simplepage_make_is_named(const struct simplepage_make *m, struct str name)
 	return !normal.failed && str_eq(buf_view(&normal), str_from(m->page.project));
 }
 
-// A wheel's name ends at its first dash. Where a sdist's does is not to be known ("q-2.3.macosx-10.8-intel.tar.gz"),
-// so it only has to begin with the project's.
-static bool is_of_project(const struct simplepage_make *m, struct str filename)
+// Whether a file belongs to the project. The project in a wheel's name ends at the first dash. In an sdist's name its
+// end is ambiguous ("q-2.3.macosx-10.8-intel.tar.gz"), so that name only has to begin with the project.
+static bool is_of_project(const struct simplepage_make *m, struct str copy_filename)
 {
-	struct str rest = filename, name = str_cut(&rest, '-');
+	struct str rest = copy_filename, name = str_cut(&rest, '-');
 	if (name.len && str_eq(name, m->last_name))
 		return true;
-	if (filename_kind(filename) == FILENAME_WHEEL)
+	if (filename_kind(copy_filename) == FILENAME_WHEEL)
 		return simplepage_make_is_named(m, name);
 	CLEANUP(buf_release) struct buf normal;
 	buf_init(&normal, LIMIT_FILE_NAME);
-	name_normalize(filename, &normal);
+	name_normalize(copy_filename, &normal);
 	size_t len = strlen(m->page.project);
 	return normal.len > len && memcmp(normal.data, m->page.project, len) == 0 && !ascii_is_alnum(normal.data[len]);
 }
 
-// A reason in as many bytes as a page has for one.
+// Copies a reason, cut to LIMIT_REASON.
 static const char *copy_reason(struct simplepage_make *m, struct str reason)
 {
 	return copy_line(m, str_head(reason, LIMIT_REASON));
 }
 
-// The text where it is a time that we understand (PEP 700: UTC, with or without a fraction).
-static const char *upload_time(struct simplepage_make *m, struct str text, int64_t *seconds)
+// Copies the text if it is a valid time (PEP 700: UTC, with or without a fraction); else NULL.
+static const char *copy_upload_time(struct simplepage_make *m, struct str text, int64_t *seconds)
 {
 	char whole[CLOCK_TEXT];
-	size_t at = CLOCK_TEXT - 2; // behind the seconds
+	size_t at = CLOCK_TEXT - 2; // after the seconds
 	if (text.len < CLOCK_TEXT - 1 || text.len > LIMIT_UPLOAD_TIME)
 		return NULL;
 	memcpy(whole, text.ptr, at);
@@ -93,71 +94,71 @@ static const char *upload_time(struct simplepage_make *m, struct str text, int64
 	struct str zone = str_slice(text, at, text.len);
 	if ((!str_eq(zone, STR("Z")) && !str_eq(zone, STR("+00:00"))) || !clock_read(whole, seconds))
 		return NULL;
-	return copy(m, text);
+	return copy_optional(m, text);
 }
 
-static const char *requires_python(struct simplepage_make *m, struct str text)
+static const char *copy_requires_python(struct simplepage_make *m, struct str text)
 {
 	if (!text.len || text.len > LIMIT_REQUIRES_PYTHON)
 		return NULL;
 	if (!m->last_python || !str_eq(text, str_from(m->last_python)))
-		m->last_python = copy(m, text);
+		m->last_python = copy_optional(m, text);
 	return m->last_python;
 }
 
-// Most URLs end in the file's name: then its bytes are shared.
-static const char *filename(struct simplepage_make *m, struct str name, struct str url)
+// Most URLs end with the file name; then the name shares the bytes of the URL.
+static const char *copy_filename(struct simplepage_make *m, struct str name, struct str url)
 {
 	if (str_ends(url, name) && url.ptr[url.len - name.len - 1] == '/')
 		return url.ptr + url.len - name.len;
-	return copy(m, name);
+	return copy_optional(m, name);
 }
 
-static const char *provenance(struct simplepage_make *m, struct str url)
+static const char *copy_provenance(struct simplepage_make *m, struct str url)
 {
-	return url.len && url.len <= LIMIT_PROVENANCE ? copy(m, url) : NULL;
+	return url.len && url.len <= LIMIT_PROVENANCE ? copy_optional(m, url) : NULL;
 }
 
-static bool is_cut(const struct simplepage_link *link)
+static bool has_cut_field(const struct simplepage_link *link)
 {
 	return link->requires_python.len > LIMIT_REQUIRES_PYTHON || link->provenance.len > LIMIT_PROVENANCE ||
 	       link->reason.len > LIMIT_REASON;
 }
 
-static void add_file(struct simplepage_make *m, const struct simplepage_link *link, struct str url)
+static void append_file(struct simplepage_make *m, const struct simplepage_link *link, struct str url)
 {
 	struct simplepage *page = &m->page;
 	GROW(page->file, page->files, m->file_room);
 	struct simplepage_file *f = &page->file[page->files++];
 	*f = (struct simplepage_file){
 		.url = arena_copy(&page->text, url),
-		.requires_python = requires_python(m, link->requires_python),
+		.requires_python = copy_requires_python(m, link->requires_python),
 		.yanked = link->is_yanked ? copy_reason(m, link->reason) : NULL,
-		.provenance = provenance(m, link->provenance),
-		.is_cut = is_cut(link),
+		.provenance = copy_provenance(m, link->provenance),
+		.is_cut = has_cut_field(link),
 		.size = link->size,
 		.has_metadata = link->has_metadata,
 	};
 	f->has_sha256 = hex_decode(link->sha256, f->sha256, SHA256_SIZE);
 	f->has_metadata_sha256 = link->has_metadata && hex_decode(link->metadata, f->metadata_sha256, SHA256_SIZE);
-	f->filename = filename(m, link->filename, (struct str){f->url, url.len});
+	f->filename = copy_filename(m, link->filename, (struct str){f->url, url.len});
 	struct str name = {f->filename, link->filename.len};
 	if (filename_kind(name) == FILENAME_WHEEL)
 		m->last_name = str_cut(&name, '-');
-	f->upload_time = upload_time(m, link->upload_time, &f->uploaded);
+	f->upload_time = copy_upload_time(m, link->upload_time, &f->uploaded);
 }
 
 void simplepage_make_link(struct simplepage_make *m, const struct simplepage_link *link)
 {
 	struct err ignored = ERR_INIT;
 	buf_clear(&m->url);
-	if (is_full(m) || !link->filename.len || filename_check(link->filename, &ignored) < 0)
+	if (is_over_limit(m) || !link->filename.len || filename_check(link->filename, &ignored) < 0)
 		return;
 	m->seen++;
 	if (!is_of_project(m, link->filename))
 		m->foreign++;
 	else if (link->url.len && url_resolve(m->base, link->url, &m->url) && !m->url.failed)
-		add_file(m, link, buf_view(&m->url));
+		append_file(m, link, buf_view(&m->url));
 	else
 		m->lost++;
 }
@@ -165,10 +166,11 @@ void simplepage_make_link(struct simplepage_make *m, const struct simplepage_lin
 void simplepage_make_version(struct simplepage_make *m, struct str version)
 {
 	struct simplepage *page = &m->page;
-	if (is_full(m) || !version.len || version.len > LIMIT_FILE_NAME) // no file's name holds a longer one
+	if (is_over_limit(m) || !version.len ||
+		version.len > LIMIT_FILE_NAME) // no file name can contain a longer version
 		return;
 	GROW(page->version, page->versions, m->version_room);
-	page->version[page->versions++] = copy(m, version);
+	page->version[page->versions++] = copy_optional(m, version);
 }
 
 void simplepage_make_status(struct simplepage_make *m, struct str status, struct str reason)
@@ -190,20 +192,20 @@ int simplepage_make_api(struct str version, struct err *e)
 {
 	struct str rest = version, major = str_cut(&rest, '.');
 	if (!str_eq(major, STR("1")))
-		return err_set(e, ERR_INVALID, "not a simple page that we understand: its API has version \"%.*s\"",
+		return err_set(e, ERR_INVALID, "unsupported API version \"%.*s\" of a simple page",
 			version.len > 40 ? 40 : (int)version.len, version.ptr ? version.ptr : "");
 	return 0;
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_name_and_place(const void *a, const void *b)
 {
 	const struct simplepage_file *const *one = a, *const *other = b;
 	int order = strcmp((*one)->filename, (*other)->filename);
 	return order ? order : (*one > *other) - (*one < *other);
 }
 
-// Leaves out a name's second file. Such a file loses its name, then its place.
-static void leave_out_duplicates(struct simplepage *page)
+// Removes all but the first file of each name. It clears the names of the others, then compacts the list.
+static void remove_duplicates(struct simplepage *page)
 {
 	if (!page->files)
 		return;
@@ -211,7 +213,7 @@ static void leave_out_duplicates(struct simplepage *page)
 	struct simplepage_file **sorted = xreallocarray(NULL, page->files, sizeof(struct simplepage_file *));
 	for (size_t i = 0; i < page->files; i++)
 		sorted[i] = &page->file[i];
-	qsort(sorted, page->files, sizeof(sorted[0]), by_name);
+	qsort(sorted, page->files, sizeof(sorted[0]), compare_name_and_place);
 	const char *last = "";
 	for (size_t i = 0; i < page->files; i++) {
 		bool is_again = strcmp(last, sorted[i]->filename) == 0;
@@ -228,20 +230,20 @@ static void leave_out_duplicates(struct simplepage *page)
 
 enum simplepage_fault simplepage_make_finish(struct simplepage_make *m, struct simplepage *out, struct err *e)
 {
-	if (is_full(m)) {
+	if (is_over_limit(m)) {
 		err_set(e, ERR_LIMIT, "the page of %s has too many files", m->page.project);
 		return SIMPLEPAGE_TOO_LARGE;
 	}
 	if (m->seen && m->foreign == m->seen) {
-		err_set(e, ERR_INVALID, "the page is another project's: none of its files belongs to %s",
+		err_set(e, ERR_INVALID, "the page belongs to another project: none of its files is of %s",
 			m->page.project);
 		return SIMPLEPAGE_WRONG_PROJECT;
 	}
 	if (m->lost && !m->page.files) {
-		err_set(e, ERR_INVALID, "no simple page: none of its files has a URL that can be used");
+		err_set(e, ERR_INVALID, "not a simple page: none of its files has a usable URL");
 		return SIMPLEPAGE_NOT_A_PAGE;
 	}
-	leave_out_duplicates(&m->page);
+	remove_duplicates(&m->page);
 	*out = m->page;
 	m->page = (struct simplepage){0};
 	return SIMPLEPAGE_GOOD;

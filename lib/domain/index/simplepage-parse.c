@@ -6,37 +6,37 @@
 #include "lib/domain/index/simplepage-json.h"
 #include "lib/domain/index/simplepage-make.h"
 
-typedef enum simplepage_fault reader(struct simplepage_make *m, struct str body, struct err *e);
+typedef enum simplepage_fault parser(struct simplepage_make *m, struct str body, struct err *e);
 
-// The types of PEP 691: no client takes another.
+// The content types of PEP 691. Clients accept no others.
 static const struct dialect {
 	const char *type;
-	reader *read;
+	parser *parse;
 } dialects[] = {
 	{"application/vnd.pypi.simple.v1+json", simplepage_read_json},
 	{"application/vnd.pypi.simple.v1+html", simplepage_read_html},
 	{"text/html", simplepage_read_html},
 };
 
-static reader *reader_of(struct str content_type)
+static parser *find_parser(struct str content_type)
 {
 	struct str type = str_trim(str_cut(&content_type, ';'));
 	for (size_t i = 0; i < ARRAY_SIZE(dialects); i++)
 		if (str_eq_nocase(type, str_from(dialects[i].type)))
-			return dialects[i].read;
+			return dialects[i].parse;
 	return NULL;
 }
 
-static enum simplepage_fault parse(struct str body, struct str content_type, struct simplepage_make *m,
+static enum simplepage_fault parse_page(struct str body, struct str content_type, struct simplepage_make *m,
 	struct simplepage *out, struct err *e)
 {
-	reader *read = reader_of(content_type);
-	if (!read) {
-		err_set(e, ERR_INVALID, "no simple page: its type is \"%.*s\"",
+	parser *parse = find_parser(content_type);
+	if (!parse) {
+		err_set(e, ERR_INVALID, "not a simple page: its type is \"%.*s\"",
 			content_type.len > 100 ? 100 : (int)content_type.len, content_type.ptr ? content_type.ptr : "");
 		return SIMPLEPAGE_NOT_A_PAGE;
 	}
-	enum simplepage_fault fault = read(m, body, e);
+	enum simplepage_fault fault = parse(m, body, e);
 	return fault ? fault : simplepage_make_finish(m, out, e);
 }
 
@@ -45,6 +45,6 @@ int simplepage_parse(struct str body, struct str content_type, const char *url, 
 {
 	CLEANUP(simplepage_make_release) struct simplepage_make m;
 	simplepage_make_init(&m, project, str_from(url));
-	*fault = parse(body, content_type, &m, out, e);
+	*fault = parse_page(body, content_type, &m, out, e);
 	return *fault ? -1 : 0;
 }

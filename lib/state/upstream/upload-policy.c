@@ -160,9 +160,9 @@ static int take_answer(void *ctx, const struct upstream_answer *answer, struct e
 		.name = name->kind == FILENAME_WHEEL ? name : NULL,
 		.requires_python = q->file->wheel.requires_python};
 	int64_t until = q->now - (int64_t)q->upload_policy->config.prune_upstream_min_age;
-	if (coverage_ask(coverage, &q->platform->profile, &ours, until, &a, &unsaid) < 0)
+	if (coverage_compute(coverage, &q->platform->profile, &ours, until, &a, &unsaid) < 0)
 		return 0;
-	if (coverage_is_whole(&a))
+	if (coverage_is_complete(&a))
 		tell(q, answer, &a);
 	coverage_answer_release(&a);
 	return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads pages of another index for the tests of lib/domain/index/simplepage. After cmocka.h.
+// Parses pages of another index for the tests of lib/domain/index/simplepage. Include it after cmocka.h.
 #pragma once
 
 #include <string.h>
@@ -12,7 +12,7 @@
 
 static const char page_url[] = "https://me:secret@example.org/root/simple/foo-bar/";
 
-// Reads a page that has to be good, packs it, and gives what comes out again: all tests below hold of that.
+// Parses a valid page, packs it and returns the unpacked page, so that each test covers the packed form too.
 static inline void read_page(const char *body, const char *type, struct simplepage *page)
 {
 	struct err e = ERR_INIT;
@@ -26,13 +26,14 @@ static inline void read_page(const char *body, const char *type, struct simplepa
 		fail_msg("%s", e.msg);
 }
 
-static inline void assert_refused(const char *body, const char *type, enum simplepage_fault expected, const char *words)
+static inline void assert_rejected(const char *body, const char *type, enum simplepage_fault expected,
+	const char *words)
 {
 	struct err e = ERR_INIT;
 	enum simplepage_fault fault;
 	struct simplepage page;
 	if (simplepage_parse(str_from(body), str_from(type), page_url, "foo-bar", &page, &fault, &e) == 0)
-		fail_msg("taken: %s", body);
+		fail_msg("accepted: %s", body);
 	if (fault != expected || !strstr(e.msg, words))
 		fail_msg("%s: fault %d, %s", body, (int)fault, e.msg);
 }

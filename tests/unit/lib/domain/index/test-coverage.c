@@ -13,23 +13,23 @@ enum { MOST = 4, DAY = 86400, NOW = 1790000000 };
 
 #define LINUX "manylinux_2_17_x86_64"
 
-// Upstream's files; of the same project foo.
-struct theirs {
+// Upstream's files of project foo.
+struct upstream_file {
 	const char *filename, *requires_python, *yanked;
 	int64_t uploaded; // 0: long ago
 };
 
-struct row {
+struct coverage_row {
 	const char *what;
 	const char *pythons, *libc;
 	const char *ours, *requires_python;
-	struct theirs theirs[MOST];
+	struct upstream_file upstream[MOST];
 	enum coverage_kind kind;
-	const char *lacking; // environments that lack something
-	const char *file;    // what the first environment gets; NULL: nothing
+	const char *lacking; // environments that are not covered completely
+	const char *file;    // the file for the first environment; NULL: none
 };
 
-static const struct row rows[] = {
+static const struct coverage_row rows[] = {
 	{"the same file", "3.11", "glibc 2.36", "foo-1.0-cp311-cp311-linux_x86_64.whl", NULL,
 		{{"foo-1.0-cp311-cp311-linux_x86_64.whl", NULL, NULL, 0}}, COVERAGE_SAME, "",
 		"foo-1.0-cp311-cp311-linux_x86_64.whl"},
@@ -183,15 +183,15 @@ static const struct row rows[] = {
 		{{"foo-1.0-py3-none-any.whl", NULL, NULL, 0}}, COVERAGE_NONE, "3.11", NULL},
 };
 
-static size_t fill(const struct theirs *theirs, struct simplepage_file *file)
+static size_t fill_page(const struct upstream_file *upstream, struct simplepage_file *file)
 {
 	size_t files = 0;
-	for (; files < MOST && theirs[files].filename; files++) {
-		int64_t uploaded = theirs[files].uploaded;
+	for (; files < MOST && upstream[files].filename; files++) {
+		int64_t uploaded = upstream[files].uploaded;
 		file[files] = (struct simplepage_file){
-			.filename = theirs[files].filename,
-			.requires_python = theirs[files].requires_python,
-			.yanked = theirs[files].yanked,
+			.filename = upstream[files].filename,
+			.requires_python = upstream[files].requires_python,
+			.yanked = upstream[files].yanked,
 			.uploaded = uploaded < 0 ? 0
 				    : uploaded   ? uploaded
 						 : NOW - 1000 * (int64_t)DAY,
@@ -212,7 +212,7 @@ static void list_lacking(const struct coverage_answer *a, struct buf *out)
 	}
 }
 
-static void check_row(const struct row *r, const struct coverage_answer *a)
+static void check_row(const struct coverage_row *r, const struct coverage_answer *a)
 {
 	CLEANUP(buf_release) struct buf lacking;
 	buf_init(&lacking, 1000);
@@ -221,14 +221,14 @@ static void check_row(const struct row *r, const struct coverage_answer *a)
 	if (a->kind != r->kind || strcmp(lacking.data, r->lacking) != 0 || strcmp(file, r->file ? r->file : "") != 0)
 		fail_msg("%s: kind %d instead of %d; lacking \"%s\"; file \"%s\"", r->what, a->kind, r->kind,
 			lacking.data, file);
-	assert_int_equal(coverage_is_whole(a), r->kind == COVERAGE_SAME || r->kind == COVERAGE_OTHERS);
+	assert_int_equal(coverage_is_complete(a), r->kind == COVERAGE_SAME || r->kind == COVERAGE_OTHERS);
 }
 
-static void run_row(const struct row *r)
+static void run_row(const struct coverage_row *r)
 {
 	struct err e = ERR_INIT;
 	struct simplepage_file file[MOST];
-	const struct simplepage page = {.project = "foo", .file = file, .files = fill(r->theirs, file)};
+	const struct simplepage page = {.project = "foo", .file = file, .files = fill_page(r->upstream, file)};
 	CLEANUP(profile_release) struct profile profile;
 	CLEANUP(filename_release) struct filename name = {0};
 	CLEANUP(coverage_cleanup) struct coverage *c = coverage_new(&page, "foo");
@@ -238,21 +238,21 @@ static void run_row(const struct row *r)
 		(is_wheel && filename_parse(str_from(r->ours), &name, &e) < 0))
 		fail_msg("%s: %s", r->what, e.msg);
 	const struct coverage_file ours = {r->ours, is_wheel ? &name : NULL, r->requires_python};
-	for (int again = 0; again < 2; again++) { // what was remembered is as what was found
-		assert_int_equal(coverage_ask(c, &profile, &ours, NOW - DAY, &a, &e), 0);
+	for (int again = 0; again < 2; again++) { // a cached result equals the computed one
+		assert_int_equal(coverage_compute(c, &profile, &ours, NOW - DAY, &a, &e), 0);
 		check_row(r, &a);
 		if (!again)
 			coverage_answer_release(&a);
 	}
 }
 
-static void each_case_is_told_apart(void **state UNUSED)
+static void test_cases(void **state UNUSED)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		run_row(&rows[i]);
 }
 
-// What one file of upstream's, of no age, does for ours of the same name.
+// The answer if upstream has only this file of our name, without an upload time.
 static enum coverage_kind kind_of(struct simplepage_file file)
 {
 	struct err e = ERR_INIT;
@@ -262,23 +262,23 @@ static enum coverage_kind kind_of(struct simplepage_file file)
 	CLEANUP(coverage_answer_release) struct coverage_answer a;
 	const struct coverage_file ours = {"foo-1.0.tar.gz", NULL, NULL};
 	assert_int_equal(profile_init(&profile, "debian-12-x86_64", &(struct profile_keys){0}, &e), 0);
-	assert_int_equal(coverage_ask(c, &profile, &ours, INT64_MAX, &a, &e), 0);
+	assert_int_equal(coverage_compute(c, &profile, &ours, INT64_MAX, &a, &e), 0);
 	return a.kind;
 }
 
-static void without_an_age_all_count(void **state UNUSED)
+static void test_without_limit(void **state UNUSED)
 {
 	assert_int_equal(kind_of((struct simplepage_file){.filename = "foo-1.0.tar.gz"}), COVERAGE_SAME);
 }
 
-// Perhaps its Requires-Python was beyond the limit.
-static void what_is_cut_covers_nothing(void **state UNUSED)
+// The cut field may have been its Requires-Python.
+static void test_cut_file(void **state UNUSED)
 {
 	assert_int_equal(kind_of((struct simplepage_file){.filename = "foo-1.0.tar.gz", .is_cut = true}),
 		COVERAGE_NARROW);
 }
 
-static void of_an_unknown_platform_nothing_is_said(void **state UNUSED)
+static void test_unknown_platform(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
 	struct simplepage_file file = {.filename = "foo-1.0.tar.gz"};
@@ -287,12 +287,12 @@ static void of_an_unknown_platform_nothing_is_said(void **state UNUSED)
 	CLEANUP(coverage_cleanup) struct coverage *c = coverage_new(&page, "foo");
 	CLEANUP(coverage_answer_release) struct coverage_answer a;
 	const struct coverage_file ours = {"foo-1.0.tar.gz", NULL, NULL};
-	assert_int_equal(coverage_ask(c, &profile, &ours, INT64_MAX, &a, &e), 0);
+	assert_int_equal(coverage_compute(c, &profile, &ours, INT64_MAX, &a, &e), 0);
 	assert_int_equal(a.kind, COVERAGE_NOWHERE);
 }
 
-// The sdist of the same version, which everybody can have who could have ours.
-static void sdist_is_named(void **state UNUSED)
+// The answer names the sdist of the same version that installs everywhere that ours does.
+static void test_sdist(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
 	struct simplepage_file file[] = {
@@ -310,7 +310,7 @@ static void sdist_is_named(void **state UNUSED)
 		const struct simplepage page = {.project = "foo", .file = file, .files = files};
 		CLEANUP(coverage_cleanup) struct coverage *c = coverage_new(&page, "foo");
 		CLEANUP(coverage_answer_release) struct coverage_answer a;
-		assert_int_equal(coverage_ask(c, &profile, &ours, NOW, &a, &e), 0);
+		assert_int_equal(coverage_compute(c, &profile, &ours, NOW, &a, &e), 0);
 		assert_int_equal(a.kind, COVERAGE_NONE);
 		assert_ptr_equal(a.sdist, files == 4 ? &file[3] : NULL);
 	}
@@ -319,11 +319,11 @@ static void sdist_is_named(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_case_is_told_apart),
-		cmocka_unit_test(without_an_age_all_count),
-		cmocka_unit_test(what_is_cut_covers_nothing),
-		cmocka_unit_test(of_an_unknown_platform_nothing_is_said),
-		cmocka_unit_test(sdist_is_named),
+		cmocka_unit_test(test_cases),
+		cmocka_unit_test(test_without_limit),
+		cmocka_unit_test(test_cut_file),
+		cmocka_unit_test(test_unknown_platform),
+		cmocka_unit_test(test_sdist),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,14 +11,14 @@
 
 enum { OURS = 1, THEIRS = 2, BOTH = OURS | THEIRS };
 
-// What is chosen on Python 3.11 on Debian 12 of files in this order; NULL: nothing.
-struct row {
-	const char *version; // asked for; NULL: any
+// The file that is chosen on Python 3.11 on Debian 12, of files in this order. NULL: none.
+struct finder_row {
+	const char *version; // the requested version; NULL: any
 	const char *file[5]; // "!" before a yanked one
 	const char *chosen;
 };
 
-static void assert_chosen(const struct environment *env, const struct row *row)
+static void assert_chosen(const struct environment *env, const struct finder_row *row)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(finder_cleanup) struct finder *f = NULL;
@@ -38,7 +38,7 @@ static void assert_chosen(const struct environment *env, const struct row *row)
 	assert_null(choice.file);
 }
 
-static struct profile debian(void)
+static struct profile make_debian(void)
 {
 	struct err e = ERR_INIT;
 	struct profile p;
@@ -47,9 +47,9 @@ static struct profile debian(void)
 	return p;
 }
 
-static void order_of_pip(void **state UNUSED)
+static void test_order(void **state UNUSED)
 {
-	static const struct row table[] = {
+	static const struct finder_row table[] = {
 		{NULL, {NULL}, NULL},
 		{NULL, {"foo-1-py3-none-any.whl", "foo-2-py3-none-any.whl", "foo-1.9-py3-none-any.whl"},
 			"foo-2-py3-none-any.whl"},
@@ -81,12 +81,12 @@ static void order_of_pip(void **state UNUSED)
 		{"1+local", {"foo-1-py3-none-any.whl", "foo-1.0+local-py3-none-any.whl"},
 			"foo-1.0+local-py3-none-any.whl"},
 	};
-	CLEANUP(profile_release) struct profile p = debian();
+	CLEANUP(profile_release) struct profile p = make_debian();
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
 		assert_chosen(&p.environment[0], &table[i]);
 }
 
-static void requires_python(void **state UNUSED)
+static void test_requires_python(void **state UNUSED)
 {
 	static const struct {
 		const char *python;
@@ -98,7 +98,7 @@ static void requires_python(void **state UNUSED)
 		{">=3.11.4", true, false},
 		{"junk", true, true},
 	};
-	CLEANUP(profile_release) struct profile p = debian();
+	CLEANUP(profile_release) struct profile p = make_debian();
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		struct err e = ERR_INIT;
 		CLEANUP(finder_cleanup) struct finder *f = NULL;
@@ -114,7 +114,7 @@ static void requires_python(void **state UNUSED)
 	}
 }
 
-static void no_version(void **state UNUSED)
+static void test_invalid_version(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
 	struct finder *f = NULL;
@@ -125,9 +125,9 @@ static void no_version(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(order_of_pip),
-		cmocka_unit_test(requires_python),
-		cmocka_unit_test(no_version),
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_requires_python),
+		cmocka_unit_test(test_invalid_version),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pages of another index that are of another shape, or say more than a page may. What else there is of them is
-// test-simplepage.c's.
+// Pages of another index with another structure or with fields beyond their limits. test-simplepage.c has the other
+// tests.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,17 +12,17 @@
 #include "lib/base/limits.h"
 #include "tests/unit/lib/domain/index/simplepage-reading.h"
 
-// None of them is a project without files.
-static void other_shapes(void **state UNUSED)
+// None of these pages is taken for a project without files.
+static void test_other_structures(void **state UNUSED)
 {
 	static const struct {
 		const char *body, *words;
 	} table[] = {
-		{TOP "\"files\":\"x\"}", "\"files\" is no list"},
-		{TOP "\"files\":[],\"files\":null}", "\"files\" is no list"},
-		{TOP "\"files\":[\"foo_bar-1.zip\"]}", "file 1 is no object"},
-		{TOP "\"files\":[" FILE_OF("foo_bar-1.zip", "") ",null]}", "file 2 is no object"},
-		{TOP "\"files\":[[" FILE_OF("foo_bar-1.zip", "") "]]}", "file 1 is no object"},
+		{TOP "\"files\":\"x\"}", "\"files\" is not a list"},
+		{TOP "\"files\":[],\"files\":null}", "\"files\" is not a list"},
+		{TOP "\"files\":[\"foo_bar-1.zip\"]}", "file 1 is not an object"},
+		{TOP "\"files\":[" FILE_OF("foo_bar-1.zip", "") ",null]}", "file 2 is not an object"},
+		{TOP "\"files\":[[" FILE_OF("foo_bar-1.zip", "") "]]}", "file 1 is not an object"},
 		{TOP "\"files\":[{}]}", "file 1 has no filename"},
 		{TOP "\"files\":[{\"url\":\"foo_bar-1.zip\"}]}", "file 1 has no filename"},
 		{TOP "\"files\":[{\"filename\":1,\"url\":\"x\"}]}", "file 1 has no filename"},
@@ -32,26 +32,26 @@ static void other_shapes(void **state UNUSED)
 		{TOP "\"files\":[{\"filename\":\"foo_bar-1.zip\",\"url\":[]}]}", "file 1 has no url"},
 		{TOP "\"files\":[{\"filename\":\"foo_bar-1.zip\",\"url\":\"\"}]}", "file 1 has no url"},
 		{TOP "\"files\":[{\"filename\":\"foo_bar-1.zip\",\"url\":\"file:///x\"}]}", "none of its files"},
-		{TOP "\"files\":[],\"versions\":{}}", "\"versions\" is no list"},
-		{TOP "\"files\":[],\"versions\":\"1.0\"}", "\"versions\" is no list"},
-		{TOP "\"files\":[],\"versions\":[\"1\",2]}", "a version is no string"},
-		{TOP "\"files\":[],\"versions\":[{\"1\":2}]}", "a version is no string"},
-		{TOP "\"files\":[],\"versions\":[null]}", "a version is no string"},
-		{TOP "\"files\":[],\"meta\":[]}", "\"meta\" is no object"},
-		{TOP "\"files\":[],\"project-status\":\"quarantined\"}", "\"project-status\" is no object"},
-		{TOP "\"files\":[],\"project-status\":[\"quarantined\"]}", "\"project-status\" is no object"},
+		{TOP "\"files\":[],\"versions\":{}}", "\"versions\" is not a list"},
+		{TOP "\"files\":[],\"versions\":\"1.0\"}", "\"versions\" is not a list"},
+		{TOP "\"files\":[],\"versions\":[\"1\",2]}", "a version is not a string"},
+		{TOP "\"files\":[],\"versions\":[{\"1\":2}]}", "a version is not a string"},
+		{TOP "\"files\":[],\"versions\":[null]}", "a version is not a string"},
+		{TOP "\"files\":[],\"meta\":[]}", "\"meta\" is not an object"},
+		{TOP "\"files\":[],\"project-status\":\"quarantined\"}", "\"project-status\" is not an object"},
+		{TOP "\"files\":[],\"project-status\":[\"quarantined\"]}", "\"project-status\" is not an object"},
 		{TOP "\"files\":[],\"project-status\":{\"status\":[\"quarantined\"]}}",
-			"the project's status is no string"},
+			"the project's status is not a string"},
 		{"{\"meta\":{\"api-version\":1.0},\"name\":\"foo-bar\",\"files\":[]}", "version \"\""},
-		{"{\"meta\":{\"api-version\":\"1.0\"},\"name\":[\"foo-bar\"],\"files\":[]}", "no simple page"},
-		{"[" TOP "\"files\":[]}]", "no simple page"},
+		{"{\"meta\":{\"api-version\":\"1.0\"},\"name\":[\"foo-bar\"],\"files\":[]}", "not a simple page"},
+		{"[" TOP "\"files\":[]}]", "not a simple page"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
-		assert_refused(table[i].body, JSON, SIMPLEPAGE_NOT_A_PAGE, table[i].words);
+		assert_rejected(table[i].body, JSON, SIMPLEPAGE_NOT_A_PAGE, table[i].words);
 }
 
-// What is not said is said by leaving it out, or by null.
-static void what_may_be_null(void **state UNUSED)
+// An absent fact is an absent key or null.
+static void test_null(void **state UNUSED)
 {
 	CLEANUP(simplepage_release) struct simplepage page = {0};
 	read_page(TOP "\"versions\":null,\"project-status\":{\"status\":null,\"reason\":null},\"files\":[{"
@@ -73,8 +73,8 @@ static char *repeat(const char *start, char c, size_t count)
 	return text;
 }
 
-// What is beyond its limit is on no page of ours. The file stays, is still yanked, and is known as one of which not all is.
-static void fields_beyond_their_limits(void **state UNUSED)
+// A field beyond its limit is omitted. The file stays, is still yanked, and is marked as cut.
+static void test_long_fields(void **state UNUSED)
 {
 	for (size_t more = 0; more < 2; more++) {
 		CLEANUP(simplepage_release) struct simplepage page = {0};
@@ -103,8 +103,8 @@ static void fields_beyond_their_limits(void **state UNUSED)
 	}
 }
 
-// No half of a character is left.
-static void reasons_are_cut_between_characters(void **state UNUSED)
+// The cut leaves no partial character.
+static void test_reason_cut_between_characters(void **state UNUSED)
 {
 	CLEANUP(simplepage_release) struct simplepage page = {0};
 	CLEANUP(mem_free) char *text = repeat("", 'r', LIMIT_REASON - 1);
@@ -114,8 +114,8 @@ static void reasons_are_cut_between_characters(void **state UNUSED)
 	assert_string_equal(page.file[0].yanked, text);
 }
 
-// A URL that is too long leads nowhere.
-static void urls_beyond_their_limit(void **state UNUSED)
+// A file whose URL is too long is omitted.
+static void test_long_urls(void **state UNUSED)
 {
 	for (size_t more = 0; more < 2; more++) {
 		CLEANUP(simplepage_release) struct simplepage page = {0};
@@ -129,8 +129,8 @@ static void urls_beyond_their_limit(void **state UNUSED)
 	}
 }
 
-// What an older version packed had no limits.
-static void old_packs_have_limits(void **state UNUSED)
+// Pages that an older version packed may exceed the limits.
+static void test_limits_of_old_packs(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(mem_free) char *text = repeat("", 'x', 1 << 20);
@@ -170,12 +170,12 @@ static void old_packs_have_limits(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(other_shapes),
-		cmocka_unit_test(what_may_be_null),
-		cmocka_unit_test(fields_beyond_their_limits),
-		cmocka_unit_test(reasons_are_cut_between_characters),
-		cmocka_unit_test(urls_beyond_their_limit),
-		cmocka_unit_test(old_packs_have_limits),
+		cmocka_unit_test(test_other_structures),
+		cmocka_unit_test(test_null),
+		cmocka_unit_test(test_long_fields),
+		cmocka_unit_test(test_reason_cut_between_characters),
+		cmocka_unit_test(test_long_urls),
+		cmocka_unit_test(test_limits_of_old_packs),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@
 
 #include "tests/unit/lib/domain/index/simplepage-reading.h"
 
-static void json_page(void **state UNUSED)
+static void test_json_page(void **state UNUSED)
 {
 	CLEANUP(simplepage_release) struct simplepage page = {0};
 	read_page(TOP
@@ -61,7 +61,7 @@ static void json_page(void **state UNUSED)
 static const char html_top[] = "<!DOCTYPE html><html><head><meta name=\"pypi:repository-version\" content=\"1.4\">"
 			       "<title>Links for Foo.bar</title></head><body>";
 
-static void html_page(void **state UNUSED)
+static void test_html_page(void **state UNUSED)
 {
 	CLEANUP(simplepage_release) struct simplepage page = {0};
 	CLEANUP(mem_free)
@@ -104,7 +104,7 @@ static void html_page(void **state UNUSED)
 	assert_false(f->has_metadata);
 }
 
-static void html_base(void **state UNUSED)
+static void test_html_base(void **state UNUSED)
 {
 	CLEANUP(simplepage_release) struct simplepage page = {0};
 	CLEANUP(mem_free)
@@ -117,7 +117,7 @@ static void html_base(void **state UNUSED)
 	assert_string_equal(page.file[1].url, "https://example.org/other/foo_bar-2.zip");
 }
 
-static void no_pages(void **state UNUSED)
+static void test_faults(void **state UNUSED)
 {
 	static const struct {
 		const char *type, *body;
@@ -129,17 +129,17 @@ static void no_pages(void **state UNUSED)
 		{"application/vnd.pypi.simple.v2+json", "{}", SIMPLEPAGE_NOT_A_PAGE, "v2"},
 		{JSON, "", SIMPLEPAGE_TRUNCATED, "not JSON"},
 		{JSON, "<html></html>", SIMPLEPAGE_NOT_A_PAGE, "not JSON"},
-		{JSON, "[]", SIMPLEPAGE_NOT_A_PAGE, "no simple page"},
-		{JSON, "{}", SIMPLEPAGE_NOT_A_PAGE, "no simple page"},
+		{JSON, "[]", SIMPLEPAGE_NOT_A_PAGE, "not a simple page"},
+		{JSON, "{}", SIMPLEPAGE_NOT_A_PAGE, "not a simple page"},
 		{JSON, TOP "\"files\":[", SIMPLEPAGE_TRUNCATED, "not JSON"},
 		{JSON, TOP "\"files\":[]} x", SIMPLEPAGE_NOT_A_PAGE, "not JSON"},
-		{JSON, TOP "\"files\":{}}", SIMPLEPAGE_NOT_A_PAGE, "\"files\" is no list"},
-		{JSON, TOP "\"files\":null}", SIMPLEPAGE_NOT_A_PAGE, "\"files\" is no list"},
+		{JSON, TOP "\"files\":{}}", SIMPLEPAGE_NOT_A_PAGE, "\"files\" is not a list"},
+		{JSON, TOP "\"files\":null}", SIMPLEPAGE_NOT_A_PAGE, "\"files\" is not a list"},
 		{JSON, TOP "\"a\":\"\xff\",\"files\":[]}", SIMPLEPAGE_NOT_A_PAGE, "not JSON"},
 		{JSON, "{\"meta\":{},\"name\":\"foo-bar\",\"files\":[]}", SIMPLEPAGE_NOT_A_PAGE, "version \"\""},
 		{JSON, "{\"meta\":{\"api-version\":\"2.0\"},\"name\":\"foo-bar\",\"files\":[]}", SIMPLEPAGE_NOT_A_PAGE,
 			"\"2.0\""},
-		{JSON, "{\"meta\":{\"api-version\":\"1.0\"},\"files\":[]}", SIMPLEPAGE_NOT_A_PAGE, "no simple page"},
+		{JSON, "{\"meta\":{\"api-version\":\"1.0\"},\"files\":[]}", SIMPLEPAGE_NOT_A_PAGE, "not a simple page"},
 		{JSON, "{\"meta\":{\"api-version\":\"1.0\"},\"name\":\"foo\",\"files\":[]}", SIMPLEPAGE_WRONG_PROJECT,
 			": foo"},
 		{JSON, TOP "\"files\":[" FILE_OF("other-1-py3-none-any.whl", "") "]}", SIMPLEPAGE_WRONG_PROJECT,
@@ -149,10 +149,10 @@ static void no_pages(void **state UNUSED)
 		{"text/html",
 			"<!DOCTYPE html><html><head><title>Error</title></head><body><h1>Unavailable</h1>"
 			"<a href=/>x</a></body></html>",
-			SIMPLEPAGE_NOT_A_PAGE, "no simple page"},
+			SIMPLEPAGE_NOT_A_PAGE, "not a simple page"},
 		{"text/html", "<html><meta name=pypi:repository-version content=2.0></html>", SIMPLEPAGE_NOT_A_PAGE,
 			"\"2.0\""},
-		{"text/html", "<html><title>Links for bar</title></html>", SIMPLEPAGE_WRONG_PROJECT, "project's: bar"},
+		{"text/html", "<html><title>Links for bar</title></html>", SIMPLEPAGE_WRONG_PROJECT, "project: bar"},
 		{"text/html",
 			"<html><h1>Links for\xc2\xa0"
 			"bar</h1><a href=bar-1.zip>x</a></html>",
@@ -168,10 +168,10 @@ static void no_pages(void **state UNUSED)
 		{"text/html", "<a href=foo_bar-1.zip>x</a></html", SIMPLEPAGE_TRUNCATED, "no end"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
-		assert_refused(table[i].body, table[i].type, table[i].fault, table[i].words);
+		assert_rejected(table[i].body, table[i].type, table[i].fault, table[i].words);
 }
 
-static void bare_html(void **state UNUSED)
+static void test_bare_html(void **state UNUSED)
 {
 	static const char *const table[] = {
 		"<title>Index of /foo-bar/</title><a href=../>../</a><a href=foo_bar-1.zip>foo_bar-1.zip</a></BODY >\n</HTML>\n",
@@ -184,7 +184,7 @@ static void bare_html(void **state UNUSED)
 	}
 }
 
-static void deep_html(void **state UNUSED)
+static void test_deep_html(void **state UNUSED)
 {
 	CLEANUP(buf_release) struct buf body;
 	buf_init(&body, 8 << 20);
@@ -192,10 +192,10 @@ static void deep_html(void **state UNUSED)
 		buf_puts(&body, "<b>");
 	for (size_t i = 0; i < 500000; i++)
 		buf_puts(&body, "</i>");
-	assert_refused(body.data, "text/html", SIMPLEPAGE_NOT_A_PAGE, "deeper");
+	assert_rejected(body.data, "text/html", SIMPLEPAGE_NOT_A_PAGE, "deeper");
 }
 
-static void files_that_are_left_out(void **state UNUSED)
+static void test_omitted_files(void **state UNUSED)
 {
 	CLEANUP(simplepage_release) struct simplepage page = {0};
 	read_page(TOP
@@ -214,8 +214,9 @@ static void files_that_are_left_out(void **state UNUSED)
 	assert_int_equal(page.file[1].size, -1);
 }
 
-// Readers guess that a file has its keys in the order of the one before, and spells the project alike.
-static void files_that_are_unlike(void **state UNUSED)
+// The parsers expect the keys in the order of the file before, and the same spelling of the project. Other files must
+// be parsed too.
+static void test_unlike_files(void **state UNUSED)
 {
 	static const char many[] =
 		"\"1\":0,\"2\":0,\"3\":0,\"4\":0,\"5\":0,\"6\":0,\"7\":0,\"8\":0,\"9\":[0,{\"size\":9}],";
@@ -247,7 +248,7 @@ static void files_that_are_unlike(void **state UNUSED)
 	assert_true(page.file[4].yanked);
 }
 
-static void yanks(void **state UNUSED)
+static void test_yanks(void **state UNUSED)
 {
 	static const struct {
 		const char *json, *reason;
@@ -274,7 +275,7 @@ static void yanks(void **state UNUSED)
 	}
 }
 
-static void upload_times(void **state UNUSED)
+static void test_upload_times(void **state UNUSED)
 {
 	static const struct {
 		const char *text;
@@ -304,7 +305,7 @@ static void upload_times(void **state UNUSED)
 	}
 }
 
-static void statuses(void **state UNUSED)
+static void test_statuses(void **state UNUSED)
 {
 	static const struct {
 		const char *json;
@@ -327,8 +328,9 @@ static void statuses(void **state UNUSED)
 	}
 }
 
-// Each byte of the packed form changed, and each beginning of it: nothing bad happens, and nearly all are seen.
-static void damaged_packs(void **state UNUSED)
+// Changes each byte of the packed form and cuts it at each length. Nothing crashes, and nearly all changes are
+// detected.
+static void test_damaged_packs(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
 	enum simplepage_fault fault;
@@ -348,8 +350,8 @@ static void damaged_packs(void **state UNUSED)
 	}
 }
 
-// A million entries, which take two minutes under valgrind; the sanitizers have seen them.
-static void too_many_files(void **state UNUSED)
+// A million entries take two minutes under valgrind, so the test is skipped there.
+static void test_too_many_files(void **state UNUSED)
 {
 	if (getenv("UNDER_VALGRIND"))
 		skip();
@@ -359,25 +361,25 @@ static void too_many_files(void **state UNUSED)
 	for (size_t i = 0; i < (1 << 20) + 2; i++)
 		buf_puts(&body, "<a href=foo-bar-1.zip>");
 	buf_puts(&body, "</html>");
-	assert_refused(body.data, "text/html", SIMPLEPAGE_TOO_LARGE, "too many");
+	assert_rejected(body.data, "text/html", SIMPLEPAGE_TOO_LARGE, "too many");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(json_page),
-		cmocka_unit_test(html_page),
-		cmocka_unit_test(html_base),
-		cmocka_unit_test(no_pages),
-		cmocka_unit_test(bare_html),
-		cmocka_unit_test(deep_html),
-		cmocka_unit_test(files_that_are_left_out),
-		cmocka_unit_test(files_that_are_unlike),
-		cmocka_unit_test(yanks),
-		cmocka_unit_test(upload_times),
-		cmocka_unit_test(statuses),
-		cmocka_unit_test(damaged_packs),
-		cmocka_unit_test(too_many_files),
+		cmocka_unit_test(test_json_page),
+		cmocka_unit_test(test_html_page),
+		cmocka_unit_test(test_html_base),
+		cmocka_unit_test(test_faults),
+		cmocka_unit_test(test_bare_html),
+		cmocka_unit_test(test_deep_html),
+		cmocka_unit_test(test_omitted_files),
+		cmocka_unit_test(test_unlike_files),
+		cmocka_unit_test(test_yanks),
+		cmocka_unit_test(test_upload_times),
+		cmocka_unit_test(test_statuses),
+		cmocka_unit_test(test_damaged_packs),
+		cmocka_unit_test(test_too_many_files),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
