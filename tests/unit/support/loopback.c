@@ -27,7 +27,7 @@ struct loopback {
 	int fd;
 	unsigned port;
 	pthread_t thread;
-	struct connection *connections; // of the accepting thread, then of loopback_free()
+	struct connection *connections; // used by the accepting thread, and after its end by loopback_free()
 };
 
 bool loopback_write(int fd, const char *bytes, size_t len)
@@ -49,7 +49,7 @@ bool loopback_send(int fd, const char *status, const char *headers, const char *
 	return loopback_write(fd, all, strlen(all));
 }
 
-// One head, byte by byte: it is small.
+// Reads one head byte by byte: it is small.
 static bool read_head(int fd, char head[HEAD_MAX])
 {
 	for (size_t len = 0; len + 1 < HEAD_MAX; len++) {
@@ -62,7 +62,7 @@ static bool read_head(int fd, char head[HEAD_MAX])
 	return false;
 }
 
-static void *serve(void *ctx)
+static void *serve_connection(void *ctx)
 {
 	struct connection *c = ctx;
 	char head[HEAD_MAX], path[256];
@@ -81,7 +81,7 @@ static void *accept_all(void *ctx)
 		struct connection *c = xcalloc(1, sizeof(*c));
 		*c = (struct connection){.next = l->connections, .owner = l, .fd = fd};
 		l->connections = c;
-		if (pthread_create(&c->thread, NULL, serve, c) != 0)
+		if (pthread_create(&c->thread, NULL, serve_connection, c) != 0)
 			abort();
 	}
 	return NULL;

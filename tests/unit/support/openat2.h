@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether there is openat2, without which fs_open_beneath follows no link: kernels before 5.6 have none, containers may
-// forbid it, valgrind 3.19 does not know it. For cmocka tests.
+// Tells cmocka tests whether openat2() works. Without it, fs_open_beneath follows no link. Kernels before 5.6 do not
+// have it, containers may forbid it, and valgrind 3.19 does not know it.
 #pragma once
 
 #include <fcntl.h>

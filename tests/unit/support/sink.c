@@ -21,8 +21,8 @@
 
 enum { ANSWER_MOST = 64 << 10 };
 
-// What receivers do is in the path: "/count/", "/refuse/", "/early/" (an answer at the first bytes), "/late/" (waits for
-// the gate at its end).
+// The path says what the body handler does: "/count/", "/refuse/", "/early/" (answers at the first bytes), "/late/"
+// (waits for the gate at the end of the body).
 struct sink {
 	struct body_handler base;
 	struct fixture *f;
@@ -37,7 +37,7 @@ static uint64_t add_up(uint64_t sum, struct str bytes)
 	return sum;
 }
 
-static struct reply *take(struct body_handler *r, struct str bytes)
+static struct reply *take_bytes(struct body_handler *r, struct str bytes)
 {
 	struct sink *s = (struct sink *)r;
 	if (pthread_equal(pthread_self(), s->f->loop))
@@ -64,7 +64,7 @@ void open_gate(struct fixture *f)
 	pthread_mutex_unlock(&f->lock);
 }
 
-static struct reply *end(struct body_handler *r)
+static struct reply *end_body(struct body_handler *r)
 {
 	struct sink *s = (struct sink *)r;
 	atomic_fetch_add(&s->f->ended, 1);
@@ -80,7 +80,7 @@ static void sink_free(struct body_handler *r)
 	free(s);
 }
 
-static const struct body_handler_ops sink_ops = {take, end, sink_free};
+static const struct body_handler_ops sink_ops = {take_bytes, end_body, sink_free};
 
 struct body_handler *sink_receive(void *ctx, struct request *r, struct reply **refusal)
 {
@@ -100,22 +100,22 @@ struct body_handler *sink_receive(void *ctx, struct request *r, struct reply **r
 	return &s->base;
 }
 
-static struct reply *quick(void *ctx, struct request *r)
+static struct reply *answer_inline(void *ctx, struct request *r)
 {
 	(void)ctx;
 	return strcmp(r->path, "/work") == 0 ? NULL : reply_text(200, "smuggled");
 }
 
-static struct reply *work(void *ctx, const struct request *r, struct continuation *continuation)
+static struct reply *answer_in_worker(void *ctx, const struct request *r, struct continuation *continuation)
 {
 	(void)ctx, (void)r, (void)continuation;
 	return reply_text(200, "worked");
 }
 
-static unsigned lane(void *ctx, const struct request *r)
+static unsigned choose_pool(void *ctx, const struct request *r)
 {
 	(void)ctx;
-	return strcmp(r->path, "/late/") == 0; // what hangs there is not to hang the others
+	return strcmp(r->path, "/late/") == 0; // its own pool, since its requests wait for the gate
 }
 
 int sink_setup(void **state)
@@ -126,10 +126,10 @@ int sink_setup(void **state)
 	struct http_options o = {.threads = 1,
 		.connections = CONNECTIONS,
 		.timeout = TIMEOUT,
-		.handle_inline = quick,
-		.handle_worker = work,
+		.handle_inline = answer_inline,
+		.handle_worker = answer_in_worker,
 		.receive = sink_receive,
-		.pool = lane,
+		.pool = choose_pool,
 		.ctx = f};
 	pthread_mutex_init(&f->lock, NULL);
 	pthread_cond_init(&f->opened, NULL);
@@ -158,9 +158,9 @@ int sink_teardown(void **state)
 int dial(const struct fixture *f)
 {
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	struct timeval path_probe = {.tv_sec = PATIENCE};
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &path_probe, sizeof(path_probe));
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &path_probe, sizeof(path_probe));
+	struct timeval limit = {.tv_sec = PATIENCE};
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 	assert_int_equal(connect(fd, (const struct sockaddr *)&f->address, sizeof(f->address)), 0);
 	return fd;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Somebody who waits (server/message/stream.h), and how often he was woken.
+// A continuation (server/message/stream.h) that counts how often it was resumed, and a semaphore to wait for that.
 #pragma once
 
 #include <semaphore.h>

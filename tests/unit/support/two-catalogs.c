@@ -94,14 +94,13 @@ struct catalog_effect two_put(struct catalog *c, const struct catalog_entry *fil
 	return effect;
 }
 
-// An upload or a copy: whatever was there.
 void two_put_new(struct catalog *c, int64_t in, const uint8_t *sha256)
 {
 	struct catalog_entry file = two_entry(in, sha256);
 	assert_false(two_put(c, &file).was_left);
 }
 
-static int keep(void *ctx, const struct catalog_known *file, struct err *e UNUSED)
+static int save_row(void *ctx, const struct catalog_known *file, struct err *e UNUSED)
 {
 	*(struct catalog_known *)ctx = *file;
 	return 0;
@@ -111,7 +110,7 @@ struct catalog_known two_look(int64_t in)
 {
 	struct err e = ERR_INIT;
 	struct catalog_known known = {0};
-	two_ok(catalog_folder_files(two_scan, in, keep, &known, &e), &e);
+	two_ok(catalog_folder_files(two_scan, in, save_row, &known, &e), &e);
 	return known;
 }
 
@@ -155,7 +154,7 @@ struct catalog_effect two_mark(struct catalog *c, int64_t in, enum mark kind, co
 	return effect;
 }
 
-static int keep_written(void *ctx, const struct catalog_known_mark *m, struct err *e UNUSED)
+static int save_written(void *ctx, const struct catalog_known_mark *m, struct err *e UNUSED)
 {
 	*(int64_t *)ctx = m->written;
 	return 0;
@@ -165,11 +164,11 @@ int64_t two_look_at_mark(int64_t in)
 {
 	struct err e = ERR_INIT;
 	int64_t written = 0;
-	two_ok(catalog_folder_marks(two_scan, in, keep_written, &written, &e), &e);
+	two_ok(catalog_folder_marks(two_scan, in, save_written, &written, &e), &e);
 	return written;
 }
 
-static int print(void *ctx, const struct catalog_file *file, struct err *e UNUSED)
+static int print_file(void *ctx, const struct catalog_file *file, struct err *e UNUSED)
 {
 	buf_printf(ctx, "%d%s%s;", file->sha256[0], file->yanked ? " yanked " : "", file->yanked ? file->yanked : "");
 	return 0;
@@ -180,6 +179,6 @@ void two_assert_page(const char *expected)
 	struct err e = ERR_INIT;
 	CLEANUP(buf_release) struct buf out;
 	buf_init(&out, 1000);
-	two_ok(catalog_project_files(two_other, two_platform, "six", print, &out, &e), &e);
+	two_ok(catalog_project_files(two_other, two_platform, "six", print_file, &out, &e), &e);
 	assert_string_equal(out.data, expected);
 }

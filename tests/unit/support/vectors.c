@@ -12,8 +12,8 @@
 
 #include "lib/os/fs.h"
 
-// In the folder of shared test data or, where it is not there, in the small set of the project.
-static char *find(const char *below)
+// Looks in the folder of shared test data, then in the project's own small set.
+static char *find_path(const char *below)
 {
 	const char *given = getenv("WHEELCACHE_SHARED");
 	const char *srcdir = getenv("srcdir");
@@ -30,7 +30,7 @@ static char *find(const char *below)
 	return NULL;
 }
 
-static void split(struct str line, struct vector *row)
+static void split_columns(struct str line, struct vector *row)
 {
 	for (size_t i = 0; i < VECTOR_COLUMNS; i++)
 		row->column[i] = line.ptr ? str_cut(&line, '\t') : (struct str){"", 0};
@@ -38,7 +38,7 @@ static void split(struct str line, struct vector *row)
 
 char *vectors_path(const char *below)
 {
-	char *path = find(below);
+	char *path = find_path(below);
 	if (!path)
 		skip();
 	return path;
@@ -47,8 +47,8 @@ char *vectors_path(const char *below)
 void vectors_foreach(const char *file, vectors_fn *fn, void *ctx)
 {
 	char *below = xasprintf("vectors/%s", file);
-	CLEANUP(mem_free) char *path = find(below);
-	free(below); // before skip() leaves
+	CLEANUP(mem_free) char *path = find_path(below);
+	free(below); // before skip(), which does not return
 	if (!path)
 		skip();
 	CLEANUP(buf_release) struct buf text;
@@ -63,7 +63,7 @@ void vectors_foreach(const char *file, vectors_fn *fn, void *ctx)
 		row.line++;
 		if (!line.len || line.ptr[0] == '#')
 			continue;
-		split(line, &row);
+		split_columns(line, &row);
 		fn(ctx, &row);
 		rows++;
 	}
@@ -84,7 +84,7 @@ static void add_utf8(struct buf *out, uint32_t code)
 		buf_putc(out, (char)(0x80 | (code >> (6 * more) & 0x3f)));
 }
 
-// The four digits behind "\u"; cuts them off.
+// Reads the four digits behind "\u" and cuts them off.
 static uint32_t take_hex4(struct str *rest)
 {
 	char digits[5] = {0};
@@ -98,7 +98,7 @@ static uint32_t take_hex4(struct str *rest)
 	return (uint32_t)code;
 }
 
-// Beyond U+FFFF there are two escapes, a high and a low surrogate.
+// A character beyond U+FFFF has two escapes, a high and a low surrogate.
 static uint32_t take_unicode(struct str *rest)
 {
 	uint32_t code = take_hex4(rest);

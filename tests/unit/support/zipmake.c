@@ -19,7 +19,7 @@ void zipmake_release(struct zipmake *z)
 	buf_release(&z->central);
 }
 
-static void put(struct buf *b, size_t width, uint64_t value)
+static void put_number(struct buf *b, size_t width, uint64_t value)
 {
 	for (size_t i = 0; i < width; i++)
 		buf_putc(b, (char)(value >> (8 * i) & 0xff));
@@ -42,26 +42,26 @@ void zipmake_local(struct zipmake *z, const struct zipmake_member *m)
 	const char *name = m->local_name ? m->local_name : m->name;
 	uint32_t crc = crc32_of(m->content) + (uint32_t)m->crc_lie;
 	uint32_t size = (uint32_t)strlen(m->content) + (uint32_t)m->size_lie;
-	put(b, 4, ZIP_LOCAL);
-	put(b, 2, 20);
-	put(b, 2, (m->flags | (m->descriptor ? ZIP_FLAG_DESCRIPTOR : 0u)) ^ m->local_flags_xor);
-	put(b, 2, m->method ^ m->local_method_xor);
-	put(b, 4, 0);
-	put(b, 4, m->descriptor ? 0 : crc);
-	put(b, 4, m->descriptor ? 0 : size);
-	put(b, 4, m->descriptor ? 0 : size);
-	put(b, 2, strlen(name));
-	put(b, 2, m->local_extra.len);
+	put_number(b, 4, ZIP_LOCAL);
+	put_number(b, 2, 20);
+	put_number(b, 2, (m->flags | (m->descriptor ? ZIP_FLAG_DESCRIPTOR : 0u)) ^ m->local_flags_xor);
+	put_number(b, 2, m->method ^ m->local_method_xor);
+	put_number(b, 4, 0);
+	put_number(b, 4, m->descriptor ? 0 : crc);
+	put_number(b, 4, m->descriptor ? 0 : size);
+	put_number(b, 4, m->descriptor ? 0 : size);
+	put_number(b, 2, strlen(name));
+	put_number(b, 2, m->local_extra.len);
 	buf_puts(b, name);
 	buf_str(b, m->local_extra);
 	buf_puts(b, m->content);
 	size_t width = m->descriptor >= 20 ? 8 : 4;
 	if (m->descriptor % 8 == 0 && m->descriptor)
-		put(b, 4, ZIP_DESCRIPTOR);
+		put_number(b, 4, ZIP_DESCRIPTOR);
 	if (m->descriptor) {
-		put(b, 4, crc);
-		put(b, width, size);
-		put(b, width, size);
+		put_number(b, 4, crc);
+		put_number(b, width, size);
+		put_number(b, width, size);
 	}
 	buf_str(b, m->gap);
 }
@@ -70,22 +70,22 @@ void zipmake_central(struct zipmake *z, const struct zipmake_member *m, size_t o
 {
 	struct buf *b = &z->central;
 	z->count++;
-	put(b, 4, ZIP_CENTRAL);
-	put(b, 2, m->unix_mode ? 3 << 8 : 0);
-	put(b, 2, 20);
-	put(b, 2, m->flags);
-	put(b, 2, m->method);
-	put(b, 4, 0);
-	put(b, 4, crc32_of(m->content));
-	put(b, 4, strlen(m->content));
-	put(b, 4, strlen(m->content));
-	put(b, 2, strlen(m->name));
-	put(b, 2, m->central_extra.len);
-	put(b, 2, m->comment ? strlen(m->comment) : 0);
-	put(b, 2, 0);
-	put(b, 2, 0);
-	put(b, 4, (uint64_t)m->unix_mode << 16);
-	put(b, 4, offset);
+	put_number(b, 4, ZIP_CENTRAL);
+	put_number(b, 2, m->unix_mode ? 3 << 8 : 0);
+	put_number(b, 2, 20);
+	put_number(b, 2, m->flags);
+	put_number(b, 2, m->method);
+	put_number(b, 4, 0);
+	put_number(b, 4, crc32_of(m->content));
+	put_number(b, 4, strlen(m->content));
+	put_number(b, 4, strlen(m->content));
+	put_number(b, 2, strlen(m->name));
+	put_number(b, 2, m->central_extra.len);
+	put_number(b, 2, m->comment ? strlen(m->comment) : 0);
+	put_number(b, 2, 0);
+	put_number(b, 2, 0);
+	put_number(b, 4, (uint64_t)m->unix_mode << 16);
+	put_number(b, 4, offset);
 	buf_puts(b, m->name);
 	buf_str(b, m->central_extra);
 	buf_puts(b, m->comment ? m->comment : "");
@@ -103,12 +103,12 @@ void zipmake_end(struct zipmake *z, const char *comment)
 	struct buf *b = &z->bytes;
 	size_t offset = b->len;
 	buf_str(b, buf_view(&z->central));
-	put(b, 4, ZIP_END);
-	put(b, 4, 0);
-	put(b, 2, z->count);
-	put(b, 2, z->count);
-	put(b, 4, z->central.len);
-	put(b, 4, offset);
-	put(b, 2, strlen(comment));
+	put_number(b, 4, ZIP_END);
+	put_number(b, 4, 0);
+	put_number(b, 2, z->count);
+	put_number(b, 2, z->count);
+	put_number(b, 4, z->central.len);
+	put_number(b, 4, offset);
+	put_number(b, 2, strlen(comment));
 	buf_puts(b, comment);
 }

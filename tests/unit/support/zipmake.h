@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes ZIP files, good and bad ones, record by record. Members are stored.
+// Builds valid and broken ZIP files record by record. Members are not compressed.
 #pragma once
 
 #include "lib/base/buf.h"
@@ -18,15 +18,15 @@ struct zipmake_member {
 	unsigned flags, local_flags_xor;
 	unsigned method, local_method_xor;
 	unsigned unix_mode;
-	unsigned descriptor;   // bytes of it, 12, 16, 20 or 24; 0: none
-	int size_lie, crc_lie; // added to what the local header or the descriptor says
-	struct str gap;        // bytes behind the data that no record tells of
+	unsigned descriptor;   // size of the data descriptor: 12, 16, 20 or 24 bytes; 0: none
+	int size_lie, crc_lie; // added to size and CRC in the local header or the descriptor
+	struct str gap;        // bytes behind the data that belong to no record
 };
 
 void zipmake_init(struct zipmake *z);
 void zipmake_release(struct zipmake *z);
 void zipmake_add(struct zipmake *z, const struct zipmake_member *m);
-// A second central entry, or none: what zipmake_add() does, one half of it.
+// The two halves of zipmake_add(), for a member without central entry or with two of them.
 void zipmake_local(struct zipmake *z, const struct zipmake_member *m);
 void zipmake_central(struct zipmake *z, const struct zipmake_member *m, size_t offset);
 // Writes the central directory and its end record.

@@ -71,7 +71,7 @@ static void test_base64(void **state UNUSED)
 	static const struct {
 		const char *text;
 		enum base64_form form;
-		const char *bytes; // NULL: is none
+		const char *bytes; // NULL: malformed
 	} table[] = {
 		{"", BASE64_PLAIN, ""},
 		{"Zg==", BASE64_PLAIN, "f"},
@@ -216,7 +216,7 @@ static void test_packing(void **state UNUSED)
 	buf_clear(&back);
 	assert_int_equal(decompress_zstd(buf_view(&zst), &back, &e), 0);
 	assert_true(str_eq(buf_view(&back), buf_view(&plain)));
-	for (size_t cut = 0; cut < gz.len; cut += 97) { // a truncated one is always found
+	for (size_t cut = 0; cut < gz.len; cut += 97) { // truncation is always detected
 		packed = byte_source_memory((struct str){gz.data, cut});
 		assert_int_equal(decompress_gzip(&packed, collect, &back, &e), -1);
 		buf_clear(&back);
@@ -228,7 +228,7 @@ static void test_packing(void **state UNUSED)
 	assert_int_equal(e.kind, ERR_LIMIT);
 }
 
-// One member, several, one whose end says what is not so, and ceilings.
+// One member, several, one that states a wrong size, and limits.
 static void test_unpacking_in_memory(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
@@ -248,7 +248,7 @@ static void test_unpacking_in_memory(void **state UNUSED)
 	buf_release(&back), buf_init(&back, plain.len - 1);
 	assert_int_equal(decompress_gzip_whole(buf_view(&gz), &back, &e), -1);
 	assert_int_equal(e.kind, ERR_LIMIT);
-	gz.data[gz.len - 1] = '\x7f'; // nearly 2 GB, it says
+	gz.data[gz.len - 1] = '\x7f'; // states nearly 2 GB
 	assert_int_equal(decompress_gzip_whole(buf_view(&gz), &back, &e), -1);
 	buf_puts(&gz, "x");
 	buf_release(&back), buf_init(&back, 1 << 20);
@@ -256,7 +256,7 @@ static void test_unpacking_in_memory(void **state UNUSED)
 	assert_int_equal(e.kind, ERR_INVALID);
 }
 
-// FIPS 180-4, RFC 7693 (the digest of 32 bytes) and RFC 1321 of "abc", in two pieces.
+// The digests of "abc" in FIPS 180-4, RFC 7693 (32 bytes) and RFC 1321, computed in two pieces.
 static void test_hashes_side_by_side(void **state UNUSED)
 {
 	static const char *const wanted[DIGEST_COUNT] = {
@@ -348,7 +348,7 @@ static void test_a_file_appears_whole_or_not_at_all(void **state UNUSED)
 	struct err e = ERR_INIT;
 	struct fs_tmp tmp;
 	CLEANUP(mem_close) int dir = fs_open_dir(folder, &e);
-	assert_int_equal(symlinkat("file", dir, ".tmp"), 0); // a killed process may have left anything there
+	assert_int_equal(symlinkat("file", dir, ".tmp"), 0); // a killed process may have left anything
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(fs_tmp_open(&tmp, dir, ".tmp", "file", &e), 0);
 		assert_int_equal(fs_tmp_write(&tmp, i ? STR("second") : STR("one"), &e), 0);
@@ -368,7 +368,7 @@ static void test_a_file_appears_whole_or_not_at_all(void **state UNUSED)
 	assert_string_equal(text.data, "second");
 	CLEANUP(mem_free) char *command = xasprintf("rm -r %s && mkdir -p %s/file", folder, folder);
 	assert_int_equal(system(command), 0);
-	assert_int_equal(fs_tmp_open(&tmp, dir, ".tmp", "file", &e), -1); // the folder is not there any more
+	assert_int_equal(fs_tmp_open(&tmp, dir, ".tmp", "file", &e), -1); // the folder is gone
 	assert_string_equal(e.msg, "file: No such file or directory");
 	fs_tmp_release(&tmp);
 	CLEANUP(mem_close) int other = fs_open_dir(folder, &e);
@@ -438,7 +438,7 @@ static void test_documents(void **state UNUSED)
 	assert_string_equal(text.data, "{\"list\": [{\"drink\": \"caf?\"}], \"n\": -1, \"yes\": true}\n");
 }
 
-// Where it is not held, this ends the test's process.
+// Without sigpipe_hold, SIGPIPE would end the test's process.
 static void test_sigpipe_is_held(void **state UNUSED)
 {
 	struct sigpipe held;

@@ -27,7 +27,7 @@ static void from_buf(void **state)
 		const char *ours;
 		void *theirs;
 	} at = {.ours = blob_view(blob).ptr};
-	assert_in_range(malloc_usable_size(at.theirs), 6, 4096); // no spare room is kept
+	assert_in_range(malloc_usable_size(at.theirs), 6, 4096); // the spare room was given back
 	blob_unref(blob);
 }
 

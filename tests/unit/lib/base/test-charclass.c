@@ -15,8 +15,8 @@
 
 static const struct {
 	unsigned set;
-	const char *also;                     // of graphic ASCII, besides letters and digits
-	bool has_blank, has_layout, has_more; // " "; "\t" and "\n"; what is beyond ASCII
+	const char *also;                     // graphic ASCII besides letters and digits
+	bool has_blank, has_layout, has_more; // " "; "\t" and "\n"; bytes that are not ASCII
 } table[] = {
 	{CHARCLASS_GRAPHIC, "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", false, false, false},
 	{CHARCLASS_NAME, "!\"#$%&'()*+,-.:;<=>?@[]^_`{|}~", false, false, false},

@@ -135,7 +135,7 @@ static uint64_t get(struct fixture *f, const char *path, struct outcome *o)
 		&(struct fetch_request){.url = url, .limit = 1000, .on_done = on_done, .ctx = o});
 }
 
-static void runs_until_none_is_left(void **state)
+static void run_ends_with_the_last_request(void **state)
 {
 	struct fixture *f = *state;
 	static const struct {
@@ -207,7 +207,7 @@ static void body_beyond_the_limit_is_too_large(void **state)
 	assert_int_equal(o.failure, FETCH_TOO_LARGE);
 }
 
-static void foreign_url_reaches_no_private_address(void **state)
+static void a_foreign_url_reaches_no_private_address(void **state)
 {
 	struct fixture *f = *state;
 	struct outcome o[2];
@@ -337,7 +337,7 @@ static enum fetch_flow stop(void *ctx UNUSED, const struct fetch_answer *a UNUSE
 	return FETCH_STOP;
 }
 
-static void head_may_stop_it(void **state)
+static void on_head_can_stop_the_request(void **state)
 {
 	struct fixture *f = *state;
 	static const char *const paths[] = {"/a", "/big"};
@@ -353,7 +353,7 @@ static void head_may_stop_it(void **state)
 	}
 }
 
-static void waiting_and_running_ones_are_cancelled(void **state)
+static void queued_and_running_requests_are_cancelled(void **state)
 {
 	struct fixture *f = *state;
 	struct outcome held, waiting;
@@ -376,7 +376,7 @@ static void waiting_and_running_ones_are_cancelled(void **state)
 	sem_post(&f->gate);
 }
 
-static void what_is_left_is_done_when_the_pool_goes(void **state)
+static void freeing_the_pool_cancels_what_is_left(void **state)
 {
 	struct fixture *f = *state;
 	struct outcome held, later;
@@ -440,7 +440,7 @@ static void callbacks_may_submit(void **state)
 	assert_true(c.is_same);
 }
 
-static void headers_are_as_asked(void **state)
+static void headers_are_sent_as_given(void **state)
 {
 	struct fixture *f = *state;
 	CLEANUP(mem_free) char *url = url_of(f, "/head");
@@ -464,19 +464,19 @@ static void headers_are_as_asked(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(runs_until_none_is_left),
+		TEST(run_ends_with_the_last_request),
 		TEST(a_bad_url_is_reported_by_on_done),
 		TEST(body_beyond_the_limit_is_too_large),
 		TEST(streamed_body_has_a_limit_too),
-		TEST(foreign_url_reaches_no_private_address),
+		TEST(a_foreign_url_reaches_no_private_address),
 		TEST(many_threads_submit),
 		TEST(body_comes_in_pieces),
 		TEST(body_is_stopped),
-		TEST(head_may_stop_it),
-		TEST(waiting_and_running_ones_are_cancelled),
-		TEST(what_is_left_is_done_when_the_pool_goes),
+		TEST(on_head_can_stop_the_request),
+		TEST(queued_and_running_requests_are_cancelled),
+		TEST(freeing_the_pool_cancels_what_is_left),
 		TEST(callbacks_may_submit),
-		TEST(headers_are_as_asked),
+		TEST(headers_are_sent_as_given),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,7 +48,7 @@ static void test_words_are_words(void **state UNUSED)
 	assert_string_equal(e.msg, "test ended with 1");
 }
 
-static void test_what_goes_wrong_is_told(void **state UNUSED)
+static void test_errors_name_the_reason(void **state UNUSED)
 {
 	assert_fails("/nowhere/vos release", LONG_MS, "cannot run /nowhere/vos: "); // valgrind hides the errno
 	assert_fails("cat /nowhere/x", LONG_MS, "cat ended with 1: cat: /nowhere/x: No such file");
@@ -58,18 +58,18 @@ static void test_what_goes_wrong_is_told(void **state UNUSED)
 	assert_fails("sh -c seq${IFS}99999;exit${IFS}7", LONG_MS, "99998 99999");
 }
 
-// Signals that its parent has blocked reach it, and it stands in no group of ours.
+// The command receives signals that its parent has blocked, and is in a process group of its own.
 static void test_it_can_be_ended(void **state UNUSED)
 {
 	sigset_t all, before;
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
-	assert_fails("sh -c trap${IFS}pwd${IFS}15;sleep${IFS}1000", SHORT_MS, " /"); // its last words
+	assert_fails("sh -c trap${IFS}pwd${IFS}15;sleep${IFS}1000", SHORT_MS, " /"); // the output of its trap
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	assert_fails("sh -c trap${IFS}''${IFS}15;sleep${IFS}1000", SHORT_MS, "did not end in time and was ended");
 }
 
-// What it leaves in the background keeps its output open.
+// A process in the background keeps the output open; hook_run does not wait for it.
 static void test_background(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
@@ -83,7 +83,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_commands_are_valid),
 		cmocka_unit_test(test_words_are_words),
-		cmocka_unit_test(test_what_goes_wrong_is_told),
+		cmocka_unit_test(test_errors_name_the_reason),
 		cmocka_unit_test(test_it_can_be_ended),
 		cmocka_unit_test(test_background),
 	};

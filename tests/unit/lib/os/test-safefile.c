@@ -21,7 +21,7 @@ static char top[] = "/tmp/test-safefile-XXXXXX";
 
 static int make_top(void **state UNUSED)
 {
-	alarm(FOREVER); // whatever waits for a pipe is ended
+	alarm(FOREVER); // ends a test that waits for a pipe
 	return mkdtemp(top) ? 0 : -1;
 }
 
@@ -86,7 +86,7 @@ static void expect_opened(const char *name, int flags)
 		fail_msg("%s", e.msg);
 }
 
-static void what_others_may_have_put_there_is_refused(void **state UNUSED)
+static void links_that_others_may_have_made_are_refused(void **state UNUSED)
 {
 	static const int flags[] = {
 		O_RDONLY, O_WRONLY, O_RDWR, O_RDWR | O_CREAT, O_WRONLY | O_APPEND | O_CREAT | O_TRUNC};
@@ -112,7 +112,7 @@ static void what_others_may_have_put_there_is_refused(void **state UNUSED)
 	assert_int_equal(unlink(hard), 0);
 }
 
-static void links_of_our_own_are_followed(void **state UNUSED)
+static void our_own_links_are_followed(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(mem_free) char *inner = path_of("own/inner");
@@ -136,15 +136,15 @@ static void links_of_our_own_are_followed(void **state UNUSED)
 	assert_int_equal(safefile_open("/", O_RDONLY, &e), -1);
 }
 
-static void give(const char *name, uid_t owner)
+static void give_to(const char *name, uid_t owner)
 {
 	CLEANUP(mem_free) char *path = path_of(name);
 	assert_int_equal(lchown(path, owner, owner), 0);
 }
 
-// A mounted secret of Kubernetes is a sticky folder of root's that all may write, with links of root's; state may be led to
-// another disk by a link in /tmp, or in a folder of the team's.
-static void links_go_by_who_may_have_put_them_there(void **state UNUSED)
+// A mounted Kubernetes secret is a sticky folder of root that all may write, with links of root. An operator may move
+// the state to another disk with a link in /tmp, or in a folder that belongs to a team.
+static void trust_in_links_depends_on_the_owners(void **state UNUSED)
 {
 	enum { US = 65534, OTHER = 65533 };
 	static const struct {
@@ -178,8 +178,8 @@ static void links_go_by_who_may_have_put_them_there(void **state UNUSED)
 		CLEANUP(mem_free) char *path = path_of(folder);
 		make_folder(folder, row[i].mode);
 		link_to("../target", link);
-		give(link, row[i].link);
-		give(folder, row[i].folder);
+		give_to(link, row[i].link);
+		give_to(folder, row[i].folder);
 		assert_int_equal(chmod(path, row[i].mode), 0);
 		row[i].is_for_root ? expect_opened(file, O_RDONLY) : expect_refused(file, O_RDONLY, "symbolic link");
 		assert_int_equal(seteuid(US), 0);
@@ -196,7 +196,7 @@ static mode_t mode_of(const char *name)
 	return st.st_mode & 07777;
 }
 
-static void what_is_made_is_for_us_alone(void **state UNUSED)
+static void new_files_are_private(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
 	mode_t before = umask(0);
@@ -209,7 +209,7 @@ static void what_is_made_is_for_us_alone(void **state UNUSED)
 	assert_int_equal(mode_of("made/folder"), 0750);
 }
 
-static void a_file_is_emptied_where_that_is_asked_for(void **state UNUSED)
+static void a_file_is_truncated_only_with_O_TRUNC(void **state UNUSED)
 {
 	write_file("full", "text");
 	expect_opened("full", O_RDWR | O_CREAT);
@@ -218,7 +218,7 @@ static void a_file_is_emptied_where_that_is_asked_for(void **state UNUSED)
 	expect_text("full", "");
 }
 
-static void a_lock_has_one_holder_who_is_named(void **state UNUSED)
+static void a_lock_names_its_one_holder(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(mem_free) char *path = path_of("a/b/lock");
@@ -237,8 +237,8 @@ static void a_lock_has_one_holder_who_is_named(void **state UNUSED)
 	assert_int_equal(e.kind, ERR_LIMIT);
 }
 
-// Root's commands: what another account than the folder's owner put there.
-static void root_wants_the_owner_to_be_right(void **state UNUSED)
+// As root: a file that another account than the folder's owner has put there.
+static void root_checks_the_owner(void **state UNUSED)
 {
 	enum { OWNER = 65534, OTHER = 65533 };
 	struct stat st;
@@ -256,7 +256,7 @@ static void root_wants_the_owner_to_be_right(void **state UNUSED)
 	assert_int_equal(chown(file, 0, 0), 0);
 	expect_opened("theirs/file", O_RDWR | O_CREAT);
 	assert_int_equal(stat(file, &st), 0);
-	assert_int_equal(st.st_uid, 0); // as it was
+	assert_int_equal(st.st_uid, 0); // unchanged
 	expect_opened("theirs/made", O_RDWR | O_CREAT);
 	assert_int_equal(stat(made, &st), 0);
 	assert_int_equal(st.st_uid, OWNER);
@@ -265,13 +265,13 @@ static void root_wants_the_owner_to_be_right(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_others_may_have_put_there_is_refused),
-		cmocka_unit_test(links_of_our_own_are_followed),
-		cmocka_unit_test(links_go_by_who_may_have_put_them_there),
-		cmocka_unit_test(what_is_made_is_for_us_alone),
-		cmocka_unit_test(a_file_is_emptied_where_that_is_asked_for),
-		cmocka_unit_test(a_lock_has_one_holder_who_is_named),
-		cmocka_unit_test(root_wants_the_owner_to_be_right),
+		cmocka_unit_test(links_that_others_may_have_made_are_refused),
+		cmocka_unit_test(our_own_links_are_followed),
+		cmocka_unit_test(trust_in_links_depends_on_the_owners),
+		cmocka_unit_test(new_files_are_private),
+		cmocka_unit_test(a_file_is_truncated_only_with_O_TRUNC),
+		cmocka_unit_test(a_lock_names_its_one_holder),
+		cmocka_unit_test(root_checks_the_owner),
 	};
 	return cmocka_run_group_tests(tests, make_top, remove_top);
 }

@@ -26,7 +26,7 @@ static void *take_four(void *throttle)
 	return NULL;
 }
 
-// 200,000 bytes at 1,000,000 a second, however many take them.
+// 200,000 bytes at 1,000,000 a second, by two threads.
 static void threads_share_the_rate(void **state UNUSED)
 {
 	CLEANUP(throttle_cleanup) struct throttle *t = throttle_new(1000000);
@@ -40,7 +40,7 @@ static void threads_share_the_rate(void **state UNUSED)
 	assert_true(seconds < 60);
 }
 
-static void pause_is_not_made_up_for(void **state UNUSED)
+static void a_pause_earns_no_burst(void **state UNUSED)
 {
 	CLEANUP(throttle_cleanup) struct throttle *t = throttle_new(1000000);
 	throttle_account(t, 1);
@@ -54,7 +54,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(threads_share_the_rate),
-		cmocka_unit_test(pause_is_not_made_up_for),
+		cmocka_unit_test(a_pause_earns_no_burst),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
