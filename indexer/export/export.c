@@ -72,7 +72,7 @@ static int check_apart(const char *folder, const char *store, struct err *e)
 }
 
 // A platform's folder may be reached by a link.
-static int check_platform(const char *folder, const struct platform *p, struct err *e)
+static int check_platform_folder(const char *folder, const struct platform *p, struct err *e)
 {
 	struct err absent = ERR_INIT;
 	CLEANUP(mem_free) char *real = fs_real_path(p->path, &absent);
@@ -91,7 +91,7 @@ static int prepare_export(struct export *x, struct err *e)
 	if (check_apart(x->folder, x->site->store.path, e) < 0)
 		return -1;
 	for (size_t i = 0; i < x->site->store.platform_count; i++)
-		if (check_platform(x->folder, &x->site->store.platform[i], e) < 0)
+		if (check_platform_folder(x->folder, &x->site->store.platform[i], e) < 0)
 			return -1;
 	return 0;
 }

@@ -53,7 +53,7 @@ static void apply_state_release(struct apply_state *a)
 	arena_release(&a->text);
 }
 
-static const char *copy_text(struct apply_state *a, const char *s)
+static const char *copy_to_state(struct apply_state *a, const char *s)
 {
 	return s ? arena_copy(&a->text, str_from(s)) : NULL;
 }
@@ -178,12 +178,12 @@ static void store_evidence(struct apply_state *a, struct planned_removal *r, con
 {
 	const struct planfile_evidence *found = &now->evidence;
 	r->verdict = now->verdict; // a constant
-	r->reason = copy_text(a, now->reason);
-	r->project = copy_text(a, now->project);
-	r->requires_python = copy_text(a, now->requires_python);
-	r->upstream = (struct tombstone_upstream){.filename = copy_text(a, found->filename),
-		.url = copy_text(a, found->url),
-		.index = copy_text(a, found->index),
+	r->reason = copy_to_state(a, now->reason);
+	r->project = copy_to_state(a, now->project);
+	r->requires_python = copy_to_state(a, now->requires_python);
+	r->upstream = (struct tombstone_upstream){.filename = copy_to_state(a, found->filename),
+		.url = copy_to_state(a, found->url),
+		.index = copy_to_state(a, found->index),
 		.has_sha256 = found->has_sha256,
 		.uploaded = found->uploaded,
 		.is_identical = found->is_identical};

@@ -25,18 +25,8 @@ HANDSHAKES = 200  # a round
 FULL_MOST, BULK_MOST = 1.2, 2.0  # of nginx
 KEYS = {"RSA 2048": "rsa:2048", "ECDSA P-256": "ec"}
 NGINX = """
-daemon off;
-{user}
-worker_processes 1;
-pid {folder}/nginx.pid;
-error_log stderr error;
-events {{ worker_connections 1024; }}
-http {{
     access_log off;
-    keepalive_requests 1000000000;
     open_file_cache max=1000 inactive=60s;
-    client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/fastcgi;
-    uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
     server {{
         listen 127.0.0.1:{port} ssl;
         ssl_protocols TLSv1.2 TLSv1.3;
@@ -45,7 +35,6 @@ http {{
         root {folder}/site;
         types {{}}
     }}
-}}
 """
 
 
@@ -111,13 +100,10 @@ def make_pair(folder, kind):
 
 
 def start_nginx(folder, pair, bodies):
-    port = server.free_port()
     (folder / "site").mkdir()
     for name, body in bodies.items():
         (folder / "site" / name).write_bytes(body)
-    config = folder / "nginx.conf"
-    config.write_text(NGINX.format(folder=folder, port=port, cert=pair[0], key=pair[1],
-                                   user="user root;" if os.getuid() == 0 else ""))
+    config, port = nginx.write_config(folder, NGINX, cert=pair[0], key=pair[1])
     return nginx.Nginx(server.start(nginx.program(), "-c", config), port).wait_until_up()
 
 

@@ -6,28 +6,30 @@ import shutil
 import load
 import server
 
-CONFIG = """
+# The head of every nginx.conf of the benchmarks.
+HEAD = """
 daemon off;
 {user}
 worker_processes 1;
 pid {folder}/nginx.pid;
 error_log stderr error;
-events {{ worker_connections 1024; }}
+events {{ worker_connections {connections}; }}
 http {{
-    access_log off;
-    log_not_found off;
     keepalive_requests 1000000000;
-    tcp_nodelay on;
-    open_file_cache max=1000 inactive=60s;
     client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/fastcgi;
     uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
+"""
+CONFIG = """
+    access_log off;
+    log_not_found off;
+    tcp_nodelay on;
+    open_file_cache max=1000 inactive=60s;
     server {{
         listen 127.0.0.1:{port};
         gzip_vary on;
         types {{}}
         {locations}
     }}
-}}
 """
 # {way}: how the bytes are sent. The names of the folders in the site are the forms of a page.
 LOCATION = """
@@ -105,11 +107,17 @@ def program():
     return shutil.which("nginx", path=os.environ["PATH"] + ":/usr/sbin")
 
 
+def write_config(folder, http, connections=1024, **values):
+    """Writes nginx.conf with http, the rest of its http block, into which the values go. Returns the file and the port."""
+    port, config = server.free_port(), folder / "nginx.conf"
+    config.write_text((HEAD + http + "}}\n").format(folder=folder, port=port, connections=connections,
+                                                    user="user root;" if os.getuid() == 0 else "", **values))
+    return config, port
+
+
 def start(ours, lines, folder):
-    site, port = folder / "site", server.free_port()
+    site = folder / "site"
     copy_site(ours, lines, site)
-    config = folder / "nginx.conf"
     locations = "".join(LOCATION.format(way=way, sendfile=value, site=site) for way, value in WAYS.items())
-    config.write_text(CONFIG.format(folder=folder, port=port, locations=locations,
-                                    user="user root;" if os.getuid() == 0 else ""))
+    config, port = write_config(folder, CONFIG, locations=locations)
     return Nginx(server.start(program(), "-c", config), port).wait_until_up()

@@ -25,18 +25,8 @@ WANTED = ("requests==2.34.2 certifi==2026.10.18 charset-normalizer==3.5.2 idna==
 # What many ask for at once. 200 times 50 MB would take a minute a server.
 CROWD_FILES, LARGE_BYTES = 5_000, 20_000_000
 CONFIG = """
-daemon off;
-{user}
-worker_processes 1;
-pid {folder}/nginx.pid;
-error_log stderr error;
-events {{ worker_connections 2048; }}
-http {{
     log_format short "$uri";
     access_log {folder}/asked short;
-    keepalive_requests 1000000000;
-    client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/fastcgi;
-    uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
     map $http_accept $form {{ default html; "~simple\\.v1\\+json" json; }}
     server {{
         listen 127.0.0.1:{port} backlog=1024;
@@ -64,7 +54,6 @@ http {{
             add_header Cache-Control "max-age=365000000, immutable, public";
         }}
     }}
-}}
 """
 
 
@@ -174,7 +163,6 @@ def listed(filename, path):
 
 
 def start(folder):
-    port, config = server.free_port(), folder / "nginx.conf"
-    config.write_text(CONFIG.format(folder=folder, port=port, user="user root;" if os.getuid() == 0 else ""))
+    config, port = nginx.write_config(folder, CONFIG, connections=2048)
     process = subprocess.Popen(server.pinned(load.CORE, nginx.program(), "-c", config), process_group=0)
     return Origin(process, port, pathlib.Path(folder)).wait_until_up()

@@ -18,19 +18,9 @@ FITTING = "wheelcache, fitting"
 # A cache for pip and uv as an administrator would write it: a page a form and a coding, which Vary sees to; locked, so
 # that upstream is asked once; kept for as long as upstream says; stale while it is asked for again.
 NGINX_CONFIG = """
-daemon off;
-{user}
-worker_processes 1;
-pid {folder}/nginx.pid;
-error_log stderr error;
-events {{ worker_connections 2048; }}
-http {{
     access_log off;
-    keepalive_requests 1000000000;
     tcp_nodelay on;
     sendfile on;
-    client_body_temp_path {folder}/body; proxy_temp_path {folder}/temp; fastcgi_temp_path {folder}/fastcgi;
-    uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
     proxy_cache_path {folder}/cache levels=1:2 keys_zone=index:10m max_size=10g inactive=7d use_temp_path=off;
     map $http_accept $form {{ default text/html; "~simple\\.v1\\+json" application/vnd.pypi.simple.v1+json; }}
     map $http_accept_encoding $coding {{ default ""; "~gzip" gzip; }}
@@ -53,7 +43,6 @@ http {{
             proxy_cache_use_stale updating error timeout;
         }}
     }}
-}}
 """
 
 
@@ -114,9 +103,7 @@ def start_fitting(binary, folder, origin, store):
 
 
 def start_nginx(_, folder, origin, __):
-    port, config = server.free_port(), folder / "nginx.conf"
-    config.write_text(NGINX_CONFIG.format(folder=folder, port=port, upstream_port=origin.port,
-                                          user="user root;" if os.getuid() == 0 else ""))
+    config, port = nginx.write_config(folder, NGINX_CONFIG, connections=2048, upstream_port=origin.port)
     return start_logged("nginx", folder, port, "/simple/", nginx.program(), "-c", config)
 
 

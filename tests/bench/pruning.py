@@ -28,18 +28,8 @@ TAGS = {("manylinux", "x86_64"): "manylinux2014_x86_64.manylinux_2_17_x86_64",
 VERSIONS, FEW_VERSIONS = 12, 6  # of a project upstream; of one in twenty, whose later ones are built here alone
 LIMITS = {"cold": 30, "all 304": 5}
 CONFIG = """
-daemon off;
-{user}
-worker_processes 1;
-pid {folder}/nginx.pid;
-error_log stderr error;
-events {{ worker_connections 1024; }}
-http {{
     log_format short "$status";
     access_log {folder}/asked short;
-    keepalive_requests 1000000000;
-    client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/fastcgi;
-    uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
     server {{
         listen 127.0.0.1:{port};
         types {{}}
@@ -50,7 +40,6 @@ http {{
             default_type application/vnd.pypi.simple.v1+json;
         }}
     }}
-}}
 """
 
 
@@ -87,8 +76,7 @@ def make_page(task):
 
 
 def start_upstream(folder):
-    port, config = server.free_port(), folder / "nginx.conf"
-    config.write_text(CONFIG.format(folder=folder, port=port, user="user root;" if os.getuid() == 0 else ""))
+    config, port = nginx.write_config(folder, CONFIG)
     return nginx.Nginx(server.start(nginx.program(), "-c", config), port).wait_until_up()
 
 
