@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A real AFS cell on the loopback, brought up and down by the scripts of the shared folder: file server, volume server,
-databases, and two clients (FUSE), so that a builder and a reader are two machines to AFS."""
+databases, and two clients (FUSE), so that AFS sees the builder and the reader as two machines."""
 import contextlib
 import dataclasses
 import fcntl
@@ -18,10 +18,10 @@ STATE = pathlib.Path("/run/afs-test-cell")
 LOCK = "/run/lock/wheelcache-afs.lock"
 ADDRESS = "127.77.0.1"
 NAME = "test.cell"
-READER, BUILDER = "/afs", "/afs2"  # where the clients are mounted: two machines, as far as AFS knows
+READER, BUILDER = "/afs", "/afs2"  # where the clients are mounted; AFS sees them as two machines
 PROGRAMS = ["afsd.fuse", "asetkey", "bc", "bosserver", "ss", "taskset", "unshare", "vos"]
 UP_SECONDS, DOWN_SECONDS, CALL_SECONDS = 75, 90, 60
-CPU = 1  # the servers have CPU 0 for themselves, or Rx waits for seconds now and then
+CPU = 1  # the servers have CPU 0 for themselves; otherwise Rx sometimes waits for seconds
 
 
 class Unavailable(Exception):
@@ -55,7 +55,7 @@ def reason_against():
 
 @contextlib.contextmanager
 def alone():
-    """One cell a machine. The lock goes with the process, however that ends."""
+    """One cell per machine. The lock ends with the process."""
     with open(LOCK, "w", encoding="ascii") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -66,13 +66,13 @@ def alone():
 
 @dataclasses.dataclass(frozen=True)
 class Volume:
-    """A volume that is a platform: what is written there is read here after a release."""
+    """A volume that is a platform: the reader sees at `read` what was written at `write` after a release."""
     name: str
     read: pathlib.Path   # the replica, as the reader's client sees it
-    write: pathlib.Path  # the volume itself, as the builder's does
+    write: pathlib.Path  # the writable volume, as the builder's client sees it
 
     def release(self):
-        """Publishes what was written; what the builder closed is at the file server first."""
+        """Releases the volume, after the data of closed files has reached the file server."""
         os.stat(self.write)
         done = self.try_release()
         assert done.returncode == 0, done.stderr
@@ -81,16 +81,16 @@ class Volume:
         return vos("release", self.name, seconds=seconds)
 
     def entry(self):
-        """What the volume location database says of it."""
+        """The volume's entry in the volume location database."""
         return vos("listvldb", self.name, "-noresolve").stdout
 
     def unlock(self):
-        """After a release that was killed; who does so knows that no other is at work."""
+        """Unlocks the volume after a killed release. The caller makes sure that no other release runs."""
         done = vos("unlock", self.name)
         assert done.returncode == 0, done.stderr
 
     def copy(self, path, name=None):
-        """cp into the volume, straight to the final name as builders do. Returns the path."""
+        """Copies into the volume, to the final name, as builders do. Returns the path."""
         place = self.write / (name or pathlib.Path(path).name)
         shutil.copyfile(path, place)
         os.stat(place)  # close() is asynchronous: the next call waits for it
@@ -104,7 +104,7 @@ class Volume:
 
 
 def vos(*arguments, seconds=CALL_SECONDS):
-    """A command of the volume server's administrator."""
+    """Runs a command as administrator of the volume server."""
     return subprocess.run(["vos", *arguments, "-localauth"], capture_output=True, text=True, timeout=seconds,
                           check=False)
 
@@ -148,7 +148,7 @@ def _processes(name=None):
 
 
 def _down():
-    """Also what a run left that was killed, be it with stopped servers. Cleans up after itself in any state."""
+    """Takes the cell down, in any state; also one that a killed run left, with stopped servers."""
     for pid in _processes():
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGCONT)
@@ -177,7 +177,7 @@ def _up(names, log):
 
 @contextlib.contextmanager
 def cell(names, folder):
-    """A cell with these volumes, all of it gone after the block. Raises Unavailable."""
+    """Brings up a cell with these volumes, and takes it down after the block. Raises Unavailable."""
     os.environ["PATH"] += ":/usr/sbin:/sbin"
     with alone():
         try:
@@ -191,7 +191,7 @@ def cell(names, folder):
 
 
 def pin():
-    """This process and those that it starts, away from the servers' processor, where there are two."""
+    """Pins this process and its children away from the servers' processor, if there are two."""
     if CPU in os.sched_getaffinity(0):
         os.sched_setaffinity(0, {CPU})
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests in a real AFS cell. Run as WHEELCACHE=…/wheelcache python3 -m pytest tests/afs, as root; where there can be no
-cell they are skipped, and say why. What they share with the end-to-end tests lies there."""
+cell they are skipped, with the reason. They use the helpers of the end-to-end tests."""
 import pathlib
 import signal
 import sys
@@ -25,7 +25,7 @@ def pytest_configure():
     except RuntimeError as reason:
         pytest.exit(str(reason), returncode=2)
     cells.pin()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # who ends us ends the cell
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # SIGTERM also takes the cell down
 
 
 @pytest.fixture(scope="session", name="whole_cell")
@@ -56,7 +56,7 @@ def make(tmp_path):
 
 @pytest.fixture
 def serve(tmp_path):
-    """serve(store, *options, config=text) starts a server with its catalog on the disk; it ends well with the test."""
+    """serve(store, *options, config=text) starts a server with its catalog on the disk; it must stop cleanly after the test."""
     with serving.servers(tmp_path) as start:
         yield start
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a client sees of a store in a cell, and when the server has seen what was released."""
+"""What a client sees of a store in a cell, and waiting until the server has seen a release."""
 import hashlib
 import json
 import signal
@@ -21,7 +21,7 @@ def listed(server, project, view=None):
 
 
 def fetch(server, url):
-    """The status and the SHA-256 of what comes."""
+    """The status, and the SHA-256 of the body."""
     reply = server.get(url.removeprefix(server.url))
     return reply.status, hashlib.sha256(reply.body).hexdigest()
 
@@ -31,7 +31,7 @@ def project_of(wheel):
 
 
 def check_listed(server, wheel, view=None):
-    """The page has it, and its bytes come."""
+    """The page lists it, and its bytes can be downloaded."""
     url, sha256 = listed(server, project_of(wheel), view)[wheel.name]
     assert sha256 == wheel.sha256 and fetch(server, url) == (200, sha256)
 
@@ -42,6 +42,6 @@ def scan(server):
 
 
 def until(server, condition, what):
-    """Waits for what a scan brings. It is asked for: after a slow one the server rests for twenty times as long."""
+    """Waits for the result of a scan. It requests the scan: after a slow one the server pauses for twenty times its duration."""
     server.signal(signal.SIGHUP)
     return serving.wait_for(condition, SOON, what)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Volumes and file servers that go away and come back. Nothing is asserted of how fast AFS is, but that what does not
-need it waits for nothing."""
+"""Volumes and file servers that go away and come back. Requests that do not need them must not wait. The speed of AFS is
+not asserted."""
 import contextlib
 import hashlib
 import threading
@@ -17,7 +17,7 @@ path = {1.read}
 [platform disk]
 path = {2}
 """
-PATIENCE = 100  # a client gives a file server up after a minute
+PATIENCE = 100  # an AFS client gives up on a file server after a minute
 PROMPT = 10
 CROWD = 6  # for each file; more than there are threads that open files
 
@@ -29,8 +29,8 @@ def publish(volume, *wheels):
 
 
 def test_volume_that_was_emptied_keeps_its_pages(cell, serve, make):
-    """As when a wrong folder was cleaned, or an empty volume took the place: its files are 503, and all is well when it
-    is back."""
+    """As after an operator has deleted a wrong folder, or mounted an empty volume: its files are 503 until the volume is
+    back."""
     first, second = make("alpha", "1.0"), make("beta", "1.0")
     publish(cell.volumes[0], first)
     publish(cell.volumes[1], second)
@@ -48,7 +48,7 @@ def test_volume_that_was_emptied_keeps_its_pages(cell, serve, make):
 
 
 def prompt(call, *arguments):
-    """What the call returns, which may wait for nothing."""
+    """The result of the call, which must return at once."""
     begin = time.monotonic()
     result = call(*arguments)
     assert time.monotonic() - begin < PROMPT
@@ -56,7 +56,7 @@ def prompt(call, *arguments):
 
 
 class Asking(threading.Thread):
-    """Somebody who waits for a file."""
+    """A client that waits for a file."""
 
     def __init__(self, server, url, sha256):
         super().__init__()
@@ -71,8 +71,7 @@ class Asking(threading.Thread):
 
 
 def test_stopped_file_server(cell, serve, make, tmp_path):
-    """Pages, files that lie elsewhere, and new ones there, do not wait for it; what lies on it comes when it is
-    continued."""
+    """Pages, and files on other volumes, do not wait for it. Requests for its files are answered when it continues."""
     wheels = [make("alpha", "1.0"), make("beta", "1.0")]
     for volume, wheel in zip(cell.volumes, wheels):
         publish(volume, wheel)

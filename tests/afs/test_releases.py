@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A builder copies wheels into the volumes and releases them while we index and serve the replicas."""
+"""A builder copies wheels into the volumes and releases them while a server indexes and serves the replicas."""
 import collections
 import hashlib
 import itertools
@@ -18,7 +18,7 @@ from reading import SOON, check_listed, fetch, listed, scan, until
 
 UV = "uv==0.13.9"
 BUSY_SECONDS = 10
-FAT = 20 << 20  # the last of it is read from the volume while it is sent
+FAT = 20 << 20  # the end of it is read from the volume while it is sent
 
 
 def test_copied_wheels_show_once_they_are_released(cell, serve, make):
@@ -38,8 +38,8 @@ def test_copied_wheels_show_once_they_are_released(cell, serve, make):
 
 
 def test_two_wheels_of_one_second_with_a_release_between(cell, serve, make):
-    """AFS keeps whole seconds, and a replica shows a folder as it was at its release: the second wheel comes with the
-    time that the folder had before."""
+    """AFS keeps whole seconds, and a replica shows a folder as of its release: after the second wheel the folder has the
+    same mtime as before."""
     volume = cell.volumes[0]
     first, second = make("alpha", "1.0"), make("beta", "1.0")
 
@@ -64,8 +64,8 @@ def test_two_wheels_of_one_second_with_a_release_between(cell, serve, make):
 
 
 class Builder(threading.Thread):
-    """Copies new wheels into both volumes and releases them, again and again: straight to the name, or to a name with a
-    dot that is renamed."""
+    """Keeps copying new wheels into both volumes and releasing them: to the final name, or to a name with a dot that it
+    renames."""
 
     def __init__(self, cell, make, stop):
         super().__init__()
@@ -98,7 +98,7 @@ class Builder(threading.Thread):
 
 
 class Reader(threading.Thread):
-    """Fetches all that the pages list."""
+    """Keeps downloading all that the pages list."""
 
     def __init__(self, server, projects, stop):
         super().__init__()
@@ -122,7 +122,7 @@ class Reader(threading.Thread):
 
 
 def install(client, requirements, url, target, wanted):
-    """Whether it is pip or uv; nothing is kept from one run to the next."""
+    """Installs with pip or uv, with an empty cache each time."""
     shutil.rmtree(target, ignore_errors=True)
     if requirements == UV:
         return client.run("uv", "pip", "install", "--default-index", url, "--python", sys.executable, "--no-cache",
@@ -163,7 +163,7 @@ def test_installs_go_on_through_releases(cell, serve, client, make, tmp_path):
 
 
 def wait_until_right(server, builder):
-    """All that was built is listed with its hash."""
+    """Waits until all that was built is listed with its hash."""
     def found():
         both = listed(server, "moving-debian") | listed(server, "moving-ubuntu")
         return {name: sha256 for name, (_, sha256) in both.items()} == builder.truth
@@ -171,7 +171,7 @@ def wait_until_right(server, builder):
 
 
 def test_replaced_in_place(cell, serve, make):
-    """A builder overwrites a wheel, as no builder should: never other bytes under a hash, and soon the new ones."""
+    """A builder overwrites a wheel, as no builder should: no client gets other bytes under a hash, and the new ones show soon."""
     volume = cell.volumes[0]
     old = make("alpha", "1.0", size=300_000)
     volume.copy(old.path)
@@ -196,8 +196,8 @@ def test_replaced_in_place(cell, serve, make):
 
 @pytest.mark.parametrize("how", ["untouched", "replaced", "overwritten"])
 def test_in_the_middle_of_a_download(cell, serve, make, how):
-    """A release of something else disturbs nobody. Otherwise what comes is whole and right, or is cut short; of bytes that
-    change in their place the client's hash tells."""
+    """A release of another volume does not disturb a download. Otherwise the body is complete and right, or cut short; bytes
+    that change in place are found by the client's hash."""
     volume = cell.volumes[0]
     old = make("fat", "1.0", size=FAT)
     volume.copy(old.path)
@@ -231,7 +231,7 @@ def test_in_the_middle_of_a_download(cell, serve, make, how):
 
 
 def test_killed_release(cell, serve, make):
-    """It leaves the volume locked. Clients see what they saw; unlocked and released again, they see the new."""
+    """It leaves the volume locked. Clients see the old state, and after an unlock and a release the new one."""
     volume = cell.volumes[0]
     old, new = make("alpha", "1.0"), make("alpha", "2.0")
     volume.copy(old.path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Uploads go to the volume, `vos release` has its replica show them, and pip installs from there."""
+"""Uploads go to the writable volume, `vos release` publishes them to the replica, and pip installs from there."""
 import json
 import os
 import pathlib
@@ -25,7 +25,7 @@ release-delay = {delay}
 
 
 def write_path(volume):
-    """Of the same client machine that reads."""
+    """The writable path, as the reading machine sees it."""
     return pathlib.Path(cells.READER, "." + cells.NAME, volume.name)
 
 
@@ -100,7 +100,7 @@ def test_yanks_and_removals_come_with_a_release(cell, start, make):
 
 
 def test_a_volume_that_cannot_be_released_holds_up_no_other(cell, start, make):
-    """The lock that a killed release leaves: uploads are taken, and all comes after the operator's unlock."""
+    """A killed release leaves a lock: uploads are accepted, and published after the operator's unlock."""
     locked, free = cell.volumes
     server = start(config(cell))
     assert cells.vos("lock", locked.name).returncode == 0
@@ -120,7 +120,7 @@ def test_a_volume_that_cannot_be_released_holds_up_no_other(cell, start, make):
 
 
 def test_many_uploads_with_releases_in_between(cell, start, make):
-    """Each is whole in the replica whenever it is listed, and in the end all are."""
+    """Each file is complete in the replica when it is listed, and in the end all are listed."""
     volume = cell.volumes[0]
     server = start(config(cell))
     wheels = [make("alpha", f"1.{n}", size=300_000 + n) for n in range(20)]

@@ -17,7 +17,7 @@ LONGEST = 120
 
 
 def wait_until_listed(connection, name):
-    """Asks again and again, on one connection."""
+    """Polls on one connection."""
     deadline = time.monotonic() + LONGEST
     while time.monotonic() < deadline:
         connection.request("GET", f"/simple/{PROJECT}/")
@@ -28,7 +28,7 @@ def wait_until_listed(connection, name):
 
 
 class Appearing:
-    """A served store, and wheels that wait to be copied into it."""
+    """A served store, and wheels to be copied into it."""
 
     def __init__(self, binary, store, folder, one):
         self.index = [str(binary), "index", "--catalog", str(folder / "catalog.db"), str(store)]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""make bench: the server beside others on the same pages and files, the indexer beside sha256sum, plans of a prune, proxies of one upstream, TLS
-beside nginx, in one run.
+"""make bench, in one run: the server beside others on the same pages and files, the indexer beside sha256sum, plans of a prune,
+proxies of one upstream, TLS beside nginx.
 
 BENCH_ROUNDS (5) and BENCH_SECONDS (1) say how long; BENCH_MANY (200,000) how many wheels the larger store has;
-BENCH_ONLY does only some of the parts, as in "serving index"; BENCH_KEEP=1 writes bench/PART.md for each that was done."""
+BENCH_ONLY runs only some parts, for example "serving index"; BENCH_KEEP=1 writes bench/PART.md for each part that ran."""
 import os
 import pathlib
 import shutil
@@ -66,7 +66,7 @@ def bench_many(binary, folder, rounds):
 
 
 class Served:
-    """The store that several parts have in common, made when the first one wants it."""
+    """The store that several parts share; the first part that needs it makes it."""
 
     def __init__(self, folder):
         self.store, self._made = folder / "store", None
@@ -92,8 +92,8 @@ def bench_appearing(binary, _, folder, served, rounds):
     return appearing.bench(binary, served.store, folder, SERVED, rounds)
 
 
-# In this order, with their rounds. What a process took at most, its children are said to have taken; so those that measure
-# memory come before this one has read large answers.
+# In this order, with their rounds. The peak memory of a child starts at that of its parent, so parts that measure memory
+# run before this process reads large answers.
 PARTS = {
     "index": (ROUNDS, bench_index),
     "many": (FEW, lambda binary, _, folder, __, rounds: bench_many(binary, folder, rounds)),
@@ -107,7 +107,7 @@ PARTS = {
 
 
 def run(name, binary, floor, folder, served):
-    """The part's text, with what it was taken with."""
+    """The part's text, with the conditions of its measurement."""
     begin, busy = time.monotonic(), machine.Busy()
     rounds, part = PARTS[name]
     found = part(binary, floor, room(folder, name), served, rounds)

@@ -13,7 +13,7 @@ import table
 
 
 def start_all(stack, binary, floor_binary, store, shape, folder):
-    """wheelcache first, the others with what it answers."""
+    """Starts wheelcache first, then the others with copies of its answers."""
     def kept(one):
         stack.callback(one.stop)
         return one
@@ -31,7 +31,7 @@ def start_all(stack, binary, floor_binary, store, shape, folder):
 
 
 def look(one, todo):
-    """Asks once for each line: the ETag for those that want a 304, the sizes, and whether the answer is right."""
+    """One request per line: gets the ETag for 304 lines and the sizes, and checks the answer."""
     one.etag, one.size, bodies = {}, {}, {}
     for line in todo:
         if line.status == 304:
@@ -47,7 +47,7 @@ def look(one, todo):
 
 
 def check_alike(servers, todo):
-    """Copies of our pages and files must be the same bytes, or the comparison is void."""
+    """Checks that copies of our pages and files have the same bytes; otherwise the comparison is void."""
     first, *others = ((one, look(one, todo)) for one in servers)
     for one, bodies in others:
         for line in todo:
@@ -61,7 +61,7 @@ def medians(rounds):
 
 
 def measure(servers, todo, count, seconds):
-    """(line's name, server's name) -> medians. A rival far behind needs every other round only."""
+    """(line's name, server's name) -> medians. A competitor that is far slower is measured only in every other round."""
     taken = {}
     for i in range(count):
         for line in todo:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program: many clients, each with a connection, who all ask for the same thing at once. What they get is thrown away
-by the kernel; that of the first is hashed. Says as JSON how many got it whole, after how many seconds the last one had it."""
+"""A program: many clients, each with a connection, that request the same thing at once. The kernel discards what they
+receive, except for the first client, which hashes it. Prints as JSON how many got all of it, and the seconds until the last
+one had it."""
 import hashlib
 import json
 import re
@@ -15,7 +16,7 @@ PIECE = 1 << 20
 
 
 class Client:
-    """One that reads until the server closes the connection, as it was told to do."""
+    """A client that sends "Connection: close" and reads until the server closes the connection."""
 
     def __init__(self, port, is_checked):
         self.socket = socket.create_connection(("127.0.0.1", port), LONGEST)
@@ -52,7 +53,7 @@ class Client:
 
 
 def ask_all(clients, request):
-    """Seconds until the last has what it gets."""
+    """Seconds until the last client is done."""
     selector, scrap, left = selectors.DefaultSelector(), memoryview(bytearray(PIECE)), len(clients)
     for one in clients:
         selector.register(one.socket, selectors.EVENT_READ, one)

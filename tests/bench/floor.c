@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The floor of "make bench": what a request costs where a server only takes it off the socket and writes bytes that lie
-// ready. One thread, epoll; GET /N is answered with the file FOLDER/N as it is, head and body. Prints its port.
+// The floor of "make bench": the cost of a request in a server that only reads it from the socket and writes prepared
+// bytes. One thread, epoll. GET /N is answered with the file FOLDER/N, which has head and body. Prints its port.
 #include <arpa/inet.h>
 #include <err.h>
 #include <errno.h>
@@ -25,7 +25,7 @@ struct answer {
 struct peer {
 	int fd;
 	size_t got;                  // bytes of the request
-	const struct answer *answer; // NULL: it is still asking
+	const struct answer *answer; // NULL: the request is not complete
 	size_t sent;
 	char request[REQUEST];
 };
@@ -100,7 +100,7 @@ static void hang_up(struct peer *p)
 	free(p);
 }
 
-// False: it has gone.
+// False: the client is gone.
 static bool send_answer(int epoll, struct peer *p)
 {
 	const struct answer *a = p->answer;
@@ -122,7 +122,7 @@ static bool send_answer(int epoll, struct peer *p)
 	return true;
 }
 
-// False: it has gone, or what it asks for is not there.
+// False: the client is gone, or the file does not exist.
 static bool take_request(int epoll, struct peer *p)
 {
 	ssize_t n = recv(p->fd, p->request + p->got, sizeof(p->request) - 1 - p->got, 0);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""HTTPS beside nginx, with the same key: CPU time a handshake, whole and resumed, and of what goes over connections that stay."""
+"""HTTPS beside nginx, with the same key: CPU time per handshake, full and resumed, and per request on kept connections."""
 import contextlib
 import dataclasses
 import json
@@ -62,7 +62,7 @@ class Https:
             return answer.partition(b"\r\n\r\n")[2]
 
     def shake_hands(self, session):
-        """Until the server has seen the end of it."""
+        """One handshake, until the server has seen the end of the connection."""
         with self.connect(session) as connection:
             if connection.session_reused != (session is not None):
                 raise RuntimeError(f"{self.name}: resumed: {connection.session_reused}")
@@ -91,7 +91,7 @@ class Https:
 
 
 def make_pair(folder, kind):
-    """A certificate that signs itself, and its key."""
+    """A self-signed certificate and its key."""
     cert, key = folder / f"{kind[:2]}-cert.pem", folder / f"{kind[:2]}-key.pem"
     more = ["-pkeyopt", "ec_paramgen_curve:P-256"] if kind == "ec" else []
     authority.openssl("req", "-x509", "-newkey", kind, *more, "-nodes", "-days", 2, "-subj", "/CN=bench",
@@ -122,7 +122,7 @@ def start_both(stack, binary, store, pair, folder):
 
 
 def measures(title, sizes, seconds):
-    """What is measured of a server: name, function, what we may take of nginx's."""
+    """The measurements: name, function, and the limit as a multiple of nginx's figure."""
     yield f"handshake, {title}", lambda one: one.handshake_us(False), FULL_MOST
     yield f"resumed, {title}", lambda one: one.handshake_us(True), BULK_MOST
     if title.startswith("RSA"):

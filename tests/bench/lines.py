@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lines of the table, and what each has to reach: a share of another server's CPU time, or of another line's.
-A large file is held against the other's requests a second: bytes that nginx hands on by sendfile cost its client more
-than they save."""
+"""The lines of the table, with the target of each: a share of another server's CPU time, or of another line's. For a large
+file the target is requests per second: nginx's sendfile costs its client more CPU time than it saves."""
 import dataclasses
 
 JSON = {"Accept": "application/vnd.pypi.simple.v1+json"}
@@ -33,7 +32,7 @@ class Line:
         return self.bytes >= LARGE_BYTES
 
     def share(self, ours, other):
-        """What we take of what the other takes; less is better."""
+        """Our figure divided by the other's; less is better."""
         return other.rate / ours.rate if self.is_large and not self.is_page else ours.cpu_us / other.cpu_us
 
     @property
@@ -45,7 +44,7 @@ class Line:
         return self.headers.get("Accept-Encoding") == "zstd"
 
     def ask(self, one):
-        """Path and headers for a server; whoever is to say 304 is told its own ETag."""
+        """Path and headers for a server; for a 304 line the server gets its own ETag."""
         more = PACKED if self.is_zstd and not one.has_zstd else {}
         if self.name in one.etag:
             more = {"If-None-Match": one.etag[self.name]}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One round: wrk asks a server for a line of the table, and the server's CPU time is read before and after."""
+"""One round: wrk requests a line of the table from a server, whose CPU time is read before and after."""
 import dataclasses
 import json
 import pathlib
@@ -13,13 +13,13 @@ SUMMARY = pathlib.Path(__file__).with_name("summary.lua")
 
 @dataclasses.dataclass
 class Round:
-    """What a round showed."""
+    """The result of a round."""
     rate: float    # requests a second
     cpu_us: float  # of the server, a request
 
 
 class Unusable(RuntimeError):
-    """What wrk saw is no figure."""
+    """wrk's result cannot be used."""
 
 
 def check(one, line, seen):
@@ -39,6 +39,6 @@ def run(one, line, seconds):
     used = one.cpu_seconds() - before
     seen = json.loads(done.stdout.splitlines()[-1])
     check(one, line, seen)
-    # Of large answers many are under way when the round ends, and wrk does not count those: the bytes tell.
+    # wrk does not count large answers that are incomplete when the round ends, so they are counted by bytes.
     requests = seen["bytes"] / one.size[line.name] if line.is_large else seen["requests"]
     return Round(requests * 1e6 / seen["us"], used * 1e6 / requests)

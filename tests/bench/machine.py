@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the figures were taken with, and how much others took meanwhile."""
+"""The machine and versions of a measurement, and how much CPU time other processes used meanwhile."""
 import datetime
 import os
 import pathlib
@@ -40,20 +40,20 @@ def text(binary, rounds, seconds):
 
 
 class Busy:
-    """What the processors do from now on."""
+    """Measures the processors from its creation on."""
 
     def __init__(self):
         self.begin = self._now()
 
     @staticmethod
     def _now():
-        """Seconds: of a clock with one processor, of all processes, of our children that have ended."""
+        """Seconds: of the clock, of all processes, of our finished children."""
         fields = [int(one) for one in pathlib.Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
         busy = sum(fields) - fields[3] - fields[4]  # neither idle nor waiting for the disk
         own = sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
         return sum(fields) / TICK / os.cpu_count(), busy / TICK, own
 
     def others(self):
-        """Processors that others had since then."""
+        """How many processors other processes used since then."""
         clock, busy, own = (now - then for now, then in zip(self._now(), self.begin))
         return max(0, busy - own) / clock

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wheelcache and others in front of one upstream: real installs, cold and warm; a crowd that asks for one cold page and one
-cold large file; warm pages, merged beside local ones."""
+"""wheelcache and others as proxies of one upstream: real installs, cold and warm; many clients that request one cold page
+or one cold large file; warm pages, merged and local."""
 import contextlib
 import dataclasses
 import json
@@ -22,7 +22,7 @@ import shape
 import table
 
 CROWD = 200
-REST = 0.5   # seconds; more than server/upstream/debounce waits
+REST = 0.5   # seconds; longer than the delay of server/upstream/debounce
 TICK = 0.02  # seconds between two looks at a server's memory
 WARM_FILES = {30: 32, 5_000: 4}  # of a project, and the connections that ask
 TINY = 100  # bytes in a wheel
@@ -35,7 +35,7 @@ UV, PIP = "uv==0.13.9", "pip==26.3"
 
 @dataclasses.dataclass
 class Install:
-    """What one took."""
+    """The cost of one install."""
     seconds: float
     cpu: float   # of the server
     own: int     # bytes of the server after it
@@ -54,7 +54,7 @@ COMMANDS = {"uv": (UV, uv_command), "pip": (PIP, pip_command)}
 
 
 class Installer:
-    """A real client with all that it has of its own, in a folder."""
+    """A real client with its own home and caches, in a folder."""
 
     def __init__(self, name, folder):
         requirements, self.command = COMMANDS[name]
@@ -77,7 +77,7 @@ class Installer:
 
 
 def rest(one):
-    """What a server puts off until nobody asks is its work too."""
+    """Waits until a server is idle, so that its deferred work is counted."""
     time.sleep(REST)
     one.settle()
 
@@ -92,7 +92,7 @@ def install(installer, one, upstream):
 
 
 def install_twice(installer, kinds, name, results):
-    """From one that has nothing, and again."""
+    """Installs through a server that has nothing cached, and again."""
     one = kinds.start(name)
     try:
         for state in ("cold", "warm"):
@@ -106,7 +106,7 @@ def median(rounds, field):
 
 
 def behind(results, own, rivals, *of):
-    """Whom our own is behind, as text."""
+    """The servers that ours is slower than, as text."""
     def ahead(field):
         mine = median(results[(*of, own)], field)
         return [name for name in rivals if median(results[(*of, name)], field) <= mine]
@@ -116,7 +116,7 @@ def behind(results, own, rivals, *of):
 
 
 def sources(kinds):
-    """Those that are installed from, ours first."""
+    """The servers to install from, ours first."""
     return [kinds.names[0], proxies.FITTING, *kinds.names[1:]]
 
 
@@ -136,12 +136,12 @@ def installs_table(results, kinds):
 
 @dataclasses.dataclass
 class Rush:
-    """What a crowd took."""
+    """The cost of a crowd."""
     seconds: float
     cpu: float
     own: int    # bytes of the server, the most that was seen
     asked: int
-    whole: int  # who got all of it
+    whole: int  # clients that got all of it
 
 
 def watch(one, process):
@@ -196,7 +196,7 @@ def rushes_table(results, kinds):
 # --- warm pages ---
 
 def warm_lines():
-    """Merged pages, and those of the same size that are local alone, which only wheelcache has."""
+    """Merged pages, and local pages of the same size, which only wheelcache has."""
     for files, connections in WARM_FILES.items():
         for kind in ("merged", "local"):
             yield lines.Line(f"{kind} page of {files:,}", f"{kind}{files}/", lines.FORMS["JSON, gzip"], {},
@@ -204,7 +204,7 @@ def warm_lines():
 
 
 def make_warm(store, upstream):
-    """Of the merged ones, one file is ours."""
+    """Each merged page has one local file."""
     for files in WARM_FILES:
         shape.make_project((store, f"merged{files}", 1, TINY))
         shape.make_project((store, f"local{files}", files, TINY))
@@ -220,7 +220,7 @@ def warm_round(kinds, name, seconds, results):
                 continue
             body = one.get(*line.ask(one))[2]
             rest(one)
-            with contextlib.suppress(load.Unusable):  # devpi answers none in a second
+            with contextlib.suppress(load.Unusable):  # devpi answers less than one per second
                 results.setdefault((line.name, name), []).append((load.run(one, line, seconds), len(body)))
     finally:
         one.stop()

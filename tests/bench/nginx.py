@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""nginx with the same pages and files, in its best set-up for each: with sendfile or without, whichever took less."""
+"""nginx with the same pages and files, in its best setup for each: with or without sendfile, whichever is faster."""
 import os
 import shutil
 
@@ -31,7 +31,7 @@ CONFIG = """
         {locations}
     }}
 """
-# {way}: how the bytes are sent. The names of the folders in the site are the forms of a page.
+# {way}: how the bytes are sent. The folders of the site are named by the format of a page.
 LOCATION = """
         location /{way}/json/ {{
             alias {site}/json/;
@@ -63,7 +63,7 @@ WAYS = {"copied": "off", "sendfile": "on"}
 
 
 def form_of(line):
-    """Which folder of the site has what a line asks for."""
+    """The folder of the site for a line."""
     if not line.is_page:
         return "file"
     return "html" if "html" in line.headers["Accept"] else "json"
@@ -80,7 +80,7 @@ class Nginx(server.Server):
         return f"/{self.way.get(line.name, 'copied')}/{form_of(line)}{line.path}"
 
     def choose_ways(self, lines, seconds):
-        """Below a few pages of memory sendfile never pays."""
+        """Measures both ways. Below SENDFILE_LEAST bytes sendfile is never faster."""
         for line in (line for line in lines if line.bytes >= SENDFILE_LEAST):
             taken = {}
             for way in WAYS:
@@ -90,7 +90,7 @@ class Nginx(server.Server):
 
 
 def copy_site(ours, lines, site):
-    """Writes what wheelcache answers, plain and packed."""
+    """Writes wheelcache's answers as files, plain and packed."""
     for line in lines:
         if line.status == 404:
             continue

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The upstream of all who stand before one: nginx with the recorded pages and wheels of ../shared/corpus, and projects made
-for it. On the core of the load: what it takes is nobody's figure. Python would be measured instead of those before it."""
+"""The upstream of all measured proxies: nginx with the recorded pages and wheels of ../shared/corpus, and generated projects.
+It runs on the core of the load, so its CPU time is in no figure. A Python upstream would be slower than the proxies."""
 import gzip
 import hashlib
 import html
@@ -18,11 +18,11 @@ import shape
 
 CORPUS = pypiron.CLIENTS.parent / "corpus"
 HELD = CORPUS / "wheels"
-# What is installed, each the version whose wheel for CPython 3.11 on Linux x86_64 is there, or which any Python takes.
+# What is installed: versions with a recorded wheel for CPython 3.11 on Linux x86_64, or for any Python.
 WANTED = ("requests==2.34.2 certifi==2026.10.18 charset-normalizer==3.5.2 idna==3.20 urllib3==2.8.0 pyyaml==6.0.3 "
           "coverage==7.17.3 greenlet==3.5.6 markupsafe==3.0.4 msgpack==1.2.4 psutil==7.2.2 simplejson==3.20.2 six==1.17.0 "
           "ujson==5.13.0 wrapt==2.5.2 zope-event==6.2 zope-interface==8.7 psycopg2-binary==2.9.9").split()
-# What many ask for at once. 200 times 50 MB would take a minute a server.
+# What many clients request at once. 200 times 50 MB would take a minute per server.
 CROWD_FILES, LARGE_BYTES = 5_000, 20_000_000
 CONFIG = """
     log_format short "$uri";
@@ -84,7 +84,7 @@ def metadata_of(path):
 
 
 class Origin(server.Server):
-    """A running one."""
+    """A running upstream."""
     name = "upstream"
 
     def __init__(self, process, port, folder):
@@ -105,13 +105,13 @@ class Origin(server.Server):
         self._write(name, {"json": json.dumps(page, separators=(",", ":")), "html": as_html(page)})
 
     def add_list(self):
-        """Of the projects so far. devpi and proxpi ask for nothing that is not on it."""
+        """Writes the list of the projects so far. devpi and proxpi request no project that is not on it."""
         names = sorted(place.name for place in (self.folder / "json").iterdir())
         self._write("", {"json": json.dumps({"meta": {"api-version": "1.4"}, "projects": [{"name": name} for name in names]}),
                          "html": "<!DOCTYPE html>\n" + "".join(f'<a href="/simple/{name}/">{name}</a>\n' for name in names)})
 
     def add_files(self, name, files):
-        """A project with these; versions are left to their names, which all are NAME-VERSION-…"""
+        """Adds a project with these files. Versions come from the names, which are all NAME-VERSION-…."""
         versions = list(dict.fromkeys(one["filename"].split("-")[1] for one in files))
         self.add_page(name, {"files": files, "meta": {"_last-serial": 1000, "api-version": "1.4"}, "name": name,
                              "project-status": {"status": "active"}, "versions": versions})
@@ -123,7 +123,7 @@ class Origin(server.Server):
         place.with_name(path.name + ".metadata").write_bytes(metadata_of(path))
 
     def add_recorded(self, name):
-        """The page as it was recorded, and those of its wheels that are here."""
+        """Adds a recorded page, and those of its wheels that are recorded."""
         with gzip.open(CORPUS / "pages" / f"{name}.json.gz") as file:
             page = json.load(file)
         self.add_page(name, page)

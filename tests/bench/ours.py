@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wheelcache, as it is measured: one event loop, and what it finds at the start."""
+"""wheelcache as it is measured: one event loop, and no scan after the first."""
 import re
 import subprocess
 

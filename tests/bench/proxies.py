@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Servers in front of the same upstream, each begun with nothing kept: wheelcache, nginx with its proxy cache, and what
-../shared/clients has of others. They run as they come, but for what is said beside each."""
+"""Proxies of the same upstream, each started with an empty cache: wheelcache, nginx with its proxy cache, and the others
+in ../shared/clients. They run with their defaults, except as noted for each."""
 import json
 import os
 import pathlib
@@ -15,8 +15,8 @@ import server
 
 KIB = 1024
 FITTING = "wheelcache, fitting"
-# A cache for pip and uv as an administrator would write it: a page a form and a coding, which Vary sees to; locked, so
-# that upstream is asked once; kept for as long as upstream says; stale while it is asked for again.
+# A cache for pip and uv as an administrator would write it: one entry per page, format and coding; locked, so that upstream
+# is asked once; kept for as long as upstream allows; stale while it is revalidated.
 NGINX_CONFIG = """
     access_log off;
     tcp_nodelay on;
@@ -60,7 +60,7 @@ class Proxy(server.Server):
         return self.index + line.path
 
     def place_of_file(self, project):
-        """Where the first file of a project is, by its page."""
+        """The path of the first file on the page of a project."""
         page = f"{self.index}{project}/"
         status, _, body = self.get(page, {"Accept": "application/vnd.pypi.simple.v1+json"})
         if status != 200:
@@ -69,7 +69,7 @@ class Proxy(server.Server):
         return urllib.parse.urlsplit(url).path
 
     def own_bytes(self):
-        """Memory of its own, of all its processes; what is mapped of files is the system's cache."""
+        """Anonymous memory of all its processes; mapped files are in the page cache of the system."""
         def of(pid):
             lines = pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()
             return sum(int(line.split()[1]) for line in lines if line.startswith(("RssAnon:", "RssShmem:"))) * KIB
@@ -84,7 +84,7 @@ def start_logged(name, folder, port, index, *command, env=None):
 
 
 def start_ours(name, binary, folder, origin, store, more):
-    """One event loop, as all its figures here; and it knows its URL, as the one that pip should read has to."""
+    """One event loop, as in all figures here. It has [server] url, because a server for pip needs it."""
     port = server.free_port()
     one = ours.start(binary, store, folder, f"url = http://127.0.0.1:{port}/\nthreads = 1\nrescan = 0\n[upstream]\n"
                      f"merge = yes\nurl = {origin.url}\nlocal-only = local*\n{more}[server]\n", port)
@@ -96,7 +96,7 @@ def start_wheelcache(binary, folder, origin, store):
 
 
 def start_fitting(binary, folder, origin, store):
-    """It lists no wheel of upstream's for other machines than those that install here."""
+    """It lists upstream's wheels only for this machine."""
     libc, version = os.confstr("CS_GNU_LIBC_VERSION").split()
     return start_ours(FITTING, binary, folder, origin, store, f"wheels = fitting\n[platform wheels]\npath = {store}\n"
                       f"pythons = 3.11\narch = {os.uname().machine}\nlibc = {libc} {version}\n")
@@ -108,7 +108,7 @@ def start_nginx(_, folder, origin, __):
 
 
 def start_pypiron(programs, folder, origin, _):
-    """Without its wait of a week for new files, and without what it would fetch from elsewhere."""
+    """Without its delay of a week for new files, and without its requests to other servers."""
     port = server.free_port()
     return start_logged("pypiron", folder, port, "/simple/", programs / "pypiron", "serve", "--data-dir", folder / "data",
                         "--bind-addr", f"127.0.0.1:{port}", "--proxy-upstream", origin.url.removesuffix("/simple/"),
@@ -116,7 +116,7 @@ def start_pypiron(programs, folder, origin, _):
 
 
 class Mirror(Proxy):
-    """An index of a devpi-server that goes on: it takes longer to begin than an install."""
+    """An index of a devpi-server that keeps running, because it takes longer to start than an install."""
 
     def stop(self):
         pass
@@ -137,7 +137,7 @@ def run_devpi(stack, programs, folder):
 
 
 def start_proxpi(programs, folder, origin, _):
-    """Behind waitress, which devpi comes with; and it waits for a file, where it would send its client away after 0.9 s."""
+    """With waitress, which devpi brings. It waits for a file; by default it redirects its client after 0.9 s."""
     port = server.free_port()
     env = os.environ | {"PROXPI_INDEX_URL": origin.url, "PROXPI_CACHE_DIR": str(folder / "cache"),
                         "PROXPI_DOWNLOAD_TIMEOUT": "60", "PROXPI_LOGGING_LEVEL": "WARNING"}
@@ -150,7 +150,7 @@ START = {"wheelcache": start_wheelcache, FITTING: start_fitting, "nginx": start_
 
 
 class Kinds:
-    """Which there are, and how one is begun."""
+    """The kinds of proxies, and how to start one."""
 
     def __init__(self, stack, binary, folder, origin, store):
         pins = pypiron.requirements(*START)
@@ -158,11 +158,11 @@ class Kinds:
         self.where = {"wheelcache": binary, FITTING: binary, "nginx": None} | {pin.partition("==")[0]: programs for pin in pins}
         if "devpi-server" in self.where:
             self.where["devpi-server"] = run_devpi(stack, programs, folder)
-        self.names = [name for name in self.where if name != FITTING]  # who is asked for pages and files
+        self.names = [name for name in self.where if name != FITTING]  # those measured for pages and files
         self.folder, self.origin, self.store, self.count = folder, origin, store, 0
 
     def start(self, name):
-        """One that has nothing yet."""
+        """Starts one with an empty cache."""
         self.count += 1
         place = self.folder / f"{name}-{self.count}"
         place.mkdir()

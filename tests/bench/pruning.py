@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A plan for 16 platforms against a loopback upstream (nginx, with ready gzip as PyPI has it): where nothing is known yet,
-and where each page is still what it was."""
+"""A plan for 16 platforms against a loopback upstream (nginx, with precompressed pages as PyPI has them): with an empty
+catalog, and again with unchanged pages."""
 import gzip
 import hashlib
 import json
@@ -25,7 +25,7 @@ TAGS = {("manylinux", "x86_64"): "manylinux2014_x86_64.manylinux_2_17_x86_64",
         ("manylinux", "aarch64"): "manylinux2014_aarch64.manylinux_2_17_aarch64",
         ("musllinux", "x86_64"): "musllinux_1_2_x86_64", ("musllinux", "aarch64"): "musllinux_1_2_aarch64",
         ("mac", "arm64"): "macosx_11_0_arm64", ("windows", "x86_64"): "win_amd64"}
-VERSIONS, FEW_VERSIONS = 12, 6  # of a project upstream; of one in twenty, whose later ones are built here alone
+VERSIONS, FEW_VERSIONS = 12, 6  # versions of a project upstream; of one project in twenty, whose later versions are only built here
 LIMITS = {"cold": 30, "all 304": 5}
 CONFIG = """
     log_format short "$status";
@@ -90,7 +90,7 @@ def make_tiny_wheel(place, name, version, tag):
 
 
 def make_wheels(task):
-    """Those of a project: two in three with upstream's name, else as a build here calls them."""
+    """The wheels of a project: two in three have upstream's file name, the others that of a local build."""
     folder, number = task
     name = name_of(number)
     for i, (platform, (python, libc, arch)) in enumerate(PLATFORMS.items()):
@@ -112,7 +112,7 @@ def make_all(folder):
 # --- figures ---
 
 def asked(folder):
-    """How many requests there were, and of these how many 304, since the last time."""
+    """The number of requests since the last call, and how many of them got a 304."""
     log = folder / "asked"
     found = log.read_text().split()
     os.truncate(log, 0)
@@ -120,7 +120,7 @@ def asked(folder):
 
 
 def plan_twice(binary, folder, number):
-    """From nothing, and again where nothing changed."""
+    """Plans with an empty catalog, and again without changes."""
     catalog, found = folder / f"round-{number}.db", {}
     catalog.write_bytes((folder / "indexed.db").read_bytes())
     command = [str(binary), "prune", "plan", "--json", "--config", str(folder / "wheelcache.conf"), "--catalog",

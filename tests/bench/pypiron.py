@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""pypiron, a rival, where ../shared/clients has it (WHEELCACHE_SHARED names another folder): installed from there
-without a registry, and filled by uploads as its users would."""
+"""pypiron, if ../shared/clients has it (WHEELCACHE_SHARED names another folder): installed from there, and filled by
+uploads as its users do."""
 import base64
 import concurrent.futures
 import hashlib
@@ -83,7 +83,7 @@ def upload_all(port, paths):
 
 
 def wheels_of(shape, store):
-    """What the table asks for: all of the projects with a page in it, one of each other for the list."""
+    """The wheels to upload: all of the projects whose page is in the table, and one of each other project for the list."""
     for project in shape.names:
         found = sorted((store / project[0] / project).glob("*.whl"))
         yield from found if project in shape.projects.values() else found[:1]
@@ -103,7 +103,7 @@ def fill(program, shape, store, folder):
         upload_all(one.port, wheels_of(shape, store))
     finally:
         one.stop()
-    # After thousands of uploads in a row some pages stay minutes behind.
+    # After thousands of uploads in a row some pages are minutes late.
     subprocess.run([program, "rebuild-index", "--data-dir", folder / "data"], cwd=folder, check=True,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 

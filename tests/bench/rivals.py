@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Servers that take uploads, each empty and with an account: wheelcache, and what ../shared/clients has of others.
-None of them is told to spare the disk, or anything else."""
+"""Servers that accept uploads, each empty and with an account: wheelcache, and the others in ../shared/clients. All sync
+to the disk as by default."""
 import base64
 import hashlib
 import http.client
@@ -53,7 +53,7 @@ def start_pypiron(programs, folder):
 
 
 def start_pypiserver(programs, folder):
-    """Its own server and backend, and the cheapest of the hashes that a file of its passwords may have."""
+    """With its own server and backend, and the cheapest hash of its password file."""
     port = server.free_port()
     accounts, packages = folder / "accounts", folder / "packages"
     packages.mkdir()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The indexer over the same files as sha256sum, on as many processors: cold, and where nothing changed. The catalog
-is cold, the files are not: they have been read once before. Which of the two comes first changes from round to round,
-and what came from the disk all the same is told."""
+"""The indexer and sha256sum over the same files, on as many processors: with an empty catalog, and again without changes.
+The files have been read once before. The order of the two alternates from round to round, and what was still read from
+the disk is shown."""
 import dataclasses
 import json
 import os
@@ -16,7 +16,7 @@ BLOCK = 512  # of getrusage(2)
 
 @dataclasses.dataclass
 class Run:
-    """What a command took, with all that it started."""
+    """The cost of a command, with its child processes."""
     seconds: float
     cpu: float
     rss: int      # bytes
@@ -49,7 +49,7 @@ def index_twice(binary, store, catalog):
 
 
 def runs(binary, store, folder, count):
-    """Interleaved rounds, now the one first and now the other, after one that is not counted."""
+    """Interleaved rounds, in alternating order, after a round that is not counted."""
     found = {"sha256sum": [], "cold": [], "unchanged": []}
     hash_all(store)
     for i in range(count):

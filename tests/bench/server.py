@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A running server, whichever it is: where it answers, what it answers, and the CPU time that it took."""
+"""A running server of any kind: its port, its answers, and its CPU time."""
 import http.client
 import os
 import pathlib
@@ -9,7 +9,7 @@ import socket
 import subprocess
 import time
 
-CORE = 0  # of all servers; the load has the next one
+CORE = 0  # for all servers; the load runs on the next one
 
 
 def pinned(core, *command):
@@ -17,8 +17,8 @@ def pinned(core, *command):
 
 
 def start(*command, **options):
-    """In a group of its own, and in our session: kernel autogroups share processor time by session, whatever `nice`
-    says, so that all that is measured has the same share."""
+    """Starts it in a process group of its own, but in our session: kernel autogroups share processor time by session, so
+    all measured processes have the same share."""
     return subprocess.Popen(pinned(CORE, *command), process_group=0, **options)
 
 
@@ -34,10 +34,10 @@ def cpu_clock(pid):
 
 
 class Server:
-    """What a kind of server knows beyond this: how a line of the table is asked for."""
+    """A subclass knows the path of a line of the table (place)."""
     name = "?"
     gives_our_bytes = True  # its pages and files are copies of ours
-    has_zstd = False        # else it is asked for gzip, the best that it has
+    has_zstd = False        # otherwise gzip is requested, its best coding
 
     def __init__(self, process, port):
         self.process, self.port = process, port
@@ -54,7 +54,7 @@ class Server:
         return sum(time.clock_gettime(cpu_clock(pid)) for pid in self._processes())
 
     def settle(self):
-        """Waits until it rests: the load leaves a slow server a queue, which is not the next round's."""
+        """Waits until it is idle: a slow server still has a queue when the load ends, which must not count in the next round."""
         deadline, before = time.monotonic() + 60, self.cpu_seconds()
         while time.monotonic() < deadline:
             time.sleep(0.02)
@@ -96,5 +96,5 @@ class Server:
         try:
             self.process.wait(60)
         except subprocess.TimeoutExpired:
-            os.killpg(self.process.pid, signal.SIGKILL)  # its own group: nobody else is in it
+            os.killpg(self.process.pid, signal.SIGKILL)  # its own process group
             self.process.wait()

@@ -17,7 +17,7 @@ import storelib  # noqa: E402
 MEDIAN, P99 = 4, 262
 WHEEL_BYTES = 20_000
 LARGE_WHEEL_BYTES = 50_000_000
-PAGES = (4, 30, 5_000)  # files of the projects whose pages are measured; the last is PyPI's largest, or nearly
+PAGES = (4, 30, 5_000)  # file counts of the projects whose pages are measured; the last is about that of PyPI's largest
 
 
 @dataclasses.dataclass
@@ -29,7 +29,7 @@ class Made:
 
 @dataclasses.dataclass
 class Shape:
-    """What a store for the table of servers has."""
+    """The contents of a store for the table of servers."""
     projects: dict       # files -> a project that has so many
     names: list          # all projects
     wheel: Made          # of the project with 4
@@ -37,7 +37,7 @@ class Shape:
 
 
 def sizes(total):
-    """Files a project, so that they are total: the quantiles of the log-normal distribution, not chance."""
+    """The numbers of files per project, total in sum: quantiles of the log-normal distribution, so not random."""
     sigma = math.log(P99 / MEDIAN) / statistics.NormalDist().inv_cdf(0.99)
     count = round(total / (MEDIAN * math.exp(sigma ** 2 / 2)))
     found = []
@@ -50,7 +50,7 @@ def sizes(total):
 
 
 def zip_stored(members):
-    """A ZIP archive of (name, bytes) pairs, not packed: zipfile takes ten times as long, and there are many."""
+    """A ZIP archive of (name, bytes) pairs, not compressed. zipfile would take ten times as long."""
     DATE, MODE = 0x5021, 0o100644 << 16
     body, index = bytearray(), bytearray()
     for name, data in members:
@@ -81,7 +81,7 @@ def make_project(task):
 
 
 def make_projects(folder, tasks):
-    """By other processes: a child's peak RSS begins with that of its parent, and this one's has to stay small."""
+    """In child processes: the peak RSS of a measured child starts at that of this process, which has to stay small."""
     with multiprocessing.Pool() as pool:
         return pool.map(make_project, [(folder, *task) for task in tasks], chunksize=8)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A table for a terminal that is one for Markdown, too."""
+"""A table for a terminal, which is also valid Markdown."""
 
 
 def text(heads, rows):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Uploads of 20 KB wheels, by one client and by 16, until their page lists them: wheelcache beside the rivals."""
+"""Uploads of 20 KB wheels by 1 and by 16 clients, until their page lists them: wheelcache beside its competitors."""
 import contextlib
 import dataclasses
 import http.client
@@ -21,13 +21,13 @@ PROJECTS = 25
 EACH = 100       # wheels a round and a number of clients
 CLIENTS = (1, 16)
 LONGEST = 60
-HELD_MS = 5.0    # what an upload may take until it is listed, one client
+HELD_MS = 5.0    # limit of an upload until it is listed, with one client
 SYNCS = ("fsync", "fdatasync", "sync_file_range", "msync", "syncfs", "sync")
 
 
 @dataclasses.dataclass
 class Ready:
-    """A wheel as it is sent, and where it will be listed."""
+    """A wheel to send, and the page that will list it."""
     project: str
     name: str
     body: bytes
@@ -52,7 +52,7 @@ def make(folder, project, version):
 
 
 def batch(folder, version, first=0, count=EACH):
-    """So many wheels, which go round the projects; the version tells one batch from the other."""
+    """Makes wheels of the projects in turn; the version differs from batch to batch."""
     return [make(folder, f"upload{first + i % PROJECTS}", f"{version}.{i // PROJECTS}") for i in range(count)]
 
 
@@ -65,7 +65,7 @@ def ask(connection, method, path, body, headers):
 
 
 def wait_until_listed(connection, path, name):
-    """Asks at once, and again and again, on the connection that has uploaded."""
+    """Polls without a pause, on the connection of the upload."""
     deadline = time.monotonic() + LONGEST
     while time.monotonic() < deadline:
         status, body = ask(connection, "GET", path, None, {})
@@ -86,7 +86,7 @@ def send(one, connection, wheel):
 
 
 def client(one, wheels, start, results):
-    """A process: threads of one Python would wait for each other, not for the server."""
+    """Runs in a process of its own: threads of one Python would wait for each other."""
     found = []
     with contextlib.closing(http.client.HTTPConnection("127.0.0.1", one.port, timeout=LONGEST)) as connection:
         connection.connect()
@@ -159,7 +159,7 @@ def at(quantile, rounds, name):
 
 
 def verdict(one, clients, results):
-    """Ahead of every rival until a wheel is listed; for one client also within what is wanted."""
+    """Whether ours lists a wheel sooner than all others; with one client also within the limit."""
     mine = at(0.5, results["wheelcache", clients], "visible")
     if one.name != "wheelcache":
         return ""

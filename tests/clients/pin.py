@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Writes the requirement files beside it, one for each environment that tests/e2e/clients.py makes: all that pip would install
-for the requirements in WANTED, with the SHA-256 of every wheel of these releases that Linux may want.
+for the requirements in WANTED, with the SHA-256 of every wheel of these releases that fits a Linux machine.
 
 Run it with the oldest Python of PYTHONS and a pip that is set to an index; arguments are handed on to pip (--find-links)."""
 import json
@@ -23,7 +23,7 @@ OLDEST_MINOR = 11
 MACHINES = ("x86_64", "aarch64")
 WANTED = [
     "pip==22.0.4", "pip==22.3.1", "pip==23.2.1", "pip==24.2", "pip==26.3", "uv==0.13.9", "twine==7.0.0",
-    "twine==4.0.2 importlib_metadata==7.2.1 pkginfo==1.10.0",  # an old uploader, which dies at start with newer ones of these
+    "twine==4.0.2 importlib_metadata==7.2.1 pkginfo==1.10.0",  # an old uploader, which fails at start with newer versions of these
     "flit==4.2.0", "poetry==2.5.1", "pdm==2.29.3", "pypi-simple==1.8.0 mousebender==2025.1",
 ]
 
@@ -50,7 +50,7 @@ def fits(filename):
 
 
 def hashes(index, context, name, version):
-    """SHA-256 of the wheels of a release that may be wanted."""
+    """SHA-256 of the wheels of a release that fit."""
     request = urllib.request.Request(f"{index}/{name}/", headers={"Accept": "application/vnd.pypi.simple.v1+json"})
     with urllib.request.urlopen(request, timeout=60, context=context) as answer:
         files = json.load(answer)["files"]

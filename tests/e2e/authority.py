@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Certificates for servers on this machine, of a CA that nobody else knows."""
+"""A private CA, and certificates for servers on this machine."""
 import http.client
 import ssl
 import subprocess

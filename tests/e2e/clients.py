@@ -18,24 +18,24 @@ SHARED = pathlib.Path(os.environ.get("WHEELCACHE_SHARED") or ROOT.parent / "shar
 DATA = ROOT / "tests" / "data"  # a small set, in the project
 WHEELS = SHARED / "clients" / "wheels"
 PINS = ROOT / "tests" / "clients"
-DEBIAN_PIP = "debian"  # the pip that comes with the system's python3
+DEBIAN_PIP = "debian"  # the pip of the system's python3
 PIPS = ["pip==22.0.4", "pip==22.3.1", DEBIAN_PIP, "pip==23.2.1", "pip==24.2", "pip==26.3"]
-LAST_PYTHON = {"pip==22.0.4": (3, 11), "pip==22.3.1": (3, 11)}  # they use what later ones do not have
+LAST_PYTHON = {"pip==22.0.4": (3, 11), "pip==22.3.1": (3, 11)}  # they use modules that later Pythons do not have
 READERS = "pypi-simple==1.8.0 mousebender==2025.1"
 NO_CLIENT = f"clients are absent: set pip to an index that answers, or lay their wheels into {WHEELS}"
 NO_RECORDS = ("what was recorded is not in this clone as a whole: lay the folder of shared test data into "
               f"{SHARED}, or name it by WHEELCACHE_SHARED")
-ABSENT = {}  # requirements -> why they cannot be had
+ABSENT = {}  # requirements -> why they cannot be installed
 
 
 def recorded(below):
-    """The path of what is recorded, in full or from the small set."""
+    """The path of recorded data: the full set, or the small one of the project."""
     path = SHARED / below
     return path if path.exists() else DATA / below
 
 
 def cache_folder():
-    """Where environments stay between runs; nobody else may write there."""
+    """The folder of the environments, kept between runs; only this user may write there."""
     default = pathlib.Path(tempfile.gettempdir()) / f"wheelcache-clients-{os.getuid()}"
     folder = pathlib.Path(os.environ.get("WHEELCACHE_CLIENTS") or default)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -66,8 +66,8 @@ def pinned(requirements):
 
 
 def _ways(requirements, folder):
-    """How pip may come by them, options and environment: from the folder of wheels where it is here, without a network, or from
-    the index that this machine's pip is set to."""
+    """Options and environment variables for pip: the folder of wheels, if there is one, without a network; otherwise the
+    index that this machine's pip is set to."""
     pins = pinned(requirements)
     wanted = ["--require-hashes", "--no-deps", "-r", str(pins)] if pins.exists() else requirements.split()
     if WHEELS.is_dir():
@@ -87,7 +87,7 @@ def _install(folder, requirements):
 
 
 def environment(requirements):
-    """The folder of the environment that has these requirements, a blank between them."""
+    """The folder of the environment that has these requirements, separated by blanks."""
     pins = pinned(requirements).read_text() if pinned(requirements).exists() else ""
     digest = hashlib.sha256(f"{requirements} {sys.version} {pins}".encode()).hexdigest()[:8]
     folder = cache_folder() / (re.sub(r"[^a-z0-9.]+", "-", requirements) + "-" + digest)
@@ -136,8 +136,8 @@ def pip_index(url):
     return ["--isolated", "--disable-pip-version-check", "--no-cache-dir", "--index-url", url]
 
 
-# pdm 2.29 was made before hishel 2 renamed a class (of a cache that is not wanted here) and before unearth 0.19
-# went over to httpx2; the recorded wheels have no older ones.
+# pdm 2.29 does not work with hishel 2, which renamed a class (of a cache that is not used here), nor with unearth 0.19,
+# which uses httpx2; the recorded wheels have no older ones.
 PDM_MENDED = """
 import sys
 try:
@@ -151,7 +151,7 @@ except ImportError:
 
 
 def pdm_settings(folder):
-    """The environment in which pdm works, and says nothing that it was not asked; needs a folder of its own."""
+    """The environment variables for pdm, without its notices; it needs a folder of its own."""
     mended = folder / "mended"
     mended.mkdir(exist_ok=True)
     (mended / "sitecustomize.py").write_text(PDM_MENDED)

@@ -15,7 +15,7 @@ import serving
 import upstreams
 from authority import Authority
 
-# Those that wait most of the time are beside those that compute.
+# Files that mostly wait run beside files that compute.
 LONG = ["faults", "real_index", "merged_files", "changing_tree", "prune_corpus", "slow_clients", "prune_faults", "merged_freshness", "release",
         "prune_random", "clients", "upload_load", "operations", "merged_pages", "upload_clients", "push", "budget", "hostile",
         "merged_clients", "tokens", "lifecycle", "static", "check", "prune_undo", "prune_apply"]
@@ -33,7 +33,7 @@ def pytest_configure():
 
 
 def pytest_collection_modifyitems(items):
-    """Files that take long come first: of workers beside each other none is left with one of them at the end."""
+    """Long files come first, so that no worker starts one of them at the end."""
     first = {f"test_{name}": number for number, name in enumerate(LONG)}
     items.sort(key=lambda item: first.get(item.path.stem, len(LONG)))
 
@@ -46,8 +46,8 @@ def wheelcache_fixture():
 
 @pytest.fixture
 def serve(tmp_path):
-    """serve(store, *options, listen=…, config=text, state=folder, authority=…) starts a server (over TLS, with that one's key); it is stopped, by its
-    process id, after the test, must then exit with 0, and no sanitizer may have reported anything."""
+    """serve(store, *options, listen=…, config=text, state=folder, authority=…) starts a server (with authority: over TLS,
+    with its key). After the test it is stopped; it must exit with 0, and without a report of a sanitizer."""
     with serving.servers(tmp_path) as start:
         yield start
 
@@ -61,7 +61,7 @@ def serve_module(tmp_path_factory):
 
 @pytest.fixture(scope="session", params=["plain", "tls"])
 def authority(request, tmp_path_factory):
-    """Whose key a server has; None: plain HTTP. A test that takes it is done both ways."""
+    """The authority for TLS; None: plain HTTP. A test that uses it runs both ways."""
     if request.param == "plain":
         return None
     if not shutil.which("openssl"):
@@ -79,7 +79,7 @@ def upstream():
 
 @pytest.fixture
 def index():
-    """A loopback upstream of nothing yet; the test fills, holds back and spoils it (merging.Index)."""
+    """An empty loopback upstream; the test fills it, delays it and makes it fail (merging.Index)."""
     with merging.indexes() as start:
         yield start()
 
@@ -96,13 +96,13 @@ def client(tmp_path):
 
 @pytest.fixture(scope="session", name="shared")
 def shared_fixture():
-    """The folder of shared test data, with recorded wheels; where it is absent, what the package index has of it."""
+    """The folder of shared test data, with recorded wheels; if it is absent, the part of it that the package index has."""
     return clients.SHARED if (clients.SHARED / "corpus").is_dir() else fetched.shared()
 
 
 @pytest.fixture(scope="session", name="whole")
 def whole_fixture():
-    """The same with what no index has: whole pages of all projects, wheels that were built here, what pip took of them."""
+    """The same with what no index has: full pages of all projects, locally built wheels, and what pip picked of them."""
     if not (clients.SHARED / "corpus").is_dir():
         pytest.skip(clients.NO_RECORDS)
     return clients.SHARED
@@ -123,7 +123,7 @@ def corpus(shared, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def recorded_python():
-    """Skips what installs recorded wheels where these do not fit: they are for one Python on one machine."""
+    """Skips tests that install recorded wheels on a machine or Python that these do not fit."""
     here = sys.version_info[:2], platform.machine()
     if here != ((3, 11), "x86_64"):
         pytest.skip(f"what is installed is for Python 3.11 on x86_64, this is {here}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The recorded store, with the recorded pages as its upstream, for the commands that prune."""
+"""The recorded store, with the recorded pages as its upstream, for tests of pruning."""
 import collections
 import copy
 import json
@@ -14,13 +14,13 @@ Opinion = collections.namedtuple("Opinion", "platform path source verdict python
 
 
 def opinions(shared):
-    """What somebody else thinks of each entry of the store, by its path."""
+    """The verdict of the reference for each entry of the store, by its path."""
     rows = recorded.table(shared / "corpus" / "verdicts.tsv")
     return {row[1]: Opinion(*row[:4], row[4].split(), row[5]) for row in rows}
 
 
 def lay_out(shared, folder, *options):
-    """Hard links where that can be: nobody may write into the wheels."""
+    """Hard links, where possible: no test may write into the wheels."""
     make = [sys.executable, str(shared / "corpus" / "make-store.py"), str(folder), *options]
     if subprocess.run([*make, "--link"], capture_output=True, check=False).returncode != 0:
         subprocess.run(make, check=True, stdout=subprocess.DEVNULL)
@@ -56,7 +56,7 @@ class CorpusStore:
         return other
 
     def configure(self, url, prune=None, **upstream):
-        """prune, upstream: keys of these sections. Nothing is too young, unless they say so."""
+        """prune, upstream: keys of these sections. By default no file is too young."""
         self.config.write_text(sections(
             self.shared, store={"path": self.store}, catalog={"path": self.catalog},
             upstream={"url": url} | {key.replace("_", "-"): value for key, value in upstream.items()},
@@ -76,7 +76,7 @@ class CorpusStore:
         return self.run("prune", "apply", "--max-files=100%", "--max-bytes=100%", *options, self.plan_file, code=0)
 
     def wheels(self):
-        """The paths of all that is still there."""
+        """The paths of the wheels that are still there."""
         return {str(path.relative_to(self.store)) for path in self.store.glob("*/*/*/*.whl")}
 
 

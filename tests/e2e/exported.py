@@ -30,7 +30,7 @@ def sdist(folder, name, version):
 
 
 def fill(at):
-    """Wheels in each layout; two platforms with a file of the same name; what must be escaped."""
+    """Wheels in each layout; two platforms with a file of the same name; names that must be escaped."""
     at.wheel(f"{FIRST}/f/foo", name="foo", requires=["bar"], requires_python=">=3.8,<4")
     at.wheel(f"{FIRST}/f/foo", name="foo", version="1.1+local.1", requires=["bar"])
     at.wheel(f"{FIRST}/bar", name="bar", version="2.0")
@@ -43,7 +43,7 @@ def fill(at):
 
 
 class Exported(Indexed):
-    """A store and its static export, in folders that a web server's own user may enter."""
+    """A store and its static export, in folders that the user of a web server may enter."""
 
     def __init__(self, folder):
         super().__init__(folder)

@@ -13,15 +13,15 @@ import pytest
 
 import serving
 
-PAUSED = -1  # the process stops there (SIGSTOP), and the call is made when it goes on
-KILLED = 0  # how the n-th call ends: the process dies there; else an errno, or some in turns
+PAUSED = -1  # the process stops (SIGSTOP), and makes the call when it is continued
+KILLED = 0  # what the n-th call does: the process is killed; otherwise an errno, or several in turn
 DISK = [KILLED, errno.ENOSPC, errno.EIO]
-DISK_IN_TURNS = [KILLED, (errno.ENOSPC, errno.EIO)]  # for what does not tell one from the other
+DISK_IN_TURNS = [KILLED, (errno.ENOSPC, errno.EIO)]  # for code that treats all errors alike
 NETWORK = [KILLED, errno.ECONNRESET]
 
 
 def _wrap(library, folder, **environment):
-    """A program that runs ours with the library and these variables."""
+    """A wrapper script that runs the program with the library and these variables."""
     path = pathlib.Path(serving.binary()).parent / "tests" / "faults" / f"{library}.so"
     if not path.exists():
         pytest.skip(f"{path} is absent: make check builds it")
@@ -35,7 +35,7 @@ def _wrap(library, folder, **environment):
 
 
 def preload(name, folder, monkeypatch):
-    """Loads a library for the program. Returns a function: the fault hits every path with this text in it; None: no
+    """Loads a library for the program. Returns a function that sets the text in the paths that the fault affects; None: no
     path."""
     control = folder / "broken"
     monkeypatch.setenv("WHEELCACHE", str(_wrap(name, folder, **{f"{name.upper()}_BENEATH": control})))
@@ -70,8 +70,8 @@ class Nth:
 
 
 def points_of(tries, hows, *arguments):
-    """tries(how, folder, *arguments) for each, at once and in processes of their own; the sum of what they return. The
-    folders are in memory where there is some: thousands of fsyncs would take minutes."""
+    """Runs tries(how, folder, *arguments) for each fault, in parallel processes; returns the sum of the results. The folders
+    are in memory, if there is room: thousands of fsyncs would take minutes."""
     memory = pathlib.Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as name, \
             concurrent.futures.ProcessPoolExecutor(len(hows), multiprocessing.get_context("fork")) as pool:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The recorded wheels where ../shared is absent: tests/data/corpus says which they are, by project, name and SHA-256, and the package
-index that pip is set to has them. They are fetched once and kept beside the clients. What was built here (linux_x86_64) no index
-has, and of most projects only these files are on the pages."""
+"""The recorded wheels if ../shared is absent: tests/data/corpus lists them by project, name and SHA-256, and they are fetched
+once from the package index that pip is set to, and kept beside the clients. Locally built wheels (linux_x86_64) are on no
+index. The pages of most projects list only these files."""
 import collections
 import datetime
 import gzip
@@ -56,7 +56,7 @@ def lay_out(pages, corpus):
 
 
 def fetch(corpus, missing, **variables):
-    """{file name: why it cannot be had}. variables: what pip is told by the environment."""
+    """{file name: why it cannot be fetched}. variables: the environment variables for pip."""
     wanted = collections.defaultdict(dict)
     for file in missing:
         wanted[file.project][file.path.name] = file.sha256
@@ -76,7 +76,7 @@ def fetch(corpus, missing, **variables):
 
 
 def judge(absent):
-    """Other bytes are a failure; what cannot be had is not."""
+    """Other bytes are a failure; a file that cannot be fetched is not."""
     wrong = sorted(name for name, why in absent.items() if OTHER in why)
     assert not wrong, f"the index has other bytes than tests/data/corpus says: {wrong}"
     if absent:
@@ -84,7 +84,7 @@ def judge(absent):
 
 
 def shared():
-    """A folder of the shape of ../shared, with the corpus alone."""
+    """A folder with the layout of ../shared, which has only the corpus."""
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(RECORDED.rglob("*.*")) if path.is_file())).hexdigest()[:8]
     pages = json.loads((RECORDED / "held.json").read_text())
     place = clients.cache_folder() / f"shared-{digest}"

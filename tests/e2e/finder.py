@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Asks pip's own finder which file it would pick. Runs inside the environment of pip 26.3, as a library:
+"""Asks pip's finder which file it picks. Runs inside the environment of pip 26.3, as a library:
 standard input is a list of {"indexes": [url, ...], "python": "3.11", "platforms": [...], "requirements": [...]}, standard
 output a list of their answers: [version, file name] or null for each requirement. A page is fetched and read once, and
 so is the name of a wheel."""
@@ -21,7 +21,7 @@ from pip._vendor.packaging.requirements import Requirement
 
 
 def target_python(python, platforms):
-    """An interpreter as it sees itself: pip's own --platform would put manylinux1 right behind manylinux2014."""
+    """The tags of an interpreter as on its machine; pip's --platform would order manylinux1 right after manylinux2014."""
     version = tuple(map(int, python.rstrip("t").split(".")))
     name = "".join(map(str, version))
     abi = f"cp{name}t" if python.endswith("t") else f"cp{name}"
@@ -37,7 +37,7 @@ package_finder.Wheel = functools.cache(package_finder.Wheel)
 
 @functools.cache
 def fetch_once(*what, **more):
-    """pip itself keeps the links of a page only if it does not come from an index."""
+    """Caches the links of a page: pip does so only for pages that are not of an index."""
     page = fetch(*what, **more)
     return page and dataclasses.replace(page, cache_link_parsing=True)
 

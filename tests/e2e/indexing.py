@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A store, its catalog, and the program that brings the one up to date with the other."""
+"""A store, its catalog, and the indexer."""
 import contextlib
 import json
 import os
@@ -77,7 +77,7 @@ class Indexed:
 
 @contextlib.contextmanager
 def open_store():
-    """A store that others may enter, and a program that they may run, for tests that give up being root."""
+    """A store that other users may enter, and a program that they may run, for tests that drop root."""
     with others.open_program(), others.open_folder() as folder:
         at = Indexed(folder)
         at.catalog.parent.mkdir()
@@ -95,7 +95,7 @@ def one_line(done, code, *parts):
 
 
 def on_terminal(command, **options):
-    """What a command that must end with 0 writes to a terminal on its standard error."""
+    """What a command, which must exit with 0, writes to a terminal on its standard error."""
     ours, theirs = pty.openpty()
     running = subprocess.Popen([serving.binary(), *command], stdout=subprocess.DEVNULL, stderr=theirs, **options)
     os.close(theirs)
@@ -114,13 +114,13 @@ def on_terminal(command, **options):
 
 
 def numbers(summary, **expected):
-    """The named numbers of a summary, to be compared with what is expected."""
+    """The named numbers of a summary."""
     assert {key: summary[key] for key in expected} == expected, summary
 
 
 def age(path, seconds=storelib.OLD):
-    """Sets the mtime of a folder and all in it. That of folders has a fraction, as on a disk: whole seconds tell nothing
-    of what is in them."""
+    """Sets the mtime of a folder and all in it. The mtime of folders has a fraction, as on a disk, because the scan does not
+    trust whole seconds."""
     for folder, _, files in os.walk(path, topdown=False):
         for name in files:
             os.utime(os.path.join(folder, name), (seconds, seconds), follow_symlinks=False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A loopback upstream whose pages and files a test changes, holds back and spoils, and servers that merge it."""
+"""A loopback upstream whose pages and files a test changes, delays and makes fail, and servers that merge it."""
 import contextlib
 import dataclasses
 import hashlib
@@ -15,7 +15,7 @@ import time
 import pages
 import serving
 
-PATIENT_S = 300  # nobody waits so long but on a broken server
+PATIENT_S = 300  # longer than any wait for a working server
 UPLOADED = "2020-01-02T03:04:05.678901Z"
 
 
@@ -50,12 +50,11 @@ class _Server(http.server.ThreadingHTTPServer):
 
 
 class Index:
-    """url is that of its simple index. Files are at /packages/<name>. Each change gives its pages a new serial, as PyPI's
-    have."""
+    """url: of its simple index. Files are at /packages/<name>. Each change gives its pages a new serial, as on PyPI."""
 
     def __init__(self, context=None):
         self.pages, self.files, self.page_facts, self.asked = {}, {}, {}, []
-        self.rules = {}  # path: function(handler, bytes), instead of the right answer
+        self.rules = {}  # path: function(handler, bytes), called instead of the right answer
         self.max_age, self.serial = None, 1
         self._lock = threading.Lock()
         self._server = _Server(("127.0.0.1", 0), _Handler)
@@ -73,10 +72,10 @@ class Index:
         self._server.server_close()
         self._thread.join()
 
-    # What it has.
+    # --- contents ---
 
     def add(self, project, wheel, **facts):
-        """A wheel of storelib's, with all facts; more of them, or others: yanked=…, core_metadata=None."""
+        """Adds a wheel of storelib with all facts, and these in addition or instead: yanked=…, core_metadata=None."""
         told = {"size": wheel.size, "core-metadata": {"sha256": wheel.metadata_sha256}}
         self.files[f"/packages/{wheel.name}.metadata"] = wheel.metadata
         self.add_bytes(project, wheel.name, wheel.path.read_bytes(), **told, **facts)
@@ -99,10 +98,10 @@ class Index:
                 "versions": sorted({one["filename"].split("-")[1] for one in files}), "files": list(files)}
         return json.dumps(page | self.page_facts.get(project, {})).encode()
 
-    # What it is asked.
+    # --- requests ---
 
     def count(self, path):
-        """How often it was asked for a path, or for a project's page."""
+        """The number of requests for a path, or for a project's page."""
         path = path if path.startswith("/") else f"/simple/{path}/"
         with self._lock:
             return sum(one.path == path for one in self.asked)
@@ -113,7 +112,7 @@ class Index:
             return [one.status for one in self.asked if one.path == path]
 
     def hold(self, path, after=0, times=None):
-        """Sends the head and so many bytes of a file or page, and the rest when the event that is returned is set."""
+        """From now on sends the head and so many bytes of a file or page, and the rest when the returned event is set."""
         go_on = threading.Event()
 
         def answer(handler, data):
@@ -125,7 +124,7 @@ class Index:
         return go_on
 
     def fail(self, path, how, times=None):
-        """how: function(handler, bytes); for so many requests, else until mend()."""
+        """Fails by how, a function(handler, bytes), for so many requests, or until mend()."""
         left = [times]
 
         def answer(handler, data):
@@ -193,10 +192,10 @@ class Index:
             handler.wfile.write(data)
 
 
-# What a server keeps of it. Whoever asked has it before it is on the disk.
+# --- what a server caches of it; the client has it before the disk ---
 
 def kept(server):
-    """The files, without those on their way."""
+    """The cached files, without those that are being written."""
     folder = server.catalog.with_name("catalog.db.files")
     return sorted(one.name for one in folder.rglob("*") if one.is_file() and not one.name.startswith("."))
 
@@ -206,7 +205,7 @@ def wait_until_kept(server, *names):
 
 
 def wait_until_noted(server, project):
-    """Its page."""
+    """Waits until the page is in the catalog."""
     def is_there():
         with contextlib.closing(sqlite3.connect(server.catalog)) as catalog:
             return catalog.execute("SELECT 1 FROM upstream JOIN upstream_page ON upstream = id WHERE project = ?",
@@ -214,27 +213,27 @@ def wait_until_noted(server, project):
     serving.wait_for(is_there, PATIENT_S, f"{project} noted")
 
 
-# Ways to fail, for Index.fail().
+# --- ways to fail, for Index.fail() ---
 
 def status(code):
     return lambda handler, data: handler.start(code)
 
 
 def other_bytes(handler, data):
-    """As many, but not the right ones."""
+    """As many bytes, but wrong ones."""
     handler.start(200, data)
     handler.wfile.write(data[:-1] + bytes([data[-1] ^ 1]))
 
 
 def cut(handler, data):
-    """Whole by its head, and half of it."""
+    """A head with the full length, and half of the body."""
     handler.start(200, data)
     handler.wfile.write(data[:len(data) // 2])
     handler.close_connection = True
 
 
 def reset(handler, data):
-    """The same, and an end that nobody takes for one."""
+    """The same, ended by a reset."""
     handler.start(200, data)
     handler.wfile.write(data[:len(data) // 2])
     handler.wfile.flush()
@@ -243,7 +242,7 @@ def reset(handler, data):
 
 
 def short(handler, data):
-    """Fewer bytes than its page says, whole by its head."""
+    """Fewer bytes than the page says, with a matching Content-Length."""
     handler.start(200, data[:-10])
     handler.wfile.write(data[:-10])
 
@@ -278,7 +277,7 @@ def config(index, **keys):
     return "\n".join(lines + [f"{key.replace('_', '-')} = {value}" for key, value in keys.items()]) + "\n"
 
 
-# What a client sees.
+# --- what a client sees ---
 
 def page(server, project, view="", **headers):
     reply = server.get(f"{view}/simple/{project}/", {"Accept": pages.JSON} | headers)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Another user, whom root becomes in some tests: its program and its folders lie where it may enter, wherever the
-clone and TMPDIR are."""
+"""Another user, to which root switches in some tests. The program and the folders are placed where it may enter them,
+wherever the clone and TMPDIR are."""
 import contextlib
 import os
 import pathlib
@@ -15,12 +15,12 @@ IDENTITY = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
 
 
 def as_nobody():
-    """The options of subprocess with which root gives up being root; none for an ordinary user."""
+    """The options of subprocess with which root drops its rights; none for an ordinary user."""
     return IDENTITY if os.geteuid() == 0 else {}
 
 
 def may_enter(path):
-    """Whether all users may enter a folder and all that it lies in."""
+    """Whether all users may enter a folder and the folders above it."""
     path = pathlib.Path(path).resolve()
     return all(one.stat().st_mode & 0o001 for one in (path, *path.parents))
 
@@ -36,7 +36,7 @@ def open_folder():
 
 @contextlib.contextmanager
 def open_program():
-    """Makes the program one that others may run: where its folder is closed to them, a copy of it is what is tested."""
+    """Makes the program executable for others: if they may not enter its folder, a copy is tested."""
     program = pathlib.Path(serving.binary()).resolve()
     if os.geteuid() != 0 or may_enter(program.parent):
         yield

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads simple API pages, HTML and JSON, into the same facts."""
+"""Parses simple API pages, HTML and JSON, into the same facts."""
 import dataclasses
 import html.parser
 import json
@@ -11,7 +11,7 @@ HTML = "text/html"
 
 @dataclasses.dataclass(frozen=True)
 class File:
-    """All that a page says of a file and that both forms can say."""
+    """The facts of a file that both formats can express."""
     filename: str
     url: str  # absolute, without fragment
     sha256: str
@@ -64,7 +64,7 @@ def _hash(text, mark):
 
 
 def html_files(body, url):
-    """The files of an HTML project page that was read from url, in its order."""
+    """The files of an HTML project page from url, in its order."""
     files = []
     for attrs, text in _read(body):
         link, fragment = urllib.parse.urldefrag(urllib.parse.urljoin(url, attrs["href"]))
@@ -78,13 +78,13 @@ def html_files(body, url):
 
 
 def json_files(body, url):
-    """The same of a JSON project page; what the standard requires of it beside is checked here."""
+    """The same for a JSON project page; also checks what the standard requires beyond these."""
     page = json.loads(body)
     assert page["meta"] == {"api-version": "1.4"}
     files = []
     for one in page["files"]:
         assert None not in one.values(), f"null in {one}"  # uv refuses the whole page
-        assert "dist-info-metadata" not in one  # pip 22.3 to 23.1 die of it
+        assert "dist-info-metadata" not in one  # pip 22.3 to 23.1 crash on it
         assert list(one["hashes"]) == ["sha256"]
         metadata = one.get("core-metadata", False)
         files.append(File(one["filename"], urllib.parse.urljoin(url, one["url"]), one["hashes"]["sha256"],

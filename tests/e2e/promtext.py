@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the text format of Prometheus (0.0.4), and refuses whatever is not just so: more strictly than Prometheus does."""
+"""Parses the text format of Prometheus (0.0.4), more strictly than Prometheus does."""
 import dataclasses
 import math
 import re
@@ -15,7 +15,7 @@ PLAIN = {"\\\\": "\\", '\\"': '"', "\\n": "\n"}
 
 @dataclasses.dataclass
 class Family:
-    """What stands below one HELP and TYPE; values by sample name and labels, these as a sorted tuple of pairs."""
+    """The samples below one HELP and TYPE; values by sample name and labels, which are a sorted tuple of pairs."""
     help: str
     type: str = ""
     values: dict = dataclasses.field(default_factory=dict)
@@ -38,7 +38,7 @@ def _value(text):
 
 
 def _check_buckets(name, family):
-    """Of each set of other labels: bounds that rise up to +Inf, counts that do not fall, the last of them the count."""
+    """For each set of other labels: the bounds rise up to +Inf, the counts do not fall, and the last one is the count."""
     series = {}
     for (sample, labels), value in family.values.items():
         if sample == f"{name}_bucket":
@@ -92,14 +92,14 @@ def parse(text):
 
 
 class Metrics:
-    """What a server tells at once."""
+    """All metrics of a server, read at once."""
 
     def __init__(self, text):
         self.families = parse(text)
         self.values = {key: value for family in self.families.values() for key, value in family.values.items()}
 
     def __call__(self, name, **labels):
-        """The value of wheelcache_NAME with just these labels; 0 where it is not told."""
+        """The value of wheelcache_NAME with exactly these labels; 0 if it is missing."""
         return self.values.get((f"wheelcache_{name}", tuple(sorted(labels.items()))), 0)
 
     def counters(self):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A store with an upstream of a few made-up files, and the commands of pruning over it."""
+"""A store, an upstream with a few generated files, and the commands that prune."""
 import json
 
 import indexing
@@ -15,7 +15,7 @@ def name(version, project="six"):
 
 
 class Pruned(indexing.Indexed):
-    """Upstream has the first `covered` of so many wheels of six on each platform; the caps are half of a platform."""
+    """Each platform has so many wheels of six, and upstream has the first `covered` of them. The caps are half of a platform."""
 
     def __init__(self, folder, upstream, covered=4, wheels=10, platforms=(PLATFORM,), state=None):
         super().__init__(folder)
@@ -51,11 +51,11 @@ class Pruned(indexing.Indexed):
         return self.path(f"{filename}.pruned", platform)
 
     def buried(self, platform=PLATFORM):
-        """What has a tombstone."""
+        """The files that have a tombstone."""
         return sorted(path.name.removesuffix(".pruned") for path in self.folder_of(platform).glob("*.pruned"))
 
     def there(self, platform=PLATFORM):
-        """Whose bytes are there, and whole."""
+        """The files whose bytes are there and complete."""
         found = sorted(path.name for path in self.folder_of(platform).glob("*.whl"))
         assert all(self.path(one, platform).read_bytes() == self.bytes[one] for one in found)
         return found

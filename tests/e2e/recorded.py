@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the tables that lie beside the recorded wheels."""
+"""Reads the tables beside the recorded wheels."""
 import collections
 import json
 import pathlib
@@ -19,13 +19,13 @@ def table(path):
 
 
 def expected(shared):
-    """What an oracle read out of each recorded wheel, by its path in the corpus."""
+    """The facts that an oracle read from each recorded wheel, by its path in the corpus."""
     rows = table(shared / "corpus" / "expected.tsv")
     return {row[0]: Expected(row[0], row[1], int(row[2]), row[3], json.loads(row[10])) for row in rows}
 
 
 def hashes(shared):
-    """File name -> SHA-256. Of a name that was built more than once, the first build's."""
+    """File name -> SHA-256; for a name that was built more than once, of the first build."""
     found = {}
     for path, fact in expected(shared).items():
         found.setdefault(path.rsplit("/", 1)[1], fact.sha256)
@@ -33,7 +33,7 @@ def hashes(shared):
 
 
 def installs(shared, index):
-    """Which file pip's own finder picked, for one index."""
+    """The files that pip's finder picked, for one index."""
     return [Install(*row[1:]) for row in table(shared / "corpus" / "installs.tsv") if row[0] == index]
 
 
@@ -57,5 +57,5 @@ def platform_tags(place):
 
 
 def ask_finder(pip, tasks):
-    """What pip's own finder says (finder.py) of each task."""
+    """The answer of pip's finder (finder.py) to each task."""
     return json.loads(pip.run("python", HERE / "finder.py", stdin=json.dumps(tasks)).stdout)

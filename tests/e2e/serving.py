@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Starts `wheelcache serve`, asks it things over plain HTTP, reads its access log, and ends it."""
+"""Starts `wheelcache serve`, sends it requests, reads its access log, and stops it."""
 import contextlib
 import dataclasses
 import http.client
@@ -46,7 +46,7 @@ def binary():
 
 
 def run(*arguments, timeout=600, **options):
-    """Runs the program to its end; a sanitizer's report is a failure of the test."""
+    """Runs the program to its end; a report of a sanitizer fails the test."""
     done = subprocess.run([binary(), *map(str, arguments)], capture_output=True, text=True,
                           timeout=timeout, check=False, **options)
     assert not SANITIZER_REPORT.search(done.stderr), done.stderr
@@ -54,7 +54,7 @@ def run(*arguments, timeout=600, **options):
 
 
 def answers(server, path):
-    """Whether it is 200; a connection that is refused or ended is none."""
+    """Whether the answer is 200; a refused or closed connection is not."""
     try:
         return server.get(path).status == 200
     except (OSError, http.client.HTTPException):
@@ -62,14 +62,14 @@ def answers(server, path):
 
 
 def cpu_seconds(server):
-    """What it has computed so far, which other processes on the machine do not make more."""
+    """The CPU time of a process so far; other processes on the machine do not affect it."""
     with open(f"/proc/{server.process.pid}/stat", encoding="ascii") as stat:
         fields = stat.read().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def wait_for(condition, seconds, what):
-    """Asks until the condition holds; returns its value."""
+    """Polls until the condition holds; returns its value."""
     end = time.monotonic() + seconds
     while True:
         value = condition()
@@ -80,8 +80,8 @@ def wait_for(condition, seconds, what):
 
 
 class Server:
-    """A running server. Its folder keeps catalog, access log and standard error. program: a command that ends in a
-    program that is not the one to be tested; it has no access log."""
+    """A running server. Its folder has the catalog, the access log and the standard error. program: a command with another
+    program than the one under test; it has no access log."""
 
     def __init__(self, store, folder, options=(), listen="127.0.0.1:0", config=None, program=None, context=None):
         self.context = context  # of TLS; None: plain HTTP
@@ -124,7 +124,7 @@ class Server:
         self.process.send_signal(number)
 
     def stop(self):
-        """SIGTERM ends it with 0, and no sanitizer has anything to say. A second call does nothing."""
+        """Sends SIGTERM; the server must exit with 0, without a report of a sanitizer. A second call does nothing."""
         if self.process.stdout.closed:
             return
         if self.process.poll() is None:
@@ -142,7 +142,7 @@ class Server:
         assert code == 0, f"exit code {code}: {errors}"
 
     def wait_killed(self):
-        """It dies of SIGKILL, and no sanitizer had anything to say."""
+        """Waits until it dies of SIGKILL, without a report of a sanitizer."""
         assert self.process.wait(STOP_SECONDS) == -signal.SIGKILL, self.errors()
         self.process.stdout.close()
         assert not SANITIZER_REPORT.search(self.errors()), self.errors()
@@ -157,7 +157,7 @@ class Server:
         return socket.create_connection((self.host, self.port), timeout, (source, 0))
 
     def secured(self, connection, session=None):
-        """The same connection, after a handshake where TLS is spoken."""
+        """The same connection, after the handshake of TLS, if any."""
         if not self.context:
             return connection
         return self.context.wrap_socket(connection, server_hostname=self.host, session=session)
@@ -173,7 +173,7 @@ class Server:
     def raw(self, data, seconds=30):
         """Sends bytes as they are and returns all that comes until the server closes."""
         with self.socket(seconds) as connection:
-            with contextlib.suppress(OSError):  # it may have refused before it read all
+            with contextlib.suppress(OSError):  # it may have refused the request before it read all
                 connection.sendall(data)
             return read_all(connection)
 
@@ -184,16 +184,16 @@ class Server:
                 if m]
 
     def _settle(self):
-        """Waits until the access log has a line of whatever was answered until now."""
+        """Waits until the access log has a line for each answer so far."""
         mark = f"/-/no-such-page/{time.monotonic_ns()}"
         self.get(mark)
         wait_for(lambda: any(one.path == mark for one in self.entries()), START_SECONDS, "the access log's last line")
 
     @contextlib.contextmanager
     def watch(self):
-        """A list that holds, after the block, what was asked of the server in it. Only for one that has a single event
-        loop: a line is written when its connection is done with the answer, which may be after the client has it. But
-        before this loop looks at what is asked next; another one may still be about to write."""
+        """A list that has, after the block, the requests of the block. Only for a server with one event loop: a line is
+        written when the connection is done with the answer, which may be after the client has it, but before the loop
+        reads the next request. Another loop could still be about to write."""
         assert self.has_one_loop, "to be watched, start it with *serving.ONE_LOOP"
         seen = []
         self._settle()
@@ -205,7 +205,7 @@ class Server:
 
 @contextlib.contextmanager
 def servers(folder):
-    """A function that starts servers, which all end well with the block."""
+    """A function that starts servers; all must stop cleanly at the end of the block."""
     started = []
 
     def start(store=None, *options, listen="127.0.0.1:0", config=None, state=None, authority=None):
@@ -234,7 +234,7 @@ def ask(connection, path, headers=None, method="GET"):
 
 
 def read_all(connection):
-    """All bytes until the other side closes (or resets, or says nothing more in the socket's time)."""
+    """All bytes until the other side closes or resets the connection, or the socket times out."""
     data = bytearray()
     with contextlib.suppress(OSError):
         while chunk := connection.recv(65536):

@@ -8,12 +8,12 @@ import pathlib
 import warnings
 import zipfile
 
-OLD = 1_700_000_000  # an mtime that no racy rule distrusts
+OLD = 1_700_000_000  # an mtime that is old enough to be trusted
 
 
 @dataclasses.dataclass
 class Wheel:
-    """What a test wants to know of a wheel that it made."""
+    """The facts of a wheel that a test made."""
     path: pathlib.Path
     sha256: str
     size: int
@@ -56,7 +56,7 @@ def record_bytes(members, record_name):
 
 
 def zip_write(path, members, method=zipfile.ZIP_DEFLATED):
-    """Writes (name, bytes) pairs as they come, also a name twice."""
+    """Writes (name, bytes) pairs in their order; a name may come twice."""
     with warnings.catch_warnings(), zipfile.ZipFile(path, "w", method) as archive:
         warnings.simplefilter("ignore", UserWarning)  # a name twice
         for name, data in members:
@@ -68,7 +68,7 @@ def zip_write(path, members, method=zipfile.ZIP_DEFLATED):
 
 def wheel_members(name, version, tag="py3-none-any", *, requires_python=None, requires=(), files=None,
                   metadata=None):
-    """The (name, bytes) pairs of a right wheel, RECORD last; to be spoilt by whoever likes."""
+    """The (name, bytes) pairs of a valid wheel, RECORD last; a test may damage them."""
     stem = f"{name.replace('-', '_')}-{version}.dist-info"
     if metadata is None:
         metadata = metadata_bytes(name, version, requires_python, requires)
@@ -81,8 +81,8 @@ def wheel_members(name, version, tag="py3-none-any", *, requires_python=None, re
 
 
 def make_wheel(folder, name, version, tag="py3-none-any", *, build=None, mtime=OLD, size=None, **parts):
-    """A right wheel in folder; parts as for wheel_members. size: random bytes inside, so that it is
-    about so large. Returns a Wheel."""
+    """Makes a valid wheel in folder; parts as for wheel_members. size: adds random bytes, so that the wheel has about this
+    size. Returns a Wheel."""
     if size is not None:
         data = hashlib.shake_256(f"{name}-{version}-{tag}".encode()).digest(size)
         parts["files"] = {f"{name.replace('-', '_')}.bin": data}

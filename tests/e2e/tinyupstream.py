@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An upstream of a few made-up files, which a test changes as it likes: yanks them, takes them away, is down."""
+"""An upstream with a few generated files, which a test can yank, remove and change; it can be down."""
 import contextlib
 import http.server
 import json
@@ -9,7 +9,7 @@ OLD = "2020-01-02T03:04:05.678901Z"
 
 
 class Upstream:
-    """url is that of its simple index. Each change gives its pages a new serial, as PyPI does."""
+    """url: of its simple index. Each change gives its pages a new serial, as on PyPI."""
 
     def __init__(self):
         self.pages = {}  # project: {filename: facts}
@@ -48,7 +48,7 @@ class Upstream:
         return 200, json.dumps(page).encode()
 
     def add(self, project, filename, sha256=None, **facts):
-        """A file, or other facts of it: yanked=…, uploaded=…, and so on."""
+        """Adds a file, or changes its facts: yanked=…, uploaded=…, and so on."""
         self.serial += 1
         facts = {key.replace("_", "-"): value for key, value in facts.items()}
         self.pages.setdefault(project, {})[filename] = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Uploads a file as clients do, or as none should: the legacy API over http.client."""
+"""Uploads files over http.client by the legacy API, as clients do, or with errors that no client should make."""
 import base64
 import contextlib
 import hashlib
@@ -36,7 +36,7 @@ def encode(parts, boundary=None):
 
 
 def form_of(path, **changed):
-    """The parts that twine sends for a file, content last. changed: other values, None: no such field."""
+    """The parts that twine sends for a file, content last. changed: fields with other values; None: without the field."""
     path = pathlib.Path(path)
     data = path.read_bytes()
     name, version = path.name.split("-")[:2]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A server that takes uploads as ours does, and has whatever mishap a test wants."""
+"""A server that accepts uploads as ours does, and fails as a test wants."""
 import base64
 import collections
 import email.parser
@@ -34,13 +34,13 @@ def parse_form(content_type, body):
 
 
 def die(handler):
-    """Its connection ends without a word, and what is on its way is lost."""
+    """Closes its connection without an answer; data in flight is lost."""
     handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     handler.close_connection = True
 
 
-# Mishaps: called with the handler, and where the body was read with the file's name and bytes. They answer, or do not,
-# and say whether that was all.
+# Failures: called with the handler and, where the body was read, with the file's name and bytes. They may answer, and
+# return whether the request is done.
 
 def cut(after=1000):
     """The connection dies within the body."""
@@ -59,7 +59,7 @@ def answer(status, text="", **headers):
 
 
 def take_and_die(handler, filename, data):
-    """The file is taken, and nobody hears of it."""
+    """The file is published, but there is no answer."""
     handler.server.take(filename, data)
     die(handler)
     return True
@@ -128,7 +128,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """Its lists tell what came. token: None takes everybody."""
+    """Its lists have the requests so far. token None: accepts all."""
     daemon_threads = True
     request_queue_size = 64
 
@@ -140,7 +140,7 @@ class Server(http.server.ThreadingHTTPServer):
             self.socket = context.wrap_socket(self.socket, server_side=True)
         self.scheme = "https" if certificate else "http"
         self.files = {}  # name: bytes
-        self.unlisted = set()  # names that are taken, and not on the pages
+        self.unlisted = set()  # names that are published, but not on the pages
         self.token = None
         self.posts, self.post_times, self.forms, self.asked, self.users = 0, [], [], [], []
         self.mishaps = collections.defaultdict(collections.deque)
@@ -155,10 +155,10 @@ class Server(http.server.ThreadingHTTPServer):
         return f"{self.scheme}://127.0.0.1:{self.server_port}/upload/{PLATFORM}/"
 
     def handle_error(self, *_):
-        pass  # a connection that a mishap has killed
+        pass  # a connection that a failure has closed
 
     def take(self, filename, data):
-        """(status, body), as specs and our own server have it."""
+        """(status, body), as in the specifications and of our server."""
         there = self.files.setdefault(filename, data)
         if there != data:
             return 409, f"File already exists: {filename} is there with other contents".encode()

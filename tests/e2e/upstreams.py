@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Starts the loopback upstream that lies beside the recorded pages, and has it fail."""
+"""Starts the loopback upstream beside the recorded pages, and makes it fail."""
 import contextlib
 import json
 import re
@@ -13,7 +13,7 @@ START_SECONDS = 120
 
 
 class Upstream:
-    """A running upstream.py; url is that of its simple index."""
+    """A running upstream.py; url: of its simple index."""
 
     def __init__(self, shared, options):
         command = [sys.executable, str(shared / "corpus" / "upstream.py"), *map(str, options)]
@@ -31,14 +31,14 @@ class Upstream:
             return json.load(answer)
 
     def stats(self):
-        """What it was asked since it began, or since reset()."""
+        """Its requests since the start, or since reset()."""
         return self._control("/__stats")
 
     def reset(self):
         self._control("/__reset")
 
     def fail(self, mode, **how):
-        """How it fails from now on ("none": it is well). how: on, project, times."""
+        """How it fails from now on ("none": not at all). how: on, project, times."""
         self._control("/__fail?" + urllib.parse.urlencode({"mode": mode, **how}))
 
     def stop(self):

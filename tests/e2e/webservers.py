@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """nginx and Apache as users of etc/nginx.conf and etc/apache.conf run them: those files, with another port and folder,
-in the smallest configuration around them."""
+in a minimal configuration around them."""
 import contextlib
 import http.client
 import os
@@ -16,7 +16,7 @@ import serving
 
 ETC = pathlib.Path(__file__).resolve().parents[2] / "etc"
 FOLDER = "/srv/wheelcache-static"
-HOST = "127.0.0.2"  # no connection comes from there, so nobody takes the port before it is listened on
+HOST = "127.0.0.2"  # no connection uses this address as its source, so the port stays free until it is listened on
 START_SECONDS, STOP_SECONDS = 60, 60
 MODULES = pathlib.Path("/usr/lib/apache2/modules")
 NEEDED = ["mpm_event", "authz_core", "dir", "mime", "deflate", "filter", "headers", "rewrite", "setenvif", "env"]
@@ -28,7 +28,7 @@ def free_port():
 
 
 def example(name, folder, **changes):
-    """The text of a file of etc/, adapted as its first lines say."""
+    """The text of a file of etc/, adapted as its first lines tell an operator to."""
     text = (ETC / name).read_text()
     for before, after in {FOLDER: str(folder), **changes}.items():
         assert before in text
@@ -37,7 +37,7 @@ def example(name, folder, **changes):
 
 
 def nginx(state, folder, port):
-    """Its command. Compression is on outside of our file, to show that it stays off within."""
+    """Its command. Compression is on outside of our file, to show that our file turns it off."""
     user = "user root;" if os.geteuid() == 0 else ""
     temporary = "".join(f"{what}_temp_path {state}/{what};" for what in
                         ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
@@ -64,7 +64,7 @@ KINDS = {"nginx": nginx, "apache2": apache}
 
 
 class WebServer:
-    """A running one; it is asked as a serving.Server is."""
+    """A running web server; requests as for serving.Server."""
 
     def __init__(self, kind, state, folder):
         program = shutil.which(kind, path=os.environ["PATH"] + ":/usr/sbin")

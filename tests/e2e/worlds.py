@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random stores with an upstream each, to be pruned: real files, pages that are served, and what the reference of the
-verdicts (tests/unit/oracle/reference.py) says of them. The same seed gives the same world."""
+"""Random stores with an upstream each, for pruning: real files, pages that are served, and the verdicts of the reference
+(tests/unit/oracle/reference.py). The same seed gives the same world."""
 import datetime
 import http.server
 import json
@@ -18,8 +18,8 @@ import reference  # noqa: E402
 
 PLATFORMS = ["ubuntu-next-x86_64", "debian-next-aarch64", "alpine-next-x86_64"]  # nothing is built in for them
 STATUS = {"absent": 404, "not-found": 404, "throttled": 429}  # else 500
-CLASSES = ("pure", "off-list", "unusable", "corrupt")  # what goes though nothing replaces it, for somebody asked
-MARGIN = 3600  # how far an age is from its limit, since the clock goes on
+CLASSES = ("pure", "off-list", "unusable", "corrupt")  # verdicts that remove a file without a replacement, on request
+MARGIN = 3600  # distance of an age from its limit, because the clock goes on
 
 
 class Pages(http.server.BaseHTTPRequestHandler):
@@ -41,7 +41,7 @@ class Pages(http.server.BaseHTTPRequestHandler):
 
 
 def write_wheel(folder, file):
-    """The wheel of this name, Requires-Python and time, whose hash is noted; what is corrupt lacks its end."""
+    """Writes the wheel with this name, Requires-Python and time, and notes its hash; a corrupt one lacks its end."""
     name, version, *build, python, abi, platform = file["filename"].removesuffix(".whl").split("-")
     wheel = storelib.make_wheel(folder, name, version, f"{python}-{abi}-{platform}", build="".join(build),
                                 requires_python=file["requires-python"], mtime=file["mtime"])
@@ -52,8 +52,8 @@ def write_wheel(folder, file):
 
 
 class World:
-    """Platforms with files of some projects, and an upstream that is served within the context. To be configured by
-    config, and pruned with options. asks: whether classes are pruned that have to be asked for."""
+    """Platforms with files of some projects, and an upstream that is served within the context. The program takes config and
+    options. asks: whether the optional classes are pruned."""
 
     def __init__(self, seed, folder, asks=True):
         self.store, self.config, self.catalog = folder / "store", folder / "wheelcache.conf", folder / "catalog.db"
@@ -95,7 +95,7 @@ class World:
         return pages[0] | {"files": [file for page in pages for file in page["files"]]}
 
     def _changed(self, upstream):
-        """What upstream says later: files are gone, yanked, for other Pythons, or nothing can be had of it."""
+        """A later state of upstream: files are gone, yanked, for other Pythons, or upstream fails."""
         if self.dice.maybe(0.1):
             return {"result": "server-error"}
         try:
@@ -111,19 +111,19 @@ class World:
         return upstream | {"page": json.dumps(page)}
 
     def change_upstream(self):
-        """Each project's page is another from now on, or not."""
+        """Changes the page of each project, or leaves it."""
         self.answer({project: self._changed(before) if self.dice.maybe(0.6) else before
                      for project, before in self.upstream.items()})
 
     def answer(self, upstream):
-        """What is said of each project from now on."""
+        """Sets the answers for each project from now on."""
         self.serial += 1
         self.upstream = upstream
         self.server.answers = {project: self._answer(one) for project, one in upstream.items()}
 
     def _answer(self, upstream):
         if upstream["result"] == "known":
-            serial = f'"_last-serial": {self.serial}, "api-version":'  # what is said later is newer
+            serial = f'"_last-serial": {self.serial}, "api-version":'  # a later answer has a higher serial
             return 200, upstream["type"], upstream["page"].replace('"api-version":', serial, 1)
         return STATUS.get(upstream["result"], 500), "text/html", "<h1>no</h1>"
 
@@ -143,7 +143,7 @@ class World:
         self._count_downloads()
 
     def _count_downloads(self):
-        """What a server noted; days, in UTC."""
+        """Writes the download counts of a server; by day, in UTC."""
         lines = sorted(f"{name}/{file['filename']} 1 {datetime.date.fromtimestamp(file['downloaded'])}\n"
                        for (name, _), files in self.files.items() for file in files if file["downloaded"])
         path = self.catalog.with_name(self.catalog.name + ".downloads")
@@ -164,12 +164,12 @@ class World:
                 "files": self.files[name, project], "oldest": self._oldest(project)}
 
     def _oldest(self, project):
-        """When the first of our files of it was made; what is quarantined is not counted."""
+        """The oldest mtime of our files of a project; quarantined files do not count."""
         return min((file["mtime"] for (_, one), files in self.files.items() for file in files
                     if one == project and not file["corrupt"]), default=0)
 
     def verdicts(self):
-        """What is to be decided: {(platform, file name): Verdict}."""
+        """The expected verdicts: {(platform, file name): Verdict}."""
         found = {}
         for name, project in self.files:
             case = self.case(name, project)
@@ -178,7 +178,7 @@ class World:
         return found
 
     def known(self):
-        """The projects of which something is known."""
+        """The projects with a definitive answer."""
         return [project for project in self.versions if (case := self.case(PLATFORMS[0], project))["upstream"]["result"] == "absent"
                 or reference.Judge(case).page is not None]
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// To be preloaded: reading fails with EIO, as a volume does that went away. The file that
-// EIO_BENEATH names holds a part of the paths that are broken; empty or missing: none is.
+// For LD_PRELOAD: reads fail with EIO, as on a volume that went away. The file $EIO_BENEATH contains a part of the
+// paths that fail; empty or missing: none fails.
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 #define NEXT(function) ((__typeof__(&(function)))dlsym(RTLD_NEXT, #function))
 
-// Not by read and open, which are replaced below or may be.
+// Without read and open, because these are replaced.
 static bool read_part(char *out, size_t room)
 {
 	const char *path = getenv("EIO_BENEATH");

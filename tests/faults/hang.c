@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// To be preloaded: a path is not resolved, nor is anything made below it, as on a volume whose server is away. The file
-// that HANG_BENEATH names holds a part of the paths that hang, for as long as it holds it; empty or missing: none does.
+// For LD_PRELOAD: opening or creating a path hangs, as on a volume whose server is away. The file $HANG_BENEATH
+// contains a part of the paths that hang, as long as it contains it; empty or missing: none hangs.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdbool.h>

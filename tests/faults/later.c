@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// To be preloaded: the monotonic clock is so many hours ahead as the file says that LATER_BENEATH names; empty or missing: none.
+// For LD_PRELOAD: the monotonic clock is ahead by the number of hours in the file $LATER_BENEATH; empty or missing: 0.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// To be preloaded: the n-th call that changes a file, or sends something, fails, or kills or stops the process in its place.
-// FAULT_CONTROL names a file of a struct control, shared with whoever tests. FAULT_PATHS holds parts of paths, with ","
-// between: others' files do not count. A socket has the path "socket:[…]".
+// For LD_PRELOAD: the n-th call that changes a file or sends data fails, or kills or stops the process instead. The
+// file $FAULT_CONTROL is a struct control, shared with the test. $FAULT_PATHS has parts of paths, separated by ",":
+// only calls for these count. A socket has the path "socket:[…]".
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -27,8 +27,7 @@ enum { PAUSE = -1 };
 struct control {
 	atomic_int at;    // which call, from 1; 0: none
 	atomic_int count; // of calls so far
-	atomic_int
-		how; // an errno; 0: the process is killed; PAUSE: it stops there, and the call is made when it goes on
+	atomic_int how; // an errno; 0: the process is killed; PAUSE: it stops, and makes the call when it is continued
 };
 
 static struct control *control(void)
@@ -59,7 +58,7 @@ static bool counts(const char *path)
 	return false;
 }
 
-// Whether this call is the one.
+// Whether this is the n-th call.
 static bool fails(const char *path)
 {
 	struct control *c = control();
@@ -71,7 +70,7 @@ static bool fails(const char *path)
 	if (!atomic_load(&c->how))
 		kill(getpid(), SIGKILL);
 	if (atomic_load(&c->how) == PAUSE) {
-		raise(SIGSTOP); // of this very thread, so that it stops here
+		raise(SIGSTOP); // sent to this thread, so that it stops here
 		errno = kept;
 		return false;
 	}
@@ -91,7 +90,7 @@ static const char *path_of(int fd, const char *name, char out[8192])
 	return out;
 }
 
-// FAULT_NFS: each file system says that it is one of several machines.
+// FAULT_NFS: statfs says that each file system is NFS.
 int fstatfs(int fd, struct statfs *out)
 {
 	int result = NEXT(fstatfs)(fd, out);
@@ -120,7 +119,7 @@ BY_DESCRIPTOR(int, fdatasync, (int fd), (fd))
 BY_DESCRIPTOR(int, ftruncate, (int fd, off_t len), (fd, len))
 BY_DESCRIPTOR(int, ftruncate64, (int fd, off64_t len), (fd, len))
 
-// The connection ends for both sides.
+// Ends the connection for both sides.
 ssize_t send(int fd, const void *bytes, size_t len, int flags)
 {
 	if (!fails_at(fd, NULL))

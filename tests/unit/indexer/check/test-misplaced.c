@@ -32,20 +32,20 @@ static const struct {
 	{{{1, "numpy", "a", "six"}}, "1:numpy/a=six;"},
 	{{{1, "s/six", "a", "six"}}, ""},
 	{{{1, "n/numpy", "a", "six"}}, "1:n/numpy/a=six;"},
-	// Names are compared in their normal form.
+	// Names are normalised before they are compared.
 	{{{1, "Zope_Interface", "a", "zope-interface"}}, ""},
 	{{{1, "z/zope.interface", "a", "zope-interface"}}, ""},
-	// Folders that name nothing.
+	// Folders that belong to no project.
 	{{{1, "n", "a", "six"}}, ""},
 	{{{1, "old/numpy", "a", "six"}}, ""},
 	{{{1, "n/numpy/1.0", "a", "six"}}, ""},
 	{{{1, "lost+found", "a", "six"}}, ""},
-	// A collection, and what is none.
+	// A collection, and a folder that is not one.
 	{{{1, "old", "a", "six"}, {1, "old", "b", "attrs"}}, ""},
 	{{{1, "old", "a", "six"}, {1, "old", "b", "six"}}, "1:old/a=six;1:old/b=six;"},
 	{{{1, "old", "a", "six"}, {1, "old", "b", "attrs"}, {1, "old", "c", "old"}}, "1:old/a=six;1:old/b=attrs;"},
 	{{{1, "o/old", "a", "six"}, {1, "o/old", "b", "attrs"}}, "1:o/old/a=six;1:o/old/b=attrs;"},
-	// The next folder is another one, also of the same name.
+	// A folder of the same name on another platform is another folder.
 	{{{1, "six", "a", "attrs"}, {2, "six", "b", "numpy"}}, "1:six/a=attrs;2:six/b=numpy;"},
 	{{{1, "old", "a", "six"}, {1, "old", "b", "attrs"}, {1, "new", "c", "six"}}, "1:new/c=six;"},
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What upstream's changes mean for what was pruned (recheck_tombstone) and for what is yanked (yanks).
+// recheck_tombstone: whether upstream's changes still justify a tombstone; and yanked_releases.
 #include "pruner/operations/recheck.h"
 
 #include <setjmp.h>
@@ -83,13 +83,13 @@ static void what_justifies_it_now(void **state UNUSED)
 			"upstream no longer has " OURS},
 		{"duplicate", OURS, OURS, NULL, UPSTREAM_KNOWN, FILE(OURS, OTHER_SHA), RECHECK_GONE,
 			"upstream has other bytes under the name " OURS},
-		// Another file does it now.
+		// Another file replaces it now.
 		{"duplicate", OURS, OURS, NULL, UPSTREAM_KNOWN, PLAIN("foo-1.0-py3-none-any.whl"), RECHECK_HOLDS, ""},
 		{"duplicate", OURS, OURS, NULL, UPSTREAM_KNOWN, PLAIN("foo-1.0-cp311-cp311-linux_x86_64.whl"),
 			RECHECK_GONE, "upstream no longer has " OURS},
 		{"superseded", OURS, "foo-1.0-py3-none-any.whl", NULL, UPSTREAM_KNOWN,
 			PLAIN("foo-1.0-py3-none-any.whl"), RECHECK_HOLDS, ""},
-		// It needs a newer Python by now than ours did; or no newer one than ours.
+		// It requires a newer Python than ours, or the same one.
 		{"superseded", OURS, "foo-1.0-py3-none-any.whl", NULL, UPSTREAM_KNOWN,
 			FILE("foo-1.0-py3-none-any.whl", SAME_SHA ",\"requires-python\":\">=3.10.5\""),
 			RECHECK_NARROWER, "upstream no longer has a replacement on Python 3.10"},
@@ -112,7 +112,7 @@ static void what_justifies_it_now(void **state UNUSED)
 		{"duplicate", "foo-1.0-cp39-cp39-linux_x86_64.whl", "foo-1.0-cp39-cp39-linux_x86_64.whl", NULL,
 			UPSTREAM_KNOWN, PLAIN(OURS), RECHECK_UNKNOWN,
 			"no Python of the platform's profile installs it any more"},
-		// Upstream has nothing to do with it.
+		// Not pruned for what upstream has.
 		{"off-list", OURS, OURS, NULL, UPSTREAM_KNOWN, PLAIN("foo-2.0.tar.gz"), RECHECK_HOLDS, ""},
 		{TOMBSTONE_RETIRED, OURS, NULL, NULL, UPSTREAM_ABSENT, PLAIN("foo-2.0.tar.gz"), RECHECK_HOLDS, ""},
 		{NULL, OURS, NULL, NULL, UPSTREAM_ABSENT, PLAIN("foo-2.0.tar.gz"), RECHECK_HOLDS, ""},
@@ -148,7 +148,7 @@ static void which_releases_are_yanked(void **state UNUSED)
 		{"foo-1.0-cp310-cp310-linux_x86_64.whl", "two lines\n" MARK_FROM_UPSTREAM URL "\n", false},
 		{"foo-1.tar.gz", "two lines\n" MARK_FROM_UPSTREAM URL "\n", false},
 		{"foo-1.0+local-py3-none-any.whl", NULL, false}, // ours alone
-		{"foo-2.0-1-py3-none-any.whl", NULL, true},      // not all of it
+		{"foo-2.0-1-py3-none-any.whl", NULL, true},      // not all files are yanked
 		{"foo-3.0-py3-none-any.whl", "\n" MARK_FROM_UPSTREAM URL "\n", false},
 		{"foo-4.0-py3-none-any.whl", NULL, true},
 		{"foo-5.0-py3-none-any.whl", NULL, false},

@@ -242,7 +242,7 @@ static void each_file_has_a_line(void **state UNUSED)
 	assert_true(str_eq(line, STR("]}")));
 }
 
-// Whichever lines of files are deleted, the others are read.
+// The entries that are left can be read whichever lines are deleted.
 static void lines_may_go(void **state UNUSED)
 {
 	write_plan(3);

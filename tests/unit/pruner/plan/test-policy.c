@@ -250,7 +250,7 @@ static void lists_that_cannot_be_read(void **state UNUSED)
 	}
 }
 
-// Otherwise an operator who forgets to name his list has everything taken away that upstream does not have.
+// Otherwise, without a configured list, everything that upstream does not have would be removed.
 static void without_a_list_nothing_is_off_it(void **state UNUSED)
 {
 	struct setup s = {.takes = {.off_list = true}};
@@ -269,7 +269,7 @@ static void without_a_list_nothing_is_off_it(void **state UNUSED)
 	config_release(&s.config);
 }
 
-// A purge takes as the tombstone's verdict says, and apply as the plan's options do.
+// A purge enables the class of the tombstone's verdict, apply the classes of the plan.
 static void each_class_has_its_switch(void **state UNUSED)
 {
 	const struct {
@@ -293,7 +293,7 @@ static void each_class_has_its_switch(void **state UNUSED)
 	assert_null(policy_takes_class(&(struct policy_takes){false}, verdict_name[VERDICT_DUPLICATE]));
 }
 
-// A catalog beside which nobody counts.
+// A catalog without download counts.
 static void what_nobody_counted_counts_as_downloaded(void **state UNUSED)
 {
 	struct policy p = {.downloaded = 30 * 86400};
@@ -302,7 +302,7 @@ static void what_nobody_counted_counts_as_downloaded(void **state UNUSED)
 	assert_int_equal(policy_open_downloads(&p, "no-catalog", &d, &e), 0);
 	assert_null(d);
 	assert_true(policy_was_downloaded(&p, d, "p", "six-1.0-py3-none-any.whl", 1800000000));
-	p.downloaded = 0; // it decides nothing
+	p.downloaded = 0; // downloads do not matter
 	assert_int_equal(policy_open_downloads(&p, "no-catalog", &d, &e), 0);
 	assert_false(policy_was_downloaded(&p, d, "p", "six-1.0-py3-none-any.whl", 1800000000));
 }

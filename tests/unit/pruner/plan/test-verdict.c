@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each word and each reason once, and their order. test-verdict.py holds random cases against a reference.
+// Each verdict and each reason once, and their order. test-verdict.py compares random cases with a reference.
 #include "pruner/plan/verdict.h"
 
 #include <setjmp.h>
@@ -19,8 +19,7 @@ enum { DAY = 86400, NOW = 1790000000 };
 
 static const uint8_t our_hash[SHA256_SIZE] = {1}, their_hash[SHA256_SIZE] = {2};
 
-// How one case differs from a wheel, older than it must be, of a project of which upstream has nothing but the given
-// file.
+// How a case differs from the default: a wheel that is old enough, and an upstream project with only the given file.
 struct row {
 	const char *what;
 	const char *ours;                     // NULL: WHEEL
@@ -31,7 +30,7 @@ struct row {
 	const char *refusal;
 	enum upstream_result result; // 0: known
 	bool is_without_profile, is_young, is_theirs_young, is_downloaded, is_nameless, is_not_asked;
-	bool is_younger; // all that upstream has is younger than ours
+	bool is_younger; // upstream's project is younger than ours
 	bool is_ours;    // the name
 	enum verdict_kind kind;
 	enum verdict_why why;
@@ -197,7 +196,7 @@ static void decide_row(const struct row *r, const uint8_t *sha256, struct verdic
 	verdict_upstream_init(&upstream, "foo", r->is_not_asked ? NULL : &answer);
 	upstream.is_younger = r->is_younger;
 	verdict_decide(&policy, &platform, &file, &upstream, NOW, out);
-	out->file = NULL; // they end here
+	out->file = NULL; // the page is released here
 	coverage_answer_release(&out->evidence);
 	verdict_upstream_release(&upstream);
 	profile_release(&platform.profile);
@@ -242,7 +241,7 @@ static void every_word_has_a_name(void **state UNUSED)
 		assert_int_equal(verdict_why_name[i] != NULL, i != VERDICT_REMOVES);
 }
 
-// A reason comes from outside, too.
+// A reason can contain outside text.
 static void long_reasons_are_cut(void **state UNUSED)
 {
 	CLEANUP(mem_free) char *long_word = xcalloc(10001, 1);
