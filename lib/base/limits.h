@@ -27,7 +27,8 @@ enum {
 	LIMIT_REASON = 1 << 10,              // the reason that a sidecar gives
 	LIMIT_ANSWER_HEADERS = 64 << 10,     // headers of another server's response
 	LIMIT_ANSWER = 64 << 10,             // body of another server's response to an upload
-	LIMIT_CONFIG = 1 << 20,              // a configuration file
+	LIMIT_CONFIG = 1 << 20,              // a configuration file,
+	LIMIT_CONFIG_LINE = 64 << 10,        // and a line of it that is no comment
 	LIMIT_TOKENS = 4 << 20,              // the token file
 	LIMIT_PROJECT_LIST = 256 << 20,      // upstream's list of all projects
 	LIMIT_OWNED_NAMES = 64 << 20,        // the list of names that are ours

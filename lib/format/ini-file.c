@@ -1,88 +1,106 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/format/ini-file.h"
 
-#include <ini.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/buf.h"
 #include "lib/base/limits.h"
+#include "lib/base/str.h"
 #include "lib/os/fs.h"
 
-struct reading {
+struct ini_file {
 	ini_file_handler *handler;
 	void *ctx;
-	struct err *e;
-	const char *rest; // of the text
-	char *section;    // its whole name: inih keeps 49 bytes of it
-	int line;         // of the last one handed to inih
-	int failed_line;  // 0: none
+	char *section; // "" before the first one
+	char *key;     // of the line above; NULL: none in this section yet
 };
 
-static int fail(struct reading *r)
+static const char neither[] = "neither a [section] nor a key = value";
+
+static bool is_blank(char c)
 {
-	r->failed_line = r->line;
-	return 0;
+	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-// inih as Debian builds it tells of a section only with its first key, and cuts a long line in two,
-// of which it takes the second for a line of its own.
-static void look_ahead(struct reading *r, struct str line, size_t room)
+static struct str trim_blanks(struct str s)
 {
-	if (line.len >= room - 2) {
-		err_set(r->e, ERR_USAGE, "longer than %zu bytes", room - 3);
-		fail(r);
-		return;
-	}
+	while (s.len && is_blank(s.ptr[0]))
+		s = str_slice(s, 1, s.len);
+	while (s.len && is_blank(s.ptr[s.len - 1]))
+		s.len--;
+	return s;
+}
+
+static bool is_comment(struct str line)
+{
+	return line.len && (line.ptr[0] == '#' || line.ptr[0] == ';');
+}
+
+// Without the comment that a ";" behind a blank begins.
+static struct str cut_comment(struct str line)
+{
+	for (size_t i = 1; i < line.len; i++)
+		if (line.ptr[i] == ';' && is_blank(line.ptr[i - 1]))
+			return trim_blanks(str_slice(line, 0, i));
+	return line;
+}
+
+static int read_section(struct ini_file *f, struct str line, struct err *e)
+{
 	long end = str_find(line, ']');
-	if (end < 0 || line.ptr[0] != '[')
-		return;
-	free(r->section);
-	r->section = xstrndup(line.ptr + 1, (size_t)end - 1);
-	if (r->handler(r->ctx, r->section, NULL, NULL, r->e) < 0)
-		fail(r);
+	if (end < 0)
+		return err_set(e, ERR_USAGE, "%s", neither);
+	free(f->section);
+	free(STEAL_PTR(f->key));
+	f->section = xstrndup(line.ptr + 1, (size_t)end - 1);
+	return f->handler(f->ctx, f->section, NULL, NULL, e);
 }
 
-// inih asks for a line like fgets does. Lines are counted here: a build of inih need not tell them.
-static char *next_line(char *out, int room, void *stream)
+static int hand_over_value(struct ini_file *f, struct str text, struct err *e)
 {
-	struct reading *r = stream;
-	if (!*r->rest || r->failed_line)
-		return NULL;
-	struct str line = {r->rest, strcspn(r->rest, "\n")};
-	r->rest += line.len + (r->rest[line.len] == '\n');
-	r->line++;
-	struct str text = str_trim(line);
-	if (str_starts(text, STR("#")) || str_starts(text, STR(";")))
-		line.len = 0;
-	look_ahead(r, line, (size_t)room);
-	if (r->failed_line)
-		return NULL;
-	memcpy(out, line.ptr, line.len);
-	memcpy(out + line.len, "\n", 2);
-	return out;
+	CLEANUP(mem_free) char *value = xstrndup(text.ptr, text.len);
+	return f->handler(f->ctx, f->section, f->key, value, e);
 }
 
-static int on_key(void *user, const char *section UNUSED, const char *key, const char *value)
+static int read_key(struct ini_file *f, struct str line, struct err *e)
 {
-	struct reading *r = user;
-	if (r->failed_line)
+	size_t end = 0;
+	while (end < line.len && line.ptr[end] != '=' && line.ptr[end] != ':')
+		end++;
+	if (end == line.len)
+		return err_set(e, ERR_USAGE, "%s", neither);
+	struct str key = trim_blanks(str_slice(line, 0, end));
+	free(f->key);
+	f->key = xstrndup(key.ptr, key.len);
+	return hand_over_value(f, trim_blanks(str_slice(line, end + 1, line.len)), e);
+}
+
+static int read_line(struct ini_file *f, struct str line, struct err *e)
+{
+	struct str text = trim_blanks(line);
+	if (!text.len || is_comment(text))
 		return 0;
-	if (r->handler(r->ctx, r->section ? r->section : "", key, value ? value : "", r->e) == 0)
-		return 1;
-	return fail(r);
+	if (line.len > LIMIT_CONFIG_LINE)
+		return err_set(e, ERR_USAGE, "longer than %d bytes", LIMIT_CONFIG_LINE);
+	text = cut_comment(text);
+	if (f->key && is_blank(line.ptr[0]))
+		return hand_over_value(f, text, e);
+	return text.ptr[0] == '[' ? read_section(f, text, e) : read_key(f, text, e);
 }
 
-static int read_text(const char *text, const char *name, ini_file_handler *handler, void *ctx, struct err *e)
+static int read_text(struct str text, const char *name, ini_file_handler *handler, void *ctx, struct err *e)
 {
-	struct reading r = {.handler = handler, .ctx = ctx, .e = e, .rest = text};
-	int line = ini_parse_stream(next_line, &r, on_key, &r);
-	free(r.section);
-	if (r.failed_line)
-		return err_prefix(e, "%s:%d: ", name, r.failed_line);
-	if (line > 0)
-		return err_set(e, ERR_USAGE, "%s:%d: neither a [section] nor a key = value", name, line);
-	return 0;
+	struct ini_file f = {.handler = handler, .ctx = ctx, .section = xstrdup("")};
+	int result = 0;
+	if (str_starts(text, STR("\xef\xbb\xbf"))) // a byte order mark, which editors of Windows write
+		text = str_slice(text, 3, text.len);
+	for (int line = 1; result == 0 && text.ptr; line++)
+		if ((result = read_line(&f, str_cut(&text, '\n'), e)) < 0)
+			err_prefix(e, "%s:%d: ", name, line);
+	free(f.section);
+	free(f.key);
+	return result;
 }
 
 int ini_file_read_file(const char *path, ini_file_handler *handler, void *ctx, struct err *e)
@@ -93,5 +111,5 @@ int ini_file_read_file(const char *path, ini_file_handler *handler, void *ctx, s
 		return -1;
 	if (strlen(text.data) != text.len)
 		return err_set(e, ERR_USAGE, "%s: holds a NUL byte", path);
-	return read_text(text.data, path, handler, ctx, e);
+	return read_text(buf_view(&text), path, handler, ctx, e);
 }

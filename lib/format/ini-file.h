@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// INI files, by inih: "[section]", "key = value", "#" and ";" begin a comment. An indented line
-// goes on with the value above it and comes as another call for the same key. Lines have at most
-// 197 bytes.
+// A reader of INI files: "[section]" and "key = value" (or "key: value"). "#" and ";" begin a comment line, ";" behind a
+// blank begins a comment at the end of a line. An indented line goes on with the value above it and comes as another call
+// for the same key. A line has at most LIMIT_CONFIG_LINE bytes, a file LIMIT_CONFIG. Any thread.
+//
+// Why this is our own: inih as distributions build it cuts a line at 197 bytes and a section's name at 49, and does not
+// say which line has a mistake.
 #pragma once
-
-#include <stddef.h>
 
 #include "lib/base/err.h"
 
-// Called for each key, and with key and value NULL where a section begins (one without keys is told
-// as well); all strings are borrowed for the call. Returns 0, or -1 with *e set: the reading ends
-// and the error gets "path:line: " in front.
+// Called for each value, and with key and value NULL where a section begins. All strings are borrowed for the call.
+// Returns 0, or -1 with *e set: the reading ends, and the error gets "path:line: " in front.
 typedef int ini_file_handler(void *ctx, const char *section, const char *key, const char *value, struct err *e);
 
+// ERR_USAGE with "path:line: " in front where the file is no INI file. Reading stops at the first mistake.
 int ini_file_read_file(const char *path, ini_file_handler *handler, void *ctx, struct err *e) MUST_CHECK;

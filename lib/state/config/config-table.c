@@ -21,7 +21,7 @@ static bool add_name(struct config_view *v, struct str name)
 	return platform_name_is_valid(name);
 }
 
-// inih hands each line of a value over by itself, so that names are added to those that are there.
+// Each line of a value comes by itself, so its names are added to those that are there.
 static bool set_names(void *field, const char *value)
 {
 	struct str rest = str_trim(str_from(value));

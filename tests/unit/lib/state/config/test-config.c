@@ -145,11 +145,6 @@ static void views_alone_are_left_to_the_store(void **state UNUSED)
 	assert_null(c.views[0].upstream_wheels);
 }
 
-#define LONG_WORD                                                                                                      \
-	"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"                 \
-	"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"                 \
-	"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
-
 static const struct {
 	const char *text;
 	const char *message; // behind the path
@@ -220,7 +215,6 @@ static const struct {
 		":2: [view] platforms: \"\" is not a list of platforms, each once, with blanks between"},
 	{"[view a]\nplatforms = b\n  c d\n[platform b]\n[platform c]\n",
 		":3: [view a] names \"d\", which is no [platform]"},
-	{"[store]\npath = " LONG_WORD "\n", ":2: longer than 197 bytes"},
 };
 
 static void prune_is_read(void **state UNUSED)
@@ -263,13 +257,11 @@ static void bad_line_is_named(void **state UNUSED)
 	}
 }
 
-static void long_things_that_are_fine(void **state UNUSED)
+static void long_names_are_whole(void **state UNUSED)
 {
 	CLEANUP(config_release) struct config c;
 	struct err e = ERR_INIT;
-	// inih keeps 49 bytes of a section's name; a name of ours may have 64.
-	const char *text = "# " LONG_WORD "\n"
-			   "[platform aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1]\n"
+	const char *text = "[platform aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1]\n"
 			   "mutable = yes\n"
 			   "[platform aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa2]\n"
 			   "mutable = no";
@@ -277,6 +269,43 @@ static void long_things_that_are_fine(void **state UNUSED)
 	assert_int_equal(c.platform_count, 2);
 	assert_true(c.platforms[0].is_mutable);
 	assert_false(c.platforms[1].is_mutable);
+}
+
+// Some 10 KB on one line.
+static void long_lists_are_whole(void **state UNUSED)
+{
+	enum { MANY = 200 };
+	CLEANUP(config_release) struct config c;
+	struct err e = ERR_INIT;
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, 1 << 20);
+	for (int i = 0; i < MANY; i++)
+		buf_printf(&text, "[platform %050d]\n", i);
+	buf_puts(&text, "[view all]\nplatforms =");
+	for (int i = 0; i < MANY; i++)
+		buf_printf(&text, " %050d", i);
+	buf_puts(&text, "\n[prune]\npackages = /");
+	for (int i = 0; i < 10000; i++)
+		buf_putc(&text, 'p');
+	assert_int_equal(read_text(&c, text.data, &e), 0);
+	assert_int_equal(c.views[0].platform_count, MANY);
+	assert_string_equal(c.views[0].platforms[MANY - 1] + 47, "199");
+	assert_int_equal(strlen(c.prune_packages), 10001);
+}
+
+// A message that quotes what is long still begins with its place.
+static void long_mistakes_are_named(void **state UNUSED)
+{
+	CLEANUP(config_release) struct config c;
+	struct err e = ERR_INIT;
+	CLEANUP(buf_release) struct buf text;
+	CLEANUP(mem_free) char *wanted = xasprintf("%s:2: [server] threads: \"xxx", path);
+	buf_init(&text, 1 << 20);
+	buf_puts(&text, "[server]\nthreads = ");
+	for (int i = 0; i < 10000; i++)
+		buf_putc(&text, 'x');
+	assert_int_equal(read_text(&c, text.data, &e), -1);
+	assert_ptr_equal(strstr(e.msg, wanted), e.msg);
 }
 
 static void missing_file_is_named(void **state UNUSED)
@@ -375,7 +404,9 @@ int main(void)
 		cmocka_unit_test(views_alone_are_left_to_the_store),
 		cmocka_unit_test(prune_is_read),
 		cmocka_unit_test(bad_line_is_named),
-		cmocka_unit_test(long_things_that_are_fine),
+		cmocka_unit_test(long_names_are_whole),
+		cmocka_unit_test(long_lists_are_whole),
+		cmocka_unit_test(long_mistakes_are_named),
 		cmocka_unit_test(missing_file_is_named),
 		cmocka_unit_test(option_overrides_file),
 		cmocka_unit_test(printed_form_is_the_defaults),
