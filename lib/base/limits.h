@@ -30,7 +30,7 @@ enum {
 	LIMIT_CONFIG = 1 << 20,              // a configuration file,
 	LIMIT_CONFIG_LINE = 64 << 10,        // and a line of it that is no comment
 	LIMIT_TOKENS = 4 << 20,              // the token file
-	LIMIT_PROJECT_LIST = 256 << 20,      // upstream's list of all projects
+	LIMIT_PROJECT_LIST = 256 << 20,      // upstream's list of all projects, and the names in it
 	LIMIT_OWNED_NAMES = 64 << 20,        // the list of names that are ours
 	LIMIT_DOWNLOADS = 512 << 20,         // the file of download counts
 	LIMIT_RELEASE = 4 << 20,             // the list of files that wait for a release; further files are not listed

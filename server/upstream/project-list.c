@@ -10,8 +10,8 @@
 
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
+#include "lib/domain/index/project-names.h"
 #include "lib/domain/index/simplepage.h"
-#include "lib/domain/text/name.h"
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
 #include "lib/os/safefile.h"
@@ -19,7 +19,6 @@
 
 enum {
 	REST_SECONDS = 30, // so long a failure is remembered
-	CARRY = 64 << 10,  // what may lie between two names
 };
 
 static const char file_name[] = ".projects";
@@ -35,63 +34,9 @@ struct project_list {
 	long rests_until; // of the monotonic clock: after a failure
 	bool is_asking, has_given_up;
 	// While it is asked: the pool's thread alone, and then a worker.
-	struct buf text;  // names as they came, each with a line end
-	struct buf carry; // bytes in which the next name may begin
-	bool is_html;
+	struct buf body; // of the answer
+	char *type;      // its Content-Type
 };
-
-// --- reading a list as it comes ---
-
-static void take_name(struct project_list *r, struct str name)
-{
-	if (!name_is_valid(name) || name.len > LIMIT_FILE_NAME)
-		return;
-	name_normalize(name, &r->text);
-	buf_putc(&r->text, '\n');
-}
-
-// Takes the first name out of the text: 1, and what is behind it; 0: there is none, or not all of it.
-static int next_in_json(struct str *text, struct str *name)
-{
-	const char *key = memmem(text->ptr, text->len, "\"name\"", 6);
-	if (!key)
-		return 0;
-	struct str rest = str_slice(*text, (size_t)(key - text->ptr) + 6, text->len);
-	size_t i = 0;
-	while (i < rest.len && strchr(" \t\r\n:", rest.ptr[i]))
-		i++;
-	if (i == rest.len)
-		return 0;
-	struct str value = str_slice(rest, i + (rest.ptr[i] == '"'), rest.len);
-	long end = str_find(value, '"');
-	if (end < 0)
-		return 0;
-	*name = str_slice(value, 0, (size_t)end);
-	*text = str_slice(value, (size_t)end + 1, value.len);
-	return 1;
-}
-
-static int next_in_html(struct str *text, struct str *name)
-{
-	const char *end = memmem(text->ptr, text->len, "</a>", 4);
-	if (!end)
-		return 0;
-	struct str link = str_slice(*text, 0, (size_t)(end - text->ptr));
-	long begin = str_rfind(link, '>');
-	*name = str_trim(str_slice(link, (size_t)(begin + 1), link.len));
-	*text = str_slice(*text, link.len + 4, text->len);
-	return 1;
-}
-
-static void read_names(struct project_list *r)
-{
-	struct str text = buf_view(&r->carry), name;
-	while ((r->is_html ? next_in_html : next_in_json)(&text, &name))
-		take_name(r, name);
-	size_t used = r->carry.len - text.len;
-	memmove(r->carry.data, r->carry.data + used, text.len);
-	r->carry.len = text.len;
-}
 
 // --- the list ---
 
@@ -169,8 +114,22 @@ static void end_asking(struct project_list *r, struct blob *names, int64_t fetch
 	continuation_resume_all(waiters);
 }
 
-// A worker's.
-static void keep(void *job)
+static int parse_list(struct project_list *r, struct buf *sorted, struct err *e)
+{
+	CLEANUP(buf_release) struct buf names;
+	buf_init(&names, LIMIT_PROJECT_LIST);
+	if (project_names_read(buf_view(&r->body), str_from(r->type), &names, e) < 0)
+		return -1;
+	buf_release(&r->body);
+	if (!names.failed)
+		sort_names(&names, sorted);
+	if (!sorted->len || sorted->failed)
+		return err_set(e, ERR_INVALID, "it has no names, or too many");
+	return 0;
+}
+
+// On a worker thread.
+static void save_list(void *job)
 {
 	struct project_list *r = job;
 	struct err e = ERR_INIT;
@@ -178,49 +137,43 @@ static void keep(void *job)
 	struct blob *names = NULL;
 	CLEANUP(buf_release) struct buf sorted;
 	buf_init(&sorted, LIMIT_PROJECT_LIST);
-	sort_names(&r->text, &sorted);
-	buf_release(&r->text);
-	if (!sorted.len || sorted.failed)
-		log_error("upstream's list of projects has no names, or too many");
+	if (parse_list(r, &sorted, &e) < 0)
+		log_error("upstream's list of projects is not usable: %s", e.msg);
 	else if (write_list(r, buf_view(&sorted), &e) < 0)
 		log_error("upstream's list of projects is not kept: %s", e.msg);
 	else
 		names = open_list(r, &fetched);
+	buf_release(&r->body);
 	end_asking(r, names, fetched);
 }
 
 static enum fetch_flow on_head(void *ctx, const struct fetch_answer *answer, const char *url UNUSED)
 {
 	struct project_list *r = ctx;
-	r->is_html = !str_starts(fetch_header(answer, "Content-Type"), STR("application/vnd.pypi.simple.v1+json"));
+	struct str type = fetch_header(answer, "Content-Type");
+	free(r->type);
+	r->type = xstrndup(type.len ? type.ptr : "", type.len);
+	buf_clear(&r->body);
 	return answer->status == 200 ? FETCH_GO_ON : FETCH_STOP;
 }
 
 static enum fetch_flow on_body(void *ctx, struct str piece)
 {
 	struct project_list *r = ctx;
-	buf_str(&r->carry, piece);
-	if (r->carry.failed)
-		return FETCH_STOP;
-	read_names(r);
-	if (r->carry.len > CARRY) { // no name begins there
-		memmove(r->carry.data, r->carry.data + r->carry.len - CARRY, CARRY);
-		r->carry.len = CARRY;
-	}
-	return r->text.failed ? FETCH_STOP : FETCH_GO_ON;
+	buf_str(&r->body, piece);
+	return r->body.failed ? FETCH_STOP : FETCH_GO_ON;
 }
 
 static void on_done(void *ctx, const struct fetch_result *result)
 {
 	struct project_list *r = ctx;
-	buf_release(&r->carry);
 	if (result->failure == FETCH_WHOLE && result->answer->status == 200) {
-		thread_pool_submit(r->workers, keep, r);
+		thread_pool_submit(r->workers, save_list, r);
 		return;
 	}
 	log_warn("upstream's list of projects did not come: %s",
 		*result->why ? result->why : "it is not answered with 200");
-	buf_release(&r->text);
+	buf_release(&r->body);
 	end_asking(r, NULL, 0);
 }
 
@@ -236,8 +189,7 @@ static void ask(struct project_list *r)
 		.on_done = on_done,
 		.ctx = r,
 	};
-	buf_init(&r->text, LIMIT_PROJECT_LIST);
-	buf_init(&r->carry, LIMIT_PROJECT_LIST);
+	buf_init(&r->body, LIMIT_PROJECT_LIST);
 	fetch_pool_get(r->options.pool, &request);
 }
 
@@ -316,5 +268,6 @@ void project_list_free(struct project_list *r)
 	pthread_mutex_destroy(&r->lock);
 	free(r->folder);
 	free(r->url);
+	free(r->type);
 	free(r);
 }

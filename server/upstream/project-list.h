@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of all projects of upstream, for the list of a view that merges: hundreds of thousands, which are read as they
-// come and kept in a file, sorted, a line each. An old list is used while a new one is fetched. Thread-safe; nobody who
-// waits holds a thread.
+// The names of all projects of upstream, for the list of a view that merges: hundreds of thousands. They are kept in a
+// file, sorted, a line each. An old list is used while a new one is fetched. The answer is in memory while a worker thread
+// parses it: at most LIMIT_PROJECT_LIST bytes, and the same again for the names. Any thread; a waiting request holds no
+// thread.
 #pragma once
 
 #include <stdbool.h>

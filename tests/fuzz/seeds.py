@@ -375,6 +375,13 @@ TEXTS = {
         "behind": "{} {",
         "bare": "12",
     },
+    # "{" and "\t" are odd, "<" is even.
+    "project-names": {
+        "json": '{"meta": {"api-version": "1.4"}, "projects": [{"name": "Zope.Event", "_last-serial": 1}, {"name": "a"}]}',
+        "json-others": '\t{"name": "no", "projects": [{"x": {"name": "no"}, "n\\u0061me": "b"}, null, {"name": 1}], "z": [[]]}',
+        "html": '<!DOCTYPE html><html><body><a href="/simple/a/">a</a><br/><a href=b><b>B</b>.c</a></body></html>',
+        "html-odd": "<a>a&#45;b</a><!-- <a>no</a> --><a><a>c</a></a><a>d",
+    },
     "simplepage-json": simple_json(),
     "simplepage-html": simple_html(),
     "wheelparts": parts(),
