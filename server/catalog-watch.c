@@ -51,7 +51,7 @@ static void probe_new_projects(struct catalog_watch *w)
 		struct err e = ERR_INIT;
 		struct name_presence here;
 		const char *project = str_cut(&rest, '\0').ptr;
-		int looked = name_guard_look(w->context, w->reader.catalog, project, &here, &e);
+		int looked = name_guard_lookup(w->context, w->reader.catalog, project, &here, &e);
 		if (looked == 0 && here.is_open)
 			looked = upstream_pages_probe(w->context->upstream_pages, w->reader.catalog, project,
 				here.arrived, &e);

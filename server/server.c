@@ -72,7 +72,7 @@ static void count_request(void *ctx, const struct request *request, unsigned sta
 
 static void drop_left_clients(void *ctx)
 {
-	upstream_setup_let_go(ctx);
+	upstream_setup_drop_left(ctx);
 }
 
 static void cancel_upstream(void *ctx)
@@ -84,7 +84,7 @@ static void cancel_upstream(void *ctx)
 static void server_free(struct server *s)
 {
 	atomic_store(&s->context.is_stopping, true);
-	upstream_setup_hurry(&s->context);
+	upstream_setup_cancel_pages(&s->context);
 	http_stop(s->http, GRACE_SECONDS);
 	release_scheduler_stop(s->context.release_scheduler);
 	catalog_watch_stop(s->catalog_watch); // which asks upstream

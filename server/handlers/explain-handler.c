@@ -23,14 +23,14 @@ static int tell(void *ctx, const struct upstream_answer *answer, struct err *e)
 {
 	struct explaining *x = ctx;
 	struct name_presence here;
-	if (name_guard_look(x->context, x->catalog, x->project.data, &here, e) < 0)
+	if (name_guard_lookup(x->context, x->catalog, x->project.data, &here, e) < 0)
 		return -1;
 	const struct explain_about about = {
 		.view = x->view,
 		.project = x->project.data,
 		.version = x->version,
 		.rule = name_rules_find(&server_context_site(x->context)->rules, x->project.data),
-		.is_ours = name_guard_is_noted(x->context, x->project.data),
+		.is_ours = name_guard_is_recorded(x->context, x->project.data),
 		.is_hidden = name_owner_is_hidden(&here),
 	};
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = explain(&about, x->catalog, answer, e);

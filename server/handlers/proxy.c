@@ -67,7 +67,7 @@ static int take_facts(void *ctx, const struct upstream_answer *answer, struct er
 	struct wanted *w = ctx;
 	const struct simplepage *page = answer->last_definitive == UPSTREAM_KNOWN ? answer->stale : NULL;
 	const struct simplepage_file *f = page ? simplepage_find(page, w->filename) : NULL;
-	w->owner = name_guard_judge(w->context, &w->here, answer);
+	w->owner = name_guard_owner(w->context, &w->here, answer);
 	w->is_quarantined = answer->last_definitive == UPSTREAM_QUARANTINED;
 	w->is_known =
 		page || answer->result == UPSTREAM_NOT_FOUND || answer->result == UPSTREAM_ABSENT || w->is_quarantined;
@@ -254,7 +254,7 @@ static struct reply *answer(const struct wanted *w, struct file_fetch_result *re
 		return no_store(reply_text(404, "404 Not Found: %s: %s", w->kept_name, result->why));
 	case FILE_FETCH_KEPT:
 		return send_file(w, result);
-	case RETRIEVE_BUSY:
+	case FILE_FETCH_BUSY:
 		return server_context_busy();
 	case FILE_FETCH_FAILED:
 	default:
@@ -276,7 +276,7 @@ static void upstream_files(const struct wanted *w, bool is_wheel, struct file_fe
 		.size = is_wheel ? w->size : -1,
 		.peer = r->peer,
 	};
-	upstream_files_file(w->context->upstream_files, &wish, w->is_metadata || r->header[HEADER_RANGE],
+	upstream_files_get(w->context->upstream_files, &wish, w->is_metadata || r->header[HEADER_RANGE],
 		w->match->continuation, result);
 }
 
@@ -381,7 +381,7 @@ struct reply *proxy_worker(struct server_context *s, struct catalog *c, const st
 	struct reply *refused = guard(&w);
 	if (refused)
 		return refused;
-	if (name_guard_look(s, c, w.project, &w.here, &e) < 0)
+	if (name_guard_lookup(s, c, w.project, &w.here, &e) < 0)
 		return server_context_error(&e);
 	if (name_guard_is_hidden(s, c, NULL, &w.here, w.project))
 		return server_context_not_found(s, no_such_file);

@@ -227,7 +227,7 @@ static struct reply *make_without(const struct upstream_setup *m, const struct u
 static int on_told(void *ctx, const struct upstream_answer *upstream, struct err *e UNUSED)
 {
 	struct upstream_setup *m = ctx;
-	enum name_owner owner = name_guard_judge(m->context, &m->here, upstream);
+	enum name_owner owner = name_guard_owner(m->context, &m->here, upstream);
 	if (owner == NAME_OWNER_OURS)
 		m->reply = make_once(m->context, m->catalog, m->target, NULL, none, m->epoch);
 	else if (is_said(upstream) && owner == NAME_OWNER_BOTH)
@@ -242,17 +242,16 @@ static struct reply *merge(struct server_context *s, struct catalog *c, const st
 {
 	struct err e = ERR_INIT;
 	struct upstream_setup m = {.context = s, .catalog = c, .target = t, .epoch = epoch};
-	if (name_guard_look(s, c, t->project, &m.here, &e) < 0)
+	if (name_guard_lookup(s, c, t->project, &m.here, &e) < 0)
 		return server_context_error(&e);
 	if (name_guard_is_hidden(s, c, t->view, &m.here, t->project))
 		return make_once(s, c, t, NULL, none, epoch);
 	int64_t since = name_guard_since(s, &m.here, t->project);
-	struct continuation *continuation = name_guard_is_known(s, t->project)
-						    ? NULL
-						    : match->continuation; // upstream's word changes nothing there
+	struct continuation *continuation =
+		name_guard_is_ours(s, t->project) ? NULL : match->continuation; // upstream's word changes nothing there
 	int told = upstream_pages_get(s->upstream_pages, c, t->project, match->request->peer, since, continuation,
 		on_told, &m, &e);
-	if (told == UPSTREAM_PAGES_TOLD)
+	if (told == UPSTREAM_PAGES_ANSWERED)
 		return m.reply;
 	reply_unref(m.reply);
 	if (told == UPSTREAM_PAGES_BUSY)

@@ -152,14 +152,14 @@ static int check_quota(const struct upload *u, uint64_t bytes, struct err *e)
 	return quota_check(u->platform, server_context_site(u->context)->max_file, &u->use, bytes, e);
 }
 
-struct page_requests {
+struct quota_query {
 	struct upload *upload;
 	struct catalog *catalog;
 };
 
 static int tell_use(void *ctx, struct quota_use *use, struct err *e)
 {
-	const struct page_requests *a = ctx;
+	const struct quota_query *a = ctx;
 	if (read_use(a->upload, a->catalog, e) < 0)
 		return -1;
 	*use = a->upload->use;
@@ -191,7 +191,7 @@ static int reserve(struct upload *u, struct catalog *c, uint64_t bytes, struct e
 		return read_use(u, c, e) < 0 ? -1 : check_quota(u, bytes, e);
 	if (!u->reservation && reservation_open(u->context->catalog_path, p, &u->reservation, e) < 0)
 		return -1;
-	struct page_requests asking = {u, c};
+	struct quota_query asking = {u, c};
 	struct err full = ERR_INIT;
 	if (reservation_set(u->reservation, server_context_site(u->context)->max_file, bytes, tell_use, &asking,
 		    &full) == 0 ||

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work that can wait for a lull: it leaves the processors and the disk to those who wait for an answer. What comes in a
-// burst, as an install asks for it, is done when the burst is over. Thread-safe.
+// Defers work until a burst of it is over, so that processors and disk serve the waiting clients first. An install
+// asks for many projects in a burst. Any thread may call any function; the caller owns the struct.
 #pragma once
 
 #include <pthread.h>
@@ -9,31 +9,36 @@
 #include <stdint.h>
 
 enum {
-	DEBOUNCE_PAUSE_MS = 200, // so long nothing comes
-	DEBOUNCE_PAUSES = 5,     // work waits for so many pauses at most
-	DEBOUNCE_MOST = 32,      // pieces of work, and MiB of them, that wait at all
+	DEBOUNCE_PAUSE_MS = 200, // a burst is over when nothing was added for so long
+	DEBOUNCE_PAUSES = 5,     // no work is deferred for more pauses than these
+	DEBOUNCE_MOST = 32,      // nothing is deferred while pending work weighs so much
 };
 
 struct debounce {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	int64_t pause_ms, came_ms;
-	int64_t pending_ms; // since when something is pending
-	size_t pending, most;
+	int64_t pause_ms, last_added_ms;
+	int64_t pending_since_ms; // when pending became more than 0
+	size_t pending, most;     // weights
 	bool is_closed;
 };
 
-// What a piece of work counts: one, and one more for each MiB of it.
+// The weight of a piece of work: one, and one more for each MiB.
 static inline size_t debounce_weight(uint64_t bytes)
 {
 	return 1 + (size_t)(bytes >> 20);
 }
 
-// A lull is when nothing came for pause_ms. most: where so much is pending nobody waits for one.
-void debounce_init(struct debounce *l, int64_t pause_ms, size_t most);
-void debounce_destroy(struct debounce *l);
-void debounce_came(struct debounce *l, size_t weight); // it is to be done
-void debounce_done(struct debounce *l, size_t weight);
-// Returns in a lull, or where too much is pending, or for too long, or after debounce_close().
-void debounce_wait(struct debounce *l);
-void debounce_close(struct debounce *l); // from now on nobody waits
+// most: debounce_wait() returns at once while pending work weighs so much.
+void debounce_init(struct debounce *d, int64_t pause_ms, size_t most);
+// No thread may be in debounce_wait() any more.
+void debounce_destroy(struct debounce *d);
+// Work was queued.
+void debounce_add(struct debounce *d, size_t weight);
+// Work was taken from the queue, or is done.
+void debounce_remove(struct debounce *d, size_t weight);
+// Blocks until the burst is over, too much work is pending, the work was deferred for long enough, or debounce_close()
+// is called.
+void debounce_wait(struct debounce *d);
+// From now on debounce_wait() returns at once.
+void debounce_close(struct debounce *d);

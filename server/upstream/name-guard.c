@@ -6,7 +6,7 @@
 #include "server/http/metrics.h"
 #include "server/upstream/upstream-pages.h"
 
-static enum name_rule rule_of(struct server_context *s, const char *project)
+static enum name_rule name_rule_of(struct server_context *s, const char *project)
 {
 	return name_rules_find(&server_context_site(s)->rules, project);
 }
@@ -32,7 +32,7 @@ static bool may_be_here(struct server_context *s, const char *project, bool publ
 	return false;
 }
 
-int name_guard_look(struct server_context *s, struct catalog *c, const char *project, struct name_presence *out,
+int name_guard_lookup(struct server_context *s, struct catalog *c, const char *project, struct name_presence *out,
 	struct err *e)
 {
 	*out = (struct name_presence){0};
@@ -41,30 +41,30 @@ int name_guard_look(struct server_context *s, struct catalog *c, const char *pro
 		       : 0;
 }
 
-enum name_owner name_guard_judge(struct server_context *s, const struct name_presence *here,
+enum name_owner name_guard_owner(struct server_context *s, const struct name_presence *here,
 	const struct upstream_answer *upstream)
 {
 	struct err e = ERR_INIT;
 	const char *project = upstream->project;
-	if (rule_of(s, project) != NAME_RULE_MERGE)
+	if (name_rule_of(s, project) != NAME_RULE_MERGE)
 		return NAME_OWNER_BOTH;
 	if (owned_names_has(s->owned_names, project))
 		return NAME_OWNER_OURS;
 	enum name_owner owner = name_owner_judge(here, upstream);
 	if (owner == NAME_OWNER_OURS && owned_names_add(s->owned_names, project, &e) < 0)
-		log_error("that %s is ours is not noted: %s", may_be_here(s, project, true) ? project : "a name",
-			e.msg);
+		log_error("%s is ours, which cannot be recorded: %s",
+			may_be_here(s, project, true) ? project : "a name", e.msg);
 	return owner;
 }
 
 int64_t name_guard_since(struct server_context *s, const struct name_presence *here, const char *project)
 {
-	return here->is_open && rule_of(s, project) == NAME_RULE_MERGE && !owned_names_has(s->owned_names, project)
+	return here->is_open && name_rule_of(s, project) == NAME_RULE_MERGE && !owned_names_has(s->owned_names, project)
 		       ? here->arrived
 		       : 0;
 }
 
-static int see_if_had(void *ctx, const struct upstream_answer *upstream, struct err *e UNUSED)
+static int note_if_fetched(void *ctx, const struct upstream_answer *upstream, struct err *e UNUSED)
 {
 	*(bool *)ctx = upstream->fetched != 0;
 	return 0;
@@ -73,57 +73,58 @@ static int see_if_had(void *ctx, const struct upstream_answer *upstream, struct 
 bool name_guard_is_hidden(struct server_context *s, struct catalog *c, const struct view *v,
 	const struct name_presence *here, const char *project)
 {
-	bool was_had = false;
+	bool was_fetched = false;
 	struct err unsaid = ERR_INIT;
-	if (!name_owner_is_hidden(here) || rule_of(s, project) != NAME_RULE_MERGE)
+	if (!name_owner_is_hidden(here) || name_rule_of(s, project) != NAME_RULE_MERGE)
 		return false;
 	if (v && may_be_in(s, v->platform, v->platform_count, project))
 		return true;
-	return upstream_pages_recall(s->upstream_pages, c, project, see_if_had, &was_had, &unsaid) < 0 || !was_had;
+	return upstream_pages_load_cached(s->upstream_pages, c, project, note_if_fetched, &was_fetched, &unsaid) < 0 ||
+	       !was_fetched;
 }
 
-bool name_guard_is_known(struct server_context *s, const char *project)
+bool name_guard_is_ours(struct server_context *s, const char *project)
 {
-	return rule_of(s, project) == NAME_RULE_MERGE && owned_names_has(s->owned_names, project);
+	return name_rule_of(s, project) == NAME_RULE_MERGE && owned_names_has(s->owned_names, project);
 }
 
-bool name_guard_is_noted(struct server_context *s, const char *project)
+bool name_guard_is_recorded(struct server_context *s, const char *project)
 {
 	return s->owned_names && owned_names_has(s->owned_names, project);
 }
 
-static void tell(struct server_context *s, enum name_owner owner, const struct upstream_answer *upstream)
+static void warn_of_conflict(struct server_context *s, enum name_owner owner, const struct upstream_answer *upstream)
 {
 	const char *project = upstream->project;
 	if (upstream->result != UPSTREAM_KNOWN || owner == NAME_OWNER_BOTH)
 		return;
 	metrics_add(s->metrics, METRIC_NAME_CONFLICTS, 1);
 	if (owner == NAME_OWNER_OURS)
-		log_warn(
-			"upstream has a project %s now, which is ours: its files are not merged ([upstream] shared = %s would)",
+		log_warn("upstream now has a project %s, which is ours: its files are not merged "
+			 "([upstream] shared = %s would merge them)",
 			project, project);
 	else
 		log_warn(
-			"upstream has a project %s, and does not say whether it had it before it came here: its files are not merged "
-			"([upstream] shared = %s would)",
+			"upstream has a project %s, and it is not known whether it had it first: its files are not merged "
+			"([upstream] shared = %s would merge them)",
 			project, project);
 }
 
 int name_guard_learn(void *ctx, const struct upstream_answer *upstream, struct err *e)
 {
 	struct server_context *s = ctx;
-	struct catalog_lease reader;
+	struct catalog_lease lease;
 	struct name_presence here;
-	if (rule_of(s, upstream->project) != NAME_RULE_MERGE || !may_be_here(s, upstream->project, false))
+	if (name_rule_of(s, upstream->project) != NAME_RULE_MERGE || !may_be_here(s, upstream->project, false))
 		return 0;
-	if (catalog_pool_take(s->catalog_pool, &reader, e) < 0)
+	if (catalog_pool_take(s->catalog_pool, &lease, e) < 0)
 		return -1;
-	int looked = name_guard_look(s, reader.catalog, upstream->project, &here, e);
-	catalog_pool_give(s->catalog_pool, &reader);
+	int looked = name_guard_lookup(s, lease.catalog, upstream->project, &here, e);
+	catalog_pool_give(s->catalog_pool, &lease);
 	if (looked < 0 || !here.is_open)
 		return looked;
-	enum name_owner owner = name_guard_judge(s, &here, upstream);
-	if (may_be_here(s, upstream->project, true)) // else nobody who reads the log may know the name
-		tell(s, owner, upstream);
+	enum name_owner owner = name_guard_owner(s, &here, upstream);
+	if (may_be_here(s, upstream->project, true)) // the log must not reveal a private name
+		warn_of_conflict(s, owner, upstream);
 	return 0;
 }

@@ -1,27 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose a project's name is where views merge (lib/state/upstream/name-owner.h): ours alone, if upstream did not know it when our first
-// file of it came, so that nobody who registers it there later slips his files in under it. Any thread.
+// Protects against dependency confusion: decides whether a project's name is ours alone where a view merges with
+// upstream.
+//
+// A name is ours if upstream did not have it when our first file of it arrived (lib/state/upstream/name-owner.h).
+// Files that are uploaded upstream under that name later are then not merged. Any thread.
 #pragma once
 
 #include "lib/state/upstream/name-owner.h"
 #include "lib/state/upstream/upstream.h"
 #include "server/core/server-context.h"
 
-// Which platforms have the project, as the catalog knows.
-int name_guard_look(struct server_context *s, struct catalog *c, const char *project, struct name_presence *out,
+// Looks up in the catalog which platforms have the project. Errors: the catalog's.
+int name_guard_lookup(struct server_context *s, struct catalog *c, const char *project, struct name_presence *out,
 	struct err *e) MUST_CHECK;
-// Whose it is; ours from now on, where upstream says that it does not know it, and it is here.
-enum name_owner name_guard_judge(struct server_context *s, const struct name_presence *here,
+// The owner of the name. If the project is here and upstream says that it has none, records the name as ours.
+enum name_owner name_guard_owner(struct server_context *s, const struct name_presence *here,
 	const struct upstream_answer *upstream);
-// What upstream has to have said since; 0: whatever it said.
+// Seconds since 1970: an answer of upstream from before then does not decide the owner. 0: any answer does.
 int64_t name_guard_since(struct server_context *s, const struct name_presence *here, const char *project);
-// Whether upstream is not to hear the name from this view: only private platforms have the project. A view that does not have
-// it is answered as if it were not there, where upstream is known to have the name, which is no secret then.
+// Whether this view must not send the name to upstream, because only private platforms have the project. A view
+// without these platforms is answered as if the project were not here, if upstream is known to have the name: then it
+// is no secret.
 bool name_guard_is_hidden(struct server_context *s, struct catalog *c, const struct view *v,
 	const struct name_presence *here, const char *project);
-// Whether it is known to be ours, so that nobody needs to wait for what upstream says now.
-bool name_guard_is_known(struct server_context *s, const char *project);
-// Whether it was first here, whatever the rules say; false where nothing merges.
-bool name_guard_is_noted(struct server_context *s, const char *project);
-// Learns from what upstream has just said: an upstream_fn, ctx is the server context. A name of ours that upstream has is told.
+// Whether the name is known to be ours, so that a request need not wait for upstream.
+bool name_guard_is_ours(struct server_context *s, const char *project);
+// Whether the name is recorded as ours, whatever the name rules say. False where no view merges.
+bool name_guard_is_recorded(struct server_context *s, const char *project);
+// Learns from a new answer of upstream, and warns of a name of ours that upstream has too. An upstream_fn; ctx is the
+// server context. Errors: the catalog's.
 int name_guard_learn(void *ctx, const struct upstream_answer *upstream, struct err *e);

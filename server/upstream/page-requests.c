@@ -14,71 +14,72 @@
 
 enum {
 	BUCKETS = 1024,
-	REST_SECONDS = 5,       // so long what was asked is not asked again, whatever came of it
-	LOST_BYTES = 256 << 20, // of news that the catalog does not take: told until their rest is over
+	KEEP_SECONDS = 5,          // a project is not requested again for so long, whatever the answer
+	UNSAVED_BYTES = 256 << 20, // of answers that could not be saved, and are kept here for KEEP_SECONDS
 };
 
-// A project that is being asked for, or was a moment ago.
-struct question {
-	struct question *next; // of its bucket
+// A project whose request is queued, in flight, or was answered some seconds ago.
+struct page_request {
+	struct page_request *next; // of its bucket
 	char *project;
 	struct continuation *waiters;
-	struct fair_queue_entry turn;
-	bool is_for_waiters; // alone: it needs not be asked for where they have left
+	struct fair_queue_entry queue_entry;
+	bool is_for_waiters; // only: without waiters the request is dropped
 	int64_t began_ms;
-	long rests_until; // seconds of the monotonic clock; 0: it is being asked for, or waits for its turn
-	int64_t told;     // when it was answered, in seconds since 1970
-	struct upstream_project *news; // what came, while the catalog does not have it; NULL: nothing
-	size_t lost;                   // bytes of news that the catalog has not taken
+	long keep_until;                  // seconds of the monotonic clock; 0: not answered yet
+	int64_t answered_at;              // seconds since 1970
+	struct upstream_project *unsaved; // the answer that is not in the catalog yet; NULL: none
+	size_t unsaved_bytes;             // of unsaved, if saving it failed; else 0
 };
 
 struct page_requests {
-	struct fair_queue *turns;
+	struct fair_queue *queue;
 	struct metrics *metrics;
 	void (*begin)(void *ctx, const char *project);
 	void *ctx;
 	pthread_mutex_t lock;
-	struct question *bucket[BUCKETS];
-	size_t lost; // of all
-	bool has_given_up;
+	struct page_request *bucket[BUCKETS];
+	size_t unsaved_bytes; // of all
+	bool is_cancelled;
 };
 
-// --- the table: under its lock ---
+// --- the table: with the lock held ---
 
-static struct question **find(struct page_requests *a, const char *project)
+static struct page_request **find_request(struct page_requests *a, const char *project)
 {
-	struct question **at = &a->bucket[str_hash(str_from(project), 0) % BUCKETS];
+	struct page_request **at = &a->bucket[str_hash(str_from(project), 0) % BUCKETS];
 	while (*at && strcmp((*at)->project, project) != 0)
 		at = &(*at)->next;
 	return at;
 }
 
-static void forget(struct page_requests *a, struct question **at)
+static void remove_request(struct page_requests *a, struct page_request **at)
 {
-	struct question *q = *at;
+	struct page_request *q = *at;
 	*at = q->next;
-	a->lost -= q->lost;
-	upstream_project_unref(q->news);
+	a->unsaved_bytes -= q->unsaved_bytes;
+	upstream_project_unref(q->unsaved);
 	free(q->project);
 	free(q);
 }
 
-static bool has_rested(const struct question *q)
+static bool is_expired(const struct page_request *q)
 {
-	return q->rests_until && q->rests_until <= clock_seconds() && (!q->news || q->lost);
+	return q->keep_until && q->keep_until <= clock_seconds() && (!q->unsaved || q->unsaved_bytes);
 }
 
-static void forget_rested(struct page_requests *a, struct question **at, int64_t since)
+static void remove_expired(struct page_requests *a, struct page_request **at, int64_t since)
 {
-	if (*at && (has_rested(*at) || ((*at)->rests_until && (*at)->told < since)))
-		forget(a, at);
+	if (*at && (is_expired(*at) || ((*at)->keep_until && (*at)->answered_at < since)))
+		remove_request(a, at);
 }
 
-// NULL: too many wait.
-static struct question *begin(struct page_requests *a, struct question **at, const char *project, const char *peer)
+// NULL: the queue is full.
+static struct page_request *add_request(struct page_requests *a, struct page_request **at, const char *project,
+	const char *peer)
 {
-	struct question *q = xcalloc(1, sizeof(*q));
-	if (!fair_queue_enter(a->turns, &q->turn, peer, 0)) {
+	struct page_request *q = xcalloc(1, sizeof(*q));
+	if (!fair_queue_enter(a->queue, &q->queue_entry, peer, 0)) {
 		free(q);
 		return NULL;
 	}
@@ -88,19 +89,19 @@ static struct question *begin(struct page_requests *a, struct question **at, con
 	return *at = q;
 }
 
-// Whether there is nothing to wait for: the waiter is to be woken.
-static bool is_over(const struct page_requests *a, const struct question *q)
+// Whether there is nothing to wait for, so that a continuation is resumed at once.
+static bool is_answered(const struct page_requests *a, const struct page_request *q)
 {
-	return a->has_given_up || (q && q->rests_until);
+	return a->is_cancelled || (q && q->keep_until);
 }
 
-static enum page_requests_joined join(struct page_requests *a, struct question **at, const char *project,
+static enum page_requests_joined join_request(struct page_requests *a, struct page_request **at, const char *project,
 	const char *peer, struct continuation *continuation)
 {
-	struct question *q = *at;
+	struct page_request *q = *at;
 	if (q)
-		fair_queue_join(a->turns, &q->turn, peer);
-	else if (!(q = begin(a, at, project, peer)))
+		fair_queue_join(a->queue, &q->queue_entry, peer);
+	else if (!(q = add_request(a, at, project, peer)))
 		return PAGE_REQUESTS_FULL;
 	if (!continuation) {
 		q->is_for_waiters = false;
@@ -111,14 +112,14 @@ static enum page_requests_joined join(struct page_requests *a, struct question *
 	return PAGE_REQUESTS_JOINED;
 }
 
-// --- asking ---
+// --- requests ---
 
-bool page_requests_may(struct page_requests *a, const char *project, int64_t since)
+bool page_requests_may_ask(struct page_requests *a, const char *project, int64_t since)
 {
 	pthread_mutex_lock(&a->lock);
-	struct question **at = find(a, project);
-	forget_rested(a, at, since);
-	bool may = !is_over(a, *find(a, project));
+	struct page_request **at = find_request(a, project);
+	remove_expired(a, at, since);
+	bool may = !is_answered(a, *find_request(a, project));
 	pthread_mutex_unlock(&a->lock);
 	return may;
 }
@@ -127,117 +128,119 @@ enum page_requests_joined page_requests_join(struct page_requests *a, const char
 	struct continuation *continuation)
 {
 	pthread_mutex_lock(&a->lock);
-	struct question **at = find(a, project);
-	bool wakes = is_over(a, *at);
-	enum page_requests_joined joined = wakes ? PAGE_REQUESTS_JOINED : join(a, at, project, peer, continuation);
+	struct page_request **at = find_request(a, project);
+	bool is_done = is_answered(a, *at);
+	enum page_requests_joined joined =
+		is_done ? PAGE_REQUESTS_JOINED : join_request(a, at, project, peer, continuation);
 	pthread_mutex_unlock(&a->lock);
 	if (joined == PAGE_REQUESTS_FULL)
 		metrics_add(a->metrics, METRIC_REFUSED_PAGES, 1);
-	if (wakes && continuation)
+	if (is_done && continuation)
 		continuation->resume(continuation);
-	fair_queue_run(a->turns);
+	fair_queue_run(a->queue);
 	return joined;
 }
 
-// It stays in the table until its turn ends.
-static void on_turn(void *ctx, struct fair_queue_entry *turn)
+// The entry stays in the table until page_requests_end().
+static void on_turn(void *ctx, struct fair_queue_entry *entry)
 {
 	struct page_requests *a = ctx;
-	const struct question *q =
-		(const struct question *)(const void *)((char *)turn - offsetof(struct question, turn));
+	const struct page_request *q =
+		(const struct page_request *)(const void *)((char *)entry - offsetof(struct page_request, queue_entry));
 	a->begin(a->ctx, q->project);
 }
 
-void page_requests_end(struct page_requests *a, const char *project, struct upstream_project *news)
+void page_requests_end(struct page_requests *a, const char *project, struct upstream_project *result)
 {
 	pthread_mutex_lock(&a->lock);
-	struct question *q = *find(a, project);
+	struct page_request *q = *find_request(a, project);
 	struct continuation *waiters = q ? STEAL_PTR(q->waiters) : NULL;
 	if (q) {
-		q->news = news ? upstream_project_ref(news) : NULL;
-		q->told = clock_wall_seconds();
-		q->rests_until = clock_seconds() + REST_SECONDS;
-		fair_queue_end(a->turns, &q->turn);
+		q->unsaved = result ? upstream_project_ref(result) : NULL;
+		q->answered_at = clock_wall_seconds();
+		q->keep_until = clock_seconds() + KEEP_SECONDS;
+		fair_queue_end(a->queue, &q->queue_entry);
 	}
 	pthread_mutex_unlock(&a->lock);
 	continuation_resume_all(waiters);
-	if (news)
-		fair_queue_run(a->turns); // else whoever began with it goes on
+	if (result) // without one, on_turn() called this from fair_queue_run(), which continues
+		fair_queue_run(a->queue);
 }
 
-// --- who has left ---
+// --- clients that have left ---
 
-static bool is_left(struct page_requests *a, struct question *q)
+static bool is_unwanted(struct page_requests *a, struct page_request *q)
 {
-	return !q->rests_until && q->is_for_waiters && !q->waiters && fair_queue_leave(a->turns, &q->turn);
+	return !q->keep_until && q->is_for_waiters && !q->waiters && fair_queue_leave(a->queue, &q->queue_entry);
 }
 
-// More of those to be woken.
-static struct continuation *let_go(struct page_requests *a, struct question **at, struct continuation *woken)
+// Adds the continuations to resume to the list resumed, and returns it.
+static struct continuation *drop_left_waiters(struct page_requests *a, struct page_request **at,
+	struct continuation *resumed)
 {
-	struct question *q = *at;
+	struct page_request *q = *at;
 	for (struct continuation *w = continuation_take_left(&q->waiters), *next; w; w = next) {
 		next = w->next;
-		w->next = woken;
-		woken = w;
+		w->next = resumed;
+		resumed = w;
 	}
-	bool is_dropped = is_left(a, q);
+	bool is_dropped = is_unwanted(a, q);
 	metrics_add(a->metrics, METRIC_DROPPED_PAGES, is_dropped);
-	if (is_dropped || has_rested(q))
-		forget(a, at);
-	return woken;
+	if (is_dropped || is_expired(q))
+		remove_request(a, at);
+	return resumed;
 }
 
-void page_requests_let_go(struct page_requests *a)
+void page_requests_drop_left(struct page_requests *a)
 {
-	struct continuation *woken = NULL;
+	struct continuation *resumed = NULL;
 	pthread_mutex_lock(&a->lock);
 	for (size_t i = 0; i < BUCKETS; i++)
-		for (struct question **at = &a->bucket[i], *q; (q = *at);) {
-			woken = let_go(a, at, woken);
+		for (struct page_request **at = &a->bucket[i], *q; (q = *at);) {
+			resumed = drop_left_waiters(a, at, resumed);
 			if (*at == q)
 				at = &q->next;
 		}
 	pthread_mutex_unlock(&a->lock);
-	continuation_resume_all(woken);
+	continuation_resume_all(resumed);
 }
 
 void page_requests_count(struct page_requests *a, struct fair_queue_counts *out)
 {
-	fair_queue_count(a->turns, out);
+	fair_queue_count(a->queue, out);
 }
 
-// --- news ---
+// --- answers ---
 
-int64_t page_requests_ms(struct page_requests *a, const char *project)
+int64_t page_requests_elapsed_ms(struct page_requests *a, const char *project)
 {
 	pthread_mutex_lock(&a->lock);
-	const struct question *q = *find(a, project);
+	const struct page_request *q = *find_request(a, project);
 	int64_t began = q ? q->began_ms : clock_ms();
 	pthread_mutex_unlock(&a->lock);
 	return clock_ms() - began;
 }
 
-struct upstream_project *page_requests_news(struct page_requests *a, const char *project)
+struct upstream_project *page_requests_unsaved(struct page_requests *a, const char *project)
 {
 	pthread_mutex_lock(&a->lock);
-	const struct question *q = *find(a, project);
-	struct upstream_project *news = q && q->news ? upstream_project_ref(q->news) : NULL;
+	const struct page_request *q = *find_request(a, project);
+	struct upstream_project *unsaved = q && q->unsaved ? upstream_project_ref(q->unsaved) : NULL;
 	pthread_mutex_unlock(&a->lock);
-	return news;
+	return unsaved;
 }
 
-void page_requests_written(struct page_requests *a, struct upstream_project *news, bool is_kept)
+void page_requests_set_saved(struct page_requests *a, struct upstream_project *result, bool is_kept)
 {
 	struct upstream_project *old = NULL;
-	size_t bytes = upstream_project_bytes(news);
+	size_t bytes = upstream_project_bytes(result);
 	pthread_mutex_lock(&a->lock);
-	struct question *q = *find(a, upstream_project_name(news));
-	bool is_here = q && q->news == news;
-	if (is_here && !is_kept && bytes <= LOST_BYTES - a->lost)
-		a->lost += q->lost = bytes;
-	else if (is_here)
-		old = STEAL_PTR(q->news);
+	struct page_request *q = *find_request(a, upstream_project_name(result));
+	bool is_current = q && q->unsaved == result;
+	if (is_current && !is_kept && bytes <= UNSAVED_BYTES - a->unsaved_bytes)
+		a->unsaved_bytes += q->unsaved_bytes = bytes;
+	else if (is_current)
+		old = STEAL_PTR(q->unsaved);
 	pthread_mutex_unlock(&a->lock);
 	upstream_project_unref(old);
 }
@@ -246,15 +249,15 @@ void page_requests_drop_older(struct page_requests *a, const char *project, int6
 {
 	struct upstream_project *old = NULL;
 	pthread_mutex_lock(&a->lock);
-	struct question *q = *find(a, project);
-	int64_t written = q && q->news ? upstream_project_changed(q->news) : 0;
-	if (written && written < changed && !q->lost)
-		old = STEAL_PTR(q->news);
+	struct page_request *q = *find_request(a, project);
+	int64_t written = q && q->unsaved ? upstream_project_changed(q->unsaved) : 0;
+	if (written && written < changed && !q->unsaved_bytes)
+		old = STEAL_PTR(q->unsaved);
 	pthread_mutex_unlock(&a->lock);
 	upstream_project_unref(old);
 }
 
-// --- beginning, end ---
+// --- start and stop ---
 
 struct page_requests *page_requests_new(unsigned concurrency, struct metrics *metrics,
 	void (*begin_fn)(void *ctx, const char *project), void *ctx)
@@ -263,27 +266,27 @@ struct page_requests *page_requests_new(unsigned concurrency, struct metrics *me
 	a->metrics = metrics;
 	a->begin = begin_fn;
 	a->ctx = ctx;
-	a->turns = fair_queue_new(&(struct fair_queue_options){
+	a->queue = fair_queue_new(&(struct fair_queue_options){
 		.under_way = concurrency, .waiting = LIMIT_PAGES_WAITING, .begin = on_turn, .ctx = a});
 	pthread_mutex_init(&a->lock, NULL);
 	return a;
 }
 
-bool page_requests_has_given_up(struct page_requests *a)
+bool page_requests_is_cancelled(struct page_requests *a)
 {
 	pthread_mutex_lock(&a->lock);
-	bool has_given_up = a->has_given_up;
+	bool is_cancelled = a->is_cancelled;
 	pthread_mutex_unlock(&a->lock);
-	return has_given_up;
+	return is_cancelled;
 }
 
 void page_requests_cancel(struct page_requests *a)
 {
 	struct continuation *all = NULL;
 	pthread_mutex_lock(&a->lock);
-	a->has_given_up = true;
+	a->is_cancelled = true;
 	for (size_t i = 0; i < BUCKETS; i++)
-		for (struct question *q = a->bucket[i]; q; q = q->next)
+		for (struct page_request *q = a->bucket[i]; q; q = q->next)
 			while (q->waiters) {
 				struct continuation *w = q->waiters;
 				q->waiters = w->next;
@@ -300,8 +303,8 @@ void page_requests_free(struct page_requests *a)
 		return;
 	for (size_t i = 0; i < BUCKETS; i++)
 		while (a->bucket[i])
-			forget(a, &a->bucket[i]);
-	fair_queue_free(a->turns);
+			remove_request(a, &a->bucket[i]);
+	fair_queue_free(a->queue);
 	pthread_mutex_destroy(&a->lock);
 	free(a);
 }

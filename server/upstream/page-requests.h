@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The projects that upstream is asked for: each once, however many want it. Who waits, whose turn it is (server/http/fair-queue), and
-// what came, until the catalog has it. What was asked is not asked again for some seconds. Thread-safe.
+// The table of projects that the server asks upstream for. However many clients want a project, it is requested once.
+//
+// An entry holds the continuations that wait, its place in the fair queue (server/http/fair-queue.h), and the answer
+// until the catalog has it. A project is not requested again for some seconds after an answer. Any thread may call any
+// function.
 #pragma once
 
 #include "server/http/fair-queue.h"
@@ -10,35 +13,40 @@ struct page_requests;
 struct metrics;
 struct upstream_project; // lib/state/upstream/upstream.h
 
-// begin: it is a project's turn to be asked for, until page_requests_end(); by whichever thread calls this. metrics may be NULL.
+// concurrency: requests at the same time. begin is called when a project's turn has come, by the thread that calls one
+// of these functions; the turn lasts until page_requests_end(). metrics may be NULL. Never NULL.
 struct page_requests *page_requests_new(unsigned concurrency, struct metrics *metrics,
 	void (*begin)(void *ctx, const char *project), void *ctx);
-void page_requests_free(struct page_requests *a); // NULL is fine
-// Nothing is begun any more, and who waits is woken, now and from now on.
+// No thread may use it any more. NULL is fine.
+void page_requests_free(struct page_requests *a);
+// Resumes all continuations, now and from now on. page_requests_may_ask() is false from now on.
 void page_requests_cancel(struct page_requests *a);
-bool page_requests_has_given_up(struct page_requests *a);
+bool page_requests_is_cancelled(struct page_requests *a);
 
-// Whether it may be asked for now; if it is being asked for, it may. That it was answered before since (seconds since 1970) is
-// no reason not to ask again.
-bool page_requests_may(struct page_requests *a, const char *project, int64_t since);
+// Whether the project may be requested now; true as well while its request is queued or in flight. An answer from
+// before since (seconds since 1970) does not delay a new request.
+bool page_requests_may_ask(struct page_requests *a, const char *project, int64_t since);
 enum page_requests_joined {
-	PAGE_REQUESTS_JOINED, // it is asked for, or waits for its turn. The waiter may have been woken, and all that it belongs to be gone
-	PAGE_REQUESTS_FULL, // too much waits, of the client at peer or of all; the waiter was not taken
+	// The continuation is kept. It may be resumed, and all that it belongs to freed, before the call returns
+	PAGE_REQUESTS_JOINED,
+	PAGE_REQUESTS_FULL, // the queue is full, for the client at peer or for all. The continuation was not kept
 };
-// again NULL: it is asked for whoever waits.
+// Requests the project, or joins its request. peer: the client's address; NULL: "unix". continuation NULL: the request
+// is made even if no client waits for it.
 enum page_requests_joined page_requests_join(struct page_requests *a, const char *project, const char *peer,
 	struct continuation *continuation);
-// Lets go of the waiters whose clients have left, and of what waits for its turn for them alone.
-void page_requests_let_go(struct page_requests *a);
+// Resumes the continuations whose clients have left, and removes queued requests that only they wanted. Called once a
+// second.
+void page_requests_drop_left(struct page_requests *a);
 void page_requests_count(struct page_requests *a, struct fair_queue_counts *out);
 
-// It was answered by news, or not at all (NULL). Wakes who waits.
-void page_requests_end(struct page_requests *a, const char *project, struct upstream_project *news);
-// How long ago it began, with its wait for a turn.
-int64_t page_requests_ms(struct page_requests *a, const char *project);
-// What came, while it is not written down; with a reference for the caller. NULL: nothing.
-struct upstream_project *page_requests_news(struct page_requests *a, const char *project);
-// The catalog has it; or it could not be written (is_kept false): then it is told for the rest of its time.
-void page_requests_written(struct page_requests *a, struct upstream_project *news, bool is_kept);
-// What somebody else wrote by that change is newer.
+// The request has ended. result: the answer, of which it takes a reference; NULL: none. Resumes the continuations.
+void page_requests_end(struct page_requests *a, const char *project, struct upstream_project *result);
+// Milliseconds since the request was queued.
+int64_t page_requests_elapsed_ms(struct page_requests *a, const char *project);
+// The answer that is not in the catalog yet, with a reference for the caller; NULL: none.
+struct upstream_project *page_requests_unsaved(struct page_requests *a, const char *project);
+// The catalog has the answer. Or it could not be saved (is_kept false): then it stays here for some seconds.
+void page_requests_set_saved(struct page_requests *a, struct upstream_project *result, bool is_kept);
+// Drops the answer if it is older than change number changed of the catalog, which another process made.
 void page_requests_drop_older(struct page_requests *a, const char *project, int64_t changed);

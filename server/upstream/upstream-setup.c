@@ -12,10 +12,10 @@
 #include "server/upstream/upstream-files.h"
 #include "server/upstream/upstream-pages.h"
 
-enum { ROSTER_SECONDS = 3600 }; // the list of all projects of upstream is not asked for more often
+enum { PROJECT_LIST_SECONDS = 3600 }; // the list of all projects is requested at most so often
 
-// Before anybody is told.
-static int learn(void *ctx, const struct upstream_answer *answer, struct err *e)
+// Before any client gets the answer.
+static int learn_answer(void *ctx, const struct upstream_answer *answer, struct err *e)
 {
 	if (answer->is_changed)
 		page_key_drop_project(ctx, answer->project);
@@ -34,7 +34,7 @@ static void drop_page(void *ctx, const char *project)
 
 static unsigned project_list_age(const struct config *c)
 {
-	return (unsigned)(c->upstream_max_age > ROSTER_SECONDS ? c->upstream_max_age : ROSTER_SECONDS);
+	return (unsigned)(c->upstream_max_age > PROJECT_LIST_SECONDS ? c->upstream_max_age : PROJECT_LIST_SECONDS);
 }
 
 static void start_project_list(struct server_context *s, const struct config *c, const char *files)
@@ -52,8 +52,8 @@ static void start_project_list(struct server_context *s, const struct config *c,
 	});
 }
 
-// Nobody knows what fits a view of which a machine is not known.
-static void tell_unknown(const struct site *site)
+// A view whose platforms' machines are unknown lists all wheels, because any could fit.
+static void warn_of_unknown_platforms(const struct site *site)
 {
 	for (size_t i = 0; i < site->view_count; i++) {
 		const struct view *v = &site->view[i];
@@ -62,14 +62,12 @@ static void tell_unknown(const struct site *site)
 			continue;
 		CLEANUP(mem_free) char *name = v->name ? xasprintf("view %s", v->name) : xstrdup("the default view");
 		if (p)
-			log_warn(
-				"%s lists all of upstream's wheels: nothing is known of the machines of platform %s ([platform %s] "
-				"pythons, arch, libc would tell)",
+			log_warn("%s lists all of upstream's wheels: the machines of platform %s are unknown "
+				 "([platform %s] pythons, arch and libc describe them)",
 				name, p->name, p->name);
 		else
-			log_warn(
-				"%s lists all of upstream's wheels: it has no platform ([platform NAME] pythons, arch, libc would "
-				"tell of its machines)",
+			log_warn("%s lists all of upstream's wheels: it has no platform "
+				 "([platform NAME] pythons, arch and libc describe its machines)",
 				name);
 	}
 }
@@ -81,13 +79,13 @@ int upstream_setup_start(struct server_context *s, const struct config *c, struc
 	char *files = c->upstream_files_path ? xstrdup(c->upstream_files_path) : xasprintf("%s.files", s->catalog_path);
 	if (!server_context_site(s)->merges)
 		return 0;
-	tell_unknown(server_context_site(s));
+	warn_of_unknown_platforms(server_context_site(s));
 	if (owned_names_open(ours, &s->owned_names, e) < 0)
 		return -1;
 	owned_names_watch(s->owned_names, drop_page, s);
 	if (file_cache_open(files, c->upstream_files_size, &s->file_cache, e) < 0)
 		return -1;
-	s->upstream_pages = upstream_pages_start(c, s->upstream, s->catalog_pool, s->metrics, learn, s);
+	s->upstream_pages = upstream_pages_start(c, s->upstream, s->catalog_pool, s->metrics, learn_answer, s);
 	start_project_list(s, c, files);
 	s->fetch_pool = upstream_new_pool(c);
 	fetch_pool_start(s->fetch_pool);
@@ -102,32 +100,32 @@ void upstream_setup_configure(struct server_context *s, const struct config *c)
 		upstream_pages_configure(s->upstream_pages, c);
 	if (s->file_cache)
 		file_cache_limit(s->file_cache, c->upstream_files_size);
-	tell_unknown(server_context_site(s));
+	warn_of_unknown_platforms(server_context_site(s));
 	if (s->project_list)
 		project_list_configure(s->project_list, project_list_age(c), c->upstream_offline);
 }
 
-void upstream_setup_hurry(struct server_context *s)
+void upstream_setup_cancel_pages(struct server_context *s)
 {
 	upstream_pages_cancel(s->upstream_pages);
 	project_list_cancel(s->project_list);
 }
 
-void upstream_setup_let_go(struct server_context *s)
+void upstream_setup_drop_left(struct server_context *s)
 {
 	if (s->upstream_files)
-		upstream_files_let_go(s->upstream_files);
+		upstream_files_drop_left(s->upstream_files);
 	if (s->upstream_pages)
-		upstream_pages_let_go(s->upstream_pages);
+		upstream_pages_drop_left(s->upstream_pages);
 }
 
 void upstream_setup_cancel(struct server_context *s)
 {
-	upstream_setup_hurry(s);
+	upstream_setup_cancel_pages(s);
 	upstream_files_cancel(s->upstream_files);
 }
 
-// With the pools all that is under way ends.
+// Freeing the fetch pools ends all requests in flight.
 void upstream_setup_stop(struct server_context *s)
 {
 	upstream_setup_cancel(s);

@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// All that a server has because its views merge what upstream has: in the server context, from upstream_setup_start() to upstream_setup_stop().
+// Starts and stops all that a server needs to merge views with upstream. The parts are fields of the server context,
+// and are NULL where no view merges.
 #pragma once
 
 #include "lib/state/config/config.h"
 #include "server/core/server-context.h"
 
-// Where no view merges, nothing happens. c is borrowed until upstream_setup_stop().
+// Does nothing if no view merges. c is borrowed until upstream_setup_stop(). On an error upstream_setup_stop() cleans
+// up. One thread, before the server answers requests. Errors: the file cache's, and those of the file of owned names.
 int upstream_setup_start(struct server_context *s, const struct config *c, struct err *e) MUST_CHECK;
-// What a reload may change of it: how long what upstream said counts, whether it is asked, and how much
-// of its files is kept. Any thread.
+// Takes over what a reload may change: cache lifetimes, whether upstream is asked, the size of the file cache. Any
+// thread.
 void upstream_setup_configure(struct server_context *s, const struct config *c);
-// To be called about once a second: those whose clients have left wait no more, and what nobody waits for is dropped.
-void upstream_setup_let_go(struct server_context *s);
-// Who waits for upstream is woken, now and from now on. Any thread.
+// Resumes clients that have left, and drops work that only they wanted. Called about once a second. Any thread.
+void upstream_setup_drop_left(struct server_context *s);
+// Resumes all clients that wait for upstream, now and from now on. Any thread.
 void upstream_setup_cancel(struct server_context *s);
-// Who waits for a page is told that there is none: the server stops, and clients ask again. Files that are coming come.
-void upstream_setup_hurry(struct server_context *s);
-// What is under way ends. When nobody answers requests or follows the catalog any more; also where it did not start.
+// The same for clients that wait for a page: the server is stopping, and clients ask again. Downloads continue. Any
+// thread.
+void upstream_setup_cancel_pages(struct server_context *s);
+// Ends all requests in flight and frees the parts. One thread, when no other thread answers requests or watches the
+// catalog.
 void upstream_setup_stop(struct server_context *s);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What upstream answers, on its way in. One thread reads it, which takes time for a large page, and passes it on; another
-// one writes it to the catalog, where others may be writing, in the next lull (server/upstream/debounce): nobody waits for that, until 64
-// are to be written.
+// Parses upstream's answers in one thread, and saves them to the catalog in another one.
+//
+// Parsing a large page takes time, and other processes may be writing to the catalog. So saving is deferred until a
+// burst of requests is over (debounce.h), and no client waits for it. If 64 answers are not saved yet, parsing waits.
 #pragma once
 
 #include "lib/state/upstream/upstream.h"
@@ -9,14 +10,16 @@
 
 struct upstream_writer;
 
-// By the thread that reads: the project is settled, and others may be told of it from now on. Borrowed.
-typedef void upstream_writer_fn(void *ctx, struct upstream_project *p);
-// By the thread that writes: it is in the catalog, or cannot be.
-typedef void upstream_writer_written_fn(void *ctx, struct upstream_project *p, bool is_kept);
-// All is borrowed until it is freed.
-struct upstream_writer *upstream_writer_new(struct upstream *u, struct catalog_pool *readers,
-	upstream_writer_fn *settled, upstream_writer_written_fn *written, void *ctx);
-// Takes p over. Any thread.
-void upstream_writer_ask(struct upstream_writer *i, struct upstream_project *p);
-// What is asked has to be answered before it ends, so the pool is cancelled first. NULL is fine.
-void upstream_writer_free(struct upstream_writer *i);
+// Called by the parsing thread: the project is parsed, and may be shown to clients from now on. p is borrowed.
+typedef void upstream_writer_parsed_fn(void *ctx, struct upstream_project *p);
+// Called by the saving thread: the project is in the catalog (is_kept), or could not be saved. p is borrowed.
+typedef void upstream_writer_saved_fn(void *ctx, struct upstream_project *p, bool is_kept);
+
+// Starts both threads. All arguments are borrowed until upstream_writer_free(). Never NULL.
+struct upstream_writer *upstream_writer_new(struct upstream *u, struct catalog_pool *catalog_pool,
+	upstream_writer_parsed_fn *parsed, upstream_writer_saved_fn *saved, void *ctx);
+// Sends the request for a project, and takes p over. Any thread.
+void upstream_writer_request(struct upstream_writer *w, struct upstream_project *p);
+// Parses and saves all that was requested, then ends the threads. It waits for every answer, so the caller cancels the
+// fetch pool first. NULL is fine.
+void upstream_writer_free(struct upstream_writer *w);

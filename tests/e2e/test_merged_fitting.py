@@ -120,8 +120,8 @@ def test_what_nobody_knows_leaves_out_nothing(serve, tmp_path, index, theirs):
         assert set(merging.names(server, "six", view)) == everything
     assert len(merging.names(server, "six", f"/{HERE}")) == 4
     told = [line for line in server.errors().splitlines() if "lists all" in line]
-    why = ("lists all of upstream's wheels: nothing is known of the machines of platform wheels ([platform wheels] pythons, "
-           "arch, libc would tell)")
+    why = ("lists all of upstream's wheels: the machines of platform wheels are unknown "
+           "([platform wheels] pythons, arch and libc describe them)")
     assert [line.partition("wheelcache: ")[2] for line in told] == [
         f"{view} {why}" for view in ("the default view", "view wheels", "view both")]
     mirror = serve(None, config=settings)

@@ -192,7 +192,7 @@ def test_change_of_either_side_shows(serve, store, index, theirs):
 
 def refused(server, project):
     """How often the log says that upstream has a project now that is ours."""
-    return len(re.findall(rf"upstream has a project {project} now, which is ours", server.errors()))
+    return len(re.findall(rf"upstream now has a project {project}, which is ours", server.errors()))
 
 
 @pytest.fixture(name="stolen")

@@ -256,7 +256,7 @@ def test_a_name_of_ours_that_somebody_takes(serve, tmp_path):
         server = serve(None, "--rescan", "0", config=config, state=state)
         assert b"own-3.0" not in server.get("/simple/own/").body
         serving.wait_for(lambda: metrics(server)("upstream_name_conflicts_total") == 1, SECONDS, "the conflict")
-        serving.wait_for(lambda: "upstream has a project own now, which is ours" in server.errors(), SECONDS, "the warning")
+        serving.wait_for(lambda: "upstream now has a project own, which is ours" in server.errors(), SECONDS, "the warning")
 
 
 # --- the last plan of a prune ---

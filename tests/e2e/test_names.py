@@ -262,7 +262,7 @@ def test_upstream_that_answers_late_is_judged_by_its_times(serve, tmp_path, inde
     serving.wait_for(lambda: (len(merging.names(server, "acme")) == 2) == merged, SOON, "it is decided")
     assert (len(merging.names(server, "acme")) == 2) == merged
     if not merged:
-        assert "shared = acme would" in server.errors()
+        assert "shared = acme would merge them" in server.errors()
     assert ("acme" in ours_of(server)) == (bool(when) and not merged), "doubt is not noted"
 
 

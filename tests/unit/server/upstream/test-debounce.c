@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What waits for a lull does so in a burst only, and not where too much is pending, or it is closed.
+// Work is deferred during a burst only, and not if too much is pending or the debounce is closed.
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,13 +22,13 @@ enum {
 	BURST = 10,
 	APART_MS = 20,
 	NEVER_MS = 3600 * 1000
-}; // who waits for NEVER hangs
+}; // a pause of NEVER_MS makes the test hang
 
 struct fixture {
 	struct debounce debounce;
 	pthread_t other;
-	int64_t last_ms;     // of come_for_a_while: when the last one came
-	atomic_bool is_over; // of come_on
+	int64_t last_ms;     // when come_for_a_while added the last one
+	atomic_bool is_over; // come_on ends
 };
 
 static void pause_for(long ms)
@@ -67,22 +67,22 @@ static int end(void **state)
 	return 0;
 }
 
-// One is to be done; fn runs beside the test.
+// Adds one piece of work, and runs fn in another thread.
 static void start(struct fixture *f, void *(*fn)(void *))
 {
-	debounce_came(&f->debounce, 1);
+	debounce_add(&f->debounce, 1);
 	assert_int_equal(pthread_create(&f->other, NULL, fn, f), 0);
 }
 
 static void waits_until_the_burst_is_over(void **state)
 {
 	struct fixture *f = *state;
-	debounce_wait(&f->debounce); // nothing ever came
+	debounce_wait(&f->debounce); // nothing was ever added
 	int64_t came = clock_ms();
-	debounce_came(&f->debounce, 1);
+	debounce_add(&f->debounce, 1);
 	debounce_wait(&f->debounce);
 	assert_true(clock_ms() - came >= SHORT_MS);
-	debounce_wait(&f->debounce); // it lasts until something comes
+	debounce_wait(&f->debounce); // no burst, until something is added
 }
 
 static void *come_for_a_while(void *ctx)
@@ -90,14 +90,14 @@ static void *come_for_a_while(void *ctx)
 	struct fixture *f = ctx;
 	for (int i = 0; i < BURST; i++) {
 		pause_for(APART_MS);
-		debounce_done(&f->debounce, 1); // what is done is not too much
+		debounce_remove(&f->debounce, 1); // work that is done does not count
 		f->last_ms = clock_ms();
-		debounce_came(&f->debounce, 1);
+		debounce_add(&f->debounce, 1);
 	}
 	return NULL;
 }
 
-// The pause begins again with each that comes. (A machine that stands still for a pause ends the burst: so it is a long one.)
+// Each addition restarts the pause, which is long, because a busy machine that stalls for a pause ends the burst.
 static void begins_again(void **state)
 {
 	struct fixture *f = *state;
@@ -112,7 +112,7 @@ static void *come_on(void *ctx)
 {
 	struct fixture *f = ctx;
 	for (; !atomic_load(&f->is_over); pause_for(1))
-		debounce_came(&f->debounce, 0);
+		debounce_add(&f->debounce, 0);
 	return NULL;
 }
 
@@ -128,10 +128,10 @@ static void burst_without_end_does_not_hold_it_up(void **state)
 static void too_much_does_not_wait(void **state)
 {
 	struct fixture *f = *state;
-	debounce_came(&f->debounce, 1);
-	debounce_came(&f->debounce, MOST - 1);
+	debounce_add(&f->debounce, 1);
+	debounce_add(&f->debounce, MOST - 1);
 	debounce_wait(&f->debounce);
-	debounce_done(&f->debounce, MOST);
+	debounce_remove(&f->debounce, MOST);
 	assert_int_equal(f->debounce.pending, 0);
 }
 
@@ -142,13 +142,13 @@ static void *wait(void *ctx)
 	return NULL;
 }
 
-// Also who waits already.
+// A thread that waits already returns too.
 static void too_much_wakes(void **state)
 {
 	struct fixture *f = *state;
 	start(f, wait);
 	pause_for(APART_MS);
-	debounce_came(&f->debounce, MOST);
+	debounce_add(&f->debounce, MOST);
 	pthread_join(f->other, NULL);
 }
 

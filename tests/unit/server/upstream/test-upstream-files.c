@@ -23,7 +23,7 @@
 
 enum { SIZE = 300017, HALF = SIZE / 2, ASKERS = 40, PATIENT_S = 600 };
 
-// An upstream of some files, all with the same bytes, or what each of them makes of that.
+// An upstream of some files, all with the same bytes unless the file's name says what is wrong with them.
 struct fixture {
 	struct loopback *server;
 	struct fetch_pool *pool;
@@ -33,7 +33,7 @@ struct fixture {
 	char bytes[SIZE];
 	uint8_t sha256[SHA256_SIZE];
 	atomic_int asked;
-	sem_t held, gate; // a request has come, and may go on
+	sem_t held, gate; // a request has arrived; it may continue
 };
 
 static bool send_part(const struct fixture *f, int fd, const char *status, size_t from, size_t to, size_t length)
@@ -137,7 +137,7 @@ static int begin(void **state)
 	return 0;
 }
 
-// All that is under way has ended then.
+// Afterwards no download is in flight.
 static void settle(struct fixture *f)
 {
 	fetch_pool_free(STEAL_PTR(f->pool));
@@ -159,11 +159,11 @@ static int end(void **state)
 
 struct question {
 	const char *name;
-	bool is_unknown; // its hash and size
+	bool is_unknown; // hash and size are
 	bool wants_whole;
 };
 
-// As server/handlers/proxy asks: what the depot has needs nobody else.
+// As server/handlers/proxy does: looks into the file cache first.
 static enum file_fetch_state ask(struct fixture *f, const struct question *q, struct sleeper *s,
 	struct file_fetch_result *out)
 {
@@ -178,11 +178,11 @@ static enum file_fetch_state ask(struct fixture *f, const struct question *q, st
 	struct err e = ERR_INIT;
 	*out = (struct file_fetch_result){.state = FILE_FETCH_KEPT};
 	if (file_cache_find(f->file_cache, q->name, filename, wish.sha256, &out->file, &e) < 0)
-		upstream_files_file(f->retrieve, &wish, q->wants_whole, &s->base, out);
+		upstream_files_get(f->retrieve, &wish, q->wants_whole, &s->base, out);
 	return out->state;
 }
 
-// Asks until there is an answer.
+// Repeats the request until there is an answer.
 static enum file_fetch_state insist(struct fixture *f, const struct question *q, struct file_fetch_result *out)
 {
 	struct sleeper s;
@@ -192,7 +192,7 @@ static enum file_fetch_state insist(struct fixture *f, const struct question *q,
 	return out->state;
 }
 
-// What comes of it until its end, which is told: whether it is whole. The stream is given back.
+// Reads the stream to its end and drops it. Returns whether the file is whole.
 static bool drain(const struct fixture *f, struct stream *stream, uint64_t length, uint64_t *taken)
 {
 	struct sleeper s;
@@ -251,7 +251,7 @@ static void all_who_want_a_file_make_one_request(void **state)
 	struct fixture *f = *state;
 	static struct sleeper s[ASKERS];
 	struct file_fetch_result r;
-	for (size_t i = 0; i < ASKERS; i++) { // every other one wants all of it at once
+	for (size_t i = 0; i < ASKERS; i++) { // every other client wants the whole file
 		const struct question q = {.name = "held", .wants_whole = i % 2};
 		sleeper_init(&s[i]);
 		assert_int_equal(ask(f, &q, &s[i], &r), FILE_FETCH_LATER);
@@ -269,7 +269,7 @@ static void all_who_want_a_file_make_one_request(void **state)
 	assert_int_equal(f->asked, 1);
 	assert_true(is_kept(f, "held"));
 	for (size_t i = 0; i < ASKERS; i++)
-		assert_int_equal(sem_trywait(&s[i].is_woken), -1); // once for each time that he waited
+		assert_int_equal(sem_trywait(&s[i].is_woken), -1); // resumed once for each wait
 }
 
 static enum file_fetch_state ask_past_the_file_cache(struct fixture *f, const char *name, struct sleeper *s,
@@ -282,11 +282,11 @@ static enum file_fetch_state ask_past_the_file_cache(struct fixture *f, const ch
 		.home = "http:",
 		.sha256 = f->sha256,
 		.size = SIZE};
-	upstream_files_file(f->retrieve, &wish, true, &s->base, out);
+	upstream_files_get(f->retrieve, &wish, true, &s->base, out);
 	return out->state;
 }
 
-// He looked into the depot before it was there, and comes here after it was put there.
+// The client looked into the file cache before the file was there, and asks after it was put there.
 static void who_comes_a_moment_late_makes_no_second_request(void **state)
 {
 	struct fixture *f = *state;
@@ -306,7 +306,7 @@ static void who_comes_a_moment_late_makes_no_second_request(void **state)
 	}
 }
 
-// Who asked has it before; and who asks in the same burst is not held up by the disk.
+// The client has the file before it is saved, and the disk does not delay other clients of the burst.
 static void it_is_kept_in_a_debounce(void **state)
 {
 	struct fixture *f = *state;
@@ -340,7 +340,7 @@ static void bytes_go_out_while_they_come(void **state)
 	assert_true(is_kept(f, "halved"));
 }
 
-// Another process does so, or the disk has lost it.
+// As another process does, or a disk that lost the file.
 static void shorten_what_comes(const struct fixture *f)
 {
 	DIR *dir = opendir(f->folder);
@@ -354,7 +354,7 @@ static void shorten_what_comes(const struct fixture *f)
 	closedir(dir);
 }
 
-// It would be asked for again at once, for ever.
+// Else it would be requested again at once, endlessly.
 static void stream_whose_bytes_are_gone_ends(void **state)
 {
 	struct fixture *f = *state;
@@ -381,7 +381,7 @@ static void nobody_completes_what_is_wrong(void **state)
 	struct fixture *f = *state;
 	struct file_fetch_result r;
 	uint64_t taken = 0;
-	// Whoever comes late is told at once.
+	// A late client gets the result at once.
 	if (insist(f, &(struct question){.name = "wrong"}, &r) == FILE_FETCH_STREAM) {
 		assert_false(drain(f, r.stream, r.length, &taken));
 		assert_true(taken < SIZE);
@@ -400,7 +400,8 @@ static void what_fails_says_how_and_is_not_kept(void **state)
 	} table[] = {
 		{{"wrong", false, true}, FILE_FETCH_FAILED, "upstream's bytes do not have the hash that its page says"},
 		{{"short", false, true}, FILE_FETCH_FAILED, "upstream sends another size than its page says"},
-		{{"cut", true, true}, FILE_FETCH_FAILED, "truncated"}, // two halves of what nobody knows are no whole
+		// two halves of an unverified file are not joined
+		{{"cut", true, true}, FILE_FETCH_FAILED, "truncated"},
 		{{"none", false, true}, FILE_FETCH_ABSENT, "upstream has no such file any more"},
 	};
 	struct fixture *f = *state;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is asked, who waits, and for how long an answer counts: the catalog's rows are moved back in time for that.
+// When upstream is asked, which clients wait, and how long an answer is fresh. Tests move rows of the catalog back in
+// time.
 #include "server/upstream/upstream-pages.h"
 
 #include <semaphore.h>
@@ -23,7 +24,7 @@
 
 enum { ASKERS = 40, PATIENT_S = 60, MINUTE = 60, HOUR = 3600, DAY = 86400 };
 
-// An upstream that has "page" and "held", which waits to be let go on, and whatever else but "none".
+// An upstream that has every project but "none". The answer for "held" waits for the gate.
 struct fixture {
 	struct loopback *server;
 	struct config config;
@@ -32,9 +33,9 @@ struct fixture {
 	struct upstream *upstream;
 	struct upstream_pages *upstream_pages;
 	char folder[64];
-	atomic_int asked, learned; // but for "probe"
+	atomic_int asked, learned; // not counting "probe"
 	atomic_bool is_down;
-	sem_t held, gate, came; // came: a request, but for "probe"
+	sem_t held, gate, came; // came: a request arrived, other than for "probe"
 };
 
 static bool answer(void *ctx, int fd, const char *path, const char *head UNUSED)
@@ -78,7 +79,7 @@ static void start(struct fixture *f)
 	f->upstream_pages = upstream_pages_start(&f->config, f->upstream, f->readers, NULL, learn, f);
 }
 
-// What was answered is in the catalog then.
+// Afterwards all answers are in the catalog.
 static void stop(struct fixture *f)
 {
 	upstream_pages_free(STEAL_PTR(f->upstream_pages));
@@ -128,7 +129,7 @@ static int end(void **state)
 	return system(command);
 }
 
-// What was told.
+// What fn was called with.
 struct told {
 	enum upstream_result result;
 	bool has_page;
@@ -151,7 +152,7 @@ static int ask(struct fixture *f, const char *project, struct sleeper *s, struct
 	return result;
 }
 
-// Asks until it is told.
+// Repeats the call until it is answered.
 static struct told insist(struct fixture *f, const char *project)
 {
 	struct told told;
@@ -176,8 +177,8 @@ static void all_who_want_a_page_make_one_request(void **state)
 	sem_post(&f->gate);
 	for (size_t i = 0; i < ASKERS; i++) {
 		sem_wait(&s[i].is_woken);
-		assert_int_equal(f->learned, 1); // before anybody is told
-		assert_int_equal(ask(f, "held", &s[i], &told), UPSTREAM_PAGES_TOLD);
+		assert_int_equal(f->learned, 1); // before any client gets the answer
+		assert_int_equal(ask(f, "held", &s[i], &told), UPSTREAM_PAGES_ANSWERED);
 		assert_true(told.result == UPSTREAM_KNOWN && told.has_page);
 	}
 	assert_true(upstream_pages_is_fresh(f->upstream_pages, STR("held")));
@@ -186,7 +187,7 @@ static void all_who_want_a_page_make_one_request(void **state)
 	for (size_t i = 0; i < ASKERS; i++)
 		assert_int_equal(s[i].woken, 1);
 	start(f);
-	assert_true(insist(f, "held").has_page); // of the catalog
+	assert_true(insist(f, "held").has_page); // from the catalog
 	assert_int_equal(f->asked, 1);
 }
 
@@ -205,7 +206,7 @@ static int rows_of(struct fixture *f, const char *project)
 	return rows;
 }
 
-// Who asked has it before; and who asks for another page in the same burst is not held up by the catalog.
+// The client has the page before it is saved, and the catalog does not delay other clients of the burst.
 static void it_is_written_in_a_debounce(void **state)
 {
 	struct fixture *f = *state;
@@ -223,9 +224,9 @@ static void who_does_not_wait_is_told_what_there_is(void **state)
 	struct err e = ERR_INIT;
 	struct told told;
 	assert_int_equal(upstream_pages_get(f->upstream_pages, f->catalog, "held", NULL, 0, NULL, take, &told, &e),
-		UPSTREAM_PAGES_TOLD);
+		UPSTREAM_PAGES_ANSWERED);
 	assert_true(told.result == UPSTREAM_NEVER_ASKED && !told.has_page);
-	sem_wait(&f->held); // it is asked all the same
+	sem_wait(&f->held); // it is requested all the same
 	sem_post(&f->gate);
 	assert_true(insist(f, "held").has_page);
 	assert_int_equal(f->asked, 1);
@@ -253,10 +254,10 @@ static void giving_up_wakes_all(void **state)
 	upstream_pages_cancel(f->upstream_pages);
 	for (size_t i = 0; i < ASKERS; i++) {
 		sem_wait(&s[i].is_woken);
-		assert_int_equal(ask(f, "held", &s[i], &told), UPSTREAM_PAGES_TOLD);
+		assert_int_equal(ask(f, "held", &s[i], &told), UPSTREAM_PAGES_ANSWERED);
 		assert_true(told.result == UPSTREAM_NEVER_ASKED && !told.has_page);
 	}
-	assert_int_equal(ask(f, "page", &s[0], &told), UPSTREAM_PAGES_TOLD);
+	assert_int_equal(ask(f, "page", &s[0], &told), UPSTREAM_PAGES_ANSWERED);
 	sem_post(&f->gate);
 	stop(f);
 	for (size_t i = 0; i < ASKERS; i++)
@@ -281,7 +282,7 @@ static int move_back(void *ctx, const struct catalog_upstream *row, struct err *
 	return catalog_upstream_put(x->catalog, &put, false, false, &changed, e);
 }
 
-// So many seconds go by, in which nobody asks: another gateway takes what the catalog has.
+// Simulates that so many seconds pass without requests: a new server starts with the catalog.
 static void age(struct fixture *f, const char *project, int64_t seconds)
 {
 	struct aging x = {f->catalog, seconds};
@@ -309,20 +310,21 @@ static void answers_count_for_as_long_as_they_should(void **state)
 		const char *project;
 		int64_t seconds;
 		bool is_down;
-		int first; // what is said at once
+		int first; // the result of the first call
 		int asks;
-		struct told last; // what is told in the end
+		struct told last; // the result in the end
 	} table[] = {
-		{"page", 5 * MINUTE, false, UPSTREAM_PAGES_TOLD, 0, {UPSTREAM_KNOWN, true}},
-		{"page", 5 * MINUTE, true, UPSTREAM_PAGES_TOLD, 0, {UPSTREAM_KNOWN, true}},
-		{"page", 15 * MINUTE, false, UPSTREAM_PAGES_TOLD, 1,
-			{UPSTREAM_KNOWN, true}}, // the old one, while it is asked
-		{"page", 15 * MINUTE, true, UPSTREAM_PAGES_TOLD, 1, {UPSTREAM_KNOWN, true}},
-		{"page", -15 * MINUTE, false, UPSTREAM_PAGES_TOLD, 1, {UPSTREAM_KNOWN, true}}, // somebody set the clock
-		{"page", 6 * DAY, true, UPSTREAM_PAGES_TOLD, 1, {UPSTREAM_KNOWN, true}},
+		{"page", 5 * MINUTE, false, UPSTREAM_PAGES_ANSWERED, 0, {UPSTREAM_KNOWN, true}},
+		{"page", 5 * MINUTE, true, UPSTREAM_PAGES_ANSWERED, 0, {UPSTREAM_KNOWN, true}},
+		{"page", 15 * MINUTE, false, UPSTREAM_PAGES_ANSWERED, 1,
+			{UPSTREAM_KNOWN, true}}, // the stale page, while it is requested
+		{"page", 15 * MINUTE, true, UPSTREAM_PAGES_ANSWERED, 1, {UPSTREAM_KNOWN, true}},
+		// the clock was set back
+		{"page", -15 * MINUTE, false, UPSTREAM_PAGES_ANSWERED, 1, {UPSTREAM_KNOWN, true}},
+		{"page", 6 * DAY, true, UPSTREAM_PAGES_ANSWERED, 1, {UPSTREAM_KNOWN, true}},
 		{"page", 8 * DAY, false, UPSTREAM_PAGES_LATER, 1, {UPSTREAM_KNOWN, true}},
 		{"page", 8 * DAY, true, UPSTREAM_PAGES_LATER, 1, {UPSTREAM_SERVER_ERROR, false}},
-		{"none", MINUTE, false, UPSTREAM_PAGES_TOLD, 0, {UPSTREAM_NOT_FOUND, false}},
+		{"none", MINUTE, false, UPSTREAM_PAGES_ANSWERED, 0, {UPSTREAM_NOT_FOUND, false}},
 		{"none", 2 * HOUR, false, UPSTREAM_PAGES_LATER, 1, {UPSTREAM_NOT_FOUND, false}},
 		{"none", 2 * HOUR, true, UPSTREAM_PAGES_LATER, 1, {UPSTREAM_SERVER_ERROR, false}},
 	};
@@ -344,7 +346,7 @@ static void answers_count_for_as_long_as_they_should(void **state)
 			sem_wait(&s.is_woken);
 		if (first == UPSTREAM_PAGES_LATER)
 			told = insist(f, table[i].project);
-		insist(f, "probe"); // what was asked before that has been sent
+		insist(f, "probe"); // all requests before it have been sent
 		if (table[i].asks)
 			wait_for_request(f);
 		stop(f);
@@ -352,7 +354,7 @@ static void answers_count_for_as_long_as_they_should(void **state)
 			told.has_page != table[i].last.has_page || f->asked - before != table[i].asks)
 			fail_msg("%s after %lld s, %s: %s, %s, %s, asked %d times", table[i].project,
 				(long long)table[i].seconds, table[i].is_down ? "down" : "up",
-				first == UPSTREAM_PAGES_TOLD ? "told" : "later", upstream_result_name[told.result],
+				first == UPSTREAM_PAGES_ANSWERED ? "told" : "later", upstream_result_name[told.result],
 				told.has_page ? "a page" : "no page", f->asked - before);
 		start(f);
 	}
