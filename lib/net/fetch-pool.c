@@ -105,7 +105,7 @@ static struct task *queue_find(const struct task_queue *q, uint64_t id)
 	return t;
 }
 
-static char *copy_text(const char *text)
+static char *copy_or_null(const char *text)
 {
 	return text ? xstrdup(text) : NULL;
 }
@@ -114,9 +114,9 @@ struct fetch_pool *fetch_pool_new(const struct fetch_pool_options *options)
 {
 	struct fetch_pool *p = xcalloc(1, sizeof(*p));
 	p->options = options->fetch;
-	p->options.ca_file = p->ca_file = copy_text(options->fetch.ca_file);
-	p->options.netrc = p->netrc = copy_text(options->fetch.netrc);
-	p->allow_hosts = copy_text(options->allow_hosts);
+	p->options.ca_file = p->ca_file = copy_or_null(options->fetch.ca_file);
+	p->options.netrc = p->netrc = copy_or_null(options->fetch.netrc);
+	p->allow_hosts = copy_or_null(options->allow_hosts);
 	p->allow_private = options->allow_private;
 	p->concurrency = options->concurrency;
 	p->set = transfer_set_new(options->concurrency);
@@ -220,7 +220,7 @@ static enum fetch_flow add_to_body(struct task *t, struct str piece)
 }
 
 // Ignores the body of a redirect.
-static enum fetch_flow on_body(void *ctx, struct str piece)
+static enum fetch_flow on_body_piece(void *ctx, struct str piece)
 {
 	struct task *t = ctx;
 	if (is_redirect(&t->answer))
@@ -253,7 +253,7 @@ static void start_transfer(struct fetch_pool *p, struct task *t)
 			    : t->end_ms > now ? t->end_ms - now
 					      : 1,
 		.answer = &t->answer,
-		.on_body = on_body,
+		.on_body = on_body_piece,
 		.ctx = t,
 	};
 	t->transfer = transfer_begin(p->set, &spec);

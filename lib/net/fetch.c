@@ -147,7 +147,7 @@ static bool has_scheme(const char *url)
 	return strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0;
 }
 
-static int check_request(const struct fetch *f, const char *url, struct err *e)
+static int check_url_and_netrc(const struct fetch *f, const char *url, struct err *e)
 {
 	const struct fetch_options *o = &f->options;
 	if (!has_scheme(url))
@@ -199,7 +199,7 @@ static int perform_request(struct fetch *f, const char *url, const char *const *
 
 int fetch_get(struct fetch *f, const char *url, const char *const *headers, struct fetch_answer *out, struct err *e)
 {
-	if (check_request(f, url, e) < 0)
+	if (check_url_and_netrc(f, url, e) < 0)
 		return -1;
 	if (!set_options(f, url, out))
 		return err_set(e, ERR_USAGE, "%s: libcurl refuses the URL or an option", url);
@@ -260,7 +260,7 @@ static bool fill_form(curl_mime *mime, const struct fetch_form *form, struct for
 int fetch_post(struct fetch *f, const char *url, const char *const *headers, const struct fetch_form *form,
 	struct fetch_answer *out, struct err *e)
 {
-	if (check_request(f, url, e) < 0)
+	if (check_url_and_netrc(f, url, e) < 0)
 		return -1;
 	if (!set_options(f, url, out))
 		return err_set(e, ERR_USAGE, "%s: libcurl refuses the URL or an option", url);
@@ -415,7 +415,7 @@ static bool set_transfer(struct transfer *t)
 	return ok && (s->no_netrc || set_netrc(c, s->options->netrc));
 }
 
-static enum fetch_failure classify(const struct transfer *t, CURLcode code)
+static enum fetch_failure failure_of(const struct transfer *t, CURLcode code)
 {
 	static const struct {
 		CURLcode code;
@@ -456,7 +456,7 @@ void *transfer_set_next_completed(struct transfer_set *s, enum fetch_failure *fa
 	void *ctx = NULL;
 	curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, (char **)&ctx);
 	struct transfer *t = ctx;
-	*failure = classify(t, m->data.result);
+	*failure = failure_of(t, m->data.result);
 	*why = t->why[0] || m->data.result == CURLE_OK ? t->why : curl_easy_strerror(m->data.result);
 	note_retry_after(t->curl, t->spec.answer);
 	return t->spec.ctx;

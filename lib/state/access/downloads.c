@@ -61,7 +61,7 @@ static bool read_day(struct str day, int64_t *seconds)
 }
 
 // A number beyond 64 bits counts as the largest.
-static bool read_number(struct str s, uint64_t *out)
+static bool read_count(struct str s, uint64_t *out)
 {
 	return decimal_cut(&s, UINT64_MAX, out) && !s.len;
 }
@@ -78,7 +78,7 @@ static bool read_line(struct str text, struct line *out)
 	if (count <= 0)
 		return false;
 	out->key = str_slice(text, 0, (size_t)count);
-	return out->day.len == DAY_TEXT - 1 && read_number(str_slice(text, (size_t)count + 1, text.len), &out->count);
+	return out->day.len == DAY_TEXT - 1 && read_count(str_slice(text, (size_t)count + 1, text.len), &out->count);
 }
 
 // The last line, which says how many there are before it, is cut off.
@@ -90,7 +90,7 @@ static bool take_end(struct str *lines, uint64_t *count)
 	text.len--;
 	long start = str_rfind(text, '\n') + 1;
 	struct str end = str_slice(text, (size_t)start, text.len);
-	if (!str_starts(end, STR("end ")) || !read_number(str_slice(end, 4, end.len), count))
+	if (!str_starts(end, STR("end ")) || !read_count(str_slice(end, 4, end.len), count))
 		return false;
 	*lines = str_slice(*lines, 0, (size_t)start);
 	return true;
