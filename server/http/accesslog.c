@@ -5,7 +5,7 @@
 
 #include "lib/base/limits.h"
 
-// An escaped byte takes four; target and headers together are LIMIT_REQUEST_HEADER at most.
+// An escaped byte takes four characters; target and headers together have at most LIMIT_REQUEST_HEADER bytes.
 enum { LINE_MOST = 4 * LIMIT_REQUEST_HEADER + 512 };
 
 void accesslog_line_init(struct accesslog_line *line)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The access log: a line a request in the combined log format, as nginx and Apache write it.
+// The access log: one line per request in the combined log format of nginx and Apache.
+//
+// accesslog_write() may be called by any thread. A line is its owner's: one thread at a time.
 #pragma once
 
 #include <stdint.h>
@@ -8,8 +10,8 @@
 #include "lib/base/buf.h"
 
 struct accesslog_entry {
-	const char *peer;   // address, "unix" for a socket file
-	const char *method; // all of these as they were sent; NULL where not
+	const char *peer;   // address; "unix" for a socket file
+	const char *method; // this and the next three as sent; NULL: not sent
 	const char *uri;
 	const char *version;
 	const char *user_agent;
@@ -17,7 +19,7 @@ struct accesslog_entry {
 	uint64_t bytes; // of the body
 };
 
-// What is noted of a request while it is under way: its strings do not last.
+// Copies of what libmicrohttpd frees before the line is written.
 struct accesslog_line {
 	char method[16];
 	char version[16];
@@ -29,5 +31,5 @@ void accesslog_line_release(struct accesslog_line *line);
 void accesslog_note(struct accesslog_line *line, const char *method, const char *version);
 void accesslog_note_uri(struct accesslog_line *line, const char *uri);
 
-// Writes one whole line; bytes that could forge a line or a field are written as \xHH. Thread-safe.
+// Writes one line. Bytes that could forge a line or a field are written as \xHH.
 void accesslog_write(FILE *out, const struct accesslog_entry *entry);

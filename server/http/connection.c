@@ -7,7 +7,7 @@
 void connection_resume(struct connection *c)
 {
 	struct connections *connections = c->connections;
-	MHD_resume_connection(c->mhd); // from here on it may go away
+	MHD_resume_connection(c->mhd); // may free c
 	connections_note_resumed(connections);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A connection as server/http/http and server/http/mhd-response share it.
+// The state of a connection, shared by server/http/http and server/http/mhd-response. Its event loop has it, or one
+// worker while the request is suspended.
 #pragma once
 
 #include "server/http/accesslog.h"
@@ -13,22 +14,22 @@
 struct http;
 struct MHD_Connection;
 
-// A connection. It answers one request after the other, so what belongs to the request under way is here too and
-// a request without a body allocates nothing.
+// Requests of a connection follow one another, so their state is in here as well: a request without a body needs no
+// allocation.
 struct connection {
 	struct connection_link link;
 	struct http *http;
 	struct connections *connections;
 	struct MHD_Connection *mhd;
-	struct str target;                // in the library's buffer
-	struct request request;           // while a worker has it
-	struct reply *reply;              // chosen, not dropped yet
-	struct request_body *body;        // NULL where the request has none, or after it
-	struct continuation continuation; // while it sleeps for something from elsewhere
+	struct str target;                // as sent, in the library's buffer
+	struct request request;           // the request under way
+	struct reply *reply;              // the answer of the request under way; NULL: none yet
+	struct request_body *body;        // NULL: the request has none, or it is complete
+	struct continuation continuation; // while the request waits for another module
 	char peer[LISTEN_PEER];
 	struct accesslog_line line;
 };
 
-// Who sleeps goes on, on his event loop. Any thread; afterwards the connection may be gone.
+// Resumes a suspended connection on its event loop. Any thread. The connection may be freed when the call returns.
 void connection_resume(struct connection *c);
 struct connection *connection_of_continuation(struct continuation *w);

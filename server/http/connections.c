@@ -24,20 +24,20 @@ struct connections {
 	void *ctx;
 	atomic_bool is_draining;
 	atomic_bool is_stopping;
-	atomic_uint suspended; // requests that a worker has
+	atomic_uint suspended; // suspended requests
 };
 
-// Where a mapped file has shrunk, the kernel sends what there is of it. libmicrohttpd takes that for
-// a full socket and waits for room, of which there is plenty: nothing would wake it. To set this
-// option, to what it is, does; at the next try it hears of EFAULT, and closes.
+// Where a mapped file has shrunk, the kernel sends a part of the buffer. libmicrohttpd takes that for a full socket and
+// waits for EPOLLOUT, which never comes as the socket has room. Setting this option, to its present value, makes the
+// kernel report EPOLLOUT; the next write fails with EFAULT, and libmicrohttpd closes the connection.
 static void wake_sender(int fd)
 {
 	const int as_it_is = 0;
 	setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &as_it_is, sizeof(as_it_is));
 }
 
-// Where a piece of a request and the end of the connection come together, libmicrohttpd takes the piece for all there is,
-// and its epoll tells of an end once: nothing would wake it. This does; an answer can still be sent.
+// Where a piece of a request and the end of the connection arrive together, libmicrohttpd reads the piece only, and its
+// edge-triggered epoll reports the end no second time. This shutdown causes another event; an answer can still be sent.
 static void wake_reader(int fd)
 {
 	char next;
@@ -45,8 +45,8 @@ static void wake_reader(int fd)
 		shutdown(fd, SHUT_RD);
 }
 
-// libmicrohttpd does not look at a connection that it has suspended. Bytes may come before the end (the next request, or
-// the last words of TLS), so it is not read for.
+// libmicrohttpd does not watch a connection that it has suspended. Bytes may arrive before the end (the next request,
+// or an alert of TLS), so a read of the socket would not show the end.
 static void note_client_end(struct connection_link *c)
 {
 	struct pollfd p = {.fd = c->fd, .events = POLLRDHUP};
@@ -140,7 +140,8 @@ void connections_end_wait(struct connection_link *link)
 	atomic_store_explicit(&link->waiting_since, 0, memory_order_relaxed);
 }
 
-// Whoever stops says so first, and then waits until none sleeps: so a request counts itself in before it asks.
+// connections_await_resumed() sets is_stopping and then reads the number, so a request counts itself before it reads
+// is_stopping.
 bool connections_suspend(struct connections *t, struct connection_link *link)
 {
 	atomic_fetch_add(&t->suspended, 1);
@@ -157,7 +158,7 @@ void connections_note_resumed(struct connections *t)
 	atomic_fetch_sub(&t->suspended, 1);
 }
 
-// One that waits for a request has nothing to lose: the other side sees the end of the connection.
+// The connection waits for a request, so no answer is lost.
 static void end_idle_connection(struct connection_link *link)
 {
 	shutdown(link->fd, SHUT_RD);
@@ -171,7 +172,7 @@ void connections_end_request(struct connections *t, struct connection_link *link
 		end_idle_connection(link);
 }
 
-// How many are busy; the others are told to go.
+// Ends the idle connections and returns the number of the others.
 static unsigned end_idle_connections(struct connections *t)
 {
 	unsigned busy = 0;

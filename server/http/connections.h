@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The open connections, and the thread that looks after them: it ends those whose request header does not
-// come, and wakes those that send.
+// The table of open connections, with a timer thread that ends those whose request does not arrive in time, and works
+// around two cases in which libmicrohttpd misses an event.
 //
-// libmicrohttpd's own time-out begins again with each byte: a client that sends one a second would keep its
-// connection for ever. Here a whole request header has to come within the time-out, and of a body a part of some size.
+// libmicrohttpd's own time-out starts again with each byte, so a client that sends one byte a second keeps its
+// connection forever. Here a complete request header, or LIMIT_BODY_PROGRESS bytes of a body, must arrive within the
+// time-out.
+//
+// A link is its connection's: its event loop and the worker that has the request call the functions with a link, one at
+// a time. Any thread may call connections_note_resumed(); one thread calls new, drain, await_resumed and free.
 #pragma once
 
 #include <stdatomic.h>
@@ -11,32 +15,35 @@
 
 struct connections;
 
-// The part of a connection that the table needs; the owner of the connection embeds it.
+// The part of a connection that the table needs, embedded in struct connection.
 struct connection_link {
-	struct connection_link *next, *prev; // of the table
+	struct connection_link *next, *prev; // in the table
 	int fd;                              // open until connections_remove()
-	atomic_long waiting_since; // for the client's bytes: a second of the monotonic clock; 0: it is our turn
-	atomic_bool is_busy;       // with a request
-	atomic_bool has_left;      // the client closed the connection while it was our turn
+	atomic_long waiting_since; // clock_seconds() since when the server waits for the client; 0: it does not
+	atomic_bool is_busy;       // a request is under way
+	atomic_bool has_left;      // the client closed the connection during a request
 };
 
-// checked: called about once a second by the table's thread, when it is noted which clients have left: who keeps waiters
-// of theirs lets go of them. NULL is fine.
+// The timer thread calls checked about once a second, after it has updated has_left of all connections, so that modules
+// resume the continuations of clients that have left. NULL is fine.
 struct connections *connections_new(unsigned timeout_seconds, void (*checked)(void *ctx), void *ctx);
-void connections_free(struct connections *t); // the connections must have been removed; NULL is fine
+void connections_free(struct connections *t); // all connections must have been removed; NULL is fine
 void connections_add(struct connections *t, struct connection_link *link, int fd);
 void connections_remove(struct connections *t, struct connection_link *link);
-// A request header is there; part of its body is awaited, from now on; it is our turn; its answer has been sent.
+// A request header has arrived. The server does not wait for the client.
 void connections_begin_request(struct connection_link *link);
+// The server waits for bytes of the body; the time-out starts now.
 void connections_await_bytes(struct connection_link *link);
+// The server waits no longer for the client.
 void connections_end_wait(struct connection_link *link);
+// The answer has been sent. The server waits for the next request.
 void connections_end_request(struct connections *t, struct connection_link *link);
-// A worker gets the request: it is our turn, and the library must not be stopped before connections_note_resumed(). False where the
-// server is stopping, and no worker may have it.
+// Called before a connection is suspended. The daemon of libmicrohttpd runs on until connections_note_resumed(). False:
+// the server is stopping, and the caller must not suspend the connection.
 bool connections_suspend(struct connections *t, struct connection_link *link);
 void connections_note_resumed(struct connections *t);
-// Ends the connections that wait, and each other one after its answer; returns when none is busy, or after so many
-// seconds.
+// Ends idle connections at once, and the others after their answer. Returns when no request is under way, or after the
+// given number of seconds.
 void connections_drain(struct connections *t, unsigned seconds);
-// From now on none falls asleep; returns when all that sleep have woken.
+// From now on connections_suspend() returns false. Returns when all suspended requests have been resumed.
 void connections_await_resumed(struct connections *t);

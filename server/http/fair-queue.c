@@ -9,16 +9,16 @@
 #include "lib/base/mem.h"
 
 enum {
-	SKIPS_MOST = 64, // so often one that is too heavy for now is skipped by, then nothing else begins before it
+	SKIPS_MOST = 64, // so often an entry that is too heavy now is skipped; then no other one begins before it
 	NETWORK = 8,     // bytes of an IPv6 address
 };
 
-// Only while something of it waits or is under way: so there are no more of them than that.
+// Exists only while an entry of it waits or is under way, which bounds their number.
 struct fair_queue_address {
-	struct fair_queue_address *next; // round
+	struct fair_queue_address *next; // a ring
 	unsigned char id[sizeof(struct in6_addr)];
-	bool is_shared;                        // by many clients
-	struct fair_queue_entry *first, **end; // who wait
+	bool is_shared;                        // by many clients: a proxy
+	struct fair_queue_entry *first, **end; // that wait
 	unsigned waiting, under_way, skipped;
 	uint64_t weight;
 };
@@ -26,7 +26,7 @@ struct fair_queue_address {
 struct fair_queue {
 	struct fair_queue_options options;
 	pthread_mutex_t lock;
-	struct fair_queue_address *last; // whose entry it was last; NULL: there is none
+	struct fair_queue_address *last; // whose entry began last; NULL: the ring is empty
 	unsigned waiting, under_way;
 	uint64_t weight, most_weight;
 };
@@ -70,7 +70,7 @@ static void read_address_id(const char *peer, unsigned char id[sizeof(struct in6
 		memcpy(id, &six, IN6_IS_ADDR_V4MAPPED(&six) ? sizeof(six) : NETWORK);
 	if (inet_pton(AF_INET, peer, &four) != 1)
 		return;
-	memset(id + 10, 0xff, 2); // as IPv6 has it: ::ffff:0:0/96
+	memset(id + 10, 0xff, 2); // IPv4-mapped: ::ffff:0:0/96
 	memcpy(id + 12, &four, sizeof(four));
 }
 
@@ -95,7 +95,6 @@ static struct fair_queue_address *find_or_add_address(struct fair_queue *t, cons
 	return a;
 }
 
-// Where nothing of it is left.
 static void remove_if_unused(struct fair_queue *t, struct fair_queue_address *a)
 {
 	if (a->waiting || a->under_way)
@@ -156,7 +155,7 @@ static bool is_too_heavy(const struct fair_queue *t, const struct fair_queue_add
 	       !fits_limit(a->weight, weight, share_of_address(a, t->most_weight));
 }
 
-// The next of those that may begin; NULL: none.
+// The next address whose first entry may begin; NULL: none.
 static struct fair_queue_address *choose_address(struct fair_queue *t)
 {
 	struct fair_queue_address *a = t->last;

@@ -17,15 +17,15 @@
 #include "server/message/request-check.h"
 
 enum {
-	POOL_SHARE = 4,  // the part of all connections that the bodies of one pool may have: a platform may hang
-	TLS_SOCKETS = 3, // of a connection: the client's, and the two between it and the library
+	POOL_SHARE = 4,  // one pool may have a quarter of all connections for bodies, as its platform's volume may hang
+	TLS_SOCKETS = 3, // of a connection: the client's, and the socket pair to the library
 };
 
 struct http {
 	struct http_options options;
 	struct MHD_Daemon *daemon;
 	struct tls_handshakes *handshakes; // NULL: plain HTTP
-	unsigned adopted;                  // connections, by their thread
+	unsigned adopted;                  // connections that came from it, counted by its thread
 	struct worker_pools *worker_pools;
 	struct worker_pools *body_pools;
 	struct connections *connections;
@@ -34,7 +34,7 @@ struct http {
 
 // --- requests ---
 
-// Takes the reply over; it is dropped when the request has ended.
+// Takes the reply over and drops it when the request has ended.
 static enum MHD_Result send_reply(struct connection *c, struct reply *r)
 {
 	c->reply = r;
@@ -67,7 +67,7 @@ static enum MHD_Result check_header(void *ctx, enum MHD_ValueKind kind, const ch
 	return MHD_YES;
 }
 
-// Where its empty line lies.
+// The address of the empty line.
 static const char *end_of_header(struct connection *c, const char *begin)
 {
 	return begin - strlen("\r\n") +
@@ -94,7 +94,7 @@ static struct reply *make_busy_reply(void)
 	return r;
 }
 
-// Of a client that sleeps. Where the pool takes no more, that is the answer.
+// For a suspended connection. Where the pool takes no more jobs, answers with 503.
 static void submit_job(struct connection *c, struct worker_pool *pool, thread_pool_fn *job)
 {
 	if (worker_pool_submit(pool, c->peer, job, c))
@@ -103,7 +103,7 @@ static void submit_job(struct connection *c, struct worker_pool *pool, thread_po
 	connection_resume(c);
 }
 
-// False where the server is stopping.
+// False: the server is stopping.
 static bool suspend_for_worker(struct connection *c, struct worker_pool *pool, thread_pool_fn *job)
 {
 	if (!connections_suspend(c->connections, &c->link))
@@ -140,7 +140,7 @@ static void free_body_job(void *job)
 	request_body_free(job);
 }
 
-// A handler has files to remove: that is work.
+// A handler removes files when it is freed, so a worker does that.
 static void drop_body(struct connection *c)
 {
 	struct request_body *b = STEAL_PTR(c->body);
@@ -163,7 +163,7 @@ static enum MHD_Result begin_body(struct connection *c, struct request *r, const
 	return MHD_YES;
 }
 
-// Within one call the library may offer the next piece to a connection that sleeps: a worker has the body then.
+// The library may offer the next piece to a connection that it has just suspended: a worker has the body then.
 static enum MHD_Result add_bytes(struct connection *c, const char *bytes, size_t *len)
 {
 	if (!c->body)
@@ -198,7 +198,7 @@ static void submit_worker_job(struct connection *c)
 	submit_job(c, worker_pools_pick(h->worker_pools, h->options.pool(h->options.ctx, &c->request)), worker_job);
 }
 
-// nginx's word for a client who has closed the connection: it counts in no rate of our errors.
+// 499 is nginx's status for a client that has closed the connection. It counts in no error rate.
 static void resume_worker_job(struct continuation *w)
 {
 	struct connection *c = connection_of_continuation(w);
@@ -210,7 +210,7 @@ static void resume_worker_job(struct continuation *w)
 	connection_resume(c);
 }
 
-// Where there is no reply yet, somebody else has it by now: it is not ours to touch.
+// Without a reply, another module has the continuation and may have resumed it: c must not be touched.
 static void worker_job(void *job)
 {
 	struct connection *c = job;
@@ -225,7 +225,7 @@ static void worker_job(void *job)
 static enum MHD_Result answer_request(struct connection *c, const char *url, const char *method)
 {
 	struct http *h = c->http;
-	if (c->reply) // a worker has answered, and woke us
+	if (c->reply) // of a worker, which resumed the connection
 		return send_reply(c, c->reply);
 	c->request = read_request(c, url, method);
 	c->continuation.step = 0;
@@ -239,13 +239,14 @@ static enum MHD_Result answer_request(struct connection *c, const char *url, con
 	return send_reply(c, reply_text(503, "503 Service Unavailable: the server is stopping"));
 }
 
-// When the header is there. An answer now ends the connection, so what follows is never taken for a request.
+// Called when the header has arrived. An answer at this point ends the connection, so the library never takes the bytes
+// that follow for a request.
 static enum MHD_Result begin_request(struct connection *c, const char *url, const char *method, const char *version)
 {
 	struct request_check s = check_request(c, method, version);
 	enum method m = request_method(method);
 	c->request.method = m;
-	c->request.metric = 0; // not that of the request before
+	c->request.metric = 0; // forget that of the previous request
 	struct reply *refusal = request_check_refuse(&s, m, str_from(version));
 	if (refusal)
 		return send_reply(c, refusal);
@@ -260,8 +261,8 @@ static struct connection *connection_of(struct MHD_Connection *connection)
 	return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
 }
 
-// Called when the header is there, then for each piece of the body, then when it has ended, and where a worker has
-// woken the connection.
+// The library calls it when the header has arrived, for each piece of the body, after the body, and when a worker has
+// resumed the connection.
 static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, const char *url, const char *method,
 	const char *version, const char *bytes, size_t *len, void **state)
 {
@@ -309,7 +310,7 @@ static void log_request(struct connection *c)
 		});
 }
 
-// Of the body; what was cut off counts as nothing.
+// Bytes of the body. An answer that was cut off counts as 0.
 static uint64_t count_sent(const struct connection *c, enum MHD_RequestTerminationCode how)
 {
 	return how == MHD_REQUEST_TERMINATED_COMPLETED_OK && c->request.method != METHOD_HEAD ? c->reply->length : 0;
@@ -364,7 +365,7 @@ static void on_connection(void *ctx, struct MHD_Connection *connection, void **c
 static size_t keep_escapes(void *ctx, struct MHD_Connection *connection, char *text)
 {
 	(void)ctx, (void)connection;
-	return strlen(text); // urlpath decodes, once
+	return strlen(text); // urlpath decodes it once
 }
 
 static void on_library_message(void *ctx, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
@@ -380,7 +381,7 @@ static struct MHD_Daemon *start_daemon(struct http *h)
 {
 	const struct http_options *o = &h->options;
 	unsigned threads = o->threads ? o->threads : 1;
-	// Of TLS the handshakes keep the limit; the library may not have done with one that has gone when the next comes.
+	// With TLS, tls_handshakes keeps the limit. The library needs more, as it may close one late.
 	unsigned connections = o->tls ? 2 * h->options.connections : h->options.connections;
 	struct MHD_OptionItem items[] = {
 		{MHD_OPTION_EXTERNAL_LOGGER, (intptr_t)on_library_message, NULL},
@@ -392,7 +393,7 @@ static struct MHD_Daemon *start_daemon(struct http *h)
 		{MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)on_connection, h},
 		{MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)on_uri, h},
 		{MHD_OPTION_UNESCAPE_CALLBACK, (intptr_t)keep_escapes, h},
-		// One loop needs no pool, and the library refuses a pool of one.
+		// The library refuses a pool of one thread.
 		{threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, (intptr_t)threads, NULL},
 		{MHD_OPTION_END, 0, NULL},
 	};
@@ -460,8 +461,8 @@ const char *http_url(const struct http *h)
 	return h->url;
 }
 
-// Connections are refused from here on. The library's threads may still hold the socket against their epoll, and abort
-// where it is closed: that is for later.
+// Refuses connections from now on. The caller closes the socket after the daemon's stop: the library's threads may
+// still pass it to epoll_ctl(), and abort where that fails.
 static int stop_accepting(struct http *h)
 {
 	if (h->handshakes) {
@@ -478,7 +479,7 @@ void http_stop(struct http *h, unsigned grace)
 	if (!h)
 		return;
 	int64_t ends_at = clock_ms() + 1000 * (int64_t)grace;
-	CLEANUP(mem_close) int fd UNUSED = stop_accepting(h); // closed at the end
+	CLEANUP(mem_close) int fd UNUSED = stop_accepting(h); // closed after the daemon
 	connections_drain(h->connections, grace);
 	if (h->options.cancel)
 		h->options.cancel(h->options.ctx);

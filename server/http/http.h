@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// HTTP/1.1 on a socket, by libmicrohttpd, which no other file knows: requests in, replies out.
+// HTTP/1.1 on a socket, by libmicrohttpd: requests in, replies out.
 //
-// Two functions answer: quick runs on the event loop and must not block; where it returns NULL, work runs on a
-// worker thread while the connection sleeps. Both may run in several threads at once. A request with a body is taken by
-// a receiver.
+// Two callbacks answer: handle_inline runs on the event loop and must not block; where it returns NULL, handle_worker
+// runs on a worker thread while the connection is suspended. Several threads may call both at once. A body_handler
+// takes the body of a request. http_start() and http_stop() are called by one thread.
 #pragma once
 
 #include <stdio.h>
@@ -15,36 +15,38 @@
 struct http;
 
 struct http_options {
-	int socket;           // of listen_open(); http's, where it starts
-	const char *url;      // what listen_open() says it is
+	int socket;           // of listen_open(); taken over where http_start() succeeds
+	const char *url;      // as listen_open() sets it; copied
 	unsigned threads;     // event loops
-	unsigned connections; // at most; one more waits to be accepted
-	unsigned timeout;     // seconds: no progress, or no whole request header, for so long ends the connection
-	struct tls *tls;      // NULL: plain HTTP. Borrowed
-	FILE *access_log;     // combined log format, a line a request; NULL: none. Borrowed
-	struct reply *(*handle_inline)(void *ctx, struct request *request); // a reference that http drops
-	// NULL: what the answer needs is not there yet. Again is woken when it is, and the request is worked at once more;
-	// whoever keeps again lets go of all else first.
+	unsigned connections; // limit; further ones are not accepted yet
+	unsigned timeout;     // seconds without progress or complete request header, after which a connection ends
+	struct tls *tls;      // borrowed; NULL: plain HTTP
+	FILE *access_log;     // borrowed; NULL: none
+	// Returns a reference, which http drops; NULL: handle_worker answers.
+	struct reply *(*handle_inline)(void *ctx, struct request *request);
+	// The same. NULL: another module has the continuation and resumes it; then handle_worker is called again. The
+	// callback touches nothing of the request after it has passed the continuation on.
 	struct reply *(*handle_worker)(void *ctx, const struct request *request, struct continuation *continuation);
-	void (*on_checked)(
-		void *ctx); // about once a second, when waiters know whether their clients have left. NULL: nobody waits
-	void (*cancel)(void
-			*ctx); // the server stops: who waits is to be woken, now and from now on. NULL: nobody waits
-	// Runs on the event loop when the header of a request that is neither GET nor HEAD is there, and must not
-	// block: who takes the body of a POST; NULL, and *refusal (handed over), where nobody does, as of all other
-	// methods. The request does not outlive the call. A client who asks with Expect is refused before he sends
-	// his body; of others it is read first, or they would not read the answer.
+	// Called about once a second, after has_left of all continuations was updated. NULL: not called.
+	void (*on_checked)(void *ctx);
+	// The server stops: resumes all continuations, now and from now on. NULL: not called.
+	void (*cancel)(void *ctx);
+	// Runs on the event loop, when the header of a request that is neither GET nor HEAD has arrived, and must not
+	// block. Returns the handler of a POST's body. NULL, with *refusal, which http drops: the request is refused,
+	// as are all other methods. request is valid during the call. A client that sent Expect gets the refusal at
+	// once. Of other clients the body is read first, as they would not read the answer before.
 	struct body_handler *(*receive)(void *ctx, struct request *request, struct reply **refusal);
-	unsigned (*pool)(void *ctx, const struct request *request); // whose workers do it: any number.
-								    // Bodies have lanes of their own
-	// A request was answered. On the event loop. NULL: nothing is counted. Of the request only method and metric are set
+	// The number of the worker pool for a request, see worker_pools_pick(). Bodies have pools of their own.
+	unsigned (*pool)(void *ctx, const struct request *request);
+	// Called on the event loop after an answer. NULL: not called. Of the request only method and metric are set
 	// where it was refused before handle_inline or receive was called.
 	void (*on_answered)(void *ctx, const struct request *request, unsigned status, uint64_t bytes);
 	void *ctx;
 };
 
 struct http *http_start(const struct http_options *options, struct err *e) MUST_CHECK;
-// "http://127.0.0.1:8080/" or "unix:/run/wheelcache.sock". Lives as long as h.
+// "http://127.0.0.1:8080/" or "unix:/run/wheelcache.sock". Valid until http_stop(). Any thread.
 const char *http_url(const struct http *h);
-// Accepts no more, lets what is under way end for at most grace seconds, then stops. NULL is fine.
+// Accepts no more connections, waits at most grace seconds for the requests under way, then stops and frees. NULL is
+// fine.
 void http_stop(struct http *h, unsigned grace);

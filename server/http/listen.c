@@ -20,7 +20,7 @@
 
 enum {
 	BACKLOG = 1024,
-	DESCRIPTORS_KEPT = 128, // for catalogs, wheels, logs: connections must not take them
+	DESCRIPTORS_KEPT = 128, // reserved for catalogs, wheels and logs
 };
 
 static const char unix_scheme[] = "unix:";
@@ -43,8 +43,8 @@ int listen_begin(int socket, const char *url, struct err *e)
 	return listen(socket, BACKLOG) < 0 ? err_errno(e, ERR_NET, "cannot listen on %s", url) : 0;
 }
 
-// The folder that holds a socket, and the socket's address seen from it: neither may be led elsewhere by a link that
-// another account put there.
+// A socket file, addressed by the descriptor of its folder, so that no symbolic link of another account leads
+// elsewhere.
 struct socket_file {
 	int folder;
 	char *name;
@@ -84,22 +84,22 @@ void listen_end(const char *url)
 		unlinkat(p.folder, p.name, 0);
 }
 
-// A socket file that a dead server left would be in the way for ever; one that answers is another server's.
+// Removes the socket file of a server that died. A socket that accepts a connection belongs to a running server.
 static int remove_dead_socket(const struct socket_file *p, const char *path, struct err *e)
 {
 	struct stat st;
 	if (fstatat(p->folder, p->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return 0;
 	if (!S_ISSOCK(st.st_mode))
-		return err_set(e, ERR_NET, "%s is there and is no socket", path);
+		return err_set(e, ERR_NET, "%s exists and is not a socket", path);
 	CLEANUP(mem_close) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (connect(fd, (const struct sockaddr *)&p->addr, sizeof(p->addr)) == 0)
-		return err_set(e, ERR_NET, "another server is at unix:%s already", path);
+		return err_set(e, ERR_NET, "another server already listens on unix:%s", path);
 	unlinkat(p->folder, p->name, 0);
 	return 0;
 }
 
-// Its folder says who may come. What has the name now must be what was bound.
+// The permissions of the folder decide who may connect. The file must still be the socket that was bound.
 static int allow_all_users(const struct socket_file *p, const char *path, struct err *e)
 {
 	struct stat st;
@@ -108,7 +108,7 @@ static int allow_all_users(const struct socket_file *p, const char *path, struct
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return err_errno(e, ERR_NET, "cannot open %s for all", path);
 	if (!S_ISSOCK(st.st_mode) || st.st_nlink != 1 || st.st_uid != geteuid())
-		return err_set(e, ERR_NET, "%s: it was exchanged by another process", path);
+		return err_set(e, ERR_NET, "%s: another process replaced it", path);
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	return chmod(link, 0666) < 0 ? err_errno(e, ERR_NET, "cannot open %s for all", path) : 0;
 }
@@ -141,14 +141,14 @@ static char *make_url(int fd)
 	return xasprintf("http://%s%s%s:%s/", is_v6 ? "[" : "", host, is_v6 ? "]" : "", port);
 }
 
-// getaddrinfo takes any number, modulo 65536.
+// getaddrinfo() accepts any number, modulo 65536.
 static bool is_port(struct str s)
 {
 	uint64_t number;
 	return decimal_parse(s, UINT16_MAX, &number);
 }
 
-// "[::1]:80" or "127.0.0.1:80": the host without brackets, the port behind the last colon.
+// "[::1]:80" or "127.0.0.1:80": *host gets no brackets, *port is after the last colon.
 static bool split_address(struct str text, struct str *host, struct str *port)
 {
 	long colon = str_rfind(text, ':');

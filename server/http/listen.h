@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Listening sockets, from the text of an address.
+// Opens listening sockets from the text of an address. Any thread may call all functions.
 #pragma once
 
 #include <netinet/in.h>
@@ -10,16 +10,17 @@
 // The text of any address below.
 enum { LISTEN_PEER = INET6_ADDRSTRLEN };
 
-// Opens a socket at ADDR:PORT, [V6]:PORT (port 0: any free one) or unix:PATH (a socket that nobody answers at any more
-// is replaced; who may enter its folder may connect). Connections are refused until listen_begin(). *url gets
-// "http://ADDR:PORT/", with the port that was found, or "unix:PATH"; to be freed by the caller. Returns the descriptor,
-// or -1: ERR_USAGE where the text is no address, ERR_NET otherwise.
+// Binds a socket to ADDR:PORT, [V6]:PORT (port 0: any free one) or unix:PATH. Replaces the socket file of a server that
+// died; every account that may enter its folder may connect. The kernel refuses connections until listen_begin(). *url
+// gets "http://ADDR:PORT/", with the port that was found, or "unix:PATH"; the caller frees it. Returns the descriptor,
+// which the caller closes, or -1: ERR_USAGE where the text is no address, ERR_NET otherwise.
 int listen_open(const char *text, char **url, struct err *e) MUST_CHECK;
+// Accepts connections from now on. ERR_NET.
 int listen_begin(int socket, const char *url, struct err *e) MUST_CHECK;
-// Where nobody serves at the URL any more: a socket file goes.
+// Removes the socket file of the URL, if it is one. Called when the server has stopped.
 void listen_end(const char *url);
-// Who is at the other end: his address, or "unix". NULL is fine.
+// The address of the client as text; "unix" for a socket file or NULL.
 void listen_peer(const struct sockaddr *addr, char out[LISTEN_PEER]);
-// Raises the limit of open files as far as it goes, and says for how many of the wanted connections, which take so many
-// files each, it leaves room.
+// Raises the process's limit of open files to its maximum. Returns how many of the wanted connections it allows, each
+// of which takes the given number of files.
 unsigned listen_limit(unsigned wanted, unsigned files);

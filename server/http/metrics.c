@@ -9,15 +9,15 @@
 #include "lib/state/upstream/upstream.h"
 
 enum {
-	SHARDS = 8, // threads take one each, in turn
+	SHARDS = 8, // each thread has one, assigned in turn
 	FIRST_STATUS = 100,
 	STATUSES = 500,
 	BOUNDS = 10,
-	UNCHANGED = UPSTREAM_RESULT_COUNT, // beside the results
+	UNCHANGED = UPSTREAM_RESULT_COUNT, // after the results
 	RESULTS,
 };
 
-// Of latencies, in milliseconds; the last bucket has no bound.
+// Bounds of the latency buckets in milliseconds; the last bucket has none.
 static const int64_t bound_ms[BOUNDS] = {10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000};
 
 struct metrics_shard {
@@ -36,19 +36,20 @@ struct metrics {
 static const struct {
 	const char *name, *help;
 } about[METRIC_COUNT] = {
-	[METRIC_PAGE_HITS] = {"page_cache_hits_total", "Pages of projects sent as they were in memory."},
-	[METRIC_PAGE_MISSES] = {"page_cache_misses_total",
-		"Pages of projects that were not, or had to be looked after."},
+	[METRIC_PAGE_HITS] = {"page_cache_hits_total", "Pages of projects sent from the page cache."},
+	[METRIC_PAGE_MISSES] = {"page_cache_misses_total", "Pages of projects that a worker had to check or to make."},
 	[METRIC_PAGE_RENDERS] = {"page_renders_total", "Pages that were rendered."},
 	[METRIC_FETCHED_FILES] = {"upstream_files_fetched_total", "Files of upstream that were fetched and kept."},
 	[METRIC_FAILED_FILES] = {"upstream_files_failed_total", "Files of upstream whose fetching failed."},
 	[METRIC_FETCHED_BYTES] = {"upstream_file_bytes_fetched_total", "Bytes of files that came from upstream."},
 	[METRIC_SENT_BYTES] = {"upstream_file_bytes_sent_total",
 		"Bytes of upstream's files that were sent to clients."},
-	[METRIC_DROPPED_FILES] = {"upstream_files_dropped_total", "Files of upstream that nobody waited for any more."},
+	[METRIC_DROPPED_FILES] = {"upstream_files_dropped_total",
+		"Files of upstream dropped, since no client waited for them any more."},
 	[METRIC_REFUSED_FILES] = {"upstream_files_refused_total",
 		"Requests for a file of upstream that found the queue full."},
-	[METRIC_DROPPED_PAGES] = {"upstream_pages_dropped_total", "Pages of upstream that nobody waited for any more."},
+	[METRIC_DROPPED_PAGES] = {"upstream_pages_dropped_total",
+		"Pages of upstream dropped, since no client waited for them any more."},
 	[METRIC_REFUSED_PAGES] = {"upstream_pages_refused_total",
 		"Requests for a page of upstream that found the queue full."},
 	[METRIC_NAME_CONFLICTS] = {"upstream_name_conflicts_total",
@@ -144,7 +145,7 @@ void metrics_line(struct buf *out, const char *name, const char *const *labels, 
 	buf_printf(out, "%s %.15g\n", labels && labels[0] ? "}" : "", value);
 }
 
-// The sum of a number over all shards: offset is its place in one.
+// The sum of a number over all shards. offset: of the number in the shard.
 static uint64_t sum_shards(const struct metrics *m, size_t offset)
 {
 	uint64_t n = 0;
@@ -188,7 +189,7 @@ static void write_upstream(const struct metrics *m, struct buf *out)
 				(double)sum_shards(m, offsetof(struct metrics_shard, upstream) + i * sizeof(uint64_t)));
 	}
 	metrics_head(out, "upstream_request_duration_seconds", "histogram",
-		"How long it took, with all that was tried again.");
+		"Duration of a request to upstream, including retries.");
 	for (size_t i = 0; i <= BOUNDS; i++) {
 		CLEANUP(mem_free)
 		char *text = i < BOUNDS ? xasprintf("%g", (double)bound_ms[i] / 1000) : xstrdup("+Inf");

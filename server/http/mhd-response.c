@@ -28,7 +28,7 @@ static struct MHD_Response *prepare_body(const struct reply *r)
 {
 	if (!r->body || r->length == 0)
 		return require_response(MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT));
-	// libmicrohttpd only reads it, but its parameter is not const.
+	// libmicrohttpd only reads the bytes, but its parameter is not const.
 	union {
 		const char *ours;
 		void *theirs;
@@ -48,8 +48,9 @@ static struct MHD_Response *add_headers(struct MHD_Response *m, const struct rep
 	return m;
 }
 
-// Made at the first sending and kept with the reply: a page that is sent again costs no formatting. Several event loops
-// may do so at once: only the first may write. It owns a part of the reply, so whoever frees that sees what it wrote.
+// Made when the reply is sent for the first time, and kept with the reply, so that a page that is sent again needs no
+// formatting. Several event loops may make one at once; the first is kept. prepared_free is set by the loop whose
+// response is kept, which still has its reference to the reply: reply_unref() sees it.
 static struct MHD_Response *prepare_response(struct reply *r)
 {
 	void *kept = atomic_load_explicit(&r->prepared, memory_order_acquire);

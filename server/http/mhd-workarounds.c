@@ -21,7 +21,7 @@ int mhd_workarounds_for_loop(int fd, unsigned loop, unsigned loops)
 	unsigned number = (unsigned)fd, ahead = (loop % loops + loops - number % loops) % loops;
 	int moved = ahead ? fcntl(fd, F_DUPFD_CLOEXEC, (int)(number + ahead)) : -1;
 	if (moved < 0)
-		return fd; // it has it already, or none is to be had
+		return fd; // it belongs to the loop already, or no descriptor is free
 	close(fd);
 	return moved;
 }

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 enum {
-	ROOM = LIMIT_BODY_BUFFER - 1, // the buffer adds a NUL, and doubles
-	BUSY_SECONDS = 5,             // until a client may try again
+	ROOM = LIMIT_BODY_BUFFER - 1, // struct buf adds a NUL, and doubles its size
+	BUSY_SECONDS = 5,             // in Retry-After
 };
 
 static struct body_handler *find_handler(struct worker_pool *pool, unsigned most, request_body_receive_fn *receive,
@@ -22,8 +22,9 @@ static struct body_handler *find_handler(struct worker_pool *pool, unsigned most
 	return handler;
 }
 
-// An answer before the body ends the connection, and what the client has sent meanwhile resets it: he may never see the
-// answer. So it waits for the end of his body, unless he asked, or that end is far or in doubt.
+// An answer before the end of the body closes the connection, and bytes that still arrive then reset it, so that the
+// client may never see the answer. So the server reads the body first, unless the client sent Expect, or the body is
+// long or of unknown length.
 static bool is_refused_at_once(const struct request *r, const struct request_check *s)
 {
 	return r->method != METHOD_POST || s->expects || s->codings || !s->has_body ||

@@ -21,25 +21,25 @@
 
 enum {
 	EVENTS = 64,
-	ACCEPTS = 16,    // at a time, before handshakes go on
-	SLOTS = 4096,    // of addresses; two that share one are counted together
-	CHECK_MS = 1000, // how often late ones are checked for, and a socket that could not be accepted is tried again
-	NETWORK_V6 = 8,  // bytes of an address
+	ACCEPTS = 16,    // at a time, before handshakes continue
+	SLOTS = 4096,    // addresses are hashed into them; two in one slot count together
+	CHECK_MS = 1000, // how often late handshakes are dropped and a failed accept4() is repeated
+	NETWORK_V6 = 8,  // bytes of an IPv6 address that name a network
 };
 
 struct address_slot {
-	unsigned here;  // clients that have not shaken hands,
-	unsigned begun; // of these, with a session
-	unsigned spent; // handshakes begun lately; halved each second
+	unsigned here;  // clients without a complete handshake
+	unsigned begun; // of these, handshakes that have begun
+	unsigned spent; // recently begun handshakes; halved each second
 };
 
 struct handshake {
-	struct handshake *next, *prev; // the oldest first
+	struct handshake *next, *prev; // a list, the oldest first
 	int fd;
 	struct address_slot *slot;
 	struct tls_session *session; // NULL: not begun
-	long since;                  // second of the monotonic clock
-	bool is_ready;               // there is something to do
+	long since;                  // clock_seconds()
+	bool is_ready;               // an event has come
 	socklen_t addr_len;
 	struct sockaddr_storage addr;
 };
@@ -50,15 +50,15 @@ struct tls_handshakes {
 	pthread_t thread;
 	int epoll, wakeup;
 	atomic_bool is_stopping;
-	atomic_uint connections; // all of them
-	// The thread's own.
+	atomic_uint connections; // also those of the relays
+	// Used by the thread alone.
 	struct handshake *first, *last;
 	unsigned count, ready;
-	bool has_waiting_client; // somebody wants to be accepted
+	bool has_waiting_client; // the listening socket is readable
 	bool accepts;            // the listening socket is watched
-	bool is_paused;          // no socket could be had: until the next look
+	bool is_paused;          // accept4() failed: until the next check
 	long checked;
-	uint64_t seed; // so that nobody chooses with whom he shares a slot
+	uint64_t seed; // secret, so that a client cannot choose another one's slot
 	struct address_slot slot[SLOTS];
 };
 
@@ -145,7 +145,7 @@ static unsigned most_handshakes(const struct tls_handshakes *h)
 	return half < LIMIT_HANDSHAKES ? half : LIMIT_HANDSHAKES;
 }
 
-// Who holds the most is in the way of the others.
+// Drops the oldest handshake of the slot that has the most.
 static void make_room_for_handshake(struct tls_handshakes *h)
 {
 	struct handshake *worst = NULL;
@@ -172,7 +172,7 @@ static void add_handshake(struct tls_handshakes *h, int fd, const struct sockadd
 		drop_handshake(h, one);
 }
 
-// Where a socket cannot be had the next look tries again: epoll would tell of it all the time.
+// After an error such as EMFILE the next check tries again: epoll would report the socket all the time.
 static void accept_some(struct tls_handshakes *h)
 {
 	h->has_waiting_client = false;
@@ -189,9 +189,9 @@ static void accept_some(struct tls_handshakes *h)
 	}
 }
 
-// --- shaking hands ---
+// --- handshakes ---
 
-// Its descriptors are handed on; what is left of it goes.
+// Passes the descriptors on and frees the handshake.
 static void start_relay(struct tls_handshakes *h, struct handshake *one)
 {
 	int pair[2];
@@ -239,7 +239,7 @@ static void continue_handshake(struct tls_handshakes *h, struct handshake *one)
 		drop_handshake(h, one);
 }
 
-// Which is to go on: of the address that had the fewest. NULL: none may.
+// The ready handshake of the slot with the fewest recent ones. NULL: none may continue.
 static struct handshake *choose_handshake(const struct tls_handshakes *h)
 {
 	struct handshake *best = NULL;
@@ -290,7 +290,7 @@ static void *run_handshakes(void *ctx)
 		int count = epoll_wait(h->epoll, event, EVENTS, choose_handshake(h) ? 0 : CHECK_MS);
 		for (int i = 0; i < count; i++)
 			note_event(h, &event[i]);
-		if (h->has_waiting_client) // only now: it may drop what had an event
+		if (h->has_waiting_client) // after the events: it may drop a handshake that has one
 			accept_some(h);
 		struct handshake *next = choose_handshake(h);
 		if (next)
@@ -302,9 +302,9 @@ static void *run_handshakes(void *ctx)
 	return NULL;
 }
 
-// --- beginning, end ---
+// --- start and stop ---
 
-// One that could not be accepted may be now. From a thread of the relays.
+// Lets the thread accept again. Called by a thread of the relays.
 static void on_relay_ended(void *ctx)
 {
 	struct tls_handshakes *h = ctx;

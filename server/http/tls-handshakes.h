@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accepts TLS connections and does their handshakes, in one thread: so handshakes take one processor at most, whoever
-// asks for them. What is costly is done for the address first that had the fewest lately, and of one address for
-// LIMIT_HANDSHAKES_ADDRESS clients at a time. LIMIT_HANDSHAKES clients at most are on their way; for one more, the oldest
-// of the address that has the most has to go. An IPv6 network of 64 bits counts as an address.
+// Accepts TLS connections and does their handshakes in one thread, so that handshakes use at most one processor. The
+// expensive step is done first for the address that had the fewest recently, and for at most LIMIT_HANDSHAKES_ADDRESS
+// clients of an address at a time. At most LIMIT_HANDSHAKES clients are in a handshake; for one more, the thread drops
+// the oldest of the address that has the most. An IPv6 /64 counts as one address.
+//
+// One thread calls the functions.
 #pragma once
 
 #include <stdbool.h>
@@ -13,18 +15,20 @@
 struct tls_handshakes;
 
 struct tls_handshakes_options {
-	int socket;           // which listens; becomes the thread's
+	int socket;           // listening; closed by tls_handshakes_quiesce()
 	struct tls *tls;      // borrowed
-	unsigned connections; // at most, with those that relays have; one more waits to be accepted
-	unsigned timeout;     // seconds: LIMIT_HANDSHAKE_SECONDS, where that is less, are left for a handshake
-	unsigned threads;     // of the relays
-	// Takes over the end of a connection in the clear, whose client has this address. False: it is closed already.
+	unsigned connections; // limit, including those of the relays; further ones are not accepted yet
+	unsigned timeout;     // seconds without progress; for a handshake at most LIMIT_HANDSHAKE_SECONDS
+	unsigned threads;     // number of relay threads
+	// Takes over fd, the plain end of a connection from this address. Called by the thread. False: it has closed
+	// fd.
 	bool (*adopt)(void *ctx, int fd, const struct sockaddr *addr, socklen_t len);
 	void *ctx;
 };
 
 struct tls_handshakes *tls_handshakes_start(const struct tls_handshakes_options *options);
-// Accepts no more, and drops the handshakes under way. Afterwards nothing is adopted any more.
+// Stops accepting and drops the handshakes under way. Afterwards adopt is not called any more.
 void tls_handshakes_quiesce(struct tls_handshakes *h);
-// After the library has closed its ends: lets the rest go out for at most so many milliseconds. NULL is fine.
+// Called after tls_handshakes_quiesce(), when libmicrohttpd has closed its ends. The relays send the rest for at most
+// the given milliseconds. NULL is fine.
 void tls_handshakes_free(struct tls_handshakes *h, unsigned milliseconds);

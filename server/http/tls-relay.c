@@ -155,7 +155,8 @@ static uint32_t events_of_inner(const struct tls_relay *r)
 	return (r->down.bytes ? 0U : EPOLLIN) | (r->up.bytes ? EPOLLOUT : 0U);
 }
 
-// epoll reports a closed socket all the time. may_be_out: such a socket leaves the epoll set while there is nothing to do.
+// epoll reports a closed socket all the time. may_be_out: such a socket leaves the epoll set while there is nothing to
+// do.
 static void watch_end(struct tls_relay_end *end, int epoll, uint32_t wanted, bool may_be_out)
 {
 	struct epoll_event event = {.events = wanted, .data.ptr = end};

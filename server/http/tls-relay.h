@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bytes of one TLS connection after its handshake, in both directions. The relay decrypts what the client sends and
 // writes it to an inner socket, whose other end libmicrohttpd has. It encrypts what libmicrohttpd writes there for the
-// client. In each direction it keeps at most one piece that the receiver has not read, and reads nothing more until that
-// piece is written: a slow receiver slows the sender down, as on a plain socket. One thread at a time.
+// client. In each direction it keeps at most one piece that the receiver has not read, and reads nothing more until
+// that piece is written: a slow receiver slows the sender down, as on a plain socket. One thread at a time.
 #pragma once
 
 #include <stdbool.h>

@@ -13,15 +13,15 @@
 
 enum { EVENTS = 64, CHECK_MS = 1000, STOP_CHECK_MS = 20 };
 
-struct relay_thread { // a thread
+struct relay_thread {
 	struct tls_relays *all;
 	pthread_t thread;
 	int epoll, wakeup;
 	pthread_mutex_t lock;
-	struct tls_relay *added; // by others, under the lock
-	// The thread's own.
+	struct tls_relay *added; // by other threads, under the lock
+	// Used by the thread alone.
 	struct tls_relay *first;
-	long checked; // the second in which it checked at all of them
+	long checked; // clock_seconds() of the last check
 	char scratch[TLS_RELAY_SCRATCH];
 };
 
@@ -29,7 +29,7 @@ struct tls_relays {
 	struct tls_relays_options options;
 	atomic_uint next;
 	atomic_bool is_stopping;
-	int64_t ends_at; // of clock_ms(); set before is_stopping
+	int64_t ends_at; // by clock_ms(); set before is_stopping
 	unsigned count;
 	struct relay_thread *relay_thread;
 };
@@ -71,7 +71,7 @@ static void watch_added(struct relay_thread *c)
 	}
 }
 
-// One whose client is stuck is checked for once a second.
+// Once a second, drops the relays whose clients read nothing.
 static void expire_relays(struct relay_thread *c)
 {
 	long now = clock_seconds();
@@ -86,7 +86,7 @@ static void expire_relays(struct relay_thread *c)
 	}
 }
 
-// Both sockets of a relay may have an event here: it is freed after the last one.
+// Both sockets of a relay may have an event here, so dead relays are freed after the last event.
 static void handle_events(struct relay_thread *c, const struct epoll_event *event, int count)
 {
 	struct tls_relay *dead[EVENTS];

@@ -17,23 +17,24 @@
 #include "lib/os/fs.h"
 
 enum {
-	TICKET_KEYS = 80, // bytes that OpenSSL wants: a name, and a key each to seal and to encrypt
-	READS = 16,       // of the socket, in one tls_read(): a record takes two, its header and the rest
+	TICKET_KEYS = 80, // bytes that OpenSSL needs: a name, a MAC key and an encryption key
+	READS = 16,       // limit of socket reads in one tls_read(): a record takes two, its header and the rest
 };
 
 struct tls {
 	char *cert_path, *key_path;
-	pthread_mutex_t lock; // of what follows
+	pthread_mutex_t lock; // of the fields below
 	SSL_CTX *context;
 	unsigned char keys[TICKET_KEYS];
-	long keys_made;    // second of the monotonic clock; 0: there are none
+	long keys_made;    // clock_seconds(); 0: no keys yet
 	bool keys_are_set; // in the context
 };
 
 // --- tickets ---
 
-// Has the context seal tickets by the keys of now. OpenSSL has its own way with two generations of keys, by a callback: it
-// took as much again as a whole resumption. So at a change a client shakes hands once in full. Under the lock.
+// Makes the context encrypt tickets with the current keys. Under the lock. OpenSSL supports two generations of keys by
+// a callback, which took as long as the resumption itself. So after a change of keys each client does one full
+// handshake.
 static bool use_keys(struct tls *t)
 {
 	long now = clock_seconds();
@@ -70,14 +71,14 @@ static void free_certificate(X509 **c)
 	X509_free(*c);
 }
 
-// A key that has a password is no key for a server: nobody is there to be asked.
+// A server cannot ask for a password: an encrypted key is an error.
 static int no_password(char *out, int room, int is_writing, void *ctx)
 {
 	(void)out, (void)room, (void)is_writing, (void)ctx;
 	return -1;
 }
 
-// The server's first, then those that lead to its authority.
+// The server's certificate is the first, then come those of its authorities.
 static bool use_certificates(SSL_CTX *context, struct str pem)
 {
 	CLEANUP(free_bio) BIO *text = BIO_new_mem_buf(pem.ptr, (int)pem.len);
@@ -136,7 +137,7 @@ static int use_files(const struct tls *t, SSL_CTX *context, struct err *e)
 
 // --- the context ---
 
-// What a client offers beside HTTP/1.1 does not matter; one that does not offer it is answered as one that says nothing.
+// ALPN: chooses HTTP/1.1 where the client offers it; otherwise the handshake continues without ALPN.
 static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *out_len, const unsigned char *offered,
 	unsigned offered_len, void *ctx)
 {
@@ -155,7 +156,7 @@ static void configure_context(SSL_CTX *context)
 {
 	static const unsigned char name[] = "wheelcache";
 	SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
-	// A client that ends without close_notify has ended; lengths tell what was cut off.
+	// An end without close_notify is a normal end: HTTP's lengths show whether a message was cut off.
 	SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_IGNORE_UNEXPECTED_EOF);
 	SSL_CTX_set_mode(context,
 		SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
@@ -228,11 +229,11 @@ int tls_url(char **url, struct err *e)
 
 struct tls_session {
 	SSL *ssl;
-	unsigned reads; // of the socket, in this tls_read()
+	unsigned reads; // of the socket in this tls_read()
 };
 
-// SSL_read goes on while there are records that hold no bytes for us (new keys, a handshake that is refused), and a client
-// can send these for ever: after a few of them the socket seems to be empty.
+// SSL_read() loops over records without application data (key updates, a refused renegotiation), which a client can
+// send endlessly. After READS reads this callback pretends that the socket is empty.
 static long limit_reads(BIO *socket, int what, const char *out UNUSED, size_t room UNUSED, int argi UNUSED,
 	long argl UNUSED, int result, size_t *count UNUSED)
 {
@@ -259,7 +260,7 @@ struct tls_session *tls_accept(struct tls *t, int fd)
 	return s;
 }
 
-// After a call that did not return a count.
+// The outcome of a call that failed.
 static int outcome_of(struct tls_session *s, int result)
 {
 	switch (SSL_get_error(s->ssl, result)) {

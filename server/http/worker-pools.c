@@ -12,7 +12,7 @@ enum { POOL_THREADS = 4 };
 
 struct worker_pool {
 	struct thread_pool *threads;
-	struct fair_queue *queue; // NULL: all that comes goes to the pool at once
+	struct fair_queue *queue; // NULL: jobs go to the threads at once
 	atomic_uint users;
 };
 
@@ -20,7 +20,7 @@ struct worker_pools {
 	struct worker_pool pool[WORKER_POOL_COUNT];
 };
 
-// A job that waits for its entry.
+// A job that waits in the fair queue.
 struct queued_job {
 	struct fair_queue_entry entry;
 	struct worker_pool *pool;

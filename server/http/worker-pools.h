@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workers in lanes: what hangs in one holds up no other. Most have a few threads each, and take what comes in its order. Those of
-// requests that cost much have one thread each and a bounded queue that is fair between addresses (queue). Thread-safe.
+// Bulkheaded worker pools: a job that hangs in one pool delays no other pool. Most pools have a few threads and run
+// jobs in order. The pools for expensive requests have one thread and a bounded fair_queue. Any thread, also from jobs.
 #pragma once
 
 #include <stdbool.h>
@@ -9,8 +9,8 @@
 
 enum {
 	WORKER_POOLS = 12,
-	WORKER_POOL_SEARCHES = WORKER_POOLS, // what reads much of the catalog
-	WORKER_POOL_SUMMARIES,               // what is made anew for each who asks
+	WORKER_POOL_SEARCHES = WORKER_POOLS, // requests that read much of the catalog
+	WORKER_POOL_SUMMARIES,               // answers that are made for each request
 	WORKER_POOL_COUNT,
 };
 
@@ -18,14 +18,16 @@ struct worker_pool;
 struct worker_pools;
 
 struct worker_pools *worker_pools_new(const char *name);
-void worker_pools_free(struct worker_pools *l); // waits for what is to be done; NULL is fine
-// number may be any: there are WORKER_POOLS of them, and those that have a name.
+void worker_pools_free(struct worker_pools *l); // runs the jobs that wait; NULL is fine
+// number: WORKER_POOL_SEARCHES, WORKER_POOL_SUMMARIES, or any other, which is taken modulo WORKER_POOLS.
 struct worker_pool *worker_pools_pick(struct worker_pools *l, unsigned number);
-// peer: the address of whom it is for. False where so many wait already.
+// peer: the client's address. False: too many jobs wait.
 bool worker_pool_submit(struct worker_pool *pool, const char *peer, thread_pool_fn *fn, void *job)
 	__attribute__((warn_unused_result));
-// The same past every queue, for what must not be refused.
+// The same without fair_queue, for a job that must not be refused.
 void worker_pool_submit_always(struct worker_pool *pool, thread_pool_fn *fn, void *job);
-// What stays for many jobs says so, that a pool that hangs does not gather all there is. False where so many are there.
+// Counts something that needs many jobs, such as an upload, so that a pool that hangs does not collect all connections.
+// False: most of them have entered already.
 bool worker_pool_enter(struct worker_pool *pool, unsigned most);
+// After worker_pool_enter() was true.
 void worker_pool_leave(struct worker_pool *pool);

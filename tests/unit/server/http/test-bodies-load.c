@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bodies of requests, over a socket: slow ones, many, large ones, and a server that stops.
+// Request bodies over a socket: slow, many and large ones, and a server that stops.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,8 @@ enum {
 	LARGE = 256, // megabytes
 };
 
-// A byte now and then is no progress: who sends so gets no answer, and his receiver is freed. Also of one that is refused.
+// A byte now and then is no progress: the connection ends without an answer and the handler is freed. The same for a
+// body that is refused.
 static void test_slow_bodies(void **state)
 {
 	struct fixture *f = *state;
@@ -56,7 +57,7 @@ static void test_slow_bodies(void **state)
 		close(fd[i]);
 }
 
-// Slow, but with progress: much longer than the time-out in all.
+// Slow with progress: the body takes much longer than the time-out.
 static void test_steady_body(void **state)
 {
 	enum { STEPS = 3 * TIMEOUT * 2 };
@@ -83,7 +84,7 @@ static size_t resident(void)
 	return kilobytes << 10;
 }
 
-// All at once; half of them in chunks. What is resident meanwhile is a buffer each at most.
+// All at once, half of them chunked. Each takes at most one buffer of memory.
 static void test_many_bodies_at_once(void **state)
 {
 	enum { SIZE = 1 << 20, STEP = 1 << 16 };
@@ -163,7 +164,7 @@ static void *storm(void *ctx)
 	return NULL;
 }
 
-// A server that stops in the middle of many bodies ends them all: teardown counts the receivers.
+// A server that stops ends all bodies under way: teardown counts the handlers.
 static void test_stop_under_load(void **state)
 {
 	struct fixture *f = *state;
@@ -183,7 +184,7 @@ static void test_stop_under_load(void **state)
 	assert_int_equal(atomic_load(&f->begun), atomic_load(&f->freed));
 }
 
-// One that is to stop gives a body under way its time, and answers it.
+// A server that stops waits for a body under way and answers it.
 static void *stop_slowly(void *ctx)
 {
 	struct fixture *f = ctx;
@@ -200,14 +201,14 @@ static void test_stop_lets_a_body_end(void **state)
 	assert_true(try_send(fd, some_bytes(1000)));
 	assert_true(comes_true(&f->begun, 1));
 	pthread_create(&stopper, NULL, stop_slowly, f);
-	nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL); // it looks at all connections now
+	nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL); // the server checks all connections meanwhile
 	assert_true(try_send(fd, str_slice(some_bytes(MEGABYTE), 1000, MEGABYTE)));
 	assert_taken(fd, MEGABYTE);
 	pthread_join(stopper, NULL);
 }
 
-// A platform that hangs does not gather all connections.
-static void test_full_lane(void **state)
+// A platform that hangs does not occupy all connections.
+static void test_full_pool(void **state)
 {
 	struct fixture *f = *state;
 	int hanging[CONNECTIONS / 4 + 1];
@@ -235,20 +236,20 @@ static void test_full_lane(void **state)
 	assert_taken(other, 5);
 }
 
-// What is refused is thrown away, but not for ever.
+// The server discards a refused body, but not without limit.
 static void test_too_long_to_be_polite(void **state)
 {
 	struct fixture *f = *state;
 	CLEANUP(mem_close) int fd = dial(f);
 	begin_sized(fd, "/refuse/", (size_t)LIMIT_BODY_DISCARDED + 1, "");
-	assert_holds(read_until(fd, NULL), "HTTP/1.1 403 "); // nothing of it was sent
-	struct worker_pools *lanes = worker_pools_new("test");
-	struct worker_pool *lane = worker_pools_pick(lanes, 0);
+	assert_holds(read_until(fd, NULL), "HTTP/1.1 403 "); // before any byte of the body
+	struct worker_pools *pools = worker_pools_new("test");
+	struct worker_pool *pool = worker_pools_pick(pools, 0);
 	struct request r = {
 		.method = METHOD_POST, .path = "/refuse/", .peer = "127.0.0.1", .header[HEADER_CONTENT_LENGTH] = "5"};
 	const struct request_check s = {.lengths = 1, .has_body = true};
 	struct reply *refusal = NULL;
-	struct request_body *b = request_body_open(lane, 1, sink_receive, f, &r, &s, &refusal);
+	struct request_body *b = request_body_open(pool, 1, sink_receive, f, &r, &s, &refusal);
 	struct str bytes = some_bytes(MEGABYTE);
 	for (size_t i = 0; i < LIMIT_BODY_DISCARDED / MEGABYTE; i++) {
 		assert_int_equal(request_body_add(b, bytes), bytes.len);
@@ -257,7 +258,7 @@ static void test_too_long_to_be_polite(void **state)
 	request_body_add(b, STR("x"));
 	assert_true(request_body_is_past_limit(b));
 	request_body_free(b);
-	worker_pools_free(lanes);
+	worker_pools_free(pools);
 }
 
 int main(void)
@@ -270,7 +271,7 @@ int main(void)
 		TEST(test_memory_stays_flat),
 		TEST(test_stop_under_load),
 		TEST(test_stop_lets_a_body_end),
-		TEST(test_full_lane),
+		TEST(test_full_pool),
 		TEST(test_too_long_to_be_polite),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bodies of requests, over a socket: what is taken, what is refused and how.
+// Request bodies over a socket: which the server accepts, which it refuses and how.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +40,7 @@ static void send_chunks(int fd, struct str bytes, size_t most)
 	send_text(fd, "0\r\n\r\n");
 }
 
-// What another reader of chunks might take for a request is not one here.
+// Chunks that another parser might take for a request.
 static void test_chunks(void **state)
 {
 	static const size_t most[] = {1, 7, 4000, 70000, MEGABYTE};
@@ -58,7 +58,7 @@ static void test_chunks(void **state)
 	}
 }
 
-// The client who sends first and reads then must get the answer: nothing may reset his connection.
+// A client that sends everything before it reads gets the answer: the connection must not be reset.
 static void test_refused_before_the_body(void **state)
 {
 	struct fixture *f = *state;
@@ -92,7 +92,7 @@ static void test_answer_in_the_middle(void **state)
 {
 	struct fixture *f = *state;
 	CLEANUP(mem_close) int fd = dial(f);
-	for (unsigned i = 1; i <= 3; i++) { // the body is read to its end, so the connection goes on
+	for (unsigned i = 1; i <= 3; i++) { // the server reads the whole body and keeps the connection
 		begin_sized(fd, "/early/", 5 * MEGABYTE, "");
 		assert_true(try_send(fd, some_bytes(5 * MEGABYTE)));
 		assert_holds(read_until(fd, "enough\n"), "HTTP/1.1 422 ");
@@ -119,8 +119,8 @@ static void test_client_goes_away(void **state)
 	assert_int_equal(atomic_load(&f->ended), 0);
 }
 
-// A receiver that hangs holds up only its lane.
-static void test_hanging_lane(void **state)
+// A handler that hangs delays only its worker pool.
+static void test_hanging_pool(void **state)
 {
 	struct fixture *f = *state;
 	int hanging[8];
@@ -143,8 +143,8 @@ static void test_hanging_lane(void **state)
 	}
 }
 
-// None of these is a body whose end everybody sees at the same place. Nothing is fed to a receiver, and what follows is
-// no request.
+// Bodies whose end parsers may see at different places. No handler gets a byte, and the bytes that follow are no
+// request.
 static void test_odd_bodies(void **state)
 {
 	static const char *const headers[][2] = {
@@ -185,7 +185,7 @@ static void test_odd_bodies(void **state)
 	assert_int_equal(atomic_load(&f->ended), 0);
 }
 
-// Once the header is good, the chunks may not be.
+// A good header with bad chunks.
 static void test_odd_chunks(void **state)
 {
 	static const char *const chunks[] = {"x\r\n", "-1\r\n", "5;\r\nabcdef\r\n", "ffffffffffffffffff\r\n",
@@ -227,7 +227,7 @@ int main(void)
 		TEST(test_expect),
 		TEST(test_answer_in_the_middle),
 		TEST(test_client_goes_away),
-		TEST(test_hanging_lane),
+		TEST(test_hanging_pool),
 		TEST(test_odd_bodies),
 		TEST(test_odd_chunks),
 		TEST(test_other_methods),

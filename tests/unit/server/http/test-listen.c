@@ -64,9 +64,9 @@ static void test_unix_socket(void **state UNUSED)
 	assert_true(fd >= 0);
 	assert_string_equal(first, address);
 	assert_int_equal(listen_begin(fd, first, &e), 0);
-	assert_int_equal(listen_open(address, &second, &e), -1); // somebody answers
+	assert_int_equal(listen_open(address, &second, &e), -1); // a server answers there
 	close(fd);
-	fd = listen_open(address, &third, &e); // a dead one is replaced
+	fd = listen_open(address, &third, &e); // replaces a dead socket
 	assert_true(fd >= 0);
 	close(fd);
 	unlink(address + 5);

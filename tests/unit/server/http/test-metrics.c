@@ -20,7 +20,7 @@ static void metrics_cleanup(struct metrics **m)
 	metrics_free(*m);
 }
 
-// All that is written has this line.
+// The output has this line.
 static void assert_line(struct metrics *m, const char *line)
 {
 	CLEANUP(buf_release) struct buf out;
@@ -40,7 +40,7 @@ static void *count_much(void *metrics)
 	return NULL;
 }
 
-// More threads than there are places for them.
+// More threads than shards.
 static void nothing_is_lost(void **state UNUSED)
 {
 	CLEANUP(metrics_cleanup) struct metrics *m = metrics_new();
@@ -69,7 +69,7 @@ static void a_request_has_its_route(void **state UNUSED)
 	}
 }
 
-// What is no status counts as nothing, and no place is written to that is not there.
+// An invalid status is not counted, and nothing is written beyond the table.
 static void a_status_is_one(void **state UNUSED)
 {
 	CLEANUP(metrics_cleanup) struct metrics *m = metrics_new();

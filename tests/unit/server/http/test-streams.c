@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers that come later, and bodies that are still coming, over a socket.
+// Deferred answers, and bodies that arrive while they are sent, over a socket.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,17 +15,17 @@
 #include "server/http/listen.h"
 #include "tests/unit/support/sink.h"
 
-// The server is to lose patience with none of them, however long the client is with the others: under valgrind it may be.
+// Longer than the client needs for all connections, also under valgrind.
 enum { CLIENTS = 200, READERS = 20, WHOLE = 3 * MEGABYTE + 5, SERVER_PATIENCE = 20 * PATIENCE };
 
-// What comes from elsewhere, for any number of clients: all of them wait in one list.
+// A source of bytes for any number of clients, which wait in one list.
 struct feed {
 	struct stream base;
 	struct http *http;
 	struct fixture dialled; // for dial()
 	pthread_mutex_t lock;
 	struct continuation *waiters;
-	uint64_t have; // bytes that are there
+	uint64_t have; // bytes that have arrived
 	bool is_there, has_failed, gives_up;
 	atomic_uint waiting, readers, worked;
 };
@@ -70,7 +70,7 @@ static void feed_unref(struct stream *s)
 
 static const struct stream_ops feed_ops = {feed_read, feed_await, feed_unref};
 
-// Something has happened, under the lock: all look again.
+// Resumes all, under the lock: they read again.
 static void wake_all(struct feed *f)
 {
 	struct continuation *w = f->waiters;
@@ -126,7 +126,7 @@ static struct reply *work(void *ctx, const struct request *r, struct continuatio
 	return NULL;
 }
 
-static unsigned lane(void *ctx, const struct request *r)
+static unsigned pool(void *ctx, const struct request *r)
 {
 	(void)ctx, (void)r;
 	return 0;
@@ -143,7 +143,7 @@ static int setup(void **state)
 		.handle_inline = quick,
 		.handle_worker = work,
 		.cancel = give_up,
-		.pool = lane,
+		.pool = pool,
 		.ctx = f};
 	f->base.ops = &feed_ops;
 	pthread_mutex_init(&f->lock, NULL);
@@ -151,7 +151,7 @@ static int setup(void **state)
 	o.url = url;
 	socklen_t len = sizeof(f->dialled.address);
 	getsockname(o.socket, (struct sockaddr *)&f->dialled.address, &len);
-	some_bytes(WHOLE); // made before threads read them
+	some_bytes(WHOLE); // before threads read them
 	f->http = http_start(&o, &e);
 	*state = f;
 	return f->http ? 0 : -1;
@@ -182,7 +182,7 @@ static void dial_all(struct feed *f, int *fd, unsigned count, const char *path)
 	assert_true(comes_true(&f->waiting, count));
 }
 
-// Far more of them than workers: others are answered meanwhile.
+// Far more than workers: other requests are answered meanwhile.
 static void test_waiting_holds_no_thread(void **state)
 {
 	struct feed *f = *state;
@@ -196,14 +196,14 @@ static void test_waiting_holds_no_thread(void **state)
 	wake_all(f);
 	for (int i = 0; i < CLIENTS; i++) {
 		assert_holds(read_until(fd[i], "later\n"), "HTTP/1.1 200 ");
-		ask(fd[i], "GET", "/now"); // the connection goes on
+		ask(fd[i], "GET", "/now"); // the connection stays open
 		assert_holds(read_until(fd[i], "now\n"), "HTTP/1.1 200 ");
 		close(fd[i]);
 	}
 	assert_int_equal(atomic_load(&f->worked), 2 * CLIENTS);
 }
 
-// Reads a head, and so many bytes of a body, which are to be those of the stream. False where the other side closed before.
+// Reads a header and so many bytes of a body, and compares these with the stream. False where the server closed before.
 static bool read_stream(int fd, size_t want, bool *is_right)
 {
 	CLEANUP(mem_free) char *got = xmalloc(want + 4096);
@@ -225,7 +225,7 @@ static void test_stream(void **state)
 	int fd[READERS];
 	bool is_right = false;
 	dial_all(f, fd, READERS, "/stream");
-	close(fd[0]); // whoever leaves takes nothing from the others
+	close(fd[0]); // a client that leaves does not affect the others
 	feed_more(f, 1);
 	feed_more(f, MEGABYTE);
 	feed_more(f, WHOLE);
@@ -242,7 +242,7 @@ static void test_stream(void **state)
 	assert_holds(read_until(head, "now\n"), length);
 }
 
-// What fails in the middle is not completed, and the connection is of no more use.
+// A stream that fails in the middle ends the connection.
 static void test_stream_that_fails(void **state)
 {
 	struct feed *f = *state;
@@ -258,7 +258,7 @@ static void test_stream_that_fails(void **state)
 	assert_true(is_right);
 }
 
-// Teardown stops the server with them.
+// Teardown stops the server while these wait.
 static void test_stop_with_some_that_wait(void **state)
 {
 	struct feed *f = *state;

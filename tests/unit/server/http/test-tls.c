@@ -21,7 +21,7 @@
 
 #include "lib/base/mem.h"
 
-enum { UPDATES = 100, MOST_BYTES = 600 }; // of a call, of which a record has about 30
+enum { UPDATES = 100, MOST_BYTES = 600 }; // of one call; a record has about 30
 
 static char folder[] = "/tmp/wheelcache-tls-XXXXXX";
 
@@ -65,10 +65,10 @@ static struct tls *make_tls(void)
 	return tls;
 }
 
-// A client and a session of the server, whose handshake is done.
+// A client and a server session with a complete handshake.
 struct pair {
 	struct tls *tls;
-	int fd[2]; // the server's, the client's
+	int fd[2]; // server, client
 	struct tls_session *session;
 	SSL_CTX *context;
 	SSL *client;
@@ -108,7 +108,7 @@ static int arrived(const struct pair *p)
 	return bytes;
 }
 
-// Records that hold nothing for the server are as many as the client likes: between them others have their turn.
+// A client that sends many records without data does not keep the thread: tls_read() returns in between.
 static void a_call_reads_a_few_records_and_no_more(void **state UNUSED)
 {
 	CLEANUP(pair_release) struct pair p;

@@ -16,7 +16,7 @@
 
 enum { MOST = 2 * LIMIT_SEARCHES_WAITING };
 
-// Jobs that wait at a gate, and note who went through it.
+// Jobs that wait at a gate and record which of them passed it.
 static struct {
 	pthread_mutex_t gate;
 	atomic_int inside, most_inside, begun;
@@ -52,13 +52,13 @@ static void end(struct worker_pools *l)
 static void searches_go_one_at_a_time_and_round_the_addresses(void **state UNUSED)
 {
 	struct worker_pools *l = begin();
-	struct worker_pool *lane = worker_pools_pick(l, WORKER_POOL_SEARCHES);
+	struct worker_pool *pool = worker_pools_pick(l, WORKER_POOL_SEARCHES);
 	static char a[] = "a", b[] = "b", c[] = "c";
 	for (int i = 0; i < 9; i++)
-		assert_true(worker_pool_submit(lane, "192.0.2.1", go_through, a));
-	assert_true(worker_pool_submit(lane, "192.0.2.2", go_through, b));
-	assert_true(worker_pool_submit(lane, "192.0.2.2", go_through, b));
-	assert_true(worker_pool_submit(lane, "192.0.2.3", go_through, c));
+		assert_true(worker_pool_submit(pool, "192.0.2.1", go_through, a));
+	assert_true(worker_pool_submit(pool, "192.0.2.2", go_through, b));
+	assert_true(worker_pool_submit(pool, "192.0.2.2", go_through, b));
+	assert_true(worker_pool_submit(pool, "192.0.2.3", go_through, c));
 	end(l);
 	assert_int_equal(at.most_inside, 1);
 	assert_int_equal(strlen(at.order), 12);
@@ -71,16 +71,16 @@ static void so_many_may_wait(void **state UNUSED)
 {
 	struct worker_pools *l = begin();
 	static char a[] = "a", b[] = "b";
-	struct worker_pool *lane = worker_pools_pick(l, WORKER_POOL_SUMMARIES);
+	struct worker_pool *pool = worker_pools_pick(l, WORKER_POOL_SUMMARIES);
 	unsigned taken = 0, others = 0;
 	for (int i = 0; i < MOST; i++)
-		taken += worker_pool_submit(lane, "192.0.2.1", go_through, a);
+		taken += worker_pool_submit(pool, "192.0.2.1", go_through, a);
 	assert_in_range(taken, LIMIT_SEARCHES_WAITING / 2, LIMIT_SEARCHES_WAITING - 1);
 	for (int i = 0; i < MOST; i++)
-		others += worker_pool_submit(lane, "192.0.2.2", go_through, b);
+		others += worker_pool_submit(pool, "192.0.2.2", go_through, b);
 	assert_in_range(others, 1, LIMIT_SEARCHES_WAITING / 2);
 	assert_true(worker_pool_submit(worker_pools_pick(l, WORKER_POOL_SEARCHES), "192.0.2.1", go_through,
-		a)); // that is another lane
+		a)); // that is another pool
 	end(l);
 	assert_int_equal(at.begun, taken + others + 1);
 	assert_int_equal(at.order[1] == 'b' || at.order[2] == 'b' || at.order[3] == 'b', true);
