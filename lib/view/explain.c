@@ -56,7 +56,7 @@ static void explanation_release(struct explanation *x)
 	arena_release(&x->text);
 }
 
-static const char *copy_text(struct explanation *x, const char *s)
+static const char *explanation_copy(struct explanation *x, const char *s)
 {
 	return s ? arena_copy(&x->text, str_from(s)) : NULL;
 }
@@ -117,7 +117,7 @@ static int on_planned_file(void *ctx, const struct catalog_planned *f, struct er
 	put_text(facts, "why", f->why);
 	put_text(facts, "reason", f->reason);
 	put_text(facts, "upstream", f->upstream);
-	x->planned[x->planned_count++] = (struct planned){f->platform, copy_text(x, f->path), facts};
+	x->planned[x->planned_count++] = (struct planned){f->platform, explanation_copy(x, f->path), facts};
 	return 0;
 }
 
@@ -142,8 +142,8 @@ static int on_shown_file(void *ctx, const struct platform *platform, const struc
 	struct explanation *x = ctx;
 	GROW(x->shown, x->shown_count, x->shown_room);
 	x->shown[x->shown_count++] = (struct shown){
-		.filename = copy_text(x, f->filename),
-		.requires_python = copy_text(x, f->requires_python),
+		.filename = explanation_copy(x, f->filename),
+		.requires_python = explanation_copy(x, f->requires_python),
 		.is_yanked = f->yanked != NULL,
 		.platform = platform,
 	};

@@ -77,20 +77,20 @@ int merge_platforms_files(const struct platform *const *platform, size_t count, 
 }
 
 // A list of names. It owns those from taken on; the ones before it were moved to another list.
-struct owned_names {
+struct name_list {
 	char **name;
 	size_t count, room, taken;
 };
 
-static void owned_names_release(struct owned_names *names)
+static void name_list_release(struct name_list *names)
 {
 	for (size_t i = names->taken; i < names->count; i++)
 		free(names->name[i]);
 	free(names->name);
-	*names = (struct owned_names){0};
+	*names = (struct name_list){0};
 }
 
-static void owned_names_add(struct owned_names *names, char *owned)
+static void name_list_add(struct name_list *names, char *owned)
 {
 	GROW(names->name, names->count, names->room);
 	names->name[names->count++] = owned;
@@ -98,13 +98,13 @@ static void owned_names_add(struct owned_names *names, char *owned)
 
 // The sorted names so far, and the result of merging in the sorted names of one more platform.
 struct name_merge {
-	struct owned_names before, after;
+	struct name_list before, after;
 };
 
 static void name_merge_release(struct name_merge *m)
 {
-	owned_names_release(&m->before);
-	owned_names_release(&m->after);
+	name_list_release(&m->before);
+	name_list_release(&m->after);
 }
 
 static char *peek_before(struct name_merge *m)
@@ -114,7 +114,7 @@ static char *peek_before(struct name_merge *m)
 
 static void move_before(struct name_merge *m)
 {
-	owned_names_add(&m->after, m->before.name[m->before.taken++]);
+	name_list_add(&m->after, m->before.name[m->before.taken++]);
 }
 
 static int merge_project(void *ctx, const struct catalog_project *project, struct err *e UNUSED)
@@ -126,7 +126,7 @@ static int merge_project(void *ctx, const struct catalog_project *project, struc
 	if (peek_before(m) && order == 0)
 		move_before(m);
 	else
-		owned_names_add(&m->after, xstrdup(project->project));
+		name_list_add(&m->after, xstrdup(project->project));
 	return 0;
 }
 
@@ -134,9 +134,9 @@ static void finish_platform(struct name_merge *m)
 {
 	while (peek_before(m))
 		move_before(m);
-	owned_names_release(&m->before);
+	name_list_release(&m->before);
 	m->before = m->after;
-	m->after = (struct owned_names){0};
+	m->after = (struct name_list){0};
 }
 
 int merge_platforms_projects(const struct platform *const *platform, size_t count, struct catalog *c,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conditional and range requests: a part lies within the bytes that there are, and no other entity
-// tag matches. An input is three lines: Range, If-None-Match, If-Range.
+// Conditional and range requests: a range is within the entity, and only its own entity tag matches. An input is three
+// lines: Range, If-None-Match, If-Range.
 #include "server/message/conditional.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wheelcache.conf: what is wrong is said with its place, and what is taken is whole.
+// wheelcache.conf: an error names its line, and an accepted configuration is complete.
 #include "lib/state/config/config.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "lib/domain/machine/platform.h"
 #include "tests/fuzz/fuzz.h"
 
-// A file in memory, with the path by which it can be opened; -1 where the system has none.
+// A file in memory, with a path that opens it. -1 if the system does not support that.
 static int memory_file(const uint8_t *bytes, size_t size, char path[64])
 {
 	int fd = memfd_create("fuzz-config", MFD_CLOEXEC);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// File names of wheels and sdists: the parts are the name, and the normal form means the same.
+// File names of wheels and sdists: the parts make up the name, and the normal form parses to the same values.
 #include "lib/domain/text/filename.h"
 
 #include <string.h>
@@ -8,20 +8,20 @@
 #include "lib/domain/text/name.h"
 #include "tests/fuzz/fuzz.h"
 
-static void means_the_same(const struct filename *f, const char *text, bool in_general)
+static void check_same_meaning(const struct filename *f, const char *text, bool in_general)
 {
 	struct err e = ERR_INIT;
-	CLEANUP(filename_release) struct filename continuation = {0};
+	CLEANUP(filename_release) struct filename reparsed = {0};
 	if (strlen(text) > LIMIT_FILE_NAME)
 		return;
 	if (in_general)
-		HOLDS(filename_parse(str_from(text), &continuation, &e) == 0);
+		HOLDS(filename_parse(str_from(text), &reparsed, &e) == 0);
 	else
-		HOLDS(filename_parse_sdist(str_from(text), str_from(f->project), str_from(f->version.text),
-			      &continuation, &e) == 0);
+		HOLDS(filename_parse_sdist(str_from(text), str_from(f->project), str_from(f->version.text), &reparsed,
+			      &e) == 0);
 	HOLDS(e.kind == ERR_NONE);
-	HOLDS(continuation.kind == f->kind && strcmp(continuation.project, f->project) == 0);
-	HOLDS(version_cmp(&continuation.version, &f->version) == 0);
+	HOLDS(reparsed.kind == f->kind && strcmp(reparsed.project, f->project) == 0);
+	HOLDS(version_cmp(&reparsed.version, &f->version) == 0);
 }
 
 static void check_wheel(const struct filename *f, struct str text)
@@ -36,7 +36,7 @@ static void check_wheel(const struct filename *f, struct str text)
 	for (char *c = escaped; *c; c++)
 		*c = *c == '-' ? '_' : *c;
 	CLEANUP(mem_free) char *normal = xasprintf("%s-%s%s", escaped, f->version.text, tail);
-	means_the_same(f, normal, true);
+	check_same_meaning(f, normal, true);
 }
 
 static void check_sdist(const struct filename *f, struct str text)
@@ -48,8 +48,8 @@ static void check_sdist(const struct filename *f, struct str text)
 	char *normal = xasprintf("%s-%s" STR_FMT, f->project, f->version.text, STR_ARG(ending));
 	HOLDS(str_eq(str_from(same), text));
 	HOLDS(name_is_valid(str_from(f->project)));
-	means_the_same(f, normal, true);
-	means_the_same(f, same, false);
+	check_same_meaning(f, normal, true);
+	check_same_meaning(f, same, false);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// METADATA: its fields are slices of it, each ends, what an upload may say a tree may say as well, and what of it is on a
-// page is no longer than a page has it.
+// METADATA: its fields are slices of it, each field ends, LENIENT accepts everything that STRICT does, and fields that
+// appear on pages are limited.
 #include "lib/domain/wheel/metadata.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-// A folded value goes on after its line ends with a blank.
+// Each line after the first of a folded value begins with a blank.
 static void check_value(struct str value)
 {
 	HOLDS(!value.len || !is_blank(value.ptr[0]));
@@ -38,7 +38,7 @@ static void check_fields(struct str text)
 	}
 }
 
-static bool parse(struct str text, enum strictness strictness, struct metadata *out)
+static bool parse_checked(struct str text, enum strictness strictness, struct metadata *out)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(findings_release) struct findings findings;
@@ -50,7 +50,7 @@ static bool parse(struct str text, enum strictness strictness, struct metadata *
 	return is_good;
 }
 
-// What is not taken is told of.
+// A field that is omitted is a finding.
 static void check_wheel(struct str text, bool is_good)
 {
 	struct err e = ERR_INIT;
@@ -75,9 +75,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	struct str text = fuzz_text(bytes, size);
 	struct metadata lenient, strict;
 	check_fields(text);
-	bool is_good = parse(text, LENIENT, &lenient);
+	bool is_good = parse_checked(text, LENIENT, &lenient);
 	check_wheel(text, is_good);
-	if (!parse(text, STRICT, &strict))
+	if (!parse_checked(text, STRICT, &strict))
 		return 0;
 	HOLDS(is_good && str_is_utf8(text));
 	HOLDS(str_eq(lenient.name, strict.name) && str_eq(lenient.version, strict.version));

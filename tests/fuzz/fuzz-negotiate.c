@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Content negotiation: nobody gets what he did not name. An input is four lines: Accept,
+// Content negotiation: a client only gets a type and a coding that it accepts. An input is four lines: Accept,
 // Accept-Encoding, User-Agent and the value of ?format=.
 #include "server/message/negotiate.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A project's page with a file of any name, version and Requires-Python: JSON parses and says just
-// these, and no byte of them passes for a page's own. An input is the three, with NULs between.
+// A page with a file of any name, version and Requires-Python: the JSON parses to exactly these, and none of their
+// bytes becomes page structure. An input is the three texts, separated by NULs.
 #include "lib/view/page.h"
 
 #include <string.h>
@@ -25,8 +25,8 @@ static void render(const struct fake_file *file, enum page_format format, struct
 	HOLDS(page_project(&view, NULL, "demo", NULL, format, out, &e) == 0 && str_is_utf8(buf_view(out)));
 }
 
-// Bytes that are not UTF-8 become others.
-static void says(const json_t *value, const char *text)
+// Compares a value with its text. Bytes that are not UTF-8 are replaced on a page.
+static void check_text(const json_t *value, const char *text)
 {
 	struct str s = str_from(text);
 	HOLDS(json_is_string(value));
@@ -40,17 +40,16 @@ static void check_json(const struct fake_file *file)
 	json_t *top = json_loadb(page.data, page.len, JSON_REJECT_DUPLICATES, NULL), *first;
 	HOLDS(top && json_array_size(json_object_get(top, "files")) == 1);
 	first = json_array_get(json_object_get(top, "files"), 0);
-	says(json_object_get(first, "filename"), file->filename);
-	says(json_array_get(json_object_get(top, "versions"), 0), file->version);
+	check_text(json_object_get(first, "filename"), file->filename);
+	check_text(json_array_get(json_object_get(top, "versions"), 0), file->version);
 	HOLDS(!file->requires_python == !json_object_get(first, "requires-python"));
 	if (file->requires_python)
-		says(json_object_get(first, "requires-python"), file->requires_python);
+		check_text(json_object_get(first, "requires-python"), file->requires_python);
 	HOLDS(!strpbrk(json_string_value(json_object_get(first, "url")), "\"'<>\\&?# "));
 	json_decref(top);
 }
 
-// What makes a page's structure, in its order, without the text between; tabs and line ends are
-// text in HTML.
+// Reduces a page to the bytes that make up its structure. Tabs and line ends are text in HTML.
 static void skeleton(struct buf *page)
 {
 	size_t kept = 0;

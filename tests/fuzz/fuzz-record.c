@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RECORD: what was read, written again with every field in quotes, reads the same.
+// RECORD: the parsed rows, written with every field in quotes, parse to the same rows.
 #include "lib/domain/wheel/record.h"
 
 #include <inttypes.h>

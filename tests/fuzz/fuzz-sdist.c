@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sdists, all called demo-1.0: a .zip, a .tar.gz, or a bare tar, which is packed first.
+// Sdists named demo-1.0: a .zip, a .tar.gz, or a plain tar, which is compressed first.
 #include "lib/domain/wheel/sdist.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ static void pack_tar(struct str text, struct buf *out)
 	HOLDS(compress_gzip((struct str){tar, text.len}, 1, out, &e) == 0);
 }
 
-static bool examine(struct str bytes, struct str filename, enum strictness strictness, struct wheel *out)
+static bool examine_sdist(struct str bytes, struct str filename, enum strictness strictness, struct wheel *out)
 {
 	struct err e = ERR_INIT;
 	struct byte_source s = byte_source_memory(bytes);
@@ -41,8 +41,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		text = buf_view(&packed);
 	}
 	struct str filename = is_zip ? STR("demo-1.0.zip") : STR("demo-1.0.tar.gz");
-	bool is_good = examine(text, filename, LENIENT, &lenient);
-	if (examine(text, filename, STRICT, &strict))
+	bool is_good = examine_sdist(text, filename, LENIENT, &lenient);
+	if (examine_sdist(text, filename, STRICT, &strict))
 		HOLDS(is_good && str_eq(buf_view(&lenient.metadata), buf_view(&strict.metadata)));
 	return 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pages of another index in JSON: what is taken can be used, comes out of its packed form as it was, and is no page
-// where its end is missing.
+// Pages of another index in JSON: an accepted page has usable files and survives packing, and it is rejected if its end
+// is missing.
 #include "tests/fuzz/simplepage-holds.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Specifier sets: one is valid where each of its parts is, and every version can be asked for.
+// Specifier sets: a set is valid if each of its parts is, and each version can be part of a specifier.
 #include "lib/domain/text/specifier.h"
 
 #include "lib/base/buf.h"
 #include "lib/domain/text/version.h"
 #include "tests/fuzz/fuzz.h"
 
-static bool is_valid_around(const char *before, struct str text, const char *behind)
+static bool is_valid_around(const char *before, struct str text, const char *after)
 {
 	CLEANUP(buf_release) struct buf all;
 	buf_init(&all, text.len + 16);
 	buf_puts(&all, before);
 	buf_str(&all, text);
-	buf_puts(&all, behind);
+	buf_puts(&all, after);
 	return specifier_set_is_valid(buf_view(&all));
 }
 
@@ -24,7 +24,7 @@ static bool all_parts_are_valid(struct str text)
 	return are_valid;
 }
 
-static void can_be_asked_for(struct str version)
+static void check_version(struct str version)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(version_release) struct version v = {0};
@@ -46,6 +46,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	HOLDS(is_valid == is_valid_around(" ", text, "\t,"));
 	HOLDS(is_valid == is_valid_around(">=3,", text, ""));
 	HOLDS(!is_valid_around("", text, ",3"));
-	can_be_asked_for(text);
+	check_version(text);
 	return 0;
 }

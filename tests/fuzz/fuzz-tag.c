@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compressed tag sets: every tag once, each expands to itself, and none makes much of little. An input is what stands
-// between a wheel's version and ".whl"; behind a line end, its WHEEL, whose tags are these or are told to be others.
+// Compressed tag sets: each tag occurs once and expands to itself, and no short input expands to much. An input is the
+// text between a wheel's version and ".whl", a line end, and its WHEEL, whose tags are these or are reported to differ.
 #include "lib/domain/text/tag.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ static void tags_release(struct tags *t)
 		free(t->tag[i]);
 }
 
-static int add(void *ctx, struct str tag, struct err *e UNUSED)
+static int add_tag(void *ctx, struct str tag, struct err *e UNUSED)
 {
 	struct tags *t = ctx;
 	HOLDS(t->count < LIMIT_TAGS);
@@ -29,7 +29,7 @@ static int add(void *ctx, struct str tag, struct err *e UNUSED)
 	return 0;
 }
 
-static int in_order(const void *a, const void *b)
+static int compare_tags(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -41,27 +41,27 @@ static bool expand(struct str sets, struct tags *out)
 	CLEANUP(mem_free) char *name = xasprintf("demo-1-" STR_FMT ".whl", STR_ARG(sets));
 	if (filename_parse(str_from(name), &f, &e) < 0)
 		return false;
-	if (tag_foreach(&f, add, out, &e) == 0)
+	if (tag_foreach(&f, add_tag, out, &e) == 0)
 		return true;
 	HOLDS(e.kind == ERR_LIMIT && out->count == 0);
 	return false;
 }
 
-static void is_itself(const char *tag)
+static void check_expands_to_itself(const char *tag)
 {
 	CLEANUP(tags_release) struct tags one = {.count = 0};
 	HOLDS(expand(str_from(tag), &one) && one.count == 1 && strcmp(one.tag[0], tag) == 0);
 }
 
-static int limited(void *ctx, struct str tag, struct err *e UNUSED)
+static int check_limits(void *ctx, struct str tag, struct err *e UNUSED)
 {
 	size_t *count = ctx;
 	HOLDS(tag.len <= LIMIT_FILE_NAME + 2 && ++*count <= LIMIT_TAGS);
 	return 0;
 }
 
-// Whatever a Tag line is, at most so many tags come of it, of so many bytes, or none at all.
-static void holds_of_lines(struct str wheel)
+// Any Tag line expands to a limited number of tags of a limited length, or to none.
+static void check_lines(struct str wheel)
 {
 	struct rfc822_field field;
 	while (rfc822_fields_next(&wheel, &field)) {
@@ -71,12 +71,12 @@ static void holds_of_lines(struct str wheel)
 		sets.abi = rest.ptr ? str_cut(&rest, '-') : STR("");
 		sets.platform = rest.ptr ? rest : STR("");
 		size_t count = 0;
-		if (tag_foreach(&sets, limited, &count, &e) < 0)
+		if (tag_foreach(&sets, check_limits, &count, &e) < 0)
 			HOLDS(e.kind == ERR_LIMIT && count == 0);
 	}
 }
 
-static bool is_odd(struct str sets, struct str wheel)
+static bool tags_differ(struct str sets, struct str wheel)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(filename_release) struct filename f = {0};
@@ -87,39 +87,39 @@ static bool is_odd(struct str sets, struct str wheel)
 	int result = wheelfile_check(wheel, &f, LENIENT, &findings, &e);
 	HOLDS(result == 0 || e.kind == ERR_INVALID);
 	HOLDS(findings.count <= 2 && findings.text.len <= LIMIT_FINDINGS);
-	return result < 0 || strstr(findings.text.data, "WHEEL: tags ");
+	return result < 0 || strstr(findings.text.data, "WHEEL: tags");
 }
 
-// WHEEL that lists the tags is right, and one more makes it wrong.
-static void holds_of_wheel(struct str sets, const struct tags *all)
+// A WHEEL that lists exactly these tags is accepted; with one more tag it is not.
+static void check_wheel(struct str sets, const struct tags *all)
 {
 	CLEANUP(buf_release) struct buf wheel;
 	buf_init(&wheel, 2 * LIMIT_TAGS * LIMIT_FILE_NAME);
 	buf_puts(&wheel, "Wheel-Version: 1.0\n");
 	for (size_t i = 0; i < all->count; i++)
 		buf_printf(&wheel, "Tag: %s\n", all->tag[i]);
-	HOLDS(!is_odd(sets, buf_view(&wheel)));
+	HOLDS(!tags_differ(sets, buf_view(&wheel)));
 	buf_puts(&wheel, "Tag: zz9-none-any\n");
 	for (size_t i = 0; i < all->count; i++)
 		if (strcmp(all->tag[i], "zz9-none-any") == 0)
 			return;
-	HOLDS(is_odd(sets, buf_view(&wheel)));
+	HOLDS(tags_differ(sets, buf_view(&wheel)));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	CLEANUP(tags_release) struct tags all = {.count = 0};
 	struct str wheel = fuzz_text(bytes, size), sets = str_cut(&wheel, '\n');
-	holds_of_lines(wheel);
+	check_lines(wheel);
 	if (!expand(sets, &all))
 		return 0;
 	HOLDS(all.count > 0);
-	is_itself(all.tag[0]);
-	is_itself(all.tag[all.count - 1]);
-	holds_of_wheel(sets, &all);
+	check_expands_to_itself(all.tag[0]);
+	check_expands_to_itself(all.tag[all.count - 1]);
+	check_wheel(sets, &all);
 	if (wheel.len)
-		is_odd(sets, wheel);
-	qsort(all.tag, all.count, sizeof(all.tag[0]), in_order);
+		tags_differ(sets, wheel);
+	qsort(all.tag, all.count, sizeof(all.tag[0]), compare_tags);
 	for (size_t i = 1; i < all.count; i++)
 		HOLDS(strcmp(all.tag[i - 1], all.tag[i]) < 0);
 	return 0;

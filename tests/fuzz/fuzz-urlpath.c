@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Request paths: no segment names a thing elsewhere, and encoded again they are the same.
+// Request paths: no segment leads elsewhere, and a path that is encoded again decodes to the same segments.
 #include "server/message/urlpath.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ static void check_segment(struct str s)
 		HOLDS((unsigned char)s.ptr[i] >= ' ' && s.ptr[i] != 0x7f && s.ptr[i] != '/' && s.ptr[i] != '\\');
 }
 
-static void is_the_same(const struct urlpath *path)
+static void check_encodes_to_same(const struct urlpath *path)
 {
 	CLEANUP(buf_release) struct buf text;
 	struct urlpath continuation;
@@ -47,6 +47,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	HOLDS(path.count <= URLPATH_SEGMENTS && text.ptr[0] == '/');
 	for (size_t i = 0; i < path.count; i++)
 		check_segment(path.segment[i]);
-	is_the_same(&path);
+	check_encodes_to_same(&path);
 	return 0;
 }

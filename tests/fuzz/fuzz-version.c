@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Versions: the normal form is one, and the order is PEP 440's. An input is two lines.
+// Versions: the normal form parses to itself, and the order is that of PEP 440. An input is two lines.
 #include "lib/domain/text/version.h"
 
 #include "tests/fuzz/fuzz.h"
 
-static void normal_form_stays(const struct version *v)
+static void check_normal_form(const struct version *v)
 {
 	struct err e = ERR_INIT;
-	CLEANUP(version_release) struct version continuation = {0};
-	HOLDS(version_parse(str_from(v->text), &continuation, &e) == 0);
-	HOLDS(str_eq(str_from(v->text), str_from(continuation.text)));
-	HOLDS(str_eq(v->key, continuation.key));
-	HOLDS(v->is_prerelease == continuation.is_prerelease && v->is_local == continuation.is_local);
+	CLEANUP(version_release) struct version reparsed = {0};
+	HOLDS(version_parse(str_from(v->text), &reparsed, &e) == 0);
+	HOLDS(str_eq(str_from(v->text), str_from(reparsed.text)));
+	HOLDS(str_eq(v->key, reparsed.key));
+	HOLDS(v->is_prerelease == reparsed.is_prerelease && v->is_local == reparsed.is_local);
 }
 
 static int sign(int n)
@@ -19,14 +19,14 @@ static int sign(int n)
 	return (n > 0) - (n < 0);
 }
 
-// With each of these behind it, where it is a version then, they are ordered by rank.
+// A version with each of these suffixes, if that is valid, is ordered by rank.
 static const struct {
 	const char *text;
 	int rank;
 } suffix[] = {{".dev0", -3}, {"a0", -2}, {"rc1", -1}, {"", 0}, {".0", 0}, {".0.0", 0}, {"+0", 1}, {".post0.dev0", 2},
 	{".post0", 3}, {".1", 4}};
 
-static void suffixes_order(const struct version *v)
+static void check_suffix_order(const struct version *v)
 {
 	struct version longer[ARRAY_SIZE(suffix)] = {0};
 	for (size_t i = 0; i < ARRAY_SIZE(suffix); i++) {
@@ -42,7 +42,7 @@ static void suffixes_order(const struct version *v)
 		version_release(&longer[i]);
 }
 
-static bool parse(struct str text, struct version *out)
+static bool parse_checked(struct str text, struct version *out)
 {
 	struct err e = ERR_INIT;
 	bool is_good = version_parse(text, out, &e) == 0;
@@ -50,9 +50,9 @@ static bool parse(struct str text, struct version *out)
 	HOLDS(is_good == (e.kind == ERR_NONE));
 	if (!is_good)
 		return false;
-	normal_form_stays(out);
-	if (!out->is_local) // there, all is more of the local part
-		suffixes_order(out);
+	check_normal_form(out);
+	if (!out->is_local) // a suffix would belong to the local part
+		check_suffix_order(out);
 	return true;
 }
 
@@ -60,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	struct str second = fuzz_text(bytes, size), first = str_cut(&second, '\n');
 	CLEANUP(version_release) struct version a = {0}, b = {0};
-	if (!parse(first, &a) || !parse(second, &b))
+	if (!parse_checked(first, &a) || !parse_checked(second, &b))
 		return 0;
 	HOLDS(sign(version_cmp(&a, &b)) == -sign(version_cmp(&b, &a)));
 	HOLDS((version_cmp(&a, &b) == 0) == str_eq(a.key, b.key));

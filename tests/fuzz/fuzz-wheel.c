@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole wheels, all called demo-1.0-py3-none-any.whl: the facts are those of METADATA, and both
-// strictnesses find the same ones.
+// Whole wheels, all named demo-1.0-py3-none-any.whl: the facts are those of METADATA, under both strictnesses.
 #include "lib/domain/wheel/wheel.h"
 
 #include <string.h>
@@ -18,7 +17,7 @@ static void check_facts(const struct wheel *w, enum strictness strictness)
 		HOLDS(specifier_set_is_valid(str_from(w->requires_python)));
 }
 
-static bool examine(struct str bytes, const struct filename *name, enum strictness strictness, struct wheel *out)
+static bool examine_demo(struct str bytes, const struct filename *name, enum strictness strictness, struct wheel *out)
 {
 	struct err e = ERR_INIT;
 	struct byte_source s = byte_source_memory(bytes);
@@ -39,8 +38,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	CLEANUP(filename_release) struct filename name = {0};
 	CLEANUP(wheel_release) struct wheel lenient, strict;
 	HOLDS(filename_parse(STR("demo-1.0-py3-none-any.whl"), &name, &e) == 0);
-	bool is_good = examine(text, &name, LENIENT, &lenient);
-	if (!examine(text, &name, STRICT, &strict))
+	bool is_good = examine_demo(text, &name, LENIENT, &lenient);
+	if (!examine_demo(text, &name, STRICT, &strict))
 		return 0;
 	HOLDS(is_good && str_eq(buf_view(&lenient.metadata), buf_view(&strict.metadata)));
 	HOLDS(!lenient.requires_python == !strict.requires_python);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of a wheel's .dist-info, in a ZIP that is always sound: what mutations of packed bytes
-// hardly ever reach. An input is METADATA, WHEEL, RECORD and a further member's name, cut at form
-// feeds.
+// The files of a wheel's .dist-info in a ZIP that is always valid, because mutations of compressed bytes hardly ever
+// reach them. An input is METADATA, WHEEL, RECORD and the name of a further member, separated by form feeds.
 #include "lib/domain/wheel/wheel.h"
 
 #include <string.h>
@@ -12,7 +11,7 @@
 
 #define INFO "demo-1.0.dist-info/"
 
-static bool examine(const struct zipmake *zip, enum strictness strictness, struct wheel *out)
+static bool examine_demo(const struct zipmake *zip, enum strictness strictness, struct wheel *out)
 {
 	struct err e = ERR_INIT;
 	struct byte_source s = byte_source_memory(buf_view(&zip->bytes));
@@ -25,7 +24,7 @@ static bool examine(const struct zipmake *zip, enum strictness strictness, struc
 	return false;
 }
 
-static void add(struct zipmake *zip, const char *name, const char *content)
+static void add_member(struct zipmake *zip, const char *name, const char *content)
 {
 	if (name && content)
 		zipmake_add(zip, &(struct zipmake_member){.name = name, .content = content});
@@ -41,17 +40,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	CLEANUP(zipmake_release) struct zipmake zip;
 	CLEANUP(wheel_release) struct wheel lenient, strict;
 	zipmake_init(&zip);
-	add(&zip, further, "");
-	add(&zip, INFO "METADATA", metadata);
-	add(&zip, INFO "WHEEL", wheel);
-	add(&zip, INFO "RECORD", record);
+	add_member(&zip, further, "");
+	add_member(&zip, INFO "METADATA", metadata);
+	add_member(&zip, INFO "WHEEL", wheel);
+	add_member(&zip, INFO "RECORD", record);
 	zipmake_end(&zip, "");
-	bool is_good = examine(&zip, LENIENT, &lenient);
+	bool is_good = examine_demo(&zip, LENIENT, &lenient);
 	if (is_good) {
 		HOLDS(str_eq(buf_view(&lenient.metadata), str_from(metadata)));
 		HOLDS(!lenient.requires_python || specifier_set_is_valid(str_from(lenient.requires_python)));
 	}
-	if (examine(&zip, STRICT, &strict))
+	if (examine_demo(&zip, STRICT, &strict))
 		HOLDS(is_good && record && !lenient.requires_python == !strict.requires_python);
 	return 0;
 }

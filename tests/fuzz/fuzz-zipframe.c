@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ZIP framing: the file is one chain of records, each name is there once, and
-// what an upload may be a tree may have.
+// ZIP framing: the file is one chain of records, each name occurs once, and LENIENT accepts everything that STRICT
+// does.
 #include "lib/domain/archive/zipframe.h"
 
 #include "lib/base/buf.h"
@@ -28,7 +28,7 @@ static void check_member(const struct byte_source *s, const struct zipdirectory 
 		HOLDS(content.len == m->size);
 }
 
-// Where the record that begins there ends, but for a descriptor behind it; 0 where none begins.
+// The end of the record at this offset, without its data descriptor. 0 if no record begins there.
 static uint64_t record_end(const struct zipdirectory *zip, uint64_t begin)
 {
 	for (size_t i = 0; i < zip->count; i++)
@@ -37,8 +37,8 @@ static uint64_t record_end(const struct zipdirectory *zip, uint64_t begin)
 	return 0;
 }
 
-// From byte 0 to the directory, without a byte between that no record tells of.
-static void is_one_chain(const struct zipdirectory *zip)
+// The records fill the bytes from 0 to the directory without gaps.
+static void check_chain(const struct zipdirectory *zip)
 {
 	static const unsigned descriptor[] = {0, 12, 16, 20, 24};
 	uint64_t at = 0, records = 0;
@@ -53,7 +53,7 @@ static void is_one_chain(const struct zipdirectory *zip)
 	HOLDS(records == zip->count && at == zip->offset);
 }
 
-static bool read(struct str bytes, enum strictness strictness, struct zipdirectory *zip)
+static bool read_frame(struct str bytes, enum strictness strictness, struct zipdirectory *zip)
 {
 	struct err e = ERR_INIT;
 	struct byte_source s = byte_source_memory(bytes);
@@ -65,7 +65,7 @@ static bool read(struct str bytes, enum strictness strictness, struct zipdirecto
 	}
 	HOLDS(zip->offset <= bytes.len && zip->size <= bytes.len - zip->offset);
 	HOLDS(e.kind == ERR_NONE);
-	is_one_chain(zip);
+	check_chain(zip);
 	for (size_t i = 0; i < zip->count; i++)
 		check_member(&s, zip, &zip->members[i]);
 	for (size_t i = 1; i < zip->count; i++)
@@ -78,8 +78,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	struct str text = fuzz_text(bytes, size);
 	CLEANUP(zipdirectory_release) struct zipdirectory lenient = {0};
 	CLEANUP(zipdirectory_release) struct zipdirectory strict = {0};
-	bool is_good = read(text, LENIENT, &lenient);
-	if (read(text, STRICT, &strict))
+	bool is_good = read_frame(text, LENIENT, &lenient);
+	if (read_frame(text, STRICT, &strict))
 		HOLDS(is_good && lenient.count == strict.count);
 	return 0;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the fuzz targets share. A target says what must hold for any input, not only that nothing
-// crashes. Each is built with libFuzzer (--enable-fuzzers), or else with replay.c, which gives it
-// the files of its corpus.
+// Shared by the fuzz targets. A target checks properties that hold for any input, not only that nothing crashes. It is
+// built with libFuzzer (--enable-fuzzers), or else with replay.c, which runs it with the files of its corpus.
 #pragma once
 
 #include <stdbool.h>
@@ -15,7 +14,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-// Ends the process where it does not hold: libFuzzer keeps the input, the replay names the file.
+// Aborts if the condition does not hold. libFuzzer then saves the input, and the replay prints the name of the file.
 #define HOLDS(condition)                                                                                               \
 	do {                                                                                                           \
 		if (!(condition)) {                                                                                    \
@@ -29,8 +28,7 @@ static inline struct str fuzz_text(const uint8_t *bytes, size_t size)
 	return (struct str){size ? (const char *)bytes : "", size};
 }
 
-// The next field of an input that stands for several, as a string to be freed by the caller; NULL
-// where none is left.
+// The next field of an input that has several, as a string that the caller frees. NULL if none is left.
 static inline char *fuzz_take(struct str *rest, char sep)
 {
 	if (!rest->ptr)

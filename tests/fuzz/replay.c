@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// In place of libFuzzer: gives the target each file of its corpus, which is found by the program's
-// own name.
+// A replacement for libFuzzer: runs the target with each file of its corpus, which it finds by the name of the program.
 #include <dirent.h>
 #include <errno.h>
 #include <string.h>
@@ -11,16 +10,15 @@
 
 enum { INPUT_MAX = 1 << 20 };
 
-// The input has a place of its own that ends where it ends, so that ASan sees what is read behind
-// it.
-static void give(struct str input)
+// Copies the input to a block of exactly its size, so that ASan detects reads beyond its end.
+static void run_target(struct str input)
 {
 	CLEANUP(mem_free) char *copy = xmalloc(input.len);
 	memcpy(copy, input.ptr, input.len);
 	LLVMFuzzerTestOneInput((const uint8_t *)copy, input.len);
 }
 
-static bool replay(const char *folder, const char *name)
+static bool replay_file(const char *folder, const char *name)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(buf_release) struct buf input;
@@ -31,7 +29,7 @@ static bool replay(const char *folder, const char *name)
 		fprintf(stderr, "%s\n", e.msg);
 		return false;
 	}
-	give(buf_view(&input));
+	run_target(buf_view(&input));
 	return true;
 }
 
@@ -50,7 +48,7 @@ int main(int argc, char **argv)
 	bool good = true;
 	for (int i = 0; i < count; i++) {
 		bool is_input = entry[i]->d_name[0] != '.';
-		good = (!is_input || replay(folder, entry[i]->d_name)) && good;
+		good = (!is_input || replay_file(folder, entry[i]->d_name)) && good;
 		read += is_input;
 		free(entry[i]);
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What must hold of a page of another index, whatever its bytes were.
+// Properties of a parsed page of another index, for any input.
 #pragma once
 
 #include <string.h>
@@ -20,7 +20,7 @@ static inline void holds_of_url(struct str url)
 	HOLDS(authority.len && str_find(authority, '@') < 0 && url.ptr);
 }
 
-// Of what is on a page of ours.
+// Fields that appear on our pages are limited.
 static inline void holds_of_length(const char *text, size_t most)
 {
 	HOLDS(!text || strlen(text) <= most);
@@ -51,18 +51,17 @@ static inline bool is_same(const char *a, const char *b)
 static inline void holds_of_packed(const struct simplepage *page)
 {
 	struct err e = ERR_INIT;
-	CLEANUP(simplepage_release) struct simplepage continuation = {0};
+	CLEANUP(simplepage_release) struct simplepage unpacked = {0};
 	CLEANUP(buf_release) struct buf packed, twice;
 	buf_init(&packed, 64 << 20);
 	buf_init(&twice, 64 << 20);
-	HOLDS(simplepage_pack(page, &packed, &e) == 0 && simplepage_unpack(buf_view(&packed), &continuation, &e) == 0);
-	HOLDS(continuation.files == page->files && continuation.versions == page->versions &&
-		continuation.serial == page->serial);
-	HOLDS(continuation.status == page->status && is_same(continuation.status_reason, page->status_reason));
+	HOLDS(simplepage_pack(page, &packed, &e) == 0 && simplepage_unpack(buf_view(&packed), &unpacked, &e) == 0);
+	HOLDS(unpacked.files == page->files && unpacked.versions == page->versions && unpacked.serial == page->serial);
+	HOLDS(unpacked.status == page->status && is_same(unpacked.status_reason, page->status_reason));
 	for (size_t i = 0; i < page->versions; i++)
-		HOLDS(is_same(page->version[i], continuation.version[i]));
+		HOLDS(is_same(page->version[i], unpacked.version[i]));
 	for (size_t i = 0; i < page->files; i++) {
-		const struct simplepage_file *a = &page->file[i], *b = &continuation.file[i];
+		const struct simplepage_file *a = &page->file[i], *b = &unpacked.file[i];
 		HOLDS(is_same(a->filename, b->filename) && is_same(a->url, b->url) && is_same(a->yanked, b->yanked));
 		HOLDS(is_same(a->requires_python, b->requires_python) && is_same(a->provenance, b->provenance));
 		HOLDS(is_same(a->upload_time, b->upload_time) && a->uploaded == b->uploaded && a->size == b->size);
@@ -71,10 +70,10 @@ static inline void holds_of_packed(const struct simplepage *page)
 		HOLDS(memcmp(a->metadata_sha256, b->metadata_sha256, SHA256_SIZE) == 0);
 		HOLDS(simplepage_find(page, a->filename) == a);
 	}
-	HOLDS(simplepage_pack(&continuation, &twice, &e) == 0 && str_eq(buf_view(&packed), buf_view(&twice)));
+	HOLDS(simplepage_pack(&unpacked, &twice, &e) == 0 && str_eq(buf_view(&packed), buf_view(&twice)));
 }
 
-// Whether it is a page.
+// Checks the properties and returns whether the body is a page.
 static inline bool holds_of_page(struct str body, const char *type)
 {
 	struct err e = ERR_INIT;

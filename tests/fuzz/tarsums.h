@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The check sums of a tar, set right: a mutation would hardly ever find the right ones.
+// Corrects the checksums of a tar, because mutations would hardly ever produce valid ones.
 #pragma once
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ static inline void tarsums_set_one(char *block)
 	snprintf(block + TAR_SUM_AT, TAR_SUM_SIZE, "%06o", sum);
 }
 
-// A copy of the tar, to be freed by the caller.
+// Returns a corrected copy of the tar, which the caller frees.
 static inline char *tarsums_set(struct str tar)
 {
 	char *copy = xmalloc(tar.len + 1);

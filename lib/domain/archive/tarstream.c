@@ -118,7 +118,7 @@ static bool pax_size(const struct tarstream *t, uint64_t *size)
 		return true;
 	if (value.len)
 		return decimal_parse(value, UINT64_MAX, size);
-	*size = 0; // as Python's tarfile has it
+	*size = 0; // as in Python's tarfile
 	return true;
 }
 

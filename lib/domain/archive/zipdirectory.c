@@ -124,7 +124,7 @@ static int read_entries(struct zipdirectory *zip, enum strictness strictness, st
 		ambiguous += !(zip->members[i].flags & ZIP_FLAG_UTF8) && !str_is_ascii(zip->members[i].name);
 	}
 	if (rest.len)
-		return err_set(e, ERR_INVALID, "Truncated central directory: %zu bytes are no entry", rest.len);
+		return err_set(e, ERR_INVALID, "Truncated central directory: %zu bytes are not an entry", rest.len);
 	// Info-ZIP writes UTF-8 without setting the flag. Python then decodes the name as code page 437.
 	if (ambiguous)
 		findings_add(findings, "Filenames not ASCII, and not marked as UTF-8: %zu", ambiguous);

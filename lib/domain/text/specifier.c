@@ -67,7 +67,7 @@ struct clause {
 	const struct version_operator *op;
 	struct str text;        // after the operator
 	struct pep440 parts;    // of the text, without ".*"
-	struct version version; // zeros after "===" and with ".*", where the text is no version
+	struct version version; // zeros after "===" and with ".*", where the text is not a version
 	struct version border;  // of "<": the first pre-release of the version; "<" admits what is less than it
 };
 
