@@ -10,6 +10,7 @@
 #include "lib/domain/machine/profile.h"
 #include "lib/domain/text/filename.h"
 #include "lib/domain/text/name.h"
+#include "lib/domain/text/requirements-file.h"
 #include "lib/domain/text/specifier.h"
 #include "lib/domain/text/tag.h"
 #include "lib/domain/text/version.h"
@@ -78,6 +79,36 @@ static void answer_micros(struct str text, struct buf *out)
 	buf_printf(out, "1\t%" PRIx64, micros);
 }
 
+static int add_requirement(void *ctx, const struct requirements_line *line, struct err *e UNUSED)
+{
+	static const char *const kind[] = {[REQUIREMENTS_LINE_PROJECT] = "project",
+		[REQUIREMENTS_LINE_INCLUDE] = "-r",
+		[REQUIREMENTS_LINE_CONSTRAINTS] = "-c",
+		[REQUIREMENTS_LINE_PRE] = "--pre",
+		[REQUIREMENTS_LINE_OPTION] = "option"};
+	const struct str part[] = {str_from(line->project ? line->project : ""), line->extras, line->specifier,
+		line->marker, line->url, line->argument};
+	buf_printf(ctx, "\t%s", kind[line->kind]);
+	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
+		buf_puts(ctx, " ");
+		put_hex(ctx, part[i]);
+	}
+	for (size_t i = 0; i < line->hashes; i++)
+		buf_printf(ctx, " " STR_FMT, STR_ARG(line->hash[i]));
+	return 0;
+}
+
+// 1, and for each line of the file: its kind, its parts in hex, its hashes
+static void answer_requirements(struct str text, struct buf *out)
+{
+	struct err e = ERR_INIT;
+	buf_puts(out, "1");
+	if (requirements_file_read(text, "file", add_requirement, out, &e) < 0) {
+		buf_clear(out);
+		buf_puts(out, "0");
+	}
+}
+
 static int add_tag(void *ctx, struct str tag, struct err *e UNUSED)
 {
 	buf_printf(ctx, "\t" STR_FMT, STR_ARG(tag));
@@ -142,6 +173,7 @@ static const struct kind {
 	{"admits", answer_admits},
 	{"micros", answer_micros},
 	{"filename", answer_filename},
+	{"requirements", answer_requirements},
 	{"environment", answer_environment},
 	{"platform", answer_platform},
 };

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/domain/text/requirements-file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/buf.h"
+#include "lib/base/limits.h"
+#include "lib/domain/text/name.h"
+#include "lib/domain/text/pyspace.h"
+#include "lib/domain/text/specifier.h"
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
+}
+
+static struct str trim(struct str s)
+{
+	while (s.len && is_blank(s.ptr[0]))
+		s = str_slice(s, 1, s.len);
+	while (s.len && is_blank(s.ptr[s.len - 1]))
+		s = str_slice(s, 0, s.len - 1);
+	return s;
+}
+
+// --- options ---
+
+static const struct option {
+	const char *name, *letter; // "--requirement", "-r"; letter NULL: none
+	enum requirements_line_kind kind;
+	bool has_value;
+} options[] = {
+	{"--requirement", "-r", REQUIREMENTS_LINE_INCLUDE, true},
+	{"--constraint", "-c", REQUIREMENTS_LINE_CONSTRAINTS, true},
+	{"--pre", NULL, REQUIREMENTS_LINE_PRE, false},
+	{"--index-url", "-i", REQUIREMENTS_LINE_OPTION, true},
+	{"--pypi-url", NULL, REQUIREMENTS_LINE_OPTION, true},
+	{"--extra-index-url", NULL, REQUIREMENTS_LINE_OPTION, true},
+	{"--find-links", "-f", REQUIREMENTS_LINE_OPTION, true},
+	{"--trusted-host", NULL, REQUIREMENTS_LINE_OPTION, true},
+	{"--no-binary", NULL, REQUIREMENTS_LINE_OPTION, true},
+	{"--only-binary", NULL, REQUIREMENTS_LINE_OPTION, true},
+	{"--use-feature", NULL, REQUIREMENTS_LINE_OPTION, true},
+	{"--no-index", NULL, REQUIREMENTS_LINE_OPTION, false},
+	{"--prefer-binary", NULL, REQUIREMENTS_LINE_OPTION, false},
+	{"--require-hashes", NULL, REQUIREMENTS_LINE_OPTION, false},
+};
+
+// Of "--name value", "--name=value" and "-nvalue" the value. False: the text is not this option.
+static bool match_option(const struct option *o, struct str text, struct str *value)
+{
+	struct str name = str_from(o->name), letter = o->letter ? str_from(o->letter) : STR("");
+	if (str_starts(text, name)) {
+		*value = str_slice(text, name.len, text.len);
+		if (value->len && value->ptr[0] != '=' && !is_blank(value->ptr[0]))
+			return false;
+		if (value->len)
+			*value = str_slice(*value, 1, value->len);
+	} else if (letter.len && str_starts(text, letter) && !str_starts(text, STR("--"))) {
+		*value = str_slice(text, letter.len, text.len);
+	} else {
+		return false;
+	}
+	*value = trim(*value);
+	return true;
+}
+
+// A value that is quoted as a shell has it, whole.
+static struct str unquote(struct str value)
+{
+	bool is_quoted = value.len >= 2 && (value.ptr[0] == '"' || value.ptr[0] == '\'') &&
+			 value.ptr[value.len - 1] == value.ptr[0];
+	return is_quoted ? str_slice(value, 1, value.len - 1) : value;
+}
+
+static int read_option(struct requirements_line *line, struct str text, struct err *e)
+{
+	if (str_starts(text, STR("-e")) || str_starts(text, STR("--editable")))
+		return err_set(e, ERR_USAGE, "an editable requirement is no version of a project");
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
+		struct str value;
+		if (!match_option(&options[i], text, &value))
+			continue;
+		if (options[i].has_value != (value.len > 0))
+			return err_set(e, ERR_USAGE, "%s %s", options[i].name,
+				options[i].has_value ? "needs a value" : "takes no value");
+		line->kind = options[i].kind;
+		line->argument = line->kind == REQUIREMENTS_LINE_OPTION ? text : unquote(value);
+		return 0;
+	}
+	return err_set(e, ERR_USAGE, "\"" STR_FMT "\" is no option of a requirements file",
+		STR_ARG(str_head(text, 80)));
+}
+
+// --- requirements ---
+
+struct reader {
+	const char *path;
+	requirements_line_fn *fn;
+	void *ctx;
+	struct requirements_line line;
+	struct buf name;
+	struct str *hash;
+	size_t hash_room;
+};
+
+static bool is_of_name(char c)
+{
+	return ascii_is_alnum(c) || c == '-' || c == '_' || c == '.';
+}
+
+static int read_name(struct reader *r, struct str *rest, struct err *e)
+{
+	size_t len = 0;
+	while (len < rest->len && is_of_name(rest->ptr[len]))
+		len++;
+	struct str name = str_slice(*rest, 0, len);
+	struct str behind = trim(str_slice(*rest, len, rest->len));
+	bool is_path = len < rest->len && (rest->ptr[len] == '/' || str_starts(behind, STR(":")));
+	if (!name_is_valid(name) || is_path)
+		return err_set(e, ERR_USAGE, "\"" STR_FMT "\" does not begin with the name of a project%s",
+			STR_ARG(str_head(*rest, 80)), is_path ? " (for a URL write NAME @ URL)" : "");
+	buf_clear(&r->name);
+	name_normalize(name, &r->name);
+	r->line.project = r->name.data;
+	*rest = behind;
+	return 0;
+}
+
+static int read_extras(struct requirements_line *line, struct str *rest, struct err *e)
+{
+	if (!str_starts(*rest, STR("[")))
+		return 0;
+	long end = str_find(*rest, ']');
+	if (end < 0)
+		return err_set(e, ERR_USAGE, "the extras have no \"]\" at their end");
+	line->extras = trim(str_slice(*rest, 1, (size_t)end));
+	for (struct str extras = line->extras; line->extras.len && extras.ptr;)
+		if (!name_is_valid(trim(str_cut(&extras, ','))))
+			return err_set(e, ERR_USAGE, "[" STR_FMT "] is no list of extras", STR_ARG(line->extras));
+	*rest = trim(str_slice(*rest, (size_t)end + 1, rest->len));
+	return 0;
+}
+
+// The part of a URL before " ;", where its marker begins.
+static struct str cut_url(struct str *rest)
+{
+	for (size_t i = 1; i < rest->len; i++) {
+		if (rest->ptr[i] != ';' || !is_blank(rest->ptr[i - 1]))
+			continue;
+		struct str url = trim(str_slice(*rest, 0, i));
+		*rest = trim(str_slice(*rest, i + 1, rest->len));
+		return url;
+	}
+	struct str url = *rest;
+	*rest = STR("");
+	return url;
+}
+
+static int read_version_part(struct requirements_line *line, struct str rest, struct err *e)
+{
+	if (str_starts(rest, STR("@"))) {
+		rest = trim(str_slice(rest, 1, rest.len));
+		line->url = cut_url(&rest);
+		line->marker = rest;
+		if (!line->url.len || pyspace_is_in(line->url))
+			return err_set(e, ERR_USAGE, "behind \"@\" stands no URL");
+		return 0;
+	}
+	struct str specifier = trim(str_cut(&rest, ';'));
+	bool has_marker = rest.ptr != NULL;
+	if (str_starts(specifier, STR("(")) && str_ends(specifier, STR(")")))
+		specifier = trim(str_slice(specifier, 1, specifier.len - 1));
+	line->specifier = specifier;
+	line->marker = has_marker ? trim(rest) : STR("");
+	if (specifier.len && (!strchr("=<>!~", specifier.ptr[0]) || !specifier_set_is_valid(specifier)))
+		return err_set(e, ERR_USAGE, "\"" STR_FMT "\" is no specifier (as ==1.2 or >=1.2,<2)",
+			STR_ARG(specifier));
+	if (has_marker && !line->marker.len)
+		return err_set(e, ERR_USAGE, "behind \";\" stands no marker");
+	return 0;
+}
+
+// pip takes what follows the first word that begins with "-" for options of the requirement.
+static struct str cut_requirement(struct str *text)
+{
+	for (size_t i = 1; i < text->len; i++) {
+		if (text->ptr[i] != '-' || !is_blank(text->ptr[i - 1]))
+			continue;
+		struct str front = trim(str_slice(*text, 0, i));
+		*text = str_slice(*text, i, text->len);
+		return front;
+	}
+	struct str all = *text;
+	*text = STR("");
+	return all;
+}
+
+static int read_hashes(struct reader *r, struct str rest, struct err *e)
+{
+	const struct str option = STR("--hash");
+	while (rest.len) {
+		if (!str_starts(rest, option) || rest.len == option.len ||
+			(rest.ptr[option.len] != '=' && !is_blank(rest.ptr[option.len])))
+			return err_set(e, ERR_USAGE, "\"" STR_FMT "\" is no option of a requirement",
+				STR_ARG(str_head(rest, 80)));
+		rest = trim(str_slice(rest, option.len + 1, rest.len));
+		size_t len = 0;
+		while (len < rest.len && !is_blank(rest.ptr[len]))
+			len++;
+		struct str hash = unquote(str_slice(rest, 0, len));
+		if (str_find(hash, ':') <= 0)
+			return err_set(e, ERR_USAGE, "\"" STR_FMT "\" is no hash (as sha256:…)",
+				STR_ARG(str_head(hash, 80)));
+		GROW(r->hash, r->line.hashes, r->hash_room);
+		r->hash[r->line.hashes++] = hash;
+		rest = trim(str_slice(rest, len, rest.len));
+	}
+	r->line.hash = r->hash;
+	return 0;
+}
+
+static int read_requirement(struct reader *r, struct str text, struct err *e)
+{
+	struct str rest = cut_requirement(&text);
+	r->line.kind = REQUIREMENTS_LINE_PROJECT;
+	if (read_name(r, &rest, e) < 0 || read_extras(&r->line, &rest, e) < 0 ||
+		read_version_part(&r->line, rest, e) < 0)
+		return -1;
+	return read_hashes(r, text, e);
+}
+
+// --- lines ---
+
+// A comment begins at the start of a line or behind a blank.
+static struct str without_comment(struct str line)
+{
+	for (size_t i = 0; i < line.len; i++)
+		if (line.ptr[i] == '#' && (!i || is_blank(line.ptr[i - 1])))
+			return str_slice(line, 0, i);
+	return line;
+}
+
+static int read_line(struct reader *r, struct str text, unsigned number, struct err *e)
+{
+	text = trim(without_comment(text));
+	if (!text.len)
+		return 0;
+	r->line = (struct requirements_line){.number = number,
+		.argument = STR(""),
+		.extras = STR(""),
+		.specifier = STR(""),
+		.marker = STR(""),
+		.url = STR("")};
+	int read = text.ptr[0] == '-' ? read_option(&r->line, text, e) : read_requirement(r, text, e);
+	return read < 0 ? -1 : r->fn(r->ctx, &r->line, e);
+}
+
+// Cuts a logical line off the text: a backslash at the end of a line that is no comment joins it with the next one.
+static int cut_logical(struct str *text, struct buf *out, unsigned *lines, struct err *e)
+{
+	buf_clear(out);
+	for (bool goes_on = true; goes_on && text->ptr;) {
+		struct str line = str_cut(text, '\n');
+		if (str_ends(line, STR("\r")))
+			line = str_slice(line, 0, line.len - 1);
+		bool is_comment = str_starts(trim(line), STR("#"));
+		goes_on = !is_comment && str_ends(line, STR("\\"));
+		while (goes_on && str_ends(line, STR("\\")))
+			line = str_slice(line, 0, line.len - 1);
+		buf_puts(out, is_comment && out->len ? " " : "");
+		buf_str(out, line);
+		++*lines;
+	}
+	return out->failed ? err_set(e, ERR_USAGE, "the line is longer than %d bytes", LIMIT_REQUIREMENT_LINE) : 0;
+}
+
+static int read_lines(struct reader *r, struct str text, struct err *e)
+{
+	CLEANUP(buf_release) struct buf line;
+	buf_init(&line, LIMIT_REQUIREMENT_LINE);
+	for (unsigned lines = 0, number; text.ptr;) {
+		number = lines + 1;
+		if (cut_logical(&text, &line, &lines, e) < 0 || read_line(r, buf_view(&line), number, e) < 0)
+			return err_prefix(e, "%s:%u: ", r->path, number);
+	}
+	return 0;
+}
+
+int requirements_file_read(struct str text, const char *path, requirements_line_fn *fn, void *ctx, struct err *e)
+{
+	const struct str mark = STR("\xEF\xBB\xBF"); // that some editors put in front of UTF-8
+	struct reader r = {.path = path, .fn = fn, .ctx = ctx};
+	if (!str_is_utf8(text) || memchr(text.ptr, '\0', text.len))
+		return err_set(e, ERR_USAGE, "%s: it is no text in UTF-8", path);
+	if (str_starts(text, mark))
+		text = str_slice(text, mark.len, text.len);
+	buf_init(&r.name, LIMIT_REQUIREMENT_LINE);
+	int read = read_lines(&r, text, e);
+	buf_release(&r.name);
+	free(r.hash);
+	return read;
+}

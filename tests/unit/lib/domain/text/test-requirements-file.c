@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// test-requirements.py compares with pip how files are read; this is what is refused, options, and line numbers.
+#include "lib/domain/text/requirements-file.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lib/base/buf.h"
+#include "lib/base/limits.h"
+
+static int describe(void *ctx, const struct requirements_line *line, struct err *e)
+{
+	static const char *const kind[] = {"", "-r", "-c", "--pre", "option"};
+	if (line->project && strcmp(line->project, "refused") == 0)
+		return err_set(e, ERR_USAGE, "the caller refuses it");
+	buf_printf(ctx, "%u:%s%s" STR_FMT STR_FMT "\n", line->number, line->project ? line->project : kind[line->kind],
+		line->argument.len ? " " : "", STR_ARG(line->argument), STR_ARG(line->specifier));
+	return 0;
+}
+
+static void lines_and_options(void **state UNUSED)
+{
+	const char *text = "# first\n"
+			   "numpy==1.0 \\\n"
+			   "  --hash=sha256:00\n"
+			   "-r other.txt\n"
+			   "--requirement='with blank.txt'\n"
+			   "-cconstraints.txt # why\n"
+			   "--constraint   c.txt\r\n"
+			   "--pre\n"
+			   "-i https://user:secret@host.test/simple\n"
+			   "Foo.Bar";
+	CLEANUP(buf_release) struct buf out;
+	struct err e = ERR_INIT;
+	buf_init(&out, 4096);
+	assert_int_equal(requirements_file_read(str_from(text), "f.txt", describe, &out, &e), 0);
+	assert_string_equal(out.data, "2:numpy==1.0\n"
+				      "4:-r other.txt\n"
+				      "5:-r with blank.txt\n"
+				      "6:-c constraints.txt\n"
+				      "7:-c c.txt\n"
+				      "8:--pre\n"
+				      "9:option -i https://user:secret@host.test/simple\n"
+				      "10:foo-bar\n");
+}
+
+static void what_is_refused(void **state UNUSED)
+{
+	static const struct {
+		const char *text, *why;
+	} table[] = {
+		{"a==1\n\n==1.0\n", "f.txt:3: \"==1.0\" does not begin with the name of a project"},
+		{"a b\n", "f.txt:1: \"b\" is no specifier (as ==1.2 or >=1.2,<2)"},
+		{"a==1.*.2\n", "f.txt:1: \"==1.*.2\" is no specifier (as ==1.2 or >=1.2,<2)"},
+		{"a \\\n ==x\n", "f.txt:1: \"==x\" is no specifier (as ==1.2 or >=1.2,<2)"},
+		{"./a\n", "f.txt:1: \"./a\" does not begin with the name of a project (for a URL write NAME @ URL)"},
+		{"dir/a\n",
+			"f.txt:1: \"dir/a\" does not begin with the name of a project (for a URL write NAME @ URL)"},
+		{"https://host.test/a.whl\n",
+			"f.txt:1: \"https://host.test/a.whl\" does not begin with the name of a project (for a URL write NAME @ URL)"},
+		{"a @\n", "f.txt:1: behind \"@\" stands no URL"},
+		{"a;\n", "f.txt:1: behind \";\" stands no marker"},
+		{"a[b\n", "f.txt:1: the extras have no \"]\" at their end"},
+		{"a[b c]\n", "f.txt:1: [b c] is no list of extras"},
+		{"a --hash=x\n", "f.txt:1: \"x\" is no hash (as sha256:…)"},
+		{"a --config-settings=x\n", "f.txt:1: \"--config-settings=x\" is no option of a requirement"},
+		{"-e .\n", "f.txt:1: an editable requirement is no version of a project"},
+		{"-r\n", "f.txt:1: --requirement needs a value"},
+		{"--pre=yes\n", "f.txt:1: --pre takes no value"},
+		{"--upgrade\n", "f.txt:1: \"--upgrade\" is no option of a requirements file"},
+		{"\n\nrefused\n", "f.txt:3: the caller refuses it"},
+		{"\xff", "f.txt: it is no text in UTF-8"},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		CLEANUP(buf_release) struct buf out;
+		struct err e = ERR_INIT;
+		buf_init(&out, 4096);
+		assert_int_equal(requirements_file_read(str_from(table[i].text), "f.txt", describe, &out, &e), -1);
+		assert_int_equal(e.kind, ERR_USAGE);
+		assert_string_equal(e.msg, table[i].why);
+	}
+}
+
+static void a_line_has_a_limit(void **state UNUSED)
+{
+	for (size_t more = 0; more < 2; more++) {
+		CLEANUP(buf_release) struct buf text, out;
+		struct err e = ERR_INIT;
+		buf_init(&text, LIMIT_REQUIREMENT_LINE + 4);
+		buf_init(&out, 4096);
+		buf_puts(&text, "a");
+		while (text.len < LIMIT_REQUIREMENT_LINE + more)
+			buf_puts(&text, " ");
+		assert_int_equal(requirements_file_read(buf_view(&text), "f", describe, &out, &e), more ? -1 : 0);
+		assert_string_equal(e.msg, more ? "f:1: the line is longer than 262144 bytes" : "");
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lines_and_options),
+		cmocka_unit_test(what_is_refused),
+		cmocka_unit_test(a_line_has_a_limit),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
