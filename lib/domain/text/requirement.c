@@ -8,6 +8,7 @@
 #include "lib/base/buf.h"
 #include "lib/domain/text/name.h"
 #include "lib/domain/text/pyspace.h"
+#include "lib/domain/text/requirements-file.h"
 #include "lib/domain/text/specifier.h"
 
 static void requirement_release(struct requirement *r)
@@ -131,27 +132,7 @@ static struct str without_comment(struct str line)
 	return line;
 }
 
-// name specifier [; marker]
-static int read_constraint(struct requirement *r, struct str line, struct err *e)
-{
-	if (take_project(r, &line, e) < 0)
-		return -1;
-	struct str specifier = pyspace_trim(str_cut(&line, ';'));
-	if (specifier.len && !begins_specifier(specifier))
-		return err_set(e, ERR_USAGE, "after the name comes no specifier");
-	r->reason = xstrdup("");
-	return set_specifier(r, specifier, e);
-}
-
-static const struct line_format {
-	int (*read)(struct requirement *r, struct str line, struct err *e);
-} formats[] = {
-	[REQUIREMENT_PACKAGES] = {read_package},
-	[REQUIREMENT_CONSTRAINTS] = {read_constraint},
-};
-
-static int add_requirement_line(struct requirements *list, struct str line, const struct line_format *format,
-	struct err *e)
+static int add_package(struct requirements *list, struct str line, struct err *e)
 {
 	line = str_trim(without_comment(line));
 	if (!line.len)
@@ -159,7 +140,7 @@ static int add_requirement_line(struct requirements *list, struct str line, cons
 	GROW(list->item, list->count, list->room);
 	struct requirement *r = &list->item[list->count];
 	*r = (struct requirement){0};
-	if (format->read(r, line, e) == 0) {
+	if (read_package(r, line, e) == 0) {
 		list->count++;
 		return 0;
 	}
@@ -173,18 +154,54 @@ static int compare_projects(const void *a, const void *b)
 	return strcmp(left->project, right->project);
 }
 
-int requirements_parse(struct requirements *list, struct str text, const char *path, enum requirement_form form,
-	struct err *e)
+static int add_packages(struct requirements *list, struct str text, const char *path, struct err *e)
 {
 	if (!str_is_utf8(text) || memchr(text.ptr, '\0', text.len))
 		return err_set(e, ERR_USAGE, "%s: not UTF-8 text", path);
 	for (unsigned number = 1; text.ptr; number++) {
 		size_t before = list->count;
-		if (add_requirement_line(list, str_cut(&text, '\n'), &formats[form], e) < 0)
+		if (add_package(list, str_cut(&text, '\n'), e) < 0)
 			return err_prefix(e, "%s:%u: ", path, number);
 		if (list->count > before)
 			list->item[before].source = xasprintf("%s:%u", path, number);
 	}
+	return 0;
+}
+
+struct constraints_file {
+	struct requirements *list;
+	const char *path;
+};
+
+// A URL says nothing of the version: every version of the project is kept.
+static int add_constraint(void *ctx, const struct requirements_line *line, struct err *e)
+{
+	struct constraints_file *file = ctx;
+	if (line->kind == REQUIREMENTS_LINE_INCLUDE || line->kind == REQUIREMENTS_LINE_CONSTRAINTS)
+		return err_set(e, ERR_USAGE,
+			"name \"" STR_FMT "\" in the configuration: the pruner does not follow -r and -c",
+			STR_ARG(line->argument));
+	if (line->kind != REQUIREMENTS_LINE_PROJECT)
+		return 0;
+	struct requirements *list = file->list;
+	GROW(list->item, list->count, list->room);
+	struct requirement *r = &list->item[list->count++];
+	*r = (struct requirement){
+		.project = xstrdup(line->project),
+		.reason = xstrdup(""),
+		.source = xasprintf("%s:%u", file->path, line->number),
+	};
+	return set_specifier(r, line->specifier, e);
+}
+
+int requirements_parse(struct requirements *list, struct str text, const char *path, enum requirement_form form,
+	struct err *e)
+{
+	struct constraints_file file = {list, path};
+	int added = form == REQUIREMENT_PACKAGES ? add_packages(list, text, path, e)
+						 : requirements_file_read(text, path, add_constraint, &file, e);
+	if (added < 0)
+		return -1;
 	if (list->count)
 		qsort(list->item, list->count, sizeof(*list->item), compare_projects);
 	return 0;

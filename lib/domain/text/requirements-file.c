@@ -119,8 +119,8 @@ static int read_name(struct reader *r, struct str *rest, struct err *e)
 	struct str behind = trim(str_slice(*rest, len, rest->len));
 	bool is_path = len < rest->len && (rest->ptr[len] == '/' || str_starts(behind, STR(":")));
 	if (!name_is_valid(name) || is_path)
-		return err_set(e, ERR_USAGE, "\"" STR_FMT "\" does not begin with the name of a project%s",
-			STR_ARG(str_head(*rest, 80)), is_path ? " (for a URL write NAME @ URL)" : "");
+		return err_set(e, ERR_USAGE, "the line does not begin with a project name%s",
+			is_path ? " (for a URL write NAME @ URL)" : "");
 	buf_clear(&r->name);
 	name_normalize(name, &r->name);
 	r->line.project = r->name.data;
@@ -175,7 +175,7 @@ static int read_version_part(struct requirements_line *line, struct str rest, st
 	line->specifier = specifier;
 	line->marker = has_marker ? trim(rest) : STR("");
 	if (specifier.len && (!strchr("=<>!~", specifier.ptr[0]) || !specifier_set_is_valid(specifier)))
-		return err_set(e, ERR_USAGE, "\"" STR_FMT "\" is no specifier (as ==1.2 or >=1.2,<2)",
+		return err_set(e, ERR_USAGE, "\"" STR_FMT "\" is not a specifier (such as ==1.2 or >=1.2,<2)",
 			STR_ARG(specifier));
 	if (has_marker && !line->marker.len)
 		return err_set(e, ERR_USAGE, "behind \";\" stands no marker");
@@ -293,7 +293,7 @@ int requirements_file_read(struct str text, const char *path, requirements_line_
 	const struct str mark = STR("\xEF\xBB\xBF"); // that some editors put in front of UTF-8
 	struct reader r = {.path = path, .fn = fn, .ctx = ctx};
 	if (!str_is_utf8(text) || memchr(text.ptr, '\0', text.len))
-		return err_set(e, ERR_USAGE, "%s: it is no text in UTF-8", path);
+		return err_set(e, ERR_USAGE, "%s: not UTF-8 text", path);
 	if (str_starts(text, mark))
 		text = str_slice(text, mark.len, text.len);
 	buf_init(&r.name, LIMIT_REQUIREMENT_LINE);

@@ -101,6 +101,28 @@ static void test_pins(void **state UNUSED)
 	check_found(&list, more, ARRAY_SIZE(more));
 }
 
+// As lock files and pip's own freeze have them.
+static void test_constraints_as_pip_reads_them(void **state UNUSED)
+{
+	const char *text = "--index-url https://example.org/simple\n"
+			   "a==1.0 \\\n"
+			   "    --hash=sha256:00 \\\n"
+			   "    --hash=sha256:01\n"
+			   "b[extra]==2 ; python_version < '3.9'\n"
+			   "c @ https://example.org/c-3.whl\n";
+	static const struct row rows[] = {
+		{"a", "1.0", "any", "pins:2", ""},
+		{"a", "1.1", "any", NULL, NULL},
+		{"b", "2", "any", "pins:5", ""},
+		{"c", "3", "any", "pins:6", ""},
+		{"c", "4", "any", "pins:6", ""}, // the URL does not say which version it is
+	};
+	CLEANUP(requirements_release) struct requirements list = {0};
+	struct err e = ERR_INIT;
+	assert_int_equal(requirements_parse(&list, str_from(text), "pins", REQUIREMENT_CONSTRAINTS, &e), 0);
+	check_found(&list, rows, ARRAY_SIZE(rows));
+}
+
 static void test_invalid_lines(void **state UNUSED)
 {
 	static const struct {
@@ -117,19 +139,14 @@ static void test_invalid_lines(void **state UNUSED)
 		{REQUIREMENT_PACKAGES, "numpy, six\n", "x:1: after the name comes neither a blank nor a specifier"},
 		{REQUIREMENT_PACKAGES, "_numpy\n", "x:1: the line does not begin with a project name"},
 		{REQUIREMENT_PACKAGES, "n\xff\n", "x: not UTF-8 text"},
-		{REQUIREMENT_CONSTRAINTS, "-e .\n", "x:1: the line does not begin with a project name"},
-		{REQUIREMENT_CONSTRAINTS, "-c other.txt\n", "x:1: the line does not begin with a project name"},
-		{REQUIREMENT_CONSTRAINTS, "--index-url x\n", "x:1: the line does not begin with a project name"},
-		{REQUIREMENT_CONSTRAINTS, "https://example.org/a.whl\n", "x:1: after the name comes no specifier"},
-		{REQUIREMENT_CONSTRAINTS, "a @ https://example.org/a.whl\n", "x:1: after the name comes no specifier"},
-		{REQUIREMENT_CONSTRAINTS, "a[b]==1\n", "x:1: after the name comes no specifier"},
+		{REQUIREMENT_CONSTRAINTS, "-e .\n", "x:1: an editable requirement is no version of a project"},
+		{REQUIREMENT_CONSTRAINTS, "a==1\n-c other.txt\n",
+			"x:2: name \"other.txt\" in the configuration: the pruner does not follow -r and -c"},
+		{REQUIREMENT_CONSTRAINTS, "https://example.org/a.whl\n",
+			"x:1: the line does not begin with a project name (for a URL write NAME @ URL)"},
 		{REQUIREMENT_CONSTRAINTS, "a==\n", "x:1: \"==\" is not a specifier (such as ==1.2 or >=1.2,<2)"},
 		{REQUIREMENT_CONSTRAINTS, "a==1 b==2\n",
 			"x:1: \"==1 b==2\" is not a specifier (such as ==1.2 or >=1.2,<2)"},
-		{REQUIREMENT_CONSTRAINTS, "a===1 \\\n",
-			"x:1: \"===1 \\\" is not a specifier (such as ==1.2 or >=1.2,<2)"},
-		{REQUIREMENT_CONSTRAINTS, "a==1 --hash=sha256:00\n",
-			"x:1: \"==1 --hash=sha256:00\" is not a specifier (such as ==1.2 or >=1.2,<2)"},
 		{REQUIREMENT_CONSTRAINTS, "<<<<<<< HEAD\n", "x:1: the line does not begin with a project name"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -180,6 +197,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_packages),
 		cmocka_unit_test(test_pins),
+		cmocka_unit_test(test_constraints_as_pip_reads_them),
 		cmocka_unit_test(test_invalid_lines),
 		cmocka_unit_test(test_empty_lists),
 		cmocka_unit_test(test_recorded_constraints),

@@ -53,15 +53,15 @@ static void what_is_refused(void **state UNUSED)
 	static const struct {
 		const char *text, *why;
 	} table[] = {
-		{"a==1\n\n==1.0\n", "f.txt:3: \"==1.0\" does not begin with the name of a project"},
-		{"a b\n", "f.txt:1: \"b\" is no specifier (as ==1.2 or >=1.2,<2)"},
-		{"a==1.*.2\n", "f.txt:1: \"==1.*.2\" is no specifier (as ==1.2 or >=1.2,<2)"},
-		{"a \\\n ==x\n", "f.txt:1: \"==x\" is no specifier (as ==1.2 or >=1.2,<2)"},
-		{"./a\n", "f.txt:1: \"./a\" does not begin with the name of a project (for a URL write NAME @ URL)"},
+		{"a==1\n\n==1.0\n", "f.txt:3: the line does not begin with a project name"},
+		{"a b\n", "f.txt:1: \"b\" is not a specifier (such as ==1.2 or >=1.2,<2)"},
+		{"a==1.*.2\n", "f.txt:1: \"==1.*.2\" is not a specifier (such as ==1.2 or >=1.2,<2)"},
+		{"a \\\n ==x\n", "f.txt:1: \"==x\" is not a specifier (such as ==1.2 or >=1.2,<2)"},
+		{"./a\n", "f.txt:1: the line does not begin with a project name (for a URL write NAME @ URL)"},
 		{"dir/a\n",
-			"f.txt:1: \"dir/a\" does not begin with the name of a project (for a URL write NAME @ URL)"},
+			"f.txt:1: the line does not begin with a project name (for a URL write NAME @ URL)"},
 		{"https://host.test/a.whl\n",
-			"f.txt:1: \"https://host.test/a.whl\" does not begin with the name of a project (for a URL write NAME @ URL)"},
+			"f.txt:1: the line does not begin with a project name (for a URL write NAME @ URL)"},
 		{"a @\n", "f.txt:1: behind \"@\" stands no URL"},
 		{"a;\n", "f.txt:1: behind \";\" stands no marker"},
 		{"a[b\n", "f.txt:1: the extras have no \"]\" at their end"},
@@ -73,7 +73,7 @@ static void what_is_refused(void **state UNUSED)
 		{"--pre=yes\n", "f.txt:1: --pre takes no value"},
 		{"--upgrade\n", "f.txt:1: \"--upgrade\" is no option of a requirements file"},
 		{"\n\nrefused\n", "f.txt:3: the caller refuses it"},
-		{"\xff", "f.txt: it is no text in UTF-8"},
+		{"\xff", "f.txt: not UTF-8 text"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		CLEANUP(buf_release) struct buf out;
