@@ -18,7 +18,7 @@ struct index_command {
 };
 
 static const struct option_row options[] = {
-	{"settle", '\0', "SECONDS", "do not judge a damaged file younger than this; 60", NO_KEY},
+	{"settle", '\0', "SECONDS", "do not judge a damaged file younger than this; 60", "index", "settle"},
 	{"allow-empty", '\0', NULL, "accept that the folder of a platform is empty or missing", NO_KEY},
 	{"no-wait", '\0', NULL, "fail instead of waiting for another indexer", NO_KEY},
 	{"static", '\0', "DIR", "then write all pages as files to DIR, for a web server", NO_KEY},
