@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The audit log: who changed what, or tried to, as a JSON object a line. It only grows. A line is one
-// write, so any number of processes may write; and it is opened for each change, so that it may be
-// moved away at any time.
+// The audit log: one JSON object per line for each change that was made or refused. It only grows. Each line is one
+// write(2), so any number of processes may write. It is opened for each change, so it may be moved away at any time.
+// One thread at a time for a struct audit. Errors are ERR_IO and ERR_FULL.
 #pragma once
 
 #include "lib/base/err.h"
@@ -9,17 +9,17 @@
 
 struct audit;
 
-// Where it is: as configured, or beside the catalog. To be freed by the caller.
+// The path of the log: as configured, else beside the catalog. The caller frees it.
 char *audit_path(const struct config *c, const char *catalog_path);
-// Before the change: what cannot be written down is not done. Made (0640) where it is missing.
+// To be called before the change: a change that cannot be logged is not made. Creates a missing file (0640).
 int audit_open(const char *path, struct audit **out, struct err *e) MUST_CHECK;
 void audit_close(struct audit *a);    // NULL is fine
 void audit_cleanup(struct audit **a); // for CLEANUP
 
-// What is NULL is left out. Strings may hold any bytes.
+// Fields that are NULL are left out. Strings may hold any bytes.
 struct audit_entry {
 	const char *who;    // a token's name, or the account that ran a command
-	const char *peer;   // where a request came from
+	const char *peer;   // the address of the client
 	const char *action; // "upload", "yank", "freeze", …
 	const char *platform;
 	const char *project;
@@ -28,8 +28,8 @@ struct audit_entry {
 	const char *result; // "done", "refused", "failed", …
 	const char *reason;
 };
-// Adds the time in front. May be called again, for one change after the other; from one thread.
+// Writes a line, with the time first. May be called any number of times.
 int audit_write(struct audit *a, const struct audit_entry *entry, struct err *e) MUST_CHECK;
 
-// Who runs this process, for .who: "user root". To be freed by the caller.
+// The account of this process, for .who: "user root". The caller frees it.
 char *audit_account(void);

@@ -282,8 +282,8 @@ static int write_sheet(int folder, const char *name, const struct downloads *bef
 	return fs_tmp_publish(&t, e);
 }
 
-// By the folder, so that there is no file of which nobody knows whose it is. Any account that may read the folder can hold its
-// lock for ever: the counts are written later then.
+// By the folder, so that there is no file of which nobody knows whose it is. Any account that may read the folder can
+// hold its lock for ever: the counts are written later then.
 static int lock_folder(const char *path, char **name, struct err *e)
 {
 	CLEANUP(mem_close) int folder = safefile_parent(path, false, name, e);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file of tokens: a line a token, with the hash of its secret and what it may do. The secret
-// itself is nowhere.
+// The file of tokens: one line per token, with the hash of its secret and its rights. The secret itself is stored
+// nowhere. Any thread, any number of processes; a struct tokenfile is a plain value. Errors are ERR_IO and ERR_FULL, if
+// not said otherwise.
 //
 //   ID SHA256 RIGHTS PLATFORM PROJECT CREATED EXPIRES [NOTE]
 //   2c26b46b 2c26b46b68ff… upload,read ubuntu-* * 2026-11-21T17:00:00Z never builder of jammy
 //
-// ID is the beginning of the hash, so whoever finds a token can find its line (`printf %s TOKEN |
-// sha256sum`). PLATFORM and PROJECT are globs as of fnmatch(3); projects are compared in their normal
-// form. Lines that begin with "#" are comments. A damaged line grants nothing, and harms no other.
+// ID is the beginning of the hash: `printf %s TOKEN | sha256sum` leads to a token's line. PLATFORM and PROJECT are
+// globs of fnmatch(3); projects are compared in their normal form. Lines that begin with "#" are comments. A damaged
+// line grants nothing and affects no other line.
 #pragma once
 
 #include <stdbool.h>
@@ -31,28 +32,27 @@ struct token {
 	char *project;
 	int64_t created; // seconds since 1970
 	int64_t expires; // 0: never
-	char *note;      // "" where there is none
+	char *note;      // "": none
 };
-// To whoever reads the audit log: its note, or its id where it has none.
+// The token's name in the audit log: its note, else its id. Borrowed.
 const char *token_name(const struct token *t);
 bool token_is_expired(const struct token *t, int64_t now);
 void token_release(struct token *t);
 
-// What stands in the file. A plain value.
+// The lines of the file.
 struct tokenfile {
 	struct token *token;
 	size_t count;
 	char **damage; // "PATH:LINE: what is wrong with it"
 	size_t damage_count;
 };
-// A file that is not there is an empty one.
+// A missing file is an empty one. The caller releases *out after success.
 int tokenfile_read(const char *path, struct tokenfile *out, struct err *e) MUST_CHECK;
 void tokenfile_release(struct tokenfile *f);
 
-// Makes a secret, "wc_" and 32 random bytes in base64url, adds it to secret, and its line to the file
-// (0600, made where it is missing) with rights, globs, expires and note as in t; fills t->id, sha256
-// and created. ERR_USAGE where a glob or note cannot stand in a line. All processes may write at once.
+// Creates a secret, "wc_" and 32 random bytes in base64url, and appends it to `secret`. Adds its line to the file
+// (created with 0600) with rights, globs, expires and note of t; sets t->id, sha256 and created. ERR_USAGE: a glob or
+// the note is not allowed in a line.
 int tokenfile_add(const char *path, struct token *t, struct buf *secret, struct err *e) MUST_CHECK;
-// Takes the lines with this id away; who gets the name of the last, to be freed. ERR_NOT_FOUND where
-// there is none.
+// Removes the lines with this id. *who: the name of the last one, which the caller frees. ERR_NOT_FOUND: there is none.
 int tokenfile_revoke(const char *path, const char *id, char **who, struct err *e) MUST_CHECK;

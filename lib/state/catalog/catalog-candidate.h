@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a prune asks the catalog: every file that is on a page, or would be if a copy in another folder had not its name,
-// by its project; and every file in quarantine. Reads only. Errors as in catalog.h.
+// What a prune asks the catalog: every file that is on a page, or would be if a copy in another folder had not its
+// name, by its project; and every file in quarantine. Reads only. Errors as in catalog.h.
 #pragma once
 
 #include "lib/state/catalog/catalog-file.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the catalog has of other indexes (lib/state/upstream/upstream.h): a row for each project and index that was asked. Writes
-// stand between catalog_begin and catalog_commit. Errors as in catalog.h.
+// What the catalog has of other indexes (lib/state/upstream/upstream.h): a row for each project and index that was
+// asked. Writes stand between catalog_begin and catalog_commit. Errors as in catalog.h.
 #pragma once
 
 #include "lib/state/catalog/catalog-write.h"
@@ -26,8 +26,8 @@ struct catalog_upstream {
 typedef int catalog_upstream_fn(void *ctx, const struct catalog_upstream *row, struct err *e);
 int catalog_upstream_rows(struct catalog *c, const char *project, catalog_upstream_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
-// has_facts: those of the row are written, else what is there stays. is_changed: changed becomes this transaction's number.
-// *changed gets what it is then.
+// has_facts: those of the row are written, else what is there stays. is_changed: changed becomes this transaction's
+// number. *changed gets what it is then.
 int catalog_upstream_put(struct catalog *c, const struct catalog_upstream *row, bool has_facts, bool is_changed,
 	int64_t *changed, struct err *e) MUST_CHECK;
 // What is there stays, and counts as changed by this transaction: whoever has something else has to look.
@@ -36,16 +36,16 @@ int catalog_upstream_touch(struct catalog *c, const char *project, const char *s
 // forgotten: anybody can ask for any name.
 int catalog_upstream_forget(struct catalog *c, int64_t most, struct err *e) MUST_CHECK;
 
-// Each platform that ever had a project (normalised): how many files it lists, and when the first of them came, in seconds
-// since 1970; 0: nobody noted that.
+// Each platform that ever had a project (normalised): how many files it lists, and when the first of them came, in
+// seconds since 1970; 0: nobody noted that.
 typedef int catalog_place_of_project_fn(void *ctx, const char *platform, int64_t files, int64_t arrived, struct err *e);
 int catalog_project_places(struct catalog *c, const char *project, catalog_place_of_project_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
-// Since when it is here, by the modification time of its oldest file and when a platform got its first one, in seconds since
-// 1970, 1 at least; 0: there is none.
+// Since when it is here, by the modification time of its oldest file and when a platform got its first one, in seconds
+// since 1970, 1 at least; 0: there is none.
 int catalog_project_oldest(struct catalog *c, const char *project, int64_t *oldest, struct err *e) MUST_CHECK;
-// Of the pages of projects that no platform has, all but so many bytes of those that were asked for last are forgotten. Those that were asked
-// for once have a quarter of that.
+// Of the pages of projects that no platform has, all but so many bytes of those that were asked for last are forgotten.
+// Those that were asked for once have a quarter of that.
 int catalog_upstream_forget_pages(struct catalog *c, int64_t bytes, struct err *e) MUST_CHECK;
 
 // The projects of which something changed after the change numbered since, and by which one; *newest as in

@@ -291,9 +291,9 @@ static int prepare(struct catalog *c, struct err *e)
 	return upgrade(c, e);
 }
 
-// Asked before SQLite is: its own "unable to open database file" does not say why. The file is not opened for that: closing
-// it would drop the locks that this process's other connections have on it, and another process would take itself for the
-// only one (fcntl(2), "How to corrupt" of SQLite).
+// Asked before SQLite is: its own "unable to open database file" does not say why. The file is not opened for that:
+// closing it would drop the locks that this process's other connections have on it, and another process would take
+// itself for the only one (fcntl(2), "How to corrupt" of SQLite).
 static int make_file(int folder, const char *name, const char *path, struct err *e)
 {
 	if (safefile_make_at(folder, name) < 0 || faccessat(folder, name, R_OK | W_OK, AT_EACCESS) < 0)
@@ -301,8 +301,8 @@ static int make_file(int folder, const char *name, const char *path, struct err 
 	return 0;
 }
 
-// SQLite would write to, and give away, what a link of another account leads to: neither the catalog nor what stands beside
-// it may be one.
+// SQLite would write to, and give away, what a link of another account leads to: neither the catalog nor what stands
+// beside it may be one.
 static int check_files(int folder, const char *name, struct err *e)
 {
 	static const char *const ending[] = {"", "-wal", "-shm", "-journal"};

@@ -40,8 +40,8 @@ int catalog_open_read(const char *path, struct catalog **out, struct err *e) MUS
 // ERR_BUSY where it was read without locks, and somebody has opened or written it since.
 int catalog_is_current(const struct catalog *c, struct err *e) MUST_CHECK;
 const char *catalog_path(const struct catalog *c);
-// Whether the system has failed for it. Then it is to be closed: where SQLite could not open a file for writing it has it
-// for reading alone, as long as the connection lives.
+// Whether the system has failed for it. Then it is to be closed: where SQLite could not open a file for writing it has
+// it for reading alone, as long as the connection lives.
 bool catalog_has_failed(const struct catalog *c);
 // All that is read within so many milliseconds from now on fails with ERR_TIME after them; 0: without a limit again.
 void catalog_limit(struct catalog *c, unsigned ms);

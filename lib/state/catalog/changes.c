@@ -27,8 +27,8 @@ static int open_file(const char *path)
 	CLEANUP(mem_close) int fd = safefile_open(path, O_RDWR | O_CREAT, &unsaid);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return -1;
-	// With its block on the disk: where that is full it is told here, and not by a signal. A file that has it is left alone,
-	// since that changes its times.
+	// With its block on the disk: where that is full it is told here, and not by a signal. A file that has it is
+	// left alone, since that changes its times.
 	bool has_block = st.st_size >= SIZE && st.st_blocks > 0;
 	return !has_block && posix_fallocate(fd, 0, SIZE) != 0 ? -1 : mem_steal_fd(&fd);
 }
@@ -45,9 +45,9 @@ struct guard {
 static struct guard *_Atomic guards;
 static struct sigaction before_us;
 
-// SIGBUS at a word of ours: its file was cut short, or its disk is away. Memory of our own takes the page's place, so that
-// whoever reads or raises the number goes on; changes_wait() looks for the file again. By a system call of its own: mmap() is
-// none of the functions that a signal handler may call, and ThreadSanitizer takes it for a write.
+// SIGBUS at a word of ours: its file was cut short, or its disk is away. Memory of our own takes the page's place, so
+// that whoever reads or raises the number goes on; changes_wait() looks for the file again. By a system call of its
+// own: mmap() is none of the functions that a signal handler may call, and ThreadSanitizer takes it for a write.
 static void on_bus_error(int number, siginfo_t *info, void *context UNUSED)
 {
 	const uintptr_t at = (uintptr_t)info->si_addr, size = (uintptr_t)sysconf(_SC_PAGESIZE);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The change count of a catalog: a number that every commit of every process raises, in a small file
-// beside the catalog ("-changes") that all of them have mapped. So what one process commits is
-// known in all others at once, at the price of reading a word of memory. It is a hint: a process that
-// cannot have it (the folder is not its own, the disk is full, the file was removed) looks now and then, as
-// without it. Where another process cuts the file short, the number is this process's alone until
-// changes_wait() has mapped the file again; for that there is a handler of SIGBUS, which leaves
-// other addresses to the one before it. The catalog is on a local disk, and so is this. Thread-safe but for opening, renewing
-// and closing.
+// The change count of a catalog: a number that every commit of every process raises, in a small file beside the catalog
+// ("-changes") that all of them have mapped. So what one process commits is known in all others at once, at the price
+// of reading a word of memory. It is a hint: a process that cannot have it (the folder is not its own, the disk is
+// full, the file was removed) looks now and then, as without it. Where another process cuts the file short, the number
+// is this process's alone until changes_wait() has mapped the file again; for that there is a handler of SIGBUS, which
+// leaves other addresses to the one before it. The catalog is on a local disk, and so is this. Thread-safe but for
+// opening, renewing and closing.
 #pragma once
 
 #include <stdatomic.h>

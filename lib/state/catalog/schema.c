@@ -196,7 +196,8 @@ const char *const schema_step[] = {
 	"  and the last one could not; 0: none has looked\n"
 	"UPDATE platform SET scanned = (SELECT scanned FROM store);",
 
-	// 9: the order of times, which decides whose a name is (lib/state/upstream/name-owner.h). A replaced file is no arrival.
+	// 9: the order of times, which decides whose a name is (lib/state/upstream/name-owner.h). A replaced file is no
+	// arrival.
 	"ALTER TABLE project ADD COLUMN arrived INTEGER NOT NULL DEFAULT 0; -- seconds since 1970: when its first listed file came,"
 	"  after there was none; 0: before this column was there\n"
 	"CREATE TRIGGER file_arrive BEFORE INSERT ON file WHEN new.state = 0 BEGIN"

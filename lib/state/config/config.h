@@ -108,10 +108,11 @@ int config_read(struct config *c, const char *path, struct err *e) MUST_CHECK;
 int config_set(struct config *c, const char *section, const char *key, const char *value, struct err *e) MUST_CHECK;
 // What the platform's machines are, by its keys and its name. ERR_USAGE. To be released.
 int config_profile(const struct config_platform *p, struct profile *out, struct err *e) MUST_CHECK;
-// The private platforms that upstream is not to hear of, sorted: none whose projects the operator asks for by a view of his own
-// that says upstream = merge. To be released.
+// The private platforms that upstream is not to hear of, sorted: none whose projects the operator asks for by a view of
+// his own that says upstream = merge. To be released.
 void config_hidden_platforms(const struct config *c, struct strset *out);
-// Calls fn for each key that takes effect only after a restart and whose value differs. Strings are borrowed for the call.
+// Calls fn for each key that takes effect only after a restart and whose value differs. Strings are borrowed for the
+// call.
 typedef void config_key_fn(void *ctx, const char *section, const char *key);
 void config_restart_keys(const struct config *before, const struct config *now, config_key_fn *fn, void *ctx);
 // Every key with its default and help, in the form of the file: --print-config.

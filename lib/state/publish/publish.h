@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file on its way into a platform: written beside its place under a temporary name, examined, then
-// published for good, or gone without a trace. Bytes under a published name never change: the first
-// one of a name stays.
+// Publishes a file into a platform: it is written under a temporary name in its folder, examined, then linked under its
+// name, or removed without a trace. Bytes under a published name never change: the first file of a name stays.
 //
-// A struct publish is one thread's at a time. Any number of them, in any number of processes and on
-// any number of machines, may publish into one platform, also under one name.
+// One thread at a time for a struct publish. Any number of them, in any number of processes and on any number of
+// machines, may publish into one platform, even under one name.
 #pragma once
 
 #include <stdint.h>
@@ -21,34 +20,33 @@ struct publish;
 
 enum publish_result {
 	PUBLISH_NEW,
-	PUBLISH_SAME,  // these very bytes were there already
-	PUBLISH_EQUAL, // a build of the same contents was there already, and stays: only time stamps, order
-		       // or packing differ
+	PUBLISH_SAME,  // the same bytes were published before
+	PUBLISH_EQUAL, // a build with the same contents was published before, and stays: only time stamps, order
+		       // or compression differ
 };
 
 struct publish_receipt {
 	enum publish_result result;
-	uint8_t sha256[SHA256_SIZE]; // of the bytes that are under the name now
-	bool is_listed;              // false: it is at the write path, and on the pages once that has been released
+	uint8_t sha256[SHA256_SIZE]; // of the bytes that are now under the name
+	bool is_listed;              // false: it is at the write path, and will be listed after a release
 };
 
-// The project (normalised, to be freed) that a file of this name is of. said is what the sender says, any
-// spelling, NULL: nothing; he knows better than the name of an old sdist. ERR_INVALID: no file name of a
-// wheel or sdist.
+// The project of a file name, normalised; the caller frees it. said: the name that the client sent, in any spelling,
+// which decides for an old sdist; NULL: none. ERR_INVALID: not a file name of a wheel or sdist.
 char *publish_project_of(const char *filename, const char *said, struct err *e) MUST_CHECK;
-// Begins one. The catalog is asked where the project's files lie; else the folder is <letter>/<project>.
-// ERR_DENIED: the name was taken out of use, with the reason. ERR_FULL, ERR_IO: the disk.
+// Starts to publish. The folder is that of the project's files in the catalog, else <letter>/<project>. platform is
+// borrowed. ERR_DENIED: a file of this name was removed; with the reason. ERR_BUSY: the platform is frozen. ERR_FULL,
+// ERR_IO: the disk.
 struct publish *publish_begin(const struct platform *platform, struct catalog *c, const char *filename,
 	const char *project, struct err *e) MUST_CHECK;
-const char *publish_project(const struct publish *p);
+const char *publish_project(const struct publish *p); // borrowed
 int publish_write(struct publish *p, struct str bytes, struct err *e) MUST_CHECK;
 uint64_t publish_size(const struct publish *p); // bytes so far
-// Examines what was written (STRICT) and puts it under its name: on the disk, then in the catalog. Where the platform has
-// a write path, it is put there alone; where it has a release, that is wanted from then on.
-// ERR_INVALID: it is not what it or the sender claims to be, or nobody could install it here.
-// ERR_CONFLICT: the name is another file's. ERR_DENIED as above. Once; then only publish_free.
-// admission: who says whether a new file is wanted (ERR_DENIED); NULL: nobody.
+// Examines what was written (STRICT) and puts it under its name: on the disk, then in the catalog. If the platform has
+// a write path, it is put there alone, and a release is requested. ERR_INVALID: the file is not what its name or the
+// client declares, or it cannot be installed here. ERR_CONFLICT: another file has the name. ERR_DENIED as above. To be
+// called once; then only publish_free. upload_policy may refuse a new file (ERR_DENIED); NULL: none.
 int publish_end(struct publish *p, struct catalog *c, const struct declared *claims,
 	const struct upload_policy *upload_policy, struct publish_receipt *out, struct err *e) MUST_CHECK;
-// What was not published leaves nothing. NULL is fine.
+// Removes what was not published. NULL is fine.
 void publish_free(struct publish *p);

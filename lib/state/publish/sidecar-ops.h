@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Yanking and removing files that a platform has, and taking that back. All copies of the name are marked, in whichever
-// folder of the platform they are, or the one in `folder` alone (below the platform): sidecars first, which are the
-// truth, then the catalog in one transaction, so that pages show it at once. Killed in between, the next scan sees the sidecar,
-// and so does whoever does it again. Where the platform has a write path, they are put there alone, and
-// the pages show them after its release, which is wanted from then on. ERR_NOT_FOUND where the platform has no such file, ERR_BUSY
-// where it is frozen.
+// Yanks, removes and restores files of a platform. All copies of a name are marked, in every folder of the platform, or
+// only the one in `folder` (below the platform; NULL: all). The sidecars are written first, then the catalog in one
+// transaction, so that pages change at once. If the process dies in between, the next scan reads the sidecars. If the
+// platform has a write path, sidecars are written there alone, and a release is requested. One thread at a time for
+// each catalog connection. ERR_NOT_FOUND: the platform has no such file. ERR_BUSY: it is frozen.
 #pragma once
 
 #include <stdbool.h>
@@ -14,20 +13,20 @@
 #include "lib/state/store/store.h"
 #include "lib/state/store/tombstone.h"
 
-// reason "": none. It is the whole text of the mark, and may have several lines.
+// reason is the whole text of the mark and may have several lines; "": none.
 int sidecar_ops_yank(const struct platform *p, struct catalog *c, const char *filename, const char *reason,
 	struct err *e) MUST_CHECK;
 int sidecar_ops_unyank(const struct platform *p, struct catalog *c, const char *filename, struct err *e) MUST_CHECK;
-// Puts a tombstone beside it. deletes: its bytes go too, after the pages have let go of it; the
-// tombstone stays, and where there is nothing else any more all is done. The tombstone of a retirement
-// (TOMBSTONE_RETIRED) is put on a platform that was frozen for it.
+// Writes a tombstone beside the file. deletes: the bytes are deleted too, after the pages have changed; the tombstone
+// stays. A file that has only its tombstone left is no error. The tombstone of a retirement (TOMBSTONE_RETIRED) may be
+// written to a platform that is frozen for the retirement.
 int sidecar_ops_remove(const struct platform *p, struct catalog *c, const char *filename, const char *folder,
 	const struct tombstone *t, bool deletes, struct err *e) MUST_CHECK;
-// Takes the tombstone away where the bytes are there and still those (sha256): each copy is read. Then it is listed
-// again. ERR_CONFLICT: other bytes. ERR_NOT_FOUND: there is nothing but the tombstone.
+// Removes the tombstone if the bytes still have this hash; each copy is read. The file is then listed again.
+// ERR_CONFLICT: other bytes. ERR_NOT_FOUND: only the tombstone is left.
 int sidecar_ops_restore(const struct platform *p, struct catalog *c, const char *filename, const char *folder,
 	const uint8_t sha256[SHA256_SIZE], struct err *e) MUST_CHECK;
-// Deletes the bytes of what has this very tombstone (its text), and no others. The tombstone stays. 1: done. 0: nothing
-// is there any more. ERR_CONFLICT: another tombstone or none, or other bytes; nothing is deleted then.
+// Deletes the bytes of files that have this tombstone (its text). The tombstone stays. 1: done. 0: no bytes are left.
+// ERR_CONFLICT: another tombstone or none, or other bytes; then nothing is deleted.
 int sidecar_ops_purge(const struct platform *p, struct catalog *c, const char *filename, const char *folder,
 	struct str tombstone, struct err *e) MUST_CHECK;

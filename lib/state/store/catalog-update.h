@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the catalog is told of a single file or mark, without a scan. One thread a catalog, as ever.
+// Writes a single file or mark into the catalog, without a scan. One thread at a time for each catalog connection.
+// Errors as in catalog.h.
 #pragma once
 
 #include <sys/stat.h>
@@ -10,11 +11,10 @@
 
 struct catalog;
 
-// A file that is served: one transaction. Whoever comes second under the same name finds the row, and writes what is so.
-// ERR_DENIED: the name was removed. Whoever does that writes it before he deletes a file: so it is seen here, or he sees our
-// row.
+// Puts a served file into the catalog, in one transaction. ERR_DENIED: the name was removed. A removal writes its row
+// before it deletes the file, so either this call sees that row, or the removal sees ours.
 int catalog_update_put(const struct platform *p, struct catalog *c, const struct ingest_facts *facts,
 	const char *folder, const struct stat *st, struct err *e) MUST_CHECK;
-// Looks at the served path for a file that may be new there, or a mark that may be another now, and tells the catalog.
-// What is more than that (a file that went, or is refused) is left to the next scan.
+// Reads the file or mark at this served path and updates the catalog. A file that is gone or refused is left to the
+// next scan.
 int catalog_update_look(const struct platform *p, struct catalog *c, const char *path, struct err *e) MUST_CHECK;

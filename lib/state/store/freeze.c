@@ -68,8 +68,8 @@ static int put_mark(const struct platform *p, int folder, const char *who, const
 
 // --- the lock ---
 
-// On a disk of this machine the folder itself is locked. A lock of a folder stays on the machine, so where others may see
-// the folder too it is a file, whose lock NFS and AFS tell their server.
+// On a disk of this machine the folder itself is locked. A lock of a folder stays on the machine, so where others may
+// see the folder too it is a file, whose lock NFS and AFS tell their server.
 static bool is_remote(int folder)
 {
 	static const unsigned magic[] = {
@@ -273,8 +273,9 @@ static void note_stranger(const char *held)
 	log_warn("%s, and is no freeze: what is written now a freeze does not wait for", held);
 }
 
-// The mark is looked for twice: a folder that is frozen may not be written at all, so that it has no lock. A freeze puts its
-// mark there before it has the lock alone: what has it, and put no mark there, is none, and holds nobody up for long.
+// The mark is looked for twice: a folder that is frozen may not be written at all, so that it has no lock. A freeze
+// puts its mark there before it has the lock alone: what has it, and put no mark there, is none, and holds nobody up
+// for long.
 int freeze_enter(const struct platform *p, bool by_retirement, struct freeze_hold *hold, struct err *e)
 {
 	struct err held = ERR_INIT;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room of a platform's quota that uploads under way have reserved: all of them, of all servers on one catalog, together
-// never pass it. A file beside the catalog (catalog.db.reserved/PLATFORM) has a slot a reservation. A slot counts while its
-// owner holds the lock of its bytes (open file description locks, fcntl(2)), so what a process had reserved is free again
-// however it ended. The catalog is on a local disk, and so is this. A struct reservation is one thread's at a time.
+// Reservations of a platform's quota by uploads that are under way. Together, the uploads of all servers on one catalog
+// never exceed the quota. A file beside the catalog (catalog.db.reserved/PLATFORM), on the same local disk, has a slot
+// for each reservation. A slot counts while its owner holds the lock of its bytes (open file description locks,
+// fcntl(2)), so the reservations of a dead process are free. One thread at a time for a struct reservation.
 #pragma once
 
 #include <stdint.h>
@@ -13,23 +13,23 @@
 
 struct reservation;
 
-// What the platform holds without any reservation: the catalog's count, what waits for a release, the disk.
+// Reports what the platform holds without any reservation: the catalog's count, unreleased files, the disk.
 typedef int reservation_use_fn(void *ctx, struct quota_use *use, struct err *e);
 
-// Nothing is reserved yet. ERR_IO, ERR_FULL: its file.
+// Opens the platform's file; nothing is reserved yet. ERR_IO, ERR_FULL.
 int reservation_open(const char *catalog_path, const struct platform *p, struct reservation **out,
 	struct err *e) MUST_CHECK;
-// What is reserved is free again. NULL is fine.
+// Ends the reservation. NULL is fine.
 void reservation_close(struct reservation *r);
-// One file of so many bytes is reserved now, instead of what was; use is asked under a lock of the platform's reservations.
-// Errors of quota_check; ERR_BUSY: more uploads at once than LIMIT_RESERVATIONS, or a lock that does not come free. On an error
-// what was reserved stays.
+// Reserves one file of `bytes` bytes, in place of what was reserved. use is called under the lock of the platform's
+// reservations. Errors of quota_check; ERR_BUSY: more than LIMIT_RESERVATIONS uploads at once, or a lock that stays
+// taken. On an error the reservation stays as it was.
 int reservation_set(struct reservation *r, uint64_t max_file, uint64_t bytes, reservation_use_fn *use, void *ctx,
 	struct err *e) MUST_CHECK;
-// Room beyond the quota for a file that is there already and is sent once more: one reservation of the platform has it at a
-// time, until reservation_close. ERR_BUSY: another one has it.
+// Reserves room beyond the quota for a file that the platform has and that is uploaded again. One reservation of the
+// platform may have it at a time, until reservation_close. ERR_BUSY: another one has it.
 int reservation_set_again(struct reservation *r, struct err *e) MUST_CHECK;
 uint64_t reservation_bytes(const struct reservation *r);
-// From now on the catalog may count the file as well, until reservation_close: a reservation that finds no room meanwhile
-// waits and looks again.
+// Announces that the catalog may count the file too until reservation_close. Another reservation that finds no room
+// meanwhile waits and tries again.
 int reservation_take(struct reservation *r, struct err *e) MUST_CHECK;

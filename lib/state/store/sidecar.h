@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Marks: small files beside a wheel or an sdist that carry a fact which it does not, and reach
-// every replica as it does. X.whl.yanked (PEP 592) holds the reason, and may be empty. X.whl.pruned
-// is a tombstone: a JSON object with "reason", "when", "by" and what else somebody wants to know
-// later; text that is no JSON is the reason. Folders are open descriptors.
+// Sidecars: small files beside a wheel or an sdist that carry a mark and reach every replica as the file does.
+// X.whl.yanked (PEP 592) holds the reason, and may be empty. X.whl.pruned is a tombstone (tombstone.h). A folder is an
+// open descriptor, which is borrowed. Any thread. Errors are ERR_IO and ERR_FULL, if not said otherwise.
 #pragma once
 
 #include <stdbool.h>
@@ -14,16 +13,15 @@
 // ".yanked", ".pruned"
 extern const char *const sidecar_ending[MARK_COUNT];
 
-// Whether the name is that of a mark beside a wheel or an sdist: which one, and of which file (a
-// slice of name).
+// Whether the name is that of a sidecar of a wheel or an sdist. *filename, a slice of name: of which file.
 bool sidecar_is(struct str name, struct str *filename, enum mark *mark);
-// Whether a file of this name can have every mark beside it.
+// Whether the name is short enough for every sidecar's name.
 bool sidecar_fits(const char *filename);
 
-// Adds the text of a file's mark to out, of a longer one than LIMIT_SIDECAR the beginning: no text is
-// a wrong one. 1: it is there; 0: it is not. A link that leads out of the folder is ERR_DENIED.
+// Appends the text of a file's sidecar to out, at most LIMIT_SIDECAR bytes; any text is valid. 1: it exists; 0: it does
+// not. ERR_DENIED: it is a link that leads out of the folder.
 int sidecar_read(int folder, const char *filename, enum mark mark, struct buf *out, struct err *e) MUST_CHECK;
-// Puts the mark there, or other text into it, whole or not at all; on the disk when it returns.
+// Creates or replaces the sidecar, whole or not at all. It is on the disk when this returns.
 int sidecar_write(int folder, const char *filename, enum mark mark, struct str text, struct err *e) MUST_CHECK;
-// Takes it away; it may be gone already.
+// Removes the sidecar, if it exists.
 int sidecar_remove(int folder, const char *filename, enum mark mark, struct err *e) MUST_CHECK;

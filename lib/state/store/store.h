@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The store: the tree of files that holds the wheels, and which platforms it has.
+// The store: the tree of files that holds the wheels, and its platforms. The holder owns all strings. One thread until
+// store_open, store_recall, store_register and store_find are done; read-only afterwards, from any thread.
 #pragma once
 
 #include <stdbool.h>
@@ -13,68 +14,67 @@
 struct catalog;
 
 enum {
-	// A volume of AFS that is busy is asked again after 15 seconds; one whose server is away fails after a minute.
-	STORE_PATIENT = 90000, // for who asks once
-	STORE_PROMPT = 5000,   // for who has others to look after, and will ask again
+	// Milliseconds. AFS retries a busy volume after 15 seconds, and fails after a minute if the server does not
+	// answer.
+	STORE_PATIENT = 90000, // for a command, which asks once
+	STORE_PROMPT = 5000,   // for a server, which asks again
 };
 
 struct platform {
 	char *name;
 	char *path;       // absolute: root, or a folder below it
-	char *root;       // what links must not lead out of: the store, or path itself where that is
-			  // elsewhere
-	char *folder;     // path, seen from root; "." where both are the same
-	char *write_path; // absolute: where we write, which path shows after a release; NULL: path itself
-	char *release;    // the command that releases it; NULL: others do, or nothing is to be done
-	char *volume;     // what is released
+	char *root;       // links must not lead out of it: the store, or path itself if that is elsewhere
+	char *folder;     // path relative to root; "." if both are the same
+	char *write_path; // absolute: where wheelcache writes; path shows it after a release. NULL: path itself
+	char *release;    // the command of a release; NULL: none is needed, or others run it
+	char *volume;     // the name of the volume that is released
 	uint64_t release_delay, release_timeout; // seconds
 	bool is_mutable;                         // bytes may change under a name
-	struct profile profile;                  // what its machines are, and so which wheels install there
-	bool is_private;                         // wants a token to read it
+	struct profile profile;                  // of its machines: decides which wheels install there
+	bool is_private;                         // needs a token to be read
 	uint64_t quota_bytes, quota_files;       // 0: none
-	bool is_away;                            // its folder did not answer: whoever looks into it may wait for long
-	enum catalog_scanned scanned;            // as of store_register(); what was never read whole may hold anything
+	bool is_away;                            // its folder did not answer: reading it may block for long
+	enum catalog_scanned scanned;            // as of store_register()
 	int64_t id;                              // in the catalog; 0 until store_register()
 };
 
 struct store {
-	char *path; // absolute, without links; NULL where every platform has a path of its own
+	char *path; // absolute, without links; NULL if every platform has a path of its own
 	struct platform *platform;
 	size_t platform_count;
 	bool is_detected; // the platforms are the store's folders, not the configuration's
-	char **stray;     // where folders are platforms: what else is at the top of the store
+	char **stray;     // if is_detected: what else is at the top of the store
 	size_t stray_count;
-	int64_t waited; // milliseconds, for folders that did not answer
+	int64_t waited; // milliseconds spent on folders that did not answer
 };
 
-// The platforms of the configuration; else the first-level folders of the store that look like
-// <os>-<version>-<arch>, by name; else the whole store as the one platform "wheels".
-// Without a store and without platforms there is nothing, where upstream is merged in: a mirror of that alone.
-// A platform whose folder does not answer within the patience (milliseconds, for all together) is taken as it is named.
-// ERR_USAGE where no store is given, ERR_NOT_FOUND or ERR_IO where it cannot be opened.
+// Finds the platforms: those of the configuration; else the first-level folders of the store that look like
+// <os>-<version>-<arch>, by name; else the whole store as the single platform "wheels". If upstream is merged, no store
+// and no platform are needed: a mirror of upstream alone. path_probe: milliseconds for all folders together; a folder
+// that does not answer in time is taken as it is named. ERR_USAGE: no store is given. ERR_NOT_FOUND, ERR_IO: it cannot
+// be opened. The caller releases *out after success.
 int store_open(const struct config *c, unsigned path_probe, struct store *out, struct err *e) MUST_CHECK;
 void store_release(struct store *s);
-// Where folders are platforms: adds those that the catalog has files of and that are not there now. A volume that is
-// not mounted keeps its pages, until a scan is told that it was emptied on purpose. For a server; the scan compares.
+// If folders are platforms: adds those that the catalog has files of and whose folder is missing. So a volume that is
+// not mounted keeps its pages until a scan is told that it was emptied on purpose. For a server; the scan compares.
 int store_recall(struct store *s, struct catalog *c, struct err *e) MUST_CHECK;
-// Gives every platform its id, made in the catalog where it is new. Writes only then. ERR_USAGE
-// where the catalog is of another store.
+// Sets the id of every platform. Adds new ones to the catalog; writes nothing otherwise. ERR_USAGE: the catalog is of
+// another store.
 int store_register(struct store *s, struct catalog *c, struct err *e) MUST_CHECK;
-// The same without a write: a platform that the catalog does not know has the id 0.
+// The same without a write: a platform that the catalog does not have gets id 0.
 int store_find(struct store *s, struct catalog *c, struct err *e) MUST_CHECK;
-// The platform of this id; NULL where the store has none.
+// The platform of this id or name, borrowed; NULL if there is none.
 const struct platform *store_platform(const struct store *s, int64_t id);
 const struct platform *store_platform_named(const struct store *s, struct str name);
-// Whether a platform's name is among those that --platform GLOB asked for; without any globs each is.
+// Whether a platform's name matches one of the globs of --platform; true without globs.
 bool store_is_wanted(const char *const *glob, size_t globs, const char *platform);
-// Opens a file of the platform by its path below it, never outside of the store. Never waits, so
-// what is opened may be no regular file: fstat tells. Returns the descriptor; errors of
-// fs_open_beneath.
+// Opens a file by its path below the platform, never outside the store. Does not block on a FIFO, so the caller checks
+// with fstat that it is a regular file. Returns the descriptor, which the caller closes; errors of fs_open_beneath.
 int store_open_file(const struct platform *p, const char *path, struct err *e) MUST_CHECK;
 // The same for a folder; "" is the platform's root.
 int store_open_folder(const struct platform *p, const char *path, struct err *e) MUST_CHECK;
-// The same two where we write: beneath the write path, which is the served path of most platforms.
+// The same two below the write path, which is the served path of most platforms.
 int store_open_writable_file(const struct platform *p, const char *path, struct err *e) MUST_CHECK;
 int store_open_writable_folder(const struct platform *p, const char *path, struct err *e) MUST_CHECK;
-// Whether what we write is served only after a release.
+// Whether written files are served only after a release.
 bool store_is_split(const struct platform *p);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where in a platform a new file belongs, and whether its name may be used there. Thread-safe.
+// The folder of a platform that a new file belongs into, and whether the file's name may be used. Any thread; a catalog
+// is one thread's at a time.
 #pragma once
 
 #include "lib/base/err.h"
@@ -7,18 +8,18 @@
 
 struct catalog;
 
-// Where the catalog lists files of the project (normalised); else <letter>/<project>. Below the
-// platform; to be freed by the caller.
+// The folder in which the catalog lists files of the project (normalised); else <letter>/<project>. A path below the
+// platform, which the caller frees. NULL on an error of the catalog.
 char *target_dir_choose(const struct platform *p, struct catalog *c, const char *project, struct err *e) MUST_CHECK;
-// Opens a folder of the platform; what is missing of it is made, and on the disk. *made counts those. ERR_INVALID: a
-// part of it is a link that leads elsewhere, perhaps to another platform. ERR_IO: the platform is empty, and the
-// catalog says that it is not.
+// Opens a folder of the platform and returns its descriptor, which the caller closes. Missing parts are created and
+// synced; *made counts them. ERR_INVALID: a part is a link that leads elsewhere, perhaps to another platform. ERR_IO:
+// the platform is empty although the catalog has files of it.
 int target_dir_open(const struct platform *p, struct catalog *c, const char *folder, unsigned *made,
 	struct err *e) MUST_CHECK;
-// Takes so many of the folder's last parts away again, as far as they are empty.
+// Removes the last `made` parts of the folder's path, as far as they are empty.
 void target_dir_drop(const struct platform *p, const char *folder, unsigned made);
-// ERR_DENIED where the file was removed here, with the reason; fd is the open folder.
+// ERR_DENIED, with the reason, if a file of this name was removed from the platform. fd is the open folder.
 int target_dir_check(const struct platform *p, struct catalog *c, int fd, const char *filename,
 	struct err *e) MUST_CHECK;
-// The same by the catalog alone: for one who holds a transaction, and must not wait for a disk.
+// The same by the catalog alone: inside a transaction, which must not wait for the store's disk.
 int target_dir_check_again(const struct platform *p, struct catalog *c, const char *filename, struct err *e) MUST_CHECK;

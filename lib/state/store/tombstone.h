@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What X.whl.pruned says: why a file was taken off the pages, when and by whom, what its bytes were, and which file
-// of upstream's is there instead. One line of JSON; `wheelcache remove` writes fewer keys, and text that is no JSON
-// is the reason. The catalog keeps the same text (lib/state/catalog/catalog-mark.h).
+// The contents of X.whl.pruned: why, when and by whom a file was removed from the pages, the hash of its bytes, and the
+// file of upstream that replaces it. One line of JSON. `wheelcache remove` writes fewer keys; text that is not JSON is
+// the reason. The catalog has the same text (lib/state/catalog/catalog-mark.h). Pure; any thread.
 #pragma once
 
 #include <stdbool.h>
@@ -14,32 +14,32 @@
 // The verdict of a platform that was retired (`wheelcache platform retire`).
 #define TOMBSTONE_RETIRED "retired"
 
-// Upstream's file that justified it: the first one, where each environment has another.
+// The file of upstream that justified the removal; the first one, if each environment has another.
 struct tombstone_upstream {
-	const char *filename;    // NULL: there is none
-	const char *url, *index; // NULL: not known
+	const char *filename;    // NULL: none
+	const char *url, *index; // NULL: unknown
 	bool has_sha256;
 	uint8_t sha256[SHA256_SIZE];
-	int64_t uploaded;  // seconds since 1970; 0: not known
-	bool is_identical; // its bytes are the same as ours were
+	int64_t uploaded;  // seconds since 1970; 0: unknown
+	bool is_identical; // it has the same bytes
 };
 
-// Strings are borrowed from whoever fills it in, or from what tombstone_read keeps.
+// Strings are borrowed, after tombstone_read from document and line, which tombstone_release frees.
 struct tombstone {
 	const char *reason;                       // one line
-	int64_t when;                             // seconds since 1970; 0: not known
-	const char *by, *verdict, *run, *project; // NULL: not said. Only a prune and a retirement have a run
+	int64_t when;                             // seconds since 1970; 0: unknown
+	const char *by, *verdict, *run, *project; // NULL: unknown. Only a prune and a retirement have a run
 	bool has_sha256;
 	uint8_t sha256[SHA256_SIZE];
-	int64_t size;                // -1: not known
+	int64_t size;                // -1: unknown
 	const char *requires_python; // NULL: none
 	struct tombstone_upstream upstream;
 	struct jsondoc *document; // of tombstone_read
 	char *line;
 };
 
-// Adds the text to out; ERR_LIMIT where it is longer than a mark may be.
+// Appends the text to out. ERR_LIMIT: it is longer than a mark may be.
 int tombstone_write(const struct tombstone *t, struct buf *out, struct err *e) MUST_CHECK;
-// Any text is one.
+// Accepts any text. To be released.
 void tombstone_read(struct str text, struct tombstone *out);
 void tombstone_release(struct tombstone *t);

@@ -37,20 +37,22 @@ int file_cache_find(struct file_cache *d, const char *project, const char *filen
 // A file on its way. One thread at a time.
 struct file_cache_writer;
 
-// project is normalised. sha256 NULL: not known, and whatever comes is right. size: what is reserved for it; 0: not known. ERR_INVALID for
-// a name that is no file's; ERR_FULL where the disk has no room; ERR_LIMIT where there is too much on its way already. What
-// begins is to be freed before the depot is closed.
+// project is normalised. sha256 NULL: not known, and whatever comes is right. size: what is reserved for it; 0: not
+// known. ERR_INVALID for a name that is no file's; ERR_FULL where the disk has no room; ERR_LIMIT where there is too
+// much on its way already. What begins is to be freed before the depot is closed.
 struct file_cache_writer *file_cache_begin(struct file_cache *d, const char *project, const char *filename,
 	const uint8_t *sha256, uint64_t size, struct err *e) MUST_CHECK;
-// Reserves so much for all of it instead, or what was written where that is more. Errors as above. Where more is written than was reserved, writing does this.
+// Reserves so much for all of it instead, or what was written where that is more. Errors as above. Where more is
+// written than was reserved, writing does this.
 int file_cache_writer_reserve(struct file_cache_writer *a, uint64_t size, struct err *e) MUST_CHECK;
 int file_cache_writer_write(struct file_cache_writer *a, const void *bytes, size_t len, struct err *e) MUST_CHECK;
 // Where what was written so far may be read, by any thread with pread(); also after it was kept.
 int file_cache_writer_fd(const struct file_cache_writer *a);
-// It is whole, and on its way no more: *sha256 gets what it has. ERR_INVALID where that is not what was expected. Once, before it is kept.
+// It is whole, and on its way no more: *sha256 gets what it has. ERR_INVALID where that is not what was expected. Once,
+// before it is kept.
 int file_cache_writer_check(struct file_cache_writer *a, uint8_t sha256[SHA256_SIZE], struct err *e) MUST_CHECK;
-// Keeps it, by this hash; waits for the disk. Where there are too many bytes then, others go. One that is larger than all
-// the depot may hold is ERR_LIMIT, and not kept.
+// Keeps it, by this hash; waits for the disk. Where there are too many bytes then, others go. One that is larger than
+// all the depot may hold is ERR_LIMIT, and not kept.
 int file_cache_writer_keep(struct file_cache_writer *a, const uint8_t sha256[SHA256_SIZE], struct err *e) MUST_CHECK;
 // It will not be kept: its room on the disk is free, though others may still hold it and read.
 void file_cache_writer_discard(struct file_cache_writer *a);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose a project's name is, by the order of times: what upstream says of it when our first file of it arrives decides, not
-// what it said once. A name that upstream does not know then is ours (and lib/state/upstream/owned-names.h remembers it). Where upstream is
-// asked later, the oldest upload time of its page tells whether it had the project then. Doubt is UNDECIDED: until it is
-// decided, upstream's files are not merged. Pure, but for name_owner_look().
+// Whose a project's name is, by the order of times: what upstream says of it when our first file of it arrives decides,
+// not what it said once. A name that upstream does not know then is ours (and lib/state/upstream/owned-names.h
+// remembers it). Where upstream is asked later, the oldest upload time of its page tells whether it had the project
+// then. Doubt is UNDECIDED: until it is decided, upstream's files are not merged. Pure, but for name_owner_look().
 #pragma once
 
 #include <stdbool.h>

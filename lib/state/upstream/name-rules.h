@@ -23,8 +23,8 @@ struct name_rules {
 
 void name_rules_init(struct name_rules *r, const struct config *c);
 void name_rules_release(struct name_rules *r);
-// project is normalised, and so are the names and globs. The first list of private, local-only, upstream-only and shared
-// that has it counts.
+// project is normalised, and so are the names and globs. The first list of private, local-only, upstream-only and
+// shared that has it counts.
 enum name_rule name_rules_find(const struct name_rules *r, const char *project);
 // Whether upstream may be asked for such a project.
 bool name_rule_asks_upstream(enum name_rule rule);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Projects that are ours: upstream did not know them when they were here. If somebody registers such a name upstream later,
-// his files are not to slip in under it. They stand in a file beside the catalog, a line each, "<project> <when>", which
-// outlives the catalog and only grows; the operator may take a line out. Thread-safe; several processes may share it.
+// Projects that are ours: upstream did not know them when they were here. If somebody registers such a name upstream
+// later, his files are not to slip in under it. They stand in a file beside the catalog, a line each, "<project>
+// <when>", which outlives the catalog and only grows; the operator may take a line out. Thread-safe; several processes
+// may share it.
 #pragma once
 
 #include <stdbool.h>

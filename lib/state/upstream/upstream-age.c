@@ -11,7 +11,8 @@ static int64_t newest(const struct simplepage *page)
 	return newest;
 }
 
-// Of two pages of which nothing else says which is newer: whether the one lacks files of the other, and has none of its own.
+// Of two pages of which nothing else says which is newer: whether the one lacks files of the other, and has none of its
+// own.
 static bool only_lacks_files(const struct simplepage *page, const struct simplepage *before)
 {
 	CLEANUP(strset_release) struct strset had = {0};

@@ -126,8 +126,8 @@ static void confirm(struct upstream_row *row)
 	conclude(row, UPSTREAM_KNOWN, "");
 }
 
-// page and packed are taken over where it is believed. packed is empty where there was none before: to be packed when it is
-// written down, while others are told of it already.
+// page and packed are taken over where it is believed. packed is empty where there was none before: to be packed when
+// it is written down, while others are told of it already.
 static void take_page(struct upstream_row *row, struct simplepage *page, struct buf *packed)
 {
 	bool is_same = row->has_page && str_eq(buf_view(&row->packed), buf_view(packed));
@@ -345,8 +345,8 @@ bool upstream_row_may_lack(const struct upstream_row *row)
 	return row->upstream->trust_404 || !row->has_page;
 }
 
-// Of indexes = first, the row whose project it is: the first that has it, where those before it said that they do not. Else
-// the first that is in doubt, or the last.
+// Of indexes = first, the row whose project it is: the first that has it, where those before it said that they do not.
+// Else the first that is in doubt, or the last.
 static const struct upstream_row *home_of(const struct upstream_project *p)
 {
 	size_t i = 0;
@@ -366,8 +366,8 @@ static const struct upstream_row *first_deciding_index(const struct upstream_pro
 	return home;
 }
 
-// The row whose result is that of all. Of indexes = together: one that is in doubt, else one that knows it, else one that does
-// not have it.
+// The row whose result is that of all. Of indexes = together: one that is in doubt, else one that knows it, else one
+// that does not have it.
 static const struct upstream_row *deciding_index(const struct upstream_project *p)
 {
 	const struct upstream_row *known = NULL;
@@ -433,7 +433,8 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-// The times of all that the answer rests on: of indexes = first, the 404 of those before it, too, is only as old as it is.
+// The times of all that the answer rests on: of indexes = first, the 404 of those before it, too, is only as old as it
+// is.
 static void tell_times(const struct upstream_project *p, struct upstream_answer *out)
 {
 	const struct upstream_row *home = home_of(p);

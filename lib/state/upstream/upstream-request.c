@@ -83,7 +83,8 @@ static int64_t read_max_age(struct str control)
 	return age;
 }
 
-// How long the answer is fresh from now on: caches on the way have held it for some time already (RFC 9111, section 4.2.3).
+// How long the answer is fresh from now on: caches on the way have held it for some time already (RFC 9111, section
+// 4.2.3).
 static int64_t read_freshness(const struct fetch_answer *a)
 {
 	int64_t max_age = read_max_age(fetch_header(a, "cache-control"));
@@ -170,8 +171,8 @@ static int64_t in_seconds(uint64_t seconds, uint64_t most)
 	return clock_ms() + (int64_t)(seconds < most ? seconds : most) * 1000;
 }
 
-// One project's 5xx is about that project: its page may be broken, or too much to make. Where several fail, and none is well in
-// between, it is the index.
+// One project's 5xx is about that project: its page may be broken, or too much to make. Where several fail, and none is
+// well in between, it is the index.
 static void note_tired(struct upstream_row *row, uint64_t seconds)
 {
 	struct upstream_index *index = row->index;

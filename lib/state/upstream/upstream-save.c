@@ -46,8 +46,8 @@ static bool is_dirty(const struct upstream_project *p)
 	return is_dirty;
 }
 
-// The pages as they are to be written, those of a project one after another. They are made before the catalog's lock is taken,
-// for which others wait.
+// The pages as they are to be written, those of a project one after another. They are made before the catalog's lock is
+// taken, for which others wait.
 struct packing {
 	struct str *page;
 	struct buf *room; // of each
@@ -97,8 +97,8 @@ static int find_other(struct catalog *c, const struct upstream_project *p, struc
 	return x.is_other ? upstream_load(p->upstream, c, p->name, other, e) : 0;
 }
 
-// Of two pages the newer one counts, whoever asked, or writes, first: an answer may be slow. Who learned nothing, a 304 or a
-// failure, takes nothing away from who did. Else who asked later knows better.
+// Of two pages the newer one counts, whoever asked, or writes, first: an answer may be slow. Who learned nothing, a 304
+// or a failure, takes nothing away from who did. Else who asked later knows better.
 static bool is_superseded(const struct upstream_row *row, const struct upstream_row *other)
 {
 	if (other->changed == row->changed)

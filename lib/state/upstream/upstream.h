@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What other indexes (PyPI, unless the configuration says otherwise) have of a project: asked over HTTP, and kept in the
-// catalog. One conditional request a project and index; what fails for a moment is tried again. Doubt is never "absent":
-// each failure has its name, and facts that were good outlive it.
+// What other indexes (PyPI, unless the configuration says otherwise) have of a project: asked over HTTP, and kept in
+// the catalog. One conditional request a project and index; what fails for a moment is tried again. Doubt is never
+// "absent": each failure has its name, and facts that were good outlive it.
 //
-// upstream_lookup() is all that a command needs. A server goes the same way in single steps, so that its threads share the
-// work: upstream_load() where the catalog is, upstream_request() anywhere, upstream_parse() where there is time to parse,
-// upstream_save() where the catalog is.
+// upstream_lookup() is all that a command needs. A server goes the same way in single steps, so that its threads share
+// the work: upstream_load() where the catalog is, upstream_request() anywhere, upstream_parse() where there is time to
+// parse, upstream_save() where the catalog is.
 #pragma once
 
 #include <stdbool.h>
@@ -60,8 +60,8 @@ struct upstream_answer {
 	bool is_changed; // where it has just been asked: what is known is other than before
 	const struct simplepage
 		*page; // of KNOWN; else NULL. Of several indexes: their union, of a file name the first one's
-	// What was known when the page was there last, for whoever serves rather than decides; NULL: nothing. Where result is
-	// KNOWN, it is the page.
+	// What was known when the page was there last, for whoever serves rather than decides; NULL: nothing. Where
+	// result is KNOWN, it is the page.
 	const struct simplepage *stale;
 	// What was said for certain last: KNOWN, ABSENT, NOT_FOUND or QUARANTINED; NEVER_ASKED: nothing.
 	enum upstream_result last_definitive;
@@ -88,15 +88,15 @@ const char *upstream_first_url(const struct upstream *u);
 // Its own, to be started (fetch_pool_start) where upstream_request() is to be used without upstream_lookup().
 struct fetch_pool *upstream_pool(struct upstream *u);
 
-// Asks for each of the projects (normalised) but those that are ours alone and those that only private platforms have, and calls
-// fn once for each, in this thread, in any order; what was learned is written to the catalog, in batches. A failed look-up is an
-// answer, no error. fn must not use the catalog for writing; where it fails, the rest is left. The pool must not have been
-// started. At the end the names that upstream does not know, and that are here, are noted as ours: but for an index that knows
-// none of several projects and is not trusted (trust-404), which is logged.
+// Asks for each of the projects (normalised) but those that are ours alone and those that only private platforms have,
+// and calls fn once for each, in this thread, in any order; what was learned is written to the catalog, in batches. A
+// failed look-up is an answer, no error. fn must not use the catalog for writing; where it fails, the rest is left. The
+// pool must not have been started. At the end the names that upstream does not know, and that are here, are noted as
+// ours: but for an index that knows none of several projects and is not trusted (trust-404), which is logged.
 int upstream_lookup(struct upstream *u, struct catalog *c, const char *const *projects, size_t count, upstream_fn *fn,
 	void *ctx, struct err *e) MUST_CHECK;
-// What the catalog has of one, without asking: the result of the last time. Of a name that is ours alone nothing, unless the
-// last look of this u noted it.
+// What the catalog has of one, without asking: the result of the last time. Of a name that is ours alone nothing,
+// unless the last look of this u noted it.
 int upstream_load_cached(struct upstream *u, struct catalog *c, const char *project, upstream_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
 // The same whosever the name is. Any thread, and so is upstream_load_cached().
@@ -104,12 +104,12 @@ int upstream_load_cached_any(struct upstream *u, struct catalog *c, const char *
 	struct err *e) MUST_CHECK;
 // What the operator wants of the name.
 enum name_rule upstream_rule(const struct upstream *u, const char *project);
-// Why a name is ours alone, whatever is upstream under it; NULL: it is not. is_ours: it was here first (lib/state/upstream/owned-names.h).
-// is_hidden: only private platforms have it, and upstream is not asked.
+// Why a name is ours alone, whatever is upstream under it; NULL: it is not. is_ours: it was here first
+// (lib/state/upstream/owned-names.h). is_hidden: only private platforms have it, and upstream is not asked.
 const char *upstream_owner(enum name_rule rule, bool is_ours, bool is_hidden);
 
-// The single steps. A struct upstream_project is one thread's at a time until it is settled; then all may be told of it,
-// while one keeps it. Whoever has it has a reference.
+// The single steps. A struct upstream_project is one thread's at a time until it is settled; then all may be told of
+// it, while one keeps it. Whoever has it has a reference.
 struct upstream_project;
 
 // What the catalog has of it, whosever the name is; without any catalog (NULL): nothing.
@@ -127,15 +127,15 @@ int64_t upstream_project_changed(const struct upstream_project *p);
 // done is called once, by the pool's thread, which has p until then; nothing is parsed yet.
 typedef void upstream_done(void *ctx, struct upstream_project *p);
 void upstream_request(struct upstream *u, struct upstream_project *p, upstream_done *done, void *ctx);
-// Takes in what was answered. A page that is older than what is known (by its serial, else its newest upload; where it has
-// neither, one that only lacks files) is not believed, and known as OLDER, until it is newer again, or has been
-// the same for a day.
+// Takes in what was answered. A page that is older than what is known (by its serial, else its newest upload; where it
+// has neither, one that only lacks files) is not believed, and known as OLDER, until it is newer again, or has been the
+// same for a day.
 void upstream_parse(struct upstream *u, struct upstream_project *p);
 // Calls fn with what is known of it.
 int upstream_report(struct upstream *u, struct upstream_project *p, upstream_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
-// Bounds what the catalog has of names that nobody has, and of pages of projects that no platform has, as a server is asked for them: a
-// transaction of its own.
+// Bounds what the catalog has of names that nobody has, and of pages of projects that no platform has, as a server is
+// asked for them: a transaction of its own.
 int upstream_forget(struct catalog *c, struct err *e) MUST_CHECK;
 // Writes what was learned of them, in one transaction.
 int upstream_save(struct upstream *u, struct catalog *c, struct upstream_project *const *projects, size_t count,
