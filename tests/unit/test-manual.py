@@ -140,6 +140,19 @@ class CommandLine(unittest.TestCase):
         for command, usage in usages.items():
             self.assertEqual(documented[command], options(usage), command)
 
+    def test_command_takes_each_of_its_options(self):
+        """A row without a key and without a line in its command's function is refused by its bare name."""
+        taken = 0
+        for command, usage in all_commands():
+            for option, value in re.findall(r"^  (?:-\w,|   ) +--([a-z-]+)( [A-Z]+)?", usage, re.M):
+                if option != "help":
+                    config = ["--config", "/nonexistent"] if option != "config" and "--config" in usage else []
+                    done = subprocess.run([BUILD / "wheelcache", *command.split(), *config, f"--{option}", *(["x"] if value else [])],
+                                          capture_output=True, text=True, check=False, timeout=60)
+                    self.assertNotIn(f": --{option}\n", done.stderr, (command, option))
+                    taken += 1
+        self.assertGreater(taken, 100)
+
     def test_shared_option_is_one_row(self):
         every = [row for path in sorted((TOP / "cli").rglob("*.c")) for row in option_rows(path.read_text("utf-8"))]
         self.assertGreater(len(every), 40)
