@@ -15,27 +15,28 @@
 
 enum {
 	POLL_MS = 200,
-	SWEEP_MS = 1000, // files that nobody asked for in the last second are let go of
+	SWEEP_MS = 1000, // drops expired replies and reads the file of owned names again
 };
 
 struct catalog_watch {
 	struct server_context *context;
 	struct catalog_lease reader;
-	struct project_filter *removed_projects;   // projects that had files once
-	int64_t last_change, last_upstream_change; // numbers of the newest changes known here
-	struct buf new_projects;                   // projects that are new here, each with a NUL
-	bool is_failing;                           // and has said so
+	struct project_filter *removed_projects;   // projects that had files before
+	int64_t last_change, last_upstream_change; // numbers of the last changes that were applied
+	struct buf new_projects;                   // names of projects that are new, each with a NUL
+	bool is_failing;                           // an error was logged
 	pthread_t thread;
 	atomic_bool reopen, stop;
 };
 
 struct change_batch {
 	struct catalog_watch *watch;
-	bool is_reopened;   // all there is, and every page is dropped at the end
-	bool lists_changed; // a project came or went
+	bool is_reopened;   // all projects are read, and all pages dropped in the end
+	bool lists_changed; // a project appeared or disappeared
 };
 
-// Whose a new name is depends on whether upstream knows it already. What only private platforms have nobody asks for.
+// The owner of a new name depends on whether upstream has it already, so upstream is asked. name_guard_look() tells
+// below whether the name is on a public platform: upstream is not asked for private names.
 static void note_new_project(struct catalog_watch *w, const char *project)
 {
 	struct server_context *s = w->context;
@@ -56,7 +57,7 @@ static void probe_new_projects(struct catalog_watch *w)
 			looked = upstream_pages_probe(w->context->upstream_pages, w->reader.catalog, project,
 				here.arrived, &e);
 		if (looked < 0)
-			log_error("upstream is not asked whether it knows a new project: %s", e.msg);
+			log_error("cannot ask upstream whether it has a new project: %s", e.msg);
 	}
 	buf_clear(&w->new_projects);
 }
@@ -83,7 +84,7 @@ static int apply_project(void *ctx, const struct catalog_project *p, struct err 
 	return 0;
 }
 
-// What this server asked for itself is on its pages before it is in the catalog.
+// What this server has requested itself is on its pages before it is in the catalog.
 static int apply_upstream(void *ctx, const char *project, int64_t changed, struct err *e UNUSED)
 {
 	struct change_batch *b = ctx;
@@ -110,7 +111,7 @@ static int count_totals(struct catalog_watch *w, struct err *e)
 	return 0;
 }
 
-// Names first, pages after: a page asked for in between is made from what the catalog says now.
+// Changes the project filter before it drops pages: a page made in between is made from the new catalog.
 static int apply_changes(struct catalog_watch *w, bool is_reopened, uint32_t count, struct err *e)
 {
 	struct change_batch b = {.watch = w, .is_reopened = is_reopened};
@@ -130,8 +131,8 @@ static int apply_changes(struct catalog_watch *w, bool is_reopened, uint32_t cou
 	return count_totals(w, e);
 }
 
-// All from the beginning, also from another file where the catalog was removed and made again. The new connection comes
-// before the old one goes: without any, SQLite would write its log into the catalog and remove it.
+// Reads everything, also from another file where the catalog was removed and created again. Opens the new connection
+// before it closes the old one: at the close of the last connection SQLite would checkpoint and remove its log.
 static int reopen_catalog(struct catalog_watch *w, struct err *e)
 {
 	struct catalog_lease before = w->reader;
@@ -143,11 +144,11 @@ static int reopen_catalog(struct catalog_watch *w, struct err *e)
 		return -1;
 	changes_renew(w->context->changes);
 	uint32_t count = changes_read(w->context->changes);
-	catalog_was_written(w->reader.catalog); // from here on
+	catalog_was_written(w->reader.catalog); // resets the comparison
 	return apply_changes(w, true, count, e);
 }
 
-// The count is read first: what is committed after that comes with the next one.
+// The caller has read the count before: later commits have another one.
 static int check_catalog(struct catalog_watch *w, uint32_t count, struct err *e)
 {
 	if (atomic_load(&w->reopen) || w->is_failing)
@@ -158,7 +159,7 @@ static int check_catalog(struct catalog_watch *w, uint32_t count, struct err *e)
 	return 0;
 }
 
-// After an error all is read again, until it goes well. Meanwhile what is in memory is as good as it gets.
+// After an error everything is read again until that succeeds. Meanwhile the server answers from what it has.
 static void follow_catalog(struct catalog_watch *w, uint32_t count)
 {
 	struct err e = ERR_INIT;
@@ -170,8 +171,8 @@ static void follow_catalog(struct catalog_watch *w, uint32_t count)
 	w->is_failing = result < 0;
 }
 
-// What others commit raises the count. Where there is none, or somebody died before he could raise it, the catalog
-// itself is asked now and then.
+// Each commit raises the change count. Where there is none, or a process died between commit and raise, the catalog is
+// checked each POLL_MS.
 static void *run_watch(void *ctx)
 {
 	struct catalog_watch *w = ctx;
@@ -213,7 +214,7 @@ struct catalog_watch *catalog_watch_start(struct server_context *s, struct err *
 	return w;
 }
 
-// The thread is woken by the count, as by a commit.
+// Raising the count wakes the thread.
 void catalog_watch_reopen(struct catalog_watch *w)
 {
 	atomic_store(&w->reopen, true);

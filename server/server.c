@@ -29,12 +29,12 @@
 #include "server/upstream/upstream-setup.h"
 
 enum {
-	GRACE_SECONDS = 30,  // for downloads under way
-	COUNTER_MS = 300000, // how often downloads are written down
+	GRACE_SECONDS = 30,  // for downloads under way at the stop
+	COUNTER_MS = 300000, // how often the download counts are written
 };
 
-// A site with what belongs to it, and the one before it. Requests hold no reference: a hit must not write what all threads read. So an old site
-// stays until the end; there is one for each reload by an operator.
+// A site with its upload policy, and the previous one. Requests hold no reference, since a cache hit must not write to
+// memory that all threads read. So an old site stays until the stop; there is one for each reload.
 struct generation {
 	struct generation *before;
 	struct site site;
@@ -80,14 +80,14 @@ static void cancel_upstream(void *ctx)
 	upstream_setup_cancel(ctx);
 }
 
-// Everything that has an end, in the reverse order of its beginning.
+// Stops and frees everything, in the reverse order of its start.
 static void server_free(struct server *s)
 {
 	atomic_store(&s->context.is_stopping, true);
 	upstream_setup_cancel_pages(&s->context);
 	http_stop(s->http, GRACE_SECONDS);
 	release_scheduler_stop(s->context.release_scheduler);
-	catalog_watch_stop(s->catalog_watch); // which asks upstream
+	catalog_watch_stop(s->catalog_watch); // which uses upstream
 	upstream_setup_stop(&s->context);
 	platform_monitor_stop(s->context.platform_monitor);
 	pagecache_free(s->context.pagecache);
@@ -115,7 +115,7 @@ static void server_free(struct server *s)
 	free(s);
 }
 
-// -1: it cannot be opened. What stands for a stream is no file of ours.
+// Returns a descriptor or -1. The names of streams are opened as they are; other paths by safefile_open().
 static int open_log_file(const char *path, struct err *e)
 {
 	static const char *const stream[] = {"/dev/stdout", "/dev/stderr", "/dev/null"};
@@ -143,7 +143,7 @@ static int open_access_log(struct server *s, const char *path, struct err *e)
 	return 0;
 }
 
-// The stream stays, for threads write to it: only what it leads to is exchanged.
+// Replaces the file behind the stream, since threads may be writing to the stream.
 void server_reopen_log(struct server *s)
 {
 	if (!s->access_log_path)
@@ -153,7 +153,7 @@ void server_reopen_log(struct server *s)
 	if (fd >= 0 && dup3(fd, fileno(s->access_log), O_CLOEXEC) < 0)
 		err_errno(&e, ERR_IO, "%s", s->access_log_path);
 	if (e.kind != ERR_NONE)
-		log_error("the access log cannot be opened again: %s", e.msg);
+		log_error("cannot open the access log again: %s", e.msg);
 }
 
 static int start_http(struct server *s, const struct server_options *options, struct err *e)
@@ -243,7 +243,7 @@ int server_reload(struct server *s, const struct config *config, struct site *si
 		log_warn("[upstream] merge has changed: this takes effect after a restart");
 		site_unmerge(site);
 	}
-	atomic_store(&s->context.project_filter_is_complete, false); // until follow has read the catalog
+	atomic_store(&s->context.project_filter_is_complete, false); // until catalog_watch has read the catalog
 	catalog_pool_renew(s->context.catalog_pool);
 	put_site(s, site, upload_policy);
 	upstream_setup_configure(&s->context, config);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The server: put together, started, reloaded, stopped. All functions from one thread.
+// Assembles, starts, reloads and stops the server. One thread calls all functions.
 #pragma once
 
 #include <stdbool.h>
@@ -15,22 +15,23 @@ struct server;
 struct server_options {
 	const struct config *config; // borrowed for the call
 	const char *catalog_path;
-	int socket;                               // of listen_open(); the server's, where it starts
-	const char *url;                          // what listen_open() says it is
+	int socket;                               // of listen_open(); taken over where the server starts
+	const char *url;                          // as listen_open() sets it
 	bool is_filled;                           // a scan has looked at every platform, now or once
-	struct tls *tls;                          // NULL: plain HTTP; borrowed, as long as the server lives
-	const struct server_callbacks *callbacks; // borrowed, as long as the server lives
+	struct tls *tls;                          // NULL: plain HTTP; borrowed until the stop
+	const struct server_callbacks *callbacks; // borrowed until the stop
 };
 
-// Serves once it returns. Takes the site over, also where it fails.
+// Accepts requests when it returns. Takes the site over, also on failure. server_stop() ends and frees the server.
 struct server *server_start(const struct server_options *options, struct site *site, struct err *e) MUST_CHECK;
+// See http_url().
 const char *server_url(const struct server *s);
-// What is configured anew: platforms, views, freshness, what uploads are taken; and the catalog may be another file. Takes
-// the site over, also where it fails: then all is as it was. Requests under way end with the old one.
+// Applies a new configuration: platforms, views, cache lifetimes, upload policy. The catalog may be another file. Takes
+// the site over, also on failure: then the old one stays. Requests under way end with the old one.
 int server_reload(struct server *s, const struct config *config, struct site *site, struct err *e) MUST_CHECK;
-// Opens the access log again under its name: the old file was moved away.
+// Opens the access log again after logrotate has renamed it.
 void server_reopen_log(struct server *s);
-// The catalog holds what a whole scan saw: from now on what is not in it is not there.
+// The catalog contains a complete scan: from now on a project that it lacks is a 404.
 void server_set_filled(struct server *s);
-// Ends downloads in a bounded time, then everything. NULL is fine.
+// Waits a limited time for downloads under way, then stops and frees the server. NULL is fine.
 void server_stop(struct server *s);

@@ -33,7 +33,7 @@ void auth_free(struct auth *a)
 	free(a);
 }
 
-// The password of "Basic <base64 of user:password>"; empty where there is none. It lies in room.
+// The password of "Basic <base64 of user:password>", decoded into room; empty where there is none.
 static struct str read_password(const char *header, char room[CREDENTIALS_MOST])
 {
 	static const struct str scheme = STR("Basic ");
@@ -108,7 +108,7 @@ struct reply *auth_check(struct server_context *s, const struct request *r, enum
 		return reply_unreadable_tokens(&e);
 	if (answer == TOKENS_NONE)
 		return reply_no_token_defined(right);
-	if (answer == TOKENS_FORBIDDEN && right == TOKEN_READ) // the words would tell which platforms a view has
+	if (answer == TOKENS_FORBIDDEN && right == TOKEN_READ) // the message would name the platforms of a view
 		return forbid_caching(reply_text(403, "403 Forbidden: this token may not read it"));
 	if (answer == TOKENS_FORBIDDEN)
 		return forbid_caching(reply_text(403, "403 Forbidden: %s", e.msg));

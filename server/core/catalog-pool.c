@@ -10,7 +10,7 @@
 struct catalog_pool {
 	pthread_mutex_t lock;
 	char *path;
-	unsigned generation; // of what is opened now
+	unsigned generation; // of connections that are opened now
 	struct catalog_lease *idle;
 	size_t count, room;
 };

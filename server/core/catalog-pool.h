@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Catalog connections, lent to one thread at a time. Thread-safe.
+// A pool of catalog connections. A lease is used by one thread at a time. Any thread may call take, give and renew.
 #pragma once
 
 #include "lib/base/err.h"
@@ -7,17 +7,18 @@
 struct catalog;
 struct catalog_pool;
 
-// A connection that is lent. The number tells which file it was opened from.
+// A leased connection. generation: how many renewals came before it was opened.
 struct catalog_lease {
 	struct catalog *catalog;
 	unsigned generation;
 };
 
 struct catalog_pool *catalog_pool_new(const char *catalog_path);
-void catalog_pool_free(struct catalog_pool *r); // all must have been given back; NULL is fine
-// Opens one more where all are lent.
+void catalog_pool_free(struct catalog_pool *r); // all leases must have been given back; NULL is fine
+// Opens a connection where all are leased. The errors of catalog_open().
 int catalog_pool_take(struct catalog_pool *r, struct catalog_lease *out, struct err *e) MUST_CHECK;
-// One for which the system has failed is closed.
+// Gives a lease back. A connection with a system error is closed. A lease of zeros is fine.
 void catalog_pool_give(struct catalog_pool *r, struct catalog_lease *reader);
-// Opens anew what is taken from now on: the catalog may be another file. What is lent is closed when it comes back.
+// From now on connections are opened anew, since the catalog may be another file. Leased ones are closed when given
+// back.
 void catalog_pool_renew(struct catalog_pool *r);

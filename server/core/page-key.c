@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-// The list's key ends where a project's name would stand; no name is empty.
+// The key of the list ends where the project's name would be: no name is empty.
 struct str page_key_make(const struct view *view, const char *project, enum variant variant, enum page_coding coding,
 	char room[PAGE_KEY_SIZE])
 {

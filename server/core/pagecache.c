@@ -33,13 +33,13 @@ struct pagecache {
 	size_t limit;
 	atomic_size_t used;
 	_Atomic uint32_t clears;
-	_Atomic uint32_t drops[DROP_SLOTS]; // by the key's hash: what others drop is no concern of a reply
+	_Atomic uint32_t drops[DROP_SLOTS]; // by the key's hash, so that a drop concerns few other keys
 	struct shard shard[SHARDS];
 	pthread_mutex_t maker[MAKERS];
 };
 
-// Who makes keys collide only crowds out what he made himself.
-static uint64_t hash_of(struct str key)
+// A client that makes keys collide evicts only replies to its own requests.
+static uint64_t hash_key(struct str key)
 {
 	return str_hash(key, 0);
 }
@@ -55,7 +55,8 @@ static void free_cached(struct cached_reply *e)
 	free(e);
 }
 
-// After the entry was removed, under the shard's lock. A connection that still sends the reply has a reference of its own.
+// Drops an entry that is not in the index any more. Under the shard's lock. A connection that sends the reply has a
+// reference of its own.
 static void discard_removed(struct pagecache *c, struct lru_entry *e)
 {
 	atomic_fetch_sub(&c->used, e->weight);
@@ -106,7 +107,7 @@ void pagecache_free(struct pagecache *c)
 
 struct reply *pagecache_get(struct pagecache *c, struct str key)
 {
-	uint64_t hash = hash_of(key);
+	uint64_t hash = hash_key(key);
 	struct shard *s = shard_of(c, hash);
 	struct reply *found = NULL;
 	pthread_mutex_lock(&s->lock);
@@ -131,7 +132,7 @@ static uint64_t epoch_of(const struct pagecache *c, uint64_t hash, uint32_t clea
 
 uint64_t pagecache_epoch(const struct pagecache *c, struct str key, uint32_t cleared)
 {
-	return epoch_of(c, hash_of(key), cleared);
+	return epoch_of(c, hash_key(key), cleared);
 }
 
 static struct cached_reply *cached_new(struct str key, uint64_t hash, struct reply *reply, unsigned seconds)
@@ -146,8 +147,8 @@ static struct cached_reply *cached_new(struct str key, uint64_t hash, struct rep
 	return e;
 }
 
-// Makes room, first in the shard that grew, then in the next ones: so that one large page can use it all.
-static void make_room(struct pagecache *c, size_t first)
+// Evicts, first from the shard that grew, then from the next ones, so that one large page can use the whole cache.
+static void evict_replies(struct pagecache *c, size_t first)
 {
 	for (size_t i = 0; i < SHARDS && atomic_load(&c->used) > c->limit; i++) {
 		struct shard *s = &c->shard[(first + i) % SHARDS];
@@ -160,7 +161,7 @@ static void make_room(struct pagecache *c, size_t first)
 
 void pagecache_put(struct pagecache *c, struct str key, struct reply *reply, unsigned seconds, uint64_t epoch)
 {
-	uint64_t hash = hash_of(key);
+	uint64_t hash = hash_key(key);
 	struct shard *s = shard_of(c, hash);
 	struct cached_reply *e = cached_new(key, hash, reply, seconds);
 	pthread_mutex_lock(&s->lock);
@@ -175,12 +176,12 @@ void pagecache_put(struct pagecache *c, struct str key, struct reply *reply, uns
 	lru_add(&s->lru, &e->lru);
 	atomic_fetch_add(&c->used, e->lru.weight);
 	pthread_mutex_unlock(&s->lock);
-	make_room(c, hash % SHARDS);
+	evict_replies(c, hash % SHARDS);
 }
 
 void pagecache_drop(struct pagecache *c, struct str key)
 {
-	uint64_t hash = hash_of(key);
+	uint64_t hash = hash_key(key);
 	struct shard *s = shard_of(c, hash);
 	atomic_fetch_add(&c->drops[hash % DROP_SLOTS], 1);
 	pthread_mutex_lock(&s->lock);
@@ -208,12 +209,12 @@ void pagecache_sweep(struct pagecache *c)
 
 void pagecache_make_begin(struct pagecache *c, struct str key)
 {
-	pthread_mutex_lock(&c->maker[hash_of(key) % MAKERS]);
+	pthread_mutex_lock(&c->maker[hash_key(key) % MAKERS]);
 }
 
 void pagecache_make_end(struct pagecache *c, struct str key)
 {
-	pthread_mutex_unlock(&c->maker[hash_of(key) % MAKERS]);
+	pthread_mutex_unlock(&c->maker[hash_key(key) % MAKERS]);
 }
 
 size_t pagecache_bytes(const struct pagecache *c)

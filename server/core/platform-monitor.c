@@ -12,7 +12,7 @@
 
 enum {
 	ROUND_MS = 1000,
-	ROUNDS_PER_COUNT = 5, // adding up what a platform has costs more than a look at a mark
+	ROUNDS_PER_COUNT = 5, // adding up file sizes costs more than a look at a mark
 };
 
 struct platform_entry {
@@ -24,7 +24,7 @@ struct platform_monitor {
 	struct server_context *context;
 	struct timer_thread *timer;
 	unsigned rounds;
-	pthread_mutex_t lock; // of all below; only the timer thread writes them
+	pthread_mutex_t lock; // of the fields below; only the timer thread writes them
 	struct platform_entry *seen;
 	size_t count, room;
 };
@@ -60,12 +60,12 @@ static void put_state(struct platform_monitor *m, const char *name, const struct
 	pthread_mutex_unlock(&m->lock);
 }
 
-// A folder that cannot be looked at is as it was: the scan tells that it is away.
+// Leaves the state as it is where the folder cannot be read: the scan reports that.
 static void check_frozen(const struct platform *p, struct platform_monitor_state *state)
 {
 	struct err ignored = ERR_INIT;
 	CLEANUP(buf_release) struct buf why;
-	buf_init(&why, SIZE_MAX / 2); // of a file that is read to a limit
+	buf_init(&why, SIZE_MAX / 2); // freeze_is() has a limit
 	int frozen = freeze_is(p, &why, &ignored);
 	if (frozen < 0)
 		return;
@@ -73,7 +73,7 @@ static void check_frozen(const struct platform *p, struct platform_monitor_state
 	if (words.len >= sizeof(state->reason))
 		words.len = sizeof(state->reason) - 1;
 	while (words.len && !str_is_utf8(words))
-		words.len--; // in the middle of a character
+		words.len--; // do not cut a character
 	state->is_frozen = frozen;
 	memcpy(state->reason, words.ptr, words.len);
 	state->reason[words.len] = '\0';
@@ -88,7 +88,7 @@ static void check_quota(struct platform_monitor *m, const struct platform *p, st
 	if (!p->quota_bytes && !p->quota_files)
 		return;
 	if (catalog_pool_take(m->context->catalog_pool, &reader, &e) < 0)
-		return; // follow tells
+		return; // catalog_watch logs it
 	if (catalog_usage(reader.catalog, p->id, &usage, &e) == 0)
 		state->quota_percent =
 			quota_percent(p, &(struct quota_use){.files = usage.files, .bytes = usage.bytes});
@@ -109,7 +109,7 @@ static void log_changes(const struct platform *p, const struct platform_monitor_
 		log_info("platform %s: %u %% of its quota is used, which is less again", p->name, now->quota_percent);
 }
 
-static void check_platform(struct platform_monitor *m, const struct platform *p, bool counts)
+static void update_platform(struct platform_monitor *m, const struct platform *p, bool counts)
 {
 	struct platform_monitor_state before = {0};
 	platform_monitor_get(m, p->name, &before);
@@ -127,7 +127,7 @@ static int64_t check_platforms(void *ctx)
 	bool counts = m->rounds++ % ROUNDS_PER_COUNT == 0;
 	const struct site *site = server_context_site(m->context);
 	for (size_t i = 0; i < site->store.platform_count && !timer_thread_is_stopping(m->timer); i++)
-		check_platform(m, &site->store.platform[i], counts);
+		update_platform(m, &site->store.platform[i], counts);
 	return ROUND_MS;
 }
 

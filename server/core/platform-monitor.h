@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps an eye on the platforms: whether they are frozen, and how full their quotas are. Tells the log when that
-// changes, and health how it is. In a thread of its own, since a volume may hang: then what was seen last stays.
+// Watches the platforms in a thread: whether they are frozen, and how much of their quotas is used. Logs changes, and
+// shows the state to /-/health. While a volume hangs, the last state stays. One thread calls start and stop.
 #pragma once
 
 #include "server/core/server-context.h"
@@ -11,11 +11,12 @@ struct platform_monitor;
 
 struct platform_monitor_state {
 	bool is_frozen;
-	char reason[PLATFORM_MONITOR_REASON]; // why, cut at its end
+	char reason[PLATFORM_MONITOR_REASON]; // text of the mark, perhaps cut at its end
 	unsigned quota_percent;               // quota_percent()
 };
 
+// s is borrowed until the stop.
 struct platform_monitor *platform_monitor_start(struct server_context *s);
 void platform_monitor_stop(struct platform_monitor *m); // NULL is fine
-// What was seen last of the platform of this name; false where it was not looked at yet. Thread-safe, never blocks.
+// The last state of a platform; false: not checked yet. Any thread. Does not wait for volumes.
 bool platform_monitor_get(struct platform_monitor *m, const char *platform, struct platform_monitor_state *out);

@@ -10,7 +10,7 @@ enum { FIRST_SIZE = 1024 };
 enum { EMPTY = 0, REMOVED = 1 }; // no hash is one of these
 
 struct table {
-	struct table *smaller; // the one before: readers may still be in it, so it lives as long as the set
+	struct table *smaller; // the previous table: a thread may still read it, so it lives as long as the filter
 	size_t size;           // a power of two
 	size_t used;           // slots that are not EMPTY
 	_Atomic uint64_t slot[];
@@ -52,7 +52,7 @@ void project_filter_free(struct project_filter *s)
 	free(s);
 }
 
-// The slot that holds the hash, or the empty one where the search ends.
+// The slot with the hash, or the empty slot where the search ends.
 static size_t find_slot(const struct table *t, uint64_t hash)
 {
 	size_t at = (hash >> 8) & (t->size - 1);

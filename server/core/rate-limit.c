@@ -12,9 +12,9 @@
 
 enum { SLOTS = 1024 };
 
-// The generic cell rate algorithm: of each slot, when all of its tries will have been made up for.
+// The generic cell rate algorithm: the time at which all tries of a slot are made up for.
 struct rate_limit {
-	uint64_t seed; // so that nobody chooses whose slot he shares
+	uint64_t seed; // secret, so that a client cannot choose another one's slot
 	_Atomic int64_t free_at[SLOTS];
 };
 

@@ -13,19 +13,19 @@
 #include "lib/state/store/release.h"
 
 enum {
-	CHECK_MS = 250,  // at a file on the local disk: other processes note there what they want, too
+	CHECK_MS = 250,  // how often a local file is read, in which all processes record pending releases
 	RETRY_MS = 1000, // doubled with each failure
 	RETRY_MOST_MS = 300000,
-	GRACE_MS = 20000, // for a release under way, at the end
+	GRACE_MS = 20000, // for a release under way at the stop
 };
 
 struct release_worker {
 	struct release_scheduler *release_scheduler;
 	char *platform;
 	struct timer_thread *timer;
-	struct release_scheduler_state state; // under lock; written by the thread alone
-	_Atomic int64_t end_ms;               // of the release that is running
-	int64_t due_ms;                       // of the next one; 0: none is wanted
+	struct release_scheduler_state state; // under the lock; only the thread writes it
+	_Atomic int64_t end_ms;               // limit of the release under way, by clock_ms()
+	int64_t due_ms;                       // of the next release, by clock_ms(); 0: none is pending
 };
 
 struct release_scheduler {
@@ -92,12 +92,12 @@ static void note_success(struct release_worker *w, bool did)
 	pthread_mutex_unlock(&w->release_scheduler->lock);
 	w->due_ms = 0;
 	if (!did)
-		return; // another process was first
+		return; // another process has released it
 	write_release_audit(w, "done", NULL);
-	s->callbacks->on_stale(s->callbacks->ctx); // what else came with it the scan sees
+	s->callbacks->on_stale(s->callbacks->ctx); // a scan finds what else the release has brought
 }
 
-// A trouble that lasts is logged once.
+// An error that lasts is logged once.
 static void note_failure(struct release_worker *w, const struct err *why)
 {
 	int64_t pause = RETRY_MS;
@@ -124,14 +124,14 @@ static void run_release(struct release_worker *w, const struct platform *p)
 	if (done >= 0)
 		note_success(w, done > 0);
 	else if (e.kind == ERR_BUSY)
-		w->due_ms = clock_ms() + RETRY_MS; // another one of this volume
+		w->due_ms = clock_ms() + RETRY_MS; // another release of this volume is running
 	else
 		note_failure(w, &e);
 }
 
 // --- the threads ---
 
-static int64_t check_platform(void *ctx)
+static int64_t check_release(void *ctx)
 {
 	struct release_worker *w = ctx;
 	int64_t since;
@@ -142,7 +142,7 @@ static int64_t check_platform(void *ctx)
 	w->state.pending_since = is_wanted ? since : 0;
 	pthread_mutex_unlock(&w->release_scheduler->lock);
 	if (!is_wanted && w->state.failures)
-		note_success(w, false); // another process was there
+		note_success(w, false); // another process has released it
 	else if (!is_wanted)
 		w->due_ms = 0;
 	else if (!w->due_ms)
@@ -157,7 +157,7 @@ static void add_worker(struct release_scheduler *r, const char *platform)
 	struct release_worker *w = xcalloc(1, sizeof(*w));
 	w->release_scheduler = r;
 	w->platform = xstrdup(platform);
-	w->timer = timer_thread_new(check_platform, w);
+	w->timer = timer_thread_new(check_release, w);
 	pthread_mutex_lock(&r->lock);
 	GROW(r->worker, r->count, r->room);
 	r->worker[r->count++] = w;

@@ -50,7 +50,7 @@ void server_context_set_freshness(struct server_context *s, struct reply *r, boo
 		(unsigned long long)server_context_site(s)->page_max_age);
 }
 
-// The words are the key: those of pages begin with a digit, those of files with "f/".
+// The text is the key in the page cache: keys of pages begin with a digit, those of files with "f/".
 struct reply *server_context_not_found(struct server_context *s, const char *what)
 {
 	uint64_t epoch = pagecache_epoch(s->pagecache, str_from(what), pagecache_cleared(s->pagecache));

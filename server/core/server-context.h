@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all handlers of a server share, and the types of handlers. A field that is a module's object has the module's name.
+// What all handlers of a server share, and the types of handlers. A field that is a module's object has the module's
+// name.
 //
 // server.c fills the context before the first request and releases it after the last one. In between, only fields that
 // are atomic or have a lock change. Any thread may call the functions; the caller drops the references to replies that
@@ -73,8 +74,8 @@ struct server_context {
 	struct project_list *project_list; // NULL as well where the list of projects is not merged
 };
 
-// What a handler is called with. The parts of the path are percent-decoded, and empty where the route's path does not name
-// them. All of it lasts until the handler returns.
+// What a handler is called with. The parts of the path are percent-decoded, and empty where the route's path does not
+// name them. All of it lasts until the handler returns.
 struct route_match {
 	const struct request *request;
 	const struct site *site;       // the site for all of this request: its rights were checked by it
@@ -86,11 +87,12 @@ struct route_match {
 	struct continuation *continuation; // for a worker handler; NULL: the answer must not wait
 };
 
-// Answers on the event loop and must not block. NULL: it would have to block, and the worker handler is called. The caller drops
-// the reply.
+// Answers on the event loop and must not block. NULL: it would have to block, and the worker handler is called. The
+// caller drops the reply.
 typedef struct reply *handle_inline_fn(struct server_context *s, const struct route_match *match);
-// Answers on a worker thread, with a catalog connection. NULL: the handler has passed match->continuation to a module that
-// resumes it; then the handler is called once more. After it has passed the continuation it must touch nothing of match.
+// Answers on a worker thread, with a catalog connection. NULL: the handler has passed match->continuation to a module
+// that resumes it; then the handler is called once more. After it has passed the continuation it must touch nothing of
+// match.
 typedef struct reply *handle_worker_fn(struct server_context *s, struct catalog *c, const struct route_match *match);
 // Chooses, on the event loop and without blocking, the handler of a POST's body when the header has arrived. NULL: the
 // request is refused, and the caller drops *refusal. match is valid during this call only.
@@ -120,5 +122,6 @@ struct reply *server_context_not_found_in(struct server_context *s, bool is_priv
 struct reply *server_context_not_filled(void);
 // 503: the queue of requests to upstream is full, for all clients or for this one. pip and uv try again.
 struct reply *server_context_busy(void);
-// The answer to a read that failed: its status by error_status(). The message, which may name paths of ours, is only logged.
+// The answer to a read that failed: its status by error_status(). The message, which may name paths of ours, is only
+// logged.
 struct reply *server_context_error(const struct err *e);

@@ -114,7 +114,7 @@ static void make_additions(struct batch *b)
 }
 
 // Downloads since make_additions() stay counted.
-static void subtract(const struct batch *b)
+static void subtract_written(const struct batch *b)
 {
 	for (size_t i = 0; i < b->count; i++)
 		atomic_fetch_sub(&b->item[i]->sent, b->item[i]->taken);
@@ -150,7 +150,7 @@ void download_counter_write(struct download_counter *t)
 	make_additions(&b);
 	int result = downloads_add(t->catalog_path, b.news, b.count, clock_wall_seconds(), &e);
 	if (result == 0) {
-		subtract(&b);
+		subtract_written(&b);
 		remove_unused(t);
 	} else if (!t->is_failing) {
 		log_warn("cannot write the counts of downloads: %s", e.msg);

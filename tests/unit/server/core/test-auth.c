@@ -13,7 +13,7 @@
 #include "lib/base/log.h"
 #include "server/core/rate-limit.h"
 
-// --- tries ---
+// --- the rate limit ---
 
 static void tries_cleanup(struct rate_limit **t)
 {
@@ -34,7 +34,7 @@ static void some_tries_at_once_then_one_now_and_then(void **state UNUSED)
 	int64_t now = 5000;
 	assert_int_equal(fail_often(t, "192.0.2.1", RATE_LIMIT_AT_ONCE, now), 0);
 	assert_int_equal(rate_limit_fail(t, "192.0.2.1", now), RATE_LIMIT_MS);
-	assert_int_equal(fail_often(t, "192.0.2.1", 100000, now), RATE_LIMIT_MS); // no worse for having tried
+	assert_int_equal(fail_often(t, "192.0.2.1", 100000, now), RATE_LIMIT_MS); // the wait does not grow
 	assert_int_equal(rate_limit_fail(t, "192.0.2.1", now + RATE_LIMIT_MS - 1), 1);
 	assert_int_equal(rate_limit_fail(t, "192.0.2.1", now + RATE_LIMIT_MS), 0);
 	assert_int_equal(rate_limit_fail(t, "192.0.2.1", now + RATE_LIMIT_MS), RATE_LIMIT_MS);
@@ -43,7 +43,7 @@ static void some_tries_at_once_then_one_now_and_then(void **state UNUSED)
 	assert_int_equal(rate_limit_fail(t, "192.0.2.1", now), RATE_LIMIT_MS);
 }
 
-// Two that share a place by chance are as one: of eight others, most do not.
+// Two addresses may share a slot by chance; of eight others, most do not.
 static void each_has_his_own(void **state UNUSED)
 {
 	static const char *const others[] = {"192.0.2.2", "192.0.2.3", "192.0.2.4", "unix", "::ffff:192.0.2.9",
@@ -59,7 +59,7 @@ static void each_has_his_own(void **state UNUSED)
 	assert_int_not_equal(rate_limit_fail(t, "2001:db8:0:1:ffff::7", 0), 0); // the same network
 }
 
-// --- who may ---
+// --- rights ---
 
 static char path[] = "test-auth.XXXXXX";
 static struct server_context context;
@@ -94,10 +94,10 @@ static void credentials_are_read(void **state UNUSED)
 		const char *who;
 	} row[] = {
 		{"Basic eDpmb28=", TOKEN_UPLOAD, "ubuntu-1", 0, "builder"},   // x:foo
-		{"bAsIc  eDpmb28= ", TOKEN_UPLOAD, "ubuntu-1", 0, "builder"}, // as RFC 9110 section 11.4 has it
+		{"bAsIc  eDpmb28= ", TOKEN_UPLOAD, "ubuntu-1", 0, "builder"}, // RFC 9110 section 11.4 allows it
 		{"Basic OmZvbw==", TOKEN_UPLOAD, "ubuntu-1", 0, "builder"},   // :foo
 		{"Basic eDpmb28=", TOKEN_UPLOAD, "debian-1", 403, "builder"},
-		{"Basic eDpmb28=", TOKEN_READ, "ubuntu-1", 403, NULL}, // nobody may
+		{"Basic eDpmb28=", TOKEN_READ, "ubuntu-1", 403, NULL}, // no token has the right
 		{NULL, TOKEN_READ, "ubuntu-1", 403, NULL},
 		{NULL, TOKEN_UPLOAD, "ubuntu-1", 401, NULL},
 		{"Basic eDpmb286", TOKEN_UPLOAD, "ubuntu-1", 401, NULL}, // x:foo:

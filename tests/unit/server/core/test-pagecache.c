@@ -47,13 +47,13 @@ static void test_keeps_and_drops(void **state UNUSED)
 	pagecache_drop(c, STR("a"));
 	assert_false(has(c, "a"));
 	assert_true(has(c, "b"));
-	put(c, "b", 20, 0); // in the place of the other
+	put(c, "b", 20, 0); // replaces the other
 	struct reply *b = pagecache_get(c, STR("b"));
 	assert_int_equal(b->length, 20);
 	pagecache_clear(c);
 	assert_false(has(c, "b"));
 	assert_int_equal(pagecache_bytes(c), 0);
-	assert_int_equal(b->length, 20); // ours still
+	assert_int_equal(b->length, 20); // our reference is valid
 	reply_unref(b);
 	pagecache_free(c);
 }

@@ -38,7 +38,7 @@ static void each_kind_has_its_status(void **state UNUSED)
 		}
 }
 
-// A client that may try again is told when. A fault of the server is a 5xx, and an upload hides its message.
+// A client that may try again gets Retry-After. A fault of the server is a 5xx, and an upload hides its message.
 static void each_row_is_sound(void **state UNUSED)
 {
 	for (int kind = 0; kind < ERR_COUNT; kind++)

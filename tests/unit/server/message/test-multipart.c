@@ -12,7 +12,7 @@
 
 #include "lib/base/limits.h"
 
-enum { TOLD_MAX = 1 << 20 };
+enum { CALLS_MAX = 1 << 20 };
 
 #define TYPE "multipart/form-data; boundary=b"
 #define FIELD(name) "Content-Disposition: form-data; name=\"" name "\"\r\n"
@@ -20,13 +20,13 @@ enum { TOLD_MAX = 1 << 20 };
 // What the callbacks get: [name] or [name|filename|type], the bytes, and "." at the end.
 static int tell_begin(void *ctx, const struct multipart_part *part, struct err *e)
 {
-	struct buf *told = ctx;
-	buf_printf(told, "[%s", part->name);
+	struct buf *calls = ctx;
+	buf_printf(calls, "[%s", part->name);
 	if (part->filename)
-		buf_printf(told, "|%s", part->filename);
+		buf_printf(calls, "|%s", part->filename);
 	if (part->type)
-		buf_printf(told, "|%s", part->type);
-	buf_puts(told, "]");
+		buf_printf(calls, "|%s", part->type);
+	buf_puts(calls, "]");
 	return strcmp(part->name, "unwanted") == 0 ? err_set(e, ERR_DENIED, "unwanted") : 0;
 }
 
@@ -44,14 +44,14 @@ static int tell_end(void *ctx, struct err *e UNUSED)
 	return 0;
 }
 
-static const struct multipart_ops telling = {tell_begin, tell_data, tell_end};
+static const struct multipart_ops recorder = {tell_begin, tell_data, tell_end};
 
-static int read_in(const char *type, struct str body, size_t piece, struct buf *told, struct err *e)
+static int read_in(const char *type, struct str body, size_t piece, struct buf *calls, struct err *e)
 {
 	struct multipart m;
 	int result = 0;
-	buf_clear(told);
-	if (multipart_init(&m, type, &telling, told, e) < 0)
+	buf_clear(calls);
+	if (multipart_init(&m, type, &recorder, calls, e) < 0)
 		return -1;
 	for (size_t at = 0; at < body.len && result == 0; at += piece)
 		result = multipart_add(&m, str_slice(body, at, piece < body.len - at ? at + piece : body.len), e);
@@ -63,13 +63,13 @@ static int read_in(const char *type, struct str body, size_t piece, struct buf *
 
 static void check(size_t row, const char *type, struct str body, const char *want, const char *error)
 {
-	CLEANUP(buf_release) struct buf told;
-	buf_init(&told, TOLD_MAX);
+	CLEANUP(buf_release) struct buf calls;
+	buf_init(&calls, CALLS_MAX);
 	for (size_t piece = 1; piece <= body.len + 1; piece += piece < 80 ? 1 : piece) {
 		struct err e = ERR_INIT;
-		int result = read_in(type, body, piece, &told, &e);
-		if (error ? result == 0 || !strstr(e.msg, error) : result < 0 || strcmp(told.data, want) != 0)
-			fail_msg("row %zu in pieces of %zu: %s %s", row, piece, told.data, e.msg);
+		int result = read_in(type, body, piece, &calls, &e);
+		if (error ? result == 0 || !strstr(e.msg, error) : result < 0 || strcmp(calls.data, want) != 0)
+			fail_msg("row %zu in pieces of %zu: %s %s", row, piece, calls.data, e.msg);
 	}
 }
 
@@ -201,16 +201,16 @@ static void test_content_types(void **state UNUSED)
 
 static int read_repeated(const char *begin, const char *repeated, size_t times, const char *end, enum err_kind want)
 {
-	CLEANUP(buf_release) struct buf body, told;
+	CLEANUP(buf_release) struct buf body, calls;
 	struct err e = ERR_INIT;
-	buf_init(&body, TOLD_MAX);
-	buf_init(&told, TOLD_MAX);
+	buf_init(&body, CALLS_MAX);
+	buf_init(&calls, CALLS_MAX);
 	buf_puts(&body, begin);
 	for (size_t i = 0; i < times; i++)
 		buf_puts(&body, repeated);
 	buf_puts(&body, end);
 	assert_false(body.failed);
-	int result = read_in(TYPE, buf_view(&body), 1000, &told, &e);
+	int result = read_in(TYPE, buf_view(&body), 1000, &calls, &e);
 	return result < 0 ? e.kind == want : want == ERR_NONE;
 }
 
