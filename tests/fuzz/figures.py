@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The figures of `make fuzz` as a table: reads what each target wrote to NAME.log (with -print_final_stats=1)."""
+"""Prints the figures of `make fuzz` as a table, from the NAME.log of each target (with -print_final_stats=1)."""
 import pathlib
 import re
 import sys
 
-# Column, and what the last match of it in a log is.
+# Column, and the pattern whose last match in a log is its value.
 COLUMNS = [
     ("seconds", r"^Done \d+ runs in (\d+) second"),
     ("executions", r"^stat::number_of_executed_units:\s+(\d+)"),
@@ -21,7 +21,7 @@ def figures(path):
     found = {column: re.findall(pattern, text, re.M) for column, pattern in COLUMNS}
     missing = [column for column, values in found.items() if not values]
     if missing:
-        sys.exit(f"figures.py: {path} does not tell: {', '.join(missing)}")
+        sys.exit(f"figures.py: {path} lacks: {', '.join(missing)}")
     return [int(values[-1]) for values in found.values()]
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the seeds of the fuzz targets below tests/fuzz/corpus: seeds.py [FOLDER]. What fuzzing found lies beside
-them, as found-*."""
+"""Writes the seeds of the fuzz targets to tests/fuzz/corpus: seeds.py [FOLDER]. The same folders have inputs that fuzzing
+found, named found-*."""
 import base64
 import gzip
 import hashlib
@@ -30,7 +30,7 @@ def members(metadata=METADATA, wheel=WHEEL):
 
 
 class Stream(io.BytesIO):
-    """What cannot be rewound: zipfile writes data descriptors."""
+    """A stream that cannot seek, so that zipfile writes data descriptors."""
 
     def seekable(self):
         return False
@@ -40,7 +40,7 @@ class Stream(io.BytesIO):
 
 
 def zipped(files, packing=zipfile.ZIP_DEFLATED, comment=b"", out=None, extra=b"", zip64=False, gap=(b"", 0)):
-    """gap: bytes, and the member that they stand before."""
+    """gap: bytes, and the index of the member that they precede."""
     out = out or io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         archive.comment = comment
@@ -163,7 +163,7 @@ WHEEL_NAMES = {
 
 
 def form(*parts, boundary="b", before="", after="\r\n", piece=b"\x07", content_type=None):
-    """A piece's size, a Content-Type, and a form of parts: (parameters, bytes)."""
+    """The size of the pieces, a Content-Type, and a form with parts: (parameters, bytes)."""
     lines = "".join(f"--{boundary}\r\nContent-Disposition: form-data; {head}\r\n\r\n{data}\r\n" for head, data in parts)
     content_type = content_type or f"multipart/form-data; boundary={boundary}"
     return piece + f"{content_type}\n{before}{lines}--{boundary}--{after}".encode()

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers what the domain makes of a text, for tests in other languages. Reads lines of a kind, a
-// tab and the text in hex; prints a line each: "0" where the text is invalid, else "1" and the
-// facts.
+// Runs functions of lib/domain, for tests in other languages. Reads lines with a kind, a tab and a text in hex. Prints
+// one line for each: "0" if the text is invalid, else "1" and the facts.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +53,7 @@ static void answer_specifier(struct str text, struct buf *out)
 	buf_puts(out, specifier_set_is_valid(text) ? "1" : "0");
 }
 
-// <version> and <set> with a newline between: 1 <whether the set admits it>
+// <version> and <set>, separated by a newline: 1 <whether the set admits the version>
 static void answer_admits(struct str text, struct buf *out)
 {
 	CLEANUP(version_release) struct version v = {0};
@@ -65,7 +64,7 @@ static void answer_admits(struct str text, struct buf *out)
 		buf_puts(out, "0");
 }
 
-// <python> and <set> likewise: 1 <the micros that the set admits, as bits in hex>
+// <python> and <set>, separated by a newline: 1 <the admitted micros as bits in hex>
 static void answer_micros(struct str text, struct buf *out)
 {
 	struct python python;
@@ -129,7 +128,7 @@ static void answer_filename(struct str text, struct buf *out)
 		buf_printf(out, "\t%s", e.msg);
 }
 
-// <python> <arch> <libc> with a newline between: 1 <tag>..., in their order
+// <python> <arch> <libc>, separated by newlines: 1 <tag>..., in order
 static void answer_environment(struct str text, struct buf *out)
 {
 	CLEANUP(mem_free) char *pythons = NULL, *arch = NULL, *libc = NULL;
@@ -149,7 +148,7 @@ static void answer_environment(struct str text, struct buf *out)
 		buf_printf(out, "\t%s", e.msg);
 }
 
-// <name of a platform>: 1 <what is built in for it>
+// <name of a platform>: 1 <its default profile>
 static void answer_platform(struct str text, struct buf *out)
 {
 	CLEANUP(mem_free) char *name = xstrndup(text.ptr, text.len);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cases for the verdicts: a platform, some files of a project there, and what upstream says of it. The same seed gives
-the same case. Most files resemble each other, so that one thing decides."""
+"""Random cases for verdicts: a platform, some files of a project there, and upstream's page of it. The same seed gives
+the same case. Most files resemble each other, so that a single property decides."""
 import copy
 import datetime
 import hashlib
@@ -18,7 +18,7 @@ PLATFORMS = ["ubuntu-22.04-x86_64", "debian-12-aarch64", "alpine-3.20-x86_64"]
 ARCHES = ["x86_64", "x86_64", "x86_64", "aarch64"]
 LIBCS = ["glibc 2.17", "glibc 2.31", "glibc 2.36", "glibc 2.41", "musl 1.1", "musl 1.2"]
 PROJECTS = {"foo": ["foo", "Foo", "FOO"], "foo-bar": ["foo_bar", "foo.bar", "Foo_Bar", "foo_Bar"], "a1": ["a1", "A1"]}
-# Equal ones, and some that look as if they were.
+# Equal ones, and some that only look equal.
 VERSIONS = [["1.0", "1", "1.0.0", "01.0"], ["1.0+local", "1.0.0+local", "1.0+LOCAL"], ["1.0+ubuntu.1", "1.0+ubuntu_1"],
             ["1.0rc1", "1.0_rc_1", "1.0c1"], ["1.0.post1", "1.0.post01"], ["1!1.0", "1!1"], ["2.0", "2"], ["1.0.dev3"],
             ["10.0"], ["2024.1", "2024.01"]]
@@ -33,14 +33,14 @@ FAILURES = ["not-found", "refused", "timeout", "throttled", "server-error"]
 
 
 class Dice(random.Random):
-    """margin: seconds that an age is off its limit, where the clock goes on."""
+    """margin: seconds between an age and its limit, because the clock advances."""
 
     def __init__(self, seed, now=NOW, margin=1):
         super().__init__(seed)
         self.now, self.margin = now, margin
 
     def around(self, limit):
-        """An age that is just enough, or not."""
+        """An age near the limit, on either side."""
         return limit + self.choice([self.margin - 1, -self.margin])
 
     def maybe(self, chance):
@@ -58,7 +58,7 @@ def platform_of(dice):
 
 
 def python_tags(dice, python):
-    """A pair of interpreter and ABI that an environment takes, or nearly."""
+    """A pair of interpreter and ABI tags that an environment accepts, or almost."""
     if python.startswith("pp"):
         return dice.choice([(python, f"pypy{python[2:]}_pp73"), (python, "none"), ("py3", "none"), ("pp3", "none")])
     nodot, threaded = "cp" + python.rstrip("t").replace(".", ""), "t" if python.endswith("t") else ""
@@ -109,7 +109,7 @@ def sha256(dice):
 
 
 def local_file(dice, place, project, versions):
-    """A file that is not old, was downloaded, or is corrupt is rare: what upstream has shall decide."""
+    """Files that are young, downloaded or corrupt are rare, so that upstream usually decides."""
     age = dice.choice([30 * DAY] * 8 + [dice.around(2 * DAY)] * 2 + [2 * dice.margin, -dice.margin])
     return {"filename": file_name(dice, place, project, versions), "sha256": sha256(dice), "mtime": dice.now - age,
             "requires-python": dice.choice(REQUIRES), "corrupt": "truncated" if dice.maybe(0.02) else None,
@@ -149,7 +149,7 @@ def upstream_file(dice, filename, requires, digest):
 
 
 def like(dice, ours, place, project, versions):
-    """Upstream's file that has something to do with one of ours."""
+    """A file of upstream that resembles one of ours."""
     name, requires = ours["filename"], ours["requires-python"]
     kind = dice.choice(["same", "spelled", "tags", "tags", "tags", "pure", "sdist", "other"])
     if kind == "tags":
@@ -183,7 +183,7 @@ def page_of(dice, files, place, project, versions):
 
 
 def broken(dice, page):
-    """A page that is none of this project, or that says that it must not be believed."""
+    """A page of another project, or one whose status makes it unusable."""
     how = dice.choice(BROKEN_PAGES)
     if how == "quarantined":
         page["project-status"] = {"status": "quarantined"}
@@ -197,7 +197,7 @@ def broken(dice, page):
 
 
 def as_html(page, has_meta):
-    """As PyPI writes it; without meta elements as mirrors do, which tell the times instead."""
+    """HTML as PyPI writes it; or without meta elements but with upload times, as mirrors do."""
     meta = f'<meta name="pypi:repository-version" content="{page["meta"]["api-version"]}">\n'
     if "project-status" in page:
         meta += f'<meta name="pypi:project-status" content="{page["project-status"]["status"]}">\n'
@@ -245,14 +245,14 @@ def policy_of(dice, project, versions):
     policy |= {option: dice.maybe(0.3) for option in ("pure", "unusable", "corrupt")}
     if dice.maybe(0.3):
         policy["packages"] = "# the list\n\n" + "".join(list_line(dice, project) for _ in range(dice.choice([0, 1, 2])))
-    policy["off-list"] = "reason" in (policy["packages"] or "") and dice.maybe(0.5)  # an empty list is refused
+    policy["off-list"] = "reason" in (policy["packages"] or "") and dice.maybe(0.5)  # an empty list is rejected
     if dice.maybe(0.1):
         policy["constraints"] = ["# pins\n" + pin_line(dice, project, versions), pin_line(dice, "a1", versions)]
     return policy
 
 
 def make(seed):
-    """A case, as reference.decide() and verdict-tool take it."""
+    """A case in the form of reference.decide() and verdict-tool."""
     dice = Dice(seed)
     place, project, versions = platform_of(dice), dice.choice(list(PROJECTS)), dice.choice(VERSIONS)
     files = local_files(dice, place, project, versions)
@@ -273,7 +273,7 @@ def _smaller_pages(page):
 
 
 def _smaller(case):
-    """The case with something left out, one thing a time."""
+    """Variants of the case, each with one part removed."""
     def changed(change):
         other = copy.deepcopy(case)
         change(other)
@@ -289,7 +289,7 @@ def _smaller(case):
         try:
             for less in _smaller_pages(json.loads(case["upstream"]["page"])):
                 yield changed(lambda one, less=less: one["upstream"].update(page=json.dumps(less)))
-        except ValueError:  # it is no page at all
+        except ValueError:  # it is not a page
             pass
     pythons = case["platform"].get("pythons", "").split()
     for python in pythons if len(pythons) > 1 else []:
@@ -302,7 +302,7 @@ def _smaller(case):
 
 
 def shrink(case, is_wrong):
-    """The smallest case that can be had by leaving things out and is still wrong."""
+    """Removes parts of the case as long as it still fails."""
     while True:
         smaller = next(filter(is_wrong, _smaller(case)), None)
         if smaller is None:

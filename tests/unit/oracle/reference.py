@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the pruner must decide of a file: slow and obvious, on Python's packaging, from the words of docs/pruning.md and
-not from our C. Doubt means keep.
+"""The verdicts that the pruner must reach: slow and obvious, with Python's packaging, written from docs/pruning.md and not
+from the C code. In doubt a file is kept.
 
-A case is a dict, as verdict-tool takes it (see there): now, policy, platform, project, upstream and files."""
+A case is a dict in the form of verdict-tool (see there): now, policy, platform, project, upstream and files."""
 import dataclasses
 import datetime
 import fnmatch
@@ -17,7 +17,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name, parse_sdist_filename, parse_wheel_filename
 from packaging.version import InvalidVersion, Version
 
-MICROS = range(64)  # 3.11.0, 3.11.1, …: whichever a machine has
+MICROS = range(64)  # 3.11.0, 3.11.1, …: a machine may have any
 JSON_TYPE = "application/vnd.pypi.simple.v1+json"
 OLD_NAMES = {(2, 17): "manylinux2014", (2, 12): "manylinux2010", (2, 5): "manylinux1"}
 
@@ -32,7 +32,7 @@ class Environment:
 
 @dataclasses.dataclass
 class Verdict:
-    """removes: whether the file goes. why: the reason of what stays. covers: what of upstream may be named as evidence,
+    """removes: whether the file is removed. why: the reason if it is kept. covers: the files of upstream that are evidence,
     by the name of the environment."""
     verdict: str
     removes: bool
@@ -43,7 +43,7 @@ class Verdict:
 
 @functools.lru_cache(None)
 def platform_tags(arch, libc):
-    """PEP 600, 656: all that is no newer than the machine's libc."""
+    """PEP 600, 656: all tags that are not newer than the machine's libc."""
     name, version = libc.split()
     major, newest = map(int, version.split("."))
     found = [f"linux_{arch}"]
@@ -69,14 +69,14 @@ def environment(python, arch, libc):
     interpreter = f"cp{version[0]}{version[1]}"
     abi = interpreter + ("m" if version < (3, 8) else "")
     own = list(tags.cpython_tags(version, [abi], on))
-    if python.endswith("t"):  # PEP 703, 803: what is built for the others' ABI does not install
+    if python.endswith("t"):  # PEP 703, 803: wheels for the ABI of other builds do not install
         own = [tags.Tag(one.interpreter, one.abi + ("" if one.abi == "none" else "t"), one.platform) for one in own]
     return Environment(python, version, frozenset([*own, *tags.compatible_tags(version, interpreter, on)]))
 
 
 @functools.lru_cache(None)
 def admitted(requires, version):
-    """Which micros of 3.11 a Requires-Python admits. None: it cannot be read."""
+    """The micros of 3.11 that a Requires-Python admits. None: it is invalid."""
     if requires is None:
         return frozenset(MICROS)
     try:
@@ -89,7 +89,7 @@ def admitted(requires, version):
 
 @dataclasses.dataclass(frozen=True)
 class Name:
-    """What a file name says. tags: None of an sdist."""
+    """A parsed file name. tags: None for an sdist."""
     project: str
     version: Version
     tags: frozenset
@@ -97,7 +97,7 @@ class Name:
 
 @functools.lru_cache(None)
 def read_name(filename):
-    """None: it is neither a wheel nor an sdist."""
+    """Parses a file name. None: neither a wheel nor an sdist."""
     try:
         if filename.endswith(".whl"):
             project, version, _, wheel_tags = parse_wheel_filename(filename)
@@ -109,7 +109,7 @@ def read_name(filename):
 
 
 def serves(filename, requires, env, unreadable):
-    """The micros of an environment in which it installs. unreadable: what a Requires-Python admits that is none."""
+    """The micros of an environment on which the file installs. unreadable: those that an invalid Requires-Python admits."""
     name = read_name(filename)
     if name.tags is not None and not name.tags & env.tags:
         return frozenset()
@@ -118,22 +118,22 @@ def serves(filename, requires, env, unreadable):
 
 
 def ours_serves(file, env):
-    """pip ignores a Requires-Python that it cannot read."""
+    """pip ignores an invalid Requires-Python."""
     return serves(file["filename"], file["requires-python"], env, frozenset(MICROS))
 
 
 def upstream_serves(file, env):
-    """uv drops a file whose Requires-Python it cannot read."""
+    """uv drops a file with an invalid Requires-Python."""
     return serves(file["filename"], file.get("requires-python"), env, frozenset())
 
 
 def is_yanked(file):
-    """Any text is a reason: pip takes the empty one for none, uv does not."""
+    """Any text counts as yanked: pip ignores an empty reason, uv does not."""
     return file.get("yanked") is True or isinstance(file.get("yanked"), str)
 
 
 class Anchors(html.parser.HTMLParser):
-    """The page in HTML as if it were JSON."""
+    """Parses an HTML page into the form of a JSON page."""
 
     def __init__(self, text):
         super().__init__()
@@ -160,7 +160,7 @@ class Anchors(html.parser.HTMLParser):
 
 
 def read_page(text, project):
-    """The files of a page, the first of a name. None: it says nothing for sure."""
+    """The files of a page, the first of each name. None: the page is not reliable."""
     try:
         page = Anchors(text).page if text.startswith("<!DOCTYPE") else json.loads(text)
         right = page["meta"]["api-version"].split(".")[0] == "1" and canonicalize_name(page["name"]) == project
@@ -210,7 +210,7 @@ def pins(text):
 
 
 def is_pinned(case, name):
-    """Whatever the marker says; a local version is one of the version that it adds to."""
+    """Ignores markers. A local version matches the version that it extends."""
     for text in case["policy"]["constraints"]:
         for project, version in pins(text):
             if project == case["project"] and \
@@ -241,7 +241,7 @@ class Judge:
         return self._spare(file, verdict)
 
     def _of_ours(self, file, name):
-        """What needs no upstream to be told."""
+        """The verdicts that need no upstream."""
         if file["corrupt"]:
             return Verdict("corrupt", self.policy["corrupt"], "not-asked")
         if is_listed(self.case, name):
@@ -290,12 +290,12 @@ class Judge:
                 yield one
 
     def _is_old(self, one):
-        """Who asks for no age need not know it."""
+        """Without a minimum age an unknown age is sufficient."""
         when = uploaded(one)
         return not self.policy["upstream-min-age"] or when is not None and self.case["now"] - when >= self.policy["upstream-min-age"]
 
     def _covers(self, file, candidates):
-        """Whether any of them serves wherever ours does."""
+        """Whether one of them installs everywhere that ours does."""
         return all(ours_serves(file, env) <= frozenset().union(*(upstream_serves(one, env) for one in candidates))
                    for env in self.environments)
 
@@ -313,7 +313,7 @@ class Judge:
         return None
 
     def _by_class(self, file, name):
-        """The classes that somebody has to ask for."""
+        """The classes that need an option."""
         is_pure = all(one.abi == "none" and one.platform == "any" and re.fullmatch(r"py\d+", one.interpreter)
                       for one in name.tags)
         sdists = [one for one in self._candidates(name, False) if self._covers(file, [one])]
@@ -326,7 +326,7 @@ class Judge:
         return Verdict("keep", False, "not-covered")
 
     def _spare(self, file, verdict):
-        """What would go stays where it is young or wanted, and where upstream is unknown."""
+        """Keeps a file that would be removed if it is young or wanted, or if upstream is unknown."""
         if not verdict.removes:
             return verdict
         verdict.why = None

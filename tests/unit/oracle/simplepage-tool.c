@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells what lib/domain/index/simplepage makes of pages, for tests in other languages. Arguments by turns: a content type,
-// the page's URL, the project, a file. Prints a JSON object a page and line; what it says went through the packed form.
+// Parses pages with lib/domain/index/simplepage, for tests in other languages. The arguments are groups of four:
+// content type, URL of the page, project, file. Prints one line with a JSON object for each page, after packing and
+// unpacking it.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +70,7 @@ static void put_page(struct jsondoc *out, const struct simplepage *page)
 	jsondoc_put(out, "files", files);
 }
 
-static int tell(char *const *argument, struct jsondoc *out, struct err *e)
+static int parse_and_describe(char *const *argument, struct jsondoc *out, struct err *e)
 {
 	CLEANUP(simplepage_release) struct simplepage page = {0}, again = {0};
 	CLEANUP(buf_release) struct buf body, packed;
@@ -92,13 +93,13 @@ static int tell(char *const *argument, struct jsondoc *out, struct err *e)
 	return 0;
 }
 
-static int tell_line(char *const *argument)
+static int print_page(char *const *argument)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(jsondoc_cleanup) struct jsondoc *out = jsondoc_object();
 	CLEANUP(buf_release) struct buf line;
 	buf_init(&line, PAGE_MAX);
-	if (tell(argument, out, &e) < 0) {
+	if (parse_and_describe(argument, out, &e) < 0) {
 		fprintf(stderr, "%s: %s\n", argument[3], e.msg);
 		return -1;
 	}
@@ -109,7 +110,7 @@ static int tell_line(char *const *argument)
 int main(int argc, char **argv)
 {
 	for (int i = 1; i + 3 < argc; i += 4)
-		if (tell_line(argv + i) < 0)
+		if (print_page(argv + i) < 0)
 			return EXIT_FAILURE;
 	return EXIT_SUCCESS;
 }

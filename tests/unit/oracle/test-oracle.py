@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds what domain-tool answers against Python's packaging, over texts that a fixed seed makes."""
+"""Compares the answers of domain-tool with Python's packaging, for texts that a fixed seed generates."""
 
 import random
 import re
@@ -19,7 +19,7 @@ dice = random.Random(440)
 
 
 def ask(kind, texts):
-    """One answer a text: the columns that domain-tool prints."""
+    """Returns one answer per text: the columns that domain-tool prints."""
     lines = "".join(f"{kind}\t{text.encode().hex()}\n" for text in texts)
     done = subprocess.run([TOOL], input=lines, capture_output=True, text=True)
     if done.returncode:
@@ -29,8 +29,8 @@ def ask(kind, texts):
     return [answer.split("\t") for answer in answers]
 
 
-# What is generated: mostly right, now and then with a mistake. ASCII only, since packaging before
-# 24 takes some other letters for ASCII ones in local versions (the vectors know what is right).
+# The generated texts are mostly valid, some have a mistake. They are ASCII, because packaging before 24 takes some other
+# letters for ASCII ones in local versions (the vectors cover those).
 
 def number():
     return dice.choice(["0", "00", "1", "01", "2", "9", "10", "2024", "9" * 30, "1" + "0" * 30])
@@ -84,7 +84,7 @@ def specifier_set():
 
 
 def near(words):
-    """A version of few numbers, so that specifiers often are about it."""
+    """A version with few different numbers, so that specifiers often match it."""
     text = maybe(lambda: "1!", 0.1) + ".".join(dice.choice("0112") for _ in range(dice.choice([1, 2, 2, 3])))
     return text + "".join(maybe(lambda word=word: dice.choice(word), 0.2) for word in words)
 
@@ -140,7 +140,7 @@ def sdist():
     return f"{name()}-{version(blanks=False)}" + dice.choice([".tar.gz", ".zip"])
 
 
-# What packaging says of it, in the columns of domain-tool.
+# The answers of packaging, in the columns of domain-tool.
 
 VALID_NAME = re.compile(r"[a-z0-9]([a-z0-9._-]*[a-z0-9])?", re.IGNORECASE | re.ASCII)
 
@@ -170,7 +170,7 @@ def same_release(one, other):
 
 
 def as_newest_has_it(version, wanted):
-    """Whether packaging before 26 says the same: it forgets epochs, and takes more for a pre- or post-release."""
+    """Whether packaging before 26 agrees: it ignores some epochs, and treats more versions as pre- or post-releases."""
     if not hasattr(SpecifierSet, "to_range"):
         for one in wanted:
             ordered = one.operator in ("<", ">") and same_release(Version(one.version), version)
@@ -208,7 +208,7 @@ def near_text():
 
 
 def expect_wheel(text):
-    # packaging lets blanks stand around the version; no file name of ours has any.
+    # packaging allows blanks around the version; our file names have none.
     if re.search(r"\s", text):
         return ["0"]
     try:
@@ -220,7 +220,7 @@ def expect_wheel(text):
 
 def expect_sdist(text):
     stem = text.removesuffix(".zip").removesuffix(".tar.gz")
-    # packaging takes any text in front of the last dash for a name.
+    # packaging accepts any text before the last dash as a name.
     if re.search(r"\s", text) or not VALID_NAME.fullmatch(stem.rpartition("-")[0]):
         return ["0"]
     try:
@@ -231,7 +231,7 @@ def expect_sdist(text):
 
 
 def build_number(text):
-    """As packaging sorts it: the digits as a number, then the rest."""
+    """The sort key of packaging: the digits as a number, then the rest."""
     digits = re.match(r"\d*", text).group()
     return (int(digits), text[len(digits):]) if digits else None
 
@@ -245,7 +245,7 @@ def in_words_of_packaging(kind, answer):
 
 
 def compare(what, kind, make, expect, count):
-    """Returns how many answers differ, and shows some."""
+    """Returns how many answers differ, and prints some."""
     texts = sorted({make() for _ in range(count)})
     answers = ask(kind, texts)
     wrong = valid = 0
@@ -257,12 +257,12 @@ def compare(what, kind, make, expect, count):
             if wrong <= 10:
                 print(f"{what} {text!r}: {answer} instead of {should}")
     print(f"{what}: {len(texts)} texts, {valid} of them valid, {wrong} wrong")
-    assert len(texts) > valid > 100, "the generator is no good"
+    assert len(texts) > valid > 100, "the generator makes too few cases"
     return wrong
 
 
 def compare_order(count):
-    """Whether the keys order versions as packaging does, and are equal where it says so."""
+    """Checks that the keys order versions as packaging does, and are equal for equal versions."""
     texts = sorted({version() for _ in range(count)})
     answers = zip(texts, ask("version", texts))
     keyed = [(bytes.fromhex(a[2]), Version(text)) for text, a in answers if a[0] == "1"]

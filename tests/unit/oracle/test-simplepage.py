@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds what lib/domain/index/simplepage makes of the recorded pages against Python's json, html.parser and urljoin."""
+"""Compares what lib/domain/index/simplepage parses from recorded pages with Python's json, html.parser and urljoin."""
 import calendar
 import gzip
 import html.parser
@@ -18,13 +18,13 @@ TOOL = "tests/unit/oracle/simplepage-tool"
 SHARED = pathlib.Path(os.environ.get("WHEELCACHE_SHARED") or pathlib.Path(os.environ.get("srcdir", ".")) / "../shared")
 DATA = pathlib.Path(os.environ.get("srcdir", ".")) / "tests/data"  # a small set, in the project
 PAGES = next((path for path in (SHARED / "corpus/pages", DATA / "corpus/pages") if path.is_dir()), None)
-LARGEST = 200_000  # bytes, packed: the rest are the same again, and take seconds each under sanitizers
+LARGEST = 200_000  # bytes, compressed; larger pages are alike and take seconds each under sanitizers
 BASE = "http://me:secret@127.0.0.1:9/root/simple/"
 JSON, HTML = "application/vnd.pypi.simple.v1+json", "text/html; charset=utf-8"
 
 
 def ask(pages):
-    """What the tool says of (type, project, body) each."""
+    """Returns the answer of the tool for each (type, project, body)."""
     with tempfile.TemporaryDirectory() as folder:
         arguments = []
         for number, (kind, project, body) in enumerate(pages):
@@ -41,7 +41,7 @@ def seconds(text):
 
 
 def file_facts(project, file):
-    """A file of a JSON page as the tool tells it."""
+    """A file of a JSON page in the form of the tool."""
     url = urllib.parse.urljoin(f"http://127.0.0.1:9/root/simple/{project}/", file["url"]).partition("#")[0]
     core = file.get("core-metadata")
     facts = {"filename": file["filename"], "url": url, "size": file.get("size", -1), "metadata": bool(core),
@@ -54,7 +54,7 @@ def file_facts(project, file):
 
 
 class Anchors(html.parser.HTMLParser):
-    """The files of an HTML page, as JSON would have them."""
+    """The files of an HTML page, in the form of a JSON page."""
 
     def __init__(self, body):
         super().__init__()
@@ -98,8 +98,8 @@ class Recorded(unittest.TestCase):
                 self.assertGreater(len(files), 3)
                 self.assertEqual(answer["files"], [file_facts(project, f) for f in files])
 
-    def test_a_part_is_no_page(self):
-        """Cut anywhere: of each page a few places, one of them in the last bytes."""
+    def test_truncated_pages_are_faults(self):
+        """Cuts each page at a few places, one of them in the last bytes."""
         for pattern, kind in (("*.json.gz", JSON), ("html/*.html.gz", HTML)):
             project, body = min(self.some(pattern), key=lambda page: len(page[1]))
             body = body.rstrip()

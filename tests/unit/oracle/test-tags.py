@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds the tags of environments, and their order, against Python's packaging: a matrix of Pythons, architectures and
-libcs, in which every platform that is built in has its place."""
+"""Compares the tags of environments and their order with Python's packaging, for a matrix of Pythons, architectures and
+libcs that includes every platform with defaults."""
 
 import itertools
 import pathlib
@@ -21,7 +21,7 @@ LIBCS = ["glibc 2.4", "glibc 2.5", "glibc 2.12", "glibc 2.16", "glibc 2.17", "gl
          "musl 1.0", "musl 1.1", "musl 1.2"]
 DISTROS = pathlib.Path(__file__).resolve().parents[3] / "lib/domain/machine/distros.txt"
 USUAL_ARCHES = ["x86_64", "aarch64"]
-MUST_BE_BUILT_IN = [  # each with an architecture behind it
+MUST_BE_BUILT_IN = [  # each followed by an architecture
     *(f"ubuntu-{version}" for version in ("20.04", "22.04", "24.04", "26.04", "focal", "jammy", "noble", "resolute")),
     *(f"debian-{version}" for version in ("11", "12", "13", "bullseye", "bookworm", "trixie")),
     *(f"{rebuilt}-{version}" for rebuilt in ("centos", "rocky") for version in (8, 9, 10)),
@@ -29,7 +29,7 @@ MUST_BE_BUILT_IN = [  # each with an architecture behind it
 
 
 def platforms(arch, libc):
-    """What packaging would say on such a machine: told its libc, and that its Python is built for it."""
+    """The platform tags of packaging on such a machine: it gets this libc, and a Python that is built for it."""
     name, version = libc.split()
     version = tuple(map(int, version.split(".")))
     _manylinux._get_glibc_version = lambda: version if name == "glibc" else (-1, -1)
@@ -37,14 +37,14 @@ def platforms(arch, libc):
     _musllinux._get_musl_version = lambda _: _musllinux._MuslVersion(*version) if name == "musl" else None
     tags.sysconfig.get_platform = lambda: f"linux-{arch}"
     found = list(tags._linux_platforms(is_32bit=False))
-    return sorted(found, key=lambda tag: tag.startswith("linux_"))  # packaging 26 has it first, as nobody else
+    return sorted(found, key=lambda tag: tag.startswith("linux_"))  # only packaging 26 puts it first
 
 
 def cpython(python, on):
     version = tuple(map(int, python.rstrip("t").split(".")))
     nodot = "".join(map(str, version))
     flags = "mu" if version < (3,) else "t" if python.endswith("t") else "m" if version < (3, 8) else ""
-    if flags == "t" and not hasattr(tags, "_abi3t_applies"):  # packaging before PEP 803: as the other builds' tags
+    if flags == "t" and not hasattr(tags, "_abi3t_applies"):  # packaging before PEP 803: derived from the tags of the other builds
         made = [tags.Tag(t.interpreter, t.abi if t.abi == "none" else t.abi + "t", t.platform)
                 for t in tags.cpython_tags(version, [f"cp{nodot}"], on)]
     else:
@@ -74,7 +74,7 @@ def ask(kind, texts):
 
 
 def built_in():
-    """The rows of the data file: a platform's name without its architecture, its libc, its Pythons."""
+    """The rows of distros.txt: a platform's name without its architecture, its libc, its Pythons."""
     for line in DISTROS.read_text(encoding="utf-8").splitlines():
         if not line.startswith("#"):
             os, version, codename, libc, pythons = line.split(" | ")
@@ -102,5 +102,5 @@ for env, answer in zip(matrix, ask("environment", ["\n".join(env) for env in mat
         at = next((i for i, (a, b) in enumerate(zip(answer, should)) if a != b), min(len(answer), len(should)))
         print(f"{env}: {len(answer)} tags instead of {len(should)}; {answer[at:at + 3]} instead of {should[at:at + 3]}")
 print(f"{len(matrix)} environments, {total} tags, {len(wrong)} wrong")
-assert len(rows) > 60 and total > 100 * len(matrix), "the file or packaging says too little"
+assert len(rows) > 60 and total > 100 * len(matrix), "too few platforms or tags"
 sys.exit(len(wrong) > 0)

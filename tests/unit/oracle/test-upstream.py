@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""lib/state/upstream/upstream against indexes on loopback: a small one of our own, and the recorded one that fails on demand.
+"""Tests lib/state/upstream/upstream with indexes on loopback: a small one, and the recorded one that fails on demand.
 
 Runs in the build folder, where upstream-tool is.
 """
@@ -24,7 +24,7 @@ TOOL = "tests/unit/oracle/upstream-tool"
 SHARED = pathlib.Path(os.environ.get("WHEELCACHE_SHARED") or TOP.parent / "shared")
 JSON = "application/vnd.pypi.simple.v1+json"
 DAY = 86400
-PATIENT, HASTY = 120, 1  # seconds: where nothing is to fail, and where that is waited for
+PATIENT, HASTY = 120, 1  # timeouts in seconds: for tests without failures, and for tests of timeouts
 sys.path.insert(0, str(TOP / "tests" / "e2e"))
 
 
@@ -43,7 +43,7 @@ def page(project, *files, serial=None, status=None, **more):
 
 
 class Index(http.server.ThreadingHTTPServer):
-    """Answers a path as `answers` says: a body, a status, (status, headers), or a list of these, one a request."""
+    """Answers a path from `answers`: a body, a status, (status, headers), or a list of these, one per request."""
     daemon_threads, allow_reuse_address, request_queue_size = True, True, 128
 
     def __init__(self, tls=None):
@@ -101,7 +101,7 @@ class Case(unittest.TestCase):
         return self.enter(Index(**how))
 
     def ask(self, urls, *projects, how="look", fails=None, **keys):
-        """What the tool prints: an answer a project."""
+        """Runs the tool and returns one answer per project."""
         keys = {"timeout": PATIENT, "connect-timeout": PATIENT, "retries": 0, **keys}
         lines = "".join(f"{key.replace('_', '-')} = {value}\n" for key, value in keys.items())
         config = self.folder / "wheelcache.conf"
@@ -257,7 +257,7 @@ class Older(Case):
                 self.assertEqual(self.one(up.url, project)["result"], "older" if is_older else "known")
 
     def doubt(self):
-        """An index whose page went back."""
+        """An index whose page became older."""
         up = self.index()
         up.has("foo", page("foo", ("1", 1), ("2", 2)))
         self.one(up.url)
@@ -311,7 +311,7 @@ class Retries(Case):
 
     def test_who_asks_for_a_year_gets_an_hour(self):
         up = self.index()
-        for name in ("p1", "p2", "p3"):  # so many speak for the index
+        for name in ("p1", "p2", "p3"):  # this many known projects make the index credible
             up.has(name, (503, {"Retry-After": "31536000"}))
         answers = self.ask(up.url, "p1", "p2", "p3", "p4", retries=5, concurrency=1)
         self.assertEqual([answers[f"p{n}"]["result"] for n in range(1, 5)], ["5xx", "5xx", "5xx", "429"])
@@ -359,7 +359,7 @@ class Redirects(Case):
         answer = self.one(one.url, allow_private="yes")
         self.assertEqual((answer["result"], two.requests), ("redirect", []))
         self.assertEqual(self.versions(self.one(one.url, allow_private="yes", allow_hosts="a.example localhost")), ["2"])
-        answer = self.one(one.url, allow_hosts="localhost")  # by a name, it is private all the same
+        answer = self.one(one.url, allow_hosts="localhost")  # the name resolves to a private address
         self.assertEqual((answer["result"], len(two.requests)), ("redirect", 1))
 
     def test_not_for_ever(self):
@@ -423,7 +423,7 @@ class Encrypted(Case):
 
 
 class First(Case):
-    """indexes = first, the default: a project is the first index's that has it."""
+    """indexes = first, the default: a project belongs to the first index that has it."""
 
     def both(self):
         one, two = self.index(), self.index()
@@ -455,7 +455,7 @@ class First(Case):
         self.assertEqual(self.one(both)["fetched"], 1000, "as old as the first one's word")
 
     def test_first_one_that_had_it_keeps_it(self):
-        """Until the operator says that its 404 is to be believed."""
+        """A 404 is not definitive until the operator says so."""
         one, two, both = self.both()
         one.has("foo", page("foo", "1"))
         two.has("foo", page("foo", "999"))
@@ -510,7 +510,7 @@ class Several(Case):
         self.assertEqual(self.versions(self.one(both)), ["2"])
         one.has("foo", page("foo", "1"))
         self.assertEqual(self.versions(self.one(both)), ["1", "2"])
-        one.has("foo", 404)  # but one that had it is in doubt
+        one.has("foo", 404)  # but an index that had it is suspect
         self.assertEqual(self.one(both)["result"], "404")
         self.assertEqual(self.versions(self.one(both, trust_404="yes")), ["2"])
         two.has("foo", 404)
@@ -518,7 +518,7 @@ class Several(Case):
 
 
 class Recorded(Case):
-    """Each way in which the recorded upstream fails has its name, leaves what is known, and is over when it is over."""
+    """Each failure of the recorded upstream has a name, keeps what is known, and ends when the cause ends."""
     MODES = {"404": "404", "410": "4xx", "500": "5xx", "503": "5xx", "429": "429", "reset": "refused", "drip": "timeout",
              "truncated-json": "truncated", "wrong-project": "wrong project", "html200": "not a simple page",
              "not-json": "not a simple page", "empty": "older", "cut": "truncated", "stale": "older",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds what verdict-tool decides of random files, platforms and pages against a reference in Python (reference.py). Of
-what differs the smallest case is shown. VERDICT_SEEDS=5000-9000 looks at others, verdict by verdict."""
+"""Compares the verdicts of verdict-tool about random files, platforms and pages with a reference in Python (reference.py).
+It prints the smallest case that differs. VERDICT_SEEDS=5000-9000 tests other cases."""
 import collections
 import json
 import os
@@ -19,7 +19,7 @@ import reference
 TOOL = "tests/unit/oracle/verdict-tool"
 FIRST, LAST = map(int, os.environ.get("VERDICT_SEEDS", "0-1999").split("-"))
 SHOWN = 5
-MUST_OCCUR = {  # so often at least, or the generator is no good
+MUST_OCCUR = {  # at least this often, or the generator makes too few cases
     "duplicate": 100, "superseded": 300, "pure": 3, "off-list": 15, "unusable": 30, "corrupt": 5, "not-asked": 100, "listed": 50,
     "pinned": 50, "no-profile": 10, "not-covered": 200, "sdist": 50, "too-young": 100, "downloaded": 10, "upstream-absent": 10,
     "upstream-too-young": 50, "upstream-unknown": 50, "yanked-upstream": 20,
@@ -27,7 +27,7 @@ MUST_OCCUR = {  # so often at least, or the generator is no good
 
 
 def ask(cases):
-    """What the tool says of each."""
+    """Returns the answer of the tool for each case."""
     lines = "".join(json.dumps(case) + "\n" for case in cases)
     done = subprocess.run([TOOL], input=lines, capture_output=True, text=True)
     if done.returncode:
@@ -38,13 +38,13 @@ def ask(cases):
 
 
 def evidence_is_right(expected, found):
-    """Each environment that is covered has one of the files that cover it."""
+    """Whether the evidence of each covered environment is one of the files that cover it."""
     named = found["environments"]
     return named.keys() == expected.covers.keys() and all(named[env] in files for env, files in expected.covers.items())
 
 
 def difference(expected, found):
-    """In words; None where there is none."""
+    """Describes the difference; None: there is none."""
     want = [expected.verdict, expected.removes, expected.why]
     have = [found["verdict"], found["removes"], found["why"]]
     if have != want:

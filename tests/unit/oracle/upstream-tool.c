@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks an upstream for test-upstream.py: upstream-tool CONFIG CATALOG look|recall|first PROJECT…; a line of JSON
-// for each. first ends with the first answer.
+// Requests projects from an upstream for test-upstream.py: upstream-tool CONFIG CATALOG look|recall|first PROJECT…. It
+// prints a line of JSON for each project. `recall` reads the saved results; `first` stops at the first answer.
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static void put_page(struct jsondoc *doc, const char *key, const struct simplepa
 		jsondoc_cleanup(&files);
 }
 
-static int print(void *ctx UNUSED, const struct upstream_answer *a, struct err *e UNUSED)
+static int print_answer(void *ctx UNUSED, const struct upstream_answer *a, struct err *e UNUSED)
 {
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
 	CLEANUP(buf_release) struct buf text;
@@ -42,20 +42,20 @@ static int print(void *ctx UNUSED, const struct upstream_answer *a, struct err *
 	return 0;
 }
 
-static int end(void *ctx UNUSED, const struct upstream_answer *a UNUSED, struct err *e)
+static int stop_at_first(void *ctx UNUSED, const struct upstream_answer *a UNUSED, struct err *e)
 {
 	return err_set(e, ERR_INVALID, "enough");
 }
 
-static int recall(struct upstream *u, struct catalog *c, const char *const *projects, size_t count, struct err *e)
+static int print_cached(struct upstream *u, struct catalog *c, const char *const *projects, size_t count, struct err *e)
 {
 	for (size_t i = 0; i < count; i++)
-		if (upstream_load_cached(u, c, projects[i], print, NULL, e) < 0)
+		if (upstream_load_cached(u, c, projects[i], print_answer, NULL, e) < 0)
 			return -1;
 	return 0;
 }
 
-static int run(int argc, char **argv, struct err *e)
+static int run_command(int argc, char **argv, struct err *e)
 {
 	CLEANUP(config_release) struct config config;
 	CLEANUP(upstream_cleanup) struct upstream *u = NULL;
@@ -67,15 +67,15 @@ static int run(int argc, char **argv, struct err *e)
 	const char *const *projects = (const char *const *)argv + 4;
 	size_t count = (size_t)argc - 4;
 	if (strcmp(argv[3], "recall") == 0)
-		return recall(u, c, projects, count, e);
+		return print_cached(u, c, projects, count, e);
 	bool is_first = strcmp(argv[3], "first") == 0;
-	return upstream_lookup(u, c, projects, count, is_first ? end : print, NULL, e);
+	return upstream_lookup(u, c, projects, count, is_first ? stop_at_first : print_answer, NULL, e);
 }
 
 int main(int argc, char **argv)
 {
 	struct err e = ERR_INIT;
-	if (argc > 3 && run(argc, argv, &e) == 0)
+	if (argc > 3 && run_command(argc, argv, &e) == 0)
 		return 0;
 	fprintf(stderr, "%s\n", e.msg);
 	return 1;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides cases as the pruner does, for tests in other languages. Reads a case a line, a JSON object, and prints a line
-// for each: {"verdicts":[…]} in the order of the files, or {"error":TEXT} where the case does not parse.
+// Decides cases as the pruner does, for tests in other languages. Reads one case per line, a JSON object. Prints one
+// line for each: {"verdicts":[…]} in the order of the files, or {"error":TEXT} if the case cannot be parsed.
 //
 //     {"now":SECONDS,"policy":{"min-age":S,"upstream-min-age":S,"downloaded":S,"pure":bool,"off-list":bool,
 //      "unusable":bool,"corrupt":bool,"name-taken-over":bool,"packages":TEXT|null,"constraints":[TEXT…]},
-//      "platform":{"name","pythons","arch","libc"} (nothing known: only "name"),"project":"foo",
+//      "platform":{"name","pythons","arch","libc"} (unknown: only "name"),"project":"foo",
 //      "oldest":SECONDS|0 (of our files of the project),
 //      "upstream":{"result":"known|absent|timeout|…","type":CONTENT-TYPE,"page":TEXT},
 //      "files":[{"filename","sha256","mtime":SECONDS,"requires-python":TEXT|null,"corrupt":REASON|null,"downloaded":SECONDS|0}]}
@@ -22,7 +22,7 @@
 
 enum { ANSWER_MAX = 64 << 20 };
 
-struct asked {
+struct verdict_case {
 	int64_t now;
 	const char *project;
 	struct policy policy;
@@ -33,7 +33,7 @@ struct asked {
 	struct verdict_upstream upstream;
 };
 
-static int64_t number(const struct jsondoc *object, const char *key)
+static int64_t get_int(const struct jsondoc *object, const char *key)
 {
 	int64_t value = 0;
 	jsondoc_get_int(object, key, &value);
@@ -56,16 +56,16 @@ static int read_lists(struct policy *p, const struct jsondoc *from, struct err *
 
 static int read_policy(struct policy *p, const struct jsondoc *from, struct err *e)
 {
-	p->min_age = number(from, "min-age");
-	p->upstream_min_age = number(from, "upstream-min-age");
-	p->downloaded = number(from, "downloaded");
+	p->min_age = get_int(from, "min-age");
+	p->upstream_min_age = get_int(from, "upstream-min-age");
+	p->downloaded = get_int(from, "downloaded");
 	p->takes = (struct policy_takes){jsondoc_is_true(from, "pure"), jsondoc_is_true(from, "off-list"),
 		jsondoc_is_true(from, "unusable"), jsondoc_is_true(from, "corrupt"),
 		jsondoc_is_true(from, "name-taken-over")};
 	return read_lists(p, from, e);
 }
 
-static int read_platform(struct asked *a, const struct jsondoc *from, struct err *e)
+static int read_platform(struct verdict_case *a, const struct jsondoc *from, struct err *e)
 {
 	const struct profile_keys keys = {
 		jsondoc_get_str(from, "pythons"), jsondoc_get_str(from, "arch"), jsondoc_get_str(from, "libc")};
@@ -82,7 +82,7 @@ static enum upstream_result find_result(const char *name)
 	return UPSTREAM_OTHER;
 }
 
-static int read_page(struct asked *a, const struct jsondoc *from, struct err *e)
+static int read_page(struct verdict_case *a, const struct jsondoc *from, struct err *e)
 {
 	enum simplepage_fault fault;
 	const char *body = jsondoc_get_str(from, "page"), *type = jsondoc_get_str(from, "type");
@@ -100,7 +100,7 @@ static int read_page(struct asked *a, const struct jsondoc *from, struct err *e)
 	return 0;
 }
 
-static int read_upstream(struct asked *a, const struct jsondoc *from, int64_t oldest, struct err *e)
+static int read_upstream(struct verdict_case *a, const struct jsondoc *from, int64_t oldest, struct err *e)
 {
 	a->answer.result = find_result(jsondoc_get_str(from, "result"));
 	a->answer.project = a->project;
@@ -111,16 +111,16 @@ static int read_upstream(struct asked *a, const struct jsondoc *from, int64_t ol
 	return 0;
 }
 
-static int read_case(struct asked *a, const struct jsondoc *from, struct err *e)
+static int read_case(struct verdict_case *a, const struct jsondoc *from, struct err *e)
 {
-	*a = (struct asked){.now = number(from, "now"), .project = jsondoc_get_str(from, "project")};
+	*a = (struct verdict_case){.now = get_int(from, "now"), .project = jsondoc_get_str(from, "project")};
 	if (read_policy(&a->policy, jsondoc_get(from, "policy"), e) < 0 ||
 		read_platform(a, jsondoc_get(from, "platform"), e) < 0)
 		return -1;
-	return read_upstream(a, jsondoc_get(from, "upstream"), number(from, "oldest"), e);
+	return read_upstream(a, jsondoc_get(from, "upstream"), get_int(from, "oldest"), e);
 }
 
-static void asked_release(struct asked *a)
+static void verdict_case_release(struct verdict_case *a)
 {
 	verdict_upstream_release(&a->upstream);
 	simplepage_release(&a->page);
@@ -157,7 +157,7 @@ static struct jsondoc *answer_of(const struct verdict *v, const char *filename)
 	return one;
 }
 
-static struct jsondoc *decide(const struct asked *a, const struct jsondoc *from)
+static struct jsondoc *decide(const struct verdict_case *a, const struct jsondoc *from)
 {
 	CLEANUP(filename_release) struct filename name = {0};
 	struct verdict v;
@@ -165,13 +165,13 @@ static struct jsondoc *decide(const struct asked *a, const struct jsondoc *from)
 	struct err unsaid = ERR_INIT;
 	const char *filename = jsondoc_get_str(from, "filename"), *hex = jsondoc_get_str(from, "sha256");
 	bool is_named = filename_parse(str_from(filename), &name, &unsaid) == 0;
-	int64_t downloaded = number(from, "downloaded");
+	int64_t downloaded = get_int(from, "downloaded");
 	const struct verdict_file file = {
 		.filename = filename,
 		.project = a->project,
 		.version = is_named ? name.version.text : NULL,
 		.sha256 = hex && hex_decode(str_from(hex), sha256, sizeof(sha256)) ? sha256 : NULL,
-		.mtime = number(from, "mtime"),
+		.mtime = get_int(from, "mtime"),
 		.requires_python = jsondoc_get_str(from, "requires-python"),
 		.refusal = jsondoc_get_str(from, "corrupt"),
 		.was_downloaded = downloaded && a->now - downloaded <= a->policy.downloaded,
@@ -184,7 +184,7 @@ static struct jsondoc *decide(const struct asked *a, const struct jsondoc *from)
 
 static void answer_case(const struct jsondoc *from, struct jsondoc *out)
 {
-	CLEANUP(asked_release) struct asked a;
+	CLEANUP(verdict_case_release) struct verdict_case a;
 	struct err e = ERR_INIT;
 	if (read_case(&a, from, &e) < 0) {
 		jsondoc_put_str(out, "error", e.msg);
