@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small files that would be huge if they were expanded or shown as they are: only they are harmed."""
+"""Small files that would become huge when expanded or shown: they harm only themselves."""
 import contextlib
 import json
 import sqlite3
@@ -19,7 +19,7 @@ PYTHON_LIMIT = 1 << 10
 
 
 def spoilt(folder, name, version="1.0", *, wheel=None, requires_python=None):
-    """A wheel whose WHEEL says that too, or whose METADATA says that."""
+    """A wheel with these tags in its WHEEL, or with this METADATA."""
     path = folder / f"{name}-{version}-py3-none-any.whl"
     folder.mkdir(parents=True, exist_ok=True)
     stem = f"{name}-{version}.dist-info"
@@ -71,7 +71,7 @@ def test_metadata_out_of_such_a_wheel_of_upstream(serve, index, tmp_path):
 
 @pytest.mark.parametrize("count", [12, 60])
 def test_requires_python_of_megabytes_makes_a_small_page(serve, tmp_path, count):
-    """What is within the limit is shown; what is beyond it is not, and the file stays."""
+    """A value within the limit is shown; a longer one is left out, and the file stays listed."""
     store = tmp_path / "store"
     folder = store / PLATFORM / "f" / "foo"
     long = ">=3" + "," * (7 << 20)
@@ -121,7 +121,7 @@ def told_of_upstream(server, what):
 
 @pytest.mark.parametrize("field", ["requires_python", "yanked", "provenance"])
 def test_fields_of_megabytes_on_upstreams_page(serve, index, tmp_path, field):
-    """They are on no page of ours; what is yanked stays so, and whoever asks is told."""
+    """They are on no page of ours; a yanked file stays yanked, and explain tells so."""
     names = upstream_wheels(index, tmp_path, 60)
     long = "https://example.org/" + "x" * 500_000 if field == "provenance" else ">=3" + "," * 500_000
     for name in names[:-1]:
@@ -166,7 +166,7 @@ NO_PAGES = {
 
 @pytest.mark.parametrize("odd", NO_PAGES.values(), ids=NO_PAGES)
 def test_what_is_no_simple_page_is_no_project_without_files(serve, index, tmp_path, odd):
-    """At first it is a failure and no page; later what was known stays."""
+    """The first time it is a failure without a page; later the known page stays."""
     names = upstream_wheels(index, tmp_path, 2)
     index.page_facts["six"] = odd
     server = serve(None, config=merging.config(index))

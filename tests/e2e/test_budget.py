@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a request costs the event loop, counted and not timed, so that no slow or busy machine matters: instructions
-(callgrind) and system calls (strace). Of two servers one gets so many requests more; the difference is what these cost,
-and all that starts and ends a server drops out. `pytest -s` prints the figures."""
+"""The cost of a request on the event loop, counted and not timed, so that the speed of the machine does not matter:
+instructions (callgrind) and system calls (strace). One of two servers gets REQUESTS more; the difference is their cost,
+without start and stop. `pytest -s` prints the figures."""
 import contextlib
 import os
 import pathlib
@@ -18,14 +18,13 @@ import storelib
 
 MORE = 400  # requests
 HEADROOM = 1.15
-# The C library takes the same way through memset and its kin on every processor ("rep stos", which counts as an instruction a
-# byte, is chosen by glibc 2.41 whatever the first one says).
+# Makes the C library use the same memset and memcpy on every processor ("rep stos" counts one instruction per byte; glibc 2.41
+# chooses it whatever the first tunable says).
 PLAIN_PROCESSOR = "glibc.cpu.hwcaps=-AVX2,-AVX,-ERMS,-FSRM:glibc.cpu.x86_rep_stosb_threshold=1000000000"
 
-# Instructions and system calls of a request as measured, the first on Debian 12 (gcc 12 -O2, libmicrohttpd 0.9.75) and on
-# Debian 13 or whatever else (gcc 14 -O2, libmicrohttpd 1.0.1); HEADROOM is allowed on top.
-# The calls are epoll_wait, recvfrom and sendmsg: the client waits for each answer. One that is handed to a worker takes
-# some calls more.
+# Measured instructions and system calls of a request: instructions on Debian 12 (gcc 12 -O2, libmicrohttpd 0.9.75), and on
+# Debian 13 and others (gcc 14 -O2, libmicrohttpd 1.0.1). HEADROOM is allowed on top. The calls are epoll_wait, recvfrom and
+# sendmsg, because the client waits for each answer; a request that goes to a worker needs some more.
 COST = {
     "page": (14_300, 15_600, 3),
     "304": (16_100, 17_900, 3),
@@ -44,7 +43,7 @@ def optimised():
 
 
 def tool(*command):
-    """The command before a program, where it works."""
+    """The command that runs a program under the tool; skips where the tool does not work."""
     if platform.machine() != "x86_64":
         pytest.skip(f"the figures are for x86_64, this is {platform.machine()}")
     if not shutil.which(command[0]):
@@ -61,7 +60,7 @@ def callgrind(folder):
 
 
 def count_instructions(folder):
-    """Of the thread that answers: what others do goes by time, and which worker does what is chance."""
+    """Of the event loop alone: the other threads depend on time, and the choice of the worker is random."""
     texts = [path.read_text() for path in folder.glob("callgrind-*")]
     return sum(int(re.search(r"^totals: (\d+)", text, re.M).group(1)) for text in texts
                if re.search(r"\) routes_inline$", text, re.M))
@@ -97,7 +96,7 @@ def store_fixture(tmp_path_factory):
 
 
 def count(store, folder, wrapper, counter, todo):
-    """What it takes to answer these requests, one after the other over one connection."""
+    """The cost of these requests, one after the other on one connection."""
     folder.mkdir()
     for path in store.parent.glob("catalog.db*"):
         shutil.copy(path, folder)

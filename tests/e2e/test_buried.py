@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files whose bytes are gone, and what their URLs say instead: upstream's file, or why."""
+"""The URLs of deleted files: a redirect to upstream's file, or the reason."""
 import hashlib
 import json
 
@@ -97,7 +97,7 @@ def test_what_is_gone_says_why_and_when_and_where(serve, store):
 
 
 def test_bytes_that_went_before_any_scan(serve, store):
-    """A purge takes them away before it tells the catalog."""
+    """A purge deletes the bytes before it updates the catalog."""
     folder = store / PLATFORM / "s" / "six"
     path = storelib.make_wheel(folder, "six", "3.0").path
     mark = folder / f"{path.name}.pruned"

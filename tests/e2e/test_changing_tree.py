@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A tree that changes while it is scanned and served. Every answer is whole and right (its hash is the page's), or a
-clear error status, or its connection is closed short. The server lives on, and ends without a sanitizer's word."""
+"""A tree that changes while it is scanned and served. Every answer is complete and right (its hash is the page's), or an
+error status, or its connection is closed early. The server survives, and stops without a report of a sanitizer."""
 import contextlib
 import hashlib
 import http.client
@@ -25,7 +25,7 @@ import pages
 import serving
 import storelib
 
-SOON = 60       # a scan on a busy machine, and what it leads to
+SOON = 60       # a scan and its effects on a busy machine
 CHURN = 6       # seconds
 FAT = 12 << 20  # more than sockets hold
 TAG = "py3-none-any"
@@ -34,14 +34,14 @@ GONE_OR_BUSY = (404, 503)
 
 @pytest.fixture(name="store")
 def store_fixture(tmp_path):
-    """A store with the project calm, which nobody touches."""
+    """A store with the project calm, which no test changes."""
     store = tmp_path / "store"
     storelib.make_wheel(store / "calm", "calm", "1.0", size=20_000)
     return store
 
 
 def put(folder, name, version, salt, size=20_000, how="rename", mtime=None):
-    """Brings a wheel with bytes that depend on salt to its place; returns its path and hash."""
+    """Puts a wheel, whose bytes depend on salt, into the store; returns its path and hash."""
     data = random.Random(salt).randbytes(size)
     with tempfile.TemporaryDirectory() as aside:
         wheel = storelib.make_wheel(aside, name, version, files={f"{name}.bin": data}, mtime=mtime)
@@ -51,8 +51,8 @@ def put(folder, name, version, salt, size=20_000, how="rename", mtime=None):
             shutil.copy2(wheel.path, folder / ".new")
             os.replace(folder / ".new", place)
         else:
-            place.chmod(0o644)  # it may have been taken away, which stops every user but root
-            with open(place, "r+b") as target:  # the inode stays, and whoever has it mapped sees it
+            place.chmod(0o644)  # the permission may be gone, which stops every user except root
+            with open(place, "r+b") as target:  # the inode stays, so a mapping of it sees the change
                 target.write(wheel.path.read_bytes())
                 target.truncate()
     return place, wheel.sha256
@@ -72,8 +72,8 @@ def path_of(name):
 
 
 def fetch(server, name, under=None):
-    """The status, and the hash of the body; None for a hash where the connection was closed short. under: a list that
-    gets the ETag."""
+    """The status, and the hash of the body; None where the connection was closed early. under: a list to which the ETag is
+    appended."""
     with contextlib.closing(server.connect()) as connection:
         connection.request("GET", path_of(name))
         try:
@@ -91,14 +91,14 @@ def check_calm(server):
 
 
 def wait_until_right(server, path, sha256):
-    """The page and the file are what is on the disk."""
+    """Waits until the page and the file agree with the disk."""
     serving.wait_for(lambda: listed(server, path.name.split("-")[0]).get(path.name) == sha256, SOON, "the page")
     serving.wait_for(lambda: fetch(server, path.name) == (200, sha256), SOON, "the file")
     check_calm(server)
 
 
 class Download:
-    """One that goes slowly: the head and a little have come, the rest waits in the server."""
+    """A slow download: the client has read the head and a little, and the rest is still in the server."""
 
     def __init__(self, server, name, path=None):
         self.connection = socket.socket()
@@ -111,12 +111,12 @@ class Download:
         assert self.data.startswith(b"HTTP/1.1 200 ")
 
     def rest(self):
-        """All of the body that comes."""
+        """The body, as far as it arrives."""
         with self.connection:
             return (self.data + serving.read_all(self.connection)).partition(b"\r\n\r\n")[2]
 
 
-# What happens to a file in the middle of its download, and whether the old bytes are whole all the same.
+# What happens to a file in the middle of its download, and whether the client still gets all of the old bytes.
 def cut_short(path):
     os.truncate(path, 1 << 20)
 
@@ -151,7 +151,7 @@ MISFORTUNES = {cut_short: False, cut_off: False, overwrite: False, replace: True
 
 @pytest.mark.parametrize("happen", MISFORTUNES, ids=lambda one: one.__name__)
 def test_in_the_middle_of_a_download(serve, store, happen, authority):
-    """A file that shrinks under its mapping: the kernel tells so when it is to be sent, and nobody gets a SIGBUS."""
+    """A file that shrinks while it is mapped: the kernel reports it when it is sent, and there is no SIGBUS."""
     path, sha256 = put(store / "fat", "fat", "1.0", "first", FAT, mtime=storelib.OLD)
     server = serve(store, "--rescan", "1", authority=authority)
     assert listed(server, "fat") == {path.name: sha256}
@@ -161,7 +161,7 @@ def test_in_the_middle_of_a_download(serve, store, happen, authority):
     body = slow.rest()
     if MISFORTUNES[happen]:
         assert hashlib.sha256(body).hexdigest() == sha256
-    elif happen is not overwrite:  # of bytes that change in their place nobody can tell; the client's hash does
+    elif happen is not overwrite:  # the server cannot see bytes that change in place; the client's hash can
         assert len(body) < FAT
     check_calm(server)
     put(store / "fat", "fat", "1.0", "last", FAT)
@@ -171,8 +171,8 @@ def test_in_the_middle_of_a_download(serve, store, happen, authority):
 @pytest.mark.parametrize("size", [0, 100, 120_000])
 @pytest.mark.parametrize("first", [True, False], ids=["mapped", "not-mapped"])
 def test_truncated_before_it_is_sent(serve, store, size, first, authority):
-    """Within the second in which a reply is kept, and without: never as many bytes as are promised. (But what is missing
-    of a file's last page in memory comes as zeros; the client's hash tells.)"""
+    """With a cached reply and without one: never the full length. (The missing end of the file's last page in memory is sent
+    as zeros; the client's hash finds it.)"""
     path, sha256 = put(store / "small", "small", "1.0", "first", 200_000, mtime=storelib.OLD)
     server = serve(store, "--rescan", "0", authority=authority)
     if first:
@@ -187,8 +187,8 @@ def test_truncated_before_it_is_sent(serve, store, size, first, authority):
 
 
 def test_what_was_cut_short_is_told_soon(serve, store, authority):
-    """Its end lies between what was sent and what is sent at once: libmicrohttpd takes that for a full socket, and
-    would wait for its time-out."""
+    """The file now ends between what was sent and the next block: libmicrohttpd takes that for a full socket, and would
+    wait for its time-out."""
     path, _ = put(store / "fat", "fat", "1.0", "first", FAT, mtime=storelib.OLD)
     server = serve(store, "--rescan", "0", authority=authority)
     slow = Download(server, path.name)
@@ -200,7 +200,7 @@ def test_what_was_cut_short_is_told_soon(serve, store, authority):
 
 
 def test_kept_file_of_upstream_is_cut_short(serve, index, tmp_path, authority):
-    """The same of what is kept for upstream."""
+    """The same for a cached file of upstream."""
     path = storelib.make_wheel(tmp_path / "theirs", "fat", "1.0", size=FAT)
     index.add("fat", path)
     server = serve(None, config=merging.config(index), authority=authority)
@@ -214,7 +214,7 @@ def test_kept_file_of_upstream_is_cut_short(serve, index, tmp_path, authority):
 
 
 def test_change_count_is_cut_short(serve, wheelcache, store):
-    """It is mapped by all processes of the catalog: each goes on, and what one commits the others see."""
+    """All processes of the catalog map it: each goes on, and the others see the commits of one."""
     server = serve(store, "--rescan", "0")
     changes = server.catalog.with_name("catalog.db-changes")
     for version in ("1.0", "2.0", "3.0"):
@@ -239,7 +239,7 @@ def small_disk(folder, kilobytes):
 
 
 def test_change_count_has_no_room(wheelcache, store, tmp_path):
-    """The catalog's log has room in its file for what is to be committed, the count has none: the commit goes on without."""
+    """The catalog's log has room for the commit, the change count has none: the commit succeeds without it."""
     disk = tmp_path / "disk"
     disk.mkdir()
     with small_disk(disk, 4096):
@@ -264,7 +264,7 @@ def test_change_count_has_no_room(wheelcache, store, tmp_path):
 
 
 def test_replaced_by_a_file_of_the_same_size_and_time(serve, store):
-    """As `cp -p` and AFS with its whole seconds make it: other bytes must not go out under the old hash."""
+    """As `cp -p` does, and AFS with its whole seconds: other bytes must not be sent with the old hash."""
     path, sha256 = put(store / "same", "same", "1.0", "first", mtime=storelib.OLD)
     server = serve(store, "--rescan", "0")
     assert fetch(server, path.name) == (200, sha256)
@@ -281,7 +281,7 @@ def test_replaced_by_a_file_of_the_same_size_and_time(serve, store):
 
 
 def test_moved_to_another_disk_it_is_served_at_once(serve, store):
-    """The same bytes, size and time, but other inodes: a restored store is not away until it has been read again."""
+    """The same bytes, size and time, but other inodes: a restored store is served before a scan has read it again."""
     path, sha256 = put(store / "same", "same", "1.0", "first", mtime=storelib.OLD)
     server = serve(store, "--rescan", "0")
     shutil.copy2(path, store / "same" / ".new")
@@ -290,7 +290,7 @@ def test_moved_to_another_disk_it_is_served_at_once(serve, store):
 
 
 class Churn:
-    """Somebody who cannot let the files of the project wild alone."""
+    """A thread that keeps changing the files of the project wild."""
 
     def __init__(self, store, seed):
         self.folder = store / "wild"
@@ -334,7 +334,7 @@ class Churn:
 
 
 class Reader(threading.Thread):
-    """Somebody who believes what the pages say."""
+    """A client that checks all that the pages say."""
 
     def __init__(self, server, churn, stop):
         super().__init__()
@@ -364,8 +364,7 @@ class Reader(threading.Thread):
                 self.counts[str(status)] += 1
 
     def check(self, name, promised, digest):
-        """The page may be older than the file, but what comes is what it claims to be. Bytes that change in their place
-        are the only excuse."""
+        """The page may be older than the file, but a body has the hash of its ETag, unless bytes change in place."""
         if digest == promised or name in self.churn.written_over:
             self.counts["right"] += 1
         else:
@@ -420,7 +419,7 @@ def open_store_fixture():
 
 @pytest.mark.parametrize("where", ["file", "folder"])
 def test_permission_taken_away(open_store, serve, where):
-    """What nobody can look at is not gone: it stays on its page, and is 503 until it can be read again."""
+    """A file that cannot be read is not gone: it stays on its page, and is 503 until it can be read again."""
     path, sha256 = put(open_store / "shy", "shy", "1.0", "first", mtime=storelib.OLD)
     server = serve(open_store, "--rescan", "1", state=open_store.parent / "state")
     assert fetch(server, path.name) == (200, sha256)
@@ -451,13 +450,13 @@ def test_new_file_that_cannot_be_read_yet(open_store, serve):
 
 @pytest.fixture(name="break_beneath")
 def break_beneath_fixture(tmp_path, monkeypatch):
-    """A function: from now on reading fails beneath every path with this text; None: nowhere. For servers that start
-    after the fixture."""
+    """A function: from now on reads fail below every path with this text; None: nowhere. For servers that start after the
+    fixture."""
     return faults.preload("eio", tmp_path, monkeypatch)
 
 
 def test_folder_that_fails(serve, store, break_beneath):
-    """A volume that went away for a while takes nothing with it, and does not hold up the others."""
+    """A volume that is away for a while loses no file, and does not delay the others."""
     path, sha256 = put(store / "ill", "ill", "1.0", "first", mtime=storelib.OLD)
     server = serve(store, "--rescan", "1")
     assert fetch(server, path.name) == (200, sha256)
@@ -474,7 +473,7 @@ def test_folder_that_fails(serve, store, break_beneath):
 
 
 def test_file_that_fails(serve, store, break_beneath):
-    """It is neither listed nor quarantined: nothing is known about it."""
+    """It is neither listed nor quarantined, because nothing is known about it."""
     break_beneath("ill-1.0")
     path, sha256 = put(store / "ill", "ill", "1.0", "first", 3_000_000)
     server = serve(store, "--rescan", "1")

@@ -31,7 +31,7 @@ def open_at_fixture():
 
 
 def flip(wheel, times=None):
-    """Another bit in the middle; the mtime is restored, or is what is given."""
+    """Flips a bit in the middle; the mtime is restored, or set to the given one."""
     before = os.stat(wheel.path)
     with open(wheel.path, "r+b") as file:
         file.seek(wheel.size // 2)
@@ -42,7 +42,7 @@ def flip(wheel, times=None):
 
 
 def found(summary):
-    """{kind: what is in its list} of those that are not empty; the numbers must agree."""
+    """{kind: its list} for the lists that are not empty; the numbers must agree."""
     for kind in KINDS:
         assert summary[kind] == len(summary["lists"][kind])
     return {kind: summary["lists"][kind] for kind in KINDS if summary["lists"][kind]}
@@ -53,7 +53,7 @@ def paths(summary):
 
 
 def state(at):
-    """All that could have been written: names, bytes and mtimes of the store, and of the catalog."""
+    """The names, bytes and mtimes of the store and of the catalog."""
     result = {}
     for folder, _, files in os.walk(at.store):
         for path in [folder, *(os.path.join(folder, name) for name in files)]:
@@ -275,12 +275,12 @@ def test_nothing_is_written(at):
     before = state(at)
     at.check("--all", code=1)
     assert state(at) == before
-    numbers(at.index(), added=1, gone=1)  # what was left beside the catalog is in nobody's way
+    numbers(at.index(), added=1, gone=1)  # files left beside the catalog do not matter
 
 
 @pytest.mark.parametrize("is_killed", [False, True])
 def test_nothing_is_written_where_a_write_is_not_in_the_catalog_yet(at, is_killed):
-    """Whoever has a WAL that is not empty and closes last would write it into the catalog."""
+    """The last connection that closes would write a WAL that is not empty into the catalog."""
     at.wheel("six")
     at.index()
     with contextlib.closing(sqlite3.connect(at.catalog)) as writer:
@@ -310,7 +310,7 @@ def test_store_and_catalog_may_be_read_only(open_at):
 
 
 def opened(process):
-    """What it has open."""
+    """The paths that a process has open."""
     folder = f"/proc/{process.pid}/fd"
     names = []
     for name in os.listdir(folder):
@@ -326,7 +326,7 @@ def is_stopped(process):
 
 @contextlib.contextmanager
 def held_while_it_reads(process):
-    """Stops it for the block, as soon as it has a wheel open: however slow we are, it does not end meanwhile."""
+    """Stops the process for the block as soon as it has a wheel open, so that it cannot end during the block."""
     serving.wait_for(lambda: any(name.endswith(".whl") for name in opened(process)), 60, "a wheel that is read")
     process.send_signal(signal.SIGSTOP)
     try:
@@ -338,7 +338,7 @@ def held_while_it_reads(process):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="takes two users")
 def test_catalog_of_others_that_is_written_meanwhile_is_said(open_at):
-    """Read without locks, since its folder is not writable: then nobody may write."""
+    """Its folder is not writable, so it is read without locks: a write meanwhile is an error."""
     for number in range(3):
         open_at.wheel("six", version=f"1.{number}", size=200_000)
     open_at.index()
@@ -355,8 +355,7 @@ def test_catalog_of_others_that_is_written_meanwhile_is_said(open_at):
 
 @contextlib.contextmanager
 def slow_check(at):
-    """Holds a check of files of four seconds in one of the first, for things to happen; a list that gets code and
-    summary."""
+    """Stops a check of about four seconds at one of the first files, for the block; yields a list that gets code and summary."""
     checking = subprocess.Popen([serving.binary(), *at.command("--all", "--json", "--rate", "200K", "--threads", 1,
                                                                name="check")], stdout=subprocess.PIPE, text=True)
     result = []
@@ -383,7 +382,7 @@ def test_what_a_scan_added_meanwhile_is_not_strange(at):
         at.wheel("six", version=f"1.{number}", size=100_000)
     with slow_check(at) as result:
         at.index()
-    assert result[1]["strange"] < 8  # but those that were read before
+    assert result[1]["strange"] < 8  # except those that were read before
 
 
 def test_file_that_goes_meanwhile_is_orphaned(at):

@@ -17,9 +17,9 @@ WANTED = ["requests", "PyYAML", "zope.interface"]
 # What these resolve to on debian-12-x86_64 with Python 3.11, dependencies and all.
 RESOLVED = {"requests": "2.34.2", "pyyaml": "6.0.3", "zope-interface": "8.7", "certifi": "2026.10.18",
             "charset-normalizer": "3.5.2", "idna": "3.20", "urllib3": "2.8.0"}
-# PEP 658. pip 22.3 to 23.1 can too, from HTML only, but must not be led there: they hold METADATA's Name
-# against the requirement's without normalising either, so that "pyyaml" or requests' own
-# "charset_normalizer" could not be installed (mended in 23.2).
+# PEP 658. pip 22.3 to 23.1 use it too, from HTML only, but must not get it: they compare the Name of METADATA with the
+# requirement without normalising either, so that "pyyaml", or "charset_normalizer" as requests spells it, could not be
+# installed (fixed in 23.2).
 READS_METADATA = ["pip==23.2.1", "pip==24.2", "pip==26.3"]
 NEWEST = "pip==26.3"
 UV = "uv==0.13.9"
@@ -81,7 +81,7 @@ def test_pip_downloads_what_the_hashes_say(native, client, hashes, pip, tmp_path
 
 
 def test_pip_refuses_what_the_hashes_do_not_say(native, client, tmp_path):
-    """The test before this one would notice."""
+    """So the previous test is meaningful."""
     (tmp_path / "pins.txt").write_text(f"six==1.17.0 --hash=sha256:{'0' * 64}\n")
     done = client(NEWEST).pip("download", *clients.pip_index(native.url), "--require-hashes", "-r",
                                    tmp_path / "pins.txt", "-d", tmp_path / "got", code=1)
@@ -107,8 +107,8 @@ def test_pip_finds_any_spelling(native, client, tmp_path):
 
 
 class CuttingProxy:
-    """Passes bytes on to a server, but cuts the first answer to a request for a wheel after some bytes. The server knows of
-    the cut before the client does."""
+    """Forwards bytes to a server, but cuts the first answer to a request for a wheel after some bytes. The server notices the
+    cut before the client does."""
 
     def __init__(self, server, after):
         self.server, self.after, self.cuts = server, after, 0
@@ -195,7 +195,7 @@ def project_file(name, dependencies, extra=""):
 
 
 def test_uv_lock_outlives_the_server(recorded_python, corpus, serve, client, tmp_path):
-    """uv.lock keeps absolute URLs of files: another process that serves the store must answer them."""
+    """uv.lock has absolute URLs of files: another process that serves the store must answer them."""
     host = "127.0.0.2"  # no connection comes from there, so nobody takes the port between the two
     first = serve(corpus.store, listen=f"{host}:0")
     project = tmp_path / "project"

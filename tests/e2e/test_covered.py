@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""[upload] covered = refuse: what upstream has too is not taken, by what the catalog knows, without asking."""
+"""[upload] covered = refuse: a file that upstream has too is refused, by what the catalog knows, without a look-up."""
 import json
 import signal
 import types
@@ -17,7 +17,7 @@ TAGS = "cp310-cp310-linux_x86_64"
 
 @pytest.fixture(name="upstream", scope="module")
 def upstream_fixture():
-    """What each file is compared with; it is asked once, before the server begins."""
+    """The upstream; it is asked once, before the server starts."""
     with tinyupstream.running() as upstream:
         for version in ("1.0", "1.1"):
             upstream.add("foo", f"foo-{version}-{TAGS}.whl")
@@ -46,7 +46,7 @@ def here_fixture(tmp_path_factory, serve_module, upstream):
     line = ["--catalog", state / "catalog.db", "--config", config, store]
     assert serving.run("index", "--quiet", *line).returncode == 0
     assert serving.run("prune", "follow", "--quiet", *line).returncode == 0
-    upstream.is_down = True  # from here on the catalog tells
+    upstream.is_down = True  # from here on the catalog decides
     server = serve_module(store, config=options, state=state)
     token = uploading.add_token(server, "--upload", PLATFORM)
     return types.SimpleNamespace(server=server, token=token, folder=folder, store=store)
@@ -84,7 +84,7 @@ def test_json_says_it_too(here):
     ("5.0", "py3-none-any", "foo"),         # on the list of packages
     ("6.0", "py3-none-any", "foo"),         # pinned
     ("1.0+local", TAGS, "foo"),             # ours alone
-    ("1.0", TAGS, "bar"),                   # nobody ever asked about it
+    ("1.0", TAGS, "bar"),                   # it was never looked up
 ])
 def test_all_else_is_taken(here, version, tag, name):
     reply = upload(here, version, tag, name)[1]
@@ -107,7 +107,7 @@ def test_a_list_that_tells_nothing_may_have_it(here, text):
 
 
 def test_what_is_here_already_is_the_same_as_ever(here):
-    """It was here before upstream had it: who sends it again is told so, as without the rule."""
+    """It was here before upstream had it: a client that sends it again gets the same answer as without the rule."""
     wheel = storelib.make_wheel(here.folder / "built" / "old", "foo", "1.0", tag=TAGS, build="9")
     place = here.store / PLATFORM / "f" / "foo" / wheel.name
     place.write_bytes(wheel.path.read_bytes())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is downloaded whole is counted, beside the catalog, and nothing else is."""
+"""Complete downloads are counted, in a file beside the catalog, and nothing else is."""
 import datetime
 import re
 import socket
@@ -10,7 +10,7 @@ import pages
 import serving
 import storelib
 
-LARGE = 40_000_000  # what no socket's buffers hold
+LARGE = 40_000_000  # more than the buffers of sockets hold
 LINE = re.compile(r"(?P<key>\S+) (?P<count>\d+) (?P<day>\d{4}-\d\d-\d\d)")
 
 
@@ -44,7 +44,7 @@ def url(version):
 
 
 def ask_and_leave(server, path):
-    """The beginning of the answer is all that is read of it."""
+    """Reads the beginning of the answer, and closes."""
     with server.socket() as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         connection.sendall(f"GET {path} HTTP/1.1\r\nHost: here\r\n\r\n".encode())
@@ -57,7 +57,7 @@ def test_whole_files_are_counted(serve, store):
     assert size > 20_000
     assert server.get(url("1.0")).status == 200
     tag = server.get(url("2.0"))["ETag"]
-    assert server.get(url("2.0"), {"Range": f"bytes=0-{size - 1}"}).status == 206  # all of it, by some clients' way
+    assert server.get(url("2.0"), {"Range": f"bytes=0-{size - 1}"}).status == 206  # a range over all of it, as some clients request
     ask_and_leave(server, "/files/wheels/large/large-1.0-py3-none-any.whl")
     for headers, method, status in (({}, "HEAD", 200), ({"If-None-Match": tag}, "GET", 304),
                                     ({"Range": "bytes=-1000"}, "GET", 206), ({"Range": "bytes=0-999"}, "GET", 206),

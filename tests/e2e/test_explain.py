@@ -23,7 +23,7 @@ BROKEN = "foo-4.0-py3-none-any.whl"
 
 
 class Site:
-    """An open platform and a private one, an upstream that has some of what is there, and the program run on it."""
+    """A public platform and a private one, an upstream that has some of their files, and the program run on it."""
 
     def __init__(self, folder, upstream):
         self.store, self.plan_file = folder / "store", folder / "plan.json"
@@ -73,7 +73,7 @@ def states(explained):
 
 
 def choices(explained):
-    """By Python: what pip takes from here, from upstream and from both."""
+    """By Python: the file that pip picks from here, from upstream and from both."""
     return {one["python"]: tuple((one.get(key) or {}).get("filename") for key in ("here", "upstream", "both"))
             for one in explained["environments"]}
 
@@ -152,7 +152,7 @@ def test_explain_over_http(site, server):
     assert text["Content-Type"].startswith("text/plain") and b"What pip takes" in text.body
     for missing in (f"/-/explain/{OPEN}/nothing", f"/-/explain/{OPEN}/foo/no-version", f"/-/explain/{OPEN}/-foo-", "/-/explain/foo"):
         assert server.get(missing).status == 404, missing
-    assert server.get("/-/explain/nowhere/foo").status == server.get(f"/-/explain/{CLOSED}/foo").status  # which there are, it does not tell
+    assert server.get("/-/explain/nowhere/foo").status == server.get(f"/-/explain/{CLOSED}/foo").status  # it does not tell which platforms there are
 
 
 def test_explain_keeps_what_is_private(site, server):
@@ -205,7 +205,7 @@ def test_plan_page_keeps_what_is_private(site, server):
 # --- what pip took ---
 
 PROJECTS = ("markupsafe", "msgpack", "psutil", "netifaces", "zope-interface", "cffi", "protobuf", "six", "q")
-SEED, SAMPLE = 7, 60  # of some hundred questions; all of them are right, and take a minute
+SEED, SAMPLE = 7, 60  # of some hundred questions; all of them take a minute
 
 
 @pytest.fixture(scope="module", name="explained")
@@ -231,7 +231,7 @@ def questions(whole):
 
 
 def is_known_to_differ(platform, project, version):
-    """pip was asked with --platform, where manylinux2010 and manylinux_2_12 have another order than in an interpreter."""
+    """pip was run with --platform, which orders manylinux2010 and manylinux_2_12 in another way than an interpreter."""
     return (platform, project, version) == ("ubuntu-20.04-x86_64", "markupsafe", "2.0.1")
 
 
@@ -252,7 +252,7 @@ def test_explain_agrees_with_pip(whole, explained):
 
 
 def test_whose_files_count(tmp_path, serve):
-    """The rule of a name, whether it is ours, and what that does; by the program and over HTTP."""
+    """The name rule, whether the name is ours, and the effect; by the program and over HTTP."""
     with tinyupstream.running() as upstream:
         for name in ("own", "both", "closed", "local", "theirs", "first"):
             storelib.make_wheel(tmp_path / "store" / OPEN, name, "1.0")
@@ -283,7 +283,7 @@ def test_whose_files_count(tmp_path, serve):
 
 
 def test_name_of_ours_that_somebody_took(tmp_path, serve):
-    """Since when, and with how much; and what he has there counts for nothing."""
+    """Since when upstream has it, and how many files; its files are not used."""
     with tinyupstream.running() as upstream:
         ours = storelib.make_wheel(tmp_path / "store" / OPEN, "own", "1.0").name
         config = (f"[store]\npath = {tmp_path / 'store'}\n[platform {OPEN}]\n"
@@ -312,7 +312,7 @@ def test_name_of_ours_that_somebody_took(tmp_path, serve):
 
 
 def test_explain_with_the_options_that_the_server_has(tmp_path, serve):
-    """No configuration: a store, and what upstream has, too."""
+    """Without a configuration: a store, merged with upstream by options."""
     with tinyupstream.running() as upstream:
         storelib.make_wheel(tmp_path / "store", "both", "1.0")
         upstream.add("both", "both-2.0-py3-none-any.whl")

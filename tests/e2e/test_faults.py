@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every call that changes a file fails once, or the process dies there: uploads, scans, exports, marks, freezes and
-pushes leave nothing or the whole, and go well when they are done again. Prints how many points were tried (pytest
--s)."""
+"""Every call that changes a file fails once, or the process is killed there: uploads, scans, exports, marks, freezes and
+pushes leave nothing or all of their work, and succeed when they are repeated. Prints how many points were tried
+(pytest -s)."""
 import contextlib
 import errno
 import hashlib
@@ -43,7 +43,7 @@ def check_clean(store):
 # --- uploads ---
 
 class Uploading:
-    """A server that faults hit, and what builders send to it."""
+    """A server with faults, and the uploads to it."""
 
     def __init__(self, folder, start):
         self.folder, self.store, self.start = folder, folder / "store", start
@@ -61,7 +61,7 @@ class Uploading:
         return storelib.make_wheel(self.folder / "dist", name, "1.0").path
 
     def upload(self, wheel):
-        """The reply; None: no whole one came."""
+        """The reply; None: it did not arrive completely."""
         with contextlib.suppress(OSError, http.client.HTTPException):
             return uploading.upload(self.server, PLATFORM, wheel, self.token)
 
@@ -146,8 +146,8 @@ def test_uploads_to_a_server_that_goes_on():
 
 
 def test_a_file_that_is_there_is_there_for_good_before_it_is_200(tmp_path, monkeypatch):
-    """Also where somebody else brought it, perhaps a moment ago."""
-    monkeypatch.setenv("WHEELCACHE", serving.binary())  # what the faults make of it ends with the test
+    """Also where another process put it there, perhaps a moment ago."""
+    monkeypatch.setenv("WHEELCACHE", serving.binary())  # the store with the faults is dropped after the test
     monkeypatch.setattr(sys.modules[__name__], "PARTS", ["/new-1.0-py3-none-any.whl"])
     with serving.servers(tmp_path) as start:
         at = Uploading(tmp_path, start)
@@ -163,7 +163,7 @@ def test_a_file_that_is_there_is_there_for_good_before_it_is_200(tmp_path, monke
 # --- commands ---
 
 class Commands:
-    """A small store, and its catalog, which are as they were at the beginning of each round."""
+    """A small store and its catalog, which are restored before each round."""
 
     def __init__(self, folder):
         self.folder, self.store, self.catalog = folder, folder / "store", folder / "catalog.db"
@@ -199,7 +199,7 @@ class Commands:
         """What the catalog has: {file name: (state, SHA-256, why it is yanked)}."""
         with contextlib.closing(sqlite3.connect(self.catalog)) as connection:
             if not connection.execute("SELECT 1 FROM pragma_table_info('file') WHERE name = 'yanked'").fetchall():
-                return {}  # the schema is not there yet, or not all of it
+                return {}  # the schema is missing or incomplete
             rows = connection.execute("SELECT filename, state, lower(hex(sha256)), yanked FROM file").fetchall()
         return {row[0]: row[1:] for row in rows}
 
@@ -219,7 +219,7 @@ class Commands:
                 return point - 1
 
     def check_swept(self):
-        """What died left no temporary file that a scan does not take away."""
+        """A scan removes all temporary files that killed processes left."""
         for folder in (self.place, self.store / PLATFORM):
             os.utime(folder)  # it is looked at
         assert serving.run(*self.command("index", "-q")).returncode == 0
@@ -330,7 +330,7 @@ def test_freezes():
 # --- push ---
 
 def pushes(how, folder):
-    """The client dies, or its connection ends, at each time that it sends something."""
+    """The client is killed, or its connection ends, at each call that sends data."""
     store = folder / "store"
     (store / PLATFORM).mkdir(parents=True)
     with serving.servers(folder) as start:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the recorded wheels come from where ../shared is absent: a package index that has them, has other bytes, or has nothing."""
+"""The source of the recorded wheels if ../shared is absent: a package index that has them, has other bytes, or has nothing."""
 import os
 
 import pytest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`prune follow`: what upstream takes back is listed again here or reported, and its yanks are ours."""
+"""`prune follow`: files that upstream no longer justifies are listed again or reported, and its yanks are followed."""
 import json
 import os
 import pathlib
@@ -42,7 +42,7 @@ class Followed(indexing.Indexed):
         return self.tool("index", "--quiet")
 
     def follow(self, *options, code=0):
-        """What was done: its numbers, and (platform, what, result, file) of each step."""
+        """The result: its numbers, and (platform, kind, result, file) of each step."""
         summary = json.loads(self.tool("prune", "follow", "--json", *options, code=code).stdout)
         steps = [(one["platform"], one["what"], one["result"], one["file"]) for one in summary.pop("steps")]
         return summary, steps
@@ -51,12 +51,12 @@ class Followed(indexing.Indexed):
         return self.store / platform / project[0] / project / name
 
     def yank(self, name, project="six", platform=PLATFORM):
-        """What the yank beside a file says; None where there is none."""
+        """The text of the yank mark beside a file; None: there is none."""
         mark = self.place(f"{name}.yanked", project, platform)
         return mark.read_text() if mark.exists() else None
 
     def bury(self, wheel, upstream, verdict="duplicate", purged=False, **more):
-        """As a prune does it."""
+        """Puts a tombstone beside a file, as a prune does."""
         text = {"reason": "upstream has it", "when": "2026-01-02T03:04:05Z", "by": "user root", "verdict": verdict,
                 "run": "20260102T030405Z-0123ab", "project": wheel.path.parent.name, "sha256": wheel.sha256,
                 "size": wheel.size, "upstream": {"filename": upstream, "url": "http://127.0.0.1/", "identical": False}}
@@ -99,7 +99,7 @@ def test_what_upstream_takes_back_is_listed_again(here, taken_back):
     assert here.names() == [FOO]
     if taken_back == "yanked":
         here.upstream.change("six", SIX, yanked="broken")
-        here.upstream.add("six", "six-1.0.tar.gz")  # so the release is not
+        here.upstream.add("six", "six-1.0.tar.gz")  # so the release is not yanked
     elif taken_back == "deleted":
         here.upstream.remove("six", SIX)
         here.upstream.add("six", "six-2.0.tar.gz")
@@ -129,7 +129,7 @@ def test_what_is_lost_is_reported_until_it_is_built_again(here):
 
 
 def test_a_purged_wheel_is_judged_by_what_it_needed(here):
-    """Upstream's file is for newer Pythons than some of the platform, as ours was."""
+    """Upstream's file requires a newer Python than some of the platform, as did ours."""
     here.upstream.add("foo", "foo-1.0-py3-none-any.whl", **{"requires-python": ">=3.10.4"})
     here.upstream.remove("foo", FOO)
     here.bury(here.foo, "foo-1.0-py3-none-any.whl", "superseded", purged=True, **{"requires-python": ">=3.10.5"})
@@ -245,7 +245,7 @@ def test_follow_yanks_no(here):
 
 @pytest.fixture(name="write")
 def write_fixture(here, tmp_path):
-    """Where the platform is written; it is served from elsewhere."""
+    """The writable path of the platform; it is served from another one."""
     shutil.copytree(here.store / PLATFORM, tmp_path / "write")
     return tmp_path / "write"
 
@@ -274,7 +274,7 @@ def test_has_released_what_it_wrote(here, write):
 # --- with what a prune really leaves ---
 
 def test_after_a_real_prune(here, tmp_path):
-    """The night of etc/wheelcache-prune.service, until upstream takes back what it had."""
+    """The commands of etc/wheelcache-prune.service, and then upstream removes its files."""
     (tmp_path / "packages.list").write_text((pathlib.Path(__file__).parents[2] / "etc" / "packages.list").read_text())
     here.configure(f"[prune]\npackages = {tmp_path}/packages.list\ngrace = 0\n")
     here.upstream.change("six", SIX, **{"requires-python": ">=3.8"})

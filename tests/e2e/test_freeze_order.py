@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""After `freeze` has returned nothing is written on the platform, by any process. The order of events is made by stopping
-the program where it writes (tests/faults/nth.c), not by time."""
+"""After `freeze` has returned, no process writes on the platform. The tests order the events by stopping the program where it
+writes (tests/faults/nth.c), not by time."""
 import concurrent.futures
 import contextlib
 import os
@@ -49,7 +49,7 @@ class Site:
         assert serving.run("thaw", "--store", self.store, "--catalog", self.catalog, PLATFORM).returncode == 0
 
     def seen(self):
-        """All that is on the platform, and when it changed."""
+        """All that is on the platform, with mtimes."""
         paths = [self.platform, *self.platform.rglob("*")]
         stats = ((one, one.stat()) for one in paths)
         return {str(one): (st.st_ino, st.st_size, st.st_mtime_ns, st.st_ctime_ns) for one, st in stats}
@@ -62,7 +62,7 @@ def site_fixture(tmp_path):
 
 @pytest.fixture(name="stop_at")
 def stop_at_fixture(tmp_path, monkeypatch):
-    """stop_at(part): what is started from now on stops at its first call that changes a file of whose path this is a part."""
+    """stop_at(part): programs that start from now on stop at their first call that changes a file with this part in its path."""
     monkeypatch.setenv("WHEELCACHE", os.environ["WHEELCACHE"])  # as it was, at the end
 
     def arm(part):
@@ -80,7 +80,7 @@ def wait_until_stopped(process):
 
 
 def expect_a_freeze_to_wait_for(process, site):
-    """It does not end before the writer goes on, and then it does."""
+    """The freeze ends only after the writer continues."""
     done = site.freeze("--wait", "1s")
     assert done.returncode == 1 and "a write that began before has not ended" in done.stderr, done.stderr
     assert f"the lock of {site.platform}" in done.stderr
@@ -118,7 +118,7 @@ def test_upload_that_is_being_published(site, serve, stop_at, builder, tmp_path,
 
 
 def test_upload_whose_bytes_still_come(site, serve, tmp_path):
-    """It writes no more, and takes nothing away; the next scan does so once the platform is thawed."""
+    """It writes nothing more, and removes nothing; the next scan after a thaw removes its temporary file."""
     bar = storelib.make_wheel(tmp_path, "bar", "1.0", size=2 << 20)
     server = serve(site.store)
     token = uploading.add_token(server)
@@ -186,7 +186,7 @@ def test_command_that_is_writing(site, stop_at, words, part):
 
 
 def test_burst_through_two_servers(site, serve, builder, tmp_path):
-    """With a catalog each, on one store. What was not there as the freeze returned is refused."""
+    """Each with its own catalog, on one store. Uploads that were not published when the freeze returned are refused."""
     servers = [serve(site.store), serve(site.store)]
     assert servers[0].catalog != servers[1].catalog
     tokens = [uploading.add_token(one) for one in servers]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the optimised program is built with, so that a mistake in it is harder to use."""
+"""The hardening of the optimised program."""
 import os
 import pathlib
 import platform
@@ -38,7 +38,7 @@ def test_nothing_is_written_where_code_jumps_to(program):
 
 
 def test_stack_and_buffers_are_watched(program):
-    """memcpy and its kin are asked with the size of what they write to."""
+    """memcpy and similar functions are called with the size of their target."""
     symbols = readelf("--dyn-syms", program)
     assert "__stack_chk_fail" in symbols
     checked = set(re.findall(r"\b__\w+_chk\b", symbols)) - {"__stack_chk_fail"}
@@ -46,8 +46,8 @@ def test_stack_and_buffers_are_watched(program):
 
 
 def test_jumps_land_where_they_may(program):
-    """CET: each object of ours says that it is made for it. The program says so where the system's startup files do too, which
-    Debian's do not."""
+    """CET: each of our objects is marked for it. The program is marked only if the system's startup files are, which Debian's
+    are not."""
     if platform.machine() != "x86_64":
         pytest.skip("CET is of x86")
     archive = program.parent / "libwheelcache.a"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever one client sends, nothing outside of the store is read and the next client is served."""
+"""With any request, nothing outside the store is read, and the next client is served."""
 import contextlib
 import re
 import resource
@@ -18,7 +18,7 @@ IDLE = 1000
 
 @pytest.fixture(scope="module", name="server")
 def server_fixture(serve_module, tmp_path_factory):
-    """Serves the project foo; a secret lies beside the store, in it, and in a folder that is no platform."""
+    """Serves the project foo; there is a secret beside the store, in it, and in a folder that is no platform."""
     top = tmp_path_factory.mktemp("hostile")
     store = top / "store"
     storelib.make_wheel(store / PLATFORM / "f" / "foo", "foo", "1.0")
@@ -93,7 +93,7 @@ def test_raw_bytes_in_the_path(server, path):
 
 
 def test_path_with_a_raw_nul_is_refused(server):
-    """By us, or by a newer libmicrohttpd, which closes without a word."""
+    """By us, or by a newer libmicrohttpd, which closes the connection without an answer."""
     answer = server.raw(request(f"{FILES}/secret.whl\x00/../../"))
     assert not answer or status_of(answer) == 400
     assert SECRET not in answer
@@ -166,7 +166,7 @@ def test_log_lines_cannot_be_forged(serve, tmp_path):
 
 
 def work_for(server, count):
-    """The processor's seconds that so many answers take: not the clock's, for it is not alone on this machine."""
+    """The CPU seconds of so many answers; not the elapsed time, because other processes run on this machine."""
     begin = serving.cpu_seconds(server)
     with contextlib.closing(server.connect()) as connection:
         for _ in range(count):

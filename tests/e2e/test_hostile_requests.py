@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requests as no client should send them, over a raw socket. Each gets the status of its line or is closed; what is
-refused is not followed by another answer on that connection; the next client is served.
+"""Requests that no client should send, over a raw socket. Each gets the status of its row, or its connection is closed; a
+refusal is the last answer on its connection; the next client is served.
 
-libmicrohttpd refuses some by itself, with or without a word, and 0.9 not the same ones as 1.0: so a line may allow
-several answers, but never 200 beside another one. To a length that is no number, and where there is no Host, 0.9 sends
-two heads; the connection ends with them."""
+libmicrohttpd refuses some requests itself, with or without an answer, and 0.9 others than 1.0: so a row may allow several
+answers, but never 200 beside another one. For a length that is no number, and without Host, 0.9 sends two heads and
+closes the connection."""
 import contextlib
 import re
 import socket
@@ -24,7 +24,7 @@ GET = b"GET /simple/foo/ HTTP/1.1\r\n"
 POST = b"POST /simple/foo/ HTTP/1.1\r\n"
 HOST = b"Host: x\r\n"
 END = b"\r\n"
-NEXT = b"GET /-/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"  # what must not be smuggled in
+NEXT = b"GET /-/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"  # the request that must not be smuggled in
 NEXT_ANSWER = b'"uptime"'
 FILE = f"/files/{PLATFORM}/foo/foo-1.0-py3-none-any.whl".encode()
 FOLDER = f"/files/{PLATFORM}/foo".encode()
@@ -45,7 +45,7 @@ def method(name, headers=b"", body=b""):
     return name + b" /simple/foo/ HTTP/1.1\r\n" + HOST + headers + END + body
 
 
-# What is sent, and the statuses that its first answer may have. All but those with 200 end their connection.
+# The request, and the allowed statuses of its first answer. All but those with 200 end their connection.
 PATHS = {
     "up": get(FOLDER + b"/../../../../../../etc/passwd"),
     "up-encoded": get(FOLDER + b"/%2e%2e/%2e%2e/%2e%2e/%2e%2e/%2e%2e/etc/passwd"),
@@ -153,7 +153,7 @@ REQUEST_LINES = {
     "propfind": (method(b"PROPFIND", b"Depth: infinity\r\n"), 405),
 }
 
-# What smuggles: one of two readers would take NEXT for the body, the other for a request.
+# Request smuggling: of two servers one would read NEXT as the body, the other as a request.
 LENGTH = b"Content-Length: %d\r\n" % len(NEXT)
 SMUGGLED = {
     "two-lengths": (GET + HOST + b"Content-Length: 0\r\n" + LENGTH + END, 400),
@@ -233,7 +233,7 @@ HEADERS = {
     "10000-cookies": (with_headers(b"Cookie: " + b"a=b; " * 10_000), TOO_LONG),
 }
 
-# These are answered, and the connection goes on: odd, but legal or no business of ours.
+# These are answered, and the connection stays open: odd, but legal or harmless.
 SERVED = {
     "empty-line-first": (b"\r\n" + get(b"/simple/foo/"), 200),
     "nothing-odd": (get(b"/simple/foo/"), 200),
@@ -287,7 +287,7 @@ REFUSED = {**PATHS, **REQUEST_LINES, **BODIES, **HEADERS}
 
 @pytest.fixture(scope="module", name="server")
 def server_fixture(serve_module, tmp_path_factory):
-    """Serves the project foo; a secret lies beside the store, in it, and beside the wheel."""
+    """Serves the project foo; there is a secret beside the store, in it, and beside the wheel."""
     top = tmp_path_factory.mktemp("hostile-requests")
     store = top / "store"
     storelib.make_wheel(store / PLATFORM / "foo", "foo", "1.0")
@@ -300,7 +300,7 @@ def server_fixture(serve_module, tmp_path_factory):
 
 @pytest.fixture(name="neighbour")
 def neighbour_fixture(server):
-    """A client that was there before; it and a new one must be served afterwards."""
+    """A client that was connected before; it and a new one must be served afterwards."""
     with contextlib.closing(server.connect()) as connection:
         assert serving.ask(connection, "/simple/foo/").status == 200
         begin = time.monotonic()
@@ -312,7 +312,7 @@ def neighbour_fixture(server):
 
 
 def statuses(answer):
-    """Of each answer: those of HTTP/1.1, one behind the other, with a Content-Length."""
+    """The statuses of the answers: HTTP/1.1, one after the other, with a Content-Length."""
     found = []
     while answer:
         head, end, rest = answer.partition(b"\r\n\r\n")
@@ -349,7 +349,7 @@ def test_is_refused(server, name):
     check_harmless(answer)
     status = first_status(answer)
     assert status in allowed(want), answer[:300]
-    assert (NEXT_ANSWER in answer) == (status == 404)  # that is a whole answer to a whole request
+    assert (NEXT_ANSWER in answer) == (status == 404)  # a complete answer to a complete request
 
 
 @pytest.mark.parametrize("name", SERVED)
@@ -370,7 +370,7 @@ def test_empty_lines_are_skipped_or_refused(server):
 
 @pytest.mark.usefixtures("neighbour")
 def test_pipelined_requests_are_answered_in_order(server):
-    """RFC 9112 section 9.3.2; those behind a refused one are not."""
+    """RFC 9112 section 9.3.2; requests after a refused one are not answered."""
     good, missing, bad = get(b"/simple/foo/"), get(b"/simple/bar/"), method(b"DELETE")
     assert statuses(server.raw(good * 20 + missing + good + NEXT)) == [200] * 20 + [404, 200, 200]
     assert statuses(server.raw(get(FILE) * 5 + NEXT)) == [200] * 6

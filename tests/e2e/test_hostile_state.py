@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Root's commands in a state folder that belongs to another account, which put something there in place of our files:
-links to what is root's, and pipes. And who may read what we make there."""
+"""Root's commands in a state folder of another account, which has replaced our files by links to files of root, or by pipes;
+and the modes of the files that we create there."""
 import fcntl
 import json
 import os
@@ -26,7 +26,7 @@ as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can be led to 
 
 
 class Site:
-    """A store, a state folder of another account, and a folder of root's with a file that is not to be touched."""
+    """A store, a state folder of another account, and a folder of root with a file that must not change."""
 
     def __init__(self, folder):
         folder.chmod(0o755)
@@ -46,7 +46,7 @@ class Site:
         return done
 
     def hand_over(self):
-        """From now on the state is the other account's."""
+        """Gives the state folder to the other account."""
         for path in [self.state, *self.state.rglob("*")]:
             if path.lstat().st_ino != self.inode():
                 os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
@@ -55,7 +55,7 @@ class Site:
         return self.victim.stat().st_ino if self.victim.exists() else 0
 
     def put(self, how, path):
-        """Something hostile in the place of a file; returns what is not to change."""
+        """Puts something hostile in the place of a file; returns what must not change."""
         path = pathlib.Path(path)
         if path.is_dir() and not path.is_symlink():
             path.rename(f"{path}.aside")
@@ -73,7 +73,7 @@ class Site:
         return self.seen()
 
     def seen(self):
-        """What is root's: names, bytes, owners and modes."""
+        """The files of root: names, bytes, owners and modes."""
         return {one.name: (one.read_bytes(), one.stat().st_uid, one.stat().st_mode) for one in self.roots.iterdir()}
 
 
@@ -123,7 +123,7 @@ def test_catalog_and_what_stands_beside_it(site, ending, how):
 @pytest.mark.parametrize("how", HOWS)
 @pytest.mark.parametrize("name", ["catalog.db-changes", "catalog.db.tokens.new", "catalog.db.downloads"])
 def test_file_that_can_be_done_without(site, name, how):
-    """Nothing is written through it, and nothing waits."""
+    """Nothing is written through it, and nothing hangs."""
     before = site.put(how, site.state / name)
     site.hand_over()
     for command in (("index",), ("token", "add")):
@@ -134,7 +134,7 @@ def test_file_that_can_be_done_without(site, name, how):
 @as_root
 @pytest.mark.parametrize("how", HOWS)
 def test_plan(site, how):
-    """It is read as any other file of the state, and a new one takes its name."""
+    """It is read as any other file of the state, and a new plan replaces it."""
     plan = site.state / "plan.json"
     before = site.put(how, plan)
     site.hand_over()
@@ -144,7 +144,7 @@ def test_plan(site, how):
 
 @as_root
 def test_folder_of_releases(site):
-    """Lines would be added to files of the folder that a link leads to."""
+    """Otherwise lines would be added to files in the target of a link."""
     site.run("yank", WHEEL, "--reason", "bad", code=0)
     path = pathlib.Path(f"{site.catalog}.release")
     assert path.is_dir()
@@ -156,7 +156,7 @@ def test_folder_of_releases(site):
 
 @as_root
 def test_marks_in_the_store(site):
-    """A mark takes the place of what has its name: nothing is written through it."""
+    """A mark replaces whatever has its name: nothing is written through it."""
     folder = site.store / PLATFORM / "f" / "foo"
     for path in (folder, folder.parent, folder.parent.parent):
         os.chown(path, NOBODY, NOBODY)
@@ -175,7 +175,7 @@ def test_marks_in_the_store(site):
 @pytest.mark.parametrize("what", ["ours", "files"])
 @pytest.mark.parametrize("how", ["link", "pipe"])
 def test_state_of_a_merging_server(site, index, how, what):
-    """`serve` as root ends with an error that names the file, or does without it."""
+    """`serve` as root exits with an error that names the file, or runs without it."""
     before = site.put(how if what == "ours" else "folder-link", f"{site.catalog}.{what}")
     site.config.write_text(site.config.read_text() + merging.config(index))
     site.hand_over()
@@ -196,7 +196,7 @@ def test_socket_is_no_way_to_another_file(site, how):
 
 @as_root
 def test_link_on_the_way_is_not_followed(site):
-    """Also where the folder of the state is another account's, and a part of the path a link in it."""
+    """Also where the state folder is of another account, and a part of the path is a link in it."""
     site.run("token", "add", code=0)
     (site.state / "inner").symlink_to(site.roots)
     before = site.put("link", site.state / "nothing")
@@ -209,7 +209,7 @@ def test_link_on_the_way_is_not_followed(site):
 
 
 def test_link_of_our_own_is_followed(site):
-    """As that which systemd makes of a state folder (DynamicUser=), or the operator of a file."""
+    """For example a link that systemd makes for a state folder (DynamicUser=), or an operator for a file."""
     link = site.state.parent / "linked"
     link.symlink_to(site.state)
     aside = site.state.parent / "elsewhere.audit"
@@ -223,7 +223,7 @@ def test_link_of_our_own_is_followed(site):
 
 @as_root
 def test_what_was_there_before_keeps_its_owner(site):
-    """Only what root made is given to the folder's owner."""
+    """Only files that root made are given to the owner of the folder."""
     site.run("token", "add", code=0)
     site.hand_over()
     kept = [pathlib.Path(f"{site.catalog}.{ending}") for ending in ("tokens.lock", "audit", "lock")]
@@ -242,8 +242,8 @@ def test_what_was_there_before_keeps_its_owner(site):
 
 @as_root
 def test_account_goes_on_with_what_root_began():
-    """A server of root's, and root's commands, in the folder of another account (a clone, a home): all they make is that
-    account's."""
+    """A server and commands of root in the folder of another account (a clone, a home): all their files belong to that
+    account."""
     with others.open_folder() as folder, others.open_program(), serving.servers(folder) as start:
         store, state = folder / "store", folder / "state"
         storelib.make_wheel(store / PLATFORM / "f" / "foo", "foo", "1.0")
@@ -265,7 +265,7 @@ def test_account_goes_on_with_what_root_began():
 
 
 def test_lock_of_the_folder_holds_no_server_up(site, serve):
-    """Any account that may read the folder can take that; the counts of downloads wait for it, and nothing else."""
+    """Any account that may read the folder can take the lock; only the download counts wait for it."""
     counts = pathlib.Path(f"{site.catalog}.downloads")
     stranger = os.open(site.state, os.O_RDONLY)
     fcntl.flock(stranger, fcntl.LOCK_EX)
@@ -292,7 +292,7 @@ def no_umask_fixture():
 
 
 def test_state_is_for_nobody_else_whatever_the_umask(site, index, tmp_path, no_umask):  # pylint: disable=unused-argument
-    """Wheels and their marks in the store are for all who may enter it."""
+    """Wheels and their marks in the store are readable for all."""
     state = tmp_path / "fresh"
     six, bar = (storelib.make_wheel(tmp_path / "built", name, "1.0") for name in ("six", "bar"))
     index.add("six", six)
@@ -322,7 +322,7 @@ def test_state_is_for_nobody_else_whatever_the_umask(site, index, tmp_path, no_u
 
 
 def test_server_names_what_every_account_may_read(site, serve):
-    """What is there already may have been opened on purpose: its mode stays."""
+    """Existing files may be readable on purpose: their mode stays."""
     url = "http://user:secret@127.0.0.1:9/simple/"
     config = f"[store]\npath = {site.store}\n[upstream]\nurl = {url}\n"
     assert "every account" not in serve(config=config.replace("user:secret@", ""), state=site.state).errors()

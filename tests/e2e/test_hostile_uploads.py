@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What nobody should send, and stores that nobody should have: no name is taken twice, none comes back, and whoever has
-no token leaves no trace."""
+"""Hostile uploads, and broken stores: no name is published twice, none comes back, and a client without a token leaves no
+trace."""
 import json
 import os
 import signal
@@ -97,7 +97,7 @@ def test_a_token_that_is_revoked_meanwhile_publishes_nothing(server, wheel):
 # --- a store that is not as it should be ---
 
 def test_before_its_first_whole_scan_a_platform_takes_nothing(serve, store, wheel, tmp_path):
-    """A catalog that was lost is made anew: until then nobody knows where a name is, or was."""
+    """A lost catalog is built again: until then it is not known which names are, or were, taken."""
     away = tmp_path / "away"
     server = serve(config=f"[store]\npath = {store}\n[platform {PLATFORM}]\n[platform late]\npath = {away}\n")
     token = uploading.add_token(server)
@@ -117,7 +117,7 @@ def test_a_platform_that_is_not_there_is_asked_for_again(server, wheel):
     reply = uploading.upload(server, PLATFORM, wheel, server.token)
     assert reply.status == 503 and reply["Retry-After"]
     assert str(server.store).encode() not in reply.body
-    os.mkdir(server.store / PLATFORM)  # where a volume is mounted, and is not just now
+    os.mkdir(server.store / PLATFORM)  # the mount point of a volume that is not mounted now
     reply = uploading.upload(server, PLATFORM, wheel, server.token)
     assert reply.status == 503 and reply["Retry-After"]
     assert os.listdir(server.store / PLATFORM) == []
@@ -136,7 +136,7 @@ def test_what_is_no_file_under_the_name(server, wheel, kind):
         place.symlink_to("nothing" if kind == "link to nothing" else wheel)
     reply = uploading.upload(server, PLATFORM, wheel, server.token)
     assert reply.status == 400 and wheel.name.encode() in reply.body, (reply.status, reply.body)
-    assert b"exist" not in reply.body  # which some take for "all is well"
+    assert b"exist" not in reply.body  # which some clients take for success
     assert os.listdir(folder) == [wheel.name]
 
 
@@ -174,7 +174,7 @@ def test_many_bodies_that_end_in_the_middle(server, wheel):
 
 
 def test_who_goes_away_in_the_middle_is_forgotten_at_once(server, wheel):
-    """The last bytes and the end in one: the server has not to wait until its time is over."""
+    """The last bytes and the end of the connection come together: the server must not wait for the time-out."""
     sockets = lambda: len(os.listdir(f"/proc/{server.process.pid}/fd"))  # noqa: E731
     body, _ = uploading.encode(uploading.form_of(wheel), boundary="b")
     before = sockets()

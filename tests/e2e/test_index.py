@@ -83,7 +83,7 @@ def test_nothing_changed_makes_no_call_that_reads(at, tmp_path):
     if "ptrace" in done.stderr:
         pytest.skip("strace may not trace here")
     calls = [line for line in trace.read_text().splitlines() if "+++" not in line]
-    main = calls[0].split()[0]  # lists the store once, to see whether it has platforms
+    main = calls[0].split()[0]  # reads the store once, to find out whether it has platforms
     threads = [line for line in calls if not line.startswith(main)]
     assert any('"six"' in line for line in threads)
     assert not [line for line in threads if "getdents64" in line or ".whl" in line]
@@ -123,11 +123,11 @@ def twins(at):
 
 
 GRAIN = 2  # seconds around an mtime in which it is not trusted
-AHEAD = 1.5  # of them may well have passed before a slow machine has looked
+AHEAD = 1.5  # some of them may pass before a slow machine has scanned
 
 
 def index_while_fresh(at, touch):
-    """Indexes at a time at which the mtime that touch(mtime) gives is not trusted, and returns that."""
+    """Indexes while the mtime that touch(mtime) sets is not trusted yet; returns the mtime."""
     for _ in range(30):
         mtime = time.time() + AHEAD
         touch(mtime)
@@ -138,7 +138,7 @@ def index_while_fresh(at, touch):
 
 
 def test_fresh_file_is_not_trusted(at):
-    """Overwritten within its mtime's grain: size, mtime and inode stay."""
+    """Overwritten within the resolution of its mtime: size, mtime and inode stay."""
     one, data = twins(at)
 
     def touch(now):
@@ -150,7 +150,7 @@ def test_fresh_file_is_not_trusted(at):
 
 
 def test_old_file_is_trusted(at):
-    """The other side of it: what is old and looks the same is not read again."""
+    """The opposite: an old file that looks the same is not read again."""
     one, data = twins(at)
     at.index()
     overwrite(one, data, storelib.OLD)
@@ -158,7 +158,7 @@ def test_old_file_is_trusted(at):
 
 
 def test_another_inode_is_another_file(at):
-    """Put in its place by rename, with size and mtime as they were."""
+    """Replaced by rename, with the same size and mtime."""
     one, data = twins(at)
     age(at.store)
     at.index()
@@ -182,8 +182,8 @@ def test_fresh_folder_is_not_trusted(at):
 
 
 def test_folder_with_whole_seconds_is_not_trusted(at):
-    """A replica on AFS shows a folder as it was at a release. What came to it later in that second shows at the next
-    one, with the time that the folder had."""
+    """A replica on AFS shows a folder as of a release. Files that came later in the same second show after the next
+    release, with the same mtime of the folder."""
     at.wheel("six")
     os.utime(at.store / "six", (storelib.OLD, storelib.OLD))
     at.index()
@@ -207,7 +207,7 @@ def test_trust_comes_with_time(at):
 
 
 def test_time_far_in_the_future_is_trusted(at):
-    """Nobody who writes now gives it that time again; the time that now becomes is another matter."""
+    """A write now does not set the same time again."""
     one, data = twins(at)
     os.utime(one.path, (time.time() + 3600, time.time() + 3600))
     near = at.wheel("attrs", name="attrs")

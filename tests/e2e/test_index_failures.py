@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wheelcache index where things go wrong: what is kept, and what is said."""
+"""wheelcache index when something fails: what it keeps, and what it reports."""
 import fcntl
 import os
 import shutil
@@ -136,7 +136,7 @@ def test_folder_that_cannot_be_read_stays_as_it_was(open_at):
 
 
 def test_new_folder_that_cannot_be_read_is_looked_at_again(open_at):
-    """Until somebody may read it, the scan is not whole and says so; what it saw counts all the same."""
+    """While it cannot be read, the scan is incomplete and says so; what it found is kept."""
     open_at.wheel("six")
     hidden = open_at.wheel("attrs", name="attrs").path.parent
     age(open_at.store)
@@ -163,7 +163,7 @@ def test_scan_that_saw_nothing_of_a_platform_does_not_count(open_at):
 
 
 def test_files_that_cannot_be_looked_at_stay_as_they_were(open_at):
-    """A folder whose names can be read, but nothing in it."""
+    """A folder whose names can be read, but no file in it."""
     open_at.wheel("six")
     open_at.index(**as_nobody())
     os.chmod(open_at.store / "six", 0o444)
@@ -243,7 +243,7 @@ def rows(at, table):
 
 
 def kill_at(at, files):
-    """Kills a scan once the catalog has so many rows of files or more; how many it has then."""
+    """Kills a scan once the catalog has so many rows of files or more; returns how many it has then."""
     running = at.start("--threads", "1")
     serving.wait_for(lambda: rows(at, "file") >= files or running.poll() is not None, 300, f"{files} files")
     running.send_signal(signal.SIGKILL)
@@ -305,7 +305,7 @@ def test_mutable_platform_changes_without_alarm(at):
 
 
 def test_platform_that_comes_back_has_its_files_again(at):
-    """Its folder's mtime is what it was before."""
+    """The mtime of its folder is the same as before."""
     options = config(at, f"[store]\npath = {at.store}\n[platform one]\n[platform two]\n")
     at.wheel("one")
     at.wheel("two")

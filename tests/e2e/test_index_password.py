@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An index that wants a password, which is in its URL: nothing that the server or a command says has it, be the index well or not."""
+"""An index with a password in its URL: no output of the server or of a command has it, whether the index works or fails."""
 import base64
 import urllib.parse
 
@@ -27,7 +27,7 @@ def not_a_page(handler, _):
     handler.wfile.write(f"who is {handler.headers['Authorization']}?".encode())
 
 
-# How it answers one that has the password; None: it is well.
+# Its answer to a request with the password; None: the right one.
 MISHAPS = {"none": None, "404": lambda handler, _: handler.start(404), "403": lambda handler, _: handler.start(403),
            "500": lambda handler, _: handler.start(500), "redirect": redirect, "not a page": not_a_page, "cut": merging.cut,
            "reset": merging.reset}
@@ -37,7 +37,7 @@ PATHS = ("/simple/", "/simple/foo/", "/files/upstream/foo/{wheel}", "/files/upst
 
 @pytest.fixture(name="guarded")
 def guarded_fixture(index, tmp_path):
-    """The index, with a wheel; it answers nobody else."""
+    """The index, with a wheel; it refuses requests without the password."""
     index.wheel = storelib.make_wheel(tmp_path / "theirs", "foo", "1.0")
     index.add("foo", index.wheel)
     answer, index.refused = index.answer, 0
@@ -57,7 +57,7 @@ def guarded_fixture(index, tmp_path):
 
 @pytest.fixture(name="at")
 def at_fixture(guarded, tmp_path):
-    """A store of ours that has the same wheel; its configuration is for the server, too."""
+    """A store with the same wheel; the server uses its configuration too."""
     at = Indexed(tmp_path)
     at.config = tmp_path / "its.conf"
     folder = at.store / PLATFORM
@@ -84,7 +84,7 @@ def check(*texts):
 
 
 def read_everything(server, index):
-    """All that a client may ask, answers and their heads."""
+    """All answers that a client can get, with their heads."""
     for path in PATHS:
         for accept in (pages.JSON, pages.HTML):
             reply = server.get(path.format(wheel=index.wheel.name), {"Accept": accept})
@@ -141,7 +141,7 @@ def test_url_that_is_none_is_not_repeated(tmp_path, bad):
 
 @pytest.mark.parametrize("scheme", ["http://", "ftp://", ""])
 def test_push_does_not_repeat_it(tmp_path, scheme):
-    """It takes no password from the line, which other accounts see."""
+    """It accepts no password on the command line, which other accounts can see."""
     done = serving.run("push", "--to", f"{scheme}{USER}:{QUOTED}@127.0.0.1:9/upload/{PLATFORM}/", tmp_path / "none.whl")
     assert done.returncode == 2 and "the URL" in done.stderr
     check(done.stdout, done.stderr)

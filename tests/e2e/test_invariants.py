@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What always holds (docs/architecture.md) and no other file looks at: reading writes nothing, and a catalog that is
-made anew gives the same bytes."""
+"""Invariants (docs/architecture.md) that no other file tests: reading writes nothing, and a rebuilt catalog gives the same
+bytes."""
 import hashlib
 import time
 
@@ -14,7 +14,7 @@ PLATFORM = "debian-12-x86_64"
 PATHS = ["/", "/simple/", f"/{PLATFORM}/simple/", "/simple/foo/", "/simple/Bar/", "/simple/absent/",
          "/files/no/such/file", "/-/health", "/-/ready"]
 ACCEPTS = [pages.JSON, "text/html"]
-CHANGING = ("access.log", "stderr.txt", "-shm")  # -shm: readers note there, in memory, that they read
+CHANGING = ("access.log", "stderr.txt", "-shm")  # -shm: readers register there, in memory
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def state_of(*folders):
 
 
 def settled(*folders):
-    """The same once it stays so: a server may say its URL before the thread that follows the catalog has told the others."""
+    """The same once it no longer changes: a server may print its URL before its catalog watch has run."""
     seen = [state_of(*folders)]
 
     def stays():

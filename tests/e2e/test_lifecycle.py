@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A server's life: where it listens, how it notices what changes, how it ends."""
+"""The life of a server: where it listens, how it notices changes, how it stops."""
 import hashlib
 import http.client
 import json
@@ -74,7 +74,7 @@ def test_unix_socket(serve, store, tmp_path):
     assert reply.status == 200 and json.loads(reply.body)["name"] == "foo"
     connection.close()
     server.stop()
-    again = serve(store, listen=f"unix:{path}")  # what an earlier one left is no hindrance
+    again = serve(store, listen=f"unix:{path}")  # the socket that an earlier server left does not matter
     again.stop()
 
 
@@ -94,7 +94,7 @@ def test_second_server_on_the_same_catalog(serve, store, tmp_path):
 
 
 def test_restart_answers_from_the_catalog(serve, store, tmp_path):
-    """With a catalog there is no wait for a scan, and the pages are the same bytes."""
+    """With a catalog it does not wait for a scan, and the pages have the same bytes."""
     state = tmp_path / "state"
     first = serve(store, state=state)
     before = first.get("/simple/foo/")
@@ -140,7 +140,7 @@ def test_index_of_another_process_shows(serve, store, wheelcache):
     server = serve(store, "--rescan", "0")
     newer = storelib.make_wheel(store, "foo", "1.1")
     time.sleep(1.5)
-    assert newer.name not in files_of(server)  # nobody has looked
+    assert newer.name not in files_of(server)  # no scan has run
     done = wheelcache("index", "--catalog", server.catalog, store)
     assert done.returncode == 0, done.stderr
     serving.wait_for(lambda: newer.name in files_of(server), EVENTUALLY, "what another process indexed")
@@ -178,7 +178,7 @@ def test_hangup_with_a_bad_configuration_changes_nothing(serve, tmp_path):
 
 
 def slow_download(server, wheel):
-    """Begins to fetch a wheel, with little room on the way, and returns the socket and what came so far."""
+    """Starts to download a wheel with small socket buffers; returns the socket and the bytes so far."""
     connection = socket.socket()
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
     connection.settimeout(60)
@@ -259,8 +259,8 @@ def test_wheel_that_became_a_link_out_is_not_sent(serve, store, tmp_path):
 
 
 def test_catalog_keeps_its_locks(serve, store, wheelcache):
-    """A process that closes any descriptor of a database drops all its locks on it (fcntl(2)): then the next
-    process that ends takes itself for the last one and removes the log under our feet."""
+    """A process that closes any descriptor of a database drops all its locks on it (fcntl(2)): then the next process that
+    ends takes itself for the last one and removes the log that the server still uses."""
     server = serve(store, "--rescan", "0")
     log = server.catalog.with_name(server.catalog.name + "-wal")
     for number in range(5):

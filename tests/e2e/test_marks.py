@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Marks beside files: yanks and tombstones are on the pages, however they came there."""
+"""Marks beside files: yanks and tombstones affect the pages, whoever wrote them."""
 import contextlib
 import json
 import os
@@ -68,7 +68,7 @@ def test_scan_sees_marks_come_change_and_go(indexed, folder):
     assert (summary["ignored"], summary["pruned"], summary["gone"]) == (0, 1, 1)
     assert shown(indexed) == [(six, 0, "broken"), (two, 3, None)]
     assert indexed.query("SELECT reason FROM file WHERE state = 3") == [("upstream has it",)]
-    with open(folder / f"{six}.yanked", "w", encoding="utf-8") as mark:  # in its place: the folder's time stays
+    with open(folder / f"{six}.yanked", "w", encoding="utf-8") as mark:  # in place: the folder's mtime stays
         mark.write("really broken")
     indexed.index()
     assert shown(indexed)[0] == (six, 0, "really broken")
@@ -102,7 +102,7 @@ def test_catalog_made_anew_has_the_same_marks(indexed, folder):
 
 
 def test_catalog_has_what_the_sidecar_says(indexed, folder):
-    """All of it; and a catalog that is older than that reads it at its next scan."""
+    """All of its text; an older catalog reads it at its next scan."""
     text = '{"reason": "upstream has it", "when": "2026-01-02T03:04:05Z"}\n'
     (folder / f"{WHEEL}.pruned").write_text(text)
     indexed.index()
@@ -189,7 +189,7 @@ def command(indexed, name, *options, code=0):
 
 
 def audit(indexed):
-    """What the audit log says, but for the time and who."""
+    """The audit log, without time and user."""
     entries = uploading.audit(indexed)
     assert all(one["who"].startswith("user ") and one["time"] for one in entries)
     return [{key: value for key, value in one.items() if key not in ("time", "who")} for one in entries]

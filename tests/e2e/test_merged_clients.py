@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""pip, uv and poetry through the merged view install what they install straight from upstream, and our wheels beside; through
-a chain of servers, too, and over HTTPS with a private CA."""
+"""Through the merged view pip, uv and poetry install the same as directly from upstream, and our wheels too; also through a
+chain of servers, and over HTTPS with a private CA."""
 import re
 import shutil
 import sys
@@ -47,7 +47,7 @@ def up_fixture(recorded_python, shared, upstream):
 
 @pytest.fixture(name="store")
 def store_fixture(tmp_path):
-    """A wheel that nobody else has, which needs one of upstream's."""
+    """A wheel that only we have, which requires one of upstream's."""
     storelib.make_wheel(tmp_path / "store", "mine", "1.0", requires=["six"])
     return tmp_path / "store"
 
@@ -95,8 +95,8 @@ def prune(server, folder):
 
 
 def test_locks_outlive_the_prune_of_what_upstream_has_too(serve, up, client, tmp_path, shared):
-    """The wheel here is the same as upstream's. One lock is from the merged view, and leads to upstream's under our URL; the
-    other is from a view that has only what is here, and leads to ours."""
+    """Our wheel is the same as upstream's. One lock is from the merged view, and has our URL of upstream's file; the other is
+    from a local view, and has the URL of ours."""
     store, uv = tmp_path / "store", client(UV)
     twin = next(path for path in sorted((shared / "corpus" / "wheels").glob("six-*.whl")))
     version = twin.name.split("-")[1]
@@ -156,7 +156,7 @@ def fetched(server, path):
 
 
 def test_chain_over_https_with_a_private_ca(serve, store, up, client, tmp_path):
-    """A replica in another region, whose upstream is a wheelcache that merges, too."""
+    """A replica in another region, whose upstream is another wheelcache that merges."""
     if not shutil.which("openssl"):
         pytest.skip("there is no openssl")
     (tmp_path / "authority").mkdir()

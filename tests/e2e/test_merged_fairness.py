@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One client against all others, through the proxy: what it asks for and does not wait for is dropped, and it has its turn as
-everybody has."""
+"""One client against all others, through the proxy: its abandoned requests are dropped, and it gets no more turns than the
+others."""
 import contextlib
 import select
 import shutil
@@ -15,7 +15,7 @@ import promtext
 import serving
 from authority import Authority
 
-CROWD, OTHER = "127.0.0.2", "127.0.0.3"  # clients are told apart by their addresses
+CROWD, OTHER = "127.0.0.2", "127.0.0.3"  # the server tells clients apart by address
 SOON = 120
 CONCURRENCY = 4
 SHARE = 3  # three quarters
@@ -33,14 +33,14 @@ def connect(server, address):
 
 
 def ask(server, path, address):
-    """A connection that has asked."""
+    """A connection that has sent a request."""
     one = connect(server, address)
     one.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\nAccept: {pages.JSON}, */*\r\nConnection: close\r\n\r\n".encode())
     return one
 
 
 def status(one):
-    """Of the answer on a connection, which is read whole and closed."""
+    """The status of the answer on a connection, which is read completely and closed."""
     with one, one.makefile("rb") as file:
         line = file.readline()
         file.read()
@@ -57,7 +57,7 @@ def requests(index, prefix):
 
 @pytest.fixture(name="bulk")
 def bulk_fixture(index):
-    """Forty large files, of each of which some comes at once; the rest when the event is set."""
+    """Forty large files; a part of each arrives at once, the rest when the event is set."""
     go_on = threading.Event()
 
     def slowly(handler, data):
@@ -81,7 +81,7 @@ def test_downloads_that_nobody_waits_for_any_more(server, index, bulk):
             stack.enter_context(ask(server, merging.url_of("bulk", name), CROWD))
         serving.wait_for(lambda: len(requests(index, "/packages/bulk-")) == SHARE, SOON, "it has its share")
         serving.wait_for(lambda: metric(server, "upstream_files_waiting") == len(bulk) - SHARE, SOON, "the others wait")
-    # The other one has an answer though nothing more of those comes.
+    # The other client gets an answer though these downloads do not continue.
     assert status(ask(server, merging.url_of("small", "small-1.0.tar.gz"), OTHER)) == 200
     serving.wait_for(lambda: metric(server, "upstream_files_under_way") == 0, SOON, "all is dropped")
     assert metric(server, "upstream_files_waiting") == 0
@@ -89,7 +89,7 @@ def test_downloads_that_nobody_waits_for_any_more(server, index, bulk):
     assert len(requests(index, "/packages/bulk-")) < len(bulk) / 2
     assert metric(server, "upstream_file_bytes_fetched_total") < len(bulk) * len(LARGE) / 20
     assert metric(server, "upstream_under_way_bytes") <= len(bulk) * FIRST_PART
-    # What came of them is gone on with.
+    # A new request continues the partial downloads.
     begun = requests(index, "/packages/bulk-")[0]
     index.mend(begun)
     assert server.get(merging.url_of("bulk", begun.removeprefix("/packages/"))).body == LARGE
@@ -114,7 +114,7 @@ def test_clients_that_leave_behind_tls(serve, index, bulk, tmp_path):
 
 
 def test_queue_is_bounded(server, index, bulk):
-    """Who wants more is told to ask again; others are not concerned."""
+    """A client over the bound is told to retry; others are not affected."""
     for number in range(3):
         index.add_bytes("small", f"small-1.{number}.tar.gz", b"small", size=5)
     wanted = 512 * 3 // 4 + SHARE + 30  # LIMIT_FILES_WAITING
@@ -137,7 +137,7 @@ def test_queue_is_bounded(server, index, bulk):
 
 
 def test_turns_go_round_the_clients(server, index, bulk):
-    """Who waits for forty files is as patient as who waits for one."""
+    """A client that waits for forty files gets the same turns as one that waits for one."""
     for number in range(3):
         index.add_bytes("small", f"small-1.{number}.tar.gz", b"small", size=5)
     with contextlib.ExitStack() as stack:
@@ -150,7 +150,7 @@ def test_turns_go_round_the_clients(server, index, bulk):
 
 
 def test_made_up_names(server, index):
-    """Two thousand of them, and an install of somebody else."""
+    """Two thousand of them, and an install by another client."""
     index.add_bytes("known", "known-1.0.tar.gz", b"known")
     assert merging.names(server, "known")
     for number in range(20):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Upstream's files under URLs of ours: the bytes, what is kept, and what never is: whatever is not what upstream's page
-says, or has not come whole."""
+"""Upstream's files under our URLs: their bytes, and what the cache keeps: never a file that differs from upstream's page or
+is incomplete."""
 import hashlib
 import http.client
 import json
@@ -40,12 +40,12 @@ def whatever_is_there(server):
 
 
 def wait_until_empty(server):
-    """Whoever asked is told first."""
+    """Clients get their answer before the cache is clean."""
     serving.wait_for(lambda: not whatever_is_there(server), SOON, "nothing is left")
 
 
 def completes(server, path, headers=None):
-    """The reply; None where it did not come whole."""
+    """The reply; None where it did not arrive completely."""
     try:
         return server.get(path, headers)
     except (OSError, http.client.HTTPException):
@@ -139,7 +139,7 @@ def test_metadata_that_is_nowhere_right(serve, index, wheel):
 
 @pytest.mark.parametrize("how, status", [(None, 200), (merging.status(404), 404), (merging.other_bytes, 502)])
 def test_metadata_of_an_sdist_is_upstreams_alone(serve, index, how, status):
-    """No sdist is fetched for it: there is none in it that one could go by."""
+    """No sdist is downloaded for it, because the PKG-INFO in it is not reliable."""
     name, metadata = "six-1.0.tar.gz", b"Metadata-Version: 2.1\nName: six\nVersion: 1.0\n"
     index.add_bytes("six", name, b"not asked for", core_metadata={"sha256": hashlib.sha256(metadata).hexdigest()})
     index.files[f"/packages/{name}.metadata"] = metadata
@@ -216,7 +216,7 @@ def test_cut_is_gone_on_with_where_it_was(server, index, wheel):
 
 
 def test_slow_file_is_streamed(server, index, wheel):
-    """The client has what has come before the rest is there."""
+    """The client gets the first part before the server has the rest."""
     go_on = index.hold(f"/packages/{wheel.name}", after=200_000)
     data = wheel.path.read_bytes()
     with server.socket() as connection:
@@ -245,7 +245,7 @@ def test_redirect(serve, index, wheel):
 
 
 def test_file_that_upstream_took_away_is_still_there(serve, index, wheel, tmp_path):
-    """Lock files hold its URL."""
+    """Lock files have its URL."""
     server = serve(None, config=merging.config(index, max_age=0, negative_max_age=0))
     data = server.get(path_of(wheel)).body
     other = storelib.make_wheel(tmp_path / "theirs", "six", "2.0")
@@ -260,7 +260,7 @@ def test_file_that_upstream_took_away_is_still_there(serve, index, wheel, tmp_pa
 
 
 def test_file_that_cannot_be_kept_is_whole_for_all(server, wheel):
-    """Something else stands where its folder is to be."""
+    """A file is in the place of its cache folder."""
     place = server.catalog.with_name("catalog.db.files") / "six"
     place.write_text("")
     for _ in range(3):
@@ -281,7 +281,7 @@ def test_what_was_used_longest_ago_goes_first(serve, index, wheel, tmp_path):
     for number, (name, body) in enumerate(data.items()):
         assert server.get(merging.url_of("six", name)).body == body
         path = serving.wait_for(lambda name=name: [one for one in whatever_is_there(server) if one.name == name], SOON, name)[0]
-        # Its time is that of the file system, which may be the same for two.
+        # The mtimes come from the file system, and two may be equal.
         os.utime(path, (storelib.OLD + number, storelib.OLD + number))
     serving.wait_for(lambda: sum(one.stat().st_size for one in whatever_is_there(server)) <= SIZE * 4, SOON, "room")
     names = list(data)
@@ -290,7 +290,7 @@ def test_what_was_used_longest_ago_goes_first(serve, index, wheel, tmp_path):
     assert index.count(f"/packages/{names[0]}") <= 2
 
 
-def test_file_that_is_larger_than_the_depot(serve, index, wheel):
+def test_file_that_is_larger_than_the_file_cache(serve, index, wheel):
     server = serve(None, config=merging.config(index, files_size=1000))
     reply = server.get(path_of(wheel))
     assert reply.status == 302 and reply["Location"].endswith(f"/packages/{wheel.name}")
@@ -308,7 +308,7 @@ def small_disk_fixture(tmp_path):
 
 
 def test_disk_that_is_full(serve, index, wheel, small_disk, tmp_path):
-    """What does not fit is neither completed nor left, and the next try succeeds when there is room."""
+    """A file that does not fit is neither completed nor kept, and the next try succeeds when there is room."""
     large = storelib.make_wheel(tmp_path / "theirs", "six", "2.0", size=3_000_000)
     index.add("six", large)
     server = serve(None, config=merging.config(index, files_path=small_disk / "files"))

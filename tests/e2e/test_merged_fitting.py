@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Views whose pages have of upstream's wheels those that fit ([upstream] wheels): what is left out, that clients do not miss
-it, and that whoever has its URL gets it."""
+"""Views that list only those of upstream's wheels that fit their platforms ([upstream] wheels): what is left out, that
+clients do not need it, and that its URL still works."""
 import hashlib
 import json
 import platform
@@ -25,7 +25,7 @@ PYTHONS, TAGS = ("cp310-cp310", "cp311-cp311"), ("win_amd64", "macosx_11_0_arm64
 
 @pytest.fixture(name="theirs")
 def theirs_fixture(tmp_path, index):
-    """Of six upstream has 1.0 for every machine, 2.0 for Windows alone."""
+    """Upstream has six 1.0 for every machine, and 2.0 only for Windows."""
     tags = [f"{python}-{tag}" for python in PYTHONS for tag in TAGS]
     wheels = [storelib.make_wheel(tmp_path / "theirs", "six", "1.0", tag) for tag in [*tags, "py3-none-any"]]
     wheels.append(storelib.make_wheel(tmp_path / "theirs", "six", "2.0", "py3-none-win_amd64"))
@@ -36,7 +36,7 @@ def theirs_fixture(tmp_path, index):
 
 
 def config_of(index, store, wheels="fitting"):
-    """The default view, and one for locking, which has all."""
+    """The default view, and one for lock files, which lists all."""
     return (f"[store]\npath = {store}\ndefault-view = {HERE}\n{merging.config(index, wheels=wheels)}[platform {HERE}]\n"
             f"[view lock]\nplatforms = {HERE}\nupstream-wheels = all\n")
 
@@ -49,7 +49,7 @@ def store_fixture(tmp_path):
 
 
 def explained(server, path):
-    """What is said of upstream, and all as text, once the page of six is in the catalog."""
+    """What explain says of upstream, and all of it as text, once the page of six is in the catalog."""
     merging.wait_until_noted(server, "six")
     return (json.loads(server.get(f"/-/explain/{path}").body)["upstream"],
             server.get(f"/-/explain/{path}?format=text").body.decode())
@@ -72,7 +72,7 @@ def test_pages_have_what_runs_there(serve, store, index, theirs):
 
 
 def test_name_that_is_here_too_is_listed(serve, store, index, theirs):
-    """As upstream's, as without the option."""
+    """As upstream's file, as without the option."""
     ours = storelib.make_wheel(store / HERE, "six", "1.0", "cp311-cp311-win_amd64", files={"ours.py": b""})
     server = serve(None, config=config_of(index, store))
     listed = {one["filename"]: one for one in merging.page(server, "six")["files"]}
@@ -87,7 +87,7 @@ def test_name_that_is_here_too_is_listed(serve, store, index, theirs):
 
 
 def test_another_setting_is_another_page(serve, store, index, theirs, tmp_path):
-    """After a restart and, as rules of names do, after SIGHUP; to who has the other one, too."""
+    """After a restart and, as name rules do, after SIGHUP; also for a client that has the other page in its cache."""
     def get(server, tag=None):
         headers = {"Accept": pages.JSON} | ({"If-None-Match": tag} if tag else {})
         reply = server.get("/simple/six/", headers)
@@ -108,7 +108,7 @@ def test_another_setting_is_another_page(serve, store, index, theirs, tmp_path):
 
 
 def test_what_nobody_knows_leaves_out_nothing(serve, tmp_path, index, theirs):
-    """And the log says so, once for each view."""
+    """The log says so, once for each view."""
     for name in ("wheels", HERE):
         storelib.make_wheel(tmp_path / "store" / name, "mine", "1.0")
     settings = merging.config(index, wheels="fitting")
@@ -163,7 +163,7 @@ def installed(folder):
 
 @pytest.fixture(scope="module", name="up")
 def up_fixture(whole, upstream):  # whose wheels it has
-    """All that PyPI had, not only what can be downloaded."""
+    """With all files that PyPI listed, not only those that can be downloaded."""
     return upstream()
 
 

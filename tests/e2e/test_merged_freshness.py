@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long what upstream said counts: 304s, upstream that is slow, down or away, restarts, and servers that share."""
+"""Cache lifetimes of upstream's answers: 304s, a slow upstream, one that is down, restarts, and servers that share a catalog."""
 import contextlib
 import json
 import signal
@@ -40,7 +40,7 @@ def test_page_is_used_for_as_long_as_upstream_says(serve, index, wheel):
 @pytest.mark.parametrize("age, is_fresh", [("0", True), ("3000", True), ("3600", False), ("99999999999999999999", False),
                                            ("3600, 1", False), ("no number", True)])
 def test_age_counts_against_max_age(serve, index, wheel, age, is_fresh):
-    """What a cache on the way has held already is not held as long again (RFC 9111, 4.2.3), of a 304 neither."""
+    """The age of an answer in a cache before us counts (RFC 9111, 4.2.3), also that of a 304."""
     index.max_age = 3600
 
     def answer(handler, data):
@@ -61,7 +61,7 @@ def test_age_counts_against_max_age(serve, index, wheel, age, is_fresh):
 
 
 def test_known_pages_outlive_a_429(serve, index, wheel):
-    """And one project's 503 that asks for an hour's rest concerns no other one."""
+    """A 503 for one project, with a Retry-After of an hour, does not affect another one."""
     index.add_bytes("other", "other-1.0.tar.gz", b"other")
     index.fail("tired", lambda handler, _: handler.start(503, Retry_After="3600"))
     server = serve(None, config=merging.config(index, max_age=0, timeout=10))
@@ -73,12 +73,12 @@ def test_known_pages_outlive_a_429(serve, index, wheel):
     before = len(index.asked)
     for _ in range(10):
         assert merging.names(server, "six") == [wheel.name]
-    assert merging.status_of(server, "other") == 502  # it was never seen
+    assert merging.status_of(server, "other") == 502  # it was never fetched
     assert len(index.asked) == before
 
 
 def many_files(index, project):
-    """A page that is too large for the memory of pages."""
+    """A page that is too large for the page cache."""
     index.pages[project] = {f"{project}-{number}.0-py3-none-any.whl": {
         "filename": f"{project}-{number}.0-py3-none-any.whl", "url": f"../../packages/{number:060x}/{project}.whl",
         "upload-time": merging.UPLOADED, "size": 1000, "requires-python": ">=3.8", "hashes": {"sha256": f"{number:064x}"},
@@ -87,7 +87,7 @@ def many_files(index, project):
 
 @pytest.mark.parametrize("project", ["six", "huge"])
 def test_catalog_that_takes_nothing(serve, index, wheel, project):
-    """What came is told all the same, again and again, and so are the files."""
+    """Pages and files are still answered, again and again."""
     many_files(index, "huge")
     server = serve(None, config=merging.config(index, max_age=0))
     with contextlib.closing(sqlite3.connect(server.catalog)) as catalog:
@@ -199,7 +199,7 @@ def test_ours_while_upstream_was_never_reached(serve, index, tmp_path):
 
 
 def test_ours_never_waits(serve, index, tmp_path):
-    """A name that is ours stays so whatever upstream says: nobody waits for that."""
+    """A name that is ours stays ours whatever upstream says: no request waits for it."""
     mine, state = storelib.make_wheel(tmp_path / "store", "mine", "1.0"), tmp_path / "state"
     config = merging.config(index, negative_max_age=0, timeout=600)
     server = serve(tmp_path / "store", "--rescan", "0", config=config, state=state)
@@ -219,7 +219,7 @@ def test_ours_never_waits(serve, index, tmp_path):
 
 def test_old_page_has_an_end(serve, index, wheel):
     server = serve(None, config=merging.config(index, max_age=0, stale=3, retries=0))
-    serving.wait_for(lambda: merging.status_of(server, "six") == 200, SOON, "its page")  # a slow machine's may be too old
+    serving.wait_for(lambda: merging.status_of(server, "six") == 200, SOON, "its page")  # on a slow machine it may be too old
     index.is_down = True
     serving.wait_for(lambda: merging.status_of(server, "six") == 502, SOON, "it is too old")
     index.is_down = False
@@ -301,7 +301,7 @@ def test_what_was_asked_later_counts_whoever_writes_first(serve, index, wheel, n
 
 @pytest.mark.parametrize("is_failure", [False, True], ids=["an older page", "a failure"])
 def test_late_answer_takes_nothing_away(serve, index, wheel, newer, tmp_path, is_failure):
-    """One server's, which another one on the catalog had a newer one before."""
+    """One server gets an answer that is older than what another server has written to the catalog."""
     state = tmp_path / "state"
     other, late = (serve(None, config=merging.config(index, retries=0), state=state) for _ in range(2))
     held, go_on, old = threading.Event(), threading.Event(), index.page("six")
@@ -326,7 +326,7 @@ def test_late_answer_takes_nothing_away(serve, index, wheel, newer, tmp_path, is
 
 
 def test_pip_and_uv_share_one_copy(serve, index, wheel, client, tmp_path):
-    """Whatever form and encoding each of them asks for."""
+    """Whatever format and encoding each of them requests."""
     server = serve(None, config=merging.config(index))
     url = f"{server.url}/simple/"
     pip, uv = client("pip==26.3"), client("uv==0.13.9")

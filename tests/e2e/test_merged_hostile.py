@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Upstreams that lie about their files, and clients that ask for what nobody has."""
+"""Upstreams that lie about their files, and clients that request files that do not exist."""
 import base64
 import http.client
 
@@ -17,7 +17,7 @@ def wheel_fixture(tmp_path, index):
 
 
 def completes(server, path):
-    """The reply; None where it did not come whole."""
+    """The reply; None where it did not arrive completely."""
     try:
         return server.get(path)
     except (OSError, http.client.HTTPException):
@@ -25,13 +25,13 @@ def completes(server, path):
 
 
 def packed(handler, data):
-    """As if it were its page's encoding; the bytes are whatever they are."""
+    """Declares a Content-Encoding that the bytes do not have."""
     handler.start(200, data, Content_Encoding="gzip")
     handler.wfile.write(data)
 
 
 def test_empty_body_is_no_file(serve, index, wheel):
-    """There is no byte of it that could be held back until its hash is known."""
+    """It has no byte that could be held back until its hash is known."""
     del index.pages["six"][wheel.name]["size"]
     server = serve(None, config=merging.config(index))
     index.fail(f"/packages/{wheel.name}", lambda handler, _: handler.start(200))
@@ -40,7 +40,7 @@ def test_empty_body_is_no_file(serve, index, wheel):
 
 
 def test_metadata_and_wheel_that_both_fail_are_answered(serve, index, wheel):
-    """Each takes longer than a failure is remembered for."""
+    """Each takes longer than a failure is cached."""
     server = serve(None, config=merging.config(index))
     for name in (wheel.name, f"{wheel.name}.metadata"):
         index.fail(f"/packages/{name}", merging.status(503))
@@ -102,7 +102,7 @@ def test_password_goes_to_no_other_origin(serve, index, wheel):
 
 
 def test_file_on_another_private_address_is_not_fetched(serve, index, wheel):
-    """A page could have the server ask whatever its network lets it reach."""
+    """Otherwise a page could make the server request anything that its network reaches."""
     with merging.indexes() as start:
         other = start()
         other.files[f"/packages/{wheel.name}"] = wheel.path.read_bytes()

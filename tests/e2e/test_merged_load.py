@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many clients at once for what is not here yet: upstream is asked once, each has the right bytes, and nobody is in the way
-of anybody else."""
+"""Many clients at once for what is not cached yet: upstream is asked once, each client gets the right bytes, and no client
+delays another one."""
 import contextlib
 import hashlib
 import os
@@ -35,7 +35,7 @@ def server_fixture(serve, index, tmp_path, monkeypatch):
 
 @contextlib.contextmanager
 def crowd(server, path, accept="*/*"):
-    """So many connections that have asked for it, and not been answered."""
+    """So many connections that have requested it, and are not answered yet."""
     with contextlib.ExitStack() as stack:
         sockets = [stack.enter_context(server.socket(SOON)) for _ in range(CLIENTS)]
         for one in sockets:
@@ -44,7 +44,7 @@ def crowd(server, path, accept="*/*"):
 
 
 def read(connection):
-    """Status (0: there was no answer), and what a whole body hashes to; None where it is cut."""
+    """The status (0: there was no answer), and the hash of a complete body; None where it is cut."""
     status, length, digest = 0, 0, hashlib.sha256()
     with contextlib.suppress(ConnectionError), connection.makefile("rb") as file:
         line = file.readline()
@@ -72,7 +72,7 @@ def assert_others_are_answered(server):
     assert merging.names(server, "mine") == ["mine-1.0-py3-none-any.whl"]
     assert server.get("/files/wheels/mine/none-1.0-py3-none-any.whl").status == 404
     assert server.get("/-/health").status == 200
-    assert merging.status_of(server, "another") == 404  # which is asked of upstream, too
+    assert merging.status_of(server, "another") == 404  # a page that needs upstream too
 
 
 def test_cold_page(server, index):
@@ -89,7 +89,7 @@ def test_cold_page(server, index):
 
 
 def test_page_that_is_too_large_for_the_memory_of_pages(server, index):
-    """It goes to who waits for it before the catalog has it."""
+    """Waiting clients get it before the catalog has it."""
     named = [(number, f"huge-{number}.0-py3-none-any.whl") for number in range(60_000)]
     index.pages["huge"] = {name: {
         "filename": name, "url": f"../../packages/{number:060x}/{name}", "upload-time": merging.UPLOADED, "size": 1000,
@@ -109,7 +109,7 @@ def test_cold_large_file(server, index, large):
     go_on = index.hold(f"/packages/{large.name}", after=HELD_BACK)
     with crowd(server, path) as sockets:
         for one in sockets[::10]:
-            one.recv(1000)  # it is coming
+            one.recv(1000)  # the download has begun
             one.close()
         assert_others_are_answered(server)
         go_on.set()
@@ -118,11 +118,11 @@ def test_cold_large_file(server, index, large):
     assert index.count(f"/packages/{large.name}") == 1
     after = peak_memory(server)
     print(f"\n{CLIENTS} clients for {LARGE >> 20} MB: at most {before} MB of memory before, {after} MB after")
-    assert after - before < 200  # not a copy for each
+    assert after - before < 200  # not one copy per client
 
 
 def test_all_clients_leave(server, index, large):
-    """What has begun is brought to its end, for the next one."""
+    """A download that has begun is finished, for the next client."""
     path = merging.url_of("fat", large.name)
     go_on = index.hold(f"/packages/{large.name}", after=HELD_BACK)
     with crowd(server, path) as sockets:
@@ -136,11 +136,11 @@ def test_file_that_turns_out_wrong_for_all(server, index, large):
     index.fail(f"/packages/{large.name}", merging.other_bytes)
     with crowd(server, merging.url_of("fat", large.name)) as sockets:
         answers = {read(one) for one in sockets}
-    assert {status for status, whole in answers if whole} <= {502}  # none has taken it for the file
+    assert {status for status, whole in answers if whole} <= {502}  # no client has accepted it as the file
 
 
 def test_server_stops_while_clients_wait(server, index):
-    """At once: they ask again. (Only what is being downloaded is given some time.)"""
+    """At once: the clients retry. (Only running downloads get some time.)"""
     go_on = index.hold("six")
     index.add_bytes("six", "six-1.0.tar.gz", b"")
     with crowd(server, "/simple/six/") as sockets:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Project pages of a view that merges upstream: whose file a name is, what is yanked, whom upstream is asked for, and
-whose a project is."""
+"""Project pages of a view that merges upstream: which file a name stands for, what is yanked, which names upstream is asked
+for, and who owns a project."""
 import base64
 import json
 import re
@@ -27,7 +27,7 @@ def html_of(server, project):
 
 
 def both_forms(server, project):
-    """The page's files, which are the same facts in HTML and JSON."""
+    """The files of a page; HTML and JSON must have the same facts."""
     body, url = html_of(server, project)
     files = pages.html_files(body, url)
     assert pages.json_files(server.get(f"/simple/{project}/", {"Accept": pages.JSON}).body, url) == files
@@ -54,13 +54,13 @@ def theirs_fixture(tmp_path, index):
 
 
 def links(server, path, accept):
-    """Where a page's links lead, as they are written."""
+    """The targets of the links of a page, as written."""
     body = server.get(path, {"Accept": accept}).body.decode()
     return re.findall(r'(?:"url":|href=)"([^"#]*)', body)
 
 
 def test_links_are_absolute_where_the_server_knows_its_url(serve, store, index, theirs, tmp_path):
-    """Those to files, of every view, theirs and ours; clients install by them. After SIGHUP, too."""
+    """The links to files, upstream's and ours, of every view; clients install from them. Also after SIGHUP."""
     state = tmp_path / "state"
     state.mkdir()
     settings = f"[store]\npath = {store}\n{merging.config(index)}[platform wheels]\npath = {store}\n[server]\n"
@@ -191,7 +191,7 @@ def test_change_of_either_side_shows(serve, store, index, theirs):
 
 
 def refused(server, project):
-    """How often the log says that upstream has a project now that is ours."""
+    """How often the log says that upstream now has a project that is ours."""
     return len(re.findall(rf"upstream now has a project {project}, which is ours", server.errors()))
 
 
@@ -235,7 +235,7 @@ def test_name_that_was_ours_first_stays_ours(serve, tmp_path, index, stolen):
 
 
 def test_name_that_nobody_asked_for_is_ours_too(serve, tmp_path, index, stolen):
-    """It came while the server ran, and somebody takes it before any client asks for it."""
+    """It came while the server ran, and a stranger registers it before any client requests it."""
     store = tmp_path / "store"
     store.mkdir()
     server = serve(store, "--rescan", "1", config=short_lived(index))
@@ -255,7 +255,7 @@ def test_name_that_was_asked_for_before_it_came_is_ours(serve, tmp_path, index, 
     store = tmp_path / "store"
     store.mkdir()
     server = serve(store, "--rescan", "1", config=merging.config(index, max_age=0))
-    assert merging.status_of(server, "acme") == 404  # somebody mistyped, and upstream was asked
+    assert merging.status_of(server, "acme") == 404  # a client mistyped a name, so upstream was asked
     storelib.make_wheel(store, "acme", "1.0")
     serving.wait_for(lambda: "acme" in ours_file(server), SOON, "it is noted")
     stolen()
@@ -263,7 +263,7 @@ def test_name_that_was_asked_for_before_it_came_is_ours(serve, tmp_path, index, 
 
 
 def test_name_that_the_operator_takes_out_is_merged(serve, tmp_path, index, stolen):
-    """And one that he puts in is ours; the server runs, and its pages are fresh for an hour."""
+    """A name that is added is ours; the server keeps running, and its pages are fresh for an hour."""
     for project in ("acme", "beta"):
         storelib.make_wheel(tmp_path / "store", project, "1.0")
     state = tmp_path / "state"
@@ -287,7 +287,7 @@ def test_name_that_the_operator_takes_out_is_merged(serve, tmp_path, index, stol
 
 
 def test_project_that_upstream_had_first_is_not_ours_when_it_fails_to_find_it(serve, store, index, theirs):
-    """One 404 of a mirror in disorder must not part a project from upstream for ever."""
+    """One 404 of a broken mirror must not separate a project from upstream for ever."""
     server = serve(store, config=short_lived(index))
     assert len(merging.names(server, "six")) == 4
     index.fail("six", merging.status(404))

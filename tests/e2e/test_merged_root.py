@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The list of all projects of a view that merges: those that are here, or all that upstream has, too."""
+"""The project list of a view that merges: only local projects, or also all of upstream."""
 import json
 import threading
 
@@ -14,8 +14,8 @@ MANY = 20000  # more bytes than come in one piece
 SOON = 120
 
 
-def roster(handler, data):  # pylint: disable=unused-argument
-    """As upstream spells them, in no order, with one twice, and one that is no name."""
+def project_list(handler, data):  # pylint: disable=unused-argument
+    """With the spelling of upstream, unsorted, with a duplicate and an invalid name."""
     names = [f"Project.{number:05d}" for number in range(MANY, 0, -1)] + ["six", "Six", "-no-name-", "Zope.Event"]
     body = json.dumps({"meta": {"api-version": "1.4", "_last-serial": 7},
                        "projects": [{"name": name, "_last-serial": 3} for name in names]}).encode()

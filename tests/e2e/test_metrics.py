@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""/-/metrics: the text format, and that each number is what was done; the dashboard that shows them."""
+"""/-/metrics: the text format, that each number is right, and the dashboard that shows them."""
 import json
 import pathlib
 import re
@@ -27,7 +27,7 @@ def metrics(server):
 
 
 class Rise:
-    """By how much numbers rose since it was made; counters never fall."""
+    """The increase of metrics since it was created; counters never fall."""
 
     def __init__(self, server):
         self.server, self.before = server, metrics(server)
@@ -48,7 +48,7 @@ def up_fixture(shared, upstream):
 
 
 def configuration(store, url, more=""):
-    """retries = 0: a failure is one at once."""
+    """retries = 0: one failed request is a failure."""
     return f"""[store]
 path = {store}
 [upstream]
@@ -74,7 +74,7 @@ def make_store(folder):
 
 @pytest.fixture(scope="module", name="server")
 def server_fixture(serve_module, up, tmp_path_factory):
-    """One loop: what was answered is counted before the next request is looked at."""
+    """One event loop: an answer is counted before the next request is read."""
     store = make_store(tmp_path_factory.mktemp("metrics"))
     server = serve_module(None, "--rescan", "0", *serving.ONE_LOOP, config=configuration(store, up.url))
     server.store, server.folder = store, store.parent
@@ -237,7 +237,7 @@ def test_a_page_that_is_confirmed_is_no_new_one(serve, up, tmp_path):
     assert metrics(server)("upstream_requests_total", result="known") == 1
     server.stop()
     server = serve(None, "--rescan", "0", config=config, state=state)
-    assert server.get("/simple/six/").status == 200  # the old one, which is asked for again
+    assert server.get("/simple/six/").status == 200  # the old page, which is revalidated
     told = serving.wait_for(lambda: (now := metrics(server))("upstream_request_duration_seconds_count") and now, SECONDS,
                             "asked again")
     assert told("upstream_requests_total", result="unchanged") == 1
@@ -296,8 +296,8 @@ def dashboard_fixture():
 
 
 def test_dashboard_can_be_imported(dashboard):
-    """What Grafana wants of one: a title, panels with ids of their own that do not lie on each other, variables that are
-    there, and no data source of somebody's own."""
+    """What Grafana requires: a title, panels with unique ids that do not overlap, variables that are defined, and no fixed
+    data source."""
     assert dashboard["title"] and dashboard["schemaVersion"] >= 36 and dashboard.get("id") is None
     ids = [panel["id"] for panel in dashboard["panels"]]
     assert len(ids) == len(set(ids))
@@ -317,7 +317,7 @@ def test_dashboard_can_be_imported(dashboard):
 
 
 def test_dashboard_shows_what_is_told(dashboard, server, up, tmp_path):
-    """Each metric that it names is told, with the labels by which it chooses and sums; and it shows whatever is told."""
+    """Each metric that it uses exists, with the labels that it selects and sums by; and it shows every metric."""
     make_plan(server, up.url, tmp_path)
     server.get("/simple/own/")
     told = metrics(server)

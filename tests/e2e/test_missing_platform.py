@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A configured platform whose folder is missing at the first start, as of a volume that is not mounted: the others answer, it
-and what it might hold is 503, and it comes back without a restart."""
+"""A configured platform whose folder is missing at the first start, because its volume is not mounted: the others answer, the
+platform and names that it might have are 503, and it comes back without a restart."""
 import json
 
 import pytest
@@ -94,7 +94,7 @@ def test_once_indexed_it_keeps_its_pages(serve, world):
 
 
 def test_a_restart_does_not_wait_for_it(serve, world, tmp_path):
-    """What is known of the others is served at once, and it is missing as before."""
+    """The other platforms are served at once from the catalog, and it is missing as before."""
     store, away, config = world
     state = tmp_path / "server"
     serve(None, config=config, state=state).stop()
@@ -120,7 +120,7 @@ def test_no_platform_is_there(serve, world, tmp_path):
 
 
 def test_private_one_is_nobodys_business(serve, world):
-    """Who may not read it is refused, and not told that it is missing."""
+    """A client without the right to read it is refused, and does not learn that it is missing."""
     _, _, config = world
     server = serve(None, config=config.replace(f"[platform {SECOND}]", f"[platform {SECOND}]\nprivate = yes"))
     for path in (f"/{SECOND}/simple/bar/", f"/files/{SECOND}/bar/bar-1.0-py3-none-any.whl", "/both/simple/foo/"):
@@ -129,7 +129,7 @@ def test_private_one_is_nobodys_business(serve, world):
 
 
 def test_prune_keeps_out(serve, world, tmp_path, wheelcache):
-    """Nothing is planned while a platform was never indexed: it is unknown what it has."""
+    """There is no plan while a platform was never indexed, because its files are unknown."""
     _, _, config = world
     server = serve(None, config=config)
     done = wheelcache("prune", "plan", "--config", server.config_path, "--catalog", server.catalog, "-o", tmp_path / "plan.json")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whose a project's name is: a stranger who registers it upstream gets nothing of ours pruned, yanked, merged or refused, and
-never hears of what only private platforms have."""
+"""The owner of a project's name: a stranger who registers it upstream cannot get our files pruned, yanked, merged or refused,
+and never sees names that only private platforms have."""
 import contextlib
 import datetime
 import json
@@ -30,7 +30,7 @@ def upstream_fixture():
 
 
 class Here(pruning.Pruned):
-    """Six, which upstream has too, and acme-billing, which is ours."""
+    """A store with six, which upstream has too, and acme-billing, which is ours."""
 
     def __init__(self, folder, upstream):
         super().__init__(folder, upstream, covered=4, wheels=10)
@@ -46,7 +46,7 @@ class Here(pruning.Pruned):
         return entry
 
     def check_kept(self, *options):
-        """Plan, apply and purge leave it, and it is listed."""
+        """Plan, apply and purge leave it alone, and it stays listed."""
         plan = self.plan(*options)
         entry = self.of_acme(plan)
         assert (entry["verdict"], entry["removes"]) == ("keep", False), entry
@@ -62,7 +62,7 @@ def here_fixture(tmp_path, upstream):
 
 
 def steal(upstream, here, sha256=None, when=None, **facts):
-    """A stranger registers the name, with a file of ours' name."""
+    """A stranger registers the name, with a file of the same name as ours."""
     upstream.add("acme-billing", ACME, sha256=sha256, **({"upload_time": when} if when else {}), **facts)
 
 
@@ -87,14 +87,14 @@ def test_whoever_asks_notes_what_upstream_does_not_know(here, upstream, asks, by
 
 
 def test_what_upstream_got_later_takes_nothing(here, upstream):
-    """Nobody asked before he came: the times tell."""
+    """The name was never looked up before the stranger came: the times decide."""
     steal(upstream, here, when=NOW)
     entry = here.check_kept()
     assert here.of_acme(here.plan())["why"] in ("upstream-unknown", "name-taken-over"), entry
 
 
 def rebuilt_catalog(here):
-    """As if the catalog had been lost: when our files came is told by their times alone."""
+    """As after a lost catalog: only the mtimes tell when our files came."""
     for path in here.catalog.parent.glob("catalog.db*"):
         path.unlink()
     here.tool("index", "--quiet")
@@ -106,7 +106,7 @@ def rebuilt_catalog(here):
     ("acme_billing-1.0.tar.gz", "pure"),
 ])
 def test_project_that_is_younger_than_ours_replaces_nothing(here, upstream, name, why):
-    """Unless the operator says so, for the plan and for the purge."""
+    """Unless the operator allows it, for the plan and for the purge."""
     upstream.add("acme-billing", name, upload_time="2024-06-01T00:00:00Z")  # ours is of 2023
     rebuilt_catalog(here)
     options = ["--pure"] if why == "pure" else []
@@ -141,7 +141,7 @@ def test_strangers_yanks_do_not_count(here, upstream):
 
 
 def without_times(upstream):
-    """As devpi and indexes of HTML alone."""
+    """Upload times are missing, as with devpi and HTML indexes."""
     for facts in upstream.pages["six"].values():
         facts["upload-time"] = None
     upstream.serial += 1
@@ -149,7 +149,7 @@ def without_times(upstream):
 
 @pytest.mark.parametrize("why", ["no times there", "no times here"])
 def test_yanks_that_were_followed_stay_where_nothing_is_certain(here, upstream, why):
-    """Another mirror, or a store that came out of an image: neither is a stranger."""
+    """Another mirror, or a store that was copied from an image: neither means a stranger."""
     upstream.add("six", "six-1.9.tar.gz", yanked="broken")
     here.tool("prune", "follow", "--quiet")
     mark = here.path("six-1.9-py3-none-any.whl.yanked")
@@ -165,7 +165,7 @@ def test_yanks_that_were_followed_stay_where_nothing_is_certain(here, upstream, 
 
 
 def test_prune_by_a_mirror_without_times(here, upstream):
-    """Duplicates with the same bytes go; all else is asked for."""
+    """Duplicates with the same bytes are removed; all else needs the option."""
     upstream.add("six", "six-1.5-py2.py3-none-any.whl")
     upstream.add("six", "six-1.6-py3-none-any.whl")
     without_times(upstream)
@@ -178,7 +178,7 @@ def test_prune_by_a_mirror_without_times(here, upstream):
 
 
 def test_shared_name_is_pruned_as_one(here, upstream):
-    """By the nightly commands, which are given no option: of this name alone."""
+    """By the nightly commands, which have no option: for this name only."""
     upstream.add("acme-billing", ACME, upload_time="2024-06-01T00:00:00Z")
     upstream.add("six", "six-1.6-py3-none-any.whl")
     without_times(upstream)
@@ -201,7 +201,7 @@ def test_files_whose_times_were_lost_are_older_than_anything(here, upstream):
 
 
 def test_index_that_knows_nothing_makes_no_name_ours(here, upstream):
-    """It is another one than was meant, or in disorder: but for one that is trusted."""
+    """It is a wrong or broken index, unless it is trusted."""
     for number in range(5):
         here.wheel(f"{PLATFORM}/x", f"name{number}")
     upstream.pages.clear()
@@ -230,7 +230,7 @@ def evil(tmp_path, index, **facts):
 
 
 def test_name_that_was_registered_in_advance_is_ours_all_the_same(serve, tmp_path, index):
-    """Registered, asked for once by anybody, deleted: then our first file comes."""
+    """Registered, requested once by any client, and deleted; then our first file comes."""
     store = tmp_path / "store"
     store.mkdir()
     server = serve(store, "--rescan", "1", config=merging.config(index))
@@ -247,7 +247,7 @@ def test_name_that_was_registered_in_advance_is_ours_all_the_same(serve, tmp_pat
 
 @pytest.mark.parametrize("when, merged", [(merging.UPLOADED, True), ("2999-01-02T03:04:05.678901Z", False), (None, False)])
 def test_upstream_that_answers_late_is_judged_by_its_times(serve, tmp_path, index, when, merged):
-    """It was down when our first file came; meanwhile our files alone are served. No times are a doubt."""
+    """It was down when our first file came; meanwhile only our files are served. Missing times are a doubt."""
     ours = storelib.make_wheel(tmp_path / "store", "acme", "1.0").name
     index.is_down = True
     state = tmp_path / "state"
@@ -273,7 +273,7 @@ def age(state, seconds):
 
 
 def test_what_was_known_before_is_not_merged_until_it_is_known_again(serve, tmp_path, index):
-    """The page is fresh for an hour, but of before our first file came."""
+    """The page is fresh for an hour, but older than our first file."""
     store = tmp_path / "store"
     store.mkdir()
     evil(tmp_path, index)
@@ -378,7 +378,7 @@ def test_upstream_never_hears_what_only_private_platforms_have(serve, tmp_path, 
 
 
 def test_private_file_takes_no_name_from_public_views(serve, tmp_path, index):
-    """Who may upload to a private platform cannot make a project that is known vanish from the others' pages."""
+    """An uploader of a private platform cannot remove a known project from the pages of the others."""
     store = private_store(tmp_path)
     index.add("six", storelib.make_wheel(tmp_path / "theirs", "six", "1.0"))
     server = serve(None, "--rescan", "1", config=private_config(store, index, max_age=0))
@@ -391,7 +391,7 @@ def test_private_file_takes_no_name_from_public_views(serve, tmp_path, index):
 
 
 def test_private_view_that_says_so_is_merged_and_its_names_are_guarded(serve, tmp_path, index):
-    """Its operator asks for it; the log is no place for its names all the same."""
+    """The operator allows it; its names still do not appear in the log."""
     store = private_store(tmp_path)
     server = serve(None, config=private_config(store, index, max_age=0, negative_max_age=0) +
                    "[view inner]\nplatforms = customer\nupstream = merge\n")
@@ -412,7 +412,7 @@ UPSTREAMS = ["/files/upstream/{}/x-1.0-py3-none-any.whl", "/files/upstream/{}/x-
 
 @pytest.mark.parametrize("more", ["", "[view inner]\nplatforms = customer\nupstream = merge\n"])
 def test_hidden_name_is_as_one_that_nobody_has(serve, tmp_path, index, more):
-    """On every route that names a project, by each of HEAD and GET, before and after it is in the cache."""
+    """On every route with a project, with HEAD and GET, before and after it is cached."""
     server = serve(None, config=private_config(private_store(tmp_path), index) + more)
     serving.wait_for(lambda: "acme" in ours_of(server) and (not more or HIDDEN in ours_of(server)), SOON, "they are noted")
     paths = ["/simple/{}/", "/simple/{}", f"/{PLATFORM}/simple/{{}}/", f"/files/{PLATFORM}/{{}}/x-1.0-py3-none-any.whl",
@@ -432,7 +432,7 @@ def test_hidden_name_is_as_one_that_nobody_has(serve, tmp_path, index, more):
 
 
 def test_log_names_nothing_of_private_platforms(serve, tmp_path, index):
-    """Of bytes that changed, of what cannot be looked at, and of an upload that fails on our side."""
+    """For changed bytes, for files that cannot be read, and for an upload that fails in the server."""
     store = private_store(tmp_path)
     server = serve(None, "--rescan", "1", "--log-level", "info", config=private_config(store, index))
     token = uploading.add_token(server, "--upload", "--read", "customer")
@@ -482,7 +482,7 @@ def test_refusal_of_what_is_covered_obeys_the_rules_of_names(serve, tmp_path, up
 
 
 def test_name_that_is_ours_is_not_refused(serve, tmp_path, upstream):
-    """Nor what a stranger has who came later, in another catalog's time."""
+    """Nor for a stranger who came later, with another catalog."""
     store = tmp_path / "store"
     storelib.make_wheel(store / PLATFORM, "foo", "0.1")
     plain = f"[store]\npath = {store}\n[upstream]\nurl = {upstream.url}\nretries = 0\n"

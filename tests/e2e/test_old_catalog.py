@@ -44,7 +44,7 @@ def test_old_catalog_is_as_good_as_a_new_one(old, tmp_path):
 
 
 def test_marks_that_were_there_before_are_seen(old):
-    """The folders of an old catalog are looked at again, though their times say that there is nothing new."""
+    """The folders of an old catalog are scanned again, though their mtimes have not changed."""
     folder = old.store / indexing.PLATFORM
     (folder / "six-1.0-py3-none-any.whl.yanked").write_text("broken\n")
     os.utime(folder, (storelib.OLD, storelib.OLD))

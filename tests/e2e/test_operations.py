@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What happens to a server in operation: volumes that go and come, logs that rotate, catalogs that vanish, stops under load."""
+"""A server in operation: volumes that go away and come back, rotated logs, deleted catalogs, stops under load."""
 import fcntl
 import json
 import os
@@ -63,14 +63,14 @@ CONFIG = "[store]\npath = {0}\n[platform {1}]\n[platform {2}]\n"
 
 @pytest.mark.parametrize("config", [None, CONFIG], ids=["detected", "configured"])
 def test_platform_that_does_not_answer_holds_up_no_other(serve, store, tmp_path, monkeypatch, config):
-    """As on a volume whose server is away: new wheels of other platforms show, and so do its own when it is back."""
+    """As on a volume whose server is away: new wheels of other platforms show, and its own when it is back."""
     hang = faults.preload("hang", tmp_path, monkeypatch)
     if config:
         server = serve(None, "--rescan", "1", config=config.format(store, FIRST, SECOND))
     else:
         server = serve(store, "--rescan", "1")
     hang(SECOND)
-    for number in range(2):  # a question that hangs is not waited for again
+    for number in range(2):  # a call that hangs is not waited for again
         newer = storelib.make_wheel(store / FIRST, "foo", f"2.{number}")
         late = storelib.make_wheel(store / SECOND, "bar", f"2.{number}")
         serving.wait_for(lambda one=newer: one.name.encode() in server.get("/simple/foo/").body, LATER, "the new wheel")
@@ -95,14 +95,14 @@ def test_start_does_not_wait_for_a_platform(serve, store, tmp_path, monkeypatch)
 def test_catalog_that_was_removed_is_made_again(serve, store, tmp_path):
     catalog = tmp_path / "state" / "catalog.db"
     server = serve(store, "--rescan", "1", "--catalog", catalog)
-    catalog.parent.rename(tmp_path / "removed")  # with its log, at one moment
+    catalog.parent.rename(tmp_path / "removed")  # with its log, at once
     storelib.make_wheel(store / FIRST, "new", "1.0")
     for path in ("/simple/new/", "/simple/foo/", f"/{SECOND}/simple/bar/"):
         serving.wait_for(lambda one=path: status(server, one) == 200, SOON, path)
 
 
 def test_access_log_is_opened_again_on_hangup(serve, store):
-    """A line is written when its connection is done with the answer: the client may have it before."""
+    """A line is written when the connection is done with the answer; the client may have the answer before."""
     server = serve(store)
     server.get("/simple/foo/")
     serving.wait_for(lambda: "/simple/foo/" in server.log_path.read_text(), SOON, "a line in the old log")
@@ -116,7 +116,7 @@ def test_access_log_is_opened_again_on_hangup(serve, store):
 
 
 def hang_up(server, config):
-    """It reads this; returns what it warns of then."""
+    """The server reads this configuration on SIGHUP; returns its warnings."""
     before = len(server.errors())
     server.config_path.write_text(config)
     server.signal(signal.SIGHUP)
@@ -152,7 +152,7 @@ def test_stops_soon_under_load(serve, store):
             try:
                 connection = server.connect()
                 while not end.is_set():
-                    serving.ask(connection, "/")  # made anew each time, on a worker
+                    serving.ask(connection, "/")  # rendered each time, on a worker
             except OSError:
                 time.sleep(0.05)
             except serving.http.client.HTTPException:
@@ -203,7 +203,7 @@ def test_url_that_is_impossible(store, tmp_path, url):
 
 
 def test_clients_do_not_drive_scans(serve, store):
-    """A listed file that is gone asks for a scan; thirty requests for it do not ask for thirty."""
+    """A request for a listed file that is gone starts a scan; thirty requests do not start thirty."""
     server = serve(store, "--rescan", "3600")
     for path in (store / FIRST).rglob("foo-1.0*.whl"):
         path.unlink()
@@ -216,7 +216,7 @@ def test_clients_do_not_drive_scans(serve, store):
 
 
 def test_leased_file_holds_up_no_page(serve, store):
-    """Who opens a leased file waits for its holder; so does, in its way, a volume that hangs."""
+    """Opening a leased file waits for its holder, much as on a volume that hangs."""
     server = serve(store)
     (wheel,) = (store / FIRST).rglob("*.whl")
     with wheel.open("r+b") as held:
@@ -248,7 +248,7 @@ def test_time_after_2262(serve, store):
 
 
 def test_stdout_that_nobody_reads(store, tmp_path):
-    """Under a supervisor that closes it."""
+    """As under a supervisor that closes it."""
     command = [serving.binary(), "serve", str(store), "--listen", "127.0.0.1:0", "--catalog", str(tmp_path / "c.db")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
         server.stdout.readline()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pages of real wheels: both forms say the same, others can read them, and all they say is true."""
+"""The pages of real wheels: both formats have the same facts, other libraries can parse them, and all facts are true."""
 import contextlib
 import hashlib
 import json
@@ -39,7 +39,7 @@ def fetch(server, paths, accept):
 
 
 def stored_files(store, view):
-    """Project -> names of the wheels that lie in the store for a view."""
+    """Project -> names of the wheels in the store for a view."""
     found = {}
     for path in (store / view if view else store).rglob("*.whl"):
         found.setdefault(normal(path.name.split("-")[0]), set()).add(path.name)
@@ -90,7 +90,7 @@ def test_versions_and_sizes_are_those_of_the_files(corpus):
 
 
 def test_others_can_read_every_page(corpus, client):
-    """pypi-simple and mousebender see in each page what we see in it."""
+    """pypi-simple and mousebender read the same facts from each page."""
     asked = []
     for kind, read in ((pages.HTML, pages.html_files), (pages.JSON, pages.json_files)):
         for view in VIEWS:
@@ -124,7 +124,7 @@ def oracle(path):
 
 
 def place(source, target):
-    """A link where that can be: nobody writes into these."""
+    """A link, where possible: no test writes into these files."""
     try:
         os.link(source, target)
     except OSError:
@@ -133,7 +133,7 @@ def place(source, target):
 
 @pytest.fixture(scope="module", name="flat")
 def flat_fixture(shared, serve_module, tmp_path_factory):
-    """A server of one folder with all wheels there are, and what is expected of each, by file name."""
+    """A server of one folder with all recorded wheels, and the expected facts of each, by file name."""
     store, facts = tmp_path_factory.mktemp("flat"), {}
     every = [(shared / "corpus" / path, fact) for path, fact in recorded.expected(shared).items()]
     every += [(path, oracle(path)) for path in sorted((shared / "clients" / "wheels").glob("*.whl"))]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What goes over the wire: negotiation, conditions, ranges, names, views. One small store of our own."""
+"""HTTP: negotiation, conditional requests, ranges, names, views. With one small store."""
 import contextlib
 import gzip
 import hashlib
@@ -84,7 +84,7 @@ def test_accept_chooses_the_form(site, path, accept, kind):
 @pytest.mark.parametrize("accept", [V1_HTML, "application/vnd.pypi.simple.latest+html", "application/*",
                                     f"{V1_HTML};q=0.5, text/html;q=0.4"])
 def test_html_by_its_other_names(site, path, accept):
-    """Its bytes are those of text/html; its ETag is not, for a cache holds the type under the ETag."""
+    """Its bytes are those of text/html; its ETag differs, because a cache stores the type with the ETag."""
     reply, plain = site.get(path, {"Accept": accept}), site.get(path, {"Accept": "text/html"})
     assert (reply.status, reply["Content-Type"], plain["Content-Type"]) == (200, V1_HTML, HTML)
     assert reply.body == plain.body and reply["ETag"] != plain["ETag"]
@@ -154,7 +154,7 @@ def test_pip_gets_the_json_that_it_asks_for(site, version):
 
 @pytest.mark.parametrize("version", ["22.3", "22.3.1", "23.0.1", "23.1.2"])
 def test_pip_that_reads_metadata_wrongly_is_not_led_to_it(site, version):
-    """See test_clients.py. Others get it in HTML too."""
+    """See test_clients.py. Others get it, also in HTML."""
     reply = site.get("/simple/shared/", {"Accept": PIP, "User-Agent": f'pip/{version} {{"ci":null}}'})
     assert (reply.status, reply["Content-Type"]) == (200, HTML)
     assert site.first.sha256.encode() in reply.body
@@ -243,7 +243,7 @@ def test_file_is_immutable_and_never_packed(site):
     assert hashlib.sha256(reply.body).hexdigest() == site.fat.sha256
     assert int(reply["Content-Length"]) == site.fat.size
     assert reply["Accept-Ranges"] == "bytes"
-    assert reply["Content-Disposition"] is None  # it would beat the name in the URL
+    assert reply["Content-Disposition"] is None  # it would override the name in the URL
     (age,) = re.findall(r"max-age=(\d+)", reply["Cache-Control"])
     assert int(age) > 52 * WEEK
     assert {"immutable", "public"} <= {one.strip() for one in reply["Cache-Control"].split(",")}
@@ -291,7 +291,7 @@ def test_range_gives_exactly_that_part(site, asked, part):
 
 
 def test_head_knows_no_range(site):
-    """RFC 9110 section 14.2: for GET alone."""
+    """RFC 9110 section 14.2: only for GET."""
     reply = site.get(site.file, {"Range": "bytes=0-0"}, "HEAD")
     assert (reply.status, reply["Content-Range"], int(reply["Content-Length"])) == (200, None, site.fat.size)
 
@@ -324,7 +324,7 @@ def test_any_spelling_of_a_name(site, spelling, view):
 
 @pytest.mark.parametrize("path", ["/simple", f"/{FIRST}/simple", "/simple/foo-bar", f"/{FIRST}/simple/Foo.Bar"])
 def test_missing_slash_is_redirected(site, path):
-    """Relative links on the page would lead elsewhere. pip keeps 301 and 308 for ever."""
+    """Relative links on the page would be wrong. pip caches 301 and 308 for ever."""
     reply = site.get(path)
     assert reply.status in (302, 303, 307)
     assert reply["Location"].endswith("/")
@@ -362,7 +362,7 @@ def test_what_is_not_here_is_a_small_cacheable_404(site, path):
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "BREW"])
 @pytest.mark.parametrize("path", ["/simple/", "/simple/foo-bar/", "FILE", "/"])
 def test_other_methods_are_405(site, method, path):
-    """uv makes of a 405 the hint that a simple URL is not for uploads."""
+    """uv turns a 405 into the hint that a simple URL is not for uploads."""
     reply = site.get(path.replace("FILE", site.file), {"Content-Length": "0"}, method)
     assert reply.status == 405
     assert {one.strip() for one in reply["Allow"].split(",")} == {"GET", "HEAD"}
@@ -419,7 +419,7 @@ def test_requests_on_one_connection_are_answered_in_order(site):
 
 
 def test_new_pages_that_many_ask_for_at_once(serve, tmp_path):
-    """A page is made once, and then sent by several event loops at once for the first time."""
+    """A page is rendered once, and then sent by several event loops at the same time."""
     names = [f"p{number}" for number in range(200)]
     for name in names:
         storelib.make_wheel(tmp_path / "store", name, "1.0")
@@ -442,7 +442,7 @@ def test_http_1_0_is_answered(site):
 
 
 def test_metadata_of_a_wheel_with_the_longest_name(serve, tmp_path):
-    """Its own name has 255 bytes, and ".metadata" comes behind it."""
+    """The file name has 255 bytes, and ".metadata" follows it."""
     tail = "-1.0-py3-none-any.whl"
     wheel = storelib.make_wheel(tmp_path / "store", "n" * (255 - len(tail)), "1.0")
     server = serve(tmp_path / "store")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`prune apply`: a plan is carried out where all that it rests on holds, and else not at all."""
+"""`prune apply`: a plan is applied if all of its decisions still hold, and otherwise not at all."""
 import fcntl
 import hashlib
 import json
@@ -75,7 +75,7 @@ def test_done_twice_is_done_once(at):
 
 
 def test_what_was_done_counts_once_for_the_caps(at):
-    """Cut off in the middle: half of it is there, and the rest is no more than the plan was."""
+    """After an apply that was killed in the middle, the caps count the whole plan, not only the rest."""
     at.configure(caps="41%")
     at.plan()
     at.apply()
@@ -99,7 +99,7 @@ def test_lines_that_were_taken_out_of_the_plan_stay(at):
 
 
 def test_a_line_that_was_changed_unlists_nothing_else(at):
-    """What is decided again is the path; its neighbour, which upstream has not, has the name that was put there."""
+    """Apply rechecks the path; the edited name is of its neighbour, which upstream does not have."""
     at.plan()
     names = f'"filename":"{FIRST}","path"'
     text = at.plan_path.read_text()
@@ -110,7 +110,7 @@ def test_a_line_that_was_changed_unlists_nothing_else(at):
 
 
 def stop_in_the_middle(process, at):
-    """Stops it once it has unlisted the first. False: it was too fast."""
+    """Stops the process once it has unlisted the first file. False: it was too fast."""
     while process.poll() is None and not at.mark(FIRST).exists():
         time.sleep(0.001)
     if process.poll() is None:
@@ -119,7 +119,7 @@ def stop_in_the_middle(process, at):
 
 
 def test_what_is_replaced_meanwhile_is_not_unlisted(tmp_path, up):
-    """All files were looked at again; then somebody copies another wheel over one of them."""
+    """All files were rechecked; then another wheel is copied over one of them."""
     at = Pruned(tmp_path, up, covered=40, wheels=40)
     at.configure(caps="100%")
     at.plan()
@@ -177,7 +177,7 @@ def narrow(at, wheel):
     at.upstream.change("six", wheel, **{"requires-python": ">=3.12"})
 
 
-# What happens to the first, the second and the third file; what allows it; what is said; how many files are left to do.
+# The changes of the first, second and third file; the option that allows them; the message; how many files are left to do.
 CHANGES = {
     "policy": ([change_policy], "--accept-changed-policy", "changed since the plan was made", 4),
     "list": ([change_list], "--accept-changed-policy", "changed since the plan was made", 4),
@@ -205,7 +205,7 @@ def test_what_changed_is_refused_but_by_its_own_option(at, what):
 
 
 def test_a_changed_policy_that_is_accepted_still_decides(at):
-    """The list has one of them now."""
+    """The list now has one of them."""
     at.plan()
     at.packages.write_text("six ==1.0 because it is wanted\n")
     assert "changed since" in at.apply(code=1).stderr
@@ -249,7 +249,7 @@ def test_too_many_failures_are_refused(at):
     assert "1 of 1 look-ups failed (six: " in done.stderr
     check_untouched(at)
     at.apply("--skip-changed-evidence", "--max-failures=100%")
-    check_untouched(at)  # nobody said that upstream has them
+    check_untouched(at)  # it is not known that upstream has them
     at.upstream.is_down = False
     at.apply()
     assert at.buried() == at.covered
@@ -273,7 +273,7 @@ def test_a_frozen_platform_is_named_and_nothing_is_done(tmp_path, up):
 
 
 def test_a_copy_elsewhere_is_decided_by_itself(at):
-    """The plan has a line for each; the one that stays takes the name."""
+    """The plan has a line for each; the file that stays is listed under the name."""
     deep = at.store / PLATFORM / "z"
     deep.mkdir()
     shutil.copy2(at.path(FIRST), deep)
@@ -312,7 +312,7 @@ def test_other_plans_are_refused(at, change, words, code):
 
 
 def test_a_plan_of_other_bytes_is_refused(at):
-    """Of the same size and time."""
+    """With the same size and time."""
     plan = at.plan()
     plan["files"][0]["sha256"] = "00" * 32
     at.plan_path.write_text(json.dumps(plan))

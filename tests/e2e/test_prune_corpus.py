@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The recorded store is pruned against the recorded pages: what is decided of each entry is held against somebody else's
-opinion, and whatever pip could install before, it still can. Of the questions to pip a sample, with --all each of them."""
+"""The recorded store is pruned against the recorded pages: each verdict is compared with that of a reference, and pip can still
+install all that it could before. A sample of the questions to pip; with --all each of them."""
 import collections
 import hashlib
 import json
@@ -19,12 +19,12 @@ import serving
 
 SEED, SAMPLE = 6, 30  # of about 340 groups of questions
 EXPLAIN_EVERY = 41  # of 2,442 facts, by the program with sanitizers
-# pip was told of the platform by --platform there, which has manylinux2010 before manylinux_2_12; by itself it takes
-# what explain says.
+# pip was run with --platform there, which prefers manylinux2010 to manylinux_2_12; on the machine itself it picks what
+# explain says.
 COMBINED_TAGS = ("markupsafe==2.0.1",
                  "MarkupSafe-2.0.1-cp38-cp38-manylinux_2_5_x86_64.manylinux1_x86_64.manylinux_2_12_x86_64.manylinux2010_x86_64.whl",
                  "MarkupSafe-2.0.1-cp38-cp38-manylinux2010_x86_64.whl")
-# Where the verdict is another than that of verdicts.tsv, and why.
+# The verdicts that differ from verdicts.tsv, and why.
 EXPLAINED = {}
 
 
@@ -44,13 +44,13 @@ def plan_fixture(corpus_store):
 
 
 class Questions:
-    """What pip's own finder installs, of every version that the store has, on every interpreter."""
+    """What pip's finder picks, for every version in the store, on every interpreter."""
 
     def __init__(self, whole, pip, indexes):
         self.places, self.pip, self.indexes = recorded.platforms(whole), pip, indexes
 
     def ask(self, wanted, with_upstream):
-        """wanted: {(platform, python): requirements}. Those of (platform, python, requirement) that it finds."""
+        """wanted: {(platform, python): requirements}. Returns those of (platform, python, requirement) for which it finds a file."""
         tasks = [{"indexes": self.indexes(platform)[:None if with_upstream else 1], "python": python,
                   "platforms": recorded.platform_tags(self.places[platform]), "requirements": requirements}
                  for (platform, python), requirements in wanted.items()]
@@ -70,8 +70,8 @@ def everything(whole):
 
 
 def grouped(keys, sample):
-    """{(platform, python): requirements} of these; a sample of the projects of each, since a page is read once for
-    all versions."""
+    """{(platform, python): requirements} of these; a sample of the projects of each, because a page is read once for all
+    versions."""
     groups = collections.defaultdict(list)
     for platform, python, requirement in sorted(keys):
         groups[platform, python, requirement.split("==")[0]].append(requirement)
@@ -83,7 +83,7 @@ def grouped(keys, sample):
 
 
 def pages_of(server, wanted):
-    """What the server says of all projects, by the path."""
+    """The pages of all projects, by path."""
     paths = {f"/{platform}/simple/{one.split('==')[0]}/" for (platform, _), requirements in wanted.items() for one in requirements}
     replies = {path: server.get(path, {"Accept": pages.JSON}) for path in paths}
     return {path: (reply.status, reply.body) for path, reply in replies.items()}
@@ -114,7 +114,7 @@ def test_each_verdict_is_the_opinion(whole, plan):
 
 
 def test_evidence_names_every_environment(whole, plan):
-    """A file of upstream's for each of the Pythons that, by the opinion, can install ours."""
+    """A file of upstream for each of the Pythons that, by the reference, can install ours."""
     opinions = corpusstore.opinions(whole)
     for path, entry in corpusstore.removed(plan).items():
         assert sorted(entry["evidence"]["environments"]) == sorted(opinions[path].pythons), path
@@ -122,8 +122,8 @@ def test_evidence_names_every_environment(whole, plan):
 
 
 def explained(corpus_store, fact, known):
-    """What explain says that pip takes: "here" from the store, "upstream" from there, "both" from the two. A release of a
-    platform is asked about once: known."""
+    """What pip picks according to explain: "here" from the store, "upstream" from there, "both" from the two. known caches the
+    answers for the releases of a platform."""
     question = (fact.platform, *fact.requirement.split("=="))
     if question not in known:
         done = corpus_store.run("explain", "--json", "--view", *question, code=0)
@@ -132,7 +132,7 @@ def explained(corpus_store, fact, known):
 
 
 def differing(corpus_store, facts):
-    """Those of (choice, fact) of which explain says something else."""
+    """Those of (choice, fact) that differ from explain."""
     known = {}
     for choice, fact in facts:
         told = explained(corpus_store, fact, known).get(choice)
@@ -142,7 +142,7 @@ def differing(corpus_store, facts):
 
 
 def test_explain_says_what_pip_picks(whole, plan, corpus_store, pytestconfig, monkeypatch):
-    """Each of the facts by the program without sanitizers, which is several times as quick."""
+    """All facts with the program without sanitizers, which is several times as fast."""
     projects = {one["project"] for one in plan["files"]}
     facts = [(choice, fact) for choice, index in (("here", "cache"), ("upstream", "upstream"), ("both", "merged"))
              for fact in recorded.installs(whole, index) if fact.requirement.split("==")[0] in projects and "==" in fact.requirement]

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An upstream that fails in one way or another: nothing is removed, and the plan says why. First where nothing is known of
-it, then where all was well before."""
+"""An upstream that fails in various ways: nothing is removed, and the plan says why. First with an empty catalog, then after
+a successful look-up."""
 import pytest
 
 import corpusstore
 
 PROJECTS = ["six", "zope-event", "certifi"]
-# How upstream.py fails; what the look-ups are called where nothing was known, and where all was well: a page that says
-# less than the one before is taken for an older one. None: the page is what it seems to be, and lists nothing that
-# would do (what is in HTML does not say when it was uploaded).
+# How upstream.py fails; the result of the look-ups with an empty catalog, and after a success: a page with less than the one
+# before is taken for an older one. None: the page is valid, and lists no replacement (HTML pages have no upload times).
 MODES = {
     "refuse": ("refused", "refused"),
     "reset": ("refused", "refused"),
@@ -51,7 +50,7 @@ def here_fixture(indexed, tmp_path):
 
 
 def broken(here, up, upstream, mode):
-    """Has the upstream fail; what is to time out has little time."""
+    """Makes the upstream fail; time-outs are short."""
     url = up.url
     if mode == "refuse":
         url = upstream("--fail", "refuse").url
@@ -83,7 +82,7 @@ def check_nothing_goes(here, result):
 @pytest.mark.parametrize("mode", MODES)
 def test_nothing_goes(here, up, upstream, mode):
     at_first, afterwards = MODES[mode]
-    if mode != "stale":  # of a page that nobody has seen yet nothing tells that it is an old one
+    if mode != "stale":  # a first page cannot be known to be an old one
         broken(here, up, upstream, mode)
         check_nothing_goes(here, at_first)
     healthy(here, up)
@@ -96,7 +95,7 @@ def test_nothing_goes(here, up, upstream, mode):
 
 
 def test_what_is_gone_there_stays_here(here, up):
-    """404, trusted: the project is not there, and so nothing does what our files do."""
+    """A trusted 404: the project does not exist there, so it has no replacement of our files."""
     up.fail("404")
     here.configure(up.url, trust_404="yes")
     plan, _ = here.plan()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every call that changes a file fails once, or the process dies there, in all that a prune does: nothing is lost, and
-done again it ends the same. Prints how many points were tried (pytest -s)."""
+"""Every call that changes a file fails once, or the process is killed there, in all commands of a prune: nothing is lost, and
+a repetition has the same end. Prints how many points were tried (pytest -s)."""
 import contextlib
 import shutil
 import sqlite3
@@ -15,7 +15,7 @@ MOST = 1000  # points of one action
 
 
 class Faulty(Pruned):
-    """A small store that is as it was at the beginning of each round: upstream has both files."""
+    """A small store that is restored before each round; upstream has both files."""
 
     def __init__(self, folder, upstream):
         super().__init__(folder, upstream, covered=2, wheels=2, state=folder)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wheelcache prune plan: what it says, to people and to programs, and that nothing else changes."""
+"""wheelcache prune plan: its output for people and for programs, and that nothing else changes."""
 import json
 import os
 
@@ -56,8 +56,8 @@ class Planned(Indexed):
 
 @pytest.fixture(name="at")
 def at_fixture(tmp_path, up):
-    """Two platforms: one with a file of upstream's, twice, and one that is only ours; the other with what is broken,
-    what cannot be installed there, and what was taken off the pages."""
+    """Two platforms: one with a file that upstream has, in two folders, and one that only we have; the other with a broken file,
+    one that cannot be installed there, and an unlisted one."""
     at = Planned(tmp_path, up.url)
     for folder in (f"{UBUNTU}/s/six", f"{UBUNTU}/copy", f"{DEBIAN}/s/six"):
         (at.store / folder).mkdir(parents=True)
@@ -239,7 +239,7 @@ def test_a_name_that_is_private_is_not_asked_for(at, up, rule):
 
 
 def test_a_name_that_was_ours_first_stays_ours(at):
-    """Whoever registers it upstream later does not get our files pruned."""
+    """A stranger who registers it upstream later cannot get our files pruned."""
     at.catalog.with_name(at.catalog.name + ".ours").write_text("six 2026-01-02T03:04:05Z\n")
     plan = at.saved()
     assert decided(plan)[f"{UBUNTU}/s/six/{SIX}"] == ("keep", False, "upstream-unknown")

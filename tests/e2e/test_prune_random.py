@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random stores, whose files lie on the disk and whose upstream is served: the plan says of each file what the reference
-says, and after it is carried out every environment installs what it could install before."""
+"""Random stores, with files on the disk and a served upstream: the plan has the verdict of the reference for each file, and
+after apply every environment can install what it could before."""
 import glob
 import json
 
@@ -55,8 +55,7 @@ def test_verdicts_and_what_is_left(seed, tmp_path):
 
 
 def test_upstream_changes_on_the_way(seed, tmp_path):
-    """Between the plan and its being carried out, before the bytes are deleted, and as long as they are there: what
-    upstream has now decides."""
+    """Between plan and apply, and between apply and purge: what upstream has now decides."""
     with worlds.World(seed, tmp_path, asks=False) as world:
         run(world, "index")
         everything = plan(world, tmp_path / "plan.json").keys()

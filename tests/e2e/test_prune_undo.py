@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What comes after a prune: `prune purge` deletes, `prune restore` undoes, `platform retire` does the whole platform."""
+"""After a prune: `prune purge` deletes, `prune restore` undoes, `platform retire` unlists a whole platform."""
 import json
 import os
 import shutil
@@ -23,7 +23,7 @@ def up_fixture():
 
 @pytest.fixture(name="at")
 def at_fixture(tmp_path, up):
-    """With the first four pruned."""
+    """A store whose first four files are pruned."""
     at = Pruned(tmp_path, up)
     at.run_id = at.plan()["id"]
     at.apply()
@@ -62,7 +62,7 @@ def test_the_url_of_a_purged_file_leads_to_upstream(at, serve):
 
 
 def replace(at, wheel):
-    """With as many bytes."""
+    """Replaces a file by other bytes of the same size."""
     at.bytes[wheel] = at.bytes[wheel][:-1] + b"!"
     at.path(wheel).write_bytes(at.bytes[wheel])
 

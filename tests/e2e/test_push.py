@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wheelcache push, against a server that has every mishap that a network has."""
+"""wheelcache push, to a server that fails in all the ways of a network."""
 import contextlib
 import io
 import json
@@ -36,7 +36,7 @@ def server_fixture():
 
 
 def environment(tmp_path, **more):
-    """Nothing of who runs the tests: no token, no netrc, no proxy."""
+    """Without the settings of the user who runs the tests: no token, no netrc, no proxy."""
     kept = {k: v for k, v in os.environ.items()
             if not k.lower().endswith("_proxy") and k not in ("WHEELCACHE_TOKEN", "NETRC")}
     return kept | {"HOME": str(tmp_path)} | more
@@ -243,7 +243,7 @@ def test_server_restarts_meanwhile(server, push, tmp_path):
     again = []
 
     def restart(handler, filename, data):
-        """Takes it, and is gone before it says so."""
+        """Publishes the file, and stops before it answers."""
         server.take(filename, data)
         uploadserver.die(handler)
 
@@ -265,13 +265,13 @@ def test_server_restarts_meanwhile(server, push, tmp_path):
 
 
 def test_several_at_once(server, push, tmp_path):
-    server.barrier = threading.Barrier(4)  # nobody is answered before four are there
+    server.barrier = threading.Barrier(4)  # no request is answered before four have arrived
     code, summary, _ = push([w.path for w in wheels(tmp_path, 8)], "--jobs", "4")
     assert (code, summary["published"]) == (0, 8)
 
 
 def test_earlier_build_that_is_kept_is_told(server, push, tmp_path):
-    """Non-reproducible builds: the server answers 200 and keeps the first, so the bytes here are not those there."""
+    """Non-reproducible builds: the server answers 200 and keeps the first one, so its bytes differ from those here."""
     wheel, = wheels(tmp_path, 1)
 
     def keep(handler, filename, _):
@@ -284,7 +284,7 @@ def test_earlier_build_that_is_kept_is_told(server, push, tmp_path):
 
 
 def test_earlier_build_that_no_page_shows_yet(server, push, tmp_path):
-    """Our own server says which bytes are under the name."""
+    """A wheelcache server says which bytes it keeps under the name."""
     mine, other = wheels(tmp_path, 2)
     for wheel, sha256 in (mine, "0" * 64), (other, other.sha256.upper()):
         server.unlisted.add(wheel.name)

@@ -15,7 +15,7 @@ PLATFORM = "debian-12-x86_64"
 
 
 class Place:
-    """A store that takes uploads, and a builder with a token."""
+    """A store that accepts uploads, and a builder with a token."""
 
     def __init__(self, serve, folder):
         self.folder, self.store, self.state = folder, folder / "store", folder / "state"
@@ -65,7 +65,7 @@ def test_what_the_server_does_not_want(place):
 
 
 def test_server_that_is_killed_meanwhile(place):
-    """It is killed once it has taken something, and comes again on the same port; the push does not notice."""
+    """It is killed once it has published a file, and restarts on the same port; the push succeeds all the same."""
     made = place.wheels(60, size=300_000)
     port = place.server.port
     with subprocess.Popen([serving.binary(), "push", *[str(w.path) for w in made], "--quiet", "--retries", "20",
@@ -92,7 +92,7 @@ def test_build_of_the_same_contents_is_kept(place, tmp_path):
             new.writestr(later, old.read(entry))
     assert place.push([first.path])[0] == 0
     code, summary = place.push([again])
-    assert (code, results(summary)) == (1, ["conflict"])  # by the page; nothing was sent
+    assert (code, results(summary)) == (1, ["conflict"])  # as the page says; nothing was sent
     assert summary["files"][0]["sent"] == 0
 
 

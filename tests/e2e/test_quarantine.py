@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A bad wheel harms only itself: it is told of with its reason, never listed, and its neighbours stay."""
+"""A bad wheel harms only itself: it is reported with the reason, never listed, and its neighbours stay listed."""
 import json
 import os
 import zipfile
@@ -54,7 +54,7 @@ def other_metadata(name, version):
     return members(metadata=storelib.metadata_bytes(name, version))
 
 
-# What is wrong, how it is made, and a part of the reason that must be given.
+# The defect, how it is made, and a part of the expected reason.
 SPOILT = {
     "junk": (lambda path: as_bytes(path, b"junk " * 1000), "Unknown record signature"),
     "a page of an error": (lambda path: as_bytes(path, b"<!DOCTYPE html><title>502</title>" * 99),
@@ -99,7 +99,7 @@ def listed(server):
 
 @pytest.fixture(name="at")
 def at_fixture(tmp_path):
-    """Two right wheels: one of the project that will have a spoilt one, and a neighbour."""
+    """Two valid wheels: one of the project that will have a damaged one, and a neighbour."""
     at = indexing.Indexed(tmp_path)
     at.wheel(PROJECT, PROJECT, "0.9")
     at.wheel("neighbour", "neighbour", "1.0")

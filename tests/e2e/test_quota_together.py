@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A quota holds for all uploads together, of all servers on one catalog; and all of it can be used, whatever became of others."""
+"""A quota limits all uploads together, of all servers on one catalog; and all of it can be used, whatever happens to other
+uploads."""
 import collections
 import concurrent.futures
 import contextlib
@@ -23,7 +24,7 @@ class Site:
     def __init__(self, folder, serve, quota):
         self.platform = folder / "store" / PLATFORM
         self.platform.mkdir(parents=True)
-        by_size = collections.defaultdict(list)  # their small members are packed to a byte more or less
+        by_size = collections.defaultdict(list)  # their small members compress to slightly different sizes
         for name in (f"p{number:03}" for number in range(1000)):
             wheel = storelib.make_wheel(folder / "built", name, "1.0", size=SIZE)
             by_size[wheel.size].append(wheel)
@@ -35,7 +36,7 @@ class Site:
         self.token = uploading.add_token(self.servers[0])
 
     def held(self):
-        """Bytes and files on the platform, also of those on their way."""
+        """Bytes and files on the platform, with those of running uploads."""
         sizes = []
         for path in self.platform.rglob("*"):
             with contextlib.suppress(FileNotFoundError):
@@ -62,7 +63,7 @@ class Site:
 
     @contextlib.contextmanager
     def begun(self, server, wheel, announced=True):
-        """An upload of which all but the last bytes have come, and are on the disk in part."""
+        """An upload of which all but the last bytes have arrived, and are partly on the disk."""
         body, content_type = uploading.encode(uploading.form_of(wheel.path))
         headers = {"Content-Type": content_type, **uploading.authorization(self.token)}
         headers |= {"Content-Length": str(len(body))} if announced else {"Transfer-Encoding": "chunked"}
@@ -104,7 +105,7 @@ def test_burst_through_two_servers_fills_it_and_no_more(serve, tmp_path, quota):
 
 @pytest.mark.parametrize("announced", [True, False], ids=["announced", "chunked"])
 def test_aborted_uploads_give_their_room_back(serve, tmp_path, announced):
-    """Those of a client that goes away, and those of a server that is killed."""
+    """Uploads of a client that disconnects, and of a server that is killed."""
     site = Site(tmp_path, serve, bytes_of(FIT))
     with contextlib.ExitStack() as stack:
         for wheel in site.wheels[:FIT]:
@@ -119,14 +120,14 @@ def test_aborted_uploads_give_their_room_back(serve, tmp_path, announced):
             stack.enter_context(site.begun(site.servers[0], wheel, announced))
     site.servers[1] = site.servers[0]
 
-    for wheel in site.wheels[:FIT]:  # there is room once the server has seen that its clients went away
+    for wheel in site.wheels[:FIT]:  # there is room once the server has noticed that its clients are gone
         serving.wait_for(lambda wheel=wheel: site.upload_all([wheel]) == [200], SOON, f"room for {wheel.name}")
     assert len(list(site.platform.rglob("*.whl"))) == FIT
     assert uploading.upload(site.servers[0], PLATFORM, site.wheels[-1].path, site.token).status == 507
 
 
 def test_file_that_is_there_costs_nothing(serve, tmp_path):
-    """And a form that has more parts behind the file is counted right at its end."""
+    """A form with more parts after the file is counted correctly at its end."""
     site = Site(tmp_path, serve, bytes_of(2))
     assert site.upload_all(site.wheels[:1]) == [200]
     assert site.upload_all([site.wheels[0]] * 2) == [200, 200]
@@ -142,7 +143,7 @@ def test_file_that_is_there_costs_nothing(serve, tmp_path):
 @pytest.mark.parametrize("quota", [bytes_of(2), lambda size: "quota-files = 2"], ids=["bytes", "files"])
 @pytest.mark.parametrize("announced", [True, False], ids=["announced", "chunked"])
 def test_full_platform_takes_what_it_has_once_more(serve, tmp_path, quota, announced):
-    """Nothing happens then; one such file at a time, and nothing else, is on its way beyond the quota."""
+    """Such an upload changes nothing; only one such file at a time may exceed the quota while it arrives."""
     site = Site(tmp_path, serve, quota)
     assert site.upload_all(site.wheels[:2]) == [200, 200]
     full = site.held()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The package index that this machine's pip is set to, as upstream: pages of popular projects, installs through the server, and a
-plan. Only with --all, and where the index answers. What pip is told of it (a password in its URL, a certificate) stays out of
-what the server and the pruner say."""
+plan. Only with --all, and if the index answers. Secrets of pip's settings (a password in the URL) appear in no output of the
+server and the pruner."""
 import concurrent.futures
 import hashlib
 import json
@@ -22,7 +22,7 @@ from indexing import Indexed
 
 POPULAR = clients.DATA / "popular.txt"
 AT_ONCE = 6  # requests that the index sees from a client of it
-# Of these the ones with the most files on 2026-11-22.
+# Those of these with the most files on 2026-11-22.
 LARGEST = """pydantic-core grpcio-tools grpcio aiohttp rapidfuzz coverage regex hypothesis duckdb ruff wrapt pymongo sqlalchemy multidict
 rpds-py yarl lxml orjson botocore pyzmq""".split()
 # Small wheels for any Python, of projects whose last release is some time ago.
@@ -47,7 +47,7 @@ def own_fixture(pytestconfig, tmp_path_factory):
 
 @pytest.fixture(scope="module", name="server")
 def server_fixture(own, tmp_path_factory):
-    """A mirror of it: many pages are many megabytes, so the program is the one without sanitizers where it is here."""
+    """A server that mirrors it, without sanitizers if that program is available, because many pages have many megabytes."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("WHEELCACHE", os.environ.get("WHEELCACHE_OPTIMISED") or serving.binary())
         with serving.servers(tmp_path_factory.mktemp("mirror")) as start:
@@ -61,7 +61,7 @@ def server_fixture(own, tmp_path_factory):
 
 
 def check_secret(own, *texts):
-    """A password of the index is nowhere in what a program says."""
+    """A password of the index is in no output of a program."""
     password = urllib.parse.urlsplit(own.url).password
     assert not password or not any(password in text for text in texts)
 
@@ -93,13 +93,13 @@ def test_pages_of_popular_projects_are_read(server):
 
 
 def reported(path):
-    """{file name: SHA-256} of what pip would install."""
+    """{file name: SHA-256} of the files that pip would install."""
     found = [one["download_info"] for one in json.loads(path.read_text())["install"]]
     return {one["url"].rsplit("/", 1)[1]: one["archive_info"]["hashes"]["sha256"] for one in found}
 
 
 def test_pip_would_install_the_same(server, own, client, tmp_path):
-    """All twenty and what they need, from the pages alone: nothing is installed."""
+    """All twenty with their dependencies, from pages and metadata: nothing is installed."""
     def ask(name, **variables):
         report = tmp_path / f"{name}.json"
         client(PIP).pip("install", "--dry-run", "--ignore-installed", "--only-binary", ":all:", "--no-cache-dir", "--report", report,
@@ -128,7 +128,7 @@ def test_uv_locks_the_same(server, own, client, tmp_path):
 
 @pytest.fixture(name="at")
 def at_fixture(server, own, tmp_path):
-    """A store of their wheels and some of ours: other versions, other bytes of a version, and a project of our own."""
+    """A store of wheels of the index and of ours: other versions, other bytes of a version, and a project of our own."""
     at = Indexed(tmp_path)
     at.config = tmp_path / "wheelcache.conf"
     at.config.touch(0o600)

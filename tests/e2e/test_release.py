@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Platforms of two paths: uploads and marks go to the one, and show at the other once a release command has run."""
+"""Platforms with two paths: uploads and marks go to the write path, and show at the served path after a release command."""
 import contextlib
 import json
 import pathlib
@@ -15,7 +15,7 @@ FIRST, SECOND = "ubuntu-22.04-x86_64", "debian-12-x86_64"
 SOON = 60
 WHEEL = "bar-1.0-py3-none-any.whl"
 
-# Makes the second folder what the first is. Files beside it tell it how to misbehave.
+# Copies the first folder to the second. Files beside it make it misbehave.
 HOOK = """#!/bin/sh
 echo "$3" >>"$0.runs"
 if [ -e "$0.fail" ]; then cat "$0.fail" >&2; exit 3; fi
@@ -50,7 +50,7 @@ class Volume:
         return "\n".join([self.section.strip(), f"release = {self.hook} %w %p %v", *lines, ""])
 
     def switch(self, what):
-        """The file that has it misbehave."""
+        """The file that makes it misbehave."""
         return pathlib.Path(f"{self.hook}.{what}")
 
     def runs(self):
@@ -73,7 +73,7 @@ def wheel(tmp_path):
 
 @pytest.fixture
 def start(serve):
-    """start(configuration) is a server with a token, which scans but for the first time only when it is told to."""
+    """start(configuration) is a server with a token, which after its first scan scans only on request."""
     def begin(config, **options):
         server = serve(None, "--rescan", "0", config=config, **options)
         server.token = uploading.add_token(server)
@@ -133,7 +133,7 @@ def test_an_upload_is_durable_first_and_listed_after_the_release(start, volume, 
 
 
 def test_a_file_that_waits_for_its_release_has_its_name(start, volume, wheel, tmp_path):
-    server = start(volume.section)  # nobody releases it
+    server = start(volume.section)  # nothing releases it
     assert uploading.upload(server, FIRST, wheel, server.token).status == 200
     again = uploading.upload(server, FIRST, wheel, server.token)
     assert again.status == 200 and b"nothing changed" in again.body and b"will be listed once" in again.body
@@ -278,7 +278,7 @@ def hidden(folder):
 
 
 def test_leftovers_are_swept_at_the_write_path(start, volume, tmp_path):
-    """What a server leaves there that is killed comes to the served path with a release, and goes from both."""
+    """Temporary files of a killed server reach the served path with a release, and are removed from both."""
     state = tmp_path / "state"
     config = volume.released("release-delay = 0")
     server = start(config, state=state)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What costs more than a look-up, the plan's page and /-/explain/, is done by a worker of its own: one at a time, and fair
-between addresses. Pages do not wait for it."""
+"""Expensive requests, the plan page and /-/explain/, have a worker of their own: one at a time, and fair between addresses.
+Pages do not wait for them."""
 import contextlib
 import http.client
 import sqlite3
@@ -16,7 +16,7 @@ PLATFORM = "debian-12-x86_64"
 ROWS = 100_000  # of the plan
 READERS = 16
 PAGES = 40
-RATIO = 50  # of the time that pages take beside the readers to what they take alone
+RATIO = 50  # limit of the time of pages beside readers, as a multiple of their time alone
 SECONDS = 120  # until something happens on a busy machine
 
 
@@ -43,7 +43,7 @@ def server_fixture(serve_module, tmp_path_factory):
 
 
 class Readers:
-    """Clients that search the plan again and again; what they were answered is counted by status."""
+    """Clients that keep searching the plan; counts the answers by status."""
 
     def __init__(self, server, count):
         self.server, self.stop = server, threading.Event()
@@ -76,7 +76,7 @@ class Readers:
 
 
 def pages_take(server):
-    """Seconds; the best of some rounds, for something else may have had the machine."""
+    """Seconds; the best of some rounds, because other processes may have used the machine."""
     def once():
         begin = time.monotonic()
         with contextlib.closing(server.connect()) as connection:
@@ -104,12 +104,12 @@ def ask_from(server, address, path):
 
 @pytest.mark.parametrize("path", [f"/-/explain/{PLATFORM}/p1", "/-/plan/?q=nothing"])
 def test_another_address_is_next(server, path):
-    """However many wait from one."""
+    """However many requests of one address are queued."""
     with Readers(server, READERS) as readers:
         serving.wait_for(lambda: readers.count(200) >= 2, SECONDS, "answers to searches")
         before = readers.count(200)
         assert ask_from(server, "127.0.0.2", path).status == 200
-        assert readers.count(200) - before <= 4  # the one under way, one more, and what was on its way to the client
+        assert readers.count(200) - before <= 4  # the running one, one more, and answers that were already sent
 
 
 def test_more_than_may_wait_are_told_to_come_again(server):

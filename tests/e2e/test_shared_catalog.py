@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One catalog under a server and indexers that come and go: nobody takes it away from another."""
+"""One catalog, used by a server and by indexers that start and exit: no process breaks it for another."""
 import contextlib
 import sqlite3
 import subprocess
@@ -22,7 +22,7 @@ def command(server, store, *options):
 
 
 def test_each_run_of_an_indexer_shows(serve, tmp_path, wheelcache):
-    """A process that closes the catalog believes itself the last user where the server has lost its locks."""
+    """If the server had lost its locks, a process that closes the catalog would take itself for the last user."""
     store = tmp_path / "store"
     storelib.make_wheel(store, "six", "1.0")
     server = serve(store, "--rescan", "0")
@@ -58,7 +58,7 @@ def yanked(server):
 
 
 def test_very_next_request_sees_what_another_process_committed(serve, tmp_path, wheelcache):
-    """No waiting here: once the other process has ended, a page in the cache is not what it was."""
+    """Without a wait: once the other process has ended, an old cached page is not served."""
     store = tmp_path / "store"
     wheel = storelib.make_wheel(store, "six", "1.0")
     server = serve(store, "--rescan", "0")
@@ -73,14 +73,14 @@ def test_very_next_request_sees_what_another_process_committed(serve, tmp_path, 
     assert wheelcache(*command(server, store)).returncode == 0
     assert yanked(server) == ["9"]
     storelib.make_wheel(store, "seven", "1.0")
-    assert server.get("/simple/seven/").status == 404  # from memory: a name that nobody has
+    assert server.get("/simple/seven/").status == 404  # from memory: an unknown name
     assert wheelcache(*command(server, store)).returncode == 0
     assert server.get("/simple/seven/").status == 200
 
 
 @contextlib.contextmanager
 def indexing_all_the_time(server, store):
-    """Runs of an indexer, one after the other, so that what happens meanwhile falls into any part of one."""
+    """Runs an indexer again and again, so that events fall into any phase of a scan."""
     ended = threading.Event()
     codes = []
 
@@ -99,7 +99,7 @@ def indexing_all_the_time(server, store):
 
 
 def test_scan_takes_back_nothing_that_was_done_meanwhile(serve, tmp_path):
-    """Each mark is a change behind the back of a scan that has already looked, or is just looking."""
+    """Each mark is written while a scan has already passed its folder, or is reading it."""
     store = tmp_path / "store"
     for number in range(200):
         storelib.make_wheel(store / f"p{number}", f"p{number}", "1.0")

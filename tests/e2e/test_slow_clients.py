@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Clients that hold on to connections: slow, idle, deaf, or more than there are descriptors. The others are served."""
+"""Clients that keep connections: slow, idle, not reading, or more than there are descriptors. Other clients are served."""
 import contextlib
 import hashlib
 import os
@@ -17,11 +17,11 @@ import serving
 import storelib
 
 TIMEOUT = 3
-LATE = 25  # seconds after the time-out: the table of clients is looked at each second, and this machine may be slow
+LATE = 25  # seconds after the time-out: the connection table is checked each second, and this machine may be slow
 SLOW = 60
 IDLE = 1000
-WORST = 1  # second that half of the answers may take meanwhile: less than the time-out, and more than any machine needs
-MANY = 15  # seconds of time-out where a thousand connections shall be there at once
+WORST = 1  # second: limit of the median of answers meanwhile; less than the time-out, and more than any machine needs
+MANY = 15  # seconds of time-out for tests with a thousand connections
 PAGE = "/simple/foo/"
 
 
@@ -70,7 +70,7 @@ def percentile(times, percent):
 
 
 class Others:
-    """Clients that ask all the time, half of them on a new connection each, and note how long it takes."""
+    """Clients that send requests all the time, half of them on new connections, and note how long each takes."""
 
     def __init__(self, server, title):
         self.server = server
@@ -112,7 +112,7 @@ class Others:
             self.failures.append(repr(reason))
 
     def ask(self, kept):
-        """Where the machine stood still for the time-out, the connection was idle and is ended as it should be."""
+        """If the machine was stopped for the time-out, the connection was idle and is rightly closed."""
         try:
             return serving.ask(kept, PAGE)
         except OSError:
@@ -125,7 +125,7 @@ class Others:
 
 
 def is_closed(connection):
-    """Whether the other side has ended it; answers are thrown away."""
+    """Whether the other side has closed it; answers are discarded."""
     connection.setblocking(False)
     try:
         while connection.recv(65536):
@@ -138,7 +138,7 @@ def is_closed(connection):
 
 
 def drip(connections, begin, data, seconds):
-    """Sends each a byte a second until all are closed; returns how long each lived, counted from begin."""
+    """Sends a byte per second on each until all are closed; returns how long each lived, since begin."""
     start, lived = time.monotonic(), {}
     for turn in range(seconds):
         for one in set(connections) - set(lived):
@@ -152,7 +152,7 @@ def drip(connections, begin, data, seconds):
 
 
 def test_clients_at_one_byte_a_second(server):
-    """The whole header must be there in time: a byte now and then is no life sign."""
+    """The whole header must arrive in time: single bytes do not extend the time-out."""
     request = b"GET /simple/foo/ HTTP/1.1\r\nHost: an.example.of.a.long.name\r\n"
     before = sockets(server)
     with contextlib.ExitStack() as stack, Others(server, f"{SLOW} clients at a byte a second"):
@@ -167,7 +167,7 @@ def test_clients_at_one_byte_a_second(server):
 
 
 def test_bodies_at_one_byte_a_second(server):
-    """They are refused, and read so that the client sees it, but not for ever."""
+    """They are refused, and read so that the client sees the answer, but not for ever."""
     head = b"POST /simple/foo/ HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n"
     before = sockets(server)
     with contextlib.ExitStack() as stack, Others(server, f"{SLOW} bodies at a byte a second"):
@@ -194,7 +194,7 @@ def test_a_thousand_idle_connections(serve, store, authority):
 
 
 def stop_reading(server, stack):
-    """Asks for 20 MB and reads no more than the first piece."""
+    """Requests 20 MB and reads only the first block."""
     deaf = stack.enter_context(socket.socket())
     deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
     deaf.settimeout(60)
@@ -214,11 +214,11 @@ def test_clients_that_stop_reading(server, store):
             assert hashlib.sha256(server.get(path).body).hexdigest() == digest(store / os.path.basename(path))
             time.sleep(TIMEOUT + 1)
             serving.wait_for(lambda: sockets(server) <= before + 3, LATE, "the end of those that do not read")
-        assert len(serving.read_all(deaf[0])) < 20 << 20  # cut short: nobody takes it for the whole file
+        assert len(serving.read_all(deaf[0])) < 20 << 20  # cut short: no client takes it for the whole file
 
 
 def with_limit(tmp_path, monkeypatch, files):
-    """From here on servers may have so many descriptors."""
+    """Servers that start from now on may have so many descriptors."""
     wrapper = tmp_path / "limited"
     wrapper.write_text(f'#!/bin/sh\nulimit -n {files}\nexec {serving.binary()} "$@"\n')
     wrapper.chmod(0o755)
@@ -226,7 +226,7 @@ def with_limit(tmp_path, monkeypatch, files):
 
 
 def crowd(server, stack, count):
-    """So many connections, as far as they come about."""
+    """Up to so many connections, as many as can be opened."""
     for _ in range(count):
         one = stack.enter_context(socket.socket())
         one.setblocking(False)
@@ -236,7 +236,7 @@ def crowd(server, stack, count):
 
 
 def check_neighbour(server, neighbour, store, seconds):
-    """Who was connected before gets pages and files all the time."""
+    """A client that was connected before gets pages and files all the time."""
     times = []
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -250,7 +250,7 @@ def check_neighbour(server, neighbour, store, seconds):
 
 
 def test_more_connections_than_descriptors(serve, store, tmp_path, monkeypatch, authority):
-    """The server knows its limit: it leaves the rest waiting, and has descriptors for files."""
+    """The server knows its limit: it leaves the rest in the queue of the kernel, and keeps descriptors for files."""
     with_limit(tmp_path, monkeypatch, 100)
     server = serve(store, config=f"[server]\ntimeout = {TIMEOUT}\nconnections = 2000\n", authority=authority)
     assert "connections at most" in server.errors()
@@ -263,10 +263,10 @@ def test_more_connections_than_descriptors(serve, store, tmp_path, monkeypatch, 
 
 
 def test_no_descriptor_left_at_all(serve, store, authority):
-    """What nobody should do: the limit sinks below what the server counts on. It waits, and goes on afterwards.
+    """The limit is lowered below what the server relies on. It waits, and continues afterwards.
 
-    One event loop: of several, one that has no connection yet asks for the next one again and again, since only the
-    end of a connection of its own would wake it (libmicrohttpd 0.9.75)."""
+    One event loop: with several, a loop without a connection polls for the next one, because only the end of one of its
+    own connections would wake it (libmicrohttpd 0.9.75)."""
     server = serve(store, "--rescan", "1", *serving.ONE_LOOP, authority=authority)
     with contextlib.closing(server.connect()) as neighbour, contextlib.ExitStack() as stack:
         assert serving.ask(neighbour, PAGE).status == 200
@@ -288,8 +288,8 @@ def test_no_descriptor_left_at_all(serve, store, authority):
 
 @pytest.mark.parametrize("count", [128, 256])
 def test_as_many_requests_at_once_as_the_library_takes_events(serve, store, count, authority):
-    """libmicrohttpd takes 128 events at a time; where just so many come, it asks for more before it answers, and
-    while all of these clients wait nothing more comes."""
+    """libmicrohttpd takes 128 events at a time; if exactly so many come, it polls for more before it answers, and while all
+    of these clients wait, none come."""
     server = serve(store, config="[server]\ntimeout = 100\nthreads = 1\n", authority=authority)
     with contextlib.ExitStack() as stack:
         clients = [stack.enter_context(contextlib.closing(server.connect(20))) for _ in range(count)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wheelcache index --static: the tree that it writes, what it leaves alone, and what happens when things go wrong."""
+"""wheelcache index --static: the tree that it writes, the files that it leaves alone, and its failures."""
 import contextlib
 import fcntl
 import gzip
@@ -32,7 +32,7 @@ def written(summary):
 
 
 def state_of(tree):
-    """All there is, by its path: kind, time and bytes."""
+    """All entries, by path: kind, time and bytes."""
     found = {}
     for path in sorted(tree.rglob("*")):
         status = path.lstat()
@@ -42,7 +42,7 @@ def state_of(tree):
 
 
 def changes(before, after):
-    """The paths of files that are new, other or gone; folders' times follow their files'."""
+    """The paths of files that are new, changed or gone; not of folders, whose mtimes follow their files."""
     return {path for path in before.keys() | after.keys()
             if before.get(path) != after.get(path) and (before.get(path) or after.get(path))[3] is not None}
 
@@ -53,7 +53,7 @@ ENDINGS = {"": "identity", ".gz": "gzip", ".zst": "zstd"}
 
 
 def test_every_page_of_the_recorded_wheels_is_ours(corpus, tmp_path):
-    """From a catalog of its own, and from a third one."""
+    """With a catalog of its own, and with a third one."""
     def export(catalog):
         done = serving.run("index", "--json", "--catalog", catalog, "--static", tmp_path / "tree", corpus.store)
         return json.loads(done.stdout)
@@ -87,7 +87,7 @@ def test_every_file_is_readable_and_packed_right(at):
 
 
 def test_each_plain_page_is_written_after_its_packed_ones(at):
-    """So that a killed run is seen by the plain one alone; and all pages after what they lead to."""
+    """So that the plain file alone shows a killed run; and all pages are written after the files that they link to."""
     fill(at)
     at.export()
     for folder, form in itertools.product({path.parent for path in at.tree.rglob("index.*")}, FORMS):
@@ -216,7 +216,7 @@ def test_no_name_is_no_folder(at):
 
 
 def test_link_in_the_tree_leads_nowhere(at):
-    """A folder that was turned into a link is not followed out of the tree."""
+    """A folder that was replaced by a link is not followed out of the tree."""
     fill(at)
     at.export()
     outside = at.folder / "outside"
@@ -239,7 +239,7 @@ def test_only_one_exports_at_a_time(at):
 
 
 def check_servable(tree):
-    """Every page is whole, packed and plain alike, and all that it lists is there. Returns how many pages there are."""
+    """Every page is complete, packed as plain, and all files that it lists exist. Returns the number of pages."""
     count = 0
     for path in tree.rglob("index.json"):
         count += 1
@@ -255,7 +255,7 @@ def check_servable(tree):
 
 
 def kill_after(at, files):
-    """Exports until so many more files are there, then kills. False where it came to its end before."""
+    """Exports until so many more files are there, then kills the process. False: it ended before."""
     def count():
         return sum(len(names) for _, _, names in os.walk(at.tree))
 
@@ -277,7 +277,7 @@ def test_killed_run_leaves_a_tree_that_serves_and_the_next_completes_it(at):
         if kill_after(at, files):
             kills, before, count = kills + 1, count, check_servable(at.tree)
             assert count >= before
-        else:  # it was faster than we are
+        else:  # it was too fast
             count = 0
             shutil.rmtree(at.tree)
         if kills == 5:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""HTTPS: by the server itself, and by nginx before it as etc/nginx-front.conf says."""
+"""HTTPS: by the server itself, and by nginx in front of it as in etc/nginx-front.conf."""
 import contextlib
 import os
 import pathlib
@@ -125,7 +125,7 @@ def test_the_page_for_people_names_what_it_came_by(secure, authority):
 
 
 def test_front_keeps_no_body(front):
-    """What passes through nginx is never on its disk."""
+    """nginx does not write bodies to its disk."""
     assert not any((front[2] / "client_body").rglob("*/*"))
 
 
@@ -199,7 +199,7 @@ def test_sessions_are_resumed(serve, store, authority, version):
 
 
 def test_no_ticket_outlives_its_keys(serve, store, authority, tmp_path, monkeypatch):
-    """Who gets hold of the keys reads what was sent in a few hours, and no more."""
+    """Stolen ticket keys decrypt only the traffic of a few hours."""
     be_late = faults.preload("later", tmp_path, monkeypatch)
     server = serve(store, authority=authority)
     session = handshake(server).session
@@ -233,7 +233,7 @@ def der(path):
 
 
 def test_renewed_certificate_counts_from_sighup_on(serve, store, authority, tmp_path):
-    """Connections under way go on; files that are no pair leave everything as it was."""
+    """Open connections go on; a certificate and key that do not match change nothing."""
     cert, key = (shutil.copy(one, tmp_path) for one in (authority.cert, authority.key))
     (tmp_path / "other").mkdir()
     other = Authority(tmp_path / "other")
@@ -279,7 +279,7 @@ def answered(connection):
 
 
 def test_handshakes_of_one_address_are_bounded(serve, store, authority):
-    """LIMIT_HANDSHAKES_ADDRESS of an address are begun and not ended; one more waits, and others do not."""
+    """An address may have LIMIT_HANDSHAKES_ADDRESS unfinished handshakes; a further one waits, those of others do not."""
     server = serve(store, "--threads", "1", authority=authority)
     with contextlib.ExitStack() as stack:
         waiting = [stack.enter_context(server.plain_socket(source="127.0.0.2")) for _ in range(80)]
@@ -296,7 +296,7 @@ def test_handshakes_of_one_address_are_bounded(serve, store, authority):
 
 
 def test_who_holds_most_handshakes_makes_room(serve, store, authority):
-    """LIMIT_HANDSHAKES are on their way, or half of all connections. For one more, one of those goes who has the most."""
+    """At LIMIT_HANDSHAKES, or half of all connections, a new handshake replaces one of the address that has the most."""
     server = serve(store, config="[server]\nconnections = 200\n", authority=authority)
     with contextlib.ExitStack() as stack:
         early = stack.enter_context(server.plain_socket(source="127.0.0.3"))
@@ -324,9 +324,9 @@ def arrival(connection):
 
 
 def test_strangers_who_shake_hands_starve_nobody(serve, store, authority):
-    """What is costly is done first for the address that had the fewest: the last in the queue is not the last served."""
+    """Handshakes of the address that had the fewest are done first: the last in the queue is not the last served."""
     with contextlib.ExitStack() as stack:
-        early = stack.enter_context(socket.socket())  # the kernel begins to note times a while after the first asks for it
+        early = stack.enter_context(socket.socket())  # the kernel starts to record times some time after the first request for them
         early.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
         server = serve(store, authority=authority)
         serving.wait_for(lambda: server.get("/simple/foo/").status == 200, 60, "an answer")
@@ -355,7 +355,7 @@ def test_half_of_a_handshake_is_not_waited_for(serve, store, authority):
 
 
 def test_client_that_sends_nothing_more_gets_its_answer(secure):
-    """It ends its half of the connection, by TCP alone."""
+    """It closes its half of the connection, by TCP only."""
     incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
     session = secure.context.wrap_bio(incoming, outgoing, server_hostname=secure.host)
     with secure.plain_socket() as plain:
@@ -393,7 +393,7 @@ def watched(server):
 
 @pytest.mark.parametrize("threads,at_once", [(2, 24), (3, 1)])
 def test_connections_are_spread_over_the_threads(serve, store, authority, threads, at_once):
-    """Of each thread there are an epoll of the library and one of the relays; handshakes have another one."""
+    """Each thread has an epoll of the library and one of the relays; handshakes have another one."""
     server = serve(store, "--threads", threads, authority=authority)
     share = 24 // threads
     with contextlib.ExitStack() as stack:
@@ -405,7 +405,7 @@ def test_connections_are_spread_over_the_threads(serve, store, authority, thread
 
 
 def test_stopping_lets_a_download_end(serve, store, authority):
-    """What the library has handed on is in our hands then, and goes out all the same."""
+    """The relays still send what the library has handed to them."""
     server = serve(store, authority=authority)
     path = store / PLATFORM / "fat" / "fat-1.0-py3-none-any.whl"
     with contextlib.closing(server.connect()) as connection, contextlib.closing(server.connect()) as idle:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tokens, freezes and private platforms, as an operator and his clients see them."""
+"""Tokens, freezes and private platforms, as operators and clients see them."""
 import base64
 import hashlib
 import json
@@ -213,7 +213,7 @@ def test_health_and_log_warn_of_a_quota(site, serve):
 # --- what is private ---
 
 def pages_and_files(site):
-    """What only readers of team-a may have, and what team-a has on each."""
+    """The URLs that only readers of team-a may get, and what is on each of them."""
     wheel = site.wheels["team-a"]
     file = f"/files/team-a/in-team-a/{wheel.name}"
     return {"/team-a/simple/": b"in-team-a", "/team-a/simple/in-team-a/": wheel.name.encode(),
@@ -225,13 +225,13 @@ def test_private_is_private(site, server):
     secrets = [site.add("--read", "--platform", "team-b"), site.add(), "nonsense", ""]
     good = site.add("--read", "--platform", "team-a")
     for path, holds in pages_and_files(site).items():
-        for _ in range(2):  # the second time it may come from the cache
+        for _ in range(2):  # the second answer may come from the cache
             reply = server.get(path)
             assert (reply.status, reply["WWW-Authenticate"]) == (401, 'Basic realm="wheelcache"'), path
             assert reply["Cache-Control"] == "no-store"
             answers = [server.get(path, authorization(secret)) for secret in secrets]
             assert [one.status for one in answers[:2]] == [403, 403], path
-            assert {one.status for one in answers[2:]} <= {401, 429}, path  # so many are throttled
+            assert {one.status for one in answers[2:]} <= {401, 429}, path  # so many failures are throttled
             assert all(holds not in one.body for one in [reply, *answers])
             reply = server.get(path, authorization(good))
             assert reply.status == 200 and holds in reply.body, path
@@ -251,13 +251,13 @@ def test_nobody_learns_what_is_not_there(site, server):
 
 
 def told(reply):
-    """All that a client sees of an answer, but for its time."""
+    """All that a client sees of an answer, without the date."""
     return reply.status, sorted((name, value) for name, value in reply.headers.items() if name != "Date"), reply.body
 
 
 @pytest.mark.parametrize("has_token", [False, True])
 def test_private_is_as_what_is_not_there(site, server, has_token):
-    """On every route, to who has no token and to who has one for something else: nobody learns which platforms there are."""
+    """On every route, without a token and with one for another platform: no client learns which platforms exist."""
     if has_token:
         other = [authorization(site.add("--read", "--upload", "--platform", "public")), {}, authorization("nonsense")]
     else:
@@ -348,7 +348,7 @@ def test_wrong_tokens_are_throttled_and_good_ones_pass(site, server):
     reply = serving.wait_for(lambda: (r := server.get(path, authorization("wc_wrong"))).status == 429 and r, 30, "a 429")
     assert 1 <= int(reply["Retry-After"]) <= 60
     assert server.get(path, authorization(good)).status == 200
-    assert server.get(path).status == 401  # who sends none has not failed
+    assert server.get(path).status == 401  # a request without a token is no failure
     assert server.get("/public/simple/").status == 200
 
 

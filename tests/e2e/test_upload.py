@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""POST /upload/<platform>/: what is taken, what is refused and with which words, and that nothing is left behind."""
+"""POST /upload/<platform>/: which uploads are accepted and refused, the messages, and that nothing is left behind."""
 import hashlib
 import json
 import os
@@ -34,7 +34,7 @@ def files_below(folder):
 
 
 def unchanged(server):
-    """Nothing came: no file, no temporary file, no empty folder, no page."""
+    """Checks that nothing changed: no file, no temporary file, no empty folder, no page."""
     assert files_below(server.store) == [f"{OTHER}/f/foo/foo-1.0-py3-none-any.whl",
                                          f"{PLATFORM}/f/foo/foo-1.0-py3-none-any.whl"]
     assert not (server.store / PLATFORM / "b").exists()
@@ -216,7 +216,7 @@ def test_unknown_platform(server, wheel):
 
 @pytest.mark.parametrize("more", [[], ["--delete"]], ids=["kept", "deleted"])
 def test_a_removed_name_is_not_taken_again(server, wheel, more):
-    """Also with the bytes that it had; clients that skip what exists must not skip this."""
+    """Also with its former bytes; clients that skip existing files must not skip this one."""
     assert uploading.upload(server, PLATFORM, wheel, server.token).status == 200
     done = uploading.serving.run("remove", "--catalog", server.catalog, "--reason", "built with a broken compiler", *more,
                                  wheel.name, server.store)
@@ -244,7 +244,7 @@ def test_frozen_platform_waits_and_the_others_go_on(server, wheel):
     (f"[platform {PLATFORM}]\nquota-bytes = 1K\n", 507, b"1024"),
 ])
 def test_what_there_is_no_room_for(serve, tmp_path, wheel, settings, status, words):
-    """The figures are in the answer, in the audit log, and nothing is left behind; others take it."""
+    """The answer and the audit log have the figures, and nothing is left behind; other platforms accept it."""
     for platform in (PLATFORM, OTHER):
         storelib.make_wheel(tmp_path / "store" / platform / "f" / "foo", "foo", "1.0")
     server = serve(tmp_path / "store", config=f"{settings}[platform {OTHER}]\n")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each client that people upload with, then pip and uv install what came, at once."""
+"""Each upload client; then pip and uv install the uploaded file, at once."""
 import hashlib
 import re
 import shutil
@@ -34,7 +34,7 @@ def index(serve, tmp_path):
 
 
 def results(server):
-    """What became of each upload, by the audit log."""
+    """The result of each upload, from the audit log."""
     return [line["result"] for line in uploading.audit(server) if line["action"] == "upload"]
 
 
@@ -68,7 +68,7 @@ SENDERS = [pytest.param(TWINE, twine, id="twine"), pytest.param(OLD_TWINE, twine
 
 
 def install(client, server, requirement, wheel, tmp_path):
-    """pip and uv install it, each with an empty cache; the bytes are those that were sent."""
+    """pip and uv install it, each with an empty cache; they get the bytes that were uploaded."""
     for name, requirements in (("pip", "pip==26.3"), ("uv", UV)):
         installer = client(requirements)
         target = tmp_path / f"{name}-{requirement.replace('=', '')}"
@@ -135,7 +135,7 @@ def test_a_wrong_token_ends_at_once(client, index, tmp_path, requirements, send)
 
 
 def test_twine_tries_again_while_a_platform_is_frozen(client, index, tmp_path):
-    """It repeats at once what was answered with 503, then gives up; the next run goes well."""
+    """It repeats at once after a 503, then gives up; the next run succeeds."""
     new = storelib.make_wheel(tmp_path / "dist", "newly-built", "1.2").path
     where = ["--catalog", index.catalog, "--store", tmp_path / "store"]
     assert serving.run("freeze", *where, "--reason", "volume move", PLATFORM).returncode == 0

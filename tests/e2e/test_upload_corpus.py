@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every recorded wheel and sdist is taken by a platform that can install it, and its page says what the file says."""
+"""Every recorded wheel and sdist is accepted by a platform that can install it, and its page has the facts of the file."""
 import csv
 import hashlib
 import json
@@ -15,12 +15,12 @@ import uploading
 
 PYTHONS = "2.7 3.4 3.5 3.6 3.7 3.8 3.9 3.10 3.11 3.12 3.13 3.14 3.13t 3.14t"
 PLATFORMS = [("x86_64", "musl 1.2"), ("x86_64", "glibc 2.41"), ("aarch64", "glibc 2.41"), ("riscv64", "glibc 2.41")]
-ELSEWHERE = "other-systems"  # nothing is known of it, so that it takes wheels for Windows and macOS
-# What is rightly refused, and the words that say why.
+ELSEWHERE = "other-systems"  # it has no profile, so it accepts wheels for Windows and macOS
+# Files that are rightly refused, with a part of the message.
 REFUSED = {
     "isodatetime-1!2.0.0-py3.7.egg": "neither a wheel nor an sdist",
-    "dbus-python-1.2.2-pypi.tar.gz": '"pypi" is not a version',  # pip passes it over, too
-    "q-2.3.macosx-10.8-intel.tar.gz": '"intel" is not a version',  # a bdist_dumb for macOS, in truth
+    "dbus-python-1.2.2-pypi.tar.gz": '"pypi" is not a version',  # pip ignores it too
+    "q-2.3.macosx-10.8-intel.tar.gz": '"intel" is not a version',  # in fact a bdist_dumb for macOS
 }
 MOST = 1 << 20  # bytes of a file, without --all
 
@@ -51,7 +51,7 @@ def server_fixture(serve_module, tmp_path_factory):
 
 
 def recorded(request, shared, *patterns):
-    """(path, its row of expected.tsv or nothing) of each file."""
+    """(path, its row of expected.tsv or None) of each file."""
     corpus = shared / "corpus"
     with open(corpus / "expected.tsv", encoding="utf-8") as table:
         rows = {row[0]: row for row in csv.reader(table, delimiter="\t", quoting=csv.QUOTE_NONE)}
@@ -86,7 +86,7 @@ def upload(server, path):
 
 
 def on_page(server, platform, path, project):
-    """What both forms of the page say of the file."""
+    """The facts of the file in both formats of the page."""
     url = f"/{platform}/simple/{re.sub('[-_.]+', '-', project).lower()}/"
     forms = [reader(server.get(url, {"Accept": accept}).body, server.url + url)
              for accept, reader in ((pages.HTML, pages.html_files), (pages.JSON, pages.json_files))]
@@ -107,7 +107,7 @@ def check(server, path, row):
     assert reply.status == 200, f"{platform}: {reply.status} {reply.body.decode()}"
     file = on_page(server, platform, path, field(metadata, "Name"))
     assert hashlib.sha256(server.get(urllib.parse.urlsplit(file.url).path).body).hexdigest() == file.sha256
-    if b"same contents" in reply.body:  # another build of it came before, and stays
+    if b"same contents" in reply.body:  # another build of it was uploaded before, and stays
         return
     data = path.read_bytes()
     assert file.sha256 == hashlib.sha256(data).hexdigest()
@@ -120,7 +120,7 @@ def check(server, path, row):
 
 
 def each(server, files):
-    """All are tried, and all that went wrong is told."""
+    """Tries all, and reports all failures."""
     wrong = []
     for path, row in files:
         try:

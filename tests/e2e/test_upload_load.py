@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many builders at once, slow ones, large files, disks that are full or hang: no upload is lost, none stays half."""
+"""Many builders at once, slow ones, large files, disks that are full or hang: no upload is lost, and none stays incomplete."""
 import contextlib
 import hashlib
 import itertools
@@ -24,7 +24,7 @@ import uploading
 PLATFORMS = ["ubuntu-22.04-x86_64", "debian-12-x86_64", "fedora-43-x86_64"]
 FIRST, SECOND, _ = PLATFORMS
 SOON = 60
-PIECE = 300_000  # bytes: more than the server keeps before it looks at them
+PIECE = 300_000  # bytes: more than the server buffers before it reads them
 JSON = {"Accept": "application/vnd.pypi.simple.v1+json"}
 
 
@@ -62,7 +62,7 @@ class Builder:
 
 
 class Crowd:
-    """Threads that all begin at once; the block ends with them, and with the first thing that went wrong in one."""
+    """Threads that start at once; the block ends with the last of them, and raises their first error."""
 
     def __init__(self):
         self.threads, self.failures = [], []
@@ -77,7 +77,7 @@ class Crowd:
         self.threads.append(threading.Thread(target=run))
 
     def add_until_the_end(self, function):
-        """Again and again, until all others have ended."""
+        """Repeats until all others have ended."""
         def run():
             while not self.ends.is_set():
                 function()
@@ -109,7 +109,7 @@ def burst_wheels(folder, count, projects):
 
 
 def send_all(builder, neighbour, todo):
-    """Each is on both forms of its page at its 200, also in another process at the very next request."""
+    """Each is on both formats of its page when its 200 arrives, also in the next answer of another process."""
     with contextlib.suppress(queue.Empty):
         while True:
             platform, wheel = todo.get_nowait()
@@ -120,7 +120,7 @@ def send_all(builder, neighbour, todo):
 
 
 def copy_beside(store, wheels):
-    """What a builder does who has not heard of uploads."""
+    """Copies files into the tree, as a builder that does not upload."""
     for wheel in wheels:
         name = wheel.name.split("-")[0]
         (store / FIRST / name[0] / name).mkdir(parents=True, exist_ok=True)
@@ -128,7 +128,7 @@ def copy_beside(store, wheels):
 
 
 def test_no_upload_is_lost_in_a_burst(serve, store, tmp_path, request):
-    """While pages are read, scans run and a builder cps into the tree."""
+    """While pages are read, scans run and a builder copies files into the tree."""
     count, projects = (1000, 150) if request.config.getoption("--all") else (200, 30)
     sent = list(burst_wheels(tmp_path / "dist", count, projects))
     copied = [storelib.make_wheel(tmp_path / "copied", f"p{number}", "9.0") for number in range(0, projects, 3)]
@@ -207,7 +207,7 @@ def raw_upload(server, platform, wheel, token):
 
 
 def test_slow_uploads_and_two_hundred_at_once(serve, store, tmp_path):
-    """60 clients at a byte a second, in their forms' fields and in their files: nobody waits for them."""
+    """60 clients send a byte per second, in the fields of their forms and in their files: no other client waits for them."""
     server = serve(store, config="[server]\ntimeout = 10\nconnections = 1000\n")
     token = uploading.add_token(server)
     fat = storelib.make_wheel(tmp_path / "dist", "fat", "1.0", size=2 * PIECE).path
@@ -242,8 +242,8 @@ def test_slow_uploads_and_two_hundred_at_once(serve, store, tmp_path):
 
 
 def test_connection_that_breaks_anywhere(serve, store, tmp_path):
-    """At each twentieth of the body, closed or reset: it leaves nothing. Where the end of a connection is not noticed
-    at once, which happens on a busy machine, it is after the time-out."""
+    """At each twentieth of the body, closed or reset: it leaves nothing. On a busy machine the end of a connection may be
+    noticed only at the time-out."""
     server = serve(store, config="[server]\ntimeout = 5\n")
     token = uploading.add_token(server)
     wheel = storelib.make_wheel(tmp_path / "dist", "new", "1.0", size=PIECE * 20)
@@ -310,7 +310,7 @@ def peak_memory(server):
 
 
 def test_large_file_in_little_memory(serve, store, tmp_path, request, monkeypatch):
-    size = (600 if request.config.getoption("--all") else 200) << 20  # at most 48 MB of it are kept
+    size = (600 if request.config.getoption("--all") else 200) << 20  # at most 48 MB of it are in memory
     path = tmp_path / "large-1.0-py3-none-any.whl"
     sha256 = make_large_wheel(path, size)
     monkeypatch.setenv("ASAN_OPTIONS", f"{os.environ.get('ASAN_OPTIONS', '')}:quarantine_size_mb=1")
@@ -365,7 +365,7 @@ def test_full_disk_leaves_no_part_of_a_file(serve, store, small_disk, tmp_path):
 
 
 def test_platform_that_hangs_holds_up_no_other(serve, store, tmp_path, monkeypatch):
-    """Nor does one that is frozen. What was sent to it is there when it answers again."""
+    """Nor does a frozen one. Uploads to it are published when it answers again."""
     hang = faults.preload("hang", tmp_path, monkeypatch)
     server = serve(store)
     token = uploading.add_token(server)

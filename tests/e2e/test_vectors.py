@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each of the shared vectors as a file of a store: the good ones are listed with the right facts, the bad ones are
-not, and what lies beside them stays."""
+"""Each of the shared vectors as a file of a store: valid ones are listed with the right facts, invalid ones are not, and their
+neighbours stay listed."""
 import collections
 import contextlib
 import dataclasses
@@ -23,7 +23,7 @@ import serving
 import storelib
 
 NAME_MAX = 255
-OURS = (".whl", ".tar.gz", ".zip")  # what ends otherwise is ignored, not quarantined
+OURS = (".whl", ".tar.gz", ".zip")  # files with other suffixes are ignored, not quarantined
 
 
 @dataclasses.dataclass
@@ -32,15 +32,15 @@ class Vector:
     folder: str
     filename: str
     data: bytes
-    project: str | None = None  # that lists it; None: it is refused
+    project: str | None = None  # the project that lists it; None: it is refused
     version: str | None = None
     metadata: bytes | None = None  # that is served beside it
     rank: int = 0  # of its version among the others of the project
-    reason: str = ""  # a part of what must be said of one that is refused
+    reason: str = ""  # a part of the expected message for a refused one
 
     @property
     def is_file(self):
-        """Whether any file system takes its name."""
+        """Whether a file system accepts its name."""
         return len(os.fsencode(self.filename)) <= NAME_MAX and not set(self.filename) & {"/", "\0"}
 
 
@@ -73,7 +73,7 @@ def tarred(members):
 
 
 def wheel_of(stem, name, version):
-    """METADATA and bytes of a wheel that is right if its name is; stem: what .dist-info is called."""
+    """METADATA and bytes of a wheel that is valid if its name is; stem: of .dist-info."""
     metadata = storelib.metadata_bytes(name, version)
     members = [(f"{stem}.dist-info/METADATA", metadata),
                (f"{stem}.dist-info/WHEEL", storelib.wheel_file_bytes("py3-none-any"))]
@@ -82,7 +82,7 @@ def wheel_of(stem, name, version):
 
 
 def versions():
-    """Each version as it is spelled, in the file name and in METADATA; a build tag keeps apart those that are equal."""
+    """Each version with its spelling, in the file name and in METADATA; build tags distinguish equal versions."""
     for i, (spelled, valid, normal, _, rank, *_) in enumerate(rows("versions.tsv")):
         metadata, data = wheel_of(f"v-{spelled}", "v", spelled)
         name = f"v-{spelled}-{i}spelled-py3-none-any.whl"
@@ -97,7 +97,7 @@ def versions():
 
 
 def versions_of_build_tools():
-    """Each version as build tools write it: normalised in the file name, METADATA has it as it is spelled."""
+    """Each version as build tools write it: normalised in the file name, with its spelling in METADATA."""
     for i, (spelled, valid, normal, _, rank, *_) in enumerate(rows("versions.tsv")):
         name = f"v-{normal or '1.0'}-{i}-py3-none-any.whl"
         metadata, data = wheel_of(f"v-{normal or '1.0'}", "v", spelled)
@@ -108,7 +108,7 @@ def versions_of_build_tools():
 
 
 def names():
-    """Each name as a project, in a folder of that name; a build tag keeps apart those of one normal form."""
+    """Each name as a project, in a folder of that name; build tags distinguish names with the same normal form."""
     for i, (name, valid, normal) in enumerate(rows("names.tsv")):
         escaped = re.sub(r"[-_.]+", "_", name)
         metadata, data = wheel_of(f"{escaped}-1.0", name, "1.0")
@@ -120,13 +120,13 @@ def names():
 
 
 def wheel_names():
-    """Each file name with the contents that it promises, so that nothing but the name can be wrong."""
+    """Each file name with matching contents, so that only the name can be wrong."""
     for filename, valid, normal, version, *_ in rows("wheelnames.tsv"):
         name, spelled = filename.split("-")[:2]
         metadata, data = wheel_of(f"{name}-{spelled}", name, spelled)
         if valid == "0":
             yield Vector("wheels", filename, data)
-        elif not name.isascii():  # a file name may be so, but no METADATA (PEP 508, and names.tsv)
+        elif not name.isascii():  # valid in a file name, but not in METADATA (PEP 508, and names.tsv)
             yield Vector("wheels", filename, data, reason=f"METADATA: its Name is not {normal}")
         else:
             yield Vector("wheels", filename, data, normal, version, metadata)
@@ -145,12 +145,12 @@ def sdist_names(*, has_pkg_info=True):
 
 
 def old_sdist_names():
-    """The same without PKG-INFO, which old ones have not."""
+    """The same without PKG-INFO, as in old sdists."""
     return sdist_names(has_pkg_info=False)
 
 
-# Where our words are not those of the vectors, by file or by words. A scan is lenient with what PyPI took until 2025:
-# a data descriptor may be, but not a wrong one.
+# Our messages where they differ from the vectors, by file or by message. A scan accepts what PyPI accepted until 2025: data
+# descriptors, but not wrong ones.
 DIFFERENT = {
     "zipinzip.zip": "Malformed zip file",
     "data_descriptor_zip64.zip": None,
@@ -159,14 +159,14 @@ DIFFERENT = {
 
 
 def framings():
-    """Bytes of each ZIP, and what is said of its framing; None: it is right."""
+    """The bytes of each ZIP, and the expected message about its framing; None: it is valid."""
     for path, verdict, reason in rows("zipdata.tsv"):
         reason = DIFFERENT.get(pathlib.Path(path).name, DIFFERENT.get(reason, reason))
         yield clients.recorded(f"vectors/{path}").read_bytes(), None if verdict == "accept" else reason
 
 
 def zips():
-    """Each ZIP as an sdist, which needs no member at all."""
+    """Each ZIP as an sdist, which needs no member."""
     for i, (data, reason) in enumerate(framings()):
         if reason is None:
             yield Vector("zips", f"zip-{i}.0.zip", data, "zip", f"{i}.0", rank=i)
@@ -175,13 +175,13 @@ def zips():
 
 
 def zips_as_wheels():
-    """Each ZIP as a wheel: none of them has what a wheel needs."""
+    """Each ZIP as a wheel: none of them has the members of a wheel."""
     for i, (data, reason) in enumerate(framings()):
         yield Vector("zips", f"zip-{i}.0-py3-none-any.whl", data, reason=reason or "no .dist-info folder")
 
 
 def neighbours(vectors):
-    """For each folder, a right wheel of each project that has something there, and one of a project of its own."""
+    """For each folder, a valid wheel of each project with a file there, and one of another project."""
     for i, (folder, project) in enumerate(sorted({(one.folder, one.project or "beside") for one in vectors})):
         stem = f"{project.replace('-', '_')}-0.0.0.dev0"
         metadata, data = wheel_of(stem, project, "0.0.0.dev0")
@@ -267,7 +267,7 @@ def test_each_vector_in_a_store(tmp_path, serve, kind):
         assert pages.json_projects(root.body) == sorted(listed)
         for project, expected in listed.items():
             check_page(connection, project, expected)
-        for one in vectors:  # also those that no file system takes: a request may name them
+        for one in vectors:  # also names that no file system accepts: a request may have them
             check_served(connection, one)
     print(f"{kind.__name__}: {len(good)} listed, {len(laid) - len(good)} not, "
           f"{len(vectors) - len(laid)} that no file system takes")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page for people, seen by a real browser."""
+"""The home page in a real browser."""
 import json
 import shutil
 import struct
@@ -40,7 +40,7 @@ def server_fixture(serve, tmp_path):
 
 
 def pixels(png):
-    """Width, height, and the set of bytes of the unpacked rows: a blank page has hardly any."""
+    """Width, height, and the set of bytes of the unpacked rows: a blank page has only few."""
     assert png.startswith(b"\x89PNG\r\n\x1a\n")
     at, packed = 8, b""
     while at < len(png):
@@ -96,7 +96,7 @@ def test_no_request_leaves_to_another_host(server, browse, tmp_path):
 
 
 def test_names_from_the_configuration_are_escaped(serve, tmp_path):
-    """A view's name is checked; what Host says is not ours at all."""
+    """The names of views are checked; the Host header is untrusted."""
     storelib.make_wheel(tmp_path / "store", "foo", "1.0")
     server = serve(tmp_path / "store")
     reply = server.raw(b'GET / HTTP/1.1\r\nHost: a"><script>alert(1)</script>\r\nConnection: close\r\n\r\n')

@@ -73,7 +73,7 @@ def page_paths(server):
 
 
 def words(value):
-    """A header without the blanks that may be between its words or not."""
+    """A header without optional blanks."""
     return value and value.replace(", ", ",")
 
 
