@@ -144,7 +144,7 @@ class CommandLine(unittest.TestCase):
         """A row without a key and without a line in its command's function is refused by its bare name."""
         taken = 0
         for command, usage in all_commands():
-            for option, value in re.findall(r"^  (?:-\w,|   ) +--([a-z-]+)( [A-Z]+)?", usage, re.M):
+            for option, value in re.findall(r"^  (?:-\w,|   ) +--([a-z-]+)(=\S+)?", usage, re.M):
                 if option != "help":
                     config = ["--config", "/nonexistent"] if option != "config" and "--config" in usage else []
                     done = subprocess.run([BUILD / "wheelcache", *command.split(), *config, f"--{option}", *(["x"] if value else [])],
