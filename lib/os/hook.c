@@ -21,8 +21,7 @@ enum {
 	KILL_MS = 2000,    // between SIGTERM and SIGKILL
 	OUTPUT_KEPT = 256, // bytes of the end of its output, where the reason usually is
 	COMMAND_MOST = 1 << 20,
-	NO_PROGRAM =
-		127, // exit code of POSIX, "Consequences of Shell Errors"; posix_spawn() may report it by the child
+	NO_PROGRAM = 127, // the exit code of a shell (POSIX) and of posix_spawn()'s child if there is no such program
 };
 
 struct output {
@@ -82,7 +81,7 @@ static char **split_words(const char *command, const struct hook_value *values, 
 	return words;
 }
 
-// --- its output ---
+// --- output ---
 
 static void append_output(struct output *out, const char *bytes, size_t len)
 {
@@ -117,7 +116,7 @@ static struct str as_one_line(struct output *out)
 	return str_trim((struct str){out->text, out->len});
 }
 
-// --- its life ---
+// --- the process ---
 
 static int spawn(char **words, int output, pid_t *pid)
 {

@@ -56,7 +56,7 @@ static void *run_worker(void *arg)
 	return NULL;
 }
 
-// The main thread handles the signals, so a run_worker starts with all of them blocked.
+// The main thread handles the signals, so a worker starts with all of them blocked.
 static void start_thread(struct thread_pool *p, const char *name)
 {
 	sigset_t all, old;
