@@ -1,30 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of the catalog, as the scan compares them and as scan and uploads write them. Writes
-// stand between catalog_begin and catalog_commit. Errors as in catalog.h.
+// The files of the catalog, as the scan compares them, and as scans and uploads write them. Writes stand between
+// catalog_begin and catalog_commit. One thread at a time for each connection. Errors and callbacks as in catalog.h.
 #pragma once
 
 #include "lib/base/limits.h"
 #include "lib/state/catalog/catalog-write.h"
 
-// What the scan compares with what is on the disk.
+// A file as the scan compares it with the disk. Columns: file-columns.h.
 struct catalog_known {
 	int64_t id;
 	const char *filename;
 	enum catalog_state state;
-	bool trusted; // while size, mtime and inode stay, so do the bytes
+	bool trusted; // unchanged size, mtime and inode mean unchanged bytes
 	uint64_t size;
 	int64_t mtime_ns;
 	uint64_t inode;
-	int64_t written; // to tell whether somebody else wrote it since
+	int64_t written; // number of the last write: tells whether another process wrote it since
 };
 typedef int catalog_known_fn(void *ctx, const struct catalog_known *file, struct err *e);
 int catalog_folder_files(struct catalog *c, int64_t folder, catalog_known_fn *fn, void *ctx, struct err *e) MUST_CHECK;
 
-// A file as it was found. Strings and bytes are borrowed for the call.
+// A file to be written. Strings and bytes are borrowed for the call. Columns: file-columns.h.
 struct catalog_entry {
-	// Who looked some time ago says what the catalog had then: id 0 for nothing. Where somebody else
-	// has written it since, he knows better, and nothing happens. Not guarded: these facts are the
-	// newest there are.
+	// Guarded: id and written are those of the row that the scan read, 0 for none. If another process has
+	// written the row since, nothing happens. Not guarded: these facts are the newest.
 	bool is_guarded;
 	int64_t id, written;
 	int64_t platform;
@@ -36,7 +35,7 @@ struct catalog_entry {
 	int64_t mtime_ns;
 	uint64_t inode;
 	const uint8_t *sha256; // NULL: not read
-	const char *refusal;   // NULL: it is good, and has all that follows
+	const char *refusal;   // why it is quarantined; NULL: it is good, and all that follows is set
 	const char *project;   // normalised
 	const char *version;   // normal form
 	struct str version_key;
@@ -46,13 +45,12 @@ struct catalog_entry {
 	unsigned findings;
 };
 
-// Adds the file to its folder, or takes its new facts. Of several good files of one name on a
-// platform the first by path is listed, of those that have no tombstone. The marks that lie beside
-// it (catalog-mark.h) are its own.
+// Adds the file to its folder, or updates it. Of several good files of one name on a platform, the first by path
+// without a tombstone is listed. The marks beside the file (catalog-mark.h) apply to it.
 int catalog_file_put(struct catalog *c, const struct catalog_entry *entry, struct catalog_effect *effect,
 	struct err *e) MUST_CHECK;
-// Removes the file and gives its name; a duplicate of its name is listed now. Where somebody else has
-// written it since it was read (written), or has removed it, nothing happens, and name is empty.
+// Removes the file and writes its name to `name`; a duplicate of the name is then listed. If another process has
+// written or removed the row since `written`, nothing happens, and name is empty.
 int catalog_file_remove(struct catalog *c, int64_t id, int64_t written, char name[LIMIT_FILE_NAME + 1],
 	struct catalog_effect *effect, struct err *e) MUST_CHECK;
 
@@ -73,7 +71,6 @@ int catalog_file_copies(struct catalog *c, int64_t platform, const char *filenam
 typedef int catalog_unlisted_fn(void *ctx, int64_t platform, const char *path, const char *reason, struct err *e);
 int catalog_unlisted(struct catalog *c, enum catalog_state state, catalog_unlisted_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
-// File names that several platforms list: on how many, and with how many different contents. Reads
-// every row of the catalog.
+// File names that several platforms list: on how many, and with how many different contents. Reads every row.
 typedef int catalog_shared_fn(void *ctx, const char *filename, uint64_t platforms, uint64_t contents, struct err *e);
 int catalog_shared(struct catalog *c, catalog_shared_fn *fn, void *ctx, struct err *e) MUST_CHECK;

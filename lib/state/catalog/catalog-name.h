@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who has a name: of several good files of one name on a platform, the first by path is listed. For
-// the catalog-*.c that write files; nobody else.
+// The owner of a file name on a platform: of several good files of one name, the first by path is listed. Only for the
+// catalog-*.c that write files, inside a transaction. Errors as in catalog.h.
 #pragma once
 
 #include "lib/base/limits.h"
@@ -9,19 +9,18 @@
 
 // One of the files of a name.
 struct holder {
-	int64_t id; // 0: nobody
+	int64_t id; // 0: none
 	char folder[LIMIT_PATH + 1];
 	uint8_t sha256[SHA256_SIZE];
 };
 
-// Who holds the name now. The half of the effect that stands for it is filled in: is_listed and
-// sha256.
+// The listed file of the name. *is_listed and sha256 are one half of a catalog_effect.
 int catalog_name_look(struct catalog *c, const char *filename, int64_t platform, struct holder *out, bool *is_listed,
 	uint8_t *sha256, struct err *e) MUST_CHECK;
-// Nobody holds the name now: the first duplicate takes it.
+// To be called when no file of the name is listed: lists the first duplicate.
 int catalog_name_promote(struct catalog *c, const char *filename, int64_t platform, struct err *e) MUST_CHECK;
-// A good file that wants its name: takes it from whoever holds it and comes later; *state and
-// *reason (to be freed by the caller) become what the file is. id 0: it has no row yet.
+// Claims the name for a good file: a listed file whose path comes later becomes a duplicate. *state and *reason (which
+// the caller frees) are those of the claiming file. id 0: it has no row yet.
 int catalog_name_claim(struct catalog *c, int64_t id, const char *folder, const struct holder *competitor,
 	enum catalog_state *state, char **reason, struct err *e) MUST_CHECK;
 int catalog_name_set_state(struct catalog *c, int64_t id, enum catalog_state state, const char *reason,

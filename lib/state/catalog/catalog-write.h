@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The catalog's writing side: transactions, platforms and folders; files are in catalog-file.h.
-// What writes stands between catalog_begin and catalog_commit; readers see all of a transaction or
-// nothing. Errors as in catalog.h.
+// Writes to the catalog: transactions, platforms and folders; catalog-file.h has the files. Calls that write stand
+// between catalog_begin and catalog_commit, if not said otherwise. Readers see all of a transaction or nothing. One
+// thread at a time for each connection. Errors and callbacks as in catalog.h.
 #pragma once
 
 #include "lib/state/catalog/catalog.h"
 
-// Gives the connection 16 MiB for pages of the database instead of 1: a scan writes all over it.
+// Raises the connection's page cache from 1 MiB to 16, for a scan or a plan.
 int catalog_enlarge_cache(struct catalog *c, struct err *e) MUST_CHECK;
 
 // A write transaction. The caller's storage; all zero: none is open. With CLEANUP(catalog_rollback) it ends with the
@@ -21,9 +21,9 @@ int catalog_commit(struct catalog_transaction *t, struct err *e) MUST_CHECK;
 // For CLEANUP; nothing where no transaction is open. An error loses nothing: closing the connection rolls back too.
 void catalog_rollback(struct catalog_transaction *t);
 
-// Notes that a whole scan has ended.
+// Records that a whole scan is complete.
 int catalog_set_scanned(struct catalog *c, struct err *e) MUST_CHECK;
-// Notes how far a scan has come with a platform.
+// Records what a scan has read of a platform.
 int catalog_platform_set_scanned(struct catalog *c, int64_t platform, enum catalog_scanned scanned,
 	struct err *e) MUST_CHECK;
 
@@ -36,41 +36,40 @@ struct catalog_platform {
 };
 typedef int catalog_platform_fn(void *ctx, const struct catalog_platform *platform, struct err *e);
 int catalog_platforms(struct catalog *c, catalog_platform_fn *fn, void *ctx, struct err *e) MUST_CHECK;
-// Forgets its folders and files; the id stays, and its projects stay with no files, so that servers
-// see it.
+// Removes the platform's folders and files. The id stays; its projects stay without files, so that servers see the
+// change.
 int catalog_platform_clear(struct catalog *c, int64_t platform, struct err *e) MUST_CHECK;
 
-// A folder of a platform as it was listed last.
+// A folder of a platform, as it was when it was last listed.
 struct catalog_folder {
 	int64_t id;
 	const char *path; // below the platform; "" is its root
 	int64_t mtime_ns;
-	bool trusted;     // while mtime_ns stays, it has no new names
+	bool trusted;     // an unchanged mtime_ns means that it has no new names
 	uint64_t ignored; // entries that are neither wheels nor sdists
 };
 typedef int catalog_folder_fn(void *ctx, const struct catalog_folder *folder, struct err *e);
-// ERR_NOT_FOUND where it is not there; out->path is the path that was given.
+// ERR_NOT_FOUND: there is none. out->path is the argument.
 int catalog_folder_find(struct catalog *c, int64_t platform, const char *path, struct catalog_folder *out,
 	struct err *e) MUST_CHECK;
 int catalog_folder_children(struct catalog *c, int64_t folder, catalog_folder_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
 int catalog_folder_set(struct catalog *c, const struct catalog_folder *folder, struct err *e) MUST_CHECK;
-// The id of a folder ("" is the platform's root), made where it is missing, with those above it. A new one is
-// not trusted.
+// The id of a folder ("" is the platform's root). A missing folder is added, with its parents; it is not trusted.
 int catalog_folder_ensure(struct catalog *c, int64_t platform, const char *path, int64_t *id, struct err *e) MUST_CHECK;
-// Where nothing is in it; else nothing happens: somebody has put something there.
+// Removes the folder if it is empty; else another process has put something into it, and nothing happens.
 int catalog_folder_remove(struct catalog *c, int64_t folder, struct err *e) MUST_CHECK;
 
 enum catalog_state {
 	FILE_IS_LISTED,
 	FILE_IS_REFUSED,   // quarantined: damaged, or not what its name says
 	FILE_IS_DUPLICATE, // good, but its name is listed from another folder of the platform
-	FILE_IS_UNLISTED,  // good, but there is a tombstone beside it
+	FILE_IS_UNLISTED,  // good, but it has a tombstone
 };
 
-// What a write did to the bytes that a name stands for on its platform.
+// How a write changed the listed bytes of a name on its platform.
 struct catalog_effect {
-	bool was_left; // somebody else wrote it meanwhile, and knows better: nothing happened
+	bool was_left; // another process wrote the row meanwhile: nothing happened
 	bool was_listed, is_listed;
 	uint8_t before[SHA256_SIZE], after[SHA256_SIZE];
 };

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The catalog: what the store holds, in SQLite, derived from the store and never inside it. Losing
-// it loses nothing. catalog.c alone knows sqlite3, and opens; schema.c has one table with every
-// statement of an open catalog; catalog-read.c, -write.c and -file.c run them, through query.h.
+// The catalog: an SQLite database of what the store holds. It is derived from the store and never inside it; losing it
+// loses nothing. Only catalog.c uses sqlite3. schema.c has one table with every statement; the other catalog-*.c run
+// them through query.h.
 //
-// A struct catalog is one connection: one thread at a time. Any number of connections, in any
-// number of processes, may read while one writes (catalog-write.h). A reading function calls back
-// while its statement is in use: it must not be called again from there. Errors are ERR_DB, ERR_IO
-// (disk full, folder not writable), ERR_BUSY, ERR_USAGE (made by a newer wheelcache, or for another
-// store).
+// A struct catalog is one connection: one thread at a time. Any number of connections, in any number of processes, may
+// read while one writes (catalog-write.h). A reading function calls back while its statement is in use, so the callback
+// must not call the same function. A callback returns 0 to continue, or -1 with *e set to stop; what it is given is
+// borrowed for the call. Errors are ERR_DB, ERR_IO (disk full, folder not writable), ERR_BUSY, ERR_TIME
+// (catalog_limit), ERR_USAGE (made by a newer wheelcache, or for another store).
 #pragma once
 
 #include <stdbool.h>
@@ -21,55 +21,52 @@
 
 struct catalog;
 
-// Where the catalog of a store is unless the configuration says: a file a store, named after the
-// store's last component and a hash of its real path, in $STATE_DIRECTORY (systemd),
-// $XDG_STATE_HOME/wheelcache,
-// ~/.local/state/wheelcache, or /var/lib/wheelcache where there is no home. To be freed by the
-// caller.
+// The path of a store's catalog, unless the configuration names one: a file per store, named after the store's last
+// component and a hash of its real path, in $STATE_DIRECTORY (systemd), $XDG_STATE_HOME/wheelcache,
+// ~/.local/state/wheelcache, or /var/lib/wheelcache if there is no home. The caller frees it.
 char *catalog_default_path(const char *store_path);
 
-// Opens it, makes it where it is missing (with its folder), and brings an older schema up to date. Each
-// commit raises its change count (lib/state/catalog/changes.h).
+// Opens the catalog, creates it (with its folder) if it is missing, and upgrades an older schema. Each commit raises
+// its change count (lib/state/catalog/changes.h). The caller closes *out.
 int catalog_open(const char *path, struct catalog **out, struct err *e) MUST_CHECK;
-// Opens it for reading alone: neither made nor brought up to date (ERR_USAGE where that is needed).
-// Its bytes and its time stay as they are, and no change count is made. As with any reader of a database in WAL mode,
-// SQLite keeps "-wal" and "-shm" beside it, made where nobody else has it open. Where that is not allowed (a folder
-// of somebody else's), it is read without them and without locks: right as long as nobody writes, so ask
-// catalog_is_current at the end.
+// Opens it read-only: it is neither created nor upgraded (ERR_NOT_FOUND, ERR_USAGE). Its bytes and its modification
+// time stay as they are, and no change count is created. As for every reader of a database in WAL mode, SQLite creates
+// "-wal" and "-shm" beside it. If the folder is not writable, the catalog is read without them and without locks, which
+// is correct only while no process writes: call catalog_is_current at the end.
 int catalog_open_read(const char *path, struct catalog **out, struct err *e) MUST_CHECK;
-// ERR_BUSY where it was read without locks, and somebody has opened or written it since.
+// ERR_BUSY: it was read without locks, and another process has opened or written it since.
 int catalog_is_current(const struct catalog *c, struct err *e) MUST_CHECK;
 const char *catalog_path(const struct catalog *c);
-// Whether the system has failed for it. Then it is to be closed: where SQLite could not open a file for writing it has
-// it for reading alone, as long as the connection lives.
+// Whether the system has failed an operation. Then close the connection: a file that SQLite could not open for writing
+// stays read-only for this connection.
 bool catalog_has_failed(const struct catalog *c);
-// All that is read within so many milliseconds from now on fails with ERR_TIME after them; 0: without a limit again.
+// Reads that are not done within this time from now on fail with ERR_TIME; 0: no limit.
 void catalog_limit(struct catalog *c, unsigned ms);
 void catalog_close(struct catalog *c);    // NULL is fine
 void catalog_cleanup(struct catalog **c); // for CLEANUP
 
-// The platform's id, stable for the catalog's life. ERR_NOT_FOUND where it is not there.
+// The platform's id, which never changes in this catalog. ERR_NOT_FOUND: it has none.
 int catalog_platform_find(struct catalog *c, const char *name, int64_t *id, struct err *e) MUST_CHECK;
-// The same, made where it is missing; outside of a transaction.
+// The same; a missing platform is added. Not inside a transaction.
 int catalog_platform_add(struct catalog *c, const char *name, int64_t *id, struct err *e) MUST_CHECK;
-// ERR_USAGE where the catalog was made for another store; records the store (its real path) where
-// it has none.
+// Records the store (its real path) if the catalog has none. ERR_USAGE: it is another store's. Not inside a
+// transaction.
 int catalog_claim(struct catalog *c, const char *store, struct err *e) MUST_CHECK;
-// The same without a write: 0 where it is that store's, 1 where it has none yet.
+// The same without a write. 0: it is this store's; 1: it has none.
 int catalog_is_of(struct catalog *c, const char *store, struct err *e) MUST_CHECK;
 
-// From here to the end, all that is read is of one moment, whatever others commit meanwhile.
+// Between begin and end all reads see one snapshot.
 int catalog_read_begin(struct catalog *c, struct err *e) MUST_CHECK;
 void catalog_read_end(struct catalog **c); // for CLEANUP; NULL is fine
 
-// Whether a scan has got to its end once and read every platform, but for single folders that could
-// not be read: until then, what is not in the catalog may be in the store.
+// Whether a scan has been completed and has read every platform, except for single unreadable folders. Until then,
+// files may be in the store that the catalog does not have.
 int catalog_was_scanned(struct catalog *c, bool *scanned, struct err *e) MUST_CHECK;
-// How far scans have come with one platform.
+// What scans have read of one platform.
 enum catalog_scanned {
-	CATALOG_UNREADABLE = -1, // no scan has read all of it, and the last one tried
-	CATALOG_NOT_TRIED = 0,   // no scan has looked at it yet
-	CATALOG_SCANNED = 1,     // a scan has read all of it once
+	CATALOG_UNREADABLE = -1, // no scan has read all of it; the last one failed
+	CATALOG_NOT_TRIED = 0,   // no scan has tried
+	CATALOG_SCANNED = 1,     // a scan has read all of it
 };
 int catalog_platform_scanned(struct catalog *c, int64_t platform, enum catalog_scanned *out, struct err *e) MUST_CHECK;
 // Whether a scan has read all of any platform.
@@ -88,15 +85,14 @@ struct catalog_file {
 	const char *requires_python;    // NULL: none
 	const char *yanked;             // the reason, "" for none; NULL: it is not yanked
 };
-// Has *file own its strings and bytes: they are copied into the arena, with which they go.
+// Copies the strings and bytes that *file borrows into the arena; they live as long as the arena.
 void catalog_file_copy(struct arena *a, struct catalog_file *file);
-// Returns 0 to go on, -1 with *e set to end.
 typedef int catalog_file_fn(void *ctx, const struct catalog_file *file, struct err *e);
 // The listed files of one project on one platform, by version key, then file name.
 int catalog_project_files(struct catalog *c, int64_t platform, const char *project, catalog_file_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
 
-// A project on a platform; files is 0 where its last one has gone.
+// A project on a platform; files is 0 after its last file was removed.
 struct catalog_project {
 	int64_t platform;
 	const char *project; // normalised
@@ -106,33 +102,31 @@ struct catalog_project {
 typedef int catalog_project_fn(void *ctx, const struct catalog_project *project, struct err *e);
 // The projects of a platform that have files, by name.
 int catalog_projects(struct catalog *c, int64_t platform, catalog_project_fn *fn, void *ctx, struct err *e) MUST_CHECK;
-// A folder of the platform (its path; to be freed) that lists files of the project; *folder is NULL where
-// none does.
+// A folder of the platform that has listed files of the project. *folder: its path, which the caller frees; NULL: none.
 int catalog_project_folder(struct catalog *c, int64_t platform, const char *project, char **folder,
 	struct err *e) MUST_CHECK;
-// What a platform holds: projects that have files, their listed files, and the bytes of those.
+// The totals of a platform: projects with listed files, these files, and their bytes.
 struct catalog_totals {
 	uint64_t projects, files, bytes;
 };
 int catalog_totals(struct catalog *c, int64_t platform, struct catalog_totals *out, struct err *e) MUST_CHECK;
-// What a platform has on its disk: its listed files, and those that are there but not listed.
+// The files on a platform's disk, listed or not.
 struct catalog_usage {
 	uint64_t files, bytes;
 };
 int catalog_usage(struct catalog *c, int64_t platform, struct catalog_usage *out, struct err *e) MUST_CHECK;
-// All projects that changed after the change numbered since, on every platform; *newest gets the
-// number of the newest change, and stays as it is on an error: whoever asks again misses none.
-// since 0: all there are, also those without files.
+// All projects that changed after change number `since`, on every platform. *newest: the number of the newest change;
+// unchanged on an error, so that the next call misses none. since 0: all projects, also those without files.
 int catalog_changes(struct catalog *c, int64_t since, catalog_project_fn *fn, void *ctx, int64_t *newest,
 	struct err *e) MUST_CHECK;
-// Whether anybody else committed since the last call (cheap; true at the first).
+// Whether another connection has committed since the last call. Cheap. True at the first call and after an error.
 bool catalog_was_written(struct catalog *c);
 
-// Where a file is, and what its bytes were when they were hashed.
+// Where a file is, and the state of its bytes when they were hashed. Owns path and project.
 struct catalog_place {
-	bool is_unlisted; // it was pruned: on no page, and still to be had by its URL
-	char *path;       // below the platform; to be released
-	char *project;    // normalised; to be released
+	bool is_unlisted; // it was pruned: on no page, but served by its URL
+	char *path;       // below the platform
+	char *project;    // normalised
 	uint64_t size;
 	int64_t mtime_ns;
 	uint64_t inode;
@@ -140,12 +134,11 @@ struct catalog_place {
 	bool has_metadata;
 	uint8_t metadata_sha256[SHA256_SIZE];
 };
-// ERR_NOT_FOUND where the platform has no such file, listed or unlisted.
+// ERR_NOT_FOUND: the platform has no such file, listed or unlisted. The caller releases *out after success.
 int catalog_find_file(struct catalog *c, int64_t platform, const char *filename, struct catalog_place *out,
 	struct err *e) MUST_CHECK;
 void catalog_place_release(struct catalog_place *p);
-// The same of all listed files of a platform, as far as links to them need it. Borrowed for the
-// call.
+// Where a listed file is, as links to it need it.
 struct catalog_location {
 	const char *project; // normalised
 	const char *filename;
@@ -153,8 +146,8 @@ struct catalog_location {
 	const uint8_t *metadata_sha256; // NULL: no .metadata
 };
 typedef int catalog_location_fn(void *ctx, const struct catalog_location *file, struct err *e);
-// By project, then file name.
+// All listed files of a platform, by project, then file name.
 int catalog_locations(struct catalog *c, int64_t platform, catalog_location_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
-// Adds the bytes of METADATA to out.
+// Appends the bytes of METADATA to out. ERR_NOT_FOUND.
 int catalog_metadata(struct catalog *c, const uint8_t sha256[SHA256_SIZE], struct buf *out, struct err *e) MUST_CHECK;

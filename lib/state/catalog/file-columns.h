@@ -13,11 +13,11 @@
 //   why    struct catalog_history    a file, as explain reports it
 //   copy   struct catalog_copy       one of the files of a name
 //   check  struct catalog_good       a file, as the check verifies it
-//   put    struct catalog_entry      a file, as it is written: 1 always, GOOD unless the file is refused, 0: the catalog
-//                                    sets the column itself, or it says where the file is
+//   put    struct catalog_entry      a file, as it is written: 1 always, GOOD unless the file is refused; 0: the
+//                                    catalog sets the column itself, or it says where the file is
 //
-// A column that says where the file is (filename, path, project) is selected by the statement that needs it, before
-// these. clang-format off
+// A column that says where the file is (filename, path, project) is selected by the statement itself, before these.
+// clang-format off
 #define FILE_COLUMNS(X)                                                                       \
 	/*column          kind       page scan prune mark why copy check put */               \
 	X(id,              INT,       0,   1,   0,    0,   0,  1,   1,    0)                  \

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The catalog's SQL, but for what opening asks of SQLite itself: the schema as numbered steps, and
-// every statement. Text only; catalog.c runs it.
+// The catalog's SQL: the schema as numbered steps, and every statement, except those that open the database. Constant
+// text; catalog.c runs it.
 #pragma once
 
 enum { SCHEMA_APPLICATION_ID = 0x77636174 }; // "wcat", PRAGMA application_id
 
-// Step i brings a catalog from PRAGMA user_version i to i + 1. A step that was released never
-// changes.
+// Step i upgrades a catalog from PRAGMA user_version i to i + 1. A released step never changes.
 extern const char *const schema_step[];
 extern const int schema_steps;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A row for every key of the configuration (config-table.c), with its type, its default and its help: the parser,
-// --print-config and the manual's check go by these alone.
+// One row for each key of the configuration (config-table.c): type, default, effect and help. The parser,
+// --print-config, the warning at a reload and test-manual.py use these rows. Constant; any thread.
 #pragma once
 
 #include <stddef.h>
@@ -18,8 +18,7 @@ struct config_option {
 	const char *section; // "platform" and "view" stand for "[platform NAME]" and "[view NAME]"
 	const char *key;
 	const struct config_type *setting;
-	size_t offset; // in struct config, config_platform or config_view; of names: the view
-		       // itself
+	size_t offset; // in struct config, config_platform or config_view; for a list of platforms, 0
 	uint64_t least;
 	const char *fallback; // NULL: none
 	enum config_effect effect;
@@ -28,5 +27,5 @@ struct config_option {
 
 extern const struct config_option config_table[];
 extern const size_t config_options;
-// A list of names, which may go on in another line.
+// A list of platforms, which may continue on indented lines.
 extern const struct config_type setting_names;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The configuration: wheelcache.conf(5). One table in config-table.c (section, key, type, default, help)
-// drives the parser, the defaults and the manual's check. A plain value, read once; not changed
-// afterwards.
+// The configuration: wheelcache.conf(5). The table in config-table.c drives the parser, the defaults and the manual's
+// check. A plain value that owns its strings. One thread until it is read; read-only afterwards, from any thread.
 #pragma once
 
 #include <stdbool.h>
@@ -18,28 +17,28 @@ struct config_platform { // [platform NAME]
 	char *name;
 	char *path;       // absolute, or below [store] path; NULL: [store] path/NAME
 	char *write_path; // the same; NULL: path is also where we write
-	char *release;    // a command (lib/os/hook.h) that has path show what write_path holds; NULL: none
-	char *volume;     // what %v of it is; NULL: its name
+	char *release;    // a command (lib/os/hook.h) after which path shows what write_path holds; NULL: none
+	char *volume;     // the value of %v; NULL: name
 	uint64_t release_delay, release_timeout; // seconds
-	bool is_mutable;                         // bytes may change under a name: files are served with short freshness
-	char *pythons, *arch, *libc;             // what its machines are; NULL: as built in for its name
-	bool is_private;                         // what is here is for those who have a token to read it
-	uint64_t quota_bytes, quota_files;       // 0: as the disk allows
+	bool is_mutable;                         // bytes may change under a name: files are served with a short max-age
+	char *pythons, *arch, *libc;             // of its machines; NULL: as built in for its name
+	bool is_private;                         // needs a token to be read
+	uint64_t quota_bytes, quota_files;       // 0: no quota
 };
 
 struct config_view { // [view NAME]
 	char *name;
-	char **platforms; // names, in the order in which they are asked
+	char **platforms; // names, in order of precedence
 	size_t platform_count;
 	char *upstream;        // "merge", "no"; NULL: as [upstream] merge says
 	char *upstream_wheels; // "all", "fitting"; NULL: as [upstream] wheels says
-	bool is_partial;       // it is served without a platform that was never there
+	bool is_partial;       // it is served without a platform whose folder was never there
 };
 
 struct config {
 	// [store]
 	char *store;        // the tree of wheels; NULL: none given
-	char *default_view; // what /simple/ is; NULL: the only platform, or all merged
+	char *default_view; // the view at /simple/; NULL: the only platform, or all merged
 	// [catalog]
 	char *catalog; // NULL: catalog_default_path()
 	// [tokens]
@@ -48,7 +47,7 @@ struct config {
 	char *audit; // NULL: audit_path()
 	// [upload]
 	uint64_t max_file;    // bytes
-	bool refuses_covered; // "refuse": what upstream has too
+	bool refuses_covered; // refuses files that upstream has too
 	// [upstream]
 	char *upstream_urls;                                 // simple indexes, with blanks between
 	char *upstream_indexes;                              // "first", "together"
@@ -58,8 +57,8 @@ struct config {
 	uint64_t upstream_max_page; // bytes
 	char *upstream_allow_hosts; // with blanks between; NULL: none
 	bool upstream_allow_private, upstream_trust_404;
-	bool upstream_merge;   // views have what upstream has, too, unless one says otherwise
-	char *upstream_wheels; // "all", "fitting" (those that run on a view's machines)
+	bool upstream_merge;   // views merge upstream, unless one says otherwise
+	char *upstream_wheels; // "all", "fitting" (those that install on a view's machines)
 	char *upstream_private, *upstream_local_only, *upstream_upstream_only,
 		*upstream_shared;     // names and globs, with
 				      // single blanks between; NULL: none
@@ -81,12 +80,12 @@ struct config {
 	uint64_t settle;        // seconds: a damaged file younger than this is still being written
 	// [server]
 	char *listen;             // ADDR:PORT, [V6]:PORT or unix:PATH
-	char *url;                // what clients call us, with "/" at its end; NULL: anything
+	char *url;                // the public URL, with "/" at its end; NULL: any
 	char *access_log;         // a path, "-" for stdout; NULL: none
 	char *tls_cert, *tls_key; // paths; NULL: plain HTTP
 	char *log_level;          // error warn info debug
 	uint64_t threads;         // 0: as many as the machine has processors
-	uint64_t page_cache;      // bytes of ready answers
+	uint64_t page_cache;      // bytes of ready responses
 	uint64_t connections;     // at most
 	uint64_t timeout;         // seconds without progress before a connection is closed
 	uint64_t rescan;          // seconds between scans while serving; 0: only at the start and on SIGHUP
@@ -98,22 +97,22 @@ struct config {
 	size_t view_count;
 };
 
-// All defaults. To be released.
+// Sets all defaults. The caller releases it.
 void config_init(struct config *c);
 void config_release(struct config *c);
-// Reads path over what c holds. An unknown section or key, a bad value, a view with an unknown
-// platform or a name twice: ERR_USAGE with "path:line: ".
+// Reads the file over the values of c. ERR_USAGE with "path:line: ": an unknown section or key, an invalid value, a
+// view with an unknown platform, a name that occurs twice. ERR_IO, ERR_NOT_FOUND: the file.
 int config_read(struct config *c, const char *path, struct err *e) MUST_CHECK;
-// Sets one key as a line of the file would; for options of the command line.
+// Sets one key as a line of the file would; for options of the command line. ERR_USAGE.
 int config_set(struct config *c, const char *section, const char *key, const char *value, struct err *e) MUST_CHECK;
-// What the platform's machines are, by its keys and its name. ERR_USAGE. To be released.
+// The profile of the platform's machines, by its keys and its name. ERR_USAGE. The caller releases *out.
 int config_profile(const struct config_platform *p, struct profile *out, struct err *e) MUST_CHECK;
-// The private platforms that upstream is not to hear of, sorted: none whose projects the operator asks for by a view of
-// his own that says upstream = merge. To be released.
+// Adds the private platforms whose projects upstream is not asked for, sorted: those that are in no view with upstream
+// = merge. The caller releases *out.
 void config_hidden_platforms(const struct config *c, struct strset *out);
 // Calls fn for each key that takes effect only after a restart and whose value differs. Strings are borrowed for the
 // call.
 typedef void config_key_fn(void *ctx, const char *section, const char *key);
 void config_restart_keys(const struct config *before, const struct config *now, config_key_fn *fn, void *ctx);
-// Every key with its default and help, in the form of the file: --print-config.
+// Prints every key with its default and help, in the form of the file: --print-config.
 void config_print(FILE *out);

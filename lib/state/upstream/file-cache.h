@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The depot: files of upstream that are kept on a local disk, so that each is fetched once. It is a cache, bounded in
-// bytes: what was used longest ago goes first, and losing it loses nothing. A file is at <project>/<sha256>/<filename>;
-// what is there is whole and has this hash. Its time is its last use, to the hour. Thread-safe; several processes may
-// share one.
+// The cache of upstream's files on a local disk, so that each is downloaded once. It is bounded in bytes; the least
+// recently used files are removed first. Losing it loses nothing. A file is at <project>/<sha256>/<filename>; it is
+// whole and has this hash. Its modification time is its last use, to the hour. Any thread; several processes may share
+// one. Errors are ERR_IO and ERR_FULL, if not said otherwise.
 #pragma once
 
 #include <stddef.h>
@@ -13,16 +13,16 @@
 
 struct file_cache;
 
-// Made where it is missing. What others left half is swept.
+// Opens the folder, or creates it. Removes unfinished files of dead processes. The caller closes *out.
 int file_cache_open(const char *path, uint64_t most_bytes, struct file_cache **out, struct err *e) MUST_CHECK;
-void file_cache_close(struct file_cache *d);    // NULL is fine; after its arrivals
+void file_cache_close(struct file_cache *d);    // NULL is fine; after all writers are freed
 void file_cache_cleanup(struct file_cache **d); // for CLEANUP
-// How much it may hold. A new bound counts at once: where it is lower, files go.
+// Its bound in bytes. A new bound takes effect at once: files are removed if it is lower.
 uint64_t file_cache_most(const struct file_cache *d);
 void file_cache_limit(struct file_cache *d, uint64_t most_bytes);
-// What it holds, as far as this process knows.
+// Its files and bytes, as far as this process knows.
 void file_cache_totals(struct file_cache *d, uint64_t *files, uint64_t *bytes);
-// Bytes that are reserved for files on their way: they count as what it holds does.
+// Bytes reserved by writers; they count as those of files.
 uint64_t file_cache_reserved(struct file_cache *d);
 
 struct file_cache_file {
@@ -30,30 +30,29 @@ struct file_cache_file {
 	uint64_t size;
 	uint8_t sha256[SHA256_SIZE];
 };
-// Opens a file, and notes its use. sha256 NULL: whichever there is of this name, the one used last. ERR_NOT_FOUND.
+// Opens a file and records its use. sha256 NULL: the most recently used file of this name. ERR_NOT_FOUND.
 int file_cache_find(struct file_cache *d, const char *project, const char *filename, const uint8_t *sha256,
 	struct file_cache_file *out, struct err *e) MUST_CHECK;
 
-// A file on its way. One thread at a time.
+// Writes one file. One thread at a time.
 struct file_cache_writer;
 
-// project is normalised. sha256 NULL: not known, and whatever comes is right. size: what is reserved for it; 0: not
-// known. ERR_INVALID for a name that is no file's; ERR_FULL where the disk has no room; ERR_LIMIT where there is too
-// much on its way already. What begins is to be freed before the depot is closed.
+// project is normalised. sha256: the expected hash; NULL: any. size: the bytes to reserve; 0: unknown. The caller frees
+// the writer before it closes the cache. NULL on an error. ERR_INVALID: not a file name. ERR_FULL: the disk has no
+// room. ERR_LIMIT: other writers have reserved too much.
 struct file_cache_writer *file_cache_begin(struct file_cache *d, const char *project, const char *filename,
 	const uint8_t *sha256, uint64_t size, struct err *e) MUST_CHECK;
-// Reserves so much for all of it instead, or what was written where that is more. Errors as above. Where more is
-// written than was reserved, writing does this.
+// Changes the reservation to `size`, or to what was written if that is more. Errors as above. A write beyond the
+// reservation raises it.
 int file_cache_writer_reserve(struct file_cache_writer *a, uint64_t size, struct err *e) MUST_CHECK;
 int file_cache_writer_write(struct file_cache_writer *a, const void *bytes, size_t len, struct err *e) MUST_CHECK;
-// Where what was written so far may be read, by any thread with pread(); also after it was kept.
+// A descriptor from which any thread may pread() what was written so far, also after file_cache_writer_keep. Borrowed.
 int file_cache_writer_fd(const struct file_cache_writer *a);
-// It is whole, and on its way no more: *sha256 gets what it has. ERR_INVALID where that is not what was expected. Once,
-// before it is kept.
+// To be called once when all is written: *sha256 is the hash. ERR_INVALID: it is not the expected one.
 int file_cache_writer_check(struct file_cache_writer *a, uint8_t sha256[SHA256_SIZE], struct err *e) MUST_CHECK;
-// Keeps it, by this hash; waits for the disk. Where there are too many bytes then, others go. One that is larger than
-// all the depot may hold is ERR_LIMIT, and not kept.
+// Puts the file into the cache under this hash, after file_cache_writer_check. Waits for the disk. Removes other files
+// to stay within the bound. ERR_LIMIT: the file alone exceeds the bound, and is not kept.
 int file_cache_writer_keep(struct file_cache_writer *a, const uint8_t sha256[SHA256_SIZE], struct err *e) MUST_CHECK;
-// It will not be kept: its room on the disk is free, though others may still hold it and read.
+// Frees the file's disk space and reservation; other threads may still read from the descriptor what they need to end.
 void file_cache_writer_discard(struct file_cache_writer *a);
-void file_cache_writer_free(struct file_cache_writer *a); // what was not kept is gone; NULL is fine
+void file_cache_writer_free(struct file_cache_writer *a); // removes a file that was not kept; NULL is fine

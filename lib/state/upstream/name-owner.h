@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose a project's name is, by the order of times: what upstream says of it when our first file of it arrives decides,
-// not what it said once. A name that upstream does not know then is ours (and lib/state/upstream/owned-names.h
-// remembers it). Where upstream is asked later, the oldest upload time of its page tells whether it had the project
-// then. Doubt is UNDECIDED: until it is decided, upstream's files are not merged. Pure, but for name_owner_look().
+// The owner of a project's name: who had it first. A name that upstream does not know when our first file arrives is
+// ours (lib/state/upstream/owned-names.h remembers it). If upstream is asked later, the oldest upload time of its page
+// tells whether it had the project at that time. In doubt the owner is UNDECIDED, and upstream's files are not merged.
+// Pure, except for the functions that take a catalog, which is one thread's at a time.
 #pragma once
 
 #include <stdbool.h>
@@ -26,24 +26,24 @@ enum {
 // Which platforms have listed files of a project.
 struct name_presence {
 	bool is_here;    // any
-	bool is_open;    // one whose projects upstream may be asked for
-	int64_t arrived; // when the first of those of an open one came, in seconds since 1970; 0: nobody noted that
+	bool is_open;    // one that is not hidden: upstream may be asked for its projects
+	int64_t arrived; // when the first file of an open one arrived, in seconds since 1970; 0: unknown
 };
 
-// hidden_platforms: the names of those that are not open, sorted (config_hidden_platforms).
+// hidden_platforms: sorted names (config_hidden_platforms). Errors of catalog.h.
 int name_owner_look(struct catalog *c, const struct strset *hidden_platforms, const char *project,
 	struct name_presence *out, struct err *e) MUST_CHECK;
-// Only hidden platforms have it: upstream is not to hear its name.
+// Whether only hidden platforms have the project, so that upstream must not learn its name.
 bool name_owner_is_hidden(const struct name_presence *p);
 
 enum name_owner {
 	NAME_OWNER_BOTH,      // what upstream has is the same project
-	NAME_OWNER_OURS,      // upstream did not know it when it came here
-	NAME_OWNER_UNDECIDED, // upstream has not said since, or nobody can tell
+	NAME_OWNER_OURS,      // upstream did not know it when our first file arrived
+	NAME_OWNER_UNDECIDED, // upstream has not answered since, or its answer does not tell
 };
 enum name_owner name_owner_judge(const struct name_presence *p, const struct upstream_answer *a);
 
-// When the oldest of its files was uploaded, in seconds since 1970; 0: none says so. NULL has none.
+// The oldest upload time of its files, in seconds since 1970; 0: unknown, or page is NULL.
 int64_t name_owner_oldest_upload(const struct simplepage *page);
 // Whether all of upstream's files are younger than our oldest file (seconds since 1970; 0: there is none), or that is
 // unknown: then upstream's may be another project that was registered later under the name.
@@ -52,7 +52,7 @@ bool name_owner_is_younger(int64_t ours, const struct upstream_answer *a);
 // Whether upstream's project may be another one that was registered under the name after ours.
 enum name_age {
 	NAME_AGE_OLDER,         // no: upstream has an older file, there is none of ours, or a name rule says so
-	NAME_AGE_MAYBE_YOUNGER, // unknown: the page has no upload times, or our file's time is none that a wheel can have
+	NAME_AGE_MAYBE_YOUNGER, // unknown: the page has no upload times, or our file's time is before all wheels
 	NAME_AGE_YOUNGER,       // all of upstream's files are younger than our oldest
 };
 // Compares upstream's answer with our oldest file in the catalog. Errors of catalog.h. Any thread that may use c.
