@@ -96,7 +96,7 @@ static void add_fields(const struct audit_entry *entry, struct buf *out)
 
 // The line has an end in front of it, for one before it that has none. Whoever looks at the end while another one
 // writes may see half of his line: so one after the other. Where there are no locks, the worst is an empty line.
-static ssize_t append(int fd, struct str line)
+static ssize_t append_line(int fd, struct str line)
 {
 	ssize_t n;
 	flock(fd, LOCK_EX);
@@ -116,7 +116,7 @@ int audit_write(struct audit *a, const struct audit_entry *entry, struct err *e)
 	add_time(&line);
 	add_fields(entry, &line);
 	buf_puts(&line, "}\n");
-	ssize_t n = append(a->fd, buf_view(&line));
+	ssize_t n = append_line(a->fd, buf_view(&line));
 	if (n < 0)
 		return err_errno(e, ERR_IO, "audit log %s", a->path);
 	if ((size_t)n < line.len)

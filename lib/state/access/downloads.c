@@ -108,7 +108,7 @@ static bool is_ordered(struct str lines, uint64_t count)
 	return found == count;
 }
 
-static bool understand(struct downloads *d)
+static bool parse_downloads(struct downloads *d)
 {
 	int64_t since;
 	uint64_t count;
@@ -130,7 +130,7 @@ int downloads_open(const char *catalog_path, struct downloads **out, struct err 
 	buf_init(&d->text, LIMIT_DOWNLOADS);
 	if (safefile_read(path, &d->text, e) < 0)
 		return -1;
-	if (!understand(d))
+	if (!parse_downloads(d))
 		return err_set(e, ERR_INVALID, "%s: torn, or not what we wrote", path);
 	*out = STEAL_PTR(d);
 	return 0;
@@ -158,7 +158,7 @@ static int64_t counts_since(const struct downloads *d)
 }
 
 // Halves the text, at the line in its middle, until nothing is left.
-static bool search(struct str text, struct str key, struct line *out)
+static bool search_lines(struct str text, struct str key, struct line *out)
 {
 	while (text.len) {
 		size_t middle = (size_t)(str_rfind(str_slice(text, 0, text.len / 2), '\n') + 1);
@@ -177,7 +177,7 @@ bool downloads_find(const struct downloads *d, const char *platform, const char 
 {
 	struct line line;
 	CLEANUP(mem_free) char *key = xasprintf("%s/%s", platform, filename);
-	if (!search(d->lines, str_from(key), &line))
+	if (!search_lines(d->lines, str_from(key), &line))
 		return false;
 	out->count = line.count;
 	if (!read_day(line.day, &out->last))
@@ -208,40 +208,40 @@ struct sheet {
 	uint64_t lines;
 };
 
-static void put(struct sheet *s, struct str key, uint64_t count, struct str day)
+static void write_count(struct sheet *s, struct str key, uint64_t count, struct str day)
 {
 	fprintf(s->file, STR_FMT " %llu " STR_FMT "\n", STR_ARG(key), (unsigned long long)count, STR_ARG(day));
 	s->lines++;
 }
 
-static void put_news(struct sheet *s, const struct downloads_news *news)
+static void write_new_key(struct sheet *s, const struct downloads_news *news)
 {
 	if (news->count)
-		put(s, str_from(news->key), news->count, str_from(s->today));
+		write_count(s, str_from(news->key), news->count, str_from(s->today));
 }
 
-static void put_line(struct sheet *s, const struct line *line, uint64_t more)
+static void write_merged_line(struct sheet *s, const struct line *line, uint64_t more)
 {
 	struct str today = str_from(s->today);
 	bool is_newer = more && str_cmp(line->day, today) < 0; // somebody may have set the clock
 	if (!more && str_cmp(line->day, str_from(s->oldest)) < 0)
 		return;
-	put(s, line->key, line->count + more, is_newer ? today : line->day);
+	write_count(s, line->key, line->count + more, is_newer ? today : line->day);
 }
 
-static void put_all(struct sheet *s, struct str lines, const struct downloads_news *news, size_t count)
+static void merge_lines(struct sheet *s, struct str lines, const struct downloads_news *news, size_t count)
 {
 	struct line line;
 	size_t i = 0;
 	while (lines.len && read_line(str_cut(&lines, '\n'), &line)) {
 		int order = 1;
 		while (i < count && (order = str_cmp(str_from(news[i].key), line.key)) < 0)
-			put_news(s, &news[i++]);
-		put_line(s, &line, i < count && order == 0 ? news[i].count : 0);
+			write_new_key(s, &news[i++]);
+		write_merged_line(s, &line, i < count && order == 0 ? news[i].count : 0);
 		i += i < count && order == 0;
 	}
 	while (i < count)
-		put_news(s, &news[i++]);
+		write_new_key(s, &news[i++]);
 }
 
 static int by_key(const void *a, const void *b)
@@ -274,7 +274,7 @@ static int write_sheet(int folder, const char *name, const struct downloads *bef
 		return err_errno(e, ERR_IO, "%s", name);
 	s.file = file;
 	fprintf(file, STR_FMT "%s\n", STR_ARG(title), before ? before->since : today);
-	put_all(&s, before ? before->lines : STR(""), news, count);
+	merge_lines(&s, before ? before->lines : STR(""), news, count);
 	fprintf(file, "end %llu\n", (unsigned long long)s.lines);
 	bool is_bad = ferror(file);
 	if (fclose(STEAL_PTR(file)) != 0 || is_bad)

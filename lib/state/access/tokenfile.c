@@ -161,7 +161,7 @@ static void write_line(const struct token *t, struct buf *out)
 
 // --- the file ---
 
-static int read_text(const char *path, struct buf *text, struct err *e)
+static int read_token_text(const char *path, struct buf *text, struct err *e)
 {
 	struct err missing = ERR_INIT;
 	if (safefile_read(path, text, &missing) == 0 || missing.kind == ERR_NOT_FOUND)
@@ -179,7 +179,7 @@ int tokenfile_read(const char *path, struct tokenfile *out, struct err *e)
 {
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, LIMIT_TOKENS);
-	if (read_text(path, &text, e) < 0)
+	if (read_token_text(path, &text, e) < 0)
 		return -1;
 	struct tokenfile f = {0};
 	size_t room = 0, damage_room = 0, number = 0;
@@ -246,7 +246,7 @@ static int edit_begin(struct editing *x, const char *path, struct err *e)
 	x->lock = safefile_lock(lock, true, "wheelcache token", e);
 	if (x->lock < 0)
 		return -1;
-	return read_text(path, &x->text, e);
+	return read_token_text(path, &x->text, e);
 }
 
 static int edit_end(struct editing *x, struct err *e)

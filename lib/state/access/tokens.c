@@ -43,7 +43,7 @@ void tokens_free(struct tokens *t)
 	free(t);
 }
 
-static bool is_same(const struct stat *a, const struct stat *b)
+static bool is_same_stat(const struct stat *a, const struct stat *b)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
 	       fs_mtime_ns(a) == fs_mtime_ns(b) && a->st_ctim.tv_sec == b->st_ctim.tv_sec &&
@@ -51,15 +51,15 @@ static bool is_same(const struct stat *a, const struct stat *b)
 }
 
 // What was granted by a file that cannot be read now is not granted any more.
-static void forget(struct tokens *t)
+static void drop_tokens(struct tokens *t)
 {
 	tokenfile_release(&t->file);
 	t->seen = (struct stat){0};
 }
 
-static void read_again(struct tokens *t, const struct stat *now)
+static void reload_tokens(struct tokens *t, const struct stat *now)
 {
-	forget(t);
+	drop_tokens(t);
 	if (tokenfile_read(t->path, &t->file, &t->trouble) < 0)
 		return;
 	t->seen = *now; // older than what was read, if anything: then it is read once more
@@ -67,16 +67,16 @@ static void read_again(struct tokens *t, const struct stat *now)
 		log_error("%s", t->file.damage[i]);
 }
 
-static void look(struct tokens *t)
+static void reload_if_changed(struct tokens *t)
 {
 	struct stat now;
 	t->trouble.kind = ERR_NONE;
 	if (stat(t->path, &now) == 0) {
-		if (!is_same(&now, &t->seen))
-			read_again(t, &now);
+		if (!is_same_stat(&now, &t->seen))
+			reload_tokens(t, &now);
 		return;
 	}
-	forget(t);
+	drop_tokens(t);
 	if (errno != ENOENT)
 		err_errno(&t->trouble, ERR_IO, "tokens: %s", t->path);
 }
@@ -86,7 +86,7 @@ static bool may_read_list(const struct token *t)
 	return strcmp(t->project, "*") == 0;
 }
 
-static bool is_for(const struct token *t, enum token_right right, const char *platform, const char *project)
+static bool token_applies(const struct token *t, enum token_right right, const char *platform, const char *project)
 {
 	if (fnmatch(t->platform, platform, 0) != 0)
 		return false;
@@ -95,7 +95,7 @@ static bool is_for(const struct token *t, enum token_right right, const char *pl
 	return fnmatch(t->project, project, 0) == 0;
 }
 
-static enum tokens_answer refuse(const struct token *t, enum token_right right, const char *platform,
+static enum tokens_answer refuse_token(const struct token *t, enum token_right right, const char *platform,
 	const char *project, struct err *e)
 {
 	const char *verb = token_right_name[right], *name = token_name(t);
@@ -110,7 +110,7 @@ static enum tokens_answer refuse(const struct token *t, enum token_right right, 
 	return TOKENS_FORBIDDEN;
 }
 
-static enum tokens_answer judge(const struct token *t, enum token_right right, const char *platform,
+static enum tokens_answer judge_token(const struct token *t, enum token_right right, const char *platform,
 	const char *project, struct err *e)
 {
 	char when[CLOCK_TEXT];
@@ -119,12 +119,12 @@ static enum tokens_answer judge(const struct token *t, enum token_right right, c
 		err_set(e, ERR_DENIED, "the token \"%s\" expired at %s", token_name(t), when);
 		return TOKENS_UNKNOWN;
 	}
-	if (t->rights & 1u << right && is_for(t, right, platform, project))
+	if (t->rights & 1u << right && token_applies(t, right, platform, project))
 		return TOKENS_GRANTED;
-	return refuse(t, right, platform, project, e);
+	return refuse_token(t, right, platform, project, e);
 }
 
-static bool is_any(const struct tokenfile *f, enum token_right right)
+static bool has_token_with(const struct tokenfile *f, enum token_right right)
 {
 	for (size_t i = 0; i < f->count; i++)
 		if (f->token[i].rights & 1u << right)
@@ -133,15 +133,15 @@ static bool is_any(const struct tokenfile *f, enum token_right right)
 }
 
 // Every line is compared, whichever fits: the time tells nothing. A token may have several lines, and the best counts.
-static enum tokens_answer find(const struct tokenfile *f, const uint8_t sha256[SHA256_SIZE], enum token_right right,
-	const char *platform, const char *project, const struct token **token, struct err *e)
+static enum tokens_answer find_token(const struct tokenfile *f, const uint8_t sha256[SHA256_SIZE],
+	enum token_right right, const char *platform, const char *project, const struct token **token, struct err *e)
 {
 	enum tokens_answer best = TOKENS_NONE;
 	for (size_t i = 0; i < f->count; i++) {
 		struct err why = ERR_INIT;
 		if (!digest_equal(f->token[i].sha256, sha256))
 			continue;
-		enum tokens_answer answer = judge(&f->token[i], right, platform, project, &why);
+		enum tokens_answer answer = judge_token(&f->token[i], right, platform, project, &why);
 		if (answer <= best)
 			continue;
 		best = answer;
@@ -154,16 +154,16 @@ static enum tokens_answer find(const struct tokenfile *f, const uint8_t sha256[S
 	return TOKENS_UNKNOWN;
 }
 
-static enum tokens_answer check(struct tokens *t, const uint8_t sha256[SHA256_SIZE], enum token_right right,
+static enum tokens_answer check_secret(struct tokens *t, const uint8_t sha256[SHA256_SIZE], enum token_right right,
 	const char *platform, const char *project, const struct token **token, struct err *e)
 {
-	look(t);
+	reload_if_changed(t);
 	if (t->trouble.kind != ERR_NONE) {
 		*e = t->trouble;
 		return TOKENS_FAILED;
 	}
-	if (is_any(&t->file, right))
-		return find(&t->file, sha256, right, platform, project, token, e);
+	if (has_token_with(&t->file, right))
+		return find_token(&t->file, sha256, right, platform, project, token, e);
 	err_set(e, ERR_DENIED, "no token is defined that may %s", token_right_name[right]);
 	return TOKENS_NONE;
 }
@@ -176,7 +176,7 @@ enum tokens_answer tokens_check(struct tokens *t, struct str secret, enum token_
 	struct err why = ERR_INIT;
 	digest_sha256(secret, sha256);
 	pthread_mutex_lock(&t->lock);
-	enum tokens_answer answer = check(t, sha256, right, platform, project, &token, &why);
+	enum tokens_answer answer = check_secret(t, sha256, right, platform, project, &token, &why);
 	if (who)
 		*who = token ? xstrdup(token_name(token)) : NULL;
 	pthread_mutex_unlock(&t->lock);

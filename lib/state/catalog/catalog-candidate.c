@@ -37,7 +37,7 @@ static int report_candidates(struct query *q, catalog_candidate_fn *fn, void *ct
 int catalog_candidates(struct catalog *c, int64_t platform, const char *project, catalog_candidate_fn *fn, void *ctx,
 	struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, HELD_FILES, e);
+	CLEANUP(query_end) struct query *q = query_begin(c, CANDIDATE_FILES, e);
 	if (!q)
 		return -1;
 	query_bind_int(q, 1, platform);
@@ -53,7 +53,7 @@ int catalog_quarantined_files(struct catalog *c, catalog_candidate_fn *fn, void 
 
 int catalog_name_owners(struct catalog *c, catalog_name_owner_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, HOLDERS, e);
+	CLEANUP(query_end) struct query *q = query_begin(c, NAME_OWNERS, e);
 	if (!q)
 		return -1;
 	int row;

@@ -83,13 +83,13 @@ struct beside {
 	char *reason[MARK_COUNT];
 };
 
-static void beside_release(struct beside *b)
+static void marks_beside_release(struct beside *b)
 {
 	for (size_t i = 0; i < MARK_COUNT; i++)
 		free(b->reason[i]);
 }
 
-static int look_beside(struct catalog *c, const struct catalog_entry *f, struct beside *out, struct err *e)
+static int read_marks_beside(struct catalog *c, const struct catalog_entry *f, struct beside *out, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, MARKS_OF, e);
 	if (!q)
@@ -134,10 +134,10 @@ static int write_row(struct catalog *c, const struct catalog_entry *f, const str
 
 static int put_good(struct catalog *c, const struct catalog_entry *f, const struct holder *competitor, struct err *e)
 {
-	CLEANUP(beside_release) struct beside marks = {0};
+	CLEANUP(marks_beside_release) struct beside marks = {0};
 	CLEANUP(mem_free) char *reason = NULL;
 	struct file_listing s = {.state = FILE_IS_UNLISTED};
-	if (look_beside(c, f, &marks, e) < 0)
+	if (read_marks_beside(c, f, &marks, e) < 0)
 		return -1;
 	if (!marks.reason[MARK_PRUNED] &&
 		catalog_name_claim(c, f->id, f->folder_path, competitor, &s.state, &reason, e) < 0)
@@ -160,7 +160,7 @@ static int put_refused(struct catalog *c, const struct catalog_entry *f, const s
 }
 
 // The same bytes at the same time as the catalog has them: no page changes.
-static int is_same(struct catalog *c, const struct catalog_entry *f, bool *same, struct err *e)
+static int is_unchanged_file(struct catalog *c, const struct catalog_entry *f, bool *same, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, FILE_GET, e);
 	if (!q)
@@ -175,19 +175,19 @@ static int is_same(struct catalog *c, const struct catalog_entry *f, bool *same,
 	return 0;
 }
 
-static int touch(struct catalog *c, const struct catalog_entry *f, struct err *e)
+static int touch_row(struct catalog *c, const struct catalog_entry *f, struct err *e)
 {
 	int64_t values[] = {f->id, (int64_t)f->inode, f->trusted};
 	return query_run_ints(c, FILE_TOUCH, values, ARRAY_SIZE(values), e);
 }
 
-static int put(struct catalog *c, const struct catalog_entry *f, const struct holder *before, struct err *e)
+static int put_entry(struct catalog *c, const struct catalog_entry *f, const struct holder *before, struct err *e)
 {
 	bool same = false;
-	if (f->id && is_same(c, f, &same, e) < 0)
+	if (f->id && is_unchanged_file(c, f, &same, e) < 0)
 		return -1;
 	if (same)
-		return touch(c, f, e);
+		return touch_row(c, f, e);
 	return f->refusal ? put_refused(c, f, before, e) : put_good(c, f, before, e);
 }
 
@@ -202,7 +202,7 @@ int catalog_file_put(struct catalog *c, const struct catalog_entry *entry, struc
 		return -1;
 	effect->was_left = f.is_guarded && (place.id != f.id || place.written != f.written);
 	f.id = place.id;
-	if (!effect->was_left && put(c, &f, &before, e) < 0)
+	if (!effect->was_left && put_entry(c, &f, &before, e) < 0)
 		return -1;
 	return catalog_name_look(c, f.filename, f.platform, &after, &effect->is_listed, effect->after, e);
 }

@@ -24,7 +24,7 @@ static struct catalog_history history_of(struct query *q)
 
 int catalog_histories(struct catalog *c, const char *project, catalog_history_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, TRACES, e);
+	CLEANUP(query_end) struct query *q = query_begin(c, HISTORIES, e);
 	if (!q)
 		return -1;
 	query_bind_text(q, 1, project);

@@ -70,7 +70,7 @@ static int write_mark(struct catalog *c, const struct catalog_mark *m, const cha
 	return query_run(q, e);
 }
 
-static int yank(struct catalog *c, int64_t id, const char *reason, struct err *e)
+static int set_yanked(struct catalog *c, int64_t id, const char *reason, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, FILE_YANK, e);
 	if (!q)
@@ -81,7 +81,7 @@ static int yank(struct catalog *c, int64_t id, const char *reason, struct err *e
 }
 
 // The file wants its name again.
-static int list_again(struct catalog *c, const struct catalog_mark *m, int64_t id, const struct holder *competitor,
+static int list_file(struct catalog *c, const struct catalog_mark *m, int64_t id, const struct holder *competitor,
 	struct err *e)
 {
 	CLEANUP(mem_free) char *reason = NULL;
@@ -91,26 +91,27 @@ static int list_again(struct catalog *c, const struct catalog_mark *m, int64_t i
 	return catalog_name_set_state(c, id, state, reason, e);
 }
 
-static int bury(struct catalog *c, const struct catalog_mark *m, const char *reason, const struct name_row *file,
-	const struct holder *before, struct err *e)
+static int set_unlisted(struct catalog *c, const struct catalog_mark *m, const char *reason,
+	const struct name_row *file, const struct holder *before, struct err *e)
 {
 	if (!reason)
-		return file->state == FILE_IS_UNLISTED ? list_again(c, m, file->id, before, e) : 0;
+		return file->state == FILE_IS_UNLISTED ? list_file(c, m, file->id, before, e) : 0;
 	if (catalog_name_set_state(c, file->id, FILE_IS_UNLISTED, reason, e) < 0)
 		return -1;
 	return before->id == file->id ? catalog_name_promote(c, m->filename, m->platform, e) : 0;
 }
 
 // What the mark says of the file beside it, if that is there and good.
-static int tell_file(struct catalog *c, const struct catalog_mark *m, const char *reason, const struct holder *before,
-	struct err *e)
+static int apply_to_file(struct catalog *c, const struct catalog_mark *m, const char *reason,
+	const struct holder *before, struct err *e)
 {
 	struct name_row file;
 	if (catalog_name_row(c, m->folder, m->filename, &file, e) < 0)
 		return -1;
 	if (!file.id || file.state == FILE_IS_REFUSED)
 		return 0;
-	return m->mark == MARK_YANKED ? yank(c, file.id, reason, e) : bury(c, m, reason, &file, before, e);
+	return m->mark == MARK_YANKED ? set_yanked(c, file.id, reason, e)
+				      : set_unlisted(c, m, reason, &file, before, e);
 }
 
 int catalog_mark_put(struct catalog *c, const struct catalog_mark *m, struct catalog_effect *effect, struct err *e)
@@ -123,7 +124,7 @@ int catalog_mark_put(struct catalog *c, const struct catalog_mark *m, struct cat
 		return -1;
 	effect->was_left = m->is_guarded && written != m->written;
 	CLEANUP(mem_free) char *reason = reason_of(m);
-	if (!effect->was_left && (write_mark(c, m, reason, e) < 0 || tell_file(c, m, reason, &before, e) < 0))
+	if (!effect->was_left && (write_mark(c, m, reason, e) < 0 || apply_to_file(c, m, reason, &before, e) < 0))
 		return -1;
 	return catalog_name_look(c, m->filename, m->platform, &after, &effect->is_listed, effect->after, e);
 }

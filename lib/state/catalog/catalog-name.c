@@ -53,7 +53,7 @@ int catalog_name_set_state(struct catalog *c, int64_t id, enum catalog_state sta
 int catalog_name_promote(struct catalog *c, const char *filename, int64_t platform, struct err *e)
 {
 	struct holder next_owner;
-	if (find_holder(c, FILE_HEIR, filename, platform, &next_owner, e) < 0)
+	if (find_holder(c, FILE_NEXT_OWNER, filename, platform, &next_owner, e) < 0)
 		return -1;
 	return next_owner.id ? catalog_name_set_state(c, next_owner.id, FILE_IS_LISTED, NULL, e) : 0;
 }

@@ -22,7 +22,7 @@ struct catalog_planner {
 	struct arena text; // of those
 };
 
-static int start(struct catalog *c, int64_t *plan, struct err *e)
+static int insert_plan(struct catalog *c, int64_t *plan, struct err *e)
 {
 	int64_t now = clock_wall_seconds(), stale = now - STALE_SECONDS;
 	if (query_run_ints(c, PLAN_FORGET, &stale, 1, e) < 0)
@@ -43,7 +43,7 @@ int catalog_plan_begin(struct catalog *c, struct catalog_planner **out, struct e
 	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
 	if (catalog_begin(c, &t, e) < 0)
 		return -1;
-	if (start(c, &plan, e) < 0 || catalog_commit(&t, e) < 0)
+	if (insert_plan(c, &plan, e) < 0 || catalog_commit(&t, e) < 0)
 		return -1;
 	*out = xcalloc(1, sizeof(**out));
 	**out = (struct catalog_planner){.catalog = c, .plan = plan};
@@ -77,7 +77,7 @@ static int write_batch(struct catalog_planner *p, struct err *e)
 	return 0;
 }
 
-static int flush(struct catalog_planner *p, struct err *e)
+static int flush_batch(struct catalog_planner *p, struct err *e)
 {
 	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
 	if (catalog_begin(p->catalog, &t, e) < 0)
@@ -94,7 +94,7 @@ int catalog_plan_add(struct catalog_planner *p, const struct catalog_planned *fi
 	for (size_t i = 0; i < ARRAY_SIZE(text); i++)
 		if (*text[i])
 			*text[i] = arena_copy(&p->text, str_from(*text[i]));
-	return p->count == BATCH ? flush(p, e) : 0;
+	return p->count == BATCH ? flush_batch(p, e) : 0;
 }
 
 // Somebody else's clock may have taken this plan for one that is never finished.
@@ -111,7 +111,7 @@ static int is_whole(struct catalog_planner *p, struct err *e)
 	return 0;
 }
 
-static int finish(struct catalog_planner *p, const char *id, int64_t made, const char *head, struct err *e)
+static int finish_plan(struct catalog_planner *p, const char *id, int64_t made, const char *head, struct err *e)
 {
 	if (write_batch(p, e) < 0 || is_whole(p, e) < 0)
 		return -1;
@@ -132,7 +132,7 @@ int catalog_plan_finish(struct catalog_planner *p, const char *id, int64_t made,
 	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
 	if (catalog_begin(p->catalog, &t, e) < 0)
 		return -1;
-	return finish(p, id, made, head, e) < 0 ? -1 : catalog_commit(&t, e);
+	return finish_plan(p, id, made, head, e) < 0 ? -1 : catalog_commit(&t, e);
 }
 
 void catalog_plan_cleanup(struct catalog_planner **p)
@@ -181,7 +181,7 @@ int catalog_plan_count(struct catalog *c, const struct catalog_plan_filter *filt
 	return 0;
 }
 
-static int tell_files(struct query *q, catalog_planned_fn *fn, void *ctx, struct err *e)
+static int report_planned(struct query *q, catalog_planned_fn *fn, void *ctx, struct err *e)
 {
 	int row;
 	while ((row = query_step(q, e)) > 0) {
@@ -214,7 +214,7 @@ int catalog_plan_files(struct catalog *c, const struct catalog_plan_filter *filt
 	bind_filter(q, filter);
 	query_bind_int(q, 5, (int64_t)limit);
 	query_bind_int(q, 6, (int64_t)skip);
-	return tell_files(q, fn, ctx, e);
+	return report_planned(q, fn, ctx, e);
 }
 
 int catalog_plan_project(struct catalog *c, const char *project, catalog_planned_fn *fn, void *ctx, struct err *e)
@@ -223,5 +223,5 @@ int catalog_plan_project(struct catalog *c, const char *project, catalog_planned
 	if (!q)
 		return -1;
 	query_bind_text(q, 1, project);
-	return tell_files(q, fn, ctx, e);
+	return report_planned(q, fn, ctx, e);
 }

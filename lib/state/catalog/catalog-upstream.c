@@ -90,7 +90,7 @@ int catalog_upstream_touch(struct catalog *c, const char *project, const char *s
 	return query_run(q, e);
 }
 
-static int forget(struct catalog *c, enum statement statement, int64_t most, struct err *e)
+static int forget_rows(struct catalog *c, enum statement statement, int64_t most, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, statement, e);
 	if (!q)
@@ -128,12 +128,12 @@ int catalog_project_oldest(struct catalog *c, const char *project, int64_t *olde
 
 int catalog_upstream_forget(struct catalog *c, int64_t most, struct err *e)
 {
-	return forget(c, UPSTREAM_FORGET, most, e);
+	return forget_rows(c, UPSTREAM_FORGET, most, e);
 }
 
 int catalog_upstream_forget_pages(struct catalog *c, int64_t bytes, struct err *e)
 {
-	return forget(c, UPSTREAM_FORGET_PAGES, bytes, e);
+	return forget_rows(c, UPSTREAM_FORGET_PAGES, bytes, e);
 }
 
 int catalog_upstream_changes(struct catalog *c, int64_t since, catalog_upstream_change_fn *fn, void *ctx,

@@ -120,7 +120,7 @@ int catalog_platform_clear(struct catalog *c, int64_t platform, struct err *e)
 	return query_run_ints(c, PLATFORM_CLEAR, &platform, 1, e);
 }
 
-static struct catalog_folder folder_of(struct query *q)
+static struct catalog_folder folder_of_row(struct query *q)
 {
 	return (struct catalog_folder){
 		query_int(q, 0), query_text(q, 1), query_int(q, 2), query_int(q, 3) != 0, (uint64_t)query_int(q, 4)};
@@ -139,7 +139,7 @@ int catalog_folder_find(struct catalog *c, int64_t platform, const char *path, s
 		return err_set(e, ERR_NOT_FOUND, "no folder %s in the catalog", path);
 	if (row < 0)
 		return -1;
-	*out = folder_of(q);
+	*out = folder_of_row(q);
 	out->path = path;
 	return 0;
 }
@@ -152,7 +152,7 @@ int catalog_folder_children(struct catalog *c, int64_t folder, catalog_folder_fn
 	query_bind_int(q, 1, folder);
 	int row;
 	while ((row = query_step(q, e)) > 0) {
-		struct catalog_folder child = folder_of(q);
+		struct catalog_folder child = folder_of_row(q);
 		if (fn(ctx, &child, e) < 0)
 			return -1;
 	}

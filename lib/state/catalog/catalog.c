@@ -70,7 +70,7 @@ static enum err_kind kind_of(int code)
 }
 
 // SQLite's words, the system's where it has some, and what to do about a catalog that is beyond help.
-static int fail(struct catalog *c, int code, struct err *e)
+static int set_sqlite_error(struct catalog *c, int code, struct err *e)
 {
 	int reason = sqlite3_system_errno(c->db);
 	bool is_system = kind_of(code) == ERR_IO && reason != 0;
@@ -97,7 +97,7 @@ struct query *query_begin(struct catalog *c, enum statement id, struct err *e)
 	if (!q->stmt) {
 		int code = sqlite3_prepare_v3(c->db, statement_sql[id], -1, SQLITE_PREPARE_PERSISTENT, &q->stmt, NULL);
 		if (code != SQLITE_OK) {
-			fail(c, code, e);
+			set_sqlite_error(c, code, e);
 			return NULL;
 		}
 	}
@@ -117,7 +117,7 @@ void query_end(struct query **q)
 }
 
 // Binding fails only for a place that the statement has not, which is our own mistake, or out of memory.
-static void bound(int code)
+static void check_bound(int code)
 {
 	if (code != SQLITE_OK)
 		abort();
@@ -125,17 +125,17 @@ static void bound(int code)
 
 void query_bind_int(struct query *q, int at, int64_t value)
 {
-	bound(sqlite3_bind_int64(q->stmt, at, value));
+	check_bound(sqlite3_bind_int64(q->stmt, at, value));
 }
 
 void query_bind_text(struct query *q, int at, const char *text)
 {
-	bound(sqlite3_bind_text(q->stmt, at, text, -1, SQLITE_STATIC));
+	check_bound(sqlite3_bind_text(q->stmt, at, text, -1, SQLITE_STATIC));
 }
 
 void query_bind_bytes(struct query *q, int at, const void *bytes, size_t len)
 {
-	bound(sqlite3_bind_blob64(q->stmt, at, bytes, len, SQLITE_STATIC));
+	check_bound(sqlite3_bind_blob64(q->stmt, at, bytes, len, SQLITE_STATIC));
 }
 
 int query_step(struct query *q, struct err *e)
@@ -143,7 +143,7 @@ int query_step(struct query *q, struct err *e)
 	int code = sqlite3_step(q->stmt);
 	if (code == SQLITE_ROW)
 		return 1;
-	return code == SQLITE_DONE ? 0 : fail(q->catalog, code, e);
+	return code == SQLITE_DONE ? 0 : set_sqlite_error(q->catalog, code, e);
 }
 
 int64_t query_int(struct query *q, int column)
@@ -176,7 +176,7 @@ int64_t query_new_id(struct query *q)
 static int run_script(struct catalog *c, const char *sql, struct err *e)
 {
 	int code = sqlite3_exec(c->db, sql, NULL, NULL, NULL);
-	return code == SQLITE_OK ? 0 : fail(c, code, e);
+	return code == SQLITE_OK ? 0 : set_sqlite_error(c, code, e);
 }
 
 // The number that a PRAGMA answers; *sql is ours, never a caller's.
@@ -189,7 +189,7 @@ static int pragma_get(struct catalog *c, const char *sql, int64_t *value, struct
 	if (code == SQLITE_ROW)
 		*value = sqlite3_column_int64(stmt, 0);
 	sqlite3_finalize(stmt);
-	return code == SQLITE_ROW ? 0 : fail(c, code, e);
+	return code == SQLITE_ROW ? 0 : set_sqlite_error(c, code, e);
 }
 
 static int check_version(struct catalog *c, int64_t *version, struct err *e)
@@ -233,7 +233,7 @@ static int upgrade_once(struct catalog *c, bool *done, struct err *e)
 	return run_script(c, mark, e);
 }
 
-static int upgrade(struct catalog *c, struct err *e)
+static int upgrade_schema(struct catalog *c, struct err *e)
 {
 	int64_t version;
 	if (check_version(c, &version, e) < 0)
@@ -276,11 +276,11 @@ static int use_wal(struct catalog *c, struct err *e)
 		code = sqlite3_exec(c->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
 	}
 	wait_when_busy(c);
-	return code == SQLITE_OK ? 0 : fail(c, code, e);
+	return code == SQLITE_OK ? 0 : set_sqlite_error(c, code, e);
 }
 
 // Before anything is changed: a foreign or newer database stays exactly as it is.
-static int prepare(struct catalog *c, struct err *e)
+static int prepare_write(struct catalog *c, struct err *e)
 {
 	int64_t version;
 	wait_when_busy(c);
@@ -288,7 +288,7 @@ static int prepare(struct catalog *c, struct err *e)
 		return -1;
 	if (use_wal(c, e) < 0 || run_script(c, schema_connection, e) < 0)
 		return -1;
-	return upgrade(c, e);
+	return upgrade_schema(c, e);
 }
 
 // Asked before SQLite is: its own "unable to open database file" does not say why. The file is not opened for that:
@@ -334,17 +334,18 @@ static int find_folder(struct catalog *c, bool make, struct err *e)
 }
 
 // name is the path, or SQLite's URI of it.
-static int connect(struct catalog *c, const char *name, int flags, struct err *e)
+static int open_database(struct catalog *c, const char *name, int flags, struct err *e)
 {
 	int code = sqlite3_open_v2(name, &c->db, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW, NULL);
-	return code == SQLITE_OK ? 0 : fail(c, code, e);
+	return code == SQLITE_OK ? 0 : set_sqlite_error(c, code, e);
 }
 
 int catalog_open(const char *path, struct catalog **out, struct err *e)
 {
 	CLEANUP(catalog_cleanup) struct catalog *c = xcalloc(1, sizeof(*c));
 	c->path = xstrdup(path);
-	if (find_folder(c, true, e) < 0 || connect(c, c->real_path, SQLITE_OPEN_READWRITE, e) < 0 || prepare(c, e) < 0)
+	if (find_folder(c, true, e) < 0 || open_database(c, c->real_path, SQLITE_OPEN_READWRITE, e) < 0 ||
+		prepare_write(c, e) < 0)
 		return -1;
 	c->changes = changes_open(path);
 	*out = STEAL_PTR(c);
@@ -375,7 +376,7 @@ static int reopen_unlocked(struct catalog *c, struct err *e)
 	sqlite3_close(c->db);
 	c->db = NULL;
 	c->is_unlocked = true;
-	if (connect(c, uri.data, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, e) < 0)
+	if (open_database(c, uri.data, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, e) < 0)
 		return -1;
 	return prepare_read(c, e);
 }
@@ -393,7 +394,7 @@ int catalog_open_read(const char *path, struct catalog **out, struct err *e)
 	c->path = xstrdup(path);
 	if (stat(path, &c->opened) < 0 || faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) < 0)
 		return err_errno(e, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, "cannot read the catalog %s", path);
-	if (find_folder(c, false, e) < 0 || connect(c, c->real_path, SQLITE_OPEN_READONLY, e) < 0)
+	if (find_folder(c, false, e) < 0 || open_database(c, c->real_path, SQLITE_OPEN_READONLY, e) < 0)
 		return -1;
 	bool is_bad = prepare_read(c, &why) < 0;
 	if (is_bad && (why.kind != ERR_IO || has_wal(c))) {

@@ -102,7 +102,7 @@ struct changes_mapping {
 };
 
 // Where there is no new file, nothing happens: then nobody raises the number, and all look now and then.
-static void map(struct changes *c)
+static void map_file(struct changes *c)
 {
 	struct stat st;
 	CLEANUP(mem_close) int fd = open_file(c->path);
@@ -138,7 +138,7 @@ struct changes *changes_open(const char *catalog_path)
 {
 	struct changes *c = xcalloc(1, sizeof(*c));
 	c->path = xasprintf("%s-changes", catalog_path);
-	map(c);
+	map_file(c);
 	if (c->mapping)
 		return c;
 	changes_close(c);
@@ -148,7 +148,7 @@ struct changes *changes_open(const char *catalog_path)
 void changes_renew(struct changes *c)
 {
 	if (c)
-		map(c);
+		map_file(c);
 }
 
 static _Atomic uint32_t *word_of(const struct changes *c)
@@ -169,7 +169,7 @@ void changes_wait(struct changes *c, uint32_t seen, unsigned milliseconds)
 {
 	const struct timespec limit = {milliseconds / 1000, (long)(milliseconds % 1000) * 1000000L};
 	if (c && atomic_load(&c->mapping->guard->is_lost))
-		map(c);
+		map_file(c);
 	if (c && changes_read(c) != seen)
 		return;
 	if (!c || (syscall(SYS_futex, word_of(c), FUTEX_WAIT, seen, &limit, NULL, 0) < 0 && errno == EFAULT))

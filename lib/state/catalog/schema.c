@@ -236,7 +236,7 @@ const char schema_connection[] = "PRAGMA synchronous = NORMAL; PRAGMA foreign_ke
 #define IS_NAMED(table) "replace(replace(lower(" table ".filename), '_', '-'), '.', '-') GLOB ?1 || '-*'"
 #define IS_NAMED_F IS_NAMED("f")
 #define IS_NAMED_M IS_NAMED("m")
-#define TRACE_OF_FILE                                                                                                  \
+#define HISTORY_OF_FILE                                                                                                \
 	"SELECT f.platform, f.filename, " PATH_OF_FILE ", f.state, 1, f.reason, m.text" FILE_WHY_LIST " FROM file f"   \
 	" JOIN folder d ON d.id = f.folder LEFT JOIN mark m ON m.folder = f.folder"                                    \
 	" AND m.filename = f.filename AND m.kind = 1 AND m.reason IS NOT NULL"
@@ -257,11 +257,11 @@ const char schema_connection[] = "PRAGMA synchronous = NORMAL; PRAGMA foreign_ke
 #define OLDEST_IN(state)                                                                                               \
 	"ifnull((SELECT min(mtime_ns) FROM file WHERE project = p.id AND state = " state "), " NEVER ")"
 
-#define FILE_HELD                                                                                                      \
+#define CANDIDATE                                                                                                      \
 	"SELECT f.filename, " PATH_OF_FILE                                                                             \
 	", iif(f.state = 1, coalesce(f.reason, ''), NULL), f.version_key" FILE_PRUNE_LIST                              \
 	" FROM file f JOIN folder d ON d.id = f.folder"
-#define FILE_HELD_OF FILE_HELD " JOIN project p ON p.id = f.project WHERE p.platform = ?1 AND p.name = ?2 AND"
+#define CANDIDATE_OF CANDIDATE " JOIN project p ON p.id = f.project WHERE p.platform = ?1 AND p.name = ?2 AND"
 
 const char *const statement_sql[STATEMENT_COUNT] = {
 	[LARGE_CACHE] = "PRAGMA cache_size = -16384",
@@ -320,9 +320,9 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 	[FILE_PLACE] = PLACE_OF_FILE " f.state = 0 UNION ALL " PLACE_OF_FILE " f.state = 3 AND f.state > 0 LIMIT 1",
 	[FILE_LISTED] = "SELECT f.id, d.path, f.sha256 FROM file f JOIN folder d ON d.id = f.folder"
 			" WHERE f.filename = ?1 AND f.platform = ?2 AND f.state = 0",
-	[FILE_HEIR] = "SELECT f.id, d.path, f.sha256 FROM file f JOIN folder d ON d.id = f.folder"
-		      " WHERE f.filename = ?1 AND f.platform = ?2 AND f.state = 2 AND f.state > 0"
-		      " ORDER BY d.path || '/' LIMIT 1",
+	[FILE_NEXT_OWNER] = "SELECT f.id, d.path, f.sha256 FROM file f JOIN folder d ON d.id = f.folder"
+			    " WHERE f.filename = ?1 AND f.platform = ?2 AND f.state = 2 AND f.state > 0"
+			    " ORDER BY d.path || '/' LIMIT 1",
 	[FILE_GET] = "SELECT filename, platform, state, sha256, mtime_ns, written FROM file WHERE id = ?1",
 	[FILE_FIND] = "SELECT id, state, written FROM file WHERE folder = ?1 AND filename = ?2",
 	[FILE_COPIES] = COPY_OF_FILE " f.state = 0 UNION ALL " COPY_OF_FILE " f.state IN (1, 2, 3) AND f.state > 0",
@@ -367,12 +367,13 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 			  " LEFT JOIN project p ON p.id = f.project"
 			  " WHERE m.platform = ?1 AND m.kind = ?2 AND m.reason IS NOT NULL"
 			  " ORDER BY m.filename, d.path",
-	[HELD_FILES] = FILE_HELD_OF " f.state = 0 UNION ALL " FILE_HELD_OF " f.state = 2 ORDER BY 4, 1, 2",
-	[REFUSED_FILES] = FILE_HELD " WHERE f.state = 1 AND f.state > 0 AND NOT EXISTS (SELECT 1 FROM mark m"
+	[CANDIDATE_FILES] = CANDIDATE_OF " f.state = 0 UNION ALL " CANDIDATE_OF " f.state = 2 ORDER BY 4, 1, 2",
+	[REFUSED_FILES] = CANDIDATE " WHERE f.state = 1 AND f.state > 0 AND NOT EXISTS (SELECT 1 FROM mark m"
 				    " WHERE m.folder = f.folder AND m.filename = f.filename AND m.kind = 1"
 				    " AND m.reason IS NOT NULL) ORDER BY f.platform, 2",
-	[HOLDERS] = "SELECT name, platform FROM project p WHERE files > 0"
-		    " OR EXISTS (SELECT 1 FROM file f WHERE f.project = p.id AND f.state = 2) ORDER BY name, platform",
+	[NAME_OWNERS] =
+		"SELECT name, platform FROM project p WHERE files > 0"
+		" OR EXISTS (SELECT 1 FROM file f WHERE f.project = p.id AND f.state = 2) ORDER BY name, platform",
 	[STORE_CHANGE] = "SELECT change FROM store",
 	// A row a platform. The oldest of all files of it, listed or not, but for those in quarantine.
 	[PROJECT_PLACES] = "SELECT l.name, p.files, p.arrived FROM platform l CROSS JOIN project p ON p.platform = l.id"
@@ -409,9 +410,9 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 		" WHERE bytes > iif(again, ?1 - ?1 / 4, ?1 / 4))",
 	[UPSTREAM_CHANGES] = "SELECT project, changed FROM upstream WHERE changed > ?1 ORDER BY changed",
 	// What is not listed may be of no project, or gone.
-	[TRACES] = TRACE_OF_FILE
+	[HISTORIES] = HISTORY_OF_FILE
 	" WHERE f.project IN (SELECT id FROM project WHERE name = ?1) AND f.state = 0"
-	" UNION ALL " TRACE_OF_FILE " WHERE f.state > 0 AND " IS_NAMED_F " UNION ALL"
+	" UNION ALL " HISTORY_OF_FILE " WHERE f.state > 0 AND " IS_NAMED_F " UNION ALL"
 	" SELECT m.platform, m.filename, iif(d.path = '', m.filename, d.path || '/' || m.filename), 3, 0, m.reason,"
 	" m.text" FILE_WHY_LIST " FROM mark m JOIN folder d ON d.id = m.folder"
 	" LEFT JOIN file f ON f.folder = m.folder AND f.filename = m.filename"

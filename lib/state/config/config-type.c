@@ -27,7 +27,7 @@ static const struct unit time_units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d',
 
 enum { NUMBER_MAX = 1 << 30 }; // before its unit: no product of the two overflows
 
-static bool read_number(const char *text, const struct unit *units, uint64_t *out)
+static bool parse_quantity(const char *text, const struct unit *units, uint64_t *out)
 {
 	uint64_t n;
 	struct str rest = str_from(text);
@@ -43,17 +43,17 @@ static bool read_number(const char *text, const struct unit *units, uint64_t *ou
 
 static bool set_integer(void *field, const char *value)
 {
-	return read_number(value, plain_units, field);
+	return parse_quantity(value, plain_units, field);
 }
 
 static bool set_size(void *field, const char *value)
 {
-	return read_number(value, size_units, field);
+	return parse_quantity(value, size_units, field);
 }
 
 static bool set_seconds(void *field, const char *value)
 {
-	return read_number(value, time_units, field);
+	return parse_quantity(value, time_units, field);
 }
 
 static bool set_bool(void *field, const char *value)
@@ -83,7 +83,7 @@ static bool set_string(void *field, const char *value)
 static bool set_percent(void *field, const char *value)
 {
 	static const struct unit units[] = {{'%', 1}, {'\0', 1}};
-	return read_number(value, units, field);
+	return parse_quantity(value, units, field);
 }
 
 static bool set_one_of(void *field, const char *value, const char *const *words)

@@ -94,7 +94,7 @@ static struct config_view *find_view(const struct config *c, struct str name)
 	return NULL;
 }
 
-static struct config_platform *add_platform(struct config *c, struct str name)
+static struct config_platform *add_platform_section(struct config *c, struct str name)
 {
 	c->platforms = xreallocarray(c->platforms, c->platform_count + 1, sizeof(*c->platforms));
 	struct config_platform *p = &c->platforms[c->platform_count++];
@@ -103,7 +103,7 @@ static struct config_platform *add_platform(struct config *c, struct str name)
 	return p;
 }
 
-static struct config_view *add_view(struct config *c, struct str name)
+static struct config_view *add_view_section(struct config *c, struct str name)
 {
 	c->views = xreallocarray(c->views, c->view_count + 1, sizeof(*c->views));
 	struct config_view *v = &c->views[c->view_count++];
@@ -131,9 +131,9 @@ static int find_named(struct config *c, struct section *s, struct err *e)
 		return err_set(e, ERR_USAGE, "\"" STR_FMT "\" names both a platform and a view", STR_ARG(s->name));
 	s->is_new = !p && !v;
 	if (is_view)
-		s->object = v ? v : add_view(c, s->name);
+		s->object = v ? v : add_view_section(c, s->name);
 	else
-		s->object = p ? p : add_platform(c, s->name);
+		s->object = p ? p : add_platform_section(c, s->name);
 	return 0;
 }
 
@@ -189,7 +189,7 @@ struct reading {
 	bool *seen; // by row
 };
 
-static void forget(struct reading *r, struct str section)
+static void forget_section(struct reading *r, struct str section)
 {
 	for (size_t i = 0; i < config_options; i++)
 		if (str_eq(section, str_from(config_table[i].section)))
@@ -204,7 +204,7 @@ static int begin_section(struct reading *r, const char *heading, struct err *e)
 	if (s.name.len && !s.is_new)
 		return err_set(e, ERR_USAGE, "[%s] is there twice", heading);
 	if (s.name.len)
-		forget(r, s.kind);
+		forget_section(r, s.kind);
 	return 0;
 }
 

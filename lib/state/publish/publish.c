@@ -65,7 +65,7 @@ char *publish_project_of(const char *filename, const char *said, struct err *e)
 }
 
 // A step of the writing. A platform that is a link which leads out by now is not the file's fault.
-static int enter(const struct publish *p, struct freeze_hold *hold, struct err *e)
+static int enter_step(const struct publish *p, struct freeze_hold *hold, struct err *e)
 {
 	if (freeze_enter(p->platform, false, hold, e) == 0)
 		return 0;
@@ -74,10 +74,10 @@ static int enter(const struct publish *p, struct freeze_hold *hold, struct err *
 	return -1;
 }
 
-static int begin(struct publish *p, struct catalog *c, struct err *e)
+static int begin_file(struct publish *p, struct catalog *c, struct err *e)
 {
 	CLEANUP(freeze_leave) struct freeze_hold hold;
-	if (enter(p, &hold, e) < 0)
+	if (enter_step(p, &hold, e) < 0)
 		return -1;
 	p->folder = target_dir_choose(p->platform, c, p->project, e);
 	if (!p->folder)
@@ -100,7 +100,7 @@ struct publish *publish_begin(const struct platform *platform, struct catalog *c
 	p->dirfd = p->tmp.fd = -1;
 	ingest_facts_init(&p->facts);
 	ingest_facts_init(&p->competitor);
-	if (begin(p, c, e) == 0)
+	if (begin_file(p, c, e) == 0)
 		return p;
 	publish_free(p);
 	return NULL;
@@ -111,7 +111,7 @@ static void clear_away(struct publish *p)
 {
 	struct err why = ERR_INIT;
 	CLEANUP(freeze_leave) struct freeze_hold hold = {0};
-	if ((p->tmp.tmp || p->made) && enter(p, &hold, &why) < 0 && why.kind == ERR_BUSY) {
+	if ((p->tmp.tmp || p->made) && enter_step(p, &hold, &why) < 0 && why.kind == ERR_BUSY) {
 		tempname_abandon(p->tmp_name);
 		p->tmp.tmp = NULL;
 		p->made = 0;
@@ -150,7 +150,7 @@ uint64_t publish_size(const struct publish *p)
 int publish_write(struct publish *p, struct str bytes, struct err *e)
 {
 	CLEANUP(freeze_leave) struct freeze_hold hold;
-	if (enter(p, &hold, e) < 0)
+	if (enter_step(p, &hold, e) < 0)
 		return -1;
 	multi_digest_add(p->hashes, bytes);
 	p->size += bytes.len;
@@ -173,7 +173,7 @@ static int compare_contents(struct publish *p, int fd, bool *equal, struct err *
 }
 
 // Whether the open file of the name is what was sent, by its bytes or else by what its members hold.
-static int compare(struct publish *p, int fd, struct publish_receipt *out, struct err *e)
+static int compare_published(struct publish *p, int fd, struct publish_receipt *out, struct err *e)
 {
 	struct stat st;
 	bool equal = false;
@@ -215,7 +215,7 @@ static int open_listed(struct publish *p, struct catalog *c, int *fd, char **fol
 
 // --- the end ---
 
-static int examine(struct publish *p, const struct declared *claims, struct err *e)
+static int examine_file(struct publish *p, const struct declared *claims, struct err *e)
 {
 	struct digest_value hash[DIGEST_COUNT];
 	multi_digest_end(p->hashes, hash);
@@ -239,7 +239,7 @@ static int examine(struct publish *p, const struct declared *claims, struct err 
 }
 
 // What is served after a release only, is listed then: it has another inode there, and maybe another time.
-static int record(const struct publish *p, struct catalog *c, const struct ingest_facts *facts, const char *folder,
+static int record_file(const struct publish *p, struct catalog *c, const struct ingest_facts *facts, const char *folder,
 	const struct stat *st, struct err *e)
 {
 	if (store_is_split(p->platform))
@@ -258,18 +258,18 @@ static int make_sure(const struct publish *p, int fd, const char *folder, struct
 
 // The file is there already: it stays, and whoever sent the same learns that it is there. Where it is not listed
 // somebody may have died who had just put it there.
-static int settle_for(struct publish *p, struct catalog *c, int fd, const char *folder, bool is_listed,
+static int accept_published(struct publish *p, struct catalog *c, int fd, const char *folder, bool is_listed,
 	struct publish_receipt *out, struct err *e)
 {
 	struct stat st;
-	if (compare(p, fd, out, e) < 0 || make_sure(p, fd, folder, e) < 0)
+	if (compare_published(p, fd, out, e) < 0 || make_sure(p, fd, folder, e) < 0)
 		return -1;
 	if (fstat(fd, &st) < 0)
 		return err_errno(e, ERR_IO, "%s", p->filename);
 	out->is_listed = is_listed || !store_is_split(p->platform);
 	if (!is_listed && release_want(catalog_path(c), p->platform, folder, p->filename, e) < 0)
 		return -1;
-	return record(p, c, out->result == PUBLISH_EQUAL ? &p->competitor : &p->facts, folder, &st, e);
+	return record_file(p, c, out->result == PUBLISH_EQUAL ? &p->competitor : &p->facts, folder, &st, e);
 }
 
 // The file that has the name now. It may be something else's: a folder's, a pipe's, a link's that leads nowhere.
@@ -311,7 +311,7 @@ static int link_file(struct publish *p, struct catalog *c, struct publish_receip
 	if (fd < 0)
 		return -1;
 	if (taken.kind == ERR_CONFLICT)
-		return settle_for(p, c, fd, p->folder, false, out, e);
+		return accept_published(p, c, fd, p->folder, false, out, e);
 	p->made = 0;
 	if (fs_sync_dir(p->dirfd, e) < 0)
 		return err_prefix(e, "%s: ", p->filename);
@@ -322,7 +322,7 @@ static int link_file(struct publish *p, struct catalog *c, struct publish_receip
 	memcpy(out->sha256, p->facts.sha256, SHA256_SIZE);
 	if (release_want(catalog_path(c), p->platform, p->folder, p->filename, e) < 0)
 		return -1;
-	int recorded = record(p, c, &p->facts, p->folder, &st, e);
+	int recorded = record_file(p, c, &p->facts, p->folder, &st, e);
 	if (recorded < 0 && e->kind == ERR_DENIED)
 		take_back(p);
 	return recorded;
@@ -343,7 +343,7 @@ int publish_end(struct publish *p, struct catalog *c, const struct declared *cla
 	CLEANUP(freeze_leave) struct freeze_hold hold = {0};
 	p->ingest = ingest_new();
 	// Between the beginning and now somebody may have removed the name.
-	if (examine(p, claims, e) < 0 || enter(p, &hold, e) < 0 ||
+	if (examine_file(p, claims, e) < 0 || enter_step(p, &hold, e) < 0 ||
 		target_dir_check(p->platform, c, p->dirfd, p->filename, e) < 0)
 		return -1;
 	int found = open_listed(p, c, &fd, &folder, e);
@@ -352,5 +352,5 @@ int publish_end(struct publish *p, struct catalog *c, const struct declared *cla
 	if (!found && !is_there(p) &&
 		upload_policy_check(upload_policy, c, p->platform, &p->facts, clock_wall_seconds(), e) < 0)
 		return -1;
-	return found ? settle_for(p, c, fd, folder, true, out, e) : link_file(p, c, out, e);
+	return found ? accept_published(p, c, fd, folder, true, out, e) : link_file(p, c, out, e);
 }

@@ -75,7 +75,7 @@ static int add_copy(void *ctx, const struct catalog_copy *found, struct err *e U
 }
 
 // To be freed by the caller.
-static char *folder_of(const struct copies *all, struct err *e)
+static char *target_folder_of(const struct copies *all, struct err *e)
 {
 	if (all->in)
 		return xstrdup(all->in);
@@ -88,7 +88,7 @@ static int find_unreleased(struct copies *all, struct err *e)
 {
 	struct stat st;
 	const struct platform *p = all->platform;
-	CLEANUP(mem_free) char *folder = folder_of(all, e);
+	CLEANUP(mem_free) char *folder = target_folder_of(all, e);
 	if (!folder)
 		return -1;
 	struct err missing = ERR_INIT;
@@ -102,7 +102,7 @@ static int find_unreleased(struct copies *all, struct err *e)
 	return add_copy(all, &(struct catalog_copy){.folder_path = folder}, e);
 }
 
-static int find(struct copies *all, struct err *e)
+static int find_copies(struct copies *all, struct err *e)
 {
 	const struct platform *p = all->platform;
 	if (catalog_file_copies(all->catalog, p->id, all->filename, add_copy, all, e) < 0)
@@ -146,7 +146,7 @@ static int put_sidecars(const struct copies *all, enum mark mark, const struct s
 }
 
 // What a scan would make of the sidecars.
-static int tell_catalog(const struct copies *all, enum mark mark, const struct str *text, struct err *e)
+static int write_marks(const struct copies *all, enum mark mark, const struct str *text, struct err *e)
 {
 	CLEANUP(mem_free) char *words = text ? xstrndup(text->ptr, text->len) : NULL;
 	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
@@ -166,11 +166,11 @@ static int tell_catalog(const struct copies *all, enum mark mark, const struct s
 	return catalog_commit(&t, e);
 }
 
-static int mark(const struct copies *all, enum mark mark, const struct str *text, struct err *e)
+static int mark_copies(const struct copies *all, enum mark mark, const struct str *text, struct err *e)
 {
 	if (put_sidecars(all, mark, text, e) < 0)
 		return -1;
-	return store_is_split(all->platform) ? 0 : tell_catalog(all, mark, text, e);
+	return store_is_split(all->platform) ? 0 : write_marks(all, mark, text, e);
 }
 
 int sidecar_ops_yank(const struct platform *p, struct catalog *c, const char *filename, const char *reason,
@@ -179,14 +179,14 @@ int sidecar_ops_yank(const struct platform *p, struct catalog *c, const char *fi
 	CLEANUP(copies_release)
 	struct copies all = {.platform = p, .catalog = c, .filename = filename};
 	struct str text = str_from(reason);
-	return find(&all, e) < 0 ? -1 : mark(&all, MARK_YANKED, &text, e);
+	return find_copies(&all, e) < 0 ? -1 : mark_copies(&all, MARK_YANKED, &text, e);
 }
 
 int sidecar_ops_unyank(const struct platform *p, struct catalog *c, const char *filename, struct err *e)
 {
 	CLEANUP(copies_release)
 	struct copies all = {.platform = p, .catalog = c, .filename = filename};
-	return find(&all, e) < 0 ? -1 : mark(&all, MARK_YANKED, NULL, e);
+	return find_copies(&all, e) < 0 ? -1 : mark_copies(&all, MARK_YANKED, NULL, e);
 }
 
 static int delete_bytes(const struct copies *all, struct err *e)
@@ -204,7 +204,7 @@ static int delete_bytes(const struct copies *all, struct err *e)
 	return 0;
 }
 
-static int forget(const struct copies *all, struct err *e)
+static int remove_rows(const struct copies *all, struct err *e)
 {
 	if (store_is_split(all->platform))
 		return 0; // it is served until the release
@@ -222,7 +222,7 @@ static int forget(const struct copies *all, struct err *e)
 }
 
 // An earlier run took file and row away, and perhaps died before it could say so: then all is done.
-static int forgive(const struct copies *all, const struct err *why, struct err *e)
+static int accept_if_removed(const struct copies *all, const struct err *why, struct err *e)
 {
 	CLEANUP(buf_release) struct buf reason;
 	buf_init(&reason, LIMIT_REASON);
@@ -250,11 +250,11 @@ int sidecar_ops_remove(const struct platform *p, struct catalog *c, const char *
 		return -1;
 	struct str tombstone = buf_view(&text);
 	struct err why = ERR_INIT;
-	if (find(&all, &why) < 0)
-		return forgive(&all, &why, e);
-	if (mark(&all, MARK_PRUNED, &tombstone, e) < 0)
+	if (find_copies(&all, &why) < 0)
+		return accept_if_removed(&all, &why, e);
+	if (mark_copies(&all, MARK_PRUNED, &tombstone, e) < 0)
 		return -1;
-	return deletes && (delete_bytes(&all, e) < 0 || forget(&all, e) < 0) ? -1 : 0;
+	return deletes && (delete_bytes(&all, e) < 0 || remove_rows(&all, e) < 0) ? -1 : 0;
 }
 
 // --- restoring ---
@@ -305,7 +305,8 @@ int sidecar_ops_restore(const struct platform *p, struct catalog *c, const char 
 {
 	CLEANUP(copies_release)
 	struct copies all = {.platform = p, .catalog = c, .filename = filename, .in = folder};
-	return find(&all, e) < 0 || choose_whole(&all, sha256, e) < 0 ? -1 : mark(&all, MARK_PRUNED, NULL, e);
+	return find_copies(&all, e) < 0 || choose_whole(&all, sha256, e) < 0 ? -1
+									     : mark_copies(&all, MARK_PRUNED, NULL, e);
 }
 
 // --- purging ---
@@ -336,7 +337,7 @@ static int is_known(const struct copies *all, const struct copy *one, const stru
 }
 
 // 1: some copies are to be deleted, or at least to be forgotten; 0: there is nothing any more.
-static int choose_buried(struct copies *all, struct str tombstone, const struct tombstone *t, struct err *e)
+static int choose_by_tombstone(struct copies *all, struct str tombstone, const struct tombstone *t, struct err *e)
 {
 	size_t there = 0, right = 0;
 	for (size_t i = 0; i < all->count; i++) {
@@ -370,14 +371,14 @@ int sidecar_ops_purge(const struct platform *p, struct catalog *c, const char *f
 	CLEANUP(copies_release)
 	struct copies all = {
 		.platform = p, .catalog = c, .filename = filename, .in = folder, .is_retirement = is_retirement(&t)};
-	if (find(&all, &why) < 0) {
+	if (find_copies(&all, &why) < 0) {
 		if (why.kind == ERR_NOT_FOUND && !all.count)
 			return 0;
 		*e = why;
 		return -1;
 	}
-	int chosen = choose_buried(&all, tombstone, &t, e);
+	int chosen = choose_by_tombstone(&all, tombstone, &t, e);
 	if (chosen <= 0)
 		return chosen;
-	return delete_bytes(&all, e) < 0 || forget(&all, e) < 0 ? -1 : 1;
+	return delete_bytes(&all, e) < 0 || remove_rows(&all, e) < 0 ? -1 : 1;
 }

@@ -40,7 +40,7 @@ static void add_line(struct buf *out, struct str text)
 		buf_putc(out, (unsigned char)text.ptr[i] < ' ' || text.ptr[i] == 127 ? ' ' : text.ptr[i]);
 }
 
-static void compose(const char *who, const char *reason, struct buf *out)
+static void compose_mark(const char *who, const char *reason, struct buf *out)
 {
 	char when[CLOCK_TEXT];
 	clock_write(clock_wall_seconds(), when);
@@ -54,7 +54,7 @@ static int put_mark(const struct platform *p, int folder, const char *who, const
 {
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, LIMIT_WORDS);
-	compose(who, reason, &text);
+	compose_mark(who, reason, &text);
 	if (text.failed)
 		return err_set(e, ERR_LIMIT, "the reason is longer than %d bytes", LIMIT_WORDS);
 	char tmp[TEMPNAME_NAME];
@@ -171,7 +171,7 @@ void freeze_leave(struct freeze_hold *hold)
 	hold->is_taken = false;
 }
 
-static int settle(const struct platform *p, int folder, unsigned wait_ms, struct err *e)
+static int wait_for_writers(const struct platform *p, int folder, unsigned wait_ms, struct err *e)
 {
 	CLEANUP(freeze_leave) struct freeze_hold hold = {0};
 	int alone = take_lock(p, folder, LOCK_EX, wait_ms, &hold, e);
@@ -189,13 +189,13 @@ static int settle(const struct platform *p, int folder, unsigned wait_ms, struct
 int freeze_settle(const struct platform *p, unsigned wait_ms, struct err *e)
 {
 	CLEANUP(mem_close) int folder = open_folder(p, e);
-	return folder < 0 ? -1 : settle(p, folder, wait_ms, e);
+	return folder < 0 ? -1 : wait_for_writers(p, folder, wait_ms, e);
 }
 
 int freeze_set(const struct platform *p, const char *who, const char *reason, unsigned wait_ms, struct err *e)
 {
 	CLEANUP(mem_close) int folder = open_folder(p, e);
-	return folder < 0 || put_mark(p, folder, who, reason, e) < 0 ? -1 : settle(p, folder, wait_ms, e);
+	return folder < 0 || put_mark(p, folder, who, reason, e) < 0 ? -1 : wait_for_writers(p, folder, wait_ms, e);
 }
 
 int freeze_clear(const struct platform *p, bool *was_frozen, struct err *e)
@@ -249,7 +249,7 @@ bool freeze_is_retirement(struct str why)
 	return why.len == word.len || why.ptr[word.len] == ':' || why.ptr[word.len] == ' ';
 }
 
-static int check(const struct platform *p, bool by_retirement, struct err *e)
+static int check_frozen(const struct platform *p, bool by_retirement, struct err *e)
 {
 	CLEANUP(buf_release) struct buf why;
 	buf_init(&why, SIZE_MAX / 2); // of a file that is read to a limit
@@ -261,13 +261,13 @@ static int check(const struct platform *p, bool by_retirement, struct err *e)
 
 int freeze_check(const struct platform *p, struct err *e)
 {
-	return check(p, false, e);
+	return check_frozen(p, false, e);
 }
 
 // Until when (clock_ms()) no step waits: any account that may read a folder may hold its lock for ever.
 static _Atomic int64_t stranger_until;
 
-static void note_stranger(const char *held)
+static void note_foreign_lock(const char *held)
 {
 	atomic_store(&stranger_until, clock_ms() + STRANGER_MS);
 	log_warn("%s, and is no freeze: what is written now a freeze does not wait for", held);
@@ -281,7 +281,7 @@ int freeze_enter(const struct platform *p, bool by_retirement, struct freeze_hol
 	struct err held = ERR_INIT;
 	*hold = (struct freeze_hold){0};
 	CLEANUP(mem_close) int folder = open_folder(p, e);
-	if (folder < 0 || check(p, by_retirement, e) < 0)
+	if (folder < 0 || check_frozen(p, by_retirement, e) < 0)
 		return -1;
 	unsigned wait_ms = clock_ms() < atomic_load(&stranger_until) ? 0 : ENTER_MS;
 	int taken = take_lock(p, folder, LOCK_SH, wait_ms, hold, &held);
@@ -289,9 +289,9 @@ int freeze_enter(const struct platform *p, bool by_retirement, struct freeze_hol
 		*e = held;
 		return -1;
 	}
-	if (check(p, by_retirement, e) < 0)
+	if (check_frozen(p, by_retirement, e) < 0)
 		return -1;
 	if (taken < 0 && wait_ms)
-		note_stranger(held.msg);
+		note_foreign_lock(held.msg);
 	return 0;
 }

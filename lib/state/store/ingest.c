@@ -83,7 +83,7 @@ static ssize_t read_block(int fd, char *out, size_t len)
 
 // Digests all bytes; in->block holds the whole file where it is small. A file whose size is not
 // what fstat said is found by is_unchanged.
-static int hash(struct ingest *in, int fd, uint64_t size, uint8_t sha256[SHA256_SIZE], struct err *e)
+static int hash_bytes(struct ingest *in, int fd, uint64_t size, uint8_t sha256[SHA256_SIZE], struct err *e)
 {
 	if (size > BLOCK)
 		posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
@@ -114,7 +114,8 @@ static int is_unchanged(int fd, const struct stat *before, struct err *e)
 	return 0;
 }
 
-static int examine(const struct byte_source *bytes, enum strictness strictness, struct ingest_facts *f, struct err *e)
+static int examine_bytes(const struct byte_source *bytes, enum strictness strictness, struct ingest_facts *f,
+	struct err *e)
 {
 	if (f->name.kind == FILENAME_WHEEL)
 		return wheel_examine(bytes, &f->name, strictness, &f->wheel, e);
@@ -134,7 +135,7 @@ static int pack_metadata(struct ingest *in, struct ingest_facts *f, struct err *
 
 // What is wrong with the file's contents becomes the refusal; what is wrong with the disk stays an
 // error.
-static int refuse(struct ingest_facts *f, const struct err *why, struct err *e)
+static int refuse_file(struct ingest_facts *f, const struct err *why, struct err *e)
 {
 	if (why->kind != ERR_INVALID && why->kind != ERR_LIMIT) {
 		*e = *why;
@@ -153,7 +154,7 @@ static int stat_file(int fd, struct stat *st, struct err *e)
 
 int ingest_hash(struct ingest *in, int fd, struct stat *st, uint8_t sha256[SHA256_SIZE], struct err *e)
 {
-	if (stat_file(fd, st, e) < 0 || hash(in, fd, (uint64_t)st->st_size, sha256, e) < 0)
+	if (stat_file(fd, st, e) < 0 || hash_bytes(in, fd, (uint64_t)st->st_size, sha256, e) < 0)
 		return -1;
 	return is_unchanged(fd, st, e);
 }
@@ -169,17 +170,17 @@ int ingest_read(struct ingest *in, int fd, const char *filename, enum strictness
 	bool is_named = filename_parse(str_from(out->filename), &out->name, &why) == 0;
 	out->name.kind = filename_kind(str_from(out->filename));
 	if (!is_named && out->name.kind != FILENAME_SDIST)
-		return refuse(out, &why, e);
+		return refuse_file(out, &why, e);
 	uint64_t size = (uint64_t)out->st.st_size;
-	if (hash(in, fd, size, out->sha256, e) < 0)
+	if (hash_bytes(in, fd, size, out->sha256, e) < 0)
 		return -1;
 	out->was_read = true;
 	struct byte_source bytes =
 		size > BLOCK ? byte_source_file(fd, size) : byte_source_memory((struct str){in->block, (size_t)size});
-	bool is_bad = examine(&bytes, strictness, out, &why) < 0 || pack_metadata(in, out, &why) < 0;
+	bool is_bad = examine_bytes(&bytes, strictness, out, &why) < 0 || pack_metadata(in, out, &why) < 0;
 	if (is_unchanged(fd, &out->st, e) < 0)
 		return -1;
-	return is_bad ? refuse(out, &why, e) : 0;
+	return is_bad ? refuse_file(out, &why, e) : 0;
 }
 
 struct catalog_entry ingest_entry(const struct ingest_facts *f)

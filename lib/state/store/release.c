@@ -27,7 +27,7 @@ enum {
 
 static const char wanted[] = "wanted", running[] = "running";
 
-static char *folder_of(const char *catalog)
+static char *notes_folder(const char *catalog)
 {
 	return xasprintf("%s.release", catalog);
 }
@@ -41,7 +41,7 @@ static char *note_path(const char *catalog, const char *name, const char *ending
 
 static int open_folder(const char *catalog, struct err *e)
 {
-	CLEANUP(mem_free) char *path = folder_of(catalog);
+	CLEANUP(mem_free) char *path = notes_folder(catalog);
 	return safefile_folder(path, true, e);
 }
 
@@ -116,7 +116,7 @@ static bool is_there(int folder, const char *name)
 
 // Moves what is wanted to what is running, before anything runs: what is wanted from now on is wanted anew.
 // 0: nothing is wanted. Under the lock.
-static int take(const char *from, const char *to, struct buf *lines, int folder, struct err *e)
+static int take_wanted(const char *from, const char *to, struct buf *lines, int folder, struct err *e)
 {
 	CLEANUP(buf_release) struct buf more;
 	buf_init(&more, 2 * LIMIT_RELEASE);
@@ -137,7 +137,7 @@ static int take(const char *from, const char *to, struct buf *lines, int folder,
 typedef int open_fn(const struct platform *p, const char *path, struct err *e);
 
 // 1: there, 0: not, -1: it cannot be said.
-static int look(open_fn *fn, const struct platform *p, const char *path, struct stat *st)
+static int stat_path(open_fn *fn, const struct platform *p, const char *path, struct stat *st)
 {
 	struct err why = ERR_INIT;
 	CLEANUP(mem_close) int fd = fn(p, path, &why);
@@ -149,12 +149,12 @@ static int look(open_fn *fn, const struct platform *p, const char *path, struct 
 static bool is_shown(const struct platform *p, const char *path)
 {
 	struct stat there, here;
-	int is_written = look(store_open_writable_file, p, path, &there);
-	int is_served = look(store_open_file, p, path, &here);
+	int is_written = stat_path(store_open_writable_file, p, path, &there);
+	int is_served = stat_path(store_open_file, p, path, &here);
 	return is_written >= 0 && is_written == is_served && (!is_written || there.st_size == here.st_size);
 }
 
-static int probe(const struct platform *p, struct str lines, const _Atomic int64_t *end_ms, struct err *e)
+static int wait_until_shown(const struct platform *p, struct str lines, const _Atomic int64_t *end_ms, struct err *e)
 {
 	if (!store_is_split(p))
 		return 0;
@@ -174,7 +174,7 @@ static int probe(const struct platform *p, struct str lines, const _Atomic int64
 }
 
 // What the catalog cannot be told now the next scan tells it.
-static void list(const char *catalog_path, const struct platform *p, struct str lines)
+static void update_catalog(const char *catalog_path, const struct platform *p, struct str lines)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
@@ -202,8 +202,8 @@ int release_backlog(const char *catalog, const struct platform *p, struct releas
 	struct str rest = buf_view(&lines);
 	for (char *path; (path = next_path(&rest)) != NULL; free(path)) {
 		struct stat there, here;
-		if (look(store_open_writable_file, p, path, &there) == 1 &&
-			look(store_open_file, p, path, &here) == 0) {
+		if (stat_path(store_open_writable_file, p, path, &there) == 1 &&
+			stat_path(store_open_file, p, path, &here) == 0) {
 			out->files++;
 			out->bytes += (uint64_t)there.st_size;
 		}
@@ -213,14 +213,15 @@ int release_backlog(const char *catalog, const struct platform *p, struct releas
 
 // --- the run ---
 
-static int run(const char *catalog, const struct platform *p, struct str lines, const _Atomic int64_t *end_ms,
-	struct err *e)
+static int run_release_command(const char *catalog, const struct platform *p, struct str lines,
+	const _Atomic int64_t *end_ms, struct err *e)
 {
 	const struct hook_value values[] = {
 		{'p', p->path}, {'v', p->volume}, {'w', p->write_path ? p->write_path : p->path}};
-	if (hook_run(p->release, values, ARRAY_SIZE(values), end_ms, e) < 0 || probe(p, lines, end_ms, e) < 0)
+	if (hook_run(p->release, values, ARRAY_SIZE(values), end_ms, e) < 0 ||
+		wait_until_shown(p, lines, end_ms, e) < 0)
 		return -1;
-	list(catalog, p, lines);
+	update_catalog(catalog, p, lines);
 	return 0;
 }
 
@@ -237,10 +238,10 @@ int release_run(const char *catalog, const struct platform *p, const _Atomic int
 	CLEANUP(mem_close) int lock = safefile_lock(lock_path, waits, "another release", e);
 	if (lock < 0)
 		return -1;
-	int taken = take(from, to, &lines, folder, e);
+	int taken = take_wanted(from, to, &lines, folder, e);
 	if (taken <= 0)
 		return taken;
-	if (run(catalog, p, buf_view(&lines), end_ms, e) < 0)
+	if (run_release_command(catalog, p, buf_view(&lines), end_ms, e) < 0)
 		return -1;
 	return unlinkat(folder, strrchr(to, '/') + 1, 0) < 0 ? err_errno(e, ERR_IO, "%s", to) : 1;
 }

@@ -137,7 +137,7 @@ static int add_others(const struct reservation *r, struct quota_use *use, bool *
 // --- reserving ---
 
 // Slots are read before the catalog: a file that has left its slot is in the catalog.
-static int try(struct reservation *r, uint64_t max_file, uint64_t bytes, reservation_use_fn *use, void *ctx,
+static int try_reserve(struct reservation *r, uint64_t max_file, uint64_t bytes, reservation_use_fn *use, void *ctx,
 	bool *is_settling, struct err *e)
 {
 	CLEANUP(unlock_table) int held = -1;
@@ -159,7 +159,7 @@ int reservation_set(struct reservation *r, uint64_t max_file, uint64_t bytes, re
 	for (int64_t until = clock_ms() + TAKE_MS;; poll(NULL, 0, POLL_MS)) {
 		bool is_settling = false;
 		struct err why = ERR_INIT;
-		if (try(r, max_file, bytes, use, ctx, &is_settling, &why) == 0)
+		if (try_reserve(r, max_file, bytes, use, ctx, &is_settling, &why) == 0)
 			return 0;
 		if (why.kind == ERR_FULL && is_settling && clock_ms() < until)
 			continue;

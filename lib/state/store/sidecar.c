@@ -39,7 +39,7 @@ bool sidecar_fits(const char *filename)
 }
 
 // For CLEANUP with mem_free; NULL where no file can have that name.
-static char *name_of(const char *filename, enum mark mark, struct err *e)
+static char *sidecar_name(const char *filename, enum mark mark, struct err *e)
 {
 	char *name = xasprintf("%s%s", filename, sidecar_ending[mark]);
 	if (strlen(name) <= LIMIT_FILE_NAME)
@@ -49,7 +49,7 @@ static char *name_of(const char *filename, enum mark mark, struct err *e)
 	return NULL;
 }
 
-static int read_text(int fd, struct buf *out, struct err *e)
+static int read_sidecar_text(int fd, struct buf *out, struct err *e)
 {
 	for (size_t got = 0; got < LIMIT_SIDECAR;) {
 		char block[4096];
@@ -80,7 +80,7 @@ int sidecar_read(int folder, const char *filename, enum mark mark, struct buf *o
 		return 0;
 	if (fd >= 0 && fstat(fd, &st) == 0 && !S_ISREG(st.st_mode))
 		return 0;
-	if (fd < 0 || read_text(fd, out, &why) < 0) {
+	if (fd < 0 || read_sidecar_text(fd, out, &why) < 0) {
 		*e = why;
 		return fd < 0 ? -1 : err_prefix(e, "%s: ", name);
 	}
@@ -90,7 +90,7 @@ int sidecar_read(int folder, const char *filename, enum mark mark, struct buf *o
 int sidecar_write(int folder, const char *filename, enum mark mark, struct str text, struct err *e)
 {
 	char tmp[TEMPNAME_NAME];
-	CLEANUP(mem_free) char *name = name_of(filename, mark, e);
+	CLEANUP(mem_free) char *name = sidecar_name(filename, mark, e);
 	CLEANUP(fs_tmp_release) struct fs_tmp file = {.fd = -1};
 	tempname_name(tmp);
 	if (!name || fs_tmp_open(&file, folder, tmp, name, e) < 0 || fs_tmp_write(&file, text, e) < 0 ||

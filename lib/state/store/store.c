@@ -19,7 +19,7 @@
 static const char only_platform[] = "wheels";
 
 // Takes root and folder over. The array has room for one more.
-static struct platform *add_platform(struct store *s, const char *name, char *root, char *folder)
+static struct platform *append_platform(struct store *s, const char *name, char *root, char *folder)
 {
 	bool is_root = strcmp(folder, ".") == 0;
 	struct platform *p = &s->platform[s->platform_count++];
@@ -49,7 +49,7 @@ struct wanted {
 };
 
 // All are asked together, so that the patience is needed once.
-static void ask(struct store *s, struct wanted *wanted, size_t count, unsigned path_probe)
+static void probe_folders(struct store *s, struct wanted *wanted, size_t count, unsigned path_probe)
 {
 	int64_t begin = clock_ms();
 	for (size_t i = 0; i < count; i++)
@@ -96,8 +96,8 @@ static int add_configured(struct store *s, const struct config_platform *p, cons
 	const char *real = w->real ? w->real : w->path;
 	struct str below = str_from(real), store = str_from(s->path ? s->path : "");
 	bool is_below = store.len && str_starts(below, store) && below.ptr[store.len] == '/';
-	struct platform *out = is_below ? add_platform(s, w->name, xstrdup(s->path), xstrdup(real + store.len + 1))
-					: add_platform(s, w->name, xstrdup(real), xstrdup("."));
+	struct platform *out = is_below ? append_platform(s, w->name, xstrdup(s->path), xstrdup(real + store.len + 1))
+					: append_platform(s, w->name, xstrdup(real), xstrdup("."));
 	set_release(s, p, out);
 	out->is_away = w->is_away;
 	out->is_mutable = p->is_mutable;
@@ -120,7 +120,7 @@ static int want_configured(const struct store *s, const struct config_platform *
 	return 0;
 }
 
-static int configured(struct store *s, const struct config *c, unsigned path_probe, struct err *e)
+static int add_all_configured(struct store *s, const struct config *c, unsigned path_probe, struct err *e)
 {
 	struct wanted *wanted = xcalloc(c->platform_count, sizeof(*wanted));
 	int result = 0;
@@ -128,7 +128,7 @@ static int configured(struct store *s, const struct config *c, unsigned path_pro
 		result = want_configured(s, &c->platforms[i], &wanted[i], e);
 	s->platform = xcalloc(c->platform_count, sizeof(*s->platform));
 	if (result == 0)
-		ask(s, wanted, c->platform_count, path_probe);
+		probe_folders(s, wanted, c->platform_count, path_probe);
 	for (size_t i = 0; i < c->platform_count && result == 0; i++)
 		result = add_configured(s, &c->platforms[i], &wanted[i], e);
 	forget_wanted(wanted, c->platform_count);
@@ -143,7 +143,7 @@ static bool is_folder(int store_fd, const char *name)
 	return fd >= 0;
 }
 
-static int by_name(const void *a, const void *b)
+static int by_wanted_name(const void *a, const void *b)
 {
 	const struct platform *left = a, *right = b;
 	return strcmp(left->name, right->name);
@@ -176,18 +176,18 @@ static int add_detected(struct store *s, int store_fd, const struct wanted *want
 			continue;
 		}
 		GROW(s->platform, s->platform_count, room);
-		struct platform *p = add_platform(s, w->name, xstrdup(s->path), xstrdup(w->name));
+		struct platform *p = append_platform(s, w->name, xstrdup(s->path), xstrdup(w->name));
 		p->is_away = w->is_away;
 		if (set_profile(p, e) < 0)
 			return -1;
 	}
 	if (s->platform_count)
-		qsort(s->platform, s->platform_count, sizeof(*s->platform), by_name);
+		qsort(s->platform, s->platform_count, sizeof(*s->platform), by_wanted_name);
 	return 0;
 }
 
 // The first-level folders with a platform's name.
-static int detect(struct store *s, unsigned path_probe, struct err *e)
+static int detect_platforms(struct store *s, unsigned path_probe, struct err *e)
 {
 	int fd = fs_open_dir(s->path, e);
 	if (fd < 0)
@@ -201,7 +201,7 @@ static int detect(struct store *s, unsigned path_probe, struct err *e)
 	size_t count = 0;
 	int result = list_top(s, dir, &wanted, &count, e);
 	if (result == 0) {
-		ask(s, wanted, count, path_probe);
+		probe_folders(s, wanted, count, path_probe);
 		result = add_detected(s, dirfd(dir), wanted, count, e);
 	}
 	forget_wanted(wanted, count);
@@ -219,15 +219,15 @@ static void forget_stray(struct store *s)
 static int find_platforms(struct store *s, const struct config *c, unsigned path_probe, struct err *e)
 {
 	if (c->platform_count)
-		return configured(s, c, path_probe, e);
+		return add_all_configured(s, c, path_probe, e);
 	s->is_detected = true;
-	if (detect(s, path_probe, e) < 0)
+	if (detect_platforms(s, path_probe, e) < 0)
 		return -1;
 	if (s->platform_count)
 		return 0;
 	forget_stray(s); // they are in the one platform
 	s->platform = xcalloc(1, sizeof(*s->platform));
-	add_platform(s, only_platform, xstrdup(s->path), xstrdup("."));
+	append_platform(s, only_platform, xstrdup(s->path), xstrdup("."));
 	return 0;
 }
 
@@ -277,7 +277,7 @@ static int recall_platform(void *ctx, const struct catalog_platform *p, struct e
 	if (!p->files || !platform_is_slug(str_from(p->name)) || store_platform_named(s, str_from(p->name)))
 		return 0;
 	s->platform = xreallocarray(s->platform, s->platform_count + 1, sizeof(*s->platform));
-	return set_profile(add_platform(s, p->name, xstrdup(s->path), xstrdup(p->name)), e);
+	return set_profile(append_platform(s, p->name, xstrdup(s->path), xstrdup(p->name)), e);
 }
 
 int store_recall(struct store *s, struct catalog *c, struct err *e)
@@ -286,7 +286,7 @@ int store_recall(struct store *s, struct catalog *c, struct err *e)
 		return 0;
 	if (catalog_platforms(c, recall_platform, s, e) < 0)
 		return -1;
-	qsort(s->platform, s->platform_count, sizeof(*s->platform), by_name);
+	qsort(s->platform, s->platform_count, sizeof(*s->platform), by_wanted_name);
 	return 0;
 }
 

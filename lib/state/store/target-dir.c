@@ -94,7 +94,7 @@ void target_dir_drop(const struct platform *p, const char *folder, unsigned made
 	}
 }
 
-static int deny(const char *filename, const struct buf *reason, struct err *e)
+static int deny_name(const char *filename, const struct buf *reason, struct err *e)
 {
 	return err_set(e, ERR_DENIED, "%s was removed here, and its name is not used again: %s", filename,
 		reason->len ? reason->data : "no reason was given");
@@ -105,7 +105,7 @@ int target_dir_check_again(const struct platform *p, struct catalog *c, const ch
 	CLEANUP(buf_release) struct buf reason;
 	buf_init(&reason, LIMIT_REASON);
 	int found = catalog_tombstone(c, p->id, filename, &reason, e);
-	return found > 0 ? deny(filename, &reason, e) : found;
+	return found > 0 ? deny_name(filename, &reason, e) : found;
 }
 
 // The catalog knows those in other folders, as far as a scan saw them.
@@ -118,5 +118,5 @@ int target_dir_check(const struct platform *p, struct catalog *c, int fd, const 
 	if (found <= 0)
 		return found < 0 ? -1 : target_dir_check_again(p, c, filename, e);
 	mark_reason(MARK_PRUNED, buf_view(&text), &reason);
-	return deny(filename, &reason, e);
+	return deny_name(filename, &reason, e);
 }

@@ -120,7 +120,7 @@ void tempname_name(char out[TEMPNAME_NAME])
 		(uint32_t)me->pid, me->start, atomic_fetch_add(&count, 1));
 }
 
-static bool parse(const char *name, struct maker *out)
+static bool parse_tempname(const char *name, struct maker *out)
 {
 	uint32_t pid;
 	int end = 0;
@@ -137,7 +137,7 @@ static bool parse(const char *name, struct maker *out)
 bool tempname_is(const char *name)
 {
 	struct maker maker;
-	return parse(name, &maker);
+	return parse_tempname(name, &maker);
 }
 
 static bool is_old(int dirfd, const char *name)
@@ -149,7 +149,7 @@ static bool is_old(int dirfd, const char *name)
 void tempname_abandon(const char *name)
 {
 	struct maker maker;
-	if (!parse(name, &maker))
+	if (!parse_tempname(name, &maker))
 		return;
 	pthread_mutex_lock(&abandoned.lock);
 	GROW(abandoned.number, abandoned.count, abandoned.room);
@@ -186,6 +186,6 @@ static bool is_dead(int dirfd, const char *name, const struct maker *maker)
 bool tempname_sweep(int dirfd, const char *name)
 {
 	struct maker maker;
-	return parse(name, &maker) && is_dead(dirfd, name, &maker) &&
+	return parse_tempname(name, &maker) && is_dead(dirfd, name, &maker) &&
 	       (unlinkat(dirfd, name, 0) == 0 || errno == ENOENT);
 }

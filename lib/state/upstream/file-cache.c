@@ -72,7 +72,7 @@ static void manifest_release(struct manifest *v)
 	free(v->kept);
 }
 
-static int walk(const char *path, int dirfd, unsigned depth, struct manifest *v, struct err *e);
+static int walk_cache(const char *path, int dirfd, unsigned depth, struct manifest *v, struct err *e);
 
 static int walk_entry(const char *folder, int dirfd, const char *name, unsigned depth, struct manifest *v,
 	struct err *e)
@@ -85,7 +85,7 @@ static int walk_entry(const char *folder, int dirfd, const char *name, unsigned 
 		CLEANUP(mem_close) int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (fd < 0)
 			return errno == ENOENT ? 0 : err_errno(e, ERR_IO, "%s", path);
-		return walk(path, fd, depth + 1, v, e);
+		return walk_cache(path, fd, depth + 1, v, e);
 	}
 	if (!S_ISREG(st.st_mode) || depth != DEPTH)
 		return 0;
@@ -96,7 +96,7 @@ static int walk_entry(const char *folder, int dirfd, const char *name, unsigned 
 }
 
 // Others may come and go meanwhile.
-static int walk(const char *path, int dirfd, unsigned depth, struct manifest *v, struct err *e)
+static int walk_cache(const char *path, int dirfd, unsigned depth, struct manifest *v, struct err *e)
 {
 	int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	CLEANUP(fs_close_dir) DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -125,7 +125,7 @@ static int by_use(const void *a, const void *b)
 }
 
 // With its folders, where nothing else is in them.
-static void discard(const struct file_cache *d, char *path)
+static void discard_entry(const struct file_cache *d, char *path)
 {
 	unlinkat(d->dirfd, path, 0);
 	for (unsigned depth = 1; depth < DEPTH; depth++) {
@@ -139,14 +139,14 @@ static void discard(const struct file_cache *d, char *path)
 static int make_room(struct file_cache *d, uint64_t most, struct err *e)
 {
 	CLEANUP(manifest_release) struct manifest v = {0};
-	if (walk("", d->dirfd, 1, &v, e) < 0)
+	if (walk_cache("", d->dirfd, 1, &v, e) < 0)
 		return err_prefix(e, "%s: ", d->path);
 	size_t gone = 0;
 	if (v.bytes > most) {
 		qsort(v.kept, v.count, sizeof(*v.kept), by_use);
 		for (; gone < v.count && v.bytes > most - most / LEFT_PART; gone++) {
 			v.bytes -= v.kept[gone].size;
-			discard(d, v.kept[gone].path);
+			discard_entry(d, v.kept[gone].path);
 		}
 	}
 	d->files = v.count - gone;
@@ -197,7 +197,7 @@ static int ask_disk(struct file_cache *d, uint64_t more, struct err *e)
 	return err_set(e, ERR_FULL, "%s: the disk has no room for %llu bytes more", d->path, (unsigned long long)more);
 }
 
-static int reserve(struct file_cache_writer *a, uint64_t size, struct err *e)
+static int reserve_bytes(struct file_cache_writer *a, uint64_t size, struct err *e)
 {
 	struct file_cache *d = a->file_cache;
 	uint64_t want = size > a->size ? size : a->size, others = d->reserved - a->reserved;
@@ -218,12 +218,12 @@ static int reserve(struct file_cache_writer *a, uint64_t size, struct err *e)
 int file_cache_writer_reserve(struct file_cache_writer *a, uint64_t size, struct err *e)
 {
 	pthread_mutex_lock(&a->file_cache->lock);
-	int reserved = reserve(a, size, e);
+	int reserved = reserve_bytes(a, size, e);
 	pthread_mutex_unlock(&a->file_cache->lock);
 	return reserved;
 }
 
-static void give_back(struct file_cache_writer *a)
+static void release_reserved(struct file_cache_writer *a)
 {
 	struct file_cache *d = a->file_cache;
 	pthread_mutex_lock(&d->lock);
@@ -420,21 +420,21 @@ int file_cache_writer_fd(const struct file_cache_writer *a)
 	return a->tmp.fd;
 }
 
-static int enter(int folder, const char *name)
+static int enter_folder(int folder, const char *name)
 {
 	mkdirat(folder, name, SAFEFILE_FOLDER_MODE);
 	return openat(folder, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
 // Whatever makes room may take the folders away in between.
-static int put(struct file_cache_writer *a, const uint8_t sha256[SHA256_SIZE], struct err *e)
+static int put_manifest_entry(struct file_cache_writer *a, const uint8_t sha256[SHA256_SIZE], struct err *e)
 {
 	char hex[SHA256_HEX + 1] = "";
 	const struct file_cache *d = a->file_cache;
 	hex_encode(sha256, SHA256_SIZE, hex);
 	for (int tries = 0; tries < 10; tries++) {
-		CLEANUP(mem_close) int project = enter(d->dirfd, a->project);
-		CLEANUP(mem_close) int folder = project < 0 ? -1 : enter(project, hex);
+		CLEANUP(mem_close) int project = enter_folder(d->dirfd, a->project);
+		CLEANUP(mem_close) int folder = project < 0 ? -1 : enter_folder(project, hex);
 		if (folder >= 0 && renameat(d->dirfd, a->tmp_name, folder, a->filename) == 0) {
 			a->tmp.tmp = NULL;
 			return 0;
@@ -447,7 +447,7 @@ static int put(struct file_cache_writer *a, const uint8_t sha256[SHA256_SIZE], s
 
 int file_cache_writer_check(struct file_cache_writer *a, uint8_t sha256[SHA256_SIZE], struct err *e)
 {
-	give_back(a);
+	release_reserved(a);
 	digest_end(a->digest, sha256);
 	if (a->is_known && memcmp(sha256, a->expected, SHA256_SIZE) != 0)
 		return err_set(e, ERR_INVALID, "%s: its SHA-256 is not what upstream says", a->filename);
@@ -459,7 +459,7 @@ int file_cache_writer_keep(struct file_cache_writer *a, const uint8_t sha256[SHA
 {
 	if (fdatasync(a->tmp.fd) < 0)
 		return err_errno(e, fs_kind_of_write(), "%s", a->filename);
-	if (put(a, sha256, e) < 0)
+	if (put_manifest_entry(a, sha256, e) < 0)
 		return -1;
 	count_in(a->file_cache, a->size);
 	return 0;
@@ -467,7 +467,7 @@ int file_cache_writer_keep(struct file_cache_writer *a, const uint8_t sha256[SHA
 
 void file_cache_writer_discard(struct file_cache_writer *a)
 {
-	give_back(a);
+	release_reserved(a);
 	if (!a->tmp.tmp)
 		return;
 	unlinkat(a->tmp.dirfd, a->tmp.tmp, 0);
@@ -481,7 +481,7 @@ void file_cache_writer_free(struct file_cache_writer *a)
 {
 	if (!a)
 		return;
-	give_back(a);
+	release_reserved(a);
 	fs_tmp_release(&a->tmp);
 	digest_free(a->digest);
 	free(a->project);

@@ -39,7 +39,7 @@ char *owned_names_path(const char *catalog_path)
 	return xasprintf("%s.ours", catalog_path);
 }
 
-static int by_name(const void *a, const void *b)
+static int by_project_name(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -67,24 +67,25 @@ static struct list index_text(char *text)
 		end += !is_last;
 	}
 	if (l.count)
-		qsort(l.project, l.count, sizeof(*l.project), by_name);
+		qsort(l.project, l.count, sizeof(*l.project), by_project_name);
 	return l;
 }
 
 static bool list_has(const struct list *l, const char *project)
 {
-	return l->count && bsearch(&project, l->project, l->count, sizeof(*l->project), by_name);
+	return l->count && bsearch(&project, l->project, l->count, sizeof(*l->project), by_project_name);
 }
 
 // Those of one list that the other does not have, but for added: that is our own doing.
-static void tell_moved(const struct owned_names *o, const struct list *one, const struct list *other, const char *added)
+static void report_moved(const struct owned_names *o, const struct list *one, const struct list *other,
+	const char *added)
 {
 	for (size_t i = 0; o->moved && i < one->count; i++)
 		if (!list_has(other, one->project[i]) && strcmp(one->project[i], added) != 0)
 			o->moved(o->ctx, one->project[i]);
 }
 
-static bool is_same(const struct stat *a, const struct stat *b)
+static bool is_same_stat(const struct stat *a, const struct stat *b)
 {
 	return a->st_ino == b->st_ino && a->st_dev == b->st_dev && a->st_size == b->st_size &&
 	       fs_mtime_ns(a) == fs_mtime_ns(b);
@@ -95,7 +96,7 @@ static bool is_being_written(struct owned_names *o, const struct stat *now)
 {
 	if (!o->list.text || now->st_size >= o->seen.st_size)
 		return false;
-	if (!o->shorter_ms || !is_same(now, &o->shorter)) {
+	if (!o->shorter_ms || !is_same_stat(now, &o->shorter)) {
 		o->shorter = *now;
 		o->shorter_ms = clock_ms();
 	}
@@ -103,14 +104,14 @@ static bool is_being_written(struct owned_names *o, const struct stat *now)
 }
 
 // Under the lock. added: what has just been put in here; or "".
-static int renew(struct owned_names *o, const char *added, struct err *e)
+static int reload_names(struct owned_names *o, const char *added, struct err *e)
 {
 	struct stat now = {0};
 	CLEANUP(buf_release) struct buf text;
 	buf_init(&text, LIMIT_OWNED_NAMES);
 	if (stat(o->path, &now) < 0 && errno != ENOENT)
 		return err_errno(e, ERR_IO, "%s", o->path);
-	if ((is_same(&now, &o->seen) && o->list.text) || is_being_written(o, &now))
+	if ((is_same_stat(&now, &o->seen) && o->list.text) || is_being_written(o, &now))
 		return 0;
 	if (now.st_ino && safefile_read(o->path, &text, e) < 0)
 		return -1;
@@ -119,8 +120,8 @@ static int renew(struct owned_names *o, const char *added, struct err *e)
 	o->list = index_text(buf_steal(&text));
 	o->seen = now;
 	o->shorter_ms = 0;
-	tell_moved(o, &before, &o->list, added);
-	tell_moved(o, &o->list, &before, added);
+	report_moved(o, &before, &o->list, added);
+	report_moved(o, &o->list, &before, added);
 	release_list(&before);
 	return 0;
 }
@@ -130,7 +131,7 @@ int owned_names_open(const char *path, struct owned_names **out, struct err *e)
 	CLEANUP(owned_names_cleanup) struct owned_names *o = xcalloc(1, sizeof(*o));
 	o->path = xstrdup(path);
 	pthread_mutex_init(&o->lock, NULL);
-	if (renew(o, "", e) < 0)
+	if (reload_names(o, "", e) < 0)
 		return -1;
 	*out = STEAL_PTR(o);
 	return 0;
@@ -158,24 +159,24 @@ void owned_names_watch(struct owned_names *o, owned_names_fn *moved, void *ctx)
 }
 
 // Under the lock.
-static void look(struct owned_names *o, const char *added)
+static void reload_if_changed(struct owned_names *o, const char *added)
 {
 	struct err e = ERR_INIT;
-	if (renew(o, added, &e) < 0)
+	if (reload_names(o, added, &e) < 0)
 		log_error("which projects are ours: %s", e.msg);
 }
 
 void owned_names_look(struct owned_names *o)
 {
 	pthread_mutex_lock(&o->lock);
-	look(o, "");
+	reload_if_changed(o, "");
 	pthread_mutex_unlock(&o->lock);
 }
 
 bool owned_names_has(struct owned_names *o, const char *project)
 {
 	pthread_mutex_lock(&o->lock);
-	look(o, "");
+	reload_if_changed(o, "");
 	bool is_there = list_has(&o->list, project);
 	pthread_mutex_unlock(&o->lock);
 	return is_there;
@@ -190,7 +191,7 @@ static bool is_torn(int fd)
 }
 
 // One write, so that processes do not mix their lines.
-static int append(const struct owned_names *o, const char *project, struct err *e)
+static int append_name(const struct owned_names *o, const char *project, struct err *e)
 {
 	char when[CLOCK_TEXT];
 	clock_write(clock_wall_seconds(), when);
@@ -208,9 +209,9 @@ int owned_names_add(struct owned_names *o, const char *project, struct err *e)
 {
 	int added = 0;
 	pthread_mutex_lock(&o->lock);
-	look(o, "");
-	if (!list_has(&o->list, project) && (added = append(o, project, e)) == 0)
-		look(o, project);
+	reload_if_changed(o, "");
+	if (!list_has(&o->list, project) && (added = append_name(o, project, e)) == 0)
+		reload_if_changed(o, project);
 	pthread_mutex_unlock(&o->lock);
 	return added;
 }

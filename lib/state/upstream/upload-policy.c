@@ -132,7 +132,7 @@ static void question_release(struct question *q)
 	buf_release(&q->why);
 }
 
-static void tell(struct question *q, const struct upstream_answer *answer, const struct coverage_answer *a)
+static void log_unread_list(struct question *q, const struct upstream_answer *answer, const struct coverage_answer *a)
 {
 	const struct simplepage_file *other = a->places ? a->place[0].file : NULL;
 	if (a->kind == COVERAGE_SAME)
@@ -163,7 +163,7 @@ static int take_answer(void *ctx, const struct upstream_answer *answer, struct e
 	if (coverage_compute(coverage, &q->platform->profile, &ours, until, &a, &unsaid) < 0)
 		return 0;
 	if (coverage_is_complete(&a))
-		tell(q, answer, &a);
+		log_unread_list(q, answer, &a);
 	coverage_answer_release(&a);
 	return 0;
 }

@@ -3,7 +3,7 @@
 #include "lib/base/strset.h"
 #include "lib/state/upstream/upstream-row.h"
 
-static int64_t newest(const struct simplepage *page)
+static int64_t newest_upload(const struct simplepage *page)
 {
 	int64_t newest = 0;
 	for (size_t i = 0; i < page->files; i++)
@@ -29,7 +29,7 @@ static bool only_lacks_files(const struct simplepage *page, const struct simplep
 
 bool upstream_page_is_older(const struct simplepage *page, const struct simplepage *before)
 {
-	int64_t now = newest(page), then = newest(before);
+	int64_t now = newest_upload(page), then = newest_upload(before);
 	bool has_serials = page->serial && before->serial;
 	if (has_serials && page->serial != before->serial)
 		return page->serial < before->serial;

@@ -39,7 +39,7 @@ static int find_owner(struct upstream *u, struct catalog *c, const char *project
 	return 0;
 }
 
-static int tell_private(const char *project, const struct ownership *owner, upstream_fn *fn, void *ctx, struct err *e)
+static int report_private(const char *project, const struct ownership *owner, upstream_fn *fn, void *ctx, struct err *e)
 {
 	const struct upstream_answer answer = {.result = UPSTREAM_PRIVATE,
 		.last_definitive = UPSTREAM_NEVER_ASKED,
@@ -68,7 +68,7 @@ int upstream_load_cached(struct upstream *u, struct catalog *c, const char *proj
 	struct ownership owner;
 	if (find_owner(u, c, project, &owner, e) < 0)
 		return -1;
-	return owner.why ? tell_private(project, &owner, fn, ctx, e)
+	return owner.why ? report_private(project, &owner, fn, ctx, e)
 			 : upstream_load_cached_any(u, c, project, fn, ctx, e);
 }
 
@@ -93,13 +93,13 @@ static void look_release(struct look *l)
 	strset_release(&l->unknown);
 }
 
-static void give_up(struct look *l)
+static void cancel_lookup(struct look *l)
 {
-	l->has_failed = l->upstream->is_leaving = true;
+	l->has_failed = l->upstream->is_ending = true;
 	fetch_pool_cancel(l->upstream->pool, 0);
 }
 
-static int flush(struct look *l)
+static int flush_batch(struct look *l)
 {
 	int r = upstream_save(l->upstream, l->catalog, l->batch, l->batched, l->e);
 	for (size_t i = 0; i < l->batched; i++)
@@ -120,7 +120,7 @@ static int ask_next(struct look *l)
 			return 0;
 		project = l->projects[l->next++];
 		if (find_owner(l->upstream, l->catalog, project, &owner, l->e) < 0 ||
-			(owner.why && tell_private(project, &owner, l->fn, l->ctx, l->e) < 0))
+			(owner.why && report_private(project, &owner, l->fn, l->ctx, l->e) < 0))
 			return -1;
 	}
 	if (upstream_load(l->upstream, l->catalog, project, &p, l->e) < 0)
@@ -130,7 +130,7 @@ static int ask_next(struct look *l)
 }
 
 // What upstream has under a name that turns out to be ours is told to nobody. That it has nothing is noted at the end.
-static int tell(void *ctx, const struct upstream_answer *a, struct err *e)
+static int report_project(void *ctx, const struct upstream_answer *a, struct err *e)
 {
 	struct look *l = ctx;
 	const char *project = l->project->name;
@@ -146,17 +146,17 @@ static int tell(void *ctx, const struct upstream_answer *a, struct err *e)
 	}
 	const struct ownership owner = {upstream_owner(NAME_RULE_MERGE, true, false), true};
 	return owned_names_add(l->upstream->ours, project, e) < 0 ? -1
-								  : tell_private(project, &owner, l->fn, l->ctx, e);
+								  : report_private(project, &owner, l->fn, l->ctx, e);
 }
 
 static int take_answer(struct look *l, struct upstream_project *p)
 {
 	upstream_parse(l->upstream, p);
 	l->project = p;
-	int r = upstream_report(l->upstream, p, tell, l, l->e);
+	int r = upstream_report(l->upstream, p, report_project, l, l->e);
 	upstream_project_slim(p);
 	l->batch[l->batched++] = p;
-	if (r < 0 || (l->batched == BATCH && flush(l) < 0))
+	if (r < 0 || (l->batched == BATCH && flush_batch(l) < 0))
 		return -1;
 	return ask_next(l);
 }
@@ -167,7 +167,7 @@ static void on_answer(void *ctx, struct upstream_project *p)
 	if (l->has_failed)
 		upstream_project_unref(p);
 	else if (take_answer(l, p) < 0)
-		give_up(l);
+		cancel_lookup(l);
 }
 
 // An index that knows none of many projects is rather the wrong one, or in disorder, than that all of them are ours.
@@ -199,11 +199,11 @@ int upstream_lookup(struct upstream *u, struct catalog *c, const char *const *pr
 		.upstream = u, .catalog = c, .projects = projects, .count = count, .fn = fn, .ctx = ctx, .e = e};
 	for (unsigned i = 0; i < u->concurrency && !l.has_failed; i++)
 		if (ask_next(&l) < 0)
-			give_up(&l);
+			cancel_lookup(&l);
 	fetch_pool_run(u->pool);
-	u->is_leaving = false;
+	u->is_ending = false;
 	struct err unsaid = ERR_INIT; // what was learned before it failed is good
 	l.e = l.has_failed ? &unsaid : e;
-	int r = flush(&l) < 0 || note_unknown(&l, l.e) < 0 ? -1 : 0;
+	int r = flush_batch(&l) < 0 || note_unknown(&l, l.e) < 0 ? -1 : 0;
 	return l.has_failed ? -1 : r;
 }

@@ -40,7 +40,7 @@ static const enum upstream_result by_fault[] = {
 	[SIMPLEPAGE_TOO_LARGE] = UPSTREAM_TOO_LARGE,
 };
 
-void upstream_said_release(struct upstream_said *s)
+void upstream_response_release(struct upstream_response *s)
 {
 	free(s->why);
 	free(s->url);
@@ -48,7 +48,7 @@ void upstream_said_release(struct upstream_said *s)
 	free(s->type);
 	if (s->body.data)
 		buf_release(&s->body);
-	*s = (struct upstream_said){0};
+	*s = (struct upstream_response){0};
 }
 
 static void drop_page(struct upstream_row *row)
@@ -61,7 +61,7 @@ static void drop_page(struct upstream_row *row)
 void upstream_row_release(struct upstream_row *row)
 {
 	drop_page(row);
-	upstream_said_release(&row->said);
+	upstream_response_release(&row->response);
 	buf_release(&row->packed);
 	free(row->why);
 	free(row->etag);
@@ -79,7 +79,7 @@ static bool is_certain(enum upstream_result r)
 	return r == UPSTREAM_KNOWN || r == UPSTREAM_NOT_FOUND || r == UPSTREAM_QUARANTINED;
 }
 
-static void conclude(struct upstream_row *row, enum upstream_result result, const char *why)
+static void conclude_row(struct upstream_row *row, enum upstream_result result, const char *why)
 {
 	row->result = result;
 	set_text(&row->why, why);
@@ -122,8 +122,8 @@ static void confirm(struct upstream_row *row)
 	row->fetched = row->asked;
 	row->has_doubt = false;
 	row->doubted = 0;
-	row->max_age = row->said.max_age;
-	conclude(row, UPSTREAM_KNOWN, "");
+	row->max_age = row->response.max_age;
+	conclude_row(row, UPSTREAM_KNOWN, "");
 }
 
 // page and packed are taken over where it is believed. packed is empty where there was none before: to be packed when
@@ -133,7 +133,7 @@ static void take_page(struct upstream_row *row, struct simplepage *page, struct 
 	bool is_same = row->has_page && str_eq(buf_view(&row->packed), buf_view(packed));
 	if (row->has_page && !is_same && upstream_page_is_older(page, &row->page) &&
 		!is_there_for_long(row, buf_view(packed))) {
-		conclude(row, UPSTREAM_OLDER, "the page is older than the one that was there before");
+		conclude_row(row, UPSTREAM_OLDER, "the page is older than the one that was there before");
 		return;
 	}
 	if (!is_same) {
@@ -146,18 +146,18 @@ static void take_page(struct upstream_row *row, struct simplepage *page, struct 
 		buf_init(packed, SIZE_MAX / 2);
 		row->has_new_page = row->is_changed = true;
 	}
-	set_text(&row->etag, row->said.etag);
+	set_text(&row->etag, row->response.etag);
 	confirm(row);
 }
 
 static bool unpack_body(struct upstream_row *row)
 {
-	struct upstream_said *s = &row->said;
+	struct upstream_response *s = &row->response;
 	struct err e = ERR_INIT;
 	CLEANUP(buf_release) struct buf plain;
 	buf_init(&plain, row->upstream->max_page);
 	if (s->is_packed && decompress_gzip_whole(buf_view(&s->body), &plain, &e) < 0) {
-		conclude(row, e.kind == ERR_LIMIT ? UPSTREAM_TOO_LARGE : UPSTREAM_TRUNCATED, e.msg);
+		conclude_row(row, e.kind == ERR_LIMIT ? UPSTREAM_TOO_LARGE : UPSTREAM_TRUNCATED, e.msg);
 		return false;
 	}
 	if (s->is_packed) {
@@ -169,7 +169,7 @@ static bool unpack_body(struct upstream_row *row)
 }
 
 // No page of ours shows what is beyond the limits.
-static void tell_what_is_cut(const struct upstream_row *row)
+static void log_what_is_cut(const struct upstream_row *row)
 {
 	size_t count = 0;
 	for (size_t i = 0; i < row->page.files; i++)
@@ -181,7 +181,7 @@ static void tell_what_is_cut(const struct upstream_row *row)
 
 static void read_page(struct upstream_row *row)
 {
-	struct upstream_said *s = &row->said;
+	struct upstream_response *s = &row->response;
 	struct err e = ERR_INIT;
 	if (!unpack_body(row))
 		return;
@@ -190,13 +190,13 @@ static void read_page(struct upstream_row *row)
 	if (simplepage_parse(buf_view(&s->body), str_from(s->type ? s->type : ""), s->url, row->project->name, &page,
 		    &fault, &e) < 0) {
 		page = (struct simplepage){0};
-		conclude(row, by_fault[fault], e.msg);
+		conclude_row(row, by_fault[fault], e.msg);
 		return;
 	}
 	if (page.status == SIMPLEPAGE_QUARANTINED) {
 		row->had_since =
 			row->last_definitive == UPSTREAM_KNOWN ? row->had_since : row->asked - NAME_OWNER_AT_ONCE_S;
-		conclude(row, UPSTREAM_QUARANTINED, page.status_reason ? page.status_reason : "no reason is given");
+		conclude_row(row, UPSTREAM_QUARANTINED, page.status_reason ? page.status_reason : "no reason is given");
 		return;
 	}
 	if (!page.serial)
@@ -204,30 +204,30 @@ static void read_page(struct upstream_row *row)
 	CLEANUP(buf_release) struct buf packed;
 	buf_init(&packed, SIZE_MAX / 2);
 	if (row->has_page && simplepage_pack(&page, &packed, &e) < 0) // to be held against the one before
-		conclude(row, UPSTREAM_TOO_LARGE, e.msg);
+		conclude_row(row, UPSTREAM_TOO_LARGE, e.msg);
 	else
 		take_page(row, &page, &packed);
 	if (row->has_new_page)
-		tell_what_is_cut(row);
+		log_what_is_cut(row);
 }
 
 static void settle_row(struct upstream_row *row)
 {
-	struct upstream_said *s = &row->said;
+	struct upstream_response *s = &row->response;
 	if (!s->is_there)
 		return;
 	row->asked = clock_wall_seconds();
 	row->is_dirty = true;
 	row->is_unchanged = s->is_same;
 	if (s->result != UPSTREAM_KNOWN)
-		conclude(row, s->result, s->why);
+		conclude_row(row, s->result, s->why);
 	else if (!s->is_same)
 		read_page(row);
 	else if (row->has_page)
 		confirm(row);
 	else
-		conclude(row, UPSTREAM_CLIENT_ERROR, "304 without having been asked for it");
-	upstream_said_release(s);
+		conclude_row(row, UPSTREAM_CLIENT_ERROR, "304 without having been asked for it");
+	upstream_response_release(s);
 }
 
 void upstream_parse(struct upstream *u, struct upstream_project *p)
@@ -285,7 +285,7 @@ static void release_sum(struct sum *s)
 	free(s->version);
 }
 
-static int by_name(const void *a, const void *b)
+static int by_filename(const void *a, const void *b)
 {
 	const struct simplepage_file *const *x = a, *const *y = b;
 	int order = strcmp((*x)->filename, (*y)->filename);
@@ -299,7 +299,7 @@ static void drop_later_ones(struct sum *s, size_t count)
 	bool *is_later = xcalloc(count + 1, sizeof(*is_later));
 	for (size_t i = 0; i < count; i++)
 		sorted[i] = &s->file[i];
-	qsort(sorted, count, sizeof(*sorted), by_name);
+	qsort(sorted, count, sizeof(*sorted), by_filename);
 	for (size_t i = 1; i < count; i++)
 		is_later[sorted[i] - s->file] = strcmp(sorted[i]->filename, sorted[i - 1]->filename) == 0;
 	for (size_t i = 0; i < count; i++)
@@ -435,7 +435,7 @@ static int64_t least(int64_t a, int64_t b)
 
 // The times of all that the answer rests on: of indexes = first, the 404 of those before it, too, is only as old as it
 // is.
-static void tell_times(const struct upstream_project *p, struct upstream_answer *out)
+static void fill_times(const struct upstream_project *p, struct upstream_answer *out)
 {
 	const struct upstream_row *home = home_of(p);
 	if (p->upstream->is_together) {
@@ -477,7 +477,7 @@ int upstream_report(struct upstream *u, struct upstream_project *p, upstream_fn 
 	};
 	for (size_t i = 0; i < u->count; i++)
 		answer.is_changed = answer.is_changed || p->row[i].is_changed;
-	tell_times(p, &answer);
+	fill_times(p, &answer);
 	CLEANUP(release_sum) struct sum sum = {0};
 	if (!is_one && answer.last_definitive == UPSTREAM_KNOWN)
 		add_up(p, &sum);

@@ -101,7 +101,7 @@ size_t upstream_project_unread(const struct upstream_project *p)
 {
 	size_t sum = 0;
 	for (size_t i = 0; i < p->upstream->count; i++)
-		sum += p->row[i].said.body.len;
+		sum += p->row[i].response.body.len;
 	return sum;
 }
 

@@ -107,30 +107,30 @@ static void first_try(struct upstream_row *row);
 static bool is_next_wanted(const struct upstream_row *row)
 {
 	bool is_last = row == &row->project->row[row->upstream->count - 1];
-	return !row->upstream->is_together && !is_last && row->said.result == UPSTREAM_NOT_FOUND &&
+	return !row->upstream->is_together && !is_last && row->response.result == UPSTREAM_NOT_FOUND &&
 	       upstream_row_may_lack(row);
 }
 
 static void answer_row(struct upstream_row *row)
 {
 	struct upstream_project *p = row->project;
-	row->said.is_there = true;
+	row->response.is_there = true;
 	if (is_next_wanted(row))
 		first_try(row + 1);
 	else if (--p->left == 0)
 		p->done(p->ctx, p);
 }
 
-static void say(struct upstream_row *row, enum upstream_result result, const char *why)
+static void set_result(struct upstream_row *row, enum upstream_result result, const char *why)
 {
-	row->said.result = result;
-	row->said.why = xstrdup(why);
+	row->response.result = result;
+	row->response.why = xstrdup(why);
 	answer_row(row);
 }
 
-static void take(struct upstream_row *row, const struct fetch_result *r, enum upstream_result result)
+static void take_response(struct upstream_row *row, const struct fetch_result *r, enum upstream_result result)
 {
-	struct upstream_said *s = &row->said;
+	struct upstream_response *s = &row->response;
 	s->result = result;
 	s->why = r->failure == FETCH_WHOLE && result != UPSTREAM_KNOWN ? xasprintf("%s: %u", r->url, r->answer->status)
 								       : xstrdup(r->why);
@@ -149,13 +149,13 @@ static void take(struct upstream_row *row, const struct fetch_result *r, enum up
 
 // --- how the index is ---
 
-static uint64_t hash_of(const struct upstream_row *row)
+static uint64_t hash_of_project(const struct upstream_row *row)
 {
 	return str_hash(str_from(row->project->name), 0);
 }
 
 // False where it is among them already, or they are full.
-static bool add(struct upstream_some *s, uint64_t project)
+static bool add_project(struct upstream_some *s, uint64_t project)
 {
 	for (unsigned i = 0; i < s->count; i++)
 		if (s->project[i] == project)
@@ -173,16 +173,16 @@ static int64_t in_seconds(uint64_t seconds, uint64_t most)
 
 // One project's 5xx is about that project: its page may be broken, or too much to make. Where several fail, and none is
 // well in between, it is the index.
-static void note_tired(struct upstream_row *row, uint64_t seconds)
+static void note_throttled(struct upstream_row *row, uint64_t seconds)
 {
 	struct upstream_index *index = row->index;
-	uint64_t project = hash_of(row);
+	uint64_t project = hash_of_project(row);
 	int64_t until = in_seconds(seconds, UPSTREAM_REST_S);
 	index->resting[project % UPSTREAM_RESTING].project = project;
 	index->resting[project % UPSTREAM_RESTING].until_ms = until;
-	add(&index->tired, project);
-	if (index->tired.count >= UPSTREAM_SPEAKERS)
-		index->tired_ms = until;
+	add_project(&index->throttled, project);
+	if (index->throttled.count >= UPSTREAM_RESTS_OF_ALL)
+		index->throttled_ms = until;
 }
 
 static void note_health(struct upstream_row *row, const struct fetch_result *r, enum upstream_result result)
@@ -192,13 +192,13 @@ static void note_health(struct upstream_row *row, const struct fetch_result *r, 
 	if (r->answer->retry_after && result == UPSTREAM_THROTTLED)
 		index->rest_ms = in_seconds(r->answer->retry_after, UPSTREAM_THROTTLED_S);
 	else if (r->answer->retry_after && passes[result])
-		note_tired(row, r->answer->retry_after);
+		note_throttled(row, r->answer->retry_after);
 	if (!is_well) {
 		index->last_failure = result;
 		return;
 	}
-	index->failures = index->failed.count = index->tired.count = 0;
-	index->tired_ms = 0;
+	index->failures = index->failed.count = index->throttled.count = 0;
+	index->throttled_ms = 0;
 }
 
 // It was tried for the last time.
@@ -207,20 +207,20 @@ static void note_failure(struct upstream_row *row, enum upstream_result result)
 	struct upstream_index *index = row->index;
 	if (!passes[result] && result != UPSTREAM_TLS && result != UPSTREAM_REDIRECTED)
 		return;
-	if (result != UPSTREAM_SERVER_ERROR || add(&index->failed, hash_of(row)))
+	if (result != UPSTREAM_SERVER_ERROR || add_project(&index->failed, hash_of_project(row)))
 		index->failures++;
 	if (index->failures >= UPSTREAM_GIVE_UP)
 		index->probe_ms = clock_ms() + UPSTREAM_PROBE_MS;
 }
 
-static int64_t later(int64_t a, int64_t b)
+static int64_t retry_later(int64_t a, int64_t b)
 {
 	return a > b ? a : b;
 }
 
 static int64_t rest_of_project(const struct upstream_row *row)
 {
-	uint64_t project = hash_of(row);
+	uint64_t project = hash_of_project(row);
 	return row->index->resting[project % UPSTREAM_RESTING].project == project
 		       ? row->index->resting[project % UPSTREAM_RESTING].until_ms
 		       : 0;
@@ -228,28 +228,28 @@ static int64_t rest_of_project(const struct upstream_row *row)
 
 static int64_t rest_of_index(const struct upstream_row *row)
 {
-	return later(row->index->rest_ms, row->index->tired_ms);
+	return retry_later(row->index->rest_ms, row->index->throttled_ms);
 }
 
 static int64_t next_try(const struct upstream_row *row)
 {
 	int64_t at = clock_ms() + ((int64_t)UPSTREAM_FIRST_RETRY_MS << (row->tries < 10 ? row->tries - 1 : 9));
-	return later(at, later(rest_of_index(row), rest_of_project(row)));
+	return retry_later(at, retry_later(rest_of_index(row), rest_of_project(row)));
 }
 
-static void on_done(void *ctx, const struct fetch_result *r)
+static void on_response(void *ctx, const struct fetch_result *r)
 {
 	struct upstream_row *row = ctx;
 	struct upstream_index *index = row->index;
 	enum upstream_result result = result_of(r);
 	note_health(row, r, result);
-	bool is_over = index->failures >= UPSTREAM_GIVE_UP || row->upstream->is_leaving;
+	bool is_over = index->failures >= UPSTREAM_GIVE_UP || row->upstream->is_ending;
 	if (passes[result] && !is_over && row->tries <= row->upstream->retries && next_try(row) < row->end_ms) {
 		try_row(row);
 		return;
 	}
 	note_failure(row, result);
-	take(row, r, result);
+	take_response(row, r, result);
 }
 
 static void request_row(struct upstream_row *row, int64_t at_ms)
@@ -267,7 +267,7 @@ static void request_row(struct upstream_row *row, int64_t at_ms)
 		.total_seconds = row->upstream->timeout,
 		.limit = row->upstream->max_page,
 		.is_raw = true,
-		.on_done = on_done,
+		.on_done = on_response,
 		.ctx = row,
 	};
 	row->tries++;
@@ -286,26 +286,26 @@ static void first_try(struct upstream_row *row)
 	CLEANUP(mem_free) char *why = NULL;
 	row->tries = 0;
 	row->end_ms = now + (int64_t)row->upstream->timeout * 2000;
-	if (row->upstream->is_leaving) {
-		say(row, UPSTREAM_OTHER, "not asked any more");
+	if (row->upstream->is_ending) {
+		set_result(row, UPSTREAM_OTHER, "not asked any more");
 	} else if (rest > row->end_ms) {
 		why = xasprintf("%s: it asks to be left alone for %lld s more", index->shown,
 			(long long)((rest - now) / 1000));
-		say(row, UPSTREAM_THROTTLED, why);
+		set_result(row, UPSTREAM_THROTTLED, why);
 	} else if (rest_of_project(row) > row->end_ms) {
 		why = xasprintf("%s: it asks that %s is left alone for %lld s more", index->shown, row->project->name,
 			(long long)((rest_of_project(row) - now) / 1000));
-		say(row, UPSTREAM_SERVER_ERROR, why);
+		set_result(row, UPSTREAM_SERVER_ERROR, why);
 	} else if (index->failures >= UPSTREAM_GIVE_UP && now < index->probe_ms) {
 		why = xasprintf("%s: not asked, since it failed %u times in a row", index->shown, index->failures);
-		say(row, index->last_failure, why);
+		set_result(row, index->last_failure, why);
 	} else {
 		index->probe_ms = now + UPSTREAM_PROBE_MS;
-		request_row(row, later(rest, rest_of_project(row)));
+		request_row(row, retry_later(rest, rest_of_project(row)));
 	}
 }
 
-static void begin(void *ctx)
+static void begin_request(void *ctx)
 {
 	struct upstream_project *p = ctx;
 	size_t count = p->left;
@@ -319,6 +319,6 @@ void upstream_request(struct upstream *u, struct upstream_project *p, upstream_d
 	p->done = done;
 	p->ctx = ctx;
 	for (size_t i = 0; i < u->count; i++)
-		upstream_said_release(&p->row[i].said);
-	fetch_pool_call(u->pool, begin, p);
+		upstream_response_release(&p->row[i].response);
+	fetch_pool_call(u->pool, begin_request, p);
 }

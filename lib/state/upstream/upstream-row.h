@@ -12,16 +12,16 @@
 #include "lib/state/upstream/upstream.h"
 
 enum {
-	UPSTREAM_ROW_URL = 4096,       // an index's URL and a project's name
-	UPSTREAM_DOUBT_S = 86400,      // an older page that stays the same for so long is accepted
-	UPSTREAM_FIRST_RETRY_MS = 500, // doubled for each further retry
-	UPSTREAM_GIVE_UP = 10,         // after so many failures in a row the index is down
-	UPSTREAM_STRANGERS = 10000,    // names that no index has and that stay in the catalog
-	UPSTREAM_REST_S = 3600,        // longest Retry-After of a 5xx
-	UPSTREAM_THROTTLED_S = 300,    // longest Retry-After of a 429
-	UPSTREAM_SPEAKERS = 3,         // so many projects with Retry-After and none answered: the whole index rests
-	UPSTREAM_RESTING = 64,         // projects whose Retry-After is remembered
-	UPSTREAM_PROBE_MS = 5000,      // between requests to an index that is down
+	UPSTREAM_ROW_URL = 4096,        // an index's URL and a project's name
+	UPSTREAM_DOUBT_S = 86400,       // an older page that stays the same for so long is accepted
+	UPSTREAM_FIRST_RETRY_MS = 500,  // doubled for each further retry
+	UPSTREAM_GIVE_UP = 10,          // after so many failures in a row the index is down
+	UPSTREAM_UNKNOWN_NAMES = 10000, // names that no index has and that stay in the catalog
+	UPSTREAM_REST_S = 3600,         // longest Retry-After of a 5xx
+	UPSTREAM_THROTTLED_S = 300,     // longest Retry-After of a 429
+	UPSTREAM_RESTS_OF_ALL = 3,      // so many projects with Retry-After and none answered: the whole index rests
+	UPSTREAM_RESTING = 64,          // projects whose Retry-After is remembered
+	UPSTREAM_PROBE_MS = 5000,       // between requests to an index that is down
 };
 
 struct owned_names;
@@ -36,10 +36,10 @@ struct upstream_index {
 	char *url;   // with "/" at the end
 	char *shown; // without password
 	// Only the pool's thread:
-	unsigned failures;                  // in a row; 5xx count once per project
-	struct upstream_some failed, tired; // since the last good answer: projects with a 5xx; with a Retry-After
-	int64_t rest_ms;                    // no request before (429),
-	int64_t tired_ms;                   // or before this (several projects with Retry-After)
+	unsigned failures;                      // in a row; 5xx count once per project
+	struct upstream_some failed, throttled; // since the last good answer: projects with a 5xx; with a Retry-After
+	int64_t rest_ms;                        // no request before (429),
+	int64_t throttled_ms;                   // or before this (several projects with Retry-After)
 	struct {
 		uint64_t project;
 		int64_t until_ms;
@@ -61,11 +61,11 @@ struct upstream {
 	struct owned_names *ours;       // beside the first catalog that was used; NULL: none yet
 	struct strset hidden_platforms; // sorted
 	struct strset noted;            // recorded as ours by the last look-up; sorted
-	bool is_leaving;                // only the pool's thread: the pool ends
+	bool is_ending;                 // only the pool's thread: the pool ends
 };
 
 // The response of one index, not parsed.
-struct upstream_said {
+struct upstream_response {
 	bool is_there;
 	enum upstream_result result; // KNOWN: 200 or 304
 	bool is_same;                // 304
@@ -96,7 +96,7 @@ struct upstream_row {
 	// During a request.
 	unsigned tries;
 	int64_t end_ms; // no retry after this
-	struct upstream_said said;
+	struct upstream_response response;
 };
 
 struct upstream_project {
@@ -111,7 +111,7 @@ struct upstream_project {
 	struct upstream_row row[]; // one an index, in their order
 };
 
-void upstream_said_release(struct upstream_said *s);
+void upstream_response_release(struct upstream_response *s);
 void upstream_row_release(struct upstream_row *row);
 // Unpacks the page. If another version of wheelcache packed it in another form, the row becomes NEVER_ASKED.
 void upstream_row_unpack(struct upstream_row *row);

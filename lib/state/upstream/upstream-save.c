@@ -8,7 +8,7 @@
 #include "lib/state/upstream/upstream-row.h"
 
 // What is too large to be kept is asked for again, when it is needed.
-static int keep_row(struct catalog *c, struct upstream_row *row, struct str packed, struct err *e)
+static int save_row(struct catalog *c, struct upstream_row *row, struct str packed, struct err *e)
 {
 	if (!packed.ptr)
 		return 0;
@@ -62,7 +62,7 @@ static void packing_release(struct packing *k)
 	free(k->page);
 }
 
-static void pack(struct packing *k, struct upstream_project *p)
+static void pack_project(struct packing *k, struct upstream_project *p)
 {
 	for (size_t i = 0; i < p->upstream->count; i++, k->count++) {
 		buf_init(&k->room[k->count], SIZE_MAX / 2);
@@ -76,7 +76,7 @@ struct comparison {
 	bool is_other; // somebody wrote since ours was read
 };
 
-static int compare(void *ctx, const struct catalog_upstream *found, struct err *e UNUSED)
+static int compare_row(void *ctx, const struct catalog_upstream *found, struct err *e UNUSED)
 {
 	struct comparison *x = ctx;
 	for (size_t i = 0; i < x->ours->upstream->count; i++)
@@ -92,7 +92,7 @@ static int find_other(struct catalog *c, const struct upstream_project *p, struc
 {
 	struct comparison x = {.ours = p};
 	*other = NULL;
-	if (catalog_upstream_rows(c, p->name, compare, &x, e) < 0)
+	if (catalog_upstream_rows(c, p->name, compare_row, &x, e) < 0)
 		return -1;
 	return x.is_other ? upstream_load(p->upstream, c, p->name, other, e) : 0;
 }
@@ -110,14 +110,14 @@ static bool is_superseded(const struct upstream_row *row, const struct upstream_
 	return other->asked > row->asked;
 }
 
-static void forget_other(struct upstream_project **other)
+static void unref_other(struct upstream_project **other)
 {
 	upstream_project_unref(*other);
 }
 
-static int keep_project(struct catalog *c, struct upstream_project *p, const struct str *page, struct err *e)
+static int save_project(struct catalog *c, struct upstream_project *p, const struct str *page, struct err *e)
 {
-	CLEANUP(forget_other) struct upstream_project *other = NULL;
+	CLEANUP(unref_other) struct upstream_project *other = NULL;
 	if (find_other(c, p, &other, e) < 0)
 		return -1;
 	for (size_t i = 0; i < p->upstream->count; i++) {
@@ -127,7 +127,7 @@ static int keep_project(struct catalog *c, struct upstream_project *p, const str
 			atomic_store_explicit(&p->is_superseded, true, memory_order_release);
 		if (stays && catalog_upstream_touch(c, p->name, row->index->shown, e) < 0)
 			return -1;
-		if (row->is_dirty && !stays && keep_row(c, row, page[i], e) < 0)
+		if (row->is_dirty && !stays && save_row(c, row, page[i], e) < 0)
 			return -1;
 	}
 	return 0;
@@ -141,19 +141,19 @@ static void note_lost(struct upstream_project *const *projects, size_t count)
 			projects[i]->row[k].changed = 0;
 }
 
-static int keep_all(struct catalog *c, struct upstream_project *const *projects, size_t count, struct err *e)
+static int save_all(struct catalog *c, struct upstream_project *const *projects, size_t count, struct err *e)
 {
 	size_t rows = projects[0]->upstream->count;
 	CLEANUP(packing_release)
 	struct packing packed = {.page = xcalloc(count * rows, sizeof(*packed.page)),
 		.room = xcalloc(count * rows, sizeof(*packed.room))};
 	for (size_t i = 0; i < count; i++)
-		pack(&packed, projects[i]);
+		pack_project(&packed, projects[i]);
 	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
 	if (catalog_begin(c, &t, e) < 0)
 		return -1;
 	for (size_t i = 0; i < count; i++)
-		if (keep_project(c, projects[i], &packed.page[i * rows], e) < 0)
+		if (save_project(c, projects[i], &packed.page[i * rows], e) < 0)
 			return -1;
 	return catalog_commit(&t, e);
 }
@@ -166,7 +166,7 @@ int upstream_save(struct upstream *u UNUSED, struct catalog *c, struct upstream_
 		is_any = is_any || is_dirty(projects[i]);
 	if (!is_any)
 		return 0;
-	int kept = keep_all(c, projects, count, e);
+	int kept = save_all(c, projects, count, e);
 	if (kept < 0)
 		note_lost(projects, count);
 	return kept;
@@ -177,7 +177,7 @@ int upstream_forget(struct catalog *c, struct err *e)
 	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
 	if (catalog_begin(c, &t, e) < 0)
 		return -1;
-	if (catalog_upstream_forget(c, UPSTREAM_STRANGERS, e) < 0 ||
+	if (catalog_upstream_forget(c, UPSTREAM_UNKNOWN_NAMES, e) < 0 ||
 		catalog_upstream_forget_pages(c, LIMIT_PAGES_KEPT, e) < 0)
 		return -1;
 	return catalog_commit(&t, e);
