@@ -265,7 +265,7 @@ def test_file_that_cannot_be_kept_is_whole_for_all(server, wheel):
     place.write_text("")
     for _ in range(3):
         assert server.get(path_of(wheel)).body == wheel.path.read_bytes()
-    serving.wait_for(lambda: "not kept" in server.errors(), SOON, "the log says so")
+    serving.wait_for(lambda: "not cached" in server.errors(), SOON, "the log says so")
     assert server.get(path_of(wheel)).body == wheel.path.read_bytes()
     place.unlink()
     assert server.get(path_of(wheel)).body == wheel.path.read_bytes()

@@ -95,7 +95,7 @@ def test_catalog_that_takes_nothing(serve, index, wheel, project):
         catalog.commit()
     for accept in (pages.JSON, pages.HTML):
         assert server.get(f"/simple/{project}/", {"Accept": accept}).status == 200
-    serving.wait_for(lambda: "is not kept: " in server.errors() and "it is full" in server.errors(), SOON, "the catalog fails")
+    serving.wait_for(lambda: "answers are not saved: " in server.errors() and "it is full" in server.errors(), SOON, "the catalog fails")
     for _ in range(5):
         for accept in (pages.JSON, pages.HTML):
             assert server.get(f"/simple/{project}/", {"Accept": accept}).status == 200
