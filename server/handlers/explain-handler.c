@@ -9,7 +9,7 @@
 #include "lib/view/explain.h"
 #include "server/upstream/name-guard.h"
 
-struct explaining {
+struct explain_request {
 	const struct view *view;
 	struct server_context *context;
 	struct catalog *catalog;
@@ -19,9 +19,9 @@ struct explaining {
 	struct buf body;
 };
 
-static int tell(void *ctx, const struct upstream_answer *answer, struct err *e)
+static int write_explanation(void *ctx, const struct upstream_answer *answer, struct err *e)
 {
-	struct explaining *x = ctx;
+	struct explain_request *x = ctx;
 	struct name_presence here;
 	if (name_guard_lookup(x->context, x->catalog, x->project.data, &here, e) < 0)
 		return -1;
@@ -43,12 +43,13 @@ static int tell(void *ctx, const struct upstream_answer *answer, struct err *e)
 	return x->body.failed ? err_set(e, ERR_LIMIT, "explain: more than %d bytes", LIMIT_PAGE) : 0;
 }
 
-static struct reply *answer(struct server_context *s, struct explaining *x)
+static struct reply *explain_reply(struct server_context *s, struct explain_request *x)
 {
 	struct err e = ERR_INIT;
 	const struct upstream_answer unasked = {.result = UPSTREAM_NEVER_ASKED, .project = x->project.data, .why = ""};
-	int result = s->upstream ? upstream_load_cached_any(s->upstream, x->catalog, x->project.data, tell, x, &e)
-				 : tell(x, &unasked, &e);
+	int result = s->upstream ? upstream_load_cached_any(s->upstream, x->catalog, x->project.data, write_explanation,
+					   x, &e)
+				 : write_explanation(x, &unasked, &e);
 	if (result < 0 && (e.kind == ERR_NOT_FOUND || e.kind == ERR_INVALID))
 		return server_context_not_found_in(s, x->view->is_private, "nothing is known of it");
 	if (result < 0)
@@ -60,7 +61,7 @@ static struct reply *answer(struct server_context *s, struct explaining *x)
 	return r;
 }
 
-static void explaining_release(struct explaining *x)
+static void explain_request_release(struct explain_request *x)
 {
 	buf_release(&x->project);
 	buf_release(&x->body);
@@ -68,7 +69,8 @@ static void explaining_release(struct explaining *x)
 
 struct reply *explain_handler_worker(struct server_context *s, struct catalog *c, const struct route_match *match)
 {
-	CLEANUP(explaining_release) struct explaining x = {.context = s, .catalog = c, .view = match->found_view};
+	CLEANUP(explain_request_release)
+	struct explain_request x = {.context = s, .catalog = c, .view = match->found_view};
 	CLEANUP(mem_free) char *version = match->file.len ? xstrndup(match->file.ptr, match->file.len) : NULL;
 	buf_init(&x.project, LIMIT_FILE_NAME);
 	buf_init(&x.body, LIMIT_PAGE);
@@ -78,5 +80,6 @@ struct reply *explain_handler_worker(struct server_context *s, struct catalog *c
 		name_normalize(match->project, &x.project);
 	if (x.view->is_incomplete)
 		return server_context_not_filled();
-	return x.project.len ? answer(s, &x) : server_context_not_found_in(s, x.view->is_private, "no such project");
+	return x.project.len ? explain_reply(s, &x)
+			     : server_context_not_found_in(s, x.view->is_private, "no such project");
 }

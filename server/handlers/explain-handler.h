@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// /-/explain/<view>/<project>[/<version>]: why a wheel is or is not to be had, as JSON, or as text with ?format=text. The
-// default view is "simple". What upstream has is what the catalog has of it: nobody is asked.
+// /-/explain/: why a view has the files of a project that it has, as JSON or text (lib/view/explain.h). A worker
+// thread.
 #pragma once
 
 #include "server/core/server-context.h"
 
+// A handle_worker_fn. match->file is the version, or empty for all.
 struct reply *explain_handler_worker(struct server_context *s, struct catalog *c, const struct route_match *match);

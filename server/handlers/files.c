@@ -14,13 +14,13 @@
 
 enum {
 	KEY_SIZE = 3 * LIMIT_SEGMENT + 4,
-	// So long an open file answers without a look at the disk. After it the file is looked at again on a worker
-	// thread: a volume that hangs must not hang the event loop.
+	// How long an open file is sent without a check of the disk. Then a worker thread checks it: a volume that
+	// hangs must not block the event loop.
 	FILE_SECONDS = 1,
 	BLOCK = 1 << 18,
 };
 
-static struct str set_key(const struct route_match *match, char out[KEY_SIZE])
+static struct str make_file_key(const struct route_match *match, char out[KEY_SIZE])
 {
 	const struct str part[] = {match->view, match->project, match->file};
 	size_t len = 0;
@@ -37,7 +37,7 @@ static struct str set_key(const struct route_match *match, char out[KEY_SIZE])
 struct reply *files_inline(struct server_context *s, const struct route_match *match)
 {
 	char key[KEY_SIZE];
-	return pagecache_get(s->pagecache, set_key(match, key));
+	return pagecache_get(s->pagecache, make_file_key(match, key));
 }
 
 static void set_headers(struct server_context *s, const struct platform *p, const uint8_t sha256[SHA256_SIZE],
@@ -55,14 +55,14 @@ static void set_headers(struct server_context *s, const struct platform *p, cons
 	reply_set_etag(r, etag);
 }
 
-// The catalog is behind the disk: whoever can is asked to scan.
-static int stale(struct server_context *s, const char *name, const char *what, struct err *e)
+// The catalog is older than the disk: requests a scan.
+static int report_stale(struct server_context *s, const char *name, const char *what, struct err *e)
 {
 	s->callbacks->on_stale(s->callbacks->ctx);
 	return err_set(e, ERR_BUSY, "%s %s since it was indexed", name, what);
 }
 
-// AFS: what was open or cached may be gone in the middle (ESTALE, EIO); a second look finds the new one.
+// AFS: an open or cached file may vanish at any time (ESTALE, EIO). A second try finds the new one.
 static int open_place(const struct platform *p, const struct catalog_place *place, struct err *e)
 {
 	int fd = store_open_file(p, place->path, e);
@@ -71,7 +71,7 @@ static int open_place(const struct platform *p, const struct catalog_place *plac
 	return fd;
 }
 
-static int hash(int fd, uint64_t size, uint8_t sha256[SHA256_SIZE], struct err *e)
+static int hash_file(int fd, uint64_t size, uint8_t sha256[SHA256_SIZE], struct err *e)
 {
 	CLEANUP(digest_cleanup) struct digest *d = digest_new();
 	CLEANUP(mem_free) char *block = xmalloc(BLOCK);
@@ -87,21 +87,22 @@ static int hash(int fd, uint64_t size, uint8_t sha256[SHA256_SIZE], struct err *
 	return 0;
 }
 
-// Another inode with the size and time of the one that was hashed: a store that was moved, or a file
-// that another one replaced by `cp -p`. Its bytes tell. The scan notes the inode.
+// The file has the size and time of the one that was hashed, but another inode: the store was moved, or `cp -p`
+// replaced the file. So its bytes are hashed again. The next scan records the inode.
 static int check_bytes(struct server_context *s, const struct catalog_place *place, int fd, struct err *e)
 {
 	uint8_t sha256[SHA256_SIZE];
-	int hashed = hash(fd, place->size, sha256, e);
+	int hashed = hash_file(fd, place->size, sha256, e);
 	if (hashed < 0 && e->kind == ERR_IO)
 		return err_prefix(e, "%s: ", place->path);
 	if (hashed < 0 || memcmp(sha256, place->sha256, SHA256_SIZE) != 0)
-		return stale(s, place->path, "has changed on the disk", e);
+		return report_stale(s, place->path, "has changed on the disk", e);
 	s->callbacks->on_stale(s->callbacks->ctx);
 	return 0;
 }
 
-// Maps the file if it is still the one that was hashed: other bytes must not go out under this hash.
+// Maps the file if it is still the one that was hashed: other bytes must not be sent under this hash. *is_gone: it was
+// deleted.
 static struct blob *map_place(struct server_context *s, const struct platform *p, const struct catalog_place *place,
 	bool *is_gone, struct err *e)
 {
@@ -111,7 +112,7 @@ static struct blob *map_place(struct server_context *s, const struct platform *p
 	if (fd < 0 && !*is_gone)
 		return NULL;
 	if (fd < 0) {
-		stale(s, place->path, "has gone from the disk", e);
+		report_stale(s, place->path, "has gone from the disk", e);
 		return NULL;
 	}
 	if (fstat(fd, &st) < 0) {
@@ -119,7 +120,7 @@ static struct blob *map_place(struct server_context *s, const struct platform *p
 		return NULL;
 	}
 	if ((uint64_t)st.st_size != place->size || fs_mtime_ns(&st) != place->mtime_ns) {
-		stale(s, place->path, "has changed on the disk", e);
+		report_stale(s, place->path, "has changed on the disk", e);
 		return NULL;
 	}
 	if (st.st_ino != place->inode && check_bytes(s, place, fd, e) < 0)
@@ -130,16 +131,16 @@ static struct blob *map_place(struct server_context *s, const struct platform *p
 	return b;
 }
 
-// A purge takes the bytes away before it tells the catalog.
+// A purge deletes the bytes before it updates the catalog.
 static struct reply *send_file(struct server_context *s, struct catalog *c, const struct platform *p,
 	const struct catalog_place *place, const struct route_match *match, const char *name)
 {
 	bool is_gone;
 	struct err e = ERR_INIT;
 	struct blob *body = map_place(s, p, place, &is_gone, &e);
-	struct reply *buried = is_gone && place->is_unlisted ? removed_file_reply(s, c, p, match, name, false) : NULL;
+	struct reply *removed = is_gone && place->is_unlisted ? removed_file_reply(s, c, p, match, name, false) : NULL;
 	if (!body)
-		return buried ? buried : server_context_error(&e);
+		return removed ? removed : server_context_error(&e);
 	struct reply *r = reply_new(200, "application/octet-stream", body);
 	r->count = download_counter_of(s->download_counter, p->name, match->file);
 	set_headers(s, p, place->sha256, r);
@@ -164,8 +165,8 @@ static struct reply *send_metadata(struct server_context *s, struct catalog *c, 
 static struct reply *send_no_file(struct server_context *s, struct catalog *c, const struct platform *p,
 	const struct route_match *match, const char *name, bool is_metadata)
 {
-	struct reply *buried = removed_file_reply(s, c, p, match, name, is_metadata);
-	return buried ? buried : server_context_not_found_in(s, p->is_private, "no such file");
+	struct reply *removed = removed_file_reply(s, c, p, match, name, is_metadata);
+	return removed ? removed : server_context_not_found_in(s, p->is_private, "no such file");
 }
 
 static struct reply *find_and_send(struct server_context *s, struct catalog *c, const struct platform *p,
@@ -183,14 +184,14 @@ static struct reply *find_and_send(struct server_context *s, struct catalog *c, 
 						     : server_context_not_filled();
 	if (!str_eq(str_from(place.project), match->project))
 		return server_context_not_found_in(s, p->is_private,
-			"no such file"); // whose it is tells only its project's token
+			"no such file"); // the URL's project was checked, not the file's
 	return is_metadata ? send_metadata(s, c, p, &place) : send_file(s, c, p, &place, match, name);
 }
 
-void files_keep(struct server_context *s, const struct route_match *match, struct reply *r, unsigned seconds)
+void files_cache_reply(struct server_context *s, const struct route_match *match, struct reply *r, unsigned seconds)
 {
 	char key[KEY_SIZE];
-	struct str name = set_key(match, key);
+	struct str name = make_file_key(match, key);
 	pagecache_put(s->pagecache, name, r, seconds,
 		pagecache_epoch(s->pagecache, name, pagecache_cleared(s->pagecache)));
 }
@@ -198,7 +199,7 @@ void files_keep(struct server_context *s, const struct route_match *match, struc
 struct reply *files_worker(struct server_context *s, struct catalog *c, const struct route_match *match)
 {
 	char key_bytes[KEY_SIZE];
-	struct str key = set_key(match, key_bytes);
+	struct str key = make_file_key(match, key_bytes);
 	uint64_t epoch = pagecache_epoch(s->pagecache, key, match->pages_cleared);
 	const struct platform *p = site_platform(match->site, match->view);
 	if (!p)

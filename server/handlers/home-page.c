@@ -10,16 +10,16 @@ const char home_page_policy[] =
 	"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; "
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-struct web {
+struct home_page_writer {
 	const struct site *site;
 	const struct home_page_stats *stats;
-	struct str base;     // without "/" at its end
-	struct str distrust; // what pip must be told to trust; empty: nothing
+	struct str base;           // without "/" at its end
+	struct str untrusted_host; // for pip's --trusted-host; empty: not needed
 	struct buf *out;
 };
 
-// pip takes plain http from this machine only, unless it is told otherwise (--trusted-host).
-static struct str distrusted_host(struct str base)
+// pip uses plain http only with this machine, and with hosts that --trusted-host names.
+static struct str untrusted_host_of(struct str base)
 {
 	static const struct str plain = STR("http://");
 	if (!str_starts(base, plain))
@@ -32,19 +32,19 @@ static struct str distrusted_host(struct str base)
 	return is_here ? STR("") : host;
 }
 
-static void add_text(struct web *w, const char *text)
+static void put_escaped(struct home_page_writer *w, const char *text)
 {
 	escape_html(w->out, str_from(text));
 }
 
 // The index URL of the default view.
-static void add_index(struct web *w)
+static void put_index_url(struct home_page_writer *w)
 {
 	escape_html(w->out, w->base);
 	buf_puts(w->out, "/simple/");
 }
 
-static void add_state(struct web *w)
+static void put_scan_state(struct home_page_writer *w)
 {
 	const struct home_page_stats *s = w->stats;
 	time_t t = (time_t)s->last_scan;
@@ -61,14 +61,14 @@ static void add_state(struct web *w)
 	buf_puts(w->out, "</span>\n");
 }
 
-static void add_head(struct web *w)
+static void put_header(struct home_page_writer *w)
 {
 	html_begin(w->out, "wheelcache", "Python wheels, ready to install with pip and uv");
-	add_state(w);
+	put_scan_state(w);
 	buf_puts(w->out, "</header>\n");
 }
 
-static void add_totals(struct web *w)
+static void put_store_totals(struct home_page_writer *w)
 {
 	size_t count = 0;
 	struct catalog_totals all = {0};
@@ -88,76 +88,76 @@ static void add_totals(struct web *w)
 	buf_puts(w->out, "</dd></div></dl>\n");
 }
 
-static void begin_lines(struct web *w, const char *title)
+static void begin_figure(struct home_page_writer *w, const char *title)
 {
 	buf_printf(w->out, "<figure class=\"card\"><figcaption>%s</figcaption><pre><code>", title);
 }
 
-static void end_lines(struct web *w)
+static void end_figure(struct home_page_writer *w)
 {
 	buf_puts(w->out, "</code></pre></figure>\n");
 }
 
-static void add_trust(struct web *w, const char *before)
+static void put_trusted_host(struct home_page_writer *w, const char *before)
 {
-	if (!w->distrust.len)
+	if (!w->untrusted_host.len)
 		return;
 	buf_puts(w->out, before);
-	escape_html(w->out, w->distrust);
+	escape_html(w->out, w->untrusted_host);
 }
 
-static void add_lines(struct web *w)
+static void put_install_commands(struct home_page_writer *w)
 {
 	buf_puts(w->out, "<h2>Install from here</h2>\n<div class=\"lines\">\n");
-	begin_lines(w, "pip");
+	begin_figure(w, "pip");
 	buf_puts(w->out, "pip install --index-url ");
-	add_index(w);
-	add_trust(w, " --trusted-host ");
+	put_index_url(w);
+	put_trusted_host(w, " --trusted-host ");
 	buf_puts(w->out, " NAME");
-	end_lines(w);
-	begin_lines(w, "uv");
+	end_figure(w);
+	begin_figure(w, "uv");
 	buf_puts(w->out, "uv pip install --default-index ");
-	add_index(w);
+	put_index_url(w);
 	buf_puts(w->out, " NAME");
-	end_lines(w);
+	end_figure(w);
 	buf_puts(w->out, "<div class=\"half\">\n");
-	begin_lines(w, "pip.conf");
+	begin_figure(w, "pip.conf");
 	buf_puts(w->out, "[global]\nindex-url = ");
-	add_index(w);
-	add_trust(w, "\ntrusted-host = ");
-	end_lines(w);
-	begin_lines(w, "uv.toml");
+	put_index_url(w);
+	put_trusted_host(w, "\ntrusted-host = ");
+	end_figure(w);
+	begin_figure(w, "uv.toml");
 	buf_puts(w->out, "[[index]]\nurl = &quot;");
-	add_index(w);
+	put_index_url(w);
 	buf_puts(w->out, "&quot;\ndefault = true");
-	end_lines(w);
+	end_figure(w);
 	buf_puts(w->out, "</div>\n</div>\n");
 }
 
-static void add_platform_names(struct web *w, const struct view *v)
+static void put_platform_names(struct home_page_writer *w, const struct view *v)
 {
 	for (size_t i = 0; i < v->platform_count; i++) {
 		buf_puts(w->out, i ? ", <span class=\"name\">" : "<span class=\"name\">");
-		add_text(w, v->platform[i]->name);
+		put_escaped(w, v->platform[i]->name);
 		buf_puts(w->out, "</span>");
 	}
 }
 
-// What /simple/ shows, where that is not plain from the table below.
-static void add_default_note(struct web *w)
+// Says what /simple/ shows, if the table below does not make that obvious.
+static void put_default_note(struct home_page_writer *w)
 {
 	const struct view *v = &w->site->view[0];
 	if (w->site->store.platform_count < 2 || v->is_private || !v->platform_count)
 		return;
 	buf_puts(w->out, "<p class=\"note\">This index shows ");
-	add_platform_names(w, v);
+	put_platform_names(w, v);
 	buf_puts(w->out, v->platform_count < 2 ? ".</p>\n"
 					       : ". Where two of them have a file of the same name, the first "
 						 "one’s is seen.</p>\n");
 }
 
-// The link is relative, so that it works behind any prefix. A narrow column breaks the text before the name.
-static void add_index_cell(struct web *w, const struct view *v)
+// The link is relative, so that it works behind any prefix. A narrow column breaks the line before the name.
+static void put_index_cell(struct home_page_writer *w, const struct view *v)
 {
 	buf_puts(w->out, "<td class=\"full\"><a href=\"");
 	escape_url(w->out, str_from(v->name));
@@ -168,7 +168,7 @@ static void add_index_cell(struct web *w, const struct view *v)
 	buf_puts(w->out, "/simple/</code></a></td>");
 }
 
-// Where the next view for everybody is, from i on.
+// The index of the next public view, from i on.
 static size_t next_public(const struct site *s, size_t i)
 {
 	while (i < s->view_count && s->view[i].is_private)
@@ -176,7 +176,7 @@ static size_t next_public(const struct site *s, size_t i)
 	return i;
 }
 
-static void add_views(struct web *w)
+static void put_views(struct home_page_writer *w)
 {
 	size_t first = next_public(w->site, 1 + w->site->store.platform_count);
 	if (first >= w->site->view_count)
@@ -186,24 +186,24 @@ static void add_views(struct web *w)
 	for (size_t i = first; i < w->site->view_count; i = next_public(w->site, i + 1)) {
 		const struct view *v = &w->site->view[i];
 		buf_puts(w->out, "<tr><th scope=\"row\">");
-		add_text(w, v->name);
+		put_escaped(w, v->name);
 		buf_puts(w->out, "</th><td class=\"full\">");
-		add_platform_names(w, v);
+		put_platform_names(w, v);
 		buf_puts(w->out, "</td>");
-		add_index_cell(w, v);
+		put_index_cell(w, v);
 		buf_puts(w->out, "</tr>\n");
 	}
 	buf_puts(w->out, "</tbody>\n</table></div>\n");
 }
 
-static void add_number_cell(struct web *w, uint64_t n, const char *unit)
+static void put_number_cell(struct home_page_writer *w, uint64_t n, const char *unit)
 {
 	buf_printf(w->out, "<td class=\"n\" data-of=\"%s\">", unit);
 	html_count(w->out, n);
 	buf_puts(w->out, "</td>");
 }
 
-static void add_platforms(struct web *w)
+static void put_platform_table(struct home_page_writer *w)
 {
 	buf_puts(w->out, "<h2>Platforms</h2>\n<div class=\"card wide\"><table>\n<thead><tr><th>Name</th>"
 			 "<th class=\"n\">Projects</th><th class=\"n\">Files</th><th class=\"n\">Size</th>"
@@ -213,32 +213,32 @@ static void add_platforms(struct web *w)
 			continue;
 		const struct catalog_totals *p = &w->stats->platform[i];
 		buf_puts(w->out, "<tr><th scope=\"row\">");
-		add_text(w, w->site->store.platform[i].name);
+		put_escaped(w, w->site->store.platform[i].name);
 		buf_puts(w->out, "</th>");
-		add_number_cell(w, p->projects, "projects");
-		add_number_cell(w, p->files, "files");
+		put_number_cell(w, p->projects, "projects");
+		put_number_cell(w, p->files, "files");
 		buf_puts(w->out, "<td class=\"n\">");
 		html_size(w->out, p->bytes);
 		buf_puts(w->out, "</td>");
-		add_index_cell(w, &w->site->view[1 + i]);
+		put_index_cell(w, &w->site->view[1 + i]);
 		buf_puts(w->out, "</tr>\n");
 	}
 	buf_puts(w->out, "</tbody>\n</table></div>\n");
 }
 
-int home_page_page(const struct site *s, const struct home_page_stats *stats, const char *base_url, struct buf *out,
+int home_page_write(const struct site *s, const struct home_page_stats *stats, const char *base_url, struct buf *out,
 	struct err *e)
 {
 	struct str base = str_from(base_url);
 	while (base.len && base.ptr[base.len - 1] == '/')
 		base.len--;
-	struct web w = {s, stats, base, distrusted_host(base), out};
-	add_head(&w);
-	add_totals(&w);
-	add_lines(&w);
-	add_default_note(&w);
-	add_views(&w);
-	add_platforms(&w);
+	struct home_page_writer w = {s, stats, base, untrusted_host_of(base), out};
+	put_header(&w);
+	put_store_totals(&w);
+	put_install_commands(&w);
+	put_default_note(&w);
+	put_views(&w);
+	put_platform_table(&w);
 	html_end(out, "<a href=\"simple/\">all projects</a> · <a href=\"-/plan/\">the last plan</a>");
 	return out->failed ? err_set(e, ERR_LIMIT, "web page: larger than %zu bytes", out->cap) : 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page for people at "/": what is here, and the lines that point pip and uv at it. One document, nothing
-// fetched from elsewhere, works without scripts. What is private is not on it. Pure.
+// Writes the page for people at "/": what the store has, and the commands that make pip and uv use it. One document,
+// which loads nothing else and works without scripts. Private platforms are omitted. No state: any thread.
 #pragma once
 
 #include "lib/base/buf.h"
@@ -16,7 +16,7 @@ struct home_page_stats {
 // For the header Content-Security-Policy.
 extern const char home_page_policy[];
 
-// Adds the page to out; ERR_LIMIT where it passes out's ceiling. base_url is what the client calls us, as
-// "http://cache:8080"; it may come from a Host header, so nothing in it is trusted.
-int home_page_page(const struct site *s, const struct home_page_stats *stats, const char *base_url, struct buf *out,
+// Adds the page to out; ERR_LIMIT if it is larger than out's ceiling. base_url is the server's URL as the client knows
+// it, such as "http://cache:8080". It may come from a Host header, so it is not trusted.
+int home_page_write(const struct site *s, const struct home_page_stats *stats, const char *base_url, struct buf *out,
 	struct err *e) MUST_CHECK;

@@ -6,15 +6,15 @@
 #include "server/core/auth.h"
 #include "server/handlers/home-page.h"
 
-enum { PAGE_MOST = 4 << 20, HOST_MOST = 255 };
+enum { PAGE_BYTES = 4 << 20, HOST_BYTES = 255 };
 
-// RFC 9110 section 7.2: a host and a port. Anything else is not repeated to anybody.
-static bool is_host(struct str host)
+// Whether it is a host and a port (RFC 9110 section 7.2). Other values are not put into the page.
+static bool is_host_header(struct str host)
 {
 	for (size_t i = 0; i < host.len; i++)
 		if (!ascii_is_alnum(host.ptr[i]) && !strchr(".-_:[]", host.ptr[i]))
 			return false;
-	return host.len > 0 && host.len <= HOST_MOST;
+	return host.len > 0 && host.len <= HOST_BYTES;
 }
 
 static char *base_url(const struct server_context *s, const struct site *site, const struct request *r)
@@ -23,10 +23,10 @@ static char *base_url(const struct server_context *s, const struct site *site, c
 		return xstrdup(site->base);
 	const char *host = r->header[HEADER_HOST];
 	return xasprintf("%s://%s", s->has_tls ? "https" : "http",
-		host && is_host(str_from(host)) ? host : "localhost");
+		host && is_host_header(str_from(host)) ? host : "localhost");
 }
 
-struct reply *home_page(struct server_context *s, struct catalog *c, const struct route_match *match)
+struct reply *home_worker(struct server_context *s, struct catalog *c, const struct route_match *match)
 {
 	(void)c;
 	struct err e = ERR_INIT;
@@ -43,8 +43,8 @@ struct reply *home_page(struct server_context *s, struct catalog *c, const struc
 		.last_scan = scans.ended,
 	};
 	CLEANUP(buf_release) struct buf page;
-	buf_init(&page, PAGE_MOST);
-	if (home_page_page(site, &stats, base, &page, &e) < 0)
+	buf_init(&page, PAGE_BYTES);
+	if (home_page_write(site, &stats, base, &page, &e) < 0)
 		return server_context_error(&e);
 	struct reply *r = reply_new(200, "text/html; charset=utf-8", blob_from_buf(&page));
 	server_context_set_freshness(s, r, false);
@@ -53,7 +53,8 @@ struct reply *home_page(struct server_context *s, struct catalog *c, const struc
 	return r;
 }
 
-// A private view is treated as absent, not as refused: a browser asks for /favicon.ico, and must not ask its user for a password.
+// A private view is treated as absent, not as refused: a browser asks for /favicon.ico, and must not ask its user for
+// a password.
 struct reply *home_view_inline(struct server_context *s, const struct route_match *match)
 {
 	const struct request *request = match->request;

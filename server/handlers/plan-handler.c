@@ -10,30 +10,30 @@
 #include "server/handlers/plan-page.h"
 #include "server/message/urlpath.h"
 
-enum { PAGE_MOST = 4 << 20, ARGUMENT_MOST = LIMIT_FILE_NAME + 1 };
+enum { PAGE_BYTES = 4 << 20, ARGUMENT_SIZE = LIMIT_FILE_NAME + 1 };
 
-// A part of the query, as forms encode it: "+" is a blank. "" where it is missing or malformed; false where it is too long.
-static bool take_argument(const struct request *r, enum request_argument which, char out[ARGUMENT_MOST])
+// An argument of the query, as forms encode it: "+" is a space. "" if it is missing or malformed; false if it is too
+// long.
+static bool take_argument(const struct request *r, enum request_argument which, char out[ARGUMENT_SIZE])
 {
 	CLEANUP(mem_free) char *raw = xstrdup(r->argument[which] ? r->argument[which] : "");
 	for (char *at = raw; *at; at++)
 		*at = *at == '+' ? ' ' : *at;
-	if (strlen(raw) >= ARGUMENT_MOST)
+	if (strlen(raw) >= ARGUMENT_SIZE)
 		return false;
-	if (!urlpath_decode(str_from(raw), out, ARGUMENT_MOST))
+	if (!urlpath_decode(str_from(raw), out, ARGUMENT_SIZE))
 		out[0] = '\0';
 	return true;
 }
 
-static struct reply *ask(struct server_context *s, const struct request *r, const struct platform *p)
+static struct reply *check_private_platform(struct server_context *s, const struct request *r, const struct platform *p)
 {
 	return p->is_private ? auth_check(s, r, TOKEN_READ, p->name, NULL, NULL) : NULL;
 }
 
-// The platforms that the reader may see: he is asked for a token only where he names one that wants it. Freed by the
-// caller.
-static const struct platform **visible(struct server_context *s, const struct request *r, const struct site *site,
-	size_t *count)
+// The platforms that the client may read; the caller frees the array. A client without a token gets the public ones.
+static const struct platform **readable_platforms(struct server_context *s, const struct request *r,
+	const struct site *site, size_t *count)
 {
 	const struct store *store = &site->store;
 	const struct platform **out = xcalloc(store->platform_count + 1, sizeof(const struct platform *));
@@ -44,7 +44,7 @@ static const struct platform **visible(struct server_context *s, const struct re
 	return out;
 }
 
-static uint64_t read_page(const char *text)
+static uint64_t parse_page_number(const char *text)
 {
 	uint64_t page;
 	struct str digits = str_from(text);
@@ -56,29 +56,30 @@ struct reply *plan_handler_worker(struct server_context *s, struct catalog *c, c
 {
 	struct err e = ERR_INIT;
 	const struct site *site = server_context_site(s);
-	char text[ARGUMENT_COUNT][ARGUMENT_MOST];
+	char text[ARGUMENT_COUNT][ARGUMENT_SIZE];
 	for (int i = 0; i < ARGUMENT_COUNT; i++)
 		if (!take_argument(match->request, (enum request_argument)i, text[i]))
 			return reply_text(400, "400 Bad Request: a part of the query is longer than %d bytes",
-				ARGUMENT_MOST - 1);
+				ARGUMENT_SIZE - 1);
 	const struct platform *only = site_platform(site, str_from(text[ARGUMENT_PLATFORM]));
-	struct str wanted = str_from(text[ARGUMENT_PLATFORM]);
-	struct reply *refused = only         ? ask(s, match->request, only)
-				: wanted.len ? auth_unknown(s, match->request, TOKEN_READ, wanted, NULL)
-					     : NULL;
+	struct str named = str_from(text[ARGUMENT_PLATFORM]);
+	struct reply *refused = only        ? check_private_platform(s, match->request, only)
+				: named.len ? auth_unknown(s, match->request, TOKEN_READ, named, NULL)
+					    : NULL;
 	if (refused)
 		return refused;
 	struct plan_page_query query = {
 		.only = only ? only->name : "",
 		.verdict = text[ARGUMENT_VERDICT],
 		.text = text[ARGUMENT_TEXT],
-		.page = read_page(text[ARGUMENT_PAGE]),
+		.page = parse_page_number(text[ARGUMENT_PAGE]),
 	};
-	const struct platform **platforms CLEANUP(mem_free) = visible(s, match->request, site, &query.platforms);
+	const struct platform **platforms CLEANUP(mem_free) =
+		readable_platforms(s, match->request, site, &query.platforms);
 	query.platform = platforms;
 	CLEANUP(buf_release) struct buf page;
-	buf_init(&page, PAGE_MOST);
-	if (plan_page_page(c, &query, &page, &e) < 0)
+	buf_init(&page, PAGE_BYTES);
+	if (plan_page_write(c, &query, &page, &e) < 0)
 		return server_context_error(&e);
 	struct reply *r = reply_new(200, "text/html; charset=utf-8", blob_from_buf(&page));
 	server_context_set_freshness(s, r, site->has_private);

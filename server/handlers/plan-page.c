@@ -18,83 +18,85 @@ enum { ROWS = 200 };
 
 static const char *const verdicts[] = {"duplicate", "superseded", "pure", "off-list", "unusable", "corrupt", "keep"};
 
-struct webplan {
+struct plan_page_writer {
 	const struct plan_page_query *query;
 	struct catalog *catalog;
-	const struct jsondoc *head; // what the plan says beside its files
+	const struct jsondoc *head; // the plan without its files
 	struct buf *out;
-	char text[LIMIT_FILE_NAME + 1]; // query->text in small letters
+	char text[LIMIT_FILE_NAME + 1]; // query->text in lower case
 };
 
-static void add_text(struct buf *out, const char *text)
+static void put_escaped(struct buf *out, const char *text)
 {
 	escape_html(out, str_from(text));
 }
 
-static const char *or_none(const char *text)
+static const char *or_empty(const char *text)
 {
 	return text ? text : "";
 }
 
-static int64_t number(const struct jsondoc *object, const char *key)
+static int64_t get_count(const struct jsondoc *object, const char *key)
 {
 	int64_t n = 0;
 	return object && jsondoc_get_int(object, key, &n) && n > 0 ? n : 0;
 }
 
-// --- what it says as a whole ---
+// --- sums ---
 
 struct sum {
 	uint64_t files, bytes;
 };
 
-// Of the plan's totals. platform and verdict NULL: any; removes -1: both.
-static struct sum sum_of(const struct webplan *w, const char *platform, const char *verdict, int removes)
+// Of the plan's totals. verdict NULL: any; removes -1: both.
+static struct sum sum_of_platform(const struct plan_page_writer *w, const char *platform, const char *verdict,
+	int removes)
 {
 	const struct jsondoc *totals = jsondoc_get(w->head, "totals");
 	struct sum sum = {0};
 	for (size_t i = 0; totals && i < jsondoc_count(totals); i++) {
 		const struct jsondoc *t = jsondoc_at(totals, i);
-		if (strcmp(platform, or_none(jsondoc_get_str(t, "platform"))) != 0 ||
-			(verdict && strcmp(verdict, or_none(jsondoc_get_str(t, "verdict"))) != 0) ||
+		if (strcmp(platform, or_empty(jsondoc_get_str(t, "platform"))) != 0 ||
+			(verdict && strcmp(verdict, or_empty(jsondoc_get_str(t, "verdict"))) != 0) ||
 			(removes >= 0 && removes != jsondoc_is_true(t, "removes")))
 			continue;
-		sum.files += (uint64_t)number(t, "files");
-		sum.bytes += (uint64_t)number(t, "bytes");
+		sum.files += (uint64_t)get_count(t, "files");
+		sum.bytes += (uint64_t)get_count(t, "bytes");
 	}
 	return sum;
 }
 
-static struct sum sum_of_all(const struct webplan *w, int removes)
+static struct sum sum_of_platforms(const struct plan_page_writer *w, int removes)
 {
 	struct sum all = {0};
 	for (size_t i = 0; i < w->query->platforms; i++) {
-		struct sum one = sum_of(w, w->query->platform[i]->name, NULL, removes);
+		struct sum one = sum_of_platform(w, w->query->platform[i]->name, NULL, removes);
 		all.files += one.files;
 		all.bytes += one.bytes;
 	}
 	return all;
 }
 
-static void add_totals(struct webplan *w)
+static void put_plan_totals(struct plan_page_writer *w)
 {
-	struct sum goes = sum_of_all(w, 1), stays = sum_of_all(w, 0);
+	struct sum removed = sum_of_platforms(w, 1), kept = sum_of_platforms(w, 0);
 	const struct jsondoc *asked = jsondoc_get(w->head, "look-ups");
 	buf_puts(w->out, "<dl><div><dt>To be removed</dt><dd>");
-	html_count(w->out, goes.files);
+	html_count(w->out, removed.files);
 	buf_puts(w->out, "</dd></div><div><dt>Their size</dt><dd>");
-	html_size(w->out, goes.bytes);
+	html_size(w->out, removed.bytes);
 	buf_puts(w->out, "</dd></div><div><dt>Stay</dt><dd>");
-	html_count(w->out, stays.files);
+	html_count(w->out, kept.files);
 	buf_puts(w->out, "</dd></div><div><dt>Projects asked upstream</dt><dd>");
-	html_count(w->out, (uint64_t)number(asked, "projects"));
+	html_count(w->out, (uint64_t)get_count(asked, "projects"));
 	buf_puts(w->out, "</dd></div><div><dt>Failed look-ups</dt><dd>");
-	html_count(w->out, (uint64_t)number(asked, "failed"));
+	html_count(w->out, (uint64_t)get_count(asked, "failed"));
 	buf_puts(w->out, "</dd></div></dl>\n");
 }
 
 // A link to the same page with another query; the caller closes it.
-static void begin_link(struct webplan *w, const char *platform, const char *verdict, const char *text, uint64_t page)
+static void begin_query_link(struct plan_page_writer *w, const char *platform, const char *verdict, const char *text,
+	uint64_t page)
 {
 	const char *const part[][2] = {{"platform", platform}, {"verdict", verdict}, {"q", text}};
 	const char *between = "?";
@@ -111,31 +113,31 @@ static void begin_link(struct webplan *w, const char *platform, const char *verd
 	buf_puts(w->out, "\">");
 }
 
-static void add_sum_cell(struct webplan *w, const char *platform, const char *verdict, uint64_t files)
+static void put_sum_cell(struct plan_page_writer *w, const char *platform, const char *verdict, uint64_t files)
 {
 	buf_printf(w->out, "<td class=\"n%s\" data-of=\"%s\">", files ? "" : " zero", verdict);
 	if (files)
-		begin_link(w, platform, verdict, "", 1);
+		begin_query_link(w, platform, verdict, "", 1);
 	html_count(w->out, files);
 	buf_puts(w->out, files ? "</a></td>" : "</td>");
 }
 
-static void add_platform(struct webplan *w, const char *name)
+static void put_platform_row(struct plan_page_writer *w, const char *name)
 {
-	struct sum goes = sum_of(w, name, NULL, 1);
+	struct sum removed = sum_of_platform(w, name, NULL, 1);
 	buf_puts(w->out, "<tr><th scope=\"row\">");
-	begin_link(w, name, "", "", 1);
-	add_text(w->out, name);
+	begin_query_link(w, name, "", "", 1);
+	put_escaped(w->out, name);
 	buf_puts(w->out, "</a></th>");
 	for (size_t i = 0; i < ARRAY_SIZE(verdicts); i++)
-		add_sum_cell(w, name, verdicts[i], sum_of(w, name, verdicts[i], -1).files);
-	add_sum_cell(w, name, "removed", goes.files);
+		put_sum_cell(w, name, verdicts[i], sum_of_platform(w, name, verdicts[i], -1).files);
+	put_sum_cell(w, name, "removed", removed.files);
 	buf_puts(w->out, "<td class=\"n\" data-of=\"\">");
-	html_size(w->out, goes.bytes);
+	html_size(w->out, removed.bytes);
 	buf_puts(w->out, "</td></tr>\n");
 }
 
-static void add_platforms(struct webplan *w)
+static void put_platform_sums(struct plan_page_writer *w)
 {
 	buf_puts(w->out, "<h2>By platform and verdict</h2>\n<div class=\"card wide\">"
 			 "<table class=\"sums\">\n<thead><tr><th>Platform</th>");
@@ -143,44 +145,44 @@ static void add_platforms(struct webplan *w)
 		buf_printf(w->out, "<th class=\"n\">%s</th>", verdicts[i]);
 	buf_puts(w->out, "<th class=\"n\">removed</th><th class=\"n\">size</th></tr></thead>\n<tbody>\n");
 	for (size_t i = 0; i < w->query->platforms; i++)
-		add_platform(w, w->query->platform[i]->name);
+		put_platform_row(w, w->query->platform[i]->name);
 	buf_puts(w->out, "</tbody>\n</table></div>\n");
 }
 
-// --- what is looked for ---
+// --- the search form ---
 
-static void add_option(struct webplan *w, const char *value, const char *words, const char *chosen)
+static void put_option(struct plan_page_writer *w, const char *value, const char *words, const char *chosen)
 {
 	buf_puts(w->out, "<option value=\"");
-	add_text(w->out, value);
+	put_escaped(w->out, value);
 	buf_puts(w->out, strcmp(value, chosen) == 0 ? "\" selected>" : "\">");
-	add_text(w->out, words);
+	put_escaped(w->out, words);
 	buf_puts(w->out, "</option>");
 }
 
-static void add_form(struct webplan *w)
+static void put_search_form(struct plan_page_writer *w)
 {
 	const struct plan_page_query *q = w->query;
 	buf_puts(w->out, "<h2>Files</h2>\n<form method=\"get\" action=\"./\">"
 			 "<select name=\"platform\" aria-label=\"Platform\">");
-	add_option(w, "", "All platforms", q->only);
+	put_option(w, "", "All platforms", q->only);
 	for (size_t i = 0; i < q->platforms; i++)
-		add_option(w, q->platform[i]->name, q->platform[i]->name, q->only);
+		put_option(w, q->platform[i]->name, q->platform[i]->name, q->only);
 	buf_puts(w->out, "</select><select name=\"verdict\" aria-label=\"Verdict\">");
-	add_option(w, "", "Any verdict", q->verdict);
-	add_option(w, "removed", "to be removed", q->verdict);
-	add_option(w, "kept", "stays", q->verdict);
+	put_option(w, "", "Any verdict", q->verdict);
+	put_option(w, "removed", "to be removed", q->verdict);
+	put_option(w, "kept", "stays", q->verdict);
 	for (size_t i = 0; i < ARRAY_SIZE(verdicts); i++)
-		add_option(w, verdicts[i], verdicts[i], q->verdict);
+		put_option(w, verdicts[i], verdicts[i], q->verdict);
 	buf_puts(w->out, "</select><input type=\"search\" name=\"q\" placeholder=\"Project or file name\" "
 			 "aria-label=\"Project or file name\" value=\"");
-	add_text(w->out, q->text);
+	put_escaped(w->out, q->text);
 	buf_puts(w->out, "\"><button>Show</button></form>\n");
 }
 
 // --- the files ---
 
-static void add_file_cell(struct webplan *w, const struct catalog_planned *f, const char *platform)
+static void put_file_cell(struct plan_page_writer *w, const struct catalog_planned *f, const char *platform)
 {
 	buf_puts(w->out, "<td class=\"file full\">");
 	if (f->project) {
@@ -194,11 +196,11 @@ static void add_file_cell(struct webplan *w, const struct catalog_planned *f, co
 		}
 		buf_puts(w->out, "?format=text\">");
 	}
-	add_text(w->out, f->filename);
+	put_escaped(w->out, f->filename);
 	buf_puts(w->out, f->project ? "</a></td>" : "</td>");
 }
 
-static const char *name_of(const struct webplan *w, int64_t id)
+static const char *platform_name_of(const struct plan_page_writer *w, int64_t id)
 {
 	for (size_t i = 0; i < w->query->platforms; i++)
 		if (w->query->platform[i]->id == id)
@@ -206,29 +208,29 @@ static const char *name_of(const struct webplan *w, int64_t id)
 	return "";
 }
 
-static int add_file(void *ctx, const struct catalog_planned *f, struct err *e UNUSED)
+static int put_file_row(void *ctx, const struct catalog_planned *f, struct err *e UNUSED)
 {
-	struct webplan *w = ctx;
-	const char *platform = name_of(w, f->platform);
+	struct plan_page_writer *w = ctx;
+	const char *platform = platform_name_of(w, f->platform);
 	buf_puts(w->out, "<tr>");
-	add_file_cell(w, f, platform);
+	put_file_cell(w, f, platform);
 	buf_puts(w->out, "<td class=\"name\">");
-	add_text(w->out, platform);
+	put_escaped(w->out, platform);
 	buf_puts(w->out, f->removes ? "</td><td><span class=\"verdict goes\">" : "</td><td><span class=\"verdict\">");
-	add_text(w->out, f->verdict);
+	put_escaped(w->out, f->verdict);
 	buf_puts(w->out, "</span></td><td class=\"n\" data-of=\"\">");
 	html_size(w->out, f->size);
 	buf_puts(w->out, "</td><td class=\"why full\">");
-	add_text(w->out, f->reason);
+	put_escaped(w->out, f->reason);
 	if (f->upstream && strcmp(f->upstream, f->filename) != 0) {
 		buf_puts(w->out, "<br>upstream has ");
-		add_text(w->out, f->upstream);
+		put_escaped(w->out, f->upstream);
 	}
 	buf_puts(w->out, "</td></tr>\n");
 	return 0;
 }
 
-static struct catalog_plan_filter filter_of(const struct webplan *w, const struct platform *p)
+static struct catalog_plan_filter make_filter(const struct plan_page_writer *w, const struct platform *p)
 {
 	const char *verdict = w->query->verdict;
 	bool is_removed = strcmp(verdict, "removed") == 0, is_kept = strcmp(verdict, "kept") == 0;
@@ -242,18 +244,18 @@ static struct catalog_plan_filter filter_of(const struct webplan *w, const struc
 	};
 }
 
-static bool is_asked_for(const struct webplan *w, const struct platform *p)
+static bool is_selected(const struct plan_page_writer *w, const struct platform *p)
 {
 	return !*w->query->only || strcmp(w->query->only, p->name) == 0;
 }
 
-// of gets the files of each platform.
-static int count_files(const struct webplan *w, uint64_t *of, struct sum *all, struct err *e)
+// of becomes the number of files of each platform.
+static int count_files(const struct plan_page_writer *w, uint64_t *of, struct sum *all, struct err *e)
 {
 	for (size_t i = 0; i < w->query->platforms; i++) {
 		struct sum one = {0};
-		struct catalog_plan_filter filter = filter_of(w, w->query->platform[i]);
-		if (is_asked_for(w, w->query->platform[i]) &&
+		struct catalog_plan_filter filter = make_filter(w, w->query->platform[i]);
+		if (is_selected(w, w->query->platform[i]) &&
 			catalog_plan_count(w->catalog, &filter, &one.files, &one.bytes, e) < 0)
 			return -1;
 		of[i] = one.files;
@@ -263,14 +265,14 @@ static int count_files(const struct webplan *w, uint64_t *of, struct sum *all, s
 	return 0;
 }
 
-// One page of them, platform by platform.
-static int add_rows(struct webplan *w, const uint64_t *of, uint64_t skip, struct err *e)
+// One page of the files, platform by platform.
+static int put_file_rows(struct plan_page_writer *w, const uint64_t *of, uint64_t skip, struct err *e)
 {
 	uint64_t left = ROWS;
 	for (size_t i = 0; i < w->query->platforms && left; i++) {
-		struct catalog_plan_filter filter = filter_of(w, w->query->platform[i]);
+		struct catalog_plan_filter filter = make_filter(w, w->query->platform[i]);
 		if (skip < of[i]) {
-			if (catalog_plan_files(w->catalog, &filter, skip, left, add_file, w, e) < 0)
+			if (catalog_plan_files(w->catalog, &filter, skip, left, put_file_row, w, e) < 0)
 				return -1;
 			left -= of[i] - skip < left ? of[i] - skip : left;
 		}
@@ -279,25 +281,25 @@ static int add_rows(struct webplan *w, const uint64_t *of, uint64_t skip, struct
 	return 0;
 }
 
-static void add_steps(struct webplan *w, uint64_t page, uint64_t pages)
+static void put_page_links(struct plan_page_writer *w, uint64_t page, uint64_t pages)
 {
 	const struct plan_page_query *q = w->query;
 	if (pages < 2)
 		return;
 	buf_puts(w->out, "<nav>");
 	if (page > 1) {
-		begin_link(w, q->only, q->verdict, q->text, page - 1);
+		begin_query_link(w, q->only, q->verdict, q->text, page - 1);
 		buf_puts(w->out, "Previous</a>");
 	}
 	buf_printf(w->out, "<span>Page %" PRIu64 " of %" PRIu64 "</span>", page, pages);
 	if (page < pages) {
-		begin_link(w, q->only, q->verdict, q->text, page + 1);
+		begin_query_link(w, q->only, q->verdict, q->text, page + 1);
 		buf_puts(w->out, "Next</a>");
 	}
 	buf_puts(w->out, "</nav>\n");
 }
 
-static int add_files(struct webplan *w, struct err *e)
+static int put_files(struct plan_page_writer *w, struct err *e)
 {
 	struct sum all = {0};
 	CLEANUP(mem_free) uint64_t *of = xcalloc(w->query->platforms, sizeof(*of));
@@ -314,14 +316,14 @@ static int add_files(struct webplan *w, struct err *e)
 		return 0;
 	buf_puts(w->out, "<div class=\"card wide\"><table>\n<thead><tr><th>File</th><th>Platform</th><th>Verdict</th>"
 			 "<th class=\"n\">Size</th><th>Why</th></tr></thead>\n<tbody>\n");
-	if (add_rows(w, of, (page - 1) * ROWS, e) < 0)
+	if (put_file_rows(w, of, (page - 1) * ROWS, e) < 0)
 		return -1;
 	buf_puts(w->out, "</tbody>\n</table></div>\n");
-	add_steps(w, page, pages);
+	put_page_links(w, page, pages);
 	return 0;
 }
 
-static void lower(const char *text, char out[LIMIT_FILE_NAME + 1])
+static void to_lower(const char *text, char out[LIMIT_FILE_NAME + 1])
 {
 	size_t i = 0;
 	for (; text[i] && i < LIMIT_FILE_NAME; i++)
@@ -329,7 +331,7 @@ static void lower(const char *text, char out[LIMIT_FILE_NAME + 1])
 	out[i] = '\0';
 }
 
-static int add_plan(struct webplan *w, int64_t made, const char *id, struct err *e)
+static int put_plan_page(struct plan_page_writer *w, int64_t made, const char *id, struct err *e)
 {
 	char when[CLOCK_TEXT];
 	CLEANUP(buf_release) struct buf words;
@@ -339,13 +341,13 @@ static int add_plan(struct webplan *w, int64_t made, const char *id, struct err 
 	html_begin(w->out, "Plan", words.data);
 	buf_printf(w->out, "<span class=\"state\">Made <time datetime=\"%s\">%.10s %.5s UTC</time></span>\n</header>\n",
 		when, when, when + 11);
-	add_totals(w);
-	add_platforms(w);
-	add_form(w);
-	return add_files(w, e);
+	put_plan_totals(w);
+	put_platform_sums(w);
+	put_search_form(w);
+	return put_files(w, e);
 }
 
-static int add_none(struct buf *out)
+static int put_no_plan(struct buf *out)
 {
 	html_begin(out, "Plan", "No plan of a prune has been made yet");
 	buf_puts(out,
@@ -354,7 +356,7 @@ static int add_none(struct buf *out)
 	return 0;
 }
 
-static int add_last(struct webplan *w, struct err *e)
+static int put_last_plan(struct plan_page_writer *w, struct err *e)
 {
 	CLEANUP(buf_release) struct buf id, head;
 	CLEANUP(jsondoc_cleanup) struct jsondoc *document = NULL;
@@ -364,25 +366,25 @@ static int add_last(struct webplan *w, struct err *e)
 	buf_init(&head, LIMIT_PAGE);
 	if (catalog_plan_last(w->catalog, &id, &made, &head, &why) < 0) {
 		if (why.kind == ERR_NOT_FOUND)
-			return add_none(w->out);
+			return put_no_plan(w->out);
 		*e = why;
 		return -1;
 	}
 	document = jsondoc_read(buf_view(&head), e);
 	w->head = document;
-	return document ? add_plan(w, made, id.data, e) : -1;
+	return document ? put_plan_page(w, made, id.data, e) : -1;
 }
 
-int plan_page_page(struct catalog *c, const struct plan_page_query *query, struct buf *out, struct err *e)
+int plan_page_write(struct catalog *c, const struct plan_page_query *query, struct buf *out, struct err *e)
 {
-	struct webplan w = {.query = query, .catalog = c, .out = out};
-	lower(query->text, w.text);
+	struct plan_page_writer w = {.query = query, .catalog = c, .out = out};
+	to_lower(query->text, w.text);
 	CLEANUP(catalog_read_end) struct catalog *reading = c;
 	if (catalog_read_begin(c, e) < 0) {
 		reading = NULL;
 		return -1;
 	}
-	if (add_last(&w, e) < 0)
+	if (put_last_plan(&w, e) < 0)
 		return -1;
 	html_end(out, "<a href=\"../../\">wheelcache</a>");
 	return out->failed ? err_set(e, ERR_LIMIT, "page of the plan: larger than %zu bytes", out->cap) : 0;

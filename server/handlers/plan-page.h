@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of the last plan of a prune, for people: what it says by platform and verdict, and its files, searched and a
-// page at a time. What is private is on it for those alone who may read it. Without scripts. Pure, but for the catalog.
+// Writes the page of the last plan of a prune: sums by platform and verdict, and the files, searchable and in pages.
+// It shows only the platforms of the query, so the caller omits those that the client may not read. One thread for
+// each catalog.
 #pragma once
 
 #include "lib/base/buf.h"
 #include "lib/state/catalog/catalog.h"
 #include "lib/state/store/store.h"
 
-// What was asked for. Nothing in it is trusted.
+// The client's query, which is not trusted. All pointers are borrowed.
 struct plan_page_query {
-	const struct platform *const *platform; // that the reader may see, in their order
+	const struct platform *const *platform; // that the client may read, in their order
 	size_t platforms;
 	const char *only;    // the name of one of them; "": all
 	const char *verdict; // "": any; "removed", "kept", or a verdict
@@ -20,5 +21,6 @@ struct plan_page_query {
 // For the header Content-Security-Policy.
 extern const char plan_page_policy[];
 
-// Adds the page to out; ERR_LIMIT where it passes out's ceiling. Where no plan was made, it says how to.
-int plan_page_page(struct catalog *c, const struct plan_page_query *query, struct buf *out, struct err *e) MUST_CHECK;
+// Adds the page to out; ERR_LIMIT if it is larger than out's ceiling, and the catalog's errors. If there is no plan,
+// the page says how to make one.
+int plan_page_write(struct catalog *c, const struct plan_page_query *query, struct buf *out, struct err *e) MUST_CHECK;

@@ -19,52 +19,52 @@
 #include "server/upstream/upstream-files.h"
 #include "server/upstream/upstream-pages.h"
 
-enum { KEPT_SECONDS = 60 }; // so long an open file answers: what has its hash in its path does not change
+enum { CACHED_SECONDS = 60 }; // how long an open file is kept: a file of the cache never changes
 
-// What a request is about.
-struct wanted {
+// One request.
+struct proxy_request {
 	struct server_context *context;
 	const struct route_match *match;
 	char *project;
-	char *filename;  // of the wheel or sdist
-	char *kept_name; // what the depot calls it: the same, or with .metadata behind it
+	char *filename;    // of the wheel or sdist
+	char *cached_name; // in the file cache: filename, or with .metadata appended
 	bool is_metadata;
-	// What upstream's page says; url NULL: nothing.
+	// From upstream's page; url NULL: the page has no such file.
 	char *url, *home;
 	int64_t size;
 	bool has_sha256, has_metadata_sha256;
 	uint8_t sha256[SHA256_SIZE], metadata_sha256[SHA256_SIZE];
 	bool has_metadata;
-	bool is_known; // upstream has said whether it has the project
+	bool is_known; // upstream has answered whether it has the project
 	bool is_quarantined;
 	struct name_presence here;
 	enum name_owner owner; // of the name
-	char why[256];         // where it has not
+	char why[256];         // upstream's result, for the answer
 };
 
-static void wanted_release(struct wanted *w)
+static void proxy_request_release(struct proxy_request *w)
 {
 	free(w->project);
 	free(w->filename);
-	free(w->kept_name);
+	free(w->cached_name);
 	free(w->url);
 	free(w->home);
 }
 
-static bool wanted_init(struct wanted *w, struct server_context *s, const struct route_match *match)
+static bool proxy_request_init(struct proxy_request *w, struct server_context *s, const struct route_match *match)
 {
 	struct str file = match->file;
-	*w = (struct wanted){.context = s, .match = match, .size = -1};
+	*w = (struct proxy_request){.context = s, .match = match, .size = -1};
 	w->is_metadata = str_ends(file, STR(".metadata"));
-	w->kept_name = xstrndup(file.ptr, file.len);
+	w->cached_name = xstrndup(file.ptr, file.len);
 	w->filename = xstrndup(file.ptr, file.len - (w->is_metadata ? strlen(".metadata") : 0));
 	w->project = xstrndup(match->project.ptr, match->project.len);
 	return name_is_valid(match->project) && name_is_normal(match->project) && *w->filename;
 }
 
-static int take_facts(void *ctx, const struct upstream_answer *answer, struct err *e UNUSED)
+static int take_page_facts(void *ctx, const struct upstream_answer *answer, struct err *e UNUSED)
 {
-	struct wanted *w = ctx;
+	struct proxy_request *w = ctx;
 	const struct simplepage *page = answer->last_definitive == UPSTREAM_KNOWN ? answer->stale : NULL;
 	const struct simplepage_file *f = page ? simplepage_find(page, w->filename) : NULL;
 	w->owner = name_guard_owner(w->context, &w->here, answer);
@@ -85,7 +85,7 @@ static int take_facts(void *ctx, const struct upstream_answer *answer, struct er
 	return 0;
 }
 
-static const uint8_t *hash_of(const struct wanted *w)
+static const uint8_t *expected_hash(const struct proxy_request *w)
 {
 	if (w->is_metadata)
 		return w->has_metadata_sha256 ? w->metadata_sha256 : NULL;
@@ -94,7 +94,7 @@ static const uint8_t *hash_of(const struct wanted *w)
 
 // --- replies ---
 
-static struct reply *dress(const struct wanted *w, struct reply *r, const uint8_t *sha256)
+static struct reply *set_file_headers(const struct proxy_request *w, struct reply *r, const uint8_t *sha256)
 {
 	char etag[SHA256_HEX + 3] = "\"";
 	reply_header(r, "Cache-Control", "%s, max-age=365000000, immutable",
@@ -108,83 +108,84 @@ static struct reply *dress(const struct wanted *w, struct reply *r, const uint8_
 	return r;
 }
 
-static struct reply *send_kept(const struct wanted *w, const struct file_cache_file *file)
+static struct reply *send_cached(const struct proxy_request *w, const struct file_cache_file *file)
 {
 	struct err e = ERR_INIT;
 	struct blob *body = blob_map(file->fd, (size_t)file->size, &e);
 	if (!body)
 		return server_context_error(&e);
 	blob_prefetch(body);
-	struct reply *r = dress(w, reply_new(200, "application/octet-stream", body), file->sha256);
-	files_keep(w->context, w->match, r, KEPT_SECONDS);
+	struct reply *r = set_file_headers(w, reply_new(200, "application/octet-stream", body), file->sha256);
+	files_cache_reply(w->context, w->match, r, CACHED_SECONDS);
 	return r;
 }
 
-// NULL where it is not kept. By its name alone where nobody says which hash it is to have.
-static struct reply *find_kept(const struct wanted *w)
+// NULL: it is not in the file cache. Without an expected hash it is found by its name alone.
+static struct reply *find_cached(const struct proxy_request *w)
 {
 	struct err e = ERR_INIT;
 	struct file_cache_file file;
-	if (file_cache_find(w->context->file_cache, w->project, w->kept_name, hash_of(w), &file, &e) < 0)
+	if (file_cache_find(w->context->file_cache, w->project, w->cached_name, expected_hash(w), &file, &e) < 0)
 		return NULL;
-	struct reply *r = send_kept(w, &file);
+	struct reply *r = send_cached(w, &file);
 	close(file.fd);
 	return r;
 }
 
-static struct reply *no_store(struct reply *r)
+static struct reply *set_no_store(struct reply *r)
 {
 	reply_header(r, "Cache-Control", "no-store");
 	return r;
 }
 
-static struct reply *redirect(const struct wanted *w)
+static struct reply *redirect_to_upstream(const struct proxy_request *w)
 {
 	struct reply *r = reply_text(302, "302 Found: it is upstream's");
 	reply_header(r, "Location", "%s", w->url);
-	return no_store(r);
+	return set_no_store(r);
 }
 
-static struct reply *bad_upstream_pages(const struct wanted *w, const char *why)
+static struct reply *bad_gateway(const struct proxy_request *w, const char *why)
 {
-	return no_store(reply_text(502, "502 Bad Gateway: %s: upstream: %s", w->kept_name, why));
+	return set_no_store(reply_text(502, "502 Bad Gateway: %s: upstream: %s", w->cached_name, why));
 }
 
-// What has just come, and may not be in the depot yet.
-static struct reply *send_file(const struct wanted *w, struct file_fetch_result *result)
+// The download is complete, but may not be in the file cache yet.
+static struct reply *send_downloaded(const struct proxy_request *w, struct file_fetch_result *result)
 {
 	if (result->file.fd < 0)
-		return bad_upstream_pages(w, "it was kept, and is gone");
-	struct reply *r = send_kept(w, &result->file);
+		return bad_gateway(w, "it was kept, and is gone");
+	struct reply *r = send_cached(w, &result->file);
 	mem_close(&result->file.fd);
 	return r;
 }
 
-// A HEAD is answered from what upstream's page says; such a body is never read.
-static ssize_t read_nothing(struct stream *s UNUSED, uint64_t at UNUSED, char *out UNUSED, size_t room UNUSED)
+// A HEAD is answered from upstream's page. The body of the reply is never read.
+static ssize_t read_empty_stream(struct stream *s UNUSED, uint64_t at UNUSED, char *out UNUSED, size_t room UNUSED)
 {
 	return -1;
 }
 
-static void await_nothing(struct stream *s UNUSED, uint64_t at UNUSED, struct continuation *w)
+static void await_empty_stream(struct stream *s UNUSED, uint64_t at UNUSED, struct continuation *w)
 {
 	w->resume(w);
 }
 
-static void unref_nothing(struct stream *s UNUSED)
+static void unref_empty_stream(struct stream *s UNUSED)
 {
 }
 
-static struct reply *send_head(const struct wanted *w)
+static struct reply *send_head(const struct proxy_request *w)
 {
-	static const struct stream_ops ops = {read_nothing, await_nothing, unref_nothing};
+	static const struct stream_ops ops = {read_empty_stream, await_empty_stream, unref_empty_stream};
 	static struct stream nothing = {&ops};
-	return dress(w, reply_stream(200, "application/octet-stream", &nothing, (uint64_t)w->size), hash_of(w));
+	return set_file_headers(w, reply_stream(200, "application/octet-stream", &nothing, (uint64_t)w->size),
+		expected_hash(w));
 }
 
-// --- metadata that upstream does not give, out of the wheel ---
+// --- metadata from the wheel, if upstream does not send it ---
 
-static int take_metadata(const struct wanted *w, int fd, uint64_t size, struct wheel *wheel, struct err *e)
+static int read_wheel_metadata(const struct proxy_request *w, int fd, uint64_t size, struct wheel *wheel, struct err *e)
 {
 	struct byte_source bytes = byte_source_file(fd, size);
 	CLEANUP(filename_release) struct filename name = {0};
@@ -198,10 +199,10 @@ static int take_metadata(const struct wanted *w, int fd, uint64_t size, struct w
 	return 0;
 }
 
-static int keep_metadata(const struct wanted *w, const struct wheel *wheel, struct err *e)
+static int cache_metadata(const struct proxy_request *w, const struct wheel *wheel, struct err *e)
 {
 	uint8_t sha256[SHA256_SIZE];
-	struct file_cache_writer *a = file_cache_begin(w->context->file_cache, w->project, w->kept_name,
+	struct file_cache_writer *a = file_cache_begin(w->context->file_cache, w->project, w->cached_name,
 		wheel->metadata_sha256, wheel->metadata.len, e);
 	if (!a)
 		return -1;
@@ -213,8 +214,8 @@ static int keep_metadata(const struct wanted *w, const struct wheel *wheel, stru
 	return kept;
 }
 
-// The wheel whose metadata is wanted; fd is -1 where it is not kept.
-static struct file_cache_file find_wheel(const struct wanted *w)
+// The wheel of the metadata, in the file cache; fd is -1 if it is not there.
+static struct file_cache_file find_cached_wheel(const struct proxy_request *w)
 {
 	struct err e = ERR_INIT;
 	struct file_cache_file file;
@@ -225,86 +226,87 @@ static struct file_cache_file find_wheel(const struct wanted *w)
 }
 
 // Closes the wheel.
-static struct reply *extract(const struct wanted *w, struct file_cache_file *file)
+static struct reply *extract_metadata(const struct proxy_request *w, struct file_cache_file *file)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(wheel_release) struct wheel wheel;
 	wheel_init(&wheel);
-	int taken = take_metadata(w, file->fd, file->size, &wheel, &e);
+	int taken = read_wheel_metadata(w, file->fd, file->size, &wheel, &e);
 	mem_close(&file->fd);
-	if (taken < 0 || keep_metadata(w, &wheel, &e) < 0)
-		return bad_upstream_pages(w, e.msg);
-	struct reply *r = find_kept(w);
-	return r ? r : bad_upstream_pages(w, "its metadata is not kept here");
+	if (taken < 0 || cache_metadata(w, &wheel, &e) < 0)
+		return bad_gateway(w, e.msg);
+	struct reply *r = find_cached(w);
+	return r ? r : bad_gateway(w, "its metadata is not kept here");
 }
 
-// --- fetching ---
+// --- downloads ---
 
-static struct reply *answer(const struct wanted *w, struct file_fetch_result *result)
+static struct reply *reply_of_fetch_file(const struct proxy_request *w, struct file_fetch_result *result)
 {
 	switch (result->state) {
 	case FILE_FETCH_LATER:
 		return NULL;
 	case FILE_FETCH_STREAM:
-		return dress(w, reply_stream(200, "application/octet-stream", result->stream, result->length),
-			hash_of(w));
+		return set_file_headers(w,
+			reply_stream(200, "application/octet-stream", result->stream, result->length),
+			expected_hash(w));
 	case FILE_FETCH_FULL:
-		return redirect(w); // who cannot keep it can still say where it is
+		return redirect_to_upstream(w); // the cache has no room, but the client can download it
 	case FILE_FETCH_ABSENT:
-		return no_store(reply_text(404, "404 Not Found: %s: %s", w->kept_name, result->why));
+		return set_no_store(reply_text(404, "404 Not Found: %s: %s", w->cached_name, result->why));
 	case FILE_FETCH_KEPT:
-		return send_file(w, result);
+		return send_downloaded(w, result);
 	case FILE_FETCH_BUSY:
 		return server_context_busy();
 	case FILE_FETCH_FAILED:
 	default:
-		return bad_upstream_pages(w, result->why);
+		return bad_gateway(w, result->why);
 	}
 }
 
-static void upstream_files(const struct wanted *w, bool is_wheel, struct file_fetch_result *result)
+static void request_file(const struct proxy_request *w, bool is_wheel, struct file_fetch_result *result)
 {
 	const struct request *r = w->match->request;
 	size_t length = strlen(w->url) - (w->is_metadata && is_wheel ? strlen(".metadata") : 0);
 	CLEANUP(mem_free) char *url = xstrndup(w->url, length);
-	const struct file_request wish = {
+	const struct file_request request = {
 		.project = w->project,
-		.filename = is_wheel ? w->filename : w->kept_name,
+		.filename = is_wheel ? w->filename : w->cached_name,
 		.url = url,
 		.home = w->home,
-		.sha256 = is_wheel ? (w->has_sha256 ? w->sha256 : NULL) : hash_of(w),
+		.sha256 = is_wheel ? (w->has_sha256 ? w->sha256 : NULL) : expected_hash(w),
 		.size = is_wheel ? w->size : -1,
 		.peer = r->peer,
 	};
-	upstream_files_get(w->context->upstream_files, &wish, w->is_metadata || r->header[HEADER_RANGE],
+	upstream_files_get(w->context->upstream_files, &request, w->is_metadata || r->header[HEADER_RANGE],
 		w->match->continuation, result);
 }
 
 enum { STEP_METADATA, STEP_WHEEL };
 
-// The metadata is not asked for once more because the wheel took longer than its failure is remembered for: where both
-// fail there would be no end.
-static struct reply *fetch_metadata(const struct wanted *w)
+// step records that the metadata failed. Else, if the wheel takes longer than that failure is remembered, the metadata
+// would be requested again, and so on without end.
+static struct reply *fetch_metadata(const struct proxy_request *w)
 {
 	struct file_fetch_result result = {.state = FILE_FETCH_FAILED};
 	if (w->match->continuation->step == STEP_METADATA)
-		upstream_files(w, false, &result);
-	bool is_wheel = filename_kind(str_from(w->filename)) == FILENAME_WHEEL; // nothing else has any in it
+		request_file(w, false, &result);
+	bool is_wheel = filename_kind(str_from(w->filename)) == FILENAME_WHEEL; // other files contain no METADATA
 	if (!is_wheel || (result.state != FILE_FETCH_ABSENT && result.state != FILE_FETCH_FAILED))
-		return answer(w, &result);
+		return reply_of_fetch_file(w, &result);
 	w->match->continuation->step = STEP_WHEEL;
-	struct file_cache_file wheel = find_wheel(w);
+	struct file_cache_file wheel = find_cached_wheel(w);
 	if (wheel.fd < 0)
-		upstream_files(w, true, &result);
+		request_file(w, true, &result);
 	if (wheel.fd < 0 && result.state != FILE_FETCH_KEPT)
-		return answer(w, &result);
+		return reply_of_fetch_file(w, &result);
 	if (wheel.fd < 0)
 		wheel = result.file;
-	return extract(w, &wheel);
+	return extract_metadata(w, &wheel);
 }
 
-// Whether the client has it already: 304, which needs no bytes.
-static bool is_held(const struct wanted *w)
+// Whether the client has the file already: a 304 needs no bytes.
+static bool client_has_file(const struct proxy_request *w)
 {
 	char etag[SHA256_HEX + 3] = "\"";
 	if (!w->has_sha256)
@@ -314,43 +316,43 @@ static bool is_held(const struct wanted *w)
 	return etag_matches(w->match->request->header[HEADER_IF_NONE_MATCH], etag);
 }
 
-static struct reply *fetch(const struct wanted *w)
+static struct reply *fetch_file(const struct proxy_request *w)
 {
 	struct file_fetch_result result;
-	if (w->size >= 0 && (w->match->request->method == METHOD_HEAD || is_held(w)))
+	if (w->size >= 0 && (w->match->request->method == METHOD_HEAD || client_has_file(w)))
 		return send_head(w);
-	upstream_files(w, true, &result);
-	return answer(w, &result);
+	request_file(w, true, &result);
+	return reply_of_fetch_file(w, &result);
 }
 
-// The same words whether upstream said so or is not to hear the name: they tell nobody which names are here.
+// The same words whether upstream said so or must not be asked: they must not reveal which names are here.
 static const char no_such_file[] = "upstream has no such file";
 
-static struct reply *send(const struct wanted *w)
+static struct reply *send_decided(const struct proxy_request *w)
 {
 	const struct site *site = server_context_site(w->context);
 	if (w->owner == NAME_OWNER_OURS)
 		return server_context_not_found(w->context, no_such_file);
 	if (w->owner == NAME_OWNER_UNDECIDED)
-		return bad_upstream_pages(w, "it has not said whether the name is ours");
+		return bad_gateway(w, "it has not said whether the name is ours");
 	if (w->is_quarantined)
 		return server_context_not_found(w->context, "upstream has this project in quarantine");
-	struct reply *kept = find_kept(w);
-	if (kept)
-		return kept;
+	struct reply *cached = find_cached(w);
+	if (cached)
+		return cached;
 	if (!w->url)
-		return w->is_known ? server_context_not_found(w->context, no_such_file) : bad_upstream_pages(w, w->why);
+		return w->is_known ? server_context_not_found(w->context, no_such_file) : bad_gateway(w, w->why);
 	if (w->is_metadata && !w->has_metadata)
 		return server_context_not_found(w->context, "this file has no metadata");
 	if (site->redirects)
-		return redirect(w);
+		return redirect_to_upstream(w);
 	if (site->is_offline)
-		return bad_upstream_pages(w, "it is not kept here, and the server is offline");
-	return w->is_metadata ? fetch_metadata(w) : fetch(w);
+		return bad_gateway(w, "it is not kept here, and the server is offline");
+	return w->is_metadata ? fetch_metadata(w) : fetch_file(w);
 }
 
-// What is said to whoever may read none of the views that merge; NULL: he may.
-static struct reply *guard(const struct wanted *w)
+// NULL: the client may read one of the views that merge. Else the refusal.
+static struct reply *check_merging_views(const struct proxy_request *w)
 {
 	const struct site *site = server_context_site(w->context);
 	struct reply *refused = NULL;
@@ -373,12 +375,12 @@ struct reply *proxy_inline(struct server_context *s, const struct route_match *m
 struct reply *proxy_worker(struct server_context *s, struct catalog *c, const struct route_match *match)
 {
 	struct err e = ERR_INIT;
-	CLEANUP(wanted_release) struct wanted w;
-	bool is_name = wanted_init(&w, s, match);
+	CLEANUP(proxy_request_release) struct proxy_request w;
+	bool is_name = proxy_request_init(&w, s, match);
 	if (!s->upstream_pages || !is_name ||
 		!name_rule_asks_upstream(name_rules_find(&server_context_site(s)->rules, w.project)))
 		return server_context_not_found(s, no_such_file);
-	struct reply *refused = guard(&w);
+	struct reply *refused = check_merging_views(&w);
 	if (refused)
 		return refused;
 	if (name_guard_lookup(s, c, w.project, &w.here, &e) < 0)
@@ -387,10 +389,10 @@ struct reply *proxy_worker(struct server_context *s, struct catalog *c, const st
 		return server_context_not_found(s, no_such_file);
 	int64_t since = name_guard_since(s, &w.here, w.project);
 	int told = upstream_pages_get(s->upstream_pages, c, w.project, match->request->peer, since, match->continuation,
-		take_facts, &w, &e);
+		take_page_facts, &w, &e);
 	if (told < 0)
 		return server_context_error(&e);
 	if (told == UPSTREAM_PAGES_BUSY)
 		return server_context_busy();
-	return told == UPSTREAM_PAGES_LATER ? NULL : send(&w);
+	return told == UPSTREAM_PAGES_LATER ? NULL : send_decided(&w);
 }

@@ -9,7 +9,7 @@
 #include "lib/state/publish/publish.h"
 #include "lib/state/store/tombstone.h"
 
-static bool is_of_project(const struct tombstone *t, const char *filename, struct str project)
+static bool tombstone_is_of_project(const struct tombstone *t, const char *filename, struct str project)
 {
 	struct err unknown = ERR_INIT;
 	CLEANUP(mem_free) char *of_name = t->project ? NULL : publish_project_of(filename, NULL, &unknown);
@@ -17,8 +17,8 @@ static bool is_of_project(const struct tombstone *t, const char *filename, struc
 	return own && str_eq(str_from(own), project);
 }
 
-// Whoever writes to the store wrote it: nothing else goes into a header.
-static bool is_url(const char *text)
+// Anybody with write access to the store may have written it, so only a URL goes into a header.
+static bool is_safe_url(const char *text)
 {
 	struct str url = str_from(text);
 	for (size_t i = 0; i < url.len; i++)
@@ -27,19 +27,19 @@ static bool is_url(const char *text)
 	return url.len <= LIMIT_PATH && (str_starts(url, STR("https://")) || str_starts(url, STR("http://")));
 }
 
-static bool is_same(const struct tombstone *t)
+static bool is_same_file(const struct tombstone *t)
 {
 	const struct tombstone_upstream *u = &t->upstream;
 	return t->has_sha256 && u->has_sha256 && memcmp(t->sha256, u->sha256, SHA256_SIZE) == 0;
 }
 
-static bool leads_on(const struct site *site, const struct tombstone *t)
+static bool may_redirect_to_upstream(const struct site *site, const struct tombstone *t)
 {
-	return t->upstream.url && is_url(t->upstream.url) &&
-	       (is_same(t) ? site->redirects_same : site->redirects_others);
+	return t->upstream.url && is_safe_url(t->upstream.url) &&
+	       (is_same_file(t) ? site->redirects_same : site->redirects_others);
 }
 
-static struct reply *redirect(const struct tombstone *t, bool is_metadata)
+static struct reply *redirect_to_upstream(const struct tombstone *t, bool is_metadata)
 {
 	const char *ending = is_metadata ? ".metadata" : "";
 	struct reply *r = reply_text(302, "302 Found: %s%s", t->upstream.url, ending);
@@ -47,18 +47,18 @@ static struct reply *redirect(const struct tombstone *t, bool is_metadata)
 	return r;
 }
 
-static struct reply *gone(const struct tombstone *t, const char *filename)
+static struct reply *gone_reply(const struct tombstone *t, const char *filename)
 {
 	char when[CLOCK_TEXT];
 	struct buf text;
-	buf_init(&text, SIZE_MAX / 2); // a tombstone has its limit
+	buf_init(&text, SIZE_MAX / 2); // a tombstone has a size limit
 	buf_printf(&text, "410 Gone: %s was removed", filename);
 	if (t->when) {
 		clock_write(t->when, when);
 		buf_printf(&text, " at %s", when);
 	}
 	buf_printf(&text, ": %s\n", *t->reason ? t->reason : "no reason was given");
-	if (t->upstream.url && is_url(t->upstream.url))
+	if (t->upstream.url && is_safe_url(t->upstream.url))
 		buf_printf(&text, "Upstream has %s\n", t->upstream.url);
 	return reply_new(410, "text/plain; charset=utf-8", blob_from_buf(&text));
 }
@@ -74,9 +74,10 @@ struct reply *removed_file_reply(struct server_context *s, struct catalog *c, co
 		return found < 0 ? server_context_error(&e) : NULL;
 	CLEANUP(tombstone_release) struct tombstone t;
 	tombstone_read(buf_view(&text), &t);
-	if (!is_of_project(&t, filename, match->project))
+	if (!tombstone_is_of_project(&t, filename, match->project))
 		return NULL;
-	struct reply *r = leads_on(server_context_site(s), &t) ? redirect(&t, is_metadata) : gone(&t, filename);
+	struct reply *r = may_redirect_to_upstream(server_context_site(s), &t) ? redirect_to_upstream(&t, is_metadata)
+									       : gone_reply(&t, filename);
 	server_context_set_freshness(s, r, p->is_private);
 	return r;
 }

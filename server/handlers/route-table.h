@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of routes: a row is all that the server knows of a route. routes.c matches paths with it and calls the handlers;
-// tests/unit/list-routes.c prints it, and test-manual.py compares that with wheelcache(1). Constant data. Any thread.
+// The table of routes: a row is all that the server knows of a route. routes.c matches paths with it and calls the
+// handlers; tests/unit/list-routes.c prints it, and test-manual.py compares that with wheelcache(1). Constant data.
+// Any thread.
 #pragma once
 
 #include "server/core/server-context.h"
@@ -16,20 +17,21 @@ enum route_pool {
 	ROUTE_POOL_COUNT,
 };
 
-// What the client must be allowed to do. routes.c checks the first three before it calls a handler; the handlers check the
-// others, because these depend on what they find.
+// What the client must be allowed to do. routes.c checks the first three before it calls a handler; the handlers check
+// the others, because these depend on what they find.
 enum route_right {
 	ROUTE_RIGHT_NONE,          // everybody gets the same answer
 	ROUTE_RIGHT_READ_VIEW,     // read the view in the path, which is then in match->found_view
 	ROUTE_RIGHT_READ_PLATFORM, // read the platform in the path
-	ROUTE_RIGHT_UPLOAD, // upload to the platform in the path: the handler writes the audit log, and asks again later
+	// upload to the platform in the path: the handler writes the audit log, and asks again later
+	ROUTE_RIGHT_UPLOAD,
 	ROUTE_RIGHT_BY_DATA, // the handler leaves out, or refuses, what the client may not read
 	ROUTE_RIGHT_COUNT,
 };
 
 struct route {
-	// Parts: ":view", ":platform", ":project", ":version" and ":file" go to the field of struct route_match. A path that
-	// ends in "/" is redirected to from the same path without it.
+	// Parts: ":view", ":platform", ":project", ":version" and ":file" go to the field of struct route_match. A
+	// path that ends in "/" is redirected to from the same path without it.
 	const char *path;
 	enum method
 		method; // METHOD_GET stands for HEAD too. A path with two methods has two rows, one behind the other

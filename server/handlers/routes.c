@@ -13,7 +13,7 @@
 #include "server/message/conditional.h"
 #include "server/message/urlpath.h"
 
-// Of a part that begins with ":". Its first letters tell which one it is.
+// The field for a part that begins with ":", by its first letters.
 static struct str *match_field(struct route_match *match, struct str part)
 {
 	switch (part.ptr[1]) {
@@ -26,7 +26,7 @@ static struct str *match_field(struct route_match *match, struct str part)
 	}
 }
 
-// Whether the path is the route's, but for a slash at its end.
+// Whether the path is the route's, with or without a slash at its end. Fills in the parts that vary.
 static bool path_fits(const struct route *route, const struct urlpath *path, struct route_match *match)
 {
 	struct str rest = str_from(route->path + 1);
@@ -53,7 +53,7 @@ static bool is_of_method(const struct route *route, enum method method)
 	return route->method == (method == METHOD_HEAD ? METHOD_GET : method);
 }
 
-// The row of the method, of those with the path of this one; this one where there is none.
+// Of the rows with the same path, the one with this method; if there is none, the row itself.
 static const struct route *route_of_method(const struct route *route, enum method method)
 {
 	const struct route *end = route_table + route_table_count;
@@ -63,7 +63,8 @@ static const struct route *route_of_method(const struct route *route, enum metho
 	return route;
 }
 
-// PEP 503: a page's address ends in a slash, and its links are relative to it. 302, because pip keeps a 301 for ever.
+// PEP 503: the URL of a page ends in a slash, and its links are relative to that. 302, because pip caches a 301
+// without limit.
 static struct reply *send_to_slash(const struct request *r)
 {
 	const char *last = strrchr(r->path, '/') + 1;
@@ -92,8 +93,8 @@ static struct reply *not_allowed(const struct route *route)
 	return r;
 }
 
-// Finds the route of a GET or HEAD and fills in the parts of the path, which lie in path. A reply where there is no handler to
-// call.
+// Finds the route of a GET or HEAD, and fills in the parts of the path, which point into path. A reply if there is no
+// handler to call.
 static struct reply *find_route(struct server_context *s, const struct request *r, struct urlpath *path,
 	struct route_match *match, const struct route **route)
 {
@@ -165,7 +166,8 @@ static struct reply *check_platform(struct server_context *s, struct route_match
 		 : auth_unknown(s, match->request, TOKEN_READ, match->view, project);
 }
 
-// Reads the site, and checks the right of the route by it. A reply where the client is refused, or there is no such view.
+// Sets the site of the request, and checks the route's right by it. A reply if the client is refused, or there is no
+// such view.
 static struct reply *check_right(struct server_context *s, const struct route *route, struct route_match *match)
 {
 	static struct reply *(*const checks[ROUTE_RIGHT_COUNT])(struct server_context *, struct route_match *) = {
@@ -179,7 +181,7 @@ static struct reply *check_right(struct server_context *s, const struct route *r
 
 // --- conditions and ranges ---
 
-// RFC 9110 section 14.2 and 15.3.7. The reply is dropped; what comes instead has the same body.
+// A part of the whole reply (RFC 9110 section 14.2 and 15.3.7). Drops whole; the new reply shares its body.
 static struct reply *send_range(struct reply *whole, struct range range)
 {
 	CLEANUP(reply_cleanup) struct reply *old UNUSED = whole;
@@ -206,7 +208,7 @@ static struct reply *send_range(struct reply *whole, struct range range)
 	return r;
 }
 
-// What the client's conditions make of a reply: RFC 9110 section 13.2.2.
+// Applies the client's conditions and range (RFC 9110 section 13.2.2). Takes the reply over.
 static struct reply *apply_conditions(const struct request *r, struct reply *reply)
 {
 	if (!reply || reply->status != 200)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a request to its handler: finds the row of route-table.c, checks the right that the row needs, calls the handler, and
-// does what all answers have in common: conditions, ranges, the slash at the end of a path.
+// From a request to its handler: finds the row of route-table.c, checks the right that the row needs, calls the
+// handler, and does what all answers have in common: conditions, ranges, the slash at the end of a path.
 //
 // The functions fit struct http_options; ctx is the struct server_context. The caller drops the replies. Any thread.
 #pragma once
@@ -14,6 +14,6 @@ struct reply *routes_worker(void *ctx, const struct request *request, struct con
 // On the event loop, for all other methods; does not block. Sets request->metric. Returns what takes the body, for
 // the caller to free; NULL: *refusal is the answer.
 struct body_handler *routes_receive(void *ctx, struct request *request, struct reply **refusal);
-// The number of the worker pool for the request, see worker_pools_pick(). Files and uploads have a pool for each platform: a
-// volume that hangs delays neither pages nor other platforms.
+// The number of the worker pool for the request, see worker_pools_pick(). Files and uploads have a pool for each
+// platform: a volume that hangs delays neither pages nor other platforms.
 unsigned routes_pool(void *ctx, const struct request *request);

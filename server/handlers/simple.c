@@ -16,19 +16,19 @@
 
 enum { FORMAT_SIZE = 64 };
 
-// Which page a request means.
-struct upload_url {
+// The page that a request is for.
+struct page_target {
 	const struct view *view;
 	char project[LIMIT_FILE_NAME + 1]; // normalised; "" for the list
 	enum variant variant;
 	enum page_coding coding;
 	char key_bytes[PAGE_KEY_SIZE];
 	struct str key;
-	bool merges;       // upstream's files count, or decide what does
-	bool is_upstreams; // and ours do not
+	bool merges;       // upstream is asked, for its files or for the owner of the name
+	bool is_upstreams; // only upstream's files are listed
 };
 
-static bool set_project(struct upload_url *t, struct str name)
+static bool set_target_project(struct page_target *t, struct str name)
 {
 	if (!name_is_valid(name) || name.len >= sizeof(t->project))
 		return false;
@@ -62,21 +62,21 @@ static struct reply *not_acceptable(struct server_context *s, const struct view 
 	return r;
 }
 
-// The value of ?format=, decoded into out; NULL where there is none, or none that could be one of ours.
+// The value of ?format=, decoded into out. NULL: there is none, or it is malformed or too long.
 static const char *wanted_format(const struct request *r, char out[FORMAT_SIZE])
 {
 	return r->format && urlpath_decode(str_from(r->format), out, FORMAT_SIZE) ? out : NULL;
 }
 
-// Fills the target; a reply where there is nothing to look for.
+// Fills the target. A reply if there is no page to look for.
 static struct reply *find_target(struct server_context *s, const struct route_match *match, bool is_root,
-	struct upload_url *t)
+	struct page_target *t)
 {
 	const struct request *r = match->request;
 	char text[FORMAT_SIZE];
 	t->project[0] = '\0';
 	t->view = match->found_view;
-	bool is_name = is_root || set_project(t, match->project);
+	bool is_name = is_root || set_target_project(t, match->project);
 	enum name_rule rule = name_rules_find(&match->site->rules, t->project);
 	t->merges = is_name && t->project[0] && t->view->merges && s->upstream_pages && name_rule_asks_upstream(rule);
 	t->is_upstreams = t->merges && rule == NAME_RULE_UPSTREAM;
@@ -93,19 +93,19 @@ static struct reply *find_target(struct server_context *s, const struct route_ma
 	return NULL;
 }
 
-static bool lists_all(const struct server_context *s, const struct upload_url *t)
+static bool merges_list(const struct server_context *s, const struct page_target *t)
 {
 	return !t->project[0] && t->view->merges && s->project_list;
 }
 
 static struct reply *answer_inline(struct server_context *s, const struct route_match *match, bool is_root)
 {
-	struct upload_url t;
+	struct page_target t;
 	if (!server_context_is_current(s))
 		return NULL;
 	struct reply *refused = find_target(s, match, is_root, &t);
 	if (refused || (t.merges && !upstream_pages_is_fresh(s->upstream_pages, str_from(t.project))) ||
-		(lists_all(s, &t) && !project_list_is_fresh(s->project_list)))
+		(merges_list(s, &t) && !project_list_is_fresh(s->project_list)))
 		return refused;
 	struct reply *r = pagecache_get(s->pagecache, t.key);
 	if (r && !is_root)
@@ -113,8 +113,8 @@ static struct reply *answer_inline(struct server_context *s, const struct route_
 	return r;
 }
 
-// more: of the list, other names.
-static int render(const struct upload_url *t, struct catalog *c, const struct upstream_answer *upstream,
+// more: further names for the list of projects.
+static int render_page(const struct page_target *t, struct catalog *c, const struct upstream_answer *upstream,
 	struct str more, struct buf *page, struct err *e)
 {
 	struct view none = *t->view;
@@ -125,15 +125,16 @@ static int render(const struct upload_url *t, struct catalog *c, const struct up
 	return page_root(t->view, c, more, format, page, e);
 }
 
-// RFC 9110 section 12.5.5: what the choice depended on. User-Agent because of the pips that cannot read the JSON.
-static struct reply *dress(struct server_context *s, const struct upload_url *t, struct buf *body, bool may_be_kept)
+// Vary: what the choice depends on (RFC 9110 section 12.5.5). User-Agent, because some pips cannot read the JSON.
+static struct reply *make_page_reply(struct server_context *s, const struct page_target *t, struct buf *body,
+	bool may_be_cached)
 {
 	char etag[PAGE_ETAG_SIZE];
 	const char *type = variant_row[t->variant].type;
 	page_etag(type, buf_view(body), etag);
 	struct reply *r = reply_new(200, type, blob_from_buf(body));
 	reply_header(r, "Vary", "Accept, Accept-Encoding, User-Agent");
-	if (may_be_kept)
+	if (may_be_cached)
 		server_context_set_freshness(s, r, t->view->is_private);
 	else
 		reply_header(r, "Cache-Control", "no-store");
@@ -143,26 +144,26 @@ static struct reply *dress(struct server_context *s, const struct upload_url *t,
 	return r;
 }
 
-// The page as a reply; NULL where there is none.
-static struct reply *make(struct server_context *s, struct catalog *c, const struct upload_url *t,
-	const struct upstream_answer *upstream, struct str more, bool may_be_kept, struct err *e)
+// The page as a reply. NULL: *e says why.
+static struct reply *render_reply(struct server_context *s, struct catalog *c, const struct page_target *t,
+	const struct upstream_answer *upstream, struct str more, bool may_be_cached, struct err *e)
 {
 	CLEANUP(buf_release) struct buf page, packed;
 	buf_init(&page, LIMIT_PAGE);
 	buf_init(&packed, LIMIT_PAGE);
-	bool is_plain = t->coding == PAGE_PLAIN; // which may be the largest by far: not copied
-	if (render(t, c, upstream, more, &page, e) < 0 ||
+	bool is_plain = t->coding == PAGE_PLAIN; // it may be large, so it is not copied
+	if (render_page(t, c, upstream, more, &page, e) < 0 ||
 		(!is_plain && page_pack(buf_view(&page), t->coding, &packed, e) < 0))
 		return NULL;
 	metrics_add(s->metrics, METRIC_PAGE_RENDERS, 1);
-	return dress(s, t, is_plain ? &page : &packed, may_be_kept);
+	return make_page_reply(s, t, is_plain ? &page : &packed, may_be_cached);
 }
 
-static struct reply *make_and_keep(struct server_context *s, struct catalog *c, const struct upload_url *t,
+static struct reply *render_and_cache(struct server_context *s, struct catalog *c, const struct page_target *t,
 	const struct upstream_answer *upstream, struct str more, uint64_t epoch)
 {
 	struct err e = ERR_INIT;
-	struct reply *r = make(s, c, t, upstream, more, true, &e);
+	struct reply *r = render_reply(s, c, t, upstream, more, true, &e);
 	if (r)
 		pagecache_put(s->pagecache, t->key, r, 0, epoch);
 	else if (e.kind == ERR_NOT_FOUND)
@@ -172,32 +173,32 @@ static struct reply *make_and_keep(struct server_context *s, struct catalog *c, 
 	return r;
 }
 
-// A page that many ask for at once is rendered once: the others wait for the one who renders.
-static struct reply *make_once(struct server_context *s, struct catalog *c, const struct upload_url *t,
+// If many clients want a page at once, one thread renders it, and the others wait for that.
+static struct reply *render_once(struct server_context *s, struct catalog *c, const struct page_target *t,
 	const struct upstream_answer *upstream, struct str more, uint64_t epoch)
 {
 	pagecache_make_begin(s->pagecache, t->key);
 	struct reply *r = pagecache_get(s->pagecache, t->key);
 	if (!r)
-		r = make_and_keep(s, c, t, upstream, more, epoch);
+		r = render_and_cache(s, c, t, upstream, more, epoch);
 	pagecache_make_end(s->pagecache, t->key);
 	return r;
 }
 
 static const struct str none = {"", 0};
 
-// A page on its way, once it is known what upstream has.
-struct upstream_setup {
+// A page that upstream's answer decides.
+struct merge_request {
 	struct server_context *context;
 	struct catalog *catalog;
-	const struct upload_url *target;
+	const struct page_target *target;
 	uint64_t epoch;
 	struct name_presence here;
 	struct reply *reply;
 };
 
-// Whether it is known what upstream has. That it has no such project counts while it says so.
-static bool is_said(const struct upstream_answer *upstream)
+// Whether upstream's last answer is definitive. "No such project" is, as long as it is the last answer.
+static bool is_definitive(const struct upstream_answer *upstream)
 {
 	bool is_missing = upstream->result == UPSTREAM_NOT_FOUND || upstream->result == UPSTREAM_ABSENT;
 	return upstream->last_definitive == UPSTREAM_KNOWN
@@ -205,15 +206,15 @@ static bool is_said(const struct upstream_answer *upstream)
 		       : upstream->last_definitive == UPSTREAM_QUARANTINED || is_missing;
 }
 
-// Upstream cannot be asked, and never said what it has: ours, if there are any, for this moment; never a 404, which clients
-// take for "no such project".
-static struct reply *make_without(const struct upstream_setup *m, const struct upstream_answer *upstream)
+// Upstream cannot be asked, and has never answered. The page has our files, if there are any, and is not cached. It is
+// never a 404, which clients read as "no such project".
+static struct reply *reply_without_upstream(const struct merge_request *m, const struct upstream_answer *upstream)
 {
 	struct err e = ERR_INIT;
-	struct reply *r = make(m->context, m->catalog, m->target, NULL, none, false, &e);
+	struct reply *r = render_reply(m->context, m->catalog, m->target, NULL, none, false, &e);
 	if (r || e.kind != ERR_NOT_FOUND)
 		return r ? r : server_context_error(&e);
-	if (is_said(upstream))
+	if (is_definitive(upstream))
 		r = reply_text(502, "502 Bad Gateway: %s: upstream has not said whether the name is ours",
 			m->target->project);
 	else
@@ -224,49 +225,50 @@ static struct reply *make_without(const struct upstream_setup *m, const struct u
 	return r;
 }
 
-static int on_told(void *ctx, const struct upstream_answer *upstream, struct err *e UNUSED)
+static int on_upstream_known(void *ctx, const struct upstream_answer *upstream, struct err *e UNUSED)
 {
-	struct upstream_setup *m = ctx;
+	struct merge_request *m = ctx;
 	enum name_owner owner = name_guard_owner(m->context, &m->here, upstream);
 	if (owner == NAME_OWNER_OURS)
-		m->reply = make_once(m->context, m->catalog, m->target, NULL, none, m->epoch);
-	else if (is_said(upstream) && owner == NAME_OWNER_BOTH)
-		m->reply = make_once(m->context, m->catalog, m->target, upstream, none, m->epoch);
+		m->reply = render_once(m->context, m->catalog, m->target, NULL, none, m->epoch);
+	else if (is_definitive(upstream) && owner == NAME_OWNER_BOTH)
+		m->reply = render_once(m->context, m->catalog, m->target, upstream, none, m->epoch);
 	else
-		m->reply = make_without(m, upstream);
+		m->reply = reply_without_upstream(m, upstream);
 	return 0;
 }
 
-static struct reply *merge(struct server_context *s, struct catalog *c, const struct route_match *match,
-	const struct upload_url *t, uint64_t epoch)
+static struct reply *reply_merged(struct server_context *s, struct catalog *c, const struct route_match *match,
+	const struct page_target *t, uint64_t epoch)
 {
 	struct err e = ERR_INIT;
-	struct upstream_setup m = {.context = s, .catalog = c, .target = t, .epoch = epoch};
+	struct merge_request m = {.context = s, .catalog = c, .target = t, .epoch = epoch};
 	if (name_guard_lookup(s, c, t->project, &m.here, &e) < 0)
 		return server_context_error(&e);
 	if (name_guard_is_hidden(s, c, t->view, &m.here, t->project))
-		return make_once(s, c, t, NULL, none, epoch);
+		return render_once(s, c, t, NULL, none, epoch);
 	int64_t since = name_guard_since(s, &m.here, t->project);
 	struct continuation *continuation =
-		name_guard_is_ours(s, t->project) ? NULL : match->continuation; // upstream's word changes nothing there
-	int told = upstream_pages_get(s->upstream_pages, c, t->project, match->request->peer, since, continuation,
-		on_told, &m, &e);
-	if (told == UPSTREAM_PAGES_ANSWERED)
+		// the name is ours whatever upstream answers
+		name_guard_is_ours(s, t->project) ? NULL : match->continuation;
+	int result = upstream_pages_get(s->upstream_pages, c, t->project, match->request->peer, since, continuation,
+		on_upstream_known, &m, &e);
+	if (result == UPSTREAM_PAGES_ANSWERED)
 		return m.reply;
 	reply_unref(m.reply);
-	if (told == UPSTREAM_PAGES_BUSY)
+	if (result == UPSTREAM_PAGES_BUSY)
 		return server_context_busy();
-	return told == UPSTREAM_PAGES_LATER ? NULL : server_context_error(&e);
+	return result == UPSTREAM_PAGES_LATER ? NULL : server_context_error(&e);
 }
 
-// The list of a view with all that upstream has; where upstream does not say, what is here.
-static struct reply *list_all(struct server_context *s, struct catalog *c, const struct route_match *match,
-	const struct upload_url *t, uint64_t epoch)
+// The list of a view with all projects of upstream. If upstream's list is not known, it has our projects.
+static struct reply *reply_list(struct server_context *s, struct catalog *c, const struct route_match *match,
+	const struct page_target *t, uint64_t epoch)
 {
 	struct blob *names = NULL;
 	if (!project_list_get(s->project_list, match->continuation, &names))
 		return NULL;
-	struct reply *r = make_once(s, c, t, NULL, names ? blob_view(names) : none, epoch);
+	struct reply *r = render_once(s, c, t, NULL, names ? blob_view(names) : none, epoch);
 	blob_unref(names);
 	return r;
 }
@@ -274,15 +276,15 @@ static struct reply *list_all(struct server_context *s, struct catalog *c, const
 static struct reply *answer_worker(struct server_context *s, struct catalog *c, const struct route_match *match,
 	bool is_root)
 {
-	struct upload_url t;
+	struct page_target t;
 	server_context_catch_up(s);
 	struct reply *r = find_target(s, match, is_root, &t);
 	if (r)
 		return r;
 	uint64_t epoch = pagecache_epoch(s->pagecache, t.key, match->pages_cleared);
-	if (lists_all(s, &t))
-		return list_all(s, c, match, &t, epoch);
-	r = t.merges ? merge(s, c, match, &t, epoch) : make_once(s, c, &t, NULL, none, epoch);
+	if (merges_list(s, &t))
+		return reply_list(s, c, match, &t, epoch);
+	r = t.merges ? reply_merged(s, c, match, &t, epoch) : render_once(s, c, &t, NULL, none, epoch);
 	if (r && !is_root)
 		metrics_add(s->metrics, METRIC_PAGE_MISSES, 1);
 	return r;

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simple API: the list of projects and a page a project, in the form and coding that the client likes best.
+// The simple API (PEP 503, 691): the list of projects and a page for each project, in the format and coding that the
+// client prefers.
+//
+// The _inline functions run on the event loop, the _worker functions on a worker thread. Both need match->found_view.
+// The caller drops the replies.
 #pragma once
 
 #include "server/core/server-context.h"

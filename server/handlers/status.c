@@ -143,8 +143,8 @@ static void put_gauge(struct buf *out, const char *name, const char *help, doubl
 	metrics_line(out, name, NULL, value);
 }
 
-// What is private is nobody's business.
-static void put_platforms(struct server_context *s, struct buf *out)
+// Private platforms are omitted.
+static void put_platform_gauges(struct server_context *s, struct buf *out)
 {
 	static const struct {
 		const char *name, *help;
@@ -185,7 +185,7 @@ static void put_plan_rows(struct server_context *s, const struct jsondoc *totals
 	}
 }
 
-static void put_plan(struct server_context *s, struct catalog *c, struct buf *out)
+static void put_plan_gauges(struct server_context *s, struct catalog *c, struct buf *out)
 {
 	struct err e = ERR_INIT;
 	int64_t made = 0;
@@ -202,7 +202,7 @@ static void put_plan(struct server_context *s, struct catalog *c, struct buf *ou
 	put_plan_rows(s, totals, "plan_bytes", "bytes", "Bytes by verdict in the last plan.", out);
 }
 
-static void put_turns(const char *of, const struct fair_queue_counts *counts, struct buf *out)
+static void put_queue(const char *of, const struct fair_queue_counts *counts, struct buf *out)
 {
 	CLEANUP(mem_free)
 	char *waiting = xasprintf("upstream_%s_waiting", of), *under_way = xasprintf("upstream_%s_under_way", of);
@@ -216,9 +216,9 @@ static void put_queues(struct server_context *s, struct buf *out)
 	if (!s->upstream_pages)
 		return;
 	upstream_pages_count(s->upstream_pages, &counts);
-	put_turns("pages", &counts, out);
+	put_queue("pages", &counts, out);
 	upstream_files_count(s->upstream_files, &counts);
-	put_turns("files", &counts, out);
+	put_queue("files", &counts, out);
 	put_gauge(out, "upstream_under_way_bytes", "Bytes that are reserved for files of upstream on their way.",
 		(double)file_cache_reserved(s->file_cache));
 }
@@ -249,10 +249,10 @@ struct reply *status_metrics(struct server_context *s, struct catalog *c, const 
 		"When the last scan of the store ended that went well, since 1970.", (double)scans.ended);
 	put_gauge(&out, "quarantined_files", "Files that the last scan did not list.", (double)scans.quarantined);
 	metrics_write(s->metrics, &out);
-	put_platforms(s, &out);
+	put_platform_gauges(s, &out);
 	put_file_cache(s, &out);
 	put_queues(s, &out);
-	put_plan(s, c, &out);
+	put_plan_gauges(s, c, &out);
 	struct reply *r = reply_new(200, "text/plain; version=0.0.4; charset=utf-8", blob_from_buf(&out));
 	reply_header(r, "Cache-Control", "no-store");
 	return r;

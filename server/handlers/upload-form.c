@@ -30,7 +30,7 @@ enum upload_form_field upload_form_find(struct str name)
 	return (enum upload_form_field)i;
 }
 
-// twine and poetry send empty fields for what there is not, and older tools "UNKNOWN".
+// For absent metadata twine and poetry send empty fields, and older tools "UNKNOWN".
 int upload_form_put(struct upload_form *f, enum upload_form_field field, struct str value, struct err *e)
 {
 	value = str_trim(value);
@@ -57,7 +57,7 @@ int upload_form_check(const struct upload_form *f, struct err *e)
 	return 0;
 }
 
-struct declared upload_form_claims(const struct upload_form *f)
+struct declared upload_form_declared(const struct upload_form *f)
 {
 	return (struct declared){
 		.name = f->value[UPLOAD_FORM_NAME],

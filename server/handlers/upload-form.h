@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The form of the legacy upload API, as far as it is read: which fields there are, and what they say. All other
-// fields are the page's facts once more, and the page takes those from the file. Pure.
+// The fields of the legacy upload form that are read. The other fields repeat the file's metadata, which is taken from
+// the file itself. No state: one thread for each form.
 #pragma once
 
 #include "lib/base/err.h"
@@ -21,15 +21,15 @@ enum upload_form_field {
 
 // All zero is an empty one.
 struct upload_form {
-	char *value[UPLOAD_FORM_COUNT]; // NULL: absent, or empty, or "UNKNOWN" as old tools say it
+	char *value[UPLOAD_FORM_COUNT]; // owned; NULL: absent, empty, or "UNKNOWN", which old tools send
 };
 
 void upload_form_release(struct upload_form *f);
-// The field of this name; UPLOAD_FORM_COUNT where it is one that nobody reads.
+// The field of this name; UPLOAD_FORM_COUNT if it is ignored.
 enum upload_form_field upload_form_find(struct str name);
-// ERR_INVALID where the field came before with another value.
+// Copies the value. ERR_INVALID if the field has another value already.
 int upload_form_put(struct upload_form *f, enum upload_form_field field, struct str value, struct err *e) MUST_CHECK;
-// Whether it asks to upload a file: ERR_INVALID, or ERR_DENIED for what the API could once.
+// Whether the form uploads a file. ERR_INVALID, or ERR_DENIED for actions that the API no longer has.
 int upload_form_check(const struct upload_form *f, struct err *e) MUST_CHECK;
 // Borrowed from f.
-struct declared upload_form_claims(const struct upload_form *f);
+struct declared upload_form_declared(const struct upload_form *f);

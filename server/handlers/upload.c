@@ -23,33 +23,34 @@
 
 enum { RESERVED_AHEAD = 8 << 20 }; // bytes
 
-// One upload, from its header to its answer. What a known token is told is a line of the audit log, and so is a token
-// that is wrong, until it is told so too often: who has none writes nothing here.
+// One upload, from its header to its answer. Each answer to a known token is a line in the audit log, and so is each
+// wrong token until 429 stops it. A request without a token is not logged.
 struct upload {
-	struct body_handler receiver; // first
+	struct body_handler handler; // first
 	struct server_context *context;
 	const struct platform *platform;
-	char *peer, *authorization; // of its header
+	char *peer, *authorization; // of the request
 	bool wants_json;
-	char *who; // whose token it is
+	char *token_name; // of the request's token; NULL: unknown
 	struct multipart body;
 	struct upload_form form;
-	enum upload_form_field field; // of the part that is being read; UPLOAD_FORM_COUNT: one that nobody reads
+	enum upload_form_field field; // of the part that arrives; UPLOAD_FORM_COUNT: it is ignored
 	bool in_content;
 	struct buf text; // of the field
 	char *file;
 	struct publish *publish;
-	struct quota_use use;            // of the platform, when the file began
-	uint64_t announced;              // bytes of the body; 0: not known
+	struct quota_use use;            // of the platform, when the file's first bytes arrived
+	uint64_t announced;              // Content-Length; 0: not known
 	struct reservation *reservation; // NULL: the platform has no quota
-	uint64_t sent_again;             // the platform is full, and lists this file with so many bytes; 0: no
+	// the platform is full, and lists this file with so many bytes; 0: it is not full
+	uint64_t sent_again;
 	struct audit *audit;
-	struct reply *refusal; // made while a part was read
+	struct reply *refusal; // set while a part arrives
 };
 
 // --- answers ---
 
-// Errors as text; or as uv shows them, whose key is "code" (and whose type has no charset).
+// As text, or as JSON. uv shows the JSON's "code", and accepts no charset in the type.
 static struct reply *make_reply(const struct upload *u, const struct error_status *a, const char *message,
 	const char *sha256)
 {
@@ -81,7 +82,7 @@ static void write_audit(const struct upload *u, const char *result, const char *
 {
 	struct err e = ERR_INIT;
 	const struct audit_entry entry = {
-		.who = u->who,
+		.who = u->token_name,
 		.peer = u->peer,
 		.action = "upload",
 		.platform = u->platform->name,
@@ -95,8 +96,8 @@ static void write_audit(const struct upload *u, const char *result, const char *
 		log_error("%s", e.msg);
 }
 
-// Where the server is at fault, only the log has the message: it names our paths.
-static struct reply *fail(struct upload *u, const struct err *why)
+// If the server is at fault, only the logs get the message, because it names our paths.
+static struct reply *upload_failed(struct upload *u, const struct err *why)
 {
 	const struct error_status *answer = error_status(why->kind, ERROR_OF_UPLOAD);
 	if (answer->is_fault)
@@ -106,7 +107,7 @@ static struct reply *fail(struct upload *u, const struct err *why)
 	return make_reply(u, answer, answer->detail ? answer->detail : why->msg, NULL);
 }
 
-static struct reply *succeed(struct upload *u, const struct publish_receipt *receipt)
+static struct reply *upload_succeeded(struct upload *u, const struct publish_receipt *receipt)
 {
 	static const struct error_status ok = {.status = 200, .title = "OK"};
 	static const char *const words[] = {
@@ -127,8 +128,9 @@ static struct reply *succeed(struct upload *u, const struct publish_receipt *rec
 
 // --- the content part ---
 
-// What the platform holds is added up only where somebody wants to know. What came of the file is on the disk already.
-static int read_use(struct upload *u, struct catalog *c, struct err *e)
+// The catalog is asked for the platform's sums only if it has a quota. The bytes that have arrived are on the disk
+// already, so they are added to the free space.
+static int read_quota_use(struct upload *u, struct catalog *c, struct err *e)
 {
 	const struct platform *p = u->platform;
 	struct catalog_usage held = {0};
@@ -147,7 +149,7 @@ static int read_use(struct upload *u, struct catalog *c, struct err *e)
 	return 0;
 }
 
-static int check_quota(const struct upload *u, uint64_t bytes, struct err *e)
+static int check_upload_quota(const struct upload *u, uint64_t bytes, struct err *e)
 {
 	return quota_check(u->platform, server_context_site(u->context)->max_file, &u->use, bytes, e);
 }
@@ -157,18 +159,18 @@ struct quota_query {
 	struct catalog *catalog;
 };
 
-static int tell_use(void *ctx, struct quota_use *use, struct err *e)
+static int get_quota_use(void *ctx, struct quota_use *use, struct err *e)
 {
-	const struct quota_query *a = ctx;
-	if (read_use(a->upload, a->catalog, e) < 0)
+	const struct quota_query *q = ctx;
+	if (read_quota_use(q->upload, q->catalog, e) < 0)
 		return -1;
-	*use = a->upload->use;
+	*use = q->upload->use;
 	return 0;
 }
 
-// The platform is full. A file that it lists takes no room of it when it is sent once more: nothing will be added. Until that
-// is sure its bytes are on the disk, which must have them.
-static int send_again(struct upload *u, struct catalog *c, uint64_t bytes, struct err *e)
+// The platform is full. A file that it lists already is taken, because it adds nothing to the quota. Its bytes are on
+// the disk until they are compared, so the disk must have room.
+static int reserve_again(struct upload *u, struct catalog *c, uint64_t bytes, struct err *e)
 {
 	struct err unlisted = ERR_INIT;
 	struct platform unlimited = *u->platform;
@@ -183,52 +185,52 @@ static int send_again(struct upload *u, struct catalog *c, uint64_t bytes, struc
 	return 0;
 }
 
-// Where there is a quota, the file has so much of it from now on.
-static int reserve(struct upload *u, struct catalog *c, uint64_t bytes, struct err *e)
+// Reserves so many bytes of the quota, if there is one.
+static int reserve_upload(struct upload *u, struct catalog *c, uint64_t bytes, struct err *e)
 {
 	const struct platform *p = u->platform;
 	if (!p->quota_bytes && !p->quota_files)
-		return read_use(u, c, e) < 0 ? -1 : check_quota(u, bytes, e);
+		return read_quota_use(u, c, e) < 0 ? -1 : check_upload_quota(u, bytes, e);
 	if (!u->reservation && reservation_open(u->context->catalog_path, p, &u->reservation, e) < 0)
 		return -1;
-	struct quota_query asking = {u, c};
+	struct quota_query query = {u, c};
 	struct err full = ERR_INIT;
-	if (reservation_set(u->reservation, server_context_site(u->context)->max_file, bytes, tell_use, &asking,
+	if (reservation_set(u->reservation, server_context_site(u->context)->max_file, bytes, get_quota_use, &query,
 		    &full) == 0 ||
-		(full.kind == ERR_FULL && send_again(u, c, bytes, &full) == 0))
+		(full.kind == ERR_FULL && reserve_again(u, c, bytes, &full) == 0))
 		return 0;
 	*e = full;
 	return -1;
 }
 
-// More comes than was announced: much at once, where there is room.
+// More bytes arrive than were announced. Reserves many at once, if there is room.
 static int reserve_more(struct upload *u, uint64_t bytes, struct err *e)
 {
 	struct catalog_lease reader;
 	struct err why = ERR_INIT;
 	if (catalog_pool_take(u->context->catalog_pool, &reader, e) < 0)
 		return -1;
-	int result = reserve(u, reader.catalog, bytes + RESERVED_AHEAD, &why);
+	int result = reserve_upload(u, reader.catalog, bytes + RESERVED_AHEAD, &why);
 	if (result < 0 && (why.kind == ERR_FULL || why.kind == ERR_LIMIT))
-		result = reserve(u, reader.catalog, bytes, e);
+		result = reserve_upload(u, reader.catalog, bytes, e);
 	else if (result < 0)
 		*e = why;
 	catalog_pool_give(u->context->catalog_pool, &reader);
 	return result;
 }
 
-// Whether the platform takes a file of so many bytes now.
+// Whether the platform takes a file of so many bytes now; if so, reserves them.
 static int check_room(struct upload *u, struct catalog *c, uint64_t bytes, struct err *e)
 {
 	if (freeze_check(u->platform, e) < 0) {
 		if (e->kind == ERR_DENIED)
-			e->kind = ERR_IO; // the platform is a link that leads out by now: not the file's fault
+			e->kind = ERR_IO; // the platform's folder has become a link that leads out: the server's fault
 		return -1;
 	}
-	return reserve(u, c, bytes, e);
+	return reserve_upload(u, c, bytes, e);
 }
 
-// Whether the token may still write this: it may be revoked while the file comes, which may take days.
+// Whether the token may still write this project. It may be revoked while the file arrives.
 static bool may_write(struct upload *u, const char *project)
 {
 	struct request sender = {.peer = u->peer, .header = {[HEADER_AUTHORIZATION] = u->authorization}};
@@ -273,7 +275,7 @@ static int add_content(struct upload *u, struct str bytes, struct err *e)
 		return 0;
 	uint64_t size = publish_size(u->publish) + bytes.len;
 	bool is_more = u->reservation && size > reservation_bytes(u->reservation) && size > u->sent_again;
-	if (is_more ? reserve_more(u, size, e) < 0 : !u->reservation && check_quota(u, size, e) < 0)
+	if (is_more ? reserve_more(u, size, e) < 0 : !u->reservation && check_upload_quota(u, size, e) < 0)
 		return err_prefix(e, "%s: ", u->file);
 	return publish_write(u->publish, bytes, e);
 }
@@ -310,21 +312,21 @@ static int on_part_end(void *ctx, struct err *e)
 	return upload_form_put(&u->form, u->field, buf_view(&u->text), e);
 }
 
-// --- the receiver ---
+// --- the body handler ---
 
-static struct reply *take(struct body_handler *r, struct str bytes)
+static struct reply *take_bytes(struct body_handler *r, struct str bytes)
 {
 	struct err e = ERR_INIT;
 	struct upload *u = (struct upload *)r;
 	if (multipart_add(&u->body, bytes, &e) < 0)
-		return fail(u, &e);
+		return upload_failed(u, &e);
 	return STEAL_PTR(u->refusal);
 }
 
-static int publish(struct upload *u, struct publish_receipt *receipt, struct err *e)
+static int publish_upload(struct upload *u, struct publish_receipt *receipt, struct err *e)
 {
 	struct catalog_lease reader;
-	struct declared claims = upload_form_claims(&u->form);
+	struct declared claims = upload_form_declared(&u->form);
 	if (multipart_end(&u->body, e) < 0 || upload_form_check(&u->form, e) < 0)
 		return -1;
 	if (!u->publish)
@@ -338,18 +340,18 @@ static int publish(struct upload *u, struct publish_receipt *receipt, struct err
 		result = publish_end(u->publish, reader.catalog, &claims,
 			atomic_load_explicit(&u->context->upload_policy, memory_order_acquire), receipt, e);
 	catalog_pool_give(u->context->catalog_pool, &reader);
-	reservation_close(STEAL_PTR(u->reservation)); // the catalog has it, or it is not to be had
+	reservation_close(STEAL_PTR(u->reservation)); // the catalog counts the file now, or it was not published
 	return result;
 }
 
-static struct reply *end(struct body_handler *r)
+static struct reply *end_upload(struct body_handler *r)
 {
 	struct err e = ERR_INIT;
 	struct upload *u = (struct upload *)r;
 	struct publish_receipt receipt;
 	if (u->publish && !may_write(u, publish_project(u->publish)))
 		return STEAL_PTR(u->refusal);
-	return publish(u, &receipt, &e) < 0 ? fail(u, &e) : succeed(u, &receipt);
+	return publish_upload(u, &receipt, &e) < 0 ? upload_failed(u, &e) : upload_succeeded(u, &receipt);
 }
 
 static void upload_free(struct body_handler *r)
@@ -366,35 +368,36 @@ static void upload_free(struct body_handler *r)
 	free(u->peer);
 	free(u->authorization);
 	free(u->file);
-	free(u->who);
+	free(u->token_name);
 	free(u);
 }
 
-static const struct body_handler_ops ops = {.take = take, .end = end, .free = upload_free};
+static const struct body_handler_ops ops = {.take = take_bytes, .end = end_upload, .free = upload_free};
 static const struct multipart_ops parts = {.begin = on_part, .data = on_bytes, .end = on_part_end};
 
-// Whoever has no token writes nothing, nor does his trying fill the disk: but for the few tries that auth lets pass.
-static bool is_noted(const struct upload *u, const struct reply *refusal)
+// Requests without a token write no audit line, and neither do those that auth answers with 429: the log must not fill
+// the disk.
+static bool is_audited(const struct upload *u, const struct reply *refusal)
 {
-	return refusal->status != 429 && (u->who || (refusal->status == 401 && u->authorization));
+	return refusal->status != 429 && (u->token_name || (refusal->status == 401 && u->authorization));
 }
 
-// Whatever else is answered is written down, so that must be possible.
-static struct reply *prepare(struct upload *u, const struct request *r)
+// Opens the audit log before anything is accepted: each further answer must be logged.
+static struct reply *prepare_upload(struct upload *u, const struct request *r)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(reply_cleanup)
-	struct reply *refusal = auth_check(u->context, r, TOKEN_UPLOAD, u->platform->name, NULL, &u->who);
-	if (refusal && !is_noted(u, refusal))
+	struct reply *refusal = auth_check(u->context, r, TOKEN_UPLOAD, u->platform->name, NULL, &u->token_name);
+	if (refusal && !is_audited(u, refusal))
 		return STEAL_PTR(refusal);
 	if (audit_open(u->context->audit_path, &u->audit, &e) < 0)
-		return fail(u, &e);
+		return upload_failed(u, &e);
 	if (refusal) {
 		write_audit(u, "refused", NULL, "no token that may upload here");
 		return STEAL_PTR(refusal);
 	}
 	if (multipart_init(&u->body, r->header[HEADER_CONTENT_TYPE], &parts, u, &e) < 0)
-		return fail(u, &e);
+		return upload_failed(u, &e);
 	return NULL;
 }
 
@@ -408,7 +411,7 @@ struct body_handler *upload_receive(struct server_context *s, const struct route
 		return NULL;
 	}
 	struct upload *u = xcalloc(1, sizeof(*u));
-	u->receiver.ops = &ops;
+	u->handler.ops = &ops;
 	u->context = s;
 	u->platform = p;
 	u->wants_json = negotiate_wants_json(r->header[HEADER_ACCEPT]);
@@ -416,12 +419,11 @@ struct body_handler *upload_receive(struct server_context *s, const struct route
 	u->authorization = r->header[HEADER_AUTHORIZATION] ? xstrdup(r->header[HEADER_AUTHORIZATION]) : NULL;
 	u->announced = request_content_length(r);
 	buf_init(&u->text, LIMIT_FORM_VALUE);
-	*refusal = prepare(u, r);
-	if (!*refusal &&
-		p->scanned != CATALOG_SCANNED) // nobody knows yet which names are taken, or were taken out of use
+	*refusal = prepare_upload(u, r);
+	if (!*refusal && p->scanned != CATALOG_SCANNED) // it is not known yet which names are taken or removed
 		*refusal = server_context_not_filled();
 	if (!*refusal)
-		return &u->receiver;
-	upload_free(&u->receiver);
+		return &u->handler;
+	upload_free(&u->handler);
 	return NULL;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the pages for people look like. Only webparts.c includes it.
+// The style and script of the pages for people. Only html-layout.c includes it.
 #pragma once
 
 // A wheel with eight spokes; also the favicon, with its colour written out.
@@ -78,7 +78,7 @@ static const char web_style[] =
 	".sums tr{display:flex;flex-wrap:wrap;gap:.15rem 1.2rem}.sums th{flex:0 0 100%}"
 	".zero{display:none}.n::after{content:' ' attr(data-of)}}\n";
 
-// Buttons that copy come by script only; without one there are none. navigator.clipboard is missing on plain http.
+// The script adds the copy buttons, so there are none without scripts. navigator.clipboard is missing on plain http.
 static const char web_script[] =
 	"for(const f of document.querySelectorAll('figure')){const b=document.createElement('button'),"
 	"c=f.querySelector('code');b.type='button';b.textContent='Copy';b.onclick=async()=>{"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each row of the table of routes says what is true.
+// Checks each row of the table of routes against what the server does.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -74,7 +74,8 @@ static bool shows_private(const struct fixture *f, const struct reply *reply)
 	return memmem(body.ptr, body.len, "foo-bar", 7) || memmem(body.ptr, body.len, f->bytes, 23);
 }
 
-// Everything is private, and no token is defined. A row that names no right, but has a handler of private data, fails too.
+// Everything is private, and no token is defined. So a row that names no right must have a handler that shows nothing
+// private.
 static void test_each_route_checks_its_right(void **state)
 {
 	struct fixture *f = *state;

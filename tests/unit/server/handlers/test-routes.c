@@ -141,7 +141,7 @@ static void test_forms_of_a_page(void **state)
 	}
 }
 
-// PEP 503 has nothing to post to; who has a body is told before it comes.
+// PEP 503 has nothing to post to. The client is refused before it sends a body.
 static void test_methods_that_are_not_allowed(void **state)
 {
 	static const char *const paths[] = {
@@ -220,7 +220,7 @@ static void test_bytes(void **state)
 	assert_memory_equal(blob_view(text->body).ptr, METADATA, strlen(METADATA));
 }
 
-// The bytes that were hashed, or none: never others under that hash.
+// The server sends the bytes that were hashed, or none.
 static void test_a_file_that_changed(void **state)
 {
 	struct fixture *f = *state;
@@ -237,7 +237,7 @@ static void test_a_file_that_changed(void **state)
 	assert_int_equal(text->status, 200);
 }
 
-// What costs more than a look-up has a pool of its own, and a time limit.
+// Expensive requests have a worker pool of their own, and a time limit.
 static void test_pools(void **state)
 {
 	static const struct {

@@ -92,8 +92,8 @@ static void test_form(void **state UNUSED)
 	assert_int_equal(upload_form_put(&form, UPLOAD_FORM_NAME, STR(" foo \r\n"), &e), 0);
 	assert_int_equal(upload_form_put(&form, UPLOAD_FORM_NAME, STR("foo"), &e), 0);
 	assert_int_equal(upload_form_put(&form, UPLOAD_FORM_VERSION, STR("UNKNOWN"), &e), 0);
-	assert_string_equal(upload_form_claims(&form).name, "foo");
-	assert_null(upload_form_claims(&form).version);
+	assert_string_equal(upload_form_declared(&form).name, "foo");
+	assert_null(upload_form_declared(&form).version);
 	assert_int_equal(upload_form_check(&form, &e), 0);
 	assert_int_equal(upload_form_put(&form, UPLOAD_FORM_NAME, STR("bar"), &e), -1);
 	assert_int_equal(upload_form_put(&form, UPLOAD_FORM_ACTION, STR("doc_upload"), &e), 0);
