@@ -20,7 +20,7 @@ enum {
 
 struct catalog_watch {
 	struct server_context *context;
-	struct catalog_lease reader;
+	struct catalog_lease lease;
 	struct project_filter *removed_projects;   // projects that had files before
 	int64_t last_change, last_upstream_change; // numbers of the last changes that were applied
 	struct buf new_projects;                   // names of projects that are new, each with a NUL
@@ -52,9 +52,9 @@ static void probe_new_projects(struct catalog_watch *w)
 		struct err e = ERR_INIT;
 		struct name_presence here;
 		const char *project = str_cut(&rest, '\0').ptr;
-		int looked = name_guard_lookup(w->context, w->reader.catalog, project, &here, &e);
+		int looked = name_guard_lookup(w->context, w->lease.catalog, project, &here, &e);
 		if (looked == 0 && here.is_open)
-			looked = upstream_pages_probe(w->context->upstream_pages, w->reader.catalog, project,
+			looked = upstream_pages_probe(w->context->upstream_pages, w->lease.catalog, project,
 				here.arrived, &e);
 		if (looked < 0)
 			log_error("cannot ask upstream whether it has a new project: %s", e.msg);
@@ -101,7 +101,7 @@ static int count_totals(struct catalog_watch *w, struct err *e)
 	size_t count = site->store.platform_count;
 	CLEANUP(mem_free) struct catalog_totals *fresh = xcalloc(count, sizeof(*fresh));
 	for (size_t i = 0; i < count; i++)
-		if (catalog_totals(w->reader.catalog, site->store.platform[i].id, &fresh[i], e) < 0)
+		if (catalog_totals(w->lease.catalog, site->store.platform[i].id, &fresh[i], e) < 0)
 			return -1;
 	pthread_mutex_lock(&s->totals_lock);
 	free(s->totals);
@@ -115,8 +115,8 @@ static int count_totals(struct catalog_watch *w, struct err *e)
 static int apply_changes(struct catalog_watch *w, bool is_reopened, uint32_t count, struct err *e)
 {
 	struct change_batch b = {.watch = w, .is_reopened = is_reopened};
-	if (catalog_changes(w->reader.catalog, w->last_change, apply_project, &b, &w->last_change, e) < 0 ||
-		catalog_upstream_changes(w->reader.catalog, w->last_upstream_change, apply_upstream, &b,
+	if (catalog_changes(w->lease.catalog, w->last_change, apply_project, &b, &w->last_change, e) < 0 ||
+		catalog_upstream_changes(w->lease.catalog, w->last_upstream_change, apply_upstream, &b,
 			&w->last_upstream_change, e) < 0)
 		return -1;
 	atomic_store_explicit(&w->context->project_filter_is_complete, true, memory_order_release);
@@ -135,16 +135,16 @@ static int apply_changes(struct catalog_watch *w, bool is_reopened, uint32_t cou
 // before it closes the old one: at the close of the last connection SQLite would checkpoint and remove its log.
 static int reopen_catalog(struct catalog_watch *w, struct err *e)
 {
-	struct catalog_lease before = w->reader;
+	struct catalog_lease before = w->lease;
 	w->last_change = w->last_upstream_change = 0;
 	atomic_store(&w->reopen, false);
-	int taken = catalog_pool_take(w->context->catalog_pool, &w->reader, e);
+	int taken = catalog_pool_take(w->context->catalog_pool, &w->lease, e);
 	catalog_pool_give(w->context->catalog_pool, &before);
 	if (taken < 0)
 		return -1;
 	changes_renew(w->context->changes);
 	uint32_t count = changes_read(w->context->changes);
-	catalog_was_written(w->reader.catalog); // resets the comparison
+	catalog_was_written(w->lease.catalog); // resets the comparison
 	return apply_changes(w, true, count, e);
 }
 
@@ -153,7 +153,7 @@ static int check_catalog(struct catalog_watch *w, uint32_t count, struct err *e)
 {
 	if (atomic_load(&w->reopen) || w->is_failing)
 		return reopen_catalog(w, e);
-	if (catalog_was_written(w->reader.catalog))
+	if (catalog_was_written(w->lease.catalog))
 		return apply_changes(w, false, count, e);
 	server_context_set_current(w->context, count);
 	return 0;
@@ -193,7 +193,7 @@ static void *run_watch(void *ctx)
 
 static void catalog_watch_free(struct catalog_watch *w)
 {
-	catalog_pool_give(w->context->catalog_pool, &w->reader);
+	catalog_pool_give(w->context->catalog_pool, &w->lease);
 	project_filter_free(w->removed_projects);
 	buf_release(&w->new_projects);
 	free(w);

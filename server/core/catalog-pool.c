@@ -46,19 +46,19 @@ int catalog_pool_take(struct catalog_pool *r, struct catalog_lease *out, struct 
 	return out->catalog ? 0 : catalog_open(r->path, &out->catalog, e);
 }
 
-void catalog_pool_give(struct catalog_pool *r, struct catalog_lease *reader)
+void catalog_pool_give(struct catalog_pool *r, struct catalog_lease *lease)
 {
 	bool kept = false;
 	pthread_mutex_lock(&r->lock);
-	if (reader->catalog && reader->generation == r->generation && !catalog_has_failed(reader->catalog)) {
+	if (lease->catalog && lease->generation == r->generation && !catalog_has_failed(lease->catalog)) {
 		GROW(r->idle, r->count, r->room);
-		r->idle[r->count++] = *reader;
+		r->idle[r->count++] = *lease;
 		kept = true;
 	}
 	pthread_mutex_unlock(&r->lock);
 	if (!kept)
-		catalog_close(reader->catalog);
-	reader->catalog = NULL;
+		catalog_close(lease->catalog);
+	lease->catalog = NULL;
 }
 
 void catalog_pool_renew(struct catalog_pool *r)

@@ -18,7 +18,7 @@ void catalog_pool_free(struct catalog_pool *r); // all leases must have been giv
 // Opens a connection where all are leased. The errors of catalog_open().
 int catalog_pool_take(struct catalog_pool *r, struct catalog_lease *out, struct err *e) MUST_CHECK;
 // Gives a lease back. A connection with a system error is closed. A lease of zeros is fine.
-void catalog_pool_give(struct catalog_pool *r, struct catalog_lease *reader);
+void catalog_pool_give(struct catalog_pool *r, struct catalog_lease *lease);
 // From now on connections are opened anew, since the catalog may be another file. Leased ones are closed when given
 // back.
 void catalog_pool_renew(struct catalog_pool *r);

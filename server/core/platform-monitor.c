@@ -25,38 +25,38 @@ struct platform_monitor {
 	struct timer_thread *timer;
 	unsigned rounds;
 	pthread_mutex_t lock; // of the fields below; only the timer thread writes them
-	struct platform_entry *seen;
+	struct platform_entry *entry;
 	size_t count, room;
 };
 
 static struct platform_entry *find_platform_entry(struct platform_monitor *m, const char *name)
 {
 	for (size_t i = 0; i < m->count; i++)
-		if (strcmp(m->seen[i].name, name) == 0)
-			return &m->seen[i];
+		if (strcmp(m->entry[i].name, name) == 0)
+			return &m->entry[i];
 	return NULL;
 }
 
 bool platform_monitor_get(struct platform_monitor *m, const char *platform, struct platform_monitor_state *out)
 {
 	pthread_mutex_lock(&m->lock);
-	const struct platform_entry *seen = find_platform_entry(m, platform);
-	if (seen)
-		*out = seen->state;
+	const struct platform_entry *entry = find_platform_entry(m, platform);
+	if (entry)
+		*out = entry->state;
 	pthread_mutex_unlock(&m->lock);
-	return seen != NULL;
+	return entry != NULL;
 }
 
 static void put_state(struct platform_monitor *m, const char *name, const struct platform_monitor_state *state)
 {
 	pthread_mutex_lock(&m->lock);
-	struct platform_entry *seen = find_platform_entry(m, name);
-	if (!seen) {
-		GROW(m->seen, m->count, m->room);
-		seen = &m->seen[m->count++];
-		seen->name = xstrdup(name);
+	struct platform_entry *entry = find_platform_entry(m, name);
+	if (!entry) {
+		GROW(m->entry, m->count, m->room);
+		entry = &m->entry[m->count++];
+		entry->name = xstrdup(name);
 	}
-	seen->state = *state;
+	entry->state = *state;
 	pthread_mutex_unlock(&m->lock);
 }
 
@@ -81,18 +81,18 @@ static void check_frozen(const struct platform *p, struct platform_monitor_state
 
 static void check_quota(struct platform_monitor *m, const struct platform *p, struct platform_monitor_state *state)
 {
-	struct catalog_lease reader;
+	struct catalog_lease lease;
 	struct err e = ERR_INIT;
 	struct catalog_usage usage;
 	state->quota_percent = 0;
 	if (!p->quota_bytes && !p->quota_files)
 		return;
-	if (catalog_pool_take(m->context->catalog_pool, &reader, &e) < 0)
+	if (catalog_pool_take(m->context->catalog_pool, &lease, &e) < 0)
 		return; // catalog_watch logs it
-	if (catalog_usage(reader.catalog, p->id, &usage, &e) == 0)
+	if (catalog_usage(lease.catalog, p->id, &usage, &e) == 0)
 		state->quota_percent =
 			quota_percent(p, &(struct quota_use){.files = usage.files, .bytes = usage.bytes});
-	catalog_pool_give(m->context->catalog_pool, &reader);
+	catalog_pool_give(m->context->catalog_pool, &lease);
 }
 
 static void log_changes(const struct platform *p, const struct platform_monitor_state *before,
@@ -106,7 +106,7 @@ static void log_changes(const struct platform *p, const struct platform_monitor_
 	if (is_near && !was_near)
 		log_warn("platform %s: %u %% of its quota is used", p->name, now->quota_percent);
 	if (was_near && !is_near)
-		log_info("platform %s: %u %% of its quota is used, which is less again", p->name, now->quota_percent);
+		log_info("platform %s: only %u %% of its quota is used again", p->name, now->quota_percent);
 }
 
 static void update_platform(struct platform_monitor *m, const struct platform *p, bool counts)
@@ -147,8 +147,8 @@ void platform_monitor_stop(struct platform_monitor *m)
 		return;
 	timer_thread_free(m->timer);
 	while (m->count)
-		free(m->seen[--m->count].name);
-	free(m->seen);
+		free(m->entry[--m->count].name);
+	free(m->entry);
 	pthread_mutex_destroy(&m->lock);
 	free(m);
 }

@@ -20,7 +20,7 @@ enum {
 };
 
 struct release_worker {
-	struct release_scheduler *release_scheduler;
+	struct release_scheduler *scheduler;
 	char *platform;
 	struct timer_thread *timer;
 	struct release_scheduler_state state; // under the lock; only the thread writes it
@@ -66,30 +66,30 @@ static void write_release_audit(struct release_worker *w, const char *result, co
 		.result = result,
 		.reason = reason,
 	};
-	if (audit_open(w->release_scheduler->context->audit_path, &audit, &e) < 0 || audit_write(audit, &entry, &e) < 0)
+	if (audit_open(w->scheduler->context->audit_path, &audit, &e) < 0 || audit_write(audit, &entry, &e) < 0)
 		log_error("%s", e.msg);
 }
 
 static void begin_release(struct release_worker *w, const struct platform *p)
 {
-	pthread_mutex_lock(&w->release_scheduler->lock);
+	pthread_mutex_lock(&w->scheduler->lock);
 	bool stops = timer_thread_is_stopping(w->timer);
 	w->state.is_running = true;
 	atomic_store(&w->end_ms, clock_ms() + (stops ? 0 : (int64_t)p->release_timeout * 1000));
-	pthread_mutex_unlock(&w->release_scheduler->lock);
+	pthread_mutex_unlock(&w->scheduler->lock);
 }
 
 static void note_success(struct release_worker *w, bool did)
 {
-	struct server_context *s = w->release_scheduler->context;
+	struct server_context *s = w->scheduler->context;
 	if (did && w->state.failures)
 		log_info("platform %s: released, after %u failures", w->platform, w->state.failures);
-	pthread_mutex_lock(&w->release_scheduler->lock);
+	pthread_mutex_lock(&w->scheduler->lock);
 	w->state.failures = 0;
 	w->state.pending_since = 0;
 	if (did)
 		w->state.succeeded = clock_wall_seconds();
-	pthread_mutex_unlock(&w->release_scheduler->lock);
+	pthread_mutex_unlock(&w->scheduler->lock);
 	w->due_ms = 0;
 	if (!did)
 		return; // another process has released it
@@ -105,10 +105,10 @@ static void note_failure(struct release_worker *w, const struct err *why)
 		pause *= 2;
 	bool is_new = !w->state.failures || strcmp(w->state.error, why->msg) != 0;
 	(is_new ? log_error : log_debug)("platform %s: it is not released: %s", w->platform, why->msg);
-	pthread_mutex_lock(&w->release_scheduler->lock);
+	pthread_mutex_lock(&w->scheduler->lock);
 	w->state.failures++;
 	memcpy(w->state.error, why->msg, sizeof(w->state.error));
-	pthread_mutex_unlock(&w->release_scheduler->lock);
+	pthread_mutex_unlock(&w->scheduler->lock);
 	w->due_ms = clock_ms() + (pause < RETRY_MOST_MS ? pause : RETRY_MOST_MS);
 	write_release_audit(w, "failed", why->msg);
 }
@@ -117,10 +117,10 @@ static void run_release(struct release_worker *w, const struct platform *p)
 {
 	struct err e = ERR_INIT;
 	begin_release(w, p);
-	int done = release_run(w->release_scheduler->context->catalog_path, p, &w->end_ms, false, &e);
-	pthread_mutex_lock(&w->release_scheduler->lock);
+	int done = release_run(w->scheduler->context->catalog_path, p, &w->end_ms, false, &e);
+	pthread_mutex_lock(&w->scheduler->lock);
 	w->state.is_running = false;
-	pthread_mutex_unlock(&w->release_scheduler->lock);
+	pthread_mutex_unlock(&w->scheduler->lock);
 	if (done >= 0)
 		note_success(w, done > 0);
 	else if (e.kind == ERR_BUSY)
@@ -135,12 +135,12 @@ static int64_t check_release(void *ctx)
 {
 	struct release_worker *w = ctx;
 	int64_t since;
-	const struct release_scheduler *r = w->release_scheduler;
+	const struct release_scheduler *r = w->scheduler;
 	const struct platform *p = site_platform(server_context_site(r->context), str_from(w->platform));
 	bool is_wanted = p && release_is_wanted(r->context->catalog_path, p, &since);
-	pthread_mutex_lock(&w->release_scheduler->lock);
+	pthread_mutex_lock(&w->scheduler->lock);
 	w->state.pending_since = is_wanted ? since : 0;
-	pthread_mutex_unlock(&w->release_scheduler->lock);
+	pthread_mutex_unlock(&w->scheduler->lock);
 	if (!is_wanted && w->state.failures)
 		note_success(w, false); // another process has released it
 	else if (!is_wanted)
@@ -155,7 +155,7 @@ static int64_t check_release(void *ctx)
 static void add_worker(struct release_scheduler *r, const char *platform)
 {
 	struct release_worker *w = xcalloc(1, sizeof(*w));
-	w->release_scheduler = r;
+	w->scheduler = r;
 	w->platform = xstrdup(platform);
 	w->timer = timer_thread_new(check_release, w);
 	pthread_mutex_lock(&r->lock);

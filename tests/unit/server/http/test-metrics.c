@@ -41,7 +41,7 @@ static void *count_much(void *metrics)
 }
 
 // More threads than shards.
-static void nothing_is_lost(void **state UNUSED)
+static void threads_lose_no_count(void **state UNUSED)
 {
 	CLEANUP(metrics_cleanup) struct metrics *m = metrics_new();
 	pthread_t thread[THREADS];
@@ -70,7 +70,7 @@ static void a_request_has_its_route(void **state UNUSED)
 }
 
 // An invalid status is not counted, and nothing is written beyond the table.
-static void a_status_is_one(void **state UNUSED)
+static void an_invalid_status_is_not_counted(void **state UNUSED)
 {
 	CLEANUP(metrics_cleanup) struct metrics *m = metrics_new();
 	static const unsigned status[] = {0, 99, 600, 4000000000};
@@ -83,7 +83,7 @@ static void a_status_is_one(void **state UNUSED)
 	assert_line(m, "http_response_bytes_total{route=\"other\"} 0");
 }
 
-static void what_is_sent_and_not_fetched_is_saved(void **state UNUSED)
+static void saved_bytes_are_sent_less_fetched(void **state UNUSED)
 {
 	CLEANUP(metrics_cleanup) struct metrics *m = metrics_new();
 	metrics_add(m, METRIC_FETCHED_BYTES, 100);
@@ -123,7 +123,7 @@ static void labels_are_escaped(void **state UNUSED)
 	assert_string_equal(out.data, "wheelcache_x{a=\"q\\\"b\\\\n\\n.\",c=\"\"} 0.5\n");
 }
 
-static void nobody_may_count(void **state UNUSED)
+static void null_counts_nothing(void **state UNUSED)
 {
 	metrics_add(NULL, METRIC_PAGE_HITS, 1);
 	metrics_request(NULL, METRIC_ROUTE_OTHER, 200, 1);
@@ -134,13 +134,13 @@ static void nobody_may_count(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_is_lost),
+		cmocka_unit_test(threads_lose_no_count),
 		cmocka_unit_test(a_request_has_its_route),
-		cmocka_unit_test(a_status_is_one),
-		cmocka_unit_test(what_is_sent_and_not_fetched_is_saved),
+		cmocka_unit_test(an_invalid_status_is_not_counted),
+		cmocka_unit_test(saved_bytes_are_sent_less_fetched),
 		cmocka_unit_test(latencies_add_up),
 		cmocka_unit_test(labels_are_escaped),
-		cmocka_unit_test(nobody_may_count),
+		cmocka_unit_test(null_counts_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,7 +71,7 @@ static void feed_unref(struct stream *s)
 static const struct stream_ops feed_ops = {feed_read, feed_await, feed_unref};
 
 // Resumes all, under the lock: they read again.
-static void wake_all(struct feed *f)
+static void resume_all(struct feed *f)
 {
 	struct continuation *w = f->waiters;
 	f->waiters = NULL;
@@ -84,31 +84,31 @@ static void feed_more(struct feed *f, uint64_t have)
 {
 	pthread_mutex_lock(&f->lock);
 	f->have = have;
-	wake_all(f);
+	resume_all(f);
 }
 
 static void feed_fail(struct feed *f)
 {
 	pthread_mutex_lock(&f->lock);
 	f->has_failed = true;
-	wake_all(f);
+	resume_all(f);
 }
 
-static void give_up(void *ctx)
+static void cancel_waiting(void *ctx)
 {
 	struct feed *f = ctx;
 	pthread_mutex_lock(&f->lock);
 	f->has_failed = f->gives_up = true;
-	wake_all(f);
+	resume_all(f);
 }
 
-static struct reply *quick(void *ctx, struct request *r)
+static struct reply *answer_inline(void *ctx, struct request *r)
 {
 	(void)ctx;
 	return strcmp(r->path, "/now") == 0 ? reply_text(200, "now") : NULL;
 }
 
-static struct reply *work(void *ctx, const struct request *r, struct continuation *continuation)
+static struct reply *answer_in_worker(void *ctx, const struct request *r, struct continuation *continuation)
 {
 	struct feed *f = ctx;
 	atomic_fetch_add(&f->worked, 1);
@@ -126,7 +126,7 @@ static struct reply *work(void *ctx, const struct request *r, struct continuatio
 	return NULL;
 }
 
-static unsigned pool(void *ctx, const struct request *r)
+static unsigned choose_pool(void *ctx, const struct request *r)
 {
 	(void)ctx, (void)r;
 	return 0;
@@ -140,10 +140,10 @@ static int setup(void **state)
 	struct http_options o = {.threads = 2,
 		.connections = CONNECTIONS,
 		.timeout = SERVER_PATIENCE,
-		.handle_inline = quick,
-		.handle_worker = work,
-		.cancel = give_up,
-		.pool = pool,
+		.handle_inline = answer_inline,
+		.handle_worker = answer_in_worker,
+		.cancel = cancel_waiting,
+		.pool = choose_pool,
 		.ctx = f};
 	f->base.ops = &feed_ops;
 	pthread_mutex_init(&f->lock, NULL);
@@ -167,7 +167,7 @@ static int teardown(void **state)
 	return none_left ? 0 : -1;
 }
 
-static void ask(int fd, const char *method, const char *path)
+static void send_request(int fd, const char *method, const char *path)
 {
 	CLEANUP(mem_free) char *head = xasprintf("%s %s HTTP/1.1\r\nHost: x\r\n\r\n", method, path);
 	send_text(fd, head);
@@ -177,7 +177,7 @@ static void dial_all(struct feed *f, int *fd, unsigned count, const char *path)
 {
 	for (unsigned i = 0; i < count; i++) {
 		fd[i] = dial(&f->dialled);
-		ask(fd[i], "GET", path);
+		send_request(fd[i], "GET", path);
 	}
 	assert_true(comes_true(&f->waiting, count));
 }
@@ -189,14 +189,14 @@ static void test_waiting_holds_no_thread(void **state)
 	int fd[CLIENTS];
 	dial_all(f, fd, CLIENTS, "/later");
 	CLEANUP(mem_close) int other = dial(&f->dialled);
-	ask(other, "GET", "/now");
+	send_request(other, "GET", "/now");
 	assert_holds(read_until(other, "now\n"), "200");
 	pthread_mutex_lock(&f->lock);
 	f->is_there = true;
-	wake_all(f);
+	resume_all(f);
 	for (int i = 0; i < CLIENTS; i++) {
 		assert_holds(read_until(fd[i], "later\n"), "HTTP/1.1 200 ");
-		ask(fd[i], "GET", "/now"); // the connection stays open
+		send_request(fd[i], "GET", "/now"); // the connection stays open
 		assert_holds(read_until(fd[i], "now\n"), "HTTP/1.1 200 ");
 		close(fd[i]);
 	}
@@ -231,13 +231,13 @@ static void test_stream(void **state)
 	feed_more(f, WHOLE);
 	for (int i = 1; i < READERS; i++) {
 		assert_true(read_stream(fd[i], WHOLE, &is_right) && is_right);
-		ask(fd[i], "GET", "/now");
+		send_request(fd[i], "GET", "/now");
 		assert_holds(read_until(fd[i], "now\n"), "HTTP/1.1 200 ");
 		close(fd[i]);
 	}
 	CLEANUP(mem_close) int head = dial(&f->dialled);
-	ask(head, "HEAD", "/stream");
-	ask(head, "GET", "/now");
+	send_request(head, "HEAD", "/stream");
+	send_request(head, "GET", "/now");
 	CLEANUP(mem_free) char *length = xasprintf("Content-Length: %d\r\n", WHOLE);
 	assert_holds(read_until(head, "now\n"), length);
 }
@@ -248,8 +248,8 @@ static void test_stream_that_fails(void **state)
 	struct feed *f = *state;
 	bool is_right = false;
 	CLEANUP(mem_close) int fd = dial(&f->dialled);
-	ask(fd, "GET", "/stream");
-	ask(fd, "GET", "/now");
+	send_request(fd, "GET", "/stream");
+	send_request(fd, "GET", "/now");
 	assert_true(comes_true(&f->waiting, 1));
 	feed_more(f, WHOLE - 1);
 	assert_true(comes_true(&f->waiting, 1));
@@ -264,7 +264,7 @@ static void test_stop_with_some_that_wait(void **state)
 	struct feed *f = *state;
 	static const char *const paths[] = {"/stream", "/later", "/stream"};
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
-		ask(dial(&f->dialled), "GET", paths[i]);
+		send_request(dial(&f->dialled), "GET", paths[i]);
 	assert_true(comes_true(&f->waiting, ARRAY_SIZE(paths)));
 }
 

@@ -109,7 +109,7 @@ static int arrived(const struct pair *p)
 }
 
 // A client that sends many records without data does not keep the thread: tls_read() returns in between.
-static void a_call_reads_a_few_records_and_no_more(void **state UNUSED)
+static void a_call_reads_few_records(void **state UNUSED)
 {
 	CLEANUP(pair_release) struct pair p;
 	static char out[TLS_RECORD];
@@ -134,7 +134,7 @@ static void a_call_reads_a_few_records_and_no_more(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_call_reads_a_few_records_and_no_more),
+		cmocka_unit_test(a_call_reads_few_records),
 	};
 	if (!mkdtemp(folder))
 		return 1;

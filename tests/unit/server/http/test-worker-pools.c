@@ -49,7 +49,7 @@ static void end(struct worker_pools *l)
 	pthread_mutex_destroy(&at.gate);
 }
 
-static void searches_go_one_at_a_time_and_round_the_addresses(void **state UNUSED)
+static void searches_run_one_at_a_time_in_turns_by_address(void **state UNUSED)
 {
 	struct worker_pools *l = begin();
 	struct worker_pool *pool = worker_pools_pick(l, WORKER_POOL_SEARCHES);
@@ -67,7 +67,7 @@ static void searches_go_one_at_a_time_and_round_the_addresses(void **state UNUSE
 	assert_in_range(strrchr(at.order, 'b') - at.order, 3, 5);
 }
 
-static void so_many_may_wait(void **state UNUSED)
+static void waiting_jobs_are_limited(void **state UNUSED)
 {
 	struct worker_pools *l = begin();
 	static char a[] = "a", b[] = "b";
@@ -86,7 +86,7 @@ static void so_many_may_wait(void **state UNUSED)
 	assert_int_equal(at.order[1] == 'b' || at.order[2] == 'b' || at.order[3] == 'b', true);
 }
 
-static void other_lanes_take_all(void **state UNUSED)
+static void other_pools_refuse_nothing(void **state UNUSED)
 {
 	struct worker_pools *l = begin();
 	static char a[] = "a";
@@ -101,9 +101,9 @@ static void other_lanes_take_all(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(searches_go_one_at_a_time_and_round_the_addresses),
-		cmocka_unit_test(so_many_may_wait),
-		cmocka_unit_test(other_lanes_take_all),
+		cmocka_unit_test(searches_run_one_at_a_time_in_turns_by_address),
+		cmocka_unit_test(waiting_jobs_are_limited),
+		cmocka_unit_test(other_pools_refuse_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
