@@ -187,7 +187,7 @@ class Scripts(unittest.TestCase):
             log.write_text("killed\n")
             done = subprocess.run([sys.executable, FIGURES, log], capture_output=True, text=True, check=False)
             self.assertEqual((done.returncode, done.stdout.count("\n")), (1, 1))
-            self.assertIn("does not tell: seconds", done.stderr)
+            self.assertIn("lacks: seconds", done.stderr)
 
     @unittest.skipUnless(shutil.which("dpkg-query"), "this is no Debian")
     def test_only_what_is_missing_is_named(self):
