@@ -61,7 +61,7 @@ static void put_state(struct platform_monitor *m, const char *name, const struct
 }
 
 // Leaves the state as it is where the folder cannot be read: the scan reports that.
-static void check_frozen(const struct platform *p, struct platform_monitor_state *state)
+static void update_frozen(const struct platform *p, struct platform_monitor_state *state)
 {
 	struct err ignored = ERR_INIT;
 	CLEANUP(buf_release) struct buf why;
@@ -79,7 +79,7 @@ static void check_frozen(const struct platform *p, struct platform_monitor_state
 	state->reason[words.len] = '\0';
 }
 
-static void check_quota(struct platform_monitor *m, const struct platform *p, struct platform_monitor_state *state)
+static void update_quota(struct platform_monitor *m, const struct platform *p, struct platform_monitor_state *state)
 {
 	struct catalog_lease lease;
 	struct err e = ERR_INIT;
@@ -114,9 +114,9 @@ static void update_platform(struct platform_monitor *m, const struct platform *p
 	struct platform_monitor_state before = {0};
 	platform_monitor_get(m, p->name, &before);
 	struct platform_monitor_state now = before;
-	check_frozen(p, &now);
+	update_frozen(p, &now);
 	if (counts)
-		check_quota(m, p, &now);
+		update_quota(m, p, &now);
 	log_changes(p, &before, &now);
 	put_state(m, p->name, &now);
 }

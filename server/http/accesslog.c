@@ -30,7 +30,7 @@ void accesslog_note_uri(struct accesslog_line *line, const char *uri)
 	buf_puts(&line->uri, uri);
 }
 
-static void put_escaped(struct buf *line, const char *text)
+static void put_log_text(struct buf *line, const char *text)
 {
 	for (; text && *text; text++) {
 		unsigned char c = (unsigned char)*text;
@@ -60,13 +60,13 @@ void accesslog_write(FILE *out, const struct accesslog_entry *entry)
 	buf_printf(&line, "%s - - ", entry->peer);
 	put_log_time(&line);
 	buf_puts(&line, " \"");
-	put_escaped(&line, entry->method);
+	put_log_text(&line, entry->method);
 	buf_putc(&line, ' ');
-	put_escaped(&line, entry->uri);
+	put_log_text(&line, entry->uri);
 	buf_putc(&line, ' ');
-	put_escaped(&line, entry->version);
+	put_log_text(&line, entry->version);
 	buf_printf(&line, "\" %u %llu \"-\" \"", entry->status, (unsigned long long)entry->bytes);
-	put_escaped(&line, entry->user_agent);
+	put_log_text(&line, entry->user_agent);
 	buf_puts(&line, "\"\n");
 	fwrite(line.data, 1, line.len, out);
 }

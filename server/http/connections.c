@@ -24,7 +24,7 @@ struct connections {
 	void *ctx;
 	atomic_bool is_draining;
 	atomic_bool is_stopping;
-	atomic_uint suspended; // suspended requests
+	atomic_uint suspended; // number of suspended requests
 };
 
 // Where a mapped file has shrunk, the kernel sends a part of the buffer. libmicrohttpd takes that for a full socket and
@@ -32,8 +32,8 @@ struct connections {
 // kernel report EPOLLOUT; the next write fails with EFAULT, and libmicrohttpd closes the connection.
 static void wake_sender(int fd)
 {
-	const int as_it_is = 0;
-	setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &as_it_is, sizeof(as_it_is));
+	const int present = 0;
+	setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &present, sizeof(present));
 }
 
 // Where a piece of a request and the end of the connection arrive together, libmicrohttpd reads the piece only, and its

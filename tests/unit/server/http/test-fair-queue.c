@@ -21,7 +21,7 @@ struct item {
 struct fixture {
 	struct fair_queue *queue;
 	struct item item[MOST];
-	size_t wishes;
+	size_t items;
 	char began[MOST + 1];
 };
 
@@ -53,8 +53,8 @@ static int end(void **state)
 // NULL: the queue refused the entry.
 static struct item *enter(struct fixture *f, char name, const char *peer, uint64_t weight)
 {
-	struct item *w = &f->item[f->wishes++];
-	assert_true(f->wishes < MOST);
+	struct item *w = &f->item[f->items++];
+	assert_true(f->items < MOST);
 	w->name = name;
 	return fair_queue_enter(f->queue, &w->entry, peer, weight) ? w : NULL;
 }
