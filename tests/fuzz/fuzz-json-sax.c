@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON of any kind: the streaming reader takes what jansson takes, refuses what jansson refuses, and hands over the same
-// values. Where jansson has limits of its own, the reader may take more.
+// JSON of any kind: the streaming parser accepts and rejects the same texts as jansson and passes on the same values.
+// It may accept texts that exceed limits of jansson.
 #include "lib/format/json-sax.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ static void put_line(struct buf *out, size_t depth, struct str key, const char *
 	buf_putc(out, '\n');
 }
 
-// As jansson keeps numbers.
+// Prints a number as jansson stores it.
 static void put_number(struct buf *out, size_t depth, struct str key, struct str digits)
 {
 	CLEANUP(mem_free) char *text = xstrndup(digits.ptr, digits.len);
@@ -80,8 +80,8 @@ static void put_tree(struct buf *out, size_t depth, struct str key, json_t *valu
 	}
 }
 
-// Limits of jansson's: numbers of 64 bits, no half of a surrogate pair, no NUL in a key, a depth; and doubled keys, of
-// which a tree has only the last.
+// Whether the error is a limit of jansson: numbers of 64 bits, no half of a surrogate pair, no NUL in a key, a depth;
+// or a duplicate key, of which a tree has only the last.
 static bool is_of_jansson_alone(const json_error_t *why)
 {
 	enum json_error_code code = json_error_code(why);
@@ -103,7 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	buf_init(&theirs, ALL);
 	bool is_good = json_sax_read(text, &room, on_value, &ours, &is_cut, &e) == 0;
 	HOLDS(!is_good || !is_cut);
-	if (memchr(text.ptr, '\0', text.len)) { // no JSON; jansson 2.14 takes one behind a number
+	if (memchr(text.ptr, '\0', text.len)) { // not JSON, but jansson 2.14 accepts a NUL after a number
 		HOLDS(!is_good);
 		return 0;
 	}

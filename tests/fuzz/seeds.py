@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the seeds of the fuzz targets to tests/fuzz/corpus: seeds.py [FOLDER]. The same folders have inputs that fuzzing
-found, named found-*."""
+"""Writes the seeds of the fuzz targets to tests/fuzz/corpus: seeds.py [FOLDER]. The same folders have inputs that
+fuzzing found, named found-*."""
 import base64
 import gzip
 import hashlib

@@ -10,8 +10,8 @@
 
 struct project_names {
 	struct buf *out;
-	bool has_projects; // of JSON
-	bool is_in_link;   // of HTML
+	bool has_projects; // JSON: the list was found
+	bool is_in_link;   // HTML
 	struct buf link;   // its text so far
 };
 
@@ -25,7 +25,7 @@ static void add_project_name(struct project_names *p, struct str name)
 
 // --- JSON: {"projects": [{"name": …}, …]} ---
 
-static void on_value(void *ctx, const struct json_sax_value *v)
+static void on_list_value(void *ctx, const struct json_sax_value *v)
 {
 	struct project_names *p = ctx;
 	if (v->depth < 1 || !v->key[0].ptr || !str_eq(v->key[0], STR("projects")))
@@ -36,20 +36,20 @@ static void on_value(void *ctx, const struct json_sax_value *v)
 		add_project_name(p, v->text);
 }
 
-static int read_json(struct project_names *p, struct str body, struct err *e)
+static int read_json_list(struct project_names *p, struct str body, struct err *e)
 {
 	CLEANUP(arena_release) struct arena room = {0};
 	bool is_cut;
-	if (json_sax_read(body, &room, on_value, p, &is_cut, e) < 0)
+	if (json_sax_read(body, &room, on_list_value, p, &is_cut, e) < 0)
 		return -1;
 	if (!p->has_projects)
-		return err_set(e, ERR_INVALID, "JSON, but no list of projects");
+		return err_set(e, ERR_INVALID, "JSON, but not a list of projects");
 	return 0;
 }
 
 // --- HTML: the text of each link ---
 
-static void on_begin(void *ctx, const char *name, const char *const *attributes UNUSED)
+static void begin_list_element(void *ctx, const char *name, const char *const *attributes UNUSED)
 {
 	struct project_names *p = ctx;
 	if (strcmp(name, "a") != 0)
@@ -58,7 +58,7 @@ static void on_begin(void *ctx, const char *name, const char *const *attributes 
 	buf_clear(&p->link);
 }
 
-static void on_end(void *ctx, const char *name)
+static void end_list_element(void *ctx, const char *name)
 {
 	struct project_names *p = ctx;
 	if (!p->is_in_link || strcmp(name, "a") != 0)
@@ -68,20 +68,20 @@ static void on_end(void *ctx, const char *name)
 		add_project_name(p, str_trim(buf_view(&p->link)));
 }
 
-static void on_text(void *ctx, struct str text)
+static void add_link_text(void *ctx, struct str text)
 {
 	struct project_names *p = ctx;
 	if (p->is_in_link)
 		buf_str(&p->link, text);
 }
 
-static void on_comment(void *ctx UNUSED, struct str text UNUSED)
+static void skip_comment(void *ctx UNUSED, struct str text UNUSED)
 {
 }
 
-static int read_html(struct project_names *p, struct str body, struct err *e)
+static int read_html_list(struct project_names *p, struct str body, struct err *e)
 {
-	static const struct html_handler handler = {on_begin, on_end, on_text, on_comment};
+	static const struct html_handler handler = {begin_list_element, end_list_element, add_link_text, skip_comment};
 	buf_init(&p->link, LIMIT_PATH);
 	int result = html_read(body, &handler, p, e);
 	buf_release(&p->link);
@@ -93,5 +93,5 @@ int project_names_read(struct str body, struct str content_type, struct buf *out
 	struct project_names p = {.out = out};
 	struct str type = str_trim(str_cut(&content_type, ';'));
 	bool is_json = str_eq_nocase(type, STR("application/vnd.pypi.simple.v1+json"));
-	return (is_json ? read_json : read_html)(&p, body, e);
+	return (is_json ? read_json_list : read_html_list)(&p, body, e);
 }

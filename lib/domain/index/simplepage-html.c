@@ -125,7 +125,7 @@ static void begin_heading(struct html_page *r, const char *const *attributes UNU
 	buf_clear(&r->heading);
 }
 
-static void on_begin(void *ctx, const char *name, const char *const *attributes)
+static void begin_page_element(void *ctx, const char *name, const char *const *attributes)
 {
 	static const struct {
 		const char *name;
@@ -143,7 +143,7 @@ static void on_begin(void *ctx, const char *name, const char *const *attributes)
 }
 
 // Nearly all dialects have a heading "Links for foo", which names the project.
-static void on_end(void *ctx, const char *name)
+static void end_page_element(void *ctx, const char *name)
 {
 	struct html_page *r = ctx;
 	if (!r->in_heading || (strcmp(name, "title") != 0 && strcmp(name, "h1") != 0))
@@ -160,7 +160,7 @@ static void on_end(void *ctx, const char *name)
 	set_fault(r, SIMPLEPAGE_WRONG_PROJECT);
 }
 
-static void on_text(void *ctx, struct str text)
+static void add_heading_text(void *ctx, struct str text)
 {
 	struct html_page *r = ctx;
 	if (r->in_heading)
@@ -168,7 +168,7 @@ static void on_text(void *ctx, struct str text)
 }
 
 // Parses PyPI's "SERIAL 123".
-static void on_comment(void *ctx, struct str text)
+static void parse_serial(void *ctx, struct str text)
 {
 	struct html_page *r = ctx;
 	struct str word = STR("SERIAL ");
@@ -225,7 +225,8 @@ static void html_page_release(struct html_page *r)
 
 enum simplepage_fault simplepage_read_html(struct simplepage_make *m, struct str body, struct err *e)
 {
-	static const struct html_handler handler = {on_begin, on_end, on_text, on_comment};
+	static const struct html_handler handler = {
+		begin_page_element, end_page_element, add_heading_text, parse_serial};
 	CLEANUP(html_page_release) struct html_page r = {.make = m, .e = e};
 	buf_init(&r.base, LIMIT_PATH);
 	buf_init(&r.heading, LIMIT_PATH);

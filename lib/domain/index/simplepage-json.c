@@ -242,7 +242,7 @@ static uint8_t find_known_value(struct json_page *r, const struct json_sax_value
 	return UNKNOWN;
 }
 
-static void on_value(void *ctx, const struct json_sax_value *v)
+static void on_page_value(void *ctx, const struct json_sax_value *v)
 {
 	struct json_page *r = ctx;
 	uint8_t at = find_known_value(r, v);
@@ -276,7 +276,7 @@ enum simplepage_fault simplepage_read_json(struct simplepage_make *m, struct str
 	bool is_cut = false;
 	CLEANUP(arena_release) struct arena room = {0};
 	struct json_page r = {.m = m};
-	if (json_sax_read(body, &room, on_value, &r, &is_cut, e) < 0)
+	if (json_sax_read(body, &room, on_page_value, &r, &is_cut, e) < 0)
 		return is_cut ? SIMPLEPAGE_TRUNCATED : SIMPLEPAGE_NOT_A_PAGE;
 	if (r.status.ptr)
 		simplepage_make_status(m, r.status, r.reason);

@@ -15,7 +15,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
 }
 
-static struct str trim(struct str s)
+static struct str trim_blanks(struct str s)
 {
 	while (s.len && is_blank(s.ptr[0]))
 		s = str_slice(s, 1, s.len);
@@ -47,7 +47,7 @@ static const struct option {
 	{"--require-hashes", NULL, REQUIREMENTS_LINE_OPTION, false},
 };
 
-// Of "--name value", "--name=value" and "-nvalue" the value. False: the text is not this option.
+// Parses the value of "--name value", "--name=value" and "-nvalue". False: the text is not this option.
 static bool match_option(const struct option *o, struct str text, struct str *value)
 {
 	struct str name = str_from(o->name), letter = o->letter ? str_from(o->letter) : STR("");
@@ -62,11 +62,11 @@ static bool match_option(const struct option *o, struct str text, struct str *va
 	} else {
 		return false;
 	}
-	*value = trim(*value);
+	*value = trim_blanks(*value);
 	return true;
 }
 
-// A value that is quoted as a shell has it, whole.
+// Removes shell quotes that enclose the whole value.
 static struct str unquote(struct str value)
 {
 	bool is_quoted = value.len >= 2 && (value.ptr[0] == '"' || value.ptr[0] == '\'') &&
@@ -77,7 +77,7 @@ static struct str unquote(struct str value)
 static int read_option(struct requirements_line *line, struct str text, struct err *e)
 {
 	if (str_starts(text, STR("-e")) || str_starts(text, STR("--editable")))
-		return err_set(e, ERR_USAGE, "an editable requirement is no version of a project");
+		return err_set(e, ERR_USAGE, "an editable requirement is not a version of a project");
 	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
 		struct str value;
 		if (!match_option(&options[i], text, &value))
@@ -89,13 +89,13 @@ static int read_option(struct requirements_line *line, struct str text, struct e
 		line->argument = line->kind == REQUIREMENTS_LINE_OPTION ? text : unquote(value);
 		return 0;
 	}
-	return err_set(e, ERR_USAGE, "\"" STR_FMT "\" is no option of a requirements file",
+	return err_set(e, ERR_USAGE, "\"" STR_FMT "\" is not an option of a requirements file",
 		STR_ARG(str_head(text, 80)));
 }
 
 // --- requirements ---
 
-struct reader {
+struct file_reader {
 	const char *path;
 	requirements_line_fn *fn;
 	void *ctx;
@@ -105,26 +105,26 @@ struct reader {
 	size_t hash_room;
 };
 
-static bool is_of_name(char c)
+static bool is_project_byte(char c)
 {
 	return ascii_is_alnum(c) || c == '-' || c == '_' || c == '.';
 }
 
-static int read_name(struct reader *r, struct str *rest, struct err *e)
+static int read_name(struct file_reader *r, struct str *rest, struct err *e)
 {
 	size_t len = 0;
-	while (len < rest->len && is_of_name(rest->ptr[len]))
+	while (len < rest->len && is_project_byte(rest->ptr[len]))
 		len++;
 	struct str name = str_slice(*rest, 0, len);
-	struct str behind = trim(str_slice(*rest, len, rest->len));
-	bool is_path = len < rest->len && (rest->ptr[len] == '/' || str_starts(behind, STR(":")));
+	struct str after = trim_blanks(str_slice(*rest, len, rest->len));
+	bool is_path = len < rest->len && (rest->ptr[len] == '/' || str_starts(after, STR(":")));
 	if (!name_is_valid(name) || is_path)
 		return err_set(e, ERR_USAGE, "the line does not begin with a project name%s",
 			is_path ? " (for a URL write NAME @ URL)" : "");
 	buf_clear(&r->name);
 	name_normalize(name, &r->name);
 	r->line.project = r->name.data;
-	*rest = behind;
+	*rest = after;
 	return 0;
 }
 
@@ -135,11 +135,11 @@ static int read_extras(struct requirements_line *line, struct str *rest, struct 
 	long end = str_find(*rest, ']');
 	if (end < 0)
 		return err_set(e, ERR_USAGE, "the extras have no \"]\" at their end");
-	line->extras = trim(str_slice(*rest, 1, (size_t)end));
+	line->extras = trim_blanks(str_slice(*rest, 1, (size_t)end));
 	for (struct str extras = line->extras; line->extras.len && extras.ptr;)
-		if (!name_is_valid(trim(str_cut(&extras, ','))))
-			return err_set(e, ERR_USAGE, "[" STR_FMT "] is no list of extras", STR_ARG(line->extras));
-	*rest = trim(str_slice(*rest, (size_t)end + 1, rest->len));
+		if (!name_is_valid(trim_blanks(str_cut(&extras, ','))))
+			return err_set(e, ERR_USAGE, "[" STR_FMT "] is not a list of extras", STR_ARG(line->extras));
+	*rest = trim_blanks(str_slice(*rest, (size_t)end + 1, rest->len));
 	return 0;
 }
 
@@ -149,8 +149,8 @@ static struct str cut_url(struct str *rest)
 	for (size_t i = 1; i < rest->len; i++) {
 		if (rest->ptr[i] != ';' || !is_blank(rest->ptr[i - 1]))
 			continue;
-		struct str url = trim(str_slice(*rest, 0, i));
-		*rest = trim(str_slice(*rest, i + 1, rest->len));
+		struct str url = trim_blanks(str_slice(*rest, 0, i));
+		*rest = trim_blanks(str_slice(*rest, i + 1, rest->len));
 		return url;
 	}
 	struct str url = *rest;
@@ -161,34 +161,34 @@ static struct str cut_url(struct str *rest)
 static int read_version_part(struct requirements_line *line, struct str rest, struct err *e)
 {
 	if (str_starts(rest, STR("@"))) {
-		rest = trim(str_slice(rest, 1, rest.len));
+		rest = trim_blanks(str_slice(rest, 1, rest.len));
 		line->url = cut_url(&rest);
 		line->marker = rest;
 		if (!line->url.len || pyspace_is_in(line->url))
-			return err_set(e, ERR_USAGE, "behind \"@\" stands no URL");
+			return err_set(e, ERR_USAGE, "no URL after \"@\"");
 		return 0;
 	}
-	struct str specifier = trim(str_cut(&rest, ';'));
+	struct str specifier = trim_blanks(str_cut(&rest, ';'));
 	bool has_marker = rest.ptr != NULL;
 	if (str_starts(specifier, STR("(")) && str_ends(specifier, STR(")")))
-		specifier = trim(str_slice(specifier, 1, specifier.len - 1));
+		specifier = trim_blanks(str_slice(specifier, 1, specifier.len - 1));
 	line->specifier = specifier;
-	line->marker = has_marker ? trim(rest) : STR("");
+	line->marker = has_marker ? trim_blanks(rest) : STR("");
 	if (specifier.len && (!strchr("=<>!~", specifier.ptr[0]) || !specifier_set_is_valid(specifier)))
 		return err_set(e, ERR_USAGE, "\"" STR_FMT "\" is not a specifier (such as ==1.2 or >=1.2,<2)",
 			STR_ARG(specifier));
 	if (has_marker && !line->marker.len)
-		return err_set(e, ERR_USAGE, "behind \";\" stands no marker");
+		return err_set(e, ERR_USAGE, "no marker after \";\"");
 	return 0;
 }
 
-// pip takes what follows the first word that begins with "-" for options of the requirement.
+// Cuts off the part before the first word that begins with "-". pip parses the rest as options of the requirement.
 static struct str cut_requirement(struct str *text)
 {
 	for (size_t i = 1; i < text->len; i++) {
 		if (text->ptr[i] != '-' || !is_blank(text->ptr[i - 1]))
 			continue;
-		struct str front = trim(str_slice(*text, 0, i));
+		struct str front = trim_blanks(str_slice(*text, 0, i));
 		*text = str_slice(*text, i, text->len);
 		return front;
 	}
@@ -197,31 +197,31 @@ static struct str cut_requirement(struct str *text)
 	return all;
 }
 
-static int read_hashes(struct reader *r, struct str rest, struct err *e)
+static int read_hashes(struct file_reader *r, struct str rest, struct err *e)
 {
 	const struct str option = STR("--hash");
 	while (rest.len) {
 		if (!str_starts(rest, option) || rest.len == option.len ||
 			(rest.ptr[option.len] != '=' && !is_blank(rest.ptr[option.len])))
-			return err_set(e, ERR_USAGE, "\"" STR_FMT "\" is no option of a requirement",
+			return err_set(e, ERR_USAGE, "\"" STR_FMT "\" is not an option of a requirement",
 				STR_ARG(str_head(rest, 80)));
-		rest = trim(str_slice(rest, option.len + 1, rest.len));
+		rest = trim_blanks(str_slice(rest, option.len + 1, rest.len));
 		size_t len = 0;
 		while (len < rest.len && !is_blank(rest.ptr[len]))
 			len++;
 		struct str hash = unquote(str_slice(rest, 0, len));
 		if (str_find(hash, ':') <= 0)
-			return err_set(e, ERR_USAGE, "\"" STR_FMT "\" is no hash (as sha256:…)",
+			return err_set(e, ERR_USAGE, "\"" STR_FMT "\" is not a hash (such as sha256:…)",
 				STR_ARG(str_head(hash, 80)));
 		GROW(r->hash, r->line.hashes, r->hash_room);
 		r->hash[r->line.hashes++] = hash;
-		rest = trim(str_slice(rest, len, rest.len));
+		rest = trim_blanks(str_slice(rest, len, rest.len));
 	}
 	r->line.hash = r->hash;
 	return 0;
 }
 
-static int read_requirement(struct reader *r, struct str text, struct err *e)
+static int read_requirement(struct file_reader *r, struct str text, struct err *e)
 {
 	struct str rest = cut_requirement(&text);
 	r->line.kind = REQUIREMENTS_LINE_PROJECT;
@@ -233,8 +233,8 @@ static int read_requirement(struct reader *r, struct str text, struct err *e)
 
 // --- lines ---
 
-// A comment begins at the start of a line or behind a blank.
-static struct str without_comment(struct str line)
+// A comment begins at the start of a line or after a blank.
+static struct str strip_comment(struct str line)
 {
 	for (size_t i = 0; i < line.len; i++)
 		if (line.ptr[i] == '#' && (!i || is_blank(line.ptr[i - 1])))
@@ -242,9 +242,9 @@ static struct str without_comment(struct str line)
 	return line;
 }
 
-static int read_line(struct reader *r, struct str text, unsigned number, struct err *e)
+static int read_line(struct file_reader *r, struct str text, unsigned number, struct err *e)
 {
-	text = trim(without_comment(text));
+	text = trim_blanks(strip_comment(text));
 	if (!text.len)
 		return 0;
 	r->line = (struct requirements_line){.number = number,
@@ -257,7 +257,7 @@ static int read_line(struct reader *r, struct str text, unsigned number, struct 
 	return read < 0 ? -1 : r->fn(r->ctx, &r->line, e);
 }
 
-// Cuts a logical line off the text: a backslash at the end of a line that is no comment joins it with the next one.
+// Cuts a logical line off the text. A backslash at the end of a line that is not a comment joins it with the next line.
 static int cut_logical(struct str *text, struct buf *out, unsigned *lines, struct err *e)
 {
 	buf_clear(out);
@@ -265,7 +265,7 @@ static int cut_logical(struct str *text, struct buf *out, unsigned *lines, struc
 		struct str line = str_cut(text, '\n');
 		if (str_ends(line, STR("\r")))
 			line = str_slice(line, 0, line.len - 1);
-		bool is_comment = str_starts(trim(line), STR("#"));
+		bool is_comment = str_starts(trim_blanks(line), STR("#"));
 		goes_on = !is_comment && str_ends(line, STR("\\"));
 		while (goes_on && str_ends(line, STR("\\")))
 			line = str_slice(line, 0, line.len - 1);
@@ -276,7 +276,7 @@ static int cut_logical(struct str *text, struct buf *out, unsigned *lines, struc
 	return out->failed ? err_set(e, ERR_USAGE, "the line is longer than %d bytes", LIMIT_REQUIREMENT_LINE) : 0;
 }
 
-static int read_lines(struct reader *r, struct str text, struct err *e)
+static int read_lines(struct file_reader *r, struct str text, struct err *e)
 {
 	CLEANUP(buf_release) struct buf line;
 	buf_init(&line, LIMIT_REQUIREMENT_LINE);
@@ -290,8 +290,8 @@ static int read_lines(struct reader *r, struct str text, struct err *e)
 
 int requirements_file_read(struct str text, const char *path, requirements_line_fn *fn, void *ctx, struct err *e)
 {
-	const struct str mark = STR("\xEF\xBB\xBF"); // that some editors put in front of UTF-8
-	struct reader r = {.path = path, .fn = fn, .ctx = ctx};
+	const struct str mark = STR("\xEF\xBB\xBF"); // a byte order mark, which some editors write
+	struct file_reader r = {.path = path, .fn = fn, .ctx = ctx};
 	if (!str_is_utf8(text) || memchr(text.ptr, '\0', text.len))
 		return err_set(e, ERR_USAGE, "%s: not UTF-8 text", path);
 	if (str_starts(text, mark))

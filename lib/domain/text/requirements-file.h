@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requirements and constraints files, as pip reads them: comments, continuation lines, options, extras, hashes, URLs
-// (https://pip.pypa.io/en/stable/reference/requirements-file-format/). It reads one file's text; the caller opens the files
-// that -r and -c name. Pure functions: any thread.
+// Parses requirements and constraints files as pip does: comments, continuation lines, options, extras, hashes, URLs
+// (https://pip.pypa.io/en/stable/reference/requirements-file-format/). It parses the text of one file; the caller opens
+// the files that -r and -c name. Pure functions; any thread.
 #pragma once
 
 #include <stddef.h>
@@ -14,27 +14,28 @@ enum requirements_line_kind {
 	REQUIREMENTS_LINE_INCLUDE,     // -r FILE
 	REQUIREMENTS_LINE_CONSTRAINTS, // -c FILE
 	REQUIREMENTS_LINE_PRE,         // --pre
-	REQUIREMENTS_LINE_OPTION,      // says where or how pip gets files: --index-url, --only-binary, …
+	REQUIREMENTS_LINE_OPTION,      // where or how pip gets files: --index-url, --only-binary, …
 };
 
-// A logical line. All slices are borrowed: from the text, or until the callback returns.
+// A logical line. Everything in it is borrowed until the callback returns.
 struct requirements_line {
 	enum requirements_line_kind kind;
 	unsigned number;        // of its first line in the file, from 1
-	struct str argument;    // of INCLUDE and CONSTRAINTS the file; of OPTION the option as it stands there
+	struct str argument;    // INCLUDE and CONSTRAINTS: the file; OPTION: the option as written
 	const char *project;    // normal form; NULL for the other kinds
-	struct str extras;      // as they stand between the brackets
-	struct str specifier;   // a valid specifier set; "": every version
-	struct str marker;      // not read here; "": none
+	struct str extras;      // the text between the brackets
+	struct str specifier;   // a valid specifier set; "": all versions
+	struct str marker;      // not evaluated; "": none
 	struct str url;         // of "NAME @ URL"; "": none
-	const struct str *hash; // "sha256:…", of each --hash
+	const struct str *hash; // the values of --hash, such as "sha256:…"
 	size_t hashes;
 };
 
+// Returns 0, or -1 with *e set, which ends the reading.
 typedef int requirements_line_fn(void *ctx, const struct requirements_line *line, struct err *e);
 
-// Calls fn for each logical line that says something; fn's -1 ends it. ERR_USAGE, with "path:line: " in front, of the first
-// line that means nothing to pip, or that names no project (a path, an editable), of text that is not UTF-8, and of more than
-// LIMIT_REQUIREMENT_LINE bytes in a line. fn's error gets the same words in front.
+// Calls fn for each logical line that is not empty or a comment. ERR_USAGE if the text is not UTF-8, a line is longer
+// than LIMIT_REQUIREMENT_LINE bytes, or a line is invalid in pip or names no project (a path, an editable). Errors,
+// also those of fn, begin with "path:line: ".
 int requirements_file_read(struct str text, const char *path, requirements_line_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;

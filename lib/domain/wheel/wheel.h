@@ -24,6 +24,7 @@ struct wheel {
 	struct findings findings;
 };
 
+// The caller initialises a wheel before it is filled, and releases it.
 void wheel_init(struct wheel *w);
 void wheel_release(struct wheel *w);
 // Fills metadata_sha256, requires_python and *facts (slices) from w->metadata. Errors as metadata_parse().

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The verdicts that the pruner must reach: slow and obvious, with Python's packaging, written from docs/pruning.md and not
-from the C code. In doubt a file is kept.
+"""The verdicts that the pruner must reach: slow and obvious, with Python's packaging, written from docs/pruning.md and
+not from the C code. In doubt a file is kept.
 
 A case is a dict in the form of verdict-tool (see there): now, policy, platform, project, upstream and files."""
 import dataclasses
@@ -32,7 +32,7 @@ class Environment:
 
 @dataclasses.dataclass
 class Verdict:
-    """removes: whether the file is removed. why: the reason if it is kept. covers: the files of upstream that are evidence,
+    """removes: whether it is removed. why: the reason if it is kept. covers: the files of upstream that are evidence,
     by the name of the environment."""
     verdict: str
     removes: bool
@@ -109,7 +109,7 @@ def read_name(filename):
 
 
 def serves(filename, requires, env, unreadable):
-    """The micros of an environment on which the file installs. unreadable: those that an invalid Requires-Python admits."""
+    """The micros of an environment on which it installs. unreadable: those that an invalid Requires-Python admits."""
     name = read_name(filename)
     if name.tags is not None and not name.tags & env.tags:
         return frozenset()

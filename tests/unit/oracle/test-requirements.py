@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares how domain-tool and pip read requirements files, over files that a fixed seed makes."""
+"""Compares how domain-tool and pip parse requirements files, for files that a fixed seed generates."""
 
 import glob
 import os

@@ -44,7 +44,7 @@ def cpython(python, on):
     version = tuple(map(int, python.rstrip("t").split(".")))
     nodot = "".join(map(str, version))
     flags = "mu" if version < (3,) else "t" if python.endswith("t") else "m" if version < (3, 8) else ""
-    if flags == "t" and not hasattr(tags, "_abi3t_applies"):  # packaging before PEP 803: derived from the tags of the other builds
+    if flags == "t" and not hasattr(tags, "_abi3t_applies"):  # packaging before PEP 803
         made = [tags.Tag(t.interpreter, t.abi if t.abi == "none" else t.abi + "t", t.platform)
                 for t in tags.cpython_tags(version, [f"cp{nodot}"], on)]
     else:

@@ -7,7 +7,8 @@
 //      "platform":{"name","pythons","arch","libc"} (unknown: only "name"),"project":"foo",
 //      "oldest":SECONDS|0 (of our files of the project),
 //      "upstream":{"result":"known|absent|timeout|…","type":CONTENT-TYPE,"page":TEXT},
-//      "files":[{"filename","sha256","mtime":SECONDS,"requires-python":TEXT|null,"corrupt":REASON|null,"downloaded":SECONDS|0}]}
+//      "files":[{"filename","sha256","mtime":SECONDS,"requires-python":TEXT|null,"corrupt":REASON|null,
+//       "downloaded":SECONDS|0}]}
 //     {"verdicts":[{"filename","verdict","removes":bool,"why":CODE|null,"reason","identical":bool|null,
 //      "environments":{"3.11":"file"}}]}
 #include <stdio.h>

@@ -29,7 +29,7 @@ static void check_lists(const struct list *list, size_t count, struct str type)
 	}
 }
 
-static void reads_json(void **state UNUSED)
+static void test_json(void **state UNUSED)
 {
 	static const struct list lists[] = {
 		{"{\"meta\":{\"api-version\":\"1.4\"},\"projects\":[{\"_last-serial\":1,\"name\":\"a\"},{\"name\":\"B\"}]}",
@@ -54,7 +54,7 @@ static void reads_json(void **state UNUSED)
 	check_lists(lists, 1, STR("Application/vnd.PyPI.simple.v1+JSON ; charset=utf-8"));
 }
 
-static void reads_html(void **state UNUSED)
+static void test_html(void **state UNUSED)
 {
 	static const struct list lists[] = {
 		{"<!DOCTYPE html><html><body>\n<a href=\"/simple/a/\">a</a><br/>\n<a href=\"b/\">B</a>\n</body></html>",
@@ -74,7 +74,7 @@ static void reads_html(void **state UNUSED)
 	check_lists(lists, 1, STR("application/vnd.pypi.simple.v1+html"));
 }
 
-static void refuses_what_is_no_list(void **state UNUSED)
+static void test_invalid_lists(void **state UNUSED)
 {
 	static const char *const bad[] = {"", "{}", "[]", "{\"projects\":{}}", "{\"projects\":null}",
 		"{\"meta\":{\"projects\":[]}}", "{\"projects\":[{\"name\":\"a\"},{\"name\":\"b\"}",
@@ -89,7 +89,7 @@ static void refuses_what_is_no_list(void **state UNUSED)
 	}
 }
 
-static void long_texts_are_no_names(void **state UNUSED)
+static void test_long_texts(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(buf_release) struct buf body, names;
@@ -103,7 +103,7 @@ static void long_texts_are_no_names(void **state UNUSED)
 	assert_string_equal(names.data, "b\n");
 }
 
-static void the_ceiling_holds(void **state UNUSED)
+static void test_ceiling(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(buf_release) struct buf names;
@@ -115,11 +115,11 @@ static void the_ceiling_holds(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads_json),
-		cmocka_unit_test(reads_html),
-		cmocka_unit_test(refuses_what_is_no_list),
-		cmocka_unit_test(long_texts_are_no_names),
-		cmocka_unit_test(the_ceiling_holds),
+		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_html),
+		cmocka_unit_test(test_invalid_lists),
+		cmocka_unit_test(test_long_texts),
+		cmocka_unit_test(test_ceiling),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -111,9 +111,7 @@ static void test_constraints_as_pip_reads_them(void **state UNUSED)
 			   "b[extra]==2 ; python_version < '3.9'\n"
 			   "c @ https://example.org/c-3.whl\n";
 	static const struct row rows[] = {
-		{"a", "1.0", "any", "pins:2", ""},
-		{"a", "1.1", "any", NULL, NULL},
-		{"b", "2", "any", "pins:5", ""},
+		{"a", "1.0", "any", "pins:2", ""}, {"a", "1.1", "any", NULL, NULL}, {"b", "2", "any", "pins:5", ""},
 		{"c", "3", "any", "pins:6", ""},
 		{"c", "4", "any", "pins:6", ""}, // the URL does not say which version it is
 	};
@@ -139,7 +137,7 @@ static void test_invalid_lines(void **state UNUSED)
 		{REQUIREMENT_PACKAGES, "numpy, six\n", "x:1: after the name comes neither a blank nor a specifier"},
 		{REQUIREMENT_PACKAGES, "_numpy\n", "x:1: the line does not begin with a project name"},
 		{REQUIREMENT_PACKAGES, "n\xff\n", "x: not UTF-8 text"},
-		{REQUIREMENT_CONSTRAINTS, "-e .\n", "x:1: an editable requirement is no version of a project"},
+		{REQUIREMENT_CONSTRAINTS, "-e .\n", "x:1: an editable requirement is not a version of a project"},
 		{REQUIREMENT_CONSTRAINTS, "a==1\n-c other.txt\n",
 			"x:2: name \"other.txt\" in the configuration: the pruner does not follow -r and -c"},
 		{REQUIREMENT_CONSTRAINTS, "https://example.org/a.whl\n",

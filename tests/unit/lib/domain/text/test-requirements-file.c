@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// test-requirements.py compares with pip how files are read; this is what is refused, options, and line numbers.
+// test-requirements.py compares the parsed files with pip. This file tests errors, options and line numbers.
 #include "lib/domain/text/requirements-file.h"
 
 #include <setjmp.h>
@@ -22,7 +22,7 @@ static int describe(void *ctx, const struct requirements_line *line, struct err 
 	return 0;
 }
 
-static void lines_and_options(void **state UNUSED)
+static void test_lines_and_options(void **state UNUSED)
 {
 	const char *text = "# first\n"
 			   "numpy==1.0 \\\n"
@@ -48,7 +48,7 @@ static void lines_and_options(void **state UNUSED)
 				      "10:foo-bar\n");
 }
 
-static void what_is_refused(void **state UNUSED)
+static void test_invalid_lines(void **state UNUSED)
 {
 	static const struct {
 		const char *text, *why;
@@ -58,20 +58,19 @@ static void what_is_refused(void **state UNUSED)
 		{"a==1.*.2\n", "f.txt:1: \"==1.*.2\" is not a specifier (such as ==1.2 or >=1.2,<2)"},
 		{"a \\\n ==x\n", "f.txt:1: \"==x\" is not a specifier (such as ==1.2 or >=1.2,<2)"},
 		{"./a\n", "f.txt:1: the line does not begin with a project name (for a URL write NAME @ URL)"},
-		{"dir/a\n",
-			"f.txt:1: the line does not begin with a project name (for a URL write NAME @ URL)"},
+		{"dir/a\n", "f.txt:1: the line does not begin with a project name (for a URL write NAME @ URL)"},
 		{"https://host.test/a.whl\n",
 			"f.txt:1: the line does not begin with a project name (for a URL write NAME @ URL)"},
-		{"a @\n", "f.txt:1: behind \"@\" stands no URL"},
-		{"a;\n", "f.txt:1: behind \";\" stands no marker"},
+		{"a @\n", "f.txt:1: no URL after \"@\""},
+		{"a;\n", "f.txt:1: no marker after \";\""},
 		{"a[b\n", "f.txt:1: the extras have no \"]\" at their end"},
-		{"a[b c]\n", "f.txt:1: [b c] is no list of extras"},
-		{"a --hash=x\n", "f.txt:1: \"x\" is no hash (as sha256:…)"},
-		{"a --config-settings=x\n", "f.txt:1: \"--config-settings=x\" is no option of a requirement"},
-		{"-e .\n", "f.txt:1: an editable requirement is no version of a project"},
+		{"a[b c]\n", "f.txt:1: [b c] is not a list of extras"},
+		{"a --hash=x\n", "f.txt:1: \"x\" is not a hash (such as sha256:…)"},
+		{"a --config-settings=x\n", "f.txt:1: \"--config-settings=x\" is not an option of a requirement"},
+		{"-e .\n", "f.txt:1: an editable requirement is not a version of a project"},
 		{"-r\n", "f.txt:1: --requirement needs a value"},
 		{"--pre=yes\n", "f.txt:1: --pre takes no value"},
-		{"--upgrade\n", "f.txt:1: \"--upgrade\" is no option of a requirements file"},
+		{"--upgrade\n", "f.txt:1: \"--upgrade\" is not an option of a requirements file"},
 		{"\n\nrefused\n", "f.txt:3: the caller refuses it"},
 		{"\xff", "f.txt: not UTF-8 text"},
 	};
@@ -85,7 +84,7 @@ static void what_is_refused(void **state UNUSED)
 	}
 }
 
-static void a_line_has_a_limit(void **state UNUSED)
+static void test_line_limit(void **state UNUSED)
 {
 	for (size_t more = 0; more < 2; more++) {
 		CLEANUP(buf_release) struct buf text, out;
@@ -103,9 +102,9 @@ static void a_line_has_a_limit(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lines_and_options),
-		cmocka_unit_test(what_is_refused),
-		cmocka_unit_test(a_line_has_a_limit),
+		cmocka_unit_test(test_lines_and_options),
+		cmocka_unit_test(test_invalid_lines),
+		cmocka_unit_test(test_line_limit),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
