@@ -11,7 +11,6 @@ static const char *const field_name[UPLOAD_FORM_COUNT] = {
 	[UPLOAD_FORM_VERSION] = "version",
 	[UPLOAD_FORM_FILETYPE] = "filetype",
 	[UPLOAD_FORM_SHA256] = "sha256_digest",
-	[UPLOAD_FORM_BLAKE2B_256] = "blake2_256_digest",
 	[UPLOAD_FORM_MD5] = "md5_digest",
 };
 
@@ -63,8 +62,6 @@ struct declared upload_form_declared(const struct upload_form *f)
 		.name = f->value[UPLOAD_FORM_NAME],
 		.version = f->value[UPLOAD_FORM_VERSION],
 		.filetype = f->value[UPLOAD_FORM_FILETYPE],
-		.digest = {[DIGEST_SHA256] = f->value[UPLOAD_FORM_SHA256],
-			[DIGEST_BLAKE2B_256] = f->value[UPLOAD_FORM_BLAKE2B_256],
-			[DIGEST_MD5] = f->value[UPLOAD_FORM_MD5]},
+		.digest = {[DIGEST_SHA256] = f->value[UPLOAD_FORM_SHA256], [DIGEST_MD5] = f->value[UPLOAD_FORM_MD5]},
 	};
 }

@@ -122,7 +122,6 @@ def test_a_damaged_wheel_is_refused_and_leaves_nothing(server, wheel, how):
 
 @pytest.mark.parametrize("changed, words", [
     ({"sha256_digest": "0" * 64}, b"sha256_digest"),
-    ({"blake2_256_digest": "0" * 64}, b"blake2_256_digest"),
     ({"md5_digest": "0" * 32}, b"md5_digest"),
     ({"sha256_digest": "short"}, b"hexadecimal"),
     ({"name": "other"}, b'"other"'),

@@ -52,7 +52,6 @@ OWNER = {
     "libxml/": "lib/format/html.c",
     "microhttpd.h": "server/http/connection.c server/http/http.c server/http/mhd-response.c",
     "openssl/": "lib/format/digest.c server/http/tls.c",
-    "sodium.h": "lib/format/multi-digest.c",
     "sqlite3.h": "lib/state/catalog/catalog.c",
     "zip.h": "lib/domain/archive/zipread.c",
     "zlib.h": "lib/format/compress.c",

@@ -9,7 +9,6 @@
 
 static const char *const field_of[DIGEST_COUNT] = {
 	[DIGEST_SHA256] = "sha256_digest",
-	[DIGEST_BLAKE2B_256] = "blake2_256_digest",
 	[DIGEST_MD5] = "md5_digest",
 };
 

@@ -256,12 +256,11 @@ static void test_unpacking_in_memory(void **state UNUSED)
 	assert_int_equal(e.kind, ERR_INVALID);
 }
 
-// The digests of "abc" in FIPS 180-4, RFC 7693 (32 bytes) and RFC 1321, computed in two pieces.
+// The digests of "abc" in FIPS 180-4 and RFC 1321, computed in two pieces.
 static void test_hashes_side_by_side(void **state UNUSED)
 {
 	static const char *const wanted[DIGEST_COUNT] = {
 		[DIGEST_SHA256] = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
-		[DIGEST_BLAKE2B_256] = "bddd813c634239723171ef3fee98579b94964e3bb1cb3e427262c8c068d52319",
 		[DIGEST_MD5] = "900150983cd24fb0d6963f7d28e17f72",
 	};
 	struct digest_value got[DIGEST_COUNT];
