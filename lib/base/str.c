@@ -76,16 +76,16 @@ struct str str_cut(struct str *rest, char sep)
 	return str_slice(all, 0, (size_t)at);
 }
 
-static bool is_blank(char c)
+static bool is_trimmed(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
 struct str str_trim(struct str s)
 {
-	while (s.len && is_blank(s.ptr[0]))
+	while (s.len && is_trimmed(s.ptr[0]))
 		s = str_slice(s, 1, s.len);
-	while (s.len && is_blank(s.ptr[s.len - 1]))
+	while (s.len && is_trimmed(s.ptr[s.len - 1]))
 		s.len--;
 	return s;
 }

@@ -41,13 +41,13 @@ static void on_element_end(void *ctx, const xmlChar *name)
 	r->handler->end(r->ctx, as_text(name));
 }
 
-static void on_text(void *ctx, const xmlChar *text, int len)
+static void on_characters(void *ctx, const xmlChar *text, int len)
 {
 	struct html_reader *r = ctx;
 	r->handler->text(r->ctx, (struct str){as_text(text), (size_t)len});
 }
 
-static void on_comment(void *ctx, const xmlChar *text)
+static void on_comment_event(void *ctx, const xmlChar *text)
 {
 	struct html_reader *r = ctx;
 	r->handler->comment(r->ctx, str_from(as_text(text)));
@@ -58,9 +58,9 @@ static void parse_html(struct html_reader *r, struct str bytes)
 	const htmlSAXHandler events = {
 		.startElement = on_element_begin,
 		.endElement = on_element_end,
-		.characters = on_text,
-		.ignorableWhitespace = on_text,
-		.comment = on_comment,
+		.characters = on_characters,
+		.ignorableWhitespace = on_characters,
+		.comment = on_comment_event,
 	};
 	r->parser = htmlNewParserCtxt();
 	if (!r->parser || !r->parser->sax)

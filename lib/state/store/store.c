@@ -43,13 +43,13 @@ static int set_profile(struct platform *p, struct err *e)
 struct wanted {
 	char *name;
 	char *path;
-	struct path_probe *probe; // NULL: it cannot be one
+	struct path_probe *probe; // NULL: it cannot be a platform
 	char *real;               // the answer
 	bool is_away;             // or that there was none
 };
 
-// All are asked together, so that the patience is needed once.
-static void probe_folders(struct store *s, struct wanted *wanted, size_t count, unsigned path_probe)
+// Starts all probes before it waits for the first one, so that they share the time limit.
+static void probe_folders(struct store *s, struct wanted *wanted, size_t count, unsigned wait_ms)
 {
 	int64_t begin = clock_ms();
 	for (size_t i = 0; i < count; i++)
@@ -57,7 +57,7 @@ static void probe_folders(struct store *s, struct wanted *wanted, size_t count, 
 			wanted[i].probe = path_probe_start(wanted[i].path);
 	for (size_t i = 0; i < count; i++)
 		if (wanted[i].probe)
-			wanted[i].is_away = !path_probe_wait(wanted[i].probe, begin + path_probe, &wanted[i].real);
+			wanted[i].is_away = !path_probe_wait(wanted[i].probe, begin + wait_ms, &wanted[i].real);
 	for (size_t i = 0; i < count; i++)
 		if (wanted[i].is_away)
 			s->waited = clock_ms() - begin;
@@ -120,7 +120,7 @@ static int want_configured(const struct store *s, const struct config_platform *
 	return 0;
 }
 
-static int add_all_configured(struct store *s, const struct config *c, unsigned path_probe, struct err *e)
+static int add_all_configured(struct store *s, const struct config *c, unsigned wait_ms, struct err *e)
 {
 	struct wanted *wanted = xcalloc(c->platform_count, sizeof(*wanted));
 	int result = 0;
@@ -128,7 +128,7 @@ static int add_all_configured(struct store *s, const struct config *c, unsigned 
 		result = want_configured(s, &c->platforms[i], &wanted[i], e);
 	s->platform = xcalloc(c->platform_count, sizeof(*s->platform));
 	if (result == 0)
-		probe_folders(s, wanted, c->platform_count, path_probe);
+		probe_folders(s, wanted, c->platform_count, wait_ms);
 	for (size_t i = 0; i < c->platform_count && result == 0; i++)
 		result = add_configured(s, &c->platforms[i], &wanted[i], e);
 	forget_wanted(wanted, c->platform_count);
@@ -187,7 +187,7 @@ static int add_detected(struct store *s, int store_fd, const struct wanted *want
 }
 
 // The first-level folders with a platform's name.
-static int detect_platforms(struct store *s, unsigned path_probe, struct err *e)
+static int detect_platforms(struct store *s, unsigned wait_ms, struct err *e)
 {
 	int fd = fs_open_dir(s->path, e);
 	if (fd < 0)
@@ -201,7 +201,7 @@ static int detect_platforms(struct store *s, unsigned path_probe, struct err *e)
 	size_t count = 0;
 	int result = list_top(s, dir, &wanted, &count, e);
 	if (result == 0) {
-		probe_folders(s, wanted, count, path_probe);
+		probe_folders(s, wanted, count, wait_ms);
 		result = add_detected(s, dirfd(dir), wanted, count, e);
 	}
 	forget_wanted(wanted, count);
@@ -216,12 +216,12 @@ static void forget_stray(struct store *s)
 	s->stray = NULL;
 }
 
-static int find_platforms(struct store *s, const struct config *c, unsigned path_probe, struct err *e)
+static int find_platforms(struct store *s, const struct config *c, unsigned wait_ms, struct err *e)
 {
 	if (c->platform_count)
-		return add_all_configured(s, c, path_probe, e);
+		return add_all_configured(s, c, wait_ms, e);
 	s->is_detected = true;
-	if (detect_platforms(s, path_probe, e) < 0)
+	if (detect_platforms(s, wait_ms, e) < 0)
 		return -1;
 	if (s->platform_count)
 		return 0;
@@ -231,7 +231,7 @@ static int find_platforms(struct store *s, const struct config *c, unsigned path
 	return 0;
 }
 
-int store_open(const struct config *c, unsigned path_probe, struct store *out, struct err *e)
+int store_open(const struct config *c, unsigned wait_ms, struct store *out, struct err *e)
 {
 	CLEANUP(store_release) struct store s = {0};
 	if (!c->store && !c->platform_count && c->upstream_merge) {
@@ -246,7 +246,7 @@ int store_open(const struct config *c, unsigned path_probe, struct store *out, s
 		if (fd < 0)
 			return err_prefix(e, "store ");
 	}
-	if (find_platforms(&s, c, path_probe, e) < 0)
+	if (find_platforms(&s, c, wait_ms, e) < 0)
 		return -1;
 	*out = s;
 	s = (struct store){0};

@@ -50,10 +50,10 @@ struct store {
 
 // Finds the platforms: those of the configuration; else the first-level folders of the store that look like
 // <os>-<version>-<arch>, by name; else the whole store as the single platform "wheels". If upstream is merged, no store
-// and no platform are needed: a mirror of upstream alone. path_probe: milliseconds for all folders together; a folder
+// and no platform are needed: a mirror of upstream alone. wait_ms: milliseconds for all folders together; a folder
 // that does not answer in time is taken as it is named. ERR_USAGE: no store is given. ERR_NOT_FOUND, ERR_IO: it cannot
 // be opened. The caller releases *out after success.
-int store_open(const struct config *c, unsigned path_probe, struct store *out, struct err *e) MUST_CHECK;
+int store_open(const struct config *c, unsigned wait_ms, struct store *out, struct err *e) MUST_CHECK;
 void store_release(struct store *s);
 // If folders are platforms: adds those that the catalog has files of and whose folder is missing. So a volume that is
 // not mounted keeps its pages until a scan is told that it was emptied on purpose. For a server; the scan compares.
