@@ -26,7 +26,7 @@ static const struct option_row options[] = {
 	{"rate", '\0', "SIZE", "read at most SIZE bytes per second, such as 64M", NO_KEY},
 };
 
-static int take_option(void *ctx, const char *name, const char *value, struct err *e)
+static int take_check_option(void *ctx, const char *name, const char *value, struct err *e)
 {
 	struct check_command *x = ctx;
 	const struct command_flag flags[] = {{"all", &x->check.hashes_all}};
@@ -97,7 +97,7 @@ static int run_check(const struct command *self, int argc, char **argv, struct e
 {
 	CLEANUP(check_command_release) struct check_command x = {0};
 	config_init(&x.config);
-	if (cli_config_take_line(&x.settings, self, argc, argv, take_option, &x, e) < 0)
+	if (cli_config_take_line(&x.settings, self, argc, argv, take_check_option, &x, e) < 0)
 		return err_exit_code(e->kind);
 	return check_store(&x, e) < 0 ? err_exit_code(e->kind) : 0;
 }

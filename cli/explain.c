@@ -24,7 +24,7 @@ struct explain_command {
 	struct buf project; // normalised
 };
 
-static int take_option(void *ctx, const char *name, const char *value, struct err *e)
+static int take_explain_option(void *ctx, const char *name, const char *value, struct err *e)
 {
 	struct explain_command *l = ctx;
 	const struct command_text texts[] = {{"view", &l->view}};
@@ -33,7 +33,7 @@ static int take_option(void *ctx, const char *name, const char *value, struct er
 
 static int take_line(struct explain_command *l, const struct command *self, int argc, char **argv, struct err *e)
 {
-	int first = cli_config_options(&l->settings, self, argc, argv, take_option, l, e);
+	int first = cli_config_options(&l->settings, self, argc, argv, take_explain_option, l, e);
 	if (first < 0)
 		return -1;
 	if (first == argc || argc - first > 2)

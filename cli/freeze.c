@@ -28,7 +28,7 @@ static const struct option_row options[] = {
 	{"wait", '\0', "TIME", "wait at most TIME for writes in progress; 60s", NO_KEY},
 };
 
-static int take_option(void *ctx, const char *name, const char *value, struct err *e)
+static int take_freeze_option(void *ctx, const char *name, const char *value, struct err *e)
 {
 	struct freeze_command *x = ctx;
 	const struct command_text texts[] = {{"reason", &x->reason}};
@@ -130,7 +130,7 @@ static int run_freeze(const struct command *self, int argc, char **argv, struct 
 	CLEANUP(freeze_command_release)
 	struct freeze_command x = {.is_thaw = self == &command_thaw, .wait = FREEZE_WAIT_MS / 1000};
 	config_init(&x.config);
-	int first = cli_config_options(&x.settings, self, argc, argv, take_option, &x, e);
+	int first = cli_config_options(&x.settings, self, argc, argv, take_freeze_option, &x, e);
 	return first >= 0 && change_platforms(&x, argv + first, e) == 0 ? 0 : err_exit_code(e->kind);
 }
 

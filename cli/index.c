@@ -25,7 +25,7 @@ static const struct option_row options[] = {
 	{"base", '\0', "URL", "with --static: link to files below URL", NO_KEY},
 };
 
-static int take_option(void *ctx, const char *name, const char *value, struct err *e)
+static int take_index_option(void *ctx, const char *name, const char *value, struct err *e)
 {
 	struct index_command *x = ctx;
 	const struct command_flag flags[] = {
@@ -121,7 +121,7 @@ static int run_index(const struct command *self, int argc, char **argv, struct e
 {
 	CLEANUP(index_command_release) struct index_command x = {0};
 	config_init(&x.config);
-	if (cli_config_take_line(&x.settings, self, argc, argv, take_option, &x, e) < 0)
+	if (cli_config_take_line(&x.settings, self, argc, argv, take_index_option, &x, e) < 0)
 		return err_exit_code(e->kind);
 	if (x.export.base && !x.export.folder) {
 		err_set(e, ERR_USAGE, "--base needs --static DIR");

@@ -18,7 +18,7 @@ static const struct option_row options[] = {
 	{"reason", 'r', "TEXT", "the reason, for builders and for clients that request a file", NO_KEY},
 };
 
-static int take_option(void *ctx, const char *name, const char *value, struct err *e)
+static int take_retire_option(void *ctx, const char *name, const char *value, struct err *e)
 {
 	struct retire_command *x = ctx;
 	const struct cli_config_number numbers[] = {{"grace", &config_type_seconds, &x->grace}};
@@ -30,7 +30,7 @@ static int take_option(void *ctx, const char *name, const char *value, struct er
 }
 
 // Expects PLATFORM, then at most one STORE.
-static int take_words(struct retire_command *x, char **words, struct err *e)
+static int take_retire_words(struct retire_command *x, char **words, struct err *e)
 {
 	if (!*words)
 		return err_set(e, ERR_USAGE, "no PLATFORM is given");
@@ -92,8 +92,8 @@ static int run_retire(const struct command *self, int argc, char **argv, struct 
 {
 	CLEANUP(retire_command_release) struct retire_command x = {.reason = ""};
 	prune_common_init(&x.all, "unlisted", "would be unlisted");
-	int first = cli_config_options(&x.all.settings, self, argc, argv, take_option, &x, e);
-	if (first < 0 || take_words(&x, argv + first, e) < 0)
+	int first = cli_config_options(&x.all.settings, self, argc, argv, take_retire_option, &x, e);
+	if (first < 0 || take_retire_words(&x, argv + first, e) < 0)
 		return err_exit_code(e->kind);
 	return retire_platform(&x, e) < 0 ? err_exit_code(e->kind) : 0;
 }

@@ -34,7 +34,7 @@ static const struct option_row options[] = {
 	{"ca-file", '\0', "FILE", "trust the certificates in FILE (PEM) instead of the system's", NO_KEY},
 };
 
-static int take_option(void *ctx, const char *name, const char *value, struct err *e)
+static int take_push_option(void *ctx, const char *name, const char *value, struct err *e)
 {
 	struct push_command *x = ctx;
 	const struct command_text texts[] = {
@@ -115,7 +115,7 @@ static int run_push(const struct command *self, int argc, char **argv, struct er
 {
 	CLEANUP(upload_url_release) struct upload_url t = {0};
 	struct push_command x = {.jobs = JOBS, .retries = RETRIES, .timeout = TIMEOUT_SECONDS};
-	int first = cli_config_options(&x.settings, self, argc, argv, take_option, &x, e);
+	int first = cli_config_options(&x.settings, self, argc, argv, take_push_option, &x, e);
 	if (first < 0 || check_options(&x, argc - first, e) < 0 || upload_url_init(&t, x.url, e) < 0 ||
 		push_files(&x, &t, argv + first, (size_t)(argc - first), e) < 0)
 		return err_exit_code(e->kind);

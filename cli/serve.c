@@ -178,7 +178,7 @@ static void on_hangup(struct serve_command *s)
 }
 
 // Reloads the server if a scan found a new platform folder, or made a removed catalog again.
-static int reload_if_changed(struct serve_command *s, struct err *e)
+static int reload_changed_site(struct serve_command *s, struct err *e)
 {
 	struct store store;
 	CLEANUP(catalog_cleanup) struct catalog *catalog = NULL;
@@ -212,7 +212,7 @@ static int after_scan(struct serve_command *s, struct err *e)
 		return start_server(s, filled, e);
 	if (filled)
 		server_set_filled(s->server);
-	if ((!scans.has_failed || (scans.has_looked && s->is_incomplete)) && reload_if_changed(s, &failure) < 0)
+	if ((!scans.has_failed || (scans.has_looked && s->is_incomplete)) && reload_changed_site(s, &failure) < 0)
 		log_error("platforms: %s", failure.msg);
 	return 0;
 }

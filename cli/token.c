@@ -41,7 +41,7 @@ static const struct option_row options[] = {
 	{"read", '\0', NULL, "add: it may read private platforms", NO_KEY},
 };
 
-static int take_option(void *ctx, const char *name, const char *value, struct err *e)
+static int take_token_option(void *ctx, const char *name, const char *value, struct err *e)
 {
 	struct token_command *x = ctx;
 	const struct command_flag flags[] = {{"upload", &x->may_upload}, {"read", &x->may_read}};
@@ -236,7 +236,7 @@ static int check_options(const struct token_command *x, const struct verb *v, st
 }
 
 // Expects ID if the verb has one, then at most one STORE.
-static int take_words(struct token_command *x, const struct verb *v, char **words, const char **id, struct err *e)
+static int take_token_words(struct token_command *x, const struct verb *v, char **words, const char **id, struct err *e)
 {
 	if (v->id) {
 		if (!*words)
@@ -253,7 +253,7 @@ static int take_words(struct token_command *x, const struct verb *v, char **word
 static int run_verb(struct token_command *x, const struct verb *v, char **words, struct err *e)
 {
 	const char *id = NULL;
-	if (take_words(x, v, words, &id, e) < 0 || cli_config_read(&x->settings, &x->config, e) < 0)
+	if (take_token_words(x, v, words, &id, e) < 0 || cli_config_read(&x->settings, &x->config, e) < 0)
 		return -1;
 	CLEANUP(mem_free) char *catalog = cli_config_catalog(&x->config, e);
 	if (!catalog)
@@ -274,7 +274,7 @@ static int run_token(const struct command *self, int argc, char **argv, struct e
 {
 	CLEANUP(token_command_release) struct token_command x = {0};
 	config_init(&x.config);
-	int first = cli_config_options(&x.settings, self, argc, argv, take_option, &x, e);
+	int first = cli_config_options(&x.settings, self, argc, argv, take_token_option, &x, e);
 	if (first < 0)
 		return err_exit_code(e->kind);
 	const struct verb *v = find_verb(argv[first]);

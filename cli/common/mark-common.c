@@ -12,7 +12,7 @@
 #include "lib/state/access/audit.h"
 #include "lib/state/store/release.h"
 
-static int take_option(void *ctx, const char *name, const char *value, struct err *e)
+static int take_mark_option(void *ctx, const char *name, const char *value, struct err *e)
 {
 	struct mark_common *m = ctx;
 	const struct command_flag flags[] = {{"delete", &m->deletes}};
@@ -26,9 +26,9 @@ static int take_option(void *ctx, const char *name, const char *value, struct er
 	return err_set(e, ERR_USAGE, "--%s", name);
 }
 
-static int take_words(struct mark_common *m, const struct command *self, int argc, char **argv, struct err *e)
+static int take_mark_words(struct mark_common *m, const struct command *self, int argc, char **argv, struct err *e)
 {
-	int first = cli_config_options(&m->settings, self, argc, argv, take_option, m, e);
+	int first = cli_config_options(&m->settings, self, argc, argv, take_mark_option, m, e);
 	if (first < 0)
 		return -1;
 	if (first == argc)
@@ -160,7 +160,7 @@ int mark_common_run(struct mark_common *m, const struct command *self, int argc,
 	config_init(&config);
 	CLEANUP(mem_free) char *who = audit_account();
 	m->who = who;
-	if (take_words(m, self, argc, argv, e) < 0 || cli_config_read(&m->settings, &config, e) < 0 ||
+	if (take_mark_words(m, self, argc, argv, e) < 0 || cli_config_read(&m->settings, &config, e) < 0 ||
 		open_and_mark(m, &config, e) < 0)
 		return err_exit_code(e->kind);
 	return 0;

@@ -21,7 +21,7 @@ static const struct option_row options[] = {
 	{"skip-changed-evidence", '\0', NULL, "skip files that a new plan would keep", NO_KEY},
 };
 
-static int take_option(void *ctx, const char *name, const char *value, struct err *e)
+static int take_apply_option(void *ctx, const char *name, const char *value, struct err *e)
 {
 	struct apply_command *x = ctx;
 	const struct command_flag flags[] = {
@@ -47,7 +47,7 @@ static int take_option(void *ctx, const char *name, const char *value, struct er
 }
 
 // Expects PLAN, then at most one STORE.
-static int take_words(struct apply_command *x, char **words, struct err *e)
+static int take_apply_words(struct apply_command *x, char **words, struct err *e)
 {
 	if (!*words)
 		return err_set(e, ERR_USAGE, "no PLAN is given: a file that wheelcache prune plan -o FILE writes");
@@ -103,8 +103,8 @@ static int run_apply(const struct command *self, int argc, char **argv, struct e
 {
 	CLEANUP(apply_command_release) struct apply_command x = {.plan = NULL};
 	prune_common_init(&x.all, "pruned", "would be pruned");
-	int first = cli_config_options(&x.all.settings, self, argc, argv, take_option, &x, e);
-	if (first < 0 || take_words(&x, argv + first, e) < 0)
+	int first = cli_config_options(&x.all.settings, self, argc, argv, take_apply_option, &x, e);
+	if (first < 0 || take_apply_words(&x, argv + first, e) < 0)
 		return err_exit_code(e->kind);
 	return apply_plan(&x, e) < 0 ? err_exit_code(e->kind) : 0;
 }

@@ -30,7 +30,7 @@ static const struct option_row options[] = {
 	{"offline", '\0', NULL, "use the cached answers of upstream; send no request", NO_KEY},
 };
 
-static int take_option(void *ctx, const char *name, const char *value, struct err *e)
+static int take_plan_option(void *ctx, const char *name, const char *value, struct err *e)
 {
 	struct plan_command *x = ctx;
 	const struct command_flag flags[] = {
@@ -118,7 +118,7 @@ static int run_plan(const struct command *self, int argc, char **argv, struct er
 {
 	CLEANUP(plan_command_release) struct plan_command x = {0};
 	config_init(&x.config);
-	if (cli_config_take_line(&x.settings, self, argc, argv, take_option, &x, e) < 0)
+	if (cli_config_take_line(&x.settings, self, argc, argv, take_plan_option, &x, e) < 0)
 		return err_exit_code(e->kind);
 	return open_and_plan(&x, e) < 0 ? err_exit_code(e->kind) : 0;
 }

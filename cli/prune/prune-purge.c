@@ -13,7 +13,7 @@ struct purge_command {
 	struct policy_takes takes;
 };
 
-static int take_option(void *ctx, const char *name, const char *value, struct err *e)
+static int take_purge_option(void *ctx, const char *name, const char *value, struct err *e)
 {
 	struct purge_command *x = ctx;
 	const struct cli_config_number numbers[] = {{"grace", &config_type_seconds, &x->grace}};
@@ -69,7 +69,7 @@ static int run_purge(const struct command *self, int argc, char **argv, struct e
 	CLEANUP(purge_command_release) struct purge_command x = {.has_grace = false};
 	prune_common_init(&x.all, "purged", "would be purged");
 	x.all.prints_each = true;
-	if (cli_config_take_line(&x.all.settings, self, argc, argv, take_option, &x, e) < 0)
+	if (cli_config_take_line(&x.all.settings, self, argc, argv, take_purge_option, &x, e) < 0)
 		return err_exit_code(e->kind);
 	return purge_files(&x, e) < 0 ? err_exit_code(e->kind) : 0;
 }

@@ -15,7 +15,7 @@ static const struct option_row options[] = {
 	{"run", '\0', "ID", "all files that the plan with this ID removed", NO_KEY},
 };
 
-static int take_option(void *ctx, const char *name, const char *value, struct err *e)
+static int take_restore_option(void *ctx, const char *name, const char *value, struct err *e)
 {
 	struct restore_command *x = ctx;
 	const struct command_text texts[] = {{"run", &x->run}};
@@ -25,7 +25,7 @@ static int take_option(void *ctx, const char *name, const char *value, struct er
 }
 
 // Expects FILE..., then at most one STORE, which is not the name of a wheel or sdist. Returns the number of files, or -1.
-static int take_words(struct restore_command *x, char **words, struct err *e)
+static int take_restore_words(struct restore_command *x, char **words, struct err *e)
 {
 	int files = 0;
 	while (words[files] && filename_kind(str_from(words[files])) != FILENAME_OTHER && !strchr(words[files], '/'))
@@ -66,8 +66,8 @@ static int run_restore(const struct command *self, int argc, char **argv, struct
 	CLEANUP(restore_command_release) struct restore_command x = {.run = NULL};
 	prune_common_init(&x.all, "restored", "would be restored");
 	x.all.prints_each = true;
-	int first = cli_config_options(&x.all.settings, self, argc, argv, take_option, &x, e);
-	int files = first < 0 ? -1 : take_words(&x, argv + first, e);
+	int first = cli_config_options(&x.all.settings, self, argc, argv, take_restore_option, &x, e);
+	int files = first < 0 ? -1 : take_restore_words(&x, argv + first, e);
 	return files >= 0 && restore_files(&x, argv + first, files, e) == 0 ? 0 : err_exit_code(e->kind);
 }
 
