@@ -99,7 +99,7 @@ def test_yanks_and_removals_come_with_a_release(cell, start, make):
     assert uploading.upload(server, volume.name, wheel.path, server.token).status == 410
 
 
-def test_a_volume_that_cannot_be_released_holds_up_no_other(cell, start, make):
+def test_volume_that_cannot_be_released_does_not_delay_others(cell, start, make):
     """A killed release leaves a lock: uploads are accepted, and published after the operator's unlock."""
     locked, free = cell.volumes
     server = start(config(cell))

@@ -50,7 +50,7 @@ class Pruned(indexing.Indexed):
     def mark(self, filename, platform=PLATFORM):
         return self.path(f"{filename}.pruned", platform)
 
-    def buried(self, platform=PLATFORM):
+    def unlisted(self, platform=PLATFORM):
         """The files that have a tombstone."""
         return sorted(path.name.removesuffix(".pruned") for path in self.folder_of(platform).glob("*.pruned"))
 

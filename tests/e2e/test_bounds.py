@@ -48,7 +48,7 @@ def test_a_wheel_with_gigabytes_of_tags_is_listed_as_odd(tmp_path):
     assert summary["findings"] == 1
 
 
-def test_a_server_that_scans_and_takes_uploads_outlives_it(serve, tmp_path):
+def test_server_survives_scan_and_upload_of_it(serve, tmp_path):
     store = tmp_path / "store"
     spoilt(store / PLATFORM / "b" / "bomb", "bomb", wheel=TAG_LINE)
     sent = spoilt(tmp_path / "dist", "bar", wheel=TAG_LINE)

@@ -170,7 +170,7 @@ def test_in_the_middle_of_a_download(serve, store, happen, authority):
 
 @pytest.mark.parametrize("size", [0, 100, 120_000])
 @pytest.mark.parametrize("first", [True, False], ids=["mapped", "not-mapped"])
-def test_truncated_before_it_is_sent(serve, store, size, first, authority):
+def test_file_truncated_before_it_is_sent(serve, store, size, first, authority):
     """With a cached reply and without one: never the full length. (The missing end of the file's last page in memory is sent
     as zeros; the client's hash finds it.)"""
     path, sha256 = put(store / "small", "small", "1.0", "first", 200_000, mtime=storelib.OLD)
@@ -186,7 +186,7 @@ def test_truncated_before_it_is_sent(serve, store, size, first, authority):
     check_calm(server)
 
 
-def test_what_was_cut_short_is_told_soon(serve, store, authority):
+def test_cut_short_file_ends_its_download_soon(serve, store, authority):
     """The file now ends between what was sent and the next block: libmicrohttpd takes that for a full socket, and would
     wait for its time-out."""
     path, _ = put(store / "fat", "fat", "1.0", "first", FAT, mtime=storelib.OLD)
@@ -280,7 +280,7 @@ def test_replaced_by_a_file_of_the_same_size_and_time(serve, store):
     wait_until_right(server, path, other)
 
 
-def test_moved_to_another_disk_it_is_served_at_once(serve, store):
+def test_store_moved_to_another_disk_is_served_at_once(serve, store):
     """The same bytes, size and time, but other inodes: a restored store is served before a scan has read it again."""
     path, sha256 = put(store / "same", "same", "1.0", "first", mtime=storelib.OLD)
     server = serve(store, "--rescan", "0")

@@ -176,7 +176,7 @@ def test_moved_file_is_orphaned_and_strange(at):
                                        "strange": [f"wheels/s/six/{wheel.name}"]}
 
 
-def test_unreadable_file_is_told_and_the_others_are_checked(open_at):
+def test_unreadable_file_is_reported_and_the_others_are_checked(open_at):
     bad, corrupt = open_at.wheel("six"), open_at.wheel("six", version="2.0")
     open_at.wheel("attrs", name="attrs")
     open_at.index(**as_nobody())
@@ -220,7 +220,7 @@ def test_duplicates_and_quarantined_files_are_no_findings(at):
     numbers(at.check("--all"), files=3, listed=1, hashed=1)
 
 
-def test_sample_is_as_large_as_asked_and_another_each_time(at):
+def test_sample_has_the_requested_size_and_differs_each_time(at):
     for number in range(20):
         at.wheel("six", version=f"1.{number}")
     at.index()

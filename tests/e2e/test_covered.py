@@ -72,7 +72,7 @@ def test_what_upstream_has_is_refused(here, version, tag, build, theirs):
     assert not list(here.store.rglob(wheel.name)) and not list(here.store.rglob(".*"))
 
 
-def test_json_says_it_too(here):
+def test_json_has_the_reason_too(here):
     reply = upload(here, "1.0", headers={"Accept": "application/json"})[1]
     assert reply.status == 410 and json.loads(reply.body)["code"].startswith("410 ")
 
@@ -86,7 +86,7 @@ def test_json_says_it_too(here):
     ("1.0+local", TAGS, "foo"),             # ours alone
     ("1.0", TAGS, "bar"),                   # it was never looked up
 ])
-def test_all_else_is_taken(here, version, tag, name):
+def test_other_files_are_accepted(here, version, tag, name):
     reply = upload(here, version, tag, name)[1]
     assert reply.status == 200, reply.body
 

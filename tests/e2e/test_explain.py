@@ -251,7 +251,7 @@ def test_explain_agrees_with_pip(whole, explained):
     print(f"{count} answers of pip: explain says the same")
 
 
-def test_whose_files_count(tmp_path, serve):
+def test_explain_tells_the_owner_of_a_name(tmp_path, serve):
     """The name rule, whether the name is ours, and the effect; by the program and over HTTP."""
     with tinyupstream.running() as upstream:
         for name in ("own", "both", "closed", "local", "theirs", "first"):
@@ -282,7 +282,7 @@ def test_whose_files_count(tmp_path, serve):
         assert told("both", "alone") == ("merge", False, "here")
 
 
-def test_name_of_ours_that_somebody_took(tmp_path, serve):
+def test_name_of_ours_that_a_stranger_registered(tmp_path, serve):
     """Since when upstream has it, and how many files; its files are not used."""
     with tinyupstream.running() as upstream:
         ours = storelib.make_wheel(tmp_path / "store" / OPEN, "own", "1.0").name

@@ -145,7 +145,7 @@ def test_uploads_to_a_server_that_goes_on():
     told("upload, tried again", faults.points_of(uploads_that_go_on, faults.DISK[1:]))
 
 
-def test_a_file_that_is_there_is_there_for_good_before_it_is_200(tmp_path, monkeypatch):
+def test_existing_file_is_durable_before_its_upload_is_200(tmp_path, monkeypatch):
     """Also where another process put it there, perhaps a moment ago."""
     monkeypatch.setenv("WHEELCACHE", serving.binary())  # the store with the faults is dropped after the test
     monkeypatch.setattr(sys.modules[__name__], "PARTS", ["/new-1.0-py3-none-any.whl"])

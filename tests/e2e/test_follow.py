@@ -93,7 +93,7 @@ def test_nothing_changes_where_upstream_is_as_it_was(here):
 
 
 @pytest.mark.parametrize("taken_back", ["yanked", "deleted", "narrower"])
-def test_what_upstream_takes_back_is_listed_again(here, taken_back):
+def test_files_that_upstream_removed_are_listed_again(here, taken_back):
     here.bury(here.six, SIX)
     here.scan()
     assert here.names() == [FOO]
@@ -128,7 +128,7 @@ def test_what_is_lost_is_reported_until_it_is_built_again(here):
     assert here.follow()[0]["lost"] == 0
 
 
-def test_a_purged_wheel_is_judged_by_what_it_needed(here):
+def test_purged_wheel_is_rechecked_by_its_requires_python(here):
     """Upstream's file requires a newer Python than some of the platform, as did ours."""
     here.upstream.add("foo", "foo-1.0-py3-none-any.whl", **{"requires-python": ">=3.10.4"})
     here.upstream.remove("foo", FOO)
@@ -211,7 +211,7 @@ def test_upstreams_yanks_are_ours_and_go_with_it(here, serve):
     assert here.follow()[1] == []
 
 
-def test_a_release_is_yanked_when_all_of_it_is(here):
+def test_release_is_yanked_when_all_of_its_files_are(here):
     here.upstream.add("six", "six-1.0.tar.gz")
     here.scan()
     here.upstream.change("six", SIX, yanked=True)
@@ -261,7 +261,7 @@ def test_a_mark_that_waits_for_its_release_stays(here, write):
     assert here.yank(SIX) is None and (write / "s" / "six" / f"{SIX}.yanked").read_text() == "ours"
 
 
-def test_has_released_what_it_wrote(here, write):
+def test_follow_releases_written_platforms(here, write):
     here.configure(f"[platform {PLATFORM}]\nwrite-path = {write}\nrelease = /bin/cp -a %w/. {here.store / PLATFORM}/\n")
     here.scan()
     here.upstream.change("six", SIX, yanked="broken")

@@ -117,7 +117,7 @@ def test_upload_that_is_being_published(site, serve, stop_at, builder, tmp_path,
     assert site.seen() == after
 
 
-def test_upload_whose_bytes_still_come(site, serve, tmp_path):
+def test_upload_whose_body_still_arrives(site, serve, tmp_path):
     """It writes nothing more, and removes nothing; the next scan after a thaw removes its temporary file."""
     bar = storelib.make_wheel(tmp_path, "bar", "1.0", size=2 << 20)
     server = serve(site.store)

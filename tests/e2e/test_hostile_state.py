@@ -241,7 +241,7 @@ def test_what_was_there_before_keeps_its_owner(site):
 
 
 @as_root
-def test_account_goes_on_with_what_root_began():
+def test_account_can_use_files_that_root_made():
     """A server and commands of root in the folder of another account (a clone, a home): all their files belong to that
     account."""
     with others.open_folder() as folder, others.open_program(), serving.servers(folder) as start:
@@ -291,7 +291,7 @@ def no_umask_fixture():
     os.umask(before)
 
 
-def test_state_is_for_nobody_else_whatever_the_umask(site, index, tmp_path, no_umask):  # pylint: disable=unused-argument
+def test_state_is_private_whatever_the_umask(site, index, tmp_path, no_umask):  # pylint: disable=unused-argument
     """Wheels and their marks in the store are readable for all."""
     state = tmp_path / "fresh"
     six, bar = (storelib.make_wheel(tmp_path / "built", name, "1.0") for name in ("six", "bar"))

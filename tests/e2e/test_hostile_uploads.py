@@ -45,7 +45,7 @@ def post_head(length, token):
 
 # --- without a token ---
 
-def test_who_has_no_token_writes_nothing_into_the_audit_log(server, wheel):
+def test_request_without_a_token_writes_no_audit_line(server, wheel):
     before = uploading.audit(server)
     for _ in range(50):
         assert uploading.upload(server, PLATFORM, wheel, None).status == 401
@@ -55,7 +55,7 @@ def test_who_has_no_token_writes_nothing_into_the_audit_log(server, wheel):
     assert 0 < len(uploading.audit(server)) - len(before) < 40
 
 
-def test_where_uploads_are_off_nobody_writes_into_the_audit_log(serve, store, wheel):
+def test_no_audit_line_where_uploads_are_off(serve, store, wheel):
     server = serve(store)
     for _ in range(5):
         assert uploading.upload(server, PLATFORM, wheel, "wc_wrong").status == 403
@@ -96,7 +96,7 @@ def test_a_token_that_is_revoked_meanwhile_publishes_nothing(server, wheel):
 
 # --- a store that is not as it should be ---
 
-def test_before_its_first_whole_scan_a_platform_takes_nothing(serve, store, wheel, tmp_path):
+def test_platform_accepts_no_upload_before_its_first_whole_scan(serve, store, wheel, tmp_path):
     """A lost catalog is built again: until then it is not known which names are, or were, taken."""
     away = tmp_path / "away"
     server = serve(config=f"[store]\npath = {store}\n[platform {PLATFORM}]\n[platform late]\npath = {away}\n")
@@ -112,7 +112,7 @@ def test_before_its_first_whole_scan_a_platform_takes_nothing(serve, store, whee
     assert uploading.upload(server, "late", wheel, token).status == 200
 
 
-def test_a_platform_that_is_not_there_is_asked_for_again(server, wheel):
+def test_upload_to_a_missing_platform_is_503(server, wheel):
     os.rename(server.store / PLATFORM, server.store / ".away")
     reply = uploading.upload(server, PLATFORM, wheel, server.token)
     assert reply.status == 503 and reply["Retry-After"]
@@ -173,7 +173,7 @@ def test_many_bodies_that_end_in_the_middle(server, wheel):
     assert uploading.upload(server, PLATFORM, wheel, server.token).status == 200
 
 
-def test_who_goes_away_in_the_middle_is_forgotten_at_once(server, wheel):
+def test_client_that_disconnects_in_the_middle_is_dropped_at_once(server, wheel):
     """The last bytes and the end of the connection come together: the server must not wait for the time-out."""
     sockets = lambda: len(os.listdir(f"/proc/{server.process.pid}/fd"))  # noqa: E731
     body, _ = uploading.encode(uploading.form_of(wheel), boundary="b")
@@ -201,7 +201,7 @@ def small_disk(tmp_path):
     subprocess.run(["umount", folder], check=True)
 
 
-def test_what_fits_on_the_disk_is_taken_and_what_does_not_is_not(small_disk, tmp_path):
+def test_only_uploads_that_fit_on_the_disk_are_accepted(small_disk, tmp_path):
     fat = storelib.make_wheel(tmp_path / "dist", "fat", "1.0", size=5 << 20).path
     fatter = storelib.make_wheel(tmp_path / "dist", "fat", "2.0", size=5 << 20).path
     with serving.servers(tmp_path) as serve:

@@ -369,7 +369,7 @@ def test_link_that_is_turned_outwards_leaves(at):
     assert at.names() == ["attrs-1.0-py3-none-any.whl"]
 
 
-def test_files_that_platforms_share_are_told(at):
+def test_files_that_platforms_share_are_reported(at):
     for platform, requires in [("debian-12-x86_64", []), ("debian-13-x86_64", []), ("ubuntu-22.04-x86_64", ["a"])]:
         at.wheel(platform, requires=requires)
         at.wheel(platform, name="attrs")
@@ -424,7 +424,7 @@ def test_summary_for_people(at):
     assert at.run("--quiet").stdout == ""
 
 
-def test_summary_names_what_somebody_may_look_for(at):
+def test_summary_names_stray_files_and_findings(at):
     at.wheel(f"{PLATFORM}/six")
     at.wheel(f"{PLATFORM}/odd", name="odd", tag="py3-none-any", metadata=b"Metadata-Version: 2.0\nName: odd\nVersion: 1.0\n")
     at.wheel("ubuntu22-x86_64/lost", name="lost")

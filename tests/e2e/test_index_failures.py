@@ -57,7 +57,7 @@ def test_platform_folder_that_is_gone_is_not_believed(at, left):
     assert sorted(at.listed()) == [f"{platform}/six/{WHEEL}" for platform in left]
 
 
-def test_store_becomes_one_of_platforms(at):
+def test_flat_store_becomes_a_store_of_platforms(at):
     at.wheel("six")
     at.index()
     at.wheel(f"{PLATFORM}/six")

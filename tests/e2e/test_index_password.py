@@ -92,7 +92,7 @@ def read_everything(server, index):
 
 
 @pytest.mark.parametrize("mishap", MISHAPS)
-def test_server_tells_nobody(serve, guarded, at, mishap):
+def test_server_output_has_no_password(serve, guarded, at, mishap):
     spoil(guarded, MISHAPS[mishap])
     server = serve(None, "--log-level", "debug", config=at.text)
     replies = list(read_everything(server, guarded))
@@ -104,7 +104,7 @@ def test_server_tells_nobody(serve, guarded, at, mishap):
 
 
 @pytest.mark.parametrize("other", ["wrong password", "nobody listens"])
-def test_server_tells_nobody_why_it_may_not(serve, guarded, at, other):
+def test_server_errors_have_no_password(serve, guarded, at, other):
     new = url(guarded, "not-" + QUOTED) if other == "wrong password" else url(guarded, port=9)
     server = serve(None, "--log-level", "debug", config=at.text.replace(url(guarded), new))
     replies = list(read_everything(server, guarded))
@@ -113,7 +113,7 @@ def test_server_tells_nobody_why_it_may_not(serve, guarded, at, other):
 
 
 @pytest.mark.parametrize("mishap", MISHAPS)
-def test_commands_tell_nobody(guarded, at, mishap):
+def test_command_output_has_no_password(guarded, at, mishap):
     at.config.touch(0o600)
     at.config.write_text(f"[catalog]\npath = {at.catalog}\n{at.text}")
     at.run("--config", at.config)
@@ -130,7 +130,7 @@ def test_commands_tell_nobody(guarded, at, mishap):
 
 @pytest.mark.parametrize("bad", [f"http://{USER}:{QUOTED}@127.0.0.1:99999/simple/", f"ftp://{USER}:{QUOTED}@127.0.0.1/simple/",
                                  f"http://{USER}:{PASSWORD}@127.0.0.1/simple/", f"http://{USER}:{QUOTED}@[::1/simple/"])
-def test_url_that_is_none_is_not_repeated(tmp_path, bad):
+def test_invalid_url_is_not_repeated(tmp_path, bad):
     config = tmp_path / "its.conf"
     config.write_text(f"[upstream]\nurl = {bad}\n")
     for words in (("serve", "--config", config), ("serve", "--upstream", "--upstream-url", bad), ("prune", "plan", "--config", config)):

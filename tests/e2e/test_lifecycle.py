@@ -45,7 +45,7 @@ def file_status(server, wheel):
     return server.get(f"/files/wheels/{wheel.name.split('-')[0]}/{wheel.name}").status
 
 
-def test_port_0_is_a_free_one_and_the_url_is_told(serve, store):
+def test_port_0_is_a_free_port_and_the_url_is_printed(serve, store):
     first, second = serve(store), serve(store)
     assert first.host == second.host == "127.0.0.1"
     assert 0 < first.port != second.port

@@ -240,7 +240,7 @@ def test_what_commands_do_a_scan_finds_right(indexed, folder):
     assert indexed.query("SELECT filename, reason FROM mark") == [("six-2.0-py3-none-any.whl", "r")]
 
 
-def test_all_platforms_that_have_it_or_one(indexed, store):
+def test_yank_on_all_platforms_or_one(indexed, store):
     other = "rocky-9-x86_64"
     storelib.make_wheel(store / other, "six", "1.0")
     storelib.make_wheel(store / other / "deep", "six", "1.0")  # a copy on the same platform

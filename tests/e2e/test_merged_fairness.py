@@ -73,7 +73,7 @@ def bulk_fixture(index):
     go_on.set()
 
 
-def test_downloads_that_nobody_waits_for_any_more(server, index, bulk):
+def test_abandoned_downloads_are_dropped(server, index, bulk):
     index.add_bytes("small", "small-1.0.tar.gz", b"small")
     assert server.get("/simple/bulk/").status == 200
     with contextlib.ExitStack() as stack:

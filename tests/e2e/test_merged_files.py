@@ -119,7 +119,7 @@ def test_metadata_comes_from_upstream(server, index, wheel):
 
 
 @pytest.mark.parametrize("how", [merging.status(404), merging.status(403), merging.other_bytes, merging.reset])
-def test_metadata_that_upstream_does_not_give_is_taken_out_of_the_wheel(server, index, wheel, how):
+def test_metadata_that_upstream_lacks_is_read_from_the_wheel(server, index, wheel, how):
     index.fail(f"/packages/{wheel.name}.metadata", how)
     reply = server.get(path_of(wheel) + ".metadata")
     assert (reply.status, reply.body, reply["ETag"]) == (200, wheel.metadata, f'"{wheel.metadata_sha256}"')
@@ -208,7 +208,7 @@ def test_what_fails_again_and_again_is_given_up(server, index, wheel, how):
     assert fetch_when_well(server, wheel) == wheel.path.read_bytes()
 
 
-def test_cut_is_gone_on_with_where_it_was(server, index, wheel):
+def test_cut_download_is_continued(server, index, wheel):
     index.fail(f"/packages/{wheel.name}", merging.cut, times=1)
     server.get(path_of(wheel))
     ranges = [one.headers.get("Range") for one in index.asked if one.path == f"/packages/{wheel.name}"]
@@ -259,7 +259,7 @@ def test_file_that_upstream_took_away_is_still_there(serve, index, wheel, tmp_pa
     assert server.get(path_of(other)).status == 404
 
 
-def test_file_that_cannot_be_kept_is_whole_for_all(server, wheel):
+def test_file_that_cannot_be_cached_is_complete_for_all(server, wheel):
     """A file is in the place of its cache folder."""
     place = server.catalog.with_name("catalog.db.files") / "six"
     place.write_text("")
@@ -271,7 +271,7 @@ def test_file_that_cannot_be_kept_is_whole_for_all(server, wheel):
     assert server.get(path_of(wheel)).body == wheel.path.read_bytes()
 
 
-def test_what_was_used_longest_ago_goes_first(serve, index, wheel, tmp_path):
+def test_least_recently_used_file_is_evicted_first(serve, index, wheel, tmp_path):
     data = {}
     for version in range(2, 7):
         one = storelib.make_wheel(tmp_path / "theirs", "six", f"{version}.0", size=SIZE)

@@ -107,7 +107,7 @@ def test_another_setting_is_another_page(serve, store, index, theirs, tmp_path):
     assert "after a restart" not in server.errors()
 
 
-def test_what_nobody_knows_leaves_out_nothing(serve, tmp_path, index, theirs):
+def test_platform_without_a_profile_leaves_out_nothing(serve, tmp_path, index, theirs):
     """The log says so, once for each view."""
     for name in ("wheels", HERE):
         storelib.make_wheel(tmp_path / "store" / name, "mine", "1.0")

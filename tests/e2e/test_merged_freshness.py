@@ -86,7 +86,7 @@ def many_files(index, project):
 
 
 @pytest.mark.parametrize("project", ["six", "huge"])
-def test_catalog_that_takes_nothing(serve, index, wheel, project):
+def test_catalog_that_cannot_be_written(serve, index, wheel, project):
     """Pages and files are still answered, again and again."""
     many_files(index, "huge")
     server = serve(None, config=merging.config(index, max_age=0))
@@ -125,7 +125,7 @@ def test_page_is_confirmed_by_its_etag(serve, index, wheel):
     assert set(index.statuses("six")) == {200, 304}
 
 
-def test_old_page_is_told_while_upstream_is_asked(serve, index, wheel, newer):
+def test_stale_page_is_served_while_it_is_revalidated(serve, index, wheel, newer):
     server = serve(None, config=merging.config(index, max_age=0))
     assert merging.names(server, "six") == [wheel.name]
     index.add("six", newer)
@@ -145,7 +145,7 @@ def test_old_page_is_told_while_upstream_is_asked(serve, index, wheel, newer):
     serving.wait_for(lambda: merging.names(server, "six") == [wheel.name, newer.name], SOON, "the new page")
 
 
-def test_reload_says_anew_how_long_it_counts(serve, index, wheel, newer, tmp_path):
+def test_reload_changes_the_cache_lifetime(serve, index, wheel, newer, tmp_path):
     index.max_age, state = 3600, tmp_path / "state"
     server = serve(None, config=merging.config(index), state=state)
     assert merging.names(server, "six") == [wheel.name]
@@ -198,7 +198,7 @@ def test_ours_while_upstream_was_never_reached(serve, index, tmp_path):
     assert merging.names(server, "mine") == [mine]
 
 
-def test_ours_never_waits(serve, index, tmp_path):
+def test_page_of_our_name_never_waits(serve, index, tmp_path):
     """A name that is ours stays ours whatever upstream says: no request waits for it."""
     mine, state = storelib.make_wheel(tmp_path / "store", "mine", "1.0"), tmp_path / "state"
     config = merging.config(index, negative_max_age=0, timeout=600)
@@ -232,7 +232,7 @@ def test_that_upstream_has_no_such_project_counts_for_a_while(serve, index, whee
     assert index.count("seven") == 1
 
 
-def test_what_upstream_denied_long_ago_is_not_denied_while_it_is_down(serve, index, wheel):
+def test_old_404_of_upstream_is_not_used_while_it_is_down(serve, index, wheel):
     server = serve(None, config=merging.config(index, negative_max_age=0, retries=0))
     assert merging.status_of(server, "seven") == 404
     index.is_down = True
@@ -279,7 +279,7 @@ def test_what_one_server_learns_the_other_shows(serve, index, wheel, newer, tmp_
     serving.wait_for(lambda: len(merging.names(waits, "six")) == 2, SOON, "the other shows it")
 
 
-def test_what_was_asked_later_counts_whoever_writes_first(serve, index, wheel, newer, tmp_path):
+def test_newer_answer_wins_whichever_server_writes_first(serve, index, wheel, newer, tmp_path):
     state = tmp_path / "state"
     late = serve(None, config=merging.config(index), state=state)
     other = serve(None, config=merging.config(index), state=state)
@@ -300,7 +300,7 @@ def test_what_was_asked_later_counts_whoever_writes_first(serve, index, wheel, n
 
 
 @pytest.mark.parametrize("is_failure", [False, True], ids=["an older page", "a failure"])
-def test_late_answer_takes_nothing_away(serve, index, wheel, newer, tmp_path, is_failure):
+def test_late_answer_does_not_replace_a_newer_one(serve, index, wheel, newer, tmp_path, is_failure):
     """One server gets an answer that is older than what another server has written to the catalog."""
     state = tmp_path / "state"
     other, late = (serve(None, config=merging.config(index, retries=0), state=state) for _ in range(2))

@@ -49,7 +49,7 @@ def test_metadata_and_wheel_that_both_fail_are_answered(serve, index, wheel):
     assert index.count(f"/packages/{wheel.name}") < 10
 
 
-def test_packed_file_without_a_hash_is_not_taken_for_it(serve, index, wheel):
+def test_compressed_file_without_a_hash_is_refused(serve, index, wheel):
     index.change("six", wheel.name, hashes={})
     server = serve(None, config=merging.config(index))
     index.fail(f"/packages/{wheel.name}", packed)

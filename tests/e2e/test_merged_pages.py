@@ -144,7 +144,7 @@ def test_quarantined_project_that_is_local_only_stays(serve, store, index, their
 
 
 @pytest.mark.parametrize("rule", ["private", "local_only"])
-def test_upstream_never_hears_of_names_that_are_not_to_be_asked(serve, store, index, theirs, rule, tmp_path):
+def test_upstream_is_not_asked_for_excluded_names(serve, store, index, theirs, rule, tmp_path):
     storelib.make_wheel(store / "acme-x", "acme-x", "1.0")
     index.add("acme-x", storelib.make_wheel(tmp_path / "evil", "acme-x", "9.0"))
     server = serve(store, config=merging.config(index, **{rule: "six Acme_*"}))
@@ -234,7 +234,7 @@ def test_name_that_was_ours_first_stays_ours(serve, tmp_path, index, stolen):
     assert merging.names(server, "acme") == [ours, "acme-99.0-py3-none-any.whl"]
 
 
-def test_name_that_nobody_asked_for_is_ours_too(serve, tmp_path, index, stolen):
+def test_name_that_was_never_requested_is_ours_too(serve, tmp_path, index, stolen):
     """It came while the server ran, and a stranger registers it before any client requests it."""
     store = tmp_path / "store"
     store.mkdir()
@@ -251,7 +251,7 @@ def ours_file(server):
     return path.read_text() if path.exists() else ""
 
 
-def test_name_that_was_asked_for_before_it_came_is_ours(serve, tmp_path, index, stolen):
+def test_name_requested_before_its_first_file_is_ours(serve, tmp_path, index, stolen):
     store = tmp_path / "store"
     store.mkdir()
     server = serve(store, "--rescan", "1", config=merging.config(index, max_age=0))
@@ -262,7 +262,7 @@ def test_name_that_was_asked_for_before_it_came_is_ours(serve, tmp_path, index, 
     assert merging.names(server, "acme") == ["acme-1.0-py3-none-any.whl"]
 
 
-def test_name_that_the_operator_takes_out_is_merged(serve, tmp_path, index, stolen):
+def test_name_that_the_operator_removes_is_merged(serve, tmp_path, index, stolen):
     """A name that is added is ours; the server keeps running, and its pages are fresh for an hour."""
     for project in ("acme", "beta"):
         storelib.make_wheel(tmp_path / "store", project, "1.0")
@@ -286,7 +286,7 @@ def test_name_that_the_operator_takes_out_is_merged(serve, tmp_path, index, stol
     assert index.count("acme") == 1
 
 
-def test_project_that_upstream_had_first_is_not_ours_when_it_fails_to_find_it(serve, store, index, theirs):
+def test_upstreams_project_is_not_ours_after_one_404(serve, store, index, theirs):
     """One 404 of a broken mirror must not separate a project from upstream for ever."""
     server = serve(store, config=short_lived(index))
     assert len(merging.names(server, "six")) == 4

@@ -23,7 +23,7 @@ def project_list(handler, data):  # pylint: disable=unused-argument
     handler.wfile.write(body)
 
 
-def html_roster(handler, data):  # pylint: disable=unused-argument
+def html_project_list(handler, data):  # pylint: disable=unused-argument
     body = b"<!DOCTYPE html><html><body>\n" + b"".join(
         b'<a href="/simple/project-%05d/">Project_%05d</a><br/>\n' % (number, number) for number in range(MANY)) + b"</body></html>"
     handler.start(200, body, Content_Type="text/html")
@@ -48,14 +48,14 @@ def names_of(found):
 
 
 def test_list_has_what_is_here(serve, index, store):
-    index.fail("/simple/", roster)
+    index.fail("/simple/", project_list)
     server = serve(store, config=merging.config(index))
     assert names_of(listed(server)) == ["ours", "six"]
     assert index.count("/simple/") == 0
 
 
 def test_list_has_all(serve, index, store):
-    index.fail("/simple/", roster)
+    index.fail("/simple/", project_list)
     server = serve(store, config=merging.config(index, root="all"))
     found = names_of(listed(server))
     assert found == sorted(["ours", "six", "zope-event", *(f"project-{number:05d}" for number in range(1, MANY + 1))])
@@ -68,17 +68,17 @@ def test_list_has_all(serve, index, store):
 
 
 def test_list_is_read_from_html(serve, index, store):
-    index.fail("/simple/", html_roster)
+    index.fail("/simple/", html_project_list)
     server = serve(store, config=merging.config(index, root="all"))
     assert len(names_of(listed(server))) == MANY + 2
 
 
-def test_many_wait_for_one(serve, index, store):
+def test_many_clients_wait_for_one_look_up(serve, index, store):
     go_on = threading.Event()
 
     def late(handler, data):
         assert go_on.wait(merging.PATIENT_S)
-        roster(handler, data)
+        project_list(handler, data)
 
     index.fail("/simple/", late)
     server = serve(store, config=merging.config(index, root="all"))
@@ -96,7 +96,7 @@ def test_many_wait_for_one(serve, index, store):
 
 
 def test_list_outlives_upstream_and_the_server(serve, index, store, tmp_path):
-    index.fail("/simple/", roster)
+    index.fail("/simple/", project_list)
     config = merging.config(index, root="all")
     server = serve(store, config=config, state=tmp_path / "state")
     assert len(listed(server)) == MANY + 3

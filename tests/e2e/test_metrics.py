@@ -244,7 +244,7 @@ def test_a_page_that_is_confirmed_is_no_new_one(serve, up, tmp_path):
     assert told("upstream_requests_total", result="known") == 0
 
 
-def test_a_name_of_ours_that_somebody_takes(serve, tmp_path):
+def test_name_of_ours_that_a_stranger_registers(serve, tmp_path):
     with tinyupstream.running() as tiny:
         config = configuration(make_store(tmp_path), tiny.url, "negative-max-age = 0")
         state = tmp_path / "state"
@@ -316,7 +316,7 @@ def test_dashboard_can_be_imported(dashboard):
         assert len(refs) == len(set(refs))
 
 
-def test_dashboard_shows_what_is_told(dashboard, server, up, tmp_path):
+def test_dashboard_shows_every_metric(dashboard, server, up, tmp_path):
     """Each metric that it uses exists, with the labels that it selects and sums by; and it shows every metric."""
     make_plan(server, up.url, tmp_path)
     server.get("/simple/own/")

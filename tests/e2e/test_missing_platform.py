@@ -119,7 +119,7 @@ def test_no_platform_is_there(serve, world, tmp_path):
     assert status(server, "/some/simple/foo/") == 200 and status(server, "/both/simple/foo/") == 503
 
 
-def test_private_one_is_nobodys_business(serve, world):
+def test_missing_private_platform_is_not_revealed(serve, world):
     """A client without the right to read it is refused, and does not learn that it is missing."""
     _, _, config = world
     server = serve(None, config=config.replace(f"[platform {SECOND}]", f"[platform {SECOND}]\nprivate = yes"))

@@ -69,7 +69,7 @@ def steal(upstream, here, sha256=None, when=None, **facts):
 @pytest.mark.parametrize("asks", ["plan", "follow"])
 @pytest.mark.parametrize("bytes_are", ["other", "the same"])
 @pytest.mark.parametrize("trust", ["no", "yes"])
-def test_whoever_asks_notes_what_upstream_does_not_know(here, upstream, asks, bytes_are, trust):
+def test_every_look_up_notes_names_unknown_upstream(here, upstream, asks, bytes_are, trust):
     here.config.write_text(here.config.read_text().replace("retries = 0\n", f"retries = 0\ntrust-404 = {trust}\n"))
     if asks == "plan":
         assert here.of_acme(here.plan())["removes"] is False
@@ -86,7 +86,7 @@ def test_whoever_asks_notes_what_upstream_does_not_know(here, upstream, asks, by
     assert "the name is ours" in here.of_acme(here.plan())["reason"]
 
 
-def test_what_upstream_got_later_takes_nothing(here, upstream):
+def test_younger_project_upstream_replaces_nothing(here, upstream):
     """The name was never looked up before the stranger came: the times decide."""
     steal(upstream, here, when=NOW)
     entry = here.check_kept()
@@ -120,13 +120,13 @@ def test_project_that_is_younger_than_ours_replaces_nothing(here, upstream, name
     assert not here.acme.path.exists()
 
 
-def test_same_bytes_are_nobodys_other_project(here, upstream):
+def test_same_bytes_replace_whatever_the_project(here, upstream):
     upstream.add("acme-billing", ACME, sha256=here.acme.sha256, upload_time="2024-06-01T00:00:00Z")
     rebuilt_catalog(here)
     assert here.of_acme(here.plan())["verdict"] == "duplicate"
 
 
-def test_strangers_yanks_do_not_count(here, upstream):
+def test_yanks_of_a_stranger_are_not_followed(here, upstream):
     upstream.add("acme-billing", "acme_billing-1.0.tar.gz", upload_time="2024-06-01T00:00:00Z", yanked="mine")
     rebuilt_catalog(here)
     mark = here.acme.path.with_name(f"{ACME}.yanked")
@@ -193,7 +193,7 @@ def test_shared_name_is_pruned_as_one(here, upstream):
     assert not here.acme.path.exists() and here.path(pruning.name("1.6")).exists()
 
 
-def test_files_whose_times_were_lost_are_older_than_anything(here, upstream):
+def test_impossibly_old_files_are_no_proof_of_age(here, upstream):
     os.utime(here.acme.path, (0, 0))
     upstream.add("acme-billing", ACME)
     rebuilt_catalog(here)
@@ -272,7 +272,7 @@ def age(state, seconds):
         catalog.execute("UPDATE project SET arrived = arrived - ?", [seconds])
 
 
-def test_what_was_known_before_is_not_merged_until_it_is_known_again(serve, tmp_path, index):
+def test_cached_page_is_not_merged_before_a_new_look_up(serve, tmp_path, index):
     """The page is fresh for an hour, but older than our first file."""
     store = tmp_path / "store"
     store.mkdir()
@@ -377,7 +377,7 @@ def test_upstream_never_hears_what_only_private_platforms_have(serve, tmp_path, 
     assert index.count(HIDDEN) == 1, "the operator asks for it"
 
 
-def test_private_file_takes_no_name_from_public_views(serve, tmp_path, index):
+def test_private_file_does_not_hide_a_public_name(serve, tmp_path, index):
     """An uploader of a private platform cannot remove a known project from the pages of the others."""
     store = private_store(tmp_path)
     index.add("six", storelib.make_wheel(tmp_path / "theirs", "six", "1.0"))
@@ -411,7 +411,7 @@ UPSTREAMS = ["/files/upstream/{}/x-1.0-py3-none-any.whl", "/files/upstream/{}/x-
 
 
 @pytest.mark.parametrize("more", ["", "[view inner]\nplatforms = customer\nupstream = merge\n"])
-def test_hidden_name_is_as_one_that_nobody_has(serve, tmp_path, index, more):
+def test_hidden_name_looks_like_an_unknown_one(serve, tmp_path, index, more):
     """On every route with a project, with HEAD and GET, before and after it is cached."""
     server = serve(None, config=private_config(private_store(tmp_path), index) + more)
     serving.wait_for(lambda: "acme" in ours_of(server) and (not more or HIDDEN in ours_of(server)), SOON, "they are noted")

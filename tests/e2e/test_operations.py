@@ -62,7 +62,7 @@ CONFIG = "[store]\npath = {0}\n[platform {1}]\n[platform {2}]\n"
 
 
 @pytest.mark.parametrize("config", [None, CONFIG], ids=["detected", "configured"])
-def test_platform_that_does_not_answer_holds_up_no_other(serve, store, tmp_path, monkeypatch, config):
+def test_platform_that_does_not_answer_does_not_delay_others(serve, store, tmp_path, monkeypatch, config):
     """As on a volume whose server is away: new wheels of other platforms show, and its own when it is back."""
     hang = faults.preload("hang", tmp_path, monkeypatch)
     if config:
@@ -172,7 +172,7 @@ def test_stops_soon_under_load(serve, store):
     assert time.monotonic() - begin < 25  # it would wait 30 for downloads
 
 
-def test_address_in_use_is_told_at_once_in_one_line(store, tmp_path):
+def test_address_in_use_is_one_line_at_once(store, tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
         done = serving.run("serve", store, "--listen", address, "--catalog", tmp_path / "c.db")
@@ -215,7 +215,7 @@ def test_clients_do_not_drive_scans(serve, store):
     assert health(server)["scan"]["ended"] >= begin
 
 
-def test_leased_file_holds_up_no_page(serve, store):
+def test_leased_file_delays_no_page(serve, store):
     """Opening a leased file waits for its holder, much as on a volume that hangs."""
     server = serve(store)
     (wheel,) = (store / FIRST).rglob("*.whl")
@@ -247,7 +247,7 @@ def test_time_after_2262(serve, store):
     assert status(server, f"/files/{FIRST}/foo/{wheel.name}") == 200
 
 
-def test_stdout_that_nobody_reads(store, tmp_path):
+def test_closed_stdout(store, tmp_path):
     """As under a supervisor that closes it."""
     command = [serving.binary(), "serve", str(store), "--listen", "127.0.0.1:0", "--catalog", str(tmp_path / "c.db")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:

@@ -159,7 +159,7 @@ def test_flat_store_lists_every_wheel_with_every_fact(flat):
                     for name, fact in facts.items()}
 
 
-def test_what_is_listed_can_be_had_and_is_what_it_says(flat):
+def test_every_listed_file_can_be_downloaded_and_has_its_hash(flat):
     server, _ = flat
     (root,) = fetch(server, ["/simple/"], pages.JSON)
     paths = [f"/simple/{name}/" for name in pages.json_projects(root)]

@@ -163,7 +163,7 @@ def test_pip_that_reads_metadata_wrongly_is_not_led_to_it(site, version):
     assert b"data-dist-info-metadata" in site.get("/simple/shared/", {"User-Agent": "curl/7.88"}).body
 
 
-def test_page_says_how_it_varies_and_how_long_it_holds(site):
+def test_page_has_vary_and_cache_control(site):
     for path in ("/simple/", "/simple/shared/"):
         reply = site.get(path)
         vary = {one.strip().lower() for one in reply["Vary"].split(",")}
@@ -400,7 +400,7 @@ def test_views_of_the_configuration(site, serve):
 
 
 @pytest.mark.parametrize("path", ["/-/health", "/-/ready"])
-def test_machines_are_told_in_json(site, path):
+def test_status_is_json(site, path):
     reply = site.get(path)
     assert (reply.status, reply["Content-Type"]) == (200, "application/json")
     assert isinstance(json.loads(reply.body), dict)

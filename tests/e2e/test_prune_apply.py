@@ -32,7 +32,7 @@ def at_fixture(tmp_path, up):
 
 
 def check_untouched(at):
-    assert not at.buried()
+    assert not at.unlisted()
     assert len(at.shown()) == len(at.there()) == 10
 
 
@@ -40,7 +40,7 @@ def test_what_the_plan_removes_is_unlisted(at):
     plan = at.plan()
     check_untouched(at)
     assert "4 files pruned" in at.apply().stdout
-    assert at.buried() == at.covered
+    assert at.unlisted() == at.covered
     assert at.shown() == sorted(set(at.bytes) - set(at.covered))
     assert at.there() == sorted(at.bytes)
     assert at.audit() == [("prune", one, "done") for one in at.covered]
@@ -90,15 +90,15 @@ def test_a_dry_run_changes_nothing(at):
     check_untouched(at)
 
 
-def test_lines_that_were_taken_out_of_the_plan_stay(at):
+def test_files_deleted_from_the_plan_stay(at):
     at.plan()
     lines = at.plan_path.read_text().splitlines(keepends=True)
     at.plan_path.write_text("".join(line for line in lines if FIRST not in line))
     at.apply()
-    assert at.buried() == at.covered[1:]
+    assert at.unlisted() == at.covered[1:]
 
 
-def test_a_line_that_was_changed_unlists_nothing_else(at):
+def test_an_edited_line_unlists_no_other_file(at):
     """Apply rechecks the path; the edited name is of its neighbour, which upstream does not have."""
     at.plan()
     names = f'"filename":"{FIRST}","path"'
@@ -194,13 +194,13 @@ def test_what_changed_is_refused_but_by_its_own_option(at, what):
     at.plan()
     for number, change in enumerate(changes):
         change(at, at.covered[number])
-    before = at.buried()
+    before = at.unlisted()
     done = at.apply(*[one for one in OVERRIDES if one != option], code=1)
     assert words in done.stderr and option in done.stderr
-    assert at.buried() == before
+    assert at.unlisted() == before
     done = at.apply(option)
     assert f"{rest} file{'s' * (rest > 1)} pruned" in done.stdout
-    assert set(at.buried()) - set(before) == set(at.covered[4 - rest:])
+    assert set(at.unlisted()) - set(before) == set(at.covered[4 - rest:])
     assert all(f"kept {one}: " in done.stdout for one in at.covered[:4 - rest])
 
 
@@ -213,7 +213,7 @@ def test_a_changed_policy_that_is_accepted_still_decides(at):
     assert "--skip-changed-evidence" in done.stderr and f"kept {FIRST}: " in done.stdout
     check_untouched(at)
     at.apply("--accept-changed-policy", "--skip-changed-evidence")
-    assert at.buried() == at.covered[1:]
+    assert at.unlisted() == at.covered[1:]
 
 
 @pytest.mark.parametrize("what", ["files", "bytes"])
@@ -225,7 +225,7 @@ def test_more_than_a_cap_is_refused(at, what):
     assert f"--max-{what} is 39%" in done.stderr and PLATFORM in done.stderr
     check_untouched(at)
     at.apply("--max-files=40%", "--max-bytes=41%")
-    assert at.buried() == at.covered
+    assert at.unlisted() == at.covered
 
 
 def test_caps_are_of_each_platform(tmp_path, up):
@@ -236,10 +236,10 @@ def test_caps_are_of_each_platform(tmp_path, up):
     at.configure(caps="30%")
     at.plan()
     assert PLATFORM in at.apply(code=1).stderr
-    assert not at.buried() and not at.buried(OTHER)
+    assert not at.unlisted() and not at.unlisted(OTHER)
     at.plan("--platform", OTHER)
     at.apply()
-    assert at.buried(OTHER) == at.covered[:1] and not at.buried()
+    assert at.unlisted(OTHER) == at.covered[:1] and not at.unlisted()
 
 
 def test_too_many_failures_are_refused(at):
@@ -252,7 +252,7 @@ def test_too_many_failures_are_refused(at):
     check_untouched(at)  # it is not known that upstream has them
     at.upstream.is_down = False
     at.apply()
-    assert at.buried() == at.covered
+    assert at.unlisted() == at.covered
 
 
 def test_a_plan_whose_look_ups_failed_is_refused(at):
@@ -269,10 +269,10 @@ def test_a_frozen_platform_is_named_and_nothing_is_done(tmp_path, up):
     at.tool("freeze", "--reason", "moving", PLATFORM)
     done = at.apply(code=1)
     assert PLATFORM in done.stderr and "moving" in done.stderr
-    assert not at.buried() and not at.buried(OTHER)
+    assert not at.unlisted() and not at.unlisted(OTHER)
 
 
-def test_a_copy_elsewhere_is_decided_by_itself(at):
+def test_a_second_file_of_a_name_has_its_own_verdict(at):
     """The plan has a line for each; the file that stays is listed under the name."""
     deep = at.store / PLATFORM / "z"
     deep.mkdir()
@@ -283,7 +283,7 @@ def test_a_copy_elsewhere_is_decided_by_itself(at):
     lines = at.plan_path.read_text().splitlines(keepends=True)
     at.plan_path.write_text("".join(line for line in lines if f"z/{FIRST}" not in line))
     at.apply()
-    assert at.buried() == at.covered and not list(deep.glob("*.pruned"))
+    assert at.unlisted() == at.covered and not list(deep.glob("*.pruned"))
     assert FIRST in at.shown()
 
 

@@ -94,7 +94,7 @@ def test_nothing_goes(here, up, upstream, mode):
     assert corpusstore.removed(here.plan()[0]).keys() == well.keys()
 
 
-def test_what_is_gone_there_stays_here(here, up):
+def test_files_stay_when_the_project_is_gone_upstream(here, up):
     """A trusted 404: the project does not exist there, so it has no replacement of our files."""
     up.fail("404")
     here.configure(up.url, trust_404="yes")

@@ -51,7 +51,7 @@ class Faulty(Pruned):
         command = [*command, "--config", self.config]
         self.remember()
         assert serving.run(*command).returncode == 0
-        wanted = self.there(), self.buried(), self.rows()
+        wanted = self.there(), self.unlisted(), self.rows()
         for point in range(1, MOST):
             self.go_back()
             self.nth.arm(point, how)
@@ -61,7 +61,7 @@ class Faulty(Pruned):
             check()
             again = serving.run(*command)
             assert again.returncode == 0, f"point {point}: {done.stderr} {again.stderr}"
-            assert (self.there(), self.buried(), self.rows()) == wanted, f"point {point}"
+            assert (self.there(), self.unlisted(), self.rows()) == wanted, f"point {point}"
             if not came:
                 return point - 1
 
@@ -69,7 +69,7 @@ class Faulty(Pruned):
         assert self.there() == sorted(self.bytes)
 
     def none_is_gone_without_its_tombstone(self):
-        assert set(self.bytes) - set(self.there()) <= set(self.buried())
+        assert set(self.bytes) - set(self.there()) <= set(self.unlisted())
         assert set(self.bytes) - set(self.there()) <= set(self.covered)
 
 

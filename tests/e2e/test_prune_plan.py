@@ -185,7 +185,7 @@ def test_plan_is_whole_or_as_before(at):
     assert sorted(path.name for path in at.folder.iterdir()) == ["plan.json", "state", "store", "wheelcache.conf"]
 
 
-def test_offline_asks_nobody(at, up):
+def test_offline_sends_no_request(at, up):
     before = at.saved("--offline")
     assert {one["why"] for one in before["files"] if one["verdict"] == "keep"} == {"upstream-unknown"}
     assert before["look-ups"]["failed"] == 1
@@ -203,7 +203,7 @@ def test_same_page_is_not_sent_again(at, up):
     assert up.stats()["by_status"].get("304") == 1
 
 
-def test_failed_look_ups_are_told(at, up):
+def test_failed_look_ups_are_reported(at, up):
     up.fail("500")
     try:
         at.configure(up.url, upstream="retries = 0")
@@ -220,7 +220,7 @@ def test_store_is_indexed_first(at):
     assert "run wheelcache index first" in at.plan(code=1).stderr
 
 
-def test_terminal_sees_how_far_it_is(at):
+def test_progress_on_a_terminal(at):
     text = on_terminal(at.plan_command())
     assert b"100%  1 of 1 projects looked up" in text and text.endswith(b"\r\033[K")
 

@@ -44,7 +44,7 @@ def test_purge_deletes_what_was_pruned_long_ago(at):
     assert at.there() == sorted(at.bytes)
     assert at.purge().stdout.count(f"{PLATFORM}: purged six-1.") == 4
     assert at.there() == sorted(set(at.bytes) - set(at.covered))
-    assert at.buried() == at.covered
+    assert at.unlisted() == at.covered
     assert at.audit()[4:] == [("purge", one, "done") for one in at.covered]
     assert "0 files purged" in at.purge().stdout
     before = at.facts()
@@ -116,7 +116,7 @@ def test_purge_names_a_frozen_platform_and_does_the_others(tmp_path, up):
 
 def test_restore_of_a_run(at):
     assert at.restore("--run", at.run_id).stdout.count("restored six-1.") == 4
-    assert at.shown() == at.there() == sorted(at.bytes) and not at.buried()
+    assert at.shown() == at.there() == sorted(at.bytes) and not at.unlisted()
     assert at.audit()[4:] == [("restore", one, "done") for one in at.covered]
     assert at.restore("--run", at.run_id).stdout.startswith("0 files restored")
     before = at.facts()
@@ -126,7 +126,7 @@ def test_restore_of_a_run(at):
 
 def test_restore_of_files(at):
     at.restore(FIRST, SECOND)
-    assert at.buried() == at.covered[2:]
+    assert at.unlisted() == at.covered[2:]
     assert set(at.shown()) == set(at.bytes) - set(at.covered[2:])
     assert "nothing to do" in at.restore(FIRST).stdout
 
@@ -142,14 +142,14 @@ def test_what_was_purged_is_named(at):
     done = at.restore("--run", at.run_id, code=1)
     for one in at.covered:
         assert f"{one}: it was purged; upstream has {at.tombstone(one)['upstream']['url']}" in done.stderr
-    assert at.buried() == at.covered
+    assert at.unlisted() == at.covered
 
 
 def test_other_bytes_are_not_restored(at):
     replace(at, FIRST)
     done = at.restore("--run", at.run_id, code=1)
     assert f"{FIRST}: " in done.stderr and "other bytes" in done.stderr
-    assert at.buried() == [FIRST]
+    assert at.unlisted() == [FIRST]
 
 
 @pytest.mark.parametrize("words, expected, code", [
@@ -161,7 +161,7 @@ def test_other_bytes_are_not_restored(at):
 ])
 def test_mistakes_are_named(at, words, expected, code):
     assert expected in at.restore(*words, code=code).stderr
-    assert at.buried() == at.covered
+    assert at.unlisted() == at.covered
 
 
 def test_restore_on_one_platform(tmp_path, up):
@@ -169,33 +169,33 @@ def test_restore_on_one_platform(tmp_path, up):
     run_id = at.plan()["id"]
     at.apply()
     at.restore("--run", run_id, "--platform", "debian-*")
-    assert at.buried() == at.covered and not at.buried(OTHER)
+    assert at.unlisted() == at.covered and not at.unlisted(OTHER)
 
 
 # --- retire ---
 
-def test_retire_takes_a_whole_platform_out_of_use(tmp_path, up, serve):
+def test_retire_unlists_a_whole_platform(tmp_path, up, serve):
     at = Pruned(tmp_path, up, platforms=(PLATFORM, OTHER))
     done = at.retire("--dry-run")
     assert "10 files would be unlisted" in done.stdout
-    assert not at.buried() and at.shown() == sorted(at.bytes)
+    assert not at.unlisted() and at.shown() == sorted(at.bytes)
     assert not (at.store / PLATFORM / ".wheelcache-frozen").exists()
     assert "10 files unlisted" in at.retire().stdout
-    assert at.buried() == at.there() == sorted(at.bytes) and not at.shown()
-    assert not at.buried(OTHER) and at.shown(OTHER) == sorted(at.bytes)
+    assert at.unlisted() == at.there() == sorted(at.bytes) and not at.shown()
+    assert not at.unlisted(OTHER) and at.shown(OTHER) == sorted(at.bytes)
     assert (at.store / PLATFORM / ".wheelcache-frozen").read_text().startswith("retired: no machines\n")
     assert "frozen" in at.tool("yank", "--reason", "x", FIRST, code=1).stderr
     assert at.purge("--platform", OTHER).stdout.startswith("0 files")
     done = at.retire("--grace", "0")
     assert "10 files purged" in done.stdout
-    assert not at.there() and at.buried() == sorted(at.bytes)
+    assert not at.there() and at.unlisted() == sorted(at.bytes)
     assert "0 files unlisted" in at.retire().stdout
     server = serve(at.store, "--rescan", "0")
     reply = server.get(url(FIRST))
     assert reply.status == 410 and b"the platform was retired: no machines" in reply.body
 
 
-def test_retire_takes_along_what_was_pruned_but_not_what_was_removed(at):
+def test_retire_covers_pruned_files_but_not_removed_ones(at):
     at.tool("remove", "--reason", "malware", OWN)
     before = at.mark(OWN).read_text()
     broken = at.folder_of() / "six-2.0-py3-none-any.whl"
@@ -204,26 +204,26 @@ def test_retire_takes_along_what_was_pruned_but_not_what_was_removed(at):
     at.tool("index", "--quiet")
     at.bytes[broken.name] = b"PK"
     assert "10 files unlisted" in at.retire().stdout
-    assert {at.tombstone(one)["verdict"] for one in at.buried() if one != OWN} == {"retired"}
+    assert {at.tombstone(one)["verdict"] for one in at.unlisted() if one != OWN} == {"retired"}
     at.retire("--grace", "0")
     assert at.there() == [OWN] and at.mark(OWN).read_text() == before
 
 
-def test_retirement_is_taken_back(at):
+def test_retirement_can_be_undone(at):
     at.retire()
     at.tool("thaw")
     at.restore("--run", f"retire-{PLATFORM}")
-    assert at.shown() == sorted(at.bytes) and not at.buried()
+    assert at.shown() == sorted(at.bytes) and not at.unlisted()
 
 
 def test_platform_that_is_frozen_for_another_reason_is_not_retired(at):
     at.tool("freeze", "--reason", "retirement is near")
     done = at.retire(code=1)
     assert "retirement is near" in done.stderr and "thaw" in done.stderr
-    assert at.buried() == at.covered
+    assert at.unlisted() == at.covered
 
 
-def test_purge_takes_what_was_retired(at):
+def test_purge_deletes_retired_files(at):
     at.retire()
     at.upstream.is_down = True
     at.purge()
@@ -242,7 +242,7 @@ def test_mistakes_of_platform_are_named(at, words, expected, code):
 HOOK = '#!/bin/sh\ncp -r "$1/." "$2/"\ncd "$2" && find . -type f | while read -r f; do [ -e "$1/$f" ] || rm "$f"; done\n'
 
 
-def test_all_of_it_on_a_platform_that_is_released(tmp_path, up):
+def test_all_commands_on_a_platform_with_a_release(tmp_path, up):
     at = Pruned(tmp_path, up)
     served = tmp_path / "served"
     shutil.copytree(at.store / PLATFORM, served)
@@ -254,7 +254,7 @@ def test_all_of_it_on_a_platform_that_is_released(tmp_path, up):
     at.tool("index", "--quiet")
     run_id = at.plan()["id"]
     at.apply()
-    assert at.buried() == at.covered and at.shown() == sorted(set(at.bytes) - set(at.covered))
+    assert at.unlisted() == at.covered and at.shown() == sorted(set(at.bytes) - set(at.covered))
     assert sorted(path.name for path in served.rglob("*.pruned")) == [f"{one}.pruned" for one in at.covered]
     at.restore(FIRST)
     assert at.shown() == sorted(set(at.bytes) - set(at.covered[1:]))

@@ -100,7 +100,7 @@ def test_one_project_has_one_question(server, push, tmp_path):
     assert len(server.asked) == 2  # before and after
 
 
-def test_bad_files_are_told_and_never_sent(server, push, tmp_path):
+def test_bad_files_are_reported_and_never_sent(server, push, tmp_path):
     good, cut_off = wheels(tmp_path, 2)
     cut_off.path.write_bytes(cut_off.path.read_bytes()[:-30])
     other = storelib.make_wheel(tmp_path, "demo9", "1.0")
@@ -153,7 +153,7 @@ def test_page_that_may_not_be_read_stops_all(server, push, tmp_path):
 
 @pytest.mark.parametrize("mishap", [answer(500), answer(502, "<html>", Content_Type="text/html"), answer(429), answer(503)],
                          ids=["500", "502", "429", "503"])
-def test_trouble_of_the_server_is_waited_out(server, push, tmp_path, mishap):
+def test_server_errors_are_retried(server, push, tmp_path, mishap):
     made = wheels(tmp_path, 3)
     server.mishaps[made[1].name].extend([mishap, mishap])
     code, summary, _ = push([w.path for w in made])
@@ -184,7 +184,7 @@ def test_page_that_cannot_be_had_at_first(server, push, tmp_path):
     assert (code, results(summary), len(server.asked)) == (0, ["published"], 4)
 
 
-def test_tries_are_bounded_and_the_last_reason_is_told(server, push, tmp_path):
+def test_tries_are_bounded_and_the_last_reason_is_reported(server, push, tmp_path):
     made = wheels(tmp_path, 2)
     server.mishaps[made[0].name].extend([answer(500, "the disk is ill")] * 9)
     code, summary, _ = push([w.path for w in made], "--retries", "2")
@@ -207,7 +207,7 @@ def test_retry_after_that_is_too_long_ends_it(server, push, tmp_path):
 
 
 @pytest.mark.parametrize("status", [400, 413, 422, 507])
-def test_refused_file_holds_up_no_other(server, push, tmp_path, status):
+def test_refused_file_does_not_delay_others(server, push, tmp_path, status):
     made = wheels(tmp_path, 3)
     server.mishaps[made[0].name].append(answer(status, "not this one"))
     code, summary, _ = push([w.path for w in made])
@@ -215,14 +215,14 @@ def test_refused_file_holds_up_no_other(server, push, tmp_path, status):
     assert summary["files"][0]["reason"] == f"{status}: not this one"
 
 
-def test_redirect_is_told_and_not_followed(server, push, tmp_path):
+def test_redirect_is_reported_and_not_followed(server, push, tmp_path):
     wheel, = wheels(tmp_path, 1)
     server.mishaps[wheel.name].append(answer(308, Location="https://elsewhere.example/"))
     code, summary, _ = push([wheel.path])
     assert (code, summary["reason"]) == (1, "308: it is at https://elsewhere.example/")
 
 
-def test_nobody_listens(push, tmp_path):
+def test_connection_refused(push, tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     code, summary, _ = push([w.path for w in wheels(tmp_path, 2)], "--retries", "1",
@@ -270,7 +270,7 @@ def test_several_at_once(server, push, tmp_path):
     assert (code, summary["published"]) == (0, 8)
 
 
-def test_earlier_build_that_is_kept_is_told(server, push, tmp_path):
+def test_earlier_build_that_is_kept_is_reported(server, push, tmp_path):
     """Non-reproducible builds: the server answers 200 and keeps the first one, so its bytes differ from those here."""
     wheel, = wheels(tmp_path, 1)
 

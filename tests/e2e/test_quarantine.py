@@ -110,7 +110,7 @@ RIGHT = {"neighbour": ["neighbour-1.0-py3-none-any.whl"], PROJECT: [name_of("0.9
 
 
 @pytest.mark.parametrize("what", SPOILT)
-def test_spoilt_wheel_is_told_of_and_never_listed(at, serve, what):
+def test_damaged_wheel_is_reported_and_never_listed(at, serve, what):
     make, reason = SPOILT[what]
     make(at.store / PROJECT / name_of())
     summary = at.index("--settle", "0")
@@ -137,7 +137,7 @@ def test_wheel_with_an_impossible_name(at, serve, name, reason):
     assert listed(serve(at.store)) == RIGHT
 
 
-def test_all_at_once_and_people_are_told(at):
+def test_all_defects_at_once_are_in_the_summary(at):
     for i, (make, _) in enumerate(SPOILT.values()):
         (at.store / str(i)).mkdir()
         make(at.store / str(i) / name_of(f"1.0.post{i}"))

@@ -83,7 +83,7 @@ def bytes_of(files):
 
 
 @pytest.mark.parametrize("quota", [bytes_of(FIT), lambda size: f"quota-files = {FIT}"], ids=["bytes", "files"])
-def test_burst_through_two_servers_fills_it_and_no_more(serve, tmp_path, quota):
+def test_burst_through_two_servers_fills_the_quota_exactly(serve, tmp_path, quota):
     site = Site(tmp_path, serve, quota)
     most, done = [0, 0], threading.Event()
 
@@ -142,7 +142,7 @@ def test_file_that_is_there_costs_nothing(serve, tmp_path):
 
 @pytest.mark.parametrize("quota", [bytes_of(2), lambda size: "quota-files = 2"], ids=["bytes", "files"])
 @pytest.mark.parametrize("announced", [True, False], ids=["announced", "chunked"])
-def test_full_platform_takes_what_it_has_once_more(serve, tmp_path, quota, announced):
+def test_full_platform_accepts_an_identical_upload(serve, tmp_path, quota, announced):
     """Such an upload changes nothing; only one such file at a time may exceed the quota while it arrives."""
     site = Site(tmp_path, serve, quota)
     assert site.upload_all(site.wheels[:2]) == [200, 200]

@@ -160,7 +160,7 @@ def is_alive(pid):
     return False
 
 
-def test_a_release_that_hangs_is_ended_and_holds_up_no_other(start, volume, wheel, tmp_path):
+def test_a_release_that_hangs_is_ended_and_does_not_delay_others(start, volume, wheel, tmp_path):
     second = Volume(tmp_path, SECOND)
     volume.switch("hang").touch()
     server = start(volume.released("release-delay = 0", "release-timeout = 6") + second.released("release-delay = 0"))
@@ -236,7 +236,7 @@ def test_marks_go_to_the_write_path_and_are_released_at_once(start, volume):
     assert len(volume.runs()) == 3 and releases(server) == [(FIRST, "done")] * 3
 
 
-def test_a_mark_whose_release_fails_is_told_and_tried_again_by_the_server(start, volume):
+def test_failed_release_of_a_mark_is_reported_and_retried_by_the_server(start, volume):
     name = "foo-1.0-py3-none-any.whl"
     volume.switch("fail").write_text("no quorum\n")
     server = start(volume.released("release-delay = 0"))
@@ -318,7 +318,7 @@ def test_a_hook_without_a_write_path_runs_after_uploads(serve, volume, wheel, tm
     ("release-timeout = 0", "is not between"),
     ("write-path = written", "write-path is not absolute"),
 ])
-def test_what_cannot_be_is_said(tmp_path, lines, words):
+def test_invalid_configurations_are_reported(tmp_path, lines, words):
     (tmp_path / "wheelcache.conf").write_text(f"[platform {FIRST}]\npath = {tmp_path}\n{lines}\n")
     done = serving.run("index", "--config", tmp_path / "wheelcache.conf", "--catalog", tmp_path / "catalog.db")
     assert done.returncode == 2 and words in done.stderr

@@ -112,7 +112,7 @@ def test_another_address_is_next(server, path):
         assert readers.count(200) - before <= 4  # the running one, one more, and answers that were already sent
 
 
-def test_more_than_may_wait_are_told_to_come_again(server):
+def test_requests_over_the_queue_limit_get_a_503(server):
     with Readers(server, 80) as readers:
         serving.wait_for(lambda: readers.count(503) >= 5 and readers.count(200) >= 2, SECONDS, "answers of both kinds")
         assert server.get("/simple/p1/").status == server.get("/-/health").status == server.get("/-/metrics").status == 200

@@ -98,7 +98,7 @@ def indexing_all_the_time(server, store):
     assert codes and set(codes) == {0}
 
 
-def test_scan_takes_back_nothing_that_was_done_meanwhile(serve, tmp_path):
+def test_scan_does_not_undo_concurrent_marks(serve, tmp_path):
     """Each mark is written while a scan has already passed its folder, or is reading it."""
     store = tmp_path / "store"
     for number in range(200):

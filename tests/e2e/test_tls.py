@@ -108,7 +108,7 @@ def test_pages_and_files(place, authority, store):
         assert serving.ask(connection, "/simple/bar/").status == 404
 
 
-def test_body_that_nobody_wants(place, authority):
+def test_refused_body_is_read(place, authority):
     """It is read, so that the client sees the answer."""
     with contextlib.closing(authority.connect(*place)) as connection:
         connection.request("POST", "/simple/", body=b"x" * BODY)
@@ -117,7 +117,7 @@ def test_body_that_nobody_wants(place, authority):
         answer.read()
 
 
-def test_the_page_for_people_names_what_it_came_by(secure, authority):
+def test_home_page_has_the_scheme_of_its_request(secure, authority):
     with contextlib.closing(authority.connect(secure.host, secure.port)) as connection:
         page = serving.ask(connection, "/").body.decode()
     assert f"--index-url https://{secure.host}:{secure.port}/simple/" in page.replace("<wbr>", "")
@@ -295,7 +295,7 @@ def test_handshakes_of_one_address_are_bounded(serve, store, authority):
     serving.wait_for(lambda: "127.0.0.3 " in server.log_path.read_text(), 60, "a line of the access log")
 
 
-def test_who_holds_most_handshakes_makes_room(serve, store, authority):
+def test_address_with_most_handshakes_makes_room(serve, store, authority):
     """At LIMIT_HANDSHAKES, or half of all connections, a new handshake replaces one of the address that has the most."""
     server = serve(store, config="[server]\nconnections = 200\n", authority=authority)
     with contextlib.ExitStack() as stack:
@@ -323,7 +323,7 @@ def arrival(connection):
     return struct.unpack("qq", when[:16])
 
 
-def test_strangers_who_shake_hands_starve_nobody(serve, store, authority):
+def test_handshakes_of_one_address_do_not_starve_others(serve, store, authority):
     """Handshakes of the address that had the fewest are done first: the last in the queue is not the last served."""
     with contextlib.ExitStack() as stack:
         early = stack.enter_context(socket.socket())  # the kernel starts to record times some time after the first request for them

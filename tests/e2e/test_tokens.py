@@ -160,7 +160,7 @@ def test_freeze_and_thaw(site):
     assert uploading.audit(site)[0]["reason"] == "the volume\nmoves"
 
 
-def test_a_platform_that_is_away_holds_up_no_other(site):
+def test_a_platform_that_is_away_does_not_delay_others(site):
     (site.store / "team-a").rename(site.folder / "away")
     done = site.run("freeze", code=1)
     assert done.stdout == "public: frozen\nteam-b: frozen\n"
@@ -240,7 +240,7 @@ def test_private_is_private(site, server):
             assert server.get(path, {**authorization(good), "If-None-Match": reply["ETag"]})["Cache-Control"].startswith("private")
 
 
-def test_nobody_learns_what_is_not_there(site, server):
+def test_private_platforms_are_not_revealed_by_errors(site, server):
     good = site.add("--read", "--platform", "team-*")
     for path in ("/team-a/simple/nothing/", "/team-a/simple/%C3%A9/", "/files/team-a/nothing/nothing-1.whl",
                  "/files/team-a/in-team-a/nothing-1.whl"):
@@ -256,7 +256,7 @@ def told(reply):
 
 
 @pytest.mark.parametrize("has_token", [False, True])
-def test_private_is_as_what_is_not_there(site, server, has_token):
+def test_private_looks_like_missing(site, server, has_token):
     """On every route, without a token and with one for another platform: no client learns which platforms exist."""
     if has_token:
         other = [authorization(site.add("--read", "--upload", "--platform", "public")), {}, authorization("nonsense")]
@@ -352,7 +352,7 @@ def test_wrong_tokens_are_throttled_and_good_ones_pass(site, server):
     assert server.get("/public/simple/").status == 200
 
 
-def test_unreadable_tokens_let_nobody_in(site, server):
+def test_unreadable_tokens_allow_nothing(site, server):
     good = site.add("--read")
     path = "/team-a/simple/"
     assert serving.wait_for(lambda: server.get(path, authorization(good)).status == 200, 20, "the token to count")

@@ -242,7 +242,7 @@ def test_frozen_platform_waits_and_the_others_go_on(server, wheel):
     (f"[platform {PLATFORM}]\nquota-files = 1\n", 507, b"1"),
     (f"[platform {PLATFORM}]\nquota-bytes = 1K\n", 507, b"1024"),
 ])
-def test_what_there_is_no_room_for(serve, tmp_path, wheel, settings, status, words):
+def test_upload_over_the_quota(serve, tmp_path, wheel, settings, status, words):
     """The answer and the audit log have the figures, and nothing is left behind; other platforms accept it."""
     for platform in (PLATFORM, OTHER):
         storelib.make_wheel(tmp_path / "store" / platform / "f" / "foo", "foo", "1.0")

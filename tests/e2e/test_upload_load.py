@@ -364,7 +364,7 @@ def test_full_disk_leaves_no_part_of_a_file(serve, store, small_disk, tmp_path):
     server.stop()  # before its disk goes
 
 
-def test_platform_that_hangs_holds_up_no_other(serve, store, tmp_path, monkeypatch):
+def test_platform_that_hangs_does_not_delay_others(serve, store, tmp_path, monkeypatch):
     """Nor does a frozen one. Uploads to it are published when it answers again."""
     hang = faults.preload("hang", tmp_path, monkeypatch)
     server = serve(store)

@@ -60,7 +60,7 @@ def test_page_is_html_with_a_policy(server):
     assert reply["X-Content-Type-Options"] == "nosniff"
 
 
-def test_first_scan_is_told(server):
+def test_home_page_shows_the_first_scan(server):
     """It ended before the server answered."""
     assert b"Last scan" in server.get("/").body
     assert json.loads(server.get("/-/health").body)["scan"]["ended"] > 1_700_000_000

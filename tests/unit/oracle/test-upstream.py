@@ -545,7 +545,7 @@ class Recorded(Case):
                 answer = self.one(up.url, "six")
                 self.assertEqual((answer["result"], answer["page"]), ("known", good))
 
-    def test_nobody_listens(self):
+    def test_connection_refused(self):
         self.assertEqual(self.one(self.start("--fail", "refuse").url, "six")["result"], "refused")
 
     def test_html_alone(self):
