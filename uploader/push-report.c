@@ -105,5 +105,6 @@ int push_report_verdict(const struct push_report *p, struct err *e)
 	if (are_all_published(p))
 		return 0;
 	size_t good = count_outcome(p, PUSH_REPORT_NEW) + count_outcome(p, PUSH_REPORT_THERE);
-	return err_set(e, ERR_CONFLICT, "%zu of %zu files are not on the server with these bytes", p->count - good, p->count);
+	return err_set(e, ERR_CONFLICT, "%zu of %zu files are not on the server with these bytes", p->count - good,
+		p->count);
 }

@@ -71,7 +71,7 @@ static enum recheck_result recheck_environments(const struct platform *p, const 
 		return set_unknown(why.msg, words);
 	CLEANUP(coverage_answer_release) struct coverage_answer answer = a;
 	if (answer.kind == COVERAGE_NOWHERE)
-		return set_unknown("no Python of the platform's profile installs it any more", words);
+		return set_unknown("no Python of the platform's profile installs it now", words);
 	if (coverage_is_complete(&answer))
 		return RECHECK_HOLDS;
 	return named == RECHECK_HOLDS ? report_gap(&answer, words) : named;

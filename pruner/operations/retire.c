@@ -34,7 +34,7 @@ static void retire_state_release(struct retire_state *r)
 
 // --- the files of the platform ---
 
-static int add_project_name(void *ctx, const struct catalog_project *project, struct err *e UNUSED)
+static int add_retired_project(void *ctx, const struct catalog_project *project, struct err *e UNUSED)
 {
 	struct retire_state *r = ctx;
 	strset_add(&r->projects, project->project);
@@ -79,7 +79,7 @@ static int find_files(struct retire_state *r, struct err *e)
 	const struct tombstones_wanted other_runs = {
 		.glob = (const char *const *)&r->platform->name, .globs = 1, .matches = is_of_other_run};
 	if (tombstones_load(&r->found, r->operation->store, c, &other_runs, e) < 0 ||
-		catalog_projects(c, r->platform->id, add_project_name, r, e) < 0)
+		catalog_projects(c, r->platform->id, add_retired_project, r, e) < 0)
 		return -1;
 	for (size_t i = 0; i < r->projects.count; i++) {
 		r->name = r->projects.item[i];

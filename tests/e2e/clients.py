@@ -39,7 +39,7 @@ def cache_folder():
     default = pathlib.Path(tempfile.gettempdir()) / f"wheelcache-clients-{os.getuid()}"
     folder = pathlib.Path(os.environ.get("WHEELCACHE_CLIENTS") or default)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    assert folder.stat().st_uid == os.getuid(), f"{folder} belongs to somebody else"
+    assert folder.stat().st_uid == os.getuid(), f"{folder} belongs to another user"
     return folder
 
 

@@ -196,7 +196,7 @@ def project_file(name, dependencies, extra=""):
 
 def test_uv_lock_outlives_the_server(recorded_python, corpus, serve, client, tmp_path):
     """uv.lock has absolute URLs of files: another process that serves the store must answer them."""
-    host = "127.0.0.2"  # no connection comes from there, so nobody takes the port between the two
+    host = "127.0.0.2"  # no connection comes from there, so the port stays free between the two
     first = serve(corpus.store, listen=f"{host}:0")
     project = tmp_path / "project"
     project.mkdir()

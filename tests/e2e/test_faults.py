@@ -156,7 +156,7 @@ def test_existing_file_is_durable_before_its_upload_is_200(tmp_path, monkeypatch
         shutil.copy(wheel, at.placed(wheel))
         at.nth.arm(1, errno.EIO)
         assert at.upload(wheel).status == 503
-        assert at.nth.disarm(), "nobody saw to it"
+        assert at.nth.disarm(), "the fault did not occur"
         at.retry(wheel)
 
 

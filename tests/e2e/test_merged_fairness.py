@@ -172,7 +172,7 @@ def test_made_up_names(server, index):
             for number in range(20):
                 assert status(ask(server, f"/simple/wanted-{number}/", OTHER)) == 200
             assert len(requests(index, "/simple/made-up-")) == SHARE
-        serving.wait_for(lambda: metric(server, "upstream_pages_waiting") == 0, SOON, "nobody waits for them")
+        serving.wait_for(lambda: metric(server, "upstream_pages_waiting") == 0, SOON, "no request waits for them")
         assert metric(server, "upstream_pages_dropped_total") == 800 - SHARE
         assert len(requests(index, "/simple/made-up-")) == SHARE
     finally:

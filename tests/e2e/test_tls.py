@@ -381,7 +381,7 @@ def test_abandoned_downloads_leave_nothing(serve, store, authority):
         with server.socket() as connection:
             connection.sendall(f"GET /files/{PLATFORM}/fat/fat-1.0-py3-none-any.whl HTTP/1.1\r\nHost: x\r\n\r\n".encode())
             assert connection.recv(100)
-    serving.wait_for(lambda: sockets(server) <= before, 60, "the end of what nobody reads")
+    serving.wait_for(lambda: sockets(server) <= before, 60, "the end of the abandoned downloads")
 
 
 def watched(server):

@@ -111,7 +111,7 @@ static void what_justifies_it_now(void **state UNUSED)
 		// The platform no longer has such a Python.
 		{"duplicate", "foo-1.0-cp39-cp39-linux_x86_64.whl", "foo-1.0-cp39-cp39-linux_x86_64.whl", NULL,
 			UPSTREAM_KNOWN, PLAIN(OURS), RECHECK_UNKNOWN,
-			"no Python of the platform's profile installs it any more"},
+			"no Python of the platform's profile installs it now"},
 		// Not pruned for what upstream has.
 		{"off-list", OURS, OURS, NULL, UPSTREAM_KNOWN, PLAIN("foo-2.0.tar.gz"), RECHECK_HOLDS, ""},
 		{TOMBSTONE_RETIRED, OURS, NULL, NULL, UPSTREAM_ABSENT, PLAIN("foo-2.0.tar.gz"), RECHECK_HOLDS, ""},
