@@ -32,13 +32,15 @@ static void check_lists(const struct list *list, size_t count, struct str type)
 static void test_json(void **state UNUSED)
 {
 	static const struct list lists[] = {
-		{"{\"meta\":{\"api-version\":\"1.4\"},\"projects\":[{\"_last-serial\":1,\"name\":\"a\"},{\"name\":\"B\"}]}",
+		{"{\"meta\":{\"api-version\":\"1.4\"},\"projects\":[{\"_last-serial\":1,\"name\":\"a\"},"
+		 "{\"name\":\"B\"}]}",
 			"a\nb\n"},
 		{"{\"projects\":[]}", ""},
 		{"{\n\t\"projects\" : [\r\n {\"name\"\n:\n\"a\"\n} ]\n}\n", "a\n"},
 		{"{\"projects\":[{\"n\\u0061me\":\"\\u0061\\u002db\"}]}", "a-b\n"},
 		{"{\"pro\\u006Aects\":[{\"name\":\"a\"}]}", "a\n"},
-		{"{\"meta\":{\"name\":\"no\",\"projects\":[{\"name\":\"no\"}]},\"projects\":[{\"name\":\"a\"}],\"name\":\"no\"}",
+		{"{\"meta\":{\"name\":\"no\",\"projects\":[{\"name\":\"no\"}]},\"projects\":[{\"name\":\"a\"}],"
+		 "\"name\":\"no\"}",
 			"a\n"},
 		{"{\"projects\":[{\"more\":{\"name\":\"no\"},\"name\":\"a\",\"tags\":[{\"name\":\"no\"}]}]}", "a\n"},
 		{"{\"projects\":[{\"about\":\"\\\"name\\\":\\\"no\\\"\",\"name\":\"a\"}]}", "a\n"},
@@ -46,7 +48,8 @@ static void test_json(void **state UNUSED)
 		{"{\"projects\":[{\"name\":null},{\"name\":1},{\"name\":[\"no\"]},{},\"name\",null,[{\"name\":\"no\"}],"
 		 "{\"name\":\"a\"}]}",
 			"a\n"},
-		{"{\"projects\":[{\"name\":\"-no-\"},{\"name\":\"\"},{\"name\":\"a b\"},{\"name\":\"Zope.Interface\"}]}",
+		{"{\"projects\":[{\"name\":\"-no-\"},{\"name\":\"\"},{\"name\":\"a b\"},"
+		 "{\"name\":\"Zope.Interface\"}]}",
 			"zope-interface\n"},
 		{"{\"projects\":[{\"name\":\"a\\u0000b\"},{\"name\":\"\xc3\xa9\"},{\"name\":\"c\"}]}", "c\n"},
 	};

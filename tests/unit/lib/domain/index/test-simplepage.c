@@ -17,14 +17,17 @@ static void test_json_page(void **state UNUSED)
 		"\"versions\":[\"1.0\",\"\",\"1.1\"],\"project-status\":{\"status\":\"deprecated\",\"reason\":\"old\"},"
 		"\"unknown\":[{\"name\":\"x\",\"meta\":{\"_last-serial\":1},\"files\":[" FILE_OF("foo_bar-9.zip",
 			"") "],\"versions\":[\"9\"]}],\"files\":["
-			    "{\"filename\":\"foo_bar-1.0-py3-none-any.whl\",\"url\":\"../../files/a/foo_bar-1.0-py3-none-any.whl#x\","
+			    "{\"filename\":\"foo_bar-1.0-py3-none-any.whl\","
+			    "\"url\":\"../../files/a/foo_bar-1.0-py3-none-any.whl#x\","
 			    "\"hashes\":{\"sha256\":\""
 			    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\"},"
 			    "\"size\":12,\"upload-time\":\"2026-01-02T03:04:05.678901Z\",\"requires-python\":\">=3.8\","
-			    "\"core-metadata\":{\"sha256\":\"ff23456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\"},"
+			    "\"core-metadata\":{\"sha256\":\"ff23456789abcdef0123456789abcdef0123456789abcdef012"
+			    "3456789abcdef\"},"
 			    "\"yanked\":\"broken\",\"provenance\":\"https://example.org/p\"}," FILE_OF(
 				    "Foo.Bar-1.1.tar.gz",
-				    ",\"size\":null,\"upload-time\":null,\"requires-python\":null,\"yanked\":null") "]}",
+				    ",\"size\":null,\"upload-time\":null,\"requires-python\":null,"
+				    "\"yanked\":null") "]}",
 		JSON, &page);
 	assert_string_equal(page.project, "foo-bar");
 	assert_int_equal(page.serial, 77);
@@ -66,13 +69,16 @@ static void test_html_page(void **state UNUSED)
 	CLEANUP(simplepage_release) struct simplepage page = {0};
 	CLEANUP(mem_free)
 	char *body = xasprintf("%s%s", html_top,
-		"<meta name=pypi:project-status content=quarantined><meta name='pypi:project-status-reason' content='mal&amp;ware'>"
+		"<meta name=pypi:project-status content=quarantined><meta name='pypi:project-status-reason' "
+		"content='mal&amp;ware'>"
 		"<h1>Links for foo-bar</h1>"
 		"<a href=\"/\">home</a><a name=x>no link</a><a href='javascript:x.whl'>x.whl</a>"
 		"<A HREF=' ../../files/Foo_bar-1.0%2Bx-py3-none-any.whl#md5=1&amp;sha256="
-		"0123456789ABCDEF0123456789abcdef0123456789abcdef0123456789abcdef' data-requires-python='&gt;=3.8,&#60;4' "
+		"0123456789ABCDEF0123456789abcdef0123456789abcdef0123456789abcdef' data-requires-python='&gt;"
+		"=3.8,&#60;4' "
 		"data-yanked data-size=12 data-upload-time=2026-01-02T03:04:05Z data-provenance=https://example.org/p "
-		"data-dist-info-metadata=sha256=ff23456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef>text\n</a><br/>"
+		"data-dist-info-metadata=sha256=ff23456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+		">text\n</a><br/>"
 		"<a href=https://files.example.org/foo-bar-1.tar.gz data-yanked='a &lt;b&gt; &quot;c&quot;\nd' "
 		"data-core-metadata=true data-dist-info-metadata=false>foo-bar-1.tar.gz"
 		"<a href=foo_bar-2-py3-none-any.whl data-core-metadata=false data-size=-1>unclosed"
@@ -174,7 +180,8 @@ static void test_faults(void **state UNUSED)
 static void test_bare_html(void **state UNUSED)
 {
 	static const char *const table[] = {
-		"<title>Index of /foo-bar/</title><a href=../>../</a><a href=foo_bar-1.zip>foo_bar-1.zip</a></BODY >\n</HTML>\n",
+		"<title>Index of /foo-bar/</title><a href=../>../</a><a "
+		"href=foo_bar-1.zip>foo_bar-1.zip</a></BODY >\n</HTML>\n",
 		"<html><title>Links for Foo_Bar</title><body><h1>Links for Foo_Bar</h1></body>",
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
@@ -225,14 +232,18 @@ static void test_unlike_files(void **state UNUSED)
 	char *body = xasprintf(TOP
 		"\"files\":[" FILE_OF("-4-py3-none-any.whl",
 			"") ","
-			    "{\"filename\":\"foo_bar-1-py3-none-any.whl\",\"url\":\"1\",\"size\":1,\"requires-python\":\">1\"},"
-			    "{\"requires-python\":\">2\",\"size\":2,\"url\":\"2\",\"filename\":\"Foo.Bar-2-py3-none-any.whl\"},"
-			    "{\"hashes\":{\"size\":7},%s%s%s\"url\":\"3\",\"core-metadata\":{\"url\":\"x\"},%s\"size\":3,"
+			    "{\"filename\":\"foo_bar-1-py3-none-any.whl\",\"url\":\"1\",\"size\":1,"
+			    "\"requires-python\":\">1\"},"
+			    "{\"requires-python\":\">2\",\"size\":2,\"url\":\"2\","
+			    "\"filename\":\"Foo.Bar-2-py3-none-any.whl\"},"
+			    "{\"hashes\":{\"size\":7},%s%s%s\"url\":\"3\",\"core-metadata\":{\"url\":\"x\"},"
+			    "%s\"size\":3,"
 			    "\"filename\":\"foo_bar-3-py3-none-any.whl\"},"
 			    "{\"size\":4,\"filename\":\"foo-bar-4.tar.gz\",\"url\":\"4\"}," FILE_OF("foo-baz-4.tar.gz",
 				    "") "," FILE_OF("foo-4-py3-none-any.whl",
 				    "") ","
-					"{\"filename\":\"foo_bar-5-py3-none-any.whl\",\"url\":\"5\",\"yanked\":true,\"size\":5}"
+					"{\"filename\":\"foo_bar-5-py3-none-any.whl\",\"url\":\"5\","
+					"\"yanked\":true,\"size\":5}"
 					"],\"size\":8,\"url\":\"9\"}",
 		many, many, many, many);
 	read_page(body, JSON, &page);
