@@ -50,7 +50,7 @@ static const struct {
 	{{{1, "old", "a", "six"}, {1, "old", "b", "attrs"}, {1, "new", "c", "six"}}, "1:new/c=six;"},
 };
 
-static void strays_are_found(void **state UNUSED)
+static void misplaced_files_are_found(void **state UNUSED)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		CLEANUP(buf_release) struct buf strays;
@@ -64,7 +64,7 @@ static void strays_are_found(void **state UNUSED)
 	}
 }
 
-static void what_did_not_end_is_released(void **state UNUSED)
+static void unfinished_folder_is_released(void **state UNUSED)
 {
 	CLEANUP(misplaced_release) struct misplaced l;
 	misplaced_init(&l, note, NULL);
@@ -74,8 +74,8 @@ static void what_did_not_end_is_released(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(strays_are_found),
-		cmocka_unit_test(what_did_not_end_is_released),
+		cmocka_unit_test(misplaced_files_are_found),
+		cmocka_unit_test(unfinished_folder_is_released),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,7 +29,7 @@ static size_t count(const struct reservoir *s)
 	return n;
 }
 
-static void so_many_are_chosen(void **state UNUSED)
+static void the_wanted_number_is_chosen(void **state UNUSED)
 {
 	static const size_t most[] = {0, 1, 7, OFFERED - 1, OFFERED, 1000};
 	for (size_t i = 0; i < ARRAY_SIZE(most); i++) {
@@ -69,7 +69,7 @@ static void each_is_as_likely(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(so_many_are_chosen),
+		cmocka_unit_test(the_wanted_number_is_chosen),
 		cmocka_unit_test(seed_decides),
 		cmocka_unit_test(each_is_as_likely),
 	};

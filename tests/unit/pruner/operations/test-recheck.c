@@ -67,7 +67,7 @@ static enum recheck_result judge(const char *ours, const struct tombstone *t, en
 	return recheck_tombstone(&platform, &file, &answer, coverage, words);
 }
 
-static void what_justifies_it_now(void **state UNUSED)
+static void recheck_of_each_kind(void **state UNUSED)
 {
 	static const struct {
 		const char *verdict, *ours, *theirs, *requires_python;
@@ -182,7 +182,7 @@ static void nothing_is_yanked(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_justifies_it_now),
+		cmocka_unit_test(recheck_of_each_kind),
 		cmocka_unit_test(which_releases_are_yanked),
 		cmocka_unit_test(nothing_is_yanked),
 	};

@@ -243,7 +243,7 @@ static void each_file_has_a_line(void **state UNUSED)
 }
 
 // The entries that are left can be read whichever lines are deleted.
-static void lines_may_go(void **state UNUSED)
+static void deleted_lines_are_allowed(void **state UNUSED)
 {
 	write_plan(3);
 	CLEANUP(buf_release) struct buf text;
@@ -266,7 +266,7 @@ static void lines_may_go(void **state UNUSED)
 	}
 }
 
-static void another_form_is_read(void **state UNUSED)
+static void reformatted_plan_is_read(void **state UNUSED)
 {
 	for (unsigned indent = 0; indent < 5; indent += 4) {
 		struct err e = ERR_INIT;
@@ -282,7 +282,7 @@ static void another_form_is_read(void **state UNUSED)
 	}
 }
 
-static void half_a_plan_is_none(void **state UNUSED)
+static void truncated_plan_is_refused(void **state UNUSED)
 {
 	write_plan(3);
 	CLEANUP(buf_release) struct buf text;
@@ -293,7 +293,7 @@ static void half_a_plan_is_none(void **state UNUSED)
 	}
 }
 
-static void what_is_no_plan_is_told(void **state UNUSED)
+static void invalid_plans_are_refused(void **state UNUSED)
 {
 	static const struct {
 		const char *text, *complaint;
@@ -360,7 +360,7 @@ static void a_plan_of_many_blocks_is_whole(void **state UNUSED)
 		same_entry(&p.entry[i], &entries[i % 3]);
 }
 
-static void nowhere_is_an_error(void **state UNUSED)
+static void unwritable_path_is_an_error(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
 	struct planfile_writer *w = NULL;
@@ -381,7 +381,7 @@ static void without_a_path_nothing_is_written(void **state UNUSED)
 	assert_int_equal(planfile_finish(w, &head, &e), 0);
 }
 
-static void ids_tell_when_and_differ(void **state UNUSED)
+static void ids_have_the_time_and_differ(void **state UNUSED)
 {
 	char a[PLANFILE_ID], b[PLANFILE_ID];
 	planfile_new_id(1795293900, a);
@@ -398,15 +398,15 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(what_was_written_is_read, remove_file),
 		cmocka_unit_test_teardown(each_file_has_a_line, remove_file),
-		cmocka_unit_test_teardown(lines_may_go, remove_file),
-		cmocka_unit_test_teardown(another_form_is_read, remove_file),
-		cmocka_unit_test_teardown(half_a_plan_is_none, remove_file),
-		cmocka_unit_test_teardown(what_is_no_plan_is_told, remove_file),
+		cmocka_unit_test_teardown(deleted_lines_are_allowed, remove_file),
+		cmocka_unit_test_teardown(reformatted_plan_is_read, remove_file),
+		cmocka_unit_test_teardown(truncated_plan_is_refused, remove_file),
+		cmocka_unit_test_teardown(invalid_plans_are_refused, remove_file),
 		cmocka_unit_test_teardown(unfinished_changes_nothing, remove_file),
 		cmocka_unit_test_teardown(a_plan_of_many_blocks_is_whole, remove_file),
-		cmocka_unit_test(nowhere_is_an_error),
+		cmocka_unit_test(unwritable_path_is_an_error),
 		cmocka_unit_test(without_a_path_nothing_is_written),
-		cmocka_unit_test(ids_tell_when_and_differ),
+		cmocka_unit_test(ids_have_the_time_and_differ),
 	};
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -211,7 +211,7 @@ static void change_caps(struct setup *s)
 	set(s, "prune", "grace", "90d");
 }
 
-static void what_decides_nothing_is_not(void **state UNUSED)
+static void other_keys_are_not_in_the_hash(void **state UNUSED)
 {
 	CLEANUP(setup_release) struct setup s;
 	CLEANUP(policy_release) struct policy before, after;
@@ -294,7 +294,7 @@ static void each_class_has_its_switch(void **state UNUSED)
 }
 
 // A catalog without download counts.
-static void what_nobody_counted_counts_as_downloaded(void **state UNUSED)
+static void uncounted_files_count_as_downloaded(void **state UNUSED)
 {
 	struct policy p = {.downloaded = 30 * 86400};
 	struct downloads *d = NULL;
@@ -312,11 +312,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_written_is_read),
 		cmocka_unit_test(whatever_decides_is_in_the_hash),
-		cmocka_unit_test(what_decides_nothing_is_not),
+		cmocka_unit_test(other_keys_are_not_in_the_hash),
 		cmocka_unit_test(lists_that_cannot_be_read),
 		cmocka_unit_test(without_a_list_nothing_is_off_it),
 		cmocka_unit_test(each_class_has_its_switch),
-		cmocka_unit_test(what_nobody_counted_counts_as_downloaded),
+		cmocka_unit_test(uncounted_files_count_as_downloaded),
 	};
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

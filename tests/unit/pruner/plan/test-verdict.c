@@ -202,7 +202,7 @@ static void decide_row(const struct row *r, const uint8_t *sha256, struct verdic
 	profile_release(&platform.profile);
 }
 
-static void each_word_and_each_reason(void **state UNUSED)
+static void each_verdict_and_each_reason(void **state UNUSED)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		const struct row *r = &rows[i];
@@ -216,7 +216,7 @@ static void each_word_and_each_reason(void **state UNUSED)
 	}
 }
 
-static void same_bytes_are_told(void **state UNUSED)
+static void same_bytes_are_noted(void **state UNUSED)
 {
 	CLEANUP(verdict_release) struct verdict v;
 	decide_row(&rows[0], their_hash, &v);
@@ -224,7 +224,7 @@ static void same_bytes_are_told(void **state UNUSED)
 	assert_string_equal(v.reason.data, "upstream has this file");
 }
 
-static void same_bytes_are_nobodys_project(void **state UNUSED)
+static void same_bytes_replace_whatever_the_project(void **state UNUSED)
 {
 	CLEANUP(verdict_release) struct verdict v;
 	struct row r = rows[0];
@@ -233,7 +233,7 @@ static void same_bytes_are_nobodys_project(void **state UNUSED)
 	assert_true(v.removes && v.is_identical);
 }
 
-static void every_word_has_a_name(void **state UNUSED)
+static void every_verdict_has_a_name(void **state UNUSED)
 {
 	for (size_t i = 0; i < VERDICT_COUNT; i++)
 		assert_non_null(verdict_name[i]);
@@ -258,10 +258,10 @@ static void long_reasons_are_cut(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_word_and_each_reason),
-		cmocka_unit_test(same_bytes_are_told),
-		cmocka_unit_test(same_bytes_are_nobodys_project),
-		cmocka_unit_test(every_word_has_a_name),
+		cmocka_unit_test(each_verdict_and_each_reason),
+		cmocka_unit_test(same_bytes_are_noted),
+		cmocka_unit_test(same_bytes_replace_whatever_the_project),
+		cmocka_unit_test(every_verdict_has_a_name),
 		cmocka_unit_test(long_reasons_are_cut),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
