@@ -21,7 +21,7 @@ struct timer_thread *timer_thread_new(timer_thread_fn *fn, void *ctx);
 void timer_thread_start(struct timer_thread *t, int64_t first_ms);
 // Calls fn at once. During a call: calls fn once more when that one has returned.
 void timer_thread_wake(struct timer_thread *t);
-// Calls fn when clock_ms() is due_ms, if no call is due before. Counts during a call as well.
+// Calls fn when clock_ms() is due_ms, if no call is due before. A call under way does not cancel it.
 void timer_thread_wake_by(struct timer_thread *t, int64_t due_ms);
 // No further call begins. Does not wait for a call under way.
 void timer_thread_request_stop(struct timer_thread *t);

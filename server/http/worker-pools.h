@@ -8,7 +8,7 @@
 #include "lib/os/thread-pool.h"
 
 enum {
-	WORKER_POOLS = 12,
+	WORKER_POOLS = 12,                   // for all other requests
 	WORKER_POOL_SEARCHES = WORKER_POOLS, // requests that read much of the catalog
 	WORKER_POOL_SUMMARIES,               // answers that are made for each request
 	WORKER_POOL_COUNT,
@@ -27,7 +27,7 @@ bool worker_pool_submit(struct worker_pool *pool, const char *peer, thread_pool_
 // The same without fair_queue, for a job that must not be refused.
 void worker_pool_submit_always(struct worker_pool *pool, thread_pool_fn *fn, void *job);
 // Counts something that needs many jobs, such as an upload, so that a pool that hangs does not collect all connections.
-// False: most of them have entered already.
+// Returns false, and counts nothing, if the count is most already.
 bool worker_pool_enter(struct worker_pool *pool, unsigned most);
 // After worker_pool_enter() was true.
 void worker_pool_leave(struct worker_pool *pool);
