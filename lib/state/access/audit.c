@@ -24,7 +24,7 @@ char *audit_path(const struct config *c, const char *catalog_path)
 	return c->audit ? xstrdup(c->audit) : xasprintf("%s.audit", catalog_path);
 }
 
-// A full disk may have cut the last line.
+// Whether the last line is incomplete, for example after a full disk.
 static bool is_torn(int fd)
 {
 	struct stat st;
@@ -94,8 +94,8 @@ static void add_fields(const struct audit_entry *entry, struct buf *out)
 	}
 }
 
-// The line has an end in front of it, for one before it that has none. Whoever looks at the end while another one
-// writes may see half of his line: so one after the other. Where there are no locks, the worst is an empty line.
+// Begins with a line end if the line before has none. A lock keeps a process from reading half of another's line;
+// without locks the worst result is an empty line.
 static ssize_t append_line(int fd, struct str line)
 {
 	ssize_t n;
@@ -111,7 +111,7 @@ static ssize_t append_line(int fd, struct str line)
 int audit_write(struct audit *a, const struct audit_entry *entry, struct err *e)
 {
 	CLEANUP(buf_release) struct buf line;
-	buf_init(&line, SIZE_MAX / 2); // each field is cut
+	buf_init(&line, SIZE_MAX / 2); // each field is bounded
 	buf_putc(&line, '\n');
 	add_time(&line);
 	add_fields(entry, &line);

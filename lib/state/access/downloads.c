@@ -19,9 +19,9 @@
 
 enum {
 	DAY = 86400,
-	LOCK_MS = 3000, // for another server that writes its counts
+	LOCK_MS = 3000, // wait for another server that writes its counts
 	POLL_MS = 10,
-	DAY_TEXT = 11, // "2026-11-21": ordered as text as days are
+	DAY_TEXT = 11, // "2026-11-21": sorts as text like the days
 };
 
 static const struct str title = STR("wheelcache-downloads 1 ");
@@ -29,7 +29,7 @@ static const struct str title = STR("wheelcache-downloads 1 ");
 struct downloads {
 	struct buf text;
 	char since[DAY_TEXT];
-	struct str lines; // of files: each with its line end
+	struct str lines; // of files, with line ends
 };
 
 struct line {
@@ -66,7 +66,7 @@ static bool read_count(struct str s, uint64_t *out)
 	return decimal_cut(&s, UINT64_MAX, out) && !s.len;
 }
 
-// From the end: a key may hold blanks.
+// Parses from the end, because a key may have blanks.
 static bool read_line(struct str text, struct line *out)
 {
 	long day = str_rfind(text, ' ');
@@ -81,7 +81,7 @@ static bool read_line(struct str text, struct line *out)
 	return out->day.len == DAY_TEXT - 1 && read_count(str_slice(text, (size_t)count + 1, text.len), &out->count);
 }
 
-// The last line, which says how many there are before it, is cut off.
+// Cuts off the last line, which has the number of lines before it.
 static bool take_end(struct str *lines, uint64_t *count)
 {
 	struct str text = *lines;
@@ -150,14 +150,14 @@ void downloads_cleanup(struct downloads **d)
 	*d = NULL;
 }
 
-// The beginning (seconds since 1970) of the day since which is counted.
+// The start of the day on which counting began, in seconds since 1970.
 static int64_t counts_since(const struct downloads *d)
 {
 	int64_t seconds = 0;
 	return read_day(str_from(d->since), &seconds) ? seconds : INT64_MAX;
 }
 
-// Halves the text, at the line in its middle, until nothing is left.
+// A binary search over the bytes of the text.
 static bool search_lines(struct str text, struct str key, struct line *out)
 {
 	while (text.len) {
@@ -181,7 +181,7 @@ bool downloads_find(const struct downloads *d, const char *platform, const char 
 		return false;
 	out->count = line.count;
 	if (!read_day(line.day, &out->last))
-		out->last = INT64_MAX; // nobody knows
+		out->last = INT64_MAX; // unknown
 	return true;
 }
 
@@ -200,11 +200,11 @@ enum downloaded downloads_within(const struct downloads *d, const char *platform
 
 // --- adding ---
 
-// The file that takes the place of the one before.
+// The new file, which replaces the old one.
 struct sheet {
 	FILE *file;
 	const char *today;
-	char oldest[DAY_TEXT]; // what was last before it is forgotten
+	char oldest[DAY_TEXT]; // files not downloaded since are dropped
 	uint64_t lines;
 };
 
@@ -223,7 +223,7 @@ static void write_new_key(struct sheet *s, const struct downloads_news *news)
 static void write_merged_line(struct sheet *s, const struct line *line, uint64_t more)
 {
 	struct str today = str_from(s->today);
-	bool is_newer = more && str_cmp(line->day, today) < 0; // somebody may have set the clock
+	bool is_newer = more && str_cmp(line->day, today) < 0; // the clock may have been set back
 	if (!more && str_cmp(line->day, str_from(s->oldest)) < 0)
 		return;
 	write_count(s, line->key, line->count + more, is_newer ? today : line->day);
@@ -282,8 +282,8 @@ static int write_sheet(int folder, const char *name, const struct downloads *bef
 	return fs_tmp_publish(&t, e);
 }
 
-// By the folder, so that there is no file of which nobody knows whose it is. Any account that may read the folder can
-// hold its lock for ever: the counts are written later then.
+// Locks the folder, so that no lock file is needed. An account that can read the folder may hold the lock forever; the
+// counts are then written later.
 static int lock_folder(const char *path, char **name, struct err *e)
 {
 	CLEANUP(mem_close) int folder = safefile_parent(path, false, name, e);

@@ -56,7 +56,7 @@ static bool is_glob(struct str s)
 	return s.len > 0 && s.len <= LIMIT_NOTE;
 }
 
-// Names have these in no normal form: such a glob could never match.
+// No normalised name has these characters: such a glob could never match.
 static bool is_project_glob(struct str s)
 {
 	for (size_t i = 0; i < s.len; i++)
@@ -97,7 +97,7 @@ static bool read_time(struct str text, int64_t *seconds)
 	return clock_read(copy, seconds);
 }
 
-// Not the hash of nothing: that would be everybody's token.
+// The hash of an empty secret is refused: every client has that secret.
 static bool read_hash(struct str id, struct str hash, struct token *t)
 {
 	char hex[SHA256_HEX];
@@ -110,7 +110,7 @@ static bool read_hash(struct str id, struct str hash, struct token *t)
 	return str_eq(id, str_from(t->id));
 }
 
-// NULL, or what is wrong.
+// NULL, or why the line is damaged.
 static const char *read_line(struct str line, struct token *t)
 {
 	struct str id = str_cut(&line, ' '), hash = str_cut(&line, ' ');
@@ -203,7 +203,7 @@ int tokenfile_read(const char *path, struct tokenfile *out, struct err *e)
 	return 0;
 }
 
-// Its bytes are for the owner alone, before there are any.
+// Sets the mode before anything is written.
 static int write_text(int dirfd, const char *name, struct str text, struct err *e)
 {
 	CLEANUP(mem_free) char *tmp = xasprintf("%s.new", name);
@@ -221,8 +221,8 @@ struct editing {
 	char *name; // in its folder
 	int dirfd;
 	int lock;
-	struct buf text; // as it was
-	struct buf now;  // as it will be
+	struct buf text; // before the change
+	struct buf now;  // after it
 };
 
 static void editing_release(struct editing *x)
@@ -301,7 +301,7 @@ int tokenfile_add(const char *path, struct token *t, struct buf *secret, struct 
 	size_t begin = secret->len;
 	if (check_words(t, e) < 0 || edit_begin(&x, path, e) < 0)
 		return -1;
-	do { // until its id is nobody's
+	do { // until the id is unused
 		secret->len = begin;
 		if (make_secret(t, secret, e) < 0)
 			return -1;

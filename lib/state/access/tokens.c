@@ -16,7 +16,7 @@ struct tokens {
 	char *path;
 	pthread_mutex_t lock; // of all below
 	struct tokenfile file;
-	struct stat seen;   // when the file was read; zeros: it was not there, or could not be read
+	struct stat seen;   // of the file that was read; zeros: it was missing or could not be read
 	struct err trouble; // why it cannot be read
 };
 
@@ -50,7 +50,7 @@ static bool is_same_stat(const struct stat *a, const struct stat *b)
 	       a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
-// What was granted by a file that cannot be read now is not granted any more.
+// A file that cannot be read grants nothing.
 static void drop_tokens(struct tokens *t)
 {
 	tokenfile_release(&t->file);
@@ -62,7 +62,7 @@ static void reload_tokens(struct tokens *t, const struct stat *now)
 	drop_tokens(t);
 	if (tokenfile_read(t->path, &t->file, &t->trouble) < 0)
 		return;
-	t->seen = *now; // older than what was read, if anything: then it is read once more
+	t->seen = *now; // from before the read: a write in between causes another read
 	for (size_t i = 0; i < t->file.damage_count; i++)
 		log_error("%s", t->file.damage[i]);
 }
@@ -132,7 +132,7 @@ static bool has_token_with(const struct tokenfile *f, enum token_right right)
 	return false;
 }
 
-// Every line is compared, whichever fits: the time tells nothing. A token may have several lines, and the best counts.
+// Compares every line, so that the time reveals nothing. A token may have several lines; the best answer counts.
 static enum tokens_answer find_token(const struct tokenfile *f, const uint8_t sha256[SHA256_SIZE],
 	enum token_right right, const char *platform, const char *project, const struct token **token, struct err *e)
 {

@@ -10,7 +10,7 @@ static struct catalog_candidate candidate_of(struct query *q)
 	struct catalog_candidate file = {
 		.filename = query_text(q, 0), .path = query_text(q, 1), .refusal = query_text(q, 2)};
 	struct catalog_candidate *out = &file;
-	int at = 4; // behind version_key, which sorts them
+	int at = 4; // after version_key, which is only for sorting
 	FILE_COLUMNS(FILE_READ_PRUNE)
 	return file;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A row that outlives its query. Without catalog-read.c, which a test of a view replaces.
+// Copies of rows. Not in catalog-read.c, which a test replaces.
 #include "lib/state/catalog/catalog.h"
 #include "lib/state/catalog/file-columns.h"
 

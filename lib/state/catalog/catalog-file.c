@@ -45,7 +45,7 @@ static int add_project(struct catalog *c, int64_t platform, const char *name, in
 	return 0;
 }
 
-// 1: found, 0: not there.
+// 1: found; 0: not found.
 static int find_project(struct catalog *c, int64_t platform, const char *name, int64_t *id, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, PROJECT_FIND, e);
@@ -59,7 +59,7 @@ static int find_project(struct catalog *c, int64_t platform, const char *name, i
 	return row;
 }
 
-// The id of a project's row, made where it is missing.
+// The id of a project's row; a missing row is added.
 static int project_id(struct catalog *c, int64_t platform, const char *name, int64_t *id, struct err *e)
 {
 	int row = find_project(c, platform, name, id, e);
@@ -78,7 +78,7 @@ static int add_metadata(struct catalog *c, const struct catalog_entry *f, struct
 	return query_run(q, e);
 }
 
-// The reasons of the marks beside a file; NULL: it has none of these.
+// The reasons of the marks beside a file; NULL: it does not have this mark.
 struct beside {
 	char *reason[MARK_COUNT];
 };
@@ -105,14 +105,14 @@ static int read_marks_beside(struct catalog *c, const struct catalog_entry *f, s
 	return row;
 }
 
-// What a row says of a file beside what the file itself is.
+// How the catalog lists a file: the columns that are not facts about the file.
 struct file_listing {
 	enum catalog_state state;
 	const char *reason, *yanked;
 	int64_t project; // 0: none
 };
 
-// FILE_ADD and FILE_SET have the same parameters; each leaves out those that it has no use for.
+// FILE_ADD and FILE_SET number their parameters alike; each ignores some.
 static int write_row(struct catalog *c, const struct catalog_entry *f, const struct file_listing *s, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, f->id ? FILE_SET : FILE_ADD, e);
@@ -159,7 +159,7 @@ static int put_refused(struct catalog *c, const struct catalog_entry *f, const s
 	return f->id && competitor->id == f->id ? catalog_name_promote(c, f->filename, f->platform, e) : 0;
 }
 
-// The same bytes at the same time as the catalog has them: no page changes.
+// Whether bytes and modification time are those in the catalog: then no page changes.
 static int is_unchanged_file(struct catalog *c, const struct catalog_entry *f, bool *same, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, FILE_GET, e);
@@ -207,8 +207,8 @@ int catalog_file_put(struct catalog *c, const struct catalog_entry *entry, struc
 	return catalog_name_look(c, f.filename, f.platform, &after, &effect->is_listed, effect->after, e);
 }
 
-// The name and platform of a file; name has room for LIMIT_FILE_NAME and a NUL, and is empty where the
-// row is not as it was.
+// The name and platform of a file. name has room for LIMIT_FILE_NAME and a NUL; it is empty if the row was written
+// since.
 static int get_name(struct catalog *c, int64_t id, int64_t written, char *name, int64_t *platform, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, FILE_GET, e);

@@ -29,7 +29,7 @@ static void bind_key(struct query *q, const struct catalog_mark *m)
 	query_bind_int(q, 3, m->mark);
 }
 
-// 0 where there is none.
+// 0 if there is none.
 static int get_written(struct catalog *c, const struct catalog_mark *m, int64_t *written, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(c, MARK_GET, e);
@@ -41,7 +41,7 @@ static int get_written(struct catalog *c, const struct catalog_mark *m, int64_t 
 	return row < 0 ? -1 : 0;
 }
 
-// What the sidecar says, in one line; NULL: it is taken off. To be freed by the caller.
+// The reason in one line; NULL: the mark is removed. The caller frees it.
 static char *reason_of(const struct catalog_mark *m)
 {
 	CLEANUP(buf_release) struct buf reason;
@@ -52,8 +52,8 @@ static char *reason_of(const struct catalog_mark *m)
 	return buf_steal(&reason);
 }
 
-// A mark that a scan finds gone is forgotten. Anybody else's leaves a row, so that a scan which saw
-// the mark before he took it off does not bring it back.
+// A scan that finds the mark gone deletes the row. Any other removal leaves a row, so that a scan which read the
+// sidecar before the removal does not restore the mark.
 static int write_mark(struct catalog *c, const struct catalog_mark *m, const char *reason, struct err *e)
 {
 	bool is_forgotten = !m->text && m->is_guarded;
@@ -80,7 +80,7 @@ static int set_yanked(struct catalog *c, int64_t id, const char *reason, struct 
 	return query_run(q, e);
 }
 
-// The file wants its name again.
+// Lists the file again, if no other file owns its name.
 static int list_file(struct catalog *c, const struct catalog_mark *m, int64_t id, const struct holder *competitor,
 	struct err *e)
 {
@@ -101,7 +101,7 @@ static int set_unlisted(struct catalog *c, const struct catalog_mark *m, const c
 	return before->id == file->id ? catalog_name_promote(c, m->filename, m->platform, e) : 0;
 }
 
-// What the mark says of the file beside it, if that is there and good.
+// Applies the mark to its file, if that exists and is good.
 static int apply_to_file(struct catalog *c, const struct catalog_mark *m, const char *reason,
 	const struct holder *before, struct err *e)
 {

@@ -64,7 +64,7 @@ static char *duplicate_reason(const char *winner)
 		winner);
 }
 
-// Whether a/X comes before b/X.
+// Whether the path a/X sorts before b/X.
 static bool comes_first(const char *a, const char *b)
 {
 	CLEANUP(mem_free) char *left = xasprintf("%s/", a), *right = xasprintf("%s/", b);

@@ -8,8 +8,7 @@
 
 enum { HASH_DIGITS = 12 };
 
-// The folder for what programs keep: systemd's StateDirectory=, or the XDG base directory
-// specification's.
+// The folder for the state of programs: systemd's StateDirectory=, else that of the XDG base directory specification.
 static char *state_folder(void)
 {
 	const char *systemd = getenv("STATE_DIRECTORY");

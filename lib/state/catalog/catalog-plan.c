@@ -9,8 +9,8 @@
 #include "lib/state/catalog/query.h"
 
 enum {
-	BATCH = 2000,              // files that one transaction writes
-	STALE_SECONDS = 24 * 3600, // a plan that was not finished for so long never will be
+	BATCH = 2000,              // files per transaction
+	STALE_SECONDS = 24 * 3600, // an older unfinished plan is deleted
 };
 
 struct catalog_planner {
@@ -97,7 +97,7 @@ int catalog_plan_add(struct catalog_planner *p, const struct catalog_planned *fi
 	return p->count == BATCH ? flush_batch(p, e) : 0;
 }
 
-// Somebody else's clock may have taken this plan for one that is never finished.
+// Another process with another clock may have deleted this plan as stale.
 static int is_whole(struct catalog_planner *p, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(p->catalog, PLAN_FILES, e);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the server and the pages ask the catalog.
+// The queries of the server and the pages.
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,7 +43,7 @@ int catalog_read_begin(struct catalog *c, struct err *e)
 
 void catalog_read_end(struct catalog **c)
 {
-	struct err ignored = ERR_INIT; // nothing was written that could be lost
+	struct err ignored = ERR_INIT; // nothing was written
 	if (*c && query_run_ints(*c, ROLLBACK_WRITE, NULL, 0, &ignored) < 0)
 		return;
 }
@@ -102,8 +102,7 @@ int catalog_project_files(struct catalog *c, int64_t platform, const char *proje
 	return row;
 }
 
-// Calls fn for each row of a query over projects; *newest, where wanted, gets the largest change
-// number.
+// Calls fn for each row of a query for projects. *newest: the largest change number; may be NULL.
 static int each_project(struct query *q, catalog_project_fn *fn, void *ctx, int64_t *newest, struct err *e)
 {
 	int row;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The connection: opening, schema steps, statements. What they are for is in catalog-read.c, -write.c and -file.c.
+// The connection: opening, schema steps, statements.
 #include "lib/state/catalog/catalog.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ enum {
 	BUSY_FIRST_MS = 1,
 	BUSY_MOST_MS = 25,
 	WAL_RETRY_MS = 10,
-	LOOK_AT_CLOCK = 10000, // after so many steps of SQLite's machine: some tenths of a millisecond
+	LOOK_AT_CLOCK = 10000, // steps of SQLite's virtual machine: some tenths of a millisecond
 };
 
 struct query {
@@ -36,14 +36,14 @@ struct query {
 struct catalog {
 	sqlite3 *db;
 	char *path;
-	char *real_path;         // without links: what SQLite is told
-	struct changes *changes; // NULL: read only, or it cannot be had
+	char *real_path;         // without links, for SQLite
+	struct changes *changes; // NULL: read-only, or it cannot be mapped
 	int64_t version_seen;    // PRAGMA data_version, 0 before the first look
-	uint32_t mark;           // of the changes, before the statement that runs was begun or tried again
+	uint32_t mark;           // the change count before the running statement began or was retried
 	int64_t busy_since;      // clock_ms()
-	int64_t ends;            // clock_ms() when reading has to end
-	bool has_failed;         // the system did, once
-	bool is_unlocked;        // read as if nobody could write; opened tells whether somebody did
+	int64_t ends;            // clock_ms() at which reads fail
+	bool has_failed;         // the system has failed an operation
+	bool is_unlocked;        // read without locks; opened tells whether another process wrote
 	struct stat opened;
 	struct query slot[STATEMENT_COUNT];
 };
@@ -69,7 +69,7 @@ static enum err_kind kind_of(int code)
 	return ERR_DB;
 }
 
-// SQLite's words, the system's where it has some, and what to do about a catalog that is beyond help.
+// The message of SQLite, that of the system if there is one, and what to do about a damaged catalog.
 static int set_sqlite_error(struct catalog *c, int code, struct err *e)
 {
 	int reason = sqlite3_system_errno(c->db);
@@ -116,7 +116,7 @@ void query_end(struct query **q)
 	*q = NULL;
 }
 
-// Binding fails only for a place that the statement has not, which is our own mistake, or out of memory.
+// Binding fails only for a parameter that the statement does not have (a bug), or without memory.
 static void check_bound(int code)
 {
 	if (code != SQLITE_OK)
@@ -179,7 +179,7 @@ static int run_script(struct catalog *c, const char *sql, struct err *e)
 	return code == SQLITE_OK ? 0 : set_sqlite_error(c, code, e);
 }
 
-// The number that a PRAGMA answers; *sql is ours, never a caller's.
+// The number that a PRAGMA returns. sql is a constant.
 static int pragma_get(struct catalog *c, const char *sql, int64_t *value, struct err *e)
 {
 	sqlite3_stmt *stmt = NULL;
@@ -195,7 +195,7 @@ static int pragma_get(struct catalog *c, const char *sql, int64_t *value, struct
 static int check_version(struct catalog *c, int64_t *version, struct err *e)
 {
 	int64_t application = 0, tables = 0;
-	// The tables first: another process may be making them, and they come with their mark.
+	// The tables first: another process may be creating them, in one transaction with the application id.
 	if (pragma_get(c, "SELECT count(*) FROM sqlite_schema", &tables, e) < 0 ||
 		pragma_get(c, "PRAGMA application_id", &application, e) < 0 ||
 		pragma_get(c, "PRAGMA user_version", version, e) < 0)
@@ -215,7 +215,7 @@ static void rollback_open(struct catalog **c)
 		sqlite3_exec((*c)->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
-// One step, in a transaction of its own. Another process may have made it meanwhile.
+// Runs one step in a transaction of its own, unless another process has run it meanwhile.
 static int upgrade_once(struct catalog *c, bool *done, struct err *e)
 {
 	CLEANUP(rollback_open) struct catalog *open = c;
@@ -244,8 +244,8 @@ static int upgrade_schema(struct catalog *c, struct err *e)
 	return 0;
 }
 
-// Somebody else writes. SQLite would sleep for some milliseconds and try again; but his commit raises the mark, which
-// wakes us at once. Locks that are let go of without a commit are tried for now and then.
+// The busy handler: waits until another connection's commit raises the change count, which is faster than SQLite's own
+// sleeps. A lock may be released without a commit, so the handler also retries at intervals.
 static int wait_for_lock(void *ctx, int tries)
 {
 	struct catalog *c = ctx;
@@ -264,8 +264,8 @@ static void wait_when_busy(struct catalog *c)
 	sqlite3_busy_handler(c->db, wait_for_lock, c);
 }
 
-// Where several processes make a new catalog at once, all but one are told that it is locked: this statement does not
-// always wait by itself as others do. So the waiting is ours.
+// If several processes create a catalog at once, this statement fails with SQLITE_BUSY without calling the busy handler
+// in some cases. So this function retries it.
 static int use_wal(struct catalog *c, struct err *e)
 {
 	int code = SQLITE_BUSY;
@@ -279,7 +279,7 @@ static int use_wal(struct catalog *c, struct err *e)
 	return code == SQLITE_OK ? 0 : set_sqlite_error(c, code, e);
 }
 
-// Before anything is changed: a foreign or newer database stays exactly as it is.
+// Checks before it changes anything: a foreign or newer database stays as it is.
 static int prepare_write(struct catalog *c, struct err *e)
 {
 	int64_t version;
@@ -291,9 +291,9 @@ static int prepare_write(struct catalog *c, struct err *e)
 	return upgrade_schema(c, e);
 }
 
-// Asked before SQLite is: its own "unable to open database file" does not say why. The file is not opened for that:
-// closing it would drop the locks that this process's other connections have on it, and another process would take
-// itself for the only one (fcntl(2), "How to corrupt" of SQLite).
+// Checks access before SQLite does, whose "unable to open database file" has no reason. It does not open the file:
+// closing it would drop the locks of this process's other connections (fcntl(2); "How To Corrupt An SQLite Database
+// File").
 static int make_file(int folder, const char *name, const char *path, struct err *e)
 {
 	if (safefile_make_at(folder, name) < 0 || faccessat(folder, name, R_OK | W_OK, AT_EACCESS) < 0)
@@ -301,8 +301,7 @@ static int make_file(int folder, const char *name, const char *path, struct err 
 	return 0;
 }
 
-// SQLite would write to, and give away, what a link of another account leads to: neither the catalog nor what stands
-// beside it may be one.
+// Neither the catalog nor the files beside it may be links: SQLite would write to the target of another account's link.
 static int check_files(int folder, const char *name, struct err *e)
 {
 	static const char *const ending[] = {"", "-wal", "-shm", "-journal"};
@@ -314,7 +313,7 @@ static int check_files(int folder, const char *name, struct err *e)
 	return 0;
 }
 
-// The path of its folder as it is without links: with SQLITE_OPEN_NOFOLLOW SQLite takes no other.
+// Sets real_path, which has no links: SQLITE_OPEN_NOFOLLOW requires that of the whole path.
 static int find_folder(struct catalog *c, bool make, struct err *e)
 {
 	char link[64], path[LIMIT_PATH];
@@ -333,7 +332,7 @@ static int find_folder(struct catalog *c, bool make, struct err *e)
 	return make ? make_file(folder, name, c->path, e) : 0;
 }
 
-// name is the path, or SQLite's URI of it.
+// name is the path or a URI of SQLite.
 static int open_database(struct catalog *c, const char *name, int flags, struct err *e)
 {
 	int code = sqlite3_open_v2(name, &c->db, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW, NULL);
@@ -352,7 +351,7 @@ int catalog_open(const char *path, struct catalog **out, struct err *e)
 	return 0;
 }
 
-// Reading begins with the version, and so does SQLite with looking for its "-wal" and "-shm".
+// The first read is that of the version; with it SQLite opens "-wal" and "-shm".
 static int prepare_read(struct catalog *c, struct err *e)
 {
 	int64_t version;
@@ -365,7 +364,7 @@ static int prepare_read(struct catalog *c, struct err *e)
 		"catalog %s was made by an older wheelcache; wheelcache index brings it up to date", c->path);
 }
 
-// https://www.sqlite.org/uri.html: "immutable" looks neither for other files nor for locks.
+// https://www.sqlite.org/uri.html: "immutable" uses neither other files nor locks.
 static int reopen_unlocked(struct catalog *c, struct err *e)
 {
 	CLEANUP(buf_release) struct buf uri;
@@ -418,7 +417,7 @@ int catalog_is_current(const struct catalog *c, struct err *e)
 	return err_set(e, ERR_BUSY, "catalog %s was written while it was read without locks; try again", c->path);
 }
 
-// Not 0: the statement ends.
+// SQLite stops the statement if this is not 0.
 static int is_late(void *ctx)
 {
 	const struct catalog *c = ctx;
@@ -462,7 +461,7 @@ bool catalog_has_failed(const struct catalog *c)
 
 void query_committed(struct catalog *c)
 {
-	if (!c->changes) // it could not be had then
+	if (!c->changes) // mapping it failed before
 		c->changes = changes_open(c->path);
 	changes_raise(c->changes);
 }
@@ -472,7 +471,7 @@ bool catalog_was_written(struct catalog *c)
 	struct err ignored = ERR_INIT;
 	CLEANUP(query_end) struct query *q = query_begin(c, DATA_VERSION, &ignored);
 	if (!q || query_step(q, &ignored) != 1)
-		return true; // whoever reads next will see the error
+		return true; // the next read reports the error
 	int64_t before = c->version_seen;
 	c->version_seen = query_int(q, 0);
 	return c->version_seen != before;

@@ -19,7 +19,7 @@
 
 enum { SIZE = sizeof(uint32_t) };
 
-// A file that root makes is the catalog's owner's, whose server must be able to map it.
+// A file that root creates belongs to the catalog's owner, whose server must be able to map it.
 static int open_file(const char *path)
 {
 	struct stat st;
@@ -27,27 +27,27 @@ static int open_file(const char *path)
 	CLEANUP(mem_close) int fd = safefile_open(path, O_RDWR | O_CREAT, &unsaid);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return -1;
-	// With its block on the disk: where that is full it is told here, and not by a signal. A file that has it is
-	// left alone, since that changes its times.
+	// Allocates the block, so that a full disk is an error here and not a signal later. Not if the file has it:
+	// that would change its times.
 	bool has_block = st.st_size >= SIZE && st.st_blocks > 0;
 	return !has_block && posix_fallocate(fd, 0, SIZE) != 0 ? -1 : mem_steal_fd(&fd);
 }
 
-// --- a file that is cut short while it is mapped ---
+// --- a file that is truncated while it is mapped ---
 
-// A page that is mapped here, for the signal handler, which may come in any thread. Never freed; used again.
+// A mapped page, for the signal handler, which may run in any thread. Never freed, but reused.
 struct guard {
 	struct guard *next;
-	_Atomic uintptr_t page; // 0: none, it is free
-	atomic_bool is_lost;    // the page is no part of the file any more
+	_Atomic uintptr_t page; // 0: unused
+	atomic_bool is_lost;    // the page is no longer part of the file
 };
 
 static struct guard *_Atomic guards;
 static struct sigaction before_us;
 
-// SIGBUS at a word of ours: its file was cut short, or its disk is away. Memory of our own takes the page's place, so
-// that whoever reads or raises the number goes on; changes_wait() looks for the file again. By a system call of its
-// own: mmap() is none of the functions that a signal handler may call, and ThreadSanitizer takes it for a write.
+// SIGBUS at a mapped page: the file was truncated, or its disk failed. A private page replaces it, so that readers and
+// writers of the number continue; changes_wait maps the file again. Calls the system call itself: mmap() is not
+// async-signal-safe, and ThreadSanitizer takes it for a write.
 static void on_bus_error(int number, siginfo_t *info, void *context UNUSED)
 {
 	const uintptr_t at = (uintptr_t)info->si_addr, size = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -101,7 +101,7 @@ struct changes_mapping {
 	ino_t inode;
 };
 
-// Where there is no new file, nothing happens: then nobody raises the number, and all look now and then.
+// Without a new file nothing happens: no process raises the number, and all poll the catalog.
 static void map_file(struct changes *c)
 {
 	struct stat st;
@@ -164,7 +164,7 @@ void changes_raise(struct changes *c)
 	syscall(SYS_futex, word_of(c), FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-// The kernel reads the word as well, and says EFAULT where the file was cut short just now.
+// The kernel reads the word too, and returns EFAULT if the file was just truncated.
 void changes_wait(struct changes *c, uint32_t seen, unsigned milliseconds)
 {
 	const struct timespec limit = {milliseconds / 1000, (long)(milliseconds % 1000) * 1000000L};

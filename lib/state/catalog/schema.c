@@ -97,9 +97,8 @@ const char *const schema_step[] = {
 	"    changed = (SELECT change FROM store) WHERE id = new.project AND new.state = 0;"
 	"END;",
 
-	// 2: marks beside files, and who wrote a row last. A folder's listing may have named one file twice
-	// while it changed: one row is left of these. Each folder is listed again, since nobody has looked
-	// for marks yet.
+	// 2: marks beside files, and the number of a row's last write. A listing of a changing folder may have named a
+	// file twice; one of these rows stays. Each folder is listed again, because no scan has read the marks.
 	"ALTER TABLE file ADD COLUMN yanked TEXT; -- the reason; NULL: it is not yanked\n"
 	// store.change of the last write of what the file is, not of its state: that depends on others
 	"ALTER TABLE file ADD COLUMN written INTEGER NOT NULL DEFAULT 0;"
@@ -123,8 +122,8 @@ const char *const schema_step[] = {
 	"  UPDATE project SET changed = (SELECT change FROM store) WHERE id = new.project AND new.state = 0;"
 	"END;",
 
-	// 3: what a platform holds is kept, not added up: servers ask for it at each change, and each upload to
-	// one with a quota does. A project's row is made empty, and stays.
+	// 3: the totals of a platform are stored, because servers read them at each change, and uploads at each quota
+	// check. The row of a project stays after its last file is removed.
 	"ALTER TABLE platform ADD COLUMN projects INTEGER NOT NULL DEFAULT 0; -- with listed files\n"
 	"ALTER TABLE platform ADD COLUMN files INTEGER NOT NULL DEFAULT 0;    -- listed ones\n"
 	"ALTER TABLE platform ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;    -- of those\n"
@@ -135,14 +134,14 @@ const char *const schema_step[] = {
 	"    files = files + new.files - old.files, bytes = bytes + new.bytes - old.bytes WHERE id = new.platform;"
 	"END;",
 
-	// 4: what a sidecar says, so that nobody has to read it again: a tombstone tells where a file is now.
+	// 4: the text of a sidecar: a tombstone's text says where upstream has the file.
 	"ALTER TABLE mark ADD COLUMN text TEXT; -- NULL: taken off, or not read since this column is there\n"
 	"CREATE INDEX mark_platform ON mark (platform, kind, filename);",
-	// 5: a prune asks for the files of a project, copies too.
+	// 5: an index for a prune, which reads the files of a project with their duplicates.
 	"CREATE INDEX file_copy ON file (project) WHERE state = 2;",
 
-	// 6: what other indexes have of a project. The page is in a table of its own, since most times that it is asked
-	// for it is as it was, and a row is written whole.
+	// 6: the results of other indexes. The page has a table of its own, because it is unchanged after most
+	// requests, and SQLite writes whole rows.
 	"CREATE TABLE upstream ("
 	"  id INTEGER PRIMARY KEY,"
 	"  project TEXT NOT NULL,      -- normalised\n"
@@ -191,13 +190,13 @@ const char *const schema_step[] = {
 	"CREATE INDEX planned_platform ON planned (plan, platform);"
 	"CREATE INDEX planned_project ON planned (plan, project);",
 
-	// 8: what was never read whole may hold anything.
+	// 8: whether a scan has read all of a platform.
 	"ALTER TABLE platform ADD COLUMN scanned INTEGER NOT NULL DEFAULT 0; -- 1: a scan has read all of it once; -1: no scan has,"
 	"  and the last one could not; 0: none has looked\n"
 	"UPDATE platform SET scanned = (SELECT scanned FROM store);",
 
-	// 9: the order of times, which decides whose a name is (lib/state/upstream/name-owner.h). A replaced file is no
-	// arrival.
+	// 9: times of arrival, which decide the owner of a name (lib/state/upstream/name-owner.h). A replaced file does
+	// not arrive again.
 	"ALTER TABLE project ADD COLUMN arrived INTEGER NOT NULL DEFAULT 0; -- seconds since 1970: when its first listed file came,"
 	"  after there was none; 0: before this column was there\n"
 	"CREATE TRIGGER file_arrive BEFORE INSERT ON file WHEN new.state = 0 BEGIN"
@@ -213,7 +212,7 @@ const char *const schema_step[] = {
 	"  upload, else a minute before it was first asked; 0: it has not\n"
 	"UPDATE upstream SET certain = iif(result = ifnull(standing, ''), asked, fetched), had_since = iif(standing = 'known', 1, 0);",
 
-	// 10: pages of projects that nobody wanted twice are the first to be forgotten.
+	// 10: pages that were asked for only once are deleted first.
 	"ALTER TABLE upstream ADD COLUMN again INTEGER NOT NULL DEFAULT 0; -- 1: it was asked for more than once\n"
 	"CREATE TRIGGER upstream_again AFTER UPDATE OF asked ON upstream WHEN old.again = 0 AND new.asked > old.asked BEGIN"
 	"  UPDATE upstream SET again = 1 WHERE id = new.id;"
@@ -222,8 +221,7 @@ const char *const schema_step[] = {
 
 const int schema_steps = ARRAY_SIZE(schema_step);
 
-// A connection keeps 1 MiB of the database's pages, since there is one a thread; the system's file
-// cache is behind them all.
+// A connection caches 1 MiB of pages: there is one per thread, and the system's file cache is behind them.
 const char schema_connection[] = "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -1024;";
 
 #define PATH_OF_FILE "iif(d.path = '', f.filename, d.path || '/' || f.filename)"
@@ -232,7 +230,7 @@ const char schema_connection[] = "PRAGMA synchronous = NORMAL; PRAGMA foreign_ke
 	" f.state FROM file f JOIN folder d ON d.id = f.folder JOIN project p ON p.id = f.project"                     \
 	" WHERE f.filename = ?1 AND f.platform = ?2 AND"
 
-// By its beginning: a normalised name has nothing that GLOB takes for a sign.
+// By prefix. A normalised name has no character that is special in GLOB.
 #define IS_NAMED(table) "replace(replace(lower(" table ".filename), '_', '-'), '.', '-') GLOB ?1 || '-*'"
 #define IS_NAMED_F IS_NAMED("f")
 #define IS_NAMED_M IS_NAMED("m")
@@ -279,7 +277,7 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 	[PLATFORM_SCANNED_GET] = "SELECT scanned FROM platform WHERE id = ?1",
 	[PLATFORM_SCANNED_SET] = "UPDATE platform SET scanned = ?2 WHERE id = ?1",
 	[PLATFORM_SCANNED_ANY] = "SELECT EXISTS (SELECT 1 FROM platform WHERE scanned > 0)",
-	// Another process may have been quicker.
+	// Another process may have added it first.
 	[PLATFORM_ADD] = "INSERT INTO platform (name) VALUES (?1) ON CONFLICT DO NOTHING",
 	[PLATFORM_LIST] = "SELECT p.id, p.name, (SELECT count(*) FROM folder WHERE platform = p.id), p.files"
 			  " FROM platform p ORDER BY p.name",
@@ -294,14 +292,14 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 			" WHERE platform = ?1 AND path = ?2",
 	[FOLDER_ADD] = "INSERT INTO folder (platform, parent, path) VALUES (?1, ?2, ?3)",
 	[FOLDER_SET] = "UPDATE folder SET mtime_ns = ?2, trusted = ?3, ignored = ?4 WHERE id = ?1",
-	// Somebody may have put something into it since it was found to be gone.
+	// Another process may have put something into it since the scan.
 	[FOLDER_REMOVE] = "DELETE FROM folder WHERE id = ?1"
 			  " AND NOT EXISTS (SELECT 1 FROM file WHERE folder = ?1)"
 			  " AND NOT EXISTS (SELECT 1 FROM mark WHERE folder = ?1 AND reason IS NOT NULL)"
 			  " AND NOT EXISTS (SELECT 1 FROM folder WHERE parent = ?1)",
 	[FOLDER_CHILDREN] = "SELECT id, path, mtime_ns, trusted, ignored FROM folder WHERE parent = ?1",
 	[PROJECT_FIND] = "SELECT id FROM project WHERE platform = ?1 AND name = ?2",
-	// The one that was filled last, where there are several.
+	// Of several the one with the newest file.
 	[PROJECT_FOLDER] =
 		"SELECT d.path FROM project p JOIN file f ON f.project = p.id JOIN folder d ON d.id = f.folder"
 		" WHERE p.platform = ?1 AND p.name = ?2 AND f.state = 0 ORDER BY f.id DESC LIMIT 1",
@@ -316,7 +314,7 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 			    " ORDER BY changed",
 	[METADATA_GET] = "SELECT packed FROM metadata WHERE sha256 = ?1",
 	[METADATA_ADD] = "INSERT INTO metadata (sha256, packed) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
-	// Each half has an index of its own; the second is looked at only where the first has nothing.
+	// Each half has an index of its own; the second runs only if the first has no row.
 	[FILE_PLACE] = PLACE_OF_FILE " f.state = 0 UNION ALL " PLACE_OF_FILE " f.state = 3 AND f.state > 0 LIMIT 1",
 	[FILE_LISTED] = "SELECT f.id, d.path, f.sha256 FROM file f JOIN folder d ON d.id = f.folder"
 			" WHERE f.filename = ?1 AND f.platform = ?2 AND f.state = 0",
@@ -355,7 +353,7 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 	[MARK_REMOVE] = "DELETE FROM mark WHERE folder = ?1 AND filename = ?2 AND kind = ?3",
 	[TOMBSTONE_FIND] = "SELECT reason FROM mark WHERE filename = ?1 AND platform = ?2 AND kind = 1"
 			   " AND reason IS NOT NULL LIMIT 1",
-	// One whose file is there, if any is.
+	// Preferably one whose file exists.
 	[TOMBSTONE_TEXT] = "SELECT coalesce(m.text, m.reason) FROM mark m LEFT JOIN file f"
 			   " ON f.folder = m.folder AND f.filename = m.filename WHERE m.filename = ?1"
 			   " AND m.platform = ?2 AND m.kind = 1 AND m.reason IS NOT NULL"
@@ -375,7 +373,7 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 		"SELECT name, platform FROM project p WHERE files > 0"
 		" OR EXISTS (SELECT 1 FROM file f WHERE f.project = p.id AND f.state = 2) ORDER BY name, platform",
 	[STORE_CHANGE] = "SELECT change FROM store",
-	// A row a platform. The oldest of all files of it, listed or not, but for those in quarantine.
+	// One row per platform; PROJECT_OLDEST covers all files, listed or not, except quarantined ones.
 	[PROJECT_PLACES] = "SELECT l.name, p.files, p.arrived FROM platform l CROSS JOIN project p ON p.platform = l.id"
 			   " WHERE p.name = ?1",
 	[PROJECT_OLDEST] = "SELECT min(min(" OLDEST_IN("0") ", " OLDEST_IN("2") ", " OLDEST_IN(
@@ -398,18 +396,18 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 			      " WHERE project = ?1 AND source = ?2",
 	[UPSTREAM_TOUCH] =
 		"UPDATE upstream SET changed = (SELECT change FROM store) WHERE project = ?1 AND source = ?2",
-	// Of names that are neither here nor there, all but the newest.
+	// Names that neither the store nor an index has, except the newest.
 	[UPSTREAM_FORGET] = "DELETE FROM upstream WHERE id IN (SELECT id FROM upstream WHERE fetched = 0"
 			    " AND ifnull(standing, '404') = '404' AND project NOT IN (SELECT name FROM project)"
 			    " ORDER BY asked DESC, id DESC LIMIT -1 OFFSET ?1)",
-	// 200: about what a row takes beside its page.
+	// 200: about the size of a row without its page.
 	[UPSTREAM_FORGET_PAGES] =
 		"DELETE FROM upstream WHERE id IN (SELECT id FROM (SELECT u.id, u.again, sum(length(p.packed) + 200)"
 		" OVER (PARTITION BY u.again ORDER BY u.asked DESC, u.id DESC) AS bytes FROM upstream u"
 		" JOIN upstream_page p ON p.upstream = u.id WHERE u.project NOT IN (SELECT name FROM project))"
 		" WHERE bytes > iif(again, ?1 - ?1 / 4, ?1 / 4))",
 	[UPSTREAM_CHANGES] = "SELECT project, changed FROM upstream WHERE changed > ?1 ORDER BY changed",
-	// What is not listed may be of no project, or gone.
+	// Unlisted files may have no project, or may be gone.
 	[HISTORIES] = HISTORY_OF_FILE
 	" WHERE f.project IN (SELECT id FROM project WHERE name = ?1) AND f.state = 0"
 	" UNION ALL " HISTORY_OF_FILE " WHERE f.state > 0 AND " IS_NAMED_F " UNION ALL"

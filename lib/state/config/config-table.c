@@ -21,7 +21,7 @@ static bool add_name(struct config_view *v, struct str name)
 	return platform_name_is_valid(name);
 }
 
-// Each line of a value comes by itself, so its names are added to those that are there.
+// Called for each line of a value, so it adds to the names of the lines before.
 static bool set_names(void *field, const char *value)
 {
 	struct str rest = str_trim(str_from(value));

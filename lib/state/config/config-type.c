@@ -25,7 +25,7 @@ static const struct unit plain_units[] = {{'\0', 1}};
 static const struct unit size_units[] = {{'K', 1 << 10}, {'M', 1 << 20}, {'G', 1 << 30}, {'\0', 1}};
 static const struct unit time_units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}, {'\0', 1}};
 
-enum { NUMBER_MAX = 1 << 30 }; // before its unit: no product of the two overflows
+enum { NUMBER_MAX = 1 << 30 }; // without its unit: no product of the two overflows
 
 static bool parse_quantity(const char *text, const struct unit *units, uint64_t *out)
 {
@@ -135,7 +135,7 @@ static bool set_release(void *field, const char *value)
 	return hook_is_valid(value, "pvw") && set_string(field, value);
 }
 
-// Adds each of the words to the text of the field.
+// Appends each word to the string of the field.
 static bool add_words(void *field, const char *value, bool (*is_good)(struct str word))
 {
 	char **out = field;
@@ -153,7 +153,7 @@ static bool add_words(void *field, const char *value, bool (*is_good)(struct str
 	return true;
 }
 
-// Without "?" and "#": the name of a project goes behind it.
+// Without "?" and "#", because a project's name is appended.
 static bool is_url(struct str word)
 {
 	struct err ignored = ERR_INIT;
@@ -175,7 +175,7 @@ static bool is_path(struct str word)
 	return word.len > 0;
 }
 
-// A name, or a glob of names.
+// A name or a glob.
 static bool is_project(struct str word)
 {
 	for (size_t i = 0; i < word.len; i++)

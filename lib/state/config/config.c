@@ -111,7 +111,7 @@ static struct config_view *add_view_section(struct config *c, struct str name)
 	return v;
 }
 
-// A section's heading taken apart, and what its keys are written to.
+// A parsed heading, and the struct for its keys.
 struct section {
 	struct str kind; // "server", "platform"
 	struct str name; // of a platform or view, else empty
@@ -162,7 +162,7 @@ static const struct config_option *find_row(struct str section, const char *key,
 	return NULL;
 }
 
-// What a list holds by default goes when it is given.
+// A configured list replaces the default.
 static void begin_list(const struct config_option *row, void *object)
 {
 	char **field = (void *)((char *)object + row->offset);
@@ -208,8 +208,8 @@ static int begin_section(struct reading *r, const char *heading, struct err *e)
 	return 0;
 }
 
-// A value that goes on in an indented line comes as its key once more: right for lists, and else
-// what somebody gets who indents the lines of a section.
+// Called again with the same key for each continued line of a value. That is right for a list; for another key it is an
+// error, which indented lines of a section cause too.
 static int on_line(void *ctx, const char *heading, const char *key, const char *value, struct err *e)
 {
 	struct reading *r = ctx;
@@ -230,8 +230,8 @@ static int on_line(void *ctx, const char *heading, const char *key, const char *
 	return set_row(row, s.object, value, e);
 }
 
-// A second look, when all platforms are known in whatever order they stand. Without any in the
-// file, the store's folders tell, later.
+// The second pass, when all platforms are known, in whatever order they are. Without any in the file, the platforms are
+// the store's folders, which are checked later.
 static int check_line(void *ctx, const char *heading, const char *key, const char *value, struct err *e)
 {
 	const struct config *c = ctx;
@@ -257,7 +257,7 @@ int config_profile(const struct config_platform *p, struct profile *out, struct 
 	return err_prefix(e, "[platform %s] ", p->name);
 }
 
-// Each value is sound when its line was read; this is whether they are enough.
+// Each value was checked with its line; this checks that together they are sufficient.
 static int check_profiles(const struct config *c, struct err *e)
 {
 	for (size_t i = 0; i < c->platform_count; i++) {

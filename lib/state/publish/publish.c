@@ -27,19 +27,19 @@ struct publish {
 	char *filename;
 	char *project; // normalised
 	char *folder;  // below the platform
-	unsigned made; // so many of its last parts were made for this file
+	unsigned made; // number of its last parts that were created for this file
 	int dirfd;
 	char tmp_name[TEMPNAME_NAME];
 	struct fs_tmp tmp;
 	struct multi_digest *hashes;
 	uint64_t size;
 	struct ingest *ingest;
-	struct ingest_facts facts, competitor; // of what came, and of what has its name already
+	struct ingest_facts facts, competitor; // of the new file, and of the file that has the name
 };
 
 // --- beginning, writing ---
 
-// Before it is part of any path. A file that cannot have a mark beside it could never be taken back.
+// Called before the name is part of a path. A file whose name is too long for a sidecar could not be removed later.
 static int check_filename(const char *filename, struct err *e)
 {
 	if (filename_check(str_from(filename), e) < 0)
@@ -64,7 +64,7 @@ char *publish_project_of(const char *filename, const char *said, struct err *e)
 	return NULL;
 }
 
-// A step of the writing. A platform that is a link which leads out by now is not the file's fault.
+// Begins a step of the write. A platform that has become a link to elsewhere is an ERR_IO, not a fault of the file.
 static int enter_step(const struct publish *p, struct freeze_hold *hold, struct err *e)
 {
 	if (freeze_enter(p->platform, false, hold, e) == 0)
@@ -106,7 +106,7 @@ struct publish *publish_begin(const struct platform *platform, struct catalog *c
 	return NULL;
 }
 
-// What was not published. In a platform that is frozen it stays until a scan may take it away.
+// Removes an unpublished file. On a frozen platform it stays until a scan removes it.
 static void clear_away(struct publish *p)
 {
 	struct err why = ERR_INIT;
@@ -157,9 +157,9 @@ int publish_write(struct publish *p, struct str bytes, struct err *e)
 	return fs_tmp_write(&p->tmp, bytes, e);
 }
 
-// --- the file that has the name already ---
+// --- the file that has the name ---
 
-// Its bytes are others: *equal says whether its members hold the same. An sdist has no such digest.
+// For other bytes: *equal tells whether the members have the same contents. An sdist has no such digest.
 static int compare_contents(struct publish *p, int fd, bool *equal, struct err *e)
 {
 	const struct wheel *ours = &p->facts.wheel, *theirs = &p->competitor.wheel;
@@ -172,7 +172,7 @@ static int compare_contents(struct publish *p, int fd, bool *equal, struct err *
 	return 0;
 }
 
-// Whether the open file of the name is what was sent, by its bytes or else by what its members hold.
+// Compares the open file of the name with the new one, by bytes, else by the contents of the members.
 static int compare_published(struct publish *p, int fd, struct publish_receipt *out, struct err *e)
 {
 	struct stat st;
@@ -194,8 +194,8 @@ static int compare_published(struct publish *p, int fd, struct publish_receipt *
 		p->competitor.refusal ? p->competitor.refusal : "");
 }
 
-// Opens the file that the platform lists under the name, wherever it lies. 1: it is there; 0: none,
-// or one that has gone from the disk.
+// Opens the file that the platform lists under the name, in any folder. 1: opened; 0: there is none, or it is gone from
+// the disk.
 static int open_listed(struct publish *p, struct catalog *c, int *fd, char **folder, struct err *e)
 {
 	struct err missing = ERR_INIT;
@@ -238,7 +238,7 @@ static int examine_file(struct publish *p, const struct declared *claims, struct
 	return declared_check_name(claims, str_from(p->filename), &p->facts.name, e);
 }
 
-// What is served after a release only, is listed then: it has another inode there, and maybe another time.
+// A file that is served only after a release is listed then, because its inode and time differ at the served path.
 static int record_file(const struct publish *p, struct catalog *c, const struct ingest_facts *facts, const char *folder,
 	const struct stat *st, struct err *e)
 {
@@ -247,7 +247,7 @@ static int record_file(const struct publish *p, struct catalog *c, const struct 
 	return catalog_update_put(p->platform, c, facts, folder, st, e);
 }
 
-// Whoever brought it may have died before it was there for good, or be about to see to it.
+// The process that linked the file may have died before it synced it.
 static int make_sure(const struct publish *p, int fd, const char *folder, struct err *e)
 {
 	CLEANUP(mem_close) int dirfd = store_open_writable_folder(p->platform, folder, e);
@@ -256,8 +256,8 @@ static int make_sure(const struct publish *p, int fd, const char *folder, struct
 	return fsync(fd) < 0 ? err_errno(e, fs_kind_of_write(), "%s", p->filename) : 0;
 }
 
-// The file is there already: it stays, and whoever sent the same learns that it is there. Where it is not listed
-// somebody may have died who had just put it there.
+// The file exists and stays; the client is told that it was published before. If it is not listed, the process that
+// linked it may have died before it wrote the catalog.
 static int accept_published(struct publish *p, struct catalog *c, int fd, const char *folder, bool is_listed,
 	struct publish_receipt *out, struct err *e)
 {
@@ -272,7 +272,7 @@ static int accept_published(struct publish *p, struct catalog *c, int fd, const 
 	return record_file(p, c, out->result == PUBLISH_EQUAL ? &p->competitor : &p->facts, folder, &st, e);
 }
 
-// The file that has the name now. It may be something else's: a folder's, a pipe's, a link's that leads nowhere.
+// Opens what has the name now, which may be a folder, a pipe or a dangling link.
 static int open_named(struct publish *p, struct err *e)
 {
 	struct stat st;
@@ -286,8 +286,8 @@ static int open_named(struct publish *p, struct err *e)
 	return mem_steal_fd(&fd);
 }
 
-// The name was removed since we looked, and whoever did that may have seen no file to delete. Nobody else can have
-// put one there: he would have been told the same.
+// The name was removed after the check, and the removal may not have seen the file. No other upload can have linked
+// one: it would have failed the same check.
 static void take_back(struct publish *p)
 {
 	struct err e = ERR_INIT;
@@ -297,7 +297,7 @@ static void take_back(struct publish *p)
 		log_error("%s: %s", p->platform->is_private ? "a file of a private platform" : p->filename, e.msg);
 }
 
-// Puts the file under its name, unless another one has it by now.
+// Links the file under its name, unless another file has it.
 static int link_file(struct publish *p, struct catalog *c, struct publish_receipt *out, struct err *e)
 {
 	struct stat st;
@@ -306,7 +306,7 @@ static int link_file(struct publish *p, struct catalog *c, struct publish_receip
 		*e = taken;
 		return -1;
 	}
-	fs_tmp_release(&p->tmp); // its other name
+	fs_tmp_release(&p->tmp); // removes the temporary name
 	CLEANUP(mem_close) int fd = open_named(p, e);
 	if (fd < 0)
 		return -1;
@@ -342,7 +342,7 @@ int publish_end(struct publish *p, struct catalog *c, const struct declared *cla
 	CLEANUP(mem_free) char *folder = NULL;
 	CLEANUP(freeze_leave) struct freeze_hold hold = {0};
 	p->ingest = ingest_new();
-	// Between the beginning and now somebody may have removed the name.
+	// The name may have been removed since publish_begin.
 	if (examine_file(p, claims, e) < 0 || enter_step(p, &hold, e) < 0 ||
 		target_dir_check(p->platform, c, p->dirfd, p->filename, e) < 0)
 		return -1;

@@ -19,7 +19,7 @@
 #include "lib/state/store/sidecar.h"
 #include "lib/state/store/target-dir.h"
 
-// One file of the name.
+// One copy: a file of the name.
 struct copy {
 	int64_t id, written;
 	int64_t folder;
@@ -29,18 +29,18 @@ struct copy {
 	int64_t mtime_ns;
 	bool has_sha256;
 	uint8_t sha256[SHA256_SIZE];
-	bool is_meant; // by what is done now
+	bool is_meant; // selected by the operation
 };
 
 struct copies {
 	const struct platform *platform;
 	struct catalog *catalog;
 	const char *filename;
-	const char *in; // the folder whose copy is meant; NULL: any
+	const char *in; // the folder whose copy is selected; NULL: all
 	struct copy *item;
 	size_t count, room;
-	bool is_retirement;      // of the platform, which is frozen for it
-	struct freeze_hold hold; // from before the first write to the last
+	bool is_retirement;      // the platform is frozen for it
+	struct freeze_hold hold; // during all writes
 };
 
 static void copies_release(struct copies *all)
@@ -83,7 +83,7 @@ static char *target_folder_of(const struct copies *all, struct err *e)
 	return project ? target_dir_choose(all->platform, all->catalog, project, e) : NULL;
 }
 
-// What waits at the write path for its release is in no catalog yet.
+// A file at the write path is not in the catalog before its release.
 static int find_unreleased(struct copies *all, struct err *e)
 {
 	struct stat st;
@@ -130,7 +130,7 @@ static int want_release(const struct copies *all, size_t i, const char *ending, 
 	return release_want(catalog_path(all->catalog), all->platform, all->item[i].folder_path, name, e);
 }
 
-// text NULL: the mark is taken away.
+// text NULL: removes the sidecars.
 static int put_sidecars(const struct copies *all, enum mark mark, const struct str *text, struct err *e)
 {
 	for (size_t i = 0; i < all->count; i++) {
@@ -145,7 +145,7 @@ static int put_sidecars(const struct copies *all, enum mark mark, const struct s
 	return 0;
 }
 
-// What a scan would make of the sidecars.
+// Writes the marks to the catalog, as a scan of the sidecars would.
 static int write_marks(const struct copies *all, enum mark mark, const struct str *text, struct err *e)
 {
 	CLEANUP(mem_free) char *words = text ? xstrndup(text->ptr, text->len) : NULL;
@@ -221,7 +221,7 @@ static int remove_rows(const struct copies *all, struct err *e)
 	return catalog_commit(&t, e);
 }
 
-// An earlier run took file and row away, and perhaps died before it could say so: then all is done.
+// An earlier run may have removed file and row and then died: then nothing is left to do.
 static int accept_if_removed(const struct copies *all, const struct err *why, struct err *e)
 {
 	CLEANUP(buf_release) struct buf reason;
@@ -278,7 +278,7 @@ static int holds(const struct copies *all, const struct copy *one, const uint8_t
 	return memcmp(found, sha256, SHA256_SIZE) == 0;
 }
 
-// Which of the copies are these bytes.
+// Selects the copies that have these bytes.
 static int choose_whole(struct copies *all, const uint8_t sha256[SHA256_SIZE], struct err *e)
 {
 	size_t there = 0, right = 0;
@@ -311,7 +311,7 @@ int sidecar_ops_restore(const struct platform *p, struct catalog *c, const char 
 
 // --- purging ---
 
-// The sidecar is the truth: somebody may have taken it away by hand, and no scan has seen that yet.
+// Reads the sidecar, not the catalog: it may have been removed by hand since the last scan.
 static int has_tombstone(const struct copies *all, const struct copy *one, struct str tombstone, struct err *e)
 {
 	CLEANUP(buf_release) struct buf text;
@@ -320,8 +320,8 @@ static int has_tombstone(const struct copies *all, const struct copy *one, struc
 	return found <= 0 ? found : str_eq(buf_view(&text), tombstone);
 }
 
-// 1: these bytes, as the catalog read them; 0: others, or who knows; -1 with ERR_NOT_FOUND: none. A release may give a
-// file another time at the path where we write: then it is read.
+// 1: the bytes are those in the catalog; 0: others, or unknown; -1 with ERR_NOT_FOUND: none. A release may change a
+// file's time at the write path; then the file is read.
 static int is_known(const struct copies *all, const struct copy *one, const struct tombstone *t, struct err *e)
 {
 	struct stat st;
@@ -336,7 +336,7 @@ static int is_known(const struct copies *all, const struct copy *one, const stru
 	return t->has_sha256 ? holds(all, one, t->sha256, e) : 0;
 }
 
-// 1: some copies are to be deleted, or at least to be forgotten; 0: there is nothing any more.
+// 1: some copies are to be deleted, or only their rows; 0: nothing is left.
 static int choose_by_tombstone(struct copies *all, struct str tombstone, const struct tombstone *t, struct err *e)
 {
 	size_t there = 0, right = 0;

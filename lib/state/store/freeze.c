@@ -19,8 +19,8 @@
 #include "lib/state/store/tempname.h"
 
 enum {
-	ENTER_MS = 1000,     // for a freeze that has the lock alone, which is for a moment
-	STRANGER_MS = 60000, // what has it for longer is no freeze: so long no step of a write waits again
+	ENTER_MS = 1000,     // wait of a write; a freeze holds the lock only for a moment
+	STRANGER_MS = 60000, // a longer holder is not a freeze: no write waits again for this time
 	POLL_MS = 20,
 };
 
@@ -33,7 +33,7 @@ static int open_folder(const struct platform *p, struct err *e)
 	return fd < 0 ? err_prefix(e, "platform %s: ", p->name) : fd;
 }
 
-// One line of plain text, whatever was typed: controls become blanks.
+// Appends one line of plain text: control characters become blanks.
 static void add_line(struct buf *out, struct str text)
 {
 	for (size_t i = 0; i < text.len; i++)
@@ -68,8 +68,8 @@ static int put_mark(const struct platform *p, int folder, const char *who, const
 
 // --- the lock ---
 
-// On a disk of this machine the folder itself is locked. A lock of a folder stays on the machine, so where others may
-// see the folder too it is a file, whose lock NFS and AFS tell their server.
+// The lock of a folder is local to the machine. So on a shared file system a file is locked, whose lock NFS and AFS
+// send to their server.
 static bool is_remote(int folder)
 {
 	static const unsigned magic[] = {
@@ -92,7 +92,7 @@ static bool is_remote(int folder)
 	return false;
 }
 
-// The accounts that may write the folder may lock it.
+// Creates the lock file. Accounts that can write to the folder can lock it.
 static int make_lock(int folder)
 {
 	struct stat st;
@@ -106,7 +106,7 @@ static int make_lock(int folder)
 	return fd;
 }
 
-// NFS wants a file open for writing where it is to be had alone.
+// On NFS an exclusive lock needs a descriptor that is open for writing.
 static int open_lock(int folder)
 {
 	const int flags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
@@ -136,7 +136,7 @@ static bool is_still_named(int folder, int fd)
 	       named.st_dev == held.st_dev;
 }
 
-// 1: it has the lock; 0: there are no locks here, and nothing is held; -1: ERR_BUSY after so long.
+// 1: locked; 0: the file system has no locks, and nothing is held; -1: ERR_BUSY after wait_ms.
 static int take_lock(const struct platform *p, int folder, int how, unsigned wait_ms, struct freeze_hold *hold,
 	struct err *e)
 {
@@ -211,7 +211,7 @@ int freeze_clear(const struct platform *p, bool *was_frozen, struct err *e)
 	return 0;
 }
 
-// What was cut off or is no text is left out.
+// Leaves out a character that is cut off, and what is not text.
 static void read_mark(const struct platform *p, struct buf *why)
 {
 	char text[LIMIT_WORDS];
@@ -252,7 +252,7 @@ bool freeze_is_retirement(struct str why)
 static int check_frozen(const struct platform *p, bool by_retirement, struct err *e)
 {
 	CLEANUP(buf_release) struct buf why;
-	buf_init(&why, SIZE_MAX / 2); // of a file that is read to a limit
+	buf_init(&why, SIZE_MAX / 2); // the file is read up to a limit
 	int frozen = freeze_is(p, &why, e);
 	if (frozen <= 0 || (by_retirement && freeze_is_retirement(buf_view(&why))))
 		return frozen < 0 ? -1 : 0;
@@ -264,7 +264,7 @@ int freeze_check(const struct platform *p, struct err *e)
 	return check_frozen(p, false, e);
 }
 
-// Until when (clock_ms()) no step waits: any account that may read a folder may hold its lock for ever.
+// The time (clock_ms) until which no write waits: an account that can only read the folder may hold its lock forever.
 static _Atomic int64_t stranger_until;
 
 static void note_foreign_lock(const char *held)
@@ -273,9 +273,8 @@ static void note_foreign_lock(const char *held)
 	log_warn("%s, and is no freeze: what is written now a freeze does not wait for", held);
 }
 
-// The mark is looked for twice: a folder that is frozen may not be written at all, so that it has no lock. A freeze
-// puts its mark there before it has the lock alone: what has it, and put no mark there, is none, and holds nobody up
-// for long.
+// Checks for the mark twice: a frozen folder may be read-only, so that it has no lock file. A freeze creates the mark
+// before it takes the lock, so an exclusive holder without a mark is not a freeze, and writes do not wait long for it.
 int freeze_enter(const struct platform *p, bool by_retirement, struct freeze_hold *hold, struct err *e)
 {
 	struct err held = ERR_INIT;

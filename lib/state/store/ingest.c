@@ -12,7 +12,7 @@
 #include "lib/os/fs.h"
 
 enum {
-	BLOCK = 1 << 20, // a file up to this is read once and examined in memory
+	BLOCK = 1 << 20, // a file up to this size is examined in memory
 	PACK_LEVEL = 3,
 };
 
@@ -64,7 +64,7 @@ void ingest_facts_release(struct ingest_facts *f)
 	free(f->refusal);
 }
 
-// Up to len bytes; fewer only at the end of the file.
+// Reads up to len bytes; fewer only at the end of the file.
 static ssize_t read_block(int fd, char *out, size_t len)
 {
 	size_t have = 0;
@@ -81,8 +81,8 @@ static ssize_t read_block(int fd, char *out, size_t len)
 	return (ssize_t)have;
 }
 
-// Digests all bytes; in->block holds the whole file where it is small. A file whose size is not
-// what fstat said is found by is_unchanged.
+// Digests all bytes; in->block then has the whole file if it is small. is_unchanged finds a file whose size has
+// changed.
 static int hash_bytes(struct ingest *in, int fd, uint64_t size, uint8_t sha256[SHA256_SIZE], struct err *e)
 {
 	if (size > BLOCK)
@@ -122,8 +122,7 @@ static int examine_bytes(const struct byte_source *bytes, enum strictness strict
 	return sdist_examine(bytes, str_from(f->filename), strictness, &f->name, &f->wheel, e);
 }
 
-// PEP 658 allows an sdist's metadata too, but no index sends it, since older ones say less than a
-// build does.
+// PEP 658 allows metadata of an sdist too, but no index serves it, because older ones have less than a build produces.
 static int pack_metadata(struct ingest *in, struct ingest_facts *f, struct err *e)
 {
 	f->has_metadata = f->name.kind == FILENAME_WHEEL && f->wheel.metadata.len > 0;
@@ -133,8 +132,7 @@ static int pack_metadata(struct ingest *in, struct ingest_facts *f, struct err *
 	return compress_zstd_by(in->pack, metadata, PACK_LEVEL, &f->metadata_packed, e);
 }
 
-// What is wrong with the file's contents becomes the refusal; what is wrong with the disk stays an
-// error.
+// A fault of the contents becomes the refusal; a fault of the disk is an error.
 static int refuse_file(struct ingest_facts *f, const struct err *why, struct err *e)
 {
 	if (why->kind != ERR_INVALID && why->kind != ERR_LIMIT) {
@@ -166,7 +164,7 @@ int ingest_read(struct ingest *in, int fd, const char *filename, enum strictness
 	out->filename = xstrdup(filename);
 	if (stat_file(fd, &out->st, e) < 0)
 		return -1;
-	// The name of an old sdist may be beyond all rules; its PKG-INFO tells then.
+	// The name of an old sdist may follow no rule; then its PKG-INFO decides.
 	bool is_named = filename_parse(str_from(out->filename), &out->name, &why) == 0;
 	out->name.kind = filename_kind(str_from(out->filename));
 	if (!is_named && out->name.kind != FILENAME_SDIST)

@@ -3,7 +3,7 @@
 
 #include <sys/statvfs.h>
 
-// What is kept free: a full disk is full for those who write there without asking, too.
+// Disk space that stays free for other writers.
 enum { KEPT_FREE = 1 << 20 };
 
 void quota_free(int dirfd, struct quota_use *use)
@@ -11,7 +11,7 @@ void quota_free(int dirfd, struct quota_use *use)
 	struct statvfs disk;
 	use->free = UINT64_MAX;
 	if (fstatvfs(dirfd, &disk) < 0 || !disk.f_blocks)
-		return; // a file system that does not count
+		return; // the file system does not report free space
 	if (__builtin_mul_overflow((uint64_t)disk.f_bavail, (uint64_t)disk.f_frsize, &use->free))
 		use->free = UINT64_MAX;
 }

@@ -21,7 +21,7 @@
 #include "lib/state/store/catalog-update.h"
 
 enum {
-	PROBE_MS = 10000, // clients of AFS see a release within 20 ms; other ways may be slower
+	PROBE_MS = 10000, // AFS clients see a release within 20 ms; other methods may be slower
 	PROBE_PAUSE_MS = 50,
 };
 
@@ -37,7 +37,7 @@ static char *note_path(const char *catalog, const char *name, const char *ending
 	return xasprintf("%s.release/%s.%s", catalog, name, ending);
 }
 
-// --- wanting ---
+// --- requests ---
 
 static int open_folder(const char *catalog, struct err *e)
 {
@@ -87,7 +87,7 @@ bool release_is_wanted(const char *catalog, const struct platform *p, int64_t *s
 	return (p->release && is_noted(catalog, p, running, since)) || is_wanted;
 }
 
-// --- what is wanted ---
+// --- the requested files ---
 
 static int read_note(const char *path, struct buf *out, struct err *e)
 {
@@ -98,8 +98,7 @@ static int read_note(const char *path, struct buf *out, struct err *e)
 	return -1;
 }
 
-// The next path, to be freed; NULL: that was all. Of a line that a full disk cut nothing is known but that it
-// was wanted.
+// The next path, which the caller frees; NULL: there is no more. Skips a line that a full disk has cut off.
 static char *next_path(struct str *lines)
 {
 	if (str_find(*lines, '\n') < 0)
@@ -114,8 +113,8 @@ static bool is_there(int folder, const char *name)
 	return fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-// Moves what is wanted to what is running, before anything runs: what is wanted from now on is wanted anew.
-// 0: nothing is wanted. Under the lock.
+// Moves the requested lines to the running ones before the command runs, so that later requests cause another release.
+// 0: nothing is requested. Under the lock.
 static int take_wanted(const char *from, const char *to, struct buf *lines, int folder, struct err *e)
 {
 	CLEANUP(buf_release) struct buf more;
@@ -136,7 +135,7 @@ static int take_wanted(const char *from, const char *to, struct buf *lines, int 
 
 typedef int open_fn(const struct platform *p, const char *path, struct err *e);
 
-// 1: there, 0: not, -1: it cannot be said.
+// 1: exists; 0: does not; -1: unknown.
 static int stat_path(open_fn *fn, const struct platform *p, const char *path, struct stat *st)
 {
 	struct err why = ERR_INIT;
@@ -173,7 +172,7 @@ static int wait_until_shown(const struct platform *p, struct str lines, const _A
 	return 0;
 }
 
-// What the catalog cannot be told now the next scan tells it.
+// Updates the catalog. The next scan does it if this fails.
 static void update_catalog(const char *catalog_path, const struct platform *p, struct str lines)
 {
 	struct err e = ERR_INIT;

@@ -14,12 +14,12 @@
 
 enum {
 	NO_SLOT = -1,
-	LOCK_MS = 30000, // for whatever asks the catalog meanwhile
-	TAKE_MS = 60000, // for files that are being examined and linked
+	LOCK_MS = 30000, // wait for the table, whose holder reads the catalog
+	TAKE_MS = 60000, // wait for files that are examined and linked
 	POLL_MS = 10,
 };
 
-// Behind all slots: held by the one that adds them up, and by the one that has a file for which there is no room.
+// Bytes after all slots: one is locked while the slots are added up, one by the upload of a file beyond the quota.
 #define TABLE_LOCK ((off_t)1 << 40)
 #define AGAIN_LOCK (TABLE_LOCK + 1)
 
@@ -32,7 +32,7 @@ struct slot {
 struct reservation {
 	const struct platform *platform;
 	char *path;
-	int fd; // whose locks are this reservation's alone
+	int fd; // a descriptor of its own, which holds its locks
 	int slot;
 	uint64_t bytes;
 };
@@ -83,7 +83,7 @@ static int lock_table(const struct reservation *r, int *held, struct err *e)
 	return 0;
 }
 
-// Of another reservation; whether it, and so its process, is there still.
+// Whether another reservation still holds its slot.
 static bool is_held(const struct reservation *r, int slot)
 {
 	struct flock lock = range(F_WRLCK, place_of(slot), sizeof(struct slot));
@@ -113,7 +113,7 @@ static int claim_slot(struct reservation *r, struct err *e)
 	return 0;
 }
 
-// Adds what the others have reserved; is_settling: of some of it the catalog may know as well.
+// Adds the other reservations; *is_settling: the catalog may count some of them too.
 static int add_others(const struct reservation *r, struct quota_use *use, bool *is_settling, struct err *e)
 {
 	struct slot slot[256];
@@ -136,7 +136,7 @@ static int add_others(const struct reservation *r, struct quota_use *use, bool *
 
 // --- reserving ---
 
-// Slots are read before the catalog: a file that has left its slot is in the catalog.
+// Reads the slots before the catalog: a file that has left its slot is in the catalog.
 static int try_reserve(struct reservation *r, uint64_t max_file, uint64_t bytes, reservation_use_fn *use, void *ctx,
 	bool *is_settling, struct err *e)
 {
@@ -195,7 +195,7 @@ int reservation_take(struct reservation *r, struct err *e)
 	return lock_table(r, &held, e) < 0 ? -1 : write_slot(r, r->bytes, STATE_TAKEN, e);
 }
 
-// Its locks end with its descriptor, and what is in its slot counts no more.
+// Closing the descriptor ends its locks, and with them its slot.
 void reservation_close(struct reservation *r)
 {
 	if (!r)

@@ -38,7 +38,7 @@ bool sidecar_fits(const char *filename)
 	return strlen(filename) + longest <= LIMIT_FILE_NAME;
 }
 
-// For CLEANUP with mem_free; NULL where no file can have that name.
+// The caller frees it; NULL with *e set: the name would be too long.
 static char *sidecar_name(const char *filename, enum mark mark, struct err *e)
 {
 	char *name = xasprintf("%s%s", filename, sidecar_ending[mark]);
@@ -66,7 +66,7 @@ static int read_sidecar_text(int fd, struct buf *out, struct err *e)
 	return 0;
 }
 
-// Never waits: a pipe of that name is no mark.
+// Does not block: a FIFO of that name is not a sidecar.
 int sidecar_read(int folder, const char *filename, enum mark mark, struct buf *out, struct err *e)
 {
 	struct err why = ERR_INIT;

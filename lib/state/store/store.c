@@ -18,7 +18,7 @@
 
 static const char only_platform[] = "wheels";
 
-// Takes root and folder over. The array has room for one more.
+// Takes ownership of root and folder. The array must have room for one more.
 static struct platform *append_platform(struct store *s, const char *name, char *root, char *folder)
 {
 	bool is_root = strcmp(folder, ".") == 0;
@@ -33,19 +33,19 @@ static struct platform *append_platform(struct store *s, const char *name, char 
 	return p;
 }
 
-// By its name alone.
+// The profile by the name alone.
 static int set_profile(struct platform *p, struct err *e)
 {
 	return profile_init(&p->profile, p->name, &(struct profile_keys){0}, e);
 }
 
-// A platform that is asked for: where it is said to be, before links are followed.
+// A possible platform: its path before links are followed.
 struct wanted {
 	char *name;
 	char *path;
-	struct path_probe *probe; // NULL: it cannot be a platform
-	char *real;               // the answer
-	bool is_away;             // or that there was none
+	struct path_probe *probe; // NULL: not a possible platform
+	char *real;               // its real path
+	bool is_away;             // it did not answer
 };
 
 // Starts all probes before it waits for the first one, so that they share the time limit.
@@ -89,8 +89,8 @@ static void set_release(const struct store *s, const struct config_platform *p, 
 	out->release_timeout = p->release_timeout;
 }
 
-// A configured platform may be anywhere, and its folder may be missing today (a volume that is not
-// mounted): the scan says so. Below the store, links may lead to all of the store.
+// A configured platform may be anywhere, and its folder may be missing (a volume that is not mounted), which the scan
+// reports. Below the store, links may lead to anywhere in the store.
 static int add_configured(struct store *s, const struct config_platform *p, const struct wanted *w, struct err *e)
 {
 	const char *real = w->real ? w->real : w->path;
@@ -135,7 +135,7 @@ static int add_all_configured(struct store *s, const struct config *c, unsigned 
 	return result;
 }
 
-// A folder, or a link to one within the store.
+// Whether it is a folder, or a link to one in the store.
 static bool is_folder(int store_fd, const char *name)
 {
 	struct err ignored = ERR_INIT;
@@ -149,7 +149,7 @@ static int by_wanted_name(const void *a, const void *b)
 	return strcmp(left->name, right->name);
 }
 
-// What is at the top of the store; where it may be a platform, with its path.
+// Lists the top of the store; a possible platform has its path.
 static int list_top(const struct store *s, DIR *dir, struct wanted **out, size_t *count, struct err *e)
 {
 	size_t room = 0;
@@ -164,7 +164,7 @@ static int list_top(const struct store *s, DIR *dir, struct wanted **out, size_t
 	return errno ? err_errno(e, ERR_IO, "%s", s->path) : 0;
 }
 
-// One that does not answer is a platform by its name.
+// A folder that does not answer counts as a platform.
 static int add_detected(struct store *s, int store_fd, const struct wanted *wanted, size_t count, struct err *e)
 {
 	size_t room = 0, stray_room = 0;
@@ -186,7 +186,7 @@ static int add_detected(struct store *s, int store_fd, const struct wanted *want
 	return 0;
 }
 
-// The first-level folders with a platform's name.
+// Finds the first-level folders that have a platform's name.
 static int detect_platforms(struct store *s, unsigned wait_ms, struct err *e)
 {
 	int fd = fs_open_dir(s->path, e);
@@ -225,7 +225,7 @@ static int find_platforms(struct store *s, const struct config *c, unsigned wait
 		return -1;
 	if (s->platform_count)
 		return 0;
-	forget_stray(s); // they are in the one platform
+	forget_stray(s); // they belong to the single platform
 	s->platform = xcalloc(1, sizeof(*s->platform));
 	append_platform(s, only_platform, xstrdup(s->path), xstrdup("."));
 	return 0;
@@ -290,7 +290,8 @@ int store_recall(struct store *s, struct catalog *c, struct err *e)
 	return 0;
 }
 
-// The one of a store without platforms, beside those that were recalled: it is the store itself, which holds none.
+// Whether it is the single platform "wheels" beside recalled platforms: the store itself, which has no files of its
+// own.
 static bool is_stand_in(const struct store *s, const struct platform *p)
 {
 	return s->is_detected && s->platform_count > 1 && strcmp(p->name, only_platform) == 0;

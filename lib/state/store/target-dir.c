@@ -47,8 +47,8 @@ static int make_and_open(const struct platform *p, const char *path, unsigned *m
 	return here < 0 ? -1 : mem_steal_fd(&here);
 }
 
-// A platform that has lost all it had is more likely a volume that is not mounted than an empty one: what is written in
-// its stead nobody sees again.
+// A platform that has lost all its files is more likely a volume that is not mounted: files written below its mount
+// point would be hidden by it.
 static int check_mounted(const struct platform *p, struct catalog *c, struct err *e)
 {
 	struct catalog_usage known;
@@ -66,7 +66,7 @@ static int check_mounted(const struct platform *p, struct catalog *c, struct err
 	return 0;
 }
 
-// Whoever gave up another file just now may have taken the folder away under our feet.
+// Retries: another upload that was given up may have removed the folder meanwhile.
 int target_dir_open(const struct platform *p, struct catalog *c, const char *folder, unsigned *made, struct err *e)
 {
 	struct err first = ERR_INIT;
@@ -108,7 +108,7 @@ int target_dir_check_again(const struct platform *p, struct catalog *c, const ch
 	return found > 0 ? deny_name(filename, &reason, e) : found;
 }
 
-// The catalog knows those in other folders, as far as a scan saw them.
+// Tombstones in other folders are found in the catalog, as far as a scan has read them.
 int target_dir_check(const struct platform *p, struct catalog *c, int fd, const char *filename, struct err *e)
 {
 	CLEANUP(buf_release) struct buf text, reason;

@@ -27,18 +27,18 @@ enum { STAT_STARTTIME = 22, DAY = 24 * 3600 };
 struct maker {
 	uint32_t machine;
 	int32_t pid;
-	uint64_t start; // of the process: its number may be used again
+	uint64_t start; // of the process, because its id may be reused
 	unsigned count;
 };
 
-// Of this process: what was given up.
+// Abandoned names of this process.
 static struct {
 	pthread_mutex_t lock;
 	unsigned *number;
 	size_t count, room;
 } abandoned = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-// The 22nd field of /proc/PID/stat; the second one may hold blanks and brackets. 0: no such process.
+// The 22nd field of /proc/PID/stat; the second one may have blanks and brackets. 0: no such process.
 static uint64_t start_of(int32_t pid)
 {
 	struct err ignored = ERR_INIT;
@@ -77,7 +77,7 @@ static uint64_t fingerprint(const char *const *files, size_t count, const char *
 	return bits;
 }
 
-// Process numbers mean something in one namespace of one machine.
+// Identifies the machine and the PID namespace.
 static uint32_t this_machine(void)
 {
 	static const char *const files[] = {"/etc/machine-id"};
@@ -89,7 +89,7 @@ static uint32_t this_machine(void)
 	return (uint32_t)fingerprint(files, ARRAY_SIZE(files), name);
 }
 
-// When a process began, and since which boot; 0: there is none.
+// Identifies the start of a process and the boot; 0: there is no such process.
 static uint64_t identity_of(int32_t pid)
 {
 	static const char *const files[] = {"/proc/sys/kernel/random/boot_id"};
@@ -157,7 +157,7 @@ void tempname_abandon(const char *name)
 	pthread_mutex_unlock(&abandoned.lock);
 }
 
-// Once it is true it is false the next time.
+// Also removes the name from the list.
 static bool was_abandoned(const struct maker *maker)
 {
 	bool found = false;
@@ -179,7 +179,7 @@ static bool is_dead(int dirfd, const char *name, const struct maker *maker)
 	if (maker->pid == me->pid && maker->start == me->start)
 		return was_abandoned(maker);
 	uint64_t identity = identity_of(maker->pid);
-	// Where /proc hides the processes of others, a signal still tells that one is there.
+	// /proc may hide the processes of other accounts; kill() still finds them.
 	return identity ? identity != maker->start : kill(maker->pid, 0) < 0 && errno == ESRCH;
 }
 

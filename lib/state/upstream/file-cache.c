@@ -22,10 +22,10 @@
 #include "lib/state/store/tempname.h"
 
 enum {
-	DEPTH = 3,          // project, hash, file
-	USE_SECONDS = 3600, // a file's use is not written down more often
-	LEFT_PART = 20,     // of the bound, is left free where something has to go: not each new file is to do this
-	RESERVED_STEP = 1 << 20, // where nobody knows how much comes
+	DEPTH = 3,               // project, hash, file
+	USE_SECONDS = 3600,      // a file's use is recorded at most this often
+	LEFT_PART = 20,          // this part of the bound is freed at once, so that not every new file removes others
+	RESERVED_STEP = 1 << 20, // for a file of unknown size
 };
 
 struct file_cache {
@@ -34,27 +34,27 @@ struct file_cache {
 	_Atomic uint64_t most;
 	pthread_mutex_t lock; // of the counts, and of making room
 	uint64_t files, bytes;
-	uint64_t reserved;  // for files on their way
-	uint64_t unwritten; // of that: the disk has it free still
+	uint64_t reserved;  // by writers
+	uint64_t unwritten; // the part of it that is still free on the disk
 };
 
 struct file_cache_writer {
 	struct file_cache *file_cache;
 	char *project, *filename;
-	int dirfd; // the depot's; the file's own folders are made when it is whole
+	int dirfd; // of the cache; the file's own folders are created when it is complete
 	char tmp_name[TEMPNAME_NAME];
 	struct fs_tmp tmp;
 	struct digest *digest;
 	bool is_known;
 	uint8_t expected[SHA256_SIZE];
 	uint64_t size;
-	uint64_t reserved; // size at least, until it is whole
+	uint64_t reserved; // at least size, until it is complete
 };
 
-// --- what there is ---
+// --- listing ---
 
 struct kept {
-	char *path; // below the depot
+	char *path; // below the cache
 	uint64_t size;
 	int64_t used; // seconds since 1970
 };
@@ -95,7 +95,7 @@ static int walk_entry(const char *folder, int dirfd, const char *name, unsigned 
 	return 0;
 }
 
-// Others may come and go meanwhile.
+// Other processes may add and remove files meanwhile.
 static int walk_cache(const char *path, int dirfd, unsigned depth, struct manifest *v, struct err *e)
 {
 	int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -124,7 +124,7 @@ static int by_use(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
-// With its folders, where nothing else is in them.
+// Removes the file, and its folders if they are empty.
 static void discard_entry(const struct file_cache *d, char *path)
 {
 	unlinkat(d->dirfd, path, 0);
@@ -135,7 +135,8 @@ static void discard_entry(const struct file_cache *d, char *path)
 	}
 }
 
-// What lies there is counted anew, for others may use it too; most of it may stay. To be called under the lock.
+// Counts the files again, because other processes may share the cache. If they exceed `most` bytes, removes the least
+// recently used ones, and a little more. Under the lock.
 static int make_room(struct file_cache *d, uint64_t most, struct err *e)
 {
 	CLEANUP(manifest_release) struct manifest v = {0};
@@ -154,7 +155,7 @@ static int make_room(struct file_cache *d, uint64_t most, struct err *e)
 	return 0;
 }
 
-// Under the lock. What is on its way takes the room of others as it is written, not before: it may never come.
+// Under the lock. A download displaces files as it is written, not earlier: it may fail.
 static void bound(struct file_cache *d)
 {
 	struct err e = ERR_INIT;
@@ -172,19 +173,19 @@ static void count_in(struct file_cache *d, uint64_t size)
 	pthread_mutex_unlock(&d->lock);
 }
 
-// --- what is reserved ---
+// --- reservations ---
 
 // Under the lock.
 static bool disk_has(const struct file_cache *d, uint64_t more)
 {
 	struct statvfs disk;
 	if (fstatvfs(d->dirfd, &disk) < 0)
-		return true; // writing will tell
+		return true; // unknown; a write reports a full disk
 	uint64_t left = (uint64_t)disk.f_bavail * disk.f_frsize;
 	return d->unwritten <= left && more <= left - d->unwritten;
 }
 
-// Where others would have to go for it in the end, they go now.
+// If the disk has no room, removes the files that the new one will displace anyway.
 static int ask_disk(struct file_cache *d, uint64_t more, struct err *e)
 {
 	if (disk_has(d, more))
@@ -304,7 +305,7 @@ void file_cache_totals(struct file_cache *d, uint64_t *files, uint64_t *bytes)
 
 // --- finding ---
 
-// Both come from outside, and become part of a path.
+// Both are input from clients and become parts of a path.
 static int check_names(const char *project, const char *filename, struct err *e)
 {
 	if (!name_is_valid(str_from(project)) || !name_is_normal(str_from(project)))
@@ -339,7 +340,7 @@ static int open_kept(const struct file_cache *d, const char *project, const char
 	return 0;
 }
 
-// Whichever hash was used last of those that have such a file.
+// Finds the most recently used file of this name, whatever its hash.
 static int find_any(const struct file_cache *d, const char *project, const char *filename, uint8_t sha256[SHA256_SIZE],
 	struct err *e)
 {
@@ -379,7 +380,7 @@ int file_cache_find(struct file_cache *d, const char *project, const char *filen
 	return open_kept(d, project, filename, out, e);
 }
 
-// --- arriving ---
+// --- writing ---
 
 struct file_cache_writer *file_cache_begin(struct file_cache *d, const char *project, const char *filename,
 	const uint8_t *sha256, uint64_t size, struct err *e)
@@ -426,7 +427,7 @@ static int enter_folder(int folder, const char *name)
 	return openat(folder, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-// Whatever makes room may take the folders away in between.
+// Retries: making room may remove the empty folders meanwhile.
 static int put_manifest_entry(struct file_cache_writer *a, const uint8_t sha256[SHA256_SIZE], struct err *e)
 {
 	char hex[SHA256_HEX + 1] = "";
@@ -454,7 +455,7 @@ int file_cache_writer_check(struct file_cache_writer *a, uint8_t sha256[SHA256_S
 	return 0;
 }
 
-// Its bytes are on the disk before it has its name. Its folders need not be: what is lost is fetched again.
+// Syncs the bytes before the file gets its name. The folders are not synced: a lost file is downloaded again.
 int file_cache_writer_keep(struct file_cache_writer *a, const uint8_t sha256[SHA256_SIZE], struct err *e)
 {
 	if (fdatasync(a->tmp.fd) < 0)

@@ -50,7 +50,7 @@ int64_t name_owner_oldest_upload(const struct simplepage *page)
 static enum name_owner judge_missing(const struct name_presence *p, const struct upstream_answer *a)
 {
 	if (a->fetched && a->fetched >= p->arrived)
-		return NAME_OWNER_BOTH; // it had it since: a mirror in disorder, or one that is gone, makes no name ours
+		return NAME_OWNER_BOTH; // it had the project: a broken or vanished mirror makes no name ours
 	return a->certain >= p->arrived ? NAME_OWNER_OURS : NAME_OWNER_UNDECIDED;
 }
 

@@ -16,7 +16,7 @@ const char *const name_rule_text[NAME_RULE_COUNT] = {
 	[NAME_RULE_SHARED] = "shared",
 };
 
-// "Foo_Bar-*" as projects are called. A glob's own characters stay.
+// Normalises "Foo_Bar-*" like a project name; the special characters of a glob stay.
 static char *normalized(const char *names)
 {
 	struct buf out;

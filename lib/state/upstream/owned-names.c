@@ -26,11 +26,11 @@ struct list {
 
 struct owned_names {
 	char *path;
-	owned_names_fn *moved; // NULL: nobody watches
-	void *ctx;             // its
+	owned_names_fn *moved; // NULL: none
+	void *ctx;             // of moved
 	pthread_mutex_t lock;
-	struct stat seen, shorter; // of the file as it was read, and as it became shorter; st_ino 0: there was none
-	int64_t shorter_ms;        // since when; 0: it is not
+	struct stat seen, shorter; // of the file that was read, and of a shorter one; st_ino 0: none
+	int64_t shorter_ms;        // since when it is shorter; 0: it is not
 	struct list list;
 };
 
@@ -51,7 +51,7 @@ static void release_list(struct list *l)
 	*l = (struct list){0};
 }
 
-// Takes the text over.
+// Takes ownership of the text.
 static struct list index_text(char *text)
 {
 	struct list l = {.text = text};
@@ -76,7 +76,7 @@ static bool list_has(const struct list *l, const char *project)
 	return l->count && bsearch(&project, l->project, l->count, sizeof(*l->project), by_project_name);
 }
 
-// Those of one list that the other does not have, but for added: that is our own doing.
+// Reports the names of one list that the other does not have, except `added`, which this process added.
 static void report_moved(const struct owned_names *o, const struct list *one, const struct list *other,
 	const char *added)
 {
@@ -91,7 +91,7 @@ static bool is_same_stat(const struct stat *a, const struct stat *b)
 	       fs_mtime_ns(a) == fs_mtime_ns(b);
 }
 
-// Whoever writes a file anew may have emptied it before, or put it aside.
+// An editor that writes a file may truncate or rename it first.
 static bool is_being_written(struct owned_names *o, const struct stat *now)
 {
 	if (!o->list.text || now->st_size >= o->seen.st_size)
@@ -103,7 +103,7 @@ static bool is_being_written(struct owned_names *o, const struct stat *now)
 	return clock_ms() - o->shorter_ms < SETTLE_MS;
 }
 
-// Under the lock. added: what has just been put in here; or "".
+// Under the lock. added: the name that this process has just added, or "".
 static int reload_names(struct owned_names *o, const char *added, struct err *e)
 {
 	struct stat now = {0};
@@ -182,7 +182,7 @@ bool owned_names_has(struct owned_names *o, const char *project)
 	return is_there;
 }
 
-// A full disk may have cut the last line.
+// Whether the last line is incomplete, for example after a full disk.
 static bool is_torn(int fd)
 {
 	struct stat st;

@@ -13,11 +13,11 @@
 #include "lib/state/upstream/upstream.h"
 
 enum {
-	STALE_SECONDS = 7 * 86400, // upstream may be another by now
+	STALE_SECONDS = 7 * 86400, // older facts about upstream are not used
 };
 
 struct upload_policy {
-	struct config config; // what upstream is, and where the lists are
+	struct config config; // [upstream], and the paths of the lists
 	struct upstream *upstream;
 };
 
@@ -77,7 +77,7 @@ void upload_policy_free(struct upload_policy *a)
 	free(a);
 }
 
-// --- what stays anyway ---
+// --- lists of files to keep ---
 
 static int read_list(struct requirements *list, const char *path, enum requirement_form form, struct err *e)
 {
@@ -99,13 +99,13 @@ static int read_lists(const struct config *c, struct requirements *list, struct 
 		size_t before = list->count;
 		if (read_list(list, path, REQUIREMENT_CONSTRAINTS, e) < 0)
 			return -1;
-		if (list->count == before) // as a download leaves it that failed
+		if (list->count == before) // for example after a failed download
 			return err_set(e, ERR_USAGE, "%s: it pins nothing", path);
 	}
 	return 0;
 }
 
-// They are read each time, as small as they are. One that cannot be read may have it.
+// The lists are small and read each time. A list that cannot be read may have the file, so the file is accepted.
 static bool is_listed(const struct config *c, const struct filename *name, const char *platform)
 {
 	struct err e = ERR_INIT;
@@ -116,7 +116,7 @@ static bool is_listed(const struct config *c, const struct filename *name, const
 	return true;
 }
 
-// --- what upstream has ---
+// --- the files of upstream ---
 
 struct question {
 	const struct upload_policy *upload_policy;
@@ -124,7 +124,7 @@ struct question {
 	const struct platform *platform;
 	const struct ingest_facts *file;
 	int64_t now;
-	struct buf why; // empty: it is wanted
+	struct buf why; // empty: the file is accepted
 };
 
 static void question_release(struct question *q)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of two pages of a project is the older one.
+// Compares the ages of two pages of a project.
 #include "lib/base/strset.h"
 #include "lib/state/upstream/upstream-row.h"
 
@@ -11,8 +11,7 @@ static int64_t newest_upload(const struct simplepage *page)
 	return newest;
 }
 
-// Of two pages of which nothing else says which is newer: whether the one lacks files of the other, and has none of its
-// own.
+// For pages without serials and upload times: whether the page lacks files of the other and has no other files.
 static bool only_lacks_files(const struct simplepage *page, const struct simplepage *before)
 {
 	CLEANUP(strset_release) struct strset had = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the catalog has of a project, and asking for many projects.
+// Cached facts about a project, and the look-up of many projects.
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,11 +9,11 @@
 #include "lib/state/upstream/upstream-row.h"
 
 enum {
-	BATCH = 64,  // projects that are written together
-	SEVERAL = 3, // of so many projects a real index knows one
+	BATCH = 64,  // projects per transaction
+	SEVERAL = 3, // a working index knows at least one of so many projects
 };
 
-// Opened where it is asked for first, by whichever thread.
+// Opens the owned names at the first use, in any thread.
 static int open_ours(struct upstream *u, struct catalog *c, struct err *e)
 {
 	CLEANUP(mem_free) char *path = owned_names_path(catalog_path(c));
@@ -23,9 +23,9 @@ static int open_ours(struct upstream *u, struct catalog *c, struct err *e)
 	return opened;
 }
 
-// Whose a name is, and why.
+// The owner of a name.
 struct ownership {
-	const char *why; // NULL: upstream may be asked, and what it says counts
+	const char *why; // why it is ours alone; NULL: upstream may be asked
 	bool is_ours;
 };
 
@@ -83,7 +83,7 @@ struct look {
 	bool has_failed;
 	struct upstream_project *batch[BATCH]; // to be written
 	size_t batched;
-	size_t known;                           // projects that upstream has
+	size_t known;                           // number of projects that upstream has
 	struct strset unknown;                  // that it does not, and are ours for that
 	const struct upstream_project *project; // that is told of
 };
@@ -129,7 +129,8 @@ static int ask_next(struct look *l)
 	return 0;
 }
 
-// What upstream has under a name that turns out to be ours is told to nobody. That it has nothing is noted at the end.
+// Does not report the facts of upstream about a name that is ours. Names that upstream does not have are recorded at
+// the end.
 static int report_project(void *ctx, const struct upstream_answer *a, struct err *e)
 {
 	struct look *l = ctx;
@@ -170,7 +171,7 @@ static void on_answer(void *ctx, struct upstream_project *p)
 		cancel_lookup(l);
 }
 
-// An index that knows none of many projects is rather the wrong one, or in disorder, than that all of them are ours.
+// An index that knows none of several projects is probably the wrong one or broken; then no name is recorded.
 static int note_unknown(struct look *l, struct err *e)
 {
 	struct upstream *u = l->upstream;

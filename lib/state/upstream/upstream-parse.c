@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an answer means, and what the rows of a project say together.
+// Parses responses into rows, and combines the rows of a project into an answer.
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +33,7 @@ const char *const upstream_result_name[UPSTREAM_RESULT_COUNT] = {
 };
 
 static const enum upstream_result by_fault[] = {
-	[SIMPLEPAGE_GOOD] = UPSTREAM_OTHER, // not one that a failure has
+	[SIMPLEPAGE_GOOD] = UPSTREAM_OTHER, // unused: not a failure
 	[SIMPLEPAGE_NOT_A_PAGE] = UPSTREAM_NOT_A_PAGE,
 	[SIMPLEPAGE_TRUNCATED] = UPSTREAM_TRUNCATED,
 	[SIMPLEPAGE_WRONG_PROJECT] = UPSTREAM_WRONG_PROJECT,
@@ -73,7 +73,7 @@ static void set_text(char **field, const char *text)
 	*field = text ? xstrdup(text) : NULL;
 }
 
-// What a server shows depends on this alone. That a look-up failed changes nothing of it.
+// Pages depend only on these definitive facts; a failed look-up does not change them.
 static bool is_certain(enum upstream_result r)
 {
 	return r == UPSTREAM_KNOWN || r == UPSTREAM_NOT_FOUND || r == UPSTREAM_QUARANTINED;
@@ -90,7 +90,7 @@ static void conclude_row(struct upstream_row *row, enum upstream_result result, 
 	row->certain = row->asked;
 }
 
-// Whether it is to be believed though it is older.
+// Whether an older page is accepted.
 static bool is_there_for_long(struct upstream_row *row, struct str packed)
 {
 	uint8_t sha256[SHA256_SIZE];
@@ -104,7 +104,7 @@ static bool is_there_for_long(struct upstream_row *row, struct str packed)
 	return false;
 }
 
-// What it says first after our first file came decides whose the name is: what it said before is forgotten.
+// The first answer after the arrival of our first file decides the owner of the name; earlier answers do not count.
 static void note_since(struct upstream_row *row)
 {
 	bool is_anew =
@@ -126,8 +126,8 @@ static void confirm(struct upstream_row *row)
 	conclude_row(row, UPSTREAM_KNOWN, "");
 }
 
-// page and packed are taken over where it is believed. packed is empty where there was none before: to be packed when
-// it is written down, while others are told of it already.
+// Takes ownership of page and packed if the page is accepted. packed is empty without an earlier page: it is packed
+// when it is saved, after the waiters have been answered.
 static void take_page(struct upstream_row *row, struct simplepage *page, struct buf *packed)
 {
 	bool is_same = row->has_page && str_eq(buf_view(&row->packed), buf_view(packed));
@@ -168,7 +168,7 @@ static bool unpack_body(struct upstream_row *row)
 	return true;
 }
 
-// No page of ours shows what is beyond the limits.
+// Pages do not have values beyond the limits.
 static void log_what_is_cut(const struct upstream_row *row)
 {
 	size_t count = 0;
@@ -242,7 +242,7 @@ void upstream_row_unpack(struct upstream_row *row)
 	row->has_page = row->packed.len && simplepage_unpack(buf_view(&row->packed), &row->page, &e) == 0;
 	if (row->has_page || !row->packed.len)
 		return;
-	// Another version of us wrote it: as if it had never been asked for.
+	// Another version of wheelcache wrote it: as if the index had never been asked.
 	buf_clear(&row->packed);
 	set_text(&row->etag, NULL);
 	row->result = row->last_definitive = UPSTREAM_NEVER_ASKED;
@@ -272,7 +272,7 @@ void upstream_project_slim(struct upstream_project *p)
 	}
 }
 
-// Several pages as one. Its strings are theirs.
+// Merges several pages into one, which borrows their strings.
 struct sum {
 	struct simplepage page;
 	struct simplepage_file *file;
@@ -292,7 +292,7 @@ static int by_filename(const void *a, const void *b)
 	return order ? order : (*x > *y) - (*x < *y);
 }
 
-// Leaves the first of each name; they are in the order of their pages.
+// Keeps the first file of each name, in the order of the pages.
 static void drop_later_ones(struct sum *s, size_t count)
 {
 	const struct simplepage_file **sorted = xreallocarray(NULL, count + 1, sizeof(*sorted));
@@ -334,7 +334,7 @@ static void add_up(const struct upstream_project *p, struct sum *out)
 	out->page.versions = versions;
 }
 
-// 404 of an index that never had it takes nothing from what the others have.
+// A 404 of an index that never had the project does not affect the other indexes.
 static bool is_missing(const struct upstream_row *row)
 {
 	return row->result == UPSTREAM_NOT_FOUND && upstream_row_may_lack(row);
@@ -345,8 +345,8 @@ bool upstream_row_may_lack(const struct upstream_row *row)
 	return row->upstream->trust_404 || !row->has_page;
 }
 
-// Of indexes = first, the row whose project it is: the first that has it, where those before it said that they do not.
-// Else the first that is in doubt, or the last.
+// For indexes = first: the row of the first index that has the project, if those before it answered that they do not.
+// Else the first uncertain row, or the last one.
 static const struct upstream_row *home_of(const struct upstream_project *p)
 {
 	size_t i = 0;
@@ -356,7 +356,7 @@ static const struct upstream_row *home_of(const struct upstream_project *p)
 	return &p->row[i];
 }
 
-// The same, of what the indexes answered last: one that is down may have it by now.
+// The same for the last results: an index that is down may have the project meanwhile.
 static const struct upstream_row *first_deciding_index(const struct upstream_project *p)
 {
 	const struct upstream_row *home = home_of(p);
@@ -366,8 +366,8 @@ static const struct upstream_row *first_deciding_index(const struct upstream_pro
 	return home;
 }
 
-// The row whose result is that of all. Of indexes = together: one that is in doubt, else one that knows it, else one
-// that does not have it.
+// The row that decides the result. For indexes = together: an uncertain row, else one that has the project, else one
+// that does not.
 static const struct upstream_row *deciding_index(const struct upstream_project *p)
 {
 	const struct upstream_row *known = NULL;
@@ -388,7 +388,7 @@ static enum upstream_result shown(const struct upstream *u, enum upstream_result
 	return r == UPSTREAM_NOT_FOUND && u->trust_404 ? UPSTREAM_ABSENT : r;
 }
 
-// Of what was said for certain: quarantined by one is quarantined; else what one has is there.
+// Combines definitive results: quarantined by one index is quarantined; else known by one is known.
 static enum upstream_result last_definitive_of(const struct upstream_project *p)
 {
 	static const enum upstream_result order[] = {UPSTREAM_QUARANTINED, UPSTREAM_KNOWN, UPSTREAM_NOT_FOUND};
@@ -414,7 +414,7 @@ static bool is_unchanged(const struct upstream_project *p)
 	return is_any_same && !is_any_new;
 }
 
-// Of several indexes together the first that has it: as add_up() takes it.
+// For indexes = together: the first index that has the file, as in add_up.
 const char *upstream_home(const struct upstream_answer *answer, const char *filename)
 {
 	const struct upstream_project *p = answer->of;
@@ -433,8 +433,8 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-// The times of all that the answer rests on: of indexes = first, the 404 of those before it, too, is only as old as it
-// is.
+// The oldest times of all rows that the answer depends on. For indexes = first these include the 404s of the indexes
+// before.
 static void fill_times(const struct upstream_project *p, struct upstream_answer *out)
 {
 	const struct upstream_row *home = home_of(p);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A project as the catalog has it.
+// A project, as loaded from the catalog.
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ static enum upstream_result result_named(const char *name)
 	return UPSTREAM_NEVER_ASKED;
 }
 
-// Those of an index that is configured no more are left where they are.
+// Ignores rows of indexes that are no longer configured.
 static int take_row(void *ctx, const struct catalog_upstream *found, struct err *e UNUSED)
 {
 	struct upstream_project *p = ctx;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asking: requests, what is tried again, and when it is left alone. All of it in the thread that runs the pool.
+// Requests, retries and back-off. All in the pool's thread, except for starting.
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static const enum upstream_result by_failure[FETCH_FAILURE_COUNT] = {
 	[FETCH_OTHER] = UPSTREAM_OTHER,
 };
 
-// The first that fits.
+// The first match decides.
 static const struct {
 	unsigned from, to;
 	enum upstream_result result;
@@ -37,7 +37,7 @@ static const struct {
 	{500, 599, UPSTREAM_SERVER_ERROR},
 };
 
-// What may be otherwise in a moment.
+// Failures that a retry may mend.
 static const bool passes[UPSTREAM_RESULT_COUNT] = {
 	[UPSTREAM_REFUSED] = true,
 	[UPSTREAM_RESOLVE] = true,
@@ -64,11 +64,11 @@ static uint64_t read_digits(struct str text)
 	return n;
 }
 
-// RFC 9111, section 5.2.2; -1: it does not say.
+// RFC 9111, section 5.2.2; -1: none.
 static int64_t read_max_age(struct str control)
 {
 	int64_t age = -1;
-	bool is_shared = false; // s-maxage goes before max-age: we are a shared cache
+	bool is_shared = false; // s-maxage precedes max-age: this is a shared cache
 	while (control.len) {
 		struct str value = str_cut(&control, ',');
 		struct str name = str_trim(str_cut(&value, '='));
@@ -83,8 +83,7 @@ static int64_t read_max_age(struct str control)
 	return age;
 }
 
-// How long the answer is fresh from now on: caches on the way have held it for some time already (RFC 9111, section
-// 4.2.3).
+// The remaining freshness lifetime: less Age, the time that it was in other caches (RFC 9111, section 4.2.3).
 static int64_t read_freshness(const struct fetch_answer *a)
 {
 	int64_t max_age = read_max_age(fetch_header(a, "cache-control"));
@@ -94,7 +93,7 @@ static int64_t read_freshness(const struct fetch_answer *a)
 	return max_age > age ? max_age - age : 0;
 }
 
-// NULL where it is empty, or longer than anybody's.
+// NULL if it is empty or too long.
 static char *copy_header(const struct fetch_answer *a, const char *name)
 {
 	struct str value = fetch_header(a, name);
@@ -103,7 +102,8 @@ static char *copy_header(const struct fetch_answer *a, const char *name)
 
 static void first_try(struct upstream_row *row);
 
-// Of indexes = first, one is asked once those before it said that they do not have it: nobody else hears the name.
+// For indexes = first an index is asked only after those before it do not have the project, so that it does not learn
+// other names.
 static bool is_next_wanted(const struct upstream_row *row)
 {
 	bool is_last = row == &row->project->row[row->upstream->count - 1];
@@ -147,14 +147,14 @@ static void take_response(struct upstream_row *row, const struct fetch_result *r
 	answer_row(row);
 }
 
-// --- how the index is ---
+// --- health of an index ---
 
 static uint64_t hash_of_project(const struct upstream_row *row)
 {
 	return str_hash(str_from(row->project->name), 0);
 }
 
-// False where it is among them already, or they are full.
+// False if the set has it already, or is full.
 static bool add_project(struct upstream_some *s, uint64_t project)
 {
 	for (unsigned i = 0; i < s->count; i++)
@@ -171,8 +171,8 @@ static int64_t in_seconds(uint64_t seconds, uint64_t most)
 	return clock_ms() + (int64_t)(seconds < most ? seconds : most) * 1000;
 }
 
-// One project's 5xx is about that project: its page may be broken, or too much to make. Where several fail, and none is
-// well in between, it is the index.
+// A 5xx of one project concerns that project: its page may be broken or too expensive. If several projects fail without
+// a success in between, the index is down.
 static void note_throttled(struct upstream_row *row, uint64_t seconds)
 {
 	struct upstream_index *index = row->index;
@@ -201,7 +201,7 @@ static void note_health(struct upstream_row *row, const struct fetch_result *r, 
 	index->throttled_ms = 0;
 }
 
-// It was tried for the last time.
+// Records the failure of the last try.
 static void note_failure(struct upstream_row *row, enum upstream_result result)
 {
 	struct upstream_index *index = row->index;
@@ -256,7 +256,7 @@ static void request_row(struct upstream_row *row, int64_t at_ms)
 {
 	CLEANUP(mem_free) char *url = xasprintf("%s%s/", row->index->url, row->project->name);
 	CLEANUP(mem_free) char *condition = xasprintf("If-None-Match: %s", row->etag ? row->etag : "");
-	// As it is, so that it is not unpacked here, where all answers pass, but where it is read.
+	// Not decompressed in the pool's thread, but where it is parsed.
 	const char *const headers[] = {
 		simplepage_accept, "Accept-Encoding: gzip", row->etag && row->has_page ? condition : NULL, NULL};
 	const int64_t now = clock_ms();
@@ -309,7 +309,7 @@ static void begin_request(void *ctx)
 {
 	struct upstream_project *p = ctx;
 	size_t count = p->left;
-	for (size_t i = 0; i < count; i++) // the last answer hands p over
+	for (size_t i = 0; i < count; i++) // the last response passes p on
 		first_try(&p->row[i]);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was answered goes into the catalog, where other servers write, too.
+// Saves results to the catalog, to which other servers write too.
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "lib/state/catalog/catalog-upstream.h"
 #include "lib/state/upstream/upstream-row.h"
 
-// What is too large to be kept is asked for again, when it is needed.
+// A page that is too large is not saved; it is requested again when it is needed.
 static int save_row(struct catalog *c, struct upstream_row *row, struct str packed, struct err *e)
 {
 	if (!packed.ptr)
@@ -33,7 +33,7 @@ static int save_row(struct catalog *c, struct upstream_row *row, struct str pack
 	int64_t changed = 0;
 	if (catalog_upstream_put(c, &put, row->has_new_page, row->is_changed, &changed, e) < 0)
 		return -1;
-	// What somebody else wrote meanwhile is not what this one has.
+	// Another server may have written the row meanwhile: then this one does not know its contents.
 	row->changed = row->is_changed || changed == row->changed ? changed : 0;
 	return 0;
 }
@@ -46,8 +46,8 @@ static bool is_dirty(const struct upstream_project *p)
 	return is_dirty;
 }
 
-// The pages as they are to be written, those of a project one after another. They are made before the catalog's lock is
-// taken, for which others wait.
+// The packed pages, those of a project one after another. They are packed before the transaction, for which other
+// writers wait.
 struct packing {
 	struct str *page;
 	struct buf *room; // of each
@@ -73,7 +73,7 @@ static void pack_project(struct packing *k, struct upstream_project *p)
 
 struct comparison {
 	const struct upstream_project *ours;
-	bool is_other; // somebody wrote since ours was read
+	bool is_other; // another server has written since ours was read
 };
 
 static int compare_row(void *ctx, const struct catalog_upstream *found, struct err *e UNUSED)
@@ -86,7 +86,7 @@ static int compare_row(void *ctx, const struct catalog_upstream *found, struct e
 	return 0;
 }
 
-// What the catalog has by now, where that is not what ours comes from; else NULL.
+// Loads the catalog's current rows if they are not those that ours is based on; else NULL.
 static int find_other(struct catalog *c, const struct upstream_project *p, struct upstream_project **other,
 	struct err *e)
 {
@@ -97,8 +97,8 @@ static int find_other(struct catalog *c, const struct upstream_project *p, struc
 	return x.is_other ? upstream_load(p->upstream, c, p->name, other, e) : 0;
 }
 
-// Of two pages the newer one counts, whoever asked, or writes, first: an answer may be slow. Who learned nothing, a 304
-// or a failure, takes nothing away from who did. Else who asked later knows better.
+// Whether our row loses against the saved one. Of two pages the newer one wins, regardless of the order of requests and
+// writes. A row without news (a 304, a failure) loses against one with news. Else the later request wins.
 static bool is_superseded(const struct upstream_row *row, const struct upstream_row *other)
 {
 	if (other->changed == row->changed)
@@ -133,7 +133,7 @@ static int save_project(struct catalog *c, struct upstream_project *p, const str
 	return 0;
 }
 
-// What was to be written is not.
+// Records that the rows were not saved.
 static void note_lost(struct upstream_project *const *projects, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
