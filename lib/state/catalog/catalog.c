@@ -201,7 +201,7 @@ static int check_version(struct catalog *c, int64_t *version, struct err *e)
 		pragma_get(c, "PRAGMA user_version", version, e) < 0)
 		return -1;
 	if (tables && application != SCHEMA_APPLICATION_ID)
-		return err_set(e, ERR_USAGE, "%s is a database, but no catalog of wheelcache", c->path);
+		return err_set(e, ERR_USAGE, "%s is a database, but not a catalog of wheelcache", c->path);
 	if (*version > schema_steps)
 		return err_set(e, ERR_USAGE,
 			"catalog %s was made by a newer wheelcache (schema %lld, this one knows %d)", c->path,

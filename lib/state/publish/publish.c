@@ -228,7 +228,7 @@ static int examine_file(struct publish *p, const struct declared *claims, struct
 	if (p->facts.refusal)
 		return err_set(e, ERR_INVALID, "%s: %s", p->filename, p->facts.refusal);
 	if (memcmp(hash[DIGEST_SHA256].bytes, p->facts.sha256, SHA256_SIZE) != 0)
-		return err_set(e, ERR_IO, "%s: the disk has other bytes than came", p->filename);
+		return err_set(e, ERR_IO, "%s: the bytes on the disk differ from those received", p->filename);
 	if (strcmp(p->facts.name.project, p->project) != 0)
 		return err_set(e, ERR_INVALID,
 			"%s: it is of the project %s; the field \"name\" must come before it and say so", p->filename,
@@ -280,7 +280,7 @@ static int open_named(struct publish *p, struct err *e)
 	CLEANUP(mem_close) int fd = fs_open_beneath(p->dirfd, p->filename, O_RDONLY | O_NONBLOCK, &why);
 	int seen = fd < 0 ? fstatat(p->dirfd, p->filename, &st, AT_SYMLINK_NOFOLLOW) : fstat(fd, &st);
 	if (seen == 0 && !S_ISREG(st.st_mode))
-		return err_set(e, ERR_INVALID, "%s: what has this name here is no file", p->filename);
+		return err_set(e, ERR_INVALID, "%s: the name is taken by something that is not a file", p->filename);
 	if (fd < 0)
 		*e = why;
 	return mem_steal_fd(&fd);

@@ -177,11 +177,11 @@ static int wait_for_writers(const struct platform *p, int folder, unsigned wait_
 	int alone = take_lock(p, folder, LOCK_EX, wait_ms, &hold, e);
 	if (alone == 0)
 		log_warn(
-			"platform %s: its file system has no locks: what is being written as it is frozen may end after this",
+			"platform %s: its file system has no locks: a write that is under way may end after the freeze",
 			p->name);
 	if (alone < 0 && e->kind == ERR_BUSY)
 		return err_prefix(e,
-			"it is frozen, but a write that began before has not ended in %u s; freeze it again to wait on: ",
+			"it is frozen, but a write has not ended in %u s; freeze it again to wait longer: ",
 			wait_ms / 1000);
 	return alone < 0 ? -1 : 0;
 }

@@ -26,7 +26,7 @@ int quota_check(const struct platform *p, uint64_t max_file, const struct quota_
 {
 	const unsigned long long more = incoming;
 	if (incoming > max_file)
-		return err_set(e, ERR_LIMIT, "a file of %llu bytes: %llu are the most", more,
+		return err_set(e, ERR_LIMIT, "a file of %llu bytes: the limit is %llu", more,
 			(unsigned long long)max_file);
 	if (p->quota_files && passes(use->files, 1, p->quota_files))
 		return err_set(e, ERR_FULL, "platform %s is full: it has %llu files of %llu", p->name,

@@ -76,7 +76,7 @@ static int lock_table(const struct reservation *r, int *held, struct err *e)
 		if (errno != EAGAIN && errno != EACCES && errno != EINTR)
 			return err_errno(e, ERR_IO, "cannot lock %s", r->path);
 		if (clock_ms() >= until)
-			return err_set(e, ERR_BUSY, "platform %s: too many uploads ask for room at once",
+			return err_set(e, ERR_BUSY, "platform %s: too many uploads reserve space at once",
 				r->platform->name);
 	}
 	*held = r->fd;

@@ -161,7 +161,7 @@ static void bound(struct file_cache *d)
 	struct err e = ERR_INIT;
 	uint64_t written = d->reserved - d->unwritten, most = d->most > written ? d->most - written : 0;
 	if (d->bytes > most && make_room(d, most, &e) < 0)
-		log_warn("the files of upstream that are kept: no room was made: %s", e.msg);
+		log_warn("cannot remove old files from the cache of upstream's files: %s", e.msg);
 }
 
 static void count_in(struct file_cache *d, uint64_t size)
@@ -204,9 +204,10 @@ static int reserve_bytes(struct file_cache_writer *a, uint64_t size, struct err 
 	uint64_t want = size > a->size ? size : a->size, others = d->reserved - a->reserved;
 	if (want > a->reserved) {
 		if (want > d->most)
-			return err_set(e, ERR_LIMIT, "%s: larger than all that may be kept", a->filename);
+			return err_set(e, ERR_LIMIT, "%s: larger than the whole file cache", a->filename);
 		if (others > d->most || want > d->most - others)
-			return err_set(e, ERR_LIMIT, "%s: too much is on its way", a->filename);
+			return err_set(e, ERR_LIMIT, "%s: downloads under way have reserved the whole file cache",
+				a->filename);
 		if (ask_disk(d, want - a->reserved, e) < 0)
 			return -1;
 	}
@@ -311,7 +312,7 @@ static int check_names(const char *project, const char *filename, struct err *e)
 	if (!name_is_valid(str_from(project)) || !name_is_normal(str_from(project)))
 		return err_set(e, ERR_INVALID, "%s: not a project's normalised name", project);
 	if (!*filename || *filename == '.' || strlen(filename) > LIMIT_FILE_NAME)
-		return err_set(e, ERR_INVALID, "%.255s: not a file name that can be kept", filename);
+		return err_set(e, ERR_INVALID, "%.255s: not a valid file name", filename);
 	return filename_check(str_from(filename), e);
 }
 
@@ -364,7 +365,7 @@ static int find_any(const struct file_cache *d, const char *project, const char 
 		newest = st.st_mtim;
 		memcpy(sha256, hash, SHA256_SIZE);
 	}
-	return is_there ? 0 : err_set(e, ERR_NOT_FOUND, "%s: no file %s is kept", project, filename);
+	return is_there ? 0 : err_set(e, ERR_NOT_FOUND, "%s: no file %s in the cache", project, filename);
 }
 
 int file_cache_find(struct file_cache *d, const char *project, const char *filename, const uint8_t *sha256,
@@ -451,7 +452,7 @@ int file_cache_writer_check(struct file_cache_writer *a, uint8_t sha256[SHA256_S
 	release_reserved(a);
 	digest_end(a->digest, sha256);
 	if (a->is_known && memcmp(sha256, a->expected, SHA256_SIZE) != 0)
-		return err_set(e, ERR_INVALID, "%s: its SHA-256 is not what upstream says", a->filename);
+		return err_set(e, ERR_INVALID, "%s: its SHA-256 is not the one that upstream declares", a->filename);
 	return 0;
 }
 
@@ -474,8 +475,7 @@ void file_cache_writer_discard(struct file_cache_writer *a)
 	unlinkat(a->tmp.dirfd, a->tmp.tmp, 0);
 	a->tmp.tmp = NULL;
 	if (ftruncate(a->tmp.fd, 0) < 0)
-		log_warn("%s: what is not kept of it takes room until nobody reads it: %s", a->filename,
-			strerror(errno));
+		log_warn("%s: its disk space is freed only after the last reader: %s", a->filename, strerror(errno));
 }
 
 void file_cache_writer_free(struct file_cache_writer *a)

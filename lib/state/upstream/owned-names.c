@@ -163,7 +163,7 @@ static void reload_if_changed(struct owned_names *o, const char *added)
 {
 	struct err e = ERR_INIT;
 	if (reload_names(o, added, &e) < 0)
-		log_error("which projects are ours: %s", e.msg);
+		log_error("cannot read the names that are ours: %s", e.msg);
 }
 
 void owned_names_look(struct owned_names *o)

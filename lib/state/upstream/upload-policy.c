@@ -112,7 +112,7 @@ static bool is_listed(const struct config *c, const struct filename *name, const
 	CLEANUP(requirements_release) struct requirements list = {0};
 	if (read_lists(c, &list, &e) == 0)
 		return requirements_find(&list, name->project, &name->version, platform) != NULL;
-	log_warn("uploads that upstream covers are taken: %s", e.msg);
+	log_warn("uploads that upstream covers are accepted: %s", e.msg);
 	return true;
 }
 

@@ -178,9 +178,8 @@ static int note_unknown(struct look *l, struct err *e)
 	strset_release(&u->noted);
 	strset_sort(&l->unknown);
 	if (l->unknown.count >= SEVERAL && !l->known && !u->trust_404) {
-		log_warn(
-			"upstream knows none of %zu projects: that they are ours is not noted (is [upstream] url right? "
-			"trust-404 = yes, or private, would tell)",
+		log_warn("upstream knows none of %zu projects, so they are not recorded as ours; check [upstream] url, "
+			 "or set trust-404 = yes, or list them as private",
 			l->unknown.count);
 		return 0;
 	}

@@ -175,7 +175,7 @@ static void log_what_is_cut(const struct upstream_row *row)
 	for (size_t i = 0; i < row->page.files; i++)
 		count += row->page.file[i].is_cut;
 	if (count)
-		log_warn("%s: of %s, %zu files say more than a page may: what is beyond the limits is left out",
+		log_warn("%s: of %s, %zu files say more than a page may: values beyond the limits are left out",
 			row->index->shown, row->project->name, count);
 }
 

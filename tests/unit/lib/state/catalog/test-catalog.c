@@ -453,7 +453,7 @@ static void strange_files_are_refused(void **state UNUSED)
 	write_at(60, "\0\0\0\x63", 4);
 	assert_refused(ERR_USAGE, "newer wheelcache (schema 99");
 	write_at(68, "\1\2\3\4", 4);
-	assert_refused(ERR_USAGE, "no catalog of wheelcache");
+	assert_refused(ERR_USAGE, "not a catalog of wheelcache");
 	write_at(0, "not a database at all", 21);
 	assert_refused(ERR_DB, "remove it");
 }

@@ -19,7 +19,7 @@ static const struct {
 	const char *words;
 } rows[] = {
 	{0, 0, 1 << 30, 1ULL << 60, ANY, MOST, ERR_NONE, NULL},
-	{0, 0, 0, 0, ANY, MOST + 1, ERR_LIMIT, "a file of 1001 bytes: 1000 are the most"},
+	{0, 0, 0, 0, ANY, MOST + 1, ERR_LIMIT, "a file of 1001 bytes: the limit is 1000"},
 	{5, 0, 4, 0, ANY, 1, ERR_NONE, NULL},
 	{5, 0, 5, 0, ANY, 1, ERR_FULL, "platform p is full: it has 5 files of 5"},
 	{5, 0, 9, 0, ANY, 0, ERR_FULL, "platform p is full: it has 9 files of 5"},
