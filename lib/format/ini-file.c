@@ -76,7 +76,7 @@ static int read_key(struct ini_file *f, struct str line, struct err *e)
 	return hand_over_value(f, trim_blanks(str_slice(line, end + 1, line.len)), e);
 }
 
-static int read_line(struct ini_file *f, struct str line, struct err *e)
+static int read_ini_line(struct ini_file *f, struct str line, struct err *e)
 {
 	struct str text = trim_blanks(line);
 	if (!text.len || is_comment(text))
@@ -96,7 +96,7 @@ static int read_text(struct str text, const char *name, ini_file_handler *handle
 	if (str_starts(text, STR("\xef\xbb\xbf"))) // a byte order mark, which editors of Windows write
 		text = str_slice(text, 3, text.len);
 	for (int line = 1; result == 0 && text.ptr; line++)
-		if ((result = read_line(&f, str_cut(&text, '\n'), e)) < 0)
+		if ((result = read_ini_line(&f, str_cut(&text, '\n'), e)) < 0)
 			err_prefix(e, "%s:%d: ", name, line);
 	free(f.section);
 	free(f.key);

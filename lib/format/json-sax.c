@@ -338,7 +338,7 @@ static const char *read_token(struct json_sax *s, const char *at, const char *en
 	}
 }
 
-static bool is_blank(char c)
+static bool is_json_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
@@ -348,7 +348,7 @@ static const char *read_tokens(struct json_sax *s, const char *at, const char *e
 {
 	for (const char *behind = at; behind;) {
 		at = behind;
-		while (at < end && is_blank(*at))
+		while (at < end && is_json_blank(*at))
 			at++;
 		if (at == end)
 			return end;

@@ -64,7 +64,7 @@ static bool may_ask(struct upstream_pages *g, const char *project, int64_t since
 }
 
 // The project's turn in the queue has come.
-static void on_turn(void *ctx, const char *project)
+static void request_page(void *ctx, const char *project)
 {
 	struct upstream_pages *g = ctx;
 	struct upstream_project *p = NULL;
@@ -285,7 +285,7 @@ struct upstream_pages *upstream_pages_start(const struct config *c, struct upstr
 	struct upstream_pages *g = xcalloc(1, sizeof(*g));
 	g->upstream = u;
 	g->catalog_pool = catalog_pool;
-	g->requests = page_requests_new((unsigned)c->upstream_concurrency, metrics, on_turn, g);
+	g->requests = page_requests_new((unsigned)c->upstream_concurrency, metrics, request_page, g);
 	g->metrics = metrics;
 	g->learn = learn_fn;
 	g->ctx = ctx;
