@@ -10,12 +10,12 @@
 #include "lib/domain/wheel/wheelfile.h"
 #include "tests/fuzz/fuzz.h"
 
-struct tags {
+struct expanded_tags {
 	char *tag[LIMIT_TAGS];
 	size_t count;
 };
 
-static void tags_release(struct tags *t)
+static void tags_release(struct expanded_tags *t)
 {
 	for (size_t i = 0; i < t->count; i++)
 		free(t->tag[i]);
@@ -23,7 +23,7 @@ static void tags_release(struct tags *t)
 
 static int add_tag(void *ctx, struct str tag, struct err *e UNUSED)
 {
-	struct tags *t = ctx;
+	struct expanded_tags *t = ctx;
 	HOLDS(t->count < LIMIT_TAGS);
 	t->tag[t->count++] = xstrndup(tag.ptr, tag.len);
 	return 0;
@@ -34,7 +34,7 @@ static int compare_tags(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static bool expand(struct str sets, struct tags *out)
+static bool expand(struct str sets, struct expanded_tags *out)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(filename_release) struct filename f = {0};
@@ -49,7 +49,7 @@ static bool expand(struct str sets, struct tags *out)
 
 static void check_expands_to_itself(const char *tag)
 {
-	CLEANUP(tags_release) struct tags one = {.count = 0};
+	CLEANUP(tags_release) struct expanded_tags one = {.count = 0};
 	HOLDS(expand(str_from(tag), &one) && one.count == 1 && strcmp(one.tag[0], tag) == 0);
 }
 
@@ -91,7 +91,7 @@ static bool tags_differ(struct str sets, struct str wheel)
 }
 
 // A WHEEL that lists exactly these tags is accepted; with one more tag it is not.
-static void check_wheel(struct str sets, const struct tags *all)
+static void check_wheel(struct str sets, const struct expanded_tags *all)
 {
 	CLEANUP(buf_release) struct buf wheel;
 	buf_init(&wheel, 2 * LIMIT_TAGS * LIMIT_FILE_NAME);
@@ -108,7 +108,7 @@ static void check_wheel(struct str sets, const struct tags *all)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-	CLEANUP(tags_release) struct tags all = {.count = 0};
+	CLEANUP(tags_release) struct expanded_tags all = {.count = 0};
 	struct str wheel = fuzz_text(bytes, size), sets = str_cut(&wheel, '\n');
 	check_lines(wheel);
 	if (!expand(sets, &all))

@@ -10,16 +10,16 @@
 #include "lib/domain/text/pyspace.h"
 #include "lib/domain/text/specifier.h"
 
-static bool is_blank(char c)
+static bool is_line_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
 }
 
 static struct str trim_blanks(struct str s)
 {
-	while (s.len && is_blank(s.ptr[0]))
+	while (s.len && is_line_blank(s.ptr[0]))
 		s = str_slice(s, 1, s.len);
-	while (s.len && is_blank(s.ptr[s.len - 1]))
+	while (s.len && is_line_blank(s.ptr[s.len - 1]))
 		s = str_slice(s, 0, s.len - 1);
 	return s;
 }
@@ -53,7 +53,7 @@ static bool match_option(const struct option *o, struct str text, struct str *va
 	struct str name = str_from(o->name), letter = o->letter ? str_from(o->letter) : STR("");
 	if (str_starts(text, name)) {
 		*value = str_slice(text, name.len, text.len);
-		if (value->len && value->ptr[0] != '=' && !is_blank(value->ptr[0]))
+		if (value->len && value->ptr[0] != '=' && !is_line_blank(value->ptr[0]))
 			return false;
 		if (value->len)
 			*value = str_slice(*value, 1, value->len);
@@ -147,7 +147,7 @@ static int read_extras(struct requirements_line *line, struct str *rest, struct 
 static struct str cut_url(struct str *rest)
 {
 	for (size_t i = 1; i < rest->len; i++) {
-		if (rest->ptr[i] != ';' || !is_blank(rest->ptr[i - 1]))
+		if (rest->ptr[i] != ';' || !is_line_blank(rest->ptr[i - 1]))
 			continue;
 		struct str url = trim_blanks(str_slice(*rest, 0, i));
 		*rest = trim_blanks(str_slice(*rest, i + 1, rest->len));
@@ -186,7 +186,7 @@ static int read_version_part(struct requirements_line *line, struct str rest, st
 static struct str cut_requirement(struct str *text)
 {
 	for (size_t i = 1; i < text->len; i++) {
-		if (text->ptr[i] != '-' || !is_blank(text->ptr[i - 1]))
+		if (text->ptr[i] != '-' || !is_line_blank(text->ptr[i - 1]))
 			continue;
 		struct str front = trim_blanks(str_slice(*text, 0, i));
 		*text = str_slice(*text, i, text->len);
@@ -202,12 +202,12 @@ static int read_hashes(struct file_reader *r, struct str rest, struct err *e)
 	const struct str option = STR("--hash");
 	while (rest.len) {
 		if (!str_starts(rest, option) || rest.len == option.len ||
-			(rest.ptr[option.len] != '=' && !is_blank(rest.ptr[option.len])))
+			(rest.ptr[option.len] != '=' && !is_line_blank(rest.ptr[option.len])))
 			return err_set(e, ERR_USAGE, "\"" STR_FMT "\" is not an option of a requirement",
 				STR_ARG(str_head(rest, 80)));
 		rest = trim_blanks(str_slice(rest, option.len + 1, rest.len));
 		size_t len = 0;
-		while (len < rest.len && !is_blank(rest.ptr[len]))
+		while (len < rest.len && !is_line_blank(rest.ptr[len]))
 			len++;
 		struct str hash = unquote(str_slice(rest, 0, len));
 		if (str_find(hash, ':') <= 0)
@@ -237,12 +237,12 @@ static int read_requirement(struct file_reader *r, struct str text, struct err *
 static struct str strip_comment(struct str line)
 {
 	for (size_t i = 0; i < line.len; i++)
-		if (line.ptr[i] == '#' && (!i || is_blank(line.ptr[i - 1])))
+		if (line.ptr[i] == '#' && (!i || is_line_blank(line.ptr[i - 1])))
 			return str_slice(line, 0, i);
 	return line;
 }
 
-static int read_line(struct file_reader *r, struct str text, unsigned number, struct err *e)
+static int read_logical_line(struct file_reader *r, struct str text, unsigned number, struct err *e)
 {
 	text = trim_blanks(strip_comment(text));
 	if (!text.len)
@@ -276,13 +276,13 @@ static int cut_logical(struct str *text, struct buf *out, unsigned *lines, struc
 	return out->failed ? err_set(e, ERR_USAGE, "the line is longer than %d bytes", LIMIT_REQUIREMENT_LINE) : 0;
 }
 
-static int read_lines(struct file_reader *r, struct str text, struct err *e)
+static int read_logical_lines(struct file_reader *r, struct str text, struct err *e)
 {
 	CLEANUP(buf_release) struct buf line;
 	buf_init(&line, LIMIT_REQUIREMENT_LINE);
 	for (unsigned lines = 0, number; text.ptr;) {
 		number = lines + 1;
-		if (cut_logical(&text, &line, &lines, e) < 0 || read_line(r, buf_view(&line), number, e) < 0)
+		if (cut_logical(&text, &line, &lines, e) < 0 || read_logical_line(r, buf_view(&line), number, e) < 0)
 			return err_prefix(e, "%s:%u: ", r->path, number);
 	}
 	return 0;
@@ -297,7 +297,7 @@ int requirements_file_read(struct str text, const char *path, requirements_line_
 	if (str_starts(text, mark))
 		text = str_slice(text, mark.len, text.len);
 	buf_init(&r.name, LIMIT_REQUIREMENT_LINE);
-	int read = read_lines(&r, text, e);
+	int read = read_logical_lines(&r, text, e);
 	buf_release(&r.name);
 	free(r.hash);
 	return read;

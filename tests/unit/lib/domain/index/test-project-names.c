@@ -12,11 +12,11 @@
 #define JSON STR("application/vnd.pypi.simple.v1+json")
 #define HTML STR("text/html; charset=utf-8")
 
-struct list {
+struct project_list_case {
 	const char *body, *wanted;
 };
 
-static void check_lists(const struct list *list, size_t count, struct str type)
+static void check_lists(const struct project_list_case *list, size_t count, struct str type)
 {
 	for (size_t i = 0; i < count; i++) {
 		struct err e = ERR_INIT;
@@ -31,7 +31,7 @@ static void check_lists(const struct list *list, size_t count, struct str type)
 
 static void test_json(void **state UNUSED)
 {
-	static const struct list lists[] = {
+	static const struct project_list_case lists[] = {
 		{"{\"meta\":{\"api-version\":\"1.4\"},\"projects\":[{\"_last-serial\":1,\"name\":\"a\"},"
 		 "{\"name\":\"B\"}]}",
 			"a\nb\n"},
@@ -59,7 +59,7 @@ static void test_json(void **state UNUSED)
 
 static void test_html(void **state UNUSED)
 {
-	static const struct list lists[] = {
+	static const struct project_list_case lists[] = {
 		{"<!DOCTYPE html><html><body>\n<a href=\"/simple/a/\">a</a><br/>\n<a href=\"b/\">B</a>\n</body></html>",
 			"a\nb\n"},
 		{"<html></html>", ""},

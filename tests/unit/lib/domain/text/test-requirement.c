@@ -21,13 +21,13 @@ static const char packages[] = "# what always stays\n"
 			       "torch   keeping it\n"
 			       "lxml ===5.1 the same as 5.1.0";
 
-struct row {
+struct requirement_row {
 	const char *project, *version, *platform;
 	const char *source; // NULL: no line covers it
 	const char *reason;
 };
 
-static void check_found(const struct requirements *list, const struct row *rows, size_t count)
+static void check_found(const struct requirements *list, const struct requirement_row *rows, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		CLEANUP(version_release) struct version v = {0};
@@ -44,7 +44,7 @@ static void check_found(const struct requirements *list, const struct row *rows,
 
 static void test_packages(void **state UNUSED)
 {
-	static const struct row rows[] = {
+	static const struct requirement_row rows[] = {
 		{"numpy", "1.26.4", "ubuntu-22.04-x86_64", "list:3", "what the gate needs"},
 		{"numpy", "1.26.4", "debian-12-x86_64", NULL, NULL},
 		{"numpy", "2.0", "ubuntu-22.04-x86_64", NULL, NULL},
@@ -74,7 +74,7 @@ static void test_pins(void **state UNUSED)
 				   "numpy===1.26.4 ; python_version>='3.9'  # newer\n"
 				   "Charset_Normalizer===3.5.2\n"
 				   "ansible===2.0.0.0 # its end";
-	static const struct row rows[] = {
+	static const struct requirement_row rows[] = {
 		{"numpy", "1.24.4", "any", "pins:2", ""},
 		{"numpy", "1.26.4", "any", "pins:3", ""},
 		{"numpy", "1.26.4.post1", "any", NULL, NULL},
@@ -86,7 +86,7 @@ static void test_pins(void **state UNUSED)
 	assert_int_equal(requirements_parse(&list, str_from(text), "pins", REQUIREMENT_CONSTRAINTS, &e), 0);
 	check_found(&list, rows, ARRAY_SIZE(rows));
 	// A second file adds to the first.
-	static const struct row more[] = {
+	static const struct requirement_row more[] = {
 		{"numpy", "1.24.4", "any", "pins:2", NULL},
 		{"numpy", "3", "any", "more:1", NULL},
 		{"six", "99", "any", "more:2", NULL},
@@ -110,7 +110,7 @@ static void test_constraints_as_pip_reads_them(void **state UNUSED)
 			   "    --hash=sha256:01\n"
 			   "b[extra]==2 ; python_version < '3.9'\n"
 			   "c @ https://example.org/c-3.whl\n";
-	static const struct row rows[] = {
+	static const struct requirement_row rows[] = {
 		{"a", "1.0", "any", "pins:2", ""}, {"a", "1.1", "any", NULL, NULL}, {"b", "2", "any", "pins:5", ""},
 		{"c", "3", "any", "pins:6", ""},
 		{"c", "4", "any", "pins:6", ""}, // the URL does not say which version it is
@@ -164,7 +164,7 @@ static void test_empty_lists(void **state UNUSED)
 	assert_int_equal(requirements_parse(&list, STR(""), "x", REQUIREMENT_PACKAGES, &e), 0);
 	assert_int_equal(requirements_parse(&list, STR("#\n \n"), "x", REQUIREMENT_CONSTRAINTS, &e), 0);
 	assert_int_equal(list.count, 0);
-	check_found(&list, &(const struct row){"a", "1", "any", NULL, NULL}, 1);
+	check_found(&list, &(const struct requirement_row){"a", "1", "any", NULL, NULL}, 1);
 }
 
 static void test_recorded_constraints(void **state UNUSED)
