@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // URLs and references in pages (RFC 3986, section 5). Any thread.
 // These functions compute text. To which host a request connects is decided by libcurl alone (lib/net/fetch.h).
+//
+// Why libcurl's URL API does not resolve references: libcurl 7.88 (Debian 12) agrees on all 1,048,712 pairs of
+// recorded links and bases, but not on 1,041,875 of 3,057,600 awkward pairs. With libcurl, "#x" and "?x" lose the
+// last segment of the base's path (113,737), "./?x" loses the folder's slash, and "%2e" in a host is decoded
+// (118,408, with other such cases), "http:///x" has the host x (113,750), and new escapes are lower-case, "%c3"
+// (243,570). libcurl also refuses an impossible host or port at once (452,410), which here the request does. Ours
+// follows RFC 3986, and takes 0.7 us a pair in place of 1.7. "make bench-url" prints these figures.
 #pragma once
 
 #include <stdbool.h>
