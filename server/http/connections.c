@@ -30,6 +30,8 @@ struct connections {
 // Where a mapped file has shrunk, the kernel sends a part of the buffer. libmicrohttpd takes that for a full socket and
 // waits for EPOLLOUT, which never comes as the socket has room. Setting this option, to its present value, makes the
 // kernel report EPOLLOUT; the next write fails with EFAULT, and libmicrohttpd closes the connection.
+// Upstream: commit 2b7fe489 (0.9.53) takes a short send() for a full socket; the same after 1.0.1 (mhd_send.c). Not
+// reported upstream.
 static void wake_sender(int fd)
 {
 	const int present = 0;
@@ -38,6 +40,8 @@ static void wake_sender(int fd)
 
 // Where a piece of a request and the end of the connection arrive together, libmicrohttpd reads the piece only, and its
 // edge-triggered epoll reports the end no second time. This shutdown causes another event; an answer can still be sent.
+// Upstream: commit 2b7fe489 (0.9.53) takes a short recv() for all there is; the same after 1.0.1. Close to it is bug
+// 7192 of bugs.gnunet.org, an end that is noticed at the time-out only (commit 08f933a6, in 1.0.0).
 static void wake_reader(int fd)
 {
 	char next;
@@ -47,6 +51,7 @@ static void wake_reader(int fd)
 
 // libmicrohttpd does not watch a connection that it has suspended. Bytes may arrive before the end (the next request,
 // or an alert of TLS), so a read of the socket would not show the end.
+// Upstream: intended ("MHD will not detect disconnects by the client", microhttpd.h of 0.9.75 and 1.0.1).
 static void note_client_end(struct connection_link *c)
 {
 	struct pollfd p = {.fd = c->fd, .events = POLLRDHUP};

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workarounds for bugs of libmicrohttpd. Any thread.
+// Workarounds for bugs of libmicrohttpd. Any thread. Commits are those of its repository, which was read up to April
+// 2025.
 //
 // Where epoll returns as many events as libmicrohttpd has room for, it calls epoll_wait() again before it handles them,
 // and lets it block (1.0.1 as well). If each of these clients waits for its answer, no event comes, and all connections
 // of the thread stall until one times out. So this module defines an epoll_wait() that replaces the C library's and
 // never fills the room. It applies to the whole program: no caller may rely on getting all events at once.
+// Upstream: the loop "while (MAX_EVENTS == num_events)" of MHD_epoll(), since commit 9fe0e9d4 (2013); the same in
+// 0.9.75, in 1.0.1 and after it. Not reported upstream.
 #pragma once
 
 #include <stdbool.h>
@@ -12,9 +15,13 @@
 // Whether this version of libmicrohttpd parses request headers laxly. 0.9 cuts a line at a NUL, and joins a line that
 // begins with a blank to the name before it; its strings are in the buffer that the client filled, so gaps between them
 // show that. 1.0 refuses such headers itself, and moves strings.
+// Upstream: mended in 1.0.0 by commit eaf1fa08 ("Re-implemented parsing of the request headers and footers from
+// scratch", 2023). 0.9.77 mends joined lines ("Fixed processing of folded headers in the requests" in its NEWS).
 bool mhd_workarounds_is_lax(const char *version);
 
 // libmicrohttpd gives an added descriptor to the loop number fd modulo loops. Where each connection takes two or three
 // descriptors, many loops get no connection. Returns a duplicate of fd that belongs to the given loop, and closes fd;
 // if no descriptor is free, returns fd.
+// Upstream: intended ("we use the socket as the initial offset into the pool for load balancing", in daemon.c); the
+// same in 0.9.75, in 1.0.1 and after it. Not reported upstream.
 int mhd_workarounds_for_loop(int fd, unsigned loop, unsigned loops);
