@@ -142,7 +142,7 @@ enum page_requests_joined page_requests_join(struct page_requests *a, const char
 }
 
 // The entry stays in the table until page_requests_end().
-static void on_turn(void *ctx, struct fair_queue_entry *entry)
+static void begin_page_request(void *ctx, struct fair_queue_entry *entry)
 {
 	struct page_requests *a = ctx;
 	const struct page_request *q =
@@ -163,7 +163,7 @@ void page_requests_end(struct page_requests *a, const char *project, struct upst
 	}
 	pthread_mutex_unlock(&a->lock);
 	continuation_resume_all(waiters);
-	if (result) // without one, on_turn() called this from fair_queue_run(), which continues
+	if (result) // without one, begin_page_request() called this from fair_queue_run(), which continues
 		fair_queue_run(a->queue);
 }
 
@@ -267,7 +267,7 @@ struct page_requests *page_requests_new(unsigned concurrency, struct metrics *me
 	a->begin = begin_fn;
 	a->ctx = ctx;
 	a->queue = fair_queue_new(&(struct fair_queue_options){
-		.under_way = concurrency, .waiting = LIMIT_PAGES_WAITING, .begin = on_turn, .ctx = a});
+		.under_way = concurrency, .waiting = LIMIT_PAGES_WAITING, .begin = begin_page_request, .ctx = a});
 	pthread_mutex_init(&a->lock, NULL);
 	return a;
 }

@@ -18,7 +18,7 @@
 #include "lib/os/thread-pool.h"
 
 enum {
-	REST_SECONDS = 30, // so long a failure is remembered
+	RETRY_SECONDS = 30, // after a failure the list is not fetched for so long
 };
 
 static const char file_name[] = ".projects";
@@ -30,17 +30,17 @@ struct project_list {
 	pthread_mutex_t lock;
 	struct blob *names; // NULL: none yet
 	struct continuation *waiters;
-	int64_t fetched;  // seconds since 1970, of names
-	long rests_until; // of the monotonic clock: after a failure
-	bool is_asking, has_given_up;
-	// While it is asked: the pool's thread alone, and then a worker.
-	struct buf body; // of the answer
+	int64_t fetched; // seconds since 1970, of names
+	long retry_at;   // seconds of the monotonic clock; after a failure
+	bool is_fetching, is_cancelled;
+	// Used during a fetch only: by the fetch pool's thread, then by the worker.
+	struct buf body; // of the response
 	char *type;      // its Content-Type
 };
 
 // --- the list ---
 
-static int by_name(const void *a, const void *b)
+static int compare_lines(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -57,7 +57,7 @@ static void sort_names(struct buf *text, struct buf *out)
 		line[count++] = at;
 	}
 	if (count)
-		qsort(line, count, sizeof(*line), by_name);
+		qsort(line, count, sizeof(*line), compare_lines);
 	for (size_t i = 0; i < count; i++)
 		if (i == 0 || strcmp(line[i - 1], line[i]) != 0) {
 			buf_puts(out, line[i]);
@@ -66,7 +66,7 @@ static void sort_names(struct buf *text, struct buf *out)
 	free(line);
 }
 
-// Into memory, and not mapped: pages are made of it, and others may cut the file short.
+// Reads the file into memory. It is not mapped, because another process may truncate it.
 static struct blob *open_list(const struct project_list *r, int64_t *fetched)
 {
 	struct err e = ERR_INIT;
@@ -93,8 +93,8 @@ static int write_list(const struct project_list *r, struct str names, struct err
 	return fs_tmp_publish(&tmp, e);
 }
 
-// Who waits looks again.
-static void end_asking(struct project_list *r, struct blob *names, int64_t fetched)
+// Resumes the waiting requests, which call project_list_get() again.
+static void end_fetch(struct project_list *r, struct blob *names, int64_t fetched)
 {
 	pthread_mutex_lock(&r->lock);
 	struct blob *before = NULL;
@@ -103,9 +103,9 @@ static void end_asking(struct project_list *r, struct blob *names, int64_t fetch
 		r->names = names;
 		r->fetched = fetched;
 	} else {
-		r->rests_until = clock_seconds() + REST_SECONDS;
+		r->retry_at = clock_seconds() + RETRY_SECONDS;
 	}
-	r->is_asking = false;
+	r->is_fetching = false;
 	struct continuation *waiters = STEAL_PTR(r->waiters);
 	pthread_mutex_unlock(&r->lock);
 	blob_unref(before);
@@ -140,11 +140,11 @@ static void save_list(void *job)
 	if (parse_list(r, &sorted, &e) < 0)
 		log_error("upstream's list of projects is not usable: %s", e.msg);
 	else if (write_list(r, buf_view(&sorted), &e) < 0)
-		log_error("upstream's list of projects is not kept: %s", e.msg);
+		log_error("upstream's list of projects is not saved: %s", e.msg);
 	else
 		names = open_list(r, &fetched);
 	buf_release(&r->body);
-	end_asking(r, names, fetched);
+	end_fetch(r, names, fetched);
 }
 
 static enum fetch_flow on_head(void *ctx, const struct fetch_answer *answer, const char *url UNUSED)
@@ -171,13 +171,13 @@ static void on_done(void *ctx, const struct fetch_result *result)
 		thread_pool_submit(r->workers, save_list, r);
 		return;
 	}
-	log_warn("upstream's list of projects did not come: %s",
-		*result->why ? result->why : "it is not answered with 200");
+	log_warn("upstream's list of projects cannot be fetched: %s",
+		*result->why ? result->why : "the status is not 200");
 	buf_release(&r->body);
-	end_asking(r, NULL, 0);
+	end_fetch(r, NULL, 0);
 }
 
-static void ask(struct project_list *r)
+static void start_fetch(struct project_list *r)
 {
 	static const char *const headers[] = {simplepage_accept, NULL};
 	const struct fetch_request request = {
@@ -193,8 +193,8 @@ static void ask(struct project_list *r)
 	fetch_pool_get(r->options.pool, &request);
 }
 
-// Under the lock.
-static bool is_fresh(const struct project_list *r)
+// With the lock held.
+static bool list_is_fresh(const struct project_list *r)
 {
 	int64_t age = clock_wall_seconds() - r->fetched;
 	return r->options.is_offline || (r->names && age >= 0 && age < (int64_t)r->options.max_age);
@@ -211,7 +211,7 @@ void project_list_configure(struct project_list *r, unsigned max_age, bool is_of
 bool project_list_is_fresh(struct project_list *r)
 {
 	pthread_mutex_lock(&r->lock);
-	bool fresh = is_fresh(r) || r->is_asking || r->rests_until > clock_seconds();
+	bool fresh = list_is_fresh(r) || r->is_fetching || r->retry_at > clock_seconds();
 	pthread_mutex_unlock(&r->lock);
 	return fresh;
 }
@@ -219,22 +219,22 @@ bool project_list_is_fresh(struct project_list *r)
 bool project_list_get(struct project_list *r, struct continuation *continuation, struct blob **names)
 {
 	pthread_mutex_lock(&r->lock);
-	bool may_ask = !r->options.is_offline && !r->has_given_up && r->rests_until <= clock_seconds();
-	bool asks = may_ask && !r->is_asking && !is_fresh(r);
-	bool waits = !r->names && (asks || r->is_asking) && !r->has_given_up;
+	bool may_fetch = !r->options.is_offline && !r->is_cancelled && r->retry_at <= clock_seconds();
+	bool starts = may_fetch && !r->is_fetching && !list_is_fresh(r);
+	bool waits = !r->names && (starts || r->is_fetching) && !r->is_cancelled;
 	*names = r->names ? blob_ref(r->names) : NULL;
-	r->is_asking |= asks;
+	r->is_fetching |= starts;
 	if (waits) {
 		continuation->next = r->waiters;
 		r->waiters = continuation;
 	}
 	pthread_mutex_unlock(&r->lock);
-	if (asks)
-		ask(r);
+	if (starts)
+		start_fetch(r);
 	return !waits;
 }
 
-// --- beginning, end ---
+// --- start and stop ---
 
 struct project_list *project_list_new(const struct project_list_options *options)
 {
@@ -243,7 +243,7 @@ struct project_list *project_list_new(const struct project_list_options *options
 	r->options.folder = r->folder = xstrdup(options->folder);
 	r->options.url = r->url = xstrdup(options->url);
 	pthread_mutex_init(&r->lock, NULL);
-	r->workers = thread_pool_new(1, THREAD_POOL_FIRST_IN_FIRST_OUT, "roster");
+	r->workers = thread_pool_new(1, THREAD_POOL_FIRST_IN_FIRST_OUT, "project list");
 	r->names = open_list(r, &r->fetched);
 	return r;
 }
@@ -253,7 +253,7 @@ void project_list_cancel(struct project_list *r)
 	if (!r)
 		return;
 	pthread_mutex_lock(&r->lock);
-	r->has_given_up = true;
+	r->is_cancelled = true;
 	struct continuation *waiters = STEAL_PTR(r->waiters);
 	pthread_mutex_unlock(&r->lock);
 	continuation_resume_all(waiters);

@@ -17,33 +17,33 @@ struct cached_project {
 struct upstream_cache {
 	pthread_mutex_t lock;
 	size_t most;
-	uint64_t epoch; // raised by all that takes something away, or puts something newer
+	uint64_t epoch; // raised by each removal, and by each newer answer
 	struct lru lru;
 };
 
 struct upstream_cache *upstream_cache_new(size_t bytes)
 {
-	struct upstream_cache *f = xcalloc(1, sizeof(*f));
-	f->most = bytes;
-	pthread_mutex_init(&f->lock, NULL);
-	return f;
+	struct upstream_cache *c = xcalloc(1, sizeof(*c));
+	c->most = bytes;
+	pthread_mutex_init(&c->lock, NULL);
+	return c;
 }
 
-void upstream_cache_free(struct upstream_cache *f)
+void upstream_cache_free(struct upstream_cache *c)
 {
-	if (!f)
+	if (!c)
 		return;
-	upstream_cache_clear(f);
-	pthread_mutex_destroy(&f->lock);
-	free(f);
+	upstream_cache_clear(c);
+	pthread_mutex_destroy(&c->lock);
+	free(c);
 }
 
-// --- under the lock ---
+// --- with the lock held ---
 
-static struct cached_project *find_project(const struct upstream_cache *f, const char *project)
+static struct cached_project *find_project(const struct upstream_cache *c, const char *project)
 {
 	struct str key = str_from(project);
-	return (struct cached_project *)lru_find(&f->lru, str_hash(key, 0), key);
+	return (struct cached_project *)lru_find(&c->lru, str_hash(key, 0), key);
 }
 
 static void free_removed(struct lru_entry *e)
@@ -54,90 +54,90 @@ static void free_removed(struct lru_entry *e)
 }
 
 // NULL is fine.
-static void remove_project(struct upstream_cache *f, struct cached_project *x)
+static void remove_project(struct upstream_cache *c, struct cached_project *x)
 {
 	if (!x)
 		return;
-	lru_remove(&f->lru, &x->lru);
+	lru_remove(&c->lru, &x->lru);
 	free_removed(&x->lru);
 }
 
-static void evict(struct upstream_cache *f, size_t limit)
+static void evict_projects(struct upstream_cache *c, size_t limit)
 {
 	struct lru_entry *e;
-	while ((e = lru_evict(&f->lru, limit)))
+	while ((e = lru_evict(&c->lru, limit)))
 		free_removed(e);
 }
 
-// One that is larger than all may be is not taken.
-static void insert(struct upstream_cache *f, struct upstream_project *p)
+// Does nothing if the project is larger than the whole cache.
+static void insert_project(struct upstream_cache *c, struct upstream_project *p)
 {
-	if (upstream_project_bytes(p) > f->most)
+	if (upstream_project_bytes(p) > c->most)
 		return;
 	struct cached_project *x = xcalloc(1, sizeof(*x));
 	x->project = upstream_project_ref(p);
 	x->lru.key = str_from(upstream_project_name(p));
 	x->lru.hash = str_hash(x->lru.key, 0);
 	x->lru.weight = upstream_project_bytes(p);
-	lru_add(&f->lru, &x->lru);
-	evict(f, f->most);
+	lru_add(&c->lru, &x->lru);
+	evict_projects(c, c->most);
 }
 
 // --- calls ---
 
-struct upstream_project *upstream_cache_get(struct upstream_cache *f, const char *project)
+struct upstream_project *upstream_cache_get(struct upstream_cache *c, const char *project)
 {
-	pthread_mutex_lock(&f->lock);
-	struct cached_project *x = find_project(f, project);
+	pthread_mutex_lock(&c->lock);
+	struct cached_project *x = find_project(c, project);
 	struct upstream_project *found = x ? upstream_project_ref(x->project) : NULL;
 	if (x)
-		lru_touch(&f->lru, &x->lru);
-	pthread_mutex_unlock(&f->lock);
+		lru_touch(&c->lru, &x->lru);
+	pthread_mutex_unlock(&c->lock);
 	return found;
 }
 
-void upstream_cache_put(struct upstream_cache *f, struct upstream_project *p)
+void upstream_cache_put(struct upstream_cache *c, struct upstream_project *p)
 {
-	pthread_mutex_lock(&f->lock);
-	f->epoch++;
-	remove_project(f, find_project(f, upstream_project_name(p)));
-	insert(f, p);
-	pthread_mutex_unlock(&f->lock);
+	pthread_mutex_lock(&c->lock);
+	c->epoch++;
+	remove_project(c, find_project(c, upstream_project_name(p)));
+	insert_project(c, p);
+	pthread_mutex_unlock(&c->lock);
 }
 
-uint64_t upstream_cache_epoch(struct upstream_cache *f)
+uint64_t upstream_cache_epoch(struct upstream_cache *c)
 {
-	pthread_mutex_lock(&f->lock);
-	uint64_t epoch = f->epoch;
-	pthread_mutex_unlock(&f->lock);
+	pthread_mutex_lock(&c->lock);
+	uint64_t epoch = c->epoch;
+	pthread_mutex_unlock(&c->lock);
 	return epoch;
 }
 
-void upstream_cache_add(struct upstream_cache *f, struct upstream_project *p, uint64_t epoch)
+void upstream_cache_add(struct upstream_cache *c, struct upstream_project *p, uint64_t epoch)
 {
-	pthread_mutex_lock(&f->lock);
-	if (f->epoch == epoch && !find_project(f, upstream_project_name(p)))
-		insert(f, p);
-	pthread_mutex_unlock(&f->lock);
+	pthread_mutex_lock(&c->lock);
+	if (c->epoch == epoch && !find_project(c, upstream_project_name(p)))
+		insert_project(c, p);
+	pthread_mutex_unlock(&c->lock);
 }
 
-bool upstream_cache_keep_up(struct upstream_cache *f, const char *project, int64_t changed)
+bool upstream_cache_note_change(struct upstream_cache *c, const char *project, int64_t changed)
 {
-	pthread_mutex_lock(&f->lock);
-	struct cached_project *x = find_project(f, project);
-	bool is_new = x && upstream_project_changed(x->project) >= changed;
-	if (!is_new) {
-		f->epoch++;
-		remove_project(f, x);
+	pthread_mutex_lock(&c->lock);
+	struct cached_project *x = find_project(c, project);
+	bool is_current = x && upstream_project_changed(x->project) >= changed;
+	if (!is_current) {
+		c->epoch++;
+		remove_project(c, x);
 	}
-	pthread_mutex_unlock(&f->lock);
-	return is_new;
+	pthread_mutex_unlock(&c->lock);
+	return is_current;
 }
 
-void upstream_cache_clear(struct upstream_cache *f)
+void upstream_cache_clear(struct upstream_cache *c)
 {
-	pthread_mutex_lock(&f->lock);
-	f->epoch++;
-	evict(f, 0);
-	pthread_mutex_unlock(&f->lock);
+	pthread_mutex_lock(&c->lock);
+	c->epoch++;
+	evict_projects(c, 0);
+	pthread_mutex_unlock(&c->lock);
 }

@@ -287,7 +287,7 @@ static int prepare_writer(struct inflight_file *p, struct err *e)
 }
 
 // On the thread that called fair_queue_run(), which continues with the next entry.
-static void on_turn(void *ctx UNUSED, struct fair_queue_entry *entry)
+static void begin_download(void *ctx UNUSED, struct fair_queue_entry *entry)
 {
 	struct inflight_file *p =
 		(struct inflight_file *)(void *)((char *)entry - offsetof(struct inflight_file, queue_entry));
@@ -394,7 +394,7 @@ struct upstream_files *upstream_files_new(struct fetch_pool *pool, unsigned conc
 	r->file_cache = file_cache;
 	r->metrics = metrics;
 	r->queue = fair_queue_new(&(struct fair_queue_options){
-		.under_way = concurrency, .waiting = LIMIT_FILES_WAITING, .begin = on_turn, .ctx = r});
+		.under_way = concurrency, .waiting = LIMIT_FILES_WAITING, .begin = begin_download, .ctx = r});
 	debounce_init(&r->debounce, DEBOUNCE_PAUSE_MS, DEBOUNCE_MOST);
 	r->save_pool = thread_pool_new(SAVERS, THREAD_POOL_FIRST_IN_FIRST_OUT, "save");
 	pthread_mutex_init(&r->lock, NULL);

@@ -201,7 +201,7 @@ static int load_project(struct upstream_pages *g, struct catalog *c, const char 
 	if (*out && !upstream_project_is_superseded(*out))
 		return 0;
 	if (*out)
-		upstream_cache_keep_up(g->cache, project, INT64_MAX); // drops it
+		upstream_cache_note_change(g->cache, project, INT64_MAX); // drops it
 	upstream_project_unref(*out);
 	if (upstream_load(g->upstream, c, project, out, e) < 0)
 		return -1;
@@ -225,7 +225,7 @@ int upstream_pages_load_cached(struct upstream_pages *g, struct catalog *c, cons
 bool upstream_pages_note_change(struct upstream_pages *g, const char *project, int64_t changed)
 {
 	page_requests_drop_older(g->requests, project, changed);
-	return upstream_cache_keep_up(g->cache, project, changed);
+	return upstream_cache_note_change(g->cache, project, changed);
 }
 
 void upstream_pages_clear(struct upstream_pages *g)

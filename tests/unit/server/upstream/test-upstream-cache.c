@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is newer stays, what others wrote goes, and memory is bounded.
+// The newer answer stays, an entry that another process has replaced is dropped, and memory is bounded.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@ enum { PACKED = 10000 };
 
 static struct upstream *upstream;
 
-// Written to the catalog by the change of this number; 0: not yet.
+// The catalog's change that saved it; 0: not saved yet.
 static struct upstream_project *project_of(const char *name, int64_t changed, size_t bytes)
 {
 	struct err e = ERR_INIT;
@@ -40,7 +40,7 @@ static void put_large(struct upstream_cache *f, const char *name, size_t bytes)
 	upstream_project_unref(p);
 }
 
-// Who put it lets go of it.
+// Drops the caller's reference.
 static void put(struct upstream_cache *f, const char *name, int64_t changed)
 {
 	struct upstream_project *p = project(name, changed);
@@ -55,7 +55,7 @@ static void add(struct upstream_cache *f, const char *name, int64_t changed, uin
 	upstream_project_unref(p);
 }
 
-// The change of the one that is there; -1: none is.
+// The change of the cached project; -1: it is not cached.
 static int64_t change_of(struct upstream_cache *f, const char *name)
 {
 	struct upstream_project *p = upstream_cache_get(f, name);
@@ -73,9 +73,9 @@ static void what_is_newer_stays(void **state UNUSED)
 	assert_int_equal(change_of(f, "six"), 1);
 	put(f, "six", 2);
 	assert_int_equal(change_of(f, "six"), 2);
-	add(f, "six", 1, upstream_cache_epoch(f)); // was read before the other one came
+	add(f, "six", 1, upstream_cache_epoch(f)); // was read before the other one was put
 	assert_int_equal(change_of(f, "six"), 2);
-	add(f, "seven", 1, before); // perhaps, too
+	add(f, "seven", 1, before); // it may have been, too
 	assert_int_equal(change_of(f, "seven"), -1);
 	upstream_cache_free(f);
 }
@@ -86,14 +86,14 @@ static void what_others_wrote_goes(void **state UNUSED)
 	put(f, "six", 7);
 	put(f, "seven", 0);
 	uint64_t before = upstream_cache_epoch(f);
-	assert_true(upstream_cache_keep_up(f, "six", 7)); // that was this one
-	assert_false(upstream_cache_keep_up(f, "seven", 8));
-	assert_false(upstream_cache_keep_up(f, "eight", 9));
+	assert_true(upstream_cache_note_change(f, "six", 7)); // the change that saved the entry
+	assert_false(upstream_cache_note_change(f, "seven", 8));
+	assert_false(upstream_cache_note_change(f, "eight", 9));
 	assert_int_equal(change_of(f, "six"), 7);
 	assert_int_equal(change_of(f, "seven"), -1);
-	add(f, "eight", 8, before); // was read before the change was known
+	add(f, "eight", 8, before); // was read before the change
 	assert_int_equal(change_of(f, "eight"), -1);
-	assert_false(upstream_cache_keep_up(f, "six", 10));
+	assert_false(upstream_cache_note_change(f, "six", 10));
 	assert_int_equal(change_of(f, "six"), -1);
 	upstream_cache_free(f);
 }
@@ -107,7 +107,7 @@ static void memory_is_bounded(void **state UNUSED)
 	for (int i = 0; i < 30; i++) {
 		snprintf(name, sizeof(name), "p%d", i);
 		put(f, name, i + 1);
-		assert_int_equal(change_of(f, "p0"), 1); // wanted again and again
+		assert_int_equal(change_of(f, "p0"), 1); // used again and again
 	}
 	int there = 0;
 	for (int i = 0; i < 30; i++) {
@@ -118,8 +118,8 @@ static void memory_is_bounded(void **state UNUSED)
 	assert_int_equal(change_of(f, "p29"), 30);
 	assert_int_equal(change_of(f, "p1"), -1);
 	assert_int_equal(change_of(f, "held"), -1);
-	assert_int_equal(upstream_project_changed(held), 1); // whoever has it, has it
-	put_large(f, "large", 100 * PACKED);                 // nobody goes for one that cannot stay
+	assert_int_equal(upstream_project_changed(held), 1); // a reference stays valid
+	put_large(f, "large", 100 * PACKED);                 // nothing is evicted for one that does not fit
 	assert_int_equal(change_of(f, "large"), -1);
 	assert_int_equal(change_of(f, "p29"), 30);
 	upstream_project_unref(held);
