@@ -32,7 +32,7 @@ static struct str untrusted_host_of(struct str base)
 	return is_here ? STR("") : host;
 }
 
-static void put_html(struct home_page_writer *w, const char *text)
+static void put_html_text(struct home_page_writer *w, const char *text)
 {
 	escape_html(w->out, str_from(text));
 }
@@ -138,7 +138,7 @@ static void put_platform_names(struct home_page_writer *w, const struct view *v)
 {
 	for (size_t i = 0; i < v->platform_count; i++) {
 		buf_puts(w->out, i ? ", <span class=\"name\">" : "<span class=\"name\">");
-		put_html(w, v->platform[i]->name);
+		put_html_text(w, v->platform[i]->name);
 		buf_puts(w->out, "</span>");
 	}
 }
@@ -186,7 +186,7 @@ static void put_views(struct home_page_writer *w)
 	for (size_t i = first; i < w->site->view_count; i = next_public(w->site, i + 1)) {
 		const struct view *v = &w->site->view[i];
 		buf_puts(w->out, "<tr><th scope=\"row\">");
-		put_html(w, v->name);
+		put_html_text(w, v->name);
 		buf_puts(w->out, "</th><td class=\"full\">");
 		put_platform_names(w, v);
 		buf_puts(w->out, "</td>");
@@ -213,7 +213,7 @@ static void put_platform_table(struct home_page_writer *w)
 			continue;
 		const struct catalog_totals *p = &w->stats->platform[i];
 		buf_puts(w->out, "<tr><th scope=\"row\">");
-		put_html(w, w->site->store.platform[i].name);
+		put_html_text(w, w->site->store.platform[i].name);
 		buf_puts(w->out, "</th>");
 		put_number_cell(w, p->projects, "projects");
 		put_number_cell(w, p->files, "files");

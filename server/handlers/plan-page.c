@@ -26,7 +26,7 @@ struct plan_page_writer {
 	char text[LIMIT_FILE_NAME + 1]; // query->text in lower case
 };
 
-static void put_html(struct buf *out, const char *text)
+static void put_html_text(struct buf *out, const char *text)
 {
 	escape_html(out, str_from(text));
 }
@@ -127,7 +127,7 @@ static void put_platform_row(struct plan_page_writer *w, const char *name)
 	struct sum removed = sum_of_platform(w, name, NULL, 1);
 	buf_puts(w->out, "<tr><th scope=\"row\">");
 	begin_query_link(w, name, "", "", 1);
-	put_html(w->out, name);
+	put_html_text(w->out, name);
 	buf_puts(w->out, "</a></th>");
 	for (size_t i = 0; i < ARRAY_SIZE(verdicts); i++)
 		put_sum_cell(w, name, verdicts[i], sum_of_platform(w, name, verdicts[i], -1).files);
@@ -154,9 +154,9 @@ static void put_platform_sums(struct plan_page_writer *w)
 static void put_option(struct plan_page_writer *w, const char *value, const char *words, const char *chosen)
 {
 	buf_puts(w->out, "<option value=\"");
-	put_html(w->out, value);
+	put_html_text(w->out, value);
 	buf_puts(w->out, strcmp(value, chosen) == 0 ? "\" selected>" : "\">");
-	put_html(w->out, words);
+	put_html_text(w->out, words);
 	buf_puts(w->out, "</option>");
 }
 
@@ -176,7 +176,7 @@ static void put_search_form(struct plan_page_writer *w)
 		put_option(w, verdicts[i], verdicts[i], q->verdict);
 	buf_puts(w->out, "</select><input type=\"search\" name=\"q\" placeholder=\"Project or file name\" "
 			 "aria-label=\"Project or file name\" value=\"");
-	put_html(w->out, q->text);
+	put_html_text(w->out, q->text);
 	buf_puts(w->out, "\"><button>Show</button></form>\n");
 }
 
@@ -196,7 +196,7 @@ static void put_file_cell(struct plan_page_writer *w, const struct catalog_plann
 		}
 		buf_puts(w->out, "?format=text\">");
 	}
-	put_html(w->out, f->filename);
+	put_html_text(w->out, f->filename);
 	buf_puts(w->out, f->project ? "</a></td>" : "</td>");
 }
 
@@ -215,16 +215,16 @@ static int put_file_row(void *ctx, const struct catalog_planned *f, struct err *
 	buf_puts(w->out, "<tr>");
 	put_file_cell(w, f, platform);
 	buf_puts(w->out, "<td class=\"name\">");
-	put_html(w->out, platform);
+	put_html_text(w->out, platform);
 	buf_puts(w->out, f->removes ? "</td><td><span class=\"verdict goes\">" : "</td><td><span class=\"verdict\">");
-	put_html(w->out, f->verdict);
+	put_html_text(w->out, f->verdict);
 	buf_puts(w->out, "</span></td><td class=\"n\" data-of=\"\">");
 	html_size(w->out, f->size);
 	buf_puts(w->out, "</td><td class=\"why full\">");
-	put_html(w->out, f->reason);
+	put_html_text(w->out, f->reason);
 	if (f->upstream && strcmp(f->upstream, f->filename) != 0) {
 		buf_puts(w->out, "<br>upstream has ");
-		put_html(w->out, f->upstream);
+		put_html_text(w->out, f->upstream);
 	}
 	buf_puts(w->out, "</td></tr>\n");
 	return 0;
