@@ -67,7 +67,7 @@ static bool read_count(struct str s, uint64_t *out)
 }
 
 // Parses from the end, because a key may have blanks.
-static bool read_line(struct str text, struct line *out)
+static bool parse_count_line(struct str text, struct line *out)
 {
 	long day = str_rfind(text, ' ');
 	if (day < 0)
@@ -101,7 +101,7 @@ static bool is_ordered(struct str lines, uint64_t count)
 	struct line line, before = {.key = {"", 0}};
 	uint64_t found = 0;
 	for (; lines.len; found++) {
-		if (!read_line(str_cut(&lines, '\n'), &line) || str_cmp(before.key, line.key) >= 0)
+		if (!parse_count_line(str_cut(&lines, '\n'), &line) || str_cmp(before.key, line.key) >= 0)
 			return false;
 		before = line;
 	}
@@ -163,7 +163,7 @@ static bool search_lines(struct str text, struct str key, struct line *out)
 	while (text.len) {
 		size_t middle = (size_t)(str_rfind(str_slice(text, 0, text.len / 2), '\n') + 1);
 		struct str rest = str_slice(text, middle, text.len);
-		if (!read_line(str_cut(&rest, '\n'), out))
+		if (!parse_count_line(str_cut(&rest, '\n'), out))
 			return false;
 		int order = str_cmp(key, out->key);
 		if (order == 0)
@@ -233,7 +233,7 @@ static void merge_lines(struct sheet *s, struct str lines, const struct download
 {
 	struct line line;
 	size_t i = 0;
-	while (lines.len && read_line(str_cut(&lines, '\n'), &line)) {
+	while (lines.len && parse_count_line(str_cut(&lines, '\n'), &line)) {
 		int order = 1;
 		while (i < count && (order = str_cmp(str_from(news[i].key), line.key)) < 0)
 			write_new_key(s, &news[i++]);

@@ -111,7 +111,7 @@ static bool read_hash(struct str id, struct str hash, struct token *t)
 }
 
 // NULL, or why the line is damaged.
-static const char *read_line(struct str line, struct token *t)
+static const char *parse_token_line(struct str line, struct token *t)
 {
 	struct str id = str_cut(&line, ' '), hash = str_cut(&line, ' ');
 	struct str rights = str_cut(&line, ' ');
@@ -190,7 +190,7 @@ int tokenfile_read(const char *path, struct tokenfile *out, struct err *e)
 		number++;
 		if (is_skipped(line))
 			continue;
-		const char *wrong = read_line(line, &t);
+		const char *wrong = parse_token_line(line, &t);
 		if (wrong) {
 			GROW(f.damage, f.damage_count, damage_room);
 			f.damage[f.damage_count++] = xasprintf("%s:%zu: no token, for %s", path, number, wrong);
@@ -330,7 +330,7 @@ int tokenfile_revoke(const char *path, const char *id, char **who, struct err *e
 			continue;
 		}
 		free(name);
-		name = xstrdup(read_line(line, &t) ? id : token_name(&t));
+		name = xstrdup(parse_token_line(line, &t) ? id : token_name(&t));
 	}
 	if (!name)
 		return err_set(e, ERR_NOT_FOUND, "no token %s in %s", id, path);

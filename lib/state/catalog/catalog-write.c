@@ -81,7 +81,7 @@ int catalog_claim(struct catalog *c, const char *store, struct err *e)
 	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
 	if (catalog_begin(c, &t, e) < 0)
 		return -1;
-	is_new = catalog_is_of(c, store, e); // somebody may have been faster
+	is_new = catalog_is_of(c, store, e); // another process may have recorded it meanwhile
 	if (is_new <= 0)
 		return is_new;
 	return set_store(c, store, e) < 0 ? -1 : catalog_commit(&t, e);

@@ -85,7 +85,7 @@ struct look {
 	size_t batched;
 	size_t known;                           // number of projects that upstream has
 	struct strset unknown;                  // that it does not, and are ours for that
-	const struct upstream_project *project; // that is told of
+	const struct upstream_project *project; // that is reported
 };
 
 static void look_release(struct look *l)

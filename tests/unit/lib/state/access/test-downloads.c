@@ -151,7 +151,7 @@ static void test_who_was_not_downloaded(void **state UNUSED)
 		{"old", 3, DOWNLOADED_NO},
 		{"old", 31, DOWNLOADED_YES},
 		{"never", 31, DOWNLOADED_NO},
-		{"never", 32, DOWNLOADED_UNKNOWN}, // nobody counted then
+		{"never", 32, DOWNLOADED_UNKNOWN}, // before counting began
 		{"old", DOWNLOADS_DAYS + 1, DOWNLOADED_YES},
 		{"never", DOWNLOADS_DAYS + 1, DOWNLOADED_UNKNOWN},
 	};
@@ -159,7 +159,7 @@ static void test_who_was_not_downloaded(void **state UNUSED)
 		if (downloads_within(d, "p", row[i].name, now, (int64_t)row[i].days * DAY) != row[i].expected)
 			fail_msg("%s within %d days", row[i].name, row[i].days);
 	assert_int_equal(downloads_within(NULL, "p", "new", now, DAY), DOWNLOADED_UNKNOWN);
-	// Who counts for years still has forgotten what he would be asked.
+	// Even after years of counting, older downloads are dropped.
 	assert_int_equal(downloads_within(d, "p", "never", now + 4000L * DAY, (DOWNLOADS_DAYS + 1L) * DAY),
 		DOWNLOADED_UNKNOWN);
 }

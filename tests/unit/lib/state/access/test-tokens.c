@@ -204,7 +204,7 @@ static void a_damaged_line_harms_no_other(void **state UNUSED)
 	assert_int_equal(f.damage_count, 1);
 	assert_non_null(strstr(f.damage[0], "c.db.tokens:2: no token, for its id is not the beginning"));
 	assert_int_equal(ask(t, second, &e), TOKENS_GRANTED);
-	// It stays until somebody takes it away by name.
+	// It stays until it is removed by name.
 	CLEANUP(mem_free) char *third = add("*", "*", UPLOAD, "third", 0);
 	char id[TOKEN_ID + 1] = "";
 	memcpy(id, line, TOKEN_ID);

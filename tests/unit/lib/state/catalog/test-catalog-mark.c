@@ -72,7 +72,7 @@ static void pruned_file_is_on_no_page_and_has_its_url(void **state UNUSED)
 	two_assert_page("");
 	assert_place(true, true);
 	assert_tombstone("upstream has it");
-	two_put_new(two_other, two_root, two_twos); // whoever puts it there again
+	two_put_new(two_other, two_root, two_twos); // the file is put there again
 	two_assert_page("");
 	effect = two_mark(two_other, two_root, MARK_PRUNED, NULL, 0);
 	assert_true(!effect.was_listed && effect.is_listed);

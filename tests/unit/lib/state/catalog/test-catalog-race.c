@@ -88,7 +88,7 @@ static void upload_takes_the_row_of_its_name(void **state UNUSED)
 	two_assert_page("2;");
 }
 
-// Who holds the name is no news of the file itself.
+// The listing of a name is not a fact about the file.
 static void competitor_does_not_stop_a_removal(void **state UNUSED)
 {
 	two_put_new(two_other, two_sub, two_twos);
@@ -258,7 +258,7 @@ static void *write_as_other(void *e)
 	return NULL;
 }
 
-// Who wants to write while another one does waits for him, whether he commits or not.
+// A second writer waits for the first, whether the first commits or rolls back.
 static void writer_waits_for_his_turn(void **state UNUSED)
 {
 	for (int commits = 0; commits < 2; commits++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the catalog has of names that nobody has: bounded, for anybody can ask for any.
+// The catalog's rows of names that no index has are bounded, because a client can ask for any name.
 #include "lib/state/catalog/catalog-upstream.h"
 #include "tests/unit/support/two-catalogs.h"
 
@@ -90,7 +90,7 @@ static void put_thousand(const char *project, int64_t asked, int times)
 		put_page(project, "known", asked + i, asked + i, (struct str){page, sizeof(page)});
 }
 
-// A quarter of the room is for those that were asked for once: who asks for everything puts out nothing else.
+// Pages that were asked for only once have a quarter of the room, so a client that asks for everything displaces no other.
 static void pages_are_bounded_by_bytes(void **state UNUSED)
 {
 	char name[20];

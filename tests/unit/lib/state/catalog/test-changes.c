@@ -44,7 +44,7 @@ static void what_one_raises_all_see(void **state UNUSED)
 	changes_raise(a);
 	assert_int_equal(changes_read(b), before + 1);
 	changes_close(a);
-	a = changes_open(catalog); // it outlives who made it
+	a = changes_open(catalog); // the file outlives the process that created it
 	assert_int_equal(changes_read(a), before + 1);
 	changes_close(a);
 	changes_close(b);
@@ -56,7 +56,7 @@ static void *raise_it(void *ctx)
 	return NULL;
 }
 
-// Would take half a minute if nobody woke it.
+// Without a wake-up this takes half a minute.
 static void waiting_ends_with_a_raise(void **state UNUSED)
 {
 	struct changes *a = changes_open(catalog), *b = changes_open(catalog);
@@ -93,7 +93,7 @@ static void file_that_was_made_anew_is_found(void **state UNUSED)
 	changes_raise(b);
 	changes_raise(b);
 	changes_renew(a);
-	assert_int_equal(atomic_load(word), before); // who is still reading there may
+	assert_int_equal(atomic_load(word), before); // another thread may still read the old mapping
 	assert_int_equal(changes_read(a), 2);
 	changes_raise(a);
 	assert_int_equal(changes_read(b), 3);

@@ -171,7 +171,7 @@ static void test_given_up_it_leaves_nothing(void **state UNUSED)
 {
 	publish_free(begin_with("A = 1\n", false));
 	expect_tree("");
-	// Two in one new folder: the one who gives up must not take it from the other.
+	// Two uploads into one new folder: the one that is given up must not remove the folder of the other.
 	struct publish *first = begin_with("A = 1\n", false), *second = begin_with("A = 1\n", false);
 	publish_free(first);
 	struct err e = ERR_INIT;
@@ -282,7 +282,7 @@ static void test_removed_in_the_last_moment(void **state UNUSED)
 	assert_false(is_listed());
 }
 
-// Somebody copied it in, and no scan has seen it yet: the row is gone, the file is not.
+// The file was copied in and not scanned yet: it exists, but its row does not.
 static void test_a_file_that_the_catalog_does_not_know(void **state UNUSED)
 {
 	struct err e = ERR_INIT;

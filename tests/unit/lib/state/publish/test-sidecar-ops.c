@@ -211,7 +211,7 @@ static void purged_file_is_gone_and_its_tombstone_stays(void **state UNUSED)
 	assert_int_equal(e.kind, ERR_NOT_FOUND);
 }
 
-// He died between the two: nobody has told the catalog.
+// The process died in between: the catalog is not updated.
 static void purge_that_was_cut_off_is_ended(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
@@ -230,7 +230,7 @@ static void expect_not_purged(void)
 	assert_true(is_there(here, ""));
 }
 
-// Somebody restored it by hand, and no scan has seen that yet.
+// It was restored by hand, and not scanned yet.
 static void file_without_its_tombstone_is_not_purged(void **state UNUSED)
 {
 	CLEANUP(mem_free) char *path = path_of(here, ".pruned");

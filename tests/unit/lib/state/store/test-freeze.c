@@ -93,7 +93,7 @@ static void it_freezes_and_thaws(void **state UNUSED)
 	expect_thawed();
 }
 
-// By hand, by mistake, by somebody who is not us.
+// Created by hand, by mistake, or by another program.
 static void whatever_is_there_counts(void **state UNUSED)
 {
 	bool was_frozen;
@@ -113,7 +113,7 @@ static void whatever_is_there_counts(void **state UNUSED)
 	assert_int_equal(symlink("/nonexistent", path), 0);
 	expect_frozen("no reason was given");
 	assert_int_equal(unlink(path), 0);
-	assert_int_equal(mkfifo(path, 0600), 0); // nobody waits for what comes out of it
+	assert_int_equal(mkfifo(path, 0600), 0); // reading it must not block
 	expect_frozen("no reason was given");
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(mkdir(path, 0700), 0);

@@ -153,7 +153,7 @@ static void what_was_not_finished_is_gone(void **state UNUSED)
 	assert_int_equal(count_entries(), 0);
 }
 
-// Whoever still reads it has a descriptor, but no bytes.
+// A reader still has its descriptor, but no bytes.
 static void what_is_discarded_takes_no_room(void **state UNUSED)
 {
 	struct err e = ERR_INIT;

@@ -112,13 +112,13 @@ static void what_others_change_counts(void **state UNUSED)
 	assert_false(owned_names_has(o, "acme"));
 	assert_true(owned_names_has(o, "zebra"));
 	assert_int_equal(unlink(path), 0);
-	assert_true(owned_names_has(o, "zebra")); // he may be putting it back
+	assert_true(owned_names_has(o, "zebra")); // an editor may be writing it
 	wait_until_gone(o, "zebra");
 	must_add(o, "acme");
 	assert_true(owned_names_has(other, "acme"));
 }
 
-// No name loses its protection because somebody looks while an editor writes.
+// No name loses its protection if the file is read while an editor writes it.
 static void file_that_is_being_written_takes_nothing_out(void **state UNUSED)
 {
 	write_text("acme 2026\nbeta 2026\nzebra 2026\n");
@@ -172,7 +172,7 @@ static void add_some(void *ours)
 	}
 }
 
-// By threads, and by two who opened it as processes do.
+// By several threads, and through two handles, as by two processes.
 static void many_at_once(void **state UNUSED)
 {
 	CLEANUP(owned_names_cleanup) struct owned_names *o = open_ours();
