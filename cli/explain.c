@@ -46,7 +46,7 @@ static int take_line(struct explain_command *l, const struct command *self, int 
 }
 
 // The arguments of print_explanation.
-struct explain_request {
+struct explain_call {
 	const struct explain_command *command;
 	struct catalog *catalog;
 	struct explain_about about;
@@ -54,7 +54,7 @@ struct explain_request {
 
 static int print_explanation(void *ctx, const struct upstream_answer *answer, struct err *e)
 {
-	struct explain_request *x = ctx;
+	struct explain_call *x = ctx;
 	CLEANUP(buf_release) struct buf out;
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = explain(&x->about, x->catalog, answer, e);
 	buf_init(&out, LIMIT_PAGE);
@@ -92,7 +92,7 @@ static int explain_in(const struct explain_command *l, struct catalog *c, struct
 		return -1;
 	struct err ignored = ERR_INIT;
 	CLEANUP(downloads_cleanup) struct downloads *downloads = NULL;
-	struct explain_request x = {
+	struct explain_call x = {
 		.command = l, .catalog = c, .about = {.project = l->project.data, .version = l->version}};
 	x.about.view = site_view(&site, l->view ? str_from(l->view) : (struct str){0});
 	if (!x.about.view)

@@ -44,20 +44,20 @@ static const char *const verdict_option[VERDICT_COUNT] = {
 	[VERDICT_CORRUPT] = "--corrupt",
 };
 
-struct sum {
+struct file_sum {
 	uint64_t files, bytes;
 };
 
-static void add_total(struct sum *s, const struct planfile_total *t)
+static void add_total(struct file_sum *s, const struct planfile_total *t)
 {
 	s->files += t->files;
 	s->bytes += t->bytes;
 }
 
 // The removed files of a platform; NULL: of all platforms.
-static struct sum sum_going(const struct planfile_head *h, const char *platform)
+static struct file_sum sum_going(const struct planfile_head *h, const char *platform)
 {
-	struct sum s = {0};
+	struct file_sum s = {0};
 	for (size_t i = 0; i < h->totals; i++)
 		if (h->total[i].removes && (!platform || strcmp(h->total[i].platform, platform) == 0))
 			add_total(&s, &h->total[i]);
@@ -65,10 +65,10 @@ static struct sum sum_going(const struct planfile_head *h, const char *platform)
 }
 
 // The files with this verdict. platform NULL: of all platforms; why NULL: for any reason.
-static struct sum sum_of(const struct planfile_head *h, const char *platform, const char *verdict, bool removes,
+static struct file_sum sum_of(const struct planfile_head *h, const char *platform, const char *verdict, bool removes,
 	const char *why)
 {
-	struct sum s = {0};
+	struct file_sum s = {0};
 	for (size_t i = 0; i < h->totals; i++) {
 		const struct planfile_total *t = &h->total[i];
 		if ((!platform || strcmp(t->platform, platform) == 0) && strcmp(t->verdict, verdict) == 0 &&
@@ -78,7 +78,7 @@ static struct sum sum_of(const struct planfile_head *h, const char *platform, co
 	return s;
 }
 
-static void print_heading(const char *name, struct sum going, struct sum all, FILE *out)
+static void print_heading(const char *name, struct file_sum going, struct file_sum all, FILE *out)
 {
 	char some[PROGRESS_TEXT], whole[PROGRESS_TEXT];
 	progress_bytes((double)going.bytes, some);
@@ -86,7 +86,7 @@ static void print_heading(const char *name, struct sum going, struct sum all, FI
 	fprintf(out, "%s: %" PRIu64 " of %" PRIu64 " files go, %s of %s\n", name, going.files, all.files, some, whole);
 }
 
-static void print_row(bool goes, const char *verdict, struct sum s, const char *words, FILE *out)
+static void print_row(bool goes, const char *verdict, struct file_sum s, const char *words, FILE *out)
 {
 	char size[PROGRESS_TEXT];
 	progress_bytes((double)s.bytes, size);
@@ -100,7 +100,7 @@ static void print_platform(const struct planfile_head *h, const struct planfile_
 {
 	if (!p->files)
 		return;
-	print_heading(p->name, sum_going(h, p->name), (struct sum){p->files, p->bytes}, out);
+	print_heading(p->name, sum_going(h, p->name), (struct file_sum){p->files, p->bytes}, out);
 	for (size_t i = 0; i < 2 * VERDICT_COUNT; i++) {
 		bool goes = i < VERDICT_COUNT;
 		const char *verdict = verdict_name[i % VERDICT_COUNT];
@@ -112,7 +112,7 @@ static void print_platform(const struct planfile_head *h, const struct planfile_
 static void print_why(const struct planfile_head *h, size_t kind, size_t why, FILE *out)
 {
 	bool goes = why == VERDICT_REMOVES;
-	struct sum s = sum_of(h, NULL, verdict_name[kind], goes, verdict_why_name[why]);
+	struct file_sum s = sum_of(h, NULL, verdict_name[kind], goes, verdict_why_name[why]);
 	const char *option = why == VERDICT_NOT_ASKED ? verdict_option[kind] : NULL;
 	CLEANUP(mem_free)
 	char *words = xasprintf("%s%s%s", why_words[why] ? why_words[why] : verdict_words[kind],
@@ -122,7 +122,7 @@ static void print_why(const struct planfile_head *h, size_t kind, size_t why, FI
 
 static void print_all(const struct planfile_head *h, FILE *out)
 {
-	struct sum all = {0};
+	struct file_sum all = {0};
 	for (size_t i = 0; i < h->platforms; i++) {
 		all.files += h->platform[i].files;
 		all.bytes += h->platform[i].bytes;
@@ -150,7 +150,7 @@ static void print_caps(const struct planfile_head *h, const struct config *c, FI
 	bool has_heading = false;
 	for (size_t i = 0; i < h->platforms; i++) {
 		const struct planfile_platform *p = &h->platform[i];
-		struct sum going = sum_going(h, p->name);
+		struct file_sum going = sum_going(h, p->name);
 		unsigned files = share_above(going.files, p->files, c->prune_max_files);
 		unsigned bytes = share_above(going.bytes, p->bytes, c->prune_max_bytes);
 		if (!files && !bytes)

@@ -44,16 +44,16 @@ static int64_t get_count(const struct jsondoc *object, const char *key)
 
 // --- sums ---
 
-struct sum {
+struct page_sum {
 	uint64_t files, bytes;
 };
 
 // Of the plan's totals. verdict NULL: any; removes -1: both.
-static struct sum sum_of_platform(const struct plan_page_writer *w, const char *platform, const char *verdict,
+static struct page_sum sum_of_platform(const struct plan_page_writer *w, const char *platform, const char *verdict,
 	int removes)
 {
 	const struct jsondoc *totals = jsondoc_get(w->head, "totals");
-	struct sum sum = {0};
+	struct page_sum sum = {0};
 	for (size_t i = 0; totals && i < jsondoc_count(totals); i++) {
 		const struct jsondoc *t = jsondoc_at(totals, i);
 		if (strcmp(platform, or_empty(jsondoc_get_str(t, "platform"))) != 0 ||
@@ -66,11 +66,11 @@ static struct sum sum_of_platform(const struct plan_page_writer *w, const char *
 	return sum;
 }
 
-static struct sum sum_of_platforms(const struct plan_page_writer *w, int removes)
+static struct page_sum sum_of_platforms(const struct plan_page_writer *w, int removes)
 {
-	struct sum all = {0};
+	struct page_sum all = {0};
 	for (size_t i = 0; i < w->query->platforms; i++) {
-		struct sum one = sum_of_platform(w, w->query->platform[i]->name, NULL, removes);
+		struct page_sum one = sum_of_platform(w, w->query->platform[i]->name, NULL, removes);
 		all.files += one.files;
 		all.bytes += one.bytes;
 	}
@@ -79,7 +79,7 @@ static struct sum sum_of_platforms(const struct plan_page_writer *w, int removes
 
 static void put_plan_totals(struct plan_page_writer *w)
 {
-	struct sum removed = sum_of_platforms(w, 1), kept = sum_of_platforms(w, 0);
+	struct page_sum removed = sum_of_platforms(w, 1), kept = sum_of_platforms(w, 0);
 	const struct jsondoc *asked = jsondoc_get(w->head, "look-ups");
 	buf_puts(w->out, "<dl><div><dt>To be removed</dt><dd>");
 	html_count(w->out, removed.files);
@@ -124,7 +124,7 @@ static void put_sum_cell(struct plan_page_writer *w, const char *platform, const
 
 static void put_platform_row(struct plan_page_writer *w, const char *name)
 {
-	struct sum removed = sum_of_platform(w, name, NULL, 1);
+	struct page_sum removed = sum_of_platform(w, name, NULL, 1);
 	buf_puts(w->out, "<tr><th scope=\"row\">");
 	begin_query_link(w, name, "", "", 1);
 	put_html_text(w->out, name);
@@ -250,10 +250,10 @@ static bool is_selected(const struct plan_page_writer *w, const struct platform 
 }
 
 // of becomes the number of files of each platform.
-static int count_files(const struct plan_page_writer *w, uint64_t *of, struct sum *all, struct err *e)
+static int count_files(const struct plan_page_writer *w, uint64_t *of, struct page_sum *all, struct err *e)
 {
 	for (size_t i = 0; i < w->query->platforms; i++) {
-		struct sum one = {0};
+		struct page_sum one = {0};
 		struct catalog_plan_filter filter = make_filter(w, w->query->platform[i]);
 		if (is_selected(w, w->query->platform[i]) &&
 			catalog_plan_count(w->catalog, &filter, &one.files, &one.bytes, e) < 0)
@@ -301,7 +301,7 @@ static void put_page_links(struct plan_page_writer *w, uint64_t page, uint64_t p
 
 static int put_files(struct plan_page_writer *w, struct err *e)
 {
-	struct sum all = {0};
+	struct page_sum all = {0};
 	CLEANUP(mem_free) uint64_t *of = xcalloc(w->query->platforms, sizeof(*of));
 	if (count_files(w, of, &all, e) < 0)
 		return -1;

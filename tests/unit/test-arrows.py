@@ -238,6 +238,16 @@ def static_names_say_of_what(tree):
             yield f"the static name {name} is in {' '.join(paths)}"
 
 
+def structs_have_names_of_their_own(tree):
+    files = {}
+    for path in tree.text:
+        for name in set(re.findall(r"^(?:static const |static )?((?:struct|enum) \w+) \{", tree.text[path], re.M)):
+            files.setdefault(name, []).append(path)
+    for name, paths in sorted(files.items()):
+        if len(paths) > 1:
+            yield f"{name} is in {' '.join(paths)}"
+
+
 def nothing_banned_is_used(tree):
     for path in tree.text:
         for word in re.findall(rf"\b(?:{'|'.join(BANNED)})\b", tree.code(path)):
@@ -284,6 +294,8 @@ BROKEN = [
     (files_begin_as_they_should, {"cli/a.h": SPDX}, "cli/a.h: has no #pragma once"),
     (limits_are_kept, {"cli/a.c": "\n" * 501}, "cli/a.c: has 501 lines"),
     (limits_are_kept, {"cli/a.c": "int f(void)\n{\n" + "\t;\n" * 61 + "}\n"}, "cli/a.c:2: a function of 61 lines"),
+    (structs_have_names_of_their_own, {"cli/a.c": "struct row {\n", "cli/b.h": "static const struct row {\n"},
+     "struct row is in cli/a.c cli/b.h"),
     (static_names_say_of_what, {f"cli/{name}.c": "static int\nrun(int a,\n\tint b)\n{\n}\n" for name in "abc"},
      "the static name run is in cli/a.c cli/b.c cli/c.c"),
     (nothing_banned_is_used, {"cli/a.c": "\tstrcpy(a, b);\n"}, "cli/a.c: uses strcpy"),

@@ -59,22 +59,22 @@ struct kept {
 	int64_t used; // seconds since 1970
 };
 
-struct manifest {
+struct cache_listing {
 	struct kept *kept;
 	size_t count, room;
 	uint64_t bytes;
 };
 
-static void manifest_release(struct manifest *v)
+static void cache_listing_release(struct cache_listing *v)
 {
 	for (size_t i = 0; i < v->count; i++)
 		free(v->kept[i].path);
 	free(v->kept);
 }
 
-static int walk_cache(const char *path, int dirfd, unsigned depth, struct manifest *v, struct err *e);
+static int walk_cache(const char *path, int dirfd, unsigned depth, struct cache_listing *v, struct err *e);
 
-static int walk_entry(const char *folder, int dirfd, const char *name, unsigned depth, struct manifest *v,
+static int walk_entry(const char *folder, int dirfd, const char *name, unsigned depth, struct cache_listing *v,
 	struct err *e)
 {
 	struct stat st;
@@ -96,7 +96,7 @@ static int walk_entry(const char *folder, int dirfd, const char *name, unsigned 
 }
 
 // Other processes may add and remove files meanwhile.
-static int walk_cache(const char *path, int dirfd, unsigned depth, struct manifest *v, struct err *e)
+static int walk_cache(const char *path, int dirfd, unsigned depth, struct cache_listing *v, struct err *e)
 {
 	int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	CLEANUP(fs_close_dir) DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -139,7 +139,7 @@ static void discard_entry(const struct file_cache *d, char *path)
 // recently used ones, and a little more. Under the lock.
 static int make_room(struct file_cache *d, uint64_t most, struct err *e)
 {
-	CLEANUP(manifest_release) struct manifest v = {0};
+	CLEANUP(cache_listing_release) struct cache_listing v = {0};
 	if (walk_cache("", d->dirfd, 1, &v, e) < 0)
 		return err_prefix(e, "%s: ", d->path);
 	size_t gone = 0;
@@ -429,7 +429,7 @@ static int enter_folder(int folder, const char *name)
 }
 
 // Retries: making room may remove the empty folders meanwhile.
-static int put_manifest_entry(struct file_cache_writer *a, const uint8_t sha256[SHA256_SIZE], struct err *e)
+static int put_cache_entry(struct file_cache_writer *a, const uint8_t sha256[SHA256_SIZE], struct err *e)
 {
 	char hex[SHA256_HEX + 1] = "";
 	const struct file_cache *d = a->file_cache;
@@ -461,7 +461,7 @@ int file_cache_writer_keep(struct file_cache_writer *a, const uint8_t sha256[SHA
 {
 	if (fdatasync(a->tmp.fd) < 0)
 		return err_errno(e, fs_kind_of_write(), "%s", a->filename);
-	if (put_manifest_entry(a, sha256, e) < 0)
+	if (put_cache_entry(a, sha256, e) < 0)
 		return -1;
 	count_in(a->file_cache, a->size);
 	return 0;
