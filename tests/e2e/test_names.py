@@ -6,6 +6,7 @@ import datetime
 import json
 import os
 import sqlite3
+import time
 
 import pytest
 
@@ -282,6 +283,7 @@ def test_cached_page_is_not_merged_before_a_new_look_up(serve, tmp_path, index):
     assert len(merging.names(server, "acme")) == 1
     index.is_down = True
     asked = index.count("acme")
+    time.sleep(1.1)  # times are whole seconds: the file comes later than the answer
     storelib.make_wheel(store, "acme", "1.0")
     serving.wait_for(lambda: index.count("acme") > asked, SOON, "it is asked once more")
     serving.wait_for(lambda: merging.names(server, "acme") == ["acme-1.0-py3-none-any.whl"], SOON, "ours alone")
