@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# demo-store.sh FOLDER: lays out a small store for this machine's own platform, of the wheels that Debian's
-# python packages bring along. Prints its path.
+# demo-store.sh FOLDER: makes a small store for this machine's own platform. It has the wheels of Debian's python
+# packages. Prints its path.
 set -euo pipefail
 
 store=$1

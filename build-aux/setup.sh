@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2034
-# What ./run and ./test share: Debian's packages, and building in a folder of its own. To be sourced.
+# Functions that ./run and ./test share: they install Debian's packages and build in separate folders. Source this file.
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -9,24 +9,24 @@ to_build=(autoconf automake ca-certificates gcc libc6-dev make pkgconf libcurl4-
 	zlib1g-dev)
 to_demo=(python3-pip-whl python3-setuptools-whl python3-venv python3-wheel-whl)
 to_test=(clang curl libcmocka-dev mandoc openssl python3-packaging python3-pytest python3-pytest-xdist python3-venv xz-utils)
-to_see=(apache2-bin chromium strace valgrind zstd) # what a browser and web servers do, what the program does inside
+to_see=(apache2-bin chromium strace valgrind zstd) # tests with a browser and web servers, and of the program's inside
 
 to_afs=(bc iproute2 openafs-client openafs-dbserver openafs-fileserver openafs-fuse openafs-krb5 util-linux)
 
-# nginx begins to serve once it is installed: only where nothing starts services by itself, as in a container.
+# The package of nginx starts the server. nginx is installed only where no service starts by itself, as in a container.
 [ -d /run/systemd/system ] || to_see+=(nginx)
 
 say() {
 	printf '%s\n' "== $*" >&2
 }
 
-# Those of the packages that are not installed, a line each.
+# missing_packages PACKAGE…: prints those that are not installed, one per line.
 missing_packages() {
 	comm -13 <(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" 2>/dev/null |
 		sed -n 's/^installed //p' | sort -u) <(printf '%s\n' "$@" | sort -u)
 }
 
-# as_root COMMAND…
+# as_root COMMAND…: runs it as root, with sudo if necessary.
 as_root() {
 	if [ "$(id -u)" = 0 ]; then
 		"$@"
@@ -39,27 +39,27 @@ apt_get() {
 	as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends "$@" </dev/null >/dev/null
 }
 
-# Installs what is missing; with nothing missing it needs neither root nor a network.
+# install_packages PACKAGE…: installs those that are missing. If none is missing, it needs neither root nor a network.
 install_packages() {
 	local packages
 	if ! command -v dpkg-query >/dev/null; then
-		say "no Debian here: make sure that you have what these packages hold: $*"
+		say "this is not Debian: make sure that you have the contents of these packages: $*"
 		return
 	fi
 	mapfile -t packages < <(missing_packages "$@")
 	[ ${#packages[@]} -gt 0 ] || return 0
 	if [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null; then
-		say "missing; please run as root: apt-get install ${packages[*]}"
+		say "packages are missing; run as root: apt-get install ${packages[*]}"
 		return 1
 	fi
 	say "installing ${packages[*]}"
 	apt_get install "${packages[@]}" 2>/dev/null && return
-	say "apt-get update, then again"
+	say "running apt-get update, then installing again"
 	apt_get update && apt_get install "${packages[@]}"
 }
 
-# What a cell of AFS is made of: only as root and where there is /dev/fuse, since without either there can be none. No
-# service is started, and none when the machine is.
+# Installs the packages of an AFS cell. A cell needs root and /dev/fuse: without them nothing is installed. No service
+# is started, neither now nor when the machine starts.
 install_afs() {
 	local policy=/usr/sbin/policy-rc.d packages result=0
 	[ "$(id -u)" = 0 ] && [ -c /dev/fuse ] && command -v debconf-set-selections >/dev/null || return 0
@@ -81,7 +81,7 @@ install_afs() {
 	return $result
 }
 
-# compiler NAME: how configure is to call it. ccache is used where somebody has installed it.
+# compiler NAME: prints the command that configure uses as the compiler. ccache is used if it is installed.
 compiler() {
 	if command -v ccache >/dev/null; then
 		printf 'ccache %s' "$1"
@@ -90,8 +90,8 @@ compiler() {
 	fi
 }
 
-# build FOLDER [CONFIGURE-ARGUMENT…]: the program, in a folder below the top. Make itself runs autoreconf and
-# configure again where their input has changed.
+# build FOLDER [CONFIGURE-ARGUMENT…]: builds the program in a folder below the top. make runs autoreconf and configure
+# again if their input has changed.
 build() {
 	local folder=$top/$1
 	shift

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Adds up automake's .trs files and pytest's reports: why tests failed, which, and "N passed, N failed[, N skipped]" as
-the last line. The line before it says why tests were skipped.
+"""Adds up automake's .trs files and pytest's reports. Prints the reasons of failures, the names of failed tests, the
+reasons of skipped tests in one line, and "N passed, N failed[, N skipped]" as the last line.
 
-Ends with 1 where something failed or nothing ran. A phase that failed without a failed test (it did not build)
-counts as one failure.
+The exit code is 1 if a test failed or none ran. A phase that failed without a failed test (for example a build) counts
+as one failure.
 
-A test that failed, but passed when it was repeated alone (its report is NAME.again.xml beside NAME.xml), has passed, and
-is told as "unsteady". With --to-repeat it prints which those are that may be repeated: few, for else something is
-broken, and none where a sanitizer has told something or the program has died, which no second time makes untrue.
+A test that failed and then passed when it was repeated alone (the report of that is NAME.again.xml next to NAME.xml)
+counts as passed, and is printed as "unsteady". With --to-repeat the script prints the failed tests that may be repeated.
+If there are more than a few, something is broken, and it prints none. It prints none either if a sanitizer reported an
+error or the program crashed: such a failure stays true even if the next run passes.
 """
 import argparse
 import collections
@@ -19,21 +20,21 @@ import sys
 import xml.etree.ElementTree as ET
 
 KIND = {"PASS": "passed", "XFAIL": "passed", "SKIP": "skipped"}
-MOST_REPEATED = 3  # of a report
+MOST_REPEATED = 3  # tests of a report
 WHY_LINES = 25  # of a failure
 ALL_LINES = 150  # of all failures
-MOST_REASONS, LONGEST_REASON = 6, 200  # why tests were skipped
+MOST_REASONS, LONGEST_REASON = 6, 200  # of skipped tests
 FINAL = re.compile(r"(Address|Leak|Memory|Thread|UndefinedBehavior)Sanitizer|runtime error:|Assertion `|exit code -?\d")
 
 
 @dataclasses.dataclass
 class Result:
     kind: str
-    why: str = ""  # it failed, or was skipped
+    why: str = ""  # the reason, if it failed or was skipped
 
 
 def automake(folder):
-    """The name and result of each test that `make check` ran below folder."""
+    """Yields the name and result of each test that `make check` ran below folder."""
     for path in sorted(folder.glob("tests/**/*.trs")):
         log = path.with_suffix(".log")
         for result in re.findall(r"^:test-result: (\w+)", path.read_text(), re.M):
@@ -43,8 +44,8 @@ def automake(folder):
 
 
 def read(report):
-    """The result of each case in a junit report, by its class and name. A case that failed and could not be cleaned up
-    either is there twice."""
+    """Returns the result of each case in a junit report, by its class and name. A case whose test and clean-up both
+    failed is in the report twice."""
     results = {}
     for case in ET.parse(report).iter("testcase") if report.exists() else ():
         whys = [f"{one.get('message', '')}\n{one.text or ''}" for one in case if one.tag in ("failure", "error")]
@@ -60,7 +61,7 @@ def read(report):
 
 
 def to_repeat(results):
-    """The names of those that failed; none where one of them is final, or there are too many."""
+    """Returns the names of the failed tests; none if a failure is final, or there are too many."""
     failed = {name: result for name, result in results.items() if result.kind == "failed"}
     if len(failed) > MOST_REPEATED or any(FINAL.search(result.why) or not name[0] for name, result in failed.items()):
         return []
@@ -68,7 +69,7 @@ def to_repeat(results):
 
 
 def pytest(report):
-    """The name and result of each case in a report, held against that of the repetition."""
+    """Yields the name and result of each case in a report. One that passed when it was repeated is unsteady."""
     results = read(report)
     again = read(report.with_suffix(".again.xml"))
     for name in to_repeat(results):
@@ -79,7 +80,7 @@ def pytest(report):
 
 
 def excerpt(why):
-    """What pytest marks as the error, from its beginning, and the end; else the end."""
+    """Returns the beginning and end of the lines that pytest marks as the error; if there are none, the end of why."""
     lines = why.rstrip().splitlines()
     begin = next((number for number, line in enumerate(lines) if line.startswith("E  ")), None)
     if begin is None or len(lines) - begin <= WHY_LINES:
@@ -88,8 +89,8 @@ def excerpt(why):
     return [*lines[begin:begin + half], "…", *lines[-half:]]
 
 
-def tell(troubles):
-    """Why each of them failed, then all names: the last lines are what is seen first."""
+def print_failures(troubles):
+    """Prints the reason of each failure, then all names: a reader sees the last lines first."""
     room = ALL_LINES
     for name, result in troubles:
         lines = excerpt(result.why)[:max(0, room - 1)]
@@ -100,23 +101,25 @@ def tell(troubles):
         print(f"failed: {name}" if result.kind == "failed" else f"unsteady: {name}: passed when repeated alone")
 
 
-def tell_skipped(results):
-    """One line: how many were skipped for which reason, the most frequent ones first. Parentheses at its end hold details."""
+def print_skipped(results):
+    """Prints one line: the number of skipped tests for each reason, the most frequent first. Parentheses at the end of
+    a reason hold details, and are left out."""
     whys = (" ".join(result.why.split()) for _, result in results if result.kind == "skipped")
     reasons = collections.Counter(re.sub(r" \(.*\)$", "", why) or "no reason given" for why in whys)
-    told = [f"{number}: {why[:LONGEST_REASON]}" for why, number in reasons.most_common(MOST_REASONS)]
+    parts = [f"{number}: {why[:LONGEST_REASON]}" for why, number in reasons.most_common(MOST_REASONS)]
     if len(reasons) > MOST_REASONS:
-        told.append(f"{len(reasons) - MOST_REASONS} more reasons are in the reports")
-    if told:
-        print(f"skipped: {'; '.join(told)}")
+        parts.append(f"{len(reasons) - MOST_REASONS} more reasons are in the reports")
+    if parts:
+        print(f"skipped: {'; '.join(parts)}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--failed-phases", type=int, default=0)
-    parser.add_argument("--to-repeat", action="store_true", help="print what pytest is to be given once more")
+    parser.add_argument("--to-repeat", action="store_true",
+                        help="print the failed tests that may be repeated, as arguments of pytest")
     parser.add_argument("paths", type=pathlib.Path, nargs="+",
-                        help="folders of make check, reports of pytest (.xml)")
+                        help="folders of make check, and reports of pytest (.xml)")
     options = parser.parse_args()
 
     if options.to_repeat:
@@ -124,8 +127,8 @@ def main():
             print(f"{file.replace('.', '/')}.py::{name}")
         return
     results = [one for path in options.paths for one in (pytest if path.suffix == ".xml" else automake)(path)]
-    tell([(name, result) for name, result in results if result.kind in ("failed", "unsteady")])
-    tell_skipped(results)
+    print_failures([(name, result) for name, result in results if result.kind in ("failed", "unsteady")])
+    print_skipped(results)
     count = collections.Counter(result.kind for _, result in results)
     if options.failed_phases and not count["failed"]:
         count["failed"] = options.failed_phases
