@@ -90,7 +90,7 @@ def pragma(text):
 @pytest.mark.parametrize("spoil, code, word", [
     (pragma("user_version = 99"), 2, "newer"),
     (lambda path: path.write_bytes(b"this is no database, " * 100), 1, "not a database"),
-    (pragma("application_id = 1"), 2, "no catalog"),
+    (pragma("application_id = 1"), 2, "not a catalog"),
 ], ids=["newer", "junk", "foreign"])
 def test_strange_catalogs_are_refused_and_kept(at, spoil, code, word):
     at.wheel("six")
