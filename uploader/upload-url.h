@@ -10,8 +10,8 @@ struct upload_url {
 	char *platform; // <platform>
 };
 
-// url is http(s)://HOST/…/upload/<platform>/; the last slash may be missing. ERR_USAGE where it is another URL, or has
-// a user name or password: every user of the machine sees command lines. To be released if it returns 0.
+// url is http(s)://HOST/…/upload/<platform>/; the last slash may be missing. ERR_USAGE if it is another URL, or has a
+// user name or password: every user of the machine sees command lines. The caller releases u if it returns 0.
 int upload_url_init(struct upload_url *u, const char *url, struct err *e) MUST_CHECK;
 void upload_url_release(struct upload_url *u);
 // The URL of the page of a project (normalised). The caller frees it.

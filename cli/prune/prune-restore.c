@@ -24,7 +24,8 @@ static int take_restore_option(void *ctx, const char *name, const char *value, s
 	return prune_common_take(&x->all, name, value, e);
 }
 
-// Expects FILE..., then at most one STORE, which is not the name of a wheel or sdist. Returns the number of files, or -1.
+// Expects FILE..., then at most one STORE, which is not the name of a wheel or sdist. Returns the number of files, or
+// -1.
 static int take_restore_words(struct restore_command *x, char **words, struct err *e)
 {
 	int files = 0;

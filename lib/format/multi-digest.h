@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The digests of an upload that are checked, computed side by side as its bytes arrive: SHA-256 and MD5. Every client that
+// The digests of an upload that are checked: SHA-256 and MD5, both computed as the bytes arrive. Every client that
 // sends a third one, BLAKE2b-256, sends SHA-256 as well, which is as strong; so the third is not worth a library
 // (OpenSSL has it with 32 bytes from 3.2 on, Debian 12 has 3.0).
 #pragma once

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The shape of the C sources: the direction of includes and calls, one file per foreign library, the house style.
+"""Checks the C sources: the direction of includes and calls, one file per foreign library, the house style.
 
-Each rule is a function that yields complaints about a Tree, or about the Objects of a build. Each rule is shown first
-that it finds a made-up breach. Runs in the build folder, where the objects are.
+Each rule is a function that yields complaints about a Tree, or about the Objects of a build. A test shows that each
+rule finds a made-up breach. The tests run in the build folder, where the objects are.
 """
 import os
 import pathlib
@@ -16,7 +16,7 @@ import unittest
 TOP = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path.cwd()
 
-# A file includes and calls files of its own folder and of the folders above it here. Folders of one line do not use
+# A file includes and calls files of its own folder and of the folders in lines above. Folders in one line do not use
 # each other.
 FOLDERS = """
 lib/base
@@ -44,7 +44,7 @@ PEERS = {"uploader", "indexer", "pruner", "server"}  # None of these uses anothe
 LAYER = {name: number for number, line in enumerate(FOLDERS.split("\n")) for name in line.split()}
 TOPS = sorted({name.partition("/")[0] for name in LAYER})
 
-# Which file alone may include the headers of a foreign library.
+# The only files that may include the headers of a foreign library.
 OWNER = {
     "curl/": "lib/net/fetch.c",
     "jansson.h": "lib/format/jsondoc.c",
@@ -68,7 +68,7 @@ SYSTEM_FOLDERS = ("sys/", "linux/", "net/", "netinet/", "arpa/")
 BANNED = "alloca atoi atol goto gets sprintf strcat strcpy strncpy strtok vsprintf".split()
 FUNCTION_LINES = 60
 FILE_LINES = 500
-STATIC_NAME_FILES = 3  # so many files have no static function of one name: a backtrace must say which one it is
+STATIC_NAME_FILES = 3  # fewer files share the name of a static function, so that a backtrace identifies it
 
 
 class Tree:
@@ -198,7 +198,7 @@ def own_header_is_first(tree):
         names = list(tree.includes(path))
         if path.endswith(".c") and header in tree.text and names[:1] != ['"' + header]:
             yield f"{path}: does not include {header} first"
-        if names and folder(names[0][1:]) == folder(path):  # its own, or one that it shares with a sibling
+        if names and folder(names[0][1:]) == folder(path):  # its own header, or one that it shares with a sibling
             del names[0]
         kinds = [name[0] for name in names]
         if '"' in kinds and "<" in kinds[kinds.index('"'):]:
@@ -269,7 +269,7 @@ def headers_compile_alone(tree):
 SPDX = "// SPDX-License-Identifier: Apache-2.0\n"
 HEADER = SPDX + "#pragma once\n"
 
-# Rule, files that break it, the complaint.
+# A rule, files that break it, the complaint.
 BROKEN = [
     (arrows_go_one_way, {"lib/base/a.c": '#include "lib/os/b.h"\n'}, "lib/base/a.c: may not include lib/os/b.h"),
     (arrows_go_one_way, {"lib/net/a.c": '#include "lib/domain/text/b.h"\n'},
@@ -320,7 +320,7 @@ SOUND_CALLS = {
     "lib/os/c.c": "int b(void); int c(void) { return b(); }",
 }
 
-# Looks like a breach, is none.
+# Sources that resemble breaches and are none.
 SOUND = {
     "lib/base/a.h": HEADER + "#include <stddef.h>\n\nsize_t a_size(void);\n",
     "lib/base/a.c": SPDX + '#include "lib/base/a.h"\n\n#include <sys/stat.h>\n\n#include "lib/base/b.h"\n'

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The manuals and the example against the program: every key, every default, every option, every route, and nothing else.
+"""Compares the manuals and the example with the program: they have every key, default, option and route, and nothing
+else.
 
-Runs in the build folder, where the program, read-config and list-routes are.
+The test runs in the build folder, where the program, read-config and list-routes are.
 """
 import pathlib
 import re
@@ -17,14 +18,14 @@ MANUALS = ["docs/wheelcache.1", "docs/wheelcache.conf.5"]
 
 
 def output(program, *arguments):
-    """What a built program prints."""
+    """Returns the output of a built program."""
     done = subprocess.run([BUILD / program, *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def keys(text):
-    """(section, key) to its value, of a file in which keys may be behind a "#"."""
+    """Returns the values by (section, key) of a file. A "#" may precede a key."""
     section, found = None, {}
     for line in text.splitlines():
         if heading := re.fullmatch(r"#?\[(\w+).*\]", line):
@@ -35,7 +36,7 @@ def keys(text):
 
 
 def manual_keys(text):
-    """The same of wheelcache.conf(5): the value is what stands behind "Default:"."""
+    """The same of wheelcache.conf(5): the value is the text after "Default:"."""
     section, key, found = None, None, {}
     for line in text.splitlines():
         if heading := re.fullmatch(r"\.Ss \[(\w+).*\] section", line):
@@ -49,7 +50,7 @@ def manual_keys(text):
 
 
 def restart_keys(text):
-    """The keys of --print-config that take effect after a restart only."""
+    """Returns the keys of --print-config that take effect only after a restart."""
     pairs = re.findall(r"^#?\[(\w+).*\]|^# .*(Takes effect after a restart)\.\n#?([a-z0-9-]+) =", text, re.M)
     section, found = None, set()
     for heading, note, key in pairs:
@@ -59,7 +60,7 @@ def restart_keys(text):
 
 
 def manual_restart_keys(text):
-    """The same of SIGHUP in wheelcache(1): after each section its keys."""
+    """The same of SIGHUP in wheelcache(1), where each section is followed by its keys."""
     body = text.partition("\nThese keys take effect only after a restart")[2].partition("\nAll other keys")[0]
     found, section = set(), None
     for word in re.findall(r"[\[\w][\w\]-]*", " ".join(re.findall(r"^\.Ic (.*)", body, re.M))):
@@ -71,19 +72,19 @@ def manual_restart_keys(text):
 
 
 def manual_options(text):
-    """The options of each command in wheelcache(1) by its name ("prune plan"), each with its letter or ""."""
+    """Returns the options of wheelcache(1) by the name of their command ("prune plan"), each with its letter or ""."""
     parts = re.split(r"^\.S[sh] (.*)\n", text, flags=re.M)
     return {title.removeprefix("wheelcache "): set(re.findall(r"^\.It (?:Fl (\w) , )?Fl Fl ([a-z-]+)", body, re.M))
             for title, body in zip(parts[1::2], parts[2::2]) if title.startswith("wheelcache ")}
 
 
 def rows(usage):
-    """The commands in what --help prints; none where it is that of a command that does something itself."""
+    """Returns the subcommands in the output of --help; none if the command has no subcommands."""
     return re.findall(r"^  (\w+)  ", usage, re.M)
 
 
 def all_commands():
-    """Each by its name, with what its --help prints."""
+    """Yields the name of each command with the output of its --help."""
     left = rows(output("wheelcache", "--help"))
     while left:
         name = left.pop(0)
@@ -93,12 +94,12 @@ def all_commands():
 
 
 def options(usage):
-    """The options in what --help prints."""
+    """Returns the options in the output of --help."""
     return set(re.findall(r"^  (?:-(\w),|   ) +--([a-z-]+)", usage, re.M))
 
 
 def uncommented(text):
-    """The example with all keys and sections in force."""
+    """Returns the example with all keys and sections uncommented."""
     return re.sub(r"^#(?=\[|[a-z0-9-]+ = )", "", text, flags=re.M)
 
 
@@ -141,7 +142,7 @@ class CommandLine(unittest.TestCase):
             self.assertEqual(documented[command], options(usage), command)
 
     def test_command_takes_each_of_its_options(self):
-        """A row without a key and without a line in its command's function is refused by its bare name."""
+        """If a row has no key and its command's function does not handle it, the message has only the option."""
         taken = 0
         for command, usage in all_commands():
             for option, value in re.findall(r"^  (?:-\w,|   ) +--([a-z-]+)(=\S+)?", usage, re.M):
@@ -160,18 +161,18 @@ class CommandLine(unittest.TestCase):
 
 
 def option_rows(text):
-    """The option rows of a C source: name, letter and help."""
+    """Returns the option rows of a C source: name, letter and help."""
     return re.findall(r'\{"([a-z-]+)", \'(.*?)\', (?:NULL|"[^"]*"),\s*"((?:\\.|[^"\\])*)",', text)
 
 
 def plain(mdoc):
-    """A text of a manual without its macros, in one line."""
+    """Returns a text of a manual without its macros, in one line."""
     text = re.sub(r"^\.Nm$", "wheelcache", mdoc, flags=re.M)
     return " ".join(re.sub(r"^\.[A-Z][a-z] ", "", text, flags=re.M).split())
 
 
 def manual_routes(text):
-    """(method, path) to what stands behind it, of the section WHAT IS SERVED. Parts of a path that vary are ":name"."""
+    """Returns the texts of the section WHAT IS SERVED by (method, path). Variable parts of a path are ":name"."""
     section = re.search(r"^\.Sh WHAT IS SERVED\n(.*?)^\.El$", text, re.M | re.S)[1]
     found = {}
     for head, body in re.findall(r"^\.It (.*)\n((?:(?!\.It ).*\n)*)", section, re.M):
@@ -199,7 +200,7 @@ class Routes(unittest.TestCase):
 
 
 def claims(text):
-    """What a page of the documentation says there is: limits, files of tests, and tests by their names."""
+    """Returns the names that a page of the documentation mentions: of limits, of test files, and of tests."""
     return (set(re.findall(r"`(LIMIT_[A-Z_]+)`", text)), set(re.findall(r"`([\w-]+\.(?:py|c))`", text)),
             set(re.findall(r"`([a-z]+(?:_[a-z0-9]+)+)`", text)))
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What ./run and ./test are made of: the counting, the demo store, finding what is not installed."""
+"""Tests the parts of ./run and ./test: the totals, the demo store, and the search for missing packages."""
 import os
 import pathlib
 import re
@@ -21,7 +21,7 @@ REPORT = """<testsuites><testsuite>
 <testcase classname="a" name="left out"><skipped/></testcase>
 </testsuite></testsuites>"""
 
-# Results of make check, pytest's report, failed phases; the last line, the exit code.
+# Results of make check, pytest's report, the number of failed phases; the last line, the exit code.
 SUMS = [
     (["PASS", "PASS", "SKIP"], None, 0, "2 passed, 0 failed, 1 skipped", 0),
     (["PASS", "XFAIL"], None, 0, "2 passed, 0 failed", 0),
@@ -34,7 +34,7 @@ SUMS = [
 
 RACE = "E   WARNING: ThreadSanitizer: data race (pid=1)"
 
-# What failed, and why; what passed when it was repeated; the kinds of the lines that name them.
+# Failed tests with their reasons; the tests that passed when they were repeated; the kinds of the lines that name them.
 REPETITIONS = [
     ({"one": "E   slow"}, ["one"], ["unsteady"]),
     ({"one": "E   slow"}, [], ["failed"]),
@@ -47,7 +47,7 @@ REPETITIONS = [
 
 
 def report(failed, passed=()):
-    """One of pytest's: failed are the reasons by their tests."""
+    """A report of pytest. failed: the reason of each failed test by its name."""
     cases = [f'<testcase classname="tests.e2e.test_a" name="{name}"><failure message="m">{why}</failure></testcase>'
              for name, why in failed.items()]
     cases += [f'<testcase classname="tests.e2e.test_a" name="{name}"/>' for name in passed]
@@ -91,7 +91,7 @@ class SumUp(unittest.TestCase):
                 done = self.sum_up(results, report, failed_phases)
                 self.assertEqual((done.stdout.splitlines()[-1], done.returncode), (line, code), done.stderr)
 
-    def test_why_tests_were_skipped_is_the_line_before_the_last(self):
+    def test_reasons_of_skipped_tests_are_the_line_before_the_last(self):
         whys = ["no wheels: lay them beside", "no client (uv: no index)", "no client (pip: no index)"]
         skipped = "".join(f'<testcase classname="a" name="{why}"><skipped message="{why}"/></testcase>' for why in whys)
         done = self.sum_up(["PASS"], f"<testsuites><testsuite>{skipped}</testsuite></testsuites>", 0)
@@ -101,43 +101,43 @@ class SumUp(unittest.TestCase):
         line = self.sum_up(["PASS"], f"<testsuites><testsuite>{many}</testsuite></testsuites>", 0).stdout.splitlines()[0]
         self.assertEqual(line.split("; ")[-1], "3 more reasons are in the reports")
 
-    def tell(self, first, again, *options):
+    def repeated_sum_up(self, first, again, *options):
         for name, text in (("e2e.xml", first), ("e2e.again.xml", again)):
             (self.folder / name).write_text(text)
         done = subprocess.run([sys.executable, AUX / "sum-up.py", *options, self.folder / "e2e.xml"],
                               capture_output=True, text=True, check=False)
         return done.stdout.splitlines(), done.returncode
 
-    def test_what_passes_when_it_is_repeated_is_named(self):
+    def test_tests_that_pass_when_repeated_are_named(self):
         for failed, repeated, kinds in REPETITIONS:
             with self.subTest(failed):
-                lines, code = self.tell(report(failed, ["good"]), report({}, repeated))
+                lines, code = self.repeated_sum_up(report(failed, ["good"]), report({}, repeated))
                 names = [line for line in lines[:-1] if re.match(r"(failed|unsteady): ", line)]
                 self.assertEqual([line.split(":")[0] for line in names], kinds)
                 self.assertEqual(lines[-1].split(" failed")[0].split()[-1], str(kinds.count("failed")))
                 self.assertEqual(code, 1 if "failed" in kinds else 0)
 
-    def test_what_may_be_repeated(self):
+    def test_few_failures_without_a_crash_may_be_repeated(self):
         for failed, ids in ((failed, [f"tests/e2e/test_a.py::{name}" for name in failed]) for failed in
                             ({"a[b.c]": "E   slow"}, {"a": "", "b": "", "c": ""})):
-            self.assertEqual(self.tell(report(failed), report({}), "--to-repeat"), (ids, 0))
+            self.assertEqual(self.repeated_sum_up(report(failed), report({}), "--to-repeat"), (ids, 0))
         for failed in ({}, {"a": RACE, "b": ""}, dict.fromkeys("abcd", "")):
-            self.assertEqual(self.tell(report(failed), report({}), "--to-repeat"), ([], 0))
+            self.assertEqual(self.repeated_sum_up(report(failed), report({}), "--to-repeat"), ([], 0))
         broken_file = report({"a": "E   no module"}).replace("tests.e2e.test_a", "")
-        self.assertEqual(self.tell(broken_file, report({}), "--to-repeat"), ([], 0))
+        self.assertEqual(self.repeated_sum_up(broken_file, report({}), "--to-repeat"), ([], 0))
 
-    def test_a_report_of_the_end_counts_for_a_test_that_failed_before(self):
+    def test_failed_clean_up_of_a_failed_test_counts(self):
         twice = report({"a": "E   slow"}).replace("</testsuite>", report({"a": RACE}) + "</testsuite>")
-        self.assertEqual(self.tell(twice, report({}), "--to-repeat"), ([], 0))
+        self.assertEqual(self.repeated_sum_up(twice, report({}), "--to-repeat"), ([], 0))
 
-    def test_why_it_failed_is_told_in_short(self):
+    def test_reasons_of_failures_are_shortened(self):
         why = "\n".join(["    source"] * 100 + ["E   the reason"] + ["E   more"] * 200 + ["the end"])
-        lines, _ = self.tell(report({"a": why}), report({}))
+        lines, _ = self.repeated_sum_up(report({"a": why}), report({}))
         self.assertEqual((lines[0], lines[1].strip(), lines[-3].strip()), ("== e2e: tests.e2e.test_a::a", "E   the reason",
                                                                           "the end"))
         self.assertEqual(lines[-2:], ["failed: e2e: tests.e2e.test_a::a", "0 passed, 1 failed"])
         self.assertLess(len(lines), 30)
-        lines, _ = self.tell(report({str(number): why for number in range(100)}), report({}))
+        lines, _ = self.repeated_sum_up(report({str(number): why for number in range(100)}), report({}))
         self.assertLess(len(lines), 150 + 100 + 2)
 
     def test_end_of_a_log_of_make_check(self):
@@ -165,9 +165,9 @@ class Scripts(unittest.TestCase):
     def test_ccache_is_used_where_it_is_installed(self):
         shell = f". {AUX / 'setup.sh'}; PATH=$1; compiler gcc"
         with tempfile.TemporaryDirectory() as name:
-            for said in ("gcc", "ccache gcc"):
+            for printed in ("gcc", "ccache gcc"):
                 done = subprocess.run(["/bin/bash", "-c", shell, "bash", name], capture_output=True, text=True, check=True)
-                self.assertEqual(done.stdout, said)
+                self.assertEqual(done.stdout, printed)
                 pathlib.Path(name, "ccache").write_text("#!/bin/sh\n")
                 pathlib.Path(name, "ccache").chmod(0o755)
 
@@ -189,8 +189,8 @@ class Scripts(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout.count("\n")), (1, 1))
             self.assertIn("lacks: seconds", done.stderr)
 
-    @unittest.skipUnless(shutil.which("dpkg-query"), "this is no Debian")
-    def test_only_what_is_missing_is_named(self):
+    @unittest.skipUnless(shutil.which("dpkg-query"), "this is not Debian")
+    def test_only_missing_packages_are_named(self):
         done = subprocess.run(["bash", "-c", f". {AUX}/setup.sh && missing_packages dpkg no-such-package"],
                               capture_output=True, text=True, check=True)
         self.assertEqual(done.stdout, "no-such-package\n")

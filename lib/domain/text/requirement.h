@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists of requirements that the pruner must keep: a list of packages, and constraints files, whose pins are kept. In
 // doubt a file is kept: a pin "===1.0" covers all versions equal to 1.0, and markers are ignored. Any thread may read a
-// list; one thread at a time adds to it. A constraints file is read as pip reads it; its options have no effect, and -r and -c
-// are errors.
+// list; one thread at a time adds to it. A constraints file is read as pip reads it; its options have no effect, and -r
+// and -c are errors.
 //
 //     numpy >=1.26,<2 platform=ubuntu-* keep what the gate needs      # in a list of packages
 //     numpy===1.26.4;python_version>='3.9'                            # in a constraints file

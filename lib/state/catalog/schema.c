@@ -73,8 +73,8 @@ const char *const schema_step[] = {
 	"CREATE UNIQUE INDEX file_listed ON file (filename, platform) WHERE state = 0;"
 	"CREATE INDEX file_refused ON file (state, filename, platform) WHERE state > 0;"
 
-	// project.files, .bytes and .changed follow the listed files. What only the scan looks at (inode,
-	// trusted) changes no page.
+	// project.files, .bytes and .changed follow the listed files. Columns that only the scan reads (inode,
+	// trusted) change no page.
 	"CREATE TRIGGER file_insert AFTER INSERT ON file BEGIN"
 	"  UPDATE metadata SET uses = uses + 1 WHERE sha256 = new.metadata_sha256;"
 	"  UPDATE project SET files = files + 1, bytes = bytes + new.size,"
@@ -97,10 +97,10 @@ const char *const schema_step[] = {
 	"    changed = (SELECT change FROM store) WHERE id = new.project AND new.state = 0;"
 	"END;",
 
-	// 2: marks beside files, and the number of a row's last write. A listing of a changing folder may have named a
+	// 2: marks of files, and the number of a row's last write. A listing of a changing folder may have named a
 	// file twice; one of these rows stays. Each folder is listed again, because no scan has read the marks.
 	"ALTER TABLE file ADD COLUMN yanked TEXT; -- the reason; NULL: it is not yanked\n"
-	// store.change of the last write of what the file is, not of its state: that depends on others
+	// store.change of the last write of the file's own columns; its state depends on other files
 	"ALTER TABLE file ADD COLUMN written INTEGER NOT NULL DEFAULT 0;"
 	"CREATE TABLE mark ("
 	"  folder INTEGER NOT NULL REFERENCES folder ON DELETE CASCADE,"
@@ -191,13 +191,15 @@ const char *const schema_step[] = {
 	"CREATE INDEX planned_project ON planned (plan, project);",
 
 	// 8: whether a scan has read all of a platform.
-	"ALTER TABLE platform ADD COLUMN scanned INTEGER NOT NULL DEFAULT 0; -- 1: a scan has read all of it once; -1: no scan has,"
+	"ALTER TABLE platform ADD COLUMN scanned INTEGER NOT NULL DEFAULT 0; "
+	"-- 1: a scan has read all of it once; -1: no scan has,"
 	"  and the last one could not; 0: none has looked\n"
 	"UPDATE platform SET scanned = (SELECT scanned FROM store);",
 
 	// 9: times of arrival, which decide the owner of a name (lib/state/upstream/name-owner.h). A replaced file does
 	// not arrive again.
-	"ALTER TABLE project ADD COLUMN arrived INTEGER NOT NULL DEFAULT 0; -- seconds since 1970: when its first listed file came,"
+	"ALTER TABLE project ADD COLUMN arrived INTEGER NOT NULL DEFAULT 0; "
+	"-- seconds since 1970: when its first listed file came,"
 	"  after there was none; 0: before this column was there\n"
 	"CREATE TRIGGER file_arrive BEFORE INSERT ON file WHEN new.state = 0 BEGIN"
 	"  UPDATE project SET arrived = CAST(strftime('%s', 'now') AS INTEGER) WHERE id = new.project AND files = 0;"
@@ -208,9 +210,11 @@ const char *const schema_step[] = {
 	"END;"
 	"CREATE INDEX file_unlisted ON file (project) WHERE state = 3;"
 	"ALTER TABLE upstream ADD COLUMN certain INTEGER NOT NULL DEFAULT 0;   -- when it said standing last\n"
-	"ALTER TABLE upstream ADD COLUMN had_since INTEGER NOT NULL DEFAULT 0; -- since when it has the project: its oldest file's"
+	"ALTER TABLE upstream ADD COLUMN had_since INTEGER NOT NULL DEFAULT 0; "
+	"-- since when it has the project: its oldest file's"
 	"  upload, else a minute before it was first asked; 0: it has not\n"
-	"UPDATE upstream SET certain = iif(result = ifnull(standing, ''), asked, fetched), had_since = iif(standing = 'known', 1, 0);",
+	"UPDATE upstream SET certain = iif(result = ifnull(standing, ''), asked, fetched),"
+	" had_since = iif(standing = 'known', 1, 0);",
 
 	// 10: pages that were asked for only once are deleted first.
 	"ALTER TABLE upstream ADD COLUMN again INTEGER NOT NULL DEFAULT 0; -- 1: it was asked for more than once\n"
@@ -230,7 +234,7 @@ const char schema_connection[] = "PRAGMA synchronous = NORMAL; PRAGMA foreign_ke
 	" f.state FROM file f JOIN folder d ON d.id = f.folder JOIN project p ON p.id = f.project"                     \
 	" WHERE f.filename = ?1 AND f.platform = ?2 AND"
 
-// By prefix. A normalised name has no character that is special in GLOB.
+// Compares by prefix. A normalised name has no character that is special in GLOB.
 #define IS_NAMED(table) "replace(replace(lower(" table ".filename), '_', '-'), '.', '-') GLOB ?1 || '-*'"
 #define IS_NAMED_F IS_NAMED("f")
 #define IS_NAMED_M IS_NAMED("m")
@@ -292,14 +296,14 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 			" WHERE platform = ?1 AND path = ?2",
 	[FOLDER_ADD] = "INSERT INTO folder (platform, parent, path) VALUES (?1, ?2, ?3)",
 	[FOLDER_SET] = "UPDATE folder SET mtime_ns = ?2, trusted = ?3, ignored = ?4 WHERE id = ?1",
-	// Another process may have put something into it since the scan.
+	// Another process may have added an entry since the scan.
 	[FOLDER_REMOVE] = "DELETE FROM folder WHERE id = ?1"
 			  " AND NOT EXISTS (SELECT 1 FROM file WHERE folder = ?1)"
 			  " AND NOT EXISTS (SELECT 1 FROM mark WHERE folder = ?1 AND reason IS NOT NULL)"
 			  " AND NOT EXISTS (SELECT 1 FROM folder WHERE parent = ?1)",
 	[FOLDER_CHILDREN] = "SELECT id, path, mtime_ns, trusted, ignored FROM folder WHERE parent = ?1",
 	[PROJECT_FIND] = "SELECT id FROM project WHERE platform = ?1 AND name = ?2",
-	// Of several the one with the newest file.
+	// If there are several, the one with the newest file.
 	[PROJECT_FOLDER] =
 		"SELECT d.path FROM project p JOIN file f ON f.project = p.id JOIN folder d ON d.id = f.folder"
 		" WHERE p.platform = ?1 AND p.name = ?2 AND f.state = 0 ORDER BY f.id DESC LIMIT 1",
@@ -353,7 +357,7 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 	[MARK_REMOVE] = "DELETE FROM mark WHERE folder = ?1 AND filename = ?2 AND kind = ?3",
 	[TOMBSTONE_FIND] = "SELECT reason FROM mark WHERE filename = ?1 AND platform = ?2 AND kind = 1"
 			   " AND reason IS NOT NULL LIMIT 1",
-	// Preferably one whose file exists.
+	// One whose file exists is preferred.
 	[TOMBSTONE_TEXT] = "SELECT coalesce(m.text, m.reason) FROM mark m LEFT JOIN file f"
 			   " ON f.folder = m.folder AND f.filename = m.filename WHERE m.filename = ?1"
 			   " AND m.platform = ?2 AND m.kind = 1 AND m.reason IS NOT NULL"

@@ -55,7 +55,8 @@ const struct config_option config_table[] = {
 	ROW("upstream", "url", &config_type_urls, config, upstream_urls, 0, "https://pypi.org/simple/", RESTART,
 		"The simple index to compare wheels with. Several, in indented lines: see indexes."),
 	ROW("upstream", "indexes", &config_type_indexes, config, upstream_indexes, 0, "first", RESTART,
-		"With several indexes: first (a project comes from the first index that has it) or together (all files are one list)."),
+		"With several indexes: first (a project comes from the first index that has it) or together (all files are "
+		"one list)."),
 	ROW("upstream", "ca-file", &config_type_path, config, upstream_ca_file, 0, NULL, RESTART,
 		"CA certificates to trust, in PEM. Default: the system's."),
 	ROW("upstream", "timeout", &config_type_seconds, config, upstream_timeout, 1, "30", RESTART,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests projects from an upstream for test-upstream.py: upstream-tool CONFIG CATALOG look|recall|first PROJECT…. It
-// prints a line of JSON for each project. `recall` reads the saved results; `first` stops at the first answer.
+// Requests projects from an upstream for test-upstream.py: upstream-tool CONFIG CATALOG look|recall|first PROJECT…
+// It prints a line of JSON for each project. `recall` reads the saved results; `first` stops at the first answer.
 #include <stdio.h>
 #include <string.h>
 

@@ -121,10 +121,10 @@ static const struct row rows[] = {
 	{"off the list, but covered", .theirs = OTHER, .takes = "o", .list = "bar",
 		IS(SUPERSEDED, REMOVES, "upstream has wheels of this version for 3.10 3.11")},
 
-#define TAKEN_OVER                                                                                                               \
-	IS(KEEP, TAKEN_OVER,                                                                                                     \
-		"upstream may not have had foo before it was here, so it may be another project there; it is removed only with " \
-		"--name-taken-over")
+#define TAKEN_OVER                                                                                                     \
+	IS(KEEP, TAKEN_OVER,                                                                                           \
+		"upstream may not have had foo before it was here, so it may be another project there; it is removed " \
+		"only with --name-taken-over")
 	{"a stranger's file of the name", .theirs = WHEEL, .is_younger = true, TAKEN_OVER},
 	{"a stranger's other files", .theirs = OTHER, .is_younger = true, TAKEN_OVER},
 	{"a stranger's sdist", .theirs = SDIST, .takes = "p", .is_younger = true, TAKEN_OVER},

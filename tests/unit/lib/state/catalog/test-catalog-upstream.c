@@ -90,7 +90,8 @@ static void put_thousand(const char *project, int64_t asked, int times)
 		put_page(project, "known", asked + i, asked + i, (struct str){page, sizeof(page)});
 }
 
-// Pages that were asked for only once have a quarter of the room, so a client that asks for everything displaces no other.
+// Pages that were asked for only once have a quarter of the room, so a client that requests everything displaces no
+// other pages.
 static void pages_are_bounded_by_bytes(void **state UNUSED)
 {
 	char name[20];
