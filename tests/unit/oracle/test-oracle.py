@@ -29,8 +29,8 @@ def ask(kind, texts):
     return [answer.split("\t") for answer in answers]
 
 
-# The generated texts are mostly valid, some have a mistake. They are ASCII, because packaging before 24 takes some other
-# letters for ASCII ones in local versions (the vectors cover those).
+# The generated texts are mostly valid, some have a mistake. They are ASCII, because packaging before 24 treats some
+# other letters as ASCII ones in local versions (the vectors cover those).
 
 def number():
     return dice.choice(["0", "00", "1", "01", "2", "9", "10", "2024", "9" * 30, "1" + "0" * 30])

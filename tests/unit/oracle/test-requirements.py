@@ -39,7 +39,7 @@ def blank():
 
 def specifier():
     if dice.random() < 0.1:
-        return "===1.0"  # alone: pips differ over a comma behind it
+        return "===1.0"  # alone: versions of pip differ about a comma after it
     one = [dice.choice(["==1.0", ">=1.2", "<2", "!=1.5.*", "~=1.4", ">=1.0rc1", "== 2.0", "==1.0+cu128"])
            for _ in range(dice.choice([1, 1, 1, 2]))]
     text = (blank() + "," + blank()).join(one)
@@ -97,7 +97,7 @@ def of_requirement(parsed):
 
 
 def expect(text, folder):
-    """(project, extras, specifiers, has a marker, url, hashes) of each requirement; None where pip refuses the file."""
+    """(project, extras, specifiers, has a marker, url, hashes) of each requirement; None if pip refuses the file."""
     path = pathlib.Path(folder, "file")
     path.write_bytes(text.encode())
     try:
@@ -134,7 +134,7 @@ def found(answer):
 
 
 def agree(text, answer, should, is_whole):
-    """Of a damaged file: one that both can read says the same. (pip lets some damage pass, and we do not read markers here.)"""
+    """Whether both parse a damaged file alike, if both accept it. (pip accepts some damage. Markers are not read.)"""
     if not is_whole and (answer[0] == "0" or should is None or "===" in text):
         return True
     return found(answer) == should

@@ -438,7 +438,7 @@ class First(Case):
             answers = self.ask(both, "acme", "foo", how=how)
             self.assertEqual((self.versions(answers["acme"]), answers["acme"]["index"]), (["1"], one.url))
             self.assertEqual((self.versions(answers["foo"]), answers["foo"]["index"]), (["2"], two.url))
-        self.assertEqual([request for request in two.requests if "acme" in str(request)], [], "nobody else hears the name")
+        self.assertEqual([request for request in two.requests if "acme" in str(request)], [], "no other index gets the name")
 
     def test_first_one_that_is_down_leaves_it_unknown(self):
         one, two, both = self.both()
@@ -525,7 +525,7 @@ class Recorded(Case):
              "quarantined": "quarantined", "silence": "timeout"}
 
     def start(self, *options):
-        import upstreams  # beside the end-to-end tests
+        import upstreams  # in the folder of the end-to-end tests
         return self.enter(upstreams.upstreams(SHARED if (SHARED / "corpus").is_dir() else TOP / "tests" / "data"))(*options)
 
     def test_failures(self):

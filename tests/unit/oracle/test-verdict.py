@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares the verdicts of verdict-tool about random files, platforms and pages with a reference (reference.py). It prints
-the smallest case that differs. VERDICT_SEEDS=5000-9000 tests other cases."""
+"""Compares the verdicts of verdict-tool about random files, platforms and pages with a reference (reference.py). It
+prints the smallest case that differs. VERDICT_SEEDS=5000-9000 tests other cases."""
 import collections
 import json
 import os
