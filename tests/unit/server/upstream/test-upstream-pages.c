@@ -90,7 +90,7 @@ static int begin(void **state)
 {
 	struct fixture *f = xcalloc(1, sizeof(*f));
 	struct err e = ERR_INIT;
-	snprintf(f->folder, sizeof(f->folder), "test-gateway.XXXXXX");
+	snprintf(f->folder, sizeof(f->folder), "test-upstream-pages.XXXXXX");
 	if (!mkdtemp(f->folder))
 		return -1;
 	sem_init(&f->held, 0, 0);

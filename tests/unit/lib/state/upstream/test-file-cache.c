@@ -19,7 +19,7 @@ static char folder[64];
 
 static int make_folder(void **state UNUSED)
 {
-	snprintf(folder, sizeof(folder), "test-depot.XXXXXX");
+	snprintf(folder, sizeof(folder), "test-file-cache.XXXXXX");
 	return mkdtemp(folder) ? 0 : -1;
 }
 
