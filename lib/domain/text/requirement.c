@@ -70,11 +70,9 @@ static void add_clause(struct buf *out, struct str clause)
 	buf_str(out, is_pin ? version : clause);
 }
 
-static int set_specifier(struct requirement *r, struct str text, struct err *e)
+// Of a valid set.
+static void set_specifier(struct requirement *r, struct str text)
 {
-	if (!specifier_set_is_valid(text))
-		return err_set(e, ERR_USAGE, "\"" STR_FMT "\" is not a specifier (such as ==1.2 or >=1.2,<2)",
-			STR_ARG(text));
 	CLEANUP(buf_release) struct buf out;
 	buf_init(&out, 2 * text.len + 1);
 	while (text.ptr) {
@@ -83,7 +81,6 @@ static int set_specifier(struct requirement *r, struct str text, struct err *e)
 			add_clause(&out, clause);
 	}
 	r->specifier = buf_steal(&out);
-	return 0;
 }
 
 static bool begins_specifier(struct str text)
@@ -110,8 +107,10 @@ static int read_package(struct requirement *r, struct str line, struct err *e)
 	struct str specifier = {"", 0};
 	if (begins_specifier(line))
 		specifier = cut_while(&line, is_not_blank);
-	if (set_specifier(r, specifier, e) < 0)
-		return -1;
+	if (!specifier_set_is_valid(specifier))
+		return err_set(e, ERR_USAGE, "\"" STR_FMT "\" is not a specifier (such as ==1.2 or >=1.2,<2)",
+			STR_ARG(specifier));
+	set_specifier(r, specifier);
 	line = str_trim(line);
 	if (str_starts(line, platform)) {
 		struct str word = cut_while(&line, is_not_blank);
@@ -191,7 +190,8 @@ static int add_constraint(void *ctx, const struct requirements_line *line, struc
 		.reason = xstrdup(""),
 		.source = xasprintf("%s:%u", file->path, line->number),
 	};
-	return set_specifier(r, line->specifier, e);
+	set_specifier(r, line->specifier);
+	return 0;
 }
 
 int requirements_parse(struct requirements *list, struct str text, const char *path, enum requirement_form form,
