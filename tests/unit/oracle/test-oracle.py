@@ -3,7 +3,6 @@
 
 import random
 import re
-import subprocess
 import sys
 
 try:
@@ -14,19 +13,9 @@ except ImportError:
     print("no python3-packaging here")
     sys.exit(77)
 
-TOOL = "tests/unit/oracle/domain-tool"
+from domaintool import ask
+
 dice = random.Random(440)
-
-
-def ask(kind, texts):
-    """Returns one answer per text: the columns that domain-tool prints."""
-    lines = "".join(f"{kind}\t{text.encode().hex()}\n" for text in texts)
-    done = subprocess.run([TOOL], input=lines, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"{TOOL}: {done.returncode} {done.stderr}")
-    answers = done.stdout.split("\n")[:-1]
-    assert len(answers) == len(texts), (kind, len(answers), len(texts))
-    return [answer.split("\t") for answer in answers]
 
 
 # The generated texts are mostly valid, some have a mistake. They are ASCII, because packaging before 24 treats some

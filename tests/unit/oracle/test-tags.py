@@ -4,7 +4,6 @@ libcs that includes every platform with defaults."""
 
 import itertools
 import pathlib
-import subprocess
 import sys
 
 try:
@@ -13,7 +12,8 @@ except ImportError:
     print("no python3-packaging here")
     sys.exit(77)
 
-TOOL = "tests/unit/oracle/domain-tool"
+from domaintool import ask
+
 PYTHONS = ["2.7", "3.3", "3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14", "3.15",
            "3.13t", "3.14t", "3.15t", "pp37", "pp39", "pp310", "pp311"]
 ARCHES = ["x86_64", "i686", "aarch64", "armv7l", "armv6l", "ppc64", "ppc64le", "s390x", "riscv64", "loongarch64"]
@@ -61,16 +61,6 @@ def pypy(python, on):
 def expect(python, arch, libc):
     on = platforms(arch, libc)
     return list(map(str, (pypy if python.startswith("pp") else cpython)(python, on)))
-
-
-def ask(kind, texts):
-    lines = "".join(f"{kind}\t{text.encode().hex()}\n" for text in texts)
-    done = subprocess.run([TOOL], input=lines, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"{TOOL}: {done.returncode} {done.stderr}")
-    answers = done.stdout.split("\n")[:-1]
-    assert len(answers) == len(texts), (len(answers), len(texts))
-    return [answer.split("\t") for answer in answers]
 
 
 def built_in():
