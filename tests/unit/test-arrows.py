@@ -26,12 +26,13 @@ lib/net lib/domain/text
 lib/domain/machine lib/domain/archive
 lib/domain/wheel lib/domain/index
 lib/state/config lib/state/catalog
-lib/state/store lib/state/access
+lib/state/store lib/state/access lib/state/results
 lib/state/upstream
-lib/state/publish
+lib/state/publish lib/missing
 lib/view
-uploader indexer/walk pruner/plan server/message
-indexer/scan indexer/check indexer/export pruner/operations server/http
+uploader indexer/walk pruner/plan server/message builder/run
+indexer/scan indexer/check indexer/export pruner/operations server/http builder/step
+builder
 server/core
 server/upstream
 server/handlers

@@ -35,6 +35,14 @@ struct config_view { // [view NAME]
 	bool is_partial;       // it is served without a platform whose folder was never there
 };
 
+struct config_branch { // [branch NAME]
+	char *name;
+	char *constraints, *requirements; // paths and globs of files, with single blanks between; NULL: none
+	char *platforms;                  // globs of platform names, with single blanks between; NULL: all
+	char *pythons;                    // NULL: all of a platform's
+	char *until;                      // "2027-03-31", the last day (UTC) on which it wants anything; NULL: no end
+};
+
 struct config {
 	// [store]
 	char *store;        // the tree of wheels; NULL: none given
@@ -75,6 +83,26 @@ struct config {
 	uint64_t prune_max_files, prune_max_bytes, prune_max_failures;                 // per cent
 	char *prune_redirect; // "identical", "superseded" (those too), "no"
 	bool prune_follow_yanks;
+	// [build]
+	char *build_packages, *build_skip; // paths of lists of packages; NULL: none
+	char *build_index;                 // a simple index; NULL: the first [upstream] url
+	bool build_index_holds_platform;   // it may hold the platform that is built for
+	uint64_t build_jobs;               // 0: as many as the machine has processors
+	uint64_t build_timeout;            // seconds for one wheel
+	uint64_t build_memory;             // bytes; 0: no limit
+	uint64_t build_log_size;           // bytes of a log before compression
+	uint64_t build_retries;            // after the first attempt
+	char *build_retry_after; // times with blanks between: the pause after the first failure, the second, …
+	char *build_command, *build_repair; // commands (lib/os/hook.h); NULL: built in; none
+	char *build_extra;                  // commands, one a line; NULL: none
+	char *build_test;                   // NULL: built in; "none"
+	char *build_wrap;                   // what stands before each of these commands; NULL: nothing
+	char *build_environment;            // names of variables that commands inherit, with blanks between; NULL: none
+	char *build_work_path;              // the folder for work under way; NULL: beside the results
+	char *build_results;                // the file of results; NULL: beside the catalog
+	char *build_keep_results;           // "90d 50": an age, and a number for each platform, Python and project
+	char *build_on_change;              // a command; NULL: none
+	char *build_note;                   // of this host, for the results; NULL: none
 	// [index]
 	uint64_t index_threads; // 0: as many as the machine has processors
 	uint64_t settle;        // seconds: a damaged file younger than this is still being written
@@ -95,6 +123,8 @@ struct config {
 	size_t platform_count;
 	struct config_view *views;
 	size_t view_count;
+	struct config_branch *branches; // in the order of the file
+	size_t branch_count;
 };
 
 // Sets all defaults. The caller releases it.

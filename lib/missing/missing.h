@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is missing: for each platform, Python, project and version that a branch wants, one status and why. It reads the
+// catalog and asks upstream once for each project. It does not change the store. One thread at a time; any thread may
+// read a result.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/arena.h"
+#include "lib/base/err.h"
+#include "lib/format/jsondoc.h"
+#include "lib/state/catalog/catalog.h"
+#include "lib/state/config/config.h"
+#include "lib/state/store/store.h"
+
+struct results;
+
+// The first that holds, in this order, is the status of a row.
+enum missing_status {
+	MISSING_NOT_WANTED, // its markers are false there
+	MISSING_HERE,       // a listed wheel installs there
+	MISSING_SKIPPED,    // [build] skip, not in [build] packages, a tombstone, a URL
+	MISSING_UPSTREAM,   // upstream has a wheel that installs there
+	MISSING_UNKNOWN,    // upstream could not tell
+	MISSING_IMPOSSIBLE, // no source; Requires-Python of all files; only yanked files and no exact pin
+	MISSING_PURE,       // this project's wheels are pure Python wherever they are known
+	MISSING_AWAITING,   // a build requirement of it is itself missing, as the last attempt found
+	MISSING_FAILED,     // built before, failed, and not yet to be tried again
+	MISSING_MISSING,    // to be built from its sdist
+	MISSING_STATUS_COUNT,
+};
+// "not-wanted", "here", …, "missing": in JSON, tables and URLs.
+extern const char *const missing_status_name[MISSING_STATUS_COUNT];
+
+// The sdist to build from. Strings are borrowed from the result.
+struct missing_sdist {
+	const char *filename; // NULL: there is none
+	const char *url;      // of an sdist of ours "file:" and its path in the store; else upstream's
+	const char *sha256;   // hexadecimal; NULL: upstream gives none
+	int64_t size;         // bytes; -1: unknown
+};
+
+// What earlier attempts say about a row. Only for AWAITING and FAILED.
+struct missing_attempts {
+	unsigned count;     // failures in a row
+	int64_t last;       // when the last one began, seconds since 1970
+	int64_t retry;      // when it is to be tried again; 0: never by itself
+	const char *result; // "failed", "timed-out", …; NULL: there are no attempts
+	const char *step;   // "build", …
+	const char *recipe; // of the last attempt (struct results_attempt)
+};
+
+struct missing_row {
+	const char *platform, *python, *project;
+	const char *version; // NULL: none is known
+	enum missing_status status;
+	const char *why;           // a sentence without a full stop
+	uint64_t micros;           // where it is wanted: bit n is x.y.n
+	const char *const *branch; // names, in the order of the configuration
+	size_t branches;
+	struct missing_sdist sdist;
+	struct missing_attempts attempts;
+};
+
+struct missing_environment {
+	const char *platform, *python;
+	uint64_t total[MISSING_STATUS_COUNT];
+};
+
+struct missing_branch {
+	const char *name;
+	const char *until; // NULL: no end
+	bool is_over;
+};
+
+struct missing {
+	int64_t made; // seconds since 1970
+	struct missing_branch *branch;
+	size_t branches;
+	struct missing_environment *environment; // platforms in the store's order, Pythons in the profile's
+	size_t environments;
+	uint64_t total[MISSING_STATUS_COUNT]; // of all rows, also of those that are not in row
+	struct missing_row *row;              // by environment, project, version
+	size_t rows;
+	struct arena text;
+};
+
+struct missing_options {
+	const char *branch;          // a glob; NULL: all
+	const char *const *platform; // globs; none: all
+	size_t platforms;
+	const char *python;  // "3.12"; NULL: all
+	const char *project; // normal form: only this one; NULL: all
+	bool wants_pure;     // PURE is MISSING instead
+	bool wants_all;      // keeps rows of every status; otherwise MISSING, FAILED, AWAITING, UNKNOWN and IMPOSSIBLE
+	bool is_offline;     // upstream is not asked: the catalog's last answers count
+	void (*progress)(void *ctx, uint64_t done, uint64_t all, uint64_t failed); // of look-ups; NULL: none
+	void *ctx;
+};
+
+// results: what was built before; NULL: nothing. ERR_USAGE: no [branch], the files of a branch (branch.h), a platform
+// whose Pythons are unknown, an environment that no branch has. Errors of catalog.h. With is_offline nothing is written.
+// The caller releases *out if this returns 0.
+int missing_make(const struct config *c, const struct store *store, struct catalog *catalog, struct results *results,
+	const struct missing_options *options, struct missing *out, struct err *e) MUST_CHECK;
+void missing_release(struct missing *m);

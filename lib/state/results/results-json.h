@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// An attempt as JSON: what a builder sends to POST /-/builds/PLATFORM/, and what `wheelcache builds --json` and the
+// server print. Pure functions; any thread.
+//
+//   {"id", "platform", "python", "project", "version", "result", "step", "why", "begun": time, "seconds", "peak_memory",
+//    "files": [{"filename", "sha256", "size"}], "sdist": {"filename", "sha256"} or null, "awaiting": [names], "recipe",
+//    "builder", "provenance": {…}, "has_log": bool, "log": text, only in what a builder sends}
+#pragma once
+
+#include "lib/base/arena.h"
+#include "lib/format/jsondoc.h"
+#include "lib/state/results/results.h"
+
+// The caller frees the document.
+struct jsondoc *results_json(const struct results_attempt *a);
+// Reads such a document. Every value is checked and limited. The strings of *out and *log (ptr NULL: none) are borrowed
+// from doc and text. ERR_INVALID names the value.
+int results_json_read(const struct jsondoc *doc, struct results_attempt *out, struct arena *text, struct str *log,
+	struct err *e) MUST_CHECK;
