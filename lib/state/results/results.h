@@ -60,6 +60,8 @@ int results_open(const char *path, struct results **out, struct err *e) MUST_CHE
 int results_open_read(const char *path, struct results **out, struct err *e) MUST_CHECK;
 void results_close(struct results *r);    // NULL is fine
 void results_cleanup(struct results **r); // for CLEANUP
+// From now on a call that reads takes at most so many milliseconds; then it fails with ERR_TIME. 0: no limit.
+void results_limit(struct results *r, unsigned milliseconds);
 
 // How the state of a (platform, Python, project) changed with an attempt.
 enum results_change { RESULTS_UNCHANGED, RESULTS_NOW_FAILS, RESULTS_NOW_GOOD };
@@ -74,8 +76,12 @@ int results_mark_sent(struct results *r, const char *id, struct err *e) MUST_CHE
 
 struct results_filter {                 // NULL, 0 and false: any
 	const char *platform, *project; // globs; project in normal form
+	// names: no other platform, so that a server shows a client only what it may read; NULL: any
+	const char *const *platforms;
+	size_t platform_count; // 0 with platforms set: none at all
 	const char *python, *version;
-	bool only_failed; // the newest ended attempt of its platform, Python and project is a failure: that attempt
+	const char *result; // a results_result_name
+	bool only_failed;   // the newest ended attempt of its platform, Python and project is a failure: that attempt
 	bool only_unsent;
 	bool only_running;
 	int64_t since;  // begun at or after
@@ -104,9 +110,11 @@ void results_history_release(struct results_history *h);
 // When a row with these failures is to be tried again, by [build] retries and retry-after; 0: never by itself.
 int64_t results_retry_time(const struct config *c, const struct results_history *h);
 
-// Numbers of attempts by result, for metrics.
-int results_counts(struct results *r, uint64_t count[RESULTS_RESULT_COUNT], struct err *e) MUST_CHECK;
-// Ended attempts a day (UTC), the oldest first, for the last `days` days: good and failed ones.
-typedef int results_day_fn(void *ctx, int64_t day, uint64_t good, uint64_t failed, struct err *e);
-int results_days(struct results *r, const char *project, int64_t now, unsigned days, results_day_fn *fn, void *ctx,
+// Numbers of attempts by result, for metrics: of the filter's platform, platforms and project. filter NULL: all.
+int results_counts(struct results *r, const struct results_filter *filter, uint64_t count[RESULTS_RESULT_COUNT],
 	struct err *e) MUST_CHECK;
+// Ended attempts a day (UTC), the oldest first, for the last `days` days: good and failed ones, of the filter's
+// platform, platforms and project (NULL: all). day: its first second. Days without attempts may be left out.
+typedef int results_day_fn(void *ctx, int64_t day, uint64_t good, uint64_t failed, struct err *e);
+int results_days(struct results *r, const struct results_filter *filter, int64_t now, unsigned days, results_day_fn *fn,
+	void *ctx, struct err *e) MUST_CHECK;
