@@ -11,14 +11,14 @@
 // When a running server follows a key that has changed in the file.
 enum config_effect {
 	CONFIG_RELOAD,  // at SIGHUP
-	CONFIG_RESTART, // after a restart; not for keys of a platform or view
+	CONFIG_RESTART, // after a restart; not for keys of a platform, view or branch
 };
 
 struct config_option {
-	const char *section; // "platform" and "view" stand for "[platform NAME]" and "[view NAME]"
+	const char *section; // "platform" stands for "[platform NAME]": see config_section_is_named()
 	const char *key;
 	const struct config_type *setting;
-	size_t offset; // in struct config, config_platform or config_view; for a list of platforms, 0
+	size_t offset; // in struct config, config_platform, config_view or config_branch; for a list of platforms, 0
 	uint64_t least;
 	const char *fallback; // NULL: none
 	enum config_effect effect;
@@ -27,5 +27,7 @@ struct config_option {
 
 extern const struct config_option config_table[];
 extern const size_t config_options;
+// Whether sections of this kind have names: "[platform NAME]", "[view NAME]", "[branch NAME]".
+bool config_section_is_named(const char *section);
 // A list of platforms, which may continue on indented lines.
 extern const struct config_type setting_names;

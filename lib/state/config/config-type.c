@@ -14,6 +14,7 @@
 #include "lib/domain/machine/platform.h"
 #include "lib/net/fetch.h"
 #include "lib/net/url.h"
+#include "lib/os/clock.h"
 #include "lib/os/hook.h"
 
 struct unit {
@@ -26,6 +27,7 @@ static const struct unit size_units[] = {{'K', 1 << 10}, {'M', 1 << 20}, {'G', 1
 static const struct unit time_units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}, {'\0', 1}};
 
 enum { NUMBER_MAX = 1 << 30 }; // without its unit: no product of the two overflows
+enum { SECONDS_MAX = 10 * 365 * 86400 };
 
 static bool parse_quantity(const char *text, const struct unit *units, uint64_t *out)
 {
@@ -130,9 +132,42 @@ static bool set_libc(void *field, const char *value)
 	return machine_parse_libc(str_from(value), &ignored, &unsaid) == 0 && set_string(field, value);
 }
 
+static bool set_date(void *field, const char *value)
+{
+	int64_t ignored;
+	CLEANUP(mem_free) char *time = xasprintf("%sT00:00:00Z", value);
+	return clock_read(time, &ignored) && set_string(field, value);
+}
+
+static bool set_note(void *field, const char *value)
+{
+	return strlen(value) <= LIMIT_NOTE && set_string(field, value);
+}
+
 static bool set_release(void *field, const char *value)
 {
 	return hook_is_valid(value, "pvw") && set_string(field, value);
+}
+
+static bool is_command(const char *value)
+{
+	return hook_is_valid(value, "pvsownriedy");
+}
+
+static bool set_command(void *field, const char *value)
+{
+	return is_command(value) && set_string(field, value);
+}
+
+static bool add_command(void *field, const char *value)
+{
+	char **out = field;
+	if (!is_command(value))
+		return false;
+	char *longer = xasprintf("%s%s%s", *out ? *out : "", *out ? "\n" : "", value);
+	free(*out);
+	*out = longer;
+	return true;
 }
 
 // Appends each word to the string of the field.
@@ -189,6 +224,56 @@ static bool set_projects(void *field, const char *value)
 	return add_words(field, value, is_project);
 }
 
+static bool is_variable(struct str word)
+{
+	for (size_t i = 0; i < word.len; i++)
+		if (!ascii_is_alnum(word.ptr[i]) && word.ptr[i] != '_')
+			return false;
+	return word.len > 0 && !ascii_is_digit(word.ptr[0]);
+}
+
+static bool set_variables(void *field, const char *value)
+{
+	return add_words(field, value, is_variable);
+}
+
+static bool read_time(struct str word, uint64_t *seconds)
+{
+	CLEANUP(mem_free) char *text = xstrndup(word.ptr, word.len);
+	return parse_quantity(text, time_units, seconds) && *seconds <= SECONDS_MAX;
+}
+
+static bool is_time(struct str word)
+{
+	uint64_t ignored;
+	return read_time(word, &ignored);
+}
+
+static bool set_times(void *field, const char *value)
+{
+	return add_words(field, value, is_time);
+}
+
+bool config_times_next(struct str *rest, uint64_t *seconds)
+{
+	*rest = str_trim(*rest);
+	return rest->len && read_time(str_cut(rest, ' '), seconds);
+}
+
+bool config_keep_read(const char *text, uint64_t *seconds, uint64_t *number)
+{
+	struct str rest = str_from(text);
+	if (!config_times_next(&rest, seconds))
+		return false;
+	return decimal_parse(str_trim(rest), NUMBER_MAX, number) && *number > 0;
+}
+
+static bool set_keep(void *field, const char *value)
+{
+	uint64_t seconds, number;
+	return config_keep_read(value, &seconds, &number) && set_string(field, value);
+}
+
 static bool set_files(void *field, const char *value)
 {
 	static const char *const words[] = {"proxy", "redirect", NULL};
@@ -234,6 +319,11 @@ static bool set_url(void *field, const char *value)
 	return true;
 }
 
+static bool set_index(void *field, const char *value)
+{
+	return is_url(str_from(value)) && set_string(field, value);
+}
+
 static bool set_urls(void *field, const char *value)
 {
 	return add_words(field, value, is_url);
@@ -255,7 +345,7 @@ const struct config_type config_type_quota = {
 	.wants = "a size (as 500K, 64M, 1G)", .set = set_size, .most = 1ULL << 60};
 const struct config_type config_type_count = {.wants = "a number", .set = set_integer, .most = NUMBER_MAX};
 const struct config_type config_type_seconds = {
-	.wants = "a time (as 60, 2m, 1h, 1d)", .set = set_seconds, .most = 10 * 365 * 86400};
+	.wants = "a time (as 60, 2m, 1h, 1d)", .set = set_seconds, .most = SECONDS_MAX};
 const struct config_type config_type_percent = {.wants = "a share (as 20%)", .set = set_percent, .most = 100};
 const struct config_type config_type_redirect = {
 	.wants = "one of identical, superseded, no", .set = set_redirect, .is_owned = true};
@@ -269,6 +359,29 @@ const struct config_type config_type_libc = {
 	.wants = "a libc (as glibc 2.35, musl 1.2)", .set = set_libc, .is_owned = true};
 const struct config_type config_type_release = {
 	.wants = "a command (with %v, %w, %p, and %% for a per cent sign)", .set = set_release, .is_owned = true};
+const struct config_type config_type_command = {
+	.wants = "a command (with %p, %v, %s, %o, %w, %n, %r, %i, %e, %d, %y, and %% for a per cent sign)",
+	.set = set_command,
+	.is_owned = true};
+const struct config_type config_type_commands = {
+	.wants = "a command (with %p, %v, %s, %o, %w, %n, %r, %i, %e, %d, %y, and %% for a per cent sign)",
+	.set = add_command,
+	.is_owned = true,
+	.is_list = true};
+const struct config_type config_type_date = {.wants = "a date (as 2027-03-31)", .set = set_date, .is_owned = true};
+const struct config_type config_type_note = {.wants = "a note of at most 200 bytes", .set = set_note, .is_owned = true};
+const struct config_type config_type_times = {
+	.wants = "a list of times (as 1d 3d 7d)", .set = set_times, .is_owned = true, .is_list = true};
+const struct config_type config_type_keep = {
+	.wants = "a time and a number (as 90d 50)", .set = set_keep, .is_owned = true};
+const struct config_type config_type_variables = {
+	.wants = "a list of names of variables", .set = set_variables, .is_owned = true, .is_list = true};
+const struct config_type config_type_platforms = {.wants = "a list of platforms (names, or globs as ubuntu-*)",
+	.set = set_projects,
+	.is_owned = true,
+	.is_list = true};
+const struct config_type config_type_index = {
+	.wants = "an address, http: or https:", .set = set_index, .is_owned = true, .is_secret = true};
 const struct config_type config_type_paths = {
 	.wants = "a list of paths", .set = set_paths, .is_owned = true, .is_list = true};
 const struct config_type config_type_url = {

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lib/base/str.h"
+
 struct config_type {
 	const char *wants; // for errors: "... is not <wants>"
 	// Writes the value into the field. False: the text is invalid; then the field keeps its value or has another
@@ -35,14 +37,29 @@ extern const struct config_type config_type_arch;
 extern const struct config_type config_type_libc;
 // A command that releases a platform (lib/state/store/release.h).
 extern const struct config_type config_type_release;
-// Lists of paths, indexes, hosts or projects: one string with blanks between, to which each line adds.
+// Commands of the builder (builder/step): one; several, one a line, which the field separates with "\n".
+extern const struct config_type config_type_command;
+extern const struct config_type config_type_commands;
+// Lists of paths, indexes, hosts, projects, …: one string with blanks between, to which each line adds.
 extern const struct config_type config_type_paths;
-extern const struct config_type config_type_url; // one, as url_base() returns it
+extern const struct config_type config_type_url;   // one, as url_base() returns it
+extern const struct config_type config_type_index; // one, with "/" at its end or without; it may hold a password
 extern const struct config_type config_type_urls;
 extern const struct config_type config_type_hosts;
 extern const struct config_type config_type_projects;
-extern const struct config_type config_type_files;   // proxy, redirect
-extern const struct config_type config_type_merge;   // merge, no
-extern const struct config_type config_type_wheels;  // all, fitting
-extern const struct config_type config_type_root;    // local, all
-extern const struct config_type config_type_indexes; // first, together
+extern const struct config_type config_type_platforms; // names and globs
+extern const struct config_type config_type_variables; // names of environment variables
+extern const struct config_type config_type_times;     // config_times_next() reads the field
+extern const struct config_type config_type_keep;      // "90d 50"; config_keep_read() reads the field
+extern const struct config_type config_type_date;      // "2027-03-31"
+extern const struct config_type config_type_note;      // at most LIMIT_NOTE bytes
+extern const struct config_type config_type_files;     // proxy, redirect
+extern const struct config_type config_type_merge;     // merge, no
+extern const struct config_type config_type_wheels;    // all, fitting
+extern const struct config_type config_type_root;      // local, all
+extern const struct config_type config_type_indexes;   // first, together
+
+// Cuts the first of a list of times off *rest, a slice of a whole string. False: there is none.
+bool config_times_next(struct str *rest, uint64_t *seconds);
+// Reads an age and a number of attempts.
+bool config_keep_read(const char *text, uint64_t *seconds, uint64_t *number);

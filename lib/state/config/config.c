@@ -49,7 +49,7 @@ static void free_strings(const char *section, void *object)
 }
 
 static const char *const plain_sections[] = {
-	"store", "catalog", "index", "server", "tokens", "audit", "upload", "upstream", "prune"};
+	"store", "catalog", "index", "server", "tokens", "audit", "upload", "upstream", "prune", "build"};
 
 void config_init(struct config *c)
 {
@@ -73,8 +73,13 @@ void config_release(struct config *c)
 		free(c->views[i].platforms);
 		free(c->views[i].name);
 	}
+	for (size_t i = 0; i < c->branch_count; i++) {
+		free_strings("branch", &c->branches[i]);
+		free(c->branches[i].name);
+	}
 	free(c->platforms);
 	free(c->views);
+	free(c->branches);
 	*c = (struct config){0};
 }
 
@@ -86,7 +91,7 @@ static struct config_platform *find_platform(const struct config *c, struct str 
 	return NULL;
 }
 
-static struct config_view *find_view(const struct config *c, struct str name)
+static void *find_view_section(struct config *c, struct str name)
 {
 	for (size_t i = 0; i < c->view_count; i++)
 		if (str_eq(name, str_from(c->views[i].name)))
@@ -94,7 +99,12 @@ static struct config_view *find_view(const struct config *c, struct str name)
 	return NULL;
 }
 
-static struct config_platform *add_platform_section(struct config *c, struct str name)
+static void *find_platform_section(struct config *c, struct str name)
+{
+	return find_platform(c, name);
+}
+
+static void *add_platform_section(struct config *c, struct str name)
 {
 	c->platforms = xreallocarray(c->platforms, c->platform_count + 1, sizeof(*c->platforms));
 	struct config_platform *p = &c->platforms[c->platform_count++];
@@ -103,7 +113,7 @@ static struct config_platform *add_platform_section(struct config *c, struct str
 	return p;
 }
 
-static struct config_view *add_view_section(struct config *c, struct str name)
+static void *add_view_section(struct config *c, struct str name)
 {
 	c->views = xreallocarray(c->views, c->view_count + 1, sizeof(*c->views));
 	struct config_view *v = &c->views[c->view_count++];
@@ -111,29 +121,70 @@ static struct config_view *add_view_section(struct config *c, struct str name)
 	return v;
 }
 
+static void *find_branch(struct config *c, struct str name)
+{
+	for (size_t i = 0; i < c->branch_count; i++)
+		if (str_eq(name, str_from(c->branches[i].name)))
+			return &c->branches[i];
+	return NULL;
+}
+
+static void *add_branch_section(struct config *c, struct str name)
+{
+	c->branches = xreallocarray(c->branches, c->branch_count + 1, sizeof(*c->branches));
+	struct config_branch *b = &c->branches[c->branch_count++];
+	*b = (struct config_branch){.name = xstrndup(name.ptr, name.len)};
+	set_defaults("branch", b);
+	return b;
+}
+
+// The kinds of sections that have names.
+static const struct named_kind {
+	const char *name;
+	void *(*find)(struct config *c, struct str name);
+	void *(*add)(struct config *c, struct str name);
+	bool is_index; // it is an index at /NAME/simple/
+} named_kinds[] = {
+	{"platform", find_platform_section, add_platform_section, true},
+	{"view", find_view_section, add_view_section, true},
+	{"branch", find_branch, add_branch_section, false},
+};
+
+static const struct named_kind *find_kind(struct str kind)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(named_kinds); i++)
+		if (str_eq(kind, str_from(named_kinds[i].name)))
+			return &named_kinds[i];
+	return NULL;
+}
+
+bool config_section_is_named(const char *section)
+{
+	return find_kind(str_from(section)) != NULL;
+}
+
 // A parsed heading, and the struct for its keys.
 struct section {
 	struct str kind; // "server", "platform"
-	struct str name; // of a platform or view, else empty
+	struct str name; // of a platform, view or branch, else empty
 	void *object;
 	bool is_new;
 };
 
-static int find_named(struct config *c, struct section *s, struct err *e)
+static int find_named(struct config *c, const struct named_kind *kind, struct section *s, struct err *e)
 {
-	bool is_view = str_eq(s->kind, STR("view"));
-	struct config_platform *p = find_platform(c, s->name);
-	struct config_view *v = find_view(c, s->name);
 	if (!platform_name_is_valid(s->name))
 		return err_set(e, ERR_USAGE, "[" STR_FMT " " STR_FMT "]: not a name", STR_ARG(s->kind),
 			STR_ARG(s->name));
-	if (is_view ? p != NULL : v != NULL)
-		return err_set(e, ERR_USAGE, "\"" STR_FMT "\" names both a platform and a view", STR_ARG(s->name));
-	s->is_new = !p && !v;
-	if (is_view)
-		s->object = v ? v : add_view_section(c, s->name);
-	else
-		s->object = p ? p : add_platform_section(c, s->name);
+	for (size_t i = 0; i < ARRAY_SIZE(named_kinds); i++)
+		if (&named_kinds[i] != kind && kind->is_index && named_kinds[i].is_index &&
+			named_kinds[i].find(c, s->name))
+			return err_set(e, ERR_USAGE, "\"" STR_FMT "\" names both a platform and a view",
+				STR_ARG(s->name));
+	s->object = kind->find(c, s->name);
+	s->is_new = !s->object;
+	if (s->is_new)
+		s->object = kind->add(c, s->name);
 	return 0;
 }
 
@@ -143,8 +194,9 @@ static int find_section(struct config *c, const char *heading, struct section *s
 	*s = (struct section){.object = c};
 	s->kind = str_cut(&rest, ' ');
 	s->name = str_trim(rest);
-	if (str_eq(s->kind, STR("platform")) || str_eq(s->kind, STR("view")))
-		return find_named(c, s, e);
+	const struct named_kind *kind = find_kind(s->kind);
+	if (kind)
+		return find_named(c, kind, s, e);
 	for (size_t i = 0; i < ARRAY_SIZE(plain_sections); i++)
 		if (strcmp(heading, plain_sections[i]) == 0)
 			return 0;
@@ -277,6 +329,10 @@ int config_read(struct config *c, const char *path, struct err *e)
 	for (size_t i = 0; i < c->view_count; i++)
 		if (!c->views[i].platform_count)
 			return err_set(e, ERR_USAGE, "%s: [view %s] has no platforms", path, c->views[i].name);
+	for (size_t i = 0; i < c->branch_count; i++)
+		if (!c->branches[i].constraints && !c->branches[i].requirements)
+			return err_set(e, ERR_USAGE, "%s: [branch %s] has neither constraints nor requirements", path,
+				c->branches[i].name);
 	if (check_profiles(c, e) < 0)
 		return err_prefix(e, "%s: ", path);
 	return c->platform_count ? ini_file_read_file(path, check_line, c, e) : 0;
@@ -331,7 +387,7 @@ void config_print(FILE *out)
 	const char *section = "";
 	for (size_t i = 0; i < config_options; i++) {
 		const struct config_option *row = &config_table[i];
-		bool is_named = strcmp(row->section, "platform") == 0 || strcmp(row->section, "view") == 0;
+		bool is_named = config_section_is_named(row->section);
 		if (strcmp(section, row->section) != 0)
 			fprintf(out, "%s%s[%s%s]\n", i ? "\n" : "", is_named ? "#" : "", row->section,
 				is_named ? " NAME" : "");
