@@ -25,7 +25,8 @@ lib/format
 lib/net lib/domain/text
 lib/domain/machine lib/domain/archive
 lib/domain/wheel lib/domain/index
-lib/state/config lib/state/catalog
+lib/state/config lib/state/database
+lib/state/catalog
 lib/state/store lib/state/access lib/state/results
 lib/state/upstream
 lib/state/publish lib/missing
@@ -53,7 +54,7 @@ OWNER = {
     "libxml/": "lib/format/html.c",
     "microhttpd.h": "server/http/connection.c server/http/http.c server/http/mhd-response.c",
     "openssl/": "lib/format/digest.c server/http/tls.c",
-    "sqlite3.h": "lib/state/catalog/catalog.c",
+    "sqlite3.h": "lib/state/database/database.c",
     "zip.h": "lib/domain/archive/zipread.c",
     "zlib.h": "lib/format/compress.c",
     "zstd.h": "lib/format/compress.c",
@@ -282,7 +283,7 @@ BROKEN = [
     (there_is_no_circle, {"cli/a.c": '#include "cli/b.h"\n', "cli/b.h": "", "cli/b.c": '#include "cli/a.h"\n'},
      "includes go in a circle among cli/a cli/b"),
     (one_file_a_foreign_library, {"cli/a.c": "#include <sqlite3.h>\n"},
-     "cli/a.c: <sqlite3.h> belongs into lib/state/catalog/catalog.c"),
+     "cli/a.c: <sqlite3.h> belongs into lib/state/database/database.c"),
     (one_file_a_foreign_library, {"lib/format/digest.h": "#include <openssl/evp.h>\n"},
      "lib/format/digest.h: <openssl/evp.h> belongs into lib/format/digest.c"),
     (one_file_a_foreign_library, {"cli/a.c": "#include <ldap.h>\n"},

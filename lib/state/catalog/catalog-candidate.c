@@ -2,8 +2,8 @@
 #include "lib/state/catalog/catalog-candidate.h"
 
 #include "lib/base/limits.h"
+#include "lib/state/catalog/catalog-query.h"
 #include "lib/state/catalog/file-columns.h"
-#include "lib/state/catalog/query.h"
 
 static struct catalog_candidate candidate_of(struct query *q)
 {
@@ -37,7 +37,7 @@ static int report_candidates(struct query *q, catalog_candidate_fn *fn, void *ct
 int catalog_candidates(struct catalog *c, int64_t platform, const char *project, catalog_candidate_fn *fn, void *ctx,
 	struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, CANDIDATE_FILES, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, CANDIDATE_FILES, e);
 	if (!q)
 		return -1;
 	query_bind_int(q, 1, platform);
@@ -47,13 +47,13 @@ int catalog_candidates(struct catalog *c, int64_t platform, const char *project,
 
 int catalog_quarantined_files(struct catalog *c, catalog_candidate_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, REFUSED_FILES, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, REFUSED_FILES, e);
 	return q ? report_candidates(q, fn, ctx, e) : -1;
 }
 
 int catalog_name_owners(struct catalog *c, catalog_name_owner_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, NAME_OWNERS, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, NAME_OWNERS, e);
 	if (!q)
 		return -1;
 	int row;
@@ -65,7 +65,7 @@ int catalog_name_owners(struct catalog *c, catalog_name_owner_fn *fn, void *ctx,
 
 int catalog_newest_change(struct catalog *c, int64_t *change, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, STORE_CHANGE, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, STORE_CHANGE, e);
 	if (!q || query_step(q, e) < 0)
 		return -1;
 	*change = query_int(q, 0);

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
+#include "lib/state/catalog/catalog-query.h"
 #include "lib/state/catalog/file-columns.h"
-#include "lib/state/catalog/query.h"
 
 static struct catalog_good good_file(struct query *q)
 {
@@ -18,7 +18,7 @@ static struct catalog_good good_file(struct query *q)
 
 int catalog_good_files(struct catalog *c, catalog_good_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, FILES_GOOD, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, FILES_GOOD, e);
 	if (!q)
 		return -1;
 	int row;
@@ -32,7 +32,7 @@ int catalog_good_files(struct catalog *c, catalog_good_fn *fn, void *ctx, struct
 
 int catalog_file_sum(struct catalog *c, int64_t id, struct catalog_sum *out, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, FILE_SUM, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, FILE_SUM, e);
 	if (!q)
 		return -1;
 	query_bind_int(q, 1, id);
@@ -51,7 +51,7 @@ int catalog_file_sum(struct catalog *c, int64_t id, struct catalog_sum *out, str
 
 int catalog_file_name(struct catalog *c, int64_t id, char **name, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, FILE_GET, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, FILE_GET, e);
 	if (!q)
 		return -1;
 	query_bind_int(q, 1, id);
@@ -63,7 +63,7 @@ int catalog_file_name(struct catalog *c, int64_t id, char **name, struct err *e)
 
 int catalog_has_file(struct catalog *c, int64_t platform, const char *folder, const char *filename, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, FILE_AT, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, FILE_AT, e);
 	if (!q)
 		return -1;
 	query_bind_int(q, 1, platform);

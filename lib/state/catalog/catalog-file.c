@@ -19,7 +19,7 @@ static struct catalog_known known_file(struct query *q)
 
 int catalog_folder_files(struct catalog *c, int64_t folder, catalog_known_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, FOLDER_FILES, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, FOLDER_FILES, e);
 	if (!q)
 		return -1;
 	query_bind_int(q, 1, folder);
@@ -34,7 +34,7 @@ int catalog_folder_files(struct catalog *c, int64_t folder, catalog_known_fn *fn
 
 static int add_project(struct catalog *c, int64_t platform, const char *name, int64_t *id, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, PROJECT_ADD, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, PROJECT_ADD, e);
 	if (!q)
 		return -1;
 	query_bind_int(q, 1, platform);
@@ -48,7 +48,7 @@ static int add_project(struct catalog *c, int64_t platform, const char *name, in
 // 1: found; 0: not found.
 static int find_project(struct catalog *c, int64_t platform, const char *name, int64_t *id, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, PROJECT_FIND, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, PROJECT_FIND, e);
 	if (!q)
 		return -1;
 	query_bind_int(q, 1, platform);
@@ -70,7 +70,7 @@ static int project_id(struct catalog *c, int64_t platform, const char *name, int
 
 static int add_metadata(struct catalog *c, const struct catalog_entry *f, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, METADATA_ADD, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, METADATA_ADD, e);
 	if (!q)
 		return -1;
 	query_bind_bytes(q, 1, f->metadata_sha256, SHA256_SIZE);
@@ -91,7 +91,7 @@ static void marks_beside_release(struct beside *b)
 
 static int read_marks_beside(struct catalog *c, const struct catalog_entry *f, struct beside *out, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, MARKS_OF, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, MARKS_OF, e);
 	if (!q)
 		return -1;
 	query_bind_int(q, 1, f->folder);
@@ -115,7 +115,7 @@ struct file_listing {
 // FILE_ADD and FILE_SET number their parameters alike; each ignores some.
 static int write_row(struct catalog *c, const struct catalog_entry *f, const struct file_listing *s, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, f->id ? FILE_SET : FILE_ADD, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, f->id ? FILE_SET : FILE_ADD, e);
 	if (!q)
 		return -1;
 	query_bind_int(q, 1, f->id);
@@ -162,7 +162,7 @@ static int put_refused(struct catalog *c, const struct catalog_entry *f, const s
 // Whether bytes and modification time are those in the catalog: then no page changes.
 static int is_unchanged_file(struct catalog *c, const struct catalog_entry *f, bool *same, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, FILE_GET, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, FILE_GET, e);
 	if (!q)
 		return -1;
 	query_bind_int(q, 1, f->id);
@@ -178,7 +178,7 @@ static int is_unchanged_file(struct catalog *c, const struct catalog_entry *f, b
 static int touch_row(struct catalog *c, const struct catalog_entry *f, struct err *e)
 {
 	int64_t values[] = {f->id, (int64_t)f->inode, f->trusted};
-	return query_run_ints(c, FILE_TOUCH, values, ARRAY_SIZE(values), e);
+	return catalog_run_ints(c, FILE_TOUCH, values, ARRAY_SIZE(values), e);
 }
 
 static int put_entry(struct catalog *c, const struct catalog_entry *f, const struct holder *before, struct err *e)
@@ -211,7 +211,7 @@ int catalog_file_put(struct catalog *c, const struct catalog_entry *entry, struc
 // since.
 static int get_name(struct catalog *c, int64_t id, int64_t written, char *name, int64_t *platform, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, FILE_GET, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, FILE_GET, e);
 	*name = '\0';
 	if (!q)
 		return -1;
@@ -239,7 +239,7 @@ int catalog_file_remove(struct catalog *c, int64_t id, int64_t written, char nam
 	if (effect->was_left)
 		return 0;
 	if (catalog_name_look(c, name, platform, &before, &effect->was_listed, effect->before, e) < 0 ||
-		query_run_ints(c, FILE_REMOVE, &id, 1, e) < 0)
+		catalog_run_ints(c, FILE_REMOVE, &id, 1, e) < 0)
 		return -1;
 	if (before.id == id && catalog_name_promote(c, name, platform, e) < 0)
 		return -1;
@@ -257,7 +257,7 @@ static struct catalog_copy copy_of_name(struct query *q)
 int catalog_file_copies(struct catalog *c, int64_t platform, const char *filename, catalog_copy_fn *fn, void *ctx,
 	struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, FILE_COPIES, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, FILE_COPIES, e);
 	if (!q)
 		return -1;
 	query_bind_text(q, 1, filename);
@@ -273,7 +273,7 @@ int catalog_file_copies(struct catalog *c, int64_t platform, const char *filenam
 
 int catalog_unlisted(struct catalog *c, enum catalog_state state, catalog_unlisted_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, FILES_UNLISTED, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, FILES_UNLISTED, e);
 	if (!q)
 		return -1;
 	query_bind_int(q, 1, state);
@@ -286,7 +286,7 @@ int catalog_unlisted(struct catalog *c, enum catalog_state state, catalog_unlist
 
 int catalog_shared(struct catalog *c, catalog_shared_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, FILES_SHARED, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, FILES_SHARED, e);
 	if (!q)
 		return -1;
 	int row;

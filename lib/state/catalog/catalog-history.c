@@ -2,8 +2,8 @@
 #include "lib/state/catalog/catalog-history.h"
 
 #include "lib/base/limits.h"
+#include "lib/state/catalog/catalog-query.h"
 #include "lib/state/catalog/file-columns.h"
-#include "lib/state/catalog/query.h"
 
 static struct catalog_history history_of(struct query *q)
 {
@@ -24,7 +24,7 @@ static struct catalog_history history_of(struct query *q)
 
 int catalog_histories(struct catalog *c, const char *project, catalog_history_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, HISTORIES, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, HISTORIES, e);
 	if (!q)
 		return -1;
 	query_bind_text(q, 1, project);

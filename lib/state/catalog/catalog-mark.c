@@ -8,7 +8,7 @@
 
 int catalog_folder_marks(struct catalog *c, int64_t folder, catalog_known_mark_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, FOLDER_MARKS, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, FOLDER_MARKS, e);
 	if (!q)
 		return -1;
 	query_bind_int(q, 1, folder);
@@ -32,7 +32,7 @@ static void bind_key(struct query *q, const struct catalog_mark *m)
 // 0 if there is none.
 static int get_written(struct catalog *c, const struct catalog_mark *m, int64_t *written, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, MARK_GET, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, MARK_GET, e);
 	if (!q)
 		return -1;
 	bind_key(q, m);
@@ -58,7 +58,7 @@ static int write_mark(struct catalog *c, const struct catalog_mark *m, const cha
 {
 	bool is_forgotten = !m->text && m->is_guarded;
 	CLEANUP(query_end)
-	struct query *q = query_begin(c, is_forgotten ? MARK_REMOVE : MARK_SET, e);
+	struct query *q = catalog_query(c, is_forgotten ? MARK_REMOVE : MARK_SET, e);
 	if (!q)
 		return -1;
 	bind_key(q, m);
@@ -72,7 +72,7 @@ static int write_mark(struct catalog *c, const struct catalog_mark *m, const cha
 
 static int set_yanked(struct catalog *c, int64_t id, const char *reason, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, FILE_YANK, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, FILE_YANK, e);
 	if (!q)
 		return -1;
 	query_bind_int(q, 1, id);
@@ -149,7 +149,7 @@ static struct catalog_marked marked_of(struct query *q)
 
 int catalog_marks(struct catalog *c, int64_t platform, enum mark mark, catalog_marked_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, MARKS_OF_KIND, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, MARKS_OF_KIND, e);
 	if (!q)
 		return -1;
 	query_bind_int(q, 1, platform);
@@ -166,7 +166,7 @@ int catalog_marks(struct catalog *c, int64_t platform, enum mark mark, catalog_m
 static int find_tombstone(struct catalog *c, enum statement what, int64_t platform, const char *filename,
 	struct buf *out, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, what, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, what, e);
 	if (!q)
 		return -1;
 	query_bind_text(q, 1, filename);

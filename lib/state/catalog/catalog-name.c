@@ -8,7 +8,7 @@
 static int find_holder(struct catalog *c, enum statement id, const char *filename, int64_t platform, struct holder *out,
 	struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, id, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, id, e);
 	out->id = 0;
 	if (!q)
 		return -1;
@@ -41,7 +41,7 @@ int catalog_name_look(struct catalog *c, const char *filename, int64_t platform,
 
 int catalog_name_set_state(struct catalog *c, int64_t id, enum catalog_state state, const char *reason, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, FILE_STATE, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, FILE_STATE, e);
 	if (!q)
 		return -1;
 	query_bind_int(q, 1, id);
@@ -88,7 +88,7 @@ int catalog_name_claim(struct catalog *c, int64_t id, const char *folder, const 
 
 int catalog_name_row(struct catalog *c, int64_t folder, const char *filename, struct name_row *out, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, FILE_FIND, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, FILE_FIND, e);
 	*out = (struct name_row){0};
 	if (!q)
 		return -1;

@@ -5,7 +5,7 @@
 
 #include "lib/base/limits.h"
 #include "lib/state/catalog/catalog-write.h"
-#include "lib/state/catalog/query.h"
+#include "lib/state/catalog/catalog-query.h"
 
 // One of the files of a name.
 struct holder {

@@ -5,8 +5,8 @@
 
 #include "lib/base/arena.h"
 #include "lib/os/clock.h"
+#include "lib/state/catalog/catalog-query.h"
 #include "lib/state/catalog/catalog-write.h"
-#include "lib/state/catalog/query.h"
 
 enum {
 	BATCH = 2000,              // files per transaction
@@ -25,9 +25,9 @@ struct catalog_planner {
 static int insert_plan(struct catalog *c, int64_t *plan, struct err *e)
 {
 	int64_t now = clock_wall_seconds(), stale = now - STALE_SECONDS;
-	if (query_run_ints(c, PLAN_FORGET, &stale, 1, e) < 0)
+	if (catalog_run_ints(c, PLAN_FORGET, &stale, 1, e) < 0)
 		return -1;
-	CLEANUP(query_end) struct query *q = query_begin(c, PLAN_ADD, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, PLAN_ADD, e);
 	if (!q)
 		return -1;
 	query_bind_int(q, 1, now);
@@ -53,7 +53,7 @@ int catalog_plan_begin(struct catalog *c, struct catalog_planner **out, struct e
 
 static int write_file(struct catalog_planner *p, const struct catalog_planned *f, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(p->catalog, PLANNED_ADD, e);
+	CLEANUP(query_end) struct query *q = catalog_query(p->catalog, PLANNED_ADD, e);
 	if (!q)
 		return -1;
 	const char *const text[] = {
@@ -100,7 +100,7 @@ int catalog_plan_add(struct catalog_planner *p, const struct catalog_planned *fi
 // Another process with another clock may have deleted this plan as stale.
 static int is_whole(struct catalog_planner *p, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(p->catalog, PLAN_FILES, e);
+	CLEANUP(query_end) struct query *q = catalog_query(p->catalog, PLAN_FILES, e);
 	if (!q)
 		return -1;
 	query_bind_int(q, 1, p->plan);
@@ -115,7 +115,7 @@ static int finish_plan(struct catalog_planner *p, const char *id, int64_t made, 
 {
 	if (write_batch(p, e) < 0 || is_whole(p, e) < 0)
 		return -1;
-	CLEANUP(query_end) struct query *q = query_begin(p->catalog, PLAN_SET, e);
+	CLEANUP(query_end) struct query *q = catalog_query(p->catalog, PLAN_SET, e);
 	if (!q)
 		return -1;
 	query_bind_int(q, 1, p->plan);
@@ -124,7 +124,7 @@ static int finish_plan(struct catalog_planner *p, const char *id, int64_t made, 
 	query_bind_text(q, 4, head);
 	if (query_run(q, e) < 0)
 		return -1;
-	return query_run_ints(p->catalog, PLAN_REPLACE, &p->plan, 1, e);
+	return catalog_run_ints(p->catalog, PLAN_REPLACE, &p->plan, 1, e);
 }
 
 int catalog_plan_finish(struct catalog_planner *p, const char *id, int64_t made, const char *head, struct err *e)
@@ -147,7 +147,7 @@ void catalog_plan_cleanup(struct catalog_planner **p)
 
 int catalog_plan_last(struct catalog *c, struct buf *id, int64_t *made, struct buf *head, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, PLAN_LAST, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, PLAN_LAST, e);
 	if (!q)
 		return -1;
 	int row = query_step(q, e);
@@ -170,7 +170,7 @@ static void bind_filter(struct query *q, const struct catalog_plan_filter *filte
 int catalog_plan_count(struct catalog *c, const struct catalog_plan_filter *filter, uint64_t *files, uint64_t *bytes,
 	struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, PLANNED_COUNT, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, PLANNED_COUNT, e);
 	if (!q)
 		return -1;
 	bind_filter(q, filter);
@@ -208,7 +208,7 @@ static int report_planned(struct query *q, catalog_planned_fn *fn, void *ctx, st
 int catalog_plan_files(struct catalog *c, const struct catalog_plan_filter *filter, uint64_t skip, uint64_t limit,
 	catalog_planned_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, PLANNED_LIST, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, PLANNED_LIST, e);
 	if (!q)
 		return -1;
 	bind_filter(q, filter);
@@ -219,7 +219,7 @@ int catalog_plan_files(struct catalog *c, const struct catalog_plan_filter *filt
 
 int catalog_plan_project(struct catalog *c, const char *project, catalog_planned_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, PLANNED_PROJECT, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, PLANNED_PROJECT, e);
 	if (!q)
 		return -1;
 	query_bind_text(q, 1, project);

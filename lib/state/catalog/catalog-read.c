@@ -6,13 +6,13 @@
 #include "lib/base/limits.h"
 #include "lib/base/mem.h"
 #include "lib/format/compress.h"
+#include "lib/state/catalog/catalog-query.h"
 #include "lib/state/catalog/catalog.h"
 #include "lib/state/catalog/file-columns.h"
-#include "lib/state/catalog/query.h"
 
 int catalog_platform_find(struct catalog *c, const char *name, int64_t *id, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, PLATFORM_FIND, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, PLATFORM_FIND, e);
 	if (!q)
 		return -1;
 	query_bind_text(q, 1, name);
@@ -26,7 +26,7 @@ int catalog_platform_find(struct catalog *c, const char *name, int64_t *id, stru
 
 int catalog_is_of(struct catalog *c, const char *store, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, STORE_GET, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, STORE_GET, e);
 	if (!q || query_step(q, e) < 0)
 		return -1;
 	const char *recorded = query_text(q, 0);
@@ -38,19 +38,19 @@ int catalog_is_of(struct catalog *c, const char *store, struct err *e)
 
 int catalog_read_begin(struct catalog *c, struct err *e)
 {
-	return query_run_ints(c, BEGIN_READ, NULL, 0, e);
+	return catalog_run_ints(c, BEGIN_READ, NULL, 0, e);
 }
 
 void catalog_read_end(struct catalog **c)
 {
 	struct err ignored = ERR_INIT; // nothing was written
-	if (*c && query_run_ints(*c, ROLLBACK_WRITE, NULL, 0, &ignored) < 0)
+	if (*c && catalog_run_ints(*c, ROLLBACK_WRITE, NULL, 0, &ignored) < 0)
 		return;
 }
 
 int catalog_was_scanned(struct catalog *c, bool *scanned, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, SCANNED_GET, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, SCANNED_GET, e);
 	if (!q || query_step(q, e) < 0)
 		return -1;
 	*scanned = query_int(q, 0) != 0;
@@ -59,7 +59,7 @@ int catalog_was_scanned(struct catalog *c, bool *scanned, struct err *e)
 
 int catalog_platform_scanned(struct catalog *c, int64_t platform, enum catalog_scanned *out, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, PLATFORM_SCANNED_GET, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, PLATFORM_SCANNED_GET, e);
 	if (!q)
 		return -1;
 	query_bind_int(q, 1, platform);
@@ -70,7 +70,7 @@ int catalog_platform_scanned(struct catalog *c, int64_t platform, enum catalog_s
 
 int catalog_any_was_scanned(struct catalog *c, bool *scanned, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, PLATFORM_SCANNED_ANY, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, PLATFORM_SCANNED_ANY, e);
 	if (!q || query_step(q, e) < 0)
 		return -1;
 	*scanned = query_int(q, 0) != 0;
@@ -88,7 +88,7 @@ static struct catalog_file listed_file(struct query *q)
 int catalog_project_files(struct catalog *c, int64_t platform, const char *project, catalog_file_fn *fn, void *ctx,
 	struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, PROJECT_FILES, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, PROJECT_FILES, e);
 	if (!q)
 		return -1;
 	query_bind_int(q, 1, platform);
@@ -123,7 +123,7 @@ static int each_project(struct query *q, catalog_project_fn *fn, void *ctx, int6
 
 int catalog_projects(struct catalog *c, int64_t platform, catalog_project_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, PROJECT_LIST, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, PROJECT_LIST, e);
 	if (!q)
 		return -1;
 	query_bind_int(q, 1, platform);
@@ -132,7 +132,7 @@ int catalog_projects(struct catalog *c, int64_t platform, catalog_project_fn *fn
 
 int catalog_project_folder(struct catalog *c, int64_t platform, const char *project, char **folder, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, PROJECT_FOLDER, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, PROJECT_FOLDER, e);
 	*folder = NULL;
 	if (!q)
 		return -1;
@@ -146,7 +146,7 @@ int catalog_project_folder(struct catalog *c, int64_t platform, const char *proj
 
 int catalog_totals(struct catalog *c, int64_t platform, struct catalog_totals *out, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, PLATFORM_TOTALS, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, PLATFORM_TOTALS, e);
 	if (!q)
 		return -1;
 	query_bind_int(q, 1, platform);
@@ -165,7 +165,7 @@ int catalog_totals(struct catalog *c, int64_t platform, struct catalog_totals *o
 int catalog_usage(struct catalog *c, int64_t platform, struct catalog_usage *out, struct err *e)
 {
 	struct catalog_totals listed;
-	CLEANUP(query_end) struct query *q = query_begin(c, PLATFORM_UNLISTED, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, PLATFORM_UNLISTED, e);
 	if (!q)
 		return -1;
 	query_bind_int(q, 1, platform);
@@ -178,7 +178,7 @@ int catalog_usage(struct catalog *c, int64_t platform, struct catalog_usage *out
 
 int catalog_changes(struct catalog *c, int64_t since, catalog_project_fn *fn, void *ctx, int64_t *newest, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, PROJECT_CHANGES, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, PROJECT_CHANGES, e);
 	if (!q)
 		return -1;
 	query_bind_int(q, 1, since);
@@ -192,7 +192,7 @@ int catalog_changes(struct catalog *c, int64_t since, catalog_project_fn *fn, vo
 int catalog_find_file(struct catalog *c, int64_t platform, const char *filename, struct catalog_place *out,
 	struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, FILE_PLACE, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, FILE_PLACE, e);
 	if (!q)
 		return -1;
 	query_bind_text(q, 1, filename);
@@ -228,7 +228,7 @@ void catalog_place_release(struct catalog_place *p)
 
 int catalog_locations(struct catalog *c, int64_t platform, catalog_location_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, PLATFORM_FILES, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, PLATFORM_FILES, e);
 	if (!q)
 		return -1;
 	query_bind_int(q, 1, platform);
@@ -244,7 +244,7 @@ int catalog_locations(struct catalog *c, int64_t platform, catalog_location_fn *
 
 int catalog_metadata(struct catalog *c, const uint8_t sha256[SHA256_SIZE], struct buf *out, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, METADATA_GET, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, METADATA_GET, e);
 	if (!q)
 		return -1;
 	query_bind_bytes(q, 1, sha256, SHA256_SIZE);

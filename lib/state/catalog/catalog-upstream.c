@@ -2,13 +2,13 @@
 #include "lib/state/catalog/catalog-upstream.h"
 
 #include "lib/base/mem.h"
-#include "lib/state/catalog/query.h"
+#include "lib/state/catalog/catalog-query.h"
 
 enum { SECOND = 1000000000 }; // in nanoseconds
 
 int catalog_upstream_rows(struct catalog *c, const char *project, catalog_upstream_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, UPSTREAM_ROWS, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, UPSTREAM_ROWS, e);
 	if (!q)
 		return -1;
 	query_bind_text(q, 1, project);
@@ -40,7 +40,7 @@ int catalog_upstream_rows(struct catalog *c, const char *project, catalog_upstre
 static int put_row(struct catalog *c, const struct catalog_upstream *row, bool is_changed, int64_t *changed,
 	struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, UPSTREAM_SET, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, UPSTREAM_SET, e);
 	if (!q)
 		return -1;
 	query_bind_text(q, 1, row->project);
@@ -71,7 +71,7 @@ int catalog_upstream_put(struct catalog *c, const struct catalog_upstream *row, 
 		return -1;
 	if (!has_facts)
 		return 0;
-	CLEANUP(query_end) struct query *q = query_begin(c, UPSTREAM_SET_PAGE, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, UPSTREAM_SET_PAGE, e);
 	if (!q)
 		return -1;
 	query_bind_text(q, 1, row->project);
@@ -82,7 +82,7 @@ int catalog_upstream_put(struct catalog *c, const struct catalog_upstream *row, 
 
 int catalog_upstream_touch(struct catalog *c, const char *project, const char *source, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, UPSTREAM_TOUCH, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, UPSTREAM_TOUCH, e);
 	if (!q)
 		return -1;
 	query_bind_text(q, 1, project);
@@ -92,7 +92,7 @@ int catalog_upstream_touch(struct catalog *c, const char *project, const char *s
 
 static int forget_rows(struct catalog *c, enum statement statement, int64_t most, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, statement, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, statement, e);
 	if (!q)
 		return -1;
 	query_bind_int(q, 1, most);
@@ -102,7 +102,7 @@ static int forget_rows(struct catalog *c, enum statement statement, int64_t most
 int catalog_project_places(struct catalog *c, const char *project, catalog_place_of_project_fn *fn, void *ctx,
 	struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, PROJECT_PLACES, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, PROJECT_PLACES, e);
 	if (!q)
 		return -1;
 	query_bind_text(q, 1, project);
@@ -115,7 +115,7 @@ int catalog_project_places(struct catalog *c, const char *project, catalog_place
 
 int catalog_project_oldest(struct catalog *c, const char *project, int64_t *oldest, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, PROJECT_OLDEST, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, PROJECT_OLDEST, e);
 	if (!q)
 		return -1;
 	query_bind_text(q, 1, project);
@@ -139,7 +139,7 @@ int catalog_upstream_forget_pages(struct catalog *c, int64_t bytes, struct err *
 int catalog_upstream_changes(struct catalog *c, int64_t since, catalog_upstream_change_fn *fn, void *ctx,
 	int64_t *newest, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, UPSTREAM_CHANGES, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, UPSTREAM_CHANGES, e);
 	if (!q)
 		return -1;
 	query_bind_int(q, 1, since);

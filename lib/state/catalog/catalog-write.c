@@ -2,20 +2,20 @@
 #include "lib/state/catalog/catalog-write.h"
 
 #include "lib/base/mem.h"
-#include "lib/state/catalog/query.h"
+#include "lib/state/catalog/catalog-query.h"
 
 int catalog_enlarge_cache(struct catalog *c, struct err *e)
 {
-	return query_run_ints(c, LARGE_CACHE, NULL, 0, e);
+	return catalog_run_ints(c, LARGE_CACHE, NULL, 0, e);
 }
 
 int catalog_begin(struct catalog *c, struct catalog_transaction *out, struct err *e)
 {
 	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
-	if (query_run_ints(c, BEGIN_WRITE, NULL, 0, e) < 0)
+	if (catalog_run_ints(c, BEGIN_WRITE, NULL, 0, e) < 0)
 		return -1;
 	t.catalog = c;
-	if (query_run_ints(c, NEXT_CHANGE, NULL, 0, e) < 0)
+	if (catalog_run_ints(c, NEXT_CHANGE, NULL, 0, e) < 0)
 		return -1;
 	out->catalog = STEAL_PTR(t.catalog);
 	return 0;
@@ -23,9 +23,9 @@ int catalog_begin(struct catalog *c, struct catalog_transaction *out, struct err
 
 int catalog_commit(struct catalog_transaction *t, struct err *e)
 {
-	if (query_run_ints(t->catalog, COMMIT_WRITE, NULL, 0, e) < 0)
+	if (catalog_run_ints(t->catalog, COMMIT_WRITE, NULL, 0, e) < 0)
 		return -1;
-	query_committed(t->catalog);
+	catalog_committed(t->catalog);
 	t->catalog = NULL;
 	return 0;
 }
@@ -34,13 +34,13 @@ void catalog_rollback(struct catalog_transaction *t)
 {
 	struct err ignored = ERR_INIT;
 	struct catalog *c = STEAL_PTR(t->catalog);
-	if (c && query_run_ints(c, ROLLBACK_WRITE, NULL, 0, &ignored) < 0)
+	if (c && catalog_run_ints(c, ROLLBACK_WRITE, NULL, 0, &ignored) < 0)
 		return;
 }
 
 static int insert_platform(struct catalog *c, const char *name, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, PLATFORM_ADD, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, PLATFORM_ADD, e);
 	if (!q)
 		return -1;
 	query_bind_text(q, 1, name);
@@ -66,7 +66,7 @@ int catalog_platform_add(struct catalog *c, const char *name, int64_t *id, struc
 
 static int set_store(struct catalog *c, const char *store, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, STORE_SET, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, STORE_SET, e);
 	if (!q)
 		return -1;
 	query_bind_text(q, 1, store);
@@ -89,18 +89,18 @@ int catalog_claim(struct catalog *c, const char *store, struct err *e)
 
 int catalog_set_scanned(struct catalog *c, struct err *e)
 {
-	return query_run_ints(c, SCANNED_SET, NULL, 0, e);
+	return catalog_run_ints(c, SCANNED_SET, NULL, 0, e);
 }
 
 int catalog_platform_set_scanned(struct catalog *c, int64_t platform, enum catalog_scanned scanned, struct err *e)
 {
 	const int64_t values[] = {platform, scanned};
-	return query_run_ints(c, PLATFORM_SCANNED_SET, values, ARRAY_SIZE(values), e);
+	return catalog_run_ints(c, PLATFORM_SCANNED_SET, values, ARRAY_SIZE(values), e);
 }
 
 int catalog_platforms(struct catalog *c, catalog_platform_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, PLATFORM_LIST, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, PLATFORM_LIST, e);
 	if (!q)
 		return -1;
 	int row;
@@ -117,7 +117,7 @@ int catalog_platform_clear(struct catalog *c, int64_t platform, struct err *e)
 {
 	if (catalog_platform_set_scanned(c, platform, CATALOG_NOT_TRIED, e) < 0)
 		return -1;
-	return query_run_ints(c, PLATFORM_CLEAR, &platform, 1, e);
+	return catalog_run_ints(c, PLATFORM_CLEAR, &platform, 1, e);
 }
 
 static struct catalog_folder folder_of_row(struct query *q)
@@ -129,7 +129,7 @@ static struct catalog_folder folder_of_row(struct query *q)
 int catalog_folder_find(struct catalog *c, int64_t platform, const char *path, struct catalog_folder *out,
 	struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, FOLDER_FIND, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, FOLDER_FIND, e);
 	if (!q)
 		return -1;
 	query_bind_int(q, 1, platform);
@@ -146,7 +146,7 @@ int catalog_folder_find(struct catalog *c, int64_t platform, const char *path, s
 
 int catalog_folder_children(struct catalog *c, int64_t folder, catalog_folder_fn *fn, void *ctx, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, FOLDER_CHILDREN, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, FOLDER_CHILDREN, e);
 	if (!q)
 		return -1;
 	query_bind_int(q, 1, folder);
@@ -161,7 +161,7 @@ int catalog_folder_children(struct catalog *c, int64_t folder, catalog_folder_fn
 
 static int add_folder(struct catalog *c, int64_t platform, int64_t parent, const char *path, int64_t *id, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, FOLDER_ADD, e);
+	CLEANUP(query_end) struct query *q = catalog_query(c, FOLDER_ADD, e);
 	if (!q)
 		return -1;
 	query_bind_int(q, 1, platform);
@@ -197,10 +197,10 @@ int catalog_folder_ensure(struct catalog *c, int64_t platform, const char *path,
 int catalog_folder_set(struct catalog *c, const struct catalog_folder *folder, struct err *e)
 {
 	int64_t values[] = {folder->id, folder->mtime_ns, folder->trusted, (int64_t)folder->ignored};
-	return query_run_ints(c, FOLDER_SET, values, ARRAY_SIZE(values), e);
+	return catalog_run_ints(c, FOLDER_SET, values, ARRAY_SIZE(values), e);
 }
 
 int catalog_folder_remove(struct catalog *c, int64_t folder, struct err *e)
 {
-	return query_run_ints(c, FOLDER_REMOVE, &folder, 1, e);
+	return catalog_run_ints(c, FOLDER_REMOVE, &folder, 1, e);
 }

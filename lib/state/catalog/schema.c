@@ -4,7 +4,7 @@
 #include "lib/base/mem.h"
 #include "lib/state/catalog/file-columns.h"
 
-const char *const schema_step[] = {
+static const char *const schema_step[] = {
 	"CREATE TABLE store ("
 	"  id INTEGER PRIMARY KEY CHECK (id = 1),"
 	"  path TEXT,               -- real path of the store; NULL: not known yet\n"
@@ -223,10 +223,9 @@ const char *const schema_step[] = {
 	"END;",
 };
 
-const int schema_steps = ARRAY_SIZE(schema_step);
-
 // A connection caches 1 MiB of pages: there is one per thread, and the system's file cache is behind them.
-const char schema_connection[] = "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -1024;";
+static const char schema_connection[] =
+	"PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -1024;";
 
 #define PATH_OF_FILE "iif(d.path = '', f.filename, d.path || '/' || f.filename)"
 #define PLACE_OF_FILE                                                                                                  \
@@ -265,7 +264,7 @@ const char schema_connection[] = "PRAGMA synchronous = NORMAL; PRAGMA foreign_ke
 	" FROM file f JOIN folder d ON d.id = f.folder"
 #define CANDIDATE_OF CANDIDATE " JOIN project p ON p.id = f.project WHERE p.platform = ?1 AND p.name = ?2 AND"
 
-const char *const statement_sql[STATEMENT_COUNT] = {
+static const char *const statement_sql[STATEMENT_COUNT] = {
 	[LARGE_CACHE] = "PRAGMA cache_size = -16384",
 	[BEGIN_READ] = "BEGIN",
 	[BEGIN_WRITE] = "BEGIN IMMEDIATE",
@@ -435,4 +434,16 @@ const char *const statement_sql[STATEMENT_COUNT] = {
 	[PLANNED_PROJECT] = PLANNED "project = ?1 ORDER BY id",
 	[FILES_SHARED] = "SELECT filename, count(*), count(DISTINCT sha256) FROM file WHERE state = 0"
 			 " GROUP BY filename HAVING count(*) > 1 ORDER BY filename",
+};
+
+const struct database_kind schema_kind = {
+	.name = "catalog",
+	.advice = "remove it, and the next scan makes it again",
+	.older = "wheelcache index",
+	.application_id = 0x77636174, // "wcat"
+	.schema_step = schema_step,
+	.schema_steps = ARRAY_SIZE(schema_step),
+	.connection = schema_connection,
+	.statement = statement_sql,
+	.statements = STATEMENT_COUNT,
 };

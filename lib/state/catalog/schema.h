@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The catalog's SQL: the schema as numbered steps, and every statement, except those that open the database. Constant
-// text; catalog.c runs it.
+// The catalog's SQL: the schema as numbered steps, and every statement. Constant text.
 #pragma once
 
-enum { SCHEMA_APPLICATION_ID = 0x77636174 }; // "wcat", PRAGMA application_id
+#include "lib/state/database/database.h"
 
-// Step i upgrades a catalog from PRAGMA user_version i to i + 1. A released step never changes.
-extern const char *const schema_step[];
-extern const int schema_steps;
-
-// Run in each new connection.
-extern const char schema_connection[];
+extern const struct database_kind schema_kind;
 
 enum statement {
 	LARGE_CACHE,
@@ -99,5 +93,3 @@ enum statement {
 	FILES_SHARED,
 	STATEMENT_COUNT,
 };
-
-extern const char *const statement_sql[STATEMENT_COUNT];

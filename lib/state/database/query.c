@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is made of the calls in catalog.c.
-#include "lib/state/catalog/query.h"
+// What is made of the calls in database.c.
+#include "lib/state/database/query.h"
 
 #include "lib/base/limits.h"
 #include "lib/format/digest.h"
@@ -20,9 +20,9 @@ int query_run(struct query *q, struct err *e)
 	return query_step(q, e) < 0 ? -1 : 0;
 }
 
-int query_run_ints(struct catalog *c, enum statement id, const int64_t *values, int count, struct err *e)
+int query_run_ints(struct database *d, size_t statement, const int64_t *values, int count, struct err *e)
 {
-	CLEANUP(query_end) struct query *q = query_begin(c, id, e);
+	CLEANUP(query_end) struct query *q = query_begin(d, statement, e);
 	if (!q)
 		return -1;
 	for (int i = 0; i < count; i++)

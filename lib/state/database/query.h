@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the catalog's statements; only for the catalog-*.c. A query is a statement in use. It belongs to its connection,
-// and query_end gives it back. One thread at a time for each connection. Errors as in catalog.h.
+// A query: a statement of a database that is in use. It belongs to its connection, and query_end gives it back. One
+// thread at a time for each connection. Errors as in database.h.
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "lib/base/err.h"
 #include "lib/base/str.h"
-#include "lib/state/catalog/schema.h"
 
-struct catalog;
+struct database;
 struct query;
 
-// Prepares the statement at its first use. NULL on an error, which includes that the statement is in use.
-struct query *query_begin(struct catalog *c, enum statement id, struct err *e) MUST_CHECK;
+// Prepares the statement (a number in the table of the kind) at its first use. NULL on an error, which includes that
+// the statement is in use.
+struct query *query_begin(struct database *d, size_t statement, struct err *e) MUST_CHECK;
 void query_end(struct query **q); // for CLEANUP; NULL is fine
 
 // Parameters are numbered from 1. Strings and bytes are borrowed until query_end; NULL is SQL's NULL.
@@ -28,7 +29,7 @@ int query_step(struct query *q, struct err *e) MUST_CHECK;
 // Runs a statement that returns no rows.
 int query_run(struct query *q, struct err *e) MUST_CHECK;
 // The same for a statement with only integer parameters.
-int query_run_ints(struct catalog *c, enum statement id, const int64_t *values, int count, struct err *e) MUST_CHECK;
+int query_run_ints(struct database *d, size_t statement, const int64_t *values, int count, struct err *e) MUST_CHECK;
 
 // Columns are numbered from 0. Strings and bytes are borrowed until the next step; SQL's NULL is NULL.
 int64_t query_int(struct query *q, int column);
@@ -40,9 +41,6 @@ const char *query_reason(struct query *q, int column);
 struct str query_bytes(struct query *q, int column); // SQL's NULL: ptr is NULL
 // NULL if it does not have the size of a SHA-256.
 const uint8_t *query_sha256(struct query *q, int column);
-
-// To be called after a commit: raises the change count (lib/state/catalog/changes.h).
-void query_committed(struct catalog *c);
 
 // Of the last INSERT.
 int64_t query_new_id(struct query *q);
