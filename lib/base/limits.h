@@ -37,6 +37,8 @@ enum {
 	LIMIT_PLAN = 2000 << 20,             // a plan of "prune plan" (about 700 bytes a file)
 	LIMIT_REQUIREMENTS = 16 << 20,       // a list of packages, a constraints file
 	LIMIT_REQUIREMENT_LINE = 256 << 10,  // a line of a requirements file, with its continuation lines
+	LIMIT_MARKER = 4 << 10,              // an environment marker of a requirement,
+	LIMIT_MARKER_DEPTH = 32,             // and the nesting of its parentheses
 	LIMIT_NOTE = 200,                    // a note or a pattern of a token
 	LIMIT_WORDS = 2 << 10,               // the reason why a platform is frozen; a field of the audit log
 	LIMIT_PEM = 1 << 20,                 // a certificate or a key

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "lib/base/buf.h"
+#include "lib/domain/machine/marker.h"
 #include "lib/domain/machine/profile.h"
 #include "lib/domain/text/filename.h"
 #include "lib/domain/text/name.h"
@@ -108,6 +109,22 @@ static void answer_requirements(struct str text, struct buf *out)
 	}
 }
 
+// <python>, <arch> and <marker> with newlines between: 1 <the micros for which it holds, as bits in hex>
+static void answer_marker(struct str text, struct buf *out)
+{
+	struct python python;
+	struct err e = ERR_INIT;
+	uint64_t micros;
+	bool is_python = python_parse(str_cut(&text, '\n'), &python, &e) == 0;
+	struct str machine = str_cut(&text, '\n');
+	CLEANUP(mem_free) char *arch = xstrndup(machine.ptr, machine.len);
+	if (!is_python || marker_micros(text, &(struct machine){.arch = arch}, &python, &micros, &e) < 0) {
+		buf_puts(out, "0");
+		return;
+	}
+	buf_printf(out, "1\t%" PRIx64, micros);
+}
+
 static int add_tag(void *ctx, struct str tag, struct err *e UNUSED)
 {
 	buf_printf(ctx, "\t" STR_FMT, STR_ARG(tag));
@@ -171,6 +188,7 @@ static const struct kind {
 	{"specifier", answer_specifier},
 	{"admits", answer_admits},
 	{"micros", answer_micros},
+	{"marker", answer_marker},
 	{"filename", answer_filename},
 	{"requirements", answer_requirements},
 	{"environment", answer_environment},

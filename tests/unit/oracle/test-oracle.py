@@ -6,6 +6,7 @@ import re
 import sys
 
 try:
+    from packaging.markers import InvalidMarker, Marker, UndefinedComparison, UndefinedEnvironmentName
     from packaging.specifiers import InvalidSpecifier, SpecifierSet
     from packaging.utils import canonicalize_name, parse_sdist_filename, parse_wheel_filename
     from packaging.version import InvalidVersion, Version
@@ -15,6 +16,7 @@ except ImportError:
 
 from domaintool import ask
 
+IS_NEWEST = hasattr(SpecifierSet, "to_range")  # packaging 26
 dice = random.Random(440)
 
 
@@ -105,6 +107,69 @@ def python_case():
         requires_python() for _ in range(dice.choice([0, 1, 1, 2, 3])))
 
 
+MARKER_TEXTS = {
+    "os_name": ["posix", "nt", "java"], "os.name": ["posix", "nt"],
+    "sys_platform": ["linux", "linux2", "win32", "darwin"], "sys.platform": ["linux"],
+    "platform_machine": ["x86_64", "aarch64", "arm64", ""], "platform.machine": ["x86_64"],
+    "platform_system": ["Linux", "linux", "Windows"], "implementation_name": ["cpython", "pypy"],
+    "platform_python_implementation": ["CPython", "PyPy", "cpython"], "python_implementation": ["CPython"],
+    "platform_version": ["", "#1 SMP"], "extra": ["x", "Test_Extra"],
+}
+MARKER_VERSIONS = {
+    "python_version": ["3.9", "3.10", "3.11", "3.12", "3", "3.*", "3.11.*", "3.11.1"],
+    "python_full_version": ["3.11.0", "3.11.4", "3.11.5", "3.11", "3.12.0rc1", "3.11.*"],
+}
+if IS_NEWEST:  # older ones cannot compare an empty version
+    MARKER_VERSIONS |= {"implementation_version": ["3.11.4", "7.3"], "platform_release": ["20", "6.1"]}
+
+
+def quoted(text):
+    return dice.choice(["'{}'", '"{}"']).format(text)
+
+
+def version_comparison():
+    variable = dice.choice(list(MARKER_VERSIONS))
+    value = dice.choice(MARKER_VERSIONS[variable])
+    operator = dice.choice(["==", "!="] if "*" in value else ["==", "!=", "<", "<=", ">", ">=", "~=", "==="])
+    if operator == "~=" and "." not in value:
+        operator = ">="
+    # platform_release is empty, and "<" with nothing behind it is no specifier.
+    if variable != "platform_release" and "*" not in value and dice.random() < 0.1:
+        return f"{quoted(value)} {operator.replace('~=', '>=')} {variable}"
+    if dice.random() < 0.15:
+        return f"{variable} {dice.choice(['in', 'not in'])} {quoted(' '.join(MARKER_VERSIONS['python_version']))}"
+    return f"{variable}{dice.choice(['', ' '])}{operator}{dice.choice(['', ' '])}{quoted(value)}"
+
+
+def text_comparison():
+    variable = dice.choice(list(MARKER_TEXTS))
+    value = dice.choice(MARKER_TEXTS[variable])
+    operator = dice.choice(["==", "==", "!=", "in", "not in", *([">=", "<=", "<", ">", "~="] if IS_NEWEST else [])])
+    if dice.random() < 0.1 and variable != "extra":
+        return f"{quoted(value)} {operator} {variable}"
+    return f"{variable} {operator} {quoted(value)}"
+
+
+def marker(depth=0):
+    if depth < 3 and dice.random() < 0.3:
+        return f"({marker(depth + 1)})"
+    if depth < 3 and dice.random() < 0.4:
+        return f"{marker(depth + 1)} {dice.choice(['and', 'or'])} {marker(depth + 1)}"
+    return dice.choice([version_comparison, text_comparison])()
+
+
+def marker_case():
+    text = marker()
+    is_damaged = dice.random() < 0.1
+    if is_damaged and not IS_NEWEST:  # older ones ignore what follows the marker
+        text = text.partition(" ")[0]
+    elif is_damaged:
+        at = dice.randint(0, len(text))
+        text = text[:at] + dice.choice(["", "(", ")", "'", " and", "x", ","]) + text[at + dice.randint(0, 1):]
+    python = dice.choice(["3.9", "3.11", "3.11", "3.12", "3.13t", "pp311"])
+    return "\n".join([python, dice.choice(["x86_64", "aarch64"]), text])
+
+
 def name():
     letters = "abzABZ019"
     text = "".join(dice.choice(letters + "..__") for _ in range(dice.randint(1, 8)))
@@ -160,7 +225,7 @@ def same_release(one, other):
 
 def as_newest_has_it(version, wanted):
     """Whether packaging before 26 agrees: it ignores some epochs, and treats more versions as pre- or post-releases."""
-    if not hasattr(SpecifierSet, "to_range"):
+    if not IS_NEWEST:
         for one in wanted:
             ordered = one.operator in ("<", ">") and same_release(Version(one.version), version)
             if ordered or "!" in str(version) + one.version and (one.operator == "~=" or one.version.endswith(".*")):
@@ -184,6 +249,27 @@ def expect_micros(text):
         return ["0"]
     dotted = python.rstrip("t") if "." in python else f"3.{python[3:]}"
     return ["1", f"{sum(1 << n for n in range(64) if wanted.contains(f'{dotted}.{n}', prereleases=True)):x}"]
+
+
+def marker_environment(python, arch):
+    is_pypy, version = python.startswith("pp"), python.rstrip("t") if "." in python else f"3.{python[3:]}"
+    for micro in range(64):
+        full = f"{version}.{micro}"
+        yield {"implementation_name": "pypy" if is_pypy else "cpython",
+               "implementation_version": "" if is_pypy else full, "os_name": "posix",
+               "platform_machine": arch, "platform_release": "", "platform_system": "Linux",
+               "platform_version": "", "python_full_version": full, "python_version": version, "sys_platform": "linux",
+               "platform_python_implementation": "PyPy" if is_pypy else "CPython", "extra": ""}
+
+
+def expect_marker(text):
+    python, arch, text = text.split("\n")
+    try:
+        asked = Marker(text)
+        environments = enumerate(marker_environment(python, arch))
+        return ["1", f"{sum(1 << n for n, environment in environments if asked.evaluate(environment)):x}"]
+    except (InvalidMarker, UndefinedComparison, UndefinedEnvironmentName, InvalidVersion):
+        return ["0"]
 
 
 def near_text():
@@ -270,6 +356,7 @@ wrong += compare("version", "version", version, expect_version, 6000)
 wrong += compare("specifier set", "specifier", specifier_set, expect_specifier, 6000)
 wrong += compare("version in a set", "admits", near_text, expect_admits, 8000)
 wrong += compare("Pythons in a set", "micros", lambda: "\n".join(python_case()), expect_micros, 2000)
+wrong += compare("marker", "marker", marker_case, expect_marker, 3000)
 wrong += compare("wheel", "filename", wheel, expect_wheel, 3000)
 wrong += compare("sdist", "filename", sdist, expect_sdist, 2000)
 wrong += compare_order(4000)
