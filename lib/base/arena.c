@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/base/arena.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,6 +36,13 @@ char *arena_alloc(struct arena *a, size_t size)
 	char *at = a->block->bytes + a->used;
 	a->used += size;
 	return at;
+}
+
+void *arena_alloc_aligned(struct arena *a, size_t size)
+{
+	const uintptr_t unit = _Alignof(uint64_t);
+	uintptr_t at = (uintptr_t)arena_alloc(a, size + unit - 1);
+	return (void *)((at + unit - 1) / unit * unit);
 }
 
 const char *arena_copy(struct arena *a, struct str s)

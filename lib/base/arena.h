@@ -19,5 +19,7 @@ struct arena {
 void arena_release(struct arena *a);
 // Returns space for size bytes, not aligned. The arena owns it.
 char *arena_alloc(struct arena *a, size_t size) __attribute__((returns_nonnull));
+// Returns space that is aligned for pointers and integers of 64 bits. The arena owns it.
+void *arena_alloc_aligned(struct arena *a, size_t size) __attribute__((returns_nonnull));
 // Returns a copy that ends with NUL. The arena owns it.
 const char *arena_copy(struct arena *a, struct str s) __attribute__((returns_nonnull));

@@ -75,6 +75,7 @@ struct missing_branch {
 	bool is_over;
 };
 
+// The three arrays are heap arrays. Strings, and the arrays of branch names of the rows, are in text.
 struct missing {
 	int64_t made; // seconds since 1970
 	struct missing_branch *branch;
@@ -105,4 +106,5 @@ struct missing_options {
 // The caller releases *out if this returns 0.
 int missing_make(const struct config *c, const struct store *store, struct catalog *catalog, struct results *results,
 	const struct missing_options *options, struct missing *out, struct err *e) MUST_CHECK;
+// For CLEANUP; all zero is fine.
 void missing_release(struct missing *m);

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of missing.h that needs no catalog.
+#include "lib/missing/missing.h"
+
+#include <stdlib.h>
+
+const char *const missing_status_name[MISSING_STATUS_COUNT] = {
+	[MISSING_NOT_WANTED] = "not-wanted",
+	[MISSING_HERE] = "here",
+	[MISSING_SKIPPED] = "skipped",
+	[MISSING_UPSTREAM] = "upstream",
+	[MISSING_UNKNOWN] = "unknown",
+	[MISSING_IMPOSSIBLE] = "impossible",
+	[MISSING_PURE] = "pure",
+	[MISSING_AWAITING] = "awaiting",
+	[MISSING_FAILED] = "failed",
+	[MISSING_MISSING] = "missing",
+};
+
+void missing_release(struct missing *m)
+{
+	free(m->branch);
+	free(m->environment);
+	free(m->row);
+	arena_release(&m->text);
+	*m = (struct missing){0};
+}
