@@ -1,47 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/handlers/plan-handler.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "lib/base/decimal.h"
-#include "lib/base/limits.h"
 #include "server/core/auth.h"
 #include "server/handlers/plan-page.h"
-#include "server/message/urlpath.h"
 
-enum { PAGE_BYTES = 4 << 20, ARGUMENT_SIZE = LIMIT_FILE_NAME + 1 };
-
-// An argument of the query, as forms encode it: "+" is a space. "" if it is missing or malformed; false if it is too
-// long.
-static bool take_argument(const struct request *r, enum request_argument which, char out[ARGUMENT_SIZE])
-{
-	CLEANUP(mem_free) char *raw = xstrdup(r->argument[which] ? r->argument[which] : "");
-	for (char *at = raw; *at; at++)
-		*at = *at == '+' ? ' ' : *at;
-	if (strlen(raw) >= ARGUMENT_SIZE)
-		return false;
-	if (!urlpath_decode(str_from(raw), out, ARGUMENT_SIZE))
-		out[0] = '\0';
-	return true;
-}
+enum { PAGE_BYTES = 4 << 20 };
 
 static struct reply *check_private_platform(struct server_context *s, const struct request *r, const struct platform *p)
 {
 	return p->is_private ? auth_check(s, r, TOKEN_READ, p->name, NULL, NULL) : NULL;
-}
-
-// The platforms that the client may read; the caller frees the array. A client without a token gets the public ones.
-static const struct platform **readable_platforms(struct server_context *s, const struct request *r,
-	const struct site *site, size_t *count)
-{
-	const struct store *store = &site->store;
-	const struct platform **out = xcalloc(store->platform_count + 1, sizeof(const struct platform *));
-	for (size_t i = 0; i < store->platform_count; i++) {
-		if (auth_sees(s, r, &store->platform[i]))
-			out[(*count)++] = &store->platform[i];
-	}
-	return out;
 }
 
 static uint64_t parse_page_number(const char *text)
@@ -56,11 +24,11 @@ struct reply *plan_handler_worker(struct server_context *s, struct catalog *c, c
 {
 	struct err e = ERR_INIT;
 	const struct site *site = server_context_site(s);
-	char text[ARGUMENT_COUNT][ARGUMENT_SIZE];
+	char text[ARGUMENT_COUNT][REQUEST_ARGUMENT_SIZE];
 	for (int i = 0; i < ARGUMENT_COUNT; i++)
-		if (!take_argument(match->request, (enum request_argument)i, text[i]))
+		if (!request_read_argument(match->request, (enum request_argument)i, text[i]))
 			return reply_text(400, "400 Bad Request: a part of the query is longer than %d bytes",
-				ARGUMENT_SIZE - 1);
+				REQUEST_ARGUMENT_SIZE - 1);
 	const struct platform *only = site_platform(site, str_from(text[ARGUMENT_PLATFORM]));
 	struct str named = str_from(text[ARGUMENT_PLATFORM]);
 	struct reply *refused = only        ? check_private_platform(s, match->request, only)
@@ -75,7 +43,7 @@ struct reply *plan_handler_worker(struct server_context *s, struct catalog *c, c
 		.page = parse_page_number(text[ARGUMENT_PAGE]),
 	};
 	const struct platform **platforms CLEANUP(mem_free) =
-		readable_platforms(s, match->request, site, &query.platforms);
+		auth_readable(s, match->request, site, NULL, &query.platforms);
 	query.platform = platforms;
 	CLEANUP(buf_release) struct buf page;
 	buf_init(&page, PAGE_BYTES);

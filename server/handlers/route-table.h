@@ -34,7 +34,7 @@ struct route {
 	// path that ends in "/" is redirected to from the same path without it.
 	const char *path;
 	enum method
-		method; // METHOD_GET stands for HEAD too. A path with two methods has two rows, one behind the other
+		method; // METHOD_GET stands for HEAD too. A path with two methods has two rows, one behind the other, and the parts may have other names
 	enum route_pool pool;
 	enum metric_route metric; // the label "route" of the request's numbers in /-/metrics
 	enum route_right right;

@@ -53,13 +53,19 @@ static bool is_of_method(const struct route *route, enum method method)
 	return route->method == (method == METHOD_HEAD ? METHOD_GET : method);
 }
 
-// Of the rows with the same path, the one with this method; if there is none, the row itself.
-static const struct route *route_of_method(const struct route *route, enum method method)
+// Of the rows from this one on that fit the path, the one with this method, with its parts of the path; if there is
+// none, the row itself. A part may have another name for each method.
+static const struct route *route_of_method(const struct route *route, enum method method, const struct urlpath *path,
+	struct route_match *match)
 {
 	const struct route *end = route_table + route_table_count;
-	for (const struct route *r = route; r < end && strcmp(r->path, route->path) == 0; r++)
-		if (is_of_method(r, method))
+	struct route_match other = {.request = match->request};
+	for (const struct route *r = route; r < end && path_fits(r, path, &other); r++) {
+		if (is_of_method(r, method)) {
+			*match = other;
 			return r;
+		}
+	}
 	return route;
 }
 
@@ -85,9 +91,12 @@ static struct reply *malformed(void)
 }
 
 // route NULL: there is none of this path. uv shows its user the text of a 405.
-static struct reply *not_allowed(const struct route *route)
+static struct reply *not_allowed(const struct route *route, const struct urlpath *path)
 {
-	const char *allow = route && route->method == METHOD_POST ? "POST" : "GET, HEAD";
+	struct route_match match = {0};
+	bool reads = !route || is_of_method(route_of_method(route, METHOD_GET, path, &match), METHOD_GET);
+	bool writes = route && is_of_method(route_of_method(route, METHOD_POST, path, &match), METHOD_POST);
+	const char *allow = reads && writes ? "GET, HEAD, POST" : writes ? "POST" : "GET, HEAD";
 	struct reply *r = reply_text(405, "405 Method Not Allowed: %s", allow);
 	reply_header(r, "Allow", "%s", allow);
 	return r;
@@ -106,9 +115,9 @@ static struct reply *find_route(struct server_context *s, const struct request *
 		*match = (struct route_match){.request = r};
 		if (!path_fits(&route_table[i], path, match))
 			continue;
-		*route = route_of_method(&route_table[i], r->method);
+		*route = route_of_method(&route_table[i], r->method, path, match);
 		if (!is_of_method(*route, r->method))
-			return not_allowed(*route);
+			return not_allowed(*route, path);
 		if (wants_slash(*route) == path->has_trailing_slash)
 			return NULL;
 		if (wants_slash(*route))
@@ -126,7 +135,7 @@ static const struct route *find_any_slash(const struct request *r, struct urlpat
 	for (size_t i = 0; i < route_table_count; i++) {
 		*match = (struct route_match){.request = r};
 		if (path_fits(&route_table[i], path, match))
-			return route_of_method(&route_table[i], r->method);
+			return route_of_method(&route_table[i], r->method, path, match);
 	}
 	return NULL;
 }
@@ -286,7 +295,7 @@ struct body_handler *routes_receive(void *ctx, struct request *request, struct r
 	const struct route *route = find_any_slash(request, &path, &match);
 	request->metric = route ? route->metric : METRIC_ROUTE_OTHER;
 	if (!route || !is_of_method(route, request->method)) {
-		*refusal = not_allowed(route);
+		*refusal = not_allowed(route, &path);
 		return NULL;
 	}
 	*refusal = check_right(s, route, &match);

@@ -213,16 +213,35 @@ enum page_coding negotiate_coding(const char *accept_encoding)
 	return best;
 }
 
-bool negotiate_wants_json(const char *accept)
+// The weight of application/json in Accept, and the largest one of these types.
+static int json_weight(const char *accept, const char *const *types, size_t count, int *other)
 {
 	struct str rest = str_from(accept ? accept : "");
-	int json = 0, text = 0;
+	int json = 0;
+	*other = 0;
 	while (rest.len) {
 		struct element element = next_element(&rest);
 		if (str_eq_nocase(element.name, STR("application/json")))
 			json = element.weight;
-		else if (str_eq_nocase(element.name, STR("text/plain")))
-			text = element.weight;
+		for (size_t i = 0; i < count; i++)
+			if (str_eq_nocase(element.name, str_from(types[i])) && element.weight > *other)
+				*other = element.weight;
 	}
-	return json > text;
+	return json;
+}
+
+bool negotiate_wants_json(const char *accept)
+{
+	static const char *const text[] = {"text/plain"};
+	int other;
+	return json_weight(accept, text, ARRAY_SIZE(text), &other) > other;
+}
+
+bool negotiate_page_json(const char *accept, const char *format)
+{
+	static const char *const html[] = {"text/html", "application/xhtml+xml"};
+	int other;
+	if (format && (strcmp(format, "json") == 0 || strcmp(format, "html") == 0))
+		return format[0] == 'j';
+	return json_weight(accept, html, ARRAY_SIZE(html), &other) > other;
 }

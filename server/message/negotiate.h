@@ -31,3 +31,6 @@ int negotiate_variant(const char *accept, const char *format, const char *user_a
 enum page_coding negotiate_coding(const char *accept_encoding);
 // Whether a client prefers application/json to text/plain.
 bool negotiate_wants_json(const char *accept);
+// Whether a client wants the JSON of a page that has JSON and HTML: ?format=json or ?format=html, else what Accept
+// prefers; HTML where it does not say.
+bool negotiate_page_json(const char *accept, const char *format);

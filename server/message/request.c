@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lib/base/decimal.h"
-#include "lib/base/limits.h"
+#include "server/message/urlpath.h"
 
 static const struct {
 	struct str name;
@@ -28,6 +28,9 @@ static const struct str argument_names[ARGUMENT_COUNT] = {
 	[ARGUMENT_VERDICT] = STR("verdict"),
 	[ARGUMENT_TEXT] = STR("q"),
 	[ARGUMENT_PAGE] = STR("page"),
+	[ARGUMENT_PROJECT] = STR("project"),
+	[ARGUMENT_RESULT] = STR("result"),
+	[ARGUMENT_LIMIT] = STR("limit"),
 };
 
 enum method request_method(const char *name)
@@ -91,4 +94,16 @@ void request_take_argument(struct request *r, struct str name, const char *value
 	for (int i = 0; i < ARGUMENT_COUNT; i++)
 		if (str_eq(argument_names[i], name) && !r->argument[i])
 			r->argument[i] = value ? value : "";
+}
+
+bool request_read_argument(const struct request *r, enum request_argument which, char out[REQUEST_ARGUMENT_SIZE])
+{
+	CLEANUP(mem_free) char *raw = xstrdup(r->argument[which] ? r->argument[which] : "");
+	for (char *at = raw; *at; at++)
+		*at = *at == '+' ? ' ' : *at;
+	if (strlen(raw) >= REQUEST_ARGUMENT_SIZE)
+		return false;
+	if (!urlpath_decode(str_from(raw), out, REQUEST_ARGUMENT_SIZE))
+		out[0] = '\0';
+	return true;
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "lib/base/buf.h"
+#include "lib/base/limits.h"
 
 enum method { METHOD_GET, METHOD_HEAD, METHOD_POST, METHOD_OTHER };
 
@@ -30,8 +31,12 @@ enum request_argument {
 	ARGUMENT_VERDICT,
 	ARGUMENT_TEXT, // "q"
 	ARGUMENT_PAGE,
+	ARGUMENT_PROJECT,
+	ARGUMENT_RESULT,
+	ARGUMENT_LIMIT,
 	ARGUMENT_COUNT,
 };
+enum { REQUEST_ARGUMENT_SIZE = LIMIT_FILE_NAME + 1 };
 
 struct request {
 	enum method method;
@@ -53,3 +58,6 @@ void request_take_header(struct request *r, struct str name, const char *value);
 uint64_t request_content_length(const struct request *r);
 // Records a query parameter. value is borrowed; NULL where the parameter has no "=".
 void request_take_argument(struct request *r, struct str name, const char *value);
+// Decodes a query parameter, in which forms write "+" for a blank. "" if it is missing or malformed; false if it is too
+// long.
+bool request_read_argument(const struct request *r, enum request_argument which, char out[REQUEST_ARGUMENT_SIZE]);

@@ -144,8 +144,34 @@ static void content_codings(void **state)
 	}
 }
 
+// A page for people has HTML and JSON.
+static void pages_for_people(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *accept, *format;
+		bool is_json;
+	} rows[] = {
+		{NULL, NULL, false},
+		{"*/*", NULL, false}, // curl
+		{"text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", NULL, false},
+		{"application/json", NULL, true},
+		{"application/json, */*;q=0.1", NULL, true},
+		{"text/html, application/json;q=0.9", NULL, false},
+		{"application/json, text/html;q=0.9", NULL, true},
+		{"text/html", "json", true},
+		{"application/json", "html", false},
+		{"application/json", "nonsense", true},
+		{NULL, "", false},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (negotiate_page_json(rows[i].accept, rows[i].format) != rows[i].is_json)
+			fail_msg("row %zu: Accept '%s'", i, rows[i].accept);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(formats), cmocka_unit_test(content_codings)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(formats), cmocka_unit_test(content_codings), cmocka_unit_test(pages_for_people)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,9 +50,32 @@ static void the_length_of_the_body(void **state)
 	assert_true(request_content_length(&r) == UINT64_MAX);
 }
 
+static void parameters_of_the_query(void **state)
+{
+	(void)state;
+	static char longest[LIMIT_FILE_NAME + 2];
+	memset(longest, 'a', sizeof(longest) - 1);
+	char text[REQUEST_ARGUMENT_SIZE];
+	struct request r = {0};
+	request_take_argument(&r, STR("project"), "a+b%2Bc");
+	request_take_argument(&r, STR("project"), "second");
+	request_take_argument(&r, STR("limit"), "%zz");
+	request_take_argument(&r, STR("result"), longest);
+	assert_true(request_read_argument(&r, ARGUMENT_PROJECT, text));
+	assert_string_equal(text, "a b+c");
+	assert_true(request_read_argument(&r, ARGUMENT_LIMIT, text));
+	assert_string_equal(text, "");
+	assert_true(request_read_argument(&r, ARGUMENT_PLATFORM, text));
+	assert_string_equal(text, "");
+	assert_false(request_read_argument(&r, ARGUMENT_RESULT, text));
+	r.argument[ARGUMENT_RESULT]++;
+	assert_true(request_read_argument(&r, ARGUMENT_RESULT, text));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(lines_of_a_list_are_joined),
-		cmocka_unit_test(a_list_has_a_limit), cmocka_unit_test(the_length_of_the_body)};
+		cmocka_unit_test(a_list_has_a_limit), cmocka_unit_test(the_length_of_the_body),
+		cmocka_unit_test(parameters_of_the_query)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
