@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "builder/run/supervisor.h"
 #include "cli/common/command.h"
 #include "lib/base/log.h"
 #include "lib/state/config/config.h"
@@ -70,6 +71,8 @@ int main(int argc, char **argv)
 {
 	struct err e = ERR_INIT;
 	const char *name = argc > 1 ? argv[1] : "";
+	if (strcmp(name, SUPERVISOR_COMMAND) == 0)
+		return supervisor_main(argc - 1, argv + 1);
 	if (print_requested(name))
 		return 0;
 	const struct command *command = find_command(name);

@@ -16,17 +16,20 @@ struct run_options {
 	const char *const *environment; // "NAME=value", NULL at the end
 	const char *folder;             // its working folder
 	struct run_log *log;            // of standard output and standard error
-	uint64_t seconds;               // a time limit
+	uint64_t seconds;               // a time limit; 0: none
 	uint64_t memory;                // bytes; 0: none
+	bool setuid_works;              // it may run set-user-ID programs, as podman does with newuidmap
 	const atomic_bool *stop;        // ends the program when it becomes true; NULL: never
 };
 
 enum run_end {
 	RUN_EXITED,    // code
-	RUN_SIGNALLED, // code is the signal
+	RUN_SIGNALLED, // code is the signal; also if the process that watches it was killed
 	RUN_TIMED_OUT,
-	RUN_OUT_OF_MEMORY, // the memory limit ended it
-	RUN_STOPPED,       // by stop
+	// The memory limit ended it. Without a cgroup that is a guess: it failed, and near the end of its output is what
+	// programs print when they get no memory.
+	RUN_OUT_OF_MEMORY,
+	RUN_STOPPED, // by stop
 };
 
 struct run_outcome {
@@ -37,10 +40,13 @@ struct run_outcome {
 	unsigned left;        // processes that were still there at the end, and were killed
 };
 
-// ERR_IO: it could not be started.
+// The program is run below a process of our own program (builder/run/supervisor.h): the main function passes the first
+// argument SUPERVISOR_COMMAND on. At the time limit and at stop the process group gets SIGTERM, and all that is left
+// SIGKILL two seconds later. Core dumps are off. ERR_IO: it could not be started.
 int run_program(const struct run_options *options, struct run_outcome *out, struct err *e) MUST_CHECK;
 // How memory is limited here: "the whole group, by cgroup v2" or "each process, by RLIMIT_AS: no cgroup is writable".
 const char *run_memory_limit_kind(void);
 // To be called by a process that holds secrets before it runs programs: other processes of the user can then read
-// neither its memory nor its environment in /proc. Wipes the variables of these names from the environment's memory.
+// neither its memory nor its environment in /proc. Wipes and unsets the variables of these names (NULL at the end);
+// what getenv() returned for them must have been copied before. One thread, before others are started.
 void run_hide_secrets(const char *const *variables);

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "builder/run/supervisor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "builder/run/process-tree.h"
+#include "builder/run/run-cgroup.h"
+#include "lib/os/clock.h"
+
+enum {
+	TERM_MS = 2000,  // between SIGTERM and SIGKILL
+	AGAIN_MS = 10,   // between two rounds of SIGKILL
+	GONE_MS = 60000, // after that, what SIGKILL does not end (a process that hangs in the kernel) is left to it
+	CANNOT_START = 127,
+};
+
+// The kernel ends the program before us if the machine runs out of memory (proc(5), oom_score_adj).
+#define OOM_SCORE "500"
+
+struct supervision {
+	int control, signals, start_error; // descriptors; control -1: our caller is dead
+	pid_t pid;                         // of the program
+	uint64_t memory;
+	bool setuid_works;
+	const char *folder;
+	char **argv;
+	struct run_cgroup cgroup;
+	bool has_ended;
+	struct supervisor_report report;
+};
+
+// What the program's process writes into a pipe if it cannot start the program.
+struct start_error {
+	int error;
+	bool in_folder;
+};
+
+// --- the process of the program, before it is one ---
+
+static void set_limits(uint64_t memory, bool is_in_cgroup)
+{
+	// With 1, neither a file nor a pipe gets a core (core(5)); with 0 a pipe still would.
+	const struct rlimit core = {1, 1}, space = {memory, memory};
+	setrlimit(RLIMIT_CORE, &core);
+	if (memory && !is_in_cgroup)
+		setrlimit(RLIMIT_AS, &space);
+}
+
+// Signals have their default actions already, since posix_spawn() set these.
+static void unblock_signals(void)
+{
+	sigset_t none;
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void become_program(const struct supervision *s, pid_t parent, int errors)
+{
+	struct start_error failed = {0, false};
+	bool is_in_cgroup = run_cgroup_join(&s->cgroup);
+	setsid();
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(CANNOT_START);
+	set_limits(s->memory, is_in_cgroup);
+	if (!s->setuid_works)
+		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	unblock_signals();
+	if (chdir(s->folder) < 0)
+		failed = (struct start_error){errno, true};
+	else {
+		execvp(s->argv[0], s->argv);
+		failed.error = errno;
+	}
+	_exit(write(errors, &failed, sizeof(failed)) > 0 ? CANNOT_START : CANNOT_START + 1);
+}
+
+// --- starting it ---
+
+// Writes a number into our oom_score_adj, which a child inherits. Returns the one before.
+static void set_oom_score(int fd, const char *number)
+{
+	if (pwrite(fd, number, strlen(number), 0) < 0)
+		return; // without it the kernel chooses by size alone
+}
+
+static void start_program(struct supervision *s)
+{
+	char before[16] = "0";
+	int errors[2];
+	pid_t self = getpid();
+	CLEANUP(mem_close) int score = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
+	ssize_t n = pread(score, before, sizeof(before) - 1, 0);
+	before[n > 0 ? n : 1] = '\0';
+	if (pipe2(errors, O_CLOEXEC | O_NONBLOCK) < 0) {
+		s->report.error = errno;
+		return;
+	}
+	set_oom_score(score, OOM_SCORE);
+	s->pid = fork();
+	s->report = (struct supervisor_report){.pid = s->pid, .error = s->pid < 0 ? errno : 0};
+	if (s->pid == 0)
+		become_program(s, self, errors[1]);
+	set_oom_score(score, before);
+	prctl(PR_SET_DUMPABLE, 0); // the program cannot trace us
+	close(errors[1]);
+	s->start_error = errors[0];
+}
+
+// --- watching it ---
+
+static void tell(const struct supervision *s)
+{
+	if (s->control >= 0 && send(s->control, &s->report, sizeof(s->report), MSG_NOSIGNAL) < 0)
+		return; // our caller is dead
+}
+
+// Collects processes that have ended. False if none is left.
+static bool reap(struct supervision *s)
+{
+	int status;
+	pid_t pid;
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+		if (pid == s->pid) {
+			s->has_ended = true;
+			s->report.status = status;
+		}
+	return pid == 0;
+}
+
+// Waits for a signal, a message or the end of our caller, or ms. Returns the message, or 0; at the end of our caller
+// control becomes -1.
+static char wait_for_something(struct supervision *s, int64_t ms)
+{
+	struct pollfd fds[] = {{.fd = s->signals, .events = POLLIN}, {.fd = s->control, .events = POLLIN}};
+	struct signalfd_siginfo ended;
+	char message = 0;
+	if (poll(fds, 2, ms > INT32_MAX ? INT32_MAX : (int)ms) <= 0)
+		return 0;
+	if (fds[0].revents && read(s->signals, &ended, sizeof(ended)) < 0)
+		return 0;
+	if (fds[1].revents && recv(s->control, &message, 1, MSG_DONTWAIT) <= 0 && errno != EAGAIN)
+		mem_close(&s->control);
+	return message;
+}
+
+static unsigned kill_all(const struct supervision *s)
+{
+	run_cgroup_kill(&s->cgroup);
+	return process_tree_signal(getpid(), s->pid, SIGKILL);
+}
+
+// Runs until the program's process has ended, or our caller has.
+static void watch(struct supervision *s, uint64_t seconds)
+{
+	int64_t end = seconds && seconds < INT32_MAX ? clock_ms() + (int64_t)seconds * 1000 : INT64_MAX;
+	int64_t give_up = INT64_MAX;
+	while (reap(s), !s->has_ended && s->control >= 0 && clock_ms() < give_up) {
+		int64_t now = clock_ms();
+		bool is_ending = give_up != INT64_MAX;
+		if (!is_ending && (s->report.stopped || now >= end)) {
+			s->report.timed_out = !s->report.stopped;
+			if (kill(-s->pid, SIGTERM) < 0)
+				kill(s->pid, SIGTERM); // it has no group yet
+			end = now + TERM_MS;
+			give_up = end + GONE_MS;
+		} else if (now >= end) {
+			kill_all(s);
+			end = now + AGAIN_MS;
+		}
+		if (wait_for_something(s, end - now) && give_up == INT64_MAX)
+			s->report.stopped = true;
+	}
+}
+
+// Ends everything that is below us. A process that forks and ends while /proc is read is found in the next round only.
+static void end_all(struct supervision *s)
+{
+	int64_t give_up = clock_ms() + GONE_MS;
+	while (reap(s) && clock_ms() < give_up) {
+		unsigned running = kill_all(s);
+		if (running > s->report.left)
+			s->report.left = running;
+		wait_for_something(s, AGAIN_MS);
+	}
+}
+
+// --- the report ---
+
+static void fill_report(struct supervision *s)
+{
+	struct start_error failed;
+	struct rusage usage;
+	if (read(s->start_error, &failed, sizeof(failed)) == sizeof(failed)) {
+		s->report.error = failed.error;
+		s->report.in_folder = failed.in_folder;
+	}
+	getrusage(RUSAGE_CHILDREN, &usage);
+	s->report.peak_memory = run_cgroup_peak(&s->cgroup);
+	if (!s->report.peak_memory)
+		s->report.peak_memory = (uint64_t)usage.ru_maxrss * 1024;
+	s->report.out_of_memory = run_cgroup_was_out_of_memory(&s->cgroup);
+}
+
+static void supervise(struct supervision *s, uint64_t seconds)
+{
+	start_program(s);
+	if (!s->report.error) {
+		tell(s);
+		watch(s, seconds);
+		end_all(s);
+		fill_report(s);
+	}
+	s->report.is_over = true;
+	run_cgroup_remove(&s->cgroup);
+	tell(s);
+}
+
+// --- the beginning ---
+
+// Standard input is the socket. The program gets /dev/null there, and no other descriptor.
+static bool take_socket(struct supervision *s)
+{
+	int kind = 0;
+	socklen_t len = sizeof(kind);
+	if (getsockopt(STDIN_FILENO, SOL_SOCKET, SO_TYPE, &kind, &len) < 0 || kind != SOCK_SEQPACKET)
+		return false;
+	closefrom(STDERR_FILENO + 1);
+	s->control = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	CLEANUP(mem_close) int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	return s->control >= 0 && dup2(nothing, STDIN_FILENO) == STDIN_FILENO;
+}
+
+// Blocks all signals: only SIGKILL ends a supervisor before its work is done.
+static bool watch_signals(struct supervision *s)
+{
+	sigset_t all, child;
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	s->signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+	return s->signals >= 0;
+}
+
+int supervisor_main(int argc, char **argv)
+{
+	struct supervision s = {.control = -1};
+	if (argc <= SUPERVISOR_ARGV || !take_socket(&s)) {
+		fputs("wheelcache " SUPERVISOR_COMMAND " is for \"wheelcache build\" only\n", stderr);
+		return 2;
+	}
+	uint64_t seconds = strtoull(argv[SUPERVISOR_SECONDS], NULL, 10);
+	s.memory = strtoull(argv[SUPERVISOR_MEMORY], NULL, 10);
+	s.setuid_works = *argv[SUPERVISOR_SETUID] == '1';
+	s.folder = argv[SUPERVISOR_FOLDER];
+	s.argv = argv + SUPERVISOR_ARGV;
+	if (*argv[SUPERVISOR_CGROUP] && !run_cgroup_make(&s.cgroup, argv[SUPERVISOR_CGROUP], getpid(), s.memory))
+		return 2;
+	if (!watch_signals(&s) || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
+		return 2;
+	supervise(&s, seconds);
+	return 0;
+}
