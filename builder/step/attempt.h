@@ -62,6 +62,7 @@ struct attempt_options {
 struct attempt_outcome {
 	struct results_attempt attempt; // the strings are in text; is_sent is false
 	char *wheel;                    // the file name of the published wheel; NULL: none
+	char *requires_python;          // of that wheel: on which Pythons it installs too; NULL: none. Owned, as wheel
 	struct buf log;                 // its text
 	bool is_hopeless; // the token or the URL is refused, or the disk is full: other attempts would end likewise
 	struct arena text;
