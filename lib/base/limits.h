@@ -39,6 +39,10 @@ enum {
 	LIMIT_REQUIREMENT_LINE = 256 << 10,  // a line of a requirements file, with its continuation lines
 	LIMIT_MARKER = 4 << 10,              // an environment marker of a requirement,
 	LIMIT_MARKER_DEPTH = 32,             // and the nesting of its parentheses
+	LIMIT_BRANCH_DEPTH = 16,             // how deep the requirements files of a branch include each other,
+	LIMIT_BRANCH_LINES = 1 << 17,        // the requirements and constraints of a branch,
+	LIMIT_BRANCH_SPECIFIERS = 4 << 10,   // the specifiers of one project in them,
+	LIMIT_BRANCH_TEXT = 64 << 20,        // and the text of all branches
 	LIMIT_NOTE = 200,                    // a note or a pattern of a token
 	LIMIT_WORDS = 2 << 10,               // the reason why a platform is frozen; a field of the audit log
 	LIMIT_PEM = 1 << 20,                 // a certificate or a key

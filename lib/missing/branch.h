@@ -19,19 +19,26 @@ struct branch_line {
 	const char *specifier; // a valid specifier set; "": all versions
 	const char *marker;    // a valid marker; "": none
 	const char *source;    // "path:line", for reports
+	size_t order;          // its place among the lines of the branch
 	bool is_constraint;
-	bool has_url; // "NAME @ URL": it wants a file that no index decides about
+	bool is_pinned; // as pip has it: one specifier is "===", or "==" without ".*"
+	bool has_url;   // "NAME @ URL": it wants a file that no index decides about
+};
+
+struct branch_source {
+	const char *path;
+	bool is_constraints; // read as constraints
 };
 
 struct branch {
 	const char *name;
 	const struct config_branch *config; // borrowed
-	struct branch_line *line;           // in the order of the files; constraints too
+	struct branch_line *line;           // by project, then in the order of the files
 	size_t lines;
-	bool has_requirements;   // the branch names requirements files; otherwise the pinned constraints are wanted
-	bool allows_pre;         // a file has --pre
-	bool is_over;            // until is past: it wants nothing
-	const char *const *file; // paths of the files that were read, each once
+	bool has_requirements;      // it has requirements; otherwise the pinned constraints are wanted
+	bool allows_pre;            // a file has --pre
+	bool is_over;               // until is past: it wants nothing, and its files are not read
+	struct branch_source *file; // those that were read
 	size_t files;
 };
 
@@ -42,10 +49,13 @@ struct branches {
 };
 
 // Reads the files of the branches whose names match the glob; NULL: all. Globs are expanded in the order of names; -r
-// and -c lead to further files, relative to the file that has them; a file is read once. now: seconds since 1970.
-// ERR_USAGE, with "path:line: " where a line is to blame: a pattern or file that is missing, a file without any line, an
-// invalid line or marker, files that include each other deeper than LIMIT_BRANCH_DEPTH, more than LIMIT_BRANCH_LINES
-// lines, a branch without files, no branch of this name. The caller releases *out if this returns 0.
+// and -c lead to further files, relative to the file that has them; a file is read once as requirements, and once as
+// constraints. -r in a constraints file leads to requirements, as in pip. Options that say where files come from have no
+// effect, and neither have hashes. now: seconds since 1970.
+// ERR_USAGE, with "path:line: " where a line is to blame: a file that is missing, has no line, or includes itself; a
+// glob without a file; an invalid line or marker; a constraint with extras; a branch that has neither a requirement nor
+// a pinned constraint; no branch of this name; LIMIT_BRANCH_DEPTH, _LINES, _TEXT or _SPECIFIERS. ERR_IO: a file cannot be
+// read. The caller releases *out if this returns 0.
 int branches_read(const struct config *c, const char *glob, int64_t now, struct branches *out,
 	struct err *e) MUST_CHECK;
 void branches_release(struct branches *b);
@@ -57,17 +67,17 @@ bool branch_has_python(const struct branch *b, const struct python *p);
 // What a branch wants of one project on some micro versions of one Python.
 struct branch_want {
 	const char *project;   // normal form
-	const char *specifier; // all lines that hold there, requirements and constraints, joined with commas; ""
+	const char *specifier; // of all lines that hold there, requirements and constraints, joined with commas; ""
 	uint64_t micros; // bit n: on x.y.n; 0: the markers hold nowhere: it is not wanted (one want a project then)
-	bool is_pinned;  // as pip has it: one specifier is "===", or "==" without "*"
+	bool is_pinned;  // as in struct branch_line
 	bool allows_pre; // --pre
 	bool has_url;
-	const char *source; // "path:line" of its first line
+	const char *source; // "path:line" of the first line that wants it
 };
 
 // The wants of a branch in one environment, by project. Micro versions on which the same lines hold are one want; a
 // project has several wants if its lines differ among micro versions. An unpinned constraint alone wants nothing; a
 // branch that is over wants nothing. The strings are in text or in the branches. *out is a heap array, which the caller
-// frees.
+// frees; NULL if there are none.
 int branch_wants(const struct branch *b, const struct machine *machine, const struct python *python, struct arena *text,
 	struct branch_want **out, size_t *count, struct err *e) MUST_CHECK;
