@@ -43,6 +43,10 @@ enum {
 	LIMIT_BRANCH_LINES = 1 << 17,        // the requirements and constraints of a branch,
 	LIMIT_BRANCH_SPECIFIERS = 4 << 10,   // the specifiers of one project in them,
 	LIMIT_BRANCH_TEXT = 64 << 20,        // and the text of all branches
+	LIMIT_MISSING = 64 << 20,            // a JSON document of what is missing, from another server
+	LIMIT_MISSING_ROWS = 1 << 20,        // number of rows of such a document,
+	LIMIT_MISSING_ENVIRONMENTS = 4096,   // of its environments,
+	LIMIT_MISSING_BRANCHES = 1000,       // and of its branches
 	LIMIT_NOTE = 200,                    // a note or a pattern of a token
 	LIMIT_WORDS = 2 << 10,               // the reason why a platform is frozen; a field of the audit log
 	LIMIT_PEM = 1 << 20,                 // a certificate or a key

@@ -79,6 +79,12 @@ const struct jsondoc *jsondoc_get(const struct jsondoc *object, const char *key)
 	return json_is_object(value) || json_is_array(value) ? (const struct jsondoc *)value : NULL;
 }
 
+bool jsondoc_is_null(const struct jsondoc *object, const char *key)
+{
+	const json_t *value = json_object_get(&object->value, key);
+	return !value || json_is_null(value);
+}
+
 bool jsondoc_is_true(const struct jsondoc *object, const char *key)
 {
 	return json_is_true(json_object_get(&object->value, key));

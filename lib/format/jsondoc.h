@@ -25,6 +25,7 @@ struct jsondoc *jsondoc_next(struct str *rest, struct err *e) MUST_CHECK;
 const char *jsondoc_get_str(const struct jsondoc *object, const char *key);
 // The object or array of this key, borrowed. NULL if there is none.
 const struct jsondoc *jsondoc_get(const struct jsondoc *object, const char *key);
+bool jsondoc_is_null(const struct jsondoc *object, const char *key); // it is null, or there is none
 bool jsondoc_is_true(const struct jsondoc *object, const char *key);
 // False, with *out unchanged, if the key has no integer.
 bool jsondoc_get_int(const struct jsondoc *object, const char *key, int64_t *out);
