@@ -2,6 +2,7 @@
 #include "lib/domain/text/filename.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/base/buf.h"
 #include "lib/base/charclass.h"
@@ -243,6 +244,38 @@ int filename_parse_sdist(struct str filename, struct str project, struct str ver
 	*e = why;
 	filename_release(&f);
 	return -1;
+}
+
+static int parse_listed_sdist(struct str filename, const char *project, struct filename *out, struct err *e)
+{
+	struct str stem = str_slice(filename, 0, filename.len - find_ending(filename)->text.len);
+	size_t dash = 0;
+	while (dash < stem.len && !(stem.ptr[dash] == '-' && is_project_before(stem, dash, project)))
+		dash++;
+	if (dash == stem.len)
+		return err_set(e, ERR_INVALID, "file name does not begin with \"%s\"", project);
+	struct filename f = {.kind = FILENAME_SDIST, .stem = stem};
+	if (version_parse(str_slice(stem, dash + 1, stem.len), &f.version, e) < 0)
+		return -1;
+	f.project = xstrdup(project);
+	*out = f;
+	return 0;
+}
+
+int filename_parse_listed(struct str filename, const char *project, struct filename *out, struct err *e)
+{
+	if (filename_kind(filename) == FILENAME_SDIST)
+		return filename_check(filename, e) < 0 ? -1 : parse_listed_sdist(filename, project, out, e);
+	struct filename f = {0};
+	if (filename_parse(filename, &f, e) < 0)
+		return -1;
+	if (strcmp(f.project, project) != 0) {
+		err_set(e, ERR_INVALID, "a wheel of %s", f.project);
+		filename_release(&f);
+		return -1;
+	}
+	*out = f;
+	return 0;
 }
 
 static struct str cut_build_number(struct str *build)

@@ -43,3 +43,7 @@ int filename_compare_builds(const struct filename *one, const struct filename *o
 // as above.
 int filename_parse_sdist(struct str filename, struct str project, struct str version, struct filename *out,
 	struct err *e) MUST_CHECK;
+// Splits the name of a file on a project's page as pip does: an sdist's at the first dash behind a spelling of the
+// project, so that "cffi-1.0.2-2.tar.gz" is version 1.0.2.post2. project is in normal form. ERR_INVALID if it is
+// another project's. Ownership as above.
+int filename_parse_listed(struct str filename, const char *project, struct filename *out, struct err *e) MUST_CHECK;

@@ -229,6 +229,15 @@ static size_t first_of_project(const struct requirements *list, const char *proj
 	return low;
 }
 
+const struct requirement *requirements_of(const struct requirements *list, const char *project, size_t *count)
+{
+	size_t first = first_of_project(list, project), end = first;
+	while (end < list->count && strcmp(list->item[end].project, project) == 0)
+		end++;
+	*count = end - first;
+	return list->item + first;
+}
+
 const struct requirement *requirements_find(const struct requirements *list, const char *project,
 	const struct version *version, const char *platform)
 {

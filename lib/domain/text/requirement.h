@@ -37,3 +37,5 @@ void requirements_release(struct requirements *list);
 // A requirement that covers this version of the project on this platform, borrowed; NULL: none.
 const struct requirement *requirements_find(const struct requirements *list, const char *project,
 	const struct version *version, const char *platform);
+// The requirements of a project, borrowed, and their number.
+const struct requirement *requirements_of(const struct requirements *list, const char *project, size_t *count);

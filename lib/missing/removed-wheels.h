@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The wheels that were removed from the pages of our platforms (lib/state/store/tombstone.h), and why: they are not to
+// be built again. Read once from the catalog; then constant. One thread at a time for each struct fits.
+#pragma once
+
+#include "lib/base/arena.h"
+#include "lib/base/strset.h"
+#include "lib/domain/text/version.h"
+#include "lib/missing/fits.h"
+#include "lib/state/catalog/catalog.h"
+
+struct removed_wheel {
+	const char *project;
+	int64_t platform;
+	struct version version;
+	unsigned tags, python; // numbers of struct fits
+	const char *filename, *reason;
+};
+
+// All zero is empty.
+struct removed_wheels {
+	struct removed_wheel *wheel; // sorted by project after removed_wheels_sort()
+	size_t count, room;
+	struct arena text;
+};
+
+// Adds the removed wheels of a platform whose projects are in the set (sorted). Errors of catalog.h.
+int removed_wheels_read(struct removed_wheels *r, struct catalog *c, int64_t platform, const struct strset *projects,
+	struct fits *fits, struct err *e) MUST_CHECK;
+void removed_wheels_sort(struct removed_wheels *r);
+void removed_wheels_release(struct removed_wheels *r);
+// A removed wheel of this version that installs on one of the micro versions; NULL: none. version NULL: of any version
+// that the specifier set admits.
+const struct removed_wheel *removed_wheels_find(const struct removed_wheels *r, struct fits *fits, const char *project,
+	int64_t platform, size_t environment, uint64_t micros, const struct version *version, const char *specifier);
