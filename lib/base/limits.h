@@ -47,6 +47,11 @@ enum {
 	LIMIT_MISSING_ROWS = 1 << 20,        // number of rows of such a document,
 	LIMIT_MISSING_ENVIRONMENTS = 4096,   // of its environments,
 	LIMIT_MISSING_BRANCHES = 1000,       // and of its branches
+	LIMIT_RESULTS = 2000 << 20,          // the file of build results
+	LIMIT_RESULT_LOG = 64 << 20,         // the log of one attempt to build a wheel, before compression
+	LIMIT_RESULT_FILES = 16,             // number of wheels that one attempt made
+	LIMIT_RESULT_AWAITING = 16 << 10,    // names of missing build requirements of one attempt
+	LIMIT_RESULT_PROVENANCE = 64 << 10,  // the provenance of one attempt
 	LIMIT_NOTE = 200,                    // a note or a pattern of a token
 	LIMIT_WORDS = 2 << 10,               // the reason why a platform is frozen; a field of the audit log
 	LIMIT_PEM = 1 << 20,                 // a certificate or a key

@@ -11,9 +11,12 @@
 #include "lib/format/jsondoc.h"
 #include "lib/state/results/results.h"
 
-// The caller frees the document.
+// Without a log. The caller frees the document.
 struct jsondoc *results_json(const struct results_attempt *a);
-// Reads such a document. Every value is checked and limited. The strings of *out and *log (ptr NULL: none) are borrowed
-// from doc and text. ERR_INVALID names the value.
+// Sets "log", for a server. In JSON a log has no NUL, and is UTF-8: other bytes become "?".
+void results_json_put_log(struct jsondoc *doc, struct str log);
+// Reads such a document, which has every key but "log". Every value is checked (results_put) and limited, and *out is
+// what a server stores: is_sent is true. The strings of *out and *log (ptr NULL: none) are borrowed from doc and text.
+// ERR_INVALID names the value.
 int results_json_read(const struct jsondoc *doc, struct results_attempt *out, struct arena *text, struct str *log,
 	struct err *e) MUST_CHECK;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The results of builds: one row for each attempt to build a wheel, with its log. They are in an SQLite file beside the
 // catalog, not in it: losing the catalog loses no history. A struct results is one connection: one thread at a time; any
-// number of connections in any number of processes. Errors as in lib/state/catalog/catalog.h. Strings given to a
+// number of connections in any number of processes. Errors as in lib/state/database/database.h. Strings given to a
 // callback are borrowed for the call.
 #pragma once
 
@@ -29,13 +29,16 @@ extern const char *const results_result_name[RESULTS_RESULT_COUNT]; // "running"
 bool results_is_failure(enum results_result r);
 
 enum { RESULTS_ID = 32 }; // hexadecimal digits of an id
+void results_new_id(char out[RESULTS_ID + 1]);
+// Appends the text as one line of UTF-8, at most LIMIT_REASON bytes, as "why" has to be.
+void results_one_line(struct str text, struct buf *out);
 
 struct results_attempt {
 	const char *id; // random, RESULTS_ID digits: the same attempt has it on every machine
 	const char *platform, *python, *project, *version;
 	enum results_result result;
 	const char *step;     // "fetch", "build", "repair", "extra", "test", "push": the last one that ran
-	const char *why;      // a sentence; "" for OK
+	const char *why;      // a sentence in one line (results_one_line); "" for OK
 	int64_t begun;        // seconds since 1970
 	double seconds;       // that it took
 	uint64_t peak_memory; // bytes; 0: unknown
@@ -66,10 +69,12 @@ void results_limit(struct results *r, unsigned milliseconds);
 // How the state of a (platform, Python, project) changed with an attempt.
 enum results_change { RESULTS_UNCHANGED, RESULTS_NOW_FAILS, RESULTS_NOW_GOOD };
 
-// Adds an attempt, or replaces the one of this id. log: the text, compressed here; ptr NULL: none, an earlier one stays.
-// *change: from good or never tried to failed, or from failed to good. Also removes what keep (keep-results) says:
-// attempts older than its age, and beyond its number for the same platform, Python and project, but never the last good
-// and the last failed one. ERR_INVALID: a value that is not valid or too long; ERR_FULL: LIMIT_RESULTS.
+// Adds an attempt, or replaces the one of this id. A string that is NULL counts as "". log: the text, compressed here;
+// ptr NULL: none, an earlier one stays. *change: from good or never tried to failed, or from failed to good. Also removes
+// what keep (keep-results; NULL: its default) says: attempts older than its age, and beyond its number for the same
+// platform, Python and project, but never the last good and the last failed one. The attempt is stored durably and whole,
+// or not at all. ERR_INVALID: a value that is not valid or too long; ERR_CONFLICT: the id is that of an attempt for
+// another platform, Python, project or version; ERR_FULL: LIMIT_RESULTS, or the disk.
 int results_put(struct results *r, const struct results_attempt *a, struct str log, const char *keep,
 	enum results_change *change, struct err *e) MUST_CHECK;
 int results_mark_sent(struct results *r, const char *id, struct err *e) MUST_CHECK;
@@ -91,6 +96,8 @@ typedef int results_fn(void *ctx, const struct results_attempt *a, struct err *e
 // The newest first.
 int results_list(struct results *r, const struct results_filter *filter, results_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
+// The id that begins with these digits. ERR_USAGE: several do; ERR_NOT_FOUND.
+int results_find_id(struct results *r, const char *digits, char out[RESULTS_ID + 1], struct err *e) MUST_CHECK;
 // ERR_NOT_FOUND.
 int results_find(struct results *r, const char *id, results_fn *fn, void *ctx, struct err *e) MUST_CHECK;
 // Appends the log of an attempt to out. ERR_NOT_FOUND: the attempt or its log.
@@ -107,10 +114,11 @@ struct results_history {
 int results_history(struct results *r, const char *platform, const char *python, const char *project,
 	const char *version, struct results_history *out, struct err *e) MUST_CHECK;
 void results_history_release(struct results_history *h);
-// When a row with these failures is to be tried again, by [build] retries and retry-after; 0: never by itself.
+// When a row with these failures is to be tried again, by [build] retries and retry-after; 0: never by itself. Without
+// failures: the time of the newest attempt.
 int64_t results_retry_time(const struct config *c, const struct results_history *h);
 
-// Numbers of attempts by result, for metrics: of the filter's platform, platforms and project. filter NULL: all.
+// Numbers of attempts that the file has, by result: of the filter's platform, platforms and project. filter NULL: all.
 int results_counts(struct results *r, const struct results_filter *filter, uint64_t count[RESULTS_RESULT_COUNT],
 	struct err *e) MUST_CHECK;
 // Ended attempts a day (UTC), the oldest first, for the last `days` days: good and failed ones, of the filter's
@@ -118,3 +126,6 @@ int results_counts(struct results *r, const struct results_filter *filter, uint6
 typedef int results_day_fn(void *ctx, int64_t day, uint64_t good, uint64_t failed, struct err *e);
 int results_days(struct results *r, const struct results_filter *filter, int64_t now, unsigned days, results_day_fn *fn,
 	void *ctx, struct err *e) MUST_CHECK;
+// How many attempts ended with each result since the file was made, for metrics. They never become fewer. RUNNING: those
+// that were recorded while they ran. Cheap.
+int results_totals(struct results *r, uint64_t count[RESULTS_RESULT_COUNT], struct err *e) MUST_CHECK;

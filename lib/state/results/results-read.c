@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+// What reads the file of build results.
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/limits.h"
+#include "lib/base/mem.h"
+#include "lib/format/compress.h"
+#include "lib/state/config/config-type.h"
+#include "lib/state/database/query.h"
+#include "lib/state/results/results-connection.h"
+#include "lib/state/results/results.h"
+
+enum { DAY = 86400 };
+
+static int damaged_value(const struct results *r, const char *what, struct err *e)
+{
+	return err_set(e, ERR_DB, "results file %s is damaged: %s", r->path, what);
+}
+
+static int read_result(struct results *r, const char *name, enum results_result *out, struct err *e)
+{
+	for (int i = 0; i < RESULTS_RESULT_COUNT; i++)
+		if (strcmp(results_result_name[i], name) == 0) {
+			*out = (enum results_result)i;
+			return 0;
+		}
+	return damaged_value(r, "unknown result", e);
+}
+
+// Columns are NOT NULL, but a damaged file may hold anything.
+static const char *text_at(struct query *q, int column)
+{
+	const char *text = query_text(q, column);
+	return text ? text : "";
+}
+
+// The columns of ATTEMPT in results-schema.c. Strings are borrowed until the next step.
+static int read_attempt(struct results *r, struct query *q, struct results_attempt *a, struct err *e)
+{
+	*a = (struct results_attempt){
+		.id = text_at(q, 0),
+		.platform = text_at(q, 1),
+		.python = text_at(q, 2),
+		.project = text_at(q, 3),
+		.version = text_at(q, 4),
+		.step = text_at(q, 6),
+		.why = text_at(q, 7),
+		.begun = query_int(q, 8),
+		.seconds = (double)query_int(q, 9) / 1000,
+		.peak_memory = (uint64_t)query_int(q, 10),
+		.files = text_at(q, 11),
+		.sdist = text_at(q, 12),
+		.awaiting = text_at(q, 13),
+		.recipe = text_at(q, 14),
+		.builder = text_at(q, 15),
+		.provenance = text_at(q, 16),
+		.has_log = query_int(q, 17) != 0,
+		.is_sent = query_int(q, 18) != 0,
+	};
+	return read_result(r, text_at(q, 5), &a->result, e);
+}
+
+// --- lists ---
+
+static bool matches_glob(const char *glob, const char *name)
+{
+	return !glob || fnmatch(glob, name, 0) == 0;
+}
+
+static bool filter_has_place(const struct results_filter *f, const char *platform, const char *project)
+{
+	if (!matches_glob(f->platform, platform) || !matches_glob(f->project, project))
+		return false;
+	for (size_t i = 0; f->platforms && i < f->platform_count; i++)
+		if (strcmp(f->platforms[i], platform) == 0)
+			return true;
+	return !f->platforms;
+}
+
+static bool is_plain_name(const char *glob)
+{
+	return glob && !strpbrk(glob, "*?[\\");
+}
+
+static struct query *begin_list(struct results *r, const struct results_filter *f, struct err *e)
+{
+	bool has_project = is_plain_name(f->project);
+	struct query *q = query_begin(r->database, has_project ? RESULTS_LIST_PROJECT : RESULTS_LIST, e);
+	if (!q)
+		return NULL;
+	query_bind_int(q, 1, f->since);
+	query_bind_text(q, 2, f->python);
+	query_bind_text(q, 3, f->version);
+	query_bind_text(q, 4, f->result);
+	query_bind_int(q, 5, f->only_unsent);
+	query_bind_int(q, 6, f->only_running);
+	query_bind_int(q, 7, f->only_failed);
+	if (has_project)
+		query_bind_text(q, 8, f->project);
+	return q;
+}
+
+int results_list(struct results *r, const struct results_filter *filter, results_fn *fn, void *ctx, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = begin_list(r, filter, e);
+	struct results_attempt a;
+	uint64_t left = filter->limit ? filter->limit : UINT64_MAX;
+	int row = q ? 1 : -1;
+	while (left && row > 0 && (row = query_step(q, e)) > 0) {
+		if (!filter_has_place(filter, text_at(q, 1), text_at(q, 3)))
+			continue;
+		if (read_attempt(r, q, &a, e) < 0 || fn(ctx, &a, e) < 0)
+			return -1;
+		left--;
+	}
+	return row < 0 ? -1 : 0;
+}
+
+static int no_such_result(const char *id, struct err *e)
+{
+	return err_set(e, ERR_NOT_FOUND, "no build result has the id %s", id);
+}
+
+int results_find_id(struct results *r, const char *digits, char out[RESULTS_ID + 1], struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(r->database, RESULTS_FIND_ID, e);
+	if (!q)
+		return -1;
+	query_bind_text(q, 1, digits);
+	int row = query_step(q, e);
+	if (row == 0)
+		return no_such_result(digits, e);
+	if (row < 0)
+		return -1;
+	snprintf(out, RESULTS_ID + 1, "%s", text_at(q, 0));
+	row = query_step(q, e);
+	if (row == 1)
+		return err_set(e, ERR_USAGE, "the ids of several build results begin with %s", digits);
+	return row;
+}
+
+int results_find(struct results *r, const char *id, results_fn *fn, void *ctx, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(r->database, RESULTS_FIND, e);
+	struct results_attempt a;
+	if (!q)
+		return -1;
+	query_bind_text(q, 1, id);
+	int row = query_step(q, e);
+	if (row <= 0)
+		return row < 0 ? -1 : no_such_result(id, e);
+	return read_attempt(r, q, &a, e) < 0 ? -1 : fn(ctx, &a, e);
+}
+
+int results_log(struct results *r, const char *id, struct buf *out, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(r->database, RESULTS_LOG, e);
+	if (!q)
+		return -1;
+	query_bind_text(q, 1, id);
+	int row = query_step(q, e);
+	if (row <= 0)
+		return row < 0 ? -1 : err_set(e, ERR_NOT_FOUND, "no build result with the id %s has a log", id);
+	return decompress_zstd(query_bytes(q, 0), out, e);
+}
+
+// --- history ---
+
+static int begin_history(struct results *r, struct query *q, struct results_history *h, struct err *e)
+{
+	h->last = query_int(q, 0);
+	h->step = xstrdup(text_at(q, 3));
+	h->why = xstrdup(text_at(q, 4));
+	h->awaiting = xstrdup(text_at(q, 5));
+	h->recipe = xstrdup(text_at(q, 6));
+	return read_result(r, text_at(q, 2), &h->result, e);
+}
+
+static bool goes_on(struct query *q, const struct results_history *h)
+{
+	return query_int(q, 1) == RESULTS_KIND_FAILED && strcmp(text_at(q, 6), h->recipe) == 0;
+}
+
+static int read_history(struct results *r, struct query *q, struct results_history *h, struct err *e)
+{
+	int row = query_step(q, e);
+	if (row > 0 && begin_history(r, q, h, e) < 0)
+		return -1;
+	for (; row > 0 && goes_on(q, h); row = query_step(q, e)) {
+		h->failures++;
+		h->first_failed = query_int(q, 0);
+	}
+	return row < 0 ? -1 : 0;
+}
+
+int results_history(struct results *r, const char *platform, const char *python, const char *project,
+	const char *version, struct results_history *out, struct err *e)
+{
+	CLEANUP(results_history_release) struct results_history h = {0};
+	CLEANUP(query_end) struct query *q = query_begin(r->database, RESULTS_HISTORY, e);
+	if (!q)
+		return -1;
+	query_bind_text(q, 1, project);
+	query_bind_text(q, 2, platform);
+	query_bind_text(q, 3, python);
+	query_bind_text(q, 4, version);
+	if (read_history(r, q, &h, e) < 0)
+		return -1;
+	*out = h;
+	h = (struct results_history){0};
+	return 0;
+}
+
+void results_history_release(struct results_history *h)
+{
+	free(h->step);
+	free(h->why);
+	free(h->awaiting);
+	free(h->recipe);
+	*h = (struct results_history){0};
+}
+
+int64_t results_retry_time(const struct config *c, const struct results_history *h)
+{
+	struct str rest = str_from(c->build_retry_after ? c->build_retry_after : "");
+	uint64_t pause = 0, one;
+	if (!h->failures)
+		return h->last;
+	if (h->failures > c->build_retries)
+		return 0;
+	for (unsigned i = 0; i < h->failures && config_times_next(&rest, &one); i++)
+		pause = one;
+	return h->last + (int64_t)pause;
+}
+
+// --- numbers ---
+
+int results_counts(struct results *r, const struct results_filter *filter, uint64_t count[RESULTS_RESULT_COUNT],
+	struct err *e)
+{
+	static const struct results_filter all = {0};
+	CLEANUP(query_end) struct query *q = query_begin(r->database, RESULTS_COUNTS, e);
+	enum results_result result;
+	int row = q ? 1 : -1;
+	memset(count, 0, RESULTS_RESULT_COUNT * sizeof(*count));
+	while (row > 0 && (row = query_step(q, e)) > 0) {
+		if (!filter_has_place(filter ? filter : &all, text_at(q, 0), text_at(q, 1)))
+			continue;
+		if (read_result(r, text_at(q, 2), &result, e) < 0)
+			return -1;
+		count[result] += (uint64_t)query_int(q, 3);
+	}
+	return row < 0 ? -1 : 0;
+}
+
+int results_totals(struct results *r, uint64_t count[RESULTS_RESULT_COUNT], struct err *e)
+{
+	CLEANUP(query_end) struct query *q = query_begin(r->database, RESULTS_TOTALS, e);
+	enum results_result result;
+	int row = q ? 1 : -1;
+	memset(count, 0, RESULTS_RESULT_COUNT * sizeof(*count));
+	while (row > 0 && (row = query_step(q, e)) > 0) {
+		if (read_result(r, text_at(q, 0), &result, e) < 0)
+			return -1;
+		count[result] = (uint64_t)query_int(q, 1);
+	}
+	return row < 0 ? -1 : 0;
+}
+
+struct one_day {
+	int64_t day; // its number since 1970; -1: none yet
+	uint64_t good, failed;
+};
+
+static int end_day(const struct one_day *one, results_day_fn *fn, void *ctx, struct err *e)
+{
+	return one->good + one->failed ? fn(ctx, one->day * DAY, one->good, one->failed, e) : 0;
+}
+
+int results_days(struct results *r, const struct results_filter *filter, int64_t now, unsigned days, results_day_fn *fn,
+	void *ctx, struct err *e)
+{
+	static const struct results_filter all = {0};
+	CLEANUP(query_end) struct query *q = query_begin(r->database, RESULTS_DAYS, e);
+	struct one_day one = {.day = -1};
+	int row = q ? 1 : -1;
+	if (q)
+		query_bind_int(q, 1, (now / DAY - (int64_t)days + 1) * DAY);
+	while (row > 0 && (row = query_step(q, e)) > 0) {
+		if (!filter_has_place(filter ? filter : &all, text_at(q, 1), text_at(q, 2)))
+			continue;
+		if (query_int(q, 0) != one.day && end_day(&one, fn, ctx, e) < 0)
+			return -1;
+		if (query_int(q, 0) != one.day)
+			one = (struct one_day){.day = query_int(q, 0)};
+		one.good += (uint64_t)query_int(q, 3);
+		one.failed += (uint64_t)query_int(q, 4);
+	}
+	return row < 0 ? -1 : end_day(&one, fn, ctx, e);
+}
