@@ -69,6 +69,11 @@ static enum err_kind kind_of(int code)
 	return ERR_DB;
 }
 
+static bool is_disk_full(const struct database *d, int code, int reason)
+{
+	return d->kind->tells_full && ((code & 0xff) == SQLITE_FULL || reason == ENOSPC || reason == EDQUOT);
+}
+
 // The message of SQLite, that of the system if there is one, and what to do about a damaged catalog.
 static int set_sqlite_error(struct database *d, int code, struct err *e)
 {
@@ -81,9 +86,11 @@ static int set_sqlite_error(struct database *d, int code, struct err *e)
 			d->kind->advice);
 	if (is_system) {
 		errno = reason;
-		return err_errno(e, ERR_IO, "%s %s: %s", d->kind->name, d->path, sqlite3_errmsg(d->db));
+		return err_errno(e, is_disk_full(d, code, reason) ? ERR_FULL : ERR_IO, "%s %s: %s", d->kind->name,
+			d->path, sqlite3_errmsg(d->db));
 	}
-	return err_set(e, kind_of(code), "%s %s: %s", d->kind->name, d->path, sqlite3_errmsg(d->db));
+	return err_set(e, is_disk_full(d, code, 0) ? ERR_FULL : kind_of(code), "%s %s: %s", d->kind->name, d->path,
+		sqlite3_errmsg(d->db));
 }
 
 struct query *query_begin(struct database *d, size_t statement, struct err *e)

@@ -23,6 +23,7 @@ struct database_kind {
 	const char *connection; // statements that are run in each new connection
 	const char *const *statement;
 	size_t statements;
+	bool tells_full; // a full disk is ERR_FULL; else ERR_IO
 };
 
 struct database;

@@ -127,4 +127,5 @@ const struct database_kind results_schema = {
 	.connection = "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -1024;",
 	.statement = statement_sql,
 	.statements = RESULTS_STATEMENT_COUNT,
+	.tells_full = true,
 };
