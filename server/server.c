@@ -19,6 +19,7 @@
 #include "lib/state/upstream/upstream.h"
 #include "server/catalog-watch.h"
 #include "server/core/auth.h"
+#include "server/core/build-results.h"
 #include "server/core/platform-monitor.h"
 #include "server/core/release-scheduler.h"
 #include "server/core/server-context.h"
@@ -96,6 +97,7 @@ static void server_free(struct server *s)
 	metrics_free(s->context.metrics);
 	catalog_pool_free(s->context.catalog_pool);
 	auth_free(s->context.auth);
+	build_results_free(s->context.build_results);
 	for (struct generation *g = s->newest, *before; g; g = before) {
 		before = g->before;
 		site_release(&g->site);
@@ -191,6 +193,7 @@ static struct server *server_new(const struct server_options *o, struct site *si
 	s->context.changes = changes_open(o->catalog_path);
 	CLEANUP(mem_free) char *tokens = tokens_path(o->config, o->catalog_path);
 	s->context.auth = auth_new(tokens);
+	s->context.build_results = build_results_new(o->config, o->catalog_path);
 	s->audit_path = audit_path(o->config, o->catalog_path);
 	s->context.audit_path = s->audit_path;
 	s->catalog_path = xstrdup(o->catalog_path);
@@ -247,6 +250,7 @@ int server_reload(struct server *s, const struct config *config, struct site *si
 	catalog_pool_renew(s->context.catalog_pool);
 	put_site(s, site, upload_policy);
 	upstream_setup_configure(&s->context, config);
+	build_results_configure(s->context.build_results, config);
 	pagecache_clear(s->context.pagecache);
 	catalog_watch_reopen(s->catalog_watch);
 	release_scheduler_update(s->context.release_scheduler);

@@ -52,6 +52,12 @@ enum {
 	LIMIT_RESULT_FILES = 16,             // number of wheels that one attempt made
 	LIMIT_RESULT_AWAITING = 16 << 10,    // names of missing build requirements of one attempt
 	LIMIT_RESULT_PROVENANCE = 64 << 10,  // the provenance of one attempt
+	LIMIT_RESULT_DOCUMENT = 24 << 20,    // a build result that a builder sends, with its log
+	LIMIT_RESULTS_ARRIVING = 64 << 20,   // all those that arrive at once
+	LIMIT_RESULT_VALUES = 1 << 12,       // number of values in one
+	LIMIT_RESULT_TEXT = 1 << 20,         // text of one, without the log
+	LIMIT_BUILDS_ROWS = 1000,            // number of attempts on a page of builds
+	LIMIT_BUILDS_TEXT = 4 << 20,         // text of all attempts on such a page; further ones are left out
 	LIMIT_NOTE = 200,                    // a note or a pattern of a token
 	LIMIT_WORDS = 2 << 10,               // the reason why a platform is frozen; a field of the audit log
 	LIMIT_PEM = 1 << 20,                 // a certificate or a key

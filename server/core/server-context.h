@@ -22,6 +22,7 @@
 
 struct upload_policy;
 struct auth;
+struct build_results;
 struct file_cache;
 struct fetch_pool;
 struct upstream_pages;
@@ -59,6 +60,8 @@ struct server_context {
 	const char *catalog_path;
 	const struct server_callbacks *callbacks;
 	struct auth *auth;
+	struct build_results *build_results; // NULL: nothing was ever built
+	_Atomic uint64_t build_bytes;        // of build results that arrive
 	struct release_scheduler *release_scheduler;
 	struct platform_monitor *platform_monitor;
 	struct metrics *metrics;                   // NULL: nothing is counted
@@ -83,7 +86,7 @@ struct route_match {
 	const struct view *found_view; // of a route with ROUTE_RIGHT_READ_VIEW: never NULL, and the client may read it
 	struct str view;               // or the platform
 	struct str project;
-	struct str file;                   // or the version
+	struct str file;                   // or the version, or the id of an attempt
 	struct continuation *continuation; // for a worker handler; NULL: the answer must not wait
 };
 

@@ -239,6 +239,9 @@ int home_page_write(const struct site *s, const struct home_page_stats *stats, c
 	put_default_note(&w);
 	put_views(&w);
 	put_platform_table(&w);
-	html_end(out, "<a href=\"simple/\">all projects</a> · <a href=\"-/plan/\">the last plan</a>");
+	html_end(out, stats->has_builds
+			      ? "<a href=\"simple/\">all projects</a> · <a href=\"-/builds/\">builds</a> · "
+				"<a href=\"-/plan/\">the last plan</a>"
+			      : "<a href=\"simple/\">all projects</a> · <a href=\"-/plan/\">the last plan</a>");
 	return out->failed ? err_set(e, ERR_LIMIT, "web page: larger than %zu bytes", out->cap) : 0;
 }

@@ -10,6 +10,7 @@
 struct home_page_stats {
 	const struct catalog_totals *platform; // one for each of site->store.platform, in its order
 	bool is_scanning;
+	bool has_builds;   // there are results of builds that everybody may see
 	int64_t last_scan; // seconds since 1970; 0: none has ended yet
 };
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "server/core/auth.h"
+#include "server/handlers/builds-handler.h"
 #include "server/handlers/home-page.h"
 
 enum { PAGE_BYTES = 4 << 20, HOST_BYTES = 255 };
@@ -40,6 +41,7 @@ struct reply *home_worker(struct server_context *s, struct catalog *c, const str
 	struct home_page_stats stats = {
 		.platform = totals,
 		.is_scanning = scans.is_running,
+		.has_builds = builds_handler_has_public(s, site),
 		.last_scan = scans.ended,
 	};
 	CLEANUP(buf_release) struct buf page;

@@ -41,11 +41,23 @@ void html_begin(struct buf *out, const char *title, const char *words)
 	buf_puts(out, "</p></div>");
 }
 
-void html_end(struct buf *out, const char *links)
+static void put_footer(struct buf *out, const char *links)
 {
 	buf_puts(out, "</main>\n<footer>wheelcache " PACKAGE_VERSION " · ");
 	buf_puts(out, links);
-	buf_puts(out, "</footer>\n<script>");
+	buf_puts(out, "</footer>\n");
+}
+
+void html_end(struct buf *out, const char *links)
+{
+	put_footer(out, links);
+	buf_puts(out, "<script>");
 	buf_puts(out, web_script);
 	buf_puts(out, "</script>\n</body>\n</html>\n");
+}
+
+void html_end_plain(struct buf *out, const char *links)
+{
+	put_footer(out, links);
+	buf_puts(out, "</body>\n</html>\n");
 }

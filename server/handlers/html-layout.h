@@ -8,5 +8,7 @@
 void html_begin(struct buf *out, const char *title, const char *words);
 // Adds all from "</main>" on. links: HTML, for the last line.
 void html_end(struct buf *out, const char *links);
+// The same for a page without commands to copy: it has no script.
+void html_end_plain(struct buf *out, const char *links);
 void html_count(struct buf *out, uint64_t n);    // "1,234,567"
 void html_size(struct buf *out, uint64_t bytes); // "5.5 GB"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/handlers/route-table.h"
 
+#include "server/handlers/builds-handler.h"
+#include "server/handlers/builds-receive.h"
 #include "server/handlers/explain-handler.h"
 #include "server/handlers/files.h"
 #include "server/handlers/home.h"
@@ -56,6 +58,18 @@ const struct route route_table[] = {
 	{"/-/plan/", METHOD_GET, ROUTE_POOL_SEARCHES, METRIC_ROUTE_MACHINE,
 		ROUTE_RIGHT_BY_DATA, NULL, plan_handler_worker, NULL,
 		"The last plan of a prune, for people."},
+	{"/-/builds/", METHOD_GET, ROUTE_POOL_SEARCHES, METRIC_ROUTE_MACHINE,
+		ROUTE_RIGHT_BY_DATA, NULL, builds_handler_all, NULL,
+		"What builders tried, and what fails now: a page for people, and JSON."},
+	{"/-/builds/:project/", METHOD_GET, ROUTE_POOL_SEARCHES, METRIC_ROUTE_MACHINE,
+		ROUTE_RIGHT_BY_DATA, NULL, builds_handler_project, NULL,
+		"Each attempt to build a project, for people and as JSON."},
+	{"/-/builds/:platform/", METHOD_POST, ROUTE_POOL_PLATFORM, METRIC_ROUTE_UPLOAD,
+		ROUTE_RIGHT_UPLOAD, NULL, NULL, builds_receive,
+		"Takes the result of a build."},
+	{"/-/builds/:project/:id", METHOD_GET, ROUTE_POOL_SEARCHES, METRIC_ROUTE_MACHINE,
+		ROUTE_RIGHT_BY_DATA, NULL, builds_handler_log, NULL,
+		"The log of one attempt, as text."},
 	// Before the next one, which would redirect each unknown path of one part.
 	{"/:view", METHOD_GET, ROUTE_POOL_NONE, METRIC_ROUTE_OTHER,
 		ROUTE_RIGHT_BY_DATA, home_view_inline, NULL, NULL,

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "server/handlers/routes.h"
+#include "server/http/metrics.h"
 #include "server/http/worker-pools.h"
 #include "tests/unit/support/one-wheel.h"
 
@@ -63,6 +64,11 @@ static void test_statuses(void **state)
 		{"/files/wheels/foo-bar/..%2f..%2fcatalog.db", 404},
 		{"/-/health", 200},
 		{"/-/nothing", 404},
+		{"/-/builds/", 200},
+		{"/-/builds", 302},
+		{"/-/builds/six", 302},
+		{"/-/builds/six/", 404},
+		{"/-/builds/six/0", 404},
 		{"/favicon.ico", 404},
 		{"/_/oidc/audience", 404},
 	};
@@ -158,6 +164,27 @@ static void test_methods_that_are_not_allowed(void **state)
 	}
 }
 
+// A project is read and a platform is posted to, at paths of the same form.
+static void test_two_methods_of_one_path(void **state)
+{
+	struct fixture *f = *state;
+	struct reply *refusal = NULL;
+	struct request put = {.method = METHOD_OTHER, .path = "/-/builds/wheels/"};
+	struct request post = {.method = METHOD_POST, .path = "/-/builds/other/"};
+	assert_null(routes_receive(&f->context, &put, &refusal));
+	assert_int_equal(refusal->status, 405);
+	assert_string_equal(reply_get_header(refusal, "Allow"), "GET, HEAD, POST");
+	reply_unref(refusal);
+	assert_null(routes_receive(&f->context, &post, &refusal));
+	assert_int_equal(refusal->status, 404); // no such platform
+	assert_int_equal(post.metric, METRIC_ROUTE_UPLOAD);
+	reply_unref(refusal);
+	post.path = "/-/builds/wheels";
+	assert_int_equal(routes_pool(&f->context, &post), 1);
+	CLEANUP(reply_cleanup) struct reply *page = get(f, "/-/builds/wheels/");
+	assert_int_equal(page->status, 404);
+}
+
 static void test_a_slash_is_missing(void **state)
 {
 	struct request r = {.method = METHOD_GET, .path = "/wheels/simple/foo%2Dbar", .format = "text/html"};
@@ -248,6 +275,9 @@ static void test_pools(void **state)
 		{"/-/metrics", WORKER_POOL_SUMMARIES},
 		{"/-/plan/", WORKER_POOL_SEARCHES},
 		{"/%2d/plan/", WORKER_POOL_SEARCHES},
+		{"/-/builds/", WORKER_POOL_SEARCHES},
+		{"/-/builds/six/", WORKER_POOL_SEARCHES},
+		{"/-/builds/six/0", WORKER_POOL_SEARCHES},
 		{"/-/explain/wheels/foo-bar", WORKER_POOL_SEARCHES},
 		{"/-/explain/wheels/foo-bar/1.0", WORKER_POOL_SEARCHES},
 		{"/simple/", 0},
@@ -284,6 +314,7 @@ int main(void)
 			one_wheel_tear_down),
 		cmocka_unit_test_setup_teardown(test_forms_of_a_page, one_wheel_set_up, one_wheel_tear_down),
 		cmocka_unit_test_setup_teardown(test_a_slash_is_missing, one_wheel_set_up, one_wheel_tear_down),
+		cmocka_unit_test_setup_teardown(test_two_methods_of_one_path, one_wheel_set_up, one_wheel_tear_down),
 		cmocka_unit_test_setup_teardown(test_methods_that_are_not_allowed, one_wheel_set_up,
 			one_wheel_tear_down),
 		cmocka_unit_test_setup_teardown(test_ranges_and_conditions, one_wheel_set_up, one_wheel_tear_down),
