@@ -56,7 +56,7 @@ static struct jsondoc *json_of_files(const char *files)
 	return array;
 }
 
-static void put_sdist(struct jsondoc *doc, const char *sdist)
+static void put_attempt_sdist(struct jsondoc *doc, const char *sdist)
 {
 	struct str rest = str_from(sdist);
 	if (!rest.len) {
@@ -101,7 +101,7 @@ struct jsondoc *results_json(const struct results_attempt *a)
 	jsondoc_put_real(doc, "seconds", a->seconds);
 	jsondoc_put_int(doc, "peak_memory", (int64_t)a->peak_memory);
 	jsondoc_put(doc, "files", json_of_files(a->files ? a->files : ""));
-	put_sdist(doc, a->sdist ? a->sdist : "");
+	put_attempt_sdist(doc, a->sdist ? a->sdist : "");
 	jsondoc_put(doc, "awaiting", json_of_awaiting(a->awaiting ? a->awaiting : ""));
 	jsondoc_put(doc, "provenance", json_of_provenance(a->provenance ? a->provenance : ""));
 	jsondoc_put_bool(doc, "has_log", a->has_log);
