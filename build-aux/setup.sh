@@ -10,7 +10,7 @@ to_build=(autoconf automake ca-certificates gcc libc6-dev make pkgconf libcurl4-
 to_demo=(python3-pip-whl python3-setuptools-whl python3-venv python3-wheel-whl)
 to_test=(clang curl libcmocka-dev mandoc openssl python3-packaging python3-pytest python3-pytest-xdist python3-venv xz-utils)
 to_see=(apache2-bin chromium strace valgrind zstd) # tests with a browser and web servers, and of the program's inside
-
+to_wrap=(bubblewrap mmdebstrap) # tests of etc/build-bwrap in roots of two Debians
 to_afs=(bc iproute2 openafs-client openafs-dbserver openafs-fileserver openafs-fuse openafs-krb5 util-linux)
 
 # The package of nginx starts the server. nginx is installed only where no service starts by itself, as in a container.
@@ -78,6 +78,37 @@ install_afs() {
 	fi
 	install_packages "${packages[@]}" || result=1
 	[ -z "$policy" ] || rm -f "$policy"
+	return $result
+}
+
+# debian_sources SUITE: prints the lines of a sources.list for a release of Debian: the archives from which this machine's
+# apt gets its own release, for the suite.
+debian_sources() {
+	local suite=$1 own release uri
+	# shellcheck source=/dev/null
+	own=$(. /etc/os-release && printf '%s' "${VERSION_CODENAME:-}")
+	# shellcheck disable=SC2016
+	apt-get indextargets --format '$(RELEASE) $(REPO_URI)' 'Created-By: Packages' | sort -u |
+		while read -r release uri; do
+			case $release in
+			"$own" | "$own-updates" | "$own-security") printf 'deb %s %s main\n' "$uri" "$suite${release#"$own"}" ;;
+			esac
+		done
+}
+
+# make_root SUITE TARGET [OPTION…]: makes a root of a release of Debian with mmdebstrap: a folder or, by its name, an
+# archive. apt has this machine's settings of networks in it: proxies, certificates, time-outs, checks. OPTION is of
+# mmdebstrap.
+make_root() {
+	local suite=$1 target=$2 sources settings result=0
+	shift 2
+	sources=$(debian_sources "$suite")
+	[ -n "$sources" ] || { say "apt names no archive of Debian" && return 1; }
+	settings=$(mktemp)
+	apt-config dump --no-empty --format '%F "%v";%n' Acquire |
+		grep -v '^Acquire::\(IndexTargets\|Changelogs\|cdrom\)' >"$settings"
+	mmdebstrap --quiet --aptopt="$settings" "$@" "$suite" "$target" - <<<"$sources" || result=$?
+	rm -f "$settings"
 	return $result
 }
 

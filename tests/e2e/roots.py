@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Roots of Debian releases with a Python and a compiler, made by mmdebstrap once and kept for the next run."""
+import os
+import shutil
+import subprocess
+
+import pytest
+
+import clients
+
+PYTHONS = {"bookworm": "3.11", "trixie": "3.13"}
+WITH = "python3-venv,python3-dev,gcc,libc6-dev"
+SMALL = [f"--dpkgopt=path-exclude=/usr/share/{folder}/*" for folder in ("doc", "man", "locale")]
+NEEDS = "roots are made by root with mmdebstrap, and entered with bwrap: ./test --all installs them"
+
+
+def can_enter():
+    done = subprocess.run(["bwrap", "--unshare-all", "--ro-bind", "/", "/", "true"], capture_output=True, text=True, check=False)
+    return done.returncode == 0 or pytest.skip(f"bwrap cannot make namespaces here: {done.stderr.strip()}")
+
+
+def _make(suite, folder):
+    """Makes a root; returns why it cannot be made, or None."""
+    shutil.rmtree(folder, ignore_errors=True)
+    script = '. "$1"; shift; make_root "$@"'
+    done = subprocess.run(["bash", "-c", script, "bash", str(clients.ROOT / "build-aux/setup.sh"), suite, str(folder), "--variant=minbase",
+                           f"--include={WITH}", "--dpkgopt=force-unsafe-io", *SMALL], capture_output=True, text=True, timeout=900, check=False)
+    return None if done.returncode == 0 else f"no root of {suite}: {(done.stderr.strip().splitlines() or ['no word why'])[-1]}"
+
+
+def root(suite):
+    """The root folder of a release; the test is skipped if it cannot be made."""
+    if os.getuid() != 0 or not shutil.which("mmdebstrap") or not shutil.which("bwrap"):
+        pytest.skip(NEEDS)
+    can_enter()
+    folder = clients.cache_folder() / f"root-{suite}"
+    made = folder.with_name(f"{folder.name}.made")
+    with clients.locked(folder.with_name(f"{folder.name}.lock")):
+        if not made.exists():
+            why = _make(suite, folder)
+            if why:
+                pytest.skip(why)
+            made.write_text(WITH)
+    return folder
