@@ -160,7 +160,7 @@ static int put_sdist_url(const struct cell *cell, const struct offer *f, struct 
 static int put_sdist(const struct cell *cell, const struct offer *f, struct arena *text, struct missing_sdist *out,
 	struct err *e)
 {
-	char hex[SHA256_HEX + 1];
+	char hex[SHA256_HEX + 1] = "";
 	*out = (struct missing_sdist){.filename = arena_copy(text, str_from(f->filename)), .size = f->size};
 	if (f->sha256) {
 		hex_encode(f->sha256, SHA256_SIZE, hex);
