@@ -13,6 +13,7 @@ static const struct command *const commands[] = {
 	&command_explain,
 	&command_freeze,
 	&command_index,
+	&command_missing,
 	&command_platform,
 	&command_prune,
 	&command_push,

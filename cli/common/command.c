@@ -27,6 +27,7 @@ static const struct option_row shared_options[SHARED_COUNT] = {
 	[SHARED_GRACE] = {"grace", '\0', "TIME", "delete only what was unlisted at least TIME ago, such as 7d", NO_KEY},
 	[SHARED_NAME_TAKEN_OVER] = {"name-taken-over", '\0', NULL,
 		"count upstream's files even where all are younger than ours", NO_KEY},
+	[SHARED_OFFLINE] = {"offline", '\0', NULL, "use the cached answers of upstream; send no request", NO_KEY},
 	[SHARED_DRY_RUN] = {"dry-run", 'n', NULL, "change nothing; print what would be done", NO_KEY},
 	[SHARED_JSON] = {"json", '\0', NULL, "print the result as JSON", NO_KEY},
 	[SHARED_QUIET] = {"quiet", 'q', NULL, "print only problems: no progress bar, no summary", NO_KEY},

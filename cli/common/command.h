@@ -30,6 +30,7 @@ enum shared_option {
 	SHARED_PLATFORMS, // patterns
 	SHARED_GRACE,
 	SHARED_NAME_TAKEN_OVER,
+	SHARED_OFFLINE,
 	SHARED_DRY_RUN,
 	SHARED_JSON,
 	SHARED_QUIET,
@@ -55,6 +56,7 @@ extern const struct command command_check;
 extern const struct command command_explain;
 extern const struct command command_freeze;
 extern const struct command command_index;
+extern const struct command command_missing;
 extern const struct command command_platform;
 extern const struct command command_prune;
 extern const struct command command_prune_apply;

@@ -27,7 +27,6 @@ static const struct option_row options[] = {
 	{"off-list", '\0', NULL, "remove files that are on no package list", NO_KEY},
 	{"unusable", '\0', NULL, "remove files that their platform cannot install", NO_KEY},
 	{"corrupt", '\0', NULL, "remove quarantined files", NO_KEY},
-	{"offline", '\0', NULL, "use the cached answers of upstream; send no request", NO_KEY},
 };
 
 static int take_plan_option(void *ctx, const char *name, const char *value, struct err *e)
@@ -129,6 +128,7 @@ const struct command command_prune_plan = {
 	.help = "decide which files to remove, and why; changes nothing",
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
-	.shared = SHARED_BASE | SHARED(PLATFORMS) | SHARED(NAME_TAKEN_OVER) | SHARED(JSON) | SHARED(QUIET),
+	.shared = SHARED_BASE | SHARED(PLATFORMS) | SHARED(OFFLINE) | SHARED(NAME_TAKEN_OVER) | SHARED(JSON) |
+		  SHARED(QUIET),
 	.run = run_plan,
 };
