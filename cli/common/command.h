@@ -52,6 +52,7 @@ struct command {
 	int (*run)(const struct command *self, int argc, char **argv, struct err *e);
 };
 
+extern const struct command command_builds;
 extern const struct command command_check;
 extern const struct command command_explain;
 extern const struct command command_freeze;
