@@ -117,13 +117,15 @@ static bool read_python(struct str tag, unsigned *major, unsigned *minor)
 	return true;
 }
 
+// In minor versions; another implementation or major version is further than any of them.
 static unsigned python_distance(struct str tag, const struct python *p)
 {
 	enum { FAR = 1000 };
 	unsigned major, minor;
 	if (!read_python(tag, &major, &minor) || major != p->major || minor == UINT_MAX)
-		return FAR;
-	return minor > p->minor ? minor - p->minor : p->minor - minor;
+		return 2 * FAR;
+	bool is_other = !str_starts(tag, p->is_pypy ? STR("pp") : STR("cp"));
+	return (minor > p->minor ? minor - p->minor : p->minor - minor) + is_other * FAR;
 }
 
 struct nearest_search {
@@ -187,7 +189,12 @@ static bool nearest_tag(const struct offers *o, const struct nearest_place *plac
 	return s.has_best;
 }
 
-static void describe_python(const struct tag_gap *g, struct buf *out)
+static bool is_for_free_threaded(const struct tag_gap *g)
+{
+	return str_ends(str_from(g->abi), STR("t"));
+}
+
+static void describe_python(const struct tag_gap *g, const struct python *python, struct buf *out)
 {
 	struct str tag = str_from(g->python), abi = str_from(g->abi);
 	unsigned major, minor;
@@ -196,16 +203,18 @@ static void describe_python(const struct tag_gap *g, struct buf *out)
 			   : str_starts(tag, STR("py")) ? "Python"
 							: NULL;
 	if (!name || !read_python(tag, &major, &minor)) {
-		buf_printf(out, "is for %s-%s", g->python, g->abi);
+		buf_printf(out, "%s-%s", g->python, g->abi);
 		return;
 	}
-	buf_printf(out, "is for %s %u", name, major);
+	buf_printf(out, "%s %u", name, major);
 	if (minor != UINT_MAX)
 		buf_printf(out, ".%u", minor);
-	if (str_starts(abi, tag) && str_ends(abi, STR("t")))
+	if (is_for_free_threaded(g))
 		buf_puts(out, "t");
 	if (str_starts(abi, STR("abi3")))
 		buf_puts(out, " and later");
+	if (python->is_free_threaded && str_starts(tag, STR("cp")) && !is_for_free_threaded(g))
+		buf_puts(out, ", not free-threaded");
 }
 
 static const char *system_name(struct str platform)
@@ -240,10 +249,12 @@ static void describe_gap(const struct offers *o, const struct nearest_place *pla
 	buf_printf(out, "%s ", f->filename);
 	if (g->platform_gap != PLATFORM_FITS)
 		describe_platform(g, place->machine, out);
-	if (g->platform_gap != PLATFORM_FITS && !g->python_fits)
-		buf_puts(out, " and ");
-	if (!g->python_fits)
-		describe_python(g, out);
+	if (!g->python_fits) {
+		buf_puts(out, g->platform_gap == PLATFORM_FITS       ? "is for "
+			      : g->platform_gap == PLATFORM_LIBC_OLD ? " and is for "
+								     : " and ");
+		describe_python(g, place->python, out);
+	}
 	if (g->platform_gap == PLATFORM_FITS && g->python_fits && f->python)
 		buf_printf(out, "has Requires-Python %s", fits_python_text(o->fits, f->python));
 }

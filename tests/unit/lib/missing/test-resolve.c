@@ -215,10 +215,10 @@ static const struct {
 		 {'u', "pkg-1.0-cp312-cp312-win_amd64.whl", NULL}},
 		"pkg-1.0-cp312-cp312-manylinux_2_17_aarch64.whl is for aarch64"},
 	{{{'u', "pkg-1.0-cp311-cp311-macosx_11_0_arm64.whl", NULL}},
-		"pkg-1.0-cp311-cp311-macosx_11_0_arm64.whl is for macOS and is for CPython 3.11"},
+		"pkg-1.0-cp311-cp311-macosx_11_0_arm64.whl is for macOS and CPython 3.11"},
 	{{{'u', "pkg-1.0-py2-none-any.whl", NULL}}, "pkg-1.0-py2-none-any.whl is for Python 2"},
 	{{{'u', "pkg-1.0-" CP312, ">=3.13"}}, "pkg-1.0-" CP312 " has Requires-Python >=3.13"},
-	{{{'u', "pkg-1.0-x9-none-sun_os.whl", NULL}}, "pkg-1.0-x9-none-sun_os.whl is for sun_os and is for x9-none"},
+	{{{'u', "pkg-1.0-x9-none-sun_os.whl", NULL}}, "pkg-1.0-x9-none-sun_os.whl is for sun_os and x9-none"},
 	{{{'u', "pkg-1.0-cp312-cp312-manylinux_99999999999_x86_64.whl", NULL}},
 		"pkg-1.0-cp312-cp312-manylinux_99999999999_x86_64.whl is for manylinux_99999999999_x86_64"},
 };
