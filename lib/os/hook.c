@@ -39,6 +39,14 @@ bool hook_is_valid(const char *command, const char *letters)
 	return str_trim(str_from(command)).len != 0;
 }
 
+bool hook_uses(const char *command, char letter)
+{
+	for (const char *at = strchr(command, '%'); at && at[1]; at = strchr(at + 2, '%'))
+		if (at[1] == letter)
+			return true;
+	return false;
+}
+
 static const char *value_of_letter(char letter, const struct hook_value *values, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -59,14 +67,15 @@ static char *expand_word(struct str word, const struct hook_value *values, size_
 	return buf_steal(&out);
 }
 
-static void free_words(char ***words)
+void hook_free_words(char ***words)
 {
-	for (char **word = *words; *word; word++)
+	for (char **word = *words; word && *word; word++)
 		free(*word);
 	free(*words);
+	*words = NULL;
 }
 
-static char **split_words(const char *command, const struct hook_value *values, size_t count)
+char **hook_words(const char *command, const struct hook_value *values, size_t count)
 {
 	char **words = NULL;
 	size_t used = 0, room = 0;
@@ -186,7 +195,7 @@ static int report_status(const char *name, int status, struct str last_output, s
 int hook_run(const char *command, const struct hook_value *values, size_t count, const _Atomic int64_t *end_ms,
 	struct err *e)
 {
-	CLEANUP(free_words) char **words = split_words(command, values, count);
+	CLEANUP(hook_free_words) char **words = hook_words(command, values, count);
 	CLEANUP(mem_close) int from = -1;
 	struct output out = {.len = 0};
 	int pipe_fds[2], status = 0;

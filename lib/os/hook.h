@@ -18,6 +18,12 @@ struct hook_value {
 
 // True if the command has a word, and every "%" is followed by one of these letters or "%".
 bool hook_is_valid(const char *command, const char *letters);
+// Whether the command has "%" and this letter.
+bool hook_uses(const char *command, char letter);
+// The words of the command with the values in place, NULL at the end. A value is one word or a part of one, whatever is
+// in it. hook_free_words frees them.
+char **hook_words(const char *command, const struct hook_value *values, size_t count);
+void hook_free_words(char ***words); // for CLEANUP; NULL is fine
 // Runs the command and waits for its end. It runs in a process group of its own with /dev/null as standard input.
 // ERR_IO if it cannot be started, if it exits with another code than 0, or if it still runs when clock_ms() reaches
 // *end_ms; then the group gets SIGTERM, and SIGKILL two seconds later. Another thread may change *end_ms meanwhile. The

@@ -48,6 +48,19 @@ static void test_words_are_words(void **state UNUSED)
 	assert_string_equal(e.msg, "test ended with 1");
 }
 
+static void test_words_of_values(void **state UNUSED)
+{
+	static const struct hook_value values[] = {{'n', "-x --index\n%p"}, {'p', "p"}};
+	CLEANUP(hook_free_words) char **words = hook_words("a%% %n --p=%p", values, ARRAY_SIZE(values));
+	assert_string_equal(words[0], "a%");
+	assert_string_equal(words[1], "-x --index\n%p"); // one word, in which nothing is replaced
+	assert_string_equal(words[2], "--p=p");
+	assert_null(words[3]);
+	assert_true(hook_uses("a %%%n", 'n'));
+	assert_false(hook_uses("a %%n", 'n'));
+	assert_false(hook_uses("a %", 'n'));
+}
+
 static void test_errors_name_the_reason(void **state UNUSED)
 {
 	assert_fails("/nowhere/vos release", LONG_MS, "cannot run /nowhere/vos: "); // valgrind hides the errno
@@ -83,6 +96,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_commands_are_valid),
 		cmocka_unit_test(test_words_are_words),
+		cmocka_unit_test(test_words_of_values),
 		cmocka_unit_test(test_errors_name_the_reason),
 		cmocka_unit_test(test_it_can_be_ended),
 		cmocka_unit_test(test_background),
