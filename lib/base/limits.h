@@ -7,6 +7,10 @@ enum {
 	LIMIT_SEGMENT = LIMIT_FILE_NAME + 9, // one segment of a URL: a file name and ".metadata"
 	LIMIT_PATH = 4096,                   // a path in the store, a URL path
 	LIMIT_TAGS = 4096,                   // number of tags that the compressed tag sets of one wheel expand to
+	LIMIT_TOP_MODULES = 256,             // number of modules of one wheel that the test of a build imports
+	LIMIT_BUILD_REQUIREMENTS = 512,      // number of build requirements of one wheel that are noted
+	LIMIT_BUILD_ANSWER = 256 << 10,      // what a script of ours says about the machine or an sdist
+	LIMIT_BUILD_REPORT = 64 << 20,       // what pip reports about the build requirements that it installed
 	LIMIT_REQUIRES_PYTHON = 1 << 10,     // Requires-Python of a file on a page (the longest real one has 90 bytes)
 	LIMIT_PROVENANCE = 2 << 10,          // the provenance URL of a file
 	LIMIT_UPLOAD_TIME = 42,              // the upload time of a file ("2026-01-02T03:04:05.678901Z")

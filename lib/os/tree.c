@@ -26,7 +26,7 @@ struct tree_removal {
 	struct err *e; // the first failure
 };
 
-static void note_failure(struct tree_removal *r, const char *name)
+static void note_stuck(struct tree_removal *r, const char *name)
 {
 	if (!r->has_failed)
 		err_errno(r->e, ERR_IO, "cannot remove %s", name);
@@ -56,32 +56,32 @@ static void move_up(struct tree_removal *r, int dirfd, const char *name)
 			return;
 		may_try = errno == EEXIST || errno == ENOTEMPTY || errno == ENOTDIR;
 	}
-	note_failure(r, name);
+	note_stuck(r, name);
 }
 
-static void remove_entry(struct tree_removal *r, int dirfd, const char *name, unsigned depth);
+static void remove_tree_entry(struct tree_removal *r, int dirfd, const char *name, unsigned depth);
 
 static void empty_folder(struct tree_removal *r, int fd, const char *path, unsigned depth)
 {
 	int listed = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	CLEANUP(fs_close_dir) DIR *dir = listed < 0 ? NULL : fdopendir(listed);
 	if (!dir) {
-		note_failure(r, path);
+		note_stuck(r, path);
 		mem_close(&listed);
 		return;
 	}
 	rewinddir(dir);
 	for (struct dirent *entry; (entry = readdir(dir));)
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-			remove_entry(r, fd, entry->d_name, depth);
+			remove_tree_entry(r, fd, entry->d_name, depth);
 }
 
-static void remove_entry(struct tree_removal *r, int dirfd, const char *name, unsigned depth)
+static void remove_tree_entry(struct tree_removal *r, int dirfd, const char *name, unsigned depth)
 {
 	if (unlinkat(dirfd, name, 0) == 0 || errno == ENOENT)
 		return;
 	if (errno != EISDIR && errno != EPERM) {
-		note_failure(r, name);
+		note_stuck(r, name);
 		return;
 	}
 	if (depth == DEEPEST) {
@@ -92,7 +92,7 @@ static void remove_entry(struct tree_removal *r, int dirfd, const char *name, un
 	if (fd >= 0)
 		empty_folder(r, fd, name, depth + 1);
 	if (unlinkat(dirfd, name, AT_REMOVEDIR) < 0)
-		note_failure(r, name);
+		note_stuck(r, name);
 }
 
 int tree_remove(int dirfd, const char *name, struct err *e)
@@ -109,6 +109,6 @@ int tree_remove(int dirfd, const char *name, struct err *e)
 			empty_folder(&r, top, name, 1);
 	} while (r.moved > moved && !r.has_failed);
 	if (unlinkat(dirfd, name, top >= 0 ? AT_REMOVEDIR : 0) < 0)
-		note_failure(&r, name);
+		note_stuck(&r, name);
 	return r.has_failed ? -1 : 0;
 }

@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "builder/step/attempt.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "builder/step/build-facts.h"
+#include "builder/step/built-wheel.h"
+#include "builder/step/sdist-fetch.h"
+#include "builder/step/step-room.h"
+#include "builder/step/top-modules.h"
+#include "builder/step/wheel-push.h"
+#include "lib/base/limits.h"
+#include "lib/domain/text/name.h"
+#include "lib/os/clock.h"
+#include "lib/os/fs.h"
+#include "lib/os/tree.h"
+
+enum { PROVENANCE_MOST = 1 << 20 };
+
+const char *const attempt_step_name[ATTEMPT_STEP_COUNT] = {"", "fetch", "build", "repair", "extra", "test", "push"};
+
+// The built-in commands.
+#define BUILD_COMMAND                                                                                                  \
+	"%e/bin/python -m pip wheel --no-deps --no-cache-dir --no-input --disable-pip-version-check --index-url %i "   \
+	"--wheel-dir %o %s"
+#define INSTALL_COMMAND                                                                                                \
+	"%e/bin/python -m pip install --no-cache-dir --no-input --disable-pip-version-check --index-url %i %w"
+// -I: neither the working folder nor variables of the environment add modules.
+#define IMPORT_COMMAND "%e/bin/python -I %d/import.py"
+static const char import_script[] = "import importlib, sys\n"
+				    "for name in sys.argv[1:]:\n"
+				    "    print('import', name, flush=True)\n"
+				    "    importlib.import_module(name)\n";
+
+struct attempt {
+	const struct attempt_options *options;
+	const struct missing_row *row;
+	struct attempt_outcome *out;
+	struct step_room room;
+	struct built_wheel wheel;
+	enum attempt_step step;
+	char sdist_sha256[SHA256_HEX + 1]; // "": not fetched
+	struct jsondoc *provenance;
+	int64_t begun_ms;
+};
+
+static void attempt_release(struct attempt *a)
+{
+	step_room_close(&a->room);
+	built_wheel_release(&a->wheel);
+	jsondoc_cleanup(&a->provenance);
+}
+
+// --- what is common to the steps ---
+
+static void set_path(char **path, const char *value)
+{
+	free(*path);
+	*path = xstrdup(value);
+}
+
+// Every step leaves one wheel, whatever its exit code says.
+static int take_wheel(struct attempt *a, struct err *e)
+{
+	const struct built_wheel_want want = {a->row->project, a->row->version, a->options->environment};
+	if (built_wheel_find(a->room.output, &want, &a->wheel, e) < 0)
+		return -1;
+	set_path(&a->room.wheel, a->wheel.path);
+	return 0;
+}
+
+static int run_command(struct attempt *a, const char *command, struct err *e)
+{
+	return step_room_run(&a->room, command, NULL, e) < 0 ? -1 : take_wheel(a, e);
+}
+
+// --- fetch ---
+
+// Names and versions become words of commands: nothing in them may begin an option.
+static int check_words(const struct missing_row *row, struct err *e)
+{
+	CLEANUP(filename_release) struct filename name = {0};
+	if (!name_is_valid(str_from(row->project)))
+		return err_set(e, ERR_INVALID, "the name of the project is invalid");
+	if (!row->version || !version_is_valid(str_from(row->version)) || !ascii_is_alnum(*row->version))
+		return err_set(e, ERR_INVALID, "the version is invalid");
+	if (!row->sdist.filename || !row->sdist.url)
+		return err_set(e, ERR_INVALID, "there is no sdist");
+	if (filename_kind(str_from(row->sdist.filename)) != FILENAME_SDIST || !ascii_is_alnum(*row->sdist.filename))
+		return err_set(e, ERR_INVALID, "its file name is that of no sdist");
+	return filename_check(str_from(row->sdist.filename), e);
+}
+
+static int fetch_step(struct attempt *a, struct err *e)
+{
+	const struct attempt_options *o = a->options;
+	const struct sdist_source source = {.config = o->config,
+		.platform = o->platform,
+		.from = o->from,
+		.fetch = o->fetch,
+		.stop = o->stop,
+		.seconds = step_room_seconds(&a->room)};
+	CLEANUP(mem_free) char *path = xasprintf("%s/sdist/%s", a->room.folder, a->row->sdist.filename);
+	if (check_words(a->row, e) < 0 || sdist_fetch(&source, a->row, path, a->sdist_sha256, e) < 0)
+		return -1;
+	a->room.sdist = STEAL_PTR(path);
+	return 0;
+}
+
+// --- build ---
+
+// The names that the sdist wants for its build and that are themselves missing.
+static void note_awaiting(struct attempt *a)
+{
+	CLEANUP(strset_release) struct strset wanted = {0};
+	CLEANUP(buf_release) struct buf names;
+	buf_init(&names, LIMIT_BUILD_ANSWER);
+	if (!a->options->missing || !a->options->missing->count || a->room.cause == RESULTS_INTERRUPTED)
+		return;
+	enum results_result cause = a->room.cause;
+	build_facts_wanted(&a->room, &wanted);
+	a->room.cause = a->room.cause == RESULTS_INTERRUPTED ? RESULTS_INTERRUPTED : cause;
+	for (size_t i = 0; i < wanted.count; i++)
+		if (strset_has(a->options->missing, wanted.item[i]) && strcmp(wanted.item[i], a->row->project) != 0)
+			buf_printf(&names, "%s%s", names.len ? " " : "", wanted.item[i]);
+	a->out->attempt.awaiting = arena_copy(&a->out->text, buf_view(&names));
+}
+
+static int build_step(struct attempt *a, struct err *e)
+{
+	const char *command = a->options->config->build_command;
+	if (build_facts_machine(&a->room, a->provenance, e) < 0)
+		return -1;
+	int built = run_command(a, command ? command : BUILD_COMMAND, e);
+	build_facts_requirements(&a->room, a->provenance);
+	if (built < 0)
+		note_awaiting(a);
+	return built;
+}
+
+// --- repair, extra ---
+
+// A wheel for any platform has no libraries that could be repaired, and auditwheel fails for it.
+static bool wants_repair(const struct attempt *a)
+{
+	return a->options->config->build_repair && !built_wheel_is_pure(&a->wheel);
+}
+
+static int repair_step(struct attempt *a, struct err *e)
+{
+	return run_command(a, a->options->config->build_repair, e);
+}
+
+static bool wants_extra(const struct attempt *a)
+{
+	return a->options->config->build_extra != NULL;
+}
+
+static int extra_step(struct attempt *a, struct err *e)
+{
+	for (struct str rest = str_from(a->options->config->build_extra); rest.len;) {
+		struct str line = str_trim(str_cut(&rest, '\n'));
+		CLEANUP(mem_free) char *command = xstrndup(line.ptr, line.len);
+		if (line.len && run_command(a, command, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+// --- test ---
+
+static bool wants_test(const struct attempt *a)
+{
+	const char *command = a->options->config->build_test;
+	return !command || strcmp(command, "none") != 0;
+}
+
+static int import_modules(struct attempt *a, struct err *e)
+{
+	CLEANUP(strset_release) struct strset modules = {0};
+	if (top_modules_read(a->wheel.path, &modules, e) < 0)
+		return -1;
+	if (!modules.count)
+		return 0; // only data or type stubs
+	if (step_room_write(&a->room, "import.py", import_script, e) < 0)
+		return -1;
+	return step_room_run_again(&a->room, IMPORT_COMMAND, &modules, e);
+}
+
+static int test_step(struct attempt *a, struct err *e)
+{
+	const char *command = a->options->config->build_test;
+	if (command)
+		return run_command(a, command, e);
+	if (step_room_run(&a->room, INSTALL_COMMAND, NULL, e) < 0 || import_modules(a, e) < 0)
+		return -1;
+	return take_wheel(a, e);
+}
+
+// --- push ---
+
+static int push_step(struct attempt *a, struct err *e)
+{
+	const struct attempt_options *o = a->options;
+	const struct wheel_target target = {.server = o->target,
+		.fetch = o->fetch,
+		.config = o->config,
+		.platform = o->platform,
+		.catalog = o->catalog};
+	enum wheel_push_end end = wheel_push(&target, &a->wheel, e);
+	if (end == WHEEL_PUSH_REFUSED)
+		a->room.cause = RESULTS_REFUSED;
+	a->out->is_hopeless = end == WHEEL_PUSH_HOPELESS;
+	if (end != WHEEL_PUSH_DONE)
+		return -1;
+	a->out->wheel = xstrdup(a->wheel.filename);
+	a->out->requires_python = STEAL_PTR(a->wheel.requires_python);
+	return 0;
+}
+
+// --- all steps ---
+
+struct attempt_row {
+	enum attempt_step step;
+	bool (*is_wanted)(const struct attempt *a); // NULL: always
+	int (*run)(struct attempt *a, struct err *e);
+	enum results_result failure; // unless its cause says more
+};
+
+static const struct attempt_row rows[] = {
+	{ATTEMPT_FETCH, NULL, fetch_step, RESULTS_FAILED},
+	{ATTEMPT_BUILD, NULL, build_step, RESULTS_FAILED},
+	{ATTEMPT_REPAIR, wants_repair, repair_step, RESULTS_REPAIR_FAILED},
+	{ATTEMPT_EXTRA, wants_extra, extra_step, RESULTS_FAILED},
+	{ATTEMPT_TEST, wants_test, test_step, RESULTS_TEST_FAILED},
+	{ATTEMPT_PUSH, NULL, push_step, RESULTS_FAILED},
+};
+
+static bool is_attempt_stopped(const struct attempt *a)
+{
+	return a->options->stop && atomic_load(a->options->stop);
+}
+
+static enum results_result result_of_failure(const struct attempt *a, const struct attempt_row *row)
+{
+	if (is_attempt_stopped(a))
+		return RESULTS_INTERRUPTED;
+	if (a->room.cause != RESULTS_RUNNING)
+		return a->room.cause;
+	return clock_ms() >= a->room.end_ms ? RESULTS_TIMED_OUT : row->failure;
+}
+
+static enum results_result run_attempt_steps(struct attempt *a, struct err *e)
+{
+	for (const struct attempt_row *row = rows; row < rows + ARRAY_SIZE(rows); row++) {
+		if (row->is_wanted && !row->is_wanted(a))
+			continue;
+		a->step = row->step;
+		if (a->options->on_step)
+			a->options->on_step(a->options->ctx, row->step);
+		if (is_attempt_stopped(a))
+			err_set(e, ERR_BUSY, "the builder was stopped");
+		else if (row->run(a, e) == 0)
+			continue;
+		run_log_line(a->room.log, "%s: %s", attempt_step_name[row->step], e->msg);
+		return result_of_failure(a, row);
+	}
+	return RESULTS_OK;
+}
+
+// --- the outcome ---
+
+static struct jsondoc *begin_provenance(const struct attempt *a)
+{
+	const struct config *c = a->options->config;
+	struct err ignored = ERR_INIT;
+	CLEANUP(fetch_url_release) struct fetch_url index = {0};
+	struct jsondoc *p = jsondoc_object(), *branches = jsondoc_array();
+	for (size_t i = 0; i < a->row->branches; i++)
+		jsondoc_add_str(branches, a->row->branch[i]);
+	jsondoc_put_str(p, "builder", "wheelcache " PACKAGE_VERSION);
+	jsondoc_put_str(p, "host", a->options->host);
+	jsondoc_put_str(p, "note", c->build_note);
+	jsondoc_put(p, "branches", branches);
+	jsondoc_put_str(p, "wrap", c->build_wrap);
+	if (fetch_url_parse(a->options->index, &index, &ignored) == 0)
+		jsondoc_put_str(p, "index", index.text); // without its password
+	return p;
+}
+
+static const char *copy_into_outcome(struct attempt *a, const char *text)
+{
+	return arena_copy(&a->out->text, str_from(text ? text : ""));
+}
+
+static const char *describe_wheel(struct attempt *a)
+{
+	if (!a->wheel.filename)
+		return "";
+	CLEANUP(mem_free)
+	char *line = xasprintf("%s %s %llu", a->wheel.filename, a->wheel.sha256, (unsigned long long)a->wheel.size);
+	return copy_into_outcome(a, line);
+}
+
+static const char *describe_sdist(struct attempt *a)
+{
+	if (!*a->sdist_sha256)
+		return "";
+	CLEANUP(mem_free) char *line = xasprintf("%s %s", a->row->sdist.filename, a->sdist_sha256);
+	return copy_into_outcome(a, line);
+}
+
+static const char *write_provenance(struct attempt *a)
+{
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, PROVENANCE_MOST);
+	jsondoc_write(a->provenance, 0, &text);
+	return arena_copy(&a->out->text, text.failed ? STR("{}") : str_trim(buf_view(&text)));
+}
+
+static void begin_outcome(struct attempt *a)
+{
+	const struct attempt_options *o = a->options;
+	char recipe[SHA256_HEX + 1];
+	attempt_recipe(o->config, o->index, a->row, recipe);
+	*a->out = (struct attempt_outcome){0};
+	buf_init(&a->out->log, o->config->build_log_size + LIMIT_PATH);
+	a->out->attempt = (struct results_attempt){
+		.id = copy_into_outcome(a, o->id),
+		.platform = copy_into_outcome(a, a->row->platform),
+		.python = copy_into_outcome(a, a->row->python),
+		.project = copy_into_outcome(a, a->row->project),
+		.version = copy_into_outcome(a, a->row->version),
+		.step = "",
+		.why = "",
+		.files = "",
+		.sdist = "",
+		.awaiting = "",
+		.provenance = "{}",
+		.recipe = copy_into_outcome(a, recipe),
+		.builder = copy_into_outcome(a, o->host),
+		.begun = clock_wall_seconds(),
+	};
+}
+
+static void end_outcome(struct attempt *a, enum results_result result, const struct err *why)
+{
+	struct err ignored = ERR_INIT;
+	struct results_attempt *r = &a->out->attempt;
+	if (a->room.log && run_log_text(a->room.log, &a->out->log, &ignored) < 0)
+		buf_clear(&a->out->log);
+	r->result = result;
+	r->step = attempt_step_name[a->step];
+	r->why = result == RESULTS_OK ? "" : copy_into_outcome(a, why->msg);
+	r->seconds = (double)(clock_ms() - a->begun_ms) / 1000;
+	r->peak_memory = a->room.peak_memory;
+	r->files = describe_wheel(a);
+	r->sdist = describe_sdist(a);
+	r->provenance = write_provenance(a);
+	r->has_log = a->out->log.len > 0;
+	a->out->is_hopeless |= why->kind == ERR_FULL;
+}
+
+void attempt_run(const struct attempt_options *options, const struct missing_row *row, struct attempt_outcome *out)
+{
+	const struct step_values values = {row->platform, row->python, row->project, row->version, options->index};
+	CLEANUP(attempt_release)
+	struct attempt a = {.options = options, .row = row, .out = out, .begun_ms = clock_ms(), .room = {.parent = -1}};
+	enum results_result result = RESULTS_FAILED;
+	struct err e = ERR_INIT;
+	begin_outcome(&a);
+	a.provenance = begin_provenance(&a);
+	if (step_room_open(&a.room, options->config, &values, options->work, options->id, &e) == 0) {
+		a.room.stop = options->stop;
+		result = run_attempt_steps(&a, &e);
+	}
+	end_outcome(&a, result, &e);
+}
+
+void attempt_outcome_release(struct attempt_outcome *out)
+{
+	free(out->wheel);
+	free(out->requires_python);
+	buf_release(&out->log);
+	arena_release(&out->text);
+	*out = (struct attempt_outcome){0};
+}
+
+// --- the work folder ---
+
+char *attempt_log_path(const char *work, const char *id)
+{
+	return xasprintf("%s/%s/log", work, id);
+}
+
+static bool is_attempt_id(const char *name)
+{
+	return strlen(name) == RESULTS_ID && strspn(name, "0123456789abcdef") == RESULTS_ID;
+}
+
+int attempt_clean(const char *work, struct err *e)
+{
+	int result = 0;
+	CLEANUP(mem_close) int fd = fs_open_dir(work, e);
+	if (fd < 0)
+		return -1;
+	int listed = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	CLEANUP(fs_close_dir) DIR *dir = listed < 0 ? NULL : fdopendir(listed);
+	if (!dir) {
+		mem_close(&listed);
+		return err_errno(e, ERR_IO, "%s", work);
+	}
+	for (struct dirent *entry; (entry = readdir(dir));)
+		if (is_attempt_id(entry->d_name) && tree_remove(fd, entry->d_name, e) < 0)
+			result = -1;
+	return result;
+}
+
+// --- the recipe ---
+
+static void add_part(struct digest *d, const char *name, const char *text)
+{
+	digest_add(d, name, strlen(name) + 1);
+	if (text)
+		digest_add(d, text, strlen(text) + 1);
+}
+
+void attempt_recipe(const struct config *c, const char *index, const struct missing_row *row, char out[SHA256_HEX + 1])
+{
+	const char *const parts[][2] = {
+		{"build", c->build_command ? c->build_command : BUILD_COMMAND},
+		{"repair", c->build_repair},
+		{"extra", c->build_extra},
+		{"test", c->build_test ? c->build_test : INSTALL_COMMAND IMPORT_COMMAND},
+		{"wrap", c->build_wrap},
+		{"environment", c->build_environment},
+		{"index", index},
+		{"sdist", row->sdist.filename},
+		{"sha256", row->sdist.sha256},
+	};
+	uint8_t sha256[SHA256_SIZE];
+	CLEANUP(digest_cleanup) struct digest *d = digest_new();
+	digest_begin(d);
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		add_part(d, parts[i][0], parts[i][1]);
+	digest_end(d, sha256);
+	hex_encode(sha256, SHA256_SIZE, out);
+	out[SHA256_HEX] = '\0';
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "builder/step/build-facts.h"
+
+#include <string.h>
+
+#include "builder/step/step-environment.h"
+#include "lib/base/limits.h"
+#include "lib/domain/text/name.h"
+
+enum { ASK_SECONDS = 60 };
+
+// --- the machine ---
+
+static const char machine_script[] =
+	"import json, os, platform, subprocess, sys\n"
+	"def first_line(*argv):\n"
+	"    try:\n"
+	"        out = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,\n"
+	"                             stderr=subprocess.STDOUT, timeout=20).stdout\n"
+	"        return out.decode('utf-8', 'replace').splitlines()[0][:200]\n"
+	"    except Exception:\n"
+	"        return None\n"
+	"def libc():\n"
+	"    try:\n"
+	"        return os.confstr('CS_GNU_LIBC_VERSION')\n"
+	"    except Exception:\n"
+	"        return first_line('ldd', '--version')\n"
+	"def system():\n"
+	"    try:\n"
+	"        with open('/etc/os-release', encoding='utf-8') as f:\n"
+	"            return dict(line.rstrip().split('=', 1) for line in f if '=' in line)['PRETTY_NAME'].strip('\"')[:200]\n"
+	"    except Exception:\n"
+	"        return None\n"
+	"compiler = os.environ.get('CC', 'cc').split() or ['cc']\n"
+	"facts = {'interpreter': platform.python_implementation() + ' ' + platform.python_version(),\n"
+	"         'compiler': first_line(*compiler, '--version'), 'libc': libc(), 'system': system()}\n"
+	"with open(sys.argv[1], 'w', encoding='utf-8') as f:\n"
+	"    json.dump(facts, f)\n";
+
+static struct jsondoc *ask_json(struct step_room *r, const char *script, const char *argument, struct err *e)
+{
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, LIMIT_BUILD_ANSWER);
+	if (step_room_ask(r, script, argument, ASK_SECONDS, &text, e) < 0)
+		return NULL;
+	return jsondoc_read(buf_view(&text), e);
+}
+
+int build_facts_machine(struct step_room *r, struct jsondoc *provenance, struct err *e)
+{
+	static const char *const keys[] = {"interpreter", "compiler", "libc", "system"};
+	CLEANUP(jsondoc_cleanup) struct jsondoc *facts = ask_json(r, machine_script, "", e);
+	if (!facts)
+		return err_prefix(e, "%s does not run: ", r->interpreter);
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (jsondoc_get_str(facts, keys[i]))
+			jsondoc_put_str(provenance, keys[i], jsondoc_get_str(facts, keys[i]));
+	return 0;
+}
+
+// --- what pip installed ---
+
+static struct jsondoc *read_report(const struct step_room *r)
+{
+	struct err ignored = ERR_INIT;
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, LIMIT_BUILD_REPORT);
+	if (step_room_read(r, STEP_ENVIRONMENT_REPORT, &text, &ignored) < 0)
+		return NULL;
+	return jsondoc_read(buf_view(&text), &ignored);
+}
+
+static const char *hash_of_item(const struct jsondoc *item)
+{
+	const struct jsondoc *info = jsondoc_get(item, "download_info");
+	const struct jsondoc *archive = info ? jsondoc_get(info, "archive_info") : NULL;
+	const struct jsondoc *hashes = archive ? jsondoc_get(archive, "hashes") : NULL;
+	return hashes ? jsondoc_get_str(hashes, "sha256") : NULL;
+}
+
+static bool is_short(const char *text)
+{
+	return text && strlen(text) <= LIMIT_FILE_NAME;
+}
+
+static void add_installed(struct jsondoc *list, const struct jsondoc *item)
+{
+	const struct jsondoc *metadata = jsondoc_get(item, "metadata");
+	const char *name = metadata ? jsondoc_get_str(metadata, "name") : NULL;
+	const char *version = metadata ? jsondoc_get_str(metadata, "version") : NULL;
+	const char *hash = hash_of_item(item);
+	if (!is_short(name) || !is_short(version))
+		return;
+	struct jsondoc *row = jsondoc_object();
+	jsondoc_put_str(row, "name", name);
+	jsondoc_put_str(row, "version", version);
+	jsondoc_put_str(row, "sha256", is_short(hash) ? hash : NULL);
+	jsondoc_add(list, row);
+}
+
+void build_facts_requirements(struct step_room *r, struct jsondoc *provenance)
+{
+	CLEANUP(jsondoc_cleanup) struct jsondoc *report = read_report(r);
+	const struct jsondoc *install = report ? jsondoc_get(report, "install") : NULL;
+	struct jsondoc *list = jsondoc_array();
+	for (size_t i = 0; install && i < jsondoc_count(install) && i < LIMIT_BUILD_REQUIREMENTS; i++)
+		add_installed(list, jsondoc_at(install, i));
+	jsondoc_put(provenance, "requirements", list);
+}
+
+// --- what the sdist asks for ---
+
+// PEP 518: without pyproject.toml or build-system.requires it is setuptools. The names alone: which version there is is
+// not asked here.
+static const char wanted_script[] =
+	"import json, re, sys, tarfile, zipfile\n"
+	"def load(data):\n"
+	"    try:\n"
+	"        import tomllib\n"
+	"    except ImportError:\n"
+	"        try:\n"
+	"            import tomli as tomllib\n"
+	"        except ImportError:\n"
+	"            from pip._vendor import tomli as tomllib\n"
+	"    return tomllib.loads(data.decode('utf-8'))\n"
+	"def wanted_here(line):\n"
+	"    try:\n"
+	"        from pip._vendor.packaging.requirements import Requirement\n"
+	"    except ImportError:\n"
+	"        return True\n"
+	"    marker = Requirement(line).marker\n"
+	"    return marker is None or marker.evaluate({'extra': ''})\n"
+	"def pyproject(path):\n"
+	"    pattern = re.compile(r'[^/]+/pyproject[.]toml$')\n"
+	"    if zipfile.is_zipfile(path):\n"
+	"        with zipfile.ZipFile(path) as z:\n"
+	"            for info in z.infolist():\n"
+	"                if pattern.match(info.filename) and info.file_size < 1 << 20:\n"
+	"                    return z.read(info)\n"
+	"        return None\n"
+	"    with tarfile.open(path) as t:\n"
+	"        for member in t:\n"
+	"            if pattern.match(member.name) and member.isfile() and member.size < 1 << 20:\n"
+	"                return t.extractfile(member).read()\n"
+	"    return None\n"
+	"data = pyproject(sys.argv[2])\n"
+	"system = load(data).get('build-system', {}) if data else {}\n"
+	"lines = [line for line in system.get('requires', ['setuptools']) if wanted_here(line)]\n"
+	"with open(sys.argv[1], 'w', encoding='utf-8') as f:\n"
+	"    json.dump([re.match(r'\\s*([A-Za-z0-9._-]+)', line).group(1) for line in lines], f)\n";
+
+void build_facts_wanted(struct step_room *r, struct strset *out)
+{
+	struct err ignored = ERR_INIT;
+	CLEANUP(buf_release) struct buf name;
+	CLEANUP(jsondoc_cleanup) struct jsondoc *names = ask_json(r, wanted_script, "%s", &ignored);
+	buf_init(&name, LIMIT_FILE_NAME);
+	for (size_t i = 0; names && i < jsondoc_count(names) && i < LIMIT_BUILD_REQUIREMENTS; i++) {
+		const char *text = jsondoc_at_str(names, i);
+		if (!is_short(text) || !name_is_valid(str_from(text)))
+			continue;
+		buf_clear(&name);
+		name_normalize(str_from(text), &name);
+		strset_add(out, name.data);
+	}
+	strset_sort(out);
+}

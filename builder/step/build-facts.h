@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the machine says about a build, as data, never read from a log: versions of the compiler, libc and the
+// interpreter; the build requirements that pip installed; those that the sdist asks for. Asked where the foreign
+// programs run, behind [build] wrap. What cannot be had is left out. Not for several threads of one room.
+#pragma once
+
+#include "builder/step/step-room.h"
+#include "lib/base/strset.h"
+#include "lib/format/jsondoc.h"
+
+// Puts "interpreter", "compiler", "libc" and "system" into provenance. -1 only if the interpreter cannot be run: then
+// nothing can be built. ERR_INVALID, ERR_IO.
+int build_facts_machine(struct step_room *r, struct jsondoc *provenance, struct err *e) MUST_CHECK;
+// Puts "requirements" into provenance: [{"name", "version", "sha256"}], as the last `pip install` reported. To be called
+// after the step of the build.
+void build_facts_requirements(struct step_room *r, struct jsondoc *provenance);
+// Adds the projects (normal form, sorted) that build-system.requires of the sdist names for this Python.
+void build_facts_wanted(struct step_room *r, struct strset *out);

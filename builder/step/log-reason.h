@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why a program failed, in one line: the line of its output that says most. Pure functions; any thread.
+#pragma once
+
+#include "lib/base/buf.h"
+
+enum { LOG_REASON = 300 }; // bytes, at most
+
+// Appends the line to out, without colours and control characters; nothing if the output has no line that says anything.
+// It is the last line that is not one of pip's remarks about what happened before, or, where that line only says that a
+// compiler failed, the compiler's first error.
+void log_reason(struct str output, struct buf *out);
+// The signal that ended the program of a build backend, as pip says ("exit code: -11"); 0: none.
+int log_reason_signal(struct str output);
+// The part of a log behind its last line that begins with LOG_REASON_MARK; the whole if there is none.
+#define LOG_REASON_MARK "--- "
+struct str log_reason_part(struct str log);

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "builder/step/sdist-fetch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/base/limits.h"
+#include "lib/format/escape.h"
+#include "lib/net/fetch-pool.h"
+#include "lib/os/fs.h"
+
+enum {
+	BLOCK = 1 << 16,
+	URL_MOST = 4 * LIMIT_PATH,
+	FIRST_PAUSE_MS = 500,
+	OK = 200,
+	SERVER_ERRORS = 500,
+};
+
+#define FILE_SCHEME "file:"
+
+struct sdist_download {
+	const struct sdist_source *source;
+	const char *path;
+	int fd;
+	uint64_t most, size; // bytes
+	struct digest *digest;
+	bool is_temporary; // another try may succeed
+	struct err *e;     // ERR_NONE: no failure
+};
+
+// --- the file ---
+
+static void sdist_download_release(struct sdist_download *d)
+{
+	mem_close(&d->fd);
+	digest_free(d->digest);
+}
+
+static uint64_t size_limit(const struct sdist_source *source, const struct missing_row *row)
+{
+	uint64_t most = source->config->max_file;
+	return row->sdist.size >= 0 && (uint64_t)row->sdist.size < most ? (uint64_t)row->sdist.size : most;
+}
+
+static int begin_file(struct sdist_download *d, struct err *e)
+{
+	d->digest = digest_new();
+	digest_begin(d->digest);
+	d->fd = open(d->path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	return d->fd < 0 ? err_errno(e, fs_kind_of_write(), "%s", d->path) : 0;
+}
+
+// Begins again, for another try.
+static int empty_file(struct sdist_download *d, struct err *e)
+{
+	d->size = 0;
+	digest_begin(d->digest);
+	if (ftruncate(d->fd, 0) < 0 || lseek(d->fd, 0, SEEK_SET) < 0)
+		return err_errno(e, ERR_IO, "%s", d->path);
+	return 0;
+}
+
+static int append_piece(struct sdist_download *d, struct str piece, struct err *e)
+{
+	d->size += piece.len;
+	if (d->size > d->most)
+		return err_set(e, ERR_LIMIT, "the sdist has more than %llu bytes", (unsigned long long)d->most);
+	digest_add(d->digest, piece.ptr, piece.len);
+	while (piece.len) {
+		ssize_t n = write(d->fd, piece.ptr, piece.len);
+		if (n < 0 && errno != EINTR)
+			return err_errno(e, fs_kind_of_write(), "%s", d->path);
+		piece = str_slice(piece, n < 0 ? 0 : (size_t)n, piece.len);
+	}
+	return 0;
+}
+
+static int end_file(struct sdist_download *d, const struct missing_sdist *sdist, char sha256[SHA256_HEX + 1],
+	struct err *e)
+{
+	uint8_t digest[SHA256_SIZE];
+	digest_end(d->digest, digest);
+	hex_encode(digest, SHA256_SIZE, sha256);
+	sha256[SHA256_HEX] = '\0';
+	if (sdist->size >= 0 && d->size != (uint64_t)sdist->size)
+		return err_set(e, ERR_INVALID, "the sdist has %llu bytes instead of %lld", (unsigned long long)d->size,
+			(long long)sdist->size);
+	if (sdist->sha256 && strcasecmp(sha256, sdist->sha256) != 0)
+		return err_set(e, ERR_INVALID, "the sdist has the hash %s instead of %s", sha256, sdist->sha256);
+	return 0;
+}
+
+// --- from our store ---
+
+static int copy_from_store(struct sdist_download *d, const char *place, struct err *e)
+{
+	struct stat st;
+	char block[BLOCK];
+	const struct platform *p = d->source->platform;
+	if (!p)
+		return err_set(e, ERR_NOT_FOUND, "%s is in a store that is not here", place);
+	CLEANUP(mem_close) int fd = store_open_file(p, place, e);
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return err_set(e, ERR_INVALID, "%s is no regular file", place);
+	for (ssize_t n; (n = read(fd, block, sizeof(block))) != 0;)
+		if (n < 0 && errno != EINTR)
+			return err_errno(e, ERR_IO, "%s", place);
+		else if (n > 0 && append_piece(d, (struct str){block, (size_t)n}, e) < 0)
+			return -1;
+	return 0;
+}
+
+// --- from a server ---
+
+static enum fetch_flow on_sdist_head(void *ctx, const struct fetch_answer *answer, const char *url)
+{
+	struct sdist_download *d = ctx;
+	if (answer->status == OK)
+		return FETCH_GO_ON;
+	d->is_temporary = answer->status >= SERVER_ERRORS;
+	err_set(d->e, answer->status == 404 ? ERR_NOT_FOUND : ERR_NET, "%s: HTTP status %u", url, answer->status);
+	return FETCH_STOP;
+}
+
+static enum fetch_flow on_sdist_body(void *ctx, struct str piece)
+{
+	struct sdist_download *d = ctx;
+	if (d->source->stop && atomic_load(d->source->stop)) {
+		err_set(d->e, ERR_BUSY, "the builder was stopped");
+		return FETCH_STOP;
+	}
+	return append_piece(d, piece, d->e) < 0 ? FETCH_STOP : FETCH_GO_ON;
+}
+
+static void on_sdist_done(void *ctx, const struct fetch_result *result)
+{
+	struct sdist_download *d = ctx;
+	if (result->failure == FETCH_WHOLE || d->e->kind != ERR_NONE)
+		return;
+	d->is_temporary = result->failure == FETCH_REFUSED || result->failure == FETCH_RESOLVE ||
+			  result->failure == FETCH_TIMEOUT || result->failure == FETCH_TRUNCATED;
+	err_set(d->e, result->failure == FETCH_TOO_LARGE ? ERR_LIMIT : ERR_NET, "%s", result->why);
+}
+
+static void download_once(struct sdist_download *d, struct fetch_pool *pool, const char *url, const char *home,
+	unsigned try)
+{
+	const struct fetch_request request = {
+		.url = url,
+		.configured_url = home,
+		.delay_ms = try ? (uint64_t)FIRST_PAUSE_MS << try : 0,
+		.total_seconds = (unsigned)d->source->seconds,
+		.limit = d->most + 1,
+		.on_head = on_sdist_head,
+		.on_body = on_sdist_body,
+		.is_raw = true,
+		.on_done = on_sdist_done,
+		.ctx = d,
+	};
+	fetch_pool_get(pool, &request);
+	fetch_pool_run(pool);
+}
+
+static bool is_sdist_stopped(const struct sdist_source *s)
+{
+	return s->stop && atomic_load(s->stop);
+}
+
+static int download(struct sdist_download *d, const struct fetch_pool_options *options, const char *url,
+	const char *home, struct err *e)
+{
+	struct fetch_pool *pool = fetch_pool_new(options);
+	for (unsigned try = 0; try <= d->source->config->upstream_retries && !is_sdist_stopped(d->source); try++) {
+		struct err why = ERR_INIT;
+		d->e = &why;
+		d->is_temporary = false;
+		if (try == 0 || empty_file(d, &why) == 0)
+			download_once(d, pool, url, home, try);
+		*e = why;
+		if (!d->is_temporary)
+			break;
+	}
+	fetch_pool_free(pool);
+	if (is_sdist_stopped(d->source))
+		return err_set(e, ERR_BUSY, "the builder was stopped");
+	return e->kind == ERR_NONE ? 0 : -1;
+}
+
+// The configured URL of the server that gave this one, so that its password goes along: of the same origin, else the
+// first.
+static char *home_of_url(const struct config *c, const char *url)
+{
+	struct err ignored = ERR_INIT;
+	CLEANUP(fetch_url_release) struct fetch_url target = {0};
+	if (fetch_url_parse(url, &target, &ignored) < 0 || !c->upstream_urls)
+		return NULL;
+	for (struct str rest = str_from(c->upstream_urls); rest.len;) {
+		struct str word = str_cut(&rest, ' ');
+		CLEANUP(fetch_url_release) struct fetch_url configured = {0};
+		CLEANUP(mem_free) char *text = xstrndup(word.ptr, word.len);
+		if (word.len && fetch_url_parse(text, &configured, &ignored) == 0 &&
+			fetch_url_same_origin(&configured, &target))
+			return STEAL_PTR(text);
+	}
+	struct str rest = str_from(c->upstream_urls), first = str_cut(&rest, ' ');
+	return xstrndup(first.ptr, first.len);
+}
+
+static int download_from_upstream(struct sdist_download *d, const char *url, struct err *e)
+{
+	const struct config *c = d->source->config;
+	const struct fetch_pool_options options = {
+		.fetch.ca_file = c->upstream_ca_file,
+		.fetch.connect_seconds = (unsigned)c->upstream_connect_timeout,
+		.fetch.stall_seconds = (unsigned)c->upstream_timeout,
+		.concurrency = 1,
+		.allow_hosts = c->upstream_allow_hosts,
+		.allow_private = c->upstream_allow_private,
+	};
+	CLEANUP(mem_free) char *home = home_of_url(c, url);
+	return download(d, &options, url, home, e);
+}
+
+// With user and password, which the pool sends to this origin alone and never shows.
+static char *url_on_server(const struct sdist_source *s, const struct missing_row *row, const char *filename)
+{
+	const struct str part[] = {str_from(row->platform), str_from(row->project), str_from(filename)};
+	CLEANUP(buf_release) struct buf url;
+	buf_init(&url, URL_MOST);
+	const char *host = strstr(s->from, "://");
+	struct str scheme = str_slice(str_from(s->from), 0, host ? (size_t)(host - s->from) + strlen("://") : 0);
+	buf_str(&url, scheme);
+	if (s->fetch.user && s->fetch.password) {
+		escape_url(&url, str_from(s->fetch.user));
+		buf_putc(&url, ':');
+		escape_url(&url, str_from(s->fetch.password));
+		buf_putc(&url, '@');
+	}
+	buf_puts(&url, s->from + scheme.len);
+	buf_puts(&url, "files");
+	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
+		buf_putc(&url, '/');
+		escape_url(&url, part[i]);
+	}
+	return buf_steal(&url);
+}
+
+static int download_from_server(struct sdist_download *d, const struct missing_row *row, struct err *e)
+{
+	struct fetch_pool_options options = {.fetch = d->source->fetch, .concurrency = 1};
+	CLEANUP(mem_free) char *url = url_on_server(d->source, row, row->sdist.filename);
+	options.fetch.user = options.fetch.password = NULL;
+	options.fetch.progress = NULL;
+	return download(d, &options, url, NULL, e);
+}
+
+// --- choosing ---
+
+static int get_sdist(struct sdist_download *d, const struct missing_row *row, struct err *e)
+{
+	bool is_ours = str_starts(str_from(row->sdist.url), STR(FILE_SCHEME));
+	if (is_ours && d->source->from)
+		return download_from_server(d, row, e);
+	if (is_ours)
+		return copy_from_store(d, row->sdist.url + strlen(FILE_SCHEME), e);
+	return download_from_upstream(d, row->sdist.url, e);
+}
+
+int sdist_fetch(const struct sdist_source *source, const struct missing_row *row, const char *path,
+	char sha256[SHA256_HEX + 1], struct err *e)
+{
+	CLEANUP(sdist_download_release)
+	struct sdist_download d = {.source = source, .path = path, .fd = -1, .most = size_limit(source, row)};
+	if (row->sdist.size >= 0 && (uint64_t)row->sdist.size > source->config->max_file)
+		return err_set(e, ERR_LIMIT, "the sdist has %lld bytes, more than [upload] max-file",
+			(long long)row->sdist.size);
+	if (begin_file(&d, e) < 0 || get_sdist(&d, row, e) < 0)
+		return -1;
+	return end_file(&d, &row->sdist, sha256, e);
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "builder/step/log-reason.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+// As pip 24 and 26 print it.
+#define PIP_BEFORE                                                                                                     \
+	"  Getting requirements to build wheel: started\n"                                                             \
+	"  error: subprocess-exited-with-error\n  \n"                                                                  \
+	"  \xc3\x97 Getting requirements to build wheel did not run successfully.\n"
+#define PIP_AFTER                                                                                                      \
+	"      [end of output]\n  \n"                                                                                  \
+	"  note: This error originates from a subprocess, and is likely not a problem with pip.\n"                     \
+	"ERROR: Failed to build 'a' when getting requirements to build wheel\n\n"                                      \
+	"[notice] A new release of pip is available: 24.0 -> 26.3\n"
+#define GCC "      x.c:1:23: error: 'oops' undeclared (first use in this function)\n      x.c:2:1: error: second\n"
+
+static const struct {
+	const char *output, *reason;
+	int signal;
+} samples[] = {
+	{"", "", 0},
+	{" \n---\n\n", "", 0},
+	{"one\ntwo\n \n", "two", 0},
+	{"note: nothing\n", "", 0},
+	{"a\x1b[31mb\x1b[0m\x07\tc\n", "ab  c", 0},
+	{"\xff is no text\n", "? is no text", 0},
+	{PIP_BEFORE "  \xe2\x94\x82 exit code: 1\n  \xe2\x95\xb0\xe2\x94\x80> [2 lines of output]\n"
+		    "      Traceback (most recent call last):\n      ValueError: bad value\n" PIP_AFTER,
+		"ValueError: bad value", 0},
+	{PIP_BEFORE "  \xe2\x94\x82 exit code: -11\n  \xe2\x95\xb0\xe2\x94\x80> [0 lines of output]\n" PIP_AFTER,
+		"Getting requirements to build wheel did not run successfully.", 11},
+	{"gcc -c x.c\n" GCC "      error: command '/usr/bin/gcc' failed with exit code 1\n" PIP_AFTER,
+		"x.c:1:23: error: 'oops' undeclared (first use in this function)", 0},
+	{GCC "make: *** [Makefile:3: x.o] Error 1\n", "x.c:1:23: error: 'oops' undeclared (first use in this function)",
+		0},
+	{"error: command 'gcc' failed: No such file or directory\n",
+		"error: command 'gcc' failed: No such file or directory", 0},
+	{"exit code: -1234567890123\nexit code: -x\nwords\n", "words", 0},
+};
+
+static void test_reasons(void **state UNUSED)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(samples); i++) {
+		CLEANUP(buf_release) struct buf out;
+		buf_init(&out, LOG_REASON);
+		log_reason(str_from(samples[i].output), &out);
+		assert_string_equal(out.data, samples[i].reason);
+		assert_int_equal(log_reason_signal(str_from(samples[i].output)), samples[i].signal);
+	}
+}
+
+// Megabytes in one line, as a binary file that was printed.
+static void test_long_lines_are_cut(void **state UNUSED)
+{
+	CLEANUP(buf_release) struct buf text, out;
+	buf_init(&text, 4 << 20);
+	buf_init(&out, LOG_REASON);
+	while (!text.failed)
+		buf_puts(&text, "abcdefg\xc3\xa4");
+	log_reason(buf_view(&text), &out);
+	assert_false(out.failed);
+	assert_true(out.len > LOG_REASON - 4 && str_is_utf8(buf_view(&out)));
+}
+
+static void test_part_of_last_command(void **state UNUSED)
+{
+	static const struct {
+		const char *log, *part;
+	} parts[] = {
+		{"no mark\n", "no mark\n"},
+		{"--- a\nout of a\n--- b\nout --- of b\n", "out --- of b\n"},
+		{"--- a\n", ""},
+		{"--- a", ""},
+		{"", ""},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		struct str part = log_reason_part(str_from(parts[i].log));
+		assert_int_equal(part.len, strlen(parts[i].part));
+		assert_memory_equal(part.ptr, parts[i].part, part.len);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_reasons),
+		cmocka_unit_test(test_long_lines_are_cut),
+		cmocka_unit_test(test_part_of_last_command),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
