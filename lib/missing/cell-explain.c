@@ -151,7 +151,7 @@ static int put_sdist_url(const struct cell *cell, const struct offer *f, struct 
 	}
 	if (catalog_find_file(cell->rules->catalog, f->platform, f->filename, &place, e) < 0)
 		return -1;
-	CLEANUP(mem_free) char *own = xasprintf("file:%s/%s", cell->platform->path, place.path);
+	CLEANUP(mem_free) char *own = xasprintf("file:%s", place.path); // below the platform's folder, on any machine
 	catalog_place_release(&place);
 	*url = arena_copy(text, str_from(own));
 	return 0;

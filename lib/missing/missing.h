@@ -37,7 +37,7 @@ extern const char *const missing_status_name[MISSING_STATUS_COUNT];
 // The sdist to build from. Strings are borrowed from the result.
 struct missing_sdist {
 	const char *filename; // NULL: there is none
-	const char *url;      // of an sdist of ours "file:" and its path in the store; else upstream's
+	const char *url;      // of an sdist of ours "file:" and its path below the platform; else upstream's
 	const char *sha256;   // hexadecimal; NULL: upstream gives none
 	int64_t size;         // bytes; -1: unknown
 };
