@@ -18,7 +18,9 @@ void builds_part_time(struct buf *out, int64_t seconds)
 {
 	char when[CLOCK_TEXT];
 	clock_write(seconds, when);
-	buf_printf(out, "<time datetime=\"%s\">%.10s %.5s UTC</time>", when, when, when + 11);
+	buf_printf(out,
+		"<time datetime=\"%s\"><span class=\"name\">%.10s</span> <span class=\"name\">%.5s UTC</span></time>",
+		when, when, when + 11);
 }
 
 void builds_part_duration(struct buf *out, double seconds)

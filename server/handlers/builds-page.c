@@ -39,7 +39,7 @@ static void put_build_totals(struct buf *out, const struct builds_data *d)
 
 static void begin_table(struct buf *out, const char *const *column, size_t count)
 {
-	buf_puts(out, "<div class=\"card wide\"><table>\n<thead><tr>");
+	buf_puts(out, "<div class=\"card wide builds\"><table>\n<thead><tr>");
 	for (size_t i = 0; i < count; i++)
 		buf_printf(out, "<th scope=\"col\">%s</th>", column[i]);
 	buf_puts(out, "</tr></thead>\n<tbody>\n");
@@ -52,6 +52,26 @@ static void end_table(struct buf *out)
 
 // --- what the rows of all projects have in common ---
 
+// The result, the step where it failed, and the log.
+static void put_result_cell(struct buf *out, const struct results_attempt *a, bool is_in_folder)
+{
+	CLEANUP(buf_release) struct buf folder;
+	buf_init(&folder, LIMIT_PATH);
+	if (is_in_folder) {
+		escape_url(&folder, str_from(a->project));
+		buf_putc(&folder, '/');
+	}
+	buf_puts(out, "<td>");
+	builds_part_result(out, a->result);
+	if (results_is_failure(a->result) && *a->step) {
+		buf_puts(out, " in ");
+		builds_part_text(out, a->step);
+	}
+	buf_putc(out, ' ');
+	builds_part_log(out, is_in_folder ? folder.data : "", a);
+	buf_puts(out, "</td>");
+}
+
 // Project and version, with a link to the project's page.
 static void put_project_head(struct buf *out, const struct results_attempt *a)
 {
@@ -61,44 +81,25 @@ static void put_project_head(struct buf *out, const struct results_attempt *a)
 	builds_part_text(out, a->project);
 	buf_puts(out, "</a> ");
 	builds_part_text(out, a->version);
-	buf_puts(out, "</th><td class=\"name\">");
+	buf_puts(out, "</th><td><span class=\"name\">");
 	builds_part_text(out, a->platform);
-	buf_puts(out, "</td><td class=\"name\">");
+	buf_puts(out, "</span> <span class=\"name\">Python ");
 	builds_part_text(out, a->python);
-	buf_puts(out, "</td>");
+	buf_puts(out, "</span></td>");
+	put_result_cell(out, a, true);
 }
 
-static void put_why_cells(struct buf *out, const struct results_attempt *a, bool has_link)
+static void put_why(struct buf *out, const struct results_attempt *a)
 {
-	CLEANUP(buf_release) struct buf folder;
-	buf_init(&folder, LIMIT_PATH);
-	if (has_link) {
-		escape_url(&folder, str_from(a->project));
-		buf_putc(&folder, '/');
-	}
 	buf_puts(out, "<td class=\"why full\">");
 	builds_part_text(out, a->why);
-	buf_puts(out, "</td><td>");
-	builds_part_log(out, has_link ? folder.data : "", a);
-	buf_puts(out, "</td>");
-}
-
-static void put_step_cell(struct buf *out, const struct results_attempt *a)
-{
-	buf_puts(out, "<td>");
-	builds_part_result(out, a->result);
-	if (results_is_failure(a->result) && *a->step) {
-		buf_puts(out, " in ");
-		builds_part_text(out, a->step);
-	}
-	buf_puts(out, "</td>");
 }
 
 // --- /-/builds/ ---
 
 static void put_failure_rows(struct buf *out, const struct builds_data *d)
 {
-	static const char *const column[] = {"Project", "Platform", "Python", "Result", "Fails since", "Why", "Log"};
+	static const char *const column[] = {"Project", "Platform", "Result", "Fails since", "Why"};
 	if (!d->failures) {
 		buf_puts(out, "<p class=\"note\">Nothing fails: the last attempt at each wheel was good.</p>\n");
 		return;
@@ -107,14 +108,13 @@ static void put_failure_rows(struct buf *out, const struct builds_data *d)
 	for (size_t i = 0; i < d->failures; i++) {
 		const struct builds_failure *f = &d->failure[i];
 		put_project_head(out, &f->attempt);
-		put_step_cell(out, &f->attempt);
-		buf_puts(out, "<td class=\"name\">");
+		buf_puts(out, "<td>");
 		builds_part_time(out, f->since);
 		if (f->count > 1)
 			buf_printf(out, ", %u times", f->count);
 		buf_puts(out, "</td>");
-		put_why_cells(out, &f->attempt, true);
-		buf_puts(out, "</tr>\n");
+		put_why(out, &f->attempt);
+		buf_puts(out, "</td></tr>\n");
 	}
 	end_table(out);
 }
@@ -190,20 +190,19 @@ static void put_more_link(struct buf *out, const struct builds_page_query *q)
 
 static void put_attempt_rows(struct buf *out, const struct builds_data *d)
 {
-	static const char *const column[] = {"Project", "Platform", "Python", "Result", "Begun", "Took", "Why", "Log"};
+	static const char *const column[] = {"Project", "Platform", "Result", "Begun", "Took", "Why"};
 	begin_table(out, column, ARRAY_SIZE(column));
 	for (size_t i = 0; i < d->attempts; i++) {
 		const struct results_attempt *a = &d->attempt[i];
 		put_project_head(out, a);
-		put_step_cell(out, a);
-		buf_puts(out, "<td class=\"name\">");
+		buf_puts(out, "<td>");
 		builds_part_time(out, a->begun);
 		buf_puts(out, "</td><td class=\"name\">");
 		if (a->result != RESULTS_RUNNING)
 			builds_part_duration(out, a->seconds);
 		buf_puts(out, "</td>");
-		put_why_cells(out, a, true);
-		buf_puts(out, "</tr>\n");
+		put_why(out, a);
+		buf_puts(out, "</td></tr>\n");
 	}
 	end_table(out);
 }
@@ -266,7 +265,7 @@ static void put_attempt(struct buf *out, const struct results_attempt *a)
 	buf_puts(out, "</th><td class=\"name\">");
 	builds_part_text(out, a->version);
 	buf_puts(out, "</td>");
-	put_step_cell(out, a);
+	put_result_cell(out, a, false);
 	buf_puts(out, "<td class=\"name\">");
 	if (a->result != RESULTS_RUNNING)
 		builds_part_duration(out, a->seconds);
@@ -274,15 +273,14 @@ static void put_attempt(struct buf *out, const struct results_attempt *a)
 	if (a->peak_memory)
 		html_size(out, a->peak_memory);
 	buf_puts(out, "</td>");
-	put_why_cells(out, a, false);
-	buf_puts(out, "<td class=\"full\">");
+	put_why(out, a);
 	builds_part_facts(out, a);
 	buf_puts(out, "</td></tr>\n");
 }
 
 static void put_group_head(struct buf *out, const struct results_attempt *a)
 {
-	static const char *const column[] = {"Begun", "Version", "Result", "Took", "Memory", "Why", "Log", "Facts"};
+	static const char *const column[] = {"Begun", "Version", "Result", "Took", "Memory", "Why"};
 	buf_puts(out, "<h2>");
 	builds_part_text(out, a->platform);
 	buf_puts(out, ", Python ");

@@ -60,6 +60,8 @@ static const char web_style[] =
 	".verdict{white-space:nowrap;border-radius:2rem;padding:.1rem .6rem;font-size:.8125rem;background:var(--code)}\n"
 	".goes{background:var(--busy-tint);color:var(--busy)}\n"
 	".good{background:var(--tint);color:var(--accent)}\n"
+	".builds{font-size:.9rem}.builds th,.builds td{padding:.55rem .9rem}.builds tbody th{white-space:normal;"
+	"overflow-wrap:anywhere}.builds .why{min-width:16rem}\n"
 	".still::before{animation:none}\n"
 	".chart{padding:1rem 1.1rem .6rem}\n"
 	".trend{display:block;width:100%;height:auto}\n"
@@ -70,7 +72,7 @@ static const char web_style[] =
 	".legend span{background:none;color:inherit}\n"
 	".legend span::before{content:'';display:inline-block;width:.6rem;height:.6rem;margin-right:.4rem;"
 	"border-radius:.15rem;background:var(--accent)}.legend .bad::before{background:var(--busy)}\n"
-	"summary{cursor:pointer;font-size:.875rem;color:var(--accent)}details .card{margin-top:.6rem}\n"
+	"summary{cursor:pointer;white-space:nowrap;font-size:.875rem;color:var(--accent)}details .card{margin-top:.6rem}\n"
 	".chart+details{margin-top:.9rem}\n"
 	".facts{display:block;margin:.4rem 0}.facts div{padding:0;border:0;background:none;border-radius:0}"
 	".facts dt{display:inline}.facts dt::after{content:': '}"
@@ -90,9 +92,9 @@ static const char web_style[] =
 	"dl{gap:.6rem}dl div{padding:.6rem .8rem}dd{font-size:1.2rem}"
 	"tr{display:grid;grid-template-columns:auto auto 1fr;gap:.15rem 1.5rem;padding:.7rem 1.1rem;"
 	"border-top:1px solid var(--line)}tbody tr:first-child{border-top:0}"
-	"th,td{padding:0;border:0}tbody th,.full{grid-column:1/-1}tbody th{white-space:normal;overflow-wrap:anywhere}.n{text-align:left;color:var(--soft)}"
+	"th,td,.builds th,.builds td{padding:0;border:0}tbody th,.full{grid-column:1/-1}tbody th{white-space:normal;overflow-wrap:anywhere}.n{text-align:left;color:var(--soft)}"
 	".sums tr{display:flex;flex-wrap:wrap;gap:.15rem 1.2rem}.sums th{flex:0 0 100%}"
-	".zero{display:none}.n::after{content:' ' attr(data-of)}}\n";
+	".trend text{font-size:19px}.zero{display:none}.n::after{content:' ' attr(data-of)}}\n";
 
 // The script adds the copy buttons, so there are none without scripts. navigator.clipboard is missing on plain http.
 static const char web_script[] =

@@ -75,12 +75,13 @@ static void what_fails_and_since_when(void **state UNUSED)
 		"<dt>Fail now</dt><dd>1</dd>",
 		"<dt>Running</dt><dd>2</dd>",
 		"<dt>Good in 60 days</dt><dd>1,007</dd>",
-		"<tr><th scope=\"row\"><a href=\"six/\">six</a> 1.0</th><td class=\"name\">debian-12-x86_64</td>"
-		"<td class=\"name\">3.12</td><td><span class=\"verdict goes\">timed-out</span> in build</td>",
-		"<time datetime=\"2026-11-20T12:00:00Z\">2026-11-20 12:00 UTC</time>, 3 times",
+		"<tr><th scope=\"row\"><a href=\"six/\">six</a> 1.0</th><td><span class=\"name\">debian-12-x86_64</span> "
+		"<span class=\"name\">Python 3.12</span></td><td><span class=\"verdict goes\">timed-out</span> in build ",
+		"<time datetime=\"2026-11-20T12:00:00Z\"><span class=\"name\">2026-11-20</span> "
+		"<span class=\"name\">12:00 UTC</span></time>, 3 times",
 		"&lt;/td&gt;&lt;script&gt;alert(1)&lt;/script&gt;\xef\xbf\xbd[31m&amp;",
 		"<a href=\"six/0123456789abcdef0123456789abcdef\">log</a>",
-		"<span class=\"verdict good\">ok</span></td>",
+		"<span class=\"verdict good\">ok</span> <a href=",
 		"<td class=\"name\">3 min 20 s</td>",
 		"<th scope=\"col\">Fails since</th>",
 		"<option value=\"debian-12-x86_64\" selected>",
