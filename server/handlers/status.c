@@ -3,11 +3,13 @@
 
 #include <time.h>
 
+#include "lib/base/log.h"
 #include "lib/format/jsondoc.h"
 #include "lib/state/catalog/catalog-plan.h"
 #include "lib/state/store/quota.h"
 #include "lib/state/upstream/file-cache.h"
 #include "server/core/auth.h"
+#include "server/core/build-results.h"
 #include "server/core/platform-monitor.h"
 #include "server/core/release-scheduler.h"
 #include "server/http/metrics.h"
@@ -233,6 +235,63 @@ static void put_file_cache(struct server_context *s, struct buf *out)
 	put_gauge(out, "upstream_kept_bytes", "Bytes of the files of upstream that are kept here.", (double)bytes);
 }
 
+// Private platforms are omitted.
+static int put_attempt_counts(struct server_context *s, struct results *r, struct buf *out, struct err *e)
+{
+	const struct site *site = server_context_site(s);
+	metrics_head(out, "build_attempts_total", "counter", "Attempts to build a wheel, by result.");
+	for (size_t i = 0; i < site->store.platform_count; i++) {
+		uint64_t count[RESULTS_RESULT_COUNT];
+		const char *platform = site->store.platform[i].name;
+		if (site->store.platform[i].is_private)
+			continue;
+		if (results_totals(r, platform, count, e) < 0)
+			return -1;
+		for (size_t k = 0; k < RESULTS_RESULT_COUNT; k++) {
+			const char *const labels[] = {"platform", platform, "result", results_result_name[k], NULL};
+			if (k != RESULTS_RUNNING)
+				metrics_line(out, "build_attempts_total", labels, (double)count[k]);
+		}
+	}
+	return 0;
+}
+
+static int add_failing(void *ctx, const struct results_attempt *a UNUSED, struct err *e UNUSED)
+{
+	++*(uint64_t *)ctx;
+	return 0;
+}
+
+static int put_failing_builds(struct server_context *s, struct results *r, struct buf *out, struct err *e)
+{
+	const struct site *site = server_context_site(s);
+	metrics_head(out, "builds_failing", "gauge",
+		"Projects, on each Python of a platform, whose last build failed.");
+	for (size_t i = 0; i < site->store.platform_count; i++) {
+		uint64_t failing = 0;
+		const char *platform = site->store.platform[i].name;
+		const struct results_filter filter = {.platforms = &platform, .platform_count = 1, .only_failed = true};
+		const char *const labels[] = {"platform", platform, NULL};
+		if (site->store.platform[i].is_private)
+			continue;
+		if (results_list(r, &filter, add_failing, &failing, e) < 0)
+			return -1;
+		metrics_line(out, "builds_failing", labels, (double)failing);
+	}
+	return 0;
+}
+
+static void put_builds(struct server_context *s, struct buf *out)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(results_cleanup) struct results *r = NULL;
+	if (build_results_open(s->build_results, s->search_ms, &r, &e) == 0 && put_attempt_counts(s, r, out, &e) == 0 &&
+		put_failing_builds(s, r, out, &e) == 0)
+		return;
+	if (e.kind != ERR_NOT_FOUND)
+		log_error("%s", e.msg);
+}
+
 struct reply *status_metrics(struct server_context *s, struct catalog *c, const struct route_match *match UNUSED)
 {
 	static const char *const version[] = {"version", PACKAGE_VERSION, NULL};
@@ -253,6 +312,7 @@ struct reply *status_metrics(struct server_context *s, struct catalog *c, const 
 	put_file_cache(s, &out);
 	put_queues(s, &out);
 	put_plan_gauges(s, c, &out);
+	put_builds(s, &out);
 	struct reply *r = reply_new(200, "text/plain; version=0.0.4; charset=utf-8", blob_from_buf(&out));
 	reply_header(r, "Cache-Control", "no-store");
 	return r;

@@ -14,6 +14,7 @@ import xml.etree.ElementTree
 
 import pytest
 
+import promtext
 import serving
 import storelib
 import uploading
@@ -434,6 +435,24 @@ def test_reader_of_one_project(server):
     for one, status in zip(sent, (200, 404)):
         path = f"/-/builds/{one['project']}/{one['id']}"
         assert server.get(path, uploading.authorization(reader)).status == status
+
+
+# --- numbers ---
+
+def test_metrics_count_attempts_of_public_platforms(server):
+    def numbers():
+        return promtext.Metrics(server.get("/-/metrics").body.decode())
+    assert "build" not in "".join(name for name in server.get("/-/metrics").body.decode().split() if "attempt" in name)
+    first = attempt(result="running")
+    for one in (first, first | {"result": "crashed"}, first | {"result": "crashed"}, attempt(project="seven"), good(),
+                attempt(platform=PRIVATE, python="3.12")):
+        assert send(server, one, server.token).status == 200
+    now = numbers()
+    found = {result: now("build_attempts_total", platform=PUBLIC, result=result)
+             for result in ("ok", "crashed", "failed", "timed-out")}
+    assert found == {"ok": 1, "crashed": 1, "failed": 1, "timed-out": 0}
+    assert now("builds_failing", platform=PUBLIC) == 1
+    assert PRIVATE not in server.get("/-/metrics").body.decode()
 
 
 # --- disks ---

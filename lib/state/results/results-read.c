@@ -256,16 +256,18 @@ int results_counts(struct results *r, const struct results_filter *filter, uint6
 	return row < 0 ? -1 : 0;
 }
 
-int results_totals(struct results *r, uint64_t count[RESULTS_RESULT_COUNT], struct err *e)
+int results_totals(struct results *r, const char *platform, uint64_t count[RESULTS_RESULT_COUNT], struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(r->database, RESULTS_TOTALS, e);
 	enum results_result result;
 	int row = q ? 1 : -1;
 	memset(count, 0, RESULTS_RESULT_COUNT * sizeof(*count));
 	while (row > 0 && (row = query_step(q, e)) > 0) {
-		if (read_result(r, text_at(q, 0), &result, e) < 0)
+		if (platform && strcmp(platform, text_at(q, 0)) != 0)
+			continue;
+		if (read_result(r, text_at(q, 1), &result, e) < 0)
 			return -1;
-		count[result] = (uint64_t)query_int(q, 1);
+		count[result] += (uint64_t)query_int(q, 2);
 	}
 	return row < 0 ? -1 : 0;
 }

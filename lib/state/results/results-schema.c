@@ -36,14 +36,18 @@ static const char *const schema_step[] = {
 	") STRICT;"
 
 	"CREATE TABLE total ("
-	"  result TEXT PRIMARY KEY,"
-	"  attempts INTEGER NOT NULL        -- that came to this result, also those that were removed since\n"
-	") STRICT;"
+	"  platform TEXT NOT NULL,"
+	"  result TEXT NOT NULL,"
+	"  attempts INTEGER NOT NULL,       -- that came to this result, also those that were removed since\n"
+	"  PRIMARY KEY (platform, result)"
+	") STRICT, WITHOUT ROWID;"
 	"CREATE TRIGGER attempt_added AFTER INSERT ON attempt BEGIN"
-	"  INSERT INTO total VALUES (new.result, 1) ON CONFLICT (result) DO UPDATE SET attempts = attempts + 1;"
+	"  INSERT INTO total VALUES (new.platform, new.result, 1)"
+	"  ON CONFLICT (platform, result) DO UPDATE SET attempts = attempts + 1;"
 	"END;"
 	"CREATE TRIGGER attempt_ended AFTER UPDATE OF result ON attempt WHEN new.result <> old.result BEGIN"
-	"  INSERT INTO total VALUES (new.result, 1) ON CONFLICT (result) DO UPDATE SET attempts = attempts + 1;"
+	"  INSERT INTO total VALUES (new.platform, new.result, 1)"
+	"  ON CONFLICT (platform, result) DO UPDATE SET attempts = attempts + 1;"
 	"END;"
 
 	"CREATE TABLE state ("
@@ -113,7 +117,7 @@ static const char *const statement_sql[RESULTS_STATEMENT_COUNT] = {
 	[RESULTS_COUNTS] = "SELECT platform, project, result, count(*) FROM attempt GROUP BY platform, project, result",
 	[RESULTS_DAYS] = "SELECT begun / 86400, platform, project, sum(kind = 1), sum(kind = 2) FROM attempt"
 			 " WHERE begun >= ?1 AND kind <> 0 GROUP BY 1, 2, 3 ORDER BY 1",
-	[RESULTS_TOTALS] = "SELECT result, attempts FROM total",
+	[RESULTS_TOTALS] = "SELECT platform, result, attempts FROM total",
 };
 
 // A power failure loses no result that was reported as stored: FULL. The catalog, which a scan makes again, uses NORMAL.

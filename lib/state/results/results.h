@@ -126,6 +126,7 @@ int results_counts(struct results *r, const struct results_filter *filter, uint6
 typedef int results_day_fn(void *ctx, int64_t day, uint64_t good, uint64_t failed, struct err *e);
 int results_days(struct results *r, const struct results_filter *filter, int64_t now, unsigned days, results_day_fn *fn,
 	void *ctx, struct err *e) MUST_CHECK;
-// How many attempts ended with each result since the file was made, for metrics. They never become fewer. RUNNING: those
-// that were recorded while they ran. Cheap.
-int results_totals(struct results *r, uint64_t count[RESULTS_RESULT_COUNT], struct err *e) MUST_CHECK;
+// How many attempts at wheels of a platform (NULL: all) ended with each result since the file was made, for metrics. They
+// never become fewer. RUNNING: those that were recorded while they ran. Cheap.
+int results_totals(struct results *r, const char *platform, uint64_t count[RESULTS_RESULT_COUNT],
+	struct err *e) MUST_CHECK;

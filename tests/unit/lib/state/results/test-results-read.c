@@ -147,9 +147,13 @@ static void totals_count_each_attempt_once_and_never_fall(void **state UNUSED)
 		a = attempts_make("a", RESULTS_CRASHED, attempts_now);
 		attempts_put_kept(&a, NULL, "1d 1");
 	}
-	attempts_ok(results_totals(attempts, count, &e), &e);
-	assert_int_equal(count[RESULTS_OK], 1);
-	assert_int_equal(count[RESULTS_CRASHED], 5);
+	for (int i = 0; i < 2; i++) {
+		attempts_ok(results_totals(attempts, i ? a.platform : NULL, count, &e), &e);
+		assert_int_equal(count[RESULTS_OK], 1);
+		assert_int_equal(count[RESULTS_CRASHED], 5);
+	}
+	attempts_ok(results_totals(attempts, "other", count, &e), &e);
+	assert_int_equal(count[RESULTS_CRASHED], 0);
 }
 
 int main(void)
