@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/magic.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,7 +18,12 @@
 
 #include "lib/os/fs.h"
 
-enum { FILE_MOST = 4096, NUMBER = 24 };
+enum {
+	FILE_MOST = 4096,
+	NUMBER = 24,
+	REMOVE_ROUNDS = 200, // of
+	REMOVE_MS = 10,
+};
 
 #define MOUNT "/sys/fs/cgroup"
 #define RUN_PREFIX "run-"
@@ -176,8 +182,9 @@ bool run_cgroup_was_out_of_memory(const struct run_cgroup *g)
 	return kills && strtoull(kills + strlen("\noom_kill "), NULL, 10) > 0;
 }
 
+// A process that was killed is in its cgroup until the kernel has done with it.
 void run_cgroup_remove(const struct run_cgroup *g)
 {
-	if (g->path[0])
-		rmdir(g->path);
+	for (int i = 0; g->path[0] && i < REMOVE_ROUNDS && rmdir(g->path) < 0 && errno == EBUSY; i++)
+		poll(NULL, 0, REMOVE_MS);
 }

@@ -28,4 +28,5 @@ void run_cgroup_kill(const struct run_cgroup *g);
 // The most memory that it had, or 0 if the kernel does not count it (before 5.19).
 uint64_t run_cgroup_peak(const struct run_cgroup *g);
 bool run_cgroup_was_out_of_memory(const struct run_cgroup *g);
+// Waits up to two seconds for processes that were killed.
 void run_cgroup_remove(const struct run_cgroup *g);

@@ -159,8 +159,9 @@ static char wait_for_something(struct supervision *s, int64_t ms)
 
 static unsigned kill_all(const struct supervision *s)
 {
+	unsigned running = process_tree_signal(getpid(), s->pid, SIGKILL);
 	run_cgroup_kill(&s->cgroup);
-	return process_tree_signal(getpid(), s->pid, SIGKILL);
+	return running;
 }
 
 // Runs until the program's process has ended, or our caller has.
