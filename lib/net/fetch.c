@@ -147,13 +147,15 @@ static bool has_scheme(const char *url)
 	return strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0;
 }
 
-static int check_url_and_netrc(const struct fetch *f, const char *url, struct err *e)
+static int prepare_request(struct fetch *f, const char *url, struct fetch_answer *out, struct err *e)
 {
 	const struct fetch_options *o = &f->options;
 	if (!has_scheme(url))
 		return err_set(e, ERR_USAGE, "%s: neither http: nor https:", url);
 	if (o->netrc && access(o->netrc, R_OK) < 0)
 		return err_errno(e, ERR_USAGE, "%s", o->netrc);
+	if (!set_options(f, url, out))
+		return err_set(e, ERR_USAGE, "%s: libcurl refuses the URL or an option", url);
 	return 0;
 }
 
@@ -199,10 +201,8 @@ static int perform_request(struct fetch *f, const char *url, const char *const *
 
 int fetch_get(struct fetch *f, const char *url, const char *const *headers, struct fetch_answer *out, struct err *e)
 {
-	if (check_url_and_netrc(f, url, e) < 0)
+	if (prepare_request(f, url, out, e) < 0)
 		return -1;
-	if (!set_options(f, url, out))
-		return err_set(e, ERR_USAGE, "%s: libcurl refuses the URL or an option", url);
 	curl_easy_setopt(f->curl, CURLOPT_ACCEPT_ENCODING, ""); // every coding that libcurl can decompress
 	return perform_request(f, url, headers, NULL, out, e);
 }
@@ -260,15 +260,23 @@ static bool fill_form(curl_mime *mime, const struct fetch_form *form, struct for
 int fetch_post(struct fetch *f, const char *url, const char *const *headers, const struct fetch_form *form,
 	struct fetch_answer *out, struct err *e)
 {
-	if (check_url_and_netrc(f, url, e) < 0)
+	if (prepare_request(f, url, out, e) < 0)
 		return -1;
-	if (!set_options(f, url, out))
-		return err_set(e, ERR_USAGE, "%s: libcurl refuses the URL or an option", url);
 	struct form_file r = {.fd = form->fd, .size = (curl_off_t)form->size};
 	CLEANUP(free_mime) curl_mime *mime = curl_mime_init(f->curl);
 	if (!mime || !fill_form(mime, form, &r))
 		abort(); // out of memory
 	return perform_request(f, url, headers, mime, out, e);
+}
+
+int fetch_post_body(struct fetch *f, const char *url, const char *const *headers, struct str body,
+	struct fetch_answer *out, struct err *e)
+{
+	if (prepare_request(f, url, out, e) < 0)
+		return -1;
+	curl_easy_setopt(f->curl, CURLOPT_POSTFIELDS, body.len ? body.ptr : "");
+	curl_easy_setopt(f->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.len);
+	return perform_request(f, url, headers, NULL, out, e);
 }
 
 static void free_url(CURLU **u)

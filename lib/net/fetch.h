@@ -42,13 +42,17 @@ struct fetch_form {
 	uint64_t size;
 };
 
-// Both return 0 if there was a response, with any status; out was initialised by the caller, who releases it.
+// They return 0 if there was a response, with any status; out was initialised by the caller, who releases it.
 // ERR_NET: no connection, a lost one, or a timeout; another try may succeed. ERR_DENIED: TLS does not trust the server.
 // ERR_LIMIT: the response is too large. ERR_USAGE: a malformed URL, or a certificate or netrc file that cannot be read.
 // url is http: or https:. headers are lines "Name: value" with NULL at the end, or NULL. A form is sent once at most.
 int fetch_get(struct fetch *f, const char *url, const char *const *headers, struct fetch_answer *out,
 	struct err *e) MUST_CHECK;
 int fetch_post(struct fetch *f, const char *url, const char *const *headers, const struct fetch_form *form,
+	struct fetch_answer *out, struct err *e) MUST_CHECK;
+// Posts these bytes, whose type one of the headers says. They may be sent twice, where a connection is lost: for
+// requests that the server may process again.
+int fetch_post_body(struct fetch *f, const char *url, const char *const *headers, struct str body,
 	struct fetch_answer *out, struct err *e) MUST_CHECK;
 
 // The parts of a URL as libcurl sees them. They are owned; fetch_url_release frees them.
