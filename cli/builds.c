@@ -18,7 +18,6 @@ enum { SHORT_ID = 10 }; // digits of an id in the table
 static const struct option_row options[] = {
 	{"platform", 'p', "GLOB", "only for platforms that match GLOB", NO_KEY},
 	{"project", '\0', "GLOB", "only of projects whose normalised name matches GLOB", NO_KEY},
-	{"python", '\0', "VERSION", "only for this Python, such as 3.12", NO_KEY},
 	{"failed", '\0', NULL, "only what fails now: the newest attempt of its platform, Python and project", NO_KEY},
 	{"since", '\0', "TIME", "only attempts since this time, such as 2026-11-22, or for so long, such as 7d",
 		NO_KEY},
@@ -305,6 +304,6 @@ const struct command command_builds = {
 	.help = "list the attempts to build wheels, and print their logs",
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
-	.shared = SHARED_BASE | SHARED(JSON),
+	.shared = SHARED_BASE | SHARED(JSON) | SHARED(PYTHON),
 	.run = run_builds,
 };

@@ -74,7 +74,6 @@ static int find_form(struct missing_command *x, struct err *e)
 
 static const struct option_row options[] = {
 	{"branch", 'b', "GLOB", "only branches whose names match GLOB", NO_KEY},
-	{"python", '\0', "V", "only for this Python, such as 3.12", NO_KEY},
 	{"pure", '\0', NULL, "count wheels of pure Python projects as missing too", NO_KEY},
 	{"all", 'a', NULL, "list rows of every status, not only what needs attention", NO_KEY},
 	{"format", 'f', "FORM", "table, json, requirements, github, jenkins or zuul; table", NO_KEY},
@@ -229,7 +228,7 @@ const struct command command_missing = {
 	.help = "list what branches want and no wheel covers, and why",
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
-	.shared =
-		SHARED_BASE | SHARED(PLATFORMS) | SHARED(OFFLINE) | SHARED(UPSTREAM_URL) | SHARED(JSON) | SHARED(QUIET),
+	.shared = SHARED_BASE | SHARED(PLATFORMS) | SHARED(OFFLINE) | SHARED(UPSTREAM_URL) | SHARED(JSON) |
+		  SHARED(QUIET) | SHARED(PYTHON),
 	.run = run_missing,
 };

@@ -31,7 +31,6 @@ static const struct option_row options[] = {
 	{"jobs", 'j', "N", "send N files at once; 4", NO_KEY},
 	{"retries", '\0', "N", "retry N times after a lost connection or a server error; 5", NO_KEY},
 	{"timeout", '\0', "TIME", "give up a connection that is silent for TIME, such as 5m", NO_KEY},
-	{"ca-file", '\0', "FILE", "trust the certificates in FILE (PEM) instead of the system's", NO_KEY},
 };
 
 static int take_push_option(void *ctx, const char *name, const char *value, struct err *e)
@@ -128,6 +127,6 @@ const struct command command_push = {
 	.help = "upload wheels and sdists to a platform of a server",
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
-	.shared = SHARED(JSON) | SHARED(QUIET),
+	.shared = SHARED(JSON) | SHARED(QUIET) | SHARED(CA_FILE),
 	.run = run_push,
 };

@@ -28,6 +28,8 @@ enum shared_option {
 	SHARED_UPSTREAM_URL,
 	SHARED_PLATFORM,  // one name
 	SHARED_PLATFORMS, // patterns
+	SHARED_PYTHON,    // one
+	SHARED_CA_FILE,
 	SHARED_GRACE,
 	SHARED_NAME_TAKEN_OVER,
 	SHARED_OFFLINE,
@@ -52,6 +54,7 @@ struct command {
 	int (*run)(const struct command *self, int argc, char **argv, struct err *e);
 };
 
+extern const struct command command_build;
 extern const struct command command_builds;
 extern const struct command command_check;
 extern const struct command command_explain;
