@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`wheelcache build`: which rows it takes and in which order, what it keeps, and what another run goes on with."""
+import json
+import os
+import signal
+import subprocess
+import time
+
+import building
+import pytest
+import serving
+from building import PLATFORM, PYTHONS, states
+
+
+@pytest.fixture
+def world(tmp_path):
+    with building.world(tmp_path) as made:
+        yield made
+
+
+# --- the command line ---
+
+@pytest.mark.parametrize("options, words", [
+    (["--platform", "nowhere-1-x86_64"], "nowhere-1-x86_64"),
+    (["--python", "four"], "--python"),
+    (["--only", "-x-"], "--only"),
+    (["--shard", "3/2"], "shard"),
+    (["--retry", "sometimes"], "--retry"),
+    (["--from", "nowhere"], "--from"),
+    (["--from", "http://me:secret@127.0.0.1:1/"], "WHEELCACHE_TOKEN"),
+    (["--to", "http://127.0.0.1:1/"], "--to"),
+    (["--to", "http://127.0.0.1:1/upload/other-1-x86_64/"], "other-1-x86_64"),
+    (["--jobs", "many"], "jobs"),
+])
+def test_usage_errors_end_with_2(world, options, words):
+    world.want("alpha")
+    world.build(*options, code=2)
+    assert words in world.errors and "secret" not in world.errors
+
+
+def test_a_platform_is_needed(world):
+    world.write()
+    done = serving.run("build", "--config", world.config_path)
+    assert done.returncode == 2 and "--platform" in done.stderr
+
+
+def test_nothing_to_do_is_0(world):
+    world.want("alpha")
+    world.build()
+    report = world.build()
+    assert report["rows"] == [] and world.runs() == [f"alpha {one}" for one in PYTHONS]
+
+
+# --- which rows, in which order ---
+
+def test_a_dry_run_shows_the_order_and_runs_nothing(world):
+    world.want("beta", "alpha")
+    report = world.build("--dry-run", "--python", "3.12", "--python", "3.11")
+    ready = [f"{row['project']} {row['python']}" for row in report["rows"] if row["state"] == "ready"]
+    assert ready == ["alpha 3.11", "alpha 3.12", "beta 3.11", "beta 3.12"]
+    assert report["dry_run"] and world.runs() == [] and world.wheels() == []
+    text = subprocess.run(world.command("--dry-run"), capture_output=True, text=True, check=True, env=world.env).stdout
+    assert text.index("alpha 1.0") < text.index("beta 1.0") and "9 ready" not in text and "6 ready" in text
+
+
+def test_each_python_gets_its_wheel(world):
+    world.want("alpha")
+    report = world.build("--jobs", 3)
+    assert states(report) == {f"alpha {one}": "ok" for one in PYTHONS}
+    assert world.wheels() == [f"alpha-1.0-cp{one.replace('.', '')}-cp{one.replace('.', '')}-linux_x86_64.whl"
+                              for one in PYTHONS]
+
+
+@pytest.mark.parametrize("tag, requires, runs", [
+    ("cp311-abi3-linux_x86_64", ">=3.8", ["3.11"]),
+    ("py3-none-any", "<3.13", ["3.11"]),
+    ("cp312-abi3-linux_x86_64", ">=3.8", ["3.11", "3.12"]),  # the build for 3.11 made a wheel that 3.11 cannot install
+])
+def test_one_wheel_fills_later_pythons(world, tag, requires, runs):
+    world.want("alpha", tag=tag, requires=requires)
+    report = world.build(code=1 if len(runs) > 1 else 0)
+    assert world.runs() == [f"alpha {one}" for one in runs]
+    assert states(report)["alpha 3.12"] == ("covered" if len(runs) == 1 else "ok")
+
+
+def test_only_python_and_shard_choose_rows(world):
+    names = [f"project-{one}" for one in "abcdefgh"]
+    world.want(*names)
+    world.build("--python", "3.12", "--only", "Project_A")
+    assert world.runs() == ["project-a 3.12"]
+    halves = [{f"{row['project']}" for row in world.build("--dry-run", "--shard", f"{k}/2")["rows"]
+               if row["state"] == "ready"} for k in (1, 2)]
+    assert halves[0] | halves[1] == set(names) and not halves[0] & halves[1] and halves[0] and halves[1]
+
+
+def test_a_failure_holds_up_nothing(world):
+    world.want("alpha", fails=PYTHONS)
+    world.want("beta", fails=["3.12"])
+    report = world.build(code=1)
+    assert states(report) == {**{f"alpha {one}": "failed" for one in PYTHONS},
+                              "beta 3.11": "ok", "beta 3.12": "failed", "beta 3.13": "ok"}
+    bad = [row for row in report["rows"] if row["project"] == "alpha"]
+    assert all(row["attempt"]["result"] == "failed" and row["attempt"]["step"] == "build" for row in bad)
+    assert len(world.wheels()) == 2
+
+
+# --- failures are kept ---
+
+def test_a_failure_pauses_and_is_retried_when_asked(world):
+    world.want("alpha", fails=["3.11"])
+    world.build("--python", "3.11", code=1)
+    report = world.build("--python", "3.11")
+    assert states(report) == {"alpha 3.11": "left-out"} and len(world.runs()) == 1
+    assert states(world.build("--python", "3.11", "--retry", "timed-out")) == {"alpha 3.11": "left-out"}
+    world.plan["alpha"] = {}
+    assert states(world.build("--python", "3.11", "--retry", "failed")) == {"alpha 3.11": "ok"}
+
+
+def test_another_recipe_is_a_new_beginning(world):
+    world.want("alpha", fails=["3.11"])
+    world.build("--python", "3.11", code=1)
+    world.keys["build"]["build"] += " --again"
+    world.build("--python", "3.11", code=1)
+    assert len(world.runs()) == 2
+    world.build("--python", "3.11")
+    assert len(world.runs()) == 2
+
+
+def test_a_timed_out_row_is_retried_by_its_word(world):
+    world.want("alpha", seconds=60)
+    world.keys["build"]["timeout"] = "1s"
+    report = world.build("--python", "3.11", code=1)
+    assert report["rows"][0]["attempt"]["result"] == "timed-out"
+    world.plan["alpha"] = {}
+    assert states(world.build("--python", "3.11", "--retry", "failed")) == {"alpha 3.11": "left-out"}
+    assert states(world.build("--python", "3.11", "--retry", "timed-out")) == {"alpha 3.11": "ok"}
+
+
+def test_an_interval_of_no_time_is_over_at_once(world):
+    world.want("alpha", fails=["3.11"])
+    world.keys["build"]["retry-after"] = "1s"
+    world.build("--python", "3.11", code=1)
+    time.sleep(1.1)
+    world.build("--python", "3.11", code=1)
+    assert len(world.runs()) == 2
+
+
+# --- being stopped ---
+
+def processes_in(folder):
+    """Processes whose command line names the folder."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as line:
+                if f"{folder}/make_wheel.py".encode() in line.read():
+                    found.append(int(pid))
+        except OSError:
+            continue
+    return found
+
+
+def begin_and_hold(world, build):
+    """Waits until the build command runs."""
+    serving.wait_for(world.runs, 30, "the build command")
+    assert build.poll() is None and processes_in(world.folder)
+
+
+def nothing_runs(world):
+    serving.wait_for(lambda: not processes_in(world.folder), 20, "the end of the build command")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_in_order_and_the_next_run_goes_on(world, number):
+    world.want("alpha", "beta")
+    (world.folder / "hold").touch()
+    with world.running("--jobs", "2", "--python", "3.11") as build:
+        begin_and_hold(world, build)
+        build.send_signal(number)
+        assert build.wait(30) == 1
+    nothing_runs(world)
+    report = json.loads((world.folder / "stdout.txt").read_text())
+    assert "interrupted" in states(report).values() and "ok" not in states(report).values()
+    assert world.wheels() == []
+    (world.folder / "hold").unlink()
+    assert states(world.build("--python", "3.11")) == {"alpha 3.11": "ok", "beta 3.11": "ok"}
+
+
+def work_folders(world):
+    return [path for path in (world.folder / "catalog.db.builds.work" / PLATFORM).iterdir()]
+
+
+def test_a_killed_build_leaves_nothing_and_the_next_run_goes_on(world):
+    world.want("alpha", "beta")
+    (world.folder / "hold").touch()
+    with world.running("--python", "3.11") as build:
+        begin_and_hold(world, build)
+        build.kill()
+        build.wait()
+    nothing_runs(world)
+    (world.folder / "hold").unlink()
+    assert states(world.build("--python", "3.11")) == {"alpha 3.11": "ok", "beta 3.11": "ok"}
+    assert work_folders(world) == []
+    listed = json.loads(serving.run("builds", "--json", "--config", world.config_path).stdout)
+    results = sorted(row["result"] for row in (listed["attempts"] if isinstance(listed, dict) else listed))
+    assert results == ["interrupted", "ok", "ok"]
+
+
+def test_two_builders_of_one_work_folder(world):
+    world.want("alpha")
+    (world.folder / "hold").touch()
+    with world.running() as build:
+        begin_and_hold(world, build)
+        world.build(code=1)
+        assert "another builder" in world.errors and "work-path" in world.errors
+        world.keys["build"]["work-path"] = world.folder / "elsewhere"
+        world.build("--only", "nothing-of-this")
+        (world.folder / "hold").unlink()
+        assert build.wait(60) == 0  # the second builder took nothing of the first for dead
+
+
+# --- what others do meanwhile ---
+
+def test_what_was_published_meanwhile_is_not_built(world):
+    world.want("alpha", "beta")
+    world.plan["beta"] = {"holds": False}
+    (world.folder / "hold").touch()
+    with world.running("--python", "3.11") as build:
+        begin_and_hold(world, build)  # alpha
+        name = "beta-1.0-cp311-cp311-linux_x86_64.whl"
+        world.index.files["beta"][name] = b"PK"
+        (world.folder / "hold").unlink()
+        assert build.wait(60) == 0
+    report = json.loads((world.folder / "stdout.txt").read_text())
+    assert states(report)["beta 3.11"] == "not-missing" and world.runs() == ["alpha 3.11"]
