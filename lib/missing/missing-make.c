@@ -265,15 +265,13 @@ static int on_our_file(void *ctx, const struct catalog_file *file, struct err *e
 	return 0;
 }
 
+// Of all platforms, also those that are not asked about: a wheel there shows whether the project is pure Python.
 static int add_our_files(struct make *x, struct offers *offers, struct err *e)
 {
-	int64_t last = 0;
-	for (size_t i = 0; i < x->places; i++) {
-		struct our_files ours = {offers, x->place[i].platform->id};
-		if (ours.platform == last || !ours.platform)
-			continue;
-		last = ours.platform;
-		if (catalog_project_files(x->reader, ours.platform, offers->project, on_our_file, &ours, e) < 0)
+	for (size_t i = 0; i < x->store->platform_count; i++) {
+		struct our_files ours = {offers, x->store->platform[i].id};
+		if (ours.platform &&
+			catalog_project_files(x->reader, ours.platform, offers->project, on_our_file, &ours, e) < 0)
 			return -1;
 	}
 	return 0;
