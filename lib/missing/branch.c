@@ -352,8 +352,18 @@ static const char *join_specifiers(const struct project_lines *p, unsigned micro
 	return arena_copy(p->text, buf_view(&out));
 }
 
+// A want of the same project that is the same but for its micro versions; NULL: there is none.
+static struct branch_want *find_want(struct want_list *wants, size_t first, const struct branch_want *want)
+{
+	for (size_t i = first; i < wants->count; i++)
+		if (wants->item[i].has_url == want->has_url && strcmp(wants->item[i].specifier, want->specifier) == 0)
+			return &wants->item[i];
+	return NULL;
+}
+
 // Adds a want for the first of these micro versions and those of them on which the same lines hold, which it returns.
-static uint64_t add_want(struct want_list *wants, const struct project_lines *p, uint64_t left)
+// The wants of the project begin at first.
+static uint64_t add_want(struct want_list *wants, size_t first, const struct project_lines *p, uint64_t left)
 {
 	unsigned micro = (unsigned)__builtin_ctzll(left);
 	struct branch_want want = {.project = p->line->project,
@@ -367,6 +377,11 @@ static uint64_t add_want(struct want_list *wants, const struct project_lines *p,
 		want.has_url |= holds && p->line[i].has_url;
 		if (holds && !want.source && line_wants(p->branch, &p->line[i]))
 			want.source = p->line[i].source;
+	}
+	struct branch_want *same = find_want(wants, first, &want);
+	if (same) {
+		same->micros |= want.micros;
+		return want.micros;
 	}
 	GROW(wants->item, wants->count, wants->room);
 	wants->item[wants->count++] = want;
@@ -390,8 +405,8 @@ static void add_project_wants(struct want_list *wants, const struct project_line
 			.allows_pre = p->branch->allows_pre,
 			.source = first->source};
 	}
-	while (left)
-		left &= ~add_want(wants, p, left);
+	for (size_t begin = wants->count; left;)
+		left &= ~add_want(wants, begin, p, left);
 }
 
 static int evaluate_lines(struct project_lines *p, const struct machine *machine, const struct python *python,

@@ -75,7 +75,7 @@ struct branch_want {
 	const char *source; // "path:line" of the first line that wants it
 };
 
-// The wants of a branch in one environment, by project. Micro versions on which the same lines hold are one want; a
+// The wants of a branch in one environment, by project. Micro versions with the same specifiers are one want; a
 // project has several wants if its lines differ among micro versions. An unpinned constraint alone wants nothing; a
 // branch that is over wants nothing. The strings are in text or in the branches. *out is a heap array, which the caller
 // frees; NULL if there are none.

@@ -151,18 +151,21 @@ static void micro_versions_are_told_apart(void **state UNUSED)
 	CLEANUP(branches_release) struct branches b;
 	put_file("a", "one==1; python_full_version < '3.11.4'\none==2; python_full_version >= '3.11.4'\n"
 		      "one>=1; python_full_version < '3.11.1'\ntwo==1; python_full_version < '3.11.2'\n"
+		      "same==1; python_full_version < '3.11.4'\nsame==1; python_full_version >= '3.11.2'\n"
 		      "three==1; platform_machine == 'aarch64'\nfour==1; implementation_name == 'pypy'\n");
 	must_read("a", NULL, &b);
-	assert_wants(&b, "four [] 0 a:6\n"
+	assert_wants(&b, "four [] 0 a:8\n"
 			 "one [==1,>=1] 1 pinned a:1\n"
 			 "one [==1] e pinned a:1\n"
 			 "one [==2] fffffffffffffff0 pinned a:2\n"
-			 "three [] 0 a:5\n"
+			 "same [==1] ffffffffffffffff pinned a:5\n"
+			 "three [] 0 a:7\n"
 			 "two [==1] 3 pinned a:4\n");
 	CLEANUP(mem_free) char *elsewhere = wants_of(&b, "pp310", "aarch64");
-	assert_string_equal(elsewhere, "four [==1] ffffffffffffffff pinned a:6\n"
+	assert_string_equal(elsewhere, "four [==1] ffffffffffffffff pinned a:8\n"
 				       "one [==1,>=1] ffffffffffffffff pinned a:1\n"
-				       "three [==1] ffffffffffffffff pinned a:5\n"
+				       "same [==1] ffffffffffffffff pinned a:5\n"
+				       "three [==1] ffffffffffffffff pinned a:7\n"
 				       "two [==1] ffffffffffffffff pinned a:4\n");
 }
 
