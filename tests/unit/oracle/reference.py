@@ -74,6 +74,18 @@ def environment(python, arch, libc):
     return Environment(python, version, frozenset([*own, *tags.compatible_tags(version, interpreter, on)]))
 
 
+def marker_environments(python, arch):
+    """The variables of markers on each micro version of "3.11", "3.13t" or "pp310"."""
+    is_pypy, version = python.startswith("pp"), python.rstrip("t") if "." in python else f"3.{python[3:]}"
+    for micro in MICROS:
+        full = f"{version}.{micro}"
+        yield {"implementation_name": "pypy" if is_pypy else "cpython",
+               "implementation_version": "" if is_pypy else full, "os_name": "posix",
+               "platform_machine": arch, "platform_release": "", "platform_system": "Linux",
+               "platform_version": "", "python_full_version": full, "python_version": version, "sys_platform": "linux",
+               "platform_python_implementation": "PyPy" if is_pypy else "CPython", "extra": ""}
+
+
 @functools.lru_cache(None)
 def admitted(requires, version):
     """The micros of 3.11 that a Requires-Python admits. None: it is invalid."""

@@ -15,6 +15,7 @@ except ImportError:
     sys.exit(77)
 
 from domaintool import ask
+from reference import marker_environments
 
 IS_NEWEST = hasattr(SpecifierSet, "to_range")  # packaging 26
 dice = random.Random(440)
@@ -251,22 +252,11 @@ def expect_micros(text):
     return ["1", f"{sum(1 << n for n in range(64) if wanted.contains(f'{dotted}.{n}', prereleases=True)):x}"]
 
 
-def marker_environment(python, arch):
-    is_pypy, version = python.startswith("pp"), python.rstrip("t") if "." in python else f"3.{python[3:]}"
-    for micro in range(64):
-        full = f"{version}.{micro}"
-        yield {"implementation_name": "pypy" if is_pypy else "cpython",
-               "implementation_version": "" if is_pypy else full, "os_name": "posix",
-               "platform_machine": arch, "platform_release": "", "platform_system": "Linux",
-               "platform_version": "", "python_full_version": full, "python_version": version, "sys_platform": "linux",
-               "platform_python_implementation": "PyPy" if is_pypy else "CPython", "extra": ""}
-
-
 def expect_marker(text):
     python, arch, text = text.split("\n")
     try:
         asked = Marker(text)
-        environments = enumerate(marker_environment(python, arch))
+        environments = enumerate(marker_environments(python, arch))
         return ["1", f"{sum(1 << n for n, environment in environments if asked.evaluate(environment)):x}"]
     except (InvalidMarker, UndefinedComparison, UndefinedEnvironmentName, InvalidVersion):
         return ["0"]
