@@ -90,6 +90,37 @@ char **hook_words(const char *command, const struct hook_value *values, size_t c
 	return words;
 }
 
+// --- the environment ---
+
+static bool is_replaced(const char *entry, const char *const *variables)
+{
+	size_t name = strcspn(entry, "=") + 1;
+	for (; *variables; variables++)
+		if (strncmp(entry, *variables, name) == 0)
+			return true;
+	return false;
+}
+
+// An array whose strings are borrowed; the caller frees it.
+static const char **merge_environment(const char *const *variables)
+{
+	const char **all = NULL;
+	size_t used = 0, room = 0;
+	for (char **entry = environ; entry && *entry; entry++) {
+		if (is_replaced(*entry, variables))
+			continue;
+		GROW(all, used, room);
+		all[used++] = *entry;
+	}
+	for (; *variables; variables++) {
+		GROW(all, used, room);
+		all[used++] = *variables;
+	}
+	GROW(all, used, room);
+	all[used] = NULL;
+	return all;
+}
+
 // --- output ---
 
 static void append_output(struct output *out, const char *bytes, size_t len)
@@ -127,8 +158,10 @@ static struct str as_one_line(struct output *out)
 
 // --- the process ---
 
-static int spawn(char **words, int output, pid_t *pid)
+static int spawn(char **words, const char *const *variables, int output, pid_t *pid)
 {
+	static const char *const none[] = {NULL};
+	CLEANUP(mem_free) const char **environment = merge_environment(variables ? variables : none);
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
 	sigset_t empty, defaults;
@@ -144,7 +177,7 @@ static int spawn(char **words, int output, pid_t *pid)
 	posix_spawnattr_setsigmask(&attr, &empty);
 	posix_spawnattr_setsigdefault(&attr, &defaults);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-	int code = posix_spawnp(pid, words[0], &files, &attr, words, environ);
+	int code = posix_spawnp(pid, words[0], &files, &attr, words, (char **)(void *)environment);
 	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&files);
 	return code;
@@ -192,8 +225,8 @@ static int report_status(const char *name, int status, struct str last_output, s
 	return 0;
 }
 
-int hook_run(const char *command, const struct hook_value *values, size_t count, const _Atomic int64_t *end_ms,
-	struct err *e)
+int hook_run(const char *command, const struct hook_value *values, size_t count, const char *const *variables,
+	const _Atomic int64_t *end_ms, struct err *e)
 {
 	CLEANUP(hook_free_words) char **words = hook_words(command, values, count);
 	CLEANUP(mem_close) int from = -1;
@@ -203,7 +236,7 @@ int hook_run(const char *command, const struct hook_value *values, size_t count,
 	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
 		return err_errno(e, ERR_IO, "pipe");
 	from = pipe_fds[0];
-	errno = spawn(words, pipe_fds[1], &pid);
+	errno = spawn(words, variables, pipe_fds[1], &pid);
 	close(pipe_fds[1]);
 	if (errno)
 		return err_errno(e, ERR_IO, "cannot run %s", words[0]);

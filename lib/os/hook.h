@@ -24,9 +24,10 @@ bool hook_uses(const char *command, char letter);
 // in it. hook_free_words frees them.
 char **hook_words(const char *command, const struct hook_value *values, size_t count);
 void hook_free_words(char ***words); // for CLEANUP; NULL is fine
-// Runs the command and waits for its end. It runs in a process group of its own with /dev/null as standard input.
+// Runs the command and waits for its end. It runs in a process group of its own with /dev/null as standard input. Its
+// environment is that of this process with the variables ("NAME=value", NULL at the end); NULL: without any.
 // ERR_IO if it cannot be started, if it exits with another code than 0, or if it still runs when clock_ms() reaches
 // *end_ms; then the group gets SIGTERM, and SIGKILL two seconds later. Another thread may change *end_ms meanwhile. The
 // message has the end of the command's output.
-int hook_run(const char *command, const struct hook_value *values, size_t count, const _Atomic int64_t *end_ms,
-	struct err *e) MUST_CHECK;
+int hook_run(const char *command, const struct hook_value *values, size_t count, const char *const *variables,
+	const _Atomic int64_t *end_ms, struct err *e) MUST_CHECK;

@@ -202,8 +202,9 @@ const struct config_option config_table[] = {
 		"The file with the results of all builds. Default: the catalog's path with .builds appended."),
 	ROW("build", "keep-results", &config_type_keep, config, build_keep_results, 0, "90d 50", RELOAD,
 		"How long a result is kept, and how many for each platform, Python and project."),
-	ROW("build", "on-change", &config_type_command, config, build_on_change, 0, NULL, RELOAD,
-		"A command that is run when a project begins to fail, or builds again. Default: none."),
+	ROW("build", "on-change", &config_type_change, config, build_on_change, 0, NULL, RELOAD,
+		"A command that is run when a project begins to fail, or builds again, with the facts in its environment. "
+		"Default: none."),
 	ROW("build", "note", &config_type_note, config, build_note, 0, NULL, RELOAD,
 		"A note about this host, which each result has. Default: none."),
 	ROW("branch", "constraints", &config_type_paths, config_branch, constraints, 0, NULL, RELOAD,

@@ -149,6 +149,11 @@ static bool set_release(void *field, const char *value)
 	return hook_is_valid(value, "pvw") && set_string(field, value);
 }
 
+static bool set_change(void *field, const char *value)
+{
+	return hook_is_valid(value, "pvnr") && set_string(field, value);
+}
+
 static bool is_command(const char *value)
 {
 	return hook_is_valid(value, "pvsownriedy");
@@ -359,6 +364,8 @@ const struct config_type config_type_libc = {
 	.wants = "a libc (as glibc 2.35, musl 1.2)", .set = set_libc, .is_owned = true};
 const struct config_type config_type_release = {
 	.wants = "a command (with %v, %w, %p, and %% for a per cent sign)", .set = set_release, .is_owned = true};
+const struct config_type config_type_change = {
+	.wants = "a command (with %p, %v, %n, %r, and %% for a per cent sign)", .set = set_change, .is_owned = true};
 const struct config_type config_type_command = {
 	.wants = "a command (with %p, %v, %s, %o, %w, %n, %r, %i, %e, %d, %y, and %% for a per cent sign)",
 	.set = set_command,

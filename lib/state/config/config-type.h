@@ -37,6 +37,7 @@ extern const struct config_type config_type_arch;
 extern const struct config_type config_type_libc;
 // A command that releases a platform (lib/state/store/release.h).
 extern const struct config_type config_type_release;
+extern const struct config_type config_type_change; // a command of lib/state/results/change-hook.h
 // Commands of the builder (builder/step): one; several, one a line, which the field separates with "\n".
 extern const struct config_type config_type_command;
 extern const struct config_type config_type_commands;

@@ -90,7 +90,8 @@ static const char *const statement_sql[RESULTS_STATEMENT_COUNT] = {
 	[RESULTS_ROLLBACK] = "ROLLBACK",
 	[RESULTS_SAME] = "SELECT project = ?1 AND platform = ?2 AND python = ?3 AND version = ?4 FROM attempt"
 			 " WHERE key = ?5",
-	[RESULTS_STATE] = "SELECT kind FROM attempt WHERE " OF_CELL " AND kind <> 0" NEWEST_FIRST " LIMIT 1",
+	[RESULTS_STATE] =
+		"SELECT kind FROM attempt WHERE " OF_CELL " AND kind <> 0 AND key IS NOT ?4" NEWEST_FIRST " LIMIT 1",
 	[RESULTS_PUT] =
 		"INSERT INTO attempt (key, platform, python, project, version, result, kind, step, why, begun,"
 		" milliseconds, peak_memory, files, sdist, awaiting, recipe, builder, provenance, sent)"

@@ -113,8 +113,8 @@ static int check_same(struct results *r, const struct results_attempt *a, struct
 	return row < 0 ? -1 : 0;
 }
 
-// The kind of the newest attempt that ended; RESULTS_KIND_NONE: there is none.
-static int read_state(struct results *r, const struct results_attempt *a, int64_t *kind, struct err *e)
+// The kind of the newest attempt that ended, but for this id (NULL: of all); RESULTS_KIND_NONE: there is none.
+static int read_state(struct results *r, const struct results_attempt *a, const char *but, int64_t *kind, struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(r->database, RESULTS_STATE, e);
 	if (!q)
@@ -122,6 +122,7 @@ static int read_state(struct results *r, const struct results_attempt *a, int64_
 	query_bind_text(q, 1, a->project);
 	query_bind_text(q, 2, a->platform);
 	query_bind_text(q, 3, a->python);
+	query_bind_text(q, 4, but);
 	int row = query_step(q, e);
 	*kind = row == 1 ? query_int(q, 0) : RESULTS_KIND_NONE;
 	return row < 0 ? -1 : 0;
@@ -255,11 +256,11 @@ static int put_whole(struct results *r, const struct results_attempt *a, const s
 	if (query_run_ints(r->database, RESULTS_BEGIN, NULL, 0, e) < 0)
 		return -1;
 	CLEANUP(roll_back) struct results *open = r;
-	if (check_same(r, a, e) < 0 || read_state(r, a, &before, e) < 0 || put_row(r, a, e) < 0)
+	if (check_same(r, a, e) < 0 || read_state(r, a, NULL, &before, e) < 0 || put_row(r, a, e) < 0)
 		return -1;
 	if (packed && put_log(r, a->id, *packed, e) < 0)
 		return -1;
-	if (read_state(r, a, &after, e) < 0 || remove_old(r, a, keep, now, e) < 0 ||
+	if (read_state(r, a, NULL, &after, e) < 0 || remove_old(r, a, keep, now, e) < 0 ||
 		query_run_ints(r->database, RESULTS_COMMIT, NULL, 0, e) < 0)
 		return -1;
 	open = NULL;
@@ -285,6 +286,15 @@ int results_put(struct results *r, const struct results_attempt *a, struct str l
 		return -1;
 	struct str bytes = buf_view(&packed);
 	return put_whole(r, &whole, log.ptr ? &bytes : NULL, &limits, now, change, e);
+}
+
+int results_change(struct results *r, const struct results_attempt *a, enum results_change *change, struct err *e)
+{
+	int64_t before, after;
+	if (read_state(r, a, a->id, &before, e) < 0 || read_state(r, a, NULL, &after, e) < 0)
+		return -1;
+	*change = change_of(before, after);
+	return 0;
 }
 
 int results_mark_sent(struct results *r, const char *id, struct err *e)

@@ -77,6 +77,9 @@ enum results_change { RESULTS_UNCHANGED, RESULTS_NOW_FAILS, RESULTS_NOW_GOOD };
 // another platform, Python, project or version; ERR_FULL: LIMIT_RESULTS, or the disk.
 int results_put(struct results *r, const struct results_attempt *a, struct str log, const char *keep,
 	enum results_change *change, struct err *e) MUST_CHECK;
+// What results_put() said of this attempt, if it was the newest one then: for a server whose file a builder shares.
+int results_change(struct results *r, const struct results_attempt *a, enum results_change *change,
+	struct err *e) MUST_CHECK;
 int results_mark_sent(struct results *r, const char *id, struct err *e) MUST_CHECK;
 
 struct results_filter {                 // NULL, 0 and false: any

@@ -217,7 +217,7 @@ static int run_release_command(const char *catalog, const struct platform *p, st
 {
 	const struct hook_value values[] = {
 		{'p', p->path}, {'v', p->volume}, {'w', p->write_path ? p->write_path : p->path}};
-	if (hook_run(p->release, values, ARRAY_SIZE(values), end_ms, e) < 0 ||
+	if (hook_run(p->release, values, ARRAY_SIZE(values), NULL, end_ms, e) < 0 ||
 		wait_until_shown(p, lines, end_ms, e) < 0)
 		return -1;
 	update_catalog(catalog, p, lines);

@@ -18,7 +18,7 @@ static int run_until(const char *command, int64_t ms, struct err *e)
 {
 	static const struct hook_value values[] = {{'v', "wheels.a"}, {'b', "two words"}};
 	const _Atomic int64_t end_ms = clock_ms() + ms;
-	return hook_run(command, values, ARRAY_SIZE(values), &end_ms, e);
+	return hook_run(command, values, ARRAY_SIZE(values), NULL, &end_ms, e);
 }
 
 static void assert_fails(const char *command, int64_t ms, const char *words)
@@ -61,6 +61,21 @@ static void test_words_of_values(void **state UNUSED)
 	assert_false(hook_uses("a %", 'n'));
 }
 
+// The text of a variable reaches no shell.
+static void test_variables_are_added_to_the_environment(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	const char *const variables[] = {"HOOK_FIRST=a;exit $(false)", "HOOK_OLD=new", NULL};
+	const _Atomic int64_t end_ms = clock_ms() + LONG_MS;
+	setenv("HOOK_OLD", "old", 1);
+	setenv("HOOK_OLDER", "older", 1);
+	assert_int_equal(hook_run("sh -c test${IFS}${#HOOK_FIRST}$HOOK_OLD$HOOK_OLDER${IFS}=${IFS}15newolder", NULL, 0,
+				 variables, &end_ms, &e),
+		0);
+	assert_int_equal(hook_run("sh -c test${IFS}x$HOOK_FIRST${IFS}=${IFS}x", NULL, 0, NULL, &end_ms, &e), 0);
+	assert_string_equal(getenv("HOOK_OLD"), "old");
+}
+
 static void test_errors_name_the_reason(void **state UNUSED)
 {
 	assert_fails("/nowhere/vos release", LONG_MS, "cannot run /nowhere/vos: "); // valgrind hides the errno
@@ -97,6 +112,7 @@ int main(void)
 		cmocka_unit_test(test_commands_are_valid),
 		cmocka_unit_test(test_words_are_words),
 		cmocka_unit_test(test_words_of_values),
+		cmocka_unit_test(test_variables_are_added_to_the_environment),
 		cmocka_unit_test(test_errors_name_the_reason),
 		cmocka_unit_test(test_it_can_be_ended),
 		cmocka_unit_test(test_background),

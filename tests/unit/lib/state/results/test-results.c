@@ -126,6 +126,28 @@ static void change_is_from_good_or_never_tried_to_failed_and_back(void **state U
 		RESULTS_UNCHANGED); // an older one that comes late
 }
 
+static void change_of_a_stored_attempt_can_be_asked(void **state UNUSED)
+{
+	static const struct {
+		enum results_result result;
+		enum results_change change;
+	} row[] = {
+		{RESULTS_FAILED, RESULTS_NOW_FAILS},
+		{RESULTS_CRASHED, RESULTS_UNCHANGED},
+		{RESULTS_OK, RESULTS_NOW_GOOD},
+		{RESULTS_INTERRUPTED, RESULTS_UNCHANGED},
+		{RESULTS_TIMED_OUT, RESULTS_NOW_FAILS},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
+		struct err e = ERR_INIT;
+		enum results_change change;
+		struct results_attempt a = attempts_make("a", row[i].result, attempts_now - 100 + (int64_t)i);
+		assert_int_equal(attempts_put_kept(&a, NULL, NULL), row[i].change);
+		attempts_ok(results_change(attempts, &a, &change, &e), &e);
+		assert_int_equal(change, row[i].change);
+	}
+}
+
 static void attempt_that_is_sent_twice_changes_nothing(void **state UNUSED)
 {
 	struct results_attempt a = attempts_make("a", RESULTS_RUNNING, attempts_now);
@@ -325,6 +347,7 @@ int main(void)
 		ATTEMPTS_CASE(unknown_ids_and_logs_are_not_found),
 		ATTEMPTS_CASE(sent_attempts_are_no_longer_listed_as_unsent),
 		ATTEMPTS_CASE(change_is_from_good_or_never_tried_to_failed_and_back),
+		ATTEMPTS_CASE(change_of_a_stored_attempt_can_be_asked),
 		ATTEMPTS_CASE(attempt_that_is_sent_twice_changes_nothing),
 		ATTEMPTS_CASE(retention_is_by_age_and_number_but_never_the_last_good_and_failed),
 		ATTEMPTS_CASE(age_counts_for_other_projects_too_once_a_day),

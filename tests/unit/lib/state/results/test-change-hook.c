@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/state/results/change-hook.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/os/clock.h"
+#include "lib/os/safefile.h"
+#include "tests/unit/support/attempts.h"
+
+static char told[80], script[80];
+
+// A script that writes its arguments and the facts to a file.
+static void write_script(const char *body)
+{
+	FILE *file = fopen(script, "w");
+	assert_non_null(file);
+	fprintf(file, "#!/bin/sh\n%s\n", body);
+	assert_int_equal(fclose(file), 0);
+	assert_int_equal(chmod(script, 0755), 0);
+}
+
+static int make_script(void **state)
+{
+	if (attempts_make_folder(state) < 0)
+		return -1;
+	*strrchr(attempts_path, '/') = '\0'; // FOLDER/new
+	*strrchr(attempts_path, '/') = '\0';
+	snprintf(told, sizeof(told), "%s/told", attempts_path);
+	snprintf(script, sizeof(script), "%s/script", attempts_path);
+	setenv("TOLD", told, 1);
+	return 0;
+}
+
+static int remove_script(void **state)
+{
+	unlink(told);
+	unlink(script);
+	return attempts_remove_folder(state);
+}
+
+static char *read_told(void)
+{
+	struct buf out;
+	struct err e = ERR_INIT;
+	buf_init(&out, 64 << 10);
+	attempts_ok(safefile_read(told, &out, &e), &e);
+	unlink(told);
+	return buf_steal(&out);
+}
+
+static void command_gets_the_facts_as_they_are(void **state UNUSED)
+{
+	struct change_hook *h = change_hook_new();
+	struct results_attempt a = attempts_make("a", RESULTS_TEST_FAILED, 1795377600);
+	CLEANUP(mem_free) char *command = xasprintf("%s %%p %%v %%n-%%r", script);
+	write_script("echo \"$*|$WHEELCACHE_CHANGE|$WHEELCACHE_PLATFORM|$WHEELCACHE_PYTHON|$WHEELCACHE_PROJECT|"
+		     "$WHEELCACHE_VERSION|$WHEELCACHE_RESULT|$WHEELCACHE_STEP|$WHEELCACHE_WHY|$WHEELCACHE_BUILDER|"
+		     "$WHEELCACHE_BEGUN|$WHEELCACHE_SECONDS|${#WHEELCACHE_ID}\" >> \"$TOLD\"");
+	a.step = "test";
+	a.why = "$(touch /tmp/x); `id` \"'";
+	change_hook_add(h, command, &a, RESULTS_NOW_FAILS);
+	change_hook_add(h, command, &a, RESULTS_UNCHANGED);
+	change_hook_add(h, NULL, &a, RESULTS_NOW_FAILS);
+	a.result = RESULTS_OK;
+	a.why = NULL;
+	change_hook_add(h, command, &a, RESULTS_NOW_GOOD);
+	change_hook_free(h, 30);
+	CLEANUP(mem_free) char *text = read_told();
+	assert_string_equal(text,
+		"debian-12-x86_64 3.11 a-1.0|failed|debian-12-x86_64|3.11|a|1.0|test-failed|test|$(touch /tmp/x); `id` "
+		"\"'|host|2026-11-22T20:00:00Z|2|32\n"
+		"debian-12-x86_64 3.11 a-1.0|good|debian-12-x86_64|3.11|a|1.0|ok|test||host|2026-11-22T20:00:00Z|2|"
+		"32\n");
+}
+
+// More changes than the queue holds, and a command that never ends.
+static void nothing_waits_for_a_command_that_hangs(void **state UNUSED)
+{
+	struct change_hook *h = change_hook_new();
+	struct results_attempt a = attempts_make("a", RESULTS_FAILED, attempts_now);
+	int64_t begun = clock_ms();
+	write_script("echo begun >> \"$TOLD\"; sleep 1000");
+	for (int i = 0; i < CHANGE_HOOK_QUEUE + 20; i++)
+		change_hook_add(h, script, &a, RESULTS_NOW_FAILS);
+	assert_true(clock_ms() - begun < 10000);
+	change_hook_free(h, 1);
+	assert_true(clock_ms() - begun < 20000);
+	CLEANUP(mem_free) char *text = read_told();
+	assert_string_equal(text, "begun\n");
+}
+
+static void command_that_fails_does_not_stop_the_others(void **state UNUSED)
+{
+	struct change_hook *h = change_hook_new();
+	struct results_attempt a = attempts_make("a", RESULTS_FAILED, attempts_now);
+	write_script("echo $WHEELCACHE_CHANGE >> \"$TOLD\"; exit 3");
+	change_hook_add(h, "/nowhere/x", &a, RESULTS_NOW_FAILS);
+	change_hook_add(h, script, &a, RESULTS_NOW_FAILS);
+	change_hook_add(h, script, &a, RESULTS_NOW_GOOD);
+	change_hook_free(h, 30);
+	CLEANUP(mem_free) char *text = read_told();
+	assert_string_equal(text, "failed\ngood\n");
+}
+
+static void nothing_is_started_without_a_change(void **state UNUSED)
+{
+	change_hook_free(change_hook_new(), 30);
+	change_hook_free(NULL, 30);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(command_gets_the_facts_as_they_are),
+		cmocka_unit_test(nothing_waits_for_a_command_that_hangs),
+		cmocka_unit_test(command_that_fails_does_not_stop_the_others),
+		cmocka_unit_test(nothing_is_started_without_a_change),
+	};
+	return cmocka_run_group_tests(tests, make_script, remove_script);
+}
