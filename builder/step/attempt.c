@@ -9,7 +9,9 @@
 
 #include "builder/step/build-facts.h"
 #include "builder/step/built-wheel.h"
+#include "builder/step/report-pipe.h"
 #include "builder/step/sdist-fetch.h"
+#include "builder/step/step-environment.h"
 #include "builder/step/step-room.h"
 #include "builder/step/top-modules.h"
 #include "builder/step/wheel-push.h"
@@ -113,19 +115,19 @@ static int fetch_step(struct attempt *a, struct err *e)
 
 // --- build ---
 
-// The names that the sdist wants for its build and that are themselves missing.
-static void note_awaiting(struct attempt *a)
+// The names that the sdist wants for its build, that pip has not installed for it, and that are themselves missing. A
+// crash and the time limit have other reasons.
+static void note_awaiting(struct attempt *a, const struct strset *installed)
 {
 	CLEANUP(strset_release) struct strset wanted = {0};
 	CLEANUP(buf_release) struct buf names;
 	buf_init(&names, LIMIT_BUILD_ANSWER);
-	if (!a->options->missing || !a->options->missing->count || a->room.cause == RESULTS_INTERRUPTED)
+	if (!a->options->missing || !a->options->missing->count || a->room.cause != RESULTS_RUNNING)
 		return;
-	enum results_result cause = a->room.cause;
 	build_facts_wanted(&a->room, &wanted);
-	a->room.cause = a->room.cause == RESULTS_INTERRUPTED ? RESULTS_INTERRUPTED : cause;
 	for (size_t i = 0; i < wanted.count; i++)
-		if (strset_has(a->options->missing, wanted.item[i]) && strcmp(wanted.item[i], a->row->project) != 0)
+		if (strset_has(a->options->missing, wanted.item[i]) && !strset_has(installed, wanted.item[i]) &&
+			strcmp(wanted.item[i], a->row->project) != 0)
 			buf_printf(&names, "%s%s", names.len ? " " : "", wanted.item[i]);
 	a->out->attempt.awaiting = arena_copy(&a->out->text, buf_view(&names));
 }
@@ -133,12 +135,21 @@ static void note_awaiting(struct attempt *a)
 static int build_step(struct attempt *a, struct err *e)
 {
 	const char *command = a->options->config->build_command;
+	struct err no_report = ERR_INIT;
+	struct report_pipe *pipe = NULL;
+	CLEANUP(strset_release) struct strset installed = {0};
+	CLEANUP(buf_release) struct buf reports;
+	CLEANUP(mem_free) char *path = xasprintf("%s/" STEP_ENVIRONMENT_REPORT, a->room.folder);
+	buf_init(&reports, LIMIT_BUILD_REPORT);
 	if (build_facts_machine(&a->room, a->provenance, e) < 0)
 		return -1;
+	if (report_pipe_open(path, LIMIT_BUILD_REPORT, &pipe, &no_report) < 0)
+		run_log_line(a->room.log, "pip cannot report what it installs: %s", no_report.msg);
 	int built = run_command(a, command ? command : BUILD_COMMAND, e);
-	build_facts_requirements(&a->room, a->provenance);
+	report_pipe_close(pipe, &reports);
+	build_facts_requirements(buf_view(&reports), a->provenance, &installed);
 	if (built < 0)
-		note_awaiting(a);
+		note_awaiting(a, &installed);
 	return built;
 }
 

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "builder/step/step-environment.h"
 #include "lib/base/limits.h"
 #include "lib/domain/text/name.h"
 
@@ -60,16 +59,6 @@ int build_facts_machine(struct step_room *r, struct jsondoc *provenance, struct 
 
 // --- what pip installed ---
 
-static struct jsondoc *read_report(const struct step_room *r)
-{
-	struct err ignored = ERR_INIT;
-	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, LIMIT_BUILD_REPORT);
-	if (step_room_read(r, STEP_ENVIRONMENT_REPORT, &text, &ignored) < 0)
-		return NULL;
-	return jsondoc_read(buf_view(&text), &ignored);
-}
-
 static const char *hash_of_item(const struct jsondoc *item)
 {
 	const struct jsondoc *info = jsondoc_get(item, "download_info");
@@ -83,29 +72,55 @@ static bool is_short(const char *text)
 	return text && strlen(text) <= LIMIT_FILE_NAME;
 }
 
-static void add_installed(struct jsondoc *list, const struct jsondoc *item)
+static void add_normal_name(struct strset *out, const char *text)
+{
+	CLEANUP(buf_release) struct buf name;
+	buf_init(&name, LIMIT_FILE_NAME);
+	name_normalize(str_from(text), &name);
+	strset_add(out, name.data);
+}
+
+struct installed {
+	struct jsondoc *list;
+	struct strset *names;
+};
+
+static void add_installed(struct installed *all, const struct jsondoc *item)
 {
 	const struct jsondoc *metadata = jsondoc_get(item, "metadata");
 	const char *name = metadata ? jsondoc_get_str(metadata, "name") : NULL;
 	const char *version = metadata ? jsondoc_get_str(metadata, "version") : NULL;
 	const char *hash = hash_of_item(item);
-	if (!is_short(name) || !is_short(version))
+	if (!is_short(name) || !is_short(version) || !name_is_valid(str_from(name)))
 		return;
 	struct jsondoc *row = jsondoc_object();
 	jsondoc_put_str(row, "name", name);
 	jsondoc_put_str(row, "version", version);
 	jsondoc_put_str(row, "sha256", is_short(hash) ? hash : NULL);
-	jsondoc_add(list, row);
+	jsondoc_add(all->list, row);
+	add_normal_name(all->names, name);
 }
 
-void build_facts_requirements(struct step_room *r, struct jsondoc *provenance)
+static void add_report(struct installed *all, const struct jsondoc *report)
 {
-	CLEANUP(jsondoc_cleanup) struct jsondoc *report = read_report(r);
-	const struct jsondoc *install = report ? jsondoc_get(report, "install") : NULL;
-	struct jsondoc *list = jsondoc_array();
-	for (size_t i = 0; install && i < jsondoc_count(install) && i < LIMIT_BUILD_REQUIREMENTS; i++)
-		add_installed(list, jsondoc_at(install, i));
-	jsondoc_put(provenance, "requirements", list);
+	const struct jsondoc *install = jsondoc_get(report, "install");
+	for (size_t i = 0; install && i < jsondoc_count(install); i++)
+		if (jsondoc_count(all->list) < LIMIT_BUILD_REQUIREMENTS)
+			add_installed(all, jsondoc_at(install, i));
+}
+
+void build_facts_requirements(struct str reports, struct jsondoc *provenance, struct strset *names)
+{
+	struct err ignored = ERR_INIT;
+	struct installed all = {jsondoc_array(), names};
+	for (struct str rest = reports; str_trim(rest).len;) {
+		CLEANUP(jsondoc_cleanup) struct jsondoc *report = jsondoc_next(&rest, &ignored);
+		if (!report)
+			break; // not of pip, or cut at the limit
+		add_report(&all, report);
+	}
+	strset_sort(names);
+	jsondoc_put(provenance, "requirements", all.list);
 }
 
 // --- what the sdist asks for ---
@@ -152,16 +167,11 @@ static const char wanted_script[] =
 void build_facts_wanted(struct step_room *r, struct strset *out)
 {
 	struct err ignored = ERR_INIT;
-	CLEANUP(buf_release) struct buf name;
 	CLEANUP(jsondoc_cleanup) struct jsondoc *names = ask_json(r, wanted_script, "%s", &ignored);
-	buf_init(&name, LIMIT_FILE_NAME);
 	for (size_t i = 0; names && i < jsondoc_count(names) && i < LIMIT_BUILD_REQUIREMENTS; i++) {
 		const char *text = jsondoc_at_str(names, i);
-		if (!is_short(text) || !name_is_valid(str_from(text)))
-			continue;
-		buf_clear(&name);
-		name_normalize(str_from(text), &name);
-		strset_add(out, name.data);
+		if (is_short(text) && name_is_valid(str_from(text)))
+			add_normal_name(out, text);
 	}
 	strset_sort(out);
 }

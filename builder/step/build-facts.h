@@ -11,8 +11,8 @@
 // Puts "interpreter", "compiler", "libc" and "system" into provenance. -1 only if the interpreter cannot be run: then
 // nothing can be built. ERR_INVALID, ERR_IO.
 int build_facts_machine(struct step_room *r, struct jsondoc *provenance, struct err *e) MUST_CHECK;
-// Puts "requirements" into provenance: [{"name", "version", "sha256"}], as the last `pip install` reported. To be called
-// after the step of the build.
-void build_facts_requirements(struct step_room *r, struct jsondoc *provenance);
+// Puts "requirements" into provenance: [{"name", "version", "sha256"}], as each `pip install` of the build reported, and
+// their names (normal form, sorted) into names. reports: the reports, one after the other; not of pip: none.
+void build_facts_requirements(struct str reports, struct jsondoc *provenance, struct strset *names);
 // Adds the projects (normal form, sorted) that build-system.requires of the sdist names for this Python.
 void build_facts_wanted(struct step_room *r, struct strset *out);

@@ -8,5 +8,5 @@
 // folder: %d; its home/ and tmp/ are HOME and TMPDIR. A variable that [build] environment lists and our environment has
 // goes before ours, except these two. "NAME=value", NULL at the end; hook_free_words frees it.
 char **step_environment_make(const struct config *config, const char *folder, const char *index);
-// The file in the folder to which each `pip install` writes what it installs (PIP_REPORT).
+// In the folder: the path to which each `pip install` writes what it installs (PIP_REPORT).
 #define STEP_ENVIRONMENT_REPORT "report.json"

@@ -256,9 +256,10 @@ int step_room_run_again(struct step_room *r, const char *command, const struct s
 		return -1;
 	if (outcome.peak_memory > r->peak_memory)
 		r->peak_memory = outcome.peak_memory;
+	int result = report_end(r, &outcome, e);
 	if (outcome.left)
 		run_log_line(r->log, "%u processes were left, and killed", outcome.left);
-	return report_end(r, &outcome, e);
+	return result;
 }
 
 static int make_venv(struct step_room *r, struct err *e)
