@@ -160,6 +160,7 @@ int site_init(struct site *s, const struct config *c, struct store *store, struc
 		.max_file = c->max_file,
 		.redirects = c->upstream_files && strcmp(c->upstream_files, "redirect") == 0,
 		.is_offline = c->upstream_offline};
+	config_copy(c, &s->config);
 	name_rules_init(&s->rules, c);
 	const char *how = c->prune_redirect ? c->prune_redirect : "";
 	s->redirects_others = strcmp(how, "superseded") == 0;
@@ -182,6 +183,7 @@ void site_release(struct site *s)
 	free(s->base);
 	name_rules_release(&s->rules);
 	strset_release(&s->hidden_platforms);
+	config_release(&s->config);
 	store_release(&s->store);
 	*s = (struct site){0};
 }

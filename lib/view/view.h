@@ -21,15 +21,16 @@ struct view {
 	bool merges;        // upstream's files are merged in
 	struct wheel_filter wheels; // which of upstream's wheels the view shows
 	const char *base;           // of links to files: an absolute URL that ends in "/", borrowed; NULL: links
-		// are relative to the page
+				    // are relative to the page
 };
 
 // All views of a configuration over a store. It owns them and the store. After site_init() it is constant, so any
 // thread may read it.
 struct site {
-	struct store store; // registered in the catalog
-	char *base;         // of all views
-	struct view *view;  // [0] is the default; then one per platform, then those of the configuration
+	struct store store;   // registered in the catalog
+	struct config config; // a copy
+	char *base;           // of all views
+	struct view *view;    // [0] is the default; then one per platform, then those of the configuration
 	size_t view_count;
 	bool has_private;               // a platform is private
 	struct strset hidden_platforms; // names of platforms whose projects upstream is not asked for, sorted

@@ -48,6 +48,16 @@ static void free_strings(const char *section, void *object)
 			free(*(char **)(void *)((char *)object + config_table[i].offset));
 }
 
+// The struct was copied: it gets strings of its own.
+static void copy_strings(const char *section, void *object)
+{
+	for (size_t i = 0; i < config_options; i++) {
+		char **field = (char **)(void *)((char *)object + config_table[i].offset);
+		if (strcmp(config_table[i].section, section) == 0 && config_table[i].setting->is_owned && *field)
+			*field = xstrdup(*field);
+	}
+}
+
 static const char *const plain_sections[] = {
 	"store", "catalog", "index", "server", "tokens", "audit", "upload", "upstream", "prune", "build"};
 
@@ -81,6 +91,44 @@ void config_release(struct config *c)
 	free(c->views);
 	free(c->branches);
 	*c = (struct config){0};
+}
+
+// The caller owns the copy.
+static void *copy_array(const void *items, size_t count, size_t size)
+{
+	void *copy = xcalloc(count + 1, size);
+	if (count)
+		memcpy(copy, items, count * size);
+	return copy;
+}
+
+static void copy_view(struct config_view *v)
+{
+	v->name = xstrdup(v->name);
+	copy_strings("view", v);
+	v->platforms = copy_array(v->platforms, v->platform_count, sizeof(*v->platforms));
+	for (size_t i = 0; i < v->platform_count; i++)
+		v->platforms[i] = xstrdup(v->platforms[i]);
+}
+
+void config_copy(const struct config *c, struct config *out)
+{
+	*out = *c;
+	for (size_t i = 0; i < ARRAY_SIZE(plain_sections); i++)
+		copy_strings(plain_sections[i], out);
+	out->platforms = copy_array(c->platforms, c->platform_count, sizeof(*c->platforms));
+	out->views = copy_array(c->views, c->view_count, sizeof(*c->views));
+	out->branches = copy_array(c->branches, c->branch_count, sizeof(*c->branches));
+	for (size_t i = 0; i < c->platform_count; i++) {
+		out->platforms[i].name = xstrdup(c->platforms[i].name);
+		copy_strings("platform", &out->platforms[i]);
+	}
+	for (size_t i = 0; i < c->view_count; i++)
+		copy_view(&out->views[i]);
+	for (size_t i = 0; i < c->branch_count; i++) {
+		out->branches[i].name = xstrdup(c->branches[i].name);
+		copy_strings("branch", &out->branches[i]);
+	}
 }
 
 static struct config_platform *find_platform(const struct config *c, struct str name)

@@ -130,6 +130,8 @@ struct config {
 // Sets all defaults. The caller releases it.
 void config_init(struct config *c);
 void config_release(struct config *c);
+// Makes a copy that owns its own strings. The caller releases *out.
+void config_copy(const struct config *c, struct config *out);
 // Reads the file over the values of c. ERR_USAGE with "path:line: ": an unknown section or key, an invalid value, a
 // view with an unknown platform, a name that occurs twice. ERR_IO, ERR_NOT_FOUND: the file.
 int config_read(struct config *c, const char *path, struct err *e) MUST_CHECK;

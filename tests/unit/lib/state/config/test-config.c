@@ -395,9 +395,38 @@ static void restart_keys_are_those_of_the_table(void **state UNUSED)
 	}
 }
 
+static const char every_section[] =
+	"[store]\npath = /s\ndefault-view = v\n[prune]\nconstraints = a b\n[build]\njobs = 3\n"
+	"extra = one %w\n two %w\n[platform p]\npythons = 3.12\narch = x86_64\nlibc = glibc 2.36\nprivate = yes\n"
+	"[view v]\nplatforms = p\n p2\n[platform p2]\n"
+	"[branch b]\nrequirements = r\nuntil = 2027-03-31\n";
+
+static void a_copy_outlives_the_original(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(config_release) struct config c, copy, again;
+	if (read_text(&c, every_section, &e) < 0)
+		fail_msg("%s", e.msg);
+	config_copy(&c, &copy);
+	config_copy(&copy, &again);
+	config_release(&c);
+	config_release(&copy);
+	assert_string_equal(again.store, "/s");
+	assert_string_equal(again.prune_constraints, "a b");
+	assert_string_equal(again.build_extra, "one %w\ntwo %w");
+	assert_int_equal(again.build_jobs, 3);
+	assert_string_equal(again.platforms[0].pythons, "3.12");
+	assert_true(again.platforms[0].is_private);
+	assert_string_equal(again.views[0].platforms[1], "p2");
+	assert_string_equal(again.branches[0].name, "b");
+	assert_string_equal(again.branches[0].until, "2027-03-31");
+	assert_null(again.branches[0].constraints);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_copy_outlives_the_original),
 		cmocka_unit_test(defaults_are_as_written),
 		cmocka_unit_test(whole_file_is_read),
 		cmocka_unit_test(upstreams_are_a_list),
