@@ -8,13 +8,13 @@
 #include "lib/base/log.h"
 #include "lib/domain/text/name.h"
 #include "lib/os/clock.h"
-#include "lib/view/page.h"
 #include "server/core/auth.h"
 #include "server/core/build-results.h"
 #include "server/handlers/builds-data.h"
 #include "server/handlers/builds-json.h"
 #include "server/handlers/builds-log.h"
 #include "server/handlers/builds-page.h"
+#include "server/handlers/packed-reply.h"
 #include "server/message/negotiate.h"
 
 enum { PAGE_MOST = 32 << 20, ATTEMPTS = 100 };
@@ -124,26 +124,10 @@ static int read_builds(struct builds_request *b, struct builds_data *out, struct
 
 // --- replies ---
 
-// A page is made for each request; its ETag saves the bytes.
 static struct reply *reply_page(const struct builds_request *b, const char *type, const struct buf *page)
 {
-	struct err e = ERR_INIT;
-	char etag[PAGE_ETAG_SIZE];
-	CLEANUP(buf_release) struct buf packed;
-	enum page_coding coding = negotiate_coding(b->request->header[HEADER_ACCEPT_ENCODING]);
-	buf_init(&packed, page->len + (1 << 20));
-	if (page_pack(buf_view(page), coding, &packed, &e) < 0)
-		return server_context_error(&e);
-	page_etag(type, buf_view(&packed), etag);
-	struct reply *r = reply_new(200, type, blob_from_buf(&packed));
-	server_context_set_freshness(b->context, r, server_context_site(b->context)->has_private);
-	reply_header(r, "Vary", "Accept, Accept-Encoding");
-	reply_header(r, "Content-Security-Policy", "%s", builds_page_policy);
-	reply_header(r, "X-Content-Type-Options", "nosniff");
-	if (page_coding_name[coding])
-		reply_header(r, "Content-Encoding", "%s", page_coding_name[coding]);
-	reply_set_etag(r, etag);
-	return r;
+	return packed_reply(b->context, negotiate_coding(b->request->header[HEADER_ACCEPT_ENCODING]), type,
+		builds_page_policy, page, server_context_site(b->context)->has_private);
 }
 
 static struct reply *reply_builds(struct builds_request *b, const struct builds_data *data)

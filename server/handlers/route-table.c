@@ -6,11 +6,13 @@
 #include "server/handlers/explain-handler.h"
 #include "server/handlers/files.h"
 #include "server/handlers/home.h"
+#include "server/handlers/missing-handler.h"
 #include "server/handlers/plan-handler.h"
 #include "server/handlers/proxy.h"
 #include "server/handlers/simple.h"
 #include "server/handlers/status.h"
 #include "server/handlers/upload.h"
+#include "server/handlers/view-handler.h"
 
 // The first row that fits a path is its route. Three lines a row.
 // clang-format off
@@ -55,6 +57,15 @@ const struct route route_table[] = {
 	{"/-/explain/:view/:project/:version", METHOD_GET, ROUTE_POOL_SEARCHES, METRIC_ROUTE_MACHINE,
 		ROUTE_RIGHT_READ_VIEW, NULL, explain_handler_worker, NULL,
 		"The same about one version in a view or a platform."},
+	{"/-/missing/:platform", METHOD_GET, ROUTE_POOL_SEARCHES, METRIC_ROUTE_MACHINE,
+		ROUTE_RIGHT_READ_VIEW, missing_handler_inline, missing_handler_worker, NULL,
+		"What wheelcache missing says about a platform."},
+	{"/-/view/simple", METHOD_GET, ROUTE_POOL_NONE, METRIC_ROUTE_MACHINE,
+		ROUTE_RIGHT_READ_VIEW, view_handler_inline, NULL, NULL,
+		"The platforms of the default view, as JSON."},
+	{"/-/view/:view", METHOD_GET, ROUTE_POOL_NONE, METRIC_ROUTE_MACHINE,
+		ROUTE_RIGHT_READ_VIEW, view_handler_inline, NULL, NULL,
+		"The platforms of a view, as JSON."},
 	{"/-/plan/", METHOD_GET, ROUTE_POOL_SEARCHES, METRIC_ROUTE_MACHINE,
 		ROUTE_RIGHT_BY_DATA, NULL, plan_handler_worker, NULL,
 		"The last plan of a prune, for people."},

@@ -237,11 +237,20 @@ bool negotiate_wants_json(const char *accept)
 	return json_weight(accept, text, ARRAY_SIZE(text), &other) > other;
 }
 
+static const char *const html_types[] = {"text/html", "application/xhtml+xml"};
+
 bool negotiate_page_json(const char *accept, const char *format)
 {
-	static const char *const html[] = {"text/html", "application/xhtml+xml"};
 	int other;
 	if (format && (strcmp(format, "json") == 0 || strcmp(format, "html") == 0))
 		return format[0] == 'j';
-	return json_weight(accept, html, ARRAY_SIZE(html), &other) > other;
+	return json_weight(accept, html_types, ARRAY_SIZE(html_types), &other) > other;
+}
+
+bool negotiate_data_html(const char *accept, const char *format)
+{
+	int html;
+	if (format && (strcmp(format, "json") == 0 || strcmp(format, "html") == 0))
+		return format[0] == 'h';
+	return json_weight(accept, html_types, ARRAY_SIZE(html_types), &html) < html;
 }

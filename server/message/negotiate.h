@@ -34,3 +34,5 @@ bool negotiate_wants_json(const char *accept);
 // Whether a client wants the JSON of a page that has JSON and HTML: ?format=json or ?format=html, else what Accept
 // prefers; HTML where it does not say.
 bool negotiate_page_json(const char *accept, const char *format);
+// The other way about, for what is data first: the page only for ?format=html, or where Accept prefers HTML.
+bool negotiate_data_html(const char *accept, const char *format);

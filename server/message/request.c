@@ -31,6 +31,8 @@ static const struct str argument_names[ARGUMENT_COUNT] = {
 	[ARGUMENT_PROJECT] = STR("project"),
 	[ARGUMENT_RESULT] = STR("result"),
 	[ARGUMENT_LIMIT] = STR("limit"),
+	[ARGUMENT_PYTHON] = STR("python"),
+	[ARGUMENT_ALL] = STR("all"),
 };
 
 enum method request_method(const char *name)

@@ -264,7 +264,7 @@ def test_private_looks_like_missing(site, server, has_token):
         other = [{}]
     paths = ["/{}/simple/", "/{}/simple/x/", "/{}/simple", "/{}", "/{}/", "/files/{}/in-team-a/in_team_a-1.0-py3-none-any.whl",
              "/files/{}/in-team-a/in_team_a-1.0-py3-none-any.whl.metadata", "/-/explain/{}/in-team-a", "/-/explain/{}/x/1.0",
-             "/-/plan/?platform={}"]
+             "/-/plan/?platform={}", "/-/missing/{}", "/-/missing/{}?python=3.12", "/-/view/{}"]
     for path in paths:
         for method in ("GET", "HEAD"):
             for headers in other:

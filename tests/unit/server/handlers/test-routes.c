@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 #include <string.h>
@@ -69,6 +71,12 @@ static void test_statuses(void **state)
 		{"/-/builds/six", 302},
 		{"/-/builds/six/", 404},
 		{"/-/builds/six/0", 404},
+		{"/-/missing/wheels", 404}, // there is no [branch]
+		{"/-/missing/other", 404},
+		{"/-/missing/", 404},
+		{"/-/view/simple", 200},
+		{"/-/view/wheels", 200},
+		{"/-/view/other", 404},
 		{"/favicon.ico", 404},
 		{"/_/oidc/audience", 404},
 	};
@@ -95,6 +103,66 @@ static void test_nothing_is_said_before_a_whole_scan(void **state)
 	}
 	CLEANUP(reply_cleanup) struct reply *health = get(f, "/-/health");
 	assert_non_null(strstr(blob_view(health->body).ptr, "degraded"));
+}
+
+static void test_a_view_says_what_it_shows(void **state)
+{
+	static const struct {
+		const char *path, *says;
+	} table[] = {
+		{"/-/view/simple", "{\"name\": \"simple\", \"platforms\": [\"wheels\"], \"upstream\": false}\n"},
+		{"/-/view/wheels", "{\"name\": \"wheels\", \"platforms\": [\"wheels\"], \"upstream\": false}\n"},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		CLEANUP(reply_cleanup) struct reply *r = get(*state, table[i].path);
+		struct str body = blob_view(r->body);
+		assert_int_equal(body.len, strlen(table[i].says));
+		assert_memory_equal(body.ptr, table[i].says, body.len);
+		assert_string_equal(r->type, "application/json");
+	}
+}
+
+static void test_what_is_missing_is_made_once(void **state)
+{
+	struct fixture *f = *state;
+	struct request r = {.method = METHOD_GET, .path = "/-/missing/wheels"};
+	CLEANUP(mem_free) char *requirements = xasprintf("%s/requirements.txt", f->folder);
+	struct config_branch branch = {.name = (char[]){"b"}, .requirements = requirements};
+	const struct profile_keys keys = {"3.10 3.12", "x86_64", "glibc 2.35"};
+	struct err e = ERR_INIT;
+	FILE *file = fopen(requirements, "w");
+	assert_non_null(file);
+	fputs("foo-bar\nother==1\n", file);
+	fclose(file);
+	profile_release(&f->site.store.platform[0].profile);
+	assert_int_equal(profile_init(&f->site.store.platform[0].profile, "wheels", &keys, &e), 0);
+	free(f->site.config.branches);
+	f->site.config.branches = &branch;
+	f->site.config.branch_count = 1;
+	assert_null(routes_inline(&f->context, &r));
+	CLEANUP(reply_cleanup) struct reply *made = routes_worker(&f->context, &r, NULL);
+	assert_int_equal(made->status, 200);
+	assert_string_equal(made->type, "application/json");
+	CLEANUP(reply_cleanup) struct reply *kept = routes_inline(&f->context, &r);
+	assert_ptr_equal(made, kept);
+	r.argument[ARGUMENT_PYTHON] = "3.12";
+	assert_null(routes_inline(&f->context, &r));
+	r.argument[ARGUMENT_PYTHON] = "3.9";
+	CLEANUP(reply_cleanup) struct reply *other = routes_inline(&f->context, &r);
+	assert_int_equal(other->status, 404);
+	r.argument[ARGUMENT_PYTHON] = "three";
+	CLEANUP(reply_cleanup) struct reply *bad = routes_inline(&f->context, &r);
+	assert_int_equal(bad->status, 400);
+	r.argument[ARGUMENT_PYTHON] = NULL;
+	r.format = "html";
+	CLEANUP(reply_cleanup) struct reply *page = routes_worker(&f->context, &r, NULL);
+	assert_string_equal(page->type, "text/html; charset=utf-8");
+	r.argument[ARGUMENT_PROJECT] = "other";
+	unlink(requirements);
+	CLEANUP(reply_cleanup) struct reply *broken = routes_worker(&f->context, &r, NULL);
+	assert_int_equal(broken->status, 500);
+	f->site.config.branches = NULL;
+	f->site.config.branch_count = 0;
 }
 
 static void test_a_page_is_rendered_once(void **state)
@@ -308,6 +376,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_statuses, one_wheel_set_up, one_wheel_tear_down),
 		cmocka_unit_test_setup_teardown(test_nothing_is_said_before_a_whole_scan, one_wheel_set_up,
+			one_wheel_tear_down),
+		cmocka_unit_test_setup_teardown(test_a_view_says_what_it_shows, one_wheel_set_up, one_wheel_tear_down),
+		cmocka_unit_test_setup_teardown(test_what_is_missing_is_made_once, one_wheel_set_up,
 			one_wheel_tear_down),
 		cmocka_unit_test_setup_teardown(test_a_page_is_rendered_once, one_wheel_set_up, one_wheel_tear_down),
 		cmocka_unit_test_setup_teardown(test_an_unknown_name_asks_nobody, one_wheel_set_up,

@@ -169,9 +169,32 @@ static void pages_for_people(void **state)
 			fail_msg("row %zu: Accept '%s'", i, rows[i].accept);
 }
 
+// Data first: a program that says nothing gets JSON, a browser the page.
+static void data_with_a_page(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *accept, *format;
+		bool is_html;
+	} rows[] = {
+		{NULL, NULL, false},
+		{"*/*", NULL, false}, // curl
+		{"text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", NULL, true},
+		{"application/json", NULL, false},
+		{"application/json, text/html;q=0.9", NULL, false},
+		{"application/json;q=0.5, text/html;q=0.9", NULL, true},
+		{"text/html", "json", false},
+		{"application/json", "html", true},
+		{NULL, "nonsense", false},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (negotiate_data_html(rows[i].accept, rows[i].format) != rows[i].is_html)
+			fail_msg("row %zu: Accept '%s'", i, rows[i].accept);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(formats), cmocka_unit_test(content_codings), cmocka_unit_test(pages_for_people)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(formats), cmocka_unit_test(content_codings),
+		cmocka_unit_test(pages_for_people), cmocka_unit_test(data_with_a_page)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

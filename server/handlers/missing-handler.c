@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/handlers/missing-handler.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/domain/text/name.h"
+#include "lib/missing/branch.h"
+#include "lib/missing/missing-json.h"
+#include "lib/os/clock.h"
+#include "server/core/build-results.h"
+#include "server/handlers/missing-page.h"
+#include "server/handlers/packed-reply.h"
+
+enum {
+	PAGE_MOST = 64 << 20,
+	KEPT_SECONDS = 3, // an answer is kept so long,
+	KEPT_SHARE = 20,  // or this many times as long as it took
+	KEPT_MOST = 60,
+	KEY_SIZE = 2 * LIMIT_FILE_NAME + 64,
+};
+
+struct missing_query {
+	const struct site *site;
+	const struct platform *platform;
+	char text[ARGUMENT_COUNT][REQUEST_ARGUMENT_SIZE];
+	char python[16];                   // as python_print() spells it; "": all
+	char project[LIMIT_FILE_NAME + 1]; // normal form; "": all
+	bool wants_all, is_html;
+	enum page_coding coding;
+	char key[KEY_SIZE]; // in the page cache; the keys of pages begin with a digit
+};
+
+// --- what is asked for ---
+
+static void copy_view_of(const struct buf *from, char *out, size_t size)
+{
+	snprintf(out, size, "%s", from->failed ? "" : from->data);
+}
+
+// False: it is not a Python.
+static bool take_python(struct missing_query *q)
+{
+	struct err no_python = ERR_INIT;
+	struct python python;
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, sizeof(q->python) - 1);
+	if (!*q->text[ARGUMENT_PYTHON])
+		return true;
+	if (python_parse(str_from(q->text[ARGUMENT_PYTHON]), &python, &no_python) < 0)
+		return false;
+	python_print(&python, &text);
+	copy_view_of(&text, q->python, sizeof(q->python));
+	return !text.failed;
+}
+
+// False: it is not the name of a project.
+static bool take_project(struct missing_query *q)
+{
+	struct str name = str_from(q->text[ARGUMENT_PROJECT]);
+	CLEANUP(buf_release) struct buf normal;
+	buf_init(&normal, LIMIT_FILE_NAME);
+	if (name.len && !name_is_valid(name))
+		return false;
+	name_normalize(name, &normal);
+	copy_view_of(&normal, q->project, sizeof(q->project));
+	return !normal.failed;
+}
+
+static struct reply *reject_query(const char *what)
+{
+	struct reply *r = reply_text(400, "400 Bad Request: %s", what);
+	reply_header(r, "Cache-Control", "no-store");
+	return r;
+}
+
+static struct reply *read_arguments(struct missing_query *q, const struct request *r)
+{
+	for (int i = 0; i < ARGUMENT_COUNT; i++)
+		if (!request_read_argument(r, (enum request_argument)i, q->text[i]))
+			return reject_query("a part of the query is too long");
+	const char *all = q->text[ARGUMENT_ALL];
+	if (!take_python(q))
+		return reject_query("python is a version of Python, such as 3.12");
+	if (!take_project(q))
+		return reject_query("project is the name of a project");
+	if (*all && strcmp(all, "0") != 0 && strcmp(all, "1") != 0)
+		return reject_query("all is 0 or 1");
+	q->wants_all = *all == '1';
+	return NULL;
+}
+
+static bool any_branch_wants(const struct config *c, const char *platform, const struct python *python)
+{
+	for (size_t i = 0; i < c->branch_count; i++) {
+		const struct branch branch = {.config = &c->branches[i]};
+		if (branch_has_platform(&branch, platform) && branch_has_python(&branch, python))
+			return true;
+	}
+	return false;
+}
+
+// Whether a branch wants anything there. A platform whose Pythons are unknown is an error of the configuration.
+static bool is_wanted_environment(const struct missing_query *q)
+{
+	const struct profile *p = &q->platform->profile;
+	for (size_t i = 0; i < p->environment_count; i++) {
+		CLEANUP(buf_release) struct buf name;
+		buf_init(&name, LIMIT_FILE_NAME);
+		python_print(&p->environment[i].python, &name);
+		if ((!*q->python || strcmp(q->python, name.data) == 0) &&
+			any_branch_wants(&q->site->config, q->platform->name, &p->environment[i].python))
+			return true;
+	}
+	return !p->environment_count;
+}
+
+// A reply unless the query can be answered.
+static struct reply *read_missing_query(struct server_context *s, const struct route_match *match,
+	struct missing_query *q)
+{
+	const struct request *r = match->request;
+	q->site = match->site;
+	q->platform = site_platform(match->site, match->view);
+	if (!q->platform)
+		return server_context_not_found(s, "no such platform");
+	struct reply *refused = read_arguments(q, r);
+	if (refused)
+		return refused;
+	bool is_private = q->platform->is_private;
+	if (!match->site->config.branch_count)
+		return server_context_not_found_in(s, is_private, "the configuration has no [branch]");
+	if (!is_wanted_environment(q))
+		return server_context_not_found_in(s, is_private, "no branch has such a platform and Python");
+	if (match->found_view->is_incomplete)
+		return server_context_not_filled();
+	q->is_html = negotiate_data_html(r->header[HEADER_ACCEPT], r->format);
+	q->coding = negotiate_coding(r->header[HEADER_ACCEPT_ENCODING]);
+	snprintf(q->key, sizeof(q->key), "m/%s/%s/%s/%d%d%d", q->platform->name, q->python, q->project, q->wants_all,
+		q->is_html, q->coding);
+	return NULL;
+}
+
+struct reply *missing_handler_inline(struct server_context *s, const struct route_match *match)
+{
+	struct missing_query q = {0};
+	struct reply *refused = read_missing_query(s, match, &q);
+	return refused ? refused : pagecache_get(s->pagecache, str_from(q.key));
+}
+
+// --- the answer ---
+
+static int write_page(const struct missing_query *q, const struct missing *m, struct buf *out, struct err *e)
+{
+	const struct missing_page_query shown = {q->platform->name, q->python, q->project, q->wants_all};
+	if (q->is_html)
+		return missing_page_write(m, &shown, out, e);
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = missing_json(m);
+	jsondoc_write(doc, 0, out);
+	return out->failed ? err_set(e, ERR_LIMIT, "what is missing: more than %d bytes", PAGE_MOST) : 0;
+}
+
+static int open_builds(struct server_context *s, struct results **out, struct err *e)
+{
+	struct err why = ERR_INIT;
+	if (build_results_open(s->build_results, s->search_ms, out, &why) == 0 || why.kind == ERR_NOT_FOUND)
+		return 0;
+	*e = why;
+	return -1;
+}
+
+static int make_page(struct server_context *s, struct catalog *c, const struct missing_query *q, struct buf *out,
+	struct err *e)
+{
+	const char *const platform[] = {q->platform->name};
+	const struct missing_options options = {
+		.platform = platform,
+		.platforms = 1,
+		.python = *q->python ? q->python : NULL,
+		.project = *q->project ? q->project : NULL,
+		.wants_all = q->wants_all,
+		.is_offline = true,
+	};
+	CLEANUP(missing_release) struct missing m = {0};
+	CLEANUP(results_cleanup) struct results *results = NULL;
+	if (open_builds(s, &results, e) < 0 ||
+		missing_make(&q->site->config, &q->site->store, c, results, &options, &m, e) < 0)
+		return -1;
+	return write_page(q, &m, out, e);
+}
+
+static unsigned kept_seconds(int64_t took_ms)
+{
+	int64_t seconds = KEPT_SHARE * took_ms / 1000;
+	return seconds < KEPT_SECONDS ? KEPT_SECONDS : seconds > KEPT_MOST ? KEPT_MOST : (unsigned)seconds;
+}
+
+// An error of the branches' files is a fault of this server, not of the client: 500, with the reason in the log.
+static struct reply *make_reply(struct server_context *s, struct catalog *c, const struct missing_query *q,
+	uint64_t epoch)
+{
+	struct err e = ERR_INIT;
+	int64_t begun = clock_ms();
+	CLEANUP(buf_release) struct buf page;
+	buf_init(&page, PAGE_MOST);
+	if (make_page(s, c, q, &page, &e) < 0) {
+		err_prefix(&e, "/-/missing/%s: ", q->platform->name);
+		return server_context_error(&e);
+	}
+	struct reply *r = packed_reply(s, q->coding, q->is_html ? "text/html; charset=utf-8" : "application/json",
+		missing_page_policy, &page, q->platform->is_private);
+	if (r->status == 200)
+		pagecache_put(s->pagecache, str_from(q->key), r, kept_seconds(clock_ms() - begun), epoch);
+	return r;
+}
+
+struct reply *missing_handler_worker(struct server_context *s, struct catalog *c, const struct route_match *match)
+{
+	struct missing_query q = {0};
+	struct reply *r = read_missing_query(s, match, &q);
+	if (r)
+		return r;
+	struct str key = str_from(q.key);
+	uint64_t epoch = pagecache_epoch(s->pagecache, key, match->pages_cleared);
+	pagecache_make_begin(s->pagecache, key);
+	r = pagecache_get(s->pagecache, key);
+	if (!r)
+		r = make_reply(s, c, &q, epoch);
+	pagecache_make_end(s->pagecache, key);
+	return r;
+}

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""/-/missing/PLATFORM and /-/view/NAME: what a server says about what is missing, and to whom."""
+import html
+import json
+import re
+import signal
+import threading
+
+import pytest
+
+import serving
+import tinyupstream
+import uploading
+import wanting
+from wanting import BOOKWORM, JAMMY
+
+HTML = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+
+
+class Asked(wanting.Wanted):
+    """Counts the requests that upstream gets."""
+
+    def __init__(self, folder, upstream):
+        super().__init__(folder, upstream)
+        self.asked, answer = [], upstream.answer
+        upstream.answer = lambda path: self.asked.append(path) or answer(path)
+
+    def serve(self, start, more=""):
+        self.configure(more)
+        return start(config=self.config.read_text(), state=self.catalog.parent)
+
+
+@pytest.fixture(scope="module", name="site")
+def site_fixture(tmp_path_factory):
+    with tinyupstream.running() as upstream:
+        site = Asked(tmp_path_factory.mktemp("asked"), upstream)
+        site.missing()
+        yield site
+
+
+@pytest.fixture(scope="module", name="server")
+def server_fixture(site, serve_module):
+    return site.serve(serve_module, f"[view both]\nplatforms = {JAMMY} {BOOKWORM}\n[view one]\nplatforms = {BOOKWORM}\n"
+                                    "upstream = merge\n")
+
+
+@pytest.fixture(name="fresh")
+def fresh_fixture(tmp_path):
+    with tinyupstream.running() as upstream:
+        yield Asked(tmp_path, upstream)
+
+
+def document(reply):
+    assert reply.status == 200 and reply["Content-Type"] == "application/json", reply
+    return json.loads(reply.body)
+
+
+def without_time(found):
+    return {**found, "made": None}
+
+
+@pytest.mark.parametrize("query, words", [
+    ("", []),
+    ("?python=3.12", ["--python", "3.12"]),
+    ("?python=3.10&all=1", ["--python", "3.10", "--all"]),
+    ("?all=0", []),
+])
+def test_the_server_says_what_the_command_says(site, server, query, words):
+    site.asked.clear()
+    found = document(server.get(f"/-/missing/{BOOKWORM}{query}"))
+    assert site.asked == []
+    said = json.loads(site.missing("--json", "--offline", "--platform", BOOKWORM, *words))
+    assert without_time(found) == without_time(said)
+
+
+def test_one_project_can_be_asked_for(server):
+    found = document(server.get(f"/-/missing/{JAMMY}?python=3.12&project=Ours.Native"))
+    assert [(row["project"], row["status"]) for row in found["rows"]] == [("ours-native", "missing")]
+    assert found["totals"]["missing"] == sum(found["totals"].values()) == 1
+    assert not document(server.get(f"/-/missing/{JAMMY}?project=unheard-of"))["rows"]
+
+
+def test_a_browser_gets_a_page(server):
+    page = server.get(f"/-/missing/{JAMMY}?python=3.12", HTML)
+    assert (page.status, page["Content-Type"]) == (200, "text/html; charset=utf-8")
+    assert "script-src" not in page["Content-Security-Policy"] and b"<script" not in page.body
+    text = html.unescape(re.sub(r"<[^>]+>", " ", page.body.decode()))
+    for row in document(server.get(f"/-/missing/{JAMMY}?python=3.12"))["rows"]:
+        assert row["why"] in text and row["project"] in text
+    assert "3 missing" in text and "Branch old wants nothing: its last day was 2020-01-31." in text
+    links = re.findall(r'href="([^"]+format=html[^"]*)"', page.body.decode())
+    assert links and all(server.get(f"/-/missing/{html.unescape(link)}").status == 200 for link in links)
+    assert server.get(f"/-/missing/{JAMMY}?format=html").body.count(b"<h2>") == 2
+    assert document(server.get(f"/-/missing/{JAMMY}?format=json", HTML))
+
+
+def test_text_of_others_is_escaped(fresh, serve):
+    fresh.upstream.add("native", "native-1.0-cp37-cp37m-linux_x86_64.whl", yanked="<script>alert(1)</script>")
+    (fresh.folder / "skip.list").write_text("native because of <script>alert(2)</script>\n")
+    fresh.missing()
+    page = fresh.serve(serve).get(f"/-/missing/{JAMMY}?all=1", HTML)
+    assert b"<script" not in page.body and b"&lt;script&gt;alert(2)" in page.body
+
+
+def test_an_unchanged_answer_is_not_sent_again(server):
+    for headers in ({}, HTML, {"Accept-Encoding": "gzip"}):
+        reply = server.get(f"/-/missing/{JAMMY}", headers)
+        again = server.get(f"/-/missing/{JAMMY}", {**headers, "If-None-Match": reply["ETag"]})
+        assert reply.status == 200 and again.status == 304 and not again.body
+    assert reply["Content-Encoding"] == "gzip" and "Accept-Encoding" in reply["Vary"]
+
+
+@pytest.mark.parametrize("path, status, says", [
+    (f"/-/missing/{JAMMY}?python=3.9", 404, "no branch has such a platform and Python"),
+    (f"/-/missing/{JAMMY}?python=three", 400, "python is a version of Python"),
+    (f"/-/missing/{JAMMY}?project=a%2Fb", 400, "project is the name of a project"),
+    (f"/-/missing/{JAMMY}?all=yes", 400, "all is 0 or 1"),
+    (f"/-/missing/{JAMMY}?project={'a' * 300}", 400, "too long"),
+    ("/-/missing/other", 404, "no such view"),
+    ("/-/missing/both", 404, "no such platform"),
+    ("/-/view/other", 404, "no such view"),
+])
+def test_a_query_without_an_answer_says_why(server, path, status, says):
+    reply = server.get(path)
+    assert reply.status == status and says in reply.body.decode()
+
+
+def test_a_view_says_what_it_holds(server):
+    views = {name: document(server.get(f"/-/view/{name}")) for name in ("simple", "both", "one", JAMMY)}
+    assert views["both"] == {"name": "both", "platforms": [JAMMY, BOOKWORM], "upstream": False}
+    assert views["one"] == {"name": "one", "platforms": [BOOKWORM], "upstream": True}
+    assert views[JAMMY] == {"name": JAMMY, "platforms": [JAMMY], "upstream": False}
+    assert views["simple"] == {"name": "simple", "platforms": [JAMMY, BOOKWORM], "upstream": False}
+
+
+def test_the_default_view_has_its_name(fresh, serve):
+    server = fresh.serve(serve, f"[view main]\nplatforms = {BOOKWORM}\n[store]\ndefault-view = main\n")
+    for name in ("simple", "main"):
+        assert document(server.get(f"/-/view/{name}")) == {"name": "main", "platforms": [BOOKWORM], "upstream": False}
+
+
+def test_many_requests_cost_one_answer(site, server):
+    server.get(f"/-/missing/{JAMMY}?all=1")
+    before = serving.cpu_seconds(server)
+    threads = [threading.Thread(target=lambda: [server.get(f"/-/missing/{JAMMY}?all=1") for _ in range(50)])
+               for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert serving.cpu_seconds(server) - before < 1.5
+    assert site.asked == []
+
+
+def test_a_new_wheel_is_soon_no_longer_missing(fresh, serve):
+    fresh.missing()
+    server = fresh.serve(serve)
+    path = f"/-/missing/{JAMMY}?python=3.12&project=native&all=1"
+    assert document(server.get(path))["rows"][0]["status"] == "missing"
+    fresh.wheel(f"{JAMMY}/n/native", "native", "1.0", tag="cp312-cp312-linux_x86_64")
+    fresh.tool("index", "--quiet")
+    serving.wait_for(lambda: document(server.get(path))["rows"][0]["status"] == "here", 10, "the wheel is not here")
+
+
+def test_a_reload_brings_other_branches(fresh, serve):
+    fresh.missing()
+    server = fresh.serve(serve)
+    assert document(server.get(f"/-/missing/{JAMMY}"))["branches"]
+    fresh.configure(branches=f"[branch other]\nrequirements = {fresh.requirements}\nplatforms = debian-*\n")
+    server.config_path.write_text(fresh.config.read_text())
+    server.signal(signal.SIGHUP)
+    serving.wait_for(lambda: server.get(f"/-/missing/{JAMMY}").status == 404, 10, "the branches are the old ones")
+    assert [one["name"] for one in document(server.get(f"/-/missing/{BOOKWORM}"))["branches"]] == ["other"]
+    fresh.configure(branches="")
+    server.config_path.write_text(fresh.config.read_text())
+    server.signal(signal.SIGHUP)
+    serving.wait_for(lambda: b"the configuration has no [branch]" in server.get(f"/-/missing/{BOOKWORM}").body, 10,
+                     "there are still branches")
+
+
+def test_a_broken_file_of_a_branch_is_logged(fresh, serve):
+    server = fresh.serve(serve)
+    fresh.requirements.write_text("native==1.0\n=\n")
+    reply = server.get(f"/-/missing/{JAMMY}")
+    assert reply.status == 500 and b"master" not in reply.body
+    assert re.search(rf"/-/missing/{JAMMY}: .*master\.txt:2: ", server.errors())
+    fresh.requirements.write_text("native==1.0\n")
+    assert document(server.get(f"/-/missing/{JAMMY}"))
+
+
+def test_a_private_platform_needs_a_token(fresh, serve):
+    fresh.missing()
+    text = fresh.config.read_text().replace(f"[platform {BOOKWORM}]\n", f"[platform {BOOKWORM}]\nprivate = yes\n")
+    server = serve(config=text + f"[view both]\nplatforms = {JAMMY} {BOOKWORM}\n", state=fresh.catalog.parent)
+    token = uploading.add_token(server, "--read", "--platform", BOOKWORM)
+    for path in (f"/-/missing/{BOOKWORM}", "/-/view/both", f"/-/view/{BOOKWORM}", "/-/missing/unknown"):
+        assert server.get(path).status == 401, path
+    for path in (f"/-/missing/{BOOKWORM}", "/-/view/both"):
+        reply = server.get(path, uploading.authorization(token))
+        assert reply.status == 200 and reply["Cache-Control"].startswith("private, "), path
+        assert server.get(path).status == 401, path
+    assert document(server.get("/-/view/simple"))["platforms"] == [JAMMY]
+    assert BOOKWORM not in server.get(f"/-/missing/{JAMMY}").body.decode()
+    assert server.get(f"/-/missing/{JAMMY}")["Cache-Control"].startswith("public, ")
