@@ -11,6 +11,7 @@
 enum {
 	ASK_TRIES = 7,     // of a server that does not answer
 	ASK_WAIT_MS = 500, // before the second try; it doubles
+	HOOK_SECONDS = 60, // for the changes that are left at the end
 };
 
 void build_state_init(struct build_state *b, const struct build_options *options, struct build_report *report)
@@ -27,6 +28,7 @@ void build_state_init(struct build_state *b, const struct build_options *options
 
 void build_state_release(struct build_state *b)
 {
+	change_hook_free(b->hook, HOOK_SECONDS);
 	result_sender_free(b->sender);
 	results_close(b->sent);
 	row_source_close(b->source);
@@ -60,9 +62,9 @@ struct build_row *build_state_row(struct build_state *b, const struct schedule_r
 	return &b->report->row[r - b->report->schedule.row];
 }
 
-static bool wait_before_asking(struct build_state *b, unsigned try)
+bool build_state_wait(struct build_state *b, int64_t ms)
 {
-	int64_t end = clock_ms() + ((int64_t)ASK_WAIT_MS << try);
+	int64_t end = clock_ms() + ms;
 	pthread_mutex_lock(&b->lock);
 	while (!build_state_is_stopped(b) && b->report->stop.kind == ERR_NONE && clock_wait(&b->changed, &b->lock, end))
 		;
@@ -79,7 +81,7 @@ int build_state_list(struct build_state *b, const char *python, const char *proj
 		pthread_mutex_unlock(&b->source_lock);
 		if (result == 0 || e->kind != ERR_NET || try + 1 == ASK_TRIES)
 			return result;
-		if (!wait_before_asking(b, try))
+		if (!build_state_wait(b, (int64_t)ASK_WAIT_MS << try))
 			return -1;
 		*e = (struct err)ERR_INIT;
 	}

@@ -15,6 +15,7 @@
 #include "lib/base/err.h"
 #include "lib/net/fetch.h"
 #include "lib/state/config/config.h"
+#include "lib/state/results/change-hook.h"
 #include "lib/state/results/results.h"
 #include "uploader/upload-url.h"
 
@@ -55,6 +56,7 @@ struct build_state {
 	pthread_mutex_t sender_lock;  // of sender and sent
 	struct results *sent;         // its connection
 	struct result_sender *sender; // NULL: no server
+	struct change_hook *hook;     // on-change; NULL: a server runs its own
 
 	pthread_mutex_t lock; // of all below
 	pthread_cond_t changed;
@@ -72,6 +74,8 @@ bool build_state_is_stopped(const struct build_state *b);
 void build_state_stop(struct build_state *b, const struct err *why);
 // What the report says beside the schedule's row. Under the lock.
 struct build_row *build_state_row(struct build_state *b, const struct schedule_row *r);
+// Waits so long without the lock. False if the build is stopped, or takes no more rows.
+bool build_state_wait(struct build_state *b, int64_t ms);
 // row_source_list(), which is tried again while the server does not answer, for half a minute at most. Without the
 // lock.
 int build_state_list(struct build_state *b, const char *python, const char *project, struct missing *out,

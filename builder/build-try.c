@@ -8,6 +8,8 @@
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
 
+enum { KEPT_ANSWER_MS = 4000 };
+
 static void say_end(struct build_state *b, const struct schedule_row *r, double seconds)
 {
 	const struct build_row *row = build_state_row(b, r);
@@ -47,28 +49,48 @@ static const struct missing_row *find_again(const struct missing *m, const struc
 	return NULL;
 }
 
-// What is to be done about the row now: READY, or the state with which it ends. *why: NULL, or for the caller to free.
-static int ask_again(struct build_state *b, const struct schedule_row *r, enum schedule_state *state, char **why,
+// What is to be done about the row by this answer: READY, or the state with which it ends. *why is for the caller to
+// free.
+static enum schedule_state judge_again(struct build_state *b, const struct schedule_row *r, const struct missing *now,
+	char **why)
+{
+	CLEANUP(arena_release) struct arena text = {0};
+	const struct missing_row *row = find_again(now, r->row);
+	const char *reason;
+	if (!row) {
+		*why = xstrdup("it is no longer missing");
+		return SCHEDULE_ELSEWHERE;
+	}
+	if (row->status != MISSING_MISSING && row->status != MISSING_FAILED && row->status != MISSING_AWAITING) {
+		*why = xasprintf("%s: %s", missing_status_name[row->status], row->why);
+		return SCHEDULE_LEFT_OUT;
+	}
+	enum schedule_state state = schedule_judge(&b->report->schedule.options, row, &text, &reason);
+	*why = xstrdup(reason);
+	// Its build requirement is there now, as the row's names, or the answer, say.
+	return r->was_awaiting && (row->status == MISSING_FAILED || r->awaiting) ? SCHEDULE_READY : state;
+}
+
+static int ask_once(struct build_state *b, const struct schedule_row *r, enum schedule_state *state, char **why,
 	struct err *e)
 {
 	CLEANUP(missing_release) struct missing now = {0};
-	CLEANUP(arena_release) struct arena text = {0};
-	const char *reason;
 	if (build_state_list(b, r->row->python, r->row->project, &now, e) < 0)
 		return -1;
-	const struct missing_row *row = find_again(&now, r->row);
-	bool is_missing = row && (row->status == MISSING_MISSING || row->status == MISSING_FAILED ||
-					 row->status == MISSING_AWAITING);
-	if (!is_missing) {
-		*state = SCHEDULE_ELSEWHERE;
-		*why = xstrdup(row ? row->why : "it is no longer missing");
-		return 0;
-	}
-	*state = schedule_judge(&b->report->schedule.options, row, &text, &reason);
-	if (r->was_awaiting && row->status == MISSING_FAILED)
-		*state = SCHEDULE_READY; // its build requirement is there now
-	*why = xstrdup(reason);
+	mem_free(why);
+	*state = judge_again(b, r, &now, why);
 	return 0;
+}
+
+// A server keeps an answer for some seconds, so it may not know yet what this build has just published.
+static int ask_again(struct build_state *b, const struct schedule_row *r, enum schedule_state *state, char **why,
+	struct err *e)
+{
+	if (ask_once(b, r, state, why, e) < 0)
+		return -1;
+	if (*state != SCHEDULE_AWAITING || !b->options->from || !build_state_wait(b, KEPT_ANSWER_MS))
+		return 0;
+	return ask_once(b, r, state, why, e);
 }
 
 // --- one attempt ---
@@ -120,8 +142,12 @@ static int keep_result(struct build_state *b, struct attempt_outcome *o, struct 
 	pthread_mutex_lock(&b->results_lock);
 	int result = results_put(b->results, &o->attempt, buf_view(&o->log), b->config->build_keep_results, &change, e);
 	pthread_mutex_unlock(&b->results_lock);
-	if (result < 0 || !b->sender)
-		return result;
+	if (result < 0)
+		return -1;
+	if (b->hook)
+		change_hook_add(b->hook, b->config->build_on_change, &o->attempt, change);
+	if (!b->sender)
+		return 0;
 	pthread_mutex_lock(&b->sender_lock);
 	result_sender_send(b->sender, o->attempt.id);
 	pthread_mutex_unlock(&b->sender_lock);

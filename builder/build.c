@@ -152,8 +152,10 @@ static int open_results(struct build_state *b, struct err *e)
 		return 0;
 	if (results_open(b->results_path, &b->results, e) < 0)
 		return -1;
-	if (!b->base)
+	if (!b->base) {
+		b->hook = change_hook_new();
 		return 0;
+	}
 	if (results_open(b->results_path, &b->sent, e) < 0)
 		return -1;
 	b->sender = result_sender_new(b->base, b->options->platform, &b->options->fetch, b->sent);

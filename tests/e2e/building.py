@@ -187,6 +187,31 @@ class World:
         return sorted(path.name for path in (self.store / platform).rglob("*.whl"))
 
 
+class Builder(World):
+    """A builder that has no store, and feeds a server of a world. It has the index and the plan of that world."""
+
+    def __init__(self, folder, fed, server, token):
+        super().__init__(folder, fed.index)
+        self.plan, self.server, self.token = fed.plan, server, token
+        self.keys = {"build": {**self.keys["build"], "results": folder / "results"}, "upstream": self.keys["upstream"]}
+
+    def command(self, *options, platform=PLATFORM):
+        return super().command("--from", self.server.url, *options, platform=platform)
+
+    def build(self, *options, code=0, env=None, **keys):
+        return super().build(*options, code=code, env={"WHEELCACHE_TOKEN": self.token, **(env or {})}, **keys)
+
+
+def serve(fed):
+    """A server of the world's store and branches, which has looked at upstream."""
+    fed.write()
+    looked = serving.run("missing", "--config", fed.config_path, "--quiet")
+    assert looked.returncode == 0, looked.stderr
+    server = serving.Server(None, fed.folder, config=fed.config())
+    serving.wait_for(lambda: server.get("/-/ready").status == 200, 30, "the first scan")
+    return server
+
+
 def states(report):
     """{"NAME PYTHON": state} of a report."""
     return {f"{row['project']} {row['python']}": row["state"] for row in report["rows"]}

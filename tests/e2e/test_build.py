@@ -233,3 +233,18 @@ def test_what_was_published_meanwhile_is_not_built(world):
         assert build.wait(60) == 0
     report = json.loads((world.folder / "stdout.txt").read_text())
     assert states(report)["beta 3.11"] == "not-missing" and world.runs() == ["alpha 3.11"]
+
+
+# --- on-change ---
+
+def test_on_change_is_told_when_it_begins_to_fail_and_builds_again(world):
+    world.want("alpha", fails=["3.11"])
+    tell = world.folder / "tell"
+    tell.write_text('#!/bin/sh\necho "$WHEELCACHE_CHANGE $WHEELCACHE_PROJECT $WHEELCACHE_RESULT" >>"${0%/*}/told"\n')
+    tell.chmod(0o755)
+    world.keys["build"].update({"on-change": tell, "retry-after": "1s"})
+    world.build("--python", "3.11", code=1)
+    world.build("--python", "3.11", "--retry", "all", code=1)
+    world.plan["alpha"] = {}
+    world.build("--python", "3.11", "--retry", "all")
+    assert (world.folder / "told").read_text().splitlines() == ["failed alpha failed", "good alpha ok"]
