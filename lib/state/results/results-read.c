@@ -85,10 +85,20 @@ static bool is_plain_name(const char *glob)
 	return glob && !strpbrk(glob, "*?[\\");
 }
 
+// The one that reads the fewest rows.
+static enum results_statement list_statement(const struct results_filter *f)
+{
+	return is_plain_name(f->project) ? RESULTS_LIST_PROJECT
+	       : f->only_running         ? RESULTS_LIST_RUNNING
+	       : f->only_unsent          ? RESULTS_LIST_UNSENT
+	       : f->only_failed          ? RESULTS_LIST_FAILED
+					 : RESULTS_LIST;
+}
+
 static struct query *begin_list(struct results *r, const struct results_filter *f, struct err *e)
 {
-	bool has_project = is_plain_name(f->project);
-	struct query *q = query_begin(r->database, has_project ? RESULTS_LIST_PROJECT : RESULTS_LIST, e);
+	enum results_statement statement = list_statement(f);
+	struct query *q = query_begin(r->database, statement, e);
 	if (!q)
 		return NULL;
 	query_bind_int(q, 1, f->since);
@@ -98,7 +108,7 @@ static struct query *begin_list(struct results *r, const struct results_filter *
 	query_bind_int(q, 5, f->only_unsent);
 	query_bind_int(q, 6, f->only_running);
 	query_bind_int(q, 7, f->only_failed);
-	if (has_project)
+	if (statement == RESULTS_LIST_PROJECT)
 		query_bind_text(q, 8, f->project);
 	return q;
 }

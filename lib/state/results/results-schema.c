@@ -26,8 +26,11 @@ static const char *const schema_step[] = {
 	"  provenance TEXT NOT NULL,        -- a JSON object\n"
 	"  sent INTEGER NOT NULL"
 	") STRICT;"
-	"CREATE INDEX attempt_cell ON attempt (project, platform, python, begun);"
+	"CREATE INDEX attempt_cell ON attempt (project, platform, python, begun, kind);"
 	"CREATE INDEX attempt_begun ON attempt (begun);"
+	"CREATE INDEX attempt_failed ON attempt (begun) WHERE kind = 2;"
+	"CREATE INDEX attempt_running ON attempt (begun) WHERE result = 'running';"
+	"CREATE INDEX attempt_day ON attempt (begun, platform, project, kind) WHERE kind <> 0;"
 	"CREATE INDEX attempt_unsent ON attempt (begun) WHERE sent = 0;"
 
 	"CREATE TABLE log ("
@@ -109,6 +112,10 @@ static const char *const statement_sql[RESULTS_STATEMENT_COUNT] = {
 	[RESULTS_SIZE] = "SELECT (p.page_count - f.freelist_count) * s.page_size"
 			 " FROM pragma_page_count p, pragma_freelist_count f, pragma_page_size s",
 	[RESULTS_LIST] = ATTEMPT " WHERE" FILTER NEWEST_FIRST,
+	// Each has the condition of a partial index: such an index is not used for a parameter.
+	[RESULTS_LIST_FAILED] = ATTEMPT " WHERE kind = 2 AND" FILTER NEWEST_FIRST,
+	[RESULTS_LIST_RUNNING] = ATTEMPT " WHERE result = 'running' AND" FILTER NEWEST_FIRST,
+	[RESULTS_LIST_UNSENT] = ATTEMPT " WHERE sent = 0 AND" FILTER NEWEST_FIRST,
 	[RESULTS_LIST_PROJECT] = ATTEMPT " WHERE project = ?8 AND" FILTER NEWEST_FIRST,
 	[RESULTS_FIND] = ATTEMPT " WHERE key = ?1",
 	[RESULTS_FIND_ID] = "SELECT key FROM attempt WHERE key >= ?1 AND key < ?1 || 'g' LIMIT 2",
