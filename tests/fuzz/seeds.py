@@ -246,7 +246,35 @@ def simple_html():
     }
 
 
+def missing_document(*rows, **changed):
+    totals = {"missing": 2, "here": 5}
+    return json.dumps({
+        "made": "2026-11-22T20:00:00Z",
+        "branches": [{"name": "master", "until": None, "is_over": False}, {"name": "old", "until": "2026-03-31", "is_over": True}],
+        "environments": [{"platform": "ubuntu-22.04-x86_64", "python": "3.10", "totals": totals}],
+        "totals": totals, "rows": list(rows), **changed})
+
+
+def missing_rows():
+    sdist = {"filename": "a-1.tar.gz", "url": "https://u.example/a-1.tar.gz", "sha256": "ab" * 32, "size": 12}
+    row = {"platform": "ubuntu-22.04-x86_64", "python": "3.10", "project": "a", "version": "1.0+cu128", "status": "missing",
+           "why": "no wheel at all", "branches": ["master", "old"], "sdist": sdist, "attempts": None}
+    attempts = {"count": 2, "last": "2026-11-20T20:00:00Z", "retry": None, "result": "timed-out", "step": "build", "recipe": None}
+    return {
+        "whole": missing_document(row, row | {"project": "a-b", "python": "3.13t"}),
+        "failed": missing_document(row | {"status": "failed", "attempts": attempts}),
+        "ours": missing_document(row | {"sdist": sdist | {"url": "file:p/a/a-1.tar.gz", "sha256": None, "size": None}}),
+        "outside": missing_document(row | {"sdist": sdist | {"url": "file:p/../a-1.tar.gz"}}),
+        "unknown": missing_document(row | {"status": "unknown", "version": None, "sdist": None, "why": "a\nb\u001b\u00e9"}),
+        "other-branch": missing_document(row | {"branches": ["old", "master"]}),
+        "no-rows": missing_document(),
+        "not-lists": missing_document(rows={}, branches=[[]]),
+        "numbers": missing_document(row | {"python": 3.10}),
+    }
+
+
 TEXTS = {
+    "missing-json": missing_rows(),
     "version": {
         "all-parts": "1!2.0.3rc4.post5.dev6+ubuntu.7\n1!2.0.3rc4.post5.dev7",
         "spellings": " v1.0-ALPHA_3-4.DEV \n1.0a3.post4.dev0",
