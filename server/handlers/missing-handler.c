@@ -28,7 +28,7 @@ struct missing_query {
 	char project[LIMIT_FILE_NAME + 1]; // normal form; "": all
 	bool wants_all, is_html;
 	enum page_coding coding;
-	char key[KEY_SIZE]; // in the page cache; the keys of pages begin with a digit
+	char key[KEY_SIZE]; // in the page cache, with the change count; the keys of pages begin with a digit
 };
 
 // --- what is asked for ---
@@ -136,8 +136,8 @@ static struct reply *read_missing_query(struct server_context *s, const struct r
 		return server_context_not_filled();
 	q->is_html = negotiate_data_html(r->header[HEADER_ACCEPT], r->format);
 	q->coding = negotiate_coding(r->header[HEADER_ACCEPT_ENCODING]);
-	snprintf(q->key, sizeof(q->key), "m/%s/%s/%s/%d%d%d", q->platform->name, q->python, q->project, q->wants_all,
-		q->is_html, q->coding);
+	snprintf(q->key, sizeof(q->key), "m/%u/%s/%s/%s/%d%d%d", (unsigned)changes_read(s->changes), q->platform->name,
+		q->python, q->project, q->wants_all, q->is_html, q->coding);
 	return NULL;
 }
 

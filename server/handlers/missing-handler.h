@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// /-/missing/PLATFORM: what is missing, from what the catalog knows; upstream is not asked. An answer is kept for some
-// seconds, longer if it took long to make, so that many requests cost little. Any thread.
+// /-/missing/PLATFORM: what is missing, from what the catalog knows; upstream is not asked. An answer is kept until
+// the catalog changes, but only for some seconds, longer if it took long to make, because the files of branches and the
+// results of builds change too. So many requests cost little. Any thread.
 #pragma once
 
 #include "server/core/server-context.h"
