@@ -105,11 +105,15 @@ unsigned process_tree_signal(pid_t root, pid_t group, int signal)
 	return running;
 }
 
-void process_tree_signal_session(pid_t session, int signal)
+unsigned process_tree_signal_session(pid_t session, int signal)
 {
 	CLEANUP(free_list) struct process_list l = {NULL, 0, 0};
+	unsigned running = 0;
 	read_processes(&l);
 	for (size_t i = 0; i < l.count; i++)
-		if (l.items[i].session == session)
+		if (l.items[i].session == session && !l.items[i].is_dead) {
 			kill(l.items[i].pid, signal);
+			running++;
+		}
+	return running;
 }

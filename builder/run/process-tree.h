@@ -8,5 +8,5 @@
 // Sends the signal to all processes below root, and to their process groups. Returns how many were still running. If
 // /proc cannot be read: only to the group `group`, and 0.
 unsigned process_tree_signal(pid_t root, pid_t group, int signal);
-// Sends the signal to all processes of a session.
-void process_tree_signal_session(pid_t session, int signal);
+// Sends the signal to all processes of a session. Returns how many were still running.
+unsigned process_tree_signal_session(pid_t session, int signal);

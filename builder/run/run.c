@@ -24,8 +24,10 @@
 extern char **environ;
 
 enum {
-	POLL_MS = 100,           // how often the stop flag is looked at
-	BLOCK = 64 << 10,        // bytes of output that are read at once
+	POLL_MS = 100,     // how often the stop flag is looked at
+	BLOCK = 64 << 10,  // bytes of output that are read at once
+	KILL_ROUNDS = 200, // of
+	KILL_MS = 10,
 	WORDS_MOST = 64,         // bytes of a text of memory_words
 	NEAR_THE_END = 64 << 10, // bytes
 	NUMBER = 24,
@@ -208,8 +210,12 @@ static void end_without_supervisor(const struct run *r)
 		run_cgroup_kill(&g);
 		run_cgroup_remove(&g);
 	}
-	if (r->report.pid > 0)
-		process_tree_signal_session(r->report.pid, SIGKILL);
+	// A process may fork while /proc is read.
+	for (int i = 0; i < KILL_ROUNDS && r->report.pid > 0; i++) {
+		if (process_tree_signal_session(r->report.pid, SIGKILL) == 0)
+			return;
+		poll(NULL, 0, KILL_MS);
+	}
 }
 
 static int wait_for_supervisor(const struct run *r)
@@ -280,10 +286,10 @@ int run_program(const struct run_options *options, struct run_outcome *out, stru
 	if (start_supervisor(r, e) < 0)
 		return -1;
 	watch_run(r);
+	int status = wait_for_supervisor(r);
 	if (!r->report.is_over)
 		end_without_supervisor(r);
 	read_rest(r);
-	int status = wait_for_supervisor(r);
 	*out = (struct run_outcome){.seconds = (double)(clock_ms() - begin) / 1000};
 	return fill_outcome(r, status, out, e);
 }
