@@ -99,7 +99,7 @@ static bool is_skipped(const struct cell *cell, const struct branch_want *want, 
 	s->skip = find_line(&r->skip, cell, version, false);
 	if (s->skip || (r->has_packages && !find_line(&r->packages, cell, version, true)))
 		return true;
-	s->removed = removed_wheels_find(&r->removed, cell->offers->fits, cell->project, cell->platform->id,
+	s->removed = removed_wheels_find(&r->removed, r->removed_fits, cell->project, cell->platform->id,
 		cell->place.environment, s->outcome.micros, version, want->specifier);
 	return s->removed != NULL;
 }

@@ -17,6 +17,7 @@ struct cell_rules {
 	struct requirements packages, skip; // [build] packages and skip
 	bool has_packages;
 	struct removed_wheels removed;
+	struct fits *removed_fits; // of the numbers in removed; borrowed
 	bool wants_pure;
 	struct results *results; // NULL: none
 	struct catalog *catalog; // for the paths of sdists

@@ -41,6 +41,16 @@ void fits_release(struct fits *f)
 	*f = (struct fits){0};
 }
 
+void fits_trim(struct fits *f, size_t most)
+{
+	if (f->tags.count <= most && f->pythons.count <= most)
+		return;
+	const struct environment *const *environment = f->environment;
+	size_t environments = f->environments;
+	fits_release(f);
+	fits_init(f, environment, environments);
+}
+
 // The room for a row of each number below count.
 static size_t enlarged_room(size_t count, size_t room)
 {

@@ -24,6 +24,8 @@ struct fits {
 
 void fits_init(struct fits *f, const struct environment *const *environment, size_t environments);
 void fits_release(struct fits *f);
+// Forgets all numbers if there are more than `most` of a kind. Nothing may use an earlier number afterwards.
+void fits_trim(struct fits *f, size_t most);
 // The number of a wheel's tag set.
 unsigned fits_tags(struct fits *f, const struct filename *wheel);
 // The number of a Requires-Python; NULL: none.

@@ -5,6 +5,8 @@
 
 #include "lib/domain/text/tag.h"
 
+enum { MOST_COMPARED = 1000 }; // files of a version; the real ones have at most about 150
+
 // What is wrong with the platform of a tag, the least first.
 enum platform_gap { PLATFORM_FITS, PLATFORM_LIBC_OLD, PLATFORM_LIBC_OTHER, PLATFORM_ARCH, PLATFORM_OS, PLATFORM_GAPS };
 
@@ -265,7 +267,8 @@ void nearest_describe(const struct offers *o, const struct nearest_place *place,
 	const struct offer *nearest = NULL;
 	struct tag_gap best = {0}, here;
 	unsigned yanked = 0;
-	for (size_t i = release->first; i < release->end; i++) {
+	size_t end = release->end - release->first > MOST_COMPARED ? release->first + MOST_COMPARED : release->end;
+	for (size_t i = release->first; i < end; i++) {
 		const struct offer *f = &o->offer[i];
 		bool is_in_sight = f->is_wheel && (!f->platform || f->platform == place->platform);
 		yanked += is_in_sight && f->is_yanked;

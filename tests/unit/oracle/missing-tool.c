@@ -210,12 +210,21 @@ static int put_attempts(struct missing_world *w, const struct jsondoc *from, str
 
 // --- a case ---
 
+static int set_scanned(struct missing_world *w, struct err *e)
+{
+	for (size_t i = 0; i < w->store.platform_count; i++)
+		if (catalog_platform_set_scanned(w->catalog, w->store.platform[i].id, CATALOG_SCANNED, e) < 0)
+			return -1;
+	return 0;
+}
+
 static int put_facts(struct missing_world *w, const struct jsondoc *from, struct err *e)
 {
 	if (store_open(&w->config, STORE_PROMPT, &w->store, e) < 0 || store_register(&w->store, w->catalog, e) < 0)
 		return -1;
 	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
-	if (catalog_begin(w->catalog, &t, e) < 0 || put_files(w, jsondoc_get(from, "files"), false, e) < 0 ||
+	if (catalog_begin(w->catalog, &t, e) < 0 || set_scanned(w, e) < 0 ||
+		put_files(w, jsondoc_get(from, "files"), false, e) < 0 ||
 		put_files(w, jsondoc_get(from, "removed"), true, e) < 0 ||
 		put_answers(w, jsondoc_get(from, "upstream"), e) < 0 || catalog_commit(&t, e) < 0)
 		return -1;

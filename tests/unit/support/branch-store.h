@@ -37,6 +37,8 @@ void branch_store_write(const char *name, const char *text);
 void branch_store_set(struct branch_store *f, const char *section, const char *key, const char *value);
 void branch_store_add(struct branch_store *f, const char *platform, const char *filename, const char *requires_python);
 void branch_store_add_tombstone(struct branch_store *f, const char *platform, const char *filename, const char *text);
+// Both platforms are scanned at first.
+void branch_store_set_scanned(struct branch_store *f, const char *platform, enum catalog_scanned scanned);
 // The last answer of upstream about a project.
 void branch_store_answer(struct branch_store *f, const char *project, const char *result, struct str facts);
 // Its page. names: file names with blanks between; "!" in front: yanked; "<3.9:" in front: Requires-Python.

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -240,6 +241,43 @@ static void test_the_nearest_wheel_is_named(void **state UNUSED)
 	}
 }
 
+// A version with a great many wheels does not take long.
+static void test_only_some_wheels_are_compared(void **state UNUSED)
+{
+	enum { MANY = 1100 };
+	struct fixture f;
+	size_t count;
+	char name[64];
+	CLEANUP(buf_release) struct buf out;
+	buf_init(&out, 4096);
+	set_up(&f, (const struct test_file[]){{0}});
+	const uint8_t sha256[SHA256_SIZE] = {0};
+	for (unsigned i = 0; i < MANY; i++) { // by name, the nearer ones come later
+		snprintf(name, sizeof(name), "pkg-1.0-%u-cp312-cp312-manylinux_2_%u_x86_64.whl", 1000 + i, 2300 - i);
+		offers_add_ours(&f.offers, OURS, &(struct catalog_file){.filename = name, .sha256 = sha256});
+	}
+	const struct offers_release *release = offers_admitted(&f.offers, "", &count);
+	const struct nearest_place place = {0, OURS, &f.profile.machine, &f.profile.environment[0].python};
+	nearest_describe(&f.offers, &place, release, &out);
+	assert_non_null(strstr(out.data, "needs glibc 2.1301,"));
+	tear_down(&f);
+}
+
+static void test_numbers_are_forgotten(void **state UNUSED)
+{
+	struct fixture f;
+	set_up(&f, (const struct test_file[]){
+			   {'u', "pkg-1.0-" CP312, ">=3.8"}, {'u', "pkg-1.0-py3-none-any.whl", NULL}, {0}});
+	fits_trim(&f.fits, 2);
+	assert_int_equal(f.fits.tags.count, 2);
+	fits_trim(&f.fits, 1);
+	assert_int_equal(f.fits.tags.count, 0);
+	assert_int_equal(f.fits.pythons.count, 0);
+	assert_int_equal(fits_python(&f.fits, "<3.9"), 1);
+	assert_int_equal(fits_micros(&f.fits, 1, 0), 0);
+	tear_down(&f);
+}
+
 static void test_pins(void **state UNUSED)
 {
 	assert_true(str_eq(resolve_pin(">=1,== 2.0"), STR("2.0")));
@@ -254,6 +292,8 @@ int main(void)
 		cmocka_unit_test(test_it_takes_what_pip_takes),
 		cmocka_unit_test(test_each_micro_version_has_an_outcome),
 		cmocka_unit_test(test_the_nearest_wheel_is_named),
+		cmocka_unit_test(test_only_some_wheels_are_compared),
+		cmocka_unit_test(test_numbers_are_forgotten),
 		cmocka_unit_test(test_pins),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
