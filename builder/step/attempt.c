@@ -27,8 +27,8 @@ const char *const attempt_step_name[ATTEMPT_STEP_COUNT] = {"", "fetch", "build",
 
 // The built-in commands.
 #define BUILD_COMMAND                                                                                                  \
-	"%e/bin/python -m pip wheel --no-deps --no-cache-dir --no-input --disable-pip-version-check --index-url %i "   \
-	"--wheel-dir %o %s"
+	"%e/bin/python -m pip wheel --no-deps --use-pep517 --no-cache-dir --no-input --disable-pip-version-check "     \
+	"--index-url %i --wheel-dir %o %s"
 #define INSTALL_COMMAND                                                                                                \
 	"%e/bin/python -m pip install --no-cache-dir --no-input --disable-pip-version-check --index-url %i %w"
 // -I: neither the working folder nor variables of the environment add modules.
