@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+import attempts
 import pages
 import promtext
 import serving
@@ -319,6 +320,7 @@ def test_dashboard_can_be_imported(dashboard):
 def test_dashboard_shows_every_metric(dashboard, server, up, tmp_path):
     """Each metric that it uses exists, with the labels that it selects and sums by; and it shows every metric."""
     make_plan(server, up.url, tmp_path)
+    attempts.Attempts(server.catalog.with_name(server.catalog.name + ".builds")).add("six", "failed", platform=PUBLIC)
     server.get("/simple/own/")
     told = metrics(server)
     labels = {}
