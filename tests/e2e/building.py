@@ -152,6 +152,8 @@ class World:
 
     def command(self, *options, platform=PLATFORM):
         self.write()
+        if not self.catalog.exists():
+            serving.run("index", "--quiet", "--config", self.config_path)
         return [serving.binary(), "build", "--config", str(self.config_path), "--platform", platform,
                 *map(str, options)]
 

@@ -74,6 +74,7 @@ static void record_wheel(struct catalog *c, int64_t platform, const struct stat 
 		.requires_python = ">=3.8",
 	};
 	ok(catalog_file_put(c, &entry, &effect, &e), &e);
+	ok(catalog_platform_set_scanned(c, platform, CATALOG_SCANNED, &e), &e);
 	ok(catalog_commit(&t, &e), &e);
 }
 
