@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """/-/missing/PLATFORM and /-/view/NAME: what a server says about what is missing, and to whom."""
+import contextlib
 import html
 import json
 import re
+import secrets
 import signal
 import threading
+import time
 
 import pytest
 
@@ -186,6 +189,46 @@ def test_a_broken_file_of_a_branch_is_logged(fresh, serve):
     assert re.search(rf"/-/missing/{JAMMY}: .*master\.txt:2: ", server.errors())
     fresh.requirements.write_text("native==1.0\n")
     assert document(server.get(f"/-/missing/{JAMMY}"))
+
+
+def attempt(project, result="failed", awaiting=(), **changed):
+    """A document as a builder sends it."""
+    begun = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 60))
+    return {"id": secrets.token_hex(16), "platform": JAMMY, "python": "3.12", "project": project, "version": "1.0",
+            "result": result, "step": "build", "why": f"pip ended with 1: {project} <b>", "begun": begun, "seconds": 1.5,
+            "peak_memory": 1, "files": [], "sdist": {"filename": f"{project}-1.0.tar.gz", "sha256": "ab" * 32},
+            "awaiting": list(awaiting), "recipe": "cd" * 32, "builder": "here", "provenance": {}, "has_log": False, **changed}
+
+
+def send(server, document, token):
+    with contextlib.closing(server.connect()) as connection:
+        connection.request("POST", f"/-/builds/{JAMMY}/", json.dumps(document),
+                           {"Content-Type": "application/json", **uploading.authorization(token)})
+        answer = connection.getresponse()
+        assert answer.status in (200, 201), answer.read()
+
+
+def test_attempts_of_builders_make_rows_failed_or_awaiting(fresh, serve):
+    fresh.missing()
+    server = fresh.serve(serve)
+    token = uploading.add_token(server, "--upload", "--platform", JAMMY)
+    sent = attempt("newer-libc", "timed-out")
+    send(server, sent, token)
+    send(server, attempt("native", awaiting=["newer-libc"]), token)
+    found = document(server.get(f"/-/missing/{JAMMY}?python=3.12"))
+    rows = {row["project"]: row for row in found["rows"]}
+    failed, awaiting = rows["newer-libc"], rows["native"]
+    assert (failed["status"], awaiting["status"], rows["ours-native"]["status"]) == ("failed", "awaiting", "missing")
+    assert (found["totals"]["failed"], found["totals"]["awaiting"], found["totals"]["missing"]) == (1, 1, 1)
+    assert {**failed["attempts"], "retry": None} == {"count": 1, "last": sent["begun"], "retry": None, "step": "build",
+                                                     "result": "timed-out", "recipe": "cd" * 32}
+    assert failed["attempts"]["retry"] > sent["begun"] and "pip ended with 1" in failed["why"]
+    assert "newer-libc" in awaiting["why"] and failed["sdist"]
+    assert {**json.loads(fresh.missing("--json", "--platform", JAMMY, "--python", "3.12")), "made": 0} == {**found, "made": 0}
+    fresh.missing("--check", "--offline", code=1)
+    page = server.get(f"/-/missing/{JAMMY}?python=3.12", HTML).body
+    assert b'href="../builds/newer-libc/"' in page and b"&lt;b&gt;" in page and b"<b>" not in page
+    assert wanting.group(found["rows"]) == {(JAMMY, "3.12"): ["ours-native==1.0"]}
 
 
 def test_a_private_platform_needs_a_token(fresh, serve):
