@@ -180,12 +180,14 @@ static int find_target(struct build_state *b, struct err *e)
 	return 0;
 }
 
-// A failure that this builder knows and the server does not, since it could not be sent: the pause holds all the same.
+// A failure that this builder knows and the server does not, since it could not be sent, or since another builder tried
+// the row later with other commands: the pause holds all the same.
 static int add_own_history(struct build_state *b, struct missing *m, struct missing_row *row, struct err *e)
 {
 	CLEANUP(results_history_release) struct results_history h = {0};
 	char recipe[SHA256_HEX + 1];
-	if (!b->results || row->status != MISSING_MISSING || !row->version || !row->sdist.filename)
+	bool is_open = row->status == MISSING_MISSING || row->status == MISSING_FAILED;
+	if (!b->results || !is_open || !row->version || !row->sdist.filename)
 		return 0;
 	if (results_history(b->results, row->platform, row->python, row->project, row->version, &h, e) < 0)
 		return -1;

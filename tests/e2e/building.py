@@ -149,6 +149,9 @@ class World:
     def write(self):
         (self.folder / "plan.json").write_text(json.dumps(self.plan))
         self.config_path.write_text(self.config())
+        if "store" in self.keys and not self.catalog.exists():
+            done = serving.run("index", "--config", self.config_path, "--quiet")
+            assert done.returncode == 0, done.stderr
 
     def command(self, *options, platform=PLATFORM):
         self.write()

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`wheelcache build --from`: a builder without a store, and the server that it asks and feeds."""
+import json
+import signal
+import subprocess
+
+import building
+import pytest
+import serving
+import uploading
+from building import PLATFORM, states
+
+OTHER = "ubuntu-22.04-x86_64"
+
+
+@pytest.fixture
+def fed(tmp_path):
+    """The world of the server."""
+    (tmp_path / "server").mkdir()
+    with building.world(tmp_path / "server") as made:
+        made.keys[f"platform {OTHER}"] = {"pythons": "3.10"}
+        (made.store / OTHER).mkdir()
+        made.keys["view both"] = {"platforms": f"{PLATFORM} {OTHER}"}
+        made.keys["view other"] = {"platforms": OTHER}
+        yield made
+
+
+@pytest.fixture
+def servers():
+    started = []
+    yield started
+    for server in started:
+        server.stop()
+
+
+def start(fed, servers):
+    servers.append(building.serve(fed))
+    return servers[-1]
+
+
+def builder_of(fed, server, name="builder", token=None):
+    folder = fed.folder.parent / name
+    folder.mkdir()
+    return building.Builder(folder, fed, server, token or uploading.add_token(server, "--platform", PLATFORM))
+
+
+def sent(server):
+    """The results that the server has: {"NAME PYTHON": [result]}, the oldest first."""
+    done = serving.run("builds", "--json", "--config", server.config_path)
+    found = {}
+    for one in reversed(json.loads(done.stdout)["attempts"]):
+        found.setdefault(f"{one['project']} {one['python']}", []).append(one["result"])
+    return found
+
+
+def test_a_builder_feeds_its_server(fed, servers):
+    fed.want("alpha", tag="cp311-abi3-linux_x86_64")
+    fed.want("beta", fails=["3.12"])
+    server = start(fed, servers)
+    builder = builder_of(fed, server)
+    report = builder.build(code=1)
+    assert states(report) == {"alpha 3.11": "ok", "alpha 3.12": "covered", "alpha 3.13": "covered",
+                              "beta 3.11": "ok", "beta 3.12": "failed", "beta 3.13": "ok"}
+    assert report["unsent"] == 0 and builder.token not in builder.errors
+    page = server.get(f"/{PLATFORM}/simple/alpha/").body.decode()
+    assert "alpha-1.0-cp311-abi3-linux_x86_64.whl" in page
+    assert sent(server) == {"alpha 3.11": ["ok"], "beta 3.11": ["ok"], "beta 3.12": ["failed"], "beta 3.13": ["ok"]}
+    failed = next(row for row in report["rows"] if row["state"] == "failed")["attempt"]["id"]
+    log = server.get(f"/-/builds/beta/{failed}").body.decode()
+    assert "makes beta" in log
+    # The pause holds for every builder with the same commands. One with others tries it, once.
+    other = builder_of(fed, server, "other")
+    own = other.keys["build"]["build"]
+    other.keys["build"]["build"] = builder.keys["build"]["build"]
+    assert states(other.build()) == {"beta 3.12": "left-out"} and other.runs() == []
+    other.keys["build"]["build"] = own
+    assert states(other.build(code=1)) == {"beta 3.12": "failed"}
+    assert states(builder.build()) == {"beta 3.12": "left-out"}
+
+
+def test_a_token_for_another_platform_stops_the_build(fed, servers):
+    fed.want("alpha", "beta", "gamma")
+    server = start(fed, servers)
+    builder = builder_of(fed, server, token=uploading.add_token(server, "--platform", OTHER))
+    report = builder.build("--python", "3.11", code=1)
+    assert list(states(report).values()).count("ready") == 2 and "no more rows" in report["stopped"]
+    assert builder.errors.count("takes no results") == 1 and fed.wheels() == []
+
+
+def test_results_wait_for_a_server_that_is_away(fed, servers):
+    fed.want("alpha")
+    fed.plan["alpha"] = {"fails": ["3.11"]}
+    server = start(fed, servers)
+    builder = builder_of(fed, server)
+    (builder.folder / "hold").touch()
+    with builder.running("--python", "3.11", env={"WHEELCACHE_TOKEN": builder.token}) as build:
+        serving.wait_for(builder.runs, 30, "the build command")
+        servers.pop().stop()
+        (builder.folder / "hold").unlink()
+        assert build.wait(60) == 1
+    assert json.loads((builder.folder / "stdout.txt").read_text())["unsent"] == 1
+    builder.server = server = start(fed, servers)
+    report = builder.build("--python", "3.11")
+    assert states(report) == {"alpha 3.11": "left-out"} and report["unsent"] == 0
+    assert sent(server) == {"alpha 3.11": ["failed"]}
+
+
+def test_a_server_that_comes_back_soon_is_asked_again(fed, servers):
+    fed.want("alpha", "beta")
+    server = start(fed, servers)
+    builder = builder_of(fed, server)
+    builder.plan["alpha"] = {"fails": ["3.11"]}
+    (builder.folder / "hold").touch()
+    with builder.running("--python", "3.11", env={"WHEELCACHE_TOKEN": builder.token}) as build:
+        serving.wait_for(builder.runs, 30, "the build command")
+        servers.pop().stop()
+        (builder.folder / "hold").unlink()
+        serving.wait_for(lambda: "could not be sent" in (builder.folder / "stderr.txt").read_text(), 30, "a failure")
+        servers.append(serving.Server(None, fed.folder, listen=f"127.0.0.1:{server.port}", config=fed.config()))
+        assert build.wait(60) == 1
+    report = json.loads((builder.folder / "stdout.txt").read_text())
+    assert states(report) == {"alpha 3.11": "failed", "beta 3.11": "ok"} and report["unsent"] == 0
+
+
+def test_shards_never_build_the_same(fed, servers):
+    names = [f"project-{one}" for one in "abcdef"]
+    fed.want(*names, tag="py3-none-any")
+    server = start(fed, servers)
+    builders = [builder_of(fed, server, f"builder-{k}") for k in (1, 2)]
+    processes = [subprocess.Popen(one.command("--shard", f"{k}/2", "--quiet"), stderr=subprocess.PIPE,
+                                  env={**one.env, "WHEELCACHE_TOKEN": one.token})
+                 for k, one in enumerate(builders, 1)]
+    assert [one.wait(120) for one in processes] == [0, 0]
+    for one in processes:
+        one.stderr.close()
+    runs = [set(one.runs()) for one in builders]
+    assert runs[0] and runs[1] and not runs[0] & runs[1] and runs[0] | runs[1] == {f"{one} 3.11" for one in names}
+
+
+@pytest.mark.parametrize("path, code, words", [
+    (f"{PLATFORM}/simple/", 2, f"holds {PLATFORM}"),
+    ("both/simple/", 2, f"holds {PLATFORM}"),
+    ("simple/", 2, f"holds {PLATFORM}"),
+    ("nowhere/simple/", 2, "is not known"),
+    ("other/simple/", 0, ""),
+    (f"{OTHER}/simple/", 0, ""),
+])
+def test_the_index_of_builds_does_not_hold_the_platform(fed, servers, path, code, words):
+    fed.want("alpha")
+    server = start(fed, servers)
+    builder = builder_of(fed, server)
+    builder.keys["build"]["index"] = f"{server.url}/{path}"
+    builder.build("--dry-run", code=code)
+    assert words in builder.errors and "nobody knows" not in builder.errors
+    builder.keys["build"]["index-holds-platform"] = "yes"
+    builder.build("--dry-run")
+
+
+def test_of_an_index_elsewhere_nobody_knows(fed, servers):
+    fed.want("alpha")
+    builder = builder_of(fed, start(fed, servers))
+    builder.build("--dry-run")
+    assert "nobody knows" in builder.errors
+
+
+def test_an_own_store_is_not_the_index_of_its_builds(fed):
+    fed.want("alpha")
+    fed.keys["server"] = {"url": "http://wheels.example/cache/"}
+    for path, code in (("other/simple/", 0), ("both/simple", 2), ("simple/", 2), (f"{PLATFORM}/simple/", 2)):
+        fed.keys["build"]["index"] = f"http://wheels.example/cache/{path}"
+        fed.build("--dry-run", code=code)
+
+
+def test_an_unknown_platform_of_the_server(fed, servers):
+    fed.want("alpha")
+    builder = builder_of(fed, start(fed, servers))
+    builder.build(platform="centos-9-x86_64", code=2)
+
+
+def test_the_token_is_nowhere_in_the_build(fed, servers):
+    fed.want("alpha")
+    server = start(fed, servers)
+    builder = builder_of(fed, server)
+    (builder.folder / "hold").touch()
+    with builder.running("--python", "3.11", env={"WHEELCACHE_TOKEN": builder.token}) as build:
+        serving.wait_for(builder.runs, 30, "the build command")
+        with open(f"/proc/{build.pid}/environ", "rb") as environ:  # root may read it; the token is wiped
+            assert builder.token.encode() not in environ.read()
+        build.send_signal(signal.SIGTERM)
+        assert build.wait(30) == 1
+    for path in builder.folder.rglob("*"):
+        if path.is_file():
+            assert builder.token.encode() not in path.read_bytes(), path
