@@ -75,7 +75,7 @@ def points_of(tries, hows, *arguments):
     memory = pathlib.Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as name, \
             concurrent.futures.ProcessPoolExecutor(len(hows), multiprocessing.get_context("fork")) as pool:
-        folders = [pathlib.Path(name, str(how)) for how in hows]
+        folders = [pathlib.Path(name, str(number)) for number, _ in enumerate(hows)]  # without blanks
         for folder in folders:
             folder.mkdir()
         return sum(pool.map(tries, hows, folders, *([one] * len(hows) for one in arguments)))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""etc/build-bwrap in roots of two Debians: what a command sees there, and what it can do. Only with --all, since making the
-roots takes half a minute."""
+"""etc/build-bwrap in roots of two Debians: what a command sees there, what it can do, and `wheelcache build` with it. Only with
+--all, since making the roots takes half a minute."""
 import concurrent.futures
 import contextlib
 import os
@@ -9,9 +9,11 @@ import signal
 import socket
 import subprocess
 import time
+import zipfile
 
 import pytest
 
+import building
 import clients
 import roots
 import serving
@@ -149,3 +151,50 @@ def test_usage(tmp_path):
         assert done.returncode == 2 and done.stderr.startswith("build-bwrap ["), words
     done = subprocess.run([str(WRAP), "/nowhere", str(tmp_path), "true"], capture_output=True, text=True, check=False)
     assert done.returncode == 2 and "/nowhere" in done.stderr
+
+
+# A build backend that needs no package. It notes in the wheel what it sees of the machine.
+BACKEND = """
+import base64, hashlib, os, platform, subprocess, sys, sysconfig, zipfile
+def build_wheel(folder, settings=None, metadata=None):
+    subprocess.run(["gcc", "-shared", "-fPIC", "-I" + sysconfig.get_path("include"), "-o", "made_here.so", "made_here.c"], check=True)
+    cp = "cp%d%d" % sys.version_info[:2]
+    name = f"made_here-1.0-{cp}-{cp}-linux_x86_64.whl"
+    seen = [path for path in SECRETS if os.path.exists(path)] + [name for name in os.environ if "TOKEN" in name]
+    seen += [name for name in os.listdir("/proc") if name.isdigit() and "wheelcache" in open(f"/proc/{name}/comm").read()]
+    files = {"made_here.so": open("made_here.so", "rb").read(), "seen.txt": " ".join(seen + [platform.libc_ver()[1]]).encode(),
+             "made_here-1.0.dist-info/METADATA": b"Metadata-Version: 2.1\\nName: made-here\\nVersion: 1.0\\n",
+             "made_here-1.0.dist-info/WHEEL": f"Wheel-Version: 1.0\\nGenerator: t\\nRoot-Is-Purelib: false\\nTag: {cp}-{cp}-linux_x86_64\\n".encode()}
+    digest = lambda data: base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
+    record = "".join(f"{path},sha256={digest(data)},{len(data)}\\n" for path, data in files.items())
+    files["made_here-1.0.dist-info/RECORD"] = (record + "made_here-1.0.dist-info/RECORD,,\\n").encode()
+    with zipfile.ZipFile(os.path.join(folder, name), "w") as wheel:
+        for path, data in files.items():
+            wheel.writestr(path, data)
+    return name
+"""
+PYPROJECT = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+
+
+def test_builds_in_the_root_of_each_platform(made, tmp_path):
+    """An sdist with C code; each wheel is made by the Python, the compiler and the libc of its root, and is imported there."""
+    platforms = {f"debian-{12 if suite == 'bookworm' else 13}-x86_64": suite for suite in roots.PYTHONS}
+    with building.world(tmp_path) as world:
+        (tmp_path / "roots").mkdir()
+        secrets = [str(world.store), str(world.config_path), str(clients.ROOT)]
+        backend = BACKEND.replace("SECRETS", repr(secrets))
+        world.index.add("made-here", files={"pyproject.toml": PYPROJECT, "backend.py": backend, "made_here.c": MODULE})
+        (tmp_path / "constraints.txt").write_text("made-here===1.0\n")
+        world.keys["build"] = {"wrap": f"{WRAP} {tmp_path}/roots/%p %d"}
+        for platform, suite in platforms.items():
+            (tmp_path / "roots" / platform).symlink_to(made[suite])
+            (world.store / platform).mkdir(exist_ok=True)
+            world.keys[f"platform {platform}"] = {"pythons": roots.PYTHONS[suite]}
+        for platform, suite in platforms.items():
+            report = world.build(platform=platform, env={"WHEELCACHE_TOKEN": "wc_secret"})
+            assert building.states(report) == {f"made-here {roots.PYTHONS[suite]}": "ok"}, world.errors
+            cp = "cp" + roots.PYTHONS[suite].replace(".", "")
+            assert world.wheels(platform) == [f"made_here-1.0-{cp}-{cp}-linux_x86_64.whl"]
+            wheel = next((world.store / platform).rglob("*.whl"))
+            seen = zipfile.ZipFile(wheel).read("seen.txt").decode()
+            assert seen == {"bookworm": "2.36", "trixie": "2.41"}[suite]

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every call of `wheelcache build` that changes a file fails once, or the builder is killed there: no half wheel is published,
+no row is lost, no process is left, and the next run builds what is missing. Prints how many points were tried (pytest -s)."""
+import contextlib
+import json
+import pathlib
+import shutil
+import zipfile
+
+import building
+import faults
+import serving
+import storelib
+
+PARTS = ["/store/", "/catalog.db"]  # the results, the logs and the work folder begin with the name of the catalog
+MOST = 1000  # points of one run
+# What a build leaves running, copies and notes, for the one row of the world.
+BUILD = """#!/bin/sh
+echo run >>{0}/runs
+sleep 1000 &
+echo makes it
+cp {0}/made/*.whl "$1"
+"""
+
+
+def processes(mark):
+    """The processes with this text in their environment."""
+    found = []
+    for path in pathlib.Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            if mark.encode() in path.read_bytes():
+                found.append(path.parent.name)
+    return found
+
+
+class Faulty(building.World):
+    """A world with one row, whose build takes no time, and which is as new before each round."""
+
+    def __init__(self, folder, index):
+        super().__init__(folder, index)
+        self.want("alpha")
+        self.wheel = storelib.make_wheel(folder / "made", "alpha", "1.0", "cp311-cp311-linux_x86_64").path
+        script = folder / "make.sh"
+        script.write_text(BUILD.format(folder))
+        script.chmod(0o755)
+        self.keys["build"] = {"build": f"{script} %o", "test": "none", "jobs": 1}
+        self.keys[f"platform {building.PLATFORM}"] = {"pythons": "3.11"}
+        self.write()
+        assert self.run("index", "--quiet").returncode == 0
+        shutil.copy2(self.catalog, folder / "kept.db")
+        self.nth = faults.Nth(folder, PARTS)
+
+    def go_back(self):
+        for path in (self.store / building.PLATFORM).iterdir():
+            shutil.rmtree(path)
+        for path in self.folder.glob("catalog.db*"):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        shutil.copy2(self.folder / "kept.db", self.catalog)
+        (self.folder / "runs").unlink(missing_ok=True)
+
+    def run(self, command, *options):
+        return serving.run(command, "--config", self.config_path, *options, env={**self.env, "WHEELCACHE_TOKEN": ""}, timeout=120)
+
+    def once(self):
+        return self.run("build", "--platform", building.PLATFORM, "--retry", "all")
+
+    def attempts(self):
+        done = self.run("builds", "--json")
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)["attempts"]
+
+    def hidden(self):
+        return [path for path in self.store.rglob(".*") if path.is_file()]
+
+    def check_wheels(self):
+        """Each wheel under its name is whole."""
+        for path in self.store.rglob("*.whl"):
+            assert path.read_bytes() == self.wheel.read_bytes(), path
+            assert zipfile.ZipFile(path).testzip() is None
+
+    def check_end(self, point, before):
+        """After a run without a fault: the wheel, and an attempt for each run of the build command."""
+        where = f"point {point}: {before.stderr}"
+        assert [path.name for path in self.store.rglob("*.whl")] == [self.wheel.name], where
+        if self.hidden():  # of a killed builder: the next scan removes them
+            assert self.run("index", "--quiet").returncode == 0
+        assert not self.hidden(), where
+        attempts = self.attempts()
+        assert len(attempts) >= len(self.runs()), where
+        results = {one["result"] for one in attempts}
+        # interrupted, and here: it was killed when the wheel had just been published
+        assert "running" not in results and results & {"ok", "interrupted"}, where
+        work = self.folder / "catalog.db.builds.work" / building.PLATFORM
+        assert not [path.name for path in work.iterdir()], where
+
+    def tries(self, how, step):
+        for point in range(1, MOST, step):
+            self.go_back()
+            self.nth.arm(point, how)
+            done = self.once()
+            came = self.nth.disarm()
+            serving.wait_for(lambda: not processes(f"{self.folder}/"), 30, "the end of the processes")
+            self.check_wheels()
+            assert came or done.returncode == 0, done.stderr
+            assert done.returncode in (0, -9) or done.stderr.strip(), f"point {point}: {done.returncode} without a word"
+            again = self.once()
+            assert again.returncode == 0, f"point {point}: {done.stderr} {again.stderr}"
+            self.check_end(point, done)
+            if not came:
+                return point // step
+
+
+def builds(how, folder, step):
+    with contextlib.ExitStack() as stack:
+        index = building.Index()
+        stack.callback(index.stop)
+        return Faulty(folder, index).tries(how, step)
+
+
+def test_build(pytestconfig):
+    """Without --all every 7th call: they are about 300, most of them SQLite's."""
+    points = faults.points_of(builds, faults.DISK_IN_TURNS, 1 if pytestconfig.getoption("--all") else 7)
+    print(f"\nbuild: {points} points")
+    assert points > 50, "hardly anything was tried"
