@@ -250,7 +250,6 @@ int server_reload(struct server *s, const struct config *config, struct site *si
 	catalog_pool_renew(s->context.catalog_pool);
 	put_site(s, site, upload_policy);
 	upstream_setup_configure(&s->context, config);
-	build_results_configure(s->context.build_results, config);
 	pagecache_clear(s->context.pagecache);
 	catalog_watch_reopen(s->catalog_watch);
 	release_scheduler_update(s->context.release_scheduler);

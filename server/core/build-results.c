@@ -9,50 +9,30 @@
 #include "lib/base/limits.h"
 #include "lib/state/results/change-hook.h"
 
-enum { ENDING_SECONDS = 5 }; // that on-change commands may take while the server stops
+enum { HOOK_SECONDS = 5 }; // for commands that are under way when the server stops
 
 struct build_results {
 	char *path;
-	struct change_hook *hook;
-	pthread_mutex_t lock; // held while an attempt is compared with the known one and recorded; guards what follows
-	char *keep;
-	char *on_change; // a command; NULL: none
+	pthread_mutex_t lock; // held while an attempt is compared with the known one and recorded
+	struct change_hook *change_hook;
 };
-
-static void set_keys(struct build_results *b, const struct config *c)
-{
-	free(b->keep);
-	free(b->on_change);
-	b->keep = xstrdup(c->build_keep_results);
-	b->on_change = c->build_on_change ? xstrdup(c->build_on_change) : NULL;
-}
 
 struct build_results *build_results_new(const struct config *c, const char *catalog_path)
 {
 	struct build_results *b = xcalloc(1, sizeof(*b));
 	b->path = results_path(c, catalog_path);
-	b->hook = change_hook_new();
+	b->change_hook = change_hook_new();
 	pthread_mutex_init(&b->lock, NULL);
-	set_keys(b, c);
 	return b;
-}
-
-void build_results_configure(struct build_results *b, const struct config *c)
-{
-	pthread_mutex_lock(&b->lock);
-	set_keys(b, c);
-	pthread_mutex_unlock(&b->lock);
 }
 
 void build_results_free(struct build_results *b)
 {
 	if (!b)
 		return;
-	change_hook_free(b->hook, ENDING_SECONDS);
+	change_hook_free(b->change_hook, HOOK_SECONDS);
 	pthread_mutex_destroy(&b->lock);
 	free(b->path);
-	free(b->keep);
-	free(b->on_change);
 	free(b);
 }
 
@@ -71,7 +51,7 @@ int build_results_open(const struct build_results *b, unsigned milliseconds, str
 struct known_attempt {
 	const struct results_attempt *sent;
 	bool is_known, is_running, is_same;
-	bool is_sent; // as the file has it: false for a row that a builder wrote into the same file
+	bool is_local; // a builder that shares the file with the server has recorded it, and sends it now
 };
 
 static bool is_same_attempt(const struct results_attempt *a, const struct results_attempt *b)
@@ -92,8 +72,8 @@ static int compare_known(void *ctx, const struct results_attempt *a, struct err 
 	struct known_attempt *k = ctx;
 	k->is_known = true;
 	k->is_running = a->result == RESULTS_RUNNING;
-	k->is_sent = a->is_sent;
 	k->is_same = is_same_attempt(a, k->sent);
+	k->is_local = k->is_same && !a->is_sent;
 	return 0;
 }
 
@@ -117,50 +97,49 @@ static int read_known(struct results *r, struct known_attempt *k, struct str log
 {
 	struct err none = ERR_INIT;
 	if (results_find(r, k->sent->id, compare_known, k, &none) == 0)
-		return k->is_same ? compare_log(r, k, log, e) : 0;
+		return k->is_same && !k->is_local ? compare_log(r, k, log, e) : 0;
 	if (none.kind == ERR_NOT_FOUND)
 		return 0;
 	*e = none;
 	return -1;
 }
 
-// A builder that shares the file with this server has written the row. What changed with it is told once, when it is
-// sent.
-static int record_shared(struct results *r, const struct known_attempt *known, enum results_change *change,
-	struct err *e)
+// The builder leaves on-change to the server, which is told once.
+static int take_local(struct results *r, const struct results_attempt *a, enum results_change *change, struct err *e)
 {
-	const struct results_attempt *a = known->sent;
-	if (known->is_sent)
-		return 0;
 	return results_change(r, a, change, e) < 0 ? -1 : results_mark_sent(r, a->id, e);
 }
 
-static int record_attempt(struct build_results *b, struct results *r, const struct results_attempt *a, struct str log,
-	enum build_results_answer *answer, struct err *e)
+// c: has keep-results.
+static int record_attempt(struct results *r, const struct config *c, const struct results_attempt *a, struct str log,
+	enum build_results_answer *answer, enum results_change *change, struct err *e)
 {
 	struct known_attempt known = {.sent = a};
-	enum results_change change = RESULTS_UNCHANGED;
 	if (read_known(r, &known, log, e) < 0)
 		return -1;
 	if (known.is_known && !known.is_running && !known.is_same)
 		return err_set(e, ERR_CONFLICT, "build result %s is known with another content", a->id);
+	if (known.is_local) {
+		*answer = BUILD_RESULTS_NEW;
+		return take_local(r, a, change, e);
+	}
 	*answer = known.is_same ? BUILD_RESULTS_SAME : known.is_known ? BUILD_RESULTS_CHANGED : BUILD_RESULTS_NEW;
-	int result = known.is_same ? record_shared(r, &known, &change, e) : results_put(r, a, log, b->keep, &change, e);
-	if (result == 0)
-		change_hook_add(b->hook, b->on_change, a, change);
-	return result;
+	return known.is_same ? 0 : results_put(r, a, log, c->build_keep_results, change, e);
 }
 
-int build_results_record(struct build_results *b, const struct results_attempt *a, struct str log,
-	enum build_results_answer *answer, struct err *e)
+int build_results_record(struct build_results *b, const struct config *c, const struct results_attempt *a,
+	struct str log, enum build_results_answer *answer, struct err *e)
 {
 	CLEANUP(results_cleanup) struct results *r = NULL;
+	enum results_change change = RESULTS_UNCHANGED;
 	struct results_attempt sent = *a;
 	sent.is_sent = true;
 	pthread_mutex_lock(&b->lock);
 	int result = results_open(b->path, &r, e);
 	if (result == 0)
-		result = record_attempt(b, r, &sent, log, answer, e);
+		result = record_attempt(r, c, &sent, log, answer, &change, e);
 	pthread_mutex_unlock(&b->lock);
+	if (result == 0)
+		change_hook_add(b->change_hook, c->build_on_change, &sent, change);
 	return result;
 }

@@ -215,7 +215,8 @@ static struct reply *end_build(struct body_handler *r)
 	struct reply *refusal = check_project_right(b);
 	if (refusal)
 		return refusal;
-	if (build_results_record(b->context->build_results, &b->attempt, b->log, &answer, &e) < 0)
+	const struct config *c = &server_context_site(b->context)->config;
+	if (build_results_record(b->context->build_results, c, &b->attempt, b->log, &answer, &e) < 0)
 		return build_failed(b, &e);
 	return build_recorded(b, answer);
 }

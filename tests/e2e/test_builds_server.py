@@ -8,6 +8,8 @@ import json
 import re
 import secrets
 import shutil
+import signal
+import sqlite3
 import subprocess
 import time
 import xml.etree.ElementTree
@@ -110,13 +112,23 @@ def page(server, path="/-/builds/", token=None):
     return Page(server.get(path, uploading.authorization(token)))
 
 
-@pytest.fixture(name="server")
-def server_fixture(serve, tmp_path):
-    storelib.make_wheel(tmp_path / "store" / PUBLIC / "f" / "foo", "foo", "1.0")
-    storelib.make_wheel(tmp_path / "store" / PRIVATE / "h" / "hidden", "hidden", "1.0")
-    server = serve(tmp_path / "store", config=CONFIG)
+def start(serve, folder):
+    storelib.make_wheel(folder / "store" / PUBLIC / "f" / "foo", "foo", "1.0")
+    storelib.make_wheel(folder / "store" / PRIVATE / "h" / "hidden", "hidden", "1.0")
+    server = serve(folder / "store", config=CONFIG)
     server.token = uploading.add_token(server)
     return server
+
+
+@pytest.fixture(name="server")
+def server_fixture(serve, tmp_path):
+    return start(serve, tmp_path)
+
+
+@pytest.fixture(scope="module", name="strict")
+def strict_fixture(serve_module, tmp_path_factory):
+    """A server for documents that are all refused."""
+    return start(serve_module, tmp_path_factory.mktemp("strict"))
 
 
 def results_file(server):
@@ -230,10 +242,10 @@ def test_methods_and_paths(server):
     json.dumps([0] * 5000).encode(), json.dumps(attempt(why="a" * (2 << 20))).encode(),
     json.dumps(attempt()).encode()[:-10], json.dumps(attempt()).encode() + b"x", json.dumps({"log": [1]}).encode()],
     ids=range(15))
-def test_malformed_documents(server, body):
-    reply = post(server, f"/-/builds/{PUBLIC}/", body, server.token)
+def test_malformed_documents(strict, body):
+    reply = post(strict, f"/-/builds/{PUBLIC}/", body, strict.token)
     assert reply.status in (400, 413), reply.body
-    assert not results_file(server).exists()
+    assert not results_file(strict).exists()
 
 
 @pytest.mark.parametrize("changed", [
@@ -244,11 +256,11 @@ def test_malformed_documents(server, body):
     {"files": [{"filename": "../x.whl", "sha256": "ef" * 32, "size": 1}]}, {"sdist": {"filename": "a b", "sha256": "x"}},
     {"awaiting": ["<i>"]}, {"recipe": "x"}, {"builder": "b" * 1000}, {"why": "two\nlines"}, {"why": "a" * 2000},
     {"provenance": []}, {"provenance": {"a": "b" * 100000}}, {"log": 5}], ids=str)
-def test_values_that_no_builder_sends(server, changed):
-    reply = send(server, attempt(**changed), server.token, platform=PUBLIC)
+def test_values_that_no_builder_sends(strict, changed):
+    reply = send(strict, attempt(**changed), strict.token, platform=PUBLIC)
     assert reply.status in (400, 413), reply.body
-    assert not results_file(server).exists()
-    assert audited(server)[-1]["result"] == "refused"
+    assert not results_file(strict).exists()
+    assert audited(strict)[-1]["result"] == "refused"
 
 
 def test_document_that_is_too_large(server):
@@ -435,6 +447,61 @@ def test_reader_of_one_project(server):
     for one, status in zip(sent, (200, 404)):
         path = f"/-/builds/{one['project']}/{one['id']}"
         assert server.get(path, uploading.authorization(reader)).status == status
+
+
+# --- on-change ---
+
+def test_on_change(serve, tmp_path):
+    """It runs when a project begins to fail and when it is good again, with the facts in its environment; a reload changes
+    the command."""
+    storelib.make_wheel(tmp_path / "store" / PUBLIC / "f" / "foo", "foo", "1.0")
+    told = tmp_path / "told"
+    command = tmp_path / "tell"
+    command.write_text(f'#!/bin/sh\necho "$1 $WHEELCACHE_CHANGE $WHEELCACHE_PROJECT $WHEELCACHE_WHY" >> {told}\n')
+    command.chmod(0o755)
+    config = f"[build]\non-change = {command} %n\n"
+    server = serve(tmp_path / "store", config=config)
+    token = uploading.add_token(server)
+    first = attempt(why="$(reboot) `x`", result="running", begun=when(60))
+    for number, one in enumerate((first, first | {"result": "failed"}, first | {"result": "failed"},
+                                  attempt(begun=when(50)), good(begun=when(40)), good(begun=when(30)),
+                                  attempt(begun=when(20)))):
+        assert send(server, one, token).status == 200, number
+    want = ["six failed six $(reboot) `x`", "six good six ", "six failed six pip wheel ended with 1"]
+    serving.wait_for(lambda: told.exists() and told.read_text().count("\n") == 3, 20, "three changes")
+    assert told.read_text().splitlines() == want
+    server.config_path.write_text("")
+    server.signal(signal.SIGHUP)
+    serving.wait_for(lambda: "the configuration is reloaded" in server.errors(), 20, "the reload")
+    assert send(server, good(), token).status == 200
+    server.stop()
+    assert told.read_text().splitlines() == want
+
+
+def test_builder_that_shares_the_file(serve, tmp_path):
+    """A builder beside the server writes to the server's file, and sends the attempt afterwards. Its log may differ: JSON
+    has UTF-8 only."""
+    storelib.make_wheel(tmp_path / "store" / PUBLIC / "f" / "foo", "foo", "1.0")
+    told = tmp_path / "told"
+    command = tmp_path / "tell"
+    command.write_text(f'#!/bin/sh\necho "$WHEELCACHE_CHANGE $WHEELCACHE_ID" >> {told}\n')
+    command.chmod(0o755)
+    server = serve(tmp_path / "store", config=f"[build]\non-change = {command}\n")
+    token = uploading.add_token(server)
+    sent = [attempt(begun=when(60)), attempt(begun=when(50)), good(begun=when(40))]
+    for one in sent:
+        assert send(server, one, token).status == 200
+        serving.wait_for(told.exists, 20, "the first change")
+    serving.wait_for(lambda: told.read_text().count("\n") == 2, 20, "two changes")
+    with contextlib.closing(sqlite3.connect(results_file(server))) as database, database:
+        database.execute("UPDATE attempt SET sent = 0")
+    for one in sent:
+        assert send(server, one | {"log": "as UTF-8"}, token).status == 200
+    assert send(server, sent[0] | {"log": "as UTF-8"}, token).status == 409  # it is the server's now
+    assert send(server, sent[0], token).status == 200
+    serving.wait_for(lambda: told.read_text().count("\n") == 3, 20, "the last change again")
+    assert told.read_text().splitlines() == [f"failed {sent[0]['id']}", f"good {sent[2]['id']}", f"good {sent[2]['id']}"]
+    assert server.get(f"/-/builds/six/{sent[0]['id']}").body == sent[0]["log"].encode()
 
 
 # --- numbers ---
