@@ -82,11 +82,12 @@ static int read_option(struct requirements_line *line, struct str text, struct e
 		struct str value;
 		if (!match_option(&options[i], text, &value))
 			continue;
+		value = unquote(value);
 		if (options[i].has_value != (value.len > 0))
 			return err_set(e, ERR_USAGE, "%s %s", options[i].name,
 				options[i].has_value ? "needs a value" : "takes no value");
 		line->kind = options[i].kind;
-		line->argument = line->kind == REQUIREMENTS_LINE_OPTION ? text : unquote(value);
+		line->argument = line->kind == REQUIREMENTS_LINE_OPTION ? text : value;
 		return 0;
 	}
 	return err_set(e, ERR_USAGE, "\"" STR_FMT "\" is not an option of a requirements file",

@@ -69,6 +69,7 @@ static void test_invalid_lines(void **state UNUSED)
 		{"a --config-settings=x\n", "f.txt:1: \"--config-settings=x\" is not an option of a requirement"},
 		{"-e .\n", "f.txt:1: an editable requirement is not a version of a project"},
 		{"-r\n", "f.txt:1: --requirement needs a value"},
+		{"-r ''\n", "f.txt:1: --requirement needs a value"},
 		{"--pre=yes\n", "f.txt:1: --pre takes no value"},
 		{"--upgrade\n", "f.txt:1: \"--upgrade\" is not an option of a requirements file"},
 		{"\n\nrefused\n", "f.txt:3: the caller refuses it"},
