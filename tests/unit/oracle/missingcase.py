@@ -41,13 +41,14 @@ def marker(dice):
     return text
 
 
-def specifier(dice, versions):
+def specifier(dice, versions, pinned):
+    """pinned: how often it is a pin."""
     version = dice.choice(versions)
     public = version.partition("+")[0]
     pins = [f"=={version}", f"==={Version(version)}", f"=={public}", f"==={version if IS_NEWEST else Version(version)}"]
-    ranges = ["", f">={public}", f"<{public}", f"<={public}", f"!={version}", f">{public}", "~=1.0", "==1.*", ">=1.0rc1", ">=0.dev0",
-              f"=={public},>=0", ">=1,!=2", "<3", "===nonsense"]
-    return dice.choice(pins if dice.maybe(0.5) else ranges)
+    ranges = ["", "", "", f">={public}", f">={public}", f"<={public}", f"!={version}", f">{public}", "~=1.0", "==1.*", ">=1.0rc1",
+              ">=0.dev0", f"=={public},>=0", ">=1,!=2", "<3", "===nonsense", "!=2.0rc1", "!=3.0.dev1"]
+    return dice.choice(pins if dice.maybe(pinned) else ranges)
 
 
 def line(dice, project, versions, is_constraint):
@@ -57,7 +58,7 @@ def line(dice, project, versions, is_constraint):
         return f"{name} @ https://files.example/{project}.whl\n"
     if not is_constraint and dice.maybe(0.1):
         name += dice.choice(["[x]", "[x,y-z]", " [x]"])
-    wanted = specifier(dice, versions)
+    wanted = specifier(dice, versions, 0.5 if is_constraint else 0.2)
     if is_constraint and dice.maybe(0.5):
         wanted = f"==={Version(dice.choice(versions))}"
     text = name + dice.choice(["", " "]) + wanted
@@ -86,14 +87,15 @@ def branch(dice, at, seed, projects, place, texts):
              "until": dice.choice([None] * 8 + [2, -2])}
     project, versions = dice.choice(list(projects.items()))
     pin = f"{project}=={dice.choice(versions)}\n"
-    texts[f"{folder}/c.txt"] = text_of_file(dice, projects, True) + pin
-    given["constraints"].append(f"{folder}/c.txt")
-    if dice.maybe(0.35):
+    kind = dice.choice(["constraints", "constraints", "both", "requirements", "requirements", "included"])
+    if kind != "requirements":
+        texts[f"{folder}/c.txt"] = text_of_file(dice, projects, True) + pin
+    if kind in ("constraints", "both"):
+        given["constraints"].append(f"{folder}/c.txt")
+    if kind != "constraints":
         texts[f"{folder}/r.txt"] = text_of_file(dice, projects, False) + spelled(dice, project) + "\n"
+        texts[f"{folder}/r.txt"] += "-c c.txt\n" if kind == "included" else ""
         given["requirements"].append(f"{folder}/r.txt")
-        if dice.maybe(0.3):
-            texts[f"{folder}/r.txt"] += "-c c.txt\n"
-            given["constraints"].clear()
     if dice.maybe(0.15):
         texts[f"{folder}/more.txt"] = text_of_file(dice, projects, True) + pin
         texts[given["constraints" if given["constraints"] else "requirements"][0]] += dice.choice(["-c more.txt\n", "-r more.txt\n"])
@@ -135,6 +137,9 @@ def files_of(dice, places, project, versions):
             name = filename(dice, place, project, versions)
             found[place["name"], name] = {"platform": place["name"], "filename": name, "requires-python": requires(dice),
                                           "yanked": dice.choice(REASONS) if dice.maybe(0.12) else None}
+    if dice.maybe(0.15):
+        for one in found.values():
+            one["yanked"] = "all are"
     return list(found.values())
 
 
@@ -153,6 +158,9 @@ def upstream_of(dice, places, project, versions):
     files = {}
     for name in names:
         files[name] = randomcase.upstream_file(dice, name, requires(dice), randomcase.sha256(dice))
+    if dice.maybe(0.15):
+        for one in files.values():
+            one["yanked"] = dice.choice([True, "all are"])
     return {"result": "known", "files": list(files.values())}
 
 
@@ -224,9 +232,8 @@ def make(seed):
         case["upstream"][project] = sdists_of(dice, project, versions) if is_chain else \
             upstream_of(dice, places, project, versions)
         if len({str(Version(version)) for version in versions}) == len({Version(version) for version in versions}):
-            others = [other for other in [*projects, "elsewhere"] if other != project]
             for at in range(dice.choice([0, 1, 1]) + is_chain):
-                case["attempts"] += attempts_of(dice, places, project, versions, others, at)
+                case["attempts"] += attempts_of(dice, places, project, versions, [*projects, "elsewhere"], at)
         for rule in case["rules"]:
             if dice.maybe(0.04):
                 case["rules"][rule].append(dice.choice([project, project + "*"]))

@@ -25,8 +25,8 @@ TOOL = pathlib.Path("tests/unit/oracle/missing-tool").absolute()
 FIRST, LAST = map(int, os.environ.get("MISSING_SEEDS", "0-999").split("-"))
 SHOWN = 5
 MUST_OCCUR = {  # at least this often, or the generator makes too few cases
-    "here": 400, "upstream": 150, "missing": 300, "skipped": 200, "unknown": 100, "impossible": 300, "pure": 30,
-    "not-wanted": 100, "failed": 50, "awaiting": 10}
+    "here": 400, "upstream": 150, "missing": 300, "skipped": 200, "unknown": 100, "impossible": 300, "pure": 20,
+    "not-wanted": 100, "failed": 50, "awaiting": 8}
 
 
 def config_of(case):
