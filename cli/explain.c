@@ -5,6 +5,7 @@
 #include "cli/common/cli-config.h"
 #include "cli/common/command.h"
 #include "lib/base/limits.h"
+#include "lib/base/log.h"
 #include "lib/domain/text/name.h"
 #include "lib/state/catalog/catalog.h"
 #include "lib/state/upstream/name-owner.h"
@@ -77,6 +78,17 @@ static bool is_owned_name(const struct catalog *c, const char *project)
 	return owned_names_open(path, &ours, &ignored) == 0 && owned_names_has(ours, project);
 }
 
+// NULL if nothing was built yet. Results that cannot be read hide nothing else.
+static struct results *open_build_results(const struct explain_command *l, const struct catalog *c)
+{
+	struct err why = ERR_INIT;
+	struct results *r = NULL;
+	CLEANUP(mem_free) char *path = results_path(&l->config, catalog_path(c));
+	if (results_open_read(path, &r, &why) < 0 && why.kind != ERR_NOT_FOUND)
+		log_warn("%s", why.msg);
+	return r;
+}
+
 static int explain_in(const struct explain_command *l, struct catalog *c, struct err *e)
 {
 	struct store store = {0};
@@ -105,6 +117,8 @@ static int explain_in(const struct explain_command *l, struct catalog *c, struct
 	x.about.is_hidden = name_owner_is_hidden(&here);
 	if (downloads_open(catalog_path(c), &downloads, &ignored) == 0) // otherwise there are no counts
 		x.about.downloads = downloads;
+	CLEANUP(results_cleanup) struct results *results = open_build_results(l, c);
+	x.about.results = results;
 	return upstream_load_cached_any(upstream, c, l->project.data, print_explanation, &x, e);
 }
 

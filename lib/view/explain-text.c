@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string.h>
 
+#include "lib/view/explain-builds.h"
 #include "lib/view/explain.h"
 
 static const char *or_dash(const char *s)
@@ -213,5 +214,6 @@ void explain_text(const struct jsondoc *explanation, struct buf *out)
 	print_here(jsondoc_get(explanation, "here"), out);
 	print_upstream(jsondoc_get(explanation, "upstream"), out);
 	print_environments(jsondoc_get(explanation, "environments"), out);
+	explain_builds_text(jsondoc_get(explanation, "builds"), out);
 	replace_control_bytes(out, before);
 }

@@ -11,6 +11,7 @@
 #include "lib/state/catalog/catalog-history.h"
 #include "lib/state/catalog/catalog-plan.h"
 #include "lib/state/store/tombstone.h"
+#include "lib/view/explain-builds.h"
 
 // Where the files come from that pip may take.
 enum file_origin { FROM_HERE = 1, FROM_UPSTREAM = 2, FROM_BOTH = 4 };
@@ -37,7 +38,7 @@ struct explanation {
 	const char *owner;             // why upstream's files are ignored; NULL: they are not
 	const struct simplepage *page; // upstream's page; NULL: ignored or unknown
 	struct finder *finder;
-	struct jsondoc *here;
+	struct jsondoc *here, *builds; // builds NULL: not known
 	struct arena text;
 	struct shown *shown; // sorted by name
 	size_t shown_count, shown_room;
@@ -53,6 +54,7 @@ static void explanation_release(struct explanation *x)
 	free(x->shown);
 	finder_free(x->finder);
 	jsondoc_cleanup(&x->here);
+	jsondoc_cleanup(&x->builds);
 	arena_release(&x->text);
 }
 
@@ -451,7 +453,18 @@ static struct jsondoc *explanation_doc(struct explanation *x, const struct upstr
 	jsondoc_put(out, "here", STEAL_PTR(x->here));
 	jsondoc_put(out, "upstream", upstream_doc(x, answer, x->about->version != NULL));
 	jsondoc_put(out, "environments", environments_doc(x));
+	if (x->builds)
+		jsondoc_put(out, "builds", STEAL_PTR(x->builds));
 	return out;
+}
+
+// Results that cannot be read hide nothing else.
+static void read_builds(struct explanation *x)
+{
+	struct err ignored = ERR_INIT;
+	const struct explain_about *about = x->about;
+	if (about->results)
+		x->builds = explain_builds(about->results, x->view, x->project, about->version, &ignored);
 }
 
 struct jsondoc *explain(const struct explain_about *about, struct catalog *c, const struct upstream_answer *answer,
@@ -468,7 +481,8 @@ struct jsondoc *explain(const struct explain_about *about, struct catalog *c, co
 	offer_upstream_files(&x);
 	if (collect_here(&x, e) < 0)
 		return NULL;
-	if (jsondoc_count(x.here) || x.page)
+	read_builds(&x);
+	if (jsondoc_count(x.here) || x.page || (x.builds && jsondoc_count(x.builds)))
 		return explanation_doc(&x, answer);
 	const char *space = about->version ? " " : "", *version = about->version ? about->version : "";
 	if (x.owner)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Explains which files of a project clients can get: the files of a view's platforms, listed or not; what was pruned
 // and why; what upstream has; and for each environment what pip takes from here, from upstream, and from both. It reads
-// only the catalog. One thread at a time per catalog connection.
+// only the catalog and the results of builds. One thread at a time per catalog connection.
 #pragma once
 
 #include "lib/format/jsondoc.h"
 #include "lib/state/access/downloads.h"
+#include "lib/state/results/results.h"
 #include "lib/state/upstream/name-rules.h"
 #include "lib/state/upstream/upstream.h"
 #include "lib/view/view.h"
@@ -19,11 +20,12 @@ struct explain_about {
 	bool is_ours;                      // the name is noted as ours (lib/state/upstream/owned-names)
 	bool is_hidden;                    // only private platforms have the project, so upstream is not asked
 	const struct downloads *downloads; // download counts; NULL: not reported
+	struct results *results;           // of builds; NULL: not reported
 };
 
 // Returns a document that the caller frees. answer is what is known of upstream's project of this name, even if the
 // name is ours. NULL on an error: ERR_INVALID if version is not a version, ERR_NOT_FOUND if neither the view nor
-// upstream has any such file, and the errors of the catalog.
+// upstream has any such file, and none was tried to be built; and the errors of the catalog.
 //
 //	{"project", "version"?, "view"?, "platforms": [name, …],
 //	 "names": {"rule": name_rule_text, "ours": bool, "files" (that clients get): "here"|"upstream"|"both", "why",
@@ -40,7 +42,8 @@ struct explain_about {
 //	     "file"? (if a version was requested): [{"filename", "url", "yanked"?, "requires-python"?, "upload-time"?,
 //	         "size"?, "sha256"?, "left-out"?: true, "cut"?: true (a field was too long and was omitted)}, …]},
 //	 "environments": [{"platform", "python", "here"?, "upstream"?, "both"?: {"filename", "version",
-//	     "from": "here"|"upstream", "yanked"?: true, "some-micros"?: true}}, …]}
+//	     "from": "here"|"upstream", "yanked"?: true, "some-micros"?: true}}, …],
+//	 "builds"? (if the results can be read): see explain-builds.h}
 struct jsondoc *explain(const struct explain_about *about, struct catalog *c, const struct upstream_answer *answer,
 	struct err *e) MUST_CHECK;
 // Appends the document to out as text for a terminal.

@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "lib/base/limits.h"
+#include "lib/base/log.h"
 #include "lib/domain/text/name.h"
 #include "lib/state/upstream/upstream.h"
 #include "lib/view/explain.h"
+#include "server/core/build-results.h"
 #include "server/upstream/name-guard.h"
 
 struct explain_request {
@@ -25,6 +27,11 @@ static int write_explanation(void *ctx, const struct upstream_answer *answer, st
 	struct name_presence here;
 	if (name_guard_lookup(x->context, x->catalog, x->project.data, &here, e) < 0)
 		return -1;
+	CLEANUP(results_cleanup) struct results *results = NULL;
+	struct err why = ERR_INIT;
+	if (build_results_open(x->context->build_results, x->context->search_ms, &results, &why) < 0 &&
+		why.kind != ERR_NOT_FOUND)
+		log_error("%s", why.msg);
 	const struct explain_about about = {
 		.view = x->view,
 		.project = x->project.data,
@@ -32,6 +39,7 @@ static int write_explanation(void *ctx, const struct upstream_answer *answer, st
 		.rule = name_rules_find(&server_context_site(x->context)->rules, x->project.data),
 		.is_ours = name_guard_is_recorded(x->context, x->project.data),
 		.is_hidden = name_owner_is_hidden(&here),
+		.results = results,
 	};
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = explain(&about, x->catalog, answer, e);
 	if (!doc)

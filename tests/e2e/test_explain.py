@@ -8,6 +8,7 @@ import re
 
 import pytest
 
+import attempts
 import corpusstore
 import merging
 import recorded
@@ -333,3 +334,44 @@ def test_explain_of_a_name_that_is_private_and_of_nothing(site):
     site.file.write_text(site.config.replace("[upstream]", "[upstream]\nprivate = acme-*"))
     done = serving.run("explain", "--config", site.file, "--catalog", site.catalog, "acme-biling")
     assert done.returncode == 1 and "nothing of acme-biling is here" in done.stderr and "(private)" in done.stderr
+
+
+def test_last_attempts_to_build_are_told(site):
+    """Of the view's platforms, the newest that ended for each Python and version; and since when it fails."""
+    assert "builds" not in site.explain("foo")
+    made = attempts.Attempts(site.catalog.with_name(site.catalog.name + ".builds"))
+    made.add("foo", "failed", platform=OPEN, python="3.10", ago=9000)
+    made.add("foo", "ok", platform=OPEN, python="3.10", ago=8000)
+    made.add("foo", "failed", platform=OPEN, python="3.10", ago=7000)
+    key = made.add("foo", "timed-out", platform=OPEN, python="3.10", ago=600, why="no end\x1b[0m after 4h", step="test")
+    made.add("foo", "running", platform=OPEN, python="3.10", ago=60)
+    made.add("foo", "ok", platform=OPEN, python="3.11", version="2.0", ago=500)
+    made.add("foo", "failed", platform=CLOSED, python="3.11")
+    made.add("other", "failed", platform=OPEN, python="3.11")
+    newest, good = site.explain("foo")["builds"]
+    assert newest["since"] < newest.pop("begun") and newest.pop("since")
+    assert newest == {"platform": OPEN, "python": "3.10", "version": "1.0", "result": "timed-out", "step": "test",
+                      "why": "no end\x1b[0m after 4h", "id": key, "running": True, "failures": 2}
+    assert (good["result"], good["version"], good["running"]) == ("ok", "2.0", False) and "failures" not in good
+    assert [one["version"] for one in site.explain("foo", "2.0")["builds"]] == ["2.0"]
+    assert [one["python"] for one in site.explain("other")["builds"]] == ["3.11"]  # nothing else is known of it
+    text = site.run("explain", "--view", OPEN, "foo", "1.0")
+    assert f"{OPEN}, Python 3.10: 1.0 timed-out (test) at 20" in text and ", 2 times since 20" in text
+    assert "no end?[0m after 4h" in text and f"--log {key[:10]}" in text and "another attempt is running" in text
+
+
+def test_damaged_results_hide_nothing_else(site):
+    site.catalog.with_name(site.catalog.name + ".builds").write_bytes(b"no database" * 1000)
+    found = site.explain("foo")
+    assert found["here"] and "builds" not in found
+
+
+def test_server_tells_the_last_attempts(site, serve):
+    made = attempts.Attempts(site.catalog.with_name(site.catalog.name + ".builds"))
+    made.add("foo", "failed", platform=OPEN, why="<b>gcc")
+    made.add("foo", "failed", platform=CLOSED, why="secret")
+    server = serve(config=site.config, state=site.catalog.parent)
+    answer = json.loads(server.get(f"/-/explain/{OPEN}/foo").body)
+    assert [one["why"] for one in answer["builds"]] == ["<b>gcc"]
+    assert "secret" not in json.dumps(answer)
+    assert "<b>gcc" in server.get(f"/-/explain/{OPEN}/foo?format=text").body.decode()
