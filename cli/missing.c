@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/common/cli-config.h"
@@ -127,9 +128,12 @@ static int check_line(struct missing_command *x, struct err *e)
 
 // --- the output ---
 
-// The file is in the folder of path, under a name that no other process uses.
+// Writes it beside path, and renames it. A link or a device, such as /dev/stdout, must not be replaced.
 static int replace_file(const char *path, struct str bytes, struct err *e)
 {
+	struct stat st;
+	if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		return err_set(e, ERR_USAGE, "--output %s: it is there, and no regular file", path);
 	CLEANUP(fs_tmp_release) struct fs_tmp file = {.fd = -1};
 	CLEANUP(mem_free) char *name = NULL;
 	CLEANUP(mem_close) int folder = safefile_parent(path, false, &name, e);

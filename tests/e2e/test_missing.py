@@ -7,6 +7,8 @@ import pty
 import re
 import subprocess
 
+import packaging.requirements
+import packaging.specifiers
 import pytest
 import yaml
 
@@ -160,6 +162,14 @@ def test_a_file_appears_complete_or_not_at_all(wanted, tmp_path):
     assert "master.txt:1" in done.stderr
 
 
+@pytest.mark.parametrize("make", [lambda path: path.symlink_to("/dev/stdout"), os.mkfifo, os.mkdir])
+def test_only_a_file_is_replaced(shared, tmp_path, make):
+    make(tmp_path / "out")
+    kind = (tmp_path / "out").lstat().st_mode
+    assert "no regular file" in shared.tool("missing", "-o", tmp_path / "out", code=2).stderr
+    assert (tmp_path / "out").lstat().st_mode == kind and len(os.listdir(tmp_path)) == 1
+
+
 def test_a_terminal_shows_the_look_ups(shared):
     leader, follower = pty.openpty()
     with contextlib.closing(os.fdopen(leader, "rb", buffering=0)) as screen:
@@ -233,6 +243,9 @@ def test_the_jobs_of_zuul_equal_the_json(shared):
 def test_requirements_are_lines_for_pip(shared):
     lines = shared.missing("--format", "requirements").splitlines()
     assert lines == sorted({one for all_of_it in wanting.group(shared.rows()).values() for one in all_of_it})
+    pins = {(one.name, one.specifier) for one in map(packaging.requirements.Requirement, lines)}
+    assert pins == {(row["project"], packaging.specifiers.SpecifierSet(f"=={row['version']}"))
+                    for row in shared.rows() if row["status"] == "missing"}
 
 
 def test_a_version_is_never_a_number(wanted):
