@@ -9,6 +9,7 @@
 
 #include "builder/step/build-facts.h"
 #include "builder/step/built-wheel.h"
+#include "builder/step/log-reason.h"
 #include "builder/step/report-pipe.h"
 #include "builder/step/sdist-fetch.h"
 #include "builder/step/step-environment.h"
@@ -20,8 +21,6 @@
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
 #include "lib/os/tree.h"
-
-enum { PROVENANCE_MOST = 1 << 20 };
 
 const char *const attempt_step_name[ATTEMPT_STEP_COUNT] = {"", "fetch", "build", "repair", "extra", "test", "push"};
 
@@ -121,13 +120,14 @@ static void note_awaiting(struct attempt *a, const struct strset *installed)
 {
 	CLEANUP(strset_release) struct strset wanted = {0};
 	CLEANUP(buf_release) struct buf names;
-	buf_init(&names, LIMIT_BUILD_ANSWER);
+	buf_init(&names, LIMIT_RESULT_AWAITING);
 	if (!a->options->missing || !a->options->missing->count || a->room.cause != RESULTS_RUNNING)
 		return;
 	build_facts_wanted(&a->room, &wanted);
 	for (size_t i = 0; i < wanted.count; i++)
 		if (strset_has(a->options->missing, wanted.item[i]) && !strset_has(installed, wanted.item[i]) &&
-			strcmp(wanted.item[i], a->row->project) != 0)
+			strcmp(wanted.item[i], a->row->project) != 0 &&
+			names.len + strlen(wanted.item[i]) < LIMIT_RESULT_AWAITING)
 			buf_printf(&names, "%s%s", names.len ? " " : "", wanted.item[i]);
 	a->out->attempt.awaiting = arena_copy(&a->out->text, buf_view(&names));
 }
@@ -325,12 +325,27 @@ static const char *describe_sdist(struct attempt *a)
 	return copy_into_outcome(a, line);
 }
 
+// A foreign program decides how many build requirements there are: too many are left out.
 static const char *write_provenance(struct attempt *a)
 {
 	CLEANUP(buf_release) struct buf text;
-	buf_init(&text, PROVENANCE_MOST);
+	buf_init(&text, LIMIT_RESULT_PROVENANCE);
 	jsondoc_write(a->provenance, 0, &text);
+	if (text.failed) {
+		buf_clear(&text);
+		jsondoc_put(a->provenance, "requirements", jsondoc_array());
+		jsondoc_write(a->provenance, 0, &text);
+	}
 	return arena_copy(&a->out->text, text.failed ? STR("{}") : str_trim(buf_view(&text)));
+}
+
+// Names of files that a foreign program chose may be in the message.
+static const char *write_reason(struct attempt *a, const struct err *why)
+{
+	CLEANUP(buf_release) struct buf line;
+	buf_init(&line, LOG_REASON);
+	log_reason_line(str_from(why->msg), &line);
+	return arena_copy(&a->out->text, buf_view(&line));
 }
 
 static void begin_outcome(struct attempt *a)
@@ -366,7 +381,7 @@ static void end_outcome(struct attempt *a, enum results_result result, const str
 		buf_clear(&a->out->log);
 	r->result = result;
 	r->step = attempt_step_name[a->step];
-	r->why = result == RESULTS_OK ? "" : copy_into_outcome(a, why->msg);
+	r->why = result == RESULTS_OK ? "" : write_reason(a, why);
 	r->seconds = (double)(clock_ms() - a->begun_ms) / 1000;
 	r->peak_memory = a->room.peak_memory;
 	r->files = describe_wheel(a);

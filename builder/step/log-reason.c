@@ -141,15 +141,33 @@ static void find_compiler_error(struct str output, struct buf *line, struct buf 
 	}
 }
 
+// Without the first bytes of a character whose rest was cut off.
+static struct str without_cut_character(struct str text)
+{
+	enum { LONGEST = 4 };
+	for (size_t cut = 0; cut < LONGEST && cut <= text.len; cut++)
+		if (str_is_utf8(str_slice(text, 0, text.len - cut)))
+			return str_slice(text, 0, text.len - cut);
+	return text;
+}
+
 static void append_text(struct str text, struct buf *out)
 {
+	text = without_cut_character(text);
 	if (str_is_utf8(text)) {
 		buf_str(out, str_head(text, LOG_REASON));
 		return;
 	}
-	text = str_slice(text, 0, text.len < LOG_REASON ? text.len : LOG_REASON);
-	for (size_t i = 0; i < text.len; i++)
+	for (size_t i = 0; i < text.len && i < LOG_REASON; i++)
 		buf_putc(out, (unsigned char)text.ptr[i] < 0x80 ? text.ptr[i] : '?');
+}
+
+void log_reason_line(struct str text, struct buf *out)
+{
+	CLEANUP(buf_release) struct buf line;
+	buf_init(&line, LINE);
+	clean_line(str_slice(text, 0, text.len < LINE ? text.len : LINE), &line);
+	append_text(str_trim(buf_view(&line)), out);
 }
 
 // Appends the last line that has words and is no remark. *rest: what is before it.

@@ -4,12 +4,14 @@
 
 #include "lib/base/buf.h"
 
-enum { LOG_REASON = 300 }; // bytes, at most
+enum { LOG_REASON = 400 }; // bytes, at most
 
 // Appends the line to out, without colours and control characters; nothing if the output has no line that says anything.
 // It is the last line that is not one of pip's remarks about what happened before, or, where that line only says that a
 // compiler failed, the compiler's first error.
 void log_reason(struct str output, struct buf *out);
+// Appends any text as such a line: UTF-8 of at most LOG_REASON bytes, without control characters.
+void log_reason_line(struct str text, struct buf *out);
 // The signal that ended the program of a build backend, as pip says ("exit code: -11"); 0: none.
 int log_reason_signal(struct str output);
 // The part of a log behind its last line that begins with LOG_REASON_MARK; the whole if there is none.

@@ -160,9 +160,9 @@ class World:
         return [serving.binary(), "build", "--config", str(self.config_path), "--platform", platform,
                 *map(str, options)]
 
-    def build(self, *options, code=0, env=None, **keys):
+    def build(self, *options, code=0, env=None, timeout=120, **keys):
         """Runs a build to its end; returns its report."""
-        done = subprocess.run(self.command("--json", *options, **keys), capture_output=True, text=True, timeout=120,
+        done = subprocess.run(self.command("--json", *options, **keys), capture_output=True, text=True, timeout=timeout,
                               check=False, env={**self.env, **(env or {})})
         assert not serving.SANITIZER_REPORT.search(done.stderr), done.stderr
         assert done.returncode == code, (done.returncode, done.stderr, done.stdout)
@@ -203,7 +203,7 @@ class Builder(World):
     def command(self, *options, platform=PLATFORM):
         return super().command("--from", self.server.url, *options, platform=platform)
 
-    def build(self, *options, code=0, env=None, **keys):
+    def build(self, *options, code=0, env=None, timeout=120, **keys):
         return super().build(*options, code=code, env={"WHEELCACHE_TOKEN": self.token, **(env or {})}, **keys)
 
 

@@ -16,6 +16,7 @@ import clients
 import serving
 from building import PLATFORM
 
+BUILD_SECONDS = 900  # on a busy machine
 C = """#include <Python.h>
 static struct PyModuleDef def = {{PyModuleDef_HEAD_INIT, "{0}", 0, -1, 0}};
 PyMODINIT_FUNC PyInit_{0}(void) {{ return PyModule_Create(&def); }}
@@ -144,7 +145,7 @@ def built_fixture(tmp_path_factory, pythons):
     try:
         world = Builds(folder, index, dict(list(pythons.items())[:1]))
         world.add_rows(QUICK)
-        world.report = world.build(code=1)
+        world.report = world.build(code=1, timeout=BUILD_SECONDS)
         yield world
     finally:
         index.stop()
@@ -225,9 +226,9 @@ def first_only(world, pythons):
 
 def test_rows_that_eat_hang_flood_and_detach(world, pythons):
     first_only(world, pythons)
-    world.keys["build"] |= {"timeout": "90s", "memory": "700M"}
+    world.keys["build"] |= {"timeout": "100s", "memory": "700M"}
     world.add_rows(SLOW | {"goodc": QUICK["goodc"]})
-    world.build(code=1)
+    world.build(code=1, timeout=BUILD_SECONDS)
     check_rows(world, SLOW | {"goodc": QUICK["goodc"]})
     leaves = next(one for one in world.attempts() if one["project"] == "leaves")
     assert "were left, and killed" in world.log(leaves)
@@ -240,7 +241,7 @@ def test_a_build_writes_outside_its_folder_only_without_wrap(world, pythons):
     escaped = world.folder / "escaped"
     world.add_rows({"outside": (plain("outside", f"open({str(escaped)!r}, 'w').close()\n"
                                                  "import os; open(os.path.expanduser('~/x'), 'w').close()"), "ok", "push", "")})
-    world.build()
+    world.build(timeout=BUILD_SECONDS)
     assert escaped.exists()
     assert not os.path.exists(os.path.expanduser("~/x"))  # HOME is its own
 
@@ -249,7 +250,7 @@ def test_two_pythons_have_a_wheel_each(world, pythons):
     if len(pythons) < 2:
         pytest.skip("this machine has one Python that can build")
     world.add_rows({"goodc": QUICK["goodc"]})
-    world.build()
+    world.build(timeout=BUILD_SECONDS)
     tags = {path.split("-")[2] for path in world.wheels()}
     assert tags == {f"cp{version.replace('.', '')}" for version in pythons}
 
@@ -269,7 +270,7 @@ with zipfile.ZipFile(wheel, 'w') as z:
 """)
     world.keys["build"]["extra"] = f"/usr/bin/python3 {script} %w"
     world.add_rows({"goodc": QUICK["goodc"]})
-    world.build()
+    world.build(timeout=BUILD_SECONDS)
     path, = (world.store / PLATFORM).rglob("*.whl")
     assert b"goodc_plugin.txt" in path.read_bytes()
     made, = world.attempts()[0]["files"]
@@ -284,7 +285,7 @@ def test_auditwheel_repairs(world, pythons):
     world.keys["build"]["repair"] = f"{auditwheel} repair --wheel-dir %o %w"
     rows = {"goodc": QUICK["goodc"], "pure": (plain("pure"), "ok", "push", "")}
     world.add_rows(rows)
-    world.build()
+    world.build(timeout=BUILD_SECONDS)
     native_wheel, pure = world.wheels()
     assert "manylinux" in native_wheel and pure.endswith("-none-any.whl")
     show = subprocess.run([auditwheel, "show", next((world.store / PLATFORM).rglob(native_wheel))], capture_output=True, text=True, check=True)

@@ -17,6 +17,7 @@
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
 #include "lib/state/catalog/catalog.h"
+#include "lib/state/results/results-check.h"
 
 // step.py ACTION OUT [ARGUMENTS]: makes wheels, or fails in some way.
 static const char step_script[] =
@@ -41,6 +42,12 @@ static const char step_script[] =
 	"elif action == 'bad-record': wheel(more[0], record=False)\n"
 	"elif action == 'link':\n"
 	"    wheel('demo-1.0-py3-none-any.whl', name='elsewhere'); os.symlink('elsewhere', os.path.join(out, more[0]))\n"
+	"elif action == 'names':\n"
+	"    for c in b'\\xff\\n\\x1b': open(os.path.join(out.encode(), b'a' + bytes([c]) + b'.whl'), 'w').close()\n"
+	"elif action == 'flood':\n"
+	"    import json\n"
+	"    for i in range(600): json.dump({'install': [{'metadata': {'name': 'n%d' % i, 'version': 'v' * 250}}]}, "
+	"open(os.environ['PIP_REPORT'], 'w'))\n"
 	"elif action == 'moved':\n"
 	"    os.rename(out, out + '2'); os.symlink('/tmp', out)\n"
 	"elif action == 'fail': sys.exit('words of ' + action + '\\nnote: nothing')\n"
@@ -256,6 +263,8 @@ static void test_what_a_build_leaves(void **state UNUSED)
 		{STEP "bad-record %o " GOOD, "RECORD", RESULTS_FAILED},
 		{STEP "link %o " GOOD, "no regular file", RESULTS_FAILED},
 		{STEP "moved %o", "output folder", RESULTS_FAILED},
+		{STEP "names %o", "it left 3 wheels", RESULTS_FAILED},
+		{STEP "flood %o", "it left no wheel", RESULTS_FAILED},
 		{STEP "fail %o", "words of fail", RESULTS_FAILED},
 		{STEP "abort %o", "signal 11", RESULTS_CRASHED},
 		{STEP "shell-abort %o", "signal 9", RESULTS_CRASHED},
@@ -268,6 +277,9 @@ static void test_what_a_build_leaves(void **state UNUSED)
 		run_attempt(&out);
 		assert_result(&out, samples[i].result, "build", samples[i].why);
 		assert_null(out.wheel);
+		struct err e = ERR_INIT; // no program makes a result that cannot be kept
+		if (results_check(&out.attempt, out.attempt.begun, &e) < 0)
+			fail_msg("%s", e.msg);
 		// What it waits for explains a failure, not a crash.
 		assert_string_equal(out.attempt.awaiting, samples[i].result == RESULTS_FAILED ? "foo-bar" : "");
 	}

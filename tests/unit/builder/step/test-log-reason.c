@@ -68,6 +68,25 @@ static void test_long_lines_are_cut(void **state UNUSED)
 	assert_true(out.len > LOG_REASON - 4 && str_is_utf8(buf_view(&out)));
 }
 
+static void test_any_text_becomes_a_line(void **state UNUSED)
+{
+	static const struct {
+		const char *text, *line;
+	} lines[] = {
+		{"a\nb\x1b[1mc", "a bc"},
+		{"", ""},
+		{"a\xc3", "a"},
+		{"\xff\xfe z", "?? z"},
+		{"\xc3\xa4", "\xc3\xa4"},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		CLEANUP(buf_release) struct buf out;
+		buf_init(&out, LOG_REASON);
+		log_reason_line(str_from(lines[i].text), &out);
+		assert_string_equal(out.data, lines[i].line);
+	}
+}
+
 static void test_part_of_last_command(void **state UNUSED)
 {
 	static const struct {
@@ -91,6 +110,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reasons),
 		cmocka_unit_test(test_long_lines_are_cut),
+		cmocka_unit_test(test_any_text_becomes_a_line),
 		cmocka_unit_test(test_part_of_last_command),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
