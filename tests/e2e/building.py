@@ -28,7 +28,7 @@ print("makes", name, flush=True)
 while (here / "hold").exists() and plan.get("holds", True):
     time.sleep(0.05)
 time.sleep(plan.get("seconds", 0))
-if python in plan.get("fails", ()):
+if python in plan.get("fails", ()) or "needs" in plan and not list(pathlib.Path(plan["store"]).rglob(plan["needs"])):
     sys.exit(3)
 cp = "cp" + python.replace(".", "")
 tag = plan.get("tag", f"{cp}-{cp}-linux_x86_64")
@@ -108,7 +108,8 @@ class Index:
 
 
 class World:
-    """plan: what the build command does with each project: tag, requires, fails (Pythons), seconds."""
+    """plan: what the build command does with each project: tag, requires (Python), fails (Pythons), seconds, needs
+    (a glob of a wheel that must be in the folder `store`)."""
 
     def __init__(self, folder, index):
         self.folder, self.index, self.plan = folder, index, {}
@@ -131,11 +132,11 @@ class World:
         (folder / "make_wheel.py").write_text(MAKE_WHEEL)
         (folder / "constraints.txt").write_text("")
 
-    def want(self, *projects, version="1.0", **plan):
-        """Adds sdists to the index, and pins to the branch."""
+    def want(self, *projects, version="1.0", files=None, **plan):
+        """Adds sdists with these files to the index, and pins to the branch."""
         with open(self.folder / "constraints.txt", "a", encoding="utf-8") as out:
             for project in projects:
-                self.index.add(project, version)
+                self.index.add(project, version, files)
                 out.write(f"{project}==={version}\n")
                 if plan:
                     self.plan[project] = plan

@@ -104,6 +104,32 @@ def test_a_failure_holds_up_nothing(world):
     assert len(world.wheels()) == 2
 
 
+def want_two_that_need_another(world):
+    """app is built only if backend has a wheel, for its Python."""
+    files = {"pyproject.toml": '[build-system]\nrequires = ["backend"]\nbuild-backend = "backend"\n'}
+    world.want("app", files=files, needs="backend-*.whl", store=str(world.store))
+    world.want("backend")
+
+
+def test_a_row_waits_for_its_build_requirement_in_the_same_run(world):
+    want_two_that_need_another(world)
+    report = world.build("--python", "3.11")
+    assert states(report) == {"app 3.11": "ok", "backend 3.11": "ok"}
+    assert world.runs() == ["app 3.11", "backend 3.11", "app 3.11"]
+
+
+def test_a_row_whose_build_requirement_fails_waits_for_another_run(world):
+    want_two_that_need_another(world)
+    world.plan["backend"] = {"fails": ["3.11"]}
+    report = world.build("--python", "3.11", code=1)
+    assert states(report) == {"app 3.11": "awaiting", "backend 3.11": "failed"}
+    report = world.build("--python", "3.11", "--only", "app")
+    assert states(report)["app 3.11"] == "awaiting" and len(world.runs()) == 2
+    world.plan["backend"] = {}
+    report = world.build("--python", "3.11", "--retry", "failed")
+    assert states(report) == {"app 3.11": "ok", "backend 3.11": "ok"}
+
+
 # --- failures are kept ---
 
 def test_a_failure_pauses_and_is_retried_when_asked(world):

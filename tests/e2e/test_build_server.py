@@ -191,3 +191,50 @@ def test_the_token_is_nowhere_in_the_build(fed, servers):
     for path in builder.folder.rglob("*"):
         if path.is_file():
             assert builder.token.encode() not in path.read_bytes(), path
+
+
+BACKEND = '''
+import base64, hashlib, os, sysconfig, zipfile
+
+def get_requires_for_build_wheel(config_settings=None):
+    return []
+
+def build_wheel(directory, config_settings=None, metadata_directory=None):
+    cp = f"cp{sysconfig.get_config_var('py_version_nodot')}"
+    tag = f"{cp}-{cp}-linux_{os.uname().machine}"
+    files = {"made_by_pip.py": "answer = 42\\n",
+             "made_by_pip-1.0.dist-info/METADATA": "Metadata-Version: 2.1\\nName: made-by-pip\\nVersion: 1.0\\n",
+             "made_by_pip-1.0.dist-info/WHEEL": f"Wheel-Version: 1.0\\nGenerator: t\\nRoot-Is-Purelib: false\\nTag: {tag}\\n"}
+    record = ""
+    for path, text in files.items():
+        digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).decode().rstrip("=")
+        record += f"{path},sha256={digest},{len(text)}\\n"
+    files["made_by_pip-1.0.dist-info/RECORD"] = record + "made_by_pip-1.0.dist-info/RECORD,,\\n"
+    name = f"made_by_pip-1.0-{tag}.whl"
+    with zipfile.ZipFile(os.path.join(directory, name), "w") as wheel:
+        for path, text in files.items():
+            wheel.writestr(path, text)
+    return name
+'''
+
+
+def test_pip_builds_and_the_server_publishes(fed, servers):
+    """The built-in commands: a virtual environment, pip wheel, an installation, an import."""
+    python = subprocess.run(["/usr/bin/python3", "-c", "import sys; print('%d.%d' % sys.version_info[:2])"],
+                            capture_output=True, text=True, check=True).stdout.strip()
+    fed.keys[f"platform {PLATFORM}"] = {"pythons": python, "libc": "glibc 2.36"}
+    fed.want("made-by-pip", files={
+        "backend.py": BACKEND,
+        "pyproject.toml": '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'})
+    server = start(fed, servers)
+    builder = builder_of(fed, server)
+    for key in ("build", "test"):
+        del builder.keys["build"][key]
+    report = builder.build()
+    tag = f"cp{python.replace('.', '')}"
+    assert [row["attempt"]["wheel"] for row in report["rows"]] == [f"made_by_pip-1.0-{tag}-{tag}-linux_x86_64.whl"]
+    found = subprocess.run(["/usr/bin/python3", "-m", "pip", "download", "--no-deps", "--isolated", "--index-url",
+                            f"{server.url}/{PLATFORM}/simple/", "-d", builder.folder / "got", "made-by-pip"],
+                           capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stderr
+    assert builder.build()["rows"] == []
