@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every call of `wheelcache build` that changes a file fails once, or the builder is killed there: no half wheel is published,
-no row is lost, no process is left, and the next run builds what is missing. Prints how many points were tried (pytest -s)."""
+"""Every call of `wheelcache build` that changes a file or sends to the server fails once, or the builder is killed there: no half
+wheel is published, no row is lost, no process is left, and the next run builds what is missing. Prints how many points were tried
+(pytest -s)."""
 import contextlib
+import hashlib
 import json
 import pathlib
 import shutil
+import urllib.parse
 import zipfile
 
 import building
 import faults
+import pages
 import serving
 import storelib
+import uploading
 
 PARTS = ["/store/", "/catalog.db"]  # the results, the logs and the work folder begin with the name of the catalog
 MOST = 1000  # points of one run
@@ -122,3 +127,65 @@ def test_build(pytestconfig):
     points = faults.points_of(builds, faults.DISK_IN_TURNS, 1 if pytestconfig.getoption("--all") else 7)
     print(f"\nbuild: {points} points")
     assert points > 50, "hardly anything was tried"
+
+
+# --- to a server ---
+
+SENDS = 40  # at most, of one row; each round has a project of its own
+
+
+def listed(server, project):
+    """{file name: whether its bytes are those of its hash} of the page."""
+    place = f"/{building.PLATFORM}/simple/{project}/"
+    page = server.get(place, {"Accept": pages.JSON})
+    files = json.loads(page.body)["files"] if page.status == 200 else []
+    return {one["filename"]: hashlib.sha256(server.get(urllib.parse.urljoin(place, one["url"])).body).hexdigest()
+            == one["hashes"]["sha256"] for one in files}
+
+
+def sends(how, folder):
+    """Each send of a builder that feeds a server: its questions, the upload, the results."""
+    with contextlib.ExitStack() as stack:
+        for name in ("server", "builder"):
+            (folder / name).mkdir()
+        index = building.Index()
+        stack.callback(index.stop)
+        fed = building.World(folder / "server", index)
+        fed.keys[f"platform {building.PLATFORM}"] = {"pythons": "3.11"}
+        fed.want(*(f"p-{point}" for point in range(1, SENDS)))
+        server = building.serve(fed)
+        stack.callback(server.stop)
+        builder = building.Builder(folder / "builder", fed, server, uploading.add_token(server, "--platform", building.PLATFORM))
+        builder.catalog.touch()  # it has none, and needs none
+        nth = faults.Nth(folder, ["socket:"])
+        for point in range(1, SENDS):
+            nth.arm(point, how)
+            done = serving.run(*builder.command("--only", f"p-{point}")[1:], env={**builder.env, "WHEELCACHE_TOKEN": builder.token})
+            came = nth.disarm()
+            serving.wait_for(lambda: not processes(f"{builder.folder}/"), 30, "the end of the processes")
+            assert all(listed(server, f"p-{point}").values()), point
+            again = serving.run(*builder.command("--only", f"p-{point}", "--retry", "all")[1:],
+                                env={**builder.env, "WHEELCACHE_TOKEN": builder.token})
+            assert again.returncode == 0, f"point {point}: {done.stderr} {again.stderr}"
+            assert list(listed(server, f"p-{point}").values()) == [True], point
+            check_results(server, builder, point)
+            if not came:
+                return point - 1
+    raise AssertionError("it never ends")
+
+
+def check_results(server, builder, point):
+    """The server has what the builder has: an attempt for each run of the build command."""
+    kept = []
+    for config in (server.config_path, builder.config_path):
+        done = serving.run("builds", "--json", "--project", f"p-{point}", "--config", config)
+        assert done.returncode == 0, done.stderr
+        kept.append(sorted((one["id"], one["result"]) for one in json.loads(done.stdout)["attempts"]))
+    assert kept[0] == kept[1] and not [result for _, result in kept[0] if result == "running"], kept
+    assert len(kept[0]) >= builder.runs().count(f"p-{point} 3.11") > 0, kept
+
+
+def test_build_for_a_server():
+    points = faults.points_of(sends, faults.NETWORK)
+    print(f"\nbuild for a server: {points} points")
+    assert points > 10, "hardly anything was tried"
