@@ -12,6 +12,8 @@
 #include "lib/format/jsondoc.h"
 #include "lib/state/results/results-json.h"
 
+enum { SENT_LOG = 3 << 20 }; // bytes of a log that is cut: JSON has six for one at most
+
 struct result_sender {
 	char *url;
 	const char *platform;
@@ -56,6 +58,16 @@ static int print_attempt(void *ctx, const struct results_attempt *a, struct err 
 	return 0;
 }
 
+// A log that is longer than a server takes: its end, where builds say why they failed.
+static void put_end_of_log(struct jsondoc *doc, struct str log)
+{
+	CLEANUP(buf_release) struct buf end;
+	buf_init(&end, SENT_LOG + LIMIT_NOTE);
+	buf_puts(&end, "--- The beginning of this log is in the builder's own file of results. ---\n");
+	buf_str(&end, str_slice(log, log.len - SENT_LOG, log.len));
+	results_json_put_log(doc, buf_view(&end));
+}
+
 // The attempt as JSON with its log.
 static int print_body(struct result_sender *s, const char *id, struct buf *out, struct err *e)
 {
@@ -66,8 +78,13 @@ static int print_body(struct result_sender *s, const char *id, struct buf *out, 
 	CLEANUP(buf_release) struct buf log;
 	buf_init(&log, LIMIT_RESULT_LOG);
 	if (results_log(s->results, id, &log, &ignored) == 0)
-		jsondoc_put_str(doc, "log", log.data);
+		results_json_put_log(doc, buf_view(&log));
 	jsondoc_write(doc, 0, out);
+	if (out->len > LIMIT_RESULT_DOCUMENT && log.len > SENT_LOG) {
+		buf_clear(out);
+		put_end_of_log(doc, buf_view(&log));
+		jsondoc_write(doc, 0, out);
+	}
 	return out->failed ? err_set(e, ERR_LIMIT, "the result of attempt %s is too long", id) : 0;
 }
 

@@ -105,6 +105,21 @@ def test_results_wait_for_a_server_that_is_away(fed, servers):
     assert sent(server) == {"alpha 3.11": ["failed"]}
 
 
+@pytest.mark.parametrize("lines", [10, 5_500_000])
+def test_a_log_that_json_cannot_have_or_that_is_too_long(fed, servers, lines):
+    """NUL and bytes that are not UTF-8 are replaced; of what a server does not take the end is sent."""
+    fed.want("alpha")
+    server = start(fed, servers)
+    builder = builder_of(fed, server)
+    builder.keys["build"]["log-size"] = "60M"
+    builder.plan["alpha"] = {"fails": ["3.11"], "prints": lines}
+    report = builder.build("--python", "3.11", code=1)
+    assert report["unsent"] == 0
+    log = server.get(f"/-/builds/alpha/{report['rows'][0]['attempt']['id']}").body.decode()
+    assert log.count("a??\n") >= min(lines, 700_000) and "a??\n" * 10 in log
+    assert ("--- The beginning of this log" in log) == (lines > 10)
+
+
 def test_a_server_that_comes_back_soon_is_asked_again(fed, servers):
     fed.want("alpha", "beta")
     server = start(fed, servers)
