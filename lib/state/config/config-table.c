@@ -181,7 +181,7 @@ const struct config_option config_table[] = {
 		"Number of retries of a wheel that failed, before it is only built on request."),
 	ROW("build", "retry-after", &config_type_times, config, build_retry_after, 0, "1d 3d 7d", RELOAD,
 		"Time from a failure to its retry: after the first failure, the second, and so on. The last one repeats."),
-	ROW("build", "build", &config_type_command, config, build_command, 0, NULL, RELOAD,
+	ROW("build", "build", &config_type_build, config, build_command, 0, NULL, RELOAD,
 		"The command that makes a wheel. %p is the platform, %v the Python, %y its interpreter, %s the sdist, %o the "
 		"output folder, %w the wheel in it, %n the name, %r the version, %i the index, %e a fresh virtual "
 		"environment, %d the work folder. Default: pip wheel --no-deps."),
@@ -191,7 +191,7 @@ const struct config_option config_table[] = {
 		"Further commands that change the wheel, one per line. Default: none."),
 	ROW("build", "test", &config_type_command, config, build_test, 0, NULL, RELOAD,
 		"The command that tests the wheel; none: no test. Default: it is installed and its modules are imported."),
-	ROW("build", "wrap", &config_type_command, config, build_wrap, 0, NULL, RELOAD,
+	ROW("build", "wrap", &config_type_wrap, config, build_wrap, 0, NULL, RELOAD,
 		"What stands before each of these commands, such as bwrap or podman. Default: nothing."),
 	ROW("build", "environment", &config_type_variables, config, build_environment, 0,
 		"PATH LANG LC_ALL TZ SSL_CERT_FILE REQUESTS_CA_BUNDLE PIP_CERT http_proxy https_proxy no_proxy", RELOAD,

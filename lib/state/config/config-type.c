@@ -164,6 +164,18 @@ static bool set_command(void *field, const char *value)
 	return is_command(value) && set_string(field, value);
 }
 
+// There is no wheel yet.
+static bool set_build(void *field, const char *value)
+{
+	return hook_is_valid(value, "pvsonriedy") && set_string(field, value);
+}
+
+// It stands before all commands, of which some have no sdist, wheel or virtual environment.
+static bool set_wrap(void *field, const char *value)
+{
+	return hook_is_valid(value, "pvonridy") && set_string(field, value);
+}
+
 static bool add_command(void *field, const char *value)
 {
 	char **out = field;
@@ -369,6 +381,14 @@ const struct config_type config_type_change = {
 const struct config_type config_type_command = {
 	.wants = "a command (with %p, %v, %s, %o, %w, %n, %r, %i, %e, %d, %y, and %% for a per cent sign)",
 	.set = set_command,
+	.is_owned = true};
+const struct config_type config_type_build = {
+	.wants = "a command (with %p, %v, %s, %o, %n, %r, %i, %e, %d, %y, and %% for a per cent sign)",
+	.set = set_build,
+	.is_owned = true};
+const struct config_type config_type_wrap = {
+	.wants = "a command (with %p, %v, %o, %n, %r, %i, %d, %y, and %% for a per cent sign)",
+	.set = set_wrap,
 	.is_owned = true};
 const struct config_type config_type_commands = {
 	.wants = "a command (with %p, %v, %s, %o, %w, %n, %r, %i, %e, %d, %y, and %% for a per cent sign)",

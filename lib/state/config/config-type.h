@@ -38,8 +38,11 @@ extern const struct config_type config_type_libc;
 // A command that releases a platform (lib/state/store/release.h).
 extern const struct config_type config_type_release;
 extern const struct config_type config_type_change; // a command of lib/state/results/change-hook.h
-// Commands of the builder (builder/step): one; several, one a line, which the field separates with "\n".
+// Commands of the builder (builder/step): one that has a wheel; one that makes it; one that stands before others; several,
+// one a line, which the field separates with "\n".
 extern const struct config_type config_type_command;
+extern const struct config_type config_type_build;
+extern const struct config_type config_type_wrap;
 extern const struct config_type config_type_commands;
 // Lists of paths, indexes, hosts, projects, …: one string with blanks between, to which each line adds.
 extern const struct config_type config_type_paths;

@@ -159,6 +159,12 @@ static const struct {
 	{"[build]\nextra = a %w\n  b %x\n",
 		":3: [build] extra: \"b %x\" is not a command (with %p, %v, %s, %o, %w, %n, %r, %i, %e, %d, %y, and %% "
 		"for a per cent sign)"},
+	{"[build]\nbuild = a %w\n",
+		":2: [build] build: \"a %w\" is not a command (with %p, %v, %s, %o, %n, %r, %i, %e, %d, %y, and %% "
+		"for a per cent sign)"},
+	{"[build]\nwrap = a %s\n",
+		":2: [build] wrap: \"a %s\" is not a command (with %p, %v, %o, %n, %r, %i, %d, %y, and %% for a per "
+		"cent sign)"},
 };
 
 static void bad_line_is_named(void **state UNUSED)
