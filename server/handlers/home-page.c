@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "lib/format/escape.h"
+#include "lib/missing/branch.h"
 #include "server/handlers/html-layout.h"
 
 const char home_page_policy[] =
@@ -203,11 +204,29 @@ static void put_number_cell(struct home_page_writer *w, uint64_t n, const char *
 	buf_puts(w->out, "</td>");
 }
 
+// A link to what is missing on the platform, if a branch wants anything there.
+static void put_missing_cell(struct home_page_writer *w, const char *platform)
+{
+	const struct config *c = &w->site->config;
+	bool is_wanted = false;
+	for (size_t i = 0; i < c->branch_count; i++)
+		is_wanted |= branch_has_platform(&(struct branch){.config = &c->branches[i]}, platform);
+	buf_puts(w->out, "<td>");
+	if (is_wanted) {
+		buf_puts(w->out, "<a href=\"-/missing/");
+		escape_url(w->out, str_from(platform));
+		buf_puts(w->out, "?format=html\">what is missing</a>");
+	}
+	buf_puts(w->out, "</td>");
+}
+
 static void put_platform_table(struct home_page_writer *w)
 {
 	buf_puts(w->out, "<h2>Platforms</h2>\n<div class=\"card wide\"><table>\n<thead><tr><th>Name</th>"
 			 "<th class=\"n\">Projects</th><th class=\"n\">Files</th><th class=\"n\">Size</th>"
-			 "<th>Index URL</th></tr></thead>\n<tbody>\n");
+			 "<th>Index URL</th>");
+	buf_puts(w->out, w->site->config.branch_count ? "<th>Branches</th></tr></thead>\n<tbody>\n"
+						      : "</tr></thead>\n<tbody>\n");
 	for (size_t i = 0; i < w->site->store.platform_count; i++) {
 		if (w->site->store.platform[i].is_private)
 			continue;
@@ -221,6 +240,8 @@ static void put_platform_table(struct home_page_writer *w)
 		html_size(w->out, p->bytes);
 		buf_puts(w->out, "</td>");
 		put_index_cell(w, &w->site->view[1 + i]);
+		if (w->site->config.branch_count)
+			put_missing_cell(w, w->site->store.platform[i].name);
 		buf_puts(w->out, "</tr>\n");
 	}
 	buf_puts(w->out, "</tbody>\n</table></div>\n");

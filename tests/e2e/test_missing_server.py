@@ -97,6 +97,12 @@ def test_a_browser_gets_a_page(server):
     assert document(server.get(f"/-/missing/{JAMMY}?format=json", HTML))
 
 
+def test_the_first_page_leads_to_it(server):
+    links = re.findall(r'href="(-/missing/[^"]+)"', server.get("/", HTML).body.decode())
+    assert links == [f"-/missing/{name}?format=html" for name in (JAMMY, BOOKWORM)]
+    assert all(server.get(f"/{link}")["Content-Type"].startswith("text/html") for link in links)
+
+
 def test_text_of_others_is_escaped(fresh, serve):
     fresh.upstream.add("native", "native-1.0-cp37-cp37m-linux_x86_64.whl", yanked="<script>alert(1)</script>")
     (fresh.folder / "skip.list").write_text("native because of <script>alert(2)</script>\n")

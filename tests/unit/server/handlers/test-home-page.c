@@ -120,9 +120,25 @@ static void one_platform(void **state)
 	assert_int_equal(e.kind, ERR_LIMIT);
 }
 
+// A platform that a branch has leads to what is missing there.
+static void branches(void **state)
+{
+	(void)state;
+	struct config_branch branch = {.name = (char[]){"b"}, .platforms = (char[]){"<* debian-*"}};
+	struct site s = site;
+	CLEANUP(buf_release) struct buf without, with;
+	render(&s, (struct home_page_stats){0}, "http://a/", &without);
+	assert_null(strstr(without.data, "missing"));
+	s.config = (struct config){.branches = &branch, .branch_count = 1};
+	render(&s, (struct home_page_stats){0}, "http://a/", &with);
+	assert_has(&with, "<td><a href=\"-/missing/%3Ccentos%3E-8%26%22?format=html\">what is missing</a></td>");
+	assert_null(strstr(with.data, "missing/ubuntu"));
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(facts), cmocka_unit_test(states),
-		cmocka_unit_test(hostile_base), cmocka_unit_test(trust), cmocka_unit_test(one_platform)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(facts), cmocka_unit_test(branches),
+		cmocka_unit_test(states), cmocka_unit_test(hostile_base), cmocka_unit_test(trust),
+		cmocka_unit_test(one_platform)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
