@@ -60,16 +60,17 @@ static int add_line(struct branch_file *f, const struct requirements_line *line,
 		return err_set(e, ERR_USAGE, "the branch has more than %d lines", LIMIT_BRANCH_LINES);
 	CLEANUP(mem_free) char *source = xasprintf("%s:%u", f->path, line->number);
 	GROW(b->line, b->lines, r->line_room);
-	b->line[b->lines++] = (struct branch_line){
+	b->line[b->lines] = (struct branch_line){
 		.project = arena_copy(r->text, str_from(line->project)),
 		.specifier = arena_copy(r->text, line->specifier),
 		.marker = arena_copy(r->text, line->marker),
 		.source = arena_copy(r->text, str_from(source)),
-		.order = b->lines - 1,
+		.order = b->lines,
 		.is_constraint = f->is_constraints,
 		.is_pinned = specifier_is_pinned(line->specifier),
 		.has_url = line->url.len > 0,
 	};
+	b->lines++;
 	b->has_requirements |= !f->is_constraints;
 	return check_text_limit(r, e);
 }

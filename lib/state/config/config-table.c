@@ -183,8 +183,8 @@ const struct config_option config_table[] = {
 		"Time from a failure to its retry: after the first failure, the second, and so on. The last one repeats."),
 	ROW("build", "build", &config_type_build, config, build_command, 0, NULL, RELOAD,
 		"The command that makes a wheel. %p is the platform, %v the Python, %y its interpreter, %s the sdist, %o the "
-		"output folder, %w the wheel in it, %n the name, %r the version, %i the index, %e a fresh virtual "
-		"environment, %d the work folder. Default: pip wheel --no-deps."),
+		"output folder, %n the name, %r the version, %i the index, %e a fresh virtual environment, %d the work folder; "
+		"in the commands after it %w is the wheel. Default: pip wheel --no-deps."),
 	ROW("build", "repair", &config_type_command, config, build_repair, 0, NULL, RELOAD,
 		"The command that repairs the wheel, such as auditwheel repair -w %o %w. Default: none."),
 	ROW("build", "extra", &config_type_commands, config, build_extra, 0, NULL, RELOAD,
