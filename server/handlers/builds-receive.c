@@ -110,6 +110,7 @@ struct value_count {
 	size_t values;
 	uint64_t bytes;   // of strings, without the log
 	bool has_bad_log; // no string
+	bool is_too_deep; // its values are not counted
 };
 
 static void count_value(void *ctx, const struct json_sax_value *v)
@@ -119,6 +120,8 @@ static void count_value(void *ctx, const struct json_sax_value *v)
 	c->values++;
 	c->has_bad_log = c->has_bad_log || (is_log && v->kind != JSON_SAX_STRING && v->kind != JSON_SAX_NULL);
 	c->bytes += is_log ? 0 : v->text.len;
+	c->is_too_deep = c->is_too_deep ||
+			 ((v->kind == JSON_SAX_OBJECT || v->kind == JSON_SAX_ARRAY) && v->depth == JSON_SAX_DEPTH);
 }
 
 // Before the document becomes a tree, which takes up to a hundred times its size.
@@ -129,6 +132,8 @@ static int check_document(struct str text, struct err *e)
 	bool is_cut;
 	if (json_sax_read(text, &room, count_value, &count, &is_cut, e) < 0)
 		return -1;
+	if (count.is_too_deep)
+		return err_set(e, ERR_INVALID, "build result: it is nested too deeply");
 	if (count.has_bad_log)
 		return err_set(e, ERR_INVALID, "build result: log is not valid");
 	if (count.values > LIMIT_RESULT_VALUES || count.bytes > LIMIT_RESULT_TEXT)

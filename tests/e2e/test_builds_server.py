@@ -263,6 +263,15 @@ def test_values_that_no_builder_sends(strict, changed):
     assert audited(strict)[-1]["result"] == "refused"
 
 
+def test_deep_document_is_refused_before_it_is_a_tree(strict):
+    """What stands deeper than the reader counts is not counted: a tree of its values would take gigabytes."""
+    deep = [0]
+    for _ in range(10):
+        deep = [deep]
+    reply = send(strict, attempt(provenance={"deep": deep}), strict.token, platform=PUBLIC)
+    assert (reply.status, b"nested" in reply.body) == (400, True), reply.body
+
+
 def test_document_that_is_too_large(server):
     large = json.dumps(attempt(log="a" * (24 << 20)))
     assert post(server, f"/-/builds/{PUBLIC}/", large, server.token).status == 413
