@@ -383,6 +383,8 @@ static int prepare_read(struct database *d, struct err *e)
 		return -1;
 	if (version == d->kind->schema_steps)
 		return 0;
+	if (version == 0 && d->kind->empty_is_absent)
+		return err_set(e, ERR_NOT_FOUND, "%s %s is empty", d->kind->name, d->path);
 	return err_set(e, ERR_USAGE, "%s %s was made by an older wheelcache; %s brings it up to date", d->kind->name,
 		d->path, d->kind->older);
 }

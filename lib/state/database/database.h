@@ -24,6 +24,8 @@ struct database_kind {
 	const char *const *statement;
 	size_t statements;
 	bool tells_full; // a full disk is ERR_FULL; else ERR_IO
+	// A file whose creation did not get to its tables is ERR_NOT_FOUND for a reader; else ERR_USAGE.
+	bool empty_is_absent;
 };
 
 struct database;

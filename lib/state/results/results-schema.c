@@ -140,4 +140,5 @@ const struct database_kind results_schema = {
 	.statement = statement_sql,
 	.statements = RESULTS_STATEMENT_COUNT,
 	.tells_full = true,
+	.empty_is_absent = true,
 };

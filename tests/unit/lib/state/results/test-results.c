@@ -225,6 +225,19 @@ static void reader_sees_what_another_connection_wrote(void **state UNUSED)
 	attempts = writer;
 }
 
+// As a builder leaves it that is killed when it creates the file.
+static void empty_file_is_as_if_absent_to_a_reader(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	results_close(STEAL_PTR(attempts));
+	assert_int_equal(truncate(attempts_path, 0), 0);
+	assert_int_equal(results_open_read(attempts_path, &attempts, &e), -1);
+	assert_int_equal(e.kind, ERR_NOT_FOUND);
+	attempts_ok(results_open(attempts_path, &attempts, &e), &e);
+	attempts_put("a", RESULTS_OK, attempts_now);
+	ATTEMPTS_LIST("a ok;", 0);
+}
+
 // Each process adds its attempts; none is lost, and none waits for long.
 static void several_processes_write_at_once(void **state UNUSED)
 {
@@ -352,6 +365,7 @@ int main(void)
 		ATTEMPTS_CASE(retention_is_by_age_and_number_but_never_the_last_good_and_failed),
 		ATTEMPTS_CASE(age_counts_for_other_projects_too_once_a_day),
 		ATTEMPTS_CASE(reader_sees_what_another_connection_wrote),
+		ATTEMPTS_CASE(empty_file_is_as_if_absent_to_a_reader),
 		ATTEMPTS_CASE(several_processes_write_at_once),
 		ATTEMPTS_CASE(damaged_file_is_an_error_and_stays),
 		ATTEMPTS_CASE(file_of_a_newer_wheelcache_stays),
