@@ -251,8 +251,11 @@ static int begin_work(struct build_state *b, struct err *e)
 	if (work_folder_open(b->config, b->results_path, b->options->platform, &b->work, e) < 0 ||
 		work_folder_recover(&b->work, b->results, b->config, b->host, e) < 0)
 		return -1;
-	if (b->sender) // so that the server knows these failures before it says what is missing
-		result_sender_flush(b->sender);
+	if (!b->sender)
+		return 0;
+	if (result_sender_probe(b->sender, e) < 0)
+		return -1;
+	result_sender_flush(b->sender); // so that the server knows these failures before it says what is missing
 	return 0;
 }
 

@@ -18,6 +18,9 @@ struct result_sender *result_sender_new(const char *base, const char *platform, 
 void result_sender_free(struct result_sender *s);     // NULL is fine
 void result_sender_cleanup(struct result_sender **s); // for CLEANUP
 
+// Asks whether the server takes results with this token, before hours are spent on builds: ERR_DENIED if not. Another
+// failure, as of a server without results, is none here.
+int result_sender_probe(struct result_sender *s, struct err *e) MUST_CHECK;
 // Sends one attempt, which is in the results, with its log, and marks it there. A server that does not take it, or does
 // not answer, is logged once.
 void result_sender_send(struct result_sender *s, const char *id);

@@ -78,13 +78,36 @@ def test_a_builder_feeds_its_server(fed, servers):
     assert states(builder.build()) == {"beta 3.12": "left-out"}
 
 
-def test_a_token_for_another_platform_stops_the_build(fed, servers):
+@pytest.mark.parametrize("token", [None, "wc_wrong", ""])
+def test_a_token_without_the_right_is_refused_before_anything_runs(fed, servers, token):
+    fed.want("alpha")
+    server = start(fed, servers)
+    if token is None:
+        token = uploading.add_token(server, "--platform", OTHER)
+    builder = builder_of(fed, server, token=token or " ")
+    builder.token = token
+    builder.build("--dry-run")
+    builder.build(code=1)
+    assert "40" in builder.errors and builder.runs() == [] and not (token and token in builder.errors)
+
+
+def test_a_token_that_is_revoked_meanwhile_stops_the_build(fed, servers):
     fed.want("alpha", "beta", "gamma")
     server = start(fed, servers)
-    builder = builder_of(fed, server, token=uploading.add_token(server, "--platform", OTHER))
-    report = builder.build("--python", "3.11", code=1)
+    builder = builder_of(fed, server)
+    (builder.folder / "hold").touch()
+    with builder.running("--python", "3.11", env={"WHEELCACHE_TOKEN": builder.token}) as build:
+        serving.wait_for(builder.runs, 30, "the build command")
+        listed = json.loads(serving.run("token", "list", "--json", "--config", server.config_path,
+                                        "--catalog", server.catalog).stdout)
+        revoked = serving.run("token", "revoke", listed["tokens"][0]["id"], "--config", server.config_path,
+                              "--catalog", server.catalog)
+        assert revoked.returncode == 0, revoked.stderr
+        (builder.folder / "hold").unlink()
+        assert build.wait(60) == 1
+    report = json.loads((builder.folder / "stdout.txt").read_text())
     assert list(states(report).values()).count("ready") == 2 and "no more rows" in report["stopped"]
-    assert builder.errors.count("takes no results") == 1 and fed.wheels() == []
+    assert (builder.folder / "stderr.txt").read_text().count("takes no results") == 1 and fed.wheels() == []
 
 
 def test_results_wait_for_a_server_that_is_away(fed, servers):
