@@ -8,6 +8,7 @@
 // Requires-Python asks only for these two numbers.
 struct fits_minor {
 	unsigned major, minor;
+	struct specifier_minor *releases; // owned
 };
 
 enum { RANK_NOT_COMPUTED = -2 };
@@ -17,7 +18,7 @@ static size_t find_or_add_python(struct fits *f, const struct python *p)
 	for (size_t i = 0; i < f->minors; i++)
 		if (f->minor[i].major == p->major && f->minor[i].minor == p->minor)
 			return i;
-	f->minor[f->minors] = (struct fits_minor){p->major, p->minor};
+	f->minor[f->minors] = (struct fits_minor){p->major, p->minor, specifier_minor_new(p->major, p->minor)};
 	return f->minors++;
 }
 
@@ -35,6 +36,8 @@ void fits_release(struct fits *f)
 	intern_release(&f->tags);
 	intern_release(&f->pythons);
 	free(f->rank);
+	for (size_t i = 0; i < f->minors; i++)
+		specifier_minor_free(f->minor[i].releases);
 	free(f->minor);
 	free(f->minor_of);
 	free(f->micros);
@@ -76,7 +79,7 @@ unsigned fits_tags(struct fits *f, const struct filename *wheel)
 static uint64_t compute_micros(const char *text, const struct fits_minor *p)
 {
 	uint64_t mask = UINT64_MAX;
-	if (!specifier_micros(str_from(text), p->major, p->minor, &mask))
+	if (!specifier_minor_micros(p->releases, str_from(text), &mask))
 		return UINT64_MAX;
 	return mask;
 }

@@ -2,6 +2,7 @@
 #include "lib/domain/text/specifier.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "lib/base/mem.h"
 #include "lib/domain/text/pep440.h"
@@ -247,20 +248,46 @@ bool specifier_set_admits(struct str text, const struct version *version)
 	       remove_not_admitted(text, &c, 1, 1) == 1;
 }
 
-bool specifier_micros(struct str text, unsigned major, unsigned minor, uint64_t *mask)
+struct specifier_minor {
+	struct candidate release[SPECIFIER_MICROS];
+	uint64_t valid; // bit n: release[n] is a version
+};
+
+struct specifier_minor *specifier_minor_new(unsigned major, unsigned minor)
 {
-	struct candidate c[SPECIFIER_MICROS];
 	char version[3 * sizeof("4294967295")];
-	if (!specifier_set_is_valid(text))
-		return false;
-	*mask = UINT64_MAX;
+	struct specifier_minor *m = xcalloc(1, sizeof(*m));
 	for (unsigned i = 0; i < SPECIFIER_MICROS; i++) {
 		snprintf(version, sizeof(version), "%u.%u.%u", major, minor, i);
-		if (candidate_init(&c[i], version) < 0)
-			*mask &= ~(UINT64_C(1) << i);
+		if (candidate_init(&m->release[i], version) == 0)
+			m->valid |= UINT64_C(1) << i;
 	}
-	*mask = remove_not_admitted(text, c, SPECIFIER_MICROS, *mask);
-	for (unsigned i = 0; i < SPECIFIER_MICROS; i++)
-		candidate_release(&c[i]);
+	return m;
+}
+
+void specifier_minor_free(struct specifier_minor *m)
+{
+	for (unsigned i = 0; m && i < SPECIFIER_MICROS; i++)
+		candidate_release(&m->release[i]);
+	free(m);
+}
+
+void specifier_minor_cleanup(struct specifier_minor **m)
+{
+	specifier_minor_free(*m);
+	*m = NULL;
+}
+
+bool specifier_minor_micros(const struct specifier_minor *m, struct str text, uint64_t *mask)
+{
+	if (!specifier_set_is_valid(text))
+		return false;
+	*mask = remove_not_admitted(text, m->release, SPECIFIER_MICROS, m->valid);
 	return true;
+}
+
+bool specifier_micros(struct str text, unsigned major, unsigned minor, uint64_t *mask)
+{
+	CLEANUP(specifier_minor_cleanup) struct specifier_minor *m = specifier_minor_new(major, minor);
+	return specifier_minor_micros(m, text, mask);
 }

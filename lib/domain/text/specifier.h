@@ -19,3 +19,10 @@ enum { SPECIFIER_MICROS = 64 };
 // Which micro releases of a Python, such as 3.11.0 to 3.11.63, a Requires-Python contains: bit n of *mask is 3.11.n.
 // False if the text is not a valid set; then *mask is not touched.
 bool specifier_micros(struct str text, unsigned major, unsigned minor, uint64_t *mask);
+// The same for many texts and one Python: its micro releases are parsed once. The caller frees it; constant, so any
+// thread may use it.
+struct specifier_minor;
+struct specifier_minor *specifier_minor_new(unsigned major, unsigned minor);
+void specifier_minor_free(struct specifier_minor *m);     // NULL is allowed
+void specifier_minor_cleanup(struct specifier_minor **m); // for CLEANUP
+bool specifier_minor_micros(const struct specifier_minor *m, struct str text, uint64_t *mask);
