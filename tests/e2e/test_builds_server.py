@@ -318,6 +318,25 @@ def test_client_that_stops_in_the_middle(server):
     assert len(read(server)["attempts"]) == 1
 
 
+def test_client_that_sends_slowly(serve, tmp_path):
+    """It must make progress within the server's timeout; nothing of it stays."""
+    storelib.make_wheel(tmp_path / "store" / PUBLIC / "f" / "foo", "foo", "1.0")
+    server = serve(tmp_path / "store", config="[server]\ntimeout = 1\n")
+    token = uploading.add_token(server)
+    body = json.dumps(attempt()).encode()
+    head = (f"POST /-/builds/{PUBLIC}/ HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+            f"Authorization: {uploading.authorization(token)['Authorization']}\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n").encode()
+    with server.socket() as connection:
+        connection.sendall(head)
+        with contextlib.suppress(OSError):
+            for byte in body:
+                connection.sendall(bytes([byte]))
+                time.sleep(0.02)
+        assert b" 200 " not in serving.read_all(connection)[:20]
+    assert not results_file(server).exists()
+
+
 def test_too_many_at_once_are_sent_away(server):
     body = json.dumps(attempt(log="a" * (20 << 20))).encode()
     head = (f"POST /-/builds/{PUBLIC}/ HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
