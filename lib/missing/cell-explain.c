@@ -90,10 +90,17 @@ static void describe_impossible(const struct cell *cell, const struct branch_wan
 typedef void describe_fn(const struct cell *cell, const struct branch_want *want, const struct cell_status *s,
 	struct buf *out);
 
+// "path:line" without the folders, which clients of a server need not know.
+static const char *without_folder(const char *source)
+{
+	const char *slash = strrchr(source, '/');
+	return slash ? slash + 1 : source;
+}
+
 static void describe_not_wanted(const struct cell *cell UNUSED, const struct branch_want *want,
 	const struct cell_status *s UNUSED, struct buf *out)
 {
-	buf_printf(out, "the markers are false there (%s)", want->source);
+	buf_printf(out, "the markers are false there (%s)", without_folder(want->source));
 }
 
 static void describe_wheel(const struct cell *cell UNUSED, const struct branch_want *want UNUSED,
@@ -106,9 +113,11 @@ static void describe_skipped(const struct cell *cell UNUSED, const struct branch
 	const struct cell_status *s, struct buf *out)
 {
 	if (want->has_url)
-		buf_printf(out, "%s wants a file by its URL, which no index decides about", want->source);
+		buf_printf(out, "%s wants a file by its URL, which no index decides about",
+			without_folder(want->source));
 	else if (s->skip)
-		buf_printf(out, "%s: %s", s->skip->source, *s->skip->reason ? s->skip->reason : "[build] skip");
+		buf_printf(out, "%s: %s", without_folder(s->skip->source),
+			*s->skip->reason ? s->skip->reason : "[build] skip");
 	else if (s->removed)
 		buf_printf(out, "%s was removed here: %s", s->removed->filename,
 			*s->removed->reason ? s->removed->reason : "no reason was given");

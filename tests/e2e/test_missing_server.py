@@ -111,6 +111,17 @@ def test_text_of_others_is_escaped(fresh, serve):
     assert b"<script" not in page.body and b"&lt;script&gt;alert(2)" in page.body
 
 
+def test_nothing_tells_paths_or_passwords(fresh, serve):
+    fresh.upstream.url = fresh.upstream.url.replace("http://", "http://reader:secret@")
+    fresh.configure()
+    fresh.missing()
+    server = fresh.serve(serve)
+    for headers in ({}, HTML):
+        body = server.get(f"/-/missing/{JAMMY}?all=1", headers).body.decode()
+        assert "secret" not in body and "reader" not in body and str(fresh.folder) not in body
+        assert "master.txt:15" in body and "skip.list:1: no use here" in body
+
+
 def test_an_unchanged_answer_is_not_sent_again(server):
     for headers in ({}, HTML, {"Accept-Encoding": "gzip"}):
         reply = server.get(f"/-/missing/{JAMMY}", headers)

@@ -243,9 +243,3 @@ void branch_store_set(struct branch_store *f, const char *section, const char *k
 	struct err e = ERR_INIT;
 	branch_store_ok(config_set(&f->config, section, key, value, &e), &e);
 }
-
-const char *branch_store_shorten(const char *text)
-{
-	const char *path = strstr(text, folder);
-	return path ? path + strlen(folder) + 1 : text;
-}

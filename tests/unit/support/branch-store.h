@@ -31,8 +31,6 @@ int branch_store_set_up(void **state);
 int branch_store_tear_down(void **state);
 // The path of a file in the folder, relative; valid until the next call.
 const char *branch_store_path(const char *name);
-// The text behind the path of the folder, if it has that path; else the whole text.
-const char *branch_store_shorten(const char *text);
 void branch_store_write(const char *name, const char *text);
 void branch_store_set(struct branch_store *f, const char *section, const char *key, const char *value);
 void branch_store_add(struct branch_store *f, const char *platform, const char *filename, const char *requires_python);
