@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
@@ -94,16 +93,6 @@ static int ask_again(struct build_state *b, const struct schedule_row *r, enum s
 }
 
 // --- one attempt ---
-
-static int make_id(char out[RESULTS_ID + 1], struct err *e)
-{
-	uint8_t bytes[RESULTS_ID / 2];
-	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
-		return err_errno(e, ERR_IO, "no random bytes");
-	hex_encode(bytes, sizeof(bytes), out);
-	out[RESULTS_ID] = '\0';
-	return 0;
-}
 
 // The row is in the results before its first step, so that a killed builder loses none.
 static int put_running(struct build_state *b, const struct missing_row *row, const char *id, struct err *e)
@@ -223,7 +212,8 @@ static int try_row(struct build_state *b, struct schedule_row *r, struct err *e)
 	CLEANUP(attempt_outcome_release) struct attempt_outcome o = {0};
 	struct build_row *row = build_state_row(b, r);
 	char id[RESULTS_ID + 1];
-	if (make_id(id, e) < 0 || put_running(b, r->row, id, e) < 0)
+	results_new_id(id);
+	if (put_running(b, r->row, id, e) < 0)
 		return -1;
 	pthread_mutex_lock(&b->lock);
 	memcpy(row->id, id, sizeof(id));

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "builder/step/attempt.h"
 #include "cli/common/cli-config.h"
 #include "cli/common/command.h"
 #include "lib/base/limits.h"
@@ -239,7 +240,7 @@ static int read_log(struct results *r, const char *id, struct buf *out, struct e
 	struct err ignored = ERR_INIT;
 	if (results_find(r, id, keep_work_folder, &folder, e) < 0)
 		return -1;
-	CLEANUP(mem_free) char *path = folder ? xasprintf("%s/%s/log", folder, id) : NULL;
+	CLEANUP(mem_free) char *path = folder ? attempt_log_path(folder, id) : NULL;
 	if (path && safefile_read(path, out, &ignored) == 0)
 		return 0;
 	buf_clear(out);

@@ -175,7 +175,7 @@ const struct config_option config_table[] = {
 		"A wheel that takes longer has failed."),
 	ROW("build", "memory", &config_type_quota, config, build_memory, 0, "0", RELOAD,
 		"Memory for all processes of one wheel; 0: no limit."),
-	ROW("build", "log-size", &config_type_size, config, build_log_size, 4096, "4M", RELOAD,
+	ROW("build", "log-size", &config_type_log, config, build_log_size, 4096, "4M", RELOAD,
 		"Maximum size of the log of one wheel: of a longer one the beginning and the end are kept."),
 	ROW("build", "retries", &config_type_threads, config, build_retries, 0, "3", RELOAD,
 		"Number of retries of a wheel that failed, before it is only built on request."),

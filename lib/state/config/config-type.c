@@ -358,6 +358,8 @@ const struct config_type config_type_level = {
 const struct config_type config_type_integer = {.wants = "a number", .set = set_integer, .most = 1 << 20};
 const struct config_type config_type_threads = {.wants = "a number", .set = set_integer, .most = 1024};
 const struct config_type config_type_size = {.wants = "a size (as 500K, 64M, 1G)", .set = set_size, .most = 1ULL << 40};
+const struct config_type config_type_log = {
+	.wants = "a size of at most 64M (as 500K, 4M)", .set = set_size, .most = LIMIT_RESULT_LOG};
 const struct config_type config_type_quota = {
 	.wants = "a size (as 500K, 64M, 1G)", .set = set_size, .most = 1ULL << 60};
 const struct config_type config_type_count = {.wants = "a number", .set = set_integer, .most = NUMBER_MAX};

@@ -24,6 +24,7 @@ extern const struct config_type config_type_level;
 extern const struct config_type config_type_integer;
 extern const struct config_type config_type_threads;
 extern const struct config_type config_type_size;    // bytes
+extern const struct config_type config_type_log;     // bytes, at most LIMIT_RESULT_LOG
 extern const struct config_type config_type_quota;   // bytes, of a whole volume
 extern const struct config_type config_type_count;   // files
 extern const struct config_type config_type_seconds; // seconds

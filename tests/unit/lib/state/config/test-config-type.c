@@ -148,7 +148,7 @@ static const struct {
 	{"[build]\nindex = http://u:secret@a/?q\n", ":2: [build] index is not an address, http: or https:"},
 	{"[build]\nindex = http://a/ http://b/\n", ":2: [build] index is not an address, http: or https:"},
 	{"[build]\ntimeout = 0\n", ":2: [build] timeout: 0 is not between 1 and 315360000"},
-	{"[build]\nlog-size = 4095\n", ":2: [build] log-size: 4095 is not between 4096 and 1099511627776"},
+	{"[build]\nlog-size = 4095\n", ":2: [build] log-size: 4095 is not between 4096 and 67108864"},
 	{"[build]\nretry-after = 1d 3w\n", ":2: [build] retry-after: \"1d 3w\" is not a list of times (as 1d 3d 7d)"},
 	{"[build]\nretry-after = 3651d\n", ":2: [build] retry-after: \"3651d\" is not a list of times (as 1d 3d 7d)"},
 	{"[build]\nkeep-results = 90d\n", ":2: [build] keep-results: \"90d\" is not a time and a number (as 90d 50)"},
