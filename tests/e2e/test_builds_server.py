@@ -574,6 +574,19 @@ def test_full_disk(serve, tmp_path):
         subprocess.run(["umount", "-l", state], check=True)
 
 
+def test_file_of_results_at_its_limit(server):
+    """The header of the file says that it has so many pages; most of them are a hole."""
+    assert send(server, attempt(), server.token).status == 200
+    pages = (2000 << 20) // 4096 + 1
+    with open(results_file(server), "r+b") as file:
+        file.seek(28)
+        file.write(pages.to_bytes(4, "big"))
+        file.truncate(pages * 4096)
+    reply = send(server, attempt(), server.token)
+    assert reply.status == 507 and str(results_file(server)).encode() not in reply.body
+    assert len(read(server)["attempts"]) == 1
+
+
 def test_results_that_cannot_be_read(server):
     """A damaged file is no reason to show that nothing was built."""
     results_file(server).write_bytes(b"no database" * 1000)

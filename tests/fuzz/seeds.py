@@ -273,6 +273,20 @@ def missing_rows():
     }
 
 
+def results():
+    whole = {"id": "0123456789abcdef" * 2, "platform": "debian-12-x86_64", "python": "3.11", "project": "six",
+             "version": "1.17.0", "result": "failed", "step": "build", "why": "pip </td><script> ended with 1",
+             "begun": "2026-11-22T20:00:00Z", "seconds": 12.5, "peak_memory": 123456789,
+             "files": [{"filename": "six-1.17.0-py3-none-any.whl", "sha256": "ef" * 32, "size": 11050}],
+             "sdist": {"filename": "six-1.17.0.tar.gz", "sha256": "ab" * 32}, "awaiting": ["cffi"], "recipe": "cd" * 32,
+             "builder": "<b>host</b>", "provenance": {"compiler": "gcc", "<i>": ["</pre><!--", None, 1.5, {"a": True}]},
+             "has_log": True, "log": "a\r\nb\x1b[31m"}
+    bare = whole | {"result": "running", "files": [], "sdist": None, "awaiting": [], "recipe": "", "provenance": {}, "why": ""}
+    bare.pop("log")
+    return {"whole": json.dumps(whole), "bare": json.dumps(bare), "wrong": json.dumps(whole | {"seconds": -1}),
+            "log": "\u009b31m\u202e\r\x07\u2028" + "\u241b\u00e9"}
+
+
 TEXTS = {
     "missing-json": missing_rows(),
     "version": {
@@ -428,6 +442,7 @@ TEXTS = {
         "html": '<!DOCTYPE html><html><body><a href="/simple/a/">a</a><br/><a href=b><b>B</b>.c</a></body></html>',
         "html-odd": "<a>a&#45;b</a><!-- <a>no</a> --><a><a>c</a></a><a>d",
     },
+    "results-json": results(),
     "simplepage-json": simple_json(),
     "simplepage-html": simple_html(),
     "wheelparts": parts(),
