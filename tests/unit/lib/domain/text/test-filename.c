@@ -190,6 +190,37 @@ static void test_sdist_by_its_pkg_info(void **state UNUSED)
 	}
 }
 
+// Versions as pip's finder has them for the links of a page.
+static void test_names_on_the_page_of_a_project(void **state UNUSED)
+{
+	static const struct {
+		const char *text, *project, *version; // NULL: not of this project
+	} table[] = {
+		{"cffi-1.0.2-2.tar.gz", "cffi", "1.0.2.post2"},
+		{"Foo.Bar-1.0.tar.gz", "foo-bar", "1.0"},
+		{"foo-bar-1.0.zip", "foo-bar", "1.0"},
+		{"foo-bar-1.0.tar.gz", "foo", NULL}, // "bar-1.0" is no version
+		{"foo_bar-1.0-py3-none-any.whl", "foo-bar", "1.0"},
+		{"foo_bar-1.0-py3-none-any.whl", "foo", NULL},
+		{"foo-1.0-py3-none-any.whl", "foo-1", NULL},
+		{"dbus-python-1.2.2-pypi.tar.gz", "dbus-python", NULL},
+		{"foo.tar.gz", "foo", NULL},
+		{"foo-1.0.exe", "foo", NULL},
+		{"foo-1.0 .tar.gz", "foo", NULL},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		CLEANUP(filename_release) struct filename f = {0};
+		struct err e = ERR_INIT;
+		int parsed = filename_parse_listed(str_from(table[i].text), table[i].project, &f, &e);
+		assert_int_equal(parsed, table[i].version ? 0 : -1);
+		assert_int_equal(e.kind, table[i].version ? ERR_NONE : ERR_INVALID);
+		if (parsed == 0)
+			assert_string_equal(f.version.text, table[i].version);
+		if (parsed == 0)
+			assert_string_equal(f.project, table[i].project);
+	}
+}
+
 enum { ROW_INPUT, ROW_VALID, ROW_PROJECT, ROW_VERSION, ROW_BUILD };
 
 // Appends a build tag as in the vectors: [1000, "abc"].
@@ -244,6 +275,7 @@ int main(void)
 		cmocka_unit_test(test_rejected),
 		cmocka_unit_test(test_too_long),
 		cmocka_unit_test(test_sdist_by_its_pkg_info),
+		cmocka_unit_test(test_names_on_the_page_of_a_project),
 		cmocka_unit_test(test_wheel_vectors),
 		cmocka_unit_test(test_sdist_vectors),
 	};
