@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "lib/format/jsondoc.h"
+#include "lib/net/fetch.h"
 
 void build_report_release(struct build_report *r)
 {
@@ -128,12 +129,20 @@ static struct jsondoc *totals_json(const struct build_report *r)
 	return doc;
 }
 
+// The URL of an index may have a password.
+static void put_index(struct jsondoc *doc, const char *index)
+{
+	CLEANUP(fetch_url_release) struct fetch_url url = {0};
+	struct err ignored = ERR_INIT;
+	jsondoc_put_str(doc, "index", fetch_url_parse(index, &url, &ignored) == 0 ? url.text : NULL);
+}
+
 void build_report_json(const struct build_report *r, struct buf *out)
 {
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
 	struct jsondoc *rows = jsondoc_array();
 	jsondoc_put_str(doc, "platform", r->platform);
-	jsondoc_put_str(doc, "index", r->index);
+	put_index(doc, r->index);
 	jsondoc_put_bool(doc, "dry_run", r->is_dry_run);
 	jsondoc_put_str(doc, "stopped", r->stop.kind != ERR_NONE ? r->stop.msg : NULL);
 	jsondoc_put_int(doc, "unsent", (int64_t)r->unsent);

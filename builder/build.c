@@ -11,7 +11,10 @@
 #include "lib/os/clock.h"
 #include "lib/os/thread-pool.h"
 
-enum { WATCH_MS = 250 };
+enum {
+	WATCH_MS = 250,
+	SEND_SECONDS = 60, // without an answer to a result
+};
 
 // The next row; NULL: there is none any more. Under the lock.
 static struct schedule_row *wait_for_row(struct build_state *b)
@@ -127,9 +130,15 @@ static int check_index(struct build_state *b, struct err *e)
 	};
 	if (index_guard_check(&guard, &note, e) < 0)
 		return -1;
-	if (note)
+	if (note && !b->options->is_quiet)
 		log_info("%s", note);
 	return 0;
+}
+
+// A server that does not answer does not hold up the end of the build.
+static bool continue_asking(void *ctx, uint64_t sent UNUSED)
+{
+	return !build_state_is_stopped(ctx);
 }
 
 static int open_source(struct build_state *b, struct err *e)
@@ -137,7 +146,10 @@ static int open_source(struct build_state *b, struct err *e)
 	const struct build_options *o = b->options;
 	if (!o->from)
 		return row_source_of_store(b->config, o->catalog, b->results_path, o->platform, &b->source, e);
-	b->source = row_source_of_server(o->from, o->platform, &o->fetch);
+	struct fetch_options fetch = o->fetch;
+	fetch.progress = continue_asking;
+	fetch.ctx = b;
+	b->source = row_source_of_server(o->from, o->platform, &fetch);
 	return 0;
 }
 
@@ -158,7 +170,9 @@ static int open_results(struct build_state *b, struct err *e)
 	}
 	if (results_open(b->results_path, &b->sent, e) < 0)
 		return -1;
-	b->sender = result_sender_new(b->base, b->options->platform, &b->options->fetch, b->sent);
+	struct fetch_options fetch = b->options->fetch;
+	fetch.stall_seconds = SEND_SECONDS;
+	b->sender = result_sender_new(b->base, b->options->platform, &fetch, b->sent);
 	return 0;
 }
 
@@ -216,6 +230,9 @@ static int read_rows(struct build_state *b, struct err *e)
 		return -1;
 	}
 	for (size_t i = 0; i < m->rows; i++) {
+		if (strcmp(m->row[i].platform, o->platform) != 0)
+			return err_set(e, ERR_INVALID, "%s: the answer is about %s", o->from ? o->from : "the store",
+				m->row[i].platform);
 		b->report->unknown += m->row[i].status == MISSING_UNKNOWN;
 		if (add_own_history(b, m, &m->row[i], e) < 0)
 			return -1;

@@ -12,7 +12,7 @@
 
 struct result_sender;
 
-// base: the server's URL with "/" at its end. Borrows the arguments. The caller closes it.
+// base: the server's URL with "/" at its end. Borrows results, and what options point to. The caller closes it.
 struct result_sender *result_sender_new(const char *base, const char *platform, const struct fetch_options *options,
 	struct results *results);
 void result_sender_free(struct result_sender *s);     // NULL is fine

@@ -13,7 +13,8 @@
 
 struct row_source;
 
-// From the server of this base URL, with "/" at its end. Borrows the arguments. The caller closes it.
+// From the server of this base URL, with "/" at its end. Borrows the texts, and what options point to. The caller closes
+// it.
 struct row_source *row_source_of_server(const char *base, const char *platform, const struct fetch_options *options);
 // From our own store; results: the path of the file of results. ERR_USAGE: no such platform. Errors of store.h and
 // catalog.h. Borrows config and platform.

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """`wheelcache build --from`: a builder without a store, and the server that it asks and feeds."""
+import http.server
 import json
 import signal
 import subprocess
+import threading
 
 import building
 import pytest
@@ -276,3 +278,79 @@ def test_pip_builds_and_the_server_publishes(fed, servers):
                            capture_output=True, text=True, check=False)
     assert found.returncode == 0, found.stderr
     assert builder.build()["rows"] == []
+
+
+ROW = {"platform": PLATFORM, "python": "3.11", "project": "alpha", "version": "1.0", "status": "missing",
+       "why": "no wheel", "branches": [], "attempts": None,
+       "sdist": {"filename": "alpha-1.0.tar.gz", "url": "http://127.0.0.1:1/alpha-1.0.tar.gz", "sha256": "0" * 64,
+                 "size": 1}}
+
+
+def answer_with(**row):
+    return json.dumps({"made": "2026-11-22T20:00:00Z", "branches": [], "totals": {}, "rows": [{**ROW, **row}],
+                       "environments": [{"platform": row.get("platform", PLATFORM), "python": "3.11", "totals": {}}]})
+
+
+@pytest.fixture
+def liar():
+    """A server that answers every request with `text` and `status`; None: it never answers."""
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+        def do_GET(self):
+            if self.server.text is None:
+                self.server.end.wait(60)
+                return
+            body = self.server.text.encode()
+            self.send_response(self.server.status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_POST = do_GET
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.text, server.status, server.end = "", 200, threading.Event()
+    server.url = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    yield server
+    server.end.set()
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.mark.parametrize("text, status, words", [
+    ("", 200, "-/missing/"),
+    ("<html>", 200, "-/missing/"),
+    ("[]", 200, "-/missing/"),
+    (answer_with(platform=OTHER), 200, f"is about {OTHER}"),
+    (answer_with(project="../x"), 200, "project"),
+    (answer_with(python="four"), 200, "python"),
+    (answer_with(sdist={**ROW["sdist"], "url": "file:../../etc/passwd"}), 200, "sdist"),
+    ("moved", 302, "302"),
+    ("gone", 410, "410"),
+])
+def test_a_server_that_lies_is_an_error(fed, liar, text, status, words):
+    liar.text, liar.status = text, status
+    builder = building.Builder(builder_folder(fed), fed, liar, "wc_token")
+    assert builder.build(code=1) is None
+    assert words in builder.errors and builder.runs() == []
+
+
+def builder_folder(fed):
+    folder = fed.folder.parent / "builder"
+    folder.mkdir()
+    return folder
+
+
+def test_a_server_that_never_answers_does_not_hold_up_the_end(fed, liar):
+    liar.text = None
+    builder = building.Builder(builder_folder(fed), fed, liar, "")
+    with builder.running("--dry-run") as build:
+        with pytest.raises(subprocess.TimeoutExpired):
+            build.wait(2)
+        build.send_signal(signal.SIGTERM)
+        assert build.wait(10) == 1

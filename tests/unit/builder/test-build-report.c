@@ -22,7 +22,7 @@ static struct missing_row wanted = {
 // A report of one row; build_report_release() frees it.
 static void make_report(struct build_report *r, enum schedule_state state, bool was_tried)
 {
-	*r = (struct build_report){.platform = "p", .index = xstrdup("https://index.example/simple/")};
+	*r = (struct build_report){.platform = "p", .index = xstrdup("https://me:secret@index.example/simple/")};
 	r->schedule.row = xcalloc(1, sizeof(*r->schedule.row));
 	r->schedule.row[0] =
 		(struct schedule_row){.row = &wanted, .state = state, .why = "as it is", .was_tried = was_tried};
@@ -78,6 +78,7 @@ static void test_the_forms(void **state UNUSED)
 	assert_non_null(strstr(text.data, "failed:\n  python 3.11  alpha 1.0: as it is\n"));
 	build_report_json(&r, &json);
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_read(buf_view(&json), &e);
+	assert_string_equal(jsondoc_get_str(doc, "index"), "https://index.example/simple/");
 	const struct jsondoc *row = jsondoc_at(jsondoc_get(doc, "rows"), 0);
 	assert_string_equal(jsondoc_get_str(row, "state"), "failed");
 	assert_string_equal(jsondoc_get_str(jsondoc_get(row, "attempt"), "result"), "timed-out");
