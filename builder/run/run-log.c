@@ -17,8 +17,8 @@ enum {
 	LINE_MOST = 8 << 10,
 };
 
-// The file is its beginning, and once it was full: a line of MARK bytes at `cut`, and the end of what was added. When it
-// is full again, the older half of that end is dropped.
+// The file is its beginning, and once it was full: a line of MARK bytes at `cut`, and the end of what was added. When
+// it is full again, the older half of that end is dropped.
 struct run_log {
 	char *path;
 	int fd;

@@ -186,12 +186,21 @@ static bool must_stop(const struct run *r)
 	return r->options->stop && atomic_load(r->options->stop) && !r->is_asked_to_stop;
 }
 
+// The program can stop the supervisor, which has the same user. It would never end then.
+static void end_stopped_supervisor(const struct run *r)
+{
+	siginfo_t info = {.si_pid = 0};
+	if (waitid(P_PID, (id_t)r->supervisor, &info, WSTOPPED | WNOHANG) == 0 && info.si_pid)
+		kill(r->supervisor, SIGKILL);
+}
+
 static void watch_run(struct run *r)
 {
 	while (!r->report.is_over) {
 		struct pollfd fds[] = {{.fd = r->control, .events = POLLIN}, {.fd = r->output, .events = POLLIN}};
 		if (must_stop(r))
 			r->is_asked_to_stop = send(r->control, "s", 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
+		end_stopped_supervisor(r);
 		if (poll(fds, 2, POLL_MS) <= 0)
 			continue;
 		if (fds[1].revents)
@@ -210,10 +219,9 @@ static void end_without_supervisor(const struct run *r)
 		run_cgroup_kill(&g);
 		run_cgroup_remove(&g);
 	}
-	// A process may fork while /proc is read.
-	for (int i = 0; i < KILL_ROUNDS && r->report.pid > 0; i++) {
-		if (process_tree_signal_session(r->report.pid, SIGKILL) == 0)
-			return;
+	// A process may fork and end while /proc is read, so nothing is found twice.
+	for (int i = 0, found_none = 0; i < KILL_ROUNDS && found_none < 2 && r->report.pid > 0; i++) {
+		found_none = process_tree_signal_session(r->report.pid, SIGKILL) ? 0 : found_none + 1;
 		poll(NULL, 0, KILL_MS);
 	}
 }

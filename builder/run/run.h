@@ -24,7 +24,7 @@ struct run_options {
 
 enum run_end {
 	RUN_EXITED,    // code
-	RUN_SIGNALLED, // code is the signal; also if the process that watches it was killed
+	RUN_SIGNALLED, // code is the signal; also if the process that watches it was killed or stopped
 	RUN_TIMED_OUT,
 	// The memory limit ended it. Without a cgroup that is a guess: it failed, and near the end of its output is what
 	// programs print when they get no memory.

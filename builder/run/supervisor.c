@@ -48,6 +48,12 @@ struct start_error {
 	bool in_folder;
 };
 
+static void tell(const struct supervision *s, const struct supervisor_report *report)
+{
+	if (s->control >= 0 && send(s->control, report, sizeof(*report), MSG_NOSIGNAL) < 0)
+		return; // our caller is dead
+}
+
 // --- the process of the program, before it is one ---
 
 static void set_limits(uint64_t memory, bool is_in_cgroup)
@@ -69,6 +75,7 @@ static void unblock_signals(void)
 
 static void become_program(const struct supervision *s, pid_t parent, int errors)
 {
+	const struct supervisor_report begins = {.pid = getpid()};
 	struct start_error failed = {0, false};
 	bool is_in_cgroup = run_cgroup_join(&s->cgroup);
 	setsid();
@@ -79,6 +86,7 @@ static void become_program(const struct supervision *s, pid_t parent, int errors
 	if (!s->setuid_works)
 		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	unblock_signals();
+	tell(s, &begins); // before the program can kill the supervisor
 	if (chdir(s->folder) < 0)
 		failed = (struct start_error){errno, true};
 	else {
@@ -121,12 +129,6 @@ static void start_program(struct supervision *s)
 }
 
 // --- watching it ---
-
-static void tell(const struct supervision *s)
-{
-	if (s->control >= 0 && send(s->control, &s->report, sizeof(s->report), MSG_NOSIGNAL) < 0)
-		return; // our caller is dead
-}
 
 // Collects processes that have ended. False if none is left.
 static bool reap(struct supervision *s)
@@ -220,14 +222,13 @@ static void supervise(struct supervision *s, uint64_t seconds)
 {
 	start_program(s);
 	if (!s->report.error) {
-		tell(s);
 		watch(s, seconds);
 		end_all(s);
 		fill_report(s);
 	}
 	s->report.is_over = true;
 	run_cgroup_remove(&s->cgroup);
-	tell(s);
+	tell(s, &s->report);
 }
 
 // --- the beginning ---

@@ -24,7 +24,7 @@ enum supervisor_arg {
 
 // One message on the socket to us. We send one byte to stop the program.
 struct supervisor_report {
-	bool is_over;   // false: the program has just been started, and only `pid` is set
+	bool is_over;   // false: the program begins in a moment, and only `pid` is set
 	pid_t pid;      // of the program, which is also its session
 	int error;      // errno if the program could not be started, else 0
 	bool in_folder; // the error is of its working folder

@@ -350,6 +350,14 @@ static void test_supervisor_is_killed(void **state UNUSED)
 	}
 }
 
+static void test_supervisor_is_stopped(void **state UNUSED)
+{
+	CLEANUP(free_sample) struct sample s = SHELL("kill -STOP $PPID; sleep 1000");
+	run_sample(&s);
+	assert_end(&s, RUN_SIGNALLED, SIGKILL);
+	wait_until_marked(false);
+}
+
 static void test_parent_is_killed(void **state UNUSED)
 {
 	pid_t parent = fork();
@@ -482,6 +490,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_bounded_fork_bomb),
 		cmocka_unit_test(test_daemon),
 		cmocka_unit_test(test_supervisor_is_killed),
+		cmocka_unit_test(test_supervisor_is_stopped),
 		cmocka_unit_test(test_parent_is_killed),
 		cmocka_unit_test(test_eight_at_once),
 		cmocka_unit_test(test_secrets_are_hidden),
