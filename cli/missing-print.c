@@ -6,11 +6,6 @@
 
 enum { MOST_WIDTH = 48 }; // of the column with project and version
 
-// The columns of the totals: first what needs attention.
-static const enum missing_status column[] = {MISSING_MISSING, MISSING_FAILED, MISSING_AWAITING, MISSING_UNKNOWN,
-	MISSING_IMPOSSIBLE, MISSING_PURE, MISSING_HERE, MISSING_UPSTREAM, MISSING_SKIPPED, MISSING_NOT_WANTED};
-_Static_assert(ARRAY_SIZE(column) == MISSING_STATUS_COUNT, "each status has a column");
-
 static int max_width(int width, const char *text)
 {
 	int len = (int)strlen(text);
@@ -21,8 +16,9 @@ static void put_totals(struct buf *out, int width, const char *platform, const c
 	const uint64_t total[MISSING_STATUS_COUNT])
 {
 	buf_printf(out, "%-*s  %-6s", width, platform, python);
-	for (size_t i = 0; i < ARRAY_SIZE(column); i++)
-		buf_printf(out, "  %*" PRIu64, max_width(4, missing_status_name[column[i]]), total[column[i]]);
+	for (size_t i = 0; i < MISSING_STATUS_COUNT; i++)
+		buf_printf(out, "  %*" PRIu64, max_width(4, missing_status_name[missing_status_shown[i]]),
+			total[missing_status_shown[i]]);
 	buf_putc(out, '\n');
 }
 
@@ -32,8 +28,9 @@ static void put_all_totals(struct buf *out, const struct missing *m)
 	for (size_t i = 0; i < m->environments; i++)
 		width = max_width(width, m->environment[i].platform);
 	buf_printf(out, "%-*s  %-6s", width, "platform", "python");
-	for (size_t i = 0; i < ARRAY_SIZE(column); i++)
-		buf_printf(out, "  %*s", max_width(4, missing_status_name[column[i]]), missing_status_name[column[i]]);
+	for (size_t i = 0; i < MISSING_STATUS_COUNT; i++)
+		buf_printf(out, "  %*s", max_width(4, missing_status_name[missing_status_shown[i]]),
+			missing_status_name[missing_status_shown[i]]);
 	buf_putc(out, '\n');
 	for (size_t i = 0; i < m->environments; i++)
 		put_totals(out, width, m->environment[i].platform, m->environment[i].python, m->environment[i].total);

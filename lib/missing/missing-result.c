@@ -17,6 +17,10 @@ const char *const missing_status_name[MISSING_STATUS_COUNT] = {
 	[MISSING_MISSING] = "missing",
 };
 
+const enum missing_status missing_status_shown[MISSING_STATUS_COUNT] = {MISSING_MISSING, MISSING_FAILED,
+	MISSING_AWAITING, MISSING_UNKNOWN, MISSING_IMPOSSIBLE, MISSING_PURE, MISSING_HERE, MISSING_UPSTREAM,
+	MISSING_SKIPPED, MISSING_NOT_WANTED};
+
 void missing_release(struct missing *m)
 {
 	free(m->branch);

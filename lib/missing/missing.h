@@ -33,6 +33,8 @@ enum missing_status {
 };
 // "not-wanted", "here", …, "missing": in JSON, tables and URLs.
 extern const char *const missing_status_name[MISSING_STATUS_COUNT];
+// All of them in the order for people: first what needs attention.
+extern const enum missing_status missing_status_shown[MISSING_STATUS_COUNT];
 
 // The sdist to build from. Strings are borrowed from the result.
 struct missing_sdist {

@@ -33,7 +33,7 @@ struct missing_query {
 
 // --- what is asked for ---
 
-static void copy_view_of(const struct buf *from, char *out, size_t size)
+static void copy_spelling(const struct buf *from, char *out, size_t size)
 {
 	snprintf(out, size, "%s", from->failed ? "" : from->data);
 }
@@ -50,7 +50,7 @@ static bool take_python(struct missing_query *q)
 	if (python_parse(str_from(q->text[ARGUMENT_PYTHON]), &python, &no_python) < 0)
 		return false;
 	python_print(&python, &text);
-	copy_view_of(&text, q->python, sizeof(q->python));
+	copy_spelling(&text, q->python, sizeof(q->python));
 	return !text.failed;
 }
 
@@ -63,7 +63,7 @@ static bool take_project(struct missing_query *q)
 	if (name.len && !name_is_valid(name))
 		return false;
 	name_normalize(name, &normal);
-	copy_view_of(&normal, q->project, sizeof(q->project));
+	copy_spelling(&normal, q->project, sizeof(q->project));
 	return !normal.failed;
 }
 

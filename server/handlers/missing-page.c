@@ -13,10 +13,6 @@ const char missing_page_policy[] = "default-src 'none'; style-src 'unsafe-inline
 
 enum { MOST_ROWS = 5000 };
 
-static const enum missing_status shown[] = {MISSING_MISSING, MISSING_FAILED, MISSING_AWAITING, MISSING_UNKNOWN,
-	MISSING_IMPOSSIBLE, MISSING_PURE, MISSING_HERE, MISSING_UPSTREAM, MISSING_SKIPPED, MISSING_NOT_WANTED};
-_Static_assert(ARRAY_SIZE(shown) == MISSING_STATUS_COUNT, "each status is shown");
-
 static void put_escaped(struct buf *out, const char *text)
 {
 	escape_html(out, str_from(text));
@@ -44,17 +40,17 @@ static void put_link(const struct missing_page_query *q, const char *python, boo
 static void put_sums(const struct missing *m, const struct missing_page_query *q, struct buf *out)
 {
 	buf_puts(out, "<div class=\"card wide\"><table class=\"sums\">\n<thead><tr><th scope=\"col\">Python</th>");
-	for (size_t i = 0; i < ARRAY_SIZE(shown); i++)
-		buf_printf(out, "<th scope=\"col\" class=\"n\">%s</th>", missing_status_name[shown[i]]);
+	for (size_t i = 0; i < MISSING_STATUS_COUNT; i++)
+		buf_printf(out, "<th scope=\"col\" class=\"n\">%s</th>", missing_status_name[missing_status_shown[i]]);
 	buf_puts(out, "</tr></thead>\n<tbody>\n");
 	for (size_t i = 0; i < m->environments; i++) {
 		buf_puts(out, "<tr><th scope=\"row\">");
 		put_link(q, m->environment[i].python, q->wants_all, m->environment[i].python, out);
 		buf_puts(out, "</th>");
-		for (size_t k = 0; k < ARRAY_SIZE(shown); k++) {
-			uint64_t n = m->environment[i].total[shown[k]];
+		for (size_t k = 0; k < MISSING_STATUS_COUNT; k++) {
+			uint64_t n = m->environment[i].total[missing_status_shown[k]];
 			buf_printf(out, "<td class=\"n%s\" data-of=\"%s\">", n ? "" : " zero",
-				missing_status_name[shown[k]]);
+				missing_status_name[missing_status_shown[k]]);
 			html_count(out, n);
 			buf_puts(out, "</td>");
 		}
