@@ -54,6 +54,9 @@ int server_answer_check(const struct fetch_answer *a, const char *url, struct er
 	CLEANUP(buf_release) struct buf reason;
 	buf_init(&reason, REASON_MOST);
 	put_reason(a, &reason);
+	CLEANUP(mem_free) char *number = xasprintf("%u ", a->status);
+	if (str_starts(buf_view(&reason), str_from(number))) // the server's reason begins with the status itself
+		return err_set(e, kind_of_status(a->status), "%s: %s", url, reason.data);
 	return err_set(e, kind_of_status(a->status), "%s: %u%s%s", url, a->status, reason.len ? ": " : "", reason.data);
 }
 

@@ -29,6 +29,7 @@ static void test_answers(void **state UNUSED)
 		{403, "application/json", "{\"message\": \"not you\"}", ERR_DENIED, "403: not you"},
 		{403, "application/json", "{broken", ERR_DENIED, "403"},
 		{403, "text/plain", "a\x1b[31mb", ERR_DENIED, "403: a?[31mb"},
+		{403, "text/plain", "403 Forbidden: not you", ERR_DENIED, "http://h/: 403 Forbidden: not you"},
 		{404, "", "", ERR_NOT_FOUND, "404"},
 		{405, "", "", ERR_NOT_FOUND, "405"},
 		{429, "", "", ERR_NET, "429"},
