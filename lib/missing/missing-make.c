@@ -67,6 +67,21 @@ static void list_environments(struct make *x)
 	}
 }
 
+// What no scan has read may be in the store, and must not be taken for missing.
+static int check_scanned(struct make *x, struct err *e)
+{
+	for (size_t i = 0; i < x->wanted.places; i++) {
+		const struct platform *p = x->wanted.place[i].platform;
+		enum catalog_scanned scanned = CATALOG_NOT_TRIED;
+		if (p->id && catalog_platform_scanned(x->catalog, p->id, &scanned, e) < 0)
+			return -1;
+		if (scanned != CATALOG_SCANNED)
+			return err_set(e, ERR_NOT_FOUND,
+				"platform %s: no scan has read it yet: run wheelcache index first", p->name);
+	}
+	return 0;
+}
+
 // --- looking up ---
 
 // What upstream answers is said in two sentences: whether it could tell, and why there is nothing.
@@ -224,15 +239,10 @@ static void add_awaited(void *ctx, struct str project)
 	strset_add(names, name);
 }
 
-static void release_names(struct strset *names)
-{
-	strset_release(names);
-}
-
 // The rows of one project. What they await is decided too, but not shown.
 static int decide_chosen(struct make *x, struct err *e)
 {
-	CLEANUP(release_names) struct strset awaited = {0};
+	CLEANUP(strset_release) struct strset awaited = {0};
 	if (decide_one(x, x->options->project, e) < 0)
 		return -1;
 	missing_rows_awaited(&x->rows, add_awaited, &awaited);
@@ -254,21 +264,6 @@ static int decide_projects(struct make *x, struct err *e)
 			return -1;
 		while (i < x->wanted.cells && strcmp(x->wanted.cell[i].want->project, project) == 0)
 			i++;
-	}
-	return 0;
-}
-
-// What no scan has read may be in the store, and must not be taken for missing.
-static int check_scanned(struct make *x, struct err *e)
-{
-	for (size_t i = 0; i < x->wanted.places; i++) {
-		const struct platform *p = x->wanted.place[i].platform;
-		enum catalog_scanned scanned = CATALOG_NOT_TRIED;
-		if (p->id && catalog_platform_scanned(x->reader, p->id, &scanned, e) < 0)
-			return -1;
-		if (scanned != CATALOG_SCANNED)
-			return err_set(e, ERR_NOT_FOUND,
-				"platform %s: no scan has read it yet: run wheelcache index first", p->name);
 	}
 	return 0;
 }
@@ -319,7 +314,7 @@ static int decide_all(struct make *x, struct err *e)
 	CLEANUP(catalog_read_end) struct catalog *snapshot = x->reader;
 	x->rules.catalog = snapshot;
 	start_fits(x);
-	if (check_scanned(x, e) < 0 || read_removed_wheels(x, e) < 0 || decide_projects(x, e) < 0)
+	if (read_removed_wheels(x, e) < 0 || decide_projects(x, e) < 0)
 		return -1;
 	missing_rows_finish(&x->rows);
 	return catalog_is_current(snapshot, e);
@@ -350,6 +345,8 @@ static int make_all(struct make *x, struct results *results, struct err *e)
 		wanted_cells_collect(&x->wanted, &x->branches, x->store, x->options, e) < 0)
 		return -1;
 	list_environments(x);
+	if (check_scanned(x, e) < 0)
+		return -1;
 	x->rules.wants_pure = x->options->wants_pure;
 	x->rules.results = results;
 	x->rules.now = x->out->made;
