@@ -328,6 +328,16 @@ TEXTS = {
         "wrong": "a=1\n-e .\n",
         "no-file": "-r''",
     },
+    "build-output": {
+        "pip": "--- pip wheel\n  error: subprocess-exited-with-error\n  \u00d7 Getting requirements to build wheel did not run "
+               "successfully.\n  \u2502 exit code: -11\n  \u2570\u2500> [2 lines of output]\n      ValueError: bad\n      "
+               "[end of output]\n  note: This error\n\0a/b.cpython-311-x86_64-linux-gnu.so\0"
+               '{"version": "1", "install": [{"metadata": {"name": "A.b", "version": "1"}, "download_info": '
+               '{"archive_info": {"hashes": {"sha256": "ab"}}}}]}\n{"install": []}',
+        "compiler": "x.c:1:2: error: 'a' undeclared\nerror: command 'gcc' failed with exit code 1\n\0a-1.data/purelib/b.py\0[1]",
+        "colours": "\x1b[31ma\x1b[0m\x07\n--- b\n\x1b\n\0__init__.so\0{",
+        "cut": "make: *** [x] Error 1\0a/b/__init__.py",
+    },
     "filename": WHEEL_NAMES,
     "tag": {
         "plain": "py3-none-any",
