@@ -23,6 +23,8 @@ struct results_attempt builds_data_copy(struct arena *text, const struct results
 	struct results_attempt copy = *a;
 	const char **const member[] = {&copy.id, &copy.platform, &copy.python, &copy.project, &copy.version, &copy.step,
 		&copy.why, &copy.files, &copy.sdist, &copy.awaiting, &copy.recipe, &copy.builder, &copy.provenance};
+	if (a->result == RESULTS_RUNNING)
+		copy.provenance = "{}"; // it names a folder of this machine
 	for (size_t i = 0; i < ARRAY_SIZE(member); i++)
 		*member[i] = copy_text(text, *member[i]);
 	return copy;

@@ -16,6 +16,7 @@ import xml.etree.ElementTree
 
 import pytest
 
+import attempts
 import promtext
 import serving
 import storelib
@@ -606,3 +607,10 @@ def test_browser_shows_the_page(server, tmp_path):
     done = subprocess.run([program, *flags, "--dump-dom", f"{server.url}/-/builds/"], check=True, timeout=600,
                           capture_output=True, text=True).stdout
     assert "<title>Builds</title>" in done and "<script>" not in done
+
+
+def test_running_attempt_names_no_folder_of_the_server(server):
+    attempts.Attempts(results_file(server)).add("six", "running", provenance='{"work": "/var/lib/secret"}')
+    assert [one["provenance"] for one in read(server)["attempts"]] == [{}]
+    for path in ("/-/builds/", "/-/builds/six/"):
+        assert b"/var/lib/secret" not in server.get(path, JSON).body + server.get(path).body
