@@ -149,7 +149,7 @@ static int read_branch_file(struct branch_reader *r, const char *path, bool is_c
 		return -1;
 	if (!note_file(r, &f))
 		return 0;
-	if (fs_read_file(path, &text, e) < 0 || requirements_file_read(buf_view(&text), f.path, on_line, &f, e) < 0)
+	if (fs_read_regular(path, &text, e) < 0 || requirements_file_read(buf_view(&text), f.path, on_line, &f, e) < 0)
 		return -1;
 	return f.lines ? check_text_limit(r, e) : err_set(e, ERR_USAGE, "%s: it has no line", path);
 }

@@ -16,7 +16,7 @@ static int read_package_list(struct requirements *list, const char *path, const 
 	buf_init(&text, LIMIT_REQUIREMENTS);
 	if (!path)
 		return 0;
-	if (fs_read_file(path, &text, e) < 0 ||
+	if (fs_read_regular(path, &text, e) < 0 ||
 		requirements_parse(list, buf_view(&text), path, REQUIREMENT_PACKAGES, e) < 0)
 		return err_prefix(e, "[build] %s: ", key);
 	return 0;

@@ -126,6 +126,17 @@ int fs_read_file(const char *path, struct buf *b, struct err *e)
 	return fd < 0 ? err_errno(e, kind_of_open(), "%s", path) : fs_read_fd(fd, path, b, e);
 }
 
+int fs_read_regular(const char *path, struct buf *b, struct err *e)
+{
+	struct stat st;
+	CLEANUP(mem_close) int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return err_errno(e, kind_of_open(), "%s", path);
+	if (fstat(fd, &st) < 0)
+		return err_errno(e, ERR_IO, "%s", path);
+	return S_ISREG(st.st_mode) ? fs_read_fd(fd, path, b, e) : err_set(e, ERR_USAGE, "%s: no regular file", path);
+}
+
 int fs_tmp_open(struct fs_tmp *t, int dirfd, const char *tmp, const char *name, struct err *e)
 {
 	return fs_tmp_open_mode(t, dirfd, tmp, name, 0644, e);

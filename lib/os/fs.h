@@ -24,6 +24,8 @@ int fs_is_empty(int dirfd, struct err *e) MUST_CHECK;
 // Adds a whole file to b; ERR_LIMIT if it exceeds b's limit. For files that the operator names, which may be links or
 // pipes. Our own files are read with lib/os/safefile.
 int fs_read_file(const char *path, struct buf *b, struct err *e) MUST_CHECK;
+// The same of a regular file. Anything else is ERR_USAGE and is not waited for, as a pipe without a writer would be.
+int fs_read_regular(const char *path, struct buf *b, struct err *e) MUST_CHECK;
 // The same for an open file, whose path is for the message.
 int fs_read_fd(int fd, const char *path, struct buf *b, struct err *e) MUST_CHECK;
 

@@ -244,6 +244,19 @@ static void bad_files_are_named(void **state UNUSED)
 	must_refuse(NULL, "missing", "[branch x] requirements: missing: No such file or directory");
 }
 
+// Neither waited for, as a pipe without a writer would be, nor read without end.
+static void only_regular_files_are_read(void **state UNUSED)
+{
+	alarm(20);
+	assert_int_equal(mkfifo("a", 0600), 0);
+	must_refuse("a", NULL, "[branch x] constraints: a: no regular file");
+	put_file("b", "-r a\n");
+	must_refuse(NULL, "b", "[branch x] requirements: b:1: a: no regular file");
+	must_refuse("/dev/zero", NULL, "[branch x] constraints: /dev/zero: no regular file");
+	must_refuse("sub", NULL, "[branch x] constraints: sub: no regular file");
+	alarm(0);
+}
+
 static void branches_are_chosen_by_glob(void **state UNUSED)
 {
 	struct branches b;
@@ -385,6 +398,7 @@ static void nesting_is_limited(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(only_regular_files_are_read, make_config, remove_files),
 		cmocka_unit_test_setup_teardown(pins_of_constraints_are_wanted, make_config, remove_files),
 		cmocka_unit_test_setup_teardown(requirements_are_held_to_constraints, make_config, remove_files),
 		cmocka_unit_test_setup_teardown(micro_versions_are_told_apart, make_config, remove_files),

@@ -133,6 +133,8 @@ static void test_what_is_skipped(void **state)
 	assert_refused(f, &everything, "names no project");
 	branch_store_write("packages.txt", "one = 1.0\n");
 	assert_refused(f, &everything, "packages.txt:1: ");
+	branch_store_set(f, "build", "packages", "/dev/zero");
+	assert_refused(f, &everything, "[build] packages: /dev/zero: no regular file");
 }
 
 static void test_what_is_impossible_or_unknown(void **state)
