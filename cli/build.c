@@ -33,12 +33,12 @@ static atomic_bool is_signalled;
 
 static const struct option_row options[] = {
 	{"platform", 'p', "NAME", "build for this platform", NO_KEY},
-	{"python", '\0', "V", "only for this Python; may be repeated", NO_KEY},
+	{"python", '\0', "V...", "only for these Pythons; may be repeated", NO_KEY},
 	{"from", '\0', "URL", "ask the server at URL what is missing; else our own store", NO_KEY},
 	{"to", '\0', "URL", "publish at this upload URL; else at that of --from, or in our own store", NO_KEY},
 	{"jobs", 'j', "N", "build N wheels at once; one per processor", "build", "jobs"},
 	{"shard", '\0', "K/N", "build the K-th of N parts of the projects", NO_KEY},
-	{"only", '\0', "NAME", "build only this project; may be repeated", NO_KEY},
+	{"only", '\0', "NAME...", "build only these projects; may be repeated", NO_KEY},
 	{"retry", '\0', "WHICH", "also what failed before: failed, timed-out or all", NO_KEY},
 };
 
@@ -193,8 +193,13 @@ static int print_build(const struct build_command *x, const struct build_report 
 static int build_line(struct build_command *x, const struct command *self, int argc, char **argv, struct err *e)
 {
 	CLEANUP(build_report_release) struct build_report report = {0};
-	if (cli_config_take_line(&x->settings, self, argc, argv, take_build_option, x, e) < 0 ||
-		cli_config_read(&x->settings, &x->config, e) < 0 || take_build_options(x, e) < 0)
+	int first = cli_config_options(&x->settings, self, argc, argv, take_build_option, x, e);
+	if (first < 0)
+		return -1;
+	if (first < argc)
+		return err_set(e, ERR_USAGE, "%s: no argument is taken here (a project is --only, a store --store)",
+			argv[first]);
+	if (cli_config_read(&x->settings, &x->config, e) < 0 || take_build_options(x, e) < 0)
 		return -1;
 	x->catalog = catalog_of_builder(x, e);
 	if (!x->catalog)
@@ -227,7 +232,7 @@ static int run_build(const struct command *self, int argc, char **argv, struct e
 
 const struct command command_build = {
 	.name = "build",
-	.arguments = "--platform=NAME [STORE]",
+	.arguments = "--platform=NAME",
 	.help = "build the wheels that are missing, and publish each",
 	.options = options,
 	.option_count = ARRAY_SIZE(options),

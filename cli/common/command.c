@@ -8,6 +8,7 @@
 
 #include "lib/base/buf.h"
 #include "lib/base/mem.h"
+#include "lib/base/str.h"
 
 // getopt's val: the index of a row plus FIRST_ROW, or 'h'. FIRST_ROW is above all letters.
 enum { FIRST_ROW = 256, HELP = 'h' };
@@ -113,6 +114,17 @@ static void print_usage(const struct command *self)
 	print_option(&help);
 }
 
+// The words that follow an option with a list of values. getopt goes on after them.
+static int take_more_values(const struct option_row *row, int argc, char **argv, command_option_fn *fn, void *ctx,
+	struct err *e)
+{
+	bool is_list = row->value && str_ends(str_from(row->value), STR("..."));
+	for (; is_list && optind < argc && argv[optind][0] != '-'; optind++)
+		if (fn(ctx, row, argv[optind], e) < 0)
+			return -1;
+	return 0;
+}
+
 int command_options(const struct command *self, int argc, char **argv, command_option_fn *fn, void *ctx, struct err *e)
 {
 	CLEANUP(mem_free) struct option *all = long_options(self);
@@ -132,7 +144,8 @@ int command_options(const struct command *self, int argc, char **argv, command_o
 		const struct option_row *row = found == '?' || found == ':' ? NULL : find_row(self, found);
 		if (!row)
 			return refuse_option(self, found, argv, e);
-		if (fn(ctx, row, row->value ? optarg : NULL, e) < 0)
+		if (fn(ctx, row, row->value ? optarg : NULL, e) < 0 ||
+			take_more_values(row, argc, argv, fn, ctx, e) < 0)
 			return -1;
 	}
 }

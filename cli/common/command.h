@@ -13,6 +13,7 @@ struct option_row {
 	const char *name;          // the long form, without "--"
 	char letter;               // the short form; '\0': none
 	const char *value;         // the word for its value in the help; NULL: it takes no value
+				   // "NAME...": the words that follow it are values too, up to the next option
 	const char *help;          // one line
 	const char *section, *key; // the configuration key that it sets ("yes" without a value); NO_KEY: none
 };

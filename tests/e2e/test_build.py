@@ -53,6 +53,26 @@ def test_nothing_to_do_is_0(world):
 
 # --- which rows, in which order ---
 
+@pytest.mark.parametrize("options", [
+    ("--only", "beta", "Alpha", "--python", "3.12", "3.11", "--dry-run"),
+    ("--only=beta", "alpha", "--dry-run", "--python=3.12", "--python", "3.11"),
+    ("--python", "3.12", "3.11", "--dry-run", "--only", "beta", "--only", "alpha"),
+])
+def test_an_option_takes_a_list(world, options):
+    world.want("beta", "alpha", "gamma")
+    report = world.build(*options)
+    ready = [f"{row['project']} {row['python']}" for row in report["rows"] if row["state"] == "ready"]
+    assert ready == ["alpha 3.11", "alpha 3.12", "beta 3.11", "beta 3.12"]
+
+
+def test_a_word_that_belongs_to_no_option_is_refused(world):
+    for words in [["alpha"], ["--only", "alpha", "--dry-run", "beta"], ["--only", "alpha", "--", "beta"]]:
+        world.build(*words, code=2)
+        assert f"{words[-1]}: no argument" in world.errors
+    world.build("--only", "alpha", "no project", code=2)
+    assert "no project is not a valid" in world.errors
+
+
 def test_a_dry_run_shows_the_order_and_runs_nothing(world):
     world.want("beta", "alpha")
     report = world.build("--dry-run", "--python", "3.12", "--python", "3.11")
