@@ -51,7 +51,8 @@ int build_results_open(const struct build_results *b, unsigned milliseconds, str
 struct known_attempt {
 	const struct results_attempt *sent;
 	bool is_known, is_running, is_same;
-	bool is_local; // a builder that shares the file with the server has recorded it, and sends it now
+	bool is_local;  // a builder that shares the file with the server has recorded it, and sends it now
+	bool runs_here; // such a builder has it under way
 };
 
 static bool is_same_attempt(const struct results_attempt *a, const struct results_attempt *b)
@@ -74,6 +75,7 @@ static int compare_known(void *ctx, const struct results_attempt *a, struct err 
 	k->is_running = a->result == RESULTS_RUNNING;
 	k->is_same = is_same_attempt(a, k->sent);
 	k->is_local = k->is_same && !a->is_sent;
+	k->runs_here = k->is_running && !a->is_sent;
 	return 0;
 }
 
@@ -117,6 +119,8 @@ static int record_attempt(struct results *r, const struct config *c, const struc
 	struct known_attempt known = {.sent = a};
 	if (read_known(r, &known, log, e) < 0)
 		return -1;
+	if (known.runs_here)
+		return err_set(e, ERR_CONFLICT, "build result %s is of an attempt that runs here", a->id);
 	if (known.is_known && !known.is_running && !known.is_same)
 		return err_set(e, ERR_CONFLICT, "build result %s is known with another content", a->id);
 	if (known.is_local) {

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """`wheelcache build --from`: a builder without a store, and the server that it asks and feeds."""
+import contextlib
 import http.server
 import json
 import signal
+import socket
 import subprocess
 import threading
+import time
 
 import building
 import pytest
@@ -215,6 +218,30 @@ def test_an_unknown_platform_of_the_server(fed, servers):
     fed.want("alpha")
     builder = builder_of(fed, start(fed, servers))
     builder.build(platform="centos-9-x86_64", code=2)
+
+
+def test_what_was_sent_names_no_folder_of_a_builder_beside_the_server(fed, servers):
+    """Whoever may send results may call one of them running, and name any folder as its place."""
+    fed.want("alpha")
+    server = start(fed, servers)
+    token = uploading.add_token(server, "--platform", PLATFORM, "--project", "other")
+    sent_id, folder = "ab" * 16, fed.folder / "project"
+    (folder / sent_id).mkdir(parents=True)
+    (folder / sent_id / "log").write_text("a secret")
+    (fed.folder / "project.lock").write_text("whose is it?")
+    document = {"id": sent_id, "platform": PLATFORM, "python": "3.11", "project": "other", "version": "1.0",
+                "result": "running", "step": "", "why": "",
+                "begun": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "seconds": 0,
+                "peak_memory": 0, "files": [], "sdist": None, "awaiting": [], "recipe": "",
+                "builder": socket.gethostname(), "provenance": {"work": str(folder)}}
+    with contextlib.closing(server.connect()) as connection:
+        connection.request("POST", f"/-/builds/{PLATFORM}/", json.dumps(document),
+                           {"Content-Type": "application/json", **uploading.authorization(token)})
+        assert connection.getresponse().status == 200
+    assert set(states(fed.build()).values()) == {"ok"}
+    assert (fed.folder / "project.lock").read_text() == "whose is it?"
+    assert sent(server)["other 3.11"] == ["running"]
+    assert server.get(f"/-/builds/other/{sent_id}").status == 404
 
 
 def test_the_token_is_nowhere_in_the_build(fed, servers):

@@ -198,6 +198,11 @@ def test_running_attempt_is_replaced_once(server):
     assert log.body.startswith(b"so far\n") and b"This attempt is running" in log.body
     assert send(server, running | {"log": "so far\nmore\n"}, server.token).status == 200
     ended = running | {"result": "timed-out", "why": "4 h are over", "log": "so far\nmore\nall\n"}
+    for here in (1, 0):  # it runs in a builder that shares the file
+        with contextlib.closing(sqlite3.connect(results_file(server))) as database, database:
+            database.execute("UPDATE attempt SET sent = ?", [1 - here])
+        if here:
+            assert [send(server, one, server.token).status for one in (running, ended)] == [409, 409]
     assert send(server, ended, server.token).status == 200
     assert server.get(f"/-/builds/six/{running['id']}").body == b"so far\nmore\nall\n"
     assert send(server, running, server.token).status == 409
