@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs [build] on-change: the command that learns that a platform, Python and project begins to fail, or is built again.
-// One thread runs the commands, one after the other; who records results never waits. Any thread may add.
+// One thread runs the commands, one after the other; recording a result never waits. Any thread may add.
 //
 // The facts are in its environment, since they are text from outside: WHEELCACHE_CHANGE ("failed" or "good"),
 // WHEELCACHE_PLATFORM, _PYTHON, _PROJECT, _VERSION, _RESULT, _STEP, _WHY, _ID, _BUILDER, _BEGUN and _SECONDS.
