@@ -84,7 +84,6 @@ static int run_command(struct attempt *a, const char *command, struct err *e)
 // Names and versions become words of commands: nothing in them may begin an option.
 static int check_words(const struct missing_row *row, struct err *e)
 {
-	CLEANUP(filename_release) struct filename name = {0};
 	if (!name_is_valid(str_from(row->project)))
 		return err_set(e, ERR_INVALID, "the name of the project is invalid");
 	if (!row->version || !version_is_valid(str_from(row->version)) || !ascii_is_alnum(*row->version))
