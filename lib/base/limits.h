@@ -60,6 +60,7 @@ enum {
 	LIMIT_RESULTS_ARRIVING = 64 << 20,   // all those that arrive at once
 	LIMIT_RESULT_VALUES = 1 << 12,       // number of values in one
 	LIMIT_RESULT_TEXT = 1 << 20,         // text of one, without the log
+	LIMIT_PAGES_SENT = 256 << 20,        // pages and logs of builds that are being sent, to all clients
 	LIMIT_BUILDS_ROWS = 1000,            // number of attempts on a page of builds
 	LIMIT_BUILDS_TEXT = 4 << 20,         // text of all attempts on such a page; further ones are left out
 	LIMIT_NOTE = 200,                    // a note or a pattern of a token

@@ -343,6 +343,22 @@ def test_client_that_sends_slowly(serve, tmp_path):
     assert not results_file(server).exists()
 
 
+def test_readers_that_never_read_fill_no_memory(server):
+    sent = attempt(log=("a" * 99 + "\n") * 200_000)
+    assert send(server, sent, server.token).status == 200
+    ask = f"GET /-/builds/six/{sent['id']} HTTP/1.1\r\nHost: a\r\n\r\n".encode()
+    with contextlib.ExitStack() as held:
+        for _ in range(20):
+            held.enter_context(server.socket()).sendall(ask)
+        reply = serving.wait_for(lambda: (lambda one: one if one.status == 503 else None)(
+            server.get(f"/-/builds/six/{sent['id']}")), 60, "503")
+        assert reply["Retry-After"]
+        assert server.get("/").status == 200
+    log = serving.wait_for(lambda: (lambda one: one if one.status == 200 else None)(
+        server.get(f"/-/builds/six/{sent['id']}")), 60, "200")
+    assert log.body.decode() == sent["log"]
+
+
 def test_too_many_at_once_are_sent_away(server):
     body = json.dumps(attempt(log="a" * (20 << 20))).encode()
     head = (f"POST /-/builds/{PUBLIC}/ HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
