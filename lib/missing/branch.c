@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/missing/branch.h"
 
+#include <errno.h>
 #include <fnmatch.h>
 #include <glob.h>
 #include <stdlib.h>
@@ -154,10 +155,16 @@ static int read_branch_file(struct branch_reader *r, const char *path, bool is_c
 	return f.lines ? check_text_limit(r, e) : err_set(e, ERR_USAGE, "%s: it has no line", path);
 }
 
+// A folder that is not there only means that no file matches.
+static int on_glob_error(const char *path UNUSED, int error)
+{
+	return error != ENOENT && error != ENOTDIR;
+}
+
 static int read_glob(struct branch_reader *r, const char *pattern, bool is_constraints, struct err *e)
 {
 	CLEANUP(globfree) glob_t found = {0};
-	switch (glob(pattern, GLOB_ERR, NULL, &found)) {
+	switch (glob(pattern, 0, on_glob_error, &found)) {
 	case 0:
 		break;
 	case GLOB_NOMATCH:

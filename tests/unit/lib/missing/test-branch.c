@@ -214,6 +214,7 @@ static void globs_are_in_the_order_of_names(void **state UNUSED)
 	must_read("sub/[ab]", NULL, &b);
 	assert_wants(&b, "one [==1,==2] ffffffffffffffff pinned sub/a:1\n");
 	must_refuse("sub/x*", NULL, "[branch x] constraints: no file matches sub/x*");
+	must_refuse("absent/*.txt", NULL, "[branch x] constraints: no file matches absent/*.txt");
 }
 
 static void bad_files_are_named(void **state UNUSED)
