@@ -294,3 +294,20 @@ def test_on_change_is_told_when_it_begins_to_fail_and_builds_again(world):
     world.plan["alpha"] = {}
     world.build("--python", "3.11", "--retry", "all")
     assert (world.folder / "told").read_text().splitlines() == ["failed alpha failed", "good alpha ok"]
+
+
+def test_a_second_signal_ends_it_at_once(world):
+    """The program of the build ignores SIGTERM, so that the first signal takes two seconds."""
+    world.want("alpha")
+    (world.folder / "hold").touch()
+    script = world.folder / "make_wheel.py"
+    script.write_text("import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n" + script.read_text())
+    with world.running("--python", "3.11") as build:
+        begin_and_hold(world, build)
+        build.send_signal(signal.SIGINT)
+        serving.wait_for(lambda: "stopping" in (world.folder / "stderr.txt").read_text(), 10, "the first signal")
+        build.send_signal(signal.SIGINT)
+        assert build.wait(1) == -signal.SIGINT
+    nothing_runs(world)
+    (world.folder / "hold").unlink()
+    assert states(world.build("--python", "3.11")) == {"alpha 3.11": "ok"}
