@@ -159,11 +159,10 @@ static char wait_for_something(struct supervision *s, int64_t ms)
 	return message;
 }
 
-static unsigned kill_all(const struct supervision *s)
+static void kill_all(const struct supervision *s)
 {
-	unsigned running = process_tree_signal(getpid(), s->pid, SIGKILL);
+	process_tree_signal(getpid(), s->pid, SIGKILL);
 	run_cgroup_kill(&s->cgroup);
-	return running;
 }
 
 // Runs until the program's process has ended, or our caller has.
@@ -189,14 +188,17 @@ static void watch(struct supervision *s, uint64_t seconds)
 	}
 }
 
-// Ends everything that is below us. A process that forks and ends while /proc is read is found in the next round only.
+// Ends everything that is below us. A process that forks and ends while /proc is read is found in the next round only,
+// so that the cgroup, which counts nothing, is ended after the second one.
 static void end_all(struct supervision *s)
 {
 	int64_t give_up = clock_ms() + GONE_MS;
-	while (reap(s) && clock_ms() < give_up) {
-		unsigned running = kill_all(s);
+	for (int round = 0; reap(s) && clock_ms() < give_up; round++) {
+		unsigned running = process_tree_signal(getpid(), s->pid, SIGKILL);
 		if (running > s->report.left)
 			s->report.left = running;
+		if (round)
+			run_cgroup_kill(&s->cgroup);
 		wait_for_something(s, AGAIN_MS);
 	}
 }

@@ -31,7 +31,7 @@ enum {
 static char folder[32];
 static char marker[64]; // a variable of all programs that the tests run
 
-// Runs words with /bin/sh, or of the test's own.
+// One run: its words, its options, and what came of it.
 struct sample {
 	const char *words[5];
 	const char *variable; // one more
@@ -295,6 +295,22 @@ static void test_memory_limit(void **state UNUSED)
 	assert_non_null(strstr(run_memory_limit_kind(), " by "));
 }
 
+// Each process is below the limit, and all together are not.
+static void test_memory_limit_of_the_group(void **state UNUSED)
+{
+	if (strncmp(run_memory_limit_kind(), "the whole group", 15) != 0) {
+		print_message("no cgroup is writable here\n");
+		skip();
+	}
+	CLEANUP(free_sample)
+	struct sample s = SHELL("for i in 1 2 3; do python3 -c 'x = bytearray(b\"x\") * (200 << 20); "
+				"import time; time.sleep(1000)' & done; wait");
+	s.options.memory = MEMORY;
+	run_sample(&s);
+	assert_int_equal(s.outcome.end, RUN_OUT_OF_MEMORY);
+	assert_true(s.outcome.peak_memory > MEMORY / 2 && s.outcome.peak_memory <= MEMORY);
+}
+
 // --- what it leaves behind ---
 
 static void test_processes_in_the_background(void **state UNUSED)
@@ -306,7 +322,7 @@ static void test_processes_in_the_background(void **state UNUSED)
 	assert_int_equal(count_marked(), 0);
 }
 
-// Each process forks until there are 300, in sessions of their own.
+// Each process forks until there are 256, in sessions of their own.
 static void test_bounded_fork_bomb(void **state UNUSED)
 {
 	CLEANUP(free_sample)
@@ -486,6 +502,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_stop_flag),
 		cmocka_unit_test(test_flood_of_output),
 		cmocka_unit_test(test_memory_limit),
+		cmocka_unit_test(test_memory_limit_of_the_group),
 		cmocka_unit_test(test_processes_in_the_background),
 		cmocka_unit_test(test_bounded_fork_bomb),
 		cmocka_unit_test(test_daemon),
