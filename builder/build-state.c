@@ -35,6 +35,7 @@ void build_state_release(struct build_state *b)
 	results_close(b->results);
 	work_folder_release(&b->work);
 	upload_url_release(&b->target);
+	strset_release(&b->interrupted);
 	free(b->base);
 	free(b->results_path);
 	pthread_cond_destroy(&b->changed);

@@ -13,6 +13,7 @@
 #include "builder/row-source.h"
 #include "builder/work-folder.h"
 #include "lib/base/err.h"
+#include "lib/base/strset.h"
 #include "lib/net/fetch.h"
 #include "lib/state/config/config.h"
 #include "lib/state/results/change-hook.h"
@@ -62,7 +63,8 @@ struct build_state {
 	pthread_cond_t changed;
 	struct build_report *report;
 	struct build_display display;
-	unsigned workers; // that run
+	struct strset interrupted; // "PROJECT VERSION", sorted
+	unsigned workers;          // that run
 };
 
 // All zero but these. The caller releases it, after its threads have ended.

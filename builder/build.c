@@ -240,6 +240,23 @@ static int read_rows(struct build_state *b, struct err *e)
 	return 0;
 }
 
+static int add_interrupted(void *ctx, const struct results_attempt *a, struct err *e UNUSED)
+{
+	CLEANUP(mem_free) char *name = xasprintf("%s %s", a->project, a->version);
+	strset_add(ctx, name);
+	return 0;
+}
+
+static int read_interrupted(struct build_state *b, struct err *e)
+{
+	const struct results_filter filter = {
+		.platform = b->options->platform, .result = results_result_name[RESULTS_INTERRUPTED]};
+	if (b->results && results_list(b->results, &filter, add_interrupted, &b->interrupted, e) < 0)
+		return -1;
+	strset_sort(&b->interrupted);
+	return 0;
+}
+
 static int make_schedule(struct build_state *b, struct err *e)
 {
 	const struct build_options *o = b->options;
@@ -251,10 +268,12 @@ static int make_schedule(struct build_state *b, struct err *e)
 		.shard = o->shard,
 		.retry = o->retry,
 		.machine = &b->report->machine,
+		.interrupted = &b->interrupted,
 		.recipe = write_recipe,
 		.ctx = b,
 	};
-	if (read_rows(b, e) < 0 || schedule_init(&b->report->schedule, &b->report->missing, &options, e) < 0)
+	if (read_rows(b, e) < 0 || read_interrupted(b, e) < 0 ||
+		schedule_init(&b->report->schedule, &b->report->missing, &options, e) < 0)
 		return -1;
 	b->report->row = xcalloc(b->report->schedule.count + 1, sizeof(*b->report->row));
 	return 0;

@@ -158,12 +158,18 @@ static int compare_by_task(const void *one, const void *other)
 	return order ? order : (a->environment > b->environment) - (a->environment < b->environment);
 }
 
-// New work comes before work that failed, which may take its whole time limit again.
-static unsigned class_of(const struct schedule_row *r)
+enum { CLASS_NEW, CLASS_FAILED, CLASS_INTERRUPTED, CLASS_LAST };
+
+// New work comes before work that failed, which may take its whole time limit again, and before work with which a
+// builder ended.
+static unsigned class_of(const struct schedule *s, const struct schedule_row *r)
 {
 	if (r->state != SCHEDULE_READY)
-		return 2;
-	return r->row->status == MISSING_FAILED || r->row->attempts.count;
+		return CLASS_LAST;
+	CLEANUP(mem_free) char *name = xasprintf("%s %s", r->row->project, r->row->version);
+	if (s->options.interrupted && strset_has(s->options.interrupted, name))
+		return CLASS_INTERRUPTED;
+	return r->row->status == MISSING_FAILED || r->row->attempts.count ? CLASS_FAILED : CLASS_NEW;
 }
 
 static void set_tasks(struct schedule *s)
@@ -196,10 +202,10 @@ static void order_tasks(struct schedule *s)
 	CLEANUP(mem_free) struct place *place = xcalloc(s->count + 1, sizeof(*place));
 	CLEANUP(mem_free) unsigned *class = xcalloc(s->tasks + 1, sizeof(*class));
 	for (size_t i = 0; i < s->tasks; i++)
-		class[i] = 2;
+		class[i] = CLASS_LAST;
 	for (size_t i = 0; i < s->count; i++)
-		if (class_of(&s->row[i]) < class[s->row[i].task])
-			class[s->row[i].task] = class_of(&s->row[i]);
+		if (class_of(s, &s->row[i]) < class[s->row[i].task])
+			class[s->row[i].task] = class_of(s, &s->row[i]);
 	for (size_t i = 0; i < s->count; i++)
 		place[i] = (struct place){class[s->row[i].task], i};
 	qsort(place, s->count, sizeof(*place), compare_places);

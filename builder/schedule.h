@@ -46,6 +46,9 @@ struct schedule_options {
 	struct missing_shard shard; // 0 of 0: all
 	enum schedule_retry retry;
 	const struct machine *machine; // of the platform
+	// "PROJECT VERSION" of what has ended with its builder before, sorted; NULL: none. It may end this one too, so it
+	// comes last.
+	const struct strset *interrupted;
 	// The recipe with which this builder would try the row (builder/step/attempt.h).
 	void (*recipe)(void *ctx, const struct missing_row *row, char out[SHA256_HEX + 1]);
 	void *ctx;

@@ -252,6 +252,18 @@ def test_a_killed_build_leaves_nothing_and_the_next_run_goes_on(world):
     assert results == ["interrupted", "ok", "ok"]
 
 
+def test_a_build_that_ends_its_builder_holds_up_no_other(world):
+    world.want("alpha", "beta")
+    (world.folder / "hold").touch()
+    with world.running("--python", "3.11") as build:
+        begin_and_hold(world, build)  # alpha
+        build.kill()
+        build.wait()
+    (world.folder / "hold").unlink()
+    world.build("--python", "3.11")
+    assert world.runs() == ["alpha 3.11", "beta 3.11", "alpha 3.11"]
+
+
 def test_two_builders_of_one_work_folder(world):
     world.want("alpha")
     (world.folder / "hold").touch()

@@ -82,6 +82,23 @@ static void test_order(void **state UNUSED)
 	assert_order(&s, "beta-3.11 beta-3.13 gamma-3.12 alpha-3.11");
 }
 
+// What ended with its builder may do so again.
+static void test_interrupted_rows_come_last(void **state UNUSED)
+{
+	CLEANUP(schedule_release) struct schedule s;
+	CLEANUP(strset_release) struct strset interrupted = {0};
+	struct schedule_options o = plain;
+	o.retry = SCHEDULE_RETRY_ALL;
+	o.interrupted = &interrupted;
+	strset_add(&interrupted, "beta 1.0");
+	strset_add(&interrupted, "gamma 2.0");
+	strset_sort(&interrupted);
+	struct missing_row rows[] = {failed_row("alpha", "failed", "recipe"), row_of("3.13", "beta", MISSING_MISSING),
+		row_of("3.11", "beta", MISSING_MISSING), row_of("3.12", "gamma", MISSING_MISSING)};
+	make(&s, &o, rows, ARRAY_SIZE(rows));
+	assert_order(&s, "gamma-3.12 alpha-3.11 beta-3.11 beta-3.13");
+}
+
 // Two tasks run at once; two Pythons of one task do not.
 static void test_tasks_run_beside_each_other(void **state UNUSED)
 {
@@ -241,6 +258,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_interrupted_rows_come_last),
 		cmocka_unit_test(test_tasks_run_beside_each_other),
 		cmocka_unit_test(test_failures_are_retried_as_asked),
 		cmocka_unit_test(test_options_leave_rows_out),
