@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """`wheelcache build`: which rows it takes and in which order, what it keeps, and what another run goes on with."""
+import contextlib
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import time
 
@@ -188,6 +190,18 @@ def test_an_interval_of_no_time_is_over_at_once(world):
     world.build("--python", "3.11", code=1)
     time.sleep(1.1)
     world.build("--python", "3.11", code=1)
+    assert len(world.runs()) == 2
+
+
+def test_a_failure_of_the_future_delays_nothing(world):
+    """The clock was wrong once."""
+    world.want("alpha", fails=["3.11"])
+    world.build("--python", "3.11", code=1)
+    assert states(world.build("--python", "3.11")) == {"alpha 3.11": "left-out"}
+    with contextlib.closing(sqlite3.connect(f"{world.catalog}.builds")) as database, database:
+        database.execute("UPDATE attempt SET begun = begun + 1000 * 86400")
+    world.build("--python", "3.11", code=1)
+    assert states(world.build("--python", "3.11")) == {"alpha 3.11": "left-out"}
     assert len(world.runs()) == 2
 
 

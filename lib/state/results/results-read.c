@@ -8,6 +8,7 @@
 #include "lib/base/limits.h"
 #include "lib/base/mem.h"
 #include "lib/format/compress.h"
+#include "lib/os/clock.h"
 #include "lib/state/config/config-type.h"
 #include "lib/state/database/query.h"
 #include "lib/state/results/results-connection.h"
@@ -217,6 +218,7 @@ int results_history(struct results *r, const char *platform, const char *python,
 	query_bind_text(q, 2, platform);
 	query_bind_text(q, 3, python);
 	query_bind_text(q, 4, version);
+	query_bind_int(q, 5, clock_wall_seconds() + DAY); // as results_check(): a clock was wrong, and is right again
 	if (read_history(r, q, &h, e) < 0)
 		return -1;
 	*out = h;
