@@ -24,7 +24,6 @@ static const struct str remarks[] = {
 	STR("Encountered error while "),
 	STR("See above for "),
 	STR("exit code: "),
-	STR("subprocess.CalledProcessError: "),
 	STR("ninja: build stopped"),
 	STR("collect2: error: ld returned"),
 };
@@ -104,11 +103,12 @@ static bool has_words(struct str line)
 	return false;
 }
 
-// "error: command '/usr/bin/gcc' failed with exit code 1", "make: *** [Makefile:3: x.o] Error 1": of setuptools, make.
+// "error: command '/usr/bin/gcc' failed with exit code 1", "make: *** [Makefile:3: x.o] Error 1": of setuptools, make; of
+// setup.py files that call cmake.
 static bool is_of_compiler(struct str line)
 {
 	return str_starts(line, STR("error: command ")) || str_starts(line, STR("error: Command ")) ||
-	       has_part(line, STR(": *** "));
+	       str_starts(line, STR("subprocess.CalledProcessError: ")) || has_part(line, STR(": *** "));
 }
 
 static bool is_compiler_error(struct str line)

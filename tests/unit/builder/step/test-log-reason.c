@@ -39,6 +39,8 @@ static const struct {
 		"x.c:1:23: error: 'oops' undeclared (first use in this function)", 0},
 	{GCC "make: *** [Makefile:3: x.o] Error 1\n", "x.c:1:23: error: 'oops' undeclared (first use in this function)",
 		0},
+	{"    raise CalledProcessError(\nsubprocess.CalledProcessError: Command 'pkg-config' failed\n",
+		"subprocess.CalledProcessError: Command 'pkg-config' failed", 0},
 	{"error: command 'gcc' failed: No such file or directory\n",
 		"error: command 'gcc' failed: No such file or directory", 0},
 	{"exit code: -1234567890123\nexit code: -x\nwords\n", "words", 0},
