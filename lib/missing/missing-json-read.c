@@ -226,7 +226,7 @@ static int read_sdist(struct missing *m, const struct jsondoc *from, struct miss
 
 static int read_attempts(struct missing *m, const struct jsondoc *from, struct missing_attempts *out, struct err *e)
 {
-	int64_t count;
+	int64_t count = 0;
 	if (read_natural(from, "count", INT32_MAX, &count, e) < 0 || read_moment(from, "last", &out->last, e) < 0 ||
 		read_word(&m->text, from, "result", &out->result, e) < 0 ||
 		read_optional_word(&m->text, from, "step", &out->step, e) < 0 ||

@@ -246,9 +246,8 @@ int filename_parse_sdist(struct str filename, struct str project, struct str ver
 	return -1;
 }
 
-static int parse_listed_sdist(struct str filename, const char *project, struct filename *out, struct err *e)
+static int parse_listed_sdist(struct str stem, const char *project, struct filename *out, struct err *e)
 {
-	struct str stem = str_slice(filename, 0, filename.len - find_ending(filename)->text.len);
 	size_t dash = 0;
 	while (dash < stem.len && !(stem.ptr[dash] == '-' && is_project_before(stem, dash, project)))
 		dash++;
@@ -264,9 +263,12 @@ static int parse_listed_sdist(struct str filename, const char *project, struct f
 
 int filename_parse_listed(struct str filename, const char *project, struct filename *out, struct err *e)
 {
-	if (filename_kind(filename) == FILENAME_SDIST)
-		return filename_check(filename, e) < 0 ? -1 : parse_listed_sdist(filename, project, out, e);
+	const struct ending *ending = find_ending(filename);
 	struct filename f = {0};
+	if (ending && ending->kind == FILENAME_SDIST) {
+		struct str stem = str_slice(filename, 0, filename.len - ending->text.len);
+		return filename_check(filename, e) < 0 ? -1 : parse_listed_sdist(stem, project, out, e);
+	}
 	if (filename_parse(filename, &f, e) < 0)
 		return -1;
 	if (strcmp(f.project, project) != 0) {

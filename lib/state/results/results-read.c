@@ -255,7 +255,7 @@ int results_counts(struct results *r, const struct results_filter *filter, uint6
 {
 	static const struct results_filter all = {0};
 	CLEANUP(query_end) struct query *q = query_begin(r->database, RESULTS_COUNTS, e);
-	enum results_result result;
+	enum results_result result = RESULTS_RUNNING;
 	int row = q ? 1 : -1;
 	memset(count, 0, RESULTS_RESULT_COUNT * sizeof(*count));
 	while (row > 0 && (row = query_step(q, e)) > 0) {
@@ -271,7 +271,7 @@ int results_counts(struct results *r, const struct results_filter *filter, uint6
 int results_totals(struct results *r, const char *platform, uint64_t count[RESULTS_RESULT_COUNT], struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(r->database, RESULTS_TOTALS, e);
-	enum results_result result;
+	enum results_result result = RESULTS_RUNNING;
 	int row = q ? 1 : -1;
 	memset(count, 0, RESULTS_RESULT_COUNT * sizeof(*count));
 	while (row > 0 && (row = query_step(q, e)) > 0) {

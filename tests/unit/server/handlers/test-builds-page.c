@@ -119,8 +119,8 @@ static void a_project_has_groups(void **state UNUSED)
 		"<h2>debian-12-x86_64, Python 3.10</h2>",
 		"<h2>ubuntu-24.04-x86_64, Python 3.9</h2>",
 		"<dt>Builder</dt><dd>&lt;b&gt;host&lt;/b&gt;</dd>",
-		"<dt>Made</dt><dd>six-1.0-py3-none-any.whl <code>5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e"
-		"846f6be03</code> 1234 bytes</dd>",
+		("<dt>Made</dt><dd>six-1.0-py3-none-any.whl <code>5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e"
+		 "846f6be03</code> 1234 bytes</dd>"),
 		"<dt>Sdist</dt><dd>six-1.0.tar.gz</dd>",
 		"<dt>Missing build requirements</dt><dd>cffi</dd>",
 		"<dt>Peak memory</dt><dd>5.5 GB</dd>",
