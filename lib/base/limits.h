@@ -44,9 +44,10 @@ enum {
 	LIMIT_MARKER = 4 << 10,              // an environment marker of a requirement,
 	LIMIT_MARKER_DEPTH = 32,             // and the nesting of its parentheses
 	LIMIT_BRANCH_DEPTH = 16,             // how deep the requirements files of a branch include each other,
+	LIMIT_BRANCH_FILES = 1000,           // how often they name a file,
 	LIMIT_BRANCH_LINES = 1 << 17,        // the requirements and constraints of a branch,
 	LIMIT_BRANCH_SPECIFIERS = 4 << 10,   // the specifiers of one project in them,
-	LIMIT_BRANCH_TEXT = 64 << 20,        // and the text of all branches
+	LIMIT_BRANCH_TEXT = 64 << 20,        // and the text of all branches, or of the files of one
 	LIMIT_MISSING = 64 << 20,            // a JSON document of what is missing, from another server
 	LIMIT_MISSING_ROWS = 1 << 20,        // number of rows of such a document,
 	LIMIT_MISSING_ENVIRONMENTS = 4096,   // of its environments,

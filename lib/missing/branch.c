@@ -20,6 +20,8 @@ struct branch_reader {
 	struct branch *branch;
 	struct arena *text;
 	size_t line_room, file_room;
+	size_t named; // files, however often
+	size_t read;  // bytes of files
 };
 
 // A file that is being read, with the files that lead to it.
@@ -44,7 +46,7 @@ static bool specifier_is_pinned(struct str set)
 
 static int check_text_limit(const struct branch_reader *r, struct err *e)
 {
-	if (r->text->total > LIMIT_BRANCH_TEXT)
+	if (r->text->total > LIMIT_BRANCH_TEXT || r->read > LIMIT_BRANCH_TEXT)
 		return err_set(e, ERR_USAGE, "the files of all branches have more than %d MB", LIMIT_BRANCH_TEXT >> 20);
 	return 0;
 }
@@ -115,6 +117,8 @@ static int on_line(void *ctx, const struct requirements_line *line, struct err *
 
 static int check_nesting(const struct branch_file *f, struct err *e)
 {
+	if (++f->reader->named > LIMIT_BRANCH_FILES) // a few files that name each other in many spellings are as many
+		return err_set(e, ERR_USAGE, "the branch names more than %d files", LIMIT_BRANCH_FILES);
 	if (f->depth > LIMIT_BRANCH_DEPTH)
 		return err_set(e, ERR_USAGE, "files include each other more than %d deep", LIMIT_BRANCH_DEPTH);
 	for (const struct branch_file *p = f->parent; p; p = p->parent)
@@ -150,7 +154,10 @@ static int read_branch_file(struct branch_reader *r, const char *path, bool is_c
 		return -1;
 	if (!note_file(r, &f))
 		return 0;
-	if (fs_read_regular(path, &text, e) < 0 || requirements_file_read(buf_view(&text), f.path, on_line, &f, e) < 0)
+	if (fs_read_regular(path, &text, e) < 0)
+		return -1;
+	r->read += text.len;
+	if (check_text_limit(r, e) < 0 || requirements_file_read(buf_view(&text), f.path, on_line, &f, e) < 0)
 		return -1;
 	return f.lines ? check_text_limit(r, e) : err_set(e, ERR_USAGE, "%s: it has no line", path);
 }

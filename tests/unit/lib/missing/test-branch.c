@@ -245,6 +245,29 @@ static void bad_files_are_named(void **state UNUSED)
 	must_refuse(NULL, "missing", "[branch x] requirements: missing: No such file or directory");
 }
 
+// One file in many spellings is many files.
+static void files_are_limited(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	struct branches b;
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, 1 << 26);
+	for (int i = 0; i <= LIMIT_BRANCH_FILES; i++)
+		buf_puts(&text, "-r b\n");
+	put_file("a", text.data);
+	put_file("b", "x==1\n");
+	assert_int_equal(read_one("a", NULL, &b, &e), -1);
+	assert_non_null(strstr(e.msg, "the branch names more than 1000 files"));
+	buf_clear(&text);
+	while (text.len < 1 << 23)
+		buf_puts(&text, "# nothing\n");
+	buf_puts(&text, "x==1\n");
+	put_file("b", text.data);
+	put_file("a", "-r b\n-r ./b\n-r .//b\n-r ././b\n-r ././/b\n-r .//./b\n-r ./././b\n-r .///b\n-r .////b\n");
+	assert_int_equal(read_one("a", NULL, &b, &e), -1);
+	assert_non_null(strstr(e.msg, "have more than 64 MB"));
+}
+
 // Neither waited for, as a pipe without a writer would be, nor read without end.
 static void only_regular_files_are_read(void **state UNUSED)
 {
@@ -400,6 +423,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(only_regular_files_are_read, make_config, remove_files),
+		cmocka_unit_test_setup_teardown(files_are_limited, make_config, remove_files),
 		cmocka_unit_test_setup_teardown(pins_of_constraints_are_wanted, make_config, remove_files),
 		cmocka_unit_test_setup_teardown(requirements_are_held_to_constraints, make_config, remove_files),
 		cmocka_unit_test_setup_teardown(micro_versions_are_told_apart, make_config, remove_files),
