@@ -7,6 +7,7 @@ import pty
 import re
 import subprocess
 
+import jsonschema
 import packaging.requirements
 import packaging.specifiers
 import pytest
@@ -186,18 +187,54 @@ def test_a_terminal_shows_the_look_ups(shared):
 
 # --- the forms ---
 
+# JSON schemas (draft 2020-12): what strategy.matrix of a workflow takes, and the document of --json.
+STRING = {"type": "string", "minLength": 1}
+COUNT = {"type": "integer", "minimum": 0}
+TOTALS = {"type": "object", "propertyNames": {"enum": list(wanting.STATUSES)}, "additionalProperties": COUNT,
+          "minProperties": len(wanting.STATUSES)}
+
+
+def closed(**properties):
+    """An object with exactly these properties."""
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+def or_null(schema):
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+MATRIX = closed(include={
+    "type": "array", "maxItems": 256, "uniqueItems": True,
+    "items": closed(platform=STRING, python={"type": "string", "pattern": r"^(3\.\d+t?|pp3\d+)$"}, arch=STRING,
+                    wheels={"type": "string", "pattern": "^[1-9][0-9]*$"}, requirements=STRING)})
+TIME = {"type": "string", "pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$"}
+DOCUMENT = closed(
+    made=TIME,
+    branches={"type": "array", "minItems": 1, "items": closed(name=STRING, until=or_null(STRING), is_over={"type": "boolean"})},
+    environments={"type": "array", "minItems": 1, "items": closed(platform=STRING, python=STRING, totals=TOTALS)},
+    totals=TOTALS,
+    rows={"type": "array", "items": closed(
+        platform=STRING, python=STRING, project=STRING, version=or_null(STRING), status={"enum": list(wanting.STATUSES)},
+        why={"type": "string"}, branches={"type": "array", "minItems": 1, "items": STRING},
+        sdist=or_null(closed(filename=STRING, url=STRING, sha256=or_null({"type": "string", "pattern": "^[0-9a-f]{64}$"}),
+                             size=or_null(COUNT))),
+        attempts=or_null({"type": "object"}))})
+
+
+def test_the_json_keeps_its_schema(shared):
+    for options in ["--json"], ["--json", "--all"]:
+        jsonschema.validate(json.loads(shared.missing(*options)), DOCUMENT)
+
+
 def github(text):
     """The matrix of two lines for $GITHUB_OUTPUT, checked strictly as fromJSON and strategy.matrix take it."""
     first, second, end = text.split("\n")
     name, _, value = first.partition("=")
     assert (name, end) == ("matrix", "")
     matrix = json.loads(value)
-    assert list(matrix) == ["include"]
-    for entry in matrix["include"]:
-        assert set(entry) == {"platform", "python", "arch", "wheels", "requirements"}
-        assert all(type(value) is str for value in entry.values())
+    jsonschema.validate(matrix, MATRIX)
     assert second == f"count={len(matrix['include'])}"
-    assert len(matrix["include"]) <= 256 and len(value.encode("utf-16-le")) // 2 <= 450_000
+    assert len(value.encode("utf-16-le")) // 2 <= 450_000
     return matrix["include"]
 
 
