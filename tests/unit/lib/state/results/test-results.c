@@ -259,6 +259,7 @@ static void several_processes_write_at_once(void **state UNUSED)
 			a.id = id;
 			failures += results_put(attempts, &a, STR("a log"), "90d 1000", &change, &e) < 0;
 		}
+		results_close(attempts);
 		_exit(failures);
 	}
 	for (int p = 0; p < PROCESSES; p++) {
