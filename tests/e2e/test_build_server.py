@@ -303,7 +303,9 @@ def test_pip_builds_and_the_server_publishes(fed, servers):
     report = builder.build()
     tag = f"cp{python.replace('.', '')}"
     assert [row["attempt"]["wheel"] for row in report["rows"]] == [f"made_by_pip-1.0-{tag}-{tag}-linux_x86_64.whl"]
-    found = subprocess.run(["/usr/bin/python3", "-m", "pip", "download", "--no-deps", "--isolated", "--index-url",
+    client = builder.folder / "client"  # the machine's own Python may have no pip
+    subprocess.run(["/usr/bin/python3", "-m", "venv", client], check=True)
+    found = subprocess.run([client / "bin/python", "-m", "pip", "download", "--no-deps", "--isolated", "--index-url",
                             f"{server.url}/{PLATFORM}/simple/", "-d", builder.folder / "got", "made-by-pip"],
                            capture_output=True, text=True, check=False)
     assert found.returncode == 0, found.stderr
