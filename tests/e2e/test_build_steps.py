@@ -90,12 +90,19 @@ def interpreters():
     return found
 
 
+def pip_of(python, folder):
+    """A Python that has pip, which the machine's own may lack: that of a virtual environment in the folder."""
+    if not (folder / "bin/python").exists():
+        subprocess.run([python, "-m", "venv", folder], check=True)
+    return folder / "bin/python"
+
+
 def wheel_of(project):
     """A wheel for the index that builds get their requirements from: recorded, or from pip's index."""
     if clients.WHEELS.is_dir():
         return max(clients.WHEELS.glob(f"{project}-*.whl"), default=None)
     folder = clients.cache_folder() / "build-requirements"
-    subprocess.run(["/usr/bin/python3", "-m", "pip", "download", "-q", "--no-deps", "--dest", str(folder), project], check=False)
+    subprocess.run([pip_of("/usr/bin/python3", folder / "client"), "-m", "pip", "download", "-q", "--no-deps", "--dest", str(folder), project], check=False)
     return max(folder.glob(f"{project}-*.whl"), default=None)
 
 
@@ -172,8 +179,8 @@ def test_good_wheel_is_on_the_page_and_installs(built, pythons, tmp_path):
     with serving.servers(built.folder) as start:
         server = start(built.store, "--config", built.config_path, state=built.folder)
         target = tmp_path / "site"
-        done = subprocess.run([next(iter(pythons.values())), "-m", "pip", "install", "--isolated", "-q", "--no-cache-dir", "--target", target,
-                               "--index-url", f"{server.url}/{PLATFORM}/simple/", "goodc"], capture_output=True, text=True, check=False)
+        done = subprocess.run([pip_of(next(iter(pythons.values())), tmp_path / "client"), "-m", "pip", "install", "--isolated", "-q",
+                               "--no-cache-dir", "--target", target, "--index-url", f"{server.url}/{PLATFORM}/simple/", "goodc"], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         assert list(target.glob("goodc*.so"))
 
