@@ -102,7 +102,8 @@ def wheel_of(project):
     if clients.WHEELS.is_dir():
         return max(clients.WHEELS.glob(f"{project}-*.whl"), default=None)
     folder = clients.cache_folder() / "build-requirements"
-    subprocess.run([pip_of("/usr/bin/python3", folder / "client"), "-m", "pip", "download", "-q", "--no-deps", "--dest", str(folder), project], check=False)
+    subprocess.run([pip_of("/usr/bin/python3", folder / "client"), "-m", "pip", "download", "-q", "--no-deps", "--dest",
+                    str(folder), project], check=False)
     return max(folder.glob(f"{project}-*.whl"), default=None)
 
 
@@ -180,7 +181,8 @@ def test_good_wheel_is_on_the_page_and_installs(built, pythons, tmp_path):
         server = start(built.store, "--config", built.config_path, state=built.folder)
         target = tmp_path / "site"
         done = subprocess.run([pip_of(next(iter(pythons.values())), tmp_path / "client"), "-m", "pip", "install", "--isolated", "-q",
-                               "--no-cache-dir", "--target", target, "--index-url", f"{server.url}/{PLATFORM}/simple/", "goodc"], capture_output=True, text=True, check=False)
+                               "--no-cache-dir", "--target", target, "--index-url", f"{server.url}/{PLATFORM}/simple/",
+                               "goodc"], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         assert list(target.glob("goodc*.so"))
 
