@@ -7,6 +7,7 @@
 
 #include "builder/build-try.h"
 #include "builder/index-guard.h"
+#include "builder/run/run.h"
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
 #include "lib/os/thread-pool.h"
@@ -76,11 +77,18 @@ static void watch_workers(struct build_state *b)
 	pthread_mutex_unlock(&b->lock);
 }
 
+static void say_memory_limit(const struct build_state *b)
+{
+	if (b->config->build_memory && !b->options->is_quiet)
+		log_info("[build] memory limits %s", run_memory_limit_kind());
+}
+
 static void run_all(struct build_state *b)
 {
 	b->workers = number_of_jobs(b);
 	if (!b->workers)
 		return;
+	say_memory_limit(b);
 	struct thread_pool *pool = thread_pool_new(b->workers, THREAD_POOL_FIRST_IN_FIRST_OUT, "build");
 	build_display_begin(&b->display, !b->options->is_quiet);
 	for (unsigned i = b->workers; i-- > 0;)

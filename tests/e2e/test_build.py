@@ -93,6 +93,16 @@ def test_each_python_gets_its_wheel(world):
                               for one in PYTHONS]
 
 
+def test_it_is_said_what_the_memory_limit_holds_for(world):
+    world.want("alpha")
+    world.build("--python", "3.11")
+    assert "memory limits" not in world.errors
+    world.keys["build"]["memory"] = "2G"
+    world.build("--python", "3.12")
+    kinds = ["the whole group, by cgroup v2", "each process, by RLIMIT_AS: no cgroup is writable"]
+    assert sum(f"[build] memory limits {kind}" in world.errors for kind in kinds) == 1
+
+
 @pytest.mark.parametrize("tag, requires, runs", [
     ("cp311-abi3-linux_x86_64", ">=3.8", ["3.11"]),
     ("py3-none-any", "<3.13", ["3.11"]),
