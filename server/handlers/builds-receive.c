@@ -8,23 +8,16 @@
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/format/json-sax.h"
-#include "lib/state/access/audit.h"
 #include "lib/state/results/results-json.h"
-#include "server/core/auth.h"
 #include "server/core/build-results.h"
+#include "server/handlers/upload-sender.h"
 #include "server/message/body-handler.h"
 #include "server/message/error-status.h"
-#include "server/message/negotiate.h"
 
-// One attempt that arrives. As with uploads, each answer to a known token is a line in the audit log.
+// One attempt that arrives.
 struct sent_build {
 	struct body_handler handler; // first
-	struct server_context *context;
-	const struct platform *platform;
-	char *peer, *authorization; // of the request
-	bool wants_json;
-	char *token_name; // of the request's token; NULL: unknown
-	struct audit *audit;
+	struct upload_sender sender;
 	struct buf body;
 	size_t counted;           // bytes of body, in context->build_bytes
 	char *project, *id;       // of the document; NULL: not read yet
@@ -39,41 +32,17 @@ struct sent_build {
 
 static struct reply *answer_build(const struct sent_build *b, const struct error_status *a, const char *message)
 {
-	struct reply *r;
-	if (b->wants_json) {
-		CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
-		CLEANUP(buf_release) struct buf text;
-		buf_init(&text, LIMIT_METADATA);
-		jsondoc_put_str(doc, "message", message);
-		if (b->id)
-			jsondoc_put_str(doc, "id", b->id);
-		jsondoc_write(doc, 0, &text);
-		r = reply_new(a->status, "application/json", blob_from_buf(&text));
-	} else {
-		r = reply_text(a->status, "%s", message);
-	}
-	reply_header(r, "Cache-Control", "no-store");
-	reply_header(r, "Vary", "Accept");
-	if (a->retry_after)
-		reply_header(r, "Retry-After", "%u", a->retry_after);
-	return r;
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
+	jsondoc_put_str(doc, "message", message);
+	if (b->id)
+		jsondoc_put_str(doc, "id", b->id);
+	return upload_sender_answer(&b->sender, a, message, doc);
 }
 
 static void audit_build(const struct sent_build *b, const char *result, const char *reason)
 {
-	struct err e = ERR_INIT;
-	const struct audit_entry entry = {
-		.who = b->token_name,
-		.peer = b->peer,
-		.action = "build-result",
-		.platform = b->platform->name,
-		.project = b->project,
-		.file = b->subject,
-		.result = result,
-		.reason = reason,
-	};
-	if (b->audit && audit_write(b->audit, &entry, &e) < 0)
-		log_error("%s", e.msg);
+	upload_sender_audit(&b->sender,
+		(struct audit_entry){.project = b->project, .file = b->subject, .result = result, .reason = reason});
 }
 
 // If the server is at fault, only the logs get the message, because it names our paths.
@@ -82,8 +51,8 @@ static struct reply *build_failed(const struct sent_build *b, const struct err *
 	const struct error_status *answer = error_status(why->kind, ERROR_OF_UPLOAD);
 	bool is_ours = answer->is_fault || why->kind == ERR_FULL;
 	if (is_ours)
-		log_error("build result of %s: %s", b->platform->name,
-			b->platform->is_private ? "it failed, and the audit log says why" : why->msg);
+		log_error("build result of %s: %s", b->sender.platform->name,
+			b->sender.platform->is_private ? "it failed, and the audit log says why" : why->msg);
 	audit_build(b, answer->status >= 500 ? "failed" : "refused", why->msg);
 	return answer_build(b, answer,
 		answer->detail ? answer->detail
@@ -145,10 +114,10 @@ static int check_document(struct str text, struct err *e)
 static int check_place(const struct sent_build *b, struct err *e)
 {
 	const struct results_attempt *a = &b->attempt;
-	const struct profile *p = &b->platform->profile;
-	if (strcmp(a->platform, b->platform->name) != 0)
+	const struct profile *p = &b->sender.platform->profile;
+	if (strcmp(a->platform, b->sender.platform->name) != 0)
 		return err_set(e, ERR_INVALID, "build result: its platform is %s, and it was sent to %s", a->platform,
-			b->platform->name);
+			b->sender.platform->name);
 	for (size_t i = 0; i < p->environment_count; i++) {
 		CLEANUP(buf_release) struct buf name;
 		buf_init(&name, LIMIT_NOTE);
@@ -183,7 +152,7 @@ static int count_bytes(struct sent_build *b, size_t bytes, struct err *e)
 {
 	if (b->body.len + bytes > LIMIT_RESULT_DOCUMENT)
 		return err_set(e, ERR_LIMIT, "build result: more than %d bytes", LIMIT_RESULT_DOCUMENT);
-	uint64_t before = atomic_fetch_add(&b->context->build_bytes, bytes);
+	uint64_t before = atomic_fetch_add(&b->sender.context->build_bytes, bytes);
 	b->counted += bytes;
 	if (before + bytes > LIMIT_RESULTS_ARRIVING)
 		return err_set(e, ERR_BUSY, "too many build results arrive at once: try again");
@@ -203,10 +172,9 @@ static struct reply *take_build_bytes(struct body_handler *r, struct str bytes)
 // The token may be for other projects, and may have been revoked while the document arrived.
 static struct reply *check_project_right(struct sent_build *b)
 {
-	const struct request sender = {.peer = b->peer, .header = {[HEADER_AUTHORIZATION] = b->authorization}};
-	struct reply *refusal = auth_check(b->context, &sender, TOKEN_UPLOAD, b->platform->name, b->project, NULL);
+	struct reply *refusal = upload_sender_check_project(&b->sender, b->project);
 	if (refusal)
-		audit_build(b, "refused", "the token is not for this project, or counts no more");
+		audit_build(b, "refused", upload_sender_no_project);
 	return refusal;
 }
 
@@ -220,8 +188,8 @@ static struct reply *end_build(struct body_handler *r)
 	struct reply *refusal = check_project_right(b);
 	if (refusal)
 		return refusal;
-	const struct config *c = &server_context_site(b->context)->config;
-	if (build_results_record(b->context->build_results, c, &b->attempt, b->log, &answer, &e) < 0)
+	const struct config *c = &server_context_site(b->sender.context)->config;
+	if (build_results_record(b->sender.context->build_results, c, &b->attempt, b->log, &answer, &e) < 0)
 		return build_failed(b, &e);
 	return build_recorded(b, answer);
 }
@@ -229,14 +197,11 @@ static struct reply *end_build(struct body_handler *r)
 static void sent_build_free(struct body_handler *r)
 {
 	struct sent_build *b = (struct sent_build *)r;
-	atomic_fetch_sub(&b->context->build_bytes, b->counted);
-	audit_close(b->audit);
+	atomic_fetch_sub(&b->sender.context->build_bytes, b->counted);
 	jsondoc_cleanup(&b->document);
 	arena_release(&b->text);
 	buf_release(&b->body);
-	free(b->peer);
-	free(b->authorization);
-	free(b->token_name);
+	upload_sender_release(&b->sender);
 	free(b->project);
 	free(b->id);
 	free(b->subject);
@@ -256,42 +221,27 @@ static int check_type(const struct request *r, struct err *e)
 	return 0;
 }
 
-// The audit log is opened before anything is accepted: each further answer must be logged. Requests without a token,
-// and those that auth answers with 429, write no line: the log must not fill the disk.
 static struct reply *prepare_build(struct sent_build *b, const struct request *r)
 {
 	struct err e = ERR_INIT;
-	CLEANUP(reply_cleanup)
-	struct reply *refusal = auth_check(b->context, r, TOKEN_UPLOAD, b->platform->name, NULL, &b->token_name);
-	if (refusal && (refusal->status == 429 || (!b->token_name && (refusal->status != 401 || !b->authorization))))
-		return STEAL_PTR(refusal);
-	if (audit_open(b->context->audit_path, &b->audit, &e) < 0)
+	struct reply *refusal = NULL;
+	if (upload_sender_admit(&b->sender, r, &refusal, &e) < 0)
 		return build_failed(b, &e);
-	if (refusal) {
-		audit_build(b, "refused", "no token that may upload here");
-		return STEAL_PTR(refusal);
-	}
+	if (refusal)
+		return refusal;
 	return check_type(r, &e) < 0 ? build_failed(b, &e) : NULL;
 }
 
 struct body_handler *builds_receive(struct server_context *s, const struct route_match *match, struct reply **refusal)
 {
-	const struct request *r = match->request;
-	const struct platform *p = site_platform(server_context_site(s), match->view);
-	if (!p) {
-		struct reply *refused = auth_unknown(s, r, TOKEN_UPLOAD, match->view, NULL);
-		*refusal = refused ? refused : server_context_not_found(s, "no such platform");
+	struct upload_sender sender;
+	if (!upload_sender_init(&sender, s, match, "build-result", refusal))
 		return NULL;
-	}
 	struct sent_build *b = xcalloc(1, sizeof(*b));
 	b->handler.ops = &build_ops;
-	b->context = s;
-	b->platform = p;
-	b->wants_json = negotiate_wants_json(r->header[HEADER_ACCEPT]);
-	b->peer = xstrdup(r->peer);
-	b->authorization = r->header[HEADER_AUTHORIZATION] ? xstrdup(r->header[HEADER_AUTHORIZATION]) : NULL;
+	b->sender = sender;
 	buf_init(&b->body, LIMIT_RESULT_DOCUMENT);
-	*refusal = prepare_build(b, r);
+	*refusal = prepare_build(b, match->request);
 	if (!*refusal)
 		return &b->handler;
 	sent_build_free(&b->handler);

@@ -8,30 +8,23 @@
 #include "lib/base/log.h"
 #include "lib/format/digest.h"
 #include "lib/format/jsondoc.h"
-#include "lib/state/access/audit.h"
 #include "lib/state/publish/publish.h"
 #include "lib/state/store/freeze.h"
 #include "lib/state/store/quota.h"
 #include "lib/state/store/release.h"
 #include "lib/state/store/reservation.h"
-#include "server/core/auth.h"
 #include "server/handlers/upload-form.h"
+#include "server/handlers/upload-sender.h"
 #include "server/message/body-handler.h"
 #include "server/message/error-status.h"
 #include "server/message/multipart.h"
-#include "server/message/negotiate.h"
 
 enum { RESERVED_AHEAD = 8 << 20 }; // bytes
 
-// One upload, from its header to its answer. Each answer to a known token is a line in the audit log, and so is each
-// wrong token until 429 stops it. A request without a token is not logged.
+// One upload, from its header to its answer.
 struct upload {
 	struct body_handler handler; // first
-	struct server_context *context;
-	const struct platform *platform;
-	char *peer, *authorization; // of the request
-	bool wants_json;
-	char *token_name; // of the request's token; NULL: unknown
+	struct upload_sender sender;
 	struct multipart body;
 	struct upload_form form;
 	enum upload_form_field field; // of the part that arrives; UPLOAD_FORM_COUNT: it is ignored
@@ -44,7 +37,6 @@ struct upload {
 	struct reservation *reservation; // NULL: the platform has no quota
 	// the platform is full, and lists this file with so many bytes; 0: it is not full
 	uint64_t sent_again;
-	struct audit *audit;
 	struct reply *refusal; // set while a part arrives
 };
 
@@ -54,46 +46,26 @@ struct upload {
 static struct reply *make_reply(const struct upload *u, const struct error_status *a, const char *message,
 	const char *sha256)
 {
-	struct reply *r;
-	if (u->wants_json) {
-		CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
-		CLEANUP(mem_free) char *code = xasprintf("%u %s", a->status, message);
-		CLEANUP(buf_release) struct buf text;
-		buf_init(&text, LIMIT_METADATA);
-		jsondoc_put_str(doc, "message", message);
-		jsondoc_put_str(doc, "title", a->title);
-		if (a->status >= 400)
-			jsondoc_put_str(doc, "code", code);
-		if (sha256)
-			jsondoc_put_str(doc, "sha256", sha256);
-		jsondoc_write(doc, 0, &text);
-		r = reply_new(a->status, "application/json", blob_from_buf(&text));
-	} else {
-		r = reply_text(a->status, "%s", message);
-	}
-	reply_header(r, "Cache-Control", "no-store");
-	reply_header(r, "Vary", "Accept");
-	if (a->retry_after)
-		reply_header(r, "Retry-After", "%u", a->retry_after);
-	return r;
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
+	CLEANUP(mem_free) char *code = xasprintf("%u %s", a->status, message);
+	jsondoc_put_str(doc, "message", message);
+	jsondoc_put_str(doc, "title", a->title);
+	if (a->status >= 400)
+		jsondoc_put_str(doc, "code", code);
+	if (sha256)
+		jsondoc_put_str(doc, "sha256", sha256);
+	return upload_sender_answer(&u->sender, a, message, doc);
 }
 
 static void write_audit(const struct upload *u, const char *result, const char *sha256, const char *reason)
 {
-	struct err e = ERR_INIT;
-	const struct audit_entry entry = {
-		.who = u->token_name,
-		.peer = u->peer,
-		.action = "upload",
-		.platform = u->platform->name,
-		.project = u->publish ? publish_project(u->publish) : NULL,
-		.file = u->file,
-		.sha256 = sha256,
-		.result = result,
-		.reason = reason,
-	};
-	if (u->audit && audit_write(u->audit, &entry, &e) < 0)
-		log_error("%s", e.msg);
+	upload_sender_audit(&u->sender, (struct audit_entry){
+						.project = u->publish ? publish_project(u->publish) : NULL,
+						.file = u->file,
+						.sha256 = sha256,
+						.result = result,
+						.reason = reason,
+					});
 }
 
 // If the server is at fault, only the logs get the message, because it names our paths.
@@ -101,8 +73,8 @@ static struct reply *upload_failed(struct upload *u, const struct err *why)
 {
 	const struct error_status *answer = error_status(why->kind, ERROR_OF_UPLOAD);
 	if (answer->is_fault)
-		log_error("upload to %s: %s", u->platform->name,
-			u->file && u->platform->is_private ? "it failed, and the audit log says why" : why->msg);
+		log_error("upload to %s: %s", u->sender.platform->name,
+			u->file && u->sender.platform->is_private ? "it failed, and the audit log says why" : why->msg);
 	write_audit(u, answer->status >= 500 ? "failed" : "refused", NULL, why->msg);
 	return make_reply(u, answer, answer->detail ? answer->detail : why->msg, NULL);
 }
@@ -132,12 +104,12 @@ static struct reply *upload_succeeded(struct upload *u, const struct publish_rec
 // already, so they are added to the free space.
 static int read_quota_use(struct upload *u, struct catalog *c, struct err *e)
 {
-	const struct platform *p = u->platform;
+	const struct platform *p = u->sender.platform;
 	struct catalog_usage held = {0};
 	struct release_backlog waiting = {0};
 	if ((p->quota_bytes || p->quota_files) &&
 		(catalog_usage(c, p->id, &held, e) < 0 ||
-			release_backlog(u->context->catalog_path, p, &waiting, e) < 0))
+			release_backlog(u->sender.context->catalog_path, p, &waiting, e) < 0))
 		return -1;
 	CLEANUP(mem_close) int fd = store_open_writable_folder(p, "", e);
 	if (fd < 0)
@@ -151,7 +123,7 @@ static int read_quota_use(struct upload *u, struct catalog *c, struct err *e)
 
 static int check_upload_quota(const struct upload *u, uint64_t bytes, struct err *e)
 {
-	return quota_check(u->platform, server_context_site(u->context)->max_file, &u->use, bytes, e);
+	return quota_check(u->sender.platform, server_context_site(u->sender.context)->max_file, &u->use, bytes, e);
 }
 
 struct quota_query {
@@ -173,12 +145,13 @@ static int get_quota_use(void *ctx, struct quota_use *use, struct err *e)
 static int reserve_again(struct upload *u, struct catalog *c, uint64_t bytes, struct err *e)
 {
 	struct err unlisted = ERR_INIT;
-	struct platform unlimited = *u->platform;
+	struct platform unlimited = *u->sender.platform;
 	unlimited.quota_bytes = unlimited.quota_files = 0;
 	CLEANUP(catalog_place_release) struct catalog_place place = {0};
-	if (catalog_find_file(c, u->platform->id, u->file, &place, &unlisted) < 0 || (u->publish && bytes > place.size))
+	if (catalog_find_file(c, u->sender.platform->id, u->file, &place, &unlisted) < 0 ||
+		(u->publish && bytes > place.size))
 		return -1;
-	if (quota_check(&unlimited, server_context_site(u->context)->max_file, &u->use, place.size, e) < 0 ||
+	if (quota_check(&unlimited, server_context_site(u->sender.context)->max_file, &u->use, place.size, e) < 0 ||
 		reservation_set_again(u->reservation, e) < 0)
 		return -1;
 	u->sent_again = place.size;
@@ -188,15 +161,15 @@ static int reserve_again(struct upload *u, struct catalog *c, uint64_t bytes, st
 // Reserves so many bytes of the quota, if there is one.
 static int reserve_upload(struct upload *u, struct catalog *c, uint64_t bytes, struct err *e)
 {
-	const struct platform *p = u->platform;
+	const struct platform *p = u->sender.platform;
 	if (!p->quota_bytes && !p->quota_files)
 		return read_quota_use(u, c, e) < 0 ? -1 : check_upload_quota(u, bytes, e);
-	if (!u->reservation && reservation_open(u->context->catalog_path, p, &u->reservation, e) < 0)
+	if (!u->reservation && reservation_open(u->sender.context->catalog_path, p, &u->reservation, e) < 0)
 		return -1;
 	struct quota_query query = {u, c};
 	struct err full = ERR_INIT;
-	if (reservation_set(u->reservation, server_context_site(u->context)->max_file, bytes, get_quota_use, &query,
-		    &full) == 0 ||
+	if (reservation_set(u->reservation, server_context_site(u->sender.context)->max_file, bytes, get_quota_use,
+		    &query, &full) == 0 ||
 		(full.kind == ERR_FULL && reserve_again(u, c, bytes, &full) == 0))
 		return 0;
 	*e = full;
@@ -208,21 +181,21 @@ static int reserve_more(struct upload *u, uint64_t bytes, struct err *e)
 {
 	struct catalog_lease reader;
 	struct err why = ERR_INIT;
-	if (catalog_pool_take(u->context->catalog_pool, &reader, e) < 0)
+	if (catalog_pool_take(u->sender.context->catalog_pool, &reader, e) < 0)
 		return -1;
 	int result = reserve_upload(u, reader.catalog, bytes + RESERVED_AHEAD, &why);
 	if (result < 0 && (why.kind == ERR_FULL || why.kind == ERR_LIMIT))
 		result = reserve_upload(u, reader.catalog, bytes, e);
 	else if (result < 0)
 		*e = why;
-	catalog_pool_give(u->context->catalog_pool, &reader);
+	catalog_pool_give(u->sender.context->catalog_pool, &reader);
 	return result;
 }
 
 // Whether the platform takes a file of so many bytes now; if so, reserves them.
 static int check_room(struct upload *u, struct catalog *c, uint64_t bytes, struct err *e)
 {
-	if (freeze_check(u->platform, e) < 0) {
+	if (freeze_check(u->sender.platform, e) < 0) {
 		if (e->kind == ERR_DENIED)
 			e->kind = ERR_IO; // the platform's folder has become a link that leads out: the server's fault
 		return -1;
@@ -233,10 +206,9 @@ static int check_room(struct upload *u, struct catalog *c, uint64_t bytes, struc
 // Whether the token may still write this project. It may be revoked while the file arrives.
 static bool may_write(struct upload *u, const char *project)
 {
-	struct request sender = {.peer = u->peer, .header = {[HEADER_AUTHORIZATION] = u->authorization}};
-	u->refusal = auth_check(u->context, &sender, TOKEN_UPLOAD, u->platform->name, project, NULL);
+	u->refusal = upload_sender_check_project(&u->sender, project);
 	if (u->refusal)
-		write_audit(u, "refused", NULL, "the token is not for this project, or counts no more");
+		write_audit(u, "refused", NULL, upload_sender_no_project);
 	return !u->refusal;
 }
 
@@ -249,7 +221,7 @@ static int open_content(struct upload *u, struct catalog *c, struct err *e)
 		return 0;
 	if (check_room(u, c, multipart_expected(&u->body, u->announced), e) < 0)
 		return -1;
-	u->publish = publish_begin(u->platform, c, u->file, project, e);
+	u->publish = publish_begin(u->sender.platform, c, u->file, project, e);
 	return u->publish ? 0 : -1;
 }
 
@@ -262,10 +234,10 @@ static int begin_content(struct upload *u, const char *filename, struct err *e)
 		return err_set(e, ERR_INVALID, "the part \"content\" has no filename");
 	u->file = xstrdup(filename);
 	u->in_content = true;
-	if (upload_form_check(&u->form, e) < 0 || catalog_pool_take(u->context->catalog_pool, &reader, e) < 0)
+	if (upload_form_check(&u->form, e) < 0 || catalog_pool_take(u->sender.context->catalog_pool, &reader, e) < 0)
 		return -1;
 	int result = open_content(u, reader.catalog, e);
-	catalog_pool_give(u->context->catalog_pool, &reader);
+	catalog_pool_give(u->sender.context->catalog_pool, &reader);
 	return result;
 }
 
@@ -331,15 +303,15 @@ static int publish_upload(struct upload *u, struct publish_receipt *receipt, str
 		return -1;
 	if (!u->publish)
 		return err_set(e, ERR_INVALID, "the form has no part \"content\"");
-	if (catalog_pool_take(u->context->catalog_pool, &reader, e) < 0)
+	if (catalog_pool_take(u->sender.context->catalog_pool, &reader, e) < 0)
 		return -1;
 	int result = check_room(u, reader.catalog, publish_size(u->publish), e);
 	if (result == 0 && u->reservation)
 		result = reservation_take(u->reservation, e);
 	if (result == 0)
 		result = publish_end(u->publish, reader.catalog, &claims,
-			atomic_load_explicit(&u->context->upload_policy, memory_order_acquire), receipt, e);
-	catalog_pool_give(u->context->catalog_pool, &reader);
+			atomic_load_explicit(&u->sender.context->upload_policy, memory_order_acquire), receipt, e);
+	catalog_pool_give(u->sender.context->catalog_pool, &reader);
 	reservation_close(STEAL_PTR(u->reservation)); // the catalog counts the file now, or it was not published
 	return result;
 }
@@ -361,41 +333,25 @@ static void upload_free(struct body_handler *r)
 	reservation_close(u->reservation);
 	if (u->body.ops)
 		multipart_release(&u->body);
-	audit_close(u->audit);
 	upload_form_release(&u->form);
 	buf_release(&u->text);
 	reply_unref(u->refusal);
-	free(u->peer);
-	free(u->authorization);
 	free(u->file);
-	free(u->token_name);
+	upload_sender_release(&u->sender);
 	free(u);
 }
 
 static const struct body_handler_ops ops = {.take = take_bytes, .end = end_upload, .free = upload_free};
 static const struct multipart_ops parts = {.begin = on_part, .data = on_bytes, .end = on_part_end};
 
-// Requests without a token write no audit line, and neither do those that auth answers with 429: the log must not fill
-// the disk.
-static bool is_audited(const struct upload *u, const struct reply *refusal)
-{
-	return refusal->status != 429 && (u->token_name || (refusal->status == 401 && u->authorization));
-}
-
-// Opens the audit log before anything is accepted: each further answer must be logged.
 static struct reply *prepare_upload(struct upload *u, const struct request *r)
 {
 	struct err e = ERR_INIT;
-	CLEANUP(reply_cleanup)
-	struct reply *refusal = auth_check(u->context, r, TOKEN_UPLOAD, u->platform->name, NULL, &u->token_name);
-	if (refusal && !is_audited(u, refusal))
-		return STEAL_PTR(refusal);
-	if (audit_open(u->context->audit_path, &u->audit, &e) < 0)
+	struct reply *refusal = NULL;
+	if (upload_sender_admit(&u->sender, r, &refusal, &e) < 0)
 		return upload_failed(u, &e);
-	if (refusal) {
-		write_audit(u, "refused", NULL, "no token that may upload here");
-		return STEAL_PTR(refusal);
-	}
+	if (refusal)
+		return refusal;
 	if (multipart_init(&u->body, r->header[HEADER_CONTENT_TYPE], &parts, u, &e) < 0)
 		return upload_failed(u, &e);
 	return NULL;
@@ -404,23 +360,17 @@ static struct reply *prepare_upload(struct upload *u, const struct request *r)
 struct body_handler *upload_receive(struct server_context *s, const struct route_match *match, struct reply **refusal)
 {
 	const struct request *r = match->request;
-	const struct platform *p = site_platform(server_context_site(s), match->view);
-	if (!p) {
-		struct reply *refused = auth_unknown(s, r, TOKEN_UPLOAD, match->view, NULL);
-		*refusal = refused ? refused : server_context_not_found(s, "no such platform");
+	struct upload_sender sender;
+	if (!upload_sender_init(&sender, s, match, "upload", refusal))
 		return NULL;
-	}
 	struct upload *u = xcalloc(1, sizeof(*u));
 	u->handler.ops = &ops;
-	u->context = s;
-	u->platform = p;
-	u->wants_json = negotiate_wants_json(r->header[HEADER_ACCEPT]);
-	u->peer = xstrdup(r->peer);
-	u->authorization = r->header[HEADER_AUTHORIZATION] ? xstrdup(r->header[HEADER_AUTHORIZATION]) : NULL;
+	u->sender = sender;
 	u->announced = request_content_length(r);
 	buf_init(&u->text, LIMIT_FORM_VALUE);
 	*refusal = prepare_upload(u, r);
-	if (!*refusal && p->scanned != CATALOG_SCANNED) // it is not known yet which names are taken or removed
+	if (!*refusal &&
+		sender.platform->scanned != CATALOG_SCANNED) // it is not known yet which names are taken or removed
 		*refusal = server_context_not_filled();
 	if (!*refusal)
 		return &u->handler;

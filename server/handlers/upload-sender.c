@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/handlers/upload-sender.h"
+
+#include <stdlib.h>
+
+#include "lib/base/limits.h"
+#include "lib/base/log.h"
+#include "lib/format/jsondoc.h"
+#include "server/core/auth.h"
+#include "server/message/error-status.h"
+#include "server/message/negotiate.h"
+
+const char upload_sender_no_project[] = "the token is not for this project, or counts no more";
+
+bool upload_sender_init(struct upload_sender *s, struct server_context *context, const struct route_match *match,
+	const char *action, struct reply **refusal)
+{
+	const struct request *r = match->request;
+	const struct platform *p = site_platform(server_context_site(context), match->view);
+	if (!p) {
+		struct reply *refused = auth_unknown(context, r, TOKEN_UPLOAD, match->view, NULL);
+		*refusal = refused ? refused : server_context_not_found(context, "no such platform");
+		return false;
+	}
+	*s = (struct upload_sender){
+		.context = context,
+		.platform = p,
+		.action = action,
+		.peer = xstrdup(r->peer),
+		.authorization = r->header[HEADER_AUTHORIZATION] ? xstrdup(r->header[HEADER_AUTHORIZATION]) : NULL,
+		.wants_json = negotiate_wants_json(r->header[HEADER_ACCEPT]),
+	};
+	return true;
+}
+
+void upload_sender_release(struct upload_sender *s)
+{
+	audit_close(s->audit);
+	free(s->peer);
+	free(s->authorization);
+	free(s->token_name);
+}
+
+// Not those without a token, and not those that auth answers with 429.
+static bool is_audited(const struct upload_sender *s, const struct reply *refusal)
+{
+	return refusal->status != 429 && (s->token_name || (refusal->status == 401 && s->authorization));
+}
+
+int upload_sender_admit(struct upload_sender *s, const struct request *r, struct reply **refusal, struct err *e)
+{
+	CLEANUP(reply_cleanup)
+	struct reply *refused = auth_check(s->context, r, TOKEN_UPLOAD, s->platform->name, NULL, &s->token_name);
+	bool is_logged = !refused || is_audited(s, refused);
+	if (is_logged && audit_open(s->context->audit_path, &s->audit, e) < 0)
+		return -1;
+	if (refused)
+		upload_sender_audit(s,
+			(struct audit_entry){.result = "refused", .reason = "no token that may upload here"});
+	*refusal = STEAL_PTR(refused);
+	return 0;
+}
+
+struct reply *upload_sender_check_project(const struct upload_sender *s, const char *project)
+{
+	const struct request sender = {.peer = s->peer, .header = {[HEADER_AUTHORIZATION] = s->authorization}};
+	return auth_check(s->context, &sender, TOKEN_UPLOAD, s->platform->name, project, NULL);
+}
+
+void upload_sender_audit(const struct upload_sender *s, struct audit_entry entry)
+{
+	struct err e = ERR_INIT;
+	entry.who = s->token_name;
+	entry.peer = s->peer;
+	entry.action = s->action;
+	entry.platform = s->platform->name;
+	if (s->audit && audit_write(s->audit, &entry, &e) < 0)
+		log_error("%s", e.msg);
+}
+
+struct reply *upload_sender_answer(const struct upload_sender *s, const struct error_status *a, const char *message,
+	const struct jsondoc *doc)
+{
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, LIMIT_METADATA);
+	if (s->wants_json)
+		jsondoc_write(doc, 0, &text);
+	struct reply *r = s->wants_json ? reply_new(a->status, "application/json", blob_from_buf(&text))
+					: reply_text(a->status, "%s", message);
+	reply_header(r, "Cache-Control", "no-store");
+	reply_header(r, "Vary", "Accept");
+	if (a->retry_after)
+		reply_header(r, "Retry-After", "%u", a->retry_after);
+	return r;
+}
