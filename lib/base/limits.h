@@ -20,6 +20,9 @@ enum {
 	LIMIT_ZIP_DIRECTORY = 256 << 20,     // the central directory of a wheel
 	LIMIT_UNPACKED = 64 << 20,           // unpacked size of an upload: this is always allowed
 	LIMIT_UNPACKED_RATIO = 50,           // unpacked size of a larger upload: this many times its own size
+	LIMIT_ELF_STRING = 16 << 10,         // a name in an ELF file
+	LIMIT_ELF_STRINGS = 16 << 10,        // number of segments, libraries, versions or comments of an ELF file
+	LIMIT_ELF_SYMBOLS = 4 << 20,         // number of dynamic symbols of an ELF file
 	LIMIT_FINDINGS = 16 << 10,           // text of the findings about one file
 	LIMIT_DEPTH = 8,                     // folder levels below a platform
 	LIMIT_SIMPLEPAGE_FILES = 1 << 20,    // number of files, and of versions, on the page of another index

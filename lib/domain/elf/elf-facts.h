@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The facts of an ELF file that decide where it loads: machine, libraries, symbol versions, symbols, search paths and
+// marks (System V gABI, GNU extensions). Read with libelf the way the dynamic loader reads: by program headers and the
+// dynamic segment. The file is never run or loaded. Pure functions; any thread; any thread may read the facts.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/arena.h"
+#include "lib/base/err.h"
+#include "lib/base/str.h"
+
+// A version that the file needs of a library (GLIBC_2.34 of libc.so.6), or that it defines (library NULL).
+struct elf_version {
+	const char *library, *name;
+	bool is_weak;
+};
+
+// A dynamic symbol.
+struct elf_symbol {
+	const char *name;
+	const char *version; // NULL: none
+	const char *library; // that has the version, for imported ones; NULL: any
+	bool is_imported, is_weak, is_function;
+};
+
+struct elf_list { // of strings, which are the facts'
+	const char **item;
+	size_t count;
+};
+
+// Owns everything that it points to.
+struct elf_facts {
+	unsigned machine; // EM_X86_64 (62), …
+	bool is_64, is_big_endian;
+	bool is_shared, is_relocatable,
+		is_executable;                // ET_DYN; ET_REL: an object file; ET_EXEC, or ET_DYN with an interpreter
+	bool is_dynamic;                      // it has a dynamic segment; otherwise the next fields are empty
+	const char *soname, *rpath, *runpath; // NULL: none
+	struct elf_list needed;               // DT_NEEDED, in order
+	struct elf_version *needed_version, *defined_version;
+	size_t needed_versions, defined_versions;
+	struct elf_symbol *symbol; // without local ones
+	size_t symbols;
+	struct elf_list toolchain;                // the strings of .comment, each once
+	char build_id[2 * 64 + 1];                // hexadecimal; "": none
+	bool has_stack_mark, is_stack_executable; // PT_GNU_STACK
+	bool has_textrel;
+	uint32_t isa_needed, isa_used; // x86: bits of .note.gnu.property; 0: none
+	struct arena text;
+};
+
+// Whether the bytes begin as an ELF file does.
+bool elf_is_elf(struct str bytes);
+// Reads a whole file in memory, which may be changed by nobody meanwhile. ERR_INVALID: it is damaged, or contradicts
+// itself; ERR_LIMIT: it has more than LIMIT_ELF_STRINGS libraries, versions or comments, LIMIT_ELF_SYMBOLS symbols, or a
+// string longer than LIMIT_ELF_STRING. The caller releases *out if this returns 0.
+int elf_facts_read(struct str bytes, struct elf_facts *out, struct err *e) MUST_CHECK;
+void elf_facts_release(struct elf_facts *f); // for CLEANUP
