@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What manylinux and musllinux platform tags promise (PEP 600, 656): which symbol versions and which libraries of the
+// system a wheel may need. The tables are constants, generated from manylinux.txt. Pure functions; any thread.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/base/str.h"
+
+// A manylinux tag of an architecture, borrowed from the table.
+struct manylinux {
+	const char *arch;  // "x86_64"
+	const char *glibc; // "2.17"
+	const char *allowed;
+};
+
+// The tags of an architecture, the lowest first: the one after `previous`; NULL: the first. NULL: there is no more.
+const struct manylinux *manylinux_next(const char *arch, const struct manylinux *previous);
+// Whether a wheel with this tag may need the symbol version, such as "GLIBC_2.17". Versions whose name before the first
+// "_" the row does not have (OPENSSL_3.0.0) are not judged: true.
+bool manylinux_allows_version(const struct manylinux *tag, struct str version);
+// Whether a wheel with this tag may need a library of the system, by its SONAME.
+bool manylinux_allows_library(const struct manylinux *tag, struct str soname);
+// The same for musllinux.
+bool musllinux_allows_library(const char *arch, struct str soname);
+// Whether the SONAME is that of a dynamic loader (ld-linux-x86-64.so.2), whose versions are not judged.
+bool manylinux_is_loader(struct str soname);
