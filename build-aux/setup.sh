@@ -5,7 +5,7 @@
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 to_build=(autoconf automake ca-certificates gcc libc6-dev make pkgconf libcurl4-openssl-dev libdeflate-dev
-	libjansson-dev libmicrohttpd-dev libsqlite3-dev libssl-dev libxml2-dev libzip-dev libzstd-dev
+	libelf-dev libjansson-dev libmicrohttpd-dev libsqlite3-dev libssl-dev libxml2-dev libzip-dev libzstd-dev
 	zlib1g-dev)
 to_demo=(python3-pip-whl python3-setuptools-whl python3-venv python3-wheel-whl)
 to_test=(clang curl libcmocka-dev mandoc openssl python3-dev python3-jsonschema python3-packaging python3-pytest

@@ -23,8 +23,9 @@ lib/base
 lib/os
 lib/format
 lib/net lib/domain/text
-lib/domain/machine lib/domain/archive
+lib/domain/machine lib/domain/archive lib/domain/elf
 lib/domain/wheel lib/domain/index
+lib/audit
 lib/state/config lib/state/database
 lib/state/catalog
 lib/state/store lib/state/access lib/state/results
@@ -49,6 +50,7 @@ TOPS = sorted({name.partition("/")[0] for name in LAYER})
 # The only files that may include the headers of a foreign library.
 OWNER = {
     "curl/": "lib/net/fetch.c",
+    "gelf.h": "lib/domain/elf/elf-facts.c",
     "jansson.h": "lib/format/jsondoc.c",
     "libdeflate.h": "lib/format/compress.c",
     "libxml/": "lib/format/html.c",
@@ -62,7 +64,7 @@ OWNER = {
 
 # C, POSIX and Linux; any other header in <> is a foreign library's.
 SYSTEM = set("""assert.h ctype.h dirent.h errno.h fcntl.h fnmatch.h getopt.h glob.h grp.h inttypes.h langinfo.h limits.h
-locale.h math.h netdb.h poll.h pthread.h pwd.h sched.h search.h semaphore.h setjmp.h signal.h spawn.h stdalign.h
+locale.h math.h netdb.h poll.h pthread.h pwd.h regex.h sched.h search.h semaphore.h setjmp.h signal.h spawn.h stdalign.h
 stdarg.h stdatomic.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h strings.h syslog.h termios.h threads.h
 time.h unistd.h""".split())
 SYSTEM_FOLDERS = ("sys/", "linux/", "net/", "netinet/", "arpa/")

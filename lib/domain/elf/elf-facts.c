@@ -471,7 +471,7 @@ int elf_facts_read(struct str bytes, struct elf_facts *out, struct err *e)
 	struct elf_reading r = {.bytes = bytes, .out = out};
 	*out = (struct elf_facts){0};
 	elf_version(EV_CURRENT);
-	r.elf = elf_memory((char *)bytes.ptr, bytes.len);
+	r.elf = elf_memory((char *)(uintptr_t)bytes.ptr, bytes.len);
 	int result = r.elf ? read_facts(&r, e) : damaged(e, elf_errmsg(-1));
 	elf_end(r.elf);
 	free(r.version_name);

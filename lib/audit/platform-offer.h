@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a platform offers to wheels: its libraries, by SONAME, with the versions and symbols that they define. From a
+// root folder (the folders of ld.so: ld.so.conf, multiarch, lib, usr/lib), or from a list that `wheelcache provides`
+// made of one. Never from the machine that runs us, unless its root is named. Any thread may read an offer.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/base/buf.h"
+#include "lib/base/err.h"
+#include "lib/base/str.h"
+
+struct platform_offer;
+
+// path: a root folder, or a list. ERR_USAGE, ERR_IO, ERR_NOT_FOUND: it cannot be read; ERR_INVALID: a root without
+// libraries, or a list that is damaged, with its line. The caller frees *out.
+int platform_offer_open(const char *path, struct platform_offer **out, struct err *e) MUST_CHECK;
+void platform_offer_free(struct platform_offer *o);     // NULL is fine
+void platform_offer_cleanup(struct platform_offer **o); // for CLEANUP
+// Appends the list: a line for each library: "SONAME ARCH FILE VERSION,VERSION… SYMBOL,…", sorted.
+int platform_offer_print(const struct platform_offer *o, struct buf *out, struct err *e) MUST_CHECK;
+
+enum platform_offer_answer { OFFER_YES, OFFER_NO, OFFER_UNKNOWN };
+bool platform_offer_has(const struct platform_offer *o, const char *arch, struct str soname);
+enum platform_offer_answer platform_offer_has_version(const struct platform_offer *o, const char *arch,
+	struct str soname, struct str version);
+enum platform_offer_answer platform_offer_has_symbol(const struct platform_offer *o, const char *arch,
+	struct str soname, struct str symbol);
+// The SONAME of a library with the same stem and another number, borrowed: libre2.so.11 for libre2.so.9; NULL: none.
+const char *platform_offer_successor(const struct platform_offer *o, const char *arch, struct str soname);
