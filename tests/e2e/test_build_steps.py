@@ -64,13 +64,13 @@ SLOW = {
     "raises": (plain("raises") | {"raises.py": "raise RuntimeError('bad\\nwords\\x1b[31m')"}, "test-failed", "test", "words"),
     "needs": (plain("needs", install_requires="['not-there']"), "test-failed", "test", "not-there"),
     "nothing": (plain("nothing") | {"pyproject.toml": "what is this"}, "failed", "build", ""),
-    "hangs": (plain("hangs", "import time; time.sleep(1000)"), "timed-out", "build", ""),
     "eats": (plain("eats", "x = []\nwhile True: x.append(bytearray(50 << 20))"), "crashed", "build", "memory"),
     "floods": (plain("floods", FLOOD), ("failed", "crashed"), "build", ""),
     "leaves": (plain("leaves", DETACH), "ok", "push", ""),
     "deep": (plain("deep", "import os\nfor _ in range(2000): os.mkdir('d'); os.chdir('d')\nraise SystemExit('so deep')"),
              "failed", "build", ""),
 }
+HANGS = {"hangs": (plain("hangs", "import time; time.sleep(1000)"), "timed-out", "build", "")}
 
 
 def interpreters():
@@ -233,7 +233,7 @@ def first_only(world, pythons):
     world.keys[f"platform {PLATFORM}"] = {"pythons": next(iter(pythons))}
 
 
-def test_rows_that_eat_hang_flood_and_detach(world, pythons):
+def test_rows_that_eat_flood_and_detach(world, pythons):
     first_only(world, pythons)
     world.keys["build"] |= {"timeout": "100s", "memory": "700M"}
     world.add_rows(SLOW | {"goodc": QUICK["goodc"]})
@@ -242,6 +242,14 @@ def test_rows_that_eat_hang_flood_and_detach(world, pythons):
     leaves = next(one for one in world.attempts() if one["project"] == "leaves")
     assert "were left, and killed" in world.log(leaves)
     assert not os.path.exists(f"{world.catalog}.builds.work/{leaves['id']}")
+
+
+def test_a_row_that_hangs(world, pythons):
+    first_only(world, pythons)
+    world.keys["build"]["timeout"] = "10s"
+    world.add_rows(HANGS)
+    world.build(code=1, timeout=BUILD_SECONDS)
+    check_rows(world, HANGS)
 
 
 def test_a_build_writes_outside_its_folder_only_without_wrap(world, pythons):
