@@ -14,6 +14,7 @@ struct ini_file {
 	void *ctx;
 	char *section; // "" before the first one
 	char *key;     // of the line above; NULL: none in this section yet
+	int line;
 };
 
 static const char neither[] = "neither a [section] nor a key = value";
@@ -54,13 +55,15 @@ static int read_section(struct ini_file *f, struct str line, struct err *e)
 	free(f->section);
 	free(STEAL_PTR(f->key));
 	f->section = xstrndup(line.ptr + 1, (size_t)end - 1);
-	return f->handler(f->ctx, f->section, NULL, NULL, e);
+	const struct ini_file_line begin = {.number = f->line, .section = f->section};
+	return f->handler(f->ctx, &begin, e);
 }
 
 static int hand_over_value(struct ini_file *f, struct str text, struct err *e)
 {
 	CLEANUP(mem_free) char *value = xstrndup(text.ptr, text.len);
-	return f->handler(f->ctx, f->section, f->key, value, e);
+	const struct ini_file_line one = {f->line, f->section, f->key, value};
+	return f->handler(f->ctx, &one, e);
 }
 
 static int read_key(struct ini_file *f, struct str line, struct err *e)
@@ -95,9 +98,9 @@ static int read_text(struct str text, const char *name, ini_file_handler *handle
 	int result = 0;
 	if (str_starts(text, STR("\xef\xbb\xbf"))) // a byte order mark, which editors of Windows write
 		text = str_slice(text, 3, text.len);
-	for (int line = 1; result == 0 && text.ptr; line++)
+	for (f.line = 1; result == 0 && text.ptr; f.line++)
 		if ((result = read_ini_line(&f, str_cut(&text, '\n'), e)) < 0)
-			err_prefix(e, "%s:%d: ", name, line);
+			err_prefix(e, "%s:%d: ", name, f.line);
 	free(f.section);
 	free(f.key);
 	return result;

@@ -9,9 +9,15 @@
 
 #include "lib/base/err.h"
 
-// Called for each value, and with key and value NULL where a section begins. All strings are borrowed for the call.
-// Returns 0, or -1 with *e set: the reading ends, and the error gets "path:line: " in front.
-typedef int ini_file_handler(void *ctx, const char *section, const char *key, const char *value, struct err *e);
+// A line of the file. All strings are borrowed for the call.
+struct ini_file_line {
+	int number; // from 1
+	const char *section;
+	const char *key, *value; // NULL: a section begins
+};
+// Called for each value, and where a section begins. Returns 0, or -1 with *e set: the reading ends, and the error gets
+// "path:line: " in front.
+typedef int ini_file_handler(void *ctx, const struct ini_file_line *line, struct err *e);
 
 // ERR_USAGE with "path:line: " in front where the file is no INI file. Reading stops at the first mistake.
 int ini_file_read_file(const char *path, ini_file_handler *handler, void *ctx, struct err *e) MUST_CHECK;

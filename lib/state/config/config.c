@@ -310,39 +310,40 @@ static int begin_section(struct reading *r, const char *heading, struct err *e)
 
 // Called again with the same key for each continued line of a value. That is right for a list; for another key it is an
 // error, which indented lines of a section cause too.
-static int on_line(void *ctx, const char *heading, const char *key, const char *value, struct err *e)
+static int on_line(void *ctx, const struct ini_file_line *line, struct err *e)
 {
 	struct reading *r = ctx;
 	struct section s;
-	if (!key)
-		return begin_section(r, heading, e);
-	if (find_section(r->config, heading, &s, e) < 0)
+	if (!line->key)
+		return begin_section(r, line->section, e);
+	if (find_section(r->config, line->section, &s, e) < 0)
 		return -1;
-	const struct config_option *row = find_row(s.kind, key, e);
+	const struct config_option *row = find_row(s.kind, line->key, e);
 	if (!row)
 		return -1;
 	bool *seen = &r->seen[row - config_table];
 	if (*seen && !row->setting->is_list)
-		return err_set(e, ERR_USAGE, "[%s] %s is there twice (or this line is indented)", heading, key);
+		return err_set(e, ERR_USAGE, "[%s] %s is there twice (or this line is indented)", line->section,
+			line->key);
 	if (!*seen)
 		begin_list(row, s.object);
 	*seen = true;
-	return set_row(row, s.object, value, e);
+	return set_row(row, s.object, line->value, e);
 }
 
 // The second pass, when all platforms are known, in whatever order they are. Without any in the file, the platforms are
 // the store's folders, which are checked later.
-static int check_line(void *ctx, const char *heading, const char *key, const char *value, struct err *e)
+static int check_line(void *ctx, const struct ini_file_line *line, struct err *e)
 {
 	const struct config *c = ctx;
-	if (!key || strcmp(key, "platforms") != 0 || strncmp(heading, "view ", strlen("view ")) != 0)
+	if (!line->key || strcmp(line->key, "platforms") != 0 || strncmp(line->section, "view ", strlen("view ")) != 0)
 		return 0;
-	struct str rest = str_from(value);
+	struct str rest = str_from(line->value);
 	while (rest.len) {
 		struct str name = str_cut(&rest, ' ');
 		if (!find_platform(c, name))
-			return err_set(e, ERR_USAGE, "[%s] names \"" STR_FMT "\", which is no [platform]", heading,
-				STR_ARG(name));
+			return err_set(e, ERR_USAGE, "[%s] names \"" STR_FMT "\", which is no [platform]",
+				line->section, STR_ARG(name));
 		rest = str_trim(rest);
 	}
 	return 0;

@@ -25,14 +25,14 @@ static int remove_file(void **state UNUSED)
 	return unlink(path);
 }
 
-static int write_down(void *ctx, const char *section, const char *key, const char *value, struct err *e)
+static int write_down(void *ctx, const struct ini_file_line *line, struct err *e)
 {
-	if (key && strcmp(key, "bad") == 0)
+	if (line->key && strcmp(line->key, "bad") == 0)
 		return err_set(e, ERR_USAGE, "bad key");
-	if (key)
-		buf_printf(ctx, "%s/%s=%s|", section, key, value);
+	if (line->key)
+		buf_printf(ctx, "%s/%s=%s|", line->section, line->key, line->value);
 	else
-		buf_printf(ctx, "[%s]|", section);
+		buf_printf(ctx, "[%s]|", line->section);
 	return 0;
 }
 
