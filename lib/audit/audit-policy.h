@@ -1,49 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operator's rules for what is inside wheels: an INI file of [rule NAME] sections (etc/audit.policy explains them).
-// A pattern is a glob (fnmatch), or a POSIX extended regular expression after "re:" that matches the whole text. Any
-// thread may read a policy.
+// The operator's rules for what is inside wheels: an INI file of [rule NAME] sections, which etc/audit.policy explains.
+// This module reads the file; audit-rules judges by it. Any thread may read a policy.
 #pragma once
 
-#include <regex.h>
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "lib/audit/audit-code.h"
 #include "lib/base/arena.h"
 #include "lib/base/err.h"
 
+// A glob (fnmatch, in which "*" takes "/" too), or a POSIX extended regular expression that matches the whole text.
 struct audit_pattern {
 	const char *text; // as written, for messages
+	const char *body; // without "re:"
 	bool is_regex;
-	regex_t regex;
-};
-bool audit_pattern_matches(const struct audit_pattern *p, const char *text);
-
-enum audit_level { AUDIT_OFF, AUDIT_WARN, AUDIT_ERROR, AUDIT_LEVEL_COUNT };
-extern const char *const audit_level_name[AUDIT_LEVEL_COUNT]; // "off", "warn", "error"
-
-enum audit_action {
-	AUDIT_REQUIRE, // at least one member (or library) matches
-	AUDIT_FORBID,  // none matches
-	AUDIT_ALLOW,   // what matches is no finding of this code
-	AUDIT_MATCH,   // "name must match": each that matches `member` or `library` must match `name`
+	size_t id; // its number in the policy
 };
 
+struct audit_patterns {
+	struct audit_pattern *item;
+	size_t count, room;
+};
+
+enum audit_verb { AUDIT_REQUIRE, AUDIT_FORBID, AUDIT_ALLOW, AUDIT_VERB_COUNT };
+enum audit_object {
+	AUDIT_MEMBER,  // a path in the wheel
+	AUDIT_LIBRARY, // the name of a library that an ELF file needs
+	AUDIT_BUNDLED, // the SONAME or file name of an ELF file in the wheel, with the hash of auditwheel or without
+	AUDIT_OBJECT_COUNT,
+};
+
+struct audit_condition {
+	enum audit_verb verb;
+	enum audit_object object;
+	struct audit_pattern pattern;
+};
+
+// A rule applies to a wheel whose project and platform match, and looks at the members that match. No patterns: all.
 struct audit_rule {
 	const char *name;
-	enum audit_action action;
-	enum audit_level level;
-	struct audit_pattern *project, *platform; // NULL: all
-	struct audit_pattern *member, *library;   // a path in the wheel; a SONAME or the name of a needed library
-	struct audit_pattern *must_match;         // of AUDIT_MATCH: the base name
-	const char *code;                         // of AUDIT_ALLOW, or of a level for a built-in code; NULL: any
+	int line; // of its section
+	bool has_level;
+	enum audit_level level; // AUDIT_OFF: the rule does not apply
+	struct audit_patterns project, platform, member;
+	struct audit_condition *condition;
+	size_t conditions, condition_room;
+	struct audit_patterns must_match; // "name must match": one of them
+	bool has_code[AUDIT_CODE_COUNT];  // the built-in codes whose level this is; with any, it has no conditions
+	bool is_of_codes;                 // it has one
 };
 
 struct audit_policy {
 	struct audit_rule *rule; // in the order of the file
-	size_t count;
-	struct arena *text;
+	size_t count, room;
+	size_t patterns; // of all rules
+	struct arena text;
 };
 
-// path NULL: the built-in policy without rules. ERR_USAGE with "path:line: ". The caller releases *out.
+// path NULL: a policy without rules. ERR_USAGE with "path:line: ": an unknown section or key, an invalid pattern, two
+// rules with one name, a rule that says nothing, more than a limit allows. ERR_NOT_FOUND, ERR_IO: the file. The caller
+// releases *out, which is empty after an error.
 int audit_policy_read(struct audit_policy *out, const char *path, struct err *e) MUST_CHECK;
-void audit_policy_release(struct audit_policy *p);
+void audit_policy_release(struct audit_policy *p); // for CLEANUP; leaves it empty

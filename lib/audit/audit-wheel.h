@@ -3,37 +3,12 @@
 // policy. Pure functions: nothing of the machine that runs us decides. Any thread.
 #pragma once
 
+#include "lib/audit/audit-code.h"
 #include "lib/audit/audit-policy.h"
 #include "lib/audit/platform-offer.h"
 #include "lib/audit/wheel-facts.h"
 #include "lib/base/buf.h"
 #include "lib/format/jsondoc.h"
-
-enum audit_code {
-	AUDIT_TAG_TOO_LOW,     // a symbol version that the tag in the name does not promise
-	AUDIT_MISSING_LIBRARY, // needed, but neither bundled, allowed by tag or policy, found by RPATH, nor offered
-	AUDIT_UNHASHED_NAME,   // the plain name is needed while the hashed copy is bundled
-	AUDIT_WRONG_MACHINE,
-	AUDIT_NATIVE_IN_PURE, // an ELF file in a wheel for any platform, or in its purelib
-	AUDIT_ABI3,           // a symbol outside the stable ABI of the Python in the tag
-	AUDIT_LIBPYTHON,      // libpython is needed
-	AUDIT_ABSOLUTE_RPATH, // absolute, or outside of the wheel
-	AUDIT_DAMAGED,        // an ELF file that cannot be read
-	AUDIT_RULE_REQUIRED,  // a rule's required member or library is absent
-	AUDIT_RULE_FORBIDDEN, // a rule's forbidden one is there
-	AUDIT_RULE_NAME,      // a name does not match a rule's pattern
-	// Warnings by default:
-	AUDIT_EXECUTABLE_STACK,
-	AUDIT_TEXTREL,
-	AUDIT_RPATH,       // without $ORIGIN, or into another package
-	AUDIT_TWIN_SONAME, // two members with one SONAME
-	AUDIT_TWIN_BYTES,  // two ELF members with the same bytes
-	AUDIT_JUNK,        // .pyc, tests at top level, names that differ by case only
-	AUDIT_WRITABLE,
-	AUDIT_SBOM, // an SBOM that cannot be read
-	AUDIT_CODE_COUNT,
-};
-extern const char *const audit_code_name[AUDIT_CODE_COUNT]; // "tag-too-low", …
 
 struct audit_finding {
 	enum audit_code code;

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The codes of what an audit finds, with their names and default levels. Constants; any thread.
+#pragma once
+
+#include <stdbool.h>
+
+enum audit_level { AUDIT_OFF, AUDIT_WARN, AUDIT_ERROR, AUDIT_LEVEL_COUNT };
+
+enum audit_code {
+	AUDIT_TAG_TOO_LOW,     // a symbol version that the tag in the name does not promise
+	AUDIT_MISSING_LIBRARY, // needed, but neither bundled, allowed by tag or policy, found by RPATH, nor offered
+	AUDIT_UNHASHED_NAME,   // the plain name is needed while the hashed copy is bundled
+	AUDIT_WRONG_MACHINE,
+	AUDIT_NATIVE_IN_PURE, // an ELF file in a wheel for any platform, or in its purelib
+	AUDIT_ABI3,           // a symbol outside the stable ABI of the Python in the tag
+	AUDIT_LIBPYTHON,      // libpython is needed
+	AUDIT_ABSOLUTE_RPATH, // absolute, or outside of the wheel
+	AUDIT_DAMAGED,        // an ELF file that cannot be read
+	AUDIT_RULE_REQUIRED,  // a rule's required member or library is absent
+	AUDIT_RULE_FORBIDDEN, // a rule's forbidden one is there
+	AUDIT_RULE_NAME,      // a name does not match a rule's pattern
+	AUDIT_RULE_UNJUDGED,  // the wheel is too large for the rules, or was not read to its end
+	// Warnings by default:
+	AUDIT_EXECUTABLE_STACK,
+	AUDIT_TEXTREL,
+	AUDIT_RPATH,       // without $ORIGIN, or into another package
+	AUDIT_TWIN_SONAME, // two members with one SONAME
+	AUDIT_TWIN_BYTES,  // two ELF members with the same bytes
+	AUDIT_JUNK,        // .pyc, tests at top level, names that differ by case only
+	AUDIT_WRITABLE,
+	AUDIT_SBOM, // an SBOM that cannot be read
+	AUDIT_CODE_COUNT,
+};
+
+extern const char *const audit_level_name[AUDIT_LEVEL_COUNT]; // "off", "warn", "error"
+extern const char *const audit_code_name[AUDIT_CODE_COUNT];   // "tag-too-low", …
+// The level of a finding unless a policy says otherwise.
+enum audit_level audit_code_level(enum audit_code code);
+// Whether rules make the finding, so that its level is the rule's.
+bool audit_code_is_of_rule(enum audit_code code);
+// By name. AUDIT_LEVEL_COUNT, AUDIT_CODE_COUNT: there is none.
+enum audit_level audit_level_find(const char *name);
+enum audit_code audit_code_find(const char *name);
