@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The catalog: an SQLite database of what the store holds. It is derived from the store and never inside it; losing it
-// loses nothing. schema.c has one table with every statement; the catalog-*.c run them through catalog-query.h.
+// loses nothing. schema-statement.c has every statement in one table; the catalog-*.c run them (catalog-query.h).
 //
 // A struct catalog is one connection: one thread at a time. Any number of connections, in any number of processes, may
 // read while one writes (catalog-write.h). A reading function calls back while its statement is in use, so the callback

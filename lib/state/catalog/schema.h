@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The catalog's SQL: the schema as numbered steps, and every statement. Constant text.
+// The catalog's SQL: the schema as numbered steps (schema.c), and every statement (schema-statement.c). Constant text.
 #pragma once
 
 #include "lib/state/database/database.h"
@@ -93,3 +93,5 @@ enum statement {
 	FILES_SHARED,
 	STATEMENT_COUNT,
 };
+
+extern const char *const schema_statement[STATEMENT_COUNT];

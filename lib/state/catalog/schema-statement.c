@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/state/catalog/schema.h"
+
+#include "lib/state/catalog/file-columns.h"
+
+#define PATH_OF_FILE "iif(d.path = '', f.filename, d.path || '/' || f.filename)"
+#define PLACE_OF_FILE                                                                                                  \
+	"SELECT " PATH_OF_FILE ", f.size, f.mtime_ns, f.inode, f.sha256, f.metadata_sha256, p.name,"                   \
+	" f.state FROM file f JOIN folder d ON d.id = f.folder JOIN project p ON p.id = f.project"                     \
+	" WHERE f.filename = ?1 AND f.platform = ?2 AND"
+
+// Compares by prefix. A normalised name has no character that is special in GLOB.
+#define IS_NAMED(table) "replace(replace(lower(" table ".filename), '_', '-'), '.', '-') GLOB ?1 || '-*'"
+#define IS_NAMED_F IS_NAMED("f")
+#define IS_NAMED_M IS_NAMED("m")
+#define HISTORY_OF_FILE                                                                                                \
+	"SELECT f.platform, f.filename, " PATH_OF_FILE ", f.state, 1, f.reason, m.text" FILE_WHY_LIST " FROM file f"   \
+	" JOIN folder d ON d.id = f.folder LEFT JOIN mark m ON m.folder = f.folder"                                    \
+	" AND m.filename = f.filename AND m.kind = 1 AND m.reason IS NOT NULL"
+
+#define LAST_PLAN "(SELECT max(id) FROM plan WHERE name IS NOT NULL)"
+#define PLANNED                                                                                                        \
+	"SELECT platform, size, removes, identical, project, version, filename, path, verdict, why, reason, upstream"  \
+	" FROM planned WHERE plan = " LAST_PLAN " AND "
+#define PLANNED_FILTER                                                                                                 \
+	"platform = ?1 AND (?2 IS NULL OR verdict = ?2) AND (?4 < 0 OR removes = ?4)"                                  \
+	" AND (?3 IS NULL OR instr(lower(filename), ?3) OR instr(project, ?3))"
+
+#define COPY_OF_FILE                                                                                                   \
+	"SELECT d.path" FILE_COPY_LIST " FROM file f JOIN folder d ON d.id = f.folder"                                 \
+	" WHERE f.filename = ?1 AND f.platform = ?2 AND"
+
+#define NEVER "9223372036854775807"
+#define OLDEST_IN(state)                                                                                               \
+	"ifnull((SELECT min(mtime_ns) FROM file WHERE project = p.id AND state = " state "), " NEVER ")"
+
+#define CANDIDATE                                                                                                      \
+	"SELECT f.filename, " PATH_OF_FILE                                                                             \
+	", iif(f.state = 1, coalesce(f.reason, ''), NULL), f.version_key" FILE_PRUNE_LIST                              \
+	" FROM file f JOIN folder d ON d.id = f.folder"
+#define CANDIDATE_OF CANDIDATE " JOIN project p ON p.id = f.project WHERE p.platform = ?1 AND p.name = ?2 AND"
+
+const char *const schema_statement[STATEMENT_COUNT] = {
+	[LARGE_CACHE] = "PRAGMA cache_size = -16384",
+	[BEGIN_READ] = "BEGIN",
+	[BEGIN_WRITE] = "BEGIN IMMEDIATE",
+	[NEXT_CHANGE] = "UPDATE store SET change = change + 1",
+	[COMMIT_WRITE] = "COMMIT",
+	[ROLLBACK_WRITE] = "ROLLBACK",
+	[DATA_VERSION] = "PRAGMA data_version",
+	[STORE_GET] = "SELECT path FROM store",
+	[STORE_SET] = "UPDATE store SET path = ?1",
+	[SCANNED_GET] = "SELECT scanned FROM store",
+	[SCANNED_SET] = "UPDATE store SET scanned = 1",
+	[PLATFORM_FIND] = "SELECT id FROM platform WHERE name = ?1",
+	[PLATFORM_SCANNED_GET] = "SELECT scanned FROM platform WHERE id = ?1",
+	[PLATFORM_SCANNED_SET] = "UPDATE platform SET scanned = ?2 WHERE id = ?1",
+	[PLATFORM_SCANNED_ANY] = "SELECT EXISTS (SELECT 1 FROM platform WHERE scanned > 0)",
+	// Another process may have added it first.
+	[PLATFORM_ADD] = "INSERT INTO platform (name) VALUES (?1) ON CONFLICT DO NOTHING",
+	[PLATFORM_LIST] = "SELECT p.id, p.name, (SELECT count(*) FROM folder WHERE platform = p.id), p.files"
+			  " FROM platform p ORDER BY p.name",
+	[PLATFORM_TOTALS] = "SELECT projects, files, bytes FROM platform WHERE id = ?1",
+	[PLATFORM_UNLISTED] = "SELECT count(*), coalesce(sum(size), 0) FROM file"
+			      " WHERE state > 0 AND platform = ?1",
+	[PLATFORM_CLEAR] = "DELETE FROM folder WHERE platform = ?1 AND parent IS NULL",
+	[PLATFORM_FILES] = "SELECT p.name, f.filename, " PATH_OF_FILE ", f.metadata_sha256 FROM project p"
+			   " JOIN file f ON f.project = p.id JOIN folder d ON d.id = f.folder"
+			   " WHERE p.platform = ?1 AND f.state = 0 ORDER BY p.name, f.filename",
+	[FOLDER_FIND] = "SELECT id, path, mtime_ns, trusted, ignored FROM folder"
+			" WHERE platform = ?1 AND path = ?2",
+	[FOLDER_ADD] = "INSERT INTO folder (platform, parent, path) VALUES (?1, ?2, ?3)",
+	[FOLDER_SET] = "UPDATE folder SET mtime_ns = ?2, trusted = ?3, ignored = ?4 WHERE id = ?1",
+	// Another process may have added an entry since the scan.
+	[FOLDER_REMOVE] = "DELETE FROM folder WHERE id = ?1"
+			  " AND NOT EXISTS (SELECT 1 FROM file WHERE folder = ?1)"
+			  " AND NOT EXISTS (SELECT 1 FROM mark WHERE folder = ?1 AND reason IS NOT NULL)"
+			  " AND NOT EXISTS (SELECT 1 FROM folder WHERE parent = ?1)",
+	[FOLDER_CHILDREN] = "SELECT id, path, mtime_ns, trusted, ignored FROM folder WHERE parent = ?1",
+	[PROJECT_FIND] = "SELECT id FROM project WHERE platform = ?1 AND name = ?2",
+	// If there are several, the one with the newest file.
+	[PROJECT_FOLDER] =
+		"SELECT d.path FROM project p JOIN file f ON f.project = p.id JOIN folder d ON d.id = f.folder"
+		" WHERE p.platform = ?1 AND p.name = ?2 AND f.state = 0 ORDER BY f.id DESC LIMIT 1",
+	[PROJECT_ADD] = "INSERT INTO project (platform, name) VALUES (?1, ?2)",
+	[PROJECT_LIST] = "SELECT platform, name, files, bytes, changed FROM project"
+			 " WHERE platform = ?1 AND files > 0 ORDER BY name",
+	[PROJECT_FILES] = "SELECT f.filename" FILE_PAGE_LIST " FROM project p"
+			  " JOIN file f ON f.project = p.id"
+			  " WHERE p.platform = ?1 AND p.name = ?2 AND f.state = 0"
+			  " ORDER BY f.version_key, f.filename",
+	[PROJECT_CHANGES] = "SELECT platform, name, files, bytes, changed FROM project WHERE changed > ?1"
+			    " ORDER BY changed",
+	[METADATA_GET] = "SELECT packed FROM metadata WHERE sha256 = ?1",
+	[METADATA_ADD] = "INSERT INTO metadata (sha256, packed) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+	// Each half has an index of its own; the second runs only if the first has no row.
+	[FILE_PLACE] = PLACE_OF_FILE " f.state = 0 UNION ALL " PLACE_OF_FILE " f.state = 3 AND f.state > 0 LIMIT 1",
+	[FILE_LISTED] = "SELECT f.id, d.path, f.sha256 FROM file f JOIN folder d ON d.id = f.folder"
+			" WHERE f.filename = ?1 AND f.platform = ?2 AND f.state = 0",
+	[FILE_NEXT_OWNER] = "SELECT f.id, d.path, f.sha256 FROM file f JOIN folder d ON d.id = f.folder"
+			    " WHERE f.filename = ?1 AND f.platform = ?2 AND f.state = 2 AND f.state > 0"
+			    " ORDER BY d.path || '/' LIMIT 1",
+	[FILE_GET] = "SELECT filename, platform, state, sha256, mtime_ns, written FROM file WHERE id = ?1",
+	[FILE_FIND] = "SELECT id, state, written FROM file WHERE folder = ?1 AND filename = ?2",
+	[FILE_COPIES] = COPY_OF_FILE " f.state = 0 UNION ALL " COPY_OF_FILE " f.state IN (1, 2, 3) AND f.state > 0",
+	[FILE_ADD] = "INSERT INTO file (folder, platform, filename, project, state, reason, yanked" FILE_PUT_NAMES
+		     ", written)"
+		     " VALUES (?2, ?3, ?4, ?5, ?6, ?7, ?8" FILE_PUT_PARAMETERS ", (SELECT change FROM store))",
+	[FILE_SET] = "UPDATE file SET project = ?5, state = ?6, reason = ?7, yanked = ?8" FILE_PUT_VALUES
+		     ", written = (SELECT change FROM store) WHERE id = ?1",
+	[FILE_TOUCH] = "UPDATE file SET inode = ?2, trusted = ?3, written = (SELECT change FROM store)"
+		       " WHERE id = ?1",
+	[FILE_YANK] = "UPDATE file SET yanked = ?2 WHERE id = ?1",
+	[FILE_STATE] = "UPDATE file SET state = ?2, reason = ?3 WHERE id = ?1",
+	[FILE_REMOVE] = "DELETE FROM file WHERE id = ?1",
+	[FOLDER_FILES] = "SELECT f.filename" FILE_SCAN_LIST " FROM file f WHERE f.folder = ?1",
+	[FILES_GOOD] = "SELECT d.path, f.filename, p.name" FILE_CHECK_LIST " FROM file f"
+		       " JOIN folder d ON d.id = f.folder JOIN project p ON p.id = f.project"
+		       " WHERE f.state <> 1 ORDER BY f.folder",
+	[FILE_SUM] = "SELECT state, size, mtime_ns, sha256 FROM file WHERE id = ?1",
+	[FILE_AT] = "SELECT 1 FROM folder d JOIN file f ON f.folder = d.id"
+		    " WHERE d.platform = ?1 AND d.path = ?2 AND f.filename = ?3",
+	[FILES_UNLISTED] = "SELECT f.platform, " PATH_OF_FILE ", f.reason FROM file f"
+			   " JOIN folder d ON d.id = f.folder WHERE f.state = ?1 AND f.state > 0"
+			   " ORDER BY f.platform, 2",
+	[FOLDER_MARKS] = "SELECT filename, kind, text, written FROM mark WHERE folder = ?1",
+	[MARKS_OF] = "SELECT kind, reason FROM mark WHERE folder = ?1 AND filename = ?2 AND reason IS NOT NULL",
+	[MARK_GET] = "SELECT written FROM mark WHERE folder = ?1 AND filename = ?2 AND kind = ?3",
+	[MARK_SET] = "INSERT INTO mark (folder, filename, kind, platform, reason, text, written)"
+		     " VALUES (?1, ?2, ?3, ?4, ?5, ?6, (SELECT change FROM store)) ON CONFLICT DO UPDATE"
+		     " SET reason = excluded.reason, text = excluded.text, written = excluded.written",
+	[MARK_REMOVE] = "DELETE FROM mark WHERE folder = ?1 AND filename = ?2 AND kind = ?3",
+	[TOMBSTONE_FIND] = "SELECT reason FROM mark WHERE filename = ?1 AND platform = ?2 AND kind = 1"
+			   " AND reason IS NOT NULL LIMIT 1",
+	// One whose file exists is preferred.
+	[TOMBSTONE_TEXT] = "SELECT coalesce(m.text, m.reason) FROM mark m LEFT JOIN file f"
+			   " ON f.folder = m.folder AND f.filename = m.filename WHERE m.filename = ?1"
+			   " AND m.platform = ?2 AND m.kind = 1 AND m.reason IS NOT NULL"
+			   " ORDER BY f.id IS NULL, m.folder LIMIT 1",
+	[MARKS_OF_KIND] = "SELECT m.platform, d.path, m.filename, m.reason, m.text, f.id IS NOT NULL, p.name,"
+			  " iif(f.state = 1, f.reason, NULL)" FILE_MARK_LIST " FROM mark m"
+			  " JOIN folder d ON d.id = m.folder"
+			  " LEFT JOIN file f ON f.folder = m.folder AND f.filename = m.filename"
+			  " LEFT JOIN project p ON p.id = f.project"
+			  " WHERE m.platform = ?1 AND m.kind = ?2 AND m.reason IS NOT NULL"
+			  " ORDER BY m.filename, d.path",
+	[CANDIDATE_FILES] = CANDIDATE_OF " f.state = 0 UNION ALL " CANDIDATE_OF " f.state = 2 ORDER BY 4, 1, 2",
+	[REFUSED_FILES] = CANDIDATE " WHERE f.state = 1 AND f.state > 0 AND NOT EXISTS (SELECT 1 FROM mark m"
+				    " WHERE m.folder = f.folder AND m.filename = f.filename AND m.kind = 1"
+				    " AND m.reason IS NOT NULL) ORDER BY f.platform, 2",
+	[NAME_OWNERS] =
+		"SELECT name, platform FROM project p WHERE files > 0"
+		" OR EXISTS (SELECT 1 FROM file f WHERE f.project = p.id AND f.state = 2) ORDER BY name, platform",
+	[STORE_CHANGE] = "SELECT change FROM store",
+	// One row per platform; PROJECT_OLDEST covers all files, listed or not, except quarantined ones.
+	[PROJECT_PLACES] = "SELECT l.name, p.files, p.arrived FROM platform l CROSS JOIN project p ON p.platform = l.id"
+			   " WHERE p.name = ?1",
+	[PROJECT_OLDEST] = "SELECT min(min(" OLDEST_IN("0") ", " OLDEST_IN("2") ", " OLDEST_IN(
+		"3") ","
+		     " iif(p.arrived > 0 AND p.files > 0, p.arrived * 1000000000, " NEVER ")))"
+		     " FROM platform l CROSS JOIN project p ON p.platform = l.id WHERE p.name = ?1",
+	[UPSTREAM_ROWS] = "SELECT u.source, u.result, u.why, u.standing, u.etag, u.asked, u.fetched, u.max_age,"
+			  " u.changed, u.doubt, u.doubted, p.packed, u.certain, u.had_since FROM upstream u"
+			  " LEFT JOIN upstream_page p ON p.upstream = u.id WHERE u.project = ?1",
+	[UPSTREAM_SET] =
+		"INSERT INTO upstream (project, source, result, why, standing, etag, asked, fetched, max_age,"
+		" doubt, doubted, certain, had_since, changed) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"
+		" ?13, ?14, iif(?12, (SELECT change FROM store), 0)) ON CONFLICT DO UPDATE SET result = excluded.result,"
+		" why = excluded.why, standing = excluded.standing, etag = excluded.etag,"
+		" asked = excluded.asked, fetched = excluded.fetched, max_age = excluded.max_age,"
+		" doubt = excluded.doubt, doubted = excluded.doubted, certain = excluded.certain,"
+		" had_since = excluded.had_since,"
+		" changed = iif(?12, excluded.changed, changed) RETURNING changed",
+	[UPSTREAM_SET_PAGE] = "INSERT OR REPLACE INTO upstream_page SELECT id, ?3 FROM upstream"
+			      " WHERE project = ?1 AND source = ?2",
+	[UPSTREAM_TOUCH] =
+		"UPDATE upstream SET changed = (SELECT change FROM store) WHERE project = ?1 AND source = ?2",
+	// Names that neither the store nor an index has, except the newest.
+	[UPSTREAM_FORGET] = "DELETE FROM upstream WHERE id IN (SELECT id FROM upstream WHERE fetched = 0"
+			    " AND ifnull(standing, '404') = '404' AND project NOT IN (SELECT name FROM project)"
+			    " ORDER BY asked DESC, id DESC LIMIT -1 OFFSET ?1)",
+	// 200: about the size of a row without its page.
+	[UPSTREAM_FORGET_PAGES] =
+		"DELETE FROM upstream WHERE id IN (SELECT id FROM (SELECT u.id, u.again, sum(length(p.packed) + 200)"
+		" OVER (PARTITION BY u.again ORDER BY u.asked DESC, u.id DESC) AS bytes FROM upstream u"
+		" JOIN upstream_page p ON p.upstream = u.id WHERE u.project NOT IN (SELECT name FROM project))"
+		" WHERE bytes > iif(again, ?1 - ?1 / 4, ?1 / 4))",
+	[UPSTREAM_CHANGES] = "SELECT project, changed FROM upstream WHERE changed > ?1 ORDER BY changed",
+	// Unlisted files may have no project, or may be gone.
+	[HISTORIES] = HISTORY_OF_FILE
+	" WHERE f.project IN (SELECT id FROM project WHERE name = ?1) AND f.state = 0"
+	" UNION ALL " HISTORY_OF_FILE " WHERE f.state > 0 AND " IS_NAMED_F " UNION ALL"
+	" SELECT m.platform, m.filename, iif(d.path = '', m.filename, d.path || '/' || m.filename), 3, 0, m.reason,"
+	" m.text" FILE_WHY_LIST " FROM mark m JOIN folder d ON d.id = m.folder"
+	" LEFT JOIN file f ON f.folder = m.folder AND f.filename = m.filename"
+	" WHERE f.id IS NULL AND m.kind = 1 AND m.reason IS NOT NULL AND " IS_NAMED_M " ORDER BY 2, 1, 3",
+	[PLAN_FORGET] = "DELETE FROM plan WHERE name IS NULL AND begun < ?1",
+	[PLAN_ADD] = "INSERT INTO plan (begun) VALUES (?1)",
+	[PLAN_SET] = "UPDATE plan SET name = ?2, made = ?3, head = ?4 WHERE id = ?1",
+	[PLAN_REPLACE] = "DELETE FROM plan WHERE name IS NOT NULL AND id <> ?1",
+	[PLAN_FILES] = "SELECT count(*) FROM planned WHERE plan = ?1",
+	[PLAN_LAST] = "SELECT name, made, head FROM plan WHERE id = " LAST_PLAN,
+	[PLANNED_ADD] =
+		"INSERT INTO planned (plan, platform, size, removes, identical, project, version, filename, path,"
+		" verdict, why, reason, upstream)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+	[PLANNED_COUNT] =
+		"SELECT count(*), coalesce(sum(size), 0) FROM planned WHERE plan = " LAST_PLAN " AND " PLANNED_FILTER,
+	[PLANNED_LIST] = PLANNED PLANNED_FILTER " ORDER BY id LIMIT ?5 OFFSET ?6",
+	[PLANNED_PROJECT] = PLANNED "project = ?1 ORDER BY id",
+	[FILES_SHARED] = "SELECT filename, count(*), count(DISTINCT sha256) FROM file WHERE state = 0"
+			 " GROUP BY filename HAVING count(*) > 1 ORDER BY filename",
+};
