@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/search.h"
 #include "lib/domain/text/name.h"
 #include "lib/os/clock.h"
 #include "lib/state/results/results.h"
@@ -240,21 +241,24 @@ static int compare_kept_rows(const void *a, const void *b)
 	return order ? order : (left->order > right->order) - (left->order < right->order);
 }
 
+struct rows_key {
+	size_t environment;
+	struct str project;
+};
+
+static bool is_before_row(const void *kept, const void *wanted)
+{
+	const struct rows_kept *k = kept;
+	const struct rows_key *key = wanted;
+	return k->environment != key->environment ? k->environment < key->environment
+						  : str_cmp(str_from(k->row.project), key->project) < 0;
+}
+
 // The index of the first row of the project in this environment, or where it would be.
 static size_t first_row(const struct missing_rows *m, size_t environment, struct str project)
 {
-	size_t low = 0, high = m->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct rows_kept *k = &m->kept[middle];
-		bool is_before = k->environment != environment ? k->environment < environment
-							       : str_cmp(str_from(k->row.project), project) < 0;
-		if (is_before)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	struct rows_key key = {environment, project};
+	return lower_bound(&key, m->kept, m->count, sizeof(*m->kept), is_before_row);
 }
 
 static bool is_to_be_built(enum missing_status status)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/search.h"
 #include "lib/domain/text/filename.h"
 #include "lib/domain/text/specifier.h"
 #include "lib/state/catalog/catalog-mark.h"
@@ -79,18 +80,15 @@ void removed_wheels_release(struct removed_wheels *r)
 	*r = (struct removed_wheels){0};
 }
 
+static bool is_of_earlier_project(const void *wheel, const void *project)
+{
+	return strcmp(((const struct removed_wheel *)wheel)->project, project) < 0;
+}
+
 // The index of the first wheel of the project.
 static size_t first_of(const struct removed_wheels *r, const char *project)
 {
-	size_t low = 0, high = r->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (strcmp(r->wheel[middle].project, project) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return lower_bound(project, r->wheel, r->count, sizeof(*r->wheel), is_of_earlier_project);
 }
 
 static bool is_of_version(const struct removed_wheel *w, const struct version *version, const char *specifier)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/base/limits.h"
+#include "lib/base/search.h"
 
 // What a branch wants on some platforms whose wants are the same.
 struct wanted_list {
@@ -164,15 +165,12 @@ void wanted_cells_release(struct wanted_cells *w)
 	*w = (struct wanted_cells){0};
 }
 
+static bool is_of_earlier_project(const void *cell, const void *project)
+{
+	return strcmp(((const struct wanted_cell *)cell)->want->project, project) < 0;
+}
+
 size_t wanted_cells_first(const struct wanted_cells *w, const char *project)
 {
-	size_t low = 0, high = w->cells;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (strcmp(w->cell[middle].want->project, project) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return lower_bound(project, w->cell, w->cells, sizeof(*w->cell), is_of_earlier_project);
 }

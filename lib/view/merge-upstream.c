@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/search.h"
 #include "lib/base/strset.h"
 #include "lib/domain/text/filename.h"
 
@@ -84,19 +85,16 @@ static bool upstream_has_name(struct upstream_merge *b, const char *filename)
 	return bsearch(&filename, b->name, b->count, sizeof(*b->name), compare_names) != NULL;
 }
 
+static bool is_before_version(const void *entry, const void *key)
+{
+	const struct upstream_entry *x = entry;
+	return !has_no_version(x) && str_cmp(x->name.version.key, *(const struct str *)key) < 0;
+}
+
 // The index of the first entry of this version or a later one.
 static size_t first_of_version(const struct upstream_merge *b, struct str key)
 {
-	size_t low = 0, high = b->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct upstream_entry *x = &b->entry[middle];
-		if (!has_no_version(x) && str_cmp(x->name.version.key, key) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return lower_bound(&key, b->entry, b->count, sizeof(*b->entry), is_before_version);
 }
 
 static bool is_of_version(const struct upstream_merge *b, size_t i, struct str key)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/search.h"
 #include "lib/os/clock.h"
 #include "lib/state/access/downloads.h"
 #include "lib/state/publish/publish.h"
@@ -138,17 +139,14 @@ static void decide_candidate(struct purge_state *p, struct purge_candidate *one,
 	one->reason = v.removes ? NULL : xstrdup(v.reason.data);
 }
 
+static bool is_before_project(const void *candidate, const void *project)
+{
+	return strcmp(((const struct purge_candidate *)candidate)->project, project) < 0;
+}
+
 static size_t find_first_of_project(const struct purge_state *p, const char *project)
 {
-	size_t low = 0, high = p->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (strcmp(p->candidate[middle].project, project) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return lower_bound(project, p->candidate, p->count, sizeof(*p->candidate), is_before_project);
 }
 
 static int decide_project_candidates(void *ctx, const struct upstream_answer *answer, struct err *e)

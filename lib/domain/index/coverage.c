@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/search.h"
 #include "lib/domain/index/simplepage.h"
 #include "lib/domain/text/specifier.h"
 
@@ -190,20 +191,18 @@ static void clear_cover(struct coverage_answer *a)
 	}
 }
 
+static bool is_before_version(const void *offer, const void *version)
+{
+	return version_cmp(&((const struct parsed_offer *)offer)->name.version, version) < 0;
+}
+
 // The index of the first offer of a version; *end is the index after the last.
 static size_t find_version(const struct coverage *c, const struct version *version, size_t *end)
 {
-	size_t low = 0, high = c->offers;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (version_cmp(&c->offer[middle].name.version, version) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (*end = low; *end < c->offers && version_cmp(&c->offer[*end].name.version, version) == 0;)
+	size_t first = lower_bound(version, c->offer, c->offers, sizeof(*c->offer), is_before_version);
+	for (*end = first; *end < c->offers && version_cmp(&c->offer[*end].name.version, version) == 0;)
 		(*end)++;
-	return low;
+	return first;
 }
 
 // The micro versions of a place that an offer covers; 0: it does not install there.

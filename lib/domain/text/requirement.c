@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/base/buf.h"
+#include "lib/base/search.h"
 #include "lib/domain/text/name.h"
 #include "lib/domain/text/pyspace.h"
 #include "lib/domain/text/requirements-file.h"
@@ -215,18 +216,15 @@ void requirements_release(struct requirements *list)
 	*list = (struct requirements){0};
 }
 
+static bool is_before_project(const void *requirement, const void *project)
+{
+	return strcmp(((const struct requirement *)requirement)->project, project) < 0;
+}
+
 // The index of the first requirement of the project, or where it would be inserted.
 static size_t first_of_project(const struct requirements *list, const char *project)
 {
-	size_t low = 0, high = list->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (strcmp(list->item[middle].project, project) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return lower_bound(project, list->item, list->count, sizeof(*list->item), is_before_project);
 }
 
 const struct requirement *requirements_of(const struct requirements *list, const char *project, size_t *count)
