@@ -31,6 +31,11 @@ enum {
 	LIMIT_PAGE = 512 << 20,              // a rendered page, before compression
 	LIMIT_MANIFEST = 1 << 30,            // the manifest of a static export
 	LIMIT_SIDECAR = 64 << 10,            // a sidecar
+	LIMIT_STATEMENT = 1 << 20,           // a statement of provenance, or the attestations of a file
+	LIMIT_STATEMENT_SUBJECTS = 4096,     // number of files that a statement is about,
+	LIMIT_STATEMENT_ROWS = 1000,         // and of rows that are read of it; further ones are left out
+	LIMIT_STATEMENT_LIST = 4 << 10,      // a list in a row, joined; the rest is left out,
+	LIMIT_STATEMENT_LISTS = 8 << 20,     // and what joining all of them copies
 	LIMIT_REASON = 1 << 10,              // the reason that a sidecar gives
 	LIMIT_ANSWER_HEADERS = 64 << 10,     // headers of another server's response
 	LIMIT_ANSWER = 64 << 10,             // body of another server's response to an upload

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/domain/wheel/provenance.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/domain/text/filename.h"
+
+const char *const provenance_kind_name[PROVENANCE_KIND_COUNT] = {
+	[PROVENANCE_BUILDER] = "builder",
+	[PROVENANCE_DEPENDENCY] = "dependency",
+	[PROVENANCE_TOOL] = "tool",
+	[PROVENANCE_MACHINE] = "machine",
+	[PROVENANCE_PARAMETER] = "parameter",
+};
+
+void provenance_release(struct provenance *p)
+{
+	free(p->subject);
+	free(p->row);
+	arena_release(&p->text);
+	*p = (struct provenance){0};
+}
+
+// --- the file ---
+
+static bool names_mean_same(const char *one, const struct filename *parsed, const char *other)
+{
+	struct err ignored = ERR_INIT;
+	CLEANUP(filename_release) struct filename b = {0};
+	if (strcmp(one, other) == 0)
+		return true;
+	if (!parsed->project || filename_parse(str_from(other), &b, &ignored) < 0)
+		return false;
+	return parsed->kind == b.kind && strcmp(parsed->project, b.project) == 0 &&
+	       version_cmp(&parsed->version, &b.version) == 0 && str_eq(parsed->build, b.build) &&
+	       str_eq(parsed->python, b.python) && str_eq(parsed->abi, b.abi) && str_eq(parsed->platform, b.platform);
+}
+
+// The subject of this name; NULL: none, or (*is_again) several.
+static const struct provenance_subject *find_subject(const struct provenance *p, const char *filename, bool *is_again)
+{
+	struct err ignored = ERR_INIT;
+	const struct provenance_subject *found = NULL;
+	CLEANUP(filename_release) struct filename parsed = {0};
+	if (filename_parse(str_from(filename), &parsed, &ignored) < 0)
+		parsed = (struct filename){0};
+	if (p->subjects == 1 && !p->subject[0].name)
+		return &p->subject[0];
+	for (size_t i = 0; i < p->subjects; i++) {
+		if (!p->subject[i].name || !names_mean_same(filename, &parsed, p->subject[i].name))
+			continue;
+		*is_again = found != NULL;
+		if (found)
+			return NULL;
+		found = &p->subject[i];
+	}
+	return found;
+}
+
+int provenance_digest(const struct provenance *p, const char *filename, uint8_t sha256[SHA256_SIZE], struct err *e)
+{
+	bool is_again = false;
+	const struct provenance_subject *s = find_subject(p, filename, &is_again);
+	if (is_again)
+		return err_set(e, ERR_INVALID, "provenance: several subjects are %s", filename);
+	if (!s)
+		return err_set(e, ERR_INVALID, "provenance: %s is not among its subjects", filename);
+	if (!s->has_sha256)
+		return err_set(e, ERR_INVALID, "provenance: the subject %s has no sha256", filename);
+	memcpy(sha256, s->sha256, SHA256_SIZE);
+	return 0;
+}
+
+int provenance_check(const struct provenance *p, const char *filename, const uint8_t sha256[SHA256_SIZE], struct err *e)
+{
+	char said[SHA256_HEX + 1] = "", real[SHA256_HEX + 1] = "";
+	uint8_t digest[SHA256_SIZE];
+	if (provenance_digest(p, filename, digest, e) < 0)
+		return -1;
+	if (memcmp(digest, sha256, SHA256_SIZE) == 0)
+		return 0;
+	hex_encode(digest, SHA256_SIZE, said);
+	hex_encode(sha256, SHA256_SIZE, real);
+	return err_set(e, ERR_INVALID, "provenance: it is about other bytes: sha256 %s, but %s has %s", said, filename,
+		real);
+}
