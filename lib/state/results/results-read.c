@@ -250,24 +250,6 @@ int64_t results_retry_time(const struct config *c, const struct results_history 
 
 // --- numbers ---
 
-int results_counts(struct results *r, const struct results_filter *filter, uint64_t count[RESULTS_RESULT_COUNT],
-	struct err *e)
-{
-	static const struct results_filter all = {0};
-	CLEANUP(query_end) struct query *q = query_begin(r->database, RESULTS_COUNTS, e);
-	enum results_result result = RESULTS_RUNNING;
-	int row = q ? 1 : -1;
-	memset(count, 0, RESULTS_RESULT_COUNT * sizeof(*count));
-	while (row > 0 && (row = query_step(q, e)) > 0) {
-		if (!filter_has_place(filter ? filter : &all, text_at(q, 0), text_at(q, 1)))
-			continue;
-		if (read_result(r, text_at(q, 2), &result, e) < 0)
-			return -1;
-		count[result] += (uint64_t)query_int(q, 3);
-	}
-	return row < 0 ? -1 : 0;
-}
-
 int results_totals(struct results *r, const char *platform, uint64_t count[RESULTS_RESULT_COUNT], struct err *e)
 {
 	CLEANUP(query_end) struct query *q = query_begin(r->database, RESULTS_TOTALS, e);

@@ -122,7 +122,6 @@ static const char *const statement_sql[RESULTS_STATEMENT_COUNT] = {
 	[RESULTS_LOG] = "SELECT packed FROM log JOIN attempt a ON a.id = attempt WHERE a.key = ?1",
 	[RESULTS_HISTORY] = "SELECT begun, kind, result, step, why, awaiting, recipe FROM attempt WHERE " OF_CELL
 			    " AND version = ?4 AND kind <> 0 AND begun <= ?5" NEWEST_FIRST,
-	[RESULTS_COUNTS] = "SELECT platform, project, result, count(*) FROM attempt GROUP BY platform, project, result",
 	[RESULTS_DAYS] = "SELECT begun / 86400, platform, project, sum(kind = 1), sum(kind = 2) FROM attempt"
 			 " WHERE begun >= ?1 AND kind <> 0 GROUP BY 1, 2, 3 ORDER BY 1",
 	[RESULTS_TOTALS] = "SELECT platform, result, attempts FROM total",

@@ -122,9 +122,6 @@ void results_history_release(struct results_history *h);
 // failures: the time of the newest attempt.
 int64_t results_retry_time(const struct config *c, const struct results_history *h);
 
-// Numbers of attempts that the file has, by result: of the filter's platform, platforms and project. filter NULL: all.
-int results_counts(struct results *r, const struct results_filter *filter, uint64_t count[RESULTS_RESULT_COUNT],
-	struct err *e) MUST_CHECK;
 // Ended attempts a day (UTC), the oldest first, for the last `days` days: good and failed ones, of the filter's
 // platform, platforms and project (NULL: all). day: its first second. Days without attempts may be left out.
 typedef int results_day_fn(void *ctx, int64_t day, uint64_t good, uint64_t failed, struct err *e);

@@ -108,10 +108,9 @@ static int add_day(void *ctx, int64_t day, uint64_t good, uint64_t failed, struc
 	return 0;
 }
 
-static void attempts_are_counted_by_result_and_day(void **state UNUSED)
+static void attempts_are_counted_by_day(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
-	uint64_t count[RESULTS_RESULT_COUNT];
 	CLEANUP(buf_release) struct buf out;
 	buf_init(&out, 4096);
 	attempts_put("a", RESULTS_FAILED, attempts_now - 2 * ATTEMPTS_DAY);
@@ -119,12 +118,6 @@ static void attempts_are_counted_by_result_and_day(void **state UNUSED)
 	attempts_put("b", RESULTS_OK, attempts_now);
 	attempts_put("b", RESULTS_INTERRUPTED, attempts_now);
 	attempts_put("b", RESULTS_OK, attempts_now - 70 * ATTEMPTS_DAY);
-	attempts_ok(results_counts(attempts, NULL, count, &e), &e);
-	assert_int_equal(count[RESULTS_OK], 3);
-	assert_int_equal(count[RESULTS_FAILED], 1);
-	attempts_ok(results_counts(attempts, &(struct results_filter){.project = "a"}, count, &e), &e);
-	assert_int_equal(count[RESULTS_OK], 0);
-	assert_int_equal(count[RESULTS_FAILED], 1);
 	attempts_ok(results_days(attempts, NULL, attempts_now, 60, add_day, &out, &e), &e);
 	assert_string_equal(out.data, "2 1 1;0 1 0;");
 	buf_clear(&out);
@@ -164,7 +157,7 @@ int main(void)
 		ATTEMPTS_CASE(history_counts_failures_since_the_last_good_one),
 		ATTEMPTS_CASE(history_begins_anew_with_another_recipe),
 		ATTEMPTS_CASE(retry_times_follow_the_list_and_end),
-		ATTEMPTS_CASE(attempts_are_counted_by_result_and_day),
+		ATTEMPTS_CASE(attempts_are_counted_by_day),
 		ATTEMPTS_CASE(totals_count_each_attempt_once_and_never_fall),
 	};
 	return cmocka_run_group_tests(tests, attempts_make_folder, attempts_remove_folder);

@@ -269,7 +269,7 @@ static void several_processes_write_at_once(void **state UNUSED)
 	}
 	uint64_t count[RESULTS_RESULT_COUNT];
 	attempts_ok(results_open(attempts_path, &attempts, &e), &e);
-	attempts_ok(results_counts(attempts, NULL, count, &e), &e);
+	attempts_ok(results_totals(attempts, NULL, count, &e), &e);
 	assert_int_equal(count[RESULTS_OK], PROCESSES * EACH);
 }
 
