@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "lib/audit/offer-table.h"
 #include "lib/base/buf.h"
 #include "lib/base/err.h"
 #include "lib/base/str.h"
@@ -14,18 +15,21 @@
 struct platform_offer;
 
 // path: a root folder, or a list. ERR_USAGE, ERR_IO, ERR_NOT_FOUND: it cannot be read; ERR_INVALID: a root without
-// libraries, or a list that is damaged, with its line. The caller frees *out.
+// libraries, or a list that is damaged, with its line; ERR_LIMIT, ERR_TIME. The caller frees *out.
 int platform_offer_open(const char *path, struct platform_offer **out, struct err *e) MUST_CHECK;
 void platform_offer_free(struct platform_offer *o);     // NULL is fine
 void platform_offer_cleanup(struct platform_offer **o); // for CLEANUP
-// Appends the list: a line for each library: "SONAME ARCH FILE VERSION,VERSION… SYMBOL,…", sorted.
+// Appends the list (offer-list.h).
 int platform_offer_print(const struct platform_offer *o, struct buf *out, struct err *e) MUST_CHECK;
 
-enum platform_offer_answer { OFFER_YES, OFFER_NO, OFFER_UNKNOWN };
+// The library that the loader finds by the name, borrowed; NULL: there is none. arch: as platform tags spell it.
+const struct offer_library *platform_offer_find(const struct platform_offer *o, const char *arch, struct str soname);
 bool platform_offer_has(const struct platform_offer *o, const char *arch, struct str soname);
-enum platform_offer_answer platform_offer_has_version(const struct platform_offer *o, const char *arch,
-	struct str soname, struct str version);
-enum platform_offer_answer platform_offer_has_symbol(const struct platform_offer *o, const char *arch,
-	struct str soname, struct str symbol);
-// The SONAME of a library with the same stem and another number, borrowed: libre2.so.11 for libre2.so.9; NULL: none.
+// Whether the loader accepts a need for this version of the library: it defines it, or has no versions at all.
+bool offer_library_has_version(const struct offer_library *l, struct str version);
+// Whether the library has a symbol for a reference to this version; version "": any. One without versions has it by its
+// name alone.
+bool offer_library_has_symbol(const struct offer_library *l, struct str symbol, struct str version);
+// The SONAME of a library with the same stem and another number, the highest, borrowed: libre2.so.11 for libre2.so.9,
+// libldap.so.2 for libldap-2.5.so.0. NULL: none.
 const char *platform_offer_successor(const struct platform_offer *o, const char *arch, struct str soname);

@@ -23,6 +23,14 @@ enum {
 	LIMIT_ELF_STRING = 16 << 10,         // a name in an ELF file
 	LIMIT_ELF_STRINGS = 16 << 10,        // number of segments, libraries, versions or comments of an ELF file
 	LIMIT_ELF_SYMBOLS = 4 << 20,         // number of dynamic symbols of an ELF file
+	LIMIT_OFFER_FOLDERS = 512,           // number of folders of libraries of a root, and of files that ld.so.conf includes,
+	LIMIT_OFFER_ENTRIES = 1 << 20,       // of names in these folders,
+	LIMIT_OFFER_LIBRARIES = 1 << 16,     // of libraries, and of names by which they are found,
+	LIMIT_OFFER_SYMBOLS = 8 << 20,       // and of symbols that they define
+	LIMIT_OFFER_FILE = 512 << 20,        // a library of a root; of a larger one only the names are known
+	LIMIT_OFFER_TEXT = 1 << 30,          // names of all libraries and symbols of a root
+	LIMIT_OFFER_LIST = 1 << 30,          // a list that `wheelcache provides` made
+	LIMIT_OFFER_SECONDS = 600,           // seconds that reading a root may take
 	LIMIT_FINDINGS = 16 << 10,           // text of the findings about one file
 	LIMIT_DEPTH = 8,                     // folder levels below a platform
 	LIMIT_SIMPLEPAGE_FILES = 1 << 20,    // number of files, and of versions, on the page of another index

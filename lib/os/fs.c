@@ -56,21 +56,31 @@ static int open_by_components(int dirfd, const char *path, int flags)
 	return mem_steal_fd(&here);
 }
 
-int fs_open_beneath(int dirfd, const char *path, int flags, struct err *e)
+static int open_resolved(int dirfd, const char *path, int flags, unsigned long long resolve)
 {
 	struct open_how how = {
-		.flags = (unsigned long long)(flags | O_CLOEXEC),
-		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
-	};
+		.flags = (unsigned long long)(flags | O_CLOEXEC), .resolve = resolve | RESOLVE_NO_MAGICLINKS};
 	int fd, tries = 0;
 	do // EAGAIN: a folder on the path was renamed meanwhile, or the file has a lease
 		fd = (int)syscall(SYS_openat2, dirfd, path, &how, sizeof(how));
 	while (fd < 0 && (errno == EINTR || errno == EAGAIN) && ++tries < OPEN_TRIES);
+	return fd;
+}
+
+int fs_open_beneath(int dirfd, const char *path, int flags, struct err *e)
+{
+	int fd = open_resolved(dirfd, path, flags, RESOLVE_BENEATH);
 	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
 		fd = open_by_components(dirfd, path, flags);
 	if (fd < 0)
 		return err_errno(e, kind_of_open(), "%s", path);
 	return fd;
+}
+
+int fs_open_in_root(int dirfd, const char *path, int flags, struct err *e)
+{
+	int fd = open_resolved(dirfd, path, flags, RESOLVE_IN_ROOT);
+	return fd < 0 ? err_errno(e, kind_of_open(), "%s", path) : fd;
 }
 
 int fs_open_dir(const char *path, struct err *e)

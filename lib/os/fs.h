@@ -16,6 +16,9 @@
 // Opens path below dirfd and never outside it (RESOLVE_BENEATH). It follows links that stay inside. ERR_DENIED if "..",
 // an absolute path or a link leads out.
 int fs_open_beneath(int dirfd, const char *path, int flags, struct err *e) MUST_CHECK;
+// Opens path below dirfd as a process would whose root folder is dirfd (RESOLVE_IN_ROOT): absolute links and ".." stay
+// inside. ERR_IO also where the system cannot do this: before Linux 5.6, and in containers that forbid it.
+int fs_open_in_root(int dirfd, const char *path, int flags, struct err *e) MUST_CHECK;
 // Opens a directory by its path.
 int fs_open_dir(const char *path, struct err *e) MUST_CHECK;
 void fs_close_dir(DIR **dir); // for CLEANUP
