@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The columns of the table "file", a row each. The compiler makes of them the SELECT lists (schema-statement.c) and the
 // code that reads, binds and copies the columns (catalog-*.c); test-file-columns holds them against the schema. Macros
-// only, for the catalog's own files. A column is read and bound by its number; a field of another type does not compile.
+// only, for the catalog's own files. A column is read and bound by its number; a field of another type does not
+// compile.
 #pragma once
 
 // Each row: the column, which is also the field; its kind; and which structs have the field:

@@ -40,6 +40,12 @@
 	" FROM file f JOIN folder d ON d.id = f.folder"
 #define CANDIDATE_OF CANDIDATE " JOIN project p ON p.id = f.project WHERE p.platform = ?1 AND p.name = ?2 AND"
 
+#define INSIDE_OF " JOIN file f ON f.sha256 = i.sha256 AND f.state <> 1"
+#define FOUND_IN                                                                                                       \
+	" AND f.state = 0 JOIN platform l ON l.id = f.platform JOIN project p ON p.id = f.project"                     \
+	" JOIN folder d ON d.id = f.folder"
+#define FOUND "l.name, p.name, f.filename, " PATH_OF_FILE ", f.sha256, i.id"
+
 const char *const schema_statement[STATEMENT_COUNT] = {
 	[LARGE_CACHE] = "PRAGMA cache_size = -16384",
 	[BEGIN_READ] = "BEGIN",
@@ -210,4 +216,41 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 	[PLANNED_PROJECT] = PLANNED "project = ?1 ORDER BY id",
 	[FILES_SHARED] = "SELECT filename, count(*), count(DISTINCT sha256) FROM file WHERE state = 0"
 			 " GROUP BY filename HAVING count(*) > 1 ORDER BY filename",
+	[INSIDE_FIND] = "SELECT id, version FROM inside WHERE sha256 = ?1",
+	[INSIDE_SET] = "UPDATE inside SET version = ?2, why = ?3 WHERE id = ?1",
+	[INSIDE_FORGET_USES] = "DELETE FROM inside_use WHERE inside = ?1",
+	[INSIDE_FORGET_SYMBOLS] = "DELETE FROM inside_symbol WHERE inside = ?1"
+				  " AND slice IN (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)",
+	[INSIDE_SET_FACTS] = "INSERT OR REPLACE INTO inside_facts (inside, packed) VALUES (?1, ?2)",
+	[INSIDE_FORGET_FACTS] = "DELETE FROM inside_facts WHERE inside = ?1",
+	[INSIDE_WORD_FIND] = "SELECT id FROM inside_word WHERE kind = ?1 AND name = ?2 AND version = ?3 AND purl = ?4",
+	[INSIDE_WORD_ADD] = "INSERT INTO inside_word (kind, name, version, purl) VALUES (?1, ?2, ?3, ?4)",
+	[INSIDE_USE_ADD] = "INSERT OR IGNORE INTO inside_use (word, inside) VALUES (?1, ?2)",
+	[INSIDE_SYMBOL_ADD] = "INSERT OR REPLACE INTO inside_symbol (slice, inside, hashes) VALUES (?1, ?2, ?3)",
+	[INSIDE_GET] = "SELECT i.version, i.why, s.packed FROM inside i LEFT JOIN inside_facts s ON s.inside = i.id"
+		       " WHERE i.sha256 = ?1",
+	[INSIDE_LACKING] = "SELECT id FROM inside WHERE version < ?1 OR version > ?1 ORDER BY id",
+	[INSIDE_PLACES] = "SELECT f.platform, f.filename, " PATH_OF_FILE ", f.sha256, f.size, f.mtime_ns, f.inode"
+			  " FROM inside i" INSIDE_OF " JOIN folder d ON d.id = f.folder WHERE i.id = ?1"
+			  " ORDER BY f.state, f.platform",
+	[INSIDE_COUNTS] = "SELECT (SELECT count(*) FROM inside WHERE version = ?1),"
+			  " (SELECT count(*) FROM inside WHERE why IS NOT NULL AND version = ?1),"
+			  " (SELECT count(*) FROM inside)",
+	[INSIDE_WORDS] = "SELECT id, name, version, purl FROM inside_word WHERE kind = ?1 ORDER BY name, version, purl",
+	[INSIDE_USES] = "SELECT " FOUND " FROM inside_use u JOIN inside i ON i.id = u.inside" INSIDE_OF FOUND_IN
+			" WHERE u.word = ?1",
+	[INSIDE_SYMBOLS] = "SELECT inside, hashes FROM inside_symbol WHERE slice = ?1",
+	[INSIDE_FILES] = "SELECT " FOUND " FROM inside i" INSIDE_OF FOUND_IN " WHERE i.id = ?1",
+	[INSIDE_WHEELS] = "SELECT l.name, p.name, f.filename, " PATH_OF_FILE
+			  ", f.sha256, i.id, f.size, f.mtime_ns, f.inode, i.version, i.why, s.packed FROM project p"
+			  " JOIN platform l ON l.id = p.platform JOIN file f ON f.project = p.id AND f.state = 0"
+			  " JOIN folder d ON d.id = f.folder JOIN inside i ON i.sha256 = f.sha256"
+			  " LEFT JOIN inside_facts s ON s.inside = i.id WHERE p.platform = ?1"
+			  " AND (?2 IS NULL OR p.name = ?2) AND (?3 IS NULL OR f.filename = ?3)"
+			  " ORDER BY p.name, f.filename",
+	// Listed wheels without facts: not looked at, or unreadable.
+	[INSIDE_UNKNOWN] = "SELECT l.name, count(*) FROM (SELECT sha256 FROM inside WHERE version < ?1 OR version > ?1"
+			   " UNION ALL SELECT sha256 FROM inside WHERE why IS NOT NULL AND version = ?1) i"
+			   " JOIN file f ON f.sha256 = i.sha256 AND f.state <> 1 AND f.state = 0"
+			   " JOIN platform l ON l.id = f.platform GROUP BY l.name ORDER BY l.name",
 };

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/state/catalog/catalog-inside.h"
+
+#include <stdlib.h>
+
+#include "lib/base/mem.h"
+#include "lib/state/catalog/catalog-query.h"
+
+// The row of these bytes. 1: found; 0: the catalog has no good wheel with them.
+static int find_inside(struct catalog *c, const uint8_t *sha256, int64_t *id, int64_t *version, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, INSIDE_FIND, e);
+	if (!q)
+		return -1;
+	query_bind_sha256(q, 1, sha256);
+	int row = query_step(q, e);
+	if (row > 0) {
+		*id = query_int(q, 0);
+		*version = query_int(q, 1);
+	}
+	return row;
+}
+
+// --- writing ---
+
+static int set_inside(struct catalog *c, int64_t id, const struct catalog_inside *inside, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, INSIDE_SET, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, id);
+	query_bind_int(q, 2, inside->version);
+	query_bind_text(q, 3, inside->why);
+	return query_run(q, e);
+}
+
+static int set_facts(struct catalog *c, int64_t id, struct str packed, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, INSIDE_SET_FACTS, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, id);
+	query_bind_str(q, 2, packed);
+	return query_run(q, e);
+}
+
+static void bind_word(struct query *q, const struct catalog_inside_name *name)
+{
+	query_bind_int(q, 1, name->kind);
+	query_bind_text(q, 2, name->name);
+	query_bind_text(q, 3, name->version);
+	query_bind_text(q, 4, name->purl);
+}
+
+// 1: found; 0: not found.
+static int find_word(struct catalog *c, const struct catalog_inside_name *name, int64_t *id, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, INSIDE_WORD_FIND, e);
+	if (!q)
+		return -1;
+	bind_word(q, name);
+	int row = query_step(q, e);
+	if (row > 0)
+		*id = query_int(q, 0);
+	return row;
+}
+
+static int add_word(struct catalog *c, const struct catalog_inside_name *name, int64_t *id, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, INSIDE_WORD_ADD, e);
+	if (!q)
+		return -1;
+	bind_word(q, name);
+	if (query_run(q, e) < 0)
+		return -1;
+	*id = query_new_id(q);
+	return 0;
+}
+
+static int add_uses(struct catalog *c, int64_t id, const struct catalog_inside *inside, struct err *e)
+{
+	for (size_t i = 0; i < inside->names; i++) {
+		int64_t values[] = {0, id};
+		int found = find_word(c, &inside->name[i], &values[0], e);
+		if (found < 0 || (!found && add_word(c, &inside->name[i], &values[0], e) < 0) ||
+			catalog_run_ints(c, INSIDE_USE_ADD, values, ARRAY_SIZE(values), e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int add_slice(struct catalog *c, int64_t id, unsigned slice, const struct buf *hashes, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, INSIDE_SYMBOL_ADD, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, slice);
+	query_bind_int(q, 2, id);
+	query_bind_str(q, 3, buf_view(hashes));
+	return query_run(q, e);
+}
+
+static int add_symbols(struct catalog *c, int64_t id, const struct name_hashes *symbols, struct err *e)
+{
+	for (unsigned i = 0; i < NAME_HASHES_SLICES; i++)
+		if (symbols->slice[i].len && add_slice(c, id, i, &symbols->slice[i], e) < 0)
+			return -1;
+	return 0;
+}
+
+static int forget_inside(struct catalog *c, int64_t id, struct err *e)
+{
+	static const enum statement statement[] = {INSIDE_FORGET_USES, INSIDE_FORGET_SYMBOLS, INSIDE_FORGET_FACTS};
+	for (size_t i = 0; i < ARRAY_SIZE(statement); i++)
+		if (catalog_run_ints(c, statement[i], &id, 1, e) < 0)
+			return -1;
+	return 0;
+}
+
+int catalog_inside_put(struct catalog *c, const uint8_t sha256[SHA256_SIZE], const struct catalog_inside *inside,
+	struct err *e)
+{
+	int64_t id, version;
+	int found = find_inside(c, sha256, &id, &version, e);
+	if (found <= 0)
+		return found;
+	if ((version && forget_inside(c, id, e) < 0) || set_inside(c, id, inside, e) < 0)
+		return -1;
+	if (inside->why)
+		return 0;
+	if (set_facts(c, id, inside->packed, e) < 0 || add_uses(c, id, inside, e) < 0)
+		return -1;
+	return inside->symbols ? add_symbols(c, id, inside->symbols, e) : 0;
+}
+
+// --- reading ---
+
+int catalog_inside_get(struct catalog *c, const uint8_t sha256[SHA256_SIZE], int version, struct buf *out,
+	struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, INSIDE_GET, e);
+	if (!q)
+		return -1;
+	query_bind_sha256(q, 1, sha256);
+	int row = query_step(q, e);
+	if (row < 0)
+		return -1;
+	if (!row || query_int(q, 0) != version)
+		return err_set(e, ERR_NOT_FOUND, "the catalog has no facts of it yet");
+	const char *why = query_text(q, 1);
+	if (why)
+		return err_set(e, ERR_NOT_FOUND, "%s", why);
+	buf_str(out, query_bytes(q, 2));
+	return 0;
+}
+
+int catalog_inside_is_known(struct catalog *c, const uint8_t sha256[SHA256_SIZE], int version, bool *known,
+	struct err *e)
+{
+	int64_t id, have;
+	int row = find_inside(c, sha256, &id, &have, e);
+	*known = row > 0 && have == version;
+	return row < 0 ? -1 : 0;
+}
+
+int catalog_inside_count(struct catalog *c, int version, struct catalog_inside_counts *out, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, INSIDE_COUNTS, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, version);
+	if (query_step(q, e) < 0)
+		return -1;
+	uint64_t looked = (uint64_t)query_int(q, 0);
+	out->unreadable = (uint64_t)query_int(q, 1);
+	out->known = looked - out->unreadable;
+	out->lacking = (uint64_t)query_int(q, 2) - looked;
+	return 0;
+}
+
+int catalog_inside_lacking(struct catalog *c, int version, int64_t **id, size_t *count, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, INSIDE_LACKING, e);
+	CLEANUP(mem_free) int64_t *found = NULL;
+	size_t have = 0, room = 0;
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, version);
+	int row;
+	while ((row = query_step(q, e)) > 0) {
+		GROW(found, have, room);
+		found[have++] = query_int(q, 0);
+	}
+	*id = STEAL_PTR(found);
+	*count = have;
+	return row;
+}
+
+int catalog_inside_places(struct catalog *c, int64_t id, catalog_inside_place_fn *fn, void *ctx, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, INSIDE_PLACES, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, id);
+	int row;
+	while ((row = query_step(q, e)) > 0) {
+		const struct catalog_inside_place place = {
+			.platform = query_int(q, 0),
+			.filename = query_text(q, 1),
+			.path = query_text(q, 2),
+			.sha256 = query_sha256(q, 3),
+			.size = (uint64_t)query_int(q, 4),
+			.mtime_ns = query_int(q, 5),
+			.inode = (uint64_t)query_int(q, 6),
+		};
+		if (fn(ctx, &place, e) < 0)
+			return -1;
+	}
+	return row;
+}
+
+int catalog_inside_words(struct catalog *c, enum catalog_inside_kind kind, catalog_inside_word_fn *fn, void *ctx,
+	struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, INSIDE_WORDS, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, kind);
+	int row;
+	while ((row = query_step(q, e)) > 0) {
+		const struct catalog_inside_name name = {kind, query_text(q, 1), query_text(q, 2), query_text(q, 3)};
+		if (fn(ctx, query_int(q, 0), &name, e) < 0)
+			return -1;
+	}
+	return row;
+}
+
+// The first columns of every query for listed wheels.
+static struct catalog_inside_wheel wheel_of_row(struct query *q)
+{
+	return (struct catalog_inside_wheel){
+		.platform = query_text(q, 0),
+		.project = query_text(q, 1),
+		.filename = query_text(q, 2),
+		.path = query_text(q, 3),
+		.sha256 = query_sha256(q, 4),
+		.id = query_int(q, 5),
+	};
+}
+
+static int each_wheel(struct catalog *c, enum statement id, int64_t of, catalog_inside_wheel_fn *fn, void *ctx,
+	struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, id, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, of);
+	int row;
+	while ((row = query_step(q, e)) > 0) {
+		const struct catalog_inside_wheel wheel = wheel_of_row(q);
+		if (fn(ctx, &wheel, e) < 0)
+			return -1;
+	}
+	return row;
+}
+
+int catalog_inside_uses(struct catalog *c, int64_t word, catalog_inside_wheel_fn *fn, void *ctx, struct err *e)
+{
+	return each_wheel(c, INSIDE_USES, word, fn, ctx, e);
+}
+
+int catalog_inside_files(struct catalog *c, int64_t id, catalog_inside_wheel_fn *fn, void *ctx, struct err *e)
+{
+	return each_wheel(c, INSIDE_FILES, id, fn, ctx, e);
+}
+
+int catalog_inside_symbol(struct catalog *c, uint64_t hash, int64_t **id, size_t *count, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, INSIDE_SYMBOLS, e);
+	CLEANUP(mem_free) int64_t *found = NULL;
+	size_t have = 0, room = 0;
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, name_hashes_slice(hash));
+	int row;
+	while ((row = query_step(q, e)) > 0) {
+		if (!name_hashes_has(query_bytes(q, 1), hash))
+			continue;
+		GROW(found, have, room);
+		found[have++] = query_int(q, 0);
+	}
+	*id = STEAL_PTR(found);
+	*count = have;
+	return row;
+}
+
+int catalog_inside_unknown(struct catalog *c, int version, catalog_inside_unknown_fn *fn, void *ctx, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, INSIDE_UNKNOWN, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, version);
+	int row;
+	while ((row = query_step(q, e)) > 0)
+		if (fn(ctx, query_text(q, 0), (uint64_t)query_int(q, 1), e) < 0)
+			return -1;
+	return row;
+}
+
+int catalog_inside_wheels(struct catalog *c, int64_t platform, const char *project, const char *filename,
+	catalog_inside_listed_fn *fn, void *ctx, struct err *e)
+{
+	CLEANUP(query_end) struct query *q = catalog_query(c, INSIDE_WHEELS, e);
+	if (!q)
+		return -1;
+	query_bind_int(q, 1, platform);
+	query_bind_text(q, 2, project);
+	query_bind_text(q, 3, filename);
+	int row;
+	while ((row = query_step(q, e)) > 0) {
+		const struct catalog_inside_listed listed = {
+			.wheel = wheel_of_row(q),
+			.size = (uint64_t)query_int(q, 6),
+			.mtime_ns = query_int(q, 7),
+			.inode = (uint64_t)query_int(q, 8),
+			.version = (int)query_int(q, 9),
+			.why = query_text(q, 10),
+			.packed = query_bytes(q, 11),
+		};
+		if (fn(ctx, &listed, e) < 0)
+			return -1;
+	}
+	return row;
+}
