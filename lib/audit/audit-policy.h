@@ -7,48 +7,39 @@
 #include <stddef.h>
 
 #include "lib/audit/audit-code.h"
+#include "lib/audit/audit-pattern.h"
 #include "lib/base/arena.h"
 #include "lib/base/err.h"
-
-// A glob (fnmatch, in which "*" takes "/" too), or a POSIX extended regular expression that matches the whole text.
-struct audit_pattern {
-	const char *text; // as written, for messages
-	const char *body; // without "re:"
-	bool is_regex;
-	size_t id; // its number in the policy
-};
 
 struct audit_patterns {
 	struct audit_pattern *item;
 	size_t count, room;
 };
 
-enum audit_verb { AUDIT_REQUIRE, AUDIT_FORBID, AUDIT_ALLOW, AUDIT_VERB_COUNT };
+enum audit_verb { AUDIT_REQUIRE, AUDIT_FORBID, AUDIT_ALLOW };
 enum audit_object {
 	AUDIT_MEMBER,  // a path in the wheel
 	AUDIT_LIBRARY, // the name of a library that an ELF file needs
 	AUDIT_BUNDLED, // the SONAME or file name of an ELF file in the wheel, with the hash of auditwheel or without
 	AUDIT_OBJECT_COUNT,
 };
-
 struct audit_condition {
 	enum audit_verb verb;
 	enum audit_object object;
 	struct audit_pattern pattern;
 };
 
-// A rule applies to a wheel whose project and platform match, and looks at the members that match. No patterns: all.
+// A rule applies to the wheels whose project and platform match, and looks at the members that match. No patterns: all.
 struct audit_rule {
 	const char *name;
-	int line; // of its section
-	bool has_level;
-	enum audit_level level; // AUDIT_OFF: the rule does not apply
+	int line;               // of its section
+	enum audit_level level; // AUDIT_LEVEL_COUNT: the file says none. AUDIT_OFF: conditions do not apply
 	struct audit_patterns project, platform, member;
 	struct audit_condition *condition;
 	size_t conditions, condition_room;
 	struct audit_patterns must_match; // "name must match": one of them
-	bool has_code[AUDIT_CODE_COUNT];  // the built-in codes whose level this is; with any, it has no conditions
-	bool is_of_codes;                 // it has one
+	bool code[AUDIT_CODE_COUNT];      // the built-in codes whose level this is
+	bool has_code;                    // it has one; then it has no conditions
 };
 
 struct audit_policy {

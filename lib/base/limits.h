@@ -49,6 +49,12 @@ enum {
 	LIMIT_ANSWER = 64 << 10,             // body of another server's response to an upload
 	LIMIT_CONFIG = 1 << 20,              // a configuration file,
 	LIMIT_CONFIG_LINE = 64 << 10,        // and a line of it that is no comment
+	LIMIT_AUDIT_RULES = 256,             // number of rules of an audit policy,
+	LIMIT_AUDIT_PATTERNS = 1024,         // number of its patterns,
+	LIMIT_AUDIT_PATTERN = 512,           // one of them,
+	LIMIT_AUDIT_REGEX = 4096,            // one that is a regular expression, with its repetitions written out,
+	LIMIT_AUDIT_RULES_MS = 2000,         // and milliseconds of a processor for all rules of one wheel
+	LIMIT_AUDIT_WHY = 4 << 10,           // what an audit says about one finding
 	LIMIT_TOKENS = 4 << 20,              // the token file
 	LIMIT_PROJECT_LIST = 256 << 20,      // upstream's list of all projects, and the names in it
 	LIMIT_OWNED_NAMES = 64 << 20,        // the list of names that are ours

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/audit/audit-policy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/limits.h"
+#include "lib/format/ini-file.h"
+
+// --- values ---
+
+static const char *const object_word[AUDIT_OBJECT_COUNT] = {
+	[AUDIT_MEMBER] = "member ", [AUDIT_LIBRARY] = "library ", [AUDIT_BUNDLED] = "bundled "};
+
+struct policy_key {
+	const char *name;
+	int (*read)(struct audit_policy *p, const struct policy_key *key, const char *value, struct err *e);
+	size_t offset; // of the patterns in struct audit_rule
+	enum audit_verb verb;
+};
+
+static struct audit_rule *last_rule(const struct audit_policy *p)
+{
+	return &p->rule[p->count - 1];
+}
+
+static int make_pattern(struct audit_policy *p, const char *text, struct audit_pattern *out, struct err *e)
+{
+	if (p->patterns == LIMIT_AUDIT_PATTERNS)
+		return err_set(e, ERR_USAGE, "there are more than %d patterns", LIMIT_AUDIT_PATTERNS);
+	if (audit_pattern_check(text, e) < 0)
+		return -1;
+	*out = (struct audit_pattern){arena_copy(&p->text, str_from(text)), p->patterns++};
+	return 0;
+}
+
+static int read_pattern(struct audit_policy *p, const struct policy_key *key, const char *value, struct err *e)
+{
+	struct audit_patterns *to = (void *)((char *)last_rule(p) + key->offset);
+	struct audit_pattern one;
+	if (make_pattern(p, value, &one, e) < 0)
+		return -1;
+	GROW(to->item, to->count, to->room);
+	to->item[to->count++] = one;
+	return 0;
+}
+
+static int read_condition(struct audit_policy *p, const struct policy_key *key, const char *value, struct err *e)
+{
+	struct audit_rule *rule = last_rule(p);
+	struct audit_condition one = {.verb = key->verb};
+	unsigned i = 0;
+	while (i < AUDIT_OBJECT_COUNT && !str_starts(str_from(value), str_from(object_word[i])))
+		i++;
+	bool is_good = key->verb == AUDIT_ALLOW ? i == AUDIT_LIBRARY : i < AUDIT_OBJECT_COUNT;
+	if (!is_good)
+		return err_set(e, ERR_USAGE, "%s: \"%s\" is not %slibrary PATTERN", key->name, value,
+			key->verb == AUDIT_ALLOW ? "" : "member PATTERN, bundled PATTERN or ");
+	one.object = (enum audit_object)i;
+	const char *pattern = value + strlen(object_word[i]);
+	if (make_pattern(p, pattern + strspn(pattern, " \t"), &one.pattern, e) < 0)
+		return -1;
+	GROW(rule->condition, rule->conditions, rule->condition_room);
+	rule->condition[rule->conditions++] = one;
+	return 0;
+}
+
+static int read_level(struct audit_policy *p, const struct policy_key *key UNUSED, const char *value, struct err *e)
+{
+	enum audit_level level = audit_level_find(value);
+	if (level == AUDIT_LEVEL_COUNT)
+		return err_set(e, ERR_USAGE, "level: \"%s\" is not error, warn or off", value);
+	if (last_rule(p)->level != AUDIT_LEVEL_COUNT)
+		return err_set(e, ERR_USAGE, "level is there twice");
+	last_rule(p)->level = level;
+	return 0;
+}
+
+// One code, or several with blanks between.
+static int read_code(struct audit_policy *p, const struct policy_key *key UNUSED, const char *value, struct err *e)
+{
+	struct audit_rule *rule = last_rule(p);
+	struct str rest = str_trim(str_from(value));
+	do {
+		struct str word = str_cut(&rest, ' ');
+		CLEANUP(mem_free) char *name = xstrndup(word.ptr, word.len);
+		enum audit_code code = audit_code_find(name);
+		if (code == AUDIT_CODE_COUNT || audit_code_is_of_rule(code))
+			return err_set(e, ERR_USAGE, "code: \"%s\" is no built-in code", name);
+		rule->code[code] = rule->has_code = true;
+		rest = str_trim(rest);
+	} while (rest.len);
+	return 0;
+}
+
+static const struct policy_key keys[] = {
+	{"project", read_pattern, offsetof(struct audit_rule, project), 0},
+	{"platform", read_pattern, offsetof(struct audit_rule, platform), 0},
+	{"member", read_pattern, offsetof(struct audit_rule, member), 0},
+	{"name must match", read_pattern, offsetof(struct audit_rule, must_match), 0},
+	{"require", read_condition, 0, AUDIT_REQUIRE},
+	{"forbid", read_condition, 0, AUDIT_FORBID},
+	{"allow", read_condition, 0, AUDIT_ALLOW},
+	{"code", read_code, 0, 0},
+	{"level", read_level, 0, 0},
+};
+
+// --- the file ---
+
+static int begin_rule(struct audit_policy *p, const struct ini_file_line *line, struct err *e)
+{
+	struct str name = str_from(line->section);
+	if (!str_starts(name, STR("rule ")))
+		return err_set(e, ERR_USAGE, "[%s] is no [rule NAME]", line->section);
+	name = str_trim(str_slice(name, strlen("rule "), name.len));
+	if (!name.len || name.len > LIMIT_NOTE || !str_is_utf8(name))
+		return err_set(e, ERR_USAGE, "[%s]: a rule's name is UTF-8 of 1 to %d bytes", line->section,
+			LIMIT_NOTE);
+	for (size_t i = 0; i < p->count; i++)
+		if (str_eq(name, str_from(p->rule[i].name)))
+			return err_set(e, ERR_USAGE, "[%s] is there twice, first in line %d", line->section,
+				p->rule[i].line);
+	if (p->count == LIMIT_AUDIT_RULES)
+		return err_set(e, ERR_USAGE, "there are more than %d rules", LIMIT_AUDIT_RULES);
+	GROW(p->rule, p->count, p->room);
+	p->rule[p->count++] = (struct audit_rule){
+		.name = arena_copy(&p->text, name), .line = line->number, .level = AUDIT_LEVEL_COUNT};
+	return 0;
+}
+
+static int on_policy_line(void *ctx, const struct ini_file_line *line, struct err *e)
+{
+	struct audit_policy *p = ctx;
+	if (!line->key)
+		return begin_rule(p, line, e);
+	if (!p->count)
+		return err_set(e, ERR_USAGE, "%s stands before the first [rule NAME]", line->key);
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (strcmp(line->key, keys[i].name) == 0)
+			return keys[i].read(p, &keys[i], line->value, e);
+	return err_set(e, ERR_USAGE, "[%s] has no key \"%s\"", line->section, line->key);
+}
+
+static const char *find_fault(const struct audit_rule *r)
+{
+	bool has_conditions = r->conditions || r->must_match.count;
+	if (!has_conditions && !r->has_code)
+		return "says nothing: it has no require, forbid, allow, name must match or code";
+	if (has_conditions && r->has_code)
+		return "has a code, which stands alone: put it into a rule of its own";
+	return r->has_code && r->level == AUDIT_LEVEL_COUNT ? "has a code and no level" : NULL;
+}
+
+static int end_rules(struct audit_policy *p, const char *path, struct err *e)
+{
+	for (size_t i = 0; i < p->count; i++) {
+		struct audit_rule *r = &p->rule[i];
+		const char *fault = find_fault(r);
+		if (fault)
+			return err_set(e, ERR_USAGE, "%s:%d: [rule %s] %s", path, r->line, r->name, fault);
+		if (r->level == AUDIT_LEVEL_COUNT)
+			r->level = AUDIT_ERROR;
+	}
+	return 0;
+}
+
+int audit_policy_read(struct audit_policy *out, const char *path, struct err *e)
+{
+	*out = (struct audit_policy){0};
+	if (!path || (ini_file_read_file(path, on_policy_line, out, e) == 0 && end_rules(out, path, e) == 0))
+		return 0;
+	audit_policy_release(out);
+	return -1;
+}
+
+void audit_policy_release(struct audit_policy *p)
+{
+	for (size_t i = 0; i < p->count; i++) {
+		free(p->rule[i].project.item);
+		free(p->rule[i].platform.item);
+		free(p->rule[i].member.item);
+		free(p->rule[i].must_match.item);
+		free(p->rule[i].condition);
+	}
+	free(p->rule);
+	arena_release(&p->text);
+	*p = (struct audit_policy){0};
+}
