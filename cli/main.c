@@ -18,6 +18,7 @@ static const struct command *const commands[] = {
 	&command_missing,
 	&command_platform,
 	&command_prune,
+	&command_provides,
 	&command_push,
 	&command_remove,
 	&command_serve,

@@ -69,6 +69,7 @@ extern const struct command command_prune_follow;
 extern const struct command command_prune_plan;
 extern const struct command command_prune_purge;
 extern const struct command command_prune_restore;
+extern const struct command command_provides;
 extern const struct command command_push;
 extern const struct command command_remove;
 extern const struct command command_serve;

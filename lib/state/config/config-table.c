@@ -244,6 +244,9 @@ const struct config_option config_table[] = {
 		"Maximum size of its files; an upload that exceeds it is refused. 0: no limit but the disk."),
 	ROW("platform", "quota-files", &config_type_count, config_platform, quota_files, 0, "0", RELOAD,
 		"Maximum number of its files. 0: no limit."),
+	ROW("platform", "provides", &config_type_path, config_platform, provides, 0, NULL, RELOAD,
+		"The libraries of its machines: a root folder, or a list that wheelcache provides made of one. "
+		"Default: unknown."),
 	ROW("view", "upstream", &config_type_merge, config_view, upstream, 0, NULL, RELOAD,
 		"merge: the view also lists upstream's files; no: it does not. Default: [upstream] merge."),
 	ROW("view", "upstream-wheels", &config_type_wheels, config_view, upstream_wheels, 0, NULL, RELOAD,

@@ -24,6 +24,7 @@ struct config_platform { // [platform NAME]
 	char *pythons, *arch, *libc;             // of its machines; NULL: as built in for its name
 	bool is_private;                         // needs a token to be read
 	uint64_t quota_bytes, quota_files;       // 0: no quota
+	char *provides; // what its machines offer to wheels: a root folder or a list; NULL: unknown
 };
 
 struct config_view { // [view NAME]

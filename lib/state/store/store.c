@@ -104,6 +104,7 @@ static int add_configured(struct store *s, const struct config_platform *p, cons
 	out->is_private = p->is_private;
 	out->quota_bytes = p->quota_bytes;
 	out->quota_files = p->quota_files;
+	out->provides = p->provides ? xstrdup(p->provides) : NULL;
 	return config_profile(p, &out->profile, e);
 }
 
@@ -263,6 +264,7 @@ void store_release(struct store *s)
 		free(s->platform[i].write_path);
 		free(s->platform[i].release);
 		free(s->platform[i].volume);
+		free(s->platform[i].provides);
 		profile_release(&s->platform[i].profile);
 	}
 	forget_stray(s);

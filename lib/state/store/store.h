@@ -33,6 +33,7 @@ struct platform {
 	struct profile profile;                  // of its machines: decides which wheels install there
 	bool is_private;                         // needs a token to be read
 	uint64_t quota_bytes, quota_files;       // 0: none
+	char *provides;                          // a root folder or a list of libraries; NULL: unknown
 	bool is_away;                            // its folder did not answer: reading it may block for long
 	enum catalog_scanned scanned;            // as of store_register()
 	int64_t id;                              // in the catalog; 0 until store_register()
