@@ -31,6 +31,13 @@ enum {
 	LIMIT_OFFER_TEXT = 1 << 30,          // names of all libraries and symbols of a root
 	LIMIT_OFFER_LIST = 1 << 30,          // a list that `wheelcache provides` made
 	LIMIT_OFFER_SECONDS = 600,           // seconds that reading a root may take
+	LIMIT_ELF_WHOLE = 512 << 20,         // an ELF file in a wheel, unpacked
+	LIMIT_ELF_MEMBERS = 16 << 10,        // number of ELF files of a wheel that are read
+	LIMIT_SBOM = 16 << 20,               // an SBOM in a wheel, unpacked,
+	LIMIT_SBOM_COMPONENTS = 64 << 10,    // number of components of all SBOMs of a wheel,
+	LIMIT_SBOM_STRING = 4 << 10,         // and a name, a version or a purl in one
+	LIMIT_ODDITIES = 100,                // number of oddities of a kind that are noted of a wheel
+	LIMIT_FACTS = 256 << 20,             // the facts of a wheel, before compression
 	LIMIT_FINDINGS = 16 << 10,           // text of the findings about one file
 	LIMIT_DEPTH = 8,                     // folder levels below a platform
 	LIMIT_SIMPLEPAGE_FILES = 1 << 20,    // number of files, and of versions, on the page of another index

@@ -52,13 +52,13 @@ OWNER = {
     "curl/": "lib/net/fetch.c",
     "gelf.h": "lib/domain/elf/elf-facts.c",
     "jansson.h": "lib/format/jsondoc.c",
-    "libdeflate.h": "lib/format/compress.c",
+    "libdeflate.h": "lib/format/compress.c lib/format/inflate.c",
     "libxml/": "lib/format/html.c",
     "microhttpd.h": "server/http/connection.c server/http/http.c server/http/mhd-response.c",
     "openssl/": "lib/format/digest.c server/http/tls.c",
     "sqlite3.h": "lib/state/database/database.c",
     "zip.h": "lib/domain/archive/zipread.c",
-    "zlib.h": "lib/format/compress.c",
+    "zlib.h": "lib/format/compress.c lib/format/inflate.c",
     "zstd.h": "lib/format/compress.c",
 }
 

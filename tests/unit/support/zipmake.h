@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds valid and broken ZIP files record by record. Members are not compressed.
+// Builds valid and broken ZIP files record by record. It compresses nothing.
 #pragma once
 
 #include "lib/base/buf.h"
@@ -12,6 +12,8 @@ struct zipmake {
 struct zipmake_member {
 	const char *name;
 	const char *content;
+	struct str data;        // instead of content; it may hold NUL
+	struct str packed;      // what the archive has instead of these bytes, with method
 	const char *local_name; // NULL: name
 	const char *comment;    // of the central entry
 	struct str local_extra, central_extra;

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "lib/audit/wheel-facts.h"
+#include "tests/unit/support/zipmake.h"
+
+#define INFO "demo-1.0.dist-info/"
+#define PURE "Wheel-Version: 1.0\nRoot-Is-Purelib: true\n"
+#define CYCLONEDX                                                                                                      \
+	"{\"bomFormat\": \"CycloneDX\", \"metadata\": {\"component\": {\"name\": \"demo\"}}, \"components\": "         \
+	"[{\"name\": \"openssl\", \"version\": \"3.0.1\", \"purl\": \"pkg:generic/openssl@3.0.1\"}]}"
+
+// An ELF file of this machine: this program.
+static void read_own_program(struct buf *out)
+{
+	CLEANUP(mem_close) int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	assert_int_equal(fstat(fd, &st), 0);
+	buf_init(out, (size_t)st.st_size);
+	assert_int_equal(read(fd, buf_reserve(out, (size_t)st.st_size), (size_t)st.st_size), st.st_size);
+	out->len = (size_t)st.st_size;
+}
+
+static void facts_of(struct zipmake *z, struct wheel_facts *out)
+{
+	struct err e = ERR_INIT;
+	struct filename name;
+	struct str text = STR("demo-1.0-py3-none-any.whl");
+	struct byte_source bytes = byte_source_memory(buf_view(&z->bytes));
+	assert_int_equal(filename_parse(text, &name, &e), 0);
+	if (wheel_facts_read(&bytes, &name, out, &e) < 0)
+		fail_msg("%s", e.msg);
+	filename_release(&name);
+}
+
+static void make_wheel(struct zipmake *z, const struct buf *elf)
+{
+	const struct zipmake_member members[] = {
+		{.name = "demo/__init__.py", .content = "\177ELF is not here"},
+		{.name = "demo/core.so", .data = buf_view(elf)},
+		{.name = "demo/broken.so", .content = "\177ELF and nothing more"},
+		{.name = "demo/a.pyc", .content = "x"},
+		{.name = "Demo/A.pyc", .content = "x"},
+		{.name = "tests/test_a.py", .content = "x", .unix_mode = S_IFREG | 0666},
+		{.name = "tests/test_b.py", .content = "x"},
+		{.name = INFO "METADATA", .content = "Name: demo\n"},
+		{.name = INFO "WHEEL", .content = PURE},
+		{.name = INFO "sboms/a.cdx.json", .content = CYCLONEDX},
+		{.name = INFO "sboms/b.cdx.json", .content = "{\"bomFormat\":"},
+		{.name = INFO "sboms/c.xml", .content = "<bom/>"},
+	};
+	zipmake_init(z);
+	for (size_t i = 0; i < ARRAY_SIZE(members); i++)
+		zipmake_add(z, &members[i]);
+	zipmake_end(z, "");
+}
+
+static void check_facts(const struct wheel_facts *f)
+{
+	assert_int_equal(f->elfs, 2);
+	assert_string_equal(f->elf[0].path, "demo/core.so");
+	assert_null(f->elf[0].damage);
+	assert_true(f->elf[0].elf.is_dynamic && f->elf[0].elf.is_executable && f->elf[0].elf.symbols > 10);
+	assert_non_null(f->elf[1].damage);
+	assert_true(f->is_purelib && !f->is_cut);
+	assert_int_equal(f->members, 12);
+	assert_string_equal(f->member[0], "Demo/A.pyc");
+	assert_int_equal(f->components, 2);
+	assert_string_equal(f->component[1].member, INFO "sboms/a.cdx.json");
+	assert_string_equal(f->component[1].version, "3.0.1");
+	assert_string_equal(f->component[1].purl, "pkg:generic/openssl@3.0.1");
+	assert_null(f->component[0].version);
+	size_t count[WHEEL_ODDITY_COUNT] = {0};
+	for (size_t i = 0; i < f->odds; i++)
+		count[f->odd[i].oddity]++;
+	static const size_t expected[WHEEL_ODDITY_COUNT] = {[WHEEL_ODDITY_PYC] = 2,
+		[WHEEL_ODDITY_TOP_LEVEL_TESTS] = 1,
+		[WHEEL_ODDITY_CASE] = 1,
+		[WHEEL_ODDITY_WRITABLE] = 1,
+		[WHEEL_ODDITY_SBOM] = 1};
+	assert_memory_equal(count, expected, sizeof(count));
+}
+
+static void test_read_pack_unpack(void **state)
+{
+	(void)state;
+	CLEANUP(buf_release) struct buf elf, packed, again;
+	CLEANUP(zipmake_release) struct zipmake z;
+	CLEANUP(wheel_facts_release) struct wheel_facts facts, unpacked;
+	struct err e = ERR_INIT;
+	read_own_program(&elf);
+	make_wheel(&z, &elf);
+	facts_of(&z, &facts);
+	check_facts(&facts);
+	buf_init(&packed, 1 << 20);
+	buf_init(&again, 1 << 20);
+	assert_int_equal(wheel_facts_pack(&facts, &packed, &e), 0);
+	assert_int_equal(wheel_facts_unpack(buf_view(&packed), &unpacked, &e), 0);
+	check_facts(&unpacked);
+	assert_int_equal(wheel_facts_pack(&unpacked, &again, &e), 0);
+	assert_true(str_eq(buf_view(&packed), buf_view(&again)));
+}
+
+static void test_unpack_refuses_other_bytes(void **state)
+{
+	(void)state;
+	struct wheel_facts facts;
+	struct err e = ERR_INIT;
+	assert_int_equal(wheel_facts_unpack(STR("WF0\0anything"), &facts, &e), -1);
+	assert_int_equal(e.kind, ERR_INVALID);
+	assert_int_equal(wheel_facts_unpack(STR(""), &facts, &e), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_read_pack_unpack), cmocka_unit_test(test_unpack_refuses_other_bytes)};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
