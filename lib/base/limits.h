@@ -11,6 +11,9 @@ enum {
 	LIMIT_BUILD_REQUIREMENTS = 512,      // number of build requirements of one wheel that are noted
 	LIMIT_BUILD_ANSWER = 256 << 10,      // what a script of ours says about the machine or an sdist
 	LIMIT_BUILD_REPORT = 64 << 20,       // what pip reports about the build requirements that it installed
+	LIMIT_PROBE_OUTPUT = 64 << 10,       // output of foreign code that an audit runs: its beginning and its end are kept
+	LIMIT_BIND_FILE = 256 << 20,         // what the dynamic loader reports about one process, and any file that it writes
+	LIMIT_BINDINGS = 128 << 10,          // number of its bindings that were asked for; half of it without repetitions
 	LIMIT_REQUIRES_PYTHON = 1 << 10,     // Requires-Python of a file on a page (the longest real one has 90 bytes)
 	LIMIT_PROVENANCE = 2 << 10,          // the provenance URL of a file
 	LIMIT_UPLOAD_TIME = 42,              // the upload time of a file ("2026-01-02T03:04:05.678901Z")

@@ -34,6 +34,7 @@ lib/state/publish lib/missing
 lib/view
 uploader indexer/walk pruner/plan server/message builder/run
 indexer/scan indexer/check indexer/export pruner/operations server/http builder/step
+builder/probe
 builder
 server/core
 server/upstream
@@ -63,7 +64,7 @@ OWNER = {
 }
 
 # C, POSIX and Linux; any other header in <> is a foreign library's.
-SYSTEM = set("""assert.h ctype.h dirent.h errno.h fcntl.h fnmatch.h getopt.h glob.h grp.h inttypes.h langinfo.h limits.h
+SYSTEM = set("""assert.h ctype.h dirent.h dlfcn.h errno.h fcntl.h fnmatch.h getopt.h glob.h grp.h inttypes.h langinfo.h limits.h
 locale.h math.h netdb.h poll.h pthread.h pwd.h regex.h sched.h search.h semaphore.h setjmp.h signal.h spawn.h stdalign.h
 stdarg.h stdatomic.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h strings.h syslog.h termios.h threads.h
 time.h unistd.h""".split())
@@ -102,14 +103,21 @@ class Objects:
     """The global symbols that the objects of a build define and use, by the path of their source without .c."""
 
     def __init__(self, build, modules):
-        self.missing = [name for name in modules if not (build / f"{name}.o").is_file()]
+        found = {name: self.object(build, name) for name in modules}
+        self.missing = [name for name in modules if not found[name]]
         self.defined_by, self.used_by = {}, {name: set() for name in modules}
         for name in sorted(set(modules) - set(self.missing)):
-            for symbol, kind in self.symbols(build / f"{name}.o"):
+            for symbol, kind in self.symbols(found[name]):
                 if kind in "Uwv":
                     self.used_by[name].add(symbol)
                 else:
                     self.defined_by[symbol] = name
+
+    @staticmethod
+    def object(build, name):
+        """The object of a module, or None. Of a program with flags of its own it is PROGRAM-NAME.o."""
+        path = build / f"{name}.o"
+        return path if path.is_file() else next(iter(path.parent.glob(f"wheelcache_*-{path.name}")), None)
 
     @staticmethod
     def symbols(path):

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "builder/probe/bind-check.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "builder/probe/bind-log.h"
+#include "builder/probe/probe.h"
+#include "lib/base/limits.h"
+#include "lib/os/fs.h"
+
+const char *const bind_mode_name[BIND_MODE_COUNT] = {"plain", "preloaded", "deepbind"};
+
+enum { MORE_WORDS = 16, RESULT_MOST = 4096, SIZE_DIGITS = 24 };
+
+// What wheelcache-dlopen does, for modules that need symbols of the interpreter.
+static const char python_script[] = "import ctypes, os, resource, sys\n"
+				    "result, deepbind, size, module, *libraries = sys.argv[1:]\n"
+				    "for name in 'LD_DEBUG', 'LD_DEBUG_OUTPUT':\n"
+				    "    os.environ.pop(name, None)\n"
+				    "resource.setrlimit(resource.RLIMIT_FSIZE, (int(size), int(size)))\n"
+				    "text = 'loaded'\n"
+				    "try:\n"
+				    "    for library in libraries:\n"
+				    "        ctypes.CDLL(library, os.RTLD_NOW | os.RTLD_GLOBAL)\n"
+				    "    deep = os.RTLD_DEEPBIND if deepbind == 'deepbind' else 0\n"
+				    "    ctypes.CDLL(module, os.RTLD_NOW | os.RTLD_LOCAL | deep)\n"
+				    "except OSError as error:\n"
+				    "    text = str(error)\n"
+				    "with open(result, 'w') as file:\n"
+				    "    file.write(text)\n"
+				    "os._exit(0)\n";
+
+// A check of one module.
+struct bind_work {
+	const struct bind_options *options;
+	struct bind_report *report;
+	char *module;           // absolute, as the loader will call it
+	struct strset preloads; // the same, in their order
+	struct elf_facts facts;
+	bool has_facts;
+	struct probe probe;
+};
+
+// --- what the loader writes ---
+
+// The bindings of a run: "SYMBOL\nTARGET", each once, without those that nothing is expected of.
+static int add_binding(const struct bind_work *w, const struct bind_log_line *b, struct strset *bound, struct err *e)
+{
+	CLEANUP(mem_free) char *symbol = xstrndup(b->symbol.ptr, b->symbol.len);
+	bool is_expected = false;
+	for (size_t i = 0; i < w->options->expects && !is_expected; i++)
+		is_expected = fnmatch(w->options->expect[i].symbol, symbol, 0) == 0;
+	if (!is_expected)
+		return 0;
+	CLEANUP(mem_free) char *both = xasprintf("%s\n" STR_FMT, symbol, STR_ARG(b->to));
+	strset_add(bound, both);
+	if (bound->count < LIMIT_BINDINGS)
+		return 0;
+	strset_sort(bound); // a symbol is often bound many times
+	if (bound->count <= LIMIT_BINDINGS / 2)
+		return 0;
+	return err_set(e, ERR_LIMIT, "%s: more than %d symbols are bound that were asked for", w->module,
+		LIMIT_BINDINGS / 2);
+}
+
+static int read_bindings(const struct bind_work *w, const char *path, struct strset *bound, struct err *e)
+{
+	CLEANUP(mem_free) char *line = NULL;
+	size_t room = 0;
+	struct bind_log_line binding;
+	const struct str module = str_from(w->module);
+	struct stat st;
+	FILE *f = fopen(path, "re");
+	int result = f && fstat(fileno(f), &st) == 0 ? 0 : err_errno(e, ERR_IO, "%s", path);
+	if (result == 0 && st.st_size > LIMIT_BIND_FILE)
+		result = err_set(e, ERR_LIMIT, "the dynamic loader wrote more than %d bytes", LIMIT_BIND_FILE);
+	for (ssize_t len; result == 0 && (len = getline(&line, &room, f)) > 0;)
+		if (bind_log_parse(str_trim((struct str){line, (size_t)len}), &binding) && str_eq(binding.from, module))
+			result = add_binding(w, &binding, bound, e);
+	if (f)
+		fclose(f);
+	return result;
+}
+
+// The loader appends the number of the process to the name that it is given. The module's processes may be several.
+static int read_all_bindings(const struct bind_work *w, const char *prefix, struct strset *bound, struct err *e)
+{
+	size_t files = 0;
+	int result = 0;
+	CLEANUP(fs_close_dir) DIR *dir = opendir(w->probe.folder);
+	if (!dir)
+		return err_errno(e, ERR_IO, "%s", w->probe.folder);
+	for (struct dirent *d; result == 0 && (d = readdir(dir));) {
+		if (!str_starts(str_from(d->d_name), str_from(prefix)))
+			continue;
+		CLEANUP(mem_free) char *path = xasprintf("%s/%s", w->probe.folder, d->d_name);
+		result = read_bindings(w, path, bound, e);
+		files++;
+	}
+	if (result == 0 && !files)
+		return err_set(e, ERR_IO,
+			"the dynamic loader wrote nothing for LD_DEBUG=bindings; only glibc's reports bindings");
+	strset_sort(bound);
+	return result;
+}
+
+// --- the process ---
+
+static size_t add_words(const char **words, size_t count, const char *const *more, size_t number)
+{
+	for (size_t i = 0; i < number; i++)
+		words[count++] = more[i];
+	return count;
+}
+
+// env sets the variables, so that only the program that loads the module has them.
+static int run_module(struct bind_work *w, enum bind_mode mode, const char *result, const char *prefix,
+	struct run_outcome *outcome, struct buf *output, struct err *e)
+{
+	const struct bind_options *o = w->options;
+	char size[SIZE_DIGITS];
+	snprintf(size, sizeof(size), "%d", LIMIT_BIND_FILE);
+	CLEANUP(mem_free) char *debug = xasprintf("LD_DEBUG_OUTPUT=%s/%s", w->probe.folder, prefix);
+	CLEANUP(mem_free) char *script = xasprintf("%s/load.py", w->probe.folder);
+	CLEANUP(mem_free)
+	const char **words = xcalloc(MORE_WORDS + o->variables + o->preloads, sizeof(*words));
+	const char *const head[] = {"/usr/bin/env", "LD_DEBUG=bindings", debug};
+	const char *const python[] = {o->python, script};
+	const char *const arguments[] = {result, mode == BIND_DEEPBIND ? "deepbind" : "-", size, w->module};
+	size_t n = add_words(words, 0, head, ARRAY_SIZE(head));
+	n = add_words(words, n, o->variable, o->variables);
+	n = o->python ? add_words(words, n, python, ARRAY_SIZE(python)) : add_words(words, n, &o->loader, 1);
+	n = add_words(words, n, arguments, ARRAY_SIZE(arguments));
+	add_words(words, n, (const char *const *)w->preloads.item, mode == BIND_PLAIN ? 0 : w->preloads.count);
+	return probe_run(&w->probe, words, outcome, output, e);
+}
+
+static void add_last_words(struct buf *reason, const struct buf *output)
+{
+	struct str text = str_trim(buf_view(output));
+	const char *end = text.len ? memrchr(text.ptr, '\n', text.len) : NULL;
+	if (!text.len)
+		return;
+	buf_puts(reason, "; it said: ");
+	probe_print_line(end ? str_slice(text, (size_t)(end + 1 - text.ptr), text.len) : text, reason);
+}
+
+// Why the module was not loaded; empty: it was. The file is written by a process that runs foreign code.
+static void find_failure(const struct bind_work *w, const char *result, const struct run_outcome *outcome,
+	const struct buf *output, struct buf *reason)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, RESULT_MOST);
+	bool has_ended_well = outcome->end == RUN_EXITED && outcome->code == 0;
+	if (has_ended_well && fs_read_regular(result, &text, &e) == 0) {
+		if (!str_eq(buf_view(&text), STR("loaded")))
+			probe_print_line(buf_view(&text), reason);
+		return;
+	}
+	buf_puts(reason, "the process that loads it: ");
+	probe_print_end(&w->probe, outcome, reason);
+	add_last_words(reason, output);
+}
+
+static int judge_run(struct bind_work *w, const char *prefix, struct bind_run *r, struct err *e)
+{
+	CLEANUP(strset_release) struct strset bound = {0};
+	if (!r->failure && read_all_bindings(w, prefix, &bound, e) < 0)
+		return -1;
+	for (size_t i = 0; i < w->options->neededs; i++)
+		bind_judge_needed(&w->facts, w->options->needed[i], &r->lines);
+	for (size_t i = 0; i < w->options->expects && !r->failure; i++)
+		bind_judge_symbols(&bound, &w->options->expect[i], &r->lines);
+	r->errors = r->lines.errors + (r->failure != NULL);
+	return 0;
+}
+
+static int run_mode(struct bind_work *w, enum bind_mode mode, struct err *e)
+{
+	struct bind_run *r = &w->report->run[mode];
+	struct run_outcome outcome = {0};
+	CLEANUP(mem_free) char *prefix = xasprintf("bindings-%s", bind_mode_name[mode]);
+	CLEANUP(mem_free) char *result = xasprintf("%s/result-%s", w->probe.folder, bind_mode_name[mode]);
+	CLEANUP(buf_release) struct buf output, reason;
+	buf_init(&output, 2 * LIMIT_PROBE_OUTPUT);
+	buf_init(&reason, 2 * LIMIT_PROBE_OUTPUT);
+	if (run_module(w, mode, result, prefix, &outcome, &output, e) < 0)
+		return -1;
+	find_failure(w, result, &outcome, &output, &reason);
+	r->failure = reason.len ? buf_steal(&reason) : NULL;
+	return judge_run(w, prefix, r, e);
+}
+
+// --- the whole check ---
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+// The folder without links, the name as it is: so the loader calls a module that is given with its path.
+static char *find_module(const char *given, struct err *e)
+{
+	CLEANUP(mem_free) char *folder = xstrndup(given, (size_t)(base_name(given) - given));
+	CLEANUP(mem_free) char *real = fs_real_path(*folder ? folder : ".", e);
+	return real ? xasprintf("%s/%s", strcmp(real, "/") == 0 ? "" : real, base_name(given)) : NULL;
+}
+
+// A name without a folder that is no file here is left to the loader, which looks for it where it looks for libraries.
+static int find_preloads(struct bind_work *w, struct err *e)
+{
+	for (size_t i = 0; i < w->options->preloads; i++) {
+		const char *given = w->options->preload[i];
+		bool is_path = strchr(given, '/') || access(given, F_OK) == 0;
+		CLEANUP(mem_free) char *found = is_path ? find_module(given, e) : xstrdup(given);
+		if (!found)
+			return -1;
+		strset_add(&w->preloads, found);
+	}
+	return 0;
+}
+
+static int write_python_script(const struct bind_work *w, struct err *e)
+{
+	CLEANUP(mem_free) char *path = xasprintf("%s/load.py", w->probe.folder);
+	CLEANUP(mem_close) int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0 || write(fd, python_script, strlen(python_script)) != (ssize_t)strlen(python_script))
+		return err_errno(e, fs_kind_of_write(), "%s", path);
+	return 0;
+}
+
+static int check_module(struct bind_work *w, struct err *e)
+{
+	const struct bind_options *o = w->options;
+	w->module = find_module(o->module, e);
+	if (!w->module || find_preloads(w, e) < 0 || bind_read_elf(w->module, &w->facts, e) < 0)
+		return -1;
+	w->has_facts = true;
+	if (probe_open(&w->probe, o->seconds, o->stop, e) < 0 || (o->python && write_python_script(w, e) < 0))
+		return -1;
+	for (enum bind_mode mode = BIND_PLAIN; mode < BIND_MODE_COUNT; mode++)
+		if (mode == BIND_PRELOADED && !o->preloads)
+			w->report->run[mode].skipped = "there is no --preload";
+		else if (run_mode(w, mode, e) < 0)
+			return -1;
+	return 0;
+}
+
+static void release_bind_work(struct bind_work *w)
+{
+	if (w->has_facts)
+		elf_facts_release(&w->facts);
+	probe_close(&w->probe);
+	strset_release(&w->preloads);
+	free(w->module);
+}
+
+int bind_check(const struct bind_options *o, struct bind_report *out, struct err *e)
+{
+	CLEANUP(release_bind_work) struct bind_work w = {.options = o, .report = out, .probe = {.parent = -1}};
+	*out = (struct bind_report){0};
+	return check_module(&w, e);
+}
+
+void bind_report_release(struct bind_report *r)
+{
+	for (enum bind_mode mode = BIND_PLAIN; mode < BIND_MODE_COUNT; mode++) {
+		free(r->run[mode].failure);
+		bind_lines_release(&r->run[mode].lines);
+	}
+	*r = (struct bind_report){0};
+}

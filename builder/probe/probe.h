@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// A scratch folder in which foreign code runs, in processes of its own with a time limit: the checks of an audit that
+// only running can make. One thread at a time.
+#pragma once
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "builder/run/run.h"
+#include "lib/base/buf.h"
+#include "lib/base/err.h"
+
+struct probe {
+	uint64_t seconds;        // the time limit of each program
+	const atomic_bool *stop; // ends the program when it becomes true; NULL: never
+	int parent;              // the open folder of temporary files, which has the scratch folder
+	char *name, *folder;     // of the scratch folder; folder is absolute
+	unsigned logs;           // made so far
+};
+
+// Makes the folder below TMPDIR, or /tmp. The caller calls probe_close whatever this returns. ERR_FULL, ERR_IO.
+int probe_open(struct probe *p, uint64_t seconds, const atomic_bool *stop, struct err *e) MUST_CHECK;
+// Removes the folder. A failure is only logged.
+void probe_close(struct probe *p);
+// Runs a program (NULL behind its words) in the folder. Of our environment it has only PATH; HOME and TMPDIR are the
+// folder. Appends its output to `output`: of a long one the beginning and the end. ERR_BUSY: it was stopped by `stop`;
+// ERR_IO: it could not be started.
+int probe_run(struct probe *p, const char *const *words, struct run_outcome *out, struct buf *output,
+	struct err *e) MUST_CHECK;
+// Appends how a program ended that did not end well, such as "it was ended by signal 4 (Illegal instruction)".
+void probe_print_end(const struct probe *p, const struct run_outcome *o, struct buf *out);
+// Appends a text of foreign code as one line for a terminal: control characters become "?".
+void probe_print_line(struct str text, struct buf *out);
+// Whether the words "NAME=value" set a variable: a name of letters, digits and "_".
+bool probe_is_variable(const char *text);
