@@ -201,7 +201,7 @@ static int run_mode(struct bind_work *w, enum bind_mode mode, struct err *e)
 
 // --- the whole check ---
 
-static const char *base_name(const char *path)
+static const char *file_part(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	return slash ? slash + 1 : path;
@@ -210,9 +210,9 @@ static const char *base_name(const char *path)
 // The folder without links, the name as it is: so the loader calls a module that is given with its path.
 static char *find_module(const char *given, struct err *e)
 {
-	CLEANUP(mem_free) char *folder = xstrndup(given, (size_t)(base_name(given) - given));
+	CLEANUP(mem_free) char *folder = xstrndup(given, (size_t)(file_part(given) - given));
 	CLEANUP(mem_free) char *real = fs_real_path(*folder ? folder : ".", e);
-	return real ? xasprintf("%s/%s", strcmp(real, "/") == 0 ? "" : real, base_name(given)) : NULL;
+	return real ? xasprintf("%s/%s", strcmp(real, "/") == 0 ? "" : real, file_part(given)) : NULL;
 }
 
 // A name without a folder that is no file here is left to the loader, which looks for it where it looks for libraries.
