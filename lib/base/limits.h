@@ -41,6 +41,8 @@ enum {
 	LIMIT_SBOM_STRING = 4 << 10,         // and a name, a version or a purl in one
 	LIMIT_ODDITIES = 100,                // number of oddities of a kind that are noted of a wheel
 	LIMIT_FACTS = 256 << 20,             // the facts of a wheel, before compression
+	LIMIT_INSIDE_NAMES = 4 << 10,        // number of names inside a wheel that searches find,
+	LIMIT_INSIDE_NAME = 1 << 10,         // and one of them, with version and purl
 	LIMIT_FINDINGS = 16 << 10,           // text of the findings about one file
 	LIMIT_DEPTH = 8,                     // folder levels below a platform
 	LIMIT_SIMPLEPAGE_FILES = 1 << 20,    // number of files, and of versions, on the page of another index

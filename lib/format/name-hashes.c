@@ -18,9 +18,9 @@ unsigned name_hashes_slice(uint64_t hash)
 }
 
 // FNV-1a alone leaves the upper bits of short names alike; so the bits are mixed (the finalizer of MurmurHash3).
-uint64_t name_hashes_of(struct str name, unsigned kind)
+uint64_t name_hashes_of(struct str name)
 {
-	uint64_t h = str_hash(name, kind);
+	uint64_t h = str_hash(name, 0);
 	h = (h ^ (h >> 33)) * 0xff51afd7ed558ccdULL;
 	h = (h ^ (h >> 33)) * 0xc4ceb9fe1a85ec53ULL;
 	return h ^ (h >> 33);

@@ -17,9 +17,8 @@ struct name_hashes { // all zero is an empty set
 	struct buf slice[NAME_HASHES_SLICES];
 };
 
-// The hash of a name. kind tells apart names of several kinds in one set.
-uint64_t name_hashes_of(struct str name, unsigned kind);
-// Makes the set of these hashes, which are sorted; equal ones count once. The caller releases *out.
+uint64_t name_hashes_of(struct str name);
+// Makes the set of these hashes, which it sorts; equal ones count once. The caller releases *out.
 void name_hashes_make(struct name_hashes *out, uint64_t *hash, size_t count);
 void name_hashes_release(struct name_hashes *s);
 // Which slice a hash is in, and whether these bytes of that slice have it. Any bytes are fine.

@@ -15,7 +15,7 @@ static uint64_t hash_of_number(const char *word, unsigned number)
 {
 	char name[64];
 	snprintf(name, sizeof(name), "%s%u", word, number);
-	return name_hashes_of(str_from(name), 0);
+	return name_hashes_of(str_from(name));
 }
 
 static bool set_has(const struct name_hashes *s, uint64_t hash)
@@ -42,22 +42,13 @@ static void set_has_its_names_and_hardly_others(void **state UNUSED)
 	assert_in_range(wrong, 0, MOST_WRONG);
 }
 
-static void kinds_are_different_names(void **state UNUSED)
-{
-	CLEANUP(name_hashes_release) struct name_hashes set = {0};
-	uint64_t hash[] = {name_hashes_of(STR("free"), 0)};
-	name_hashes_make(&set, hash, 1);
-	assert_true(set_has(&set, name_hashes_of(STR("free"), 0)));
-	assert_false(set_has(&set, name_hashes_of(STR("free"), 1)));
-}
-
 static void empty_set_has_nothing(void **state UNUSED)
 {
 	CLEANUP(name_hashes_release) struct name_hashes set = {0};
 	name_hashes_make(&set, NULL, 0);
 	for (size_t i = 0; i < NAME_HASHES_SLICES; i++)
 		assert_int_equal(set.slice[i].len, 0);
-	assert_false(set_has(&set, name_hashes_of(STR("free"), 0)));
+	assert_false(set_has(&set, name_hashes_of(STR("free"))));
 }
 
 static void any_bytes_are_a_slice(void **state UNUSED)
@@ -76,7 +67,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(set_has_its_names_and_hardly_others),
-		cmocka_unit_test(kinds_are_different_names),
 		cmocka_unit_test(empty_set_has_nothing),
 		cmocka_unit_test(any_bytes_are_a_slice),
 	};

@@ -17,7 +17,7 @@ static const struct catalog_inside_name names[] = {
 
 static uint64_t symbol_hash(const char *symbol)
 {
-	return name_hashes_of(str_from(symbol), 0);
+	return name_hashes_of(str_from(symbol));
 }
 
 static void put_inside(const uint8_t *sha256, int version, const char *why, const char *facts)

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/state/store/stored-facts.h"
+
+#include <sys/stat.h>
+
+#include "lib/os/fs.h"
+#include "lib/state/catalog/catalog-inside.h"
+#include "lib/state/store/taken-facts.h"
+
+// The state of a file's bytes when they were hashed.
+struct hashed_state {
+	uint64_t size;
+	int64_t mtime_ns;
+	uint64_t inode;
+};
+
+static bool is_hashed_state(const struct stat *st, const struct hashed_state *known)
+{
+	return (uint64_t)st->st_size == known->size && fs_mtime_ns(st) == known->mtime_ns && st->st_ino == known->inode;
+}
+
+static int read_stored_file(const struct platform *p, const char *path, const char *filename,
+	const struct hashed_state *known, struct wheel_facts *out, struct err *e)
+{
+	struct stat st;
+	CLEANUP(filename_release) struct filename name = {0};
+	if (p->is_away)
+		return err_set(e, ERR_IO, "platform %s does not answer", p->name);
+	CLEANUP(mem_close) int fd = store_open_file(p, path, e);
+	if (fd < 0 || filename_parse(str_from(filename), &name, e) < 0)
+		return -1;
+	if (fstat(fd, &st) < 0)
+		return err_errno(e, ERR_IO, "fstat");
+	if (!S_ISREG(st.st_mode) || !is_hashed_state(&st, known))
+		return err_set(e, ERR_BUSY, "the file is no longer what the catalog knows");
+	const struct byte_source bytes = byte_source_file(fd, (uint64_t)st.st_size);
+	return wheel_facts_read(&bytes, &name, out, e);
+}
+
+int stored_facts_get(struct catalog *c, const uint8_t sha256[SHA256_SIZE], struct wheel_facts *out, struct err *e)
+{
+	CLEANUP(buf_release) struct buf packed;
+	buf_init(&packed, SIZE_MAX / 2);
+	if (catalog_inside_get(c, sha256, TAKEN_FACTS_VERSION, &packed, e) < 0)
+		return -1;
+	struct err why = ERR_INIT;
+	if (wheel_facts_unpack(buf_view(&packed), out, &why) == 0)
+		return 0;
+	return err_set(e, ERR_NOT_FOUND, "%s", why.msg);
+}
+
+int stored_facts_find(const struct platform *p, struct catalog *c, const char *filename, struct wheel_facts *out,
+	struct err *e)
+{
+	struct err missing = ERR_INIT;
+	CLEANUP(catalog_place_release) struct catalog_place place = {0};
+	if (catalog_find_file(c, p->id, filename, &place, e) < 0)
+		return -1;
+	if (stored_facts_get(c, place.sha256, out, &missing) == 0)
+		return 0;
+	if (missing.kind != ERR_NOT_FOUND) {
+		*e = missing;
+		return -1;
+	}
+	const struct hashed_state known = {place.size, place.mtime_ns, place.inode};
+	return read_stored_file(p, place.path, filename, &known, out, e);
+}
+
+struct facts_walk {
+	const struct stored_facts_query *query;
+	const struct platform *platform;
+	stored_facts_fn *fn;
+	void *ctx;
+};
+
+// From the row, else from the file.
+static int facts_of_row(const struct facts_walk *w, const struct catalog_inside_listed *row, struct wheel_facts *out,
+	struct err *why)
+{
+	bool is_current = row->version == TAKEN_FACTS_VERSION;
+	if (is_current && row->packed.ptr && wheel_facts_unpack(row->packed, out, why) == 0)
+		return 0;
+	if (is_current && row->why)
+		return err_set(why, ERR_NOT_FOUND, "%s", row->why);
+	if (w->query->only_catalog)
+		return err_set(why, ERR_NOT_FOUND, "the catalog has no facts of it yet");
+	const struct hashed_state known = {row->size, row->mtime_ns, row->inode};
+	return read_stored_file(w->platform, row->wheel.path, row->wheel.filename, &known, out, why);
+}
+
+static int hand_over_wheel(void *ctx, const struct catalog_inside_listed *row, struct err *e)
+{
+	const struct facts_walk *w = ctx;
+	CLEANUP(wheel_facts_release) struct wheel_facts facts = {0};
+	struct err why = ERR_INIT;
+	const struct stored_wheel wheel = {
+		.platform = w->platform,
+		.project = row->wheel.project,
+		.filename = row->wheel.filename,
+		.path = row->wheel.path,
+		.size = row->size,
+		.sha256 = row->wheel.sha256,
+	};
+	bool is_known = facts_of_row(w, row, &facts, &why) == 0;
+	return w->fn(w->ctx, &wheel, is_known ? &facts : NULL, is_known ? NULL : why.msg, e);
+}
+
+int stored_facts_each(const struct store *s, struct catalog *c, const struct stored_facts_query *q, stored_facts_fn *fn,
+	void *ctx, struct err *e)
+{
+	for (size_t i = 0; i < s->platform_count; i++) {
+		const struct platform *p = &s->platform[i];
+		struct facts_walk walk = {q, p, fn, ctx};
+		if (p->id && store_is_wanted(q->platform, q->platforms, p->name) &&
+			catalog_inside_wheels(c, p->id, q->project, q->filename, hand_over_wheel, &walk, e) < 0)
+			return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The facts of one wheel on their way into the catalog: packed, with the names and symbols that searches find. A scan or
+// an upload takes them right after it has read the file; facts that cannot be taken are known to be unknown, and fail
+// neither. One thread at a time; may be handed to another one.
+#pragma once
+
+#include "lib/audit/wheel-facts.h"
+#include "lib/base/arena.h"
+#include "lib/state/catalog/catalog-inside.h"
+
+// Of the packed facts and of what is taken from them for searches: to be raised when either changes. The next scan takes
+// the facts of all wheels again.
+enum { TAKEN_FACTS_VERSION = 1 };
+
+// All zero: nothing was taken, and nothing is put.
+struct taken_facts {
+	bool is_taken;
+	char *why; // why there are none; NULL: they are in what follows
+	struct buf packed;
+	struct catalog_inside_name *name;
+	size_t names, room;
+	struct name_hashes symbols;
+	struct arena text;
+};
+
+void taken_facts_release(struct taken_facts *t); // for CLEANUP
+// Reads the wheel. What is wrong with it becomes the reason. ERR_IO: it cannot be read, and nothing was taken.
+int taken_facts_read(const struct byte_source *bytes, const struct filename *name, struct taken_facts *out,
+	struct err *e) MUST_CHECK;
+// The same from facts that the caller has.
+void taken_facts_pack(const struct wheel_facts *f, struct taken_facts *out);
+// Puts what was taken into the catalog, in the caller's transaction. Errors of catalog.h.
+int taken_facts_put(const struct taken_facts *t, struct catalog *c, const uint8_t sha256[SHA256_SIZE],
+	struct err *e) MUST_CHECK;
+
+// The hash of a symbol, for searches.
+uint64_t taken_facts_symbol(struct str symbol, bool is_imported);
