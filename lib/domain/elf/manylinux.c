@@ -6,10 +6,20 @@
 
 #include "lib/base/decimal.h"
 #include "lib/base/mem.h"
+#include "lib/base/search.h"
 
 // The rows of manylinux.txt.
 static const struct manylinux rows[] = {
 #include "lib/domain/elf/manylinux.inc"
+};
+
+// The rows of forbidden-symbols.txt.
+static const struct forbidden_symbol {
+	const char *symbol, *soname;
+	const char *glibc_minor; // the lowest one whose tag allows the symbol; "-": none
+	const char *musl;        // "yes": musllinux tags allow it
+} forbidden[] = {
+#include "lib/domain/elf/forbidden-symbols.inc"
 };
 
 // Libraries of the system, and the lowest glibc from which on a tag allows them.
@@ -51,7 +61,8 @@ static bool is_at_most(struct str version, struct str most)
 
 static bool allowed_by(struct str rule, struct str version)
 {
-	if (is_at_most(version, str_cut(&rule, ',')))
+	struct str most = str_cut(&rule, ',');
+	if (version.len && is_at_most(version, most))
 		return true;
 	while (rule.len)
 		if (str_eq(str_cut(&rule, ','), version))
@@ -70,16 +81,20 @@ bool manylinux_allows_version(const struct manylinux *tag, struct str version)
 	return true;
 }
 
-bool manylinux_allows_library(const struct manylinux *tag, struct str soname)
+// The number behind the dot of the tag's glibc.
+static unsigned minor_of(const struct manylinux *tag)
 {
 	struct str minor = str_from(tag->glibc);
 	uint64_t number = 0;
 	str_cut(&minor, '.');
-	if (!decimal_cut(&minor, NUMBER_MOST, &number))
-		return false;
+	return decimal_cut(&minor, NUMBER_MOST, &number) ? (unsigned)number : 0;
+}
+
+bool manylinux_allows_library(const struct manylinux *tag, struct str soname)
+{
 	for (size_t i = 0; i < ARRAY_SIZE(libraries); i++)
 		if (str_eq(soname, str_from(libraries[i].soname)))
-			return number >= libraries[i].minor;
+			return minor_of(tag) >= libraries[i].minor;
 	return false;
 }
 
@@ -94,6 +109,37 @@ bool musllinux_allows_library(const char *arch, struct str soname)
 			musl = names[i].musl;
 	CLEANUP(mem_free) char *libc = xasprintf("libc.musl-%s.so.1", musl);
 	return str_eq(soname, str_from(libc)) || str_eq(soname, STR("libc.so")) || str_eq(soname, STR("libz.so.1"));
+}
+
+static bool is_before_symbol(const void *element, const void *key)
+{
+	const struct forbidden_symbol *row = element;
+	return str_cmp(str_from(row->symbol), *(const struct str *)key) < 0;
+}
+
+// The row of a symbol of a library. A symbol that several libraries have is in as many rows.
+static const struct forbidden_symbol *find_forbidden(struct str soname, struct str symbol)
+{
+	const size_t count = ARRAY_SIZE(forbidden);
+	size_t i = lower_bound(&symbol, forbidden, count, sizeof(*forbidden), is_before_symbol);
+	for (; i < count && str_eq(str_from(forbidden[i].symbol), symbol); i++)
+		if (str_eq(str_from(forbidden[i].soname), soname))
+			return &forbidden[i];
+	return NULL;
+}
+
+bool manylinux_allows_symbol(const struct manylinux *tag, struct str soname, struct str symbol)
+{
+	const struct forbidden_symbol *row = find_forbidden(soname, symbol);
+	struct str minor = row ? str_from(row->glibc_minor) : STR("");
+	uint64_t number;
+	return !row || (decimal_cut(&minor, NUMBER_MOST, &number) && minor_of(tag) >= number);
+}
+
+bool musllinux_allows_symbol(struct str soname, struct str symbol)
+{
+	const struct forbidden_symbol *row = find_forbidden(soname, symbol);
+	return !row || strcmp(row->musl, "yes") == 0;
 }
 
 bool manylinux_is_loader(struct str soname)

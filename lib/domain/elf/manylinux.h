@@ -24,5 +24,10 @@ bool manylinux_allows_version(const struct manylinux *tag, struct str version);
 bool manylinux_allows_library(const struct manylinux *tag, struct str soname);
 // The same for musllinux.
 bool musllinux_allows_library(const char *arch, struct str soname);
+// Whether a wheel with this tag may need the symbol of a library that the tag allows; a weak reference always may. Symbols
+// that forbidden-symbols.txt does not have are allowed.
+bool manylinux_allows_symbol(const struct manylinux *tag, struct str soname, struct str symbol);
+// The same for musllinux.
+bool musllinux_allows_symbol(struct str soname, struct str symbol);
 // Whether the SONAME is that of a dynamic loader (ld-linux-x86-64.so.2), whose versions are not judged.
 bool manylinux_is_loader(struct str soname);
