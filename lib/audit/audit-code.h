@@ -11,11 +11,10 @@ enum audit_code {
 	AUDIT_MISSING_LIBRARY, // needed, but neither bundled, allowed by tag or policy, found by RPATH, nor offered
 	AUDIT_UNHASHED_NAME,   // the plain name is needed while the hashed copy is bundled
 	AUDIT_WRONG_MACHINE,
-	AUDIT_NATIVE_IN_PURE, // an ELF file in a wheel for any platform, or in its purelib
+	AUDIT_NATIVE_IN_PURE, // an ELF file in a wheel for any platform
 	AUDIT_ABI3,           // a symbol outside the stable ABI of the Python in the tag
-	AUDIT_LIBPYTHON,      // libpython is needed
-	AUDIT_ABSOLUTE_RPATH, // absolute, or outside of the wheel
-	AUDIT_DAMAGED,        // an ELF file that cannot be read
+	AUDIT_ABSOLUTE_RPATH,
+	AUDIT_DAMAGED,        // a library that cannot be read
 	AUDIT_RULE_REQUIRED,  // a rule's required member or library is absent
 	AUDIT_RULE_FORBIDDEN, // a rule's forbidden one is there
 	AUDIT_RULE_NAME,      // a name does not match a rule's pattern
@@ -23,10 +22,16 @@ enum audit_code {
 	// Warnings by default:
 	AUDIT_EXECUTABLE_STACK,
 	AUDIT_TEXTREL,
-	AUDIT_RPATH,       // without $ORIGIN, or into another package
-	AUDIT_TWIN_SONAME, // two members with one SONAME
-	AUDIT_TWIN_BYTES,  // two ELF members with the same bytes
-	AUDIT_JUNK,        // .pyc, tests at top level, names that differ by case only
+	AUDIT_RPATH,         // without $ORIGIN, into another package, or outside of the packages
+	AUDIT_LOOSE_LIBRARY, // needed and in the wheel, but no search path leads there
+	AUDIT_LIBPYTHON,     // libpython is needed, and nothing says that it is not there
+	AUDIT_FOREIGN_FILE,  // a file for another machine that nothing loads by itself
+	AUDIT_DAMAGED_DATA,  // an ELF file that cannot be read, and that is no library
+	AUDIT_PURELIB,       // an ELF file where pure Python belongs, in a wheel for a platform
+	AUDIT_INCOMPLETE,    // the wheel is too large to be judged as a whole
+	AUDIT_TWIN_SONAME,   // two members with one SONAME
+	AUDIT_TWIN_BYTES,    // two ELF members with the same bytes
+	AUDIT_JUNK,          // .pyc, tests at top level, names that differ by case only
 	AUDIT_WRITABLE,
 	AUDIT_SBOM, // an SBOM that cannot be read
 	AUDIT_CODE_COUNT,

@@ -67,6 +67,9 @@ enum {
 	LIMIT_AUDIT_REGEX = 4096,            // one that is a regular expression, with its repetitions written out,
 	LIMIT_AUDIT_RULES_MS = 2000,         // and milliseconds of a processor for all rules of one wheel
 	LIMIT_AUDIT_WHY = 4 << 10,           // what an audit says about one finding
+	LIMIT_AUDIT_FINDINGS = 1000,         // number of findings about one wheel that are listed, of errors and of warnings
+	LIMIT_AUDIT_STEPS = 1 << 24,         // steps of the search for the libraries of one wheel
+	LIMIT_AUDIT_SEARCH_PATHS = 256,      // number of folders of an RPATH or RUNPATH
 	LIMIT_TOKENS = 4 << 20,              // the token file
 	LIMIT_PROJECT_LIST = 256 << 20,      // upstream's list of all projects, and the names in it
 	LIMIT_OWNED_NAMES = 64 << 20,        // the list of names that are ours

@@ -70,15 +70,28 @@ static bool allowed_by(struct str rule, struct str version)
 	return false;
 }
 
-bool manylinux_allows_version(const struct manylinux *tag, struct str version)
+// What the row says of versions with that name; ptr NULL: nothing.
+static struct str find_rule(const struct manylinux *tag, struct str name)
 {
-	struct str name = str_cut(&version, '_'), rules = str_from(tag->allowed);
+	struct str rules = str_from(tag->allowed);
 	while (rules.len) {
 		struct str rule = str_cut(&rules, ' ');
 		if (str_eq(str_cut(&rule, '='), name))
-			return allowed_by(rule, version);
+			return rule;
 	}
-	return true;
+	return (struct str){0};
+}
+
+bool manylinux_allows_version(const struct manylinux *tag, struct str version)
+{
+	struct str name = str_cut(&version, '_'), rule = find_rule(tag, name);
+	return !rule.ptr || allowed_by(rule, version);
+}
+
+struct str manylinux_most(const struct manylinux *tag, struct str name)
+{
+	struct str rule = find_rule(tag, name);
+	return str_cut(&rule, ',');
 }
 
 // The number behind the dot of the tag's glibc.

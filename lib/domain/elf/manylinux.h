@@ -20,6 +20,8 @@ const struct manylinux *manylinux_next(const char *arch, const struct manylinux 
 // Whether a wheel with this tag may need the symbol version, such as "GLIBC_2.17". Versions whose name before the first
 // "_" the row does not have (OPENSSL_3.0.0) are not judged: true.
 bool manylinux_allows_version(const struct manylinux *tag, struct str version);
+// The highest number that the row allows for versions with that name: "3.4.19" for "GLIBCXX". Empty: it has none.
+struct str manylinux_most(const struct manylinux *tag, struct str name);
 // Whether a wheel with this tag may need a library of the system, by its SONAME.
 bool manylinux_allows_library(const struct manylinux *tag, struct str soname);
 // The same for musllinux.

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the ELF files of a wheel lie once it is installed, and which of them a search path leads to, as the dynamic
+// loader goes. The prefix of an installation is "", its Python packages are in "lib/python/site-packages" there. One
+// thread at a time.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/audit/wheel-facts.h"
+#include "lib/base/arena.h"
+#include "lib/base/buf.h"
+
+enum { LAYOUT_PATHS = 64 }; // of one search path; the loader's own ones have a few
+
+// An ELF file as it is installed.
+struct layout_file {
+	const struct wheel_elf *elf;
+	const char *dir, *base;
+	uint32_t dir_number; // in layout.dir
+	bool is_module;      // Python imports it
+	// The folders of its RUNPATH or RPATH that have ELF files of this wheel, in order.
+	uint32_t path[LAYOUT_PATHS];
+	unsigned paths;
+	bool is_inherited; // by RPATH, which also counts for the libraries that this file loads
+	bool has_runpath;  // then it inherits nothing
+	bool leaves_wheel; // a folder of the path belongs to other packages or to the system
+	bool is_cut;       // its path has more folders
+};
+
+struct layout_key { // of a sorted index
+	const char *key;
+	uint32_t file;
+};
+
+struct layout {
+	const struct wheel_facts *facts;
+	struct layout_file *file; // of the files that could be read; in the order of the facts
+	size_t count;
+	const char **dir; // sorted, each once
+	size_t dirs;
+	struct layout_key *by_base, *by_soname; // sorted
+	size_t sonames;
+	struct layout_key *hashed; // files with a hash in their names, by stem
+	size_t hashes;
+	struct arena text;
+	char *data; // "NAME-VERSION.data/"
+};
+
+void layout_init(struct layout *l, const struct wheel_facts *facts, const struct filename *name);
+void layout_release(struct layout *l); // for CLEANUP
+
+// One folder of an RPATH or RUNPATH.
+enum layout_place {
+	LAYOUT_HERE,     // in the wheel, or in a folder of its packages
+	LAYOUT_PACKAGE,  // a folder of another package
+	LAYOUT_OUTSIDE,  // elsewhere: above the packages
+	LAYOUT_ABSOLUTE, // begins with "/"
+	LAYOUT_RELATIVE, // to the folder in which the program runs: without $ORIGIN, or empty
+	LAYOUT_UNKNOWN,  // $LIB and $PLATFORM depend on the machine
+};
+// Where the entry leads for a file in that folder; *out is the installed folder of LAYOUT_HERE and LAYOUT_PACKAGE.
+enum layout_place layout_resolve(const struct layout *l, const char *dir, struct str entry, struct buf *out);
+// The search path that counts: DT_RUNPATH, or DT_RPATH without it. NULL: none.
+const char *layout_search_path(const struct elf_facts *f);
+
+// The keys that equal the text: *first up to the returned index, not included.
+size_t layout_equal(const struct layout_key *keys, size_t count, const char *key, size_t *first);
