@@ -139,6 +139,11 @@ const struct config_option config_table[] = {
 	ROW("upload", "max-file", &config_type_quota, config, max_file, 1, "2G", RELOAD, "A larger file is rejected."),
 	ROW("upload", "covered", &config_type_covered, config, refuses_covered, 0, "accept", RELOAD,
 		"What happens to an upload that upstream's files cover, according to the catalog: accept or refuse."),
+	ROW("upload", "audit", &config_type_audit, config, upload_audit, 0, "warn", RELOAD,
+		"What happens to wheels in which the audit finds errors: refuse (the upload), warn (people see the "
+		"findings) or off."),
+	ROW("upload", "audit-policy", &config_type_path, config, upload_audit_policy, 0, NULL, RELOAD,
+		"The rules for what is inside wheels; etc/audit.policy shows their form. Default: only the built-in checks."),
 	ROW("prune", "packages", &config_type_path, config, prune_packages, 0, NULL, RELOAD,
 		"The list of packages that are always kept; etc/packages.list shows its format. Default: none."),
 	ROW("prune", "constraints", &config_type_paths, config, prune_constraints, 0, NULL, RELOAD,

@@ -102,6 +102,12 @@ static bool set_redirect(void *field, const char *value)
 	return set_one_of(field, value, words);
 }
 
+static bool set_audit(void *field, const char *value)
+{
+	static const char *const words[] = {"refuse", "warn", "off", NULL};
+	return set_one_of(field, value, words);
+}
+
 static bool set_level(void *field, const char *value)
 {
 	for (size_t i = 0; i < LOG_LEVEL_COUNT; i++)
@@ -369,6 +375,7 @@ const struct config_type config_type_percent = {.wants = "a share (as 20%)", .se
 const struct config_type config_type_redirect = {
 	.wants = "one of identical, superseded, no", .set = set_redirect, .is_owned = true};
 const struct config_type config_type_bool = {.wants = "yes or no", .set = set_bool};
+const struct config_type config_type_audit = {.wants = "one of refuse, warn, off", .set = set_audit, .is_owned = true};
 const struct config_type config_type_covered = {.wants = "accept or refuse", .set = set_covered};
 const struct config_type config_type_pythons = {
 	.wants = "a list of Pythons (as 3.12 3.13t pp311)", .set = set_pythons, .is_owned = true};

@@ -55,8 +55,10 @@ struct config {
 	// [audit]
 	char *audit; // NULL: audit_path()
 	// [upload]
-	uint64_t max_file;    // bytes
-	bool refuses_covered; // refuses files that upstream has too
+	uint64_t max_file;         // bytes
+	bool refuses_covered;      // refuses files that upstream has too
+	char *upload_audit;        // "refuse", "warn", "off"
+	char *upload_audit_policy; // the path of an audit policy; NULL: none
 	// [upstream]
 	char *upstream_urls;                                 // simple indexes, with blanks between
 	char *upstream_indexes;                              // "first", "together"
