@@ -89,7 +89,8 @@ static void judge_symbols(struct audit_work *w, const struct layout_file *f, con
 	for (size_t i = 0; i < f->elf->elf.symbols; i++) {
 		const struct elf_symbol *s = &f->elf->elf.symbol[i];
 		int since = is_of_python(own, s) ? stable_abi_since(str_from(s->name)) : 0;
-		CLEANUP(mem_free) char *text = since > (int)lowest ? xasprintf("%.200s (3.%d)", s->name, since) : NULL;
+		CLEANUP(mem_free)
+		char *text = since > (int)lowest ? xasprintf("%.200s (of Python 3.%d)", s->name, since) : NULL;
 		if (since < 0)
 			audit_list_name(&absent->names, absent->count++, s->name);
 		else if (text)
@@ -104,9 +105,9 @@ static void judge_symbols(struct audit_work *w, const struct layout_file *f, con
 			absent->names.data);
 	if (newer->count)
 		audit_find(w, AUDIT_ABI3, f->elf->path,
-			"imports %s, added to Python's stable ABI after 3.%u, but the name promises cp3%u: older Pythons fail "
-			"to load it",
-			newer->names.data, lowest, lowest);
+			"imports %s, which the stable ABI has only since then, but the name promises cp3%u: an older Python may "
+			"lack it, and then fails to load the module",
+			newer->names.data, lowest);
 }
 
 static void judge_abi3(struct audit_work *w, const struct layout_file *f, const struct own_symbols *own,

@@ -247,6 +247,7 @@ static void read_search_path(struct layout *l, struct layout_file *f, struct buf
 void layout_init(struct layout *l, const struct wheel_facts *facts, const struct filename *name)
 {
 	CLEANUP(buf_release) struct buf room;
+	buf_init(&room, PATH_MOST);
 	*l = (struct layout){.facts = facts, .data = xasprintf(STR_FMT ".data/", STR_ARG(name->stem))};
 	l->file = xcalloc(facts->elfs + 1, sizeof(*l->file));
 	for (size_t i = 0; i < facts->elfs; i++)
@@ -256,7 +257,6 @@ void layout_init(struct layout *l, const struct wheel_facts *facts, const struct
 		return;
 	number_dirs(l);
 	index_files(l);
-	buf_init(&room, PATH_MOST);
 	for (size_t i = 0; i < l->count; i++)
 		read_search_path(l, &l->file[i], &room);
 }

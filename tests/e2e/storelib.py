@@ -37,10 +37,10 @@ def metadata_bytes(name, version, requires_python=None, requires=(), extra=""):
     return ("\n".join(lines) + "\n" + extra).encode()
 
 
-def wheel_file_bytes(tag):
+def wheel_file_bytes(tag, is_purelib=True):
     """A WHEEL file for a compressed tag set."""
     pythons, abis, platforms = tag.split("-")
-    lines = ["Wheel-Version: 1.0", "Generator: storelib", "Root-Is-Purelib: true"]
+    lines = ["Wheel-Version: 1.0", "Generator: storelib", f"Root-Is-Purelib: {str(is_purelib).lower()}"]
     lines += [f"Tag: {p}-{a}-{t}" for p in pythons.split(".") for a in abis.split(".")
               for t in platforms.split(".")]
     return ("\n".join(lines) + "\n").encode()
@@ -67,7 +67,7 @@ def zip_write(path, members, method=zipfile.ZIP_DEFLATED):
 
 
 def wheel_members(name, version, tag="py3-none-any", *, requires_python=None, requires=(), files=None,
-                  metadata=None):
+                  metadata=None, is_purelib=True):
     """The (name, bytes) pairs of a valid wheel, RECORD last; a test may damage them."""
     stem = f"{name.replace('-', '_')}-{version}.dist-info"
     if metadata is None:
@@ -75,7 +75,7 @@ def wheel_members(name, version, tag="py3-none-any", *, requires_python=None, re
     if files is None:
         files = {f"{name.replace('-', '_').lower()}.py": f"VERSION = {version!r}\n".encode()}
     members = list(files.items())
-    members += [(f"{stem}/METADATA", metadata), (f"{stem}/WHEEL", wheel_file_bytes(tag))]
+    members += [(f"{stem}/METADATA", metadata), (f"{stem}/WHEEL", wheel_file_bytes(tag, is_purelib))]
     members.append((f"{stem}/RECORD", record_bytes(members, f"{stem}/RECORD")))
     return members
 
