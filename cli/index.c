@@ -48,6 +48,7 @@ static int scan_store(struct index_command *x, struct store *store, struct catal
 {
 	x->scan.threads = (unsigned)x->config.index_threads;
 	x->scan.settle = x->config.settle;
+	x->scan.takes_facts = x->config.takes_facts;
 	x->scan.compare_platforms = x->settings.is_json || !x->settings.is_quiet;
 	x->scan.owner = "wheelcache index";
 	x->scan.watch = (struct walk_watch){.progress = progress_walk, .ctx = &x->progress};

@@ -52,8 +52,8 @@ struct server {
 	char *audit_path, *catalog_path;
 };
 
-// Takes both over.
-static void put_site(struct server *s, struct site *site, struct upload_policy *upload_policy)
+// Takes site and policy over.
+static void put_site(struct server *s, struct site *site, struct upload_policy *upload_policy, bool takes_facts)
 {
 	struct generation *g = xcalloc(1, sizeof(*g));
 	g->site = *site;
@@ -61,6 +61,7 @@ static void put_site(struct server *s, struct site *site, struct upload_policy *
 	g->before = s->newest;
 	s->newest = g;
 	*site = (struct site){0};
+	atomic_store(&s->context.takes_facts, takes_facts);
 	atomic_store_explicit(&s->context.upload_policy, upload_policy, memory_order_release);
 	atomic_store_explicit(&s->context.site, &g->site, memory_order_release);
 }
@@ -205,7 +206,7 @@ static struct server *server_new(const struct server_options *o, struct site *si
 	s->context.started = time(NULL);
 	s->context.has_tls = o->tls != NULL;
 	s->context.search_ms = LIMIT_SEARCH_MS;
-	put_site(s, site, upload_policy);
+	put_site(s, site, upload_policy, o->config->takes_facts);
 	s->context.platform_monitor = platform_monitor_start(&s->context);
 	s->context.release_scheduler = release_scheduler_start(&s->context);
 	s->context.download_counter = download_counter_start(o->catalog_path, COUNTER_MS);
@@ -248,7 +249,7 @@ int server_reload(struct server *s, const struct config *config, struct site *si
 	}
 	atomic_store(&s->context.project_filter_is_complete, false); // until catalog_watch has read the catalog
 	catalog_pool_renew(s->context.catalog_pool);
-	put_site(s, site, upload_policy);
+	put_site(s, site, upload_policy, config->takes_facts);
 	upstream_setup_configure(&s->context, config);
 	pagecache_clear(s->context.pagecache);
 	catalog_watch_reopen(s->catalog_watch);

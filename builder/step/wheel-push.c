@@ -106,6 +106,8 @@ static int publish_wheel(struct store_push *s, struct publish_receipt *receipt, 
 	s->publish = publish_begin(s->target->platform, s->catalog, s->wheel->filename, project, e);
 	if (!s->publish || write_wheel(s, e) < 0 || reservation_take(s->reservation, e) < 0)
 		return -1;
+	if (s->target->config->takes_facts)
+		publish_take_facts(s->publish);
 	return publish_end(s->publish, s->catalog, &claims, NULL, receipt, e);
 }
 

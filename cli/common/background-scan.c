@@ -16,6 +16,7 @@
 enum {
 	PAUSE_FACTOR = 20, // the pause is at least 20 times as long as the scan: scans take at most 5 % of the time
 	MIN_PAUSE = 1000,  // milliseconds
+	INSIDE_MS = 5000,  // for wheels whose facts the catalog lacks: a scan that takes longer would delay new files
 };
 
 struct background_scan {
@@ -72,6 +73,8 @@ static int scan_store(struct background_scan *s, struct store *store, struct sum
 	struct scan_options options = {
 		.threads = (unsigned)s->config.index_threads,
 		.settle = s->config.settle,
+		.takes_facts = s->config.takes_facts,
+		.inside_ms = INSIDE_MS,
 		.is_logged = true,
 		.owner = "wheelcache serve",
 		.watch = {.progress = progress_walk, .ctx = &progress, .cancel = &s->cancel},

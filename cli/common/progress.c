@@ -69,6 +69,7 @@ void progress_walk(void *ctx, const struct walk_progress *walk)
 	static const char *const word[] = {
 		[WALK_WAITS] = "waiting for another indexer",
 		[WALK_READS] = NULL,
+		[WALK_LOOKS_INSIDE] = NULL,
 		[WALK_ENDS] = "computing the summary",
 	};
 	struct progress *p = ctx;
@@ -76,6 +77,8 @@ void progress_walk(void *ctx, const struct walk_progress *walk)
 		return;
 	if (word[walk->phase])
 		fprintf(stderr, "\r\033[K%s", word[walk->phase]);
+	else if (walk->phase == WALK_LOOKS_INSIDE)
+		fprintf(stderr, "\r\033[Klooking inside %" PRIu64 " of %" PRIu64 " wheels", walk->files, walk->all);
 	else
 		draw_line(p, walk->files, walk->bytes, walk->done);
 	fflush(stderr);

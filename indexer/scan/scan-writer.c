@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "indexer/walk/scan-file.h"
+#include "lib/base/log.h"
 #include "lib/base/mem.h"
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
@@ -170,6 +171,12 @@ static void report_findings(struct scan_writer *w, const struct scan_event *ev, 
 	summary_add(w->summary, SCAN_REPORT_LIST_FINDINGS, whole, lines, NULL);
 }
 
+// The name of a file of a private platform is not for the log.
+static void log_unknown_inside(const struct platform *p, const char *path, const char *why)
+{
+	(p->is_private ? log_debug : log_warn)("%s/%s: what is inside is unknown: %s", p->name, path, why);
+}
+
 static int write_file_row(struct scan_writer *w, const struct scan_event *ev, struct err *e)
 {
 	struct catalog_effect effect;
@@ -177,10 +184,13 @@ static int write_file_row(struct scan_writer *w, const struct scan_event *ev, st
 		return -1;
 	struct catalog_entry entry = entry_of_event(ev);
 	CLEANUP(mem_free) char *path = folder_file(ev->folder, entry.filename);
-	if (catalog_file_put(w->catalog, &entry, &effect, e) < 0)
+	if (catalog_file_put(w->catalog, &entry, &effect, e) < 0 ||
+		(ev->inside && taken_facts_put(ev->inside, w->catalog, entry.sha256, e) < 0))
 		return err_prefix(e, "%s/%s: ", ev->folder->platform->name, path);
 	if (effect.was_left)
 		return 0;
+	if (ev->inside && ev->inside->why)
+		log_unknown_inside(ev->folder->platform, path, ev->inside->why);
 	if (count_effect(w, ev->folder->platform, path, &effect) && ev->id && !entry.refusal)
 		w->summary->number[SCAN_REPORT_UNCHANGED]++;
 	if (!entry.refusal && entry.findings)

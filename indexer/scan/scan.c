@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "indexer/scan/scan-inside.h"
 #include "indexer/scan/scan-writer.h"
 #include "indexer/walk/scan-file.h"
 #include "lib/base/log.h"
@@ -161,9 +162,11 @@ static int summarize_scan(struct scan *s, struct err *e)
 		{COUNT_IGNORED, SCAN_REPORT_IGNORED},
 		{COUNT_LINKS, SCAN_REPORT_LINKS},
 		{COUNT_BYTES, SCAN_REPORT_BYTES},
+		{COUNT_INSIDE, SCAN_REPORT_INSIDE},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(row); i++)
 		s->summary->number[row[i].to] += scan_workers_total(s->walk.workers, row[i].from);
+	walk_report(&s->walk, WALK_ENDS);
 	s->summary->number[SCAN_REPORT_IGNORED] += s->store->stray_count;
 	for (size_t i = 0; i < s->store->stray_count; i++)
 		summary_add(s->summary, SCAN_REPORT_LIST_STRAY, s->store->stray[i], NULL, NULL);
@@ -172,6 +175,36 @@ static int summarize_scan(struct scan *s, struct err *e)
 		return -1;
 	bool may_share = s->options->compare_platforms && s->store->platform_count > 1;
 	return may_share ? catalog_shared(s->catalog, count_shared_name, s, e) : 0;
+}
+
+static void report_inside(void *ctx, uint64_t done, uint64_t all)
+{
+	struct scan *s = ctx;
+	const struct walk_progress p = {.phase = WALK_LOOKS_INSIDE, .files = done, .all = all};
+	if (s->options->watch.progress)
+		s->options->watch.progress(s->options->watch.ctx, &p);
+}
+
+// The wheels that are in the catalog without facts: of an older wheelcache, or of a scan that was stopped.
+static int look_inside(struct scan *s, struct err *e)
+{
+	const struct scan_inside_options options = {
+		.store = s->store,
+		.threads = s->walk.scan_workers_options.threads,
+		.most_ms = s->options->inside_ms,
+		.cancel = s->options->watch.cancel,
+		.progress = report_inside,
+		.ctx = s,
+	};
+	struct scan_inside_counts counts = {0};
+	if (!s->options->takes_facts)
+		return 0;
+	if (scan_inside_run(s->catalog, &options, &counts, e) < 0)
+		return -1;
+	s->summary->number[SCAN_REPORT_INSIDE] += counts.taken;
+	s->summary->number[SCAN_REPORT_INSIDE_UNKNOWN] = counts.unreadable;
+	s->summary->number[SCAN_REPORT_INSIDE_LACKING] = counts.lacking;
+	return 0;
 }
 
 static int handle_event(void *ctx, const struct scan_event *ev, struct err *e)
@@ -188,9 +221,9 @@ static int run_scan_locked(struct scan *s, struct err *e)
 	if (catalog_enlarge_cache(s->catalog, e) < 0 || catalog_platforms(s->catalog, check_known_platform, s, e) < 0 ||
 		walk_run(&s->walk, e) < 0)
 		return -1;
-	walk_report(&s->walk, WALK_ENDS);
 	keep_emptied_platforms(s);
-	if (scan_writer_finish(s->writer, s->dropped, s->dropped_count, e) < 0 || summarize_scan(s, e) < 0)
+	if (scan_writer_finish(s->writer, s->dropped, s->dropped_count, e) < 0 || look_inside(s, e) < 0 ||
+		summarize_scan(s, e) < 0)
 		return -1;
 	if (!s->summary->number[SCAN_REPORT_PROBLEMS])
 		return 0;
@@ -218,6 +251,7 @@ int scan_run(struct store *store, struct catalog *catalog, const struct scan_opt
 			.settle_ns = (int64_t)options->settle * SECOND_NS,
 			.allow_empty = options->allow_empty,
 			.sweeps = true,
+			.takes_facts = options->takes_facts,
 			.is_wanted = scan_file_is_wanted,
 			.read_known = scan_file_run},
 		.handle = handle_event,

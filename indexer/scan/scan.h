@@ -23,6 +23,8 @@ struct scan_options {
 	bool allow_empty;       // a platform without files, or without its folder, was emptied on purpose
 	bool compare_platforms; // report the names that platforms share: as slow as a scan that finds no change
 	bool is_logged;         // the error goes to a log: it names nothing of a private platform
+	bool takes_facts;       // what is inside wheels is noted
+	unsigned inside_ms;     // how long wheels are read again whose facts the catalog lacks; 0: until it lacks none
 	const char *owner;      // the name that other processes see while they wait: "wheelcache index"
 	struct walk_watch watch;
 };

@@ -21,6 +21,9 @@ void scan_event_cleanup(struct scan_event **event)
 	if (ev->facts)
 		ingest_facts_release(ev->facts);
 	free(ev->facts);
+	if (ev->inside)
+		taken_facts_release(ev->inside);
+	free(ev->inside);
 	free(ev->text);
 	free(ev->filename);
 	folder_unref(ev->folder);

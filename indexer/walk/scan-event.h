@@ -6,6 +6,7 @@
 #include "indexer/walk/folder.h"
 #include "lib/state/store/ingest.h"
 #include "lib/state/store/sidecar.h"
+#include "lib/state/store/taken-facts.h"
 
 enum scan_event_kind {
 	SCAN_EVENT_FILE,       // facts: of a new or changed file
@@ -25,6 +26,7 @@ struct scan_event {
 	int64_t written;       // version of the row of the file or mark that was read: a newer row is left alone
 	bool trusted;          // the next change of the file changes its mtime too
 	struct ingest_facts *facts;
+	struct taken_facts *inside; // of a wheel; NULL: not taken
 	char *text;
 	char *filename;
 	enum mark mark;

@@ -28,6 +28,32 @@ static void report_unread(struct scan_workers *workers, const struct scan_job *j
 	scan_workers_send_problem(workers, job->folder, job->filename, why);
 }
 
+static bool wants_inside(struct scan_workers *workers, struct scan_worker *worker, const struct ingest_facts *f)
+{
+	struct err ignored = ERR_INIT; // then they are taken again
+	bool is_known;
+	if (!scan_workers_options(workers)->takes_facts || f->refusal || f->name.kind != FILENAME_WHEEL)
+		return false;
+	if (catalog_inside_is_known(worker->catalog, f->sha256, TAKEN_FACTS_VERSION, &is_known, &ignored) == 0 &&
+		is_known)
+		return false;
+	return scan_workers_begin_inside(workers, f->sha256);
+}
+
+// What is inside the wheel, while its bytes are in memory. After a failure the catalog lacks it, and scan-inside tries
+// again.
+static void take_inside(struct scan_workers *workers, struct scan_worker *worker, struct scan_event *ev, int fd)
+{
+	struct err why = ERR_INIT;
+	if (!wants_inside(workers, worker, ev->facts))
+		return;
+	const struct byte_source bytes = ingest_bytes(worker->ingest, fd, ev->facts);
+	ev->inside = xcalloc(1, sizeof(*ev->inside));
+	if (taken_facts_read_file(&bytes, fd, &ev->facts->st, &ev->facts->name, ev->inside, &why) == 0)
+		scan_workers_count(workers, COUNT_INSIDE, 1);
+	scan_workers_inside_waits(workers, (int64_t)taken_facts_size(ev->inside));
+}
+
 static void ingest_file(struct scan_workers *workers, struct scan_worker *worker, struct scan_job *job, int fd)
 {
 	struct err e = ERR_INIT;
@@ -49,6 +75,7 @@ static void ingest_file(struct scan_workers *workers, struct scan_worker *worker
 		return;
 	}
 	ev->trusted = fs_mtime_is_reliable(mtime_ns, looked_at);
+	take_inside(workers, worker, ev, fd);
 	scan_workers_send(workers, STEAL_PTR(ev));
 }
 

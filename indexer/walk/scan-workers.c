@@ -4,7 +4,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "lib/base/limits.h"
 #include "lib/base/mem.h"
+#include "lib/format/digest-set.h"
 #include "lib/os/thread-pool.h"
 
 enum {
@@ -16,11 +18,13 @@ struct scan_workers {
 	const struct scan_workers_options *options;
 	struct thread_pool *pool;
 	struct channel *channel;
-	pthread_mutex_t lock; // of idle
+	pthread_mutex_t lock; // of idle and inside
 	struct scan_worker *idle;
 	_Atomic uint64_t jobs; // queued or running
 	_Atomic uint64_t count[SCAN_WORKERS_COUNTS];
-	_Atomic uint64_t *files; // per platform
+	_Atomic uint64_t *files;      // per platform
+	struct digest_set *inside;    // of the wheels whose facts were taken
+	_Atomic int64_t inside_waits; // bytes
 };
 
 static void scan_worker_free(struct scan_worker *w)
@@ -46,6 +50,7 @@ struct scan_workers *scan_workers_new(const struct scan_workers_options *options
 	workers->options = options;
 	workers->channel = channel_new(CHANNEL_ROOM);
 	workers->files = xcalloc(options->store->platform_count, sizeof(*workers->files));
+	workers->inside = digest_set_new();
 	pthread_mutex_init(&workers->lock, NULL);
 	atomic_init(&workers->jobs, 1); // ended by scan_workers_start_done
 	for (unsigned i = 0; i < options->threads; i++)
@@ -66,6 +71,7 @@ void scan_workers_free(struct scan_workers *workers)
 		scan_worker_free(w);
 	}
 	channel_free(workers->channel);
+	digest_set_free(workers->inside);
 	pthread_mutex_destroy(&workers->lock);
 	free(workers->files);
 	free(workers);
@@ -152,6 +158,21 @@ void scan_workers_count(struct scan_workers *workers, enum scan_workers_count wh
 uint64_t scan_workers_total(const struct scan_workers *workers, enum scan_workers_count what)
 {
 	return atomic_load(&workers->count[what]);
+}
+
+bool scan_workers_begin_inside(struct scan_workers *workers, const uint8_t sha256[SHA256_SIZE])
+{
+	if (atomic_load(&workers->inside_waits) > LIMIT_INSIDE_WAITING)
+		return false;
+	pthread_mutex_lock(&workers->lock);
+	bool is_new = digest_set_add(workers->inside, sha256);
+	pthread_mutex_unlock(&workers->lock);
+	return is_new;
+}
+
+void scan_workers_inside_waits(struct scan_workers *workers, int64_t bytes)
+{
+	atomic_fetch_add(&workers->inside_waits, bytes);
 }
 
 void scan_workers_count_file(struct scan_workers *workers, const struct folder *in)

@@ -20,6 +20,7 @@ enum scan_workers_count {
 	COUNT_IGNORED,   // neither a wheel nor an sdist nor a folder
 	COUNT_LINKS,     // links that lead out of the store, in a circle or nowhere
 	COUNT_BYTES,     // hashed
+	COUNT_INSIDE,    // wheels whose facts were taken
 	COUNT_DONE,      // share of the scan that is done, of SHARE_ALL
 	SCAN_WORKERS_COUNTS,
 };
@@ -40,6 +41,7 @@ struct scan_workers_options {
 	const _Atomic bool *cancel; // any thread may set it: the scan ends soon; NULL: never
 	bool lists_all;             // folders whose mtime is known are listed too
 	bool sweeps;                // temporary files of dead processes are removed
+	bool takes_facts;           // of what is inside wheels
 	// Whether to read a file that the catalog knows, and the job that does. A new file is always read, by
 	// scan_file_run.
 	bool (*is_wanted)(void *ctx, const struct catalog_known *known, const struct stat *st);
@@ -80,6 +82,11 @@ bool scan_workers_is_busy(const struct scan_workers *workers);
 bool scan_workers_is_cancelled(const struct scan_workers *workers);
 
 void scan_workers_count(struct scan_workers *workers, enum scan_workers_count what, uint64_t number);
+// Whether the caller should take the facts of these bytes: not if an earlier call of this scan was for the same bytes,
+// nor while the facts that wait to be written fill LIMIT_INSIDE_WAITING.
+bool scan_workers_begin_inside(struct scan_workers *workers, const uint8_t sha256[SHA256_SIZE]);
+// Facts of this many bytes wait to be written; a negative number: they no longer do.
+void scan_workers_inside_waits(struct scan_workers *workers, int64_t bytes);
 uint64_t scan_workers_total(const struct scan_workers *workers, enum scan_workers_count what);
 // Counts one wheel or sdist, for the scan and for the platform of the folder.
 void scan_workers_count_file(struct scan_workers *workers, const struct folder *in);

@@ -80,6 +80,8 @@ static int handle_events(struct walk *w, struct err *e)
 			result = -1;
 			atomic_store(&w->stop, true);
 		}
+		if (ev && ev->inside)
+			scan_workers_inside_waits(w->workers, -(int64_t)taken_facts_size(ev->inside));
 	}
 	return result;
 }

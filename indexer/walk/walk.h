@@ -12,12 +12,14 @@
 enum walk_phase {
 	WALK_WAITS, // for another indexer on the same catalog
 	WALK_READS,
-	WALK_ENDS, // the summary is made
+	WALK_LOOKS_INSIDE, // wheels whose facts the catalog lacks are read: files of all
+	WALK_ENDS,         // the summary is made
 };
 
 struct walk_progress {
 	enum walk_phase phase;
 	uint64_t files; // seen
+	uint64_t all;   // files of WALK_LOOKS_INSIDE
 	uint64_t bytes; // hashed
 	double done;    // 0 to 1, an estimate
 };

@@ -43,6 +43,7 @@ enum {
 	LIMIT_FACTS = 256 << 20,             // the facts of a wheel, before compression
 	LIMIT_INSIDE_NAMES = 4 << 10,        // number of names inside a wheel that searches find,
 	LIMIT_INSIDE_NAME = 1 << 10,         // and one of them, with version and purl
+	LIMIT_INSIDE_WAITING = 64 << 20,     // facts of a scan that wait to be written; further wheels get theirs after it
 	LIMIT_FINDINGS = 16 << 10,           // text of the findings about one file
 	LIMIT_DEPTH = 8,                     // folder levels below a platform
 	LIMIT_SIMPLEPAGE_FILES = 1 << 20,    // number of files, and of versions, on the page of another index

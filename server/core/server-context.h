@@ -38,6 +38,7 @@ struct server_context {
 	// A request reads each once. A reload replaces them; the old ones live until the server ends.
 	struct site *_Atomic site;
 	struct upload_policy *_Atomic upload_policy; // NULL: every upload is taken
+	atomic_bool takes_facts;                     // what is inside uploaded wheels is noted in the catalog
 
 	struct pagecache *pagecache;
 	struct catalog_pool *catalog_pool;

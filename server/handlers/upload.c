@@ -222,6 +222,8 @@ static int open_content(struct upload *u, struct catalog *c, struct err *e)
 	if (check_room(u, c, multipart_expected(&u->body, u->announced), e) < 0)
 		return -1;
 	u->publish = publish_begin(u->sender.platform, c, u->file, project, e);
+	if (u->publish && atomic_load(&u->sender.context->takes_facts))
+		publish_take_facts(u->publish);
 	return u->publish ? 0 : -1;
 }
 

@@ -108,6 +108,8 @@ const struct config_option config_table[] = {
 		"Threads that read wheels; 0: one per processor."),
 	ROW("index", "settle", &config_type_seconds, config, settle, 0, "60", RELOAD,
 		"A damaged file younger than this may still be growing: the next scan judges it."),
+	ROW("index", "audit", &config_type_bool, config, takes_facts, 0, "yes", RELOAD,
+		"Whether what is inside wheels is noted in the catalog, for audit, rebuilds, find and compare."),
 	ROW("server", "listen", &config_type_string, config, listen, 0, "127.0.0.1:8080", RESTART,
 		"ADDRESS:PORT, [IPV6]:PORT or unix:PATH; port 0: any free port."),
 	ROW("server", "url", &config_type_url, config, url, 0, NULL, RELOAD,

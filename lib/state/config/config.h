@@ -109,6 +109,7 @@ struct config {
 	// [index]
 	uint64_t index_threads; // 0: as many as the machine has processors
 	uint64_t settle;        // seconds: a damaged file younger than this is still being written
+	bool takes_facts;       // what is inside wheels is kept in the catalog
 	// [server]
 	char *listen;             // ADDR:PORT, [V6]:PORT or unix:PATH
 	char *url;                // the public URL, with "/" at its end; NULL: any

@@ -35,6 +35,8 @@ struct publish {
 	uint64_t size;
 	struct ingest *ingest;
 	struct ingest_facts facts, competitor; // of the new file, and of the file that has the name
+	bool takes_facts;
+	struct taken_facts inside; // of the new file
 };
 
 // --- beginning, writing ---
@@ -131,6 +133,7 @@ void publish_free(struct publish *p)
 	ingest_free(p->ingest);
 	ingest_facts_release(&p->facts);
 	ingest_facts_release(&p->competitor);
+	taken_facts_release(&p->inside);
 	free(p->project);
 	free(p->filename);
 	free(p->folder);
@@ -238,13 +241,30 @@ static int examine_file(struct publish *p, const struct declared *claims, struct
 	return declared_check_name(claims, str_from(p->filename), &p->facts.name, e);
 }
 
+void publish_take_facts(struct publish *p)
+{
+	p->takes_facts = true;
+}
+
+// What is inside the wheel. A failure is no fault of the upload: the next scan tries again.
+static void note_inside(struct publish *p)
+{
+	struct err why = ERR_INIT;
+	if (!p->takes_facts || p->facts.name.kind != FILENAME_WHEEL)
+		return;
+	const struct byte_source bytes = ingest_bytes(p->ingest, p->tmp.fd, &p->facts);
+	if (taken_facts_read(&bytes, &p->facts.name, &p->inside, &why) < 0)
+		log_warn("what is inside %s: %s",
+			p->platform->is_private ? "a file of a private platform" : p->filename, why.msg);
+}
+
 // A file that is served only after a release is listed then, because its inode and time differ at the served path.
 static int record_file(const struct publish *p, struct catalog *c, const struct ingest_facts *facts, const char *folder,
 	const struct stat *st, struct err *e)
 {
 	if (store_is_split(p->platform))
 		return target_dir_check(p->platform, c, p->dirfd, p->filename, e);
-	return catalog_update_put(p->platform, c, facts, folder, st, e);
+	return catalog_update_put(p->platform, c, facts, facts == &p->facts ? &p->inside : NULL, folder, st, e);
 }
 
 // The process that linked the file may have died before it synced it.
@@ -342,9 +362,11 @@ int publish_end(struct publish *p, struct catalog *c, const struct declared *cla
 	CLEANUP(mem_free) char *folder = NULL;
 	CLEANUP(freeze_leave) struct freeze_hold hold = {0};
 	p->ingest = ingest_new();
+	if (examine_file(p, claims, e) < 0)
+		return -1;
+	note_inside(p);
 	// The name may have been removed since publish_begin.
-	if (examine_file(p, claims, e) < 0 || enter_step(p, &hold, e) < 0 ||
-		target_dir_check(p->platform, c, p->dirfd, p->filename, e) < 0)
+	if (enter_step(p, &hold, e) < 0 || target_dir_check(p->platform, c, p->dirfd, p->filename, e) < 0)
 		return -1;
 	int found = open_listed(p, c, &fd, &folder, e);
 	if (found < 0)

@@ -42,6 +42,8 @@ struct publish *publish_begin(const struct platform *platform, struct catalog *c
 const char *publish_project(const struct publish *p); // borrowed
 int publish_write(struct publish *p, struct str bytes, struct err *e) MUST_CHECK;
 uint64_t publish_size(const struct publish *p); // bytes so far
+// What is inside a wheel is to be noted in the catalog with it. To be called before publish_end.
+void publish_take_facts(struct publish *p);
 // Examines what was written (STRICT) and puts it under its name: on the disk, then in the catalog. If the platform has
 // a write path, it is put there alone, and a release is requested. ERR_INVALID: the file is not what its name or the
 // client declares, or it cannot be installed here. ERR_CONFLICT: another file has the name. ERR_DENIED as above. To be

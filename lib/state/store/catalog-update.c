@@ -14,7 +14,7 @@
 #include "lib/state/store/target-dir.h"
 
 int catalog_update_put(const struct platform *p, struct catalog *c, const struct ingest_facts *facts,
-	const char *folder, const struct stat *st, struct err *e)
+	const struct taken_facts *inside, const char *folder, const struct stat *st, struct err *e)
 {
 	struct catalog_effect effect;
 	struct catalog_entry entry = ingest_entry(facts);
@@ -26,7 +26,8 @@ int catalog_update_put(const struct platform *p, struct catalog *c, const struct
 	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
 	if (catalog_begin(c, &t, e) < 0 || target_dir_check_again(p, c, facts->filename, e) < 0 ||
 		catalog_folder_ensure(c, entry.platform, folder, &entry.folder, e) < 0 ||
-		catalog_file_put(c, &entry, &effect, e) < 0)
+		catalog_file_put(c, &entry, &effect, e) < 0 ||
+		(inside && taken_facts_put(inside, c, entry.sha256, e) < 0))
 		return -1;
 	return catalog_commit(&t, e);
 }
@@ -81,7 +82,7 @@ static int look_at_file(const struct platform *p, struct catalog *c, const char 
 	ingest_facts_init(&facts);
 	if (ingest_read(in, fd, filename, LENIENT, &facts, e) < 0)
 		return -1;
-	return facts.refusal ? 0 : catalog_update_put(p, c, &facts, folder, &facts.st, e);
+	return facts.refusal ? 0 : catalog_update_put(p, c, &facts, NULL, folder, &facts.st, e);
 }
 
 int catalog_update_look(const struct platform *p, struct catalog *c, const char *path, struct err *e)

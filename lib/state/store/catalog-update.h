@@ -8,13 +8,15 @@
 #include "lib/base/err.h"
 #include "lib/state/store/ingest.h"
 #include "lib/state/store/store.h"
+#include "lib/state/store/taken-facts.h"
 
 struct catalog;
 
 // Puts a served file into the catalog, in one transaction. ERR_DENIED: the name was removed. A removal writes its row
-// before it deletes the file, so either this call sees that row, or the removal sees ours.
+// before it deletes the file, so either this call sees that row, or the removal sees ours. inside: of a wheel; NULL: the
+// next scan takes it.
 int catalog_update_put(const struct platform *p, struct catalog *c, const struct ingest_facts *facts,
-	const char *folder, const struct stat *st, struct err *e) MUST_CHECK;
+	const struct taken_facts *inside, const char *folder, const struct stat *st, struct err *e) MUST_CHECK;
 // Reads the file or mark at this served path and updates the catalog. A file that is gone or refused is left to the
 // next scan.
 int catalog_update_look(const struct platform *p, struct catalog *c, const char *path, struct err *e) MUST_CHECK;

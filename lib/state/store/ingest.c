@@ -150,6 +150,14 @@ static int stat_file(int fd, struct stat *st, struct err *e)
 	return S_ISREG(st->st_mode) ? 0 : err_set(e, ERR_IO, "not a regular file");
 }
 
+struct byte_source ingest_bytes(const struct ingest *in, int fd, const struct ingest_facts *f)
+{
+	uint64_t size = (uint64_t)f->st.st_size;
+	if (size > BLOCK)
+		return byte_source_file(fd, size);
+	return byte_source_memory((struct str){in->block, (size_t)size});
+}
+
 int ingest_hash(struct ingest *in, int fd, struct stat *st, uint8_t sha256[SHA256_SIZE], struct err *e)
 {
 	if (stat_file(fd, st, e) < 0 || hash_bytes(in, fd, (uint64_t)st->st_size, sha256, e) < 0)
@@ -173,8 +181,7 @@ int ingest_read(struct ingest *in, int fd, const char *filename, enum strictness
 	if (hash_bytes(in, fd, size, out->sha256, e) < 0)
 		return -1;
 	out->was_read = true;
-	struct byte_source bytes =
-		size > BLOCK ? byte_source_file(fd, size) : byte_source_memory((struct str){in->block, (size_t)size});
+	struct byte_source bytes = ingest_bytes(in, fd, out);
 	bool is_bad = examine_bytes(&bytes, strictness, out, &why) < 0 || pack_metadata(in, out, &why) < 0;
 	if (is_unchanged(fd, &out->st, e) < 0)
 		return -1;

@@ -41,6 +41,10 @@ void ingest_facts_release(struct ingest_facts *f);
 int ingest_read(struct ingest *in, int fd, const char *filename, enum strictness strictness, struct ingest_facts *out,
 	struct err *e) MUST_CHECK;
 
+// The bytes that ingest_read has just read: in memory if they are few, else in the file. They must not have changed
+// meanwhile (ingest_read has found them unchanged at its end). Borrowed until the next call with `in`; fd stays open.
+struct byte_source ingest_bytes(const struct ingest *in, int fd, const struct ingest_facts *f);
+
 // The facts as a row of the catalog; the caller sets the platform and the folder. Borrows from f.
 struct catalog_entry ingest_entry(const struct ingest_facts *f);
 

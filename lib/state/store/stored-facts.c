@@ -1,38 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/state/store/stored-facts.h"
 
-#include <sys/stat.h>
-
-#include "lib/os/fs.h"
 #include "lib/state/catalog/catalog-inside.h"
+#include "lib/state/store/hashed-file.h"
 #include "lib/state/store/taken-facts.h"
-
-// The state of a file's bytes when they were hashed.
-struct hashed_state {
-	uint64_t size;
-	int64_t mtime_ns;
-	uint64_t inode;
-};
-
-static bool is_hashed_state(const struct stat *st, const struct hashed_state *known)
-{
-	return (uint64_t)st->st_size == known->size && fs_mtime_ns(st) == known->mtime_ns && st->st_ino == known->inode;
-}
 
 static int read_stored_file(const struct platform *p, const char *path, const char *filename,
 	const struct hashed_state *known, struct wheel_facts *out, struct err *e)
 {
 	struct stat st;
 	CLEANUP(filename_release) struct filename name = {0};
-	if (p->is_away)
-		return err_set(e, ERR_IO, "platform %s does not answer", p->name);
-	CLEANUP(mem_close) int fd = store_open_file(p, path, e);
+	CLEANUP(mem_close) int fd = hashed_file_open(p, path, known, &st, e);
 	if (fd < 0 || filename_parse(str_from(filename), &name, e) < 0)
 		return -1;
-	if (fstat(fd, &st) < 0)
-		return err_errno(e, ERR_IO, "fstat");
-	if (!S_ISREG(st.st_mode) || !is_hashed_state(&st, known))
-		return err_set(e, ERR_BUSY, "the file is no longer what the catalog knows");
 	const struct byte_source bytes = byte_source_file(fd, (uint64_t)st.st_size);
 	return wheel_facts_read(&bytes, &name, out, e);
 }

@@ -6,6 +6,7 @@
 #include "lib/base/limits.h"
 #include "lib/base/mem.h"
 #include "lib/base/strset.h"
+#include "lib/os/fs.h"
 
 void taken_facts_release(struct taken_facts *t)
 {
@@ -220,6 +221,27 @@ int taken_facts_read(const struct byte_source *bytes, const struct filename *nam
 	out->is_taken = true;
 	out->why = xstrdup(why.msg);
 	return 0;
+}
+
+int taken_facts_read_file(const struct byte_source *bytes, int fd, const struct stat *before,
+	const struct filename *name, struct taken_facts *out, struct err *e)
+{
+	struct stat after;
+	if (taken_facts_read(bytes, name, out, e) < 0)
+		return -1;
+	bool is_there = fstat(fd, &after) == 0;
+	if (is_there && after.st_size == before->st_size && fs_mtime_ns(&after) == fs_mtime_ns(before))
+		return 0;
+	taken_facts_release(out);
+	return err_set(e, ERR_BUSY, "changed while it was read");
+}
+
+size_t taken_facts_size(const struct taken_facts *t)
+{
+	size_t size = sizeof(*t) + t->packed.room + t->room * sizeof(*t->name) + t->text.total;
+	for (size_t i = 0; i < NAME_HASHES_SLICES; i++)
+		size += t->symbols.slice[i].room;
+	return size;
 }
 
 int taken_facts_put(const struct taken_facts *t, struct catalog *c, const uint8_t sha256[SHA256_SIZE], struct err *e)

@@ -4,6 +4,8 @@
 // neither. One thread at a time; may be handed to another one.
 #pragma once
 
+#include <sys/stat.h>
+
 #include "lib/audit/wheel-facts.h"
 #include "lib/base/arena.h"
 #include "lib/state/catalog/catalog-inside.h"
@@ -27,8 +29,13 @@ void taken_facts_release(struct taken_facts *t); // for CLEANUP
 // Reads the wheel. What is wrong with it becomes the reason. ERR_IO: it cannot be read, and nothing was taken.
 int taken_facts_read(const struct byte_source *bytes, const struct filename *name, struct taken_facts *out,
 	struct err *e) MUST_CHECK;
+// The same for a file that others may write. ERR_BUSY: it is no longer as it was at `before`, and nothing was taken.
+int taken_facts_read_file(const struct byte_source *bytes, int fd, const struct stat *before,
+	const struct filename *name, struct taken_facts *out, struct err *e) MUST_CHECK;
 // The same from facts that the caller has.
 void taken_facts_pack(const struct wheel_facts *f, struct taken_facts *out);
+// The memory that it takes, in bytes.
+size_t taken_facts_size(const struct taken_facts *t);
 // Puts what was taken into the catalog, in the caller's transaction. Errors of catalog.h.
 int taken_facts_put(const struct taken_facts *t, struct catalog *c, const uint8_t sha256[SHA256_SIZE],
 	struct err *e) MUST_CHECK;

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "indexer/scan/scan-inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "indexer/walk/channel.h"
+#include "lib/base/log.h"
+#include "lib/base/mem.h"
+#include "lib/os/clock.h"
+#include "lib/os/thread-pool.h"
+#include "lib/state/catalog/catalog-inside.h"
+#include "lib/state/store/hashed-file.h"
+#include "lib/state/store/taken-facts.h"
+
+enum {
+	JOBS_A_THREAD = 2, // read, or waiting to be written: their facts are in memory
+	WAIT_MS = 100,
+	COMMIT_MS = 1000,
+};
+
+// A file with the bytes.
+struct inside_place {
+	const struct platform *platform;
+	char *path, *filename;
+	struct hashed_state known;
+};
+
+struct inside_job {
+	const struct store *store;
+	struct channel *done;
+	uint8_t sha256[SHA256_SIZE];
+	struct inside_place *place;
+	size_t places, room;
+	struct taken_facts facts;
+	struct err why; // of the last place, where nothing was taken
+};
+
+struct scan_inside {
+	struct catalog *catalog;
+	const struct scan_inside_options *options;
+	struct scan_inside_counts *counts;
+	struct thread_pool *pool;
+	struct channel *done; // inside_job
+	int64_t *id;          // the rows that lack facts
+	size_t count, next;
+	size_t running;
+	struct catalog_transaction open;
+	int64_t begun_ms, written_ms; // the run; the open transaction
+};
+
+static void inside_job_free(struct inside_job *job)
+{
+	for (size_t i = 0; i < job->places; i++) {
+		free(job->place[i].path);
+		free(job->place[i].filename);
+	}
+	free(job->place);
+	taken_facts_release(&job->facts);
+	free(job);
+}
+
+static void inside_job_cleanup(struct inside_job **job)
+{
+	if (*job)
+		inside_job_free(*job);
+}
+
+// Waits for the jobs that run; the channel has room for all of them.
+static void scan_inside_release(struct scan_inside *s)
+{
+	bool ended;
+	thread_pool_free(s->pool);
+	for (; s->running; s->running--) {
+		CLEANUP(inside_job_cleanup) struct inside_job *job = channel_take(s->done, WAIT_MS, &ended);
+	}
+	channel_free(s->done);
+	catalog_rollback(&s->open);
+	free(s->id);
+}
+
+// --- reading, in the threads ---
+
+static int take_at(const struct inside_place *p, struct taken_facts *out, struct err *e)
+{
+	struct stat st;
+	CLEANUP(filename_release) struct filename name = {0};
+	CLEANUP(mem_close) int fd = hashed_file_open(p->platform, p->path, &p->known, &st, e);
+	if (fd < 0 || filename_parse(str_from(p->filename), &name, e) < 0)
+		return -1;
+	const struct byte_source bytes = byte_source_file(fd, (uint64_t)st.st_size);
+	return taken_facts_read_file(&bytes, fd, &st, &name, out, e);
+}
+
+static void run_inside_job(void *arg)
+{
+	struct inside_job *job = arg;
+	for (size_t i = 0; i < job->places && !job->facts.is_taken; i++)
+		if (take_at(&job->place[i], &job->facts, &job->why) == 0)
+			break;
+	channel_put(job->done, job);
+}
+
+// --- in the calling thread ---
+
+// A platform that the store no longer has is left out.
+static int add_inside_place(void *ctx, const struct catalog_inside_place *place, struct err *e UNUSED)
+{
+	struct inside_job *job = ctx;
+	const struct platform *p = store_platform(job->store, place->platform);
+	memcpy(job->sha256, place->sha256, SHA256_SIZE);
+	if (!p)
+		return 0;
+	GROW(job->place, job->places, job->room);
+	job->place[job->places++] = (struct inside_place){
+		.platform = p,
+		.path = xstrdup(place->path),
+		.filename = xstrdup(place->filename),
+		.known = {place->size, place->mtime_ns, place->inode},
+	};
+	return 0;
+}
+
+static int submit_row(struct scan_inside *s, int64_t id, struct err *e)
+{
+	CLEANUP(inside_job_cleanup) struct inside_job *job = xcalloc(1, sizeof(*job));
+	job->store = s->options->store;
+	job->done = s->done;
+	if (catalog_inside_places(s->catalog, id, add_inside_place, job, e) < 0)
+		return -1;
+	if (!job->places)
+		return 0;
+	s->running++;
+	thread_pool_submit(s->pool, run_inside_job, STEAL_PTR(job));
+	return 0;
+}
+
+static bool may_begin(const struct scan_inside *s)
+{
+	if (s->options->cancel && atomic_load(s->options->cancel))
+		return false;
+	return !s->options->most_ms || clock_ms() - s->begun_ms < s->options->most_ms;
+}
+
+static int submit_rows(struct scan_inside *s, struct err *e)
+{
+	while (s->next < s->count && s->running < (size_t)JOBS_A_THREAD * s->options->threads && may_begin(s))
+		if (submit_row(s, s->id[s->next++], e) < 0)
+			return -1;
+	return 0;
+}
+
+static void log_inside(const struct inside_job *job, const char *what, const char *why)
+{
+	const struct inside_place *p = &job->place[0];
+	(p->platform->is_private ? log_debug : log_warn)("%s/%s: %s: %s", p->platform->name, p->path, what, why);
+}
+
+static int write_inside(struct scan_inside *s, const struct inside_job *job, struct err *e)
+{
+	if (!job->facts.is_taken) {
+		log_inside(job, "cannot look inside", job->why.msg);
+		return 0;
+	}
+	if (job->facts.why)
+		log_inside(job, "what is inside is unknown", job->facts.why);
+	if (!s->open.catalog) {
+		if (catalog_begin(s->catalog, &s->open, e) < 0)
+			return -1;
+		s->written_ms = clock_ms();
+	}
+	s->counts->taken++;
+	return taken_facts_put(&job->facts, s->catalog, job->sha256, e);
+}
+
+static int commit_inside(struct scan_inside *s, struct err *e)
+{
+	return s->open.catalog ? catalog_commit(&s->open, e) : 0;
+}
+
+static int take_result(struct scan_inside *s, struct err *e)
+{
+	bool ended;
+	CLEANUP(inside_job_cleanup) struct inside_job *job = channel_take(s->done, WAIT_MS, &ended);
+	if (job) {
+		s->running--;
+		if (write_inside(s, job, e) < 0)
+			return -1;
+	}
+	if (s->options->progress)
+		s->options->progress(s->options->ctx, s->next - s->running, s->count);
+	return s->open.catalog && clock_ms() - s->written_ms >= COMMIT_MS ? commit_inside(s, e) : 0;
+}
+
+static int look_inside_all(struct scan_inside *s, struct err *e)
+{
+	if (submit_rows(s, e) < 0)
+		return -1;
+	while (s->running)
+		if (take_result(s, e) < 0 || submit_rows(s, e) < 0)
+			return -1;
+	return commit_inside(s, e);
+}
+
+int scan_inside_run(struct catalog *c, const struct scan_inside_options *options, struct scan_inside_counts *out,
+	struct err *e)
+{
+	CLEANUP(scan_inside_release)
+	struct scan_inside s = {.catalog = c, .options = options, .counts = out, .begun_ms = clock_ms()};
+	struct catalog_inside_counts counts;
+	if (catalog_inside_lacking(c, TAKEN_FACTS_VERSION, &s.id, &s.count, e) < 0)
+		return -1;
+	if (s.count) {
+		s.done = channel_new((size_t)JOBS_A_THREAD * options->threads);
+		s.pool = thread_pool_new(options->threads, THREAD_POOL_FIRST_IN_FIRST_OUT, "inside");
+		if (look_inside_all(&s, e) < 0)
+			return -1;
+	}
+	if (catalog_inside_count(c, TAKEN_FACTS_VERSION, &counts, e) < 0)
+		return -1;
+	out->unreadable = counts.unreadable;
+	out->lacking = counts.lacking;
+	return 0;
+}
