@@ -142,16 +142,6 @@ static int run_module(struct bind_work *w, enum bind_mode mode, const char *resu
 	return probe_run(&w->probe, words, outcome, output, e);
 }
 
-static void add_last_words(struct buf *reason, const struct buf *output)
-{
-	struct str text = str_trim(buf_view(output));
-	const char *end = text.len ? memrchr(text.ptr, '\n', text.len) : NULL;
-	if (!text.len)
-		return;
-	buf_puts(reason, "; it said: ");
-	probe_print_line(end ? str_slice(text, (size_t)(end + 1 - text.ptr), text.len) : text, reason);
-}
-
 // Why the module was not loaded; empty: it was. The file is written by a process that runs foreign code.
 static void find_failure(const struct bind_work *w, const char *result, const struct run_outcome *outcome,
 	const struct buf *output, struct buf *reason)
@@ -167,7 +157,7 @@ static void find_failure(const struct bind_work *w, const char *result, const st
 	}
 	buf_puts(reason, "the process that loads it: ");
 	probe_print_end(&w->probe, outcome, reason);
-	add_last_words(reason, output);
+	probe_print_last_line(output, reason);
 }
 
 static int judge_run(struct bind_work *w, const char *prefix, struct bind_run *r, struct err *e)
@@ -201,27 +191,13 @@ static int run_mode(struct bind_work *w, enum bind_mode mode, struct err *e)
 
 // --- the whole check ---
 
-static const char *file_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
-// The folder without links, the name as it is: so the loader calls a module that is given with its path.
-static char *find_module(const char *given, struct err *e)
-{
-	CLEANUP(mem_free) char *folder = xstrndup(given, (size_t)(file_part(given) - given));
-	CLEANUP(mem_free) char *real = fs_real_path(*folder ? folder : ".", e);
-	return real ? xasprintf("%s/%s", strcmp(real, "/") == 0 ? "" : real, file_part(given)) : NULL;
-}
-
 // A name without a folder that is no file here is left to the loader, which looks for it where it looks for libraries.
 static int find_preloads(struct bind_work *w, struct err *e)
 {
 	for (size_t i = 0; i < w->options->preloads; i++) {
 		const char *given = w->options->preload[i];
 		bool is_path = strchr(given, '/') || access(given, F_OK) == 0;
-		CLEANUP(mem_free) char *found = is_path ? find_module(given, e) : xstrdup(given);
+		CLEANUP(mem_free) char *found = is_path ? probe_path(given, e) : xstrdup(given);
 		if (!found)
 			return -1;
 		strset_add(&w->preloads, found);
@@ -229,23 +205,15 @@ static int find_preloads(struct bind_work *w, struct err *e)
 	return 0;
 }
 
-static int write_python_script(const struct bind_work *w, struct err *e)
-{
-	CLEANUP(mem_free) char *path = xasprintf("%s/load.py", w->probe.folder);
-	CLEANUP(mem_close) int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd < 0 || write(fd, python_script, strlen(python_script)) != (ssize_t)strlen(python_script))
-		return err_errno(e, fs_kind_of_write(), "%s", path);
-	return 0;
-}
-
 static int check_module(struct bind_work *w, struct err *e)
 {
 	const struct bind_options *o = w->options;
-	w->module = find_module(o->module, e);
+	w->module = probe_path(o->module, e);
 	if (!w->module || find_preloads(w, e) < 0 || bind_read_elf(w->module, &w->facts, e) < 0)
 		return -1;
 	w->has_facts = true;
-	if (probe_open(&w->probe, o->seconds, o->stop, e) < 0 || (o->python && write_python_script(w, e) < 0))
+	if (probe_open(&w->probe, o->seconds, o->stop, e) < 0 ||
+		(o->python && probe_write(&w->probe, "load.py", python_script, e) < 0))
 		return -1;
 	for (enum bind_mode mode = BIND_PLAIN; mode < BIND_MODE_COUNT; mode++)
 		if (mode == BIND_PRELOADED && !o->preloads)

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "builder/probe/probe.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
+#include "lib/domain/elf/elf-facts.h"
 #include "lib/os/fs.h"
 #include "lib/os/tree.h"
 
@@ -42,11 +44,25 @@ void probe_close(struct probe *p)
 	*p = (struct probe){.parent = -1};
 }
 
+int probe_write(const struct probe *p, const char *name, const char *text, struct err *e)
+{
+	CLEANUP(mem_free) char *path = xasprintf("%s/%s", p->folder, name);
+	CLEANUP(mem_close) int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+		return err_errno(e, fs_kind_of_write(), "%s", path);
+	return 0;
+}
+
+static const char *search_path(void)
+{
+	const char *given = getenv("PATH");
+	return given && *given ? given : "/usr/bin:/bin";
+}
+
 static int run_with_log(struct probe *p, const char *const *words, struct run_log *log, struct run_outcome *out,
 	struct err *e)
 {
-	const char *path = getenv("PATH");
-	CLEANUP(mem_free) char *search = xasprintf("PATH=%s", path && *path ? path : "/usr/bin:/bin");
+	CLEANUP(mem_free) char *search = xasprintf("PATH=%s", search_path());
 	CLEANUP(mem_free) char *home = xasprintf("HOME=%s", p->folder);
 	CLEANUP(mem_free) char *tmp = xasprintf("TMPDIR=%s", p->folder);
 	const char *const environment[] = {search, home, tmp, "LC_ALL=C.UTF-8", NULL};
@@ -72,6 +88,34 @@ int probe_run(struct probe *p, const char *const *words, struct run_outcome *out
 	return run_log_text(log, output, e);
 }
 
+char *probe_path(const char *path, struct err *e)
+{
+	const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
+	CLEANUP(mem_free) char *folder = xstrndup(path, (size_t)(file - path));
+	CLEANUP(mem_free) char *real = fs_real_path(*folder ? folder : ".", e);
+	return real ? xasprintf("%s/%s", strcmp(real, "/") == 0 ? "" : real, file) : NULL;
+}
+
+bool probe_is_elf(const char *path)
+{
+	char begin[4];
+	CLEANUP(mem_close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	return fd >= 0 && read(fd, begin, sizeof(begin)) == sizeof(begin) &&
+	       elf_is_elf((struct str){begin, sizeof(begin)});
+}
+
+char *probe_find_program(const char *name, bool needs_elf)
+{
+	struct str rest = str_from(search_path());
+	while (rest.len) {
+		struct str folder = str_cut(&rest, ':');
+		CLEANUP(mem_free) char *path = xasprintf(STR_FMT "/%s", STR_ARG(folder), name);
+		if (folder.len && access(path, X_OK) == 0 && (!needs_elf || probe_is_elf(path)))
+			return STEAL_PTR(path);
+	}
+	return NULL;
+}
+
 void probe_print_end(const struct probe *p, const struct run_outcome *o, struct buf *out)
 {
 	if (o->end == RUN_TIMED_OUT)
@@ -80,6 +124,16 @@ void probe_print_end(const struct probe *p, const struct run_outcome *o, struct 
 		buf_printf(out, "it was ended by signal %d (%s)", o->code, strsignal(o->code));
 	else
 		buf_printf(out, "it ended with exit code %d", o->code);
+}
+
+void probe_print_last_line(const struct buf *output, struct buf *out)
+{
+	struct str text = str_trim(buf_view(output));
+	const char *end = text.len ? memrchr(text.ptr, '\n', text.len) : NULL;
+	if (!text.len)
+		return;
+	buf_puts(out, "; it said: ");
+	probe_print_line(end ? str_slice(text, (size_t)(end + 1 - text.ptr), text.len) : text, out);
 }
 
 void probe_print_line(struct str text, struct buf *out)

@@ -51,7 +51,7 @@ static struct str module_of_file(struct str file, bool is_at_top)
 }
 
 // Without "NAME.data/purelib/" and "NAME.data/platlib/", whose contents are installed at the top too.
-static struct str installed_path(struct str path)
+struct str top_modules_installed_path(struct str path)
 {
 	struct str rest = path, top = str_cut(&rest, '/'), part = rest;
 	if (!str_ends(top, STR(".data")))
@@ -63,7 +63,7 @@ static struct str installed_path(struct str path)
 void top_modules_of_path(struct str path, struct buf *out)
 {
 	size_t begin = out->len;
-	struct str rest = installed_path(path);
+	struct str rest = top_modules_installed_path(path);
 	bool is_at_top = true;
 	for (; str_find(rest, '/') >= 0; is_at_top = false) {
 		struct str folder = str_cut(&rest, '/');

@@ -12,6 +12,8 @@ enum {
 	LIMIT_BUILD_ANSWER = 256 << 10,      // what a script of ours says about the machine or an sdist
 	LIMIT_BUILD_REPORT = 64 << 20,       // what pip reports about the build requirements that it installed
 	LIMIT_PROBE_OUTPUT = 64 << 10,       // output of foreign code that an audit runs: its beginning and its end are kept
+	LIMIT_CPU_MODULES = 1024,            // number of modules of one wheel that an audit imports,
+	LIMIT_CPU_RESULT = 16 << 20,         // and what is noted about them meanwhile
 	LIMIT_BIND_FILE = 256 << 20,         // what the dynamic loader reports about one process, and any file that it writes
 	LIMIT_BINDINGS = 128 << 10,          // number of its bindings that were asked for; half of it without repetitions
 	LIMIT_REQUIRES_PYTHON = 1 << 10,     // Requires-Python of a file on a page (the longest real one has 90 bytes)
