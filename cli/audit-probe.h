@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of "audit" that run foreign code: --bind and --cpu. The main thread only.
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/buf.h"
+#include "lib/base/err.h"
+
+// Rows of the command's options.
+#define AUDIT_PROBE_ROWS                                                                                               \
+	{"bind", '\0', "MODULE", "run MODULE's code, and print which libraries its symbols bind to", NO_KEY},          \
+		{"preload", '\0', "LIBRARY", "with --bind: load this before, for all; may be repeated", NO_KEY},       \
+		{"expect", '\0', "SYMBOL=LIBRARY", "with --bind: what must bind to what; may be repeated", NO_KEY},    \
+		{"needed", '\0', "SONAME", "with --bind: what MODULE must need; may be repeated", NO_KEY},             \
+		{"mode", '\0', "MODE", "with --bind: judge by plain, preloaded or deepbind", NO_KEY},                  \
+		{"cpu", '\0', "LEVEL", "run the wheel's code: import its modules on x86-64-v1, -v2 or -v3", NO_KEY},   \
+		{"python", '\0', "PYTHON", "with --cpu and --bind: in this Python, a version or a path", NO_KEY},      \
+		{"env", '\0', "NAME=VALUE", "with --bind and --cpu: set this variable; may be repeated", NO_KEY},      \
+	{                                                                                                              \
+		"timeout", '\0', "TIME", "with --bind and --cpu: end it after TIME; 60s, 10min", NO_KEY                \
+	}
+
+struct audit_words { // borrowed
+	const char **item;
+	size_t count, room;
+};
+
+struct audit_probe {        // all zero at first
+	const char *module; // of --bind; NULL: none
+	const char *cpu;    // of --cpu; NULL: none
+	const char *mode, *python, *timeout;
+	struct audit_words preload, expect, needed, variable;
+	char *interpreter; // of python: its path
+	uint64_t seconds;
+	const atomic_bool *stop;
+};
+
+// Takes an option of these rows, whose value is borrowed. False: it is another one.
+bool audit_probe_take(struct audit_probe *x, const char *name, const char *value);
+// Whether one of them was given. Then --bind runs, or --cpu.
+bool audit_probe_is_wanted(const struct audit_probe *x);
+// Checks what --bind and --cpu have in common, before one of them runs: sets interpreter, seconds and stop. `seconds`: the
+// default of --timeout. From then on the first SIGINT or SIGTERM only sets *stop. ERR_USAGE.
+int audit_probe_prepare(struct audit_probe *x, uint64_t seconds, struct err *e) MUST_CHECK;
+void audit_probe_release(struct audit_probe *x);
