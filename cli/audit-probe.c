@@ -42,7 +42,7 @@ bool audit_probe_is_wanted(const struct audit_probe *x)
 	       x->needed.count || x->variable.count;
 }
 
-static int check_options(const struct audit_probe *x, struct err *e)
+static int check_probe_options(const struct audit_probe *x, struct err *e)
 {
 	bool has_more = x->mode || x->preload.count || x->expect.count || x->needed.count;
 	if (x->module && x->cpu)
@@ -112,7 +112,7 @@ static void take_stop_signals(struct audit_probe *x)
 
 int audit_probe_prepare(struct audit_probe *x, uint64_t seconds, struct err *e)
 {
-	if (check_options(x, e) < 0 || check_variables(&x->variable, e) < 0 || find_interpreter(x, e) < 0 ||
+	if (check_probe_options(x, e) < 0 || check_variables(&x->variable, e) < 0 || find_interpreter(x, e) < 0 ||
 		take_timeout(x, seconds, e) < 0)
 		return -1;
 	take_stop_signals(x);

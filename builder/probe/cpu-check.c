@@ -128,7 +128,7 @@ struct cpu_progress {
 	struct str loading; // the extension module that is being loaded; empty: none
 };
 
-static const char *copy_text(struct cpu_work *w, struct str s)
+static const char *copy_line(struct cpu_work *w, struct str s)
 {
 	CLEANUP(buf_release) struct buf line;
 	buf_init(&line, LIMIT_PATH);
@@ -154,7 +154,7 @@ static void take_progress_line(struct cpu_work *w, struct str line, struct cpu_p
 	else if (str_eq(word, STR("imported")))
 		set_module(w, p->at++, CPU_IMPORTED, NULL);
 	else if (str_eq(word, STR("failed")))
-		set_module(w, p->at++, CPU_NOT_IMPORTED, copy_text(w, rest));
+		set_module(w, p->at++, CPU_NOT_IMPORTED, copy_line(w, rest));
 }
 
 static int read_progress(struct cpu_work *w, struct buf *text, struct cpu_progress *p, struct err *e)
@@ -208,7 +208,7 @@ static int refuse_interpreter(const struct cpu_work *w, const struct run_outcome
 		reason.data);
 }
 
-static bool is_below(const char *module, const char *package)
+static bool is_below_package(const char *module, const char *package)
 {
 	size_t len = strlen(package);
 	return strncmp(module, package, len) == 0 && module[len] == '.';
@@ -224,13 +224,13 @@ static size_t end_module(struct cpu_work *w, const struct cpu_progress *p, const
 	bool is_illegal = outcome->end == RUN_SIGNALLED && outcome->code == SIGILL;
 	probe_print_end(&w->probe, outcome, &why);
 	if (outcome->end != RUN_TIMED_OUT)
-		set_module(w, p->at, is_illegal ? CPU_ILLEGAL : CPU_NOT_IMPORTED, copy_text(w, buf_view(&why)));
+		set_module(w, p->at, is_illegal ? CPU_ILLEGAL : CPU_NOT_IMPORTED, copy_line(w, buf_view(&why)));
 	size_t site = strlen(w->site) + 1;
 	bool is_ours = p->loading.len > site && str_starts(p->loading, str_from(w->site));
 	if (p->loading.len && is_illegal)
-		m->member = copy_text(w, is_ours ? str_slice(p->loading, site, p->loading.len) : p->loading);
+		m->member = copy_line(w, is_ours ? str_slice(p->loading, site, p->loading.len) : p->loading);
 	size_t next = p->at + 1;
-	for (; next < w->report->count && is_below(w->report->module[next].name, m->name); next++)
+	for (; next < w->report->count && is_below_package(w->report->module[next].name, m->name); next++)
 		set_module(w, next, CPU_NOT_IMPORTED, "its package was not imported");
 	return next;
 }

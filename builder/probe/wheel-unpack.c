@@ -14,7 +14,7 @@
 #include "lib/domain/archive/zipread.h"
 #include "lib/os/fs.h"
 
-struct unpacking {
+struct wheel_unpacking {
 	const struct byte_source *bytes;
 	int folder;
 	struct strset *paths;
@@ -24,7 +24,7 @@ struct unpacking {
 
 static int write_piece(void *ctx, struct str piece, struct err *e)
 {
-	const struct unpacking *u = ctx;
+	const struct wheel_unpacking *u = ctx;
 	while (piece.len) {
 		ssize_t n = write(u->fd, piece.ptr, piece.len);
 		if (n < 0)
@@ -35,7 +35,7 @@ static int write_piece(void *ctx, struct str piece, struct err *e)
 }
 
 // path is changed while this works, and is what it was afterwards.
-static int make_folders_of(const struct unpacking *u, char *path, struct err *e)
+static int make_folders_of(const struct wheel_unpacking *u, char *path, struct err *e)
 {
 	for (char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
@@ -47,7 +47,7 @@ static int make_folders_of(const struct unpacking *u, char *path, struct err *e)
 	return 0;
 }
 
-static int unpack_file(struct unpacking *u, const struct zipmember *m, struct str target, struct err *e)
+static int unpack_file(struct wheel_unpacking *u, const struct zipmember *m, struct str target, struct err *e)
 {
 	CLEANUP(mem_free) char *path = xstrndup(target.ptr, target.len);
 	if (make_folders_of(u, path, e) < 0)
@@ -61,7 +61,7 @@ static int unpack_file(struct unpacking *u, const struct zipmember *m, struct st
 	return zipread_member(u->bytes, m, write_piece, u, e);
 }
 
-static int unpack_member(struct unpacking *u, const struct zipmember *m, struct err *e)
+static int unpack_member(struct wheel_unpacking *u, const struct zipmember *m, struct err *e)
 {
 	struct str target = top_modules_installed_path(m->name);
 	if (m->is_folder || !target.len)
@@ -75,7 +75,7 @@ static int unpack_member(struct unpacking *u, const struct zipmember *m, struct 
 	return unpack_file(u, m, target, e);
 }
 
-static int unpack_all(struct unpacking *u, struct err *e)
+static int unpack_members(struct wheel_unpacking *u, struct err *e)
 {
 	struct zipdirectory zip;
 	CLEANUP(findings_release) struct findings findings;
@@ -97,6 +97,6 @@ int wheel_unpack(const char *wheel, int folder, struct strset *paths, struct err
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return err_errno(e, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, "%s", wheel);
 	const struct byte_source bytes = byte_source_file(fd, (uint64_t)st.st_size);
-	struct unpacking u = {.bytes = &bytes, .folder = folder, .paths = paths, .fd = -1};
-	return unpack_all(&u, e) < 0 ? err_prefix(e, "%s: ", wheel) : 0;
+	struct wheel_unpacking u = {.bytes = &bytes, .folder = folder, .paths = paths, .fd = -1};
+	return unpack_members(&u, e) < 0 ? err_prefix(e, "%s: ", wheel) : 0;
 }
