@@ -71,17 +71,3 @@ int provenance_digest(const struct provenance *p, const char *filename, uint8_t 
 	memcpy(sha256, s->sha256, SHA256_SIZE);
 	return 0;
 }
-
-int provenance_check(const struct provenance *p, const char *filename, const uint8_t sha256[SHA256_SIZE], struct err *e)
-{
-	char said[SHA256_HEX + 1] = "", real[SHA256_HEX + 1] = "";
-	uint8_t digest[SHA256_SIZE];
-	if (provenance_digest(p, filename, digest, e) < 0)
-		return -1;
-	if (memcmp(digest, sha256, SHA256_SIZE) == 0)
-		return 0;
-	hex_encode(digest, SHA256_SIZE, said);
-	hex_encode(sha256, SHA256_SIZE, real);
-	return err_set(e, ERR_INVALID, "provenance: it is about other bytes: sha256 %s, but %s has %s", said, filename,
-		real);
-}

@@ -69,6 +69,3 @@ void provenance_release(struct provenance *p); // for CLEANUP; all zero is fine
 // or there are several.
 int provenance_digest(const struct provenance *p, const char *filename, uint8_t sha256[SHA256_SIZE],
 	struct err *e) MUST_CHECK;
-// Whether the statement is about the file of this name with these bytes. ERR_INVALID if it is not.
-int provenance_check(const struct provenance *p, const char *filename, const uint8_t sha256[SHA256_SIZE],
-	struct err *e) MUST_CHECK;

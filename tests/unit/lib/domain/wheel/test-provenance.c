@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "lib/base/limits.h"
+#include "lib/domain/wheel/attachment.h"
 #include "lib/domain/wheel/provenance.h"
 
 #define ZEROS "0000000000000000000000000000000000000000000000000000000000000000"
@@ -113,8 +114,7 @@ static const struct {
 static int check_wheel(struct str text, struct err *e)
 {
 	static const uint8_t zeros[SHA256_SIZE];
-	CLEANUP(provenance_release) struct provenance p = {0};
-	return provenance_read(text, &p, e) < 0 ? -1 : provenance_check(&p, WHEEL, zeros, e);
+	return attachment_check(ATTACHMENT_STATEMENT, text, WHEEL, zeros, e);
 }
 
 static void test_statements(void **state UNUSED)
