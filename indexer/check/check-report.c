@@ -11,10 +11,12 @@ static const struct summary_number number_row[CHECK_REPORT_NUMBERS] = {
 	[CHECK_REPORT_STRANGE] = {"strange", "strange", true},
 	[CHECK_REPORT_MISPLACED] = {"misplaced", "misplaced", true},
 	[CHECK_REPORT_UNREADABLE] = {"unreadable", "unreadable", true},
+	[CHECK_REPORT_UNFIT] = {"unfit", "unfit", true},
 	[CHECK_REPORT_WAITING] = {"waiting", "still being written", false},
 	[CHECK_REPORT_DAMAGED] = {"damaged", "new and damaged: the next scan quarantines them", false},
 	[CHECK_REPORT_IGNORED] = {"ignored", "other entries ignored", false},
 	[CHECK_REPORT_LINKS] = {"links_ignored", "links not followed", false},
+	[CHECK_REPORT_ALONE] = {"alone", "provenance without its file", false},
 	[CHECK_REPORT_SEED] = {"seed", "is the seed of this random choice", false},
 	[CHECK_REPORT_BYTES] = {"bytes_hashed", NULL, false},
 };
@@ -28,6 +30,8 @@ static const struct summary_list list_row[CHECK_REPORT_LISTS] = {
 	[CHECK_REPORT_LIST_MISPLACED] = {"misplaced", "misplaced: in the folder of another project than theirs",
 		{"path", "project"}},
 	[CHECK_REPORT_LIST_UNREADABLE] = {"unreadable", "unreadable: nothing can be said of them", {"reason"}},
+	[CHECK_REPORT_LIST_UNFIT] = {"unfit", "unfit: provenance that is not valid, or not that of its file",
+		{"path", "reason"}},
 };
 
 const struct summary_shape check_report_shape = {

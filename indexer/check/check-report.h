@@ -12,6 +12,7 @@ enum check_report_list {
 	CHECK_REPORT_LIST_STRANGE,    // path
 	CHECK_REPORT_LIST_MISPLACED,  // path, its project
 	CHECK_REPORT_LIST_UNREADABLE, // reason
+	CHECK_REPORT_LIST_UNFIT,      // path of an attachment, why it is not valid or not its file's
 	CHECK_REPORT_LISTS,
 };
 
@@ -25,10 +26,12 @@ enum check_report_number {
 	CHECK_REPORT_STRANGE,
 	CHECK_REPORT_MISPLACED,
 	CHECK_REPORT_UNREADABLE,
+	CHECK_REPORT_UNFIT,
 	CHECK_REPORT_WAITING, // still being written
 	CHECK_REPORT_DAMAGED, // not in the catalog; the next scan will quarantine it
 	CHECK_REPORT_IGNORED, // neither wheels nor sdists
 	CHECK_REPORT_LINKS,   // links that were not followed
+	CHECK_REPORT_ALONE,   // attachments whose file is not there (yet)
 	CHECK_REPORT_SEED,    // of the random choice; 0: all files were hashed
 	CHECK_REPORT_BYTES,   // hashed
 	CHECK_REPORT_NUMBERS,

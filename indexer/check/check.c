@@ -8,6 +8,7 @@
 #include "indexer/walk/scan-file.h"
 #include "lib/base/mem.h"
 #include "lib/os/clock.h"
+#include "lib/state/catalog/catalog-attachment.h"
 #include "lib/state/catalog/catalog-check.h"
 
 struct check_state {
@@ -53,6 +54,25 @@ static void report_misplaced(void *ctx, int64_t platform, const char *folder, co
 	summary_add(c->summary, CHECK_REPORT_LIST_MISPLACED, path, project, NULL);
 }
 
+// An attachment that waits for its file is no difference.
+static int report_stray_attachment(void *ctx, const struct catalog_stray_attachment *a, struct err *e UNUSED)
+{
+	struct check_state *c = ctx;
+	const struct platform *p = store_platform(c->store, a->platform);
+	if (!p)
+		return 0;
+	if (!a->has_file && !a->refusal) {
+		c->summary->number[CHECK_REPORT_ALONE]++;
+		return 0;
+	}
+	CLEANUP(mem_free)
+	char *path = xasprintf("%s/%s%s%s%s", p->name, a->folder_path, *a->folder_path ? "/" : "", a->filename,
+		attachment_ending[a->kind]);
+	summary_add(c->summary, CHECK_REPORT_LIST_UNFIT, path,
+		a->refusal ? a->refusal : "it is about other bytes than its file has", NULL);
+	return 0;
+}
+
 // Before the walk, in one thread: checks what needs only the catalog, and offers the file to the sample.
 static int handle_good_file(void *ctx, const struct catalog_good *file, struct err *e UNUSED)
 {
@@ -73,7 +93,8 @@ static int handle_good_file(void *ctx, const struct catalog_good *file, struct e
 static int choose_files(struct check_state *c, struct err *e)
 {
 	if (catalog_platforms(c->catalog, report_missing_platform, c, e) < 0 ||
-		catalog_good_files(c->catalog, handle_good_file, c, e) < 0)
+		catalog_good_files(c->catalog, handle_good_file, c, e) < 0 ||
+		catalog_stray_attachments(c->catalog, report_stray_attachment, c, e) < 0)
 		return -1;
 	misplaced_end(&c->misplaced);
 	if (!c->sample)
@@ -106,6 +127,27 @@ static int handle_gone_file(struct check_state *c, const struct scan_event *ev, 
 	return known < 0 ? -1 : 0;
 }
 
+// It differs from its row.
+static int handle_attachment_event(struct check_state *c, const struct scan_event *ev)
+{
+	enum check_report_list list = CHECK_REPORT_LIST_CHANGED;
+	char found[SHA256_HEX + 1] = "";
+	CLEANUP(mem_free) char *name = xasprintf("%s%s", ev->filename, attachment_ending[ev->attachment]);
+	if (!ev->attached) {
+		verify_file_report(&c->verify, CHECK_REPORT_LIST_ORPHANED, ev->folder, name, NULL, NULL);
+		return 0;
+	}
+	hex_encode(ev->attached->sha256, SHA256_SIZE, found);
+	if (!ev->written)
+		list = CHECK_REPORT_LIST_STRANGE;
+	else if (ev->is_known)
+		list = CHECK_REPORT_LIST_CORRUPT;
+	verify_file_report(&c->verify, list, ev->folder, name,
+		list == CHECK_REPORT_LIST_CHANGED ? "other bytes, of another time" : ev->text,
+		list == CHECK_REPORT_LIST_CORRUPT ? found : NULL);
+	return 0;
+}
+
 static int handle_problem(struct check_state *c, const struct scan_event *ev)
 {
 	pthread_mutex_lock(&c->verify.lock);
@@ -125,6 +167,8 @@ static int handle_event(void *ctx, const struct scan_event *ev, struct err *e)
 		return handle_gone_file(ctx, ev, e);
 	case SCAN_EVENT_PROBLEM:
 		return handle_problem(ctx, ev);
+	case SCAN_EVENT_ATTACHMENT:
+		return handle_attachment_event(ctx, ev);
 	case SCAN_EVENT_MARK:
 	case SCAN_EVENT_FOLDER_NEW:
 	case SCAN_EVENT_FOLDER:
@@ -186,6 +230,7 @@ int check_run(const struct store *store, struct catalog *catalog, const struct c
 			.threads = options->threads,
 			.settle_ns = (int64_t)options->settle * 1000000000,
 			.lists_all = true,
+			.reads_attachments = true,
 			.is_wanted = verify_file_is_wanted,
 			.read_known = verify_file_run,
 			.ctx = &c.verify,

@@ -9,6 +9,7 @@
 #include "lib/base/mem.h"
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
+#include "lib/state/catalog/catalog-attachment.h"
 #include "lib/state/catalog/catalog-file.h"
 #include "lib/state/catalog/catalog-mark.h"
 
@@ -35,6 +36,14 @@ struct mark_removal {
 	int64_t written;
 };
 
+// An attachment whose row is to be removed.
+struct attachment_removal {
+	struct folder *folder; // a reference
+	char *filename;
+	enum attachment kind;
+	int64_t written;
+};
+
 struct scan_writer {
 	struct catalog *catalog;
 	const struct store *store;
@@ -45,6 +54,8 @@ struct scan_writer {
 	struct removals files, folders;
 	struct mark_removal *mark;
 	size_t mark_count, mark_room;
+	struct attachment_removal *attachment;
+	size_t attachment_count, attachment_room;
 	bool is_partial;  // a whole platform could not be read
 	bool *unreadable; // per platform
 	bool *kept;       // per platform: its removals are dropped
@@ -73,6 +84,11 @@ void scan_writer_free(struct scan_writer *w)
 		free(w->mark[i].filename);
 	}
 	free(w->mark);
+	for (size_t i = 0; i < w->attachment_count; i++) {
+		folder_unref(w->attachment[i].folder);
+		free(w->attachment[i].filename);
+	}
+	free(w->attachment);
 	free(w->files.item);
 	free(w->folders.item);
 	free(w->unreadable);
@@ -233,6 +249,48 @@ static int remove_mark_row(struct scan_writer *w, const struct mark_removal *g, 
 	return write_mark_row(w, g->folder, &m, e);
 }
 
+// One that is not valid is taken all the same: pages and explain do without it.
+static void report_invalid_attachment(struct scan_writer *w, const struct scan_event *ev)
+{
+	if (ev->attached->refusal.kind == ERR_NONE)
+		return;
+	CLEANUP(mem_free) char *below = folder_file(ev->folder, ev->filename);
+	CLEANUP(mem_free)
+	char *whole = xasprintf("%s/%s%s", ev->folder->platform->name, below, attachment_ending[ev->attachment]);
+	w->summary->number[SCAN_REPORT_FINDINGS]++;
+	summary_add(w->summary, SCAN_REPORT_LIST_FINDINGS, whole, ev->attached->refusal.msg, NULL);
+}
+
+static int handle_attachment(struct scan_writer *w, const struct scan_event *ev, struct err *e)
+{
+	struct folder *f = ev->folder;
+	if (!ev->attached) {
+		GROW(w->attachment, w->attachment_count, w->attachment_room);
+		w->attachment[w->attachment_count++] =
+			(struct attachment_removal){folder_ref(f), xstrdup(ev->filename), ev->attachment, ev->written};
+		return 0;
+	}
+	struct catalog_attachment row = attachment_facts_row(ev->attached, ev->filename, ev->attachment);
+	if (begin_row(w, e) < 0 || ensure_folder(w, f, e) < 0)
+		return -1;
+	row.is_guarded = true;
+	row.written = ev->written;
+	row.platform = f->platform->id;
+	row.folder = f->catalog_id;
+	report_invalid_attachment(w, ev);
+	return catalog_attachment_put(w->catalog, &row, e);
+}
+
+static int remove_attachment_row(struct scan_writer *w, const struct attachment_removal *g, struct err *e)
+{
+	const struct catalog_attachment row = {.is_guarded = true,
+		.written = g->written,
+		.folder = g->folder->catalog_id,
+		.filename = g->filename,
+		.kind = g->kind};
+	return begin_row(w, e) < 0 ? -1 : catalog_attachment_remove(w->catalog, &row, e);
+}
+
 static int write_new_folder(struct scan_writer *w, const struct scan_event *ev, struct err *e)
 {
 	return begin_row(w, e) < 0 ? -1 : ensure_folder(w, ev->folder, e);
@@ -274,6 +332,8 @@ int scan_writer_handle(struct scan_writer *w, const struct scan_event *ev, struc
 		return write_file_row(w, ev, e);
 	case SCAN_EVENT_MARK:
 		return handle_mark(w, ev, e);
+	case SCAN_EVENT_ATTACHMENT:
+		return handle_attachment(w, ev, e);
 	case SCAN_EVENT_FOLDER_NEW:
 		return write_new_folder(w, ev, e);
 	case SCAN_EVENT_FOLDER:
@@ -334,7 +394,7 @@ static int deepest_first(const void *a, const void *b)
 	return (x->depth < y->depth) - (x->depth > y->depth);
 }
 
-// Removes files first, then their marks, then empty folders, the deepest first. Rows that other processes wrote after
+// Removes files first, then their marks and attachments, then empty folders, the deepest first. Rows that other processes wrote after
 // the scan read them stay.
 static int remove_gone_rows(struct scan_writer *w, struct err *e)
 {
@@ -345,6 +405,10 @@ static int remove_gone_rows(struct scan_writer *w, struct err *e)
 			return -1;
 	for (size_t i = 0; i < w->mark_count; i++)
 		if (!w->kept[w->mark[i].folder->platform_index] && remove_mark_row(w, &w->mark[i], e) < 0)
+			return -1;
+	for (size_t i = 0; i < w->attachment_count; i++)
+		if (!w->kept[w->attachment[i].folder->platform_index] &&
+			remove_attachment_row(w, &w->attachment[i], e) < 0)
 			return -1;
 	for (size_t i = 0; i < w->folders.count; i++)
 		if (!w->kept[w->folders.item[i].platform_index] &&

@@ -14,6 +14,7 @@ void dir_snapshot_release(struct dir_snapshot *d)
 	free(d->folder);
 	free(d->file);
 	free(d->mark);
+	free(d->attachment);
 	if (d->names.data)
 		buf_release(&d->names);
 	*d = (struct dir_snapshot){0};
@@ -39,6 +40,16 @@ static int add_mark_row(void *ctx, const struct catalog_known_mark *row, struct 
 	mark->text = d->names.len;
 	if (row->text)
 		buf_add(&d->names, row->text, strlen(row->text) + 1);
+	return 0;
+}
+
+static int add_attachment_row(void *ctx, const struct catalog_known_attachment *row, struct err *e UNUSED)
+{
+	struct dir_snapshot *d = ctx;
+	GROW(d->attachment, d->attachment_count, d->attachment_room);
+	d->attachment[d->attachment_count++] = (struct dir_snapshot_attachment){.row = *row, .name = d->names.len};
+	buf_add(&d->names, row->filename, strlen(row->filename) + 1);
+	buf_add(&d->names, row->sha256, SHA256_SIZE);
 	return 0;
 }
 
@@ -74,6 +85,13 @@ static int compare_marks(const void *a, const void *b)
 	return order ? order : (int)left->row.mark - (int)right->row.mark;
 }
 
+static int compare_attachments(const void *a, const void *b)
+{
+	const struct dir_snapshot_attachment *left = a, *right = b;
+	int order = strcmp(left->row.filename, right->row.filename);
+	return order ? order : (int)left->row.kind - (int)right->row.kind;
+}
+
 static int compare_folders(const void *a, const void *b)
 {
 	const struct dir_snapshot_folder *left = a, *right = b;
@@ -91,6 +109,11 @@ static void point_to_names(struct dir_snapshot *d)
 		if (mark->row.text)
 			mark->row.text = d->names.data + mark->text;
 	}
+	for (size_t i = 0; i < d->attachment_count; i++) {
+		struct dir_snapshot_attachment *a = &d->attachment[i];
+		a->row.filename = d->names.data + a->name;
+		a->row.sha256 = (const uint8_t *)a->row.filename + strlen(a->row.filename) + 1;
+	}
 }
 
 static void sort_rows(void *items, size_t count, size_t size, int (*compare)(const void *, const void *))
@@ -107,11 +130,13 @@ int dir_snapshot_load(struct dir_snapshot *d, struct folder *f, struct catalog *
 	buf_init(&d->names, SIZE_MAX / 2);
 	if (catalog_folder_files(c, f->known.id, add_file_row, d, e) < 0 ||
 		catalog_folder_marks(c, f->known.id, add_mark_row, d, e) < 0 ||
+		catalog_folder_attachments(c, f->known.id, add_attachment_row, d, e) < 0 ||
 		catalog_folder_children(c, f->known.id, add_folder_row, &l, e) < 0)
 		return -1;
 	point_to_names(d);
 	sort_rows(d->file, d->file_count, sizeof(*d->file), compare_files);
 	sort_rows(d->mark, d->mark_count, sizeof(*d->mark), compare_marks);
+	sort_rows(d->attachment, d->attachment_count, sizeof(*d->attachment), compare_attachments);
 	sort_rows(d->folder, d->folder_count, sizeof(*d->folder), compare_folders);
 	return 0;
 }
@@ -126,6 +151,15 @@ struct dir_snapshot_mark *dir_snapshot_mark(struct dir_snapshot *d, const char *
 {
 	struct dir_snapshot_mark wanted = {.row = {.filename = filename, .mark = mark}};
 	return d->mark_count ? bsearch(&wanted, d->mark, d->mark_count, sizeof(wanted), compare_marks) : NULL;
+}
+
+struct dir_snapshot_attachment *dir_snapshot_attachment(struct dir_snapshot *d, const char *filename,
+	enum attachment kind)
+{
+	struct dir_snapshot_attachment wanted = {.row = {.filename = filename, .kind = kind}};
+	return d->attachment_count
+		       ? bsearch(&wanted, d->attachment, d->attachment_count, sizeof(wanted), compare_attachments)
+		       : NULL;
 }
 
 struct dir_snapshot_folder *dir_snapshot_folder(struct dir_snapshot *d, const char *path)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of one folder in the catalog, loaded at once and searched by name: its files, their marks, and its folders.
+// The rows of one folder in the catalog, loaded at once and searched by name: its files, their marks and attachments, and its folders.
 // One thread at a time.
 #pragma once
 
@@ -8,6 +8,7 @@
 
 #include "indexer/walk/folder.h"
 #include "lib/base/buf.h"
+#include "lib/state/catalog/catalog-attachment.h"
 #include "lib/state/catalog/catalog-file.h"
 #include "lib/state/catalog/catalog-mark.h"
 
@@ -23,6 +24,12 @@ struct dir_snapshot_mark {
 	bool seen;
 };
 
+struct dir_snapshot_attachment {
+	struct catalog_known_attachment row; // its filename and hash live as long as the struct dir_snapshot
+	size_t name;                         // offset in names; the hash follows
+	bool seen;
+};
+
 struct dir_snapshot_folder {
 	struct folder *folder; // a reference
 	bool seen;
@@ -33,6 +40,8 @@ struct dir_snapshot {
 	size_t file_count, file_room;
 	struct dir_snapshot_mark *mark; // by name
 	size_t mark_count, mark_room;
+	struct dir_snapshot_attachment *attachment; // by name
+	size_t attachment_count, attachment_room;
 	struct dir_snapshot_folder *folder; // by path
 	size_t folder_count, folder_room;
 	struct buf names;
@@ -46,4 +55,6 @@ int dir_snapshot_load(struct dir_snapshot *d, struct folder *f, struct catalog *
 // NULL where there is none. The pointers live as long as the snapshot.
 struct dir_snapshot_file *dir_snapshot_file(struct dir_snapshot *d, const char *filename);
 struct dir_snapshot_mark *dir_snapshot_mark(struct dir_snapshot *d, const char *filename, enum mark mark);
+struct dir_snapshot_attachment *dir_snapshot_attachment(struct dir_snapshot *d, const char *filename,
+	enum attachment kind);
 struct dir_snapshot_folder *dir_snapshot_folder(struct dir_snapshot *d, const char *path);

@@ -157,19 +157,23 @@ static void check_known_file(struct scan_dir *d, struct dir_snapshot_file *file)
 		scan_workers_send_gone(d->workers, d->folder, file->row.id, file->row.written);
 }
 
-// A mark's text can change while the folder's names and mtime stay the same.
-static void check_known_marks(struct scan_dir *d)
+// A mark's text can change while the folder's names and mtime stay the same; so can an attachment.
+static void check_known_sidecars(struct scan_dir *d)
 {
 	for (size_t i = 0; i < d->known.mark_count; i++) {
 		const struct catalog_known_mark *mark = &d->known.mark[i].row;
 		scan_sidecars_check(d->workers, d->folder, d->fd, &d->known, mark->filename, mark->mark);
+	}
+	for (size_t i = 0; i < d->known.attachment_count; i++) {
+		const struct catalog_known_attachment *row = &d->known.attachment[i].row;
+		scan_sidecars_check_attachment(d->workers, d->folder, d->fd, &d->known, row->filename, row->kind);
 	}
 	scan_sidecars_remove_unseen(d->workers, d->folder, &d->known);
 }
 
 static void check_known_entries(struct scan_dir *d)
 {
-	check_known_marks(d);
+	check_known_sidecars(d);
 	divide_share(d, d->known.file_count + d->known.folder_count);
 	scan_workers_count(d->workers, COUNT_IGNORED, d->folder->known.ignored);
 	for (size_t i = 0; i < d->known.file_count && !scan_workers_is_cancelled(d->workers); i++)
@@ -178,9 +182,18 @@ static void check_known_entries(struct scan_dir *d)
 		submit_folder(d, folder_ref(d->known.folder[i].folder), false);
 }
 
-static bool is_mark_name(const char *name, unsigned char type, struct str *filename, enum mark *mark)
+// A mark or an attachment.
+struct sidecar_entry {
+	struct str filename; // of which file
+	bool is_mark;
+	enum mark mark;
+	enum attachment attachment;
+};
+
+static bool is_sidecar_name(const char *name, unsigned char type, struct sidecar_entry *out)
 {
-	return type != DT_DIR && sidecar_is(str_from(name), filename, mark);
+	out->is_mark = sidecar_is(str_from(name), &out->filename, &out->mark);
+	return type != DT_DIR && (out->is_mark || attachment_is(str_from(name), &out->filename, &out->attachment));
 }
 
 static void handle_entry(struct scan_dir *d, const char *name, unsigned char type)
@@ -256,28 +269,29 @@ static int read_entry_names(struct scan_dir *d, struct buf *out, size_t *count, 
 	return errno ? err_errno(e, ERR_IO, "cannot list it") : 0;
 }
 
-// Marks come before files: a file that is new together with its mark never appears on a page without it.
-static void handle_marks(struct scan_dir *d, const struct buf *names)
+// Sidecars come before files: a file that is new together with its mark never appears on a page without it.
+static void handle_sidecars(struct scan_dir *d, const struct buf *names)
 {
-	struct str filename;
-	enum mark mark;
+	struct sidecar_entry entry;
 	for (const char *at = names->data; at < names->data + names->len; at += strlen(at + 1) + 2) {
-		if (!is_mark_name(at + 1, (unsigned char)*at, &filename, &mark))
+		if (!is_sidecar_name(at + 1, (unsigned char)*at, &entry))
 			continue;
-		CLEANUP(mem_free) char *name = xstrndup(filename.ptr, filename.len);
-		scan_sidecars_check(d->workers, d->folder, d->fd, &d->known, name, mark);
+		CLEANUP(mem_free) char *name = xstrndup(entry.filename.ptr, entry.filename.len);
+		if (entry.is_mark)
+			scan_sidecars_check(d->workers, d->folder, d->fd, &d->known, name, entry.mark);
+		else
+			scan_sidecars_check_attachment(d->workers, d->folder, d->fd, &d->known, name, entry.attachment);
 		scan_workers_count(d->workers, COUNT_DONE, d->share);
 	}
 }
 
 static void handle_entries(struct scan_dir *d, const struct buf *names)
 {
-	struct str filename;
-	enum mark mark;
+	struct sidecar_entry entry;
 	for (const char *at = names->data; at < names->data + names->len; at += strlen(at + 1) + 2) {
 		if (scan_workers_is_cancelled(d->workers))
 			return;
-		if (!is_mark_name(at + 1, (unsigned char)*at, &filename, &mark))
+		if (!is_sidecar_name(at + 1, (unsigned char)*at, &entry))
 			handle_entry(d, at + 1, (unsigned char)*at);
 	}
 }
@@ -306,7 +320,7 @@ static void list_folder(struct scan_dir *d)
 	if (!is_whole)
 		report_problem(d, NULL, &e);
 	divide_share(d, count);
-	handle_marks(d, &names);
+	handle_sidecars(d, &names);
 	handle_entries(d, &names);
 	if (scan_workers_is_cancelled(d->workers))
 		return;

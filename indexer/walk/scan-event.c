@@ -24,6 +24,9 @@ void scan_event_cleanup(struct scan_event **event)
 	if (ev->inside)
 		taken_facts_release(ev->inside);
 	free(ev->inside);
+	if (ev->attached)
+		attachment_facts_release(ev->attached);
+	free(ev->attached);
 	free(ev->text);
 	free(ev->filename);
 	folder_unref(ev->folder);

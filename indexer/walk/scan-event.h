@@ -4,6 +4,7 @@
 #pragma once
 
 #include "indexer/walk/folder.h"
+#include "lib/state/store/attachment-file.h"
 #include "lib/state/store/ingest.h"
 #include "lib/state/store/sidecar.h"
 #include "lib/state/store/taken-facts.h"
@@ -12,6 +13,7 @@ enum scan_event_kind {
 	SCAN_EVENT_FILE,       // facts: of a new or changed file
 	SCAN_EVENT_FILE_GONE,  // id, written: of its row
 	SCAN_EVENT_MARK,       // filename, mark and text; text NULL: the mark is gone
+	SCAN_EVENT_ATTACHMENT, // filename, attachment, attached; attached NULL: it is gone
 	SCAN_EVENT_FOLDER_NEW, // precedes the events of its entries, and its parent's SCAN_EVENT_FOLDER
 	SCAN_EVENT_FOLDER,     // the folder was listed, and all of its files are done
 	SCAN_EVENT_FOLDER_GONE,
@@ -23,13 +25,16 @@ struct scan_event {
 	enum scan_event_kind kind;
 	struct folder *folder; // a reference
 	int64_t id;            // of the file's row; 0: it has none
-	int64_t written;       // version of the row of the file or mark that was read: a newer row is left alone
-	bool trusted;          // the next change of the file changes its mtime too
+	int64_t written; // version of the row of the file, mark or attachment that was read: a newer row is left alone
+	bool trusted;    // the next change of the file changes its mtime too
 	struct ingest_facts *facts;
 	struct taken_facts *inside; // of a wheel; NULL: not taken
 	char *text;
 	char *filename;
 	enum mark mark;
+	enum attachment attachment;
+	struct attachment_facts *attached;
+	bool is_known;     // the attachment has a row, with the size and mtime of the file; text: its hash
 	bool hides_folder; // the problem concerns the whole folder, not one file
 };
 

@@ -17,6 +17,8 @@ struct catalog_history {
 	const char *requires_python; // NULL: none
 	const char *yanked;          // the reason, "" for none; NULL: it is not yanked
 	const char *reason;          // why it is not listed; NULL: it is
+	const uint8_t *statement;    // hash of its statement of provenance; NULL: none
+	const uint8_t *provenance;   // hash of its provenance object of PEP 740; NULL: none
 	const char *tombstone;       // its text (lib/state/store/tombstone.h); NULL: none, or not stored
 };
 typedef int catalog_history_fn(void *ctx, const struct catalog_history *file, struct err *e);

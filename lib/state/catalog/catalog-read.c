@@ -234,8 +234,8 @@ int catalog_locations(struct catalog *c, int64_t platform, catalog_location_fn *
 	query_bind_int(q, 1, platform);
 	int row;
 	while ((row = query_step(q, e)) > 0) {
-		struct catalog_location file = {
-			query_text(q, 0), query_text(q, 1), query_text(q, 2), query_sha256(q, 3)};
+		struct catalog_location file = {query_text(q, 0), query_text(q, 1), query_text(q, 2),
+			query_sha256(q, 3), query_sha256(q, 4), query_sha256(q, 5)};
 		if (fn(ctx, &file, e) < 0)
 			return -1;
 	}

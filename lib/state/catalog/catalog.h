@@ -83,6 +83,7 @@ struct catalog_file {
 	const uint8_t *metadata_sha256; // NULL: no .metadata
 	const char *requires_python;    // NULL: none
 	const char *yanked;             // the reason, "" for none; NULL: it is not yanked
+	const uint8_t *provenance;      // hash of its provenance object (PEP 740); NULL: none
 };
 // Copies the strings and bytes that *file borrows into the arena; they live as long as the arena.
 void catalog_file_copy(struct arena *a, struct catalog_file *file);
@@ -109,7 +110,7 @@ struct catalog_totals {
 	uint64_t projects, files, bytes;
 };
 int catalog_totals(struct catalog *c, int64_t platform, struct catalog_totals *out, struct err *e) MUST_CHECK;
-// The files on a platform's disk, listed or not.
+// The files on a platform's disk, listed or not. bytes: with their attachments.
 struct catalog_usage {
 	uint64_t files, bytes;
 };
@@ -143,6 +144,8 @@ struct catalog_location {
 	const char *filename;
 	const char *path;               // below the platform
 	const uint8_t *metadata_sha256; // NULL: no .metadata
+	const uint8_t *statement;       // hash of its statement of provenance; NULL: none
+	const uint8_t *provenance;      // hash of its provenance object (PEP 740); NULL: none
 };
 typedef int catalog_location_fn(void *ctx, const struct catalog_location *file, struct err *e);
 // All listed files of a platform, by project, then file name.

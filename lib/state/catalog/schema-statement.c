@@ -4,6 +4,11 @@
 #include "lib/state/catalog/file-columns.h"
 
 #define PATH_OF_FILE "iif(d.path = '', f.filename, d.path || '/' || f.filename)"
+// The bytes of an attachment, their hash, and the project of the file.
+#define ATTACHED_TO                                                                                                    \
+	"SELECT a.packed, a.sha256, p.name FROM file f JOIN project p ON p.id = f.project"                             \
+	" JOIN attachment a ON a.folder = f.folder AND a.filename = f.filename AND a.kind = ?3"                        \
+	" AND a.subject = f.sha256 WHERE f.filename = ?1 AND f.platform = ?2 AND"
 #define PLACE_OF_FILE                                                                                                  \
 	"SELECT " PATH_OF_FILE ", f.size, f.mtime_ns, f.inode, f.sha256, f.metadata_sha256, p.name,"                   \
 	" f.state FROM file f JOIN folder d ON d.id = f.folder JOIN project p ON p.id = f.project"                     \
@@ -67,10 +72,11 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 	[PLATFORM_LIST] = "SELECT p.id, p.name, (SELECT count(*) FROM folder WHERE platform = p.id), p.files"
 			  " FROM platform p ORDER BY p.name",
 	[PLATFORM_TOTALS] = "SELECT projects, files, bytes FROM platform WHERE id = ?1",
-	[PLATFORM_UNLISTED] = "SELECT count(*), coalesce(sum(size), 0) FROM file"
-			      " WHERE state > 0 AND platform = ?1",
+	[PLATFORM_UNLISTED] = "SELECT count(*), coalesce(sum(size), 0) + (SELECT attached FROM platform WHERE id = ?1)"
+			      " FROM file WHERE state > 0 AND platform = ?1",
 	[PLATFORM_CLEAR] = "DELETE FROM folder WHERE platform = ?1 AND parent IS NULL",
-	[PLATFORM_FILES] = "SELECT p.name, f.filename, " PATH_OF_FILE ", f.metadata_sha256 FROM project p"
+	[PLATFORM_FILES] = "SELECT p.name, f.filename, " PATH_OF_FILE
+			   ", f.metadata_sha256, f.statement, f.provenance FROM project p"
 			   " JOIN file f ON f.project = p.id JOIN folder d ON d.id = f.folder"
 			   " WHERE p.platform = ?1 AND f.state = 0 ORDER BY p.name, f.filename",
 	[FOLDER_FIND] = "SELECT id, path, mtime_ns, trusted, ignored FROM folder"
@@ -81,6 +87,7 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 	[FOLDER_REMOVE] = "DELETE FROM folder WHERE id = ?1"
 			  " AND NOT EXISTS (SELECT 1 FROM file WHERE folder = ?1)"
 			  " AND NOT EXISTS (SELECT 1 FROM mark WHERE folder = ?1 AND reason IS NOT NULL)"
+			  " AND NOT EXISTS (SELECT 1 FROM attachment WHERE folder = ?1)"
 			  " AND NOT EXISTS (SELECT 1 FROM folder WHERE parent = ?1)",
 	[FOLDER_CHILDREN] = "SELECT id, path, mtime_ns, trusted, ignored FROM folder WHERE parent = ?1",
 	[PROJECT_FIND] = "SELECT id FROM project WHERE platform = ?1 AND name = ?2",
@@ -253,4 +260,21 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 			   " UNION ALL SELECT sha256 FROM inside WHERE why IS NOT NULL AND version = ?1) i"
 			   " JOIN file f ON f.sha256 = i.sha256 AND f.state <> 1 AND f.state = 0"
 			   " JOIN platform l ON l.id = f.platform GROUP BY l.name ORDER BY l.name",
+	[FOLDER_ATTACHMENTS] = "SELECT filename, kind, trusted, size, mtime_ns, inode, written, sha256"
+			       " FROM attachment WHERE folder = ?1",
+	[ATTACHMENT_GET] = "SELECT written FROM attachment WHERE folder = ?1 AND filename = ?2 AND kind = ?3",
+	[ATTACHMENT_SET] =
+		"INSERT INTO attachment (folder, filename, kind, platform, trusted, size, mtime_ns, inode, sha256,"
+		" subject, reason, packed, written) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,"
+		" (SELECT change FROM store)) ON CONFLICT DO UPDATE SET trusted = excluded.trusted,"
+		" size = excluded.size, mtime_ns = excluded.mtime_ns, inode = excluded.inode,"
+		" sha256 = excluded.sha256, subject = excluded.subject, reason = excluded.reason,"
+		" packed = excluded.packed, written = excluded.written",
+	[ATTACHMENT_REMOVE] = "DELETE FROM attachment WHERE folder = ?1 AND filename = ?2 AND kind = ?3",
+	[ATTACHED] = ATTACHED_TO " f.state = 0 UNION ALL " ATTACHED_TO " f.state = 3 AND f.state > 0 LIMIT 1",
+	[ATTACHMENTS_STRAY] =
+		"SELECT a.platform, d.path, a.filename, a.kind, a.reason, f.id IS NOT NULL FROM attachment a"
+		" JOIN folder d ON d.id = a.folder LEFT JOIN file f ON f.folder = a.folder"
+		" AND f.filename = a.filename WHERE f.id IS NULL OR a.subject IS NOT f.sha256"
+		" ORDER BY a.platform, d.path, a.filename, a.kind",
 };

@@ -3,6 +3,15 @@
 
 #include "lib/base/mem.h"
 
+// Sets the hashes of the attachments that are about the bytes of a file.
+#define ATTACHED_OF_KIND                                                                                               \
+	"(SELECT a.sha256 FROM attachment a WHERE a.folder = file.folder AND a.filename = file.filename"               \
+	" AND a.subject = file.sha256 AND a.kind = "
+#define ATTACH_TO_ROW                                                                                                  \
+	"UPDATE file SET statement = " ATTACHED_OF_KIND "0), provenance = " ATTACHED_OF_KIND "1) WHERE folder = "
+#define ATTACH_TO_NEW ATTACH_TO_ROW "new.folder AND filename = new.filename;"
+#define ATTACH_TO_OLD ATTACH_TO_ROW "old.folder AND filename = old.filename;"
+
 static const char *const schema_step[] = {
 	"CREATE TABLE store ("
 	"  id INTEGER PRIMARY KEY CHECK (id = 1),"
@@ -277,6 +286,48 @@ static const char *const schema_step[] = {
 	"  DELETE FROM inside WHERE sha256 = old.sha256 AND NOT EXISTS"
 	"    (SELECT 1 FROM file WHERE sha256 = old.sha256 AND state <> 1);"
 	"END;",
+	// 12: attachments. A file has the hash of each that is about its bytes. Each folder is listed again, because no
+	// scan has read them.
+	"ALTER TABLE file ADD COLUMN statement BLOB;  -- SHA-256 of X.whl.intoto.json; NULL: none is about these bytes\n"
+	"ALTER TABLE file ADD COLUMN provenance BLOB; -- the same of X.whl.provenance (PEP 740)\n"
+	"ALTER TABLE platform ADD COLUMN attached INTEGER NOT NULL DEFAULT 0; -- bytes of attachments\n"
+	"CREATE TABLE attachment ("
+	"  id INTEGER PRIMARY KEY,"
+	"  folder INTEGER NOT NULL REFERENCES folder ON DELETE CASCADE,"
+	"  filename TEXT NOT NULL,     -- of the file, which need not be there\n"
+	"  kind INTEGER NOT NULL,      -- 0 statement, 1 provenance\n"
+	"  platform INTEGER NOT NULL REFERENCES platform, -- of the folder\n"
+	"  trusted INTEGER NOT NULL,   -- 1: while size, mtime and inode stay, so do the bytes\n"
+	"  size INTEGER NOT NULL,"
+	"  mtime_ns INTEGER NOT NULL,"
+	"  inode INTEGER NOT NULL,"
+	"  sha256 BLOB NOT NULL,       -- of its bytes\n"
+	"  subject BLOB,               -- SHA-256 of the bytes that it is about; NULL: it is not valid\n"
+	"  reason TEXT,                -- why it is not valid\n"
+	"  packed BLOB,                -- its bytes, a zstd frame; NULL: it is not valid\n"
+	"  written INTEGER NOT NULL,   -- store.change of the last write\n"
+	"  UNIQUE (folder, filename, kind)"
+	") STRICT;"
+	"CREATE TRIGGER file_attach AFTER INSERT ON file WHEN EXISTS"
+	"  (SELECT 1 FROM attachment WHERE folder = new.folder AND filename = new.filename)"
+	"  BEGIN " ATTACH_TO_NEW " END;"
+	"CREATE TRIGGER file_attach_again AFTER UPDATE OF sha256 ON file WHEN new.sha256 IS NOT old.sha256"
+	"  BEGIN " ATTACH_TO_NEW " END;"
+	"CREATE TRIGGER file_attached AFTER UPDATE OF statement, provenance ON file"
+	"  WHEN new.statement IS NOT old.statement OR new.provenance IS NOT old.provenance BEGIN"
+	"  UPDATE project SET changed = (SELECT change FROM store) WHERE id = new.project AND new.state = 0;"
+	"END;"
+	"CREATE TRIGGER attachment_insert AFTER INSERT ON attachment"
+	"  BEGIN " ATTACH_TO_NEW " UPDATE platform SET attached = attached + new.size WHERE id = new.platform;"
+	"END;"
+	"CREATE TRIGGER attachment_update AFTER UPDATE ON attachment"
+	"  BEGIN " ATTACH_TO_NEW
+	"  UPDATE platform SET attached = attached + new.size - old.size WHERE id = new.platform;"
+	"END;"
+	"CREATE TRIGGER attachment_delete AFTER DELETE ON attachment"
+	"  BEGIN " ATTACH_TO_OLD " UPDATE platform SET attached = attached - old.size WHERE id = old.platform;"
+	"END;"
+	"UPDATE folder SET trusted = 0;",
 };
 
 // A connection caches 1 MiB of pages: there is one per thread, and the system's file cache is behind them.

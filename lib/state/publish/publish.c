@@ -13,6 +13,7 @@
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
 #include "lib/state/catalog/catalog-file.h"
+#include "lib/state/publish/publish-attach.h"
 #include "lib/state/store/catalog-update.h"
 #include "lib/state/store/freeze.h"
 #include "lib/state/store/ingest.h"
@@ -37,6 +38,7 @@ struct publish {
 	struct ingest_facts facts, competitor; // of the new file, and of the file that has the name
 	bool takes_facts;
 	struct taken_facts inside; // of the new file
+	struct publish_attach attach;
 };
 
 // --- beginning, writing ---
@@ -119,6 +121,7 @@ static void clear_away(struct publish *p)
 		p->made = 0;
 	}
 	fs_tmp_release(&p->tmp);
+	publish_attach_release(&p->attach);
 	if (p->made)
 		target_dir_drop(p->platform, p->folder, p->made);
 }
@@ -158,6 +161,11 @@ int publish_write(struct publish *p, struct str bytes, struct err *e)
 	multi_digest_add(p->hashes, bytes);
 	p->size += bytes.len;
 	return fs_tmp_write(&p->tmp, bytes, e);
+}
+
+void publish_attach(struct publish *p, enum attachment kind, struct str text)
+{
+	publish_attach_add(&p->attach, kind, text);
 }
 
 // --- the file that has the name ---
@@ -276,6 +284,26 @@ static int make_sure(const struct publish *p, int fd, const char *folder, struct
 	return fsync(fd) < 0 ? err_errno(e, fs_kind_of_write(), "%s", p->filename) : 0;
 }
 
+// Puts the attachments beside the file, in the open folder.
+static int put_attachments(struct publish *p, struct catalog *c, int dirfd, const char *folder, struct err *e)
+{
+	if (publish_attach_finish(&p->attach, dirfd, p->filename, e) < 0)
+		return err_prefix(e, "%s is there, but not its provenance: ", p->filename);
+	return publish_attach_record(&p->attach, p->platform, c, folder, p->filename, e);
+}
+
+// The same for a file that was published before. One with other bytes keeps what it has.
+static int attach_to_published(struct publish *p, struct catalog *c, const char *folder,
+	const struct publish_receipt *out, struct err *e)
+{
+	if (out->result == PUBLISH_EQUAL)
+		return 0;
+	CLEANUP(mem_close) int dirfd = store_open_writable_folder(p->platform, folder, e);
+	if (dirfd < 0 || publish_attach_prepare(&p->attach, dirfd, p->filename, false, e) < 0)
+		return -1;
+	return put_attachments(p, c, dirfd, folder, e);
+}
+
 // The file exists and stays; the client is told that it was published before. If it is not listed, the process that
 // linked it may have died before it wrote the catalog.
 static int accept_published(struct publish *p, struct catalog *c, int fd, const char *folder, bool is_listed,
@@ -288,6 +316,8 @@ static int accept_published(struct publish *p, struct catalog *c, int fd, const 
 		return err_errno(e, ERR_IO, "%s", p->filename);
 	out->is_listed = is_listed || !store_is_split(p->platform);
 	if (!is_listed && release_want(catalog_path(c), p->platform, folder, p->filename, e) < 0)
+		return -1;
+	if (attach_to_published(p, c, folder, out, e) < 0)
 		return -1;
 	return record_file(p, c, out->result == PUBLISH_EQUAL ? &p->competitor : &p->facts, folder, &st, e);
 }
@@ -311,6 +341,7 @@ static int open_named(struct publish *p, struct err *e)
 static void take_back(struct publish *p)
 {
 	struct err e = ERR_INIT;
+	publish_attach_take_back(&p->attach, p->dirfd, p->filename);
 	if (unlinkat(p->dirfd, p->filename, 0) < 0)
 		err_errno(&e, ERR_IO, "cannot delete it again");
 	if (e.kind != ERR_NONE || fs_sync_dir(p->dirfd, &e) < 0)
@@ -322,6 +353,8 @@ static int link_file(struct publish *p, struct catalog *c, struct publish_receip
 {
 	struct stat st;
 	struct err taken = ERR_INIT;
+	if (publish_attach_prepare(&p->attach, p->dirfd, p->filename, false, e) < 0)
+		return -1;
 	if (fs_tmp_link(&p->tmp, &taken) < 0 && taken.kind != ERR_CONFLICT) {
 		*e = taken;
 		return -1;
@@ -340,7 +373,8 @@ static int link_file(struct publish *p, struct catalog *c, struct publish_receip
 	out->result = PUBLISH_NEW;
 	out->is_listed = !store_is_split(p->platform);
 	memcpy(out->sha256, p->facts.sha256, SHA256_SIZE);
-	if (release_want(catalog_path(c), p->platform, p->folder, p->filename, e) < 0)
+	if (release_want(catalog_path(c), p->platform, p->folder, p->filename, e) < 0 ||
+		put_attachments(p, c, p->dirfd, p->folder, e) < 0)
 		return -1;
 	int recorded = record_file(p, c, &p->facts, p->folder, &st, e);
 	if (recorded < 0 && e->kind == ERR_DENIED)
@@ -362,7 +396,7 @@ int publish_end(struct publish *p, struct catalog *c, const struct declared *cla
 	CLEANUP(mem_free) char *folder = NULL;
 	CLEANUP(freeze_leave) struct freeze_hold hold = {0};
 	p->ingest = ingest_new();
-	if (examine_file(p, claims, e) < 0)
+	if (examine_file(p, claims, e) < 0 || publish_attach_check(&p->attach, p->filename, p->facts.sha256, e) < 0)
 		return -1;
 	note_inside(p);
 	// The name may have been removed since publish_begin.

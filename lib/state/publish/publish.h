@@ -14,6 +14,8 @@
 #include "lib/format/digest.h"
 #include "lib/state/store/store.h"
 
+#include "lib/domain/wheel/attachment.h"
+
 struct upload_policy;
 struct catalog;
 struct publish;
@@ -44,6 +46,8 @@ int publish_write(struct publish *p, struct str bytes, struct err *e) MUST_CHECK
 uint64_t publish_size(const struct publish *p); // bytes so far
 // What is inside a wheel is to be noted in the catalog with it. To be called before publish_end.
 void publish_take_facts(struct publish *p);
+// Gives the file an attachment, which publish_end checks and puts beside it. Copies the text.
+void publish_attach(struct publish *p, enum attachment kind, struct str text);
 // Examines what was written (STRICT) and puts it under its name: on the disk, then in the catalog. If the platform has
 // a write path, it is put there alone, and a release is requested. ERR_INVALID: the file is not what its name or the
 // client declares, or it cannot be installed here. ERR_CONFLICT: another file has the name. ERR_DENIED as above. To be

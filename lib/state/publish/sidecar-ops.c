@@ -13,6 +13,7 @@
 #include "lib/state/catalog/catalog-file.h"
 #include "lib/state/catalog/catalog-mark.h"
 #include "lib/state/publish/publish.h"
+#include "lib/state/store/attachment-file.h"
 #include "lib/state/store/freeze.h"
 #include "lib/state/store/ingest.h"
 #include "lib/state/store/release.h"
@@ -189,6 +190,21 @@ int sidecar_ops_unyank(const struct platform *p, struct catalog *c, const char *
 	return find_copies(&all, e) < 0 ? -1 : mark_copies(&all, MARK_YANKED, NULL, e);
 }
 
+static int delete_attachments(const struct copies *all, size_t i, struct err *e)
+{
+	for (int kind = 0; kind < ATTACHMENT_COUNT; kind++) {
+		struct stat st;
+		CLEANUP(mem_free) char *name = attachment_file_name(all->filename, (enum attachment)kind);
+		if (!name || fstatat(all->item[i].fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		if (attachment_file_remove(all->item[i].fd, all->filename, (enum attachment)kind, e) < 0 ||
+			want_release(all, i, attachment_ending[kind], e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+// The attachments go after their file: if the process dies in between, the same call removes them.
 static int delete_bytes(const struct copies *all, struct err *e)
 {
 	for (size_t i = 0; i < all->count; i++) {
@@ -198,7 +214,18 @@ static int delete_bytes(const struct copies *all, struct err *e)
 		if (unlinkat(fd, all->filename, 0) < 0 && errno != ENOENT)
 			return err_errno(e, ERR_IO, "platform %s: cannot delete %s", all->platform->name,
 				all->filename);
-		if (fs_sync_dir(fd, e) < 0 || want_release(all, i, "", e) < 0)
+		if (delete_attachments(all, i, e) < 0 || fs_sync_dir(fd, e) < 0 || want_release(all, i, "", e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int remove_attachment_rows(const struct copies *all, const struct copy *one, struct err *e)
+{
+	for (int kind = 0; kind < ATTACHMENT_COUNT; kind++) {
+		const struct catalog_attachment row = {
+			.folder = one->folder, .filename = all->filename, .kind = (enum attachment)kind};
+		if (catalog_attachment_remove(all->catalog, &row, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -214,8 +241,9 @@ static int remove_rows(const struct copies *all, struct err *e)
 	for (size_t i = 0; i < all->count; i++) {
 		struct catalog_effect effect;
 		char name[LIMIT_FILE_NAME + 1];
-		if (all->item[i].is_meant &&
-			catalog_file_remove(all->catalog, all->item[i].id, all->item[i].written, name, &effect, e) < 0)
+		if (all->item[i].is_meant && (catalog_file_remove(all->catalog, all->item[i].id, all->item[i].written,
+						      name, &effect, e) < 0 ||
+						     remove_attachment_rows(all, &all->item[i], e) < 0))
 			return -1;
 	}
 	return catalog_commit(&t, e);

@@ -62,6 +62,30 @@ static int look_at_mark(const struct platform *p, struct catalog *c, const char 
 		e);
 }
 
+int catalog_update_attach(const struct platform *p, struct catalog *c, const char *folder, const char *filename,
+	enum attachment kind, const struct attachment_facts *facts, struct err *e)
+{
+	struct catalog_attachment row = {.filename = filename, .kind = kind};
+	if (facts)
+		row = attachment_facts_row(facts, filename, kind);
+	row.platform = p->id;
+	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
+	if (catalog_begin(c, &t, e) < 0 || catalog_folder_ensure(c, p->id, folder, &row.folder, e) < 0 ||
+		(facts ? catalog_attachment_put(c, &row, e) : catalog_attachment_remove(c, &row, e)) < 0)
+		return -1;
+	return catalog_commit(&t, e);
+}
+
+static int look_at_attachment(const struct platform *p, struct catalog *c, const char *folder, struct str of,
+	enum attachment kind, struct err *e)
+{
+	CLEANUP(mem_free) char *filename = xstrndup(of.ptr, of.len);
+	CLEANUP(mem_close) int fd = store_open_folder(p, folder, e);
+	CLEANUP(attachment_facts_release) struct attachment_facts facts = {0};
+	int found = fd < 0 ? -1 : attachment_file_read(fd, filename, kind, &facts, e);
+	return found < 0 ? -1 : catalog_update_attach(p, c, folder, filename, kind, found ? &facts : NULL, e);
+}
+
 static void free_ingest(struct ingest **in)
 {
 	ingest_free(*in);
@@ -89,9 +113,12 @@ int catalog_update_look(const struct platform *p, struct catalog *c, const char 
 {
 	struct str of;
 	enum mark mark;
+	enum attachment kind;
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	CLEANUP(mem_free) char *folder = slash ? xstrndup(path, (size_t)(slash - path)) : xstrdup("");
 	if (sidecar_is(str_from(name), &of, &mark))
 		return look_at_mark(p, c, folder, of, mark, e);
+	if (attachment_is(str_from(name), &of, &kind))
+		return look_at_attachment(p, c, folder, of, kind, e);
 	return look_at_file(p, c, path, folder, name, e);
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a single file or mark into the catalog, without a scan. One thread at a time for each catalog connection.
+// Writes a single file, mark or attachment into the catalog, without a scan. One thread at a time for each catalog connection.
 // Errors as in catalog.h.
 #pragma once
 
 #include <sys/stat.h>
 
 #include "lib/base/err.h"
+#include "lib/state/store/attachment-file.h"
 #include "lib/state/store/ingest.h"
 #include "lib/state/store/store.h"
 #include "lib/state/store/taken-facts.h"
@@ -17,6 +18,9 @@ struct catalog;
 // next scan takes it.
 int catalog_update_put(const struct platform *p, struct catalog *c, const struct ingest_facts *facts,
 	const struct taken_facts *inside, const char *folder, const struct stat *st, struct err *e) MUST_CHECK;
-// Reads the file or mark at this served path and updates the catalog. A file that is gone or refused is left to the
-// next scan.
+// Puts an attachment of the file into the catalog, in one transaction. NULL: it is gone.
+int catalog_update_attach(const struct platform *p, struct catalog *c, const char *folder, const char *filename,
+	enum attachment kind, const struct attachment_facts *facts, struct err *e) MUST_CHECK;
+// Reads the file, mark or attachment at this served path and updates the catalog. A file that is gone or refused is left
+// to the next scan.
 int catalog_update_look(const struct platform *p, struct catalog *c, const char *path, struct err *e) MUST_CHECK;
