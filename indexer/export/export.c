@@ -9,6 +9,7 @@
 #include "lib/base/limits.h"
 #include "lib/net/url.h"
 #include "lib/os/fs.h"
+#include "lib/state/catalog/catalog-attachment.h"
 #include "lib/view/page.h"
 
 struct export
@@ -120,12 +121,20 @@ static bool has_metadata(const struct catalog_location *file)
 	return file->metadata_sha256 && strlen(file->filename) + strlen(".metadata") <= LIMIT_FILE_NAME;
 }
 
+static bool has_attachment(const struct catalog_location *file, enum attachment kind)
+{
+	return kind == ATTACHMENT_STATEMENT ? file->statement != NULL : file->provenance != NULL;
+}
+
 static int add_wanted_file(void *ctx, const struct catalog_location *file, struct err *e UNUSED)
 {
 	struct export *x = ctx;
 	manifest_add(&x->wanted, file_path(x, file, ""));
 	if (has_metadata(file))
 		manifest_add(&x->wanted, file_path(x, file, ".metadata"));
+	for (int kind = 0; kind < ATTACHMENT_COUNT; kind++)
+		if (has_attachment(file, (enum attachment)kind))
+			manifest_add(&x->wanted, file_path(x, file, attachment_ending[kind]));
 	return 0;
 }
 
@@ -154,6 +163,19 @@ static int export_metadata(struct export *x, const struct catalog_location *file
 	return docroot_file(x->root, path, buf_view(&text), e);
 }
 
+static int export_attachment(struct export *x, const struct catalog_location *file, enum attachment kind, struct err *e)
+{
+	struct catalog_attached found;
+	CLEANUP(mem_free) char *path = file_path(x, file, attachment_ending[kind]);
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, LIMIT_STATEMENT);
+	report_progress(x);
+	int result = catalog_attached(x->catalog, x->platform->id, file->filename, kind, &found, &text, e);
+	if (result < 0)
+		return err_prefix(e, "%s: ", path);
+	return result ? docroot_file(x->root, path, buf_view(&text), e) : 0;
+}
+
 static int export_file(void *ctx, const struct catalog_location *file, struct err *e)
 {
 	struct export *x = ctx;
@@ -162,7 +184,13 @@ static int export_file(void *ctx, const struct catalog_location *file, struct er
 	report_progress(x);
 	if (docroot_link(x->root, path, target, e) < 0)
 		return -1;
-	return has_metadata(file) ? export_metadata(x, file, e) : 0;
+	if (has_metadata(file) && export_metadata(x, file, e) < 0)
+		return -1;
+	for (int kind = 0; kind < ATTACHMENT_COUNT; kind++)
+		if (has_attachment(file, (enum attachment)kind) &&
+			export_attachment(x, file, (enum attachment)kind, e) < 0)
+			return -1;
+	return 0;
 }
 
 static int export_page(void *ctx, const char *project, struct err *e)

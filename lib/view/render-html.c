@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/view/render.h"
 
+#include "lib/base/limits.h"
 #include "lib/format/escape.h"
 
 static void put_meta(struct buf *out, struct str name, const char *content)
@@ -48,6 +49,14 @@ static void put_sha256_attribute(struct buf *out, struct str name, const uint8_t
 	buf_putc(out, '"');
 }
 
+static void put_provenance(struct render_state *r, const struct page_file *listed)
+{
+	CLEANUP(buf_release) struct buf url;
+	buf_init(&url, LIMIT_PAGE);
+	if (render_provenance(r, listed, &url))
+		put_attribute(r->out, STR(" data-provenance"), url.data);
+}
+
 // Writes the hash of the metadata under both names (PEP 658 and 714). pip 22.3 to 23.1 know only the old name, and
 // compare the Name in METADATA with the requirement as spelled: "pip install pyyaml" rejects a wheel whose METADATA
 // says PyYAML. Without the old name they download the wheel and install it.
@@ -73,8 +82,7 @@ static void put_link(struct render_state *r, const struct page_file *listed, boo
 	if (render_has_unhashed_metadata(listed))
 		buf_str(out, is_old_pip ? STR(" data-core-metadata=\"true\"")
 					: STR(" data-core-metadata=\"true\" data-dist-info-metadata=\"true\""));
-	if (listed->upstream && listed->upstream->provenance)
-		put_attribute(out, STR(" data-provenance"), listed->upstream->provenance);
+	put_provenance(r, listed);
 	buf_putc(out, '>');
 	escape_html(out, str_from(file->filename));
 	buf_str(out, STR("</a><br>\n"));

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "lib/base/limits.h"
 #include "lib/format/escape.h"
 
 static void json_put_status(struct render_state *r)
@@ -117,6 +118,16 @@ static void json_put_metadata(struct buf *out, const uint8_t *sha256)
 	buf_str(out, STR("\"}"));
 }
 
+static void json_put_provenance(struct render_state *r, const struct page_file *listed)
+{
+	CLEANUP(buf_release) struct buf url;
+	buf_init(&url, LIMIT_PAGE);
+	if (!render_provenance(r, listed, &url))
+		return;
+	buf_str(r->out, STR(",\"provenance\":"));
+	escape_json(r->out, buf_view(&url));
+}
+
 // filename and url are adjacent, so that compression finds the repetition.
 static void json_file(struct render_state *r, const struct page_file *listed)
 {
@@ -146,10 +157,7 @@ static void json_file(struct render_state *r, const struct page_file *listed)
 		json_put_metadata(out, file->metadata_sha256);
 	if (render_has_unhashed_metadata(listed))
 		buf_str(out, STR(",\"core-metadata\":true"));
-	if (listed->upstream && listed->upstream->provenance) {
-		buf_str(out, STR(",\"provenance\":"));
-		escape_json(out, str_from(listed->upstream->provenance));
-	}
+	json_put_provenance(r, listed);
 	buf_putc(out, '}');
 	if (file->version)
 		json_add_version(r, file->version, file->version_key);

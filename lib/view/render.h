@@ -46,5 +46,8 @@ extern const struct renderer render_json;
 void render_url(struct render_state *r, const char *platform, const char *filename);
 // Appends 64 hexadecimal digits.
 void render_sha256(struct buf *out, const uint8_t *sha256);
+// Whether the file has a provenance object (PEP 740); if so, appends its URL to out: upstream's, or that of our file with
+// ".provenance" behind it.
+bool render_provenance(struct render_state *r, const struct page_file *listed, struct buf *out);
 // Whether the file has .metadata whose hash is unknown.
 bool render_has_unhashed_metadata(const struct page_file *listed);

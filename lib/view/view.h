@@ -21,7 +21,7 @@ struct view {
 	bool merges;        // upstream's files are merged in
 	struct wheel_filter wheels; // which of upstream's wheels the view shows
 	const char *base;           // of links to files: an absolute URL that ends in "/", borrowed; NULL: links
-				    // are relative to the page
+		// are relative to the page
 };
 
 // All views of a configuration over a store. It owns them and the store. After site_init() it is constant, so any

@@ -63,6 +63,7 @@ struct server_context {
 	struct auth *auth;
 	struct build_results *build_results; // NULL: nothing was ever built
 	_Atomic uint64_t build_bytes;        // of build results that arrive
+	_Atomic uint64_t statement_bytes;    // of provenance that arrives with uploads
 	_Atomic uint64_t build_pages;        // bytes of pages and logs of builds that are being sent
 	struct release_scheduler *release_scheduler;
 	struct platform_monitor *platform_monitor;

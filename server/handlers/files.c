@@ -9,6 +9,7 @@
 #include "lib/format/digest.h"
 #include "lib/os/byte-source.h"
 #include "lib/os/fs.h"
+#include "lib/state/catalog/catalog-attachment.h"
 #include "lib/state/catalog/catalog.h"
 #include "server/handlers/removed-file.h"
 
@@ -162,6 +163,31 @@ static struct reply *send_metadata(struct server_context *s, struct catalog *c, 
 	return r;
 }
 
+// An attachment may change, unlike its file: the operator replaces it, or a scan finds another one.
+static struct reply *send_attachment(struct server_context *s, struct catalog *c, const struct platform *p,
+	const struct route_match *match, const char *filename, enum attachment kind)
+{
+	struct err e = ERR_INIT;
+	struct catalog_attached found;
+	char etag[SHA256_HEX + 3] = "\"";
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, LIMIT_STATEMENT);
+	int result = catalog_attached(c, p->id, filename, kind, &found, &text, &e);
+	if (result < 0)
+		return server_context_error(&e);
+	if (!result && p->scanned != CATALOG_SCANNED)
+		return server_context_not_filled();
+	if (!result || !str_eq(str_from(found.project), match->project))
+		return server_context_not_found_in(s, p->is_private, "no such file");
+	hex_encode(found.sha256, SHA256_SIZE, etag + 1);
+	etag[SHA256_HEX + 1] = '"';
+	struct reply *r = reply_new(200, "application/json", blob_from_buf(&text));
+	server_context_set_freshness(s, r, p->is_private);
+	reply_header(r, "X-Content-Type-Options", "nosniff");
+	reply_set_etag(r, etag);
+	return r;
+}
+
 static struct reply *send_no_file(struct server_context *s, struct catalog *c, const struct platform *p,
 	const struct route_match *match, const char *name, bool is_metadata)
 {
@@ -173,7 +199,13 @@ static struct reply *find_and_send(struct server_context *s, struct catalog *c, 
 	const struct route_match *match)
 {
 	struct err e = ERR_INIT;
+	struct str of;
+	enum attachment kind;
 	CLEANUP(catalog_place_release) struct catalog_place place = {0};
+	if (attachment_is(match->file, &of, &kind)) {
+		CLEANUP(mem_free) char *filename = xstrndup(of.ptr, of.len);
+		return send_attachment(s, c, p, match, filename, kind);
+	}
 	bool is_metadata = str_ends(match->file, STR(".metadata"));
 	size_t len = match->file.len - (is_metadata ? strlen(".metadata") : 0);
 	CLEANUP(mem_free) char *name = xstrndup(match->file.ptr, len);

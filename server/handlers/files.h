@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of the store under their URLs, and the METADATA of wheels beside them (PEP 658).
+// The files of the store under their URLs, the METADATA of wheels beside them (PEP 658), and their attachments:
+// FILE.intoto.json, and FILE.provenance (PEP 740).
 //
 // files_inline runs on the event loop, files_worker on a worker thread; the caller drops the replies.
 #pragma once

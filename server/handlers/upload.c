@@ -13,6 +13,7 @@
 #include "lib/state/store/quota.h"
 #include "lib/state/store/release.h"
 #include "lib/state/store/reservation.h"
+#include "server/handlers/upload-attachments.h"
 #include "server/handlers/upload-form.h"
 #include "server/handlers/upload-sender.h"
 #include "server/message/body-handler.h"
@@ -28,7 +29,8 @@ struct upload {
 	struct multipart body;
 	struct upload_form form;
 	enum upload_form_field field; // of the part that arrives; UPLOAD_FORM_COUNT: it is ignored
-	bool in_content;
+	bool in_content, in_attachment;
+	struct upload_attachments attachments;
 	struct buf text; // of the field
 	char *file;
 	struct publish *publish;
@@ -262,6 +264,10 @@ static int on_part(void *ctx, const struct multipart_part *part, struct err *e)
 	buf_clear(&u->text);
 	u->in_content = false;
 	u->field = upload_form_find(str_from(part->name));
+	int attached = upload_attachments_begin(&u->attachments, part->name, e);
+	u->in_attachment = attached > 0;
+	if (attached)
+		return attached < 0 ? -1 : 0;
 	return strcmp(part->name, "content") == 0 ? begin_content(u, part->filename, e) : 0;
 }
 
@@ -270,6 +276,8 @@ static int on_bytes(void *ctx, struct str bytes, struct err *e)
 	struct upload *u = ctx;
 	if (u->in_content)
 		return add_content(u, bytes, e);
+	if (u->in_attachment)
+		return upload_attachments_add(&u->attachments, bytes, e);
 	if (u->field == UPLOAD_FORM_COUNT)
 		return 0;
 	buf_str(&u->text, bytes);
@@ -305,9 +313,11 @@ static int publish_upload(struct upload *u, struct publish_receipt *receipt, str
 		return -1;
 	if (!u->publish)
 		return err_set(e, ERR_INVALID, "the form has no part \"content\"");
-	if (catalog_pool_take(u->sender.context->catalog_pool, &reader, e) < 0)
+	if (upload_attachments_put(&u->attachments, u->file, u->publish, e) < 0 ||
+		catalog_pool_take(u->sender.context->catalog_pool, &reader, e) < 0)
 		return -1;
-	int result = check_room(u, reader.catalog, publish_size(u->publish), e);
+	uint64_t attached = u->sent_again ? 0 : upload_attachments_size(&u->attachments);
+	int result = check_room(u, reader.catalog, publish_size(u->publish) + attached, e);
 	if (result == 0 && u->reservation)
 		result = reservation_take(u->reservation, e);
 	if (result == 0)
@@ -336,6 +346,7 @@ static void upload_free(struct body_handler *r)
 	if (u->body.ops)
 		multipart_release(&u->body);
 	upload_form_release(&u->form);
+	upload_attachments_release(&u->attachments);
 	buf_release(&u->text);
 	reply_unref(u->refusal);
 	free(u->file);
@@ -368,6 +379,7 @@ struct body_handler *upload_receive(struct server_context *s, const struct route
 	struct upload *u = xcalloc(1, sizeof(*u));
 	u->handler.ops = &ops;
 	u->sender = sender;
+	u->attachments.context = s;
 	u->announced = request_content_length(r);
 	buf_init(&u->text, LIMIT_FORM_VALUE);
 	*refusal = prepare_upload(u, r);

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Provenance and attestations beside files: scanned, served, exported, uploaded, pruned with their wheel."""
+import json
+import os
+import shutil
+
+import pytest
+
+import attaching
+import indexing
+import pages
+import serving
+import storelib
+import uploading
+
+PLATFORM = indexing.PLATFORM
+FOLDER = f"{PLATFORM}/b/bar"
+ENDINGS = (".intoto.json", ".provenance")
+OBJECT = b'{"version":1,"attestation_bundles":[{"publisher":{"kind":"wheelcache-token","claims":{}},"attestations":'
+
+
+@pytest.fixture
+def wheel(tmp_path):
+    return storelib.make_wheel(tmp_path / "dist", "bar", "1.0").path
+
+
+@pytest.fixture
+def server(serve, tmp_path):
+    storelib.make_wheel(tmp_path / "store" / PLATFORM / "f" / "foo", "foo", "1.0")
+    server = serve(tmp_path / "store")
+    server.store = tmp_path / "store"
+    server.token = uploading.add_token(server, "--note", "ci")
+    return server
+
+
+def object_of(attestations):
+    return OBJECT + json.dumps(attestations).encode() + b"}]}\n"
+
+
+def send(server, wheel, statement=None, attestations=None, is_first=False, filename=None):
+    """Uploads the file with these parts, before or behind the content."""
+    parts = uploading.form_of(wheel)
+    more = []
+    if statement is not None:
+        data = statement if isinstance(statement, bytes) else attaching.as_bytes(statement)
+        more.append(uploading.Part("build_provenance", data, filename))
+    if attestations is not None:
+        data = attestations if isinstance(attestations, bytes) else json.dumps(attestations).encode()
+        more.append(uploading.Part("attestations", data))
+    return uploading.post(server, f"/upload/{PLATFORM}/", more + parts if is_first else parts + more, server.token)
+
+
+def url(wheel, ending=""):
+    return f"/files/{PLATFORM}/bar/{wheel.name}{ending}"
+
+
+def shown(server):
+    """{file: URL of its provenance} in JSON; HTML must say the same."""
+    reply = server.get(f"/{PLATFORM}/simple/bar/", {"Accept": pages.JSON})
+    files = {one["filename"]: one.get("provenance") for one in json.loads(reply.body)["files"]}
+    html = server.get(f"/{PLATFORM}/simple/bar/", {"Accept": pages.HTML}).body.decode()
+    assert html.count("data-provenance") == sum(link is not None for link in files.values())
+    for link in files.values():
+        assert link is None or f' data-provenance="{link}"' in html
+    return files
+
+
+def files_below(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_upload_with_provenance_serves_both(server, wheel, is_first):
+    statement, attestations = attaching.statement(wheel), [attaching.attestation(wheel)]
+    reply = send(server, wheel, statement, attestations, is_first, "x.json" if is_first else None)
+    assert reply.status == 200, reply.body
+    assert files_below(server.store / FOLDER) == [wheel.name, *(wheel.name + one for one in ENDINGS)]
+    for ending, body in zip(ENDINGS, (attaching.as_bytes(statement), object_of(attestations))):
+        got = server.get(url(wheel, ending))
+        assert (got.status, got.body, got["Content-Type"]) == (200, body, "application/json")
+        assert got["ETag"] and "immutable" not in got["Cache-Control"]
+        assert server.get(url(wheel, ending), {"If-None-Match": got["ETag"]}).status == 304
+        head = server.get(url(wheel, ending), method="HEAD")
+        assert (head.status, head.body, head["Content-Length"]) == (200, b"", str(len(body)))
+    assert shown(server) == {wheel.name: f"../../../files/{PLATFORM}/bar/{wheel.name}.provenance"}
+    assert server.get(f"/files/{PLATFORM}/foo/{wheel.name}.intoto.json").status == 404
+    assert send(server, wheel, statement, attestations).status == 200  # the same again
+
+
+def test_page_without_attestations_says_nothing_of_them(server, wheel):
+    assert send(server, wheel, attaching.statement(wheel)).status == 200
+    assert shown(server) == {wheel.name: None}
+    assert server.get(url(wheel, ".provenance")).status == 404
+
+
+def test_provenance_comes_after_the_wheel(server, wheel):
+    assert send(server, wheel).status == 200
+    assert server.get(url(wheel, ".intoto.json")).status == 404
+    assert send(server, wheel, attaching.statement(wheel)).status == 200
+    assert server.get(url(wheel, ".intoto.json")).status == 200
+    other = send(server, wheel, attaching.statement(wheel, buildType="another"))
+    assert (other.status, b"with other contents" in other.body) == (409, True)
+    assert server.get(url(wheel, ".intoto.json")).body == attaching.as_bytes(attaching.statement(wheel))
+    attestations = [attaching.attestation(wheel)]
+    assert send(server, wheel, attestations=attestations).status == 200
+    assert shown(server)[wheel.name].endswith(".provenance")
+
+
+def refused_statements(wheel):
+    good = attaching.statement(wheel)
+    yield b"{", 400, b"provenance: "
+    yield attaching.as_bytes(good)[:-3], 400, b"provenance: "
+    yield {**good, "_type": "x"}, 400, b"no in-toto statement"
+    yield {**good, "subject": []}, 400, b"has no subject"
+    yield attaching.statement(wheel, digest="0" * 64), 400, b"is about other bytes"
+    yield attaching.statement(wheel, name="other-1.0-py3-none-any.whl"), 400, b"not among its subjects"
+    yield attaching.as_bytes(good) + b" " * (1 << 20), 413, b"more than 1048576 bytes"
+
+
+def refused_attestations(wheel):
+    good = attaching.attestation(wheel)
+    yield b"{}", 400, b"no list"
+    yield [{**good, "version": 2}], 400, b"version"
+    yield [{**good, "verification_material": {"certificate": "eA=="}}], 400, b"transparency_entries"
+    yield [{**good, "envelope": {"statement": "?", "signature": "eA=="}}], 400, b"Base64"
+    yield [attaching.attestation(wheel, kind="https://example.org/x")], 400, b"predicateType"
+    yield [attaching.attestation(wheel, digest="0" * 64)], 400, b"about other bytes"
+    yield [good, attaching.attestation(wheel, name="other-1.0-py3-none-any.whl")], 400, b"not among its subjects"
+    yield [good] * 33, 413, b"more than 32"
+    yield [good, *[[]] * 33000], 413, b"values"
+    inside = json.dumps(good).encode()
+    yield b'[%s]},{"publisher":{"kind":"GitHub"},"attestations":[%s]' % (inside, inside), 400, b"attestations: "
+
+
+def test_wrong_provenance_refuses_the_upload(server, wheel):
+    before = files_below(server.store)
+    for statement, status, words in refused_statements(wheel):
+        reply = send(server, wheel, statement)
+        assert (reply.status, words in reply.body) == (status, True), reply.body
+    for attestations, status, words in refused_attestations(wheel):
+        reply = send(server, wheel, attestations=attestations)
+        assert (reply.status, words in reply.body) == (status, True), (attestations, reply.body)
+    good = attaching.as_bytes(attaching.statement(wheel))
+    twice = [uploading.Part("build_provenance", good)] * 2
+    assert uploading.post(server, f"/upload/{PLATFORM}/", uploading.form_of(wheel) + twice, server.token).status == 400
+    assert files_below(server.store) == before
+    assert not (server.store / PLATFORM / "b").exists()
+    assert uploading.listed(server, PLATFORM, "bar") == {}
+
+
+@pytest.fixture(name="indexed")
+def _indexed(tmp_path):
+    indexed = indexing.Indexed(tmp_path)
+    for version in ("1.0", "2.0"):
+        indexed.wheel(FOLDER, "bar", version)
+    indexed.one = indexed.store / FOLDER / "bar-1.0-py3-none-any.whl"
+    indexed.two = indexed.store / FOLDER / "bar-2.0-py3-none-any.whl"
+    return indexed
+
+
+def put(path, document):
+    data = document if isinstance(document, bytes) else attaching.as_bytes(document)
+    path.write_bytes(data)
+    os.utime(path, (storelib.OLD, storelib.OLD))
+
+
+def attached(indexed):
+    """{file: (statement?, provenance?)}"""
+    rows = indexed.query("SELECT filename, statement IS NOT NULL, provenance IS NOT NULL FROM file ORDER BY 1")
+    return {name: (bool(statement), bool(provenance)) for name, statement, provenance in rows}
+
+
+def test_scan_follows_attachments(indexed):
+    """They come before or after the wheel, change and go; a catalog made anew says the same."""
+    one, two = indexed.one, indexed.two
+    put(one.with_name(one.name + ".intoto.json"), attaching.statement(one, two))
+    aside = indexed.folder / two.name
+    put(two.with_name(two.name + ".provenance"), object_of([attaching.attestation(two)]))
+    shutil.move(two, aside)
+    assert indexed.index()["ignored"] == 0
+    assert attached(indexed) == {one.name: (True, False)}
+    assert indexed.check()["alone"] == 1
+    shutil.move(aside, two)
+    indexed.index()
+    assert attached(indexed) == {one.name: (True, False), two.name: (False, True)}
+    change = indexed.query("SELECT change FROM store")
+    indexed.index()
+    assert indexed.query("SELECT change FROM store") == change
+    before = indexed.query("SELECT filename, kind, sha256, subject, packed FROM attachment ORDER BY 1")
+    shutil.rmtree(indexed.catalog.parent)
+    indexed.index()
+    assert indexed.query("SELECT filename, kind, sha256, subject, packed FROM attachment ORDER BY 1") == before
+    with open(one.with_name(one.name + ".intoto.json"), "wb") as file:  # in place: the folder's mtime stays
+        file.write(attaching.as_bytes(attaching.statement(two)))
+    assert indexed.index()["findings"] == 1
+    assert attached(indexed) == {one.name: (False, False), two.name: (False, True)}
+    two.with_name(two.name + ".provenance").unlink()
+    indexed.index()
+    assert attached(indexed) == {one.name: (False, False), two.name: (False, False)}
+    assert indexed.query("SELECT attached > 0 FROM platform") == [(1,)]
+    one.with_name(one.name + ".intoto.json").unlink()
+    indexed.index()
+    assert indexed.query("SELECT attached FROM platform") == [(0,)]
+
+
+def test_check_compares_attachments(indexed):
+    one = indexed.one.with_name(indexed.one.name + ".intoto.json")
+    put(one, attaching.statement(indexed.one))
+    indexed.index()
+    assert indexed.check()["unfit"] == 0
+    known = attaching.sha256(one)
+    put(one, one.read_bytes().replace(b"main", b"mane"))
+    path = f"{FOLDER}/{one.name}"
+    assert indexed.check(code=1)["lists"]["corrupt"] == [{"path": path, "recorded": known, "found": attaching.sha256(one)}]
+    put(one, attaching.statement(indexed.two, indexed.two))
+    assert [row["path"] for row in indexed.check(code=1)["lists"]["changed"]] == [path]
+    indexed.index()
+    assert [row["path"] for row in indexed.check(code=1)["lists"]["unfit"]] == [path]
+    one.unlink()
+    assert [row["path"] for row in indexed.check(code=1)["lists"]["orphaned"]] == [path]
