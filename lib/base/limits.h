@@ -25,8 +25,11 @@ enum {
 	LIMIT_ZIP_DIRECTORY = 256 << 20,     // the central directory of a wheel
 	LIMIT_UNPACKED = 64 << 20,           // unpacked size of an upload: this is always allowed
 	LIMIT_UNPACKED_RATIO = 50,           // unpacked size of a larger upload: this many times its own size
-	LIMIT_ELF_STRING = 16 << 10,         // a name in an ELF file
-	LIMIT_ELF_STRINGS = 16 << 10,        // number of segments, libraries, versions or comments of an ELF file
+	LIMIT_ELF_STRING = 64 << 10,         // a name in an ELF file,
+	LIMIT_ELF_TEXT = 128 << 20,          // and all names in one
+	LIMIT_ELF_STRINGS = 16 << 10,        // number of segments, libraries or versions of an ELF file
+	LIMIT_ELF_TOOLCHAINS = 256,          // number of different comments of an ELF file; further ones are left out
+	LIMIT_ELF_SECTIONS = 256 << 10,      // number of sections of an ELF file
 	LIMIT_ELF_SYMBOLS = 4 << 20,         // number of dynamic symbols of an ELF file
 	LIMIT_OFFER_FOLDERS = 512,           // number of folders of libraries of a root, and of files that ld.so.conf includes,
 	LIMIT_OFFER_ENTRIES = 1 << 20,       // of names in these folders,

@@ -7,7 +7,8 @@
 
 enum {
 	HEAD_DATA = 1 << 10, // a table of codes has less than 400 bytes (RFC 1951, 3.2.7)
-	ROOM_KEPT = 1 << 20, // larger pages are given back after each member
+	HUGE_PAGE = 2 << 20,
+	ROOM_KEPT = 4 << 20, // larger pages are given back after each member
 };
 
 static void pages_release(struct zipload_pages *p)
@@ -23,10 +24,11 @@ static int pages_reserve(struct zipload_pages *p, uint64_t size, struct err *e)
 	if (p->room >= size)
 		return 0;
 	pages_release(p);
-	size_t room = size < ROOM_KEPT ? ROOM_KEPT : (size_t)size;
+	size_t room = size < ROOM_KEPT ? ROOM_KEPT : ((size_t)size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
 	void *at = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (at == MAP_FAILED)
 		return err_errno(e, ERR_LIMIT, "%zu bytes of memory", room);
+	madvise(at, room, MADV_HUGEPAGE); // a tenth of the page faults
 	*p = (struct zipload_pages){at, room};
 	return 0;
 }

@@ -55,7 +55,8 @@ struct elf_facts {
 // Whether the bytes begin as an ELF file does.
 bool elf_is_elf(struct str bytes);
 // Reads a whole file in memory, which may be changed by nobody meanwhile. ERR_INVALID: it is damaged, or contradicts
-// itself; ERR_LIMIT: it has more than LIMIT_ELF_STRINGS libraries, versions or comments, LIMIT_ELF_SYMBOLS symbols, or a
-// string longer than LIMIT_ELF_STRING. The caller releases *out if this returns 0.
+// itself; ERR_LIMIT: it has more than LIMIT_ELF_STRINGS segments, libraries or versions, LIMIT_ELF_SYMBOLS symbols,
+// LIMIT_ELF_SECTIONS sections, a name longer than LIMIT_ELF_STRING, or more than LIMIT_ELF_TEXT bytes of names. Time and
+// memory are bounded by these limits and the size of the file. The caller releases *out if this returns 0.
 int elf_facts_read(struct str bytes, struct elf_facts *out, struct err *e) MUST_CHECK;
 void elf_facts_release(struct elf_facts *f); // for CLEANUP

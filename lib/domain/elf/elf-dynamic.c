@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/limits.h"
+#include "lib/base/mem.h"
+#include "lib/domain/elf/elf-reading.h"
+
+enum {
+	VERSIONS_MAX = 1 << 20,      // a table of versions; it ends with the segment, and has no size of its own
+	HASH_MAX = 64 << 20,         // DT_GNU_HASH, the same; LIMIT_ELF_SYMBOLS symbols fit
+	VERSION_INDEX_MASK = 0x7fff, // the other bit says that a symbol is hidden
+};
+
+// What the dynamic segment says, and what is found by it.
+struct elf_dynamic {
+	struct elf_reading *r;
+	struct elf_facts *out;
+	GElf_Phdr *load; // the segments that are loaded, as the file has them
+	size_t loads;
+	uint64_t tag[DT_NUM]; // values of the dynamic tags below DT_NUM
+	uint64_t versym, verneed, verneednum, verdef, verdefnum, gnu_hash;
+	struct str strings;                           // DT_STRTAB
+	size_t text_left;                             // bytes of names that may still be read: they may overlap
+	const char **version_name, **version_library; // by version index
+	size_t version_room;
+};
+
+static int read_loads(struct elf_dynamic *d, struct err *e)
+{
+	d->load = xcalloc(d->r->segments + 1, sizeof(*d->load));
+	for (size_t i = 0; i < d->r->segments; i++) {
+		GElf_Phdr p;
+		if (!gelf_getphdr(d->r->elf, (int)i, &p))
+			return elf_damaged(e, "its program headers");
+		if (p.p_type == PT_LOAD && p.p_offset <= d->r->bytes.len && p.p_filesz <= d->r->bytes.len - p.p_offset)
+			d->load[d->loads++] = p;
+	}
+	return 0;
+}
+
+// The offset of an address in the file, and how many bytes of its segment follow. False: no segment has it in the file.
+static bool find_offset(const struct elf_dynamic *d, uint64_t address, uint64_t *offset, uint64_t *room)
+{
+	for (size_t i = 0; i < d->loads; i++) {
+		const GElf_Phdr *p = &d->load[i];
+		if (address < p->p_vaddr || address - p->p_vaddr >= p->p_filesz)
+			continue;
+		*offset = p->p_offset + (address - p->p_vaddr);
+		*room = p->p_filesz - (address - p->p_vaddr);
+		return true;
+	}
+	return false;
+}
+
+// The translated bytes at an address. NULL: they are not in the file.
+static Elf_Data *data_at(const struct elf_dynamic *d, uint64_t address, uint64_t size, Elf_Type type)
+{
+	uint64_t offset, room;
+	if (!find_offset(d, address, &offset, &room) || size > room || !size)
+		return NULL;
+	return elf_getdata_rawchunk(d->r->elf, (int64_t)offset, size, type);
+}
+
+// The same up to the end of the segment, at most `most` bytes.
+static Elf_Data *rest_at(const struct elf_dynamic *d, uint64_t address, uint64_t most, Elf_Type type)
+{
+	uint64_t offset, room;
+	if (!find_offset(d, address, &offset, &room))
+		return NULL;
+	return elf_getdata_rawchunk(d->r->elf, (int64_t)offset, room < most ? room : most, type);
+}
+
+// The string at an offset of DT_STRTAB, copied.
+static const char *string_at(struct elf_dynamic *d, uint64_t offset, struct err *e)
+{
+	if (offset >= d->strings.len)
+		return elf_damaged(e, "a name is outside of the string table"), NULL;
+	const char *begin = d->strings.ptr + offset;
+	size_t room = d->strings.len - offset, most = LIMIT_ELF_STRING + 1,
+	       len = strnlen(begin, room < most ? room : most);
+	if (len > LIMIT_ELF_STRING)
+		return err_set(e, ERR_LIMIT, "a name in the ELF file is longer than %d bytes", LIMIT_ELF_STRING), NULL;
+	if (len == room)
+		return elf_damaged(e, "a name has no end"), NULL;
+	if (len >= d->text_left)
+		return err_set(e, ERR_LIMIT, "the names in the ELF file have more than %d bytes", LIMIT_ELF_TEXT), NULL;
+	d->text_left -= len + 1;
+	return arena_copy(&d->out->text, (struct str){begin, len});
+}
+
+static void take_tag(struct elf_dynamic *d, const GElf_Dyn *entry)
+{
+	const struct {
+		int64_t tag;
+		uint64_t *value;
+	} others[] = {{DT_VERSYM, &d->versym}, {DT_VERNEED, &d->verneed}, {DT_VERNEEDNUM, &d->verneednum},
+		{DT_VERDEF, &d->verdef}, {DT_VERDEFNUM, &d->verdefnum}, {DT_GNU_HASH, &d->gnu_hash}};
+	uint64_t value = entry->d_un.d_val;
+	if (entry->d_tag == DT_TEXTREL || (entry->d_tag == DT_FLAGS && value & DF_TEXTREL))
+		d->out->has_textrel = true;
+	if (entry->d_tag >= 0 && entry->d_tag < DT_NUM)
+		d->tag[entry->d_tag] = value;
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		if (entry->d_tag == others[i].tag)
+			*others[i].value = value;
+}
+
+static int take_dynamic_name(struct elf_dynamic *d, const GElf_Dyn *entry, struct err *e)
+{
+	const char **field = entry->d_tag == DT_SONAME    ? &d->out->soname
+			     : entry->d_tag == DT_RPATH   ? &d->out->rpath
+			     : entry->d_tag == DT_RUNPATH ? &d->out->runpath
+							  : NULL;
+	if (!field && entry->d_tag != DT_NEEDED)
+		return 0;
+	const char *text = string_at(d, entry->d_un.d_val, e);
+	if (!text)
+		return -1;
+	if (!field)
+		return elf_list_add(&d->out->needed, text, e);
+	*field = text;
+	return 0;
+}
+
+// Reads the entries up to DT_NULL twice: for the tags, and then for the names, which need DT_STRTAB.
+static int read_entries(struct elf_dynamic *d, struct err *e)
+{
+	const struct elf_reading *r = d->r;
+	Elf_Data *data = NULL;
+	GElf_Dyn entry;
+	if (r->dynamic_offset <= r->bytes.len && r->dynamic_size <= r->bytes.len - r->dynamic_offset)
+		data = elf_getdata_rawchunk(r->elf, (int64_t)r->dynamic_offset, r->dynamic_size, ELF_T_DYN);
+	if (!data)
+		return elf_damaged(e, "its dynamic segment");
+	for (int i = 0; gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; i++)
+		take_tag(d, &entry);
+	Elf_Data *strings = data_at(d, d->tag[DT_STRTAB], d->tag[DT_STRSZ], ELF_T_BYTE);
+	if (!strings)
+		return elf_damaged(e, "its string table");
+	d->strings = (struct str){strings->d_buf, strings->d_size};
+	for (int i = 0; gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; i++)
+		if (take_dynamic_name(d, &entry, e) < 0)
+			return -1;
+	return 0;
+}
+
+static int add_version(struct elf_version **list, size_t *count, struct elf_version v, struct err *e)
+{
+	if (*count >= LIMIT_ELF_STRINGS)
+		return err_set(e, ERR_LIMIT, "the ELF file has more than %d versions", LIMIT_ELF_STRINGS);
+	if (*count % 64 == 0)
+		*list = xreallocarray(*list, *count + 64, sizeof(**list));
+	(*list)[(*count)++] = v;
+	return 0;
+}
+
+static void set_version_index(struct elf_dynamic *d, unsigned index, const char *name, const char *library)
+{
+	index &= VERSION_INDEX_MASK;
+	if (index >= d->version_room) {
+		size_t room = 2 * (size_t)index + 16;
+		d->version_name = xreallocarray(d->version_name, room, sizeof(*d->version_name));
+		d->version_library = xreallocarray(d->version_library, room, sizeof(*d->version_library));
+		for (size_t i = d->version_room; i < room; i++)
+			d->version_name[i] = d->version_library[i] = NULL;
+		d->version_room = room;
+	}
+	d->version_name[index] = name;
+	d->version_library[index] = library;
+}
+
+static int read_needed_versions(struct elf_dynamic *d, Elf_Data *data, const GElf_Verneed *n, size_t at, struct err *e)
+{
+	const char *library = string_at(d, n->vn_file, e);
+	if (!library)
+		return -1;
+	for (unsigned k = 0; k < n->vn_cnt; k++) {
+		GElf_Vernaux a;
+		if (at > INT32_MAX || !gelf_getvernaux(data, (int)at, &a))
+			return elf_damaged(e, "its version requirements");
+		struct elf_version v = {library, string_at(d, a.vna_name, e), a.vna_flags & VER_FLG_WEAK};
+		if (!v.name || add_version(&d->out->needed_version, &d->out->needed_versions, v, e) < 0)
+			return -1;
+		set_version_index(d, a.vna_other, v.name, library);
+		if (!a.vna_next)
+			break;
+		at += a.vna_next;
+	}
+	return 0;
+}
+
+static int read_verneed(struct elf_dynamic *d, struct err *e)
+{
+	Elf_Data *data = d->verneed ? rest_at(d, d->verneed, VERSIONS_MAX, ELF_T_VNEED) : NULL;
+	size_t at = 0;
+	if (d->verneed && !data)
+		return elf_damaged(e, "its version requirements");
+	for (uint64_t i = 0; data && i < d->verneednum; i++) {
+		GElf_Verneed n;
+		if (at > INT32_MAX || !gelf_getverneed(data, (int)at, &n))
+			return elf_damaged(e, "its version requirements");
+		if (read_needed_versions(d, data, &n, at + n.vn_aux, e) < 0)
+			return -1;
+		if (!n.vn_next)
+			break;
+		at += n.vn_next;
+	}
+	return 0;
+}
+
+static int read_verdef(struct elf_dynamic *d, struct err *e)
+{
+	Elf_Data *data = d->verdef ? rest_at(d, d->verdef, VERSIONS_MAX, ELF_T_VDEF) : NULL;
+	size_t at = 0;
+	if (d->verdef && !data)
+		return elf_damaged(e, "its version definitions");
+	for (uint64_t i = 0; data && i < d->verdefnum; i++) {
+		GElf_Verdef v;
+		GElf_Verdaux a;
+		if (at > INT32_MAX || !gelf_getverdef(data, (int)at, &v) || at + v.vd_aux > INT32_MAX ||
+			!gelf_getverdaux(data, (int)(at + v.vd_aux), &a))
+			return elf_damaged(e, "its version definitions");
+		const char *name = string_at(d, a.vda_name, e);
+		if (!name)
+			return -1;
+		struct elf_version version = {NULL, name, v.vd_flags & VER_FLG_WEAK};
+		bool is_base = v.vd_flags & VER_FLG_BASE; // the name of the file itself
+		if (!is_base && add_version(&d->out->defined_version, &d->out->defined_versions, version, e) < 0)
+			return -1;
+		if (!is_base)
+			set_version_index(d, v.vd_ndx, name, NULL);
+		if (!v.vd_next)
+			break;
+		at += v.vd_next;
+	}
+	return 0;
+}
+
+static uint32_t word_at(Elf_Data *data, uint64_t index)
+{
+	uint32_t word;
+	if (index >= data->d_size / sizeof(word))
+		return 0;
+	memcpy(&word, (const char *)data->d_buf + index * sizeof(word), sizeof(word)); // translated by libelf
+	return word;
+}
+
+// The number of symbols by DT_GNU_HASH: the last one of the last chain. The words are: buckets, first symbol, words of
+// the filter, shift; then the filter, the buckets and the chains.
+static uint64_t count_by_gnu_hash(const struct elf_dynamic *d)
+{
+	Elf_Data *data = rest_at(d, d->gnu_hash, HASH_MAX, ELF_T_WORD);
+	if (!data || data->d_size < 16)
+		return 0;
+	uint64_t buckets = word_at(data, 0), first = word_at(data, 1), filter = word_at(data, 2);
+	uint64_t at = 4 + filter * (d->out->is_64 ? 2 : 1), last = 0, words = data->d_size / 4;
+	if (at > words || buckets > words - at)
+		return 0;
+	for (uint64_t i = 0; i < buckets; i++)
+		if (word_at(data, at + i) > last)
+			last = word_at(data, at + i);
+	if (last < first)
+		return first;
+	while (at + buckets + (last - first) < words && !(word_at(data, at + buckets + (last - first)) & 1))
+		last++;
+	return last + 1;
+}
+
+static uint64_t count_symbols(const struct elf_dynamic *d)
+{
+	Elf_Data *data = d->tag[DT_HASH] ? data_at(d, d->tag[DT_HASH], 8, ELF_T_WORD) : NULL;
+	if (data)
+		return word_at(data, 1);
+	return d->gnu_hash ? count_by_gnu_hash(d) : 0;
+}
+
+static int add_symbol(struct elf_dynamic *d, const GElf_Sym *s, unsigned version, struct err *e)
+{
+	unsigned bind = GELF_ST_BIND(s->st_info), type = GELF_ST_TYPE(s->st_info);
+	if (bind == STB_LOCAL || !s->st_name)
+		return 0;
+	struct elf_symbol *out = &d->out->symbol[d->out->symbols];
+	unsigned index = version & VERSION_INDEX_MASK;
+	*out = (struct elf_symbol){.name = string_at(d, s->st_name, e),
+		.version = index < d->version_room ? d->version_name[index] : NULL,
+		.library = index < d->version_room ? d->version_library[index] : NULL,
+		.is_imported = s->st_shndx == SHN_UNDEF,
+		.is_weak = bind == STB_WEAK,
+		.is_function = type == STT_FUNC || type == STT_GNU_IFUNC};
+	if (!out->name)
+		return -1;
+	d->out->symbols++;
+	return 0;
+}
+
+static int read_symbols(struct elf_dynamic *d, struct err *e)
+{
+	uint64_t count = d->tag[DT_SYMTAB] ? count_symbols(d) : 0;
+	if (count > LIMIT_ELF_SYMBOLS)
+		return err_set(e, ERR_LIMIT, "the ELF file has more than %d symbols", LIMIT_ELF_SYMBOLS);
+	if (count < 2) // the first one is none
+		return 0;
+	size_t size = gelf_fsize(d->r->elf, ELF_T_SYM, 1, EV_CURRENT);
+	Elf_Data *symbols = data_at(d, d->tag[DT_SYMTAB], count * size, ELF_T_SYM);
+	Elf_Data *versions = d->versym ? data_at(d, d->versym, count * 2, ELF_T_HALF) : NULL;
+	if (!symbols || (d->versym && !versions))
+		return elf_damaged(e, "its symbol table");
+	d->out->symbol = xcalloc(count, sizeof(*d->out->symbol));
+	for (int i = 1; i < (int)count; i++) {
+		GElf_Sym s;
+		GElf_Versym v = 0;
+		if (!gelf_getsym(symbols, i, &s) || (versions && !gelf_getversym(versions, i, &v)))
+			return elf_damaged(e, "its symbol table");
+		if (add_symbol(d, &s, v, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int elf_dynamic_read(struct elf_reading *r, struct err *e)
+{
+	static int (*const steps[])(struct elf_dynamic *, struct err *) = {
+		read_loads, read_entries, read_verneed, read_verdef, read_symbols};
+	struct elf_dynamic d = {.r = r, .out = r->out, .text_left = LIMIT_ELF_TEXT};
+	int result = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(steps) && result == 0; i++)
+		result = steps[i](&d, e);
+	free(d.load);
+	free(d.version_name);
+	free(d.version_library);
+	return result;
+}
