@@ -39,13 +39,14 @@ enum {
 	LIMIT_OFFER_TEXT = 1 << 30,          // names of all libraries and symbols of a root
 	LIMIT_OFFER_LIST = 1 << 30,          // a list that `wheelcache provides` made
 	LIMIT_OFFER_SECONDS = 600,           // seconds that reading a root may take
-	LIMIT_ELF_WHOLE = 512 << 20,         // an ELF file in a wheel, unpacked
+	LIMIT_ELF_WHOLE = 128 << 20,         // an ELF file in a wheel that is unpacked into memory; of a larger one, its tables
 	LIMIT_ELF_MEMBERS = 16 << 10,        // number of ELF files of a wheel that are read
 	LIMIT_SBOM = 16 << 20,               // an SBOM in a wheel, unpacked,
 	LIMIT_SBOM_COMPONENTS = 64 << 10,    // number of components of all SBOMs of a wheel,
 	LIMIT_SBOM_STRING = 4 << 10,         // and a name, a version or a purl in one
 	LIMIT_ODDITIES = 100,                // number of oddities of a kind that are noted of a wheel
 	LIMIT_FACTS = 256 << 20,             // the facts of a wheel, before compression
+	LIMIT_FACTS_UNPACKED_GIB = 32,       // GiB of a wheel that are unpacked for its facts
 	LIMIT_INSIDE_NAMES = 4 << 10,        // number of names inside a wheel that searches find,
 	LIMIT_INSIDE_NAME = 1 << 10,         // and one of them, with version and purl
 	LIMIT_INSIDE_WAITING = 64 << 20,     // facts of a scan that wait to be written; further wheels get theirs after it

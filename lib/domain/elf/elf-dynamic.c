@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "lib/domain/elf/elf-dynamic.h"
+
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/limits.h"
 #include "lib/base/mem.h"
-#include "lib/domain/elf/elf-reading.h"
 
 enum {
 	VERSIONS_MAX = 1 << 20,      // a table of versions; it ends with the segment, and has no size of its own
@@ -47,9 +48,11 @@ static bool find_offset(const struct elf_dynamic *d, uint64_t address, uint64_t 
 		const GElf_Phdr *p = &d->load[i];
 		if (address < p->p_vaddr || address - p->p_vaddr >= p->p_filesz)
 			continue;
+		uint64_t in_file = p->p_filesz - (address - p->p_vaddr);
 		*offset = p->p_offset + (address - p->p_vaddr);
-		*room = p->p_filesz - (address - p->p_vaddr);
-		return true;
+		*room = elf_reading_room(d->r, *offset);
+		*room = *room < in_file ? *room : in_file;
+		return *room > 0;
 	}
 	return false;
 }
@@ -130,7 +133,7 @@ static int read_entries(struct elf_dynamic *d, struct err *e)
 	const struct elf_reading *r = d->r;
 	Elf_Data *data = NULL;
 	GElf_Dyn entry;
-	if (r->dynamic_offset <= r->bytes.len && r->dynamic_size <= r->bytes.len - r->dynamic_offset)
+	if (r->dynamic_size <= elf_reading_room(r, r->dynamic_offset))
 		data = elf_getdata_rawchunk(r->elf, (int64_t)r->dynamic_offset, r->dynamic_size, ELF_T_DYN);
 	if (!data)
 		return elf_damaged(e, "its dynamic segment");

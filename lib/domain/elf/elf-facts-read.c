@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/domain/elf/elf-facts.h"
-
 #include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,59 +6,13 @@
 
 #include "lib/base/limits.h"
 #include "lib/base/mem.h"
-#include "lib/domain/elf/elf-reading.h"
+#include "lib/domain/elf/elf-dynamic.h"
 
-enum {
-	COMMENT_MAX = 64 << 10,
-	NOTE_MAX = 1 << 20, // of all segments of notes
-	BUILD_ID_MAX = 64,
-};
+enum { BUILD_ID_MAX = 64 };
 
 bool elf_is_elf(struct str bytes)
 {
 	return bytes.len >= SELFMAG && memcmp(bytes.ptr, ELFMAG, SELFMAG) == 0;
-}
-
-int elf_damaged(struct err *e, const char *what)
-{
-	return err_set(e, ERR_INVALID, "damaged ELF: %s", what);
-}
-
-int elf_list_add(struct elf_list *list, const char *text, struct err *e)
-{
-	if (list->count >= LIMIT_ELF_STRINGS)
-		return err_set(e, ERR_LIMIT, "the ELF file has more than %d names of a kind", LIMIT_ELF_STRINGS);
-	if (list->count % 8 == 0)
-		list->item = xreallocarray(list->item, list->count + 8, sizeof(*list->item));
-	list->item[list->count++] = text;
-	return 0;
-}
-
-// A number of the header at these offsets in 64-bit and 32-bit files, in the byte order of the file.
-static uint64_t header_number(struct str bytes, size_t at64, size_t at32, size_t width64, size_t width32)
-{
-	bool is_64 = bytes.ptr[EI_CLASS] == ELFCLASS64, is_big = bytes.ptr[EI_DATA] == ELFDATA2MSB;
-	size_t at = is_64 ? at64 : at32, width = is_64 ? width64 : width32;
-	uint64_t value = 0;
-	for (size_t i = 0; at + width <= bytes.len && i < width; i++)
-		value = value << 8 | (unsigned char)bytes.ptr[at + (is_big ? i : width - 1 - i)];
-	return value;
-}
-
-// libelf makes a record of every section when it opens the file, so that their number is compared first. Zero stands for
-// a number that the first section has.
-static int check_sections(struct str bytes, struct err *e)
-{
-	if (bytes.len < sizeof(Elf32_Ehdr))
-		return elf_damaged(e, "its header");
-	uint64_t at = header_number(bytes, offsetof(Elf64_Ehdr, e_shoff), offsetof(Elf32_Ehdr, e_shoff), 8, 4);
-	uint64_t count = header_number(bytes, offsetof(Elf64_Ehdr, e_shnum), offsetof(Elf32_Ehdr, e_shnum), 2, 2);
-	if (!count && at && at < bytes.len)
-		count = header_number(bytes, (size_t)at + offsetof(Elf64_Shdr, sh_size),
-			(size_t)at + offsetof(Elf32_Shdr, sh_size), 8, 4);
-	if (count > LIMIT_ELF_SECTIONS)
-		return err_set(e, ERR_LIMIT, "the ELF file has more than %d sections", LIMIT_ELF_SECTIONS);
-	return 0;
 }
 
 static int read_header(struct elf_reading *r, struct err *e)
@@ -116,7 +68,7 @@ static void read_build_id(struct elf_reading *r, struct str d)
 // Many segments may have the same notes, so that all together have a limit.
 static void read_notes(struct elf_reading *r, const GElf_Phdr *p)
 {
-	if (p->p_filesz > r->note_left || p->p_offset > r->bytes.len || p->p_filesz > r->bytes.len - p->p_offset)
+	if (p->p_filesz > r->note_left || p->p_filesz > elf_reading_room(r, p->p_offset))
 		return;
 	r->note_left -= p->p_filesz;
 	Elf_Data *d = elf_getdata_rawchunk(r->elf, (int64_t)p->p_offset, p->p_filesz,
@@ -172,8 +124,8 @@ static int add_toolchain(struct elf_reading *r, struct str name, struct err *e)
 static bool is_section_named(const struct elf_reading *r, const GElf_Shdr *names, const GElf_Shdr *h, struct str name)
 {
 	uint64_t from = names->sh_offset, size = names->sh_size;
-	return from <= r->bytes.len && size <= r->bytes.len - from && h->sh_name < size &&
-	       size - h->sh_name > name.len && memcmp(r->bytes.ptr + from + h->sh_name, name.ptr, name.len) == 0 &&
+	return size <= elf_reading_room(r, from) && h->sh_name < size && size - h->sh_name > name.len &&
+	       memcmp(r->bytes.ptr + from + h->sh_name, name.ptr, name.len) == 0 &&
 	       r->bytes.ptr[from + h->sh_name + name.len] == '\0';
 }
 
@@ -188,8 +140,8 @@ static int read_comment(struct elf_reading *r, struct err *e)
 	while ((section = elf_nextscn(r->elf, section))) {
 		if (!gelf_getshdr(section, &h) || !is_section_named(r, &names, &h, STR(".comment")))
 			continue;
-		if (h.sh_type == SHT_NOBITS || h.sh_size > COMMENT_MAX || h.sh_offset > r->bytes.len ||
-			h.sh_size > r->bytes.len - h.sh_offset)
+		if (h.sh_type == SHT_NOBITS || h.sh_size > ELF_COMMENT_MAX ||
+			h.sh_size > elf_reading_room(r, h.sh_offset))
 			return 0;
 		struct str rest = {r->bytes.ptr + h.sh_offset, h.sh_size};
 		while (rest.len)
@@ -207,11 +159,11 @@ static int read_facts(struct elf_reading *r, struct err *e)
 	return r->out->is_dynamic ? elf_dynamic_read(r, e) : 0;
 }
 
-int elf_facts_read(struct str bytes, struct elf_facts *out, struct err *e)
+int elf_facts_read_parts(struct str bytes, const struct elf_outline *parts, struct elf_facts *out, struct err *e)
 {
-	struct elf_reading r = {.bytes = bytes, .out = out, .note_left = NOTE_MAX};
+	struct elf_reading r = {.bytes = bytes, .parts = parts, .out = out, .note_left = ELF_NOTES_MAX};
 	*out = (struct elf_facts){0};
-	if (check_sections(bytes, e) < 0)
+	if (elf_outline_check(bytes, e) < 0)
 		return -1;
 	elf_version(EV_CURRENT);
 	r.elf = elf_memory((char *)(uintptr_t)bytes.ptr, bytes.len);
@@ -220,6 +172,11 @@ int elf_facts_read(struct str bytes, struct elf_facts *out, struct err *e)
 	if (result < 0)
 		elf_facts_release(out);
 	return result;
+}
+
+int elf_facts_read(struct str bytes, struct elf_facts *out, struct err *e)
+{
+	return elf_facts_read_parts(bytes, NULL, out, e);
 }
 
 void elf_facts_release(struct elf_facts *f)

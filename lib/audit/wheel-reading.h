@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parts of one reading of a wheel's facts share (wheel-facts.h). One thread at a time.
+#pragma once
+
+#include "lib/audit/wheel-facts.h"
+#include "lib/audit/wheel-oddities.h"
+#include "lib/domain/archive/zipload.h"
+
+struct wheel_reading {
+	struct wheel_facts *out;
+	struct zipdirectory zip;
+	struct zipload load;
+	struct wheel_oddities oddities;
+	struct str folder;      // "<name>-<version>.dist-info"
+	uint64_t unpacked_left; // bytes that may still be unpacked
+};
+
+void wheel_reading_release(struct wheel_reading *r); // for CLEANUP
+// Notes that the facts are not complete, with the first reason.
+void wheel_reading_cut(struct wheel_reading *r, const char *why);
+// Counts the bytes that will be unpacked. ERR_LIMIT: they are too many.
+int wheel_reading_spend(struct wheel_reading *r, uint64_t size, struct err *e) MUST_CHECK;
+// Loads a member of at most `most` bytes; *bytes is valid until the next call. ERR_LIMIT and ERR_INVALID concern the
+// member; ERR_IO the wheel.
+int wheel_reading_load(struct wheel_reading *r, const struct zipmember *m, uint64_t most, struct str *bytes,
+	struct err *e) MUST_CHECK;
+// The member of this name in the .dist-info folder; NULL: none.
+const struct zipmember *wheel_reading_find(const struct wheel_reading *r, const char *name);
