@@ -20,6 +20,7 @@ static const struct command *const commands[] = {
 	&command_prune,
 	&command_provides,
 	&command_push,
+	&command_rebuilds,
 	&command_remove,
 	&command_serve,
 	&command_thaw,

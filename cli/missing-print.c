@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "lib/format/escape.h"
+
 enum { MOST_WIDTH = 48 }; // of the column with project and version
 
 static int max_width(int width, const char *text)
@@ -58,22 +60,12 @@ static int names_width(const struct missing *m, size_t from)
 	return width < MOST_WIDTH ? width : MOST_WIDTH;
 }
 
-// Control characters of reasons that come from others become question marks, so that a terminal does not obey them.
-static void put_clean(struct buf *out, const char *text)
-{
-	for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
-		bool is_second = at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0; // U+0080 to U+009F
-		buf_putc(out, *at < ' ' || *at == 0x7f || is_second ? '?' : (char)*at);
-		at += is_second;
-	}
-}
-
 static void print_missing_row(struct buf *out, const struct missing_row *row, int width)
 {
 	int pad = width - name_width(row);
 	buf_printf(out, "  %-10s  %s%s%s%*s  ", missing_status_name[row->status], row->project, row->version ? " " : "",
 		row->version ? row->version : "", pad > 0 ? pad : 0, "");
-	put_clean(out, row->why);
+	escape_terminal(out, str_from(row->why));
 	for (size_t i = 0; i < row->branches; i++)
 		buf_printf(out, "%s%s", i ? " " : " [", row->branch[i]);
 	buf_puts(out, row->branches ? "]\n" : "\n");

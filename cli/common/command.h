@@ -71,6 +71,7 @@ extern const struct command command_prune_purge;
 extern const struct command command_prune_restore;
 extern const struct command command_provides;
 extern const struct command command_push;
+extern const struct command command_rebuilds;
 extern const struct command command_remove;
 extern const struct command command_serve;
 extern const struct command command_thaw;

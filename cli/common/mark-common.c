@@ -53,7 +53,7 @@ static const char *audit_result(int marked, const struct err *e)
 }
 
 // Both results are in the audit log. If marking fails, *e is its error, not that of the audit log.
-static int mark_audited(const struct mark_common *m, const struct platform *p, struct catalog *c, struct audit *audit,
+int mark_common_file(const struct mark_common *m, const struct platform *p, struct catalog *c, struct audit *audit,
 	struct err *e)
 {
 	struct err unknown = ERR_INIT;
@@ -80,8 +80,8 @@ static int mark_audited(const struct mark_common *m, const struct platform *p, s
 
 // Runs the release command of the platform at once, since no server may be running. If it fails, a running server
 // tries it again.
-static int release_platform(const struct mark_common *m, const struct platform *p, struct catalog *c,
-	struct audit *audit, struct err *e)
+int mark_common_release(const struct mark_common *m, const struct platform *p, struct catalog *c, struct audit *audit,
+	struct err *e)
 {
 	if (!p->release)
 		return 0;
@@ -119,12 +119,12 @@ static int mark_all(const struct mark_common *m, const struct store *store, stru
 		const struct platform *p = &store->platform[i];
 		if (m->platform && strcmp(p->name, m->platform) != 0)
 			continue;
-		int marked =
-			p->id ? mark_audited(m, p, c, audit, &why) : err_set(&why, ERR_NOT_FOUND, "not in the catalog");
+		int marked = p->id ? mark_common_file(m, p, c, audit, &why)
+				   : err_set(&why, ERR_NOT_FOUND, "not in the catalog");
 		if (marked < 0 && why.kind == ERR_NOT_FOUND)
 			continue;
 		found++;
-		if (marked < 0 || release_platform(m, p, c, audit, &why) < 0) {
+		if (marked < 0 || mark_common_release(m, p, c, audit, &why) < 0) {
 			*e = why;
 			result = -1;
 		} else if (!m->settings.is_quiet) {

@@ -5,6 +5,7 @@
 
 #include "cli/common/cli-config.h"
 #include "cli/common/command.h"
+#include "lib/state/access/audit.h"
 #include "lib/state/catalog/catalog.h"
 #include "lib/state/store/store.h"
 
@@ -24,6 +25,14 @@ struct mark_common {
 	bool deletes;
 	const char *who; // the account that runs the command
 };
+
+// Marks m->file on the platform, and writes the audit log, also of a failure. ERR_NOT_FOUND: the platform does not have
+// it. m: action, done, mark, file, reason and who are set.
+int mark_common_file(const struct mark_common *m, const struct platform *p, struct catalog *c, struct audit *audit,
+	struct err *e) MUST_CHECK;
+// Runs the release command of the platform, if it has one, so that clients see the marks.
+int mark_common_release(const struct mark_common *m, const struct platform *p, struct catalog *c, struct audit *audit,
+	struct err *e) MUST_CHECK;
 
 // Parses "FILE [STORE]" and marks FILE on each platform that has it, or on that of --platform. The caller fills the
 // first four members of m. Returns the exit code.

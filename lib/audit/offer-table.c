@@ -6,6 +6,7 @@
 
 #include "lib/base/limits.h"
 #include "lib/base/mem.h"
+#include "lib/base/search.h"
 
 struct offer_library *offer_table_add(struct offer_table *t, struct str arch, struct str soname, struct str path)
 {
@@ -41,21 +42,18 @@ void offer_table_sort_versions(struct offer_library *l)
 		qsort(l->version.item, l->version.count, sizeof(*l->version.item), compare_defined);
 }
 
+static bool is_own_version_before(const void *element, const void *key)
+{
+	return str_cmp(str_from(*(const char *const *)element), *(const struct str *)key) < 0;
+}
+
 // The library's own copy of a version, or a new one.
 static const char *own_version(struct offer_table *t, const struct offer_library *l, struct str version)
 {
-	size_t from = 0, to = l->version.count;
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-		int order = str_cmp(version, str_from(l->version.item[middle]));
-		if (order == 0)
-			return l->version.item[middle];
-		if (order < 0)
-			to = middle;
-		else
-			from = middle + 1;
-	}
-	return arena_copy(&t->text, version);
+	const struct offer_names *v = &l->version;
+	size_t at = lower_bound(&version, v->item, v->count, sizeof(*v->item), is_own_version_before);
+	bool is_own = at < v->count && str_eq(version, str_from(v->item[at]));
+	return is_own ? v->item[at] : arena_copy(&t->text, version);
 }
 
 void offer_table_add_symbol(struct offer_table *t, struct offer_library *l, struct str name, struct str version)

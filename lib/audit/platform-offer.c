@@ -9,6 +9,7 @@
 #include "lib/audit/offer-root.h"
 #include "lib/base/limits.h"
 #include "lib/base/mem.h"
+#include "lib/base/search.h"
 #include "lib/os/fs.h"
 
 struct platform_offer {
@@ -66,27 +67,73 @@ int platform_offer_print(const struct platform_offer *o, struct buf *out, struct
 
 // --- searching ---
 
-static const struct offer_library *find_name(const struct offer_table *t, const char *arch, struct str name)
+struct name_key {
+	struct str name;
+	const char *arch;
+};
+
+static bool is_offer_name_before(const void *element, const void *key)
 {
-	size_t from = 0, to = t->names;
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-		int order = str_cmp(name, str_from(t->name[middle].name));
-		order = order ? order : strcmp(arch, t->name[middle].arch);
-		if (order == 0)
-			return &t->library[t->name[middle].library];
-		if (order < 0)
-			to = middle;
-		else
-			from = middle + 1;
-	}
+	const struct offer_name *n = element;
+	const struct name_key *k = key;
+	int order = str_cmp(str_from(n->name), k->name);
+	return order < 0 || (order == 0 && strcmp(n->arch, k->arch) < 0);
+}
+
+static const struct offer_library *find_offered(const struct offer_table *t, const char *arch, struct str name)
+{
+	const struct name_key key = {name, arch};
+	size_t at = lower_bound(&key, t->name, t->names, sizeof(*t->name), is_offer_name_before);
+	bool is_found =
+		at < t->names && str_eq(name, str_from(t->name[at].name)) && strcmp(arch, t->name[at].arch) == 0;
+	return is_found ? &t->library[t->name[at].library] : NULL;
+}
+
+size_t platform_offer_count(const struct platform_offer *o)
+{
+	return o->table.libraries;
+}
+
+size_t platform_offer_number(const struct platform_offer *o, const struct offer_library *l)
+{
+	return (size_t)(l - o->table.library);
+}
+
+static bool is_arch_before(const void *element, const void *key)
+{
+	return strcmp(((const struct offer_library *)element)->arch, key) < 0;
+}
+
+bool platform_offer_has_arch(const struct platform_offer *o, const char *arch)
+{
+	const struct offer_table *t = &o->table;
+	size_t at = lower_bound(arch, t->library, t->libraries, sizeof(*t->library), is_arch_before);
+	return at < t->libraries && strcmp(t->library[at].arch, arch) == 0;
+}
+
+// What musl's loader does not look for: "lib", one of these, and a dot.
+static bool is_reserved_by_musl(struct str name)
+{
+	static const char *const parts[] = {"c.", "pthread.", "rt.", "m.", "dl.", "util.", "xnet."};
+	for (size_t i = 0; str_starts(name, STR("lib")) && i < ARRAY_SIZE(parts); i++)
+		if (str_starts(str_slice(name, 3, name.len), str_from(parts[i])))
+			return true;
+	return false;
+}
+
+static const struct offer_library *find_musl(const struct offer_table *t, const char *arch)
+{
+	for (size_t i = 0; i < t->names; i++)
+		if (strncmp(t->name[i].name, "ld-musl-", 8) == 0 && strcmp(t->name[i].arch, arch) == 0)
+			return &t->library[t->name[i].library];
 	return NULL;
 }
 
 const struct offer_library *platform_offer_find(const struct platform_offer *o, const char *arch, struct str soname)
 {
-	const struct offer_library *l = find_name(&o->table, arch, soname);
-	return l ? l : find_name(&o->table, OFFER_ANY_ARCH, soname);
+	const struct offer_library *l = find_offered(&o->table, arch, soname);
+	l = l ? l : find_offered(&o->table, OFFER_ANY_ARCH, soname);
+	return l || !is_reserved_by_musl(soname) ? l : find_musl(&o->table, arch);
 }
 
 bool platform_offer_has(const struct platform_offer *o, const char *arch, struct str soname)
@@ -94,45 +141,30 @@ bool platform_offer_has(const struct platform_offer *o, const char *arch, struct
 	return platform_offer_find(o, arch, soname) != NULL;
 }
 
-bool offer_library_has_version(const struct offer_library *l, struct str version)
+static bool is_version_before(const void *element, const void *key)
 {
-	size_t from = 0, to = l->version.count;
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-		int order = str_cmp(version, str_from(l->version.item[middle]));
-		if (order == 0)
-			return true;
-		if (order < 0)
-			to = middle;
-		else
-			from = middle + 1;
-	}
-	return l->version.count == 0;
+	return strcmp(*(const char *const *)element, key) < 0;
 }
 
-// The first symbol of this name or behind it.
-static size_t find_symbol(const struct offer_library *l, struct str name)
+bool offer_library_has_version(const struct offer_library *l, const char *version)
 {
-	size_t from = 0, to = l->symbols;
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-		if (str_cmp(name, str_from(l->symbol[middle].name)) > 0)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from;
+	size_t at =
+		lower_bound(version, l->version.item, l->version.count, sizeof(*l->version.item), is_version_before);
+	return !l->version.count || (at < l->version.count && strcmp(l->version.item[at], version) == 0);
 }
 
-bool offer_library_has_symbol(const struct offer_library *l, struct str symbol, struct str version)
+static bool is_symbol_before(const void *element, const void *key)
 {
-	for (size_t i = find_symbol(l, symbol); i < l->symbols; i++) {
-		const struct offer_symbol *s = &l->symbol[i];
-		if (!str_eq(symbol, str_from(s->name)))
-			return false;
-		if (!version.len || !l->version.count || (s->version && str_eq(version, str_from(s->version))))
+	return strcmp(((const struct offer_symbol *)element)->name, key) < 0;
+}
+
+bool offer_library_has_symbol(const struct offer_library *l, const char *symbol, const char *version)
+{
+	size_t at = lower_bound(symbol, l->symbol, l->symbols, sizeof(*l->symbol), is_symbol_before);
+	for (; at < l->symbols && strcmp(l->symbol[at].name, symbol) == 0; at++)
+		if (!version || !l->version.count ||
+			(l->symbol[at].version && strcmp(l->symbol[at].version, version) == 0))
 			return true;
-	}
 	return false;
 }
 

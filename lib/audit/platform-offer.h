@@ -22,14 +22,20 @@ void platform_offer_cleanup(struct platform_offer **o); // for CLEANUP
 // Appends the list (offer-list.h).
 int platform_offer_print(const struct platform_offer *o, struct buf *out, struct err *e) MUST_CHECK;
 
-// The library that the loader finds by the name, borrowed; NULL: there is none. arch: as platform tags spell it.
+// The number of libraries, and the number of one of them: below that, and different for each.
+size_t platform_offer_count(const struct platform_offer *o);
+size_t platform_offer_number(const struct platform_offer *o, const struct offer_library *l);
+// Whether it has a library for this architecture at all.
+bool platform_offer_has_arch(const struct platform_offer *o, const char *arch);
+// The library that the loader finds by the name, borrowed; NULL: there is none. arch: as platform tags spell it. The
+// loader of musl is itself what libc.so, libm.so, libpthread.so and their like name.
 const struct offer_library *platform_offer_find(const struct platform_offer *o, const char *arch, struct str soname);
 bool platform_offer_has(const struct platform_offer *o, const char *arch, struct str soname);
 // Whether the loader accepts a need for this version of the library: it defines it, or has no versions at all.
-bool offer_library_has_version(const struct offer_library *l, struct str version);
-// Whether the library has a symbol for a reference to this version; version "": any. One without versions has it by its
+bool offer_library_has_version(const struct offer_library *l, const char *version);
+// Whether the library has a symbol for a reference to this version; version NULL: any. One without versions has it by its
 // name alone.
-bool offer_library_has_symbol(const struct offer_library *l, struct str symbol, struct str version);
+bool offer_library_has_symbol(const struct offer_library *l, const char *symbol, const char *version);
 // The SONAME of a library with the same stem and another number, the highest, borrowed: libre2.so.11 for libre2.so.9,
 // libldap.so.2 for libldap-2.5.so.0. NULL: none.
 const char *platform_offer_successor(const struct platform_offer *o, const char *arch, struct str soname);

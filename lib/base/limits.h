@@ -50,6 +50,8 @@ enum {
 	LIMIT_INSIDE_NAMES = 4 << 10,        // number of names inside a wheel that searches find,
 	LIMIT_INSIDE_NAME = 1 << 10,         // and one of them, with version and purl
 	LIMIT_INSIDE_WAITING = 64 << 20,     // facts of a scan that wait to be written; further wheels get theirs after it
+	LIMIT_REBUILD_REASONS = 32,          // reasons why a wheel is to be rebuilt that are listed
+	LIMIT_REBUILD_WORK = 32 << 20,       // steps of judging whether a wheel is to be rebuilt
 	LIMIT_FINDINGS = 16 << 10,           // text of the findings about one file
 	LIMIT_DEPTH = 8,                     // folder levels below a platform
 	LIMIT_SIMPLEPAGE_FILES = 1 << 20,    // number of files, and of versions, on the page of another index

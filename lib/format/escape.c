@@ -93,6 +93,16 @@ static void put_url(struct buf *out, char c)
 	put_hex(out, "0123456789ABCDEF", c);
 }
 
+void escape_terminal(struct buf *out, struct str s)
+{
+	for (size_t i = 0; i < s.len; i++) {
+		unsigned char c = (unsigned char)s.ptr[i], next = i + 1 < s.len ? (unsigned char)s.ptr[i + 1] : 0;
+		bool is_second = c == 0xc2 && next >= 0x80 && next < 0xa0; // U+0080 to U+009F
+		buf_putc(out, c < ' ' || c == 0x7f || is_second ? '?' : (char)c);
+		i += is_second;
+	}
+}
+
 void escape_url(struct buf *out, struct str s)
 {
 	escape_bytes(out, s, CHARCLASS_UNRESERVED, put_url);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Escaping for JSON, HTML and URLs. Each function adds to out. The input may be any bytes; the output is well-formed.
+// Escaping for JSON, HTML, terminals and URLs. Each function adds to out. The input may be any bytes; the output is well-formed.
 // Any thread.
 #pragma once
 
@@ -11,6 +11,8 @@ void escape_json(struct buf *out, struct str s);
 // Adds the text of an element, or of an attribute in double quotes. The same holds for bytes that are not UTF-8.
 // Control characters, which HTML forbids, become U+FFFD too.
 void escape_html(struct buf *out, struct str s);
+// Adds text for a terminal: control characters, with which foreign text could command it, become "?".
+void escape_terminal(struct buf *out, struct str s);
 // Adds one segment of a URL's path: all characters except the unreserved ones of RFC 3986 become %XX.
 void escape_url(struct buf *out, struct str s);
 // Adds a part of a URL: bytes that no URL may hold (blanks, control characters, non-ASCII) become %XX.

@@ -109,19 +109,19 @@ static void test_a_list_says_what_the_loader_finds(void **state UNUSED)
 	assert_false(platform_offer_has(o, "aarch64", STR("libldap.so.2")));
 	assert_false(platform_offer_has(o, "x86_64", STR("libldap-2.5.so.0")));
 	const struct offer_library *ldap = platform_offer_find(o, "x86_64", STR("libldap.so.2"));
-	assert_true(offer_library_has_version(ldap, STR("OPENLDAP_2.200")));
-	assert_false(offer_library_has_version(ldap, STR("OPENLDAP_2.20")));
-	assert_true(offer_library_has_symbol(ldap, STR("ldap_bind"), STR("OPENLDAP_2.200")));
-	assert_true(offer_library_has_symbol(ldap, STR("ldap_new"), STR("OPENLDAP_2.300")));
-	assert_true(offer_library_has_symbol(ldap, STR("ldap_new"), STR("")));
-	assert_false(offer_library_has_symbol(ldap, STR("ldap_bind"), STR("OPENLDAP_2.300")));
-	assert_false(offer_library_has_symbol(ldap, STR("ldap_bin"), STR("")));
+	assert_true(offer_library_has_version(ldap, "OPENLDAP_2.200"));
+	assert_false(offer_library_has_version(ldap, "OPENLDAP_2.20"));
+	assert_true(offer_library_has_symbol(ldap, "ldap_bind", "OPENLDAP_2.200"));
+	assert_true(offer_library_has_symbol(ldap, "ldap_new", "OPENLDAP_2.300"));
+	assert_true(offer_library_has_symbol(ldap, "ldap_new", NULL));
+	assert_false(offer_library_has_symbol(ldap, "ldap_bind", "OPENLDAP_2.300"));
+	assert_false(offer_library_has_symbol(ldap, "ldap_bin", NULL));
 	assert_string_equal(ldap->needed.item[0], "libssl.so.3");
 	const struct offer_library *re2 = platform_offer_find(o, "x86_64", STR("libre2.so.11"));
 	assert_string_equal(re2->path, "lib/my lib/libre2.so.11.0.0");
-	assert_true(offer_library_has_version(re2, STR("ANY"))); // the loader does not mind: re2 has no versions
-	assert_true(offer_library_has_symbol(re2, STR("_ZN3re23RE2C1Ev"), STR("ANY")));
-	assert_true(offer_library_has_symbol(re2, STR("odd@name%"), STR("")));
+	assert_true(offer_library_has_version(re2, "ANY")); // the loader does not mind: re2 has no versions
+	assert_true(offer_library_has_symbol(re2, "_ZN3re23RE2C1Ev", "ANY"));
+	assert_true(offer_library_has_symbol(re2, "odd@name%", NULL));
 	assert_false(platform_offer_find(o, "x86_64", STR("libold.so.9"))->is_readable);
 }
 
@@ -278,9 +278,9 @@ static void test_a_root_is_read_as_the_loader_reads_it(void **state UNUSED)
 	assert_string_equal(l->soname, "libc.so.6");
 	assert_true(platform_offer_find(o, arch, STR("libown.so.1.5")) == l);
 	assert_true(platform_offer_find(o, arch, STR("libc.so.6")) == l);
-	assert_true(offer_library_has_version(l, STR("GLIBC_2.17")));
-	assert_false(offer_library_has_version(l, STR("GLIBC_2.99")));
-	assert_true(offer_library_has_symbol(l, STR("puts"), STR("")));
+	assert_true(offer_library_has_version(l, "GLIBC_2.17"));
+	assert_false(offer_library_has_version(l, "GLIBC_2.99"));
+	assert_true(offer_library_has_symbol(l, "puts", NULL));
 	assert_false(platform_offer_find(o, arch, STR("libdamaged.so"))->is_readable);
 	assert_false(platform_offer_has(o, arch, STR("libhidden.so")));
 	assert_false(platform_offer_has(o, arch, STR("libgone.so")));
