@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is inside a wheel, for the audit, for rebuilds, searches and comparisons: its ELF files, SBOMs (PEP 770) and
 // oddities. Read from the archive alone; nothing is run or loaded. A member that cannot be read as what it claims to be
-// is a fact too (damaged). Any thread; any thread may read the facts.
+// is a fact too (damaged).
+//
+// Memory: while a wheel is read, LIMIT_ELF_WHOLE for the member at hand, as much again for its packed bytes, and
+// LIMIT_FACTS for the facts. Time: what unpacking of LIMIT_UNPACKED_RATIO times the wheel's size takes, at most
+// LIMIT_FACTS_UNPACKED_GIB. What exceeds a limit is a fact (is_cut). Texts are as the wheel has them: they may hold
+// control characters, and names of members are UTF-8 without them. Any thread; any thread may read the facts.
 #pragma once
 
 #include <stdbool.h>
@@ -16,16 +21,22 @@
 #include "lib/format/digest.h"
 #include "lib/os/byte-source.h"
 
-// An ELF file in the wheel.
+// A member that begins with the magic number of ELF, whatever its name is. Members whose names have an ending of text
+// (.py, .pyi, .txt, .h, …) are not looked at: nothing loads them.
 struct wheel_elf {
 	const char *path; // of the member
-	uint64_t size;
+	uint64_t size;    // unpacked
+	// Of its bytes: as RECORD has it, which an upload checks and a scan does not; otherwise computed. All zero: damaged,
+	// or larger than LIMIT_ELF_WHOLE and not in RECORD.
 	uint8_t sha256[SHA256_SIZE];
-	const char *damage;   // why it could not be read; NULL: it could, and elf is set
-	struct elf_facts elf; // its strings are in its own arena
+	// Why it could not be read: damaged data, ELF tables that contradict each other, or a limit; a sentence without
+	// the path. NULL: it could, and elf is set; otherwise elf is all zero.
+	const char *damage;
+	struct elf_facts elf;
 };
 
-// A component that an SBOM names.
+// A component that a CycloneDX 1.x or SPDX 2.x document in *.dist-info/sboms/ names: of CycloneDX the subject
+// (metadata.component) and the components, also nested ones, of SPDX the packages. Other formats have none.
 struct wheel_component {
 	const char *member; // the SBOM
 	const char *name;
@@ -33,48 +44,57 @@ struct wheel_component {
 	const char *purl;    // NULL: none
 };
 
-// An oddity of a member.
 enum wheel_oddity {
-	WHEEL_ODDITY_PYC,
-	WHEEL_ODDITY_TOP_LEVEL_TESTS,
-	WHEEL_ODDITY_CASE,     // another name differs by case only
+	WHEEL_ODDITY_PYC,             // .pyc or .pyo
+	WHEEL_ODDITY_TOP_LEVEL_TESTS, // the folder test/ or tests/ at the top of site-packages; path: the folder, with "/"
+	WHEEL_ODDITY_CASE,     // its name and that of another one, in detail, differ by the case of ASCII letters
 	WHEEL_ODDITY_WRITABLE, // its mode lets everybody write
 	WHEEL_ODDITY_SBOM,     // an SBOM that cannot be read; detail says why
 	WHEEL_ODDITY_COUNT,
 };
 struct wheel_odd_member {
 	enum wheel_oddity oddity;
-	const char *path, *detail; // detail: NULL: none
+	const char *path;   // of the member
+	const char *detail; // NULL: none
 };
 
-struct wheel_facts {           // owns everything that it points to
+// Owns everything that it points to.
+struct wheel_facts {
 	struct wheel_elf *elf; // in the order of the archive
 	size_t elfs;
-	struct wheel_component *component;
+	struct wheel_component *component; // in the order of the SBOMs' names, then as in the document
 	size_t components;
-	struct wheel_odd_member *odd; // at most LIMIT_FINDINGS_SHOWN of a kind
+	struct wheel_odd_member *odd; // at most LIMIT_ODDITIES of a kind
 	size_t odds;
-	const char *const *member; // all names, sorted
+	const char *const *member; // the names of all files, sorted by bytes, without folders
 	size_t members;
 	bool is_purelib; // WHEEL says Root-Is-Purelib: true
-	bool is_cut;     // a limit was reached: detail in cut
+	// Something was left out because a limit was reached, so that what is absent here may be there. Damaged members do
+	// not count. cut: the first reason; NULL: none.
+	bool is_cut;
 	const char *cut;
 	struct arena text;
 };
 
-// Reads the wheel; name is its parsed file name. ERR_INVALID: it is no wheel that can be read; ERR_LIMIT; ERR_IO. What
-// is wrong inside one member is a fact. The caller releases *out if this returns 0.
+// Reads the wheel; name is its parsed file name. ERR_INVALID, ERR_LIMIT: it is no wheel that can be read: its framing or
+// its .dist-info folder is damaged; ERR_IO. What is wrong inside one member is a fact. The caller releases *out if this
+// returns 0.
 int wheel_facts_read(const struct byte_source *bytes, const struct filename *name, struct wheel_facts *out,
 	struct err *e) MUST_CHECK;
 void wheel_facts_release(struct wheel_facts *f); // for CLEANUP
-// The facts as bytes for the catalog (a zstd frame), and back. A version in front: facts of another version are read
-// anew. Unpacking is safe for any bytes. ERR_INVALID, ERR_LIMIT.
+// The facts as bytes for the catalog, and back: a version, then a zstd frame. Equal facts give equal bytes. Facts of
+// another version are ERR_INVALID: the caller reads the wheel anew. Unpacking is safe for any bytes. ERR_INVALID,
+// ERR_LIMIT: more than LIMIT_FACTS. The caller releases *out if unpacking returns 0.
 int wheel_facts_pack(const struct wheel_facts *f, struct buf *out, struct err *e) MUST_CHECK;
 int wheel_facts_unpack(struct str packed, struct wheel_facts *out, struct err *e) MUST_CHECK;
 
-// Whether the member is a bundled library: in a folder "*.libs", or ".dylibs" of the wheel.
+// Whether the member is in a folder of bundled libraries, at any depth: "*.libs" (auditwheel) or ".dylibs" (delocate).
 bool wheel_is_bundled(const char *path);
-// The stem of a library's file name or SONAME: "libssl" of "libssl-3a1b2c3d.so.3" and "libssl.so.3". A slice of name.
+// The stem of a library's file name, path or SONAME: what stands before the first dot, without auditwheel's hash and
+// without a number behind a dash, so that all names of a library have one stem: "libssl" of "libssl-3a1b2c3d.so.3" and
+// of "libssl.so.3", "libldap" of "libldap-2.5.so.0" and of "libldap.so.2". A slice of name.
 struct str wheel_library_stem(struct str name);
-// Whether the file name has the hash that auditwheel adds; *plain: the SONAME without it, appended.
+// Whether the file name, path or SONAME has the hash that auditwheel adds: "-" and eight hexadecimal digits before the
+// first dot. *plain, unless NULL: the name of the file that was copied, appended ("libssl.so.3"); the SONAME that others
+// need may be shorter (libx.so.1 of libx.so.1.2).
 bool wheel_library_is_hashed(struct str name, struct buf *plain);

@@ -15,7 +15,7 @@
 // A version that the file needs of a library (GLIBC_2.34 of libc.so.6), or that it defines (library NULL).
 struct elf_version {
 	const char *library, *name;
-	bool is_weak;
+	bool is_weak; // VER_FLG_WEAK: the loader only warns if the library lacks it
 };
 
 // A dynamic symbol.
@@ -23,7 +23,9 @@ struct elf_symbol {
 	const char *name;
 	const char *version; // NULL: none
 	const char *library; // that has the version, for imported ones; NULL: any
-	bool is_imported, is_weak, is_function;
+	bool is_imported;    // it is undefined here; otherwise the file exports it
+	bool is_weak;        // an imported one may stay undefined
+	bool is_function;    // for imported ones often not known: the linker leaves NOTYPE
 };
 
 struct elf_list { // of strings, which are the facts'
@@ -42,11 +44,12 @@ struct elf_facts {
 	struct elf_list needed;               // DT_NEEDED, in order
 	struct elf_version *needed_version, *defined_version;
 	size_t needed_versions, defined_versions;
-	struct elf_symbol *symbol; // without local ones
+	struct elf_symbol *symbol; // of DT_SYMTAB, in its order, without local ones and those without a name
 	size_t symbols;
-	struct elf_list toolchain;                // the strings of .comment, each once
-	char build_id[2 * 64 + 1];                // hexadecimal; "": none
-	bool has_stack_mark, is_stack_executable; // PT_GNU_STACK
+	struct elf_list toolchain; // the strings of .comment, each once
+	char build_id[2 * 64 + 1]; // hexadecimal; "": none
+	bool has_stack_mark;       // it has PT_GNU_STACK. Without it the kernel makes the stack executable on x86
+	bool is_stack_executable;  // PT_GNU_STACK says so
 	bool has_textrel;
 	uint32_t isa_needed, isa_used; // x86: bits of .note.gnu.property; 0: none
 	struct arena text;
