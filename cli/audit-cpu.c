@@ -85,6 +85,8 @@ static int run_cpu_check(const struct cpu_options *o, bool is_json, struct err *
 
 static int check_cpu(struct audit_probe *x, int files, char **file, bool is_json, struct err *e)
 {
+	if (audit_probe_prepare(x, CPU_SECONDS, e) < 0)
+		return -1;
 	const struct cpu_level *level = cpu_level_find(x->cpu, e);
 	if (!level)
 		return err_prefix(e, "--cpu: ");
@@ -92,8 +94,6 @@ static int check_cpu(struct audit_probe *x, int files, char **file, bool is_json
 		return err_set(e, ERR_USAGE, "--cpu needs --python, the Python that imports the modules");
 	if (files != 1)
 		return err_set(e, ERR_USAGE, "--cpu takes one wheel");
-	if (audit_probe_prepare(x, CPU_SECONDS, e) < 0)
-		return -1;
 	const struct cpu_options options = {
 		.wheel = file[0],
 		.level = level,
