@@ -9,6 +9,7 @@
 #include "lib/state/config/config.h"
 
 static const struct command *const commands[] = {
+	&command_audit,
 	&command_build,
 	&command_builds,
 	&command_check,

@@ -55,6 +55,7 @@ struct command {
 	int (*run)(const struct command *self, int argc, char **argv, struct err *e);
 };
 
+extern const struct command command_audit;
 extern const struct command command_build;
 extern const struct command command_builds;
 extern const struct command command_check;

@@ -116,7 +116,8 @@ static struct jsondoc *elf_json(const struct wheel_elf *elf)
 {
 	struct jsondoc *doc = jsondoc_object();
 	char hash[2 * SHA256_SIZE + 1];
-	sha256_hex(elf->sha256, hash);
+	hex_encode(elf->sha256, SHA256_SIZE, hash);
+	hash[2 * SHA256_SIZE] = '\0';
 	jsondoc_put_str(doc, "path", elf->path);
 	jsondoc_put_int(doc, "size", (int64_t)elf->size);
 	jsondoc_put_str(doc, "sha256", hash);

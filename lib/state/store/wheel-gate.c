@@ -88,7 +88,7 @@ static const struct platform_offer *find_offer(struct wheel_gate *g, const char 
 {
 	const struct platform_offer *found = NULL;
 	pthread_mutex_lock(&g->lock);
-	for (size_t i = 0; i < g->offers; i++)
+	for (size_t i = 0; platform && i < g->offers; i++)
 		if (strcmp(g->offer[i].platform, platform) == 0) {
 			if (!g->offer[i].was_read)
 				read_offer(&g->offer[i]);

@@ -17,7 +17,7 @@ void wheel_gate_free(struct wheel_gate *g);     // NULL is fine
 void wheel_gate_cleanup(struct wheel_gate **g); // for CLEANUP
 // Whether wheels with errors are refused. g NULL: no.
 bool wheel_gate_refuses(const struct wheel_gate *g);
-// platform: its name. The caller releases *out.
+// platform: its name; NULL: unknown. The caller releases *out.
 void wheel_gate_judge(struct wheel_gate *g, const char *platform, const struct filename *name,
 	const struct wheel_facts *facts, struct audit_report *out);
 // Appends one finding: "error missing-library in a/b.so: …", "warn rule-name of the rule private-ucx in a/b.so: …".
