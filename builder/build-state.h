@@ -18,6 +18,7 @@
 #include "lib/state/config/config.h"
 #include "lib/state/results/change-hook.h"
 #include "lib/state/results/results.h"
+#include "lib/state/store/wheel-gate.h"
 #include "uploader/upload-url.h"
 
 struct build_options {
@@ -49,6 +50,7 @@ struct build_state {
 	char host[BUILD_STATE_HOST];
 	struct work_folder work;
 	char *results_path;
+	struct wheel_gate *gate; // NULL: wheels are not audited
 
 	pthread_mutex_t source_lock; // of source
 	struct row_source *source;

@@ -167,6 +167,7 @@ static void attempt_row(struct build_state *b, struct schedule_row *r, const cha
 		.id = id,
 		.config = b->config,
 		.environment = r->environment,
+		.gate = b->gate,
 		.index = b->report->index,
 		.work = b->work.path,
 		.from = b->options->from,

@@ -310,8 +310,9 @@ int build_run(const struct build_options *options, struct build_report *out, str
 		.is_dry_run = options->is_dry_run,
 		.index = index_guard_index(options->config)};
 	build_state_init(&b, options, out);
-	if (find_target(&b, e) < 0 || find_machine(&b, e) < 0 || check_index(&b, e) < 0 || open_results(&b, e) < 0 ||
-		open_source(&b, e) < 0 || begin_work(&b, e) < 0 || make_schedule(&b, e) < 0)
+	if (wheel_gate_new(options->config, &b.gate, e) < 0 || find_target(&b, e) < 0 || find_machine(&b, e) < 0 ||
+		check_index(&b, e) < 0 || open_results(&b, e) < 0 || open_source(&b, e) < 0 || begin_work(&b, e) < 0 ||
+		make_schedule(&b, e) < 0)
 		return -1;
 	if (options->is_dry_run)
 		return 0;

@@ -15,6 +15,7 @@
 #include "builder/step/step-environment.h"
 #include "builder/step/step-room.h"
 #include "builder/step/top-modules.h"
+#include "builder/step/wheel-audit.h"
 #include "builder/step/wheel-push.h"
 #include "lib/base/limits.h"
 #include "lib/domain/text/name.h"
@@ -22,7 +23,8 @@
 #include "lib/os/fs.h"
 #include "lib/os/tree.h"
 
-const char *const attempt_step_name[ATTEMPT_STEP_COUNT] = {"", "fetch", "build", "repair", "extra", "test", "push"};
+const char *const attempt_step_name[ATTEMPT_STEP_COUNT] = {
+	"", "fetch", "build", "repair", "extra", "audit", "test", "push"};
 
 // The built-in commands.
 #define BUILD_COMMAND                                                                                                  \
@@ -181,6 +183,22 @@ static int extra_step(struct attempt *a, struct err *e)
 	return 0;
 }
 
+// --- audit ---
+
+static bool wants_audit(const struct attempt *a)
+{
+	return a->options->gate != NULL;
+}
+
+static int audit_step(struct attempt *a, struct err *e)
+{
+	if (wheel_audit(a->options->gate, a->row->platform, &a->wheel, a->room.log, e) == 0)
+		return 0;
+	if (e->kind == ERR_INVALID || e->kind == ERR_LIMIT)
+		a->room.cause = RESULTS_REFUSED;
+	return -1;
+}
+
 // --- test ---
 
 static bool wants_test(const struct attempt *a)
@@ -246,6 +264,7 @@ static const struct attempt_row rows[] = {
 	{ATTEMPT_BUILD, NULL, build_step, RESULTS_FAILED},
 	{ATTEMPT_REPAIR, wants_repair, repair_step, RESULTS_REPAIR_FAILED},
 	{ATTEMPT_EXTRA, wants_extra, extra_step, RESULTS_FAILED},
+	{ATTEMPT_AUDIT, wants_audit, audit_step, RESULTS_FAILED},
 	{ATTEMPT_TEST, wants_test, test_step, RESULTS_TEST_FAILED},
 	{ATTEMPT_PUSH, NULL, push_step, RESULTS_FAILED},
 };
@@ -472,6 +491,8 @@ void attempt_recipe(const struct config *c, const char *index, const struct miss
 	digest_begin(d);
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
 		add_part(d, parts[i][0], parts[i][1]);
+	if (strcmp(c->upload_audit, "refuse") == 0)
+		add_part(d, "audit", c->upload_audit_policy);
 	digest_end(d, sha256);
 	hex_encode(sha256, SHA256_SIZE, out);
 	out[SHA256_HEX] = '\0';

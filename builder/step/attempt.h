@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One attempt to build one wheel: fetches the sdist, builds, repairs, runs the extra steps, tests, and publishes the
-// wheel if it is good. Whatever happens, the outcome says so: an attempt itself does not fail. Foreign programs run
+// One attempt to build one wheel: fetches the sdist, builds, repairs, runs the extra steps, audits, tests, and publishes
+// the wheel if it is good. Whatever happens, the outcome says so: an attempt itself does not fail. Foreign programs run
 // through builder/run, behind [build] wrap. Any thread, several at once; their ids differ.
 #pragma once
 
@@ -18,6 +18,7 @@
 #include "lib/state/config/config.h"
 #include "lib/state/results/results.h"
 #include "lib/state/store/store.h"
+#include "lib/state/store/wheel-gate.h"
 #include "uploader/upload-url.h"
 
 // In this order. ATTEMPT_NONE is before the first one.
@@ -27,6 +28,7 @@ enum attempt_step {
 	ATTEMPT_BUILD,
 	ATTEMPT_REPAIR,
 	ATTEMPT_EXTRA,
+	ATTEMPT_AUDIT,
 	ATTEMPT_TEST,
 	ATTEMPT_PUSH,
 	ATTEMPT_STEP_COUNT,
@@ -38,6 +40,7 @@ struct attempt_options {
 	const char *id;                        // RESULTS_ID digits, of this attempt alone
 	const struct config *config;           // [build], [upstream] for the download
 	const struct environment *environment; // which wheels install there
+	struct wheel_gate *gate;               // of the configuration; NULL: wheels are not audited
 	const char *index;                     // %i: a simple index
 	const char *work;                      // an existing folder; the attempt makes, and removes, ID in it
 	// Where the row's "file:" sdist is. from: the base URL of the server that listed the row, with "/" at its end; NULL:

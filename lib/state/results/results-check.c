@@ -84,7 +84,7 @@ static bool check_result(const struct results_attempt *a)
 
 static bool check_step(const struct results_attempt *a)
 {
-	static const char *const step[] = {"", "fetch", "build", "repair", "extra", "test", "push"};
+	static const char *const step[] = {"", "fetch", "build", "repair", "extra", "audit", "test", "push"};
 	for (size_t i = 0; i < ARRAY_SIZE(step); i++)
 		if (strcmp(a->step, step[i]) == 0)
 			return true;

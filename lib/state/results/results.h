@@ -37,7 +37,7 @@ struct results_attempt {
 	const char *id; // random, RESULTS_ID digits: the same attempt has it on every machine
 	const char *platform, *python, *project, *version;
 	enum results_result result;
-	const char *step;     // "fetch", "build", "repair", "extra", "test", "push": the last one that ran
+	const char *step;     // "fetch", "build", "repair", "extra", "audit", "test", "push": the last one that ran
 	const char *why;      // a sentence in one line (results_one_line); "" for OK
 	int64_t begun;        // seconds since 1970
 	double seconds;       // that it took

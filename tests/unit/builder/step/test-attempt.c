@@ -70,6 +70,7 @@ static struct store store;
 static struct environment environment;
 static struct strset missing;
 static struct missing_row row;
+static struct wheel_gate *gate;
 static atomic_bool stop;
 
 static char *in_top(const char *name)
@@ -165,6 +166,7 @@ static void run_attempt(struct attempt_outcome *out)
 	const struct attempt_options options = {.id = id,
 		.config = &config,
 		.environment = &environment,
+		.gate = gate,
 		.index = "http://u:p@127.0.0.1/simple/",
 		.work = work,
 		.platform = &store.platform[0],
@@ -335,6 +337,40 @@ static void test_steps_after_the_build(void **state UNUSED)
 	set_key("extra", "true");
 }
 
+static void set_audit(const char *action)
+{
+	struct err e = ERR_INIT;
+	wheel_gate_free(gate);
+	if (config_set(&config, "upload", "audit", action, &e) < 0 || wheel_gate_new(&config, &gate, &e) < 0)
+		fail_msg("%s", e.msg);
+}
+
+static void test_audit_is_before_the_test(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	CLEANUP(attempt_outcome_release) struct attempt_outcome refused = {0}, warned = {0}, off = {0};
+	CLEANUP(mem_free) char *path = in_top("audit.policy");
+	remove_published();
+	write_text("audit.policy", "[rule plugin]\nrequire = member *plugin.so\n");
+	assert_int_equal(config_set(&config, "upload", "audit-policy", path, &e), 0);
+	set_key("build", MAKE_GOOD);
+	set_key("test", STEP "fail %o");
+	set_audit("refuse");
+	run_attempt(&refused);
+	assert_result(&refused, RESULTS_REFUSED, "audit",
+		"the audit finds 1 error: error rule-required of the rule plugin: it has no member *plugin.so");
+	set_audit("warn");
+	run_attempt(&warned);
+	assert_result(&warned, RESULTS_TEST_FAILED, "test", "");
+	assert_non_null(strstr(warned.log.data, "error rule-required of the rule plugin"));
+	set_audit("off");
+	run_attempt(&off);
+	assert_result(&off, RESULTS_TEST_FAILED, "test", "");
+	assert_null(strstr(off.log.data, "rule-required"));
+	assert_string_not_equal(refused.attempt.recipe, off.attempt.recipe);
+	set_key("test", "none");
+}
+
 static void test_other_bytes_are_refused(void **state UNUSED)
 {
 	CLEANUP(attempt_outcome_release) struct attempt_outcome first = {0}, second = {0};
@@ -401,6 +437,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_what_a_build_leaves),
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_steps_after_the_build),
+		cmocka_unit_test(test_audit_is_before_the_test),
 		cmocka_unit_test(test_other_bytes_are_refused),
 		cmocka_unit_test(test_bad_rows),
 		cmocka_unit_test(test_work_of_killed_builder),
