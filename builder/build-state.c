@@ -38,7 +38,7 @@ void build_state_release(struct build_state *b)
 	strset_release(&b->interrupted);
 	free(b->base);
 	free(b->results_path);
-	wheel_gate_free(b->gate);
+	wheel_gate_unref(b->gate);
 	pthread_cond_destroy(&b->changed);
 	pthread_mutex_destroy(&b->lock);
 	pthread_mutex_destroy(&b->sender_lock);

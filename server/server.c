@@ -15,6 +15,7 @@
 #include "lib/os/clock.h"
 #include "lib/os/safefile.h"
 #include "lib/state/access/audit.h"
+#include "lib/state/store/wheel-gate.h"
 #include "lib/state/upstream/upload-policy.h"
 #include "lib/state/upstream/upstream.h"
 #include "server/catalog-watch.h"
@@ -52,17 +53,34 @@ struct server {
 	char *audit_path, *catalog_path;
 };
 
-// Takes site and policy over.
-static void put_site(struct server *s, struct site *site, struct upload_policy *upload_policy, bool takes_facts)
+// What decides about uploads.
+struct policies {
+	struct upload_policy *upload;
+	struct wheel_gate *gate;
+};
+
+static int policies_read(const struct config *c, struct policies *out, struct err *e)
+{
+	if (upload_policy_new(c, &out->upload, e) < 0)
+		return -1;
+	if (wheel_gate_new(c, &out->gate, e) == 0)
+		return 0;
+	upload_policy_free(out->upload);
+	return -1;
+}
+
+// Takes site and policies over.
+static void put_site(struct server *s, struct site *site, struct policies *policies, bool takes_facts)
 {
 	struct generation *g = xcalloc(1, sizeof(*g));
 	g->site = *site;
-	g->upload_policy = upload_policy;
+	g->upload_policy = policies->upload;
 	g->before = s->newest;
 	s->newest = g;
 	*site = (struct site){0};
 	atomic_store(&s->context.takes_facts, takes_facts);
-	atomic_store_explicit(&s->context.upload_policy, upload_policy, memory_order_release);
+	atomic_store_explicit(&s->context.upload_policy, policies->upload, memory_order_release);
+	server_context_set_gate(&s->context, policies->gate);
 	atomic_store_explicit(&s->context.site, &g->site, memory_order_release);
 }
 
@@ -108,6 +126,8 @@ static void server_free(struct server *s)
 	if (s->access_log && s->access_log != stdout)
 		fclose(s->access_log);
 	pthread_mutex_destroy(&s->context.totals_lock);
+	server_context_set_gate(&s->context, NULL);
+	pthread_mutex_destroy(&s->context.wheel_gate_lock);
 	pthread_mutex_destroy(&s->context.current_lock);
 	pthread_cond_destroy(&s->context.current_changed);
 	changes_close(s->context.changes);
@@ -183,7 +203,7 @@ static int start_http(struct server *s, const struct server_options *options, st
 	return s->http ? 0 : -1;
 }
 
-static struct server *server_new(const struct server_options *o, struct site *site, struct upload_policy *upload_policy)
+static struct server *server_new(const struct server_options *o, struct site *site, struct policies *policies)
 {
 	struct server *s = xcalloc(1, sizeof(*s));
 	s->context.callbacks = o->callbacks;
@@ -201,12 +221,13 @@ static struct server *server_new(const struct server_options *o, struct site *si
 	s->context.catalog_path = s->catalog_path;
 	pthread_mutex_init(&s->context.totals_lock, NULL);
 	pthread_mutex_init(&s->context.current_lock, NULL);
+	pthread_mutex_init(&s->context.wheel_gate_lock, NULL);
 	clock_cond_init(&s->context.current_changed);
 	atomic_store(&s->context.is_filled, o->is_filled);
 	s->context.started = time(NULL);
 	s->context.has_tls = o->tls != NULL;
 	s->context.search_ms = LIMIT_SEARCH_MS;
-	put_site(s, site, upload_policy, o->config->takes_facts);
+	put_site(s, site, policies, o->config->takes_facts);
 	s->context.platform_monitor = platform_monitor_start(&s->context);
 	s->context.release_scheduler = release_scheduler_start(&s->context);
 	s->context.download_counter = download_counter_start(o->catalog_path, COUNTER_MS);
@@ -215,12 +236,12 @@ static struct server *server_new(const struct server_options *o, struct site *si
 
 struct server *server_start(const struct server_options *options, struct site *site, struct err *e)
 {
-	struct upload_policy *upload_policy;
-	if (upload_policy_new(options->config, &upload_policy, e) < 0) {
+	struct policies policies;
+	if (policies_read(options->config, &policies, e) < 0) {
 		site_release(site);
 		return NULL;
 	}
-	struct server *s = server_new(options, site, upload_policy);
+	struct server *s = server_new(options, site, &policies);
 	bool ok = open_access_log(s, options->config->access_log, e) == 0 &&
 		  upstream_new(options->config, &s->context.upstream, e) == 0 &&
 		  upstream_setup_start(&s->context, options->config, e) == 0 &&
@@ -238,8 +259,8 @@ const char *server_url(const struct server *s)
 
 int server_reload(struct server *s, const struct config *config, struct site *site, struct err *e)
 {
-	struct upload_policy *upload_policy;
-	if (upload_policy_new(config, &upload_policy, e) < 0) {
+	struct policies policies;
+	if (policies_read(config, &policies, e) < 0) {
 		site_release(site);
 		return -1;
 	}
@@ -249,7 +270,7 @@ int server_reload(struct server *s, const struct config *config, struct site *si
 	}
 	atomic_store(&s->context.project_filter_is_complete, false); // until catalog_watch has read the catalog
 	catalog_pool_renew(s->context.catalog_pool);
-	put_site(s, site, upload_policy, config->takes_facts);
+	put_site(s, site, &policies, config->takes_facts);
 	upstream_setup_configure(&s->context, config);
 	pagecache_clear(s->context.pagecache);
 	catalog_watch_reopen(s->catalog_watch);

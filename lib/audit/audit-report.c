@@ -68,6 +68,17 @@ void audit_report_release(struct audit_report *r)
 	*r = (struct audit_report){0};
 }
 
+struct jsondoc *audit_finding_json(const struct audit_finding *f)
+{
+	struct jsondoc *doc = jsondoc_object();
+	jsondoc_put_str(doc, "code", audit_code_name[f->code]);
+	jsondoc_put_str(doc, "level", audit_level_name[f->level]);
+	jsondoc_put_str(doc, "member", f->member);
+	jsondoc_put_str(doc, "rule", f->rule);
+	jsondoc_put_str(doc, "why", f->why);
+	return doc;
+}
+
 struct jsondoc *audit_report_json(const struct audit_report *r, const char *filename)
 {
 	struct jsondoc *doc = jsondoc_object(), *findings = jsondoc_array();
@@ -76,15 +87,8 @@ struct jsondoc *audit_report_json(const struct audit_report *r, const char *file
 	jsondoc_put_str(doc, "symbol_tag", *r->symbol_tag ? r->symbol_tag : NULL);
 	jsondoc_put_int(doc, "errors", r->errors);
 	jsondoc_put_int(doc, "warnings", r->warnings);
-	for (size_t i = 0; i < r->count; i++) {
-		struct jsondoc *one = jsondoc_object();
-		jsondoc_put_str(one, "code", audit_code_name[r->finding[i].code]);
-		jsondoc_put_str(one, "level", audit_level_name[r->finding[i].level]);
-		jsondoc_put_str(one, "member", r->finding[i].member);
-		jsondoc_put_str(one, "rule", r->finding[i].rule);
-		jsondoc_put_str(one, "why", r->finding[i].why);
-		jsondoc_add(findings, one);
-	}
+	for (size_t i = 0; i < r->count; i++)
+		jsondoc_add(findings, audit_finding_json(&r->finding[i]));
 	jsondoc_put(doc, "findings", findings);
 	return doc;
 }

@@ -4,6 +4,7 @@
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
+#include "lib/state/store/wheel-gate.h"
 #include "server/message/error-status.h"
 
 enum { CATCH_UP_MS = 2000 };
@@ -11,6 +12,23 @@ enum { CATCH_UP_MS = 2000 };
 struct site *server_context_site(struct server_context *s)
 {
 	return atomic_load_explicit(&s->site, memory_order_acquire);
+}
+
+struct wheel_gate *server_context_gate(struct server_context *s)
+{
+	pthread_mutex_lock(&s->wheel_gate_lock);
+	struct wheel_gate *gate = wheel_gate_ref(s->wheel_gate);
+	pthread_mutex_unlock(&s->wheel_gate_lock);
+	return gate;
+}
+
+void server_context_set_gate(struct server_context *s, struct wheel_gate *gate)
+{
+	pthread_mutex_lock(&s->wheel_gate_lock);
+	struct wheel_gate *old = s->wheel_gate;
+	s->wheel_gate = gate;
+	pthread_mutex_unlock(&s->wheel_gate_lock);
+	wheel_gate_unref(old);
 }
 
 void server_context_catch_up(struct server_context *s)

@@ -21,6 +21,7 @@
 #include "server/message/reply.h"
 
 struct upload_policy;
+struct wheel_gate;
 struct auth;
 struct build_results;
 struct file_cache;
@@ -38,7 +39,9 @@ struct server_context {
 	// A request reads each once. A reload replaces them; the old ones live until the server ends.
 	struct site *_Atomic site;
 	struct upload_policy *_Atomic upload_policy; // NULL: every upload is taken
-	atomic_bool takes_facts;                     // what is inside uploaded wheels is noted in the catalog
+	pthread_mutex_t wheel_gate_lock;
+	struct wheel_gate *wheel_gate; // NULL: wheels are not audited; see server_context_gate()
+	atomic_bool takes_facts;       // what is inside uploaded wheels is noted in the catalog
 
 	struct pagecache *pagecache;
 	struct catalog_pool *catalog_pool;
@@ -107,6 +110,10 @@ typedef struct body_handler *receive_fn(struct server_context *s, const struct r
 
 // Valid until the server ends.
 struct site *server_context_site(struct server_context *s);
+// The gate that judges wheels now, for the caller to unref; NULL: wheels are not audited. It has what platforms provide in
+// memory, so that of an old configuration does not live until the server ends.
+struct wheel_gate *server_context_gate(struct server_context *s);
+void server_context_set_gate(struct server_context *s, struct wheel_gate *gate); // takes it over
 // Whether pagecache and project_filter contain all that any process has committed: an inline handler may use them.
 static inline bool server_context_is_current(struct server_context *s)
 {

@@ -85,8 +85,10 @@ struct reply *upload_sender_answer(const struct upload_sender *s, const struct e
 	buf_init(&text, LIMIT_METADATA);
 	if (s->wants_json)
 		jsondoc_write(doc, 0, &text);
-	struct reply *r = s->wants_json ? reply_new(a->status, "application/json", blob_from_buf(&text))
-					: reply_text(a->status, "%s", message);
+	else
+		buf_printf(&text, "%s\n", message);
+	struct reply *r = reply_new(
+		a->status, s->wants_json ? "application/json" : "text/plain; charset=utf-8", blob_from_buf(&text));
 	reply_header(r, "Cache-Control", "no-store");
 	reply_header(r, "Vary", "Accept");
 	if (a->retry_after)

@@ -13,6 +13,7 @@
 #include "lib/state/store/quota.h"
 #include "lib/state/store/release.h"
 #include "lib/state/store/reservation.h"
+#include "lib/state/store/wheel-gate.h"
 #include "server/handlers/upload-attachments.h"
 #include "server/handlers/upload-form.h"
 #include "server/handlers/upload-sender.h"
@@ -34,6 +35,7 @@ struct upload {
 	struct buf text; // of the field
 	char *file;
 	struct publish *publish;
+	struct wheel_gate *gate;         // NULL: wheels are not audited
 	struct quota_use use;            // of the platform, when the file's first bytes arrived
 	uint64_t announced;              // Content-Length; 0: not known
 	struct reservation *reservation; // NULL: the platform has no quota
@@ -44,19 +46,48 @@ struct upload {
 
 // --- answers ---
 
+enum { FINDINGS_SENT = 20 };
+
+// The findings by which the audit refused the wheel: in the JSON, and a line for each in the text.
+static void add_findings(const struct audit_report *report, struct jsondoc *doc, struct buf *text)
+{
+	struct jsondoc *findings = jsondoc_array();
+	size_t sent = report->count < FINDINGS_SENT ? report->count : FINDINGS_SENT;
+	for (size_t i = 0; i < sent; i++) {
+		jsondoc_add(findings, audit_finding_json(&report->finding[i]));
+		buf_putc(text, '\n');
+		wheel_gate_print(&report->finding[i], text);
+	}
+	if (report->count > sent)
+		buf_printf(text, "\n… and %zu more", report->count - sent);
+	jsondoc_put_int(doc, "errors", report->errors);
+	jsondoc_put_int(doc, "warnings", report->warnings);
+	jsondoc_put(doc, "findings", findings);
+}
+
 // As text, or as JSON. uv shows the JSON's "code", and accepts no charset in the type.
 static struct reply *make_reply(const struct upload *u, const struct error_status *a, const char *message,
 	const char *sha256)
 {
+	const struct audit_report *refusal = u->publish ? publish_refusal(u->publish) : NULL;
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
 	CLEANUP(mem_free) char *code = xasprintf("%u %s", a->status, message);
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, LIMIT_METADATA);
+	if (refusal)
+		buf_printf(&text, "%s: the audit finds %u error%s:", u->file, refusal->errors,
+			refusal->errors == 1 ? "" : "s");
+	else
+		buf_puts(&text, message);
 	jsondoc_put_str(doc, "message", message);
 	jsondoc_put_str(doc, "title", a->title);
 	if (a->status >= 400)
 		jsondoc_put_str(doc, "code", code);
 	if (sha256)
 		jsondoc_put_str(doc, "sha256", sha256);
-	return upload_sender_answer(&u->sender, a, message, doc);
+	if (refusal)
+		add_findings(refusal, doc, &text);
+	return upload_sender_answer(&u->sender, a, text.data, doc);
 }
 
 static void write_audit(const struct upload *u, const char *result, const char *sha256, const char *reason)
@@ -226,6 +257,8 @@ static int open_content(struct upload *u, struct catalog *c, struct err *e)
 	u->publish = publish_begin(u->sender.platform, c, u->file, project, e);
 	if (u->publish && atomic_load(&u->sender.context->takes_facts))
 		publish_take_facts(u->publish);
+	if (u->publish)
+		publish_audit(u->publish, u->gate);
 	return u->publish ? 0 : -1;
 }
 
@@ -342,6 +375,7 @@ static void upload_free(struct body_handler *r)
 {
 	struct upload *u = (struct upload *)r;
 	publish_free(u->publish);
+	wheel_gate_unref(u->gate);
 	reservation_close(u->reservation);
 	if (u->body.ops)
 		multipart_release(&u->body);
@@ -380,6 +414,7 @@ struct body_handler *upload_receive(struct server_context *s, const struct route
 	u->handler.ops = &ops;
 	u->sender = sender;
 	u->attachments.context = s;
+	u->gate = server_context_gate(s);
 	u->announced = request_content_length(r);
 	buf_init(&u->text, LIMIT_FORM_VALUE);
 	*refusal = prepare_upload(u, r);

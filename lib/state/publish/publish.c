@@ -21,6 +21,7 @@
 #include "lib/state/store/sidecar.h"
 #include "lib/state/store/target-dir.h"
 #include "lib/state/store/tempname.h"
+#include "lib/state/store/wheel-gate.h"
 #include "lib/state/upstream/upload-policy.h"
 
 struct publish {
@@ -39,6 +40,10 @@ struct publish {
 	bool takes_facts;
 	struct taken_facts inside; // of the new file
 	struct publish_attach attach;
+	struct wheel_gate *gate;
+	struct audit_report report; // of the new file
+	struct err verdict;         // ERR_NONE: the gate takes it
+	bool is_refused;            // by the verdict
 };
 
 // --- beginning, writing ---
@@ -137,6 +142,7 @@ void publish_free(struct publish *p)
 	ingest_facts_release(&p->facts);
 	ingest_facts_release(&p->competitor);
 	taken_facts_release(&p->inside);
+	audit_report_release(&p->report);
 	free(p->project);
 	free(p->filename);
 	free(p->folder);
@@ -254,16 +260,57 @@ void publish_take_facts(struct publish *p)
 	p->takes_facts = true;
 }
 
-// What is inside the wheel. A failure is no fault of the upload: the next scan tries again.
-static void note_inside(struct publish *p)
+void publish_audit(struct publish *p, struct wheel_gate *gate)
+{
+	p->gate = wheel_gate_refuses(gate) ? gate : NULL;
+}
+
+const struct audit_report *publish_refusal(const struct publish *p)
+{
+	return p->is_refused ? &p->report : NULL;
+}
+
+static void judge_inside(struct publish *p, const struct wheel_facts *facts)
+{
+	wheel_gate_judge(p->gate, p->platform->name, &p->facts.name, facts, &p->report);
+	if (wheel_gate_check(&p->report, &p->verdict) < 0)
+		err_prefix(&p->verdict, "%s: ", p->filename);
+}
+
+// Of a wheel that cannot be read: it is as good as any, unless it has to be judged. A failure of the disk is no fault of
+// the upload: the next scan tries again.
+static int note_unreadable(struct publish *p, const struct err *why, struct err *e)
+{
+	struct err failure = *why;
+	bool is_known = p->takes_facts ? taken_facts_fail(why, &p->inside, &failure) == 0
+				       : why->kind == ERR_INVALID || why->kind == ERR_LIMIT;
+	if (p->gate && !is_known) {
+		*e = failure;
+		return err_prefix(e, "what is inside %s: ", p->filename);
+	}
+	if (p->gate)
+		err_set(&p->verdict, ERR_INVALID, "%s: it cannot be audited: %s", p->filename, why->msg);
+	if (!is_known)
+		log_warn("what is inside %s: %s",
+			p->platform->is_private ? "a file of a private platform" : p->filename, why->msg);
+	return 0;
+}
+
+// What is inside the wheel, for the catalog and for the audit.
+static int look_inside(struct publish *p, struct err *e)
 {
 	struct err why = ERR_INIT;
-	if (!p->takes_facts || p->facts.name.kind != FILENAME_WHEEL)
-		return;
+	CLEANUP(wheel_facts_release) struct wheel_facts facts = {0};
+	if ((!p->takes_facts && !p->gate) || p->facts.name.kind != FILENAME_WHEEL)
+		return 0;
 	const struct byte_source bytes = ingest_bytes(p->ingest, p->tmp.fd, &p->facts);
-	if (taken_facts_read(&bytes, &p->facts.name, &p->inside, &why) < 0)
-		log_warn("what is inside %s: %s",
-			p->platform->is_private ? "a file of a private platform" : p->filename, why.msg);
+	if (wheel_facts_read(&bytes, &p->facts.name, &facts, &why) < 0)
+		return note_unreadable(p, &why, e);
+	if (p->gate)
+		judge_inside(p, &facts);
+	if (p->takes_facts)
+		taken_facts_pack(&facts, &p->inside);
+	return 0;
 }
 
 // A file that is served only after a release is listed then, because its inode and time differ at the served path.
@@ -389,6 +436,18 @@ static bool is_there(const struct publish *p)
 	return fstatat(p->dirfd, p->filename, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+static int check_new_file(struct publish *p, struct catalog *c, const struct upload_policy *upload_policy,
+	struct err *e)
+{
+	if (upload_policy_check(upload_policy, c, p->platform, &p->facts, clock_wall_seconds(), e) < 0)
+		return -1;
+	p->is_refused = p->verdict.kind != ERR_NONE;
+	if (!p->is_refused)
+		return 0;
+	*e = p->verdict;
+	return -1;
+}
+
 int publish_end(struct publish *p, struct catalog *c, const struct declared *claims,
 	const struct upload_policy *upload_policy, struct publish_receipt *out, struct err *e)
 {
@@ -396,17 +455,16 @@ int publish_end(struct publish *p, struct catalog *c, const struct declared *cla
 	CLEANUP(mem_free) char *folder = NULL;
 	CLEANUP(freeze_leave) struct freeze_hold hold = {0};
 	p->ingest = ingest_new();
-	if (examine_file(p, claims, e) < 0 || publish_attach_check(&p->attach, p->filename, p->facts.sha256, e) < 0)
+	if (examine_file(p, claims, e) < 0 || publish_attach_check(&p->attach, p->filename, p->facts.sha256, e) < 0 ||
+		look_inside(p, e) < 0)
 		return -1;
-	note_inside(p);
 	// The name may have been removed since publish_begin.
 	if (enter_step(p, &hold, e) < 0 || target_dir_check(p->platform, c, p->dirfd, p->filename, e) < 0)
 		return -1;
 	int found = open_listed(p, c, &fd, &folder, e);
 	if (found < 0)
 		return -1;
-	if (!found && !is_there(p) &&
-		upload_policy_check(upload_policy, c, p->platform, &p->facts, clock_wall_seconds(), e) < 0)
+	if (!found && !is_there(p) && check_new_file(p, c, upload_policy, e) < 0)
 		return -1;
 	return found ? accept_published(p, c, fd, folder, true, out, e) : link_file(p, c, out, e);
 }

@@ -205,21 +205,25 @@ void taken_facts_pack(const struct wheel_facts *f, struct taken_facts *out)
 	take_symbol_hashes(out, f);
 }
 
+int taken_facts_fail(const struct err *why, struct taken_facts *out, struct err *e)
+{
+	if (why->kind != ERR_INVALID && why->kind != ERR_LIMIT) {
+		*e = *why;
+		return -1;
+	}
+	out->is_taken = true;
+	out->why = xstrdup(why->msg);
+	return 0;
+}
+
 int taken_facts_read(const struct byte_source *bytes, const struct filename *name, struct taken_facts *out,
 	struct err *e)
 {
 	CLEANUP(wheel_facts_release) struct wheel_facts facts = {0};
 	struct err why = ERR_INIT;
-	if (wheel_facts_read(bytes, name, &facts, &why) == 0) {
-		taken_facts_pack(&facts, out);
-		return 0;
-	}
-	if (why.kind != ERR_INVALID && why.kind != ERR_LIMIT) {
-		*e = why;
-		return -1;
-	}
-	out->is_taken = true;
-	out->why = xstrdup(why.msg);
+	if (wheel_facts_read(bytes, name, &facts, &why) < 0)
+		return taken_facts_fail(&why, out, e);
+	taken_facts_pack(&facts, out);
 	return 0;
 }
 

@@ -32,8 +32,9 @@ int taken_facts_read(const struct byte_source *bytes, const struct filename *nam
 // The same for a file that others may write. ERR_BUSY: it is no longer as it was at `before`, and nothing was taken.
 int taken_facts_read_file(const struct byte_source *bytes, int fd, const struct stat *before,
 	const struct filename *name, struct taken_facts *out, struct err *e) MUST_CHECK;
-// The same from facts that the caller has.
+// The same from facts that the caller has, or from the error of wheel_facts_read.
 void taken_facts_pack(const struct wheel_facts *f, struct taken_facts *out);
+int taken_facts_fail(const struct err *why, struct taken_facts *out, struct err *e) MUST_CHECK;
 // The memory that it takes, in bytes.
 size_t taken_facts_size(const struct taken_facts *t);
 // Puts what was taken into the catalog, in the caller's transaction. Errors of catalog.h.

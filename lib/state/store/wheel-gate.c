@@ -2,6 +2,7 @@
 #include "lib/state/store/wheel-gate.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@ struct gate_offer {
 };
 
 struct wheel_gate {
+	atomic_uint references;
 	bool refuses;
 	struct audit_policy policy;
 	struct gate_offer *offer;
@@ -41,6 +43,7 @@ int wheel_gate_new(const struct config *c, struct wheel_gate **out, struct err *
 	if (audit_policy_read(&policy, c->upload_audit_policy, e) < 0)
 		return -1;
 	struct wheel_gate *g = xcalloc(1, sizeof(*g));
+	atomic_init(&g->references, 1);
 	g->refuses = strcmp(c->upload_audit, "refuse") == 0;
 	g->policy = policy;
 	copy_offers(g, c);
@@ -49,9 +52,16 @@ int wheel_gate_new(const struct config *c, struct wheel_gate **out, struct err *
 	return 0;
 }
 
-void wheel_gate_free(struct wheel_gate *g)
+struct wheel_gate *wheel_gate_ref(struct wheel_gate *g)
 {
-	if (!g)
+	if (g)
+		atomic_fetch_add(&g->references, 1);
+	return g;
+}
+
+void wheel_gate_unref(struct wheel_gate *g)
+{
+	if (!g || atomic_fetch_sub(&g->references, 1) > 1)
 		return;
 	for (size_t i = 0; i < g->offers; i++) {
 		platform_offer_free(g->offer[i].offer);
@@ -66,7 +76,7 @@ void wheel_gate_free(struct wheel_gate *g)
 
 void wheel_gate_cleanup(struct wheel_gate **g)
 {
-	wheel_gate_free(STEAL_PTR(*g));
+	wheel_gate_unref(STEAL_PTR(*g));
 }
 
 bool wheel_gate_refuses(const struct wheel_gate *g)
@@ -119,9 +129,9 @@ void wheel_gate_print(const struct audit_finding *f, struct buf *out)
 int wheel_gate_check(const struct audit_report *report, struct err *e)
 {
 	CLEANUP(buf_release) struct buf words;
+	buf_init(&words, 2 * LIMIT_PATH + LIMIT_AUDIT_WHY);
 	if (!report->errors)
 		return 0;
-	buf_init(&words, 2 * LIMIT_PATH + LIMIT_AUDIT_WHY);
 	for (size_t i = 0; i < report->count && report->finding[i].level == AUDIT_ERROR && words.len < ERR_MSG_SIZE;
 		i++) {
 		buf_puts(&words, i ? "; " : "");

@@ -340,7 +340,7 @@ static void test_steps_after_the_build(void **state UNUSED)
 static void set_audit(const char *action)
 {
 	struct err e = ERR_INIT;
-	wheel_gate_free(gate);
+	wheel_gate_unref(gate);
 	if (config_set(&config, "upload", "audit", action, &e) < 0 || wheel_gate_new(&config, &gate, &e) < 0)
 		fail_msg("%s", e.msg);
 }

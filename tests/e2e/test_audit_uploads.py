@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""[upload] audit and audit-policy: what is inside an uploaded wheel decides whether it is taken. The policy is that of
+etc/audit.policy, and the wheels are like those that it is about."""
+import json
+import pathlib
+import signal
+import types
+
+import pytest
+
+import clients
+import elfmaker
+import serving
+import storelib
+import uploading
+
+PLATFORM = "ubuntu-22.04-x86_64"
+OTHER = "debian-12-x86_64"
+TAG = "cp310-cp310-manylinux_2_28_x86_64"
+POLICY = pathlib.Path(__file__).parents[2] / "etc" / "audit.policy"
+HASH = "-0a1b2c3d"
+
+
+def libraries(suffix="-nixl"):
+    """The private libraries, the modules and the plugin of a good wheel; suffix: of their names."""
+    name = {one: f"libuc{one}{suffix}{HASH}.so.0.0.0" for one in "ptsm"}
+    files = {f"nixl.libs/{name[one]}": elfmaker.elf(soname=name[one], needed=("libc.so.6",)) for one in "tsm"}
+    files[f"nixl.libs/{name['p']}"] = elfmaker.elf(soname=name["p"], needed=(name["t"], "libc.so.6"), runpath="$ORIGIN")
+    for module in ("ib", "cma"):
+        own = f"libuct_{module}{suffix}{HASH}.so.0.0.0"
+        files[f"nixl.libs/ucx/{own}"] = elfmaker.elf(soname=own, needed=(name["t"],), runpath="$ORIGIN/..:$ORIGIN")
+    files["nixl.libs/nixl/libplugin_UCX.so"] = elfmaker.elf(
+        soname="libplugin_UCX.so", needed=(name["p"], "libcuda.so.1"), runpath="$ORIGIN/..:$ORIGIN")
+    files["nixl/__init__.py"] = b""
+    return files
+
+
+def without(part, files):
+    return {path: data for path, data in files.items() if part not in path}
+
+
+@pytest.fixture(name="here", scope="module")
+def here_fixture(tmp_path_factory, serve_module):
+    folder = tmp_path_factory.mktemp("audit")
+    store = folder / "store"
+    for platform in (PLATFORM, OTHER):
+        storelib.make_wheel(store / platform / "f" / "foo", "foo", "0.1")
+    policy = folder / "audit.policy"
+    policy.write_text(POLICY.read_text())
+    server = serve_module(store, config=f"[upload]\naudit = refuse\naudit-policy = {policy}\n[index]\naudit = no\n"
+                          f"[platform {PLATFORM}]\n[platform {OTHER}]\nprivate = yes\n")
+    token = uploading.add_token(server, "--platform", PLATFORM, "--project", "nixl*")
+    server.upload_url = f"{server.url}/upload/{PLATFORM}/"
+    return types.SimpleNamespace(server=server, token=token, folder=folder, store=store, policy=policy)
+
+
+def upload(here, version, files, platform=PLATFORM, token=None, headers=None, name="nixl", tag=TAG):
+    wheel = elfmaker.native_wheel(here.folder / "built", name, version, tag, files)
+    return wheel, uploading.upload(here.server, platform, wheel.path, token or here.token, headers)
+
+
+def test_a_wheel_that_keeps_the_rules_is_taken(here):
+    wheel, reply = upload(here, "1.0", libraries())
+    assert reply.status == 200, reply.body.decode()
+    again = uploading.upload(here.server, PLATFORM, wheel.path, here.token)
+    assert again.status == 200
+
+
+BREACHES = {
+    "no library": (without("libucs", libraries()), "rule-required", "private-ucx", None, "libucs-nixl"),
+    "no module": (without("libs/ucx/", libraries()), "rule-required", "ucx-modules", None, "libuc[stm]_"),
+    "names": (libraries() | {"nixl.libs/ucx/libuct_rdmacm.so": elfmaker.elf(soname="a", needed=())}, "rule-name",
+              "ucx-module-names", "nixl.libs/ucx/libuct_rdmacm.so", "nixl.libs/ucx/libuct_rdmacm.so"),
+    "no plugin": (without("plugin", libraries()), "rule-required", "ucx-plugin", None, "libplugin_UCX"),
+    "links": (libraries() | {"nixl.libs/nixl/libplugin_UCX.so": elfmaker.elf(needed=("libucp.so.0",))}, "rule-forbidden",
+              "ucx-plugin-links", "nixl.libs/nixl/libplugin_UCX.so", "libucp.so.0"),
+    "bundled": (libraries() | {f"nixl.libs/libssl{HASH}.so.3": elfmaker.elf(soname=f"libssl{HASH}.so.3")},
+                "rule-forbidden", "of-the-system", f"nixl.libs/libssl{HASH}.so.3", "libssl.so*"),
+    "level": (libraries() | {"nixl/_x.so": elfmaker.module("_x", stack="rwx")}, "executable-stack", None, "nixl/_x.so", ""),
+    "built in": (libraries() | {"nixl/_x.so": elfmaker.module("_x", needed=("libnowhere.so.1",))}, "missing-library", None,
+                 "nixl/_x.so", "libnowhere.so.1"),
+}
+
+
+@pytest.mark.parametrize("case", BREACHES)
+def test_a_breach_is_refused_with_rule_member_and_reason(here, case):
+    files, code, rule, member, words = BREACHES[case]
+    version = f"2.{list(BREACHES).index(case)}"
+    wheel, reply = upload(here, version, files)
+    text = reply.body.decode()
+    assert reply.status == 400 and f"error {code}" in text and words in text, text
+    assert text.startswith(f"{wheel.name}: the audit finds ")
+    reply = upload(here, version, files, headers={"Accept": "application/json"})[1]
+    answer = json.loads(reply.body)
+    found = [one for one in answer["findings"] if one["code"] == code]
+    assert reply.status == 400 and answer["errors"] >= 1 and answer["code"].startswith(f"400 {wheel.name}: the audit")
+    assert (rule, member, "error") in [(one["rule"], one["member"], one["level"]) for one in found]
+    assert not list(here.store.rglob(wheel.name)) and not list(here.store.rglob(".*"))
+    entry = uploading.audit(here.server)[-1]
+    assert (entry["file"], entry["result"]) == (wheel.name, "refused") and code in entry["reason"]
+    assert here.server.get(f"/files/{PLATFORM}/nixl/{wheel.name}").status == 404
+
+
+def test_the_answer_is_bounded(here):
+    """As many findings as a wheel can have, with names as long as they can be."""
+    name = "n" * 200
+    files = {f"nixl/{name}{i}.so": elfmaker.elf(needed=[f"lib{name}{k}.so.1" for k in range(50)], stack="rwx")
+             for i in range(60)}
+    for headers in (None, {"Accept": "application/json"}):
+        reply = upload(here, "3.0", files, headers=headers)[1]
+        assert reply.status == 400 and len(reply.body) < 128 << 10, len(reply.body)
+
+
+def test_names_from_libraries_harm_no_terminal(here):
+    files = libraries() | {"nixl/_x.so": elfmaker.module("_x", needed=("lib\x1b[31m\r\nX.so.1",))}
+    reply = upload(here, "3.1", files)[1]
+    assert reply.status == 400 and b"\x1b" not in reply.body and b"\r" not in reply.body and b"X.so.1" in reply.body
+
+
+def test_other_projects_are_judged_by_the_built_in_checks(here):
+    token = uploading.add_token(here.server, "--platform", PLATFORM)
+    assert upload(here, "1.0", {"bar/_x.so": elfmaker.module("_x")}, name="bar", token=token)[1].status == 200
+    files = {"bar/_x.so": elfmaker.module("_x", machine="aarch64")}
+    reply = upload(here, "1.1", files, name="bar", token=token)[1]
+    assert reply.status == 400 and b"error wrong-machine in bar/_x.so: " in reply.body
+
+
+def test_a_private_platform_says_nothing_to_others(here):
+    """The token of one platform learns nothing of a wheel for another."""
+    tag = TAG.replace("310", "311")
+    reply = upload(here, "1.0", without("plugin", libraries()), platform=OTHER, tag=tag)[1]
+    assert reply.status in (401, 403) and b"plugin" not in reply.body
+    token = uploading.add_token(here.server, "--platform", OTHER)
+    wheel, reply = upload(here, "1.0", without("plugin", libraries()), platform=OTHER, token=token, tag=tag)
+    assert reply.status == 400 and b"ucx-plugin" in reply.body
+    assert wheel.name not in here.server.errors()
+
+
+@pytest.mark.parametrize("name, command", [
+    ("twine==7.0.0", ["twine", "upload", "--repository-url", "{url}", "-u", "__token__", "-p", "{token}",
+                      "--non-interactive", "--disable-progress-bar", "--verbose"]),
+    ("uv==0.13.9", ["uv", "publish", "--publish-url", "{url}", "--token", "{token}"]),
+])
+def test_clients_show_the_reason(here, client, name, command):
+    wheel = elfmaker.native_wheel(here.folder / "built", "nixl", "4.0", TAG, without("plugin", libraries()))
+    words = [one.format(url=here.server.upload_url, token=here.token) for one in command]
+    done = client(name).run(*words, wheel.path, code=1 if "twine" in name else 2)
+    shown = " ".join((done.stdout + done.stderr).replace("│", " ").split())
+    assert "rule-required of the rule ucx-plugin" in shown, shown
+
+
+def test_push_shows_the_reason(here):
+    wheel = elfmaker.native_wheel(here.folder / "built", "nixl", "4.1", TAG, without("plugin", libraries()))
+    done = serving.run("push", "--to", here.server.upload_url, wheel.path, env={"WHEELCACHE_TOKEN": here.token})
+    assert done.returncode == 1 and "rule-required of the rule ucx-plugin" in done.stdout + done.stderr
+
+
+def reload(here, words):
+    """SIGHUP, until the log has these words behind those that it had."""
+    before = len(here.server.errors())
+    here.server.signal(signal.SIGHUP)
+    serving.wait_for(lambda: words in here.server.errors()[before:], 60, words)
+
+
+def test_a_reload_reads_the_policy_again(here):
+    files = {"nixl/__init__.py": b""}
+    here.policy.write_text("[rule any]\nforbid = member *.none\n")
+    reload(here, "configuration")
+    assert upload(here, "5.0", files)[1].status == 200
+    here.policy.write_text("[rule any]\nforbid = member *__init__.py\n")
+    reload(here, "configuration")
+    assert b"of the rule any" in upload(here, "5.1", files)[1].body
+    here.policy.write_text("[rule any]\nforbid = member *.none\n\n[rule bad]\nforbid = member re:(\n")
+    reload(here, f"{here.policy}:5: ")
+    assert b"of the rule any" in upload(here, "5.1", files)[1].body  # the old one is in force
+    here.policy.unlink()
+    reload(here, f"{here.policy}: No such file")
+    assert b"of the rule any" in upload(here, "5.1", files)[1].body
+    here.policy.write_text(POLICY.read_text())
+    reload(here, "configuration")
+
+
+def test_a_bad_policy_is_an_error_at_the_start(tmp_path):
+    (tmp_path / "store" / PLATFORM).mkdir(parents=True)
+    (tmp_path / "audit.policy").write_text("[rule a]\nforbid = member *.py\n\n[rule a]\nlevel = off\n")
+    (tmp_path / "wheelcache.conf").write_text(f"[upload]\naudit-policy = {tmp_path}/audit.policy\n")
+    done = serving.run("serve", "--listen", "127.0.0.1:0", "--catalog", tmp_path / "catalog.db", "--config",
+                       tmp_path / "wheelcache.conf", tmp_path / "store")
+    assert done.returncode == 2 and f"{tmp_path}/audit.policy:4: [rule a] is there twice" in done.stderr, done.stderr
