@@ -2,17 +2,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli/common/cli-config.h"
 #include "cli/common/command.h"
+#include "cli/common/output-file.h"
 #include "cli/common/progress.h"
 #include "cli/missing-print.h"
 #include "lib/missing/missing-json.h"
 #include "lib/missing/missing-matrix.h"
-#include "lib/os/fs.h"
-#include "lib/os/safefile.h"
 #include "lib/state/results/results.h"
 
 struct missing_form;
@@ -128,22 +125,6 @@ static int check_line(struct missing_command *x, struct err *e)
 
 // --- the output ---
 
-// Writes it beside path, and renames it. A link or a device, such as /dev/stdout, must not be replaced.
-static int replace_file(const char *path, struct str bytes, struct err *e)
-{
-	struct stat st;
-	if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode))
-		return err_set(e, ERR_USAGE, "--output %s: it is there, and no regular file", path);
-	CLEANUP(fs_tmp_release) struct fs_tmp file = {.fd = -1};
-	CLEANUP(mem_free) char *name = NULL;
-	CLEANUP(mem_close) int folder = safefile_parent(path, false, &name, e);
-	CLEANUP(mem_free) char *tmp = xasprintf(".%s.%ld", name ? name : "", (long)getpid());
-	if (folder < 0 || fs_tmp_open(&file, folder, tmp, name, e) < 0 || fs_tmp_write(&file, bytes, e) < 0 ||
-		fs_tmp_publish(&file, e) < 0)
-		return err_prefix(e, "cannot write %s: ", path);
-	return fs_sync_dir(folder, e);
-}
-
 static int write_missing(const struct missing_command *x, const struct missing *m, struct err *e)
 {
 	CLEANUP(buf_release) struct buf out;
@@ -151,7 +132,7 @@ static int write_missing(const struct missing_command *x, const struct missing *
 	if (x->form->write(m, &x->shard, &out, e) < 0)
 		return -1;
 	if (x->path)
-		return replace_file(x->path, buf_view(&out), e);
+		return output_file_write("--output", x->path, buf_view(&out), e);
 	if (fwrite(out.data, 1, out.len, stdout) != out.len || fflush(stdout) != 0)
 		return err_errno(e, ERR_IO, "standard output");
 	return 0;
