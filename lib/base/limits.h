@@ -52,6 +52,12 @@ enum {
 	LIMIT_INSIDE_WAITING = 64 << 20,     // facts of a scan that wait to be written; further wheels get theirs after it
 	LIMIT_REBUILD_REASONS = 32,          // reasons why a wheel is to be rebuilt that are listed
 	LIMIT_REBUILD_WORK = 32 << 20,       // steps of judging whether a wheel is to be rebuilt
+	LIMIT_COMPARE_ROWS = 1000,           // number of rows of a table of a comparison; the others are counted
+	LIMIT_COMPARE_LIBRARIES = 200,       // number of libraries that a comparison lists,
+	LIMIT_COMPARE_SYMBOLS = 500,         // and of symbols that one exports and the other does not
+	LIMIT_COMPARE_TEXT = 4 << 10,        // a text of a wheel in a comparison
+	LIMIT_COMPARE_MEMBERS = 1 << 17,     // number of members of a wheel that a server compares
+	LIMIT_COMPARE_UNPACKED = 64 << 20,   // unpacked size up to which a server hashes the members of a wheel
 	LIMIT_FINDINGS = 16 << 10,           // text of the findings about one file
 	LIMIT_DEPTH = 8,                     // folder levels below a platform
 	LIMIT_SIMPLEPAGE_FILES = 1 << 20,    // number of files, and of versions, on the page of another index

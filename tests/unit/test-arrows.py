@@ -26,6 +26,7 @@ lib/net lib/domain/text
 lib/domain/machine lib/domain/archive lib/domain/elf
 lib/domain/wheel lib/domain/index
 lib/audit
+lib/compare
 lib/state/config lib/state/database
 lib/state/catalog
 lib/state/store lib/state/access lib/state/results
