@@ -13,6 +13,7 @@ static const struct command *const commands[] = {
 	&command_build,
 	&command_builds,
 	&command_check,
+	&command_compare,
 	&command_explain,
 	&command_freeze,
 	&command_index,

@@ -59,6 +59,7 @@ extern const struct command command_audit;
 extern const struct command command_build;
 extern const struct command command_builds;
 extern const struct command command_check;
+extern const struct command command_compare;
 extern const struct command command_explain;
 extern const struct command command_freeze;
 extern const struct command command_index;

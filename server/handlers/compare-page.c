@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/handlers/compare-page.h"
+
+#include "server/handlers/html-layout.h"
+
+const char compare_page_policy[] = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+				   "form-action 'none'; frame-ancestors 'none'";
+
+void compare_page_write(const struct report_sheet *sheet, const char *links, struct buf *out)
+{
+	html_begin(out, sheet->title, sheet->words);
+	buf_puts(out, "</header>\n");
+	report_sheet_html(sheet, out);
+	html_end_plain(out, links ? links : "comparison");
+}
