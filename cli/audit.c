@@ -269,7 +269,7 @@ static int judge_all(struct audit_command *x, int files, char **file, struct err
 
 static void audit_command_release(struct audit_command *x)
 {
-	wheel_gate_free(x->gate);
+	wheel_gate_unref(x->gate);
 	audit_probe_release(&x->probe);
 	config_release(&x->config);
 	free(x->glob);
