@@ -135,9 +135,10 @@ static bool unescape(struct str word, struct buf *out)
 	return word.len > 0 && !out->failed;
 }
 
+// There is at least one.
 static struct offer_library *last_library(const struct list_reader *r)
 {
-	return r->table->libraries ? &r->table->library[r->table->libraries - 1] : NULL;
+	return &r->table->library[r->table->libraries - 1];
 }
 
 static bool take_library(struct list_reader *r, struct str rest)
@@ -147,7 +148,7 @@ static bool take_library(struct list_reader *r, struct str rest)
 			return false;
 	if (rest.ptr)
 		return false;
-	if (last_library(r))
+	if (r->table->libraries)
 		offer_table_sort_versions(last_library(r));
 	offer_table_add(r->table, buf_view(&r->text[0]), buf_view(&r->text[1]), buf_view(&r->text[2]));
 	return true;
