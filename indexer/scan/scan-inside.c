@@ -72,7 +72,8 @@ static void scan_inside_release(struct scan_inside *s)
 	bool ended;
 	thread_pool_free(s->pool);
 	for (; s->running; s->running--) {
-		CLEANUP(inside_job_cleanup) struct inside_job *job = channel_take(s->done, WAIT_MS, &ended);
+		struct inside_job *job = channel_take(s->done, WAIT_MS, &ended);
+		inside_job_cleanup(&job);
 	}
 	channel_free(s->done);
 	catalog_rollback(&s->open);
