@@ -26,8 +26,8 @@ static void print_cpu_text(const struct cpu_report *r, const struct cpu_level *l
 	buf_printf(out, "%s (qemu -cpu %s):\n", level->name, level->model);
 	for (size_t i = 0; i < r->count; i++)
 		print_cpu_module(&r->module[i], out);
-	buf_printf(out, "%u imported, %u with an illegal instruction, %u not imported\n", r->number[CPU_IMPORTED],
-		r->number[CPU_ILLEGAL], r->number[CPU_NOT_IMPORTED]);
+	buf_printf(out, "%u imported, %u with an illegal instruction, %u not imported, %u skipped\n",
+		r->number[CPU_IMPORTED], r->number[CPU_ILLEGAL], r->number[CPU_NOT_IMPORTED], r->skipped);
 	if (r->left_out)
 		buf_printf(out, "%u more modules were not tried\n", r->left_out);
 }
@@ -50,6 +50,7 @@ static void print_cpu_json(const struct cpu_report *r, const struct cpu_level *l
 	jsondoc_put_str(all, "cpu", level->name);
 	jsondoc_put_str(all, "model", level->model);
 	jsondoc_put_int(all, "errors", r->number[CPU_ILLEGAL]);
+	jsondoc_put_int(all, "skipped", r->skipped);
 	jsondoc_put_int(all, "left_out", r->left_out);
 	jsondoc_put(all, "modules", modules);
 	jsondoc_write(all, 2, out);
@@ -100,6 +101,8 @@ static int check_cpu(struct audit_probe *x, int files, char **file, bool is_json
 		.python = x->interpreter,
 		.variable = x->variable.item,
 		.variables = x->variable.count,
+		.skip = x->skip.item,
+		.skips = x->skip.count,
 		.seconds = x->seconds,
 		.stop = x->stop,
 	};

@@ -25,7 +25,8 @@ bool audit_probe_take(struct audit_probe *x, const char *name, const char *value
 	const struct {
 		const char *name;
 		struct audit_words *words;
-	} lists[] = {{"preload", &x->preload}, {"expect", &x->expect}, {"needed", &x->needed}, {"env", &x->variable}};
+	} lists[] = {{"preload", &x->preload}, {"expect", &x->expect}, {"needed", &x->needed}, {"env", &x->variable},
+		{"skip", &x->skip}};
 	if (command_take_text(texts, ARRAY_SIZE(texts), name, value))
 		return true;
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
@@ -39,12 +40,14 @@ bool audit_probe_take(struct audit_probe *x, const char *name, const char *value
 bool audit_probe_is_wanted(const struct audit_probe *x)
 {
 	return x->module || x->cpu || x->mode || x->python || x->timeout || x->preload.count || x->expect.count ||
-	       x->needed.count || x->variable.count;
+	       x->needed.count || x->variable.count || x->skip.count;
 }
 
 static int check_probe_options(const struct audit_probe *x, struct err *e)
 {
 	bool has_more = x->mode || x->preload.count || x->expect.count || x->needed.count;
+	if (!x->cpu && x->skip.count)
+		return err_set(e, ERR_USAGE, "--skip needs --cpu");
 	if (x->module && x->cpu)
 		return err_set(e, ERR_USAGE, "--bind and --cpu exclude each other");
 	if (!x->module && has_more)
@@ -125,6 +128,7 @@ void audit_probe_release(struct audit_probe *x)
 	free(x->expect.item);
 	free(x->needed.item);
 	free(x->variable.item);
+	free(x->skip.item);
 	free(x->interpreter);
 	*x = (struct audit_probe){0};
 }

@@ -18,6 +18,7 @@
 		{"needed", '\0', "SONAME", "with --bind: what MODULE must need; may be repeated", NO_KEY},             \
 		{"mode", '\0', "MODE", "with --bind: judge by plain, preloaded or deepbind", NO_KEY},                  \
 		{"cpu", '\0', "LEVEL", "run the wheel's code: import its modules on x86-64-v1, -v2 or -v3", NO_KEY},   \
+		{"skip", '\0', "MODULE", "with --cpu: do not import these; a glob; may be repeated", NO_KEY},          \
 		{"python", '\0', "PYTHON", "with --cpu and --bind: in this Python, a version or a path", NO_KEY},      \
 		{"env", '\0', "NAME=VALUE", "with --bind and --cpu: set this variable; may be repeated", NO_KEY},      \
 	{                                                                                                              \
@@ -33,7 +34,7 @@ struct audit_probe {        // all zero at first
 	const char *module; // of --bind; NULL: none
 	const char *cpu;    // of --cpu; NULL: none
 	const char *mode, *python, *timeout;
-	struct audit_words preload, expect, needed, variable;
+	struct audit_words preload, expect, needed, variable, skip;
 	char *interpreter; // of python: its path
 	uint64_t seconds;
 	const atomic_bool *stop;

@@ -25,6 +25,8 @@ struct cpu_options {
 	const char *python;          // the absolute path of an interpreter for x86-64
 	const char *const *variable; // "NAME=value" for it
 	size_t variables;
+	const char *const *skip; // globs of modules that are not imported
+	size_t skips;
 	uint64_t seconds;        // for all
 	const atomic_bool *stop; // NULL: never
 };
@@ -47,6 +49,7 @@ struct cpu_report {
 	struct cpu_module *module; // owned, sorted by name
 	size_t count;
 	unsigned number[CPU_RESULT_COUNT]; // of modules with each result
+	unsigned skipped;                  // modules that `skip` names
 	unsigned left_out;                 // modules above LIMIT_CPU_MODULES
 	struct arena text;
 };
