@@ -96,7 +96,7 @@ static void add_module(struct cpu_work *w, const char *name)
 }
 
 // Some packages have the same module for several processors, and import the one that fits.
-static bool is_skipped(const struct cpu_work *w, const char *name)
+static bool is_module_skipped(const struct cpu_work *w, const char *name)
 {
 	for (size_t i = 0; i < w->options->skips; i++)
 		if (fnmatch(w->options->skip[i], name, 0) == 0)
@@ -126,7 +126,7 @@ static int find_cpu_modules(struct cpu_work *w, const struct strset *paths, stru
 	strset_sort(&names);
 	w->report->module = xcalloc(LIMIT_CPU_MODULES, sizeof(*w->report->module));
 	for (size_t i = 0; i < names.count; i++)
-		if (is_skipped(w, names.item[i]))
+		if (is_module_skipped(w, names.item[i]))
 			w->report->skipped++;
 		else
 			add_module(w, names.item[i]);
