@@ -384,7 +384,7 @@ int wheel_facts_unpack(struct str packed, struct wheel_facts *out, struct err *e
 	if (decompress_zstd(str_slice(packed, VERSION_SIZE, packed.len), &plain, e) < 0)
 		return -1;
 	*out = (struct wheel_facts){0};
-	char *bytes = arena_alloc(&out->text, plain.len);
+	char *bytes = arena_alloc(&out->text, plain.len + 1);
 	memcpy(bytes, plain.data, plain.len);
 	struct unpacking u = {bytes, bytes + plain.len, LIMIT_FACTS + LIMIT_FACTS / 2, false};
 	unpack_facts(&u, out);

@@ -12,6 +12,9 @@ import sys
 import tarfile
 import zipfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
+import elfmaker  # noqa: E402
+
 INFO = "demo-1.0.dist-info"
 METADATA = b"Metadata-Version: 2.1\nName: demo\nVersion: 1.0\nRequires-Python: >=3.8\n\nAbout it.\n"
 WHEEL = b"Wheel-Version: 1.0\nGenerator: hand\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
@@ -462,6 +465,66 @@ TEXTS = {
     "tarstream": {n: b"\x63" + tar for n, tar in sdists().items() if n.endswith(".tar")} |
                  {"too-much-to-keep.tar": b"\0" + tarred({"PKG-INFO": b"\n" * 5000})},
 }
+
+
+def elves():
+    plain = {"soname": "libx.so.1", "needed": ("libc.so.6", "libm.so.6"), "runpath": "$ORIGIN/../x.libs",
+             "versions": {"libc.so.6": ("GLIBC_2.2.5", "GLIBC_2.17"), "libm.so.6": ("GLIBC_2.2.5",)}, "defines": ("X_1", "X_2"),
+             "imports": ("puts@GLIBC_2.2.5", "PyList_New"), "weak": ("__gmon_start__",), "exports": ("PyInit_x", "f@X_2"),
+             "build_id": "00ff" * 10, "toolchain": ("GCC: (GNU) 14.2.1", "rustc version 1.90.0")}
+    return {
+        "x86_64": elfmaker.elf(**plain, isa_needed=3, isa_used=15),
+        "i686": elfmaker.elf(machine="i686", isa_used=1, **plain),
+        "s390x": elfmaker.elf(machine="s390x", **plain),
+        "object": elfmaker.elf(kind="object", is_dynamic=False),
+        "program": elfmaker.elf(kind="executable", interpreter="/lib64/ld-linux-x86-64.so.2", needed=("libc.so.6",)),
+        "odd": elfmaker.elf(rpath="/opt/lib", textrel=True, stack="rwx"),
+        "no-stack": elfmaker.elf(stack=None),
+        "header": elfmaker.elf()[:64],
+    }
+
+
+def sboms():
+    component = {"name": "openssl", "version": "3.0.15", "purl": "pkg:generic/openssl@3.0.15"}
+    nested = component | {"components": [component, {"name": "x", "components": [{"name": "deep"}]}, {"version": "1"}]}
+    reference = {"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": "pkg:pypi/demo@1.0"}
+    return {
+        "cyclonedx": json.dumps({"bomFormat": "CycloneDX", "specVersion": "1.6", "metadata": {
+            "component": nested, "tools": {"components": [{"name": "no"}]}}, "components": [component, nested]}),
+        "spdx-2": json.dumps({"spdxVersion": "SPDX-2.3", "packages": [
+            {"name": "demo", "versionInfo": "1.0", "externalRefs": [{"referenceType": "cpe23Type"}, reference]}]}),
+        "spdx-3": json.dumps({"@context": "https://spdx.org/rdf/3.0.1/spdx-context.jsonld", "@graph": []}),
+        "other": "<bom/>",
+        "cut": '{"bomFormat": "CycloneDX", "components": [{"name": "a',
+    }
+
+
+def native_wheels():
+    files = members(wheel=WHEEL.replace(b"true", b"false"))
+    extra = {"demo/core.so": elves()["x86_64"], "demo.libs/liby-0a1b2c3d.so.1": elves()["i686"], "demo/bad.so": b"\x7fELF",
+             "demo/a.pyc": b"x", "Demo/A.pyc": b"x", "tests/a.py": b"x", f"{INFO}/sboms/a.json": sboms()["cyclonedx"].encode(),
+             f"{INFO}/sboms/b.json": sboms()["cut"].encode()}
+    return {"native": zipped(files | extra), "native-stored": zipped(files | extra, zipfile.ZIP_STORED)} | zips()
+
+
+def packed_facts():
+    """Facts before compression: no ELF, SBOM component or oddity and one member; a damaged ELF; a made-up one."""
+    def text(value):
+        return bytes([len(value) + 1]) + value + b"\0" if value is not None else b"\0"
+    path, hash_ = text(b"a.so"), b"\x11" * 32
+    versions = b"\x01" + text(b"libc.so.6") + text(b"GLIBC_2.17") + b"\0" + b"\0"
+    symbols = b"\x02" + b"\x0d" + text(b"puts") + b"\x04" + text(b"PyInit_a")
+    elf = path + b"\x10" + hash_ + b"\0" + b"\x3e" + b"\x65" + text(b"a.so") + b"\0\0" + b"\x01" + text(b"libc.so.6") + \
+        versions + symbols + b"\0" + text(b"") + b"\0\0"
+    end = b"\x01" + text(b"s.json") + text(b"x") + b"\0" + b"\0" + b"\x01\x00" + text(b"a.pyc") + b"\0" + b"\x01" + text(b"a.so")
+    return {
+        "pure": b"\x01\0\0\0\0\0\x01" + text(b"a.py"),
+        "damaged": b"\0\x01" + text(b"why") + b"\x01" + path + b"\x10" + hash_ + text(b"bad") + end,
+        "native": b"\0\0\0\x01" + elf + end,
+    }
+
+
+TEXTS |= {"elf": elves(), "sbom": sboms(), "wheel-facts": native_wheels(), "facts-unpack": packed_facts()}
 
 
 def main():

@@ -8,7 +8,7 @@
 #include "lib/base/limits.h"
 #include "lib/base/mem.h"
 
-// What the header says about the tables.
+// What the header says about the tables. An entry has the size of the format: libelf does not look at e_phentsize.
 struct elf_tables {
 	uint64_t segments_at, segments_size; // in bytes
 	uint64_t sections_at, section_size;
@@ -40,11 +40,12 @@ static int read_tables(struct str head, struct elf_tables *t, struct err *e)
 {
 	if (head.len < sizeof(Elf32_Ehdr))
 		return err_set(e, ERR_INVALID, "damaged ELF: its header");
+	bool is_64 = head.ptr[EI_CLASS] == ELFCLASS64;
 	*t = (struct elf_tables){
 		.segments_at = HEADER_NUMBER(head, e_phoff, 4),
-		.segments_size = HEADER_NUMBER(head, e_phnum, 2) * HEADER_NUMBER(head, e_phentsize, 2),
+		.segments_size = HEADER_NUMBER(head, e_phnum, 2) * (is_64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr)),
 		.sections_at = HEADER_NUMBER(head, e_shoff, 4),
-		.section_size = HEADER_NUMBER(head, e_shentsize, 2),
+		.section_size = is_64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr),
 		.sections = HEADER_NUMBER(head, e_shnum, 2),
 	};
 	return 0;
@@ -102,7 +103,8 @@ int elf_outline_tables(struct str head, uint64_t size, struct elf_outline *o, st
 	uint64_t sections = t.sections ? t.sections : LIMIT_ELF_SECTIONS;
 	add_outline_part(o, 0, ELF_HEAD, size);
 	add_outline_part(o, t.segments_at, t.segments_size, size);
-	add_outline_part(o, t.sections_at, sections * t.section_size, size);
+	if (t.sections_at)
+		add_outline_part(o, t.sections_at, sections * t.section_size, size);
 	join_parts(o);
 	return 0;
 }
