@@ -214,7 +214,7 @@ static bool take_line(struct list_reader *r, struct str line)
 	struct str keyword = str_cut(&line, ' ');
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (str_eq(keyword, str_from(kinds[i].keyword)))
-			return (!kinds[i].needs_library || last_library(r)) && kinds[i].take(r, line);
+			return (!kinds[i].needs_library || r->table->libraries) && kinds[i].take(r, line);
 	return false;
 }
 
