@@ -34,6 +34,8 @@ static const char head[] =
 	"printf loaded >$1\n"
 	"write() { printf \"%8d:\\tbinding file %s [0] to %s [0]: normal symbol \\`%s'\\n\" 1 $1 $2 $3; }\n";
 
+static const char *program; // this one; /proc/self/exe is valgrind below valgrind
+
 struct checked {
 	struct bind_report report;
 	struct err e;
@@ -247,14 +249,14 @@ static int make_files(void **state UNUSED)
 {
 	struct link_map *map = NULL;
 	void *handle = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
-	char command[128];
+	char command[512];
 	snprintf(folder, sizeof(folder), "/tmp/bind-XXXXXX");
 	if (!mkdtemp(folder) || setenv("TMPDIR", folder, 1) < 0 || !handle || dlinfo(handle, RTLD_DI_LINKMAP, &map) < 0)
 		return -1;
 	snprintf(libc, sizeof(libc), "%s", map->l_name);
 	snprintf(module, sizeof(module), "%s/module.so", folder);
 	snprintf(renamed, sizeof(renamed), "%s/renamed.so", folder);
-	snprintf(command, sizeof(command), "cp /proc/%d/exe %s", (int)getpid(), module);
+	snprintf(command, sizeof(command), "cp %s %s", program, module);
 	return system(command) || symlink(libc, renamed);
 }
 
@@ -268,6 +270,7 @@ static int remove_files(void **state UNUSED)
 
 int main(int argc, char **argv)
 {
+	program = argv[0];
 	if (argc > 1 && strcmp(argv[1], SUPERVISOR_COMMAND) == 0)
 		return supervisor_main(argc - 1, argv + 1);
 	const struct CMUnitTest tests[] = {
