@@ -47,8 +47,10 @@ static int take_bundles(struct inside_search *s, const char *value, char **libra
 			break;
 		}
 	if (!s->compare || !*s->version || strpbrk(s->version, "<>=, "))
-		return err_set(e, ERR_USAGE, "--bundles: \"%s\" is not LIBRARY, or LIBRARY and one of < <= == >= > and "
-					     "a version", value);
+		return err_set(e, ERR_USAGE,
+			"--bundles: \"%s\" is not LIBRARY, or LIBRARY and one of < <= == >= > and "
+			"a version",
+			value);
 	return 0;
 }
 
@@ -101,7 +103,7 @@ static struct jsondoc *hits_json(const struct inside_result *r, bool unknown)
 	return all;
 }
 
-static void write_json(const struct inside_search *s, const struct inside_result *r, struct buf *out)
+static void write_find_json(const struct inside_search *s, const struct inside_result *r, struct buf *out)
 {
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
 	struct jsondoc *blind = jsondoc_array();
@@ -122,7 +124,7 @@ static void write_json(const struct inside_search *s, const struct inside_result
 }
 
 // Names come out of wheels: control characters become "?".
-static void put_field(struct buf *out, const char *text)
+static void put_wheel_text(struct buf *out, const char *text)
 {
 	for (; *text; text++)
 		buf_putc(out, (unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text);
@@ -132,21 +134,21 @@ static void write_hit(const struct inside_search *s, const struct inside_hit *hi
 {
 	const char *field[] = {hit->use, hit->name, hit->version, hit->purl};
 	buf_puts(out, hit->is_unknown ? "? " : "");
-	put_field(out, hit->platform);
+	put_wheel_text(out, hit->platform);
 	buf_putc(out, '/');
-	put_field(out, hit->filename);
+	put_wheel_text(out, hit->filename);
 	buf_putc(out, ':');
 	for (size_t i = 0; i < ARRAY_SIZE(field); i++) {
 		bool is_version = &field[i] == &field[2] && s->kind == INSIDE_SEARCH_BUNDLES;
 		if (!field[i] && !is_version)
 			continue;
 		buf_putc(out, ' ');
-		put_field(out, field[i] ? field[i] : "?");
+		put_wheel_text(out, field[i] ? field[i] : "?");
 	}
 	buf_putc(out, '\n');
 }
 
-static void write_text(const struct inside_search *s, const struct inside_result *r, struct buf *out)
+static void write_find_text(const struct inside_search *s, const struct inside_result *r, struct buf *out)
 {
 	for (size_t i = 0; i < r->hits; i++)
 		write_hit(s, &r->hit[i], out);
@@ -156,16 +158,17 @@ static void write_text(const struct inside_search *s, const struct inside_result
 static void warn_of_blinds(const struct find_command *x, const struct inside_result *r)
 {
 	for (size_t i = 0; i < r->blinds; i++)
-		fprintf(stderr, "wheelcache: %" PRIu64 " wheels of %s were not searched: the catalog has no facts of them%s\n",
+		fprintf(stderr,
+			"wheelcache: %" PRIu64 " wheels of %s were not searched: the catalog has no facts of them%s\n",
 			r->blind[i].wheels, r->blind[i].platform,
 			x->config.takes_facts ? " (wheelcache index takes them)" : " ([index] audit is off)");
 }
 
-static int print_result(const struct find_command *x, const struct inside_result *r, struct err *e)
+static int print_found(const struct find_command *x, const struct inside_result *r, struct err *e)
 {
 	CLEANUP(buf_release) struct buf out;
 	buf_init(&out, LIMIT_PAGE);
-	(x->settings.is_json ? write_json : write_text)(&x->search, r, &out);
+	(x->settings.is_json ? write_find_json : write_find_text)(&x->search, r, &out);
 	if (out.failed)
 		return err_set(e, ERR_LIMIT, "too many wheels: a narrower --platform finds fewer");
 	if (fwrite(out.data, 1, out.len, stdout) != out.len || fflush(stdout) != 0)
@@ -185,7 +188,7 @@ static int find_in_catalog(struct find_command *x, struct err *e)
 	if (!path || catalog_open_read(path, &catalog, e) < 0 || inside_search(catalog, &x->search, &result, e) < 0 ||
 		catalog_is_current(catalog, e) < 0)
 		return -1;
-	return print_result(x, &result, e);
+	return print_found(x, &result, e);
 }
 
 static int take_find_line(struct find_command *x, const struct command *self, int argc, char **argv, struct err *e)

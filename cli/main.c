@@ -15,6 +15,7 @@ static const struct command *const commands[] = {
 	&command_check,
 	&command_compare,
 	&command_explain,
+	&command_find,
 	&command_freeze,
 	&command_index,
 	&command_missing,

@@ -61,6 +61,7 @@ extern const struct command command_builds;
 extern const struct command command_check;
 extern const struct command command_compare;
 extern const struct command command_explain;
+extern const struct command command_find;
 extern const struct command command_freeze;
 extern const struct command command_index;
 extern const struct command command_missing;

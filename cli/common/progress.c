@@ -64,6 +64,15 @@ static void draw_line(struct progress *p, uint64_t files, uint64_t bytes, double
 		rate, left);
 }
 
+static void draw_inside(uint64_t done, uint64_t all)
+{
+	char bar[BAR_CELLS + 1];
+	double share = all ? (double)done / (double)all : 1;
+	fill_bar(share, bar);
+	fprintf(stderr, "\r\033[K[%s] %3.0f%%  looking inside wheels: %" PRIu64 " of %" PRIu64, bar, share * 100, done,
+		all);
+}
+
 void progress_walk(void *ctx, const struct walk_progress *walk)
 {
 	static const char *const word[] = {
@@ -78,7 +87,7 @@ void progress_walk(void *ctx, const struct walk_progress *walk)
 	if (word[walk->phase])
 		fprintf(stderr, "\r\033[K%s", word[walk->phase]);
 	else if (walk->phase == WALK_LOOKS_INSIDE)
-		fprintf(stderr, "\r\033[Klooking inside %" PRIu64 " of %" PRIu64 " wheels", walk->files, walk->all);
+		draw_inside(walk->files, walk->all);
 	else
 		draw_line(p, walk->files, walk->bytes, walk->done);
 	fflush(stderr);

@@ -203,6 +203,11 @@ class Commands:
             rows = connection.execute("SELECT filename, state, lower(hex(sha256)), yanked FROM file").fetchall()
         return {row[0]: row[1:] for row in rows}
 
+    def insides(self):
+        """Of how many wheels the catalog knows what is inside."""
+        with contextlib.closing(sqlite3.connect(self.catalog)) as connection:
+            return connection.execute("SELECT count(*) FROM inside_facts").fetchone()[0]
+
     def tries(self, how, go_back, command, check):
         """The command with each fault, and once more without; the number of faults."""
         for point in range(1, MOST):
@@ -233,6 +238,7 @@ def scans(how, folder):
         rows = at.rows() if at.catalog.exists() else {}
         assert all(row == (0, at.sha256[name], None) for name, row in rows.items())
         assert not is_whole or len(rows) == len(NAMES)
+        assert not is_whole or at.insides() == len(NAMES)
 
     points = at.tries(how, at.forget, at.command("index", "-q"), check)
     done = serving.run(*at.command("check", "--all"))

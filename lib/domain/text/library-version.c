@@ -13,8 +13,8 @@ struct version_part {
 
 static bool is_early(struct str word, bool has_number)
 {
-	static const struct str early[] = {STR("alpha"), STR("beta"), STR("pre"), STR("preview"), STR("rc"), STR("dev"),
-		STR("snapshot")};
+	static const struct str early[] = {
+		STR("alpha"), STR("beta"), STR("pre"), STR("preview"), STR("rc"), STR("dev"), STR("snapshot")};
 	for (size_t i = 0; i < ARRAY_SIZE(early); i++)
 		if (str_eq_nocase(word, early[i]))
 			return true;
@@ -31,14 +31,14 @@ static struct str cut_part(struct str *rest, bool (*is_in)(char c))
 	return part;
 }
 
-static bool is_separator(char c)
+static bool is_between_parts(char c)
 {
 	return !ascii_is_alnum(c) && c != '~' && c != '+';
 }
 
 static struct version_part next_part(struct str *rest)
 {
-	cut_part(rest, is_separator);
+	cut_part(rest, is_between_parts);
 	if (!rest->len || rest->ptr[0] == '+')
 		return (struct version_part){PART_END, {0}};
 	if (rest->ptr[0] == '~') {
@@ -67,22 +67,26 @@ static int compare_numbers(struct str a, struct str b)
 	return a.len != b.len ? (a.len > b.len) - (a.len < b.len) : str_cmp(a, b);
 }
 
-// A version that is shorter has zeros in place of the numbers that it lacks.
 static int compare_parts(const struct version_part *a, const struct version_part *b)
 {
-	bool is_number = a->kind == PART_NUMBER || b->kind == PART_NUMBER;
-	bool is_end = a->kind == PART_END || b->kind == PART_END;
-	if (is_number && (a->kind == b->kind || is_end))
-		return compare_numbers(a->text, b->text);
 	if (a->kind != b->kind)
 		return (a->kind > b->kind) - (a->kind < b->kind);
-	return str_cmp(a->text, b->text);
+	return a->kind == PART_NUMBER ? compare_numbers(a->text, b->text) : str_cmp(a->text, b->text);
+}
+
+// Skips zeros where the other version has no number: 3.0 is 3.
+static void skip_zeros(struct version_part *part, struct str *rest, const struct version_part *other)
+{
+	while (part->kind == PART_NUMBER && other->kind != PART_NUMBER && !without_zeros(part->text).len)
+		*part = next_part(rest);
 }
 
 int library_version_compare(struct str a, struct str b)
 {
 	for (;;) {
 		struct version_part left = next_part(&a), right = next_part(&b);
+		skip_zeros(&left, &a, &right);
+		skip_zeros(&right, &b, &left);
 		int order = compare_parts(&left, &right);
 		if (order || (left.kind == PART_END && right.kind == PART_END))
 			return order;

@@ -21,7 +21,7 @@ struct searching {
 	// What the next wheels have:
 	struct catalog_inside_name name;
 	const char *use, *library, *stem;
-	bool is_unknown;
+	bool is_file, is_beside, is_unknown;
 };
 
 void inside_result_release(struct inside_result *r)
@@ -91,6 +91,14 @@ static bool matches_name(const struct inside_search *s, const struct catalog_ins
 	return !is_of_language(name->purl) && library_name_matches(str_from(name->name), s->pattern);
 }
 
+// Whether a component says the version of files that have another name: openssl-libs of libssl.so.3.
+static bool is_beside(const struct inside_search *s, const struct catalog_inside_name *name)
+{
+	return s->kind == INSIDE_SEARCH_BUNDLES && name->kind == CATALOG_INSIDE_COMPONENT &&
+	       !is_of_language(name->purl) &&
+	       str_eq(library_name_project(str_from(name->name)), library_name_project(str_from(s->pattern)));
+}
+
 // --- wheels ---
 
 static const char *copy_some(struct arena *a, const char *text)
@@ -118,6 +126,8 @@ static int add_hit(void *ctx, const struct catalog_inside_wheel *wheel, struct e
 		.use = s->use,
 		.library = s->library,
 		.stem = s->stem,
+		.is_file = s->is_file,
+		.is_beside = s->is_beside,
 		.is_unknown = s->is_unknown,
 	};
 	hex_encode(wheel->sha256, SHA256_SIZE, hit->sha256);
@@ -128,8 +138,11 @@ static int add_users(void *ctx, int64_t word, const struct catalog_inside_name *
 {
 	struct searching *s = ctx;
 	struct arena *a = &s->out->text;
-	if (!matches_name(s->search, name))
+	bool matches = matches_name(s->search, name);
+	s->is_beside = !matches && is_beside(s->search, name);
+	if (!matches && !s->is_beside)
 		return 0;
+	s->is_file = name->kind == CATALOG_INSIDE_BUNDLES;
 	s->name = (struct catalog_inside_name){
 		name->kind, arena_copy(a, str_from(name->name)), copy_some(a, name->version), copy_some(a, name->purl)};
 	s->is_unknown = s->search->compare && !s->name.version;
@@ -147,7 +160,7 @@ static int find_words(struct searching *s, enum catalog_inside_kind kind, struct
 
 // --- the order of hits, and what is left of bundled libraries ---
 
-static int compare_texts(const char *a, const char *b)
+static int compare_hit_texts(const char *a, const char *b)
 {
 	return strcmp(a ? a : "", b ? b : "");
 }
@@ -159,14 +172,15 @@ static int by_wheel(const struct inside_hit *a, const struct inside_hit *b)
 	return order ? order : strcmp(a->path, b->path);
 }
 
-// The hits of one library in one wheel stand together, those without version first, and of these the same stems.
+// The hits of one library in one wheel stand together: files, by their stems; components without version; with version.
 static int by_library(const void *a, const void *b)
 {
 	const struct inside_hit *x = a, *y = b;
 	int order = by_wheel(x, y);
-	order = order ? order : compare_texts(x->library, y->library);
+	order = order ? order : compare_hit_texts(x->library, y->library);
 	order = order ? order : (x->version != NULL) - (y->version != NULL);
-	return order ? order : compare_texts(x->stem, y->stem);
+	order = order ? order : y->is_file - x->is_file;
+	return order ? order : compare_hit_texts(x->stem, y->stem);
 }
 
 static int by_certainty(const void *a, const void *b)
@@ -175,14 +189,14 @@ static int by_certainty(const void *a, const void *b)
 	int order = x->is_unknown - y->is_unknown;
 	order = order ? order : by_wheel(x, y);
 	order = order ? order : strcmp(x->name, y->name);
-	order = order ? order : compare_texts(x->version, y->version);
-	order = order ? order : compare_texts(x->purl, y->purl);
-	return order ? order : compare_texts(x->use, y->use);
+	order = order ? order : compare_hit_texts(x->version, y->version);
+	order = order ? order : compare_hit_texts(x->purl, y->purl);
+	return order ? order : compare_hit_texts(x->use, y->use);
 }
 
 static bool is_same_stem(const struct inside_hit *a, const struct inside_hit *b)
 {
-	return by_library(a, b) == 0 && !a->version;
+	return a->is_file && by_library(a, b) == 0;
 }
 
 // A file without version is left out if a component of the wheel says the version of this library; not if the wheel has
@@ -190,6 +204,8 @@ static bool is_same_stem(const struct inside_hit *a, const struct inside_hit *b)
 static bool is_kept(const struct searching *s, const struct inside_hit *group, size_t count, size_t i)
 {
 	const struct inside_hit *hit = &group[i];
+	if (hit->is_beside && !group[0].is_file)
+		return false;
 	if (hit->version)
 		return !s->search->compare || matches_version(s->search, str_from(hit->version));
 	bool is_double = (i && is_same_stem(hit, hit - 1)) || (i + 1 < count && is_same_stem(hit, hit + 1));
@@ -207,7 +223,7 @@ static void choose_libraries(struct searching *s)
 	r->hit = xcalloc(count + 1, sizeof(*r->hit));
 	for (size_t from = 0, to; from < count; from = to) {
 		for (to = from + 1; to < count && by_wheel(&all[from], &all[to]) == 0 &&
-				    compare_texts(all[from].library, all[to].library) == 0;)
+				    compare_hit_texts(all[from].library, all[to].library) == 0;)
 			to++;
 		for (size_t i = from; i < to; i++)
 			if (is_kept(s, &all[from], to - from, i - from))

@@ -25,8 +25,8 @@ extern const char *const inside_search_name[INSIDE_SEARCH_KINDS]; // "needs", â€
 struct inside_search {
 	enum inside_search_kind kind;
 	const char *pattern;
-	const char *compare;         // of the version of a bundled library: "<", "<=", "==", ">=", ">"; NULL: any version
-	const char *version;         // NULL with compare NULL
+	const char *compare; // of the version of a bundled library: "<", "<=", "==", ">=", ">"; NULL: any version
+	const char *version; // NULL with compare NULL
 	const char *const *platform; // globs
 	size_t platforms;            // 0: all
 };
@@ -41,6 +41,8 @@ struct inside_hit {
 	const char *library; // of a bundled library: its project; else NULL
 	const char *stem;    // of its file name; else NULL
 	const char *use;     // of a symbol: "exported", "imported"; else NULL
+	bool is_file;        // of a bundled library: it is a file in the wheel, not a component
+	bool is_beside;      // the component has another name than what was sought, but is of the same project
 	bool is_unknown;     // a version was asked for, and is not known
 };
 
