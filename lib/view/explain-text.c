@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "lib/view/explain-builds.h"
+#include "lib/view/explain-provenance.h"
 #include "lib/view/explain.h"
 
 static const char *or_dash(const char *s)
@@ -87,6 +88,10 @@ static void print_file_row(const struct jsondoc *row, size_t platform, size_t st
 		print_removal(jsondoc_get(row, "removal"), indent, out);
 	if (jsondoc_get(row, "downloads"))
 		print_downloads(jsondoc_get(row, "downloads"), indent, out);
+	if (jsondoc_get(row, "provenance"))
+		explain_provenance_text(jsondoc_get(row, "provenance"), indent, out);
+	if (jsondoc_is_true(row, "attestations"))
+		buf_printf(out, "%sit has attestations, whose signatures are not verified here\n", indent);
 	if (jsondoc_get(row, "plan"))
 		print_planned(jsondoc_get(row, "plan"), indent, out);
 }

@@ -12,6 +12,7 @@
 #include "lib/state/catalog/catalog-plan.h"
 #include "lib/state/store/tombstone.h"
 #include "lib/view/explain-builds.h"
+#include "lib/view/explain-provenance.h"
 
 // Where the files come from that pip may take.
 enum file_origin { FROM_HERE = 1, FROM_UPSTREAM = 2, FROM_BOTH = 4 };
@@ -42,6 +43,7 @@ struct explanation {
 	struct arena text;
 	struct shown *shown; // sorted by name
 	size_t shown_count, shown_room;
+	size_t statement_bytes; // of statements of provenance that were read
 	struct planned *planned;
 	size_t planned_count, planned_room;
 };
@@ -228,7 +230,7 @@ static void put_downloads(const struct explanation *x, struct jsondoc *row, cons
 	jsondoc_put(row, "downloads", out);
 }
 
-static int on_history(void *ctx, const struct catalog_history *f, struct err *e UNUSED)
+static int on_history(void *ctx, const struct catalog_history *f, struct err *e)
 {
 	struct explanation *x = ctx;
 	const struct platform *p = find_view_platform(x, f->platform);
@@ -249,7 +251,7 @@ static int on_history(void *ctx, const struct catalog_history *f, struct err *e 
 	put_downloads(x, row, p->name, f->filename);
 	put_planned(x, row, f->platform, f->path);
 	jsondoc_add(x->here, row);
-	return 0;
+	return explain_provenance_put(x->catalog, f, x->about->version != NULL, &x->statement_bytes, row, e);
 }
 
 static int collect_here(struct explanation *x, struct err *e)

@@ -36,6 +36,8 @@ struct explain_about {
 //	     "hidden-by"? (the platform whose file of this name the view shows),
 //	     "removal"?: {"when"?, "by"?, "verdict"?, "run"?, "upstream"?: {"filename", "url"?, "identical"}},
 //	     "downloads"?: {"count", "last"},
+//	     "provenance"? (of its statement; with rows if a version was requested): see explain-provenance.h,
+//	     "attestations"?: true (it has some, PEP 740),
 //	     "plan"?: {"verdict", "removes", "why"?, "reason", "upstream"?}}, …],
 //	 "upstream": {"result", "why"?, "index"?, "asked"?, "fetched"?, "stale"?, "status"?, "files"? (count),
 //	     "left-out"? (count of those that the view's pages omit, because none of its machines runs them),
