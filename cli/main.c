@@ -20,6 +20,7 @@ static const struct command *const commands[] = {
 	&command_index,
 	&command_missing,
 	&command_platform,
+	&command_provenance,
 	&command_prune,
 	&command_provides,
 	&command_push,
@@ -36,7 +37,7 @@ static void print_usage(FILE *out)
 {
 	fputs("Usage: wheelcache COMMAND [OPTION]...\n\n", out);
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->help);
+		fprintf(out, "  %-11s %s\n", commands[i]->name, commands[i]->help);
 	fputs("\n\"wheelcache COMMAND --help\" prints the options of a command.\n"
 	      "--version prints the version, --print-config every configuration key with its default.\n",
 		out);

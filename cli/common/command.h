@@ -66,6 +66,7 @@ extern const struct command command_freeze;
 extern const struct command command_index;
 extern const struct command command_missing;
 extern const struct command command_platform;
+extern const struct command command_provenance;
 extern const struct command command_prune;
 extern const struct command command_prune_apply;
 extern const struct command command_prune_follow;

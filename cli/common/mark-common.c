@@ -15,10 +15,11 @@
 static int take_mark_option(void *ctx, const char *name, const char *value, struct err *e)
 {
 	struct mark_common *m = ctx;
-	const struct command_flag flags[] = {{"delete", &m->deletes}};
+	const struct command_flag flags[] = {{"delete", &m->deletes}, {"replace", &m->replaces}};
 	const struct command_text texts[] = {
 		{"platform", &m->platform},
 		{"reason", &m->reason},
+		{"of", &m->of},
 	};
 	if (command_take_flag(flags, ARRAY_SIZE(flags), name) ||
 		command_take_text(texts, ARRAY_SIZE(texts), name, value))
@@ -38,6 +39,8 @@ static int take_mark_words(struct mark_common *m, const struct command *self, in
 	m->file = argv[first];
 	if (argc - first == 2)
 		cli_config_take_store(&m->settings, argv[first + 1]);
+	if (m->take_file && m->take_file(m, argv[first], e) < 0)
+		return -1;
 	if (filename_kind(str_from(m->file)) == FILENAME_OTHER || strchr(m->file, '/'))
 		return err_set(e, ERR_USAGE, "%s is not the name of a wheel or an sdist", m->file);
 	if (m->needs_reason && !m->reason)

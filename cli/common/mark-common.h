@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared by the commands that mark a file (yank, unyank, remove): they find it on the platforms, mark it and write
+// Shared by the commands that mark a file (yank, unyank, remove, provenance add): they find it on the platforms, mark it and write
 // the audit log. One thread at a time.
 #pragma once
 
@@ -19,10 +19,13 @@ struct mark_common {
 	const char *done;   // "yanked", for the terminal
 	mark_common_fn *mark;
 	bool needs_reason;
+	// Reads the first word, and sets m->file; NULL: it is the name of a file. ERR_USAGE.
+	int (*take_file)(struct mark_common *m, const char *word, struct err *e);
 	// From here on mark_common_run fills it.
 	struct cli_config settings;
 	const char *file, *reason, *platform; // NULL: not given
-	bool deletes;
+	const char *of;
+	bool deletes, replaces;
 	const char *who; // the account that runs the command
 };
 
@@ -35,5 +38,5 @@ int mark_common_release(const struct mark_common *m, const struct platform *p, s
 	struct err *e) MUST_CHECK;
 
 // Parses "FILE [STORE]" and marks FILE on each platform that has it, or on that of --platform. The caller fills the
-// first four members of m. Returns the exit code.
+// first five members of m. Returns the exit code.
 int mark_common_run(struct mark_common *m, const struct command *self, int argc, char **argv, struct err *e);

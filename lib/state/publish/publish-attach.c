@@ -74,8 +74,16 @@ int publish_attach_prepare(struct publish_attach *a, int folder, const char *fil
 		struct publish_attach_one *one = &a->one[kind];
 		if (!is_given(one))
 			continue;
-		if (choose_step(one, (enum attachment)kind, folder, filename, is_replacing, e) < 0)
+		struct err taken = ERR_INIT;
+		int chosen = choose_step(one, (enum attachment)kind, folder, filename, is_replacing, &taken);
+		if (chosen < 0 && taken.kind == ERR_CONFLICT && a->yields) {
+			buf_release(&one->text);
+			continue;
+		}
+		if (chosen < 0) {
+			*e = taken;
 			return -1;
+		}
 		attachment_write_release(&one->write);
 		if (one->step != PUBLISH_ATTACH_KEEP && attachment_write_begin(&one->write, folder, filename,
 								(enum attachment)kind, buf_view(&one->text), e) < 0)

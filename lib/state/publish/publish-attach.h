@@ -18,6 +18,7 @@ struct publish_attach_one {
 // All zero is an empty one. It must not be moved.
 struct publish_attach {
 	struct publish_attach_one one[ATTACHMENT_COUNT];
+	bool yields; // to others that are about the same bytes, instead of ERR_CONFLICT
 };
 
 // Copies the text.

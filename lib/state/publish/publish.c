@@ -174,6 +174,11 @@ void publish_attach(struct publish *p, enum attachment kind, struct str text)
 	publish_attach_add(&p->attach, kind, text);
 }
 
+void publish_attach_if_none(struct publish *p)
+{
+	p->attach.yields = true;
+}
+
 // --- the file that has the name ---
 
 // For other bytes: *equal tells whether the members have the same contents. An sdist has no such digest.

@@ -55,6 +55,9 @@ void publish_attach(struct publish *p, enum attachment kind, struct str text);
 void publish_audit(struct publish *p, struct wheel_gate *gate);
 // After publish_end: the report by which the wheel was refused, borrowed. NULL: it was not refused so.
 const struct audit_report *publish_refusal(const struct publish *p);
+// If the same bytes were published before, with another attachment, that one stays, and ours is dropped; otherwise it is
+// an ERR_CONFLICT.
+void publish_attach_if_none(struct publish *p);
 // Examines what was written (STRICT) and puts it under its name: on the disk, then in the catalog. If the platform has
 // a write path, it is put there alone, and a release is requested. ERR_INVALID: the file is not what its name or the
 // client declares, or it cannot be installed here. ERR_CONFLICT: another file has the name. ERR_DENIED as above. To be
