@@ -6,6 +6,9 @@
 #include "cli/common/cli-config.h"
 #include "cli/common/command.h"
 #include "cli/common/progress.h"
+#include "lib/base/limits.h"
+#include "lib/domain/wheel/provenance.h"
+#include "lib/os/fs.h"
 #include "lib/state/config/config-type.h"
 #include "uploader/push.h"
 
@@ -22,7 +25,8 @@ struct push_command {
 	struct cli_config settings;
 	const char *url;
 	uint64_t jobs, retries, timeout;
-	const char *ca_file;
+	const char *ca_file, *provenance;
+	struct buf statement; // the file that --provenance names
 	struct progress progress;
 };
 
@@ -30,6 +34,7 @@ static const struct option_row options[] = {
 	{"to", '\0', "URL", "the upload URL of the platform: https://HOST/upload/PLATFORM/", NO_KEY},
 	{"jobs", 'j', "N", "send N files at once; 4", NO_KEY},
 	{"retries", '\0', "N", "retry N times after a lost connection or a server error; 5", NO_KEY},
+	{"provenance", '\0', "FILE", "send this statement of provenance, which is about each of the files", NO_KEY},
 	{"timeout", '\0', "TIME", "give up a connection that is silent for TIME, such as 5m", NO_KEY},
 };
 
@@ -39,6 +44,7 @@ static int take_push_option(void *ctx, const char *name, const char *value, stru
 	const struct command_text texts[] = {
 		{"to", &x->url},
 		{"ca-file", &x->ca_file},
+		{"provenance", &x->provenance},
 	};
 	const struct cli_config_number numbers[] = {
 		{"jobs", &config_type_integer, &x->jobs},
@@ -95,6 +101,8 @@ static int push_files(struct push_command *x, const struct upload_url *t, char *
 		.target = t,
 		.jobs = (unsigned)x->jobs,
 		.retries = (unsigned)x->retries,
+		.statement = x->provenance ? x->statement.data : NULL,
+		.sends_again = x->provenance != NULL,
 		.fetch = {.ca_file = x->ca_file,
 			.user = "__token__",
 			.password = get_variable("WHEELCACHE_TOKEN"),
@@ -110,13 +118,32 @@ static int push_files(struct push_command *x, const struct upload_url *t, char *
 	return print_report(x, &pushed, e) < 0 ? -1 : push_report_verdict(&pushed, e);
 }
 
+static int read_statement_file(struct push_command *x, struct err *e)
+{
+	CLEANUP(provenance_release) struct provenance p = {0};
+	if (!x->provenance)
+		return 0;
+	if (fs_read_file(x->provenance, &x->statement, e) < 0)
+		return -1;
+	if (memchr(x->statement.data, '\0', x->statement.len))
+		return err_set(e, ERR_INVALID, "%s: no JSON: it has a NUL", x->provenance);
+	return provenance_read(buf_view(&x->statement), &p, e) < 0 ? err_prefix(e, "%s: ", x->provenance) : 0;
+}
+
+static void push_command_release(struct push_command *x)
+{
+	buf_release(&x->statement);
+}
+
 static int run_push(const struct command *self, int argc, char **argv, struct err *e)
 {
 	CLEANUP(upload_url_release) struct upload_url t = {0};
+	CLEANUP(push_command_release)
 	struct push_command x = {.jobs = JOBS, .retries = RETRIES, .timeout = TIMEOUT_SECONDS};
+	buf_init(&x.statement, LIMIT_STATEMENT);
 	int first = cli_config_options(&x.settings, self, argc, argv, take_push_option, &x, e);
 	if (first < 0 || check_options(&x, argc - first, e) < 0 || upload_url_init(&t, x.url, e) < 0 ||
-		push_files(&x, &t, argv + first, (size_t)(argc - first), e) < 0)
+		read_statement_file(&x, e) < 0 || push_files(&x, &t, argv + first, (size_t)(argc - first), e) < 0)
 		return err_exit_code(e->kind);
 	return 0;
 }

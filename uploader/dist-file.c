@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/domain/wheel/attachment.h"
 #include "lib/os/fs.h"
 #include "lib/state/store/ingest.h"
 
@@ -68,6 +69,12 @@ static int set_facts(struct dist_file *d, const struct ingest_facts *f, struct e
 	return set_metadata(d, f, e);
 }
 
+static int check_statement(const struct dist_file *d, const uint8_t sha256[SHA256_SIZE], struct err *e)
+{
+	return d->statement ? attachment_check(ATTACHMENT_STATEMENT, str_from(d->statement), d->filename, sha256, e)
+			    : 0;
+}
+
 void dist_file_init(struct dist_file *d, const char *path)
 {
 	*d = (struct dist_file){.path = path, .filename = base_name(path)};
@@ -83,11 +90,12 @@ int dist_file_read(struct dist_file *d, struct err *e)
 	ingest_facts_init(&facts);
 	if (ingest_read(in, fd, d->filename, STRICT, &facts, e) < 0)
 		return -1;
-	if (set_facts(d, &facts, e) == 0)
+	if (set_facts(d, &facts, e) == 0 && check_statement(d, facts.sha256, e) == 0)
 		return 0;
-	const char *path = d->path;
+	const char *path = d->path, *statement = d->statement;
 	dist_file_release(d);
 	dist_file_init(d, path);
+	d->statement = statement;
 	return -1;
 }
 
@@ -114,7 +122,7 @@ int dist_file_open(const struct dist_file *d, struct err *e)
 	return mem_steal_fd(&fd);
 }
 
-void dist_file_form(const struct dist_file *d, struct fetch_field field[DIST_FILE_FIELDS])
+size_t dist_file_form(const struct dist_file *d, struct fetch_field field[DIST_FILE_FIELDS])
 {
 	const struct fetch_field all[DIST_FILE_FIELDS] = {
 		{":action", "file_upload"},
@@ -125,6 +133,8 @@ void dist_file_form(const struct dist_file *d, struct fetch_field field[DIST_FIL
 		{"name", d->name},
 		{"version", d->version},
 		{"sha256_digest", d->sha256},
+		{"build_provenance", d->statement},
 	};
 	memcpy(field, all, sizeof(all));
+	return d->statement ? DIST_FILE_FIELDS : DIST_FILE_FIELDS - 1;
 }

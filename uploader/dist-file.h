@@ -9,9 +9,10 @@
 #include "lib/net/fetch.h"
 
 struct dist_file {
-	const char *path;     // borrowed
-	const char *filename; // the last part of path
-	char *project;        // normalised
+	const char *path;      // borrowed
+	const char *filename;  // the last part of path
+	const char *statement; // of its provenance, to be sent with it; borrowed; NULL: none
+	char *project;         // normalised
 	// The fields of the upload form, from the file's metadata.
 	const char *filetype;
 	char *pyversion, *name, *version, *metadata_version;
@@ -21,13 +22,13 @@ struct dist_file {
 
 // Sets the path and the file name only. To be released.
 void dist_file_init(struct dist_file *d, const char *path);
-// Reads the file and sets the other fields. ERR_INVALID or ERR_LIMIT: no server would accept the file; other errors: it
-// cannot be read. On an error d is as after dist_file_init.
+// Reads the file and sets the other fields. ERR_INVALID or ERR_LIMIT: no server would accept the file, or its statement;
+// other errors: it cannot be read. On an error d is as after dist_file_init.
 int dist_file_read(struct dist_file *d, struct err *e) MUST_CHECK;
 void dist_file_release(struct dist_file *d);
 // Opens the file again. ERR_BUSY where it has changed since dist_file_read. The caller closes the descriptor.
 int dist_file_open(const struct dist_file *d, struct err *e) MUST_CHECK;
 
-enum { DIST_FILE_FIELDS = 8 };
-// Fills in the form of the legacy upload API. Its strings are borrowed from d.
-void dist_file_form(const struct dist_file *d, struct fetch_field field[DIST_FILE_FIELDS]);
+enum { DIST_FILE_FIELDS = 9 };
+// Fills in the form of the legacy upload API, and returns the number of fields. Its strings are borrowed from d.
+size_t dist_file_form(const struct dist_file *d, struct fetch_field field[DIST_FILE_FIELDS]);

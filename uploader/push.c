@@ -209,12 +209,14 @@ static void set_conflict(struct push_item *item)
 // Whether the page decides the file's outcome, so that it need not be sent.
 static bool is_decided_by_page(struct push_item *item, const struct upload_client_page *page)
 {
+	bool was_listed = item->file->is_listed;
 	switch (upload_client_find(page, &item->file->dist)) {
 	case UPLOAD_CLIENT_SAME:
 		// An upload that failed here may have succeeded on the server.
 		set_outcome(item, item->file->sent ? PUSH_REPORT_NEW : PUSH_REPORT_THERE, NULL);
 		item->file->is_listed = true;
-		return true;
+		// A file that was there before is sent for its statement.
+		return !item->push->options->sends_again || (item->file->sent && !was_listed);
 	case UPLOAD_CLIENT_OTHER:
 		set_conflict(item);
 		return true;
@@ -277,7 +279,9 @@ static void send_item(struct push_worker *w, struct push_item *item)
 		if (!has_next)
 			break;
 	}
-	set_outcome(item, outcome_of[answer.result], answer.result == UPLOAD_CLIENT_OK ? NULL : &answer.why);
+	bool was_there = item->file->is_listed && answer.result == UPLOAD_CLIENT_OK;
+	set_outcome(item, was_there ? PUSH_REPORT_THERE : outcome_of[answer.result],
+		answer.result == UPLOAD_CLIENT_OK ? NULL : &answer.why);
 	if (answer.result == UPLOAD_CLIENT_STOP)
 		stop_all(p, &answer.why);
 }
@@ -437,6 +441,7 @@ static void start_push(struct push *p, const struct push_options *options, char 
 	for (size_t i = 0; i < p->count; i++) {
 		out->file[i].outcome = PUSH_REPORT_NOT_TRIED;
 		dist_file_init(&out->file[i].dist, paths[i]);
+		out->file[i].dist.statement = options->statement;
 		p->item[i] = (struct push_item){.push = p, .file = &out->file[i]};
 	}
 }

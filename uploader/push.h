@@ -18,6 +18,9 @@ struct push_options {
 	const struct upload_url *target;
 	unsigned jobs;    // uploads at once, at least 1
 	unsigned retries; // after the first try
+	// A statement of provenance, which is to be about each file; NULL: none. Borrowed.
+	const char *statement;
+	bool sends_again; // also a file that the server has, so that the statement arrives
 	// How to reach the server. push_run sets progress and ctx.
 	struct fetch_options fetch;
 	// Called at most ten times a second and after each file, by one thread at a time, any of the workers. NULL:

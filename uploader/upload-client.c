@@ -184,10 +184,10 @@ void upload_client_send(struct fetch *f, const struct upload_url *t, const struc
 	CLEANUP(fetch_answer_release) struct fetch_answer a;
 	struct fetch_field field[DIST_FILE_FIELDS];
 	struct err e = ERR_INIT;
-	dist_file_form(p, field);
+	size_t fields = dist_file_form(p, field);
 	const struct fetch_form form = {
 		.field = field,
-		.count = DIST_FILE_FIELDS,
+		.count = fields,
 		.file_field = "content",
 		.file_name = p->filename,
 		.fd = fd,
