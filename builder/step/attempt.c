@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "builder/step/build-facts.h"
+#include "builder/step/build-statement.h"
 #include "builder/step/built-wheel.h"
 #include "builder/step/log-reason.h"
 #include "builder/step/report-pipe.h"
@@ -233,13 +234,18 @@ static int test_step(struct attempt *a, struct err *e)
 
 static int push_step(struct attempt *a, struct err *e)
 {
+	CLEANUP(buf_release) struct buf statement;
 	const struct attempt_options *o = a->options;
 	const struct wheel_target target = {.server = o->target,
 		.fetch = o->fetch,
 		.config = o->config,
 		.platform = o->platform,
 		.catalog = o->catalog};
-	enum wheel_push_end end = wheel_push(&target, &a->wheel, e);
+	buf_init(&statement, LIMIT_STATEMENT);
+	const struct build_statement about = {&a->wheel, a->row, a->sdist_sha256, o->config, o->id, a->provenance,
+		a->room.log, a->out->attempt.begun, clock_wall_seconds()};
+	build_statement_write(&about, &statement);
+	enum wheel_push_end end = wheel_push(&target, &a->wheel, statement.data, e);
 	if (end == WHEEL_PUSH_REFUSED)
 		a->room.cause = RESULTS_REFUSED;
 	a->out->is_hopeless = end == WHEEL_PUSH_HOPELESS;
@@ -302,24 +308,6 @@ static enum results_result run_attempt_steps(struct attempt *a, struct err *e)
 }
 
 // --- the outcome ---
-
-static struct jsondoc *begin_provenance(const struct attempt *a)
-{
-	const struct config *c = a->options->config;
-	struct err ignored = ERR_INIT;
-	CLEANUP(fetch_url_release) struct fetch_url index = {0};
-	struct jsondoc *p = jsondoc_object(), *branches = jsondoc_array();
-	for (size_t i = 0; i < a->row->branches; i++)
-		jsondoc_add_str(branches, a->row->branch[i]);
-	jsondoc_put_str(p, "builder", "wheelcache " PACKAGE_VERSION);
-	jsondoc_put_str(p, "host", a->options->host);
-	jsondoc_put_str(p, "note", c->build_note);
-	jsondoc_put(p, "branches", branches);
-	jsondoc_put_str(p, "wrap", c->build_wrap);
-	if (fetch_url_parse(a->options->index, &index, &ignored) == 0)
-		jsondoc_put_str(p, "index", index.text); // without its password
-	return p;
-}
 
 static const char *copy_into_outcome(struct attempt *a, const char *text)
 {
@@ -417,7 +405,7 @@ void attempt_run(const struct attempt_options *options, const struct missing_row
 	enum results_result result = RESULTS_FAILED;
 	struct err e = ERR_INIT;
 	begin_outcome(&a);
-	a.provenance = begin_provenance(&a);
+	a.provenance = build_facts_begin(options->config, row, options->index, options->host);
 	if (step_room_open(&a.room, options->config, &values, options->work, options->id, &e) == 0) {
 		a.room.stop = options->stop;
 		result = run_attempt_steps(&a, &e);

@@ -5,8 +5,27 @@
 
 #include "lib/base/limits.h"
 #include "lib/domain/text/name.h"
+#include "lib/net/fetch.h"
 
 enum { ASK_SECONDS = 60 };
+
+struct jsondoc *build_facts_begin(const struct config *config, const struct missing_row *row, const char *index,
+	const char *host)
+{
+	struct err ignored = ERR_INIT;
+	CLEANUP(fetch_url_release) struct fetch_url url = {0};
+	struct jsondoc *p = jsondoc_object(), *branches = jsondoc_array();
+	for (size_t i = 0; i < row->branches; i++)
+		jsondoc_add_str(branches, row->branch[i]);
+	jsondoc_put_str(p, "builder", "wheelcache " PACKAGE_VERSION);
+	jsondoc_put_str(p, "host", host);
+	jsondoc_put_str(p, "note", config->build_note);
+	jsondoc_put(p, "branches", branches);
+	jsondoc_put_str(p, "wrap", config->build_wrap);
+	if (fetch_url_parse(index, &url, &ignored) == 0)
+		jsondoc_put_str(p, "index", url.text);
+	return p;
+}
 
 // --- the machine ---
 

@@ -30,10 +30,11 @@ static const enum wheel_push_end end_of_outcome[PUSH_REPORT_COUNT] = {
 };
 
 static enum wheel_push_end push_to_server(const struct wheel_target *t, const struct built_wheel *wheel,
-	struct err *why)
+	const char *statement, struct err *why)
 {
 	CLEANUP(push_report_release) struct push_report report;
-	const struct push_options options = {.target = t->server, .jobs = 1, .retries = RETRIES, .fetch = t->fetch};
+	const struct push_options options = {
+		.target = t->server, .jobs = 1, .retries = RETRIES, .statement = statement, .fetch = t->fetch};
 	char *path = wheel->path;
 	push_run(&options, &path, 1, &report);
 	enum wheel_push_end end = end_of_outcome[report.file[0].outcome];
@@ -47,6 +48,7 @@ static enum wheel_push_end push_to_server(const struct wheel_target *t, const st
 struct store_push {
 	const struct wheel_target *target;
 	const struct built_wheel *wheel;
+	const char *statement;
 	struct catalog *catalog;
 	struct reservation *reservation;
 	struct publish *publish;
@@ -104,7 +106,11 @@ static int publish_wheel(struct store_push *s, struct publish_receipt *receipt, 
 	if (!project || catalog_open(s->target->catalog, &s->catalog, e) < 0 || reserve_room(s, e) < 0)
 		return -1;
 	s->publish = publish_begin(s->target->platform, s->catalog, s->wheel->filename, project, e);
-	if (!s->publish || write_wheel(s, e) < 0 || reservation_take(s->reservation, e) < 0)
+	if (!s->publish)
+		return -1;
+	publish_attach(s->publish, ATTACHMENT_STATEMENT, str_from(s->statement));
+	publish_attach_if_none(s->publish);
+	if (write_wheel(s, e) < 0 || reservation_take(s->reservation, e) < 0)
 		return -1;
 	if (s->target->config->takes_facts)
 		publish_take_facts(s->publish);
@@ -145,9 +151,10 @@ static void write_audit_line(struct audit *audit, const struct wheel_target *t, 
 		log_error("%s", e.msg);
 }
 
-static enum wheel_push_end push_to_store(const struct wheel_target *t, const struct built_wheel *wheel, struct err *why)
+static enum wheel_push_end push_to_store(const struct wheel_target *t, const struct built_wheel *wheel,
+	const char *statement, struct err *why)
 {
-	CLEANUP(store_push_release) struct store_push s = {.target = t, .wheel = wheel};
+	CLEANUP(store_push_release) struct store_push s = {.target = t, .wheel = wheel, .statement = statement};
 	CLEANUP(audit_cleanup) struct audit *audit = NULL;
 	CLEANUP(mem_free) char *path = audit_path(t->config, t->catalog);
 	struct publish_receipt receipt;
@@ -158,7 +165,9 @@ static enum wheel_push_end push_to_store(const struct wheel_target *t, const str
 	return end;
 }
 
-enum wheel_push_end wheel_push(const struct wheel_target *target, const struct built_wheel *wheel, struct err *why)
+enum wheel_push_end wheel_push(const struct wheel_target *target, const struct built_wheel *wheel,
+	const char *statement, struct err *why)
 {
-	return target->server ? push_to_server(target, wheel, why) : push_to_store(target, wheel, why);
+	return target->server ? push_to_server(target, wheel, statement, why)
+			      : push_to_store(target, wheel, statement, why);
 }

@@ -29,5 +29,7 @@ enum wheel_push_end {
 	WHEEL_PUSH_HOPELESS, // other wheels would fail likewise: the token, the URL, a full disk
 };
 
-// *why is set unless it returns WHEEL_PUSH_DONE.
-enum wheel_push_end wheel_push(const struct wheel_target *target, const struct built_wheel *wheel, struct err *why);
+// statement: of the wheel's provenance; it is kept beside the wheel, unless the same bytes have another one. *why is set
+// unless it returns WHEEL_PUSH_DONE.
+enum wheel_push_end wheel_push(const struct wheel_target *target, const struct built_wheel *wheel,
+	const char *statement, struct err *why);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Provenance and attestations beside files: scanned, served, exported, uploaded, pruned with their wheel."""
+import hashlib
 import json
 import os
 import shutil
@@ -7,6 +8,7 @@ import shutil
 import pytest
 
 import attaching
+import building
 import indexing
 import pages
 import serving
@@ -218,3 +220,108 @@ def test_check_compares_attachments(indexed):
     assert [row["path"] for row in indexed.check(code=1)["lists"]["unfit"]] == [path]
     one.unlink()
     assert [row["path"] for row in indexed.check(code=1)["lists"]["orphaned"]] == [path]
+
+
+# --- the operator, the uploader, the builder ---
+
+def add(server, path, *options, code=0):
+    done = serving.run("provenance", "add", "--catalog", server.catalog, *options, path, server.store)
+    assert done.returncode == code, (done.stdout, done.stderr)
+    return done.stdout + done.stderr
+
+
+def test_operator_adds_replaces_and_waits(server, wheel, tmp_path):
+    path = tmp_path / "statement.json"
+    path.write_bytes(attaching.as_bytes(attaching.statement(wheel)))
+    assert "no platform has a file" in add(server, path, code=1)
+    assert "added provenance of" in add(server, path, "--platform", PLATFORM)
+    assert server.get(url(wheel, ".intoto.json")).status == 404
+    assert send(server, wheel).status == 200
+    assert server.get(url(wheel, ".intoto.json")).body == path.read_bytes()
+    path.write_bytes(attaching.as_bytes(attaching.statement(wheel, buildType="another")))
+    assert "with other contents" in add(server, path, code=1)
+    add(server, path, "--replace")
+    serving.wait_for(lambda: server.get(url(wheel, ".intoto.json")).body == path.read_bytes(), 10, "the other statement")
+    path.write_bytes(attaching.as_bytes(attaching.statement(wheel, digest="0" * 64)))
+    assert "about other bytes" in add(server, path, "--replace", code=1)
+    path.write_bytes(attaching.as_bytes(attaching.statement(wheel, wheel)))
+    assert "--of NAME" in add(server, path, code=2)
+    assert "several subjects" in add(server, path, "--of", wheel.name, code=1)
+    (server.store / PLATFORM / ".wheelcache-frozen").write_text("moving\n")
+    assert "moving" in add(server, path, "--of", wheel.name, "--replace", code=1)
+    assert [line["result"] for line in uploading.audit(server) if line["action"] == "provenance"].count("done") == 2
+
+
+def test_waiting_statement_that_is_not_the_wheels_gives_way(server, wheel, tmp_path):
+    path = tmp_path / "statement.json"
+    path.write_bytes(attaching.as_bytes(attaching.statement(wheel, digest="0" * 64)))
+    add(server, path, "--platform", PLATFORM)
+    assert send(server, wheel).status == 200
+    assert server.get(url(wheel, ".intoto.json")).status == 404
+    statement = attaching.statement(wheel)
+    assert send(server, wheel, statement).status == 200
+    assert server.get(url(wheel, ".intoto.json")).body == attaching.as_bytes(statement)
+
+
+def push(server, wheel, path):
+    done = serving.run("push", wheel, "--to", f"{server.url}/upload/{PLATFORM}/", "--json", "--provenance", path,
+                       env={**os.environ, "WHEELCACHE_TOKEN": server.token, "no_proxy": "127.0.0.1"})
+    return done.returncode, json.loads(done.stdout)["files"][0] if done.stdout else done.stderr
+
+
+def test_push_sends_provenance(server, wheel, tmp_path):
+    path = tmp_path / "statement.json"
+    path.write_bytes(attaching.as_bytes(attaching.statement(wheel, digest="0" * 64)))
+    code, one = push(server, wheel, path)
+    assert (code, one["result"], one["sent"], "about other bytes" in one["reason"]) == (1, "bad", 0, True)
+    path.write_bytes(b"{}")
+    assert push(server, wheel, path)[0] == 1
+    assert send(server, wheel).status == 200
+    path.write_bytes(attaching.as_bytes(attaching.statement(wheel)))
+    code, one = push(server, wheel, path)
+    assert (code, one["result"], one["sent"]) == (0, "already-there", 1)
+    assert server.get(url(wheel, ".intoto.json")).body == path.read_bytes()
+    path.write_bytes(attaching.as_bytes(attaching.statement(wheel, buildType="another")))
+    code, one = push(server, wheel, path)
+    assert (code, one["result"], "other contents" in one["reason"]) == (1, "conflict", True)
+
+
+def test_explain_says_who_built_it(server, wheel):
+    assert send(server, wheel, attaching.statement(wheel, internalParameters={"toolchain": {"gcc": "14\x1b[31m"}}),
+                [attaching.attestation(wheel)]).status == 200
+    here, = json.loads(server.get(f"/-/explain/{PLATFORM}/bar").body)["here"]
+    assert here["attestations"] is True and here["provenance"] == {
+        "predicate": attaching.SLSA, "build-type": "https://example.org/build",
+        "builder": "https://example.org/builder", "started": "2026-01-02T03:04:05Z"}
+    here, = json.loads(server.get(f"/-/explain/{PLATFORM}/bar/1.0").body)["here"]
+    assert [(row["kind"], row["component"]) for row in here["provenance"]["rows"]] == [
+        ("builder", "builder"), ("dependency", "sdist"), ("tool", "gcc"), ("parameter", "branch")]
+    text = server.get(f"/-/explain/{PLATFORM}/bar/1.0?format=text").body.decode()
+    assert "built by https://example.org/builder" in text and "sdist, from https://example.org/s.tar.gz" in text
+    assert "\x1b" not in text
+
+
+def test_build_says_how_it_was_built(tmp_path):
+    """No value of a variable and no password is in it."""
+    with building.world(tmp_path) as world:
+        world.want("alpha")
+        world.keys["build"] |= {"environment": "PATH SECRET", "jobs": 1,
+                                "wrap": "/usr/bin/env AT=https://me:hush@host/x"}
+        world.build("--python", "3.12", env={"SECRET": "do-not-tell"})
+        wheel, = world.store.rglob("*.whl")
+        text = wheel.with_name(wheel.name + ".intoto.json").read_text()
+        assert "do-not-tell" not in text and "hush" not in text and "https://***@host/x" in text
+        statement = json.loads(text)
+        assert statement["subject"] == [{"name": wheel.name, "digest": {"sha256": attaching.sha256(wheel)}}]
+        definition, run = statement["predicate"]["buildDefinition"], statement["predicate"]["runDetails"]
+        assert definition["externalParameters"]["branches"] == ["main"]
+        assert definition["externalParameters"]["environment"] == ["PATH", "SECRET"]
+        sdist = definition["resolvedDependencies"][0]
+        assert sdist["uri"].endswith("/alpha-1.0.tar.gz") and len(sdist["digest"]["sha256"]) == 64
+        assert definition["internalParameters"]["toolchain"]["interpreter"].startswith("CPython")
+        assert run["builder"]["version"]["wheelcache"] and run["metadata"]["startedOn"] <= run["metadata"]["finishedOn"]
+        log = serving.run("builds", "--config", world.config_path, "--log", run["metadata"]["invocationId"]).stdout
+        assert "makes alpha" in log
+        assert run["byproducts"] == [{"name": "log", "digest": {"sha256": hashlib.sha256(log.encode()).hexdigest()}}]
+        here, = json.loads(serving.run("explain", "--config", world.config_path, "--json", "alpha").stdout)["here"]
+        assert here["provenance"]["builder"].startswith("urn:wheelcache:builder:")
