@@ -54,7 +54,7 @@ static void find_equal_bytes(struct audit_work *w, const struct wheel_elf *const
 // Of files with equal bytes the other finding tells more.
 static void find_equal_sonames(struct audit_work *w, const struct wheel_elf *const *group, size_t count)
 {
-	CLEANUP(buf_release) struct buf others;
+	CLEANUP(buf_release) struct buf others = {0};
 	if (has_same_bytes(group[0], group[count - 1]))
 		return;
 	list_others(&others, group, count);
