@@ -6,6 +6,7 @@
 
 #include "lib/base/limits.h"
 #include "lib/domain/archive/member-hashes.h"
+#include "lib/domain/archive/zipend.h"
 #include "lib/domain/archive/zipframe.h"
 #include "lib/domain/archive/zipread.h"
 #include "lib/domain/wheel/distinfo.h"
@@ -165,16 +166,23 @@ static int hash_members(struct content_reader *r, uint64_t unpack_most, struct e
 	return 0;
 }
 
+// The number of members stands at the end of the file: too many cost nothing.
+static int check_count(const struct byte_source *bytes, size_t most, struct err *e)
+{
+	struct zipend end;
+	if (zipend_read(bytes, &end, e) < 0)
+		return -1;
+	return end.count > most ? err_set(e, ERR_LIMIT, "it has more than %zu members", most) : 0;
+}
+
 static int read_content(struct content_reader *r, const struct filename *name,
 	const struct wheel_content_limits *limits, struct err *e)
 {
 	CLEANUP(findings_release) struct findings ignored;
 	findings_init(&ignored);
-	if (zipframe_read(r->bytes, LENIENT, &ignored, &r->zip, e) < 0)
-		return -1;
-	if (r->zip.count > limits->members)
-		return err_set(e, ERR_LIMIT, "it has more than %zu members", limits->members);
-	if (distinfo_find(&r->zip, name, LENIENT, &ignored, &r->folder, e) < 0 || read_metadata(r, e) < 0 ||
+	if (check_count(r->bytes, limits->members, e) < 0 ||
+		zipframe_read(r->bytes, LENIENT, &ignored, &r->zip, e) < 0 ||
+		distinfo_find(&r->zip, name, LENIENT, &ignored, &r->folder, e) < 0 || read_metadata(r, e) < 0 ||
 		read_record(r, e) < 0 || hash_members(r, limits->unpacked, e) < 0)
 		return -1;
 	r->out->dist_info = arena_copy(&r->out->text, r->folder);

@@ -92,8 +92,9 @@ struct route_match {
 	const struct view *found_view; // of a route with ROUTE_RIGHT_READ_VIEW: never NULL, and the client may read it
 	struct str view;               // or the platform
 	struct str project;
-	struct str file;                   // or the version, or the id of an attempt
-	struct continuation *continuation; // for a worker handler; NULL: the answer must not wait
+	struct str file;                       // or the version, or the id of an attempt
+	struct str other_platform, other_file; // of a route that names two files
+	struct continuation *continuation;     // for a worker handler; NULL: the answer must not wait
 };
 
 // Answers on the event loop and must not block. NULL: it would have to block, and the worker handler is called. The

@@ -21,6 +21,8 @@ static struct str *match_field(struct route_match *match, struct str part)
 		return part.ptr[2] == 'e' ? &match->file : &match->view; // version, view
 	case 'p':
 		return part.ptr[2] == 'l' ? &match->view : &match->project; // platform, project
+	case 'o':
+		return str_eq(part, STR(":other-file")) ? &match->other_file : &match->other_platform;
 	default:
 		return &match->file;
 	}

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """wheelcache compare: the verdict, what differs, its forms, and how wheels are named."""
-import hashlib
 import html
 import json
 import shutil
@@ -8,6 +7,7 @@ import zipfile
 
 import pytest
 
+import attaching
 import storelib
 from comparing import NAME, Page, compare, document, markdown_tables, wheel
 
@@ -275,15 +275,8 @@ def test_upstream_is_not_asked_for_a_private_name(wheelcache, store, index):
 
 # --- provenance ---
 
-def statement(path, *dependencies, **parameters):
-    return json.dumps({
-        "_type": "https://in-toto.io/Statement/v1",
-        "subject": [{"name": path.name, "digest": {"sha256": hashlib.sha256(path.read_bytes()).hexdigest()}}],
-        "predicateType": "https://slsa.dev/provenance/v1",
-        "predicate": {
-            "buildDefinition": {"buildType": "t", "externalParameters": parameters, "internalParameters": {},
-                                "resolvedDependencies": list(dependencies)},
-            "runDetails": {"builder": {"id": "https://builder.example/1"}}}})
+def statement(path, *dependencies):
+    return json.dumps(attaching.statement(path, resolvedDependencies=dependencies))
 
 
 def dependency(name, version, prefix, **more):
@@ -297,7 +290,7 @@ def test_provenance_is_a_row_a_component(wheelcache, pair):
         other: (dependency("ucx", "1.18", "/usr"), dependency("zlib", "1", "/usr"), dependency("gus|li\n", "2", "/usr")),
     }
     for path, parts in sides.items():
-        path.with_name(path.name + ".intoto.json").write_text(statement(path, *parts, branch="main"))
+        path.with_name(path.name + ".intoto.json").write_text(statement(path, *parts))
     found = document(wheelcache, one, other)["provenance"]
     rows = {row["component"]: row for row in found["list"]}
     assert rows["ucx"]["other-path"] and not rows["ucx"]["equal"]

@@ -51,6 +51,9 @@ static void test_statuses(void **state)
 		{"/other/simple/", 404},
 		{"/simple/foo-bar/x", 404},
 		{"/simple//", 404},
+		{"/-/compare/wheels/" WHEEL "/wheels/" WHEEL, 422}, // its bytes are no ZIP file
+		{"/-/compare/other/" WHEEL "/wheels/" WHEEL, 404},
+		{"/-/compare/wheels/" WHEEL "/wheels/foo-1-py3-none-any.whl", 404},
 		{"/simple/../simple/", 404},
 		{"/simple/%2e%2e/", 404},
 		{"/simple/a%00b/", 400},
