@@ -153,7 +153,8 @@ static int open_source(struct build_state *b, struct err *e)
 {
 	const struct build_options *o = b->options;
 	if (!o->from)
-		return row_source_of_store(b->config, o->catalog, b->results_path, o->platform, &b->source, e);
+		return row_source_of_store(b->config, o->catalog, b->results_path, o->platform, o->rebuild, &b->source,
+			e);
 	struct fetch_options fetch = o->fetch;
 	fetch.progress = continue_asking;
 	fetch.ctx = b;

@@ -22,6 +22,7 @@ struct row_source {
 	struct catalog *catalog;
 	struct results *results;
 	const struct platform *platform;
+	const struct rebuild_set *rebuild;
 };
 
 struct row_source *row_source_of_server(const char *base, const char *platform, const struct fetch_options *options)
@@ -52,11 +53,12 @@ static int open_own_store(struct row_source *s, const char *catalog, const char 
 }
 
 int row_source_of_store(const struct config *config, const char *catalog, const char *results, const char *platform,
-	struct row_source **out, struct err *e)
+	const struct rebuild_set *rebuild, struct row_source **out, struct err *e)
 {
 	CLEANUP(row_source_cleanup) struct row_source *s = xcalloc(1, sizeof(*s));
 	s->name = platform;
 	s->config = config;
+	s->rebuild = rebuild;
 	if (open_own_store(s, catalog, results, e) < 0)
 		return -1;
 	*out = STEAL_PTR(s);
@@ -96,7 +98,7 @@ static int ask_store(struct row_source *s, const char *python, const char *proje
 {
 	const char *const platforms[] = {s->name};
 	const struct missing_options options = {
-		.platform = platforms, .platforms = 1, .python = python, .project = project};
+		.platform = platforms, .platforms = 1, .python = python, .project = project, .rebuild = s->rebuild};
 	return missing_make(s->config, &s->store, s->catalog, s->results, &options, out, e);
 }
 

@@ -12,6 +12,7 @@
 #include "cli/common/command.h"
 #include "lib/domain/machine/platform.h"
 #include "lib/domain/text/name.h"
+#include "lib/missing/rebuild-set.h"
 #include "lib/state/catalog/catalog.h"
 
 enum {
@@ -24,7 +25,8 @@ struct build_command {
 	struct cli_config settings;
 	struct config config;
 	struct build_options build;
-	const char *from, *shard, *retry, *ca_file;
+	const char *from, *shard, *retry, *ca_file, *rebuild;
+	struct rebuild_set *rebuilds;
 	struct strset python, only;
 	char *base, *catalog, *token;
 };
@@ -39,6 +41,7 @@ static const struct option_row options[] = {
 	{"jobs", 'j', "N", "build N wheels at once; one per processor", "build", "jobs"},
 	{"shard", '\0', "K/N", "build the K-th of N parts of the projects", NO_KEY},
 	{"only", '\0', "NAME...", "build only these projects; may be repeated", NO_KEY},
+	{"rebuild", '\0', "FILE", "build again the wheels in FILE, of rebuilds --json", NO_KEY},
 	{"retry", '\0', "WHICH", "also what failed before: failed, timed-out or all", NO_KEY},
 };
 
@@ -76,6 +79,7 @@ static int take_build_option(void *ctx, const char *name, const char *value, str
 		{"to", &x->build.to},
 		{"shard", &x->shard},
 		{"retry", &x->retry},
+		{"rebuild", &x->rebuild},
 		{"ca-file", &x->ca_file},
 	};
 	if (command_take_text(texts, ARRAY_SIZE(texts), name, value))
@@ -118,6 +122,11 @@ static int take_build_options(struct build_command *x, struct err *e)
 		return -1;
 	if (x->from && !(x->base = server_answer_base(x->from, "from", e)))
 		return -1;
+	if (x->rebuild && x->from)
+		return err_set(e, ERR_USAGE, "--rebuild is for our own store, and excludes --from");
+	if (x->rebuild && rebuild_set_read(x->rebuild, &x->rebuilds, e) < 0)
+		return err_prefix(e, "--rebuild: ");
+	o->rebuild = x->rebuilds;
 	strset_sort(&x->python);
 	strset_sort(&x->only);
 	o->from = x->base;
@@ -218,6 +227,7 @@ static void release_build_command(struct build_command *x)
 	config_release(&x->config);
 	strset_release(&x->python);
 	strset_release(&x->only);
+	rebuild_set_free(x->rebuilds);
 	free(x->base);
 	free(x->catalog);
 	free(x->token);

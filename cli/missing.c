@@ -10,6 +10,7 @@
 #include "cli/missing-print.h"
 #include "lib/missing/missing-json.h"
 #include "lib/missing/missing-matrix.h"
+#include "lib/missing/rebuild-set.h"
 #include "lib/state/results/results.h"
 
 struct missing_form;
@@ -20,7 +21,8 @@ struct missing_command {
 	struct missing_options options;
 	const char **glob; // of --platform
 	size_t glob_room;
-	const char *format, *shard_text, *path; // NULL: not given
+	const char *format, *shard_text, *path, *rebuild; // NULL: not given
+	struct rebuild_set *rebuilds;
 	const struct missing_form *form;
 	struct missing_shard shard;
 	bool checks; // --check
@@ -75,6 +77,7 @@ static const struct option_row options[] = {
 	{"pure", '\0', NULL, "count wheels of pure Python projects as missing too", NO_KEY},
 	{"all", 'a', NULL, "list rows of every status, not only what needs attention", NO_KEY},
 	{"format", 'f', "FORM", "table, json, requirements, github, jenkins or zuul; table", NO_KEY},
+	{"rebuild", '\0', "FILE", "count wheels in FILE, of rebuilds --json, as not there", NO_KEY},
 	{"shard", '\0', "K/N", "only the K-th of N parts of the projects; not for table and json", NO_KEY},
 	{"check", '\0', NULL, "exit with 1 if anything is missing or unknown", NO_KEY},
 	{"output", 'o', "FILE", "write to FILE, which appears complete or not at all", NO_KEY},
@@ -95,6 +98,7 @@ static int take_missing_option(void *ctx, const char *name, const char *value, s
 		{"format", &x->format},
 		{"shard", &x->shard_text},
 		{"output", &x->path},
+		{"rebuild", &x->rebuild},
 	};
 	if (command_take_flag(flags, ARRAY_SIZE(flags), name) ||
 		command_take_text(texts, ARRAY_SIZE(texts), name, value))
@@ -164,7 +168,10 @@ static int report_missing(struct missing_command *x, const struct store *store, 
 	CLEANUP(results_cleanup) struct results *results = NULL;
 	if (open_results(&x->config, catalog_path(catalog), &results, e) < 0)
 		return -1;
+	if (x->rebuild && rebuild_set_read(x->rebuild, &x->rebuilds, e) < 0)
+		return err_prefix(e, "--rebuild: ");
 	x->options.platform = x->glob;
+	x->options.rebuild = x->rebuilds;
 	x->options.progress = progress_look;
 	x->options.ctx = &x->progress;
 	progress_begin(&x->progress, !x->settings.is_quiet);
@@ -193,6 +200,7 @@ static int open_and_report(struct missing_command *x, struct err *e)
 static void missing_command_release(struct missing_command *x)
 {
 	config_release(&x->config);
+	rebuild_set_free(x->rebuilds);
 	free(x->glob);
 }
 

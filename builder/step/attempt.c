@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "builder/step/attempt.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "builder/step/build-facts.h"
 #include "builder/step/build-statement.h"
+#include "builder/step/build-number.h"
 #include "builder/step/built-wheel.h"
 #include "builder/step/log-reason.h"
 #include "builder/step/report-pipe.h"
@@ -21,8 +19,6 @@
 #include "lib/base/limits.h"
 #include "lib/domain/text/name.h"
 #include "lib/os/clock.h"
-#include "lib/os/fs.h"
-#include "lib/os/tree.h"
 
 const char *const attempt_step_name[ATTEMPT_STEP_COUNT] = {
 	"", "fetch", "build", "repair", "extra", "audit", "test", "push"};
@@ -170,18 +166,21 @@ static int repair_step(struct attempt *a, struct err *e)
 
 static bool wants_extra(const struct attempt *a)
 {
-	return a->options->config->build_extra != NULL;
+	return a->options->config->build_extra || a->row->build;
 }
 
 static int extra_step(struct attempt *a, struct err *e)
 {
-	for (struct str rest = str_from(a->options->config->build_extra); rest.len;) {
+	const char *commands = a->options->config->build_extra;
+	for (struct str rest = str_from(commands ? commands : ""); rest.len;) {
 		struct str line = str_trim(str_cut(&rest, '\n'));
 		CLEANUP(mem_free) char *command = xstrndup(line.ptr, line.len);
 		if (line.len && run_command(a, command, e) < 0)
 			return -1;
 	}
-	return 0;
+	if (!a->row->build)
+		return 0;
+	return build_number_set(&a->room, a->row->build, e) < 0 ? -1 : take_wheel(a, e);
 }
 
 // --- audit ---
@@ -420,36 +419,6 @@ void attempt_outcome_release(struct attempt_outcome *out)
 	buf_release(&out->log);
 	arena_release(&out->text);
 	*out = (struct attempt_outcome){0};
-}
-
-// --- the work folder ---
-
-char *attempt_log_path(const char *work, const char *id)
-{
-	return xasprintf("%s/%s/log", work, id);
-}
-
-static bool is_attempt_id(const char *name)
-{
-	return strlen(name) == RESULTS_ID && strspn(name, "0123456789abcdef") == RESULTS_ID;
-}
-
-int attempt_clean(const char *work, struct err *e)
-{
-	int result = 0;
-	CLEANUP(mem_close) int fd = fs_open_dir(work, e);
-	if (fd < 0)
-		return -1;
-	int listed = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	CLEANUP(fs_close_dir) DIR *dir = listed < 0 ? NULL : fdopendir(listed);
-	if (!dir) {
-		mem_close(&listed);
-		return err_errno(e, ERR_IO, "%s", work);
-	}
-	for (struct dirent *entry; (entry = readdir(dir));)
-		if (is_attempt_id(entry->d_name) && tree_remove(fd, entry->d_name, e) < 0)
-			result = -1;
-	return result;
 }
 
 // --- the recipe ---

@@ -58,6 +58,8 @@ enum {
 	LIMIT_COMPARE_TEXT = 4 << 10,        // a text of a wheel in a comparison
 	LIMIT_COMPARE_MEMBERS = 1 << 17,     // number of members of a wheel that a server compares
 	LIMIT_COMPARE_UNPACKED = 64 << 20,   // unpacked size up to which a server hashes the members of a wheel
+	LIMIT_REBUILDS = 256 << 20,          // a document of `wheelcache rebuilds --json`
+	LIMIT_BUILD_TAG = 1 << 30,           // the number of a build tag
 	LIMIT_FINDINGS = 16 << 10,           // text of the findings about one file
 	LIMIT_DEPTH = 8,                     // folder levels below a platform
 	LIMIT_SIMPLEPAGE_FILES = 1 << 20,    // number of files, and of versions, on the page of another index

@@ -5,6 +5,7 @@
 #include "lib/base/limits.h"
 #include "lib/format/digest.h"
 #include "lib/missing/cell-status.h"
+#include "lib/missing/rebuild-set.h"
 
 enum { WHY_MAX = 16 << 10 };
 
@@ -131,9 +132,20 @@ static void describe_unknown(const struct cell *cell, const struct branch_want *
 	buf_puts(out, cell->upstream_says);
 }
 
+static bool find_rebuild(const struct cell *cell, const struct cell_status *s, struct rebuild_wanted *out)
+{
+	return s->outcome.kind == RESOLVE_SDIST && rebuild_set_find(cell->rules->rebuild, cell->platform->name,
+							   cell->project, &s->outcome.file->version, out);
+}
+
 static void describe_missing(const struct cell *cell, const struct branch_want *want UNUSED,
 	const struct cell_status *s, struct buf *out)
 {
+	struct rebuild_wanted again;
+	if (find_rebuild(cell, s, &again)) {
+		buf_printf(out, "%s is to be rebuilt, with build tag %u: %s", again.filename, again.build, again.why);
+		return;
+	}
 	if (s->status == MISSING_PURE)
 		buf_puts(out, "all known wheels of the project are pure Python; ");
 	nearest_describe(cell->offers, &cell->place, &s->outcome.release, out);
@@ -181,6 +193,7 @@ static int put_sdist(const struct cell *cell, const struct offer *f, struct aren
 int cell_explain(const struct cell *cell, const struct branch_want *want, const struct cell_status *s,
 	struct arena *text, struct missing_row *row, struct err *e)
 {
+	struct rebuild_wanted again;
 	CLEANUP(buf_release) struct buf why;
 	buf_init(&why, WHY_MAX);
 	describe[s->status](cell, want, s, &why);
@@ -194,5 +207,7 @@ int cell_explain(const struct cell *cell, const struct branch_want *want, const 
 	row->sdist = (struct missing_sdist){.size = -1};
 	if (s->outcome.kind != RESOLVE_SDIST)
 		return 0;
+	if (find_rebuild(cell, s, &again))
+		row->build = again.build;
 	return put_sdist(cell, s->outcome.file, text, &row->sdist, e);
 }

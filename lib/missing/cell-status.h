@@ -9,6 +9,7 @@
 #include "lib/missing/removed-wheels.h"
 #include "lib/missing/resolve.h"
 
+struct rebuild_set;
 struct results;
 
 // What is the same for all cells. Borrowed.
@@ -19,9 +20,10 @@ struct cell_rules {
 	struct removed_wheels removed;
 	struct fits *removed_fits; // of the numbers in removed; borrowed
 	bool wants_pure;
-	struct results *results; // NULL: none
-	struct catalog *catalog; // for the paths of sdists
-	int64_t now;             // seconds since 1970
+	const struct rebuild_set *rebuild; // NULL: none
+	struct results *results;           // NULL: none
+	struct catalog *catalog;           // for the paths of sdists
+	int64_t now;                       // seconds since 1970
 };
 
 // Reads the lists of [build]. ERR_USAGE: an invalid line, or packages without one; ERR_NOT_FOUND, ERR_IO: a file. To be

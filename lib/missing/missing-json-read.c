@@ -236,6 +236,15 @@ static int read_attempts(struct missing *m, const struct jsondoc *from, struct m
 	return jsondoc_is_null(from, "retry") ? 0 : read_moment(from, "retry", &out->retry, e);
 }
 
+static int read_build(const struct jsondoc *from, struct missing_row *row, struct err *e)
+{
+	int64_t build = 0;
+	if (!jsondoc_is_null(from, "build") && read_natural(from, "build", LIMIT_BUILD_TAG, &build, e) < 0)
+		return -1;
+	row->build = (unsigned)build;
+	return 0;
+}
+
 // A version is a word. Of a row with an sdist, it is one that PEP 440 knows, because a builder names files after it.
 static int read_version(struct missing *m, const struct jsondoc *from, struct missing_row *row, struct err *e)
 {
@@ -252,7 +261,8 @@ static int read_row(struct missing *m, const struct jsondoc *from, struct missin
 	if (read_platform_name(&m->text, from, &row->platform, e) < 0 ||
 		read_python(&m->text, from, &row->python, e) < 0 ||
 		read_project(&m->text, from, &row->project, e) < 0 || read_status(from, &row->status, e) < 0 ||
-		read_sentence(&m->text, from, "why", &row->why, e) < 0 || read_row_branches(m, from, row, e) < 0)
+		read_sentence(&m->text, from, "why", &row->why, e) < 0 || read_row_branches(m, from, row, e) < 0 ||
+		read_build(from, row, e) < 0)
 		return -1;
 	if (!sdist && (row->status == MISSING_MISSING || !jsondoc_is_null(from, "sdist")))
 		return refuse_value("sdist", "not an sdist", e);

@@ -95,6 +95,8 @@ static struct jsondoc *row_json(const struct missing_row *r)
 	jsondoc_put(row, "branches", branches);
 	put_sdist(row, &r->sdist);
 	put_attempts(row, &r->attempts);
+	if (r->build)
+		jsondoc_put_int(row, "build", r->build);
 	return row;
 }
 

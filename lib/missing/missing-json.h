@@ -8,7 +8,8 @@
 //    "totals": {"missing": 1, …},
 //    "rows": [{"platform", "python", "project", "version": "1.0" or null, "status", "why", "branches": ["master"],
 //              "sdist": {"filename", "url", "sha256": hexadecimal or null, "size": bytes or null} or null,
-//              "attempts": {"count", "last": time, "retry": time or null, "result", "step", "recipe"} or null}]}
+//              "attempts": {"count", "last": time, "retry": time or null, "result", "step", "recipe"} or null,
+//              "build": 1, only if a wheel is to be rebuilt}]}
 #pragma once
 
 #include "lib/missing/missing.h"

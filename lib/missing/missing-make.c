@@ -9,6 +9,7 @@
 #include "lib/base/strset.h"
 #include "lib/missing/branch.h"
 #include "lib/missing/missing-rows.h"
+#include "lib/missing/rebuild-set.h"
 #include "lib/missing/wanted-cells.h"
 #include "lib/os/clock.h"
 #include "lib/state/catalog/catalog-write.h"
@@ -143,13 +144,15 @@ static int look_up_wanted(struct make *x, struct err *e)
 
 struct our_files {
 	struct offers *offers;
-	int64_t platform;
+	const struct platform *platform;
+	const struct rebuild_set *rebuild;
 };
 
 static int on_our_file(void *ctx, const struct catalog_file *file, struct err *e UNUSED)
 {
 	struct our_files *ours = ctx;
-	offers_add_ours(ours->offers, ours->platform, file);
+	if (!rebuild_set_has(ours->rebuild, ours->platform->name, ours->offers->project, file->filename))
+		offers_add_ours(ours->offers, ours->platform->id, file);
 	return 0;
 }
 
@@ -157,9 +160,9 @@ static int on_our_file(void *ctx, const struct catalog_file *file, struct err *e
 static int add_our_files(struct make *x, struct offers *offers, struct err *e)
 {
 	for (size_t i = 0; i < x->store->platform_count; i++) {
-		struct our_files ours = {offers, x->store->platform[i].id};
-		if (ours.platform &&
-			catalog_project_files(x->reader, ours.platform, offers->project, on_our_file, &ours, e) < 0)
+		struct our_files ours = {offers, &x->store->platform[i], x->options->rebuild};
+		if (ours.platform->id &&
+			catalog_project_files(x->reader, ours.platform->id, offers->project, on_our_file, &ours, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -348,6 +351,7 @@ static int make_all(struct make *x, struct results *results, struct err *e)
 	if (check_scanned(x, e) < 0)
 		return -1;
 	x->rules.wants_pure = x->options->wants_pure;
+	x->rules.rebuild = x->options->rebuild;
 	x->rules.results = results;
 	x->rules.now = x->out->made;
 	if (upstream_new(x->config, &x->upstream, e) < 0 || look_up_wanted(x, e) < 0)

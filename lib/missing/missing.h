@@ -15,6 +15,7 @@
 #include "lib/state/config/config.h"
 #include "lib/state/store/store.h"
 
+struct rebuild_set;
 struct results;
 
 // The first that holds, in this order, is the status of a row.
@@ -64,6 +65,7 @@ struct missing_row {
 	size_t branches;
 	struct missing_sdist sdist;
 	struct missing_attempts attempts;
+	unsigned build; // the build tag of the new wheel, in place of one that is to be rebuilt; 0: as it is built
 };
 
 struct missing_environment {
@@ -98,7 +100,8 @@ struct missing_options {
 	const char *project; // normal form: only this one; NULL: all
 	bool wants_pure;     // PURE is MISSING instead
 	bool wants_all;      // keeps rows of every status; otherwise MISSING, FAILED, AWAITING, UNKNOWN and IMPOSSIBLE
-	bool is_offline;     // upstream is not asked: the catalog's last answers count
+	const struct rebuild_set *rebuild; // wheels that count as not there; NULL: none
+	bool is_offline;                   // upstream is not asked: the catalog's last answers count
 	void (*progress)(void *ctx, uint64_t done, uint64_t all, uint64_t failed); // of look-ups; NULL: none
 	void *ctx;
 };

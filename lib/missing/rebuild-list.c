@@ -10,8 +10,6 @@
 #include "lib/os/clock.h"
 #include "lib/state/store/stored-facts.h"
 
-enum { MOST_BUILD = 1 << 30 };
-
 struct list_making {
 	struct rebuild_list *out;
 	struct catalog *catalog;
@@ -98,7 +96,7 @@ static unsigned number_of_build(const struct filename *name)
 {
 	uint64_t number;
 	struct str build = name->build;
-	return decimal_cut(&build, MOST_BUILD, &number) ? (unsigned)number : 0;
+	return decimal_cut(&build, LIMIT_BUILD_TAG - 1, &number) ? (unsigned)number : 0;
 }
 
 // The wheels are alike, the one that clients prefer is the last.

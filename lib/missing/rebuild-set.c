@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/missing/rebuild-set.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/audit/rebuild.h"
+#include "lib/base/arena.h"
+#include "lib/base/limits.h"
+#include "lib/base/search.h"
+#include "lib/domain/machine/platform.h"
+#include "lib/domain/text/filename.h"
+#include "lib/format/jsondoc.h"
+#include "lib/os/fs.h"
+
+struct set_row {
+	const char *platform, *filename, *why;
+	struct filename name; // parsed from filename
+	unsigned build;
+};
+
+struct rebuild_set {
+	struct set_row *row; // by platform, project, file name
+	size_t count, room;
+	struct arena text;
+};
+
+// --- reading ---
+
+static bool is_wanted_state(const char *text)
+{
+	for (size_t i = 0; text && i < REBUILD_STATE_COUNT; i++)
+		if (strcmp(text, rebuild_state_name[i]) == 0)
+			return rebuild_is_wanted((enum rebuild_state)i);
+	return false;
+}
+
+static int read_set_row(struct rebuild_set *s, const struct jsondoc *from, struct err *e)
+{
+	const char *platform = jsondoc_get_str(from, "platform"), *filename = jsondoc_get_str(from, "filename");
+	const char *why = jsondoc_get_str(from, "why");
+	int64_t build = 0;
+	struct set_row row = {0};
+	if (!jsondoc_get_str(from, "state"))
+		return err_set(e, ERR_INVALID, "it has no state");
+	if (!is_wanted_state(jsondoc_get_str(from, "state")))
+		return 0;
+	if (!platform || !platform_name_is_valid(str_from(platform)))
+		return err_set(e, ERR_INVALID, "platform: not the name of a platform");
+	if (!jsondoc_get_int(from, "build", &build) || build < 1 || build > LIMIT_BUILD_TAG)
+		return err_set(e, ERR_INVALID, "build: not a number from 1 to %d", LIMIT_BUILD_TAG);
+	if (!filename || filename_kind(str_from(filename)) != FILENAME_WHEEL ||
+		filename_check(str_from(filename), e) < 0)
+		return err_set(e, ERR_INVALID, "filename: not the name of a wheel");
+	row.filename = arena_copy(&s->text, str_from(filename));
+	if (filename_parse(str_from(row.filename), &row.name, e) < 0)
+		return -1;
+	row.platform = arena_copy(&s->text, str_from(platform));
+	row.why = arena_copy(&s->text, str_head(str_from(why ? why : ""), LIMIT_REASON));
+	row.build = (unsigned)build;
+	GROW(s->row, s->count, s->room);
+	s->row[s->count++] = row;
+	return 0;
+}
+
+static int compare_set_rows(const void *a, const void *b)
+{
+	const struct set_row *one = a, *other = b;
+	int order = strcmp(one->platform, other->platform);
+	order = order ? order : strcmp(one->name.project, other->name.project);
+	return order ? order : strcmp(one->filename, other->filename);
+}
+
+static int read_set_rows(struct rebuild_set *s, struct str text, struct err *e)
+{
+	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_read(text, e);
+	const struct jsondoc *rows = doc ? jsondoc_get(doc, "rows") : NULL;
+	if (!doc)
+		return -1;
+	if (!rows || !jsondoc_get(doc, "platforms"))
+		return err_set(e, ERR_INVALID, "not a document of wheelcache rebuilds --json");
+	for (size_t i = 0; i < jsondoc_count(rows); i++)
+		if (read_set_row(s, jsondoc_at(rows, i), e) < 0)
+			return err_prefix(e, "row %zu: ", i + 1);
+	if (s->count)
+		qsort(s->row, s->count, sizeof(*s->row), compare_set_rows);
+	return 0;
+}
+
+int rebuild_set_read(const char *path, struct rebuild_set **out, struct err *e)
+{
+	CLEANUP(rebuild_set_cleanup) struct rebuild_set *s = xcalloc(1, sizeof(*s));
+	CLEANUP(buf_release) struct buf text;
+	buf_init(&text, LIMIT_REBUILDS);
+	if (fs_read_file(path, &text, e) < 0)
+		return -1;
+	if (read_set_rows(s, buf_view(&text), e) < 0)
+		return err_prefix(e, "%s: ", path);
+	*out = STEAL_PTR(s);
+	return 0;
+}
+
+void rebuild_set_free(struct rebuild_set *s)
+{
+	for (size_t i = 0; s && i < s->count; i++)
+		filename_release(&s->row[i].name);
+	if (s) {
+		free(s->row);
+		arena_release(&s->text);
+	}
+	free(s);
+}
+
+void rebuild_set_cleanup(struct rebuild_set **s)
+{
+	rebuild_set_free(*s);
+	*s = NULL;
+}
+
+// --- questions ---
+
+struct set_key {
+	const char *platform, *project;
+};
+
+static bool is_row_before(const void *element, const void *key)
+{
+	const struct set_row *row = element;
+	const struct set_key *k = key;
+	int order = strcmp(row->platform, k->platform);
+	return order < 0 || (order == 0 && strcmp(row->name.project, k->project) < 0);
+}
+
+// The rows of a project on a platform: row[*first] up to the returned index, not included.
+static size_t rows_of_project(const struct rebuild_set *s, const char *platform, const char *project, size_t *first)
+{
+	const struct set_key key = {platform, project};
+	size_t end = *first = lower_bound(&key, s->row, s->count, sizeof(*s->row), is_row_before);
+	while (end < s->count && strcmp(s->row[end].platform, platform) == 0 &&
+		strcmp(s->row[end].name.project, project) == 0)
+		end++;
+	return end;
+}
+
+bool rebuild_set_has(const struct rebuild_set *s, const char *platform, const char *project, const char *filename)
+{
+	size_t first, end = s ? rows_of_project(s, platform, project, &first) : 0;
+	for (size_t i = end ? first : 0; i < end; i++)
+		if (strcmp(s->row[i].filename, filename) == 0)
+			return true;
+	return false;
+}
+
+bool rebuild_set_find(const struct rebuild_set *s, const char *platform, const char *project,
+	const struct version *version, struct rebuild_wanted *out)
+{
+	size_t first, end = s ? rows_of_project(s, platform, project, &first) : 0;
+	*out = (struct rebuild_wanted){0};
+	for (size_t i = end ? first : 0; i < end; i++) {
+		const struct set_row *row = &s->row[i];
+		if (version_cmp(&row->name.version, version) == 0 && row->build > out->build)
+			*out = (struct rebuild_wanted){row->filename, row->why, row->build};
+	}
+	return out->build > 0;
+}
