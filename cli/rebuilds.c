@@ -19,6 +19,7 @@ struct rebuilds_command {
 	struct cli_config settings;
 	struct config config;
 	struct rebuild_options options;
+	struct audit_policy policy;
 	const char **glob; // of --platform
 	size_t glob_room;
 	const char *format; // NULL: not given
@@ -216,7 +217,10 @@ static int open_and_list(struct rebuilds_command *x, struct err *e)
 		return -1;
 	if (x->yanks && !x->settings.is_dry_run && cli_config_audit(&x->config, &audit, e) < 0)
 		return -1;
+	if (audit_policy_read(&x->policy, x->config.upload_audit_policy, e) < 0)
+		return -1;
 	x->options.platform = x->glob;
+	x->options.policy = &x->policy;
 	if (rebuild_list_make(&store, catalog, &x->options, &list, e) < 0 || print_rebuilds(x, &list, e) < 0)
 		return -1;
 	if (x->yanks && yank_all(x, &list, catalog, audit, e) < 0)
@@ -226,6 +230,7 @@ static int open_and_list(struct rebuilds_command *x, struct err *e)
 
 static const struct option_row options[] = {
 	{"against", '\0', "PATH", "judge by this root or list, instead of [platform] provides", NO_KEY},
+	{"policy", '\0', "FILE", "libraries that a rule in FILE allows may be absent", "upload", "audit-policy"},
 	{"all", 'a', NULL, "list all wheels, not only those to be rebuilt", NO_KEY},
 	{"format", 'f', "FORM", "table, json or requirements; table", NO_KEY},
 	{"yank", '\0', NULL, "yank the wheels that no longer work, with the reason", NO_KEY},
@@ -250,6 +255,7 @@ static int take_rebuilds_option(void *ctx, const char *name, const char *value, 
 static void release_rebuilds(struct rebuilds_command *x)
 {
 	config_release(&x->config);
+	audit_policy_release(&x->policy);
 	free(x->glob);
 }
 

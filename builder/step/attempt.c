@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "builder/step/build-facts.h"
-#include "builder/step/build-statement.h"
 #include "builder/step/build-number.h"
+#include "builder/step/build-statement.h"
 #include "builder/step/built-wheel.h"
 #include "builder/step/log-reason.h"
 #include "builder/step/report-pipe.h"

@@ -19,7 +19,8 @@ const char *const rebuild_state_name[REBUILD_STATE_COUNT] = {
 struct rebuild_judging {
 	struct rebuild_scope scope;
 	struct rebuild_verdict *out;
-	bool has_arch; // an ELF file was for the platform's architecture
+	struct audit_rules *rules; // NULL: none
+	bool has_arch;             // an ELF file was for the platform's architecture
 };
 
 // One file of the wheel.
@@ -76,8 +77,10 @@ static void judge_absent(struct rebuild_judging *j, struct judged_file *f, const
 	const char *instead = platform_offer_successor(j->scope.offer, f->arch, str_from(soname));
 	enum rebuild_search search = rebuild_scope_search(&j->scope, f->file);
 	f->is_whole = false;
-	if (is_libpython(soname))
-		return; // the interpreter's
+	if (is_libpython(soname)) // the interpreter's
+		return;
+	if (j->rules && audit_rules_allow(j->rules, f->file->path, soname))
+		return;
 	if (search == REBUILD_SEARCH_PACKAGE)
 		add_unknown(j, f->file->path, soname, "it may be in another package");
 	else if (search == REBUILD_SEARCH_FOLDER && !instead)
@@ -206,9 +209,9 @@ static void sort_reasons(struct rebuild_verdict *v)
 }
 
 void rebuild_judge(const struct wheel_facts *facts, const struct filename *name, const char *why,
-	const struct platform_offer *offer, struct rebuild_verdict *out)
+	const struct platform_offer *offer, struct audit_rules *rules, struct rebuild_verdict *out)
 {
-	struct rebuild_judging j = {.out = out};
+	struct rebuild_judging j = {.out = out, .rules = rules};
 	*out = (struct rebuild_verdict){.state = REBUILD_FITS};
 	if (!facts) {
 		add_unknown(&j, NULL, NULL, why);

@@ -5,6 +5,7 @@
 // thread.
 #pragma once
 
+#include "lib/audit/audit-rules.h"
 #include "lib/audit/platform-offer.h"
 #include "lib/audit/wheel-facts.h"
 #include "lib/base/arena.h"
@@ -41,9 +42,10 @@ struct rebuild_verdict {
 	struct arena text;
 };
 
-// name: of the wheel. facts NULL: they are unknown, and why says why. The caller releases *out.
+// name: of the wheel. facts NULL: they are unknown, and why says why. rules: those that allow a library, which may then
+// be absent; NULL: none. The caller releases *out.
 void rebuild_judge(const struct wheel_facts *facts, const struct filename *name, const char *why,
-	const struct platform_offer *offer, struct rebuild_verdict *out);
+	const struct platform_offer *offer, struct audit_rules *rules, struct rebuild_verdict *out);
 void rebuild_verdict_release(struct rebuild_verdict *v); // for CLEANUP
 // The worst reason in words: "libre2.so.9 is gone; libre2.so.11 is there". Names may hold any bytes. "": it fits.
 void rebuild_verdict_print(const struct rebuild_verdict *v, struct buf *out);

@@ -15,6 +15,7 @@ struct list_making {
 	struct catalog *catalog;
 	const struct platform_offer *offer; // of the platform; NULL: unknown
 	struct rebuild_platform *platform;
+	const struct audit_policy *policy;
 };
 
 // --- one wheel ---
@@ -51,8 +52,10 @@ static int take_wheel_facts(void *ctx, const struct stored_wheel *wheel, const s
 	CLEANUP(rebuild_verdict_release) struct rebuild_verdict v = {0};
 	if (filename_parse(str_from(wheel->filename), &name, &ignored) < 0)
 		return 0;
+	CLEANUP(audit_rules_cleanup)
+	struct audit_rules *rules = audit_rules_new(m->policy, wheel->project, m->platform->platform->name);
 	rebuild_judge(m->offer ? facts : NULL, &name, m->offer ? why : "nothing is known of what the platform offers",
-		m->offer, &v);
+		m->offer, rules, &v);
 	GROW(l->row, l->rows, l->room);
 	struct rebuild_row *r = &l->row[l->rows++];
 	*r = (struct rebuild_row){.platform = m->platform->platform,
@@ -213,13 +216,14 @@ static int list_platforms(const struct store *store, const struct rebuild_option
 				      "or give --against ROOT");
 }
 
-static int judge_all(const struct store *store, struct catalog *c, struct rebuild_list *l, struct err *e)
+static int judge_all(const struct store *store, struct catalog *c, const struct audit_policy *policy,
+	struct rebuild_list *l, struct err *e)
 {
 	CLEANUP(platform_offer_cleanup) struct platform_offer *offer = NULL;
 	const char *opened = NULL;
 	for (size_t i = 0; i < l->platforms; i++) {
 		struct rebuild_platform *p = &l->platform[i];
-		struct list_making m = {.out = l, .catalog = c, .platform = p};
+		struct list_making m = {.out = l, .catalog = c, .platform = p, .policy = policy};
 		if (p->provides && (!opened || strcmp(opened, p->provides) != 0)) {
 			platform_offer_cleanup(&offer);
 			if (platform_offer_open(p->provides, &offer, e) < 0)
@@ -237,7 +241,7 @@ int rebuild_list_make(const struct store *store, struct catalog *c, const struct
 	struct rebuild_list *out, struct err *e)
 {
 	CLEANUP(rebuild_list_release) struct rebuild_list l = {.made = clock_wall_seconds()};
-	if (list_platforms(store, options, &l, e) < 0 || judge_all(store, c, &l, e) < 0)
+	if (list_platforms(store, options, &l, e) < 0 || judge_all(store, c, options->policy, &l, e) < 0)
 		return -1;
 	*out = l;
 	l = (struct rebuild_list){0};

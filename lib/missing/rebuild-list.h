@@ -48,7 +48,8 @@ struct rebuild_list {
 struct rebuild_options {
 	const char *const *platform; // globs; none: all
 	size_t platforms;
-	const char *against; // a root or a list, for all platforms; NULL: what [platform] provides names
+	const struct audit_policy *policy; // of libraries that may be absent, as for the audit; NULL: none
+	const char *against;               // a root or a list, for all platforms; NULL: what [platform] provides names
 };
 
 // ERR_USAGE: no platform is chosen, or of none it is known what it offers. Errors of platform-offer.h and catalog.h. The

@@ -190,6 +190,14 @@ def test_only_a_platform_of_which_something_is_known_is_judged(upgrade, tmp_path
     assert {row["platform"] for row in doc["rows"] if row["state"] in NEW} == {other}
 
 
+def test_what_a_rule_allows_may_be_absent(upgrade, tmp_path):
+    policy = tmp_path / "policy"
+    policy.write_text("[rule driver]\nallow = library libgone.so.*\nproject = gone-*\n")
+    rows = upgrade.rows("--against", upgrade.after, "--policy", policy)
+    assert wheel_of("gone-user") not in rows and wheel_of("re2-user") in rows
+    upgrade.run("--against", upgrade.after, "--policy", tmp_path / "none", code=1)
+
+
 def test_names_from_wheels_cannot_command_a_terminal(upgrade):
     soname = "lib\x1b[31m\u009b1m.so.1"
     native_wheel(upgrade.indexed.store / PLATFORM, "evil", "1.0", f"{CP}-{CP}-linux_x86_64",

@@ -233,7 +233,7 @@ static void judge_case(const struct verdict_case *c, struct rebuild_verdict *out
 	}
 	while (facts.members < ARRAY_SIZE(c->member) && c->member[facts.members])
 		facts.members++;
-	rebuild_judge(&facts, &wheel_name, NULL, offer, out);
+	rebuild_judge(&facts, &wheel_name, NULL, offer, NULL, out);
 }
 
 static void test_wheels_are_judged_as_the_loader_does(void **state UNUSED)
@@ -253,11 +253,11 @@ static void test_wheels_are_judged_as_the_loader_does(void **state UNUSED)
 static void test_without_facts_nothing_is_to_be_rebuilt(void **state UNUSED)
 {
 	CLEANUP(rebuild_verdict_release) struct rebuild_verdict v = {0}, cut = {0};
-	rebuild_judge(NULL, &wheel_name, "no one read it", offer, &v);
+	rebuild_judge(NULL, &wheel_name, "no one read it", offer, NULL, &v);
 	assert_int_equal(v.state, REBUILD_UNKNOWN);
 	assert_string_equal(v.reason[0].detail, "no one read it");
 	const struct wheel_facts facts = {.is_cut = true, .cut = "more than allowed"};
-	rebuild_judge(&facts, &wheel_name, NULL, offer, &cut);
+	rebuild_judge(&facts, &wheel_name, NULL, offer, NULL, &cut);
 	assert_int_equal(cut.state, REBUILD_UNKNOWN);
 	assert_string_equal(cut.reason[0].detail, "more than allowed");
 }
@@ -277,7 +277,7 @@ static void test_reasons_are_listed_once_up_to_a_limit(void **state UNUSED)
 		.path = "x.so", .elf = {X86_64, .needed = {needed, 2}, .symbol = symbol, .symbols = 2 * MANY}};
 	const struct wheel_facts facts = {.elf = &file, .elfs = 1};
 	CLEANUP(rebuild_verdict_release) struct rebuild_verdict v = {0};
-	rebuild_judge(&facts, &wheel_name, NULL, offer, &v);
+	rebuild_judge(&facts, &wheel_name, NULL, offer, NULL, &v);
 	assert_int_equal(v.state, REBUILD_SONAME);
 	assert_int_equal(v.reasons, LIMIT_REBUILD_REASONS);
 	assert_string_equal(v.reason[0].library, "libre2.so.9");
@@ -300,7 +300,7 @@ static void test_a_wheel_with_too_many_symbols_is_unknown(void **state UNUSED)
 			.path = "x.so", .elf = {X86_64, .needed = {needed, 1}, .symbol = symbol, .symbols = SYMBOLS}};
 	const struct wheel_facts facts = {.elf = file, .elfs = FILES};
 	CLEANUP(rebuild_verdict_release) struct rebuild_verdict v = {0};
-	rebuild_judge(&facts, &wheel_name, NULL, offer, &v);
+	rebuild_judge(&facts, &wheel_name, NULL, offer, NULL, &v);
 	assert_int_equal(v.state, REBUILD_UNKNOWN);
 	assert_string_equal(v.reason[0].detail, "it has too many symbols to judge them all");
 }
