@@ -119,6 +119,10 @@ static int explain_in(const struct explain_command *l, struct catalog *c, struct
 		x.about.downloads = downloads;
 	CLEANUP(results_cleanup) struct results *results = open_build_results(l, c);
 	x.about.results = results;
+	CLEANUP(wheel_gate_cleanup) struct wheel_gate *gate = NULL;
+	if (wheel_gate_new(&l->config, &gate, e) < 0)
+		return -1;
+	x.about.gate = gate;
 	return upstream_load_cached_any(upstream, c, l->project.data, print_explanation, &x, e);
 }
 

@@ -87,6 +87,9 @@ enum {
 	LIMIT_AUDIT_PATTERN = 512,           // one of them,
 	LIMIT_AUDIT_REGEX = 4096,            // one that is a regular expression, with its repetitions written out,
 	LIMIT_AUDIT_RULES_MS = 2000,         // and milliseconds of a processor for all rules of one wheel
+	LIMIT_EXPLAIN_AUDITS = 200,          // number of wheels that one explanation judges,
+	LIMIT_EXPLAIN_FINDINGS = 10,         // findings of each,
+	LIMIT_EXPLAIN_AUDIT_MS = 1000,       // and milliseconds after which it judges no more
 	LIMIT_AUDIT_WHY = 4 << 10,           // what an audit says about one finding
 	LIMIT_AUDIT_FINDINGS = 1000,         // number of findings about one wheel that are listed, of errors and of warnings
 	LIMIT_AUDIT_STEPS = 1 << 24,         // steps of the search for the libraries of one wheel

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string.h>
 
+#include "lib/view/explain-audit.h"
 #include "lib/view/explain-builds.h"
 #include "lib/view/explain-provenance.h"
 #include "lib/view/explain.h"
@@ -92,6 +93,8 @@ static void print_file_row(const struct jsondoc *row, size_t platform, size_t st
 		explain_provenance_text(jsondoc_get(row, "provenance"), indent, out);
 	if (jsondoc_is_true(row, "attestations"))
 		buf_printf(out, "%sit has attestations, whose signatures are not verified here\n", indent);
+	if (jsondoc_get(row, "audit"))
+		explain_audit_text(jsondoc_get(row, "audit"), indent, out);
 	if (jsondoc_get(row, "plan"))
 		print_planned(jsondoc_get(row, "plan"), indent, out);
 }

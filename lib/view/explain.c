@@ -5,17 +5,15 @@
 #include <string.h>
 
 #include "lib/base/arena.h"
-#include "lib/domain/index/finder.h"
 #include "lib/domain/index/simplepage.h"
 #include "lib/os/clock.h"
 #include "lib/state/catalog/catalog-history.h"
 #include "lib/state/catalog/catalog-plan.h"
 #include "lib/state/store/tombstone.h"
+#include "lib/view/explain-audit.h"
 #include "lib/view/explain-builds.h"
+#include "lib/view/explain-choices.h"
 #include "lib/view/explain-provenance.h"
-
-// Where the files come from that pip may take.
-enum file_origin { FROM_HERE = 1, FROM_UPSTREAM = 2, FROM_BOTH = 4 };
 
 // A file that the view shows.
 struct shown {
@@ -40,6 +38,7 @@ struct explanation {
 	const struct simplepage *page; // upstream's page; NULL: ignored or unknown
 	struct finder *finder;
 	struct jsondoc *here, *builds; // builds NULL: not known
+	struct explain_audit audit;
 	struct arena text;
 	struct shown *shown; // sorted by name
 	size_t shown_count, shown_room;
@@ -249,6 +248,8 @@ static int on_history(void *ctx, const struct catalog_history *f, struct err *e)
 	if (f->tombstone)
 		put_tombstone(row, f->tombstone);
 	put_downloads(x, row, p->name, f->filename);
+	if (f->state == FILE_IS_LISTED)
+		explain_audit(&x->audit, p->name, f->filename, f->sha256, row);
 	put_planned(x, row, f->platform, f->path);
 	jsondoc_add(x->here, row);
 	return explain_provenance_put(x->catalog, f, x->about->version != NULL, &x->statement_bytes, row, e);
@@ -346,52 +347,6 @@ static struct jsondoc *upstream_doc(const struct explanation *x, const struct up
 	return out;
 }
 
-// --- the choices of pip ---
-
-static void put_choice(const struct explanation *x, struct jsondoc *out, const char *key, const struct environment *env,
-	enum file_origin source)
-{
-	struct finder_choice choice;
-	finder_choose(x->finder, env, source, &choice);
-	if (!choice.file)
-		return;
-	struct jsondoc *chosen = jsondoc_object();
-	jsondoc_put_str(chosen, "filename", choice.file->filename);
-	jsondoc_put_str(chosen, "version", choice.version);
-	jsondoc_put_str(chosen, "from", choice.file->sources & FROM_HERE ? "here" : "upstream");
-	if (choice.file->is_yanked)
-		jsondoc_put_bool(chosen, "yanked", true);
-	if (!choice.has_all_micros)
-		jsondoc_put_bool(chosen, "some-micros", true);
-	jsondoc_put(out, key, chosen);
-}
-
-static void add_environment(const struct explanation *x, const struct platform *p, const struct environment *env,
-	struct jsondoc *out)
-{
-	CLEANUP(buf_release) struct buf python;
-	struct jsondoc *row = jsondoc_object();
-	buf_init(&python, 64);
-	python_print(&env->python, &python);
-	jsondoc_put_str(row, "platform", p->name);
-	jsondoc_put_str(row, "python", python.data);
-	put_choice(x, row, "here", env, FROM_HERE);
-	put_choice(x, row, "upstream", env, FROM_UPSTREAM);
-	put_choice(x, row, "both", env, FROM_BOTH);
-	jsondoc_add(out, row);
-}
-
-static struct jsondoc *environments_doc(const struct explanation *x)
-{
-	struct jsondoc *out = jsondoc_array();
-	for (size_t i = 0; i < x->view->platform_count; i++) {
-		const struct platform *p = x->view->platform[i];
-		for (size_t n = 0; n < p->profile.environment_count; n++)
-			add_environment(x, p, &p->profile.environment[n], out);
-	}
-	return out;
-}
-
 // --- the name rule ---
 
 static const struct {
@@ -454,7 +409,7 @@ static struct jsondoc *explanation_doc(struct explanation *x, const struct upstr
 	jsondoc_put(out, "names", names_doc(x, answer));
 	jsondoc_put(out, "here", STEAL_PTR(x->here));
 	jsondoc_put(out, "upstream", upstream_doc(x, answer, x->about->version != NULL));
-	jsondoc_put(out, "environments", environments_doc(x));
+	jsondoc_put(out, "environments", explain_choices(x->view, x->finder));
 	if (x->builds)
 		jsondoc_put(out, "builds", STEAL_PTR(x->builds));
 	return out;
@@ -478,6 +433,7 @@ struct jsondoc *explain(const struct explain_about *about, struct catalog *c, co
 	if (!x.owner)
 		x.page = answer->page ? answer->page : answer->stale;
 	x.here = jsondoc_array();
+	x.audit = (struct explain_audit){.gate = about->gate, .catalog = c};
 	if (finder_new(about->version, &x.finder, e) < 0)
 		return NULL;
 	offer_upstream_files(&x);

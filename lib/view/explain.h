@@ -7,6 +7,7 @@
 #include "lib/format/jsondoc.h"
 #include "lib/state/access/downloads.h"
 #include "lib/state/results/results.h"
+#include "lib/state/store/wheel-gate.h"
 #include "lib/state/upstream/name-rules.h"
 #include "lib/state/upstream/upstream.h"
 #include "lib/view/view.h"
@@ -21,6 +22,7 @@ struct explain_about {
 	bool is_hidden;                    // only private platforms have the project, so upstream is not asked
 	const struct downloads *downloads; // download counts; NULL: not reported
 	struct results *results;           // of builds; NULL: not reported
+	struct wheel_gate *gate;           // NULL: wheels are not audited
 };
 
 // Returns a document that the caller frees. answer is what is known of upstream's project of this name, even if the
@@ -38,6 +40,7 @@ struct explain_about {
 //	     "downloads"?: {"count", "last"},
 //	     "provenance"? (of its statement; with rows if a version was requested): see explain-provenance.h,
 //	     "attestations"?: true (it has some, PEP 740),
+//	     "audit"? (of a listed wheel, if wheels are audited): see explain-audit.h,
 //	     "plan"?: {"verdict", "removes", "why"?, "reason", "upstream"?}}, …],
 //	 "upstream": {"result", "why"?, "index"?, "asked"?, "fetched"?, "stale"?, "status"?, "files"? (count),
 //	     "left-out"? (count of those that the view's pages omit, because none of its machines runs them),

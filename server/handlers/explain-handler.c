@@ -9,6 +9,8 @@
 #include "lib/state/upstream/upstream.h"
 #include "lib/view/explain.h"
 #include "server/core/build-results.h"
+#include "server/handlers/explain-page.h"
+#include "server/message/negotiate.h"
 #include "server/upstream/name-guard.h"
 
 struct explain_request {
@@ -17,7 +19,7 @@ struct explain_request {
 	struct catalog *catalog;
 	struct buf project;  // normalised
 	const char *version; // NULL: all
-	bool is_text;
+	bool is_text, is_html;
 	struct buf body;
 };
 
@@ -32,6 +34,7 @@ static int write_explanation(void *ctx, const struct upstream_answer *answer, st
 	if (build_results_open(x->context->build_results, x->context->search_ms, &results, &why) < 0 &&
 		why.kind != ERR_NOT_FOUND)
 		log_error("%s", why.msg);
+	CLEANUP(wheel_gate_cleanup) struct wheel_gate *gate = server_context_gate(x->context);
 	const struct explain_about about = {
 		.view = x->view,
 		.project = x->project.data,
@@ -40,11 +43,14 @@ static int write_explanation(void *ctx, const struct upstream_answer *answer, st
 		.is_ours = name_guard_is_recorded(x->context, x->project.data),
 		.is_hidden = name_owner_is_hidden(&here),
 		.results = results,
+		.gate = gate,
 	};
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = explain(&about, x->catalog, answer, e);
 	if (!doc)
 		return -1;
-	if (x->is_text)
+	if (x->is_html)
+		explain_page_write(doc, &x->body);
+	else if (x->is_text)
 		explain_text(doc, &x->body);
 	else
 		jsondoc_write(doc, 2, &x->body);
@@ -62,8 +68,14 @@ static struct reply *explain_reply(struct server_context *s, struct explain_requ
 		return server_context_not_found_in(s, x->view->is_private, "nothing is known of it");
 	if (result < 0)
 		return server_context_error(&e);
-	struct reply *r =
-		reply_new(200, x->is_text ? "text/plain; charset=utf-8" : "application/json", blob_from_buf(&x->body));
+	struct reply *r = reply_new(200,
+		x->is_html   ? "text/html; charset=utf-8"
+		: x->is_text ? "text/plain; charset=utf-8"
+			     : "application/json",
+		blob_from_buf(&x->body));
+	if (x->is_html)
+		reply_header(r, "Content-Security-Policy", "%s", explain_page_policy);
+	reply_header(r, "Vary", "Accept");
 	server_context_set_freshness(s, r, x->view->is_private);
 	reply_header(r, "X-Content-Type-Options", "nosniff");
 	return r;
@@ -84,6 +96,7 @@ struct reply *explain_handler_worker(struct server_context *s, struct catalog *c
 	buf_init(&x.body, LIMIT_PAGE);
 	x.version = version;
 	x.is_text = match->request->format && strcmp(match->request->format, "text") == 0;
+	x.is_html = !x.is_text && negotiate_data_html(match->request->header[HEADER_ACCEPT], match->request->format);
 	if (name_is_valid(match->project))
 		name_normalize(match->project, &x.project);
 	if (x.view->is_incomplete)

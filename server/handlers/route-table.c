@@ -48,7 +48,7 @@ const struct route route_table[] = {
 		"Numbers for Prometheus, in its text format."},
 	{"/-/explain/simple/:project", METHOD_GET, ROUTE_POOL_SEARCHES, METRIC_ROUTE_MACHINE,
 		ROUTE_RIGHT_READ_VIEW, NULL, explain_handler_worker, NULL,
-		"What wheelcache explain says about a project, as JSON."},
+		"What wheelcache explain says about a project, as JSON and as a page."},
 	{"/-/explain/simple/:project/:version", METHOD_GET, ROUTE_POOL_SEARCHES, METRIC_ROUTE_MACHINE,
 		ROUTE_RIGHT_READ_VIEW, NULL, explain_handler_worker, NULL,
 		"The same about one version."},

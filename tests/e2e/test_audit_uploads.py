@@ -187,3 +187,72 @@ def test_a_bad_policy_is_an_error_at_the_start(tmp_path):
     done = serving.run("serve", "--listen", "127.0.0.1:0", "--catalog", tmp_path / "catalog.db", "--config",
                        tmp_path / "wheelcache.conf", tmp_path / "store")
     assert done.returncode == 2 and f"{tmp_path}/audit.policy:4: [rule a] is there twice" in done.stderr, done.stderr
+
+
+@pytest.fixture(name="warned", scope="module")
+def warned_fixture(tmp_path_factory, serve_module):
+    """A server that refuses nothing, with a wheel that breaks the rules on a public platform and on a private one."""
+    folder = tmp_path_factory.mktemp("warned")
+    files = without("plugin", libraries()) | {"nixl/_<b>.so": elfmaker.module("_x", needed=("lib<i>.so.1",), stack="rwx")}
+    for platform, tag in ((PLATFORM, TAG), (OTHER, TAG.replace("310", "311"))):
+        elfmaker.native_wheel(folder / "store" / platform / "n" / "nixl", "nixl", "1.0", tag, files)
+        storelib.make_wheel(folder / "store" / platform / "n" / "nixl", "nixl", "2.0")
+    server = serve_module(folder / "store", config=f"[upload]\naudit-policy = {POLICY}\n[platform {PLATFORM}]\n"
+                          f"[platform {OTHER}]\nprivate = yes\n")
+    server.store = folder / "store"
+    return server
+
+
+def rows(server, path, token=None):
+    reply = server.get(path, headers=uploading.authorization(token))
+    return {row["filename"]: row["audit"] for row in json.loads(reply.body)["here"]}
+
+
+def test_explain_lists_what_the_audit_finds(warned):
+    bad = rows(warned, "/-/explain/simple/nixl")[f"nixl-1.0-{TAG}.whl"]
+    found = [(one["code"], one["rule"], one["member"]) for one in bad["findings"]]
+    assert ("rule-required", "ucx-plugin", None) in found and ("executable-stack", None, "nixl/_<b>.so") in found
+    assert bad["errors"] == len([one for one in bad["findings"] if one["level"] == "error"]) and "tag" in bad
+    assert rows(warned, "/-/explain/simple/nixl")["nixl-2.0-py3-none-any.whl"]["errors"] == 7  # it has none of all
+    text = warned.get("/-/explain/simple/nixl/1.0?format=text").body.decode()
+    assert "error rule-required of the rule ucx-plugin: it has no member" in text
+    done = serving.run("explain", "--config", warned.config_path, "--catalog", warned.catalog, "--store", warned.store, "nixl")
+    assert done.returncode == 0 and "error rule-required of the rule ucx-plugin" in done.stdout, done.stderr
+
+
+def test_the_page_of_a_project_lists_the_findings(warned):
+    reply = warned.get("/-/explain/simple/nixl", headers={"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"})
+    page = reply.body.decode()
+    assert reply.headers["Content-Type"] == "text/html; charset=utf-8" and "What the audit finds" in page
+    assert "rule-required of the rule ucx-plugin" in page and "nixl/_&lt;b&gt;.so" in page and "lib&lt;i&gt;.so.1" in page
+    assert "<b>" not in page and "<i>" not in page and "script" not in page
+    assert "default-src 'none'" in reply.headers["Content-Security-Policy"]
+    assert json.loads(warned.get("/-/explain/simple/nixl", headers={"Accept": "*/*"}).body)["project"] == "nixl"
+
+
+def test_pages_of_pip_do_not_have_them(warned):
+    for accept in ("text/html", "application/vnd.pypi.simple.v1+json"):
+        assert b"ucx-plugin" not in warned.get("/simple/nixl/", headers={"Accept": accept}).body
+
+
+def test_findings_of_a_private_platform_need_its_token(warned):
+    token = uploading.add_token(warned, "--platform", OTHER, "--read")
+    for path in (f"/-/explain/{OTHER}/nixl", f"/-/explain/{OTHER}/nixl?format=html"):
+        reply = warned.get(path)
+        assert reply.status == 401 and b"ucx" not in reply.body
+    assert b"cp311" not in warned.get("/-/explain/simple/nixl?format=html").body
+    assert rows(warned, f"/-/explain/{OTHER}/nixl", token)[f"nixl-1.0-{TAG.replace('310', '311')}.whl"]["errors"]
+
+
+def test_off_lists_nothing(serve, warned):
+    server = serve(warned.store, config="[upload]\naudit = off\n")
+    rows_of = json.loads(server.get("/-/explain/simple/nixl").body)["here"]
+    assert rows_of and not any("audit" in row for row in rows_of)
+
+
+def test_facts_that_are_not_there_are_unknown(serve, tmp_path):
+    elfmaker.native_wheel(tmp_path / "store" / PLATFORM, "nixl", "1.0", TAG, libraries())
+    server = serve(tmp_path / "store", config="[index]\naudit = no\n")
+    [audit] = rows(server, "/-/explain/simple/nixl").values()
+    assert list(audit) == ["unknown"]
+    assert b"unknown" in server.get("/-/explain/simple/nixl?format=html").body

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/handlers/explain-page.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "lib/format/escape.h"
+#include "server/handlers/html-layout.h"
+
+const char explain_page_policy[] = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+				   "form-action 'none'; frame-ancestors 'none'";
+
+static void put_words(struct buf *out, const char *text)
+{
+	escape_html(out, str_from(text ? text : ""));
+}
+
+static void begin_columns(struct buf *out, const char *const *column, size_t count)
+{
+	buf_puts(out, "<div class=\"card wide\"><table>\n<thead><tr>");
+	for (size_t i = 0; i < count; i++)
+		buf_printf(out, "<th scope=\"col\">%s</th>", column[i]);
+	buf_puts(out, "</tr></thead>\n<tbody>\n");
+}
+
+static void end_columns(struct buf *out)
+{
+	buf_puts(out, "</tbody>\n</table></div>\n");
+}
+
+static int64_t count_of(const struct jsondoc *audit, const char *key)
+{
+	int64_t n = 0;
+	if (audit)
+		jsondoc_get_int(audit, key, &n);
+	return n;
+}
+
+// --- the files here ---
+
+static void put_audit_cell(struct buf *out, const struct jsondoc *audit)
+{
+	const char *unknown = audit ? jsondoc_get_str(audit, "unknown") : NULL;
+	int64_t errors = count_of(audit, "errors"), warnings = count_of(audit, "warnings");
+	buf_puts(out, "<td>");
+	if (unknown)
+		buf_puts(out, "unknown");
+	else if (errors)
+		buf_printf(out, "<span class=\"verdict goes\">%" PRId64 " error%s</span>", errors,
+			errors == 1 ? "" : "s");
+	else if (warnings)
+		buf_printf(out, "%" PRId64 " warning%s", warnings, warnings == 1 ? "" : "s");
+	else if (audit)
+		buf_puts(out, "good");
+	buf_puts(out, "</td>");
+}
+
+static void put_why_cell(struct buf *out, const struct jsondoc *row)
+{
+	const struct jsondoc *plan = jsondoc_get(row, "plan"), *audit = jsondoc_get(row, "audit");
+	const char *hidden = jsondoc_get_str(row, "hidden-by"), *reason = jsondoc_get_str(row, "reason");
+	const char *unknown = audit ? jsondoc_get_str(audit, "unknown") : NULL;
+	buf_puts(out, "<td class=\"why full\">");
+	put_words(out, reason);
+	if (hidden) {
+		buf_puts(out, reason ? "; the view shows the file of " : "the view shows the file of ");
+		put_words(out, hidden);
+	}
+	if (plan) {
+		buf_puts(out, reason || hidden ? "; the last plan: " : "the last plan: ");
+		put_words(out, jsondoc_get_str(plan, "verdict"));
+	}
+	if (unknown) {
+		buf_puts(out, reason || hidden || plan ? "; audit: " : "audit: ");
+		put_words(out, unknown);
+	}
+	buf_puts(out, "</td>");
+}
+
+static void put_files(struct buf *out, const struct jsondoc *here)
+{
+	static const char *const column[] = {"File", "Platform", "State", "Audit", "Why"};
+	if (!jsondoc_count(here)) {
+		buf_puts(out, "<p class=\"note\">No file is here.</p>\n");
+		return;
+	}
+	begin_columns(out, column, ARRAY_SIZE(column));
+	for (size_t i = 0; i < jsondoc_count(here); i++) {
+		const struct jsondoc *row = jsondoc_at(here, i);
+		buf_puts(out, "<tr><th scope=\"row\" class=\"file\">");
+		put_words(out, jsondoc_get_str(row, "filename"));
+		buf_puts(out, "</th><td>");
+		put_words(out, jsondoc_get_str(row, "platform"));
+		buf_puts(out, "</td><td>");
+		put_words(out, jsondoc_get_str(row, "state"));
+		buf_puts(out, "</td>");
+		put_audit_cell(out, jsondoc_get(row, "audit"));
+		put_why_cell(out, row);
+		buf_puts(out, "</tr>\n");
+	}
+	end_columns(out);
+}
+
+// --- what the audit finds ---
+
+static void put_finding(struct buf *out, const struct jsondoc *finding)
+{
+	const char *level = jsondoc_get_str(finding, "level"), *rule = jsondoc_get_str(finding, "rule");
+	bool is_error = level && strcmp(level, "error") == 0;
+	buf_printf(out, "<tr><td><span class=\"verdict%s\">", is_error ? " goes" : "");
+	put_words(out, level);
+	buf_puts(out, "</span></td><td>");
+	put_words(out, jsondoc_get_str(finding, "code"));
+	if (rule) {
+		buf_puts(out, " of the rule ");
+		put_words(out, rule);
+	}
+	buf_puts(out, "</td><td class=\"file\">");
+	put_words(out, jsondoc_get_str(finding, "member"));
+	buf_puts(out, "</td><td class=\"why full\">");
+	put_words(out, jsondoc_get_str(finding, "why"));
+	buf_puts(out, "</td></tr>\n");
+}
+
+static void put_findings(struct buf *out, const struct jsondoc *row, bool is_first)
+{
+	static const char *const column[] = {"Level", "Finding", "Member", "Why"};
+	const struct jsondoc *audit = jsondoc_get(row, "audit");
+	const struct jsondoc *findings = audit ? jsondoc_get(audit, "findings") : NULL;
+	int64_t all = count_of(audit, "errors") + count_of(audit, "warnings");
+	buf_puts(out, is_first ? "<h2>What the audit finds</h2>\n<p class=\"note\">" : "<p class=\"note\">");
+	put_words(out, jsondoc_get_str(row, "filename"));
+	buf_puts(out, " of ");
+	put_words(out, jsondoc_get_str(row, "platform"));
+	buf_puts(out, "</p>\n");
+	begin_columns(out, column, ARRAY_SIZE(column));
+	for (size_t i = 0; i < jsondoc_count(findings); i++)
+		put_finding(out, jsondoc_at(findings, i));
+	end_columns(out);
+	if (all > (int64_t)jsondoc_count(findings))
+		buf_printf(out, "<p class=\"note\">These are the first %zu of %" PRId64 ".</p>\n",
+			jsondoc_count(findings), all);
+}
+
+static void put_audits(struct buf *out, const struct jsondoc *here)
+{
+	bool is_first = true;
+	for (size_t i = 0; i < jsondoc_count(here); i++) {
+		const struct jsondoc *audit = jsondoc_get(jsondoc_at(here, i), "audit");
+		const struct jsondoc *findings = audit ? jsondoc_get(audit, "findings") : NULL;
+		if (!findings || !jsondoc_count(findings))
+			continue;
+		put_findings(out, jsondoc_at(here, i), is_first);
+		is_first = false;
+	}
+}
+
+// --- upstream, and what pip takes ---
+
+static void put_upstream(struct buf *out, const struct jsondoc *upstream)
+{
+	const char *why = jsondoc_get_str(upstream, "why"), *index = jsondoc_get_str(upstream, "index");
+	int64_t files = 0;
+	buf_puts(out, "<h2>Upstream</h2>\n<p class=\"note\">");
+	put_words(out, index);
+	buf_puts(out, index ? ": " : "");
+	put_words(out, jsondoc_get_str(upstream, "result"));
+	if (why && *why) {
+		buf_puts(out, ", ");
+		put_words(out, why);
+	}
+	if (jsondoc_get_int(upstream, "files", &files))
+		buf_printf(out, ", %" PRId64 " file%s", files, files == 1 ? "" : "s");
+	buf_puts(out, "</p>\n");
+}
+
+static void put_taken(struct buf *out, const struct jsondoc *environment, const char *key)
+{
+	const struct jsondoc *choice = jsondoc_get(environment, key);
+	buf_puts(out, "<td class=\"file\">");
+	put_words(out, choice ? jsondoc_get_str(choice, "filename") : "–");
+	buf_puts(out, "</td>");
+}
+
+static void put_environments(struct buf *out, const struct jsondoc *rows)
+{
+	static const char *const column[] = {"Platform", "From here", "From upstream", "From both"};
+	if (!jsondoc_count(rows))
+		return;
+	buf_puts(out, "<h2>What pip takes</h2>\n");
+	begin_columns(out, column, ARRAY_SIZE(column));
+	for (size_t i = 0; i < jsondoc_count(rows); i++) {
+		const struct jsondoc *row = jsondoc_at(rows, i);
+		buf_puts(out, "<tr><th scope=\"row\">");
+		put_words(out, jsondoc_get_str(row, "platform"));
+		buf_puts(out, ", Python ");
+		put_words(out, jsondoc_get_str(row, "python"));
+		buf_puts(out, "</th>");
+		put_taken(out, row, "here");
+		put_taken(out, row, "upstream");
+		put_taken(out, row, "both");
+		buf_puts(out, "</tr>\n");
+	}
+	end_columns(out);
+}
+
+// --- the whole ---
+
+static void put_links(struct buf *out, const struct jsondoc *explanation)
+{
+	const char *up = jsondoc_get_str(explanation, "version") ? "../../.." : "../..";
+	CLEANUP(buf_release) struct buf links;
+	buf_init(&links, 4096);
+	buf_printf(&links, "<a href=\"?format=text\">text</a> · <a href=\"?format=json\">JSON</a>");
+	if (jsondoc_get(explanation, "builds")) {
+		buf_printf(&links, " · <a href=\"%s/builds/", up);
+		escape_url(&links, str_from(jsondoc_get_str(explanation, "project")));
+		buf_puts(&links, "/\">builds</a>");
+	}
+	buf_printf(&links, " · <a href=\"%s/../\">wheelcache</a>", up);
+	html_end_plain(out, links.data);
+}
+
+void explain_page_write(const struct jsondoc *explanation, struct buf *out)
+{
+	const struct jsondoc *here = jsondoc_get(explanation, "here");
+	const char *version = jsondoc_get_str(explanation, "version"), *view = jsondoc_get_str(explanation, "view");
+	CLEANUP(mem_free)
+	char *title = xasprintf("%s%s%s", jsondoc_get_str(explanation, "project"), version ? " " : "",
+		version ? version : "");
+	CLEANUP(mem_free) char *words = view ? xasprintf("In %s", view) : xstrdup("In the default view");
+	int64_t errors = 0;
+	for (size_t i = 0; i < jsondoc_count(here); i++)
+		errors += count_of(jsondoc_get(jsondoc_at(here, i), "audit"), "errors");
+	html_begin(out, title, words);
+	if (errors)
+		buf_printf(out, "<span class=\"state still busy\">%" PRId64 " error%s</span>", errors,
+			errors == 1 ? "" : "s");
+	buf_puts(out, "</header>\n");
+	put_files(out, here);
+	put_audits(out, here);
+	put_upstream(out, jsondoc_get(explanation, "upstream"));
+	put_environments(out, jsondoc_get(explanation, "environments"));
+	put_links(out, explanation);
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page of a project for people: an explanation (lib/view/explain.h) as HTML. All text in it is foreign and is escaped.
+// No state: any thread.
+#pragma once
+
+#include "lib/base/buf.h"
+#include "lib/format/jsondoc.h"
+
+extern const char explain_page_policy[]; // Content-Security-Policy
+
+// Appends the page. out's ceiling limits it.
+void explain_page_write(const struct jsondoc *explanation, struct buf *out);
