@@ -72,13 +72,17 @@ static int take_compare_line(struct compare_command *x, const struct command *se
 
 // --- what the arguments need ---
 
+static bool are_whole_releases(const struct compare_command *x)
+{
+	return x->pick[0].kind == PICK_RELEASE && x->pick[1].kind == PICK_RELEASE && !x->globs && !x->python;
+}
+
 static bool needs_store(const struct compare_command *x)
 {
 	for (int i = 0; i < 2; i++)
 		if (x->pick[i].kind != PICK_PATH && !x->pick[i].is_upstream)
 			return true;
-	// The platforms of a store say for which machines upstream's wheels of a release are.
-	return x->pick[0].kind == PICK_RELEASE || x->globs;
+	return x->globs;
 }
 
 static bool needs_upstream(const struct compare_command *x)
@@ -206,6 +210,7 @@ static void list_release(const struct pick_choices *from, const struct platform 
 				from->item[i].filename, from->item[i].requires_python, from->item[i].is_yanked};
 }
 
+// p NULL: there is no store.
 static void add_platform(struct release_compare *r, const struct pick_choices from[2], const struct platform *p)
 {
 	CLEANUP(mem_free) struct release_file *a = xcalloc(from[0].count + 1, sizeof(*a));
@@ -213,7 +218,7 @@ static void add_platform(struct release_compare *r, const struct pick_choices fr
 	struct release_files files[2];
 	list_release(&from[0], p, a, &files[0]);
 	list_release(&from[1], p, b, &files[1]);
-	release_compare_platform(r, p->name, &p->profile, files);
+	release_compare_platform(r, p ? p->name : NULL, p ? &p->profile : NULL, files);
 }
 
 static int write_releases(const struct compare_command *x, const struct pick_choices choices[2], struct err *e)
@@ -223,6 +228,8 @@ static int write_releases(const struct compare_command *x, const struct pick_cho
 	release_compare_begin(&r, x->pick[0].text, x->pick[1].text);
 	for (size_t i = 0; i < x->store.platform_count; i++)
 		add_platform(&r, choices, &x->store.platform[i]);
+	if (!x->has_store)
+		add_platform(&r, choices, NULL);
 	if (x->settings.is_json)
 		return write_document(release_compare_json(&r), e);
 	release_compare_sheet(&r, &sheet);
@@ -244,11 +251,6 @@ static int compare_releases(const struct compare_command *x, struct err *e)
 	pick_choices_release(&choices[0]);
 	pick_choices_release(&choices[1]);
 	return result;
-}
-
-static bool are_whole_releases(const struct compare_command *x)
-{
-	return x->pick[0].kind == PICK_RELEASE && x->pick[1].kind == PICK_RELEASE && !x->globs && !x->python;
 }
 
 static void compare_command_release(struct compare_command *x)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/compare/library-name.h"
 #include "lib/compare/pairing.h"
 #include "lib/base/decimal.h"
 #include "lib/base/limits.h"
@@ -19,22 +20,14 @@ static const char *keep(struct arena *text, struct str s)
 	return arena_copy(text, s);
 }
 
-// The name of a library without the hash that auditwheel adds.
-static const char *plain_name(struct arena *text, const char *name)
-{
-	CLEANUP(buf_release) struct buf plain;
-	buf_init(&plain, SIZE_MAX / 2);
-	return wheel_library_is_hashed(str_from(name), &plain) ? keep(text, buf_view(&plain)) : name;
-}
-
 // --- sets ---
 
 static void list_needed(const struct elf_facts *f, struct arena *text, struct diff_values *out)
 {
 	for (size_t i = 0; f && i < f->needed.count; i++) {
 		const char *name = f->needed.item[i];
-		diff_values_add(out, (struct diff_value){"NEEDED", name, plain_name(text, name),
-					     keep(text, wheel_library_stem(str_from(name)))});
+		diff_values_add(out, (struct diff_value){"NEEDED", name, library_name_plain(text, name),
+					     library_name_stem(text, name)});
 	}
 }
 
@@ -100,8 +93,8 @@ static void list_floors(const struct elf_facts *f, struct arena *text, struct di
 	CLEANUP(mem_free) struct floor_item *item = xcalloc(count + 1, sizeof(*item));
 	for (size_t i = 0; i < count; i++) {
 		const struct elf_version *v = &f->needed_version[i];
-		item[i] = (struct floor_item){
-			plain_name(text, v->library ? v->library : ""), keep(text, version_kind(v->name)), v->name};
+		item[i] = (struct floor_item){library_name_plain(text, v->library ? v->library : ""),
+			keep(text, version_kind(v->name)), v->name};
 	}
 	if (count)
 		qsort(item, count, sizeof(*item), compare_floors);
@@ -132,7 +125,7 @@ static const char *soname_of(const struct elf_facts *f)
 static void add_soname(struct library_diff *d, struct arena *text)
 {
 	const char *a = soname_of(facts_of(d->a)), *b = soname_of(facts_of(d->b));
-	bool is_equal = a && b && strcmp(plain_name(text, a), plain_name(text, b)) == 0;
+	bool is_equal = a && b && strcmp(library_name_plain(text, a), library_name_plain(text, b)) == 0;
 	diff_rows_add(&d->rows, "SONAME", a, b, is_equal);
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/compare/library-name.h"
 #include "lib/compare/pairing.h"
 #include "lib/audit/wheel-facts.h"
 
@@ -75,10 +76,7 @@ static const char *build_key(const struct wheel_content *c, const char *path, st
 	(void)c;
 	if (!wheel_is_bundled(path))
 		return module_key(path, text);
-	CLEANUP(buf_release) struct buf plain;
-	buf_init(&plain, SIZE_MAX / 2);
-	struct str base = last_part(path);
-	return rename_base(text, path, wheel_library_is_hashed(base, &plain) ? buf_view(&plain) : base, STR(""));
+	return rename_base(text, path, str_from(library_name_plain(text, last_part(path).ptr)), STR(""));
 }
 
 static const char *stem_key(const struct wheel_content *c, const char *path, struct arena *text)
@@ -86,7 +84,7 @@ static const char *stem_key(const struct wheel_content *c, const char *path, str
 	(void)c;
 	if (!wheel_is_bundled(path))
 		return NULL;
-	return rename_base(text, path, wheel_library_stem(last_part(path)), STR(""));
+	return rename_base(text, path, str_from(library_name_stem(text, last_part(path).ptr)), STR(""));
 }
 
 static member_key_fn *const keys[] = {path_key, build_key, stem_key};

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/strset.h"
+#include "lib/compare/pairing.h"
 #include "lib/domain/index/finder.h"
 
 const char *const release_state_name[RELEASE_STATE_COUNT] = {"lost", "won", "kept"};
@@ -82,51 +82,102 @@ static void add_environments(struct release_compare *r, const char *platform, co
 
 // --- by the tags of the wheels ---
 
-static void list_python_tags(const struct release_files *files, struct strset *out)
+// A tag of a wheel.
+struct tag_entry {
+	const char *platform, *python, *filename;
+};
+
+// The tags of a release's wheels. Texts are in the arena.
+struct tag_entries {
+	struct tag_entry *item;
+	size_t count, room;
+	struct pairing_list list;
+};
+
+static void tag_entries_release(struct tag_entries *t)
 {
-	for (size_t i = 0; i < files->count; i++) {
-		struct err ignored = ERR_INIT;
-		CLEANUP(filename_release) struct filename name = {0};
-		if (filename_parse(str_from(files->file[i].filename), &name, &ignored) < 0)
-			continue;
-		for (struct str rest = name.python; rest.ptr;) {
-			struct str tag = str_cut(&rest, '.');
-			CLEANUP(mem_free) char *text = xstrndup(tag.ptr, tag.len);
-			strset_add(out, text);
-		}
+	free(t->item);
+	pairing_release(&t->list);
+}
+
+static const char *join_tags(struct arena *text, const char *platform, const char *python)
+{
+	CLEANUP(mem_free) char *both = xasprintf("%s %s", platform, python);
+	return arena_copy(text, str_from(both));
+}
+
+static void add_pythons(struct tag_entries *t, struct arena *text, const char *platform, struct str pythons,
+	const char *filename)
+{
+	while (pythons.ptr) {
+		const char *python = arena_copy(text, str_cut(&pythons, '.'));
+		GROW(t->item, t->count, t->room);
+		pairing_add(&t->list, join_tags(text, platform, python), t->count);
+		t->item[t->count++] = (struct tag_entry){platform, python, filename};
 	}
 }
 
-static bool has_python_tag(const char *filename, const char *tag)
+// platform NULL: the platform tags of the wheel.
+static void list_tags_of(struct tag_entries *t, struct arena *text, const char *platform, const char *filename)
 {
 	struct err ignored = ERR_INIT;
 	CLEANUP(filename_release) struct filename name = {0};
 	if (filename_parse(str_from(filename), &name, &ignored) < 0)
-		return false;
-	for (struct str rest = name.python; rest.ptr;)
-		if (str_eq(str_cut(&rest, '.'), str_from(tag)))
-			return true;
-	return false;
+		return;
+	struct str rest = platform ? str_from(platform) : name.platform;
+	while (rest.ptr) {
+		struct str one = platform ? rest : str_cut(&rest, '.');
+		add_pythons(t, text, arena_copy(text, one), name.python, filename);
+		if (platform)
+			return;
+	}
 }
 
-static const char *find_tag(const struct release_files *files, const char *tag)
+static void list_tags(struct tag_entries *t, struct arena *text, const char *platform,
+	const struct release_files *files)
 {
 	for (size_t i = 0; i < files->count; i++)
-		if (has_python_tag(files->file[i].filename, tag))
-			return files->file[i].filename;
-	return NULL;
+		list_tags_of(t, text, platform, files->file[i].filename);
+	pairing_unique(&t->list);
+}
+
+struct tag_pairs {
+	struct release_compare *out;
+	struct tag_entries side[2];
+};
+
+static void add_tag_pair(void *ctx, size_t a, size_t b)
+{
+	struct tag_pairs *p = ctx;
+	const struct tag_entry *one = &p->side[0].item[a], *other = &p->side[1].item[b];
+	add_cell(p->out, one->platform, one->python, one->filename, other->filename);
+}
+
+static int compare_cells(const void *a, const void *b)
+{
+	const struct release_cell *left = a, *right = b;
+	int order = strcmp(left->platform, right->platform);
+	return order ? order : strcmp(left->python, right->python);
 }
 
 static void add_tags(struct release_compare *r, const char *platform, const struct release_files files[2])
 {
-	struct strset tags = {0};
-	list_python_tags(&files[0], &tags);
-	list_python_tags(&files[1], &tags);
-	strset_sort(&tags);
-	for (size_t i = 0; i < tags.count; i++)
-		add_cell(r, platform, tags.item[i], find_tag(&files[0], tags.item[i]),
-			find_tag(&files[1], tags.item[i]));
-	strset_release(&tags);
+	struct arena text = {0};
+	struct tag_pairs p = {.out = r};
+	size_t first = r->cells;
+	for (int i = 0; i < 2; i++)
+		list_tags(&p.side[i], &text, platform, &files[i]);
+	pairing_take(&p.side[0].list, &p.side[1].list, add_tag_pair, &p);
+	for (int i = 0; i < 2; i++) {
+		for (size_t k = 0; k < p.side[i].list.count; k++) {
+			const struct tag_entry *t = &p.side[i].item[p.side[i].list.item[k].at];
+			add_cell(r, t->platform, t->python, i ? NULL : t->filename, i ? t->filename : NULL);
+		}
+		tag_entries_release(&p.side[i]);
+	}
+	if (r->cells > first)
+		qsort(r->cell + first, r->cells - first, sizeof(*r->cell), compare_cells);
+	arena_release(&text);
 }
 
 void release_compare_platform(struct release_compare *r, const char *platform, const struct profile *profile,
@@ -134,7 +185,7 @@ void release_compare_platform(struct release_compare *r, const char *platform, c
 {
 	for (size_t i = 0; i < 2; i++)
 		r->files[i] += files[i].count;
-	if (profile->environment_count)
+	if (profile && profile->environment_count)
 		add_environments(r, platform, profile, files);
 	else
 		add_tags(r, platform, files);

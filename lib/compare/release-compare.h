@@ -42,8 +42,8 @@ struct release_compare {
 
 // a, b: as the client named the releases; borrowed until the end.
 void release_compare_begin(struct release_compare *r, const char *a, const char *b);
-// Adds the cells of a platform: one for each Python of its profile for which a release has a wheel. Without a profile:
-// one for each Python tag of the wheels.
+// Adds the cells of a platform: one for each Python of its profile for which a release has a wheel. profile NULL, or
+// unknown: one for each Python tag of the wheels. platform NULL: for each of their platform tags.
 void release_compare_platform(struct release_compare *r, const char *platform, const struct profile *profile,
 	const struct release_files files[2]);
 void release_compare_release(struct release_compare *r); // for CLEANUP

@@ -253,6 +253,8 @@ def test_upstream(wheelcache, store, index, tmp_path):
     assert document(wheelcache, *words[2:], theirs.path, f"upstream:{theirs.name}")["verdict"] == "identical"
     found = document(wheelcache, *words, "pair==1.0", "upstream:pair==1.0")
     assert (found["lost"], found["kept"]) == (1, 2)
+    found = document(wheelcache, *words[2:], "upstream:pair==1.0", "upstream:pair==1.0")
+    assert found["cells"] == [{"platform": "linux_x86_64", "python": "cp311", "state": "kept", "a": theirs.name, "b": theirs.name}]
     index.change("pair", theirs.name, hashes={"sha256": "0" * 64})
     done = compare(wheelcache, *words, theirs.path, f"upstream:{theirs.name}", code=1)
     assert "does not have the SHA-256" in done.stderr

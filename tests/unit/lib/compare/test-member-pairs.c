@@ -37,6 +37,7 @@ static const struct {
 	{"p.libs/libssl-3a1b2c3d.so.3", "p.libs/libssl-99999999.so.3", true, true},
 	{"p.libs/libssl-3a1b2c3d.so.1.1", "p.libs/libssl-99999999.so.3", true, true},
 	{"p.libs/libssl-3a1b2c3d.so.3", "p.libs/libtls-3a1b2c3d.so.3", false, false},
+	{"p.libs/libgfortran-040039e1.so.5.0.0", "p.libs/libgfortran-040039e1-0352e75f.so.5.0.0", true, true},
 	{"p/libssl-3a1b2c3d.so.3", "p/libssl-99999999.so.3", false, false},
 };
 

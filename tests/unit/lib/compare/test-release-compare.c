@@ -51,11 +51,31 @@ static void tags_count_where_pythons_are_unknown(void **state)
 	check_cells("wheels", NULL, "cp310 lost|cp311 lost|cp312 won|cp39 lost|py3 won|");
 }
 
+static void platform_tags_count_without_a_platform(void **state)
+{
+	(void)state;
+	static const struct release_file one[] = {{"p-1-cp310.cp311-none-manylinux1_x86_64.win32.whl", NULL, false}};
+	static const struct release_file other[] = {{"p-2-cp311-none-win32.whl", NULL, false}};
+	static const char *const cells[][2] = {
+		{"manylinux1_x86_64", "cp310"}, {"manylinux1_x86_64", "cp311"}, {"win32", "cp310"}, {"win32", "cp311"}};
+	const struct release_files files[2] = {{one, 1}, {other, 1}};
+	CLEANUP(release_compare_release) struct release_compare r;
+	release_compare_begin(&r, "a", "b");
+	release_compare_platform(&r, NULL, NULL, files);
+	assert_int_equal(r.cells, 4);
+	assert_int_equal(r.count[RELEASE_LOST], 3);
+	for (size_t i = 0; i < 4; i++) {
+		assert_string_equal(r.cell[i].platform, cells[i][0]);
+		assert_string_equal(r.cell[i].python, cells[i][1]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_python_of_the_platform_is_a_cell),
 		cmocka_unit_test(tags_count_where_pythons_are_unknown),
+		cmocka_unit_test(platform_tags_count_without_a_platform),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
