@@ -127,6 +127,18 @@ static int take_dynamic_name(struct elf_dynamic *d, const GElf_Dyn *entry, struc
 	return 0;
 }
 
+// Whether the file has debugging information alone (objcopy --only-keep-debug): its headers are those of the library, but
+// what they lead to is not in the file. No loader loads it.
+static bool is_debug_file(const struct elf_dynamic *d)
+{
+	for (Elf_Scn *s = NULL; (s = elf_nextscn(d->r->elf, s));) {
+		GElf_Shdr h;
+		if (gelf_getshdr(s, &h) && h.sh_type == SHT_NOBITS && h.sh_addr == d->r->dynamic_address)
+			return true;
+	}
+	return false;
+}
+
 // Reads the entries up to DT_NULL twice: for the tags, and then for the names, which need DT_STRTAB.
 static int read_entries(struct elf_dynamic *d, struct err *e)
 {
@@ -135,11 +147,15 @@ static int read_entries(struct elf_dynamic *d, struct err *e)
 	GElf_Dyn entry;
 	if (r->dynamic_size <= elf_reading_room(r, r->dynamic_offset))
 		data = elf_getdata_rawchunk(r->elf, (int64_t)r->dynamic_offset, r->dynamic_size, ELF_T_DYN);
-	if (!data)
+	if (!data && !is_debug_file(d))
 		return elf_damaged(e, "its dynamic segment");
 	for (int i = 0; gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; i++)
 		take_tag(d, &entry);
 	Elf_Data *strings = data_at(d, d->tag[DT_STRTAB], d->tag[DT_STRSZ], ELF_T_BYTE);
+	if (!strings && is_debug_file(d)) {
+		d->out->is_dynamic = d->out->has_textrel = false;
+		return 0;
+	}
 	if (!strings)
 		return elf_damaged(e, "its string table");
 	d->strings = (struct str){strings->d_buf, strings->d_size};
@@ -271,12 +287,24 @@ static uint64_t count_by_gnu_hash(const struct elf_dynamic *d)
 	return last + 1;
 }
 
+static uint64_t count_by_section(const struct elf_dynamic *d)
+{
+	for (Elf_Scn *s = NULL; (s = elf_nextscn(d->r->elf, s));) {
+		GElf_Shdr h;
+		if (gelf_getshdr(s, &h) && h.sh_type == SHT_DYNSYM && h.sh_addr == d->tag[DT_SYMTAB])
+			return h.sh_size / gelf_fsize(d->r->elf, ELF_T_SYM, 1, EV_CURRENT);
+	}
+	return 0;
+}
+
+// A hash table has no imported symbols, so that one without exported ones tells nothing.
 static uint64_t count_symbols(const struct elf_dynamic *d)
 {
 	Elf_Data *data = d->tag[DT_HASH] ? data_at(d, d->tag[DT_HASH], 8, ELF_T_WORD) : NULL;
 	if (data)
 		return word_at(data, 1);
-	return d->gnu_hash ? count_by_gnu_hash(d) : 0;
+	uint64_t count = d->gnu_hash ? count_by_gnu_hash(d) : 0;
+	return count > 1 ? count : count_by_section(d);
 }
 
 static int add_symbol(struct elf_dynamic *d, const GElf_Sym *s, unsigned version, struct err *e)
@@ -328,7 +356,7 @@ int elf_dynamic_read(struct elf_reading *r, struct err *e)
 		read_loads, read_entries, read_verneed, read_verdef, read_symbols};
 	struct elf_dynamic d = {.r = r, .out = r->out, .text_left = LIMIT_ELF_TEXT};
 	int result = 0;
-	for (size_t i = 0; i < ARRAY_SIZE(steps) && result == 0; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(steps) && result == 0 && r->out->is_dynamic; i++)
 		result = steps[i](&d, e);
 	free(d.load);
 	free(d.version_name);

@@ -97,6 +97,7 @@ static int read_segments(struct elf_reading *r, struct err *e)
 		if (p.p_type == PT_DYNAMIC && !r->out->is_dynamic) {
 			r->dynamic_offset = p.p_offset;
 			r->dynamic_size = p.p_filesz;
+			r->dynamic_address = p.p_vaddr;
 			r->out->is_dynamic = true;
 		} else if (p.p_type == PT_GNU_STACK) {
 			r->out->has_stack_mark = true;

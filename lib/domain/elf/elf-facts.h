@@ -38,8 +38,9 @@ struct elf_facts {
 	unsigned machine; // EM_X86_64 (62), …
 	bool is_64, is_big_endian;
 	bool is_shared, is_relocatable,
-		is_executable;                // ET_DYN; ET_REL: an object file; ET_EXEC, or ET_DYN with an interpreter
-	bool is_dynamic;                      // it has a dynamic segment; otherwise the next fields are empty
+		is_executable; // ET_DYN; ET_REL: an object file; ET_EXEC, or ET_DYN with an interpreter
+	// It has a dynamic segment, and is no file of debugging information alone; otherwise the next fields are empty
+	bool is_dynamic;
 	const char *soname, *rpath, *runpath; // NULL: none
 	struct elf_list needed;               // DT_NEEDED, in order
 	struct elf_version *needed_version, *defined_version;

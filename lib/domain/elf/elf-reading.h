@@ -14,7 +14,8 @@ struct elf_reading {
 	const struct elf_outline *parts; // the only parts that bytes has; NULL: it has all
 	struct elf_facts *out;
 	size_t segments;
-	uint64_t dynamic_offset, dynamic_size; // of the dynamic segment in the file
+	uint64_t dynamic_offset, dynamic_size; // of the dynamic segment in the file,
+	uint64_t dynamic_address;              // and in memory
 	size_t note_left;                      // bytes of notes that may still be read
 };
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "lib/base/buf.h"
+#include "lib/domain/elf/manylinux.h"
 #include "lib/domain/machine/marker.h"
 #include "lib/domain/machine/profile.h"
 #include "lib/domain/text/filename.h"
@@ -179,6 +180,37 @@ static void answer_platform(struct str text, struct buf *out)
 	profile_describe(&p, out);
 }
 
+// The row of the tag; NULL: there is none.
+static const struct manylinux *manylinux_row(const char *arch, struct str glibc)
+{
+	const struct manylinux *row = NULL;
+	while ((row = manylinux_next(arch, row)))
+		if (str_eq(glibc, str_from(row->glibc)))
+			return row;
+	return NULL;
+}
+
+// <architecture> <glibc> <symbol version, library, or library:symbol>: 1 <version> <library> <symbol> allowed. The glibc
+// "musl" is musllinux.
+static void answer_manylinux(struct str text, struct buf *out)
+{
+	struct str arch = str_cut(&text, ' '), glibc = str_cut(&text, ' '), library = text;
+	CLEANUP(mem_free) char *name = xstrndup(arch.ptr, arch.len);
+	const struct manylinux *row = manylinux_row(name, glibc);
+	bool is_musl = str_eq(glibc, STR("musl"));
+	str_cut(&library, ':');
+	struct str symbol = library;
+	library = str_slice(text, 0, text.len - symbol.len - (symbol.ptr != NULL));
+	if (is_musl)
+		buf_printf(out, "1\t0\t%d\t%d", musllinux_allows_library(name, library),
+			musllinux_allows_symbol(library, symbol));
+	else if (row)
+		buf_printf(out, "1\t%d\t%d\t%d", manylinux_allows_version(row, text),
+			manylinux_allows_library(row, library), manylinux_allows_symbol(row, library, symbol));
+	else
+		buf_puts(out, "0");
+}
+
 static const struct kind {
 	const char *name;
 	void (*answer)(struct str text, struct buf *out);
@@ -193,6 +225,7 @@ static const struct kind {
 	{"requirements", answer_requirements},
 	{"environment", answer_environment},
 	{"platform", answer_platform},
+	{"manylinux", answer_manylinux},
 };
 
 static int answer_line(struct str line, struct buf *out)
