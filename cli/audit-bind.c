@@ -174,12 +174,14 @@ static int parse_expectations(const struct audit_probe *x, struct strset *symbol
 	return 0;
 }
 
-static int check_binding(struct audit_probe *x, bool is_json, struct err *e)
+static int check_binding(struct audit_probe *x, int files, bool is_json, struct err *e)
 {
 	enum bind_mode judge;
 	CLEANUP(strset_release) struct strset symbols = {0};
 	CLEANUP(mem_free) struct bind_expectation *expect = xcalloc(x->expect.count + 1, sizeof(*expect));
 	CLEANUP(mem_free) char *loader = NULL;
+	if (files)
+		return err_set(e, ERR_USAGE, "--bind takes one library, its value");
 	if (audit_probe_prepare(x, BIND_SECONDS, e) < 0 || find_mode(x, &judge, e) < 0 ||
 		parse_expectations(x, &symbols, expect, e) < 0 || !(loader = find_loader(e)))
 		return -1;
@@ -201,8 +203,8 @@ static int check_binding(struct audit_probe *x, bool is_json, struct err *e)
 	return run_bind_check(&options, judge, is_json, e);
 }
 
-int audit_bind_run(struct audit_probe *x, bool is_json, struct err *e)
+int audit_bind_run(struct audit_probe *x, int files, bool is_json, struct err *e)
 {
-	int code = check_binding(x, is_json, e);
+	int code = check_binding(x, files, is_json, e);
 	return code < 0 ? UNREADABLE : code;
 }

@@ -287,7 +287,7 @@ static int run_audit(const struct command *self, int argc, char **argv, struct e
 	if (first < 0)
 		return EXIT_UNREAD;
 	if (x.probe.module)
-		return audit_bind_run(&x.probe, x.settings.is_json, e);
+		return audit_bind_run(&x.probe, argc - first, x.settings.is_json, e);
 	if (audit_probe_is_wanted(&x.probe))
 		return audit_cpu_run(&x.probe, argc - first, argv + first, x.settings.is_json, e);
 	if (judge_all(&x, argc - first, argv + first, e) < 0)

@@ -120,7 +120,7 @@ def test_stopping_leaves_nothing(ucx, tmp_path):
     (["/bin/sh", "--expect", "a"], "SYMBOL=LIBRARY"), (["/bin/sh", "--expect", "=a"], "SYMBOL=LIBRARY"),
     (["/bin/sh", "--env", "a"], "NAME=VALUE"), (["/bin/sh", "--env", "LD_DEBUG=all"], "LD_DEBUG"),
     (["/bin/sh", "--timeout", "0"], "--timeout"), (["/bin/sh", "--python", "x"], "--python"),
-    (["/bin/sh", "--cpu", "v2"], "exclude each other")])
+    (["/bin/sh", "--cpu", "v2"], "exclude each other"), (["/bin/sh", "a.whl"], "takes one library")])
 def test_usage(words, reason):
     done = serving.run("audit", "--bind", *words)
     assert (done.returncode, done.stdout) == (2, "")
