@@ -524,6 +524,14 @@ def packed_facts():
     }
 
 
+BINDING = "     14230:\tbinding file ./libplugin_UCX.so [0] to "
+TEXTS["bind-log"] = {
+    "plain": BINDING + "./libucp.so.0 [0]: normal symbol `ucp_init_version'",
+    "version": BINDING + "/lib/x86_64-linux-gnu/libc.so.6 [0]: normal symbol `puts' [GLIBC_2.2.5]",
+    "protected": BINDING + "./libucp.so.0 [12]: protected symbol 'f'",
+    "brackets": "1:\tbinding file /x [0] y/a [0] to /x [1]/b].so [0]: normal symbol `f'",
+    "other": "     14230:\tcalling init: ./libucp.so.0",
+}
 TEXTS |= {"elf": elves(), "sbom": sboms(), "wheel-facts": native_wheels(), "facts-unpack": packed_facts()}
 
 
