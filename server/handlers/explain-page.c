@@ -4,11 +4,14 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "lib/domain/text/filename.h"
 #include "lib/format/escape.h"
 #include "server/handlers/html-layout.h"
 
 const char explain_page_policy[] = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
 				   "form-action 'none'; frame-ancestors 'none'";
+
+enum { COMPARED_ROWS = 64 }; // so many rows back another wheel is looked for
 
 static void put_words(struct buf *out, const char *text)
 {
@@ -77,7 +80,66 @@ static void put_why_cell(struct buf *out, const struct jsondoc *row)
 	buf_puts(out, "</td>");
 }
 
-static void put_files(struct buf *out, const struct jsondoc *here)
+// Of a wheel's name the part with the tags: "cp311-cp311-linux_x86_64.whl".
+static const char *tags_of_name(const char *filename)
+{
+	const char *at = filename + strlen(filename);
+	for (int dashes = 0; at > filename && dashes < 3; dashes += *at == '-')
+		at--;
+	return at;
+}
+
+static bool is_served_wheel(const struct jsondoc *row)
+{
+	const char *state = jsondoc_get_str(row, "state");
+	return filename_kind(str_from(jsondoc_get_str(row, "filename"))) == FILENAME_WHEEL &&
+	       (strcmp(state, "listed") == 0 || strcmp(state, "yanked") == 0 || strcmp(state, "unlisted") == 0);
+}
+
+static bool has_same(const struct jsondoc *a, const struct jsondoc *b, const char *key)
+{
+	return strcmp(jsondoc_get_str(a, key), jsondoc_get_str(b, key)) == 0;
+}
+
+// What the wheel of row i is compared with: an earlier row near it, of the platform with the same tags, or else of
+// another platform with the same name. NULL: none.
+static const struct jsondoc *find_other(const struct jsondoc *here, size_t i)
+{
+	const struct jsondoc *row = jsondoc_at(here, i), *copy = NULL;
+	const char *tags = tags_of_name(jsondoc_get_str(row, "filename"));
+	for (size_t k = i; k > 0 && i - k < COMPARED_ROWS; k--) {
+		const struct jsondoc *other = jsondoc_at(here, k - 1);
+		if (!is_served_wheel(other))
+			continue;
+		if (has_same(row, other, "platform") &&
+			strcmp(tags_of_name(jsondoc_get_str(other, "filename")), tags) == 0)
+			return other;
+		if (!copy && has_same(row, other, "filename"))
+			copy = other;
+	}
+	return copy;
+}
+
+// up: the path from the page to "/-".
+static void put_compare_link(struct buf *out, const struct jsondoc *here, size_t i, const char *up)
+{
+	const struct jsondoc *row = jsondoc_at(here, i);
+	const struct jsondoc *other = is_served_wheel(row) ? find_other(here, i) : NULL;
+	if (!other)
+		return;
+	const char *const part[] = {jsondoc_get_str(other, "platform"), jsondoc_get_str(other, "filename"),
+		jsondoc_get_str(row, "platform"), jsondoc_get_str(row, "filename")};
+	buf_printf(out, " <a href=\"%s/compare", up);
+	for (size_t k = 0; k < ARRAY_SIZE(part); k++) {
+		buf_putc(out, '/');
+		escape_url(out, str_from(part[k]));
+	}
+	buf_puts(out, "\" title=\"with ");
+	put_words(out, has_same(row, other, "platform") ? part[1] : part[0]);
+	buf_puts(out, "\">compare</a>");
+}
+
+static void put_files(struct buf *out, const struct jsondoc *here, const char *up)
 {
 	static const char *const column[] = {"File", "Platform", "State", "Audit", "Why"};
 	if (!jsondoc_count(here)) {
@@ -89,6 +151,7 @@ static void put_files(struct buf *out, const struct jsondoc *here)
 		const struct jsondoc *row = jsondoc_at(here, i);
 		buf_puts(out, "<tr><th scope=\"row\" class=\"file\">");
 		put_words(out, jsondoc_get_str(row, "filename"));
+		put_compare_link(out, here, i, up);
 		buf_puts(out, "</th><td>");
 		put_words(out, jsondoc_get_str(row, "platform"));
 		buf_puts(out, "</td><td>");
@@ -206,9 +269,8 @@ static void put_environments(struct buf *out, const struct jsondoc *rows)
 
 // --- the whole ---
 
-static void put_links(struct buf *out, const struct jsondoc *explanation)
+static void put_links(struct buf *out, const struct jsondoc *explanation, const char *up)
 {
-	const char *up = jsondoc_get_str(explanation, "version") ? "../../.." : "../..";
 	CLEANUP(buf_release) struct buf links;
 	buf_init(&links, 4096);
 	buf_printf(&links, "<a href=\"?format=text\">text</a> · <a href=\"?format=json\">JSON</a>");
@@ -225,6 +287,7 @@ void explain_page_write(const struct jsondoc *explanation, struct buf *out)
 {
 	const struct jsondoc *here = jsondoc_get(explanation, "here");
 	const char *version = jsondoc_get_str(explanation, "version"), *view = jsondoc_get_str(explanation, "view");
+	const char *up = version ? "../../.." : "../..";
 	CLEANUP(mem_free)
 	char *title = xasprintf("%s%s%s", jsondoc_get_str(explanation, "project"), version ? " " : "",
 		version ? version : "");
@@ -237,9 +300,9 @@ void explain_page_write(const struct jsondoc *explanation, struct buf *out)
 		buf_printf(out, "<span class=\"state still busy\">%" PRId64 " error%s</span>", errors,
 			errors == 1 ? "" : "s");
 	buf_puts(out, "</header>\n");
-	put_files(out, here);
+	put_files(out, here, up);
 	put_audits(out, here);
 	put_upstream(out, jsondoc_get(explanation, "upstream"));
 	put_environments(out, jsondoc_get(explanation, "environments"));
-	put_links(out, explanation);
+	put_links(out, explanation, up);
 }

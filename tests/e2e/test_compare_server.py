@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import shutil
 import threading
 import urllib.parse
@@ -43,7 +44,7 @@ class Site:
         self.state = folder / "state"
         self.state.mkdir()
         self.config.write_text(f"[store]\npath = {self.store}\n" + "".join(
-            f"[platform {name}]\n" for name in (HERE, THERE)) + f"[platform {HIDDEN}]\nprivate = yes\n")
+            f"[platform {name}]\n" for name in (HERE, THERE)) + f"[platform {HIDDEN}]\nprivate = yes\n[view open]\nplatforms = {HERE} {THERE}\n")
 
     def run(self, *words):
         done = serving.run(*words, "--config", self.config, "--catalog", self.state / "catalog.db")
@@ -90,6 +91,18 @@ def test_a_browser_gets_a_page(server):
     assert ["Requires-Dist", "–", '<b>|"&'] in page.tables["Metadata"]
     assert not any(c < 32 and c != 10 for c in reply.body)
     assert server.get(path(HERE, ONE, HERE, HOSTILE), {"Accept": "application/json"})["Content-Type"] == "application/json"
+
+
+def test_the_page_of_a_project_leads_to_it(server):
+    place = f"/-/explain/{HERE}/pair"
+    links = re.findall(r'href="([^"]*/compare/[^"]*)"', server.get(place, HTML).body.decode())
+    names = [urllib.parse.unquote(link).split("/")[-4:] for link in links]
+    assert names == [[HERE, one, HERE, other] for one, other in zip((ONE, TWO, HOSTILE, DAMAGED), (TWO, HOSTILE, DAMAGED, BIG))]
+    assert server.get(urllib.parse.urljoin(place, links[0]), HTML).status == 200
+    assert "/compare/" not in server.get(f"{place}/1.0", HTML).body.decode()
+    both = server.get("/-/explain/open/pair/1.1", HTML).body.decode()
+    link, = re.findall(r'href="([^"]*/compare/[^"]*)"', both)
+    assert server.get(urllib.parse.urljoin("/-/explain/open/pair/1.1", link), HTML).status == 200
 
 
 def test_an_answer_is_made_once(server):
