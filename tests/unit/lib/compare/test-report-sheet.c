@@ -38,7 +38,8 @@ static const struct {
 	{report_sheet_markdown, "<b>&`*_[l](u)~#@", "&lt;b&gt;&amp;\\`\\*\\_\\[l\\](u)\\~\\#\\@"},
 	{report_sheet_html, "<b a=\"1\">&", "&lt;b a=&quot;1&quot;&gt;&amp;"},
 	{report_sheet_html, "\x01", "<td class=\"file\">?</td>"},
-	{report_sheet_html, "\xff", "\xef\xbf\xbd"},
+	{report_sheet_html, "\xff", "<td class=\"file\">?</td>"},
+	{report_sheet_text, "\xc2\x9b\xff", "! x     ???\n"},
 };
 
 static void each_form_escapes_cells(void **state)
