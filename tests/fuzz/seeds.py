@@ -469,7 +469,7 @@ TEXTS = {
 
 def elves():
     plain = {"soname": "libx.so.1", "needed": ("libc.so.6", "libm.so.6"), "runpath": "$ORIGIN/../x.libs",
-             "versions": {"libc.so.6": ("GLIBC_2.2.5", "GLIBC_2.17"), "libm.so.6": ("GLIBC_2.2.5",)}, "defines": ("X_1", "X_2"),
+             "versions": {"libc.so.6": ("GLIBC_2.2.5", "GLIBC_2.17"), "libm.so.6": ("GLIBC_2.29",)}, "defines": ("X_1", "X_2"),
              "imports": ("puts@GLIBC_2.2.5", "PyList_New"), "weak": ("__gmon_start__",), "exports": ("PyInit_x", "f@X_2"),
              "build_id": "00ff" * 10, "toolchain": ("GCC: (GNU) 14.2.1", "rustc version 1.90.0")}
     return {

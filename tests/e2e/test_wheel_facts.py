@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is read out of hostile and of very large wheels: time and memory are bounded, and what is missing is said."""
+import json
+import os
+import pathlib
+import struct
+import subprocess
+import zipfile
+
+import pytest
+
+import clients
+import elfmaker
+import serving
+import storelib
+
+TAG = "cp312-cp312-manylinux_2_28_x86_64"
+MEMORY = 400 << 10  # KB; libraries of the program included
+SECONDS = 8  # of CPU, without optimisation and with sanitizers; optimised, each takes less than half a second
+
+
+def many_sections(count):
+    """An ELF file whose first section says how many there are."""
+    data = bytearray(elfmaker.elf())
+    sections, = struct.unpack_from("<Q", data, 40)
+    struct.pack_into("<H", data, 60, 0)
+    struct.pack_into("<Q", data, sections + 32, count)
+    return bytes(data) + b"\0" * (64 * count)
+
+
+def many_notes():
+    """The notes of each segment are the same megabyte."""
+    header = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", 3, 62, 1, 0, 64, 0, 0, 64, 56, 16000, 64, 0, 0)
+    segment = struct.pack("<IIQQQQQQ", 4, 4, 64 + 56 * 16000, 0, 0, 1 << 20, 1 << 20, 4)
+    return header + segment * 16000 + struct.pack("<III4s", 4, 0, 1, b"GNU\0") * (1 << 16)
+
+
+def facts(path):
+    """The facts of a wheel, as the program reads them, which has to be quick and small."""
+    with subprocess.Popen([serving.binary(), "audit", "--json", "--facts", str(path)], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as process:
+        out = process.stdout.read()
+        error = process.stderr.read()
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode in (0, 1), error
+    assert used.ru_utime + used.ru_stime < SECONDS
+    is_sanitized = b"__asan_init" in pathlib.Path(serving.binary()).read_bytes()
+    assert is_sanitized or used.ru_maxrss < MEMORY
+    return json.loads(out)["wheels"][0]["facts"]
+
+
+def native(folder, data, **files):
+    """A wheel with this ELF file, and a megabyte that does not compress."""
+    return elfmaker.native_wheel(folder, "demo", "1.0", TAG, {"demo/a.so": data, "demo/b.bin": os.urandom(1 << 20), **files}).path
+
+
+HOSTILE = {
+    "names of 200 MB that overlap": (elfmaker.elf(imports=["x" * 50_000] * 4000), "the names in the ELF file have more than"),
+    "a name of 70 KB": (elfmaker.elf(soname="x" * 70_000), "a name in the ELF file is longer than"),
+    "20,000 libraries": (elfmaker.elf(needed=["a"] * 20_000), "more than 16384 names of a kind"),
+    "20,000 versions": (elfmaker.elf(versions={"libc.so.6": [f"V{n}" for n in range(20_000)]}), "more than 16384 versions"),
+    "300,000 sections": (many_sections(300_000), "more than 262144 sections"),
+    "17,000 segments": (elfmaker.elf()[:56] + struct.pack("<H", 17_000) + elfmaker.elf()[58:] + b"\0" * 17_000 * 56,
+                        "17000 segments"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_exceeds_a_limit_is_said(tmp_path, name):
+    data, why = HOSTILE[name]
+    found = facts(native(tmp_path, data, **{"demo/c.so": elfmaker.module("c")}))
+    assert [why in (one["damage"] or "") for one in found["elf"]] == [True, False]
+    assert why in found["cut"]
+    assert found["elf"][1]["exported"] == ["PyInit_c"]
+
+
+def test_notes_that_many_segments_share_are_read_once(tmp_path):
+    found = facts(native(tmp_path, many_notes()))
+    assert found["elf"][0]["damage"] is None
+
+
+def test_a_small_wheel_is_not_unpacked_to_hundreds_of_megabytes(tmp_path):
+    bomb = b"\x7fELF" + b"\0" * (70 << 20)
+    wheel = elfmaker.native_wheel(tmp_path, "demo", "1.0", TAG, {"demo/a.so": bomb})
+    assert wheel.size < 200_000
+    found = facts(wheel.path)
+    assert found["elf"][0]["damage"] == found["cut"] == "the members of the wheel unpack to too many bytes"
+
+
+def test_only_so_many_elf_files_are_read(tmp_path):
+    tiny = elfmaker.elf(is_dynamic=False)[:64]
+    found = facts(elfmaker.native_wheel(tmp_path, "demo", "1.0", TAG, {f"demo/{n}.so": tiny for n in range(17_000)}).path)
+    assert (len(found["elf"]), found["cut"]) == (16384, "too many ELF files")
+
+
+def test_sboms_have_limits(tmp_path):
+    def cyclonedx(*components):
+        return json.dumps({"bomFormat": "CycloneDX", "components": components}).encode()
+    info = "demo-1.0.dist-info/sboms/"
+    found = facts(elfmaker.native_wheel(tmp_path, "demo", "1.0", TAG, {
+        f"{info}a.json": cyclonedx({"name": "a", "version": "1" * 5000}, {"name": "b" * 5000}, {"name": "c", "version": "2"}),
+        f"{info}b.json": b"{" + b" " * (17 << 20) + b"}",
+        f"{info}c.json": cyclonedx(*[{"name": "x"}] * 70_000),
+        f"{info}d.json": b'{"bomFormat": "CycloneDX", "components": [' + b'{"components": [' * 100_000,
+        f"{info}e.json": cyclonedx({"name": "e\0f"}),
+        "demo/b.bin": os.urandom(1 << 20)}).path)
+    assert [(one["name"], one["version"]) for one in found["components"]] == [("a", None), ("c", "2")]
+    odd = {one["path"]: one["detail"] for one in found["odd"]}
+    assert odd.keys() == {f"{info}{name}.json" for name in "bcd"}
+    assert "more than 65536 components" in odd[f"{info}c.json"]
+    assert found["cut"] == odd[f"{info}b.json"]
+
+
+def test_a_hundred_oddities_of_a_kind_are_noted(tmp_path):
+    files = {f"demo/{n}.pyc": b"x" for n in range(300)} | {f"demo/{case}{n}.bin": b"x" for n in range(300) for case in "aA"}
+    found = facts(elfmaker.native_wheel(tmp_path, "demo", "1.0", TAG, files).path)
+    kinds = [one["oddity"] for one in found["odd"]]
+    assert (kinds.count("pyc"), kinds.count("case")) == (100, 100)
+
+
+def test_damaged_members_harm_only_themselves(tmp_path):
+    good = elfmaker.module("c")
+    path = native(tmp_path, elfmaker.elf(soname="liba.so"), **{"demo/c.so": good, "demo/d.so": good[:100]})
+    data = bytearray(path.read_bytes())
+    with zipfile.ZipFile(path) as archive:
+        begin = archive.getinfo("demo/a.so").header_offset + 30 + len("demo/a.so")
+        data[begin + 60] ^= 0xff
+    path.write_bytes(data)
+    a, c, d = facts(path)["elf"]
+    assert a["damage"] and "damaged ELF" in d["damage"] and not c["damage"]
+
+
+def test_a_very_large_library_is_read_by_its_tables(tmp_path, pytestconfig):
+    """Of more than 128 MiB, only the tables are kept in memory."""
+    if not pytestconfig.getoption("--all"):
+        pytest.skip("packing 150 MB takes four seconds: ./test --all does it")
+    whole = pathlib.Path(serving.binary()).read_bytes()
+    large = whole + b"\0" * ((150 << 20) - len(whole))
+    small, big = (facts(elfmaker.native_wheel(tmp_path / name, "demo", "1.0", TAG, {
+        "demo/a.so": data, "demo/b.bin": os.urandom(3 << 20)}).path) for name, data in (("small", whole), ("large", large)))
+    assert big["cut"] is None and big["elf"][0]["size"] == 150 << 20
+    for one in (small, big):
+        del one["elf"][0]["size"], one["elf"][0]["sha256"]
+    assert small["elf"] == big["elf"] and len(big["elf"][0]["imported"]) > 100
+
+
+def test_facts_of_real_wheels(tmp_path):
+    """What real wheels are known to have, also from the SBOMs of three tools."""
+    path = next(iter(sorted((clients.recorded("clients") / "wheels").glob("cryptography-*-cp311-abi3-manylinux*x86_64.whl"))), None)
+    if path is None:
+        pytest.skip(clients.NO_RECORDS)
+    found = facts(path)
+    names = {one["name"] for one in found["components"]}
+    assert "openssl" in {name.lower() for name in names}
+    assert [one["path"].rpartition("/")[2] for one in found["elf"]] == ["_rust.abi3.so"]
+    assert "PyInit__rust" in found["elf"][0]["exported"] and found["cut"] is None and found["odd"] == []
