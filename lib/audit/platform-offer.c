@@ -35,6 +35,18 @@ static int open_list(const char *path, struct offer_table *t, struct err *e)
 	return offer_list_parse(buf_view(&list), t, e) < 0 ? err_prefix(e, "%s: ", path) : 0;
 }
 
+// Every machine has one. A folder that is not the root of a machine, or of which a part is not mounted, would make
+// wheels look broken that are not.
+static bool has_libc(const struct offer_table *t)
+{
+	static const char *const heads[] = {"libc.so.", "ld-musl-"};
+	for (size_t i = 0; i < t->names; i++)
+		for (size_t k = 0; k < ARRAY_SIZE(heads); k++)
+			if (str_starts(str_from(t->name[i].name), str_from(heads[k])))
+				return true;
+	return false;
+}
+
 int platform_offer_open(const char *path, struct platform_offer **out, struct err *e)
 {
 	struct stat st;
@@ -43,6 +55,8 @@ int platform_offer_open(const char *path, struct platform_offer **out, struct er
 	if ((is_root ? open_root(path, &o->table, e) : open_list(path, &o->table, e)) < 0)
 		return -1;
 	offer_table_finish(&o->table);
+	if (!has_libc(&o->table))
+		return err_set(e, ERR_INVALID, "%s: it has no C library, as the root of every machine has", path);
 	*out = STEAL_PTR(o);
 	return 0;
 }

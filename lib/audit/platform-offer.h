@@ -14,8 +14,8 @@
 
 struct platform_offer;
 
-// path: a root folder, or a list. ERR_USAGE, ERR_IO, ERR_NOT_FOUND: it cannot be read; ERR_INVALID: a root without
-// libraries, or a list that is damaged, with its line; ERR_LIMIT, ERR_TIME. The caller frees *out.
+// path: a root folder, or a list. ERR_USAGE, ERR_IO, ERR_NOT_FOUND: it cannot be read; ERR_INVALID: a root
+// without a C library, or a list that is damaged, with its line; ERR_LIMIT, ERR_TIME. The caller frees *out.
 int platform_offer_open(const char *path, struct platform_offer **out, struct err *e) MUST_CHECK;
 void platform_offer_free(struct platform_offer *o);     // NULL is fine
 void platform_offer_cleanup(struct platform_offer **o); // for CLEANUP

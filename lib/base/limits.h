@@ -32,12 +32,12 @@ enum {
 	LIMIT_ELF_SECTIONS = 256 << 10,      // number of sections of an ELF file
 	LIMIT_ELF_SYMBOLS = 4 << 20,         // number of dynamic symbols of an ELF file
 	LIMIT_OFFER_FOLDERS = 512,           // number of folders of libraries of a root, and of files that ld.so.conf includes,
-	LIMIT_OFFER_ENTRIES = 1 << 20,       // of names in these folders,
+	LIMIT_OFFER_ENTRIES = 1 << 15,       // of names in these folders,
 	LIMIT_OFFER_LIBRARIES = 1 << 16,     // of libraries, and of names by which they are found,
 	LIMIT_OFFER_SYMBOLS = 8 << 20,       // and of symbols that they define
 	LIMIT_OFFER_FILE = 512 << 20,        // a library of a root; of a larger one only the names are known
-	LIMIT_OFFER_TEXT = 1 << 30,          // names of all libraries and symbols of a root
-	LIMIT_OFFER_LIST = 1 << 30,          // a list that `wheelcache provides` made
+	LIMIT_OFFER_TEXT = 512 << 20,        // names of all libraries and symbols of a root
+	LIMIT_OFFER_LIST = 256 << 20,        // a list that `wheelcache provides` made
 	LIMIT_OFFER_SECONDS = 600,           // seconds that reading a root may take
 	LIMIT_ELF_WHOLE = 128 << 20,         // an ELF file in a wheel that is unpacked into memory; of a larger one, its tables
 	LIMIT_ELF_MEMBERS = 16 << 10,        // number of ELF files of a wheel that are read
@@ -58,7 +58,7 @@ enum {
 	LIMIT_COMPARE_TEXT = 4 << 10,        // a text of a wheel in a comparison
 	LIMIT_COMPARE_MEMBERS = 1 << 17,     // number of members of a wheel that a server compares
 	LIMIT_COMPARE_UNPACKED = 64 << 20,   // unpacked size up to which a server hashes the members of a wheel
-	LIMIT_REBUILDS = 256 << 20,          // a document of `wheelcache rebuilds --json`
+	LIMIT_REBUILDS = 64 << 20,           // a document of `wheelcache rebuilds --json`
 	LIMIT_BUILD_TAG = 1 << 30,           // the number of a build tag
 	LIMIT_FINDINGS = 16 << 10,           // text of the findings about one file
 	LIMIT_DEPTH = 8,                     // folder levels below a platform

@@ -155,8 +155,9 @@ def test_check_says_by_its_exit_code_whether_there_is_work(upgrade):
 
 def test_a_root_that_says_nothing_is_an_error(upgrade, tmp_path):
     (tmp_path / "empty").mkdir()
+    make_root(tmp_path / "part", {"libre2.so.11": AFTER["libre2.so.11.0.0"]})
     (tmp_path / "list").write_text("wheelcache-provides 1 1 2\nlibrary x86_64 a.so a.so\n")
-    for path, words in (("empty", "no library"), ("absent", "No such file"), ("list", "it was cut")):
+    for path, words in (("empty", "no library"), ("part", "no C library"), ("absent", "No such file"), ("list", "it was cut")):
         assert words in upgrade.run("--against", tmp_path / path, code=1).stderr
     assert "[platform] provides" in upgrade.run(code=2).stderr
     assert "no such platform" in upgrade.run("--against", upgrade.after, "--platform", "sles-*", code=2).stderr

@@ -292,6 +292,14 @@ def results():
 
 TEXTS = {
     "missing-json": missing_rows(),
+    "offer-list": {
+        "three": "wheelcache-provides 1 3 11\nlibrary * libtorn.so lib/libtorn.so\nunreadable\nname libtorn.so\n"
+                 "library x86_64 libc.so.6 lib/libc.so.6\nname libc.so.6\nversion GLIBC_2.34\n puts@GLIBC_2.34\n"
+                 "library x86_64 libre2.so.11 lib/a%20b\nname libre2.so.11\nneeded libc.so.6\n odd%40name%25\n",
+        "wrong-count": "wheelcache-provides 1 1 3\nlibrary x86_64 libc.so.6 lib/libc.so.6\nname libc.so.6\n",
+        "no-name": "wheelcache-provides 1 1 2\nlibrary x86_64 a a\n b@c\n",
+        "same-name": "wheelcache-provides 1 2 6\nlibrary x86_64 a z\nname a\n b@2\nlibrary x86_64 a b\nname a\n b\n",
+    },
     "version": {
         "all-parts": "1!2.0.3rc4.post5.dev6+ubuntu.7\n1!2.0.3rc4.post5.dev7",
         "spellings": " v1.0-ALPHA_3-4.DEV \n1.0a3.post4.dev0",

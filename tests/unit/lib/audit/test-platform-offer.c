@@ -79,9 +79,11 @@ static enum err_kind open_failure(const char *path)
 
 // --- lists ---
 
-static const char list[] = "wheelcache-provides 1 4 19\n"
+static const char list[] = "wheelcache-provides 1 5 21\n"
 			   "library aarch64 libre2.so.12 lib/libre2.so.12\n"
 			   "name libre2.so.12\n"
+			   "library x86_64 libc.so.6 lib/libc.so.6\n"
+			   "name libc.so.6\n"
 			   "library x86_64 libldap.so.2 lib/libldap.so.2\n"
 			   "name libldap.so.2\n"
 			   "needed libssl.so.3\n"
@@ -303,6 +305,54 @@ static void test_a_root_without_libraries_is_an_error(void **state UNUSED)
 	assert_int_equal(open_failure("empty"), ERR_INVALID);
 	write_file("empty/lib/libtext.so", STR("no library"));
 	assert_int_equal(open_failure("empty"), ERR_INVALID);
+	write_file("empty/list", STR("wheelcache-provides 1 1 2\nlibrary x86_64 a.so.1 lib/a.so.1\nname a.so.1\n"));
+	assert_int_equal(open_failure("empty/list"), ERR_INVALID); // no C library
+}
+
+static void test_a_table_that_is_too_large_is_refused(void **state UNUSED)
+{
+	const struct offer_table cases[] = {
+		{.libraries = LIMIT_OFFER_LIBRARIES + 1},
+		{.names = LIMIT_OFFER_LIBRARIES + 1},
+		{.symbols = LIMIT_OFFER_SYMBOLS + 1},
+		{.text = {.total = LIMIT_OFFER_TEXT + (size_t)1}},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct err e = ERR_INIT;
+		assert_int_equal(offer_table_check(&cases[i], &e), -1);
+		assert_int_equal(e.kind, ERR_LIMIT);
+	}
+}
+
+// The bytes of a file that is too large are not read: it has none on the disk.
+static void test_of_a_huge_library_only_the_name_is_known(void **state UNUSED)
+{
+	if (!has_openat2())
+		skip();
+	CLEANUP(mem_free) char *path = in_top("huge/lib/libhuge.so.1"), *list_path = in_top("sparse");
+	write_file("huge/lib/libhuge.so.1", STR(""));
+	write_file("huge/lib/libc.so.6", STR("\177ELF"));
+	assert_int_equal(truncate(path, LIMIT_OFFER_FILE + (off_t)1), 0);
+	CLEANUP(platform_offer_cleanup) struct platform_offer *o = open_offer("huge");
+	assert_false(platform_offer_find(o, "x86_64", STR("libhuge.so.1"))->is_readable);
+	write_file("sparse", STR(""));
+	assert_int_equal(truncate(list_path, LIMIT_OFFER_LIST + (off_t)1), 0);
+	assert_int_equal(open_failure("sparse"), ERR_LIMIT);
+}
+
+static void test_a_folder_with_too_many_names_is_refused(void **state UNUSED)
+{
+	if (!has_openat2())
+		skip();
+	make_link("nowhere", "names/lib/0");
+	CLEANUP(mem_free) char *folder = in_top("names/lib");
+	CLEANUP(mem_close) int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	for (int i = 1; i <= LIMIT_OFFER_ENTRIES; i++) {
+		char name[20];
+		snprintf(name, sizeof(name), "%d", i);
+		assert_int_equal(symlinkat("nowhere", fd, name), 0);
+	}
+	assert_int_equal(open_failure("names"), ERR_LIMIT);
 }
 
 static void test_a_root_with_too_many_folders_is_refused(void **state UNUSED)
@@ -329,6 +379,9 @@ int main(void)
 		cmocka_unit_test(test_a_root_is_read_as_the_loader_reads_it),
 		cmocka_unit_test(test_a_root_without_libraries_is_an_error),
 		cmocka_unit_test(test_a_root_with_too_many_folders_is_refused),
+		cmocka_unit_test(test_a_table_that_is_too_large_is_refused),
+		cmocka_unit_test(test_of_a_huge_library_only_the_name_is_known),
+		cmocka_unit_test(test_a_folder_with_too_many_names_is_refused),
 	};
 	return cmocka_run_group_tests(tests, make_top, remove_top);
 }
