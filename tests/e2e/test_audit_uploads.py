@@ -189,14 +189,26 @@ def test_a_bad_policy_is_an_error_at_the_start(tmp_path):
     assert done.returncode == 2 and f"{tmp_path}/audit.policy:4: [rule a] is there twice" in done.stderr, done.stderr
 
 
+def statement(wheel):
+    """A statement of provenance with names that look like HTML."""
+    build = {"buildType": "https://example.org/<b>", "externalParameters": {},
+             "resolvedDependencies": [{"name": "<u>ucx", "annotations": {"version": "1.16"}}]}
+    return {"_type": "https://in-toto.io/Statement/v1", "predicateType": "https://slsa.dev/provenance/v1",
+            "subject": [{"name": wheel.name, "digest": {"sha256": wheel.sha256}}],
+            "predicate": {"buildDefinition": build, "runDetails": {"builder": {"id": "https://example.org/<i>"}}}}
+
+
 @pytest.fixture(name="warned", scope="module")
 def warned_fixture(tmp_path_factory, serve_module):
     """A server that refuses nothing, with a wheel that breaks the rules on a public platform and on a private one."""
     folder = tmp_path_factory.mktemp("warned")
     files = without("plugin", libraries()) | {"nixl/_<b>.so": elfmaker.module("_x", needed=("lib<i>.so.1",), stack="rwx")}
     for platform, tag in ((PLATFORM, TAG), (OTHER, TAG.replace("310", "311"))):
-        elfmaker.native_wheel(folder / "store" / platform / "n" / "nixl", "nixl", "1.0", tag, files)
+        wheel = elfmaker.native_wheel(folder / "store" / platform / "n" / "nixl", "nixl", "1.0", tag, files)
+        pathlib.Path(f"{wheel.path}.intoto.json").write_text(json.dumps(statement(wheel)))
         storelib.make_wheel(folder / "store" / platform / "n" / "nixl", "nixl", "2.0")
+        elfmaker.native_wheel(folder / "store" / platform / "n" / "nixl", "nixl", "3.0", tag, libraries() | {
+            f"nixl/_{i}.so": elfmaker.module(f"_{i}", stack="rwx") for i in range(12)})
     server = serve_module(folder / "store", config=f"[upload]\naudit-policy = {POLICY}\n[platform {PLATFORM}]\n"
                           f"[platform {OTHER}]\nprivate = yes\n")
     server.store = folder / "store"
@@ -214,6 +226,8 @@ def test_explain_lists_what_the_audit_finds(warned):
     assert ("rule-required", "ucx-plugin", None) in found and ("executable-stack", None, "nixl/_<b>.so") in found
     assert bad["errors"] == len([one for one in bad["findings"] if one["level"] == "error"]) and "tag" in bad
     assert rows(warned, "/-/explain/simple/nixl")["nixl-2.0-py3-none-any.whl"]["errors"] == 7  # it has none of all
+    many = rows(warned, "/-/explain/simple/nixl/3.0")[f"nixl-3.0-{TAG}.whl"]
+    assert many["errors"] == 12 and len(many["findings"]) == 10
     text = warned.get("/-/explain/simple/nixl/1.0?format=text").body.decode()
     assert "error rule-required of the rule ucx-plugin: it has no member" in text
     done = serving.run("explain", "--config", warned.config_path, "--catalog", warned.catalog, "--store", warned.store, "nixl")
@@ -225,7 +239,10 @@ def test_the_page_of_a_project_lists_the_findings(warned):
     page = reply.body.decode()
     assert reply.headers["Content-Type"] == "text/html; charset=utf-8" and "What the audit finds" in page
     assert "rule-required of the rule ucx-plugin" in page and "nixl/_&lt;b&gt;.so" in page and "lib&lt;i&gt;.so.1" in page
-    assert "<b>" not in page and "<i>" not in page and "script" not in page
+    assert "built by https://example.org/&lt;i&gt;" in page and "&lt;u&gt;" not in page
+    one = warned.get("/-/explain/simple/nixl/1.0?format=html").body.decode()
+    assert "&lt;u&gt;ucx" in one and "1.16" in one
+    assert not any(tag in page + one for tag in ("<b>", "<i>", "<u>", "<script"))
     assert "default-src 'none'" in reply.headers["Content-Security-Policy"]
     assert json.loads(warned.get("/-/explain/simple/nixl", headers={"Accept": "*/*"}).body)["project"] == "nixl"
 
