@@ -242,7 +242,7 @@ static void put_components(struct buf *out, const struct jsondoc *rows)
 	end_columns(out);
 }
 
-static void put_provenance(struct buf *out, const struct jsondoc *row, bool is_first)
+static void put_statement(struct buf *out, const struct jsondoc *row, bool is_first)
 {
 	const struct jsondoc *p = jsondoc_get(row, "provenance"), *rows = jsondoc_get(p, "rows");
 	size_t notes = 0;
@@ -260,13 +260,13 @@ static void put_provenance(struct buf *out, const struct jsondoc *row, bool is_f
 		put_components(out, rows);
 }
 
-static void put_provenances(struct buf *out, const struct jsondoc *here)
+static void put_statements(struct buf *out, const struct jsondoc *here)
 {
 	bool is_first = true;
 	for (size_t i = 0; i < jsondoc_count(here); i++) {
 		if (!jsondoc_get(jsondoc_at(here, i), "provenance"))
 			continue;
-		put_provenance(out, jsondoc_at(here, i), is_first);
+		put_statement(out, jsondoc_at(here, i), is_first);
 		is_first = false;
 	}
 }
@@ -355,7 +355,7 @@ void explain_page_write(const struct jsondoc *explanation, struct buf *out)
 	buf_puts(out, "</header>\n");
 	put_files(out, here, up);
 	put_audits(out, here);
-	put_provenances(out, here);
+	put_statements(out, here);
 	put_upstream(out, jsondoc_get(explanation, "upstream"));
 	put_environments(out, jsondoc_get(explanation, "environments"));
 	put_links(out, explanation, up);
