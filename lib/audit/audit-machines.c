@@ -11,7 +11,9 @@ static bool is_library_name(const char *path)
 
 static void find_damaged(struct audit_work *w, const struct wheel_elf *elf)
 {
-	if (is_library_name(elf->path))
+	if (elf->is_beyond_limit)
+		audit_find(w, AUDIT_DAMAGED_DATA, elf->path, "is not judged: %s", elf->damage);
+	else if (is_library_name(elf->path))
 		audit_find(w, AUDIT_DAMAGED, elf->path, "cannot be read, so that it does not load: %s", elf->damage);
 	else
 		audit_find(w, AUDIT_DAMAGED_DATA, elf->path, "begins as an ELF file, but cannot be read: %s",

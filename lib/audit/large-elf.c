@@ -5,6 +5,7 @@
 
 #include "lib/base/limits.h"
 #include "lib/domain/archive/zipread.h"
+#include "lib/format/digest.h"
 
 // One pass over the unpacked bytes.
 struct elf_pass {
@@ -13,6 +14,7 @@ struct elf_pass {
 	size_t next;   // the first part that does not end before it
 	uint64_t left; // bytes that parts may still have
 	bool has_tables;
+	struct digest *digest; // of what was read; NULL: not wanted
 };
 
 // Copies what the piece has of the parts. The parts are in order, and so are the pieces.
@@ -50,10 +52,14 @@ static int take_tables(void *ctx, struct str piece, struct err *e)
 
 static int take_contents(void *ctx, struct str piece, struct err *e)
 {
-	return keep_parts(ctx, piece, e);
+	struct elf_pass *p = ctx;
+	if (p->digest)
+		digest_add(p->digest, piece.ptr, piece.len);
+	return keep_parts(p, piece, e);
 }
 
-int large_elf_load(const struct byte_source *s, const struct zipmember *m, struct large_elf *out, struct err *e)
+int large_elf_load(const struct byte_source *s, const struct zipmember *m, uint8_t *sha256, struct large_elf *out,
+	struct err *e)
 {
 	*out = (struct large_elf){0};
 	void *at =
@@ -64,7 +70,15 @@ int large_elf_load(const struct byte_source *s, const struct zipmember *m, struc
 	struct elf_pass tables = {.to = out, .left = LIMIT_ELF_WHOLE}, contents = {.to = out, .left = LIMIT_ELF_WHOLE};
 	if (zipread_member(s, m, take_tables, &tables, e) < 0 || elf_outline_contents(out->bytes, &out->parts, e) < 0)
 		return -1;
-	return zipread_member(s, m, take_contents, &contents, e);
+	CLEANUP(digest_cleanup) struct digest *digest = sha256 ? digest_new() : NULL;
+	contents.digest = digest;
+	if (digest)
+		digest_begin(digest);
+	if (zipread_member(s, m, take_contents, &contents, e) < 0)
+		return -1;
+	if (digest)
+		digest_end(digest, sha256);
+	return 0;
 }
 
 void large_elf_release(struct large_elf *l)

@@ -117,13 +117,16 @@ static int read_whole_elf(struct wheel_reading *r, const struct elf_member *m, s
 	return elf_facts_read(bytes, &elf->elf, e);
 }
 
-// A large one that RECORD does not name has no hash.
 static int read_large_elf(struct wheel_reading *r, const struct elf_member *m, struct wheel_elf *elf, struct err *e)
 {
 	CLEANUP(large_elf_release) struct large_elf large = {0};
-	if (wheel_reading_spend(r, m->member->size, e) < 0 || large_elf_load(r->load.source, m->member, &large, e) < 0)
+	if (wheel_reading_spend(r, m->member->size, e) < 0 ||
+		large_elf_load(r->load.source, m->member, m->has_sha256 ? NULL : elf->sha256, &large, e) < 0)
 		return -1;
-	return elf_facts_read_parts(large.bytes, &large.parts, &elf->elf, e);
+	if (elf_facts_read_parts(large.bytes, &large.parts, &elf->elf, e) == 0)
+		return 0;
+	e->kind = ERR_LIMIT; // its sections may not show all that it has
+	return err_prefix(e, "of more than %d bytes, the sections lead to the facts: ", LIMIT_ELF_WHOLE);
 }
 
 static int read_elf(struct wheel_reading *r, struct elf_members *l, const struct elf_member *m, struct wheel_elf *elf,
@@ -161,7 +164,8 @@ int wheel_elves_read(struct wheel_reading *r, struct err *e)
 			return -1;
 		}
 		elf->damage = arena_copy(&f->text, str_from(why.msg));
-		if (why.kind == ERR_LIMIT)
+		elf->is_beyond_limit = why.kind == ERR_LIMIT;
+		if (elf->is_beyond_limit)
 			wheel_reading_cut(r, why.msg);
 	}
 	return 0;

@@ -9,7 +9,7 @@
 #include "lib/format/compress.h"
 
 enum { VERSION_SIZE = 4, ZSTD_LEVEL = 3 };
-static const char facts_version[VERSION_SIZE] = "WF1";
+static const char facts_version[VERSION_SIZE] = "WF2";
 
 // A text that is absent is 0, and otherwise its length + 1 stands in front.
 
@@ -123,6 +123,7 @@ static void pack_elf(struct buf *b, const struct wheel_elf *w)
 	pack_number(b, w->size);
 	buf_add(b, w->sha256, sizeof(w->sha256));
 	pack_text(b, w->damage);
+	pack_number(b, w->is_beyond_limit);
 	if (w->damage)
 		return;
 	pack_number(b, f->machine);
@@ -324,6 +325,7 @@ static void unpack_elves(struct unpacking *u, struct wheel_facts *f)
 		w->size = unpack_number(u);
 		unpack_bytes(u, w->sha256, sizeof(w->sha256));
 		w->damage = unpack_text(u);
+		w->is_beyond_limit = unpack_number(u);
 		if (!w->damage)
 			unpack_elf_facts(u, &w->elf);
 	}

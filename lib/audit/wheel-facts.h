@@ -26,12 +26,13 @@
 struct wheel_elf {
 	const char *path; // of the member
 	uint64_t size;    // unpacked
-	// Of its bytes: as RECORD has it, which an upload checks and a scan does not; otherwise computed. All zero: damaged,
-	// or larger than LIMIT_ELF_WHOLE and not in RECORD.
+	// Of its bytes: as RECORD has it, which an upload checks and a scan does not; otherwise computed, and all zero if it
+	// is damaged.
 	uint8_t sha256[SHA256_SIZE];
 	// Why it could not be read: damaged data, ELF tables that contradict each other, or a limit; a sentence without
 	// the path. NULL: it could, and elf is set; otherwise elf is all zero.
 	const char *damage;
+	bool is_beyond_limit; // damage is a limit of ours: the file may be sound. The facts are cut
 	struct elf_facts elf;
 };
 

@@ -522,12 +522,12 @@ def packed_facts():
     path, hash_ = text(b"a.so"), b"\x11" * 32
     versions = b"\x01" + text(b"libc.so.6") + text(b"GLIBC_2.17") + b"\0" + b"\0"
     symbols = b"\x02" + b"\x0d" + text(b"puts") + b"\x04" + text(b"PyInit_a")
-    elf = path + b"\x10" + hash_ + b"\0" + b"\x3e" + b"\x65" + text(b"a.so") + b"\0\0" + b"\x01" + text(b"libc.so.6") + \
+    elf = path + b"\x10" + hash_ + b"\0\0" + b"\x3e" + b"\x65" + text(b"a.so") + b"\0\0" + b"\x01" + text(b"libc.so.6") + \
         versions + symbols + b"\0" + text(b"") + b"\0\0"
     end = b"\x01" + text(b"s.json") + text(b"x") + b"\0" + b"\0" + b"\x01\x00" + text(b"a.pyc") + b"\0" + b"\x01" + text(b"a.so")
     return {
         "pure": b"\x01\0\0\0\0\0\x01" + text(b"a.py"),
-        "damaged": b"\0\x01" + text(b"why") + b"\x01" + path + b"\x10" + hash_ + text(b"bad") + end,
+        "damaged": b"\0\x01" + text(b"why") + b"\x01" + path + b"\x10" + hash_ + text(b"bad") + b"\x01" + end,
         "native": b"\0\0\0\x01" + elf + end,
     }
 

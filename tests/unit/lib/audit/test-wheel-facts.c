@@ -10,7 +10,9 @@
 
 #include <cmocka.h>
 
+#include "lib/audit/large-elf.h"
 #include "lib/audit/wheel-facts.h"
+#include "lib/domain/archive/zipframe.h"
 #include "tests/unit/support/zipmake.h"
 
 #define INFO "demo-1.0.dist-info/"
@@ -110,6 +112,38 @@ static void test_read_pack_unpack(void **state)
 	assert_true(str_eq(buf_view(&packed), buf_view(&again)));
 }
 
+// This program, read as a file of gigabytes is.
+static void test_large_elf_has_the_same_facts(void **state)
+{
+	(void)state;
+	CLEANUP(buf_release) struct buf elf;
+	CLEANUP(zipmake_release) struct zipmake z;
+	CLEANUP(findings_release) struct findings findings;
+	CLEANUP(zipdirectory_release) struct zipdirectory zip = {0};
+	CLEANUP(large_elf_release) struct large_elf large = {0};
+	CLEANUP(elf_facts_release) struct elf_facts whole, parts;
+	uint8_t sha256[SHA256_SIZE], expected[SHA256_SIZE];
+	struct err e = ERR_INIT;
+	findings_init(&findings);
+	read_own_program(&elf);
+	make_wheel(&z, &elf);
+	struct byte_source source = byte_source_memory(buf_view(&z.bytes));
+	assert_int_equal(zipframe_read(&source, LENIENT, &findings, &zip, &e), 0);
+	const struct zipmember *m = zipdirectory_find(&zip, STR("demo/core.so"));
+	assert_int_equal(large_elf_load(&source, m, sha256, &large, &e), 0);
+	digest_sha256(buf_view(&elf), expected);
+	assert_memory_equal(sha256, expected, SHA256_SIZE);
+	assert_true(large.bytes.len == elf.len && !str_eq(large.bytes, buf_view(&elf)));
+	assert_int_equal(elf_facts_read(buf_view(&elf), &whole, &e), 0);
+	assert_int_equal(elf_facts_read_parts(large.bytes, &large.parts, &parts, &e), 0);
+	assert_int_equal(whole.symbols, parts.symbols);
+	for (size_t i = 0; i < whole.symbols; i++)
+		assert_string_equal(whole.symbol[i].name, parts.symbol[i].name);
+	assert_int_equal(whole.toolchain.count, parts.toolchain.count);
+	assert_int_equal(whole.needed_versions, parts.needed_versions);
+	assert_string_equal(whole.build_id, parts.build_id);
+}
+
 static void test_unpack_refuses_other_bytes(void **state)
 {
 	(void)state;
@@ -122,7 +156,7 @@ static void test_unpack_refuses_other_bytes(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_read_pack_unpack), cmocka_unit_test(test_unpack_refuses_other_bytes)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_read_pack_unpack),
+		cmocka_unit_test(test_large_elf_has_the_same_facts), cmocka_unit_test(test_unpack_refuses_other_bytes)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
