@@ -47,11 +47,12 @@ static int compare_symbols(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static void collect_own(const struct audit_work *w, struct own_symbols *o)
+static void collect_own(struct audit_work *w, struct own_symbols *o)
 {
 	for (size_t i = 0; i < w->layout.count; i++) {
 		const struct elf_facts *f = &w->layout.file[i].elf->elf;
-		for (size_t k = 0; k < f->symbols; k++)
+		bool is_in_time = audit_links_step(&w->links, f->symbols);
+		for (size_t k = 0; is_in_time && k < f->symbols; k++)
 			if (!f->symbol[k].is_imported && stable_abi_is_python(str_from(f->symbol[k].name))) {
 				GROW(o->name, o->count, o->room);
 				o->name[o->count++] = f->symbol[k].name;
@@ -86,6 +87,8 @@ struct abi3_list {
 static void judge_symbols(struct audit_work *w, const struct layout_file *f, const struct own_symbols *own,
 	unsigned lowest, struct abi3_list *absent, struct abi3_list *newer)
 {
+	if (!audit_links_step(&w->links, 2 * f->elf->elf.symbols))
+		return;
 	for (size_t i = 0; i < f->elf->elf.symbols; i++) {
 		const struct elf_symbol *s = &f->elf->elf.symbol[i];
 		int since = is_of_python(own, s) ? stable_abi_since(str_from(s->name)) : 0;

@@ -8,7 +8,8 @@
 #include "lib/base/search.h"
 
 #define SITE "lib/python/site-packages"
-enum { PATH_MOST = 256 << 10 }; // a member's name and an entry of a search path
+enum { ENTRIES_MOST = 64 << 10 }; // of all search paths of a wheel
+enum { PATH_MOST = 256 << 10 };   // a member's name and an entry of a search path
 
 // The folders of NAME.data (PEP 427, the data directory), and where installers put what is in them.
 static const struct {
@@ -125,12 +126,15 @@ static bool is_key_before(const void *element, const void *key)
 	return strcmp(((const struct layout_key *)element)->key, key) < 0;
 }
 
+static bool is_key_not_after(const void *element, const void *key)
+{
+	return strcmp(((const struct layout_key *)element)->key, key) <= 0;
+}
+
 size_t layout_equal(const struct layout_key *keys, size_t count, const char *key, size_t *first)
 {
-	size_t end = *first = lower_bound(key, keys, count, sizeof(*keys), is_key_before);
-	while (end < count && strcmp(keys[end].key, key) == 0)
-		end++;
-	return end;
+	*first = lower_bound(key, keys, count, sizeof(*keys), is_key_before);
+	return lower_bound(key, keys, count, sizeof(*keys), is_key_not_after);
 }
 
 const char *layout_search_path(const struct elf_facts *f)
@@ -233,7 +237,7 @@ static void read_search_path(struct layout *l, struct layout_file *f, struct buf
 	struct str rest = str_from(path ? path : "");
 	for (size_t i = 0; rest.len; i++) {
 		struct str entry = str_cut(&rest, ':');
-		if (i >= LIMIT_AUDIT_SEARCH_PATHS) {
+		if (i >= LIMIT_AUDIT_SEARCH_PATHS || l->entries++ >= ENTRIES_MOST) {
 			f->is_cut = true;
 			return;
 		}

@@ -44,6 +44,7 @@ struct layout {
 	size_t sonames;
 	struct layout_key *hashed; // files with a hash in their names, by stem
 	size_t hashes;
+	size_t entries; // of search paths that were read
 	struct arena text;
 	char *data; // "NAME-VERSION.data/"
 };

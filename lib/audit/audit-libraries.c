@@ -3,6 +3,8 @@
 
 #include "lib/audit/audit-checks.h"
 
+enum { COST_LIBRARY = 64 }; // a look into all indexes, and a finding
+
 // Where a library is that a file needs and that no search path within the wheel leads to.
 enum library_place {
 	PLACE_SYSTEM, // allowed by the tag or the policy, or offered by the platform
@@ -33,12 +35,12 @@ static struct str ending_of(struct str name)
 }
 
 // The copy of that library whose name has a hash. NULL: there is none.
-static const struct layout_file *find_hashed(const struct audit_work *w, const char *name)
+static const struct layout_file *find_hashed(struct audit_work *w, const char *name)
 {
 	struct str stem = wheel_library_stem(str_from(name));
 	CLEANUP(mem_free) char *key = xstrndup(stem.ptr, stem.len);
 	size_t i, end = layout_equal(w->layout.hashed, w->layout.hashes, key, &i);
-	for (; i < end; i++) {
+	for (; i < end && audit_links_step(&w->links, 1); i++) {
 		const struct layout_file *f = &w->layout.file[w->layout.hashed[i].file];
 		if (is_version_of(ending_of(str_from(f->base)), ending_of(str_from(name))))
 			return f;
@@ -201,7 +203,7 @@ static void judge_file(struct audit_work *w, uint32_t file)
 	if ((!a && w->promise.count) || w->promise.is_elsewhere || !elf_arch_is_host(elf))
 		return; // a finding of its own
 	for (size_t n = 0; n < elf->needed.count; n++)
-		if (audit_links_target(&w->links, file, n) == LINK_NONE)
+		if (audit_links_target(&w->links, file, n) == LINK_NONE && audit_links_step(&w->links, COST_LIBRARY))
 			judge_library(w, file, a ? a : &nothing, elf->needed.item[n]);
 	judge_versions(w, file);
 }

@@ -37,7 +37,10 @@ static bool is_same_machine(const struct layout_file *one, const struct layout_f
 static uint32_t find_by_path(struct audit_links *l, const struct layout_file *user, const struct layout_file *searcher,
 	const char *name)
 {
-	size_t first, end = layout_equal(l->layout->by_base, l->layout->count, name, &first);
+	size_t first, end;
+	if (!audit_links_step(l, 1))
+		return LINK_NONE;
+	end = layout_equal(l->layout->by_base, l->layout->count, name, &first);
 	if (first == end || !audit_links_step(l, (end - first) * searcher->paths + 1))
 		return LINK_NONE;
 	for (unsigned i = 0; i < searcher->paths; i++)
@@ -60,7 +63,7 @@ static void link_by_own_path(struct audit_links *l, uint32_t number)
 {
 	const struct layout_file *f = &l->layout->file[number];
 	for (size_t n = 0; n < f->elf->elf.needed.count; n++) {
-		uint32_t target = find_by_path(l, f, f, f->elf->elf.needed.item[n]);
+		uint32_t target = l->is_cut ? (uint32_t)LINK_NONE : find_by_path(l, f, f, f->elf->elf.needed.item[n]);
 		l->target[l->start[number] + n] = target;
 		if (target != LINK_NONE)
 			add_use(l, number, target);

@@ -17,6 +17,7 @@ static const struct {
 	[LAYOUT_RELATIVE] = {AUDIT_RPATH,
 		"without $ORIGIN, it is relative to the folder in which a program is started"},
 };
+enum { COST_ENTRY = 256 }; // searches among the names of members
 enum { PLACES = ARRAY_SIZE(words), PATH_MOST = 256 << 10, SHOWN = 100 };
 
 struct path_list {
@@ -30,7 +31,9 @@ static void take_entry(struct audit_work *w, const struct layout_file *f, struct
 	enum layout_place place = layout_resolve(&w->layout, f->dir, entry, room);
 	if (!words[place].why)
 		return;
-	CLEANUP(mem_free) char *text = xasprintf("\"" STR_FMT "\"", STR_ARG(str_head(entry, SHOWN)));
+	CLEANUP(mem_free)
+	char *text =
+		entry.len ? xasprintf("\"" STR_FMT "\"", STR_ARG(str_head(entry, SHOWN))) : xstrdup("an empty name");
 	audit_list_name(&lists[place].names, lists[place].count++, text);
 }
 
@@ -42,7 +45,7 @@ static void judge_path(struct audit_work *w, const struct layout_file *f, const 
 	buf_init(&room, PATH_MOST);
 	for (size_t i = 0; i < PLACES; i++)
 		buf_init(&lists[i].names, LIMIT_AUDIT_WHY);
-	for (size_t i = 0; rest.ptr && i < LIMIT_AUDIT_SEARCH_PATHS; i++)
+	for (size_t i = 0; rest.ptr && i < LIMIT_AUDIT_SEARCH_PATHS && audit_links_step(&w->links, COST_ENTRY); i++)
 		take_entry(w, f, str_cut(&rest, ':'), lists, &room);
 	for (size_t i = 0; i < PLACES; i++) {
 		audit_list_end(&lists[i].names, lists[i].count);

@@ -5,7 +5,7 @@
 #include "lib/audit/audit-checks.h"
 #include "lib/base/decimal.h"
 
-enum { ARCHES = 16, NUMBER_MOST = 100000 };
+enum { ARCHES = 16, NUMBER_MOST = 100000, COST_VERSION = 32 }; // a look at all rows of a table
 
 // The lowest tag that holds for the files of one architecture.
 struct tag_floor {
@@ -124,11 +124,13 @@ static size_t check_library(struct tag_check *c, uint32_t file, struct tag_floor
 	const char *library = elf->needed_version[i].library;
 	const struct elf_version *worst = NULL;
 	const struct manylinux *worst_row = NULL;
+	if (!audit_links_step(&c->work->links, COST_VERSION))
+		return elf->needed_versions;
 	bool is_ours =
 		manylinux_is_loader(str_from(library)) || audit_links_find(&c->work->links, file, library) != LINK_NONE;
 	for (; i < elf->needed_versions && strcmp(elf->needed_version[i].library, library) == 0; i++) {
 		const struct elf_version *v = &elf->needed_version[i];
-		if (is_ours || v->is_weak)
+		if (is_ours || v->is_weak || !audit_links_step(&c->work->links, COST_VERSION))
 			continue;
 		const struct manylinux *row = lowest_row(floor->arch, str_from(v->name));
 		raise_by_version(floor, str_from(v->name), row);
@@ -144,6 +146,58 @@ static size_t check_library(struct tag_check *c, uint32_t file, struct tag_floor
 	return i;
 }
 
+// Whether a file of the wheel defines the symbol, so that no library of the system needs to.
+static bool is_defined_here(struct audit_work *w, const char *symbol)
+{
+	for (size_t i = 0; i < w->layout.count; i++) {
+		const struct elf_facts *f = &w->layout.file[i].elf->elf;
+		if (!audit_links_step(&w->links, f->symbols))
+			return true; // unknown
+		for (size_t k = 0; k < f->symbols; k++)
+			if (!f->symbol[k].is_imported && strcmp(f->symbol[k].name, symbol) == 0)
+				return true;
+	}
+	return false;
+}
+
+static void judge_symbol(struct tag_check *c, const char *member, struct tag_floor *floor, const char *soname,
+	const char *symbol)
+{
+	struct str name = str_from(symbol), library = str_from(soname);
+	const struct promise_arch *a = floor->promised;
+	bool is_low = a && a->glibc && a->row && !manylinux_allows_symbol(a->row, library, name);
+	if (is_low || (a && a->musl && !musllinux_allows_symbol(library, name)))
+		audit_find(c->work, AUDIT_TAG_TOO_LOW, member,
+			"needs the symbol %s of %s, which is private there, or newer than the oldest systems of %s: where it "
+			"is absent the file fails to load, with \"undefined symbol: %s\"",
+			symbol, soname, is_low ? a->glibc_tag : a->musl_tag, symbol);
+	while (floor->library_row && !manylinux_allows_symbol(floor->library_row, library, name)) {
+		const struct manylinux *next = manylinux_next(floor->arch->name, floor->library_row);
+		floor->lacks_library |= !next;
+		if (!next)
+			return;
+		floor->library_row = next;
+	}
+}
+
+// Symbols of allowed libraries that no version tells from others. A weak one may be absent.
+static void check_symbols(struct tag_check *c, uint32_t file, struct tag_floor *floor)
+{
+	const struct wheel_elf *elf = c->work->layout.file[file].elf;
+	if (!audit_links_step(&c->work->links, elf->elf.symbols))
+		return;
+	for (size_t i = 0; i < elf->elf.symbols; i++) {
+		const struct elf_symbol *s = &elf->elf.symbol[i];
+		if (!s->is_imported || s->is_weak || !manylinux_judges_symbol(str_from(s->name)) ||
+			is_defined_here(c->work, s->name))
+			continue;
+		for (size_t n = 0; n < elf->elf.needed.count; n++)
+			if (audit_links_target(&c->work->links, file, n) == LINK_NONE &&
+				audit_links_step(&c->work->links, COST_VERSION))
+				judge_symbol(c, elf->path, floor, elf->elf.needed.item[n], s->name);
+	}
+}
+
 static void check_file(struct tag_check *c, uint32_t file)
 {
 	const struct elf_facts *elf = &c->work->layout.file[file].elf->elf;
@@ -153,8 +207,10 @@ static void check_file(struct tag_check *c, uint32_t file)
 	for (size_t i = 0; i < elf->needed_versions;)
 		i = check_library(c, file, floor, i);
 	for (size_t n = 0; n < elf->needed.count; n++)
-		if (audit_links_target(&c->work->links, file, n) == LINK_NONE)
+		if (audit_links_target(&c->work->links, file, n) == LINK_NONE &&
+			audit_links_step(&c->work->links, COST_VERSION))
 			raise_by_library(floor, str_from(elf->needed.item[n]));
+	check_symbols(c, file, floor);
 }
 
 static void add_tag(char out[AUDIT_TAG_SIZE], const char *tag)
@@ -197,11 +253,13 @@ static void add_floor(struct audit_report *r, const struct tag_floor *f)
 void audit_check_tag(struct audit_work *w)
 {
 	struct tag_check c = {.work = w};
+	if (w->promise.is_elsewhere)
+		return;
 	for (uint32_t i = 0; i < w->layout.count; i++)
 		check_file(&c, i);
 	for (size_t i = 0; i < c.floors; i++)
 		add_floor(w->report, &c.floor[i]);
-	if (!c.floors && !w->promise.is_elsewhere) {
+	if (!c.floors) {
 		add_tag(w->report->tag, "any");
 		add_tag(w->report->symbol_tag, "any");
 	}

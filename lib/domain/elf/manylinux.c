@@ -141,6 +141,13 @@ static const struct forbidden_symbol *find_forbidden(struct str soname, struct s
 	return NULL;
 }
 
+bool manylinux_judges_symbol(struct str symbol)
+{
+	const size_t count = ARRAY_SIZE(forbidden);
+	size_t i = lower_bound(&symbol, forbidden, count, sizeof(*forbidden), is_before_symbol);
+	return i < count && str_eq(str_from(forbidden[i].symbol), symbol);
+}
+
 bool manylinux_allows_symbol(const struct manylinux *tag, struct str soname, struct str symbol)
 {
 	const struct forbidden_symbol *row = find_forbidden(soname, symbol);
