@@ -224,11 +224,11 @@ struct jsondoc *release_compare_json(const struct release_compare *r)
 void release_compare_sheet(const struct release_compare *r, struct report_sheet *out)
 {
 	static const char *const head[] = {"platform", "Python", "", "A", "B"};
-	CLEANUP(mem_free) char *title = xasprintf("%s and %s", r->label[0], r->label[1]);
+	CLEANUP(mem_free) char *names = xasprintf("%s and %s", r->label[0], r->label[1]);
 	CLEANUP(mem_free)
 	char *words = xasprintf("%zu lost, %zu won, %zu kept", r->count[RELEASE_LOST], r->count[RELEASE_WON],
 		r->count[RELEASE_KEPT]);
-	report_sheet_begin(out, title, words);
+	report_sheet_begin(out, words, names);
 	report_sheet_part(out, "Platforms and Pythons", head, ARRAY_SIZE(head));
 	for (size_t i = 0; i < r->cells; i++) {
 		const struct release_cell *c = &r->cell[i];

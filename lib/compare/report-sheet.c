@@ -194,9 +194,9 @@ void report_sheet_markdown(const struct report_sheet *s, struct buf *out)
 {
 	buf_puts(out, "# ");
 	put_markdown(out, s->title);
-	buf_puts(out, "\n\n**");
+	buf_puts(out, "\n\n");
 	put_markdown(out, s->words);
-	buf_puts(out, "**\n");
+	buf_putc(out, '\n');
 	for (size_t i = 0; i < s->parts; i++)
 		put_markdown_part(out, &s->part[i]);
 }

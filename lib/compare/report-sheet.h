@@ -34,6 +34,7 @@ struct report_sheet {
 };
 
 void report_sheet_release(struct report_sheet *s); // for CLEANUP
+// title: what comes first, such as a verdict. words: a line below it.
 void report_sheet_begin(struct report_sheet *s, const char *title, const char *words);
 // A new table; the rows and notes that follow are its. head: the columns' names.
 void report_sheet_part(struct report_sheet *s, const char *title, const char *const *head, size_t columns);

@@ -126,7 +126,7 @@ static void add_library(struct report_sheet *s, const struct library_diff *d)
 	add_symbols_row(s, library, "exported symbols new", &d->added, false);
 	const char *const damaged[] = {library, "cannot be read", d->a && d->a->damage ? d->a->damage : "",
 		d->b && d->b->damage ? d->b->damage : ""};
-	const char *const other[] = {library, "other bytes", "", ""};
+	const char *const other[] = {library, "other bytes, equal facts", "", ""};
 	if (d->is_unreadable)
 		report_sheet_row(s, damaged, true);
 	else if (rows == s->part[s->parts - 1].rows)
@@ -226,8 +226,8 @@ static void add_provenance(struct report_sheet *s, const struct wheel_compare *c
 
 void wheel_compare_sheet(const struct wheel_compare *c, struct report_sheet *out)
 {
-	CLEANUP(mem_free) char *title = xasprintf("%s and %s", c->a.label, c->b.label);
-	report_sheet_begin(out, title, compare_verdict_words[c->verdict]);
+	CLEANUP(mem_free) char *names = xasprintf("%s and %s", c->a.label, c->b.label);
+	report_sheet_begin(out, compare_verdict_words[c->verdict], names);
 	add_rows_part(out, "Files", &c->file);
 	if (c->verdict == COMPARE_IDENTICAL && !c->provenance.different)
 		return;

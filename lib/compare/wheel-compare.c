@@ -14,10 +14,10 @@
 const char *const compare_verdict_name[COMPARE_VERDICT_COUNT] = {
 	"identical", "same-contents", "same-code", "different"};
 const char *const compare_verdict_words[COMPARE_VERDICT_COUNT] = {
-	"identical: the same bytes",
-	"same contents, other ZIP file: only time stamps, order or compression differ",
-	"same code, other metadata: all members outside of .dist-info are equal",
-	"different",
+	"Identical: the same bytes",
+	"Same contents, other ZIP file: only time stamps, order or compression differ",
+	"Same code, other metadata: all members outside of .dist-info are equal",
+	"Different",
 };
 const char *const compare_change_name[COMPARE_CHANGE_COUNT] = {"changed", "renamed", "added", "removed"};
 

@@ -89,7 +89,7 @@ static enum compare_verdict judge(const struct made_member *one, size_t ones, co
 	assert_null(jsondoc_get(doc, "libraries"));
 	CLEANUP(report_sheet_release) struct report_sheet sheet = {0};
 	wheel_compare_sheet(&c, &sheet);
-	assert_string_equal(sheet.words, compare_verdict_words[verdict]);
+	assert_string_equal(sheet.title, compare_verdict_words[verdict]);
 	wheel_compare_release(&c);
 	drop_wheel(&a);
 	drop_wheel(&b);
