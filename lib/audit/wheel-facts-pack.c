@@ -379,16 +379,21 @@ static void unpack_facts(struct unpacking *u, struct wheel_facts *f)
 
 int wheel_facts_unpack(struct str packed, struct wheel_facts *out, struct err *e)
 {
+	return wheel_facts_unpack_most(packed, LIMIT_FACTS, out, e);
+}
+
+int wheel_facts_unpack_most(struct str packed, size_t most, struct wheel_facts *out, struct err *e)
+{
 	if (packed.len < VERSION_SIZE || memcmp(packed.ptr, facts_version, VERSION_SIZE) != 0)
 		return err_set(e, ERR_INVALID, "the facts are of another version");
 	CLEANUP(buf_release) struct buf plain;
-	buf_init(&plain, LIMIT_FACTS);
+	buf_init(&plain, most);
 	if (decompress_zstd(str_slice(packed, VERSION_SIZE, packed.len), &plain, e) < 0)
 		return -1;
 	*out = (struct wheel_facts){0};
 	char *bytes = arena_alloc(&out->text, plain.len + 1);
 	memcpy(bytes, plain.data, plain.len);
-	struct unpacking u = {bytes, bytes + plain.len, LIMIT_FACTS + LIMIT_FACTS / 2, false};
+	struct unpacking u = {bytes, bytes + plain.len, most + most / 2, false};
 	unpack_facts(&u, out);
 	if (!u.failed && u.at == u.end)
 		return 0;

@@ -88,6 +88,8 @@ void wheel_facts_release(struct wheel_facts *f); // for CLEANUP
 // ERR_LIMIT: more than LIMIT_FACTS. The caller releases *out if unpacking returns 0.
 int wheel_facts_pack(const struct wheel_facts *f, struct buf *out, struct err *e) MUST_CHECK;
 int wheel_facts_unpack(struct str packed, struct wheel_facts *out, struct err *e) MUST_CHECK;
+// The same, where more than `most` bytes before compression are ERR_LIMIT, and memory is bounded by three times as many.
+int wheel_facts_unpack_most(struct str packed, size_t most, struct wheel_facts *out, struct err *e) MUST_CHECK;
 
 // Whether the member is in a folder of bundled libraries, at any depth: "*.libs" (auditwheel) or ".dylibs" (delocate).
 bool wheel_is_bundled(const char *path);

@@ -57,6 +57,7 @@ enum {
 	LIMIT_COMPARE_SYMBOLS = 500,         // and of symbols that one exports and the other does not
 	LIMIT_COMPARE_TEXT = 4 << 10,        // a text of a wheel in a comparison
 	LIMIT_COMPARE_MEMBERS = 1 << 17,     // number of members of a wheel that a server compares
+	LIMIT_COMPARE_FACTS = 64 << 20,      // facts of a wheel that a server compares, before compression
 	LIMIT_COMPARE_UNPACKED = 64 << 20,   // unpacked size up to which a server hashes the members of a wheel
 	LIMIT_REBUILDS = 64 << 20,           // a document of `wheelcache rebuilds --json`
 	LIMIT_BUILD_TAG = 1 << 30,           // the number of a build tag

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/limits.h"
 #include "lib/domain/wheel/attachment.h"
 #include "lib/state/store/stored-facts.h"
 
@@ -28,7 +29,9 @@ static int hash_source(const struct byte_source *bytes, uint8_t sha256[SHA256_SI
 static void read_facts(const struct compared_wheel_source *from, const struct byte_source *bytes,
 	struct compared_wheel *out)
 {
-	bool has_facts = from->catalog && stored_facts_get(from->catalog, out->sha256, &out->facts, &out->why) == 0;
+	size_t most = from->facts_most ? from->facts_most : LIMIT_FACTS;
+	bool has_facts =
+		from->catalog && stored_facts_get_most(from->catalog, out->sha256, most, &out->facts, &out->why) == 0;
 	if (!has_facts && !from->only_catalog)
 		has_facts = wheel_facts_read(bytes, &out->name, &out->facts, &out->why) == 0;
 	if (has_facts)

@@ -31,6 +31,7 @@ struct compared_wheel_source {
 	struct catalog *catalog; // for facts; NULL: none
 	bool only_catalog;       // facts are not read from the file
 	struct wheel_content_limits limits;
+	size_t facts_most; // bytes of facts before compression: more are unknown; 0: LIMIT_FACTS
 };
 
 // ERR_USAGE: the name is no wheel's; ERR_INVALID: it is no wheel, or damaged; ERR_LIMIT; ERR_IO. The caller releases

@@ -9,9 +9,9 @@
 #include "lib/base/log.h"
 #include "lib/compare/wheel-compare-sheet.h"
 #include "lib/os/clock.h"
-#include "lib/os/fs.h"
 #include "lib/os/path-probe.h"
 #include "lib/state/catalog/catalog-attachment.h"
+#include "lib/state/store/hashed-file.h"
 #include "lib/view/compared-wheel.h"
 #include "server/core/auth.h"
 #include "server/handlers/compare-page.h"
@@ -126,16 +126,12 @@ static int check_answers(const struct compared_file *f, struct err *e)
 static int open_place(struct compare_request *x, const struct compared_file *f, struct err *e)
 {
 	struct stat st;
+	const struct hashed_state known = {f->place.size, f->place.mtime_ns, f->place.inode};
 	if (check_answers(f, e) < 0)
 		return -1;
-	int fd = store_open_file(f->platform, f->place.path, e);
-	if (fd < 0 && e->kind != ERR_NOT_FOUND)
-		return -1;
-	bool is_same = fd >= 0 && fstat(fd, &st) == 0 && (uint64_t)st.st_size == f->place.size &&
-		       fs_mtime_ns(&st) == f->place.mtime_ns && st.st_ino == f->place.inode;
-	if (is_same)
+	int fd = hashed_file_open(f->platform, f->place.path, &known, &st, e);
+	if (fd >= 0 || (e->kind != ERR_BUSY && e->kind != ERR_NOT_FOUND))
 		return fd;
-	mem_close(&fd);
 	x->context->callbacks->on_stale(x->context->callbacks->ctx);
 	return err_set(e, ERR_BUSY, "%s has changed on the disk since it was indexed", f->place.path);
 }
@@ -165,6 +161,7 @@ static struct reply *read_side(struct compare_request *x, struct compared_file *
 		.sha256 = f->place.sha256,
 		.catalog = x->catalog,
 		.only_catalog = true,
+		.facts_most = LIMIT_COMPARE_FACTS,
 		.limits = {.unpacked = LIMIT_COMPARE_UNPACKED, .members = LIMIT_COMPARE_MEMBERS},
 	};
 	if (fd < 0)

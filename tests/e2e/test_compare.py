@@ -57,6 +57,7 @@ def test_builds_that_differ_in_time_stamps_alone(wheelcache, whole):
     for a, b in pairs:
         found = document(wheelcache, a, b)
         assert found["verdict"] == "same-contents" and found["libraries"]["equal"] == 1
+        assert compare(wheelcache, a, b).stdout.startswith("Same contents, other ZIP file")
         assert [row["name"] for row in found["file"]["list"] if not row["equal"]] == ["SHA-256"]
 
 

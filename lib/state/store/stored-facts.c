@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/state/store/stored-facts.h"
 
+#include "lib/base/limits.h"
 #include "lib/state/catalog/catalog-inside.h"
 #include "lib/state/store/hashed-file.h"
 #include "lib/state/store/taken-facts.h"
@@ -19,12 +20,18 @@ static int read_stored_file(const struct platform *p, const char *path, const ch
 
 int stored_facts_get(struct catalog *c, const uint8_t sha256[SHA256_SIZE], struct wheel_facts *out, struct err *e)
 {
+	return stored_facts_get_most(c, sha256, LIMIT_FACTS, out, e);
+}
+
+int stored_facts_get_most(struct catalog *c, const uint8_t sha256[SHA256_SIZE], size_t most, struct wheel_facts *out,
+	struct err *e)
+{
 	CLEANUP(buf_release) struct buf packed;
 	buf_init(&packed, SIZE_MAX / 2);
 	if (catalog_inside_get(c, sha256, TAKEN_FACTS_VERSION, &packed, e) < 0)
 		return -1;
 	struct err why = ERR_INIT;
-	if (wheel_facts_unpack(buf_view(&packed), out, &why) == 0)
+	if (wheel_facts_unpack_most(buf_view(&packed), most, out, &why) == 0)
 		return 0;
 	return err_set(e, ERR_NOT_FOUND, "%s", why.msg);
 }

@@ -106,6 +106,8 @@ static void test_read_pack_unpack(void **state)
 	buf_init(&packed, 1 << 20);
 	buf_init(&again, 1 << 20);
 	assert_int_equal(wheel_facts_pack(&facts, &packed, &e), 0);
+	assert_int_equal(wheel_facts_unpack_most(buf_view(&packed), 10, &unpacked, &e), -1);
+	assert_int_equal(e.kind, ERR_LIMIT);
 	assert_int_equal(wheel_facts_unpack(buf_view(&packed), &unpacked, &e), 0);
 	check_facts(&unpacked);
 	assert_int_equal(wheel_facts_pack(&unpacked, &again, &e), 0);
