@@ -15,6 +15,7 @@ import sys
 
 import pytest
 
+import attaching
 import faults
 import serving
 import storelib
@@ -29,6 +30,10 @@ NAMES = [f"foo-{version}-py3-none-any.whl" for version in ("1.0", "2.0")]
 def told(what, points):
     print(f"\n{what}: {points} points")
     assert points > 10, "hardly anything was tried"
+
+
+def statement_of(wheel):
+    return attaching.as_bytes(attaching.statement(wheel))
 
 
 def below(folder):
@@ -62,16 +67,20 @@ class Uploading:
 
     def upload(self, wheel):
         """The reply; None: it did not arrive completely."""
+        parts = [*uploading.form_of(wheel), uploading.Part("build_provenance", statement_of(wheel))]
         with contextlib.suppress(OSError, http.client.HTTPException):
-            return uploading.upload(self.server, PLATFORM, wheel, self.token)
+            return uploading.post(self.server, f"/upload/{PLATFORM}/", parts, self.token)
 
     def placed(self, wheel):
         project = wheel.name.split("-")[0]
         return self.store / PLATFORM / project[0] / project / wheel.name
 
     def check_file(self, wheel):
-        """Nothing or the whole file."""
-        assert not self.placed(wheel).exists() or self.placed(wheel).read_bytes() == wheel.read_bytes()
+        """Nothing or the whole file; its statement never comes before it."""
+        placed = self.placed(wheel)
+        statement = placed.with_name(placed.name + ".intoto.json")
+        assert not placed.exists() or placed.read_bytes() == wheel.read_bytes()
+        assert not statement.exists() or (placed.exists() and statement.read_bytes() == statement_of(wheel))
 
     def check_page(self, wheel):
         """And the page says the same."""
@@ -89,6 +98,8 @@ class Uploading:
         assert reply.status == 200, reply.body + self.server.errors().encode()
         assert self.placed(wheel).exists()
         self.check_page(wheel)
+        url = f"/files/{PLATFORM}/{wheel.name.split('-')[0]}/{wheel.name}.intoto.json"
+        assert self.server.get(url).body == statement_of(wheel)
 
     def hit(self, wheel, at, how):
         """Whether the fault came."""
